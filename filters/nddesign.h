@@ -1,0 +1,54 @@
+/* Filters by name and parameters: `gaussian` with sigma=1.5 and so on.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include "ndfilter.h"
+
+G_BEGIN_DECLS
+
+/* Parameters as the user gave them: each a text ("3:3", "k.npy") or one or
+ * more numbers. A design takes what it knows; what is left over is an error,
+ * so that a misspelt name never passes unseen. */
+typedef struct _NdParameters NdParameters;
+
+NdParameters *nd_parameters_new (void);
+void nd_parameters_free (NdParameters * parameters);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdParameters, nd_parameters_free)
+void nd_parameters_set_text (NdParameters * parameters, const gchar * name,
+    const gchar * text);
+void nd_parameters_set_numbers (NdParameters * parameters, const gchar * name,
+    const gdouble * numbers, gsize n);
+
+/* The axes that an element filters along, in the order of memory: ndconv2d
+ * {x, y}, ndconv3d {x, y, z} or {x, y, t}, ndconv4dtemporal {x, y, z, t}.
+ *
+ * Sizes, and whatever else has one value per axis, are given for these axes in
+ * this order, fewer (the rest is 1) or a single number (all axes alike); with
+ * four values they are x, y, z, t, and 1 along axes not filtered. */
+typedef struct
+{
+  guint n;
+  NdAxis axis[ND_AXES];
+} NdAxes;
+
+/* Designs a filter over @axes. ND_ERROR_SETTINGS for an unknown design (the
+ * message lists those there are), an unknown, missing, repeated or impossible
+ * parameter; ND_ERROR_NOT_FOUND, _OPEN_READ, _READ, _FORMAT for files. Every
+ * message names the design and the parameter or file. */
+NdFilter *nd_design (const gchar * design, NdParameters * parameters,
+    const NdAxes * axes, GError ** error);
+
+/* Names of all designs, NULL at the end. */
+const gchar *const *nd_design_names (void);
+
+/* Text like "0:0:-1" for @axes by the rule above, each from -(size/2) to
+ * (size-1)/2, into filter->origin. */
+gboolean nd_filter_set_origin (NdFilter * filter, const gchar * text,
+    const NdAxes * axes, GError ** error);
+
+/* Time origin -(k/2): the filter reads no later volume. */
+void nd_filter_set_causal (NdFilter * filter);
+
+G_END_DECLS

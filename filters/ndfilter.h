@@ -1,0 +1,80 @@
+/* A filter, a bank of filters, and what analysis finds in them.
+ *
+ * out[i] = sum_m w[m] * in[i + k/2 + origin - m] per axis, integer division,
+ * 0 <= m < k: a true convolution, as scipy.ndimage.convolve defines it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include "engine/ndshape.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  gchar *name;                  /* of the design, for messages */
+  gsize size[ND_AXES];          /* coefficients per axis, 1 and more */
+  gint origin[ND_AXES];         /* -(k/2) to (k-1)/2, as in SciPy */
+  gdouble *coefficients;        /* x fastest, t slowest; all finite */
+} NdFilter;
+
+/* More coefficients than this are refused (a filter of 2 GiB). */
+#define ND_FILTER_MAX_COEFFICIENTS ((gsize) 1 << 28)
+
+/* A filter of zeros with origin 0, or NULL where the product of @size is 0 or
+ * above ND_FILTER_MAX_COEFFICIENTS. */
+NdFilter *nd_filter_new (const gchar * name, const gsize size[ND_AXES]);
+NdFilter *nd_filter_copy (const NdFilter * filter);
+void nd_filter_free (NdFilter * filter);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdFilter, nd_filter_free)
+
+gsize nd_filter_count (const NdFilter * filter);
+
+/* Sum of the coefficients: the gain for constant input. */
+gdouble nd_filter_sum (const NdFilter * filter);
+
+/* Scales the sum to 1. ND_ERROR_SETTINGS where the sum is zero, that is at
+ * most 1e-12 of the sum of absolute values. */
+gboolean nd_filter_normalize (NdFilter * filter, GError ** error);
+
+/* Offsets that the filter reads, relative to the output: from low[a] (<= 0)
+ * to high[a] (>= 0) along each axis. Coefficient m reads offset high[a] - m. */
+void nd_filter_reach (const NdFilter * filter, gint low[ND_AXES],
+    gint high[ND_AXES]);
+
+/* Rank 1: coefficients = the outer product of one factor per axis. Fills
+ * factors[a], size[a] long, to be freed by the caller, and returns TRUE;
+ * otherwise leaves them NULL and returns FALSE. Each product is within 2^-21
+ * of its coefficient (relative; coefficients below 2^-24 of the largest, spread
+ * over all, may differ more). Factors of integer filters are integers, so that
+ * sums of integer samples stay exact. */
+gboolean nd_filter_separate (const NdFilter * filter,
+    gdouble * factors[ND_AXES]);
+
+typedef enum
+{
+  ND_SYMMETRY_NONE,
+  ND_SYMMETRY_EVEN,             /* w[m] = w[k-1-m] in all axes at once */
+  ND_SYMMETRY_ODD               /* w[m] = -w[k-1-m] */
+} NdSymmetry;
+NdSymmetry nd_filter_symmetry (const NdFilter * filter);
+
+/* K filters over the same input. */
+typedef struct
+{
+  guint n_filters;              /* 1 and more */
+  NdFilter **filters;
+} NdBank;
+
+/* Takes the filters in @filters (of NdFilter *), and empties it. */
+NdBank *nd_bank_new (GPtrArray * filters);
+NdBank *nd_bank_copy (const NdBank * bank);
+void nd_bank_free (NdBank * bank);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdBank, nd_bank_free)
+
+/* The reach of all its filters together. */
+void nd_bank_reach (const NdBank * bank, gint low[ND_AXES],
+    gint high[ND_AXES]);
+
+G_END_DECLS

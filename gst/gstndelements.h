@@ -1,0 +1,20 @@
+/* The elements of this plugin, for gstndplugin.c to register.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+GST_ELEMENT_REGISTER_DECLARE (ndconv2d);
+GST_ELEMENT_REGISTER_DECLARE (ndconv3d);
+GST_ELEMENT_REGISTER_DECLARE (ndconv4dtemporal);
+GST_ELEMENT_REGISTER_DECLARE (ndtestsrc);
+GST_ELEMENT_REGISTER_DECLARE (ndfilesrc);
+GST_ELEMENT_REGISTER_DECLARE (ndfilesink);
+GST_ELEMENT_REGISTER_DECLARE (ndstack);
+GST_ELEMENT_REGISTER_DECLARE (ndview);
+
+G_END_DECLS
