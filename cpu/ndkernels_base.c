@@ -1,0 +1,15 @@
+/* For any processor: vectors of 16 bytes, SSE2 on x86-64, NEON on ARM64.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#define ND_KERNELS nd_kernels_base
+#ifdef __SSE2__
+#define ND_KERNELS_NAME "sse2"
+#else
+#define ND_KERNELS_NAME "generic"
+#endif
+#define ND_VECTOR 4
+#define ND_DENSE_RATE 10e9
+#define ND_SPARSE_RATE 6e9
+#define ND_SPECTRUM_RATE 1e9
+#include "ndkernels_tmpl.h"

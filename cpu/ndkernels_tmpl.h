@@ -1,0 +1,144 @@
+/* Included by one file per instruction set, which defines ND_KERNELS (the name
+ * of the table), ND_KERNELS_NAME, ND_VECTOR (floats of a register) and the
+ * rates.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "ndkernels.h"
+
+typedef gfloat Vector __attribute__ ((vector_size (ND_VECTOR * 4)));
+typedef gfloat Unaligned
+    __attribute__ ((vector_size (ND_VECTOR * 4), aligned (4), may_alias));
+
+#define INLINE static inline __attribute__ ((always_inline))
+#define UNROLL _Pragma ("GCC unroll 16")
+#define ROWS ND_BLOCK_ROWS
+
+INLINE Vector
+load (const gfloat * p)
+{
+  return *(const Unaligned *) p;
+}
+
+/* One row of input serves the block rows first to last: loaded once for each
+ * x, used for all of them. @w is the row of weights that block row 0 would
+ * use; block row r uses the one r rows before. */
+INLINE void
+dense_row (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv, gint first,
+    gint last, const gfloat * in, const gfloat * w, gint nx)
+{
+  for (gint x = 0; x < nx; x++) {
+    Vector v[ND_BLOCK_MAX_VECTORS];
+
+    UNROLL for (guint i = 0; i < nv; i++)
+      v[i] = load (in + x + i * ND_VECTOR);
+    UNROLL for (gint r = first; r <= last; r++) {
+      gfloat weight = w[x - r * nx];
+
+      UNROLL for (guint i = 0; i < nv; i++)
+        acc[r][i] += weight * v[i];
+    }
+  }
+}
+
+INLINE void
+dense_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
+    const NdPlane * plane, const gfloat * in, gsize row)
+{
+  gint nx = plane->nx, ny = plane->ny;
+  const gfloat *w = plane->weights;
+
+  for (gint y = 0; y < ny + ROWS - 1; y++, in += row, w += nx) {
+    gint first = y < ny ? 0 : y - ny + 1;
+    gint last = y < ROWS ? y : ROWS - 1;
+
+    switch (first * ROWS + last) {
+#define CASE(f, l) case f * ROWS + l: \
+      dense_row (acc, nv, f, l, in, w, nx); \
+      break
+      CASE (0, 0);
+      CASE (0, 1);
+      CASE (0, 2);
+      CASE (0, 3);
+      CASE (1, 1);
+      CASE (1, 2);
+      CASE (1, 3);
+      CASE (2, 2);
+      CASE (2, 3);
+      CASE (3, 3);
+#undef CASE
+    }
+  }
+}
+
+INLINE void
+sparse_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
+    const NdPlane * plane, const gfloat * in, gsize row)
+{
+  for (guint t = 0; t < plane->n_taps; t++) {
+    const gfloat *p = in + plane->offsets[t];
+    gfloat weight = plane->weights[t];
+
+    UNROLL for (gint r = 0; r < ROWS; r++) {
+      UNROLL for (guint i = 0; i < nv; i++)
+        acc[r][i] += weight * load (p + r * row + i * ND_VECTOR);
+    }
+  }
+}
+
+INLINE void
+block (guint nv, const NdPlane * planes, guint n_planes,
+    const gfloat * const *volumes, gsize origin, gsize row, gfloat * out)
+{
+  Vector acc[ROWS][ND_BLOCK_MAX_VECTORS];
+
+  UNROLL for (gint r = 0; r < ROWS; r++) {
+    UNROLL for (guint i = 0; i < nv; i++)
+      acc[r][i] = (Vector) { 0 };
+  }
+  for (guint p = 0; p < n_planes; p++) {
+    const NdPlane *plane = planes + p;
+    const gfloat *in = volumes[plane->slot] + origin + plane->offset;
+
+    if (plane->nx)
+      dense_plane (acc, nv, plane, in, row);
+    else
+      sparse_plane (acc, nv, plane, in, row);
+  }
+  UNROLL for (gint r = 0; r < ROWS; r++) {
+    UNROLL for (guint i = 0; i < nv; i++)
+      *(Unaligned *) (out + (r * nv + i) * ND_VECTOR) = acc[r][i];
+  }
+}
+
+#define BLOCK(n) \
+static void \
+block_ ## n (const NdPlane * planes, guint n_planes, \
+    const gfloat * const *volumes, gsize origin, gsize row, gfloat * out) \
+{ \
+  block (n, planes, n_planes, volumes, origin, row, out); \
+}
+BLOCK (1) BLOCK (2) BLOCK (3) BLOCK (4)
+
+static void
+multiply_add (gfloat * restrict sum, const gfloat * restrict a,
+    const gfloat * restrict b, gsize n)
+{
+  for (gsize i = 0; i < 2 * n; i += 2) {
+    gfloat re = a[i] * b[i] - a[i + 1] * b[i + 1];
+    gfloat im = a[i] * b[i + 1] + a[i + 1] * b[i];
+
+    sum[i] += re;
+    sum[i + 1] += im;
+  }
+}
+
+const NdKernels ND_KERNELS = {
+  .name = ND_KERNELS_NAME,
+  .vector = ND_VECTOR,
+  .dense_rate = ND_DENSE_RATE,
+  .sparse_rate = ND_SPARSE_RATE,
+  .spectrum_rate = ND_SPECTRUM_RATE,
+  .block = {NULL, block_1, block_2, block_3, block_4},
+  .multiply_add = multiply_add,
+};

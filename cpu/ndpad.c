@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndpad.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+#include "engine/nderror.h"
+
+gboolean
+nd_pad_init (NdPad * pad, const NdJob * job, const NdReach * reach)
+{
+  memset (pad, 0, sizeof (*pad));
+  pad->shape = job->shape;
+  pad->type = job->in_type;
+  pad->border_value = job->border_value;
+  pad->before = -reach->low[ND_AXIS_X];
+
+  for (guint a = 0; a < 3; a++) {
+    gsize more = reach->high[a] - reach->low[a];
+
+    if (!g_size_checked_add (&pad->size[a], job->shape.size[a], more)
+        || pad->size[a] > G_MAXSIZE / sizeof (gssize)) {
+      nd_pad_clear (pad);
+      return FALSE;
+    }
+    pad->index[a] = g_new (gssize, pad->size[a]);
+    for (gsize i = 0; i < pad->size[a]; i++)
+      pad->index[a][i] = nd_border_index (job->border,
+          (gint64) i + reach->low[a], job->shape.size[a]);
+  }
+  return TRUE;
+}
+
+void
+nd_pad_clear (NdPad * pad)
+{
+  for (guint a = 0; a < 3; a++)
+    g_clear_pointer (&pad->index[a], g_free);
+}
+
+#define LOAD_ROW(type) G_STMT_START { \
+  const type *in = (const type *) src; \
+  if (step == 1) { \
+    for (gsize i = 0; i < n; i++) \
+      dst[i] = in[i]; \
+  } else { \
+    for (gsize i = 0; i < n; i++) \
+      dst[i] = in[i * step]; \
+  } \
+} G_STMT_END
+
+static void
+load_row (const guint8 * src, gsize step, gsize n, NdSampleType sample_type,
+    gfloat * restrict dst)
+{
+  switch (sample_type) {
+    case ND_UINT8:
+      LOAD_ROW (guint8);
+      break;
+    case ND_INT16:
+      LOAD_ROW (gint16);
+      break;
+    case ND_UINT16:
+      LOAD_ROW (guint16);
+      break;
+    default:
+      LOAD_ROW (gfloat);
+      break;
+  }
+}
+
+static void
+fill_row (gfloat * row, gsize n, gfloat value)
+{
+  for (gsize i = 0; i < n; i++)
+    row[i] = value;
+}
+
+void
+nd_pad_row (const NdPad * pad, const NdSamples * volume, gsize c, gsize y,
+    gsize z, gfloat * row)
+{
+  gssize sy = pad->index[ND_AXIS_Y][y];
+  gssize sz = pad->index[ND_AXIS_Z][z];
+  gsize n = pad->size[ND_AXIS_X];
+  gsize width = pad->shape.size[ND_AXIS_X];
+  gsize bytes = nd_sample_size (pad->type);
+  gfloat *inner = row + pad->before;
+
+  if (!volume || sy < 0 || sz < 0) {
+    fill_row (row, n, pad->border_value);
+    return;
+  }
+  load_row (volume->data + c * bytes + sy * volume->row + sz * volume->slice,
+      volume->sample / bytes, width, pad->type, inner);
+  for (gsize i = 0; i < n; i++) {
+    if (i == pad->before) {
+      i += width - 1;
+      continue;
+    }
+    row[i] = pad->index[ND_AXIS_X][i] < 0 ? pad->border_value
+        : inner[pad->index[ND_AXIS_X][i]];
+  }
+}
+
+/* Adding and taking away 1.5 * 2^52 rounds a double half to even (IEEE 754, the
+ * default rounding), and compiles to vector code everywhere. */
+#define ROUND_MAGIC 6755399441055744.0
+
+#define STORE_ROW(type, low, high) G_STMT_START { \
+  for (gsize i = 0; i < n; i++) { \
+    gdouble v = gain * response[i] + offset; \
+    v = v == v ? v : 0.0; \
+    v = v > low ? v : low; \
+    v = v < high ? v : high; \
+    *(type *) (out + i * stride) = (type) (gint) (v + ROUND_MAGIC - ROUND_MAGIC); \
+  } \
+} G_STMT_END
+
+#define STORE_ROWS(type, low, high) G_STMT_START { \
+  if (stride == sizeof (type)) { \
+    gsize stride = sizeof (type); \
+    STORE_ROW (type, low, high); \
+  } else { \
+    STORE_ROW (type, low, high); \
+  } \
+} G_STMT_END
+
+void
+nd_store_row (const gfloat * restrict response, gsize n, const NdScale * scale,
+    NdSampleType sample_type, guint8 * restrict out, gsize stride)
+{
+  gdouble gain = scale->gain, offset = scale->offset;
+
+  switch (sample_type) {
+    case ND_UINT8:
+      STORE_ROWS (guint8, 0.0, 255.0);
+      break;
+    case ND_INT16:
+      STORE_ROWS (gint16, -32768.0, 32767.0);
+      break;
+    case ND_UINT16:
+      STORE_ROWS (guint16, 0.0, 65535.0);
+      break;
+    default:
+      for (gsize i = 0; i < n; i++)
+        *(gfloat *) (out + i * stride) = gain * response[i] + offset;
+      break;
+  }
+}
+
+void
+nd_store_responses (const gfloat * responses, gsize n, gsize x, gsize y,
+    gsize z, gpointer data)
+{
+  const NdStore *store = data;
+  const NdSamples *out = store->out;
+
+  nd_store_row (responses, n, store->scale, store->type, out->data
+      + store->plane + x * out->sample + y * out->row + z * out->slice,
+      out->sample);
+}
+
+gsize
+nd_size_mul (gsize a, gsize b, gsize c)
+{
+  gsize n;
+
+  if (!g_size_checked_mul (&n, a, b) || !g_size_checked_mul (&n, n, c))
+    return G_MAXSIZE;
+  return n;
+}
+
+gfloat *
+nd_floats_new (gsize n, GError ** error)
+{
+  gsize machine = (gsize) sysconf (_SC_PHYS_PAGES) * sysconf (_SC_PAGESIZE);
+  gfloat *floats = NULL;
+
+  /* A lazy kernel grants any size, and kills the process on first use. */
+  if (n < machine / sizeof (gfloat))
+    floats = g_try_malloc0_n (n, sizeof (gfloat));
+  if (!floats) {
+    if (n <= G_MAXSIZE / sizeof (gfloat))
+      g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE, "Not enough memory: "
+          "%" G_GSIZE_FORMAT " bytes wanted, the machine has %" G_GSIZE_FORMAT
+          "; smaller volumes or a shorter filter in time need less",
+          n * sizeof (gfloat), machine);
+    else
+      g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE, "Not enough memory: "
+          "the bytes wanted exceed any machine's; smaller volumes or a shorter "
+          "filter in time need less");
+  }
+  return floats;
+}

@@ -1,0 +1,57 @@
+/* The interface of a back end, and the list of those there are.
+ *
+ * A back end keeps the last volumes of a stream in a ring, in the form that a
+ * method reads. Push does the work once; respond only reads.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include "ndjob.h"
+
+G_BEGIN_DECLS
+
+/* Instead of a slot: a volume that is the border value everywhere. */
+#define ND_SLOT_BORDER (-1)
+
+typedef struct _NdRing NdRing;  /* each back end's own */
+
+typedef struct
+{
+  const gchar *name;            /* "cpu", "cuda" */
+
+  /* Whether it can be used on this machine; ND_ERROR_INIT says what is
+   * missing. */
+  gboolean (*available) (gint device_id, GError ** error);
+
+  /* Estimated seconds per volume, push and one respond; infinite where the
+   * method cannot do the job, and then @error says why. */
+  gdouble (*cost) (const NdJob * job, NdMethod method, GError ** error);
+
+  /* A ring of nd_job_reach().slots slots with undefined content.
+   * ND_ERROR_NO_SPACE names the bytes wanted. */
+  NdRing *(*ring_new) (const NdJob * job, NdMethod method, gint device_id,
+      GError ** error);
+  void (*ring_free) (NdRing * ring);
+  gsize (*ring_bytes) (const NdRing * ring);
+
+  /* Converts, borders and stores one volume. @volume is not needed after. */
+  gboolean (*push) (NdRing * ring, guint slot, const NdSamples * volume,
+      GError ** error);
+
+  /* All responses of the bank. slots[i] holds the volume at time offset
+   * low[T] + i of the anchor, or is ND_SLOT_BORDER. */
+  gboolean (*respond) (NdRing * ring, const gint * slots,
+      const NdScale * scale, const NdSamples * out, GError ** error);
+} NdBackend;
+
+/* Adds a back end; those added first are preferred. Not thread-safe: call it
+ * while the plugin is loaded. */
+void nd_backend_register (const NdBackend * backend);
+
+/* The back end @name, or with NULL the first that is available. ND_ERROR_INIT
+ * otherwise. */
+const NdBackend *nd_backend_find (const gchar * name, gint device_id,
+    GError ** error);
+
+G_END_DECLS

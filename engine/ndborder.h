@@ -1,0 +1,51 @@
+/* What stands beyond the edge of a volume, or of a stream.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* For samples a b c d, as SciPy's modes of these names: */
+typedef enum
+{
+  ND_BORDER_CONSTANT,           /* v v v | a b c d | v v v */
+  ND_BORDER_NEAREST,            /* a a a | a b c d | d d d */
+  ND_BORDER_REFLECT,            /* c b a | a b c d | d c b */
+  ND_BORDER_MIRROR,             /* d c b | a b c d | c b a */
+  ND_BORDER_WRAP                /* b c d | a b c d | a b c */
+} NdBorder;
+
+/* Where sample @i of an axis of @n samples (1 and more) is found, 0 to n-1, or
+ * -1 for the border value. The rules repeat however far @i lies outside. */
+static inline gint64
+nd_border_index (NdBorder border, gint64 i, gint64 n)
+{
+  gint64 period, j;
+
+  if (i >= 0 && i < n)
+    return i;
+  switch (border) {
+    case ND_BORDER_CONSTANT:
+      return -1;
+    case ND_BORDER_NEAREST:
+      return i < 0 ? 0 : n - 1;
+    case ND_BORDER_REFLECT:
+      period = 2 * n;
+      j = ((i % period) + period) % period;
+      return j < n ? j : period - 1 - j;
+    case ND_BORDER_MIRROR:
+      if (n == 1)
+        return 0;
+      period = 2 * n - 2;
+      j = ((i % period) + period) % period;
+      return j < n ? j : period - j;
+    case ND_BORDER_WRAP:
+      return ((i % n) + n) % n;
+  }
+  g_return_val_if_reached (-1);
+}
+
+G_END_DECLS

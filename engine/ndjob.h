@@ -1,0 +1,74 @@
+/* The job description: what a back end must know to make a ring and to answer
+ * with it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include "ndborder.h"
+#include "ndshape.h"
+#include "filters/ndfilter.h"
+
+G_BEGIN_DECLS
+
+/* How a response is computed. ND_METHOD_REFERENCE is the specification of the
+ * others: plain loops in double precision. */
+typedef enum
+{
+  ND_METHOD_DIRECT,
+  ND_METHOD_SEPARABLE,
+  ND_METHOD_FFT,
+  ND_METHOD_REFERENCE,
+  ND_METHODS
+} NdMethod;
+
+const gchar *nd_method_name (NdMethod method);
+
+typedef struct
+{
+  NdShape shape;                /* of input and output; components interleaved */
+  NdSampleType in_type;
+  NdSampleType out_type;
+  NdBorder border;              /* in x, y, z */
+  gdouble border_value;         /* of ND_BORDER_CONSTANT and border volumes */
+  gboolean border_volumes;      /* slots may be ND_SLOT_BORDER */
+  const NdBank *bank;           /* must outlive what is made from the job */
+} NdJob;
+
+/* out = gain * response + offset; integers are rounded half to even and
+ * saturated, NaN becomes 0 there. */
+typedef struct
+{
+  gdouble gain;
+  gdouble offset;
+} NdScale;
+
+/* Samples of a volume in memory, strides in bytes. Component c of sample
+ * (x, y, z) is at
+ * data + c * nd_sample_size + x * sample + y * row + z * slice;
+ * of response k of a bank, k * response behind that. */
+typedef struct
+{
+  guint8 *data;
+  gsize sample;
+  gsize row;
+  gsize slice;
+  gsize response;
+} NdSamples;
+
+/* The strides of a dense volume at @data. */
+NdSamples nd_samples_dense (gpointer data, const NdShape * shape,
+    NdSampleType type);
+
+/* Offsets that the filters of the job read in x, y, z, and the slots of its
+ * ring: volumes behind + 1 + ahead. */
+typedef struct
+{
+  gint low[ND_AXES];
+  gint high[ND_AXES];
+  guint slots;
+} NdReach;
+
+NdReach nd_job_reach (const NdJob * job);
+
+G_END_DECLS

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndplan.h"
+
+#include <math.h>
+
+/* The reference is slower than any other by design: it is there on request. */
+static gboolean
+choose_method (NdPlan * plan, NdMethod wanted, GError ** error)
+{
+  g_autoptr (GString) reason = g_string_new (NULL);
+
+  plan->estimate = INFINITY;
+  if (wanted != ND_METHODS) {
+    plan->method = wanted;
+    plan->estimate = plan->backend->cost (&plan->job, wanted, error);
+    plan->reason = g_strdup ("asked for");
+    return isfinite (plan->estimate);
+  }
+  for (NdMethod m = 0; m < ND_METHOD_REFERENCE; m++) {
+    g_autoptr (GError) why_not = NULL;
+    gdouble cost = plan->backend->cost (&plan->job, m, &why_not);
+
+    if (reason->len)
+      g_string_append (reason, ", ");
+    if (!isfinite (cost)) {
+      g_string_append_printf (reason, "%s not possible", nd_method_name (m));
+      continue;
+    }
+    g_string_append_printf (reason, "%s %.3g ms", nd_method_name (m),
+        cost * 1e3);
+    if (cost < plan->estimate) {
+      plan->estimate = cost;
+      plan->method = m;
+    }
+  }
+  g_string_prepend (reason, "least estimated time: ");
+  plan->reason = g_string_free (g_steal_pointer (&reason), FALSE);
+  return TRUE;
+}
+
+NdPlan *
+nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
+    NdMethod method, GError ** error)
+{
+  g_autoptr (NdPlan) plan = g_new0 (NdPlan, 1);
+
+  plan->job = *job;
+  plan->bank = nd_bank_copy (job->bank);
+  plan->job.bank = plan->bank;
+  plan->backend = nd_backend_find (backend, device_id, error);
+  if (!plan->backend || !choose_method (plan, method, error))
+    return NULL;
+  plan->ring = plan->backend->ring_new (&plan->job, plan->method, device_id,
+      error);
+  if (!plan->ring)
+    return NULL;
+  return g_steal_pointer (&plan);
+}
+
+void
+nd_plan_free (NdPlan * plan)
+{
+  if (plan->ring)
+    plan->backend->ring_free (plan->ring);
+  g_clear_pointer (&plan->bank, nd_bank_free);
+  g_free (plan->reason);
+  g_free (plan);
+}
+
+gboolean
+nd_plan_push (NdPlan * plan, guint slot, const NdSamples * volume,
+    GError ** error)
+{
+  return plan->backend->push (plan->ring, slot, volume, error);
+}
+
+gboolean
+nd_plan_respond (NdPlan * plan, const gint * slots, const NdScale * scale,
+    const NdSamples * out, GError ** error)
+{
+  return plan->backend->respond (plan->ring, slots, scale, out, error);
+}
+
+gsize
+nd_plan_bytes (const NdPlan * plan)
+{
+  return plan->backend->ring_bytes (plan->ring);
+}
