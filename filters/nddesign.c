@@ -1,1 +1,180 @@
+/* The table of designs, and what holds for all of them.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
 #include "nddesign.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/nderror.h"
+#include "nddesigns.h"
+
+static const struct
+{
+  const gchar *name;
+  NdDesignFunction *design;
+  const gchar *takes[4];        /* parameters, NULL at the end */
+} designs[] = {
+  {"gaussian", nd_design_gaussian, {"sigma", "size"}},
+  {"box", nd_design_box, {"size"}},
+  {"laplace", nd_design_laplace, {"size", "connectivity"}},
+  {"log", nd_design_log, {"sigma", "size"}},
+  {"sobel", nd_design_sobel, {"direction", "size"}},
+  {"coefficients", nd_design_coefficients, {"size", "values"}},
+  {"file", nd_design_file, {"location", "size"}},
+};
+
+static const gchar *names[G_N_ELEMENTS (designs) + 1];
+
+const gchar *const *
+nd_design_names (void)
+{
+  static gsize once = 0;
+
+  if (g_once_init_enter (&once)) {
+    for (guint i = 0; i < G_N_ELEMENTS (designs); i++)
+      names[i] = designs[i].name;
+    g_once_init_leave (&once, 1);
+  }
+  return names;
+}
+
+gboolean
+nd_design_check_name (const gchar * design, GError ** error)
+{
+  g_autofree gchar *known = NULL;
+
+  if (g_strv_contains (nd_design_names (), design))
+    return TRUE;
+  known = g_strjoinv (", ", (gchar **) nd_design_names ());
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "There is no filter design %s; there are %s.", design, known);
+  return FALSE;
+}
+
+static NdFilter *
+explain_missing (NdFilter * filter, const gsize size[ND_AXES], GError ** error)
+{
+  gsize count = 1;
+
+  if (filter != NULL)
+    return filter;
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (!g_size_checked_mul (&count, count, size[a]))
+      count = G_MAXSIZE;
+  }
+  if (count > ND_FILTER_MAX_COEFFICIENTS)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "size is %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT ", which is more than the %" G_GSIZE_FORMAT
+        " coefficients that a filter may have.", size[0], size[1], size[2],
+        size[3], ND_FILTER_MAX_COEFFICIENTS);
+  else
+    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+        "There is no memory for %" G_GSIZE_FORMAT " coefficients (%"
+        G_GSIZE_FORMAT " bytes).", count, count * sizeof (gdouble));
+  return NULL;
+}
+
+NdFilter *
+nd_design_new_filter (const gchar * design, const gsize size[ND_AXES],
+    GError ** error)
+{
+  return explain_missing (nd_filter_new (design, size), size, error);
+}
+
+NdFilter *
+nd_design_new_product (const gchar * design, const gsize size[ND_AXES],
+    gdouble * const factors[ND_AXES], GError ** error)
+{
+  return explain_missing (nd_filter_new_product (design, size, factors), size,
+      error);
+}
+
+static gboolean
+check (const NdFilter * filter, const NdAxes * axes, GError ** error)
+{
+  gsize count = nd_filter_count (filter);
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (filter->size[a] > 1 && !nd_axes_have (axes, a)) {
+      g_autofree gchar *letters = nd_axes_to_string (axes);
+
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "The filter has size %" G_GSIZE_FORMAT " along %c, but the element "
+          "filters along %s only; it must be 1 there.", filter->size[a],
+          nd_axis_letter (a), letters);
+      return FALSE;
+    }
+  }
+  for (gsize i = 0; i < count; i++) {
+    gsize at = i, position[ND_AXES];
+
+    if (isfinite (filter->coefficients[i]))
+      continue;
+    for (guint a = 0; a < ND_AXES; a++) {
+      position[a] = at % filter->size[a];
+      at /= filter->size[a];
+    }
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "The coefficient at x:y:z:t = %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT " (counted from 0) is %g; it "
+        "must be a finite number.", position[0], position[1], position[2],
+        position[3], filter->coefficients[i]);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+NdFilter *
+nd_design (const gchar * design, NdParameters * parameters,
+    const NdAxes * axes, GError ** error)
+{
+  g_autoptr (NdFilter) filter = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (designs); i++) {
+    if (strcmp (design, designs[i].name) != 0)
+      continue;
+    if (nd_parameters_check (parameters, designs[i].takes, error))
+      filter = designs[i].design (parameters, axes, error);
+    if (filter == NULL || !check (filter, axes, error)) {
+      g_prefix_error (error, "%s: ", filter ? filter->name : design);
+      return NULL;
+    }
+    return g_steal_pointer (&filter);
+  }
+  nd_design_check_name (design, error);
+  return NULL;
+}
+
+gboolean
+nd_filter_set_origin (NdFilter * filter, const gchar * text,
+    const NdAxes * axes, GError ** error)
+{
+  gdouble values[ND_AXES];
+
+  if (!nd_axes_parse (axes, "origin", text, 0, values, error))
+    return FALSE;
+  for (guint a = 0; a < ND_AXES; a++) {
+    gint size = (gint) filter->size[a];
+
+    if (values[a] < -(size / 2) || values[a] > (size - 1) / 2
+        || values[a] != floor (values[a])) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "origin is %g along %c, where it must be an integer from %d to %d "
+          "for the filter %s of size %d.", values[a], nd_axis_letter (a),
+          -(size / 2), (size - 1) / 2, filter->name, size);
+      return FALSE;
+    }
+  }
+  for (guint a = 0; a < ND_AXES; a++)
+    filter->origin[a] = (gint) values[a];
+  return TRUE;
+}
+
+void
+nd_filter_set_causal (NdFilter * filter)
+{
+  filter->origin[ND_AXIS_T] = -(gint) (filter->size[ND_AXIS_T] / 2);
+}

@@ -8,9 +8,21 @@
 
 G_BEGIN_DECLS
 
-/* Parameters as the user gave them: each a text ("3:3", "k.npy") or one or
- * more numbers. A design takes what it knows; what is left over is an error,
- * so that a misspelt name never passes unseen. */
+/* Parameters as the user gave them: each a text ("k.npy") or one or more
+ * numbers, which may be given as a text too ("3:3"). One that the design does
+ * not take is an error, so that a misspelt name never passes unseen.
+ *
+ *   gaussian      sigma (samples, 0 to 1e6, per axis; 0: size 1 there), size
+ *                 (default 2 floor (4 sigma + 0.5) + 1); sum 1
+ *   box           size; sum 1
+ *   laplace       size (3 or 5, default 3), connectivity (faces, the default,
+ *                 or full); sum 0
+ *   log           sigma, size as gaussian; the Gaussian's Laplacian, sum 0
+ *   sobel         direction (x, y, z, t; default x), size (3 or 5, default 3)
+ *   coefficients  size, values (x fastest, t slowest)
+ *   file          location; size for raw float32, otherwise .npy or NIfTI
+ *
+ * Formulas and their sources stand in the file of each design. */
 typedef struct _NdParameters NdParameters;
 
 NdParameters *nd_parameters_new (void);
@@ -25,8 +37,9 @@ void nd_parameters_set_numbers (NdParameters * parameters, const gchar * name,
  * {x, y}, ndconv3d {x, y, z} or {x, y, t}, ndconv4dtemporal {x, y, z, t}.
  *
  * Sizes, and whatever else has one value per axis, are given for these axes in
- * this order, fewer (the rest is 1) or a single number (all axes alike); with
- * four values they are x, y, z, t, and 1 along axes not filtered. */
+ * this order, fewer, or a single number (all axes alike); with four values they
+ * are x, y, z, t. An axis without a value, or not filtered, has size 1, sigma 0
+ * and origin 0. */
 typedef struct
 {
   guint n;
@@ -43,12 +56,15 @@ NdFilter *nd_design (const gchar * design, NdParameters * parameters,
 /* Names of all designs, NULL at the end. */
 const gchar *const *nd_design_names (void);
 
+/* ND_ERROR_SETTINGS, with the names there are, where @design is none. */
+gboolean nd_design_check_name (const gchar * design, GError ** error);
+
 /* Text like "0:0:-1" for @axes by the rule above, each from -(size/2) to
  * (size-1)/2, into filter->origin. */
 gboolean nd_filter_set_origin (NdFilter * filter, const gchar * text,
     const NdAxes * axes, GError ** error);
 
-/* Time origin -(k/2): the filter reads no later volume. */
+/* Time origin -(k/2), k being the size in t: no later volume is read. */
 void nd_filter_set_causal (NdFilter * filter);
 
 G_END_DECLS

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  gchar *name;                  /* of the design, for messages */
+  gchar *name;                  /* the design, and its file: for messages */
   gsize size[ND_AXES];          /* coefficients per axis, 1 and more */
   gint origin[ND_AXES];         /* -(k/2) to (k-1)/2, as in SciPy */
   gdouble *coefficients;        /* x fastest, t slowest; all finite */
@@ -23,8 +23,14 @@ typedef struct
 #define ND_FILTER_MAX_COEFFICIENTS ((gsize) 1 << 28)
 
 /* A filter of zeros with origin 0, or NULL where the product of @size is 0 or
- * above ND_FILTER_MAX_COEFFICIENTS. */
+ * above ND_FILTER_MAX_COEFFICIENTS, or where there is no memory for it. */
 NdFilter *nd_filter_new (const gchar * name, const gsize size[ND_AXES]);
+
+/* The outer product of one factor per axis, factors[a] being size[a] long and
+ * NULL standing for 1 along an axis of size 1: what nd_filter_separate()
+ * undoes. NULL as above. */
+NdFilter *nd_filter_new_product (const gchar * name,
+    const gsize size[ND_AXES], gdouble * const factors[ND_AXES]);
 NdFilter *nd_filter_copy (const NdFilter * filter);
 void nd_filter_free (NdFilter * filter);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdFilter, nd_filter_free)
@@ -45,10 +51,14 @@ void nd_filter_reach (const NdFilter * filter, gint low[ND_AXES],
 
 /* Rank 1: coefficients = the outer product of one factor per axis. Fills
  * factors[a], size[a] long, to be freed by the caller, and returns TRUE;
- * otherwise leaves them NULL and returns FALSE. Each product is within 2^-21
- * of its coefficient (relative; coefficients below 2^-24 of the largest, spread
- * over all, may differ more). Factors of integer filters are integers, so that
- * sums of integer samples stay exact. */
+ * otherwise sets them to NULL and returns FALSE. Each product is within
+ * 2^-21 |coefficient| of its coefficient, or within 2^-24 |largest| / count,
+ * whichever is more, so that a filter saved as float32 is still found.
+ *
+ * A filter of integers below 2^24 is separable only if it is so exactly, and
+ * its factors are then integers without common divisor, so that sums of
+ * integer samples stay exact. The scale sits in the first factor longer than
+ * 1; along an axis of size 1 the factor is {1}. */
 gboolean nd_filter_separate (const NdFilter * filter,
     gdouble * factors[ND_AXES]);
 

@@ -7,6 +7,14 @@ plugin_init (GstPlugin * plugin)
 {
   gboolean ok = FALSE;
 
+  ok |= GST_ELEMENT_REGISTER (ndconv2d, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndconv3d, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndconv4dtemporal, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndtestsrc, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndstack, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndview, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndfilesrc, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndfilesink, plugin);
   return ok;
 }
 

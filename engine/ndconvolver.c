@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndconvolver.h"
+
+#include <string.h>
+#include "nderror.h"
+
+struct _NdConvolver
+{
+  NdConvolverSettings settings;
+  NdPlan *plans[ND_MAX_PLANES];
+  NdWindow window;
+  gint64 *positions;            /* scratch of respond */
+  gint *slots;
+
+  /* Dense volumes as they came, [slot], planes one behind the other. None for a
+   * window of one volume: nothing is ever read again. */
+  guint8 *kept;
+  gsize kept_volume;            /* bytes */
+  gsize kept_plane[ND_MAX_PLANES];      /* offsets */
+};
+
+static gboolean
+keep_init (NdConvolver * c, GError ** error)
+{
+  gsize size = nd_window_size (&c->window), total = 0, bytes;
+
+  if (size == 1)
+    return TRUE;
+  for (guint p = 0; p < c->settings.n_planes; p++) {
+    const NdJob *job = &c->settings.jobs[p];
+
+    c->kept_plane[p] = total;
+    if (!nd_shape_samples (&job->shape, &bytes)
+        || !g_size_checked_add (&total, total,
+            bytes * nd_sample_size (job->in_type)))
+      total = 0;
+  }
+  c->kept_volume = total;
+  if (total > 0 && g_size_checked_mul (&bytes, total, size))
+    c->kept = g_try_malloc (bytes);
+  if (!c->kept)
+    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE, "Not enough memory to "
+        "keep %" G_GSIZE_FORMAT " volumes of %" G_GSIZE_FORMAT " bytes: "
+        "smaller volumes or a shorter filter in time need less", size, total);
+  return c->kept != NULL;
+}
+
+NdConvolver *
+nd_convolver_new (const NdConvolverSettings * settings, GError ** error)
+{
+  g_autoptr (NdConvolver) c = g_new0 (NdConvolver, 1);
+  NdReach reach = nd_job_reach (&settings->jobs[0]);
+
+  c->settings = *settings;
+  if (settings->time_border == ND_BORDER_WRAP) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "time-border=wrap needs "
+        "the whole stream before the first output and is not possible: use "
+        "nearest, reflect, mirror or constant");
+    return NULL;
+  }
+  nd_window_init (&c->window, -reach.low[ND_AXIS_T], reach.high[ND_AXIS_T],
+      settings->time_border);
+  c->settings.reverse = FALSE;
+  nd_convolver_set_reverse (c, settings->reverse);
+  if (!keep_init (c, error))
+    return NULL;
+  for (guint p = 0; p < settings->n_planes; p++) {
+    NdJob *job = &c->settings.jobs[p];
+
+    job->border_volumes = settings->time_border == ND_BORDER_CONSTANT
+        && reach.slots > 1;
+    c->plans[p] = nd_plan_new (job, settings->backend, settings->device_id,
+        settings->method, error);
+    if (!c->plans[p])
+      return NULL;
+  }
+  c->positions = g_new (gint64, reach.slots);
+  c->slots = g_new (gint, reach.slots);
+  return g_steal_pointer (&c);
+}
+
+void
+nd_convolver_free (NdConvolver * c)
+{
+  for (guint p = 0; p < ND_MAX_PLANES; p++)
+    g_clear_pointer (&c->plans[p], nd_plan_free);
+  g_free (c->positions);
+  g_free (c->slots);
+  g_free (c->kept);
+  g_free (c);
+}
+
+const NdWindow *
+nd_convolver_window (const NdConvolver * c)
+{
+  return &c->window;
+}
+
+const NdPlan *
+nd_convolver_plan (const NdConvolver * c, guint plane)
+{
+  return c->plans[plane];
+}
+
+gsize
+nd_convolver_bytes (const NdConvolver * c)
+{
+  gsize bytes = c->kept ? c->kept_volume * nd_window_size (&c->window) : 0;
+
+  for (guint p = 0; p < c->settings.n_planes; p++)
+    bytes += nd_plan_bytes (c->plans[p]);
+  return bytes;
+}
+
+static void
+keep (NdConvolver * c, guint slot, const NdSamples * volume)
+{
+  for (guint p = 0; p < c->settings.n_planes; p++) {
+    const NdJob *job = &c->settings.jobs[p];
+    NdSamples to = nd_samples_dense (c->kept + slot * c->kept_volume
+        + c->kept_plane[p], &job->shape, job->in_type);
+
+    for (gsize z = 0; z < job->shape.size[2]; z++)
+      for (gsize y = 0; y < job->shape.size[1]; y++)
+        memcpy (to.data + z * to.slice + y * to.row, volume[p].data
+            + z * volume[p].slice + y * volume[p].row, to.row);
+  }
+}
+
+gboolean
+nd_convolver_push (NdConvolver * c, const NdSamples volume[ND_MAX_PLANES],
+    GError ** error)
+{
+  guint slot = c->window.pushed % nd_window_size (&c->window);
+
+  if (c->kept)
+    keep (c, slot, volume);
+  for (guint p = 0; p < c->settings.n_planes; p++) {
+    if (!nd_plan_push (c->plans[p], slot, &volume[p], error))
+      return FALSE;
+  }
+  nd_window_push (&c->window);
+  return TRUE;
+}
+
+void
+nd_convolver_end (NdConvolver * c)
+{
+  nd_window_end (&c->window);
+}
+
+gboolean
+nd_convolver_ready (const NdConvolver * c)
+{
+  return nd_window_ready (&c->window);
+}
+
+gboolean
+nd_convolver_respond (NdConvolver * c, const NdScale scale[ND_MAX_PLANES],
+    const NdSamples out[ND_MAX_PLANES], GError ** error)
+{
+  guint size = nd_window_size (&c->window);
+
+  nd_window_positions (&c->window, c->positions);
+  for (guint i = 0; i < size; i++) {
+    gint64 position = c->positions[c->settings.reverse ? size - 1 - i : i];
+
+    c->slots[i] = position == ND_POSITION_BORDER ? ND_SLOT_BORDER
+        : (gint) (position % size);
+  }
+  for (guint p = 0; p < c->settings.n_planes; p++) {
+    if (!nd_plan_respond (c->plans[p], c->slots, &scale[p], &out[p], error))
+      return FALSE;
+  }
+  nd_window_advance (&c->window);
+  return TRUE;
+}
+
+void
+nd_convolver_skip (NdConvolver * c)
+{
+  nd_window_advance (&c->window);
+}
+
+void
+nd_convolver_reset (NdConvolver * c)
+{
+  nd_window_reset (&c->window);
+}
+
+void
+nd_convolver_set_reverse (NdConvolver * c, gboolean reverse)
+{
+  if (c->settings.reverse != reverse)
+    nd_window_init (&c->window, c->window.ahead, c->window.behind,
+        c->window.border);
+  c->settings.reverse = reverse;
+  nd_convolver_reset (c);
+}
+
+gboolean
+nd_convolver_continue (NdConvolver * next, const NdConvolver * old)
+{
+  const NdWindow *from = &old->window;
+  gint64 held = MIN (from->pushed, nd_window_size (from));
+  gint64 needed = from->anchor - next->window.behind;
+
+  /* Without anything to come out, and nothing to look back at. */
+  if (from->anchor == from->pushed && next->window.behind == 0)
+    needed = from->pushed;
+  else if (!old->kept)
+    return FALSE;
+  needed = MAX (needed, 0);
+  if (needed < from->pushed - held || from->ended
+      || old->settings.reverse != next->settings.reverse)
+    return FALSE;
+  next->window.pushed = needed;
+  next->window.anchor = from->anchor;
+  return TRUE;
+}
+
+gboolean
+nd_convolver_replay (NdConvolver * next, const NdConvolver * old,
+    GError ** error)
+{
+  NdSamples volume[ND_MAX_PLANES];
+  guint slot = next->window.pushed % nd_window_size (&old->window);
+
+  if (next->window.pushed >= old->window.pushed)
+    return FALSE;
+  for (guint p = 0; p < next->settings.n_planes; p++) {
+    const NdJob *job = &old->settings.jobs[p];
+
+    volume[p] = nd_samples_dense (old->kept + slot * old->kept_volume
+        + old->kept_plane[p], &job->shape, job->in_type);
+  }
+  return nd_convolver_push (next, volume, error);
+}

@@ -1,0 +1,160 @@
+/* The Gaussian and its Laplacian.
+ *
+ * gaussian: G(x) = prod_a exp (-x_a^2 / 2 sigma_a^2), scaled to sum 1, as
+ * scipy.ndimage.gaussian_filter has it.
+ *
+ * log: sum_a (x_a^2 - sigma_a^2) / sigma_a^4 G(x), less its mean, so that it
+ * sums to 0 (Gonzalez and Woods, Digital Image Processing, 4th ed., eq. 10-29;
+ * the mean is taken off as MATLAB's fspecial('log') does).
+ *
+ * Both take sigma in samples per axis, and size, by default
+ * 2 floor (4 sigma + 0.5) + 1, SciPy's truncate = 4. An axis with sigma 0 has
+ * size 1.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "nddesigns.h"
+
+#include <math.h>
+
+#include "engine/nderror.h"
+
+/* Far more than any filter can hold, and 2 * 4 * sigma stays exact. */
+#define MAX_SIGMA 1e6
+
+static gboolean
+read_parameters (const NdParameters * parameters, const NdAxes * axes,
+    gdouble sigma[ND_AXES], gsize size[ND_AXES], GError ** error)
+{
+  gboolean has_size = nd_parameters_has (parameters, "size");
+
+  if (!nd_parameters_get_axes (parameters, "sigma", axes, 0, sigma, error))
+    return FALSE;
+  if (has_size && !nd_parameters_get_size (parameters, axes, 0, size, error))
+    return FALSE;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (sigma[a] < 0 || sigma[a] > MAX_SIGMA) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "sigma is %g along %c, where it must be from 0 to %g samples.",
+          sigma[a], nd_axis_letter (a), MAX_SIGMA);
+      return FALSE;
+    }
+    if (!has_size)
+      size[a] = 2 * (gsize) (4 * sigma[a] + 0.5) + 1;
+    if (sigma[a] == 0 && size[a] > 1) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "size is %" G_GSIZE_FORMAT " along %c, where it must be 1, for sigma "
+          "is 0 there.", size[a], nd_axis_letter (a));
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* Position of coefficient @i in a filter of @size. */
+static gdouble
+position (gsize i, gsize size)
+{
+  return (gdouble) i - (gdouble) (size - 1) / 2;
+}
+
+static NdFilter *
+new_gaussian (const gchar * design, const gdouble sigma[ND_AXES],
+    const gsize size[ND_AXES], GError ** error)
+{
+  gdouble *factors[ND_AXES] = { NULL, };
+  NdFilter *filter;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    /* Relative to the middle, one sample is 1 however small sigma is. */
+    gdouble middle = position (size[a] / 2, size[a]);
+    gdouble sum = 0;
+
+    if (size[a] == 1)
+      continue;
+    factors[a] = g_new (gdouble, size[a]);
+    for (gsize i = 0; i < size[a]; i++) {
+      gdouble x = position (i, size[a]);
+
+      factors[a][i] =
+          exp (-(x * x - middle * middle) / sigma[a] / sigma[a] / 2);
+      sum += factors[a][i];
+    }
+    for (gsize i = 0; i < size[a]; i++)
+      factors[a][i] /= sum;
+  }
+  filter = nd_design_new_product (design, size, factors, error);
+  for (guint a = 0; a < ND_AXES; a++)
+    g_free (factors[a]);
+  return filter;
+}
+
+NdFilter *
+nd_design_gaussian (const NdParameters * parameters, const NdAxes * axes,
+    GError ** error)
+{
+  gdouble sigma[ND_AXES];
+  gsize size[ND_AXES];
+
+  if (!read_parameters (parameters, axes, sigma, size, error))
+    return NULL;
+  return new_gaussian ("gaussian", sigma, size, error);
+}
+
+static gboolean
+check_log_sizes (const gsize size[ND_AXES], GError ** error)
+{
+  gboolean any = FALSE;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (size[a] == 2) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "size is 2 along %c, where it must be 1, or 3 and more: two samples "
+          "have no second derivative.", nd_axis_letter (a));
+      return FALSE;
+    }
+    any = any || size[a] > 1;
+  }
+  if (!any)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "size is 1 along every axis; sigma must be 0.125 or more along one at "
+        "least, or size 3 or more.");
+  return any;
+}
+
+NdFilter *
+nd_design_log (const NdParameters * parameters, const NdAxes * axes,
+    GError ** error)
+{
+  gdouble sigma[ND_AXES], mean;
+  gsize size[ND_AXES], count;
+  NdFilter *filter;
+
+  if (!read_parameters (parameters, axes, sigma, size, error)
+      || !check_log_sizes (size, error))
+    return NULL;
+  filter = new_gaussian ("log", sigma, size, error);
+  if (filter == NULL)
+    return NULL;
+
+  count = nd_filter_count (filter);
+  for (gsize i = 0; i < count; i++) {
+    gdouble sum = 0;
+    gsize at = i;
+
+    for (guint a = 0; a < ND_AXES; a++) {
+      if (size[a] > 1) {
+        gdouble x = position (at % size[a], size[a]) / sigma[a];
+
+        sum += (x * x - 1) / sigma[a] / sigma[a];
+      }
+      at /= size[a];
+    }
+    filter->coefficients[i] *= sum;
+  }
+  mean = nd_filter_sum (filter) / (gdouble) count;
+  for (gsize i = 0; i < count; i++)
+    filter->coefficients[i] -= mean;
+  return filter;
+}

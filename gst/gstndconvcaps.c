@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstndconvcaps.h"
+
+#include "gstndformat.h"
+
+/* The dimensions of @s as sizes, where they are one string that can be read. */
+static gboolean
+get_dimensions (const GstStructure * s, GstNdVolumeInfo * info)
+{
+  g_autoptr (GstCaps) caps = NULL;
+  GstStructure *fixed;
+
+  if (!gst_structure_has_field_typed (s, "dimensions", G_TYPE_STRING))
+    return FALSE;
+  fixed = gst_structure_new (GST_ND_TENSORS, "types", G_TYPE_STRING, "uint8",
+      "dimensions", G_TYPE_STRING, gst_structure_get_string (s, "dimensions"),
+      NULL);
+  caps = gst_caps_new_full (fixed, NULL);
+  return gst_nd_volume_info_from_caps (info, caps, NULL);
+}
+
+/* Any spelling of the dimensions is as good as the one that came. */
+static void
+set_dimensions (GstStructure * s, GstPadDirection direction, guint n_filters)
+{
+  GstNdVolumeInfo info;
+
+  if (!get_dimensions (s, &info)) {
+    gst_structure_remove_field (s, "dimensions");
+    return;
+  }
+  if (direction == GST_PAD_SINK)
+    info.responses = n_filters;
+  else
+    info.responses = 1;
+  gst_nd_structure_set_dimensions (s, &info.shape, info.responses);
+}
+
+static void
+set_any_type (GstStructure * s)
+{
+  g_auto (GValue) list = G_VALUE_INIT;
+  g_auto (GValue) name = G_VALUE_INIT;
+
+  g_value_init (&list, GST_TYPE_LIST);
+  g_value_init (&name, G_TYPE_STRING);
+  for (guint i = 0; i < ND_SAMPLE_TYPES; i++) {
+    g_value_set_static_string (&name, nd_sample_name (i));
+    gst_value_list_append_value (&list, &name);
+  }
+  gst_structure_set_value (s, "types", &list);
+}
+
+static GstStructure *
+tensors_to_tensors (const GstStructure * from, GstPadDirection direction,
+    const GstNdConvSettings * settings, guint n_filters)
+{
+  GstStructure *s = gst_structure_copy (from);
+
+  set_dimensions (s, direction, n_filters);
+  if (settings->output_type != GST_ND_OUTPUT_SAME) {
+    if (direction == GST_PAD_SINK)
+      gst_structure_set (s, "types", G_TYPE_STRING,
+          nd_sample_name (settings->output_type), NULL);
+    else
+      set_any_type (s);
+  }
+  return s;
+}
+
+/* What one video frame gives: a frame, where video can hold it; otherwise a
+ * volume of one slice. NULL where neither can: planes of several sizes. */
+static GstStructure *
+video_to_source (const GstStructure * from, const GstNdConvSettings * settings,
+    guint n_filters)
+{
+  g_autoptr (GstCaps) caps = gst_caps_new_full (gst_structure_copy (from),
+      NULL);
+  g_autoptr (GstCaps) out = NULL;
+  GstNdVolumeInfo info = {.responses = n_filters };
+  GstNdFormat format;
+  GstStructure *s;
+
+  if (n_filters == 1 && settings->output_type == GST_ND_OUTPUT_SAME)
+    return gst_structure_copy (from);
+  if (!gst_caps_is_fixed (caps)
+      || !gst_nd_format_from_caps (&format, caps, NULL)) {
+    /* Before the format is known, anything might do. */
+    s = gst_structure_new_from_string (GST_ND_TENSORS_CAPS);
+    if (settings->output_type != GST_ND_OUTPUT_SAME)
+      gst_structure_set (s, "types", G_TYPE_STRING,
+          nd_sample_name (settings->output_type), NULL);
+    return s;
+  }
+  info.type = settings->output_type == GST_ND_OUTPUT_SAME ? format.type
+      : (NdSampleType) settings->output_type;
+  if (n_filters == 1 && info.type == format.type)
+    return gst_structure_copy (from);
+  if (n_filters == 1
+      && GST_VIDEO_INFO_N_COMPONENTS (&format.video) == 1
+      && (info.type == ND_UINT8 || info.type == ND_UINT16)) {
+    s = gst_structure_copy (from);
+    gst_structure_set (s, "format", G_TYPE_STRING,
+        info.type == ND_UINT8 ? "GRAY8" : "GRAY16_LE", NULL);
+    return s;
+  }
+  if (format.n_planes > 1)
+    return NULL;
+  info.shape = format.planes[0];
+  info.rate_n = format.rate_n;
+  info.rate_d = format.rate_d;
+  out = gst_nd_volume_info_to_caps (&info);
+  return gst_structure_copy (gst_caps_get_structure (out, 0));
+}
+
+/* A frame comes out where the input was one of the same size; gray may have
+ * been of another depth. */
+static GstStructure *
+video_to_sink (const GstStructure * from, const GstNdConvSettings * settings)
+{
+  GstStructure *s = gst_structure_copy (from);
+
+  if (settings->output_type != GST_ND_OUTPUT_SAME)
+    gst_structure_remove_field (s, "format");
+  return s;
+}
+
+GstCaps *
+gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps * caps,
+    const GstNdConvSettings * settings, guint n_filters,
+    const GstCaps * template)
+{
+  g_autoptr (GstCaps) other = gst_caps_new_empty ();
+  gboolean volumes_from_video = FALSE;
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    const GstStructure *from = gst_caps_get_structure (caps, i);
+    GstCapsFeatures *features = gst_caps_get_features (caps, i);
+    GstStructure *to;
+
+    if (gst_structure_has_name (from, GST_ND_TENSORS)) {
+      to = tensors_to_tensors (from, direction, settings, n_filters);
+      volumes_from_video |= direction == GST_PAD_SRC
+          && (n_filters > 1 || settings->output_type != GST_ND_OUTPUT_SAME);
+    } else if (direction == GST_PAD_SINK) {
+      to = video_to_source (from, settings, n_filters);
+    } else {
+      to = video_to_sink (from, settings);
+    }
+    if (to)
+      gst_caps_append_structure_full (other, to,
+          gst_caps_features_copy (features));
+  }
+  if (volumes_from_video)
+    gst_caps_append (other, gst_caps_copy (template));
+  return gst_caps_intersect_full (other, (GstCaps *) template,
+      GST_CAPS_INTERSECT_FIRST);
+}

@@ -1,0 +1,18 @@
+/* What comes out for what goes in, and the other way round.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include <gst/gst.h>
+#include "gstndconvsettings.h"
+
+G_BEGIN_DECLS
+
+/* All caps that @caps on the pad of @direction allow on the other pad, for a
+ * bank of @n_filters. @template: that of the other pad. */
+GstCaps *gst_nd_conv_transform_caps (GstPadDirection direction,
+    const GstCaps * caps, const GstNdConvSettings * settings, guint n_filters,
+    const GstCaps * template);
+
+G_END_DECLS

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/**
+ * SECTION:element-ndfilesrc
+ * @title: ndfilesrc
+ *
+ * Reads recorded volumes from a file, one buffer a volume. Only the volume
+ * that is being read is in memory, however long the recording is.
+ *
+ * A file that begins with a NIfTI header is read as NIfTI-1 or NIfTI-2, plain
+ * or compressed with gzip, in either byte order; its name does not count.
+ * Types are uint8, int16, uint16, float32, complex64 (2 components of float32),
+ * RGB24 and RGBA32 (3 and 4 components of uint8). Samples that the header
+ * scales come as float32, slope * sample + intercept. Anything else is read as
+ * raw samples in the byte order of the machine, innermost axis first, with the
+ * size and type that the properties #GstNdFileSrc:volume-size,
+ * #GstNdFileSrc:components and #GstNdFileSrc:type say.
+ *
+ * Volume n has the timestamp n / framerate. Where neither the file nor
+ * #GstNdFileSrc:framerate says a rate, the caps say 0/1 and volumes are one
+ * second apart. Spacing, origin and directions of NIfTI travel in the caps, so
+ * that ndfilesink writes them again.
+ *
+ * Plain files can be seeked, in time and in volumes (#GST_FORMAT_DEFAULT); the
+ * volume that is on at the asked time comes first. Compressed files can only
+ * be read from the beginning. Duration and position are answered in both
+ * formats. Only positive rates are played.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 ndfilesrc location=heart.nii.gz ! ndconv4dtemporal filter="gaussian,sigma=1" ! ndfilesink location=smooth.nii.gz
+ * ]| Filters a recording from file to file.
+ * |[
+ * gst-launch-1.0 ndfilesrc location=heart.raw volume-size=128:128:64 type=int16 framerate=20/1 ! progressreport ! ndfilesink location=heart.nii
+ * ]| Gives raw samples a NIfTI header, and shows progress.
+ */
+
+#include "gstndfilesrc.h"
+
+#include "engine/nderror.h"
+#include "formats/ndrecording.h"
+#include "gstndcaps.h"
+#include "gstndelements.h"
+#include "gstnderror.h"
+#include "gstndsampletype.h"
+
+GST_DEBUG_CATEGORY_STATIC (nd_file_src_debug);
+#define GST_CAT_DEFAULT nd_file_src_debug
+
+#define DEFAULT_COMPONENTS 1
+#define DEFAULT_TYPE ND_UINT8
+#define MAX_COMPONENTS 65535
+
+enum
+{
+  PROP_0,
+  PROP_LOCATION,
+  PROP_VOLUME_SIZE,
+  PROP_COMPONENTS,
+  PROP_TYPE,
+  PROP_FRAMERATE
+};
+
+struct _GstNdFileSrc
+{
+  GstPushSrc parent;
+
+  /* Properties, under the object lock. */
+  gchar *location;
+  gchar *volume_size;
+  guint components;
+  NdSampleType type;
+  gint rate_n, rate_d;
+
+  NdReader *reader;
+  /* What the reader has, and the rate of the property where that is set; with
+   * @next under the object lock. No volumes: not started. */
+  GstNdVolumeInfo info;
+  guint64 next;
+  gsize size;
+};
+
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
+    GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_ND_TENSORS_CAPS));
+
+G_DEFINE_TYPE_WITH_CODE (GstNdFileSrc, gst_nd_file_src, GST_TYPE_PUSH_SRC,
+    GST_DEBUG_CATEGORY_INIT (nd_file_src_debug, "ndfilesrc", 0,
+        "source of recorded volumes"));
+GST_ELEMENT_REGISTER_DEFINE (ndfilesrc, "ndfilesrc", GST_RANK_NONE,
+    GST_TYPE_ND_FILE_SRC);
+
+/* The timestamp of a volume, always from its number: sums would drift. */
+static GstClockTime
+volume_time (const GstNdVolumeInfo * info, guint64 volume)
+{
+  if (info->rate_n == 0)
+    return gst_util_uint64_scale (volume, GST_SECOND, 1);
+  return gst_util_uint64_scale (volume, info->rate_d * GST_SECOND,
+      info->rate_n);
+}
+
+/* The volume that is on at @time; timestamps are rounded down. */
+static guint64
+volume_at (const GstNdVolumeInfo * info, GstClockTime time)
+{
+  guint64 volume = info->rate_n == 0 ? time / GST_SECOND :
+      gst_util_uint64_scale (time, info->rate_n, info->rate_d * GST_SECOND);
+
+  if (volume < G_MAXINT64 && volume_time (info, volume) < time
+      && volume_time (info, volume + 1) <= time)
+    volume++;
+  return MIN (volume, G_MAXINT64);
+}
+
+static gboolean
+get_hint (GstNdFileSrc * self, NdRecording * hint, GError ** error)
+{
+  gsize sizes[4] = { 1, 1, 1, 1 };
+
+  if (nd_parse_sizes (self->volume_size, sizes, 4) < 2
+      || sizes[3] > G_MAXUINT) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "Property 'volume-size' "
+        "reads \"%s\": it must be X:Y:Z (or X:Y, or X:Y:Z:K with K responses), "
+        "each 1 or more", self->volume_size);
+    return FALSE;
+  }
+  *hint = (NdRecording) {
+    .type = self->type,
+    .shape = {self->components, {sizes[0], sizes[1], sizes[2]}},
+    .responses = sizes[3], .rate_d = 1
+  };
+  return TRUE;
+}
+
+/* GLib ends the process where memory cannot be had: ask first. */
+static gboolean
+check_memory (GstNdFileSrc * self, GError ** error)
+{
+  gpointer memory = g_try_malloc (self->size);
+
+  if (!memory)
+    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE, "No memory for a volume "
+        "of %" G_GSIZE_FORMAT " bytes of \"%s\"", self->size, self->location);
+  g_free (memory);
+  return memory != NULL;
+}
+
+static gboolean
+open_reader (GstNdFileSrc * self, GError ** error)
+{
+  NdRecording hint;
+
+  if (!self->location || !*self->location) {
+    g_set_error (error, ND_ERROR, ND_ERROR_NOT_FOUND, "Property 'location' is "
+        "not set: it must name the file to read");
+    return FALSE;
+  }
+  if (self->volume_size && !get_hint (self, &hint, error))
+    return FALSE;
+  self->reader = nd_reader_open (self->location,
+      self->volume_size ? &hint : NULL, error);
+  if (g_error_matches (*error, ND_ERROR, ND_ERROR_SETTINGS)
+      && !self->volume_size) {
+    g_clear_error (error);
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "\"%s\" has no NIfTI "
+        "header: to read it as raw samples, set the properties 'volume-size' "
+        "(X:Y:Z) and 'type'", self->location);
+  }
+  if (!self->reader)
+    return FALSE;
+  self->info = *nd_reader_recording (self->reader);
+  if (self->rate_n > 0) {
+    self->info.rate_n = self->rate_n;
+    self->info.rate_d = self->rate_d;
+  }
+  self->size = gst_nd_volume_info_size (&self->info);
+  self->next = 0;
+  return check_memory (self, error);
+}
+
+static gboolean
+gst_nd_file_src_stop (GstBaseSrc * src)
+{
+  GstNdFileSrc *self = GST_ND_FILE_SRC (src);
+
+  GST_OBJECT_LOCK (self);
+  g_clear_pointer (&self->reader, nd_reader_close);
+  self->info.volumes = 0;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static gboolean
+gst_nd_file_src_start (GstBaseSrc * src)
+{
+  GstNdFileSrc *self = GST_ND_FILE_SRC (src);
+  g_autoptr (GError) error = NULL;
+  gboolean ok;
+
+  GST_OBJECT_LOCK (self);
+  ok = open_reader (self, &error);
+  /* The base class keeps the position of the last run. */
+  gst_segment_init (&src->segment, GST_FORMAT_TIME);
+  GST_OBJECT_UNLOCK (self);
+  if (!ok) {
+    gst_nd_file_src_stop (src);
+    gst_nd_element_error (GST_ELEMENT (self), error);
+    return FALSE;
+  }
+  GST_DEBUG_OBJECT (self, "%" G_GUINT64_FORMAT " volumes of %" G_GSIZE_FORMAT
+      " bytes", self->info.volumes, self->size);
+  return TRUE;
+}
+
+static GstCaps *
+gst_nd_file_src_get_caps (GstBaseSrc * src, GstCaps * filter)
+{
+  GstNdFileSrc *self = GST_ND_FILE_SRC (src);
+  GstCaps *caps = NULL;
+
+  GST_OBJECT_LOCK (self);
+  if (self->info.volumes > 0)
+    caps = gst_nd_volume_info_to_caps (&self->info);
+  GST_OBJECT_UNLOCK (self);
+  if (!caps)
+    caps = gst_pad_get_pad_template_caps (GST_BASE_SRC_PAD (src));
+  if (filter) {
+    GstCaps *all = caps;
+
+    caps = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (all);
+  }
+  return caps;
+}
+
+/* The pool of the peer or one of our own: fresh memory for each volume would
+ * cost a page fault every 4 KiB. Its sizes end at 4 GiB; larger volumes are
+ * allocated one by one. */
+static gboolean
+gst_nd_file_src_decide_allocation (GstBaseSrc * src, GstQuery * query)
+{
+  GstNdFileSrc *self = GST_ND_FILE_SRC (src);
+  g_autoptr (GstBufferPool) pool = NULL;
+  g_autoptr (GstAllocator) allocator = NULL;
+  GstAllocationParams params;
+  guint min = 0, max = 0, size;
+  GstStructure *config;
+  GstCaps *caps;
+  gboolean has_pool = gst_query_get_n_allocation_pools (query) > 0;
+
+  if (self->size > G_MAXUINT) {
+    while (gst_query_get_n_allocation_pools (query) > 0)
+      gst_query_remove_nth_allocation_pool (query, 0);
+    return TRUE;
+  }
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (gst_query_get_n_allocation_params (query) > 0)
+    gst_query_parse_nth_allocation_param (query, 0, &allocator, &params);
+  else
+    gst_allocation_params_init (&params);
+  if (has_pool) {
+    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
+    if (size != self->size)
+      gst_clear_object (&pool);
+  }
+  if (!pool) {
+    pool = gst_buffer_pool_new ();
+    min = max = 0;
+  }
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_set_params (config, caps, self->size, min, max);
+  gst_buffer_pool_config_set_allocator (config, allocator, &params);
+  if (!gst_buffer_pool_set_config (pool, config))
+    return FALSE;
+  if (has_pool)
+    gst_query_set_nth_allocation_pool (query, 0, pool, self->size, min, max);
+  else
+    gst_query_add_allocation_pool (query, pool, self->size, min, max);
+  return TRUE;
+}
+
+static GstFlowReturn
+new_buffer (GstNdFileSrc * self, GstBuffer ** buffer)
+{
+  g_autoptr (GstBufferPool) pool =
+      gst_base_src_get_buffer_pool (GST_BASE_SRC (self));
+  g_autoptr (GError) error = NULL;
+
+  if (pool)
+    return gst_buffer_pool_acquire_buffer (pool, buffer, NULL);
+  if (!check_memory (self, &error)) {
+    gst_nd_element_error (GST_ELEMENT (self), error);
+    return GST_FLOW_FLUSHING;
+  }
+  *buffer = gst_buffer_new_allocate (NULL, self->size, NULL);
+  return GST_FLOW_OK;
+}
+
+/* After an error of our own the stream ends with FLUSHING: for ERROR the base
+ * class would post a second error, and send an EOS that makes a sink take what
+ * it has for the whole. */
+static GstFlowReturn
+gst_nd_file_src_create (GstPushSrc * src, GstBuffer ** out)
+{
+  GstNdFileSrc *self = GST_ND_FILE_SRC (src);
+  const guint64 n = self->next;
+  g_autoptr (GstBuffer) buffer = NULL;
+  g_autoptr (GError) error = NULL;
+  GstMapInfo map;
+  GstFlowReturn ret;
+  gboolean ok;
+
+  if (n >= self->info.volumes)
+    return GST_FLOW_EOS;
+  ret = new_buffer (self, &buffer);
+  if (ret != GST_FLOW_OK)
+    return ret;
+  if (!gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("Memory for a volume of \"%s\" "
+            "cannot be written.", self->location), (NULL));
+    return GST_FLOW_FLUSHING;
+  }
+  ok = nd_reader_read (self->reader, map.data, &error);
+  gst_buffer_unmap (buffer, &map);
+  if (!ok) {
+    gst_nd_element_error (GST_ELEMENT (self), error);
+    return GST_FLOW_FLUSHING;
+  }
+
+  GST_BUFFER_PTS (buffer) = volume_time (&self->info, n);
+  GST_BUFFER_DURATION (buffer) =
+      volume_time (&self->info, n + 1) - GST_BUFFER_PTS (buffer);
+  GST_BUFFER_OFFSET (buffer) = n;
+  GST_BUFFER_OFFSET_END (buffer) = n + 1;
+  GST_OBJECT_LOCK (self);
+  self->next++;
+  GST_OBJECT_UNLOCK (self);
+  *out = g_steal_pointer (&buffer);
+  return GST_FLOW_OK;
+}
+
+static gboolean
+gst_nd_file_src_is_seekable (GstBaseSrc * src)
+{
+  GstNdFileSrc *self = GST_ND_FILE_SRC (src);
+  gboolean seekable;
+
+  GST_OBJECT_LOCK (self);
+  seekable = self->reader && nd_reader_seekable (self->reader);
+  GST_OBJECT_UNLOCK (self);
+  return seekable;
+}
+
+static gboolean
+gst_nd_file_src_do_seek (GstBaseSrc * src, GstSegment * segment)
+{
+  GstNdFileSrc *self = GST_ND_FILE_SRC (src);
+  g_autoptr (GError) error = NULL;
+  guint64 volume = MIN (volume_at (&self->info, segment->position),
+      self->info.volumes);
+
+  if (!nd_reader_seek (self->reader, volume, &error)) {
+    GST_WARNING_OBJECT (self, "%s", error->message);
+    return FALSE;
+  }
+  GST_OBJECT_LOCK (self);
+  self->next = volume;
+  GST_OBJECT_UNLOCK (self);
+  if (segment->flags & GST_SEEK_FLAG_KEY_UNIT)
+    segment->start = segment->position = volume_time (&self->info, volume);
+  segment->time = segment->start;
+  segment->duration = volume_time (&self->info, self->info.volumes);
+  return TRUE;
+}
+
+/* Backwards is refused before anything is flushed. */
+static gboolean
+gst_nd_file_src_event (GstBaseSrc * src, GstEvent * event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEEK) {
+    gdouble rate;
+
+    gst_event_parse_seek (event, &rate, NULL, NULL, NULL, NULL, NULL, NULL);
+    if (rate <= 0) {
+      GST_WARNING_OBJECT (src, "cannot play at rate %g, only forwards", rate);
+      return FALSE;
+    }
+  }
+  return GST_BASE_SRC_CLASS (gst_nd_file_src_parent_class)->event (src, event);
+}
+
+/* TIME and DEFAULT, that is volumes. */
+static gboolean
+convert (const GstNdVolumeInfo * info, GstFormat from, gint64 value,
+    GstFormat to, gint64 * result)
+{
+  if (value < 0)
+    return FALSE;
+  if (from == to)
+    *result = value;
+  else if (from == GST_FORMAT_DEFAULT && to == GST_FORMAT_TIME)
+    *result = volume_time (info, value);
+  else if (from == GST_FORMAT_TIME && to == GST_FORMAT_DEFAULT)
+    *result = volume_at (info, value);
+  else
+    return FALSE;
+  return TRUE;
+}
+
+static gboolean
+gst_nd_file_src_query (GstBaseSrc * src, GstQuery * query)
+{
+  GstNdFileSrc *self = GST_ND_FILE_SRC (src);
+  GstNdVolumeInfo info;
+  guint64 next;
+  GstFormat format, to;
+  gint64 value;
+
+  GST_OBJECT_LOCK (self);
+  info = self->info;
+  next = self->next;
+  GST_OBJECT_UNLOCK (self);
+
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_DURATION:
+      gst_query_parse_duration (query, &format, NULL);
+      if (info.volumes == 0)
+        return FALSE;
+      if (convert (&info, GST_FORMAT_DEFAULT, info.volumes, format, &value)) {
+        gst_query_set_duration (query, format, value);
+        return TRUE;
+      }
+      break;
+    case GST_QUERY_POSITION:
+      gst_query_parse_position (query, &format, NULL);
+      if (info.volumes > 0 && format == GST_FORMAT_DEFAULT) {
+        gst_query_set_position (query, format, next);
+        return TRUE;
+      }
+      break;
+    case GST_QUERY_CONVERT:
+      gst_query_parse_convert (query, &format, &value, &to, NULL);
+      if (info.volumes > 0) {
+        gint64 result;
+
+        if (convert (&info, format, value, to, &result)) {
+          gst_query_set_convert (query, format, value, to, result);
+          return TRUE;
+        }
+      }
+      break;
+    default:
+      break;
+  }
+  return GST_BASE_SRC_CLASS (gst_nd_file_src_parent_class)->query (src, query);
+}
+
+static void
+gst_nd_file_src_set_property (GObject * object, guint id,
+    const GValue * value, GParamSpec * pspec)
+{
+  GstNdFileSrc *self = GST_ND_FILE_SRC (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_LOCATION:
+      g_free (self->location);
+      self->location = g_value_dup_string (value);
+      break;
+    case PROP_VOLUME_SIZE:
+      g_free (self->volume_size);
+      self->volume_size = g_value_dup_string (value);
+      break;
+    case PROP_COMPONENTS:
+      self->components = g_value_get_uint (value);
+      break;
+    case PROP_TYPE:
+      self->type = g_value_get_enum (value);
+      break;
+    case PROP_FRAMERATE:
+      self->rate_n = gst_value_get_fraction_numerator (value);
+      self->rate_d = gst_value_get_fraction_denominator (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_nd_file_src_get_property (GObject * object, guint id, GValue * value,
+    GParamSpec * pspec)
+{
+  GstNdFileSrc *self = GST_ND_FILE_SRC (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_LOCATION:
+      g_value_set_string (value, self->location);
+      break;
+    case PROP_VOLUME_SIZE:
+      g_value_set_string (value, self->volume_size);
+      break;
+    case PROP_COMPONENTS:
+      g_value_set_uint (value, self->components);
+      break;
+    case PROP_TYPE:
+      g_value_set_enum (value, self->type);
+      break;
+    case PROP_FRAMERATE:
+      gst_value_set_fraction (value, self->rate_n, self->rate_d);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_nd_file_src_finalize (GObject * object)
+{
+  GstNdFileSrc *self = GST_ND_FILE_SRC (object);
+
+  g_free (self->location);
+  g_free (self->volume_size);
+  G_OBJECT_CLASS (gst_nd_file_src_parent_class)->finalize (object);
+}
+
+static void
+gst_nd_file_src_class_init (GstNdFileSrcClass * klass)
+{
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+      | GST_PARAM_MUTABLE_READY;
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseSrcClass *src_class = GST_BASE_SRC_CLASS (klass);
+  GstPushSrcClass *push_class = GST_PUSH_SRC_CLASS (klass);
+
+  object_class->set_property = gst_nd_file_src_set_property;
+  object_class->get_property = gst_nd_file_src_get_property;
+  object_class->finalize = gst_nd_file_src_finalize;
+
+  g_object_class_install_property (object_class, PROP_LOCATION,
+      g_param_spec_string ("location", "Location",
+          "Path of the file to read: NIfTI-1 or NIfTI-2, plain or compressed "
+          "with gzip (known by its content), or raw samples", NULL, flags));
+  g_object_class_install_property (object_class, PROP_VOLUME_SIZE,
+      g_param_spec_string ("volume-size", "Volume size",
+          "For a raw file: samples of one volume along x, y and z, as X:Y:Z "
+          "(X:Y for frames, X:Y:Z:K for the K responses of a bank). Not read "
+          "where the file has a header", NULL, flags));
+  g_object_class_install_property (object_class, PROP_COMPONENTS,
+      g_param_spec_uint ("components", "Components",
+          "For a raw file: components of a sample, interleaved: 1 scalar, "
+          "2 complex (re, im), 3 RGB. Not read where the file has a header",
+          1, MAX_COMPONENTS, DEFAULT_COMPONENTS, flags));
+  g_object_class_install_property (object_class, PROP_TYPE,
+      g_param_spec_enum ("type", "Type",
+          "For a raw file: type of each component, in the byte order of the "
+          "machine. Not read where the file has a header",
+          GST_TYPE_ND_SAMPLE_TYPE, DEFAULT_TYPE, flags));
+  g_object_class_install_property (object_class, PROP_FRAMERATE,
+      gst_param_spec_fraction ("framerate", "Frame rate",
+          "Volumes per second, for timestamps and caps, in place of what the "
+          "file says; 0/1 = as the file says (where it says nothing, caps say "
+          "0/1 and timestamps are 1 s apart)", 0, 1, G_MAXINT, 1, 0, 1,
+          flags));
+
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (element_class,
+      "Recorded volume source", "Source/File",
+      "Reads recorded volumes (NIfTI-1, NIfTI-2, .nii.gz, raw) one at a time, "
+      "with their rate and geometry",
+      "The ndconv developers");
+
+  src_class->start = gst_nd_file_src_start;
+  src_class->stop = gst_nd_file_src_stop;
+  src_class->get_caps = gst_nd_file_src_get_caps;
+  src_class->decide_allocation = gst_nd_file_src_decide_allocation;
+  src_class->is_seekable = gst_nd_file_src_is_seekable;
+  src_class->do_seek = gst_nd_file_src_do_seek;
+  src_class->event = gst_nd_file_src_event;
+  src_class->query = gst_nd_file_src_query;
+  push_class->create = gst_nd_file_src_create;
+}
+
+static void
+gst_nd_file_src_init (GstNdFileSrc * self)
+{
+  self->components = DEFAULT_COMPONENTS;
+  self->type = DEFAULT_TYPE;
+  self->rate_d = 1;
+  gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstndformat.h"
+
+#include <string.h>
+#include "engine/nderror.h"
+
+/* The first component that lies in @plane. */
+static guint
+plane_component (const GstVideoInfo * info, guint plane)
+{
+  guint c = 0;
+
+  while (GST_VIDEO_INFO_COMP_PLANE (info, c) != plane)
+    c++;
+  return c;
+}
+
+static gboolean
+video_from_caps (GstNdFormat * format, const GstCaps * caps, GError ** error)
+{
+  GstVideoInfo *info = &format->video;
+
+  if (!gst_video_info_from_caps (info, caps)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "Caps of a video stream "
+        "cannot be understood: format, width and height are needed");
+    return FALSE;
+  }
+  format->is_video = TRUE;
+  format->type = GST_VIDEO_INFO_COMP_DEPTH (info, 0) > 8 ? ND_UINT16 : ND_UINT8;
+  format->n_planes = GST_VIDEO_INFO_N_PLANES (info);
+  format->responses = 1;
+  format->rate_n = GST_VIDEO_INFO_FPS_N (info);
+  format->rate_d = GST_VIDEO_INFO_FPS_D (info);
+  format->size = GST_VIDEO_INFO_SIZE (info);
+  for (guint p = 0; p < format->n_planes; p++) {
+    guint c = plane_component (info, p);
+
+    format->planes[p].components = GST_VIDEO_INFO_COMP_PSTRIDE (info, c)
+        / nd_sample_size (format->type);
+    format->planes[p].size[0] = GST_VIDEO_INFO_COMP_WIDTH (info, c);
+    format->planes[p].size[1] = GST_VIDEO_INFO_COMP_HEIGHT (info, c);
+    format->planes[p].size[2] = 1;
+  }
+  return TRUE;
+}
+
+gboolean
+gst_nd_format_from_caps (GstNdFormat * format, const GstCaps * caps,
+    GError ** error)
+{
+  memset (format, 0, sizeof (*format));
+  if (gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw"))
+    return video_from_caps (format, caps, error);
+  if (!gst_nd_volume_info_from_caps (&format->tensors, caps, error))
+    return FALSE;
+  format->type = format->tensors.type;
+  format->n_planes = 1;
+  format->planes[0] = format->tensors.shape;
+  format->responses = format->tensors.responses;
+  format->rate_n = format->tensors.rate_n;
+  format->rate_d = format->tensors.rate_d;
+  format->size = gst_nd_volume_info_size (&format->tensors);
+  return TRUE;
+}
+
+gboolean
+gst_nd_format_is_equal (const GstNdFormat * a, const GstNdFormat * b)
+{
+  return a->is_video == b->is_video && a->type == b->type
+      && a->n_planes == b->n_planes && a->responses == b->responses
+      && (!a->is_video || GST_VIDEO_INFO_FORMAT (&a->video)
+      == GST_VIDEO_INFO_FORMAT (&b->video))
+      && memcmp (a->planes, b->planes, a->n_planes * sizeof (NdShape)) == 0;
+}
+
+gdouble
+gst_nd_format_zero (const GstNdFormat * format, guint plane)
+{
+  return plane > 0 && GST_VIDEO_INFO_IS_YUV (&format->video) ? 128 : 0;
+}
+
+GstClockTime
+gst_nd_format_duration (const GstNdFormat * format)
+{
+  if (format->rate_n <= 0)
+    return GST_CLOCK_TIME_NONE;
+  return gst_util_uint64_scale_round (GST_SECOND, format->rate_d,
+      format->rate_n);
+}
+
+gboolean
+gst_nd_map (GstNdMap * map, const GstNdFormat * format, GstBuffer * buffer,
+    GstMapFlags flags)
+{
+  map->format = format;
+  map->buffer = buffer;
+  if (!format->is_video) {
+    if (gst_buffer_get_size (buffer) != format->size
+        || !gst_buffer_map (buffer, &map->map, flags))
+      return FALSE;
+    map->planes[0] = nd_samples_dense (map->map.data, &format->planes[0],
+        format->type);
+    return TRUE;
+  }
+  if (!gst_video_frame_map (&map->frame, &format->video, buffer,
+          flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
+    return FALSE;
+  for (guint p = 0; p < format->n_planes; p++) {
+    NdSamples *plane = &map->planes[p];
+
+    plane->data = GST_VIDEO_FRAME_PLANE_DATA (&map->frame, p);
+    plane->sample = format->planes[p].components
+        * nd_sample_size (format->type);
+    plane->row = GST_VIDEO_FRAME_PLANE_STRIDE (&map->frame, p);
+    plane->slice = plane->row * format->planes[p].size[1];
+    plane->response = plane->slice;
+  }
+  return TRUE;
+}
+
+void
+gst_nd_unmap (GstNdMap * map)
+{
+  if (map->format->is_video)
+    gst_video_frame_unmap (&map->frame);
+  else
+    gst_buffer_unmap (map->buffer, &map->map);
+}

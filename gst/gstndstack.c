@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * SECTION:element-ndstack
+ * @title: ndstack
+ *
+ * Stacks frames to volumes: as many as 'slices' says, one behind the other
+ * along z, as a probe delivers them that sweeps a plane through a body. Takes
+ * grey video (GRAY8 gives uint8, GRAY16 gives uint16) and other/tensors; volumes
+ * of several slices are stacked the same way.
+ *
+ * A volume has the timestamp of its first frame and lasts until the end of its
+ * last; the rate is divided by 'slices'. What is left when the stream ends,
+ * breaks off (DISCONT, GAP) or changes is too little for a volume: it is
+ * discarded, and counted in a QoS message and a warning.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 videotestsrc num-buffers=256 ! video/x-raw,format=GRAY8,width=128,height=128 ! ndstack slices=32 ! ndconv3d filter="gaussian,sigma=1.5" ! ndfilesink location=sweep.nii.gz
+ * ]| Eight volumes of 128 x 128 x 32, smoothed, into one file.
+ */
+#include "gstndstack.h"
+
+#include <string.h>
+#include <gst/video/video.h>
+#include "gstndcaps.h"
+#include "gstndelements.h"
+#include "gstnderror.h"
+
+GST_DEBUG_CATEGORY_STATIC (nd_stack_debug);
+#define GST_CAT_DEFAULT nd_stack_debug
+
+#define DEFAULT_SLICES 32
+#define GRAY16 GST_VIDEO_NE (GRAY16)
+
+enum
+{
+  PROP_0,
+  PROP_SLICES
+};
+
+struct _GstNdStack
+{
+  GstBaseTransform parent;
+
+  guint wanted_slices;          /* property, under the object lock */
+
+  /* Written in the streaming thread only, under the object lock. */
+  guint slices;
+  gint rate_n, rate_d;          /* of frames; 0/1: variable, 0/0: no caps */
+
+  gboolean is_video;
+  GstVideoInfo video;
+  gsize slice_size;
+
+  GstBuffer *volume;            /* being filled */
+  guint filled;
+  GstClockTime end;             /* of its last slice */
+  GstBuffer *complete;
+  guint64 stacked, discarded;   /* frames */
+};
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
+    GST_PAD_SINK, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ GRAY8, " GRAY16 " }") "; "
+        GST_ND_TENSORS_CAPS));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
+    GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_ND_TENSORS_CAPS));
+
+G_DEFINE_TYPE (GstNdStack, gst_nd_stack, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE (ndstack, "ndstack", GST_RANK_NONE,
+    GST_TYPE_ND_STACK)
+
+static void
+gst_nd_stack_set_property (GObject * object, guint id, const GValue * value,
+    GParamSpec * pspec)
+{
+  GstNdStack *self = GST_ND_STACK (object);
+
+  if (id != PROP_SLICES) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  self->wanted_slices = g_value_get_uint (value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_nd_stack_get_property (GObject * object, guint id, GValue * value,
+    GParamSpec * pspec)
+{
+  GstNdStack *self = GST_ND_STACK (object);
+
+  if (id != PROP_SLICES) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  g_value_set_uint (value, self->wanted_slices);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+forget_volume (GstNdStack * self)
+{
+  gst_clear_buffer (&self->volume);
+  gst_clear_buffer (&self->complete);
+  self->filled = 0;
+}
+
+/* The frames that wait for their volume will not see it: say so. */
+static void
+discard_volume (GstNdStack * self, const gchar * reason)
+{
+  GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  guint filled = self->filled;
+  GstClockTime pts, end = self->end;
+  GstMessage *message;
+
+  if (filled == 0)
+    return;
+  pts = GST_BUFFER_PTS (self->volume);
+  self->discarded += filled;
+  forget_volume (self);
+  message = gst_message_new_qos (GST_OBJECT (self), FALSE,
+      gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts),
+      gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts), pts,
+      GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (end)
+      && end >= pts ? end - pts : GST_CLOCK_TIME_NONE);
+  gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, self->stacked,
+      self->discarded);
+  gst_element_post_message (GST_ELEMENT (self), message);
+  GST_ELEMENT_WARNING (self, STREAM, FAILED, ("The last %u frames are "
+          "discarded, as %s: a volume needs %u (property 'slices')", filled,
+          reason, self->slices), (NULL));
+}
+
+/* Takes over a new number of slices between two volumes. */
+static void
+update_slices (GstNdStack * self)
+{
+  gboolean changed;
+
+  GST_OBJECT_LOCK (self);
+  changed = self->slices != self->wanted_slices;
+  GST_OBJECT_UNLOCK (self);
+  if (!changed)
+    return;
+  discard_volume (self, "the number of slices changes");
+  GST_OBJECT_LOCK (self);
+  self->slices = self->wanted_slices;
+  GST_OBJECT_UNLOCK (self);
+  gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+}
+
+static gboolean
+gst_nd_stack_start (GstBaseTransform * trans)
+{
+  GstNdStack *self = GST_ND_STACK (trans);
+
+  GST_OBJECT_LOCK (self);
+  self->slices = self->wanted_slices;
+  self->rate_n = self->rate_d = 0;
+  GST_OBJECT_UNLOCK (self);
+  self->stacked = self->discarded = 0;
+  return TRUE;
+}
+
+static gboolean
+gst_nd_stack_stop (GstBaseTransform * trans)
+{
+  forget_volume (GST_ND_STACK (trans));
+  return TRUE;
+}
+
+/* A rate times @numerator / @denominator: of a fraction, or of both ends of a
+ * range. What cannot be said exactly is left out. */
+static void
+scale_rate (GstStructure * to, const GstStructure * from, gint numerator,
+    gint denominator)
+{
+  const GValue *rate = gst_structure_get_value (from, "framerate");
+  gint n, d;
+
+  if (rate && GST_VALUE_HOLDS_FRACTION (rate)
+      && gst_util_fraction_multiply (gst_value_get_fraction_numerator (rate),
+          gst_value_get_fraction_denominator (rate), numerator, denominator,
+          &n, &d))
+    gst_structure_set (to, "framerate", GST_TYPE_FRACTION, n, d, NULL);
+  else
+    gst_structure_set (to, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1,
+        G_MAXINT, 1, NULL);
+}
+
+/* The dimensions that @s fixes; FALSE where it does not. */
+static gboolean
+get_info (const GstStructure * s, GstNdVolumeInfo * info)
+{
+  g_autoptr (GstCaps) caps = NULL;
+
+  if (!gst_structure_has_field (s, "dimensions"))
+    return FALSE;
+  /* Both spellings of the dimensions mean the same; of types and rates one is
+   * as good as another here. */
+  caps = gst_caps_fixate (gst_caps_new_full (gst_structure_copy (s), NULL));
+  return gst_nd_volume_info_from_caps (info, caps, NULL);
+}
+
+static GstStructure *
+new_tensors (const GValue * types)
+{
+  GstStructure *s = gst_structure_new (GST_ND_TENSORS,
+      "format", G_TYPE_STRING, "static", "num_tensors", G_TYPE_INT, 1, NULL);
+
+  if (types)
+    gst_structure_set_value (s, "types", types);
+  return s;
+}
+
+/* Copies where the volume lies: the spacing in z is that of the slices. */
+static gboolean
+copy_place (GQuark field, const GValue * value, gpointer to)
+{
+  const gchar *name = g_quark_to_string (field);
+
+  if (!g_str_equal (name, "types") && !g_str_equal (name, "dimensions")
+      && !g_str_equal (name, "framerate"))
+    gst_structure_id_set_value (to, field, value);
+  return TRUE;
+}
+
+static const struct
+{
+  const gchar *type, *format;
+} video_types[] = {
+  {"uint8", "GRAY8"}, {"uint16", GRAY16}
+};
+
+static gboolean
+field_allows (const GstStructure * s, const gchar * field, const gchar * text)
+{
+  g_auto (GValue) value = G_VALUE_INIT;
+  const GValue *allowed = gst_structure_get_value (s, field);
+
+  g_value_init (&value, G_TYPE_STRING);
+  g_value_set_string (&value, text);
+  return !allowed || gst_value_can_intersect (allowed, &value);
+}
+
+/* Caps of volumes for one structure of frames. */
+static void
+append_volumes (GstCaps * caps, const GstStructure * s, guint slices)
+{
+  GstStructure *volumes;
+  GstNdVolumeInfo info = {.shape.components = 1,.responses = 1 };
+  gint width, height;
+  gboolean known;
+
+  if (gst_structure_has_name (s, GST_ND_TENSORS)) {
+    volumes = new_tensors (gst_structure_get_value (s, "types"));
+    gst_structure_foreach (s, copy_place, volumes);
+    known = get_info (s, &info) && info.responses == 1;
+  } else {
+    g_auto (GValue) types = G_VALUE_INIT;
+
+    g_value_init (&types, GST_TYPE_LIST);
+    for (guint i = 0; i < G_N_ELEMENTS (video_types); i++) {
+      if (field_allows (s, "format", video_types[i].format)) {
+        g_auto (GValue) name = G_VALUE_INIT;
+
+        g_value_init (&name, G_TYPE_STRING);
+        g_value_set_static_string (&name, video_types[i].type);
+        gst_value_list_append_value (&types, &name);
+      }
+    }
+    volumes = new_tensors (&types);
+    known = gst_structure_get_int (s, "width", &width)
+        && gst_structure_get_int (s, "height", &height);
+    if (known)
+      info.shape = (NdShape) { 1, {width, height, 1} };
+  }
+  scale_rate (volumes, s, 1, slices);
+  if (known && g_size_checked_mul (&info.shape.size[2], info.shape.size[2],
+          slices))
+    gst_nd_structure_set_dimensions (volumes, &info.shape, 1);
+  gst_caps_append_structure (caps, volumes);
+}
+
+/* Caps of frames for one structure of volumes. */
+static void
+append_frames (GstCaps * caps, const GstStructure * s, guint slices)
+{
+  GstNdVolumeInfo info;
+  gboolean known = get_info (s, &info);
+  GstStructure *tensors;
+
+  if (known && (info.responses != 1 || info.shape.size[2] % slices != 0))
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (video_types); i++) {
+    GstStructure *video;
+
+    if (!field_allows (s, "types", video_types[i].type))
+      continue;
+    if (known && (info.shape.components != 1 || info.shape.size[2] != slices
+            || info.shape.size[0] > G_MAXINT || info.shape.size[1] > G_MAXINT))
+      continue;
+    video = gst_structure_new ("video/x-raw",
+        "format", G_TYPE_STRING, video_types[i].format, NULL);
+    if (known)
+      gst_structure_set (video, "width", G_TYPE_INT, (gint) info.shape.size[0],
+          "height", G_TYPE_INT, (gint) info.shape.size[1], NULL);
+    else
+      gst_structure_set (video, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT,
+          "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
+    scale_rate (video, s, slices, 1);
+    gst_caps_append_structure (caps, video);
+  }
+  tensors = new_tensors (gst_structure_get_value (s, "types"));
+  gst_structure_foreach (s, copy_place, tensors);
+  scale_rate (tensors, s, slices, 1);
+  if (known) {
+    info.shape.size[2] /= slices;
+    gst_nd_structure_set_dimensions (tensors, &info.shape, 1);
+  }
+  gst_caps_append_structure (caps, tensors);
+}
+
+static GstCaps *
+gst_nd_stack_transform_caps (GstBaseTransform * trans,
+    GstPadDirection direction, GstCaps * caps, GstCaps * filter)
+{
+  GstNdStack *self = GST_ND_STACK (trans);
+  GstCaps *result = gst_caps_new_empty ();
+  guint slices;
+
+  GST_OBJECT_LOCK (self);
+  slices = self->slices;
+  GST_OBJECT_UNLOCK (self);
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    const GstStructure *s = gst_caps_get_structure (caps, i);
+
+    if (direction == GST_PAD_SINK)
+      append_volumes (result, s, slices);
+    else
+      append_frames (result, s, slices);
+  }
+  if (filter) {
+    GstCaps *filtered = gst_caps_intersect_full (filter, result,
+        GST_CAPS_INTERSECT_FIRST);
+
+    gst_caps_unref (result);
+    result = filtered;
+  }
+  return result;
+}
+
+static gboolean
+gst_nd_stack_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
+{
+  GstNdStack *self = GST_ND_STACK (trans);
+  g_autoptr (GError) error = NULL;
+  GstNdVolumeInfo frame, volume;
+  gint rate_n, rate_d;
+
+  discard_volume (self, "the caps change");
+  if (!gst_nd_volume_info_from_caps (&volume, out, &error)) {
+    gst_nd_element_error (GST_ELEMENT (self), error);
+    return FALSE;
+  }
+  self->is_video = !gst_structure_has_name (gst_caps_get_structure (in, 0),
+      GST_ND_TENSORS);
+  if (self->is_video) {
+    if (!gst_video_info_from_caps (&self->video, in)) {
+      GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("Caps of the frames cannot be "
+              "read: they must be GRAY8 or GRAY16 with width and height"),
+          ("%" GST_PTR_FORMAT, in));
+      return FALSE;
+    }
+    rate_n = GST_VIDEO_INFO_FPS_N (&self->video);
+    rate_d = GST_VIDEO_INFO_FPS_D (&self->video);
+  } else {
+    if (!gst_nd_volume_info_from_caps (&frame, in, &error)) {
+      gst_nd_element_error (GST_ELEMENT (self), error);
+      return FALSE;
+    }
+    rate_n = frame.rate_n;
+    rate_d = frame.rate_d;
+  }
+  self->slice_size = gst_nd_volume_info_size (&volume) / self->slices;
+  GST_OBJECT_LOCK (self);
+  self->rate_n = rate_n;
+  self->rate_d = rate_d;
+  GST_OBJECT_UNLOCK (self);
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_latency (GST_OBJECT (self)));
+  return TRUE;
+}
+
+static gboolean
+gst_nd_stack_transform_size (GstBaseTransform * trans,
+    GstPadDirection direction, GstCaps * caps, gsize size, GstCaps * othercaps,
+    gsize * othersize)
+{
+  GstNdVolumeInfo info;
+
+  if (direction != GST_PAD_SINK
+      || !gst_nd_volume_info_from_caps (&info, othercaps, NULL))
+    return FALSE;
+  *othersize = gst_nd_volume_info_size (&info);
+  return TRUE;
+}
+
+static gboolean
+gst_nd_stack_propose_allocation (GstBaseTransform * trans,
+    GstQuery * decide_query, GstQuery * query)
+{
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  return GST_BASE_TRANSFORM_CLASS
+      (gst_nd_stack_parent_class)->propose_allocation (trans, decide_query,
+      query);
+}
+
+/* Copies the rows of @frame, which may be padded, to @data. */
+static gboolean
+copy_slice (GstNdStack * self, GstBuffer * frame, guint8 * data)
+{
+  if (self->is_video) {
+    GstVideoFrame video;
+    gsize row = GST_VIDEO_INFO_WIDTH (&self->video)
+        * (gsize) GST_VIDEO_INFO_COMP_PSTRIDE (&self->video, 0);
+    const guint8 *from;
+
+    if (!gst_video_frame_map (&video, &self->video, frame, GST_MAP_READ))
+      return FALSE;
+    from = GST_VIDEO_FRAME_PLANE_DATA (&video, 0);
+    for (gint y = 0; y < GST_VIDEO_FRAME_HEIGHT (&video); y++) {
+      memcpy (data, from, row);
+      data += row;
+      from += GST_VIDEO_FRAME_PLANE_STRIDE (&video, 0);
+    }
+    gst_video_frame_unmap (&video);
+    return TRUE;
+  }
+  return gst_buffer_get_size (frame) == self->slice_size
+      && gst_buffer_extract (frame, 0, data,
+      self->slice_size) == self->slice_size;
+}
+
+/* Puts @frame where it belongs in its volume. */
+static GstFlowReturn
+add_frame (GstNdStack * self, GstBuffer * frame)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  GstMapInfo map;
+  gboolean ok;
+
+  if (GST_BUFFER_IS_DISCONT (frame))
+    discard_volume (self, "the stream breaks off");
+  if (!self->volume) {
+    GstFlowReturn ret = GST_BASE_TRANSFORM_CLASS
+        (gst_nd_stack_parent_class)->prepare_output_buffer (trans, frame,
+        &self->volume);
+
+    if (ret != GST_FLOW_OK)
+      return ret;
+  }
+  ok = gst_buffer_map (self->volume, &map, GST_MAP_WRITE);
+  if (ok) {
+    ok = map.size >= self->slice_size * self->slices
+        && copy_slice (self, frame, map.data + self->filled * self->slice_size);
+    gst_buffer_unmap (self->volume, &map);
+  }
+  if (!ok) {
+    forget_volume (self);
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A frame has %" G_GSIZE_FORMAT
+            " bytes, which does not fit its caps: %" G_GSIZE_FORMAT
+            " bytes of samples are wanted", gst_buffer_get_size (frame),
+            self->slice_size), (NULL));
+    return GST_FLOW_ERROR;
+  }
+  self->end = GST_BUFFER_PTS (frame);
+  if (GST_CLOCK_TIME_IS_VALID (self->end)) {
+    if (GST_BUFFER_DURATION_IS_VALID (frame))
+      self->end += GST_BUFFER_DURATION (frame);
+    else if (self->rate_n > 0)
+      self->end += gst_util_uint64_scale (GST_SECOND, self->rate_d,
+          self->rate_n);
+    else
+      self->end = GST_CLOCK_TIME_NONE;
+  }
+  if (++self->filled == self->slices) {
+    GstClockTime pts = GST_BUFFER_PTS (self->volume);
+
+    GST_BUFFER_DURATION (self->volume) = GST_CLOCK_TIME_IS_VALID (pts)
+        && GST_CLOCK_TIME_IS_VALID (self->end)
+        && self->end >= pts ? self->end - pts : GST_CLOCK_TIME_NONE;
+    GST_BUFFER_OFFSET (self->volume) = self->stacked / self->slices;
+    GST_BUFFER_OFFSET_END (self->volume) = self->stacked / self->slices + 1;
+    self->stacked += self->slices;
+    self->complete = g_steal_pointer (&self->volume);
+    self->filled = 0;
+  }
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn
+gst_nd_stack_submit_input (GstBaseTransform * trans, gboolean is_discont,
+    GstBuffer * input)
+{
+  GstNdStack *self = GST_ND_STACK (trans);
+  g_autoptr (GstBuffer) frame = NULL;
+  GstFlowReturn ret;
+
+  update_slices (self);
+  ret = GST_BASE_TRANSFORM_CLASS
+      (gst_nd_stack_parent_class)->submit_input_buffer (trans, is_discont,
+      input);
+  if (ret != GST_FLOW_OK)
+    return ret;
+  frame = g_steal_pointer (&trans->queued_buf);
+  return frame ? add_frame (self, frame) : GST_FLOW_OK;
+}
+
+static GstFlowReturn
+gst_nd_stack_generate_output (GstBaseTransform * trans, GstBuffer ** output)
+{
+  *output = g_steal_pointer (&GST_ND_STACK (trans)->complete);
+  return GST_FLOW_OK;
+}
+
+static gboolean
+gst_nd_stack_sink_event (GstBaseTransform * trans, GstEvent * event)
+{
+  GstNdStack *self = GST_ND_STACK (trans);
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_EOS:
+      discard_volume (self, "the stream ends");
+      break;
+    case GST_EVENT_GAP:
+      discard_volume (self, "frames are missing");
+      break;
+    case GST_EVENT_STREAM_START:
+      discard_volume (self, "another stream starts");
+      break;
+    case GST_EVENT_SEGMENT:{
+      const GstSegment *segment;
+
+      gst_event_parse_segment (event, &segment);
+      if (!gst_segment_is_equal (segment, &trans->segment))
+        discard_volume (self, "another segment starts");
+      break;
+    }
+    case GST_EVENT_FLUSH_STOP:
+      /* A flush is asked for: nothing to complain about. */
+      forget_volume (self);
+      break;
+    default:
+      break;
+  }
+  return GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class)->sink_event
+      (trans, event);
+}
+
+static gboolean
+gst_nd_stack_query (GstBaseTransform * trans, GstPadDirection direction,
+    GstQuery * query)
+{
+  GstNdStack *self = GST_ND_STACK (trans);
+  GstClockTime min, max, wait = 0;
+  gboolean live, ready;
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY || direction != GST_PAD_SRC)
+    return GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class)->query (trans,
+        direction, query);
+
+  /* The first frame waits for the others. */
+  GST_OBJECT_LOCK (self);
+  ready = self->rate_d != 0;
+  if (self->rate_n > 0)
+    wait = gst_util_uint64_scale ((self->slices - 1) * GST_SECOND,
+        self->rate_d, self->rate_n);
+  GST_OBJECT_UNLOCK (self);
+  if (!ready || !gst_pad_peer_query (trans->sinkpad, query))
+    return FALSE;
+  gst_query_parse_latency (query, &live, &min, &max);
+  min += wait;
+  if (GST_CLOCK_TIME_IS_VALID (max))
+    max += wait;
+  gst_query_set_latency (query, live, min, max);
+  return TRUE;
+}
+
+static void
+gst_nd_stack_class_init (GstNdStackClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (nd_stack_debug, "ndstack", 0, "frames to volumes");
+
+  object_class->set_property = gst_nd_stack_set_property;
+  object_class->get_property = gst_nd_stack_get_property;
+
+  g_object_class_install_property (object_class, PROP_SLICES,
+      g_param_spec_uint ("slices", "Slices", "Frames that make one volume, 1 or"
+          " more; a change while playing begins a new volume", 1,
+          G_MAXINT, DEFAULT_SLICES, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+          | GST_PARAM_MUTABLE_PLAYING));
+
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (element_class, "Frames to volumes",
+      "Filter/Converter/Video", "Stacks frames along z to volumes: N frames "
+      "give N / 'slices' volumes, each with the time of its first frame. An "
+      "incomplete volume is discarded and reported", "The ndconv authors");
+
+  trans_class->passthrough_on_same_caps = FALSE;
+  trans_class->start = gst_nd_stack_start;
+  trans_class->stop = gst_nd_stack_stop;
+  trans_class->transform_caps = gst_nd_stack_transform_caps;
+  trans_class->set_caps = gst_nd_stack_set_caps;
+  trans_class->transform_size = gst_nd_stack_transform_size;
+  trans_class->propose_allocation = gst_nd_stack_propose_allocation;
+  trans_class->submit_input_buffer = gst_nd_stack_submit_input;
+  trans_class->generate_output = gst_nd_stack_generate_output;
+  trans_class->sink_event = gst_nd_stack_sink_event;
+  trans_class->query = gst_nd_stack_query;
+}
+
+static void
+gst_nd_stack_init (GstNdStack * self)
+{
+  self->wanted_slices = self->slices = DEFAULT_SLICES;
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
+}

@@ -1,0 +1,102 @@
+/* What the tests of designs share.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include <string.h>
+
+#include "engine/nderror.h"
+#include "filters/nddesign.h"
+
+static const NdAxes axes_xy = { 2, {ND_AXIS_X, ND_AXIS_Y} };
+static const NdAxes axes_xyz = { 3, {ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z} };
+static const NdAxes axes_xyt = { 3, {ND_AXIS_X, ND_AXIS_Y, ND_AXIS_T} };
+
+static const NdAxes axes_xyzt = { 4,
+  {ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z, ND_AXIS_T}
+};
+
+static const NdAxes *const all_axes[] = {
+  &axes_xy, &axes_xyz, &axes_xyt, &axes_xyzt
+};
+
+/* "sigma=1.5 size=3:3": parameters with spaces between. */
+static inline NdFilter *
+try_design (const gchar * design, const NdAxes * axes, const gchar * text,
+    GError ** error)
+{
+  g_autoptr (NdParameters) parameters = nd_parameters_new ();
+  g_auto (GStrv) parts = g_strsplit (text, " ", -1);
+
+  for (guint i = 0; parts[i] && *parts[i]; i++) {
+    g_auto (GStrv) pair = g_strsplit (parts[i], "=", 2);
+
+    nd_parameters_set_text (parameters, pair[0], pair[1]);
+  }
+  return nd_design (design, parameters, axes, error);
+}
+
+static inline NdFilter *
+make_design (const gchar * design, const NdAxes * axes, const gchar * text)
+{
+  g_autoptr (GError) error = NULL;
+  NdFilter *filter = try_design (design, axes, text, &error);
+
+  g_assert_no_error (error);
+  g_assert_nonnull (filter);
+  return filter;
+}
+
+/* The design fails with @code, and the message has every word of @words (with
+ * '|' between). */
+static inline void
+assert_refused (const gchar * design, const NdAxes * axes, const gchar * text,
+    gint code, const gchar * words)
+{
+  g_autoptr (GError) error = NULL;
+  g_auto (GStrv) parts = g_strsplit (words, "|", -1);
+
+  g_assert_null (try_design (design, axes, text, &error));
+  g_assert_error (error, ND_ERROR, code);
+  g_test_message ("%s", error->message);
+  g_assert_nonnull (strstr (error->message, design));
+  for (guint i = 0; parts[i]; i++) {
+    if (strstr (error->message, parts[i]) == NULL)
+      g_error ("\"%s\" not in \"%s\"", parts[i], error->message);
+  }
+}
+
+static inline void
+assert_size (const NdFilter * filter, gsize x, gsize y, gsize z, gsize t)
+{
+  g_assert_cmpuint (filter->size[0], ==, x);
+  g_assert_cmpuint (filter->size[1], ==, y);
+  g_assert_cmpuint (filter->size[2], ==, z);
+  g_assert_cmpuint (filter->size[3], ==, t);
+}
+
+/* One per axis, freed at the end of its block. */
+typedef struct
+{
+  gdouble *a[ND_AXES];
+} Factors;
+
+static inline void
+factors_clear (Factors * factors)
+{
+  for (guint a = 0; a < ND_AXES; a++)
+    g_clear_pointer (&factors->a[a], g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Factors, factors_clear)
+
+/* Position of coefficient @i along every axis. */
+static inline void
+get_position (const NdFilter * filter, gsize i, gsize at[ND_AXES])
+{
+  for (guint a = 0; a < ND_AXES; a++) {
+    at[a] = i % filter->size[a];
+    i /= filter->size[a];
+  }
+}

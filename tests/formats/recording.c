@@ -1,0 +1,453 @@
+/* Writing, and reading it again: every type, format and size; counts, full
+ * disks, names.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "ndfiles.h"
+
+#include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "formats/ndnifti.h"
+
+static NdRecording
+small_recording (NdSampleType type)
+{
+  return (NdRecording) {
+    .type = type, .shape = {1, {5, 4, 3}}, .rate_n = 30000, .rate_d = 1001,
+    .responses = 1,
+    .geometry = {TRUE, {0.5, 0.75, 2}, {-10, 20.5, 3}, {0, 1, 0, -1, 0, 0, 0,
+            0, 1}}
+  };
+}
+
+static void
+write_volumes (NdWriter * writer, const guint8 * data, gsize size, guint n)
+{
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < n; i++) {
+    nd_writer_write (writer, data + i * size, &error);
+    g_assert_no_error (error);
+  }
+}
+
+/* Reads everything back, and compares bit by bit. */
+static void
+assert_file (const gchar * path, const NdRecording * recording,
+    const guint8 * data, guint n)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdReader) reader = nd_reader_open (path, recording, &error);
+  const gsize size = nd_recording_volume_size (recording);
+  g_autofree guint8 *read = g_malloc (size);
+  const NdRecording *found;
+
+  g_assert_no_error (error);
+  found = nd_reader_recording (reader);
+  g_assert_cmpint (found->type, ==, recording->type);
+  g_assert_cmpuint (found->responses, ==, recording->responses);
+  g_assert_cmpuint (found->volumes, ==, n);
+  g_assert_cmpmem (&found->shape, sizeof (NdShape), &recording->shape,
+      sizeof (NdShape));
+  for (guint i = 0; i < n; i++) {
+    nd_reader_read (reader, read, &error);
+    g_assert_no_error (error);
+    g_assert_cmpmem (read, size, data + i * size, size);
+  }
+}
+
+static void
+round_trip (const gchar * name, const NdRecording * recording, guint n)
+{
+  g_autofree gchar *path = file_path (name);
+  g_autofree gchar *part = g_strconcat (path, ".part", NULL);
+  g_autoptr (GError) error = NULL;
+  const gsize size = nd_recording_volume_size (recording);
+  g_autofree guint8 *data = g_malloc (size * n);
+
+  for (gsize i = 0; i < size * n; i++)
+    data[i] = g_test_rand_int ();
+  g_remove (path);
+  g_autoptr (NdWriter) writer = nd_writer_open (path, &error);
+  g_assert_no_error (error);
+  g_assert_true (nd_writer_begin (writer, recording, &error));
+  write_volumes (writer, data, size, n);
+  g_assert_cmpuint (nd_writer_volumes (writer), ==, n);
+  g_assert_cmpstr (nd_writer_part (writer), ==, part);
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+  g_assert_true (nd_writer_finish (writer, &error));
+  g_assert_false (g_file_test (part, G_FILE_TEST_EXISTS));
+  assert_file (path, recording, data, n);
+  if (!g_str_has_suffix (name, ".raw")) {
+    g_autoptr (NdReader) reader = nd_reader_open (path, NULL, &error);
+    const NdRecording *found = nd_reader_recording (reader);
+
+    if (n > 1) {
+      g_assert_cmpfloat ((gfloat) ((gdouble) found->rate_d / found->rate_n),
+          ==, (gfloat) ((gdouble) recording->rate_d / recording->rate_n));
+    }
+    if (recording->geometry.known) {
+      g_assert_cmpmem (&found->geometry, sizeof (NdGeometry),
+          &recording->geometry, sizeof (NdGeometry));
+    }
+  }
+}
+
+static const gchar *const names[] = { "t.nii", "t.nii.gz", "t.raw" };
+
+static void
+test_round_trips (void)
+{
+  for (guint f = 0; f < G_N_ELEMENTS (names); f++) {
+    for (guint type = 0; type < ND_SAMPLE_TYPES; type++) {
+      NdRecording recording = small_recording (type);
+
+      for (guint n = 1; n <= 7; n += 3)
+        round_trip (names[f], &recording, n);
+      recording.shape.size[2] = 1;
+      recording.geometry.known = FALSE;
+      round_trip (names[f], &recording, 3);
+      recording.shape.size[0] = recording.shape.size[1] = 1;
+      round_trip (names[f], &recording, 2);
+    }
+  }
+}
+
+static void
+test_components (void)
+{
+  static const struct
+  {
+    NdSampleType type;
+    gsize components;
+  } in_nifti[] = {
+    {ND_FLOAT32, 2}, {ND_UINT8, 3}, {ND_UINT8, 4}
+  };
+  NdRecording recording = small_recording (ND_FLOAT32);
+
+  for (guint f = 0; f < G_N_ELEMENTS (names); f++) {
+    for (guint i = 0; i < G_N_ELEMENTS (in_nifti); i++) {
+      recording.type = in_nifti[i].type;
+      recording.shape.components = in_nifti[i].components;
+      round_trip (names[f], &recording, 3);
+    }
+  }
+  recording.type = ND_INT16;
+  recording.shape.components = 5;
+  recording.responses = 6;
+  round_trip ("bank.raw", &recording, 3);
+}
+
+/* What NIfTI cannot hold, with the way out. */
+static void
+test_unsupported (void)
+{
+  for (guint f = 0; f < 2; f++) {
+    g_autofree gchar *path = file_path (names[f]);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdWriter) writer = nd_writer_open (path, &error);
+    NdRecording recording = small_recording (ND_INT16);
+
+    g_assert_no_error (error);
+    recording.responses = 2;
+    g_assert_false (nd_writer_begin (writer, &recording, &error));
+    g_assert_error (error, ND_ERROR, ND_ERROR_FORMAT);
+    g_assert_nonnull (strstr (error->message, ".raw"));
+    g_clear_error (&error);
+    recording.responses = 1;
+    recording.shape.components = 2;
+    g_assert_false (nd_writer_begin (writer, &recording, &error));
+    g_assert_error (error, ND_ERROR, ND_ERROR_FORMAT);
+    g_assert_nonnull (strstr (error->message, "2 components of int16"));
+  }
+}
+
+/* Sizes or counts beyond int16 make it NIfTI-2, also when that is known only
+ * at the end. */
+static void
+test_nifti_2 (void)
+{
+  NdRecording recording = small_recording (ND_UINT8);
+
+  for (guint f = 0; f < 2; f++) {
+    g_autofree gchar *path = file_path (names[f]);
+    guint8 first[4];
+    gzFile file;
+
+    for (guint big = 0; big < 2; big++) {
+      const guint n = big ? 32768 : 32767;
+
+      recording.shape = (NdShape) {1, {2, 1, 1}};
+      round_trip (names[f], &recording, n);
+      file = gzopen (path, "rb");
+      g_assert_cmpint (gzread (file, first, 4), ==, 4);
+      gzclose (file);
+      g_assert_cmpint (first[0] | first[1] | first[2] | first[3], ==, big ?
+          (540 & 255) | (540 >> 8) : (348 & 255) | (348 >> 8));
+    }
+    recording.shape = (NdShape) {1, {40000, 2, 1}};
+    round_trip (names[f], &recording, 2);
+  }
+}
+
+/* A writer that begins again forgets what it has. */
+static void
+test_begin_again (void)
+{
+  for (guint f = 0; f < G_N_ELEMENTS (names); f++) {
+    g_autofree gchar *path = file_path (names[f]);
+    g_autoptr (GError) error = NULL;
+    NdRecording recording = small_recording (ND_INT16);
+    g_autofree guint8 *data = g_malloc0 (1000);
+    g_autoptr (NdWriter) writer = nd_writer_open (path, &error);
+
+    g_assert_true (nd_writer_begin (writer, &recording, &error));
+    write_volumes (writer, data, 120, 5);
+    for (guint i = 0; i < 1000; i++)
+      data[i] = i;
+    recording.type = ND_UINT8;
+    g_assert_true (nd_writer_begin (writer, &recording, &error));
+    write_volumes (writer, data, 60, 2);
+    g_assert_true (nd_writer_finish (writer, &error));
+    assert_file (path, &recording, data, 2);
+  }
+}
+
+/* Unfinished files keep .part; without a volume nothing is left. */
+static void
+test_part (void)
+{
+  for (guint f = 0; f < G_N_ELEMENTS (names); f++) {
+    g_autofree gchar *path = file_path (names[f]);
+    g_autofree gchar *part = g_strconcat (path, ".part", NULL);
+    g_autoptr (GError) error = NULL;
+    const NdRecording recording = small_recording (ND_UINT8);
+    const guint8 data[60] = { 0 };
+    NdWriter *writer;
+
+    g_remove (path);
+    writer = nd_writer_open (path, &error);
+    g_assert_true (g_file_test (part, G_FILE_TEST_EXISTS));
+    nd_writer_close (writer);
+    g_assert_false (g_file_test (part, G_FILE_TEST_EXISTS));
+
+    writer = nd_writer_open (path, &error);
+    g_assert_true (nd_writer_begin (writer, &recording, &error));
+    g_assert_false (nd_writer_finish (writer, &error));
+    g_assert_error (error, ND_ERROR, ND_ERROR_WRITE);
+    nd_writer_close (writer);
+    g_assert_false (g_file_test (part, G_FILE_TEST_EXISTS));
+    g_clear_error (&error);
+
+    writer = nd_writer_open (path, &error);
+    g_assert_true (nd_writer_begin (writer, &recording, &error));
+    write_volumes (writer, data, 0, 2);
+    nd_writer_close (writer);
+    g_assert_true (g_file_test (part, G_FILE_TEST_EXISTS));
+    g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+    if (f < 2) {
+      /* Even renamed by hand it does not look whole. */
+      NdReader *reader = nd_reader_open (part, NULL, &error);
+
+      g_assert_null (reader);
+      g_assert_error (error, ND_ERROR, ND_ERROR_FORMAT);
+    }
+    g_remove (part);
+  }
+}
+
+/* A file size limit stands for a full disk: EFBIG in place of ENOSPC. */
+static void
+test_disk_full (void)
+{
+  struct rlimit before, limit;
+
+  signal (SIGXFSZ, SIG_IGN);
+  g_assert_cmpint (getrlimit (RLIMIT_FSIZE, &before), ==, 0);
+  for (guint f = 0; f < G_N_ELEMENTS (names); f++) {
+    g_autofree gchar *path = file_path (names[f]);
+    g_autofree gchar *part = g_strconcat (path, ".part", NULL);
+    g_autoptr (GError) error = NULL;
+    NdRecording recording = small_recording (ND_UINT8);
+    const gsize size = 1 << 20;
+    g_autofree guint8 *data = g_malloc (size);
+    gboolean ok = TRUE;
+
+    g_remove (path);
+    for (gsize i = 0; i < size; i++)
+      data[i] = g_test_rand_int ();
+    recording.shape = (NdShape) {1, {1024, 1024, 1}};
+    g_autoptr (NdWriter) writer = nd_writer_open (path, &error);
+    limit = before;
+    limit.rlim_cur = 3 * size + size / 2;
+    g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &limit), ==, 0);
+    g_assert_true (nd_writer_begin (writer, &recording, &error));
+    for (guint i = 0; i < 5 && ok; i++)
+      ok = nd_writer_write (writer, data, &error);
+    g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &before), ==, 0);
+    g_assert_false (ok);
+    g_assert_error (error, ND_ERROR, ND_ERROR_NO_SPACE);
+    g_test_message ("%s", error->message);
+    g_assert_nonnull (strstr (error->message, "1048576 bytes"));
+    g_assert_nonnull (strstr (error->message, path));
+    g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+    g_assert_true (g_file_test (part, G_FILE_TEST_EXISTS));
+    g_clear_pointer (&writer, nd_writer_close);
+    g_remove (part);
+  }
+}
+
+static void
+refuse_path (const gchar * path, gint code)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (nd_writer_open (path, &error));
+  g_assert_error (error, ND_ERROR, code);
+  g_assert_nonnull (strstr (error->message, path));
+}
+
+static void
+test_not_writable (void)
+{
+  g_autofree gchar *missing = file_path ("missing/x.nii");
+  g_autofree gchar *file = file_path ("file");
+  g_autofree gchar *below = file_path ("file/x.nii");
+  g_autofree gchar *locked = file_path ("locked");
+  g_autofree gchar *inside = file_path ("locked/x.nii");
+  g_autofree gchar *nrrd = file_path ("x.nrrd");
+  g_autofree gchar *raw_gz = file_path ("x.raw.GZ");
+
+  refuse_path (missing, ND_ERROR_OPEN_WRITE);
+  put_file (file, "", 0);
+  refuse_path (below, ND_ERROR_OPEN_WRITE);
+  refuse_path (folder, ND_ERROR_OPEN_WRITE);
+  refuse_path ("/dev/null", ND_ERROR_OPEN_WRITE);
+  refuse_path (nrrd, ND_ERROR_SETTINGS);
+  refuse_path (raw_gz, ND_ERROR_SETTINGS);
+  if (geteuid () == 0) {
+    g_test_message ("root may write everywhere: mode 0500 is not tried");
+    return;
+  }
+  g_assert_cmpint (g_mkdir (locked, 0500), ==, 0);
+  refuse_path (inside, ND_ERROR_OPEN_WRITE);
+}
+
+static void
+test_raw_sizes (void)
+{
+  g_autofree gchar *path = file_path ("sizes.raw");
+  g_autoptr (GError) error = NULL;
+  NdRecording hint = small_recording (ND_INT16);
+  NdReader *reader;
+  const guint8 data[361] = { 0 };
+
+  put_file (path, data, 361);
+  g_assert_null (nd_reader_open (path, &hint, &error));
+  g_assert_error (error, ND_ERROR, ND_ERROR_READ);
+  g_assert_nonnull (strstr (error->message, "361 bytes"));
+  g_assert_nonnull (strstr (error->message, "120 bytes"));
+  g_clear_error (&error);
+  put_file (path, data, 0);
+  g_assert_null (nd_reader_open (path, &hint, &error));
+  g_assert_error (error, ND_ERROR, ND_ERROR_READ);
+  g_clear_error (&error);
+  hint.shape.size[0] = hint.shape.size[1] = (gsize) 1 << 40;
+  put_file (path, data, 360);
+  g_assert_null (nd_reader_open (path, &hint, &error));
+  g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
+  g_clear_error (&error);
+  hint = small_recording (ND_INT16);
+  reader = nd_reader_open (path, &hint, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (nd_reader_recording (reader)->volumes, ==, 3);
+  nd_reader_close (reader);
+}
+
+static void
+test_not_readable (void)
+{
+  g_autofree gchar *missing = file_path ("missing.nii");
+
+  assert_refused (missing, ND_ERROR_NOT_FOUND, "cannot be opened");
+  assert_refused (folder, ND_ERROR_OPEN_READ, "folder");
+  assert_refused ("/dev/null", ND_ERROR_OPEN_READ, "device");
+}
+
+/* The real recordings: what this room reads, writes and reads is the same. */
+static void
+test_shared (gconstpointer name)
+{
+  const gchar *shared = g_getenv ("ND_SHARED");
+  g_autofree gchar *path = g_build_filename (shared ? shared : "", "data",
+      name, NULL);
+  g_autofree gchar *copy = file_path ("copy.nii.gz");
+  g_autoptr (GError) error = NULL;
+  g_autofree guint8 *data = NULL, *again = NULL;
+  NdRecording recording;
+  gsize size;
+
+  if (!g_file_test (path, G_FILE_TEST_EXISTS)) {
+    g_test_skip ("no folder with recordings, see ND_SHARED");
+    return;
+  }
+  g_autoptr (NdReader) reader = nd_reader_open (path, NULL, &error);
+  g_assert_no_error (error);
+  recording = *nd_reader_recording (reader);
+  size = nd_recording_volume_size (&recording);
+  data = g_malloc (size);
+  again = g_malloc (size);
+  g_autoptr (NdWriter) writer = nd_writer_open (copy, &error);
+  g_assert_true (nd_writer_begin (writer, &recording, &error));
+  for (guint64 t = 0; t < recording.volumes; t++) {
+    g_assert_true (nd_reader_read (reader, data, &error));
+    g_assert_true (nd_writer_write (writer, data, &error));
+  }
+  g_assert_true (nd_writer_finish (writer, &error));
+  g_clear_pointer (&reader, nd_reader_close);
+
+  reader = nd_reader_open (path, NULL, &error);
+  g_autoptr (NdReader) written = nd_reader_open (copy, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (nd_reader_recording (written)->rate_n, ==,
+      recording.rate_n);
+  g_assert_cmpint (nd_reader_recording (written)->rate_d, ==,
+      recording.rate_d);
+  g_assert_cmpuint (nd_reader_recording (written)->volumes, ==,
+      recording.volumes);
+  g_assert_cmpmem (&nd_reader_recording (written)->geometry,
+      sizeof (NdGeometry), &recording.geometry, sizeof (NdGeometry));
+  for (guint64 t = 0; t < recording.volumes; t++) {
+    g_assert_true (nd_reader_read (reader, data, &error));
+    g_assert_true (nd_reader_read (written, again, &error));
+    g_assert_cmpmem (data, size, again, size);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  gint status;
+
+  g_test_init (&argc, &argv, NULL);
+  files_begin ();
+  g_test_add_func ("/recording/round-trips", test_round_trips);
+  g_test_add_func ("/recording/components", test_components);
+  g_test_add_func ("/recording/unsupported", test_unsupported);
+  g_test_add_func ("/recording/nifti-2", test_nifti_2);
+  g_test_add_func ("/recording/begin-again", test_begin_again);
+  g_test_add_func ("/recording/part", test_part);
+  g_test_add_func ("/recording/disk-full", test_disk_full);
+  g_test_add_func ("/recording/not-writable", test_not_writable);
+  g_test_add_func ("/recording/raw-sizes", test_raw_sizes);
+  g_test_add_func ("/recording/not-readable", test_not_readable);
+  g_test_add_data_func ("/recording/shared/greedy_img4d",
+      "greedy_img4d.nii.gz", test_shared);
+  g_test_add_data_func ("/recording/shared/sct_fmri", "sct_fmri.nii.gz",
+      test_shared);
+  status = g_test_run ();
+  files_end ();
+  return status;
+}

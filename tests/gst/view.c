@@ -1,0 +1,2 @@
+#include <gst/check/gstcheck.h>
+int main (void) { return 1; }
