@@ -6,11 +6,13 @@
 #include "ndthreads.h"
 
 /* Seconds of one core, whatever the instruction set: to bring one padded sample
- * into the ring, to write one response, and for one complex number of a
- * transform times its relative cost. */
+ * into the ring; to write one response; to run one pass of a separable filter
+ * over one sample, taps apart; to bring one complex number through one pass of
+ * a transform, the transform apart. */
 #define PAD_TIME 0.6e-9
 #define STORE_TIME 0.5e-9
-#define TRANSFORM_TIME 1e-9
+#define PASS_TIME 0.9e-9
+#define GATHER_TIME 2.5e-9
 
 static gdouble
 samples (const NdJob * job)
@@ -76,46 +78,48 @@ nd_cost_direct (const NdJob * job)
 gdouble
 nd_cost_separable (const NdJob * job)
 {
-  const NdKernels *kernels = nd_kernels ();
-  gdouble taps = 0;
+  gdouble taps = 0, per_sample;
 
   for (guint k = 0; k < job->bank->n_filters; k++)
     for (guint a = 0; a < ND_AXES; a++)
       taps += job->bank->filters[k]->size[a];
-  return (padded_samples (job) * (PAD_TIME + taps / kernels->sparse_rate
-          + 3 * job->bank->n_filters * STORE_TIME)
+  per_sample = PAD_TIME + taps / nd_kernels ()->sparse_rate
+      + 3 * job->bank->n_filters * PASS_TIME;
+  return (padded_samples (job) * per_sample
       + samples (job) * job->bank->n_filters * STORE_TIME) / nd_threads ();
 }
 
 gdouble
 nd_cost_transform (gsize n)
 {
+  /* Fitted to KissFFT 131.1.0 (float), sizes 16 to 2200, within 13 %. */
   static const struct
   {
     gsize radix;
-    gdouble cost;
-  } steps[] = { {4, 1.6}, {2, 1.2}, {3, 1.6}, {5, 2.6} };
-  gdouble cost = 1.0;
+    gdouble time;
+  } steps[] = { {4, 0.39e-9}, {2, 0.52e-9}, {3, 0.44e-9}, {5, 0.24e-9} };
+  gdouble time = 5.4e-9;
   gsize left = n;
 
   for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
     while (left % steps[i].radix == 0) {
       left /= steps[i].radix;
-      cost += steps[i].cost;
+      time += steps[i].time;
     }
   }
-  return left == 1 ? n * cost : INFINITY;
+  return left == 1 ? n * time : INFINITY;
 }
 
 gdouble
 nd_cost_fft (const NdJob * job, const gsize size[3], guint spectra)
 {
-  gdouble points = 0.5 * size[0] * size[1] * size[2];
-  gdouble per_point = 0;
+  gdouble numbers = (size[0] / 2 + 1.0) * size[1] * size[2];
+  gdouble transform = 0;
 
   for (guint a = 0; a < 3; a++)
-    per_point += nd_cost_transform (size[a]) / size[a];
-  return job->shape.components * points * (per_point * TRANSFORM_TIME
+    transform += GATHER_TIME
+        + (size[a] > 1 ? nd_cost_transform (size[a]) / size[a] : 0);
+  return job->shape.components * numbers * (transform
       * (1 + job->bank->n_filters)
       + spectra / nd_kernels ()->spectrum_rate) / nd_threads ();
 }

@@ -18,8 +18,8 @@ gdouble nd_cost_separable (const NdJob * job);
 /* @size: of the transforms; @spectra: filter spectra that are not zero. */
 gdouble nd_cost_fft (const NdJob * job, const gsize size[3], guint spectra);
 
-/* Relative time of a KissFFT transform of @n complex numbers; INFINITY where
- * @n has other prime factors than 2, 3 and 5. */
+/* Seconds of a KissFFT transform of @n complex numbers on one core; INFINITY
+ * where @n has prime factors above 5, for which KissFFT has no butterfly. */
 gdouble nd_cost_transform (gsize n);
 
 G_END_DECLS

@@ -40,6 +40,7 @@ typedef struct
   NdJob job;
   NdReach reach;
   NdPad pad;
+  const NdKernels *kernels;
   NdTransform *transform;
   gsize numbers;                /* of a spectrum */
 
@@ -209,6 +210,7 @@ fft_create (const NdJob * job, GError ** error)
 
   fft->job = *job;
   fft->reach = nd_job_reach (job);
+  fft->kernels = nd_kernels ();
   fft->n_slots = fft->reach.slots + (job->border_volumes ? 1 : 0);
   spectra = count_spectra (job, &fft->reach);
   transform_sizes (job, &fft->reach, size);
@@ -342,12 +344,11 @@ static void
 load_products (gsize first, gsize n, gfloat * numbers, gpointer data)
 {
   const Respond *respond = data;
-  const NdKernels *kernels = nd_kernels ();
 
   memset (numbers, 0, 2 * n * sizeof (gfloat));
   for (guint t = 0; t < respond->fft->reach.slots; t++) {
     if (respond->filters[t])
-      kernels->multiply_add (numbers, respond->slots[t]->spectrum + 2 * first,
+      respond->fft->kernels->multiply_add (numbers, respond->slots[t]->spectrum + 2 * first,
           respond->filters[t] + 2 * first, n);
   }
 }

@@ -2,7 +2,7 @@
 #define ND_KERNELS nd_kernels_avx512
 #define ND_KERNELS_NAME "avx512"
 #define ND_VECTOR 16
-#define ND_DENSE_RATE 20e9
-#define ND_SPARSE_RATE 10e9
+#define ND_DENSE_RATE 45e9
+#define ND_SPARSE_RATE 20e9
 #define ND_SPECTRUM_RATE 1e9
 #include "ndkernels_tmpl.h"

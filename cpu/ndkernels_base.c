@@ -9,7 +9,7 @@
 #define ND_KERNELS_NAME "generic"
 #endif
 #define ND_VECTOR 4
-#define ND_DENSE_RATE 10e9
-#define ND_SPARSE_RATE 6e9
-#define ND_SPECTRUM_RATE 1e9
+#define ND_DENSE_RATE 16.5e9
+#define ND_SPARSE_RATE 8e9
+#define ND_SPECTRUM_RATE 0.8e9
 #include "ndkernels_tmpl.h"

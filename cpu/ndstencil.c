@@ -55,6 +55,7 @@ nd_stencil_init (NdStencil * stencil, const NdFilter * filter,
 
   memset (stencil, 0, sizeof (*stencil));
   stencil->strides = *strides;
+  stencil->kernels = nd_kernels ();
   stencil->planes = g_new0 (NdPlane, size[2] * size[3]);
   stencil->weights = g_new (gfloat, count);
   stencil->offsets = g_new (gsize, count);
@@ -122,7 +123,6 @@ nd_stencil_slack (const NdStrides * strides)
 typedef struct
 {
   const NdStencil *stencil;
-  const NdKernels *kernels;
   const gfloat *const *volumes;
   const gsize *size;
   gsize tasks_per_slice;
@@ -135,7 +135,7 @@ run_block (const Run * run, gsize x, gsize y, gsize z, gsize y_end)
 {
   gfloat out[ND_BLOCK_ROWS * ND_BLOCK_MAX_WIDTH]
       __attribute__ ((aligned (64)));
-  const NdKernels *k = run->kernels;
+  const NdKernels *k = run->stencil->kernels;
   const NdStrides *strides = &run->stencil->strides;
   gsize left = run->size[0] - x;
   gsize vectors = MIN ((left + k->vector - 1) / k->vector,
@@ -156,7 +156,7 @@ run_task (gsize index, guint worker, gpointer data)
   gsize z = index / run->tasks_per_slice;
   gsize y = index % run->tasks_per_slice * ROWS_PER_TASK;
   gsize y_end = MIN (y + ROWS_PER_TASK, run->size[1]);
-  gsize step = ND_BLOCK_MAX_VECTORS * run->kernels->vector;
+  gsize step = ND_BLOCK_MAX_VECTORS * run->stencil->kernels->vector;
 
   for (; y < y_end; y += ND_BLOCK_ROWS) {
     for (gsize x = 0; x < run->size[0]; x += step)
@@ -168,8 +168,8 @@ void
 nd_stencil_run (const NdStencil * stencil, const gfloat * const *volumes,
     const gsize size[3], NdRowFunc func, gpointer data)
 {
-  Run run = {.stencil = stencil,.kernels = nd_kernels (),.volumes = volumes,
-    .size = size,.func = func,.data = data
+  Run run = {.stencil = stencil,.volumes = volumes,.size = size,
+    .func = func,.data = data
   };
 
   run.tasks_per_slice = (size[1] + ROWS_PER_TASK - 1) / ROWS_PER_TASK;

@@ -26,6 +26,7 @@ typedef struct
   gdouble dense_taps;           /* multiply-adds per output */
   gdouble sparse_taps;
   NdStrides strides;
+  const NdKernels *kernels;
 } NdStencil;
 
 /* @low is the least offset of the padded volumes (a bank's, say). Only where

@@ -8,8 +8,8 @@
 #include "ndpad.h"
 #include "ndthreads.h"
 
-/* Columns that are gathered together: a cache line of complex numbers. */
-#define COLUMNS 8
+/* Columns that are gathered together: two cache lines of complex numbers. */
+#define COLUMNS 16
 
 /* A worker's own memory. */
 typedef struct

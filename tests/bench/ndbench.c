@@ -1,0 +1,385 @@
+/* Times the methods of a back end on data in memory, and measures their error.
+ *
+ *   ndbench [--work TEXT] [--method NAME] [--size X:Y:Z] [--filter X:Y:Z:T]
+ *           [--type TYPE] [--backend NAME] [--runs N] [--crossing]
+ *
+ * One JSON object per case and method on stdout: work, size, filter, type,
+ * backend, method, device, simd, threads, runs, median_ms and min_ms of one
+ * push and one respond, estimate_ms of the cost model, outputs_per_s,
+ * macs_per_s (coefficients * outputs), error (relative L2 of 1000 outputs
+ * against sums in double precision), bytes. --crossing walks from small to
+ * large filters, to show where `auto` should change its method.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/ndcpu.h"
+#include "cpu/ndkernels.h"
+#include "cpu/ndthreads.h"
+#include "engine/ndplan.h"
+
+#define ERROR_SAMPLES 1000
+
+typedef struct
+{
+  const gchar *work;
+  gsize size[3];
+  gsize filter[ND_AXES];
+  gboolean separable;
+  NdSampleType type;
+} Work;
+
+static const Work works[] = {
+  {"2d-9x9-2048", {2048, 2048, 1}, {9, 9, 1, 1}, FALSE, ND_FLOAT32},
+  {"2d-17x17-2048", {2048, 2048, 1}, {17, 17, 1, 1}, FALSE, ND_FLOAT32},
+  {"2d-31x31-2048", {2048, 2048, 1}, {31, 31, 1, 1}, FALSE, ND_FLOAT32},
+  {"2d-3x3-1080p-uint8", {1920, 1080, 1}, {3, 3, 1, 1}, FALSE, ND_UINT8},
+  {"3d-3-128", {128, 128, 128}, {3, 3, 3, 1}, FALSE, ND_FLOAT32},
+  {"3d-7-128", {128, 128, 128}, {7, 7, 7, 1}, FALSE, ND_FLOAT32},
+  {"3d-7-128-uint8", {128, 128, 128}, {7, 7, 7, 1}, FALSE, ND_UINT8},
+  {"3d-13-128", {128, 128, 128}, {13, 13, 13, 1}, FALSE, ND_FLOAT32},
+  {"3d-gauss-13-128", {128, 128, 128}, {13, 13, 13, 1}, TRUE, ND_FLOAT32},
+  {"4d-5-64", {64, 64, 64}, {5, 5, 5, 5}, FALSE, ND_FLOAT32},
+  {"4d-7-64", {64, 64, 64}, {7, 7, 7, 7}, FALSE, ND_FLOAT32},
+  {"4d-11-64", {64, 64, 64}, {11, 11, 11, 11}, FALSE, ND_FLOAT32},
+  {"4d-gauss-9-64", {64, 64, 64}, {9, 9, 9, 9}, TRUE, ND_FLOAT32},
+  {"4d-11-128-uint8", {128, 128, 128}, {11, 11, 11, 11}, FALSE, ND_UINT8},
+};
+
+static gchar *opt_work, *opt_method, *opt_size, *opt_filter, *opt_type;
+static gchar *opt_backend;
+static gint opt_runs = 15;
+static gboolean opt_crossing, opt_list;
+
+static gdouble
+seconds (void)
+{
+  return g_get_monotonic_time () * 1e-6;
+}
+
+static const gchar *
+device (void)
+{
+  static gchar name[128] = "unknown processor";
+  gchar line[256];
+  FILE *f = fopen ("/proc/cpuinfo", "r");
+
+  while (f && fgets (line, sizeof (line), f)) {
+    if (sscanf (line, "model name : %127[^\n]", name) == 1)
+      break;
+  }
+  if (f)
+    fclose (f);
+  return name;
+}
+
+static NdBank *
+make_bank (const Work * work, GRand * r)
+{
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+  NdFilter *f = nd_filter_new (work->work, work->filter);
+  gsize i = 0;
+
+  for (gsize t = 0; t < work->filter[3]; t++)
+    for (gsize z = 0; z < work->filter[2]; z++)
+      for (gsize y = 0; y < work->filter[1]; y++)
+        for (gsize x = 0; x < work->filter[0]; x++) {
+          gsize m[ND_AXES] = { x, y, z, t };
+          gdouble w = work->separable ? 1 : g_rand_double_range (r, -1, 1);
+
+          for (guint a = 0; a < ND_AXES && work->separable; a++)
+            w *= exp (-0.1 * pow (m[a] - 0.5 * (work->filter[a] - 1.0), 2));
+          f->coefficients[i++] = w;
+        }
+  g_ptr_array_add (filters, f);
+  return nd_bank_new (filters);
+}
+
+static gdouble
+sample_at (const guint8 * data, gsize i, NdSampleType type)
+{
+  switch (type) {
+    case ND_UINT8:
+      return data[i];
+    case ND_INT16:
+      return ((const gint16 *) data)[i];
+    case ND_UINT16:
+      return ((const guint16 *) data)[i];
+    default:
+      return ((const gfloat *) data)[i];
+  }
+}
+
+/* The definition at one sample; every volume of the window holds @in. */
+static gdouble
+exact_at (const NdJob * job, const guint8 * in, const gsize at[3])
+{
+  const NdFilter *f = job->bank->filters[0];
+  const gdouble *w = f->coefficients;
+  gint low[ND_AXES], high[ND_AXES];
+  gdouble sum = 0;
+
+  nd_filter_reach (f, low, high);
+  for (gsize t = 0; t < f->size[3]; t++)
+    for (gsize z = 0; z < f->size[2]; z++)
+      for (gsize y = 0; y < f->size[1]; y++)
+        for (gsize x = 0; x < f->size[0]; x++) {
+          gsize m[3] = { x, y, z }, i = 0;
+
+          for (gint a = 2; a >= 0; a--)
+            i = i * job->shape.size[a] + nd_border_index (job->border,
+                (gint64) at[a] + high[a] - (gint64) m[a], job->shape.size[a]);
+          sum += *w++ * sample_at (in, i, job->in_type);
+        }
+  return sum;
+}
+
+static gdouble
+measure_error (const NdJob * job, const guint8 * in, const gfloat * out,
+    GRand * r)
+{
+  gdouble error2 = 0, norm2 = 0;
+
+  for (guint n = 0; n < ERROR_SAMPLES; n++) {
+    gsize at[3], i = 0;
+    gdouble exact;
+
+    for (gint a = 2; a >= 0; a--) {
+      at[a] = g_rand_int_range (r, 0, job->shape.size[a]);
+      i = i * job->shape.size[a] + at[a];
+    }
+    exact = exact_at (job, in, at);
+    error2 += (out[i] - exact) * (out[i] - exact);
+    norm2 += exact * exact;
+  }
+  return sqrt (error2 / norm2);
+}
+
+static gint
+compare_doubles (gconstpointer a, gconstpointer b)
+{
+  gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
+
+  return x < y ? -1 : x > y;
+}
+
+/* One push and one respond, over and over, as a stream has them. */
+static gdouble
+time_plan (NdPlan * plan, const NdSamples * in, const NdSamples * out,
+    gdouble * least)
+{
+  guint slots = nd_job_reach (&plan->job).slots;
+  g_autofree gint *order = g_new (gint, slots);
+  g_autofree gdouble *times = g_new (gdouble, opt_runs);
+  const NdScale scale = { 1, 0 };
+
+  for (guint t = 0; t < slots; t++) {
+    order[t] = t;
+    nd_plan_push (plan, t, in, NULL);
+  }
+  nd_plan_respond (plan, order, &scale, out, NULL);
+  for (gint i = 0; i < opt_runs; i++) {
+    gdouble begin = seconds ();
+
+    nd_plan_push (plan, i % slots, in, NULL);
+    nd_plan_respond (plan, order, &scale, out, NULL);
+    times[i] = seconds () - begin;
+  }
+  qsort (times, opt_runs, sizeof (gdouble), compare_doubles);
+  *least = times[0];
+  return times[opt_runs / 2];
+}
+
+static void
+print_sizes (const gchar * name, const gsize * size, guint n)
+{
+  printf ("\"%s\": [", name);
+  for (guint i = 0; i < n; i++)
+    printf (i ? ", %zu" : "%zu", size[i]);
+  printf ("], ");
+}
+
+static gboolean
+run (const Work * work, NdMethod method, gboolean is_auto)
+{
+  g_autoptr (GRand) r = g_rand_new_with_seed (1);
+  g_autoptr (NdBank) bank = make_bank (work, r);
+  NdJob job = {.in_type = work->type,.out_type = work->type,
+    .border = ND_BORDER_NEAREST,.bank = bank
+  };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdPlan) plan = NULL;
+  g_autofree guint8 *in = NULL, *out = NULL;
+  NdSamples in_samples, out_samples;
+  gdouble median, least, l2 = NAN;
+  gsize n, bytes;
+
+  job.shape.components = 1;
+  memcpy (job.shape.size, work->size, sizeof (job.shape.size));
+  if (!nd_shape_samples (&job.shape, &n))
+    return FALSE;
+  bytes = n * nd_sample_size (work->type);
+  in = g_malloc (bytes);
+  out = g_malloc0 (bytes);
+  for (gsize i = 0; i < n; i++) {
+    if (work->type == ND_FLOAT32)
+      ((gfloat *) in)[i] = g_rand_double_range (r, 0, 255);
+    else if (work->type == ND_UINT8)
+      in[i] = g_rand_int_range (r, 0, 256);
+    else
+      ((guint16 *) in)[i] = g_rand_int_range (r, 0, 32768);
+  }
+  plan = nd_plan_new (&job, opt_backend, -1, is_auto ? ND_METHODS : method,
+      &error);
+  if (!plan) {
+    if (work->separable || method != ND_METHOD_SEPARABLE)
+      g_printerr ("%s, %s: %s\n", work->work, nd_method_name (method),
+          error->message);
+    return FALSE;
+  }
+  in_samples = nd_samples_dense (in, &job.shape, work->type);
+  out_samples = nd_samples_dense (out, &job.shape, work->type);
+  median = time_plan (plan, &in_samples, &out_samples, &least);
+  if (work->type == ND_FLOAT32)
+    l2 = measure_error (&job, in, (const gfloat *) out, r);
+
+  printf ("{\"work\": \"%s\", ", work->work);
+  print_sizes ("size", work->size, 3);
+  print_sizes ("filter", work->filter, ND_AXES);
+  printf ("\"separable\": %s, \"type\": \"%s\", \"backend\": \"%s\", "
+      "\"method\": \"%s\", \"auto\": %s, \"device\": \"%s\", \"simd\": \"%s\", "
+      "\"threads\": %u, \"runs\": %d, \"median_ms\": %.4f, \"min_ms\": %.4f, "
+      "\"estimate_ms\": %.4f, \"outputs_per_s\": %.4g, \"macs_per_s\": %.4g, ",
+      work->separable ? "true" : "false", nd_sample_name (work->type),
+      plan->backend->name, nd_method_name (plan->method),
+      is_auto ? "true" : "false", device (), nd_kernels ()->name,
+      nd_threads (), opt_runs, median * 1e3, least * 1e3,
+      plan->estimate * 1e3, n / median,
+      n * (gdouble) nd_filter_count (bank->filters[0]) / median);
+  if (isnan (l2))
+    printf ("\"error\": null, ");
+  else
+    printf ("\"error\": %.2e, ", l2);
+  printf ("\"bytes\": %zu}\n", nd_plan_bytes (plan));
+  fflush (stdout);
+  return TRUE;
+}
+
+static gboolean
+run_methods (const Work * work)
+{
+  static const NdMethod methods[] = { ND_METHOD_DIRECT, ND_METHOD_SEPARABLE,
+    ND_METHOD_FFT
+  };
+  gboolean any = FALSE;
+
+  if (!opt_method || strstr (opt_method, "auto"))
+    any |= run (work, ND_METHODS, TRUE);
+  for (guint i = 0; i < G_N_ELEMENTS (methods); i++) {
+    if (!opt_method || strstr (opt_method, nd_method_name (methods[i])))
+      any |= run (work, methods[i], FALSE);
+  }
+  return any;
+}
+
+/* Filters from 3 to 31 per axis in 2D, to 15 in 3D, to 9 in 4D. */
+static gboolean
+run_crossing (void)
+{
+  static const struct
+  {
+    guint axes;
+    gsize size[3];
+    gsize last;
+  } walks[] = { {2, {1024, 1024, 1}, 31}, {3, {96, 96, 96}, 15},
+  {4, {64, 64, 64}, 9}
+  };
+  gboolean any = FALSE;
+
+  for (guint i = 0; i < G_N_ELEMENTS (walks); i++) {
+    for (gsize k = 3; k <= walks[i].last; k += walks[i].axes == 2 ? 4 : 2) {
+      for (guint separable = 0; separable < 2; separable++) {
+        g_autofree gchar *name = g_strdup_printf ("%ud-%s%zu-crossing",
+            walks[i].axes, separable ? "gauss-" : "", k);
+        Work work = {.work = name,.separable = separable,.type = ND_FLOAT32,
+          .filter = {1, 1, 1, 1}
+        };
+
+        memcpy (work.size, walks[i].size, sizeof (work.size));
+        for (guint a = 0; a < walks[i].axes; a++)
+          work.filter[a] = k;
+        any |= run_methods (&work);
+      }
+    }
+  }
+  return any;
+}
+
+static gboolean
+run_own (void)
+{
+  Work work = {.work = "own",.size = {1, 1, 1},.filter = {1, 1, 1, 1},
+    .type = ND_FLOAT32
+  };
+
+  if (nd_parse_sizes (opt_size, work.size, 3) == 0
+      || nd_parse_sizes (opt_filter, work.filter, 4) == 0
+      || (opt_type && !nd_sample_from_name (opt_type, &work.type))) {
+    g_printerr ("--size X:Y:Z and --filter X:Y:Z:T go together; --type is "
+        "uint8, int16, uint16 or float32\n");
+    return FALSE;
+  }
+  return run_methods (&work);
+}
+
+int
+main (int argc, char **argv)
+{
+  const GOptionEntry options[] = {
+    {"work", 0, 0, G_OPTION_ARG_STRING, &opt_work, "works whose name holds it",
+        "TEXT"},
+    {"method", 0, 0, G_OPTION_ARG_STRING, &opt_method,
+        "auto, direct, separable or fft; several with ','", "NAMES"},
+    {"size", 0, 0, G_OPTION_ARG_STRING, &opt_size, "of a work of your own",
+        "X:Y:Z"},
+    {"filter", 0, 0, G_OPTION_ARG_STRING, &opt_filter, "of it", "X:Y:Z:T"},
+    {"type", 0, 0, G_OPTION_ARG_STRING, &opt_type, "of it", "TYPE"},
+    {"backend", 0, 0, G_OPTION_ARG_STRING, &opt_backend, "default: the best",
+        "NAME"},
+    {"runs", 0, 0, G_OPTION_ARG_INT, &opt_runs, "timed, default 15", "N"},
+    {"crossing", 0, 0, G_OPTION_ARG_NONE, &opt_crossing,
+        "small to large filters", NULL},
+    {"list", 0, 0, G_OPTION_ARG_NONE, &opt_list, "names of the works", NULL},
+    {NULL}
+  };
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  g_autoptr (GError) error = NULL;
+  gboolean any = FALSE;
+
+  g_option_context_add_main_entries (context, options, NULL);
+  if (!g_option_context_parse (context, &argc, &argv, &error)) {
+    g_printerr ("%s\n", error->message);
+    return 2;
+  }
+  opt_runs = MAX (opt_runs, 1);
+  nd_backend_register (&nd_cpu_backend);
+  if (opt_size || opt_filter)
+    return run_own ()? 0 : 1;
+  if (opt_crossing)
+    return run_crossing ()? 0 : 1;
+  for (guint i = 0; i < G_N_ELEMENTS (works); i++) {
+    if (opt_work && !strstr (works[i].work, opt_work))
+      continue;
+    if (opt_list)
+      any |= printf ("%s\n", works[i].work) > 0;
+    else
+      any |= run_methods (&works[i]);
+  }
+  if (!any)
+    g_printerr ("No work ran: --list shows their names\n");
+  return any ? 0 : 1;
+}
