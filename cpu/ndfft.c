@@ -348,7 +348,8 @@ load_products (gsize first, gsize n, gfloat * numbers, gpointer data)
   memset (numbers, 0, 2 * n * sizeof (gfloat));
   for (guint t = 0; t < respond->fft->reach.slots; t++) {
     if (respond->filters[t])
-      respond->fft->kernels->multiply_add (numbers, respond->slots[t]->spectrum + 2 * first,
+      respond->fft->kernels->multiply_add (numbers,
+          respond->slots[t]->spectrum + 2 * first,
           respond->filters[t] + 2 * first, n);
   }
 }

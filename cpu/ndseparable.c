@@ -29,7 +29,7 @@ typedef struct
   gfloat *between[2];           /* after the pass over x; over y */
   gfloat *ring;                 /* [slot][component][filter] */
   gsize ring_floats;
-  NdStencil (*passes)[ND_AXES]; /* for each filter */
+    NdStencil (*passes)[ND_AXES];       /* for each filter */
   const gfloat **volumes;       /* scratch of respond */
 } Separable;
 

@@ -134,7 +134,7 @@ static void
 run_block (const Run * run, gsize x, gsize y, gsize z, gsize y_end)
 {
   gfloat out[ND_BLOCK_ROWS * ND_BLOCK_MAX_WIDTH]
-      __attribute__ ((aligned (64)));
+      __attribute__((aligned (64)));
   const NdKernels *k = run->stencil->kernels;
   const NdStrides *strides = &run->stencil->strides;
   gsize left = run->size[0] - x;

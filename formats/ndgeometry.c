@@ -11,7 +11,8 @@
 void
 nd_geometry_from_spacing (NdGeometry * geometry, const gdouble spacing[3])
 {
-  *geometry = (NdGeometry) {.known = TRUE };
+  memset (geometry, 0, sizeof (*geometry));
+  geometry->known = TRUE;
   for (guint a = 0; a < 3; a++) {
     geometry->spacing[a] =
         isfinite (spacing[a]) && spacing[a] != 0 ? fabs (spacing[a]) : 1;

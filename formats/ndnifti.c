@@ -294,8 +294,7 @@ parse_dimensions (NdNifti * nifti, const nifti_2_header * wide,
     recording->shape.size[a] = sizes[a];
   recording->volumes = sizes[3];
   volume = nd_recording_volume_size (recording);
-  if (volume == 0
-      || !g_uint64_checked_mul (&bytes, volume, recording->volumes)
+  if (volume == 0 || !g_uint64_checked_mul (&bytes, volume, recording->volumes)
       || bytes > (guint64) G_MAXINT64 - nifti->offset) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "The NIfTI header of "
         "\"%s\" claims %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT "x%"
@@ -365,7 +364,8 @@ nd_nifti_parse (NdNifti * nifti, const guint8 * bytes, gsize n,
 {
   nifti_2_header wide;
 
-  *nifti = (NdNifti) {.recording.responses = 1 };
+  memset (nifti, 0, sizeof (*nifti));
+  nifti->recording.responses = 1;
   if (!unpack (&wide, &nifti->offset, &nifti->swapped, bytes, n, path, error)
       || !parse_type (nifti, &wide, path, error)
       || !parse_dimensions (nifti, &wide, path, error))
@@ -487,8 +487,7 @@ nd_rate_from_seconds (gdouble seconds, gint * rate_n, gint * rate_d)
 
     if (d_next > G_MAXINT || n_next > G_MAXINT)
       return FALSE;
-    if (d_next > 0
-        && (gfloat) ((gdouble) d_next / n_next) == (gfloat) seconds) {
+    if (d_next > 0 && (gfloat) ((gdouble) d_next / n_next) == (gfloat) seconds) {
       *rate_n = n_next;
       *rate_d = d_next;
       return TRUE;

@@ -176,6 +176,7 @@ nd_reader_open (const gchar * path, const NdRecording * hint, GError ** error)
   g_autoptr (NdReader) reader = g_new0 (NdReader, 1);
   guint8 bytes[ND_NIFTI_HEADER];
   guint64 size;
+  gboolean ok;
   gssize n;
 
   reader->path = g_strdup (path);
@@ -186,9 +187,10 @@ nd_reader_open (const gchar * path, const NdRecording * hint, GError ** error)
     set_read_error (reader, error);
     return NULL;
   }
-  if (nd_nifti_detect (bytes, n) ?
-      !open_nifti (reader, bytes, n, size, error)
-      : !open_raw (reader, hint, size, error))
+  ok = nd_nifti_detect (bytes, n)
+      ? open_nifti (reader, bytes, n, size, error)
+      : open_raw (reader, hint, size, error);
+  if (!ok)
     return NULL;
   /* In a compressed file this goes back to the beginning, and on from there
    * with the first volume. */

@@ -17,7 +17,11 @@
 
 /* Level 1 keeps up with live volumes (80 to 110 MB/s on one core); levels 2 to
  * 9 make speckle at most 2 % smaller. */
-#define GZIP_MODE "wb1"
+#define LEVEL 1
+
+/* zlib's largest window, with a gzip header; and its default. */
+#define GZIP_WINDOW (15 + 16)
+#define MEMORY_LEVEL 8
 
 /* A gzip member (RFC 1952) whose only block is stored (RFC 1951, 3.2.4): it
  * keeps its length whatever the header says, so that it can be overwritten.
@@ -39,7 +43,8 @@ struct _NdWriter
   gchar *path, *part;
   Format format;
   gint fd;
-  gzFile gz;                    /* the samples of a compressed file */
+  z_stream stream;              /* the samples of a compressed file */
+  guint8 *buffer;               /* what the stream gives; NULL: no stream */
   NdRecording recording;
   gsize volume_size;            /* 0: not begun */
   guint64 volumes;
@@ -105,8 +110,7 @@ nd_writer_open (const gchar * path, GError ** error)
 
 /* @wanted bytes could not be written, for @reason (an errno). */
 static gboolean
-set_write_error (NdWriter * writer, gint reason, gsize wanted,
-    GError ** error)
+set_write_error (NdWriter * writer, gint reason, gsize wanted, GError ** error)
 {
   gboolean full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
 
@@ -163,6 +167,55 @@ write_header (NdWriter * writer)
   return write_bytes (writer->fd, member, MEMBER_SIZE);
 }
 
+/* gzFile is not used: where a write fails it reads memory of the caller again
+ * when it is closed. 0, or an errno. */
+static gint
+write_compressed (NdWriter * writer, const guint8 * data, gsize size,
+    gint flush)
+{
+  z_stream *stream = &writer->stream;
+  gint status = Z_OK;
+
+  do {
+    gint reason = 0;
+
+    if (stream->avail_in == 0) {
+      stream->next_in = (guint8 *) data;
+      stream->avail_in = MIN (size, CHUNK);
+      data += stream->avail_in;
+      size -= stream->avail_in;
+    }
+    status = deflate (stream, size > 0 ? Z_NO_FLUSH : flush);
+    if (stream->avail_out == 0 || status == Z_STREAM_END) {
+      reason = write_bytes (writer->fd, writer->buffer,
+          BUFFER_SIZE - stream->avail_out);
+      stream->next_out = writer->buffer;
+      stream->avail_out = BUFFER_SIZE;
+    }
+    if (reason) {
+      stream->avail_in = 0;
+      return reason;
+    }
+  } while (size > 0 || stream->avail_in > 0
+      || (flush == Z_FINISH && status != Z_STREAM_END));
+  return 0;
+}
+
+static void
+begin_compressed (NdWriter * writer)
+{
+  if (!writer->buffer) {
+    writer->buffer = g_malloc (BUFFER_SIZE);
+    if (deflateInit2 (&writer->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW,
+            MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+      g_error ("no memory for compression");
+  }
+  deflateReset (&writer->stream);
+  writer->stream.avail_in = 0;
+  writer->stream.next_out = writer->buffer;
+  writer->stream.avail_out = BUFFER_SIZE;
+}
+
 gboolean
 nd_writer_begin (NdWriter * writer, const NdRecording * recording,
     GError ** error)
@@ -172,9 +225,6 @@ nd_writer_begin (NdWriter * writer, const NdRecording * recording,
   if (writer->format != FORMAT_RAW
       && !nd_nifti_supports (recording, writer->path, error))
     return FALSE;
-  if (writer->gz)
-    gzclose_w (writer->gz);
-  writer->gz = NULL;
   writer->volumes = 0;
   writer->recording = *recording;
   writer->volume_size = nd_recording_volume_size (recording);
@@ -183,29 +233,9 @@ nd_writer_begin (NdWriter * writer, const NdRecording * recording,
   reason = write_header (writer);
   if (reason)
     return set_write_error (writer, reason, ND_NIFTI_ROOM, error);
-  if (writer->format == FORMAT_NIFTI_GZ) {
-    gint fd = fcntl (writer->fd, F_DUPFD_CLOEXEC, 0);
-
-    if (fd < 0)
-      return set_write_error (writer, errno, ND_NIFTI_ROOM, error);
-    writer->gz = gzdopen (fd, GZIP_MODE);
-    gzbuffer (writer->gz, BUFFER_SIZE);
-  }
+  if (writer->format == FORMAT_NIFTI_GZ)
+    begin_compressed (writer);
   return TRUE;
-}
-
-static gint
-write_compressed (gzFile gz, const guint8 * data, gsize size)
-{
-  while (size > 0) {
-    gint done = gzwrite (gz, data, MIN (size, CHUNK));
-
-    if (done <= 0)
-      return errno ? errno : EIO;
-    data += done;
-    size -= done;
-  }
-  return 0;
 }
 
 gboolean
@@ -216,8 +246,8 @@ nd_writer_write (NdWriter * writer, gconstpointer data, GError ** error)
 
   g_return_val_if_fail (size > 0 && !writer->finished, FALSE);
 
-  errno = 0;
-  reason = writer->gz ? write_compressed (writer->gz, data, size)
+  reason = writer->format == FORMAT_NIFTI_GZ
+      ? write_compressed (writer, data, size, Z_NO_FLUSH)
       : write_bytes (writer->fd, data, size);
   if (reason)
     return set_write_error (writer, reason, size, error);
@@ -249,9 +279,8 @@ nd_writer_finish (NdWriter * writer, GError ** error)
         "volume came before the end of the stream", writer->path);
     return FALSE;
   }
-  errno = 0;
-  if (writer->gz && gzclose_w (g_steal_pointer (&writer->gz)) != Z_OK)
-    reason = errno ? errno : EIO;
+  if (writer->format == FORMAT_NIFTI_GZ)
+    reason = write_compressed (writer, NULL, 0, Z_FINISH);
   if (!reason && lseek (writer->fd, 0, SEEK_SET) < 0)
     reason = errno;
   if (!reason)
@@ -275,8 +304,9 @@ nd_writer_finish (NdWriter * writer, GError ** error)
 void
 nd_writer_close (NdWriter * writer)
 {
-  if (writer->gz)
-    gzclose_w (writer->gz);
+  if (writer->buffer)
+    deflateEnd (&writer->stream);
+  g_free (writer->buffer);
   if (writer->fd >= 0) {
     close (writer->fd);
     if (writer->volumes == 0)

@@ -85,7 +85,8 @@ gst_nd_volume_info_from_caps (GstNdVolumeInfo * info, const GstCaps * caps,
   gsize dims[RANK];
   gint n_tensors = 1;
 
-  *info = (GstNdVolumeInfo) {.rate_d = 1 };
+  *info = (GstNdVolumeInfo) {
+  .rate_d = 1};
   if (!gst_structure_has_name (s, GST_ND_TENSORS)
       || (format && g_ascii_strcasecmp (format, "static") != 0)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "Caps are %s%s%s: volumes "

@@ -310,8 +310,8 @@ push_one (GstNdConv * self)
     GST_BUFFER_FLAG_SET (out, GST_BUFFER_FLAG_DISCONT);
   else
     GST_BUFFER_FLAG_UNSET (out, GST_BUFFER_FLAG_DISCONT);
-  if (!gap)
-    GST_BUFFER_FLAG_UNSET (out, GST_BUFFER_FLAG_GAP);
+  if (gap)
+    GST_BUFFER_FLAG_SET (out, GST_BUFFER_FLAG_GAP);
   priv->discont = FALSE;
   return gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (trans), out);
 }
@@ -431,7 +431,8 @@ apply_settings (GstNdConv * self)
 
 /* Inputs */
 
-/* TRUE where the stream does not go on from the last volume (2, 15). */
+/* TRUE where the stream does not go on from the last volume (2, 15). In trick
+ * modes timestamps jump, and what comes is taken as evenly spaced (18). */
 static gboolean
 is_discontinuous (GstNdConv * self, GstBuffer * buffer)
 {
@@ -440,7 +441,10 @@ is_discontinuous (GstNdConv * self, GstBuffer * buffer)
   GstClockTime duration = gst_nd_format_duration (&priv->in);
   gboolean discont = GST_BUFFER_IS_DISCONT (buffer);
 
-  if (GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (duration)) {
+  if (!GST_CLOCK_TIME_IS_VALID (pts) || GST_BASE_TRANSFORM (self)->segment.flags
+      & GST_SEGMENT_FLAG_TRICKMODE) {
+    priv->expected = GST_CLOCK_TIME_NONE;
+  } else if (GST_CLOCK_TIME_IS_VALID (duration)) {
     if (GST_CLOCK_TIME_IS_VALID (priv->expected))
       discont |= ABS (GST_CLOCK_DIFF (priv->expected, pts))
           > (GstClockTimeDiff) duration / 2;

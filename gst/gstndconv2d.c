@@ -28,14 +28,17 @@ struct _GstNdConv2d
   GstNdConv parent;
 };
 
-G_DEFINE_TYPE (GstNdConv2d, gst_nd_conv2d, GST_TYPE_ND_CONV)
+G_DEFINE_TYPE (GstNdConv2d, gst_nd_conv2d, GST_TYPE_ND_CONV);
 GST_ELEMENT_REGISTER_DEFINE (ndconv2d, "ndconv2d", GST_RANK_NONE,
-    gst_nd_conv2d_get_type ())
+    gst_nd_conv2d_get_type ());
 
 static NdAxes
 gst_nd_conv2d_axes (const GstNdConvSettings * settings, gboolean is_video)
 {
-  return (NdAxes) {2, {ND_AXIS_X, ND_AXIS_Y}};
+  return (NdAxes) {
+    2, {
+    ND_AXIS_X, ND_AXIS_Y}
+  };
 }
 
 static void
@@ -47,8 +50,8 @@ static void
 gst_nd_conv2d_class_init (GstNdConv2dClass * klass)
 {
   GST_ND_CONV_CLASS (klass)->axes = gst_nd_conv2d_axes;
-  gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass), GST_ND_TENSORS_CAPS "; "
-      GST_VIDEO_CAPS_MAKE (GST_ND_VIDEO_FORMATS));
+  gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass),
+      GST_ND_TENSORS_CAPS "; " GST_VIDEO_CAPS_MAKE (GST_ND_VIDEO_FORMATS));
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
       "2D convolution of every frame or slice", "Filter/Effect/Volume",
       "Filters frames and slices with non-separable 2D filters",

@@ -32,17 +32,23 @@ struct _GstNdConv3d
   GstNdConv parent;
 };
 
-G_DEFINE_TYPE (GstNdConv3d, gst_nd_conv3d, GST_TYPE_ND_CONV)
+G_DEFINE_TYPE (GstNdConv3d, gst_nd_conv3d, GST_TYPE_ND_CONV);
 GST_ELEMENT_REGISTER_DEFINE (ndconv3d, "ndconv3d", GST_RANK_NONE,
-    gst_nd_conv3d_get_type ())
+    gst_nd_conv3d_get_type ());
 
 static NdAxes
 gst_nd_conv3d_axes (const GstNdConvSettings * settings, gboolean is_video)
 {
   if (settings->axes == GST_ND_AXES_XYT
       || (settings->axes == GST_ND_AXES_AUTO && is_video))
-    return (NdAxes) {3, {ND_AXIS_X, ND_AXIS_Y, ND_AXIS_T}};
-  return (NdAxes) {3, {ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z}};
+    return (NdAxes) {
+    3, {
+    ND_AXIS_X, ND_AXIS_Y, ND_AXIS_T}
+    };
+  return (NdAxes) {
+    3, {
+    ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z}
+  };
 }
 
 static void
@@ -55,10 +61,11 @@ gst_nd_conv3d_class_init (GstNdConv3dClass * klass)
 {
   GST_ND_CONV_CLASS (klass)->axes = gst_nd_conv3d_axes;
   gst_nd_conv_class_install_axes (GST_ND_CONV_CLASS (klass));
-  gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass), GST_ND_TENSORS_CAPS "; "
-      GST_VIDEO_CAPS_MAKE (GST_ND_VIDEO_FORMATS));
+  gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass),
+      GST_ND_TENSORS_CAPS "; " GST_VIDEO_CAPS_MAKE (GST_ND_VIDEO_FORMATS));
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
-      "3D convolution of volumes, or of frames over time", "Filter/Effect/Volume",
+      "3D convolution of volumes, or of frames over time",
+      "Filter/Effect/Volume",
       "Filters volumes in x, y, z, or frames over time, with non-separable 3D filters",
       "The ndconv developers");
 }

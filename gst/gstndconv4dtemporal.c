@@ -39,14 +39,18 @@ struct _GstNdConv4dTemporal
   GstNdConv parent;
 };
 
-G_DEFINE_TYPE (GstNdConv4dTemporal, gst_nd_conv4d_temporal, GST_TYPE_ND_CONV)
-GST_ELEMENT_REGISTER_DEFINE (ndconv4dtemporal, "ndconv4dtemporal", GST_RANK_NONE,
-    gst_nd_conv4d_temporal_get_type ())
+G_DEFINE_TYPE (GstNdConv4dTemporal, gst_nd_conv4d_temporal, GST_TYPE_ND_CONV);
+GST_ELEMENT_REGISTER_DEFINE (ndconv4dtemporal, "ndconv4dtemporal",
+    GST_RANK_NONE, gst_nd_conv4d_temporal_get_type ());
 
 static NdAxes
-gst_nd_conv4d_temporal_axes (const GstNdConvSettings * settings, gboolean is_video)
+gst_nd_conv4d_temporal_axes (const GstNdConvSettings * settings,
+    gboolean is_video)
 {
-  return (NdAxes) {4, {ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z, ND_AXIS_T}};
+  return (NdAxes) {
+    4, {
+    ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z, ND_AXIS_T}
+  };
 }
 
 static void
@@ -60,7 +64,8 @@ gst_nd_conv4d_temporal_class_init (GstNdConv4dTemporalClass * klass)
   GST_ND_CONV_CLASS (klass)->axes = gst_nd_conv4d_temporal_axes;
   gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass), GST_ND_TENSORS_CAPS);
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
-      "4D convolution, x, y, z and time, of a stream of volumes", "Filter/Effect/Volume",
+      "4D convolution, x, y, z and time, of a stream of volumes",
+      "Filter/Effect/Volume",
       "Filters streams of volumes in x, y, z and time with non-separable 4D filters",
       "The ndconv developers");
 }

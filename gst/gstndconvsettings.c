@@ -115,48 +115,58 @@ gst_nd_conv_settings_install (GObjectClass * klass)
       g_param_spec_enum ("border", "Border", "What stands beyond the edges in "
           "x, y and z", border_type (), DEFAULT_BORDER, PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_BORDER_VALUE,
-      g_param_spec_double ("border-value", "Border value", "Sample value beyond "
+      g_param_spec_double ("border-value", "Border value",
+          "Sample value beyond "
           "the edge for border=constant, and before the first and after the "
           "last volume for time-border=constant", -G_MAXFLOAT, G_MAXFLOAT, 0,
           PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_TIME_BORDER,
-      g_param_spec_enum ("time-border", "Time border", "What stands before the "
+      g_param_spec_enum ("time-border", "Time border",
+          "What stands before the "
           "first and after the last volume of the stream; wrap would need the "
           "whole stream and is refused", border_type (), DEFAULT_BORDER,
           PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_ORIGIN,
-      g_param_spec_string ("origin", "Origin", "Shift of every filter in "
+      g_param_spec_string ("origin", "Origin",
+          "Shift of every filter in "
           "samples per axis, x:y:z:t, each from -(size/2) to (size-1)/2, as "
           "SciPy's origin", DEFAULT_ORIGIN, PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_CAUSAL,
-      g_param_spec_boolean ("causal", "Causal", "Set the origin in time so that "
-          "no later volume is read: no delay", FALSE, PLAYING));
+      g_param_spec_boolean ("causal", "Causal",
+          "Set the origin in time so that " "no later volume is read: no delay",
+          FALSE, PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_OUTPUT_TYPE,
-      g_param_spec_enum ("output-type", "Output type", "Sample type of the "
+      g_param_spec_enum ("output-type", "Output type",
+          "Sample type of the "
           "output. What video cannot hold comes out as other/tensors",
           output_type (), GST_ND_OUTPUT_SAME, PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_GAIN,
-      g_param_spec_double ("gain", "Gain", "out = gain * response + offset; "
+      g_param_spec_double ("gain", "Gain",
+          "out = gain * response + offset; "
           "integers are rounded half to even and saturated", -G_MAXDOUBLE,
           G_MAXDOUBLE, 1, PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_OFFSET,
-      g_param_spec_double ("offset", "Offset", "Sample value added to gain * "
+      g_param_spec_double ("offset", "Offset",
+          "Sample value added to gain * "
           "response; not to chroma, whose zero is 128", -G_MAXDOUBLE,
           G_MAXDOUBLE, 0, PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_NORMALIZE,
-      g_param_spec_boolean ("normalize", "Normalize", "Scale the coefficients "
+      g_param_spec_boolean ("normalize", "Normalize",
+          "Scale the coefficients "
           "to sum 1; a filter of sum zero is an error", FALSE, PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_BACKEND,
       g_param_spec_enum ("backend", "Back end", "Where to compute",
           backend_type (), GST_ND_BACKEND_AUTO, READY));
   g_object_class_install_property (klass, GST_ND_PROP_DEVICE_ID,
-      g_param_spec_int ("device-id", "Device ID", "GPU to compute on, counted "
-          "from 0; -1: any", -1, G_MAXINT, -1, READY));
+      g_param_spec_int ("device-id", "Device ID",
+          "GPU to compute on, counted " "from 0; -1: any", -1, G_MAXINT, -1,
+          READY));
   g_object_class_install_property (klass, GST_ND_PROP_METHOD,
       g_param_spec_enum ("method", "Method", "How to compute", method_type (),
           ND_METHODS, PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics", "backend, method, reason "
+      g_param_spec_boxed ("stats", "Statistics",
+          "backend, method, reason "
           "(strings); volumes-in, volumes-out, volumes-late, volumes-clipped "
           "(uint64); seconds-min, seconds-mean, seconds-max of computing per "
           "volume, seconds-estimate of the cost model (double); bytes that "
@@ -168,7 +178,8 @@ void
 gst_nd_conv_settings_install_axes (GObjectClass * klass)
 {
   g_object_class_install_property (klass, GST_ND_PROP_AXES,
-      g_param_spec_enum ("axes", "Axes", "The three axes to filter along; sizes "
+      g_param_spec_enum ("axes", "Axes",
+          "The three axes to filter along; sizes "
           "and sigmas of filters are for these, in this order", axes_type (),
           GST_ND_AXES_AUTO, PLAYING));
 }
@@ -177,9 +188,9 @@ void
 gst_nd_conv_settings_init (GstNdConvSettings * s)
 {
   *s = (GstNdConvSettings) {
-  .origin = g_strdup (DEFAULT_ORIGIN),.border = DEFAULT_BORDER,
-        .time_border = DEFAULT_BORDER,.output_type = GST_ND_OUTPUT_SAME,
-        .gain = 1,.device_id = -1,.method = ND_METHODS};
+  .origin = g_strdup (DEFAULT_ORIGIN),.border = DEFAULT_BORDER,.time_border =
+        DEFAULT_BORDER,.output_type = GST_ND_OUTPUT_SAME,.gain =
+        1,.device_id = -1,.method = ND_METHODS};
 }
 
 void
@@ -200,8 +211,7 @@ gst_nd_conv_settings_copy (GstNdConvSettings * to,
 }
 
 gboolean
-gst_nd_conv_settings_set (GstNdConvSettings * s, guint id,
-    const GValue * value)
+gst_nd_conv_settings_set (GstNdConvSettings * s, guint id, const GValue * value)
 {
   switch (id) {
     case GST_ND_PROP_FILTER:
@@ -255,8 +265,7 @@ gst_nd_conv_settings_set (GstNdConvSettings * s, guint id,
 }
 
 gboolean
-gst_nd_conv_settings_get (const GstNdConvSettings * s, guint id,
-    GValue * value)
+gst_nd_conv_settings_get (const GstNdConvSettings * s, guint id, GValue * value)
 {
   switch (id) {
     case GST_ND_PROP_FILTER:

@@ -27,10 +27,12 @@
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 ndtestsrc pattern=heart num-buffers=40 ! ndfilesink location=heart.nii.gz
- * ]| Records two seconds of the phantom.
+ * gst-launch-1.0 ndtestsrc pattern=heart num-buffers=40 !
+ *     ndfilesink location=heart.nii.gz
+ * ]| Records 40 volumes of the phantom.
  * |[
- * gst-launch-1.0 -e v4l2src ! videoconvert ! video/x-raw,format=GRAY8 ! ndfilesink location=camera.nii
+ * gst-launch-1.0 -e v4l2src ! videoconvert ! video/x-raw,format=GRAY8 !
+ *     ndfilesink location=camera.nii
  * ]| Records a camera until Ctrl-C.
  */
 
@@ -126,20 +128,16 @@ begin (GstNdFileSink * self)
 }
 
 static gboolean
-gst_nd_file_sink_start (GstBaseSink * sink)
+start (GstNdFileSink * self)
 {
-  GstNdFileSink *self = GST_ND_FILE_SINK (sink);
-
   self->failed = FALSE;
   self->size = 0;
   return open_writer (self);
 }
 
-static gboolean
-gst_nd_file_sink_stop (GstBaseSink * sink)
+static void
+stop (GstNdFileSink * self)
 {
-  GstNdFileSink *self = GST_ND_FILE_SINK (sink);
-
   if (self->writer && nd_writer_volumes (self->writer) > 0 && !self->failed)
     GST_ELEMENT_WARNING (self, RESOURCE, CLOSE, ("\"%s\" is incomplete: the "
             "stream stopped before its end; its %" G_GUINT64_FORMAT
@@ -148,7 +146,23 @@ gst_nd_file_sink_stop (GstBaseSink * sink)
         (NULL));
   g_clear_pointer (&self->writer, nd_writer_close);
   g_clear_pointer (&self->packed, g_free);
-  return TRUE;
+}
+
+/* Not in GstBaseSink::start and stop: they run on the way from and to NULL,
+ * where a pipeline does not pass on messages any more. */
+static GstStateChangeReturn
+gst_nd_file_sink_change_state (GstElement * element, GstStateChange transition)
+{
+  GstNdFileSink *self = GST_ND_FILE_SINK (element);
+  GstStateChangeReturn ret = GST_STATE_CHANGE_FAILURE;
+
+  if (transition != GST_STATE_CHANGE_READY_TO_PAUSED || start (self))
+    ret = GST_ELEMENT_CLASS (gst_nd_file_sink_parent_class)->change_state
+        (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
+      || ret == GST_STATE_CHANGE_FAILURE)
+    stop (self);
+  return ret;
 }
 
 static gboolean
@@ -159,13 +173,15 @@ info_from_video (GstNdFileSink * self, GstNdVolumeInfo * info,
 
   if (!gst_video_info_from_caps (video, caps))
     return FALSE;
-  *info = (GstNdVolumeInfo) {
-    .type = GST_VIDEO_INFO_COMP_DEPTH (video, 0) > 8 ? ND_UINT16 : ND_UINT8,
-    .shape = {GST_VIDEO_INFO_N_COMPONENTS (video),
-        {GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video), 1}},
-    .rate_n = GST_VIDEO_INFO_FPS_N (video),
-    .rate_d = GST_VIDEO_INFO_FPS_D (video), .responses = 1
-  };
+  memset (info, 0, sizeof (*info));
+  info->type = GST_VIDEO_INFO_COMP_DEPTH (video, 0) > 8 ? ND_UINT16 : ND_UINT8;
+  info->shape.components = GST_VIDEO_INFO_N_COMPONENTS (video);
+  info->shape.size[0] = GST_VIDEO_INFO_WIDTH (video);
+  info->shape.size[1] = GST_VIDEO_INFO_HEIGHT (video);
+  info->shape.size[2] = 1;
+  info->rate_n = GST_VIDEO_INFO_FPS_N (video);
+  info->rate_d = GST_VIDEO_INFO_FPS_D (video);
+  info->responses = 1;
   return gst_nd_volume_info_size (info) > 0;
 }
 
@@ -408,8 +424,7 @@ gst_nd_file_sink_class_init (GstNdFileSinkClass * klass)
       "Writes volumes and frames to a file (NIfTI-1, NIfTI-2, .nii.gz, raw) as "
       "they come, with their rate and geometry", "The ndconv developers");
 
-  sink_class->start = gst_nd_file_sink_start;
-  sink_class->stop = gst_nd_file_sink_stop;
+  element_class->change_state = gst_nd_file_sink_change_state;
   sink_class->set_caps = gst_nd_file_sink_set_caps;
   sink_class->render = gst_nd_file_sink_render;
   sink_class->event = gst_nd_file_sink_event;

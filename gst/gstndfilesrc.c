@@ -28,14 +28,20 @@
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 ndfilesrc location=heart.nii.gz ! ndconv4dtemporal filter="gaussian,sigma=1" ! ndfilesink location=smooth.nii.gz
+ * gst-launch-1.0 ndfilesrc location=heart.nii.gz !
+ *     ndconv4dtemporal filter="gaussian,sigma=1" !
+ *     ndfilesink location=smooth.nii.gz
  * ]| Filters a recording from file to file.
  * |[
- * gst-launch-1.0 ndfilesrc location=heart.raw volume-size=128:128:64 type=int16 framerate=20/1 ! progressreport ! ndfilesink location=heart.nii
+ * gst-launch-1.0 ndfilesrc location=heart.raw volume-size=128:128:64
+ *     type=int16 framerate=20/1 ! progressreport !
+ *     ndfilesink location=heart.nii
  * ]| Gives raw samples a NIfTI header, and shows progress.
  */
 
 #include "gstndfilesrc.h"
+
+#include <string.h>
 
 #include "engine/nderror.h"
 #include "formats/ndrecording.h"
@@ -117,18 +123,18 @@ get_hint (GstNdFileSrc * self, NdRecording * hint, GError ** error)
 {
   gsize sizes[4] = { 1, 1, 1, 1 };
 
-  if (nd_parse_sizes (self->volume_size, sizes, 4) < 2
-      || sizes[3] > G_MAXUINT) {
+  if (nd_parse_sizes (self->volume_size, sizes, 4) < 2 || sizes[3] > G_MAXUINT) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "Property 'volume-size' "
         "reads \"%s\": it must be X:Y:Z (or X:Y, or X:Y:Z:K with K responses), "
         "each 1 or more", self->volume_size);
     return FALSE;
   }
-  *hint = (NdRecording) {
-    .type = self->type,
-    .shape = {self->components, {sizes[0], sizes[1], sizes[2]}},
-    .responses = sizes[3], .rate_d = 1
-  };
+  memset (hint, 0, sizeof (*hint));
+  hint->type = self->type;
+  hint->shape.components = self->components;
+  memcpy (hint->shape.size, sizes, sizeof (hint->shape.size));
+  hint->responses = sizes[3];
+  hint->rate_d = 1;
   return TRUE;
 }
 
@@ -179,37 +185,47 @@ open_reader (GstNdFileSrc * self, GError ** error)
 }
 
 static gboolean
-gst_nd_file_src_stop (GstBaseSrc * src)
+start (GstNdFileSrc * self)
 {
-  GstNdFileSrc *self = GST_ND_FILE_SRC (src);
-
-  GST_OBJECT_LOCK (self);
-  g_clear_pointer (&self->reader, nd_reader_close);
-  self->info.volumes = 0;
-  GST_OBJECT_UNLOCK (self);
-  return TRUE;
-}
-
-static gboolean
-gst_nd_file_src_start (GstBaseSrc * src)
-{
-  GstNdFileSrc *self = GST_ND_FILE_SRC (src);
   g_autoptr (GError) error = NULL;
   gboolean ok;
 
   GST_OBJECT_LOCK (self);
   ok = open_reader (self, &error);
-  /* The base class keeps the position of the last run. */
-  gst_segment_init (&src->segment, GST_FORMAT_TIME);
   GST_OBJECT_UNLOCK (self);
   if (!ok) {
-    gst_nd_file_src_stop (src);
     gst_nd_element_error (GST_ELEMENT (self), error);
     return FALSE;
   }
   GST_DEBUG_OBJECT (self, "%" G_GUINT64_FORMAT " volumes of %" G_GSIZE_FORMAT
       " bytes", self->info.volumes, self->size);
   return TRUE;
+}
+
+static void
+stop (GstNdFileSrc * self)
+{
+  GST_OBJECT_LOCK (self);
+  g_clear_pointer (&self->reader, nd_reader_close);
+  self->info.volumes = 0;
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* The file is opened here and not in GstBaseSrc::start, where the base class
+ * would post a second error. */
+static GstStateChangeReturn
+gst_nd_file_src_change_state (GstElement * element, GstStateChange transition)
+{
+  GstNdFileSrc *self = GST_ND_FILE_SRC (element);
+  GstStateChangeReturn ret = GST_STATE_CHANGE_FAILURE;
+
+  if (transition != GST_STATE_CHANGE_READY_TO_PAUSED || start (self))
+    ret = GST_ELEMENT_CLASS (gst_nd_file_src_parent_class)->change_state
+        (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
+      || ret == GST_STATE_CHANGE_FAILURE)
+    stop (self);
+  return ret;
 }
 
 static GstCaps *
@@ -565,18 +581,15 @@ gst_nd_file_src_class_init (GstNdFileSrcClass * klass)
       gst_param_spec_fraction ("framerate", "Frame rate",
           "Volumes per second, for timestamps and caps, in place of what the "
           "file says; 0/1 = as the file says (where it says nothing, caps say "
-          "0/1 and timestamps are 1 s apart)", 0, 1, G_MAXINT, 1, 0, 1,
-          flags));
+          "0/1 and timestamps are 1 s apart)", 0, 1, G_MAXINT, 1, 0, 1, flags));
 
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
       "Recorded volume source", "Source/File",
       "Reads recorded volumes (NIfTI-1, NIfTI-2, .nii.gz, raw) one at a time, "
-      "with their rate and geometry",
-      "The ndconv developers");
+      "with their rate and geometry", "The ndconv developers");
 
-  src_class->start = gst_nd_file_src_start;
-  src_class->stop = gst_nd_file_src_stop;
+  element_class->change_state = gst_nd_file_src_change_state;
   src_class->get_caps = gst_nd_file_src_get_caps;
   src_class->decide_allocation = gst_nd_file_src_decide_allocation;
   src_class->is_seekable = gst_nd_file_src_is_seekable;

@@ -25,12 +25,12 @@
 #include "gstndcaps.h"
 #include "gstndelements.h"
 #include "gstnderror.h"
+#include "gstndstackcaps.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_stack_debug);
 #define GST_CAT_DEFAULT nd_stack_debug
 
 #define DEFAULT_SLICES 32
-#define GRAY16 GST_VIDEO_NE (GRAY16)
 
 enum
 {
@@ -61,14 +61,14 @@ struct _GstNdStack
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
     GST_PAD_SINK, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ GRAY8, " GRAY16 " }") "; "
-        GST_ND_TENSORS_CAPS));
+    GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ GRAY8, " GST_VIDEO_NE (GRAY16)
+            " }") "; " GST_ND_TENSORS_CAPS));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
     GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_ND_TENSORS_CAPS));
 
-G_DEFINE_TYPE (GstNdStack, gst_nd_stack, GST_TYPE_BASE_TRANSFORM)
+G_DEFINE_TYPE (GstNdStack, gst_nd_stack, GST_TYPE_BASE_TRANSFORM);
 GST_ELEMENT_REGISTER_DEFINE (ndstack, "ndstack", GST_RANK_NONE,
-    GST_TYPE_ND_STACK)
+    GST_TYPE_ND_STACK);
 
 static void
 gst_nd_stack_set_property (GObject * object, guint id, const GValue * value,
@@ -82,6 +82,8 @@ gst_nd_stack_set_property (GObject * object, guint id, const GValue * value,
   }
   GST_OBJECT_LOCK (self);
   self->wanted_slices = g_value_get_uint (value);
+  if (self->rate_d == 0)
+    self->slices = self->wanted_slices;
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -130,9 +132,9 @@ discard_volume (GstNdStack * self, const gchar * reason)
   gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, self->stacked,
       self->discarded);
   gst_element_post_message (GST_ELEMENT (self), message);
-  GST_ELEMENT_WARNING (self, STREAM, FAILED, ("The last %u frames are "
-          "discarded, as %s: a volume needs %u (property 'slices')", filled,
-          reason, self->slices), (NULL));
+  GST_ELEMENT_WARNING (self, STREAM, FAILED, ("%u frames of the %u that make a "
+          "volume (property 'slices') are discarded, as %s", filled,
+          self->slices, reason), (NULL));
 }
 
 /* Takes over a new number of slices between two volumes. */
@@ -173,177 +175,20 @@ gst_nd_stack_stop (GstBaseTransform * trans)
   return TRUE;
 }
 
-/* A rate times @numerator / @denominator: of a fraction, or of both ends of a
- * range. What cannot be said exactly is left out. */
-static void
-scale_rate (GstStructure * to, const GstStructure * from, gint numerator,
-    gint denominator)
-{
-  const GValue *rate = gst_structure_get_value (from, "framerate");
-  gint n, d;
-
-  if (rate && GST_VALUE_HOLDS_FRACTION (rate)
-      && gst_util_fraction_multiply (gst_value_get_fraction_numerator (rate),
-          gst_value_get_fraction_denominator (rate), numerator, denominator,
-          &n, &d))
-    gst_structure_set (to, "framerate", GST_TYPE_FRACTION, n, d, NULL);
-  else
-    gst_structure_set (to, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1,
-        G_MAXINT, 1, NULL);
-}
-
-/* The dimensions that @s fixes; FALSE where it does not. */
-static gboolean
-get_info (const GstStructure * s, GstNdVolumeInfo * info)
-{
-  g_autoptr (GstCaps) caps = NULL;
-
-  if (!gst_structure_has_field (s, "dimensions"))
-    return FALSE;
-  /* Both spellings of the dimensions mean the same; of types and rates one is
-   * as good as another here. */
-  caps = gst_caps_fixate (gst_caps_new_full (gst_structure_copy (s), NULL));
-  return gst_nd_volume_info_from_caps (info, caps, NULL);
-}
-
-static GstStructure *
-new_tensors (const GValue * types)
-{
-  GstStructure *s = gst_structure_new (GST_ND_TENSORS,
-      "format", G_TYPE_STRING, "static", "num_tensors", G_TYPE_INT, 1, NULL);
-
-  if (types)
-    gst_structure_set_value (s, "types", types);
-  return s;
-}
-
-/* Copies where the volume lies: the spacing in z is that of the slices. */
-static gboolean
-copy_place (GQuark field, const GValue * value, gpointer to)
-{
-  const gchar *name = g_quark_to_string (field);
-
-  if (!g_str_equal (name, "types") && !g_str_equal (name, "dimensions")
-      && !g_str_equal (name, "framerate"))
-    gst_structure_id_set_value (to, field, value);
-  return TRUE;
-}
-
-static const struct
-{
-  const gchar *type, *format;
-} video_types[] = {
-  {"uint8", "GRAY8"}, {"uint16", GRAY16}
-};
-
-static gboolean
-field_allows (const GstStructure * s, const gchar * field, const gchar * text)
-{
-  g_auto (GValue) value = G_VALUE_INIT;
-  const GValue *allowed = gst_structure_get_value (s, field);
-
-  g_value_init (&value, G_TYPE_STRING);
-  g_value_set_string (&value, text);
-  return !allowed || gst_value_can_intersect (allowed, &value);
-}
-
-/* Caps of volumes for one structure of frames. */
-static void
-append_volumes (GstCaps * caps, const GstStructure * s, guint slices)
-{
-  GstStructure *volumes;
-  GstNdVolumeInfo info = {.shape.components = 1,.responses = 1 };
-  gint width, height;
-  gboolean known;
-
-  if (gst_structure_has_name (s, GST_ND_TENSORS)) {
-    volumes = new_tensors (gst_structure_get_value (s, "types"));
-    gst_structure_foreach (s, copy_place, volumes);
-    known = get_info (s, &info) && info.responses == 1;
-  } else {
-    g_auto (GValue) types = G_VALUE_INIT;
-
-    g_value_init (&types, GST_TYPE_LIST);
-    for (guint i = 0; i < G_N_ELEMENTS (video_types); i++) {
-      if (field_allows (s, "format", video_types[i].format)) {
-        g_auto (GValue) name = G_VALUE_INIT;
-
-        g_value_init (&name, G_TYPE_STRING);
-        g_value_set_static_string (&name, video_types[i].type);
-        gst_value_list_append_value (&types, &name);
-      }
-    }
-    volumes = new_tensors (&types);
-    known = gst_structure_get_int (s, "width", &width)
-        && gst_structure_get_int (s, "height", &height);
-    if (known)
-      info.shape = (NdShape) { 1, {width, height, 1} };
-  }
-  scale_rate (volumes, s, 1, slices);
-  if (known && g_size_checked_mul (&info.shape.size[2], info.shape.size[2],
-          slices))
-    gst_nd_structure_set_dimensions (volumes, &info.shape, 1);
-  gst_caps_append_structure (caps, volumes);
-}
-
-/* Caps of frames for one structure of volumes. */
-static void
-append_frames (GstCaps * caps, const GstStructure * s, guint slices)
-{
-  GstNdVolumeInfo info;
-  gboolean known = get_info (s, &info);
-  GstStructure *tensors;
-
-  if (known && (info.responses != 1 || info.shape.size[2] % slices != 0))
-    return;
-  for (guint i = 0; i < G_N_ELEMENTS (video_types); i++) {
-    GstStructure *video;
-
-    if (!field_allows (s, "types", video_types[i].type))
-      continue;
-    if (known && (info.shape.components != 1 || info.shape.size[2] != slices
-            || info.shape.size[0] > G_MAXINT || info.shape.size[1] > G_MAXINT))
-      continue;
-    video = gst_structure_new ("video/x-raw",
-        "format", G_TYPE_STRING, video_types[i].format, NULL);
-    if (known)
-      gst_structure_set (video, "width", G_TYPE_INT, (gint) info.shape.size[0],
-          "height", G_TYPE_INT, (gint) info.shape.size[1], NULL);
-    else
-      gst_structure_set (video, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT,
-          "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
-    scale_rate (video, s, slices, 1);
-    gst_caps_append_structure (caps, video);
-  }
-  tensors = new_tensors (gst_structure_get_value (s, "types"));
-  gst_structure_foreach (s, copy_place, tensors);
-  scale_rate (tensors, s, slices, 1);
-  if (known) {
-    info.shape.size[2] /= slices;
-    gst_nd_structure_set_dimensions (tensors, &info.shape, 1);
-  }
-  gst_caps_append_structure (caps, tensors);
-}
-
 static GstCaps *
 gst_nd_stack_transform_caps (GstBaseTransform * trans,
     GstPadDirection direction, GstCaps * caps, GstCaps * filter)
 {
   GstNdStack *self = GST_ND_STACK (trans);
-  GstCaps *result = gst_caps_new_empty ();
+  GstCaps *result;
   guint slices;
 
   GST_OBJECT_LOCK (self);
   slices = self->slices;
   GST_OBJECT_UNLOCK (self);
-  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    const GstStructure *s = gst_caps_get_structure (caps, i);
-
-    if (direction == GST_PAD_SINK)
-      append_volumes (result, s, slices);
-    else
-      append_frames (result, s, slices);
-  }
+  result = direction == GST_PAD_SINK ?
+      gst_nd_stack_caps_of_volumes (caps, slices) :
+      gst_nd_stack_caps_of_frames (caps, slices);
   if (filter) {
     GstCaps *filtered = gst_caps_intersect_full (filter, result,
         GST_CAPS_INTERSECT_FIRST);
@@ -361,6 +206,7 @@ gst_nd_stack_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
   g_autoptr (GError) error = NULL;
   GstNdVolumeInfo frame, volume;
   gint rate_n, rate_d;
+  gsize frame_size;
 
   discard_volume (self, "the caps change");
   if (!gst_nd_volume_info_from_caps (&volume, out, &error)) {
@@ -378,6 +224,9 @@ gst_nd_stack_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
     }
     rate_n = GST_VIDEO_INFO_FPS_N (&self->video);
     rate_d = GST_VIDEO_INFO_FPS_D (&self->video);
+    frame_size = GST_VIDEO_INFO_WIDTH (&self->video)
+        * (gsize) GST_VIDEO_INFO_HEIGHT (&self->video)
+        * GST_VIDEO_INFO_COMP_PSTRIDE (&self->video, 0);
   } else {
     if (!gst_nd_volume_info_from_caps (&frame, in, &error)) {
       gst_nd_element_error (GST_ELEMENT (self), error);
@@ -385,9 +234,12 @@ gst_nd_stack_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
     }
     rate_n = frame.rate_n;
     rate_d = frame.rate_d;
+    frame_size = gst_nd_volume_info_size (&frame);
   }
-  self->slice_size = gst_nd_volume_info_size (&volume) / self->slices;
+  self->slice_size = frame_size;
   GST_OBJECT_LOCK (self);
+  /* As negotiated; the property may say something new by now. */
+  self->slices = gst_nd_volume_info_size (&volume) / frame_size;
   self->rate_n = rate_n;
   self->rate_d = rate_d;
   GST_OBJECT_UNLOCK (self);
@@ -633,5 +485,8 @@ static void
 gst_nd_stack_init (GstNdStack * self)
 {
   self->wanted_slices = self->slices = DEFAULT_SLICES;
+  /* The base class takes an element without transform() for one that passes
+   * everything through. */
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
+  gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), FALSE);
 }

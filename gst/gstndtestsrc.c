@@ -77,9 +77,9 @@ struct _GstNdTestSrc
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
     GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
-G_DEFINE_TYPE (GstNdTestSrc, gst_nd_test_src, GST_TYPE_PUSH_SRC)
+G_DEFINE_TYPE (GstNdTestSrc, gst_nd_test_src, GST_TYPE_PUSH_SRC);
 GST_ELEMENT_REGISTER_DEFINE (ndtestsrc, "ndtestsrc", GST_RANK_NONE,
-    GST_TYPE_ND_TEST_SRC)
+    GST_TYPE_ND_TEST_SRC);
 
 #define GST_TYPE_ND_TEST_SRC_PATTERN (gst_nd_test_src_pattern_get_type ())
 static GType
@@ -636,17 +636,17 @@ gst_nd_test_src_class_init (GstNdTestSrcClass * klass)
 static void
 gst_nd_test_src_init (GstNdTestSrc * self)
 {
+  NdPatternSettings *wanted = &self->wanted;
+
   self->volume_size = g_strdup (DEFAULT_VOLUME_SIZE);
-  self->wanted = (NdPatternSettings) {
-    .kind = ND_PATTERN_HEART,
-    .type = ND_UINT8,
-    .shape = {1, {64, 64, 64}},
-    .rate_n = 25,
-    .rate_d = 1,
-    .noise = 1,
-    .heart_rate = 72,
-    .value = 1,
-    .period = 1,
-  };
+  wanted->kind = ND_PATTERN_HEART;
+  wanted->type = ND_UINT8;
+  wanted->shape.components = 1;
+  wanted->rate_n = 25;
+  wanted->rate_d = 1;
+  wanted->noise = 1;
+  wanted->heart_rate = 72;
+  wanted->value = 1;
+  wanted->period = 1;
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
 }

@@ -28,30 +28,18 @@
  */
 #include "gstndview.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <gst/video/video.h>
 #include "gstndcaps.h"
 #include "gstndelements.h"
 #include "gstnderror.h"
+#include "ndpicture.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_view_debug);
 #define GST_CAT_DEFAULT nd_view_debug
 
-/* The automatic window: between these percentiles of so many samples, each
- * new volume moving it by this part of the way, so that it does not flicker. */
-#define AUTO_LOW 0.005
-#define AUTO_HIGH 0.995
-#define AUTO_SAMPLES 16384
+/* How far each volume moves the automatic window: so that it does not flicker.
+ */
 #define AUTO_STEP 0.2
-
-typedef enum
-{
-  MODE_SLICE,
-  MODE_ORTHOGONAL,
-  MODE_PROJECTION
-} Mode;
 
 enum
 {
@@ -66,7 +54,7 @@ enum
 
 typedef struct
 {
-  Mode mode;
+  NdPictureMode mode;
   NdAxis axis;
   gdouble position;
   gdouble window, level;
@@ -81,14 +69,12 @@ struct _GstNdView
 
   /* Mode and axis decide the caps: they change between two volumes. Written in
    * the streaming thread, under the object lock. */
-  Mode mode;
+  NdPictureMode mode;
   NdAxis axis;
 
   GstNdVolumeInfo in;
   GstVideoInfo out;
-  guint channels;               /* of the picture, 1 or 3 */
-  gfloat *values;               /* of the picture, before window and level */
-  gfloat *row;                  /* one row of the volume */
+  NdPicture *picture;
 
   gdouble low, high;            /* automatic window, valid if low <= high */
 };
@@ -99,8 +85,8 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
     GST_PAD_SRC, GST_PAD_ALWAYS,
     GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ GRAY8, RGB }")));
 
-G_DEFINE_TYPE (GstNdView, gst_nd_view, GST_TYPE_BASE_TRANSFORM)
-GST_ELEMENT_REGISTER_DEFINE (ndview, "ndview", GST_RANK_NONE, GST_TYPE_ND_VIEW)
+G_DEFINE_TYPE (GstNdView, gst_nd_view, GST_TYPE_BASE_TRANSFORM);
+GST_ELEMENT_REGISTER_DEFINE (ndview, "ndview", GST_RANK_NONE, GST_TYPE_ND_VIEW);
 
 #define GST_TYPE_ND_VIEW_MODE (gst_nd_view_mode_get_type ())
 static GType
@@ -108,16 +94,16 @@ gst_nd_view_mode_get_type (void)
 {
   static gsize type = 0;
   static const GEnumValue values[] = {
-    {MODE_SLICE, "One plane across 'axis' at 'position'", "slice"},
-    {MODE_ORTHOGONAL, "Three planes, each at 'position' of its axis: z upper "
-          "left, x upper right, y lower left", "orthogonal"},
-    {MODE_PROJECTION, "The maximum of all samples along 'axis'", "projection"},
+    {ND_PICTURE_SLICE, "One plane across 'axis' at 'position'", "slice"},
+    {ND_PICTURE_ORTHOGONAL, "Three planes, each at 'position' of its axis: z"
+          " upper left, x upper right, y lower left", "orthogonal"},
+    {ND_PICTURE_PROJECTION, "The maximum of all samples along 'axis'",
+        "projection"},
     {0, NULL, NULL}
   };
 
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-        g_enum_register_static ("GstNdViewMode", values));
+    g_once_init_leave (&type, g_enum_register_static ("GstNdViewMode", values));
   return type;
 }
 
@@ -134,8 +120,7 @@ gst_nd_view_axis_get_type (void)
   };
 
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-        g_enum_register_static ("GstNdViewAxis", values));
+    g_once_init_leave (&type, g_enum_register_static ("GstNdViewAxis", values));
   return type;
 }
 
@@ -223,8 +208,11 @@ update_layout (GstNdView * self)
   self->mode = self->wanted.mode;
   self->axis = self->wanted.axis;
   GST_OBJECT_UNLOCK (self);
-  if (changed)
-    gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+  if (!changed)
+    return;
+  /* The caps may stay the same: a slice and a projection are equally large. */
+  g_clear_pointer (&self->picture, nd_picture_free);
+  gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }
 
 static gboolean
@@ -240,67 +228,28 @@ gst_nd_view_stop (GstBaseTransform * trans)
 {
   GstNdView *self = GST_ND_VIEW (trans);
 
-  g_clear_pointer (&self->values, g_free);
-  g_clear_pointer (&self->row, g_free);
-  return TRUE;
-}
-
-/* The axes of the volume that run along the width and height of a plane. */
-static NdAxis
-width_axis (NdAxis across)
-{
-  return across == ND_AXIS_X ? ND_AXIS_Z : ND_AXIS_X;
-}
-
-static NdAxis
-height_axis (NdAxis across)
-{
-  return across == ND_AXIS_Y ? ND_AXIS_Z : ND_AXIS_Y;
-}
-
-/* Pixels of the picture; FALSE where a video cannot be so large. */
-static gboolean
-picture_size (Mode mode, NdAxis axis, const gsize size[3], gint * width,
-    gint * height)
-{
-  gsize w = size[width_axis (axis)], h = size[height_axis (axis)];
-
-  if (mode == MODE_ORTHOGONAL
-      && (!g_size_checked_add (&w, size[ND_AXIS_X], size[ND_AXIS_Z])
-          || !g_size_checked_add (&h, size[ND_AXIS_Y], size[ND_AXIS_Z])))
-    return FALSE;
-  /* GstVideoInfo counts bytes of a picture in int in places. */
-  if (w > G_MAXINT / 4 || h > G_MAXINT / 4 || w > G_MAXINT / 4 / h)
-    return FALSE;
-  *width = w;
-  *height = h;
+  g_clear_pointer (&self->picture, nd_picture_free);
   return TRUE;
 }
 
 /* Width : height of a pixel. */
 static gboolean
-pixel_aspect (Mode mode, NdAxis axis, const NdGeometry * geometry, gint * n,
-    gint * d)
+pixel_aspect (NdPictureMode mode, NdAxis axis, const NdGeometry * geometry,
+    gint * n, gint * d)
 {
-  gdouble w = geometry->spacing[width_axis (axis)];
-  gdouble h = geometry->spacing[height_axis (axis)];
+  gdouble w = geometry->spacing[nd_picture_width_axis (axis)];
+  gdouble h = geometry->spacing[nd_picture_height_axis (axis)];
 
-  if (mode == MODE_ORTHOGONAL || !geometry->known || !(w > 0) || !(h > 0)
+  if (mode == ND_PICTURE_ORTHOGONAL || !geometry->known || !(w > 0) || !(h > 0)
       || !(w / h < 1000) || !(h / w < 1000))
     return FALSE;
   gst_util_double_to_fraction (w / h, n, d);
   return *n > 0 && *d > 0 && *n != *d;
 }
 
-static guint
-picture_channels (const NdShape * shape)
-{
-  return shape->components == 3 ? 3 : 1;
-}
-
 /* Caps of pictures for one structure of volumes. */
 static void
-append_pictures (GstCaps * caps, const GstStructure * s, Mode mode,
+append_pictures (GstCaps * caps, const GstStructure * s, NdPictureMode mode,
     NdAxis axis)
 {
   GstStructure *picture = gst_structure_new_empty ("video/x-raw");
@@ -318,13 +267,13 @@ append_pictures (GstCaps * caps, const GstStructure * s, Mode mode,
   /* Both spellings of the dimensions mean the same. */
   volumes = gst_caps_fixate (gst_caps_new_full (gst_structure_copy (s), NULL));
   if (!gst_nd_volume_info_from_caps (&info, volumes, NULL)
-      || !picture_size (mode, axis, info.shape.size, &width, &height)) {
+      || !nd_picture_size (mode, axis, info.shape.size, &width, &height)) {
     gst_structure_free (picture);
     return;
   }
   gst_structure_set (picture,
       "format", G_TYPE_STRING,
-      picture_channels (&info.shape) == 3 ? "RGB" : "GRAY8",
+      nd_picture_channels (&info.shape) == 3 ? "RGB" : "GRAY8",
       "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
   /* Not all sinks can stretch pixels, so it is a wish. */
   if (pixel_aspect (mode, axis, &info.geometry, &n, &d)) {
@@ -358,7 +307,7 @@ gst_nd_view_transform_caps (GstBaseTransform * trans,
 {
   GstNdView *self = GST_ND_VIEW (trans);
   GstCaps *result = gst_caps_new_empty ();
-  Mode mode;
+  NdPictureMode mode;
   NdAxis axis;
 
   GST_OBJECT_LOCK (self);
@@ -388,7 +337,6 @@ gst_nd_view_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
 {
   GstNdView *self = GST_ND_VIEW (trans);
   g_autoptr (GError) error = NULL;
-  gsize pixels;
 
   if (!gst_nd_volume_info_from_caps (&self->in, in, &error)) {
     gst_nd_element_error (GST_ELEMENT (self), error);
@@ -400,18 +348,7 @@ gst_nd_view_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
             out));
     return FALSE;
   }
-  self->channels = picture_channels (&self->in.shape);
-  pixels = (gsize) GST_VIDEO_INFO_WIDTH (&self->out)
-      * GST_VIDEO_INFO_HEIGHT (&self->out);
-  g_free (self->values);
-  g_free (self->row);
-  self->values = g_try_new (gfloat, pixels * self->channels);
-  self->row = g_try_new (gfloat, self->in.shape.size[0] * self->channels);
-  if (!self->values || !self->row) {
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for a "
-            "picture of %" G_GSIZE_FORMAT " pixels", pixels), (NULL));
-    return FALSE;
-  }
+  g_clear_pointer (&self->picture, nd_picture_free);
   forget_window (self);
   return TRUE;
 }
@@ -429,130 +366,14 @@ gst_nd_view_transform_size (GstBaseTransform * trans,
   return TRUE;
 }
 
-static inline gfloat
-sample (gconstpointer data, NdSampleType type, gsize i)
-{
-  switch (type) {
-    case ND_UINT8:
-      return ((const guint8 *) data)[i];
-    case ND_INT16:
-      return ((const gint16 *) data)[i];
-    case ND_UINT16:
-      return ((const guint16 *) data)[i];
-    default:
-      return ((const gfloat *) data)[i];
-  }
-}
-
-/* What is shown of channel @channel of the voxel @i. */
-static inline gfloat
-shown (gconstpointer data, NdSampleType type, gsize components, gsize i,
-    guint channel)
-{
-  if (components == 2)
-    return hypotf (sample (data, type, 2 * i), sample (data, type, 2 * i + 1));
-  return sample (data, type, components * i + channel);
-}
-
-#define READ(name) \
-  case name: \
-    for (gsize i = 0; i < n; i++) \
-      for (guint c = 0; c < channels; c++) \
-        *row++ = shown (data, name, components, first + i, c); \
-    break
-
-static void
-read_row (const GstNdView * self, gconstpointer data, gsize first, gsize n)
-{
-  gsize components = self->in.shape.components;
-  guint channels = self->channels;
-  gfloat *row = self->row;
-
-  /* A case each, so that the compiler makes a loop for each type. */
-  switch (self->in.type) {
-    READ (ND_UINT8);
-    READ (ND_INT16);
-    READ (ND_UINT16);
-    default:
-      READ (ND_FLOAT32);
-  }
-}
-
-/* Puts the maximum along @across, from index @from up to @to, into the picture
- * with its upper left corner at pixel (@left, @top). */
-static void
-project (GstNdView * self, gconstpointer data, NdAxis across, gsize from,
-    gsize to, gsize left, gsize top)
-{
-  const gsize *size = self->in.shape.size;
-  gsize begin[3] = { 0, 0, 0 }, end[3] = { size[0], size[1], size[2] };
-  gsize step[3] = { 0, 0, 0 };
-  guint channels = self->channels;
-  gfloat *values = self->values + (top * GST_VIDEO_INFO_WIDTH (&self->out)
-      + left) * channels;
-
-  begin[across] = from;
-  end[across] = to;
-  step[width_axis (across)] = channels;
-  step[height_axis (across)] = GST_VIDEO_INFO_WIDTH (&self->out) * channels;
-  for (gsize z = begin[2]; z < end[2]; z++) {
-    for (gsize y = begin[1]; y < end[1]; y++) {
-      gfloat *out = values + z * step[2] + y * step[1];
-      const gfloat *row = self->row;
-
-      read_row (self, data, (z * size[1] + y) * size[0] + begin[0],
-          end[0] - begin[0]);
-      for (gsize x = begin[0]; x < end[0]; x++, out += step[0], row += channels)
-        for (guint c = 0; c < channels; c++)
-          out[c] = row[c] > out[c] || isnan (out[c]) ? row[c] : out[c];
-    }
-  }
-}
-
-static int
-compare_floats (const void *a, const void *b)
-{
-  gfloat x = *(const gfloat *) a, y = *(const gfloat *) b;
-
-  return (x > y) - (x < y);
-}
-
 /* Moves the automatic window towards what this volume needs. */
 static void
 update_window (GstNdView * self, gconstpointer data)
 {
-  const NdShape *shape = &self->in.shape;
-  gsize voxels = shape->size[0] * shape->size[1] * shape->size[2], n = 0;
-  /* Odd, so that it meets all columns where sizes are powers of two. */
-  gsize step = (voxels / AUTO_SAMPLES) | 1;
-  g_autofree gfloat *found = g_new (gfloat, voxels / step + 1);
   gdouble low, high;
 
-  for (gsize i = 0, k = 0; i < voxels; i += step, k++) {
-    gfloat v = shown (data, self->in.type, shape->components, i,
-        k % self->channels);
-
-    if (isfinite (v))
-      found[n++] = v;
-  }
-  if (n == 0)
+  if (!nd_picture_range (self->picture, data, &low, &high))
     return;
-  qsort (found, n, sizeof (gfloat), compare_floats);
-  low = found[(gsize) (AUTO_LOW * (n - 1))];
-  high = found[(gsize) (AUTO_HIGH * (n - 1))];
-  if (!(low < high)) {
-    /* Nearly constant: what sticks out is what there is to see. */
-    for (gsize i = 0; i < voxels; i++) {
-      for (guint c = 0; c < self->channels; c++) {
-        gfloat v = shown (data, self->in.type, shape->components, i, c);
-
-        if (isfinite (v)) {
-          low = MIN (low, v);
-          high = MAX (high, v);
-        }
-      }
-    }
-  }
   if (self->low <= self->high) {
     self->low += AUTO_STEP * (low - self->low);
     self->high += AUTO_STEP * (high - self->high);
@@ -562,62 +383,24 @@ update_window (GstNdView * self, gconstpointer data)
   }
 }
 
-/* From values to the bytes of the picture. */
 static void
-write_picture (GstNdView * self, GstVideoFrame * frame, gdouble low,
-    gdouble window)
+show (GstNdView * self, gconstpointer data, GstVideoFrame * frame,
+    const Settings * settings)
 {
-  gsize n = (gsize) GST_VIDEO_FRAME_WIDTH (frame) * self->channels;
-  const gfloat *values = self->values;
+  gdouble low, window;
 
-  for (gint y = 0; y < GST_VIDEO_FRAME_HEIGHT (frame); y++, values += n) {
-    guint8 *out = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, 0)
-        + (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0);
-
-    for (gsize i = 0; i < n; i++) {
-      gdouble grey = rint ((values[i] - low) / window * 255);
-
-      /* NaN is not above 0. */
-      out[i] = grey > 0 ? grey < 255 ? (guint8) grey : 255 : 0;
-    }
-  }
-}
-
-static void
-gst_nd_view_show (GstNdView * self, const guint8 * data,
-    GstVideoFrame * frame, const Settings * settings)
-{
-  const gsize *size = self->in.shape.size;
-  gsize pixels = (gsize) GST_VIDEO_FRAME_WIDTH (frame)
-      * GST_VIDEO_FRAME_HEIGHT (frame) * self->channels;
-  gsize at[3];
-
-  for (guint a = 0; a < 3; a++)
-    at[a] = MIN ((gsize) (settings->position * size[a]), size[a] - 1);
-  for (gsize i = 0; i < pixels; i++)
-    self->values[i] = NAN;
-  switch (self->mode) {
-    case MODE_SLICE:
-      project (self, data, self->axis, at[self->axis], at[self->axis] + 1, 0,
-          0);
-      break;
-    case MODE_ORTHOGONAL:
-      project (self, data, ND_AXIS_Z, at[2], at[2] + 1, 0, 0);
-      project (self, data, ND_AXIS_X, at[0], at[0] + 1, size[0], 0);
-      project (self, data, ND_AXIS_Y, at[1], at[1] + 1, 0, size[1]);
-      break;
-    case MODE_PROJECTION:
-      project (self, data, self->axis, 0, size[self->axis], 0, 0);
-      break;
-  }
+  nd_picture_take (self->picture, data, settings->position);
   if (settings->window > 0) {
-    write_picture (self, frame, settings->level - settings->window / 2,
-        settings->window);
+    low = settings->level - settings->window / 2;
+    window = settings->window;
   } else {
     update_window (self, data);
-    write_picture (self, frame, self->low,
-        self->high > self->low ? self->high - self->low : 1);
+    low = self->low;
+    window = self->high > self->low ? self->high - self->low : 1;
   }
+  nd_picture_write (self->picture, low, window,
+      GST_VIDEO_FRAME_PLANE_DATA (frame, 0),
+      GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0));
 }
 
 static GstFlowReturn
@@ -639,6 +422,15 @@ gst_nd_view_transform (GstBaseTransform * trans, GstBuffer * input,
             self->in.responses), (NULL));
     return GST_FLOW_ERROR;
   }
+  if (!self->picture)
+    self->picture = nd_picture_new (self->mode, self->axis, self->in.type,
+        &self->in.shape);
+  if (!self->picture) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for a "
+            "picture of %d x %d pixels", GST_VIDEO_INFO_WIDTH (&self->out),
+            GST_VIDEO_INFO_HEIGHT (&self->out)), (NULL));
+    return GST_FLOW_ERROR;
+  }
   if (!gst_buffer_map (input, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ, ("The memory of a volume cannot "
             "be read: it must be system memory"), (NULL));
@@ -656,8 +448,8 @@ gst_nd_view_transform (GstBaseTransform * trans, GstBuffer * input,
     gst_buffer_unmap (input, &map);
     return GST_FLOW_ERROR;
   }
-  gst_nd_view_show (self, map.data + settings.response * (size
-          / self->in.responses), &frame, &settings);
+  show (self, map.data + settings.response * (size / self->in.responses),
+      &frame, &settings);
   gst_video_frame_unmap (&frame);
   gst_buffer_unmap (input, &map);
   return GST_FLOW_OK;
@@ -684,7 +476,7 @@ gst_nd_view_class_init (GstNdViewClass * klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
-      | GST_PARAM_MUTABLE_PLAYING | GST_PARAM_CONTROLLABLE;
+      | GST_PARAM_MUTABLE_PLAYING;
 
   GST_DEBUG_CATEGORY_INIT (nd_view_debug, "ndview", 0, "volumes to pictures");
 
@@ -693,7 +485,7 @@ gst_nd_view_class_init (GstNdViewClass * klass)
 
   g_object_class_install_property (object_class, PROP_MODE,
       g_param_spec_enum ("mode", "Mode", "What the picture shows",
-          GST_TYPE_ND_VIEW_MODE, MODE_SLICE, flags));
+          GST_TYPE_ND_VIEW_MODE, ND_PICTURE_SLICE, flags));
   g_object_class_install_property (object_class, PROP_AXIS,
       g_param_spec_enum ("axis", "Axis", "Slice and projection: the direction "
           "of the view", GST_TYPE_ND_VIEW_AXIS, ND_AXIS_Z, flags));

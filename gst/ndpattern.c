@@ -19,7 +19,7 @@ static const struct
   [ND_INT16] = {G_MININT16, G_MAXINT16, 32767, 1 << 15, 48, 1, G_MININT16},
   [ND_UINT16] = {0, G_MAXUINT16, 65535, 1 << 16, 48, 1, 0},
   [ND_FLOAT32] = {-G_MAXFLOAT, G_MAXFLOAT, 255, 1 << 24, 40,
-        1.0f / (1 << 24), 0},
+      1.0f / (1 << 24), 0},
 };
 
 struct _NdPattern
@@ -79,11 +79,12 @@ nd_pattern_geometry (const NdPatternSettings * settings, NdGeometry * geometry)
     nd_phantom_geometry (settings->shape.size, geometry);
     return;
   }
-  *geometry = (NdGeometry) {
-    .known = TRUE,
-    .spacing = {1, 1, 1},
-    .directions = {1, 0, 0, 0, 1, 0, 0, 0, 1},
-  };
+  memset (geometry, 0, sizeof (NdGeometry));
+  geometry->known = TRUE;
+  for (guint a = 0; a < 3; a++) {
+    geometry->spacing[a] = 1;
+    geometry->directions[4 * a] = 1;
+  }
 }
 
 static void

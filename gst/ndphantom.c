@@ -550,7 +550,8 @@ nd_phantom_row (const NdPhantom * self, gsize j, gsize k, gfloat * row)
 void
 nd_phantom_geometry (const gsize size[3], NdGeometry * geometry)
 {
-  *geometry = (NdGeometry) {.known = TRUE };
+  memset (geometry, 0, sizeof (NdGeometry));
+  geometry->known = TRUE;
   for (guint a = 0; a < 3; a++) {
     gdouble voxel = FIELD / size[a];
 

@@ -323,7 +323,7 @@ static gboolean
 run_own (void)
 {
   Work work = {.work = "own",.size = {1, 1, 1},.filter = {1, 1, 1, 1},
-    .type = ND_FLOAT32
+  .type = ND_FLOAT32
   };
 
   if (nd_parse_sizes (opt_size, work.size, 3) == 0

@@ -14,6 +14,7 @@
 
 #include "cpu/ndcpu.h"
 #include "cpu/ndkernels.h"
+#include "engine/nderror.h"
 #include "engine/ndplan.h"
 
 #define GUARD 256
@@ -190,8 +191,7 @@ case_init (Case * c, GRand * r)
   c->bank = nd_bank_new (filters);
   c->job.bank = c->bank;
   c->reach = nd_job_reach (&c->job);
-  c->scale.gain = c->job.out_type == ND_FLOAT32 ? 1
-      : c->exact ? 0.5 : 0.01;
+  c->scale.gain = c->job.out_type == ND_FLOAT32 ? 1 : c->exact ? 0.5 : 0.01;
   c->scale.offset = c->job.out_type == ND_FLOAT32 ? 0 : 17;
 
   bytes = nd_sample_size (c->job.in_type);
@@ -237,7 +237,7 @@ run (const Case * c, const NdJob * job, const guint8 * volumes,
   guint8 *memory;
 
   if (!plan) {
-    g_assert_error (error, g_quark_from_string ("nd-error-quark"), 0);
+    g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
     g_assert_cmpint (method, ==, ND_METHOD_SEPARABLE);
     return NULL;
   }

@@ -66,9 +66,14 @@ static inline struct nifti_1_header
 sound_header (void)
 {
   struct nifti_1_header header = {
-    .sizeof_hdr = 348, .dim = {4, 3, 2, 2, 4, 1, 1, 1}, .datatype = DT_INT16,
-    .bitpix = 16, .pixdim = {1, 0.5, 0.75, 2, 0.05}, .vox_offset = 352,
-    .xyzt_units = NIFTI_UNITS_MM | NIFTI_UNITS_SEC, .magic = "n+1"
+    .sizeof_hdr = 348,
+    .dim = {4, 3, 2, 2, 4, 1, 1, 1},
+    .datatype = DT_INT16,
+    .bitpix = 16,
+    .pixdim = {1, 0.5, 0.75, 2, 0.05},
+    .vox_offset = 352,
+    .xyzt_units = NIFTI_UNITS_MM | NIFTI_UNITS_SEC,
+    .magic = "n+1"
   };
 
   return header;

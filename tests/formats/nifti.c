@@ -165,8 +165,12 @@ static nifti_2_header
 sound_header_2 (void)
 {
   nifti_2_header header = {
-    .sizeof_hdr = 540, .dim = {4, 3, 2, 2, 4, 1, 1, 1}, .datatype = DT_INT16,
-    .bitpix = 16, .pixdim = {1, 0.5, 0.75, 2, 50}, .vox_offset = 544,
+    .sizeof_hdr = 540,
+    .dim = {4, 3, 2, 2, 4, 1, 1, 1},
+    .datatype = DT_INT16,
+    .bitpix = 16,
+    .pixdim = {1, 0.5, 0.75, 2, 50},
+    .vox_offset = 544,
     .xyzt_units = NIFTI_UNITS_MM | NIFTI_UNITS_MSEC
   };
 
@@ -441,8 +445,7 @@ test_random_headers (void)
     g_assert_true ((reader != NULL) == (error == NULL));
     if (reader) {
       const NdRecording *recording = nd_reader_recording (reader);
-      g_autofree guint8 *data =
-          g_malloc (nd_recording_volume_size (recording));
+      g_autofree guint8 *data = g_malloc (nd_recording_volume_size (recording));
 
       /* Scaled to float32 at most twice the file. */
       g_assert_cmpuint (nd_recording_volume_size (recording), <=,

@@ -11,15 +11,30 @@
 #include <unistd.h>
 #include "formats/ndnifti.h"
 
+static void
+set_shape (NdRecording * recording, gsize x, gsize y, gsize z)
+{
+  recording->shape.components = 1;
+  recording->shape.size[0] = x;
+  recording->shape.size[1] = y;
+  recording->shape.size[2] = z;
+}
+
 static NdRecording
 small_recording (NdSampleType type)
 {
-  return (NdRecording) {
-    .type = type, .shape = {1, {5, 4, 3}}, .rate_n = 30000, .rate_d = 1001,
-    .responses = 1,
-    .geometry = {TRUE, {0.5, 0.75, 2}, {-10, 20.5, 3}, {0, 1, 0, -1, 0, 0, 0,
-            0, 1}}
+  static const NdGeometry geometry = {
+    TRUE, {0.5, 0.75, 2}, {-10, 20.5, 3}, {0, 1, 0, -1, 0, 0, 0, 0, 1}
   };
+  NdRecording recording = { 0 };
+
+  recording.type = type;
+  recording.rate_n = 30000;
+  recording.rate_d = 1001;
+  recording.responses = 1;
+  recording.geometry = geometry;
+  set_shape (&recording, 5, 4, 3);
+  return recording;
 }
 
 static void
@@ -179,7 +194,7 @@ test_nifti_2 (void)
     for (guint big = 0; big < 2; big++) {
       const guint n = big ? 32768 : 32767;
 
-      recording.shape = (NdShape) {1, {2, 1, 1}};
+      set_shape (&recording, 2, 1, 1);
       round_trip (names[f], &recording, n);
       file = gzopen (path, "rb");
       g_assert_cmpint (gzread (file, first, 4), ==, 4);
@@ -187,7 +202,7 @@ test_nifti_2 (void)
       g_assert_cmpint (first[0] | first[1] | first[2] | first[3], ==, big ?
           (540 & 255) | (540 >> 8) : (348 & 255) | (348 >> 8));
     }
-    recording.shape = (NdShape) {1, {40000, 2, 1}};
+    set_shape (&recording, 40000, 2, 1);
     round_trip (names[f], &recording, 2);
   }
 }
@@ -278,7 +293,7 @@ test_disk_full (void)
     g_remove (path);
     for (gsize i = 0; i < size; i++)
       data[i] = g_test_rand_int ();
-    recording.shape = (NdShape) {1, {1024, 1024, 1}};
+    set_shape (&recording, 1024, 1024, 1);
     g_autoptr (NdWriter) writer = nd_writer_open (path, &error);
     limit = before;
     limit.rlim_cur = 3 * size + size / 2;
@@ -411,10 +426,8 @@ test_shared (gconstpointer name)
   reader = nd_reader_open (path, NULL, &error);
   g_autoptr (NdReader) written = nd_reader_open (copy, NULL, &error);
   g_assert_no_error (error);
-  g_assert_cmpint (nd_reader_recording (written)->rate_n, ==,
-      recording.rate_n);
-  g_assert_cmpint (nd_reader_recording (written)->rate_d, ==,
-      recording.rate_d);
+  g_assert_cmpint (nd_reader_recording (written)->rate_n, ==, recording.rate_n);
+  g_assert_cmpint (nd_reader_recording (written)->rate_d, ==, recording.rate_d);
   g_assert_cmpuint (nd_reader_recording (written)->volumes, ==,
       recording.volumes);
   g_assert_cmpmem (&nd_reader_recording (written)->geometry,

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndpicture.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The range comes from so many samples at most, between these percentiles. */
+#define RANGE_SAMPLES 16384
+#define RANGE_LOW 0.005
+#define RANGE_HIGH 0.995
+
+struct _NdPicture
+{
+  NdPictureMode mode;
+  NdAxis axis;
+  NdSampleType type;
+  NdShape shape;
+
+  gsize width, height;
+  guint channels;
+  gfloat *values;               /* of all pixels */
+  gfloat *row;                  /* one row of the volume */
+};
+
+NdAxis
+nd_picture_width_axis (NdAxis axis)
+{
+  return axis == ND_AXIS_X ? ND_AXIS_Z : ND_AXIS_X;
+}
+
+NdAxis
+nd_picture_height_axis (NdAxis axis)
+{
+  return axis == ND_AXIS_Y ? ND_AXIS_Z : ND_AXIS_Y;
+}
+
+gboolean
+nd_picture_size (NdPictureMode mode, NdAxis axis, const gsize size[3],
+    gint * width, gint * height)
+{
+  gsize w = size[nd_picture_width_axis (axis)];
+  gsize h = size[nd_picture_height_axis (axis)];
+
+  if (mode == ND_PICTURE_ORTHOGONAL
+      && (!g_size_checked_add (&w, size[ND_AXIS_X], size[ND_AXIS_Z])
+          || !g_size_checked_add (&h, size[ND_AXIS_Y], size[ND_AXIS_Z])))
+    return FALSE;
+  /* The bytes of a picture are an int to GstVideo in places. */
+  if (w > G_MAXINT / 4 || h > G_MAXINT / 4 || w > G_MAXINT / 4 / h)
+    return FALSE;
+  *width = w;
+  *height = h;
+  return TRUE;
+}
+
+guint
+nd_picture_channels (const NdShape * shape)
+{
+  return shape->components == 3 ? 3 : 1;
+}
+
+NdPicture *
+nd_picture_new (NdPictureMode mode, NdAxis axis, NdSampleType type,
+    const NdShape * shape)
+{
+  g_autoptr (NdPicture) self = g_new0 (NdPicture, 1);
+  gint width, height;
+
+  g_return_val_if_fail (nd_picture_size (mode, axis, shape->size, &width,
+          &height), NULL);
+  self->mode = mode;
+  self->axis = axis;
+  self->type = type;
+  self->shape = *shape;
+  self->width = width;
+  self->height = height;
+  self->channels = nd_picture_channels (shape);
+  self->values = g_try_new (gfloat, self->width * self->height
+      * self->channels);
+  self->row = g_try_new (gfloat, shape->size[0] * self->channels);
+  return self->values && self->row ? g_steal_pointer (&self) : NULL;
+}
+
+void
+nd_picture_free (NdPicture * self)
+{
+  g_free (self->values);
+  g_free (self->row);
+  g_free (self);
+}
+
+static inline gfloat
+sample (gconstpointer data, NdSampleType type, gsize i)
+{
+  switch (type) {
+    case ND_UINT8:
+      return ((const guint8 *) data)[i];
+    case ND_INT16:
+      return ((const gint16 *) data)[i];
+    case ND_UINT16:
+      return ((const guint16 *) data)[i];
+    default:
+      return ((const gfloat *) data)[i];
+  }
+}
+
+/* What is shown of channel @channel of the voxel @i. */
+static inline gfloat
+shown (gconstpointer data, NdSampleType type, gsize components, gsize i,
+    guint channel)
+{
+  if (components == 2)
+    return hypotf (sample (data, type, 2 * i), sample (data, type, 2 * i + 1));
+  return sample (data, type, components * i + channel);
+}
+
+#define READ(name) \
+  do { \
+    for (gsize i = first; i < first + n; i++) \
+      for (guint c = 0; c < self->channels; c++) \
+        *row++ = shown (data, name, self->shape.components, i, c); \
+  } while (0)
+
+/* A loop for each type, which the compiler can make fast. */
+static void
+read_row (const NdPicture * self, gconstpointer data, gsize first, gsize n)
+{
+  gfloat *row = self->row;
+
+  switch (self->type) {
+    case ND_UINT8:
+      READ (ND_UINT8);
+      break;
+    case ND_INT16:
+      READ (ND_INT16);
+      break;
+    case ND_UINT16:
+      READ (ND_UINT16);
+      break;
+    default:
+      READ (ND_FLOAT32);
+      break;
+  }
+}
+
+/* Puts the maximum along @across, from index @from up to @to, into the picture
+ * with its upper left corner at pixel (@left, @top). */
+static void
+project (NdPicture * self, gconstpointer data, NdAxis across, gsize from,
+    gsize to, gsize left, gsize top)
+{
+  const gsize *size = self->shape.size;
+  gsize begin[3] = { 0, 0, 0 }, end[3] = { size[0], size[1], size[2] };
+  gsize step[3] = { 0, 0, 0 };
+  guint channels = self->channels;
+  gfloat *values = self->values + (top * self->width + left) * channels;
+
+  begin[across] = from;
+  end[across] = to;
+  step[nd_picture_width_axis (across)] = channels;
+  step[nd_picture_height_axis (across)] = self->width * channels;
+  for (gsize z = begin[2]; z < end[2]; z++) {
+    for (gsize y = begin[1]; y < end[1]; y++) {
+      gfloat *out = values + z * step[2] + y * step[1];
+      const gfloat *row = self->row;
+
+      read_row (self, data, (z * size[1] + y) * size[0] + begin[0],
+          end[0] - begin[0]);
+      for (gsize x = begin[0]; x < end[0]; x++, out += step[0], row += channels)
+        for (guint c = 0; c < channels; c++)
+          out[c] = row[c] > out[c] || isnan (out[c]) ? row[c] : out[c];
+    }
+  }
+}
+
+void
+nd_picture_take (NdPicture * self, gconstpointer data, gdouble position)
+{
+  const gsize *size = self->shape.size;
+  gsize pixels = self->width * self->height * self->channels;
+  gsize at[3];
+
+  for (guint a = 0; a < 3; a++)
+    at[a] = MIN ((gsize) (position * size[a]), size[a] - 1);
+  for (gsize i = 0; i < pixels; i++)
+    self->values[i] = NAN;
+  switch (self->mode) {
+    case ND_PICTURE_SLICE:
+      project (self, data, self->axis, at[self->axis], at[self->axis] + 1, 0,
+          0);
+      break;
+    case ND_PICTURE_ORTHOGONAL:
+      project (self, data, ND_AXIS_Z, at[2], at[2] + 1, 0, 0);
+      project (self, data, ND_AXIS_X, at[0], at[0] + 1, size[0], 0);
+      project (self, data, ND_AXIS_Y, at[1], at[1] + 1, 0, size[1]);
+      break;
+    case ND_PICTURE_PROJECTION:
+      project (self, data, self->axis, 0, size[self->axis], 0, 0);
+      break;
+  }
+}
+
+static int
+compare_floats (const void *a, const void *b)
+{
+  gfloat x = *(const gfloat *) a, y = *(const gfloat *) b;
+
+  return (x > y) - (x < y);
+}
+
+gboolean
+nd_picture_range (const NdPicture * self, gconstpointer data, gdouble * low,
+    gdouble * high)
+{
+  const NdShape *shape = &self->shape;
+  gsize voxels = shape->size[0] * shape->size[1] * shape->size[2], n = 0;
+  /* Odd, so that it meets all columns where sizes are powers of two. */
+  gsize step = (voxels / RANGE_SAMPLES) | 1;
+  g_autofree gfloat *found = g_new (gfloat, voxels / step + 1);
+
+  for (gsize i = 0, k = 0; i < voxels; i += step, k++) {
+    gfloat v = shown (data, self->type, shape->components, i,
+        k % self->channels);
+
+    if (isfinite (v))
+      found[n++] = v;
+  }
+  if (n == 0)
+    return FALSE;
+  qsort (found, n, sizeof (gfloat), compare_floats);
+  *low = found[(gsize) (RANGE_LOW * (n - 1))];
+  *high = found[(gsize) (RANGE_HIGH * (n - 1))];
+  if (*low < *high)
+    return TRUE;
+  /* Nearly constant: what sticks out is what there is to see. */
+  for (gsize i = 0; i < voxels; i++) {
+    for (guint c = 0; c < self->channels; c++) {
+      gfloat v = shown (data, self->type, shape->components, i, c);
+
+      if (isfinite (v)) {
+        *low = MIN (*low, v);
+        *high = MAX (*high, v);
+      }
+    }
+  }
+  return TRUE;
+}
+
+void
+nd_picture_write (const NdPicture * self, gdouble low, gdouble window,
+    guint8 * pixels, gssize stride)
+{
+  gsize n = self->width * self->channels;
+  const gfloat *values = self->values;
+
+  for (gsize y = 0; y < self->height; y++, values += n, pixels += stride) {
+    for (gsize i = 0; i < n; i++) {
+      gdouble grey = rint ((values[i] - low) / window * 255);
+
+      /* NaN is not above 0. */
+      pixels[i] = grey > 0 ? grey < 255 ? (guint8) grey : 255 : 0;
+    }
+  }
+}

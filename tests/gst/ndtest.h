@@ -1,0 +1,123 @@
+/* A small stream of float32 volumes through one of the three filters, and what
+ * must come out of it, computed by a model of its own: plain sums in double
+ * precision over integers, so that equal means equal.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <string.h>
+
+#define MAX_TAPS 256
+
+/* Volumes of these numbers and above are NaN everywhere. */
+#define POISON 1000
+
+/* A filter, and what stands beyond the edges: the names of the properties. */
+typedef struct
+{
+  guint size[4];
+  gint origin[4];
+  gdouble values[MAX_TAPS];     /* x fastest, t slowest */
+  const gchar *border;
+  const gchar *time_border;
+  gdouble border_value;
+  gdouble gain, offset;
+} Model;
+
+/* A filter of @x:@y:@z:@t integers from @r, or, where NULL, 1, 2, 3, .... */
+Model model_new (GRand * r, guint x, guint y, guint z, guint t);
+
+/* Text for the property `filter`. */
+gchar *model_filter (const Model * model);
+
+/* Volumes that an output reads before and after its anchor, and that it waits
+ * for at most. */
+guint model_behind (const Model * model);
+guint model_ahead (const Model * model);
+guint model_delay (const Model * model);
+
+/* Where sample @i of @n is found by the border of that name; -1: nowhere. */
+gint model_index (const gchar * border, gint i, gint n);
+
+/* Output @i of a stream of @n volumes of @dims samples, components first. */
+void model_respond (const Model * model, const gdouble * const *volumes,
+    guint n, guint i, const guint dims[4], gdouble * out);
+
+typedef struct
+{
+  GstElement *element;
+  GstHarness *h;                /* after stream_start() */
+  GstBus *bus;
+  Model model;                  /* of the element's properties */
+  guint dims[4];                /* components, x, y, z */
+  gsize samples;
+  gint rate;                    /* volumes per second; 0: variable */
+  GstClockTime duration;
+} Stream;
+
+/* An element with the properties of @model, and then those given by name and
+ * text; NULL at the end. Volumes are 1:3:2:2 at 10 a second. */
+Stream *stream_new (const gchar * factory, const Model * model,
+    ...) G_GNUC_NULL_TERMINATED;
+void stream_free (Stream * stream);
+
+/* Sets the properties of @model. */
+void stream_set_model (Stream * stream, const Model * model);
+void stream_set_size (Stream * stream, guint x, guint y, guint z);
+GstCaps *stream_caps (const Stream * stream);
+
+/* To PLAYING, with stream-start, caps and segment sent. */
+void stream_start (Stream * stream);
+Stream *stream_started (const gchar * factory, const Model * model);
+
+/* Volume @number, its PTS being number / rate. */
+GstBuffer *stream_buffer (const Stream * stream, gint number);
+GstFlowReturn stream_push (Stream * stream, gint number);
+GstFlowReturn stream_push_flagged (Stream * stream, gint number, guint flags);
+
+/* Volumes @start to @last, all well; last < start counts down. */
+void stream_push_range (Stream * stream, gint start, gint last);
+
+void stream_event (Stream * stream, GstEvent * event);
+void stream_eos (Stream * stream);
+void stream_segment (Stream * stream, gdouble rate, GstClockTime start,
+    GstClockTime stop);
+
+/* Flush-start and flush-stop, and the same segment again. */
+void stream_flush (Stream * stream);
+
+/* Pulls outputs @from to @to, not included, and holds them to those of a stream
+ * of volumes @start to @start + @n - 1. from > to counts down and takes @to. */
+void stream_expect (Stream * stream, gint start, guint n, gint from, gint to);
+
+/* The same for one @output, which is released. */
+void stream_check (const Stream * stream, GstBuffer * output, gint start,
+    guint n, gint i);
+
+/* All @n outputs, and no more. */
+void stream_expect_all (Stream * stream, gint start, guint n);
+
+/* Takes one output that must be there. */
+GstBuffer *stream_pull (Stream * stream);
+void stream_expect_none (Stream * stream);
+
+/* Messages of @type on the bus, taken away; the last one in @message if not
+ * NULL. */
+guint stream_messages (Stream * stream, GstMessageType type,
+    GstMessage ** message);
+
+/* A counter of `stats`. */
+guint64 stream_stat (const Stream * stream, const gchar * name);
+
+/* The answer on the source pad; FALSE where there is none. */
+gboolean stream_latency (const Stream * stream, gboolean * live,
+    GstClockTime * min, GstClockTime * max);
+
+/* One part in a thousand under valgrind. */
+guint test_count (guint count);
+
+/* Prints and uses the seed in ND_SEED, or a new one. */
+GRand *test_rand (void);

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Runs a test under GStreamer's leaks tracer; objects that are alive when
+# GStreamer ends make it fail.
+#
+# SPDX-License-Identifier: LGPL-2.1-or-later
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_FILE=$log \
+  GST_DEBUG_NO_COLOR=1 "$@"
+status=$?
+if grep -a 'object-alive' "$log" >&2; then
+  echo "leaked what stands above" >&2
+  exit 1
+fi
+exit $status
