@@ -9,6 +9,7 @@ struct _NdConvolver
   NdConvolverSettings settings;
   NdPlan *plans[ND_MAX_PLANES];
   NdWindow window;
+  gint64 first;                 /* position of the first one pushed here */
   gint64 *positions;            /* scratch of respond */
   gint *slots;
 
@@ -186,6 +187,7 @@ void
 nd_convolver_reset (NdConvolver * c)
 {
   nd_window_reset (&c->window);
+  c->first = 0;
 }
 
 void
@@ -202,18 +204,15 @@ gboolean
 nd_convolver_continue (NdConvolver * next, const NdConvolver * old)
 {
   const NdWindow *from = &old->window;
-  gint64 held = MIN (from->pushed, nd_window_size (from));
-  gint64 needed = from->anchor - next->window.behind;
+  gint64 held = MAX (old->first, from->pushed - nd_window_size (from));
+  gint64 needed = MAX (0, from->anchor - nd_window_back (&next->window));
 
-  /* Without anything to come out, and nothing to look back at. */
-  if (from->anchor == from->pushed && next->window.behind == 0)
-    needed = from->pushed;
-  else if (!old->kept)
-    return FALSE;
-  needed = MAX (needed, 0);
-  if (needed < from->pushed - held || from->ended
+  if (!old->kept)
+    held = from->pushed;
+  if (needed < held || from->ended
       || old->settings.reverse != next->settings.reverse)
     return FALSE;
+  next->first = needed;
   next->window.pushed = needed;
   next->window.anchor = from->anchor;
   return TRUE;

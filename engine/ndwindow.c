@@ -47,6 +47,18 @@ nd_window_delay (const NdWindow * window)
   return last_read (window, 0);
 }
 
+guint
+nd_window_back (const NdWindow * window)
+{
+  guint reflected = 0;
+
+  if (window->border == ND_BORDER_MIRROR)
+    reflected = window->ahead;
+  else if (window->border == ND_BORDER_REFLECT && window->ahead > 0)
+    reflected = window->ahead - 1;
+  return MAX (window->behind, reflected);
+}
+
 void
 nd_window_push (NdWindow * window)
 {

@@ -38,6 +38,10 @@ guint nd_window_size (const NdWindow * window);
  * where reflect and mirror must first see what the beginning reflects. */
 guint nd_window_delay (const NdWindow * window);
 
+/* The most volumes before its anchor that an output may read: `behind`, or more
+ * where reflect and mirror go back from the end of the stream. */
+guint nd_window_back (const NdWindow * window);
+
 /* One more volume came; it has position window->pushed - 1 then. */
 void nd_window_push (NdWindow * window);
 

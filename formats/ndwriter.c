@@ -49,6 +49,7 @@ struct _NdWriter
   gsize volume_size;            /* 0: not begun */
   guint64 volumes;
   gboolean finished;
+  gboolean failed;              /* the last volume may be there in part */
 };
 
 static const gchar *const unsupported_endings[] = {
@@ -112,13 +113,14 @@ nd_writer_open (const gchar * path, GError ** error)
 static gboolean
 set_write_error (NdWriter * writer, gint reason, gsize wanted, GError ** error)
 {
-  gboolean full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
+  const gboolean full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
 
   g_set_error (error, ND_ERROR, full ? ND_ERROR_NO_SPACE : ND_ERROR_WRITE,
       "%s %" G_GSIZE_FORMAT " bytes of \"%s\" after %" G_GUINT64_FORMAT
       " volumes (%s); what was written is in \"%s\"", full ?
       "No space left for" : "Cannot write", wanted, writer->path,
       writer->volumes, g_strerror (reason), writer->part);
+  writer->failed = TRUE;
   return FALSE;
 }
 
@@ -201,19 +203,21 @@ write_compressed (NdWriter * writer, const guint8 * data, gsize size,
   return 0;
 }
 
-static void
+/* 0, or an errno. */
+static gint
 begin_compressed (NdWriter * writer)
 {
   if (!writer->buffer) {
-    writer->buffer = g_malloc (BUFFER_SIZE);
     if (deflateInit2 (&writer->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW,
             MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
-      g_error ("no memory for compression");
+      return ENOMEM;
+    writer->buffer = g_malloc (BUFFER_SIZE);
   }
   deflateReset (&writer->stream);
   writer->stream.avail_in = 0;
   writer->stream.next_out = writer->buffer;
   writer->stream.avail_out = BUFFER_SIZE;
+  return 0;
 }
 
 gboolean
@@ -225,16 +229,17 @@ nd_writer_begin (NdWriter * writer, const NdRecording * recording,
   if (writer->format != FORMAT_RAW
       && !nd_nifti_supports (recording, writer->path, error))
     return FALSE;
+  writer->failed = FALSE;
   writer->volumes = 0;
   writer->recording = *recording;
   writer->volume_size = nd_recording_volume_size (recording);
   if (ftruncate (writer->fd, 0) != 0 || lseek (writer->fd, 0, SEEK_SET) < 0)
     return set_write_error (writer, errno, ND_NIFTI_ROOM, error);
   reason = write_header (writer);
+  if (!reason && writer->format == FORMAT_NIFTI_GZ)
+    reason = begin_compressed (writer);
   if (reason)
     return set_write_error (writer, reason, ND_NIFTI_ROOM, error);
-  if (writer->format == FORMAT_NIFTI_GZ)
-    begin_compressed (writer);
   return TRUE;
 }
 
@@ -277,6 +282,12 @@ nd_writer_finish (NdWriter * writer, GError ** error)
   if (writer->volumes == 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_WRITE, "\"%s\" was not written: no "
         "volume came before the end of the stream", writer->path);
+    return FALSE;
+  }
+  if (writer->failed) {
+    g_set_error (error, ND_ERROR, ND_ERROR_WRITE, "\"%s\" cannot be "
+        "completed: writing failed before; what was written is in \"%s\"",
+        writer->path, writer->part);
     return FALSE;
   }
   if (writer->format == FORMAT_NIFTI_GZ)

@@ -26,16 +26,18 @@ typedef struct
 typedef struct
 {
   /* Under the object lock. */
-  GstNdConvSettings settings;
-  gboolean settings_changed;
-  guint n_filters;              /* of settings.filter; 1 where unreadable */
+  GstNdConvSettings settings;   /* as the properties say */
+  GstNdConvSettings active;     /* those in use; caps are for these */
+  guint n_filters;              /* of active.filter; 1 where unreadable */
+  gboolean negotiated;          /* from then on active is the streaming
+                                 * thread's, and follows at the next volume */
+  gboolean settings_changed;    /* settings, since active was made */
   GstClockTime latency;         /* our own; NONE before caps */
   GstClockTime earliest_time;   /* QoS; NONE: never late */
   Stats stats;
   GstStructure *plan_stats;     /* of the convolver in use */
 
   /* Of the streaming thread. */
-  GstNdConvSettings active;
   GstNdFormat in, out;
   NdConvolver *convolver;       /* NULL before caps, and after an error */
   NdScale scale[ND_MAX_PLANES];
@@ -98,9 +100,10 @@ set_plan_stats (GstNdConv * self)
 
 /* Chroma is filtered about its zero: a sum of zero gives gray, not green. */
 static void
-set_scales (GstNdConv * self, const NdBank * bank)
+set_scales (GstNdConv * self)
 {
   GstNdConvPrivate *priv = PRIVATE (self);
+  const NdBank *bank = nd_convolver_plan (priv->convolver, 0)->bank;
 
   for (guint p = 0; p < priv->in.n_planes; p++) {
     gdouble zero = gst_nd_format_zero (&priv->in, p);
@@ -111,7 +114,7 @@ set_scales (GstNdConv * self, const NdBank * bank)
   }
 }
 
-/* A convolver for @settings and the formats in use; scales too. */
+/* A convolver for @settings and the input in use. */
 static NdConvolver *
 build_convolver (GstNdConv * self, const GstNdConvSettings * settings,
     NdSampleType out_type, GError ** error)
@@ -126,7 +129,6 @@ build_convolver (GstNdConv * self, const GstNdConvSettings * settings,
     .backend = gst_nd_conv_settings_backend (settings),
     .device_id = settings->device_id,.method = settings->method
   };
-  NdConvolver *convolver;
 
   if (!bank)
     return NULL;
@@ -138,14 +140,21 @@ build_convolver (GstNdConv * self, const GstNdConvSettings * settings,
           out_type,.border = settings->border,.border_value =
           zero == 0 ? settings->border_value : zero,.bank = bank};
   }
-  convolver = nd_convolver_new (&wanted, error);
-  if (convolver) {
-    gst_nd_conv_settings_copy (&priv->active, settings);
-    set_scales (self, bank);
-  }
-  return convolver;
+  return nd_convolver_new (&wanted, error);
 }
 
+/* Under the object lock. Where a filter cannot be read, what is negotiated
+ * comes to nothing anyway: start() or set_caps() says so. */
+static void
+activate_settings (GstNdConv * self, const GstNdConvSettings * settings)
+{
+  GstNdConvPrivate *priv = PRIVATE (self);
+
+  gst_nd_conv_settings_copy (&priv->active, settings);
+  priv->n_filters = MAX (1, gst_nd_filter_spec_check (settings->filter, NULL));
+}
+
+/* Takes a convolver for the active settings. */
 static void
 take_convolver (GstNdConv * self, NdConvolver * convolver)
 {
@@ -153,6 +162,7 @@ take_convolver (GstNdConv * self, NdConvolver * convolver)
 
   g_clear_pointer (&priv->convolver, nd_convolver_free);
   priv->convolver = convolver;
+  set_scales (self);
   set_plan_stats (self);
   set_latency (self);
 }
@@ -262,6 +272,9 @@ respond (GstNdConv * self, GstBuffer * out, GError ** error)
   GstNdMap map;
   gboolean ok;
 
+  /* Downstream's pool may have larger ones. */
+  if (!priv->out.is_video)
+    gst_buffer_set_size (out, priv->out.size);
   if (!gst_nd_map (&map, &priv->out, out, GST_MAP_WRITE)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FAILED, "The memory for an output "
         "cannot be written: downstream's buffers do not fit its caps");
@@ -271,6 +284,19 @@ respond (GstNdConv * self, GstBuffer * out, GError ** error)
   gst_nd_unmap (&map);
   count_output (self, (g_get_monotonic_time () - begin) * 1e-6);
   return ok;
+}
+
+/* What the base class answers a POSITION query with (20). */
+static void
+set_position (GstNdConv * self, GstBuffer * anchor)
+{
+  GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+
+  if (!GST_BUFFER_PTS_IS_VALID (anchor))
+    return;
+  segment->position = GST_BUFFER_PTS (anchor);
+  if (segment->rate > 0 && GST_BUFFER_DURATION_IS_VALID (anchor))
+    segment->position += GST_BUFFER_DURATION (anchor);
 }
 
 /* Makes and pushes the output of the convolver's anchor, or skips it. */
@@ -286,6 +312,7 @@ push_one (GstNdConv * self)
   GstBuffer *out = NULL;
   GstFlowReturn ret;
 
+  set_position (self, anchor);
   if (is_clipped (self, anchor)) {
     GST_OBJECT_LOCK (self);
     priv->stats.clipped++;
@@ -355,40 +382,25 @@ end_stretch (GstNdConv * self)
 
 /* Changes while playing (30) */
 
-/* The bank or type of the output are others: caps change with them. */
-static gboolean
-changes_caps (GstNdConv * self, const GstNdConvSettings * settings,
-    guint n_filters)
+/* The type of the output for @settings. */
+static NdSampleType
+output_type (GstNdConv * self, const GstNdConvSettings * settings)
 {
-  GstNdConvPrivate *priv = PRIVATE (self);
-
-  return settings->output_type != priv->active.output_type
-      || n_filters != nd_convolver_plan (priv->convolver, 0)->bank->n_filters;
+  return settings->output_type == GST_ND_OUTPUT_SAME ? PRIVATE (self)->in.type
+      : (NdSampleType) settings->output_type;
 }
 
 /* Goes on with what the window holds, where it holds enough. */
 static GstFlowReturn
-change_convolver (GstNdConv * self, const GstNdConvSettings * settings)
+change_convolver (GstNdConv * self, NdConvolver * next)
 {
   GstNdConvPrivate *priv = PRIVATE (self);
-  NdScale old_scale[ND_MAX_PLANES], new_scale[ND_MAX_PLANES];
   NdConvolver *old = priv->convolver;
   g_autoptr (GError) error = NULL;
   GstFlowReturn ret = GST_FLOW_OK;
-  NdConvolver *next;
 
-  memcpy (old_scale, priv->scale, sizeof (old_scale));
-  next = build_convolver (self, settings, priv->out.type, &error);
-  if (!next) {
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
-        ("the old settings stay in use"));
-    return GST_FLOW_OK;
-  }
   if (!nd_convolver_continue (next, old)) {
-    memcpy (new_scale, priv->scale, sizeof (new_scale));
-    memcpy (priv->scale, old_scale, sizeof (old_scale));
     ret = drain (self);
-    memcpy (priv->scale, new_scale, sizeof (new_scale));
     take_convolver (self, next);
     return ret;
   }
@@ -398,7 +410,21 @@ change_convolver (GstNdConv * self, const GstNdConvSettings * settings)
     ret = push_ready (self);
   nd_convolver_free (old);
   if (error)
-    return fail (self, error);
+    ret = fail (self, error);
+  if (ret != GST_FLOW_OK)
+    reset (self);
+  return ret;
+}
+
+/* The bank or type of the output are others, and caps with them: the base class
+ * negotiates before the next volume, and set_caps() builds. */
+static GstFlowReturn
+change_caps (GstNdConv * self)
+{
+  GstFlowReturn ret = drain (self);
+
+  g_clear_pointer (&PRIVATE (self)->convolver, nd_convolver_free);
+  gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
   return ret;
 }
 
@@ -408,8 +434,9 @@ apply_settings (GstNdConv * self)
 {
   GstNdConvPrivate *priv = PRIVATE (self);
   g_auto (GstNdConvSettings) settings = { 0 };
-  guint n_filters;
-  GstFlowReturn ret;
+  g_autoptr (NdConvolver) next = NULL;
+  g_autoptr (GError) error = NULL;
+  gboolean keeps_caps;
 
   GST_OBJECT_LOCK (self);
   if (!priv->settings_changed || !priv->convolver) {
@@ -418,15 +445,23 @@ apply_settings (GstNdConv * self)
   }
   priv->settings_changed = FALSE;
   gst_nd_conv_settings_copy (&settings, &priv->settings);
-  n_filters = priv->n_filters;
   GST_OBJECT_UNLOCK (self);
 
-  if (!changes_caps (self, &settings, n_filters))
-    return change_convolver (self, &settings);
-  ret = drain (self);
-  g_clear_pointer (&priv->convolver, nd_convolver_free);
-  gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
-  return ret;
+  next = build_convolver (self, &settings, output_type (self, &settings),
+      &error);
+  if (!next) {
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
+        ("the old settings stay in use"));
+    return GST_FLOW_OK;
+  }
+  keeps_caps = output_type (self, &settings) == priv->out.type
+      && nd_convolver_plan (next, 0)->bank->n_filters == priv->out.responses;
+  GST_OBJECT_LOCK (self);
+  activate_settings (self, &settings);
+  GST_OBJECT_UNLOCK (self);
+  if (keeps_caps)
+    return change_convolver (self, g_steal_pointer (&next));
+  return change_caps (self);
 }
 
 /* Inputs */
@@ -568,7 +603,7 @@ gst_nd_conv_transform_caps_vfunc (GstBaseTransform * trans,
   guint n_filters;
 
   GST_OBJECT_LOCK (self);
-  gst_nd_conv_settings_copy (&settings, &priv->settings);
+  gst_nd_conv_settings_copy (&settings, &priv->active);
   n_filters = priv->n_filters;
   GST_OBJECT_UNLOCK (self);
   other = gst_nd_conv_transform_caps (direction, caps, &settings, n_filters,
@@ -585,7 +620,6 @@ gst_nd_conv_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
 {
   GstNdConv *self = GST_ND_CONV (trans);
   GstNdConvPrivate *priv = PRIVATE (self);
-  g_auto (GstNdConvSettings) settings = { 0 };
   g_autoptr (GError) error = NULL;
   GstNdFormat in_format, out_format;
   NdConvolver *convolver;
@@ -607,12 +641,7 @@ gst_nd_conv_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
   g_clear_pointer (&priv->convolver, nd_convolver_free);
   priv->in = in_format;
   priv->out = out_format;
-
-  GST_OBJECT_LOCK (self);
-  priv->settings_changed = FALSE;
-  gst_nd_conv_settings_copy (&settings, &priv->settings);
-  GST_OBJECT_UNLOCK (self);
-  convolver = build_convolver (self, &settings, out_format.type, &error);
+  convolver = build_convolver (self, &priv->active, out_format.type, &error);
   if (!convolver) {
     fail (self, error);
     return FALSE;
@@ -703,6 +732,11 @@ caps_event (GstNdConv * self, GstEvent * event)
     return TRUE;
   end_stretch (self);
   g_clear_pointer (&priv->convolver, nd_convolver_free);
+  GST_OBJECT_LOCK (self);
+  activate_settings (self, &priv->settings);
+  priv->negotiated = TRUE;
+  priv->settings_changed = FALSE;
+  GST_OBJECT_UNLOCK (self);
   if (!gst_nd_format_from_caps (&format, caps, &error)) {
     fail (self, error);
     return FALSE;
@@ -721,6 +755,7 @@ static gboolean
 segment_event (GstNdConv * self, GstEvent * event)
 {
   GstNdConvPrivate *priv = PRIVATE (self);
+  GstSegment current = GST_BASE_TRANSFORM (self)->segment;
   const GstSegment *segment;
 
   gst_event_parse_segment (event, &segment);
@@ -732,7 +767,8 @@ segment_event (GstNdConv * self, GstEvent * event)
     priv->failed = TRUE;
     return FALSE;
   }
-  if (gst_segment_is_equal (segment, &GST_BASE_TRANSFORM (self)->segment))
+  current.position = segment->position;
+  if (gst_segment_is_equal (segment, &current))
     return TRUE;
   end_stretch (self);
   if (priv->reverse != (segment->rate < 0)) {
@@ -889,6 +925,8 @@ gst_nd_conv_stop (GstBaseTransform * trans)
   reset (self);
   g_clear_pointer (&priv->convolver, nd_convolver_free);
   GST_OBJECT_LOCK (self);
+  activate_settings (self, &priv->settings);
+  priv->negotiated = FALSE;
   priv->latency = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK (self);
   return TRUE;
@@ -925,10 +963,9 @@ gst_nd_conv_set_property (GObject * object, guint id, const GValue * value,
   GST_OBJECT_LOCK (self);
   if (!gst_nd_conv_settings_set (&priv->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  if (id == GST_ND_PROP_FILTER)
-    priv->n_filters = MAX (1, gst_nd_filter_spec_check (priv->settings.filter,
-            NULL));
   priv->settings_changed = TRUE;
+  if (!priv->negotiated)
+    activate_settings (self, &priv->settings);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -966,7 +1003,7 @@ gst_nd_conv_init (GstNdConv * self)
   GstNdConvPrivate *priv = PRIVATE (self);
 
   gst_nd_conv_settings_init (&priv->settings);
-  priv->n_filters = 1;
+  activate_settings (self, &priv->settings);
   priv->latency = GST_CLOCK_TIME_NONE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   g_queue_init (&priv->anchors);

@@ -88,6 +88,27 @@ gst_nd_format_duration (const GstNdFormat * format)
       format->rate_n);
 }
 
+/* GStreamer believes the strides of a GstVideoMeta; a buffer that was cut short
+ * has less. */
+static gboolean
+planes_fit (const GstNdMap * map)
+{
+  const GstVideoFrame *frame = &map->frame;
+
+  for (guint p = 0; p < map->format->n_planes; p++) {
+    const GstMapInfo *memory = &frame->map[frame->meta ? p : 0];
+    const NdSamples *plane = &map->planes[p];
+    const gsize *size = map->format->planes[p].size;
+    gsize row = plane->sample * size[0];
+
+    if (GST_VIDEO_FRAME_PLANE_STRIDE (frame, p) < (gint64) row
+        || (size[1] - 1) * plane->row + row
+        > memory->size - (plane->data - memory->data))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 gboolean
 gst_nd_map (GstNdMap * map, const GstNdFormat * format, GstBuffer * buffer,
     GstMapFlags flags)
@@ -114,6 +135,10 @@ gst_nd_map (GstNdMap * map, const GstNdFormat * format, GstBuffer * buffer,
     plane->row = GST_VIDEO_FRAME_PLANE_STRIDE (&map->frame, p);
     plane->slice = plane->row * format->planes[p].size[1];
     plane->response = plane->slice;
+  }
+  if (!planes_fit (map)) {
+    gst_video_frame_unmap (&map->frame);
+    return FALSE;
   }
   return TRUE;
 }

@@ -307,6 +307,9 @@ test_disk_full (void)
     g_test_message ("%s", error->message);
     g_assert_nonnull (strstr (error->message, "1048576 bytes"));
     g_assert_nonnull (strstr (error->message, path));
+    g_clear_error (&error);
+    g_assert_false (nd_writer_finish (writer, &error));
+    g_assert_error (error, ND_ERROR, ND_ERROR_WRITE);
     g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
     g_assert_true (g_file_test (part, G_FILE_TEST_EXISTS));
     g_clear_pointer (&writer, nd_writer_close);

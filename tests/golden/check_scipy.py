@@ -10,8 +10,8 @@ import random
 import sys
 import tempfile
 
-from pipelines import (FFT_BOUND, TYPES, colons, float32_bound, np, properties,
-                       read_raw, relative_l2, run, shared)
+from pipelines import (FFT_BOUND, SHARED, TYPES, colons, float32_bound, np,
+                       properties, read_raw, relative_l2, run, shared)
 
 try:
     from scipy import ndimage
@@ -30,6 +30,7 @@ PADS = {"nearest": "edge", "reflect": "symmetric", "mirror": "reflect",
 
 misses = []
 worst = collections.defaultdict(float)
+heart_l2 = collections.defaultdict(float)
 counts = collections.Counter()
 
 
@@ -130,12 +131,13 @@ def volumes(image):
 
 
 def check_heart(folder, rng, batch):
-    """The beating heart, 62x53x67x7 float32, by 5^4 random coefficients."""
+    """The beating heart, 62x53x67x7 float32, by 5^4 random coefficients, whose
+    sum is far from 0."""
     path = shared("data", "greedy_img4d.nii.gz")
     image = nibabel.load(path)
     x = volumes(image)
     kernel = os.path.join(folder, "kernel.npy")
-    w = rng.uniform(-1, 1, (5, 5, 5, 5))
+    w = rng.uniform(-0.5, 1, (5, 5, 5, 5))
     np.save(kernel, w)
     reach = ndimage.convolve(np.abs(x).astype("f8"), np.abs(w),
                              mode="nearest").max()
@@ -155,7 +157,13 @@ def check_heart(folder, rng, batch):
             def look(used, name=name, output=output):
                 done = nibabel.load(output)
                 check_header(name, done, image)
-                check(name, volumes(done), expected, magnitude, w.size, used)
+                got = volumes(done)
+                check(name, got, expected, magnitude, w.size, used)
+                # A bound for every method, here where little cancels out.
+                l2 = relative_l2(got, expected)
+                heart_l2[used] = max(heart_l2[used], l2)
+                if not l2 <= FFT_BOUND:
+                    misses.append(f"{name}: relative L2 error {l2:.3g}")
                 os.remove(output)
 
             batch.add(name, f"ndfilesrc location={path} ! ndconv4dtemporal "
@@ -356,8 +364,12 @@ def main():
     rng = np.random.default_rng(seed)
     with tempfile.TemporaryDirectory() as folder:
         batch = Batch()
-        check_heart(folder, rng, batch)
-        check_rounding(folder, rng, batch)
+        if os.path.isdir(os.path.join(SHARED, "data")):
+            check_heart(folder, rng, batch)
+            check_rounding(folder, rng, batch)
+        else:
+            print("left out: the recordings, as ND_SHARED names no folder "
+                  "with them")
         for element in ("ndconv2d", "ndconv3d", "ndconv4dtemporal"):
             for i in range(RANDOM_CASES):
                 case = RandomCase(seed + i, element, folder)
@@ -365,6 +377,8 @@ def main():
         batch.run()
     for method, part in worst.items():
         print(f"{method}: largest error / bound {part:.3g}")
+    for method, l2 in heart_l2.items():
+        print(f"{method}: largest relative L2 error on the heart {l2:.3g}")
     for name, count in sorted(counts.items()):
         print(f"{count:5} {name}")
     print(f"{len(batch.items)} pipelines, {len(misses)} misses")

@@ -179,7 +179,8 @@ run_refused (GstElement * pipeline, guint n_errors, GQuark domain, gint code,
 }
 
 /* VmHWM or another line of /proc/self/status, in KiB; 0 where there is none,
- * or where the sanitizer keeps what was freed. */
+ * or where a sanitizer or valgrind (which sets ND_RESIDENT=no) keeps what was
+ * freed. */
 static inline gsize
 process_kib (const gchar * name)
 {
@@ -189,7 +190,8 @@ process_kib (const gchar * name)
   g_autofree gchar *text = NULL;
   const gchar *line;
 
-  if (!g_file_get_contents ("/proc/self/status", &text, NULL, NULL)
+  if (g_strcmp0 (g_getenv ("ND_RESIDENT"), "no") == 0
+      || !g_file_get_contents ("/proc/self/status", &text, NULL, NULL)
       || !(line = strstr (text, name)))
     return 0;
   return g_ascii_strtoull (line + strlen (name) + 1 + strspn (line +

@@ -229,7 +229,7 @@ stream_free (Stream * s)
 }
 
 /* Integers, so that sums are exact. */
-static gdouble
+gdouble
 stream_sample (gint number, gsize i)
 {
   guint32 hash = (guint32) number * 2654435761u + (guint32) i * 2246822519u;
@@ -417,6 +417,49 @@ stream_latency (const Stream * s, gboolean * live, GstClockTime * min,
   if (ok)
     gst_query_parse_latency (query, live, min, max);
   return ok;
+}
+
+/* Samples of any type */
+
+gsize
+type_size (const gchar * type)
+{
+  return type[0] == 'f' ? 4 : strcmp (type, "uint8") == 0 ? 1 : 2;
+}
+
+gdouble
+type_get (const gchar * type, gconstpointer data, gsize i)
+{
+  switch (type[0]) {
+    case 'f':
+      return ((const gfloat *) data)[i];
+    case 'i':
+      return ((const gint16 *) data)[i];
+    default:
+      return type_size (type) == 1 ? ((const guint8 *) data)[i]
+          : ((const guint16 *) data)[i];
+  }
+}
+
+void
+type_set (const gchar * type, gpointer data, gsize i, gdouble value)
+{
+  gdouble whole = isnan (value) ? 0 : rint (value);
+
+  switch (type[0]) {
+    case 'f':
+      ((gfloat *) data)[i] = value;
+      break;
+    case 'i':
+      ((gint16 *) data)[i] = CLAMP (whole, -32768, 32767);
+      break;
+    default:
+      if (type_size (type) == 1)
+        ((guint8 *) data)[i] = CLAMP (whole, 0, 255);
+      else
+        ((guint16 *) data)[i] = CLAMP (whole, 0, 65535);
+      break;
+  }
 }
 
 /* Surroundings */

@@ -105,7 +105,7 @@ GstBuffer *stream_pull (Stream * stream);
 void stream_expect_none (Stream * stream);
 
 /* Messages of @type on the bus, taken away; the last one in @message if not
- * NULL. */
+ * NULL. Older messages of other types are dropped. */
 guint stream_messages (Stream * stream, GstMessageType type,
     GstMessage ** message);
 
@@ -115,6 +115,15 @@ guint64 stream_stat (const Stream * stream, const gchar * name);
 /* The answer on the source pad; FALSE where there is none. */
 gboolean stream_latency (const Stream * stream, gboolean * live,
     GstClockTime * min, GstClockTime * max);
+
+/* Sample @i of volume @number, an integer from -20 to 20. */
+gdouble stream_sample (gint number, gsize i);
+
+/* Sample @i of samples of @type: "uint8", "int16", "uint16", "float32". What is
+ * set in an integer is rounded half to even and saturated; NaN becomes 0. */
+gsize type_size (const gchar * type);
+gdouble type_get (const gchar * type, gconstpointer data, gsize i);
+void type_set (const gchar * type, gpointer data, gsize i, gdouble value);
 
 /* One part in a thousand under valgrind. */
 guint test_count (guint count);

@@ -176,7 +176,8 @@ test_volumes (gconstpointer method)
       : g_strdup_printf ("file,location=%s/4.raw,size=5:5:5:5", folder);
   g_autofree gchar *text = g_strdup_printf ("ndtestsrc pattern=noise "
       "volume-size=64:64:64 num-buffers=%d ! ndconv4dtemporal filter=\"%s\" "
-      "method=%s ! fakesink name=sink", VOLUMES, filter, (const gchar *) method);
+      "method=%s ! fakesink name=sink", VOLUMES, filter,
+      (const gchar *) method);
 
   check_flat (text);
 }
@@ -260,6 +261,10 @@ main (int argc, char **argv)
   };
   int failed;
 
+#if defined (__SANITIZE_ADDRESS__) || defined (__SANITIZE_THREAD__)
+  g_print ("1..0 # SKIP sanitizers keep memory that was freed\n");
+  return 0;
+#endif
   g_test_init (&argc, &argv, NULL);
   gst_init (&argc, &argv);
   folder = g_dir_make_tmp ("ndconv-soak-XXXXXX", NULL);
