@@ -35,7 +35,17 @@ typedef struct
   void (*ring_free) (NdRing * ring);
   gsize (*ring_bytes) (const NdRing * ring);
 
-  /* Converts, borders and stores one volume. @volume is not needed after. */
+  /* Memory of the device, where the back end has its own; NULL otherwise.
+   * Volumes for push and respond may lie there: then these only enqueue work,
+   * and wait() returns when the ring's work is done. */
+  gpointer (*memory_new) (gsize bytes, GError ** error);
+  void (*memory_free) (gpointer memory);
+  gboolean (*memory_copy) (gpointer to, gconstpointer from, gsize bytes,
+      GError ** error);
+  gboolean (*wait) (NdRing * ring, GError ** error);
+
+  /* Converts, borders and stores one volume. @volume in host memory is not
+   * needed after. */
   gboolean (*push) (NdRing * ring, guint slot, const NdSamples * volume,
       GError ** error);
 
@@ -45,9 +55,15 @@ typedef struct
       const NdScale * scale, const NdSamples * out, GError ** error);
 } NdBackend;
 
-/* Adds a back end; those added first are preferred. Not thread-safe: call it
- * while the plugin is loaded. */
+/* Adds a back end; those added first are preferred. */
 void nd_backend_register (const NdBackend * backend);
+
+/* Opens the module at @path and adds the back end that its function
+ * nd_backend_module() names, before those there are. A module stays open.
+ * ND_ERROR_INIT where it cannot be opened. */
+#define ND_BACKEND_MODULE "nd_backend_module"
+typedef const NdBackend *(*NdBackendModule) (void);
+gboolean nd_backend_open (const gchar * path, GError ** error);
 
 /* The back end @name, or with NULL the first that is available. ND_ERROR_INIT
  * otherwise. */

@@ -55,11 +55,8 @@ G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (GstNdConv, gst_nd_conv,
     GST_TYPE_BASE_TRANSFORM)
 #define PRIVATE(self) \
     ((GstNdConvPrivate *) gst_nd_conv_get_instance_private (self))
-
 /* Building the convolver */
-
-static void
-set_latency (GstNdConv * self)
+     static void set_latency (GstNdConv * self)
 {
   GstNdConvPrivate *priv = PRIVATE (self);
   GstClockTime duration = gst_nd_format_duration (&priv->in), latency = 0;
@@ -518,8 +515,7 @@ push_volume (GstNdConv * self, GstBuffer * buffer)
       GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE, ("A buffer of %"
               G_GSIZE_FORMAT " bytes came where the caps ask for %"
               G_GSIZE_FORMAT ": upstream must send one whole volume in each "
-              "buffer", gst_buffer_get_size (buffer), priv->in.size),
-          (NULL));
+              "buffer", gst_buffer_get_size (buffer), priv->in.size), (NULL));
     priv->failed = TRUE;
     return GST_FLOW_ERROR;
   }
@@ -669,7 +665,8 @@ gst_nd_conv_get_unit_size (GstBaseTransform * trans, GstCaps * caps,
 static gboolean
 gst_nd_conv_decide_allocation (GstBaseTransform * trans, GstQuery * query)
 {
-  GstNdConvPrivate *priv = PRIVATE (GST_ND_CONV (trans));
+  GstNdConv *self = GST_ND_CONV (trans);
+  GstNdConvPrivate *priv = PRIVATE (self);
   g_autoptr (GstBufferPool) pool = NULL;
   guint size = 0, min = 0, max = 0;
   gboolean update = gst_query_get_n_allocation_pools (query) > 0;
@@ -679,9 +676,11 @@ gst_nd_conv_decide_allocation (GstBaseTransform * trans, GstQuery * query)
   if (update)
     gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
   if (priv->out.size > G_MAXUINT) {
-    GST_ELEMENT_ERROR (trans, RESOURCE, NO_SPACE_LEFT, ("An output volume of "
-            "%" G_GSIZE_FORMAT " bytes is more than a buffer pool holds, 4 "
-            "GiB", priv->out.size), (NULL));
+    g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_NO_SPACE,
+        "An output volume of %" G_GSIZE_FORMAT " bytes is more than a buffer "
+        "pool holds, 4 GiB", priv->out.size);
+
+    fail (self, error);
     return FALSE;
   }
   size = MAX (size, priv->out.size);
@@ -899,7 +898,8 @@ gst_nd_conv_start (GstBaseTransform * trans)
 
   GST_OBJECT_LOCK (self);
   gst_nd_conv_settings_copy (&settings, &priv->settings);
-  priv->stats = (Stats) { 0 };
+  priv->stats = (Stats) {
+  0};
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   priv->latency = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK (self);

@@ -19,21 +19,33 @@ get_dimensions (const GstStructure * s, GstNdVolumeInfo * info)
   return gst_nd_volume_info_from_caps (info, caps, NULL);
 }
 
-/* Any spelling of the dimensions is as good as the one that came. */
-static void
+/* Any spelling of the dimensions is as good as the one that came. FALSE where
+ * those of an output are not of a bank of @n_filters. */
+static gboolean
 set_dimensions (GstStructure * s, GstPadDirection direction, guint n_filters)
 {
   GstNdVolumeInfo info;
 
   if (!get_dimensions (s, &info)) {
     gst_structure_remove_field (s, "dimensions");
-    return;
+    return TRUE;
   }
-  if (direction == GST_PAD_SINK)
-    info.responses = n_filters;
-  else
-    info.responses = 1;
-  gst_nd_structure_set_dimensions (s, &info.shape, info.responses);
+  if (direction == GST_PAD_SRC && info.responses != n_filters)
+    return FALSE;
+  gst_nd_structure_set_dimensions (s, &info.shape,
+      direction == GST_PAD_SINK ? n_filters : 1);
+  return TRUE;
+}
+
+static gboolean
+allows_type (const GstStructure * s, NdSampleType type)
+{
+  const GValue *types = gst_structure_get_value (s, "types");
+  g_auto (GValue) name = G_VALUE_INIT;
+
+  g_value_init (&name, G_TYPE_STRING);
+  g_value_set_static_string (&name, nd_sample_name (type));
+  return !types || gst_value_intersect (NULL, types, &name);
 }
 
 static void
@@ -51,21 +63,30 @@ set_any_type (GstStructure * s)
   gst_structure_set_value (s, "types", &list);
 }
 
+/* NULL where @from cannot come out. */
 static GstStructure *
 tensors_to_tensors (const GstStructure * from, GstPadDirection direction,
     const GstNdConvSettings * settings, guint n_filters)
 {
-  GstStructure *s = gst_structure_copy (from);
+  g_autoptr (GstStructure) s = gst_structure_copy (from);
+  const gchar *name = gst_structure_get_string (from, "types");
+  NdSampleType type;
 
-  set_dimensions (s, direction, n_filters);
+  /* As the templates spell it. */
+  if (name && nd_sample_from_name (name, &type))
+    gst_structure_set (s, "types", G_TYPE_STRING, nd_sample_name (type), NULL);
+  if (!set_dimensions (s, direction, n_filters))
+    return NULL;
   if (settings->output_type != GST_ND_OUTPUT_SAME) {
     if (direction == GST_PAD_SINK)
       gst_structure_set (s, "types", G_TYPE_STRING,
           nd_sample_name (settings->output_type), NULL);
-    else
+    else if (allows_type (s, settings->output_type))
       set_any_type (s);
+    else
+      return NULL;
   }
-  return s;
+  return g_steal_pointer (&s);
 }
 
 /* What one video frame gives: a frame, where video can hold it; otherwise a
@@ -151,8 +172,12 @@ gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps * caps,
       gst_caps_append_structure_full (other, to,
           gst_caps_features_copy (features));
   }
-  if (volumes_from_video)
-    gst_caps_append (other, gst_caps_copy (template));
+  for (guint i = 0; i < gst_caps_get_size (template); i++) {
+    const GstStructure *s = gst_caps_get_structure (template, i);
+
+    if (volumes_from_video && !gst_structure_has_name (s, GST_ND_TENSORS))
+      gst_caps_append_structure (other, gst_structure_copy (s));
+  }
   return gst_caps_intersect_full (other, (GstCaps *) template,
       GST_CAPS_INTERSECT_FIRST);
 }

@@ -31,6 +31,8 @@ typedef struct
   gsize filter[ND_AXES];
   gboolean separable;
   NdSampleType type;
+  gboolean large;               /* for GPUs */
+  guint n_filters;              /* 0: one */
 } Work;
 
 static const Work works[] = {
@@ -48,10 +50,24 @@ static const Work works[] = {
   {"4d-11-64", {64, 64, 64}, {11, 11, 11, 11}, FALSE, ND_FLOAT32},
   {"4d-gauss-9-64", {64, 64, 64}, {9, 9, 9, 9}, TRUE, ND_FLOAT32},
   {"4d-11-128-uint8", {128, 128, 128}, {11, 11, 11, 11}, FALSE, ND_UINT8},
+  {"2d-9x9-4096", {4096, 4096, 1}, {9, 9, 1, 1}, FALSE, ND_FLOAT32, TRUE},
+  {"2d-17x17-4096", {4096, 4096, 1}, {17, 17, 1, 1}, FALSE, ND_FLOAT32, TRUE},
+  {"3d-7-256", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_FLOAT32, TRUE},
+  {"3d-13-256", {256, 256, 256}, {13, 13, 13, 1}, FALSE, ND_FLOAT32, TRUE},
+  {"3d-17-256", {256, 256, 256}, {17, 17, 17, 1}, FALSE, ND_FLOAT32, TRUE},
+  {"3d-gauss-13-256", {256, 256, 256}, {13, 13, 13, 1}, TRUE, ND_FLOAT32,
+      TRUE},
+  {"3d-bank-12x7-256", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_FLOAT32, TRUE,
+      12},
+  {"4d-5-128-uint8", {128, 128, 128}, {5, 5, 5, 5}, FALSE, ND_UINT8, TRUE},
+  {"4d-7-128", {128, 128, 128}, {7, 7, 7, 7}, FALSE, ND_FLOAT32, TRUE},
+  {"4d-11-128", {128, 128, 128}, {11, 11, 11, 11}, FALSE, ND_FLOAT32, TRUE},
+  {"4d-11-gpu-128-uint8", {128, 128, 128}, {11, 11, 11, 11}, FALSE, ND_UINT8,
+      TRUE},
 };
 
 static gchar *opt_work, *opt_method, *opt_size, *opt_filter, *opt_type;
-static gchar *opt_backend;
+static gchar *opt_backend, *opt_module;
 static gint opt_runs = 15;
 static gboolean opt_crossing, opt_list;
 
@@ -77,10 +93,9 @@ device (void)
   return name;
 }
 
-static NdBank *
-make_bank (const Work * work, GRand * r)
+static NdFilter *
+make_filter (const Work * work, GRand * r)
 {
-  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
   NdFilter *f = nd_filter_new (work->work, work->filter);
   gsize i = 0;
 
@@ -95,7 +110,16 @@ make_bank (const Work * work, GRand * r)
             w *= exp (-0.1 * pow (m[a] - 0.5 * (work->filter[a] - 1.0), 2));
           f->coefficients[i++] = w;
         }
-  g_ptr_array_add (filters, f);
+  return f;
+}
+
+static NdBank *
+make_bank (const Work * work, GRand * r)
+{
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+
+  for (guint k = 0; k < MAX (work->n_filters, 1); k++)
+    g_ptr_array_add (filters, make_filter (work, r));
   return nd_bank_new (filters);
 }
 
@@ -167,11 +191,15 @@ compare_doubles (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
+/* On a device calls only enqueue: a batch of them is timed, in device memory. */
+#define DEVICE_BATCH 24
+
 /* One push and one respond, over and over, as a stream has them. */
 static gdouble
 time_plan (NdPlan * plan, const NdSamples * in, const NdSamples * out,
     gdouble * least)
 {
+  guint batch = plan->backend->wait ? DEVICE_BATCH : 1, position = 0;
   guint slots = nd_job_reach (&plan->job).slots;
   g_autofree gint *order = g_new (gint, slots);
   g_autofree gdouble *times = g_new (gdouble, opt_runs);
@@ -182,12 +210,19 @@ time_plan (NdPlan * plan, const NdSamples * in, const NdSamples * out,
     nd_plan_push (plan, t, in, NULL);
   }
   nd_plan_respond (plan, order, &scale, out, NULL);
-  for (gint i = 0; i < opt_runs; i++) {
+  for (gint i = -1; i < opt_runs; i++) {
     gdouble begin = seconds ();
 
-    nd_plan_push (plan, i % slots, in, NULL);
-    nd_plan_respond (plan, order, &scale, out, NULL);
-    times[i] = seconds () - begin;
+    for (guint b = 0; b < batch; b++, position++) {
+      nd_plan_push (plan, position % slots, in, NULL);
+      for (guint t = 0; t < slots; t++)
+        order[t] = (position + 1 + t) % slots;
+      nd_plan_respond (plan, order, &scale, out, NULL);
+    }
+    if (plan->backend->wait)
+      plan->backend->wait (plan->ring, NULL);
+    if (i >= 0)                 /* the first warms up */
+      times[i] = (seconds () - begin) / batch;
   }
   qsort (times, opt_runs, sizeof (gdouble), compare_doubles);
   *least = times[0];
@@ -214,9 +249,10 @@ run (const Work * work, NdMethod method, gboolean is_auto)
   g_autoptr (GError) error = NULL;
   g_autoptr (NdPlan) plan = NULL;
   g_autofree guint8 *in = NULL, *out = NULL;
+  guint8 *device_in = NULL, *device_out = NULL;
   NdSamples in_samples, out_samples;
   gdouble median, least, l2 = NAN;
-  gsize n, bytes;
+  gsize n, bytes, out_bytes;
 
   job.shape.components = 1;
   memcpy (job.shape.size, work->size, sizeof (job.shape.size));
@@ -224,7 +260,8 @@ run (const Work * work, NdMethod method, gboolean is_auto)
     return FALSE;
   bytes = n * nd_sample_size (work->type);
   in = g_malloc (bytes);
-  out = g_malloc0 (bytes);
+  out_bytes = bytes * bank->n_filters;
+  out = g_malloc0 (out_bytes);
   for (gsize i = 0; i < n; i++) {
     if (work->type == ND_FLOAT32)
       ((gfloat *) in)[i] = g_rand_double_range (r, 0, 255);
@@ -241,9 +278,23 @@ run (const Work * work, NdMethod method, gboolean is_auto)
           error->message);
     return FALSE;
   }
-  in_samples = nd_samples_dense (in, &job.shape, work->type);
-  out_samples = nd_samples_dense (out, &job.shape, work->type);
+  if (plan->backend->memory_new) {
+    device_in = plan->backend->memory_new (bytes, NULL);
+    device_out = plan->backend->memory_new (out_bytes, NULL);
+    if (!device_in || !device_out
+        || !plan->backend->memory_copy (device_in, in, bytes, NULL))
+      return FALSE;
+  }
+  in_samples = nd_samples_dense (device_in ? device_in : in, &job.shape,
+      work->type);
+  out_samples = nd_samples_dense (device_out ? device_out : out, &job.shape,
+      work->type);
   median = time_plan (plan, &in_samples, &out_samples, &least);
+  if (device_out) {
+    plan->backend->memory_copy (out, device_out, out_bytes, NULL);
+    plan->backend->memory_free (device_in);
+    plan->backend->memory_free (device_out);
+  }
   if (work->type == ND_FLOAT32)
     l2 = measure_error (&job, in, (const gfloat *) out, r);
 
@@ -259,7 +310,8 @@ run (const Work * work, NdMethod method, gboolean is_auto)
       is_auto ? "true" : "false", device (), nd_kernels ()->name,
       nd_threads (), opt_runs, median * 1e3, least * 1e3,
       plan->estimate * 1e3, n / median,
-      n * (gdouble) nd_filter_count (bank->filters[0]) / median);
+      n * (gdouble) nd_filter_count (bank->filters[0]) * bank->n_filters /
+      median);
   if (isnan (l2))
     printf ("\"error\": null, ");
   else
@@ -350,6 +402,8 @@ main (int argc, char **argv)
     {"type", 0, 0, G_OPTION_ARG_STRING, &opt_type, "of it", "TYPE"},
     {"backend", 0, 0, G_OPTION_ARG_STRING, &opt_backend, "default: the best",
         "NAME"},
+    {"module", 0, 0, G_OPTION_ARG_FILENAME, &opt_module, "of a back end",
+        "FILE"},
     {"runs", 0, 0, G_OPTION_ARG_INT, &opt_runs, "timed, default 15", "N"},
     {"crossing", 0, 0, G_OPTION_ARG_NONE, &opt_crossing,
         "small to large filters", NULL},
@@ -367,12 +421,17 @@ main (int argc, char **argv)
   }
   opt_runs = MAX (opt_runs, 1);
   nd_backend_register (&nd_cpu_backend);
+  if (opt_module && !nd_backend_open (opt_module, &error)) {
+    g_printerr ("%s\n", error->message);
+    return 1;
+  }
   if (opt_size || opt_filter)
     return run_own ()? 0 : 1;
   if (opt_crossing)
     return run_crossing ()? 0 : 1;
   for (guint i = 0; i < G_N_ELEMENTS (works); i++) {
-    if (opt_work && !strstr (works[i].work, opt_work))
+    if (opt_work ? !strstr (works[i].work, opt_work)
+        : works[i].large != (opt_module != NULL))
       continue;
     if (opt_list)
       any |= printf ("%s\n", works[i].work) > 0;

@@ -1,10 +1,13 @@
-/* Every method against the reference on random jobs, in the manner of dav1d's
+/* Every method of a back end against the reference on random jobs, in the manner of dav1d's
  * checkasm: guard bands around the output, NaN before it, sizes and filters of
  * every awkward kind. Bounds: integers that float32 sums exactly must be equal;
  * otherwise 8 * sqrt(taps + 1) * 2^-24 * max(|w| conv |x|), as golden/README
  * has it; the FFT's relative L2 error is at most 1e-6.
  *
- *   checkmethods [--seed N] [--jobs N] [--only JOB]
+ *   checkmethods [--seed N] [--jobs N] [--only JOB] [--module FILE]
+ *
+ * --module tests the back end of a module, cuda/ndconv-cuda.so; exit code 77
+ * where that finds no device.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -23,6 +26,8 @@
 static gint opt_seed = -1;
 static gint opt_jobs = 400;
 static gint opt_only = -1;
+static gchar *opt_module;
+static const gchar *backend = "cpu";
 
 typedef struct
 {
@@ -232,7 +237,8 @@ run (const Case * c, const NdJob * job, const guint8 * volumes,
     NdMethod method, gsize * bytes)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (NdPlan) plan = nd_plan_new (job, "cpu", -1, method, &error);
+  g_autoptr (NdPlan) plan = nd_plan_new (job,
+      method == ND_METHOD_REFERENCE ? "cpu" : backend, -1, method, &error);
   NdSamples out;
   guint8 *memory;
 
@@ -353,6 +359,8 @@ check (guint index, const Case * c)
   gboolean ok = TRUE;
 
   for (const NdKernels * const *k = nd_kernels_all (); *k; k++) {
+    if (opt_module && k[1])
+      continue;
     g_setenv ("NDCONV_SIMD", (*k)->name, TRUE);
     for (NdMethod m = 0; m < ND_METHOD_REFERENCE; m++) {
       g_autofree guint8 *got = run (c, &c->job, c->volumes, m, &bytes);
@@ -382,6 +390,8 @@ main (int argc, char **argv)
   const GOptionEntry options[] = {
     {"seed", 0, 0, G_OPTION_ARG_INT, &opt_seed, "of the random jobs", "N"},
     {"jobs", 0, 0, G_OPTION_ARG_INT, &opt_jobs, "how many", "N"},
+    {"module", 0, 0, G_OPTION_ARG_FILENAME, &opt_module, "of a back end",
+        "FILE"},
     {"only", 0, 0, G_OPTION_ARG_INT, &opt_only, "just this one", "JOB"},
     {NULL}
   };
@@ -394,6 +404,16 @@ main (int argc, char **argv)
   if (opt_seed < 0)
     opt_seed = g_random_int_range (0, G_MAXINT);
   nd_backend_register (&nd_cpu_backend);
+  if (opt_module) {
+    g_autoptr (GError) error = NULL;
+
+    backend = "cuda";
+    if (!nd_backend_open (opt_module, &error)
+        || !nd_backend_find (backend, -1, &error)) {
+      g_print ("1..0 # SKIP %s\n", error->message);
+      return 77;
+    }
+  }
   g_print ("1..%d\n# seed %d; one job: --seed %d --only JOB\n", opt_jobs,
       opt_seed, opt_seed);
   for (gint i = 0; i < opt_jobs; i++) {

@@ -62,7 +62,7 @@ class Case:
                                     "<f8").reshape(self.shape)
         self.padded = (entry["row_stride_bytes"] !=
                        self.shape[3] * np.dtype(TYPES[self.type]).itemsize)
-        self.methods = [m for m in METHODS if not (self.nan and m == "fft")]
+        self.methods = METHODS
 
     def input_array(self):
         samples = np.fromfile(self.input, TYPES[self.type])

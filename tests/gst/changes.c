@@ -5,20 +5,10 @@
  */
 #include "ndtest.h"
 
-static Model
-temporal (guint size, const gchar * time_border)
-{
-  Model model = model_new (NULL, 1, 1, 1, size);
-
-  model.time_border = time_border;
-  model.border_value = 7;
-  return model;
-}
-
 /* What does not ask for other volumes changes from one output to the next. */
 GST_START_TEST (test_30_window_is_kept)
 {
-  Model model = temporal (5, "nearest");
+  Model model = model_temporal (5, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
 
   stream_push_range (s, 0, 5);
@@ -38,7 +28,7 @@ GST_START_TEST (test_30_window_is_kept)
   stream_expect (s, 0, 12, 6, 7);
   /* Three volumes need less than the five that are there, and one of those
    * that waited is ready at once. */
-  model = temporal (3, "nearest");
+  model = model_temporal (3, "nearest");
   stream_set_model (s, &model);
   stream_push_range (s, 9, 9);
   stream_expect (s, 0, 12, 7, 9);
@@ -49,17 +39,18 @@ GST_START_TEST (test_30_window_is_kept)
   stream_expect_none (s);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* A longer window begins anew, after what was left of the old one. */
 GST_START_TEST (test_30_longer_window_drains)
 {
-  Model model = temporal (3, "nearest");
+  Model model = model_temporal (3, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
 
   stream_push_range (s, 0, 5);
   stream_expect (s, 0, 6, 0, 5);
-  model = temporal (9, "nearest");
+  model = model_temporal (9, "nearest");
   stream_push_range (s, 6, 6);
   stream_expect (s, 0, 8, 5, 6);
   g_object_set (s->element, "filter", "box,size=1:1:1:9", "gain", 9.0, NULL);
@@ -74,13 +65,13 @@ GST_START_TEST (test_30_longer_window_drains)
   for (gint i = 0; i < 9; i++) {
     GstBuffer *output = stream_pull (s);
 
-    fail_unless_equals_uint64 (GST_BUFFER_PTS (output),
-        (7 + i) * s->duration);
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (output), (7 + i) * s->duration);
     gst_buffer_unref (output);
   }
   stream_expect_none (s);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* Any walk through filters gives one output for each input, in order, and
@@ -93,7 +84,7 @@ GST_START_TEST (test_30_random_changes)
   g_autoptr (GRand) r = test_rand ();
 
   for (guint walk = 0; walk < test_count (2000) + 20; walk++) {
-    Model model = temporal (3, "nearest");
+    Model model = model_temporal (3, "nearest");
     Stream *s = stream_started ("ndconv4dtemporal", &model);
     gint n = g_rand_int_range (r, 1, 25), got = 0;
     GstBuffer *output;
@@ -124,6 +115,7 @@ GST_START_TEST (test_30_random_changes)
     stream_free (s);
   }
 }
+
 GST_END_TEST;
 
 static void
@@ -144,10 +136,11 @@ expect_warning (Stream * s, const gchar * words)
 /* One warning, and the old stays. */
 GST_START_TEST (test_30_bad_settings_are_refused)
 {
-  static const gchar *const bad[] = { "nonsense", "box,size=0", "", "box,size=2;"
-        "nonsense", "coefficients,size=2,values=<1.0,NaN>", "box,size=2;box"
+  static const gchar *const bad[] =
+      { "nonsense", "box,size=0", "", "box,size=2;" "nonsense",
+    "coefficients,size=2,values=<1.0,NaN>", "box,size=2;box"
   };
-  Model model = temporal (5, "nearest");
+  Model model = model_temporal (5, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
   g_autofree gchar *good = model_filter (&model);
   gint i = 0;
@@ -174,6 +167,7 @@ GST_START_TEST (test_30_bad_settings_are_refused)
   stream_expect_all (s, 0, i + 1);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* The same of a bank, whose caps must stay too. */
@@ -201,6 +195,7 @@ GST_START_TEST (test_30_bad_bank_is_refused)
   fail_unless_equals_int (stream_messages (s, GST_MESSAGE_ERROR, NULL), 0);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 static void
@@ -215,7 +210,7 @@ expect_dimensions (Stream * s, const gchar * dimensions)
 /* A bank of another size is drained in its caps, then has caps of its own. */
 GST_START_TEST (test_30_size_of_the_bank_changes_caps)
 {
-  Model model = temporal (3, "nearest");
+  Model model = model_temporal (3, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
   g_autofree gchar *filter = model_filter (&model);
   g_autofree gchar *twice = g_strdup_printf ("%s;%s", filter, filter);
@@ -248,12 +243,13 @@ GST_START_TEST (test_30_size_of_the_bank_changes_caps)
           | GST_MESSAGE_WARNING, NULL), 0);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* The type that the input has anyway, by name: nothing changes. */
 GST_START_TEST (test_30_output_type)
 {
-  Model model = temporal (5, "nearest");
+  Model model = model_temporal (5, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
   guint sizes = 0;
 
@@ -276,6 +272,7 @@ GST_START_TEST (test_30_output_type)
   stream_expect_all (s, 9, 4);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* Threads */
@@ -311,7 +308,7 @@ stress_pushes (Stream * s)
  * while volumes flow: each output has the size of its caps. */
 GST_START_TEST (test_31_stress_properties)
 {
-  Model model = temporal (3, "nearest");
+  Model model = model_temporal (3, "nearest");
   Stream *s = stream_new ("ndconv4dtemporal", &model, NULL);
   GstHarnessThread *threads[6];
   gint64 end = g_get_monotonic_time () + G_USEC_PER_SEC;
@@ -339,6 +336,7 @@ GST_START_TEST (test_31_stress_properties)
   fail_unless (stream_stat (s, "volumes-out") > 0);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 typedef struct
@@ -368,7 +366,7 @@ push_all_the_time (gpointer data)
  * does not push. */
 GST_START_TEST (test_31_stress_flushes)
 {
-  Model model = temporal (5, "mirror");
+  Model model = model_temporal (5, "mirror");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
   Pushes pushes = {.stream = s };
   GThread *thread;
@@ -396,12 +394,13 @@ GST_START_TEST (test_31_stress_flushes)
   stream_expect_all (s, 0, 8);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* Stopped at any time, in the middle of a volume too. */
 GST_START_TEST (test_31_stress_states)
 {
-  Model model = temporal (5, "mirror");
+  Model model = model_temporal (5, "mirror");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
   Pushes pushes = {.stream = s };
   GstHarnessThread *filters;
@@ -428,6 +427,7 @@ GST_START_TEST (test_31_stress_states)
   fail_unless_equals_int (stream_messages (s, GST_MESSAGE_ERROR, NULL), 0);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 static Suite *

@@ -1,6 +1,6 @@
 /* The checklist for elements that keep history, points 19 to 32: queries, QoS,
- * memory, failures, changes while playing, threads. Points 1 to 18 are in
- * checklist.c.
+ * memory, failures, states. Point 30 and threads are in changes.c, 1 to 18 in
+ * checklist.c and checklistevents.c.
  *
  * Where a point is about a GPU (20, 26 to 29), what any back end owes is tested
  * here, on the one there is. A CUDA back end adds to it: CONTEXT queries
@@ -14,16 +14,6 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 #include <math.h>
-
-static Model
-temporal (guint size, const gchar * time_border)
-{
-  Model model = model_new (NULL, 1, 1, 1, size);
-
-  model.time_border = time_border;
-  model.border_value = 7;
-  return model;
-}
 
 /* What is upstream of the element: a live source, or a file of 5 s. */
 static struct
@@ -63,7 +53,7 @@ GST_START_TEST (test_19_latency)
   gboolean live;
 
   for (guint i = 0; i < G_N_ELEMENTS (borders); i++) {
-    Model model = temporal (5, borders[i]);
+    Model model = model_temporal (5, borders[i]);
     Stream *s;
 
     model.origin[3] = 0;
@@ -94,12 +84,13 @@ GST_START_TEST (test_19_latency)
     stream_free (s);
   }
 }
+
 GST_END_TEST;
 
 /* Whatever changes the delay says so on the bus, once. */
 GST_START_TEST (test_19_latency_message)
 {
-  Model model = temporal (3, "nearest");
+  Model model = model_temporal (3, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
   GstClockTime min, max;
   gboolean live;
@@ -107,7 +98,7 @@ GST_START_TEST (test_19_latency_message)
   fail_unless_equals_int (stream_messages (s, GST_MESSAGE_LATENCY, NULL), 1);
   stream_push_range (s, 0, 4);
   fail_unless_equals_int (stream_messages (s, GST_MESSAGE_LATENCY, NULL), 0);
-  model = temporal (7, "nearest");
+  model = model_temporal (7, "nearest");
   stream_set_model (s, &model);
   stream_push_range (s, 5, 5);
   fail_unless_equals_int (stream_messages (s, GST_MESSAGE_LATENCY, NULL), 1);
@@ -122,17 +113,18 @@ GST_START_TEST (test_19_latency_message)
   stream_push_range (s, 7, 7);
   stream_messages (s, GST_MESSAGE_LATENCY, NULL);
   s->rate = 5;
-  stream_event (s, gst_event_new_caps (stream_caps (s)));
+  stream_send_caps (s);
   fail_unless_equals_int (stream_messages (s, GST_MESSAGE_LATENCY, NULL), 1);
   fail_unless (stream_latency (s, &live, &min, &max));
   fail_unless_equals_uint64 (min, 3 * GST_SECOND / 5);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 GST_START_TEST (test_20_other_queries_pass)
 {
-  Model model = temporal (3, "nearest");
+  Model model = model_temporal (3, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
   g_autoptr (GstQuery) duration = gst_query_new_duration (GST_FORMAT_TIME);
   g_autoptr (GstQuery) position = gst_query_new_position (GST_FORMAT_TIME);
@@ -155,11 +147,12 @@ GST_START_TEST (test_20_other_queries_pass)
   fail_unless_equals_int64 (time, 34 * s->duration);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 GST_START_TEST (test_20_caps_keep_the_order_of_the_filter)
 {
-  Model model = temporal (3, "nearest");
+  Model model = model_temporal (3, "nearest");
   Stream *s = stream_new ("ndconv4dtemporal", &model, NULL);
   g_autoptr (GstPad) pad = gst_element_get_static_pad (s->element, "sink");
   g_autoptr (GstCaps) filter =
@@ -175,12 +168,13 @@ GST_START_TEST (test_20_caps_keep_the_order_of_the_filter)
         (gst_caps_get_structure (caps, i), "types"), types[i]);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* Late outputs are left out, none of the inputs. */
 GST_START_TEST (test_21_qos_skips_outputs_not_inputs)
 {
-  Model model = temporal (5, "nearest");
+  Model model = model_temporal (5, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
   g_autoptr (GstMessage) message = NULL;
   GstEvent *event;
@@ -224,6 +218,7 @@ GST_START_TEST (test_21_qos_skips_outputs_not_inputs)
   fail_unless_equals_uint64 (dropped, 5);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 static void
@@ -236,7 +231,7 @@ say_late (Stream * s)
 /* A flush forgives, an early QOS too, and the property qos turns it off. */
 GST_START_TEST (test_21_qos_ends)
 {
-  Model model = temporal (3, "nearest");
+  Model model = model_temporal (3, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
 
   say_late (s);
@@ -256,6 +251,7 @@ GST_START_TEST (test_21_qos_ends)
   stream_expect (s, 0, 7, 5, 6);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 static GstPadProbeReturn
@@ -272,7 +268,7 @@ offer_pool (GstPad * pad, GstPadProbeInfo * info, gpointer pool)
 /* Downstream's pool is used, even where its buffers are larger. */
 GST_START_TEST (test_22_pool_from_downstream)
 {
-  Model model = temporal (3, "nearest");
+  Model model = model_temporal (3, "nearest");
   Stream *s = stream_new ("ndconv4dtemporal", &model, NULL);
   GstBufferPool *pool = gst_buffer_pool_new ();
   g_autoptr (GstCaps) caps = stream_caps (s);
@@ -292,11 +288,12 @@ GST_START_TEST (test_22_pool_from_downstream)
   stream_free (s);
   gst_object_unref (pool);
 }
+
 GST_END_TEST;
 
 GST_START_TEST (test_22_upstream_may_use_strides)
 {
-  Model model = temporal (1, "nearest");
+  Model model = model_temporal (1, "nearest");
   Stream *s = stream_started ("ndconv2d", &model);
   g_autoptr (GstCaps) caps = stream_caps (s);
   g_autoptr (GstQuery) query = gst_query_new_allocation (caps, TRUE);
@@ -306,12 +303,13 @@ GST_START_TEST (test_22_upstream_may_use_strides)
           NULL));
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* Nothing of an input is held: upstream's pool may be small. */
 GST_START_TEST (test_23_inputs_are_given_back)
 {
-  Model model = temporal (9, "nearest");
+  Model model = model_temporal (9, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
 
   for (gint i = 0; i < 12; i++) {
@@ -326,11 +324,12 @@ GST_START_TEST (test_23_inputs_are_given_back)
   stream_expect_all (s, 0, 12);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 GST_START_TEST (test_23_several_memories)
 {
-  Model model = temporal (3, "nearest");
+  Model model = model_temporal (3, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
 
   for (gint i = 0; i < 6; i++) {
@@ -353,6 +352,7 @@ GST_START_TEST (test_23_several_memories)
   stream_expect_all (s, 0, 6);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* Rows end where the caps say, not where the memory goes on. */
@@ -396,6 +396,7 @@ GST_START_TEST (test_24_strides)
   gst_buffer_unmap (output, &map);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* Strides that a meta claims, and the memory does not have. */
@@ -422,6 +423,7 @@ GST_START_TEST (test_24_meta_beyond_the_memory)
           GST_STREAM_ERROR_WRONG_TYPE));
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* Slots that the border stands for are never read unwritten; valgrind sees. */
@@ -433,7 +435,7 @@ GST_START_TEST (test_25_slots_are_written_before_they_are_read)
   for (guint b = 0; b < G_N_ELEMENTS (borders); b++) {
     for (guint m = 0; m < G_N_ELEMENTS (methods); m++) {
       for (gint n = 1; n <= 3; n++) {
-        Model model = temporal (7, borders[b]);
+        Model model = model_temporal (7, borders[b]);
         Stream *s = stream_new ("ndconv4dtemporal", &model, "method",
             methods[m], NULL);
 
@@ -446,11 +448,12 @@ GST_START_TEST (test_25_slots_are_written_before_they_are_read)
     }
   }
 }
+
 GST_END_TEST;
 
 GST_START_TEST (test_26_elements_share_nothing)
 {
-  Model a = temporal (5, "mirror"), b = temporal (4, "constant");
+  Model a = model_temporal (5, "mirror"), b = model_temporal (4, "constant");
   Stream *s = stream_started ("ndconv4dtemporal", &a);
   Stream *t = stream_started ("ndconv4dtemporal", &b);
 
@@ -466,13 +469,14 @@ GST_START_TEST (test_26_elements_share_nothing)
   stream_expect_all (s, 0, 13);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* An output is complete when it is pushed, and an input is read when the push
  * returns. */
 GST_START_TEST (test_27_nothing_is_read_later)
 {
-  Model model = temporal (5, "nearest");
+  Model model = model_temporal (5, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
 
   for (gint i = 0; i < 9; i++) {
@@ -490,12 +494,13 @@ GST_START_TEST (test_27_nothing_is_read_later)
   stream_expect_all (s, 0, 9);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* Downstream asks to negotiate anew, to the same caps: the window stays. */
 GST_START_TEST (test_28_reconfigure_keeps_the_window)
 {
-  Model model = temporal (5, "nearest");
+  Model model = model_temporal (5, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
 
   stream_push_range (s, 0, 4);
@@ -505,12 +510,13 @@ GST_START_TEST (test_28_reconfigure_keeps_the_window)
   stream_expect_all (s, 0, 10);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* One error, then failure in silence, and NULL mends it. */
 GST_START_TEST (test_29_a_failure_lasts_until_null)
 {
-  Model model = temporal (3, "nearest");
+  Model model = model_temporal (3, "nearest");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
 
   stream_push_range (s, 0, 2);
@@ -535,6 +541,7 @@ GST_START_TEST (test_29_a_failure_lasts_until_null)
   fail_unless_equals_int (stream_messages (s, GST_MESSAGE_ERROR, NULL), 0);
   stream_free (s);
 }
+
 GST_END_TEST;
 
 static void
@@ -548,7 +555,7 @@ cycle (Stream * s)
 
 GST_START_TEST (test_31_starts_clean_ten_times)
 {
-  Model model = temporal (5, "mirror");
+  Model model = model_temporal (5, "mirror");
   Stream *s = stream_started ("ndconv4dtemporal", &model);
   GstClockTime min, max;
   gboolean live;
@@ -570,6 +577,7 @@ GST_START_TEST (test_31_starts_clean_ten_times)
   }
   stream_free (s);
 }
+
 GST_END_TEST;
 
 /* A live source through the whole element: nothing is lost, all in time. */
@@ -617,6 +625,7 @@ GST_START_TEST (test_32_live)
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (pipeline);
 }
+
 GST_END_TEST;
 
 static Suite *

@@ -11,6 +11,7 @@ static const gchar *const factories[] = { "ndconv2d", "ndconv3d",
   "ndconv4dtemporal"
 };
 static const gchar *const types[] = { "uint8", "int16", "uint16", "float32" };
+
 static const gchar *const methods[] = { "direct", "separable", "fft",
   "reference"
 };
@@ -90,6 +91,7 @@ GST_START_TEST (test_types)
         check_types (r, factories[f], types[i], types[o], "reference");
       }
 }
+
 GST_END_TEST;
 
 /* Halves to even, both ends, NaN and infinity, in the type of the output. */
@@ -130,6 +132,7 @@ GST_START_TEST (test_rounding)
     }
   }
 }
+
 GST_END_TEST;
 
 GST_START_TEST (test_components)
@@ -147,6 +150,7 @@ GST_START_TEST (test_components)
     stream_free (s);
   }
 }
+
 GST_END_TEST;
 
 /* Odd and even, longer than the axis, each with every origin in x. */
@@ -183,6 +187,7 @@ GST_START_TEST (test_sizes_and_origins)
     }
   }
 }
+
 GST_END_TEST;
 
 /* A filter of one 1 shifts by just that much, along x, y, z and t. */
@@ -225,6 +230,7 @@ GST_START_TEST (test_delta_shifts)
     stream_free (s);
   }
 }
+
 GST_END_TEST;
 
 /* The third axis is z or time, as the property and the caps say. */
@@ -255,6 +261,7 @@ GST_START_TEST (test_axes)
     stream_free (s);
   }
 }
+
 GST_END_TEST;
 
 /* Each response of a bank behind the other, dimensions C:X:Y:Z:K. */
@@ -304,6 +311,7 @@ GST_START_TEST (test_bank)
     stream_free (s);
   }
 }
+
 GST_END_TEST;
 
 static gchar *
@@ -375,12 +383,13 @@ GST_START_TEST (test_methods_agree)
                   gfloat, i), 2);
         /* Responses that cancel are small beside what was summed. */
         fail_unless (sqrt (error / norm) < (f % 2 == 0 && f < 4 ? 1e-6 : 1e-5),
-            "%s of %s by %s: relative error %g", factories[e], filters[f], methods[m],
-            sqrt (error / norm));
+            "%s of %s by %s: relative error %g", factories[e], filters[f],
+            methods[m], sqrt (error / norm));
       }
     }
   }
 }
+
 GST_END_TEST;
 
 /* Nothing is summed up over the stream: equal in, equal out, from the first to
@@ -427,12 +436,12 @@ GST_START_TEST (test_100000_equal_frames)
 {
   check_equal_frames (methods[__i__]);
 }
+
 GST_END_TEST;
 
 /* One value of one property, on a stream that any value of it suits. */
 static void
-check_value (const gchar * factory, const gchar * property,
-    const gchar * value)
+check_value (const gchar * factory, const gchar * property, const gchar * value)
 {
   Model model = model_new (NULL, 2, 2, 1, 1);
   Stream *s;
@@ -515,6 +524,7 @@ GST_START_TEST (test_every_value_of_every_property)
   /* border 5, time-border 4, output-type 5, backend 2, method 5; axes 3 */
   fail_unless_equals_int (values, 3 * 21 + 3);
 }
+
 GST_END_TEST;
 
 /* The properties that are numbers and switches, together. */
@@ -543,6 +553,7 @@ GST_START_TEST (test_numbers)
   }
   stream_free (s);
 }
+
 GST_END_TEST;
 
 static Suite *
@@ -560,8 +571,7 @@ conv_suite (void)
   tcase_add_test (tc, test_axes);
   tcase_add_test (tc, test_bank);
   tcase_add_test (tc, test_methods_agree);
-  tcase_add_loop_test (tc, test_100000_equal_frames, 0,
-      G_N_ELEMENTS (methods));
+  tcase_add_loop_test (tc, test_100000_equal_frames, 0, G_N_ELEMENTS (methods));
   tcase_add_test (tc, test_every_value_of_every_property);
   tcase_add_test (tc, test_numbers);
   return suite;

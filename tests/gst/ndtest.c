@@ -6,10 +6,10 @@
 
 /* A size that no machine has is a test, not a bug: malloc says no, as it does
  * without a sanitizer. */
-const char *__asan_default_options (void);
+__attribute__((visibility ("default")))
+     const char *__asan_default_options (void);
 
-const char *
-__asan_default_options (void)
+     const char *__asan_default_options (void)
 {
   return "allocator_may_return_null=1";
 }
@@ -20,12 +20,22 @@ Model
 model_new (GRand * r, guint x, guint y, guint z, guint t)
 {
   Model model = {.size = {x, y, z, t},.border = "nearest",
-    .time_border = "nearest",.gain = 1
+  .time_border = "nearest",.gain = 1
   };
 
   g_assert (x * y * z * t <= MAX_TAPS);
   for (guint i = 0; i < x * y * z * t; i++)
     model.values[i] = r ? g_rand_int_range (r, -5, 6) : (gint) i + 1;
+  return model;
+}
+
+Model
+model_temporal (guint size, const gchar * time_border)
+{
+  Model model = model_new (NULL, 1, 1, 1, size);
+
+  model.time_border = time_border;
+  model.border_value = 7;
   return model;
 }
 
@@ -174,8 +184,14 @@ stream_new (const gchar * factory, const Model * model, ...)
     stream_set_model (s, model);
   va_start (args, model);
   while ((name = va_arg (args, const gchar *)))
-    gst_util_set_object_arg (G_OBJECT (s->element), name,
-        va_arg (args, const gchar *));
+  {
+    const gchar *value = va_arg (args, const gchar *);
+
+    if (strcmp (name, "filter") == 0 || strcmp (name, "origin") == 0)
+      g_object_set (s->element, name, value, NULL);
+    else
+      gst_util_set_object_arg (G_OBJECT (s->element), name, value);
+  }
   va_end (args);
   return s;
 }
@@ -287,6 +303,14 @@ stream_event (Stream * s, GstEvent * event)
 }
 
 void
+stream_send_caps (Stream * s)
+{
+  g_autoptr (GstCaps) caps = stream_caps (s);
+
+  stream_event (s, gst_event_new_caps (caps));
+}
+
+void
 stream_eos (Stream * s)
 {
   stream_event (s, gst_event_new_eos ());
@@ -330,8 +354,7 @@ stream_expect_none (Stream * s)
 }
 
 void
-stream_check (const Stream * s, GstBuffer * output, gint start, guint n,
-    gint i)
+stream_check (const Stream * s, GstBuffer * output, gint start, guint n, gint i)
 {
   g_autofree gdouble *samples = g_new (gdouble, n * s->samples);
   g_autofree const gdouble **volumes = g_new (const gdouble *, n);

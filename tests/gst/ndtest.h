@@ -30,6 +30,9 @@ typedef struct
 /* A filter of @x:@y:@z:@t integers from @r, or, where NULL, 1, 2, 3, .... */
 Model model_new (GRand * r, guint x, guint y, guint z, guint t);
 
+/* 1, 2, 3, ... along time; border-value is 7. */
+Model model_temporal (guint size, const gchar * time_border);
+
 /* Text for the property `filter`. */
 gchar *model_filter (const Model * model);
 
@@ -81,6 +84,8 @@ GstFlowReturn stream_push_flagged (Stream * stream, gint number, guint flags);
 /* Volumes @start to @last, all well; last < start counts down. */
 void stream_push_range (Stream * stream, gint start, gint last);
 
+/* The caps again, which may be other ones. */
+void stream_send_caps (Stream * stream);
 void stream_event (Stream * stream, GstEvent * event);
 void stream_eos (Stream * stream);
 void stream_segment (Stream * stream, gdouble rate, GstClockTime start,

@@ -1,0 +1,93 @@
+/* The cost model: seconds per volume from the rates of an H100, as
+ * docs/performance.md measures them; what decides is how they compare.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "ndcuda.h"
+
+namespace nd
+{
+
+namespace
+{
+
+constexpr double DIRECT_RATE = 18e12;   /* multiply-adds a second */
+constexpr double SPARSE_RATE = 6e12;    /* with a test for zero each */
+constexpr double PASS_RATE = 5e12;      /* of one-dimensional filters */
+constexpr double BYTE_RATE = 2.4e12;
+constexpr double LAUNCH = 3e-6;
+
+double
+samples (const NdJob &job)
+{
+  double n = job.shape.components;
+
+  for (int a = 0; a < 3; a++)
+    n *= job.shape.size[a];
+  return n;
+}
+
+double
+padded (const NdJob &job)
+{
+  const NdReach reach = nd_job_reach (&job);
+  double n = job.shape.components;
+
+  for (int a = 0; a < 3; a++)
+    n *= job.shape.size[a] + reach.high[a] - reach.low[a];
+  return n;
+}
+
+double
+push_bytes (const NdJob &job)
+{
+  return padded (job) * (4 + nd_sample_size (job.in_type));
+}
+
+} // namespace
+
+double
+direct_cost (const NdJob &job)
+{
+  double taps = 0, seconds;
+
+  for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    const NdFilter *f = job.bank->filters[k];
+    double zeros = 0;
+
+    for (size_t i = 0; i < nd_filter_count (f); i++)
+      zeros += f->coefficients[i] == 0;
+    taps += nd_filter_count (f) / (zeros > 0 && job.in_type == ND_FLOAT32
+        ? SPARSE_RATE : DIRECT_RATE);
+  }
+  seconds = samples (job) * taps;
+  return seconds + push_bytes (job) / BYTE_RATE + 2 * LAUNCH;
+}
+
+double
+separable_cost (const NdJob &job)
+{
+  double taps = 0;
+
+  for (unsigned k = 0; k < job.bank->n_filters; k++)
+    for (int a = 0; a < ND_AXES; a++)
+      taps += job.bank->filters[k]->size[a];
+  return padded (job) * (taps / PASS_RATE + job.bank->n_filters * 4 * 8
+      / BYTE_RATE) + push_bytes (job) / BYTE_RATE
+      + (1 + 4 * job.bank->n_filters) * LAUNCH;
+}
+
+double
+fft_cost (const NdJob &job)
+{
+  const NdReach reach = nd_job_reach (&job);
+  const double bytes = padded (job) * 4 * 1.15;
+  const double n = job.bank->n_filters;
+  /* A transform reads and writes once for each axis. */
+  const double spectra = reach.slots > 2 ? reach.slots : 2 * reach.slots;
+
+  return bytes * (2 * 3 * (1 + n) + spectra * n) / BYTE_RATE
+      + push_bytes (job) / BYTE_RATE + (5 + 4 * n) * LAUNCH;
+}
+
+} // namespace nd

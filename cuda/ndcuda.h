@@ -1,0 +1,122 @@
+/* What the files of the CUDA back end share: errors, device memory, and what a
+ * method must do.
+ *
+ * Errors are exceptions inside the module; the table of functions in ndcuda.cu
+ * turns each into one GError.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include <cuda_runtime.h>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/ndbackend.h"
+#include "engine/nderror.h"
+
+namespace nd
+{
+
+class Error : public std::exception
+{
+public:
+  Error (NdError code, std::string message)
+    : code (code), message (std::move (message))
+  {
+  }
+  const char *what () const noexcept override { return message.c_str (); }
+
+  const NdError code;
+
+private:
+  const std::string message;
+};
+
+/* Throws where @result is an error; @what names the call. */
+void check (cudaError_t result, const char *what);
+
+#define ND_CUDA(call) ::nd::check (call, #call)
+/* After a launch. */
+#define ND_CUDA_LAUNCHED(kernel) \
+  ::nd::check (cudaGetLastError (), "launch of " #kernel)
+
+/* a * b, or Error where that overflows. */
+size_t multiply (size_t a, size_t b);
+
+/* Memory on the device, zeroed: tiles read beyond what is ever written. */
+template <typename T> class Memory
+{
+public:
+  Memory () = default;
+  explicit Memory (size_t n);
+  ~Memory () { cudaFree (data); }
+  Memory (Memory &&other) { swap (other); }
+  Memory &operator= (Memory &&other)
+  {
+    swap (other);
+    return *this;
+  }
+  T *get () const { return data; }
+  size_t count () const { return n; }
+  size_t bytes () const { return n * sizeof (T); }
+  void upload (const T *from, size_t count);
+
+private:
+  void swap (Memory &other)
+  {
+    std::swap (data, other.data);
+    std::swap (n, other.n);
+  }
+  T *data = nullptr;
+  size_t n = 0;
+};
+
+void *allocate_zeroed (size_t bytes);
+
+template <typename T> Memory<T>::Memory (size_t n)
+  : data (static_cast<T *> (allocate_zeroed (multiply (n, sizeof (T))))), n (n)
+{
+}
+
+template <typename T> void
+Memory<T>::upload (const T *from, size_t count)
+{
+  ND_CUDA (cudaMemcpy (data, from, count * sizeof (T),
+      cudaMemcpyHostToDevice));
+}
+
+/* One method's ring. Both functions only enqueue on the stream. */
+class Method
+{
+public:
+  virtual ~Method () = default;
+  virtual size_t bytes () const = 0;
+
+  /* @volume lies on the device; nullptr is the border volume, for the slot
+   * behind the last. */
+  virtual void push (unsigned slot, const NdSamples *volume) = 0;
+
+  /* slots[i] as in NdBackend, ND_SLOT_BORDER replaced. @out lies on the
+   * device. */
+  virtual void respond (const int *slots, const NdScale &scale,
+      const NdSamples &out) = 0;
+};
+
+/* Largest window in time, of the direct and separable methods. */
+constexpr unsigned MAX_SLOTS = 256;
+
+std::unique_ptr<Method> make_direct (const NdJob &job, cudaStream_t stream);
+std::unique_ptr<Method> make_separable (const NdJob &job, cudaStream_t stream);
+std::unique_ptr<Method> make_fft (const NdJob &job, cudaStream_t stream);
+
+double direct_cost (const NdJob &job);
+double separable_cost (const NdJob &job);
+double fft_cost (const NdJob &job);
+
+/* Throws where cuFFT cannot be opened. */
+void open_cufft ();
+
+} // namespace nd

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndcufft.h"
+
+#include <dlfcn.h>
+
+namespace nd
+{
+
+namespace
+{
+
+/* The one of the toolkit that this was built with, then its neighbours: these
+ * functions are alike in all of them. */
+constexpr const char *names[] = { "libcufft.so.12", "libcufft.so.11",
+  "libcufft.so" };
+
+struct Cufft
+{
+  decltype (&cufftCreate) create;
+  decltype (&cufftMakePlan3d) make_plan;
+  decltype (&cufftSetStream) set_stream;
+  decltype (&cufftExecR2C) forward;
+  decltype (&cufftExecC2R) inverse;
+  decltype (&cufftDestroy) destroy;
+};
+
+template <typename F> void
+resolve (void *library, const char *name, F *function)
+{
+  *function = reinterpret_cast<F> (dlsym (library, name));
+  if (!*function)
+    throw Error (ND_ERROR_INIT, std::string ("cuFFT lacks the function ")
+        + name + ": install the cuFFT of CUDA 12 or later");
+}
+
+Cufft
+open_library ()
+{
+  void *library = nullptr;
+  Cufft cufft;
+
+  for (const char *name : names) {
+    if (!library)
+      library = dlopen (name, RTLD_NOW | RTLD_LOCAL);
+  }
+  if (!library)
+    throw Error (ND_ERROR_INIT, "cuFFT (libcufft.so.12) is not installed, or "
+        "not where the loader looks: install the CUDA toolkit's libraries, or "
+        "use backend=cpu");
+  resolve (library, "cufftCreate", &cufft.create);
+  resolve (library, "cufftMakePlan3d", &cufft.make_plan);
+  resolve (library, "cufftSetStream", &cufft.set_stream);
+  resolve (library, "cufftExecR2C", &cufft.forward);
+  resolve (library, "cufftExecC2R", &cufft.inverse);
+  resolve (library, "cufftDestroy", &cufft.destroy);
+  return cufft;
+}
+
+const Cufft &
+library ()
+{
+  static const Cufft cufft = open_library ();
+
+  return cufft;
+}
+
+void
+check_cufft (cufftResult result, const char *what)
+{
+  if (result == CUFFT_SUCCESS)
+    return;
+  throw Error (result == CUFFT_ALLOC_FAILED ? ND_ERROR_NO_SPACE
+      : ND_ERROR_FAILED, std::string ("cuFFT: ") + what + " failed with code "
+      + std::to_string (result));
+}
+
+} // namespace
+
+void
+open_cufft ()
+{
+  library ();
+}
+
+Transform::Transform (const int size[3], cudaStream_t stream)
+{
+  static const cufftType types[2] = { CUFFT_R2C, CUFFT_C2R };
+
+  for (int i = 0; i < 2; i++) {
+    size_t bytes;
+
+    check_cufft (library ().create (&plans[i]), "cufftCreate");
+    check_cufft (library ().make_plan (plans[i], size[2], size[1], size[0],
+            types[i], &bytes), "cufftMakePlan3d");
+    check_cufft (library ().set_stream (plans[i], stream), "cufftSetStream");
+    work += bytes;
+  }
+}
+
+Transform::~Transform ()
+{
+  for (cufftHandle plan : plans) {
+    if (plan != -1)
+      library ().destroy (plan);
+  }
+}
+
+void
+Transform::forward (float *samples, float2 *spectrum) const
+{
+  check_cufft (library ().forward (plans[0], samples, spectrum),
+      "cufftExecR2C");
+}
+
+void
+Transform::inverse (float2 *spectrum, float *samples) const
+{
+  check_cufft (library ().inverse (plans[1], spectrum, samples),
+      "cufftExecC2R");
+}
+
+} // namespace nd

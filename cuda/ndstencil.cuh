@@ -1,0 +1,74 @@
+/* A bank of filters made ready for padded volumes, and the kernel that runs it:
+ * register-blocked, tiles and coefficients staged in shared memory.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include <vector>
+
+#include "ndsamples.cuh"
+
+namespace nd
+{
+
+/* How padded samples lie in memory, in floats. */
+struct Strides
+{
+  size_t row;
+  size_t slice;
+  size_t volume;                /* with room for tiles that reach beyond */
+};
+
+/* Strides for padded @size of an output @width x @height, so that every tile
+ * can be copied whole. */
+Strides make_strides (const size_t size[3], size_t width, size_t height);
+
+/* One plane (time, z) of coefficients: a box of @ny rows and as many columns
+ * as the kernel's width, at an offset from the output. */
+struct Plane
+{
+  int slot;
+  int z, y, x;                  /* x a multiple of four */
+  int ny;
+  int narrow;                   /* the kernel's second width */
+  unsigned weights;             /* first of n_filters * ny rows */
+};
+
+class Stencil
+{
+public:
+  /* @filters share the box [low, high] of offsets; the padded volumes begin at
+   * offset @from, in x a multiple of four before low. Only where all samples
+   * are @finite are zeros inside the box multiplied. */
+  Stencil (const std::vector<const NdFilter *> &filters,
+      const int low[ND_AXES], const int high[ND_AXES], bool finite,
+      const int from[ND_AXES]);
+
+  /* Whether @filters may share a box: all of it is used by each. */
+  static bool fit_together (const std::vector<const NdFilter *> &filters,
+      bool finite);
+
+  /* volume(slot) = @volumes + slots[slot] * @volume_floats. One Store for each
+   * filter. */
+  void run (const float *volumes, const int *slots, size_t volume_floats,
+      const Strides &strides, const size_t size[3], const Store *stores,
+      cudaStream_t stream) const;
+
+  size_t bytes () const { return planes.bytes () + weights.bytes (); }
+  unsigned n_filters () const { return filters; }
+
+private:
+  unsigned filters;
+  int wide, narrow;             /* widths of the kernel; narrow 0: none */
+  bool skip_zeros;
+  int max_ny;
+  int first_slot, n_slots;
+  Memory<Plane> planes;
+  Memory<float> weights;
+};
+
+/* Filters that one kernel takes. */
+constexpr unsigned MAX_FILTERS = 12;
+
+} // namespace nd

@@ -1,0 +1,29 @@
+#!/bin/bash
+# scripts/demo in a build that is there, and what it leaves behind.
+#
+#   check_demo.sh SOURCE BUILD
+#
+# SPDX-License-Identifier: LGPL-2.1-or-later
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+output=$(ND_BUILD=$2 "$1/scripts/demo" "$folder/out" </dev/null 2>&1) || {
+  printf '%s\n' "$output"
+  exit 1
+}
+printf '%s\n' "$output"
+for words in '^volumes .* 200 in, 200 out' '^back end, method ' \
+    '^latency reported ' '^memory of the ring '; do
+  grep -q "$words" <<<"$output" || { echo "it did not say: $words"; exit 1; }
+done
+for name in before.nii.gz after.nii.gz; do
+  gzip -t "$folder/out/$name"
+done
+for name in before.png after.png before-after.png; do
+  [ "$(head -c 8 "$folder/out/$name" | tail -c 7 | head -c 3)" = PNG ]
+  # A picture of nothing is smaller.
+  [ "$(stat -c %s "$folder/out/$name")" -gt 4000 ]
+done
+cmp -s "$folder/out/before.png" "$folder/out/after.png" && exit 1
+exit 0
