@@ -113,7 +113,8 @@ nd_pad_row (const NdPad * pad, const NdSamples * volume, gsize c, gsize y,
     v = v == v ? v : 0.0; \
     v = v > low ? v : low; \
     v = v < high ? v : high; \
-    *(type *) (out + i * stride) = (type) (gint) (v + ROUND_MAGIC - ROUND_MAGIC); \
+    *(type *) (out + i * stride) = \
+        (type) (gint) (v + ROUND_MAGIC - ROUND_MAGIC); \
   } \
 } G_STMT_END
 

@@ -186,35 +186,52 @@ take_kernel (const float *samples, size_t row, size_t slice, int nx, int ny,
   }
 }
 
-/* Adds what the filter answers to samples that are not finite, to the samples
- * of the inverse transform before they are taken. */
-__global__ void
-wild_kernel (const unsigned *count, const Wild *list, const float *weights,
-    int kx, int ky, int kz, int nx, int ny, int nz, size_t row, size_t slice,
-    float *samples)
+/* What the filter answers to samples that are not finite. */
+struct WildWindow
 {
-  const unsigned n = *count;
-  const int taps = kx * ky * kz;
+  const unsigned *counts;       /* of slot 0; @stride between slots */
+  const Wild *lists;
+  int stride;
+  const float *weights;         /* [t][z][y][x] */
+  int taps[3];
+  int n_slots;
+  int slots[MAX_SLOTS];
+};
 
-  if (n > MAX_WILD) {
-    /* More than the list holds: all of the response is undefined. */
-    const size_t all = (size_t) nx * ny * nz;
+/* Adds it to the samples of the inverse transform before they are taken. */
+__global__ void
+wild_kernel (const __grid_constant__ WildWindow w, int nx, int ny, int nz,
+    size_t row, size_t slice, float *samples)
+{
+  const int taps = w.taps[0] * w.taps[1] * w.taps[2];
+  const size_t first = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
+  const size_t step = (size_t) gridDim.x * blockDim.x;
 
-    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < all;
-        i += (size_t) gridDim.x * blockDim.x)
-      samples[i / nx / ny * slice + i / nx % ny * row + i % nx] = NAN;
-    return;
-  }
-  for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < (size_t) n * taps;
-      i += (size_t) gridDim.x * blockDim.x) {
-    const Wild wild = list[i / taps];
-    const int tap = i % taps;
-    const int x = wild.x - tap % kx, y = wild.y - tap / kx % ky;
-    const int z = wild.z - tap / kx / ky;
-    const float w = weights[tap];
+  for (int t = 0; t < w.n_slots; t++) {
+    const size_t slot = (size_t) w.slots[t] * w.stride;
+    const unsigned n = w.counts[slot];
+    const Wild *const list = w.lists + slot * MAX_WILD;
 
-    if (w != 0 && x >= 0 && x < nx && y >= 0 && y < ny && z >= 0 && z < nz)
-      atomicAdd (samples + z * slice + y * row + x, w * wild.value);
+    if (n > MAX_WILD) {
+      /* More than the list holds: all of the response is undefined. */
+      const size_t all = (size_t) nx * ny * nz;
+
+      for (size_t i = first; i < all; i += step)
+        samples[i / nx / ny * slice + i / nx % ny * row + i % nx] = NAN;
+      continue;
+    }
+    for (size_t i = first; i < (size_t) n * taps; i += step) {
+      const Wild wild = list[i / taps];
+      const int tap = i % taps;
+      const int x = wild.x - tap % w.taps[0];
+      const int y = wild.y - tap / w.taps[0] % w.taps[1];
+      const int z = wild.z - tap / w.taps[0] / w.taps[1];
+      const float weight = w.weights[(size_t) t * taps + tap];
+
+      if (weight != 0 && x >= 0 && x < nx && y >= 0 && y < ny && z >= 0
+          && z < nz)
+        atomicAdd (samples + z * slice + y * row + x, weight * wild.value);
+    }
   }
 }
 
@@ -496,19 +513,20 @@ Fft::make_sum (const int *slots, unsigned k, size_t c)
 void
 Fft::add_wild (const int *slots, unsigned k, size_t c)
 {
-  const int kx = pad.size[0] - pad.shape[0] + 1;
-  const int ky = pad.size[1] - pad.shape[1] + 1;
-  const int kz = pad.size[2] - pad.shape[2] + 1;
+  WildWindow w = { wild_counts.get () + c, wild.get () + c * MAX_WILD,
+    (int) job.shape.components };
+  size_t taps = 1;
 
-  for (unsigned t = 0; t < reach.slots; t++) {
-    const size_t i = slots[t] * job.shape.components + c;
-
-    wild_kernel<<<128, 256, 0, stream>>> (wild_counts.get () + i, wild.get ()
-        + i * MAX_WILD, wild_weights.get () + (size_t) (k * reach.slots + t)
-        * kx * ky * kz, kx, ky, kz, pad.shape[0], pad.shape[1], pad.shape[2],
-        pad.row, pad.slice, samples.get ());
-    ND_CUDA_LAUNCHED (wild_kernel);
+  for (int a = 0; a < 3; a++) {
+    w.taps[a] = pad.size[a] - pad.shape[a] + 1;
+    taps *= w.taps[a];
   }
+  w.weights = wild_weights.get () + k * reach.slots * taps;
+  w.n_slots = reach.slots;
+  memcpy (w.slots, slots, reach.slots * sizeof (int));
+  wild_kernel<<<128, 256, 0, stream>>> (w, pad.shape[0], pad.shape[1],
+      pad.shape[2], pad.row, pad.slice, samples.get ());
+  ND_CUDA_LAUNCHED (wild_kernel);
 }
 
 void

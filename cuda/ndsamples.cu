@@ -65,48 +65,90 @@ template <typename T> struct PadArguments
   WildList wild;
 };
 
-/* Each thread writes four padded samples of a row. */
-template <typename T> __global__ void
-pad_kernel (const PadArguments<T> a)
+/* Four samples of a row, of which some may lie at or beyond an edge. */
+template <typename T> __device__ static void
+load_at_edge (const PadArguments<T> &a, float level, int x0, int y, int z,
+    float (&four)[4])
 {
   const Pad &pad = a.pad;
-  const int x0 = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
-  const int y = blockIdx.y * blockDim.y + threadIdx.y;
-  const float level = pad.level ? *pad.level : 0;
-
-  if (x0 >= pad.full[0] || y >= pad.full[1])
-    return;
-  for (int z = blockIdx.z; z < pad.full[2]; z += gridDim.z) {
-    const bool inside = y < pad.size[1] && z < pad.size[2];
-    const int sy = border_index (pad.border, y - pad.before[1], pad.shape[1]);
-    const int sz = border_index (pad.border, z - pad.before[2], pad.shape[2]);
-    const unsigned char *in = a.in ? a.in + sy * a.row + sz * a.slice : nullptr;
-    float *out = a.out + z * pad.slice + y * pad.row;
+  const bool inside = y < pad.size[1] && z < pad.size[2];
+  const int sy = border_index (pad.border, y - pad.before[1], pad.shape[1]);
+  const int sz = border_index (pad.border, z - pad.before[2], pad.shape[2]);
 
 #pragma unroll
-    for (int x = x0; x < x0 + 4; x++) {
-      float value = pad.border_value;
+  for (int i = 0; i < 4; i++) {
+    const int x = x0 + i;
+    float value = pad.border_value;
 
-      if (x >= pad.full[0])
-        break;
-      if (!inside || x >= pad.size[0]) {
-        out[x] = 0;
-        continue;
-      }
-      if (in && sy >= 0 && sz >= 0) {
-        int sx = border_index (pad.border, x - pad.before[0], pad.shape[0]);
+    if (!inside || x >= pad.size[0]) {
+      four[i] = level;
+      continue;
+    }
+    if (a.in && sy >= 0 && sz >= 0) {
+      const int sx = border_index (pad.border, x - pad.before[0],
+          pad.shape[0]);
 
-        if (sx >= 0)
-          value = *(const T *) (in + sx * a.sample);
-      }
-      if (a.wild.count && !isfinite (value)) {
-        unsigned i = atomicAdd (a.wild.count, 1u);
+      if (sx >= 0)
+        value = *(const T *) (a.in + sx * a.sample + sy * a.row
+            + sz * a.slice);
+    }
+    four[i] = value;
+  }
+}
 
-        if (i < MAX_WILD)
-          a.wild.samples[i] = Wild { x, y, z, value };
-        value = level;
+/* Each thread writes four padded samples of a row; nothing but threads at an
+ * edge looks for one. */
+template <typename T> __global__ void
+pad_kernel (const __grid_constant__ PadArguments<T> a)
+{
+  const Pad &pad = a.pad;
+  const unsigned quads = (pad.full[0] + 3) / 4;
+  const float level = pad.level ? *pad.level : 0;
+  const size_t all = (size_t) quads * pad.full[1] * pad.full[2];
+  const size_t step = (size_t) gridDim.x * blockDim.x;
+
+  for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < all;
+      i += step) {
+    const unsigned line = i / quads;
+    const int x = 4 * (i - (size_t) line * quads);
+    const int y = line % pad.full[1], z = line / pad.full[1];
+    const int sx = x - pad.before[0], sy = y - pad.before[1];
+    const int sz = z - pad.before[2];
+    float *out = a.out + z * pad.slice + y * pad.row + x;
+    float four[4];
+
+    if (a.in && sx >= 0 && sx + 3 < pad.shape[0] && sy >= 0
+        && sy < pad.shape[1] && sz >= 0 && sz < pad.shape[2]) {
+      const unsigned char *in = a.in + sx * a.sample + sy * a.row
+          + sz * a.slice;
+
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+        four[j] = *(const T *) (in + j * a.sample);
+    } else {
+      load_at_edge (a, level, x, y, z, four);
+    }
+    if (a.wild.count) {
+#pragma unroll
+      for (int j = 0; j < 4; j++) {
+        if (isfinite (four[j]))
+          continue;
+        const unsigned at = atomicAdd (a.wild.count, 1u);
+
+        if (at < MAX_WILD)
+          a.wild.samples[at] = Wild { x + j, y, z, four[j] };
+        four[j] = level;
       }
-      out[x] = value - level;
+    }
+    if (((size_t) out & 15) == 0 && x + 3 < pad.full[0]) {
+      *(float4 *) out = make_float4 (four[0] - level, four[1] - level,
+          four[2] - level, four[3] - level);
+      continue;
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      if (x + j < pad.full[0])
+        out[j] = four[j] - level;
     }
   }
 }
@@ -116,9 +158,9 @@ launch_pad (const Pad &pad, const NdSamples *volume, size_t component,
     float *out, const WildList &wild, cudaStream_t stream)
 {
   PadArguments<T> a = {};
-  const dim3 threads (32, 4);
-  const dim3 blocks ((pad.full[0] + 127) / 128, (pad.full[1] + 3) / 4,
-      pad.full[2] < 65535 ? pad.full[2] : 65535);
+  const size_t quads = (size_t) ((pad.full[0] + 3) / 4) * pad.full[1]
+      * pad.full[2];
+  const size_t blocks = quads / 256 + 1 < 65535 ? quads / 256 + 1 : 65535;
 
   a.pad = pad;
   a.out = out;
@@ -129,7 +171,7 @@ launch_pad (const Pad &pad, const NdSamples *volume, size_t component,
     a.row = volume->row;
     a.slice = volume->slice;
   }
-  pad_kernel<T><<<blocks, threads, 0, stream>>> (a);
+  pad_kernel<T><<<blocks, 256, 0, stream>>> (a);
   ND_CUDA_LAUNCHED (pad_kernel);
 }
 

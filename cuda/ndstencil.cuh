@@ -68,7 +68,7 @@ private:
   Memory<float> weights;
 };
 
-/* Filters that one kernel takes. */
+/* Filters that one kernel takes at most; 4 and 1 are the others. */
 constexpr unsigned MAX_FILTERS = 12;
 
 } // namespace nd

@@ -26,7 +26,7 @@ const gchar *nd_method_name (NdMethod method);
 
 typedef struct
 {
-  NdShape shape;                /* of input and output; components interleaved */
+  NdShape shape;                /* of in and output; components interleaved */
   NdSampleType in_type;
   NdSampleType out_type;
   NdBorder border;              /* in x, y, z */

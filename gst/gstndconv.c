@@ -2,7 +2,7 @@
  *
  * All outputs leave through push_ready(), on the streaming thread. Numbers in
  * parentheses are those of the checklist for elements that keep history, which
- * tests/gst/checklist.c goes through.
+ * tests/gst/checklist*.c and changes.c go through.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

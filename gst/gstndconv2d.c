@@ -2,9 +2,9 @@
  * SECTION:element-ndconv2d
  * @title: ndconv2d
  *
- * Filters x and y of every frame of a video, or of every slice of a volume, with
- * one filter or a bank of filters. Nothing is read from other slices or frames:
- * there is no delay.
+ * Filters x and y of every frame of a video, or of every slice of a volume,
+ * with one filter or a bank of filters. Nothing is read from other slices or
+ * frames: there is no delay.
  *
  * Filters are flipped (true convolution, as scipy.ndimage.convolve). Planes of
  * YUV video are filtered each; chroma about its zero, 128.
@@ -56,4 +56,7 @@ gst_nd_conv2d_class_init (GstNdConv2dClass * klass)
       "2D convolution of every frame or slice", "Filter/Effect/Volume",
       "Filters frames and slices with non-separable 2D filters",
       "The ndconv developers");
+  gst_element_class_add_static_metadata (GST_ELEMENT_CLASS (klass), "example",
+      "gst-launch-1.0 videotestsrc ! video/x-raw,format=GRAY8 ! ndconv2d "
+      "filter=\"gaussian,sigma=2\" ! videoconvert ! autovideosink");
 }

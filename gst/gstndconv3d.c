@@ -6,9 +6,9 @@
  * stream of frames (video/x-raw); the property axes chooses otherwise.
  *
  * Over time it keeps a window of frames. N frames in give N frames out, each
- * with the timestamp of the frame it belongs to; the frames that the filter looks
- * ahead are the delay, and are reported as latency. time-border says what stands
- * before the first and after the last frame.
+ * with the timestamp of the frame it belongs to; the frames that the filter
+ * looks ahead are the delay, and are reported as latency. time-border says what
+ * stands before the first and after the last frame.
  *
  * Sizes and sigmas in a filter are for the three axes, in their order:
  * box,size=3:3:5 over x, y and time averages five frames.
@@ -66,6 +66,9 @@ gst_nd_conv3d_class_init (GstNdConv3dClass * klass)
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
       "3D convolution of volumes, or of frames over time",
       "Filter/Effect/Volume",
-      "Filters volumes in x, y, z, or frames over time, with non-separable 3D filters",
-      "The ndconv developers");
+      "Filters volumes in x, y, z, or frames over time, with non-separable 3D "
+      "filters", "The ndconv developers");
+  gst_element_class_add_static_metadata (GST_ELEMENT_CLASS (klass), "example",
+      "gst-launch-1.0 videotestsrc pattern=snow ! ndconv3d "
+      "filter=\"box,size=1:1:5\" ! videoconvert ! autovideosink");
 }

@@ -16,9 +16,9 @@
  * Changes of the properties while playing take effect at the next volume; the
  * window is kept where it holds what the new filter needs, otherwise what
  * remains in it comes out first. In reverse playback the filter is reversed in
- * time, so that the volumes are those of forward playback. Trick modes that skip
- * volumes filter what comes, as if it were evenly spaced. Tags and custom events
- * are not held back with the volumes that they came between.
+ * time, so that the volumes are those of forward playback. Trick modes that
+ * skip volumes filter what comes, as if it were evenly spaced. Tags and custom
+ * events are not held back with the volumes that they came between.
  *
  * ## Example launch lines
  * |[
@@ -66,6 +66,10 @@ gst_nd_conv4d_temporal_class_init (GstNdConv4dTemporalClass * klass)
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
       "4D convolution, x, y, z and time, of a stream of volumes",
       "Filter/Effect/Volume",
-      "Filters streams of volumes in x, y, z and time with non-separable 4D filters",
-      "The ndconv developers");
+      "Filters streams of volumes in x, y, z and time with non-separable 4D "
+      "filters", "The ndconv developers");
+  gst_element_class_add_static_metadata (GST_ELEMENT_CLASS (klass), "example",
+      "gst-launch-1.0 ndtestsrc is-live=true ! ndconv4dtemporal "
+      "filter=\"gaussian,sigma=1.0\" ! ndview ! videoconvert ! "
+      "autovideosink");
 }

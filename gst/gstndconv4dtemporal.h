@@ -5,6 +5,7 @@
 
 G_BEGIN_DECLS
 
-G_DECLARE_FINAL_TYPE (GstNdConv4dTemporal, gst_nd_conv4d_temporal, GST, ND_CONV4D_TEMPORAL, GstNdConv)
+G_DECLARE_FINAL_TYPE (GstNdConv4dTemporal, gst_nd_conv4d_temporal, GST,
+    ND_CONV4D_TEMPORAL, GstNdConv)
 
 G_END_DECLS

@@ -423,6 +423,9 @@ gst_nd_file_sink_class_init (GstNdFileSinkClass * klass)
       "Volume recorder", "Sink/File",
       "Writes volumes and frames to a file (NIfTI-1, NIfTI-2, .nii.gz, raw) as "
       "they come, with their rate and geometry", "The ndconv developers");
+  gst_element_class_add_static_metadata (element_class, "example",
+      "gst-launch-1.0 ndtestsrc num-buffers=40 ! ndfilesink "
+      "location=heart.nii.gz");
 
   element_class->change_state = gst_nd_file_sink_change_state;
   sink_class->set_caps = gst_nd_file_sink_set_caps;

@@ -588,6 +588,9 @@ gst_nd_file_src_class_init (GstNdFileSrcClass * klass)
       "Recorded volume source", "Source/File",
       "Reads recorded volumes (NIfTI-1, NIfTI-2, .nii.gz, raw) one at a time, "
       "with their rate and geometry", "The ndconv developers");
+  gst_element_class_add_static_metadata (element_class, "example",
+      "gst-launch-1.0 ndfilesrc location=heart.nii.gz ! ndview "
+      "mode=orthogonal ! videoconvert ! autovideosink");
 
   element_class->change_state = gst_nd_file_src_change_state;
   src_class->get_caps = gst_nd_file_src_get_caps;

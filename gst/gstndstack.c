@@ -5,8 +5,8 @@
  *
  * Stacks frames to volumes: as many as 'slices' says, one behind the other
  * along z, as a probe delivers them that sweeps a plane through a body. Takes
- * grey video (GRAY8 gives uint8, GRAY16 gives uint16) and other/tensors; volumes
- * of several slices are stacked the same way.
+ * grey video (GRAY8 gives uint8, GRAY16 gives uint16) and other/tensors;
+ * volumes of several slices are stacked the same way.
  *
  * A volume has the timestamp of its first frame and lasts until the end of its
  * last; the rate is divided by 'slices'. What is left when the stream ends,
@@ -466,7 +466,11 @@ gst_nd_stack_class_init (GstNdStackClass * klass)
   gst_element_class_set_static_metadata (element_class, "Frames to volumes",
       "Filter/Converter/Video", "Stacks frames along z to volumes: N frames "
       "give N / 'slices' volumes, each with the time of its first frame. An "
-      "incomplete volume is discarded and reported", "The ndconv authors");
+      "incomplete volume is discarded and reported", "The ndconv developers");
+  gst_element_class_add_static_metadata (element_class, "example",
+      "gst-launch-1.0 videotestsrc num-buffers=256 ! "
+      "video/x-raw,format=GRAY8 ! ndstack slices=32 ! ndfilesink "
+      "location=sweep.nii.gz");
 
   trans_class->passthrough_on_same_caps = FALSE;
   trans_class->start = gst_nd_stack_start;

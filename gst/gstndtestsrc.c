@@ -17,7 +17,7 @@
  * ]| A beating heart, its middle slice live.
  * |[
  * gst-launch-1.0 ndtestsrc pattern=noise num-buffers=20 ! other/tensors,types=float32,dimensions=1:64:64:32 ! ndfilesink location=noise.nii
- * ]| Twenty volumes of noise in a file; here the caps say of which type and size.
+ * ]| Twenty volumes of noise in a file; here caps say of which type and size.
  */
 #include "gstndtestsrc.h"
 
@@ -618,7 +618,10 @@ gst_nd_test_src_class_init (GstNdTestSrcClass * klass)
       "Source/Test", "Makes test volumes: a beating heart in 4D ultrasound, "
       "noise, ramps, impulses and constants, as other/tensors with dimensions "
       "components:x:y:z. Volume n depends on the properties and n only, so that"
-      " runs and seeks repeat exactly", "The ndconv authors");
+      " runs and seeks repeat exactly", "The ndconv developers");
+  gst_element_class_add_static_metadata (element_class, "example",
+      "gst-launch-1.0 ndtestsrc volume-size=96:96:96 is-live=true ! "
+      "ndview ! videoconvert ! autovideosink");
 
   base_class->start = gst_nd_test_src_start;
   base_class->stop = gst_nd_test_src_stop;

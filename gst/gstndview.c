@@ -511,7 +511,10 @@ gst_nd_view_class_init (GstNdViewClass * klass)
   gst_element_class_set_static_metadata (element_class, "Volumes to pictures",
       "Filter/Converter/Video", "Shows volumes as video: a slice, three "
       "orthogonal planes or a maximum projection, with window and level; "
-      "complex samples by their magnitude", "The ndconv authors");
+      "complex samples by their magnitude", "The ndconv developers");
+  gst_element_class_add_static_metadata (element_class, "example",
+      "gst-launch-1.0 ndtestsrc is-live=true ! ndview mode=projection "
+      "axis=y ! videoconvert ! autovideosink");
 
   trans_class->passthrough_on_same_caps = FALSE;
   trans_class->start = gst_nd_view_start;

@@ -9,16 +9,7 @@
 #include "cpu/ndcpu.h"
 #include "engine/ndconvolver.h"
 #include "engine/nderror.h"
-
-/* A size that no machine has is a test, not a bug: malloc says no, as it does
- * without a sanitizer. */
-__attribute__((visibility ("default")))
-     const char *__asan_default_options (void);
-
-     const char *__asan_default_options (void)
-{
-  return "allocator_may_return_null=1";
-}
+#include "tests/sanitizers.h"
 
 #define SAMPLES 6               /* of plane 0; plane 1 has half of them */
 #define MAX_VOLUMES 64

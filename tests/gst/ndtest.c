@@ -3,16 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-/* A size that no machine has is a test, not a bug: malloc says no, as it does
- * without a sanitizer. */
-__attribute__((visibility ("default")))
-     const char *__asan_default_options (void);
-
-     const char *__asan_default_options (void)
-{
-  return "allocator_may_return_null=1";
-}
+#include "tests/sanitizers.h"
 
 /* The model */
 
@@ -494,7 +485,11 @@ test_count (guint count)
 
   if (preload && strstr (preload, "vgpreload"))
     return MAX (1, count / 1000);
+#if defined (__SANITIZE_ADDRESS__) || defined (__SANITIZE_THREAD__)
+  return MAX (1, count / 20);
+#else
   return count;
+#endif
 }
 
 GRand *

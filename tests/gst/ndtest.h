@@ -130,7 +130,7 @@ gsize type_size (const gchar * type);
 gdouble type_get (const gchar * type, gconstpointer data, gsize i);
 void type_set (const gchar * type, gpointer data, gsize i, gdouble value);
 
-/* One part in a thousand under valgrind. */
+/* A twentieth under a sanitizer, a thousandth under valgrind. */
 guint test_count (guint count);
 
 /* Prints and uses the seed in ND_SEED, or a new one. */

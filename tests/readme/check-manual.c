@@ -21,8 +21,8 @@ count_message (const gchar * domain, GLogLevelFlags level, const gchar * text,
 static GList *
 element_factories (void)
 {
-  GList *features = gst_registry_get_feature_list_by_plugin (gst_registry_get (),
-      PLUGIN);
+  GstRegistry *registry = gst_registry_get ();
+  GList *features = gst_registry_get_feature_list_by_plugin (registry, PLUGIN);
 
   g_assert_cmpuint (g_list_length (features), >=, 8);
   return features;
@@ -103,14 +103,12 @@ test_properties (void)
       n_checked++;
       if (!blurb || strlen (blurb) < 12
           || g_str_equal (blurb, g_param_spec_get_nick (pspecs[i])))
-        g_error ("%s: the property %s is not explained", name,
-            pspecs[i]->name);
+        g_error ("%s: the property %s is not explained", name, pspecs[i]->name);
       if (!(pspecs[i]->flags & G_PARAM_WRITABLE))
         continue;
       if (!(pspecs[i]->flags & (GST_PARAM_MUTABLE_READY
                   | GST_PARAM_MUTABLE_PAUSED | GST_PARAM_MUTABLE_PLAYING)))
-        g_error ("%s: when may the property %s change?", name,
-            pspecs[i]->name);
+        g_error ("%s: when may the property %s change?", name, pspecs[i]->name);
       if (G_IS_PARAM_SPEC_ENUM (pspecs[i]))
         check_enum (name, pspecs[i]);
     }

@@ -1,0 +1,102 @@
+/* Tells the thread sanitizer what GLib's locks order. GLib is not built with
+ * the sanitizer and its locks are futexes, so that without this every field
+ * that a lock guards looks like a race. Preloaded; each function calls GLib's
+ * own, and says in the sanitizer's words what it did.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include <dlfcn.h>
+#include <gst/gst.h>
+
+void __tsan_acquire (void *address);
+void __tsan_release (void *address);
+
+/* The function of this name behind this one. */
+#define REAL(name) \
+    static __typeof__ (name) *real; \
+    if (!real) \
+      real = (__typeof__ (name) *) dlsym (RTLD_NEXT, G_STRINGIFY (name))
+
+#define LOCK(type, name) \
+void name (type * lock) \
+{ \
+  REAL (name); \
+  real (lock); \
+  __tsan_acquire (lock); \
+}
+
+#define TRYLOCK(type, name) \
+gboolean name (type * lock) \
+{ \
+  gboolean got; \
+  REAL (name); \
+  got = real (lock); \
+  if (got) \
+    __tsan_acquire (lock); \
+  return got; \
+}
+
+#define UNLOCK(type, name) \
+void name (type * lock) \
+{ \
+  REAL (name); \
+  __tsan_release (lock); \
+  real (lock); \
+}
+
+LOCK (GMutex, g_mutex_lock)
+TRYLOCK (GMutex, g_mutex_trylock)
+UNLOCK (GMutex, g_mutex_unlock)
+LOCK (GRWLock, g_rw_lock_reader_lock)
+UNLOCK (GRWLock, g_rw_lock_reader_unlock)
+LOCK (GRWLock, g_rw_lock_writer_lock)
+UNLOCK (GRWLock, g_rw_lock_writer_unlock)
+
+void
+g_cond_wait (GCond * cond, GMutex * lock)
+{
+  REAL (g_cond_wait);
+  __tsan_release (lock);
+  real (cond, lock);
+  __tsan_acquire (lock);
+}
+
+gboolean
+g_cond_wait_until (GCond * cond, GMutex * lock, gint64 end_time)
+{
+  gboolean in_time;
+
+  REAL (g_cond_wait_until);
+  __tsan_release (lock);
+  in_time = real (cond, lock, end_time);
+  __tsan_acquire (lock);
+  return in_time;
+}
+
+/* Who takes the last reference comes after all who gave theirs back. */
+void
+gst_mini_object_unref (GstMiniObject * object)
+{
+  REAL (gst_mini_object_unref);
+  __tsan_release (object);
+  __tsan_acquire (object);
+  real (object);
+}
+
+void
+g_object_unref (gpointer object)
+{
+  REAL (g_object_unref);
+  __tsan_release (object);
+  __tsan_acquire (object);
+  real (object);
+}
+
+void
+gst_object_unref (gpointer object)
+{
+  REAL (gst_object_unref);
+  __tsan_release (object);
+  __tsan_acquire (object);
+  real (object);
+}
