@@ -65,10 +65,12 @@ nd_backend_find (const gchar * name, gint device_id, GError ** error)
     if (name && g_strcmp0 (name, backends[i]->name) != 0)
       continue;
     known = TRUE;
-    if (backends[i]->available (device_id, name ? error : NULL))
+    if (backends[i]->available (device_id, name ? error : NULL)) {
       found = backends[i];
-    else if (name)
+    } else if (name) {
+      g_prefix_error (error, "Back end '%s': ", name);
       break;
+    }
   }
   g_mutex_unlock (&lock);
   if (!found && !(name && known))

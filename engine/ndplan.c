@@ -48,6 +48,10 @@ nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
   plan->bank = nd_bank_copy (job->bank);
   plan->job.bank = plan->bank;
   plan->backend = nd_backend_find (backend, device_id, error);
+  /* The best back end need not have every method. */
+  if (!backend && plan->backend && method != ND_METHODS
+      && !isfinite (plan->backend->cost (&plan->job, method, NULL)))
+    plan->backend = nd_backend_find ("cpu", device_id, error);
   if (!plan->backend || !choose_method (plan, method, error))
     return NULL;
   plan->ring = plan->backend->ring_new (&plan->job, plan->method, device_id,

@@ -9,7 +9,7 @@
 #include "gstndconv.h"
 
 #include <string.h>
-#include "cpu/ndcpu.h"
+#include "gstndbackends.h"
 #include "gstndconvcaps.h"
 #include "gstnderror.h"
 #include "gstndfilterspec.h"
@@ -792,8 +792,13 @@ gst_nd_conv_sink_event (GstBaseTransform * trans, GstEvent * event)
     case GST_EVENT_SEGMENT:
       ok = segment_event (self, event);
       break;
-    case GST_EVENT_STREAM_START:
     case GST_EVENT_EOS:
+      /* After an error the stream is not whole: a sink that finishes its file
+       * at EOS must not take it for that. */
+      ok = !priv->failed;
+      end_stretch (self);
+      break;
+    case GST_EVENT_STREAM_START:
     case GST_EVENT_SEGMENT_DONE:
     case GST_EVENT_GAP:
       end_stretch (self);
@@ -913,6 +918,8 @@ gst_nd_conv_start (GstBaseTransform * trans)
     fail (self, error);
     return FALSE;
   }
+  if (settings.backend == GST_ND_BACKEND_AUTO)
+    gst_nd_backends_explain_auto (GST_ELEMENT (self), settings.device_id);
   return TRUE;
 }
 
@@ -1019,7 +1026,7 @@ gst_nd_conv_class_init (GstNdConvClass * klass)
 
   GST_DEBUG_CATEGORY_INIT (gst_nd_conv_debug, "ndconv", 0,
       "filters of ndconv2d, ndconv3d and ndconv4dtemporal");
-  nd_backend_register (&nd_cpu_backend);
+  gst_nd_backends_open ();
 
   object_class->set_property = gst_nd_conv_set_property;
   object_class->get_property = gst_nd_conv_get_property;

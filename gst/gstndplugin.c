@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <gst/gst.h>
+#include "gstndbackends.h"
 #include "gstndelements.h"
 
 static gboolean
@@ -7,6 +8,7 @@ plugin_init (GstPlugin * plugin)
 {
   gboolean ok = FALSE;
 
+  gst_nd_backends_init (plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv2d, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv3d, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv4dtemporal, plugin);

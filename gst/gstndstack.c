@@ -57,6 +57,7 @@ struct _GstNdStack
   GstClockTime end;             /* of its last slice */
   GstBuffer *complete;
   guint64 stacked, discarded;   /* frames */
+  gboolean failed;              /* an error was posted */
 };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
@@ -165,6 +166,7 @@ gst_nd_stack_start (GstBaseTransform * trans)
   self->rate_n = self->rate_d = 0;
   GST_OBJECT_UNLOCK (self);
   self->stacked = self->discarded = 0;
+  self->failed = FALSE;
   return TRUE;
 }
 
@@ -324,6 +326,7 @@ add_frame (GstNdStack * self, GstBuffer * frame)
   }
   if (!ok) {
     forget_volume (self);
+    self->failed = TRUE;
     GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A frame has %" G_GSIZE_FORMAT
             " bytes, which does not fit its caps: %" G_GSIZE_FORMAT
             " bytes of samples are wanted", gst_buffer_get_size (frame),
@@ -388,6 +391,11 @@ gst_nd_stack_sink_event (GstBaseTransform * trans, GstEvent * event)
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_EOS:
       discard_volume (self, "the stream ends");
+      /* After an error a sink must not take the recording for whole. */
+      if (self->failed) {
+        gst_event_unref (event);
+        return FALSE;
+      }
       break;
     case GST_EVENT_GAP:
       discard_volume (self, "frames are missing");

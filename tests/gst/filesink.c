@@ -460,6 +460,47 @@ GST_START_TEST (test_video_too_small)
 GST_END_TEST;
 
 /* A file size limit stands for a full disk. */
+/* The third buffer that passes is cut short. */
+static GstPadProbeReturn
+cut_third (GstPad * pad, GstPadProbeInfo * info, gpointer n)
+{
+  GstBuffer *buffer = gst_buffer_copy (GST_PAD_PROBE_INFO_BUFFER (info));
+
+  gst_buffer_unref (GST_PAD_PROBE_INFO_BUFFER (info));
+  if (++*(gint *) n == 3)
+    gst_buffer_resize (buffer, 0, gst_buffer_get_size (buffer) / 2);
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+/* An error on the way ends the stream, and its EOS makes no file of a part. */
+GST_START_TEST (test_error_upstream)
+{
+  static const gchar *const filters[] = {
+    "ndconv4dtemporal filter=\"box,size=3\" backend=cpu", "ndstack slices=2"
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (filters); i++) {
+    g_autofree gchar *path = file_path (i ? "stack.nii" : "filter.nii");
+    g_autoptr (GstElement) pipeline = launch ("ndtestsrc name=source "
+        "num-buffers=9 volume-size=8:8:1 ! %s ! ndfilesink location=%s",
+        filters[i], path);
+    g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (pipeline),
+        "source");
+    g_autoptr (GstPad) pad = gst_element_get_static_pad (source, "src");
+    g_auto (Outcome) outcome = { 0 };
+    gint n = 0;
+
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, cut_third, &n, NULL);
+    run_pipeline (pipeline, &outcome);
+    fail_unless (outcome.n_errors > 0);
+    fail_unless (outcome.n_eos == 0);
+    fail_if (file_exists (path), "%s looks whole", path);
+  }
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_disk_full)
 {
   static const gchar *const names[] = { "out.nii", "out.nii.gz", "out.raw" };
@@ -550,6 +591,7 @@ ndfilesink_suite (void)
   tcase_add_test (tc, test_flush);
   tcase_add_test (tc, test_video);
   tcase_add_test (tc, test_video_too_small);
+  tcase_add_test (tc, test_error_upstream);
   tcase_add_test (tc, test_disk_full);
   tcase_add_test (tc, test_memory);
   return s;

@@ -13,7 +13,7 @@ void __tsan_release (void *address);
 
 /* The function of this name behind this one. */
 #define REAL(name) \
-    static __typeof__ (name) *real; \
+    static __typeof__ (name) *_Atomic real; \
     if (!real) \
       real = (__typeof__ (name) *) dlsym (RTLD_NEXT, G_STRINGIFY (name))
 
