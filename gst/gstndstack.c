@@ -394,7 +394,7 @@ gst_nd_stack_sink_event (GstBaseTransform * trans, GstEvent * event)
       /* After an error a sink must not take the recording for whole. */
       if (self->failed) {
         gst_event_unref (event);
-        return FALSE;
+        return TRUE;
       }
       break;
     case GST_EVENT_GAP:

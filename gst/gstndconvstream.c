@@ -1,0 +1,507 @@
+/* What volumes do to the window. All outputs leave through push_ready(), on the
+ * streaming thread. Numbers in parentheses are those of the checklist for
+ * elements that keep history.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstndconvprivate.h"
+
+#include <string.h>
+#include "gstnderror.h"
+#include "gstndfilterspec.h"
+
+GST_DEBUG_CATEGORY_EXTERN (gst_nd_conv_debug);
+#define GST_CAT_DEFAULT gst_nd_conv_debug
+
+/* Building the convolver */
+
+void
+gst_nd_conv_set_latency (GstNdConv * self)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstClockTime duration = gst_nd_format_duration (&priv->in), latency = 0;
+  gboolean changed;
+
+  if (GST_CLOCK_TIME_IS_VALID (duration))
+    latency = nd_window_delay (nd_convolver_window (priv->convolver))
+        * duration;
+  GST_OBJECT_LOCK (self);
+  changed = latency != priv->latency;
+  priv->latency = latency;
+  GST_OBJECT_UNLOCK (self);
+  if (changed)
+    gst_element_post_message (GST_ELEMENT (self),
+        gst_message_new_latency (GST_OBJECT (self)));
+}
+
+static void
+set_plan_stats (GstNdConv * self)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  const NdPlan *plan = nd_convolver_plan (priv->convolver, 0);
+  GstStructure *s = gst_structure_new ("ndconv-stats",
+      "backend", G_TYPE_STRING, plan->backend->name,
+      "method", G_TYPE_STRING, nd_method_name (plan->method),
+      "reason", G_TYPE_STRING, plan->reason,
+      "seconds-estimate", G_TYPE_DOUBLE, plan->estimate,
+      "bytes", G_TYPE_UINT64, (guint64) nd_convolver_bytes (priv->convolver),
+      NULL);
+
+  GST_INFO_OBJECT (self, "planned: %" GST_PTR_FORMAT, s);
+  GST_OBJECT_LOCK (self);
+  if (priv->plan_stats)
+    gst_structure_free (priv->plan_stats);
+  priv->plan_stats = s;
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* Chroma is filtered about its zero: a sum of zero gives gray, not green. */
+static void
+set_scales (GstNdConv * self)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  const NdBank *bank = nd_convolver_plan (priv->convolver, 0)->bank;
+
+  for (guint p = 0; p < priv->in.n_planes; p++) {
+    gdouble zero = gst_nd_format_zero (&priv->in, p);
+
+    priv->scale[p].gain = priv->active.gain;
+    priv->scale[p].offset = zero == 0 ? priv->active.offset
+        : zero - priv->active.gain * zero * nd_filter_sum (bank->filters[0]);
+  }
+}
+
+NdConvolver *
+gst_nd_conv_build (GstNdConv * self, const GstNdConvSettings * settings,
+    NdSampleType out_type, GError ** error)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  NdAxes axes = GST_ND_CONV_GET_CLASS (self)->axes (settings,
+      priv->in.is_video);
+  g_autoptr (NdBank) bank = gst_nd_filter_spec_parse (settings->filter, &axes,
+      settings->origin, settings->causal, settings->normalize, error);
+  NdConvolverSettings wanted = {.n_planes = priv->in.n_planes,
+    .time_border = settings->time_border,.reverse = priv->reverse,
+    .backend = gst_nd_conv_settings_backend (settings),
+    .device_id = settings->device_id,.method = settings->method
+  };
+
+  if (!bank)
+    return NULL;
+  for (guint p = 0; p < wanted.n_planes; p++) {
+    gdouble zero = gst_nd_format_zero (&priv->in, p);
+
+    wanted.jobs[p] = (NdJob) {
+    .shape = priv->in.planes[p],.in_type = priv->in.type,.out_type =
+          out_type,.border = settings->border,.border_value =
+          zero == 0 ? settings->border_value : zero,.bank = bank};
+  }
+  return nd_convolver_new (&wanted, error);
+}
+
+void
+gst_nd_conv_activate (GstNdConv * self, const GstNdConvSettings * settings)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+
+  gst_nd_conv_settings_copy (&priv->active, settings);
+  priv->n_filters = MAX (1, gst_nd_filter_spec_check (settings->filter, NULL));
+}
+
+void
+gst_nd_conv_use (GstNdConv * self, NdConvolver * convolver)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+
+  g_clear_pointer (&priv->convolver, nd_convolver_free);
+  priv->convolver = convolver;
+  set_scales (self);
+  set_plan_stats (self);
+  gst_nd_conv_set_latency (self);
+}
+
+GstFlowReturn
+gst_nd_conv_fail (GstNdConv * self, const GError * error)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+
+  if (!priv->failed)
+    gst_nd_element_error (GST_ELEMENT (self), error);
+  priv->failed = TRUE;
+  return GST_FLOW_ERROR;
+}
+
+/* Outputs */
+
+void
+gst_nd_conv_reset (GstNdConv * self)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+
+  if (priv->convolver)
+    nd_convolver_reset (priv->convolver);
+  g_queue_clear_full (&priv->anchors, (GDestroyNotify) gst_buffer_unref);
+  priv->expected = GST_CLOCK_TIME_NONE;
+  priv->push_seconds = 0;
+  priv->last_sample = -1;
+}
+
+static gboolean
+is_clipped (GstNdConv * self, GstBuffer * anchor)
+{
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  GstClockTime start = GST_BUFFER_PTS (anchor), stop;
+
+  if (!GST_CLOCK_TIME_IS_VALID (start)
+      || segment->format != GST_FORMAT_TIME)
+    return FALSE;
+  stop = GST_BUFFER_DURATION_IS_VALID (anchor)
+      ? start + GST_BUFFER_DURATION (anchor) : GST_CLOCK_TIME_NONE;
+  return !gst_segment_clip (segment, GST_FORMAT_TIME, start, stop, NULL, NULL);
+}
+
+/* QoS says that @anchor would come too late; then tells it on the bus (21). */
+static gboolean
+is_late (GstNdConv * self, GstBuffer * anchor)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  GstClockTime earliest, running_time, stream_time;
+  guint64 out, late;
+  GstMessage *message;
+
+  if (!GST_BUFFER_PTS_IS_VALID (anchor)
+      || segment->format != GST_FORMAT_TIME
+      || !gst_base_transform_is_qos_enabled (GST_BASE_TRANSFORM (self)))
+    return FALSE;
+  running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME,
+      GST_BUFFER_PTS (anchor));
+  GST_OBJECT_LOCK (self);
+  earliest = priv->earliest_time;
+  if (!GST_CLOCK_TIME_IS_VALID (earliest)
+      || !GST_CLOCK_TIME_IS_VALID (running_time) || running_time > earliest) {
+    GST_OBJECT_UNLOCK (self);
+    return FALSE;
+  }
+  late = ++priv->stats.late;
+  out = priv->stats.out;
+  GST_OBJECT_UNLOCK (self);
+
+  stream_time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME,
+      GST_BUFFER_PTS (anchor));
+  message = gst_message_new_qos (GST_OBJECT (self), FALSE, running_time,
+      stream_time, GST_BUFFER_PTS (anchor), GST_BUFFER_DURATION (anchor));
+  gst_message_set_qos_values (message, GST_CLOCK_DIFF (running_time, earliest),
+      1.0, 1000000);
+  gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, out, late);
+  gst_element_post_message (GST_ELEMENT (self), message);
+  return TRUE;
+}
+
+static void
+count_output (GstNdConv * self, gdouble seconds)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvStats *stats = &priv->stats;
+
+  seconds += priv->push_seconds;
+  priv->push_seconds = 0;
+  GST_OBJECT_LOCK (self);
+  stats->min = stats->out == 0 ? seconds : MIN (stats->min, seconds);
+  stats->max = MAX (stats->max, seconds);
+  stats->sum += seconds;
+  stats->out++;
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* Fills @out with the next response, timed. */
+static gboolean
+respond (GstNdConv * self, GstBuffer * out, GError ** error)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  gint64 begin = g_get_monotonic_time ();
+  GstNdMap map;
+  gboolean ok;
+
+  /* Downstream's pool may have larger ones. */
+  if (!priv->out.is_video)
+    gst_buffer_set_size (out, priv->out.size);
+  if (!gst_nd_map (&map, &priv->out, out, GST_MAP_WRITE)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FAILED, "The memory for an output "
+        "cannot be written: downstream's buffers do not fit its caps");
+    return FALSE;
+  }
+  ok = nd_convolver_respond (priv->convolver, priv->scale, map.planes, error);
+  gst_nd_unmap (&map);
+  count_output (self, (g_get_monotonic_time () - begin) * 1e-6);
+  return ok;
+}
+
+/* What the base class answers a POSITION query with (20). */
+static void
+set_position (GstNdConv * self, GstBuffer * anchor)
+{
+  GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+
+  if (!GST_BUFFER_PTS_IS_VALID (anchor))
+    return;
+  segment->position = GST_BUFFER_PTS (anchor);
+  if (segment->rate > 0 && GST_BUFFER_DURATION_IS_VALID (anchor))
+    segment->position += GST_BUFFER_DURATION (anchor);
+}
+
+/* Makes and pushes the output of the convolver's anchor, or skips it. */
+static GstFlowReturn
+push_one (GstNdConv * self)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  const NdWindow *window = nd_convolver_window (priv->convolver);
+  gboolean gap = priv->last_sample < window->anchor - (gint64) window->behind;
+  g_autoptr (GstBuffer) anchor = g_queue_pop_head (&priv->anchors);
+  g_autoptr (GError) error = NULL;
+  GstBuffer *out = NULL;
+  GstFlowReturn ret;
+
+  set_position (self, anchor);
+  if (is_clipped (self, anchor)) {
+    GST_OBJECT_LOCK (self);
+    priv->stats.clipped++;
+    GST_OBJECT_UNLOCK (self);
+    nd_convolver_skip (priv->convolver);
+    return GST_FLOW_OK;
+  }
+  if (is_late (self, anchor)) {
+    nd_convolver_skip (priv->convolver);
+    priv->discont = TRUE;
+    return GST_FLOW_OK;
+  }
+  ret = GST_BASE_TRANSFORM_GET_CLASS (self)->prepare_output_buffer (trans,
+      anchor, &out);
+  if (ret != GST_FLOW_OK)
+    return ret;
+  if (!respond (self, out, &error)) {
+    gst_buffer_unref (out);
+    return gst_nd_conv_fail (self, error);
+  }
+  if (priv->discont)
+    GST_BUFFER_FLAG_SET (out, GST_BUFFER_FLAG_DISCONT);
+  else
+    GST_BUFFER_FLAG_UNSET (out, GST_BUFFER_FLAG_DISCONT);
+  if (gap)
+    GST_BUFFER_FLAG_SET (out, GST_BUFFER_FLAG_GAP);
+  priv->discont = FALSE;
+  return gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (trans), out);
+}
+
+static GstFlowReturn
+push_ready (GstNdConv * self)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  while (ret == GST_FLOW_OK && nd_convolver_ready (priv->convolver))
+    ret = push_one (self);
+  return ret;
+}
+
+/* What remains comes out with the time border beyond the end; then the stream
+ * is forgotten. A push that fails ends it, and the rest is dropped (5). */
+static GstFlowReturn
+drain (GstNdConv * self)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  if (priv->convolver && !priv->failed) {
+    nd_convolver_end (priv->convolver);
+    ret = push_ready (self);
+  }
+  gst_nd_conv_reset (self);
+  return ret;
+}
+
+GstFlowReturn
+gst_nd_conv_end_stretch (GstNdConv * self)
+{
+  GstFlowReturn ret = drain (self);
+
+  gst_nd_conv_private (self)->discont = TRUE;
+  return ret;
+}
+
+/* Changes while playing (30) */
+
+/* The type of the output for @settings. */
+static NdSampleType
+output_type (GstNdConv * self, const GstNdConvSettings * settings)
+{
+  return settings->output_type ==
+      GST_ND_OUTPUT_SAME ? gst_nd_conv_private (self)->
+      in.type : (NdSampleType) settings->output_type;
+}
+
+/* Goes on with what the window holds, where it holds enough. */
+static GstFlowReturn
+change_convolver (GstNdConv * self, NdConvolver * next)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  NdConvolver *old = priv->convolver;
+  g_autoptr (GError) error = NULL;
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  if (!nd_convolver_continue (next, old)) {
+    ret = drain (self);
+    gst_nd_conv_use (self, next);
+    return ret;
+  }
+  priv->convolver = NULL;
+  gst_nd_conv_use (self, next);
+  while (ret == GST_FLOW_OK && nd_convolver_replay (next, old, &error))
+    ret = push_ready (self);
+  nd_convolver_free (old);
+  if (error)
+    ret = gst_nd_conv_fail (self, error);
+  if (ret != GST_FLOW_OK)
+    gst_nd_conv_reset (self);
+  return ret;
+}
+
+/* The bank or type of the output are others, and caps with them: the base class
+ * negotiates before the next volume, and set_caps() builds. */
+static GstFlowReturn
+change_caps (GstNdConv * self)
+{
+  GstFlowReturn ret = drain (self);
+
+  g_clear_pointer (&gst_nd_conv_private (self)->convolver, nd_convolver_free);
+  gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+  return ret;
+}
+
+GstFlowReturn
+gst_nd_conv_apply_settings (GstNdConv * self)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  g_auto (GstNdConvSettings) settings = { 0 };
+  g_autoptr (NdConvolver) next = NULL;
+  g_autoptr (GError) error = NULL;
+  gboolean keeps_caps;
+
+  GST_OBJECT_LOCK (self);
+  if (!priv->settings_changed || !priv->convolver) {
+    GST_OBJECT_UNLOCK (self);
+    return GST_FLOW_OK;
+  }
+  priv->settings_changed = FALSE;
+  gst_nd_conv_settings_copy (&settings, &priv->settings);
+  GST_OBJECT_UNLOCK (self);
+
+  next = gst_nd_conv_build (self, &settings, output_type (self, &settings),
+      &error);
+  if (!next) {
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
+        ("the old settings stay in use"));
+    return GST_FLOW_OK;
+  }
+  keeps_caps = output_type (self, &settings) == priv->out.type
+      && nd_convolver_plan (next, 0)->bank->n_filters == priv->out.responses;
+  GST_OBJECT_LOCK (self);
+  gst_nd_conv_activate (self, &settings);
+  GST_OBJECT_UNLOCK (self);
+  if (keeps_caps)
+    return change_convolver (self, g_steal_pointer (&next));
+  return change_caps (self);
+}
+
+/* Inputs */
+
+/* TRUE where the stream does not go on from the last volume (2, 15). In trick
+ * modes timestamps jump, and what comes is taken as evenly spaced (18). */
+static gboolean
+is_discontinuous (GstNdConv * self, GstBuffer * buffer)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstClockTime pts = GST_BUFFER_PTS (buffer);
+  GstClockTime duration = gst_nd_format_duration (&priv->in);
+  gboolean discont = GST_BUFFER_IS_DISCONT (buffer);
+
+  if (!GST_CLOCK_TIME_IS_VALID (pts) || GST_BASE_TRANSFORM (self)->segment.flags
+      & GST_SEGMENT_FLAG_TRICKMODE) {
+    priv->expected = GST_CLOCK_TIME_NONE;
+  } else if (GST_CLOCK_TIME_IS_VALID (duration)) {
+    if (GST_CLOCK_TIME_IS_VALID (priv->expected))
+      discont |= ABS (GST_CLOCK_DIFF (priv->expected, pts))
+          > (GstClockTimeDiff) duration / 2;
+    if (!priv->reverse)
+      priv->expected = pts + duration;
+    else
+      priv->expected = pts > duration ? pts - duration : 0;
+  }
+  return discont && nd_convolver_window (priv->convolver)->pushed > 0;
+}
+
+/* What an output takes from its anchor: all but the memory (6). */
+static GstBuffer *
+make_anchor (GstNdConv * self, GstBuffer * buffer)
+{
+  GstBuffer *anchor = gst_buffer_new ();
+
+  gst_buffer_copy_into (anchor, buffer, GST_BUFFER_COPY_FLAGS
+      | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META, 0, -1);
+  if (!GST_BUFFER_DURATION_IS_VALID (anchor))
+    GST_BUFFER_DURATION (anchor) =
+        gst_nd_format_duration (&gst_nd_conv_private (self)->in);
+  return anchor;
+}
+
+static GstFlowReturn
+push_volume (GstNdConv * self, GstBuffer * buffer)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  gint64 position = nd_convolver_window (priv->convolver)->pushed, begin;
+  g_autoptr (GError) error = NULL;
+  GstNdMap map;
+  gboolean ok;
+
+  if (!gst_nd_map (&map, &priv->in, buffer, GST_MAP_READ)) {
+    if (!priv->failed)
+      GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE, ("A buffer of %"
+              G_GSIZE_FORMAT " bytes came where the caps ask for %"
+              G_GSIZE_FORMAT ": upstream must send one whole volume in each "
+              "buffer", gst_buffer_get_size (buffer), priv->in.size), (NULL));
+    priv->failed = TRUE;
+    return GST_FLOW_ERROR;
+  }
+  begin = g_get_monotonic_time ();
+  ok = nd_convolver_push (priv->convolver, map.planes, &error);
+  priv->push_seconds += (g_get_monotonic_time () - begin) * 1e-6;
+  gst_nd_unmap (&map);
+  if (!ok)
+    return gst_nd_conv_fail (self, error);
+  if (!GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP))
+    priv->last_sample = position;
+  g_queue_push_tail (&priv->anchors, make_anchor (self, buffer));
+  GST_OBJECT_LOCK (self);
+  priv->stats.in++;
+  GST_OBJECT_UNLOCK (self);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn
+gst_nd_conv_take_volume (GstNdConv * self, GstBuffer * buffer)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstFlowReturn ret;
+
+  if (is_discontinuous (self, buffer)) {
+    GstClockTime expected = priv->expected;
+
+    ret = gst_nd_conv_end_stretch (self);
+    priv->expected = expected;
+    if (ret != GST_FLOW_OK)
+      return ret;
+  }
+  ret = push_volume (self, buffer);
+  return ret == GST_FLOW_OK ? push_ready (self) : ret;
+}
