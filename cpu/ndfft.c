@@ -18,7 +18,9 @@
 #include "ndcost.h"
 #include "ndkernels.h"
 #include "ndpad.h"
+#include "ndthreads.h"
 #include "ndtransform.h"
+#include "engine/nderror.h"
 
 /* A sample that is not finite. */
 typedef struct
@@ -217,8 +219,13 @@ fft_create (const NdJob * job, GError ** error)
   outputs = nd_size_mul (job->shape.size[0], job->shape.size[1],
       job->shape.size[2]);
   fft->transform = nd_transform_new (size, error);
-  if (!fft->transform || !nd_pad_init (&fft->pad, job, &fft->reach))
+  if (!fft->transform)
     goto failed;
+  if (!nd_pad_init (&fft->pad, job, &fft->reach)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE, "Not enough memory for a "
+        "volume of such long axes");
+    goto failed;
+  }
   fft->numbers = nd_transform_numbers (fft->transform);
   fft->ring_memory = nd_floats_new (nd_size_mul (2 * fft->numbers,
           fft->n_slots, components), error);
@@ -253,8 +260,11 @@ fft_bytes (gconstpointer state)
   gsize spectra = fft->n_slots * fft->job.shape.components
       + count_spectra (&fft->job, &fft->reach);
 
+  gsize wild = fft->wild_responses ? fft->job.shape.size[0]
+      * fft->job.shape.size[1] * fft->job.shape.size[2] : 0;
+
   return nd_transform_bytes (fft->transform)
-      + 2 * fft->numbers * spectra * sizeof (gfloat);
+      + (2 * fft->numbers * spectra + wild) * sizeof (gfloat);
 }
 
 typedef struct
@@ -297,21 +307,21 @@ load_row (gsize y, gsize z, gfloat * row, gpointer data)
 
   nd_pad_row (&fft->pad, push->volume, push->component, y, z, row);
   for (gsize x = 0; x < n; x++) {
-    check += row[x] * 0.0f;
     row[x] -= level;
+    check += row[x] * 0.0f;
   }
   if (check == 0)
     return;
+  pthread_mutex_lock (&fft->lock);
   for (gsize x = 0; x < n; x++) {
     Wild wild = {.at = {x, y, z},.value = row[x] };
 
     if (isfinite (row[x]))
       continue;
     row[x] = 0;
-    pthread_mutex_lock (&fft->lock);
     g_array_append_val (push->slot->wild, wild);
-    pthread_mutex_unlock (&fft->lock);
   }
+  pthread_mutex_unlock (&fft->lock);
 }
 
 static void
@@ -371,31 +381,57 @@ take_row (gsize y, gsize z, gfloat * row, gpointer data)
   nd_store_responses (row, size[0], 0, y, z, &respond->store);
 }
 
-/* Adds what filter @f at time @t answers to the samples left out of a slot. */
-static void
-add_wild (Fft * fft, const NdFilter * f, guint t, const Slot * slot)
+typedef struct
 {
-  const gdouble *w = filter_volume (f, &fft->reach, t);
+  Fft *fft;
+  const NdFilter *filter;
+  const Respond *respond;
+} AddWild;
+
+/* Adds what one row of coefficients answers to one sample: outputs from @first
+ * on, which may lie outside the volume. */
+static void
+add_wild_row (gfloat * restrict out, gssize width, gssize first,
+    const gdouble * restrict w, gssize n, gfloat value)
+{
+  gssize begin = MAX (0, -first), end = MIN (n, width - first);
+
+  for (gssize i = begin; i < end; i++)
+    out[first + i] += w[i] != 0 ? (gfloat) w[i] * value : 0;
+}
+
+/* Slice @z of what the filter answers to the samples left out of the window. */
+static void
+add_wild_slice (gsize z, guint worker, gpointer data)
+{
+  const AddWild *add = data;
+  Fft *fft = add->fft;
+  const NdFilter *f = add->filter;
   const gsize *size = fft->job.shape.size;
+  gfloat *slice = fft->wild_responses + z * size[1] * size[0];
   gint low[ND_AXES], high[ND_AXES];
+  gssize shift[3];
 
   nd_filter_reach (f, low, high);
-  for (guint i = 0; i < slot->wild->len; i++) {
-    const Wild *wild = &g_array_index (slot->wild, Wild, i);
-    const gdouble *tap = w;
+  for (guint a = 0; a < 3; a++)
+    shift[a] = fft->reach.low[a] - high[a];
+  memset (slice, 0, size[0] * size[1] * sizeof (gfloat));
+  for (guint t = 0; t < fft->reach.slots; t++) {
+    const gdouble *w = filter_volume (f, &fft->reach, t);
+    const GArray *wild = add->respond->slots[t]->wild;
 
-    for (gsize mz = 0; mz < f->size[2]; mz++) {
-      for (gsize my = 0; my < f->size[1]; my++) {
-        for (gsize mx = 0; mx < f->size[0]; mx++, tap++) {
-          gsize x = wild->at[0] + fft->reach.low[0] - high[0] + mx;
-          gsize y = wild->at[1] + fft->reach.low[1] - high[1] + my;
-          gsize z = wild->at[2] + fft->reach.low[2] - high[2] + mz;
+    for (guint i = 0; w && i < wild->len; i++) {
+      const Wild *sample = &g_array_index (wild, Wild, i);
+      gssize mz = (gssize) z - (gssize) sample->at[2] - shift[2];
+      gssize y = sample->at[1] + shift[1];
 
-          /* Below zero wraps to huge. */
-          if (*tap != 0 && x < size[0] && y < size[1] && z < size[2])
-            fft->wild_responses[(z * size[1] + y) * size[0] + x] +=
-                (gfloat) * tap * wild->value;
-        }
+      if (mz < 0 || mz >= (gssize) f->size[2])
+        continue;
+      for (gsize my = 0; my < f->size[1]; my++, y++) {
+        if (y >= 0 && y < (gssize) size[1])
+          add_wild_row (slice + y * size[0], size[0],
+              sample->at[0] + shift[0], w + (mz * f->size[1] + my)
+              * f->size[0], f->size[0], sample->value);
       }
     }
   }
@@ -431,12 +467,11 @@ fft_respond (gpointer state, const gint * slots, const NdScale * scale,
       }
       respond.level = level;
       if (respond.wild) {
-        memset (fft->wild_responses, 0, shape->size[0] * shape->size[1]
-            * shape->size[2] * sizeof (gfloat));
-        for (guint t = 0; t < fft->reach.slots; t++) {
-          if (respond.filters[t])
-            add_wild (fft, fft->job.bank->filters[k], t, at[t]);
-        }
+        AddWild add = {.fft = fft,.filter = fft->job.bank->filters[k],
+          .respond = &respond
+        };
+
+        nd_parallel_for (shape->size[2], add_wild_slice, &add);
       }
       respond.store.plane = k * out->response
           + c * nd_sample_size (fft->job.out_type);

@@ -86,15 +86,22 @@ sparse_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
   }
 }
 
+/* Sums longer than this are begun anew, and added up apart: rounding errors grow
+ * with the length of a sum. */
+#define SUM_TAPS 128
+
 INLINE void
 block (guint nv, const NdPlane * planes, guint n_planes,
     const gfloat * const *volumes, gsize origin, gsize row, gfloat * out)
 {
   Vector acc[ROWS][ND_BLOCK_MAX_VECTORS];
+  guint taps = 0;
 
   UNROLL for (gint r = 0; r < ROWS; r++) {
-    UNROLL for (guint i = 0; i < nv; i++)
+    UNROLL for (guint i = 0; i < nv; i++) {
       acc[r][i] = (Vector) { 0 };
+      *(Unaligned *) (out + (r * nv + i) * ND_VECTOR) = acc[r][i];
+    }
   }
   for (guint p = 0; p < n_planes; p++) {
     const NdPlane *plane = planes + p;
@@ -104,10 +111,16 @@ block (guint nv, const NdPlane * planes, guint n_planes,
       dense_plane (acc, nv, plane, in, row);
     else
       sparse_plane (acc, nv, plane, in, row);
-  }
-  UNROLL for (gint r = 0; r < ROWS; r++) {
-    UNROLL for (guint i = 0; i < nv; i++)
-      *(Unaligned *) (out + (r * nv + i) * ND_VECTOR) = acc[r][i];
+    taps += plane->nx ? plane->nx * plane->ny : plane->n_taps;
+    if (taps < SUM_TAPS && p + 1 < n_planes)
+      continue;
+    taps = 0;
+    UNROLL for (gint r = 0; r < ROWS; r++) {
+      UNROLL for (guint i = 0; i < nv; i++) {
+        *(Unaligned *) (out + (r * nv + i) * ND_VECTOR) += acc[r][i];
+        acc[r][i] = (Vector) { 0 };
+      }
+    }
   }
 }
 

@@ -13,29 +13,44 @@ nd_pad_init (NdPad * pad, const NdJob * job, const NdReach * reach)
   pad->shape = job->shape;
   pad->type = job->in_type;
   pad->border_value = job->border_value;
-  pad->before = -reach->low[ND_AXIS_X];
 
   for (guint a = 0; a < 3; a++) {
-    gsize more = reach->high[a] - reach->low[a];
+    gsize n = job->shape.size[a];
+    gsize around = reach->high[a] - reach->low[a];
 
-    if (!g_size_checked_add (&pad->size[a], job->shape.size[a], more)
-        || pad->size[a] > G_MAXSIZE / sizeof (gssize)) {
+    if (!g_size_checked_add (&pad->size[a], n, around)) {
       nd_pad_clear (pad);
       return FALSE;
     }
-    pad->index[a] = g_new (gssize, pad->size[a]);
-    for (gsize i = 0; i < pad->size[a]; i++)
-      pad->index[a][i] = nd_border_index (job->border,
-          (gint64) i + reach->low[a], job->shape.size[a]);
+    pad->before[a] = -reach->low[a];
+    pad->edge[a] = g_new (gssize, around);
+    for (gsize i = 0; i < around; i++) {
+      gint64 at = (gint64) i + reach->low[a];
+
+      pad->edge[a][i] = nd_border_index (job->border, i < pad->before[a] ? at
+          : at + (gint64) n, n);
+    }
   }
   return TRUE;
+}
+
+/* Where padded sample @i along @axis is found, or -1. */
+static gssize
+find (const NdPad * pad, guint axis, gsize i)
+{
+  gsize n = pad->shape.size[axis];
+
+  if (i < pad->before[axis])
+    return pad->edge[axis][i];
+  i -= pad->before[axis];
+  return i < n ? (gssize) i : pad->edge[axis][i - n + pad->before[axis]];
 }
 
 void
 nd_pad_clear (NdPad * pad)
 {
   for (guint a = 0; a < 3; a++)
-    g_clear_pointer (&pad->index[a], g_free);
+    g_clear_pointer (&pad->edge[a], g_free);
 }
 
 #define LOAD_ROW(type) G_STMT_START { \
@@ -80,12 +95,13 @@ void
 nd_pad_row (const NdPad * pad, const NdSamples * volume, gsize c, gsize y,
     gsize z, gfloat * row)
 {
-  gssize sy = pad->index[ND_AXIS_Y][y];
-  gssize sz = pad->index[ND_AXIS_Z][z];
+  gssize sy = find (pad, ND_AXIS_Y, y);
+  gssize sz = find (pad, ND_AXIS_Z, z);
   gsize n = pad->size[ND_AXIS_X];
   gsize width = pad->shape.size[ND_AXIS_X];
   gsize bytes = nd_sample_size (pad->type);
-  gfloat *inner = row + pad->before;
+  gsize before = pad->before[ND_AXIS_X];
+  gfloat *inner = row + before;
 
   if (!volume || sy < 0 || sz < 0) {
     fill_row (row, n, pad->border_value);
@@ -93,13 +109,10 @@ nd_pad_row (const NdPad * pad, const NdSamples * volume, gsize c, gsize y,
   }
   load_row (volume->data + c * bytes + sy * volume->row + sz * volume->slice,
       volume->sample / bytes, width, pad->type, inner);
-  for (gsize i = 0; i < n; i++) {
-    if (i == pad->before) {
-      i += width - 1;
-      continue;
-    }
-    row[i] = pad->index[ND_AXIS_X][i] < 0 ? pad->border_value
-        : inner[pad->index[ND_AXIS_X][i]];
+  for (gsize i = 0; i < n - width; i++) {
+    gssize at = pad->edge[ND_AXIS_X][i];
+
+    row[i < before ? i : i + width] = at < 0 ? pad->border_value : inner[at];
   }
 }
 

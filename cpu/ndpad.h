@@ -17,8 +17,8 @@ typedef struct
   NdSampleType type;
   gfloat border_value;
   gsize size[3];                /* padded */
-  gsize before;                 /* padded samples left of the volume */
-  gssize *index[3];             /* where each padded one is found, or -1 */
+  gsize before[3];              /* padded samples before the volume */
+  gssize *edge[3];              /* where those around it are found, or -1 */
 } NdPad;
 
 /* FALSE where the padded sizes overflow a gsize. */

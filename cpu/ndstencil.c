@@ -88,7 +88,6 @@ nd_stencil_init (NdStencil * stencil, const NdFilter * filter,
         for (gsize y = p.y0; y < p.y1; y++)
           for (gsize x = p.x0; x < p.x1; x++)
             stencil->weights[used++] = plane_at (&p, x, y);
-        stencil->dense_taps += box;
         continue;
       }
       out->n_taps = p.n_taps;
@@ -101,7 +100,6 @@ nd_stencil_init (NdStencil * stencil, const NdFilter * filter,
           stencil->weights[used++] = plane_at (&p, x, y);
         }
       }
-      stencil->sparse_taps += p.n_taps;
     }
   }
 }

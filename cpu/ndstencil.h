@@ -23,8 +23,6 @@ typedef struct
   guint n_planes;
   gfloat *weights;
   gsize *offsets;
-  gdouble dense_taps;           /* multiply-adds per output */
-  gdouble sparse_taps;
   NdStrides strides;
   const NdKernels *kernels;
 } NdStencil;

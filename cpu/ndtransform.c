@@ -29,6 +29,7 @@ struct _NdTransform
   Scratch *scratch;
 };
 
+/* Of all 2^a * 3^b * 5^c from @n to the next power of two: a few dozen. */
 gsize
 nd_transform_size (gsize n, gboolean even)
 {
@@ -37,13 +38,19 @@ nd_transform_size (gsize n, gboolean even)
 
   if (n <= 1 && !even)
     return 1;
-  /* A power of two stands below twice any size. */
-  for (gsize m = MAX (n, 2); m <= 2 * n; m++) {
-    gdouble cost = even && m % 2 ? INFINITY : nd_cost_transform (m);
+  n = MAX (n, 2);
+  for (gsize fives = 1; fives < 2 * n; fives *= 5) {
+    for (gsize threes = fives; threes < 2 * n; threes *= 3) {
+      gsize m = even ? 2 * threes : threes;
+      gdouble cost;
 
-    if (cost < least) {
-      least = cost;
-      best = m;
+      while (m < n)
+        m *= 2;
+      cost = nd_cost_transform (m);
+      if (cost < least) {
+        least = cost;
+        best = m;
+      }
     }
   }
   return best;
@@ -128,11 +135,15 @@ typedef struct
   kiss_fft_cpx *spectrum;
 } Pass;
 
-/* Row (y, z) of the volume before its z axis is transformed. */
+/* Row (y, z) of the volume before its z axis is transformed. Without a z axis
+ * that is the spectrum. */
 static kiss_fft_cpx *
-work_row (const NdTransform * t, gsize y, gsize z)
+work_row (const Pass * pass, gsize y, gsize z)
 {
-  return t->work + (z * t->size[1] + y) * t->width;
+  kiss_fft_cpx *work = pass->spectrum && pass->t->size[2] == 1
+      ? pass->spectrum : pass->t->work;
+
+  return work + (z * pass->t->size[1] + y) * pass->t->width;
 }
 
 static void
@@ -146,7 +157,7 @@ forward_x (gsize index, guint worker, gpointer data)
   pass->load_row (y, z, s->row, pass->data);
   memset (s->row + pass->extent[0], 0,
       (t->size[0] - pass->extent[0]) * sizeof (gfloat));
-  kiss_fftr (s->real[0], s->row, work_row (t, y, z));
+  kiss_fftr (s->real[0], s->row, work_row (pass, y, z));
 }
 
 static void
@@ -157,7 +168,7 @@ inverse_x (gsize index, guint worker, gpointer data)
   const Scratch *s = t->scratch + worker;
   gsize y = index % pass->extent[1], z = index / pass->extent[1];
 
-  kiss_fftri (s->real[1], work_row (t, y, z), s->row);
+  kiss_fftri (s->real[1], work_row (pass, y, z), s->row);
   pass->take_row (y, z, s->row, pass->data);
 }
 
@@ -176,7 +187,7 @@ transform_y (const Pass * pass, gsize index, guint worker, gboolean inverse)
   kiss_fft_cpx *in = s->columns[0], *out = s->columns[1];
 
   for (gsize y = 0; y < read; y++) {
-    const kiss_fft_cpx *row = work_row (t, y, z) + x;
+    const kiss_fft_cpx *row = work_row (pass, y, z) + x;
 
     for (gsize i = 0; i < n; i++)
       in[i * size + y] = row[i];
@@ -186,7 +197,7 @@ transform_y (const Pass * pass, gsize index, guint worker, gboolean inverse)
     kiss_fft (t->axis[1][inverse], in + i * size, out + i * size);
   }
   for (gsize y = 0; y < write; y++) {
-    kiss_fft_cpx *row = work_row (t, y, z) + x;
+    kiss_fft_cpx *row = work_row (pass, y, z) + x;
 
     for (gsize i = 0; i < n; i++)
       row[i] = out[i * size + y];
@@ -218,12 +229,8 @@ forward_z (gsize index, guint worker, gpointer data)
   kiss_fft_cpx *in = t->scratch[worker].columns[0];
   kiss_fft_cpx *out = pass->spectrum + (y * t->width + x) * size;
 
-  if (size == 1) {
-    memcpy (out, work_row (t, y, 0) + x, n * sizeof (*out));
-    return;
-  }
   for (gsize z = 0; z < pass->extent[2]; z++) {
-    const kiss_fft_cpx *row = work_row (t, y, z) + x;
+    const kiss_fft_cpx *row = work_row (pass, y, z) + x;
 
     for (gsize i = 0; i < n; i++)
       in[i * size + z] = row[i];
@@ -246,16 +253,16 @@ inverse_z (gsize index, guint worker, gpointer data)
   kiss_fft_cpx *in = t->scratch[worker].columns[0];
   kiss_fft_cpx *out = t->scratch[worker].columns[1];
 
+  if (size == 1)
+    in = work_row (pass, y, 0) + x;
   pass->load_numbers ((y * t->width + x) * size, n * size, (gfloat *) in,
       pass->data);
-  if (size == 1) {
-    memcpy (work_row (t, y, 0) + x, in, n * sizeof (*in));
+  if (size == 1)
     return;
-  }
   for (gsize i = 0; i < n; i++)
     kiss_fft (t->axis[2][1], in + i * size, out + i * size);
   for (gsize z = 0; z < pass->extent[2]; z++) {
-    kiss_fft_cpx *row = work_row (t, y, z) + x;
+    kiss_fft_cpx *row = work_row (pass, y, z) + x;
 
     for (gsize i = 0; i < n; i++)
       row[i] = out[i * size + z];
@@ -274,7 +281,8 @@ nd_transform_forward (NdTransform * t, const gsize used[3], NdLoadRow load,
   nd_parallel_for (used[1] * used[2], forward_x, &pass);
   if (t->size[1] > 1)
     nd_parallel_for (used[2] * blocks, forward_y, &pass);
-  nd_parallel_for (t->size[1] * blocks, forward_z, &pass);
+  if (t->size[2] > 1)
+    nd_parallel_for (t->size[1] * blocks, forward_z, &pass);
 }
 
 void

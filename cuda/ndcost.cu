@@ -11,10 +11,10 @@ namespace nd
 namespace
 {
 
-constexpr double DIRECT_RATE = 18e12;   /* multiply-adds a second */
+constexpr double DIRECT_RATE = 21e12;   /* multiply-adds a second */
 constexpr double SPARSE_RATE = 6e12;    /* with a test for zero each */
 constexpr double PASS_RATE = 5e12;      /* of one-dimensional filters */
-constexpr double BYTE_RATE = 2.4e12;
+constexpr double BYTE_RATE = 2.1e12;
 constexpr double LAUNCH = 3e-6;
 
 double

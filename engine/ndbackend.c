@@ -74,7 +74,8 @@ nd_backend_find (const gchar * name, gint device_id, GError ** error)
   }
   g_mutex_unlock (&lock);
   if (!found && !(name && known))
-    g_set_error (error, ND_ERROR, ND_ERROR_INIT, "Back end '%s' is not part of "
-        "this build: use backend=cpu or backend=auto", name ? name : "auto");
+    g_set_error (error, ND_ERROR, ND_ERROR_INIT, "Back end '%s' is not "
+        "here: its module was not built or not installed; use backend=cpu or "
+        "backend=auto", name ? name : "auto");
   return found;
 }

@@ -2,6 +2,7 @@
 #include "ndconvolver.h"
 
 #include <string.h>
+#include <unistd.h>
 #include "nderror.h"
 
 struct _NdConvolver
@@ -46,6 +47,34 @@ keep_init (NdConvolver * c, GError ** error)
   return c->kept != NULL;
 }
 
+gboolean
+nd_convolver_check_time_border (NdBorder border, GError ** error)
+{
+  if (border != ND_BORDER_WRAP)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "time-border=wrap needs the "
+      "whole stream before the first output and is not possible: use nearest, "
+      "reflect, mirror or constant");
+  return FALSE;
+}
+
+/* Each part was granted alone, but a lazy kernel grants anything; all of them
+ * together must be there. Nothing but filters was written so far. */
+static gboolean
+fits_in_memory (const NdConvolver * c, GError ** error)
+{
+  gsize machine = (gsize) sysconf (_SC_PHYS_PAGES) * sysconf (_SC_PAGESIZE);
+  gsize bytes = nd_convolver_bytes (c);
+
+  if (strcmp (c->plans[0]->backend->name, "cpu") != 0 || bytes < machine)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE, "Not enough memory: %"
+      G_GSIZE_FORMAT " bytes wanted, the machine has %" G_GSIZE_FORMAT
+      "; smaller volumes or a shorter filter in time need less", bytes,
+      machine);
+  return FALSE;
+}
+
 NdConvolver *
 nd_convolver_new (const NdConvolverSettings * settings, GError ** error)
 {
@@ -53,12 +82,8 @@ nd_convolver_new (const NdConvolverSettings * settings, GError ** error)
   NdReach reach = nd_job_reach (&settings->jobs[0]);
 
   c->settings = *settings;
-  if (settings->time_border == ND_BORDER_WRAP) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "time-border=wrap needs "
-        "the whole stream before the first output and is not possible: use "
-        "nearest, reflect, mirror or constant");
+  if (!nd_convolver_check_time_border (settings->time_border, error))
     return NULL;
-  }
   nd_window_init (&c->window, -reach.low[ND_AXIS_T], reach.high[ND_AXIS_T],
       settings->time_border);
   c->settings.reverse = FALSE;
@@ -75,6 +100,10 @@ nd_convolver_new (const NdConvolverSettings * settings, GError ** error)
     if (!c->plans[p])
       return NULL;
   }
+  for (guint p = 0; p < settings->n_planes; p++)
+    c->settings.jobs[p].bank = NULL;    /* the caller's; plans have copies */
+  if (!fits_in_memory (c, error))
+    return NULL;
   c->positions = g_new (gint64, reach.slots);
   c->slots = g_new (gint, reach.slots);
   return g_steal_pointer (&c);

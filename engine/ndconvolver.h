@@ -27,10 +27,12 @@ typedef struct
   NdMethod method;              /* ND_METHODS: the best */
 } NdConvolverSettings;
 
+/* ND_ERROR_SETTINGS for wrap, which needs the whole stream. */
+gboolean nd_convolver_check_time_border (NdBorder border, GError ** error);
+
 typedef struct _NdConvolver NdConvolver;
 
-/* ND_ERROR_SETTINGS for a time border of wrap, which needs the whole stream,
- * and what nd_plan_new() reports. */
+/* Errors of nd_convolver_check_time_border() and nd_plan_new(). */
 NdConvolver *nd_convolver_new (const NdConvolverSettings * settings,
     GError ** error);
 void nd_convolver_free (NdConvolver * convolver);

@@ -228,6 +228,16 @@ caps_event (GstNdConv * self, GstEvent * event)
     gst_nd_conv_fail (self, error);
     return FALSE;
   }
+  if (format.is_video && format.n_planes > 1 && (priv->n_filters > 1
+          || (priv->active.output_type != GST_ND_OUTPUT_SAME
+              && priv->active.output_type != (gint) format.type))) {
+    g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT, "Video in %s has planes of "
+        "several sizes, and comes out of one filter as the type it is: for a "
+        "bank or another output-type convert it before, to GRAY8 or RGB",
+        GST_VIDEO_INFO_NAME (&format.video));
+    gst_nd_conv_fail (self, error);
+    return FALSE;
+  }
   return TRUE;
 }
 
@@ -276,11 +286,11 @@ gst_nd_conv_sink_event (GstBaseTransform * trans, GstEvent * event)
     case GST_EVENT_EOS:
       /* After an error the stream is not whole: a sink that finishes its file
        * at EOS must not take it for that. */
+      gst_nd_conv_end_stretch (self);
       if (priv->failed) {
         gst_event_unref (event);
         return TRUE;
       }
-      gst_nd_conv_end_stretch (self);
       break;
     case GST_EVENT_STREAM_START:
     case GST_EVENT_SEGMENT_DONE:
@@ -358,15 +368,18 @@ gst_nd_conv_query (GstBaseTransform * trans, GstPadDirection direction,
 
   if (direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
     return latency_query (self, query);
-  /* Volumes of an unsupported kind are let in as far as the CAPS event, which
-   * can say what is wrong with them. */
+  /* What cannot be filtered is let in as far as the CAPS event, which can say
+   * what is wrong with it. */
   if (direction == GST_PAD_SINK
       && GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS) {
+    g_autoptr (GstCaps) template =
+        gst_pad_get_pad_template_caps (trans->sinkpad);
     GstCaps *caps;
 
     gst_query_parse_accept_caps (query, &caps);
-    if (gst_caps_is_fixed (caps) && gst_structure_has_name
-        (gst_caps_get_structure (caps, 0), GST_ND_TENSORS)) {
+    if (gst_caps_is_fixed (caps) && (gst_caps_is_subset (caps, template)
+            || gst_structure_has_name (gst_caps_get_structure (caps, 0),
+                GST_ND_TENSORS))) {
       gst_query_set_accept_caps_result (query, TRUE);
       return TRUE;
     }
@@ -376,6 +389,27 @@ gst_nd_conv_query (GstBaseTransform * trans, GstPadDirection direction,
 }
 
 /* States and properties */
+
+/* What is wrong with the settings whatever the caps will be. */
+static gboolean
+check_settings (GstNdConv * self, const GstNdConvSettings * settings,
+    GError ** error)
+{
+  /* Frames and volumes have other axes: one of them must do. */
+  for (gint video = 0; video < 2; video++) {
+    NdAxes axes = GST_ND_CONV_GET_CLASS (self)->axes (settings, video);
+    g_autoptr (NdBank) bank = NULL;
+
+    g_clear_error (error);
+    bank = gst_nd_filter_spec_parse (settings->filter, &axes, settings->origin,
+        settings->causal, settings->normalize, error);
+    if (bank)
+      return nd_convolver_check_time_border (settings->time_border, error)
+          && nd_backend_find (gst_nd_conv_settings_backend (settings),
+          settings->device_id, error);
+  }
+  return FALSE;
+}
 
 static gboolean
 gst_nd_conv_start (GstBaseTransform * trans)
@@ -396,9 +430,7 @@ gst_nd_conv_start (GstBaseTransform * trans)
   priv->reverse = FALSE;
   priv->discont = TRUE;
   gst_nd_conv_reset (self);
-  if (gst_nd_filter_spec_check (settings.filter, &error) == 0
-      || !nd_backend_find (gst_nd_conv_settings_backend (&settings),
-          settings.device_id, &error)) {
+  if (!check_settings (self, &settings, &error)) {
     gst_nd_conv_fail (self, error);
     return FALSE;
   }

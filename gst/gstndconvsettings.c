@@ -211,6 +211,19 @@ gst_nd_conv_settings_copy (GstNdConvSettings * to,
 }
 
 gboolean
+gst_nd_conv_settings_equal_but_scale (const GstNdConvSettings * a,
+    const GstNdConvSettings * b)
+{
+  return g_strcmp0 (a->filter, b->filter) == 0
+      && g_strcmp0 (a->origin, b->origin) == 0 && a->border == b->border
+      && a->time_border == b->time_border
+      && a->border_value == b->border_value && a->causal == b->causal
+      && a->axes == b->axes && a->output_type == b->output_type
+      && a->normalize == b->normalize && a->backend == b->backend
+      && a->device_id == b->device_id && a->method == b->method;
+}
+
+gboolean
 gst_nd_conv_settings_set (GstNdConvSettings * s, guint id, const GValue * value)
 {
   switch (id) {

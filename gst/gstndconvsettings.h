@@ -77,6 +77,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (GstNdConvSettings,
 void gst_nd_conv_settings_copy (GstNdConvSettings * to,
     const GstNdConvSettings * from);
 
+/* Whether they differ in nothing but gain and offset, if in these. */
+gboolean gst_nd_conv_settings_equal_but_scale (const GstNdConvSettings * a,
+    const GstNdConvSettings * b);
+
 /* FALSE for a property that is not a setting. */
 gboolean gst_nd_conv_settings_set (GstNdConvSettings * settings, guint id,
     const GValue * value);

@@ -278,6 +278,11 @@ push_one (GstNdConv * self)
   }
   ret = GST_BASE_TRANSFORM_GET_CLASS (self)->prepare_output_buffer (trans,
       anchor, &out);
+  if (ret == GST_FLOW_ERROR) {
+    g_set_error (&error, ND_ERROR, ND_ERROR_NO_SPACE, "There is no memory for "
+        "an output of %" G_GSIZE_FORMAT " bytes", priv->out.size);
+    return gst_nd_conv_fail (self, error);
+  }
   if (ret != GST_FLOW_OK)
     return ret;
   if (!respond (self, out, &error)) {
@@ -336,9 +341,9 @@ gst_nd_conv_end_stretch (GstNdConv * self)
 static NdSampleType
 output_type (GstNdConv * self, const GstNdConvSettings * settings)
 {
-  return settings->output_type ==
-      GST_ND_OUTPUT_SAME ? gst_nd_conv_private (self)->
-      in.type : (NdSampleType) settings->output_type;
+  if (settings->output_type == GST_ND_OUTPUT_SAME)
+    return gst_nd_conv_private (self)->in.type;
+  return (NdSampleType) settings->output_type;
 }
 
 /* Goes on with what the window holds, where it holds enough. */
@@ -395,6 +400,12 @@ gst_nd_conv_apply_settings (GstNdConv * self)
   }
   priv->settings_changed = FALSE;
   gst_nd_conv_settings_copy (&settings, &priv->settings);
+  if (gst_nd_conv_settings_equal_but_scale (&settings, &priv->active)) {
+    gst_nd_conv_activate (self, &settings);
+    GST_OBJECT_UNLOCK (self);
+    set_scales (self);
+    return GST_FLOW_OK;
+  }
   GST_OBJECT_UNLOCK (self);
 
   next = gst_nd_conv_build (self, &settings, output_type (self, &settings),
@@ -402,6 +413,10 @@ gst_nd_conv_apply_settings (GstNdConv * self)
   if (!next) {
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
         ("the old settings stay in use"));
+    GST_OBJECT_LOCK (self);
+    if (!priv->settings_changed)
+      gst_nd_conv_settings_copy (&priv->settings, &priv->active);
+    GST_OBJECT_UNLOCK (self);
     return GST_FLOW_OK;
   }
   keeps_caps = output_type (self, &settings) == priv->out.type

@@ -191,7 +191,7 @@ compare_doubles (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* On a device calls only enqueue: a batch of them is timed, in device memory. */
+/* On a device calls only enqueue: a batch of them is timed, in its memory. */
 #define DEVICE_BATCH 24
 
 /* One push and one respond, over and over, as a stream has them. */

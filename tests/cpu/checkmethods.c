@@ -1,8 +1,9 @@
-/* Every method of a back end against the reference on random jobs, in the manner of dav1d's
- * checkasm: guard bands around the output, NaN before it, sizes and filters of
- * every awkward kind. Bounds: integers that float32 sums exactly must be equal;
- * otherwise 8 * sqrt(taps + 1) * 2^-24 * max(|w| conv |x|), as golden/README
- * has it; the FFT's relative L2 error is at most 1e-6.
+/* Every method of a back end against the reference on random jobs, in the
+ * manner of dav1d's checkasm: guard bands around the output, NaN before it,
+ * sizes and filters of every awkward kind. Bounds: integers that float32 sums
+ * exactly must be equal; otherwise 8 * sqrt(taps + 1) * 2^-24 *
+ * max(|w| conv |x|), as golden/README has it; the FFT's relative L2 error is at
+ * most 1e-6.
  *
  *   checkmethods [--seed N] [--jobs N] [--only JOB] [--module FILE]
  *

@@ -401,7 +401,12 @@ GST_START_TEST (test_planar_video_is_not_offered_as_volumes)
   stream_segment (s, 1, 0, GST_CLOCK_TIME_NONE);
   fail_unless_equals_int (gst_harness_push (s->h, gst_buffer_new_and_alloc
           (16 * 24)), GST_FLOW_NOT_NEGOTIATED);
+  /* That was an error, which lasts until NULL. */
+  gst_element_set_state (s->element, GST_STATE_NULL);
+  gst_element_set_state (s->element, GST_STATE_PLAYING);
+  gst_harness_push_event (s->h, gst_event_new_stream_start ("gray"));
   gst_harness_push_event (s->h, gst_event_new_caps (gray));
+  stream_segment (s, 1, 0, GST_CLOCK_TIME_NONE);
   fail_unless_equals_int (gst_harness_push (s->h, gst_buffer_new_and_alloc
           (16 * 16)), GST_FLOW_OK);
   stream_free (s);

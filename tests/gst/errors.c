@@ -484,6 +484,25 @@ GST_START_TEST (test_dimensions_beyond_memory)
 {
   refuse_caps (FLOATS "dimensions=(string)1:1048576:1048576:262144",
       "resource no-space", "bytes");
+  /* One long axis: nothing on the way to the answer may take its length. */
+  refuse_caps (FLOATS "dimensions=(string)1:4294967295:64:64",
+      "resource no-space", "bytes");
+  refuse_caps (FLOATS "dimensions=(string)1:64:64:4294967295",
+      "resource no-space", "bytes");
+}
+
+GST_END_TEST;
+
+/* Planes of several sizes come out as they came in. */
+GST_START_TEST (test_planar_video_for_a_bank)
+{
+  const gchar *caps = "video/x-raw,format=I420,width=16,height=8,"
+      "framerate=10/1";
+
+  refuse (stream_new ("ndconv2d", NULL, "filter", "box,size=3; laplace", NULL),
+      caps, "stream format", "bank", "GRAY8");
+  refuse (stream_new ("ndconv2d", NULL, "filter", "box,size=3", "output-type",
+          "float32", NULL), caps, "stream format", "output-type", "GRAY8");
 }
 
 GST_END_TEST;
@@ -590,6 +609,7 @@ errors_suite (void)
   tcase_add_test (data, test_caps_of_flexible_format);
   tcase_add_test (data, test_dimensions_that_overflow);
   tcase_add_test (data, test_dimensions_beyond_memory);
+  tcase_add_test (data, test_planar_video_for_a_bank);
   tcase_add_test (data, test_output_beyond_a_pool);
   tcase_add_test (data, test_buffer_of_another_size);
   tcase_add_test (data, test_segment_not_in_time);

@@ -44,13 +44,13 @@ void name (type * lock) \
   real (lock); \
 }
 
-LOCK (GMutex, g_mutex_lock)
-TRYLOCK (GMutex, g_mutex_trylock)
-UNLOCK (GMutex, g_mutex_unlock)
-LOCK (GRWLock, g_rw_lock_reader_lock)
-UNLOCK (GRWLock, g_rw_lock_reader_unlock)
-LOCK (GRWLock, g_rw_lock_writer_lock)
-UNLOCK (GRWLock, g_rw_lock_writer_unlock)
+LOCK (GMutex, g_mutex_lock);
+TRYLOCK (GMutex, g_mutex_trylock);
+UNLOCK (GMutex, g_mutex_unlock);
+LOCK (GRWLock, g_rw_lock_reader_lock);
+UNLOCK (GRWLock, g_rw_lock_reader_unlock);
+LOCK (GRWLock, g_rw_lock_writer_lock);
+UNLOCK (GRWLock, g_rw_lock_writer_unlock);
 
 void
 g_cond_wait (GCond * cond, GMutex * lock)
