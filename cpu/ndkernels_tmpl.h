@@ -86,8 +86,8 @@ sparse_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
   }
 }
 
-/* Sums longer than this are begun anew, and added up apart: rounding errors grow
- * with the length of a sum. */
+/* Sums longer than this are begun anew, and added up apart: rounding errors
+ * grow with the length of a sum. */
 #define SUM_TAPS 128
 
 INLINE void
