@@ -230,10 +230,11 @@ get_wanted (GstNdTestSrc * self)
   return wanted;
 }
 
+/* Not in GstBaseSrc::start, whose failure makes the base class post an error
+ * beside ours. */
 static gboolean
-gst_nd_test_src_start (GstBaseSrc * src)
+start (GstNdTestSrc * self)
 {
-  GstNdTestSrc *self = GST_ND_TEST_SRC (src);
   g_autoptr (GError) error = NULL;
   NdShape *shape = &self->wanted.shape;
   gsize samples;
@@ -257,6 +258,16 @@ gst_nd_test_src_start (GstBaseSrc * src)
   self->next = 0;
   self->backwards = FALSE;
   return TRUE;
+}
+
+static GstStateChangeReturn
+gst_nd_test_src_change_state (GstElement * element, GstStateChange transition)
+{
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED
+      && !start (GST_ND_TEST_SRC (element)))
+    return GST_STATE_CHANGE_FAILURE;
+  return GST_ELEMENT_CLASS (gst_nd_test_src_parent_class)->change_state
+      (element, transition);
 }
 
 static gboolean
@@ -386,27 +397,32 @@ gst_nd_test_src_decide_allocation (GstBaseSrc * src, GstQuery * query)
       (gst_nd_test_src_parent_class)->decide_allocation (src, query);
 }
 
+/* After an error of our own the stream ends with FLUSHING: for ERROR the base
+ * class would post a second one, and send an EOS. */
 static GstFlowReturn
 gst_nd_test_src_alloc (GstPushSrc * src, GstBuffer ** buffer)
 {
   GstNdTestSrc *self = GST_ND_TEST_SRC (src);
   g_autoptr (GstBufferPool) pool = NULL;
+  GstFlowReturn ret = GST_FLOW_ERROR;
   gpointer data;
 
   if (!self->pattern)
     return GST_FLOW_NOT_NEGOTIATED;
   pool = gst_base_src_get_buffer_pool (GST_BASE_SRC (src));
-  if (pool)
-    return gst_buffer_pool_acquire_buffer (pool, buffer, NULL);
-  data = g_try_malloc (self->size);
-  if (!data) {
+  if (pool) {
+    ret = gst_buffer_pool_acquire_buffer (pool, buffer, NULL);
+  } else if ((data = g_try_malloc (self->size))) {
+    *buffer = gst_buffer_new_wrapped (data, self->size);
+    ret = GST_FLOW_OK;
+  }
+  if (ret == GST_FLOW_ERROR) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for a "
             "volume: %" G_GSIZE_FORMAT " bytes are wanted", self->size),
         (NULL));
-    return GST_FLOW_ERROR;
+    return GST_FLOW_FLUSHING;
   }
-  *buffer = gst_buffer_new_wrapped (data, self->size);
-  return GST_FLOW_OK;
+  return ret;
 }
 
 /* Begin of volume @n. */
@@ -431,7 +447,7 @@ gst_nd_test_src_fill (GstPushSrc * src, GstBuffer * buffer)
     GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("The memory for a volume "
             "cannot be written: it must be system memory of %" G_GSIZE_FORMAT
             " bytes", self->size), (NULL));
-    return GST_FLOW_ERROR;
+    return GST_FLOW_FLUSHING;
   }
   nd_pattern_volume (self->pattern, n, map.data);
   gst_buffer_unmap (buffer, &map);
@@ -613,6 +629,7 @@ gst_nd_test_src_class_init (GstNdTestSrcClass * klass)
           " as a probe does, not as fast as it is taken; a live source cannot "
           "seek", FALSE, flags));
 
+  element_class->change_state = gst_nd_test_src_change_state;
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Test volume source",
       "Source/Test", "Makes test volumes: a beating heart in 4D ultrasound, "
@@ -623,7 +640,6 @@ gst_nd_test_src_class_init (GstNdTestSrcClass * klass)
       "gst-launch-1.0 ndtestsrc volume-size=96:96:96 is-live=true ! "
       "ndview ! videoconvert ! autovideosink");
 
-  base_class->start = gst_nd_test_src_start;
   base_class->stop = gst_nd_test_src_stop;
   base_class->fixate = gst_nd_test_src_fixate;
   base_class->set_caps = gst_nd_test_src_set_caps;

@@ -59,7 +59,9 @@ random_normal (GRand * r)
 static NdFilter *
 random_filter (GRand * r, gboolean exact)
 {
-  static const gsize sizes[] = { 1, 1, 2, 3, 3, 4, 5, 5, 6, 7, 9, 11, 13 };
+  static const gsize sizes[] = { 1, 1, 2, 3, 3, 4, 5, 5, 6, 7, 9, 11, 13, 17,
+    31
+  };
   gboolean rank_1 = g_rand_boolean (r), holes = g_rand_int_range (r, 0, 3) == 0;
   gsize size[ND_AXES];
   gdouble *factor[ND_AXES];
