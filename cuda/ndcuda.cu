@@ -55,6 +55,7 @@ allocate_zeroed (size_t bytes)
         "shorter filter in time need less, backend=cpu needs none");
   }
   ND_CUDA (cudaMemset (data, 0, bytes));
+  ND_CUDA (cudaDeviceSynchronize ());
   return data;
 }
 
@@ -149,8 +150,6 @@ _NdRing::_NdRing (const NdJob &job, NdMethod wanted, int device)
           job.bank->n_filters));
   in_samples = nd_samples_dense (in.get (), &job.shape, job.in_type);
   out_samples = nd_samples_dense (out.get (), &job.shape, job.out_type);
-  /* The memory was zeroed on another stream. */
-  ND_CUDA (cudaDeviceSynchronize ());
   if (job.border_volumes)
     method->push (n_slots, nullptr);
 }

@@ -81,11 +81,14 @@ template <typename T> Memory<T>::Memory (size_t n)
 {
 }
 
+/* A copy from pageable memory returns before it has arrived, and a ring's stream
+ * does not wait for it. */
 template <typename T> void
 Memory<T>::upload (const T *from, size_t count)
 {
   ND_CUDA (cudaMemcpy (data, from, count * sizeof (T),
       cudaMemcpyHostToDevice));
+  ND_CUDA (cudaDeviceSynchronize ());
 }
 
 /* One method's ring. Both functions only enqueue on the stream. */
