@@ -81,8 +81,8 @@ template <typename T> Memory<T>::Memory (size_t n)
 {
 }
 
-/* A copy from pageable memory returns before it has arrived, and a ring's stream
- * does not wait for it. */
+/* A copy from pageable memory returns before it has arrived, and a ring's
+ * stream does not wait for it. */
 template <typename T> void
 Memory<T>::upload (const T *from, size_t count)
 {

@@ -340,8 +340,8 @@ compare (const Case * c, NdMethod method, const guint8 * got,
     error2 += (g - w) * (g - w);
     norm2 += w * w;
   }
-  /* A response that cancels is measured against a tenth of what the filter could
-   * give: a transform's error goes with all that is transformed. */
+  /* A response that cancels is measured against a tenth of what the filter
+   * could give: a transform's error goes with all that is transformed. */
   norm2 = MAX (norm2, bytes / step * pow (0.1 * c->magnitude, 2));
   if (method == ND_METHOD_FFT && !integer)
     return sqrt (error2) <= 1e-6 * sqrt (norm2)
