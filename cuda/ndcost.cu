@@ -3,7 +3,10 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "ndcuda.h"
+#include <algorithm>
+#include <cmath>
+
+#include "ndblocks.cuh"
 
 namespace nd
 {
@@ -15,6 +18,8 @@ constexpr double DIRECT_RATE = 21e12;   /* multiply-adds a second */
 constexpr double SPARSE_RATE = 6e12;    /* with a test for zero each */
 constexpr double PASS_RATE = 5e12;      /* of one-dimensional filters */
 constexpr double BYTE_RATE = 2.1e12;
+constexpr double BLOCK_SECONDS = 16e-6 / 132;   /* of an FFT block */
+constexpr double PLANES_SECONDS = 9e-6 / 132;   /* of 32 planes of one */
 constexpr double LAUNCH = 3e-6;
 
 double
@@ -78,7 +83,7 @@ separable_cost (const NdJob &job)
 }
 
 double
-fft_cost (const NdJob &job)
+whole_cost (const NdJob &job)
 {
   const NdReach reach = nd_job_reach (&job);
   const double bytes = padded (job) * 4 * 1.15;
@@ -88,6 +93,30 @@ fft_cost (const NdJob &job)
 
   return bytes * (2 * 3 * (1 + n) + spectra * n) / BYTE_RATE
       + push_bytes (job) / BYTE_RATE + (5 + 4 * n) * LAUNCH;
+}
+
+double
+blocks_cost (const NdJob &job)
+{
+  const NdReach reach = nd_job_reach (&job);
+  const double n = job.bank->n_filters, t = reach.slots;
+  const Blocks b = make_blocks (job, reach);
+  const double planes = b.is_flat () ? 1.0 / 32 : 1;
+  double blocks = planes * job.shape.components;
+
+  for (int a = 0; a < 3; a++)
+    blocks *= b.count[a];
+  return blocks * (planes < 1 ? PLANES_SECONDS : BLOCK_SECONDS)
+      * (n == 1 && t == 1 ? 1 : 0.5 * (1 + n))
+      + (t > 1 || n > 1 ? blocks * 131072 * (1 + n * t) / BYTE_RATE : 0)
+      + (1 + n) * LAUNCH;
+}
+
+double
+fft_cost (const NdJob &job)
+{
+  return blocks_possible (job) ? std::min (blocks_cost (job),
+      whole_cost (job)) : whole_cost (job);
 }
 
 } // namespace nd

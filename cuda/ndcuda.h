@@ -118,6 +118,7 @@ std::unique_ptr<Method> make_fft (const NdJob &job, cudaStream_t stream);
 double direct_cost (const NdJob &job);
 double separable_cost (const NdJob &job);
 double fft_cost (const NdJob &job);
+double whole_cost (const NdJob &job);   /* by transforms of whole volumes */
 
 /* Throws where cuFFT cannot be opened. */
 void open_cufft ();

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
+#include <cstring>
+
 #include "ndstencil.cuh"
 
 namespace nd
@@ -9,6 +11,17 @@ namespace nd
 
 namespace
 {
+
+/* A padded copy costs as much as reading and writing the volume once more, as
+ * long as half of a small filter takes. A volume that is pushed for one output
+ * does not need it. */
+bool
+reads_bare (const NdJob &job, const NdReach &reach)
+{
+  return reach.slots == 1 && job.in_type == ND_FLOAT32
+      && job.shape.components == 1 && job.shape.size[0] % 4 == 0
+      && !job.border_volumes;
+}
 
 class Direct : public Method
 {
@@ -21,12 +34,15 @@ public:
 
 private:
   void add_stencils ();
+  Bare make_bare () const;
 
   const NdJob job;
   const NdReach reach;
   const cudaStream_t stream;
   Pad pad;
   Strides strides;
+  const bool bare;              /* no ring: the last volume is read in place */
+  NdSamples last;
   Memory<float> ring;           /* [slot][component] */
   std::vector<Stencil> stencils;
 };
@@ -52,17 +68,14 @@ Direct::add_stencils ()
     k += group.size ();
     int low[ND_AXES], high[ND_AXES];
 
-    /* The group reads from the bank's least offset, in the padded volume; in
-     * x at a multiple of four behind it. */
     nd_filter_reach (group[0], low, high);
-    low[0] -= (low[0] - reach.low[0]) % 4;
     stencils.emplace_back (group, low, high, finite, reach.low);
   }
 }
 
 Direct::Direct (const NdJob &job, cudaStream_t stream)
-  : job (job), reach (nd_job_reach (&job)), stream (stream),
-    pad (make_pad (job, reach))
+  : job (job), reach (reach_of_tiles (job)), stream (stream),
+    pad (make_pad (job, reach)), bare (reads_bare (job, reach))
 {
   const size_t size[3] = { (size_t) pad.size[0], (size_t) pad.size[1],
     (size_t) pad.size[2] };
@@ -70,8 +83,9 @@ Direct::Direct (const NdJob &job, cudaStream_t stream)
   strides = make_strides (size, job.shape.size[0], job.shape.size[1]);
   pad.row = strides.row;
   pad.slice = strides.slice;
-  ring = Memory<float> (multiply (strides.volume, multiply (reach.slots
-              + (job.border_volumes ? 1 : 0), job.shape.components)));
+  if (!bare)
+    ring = Memory<float> (multiply (strides.volume, multiply (reach.slots
+                + (job.border_volumes ? 1 : 0), job.shape.components)));
   add_stencils ();
 }
 
@@ -90,9 +104,27 @@ Direct::push (unsigned slot, const NdSamples *volume)
 {
   const size_t components = job.shape.components;
 
+  if (bare) {
+    last = *volume;
+    return;
+  }
   for (size_t c = 0; c < components; c++)
     pad_volume (pad, volume, job.in_type, c, ring.get ()
         + (slot * components + c) * strides.volume, WildList {}, stream);
+}
+
+Bare
+Direct::make_bare () const
+{
+  Bare b = { (const float *) last.data, last.row / 4, last.slice / 4 };
+
+  memcpy (b.before, pad.before, sizeof (b.before));
+  b.after = pad.size[0] - pad.shape[0] - pad.before[0];
+  b.border = job.border;
+  b.border_value = job.border_value;
+  b.aligned = b.before[0] % 4 == 0 && (size_t) last.data % 16 == 0
+      && last.row % 16 == 0 && last.slice % 16 == 0;
+  return b;
 }
 
 void
@@ -108,6 +140,10 @@ Direct::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 
       for (unsigned f = 0; f < s.n_filters (); f++)
         stores[f] = make_store (out, job.out_type, scale, c, k++);
+      if (bare) {
+        s.run (make_bare (), job.shape.size, stores, stream);
+        continue;
+      }
       s.run (ring.get () + c * strides.volume, slots,
           components * strides.volume, strides, job.shape.size, stores,
           stream);

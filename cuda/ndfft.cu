@@ -2,107 +2,25 @@
  * response is one pass of multiply-adds over the window and one inverse
  * transform.
  *
- * That pass reads every spectrum of the ring and of the filter, and memory is
- * what it waits for. So the pass for one output also begins the sums of the
- * next ones, as far as the ring holds what they need; each of them is then
- * finished with the few volumes that came since. All sums run from the oldest
- * volume to the newest, so that every output is the same to the last bit
- * whichever way it was made.
- *
  * As on the CPU, a level near the mean is taken from the samples before the
  * transform, and samples that are not finite are left out of it and added
  * after.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "ndblocks.cuh"
 #include "ndcufft.h"
-#include "ndsamples.cuh"
+#include "ndsums.cuh"
 
 namespace nd
 {
 
 namespace
 {
-
-/* Sums begun together with one output: 4 pass about 10 spectra for each
- * volume of an 11 tap window, instead of 22. */
-constexpr int BEGUN = 4;
-
-struct Spectra
-{
-  const float2 *ring;
-  const float2 *filter;         /* filter[t] at t * numbers */
-  size_t numbers;               /* of one spectrum, even */
-  size_t ring_stride;           /* numbers from slot to slot */
-  int n_slots;
-  int slots[MAX_SLOTS];
-  float2 *sums[BEGUN];
-};
-
-__device__ inline float4
-multiply_add (float4 sum, float4 a, float4 b)
-{
-  sum.x = __fmaf_rn (a.x, b.x, sum.x);
-  sum.x = __fmaf_rn (-a.y, b.y, sum.x);
-  sum.y = __fmaf_rn (a.x, b.y, sum.y);
-  sum.y = __fmaf_rn (a.y, b.x, sum.y);
-  sum.z = __fmaf_rn (a.z, b.z, sum.z);
-  sum.z = __fmaf_rn (-a.w, b.w, sum.z);
-  sum.w = __fmaf_rn (a.z, b.w, sum.w);
-  sum.w = __fmaf_rn (a.w, b.z, sum.w);
-  return sum;
-}
-
-/* sums[j] = sum over i >= j of volume i times filter i - j: the output of the
- * anchor, complete, and what is there of the N - 1 next. */
-template <int N> __global__ void
-begin_kernel (const __grid_constant__ Spectra s)
-{
-  const size_t n = s.numbers / 2, stride = (size_t) gridDim.x * blockDim.x;
-  size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
-
-  for (; i < n; i += stride) {
-    float4 sum[N] = {}, w[N] = {};
-
-#pragma unroll 4
-    for (int t = 0; t < s.n_slots; t++) {
-      const float4 v = ((const float4 *) (s.ring
-              + s.slots[t] * s.ring_stride))[i];
-
-#pragma unroll
-      for (int j = N - 1; j > 0; j--)
-        w[j] = w[j - 1];
-      w[0] = ((const float4 *) (s.filter + t * s.numbers))[i];
-#pragma unroll
-      for (int j = 0; j < N; j++)
-        sum[j] = multiply_add (sum[j], v, w[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < N; j++)
-      ((float4 *) s.sums[j])[i] = sum[j];
-  }
-}
-
-/* Adds to sums[0] the volumes from @first on. */
-__global__ void
-finish_kernel (const __grid_constant__ Spectra s, int first)
-{
-  const size_t n = s.numbers / 2, stride = (size_t) gridDim.x * blockDim.x;
-  size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
-
-  for (; i < n; i += stride) {
-    float4 sum = ((const float4 *) s.sums[0])[i];
-
-    for (int t = first; t < s.n_slots; t++)
-      sum = multiply_add (sum, ((const float4 *) (s.ring
-                  + s.slots[t] * s.ring_stride))[i],
-          ((const float4 *) (s.filter + t * s.numbers))[i]);
-    ((float4 *) s.sums[0])[i] = sum;
-  }
-}
 
 /* The mean of some samples of a volume. One block. */
 template <typename T> __global__ void
@@ -186,55 +104,6 @@ take_kernel (const float *samples, size_t row, size_t slice, int nx, int ny,
   }
 }
 
-/* What the filter answers to samples that are not finite. */
-struct WildWindow
-{
-  const unsigned *counts;       /* of slot 0; @stride between slots */
-  const Wild *lists;
-  int stride;
-  const float *weights;         /* [t][z][y][x] */
-  int taps[3];
-  int n_slots;
-  int slots[MAX_SLOTS];
-};
-
-/* Adds it to the samples of the inverse transform before they are taken. */
-__global__ void
-wild_kernel (const __grid_constant__ WildWindow w, int nx, int ny, int nz,
-    size_t row, size_t slice, float *samples)
-{
-  const int taps = w.taps[0] * w.taps[1] * w.taps[2];
-  const size_t first = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
-  const size_t step = (size_t) gridDim.x * blockDim.x;
-
-  for (int t = 0; t < w.n_slots; t++) {
-    const size_t slot = (size_t) w.slots[t] * w.stride;
-    const unsigned n = w.counts[slot];
-    const Wild *const list = w.lists + slot * MAX_WILD;
-
-    if (n > MAX_WILD) {
-      /* More than the list holds: all of the response is undefined. */
-      const size_t all = (size_t) nx * ny * nz;
-
-      for (size_t i = first; i < all; i += step)
-        samples[i / nx / ny * slice + i / nx % ny * row + i % nx] = NAN;
-      continue;
-    }
-    for (size_t i = first; i < (size_t) n * taps; i += step) {
-      const Wild wild = list[i / taps];
-      const int tap = i % taps;
-      const int x = wild.x - tap % w.taps[0];
-      const int y = wild.y - tap / w.taps[0] % w.taps[1];
-      const int z = wild.z - tap / w.taps[0] / w.taps[1];
-      const float weight = w.weights[(size_t) t * taps + tap];
-
-      if (weight != 0 && x >= 0 && x < nx && y >= 0 && y < ny && z >= 0
-          && z < nz)
-        atomicAdd (samples + z * slice + y * row + x, weight * wild.value);
-    }
-  }
-}
-
 /* A smooth size of at least @n; even ones for x. */
 int
 transform_size (int n, bool even)
@@ -250,6 +119,21 @@ transform_size (int n, bool even)
   }
 }
 
+/* Makes the padded volume as large as its transform, @size, and returns the
+ * numbers of its spectrum, made even. */
+size_t
+transform_pad (Pad &pad, int size[3])
+{
+  for (int a = 0; a < 3; a++)
+    size[a] = pad.full[a] = transform_size (pad.size[a], a == 0);
+  pad.row = size[0];
+  pad.slice = multiply (size[0], size[1]);
+  const size_t numbers = multiply (multiply (size[0] / 2 + 1, size[1]),
+      size[2]);
+
+  return numbers + (numbers & 1);
+}
+
 class Fft : public Method
 {
 public:
@@ -262,9 +146,7 @@ public:
 private:
   void add_filters ();
   void find_level (const NdSamples *volume, size_t c, float *level);
-  bool goes_on (const int *slots, unsigned i, int begun) const;
   float2 *make_sum (const int *slots, unsigned k, size_t c);
-  void add_wild (const int *slots, unsigned k, size_t c);
 
   const NdJob job;
   const NdReach reach;
@@ -272,36 +154,22 @@ private:
   const size_t n_slots;         /* with the border volume's */
   Pad pad;
   int size[3];
-  size_t numbers;
+  const size_t numbers;         /* of a spectrum */
   std::unique_ptr<Transform> transform;
   Memory<float> samples;        /* to transform, and transformed back */
   Memory<float2> ring;          /* [slot][component] */
   Memory<float> levels;
   Memory<float2> filters;       /* [filter][t] */
   Memory<double> filter_sums;
-  Memory<float2> spectrum;      /* scratch of the inverse */
-
-  /* Of float32 samples only. */
-  Memory<unsigned> wild_counts; /* [slot][component] */
-  Memory<Wild> wild;
-  Memory<float> wild_weights;   /* [filter][t], flipped */
-
-  /* Sums begun, for [filter][component]. */
-  struct Begun
-  {
-    int used = 0;               /* outputs since, this one's included */
-    std::vector<int> slots;
-    std::vector<unsigned> generations;
-  };
-  std::vector<Begun> begun;
-  Memory<float2> begun_sums;    /* [filter][component][BEGUN - 1] */
-  std::vector<unsigned> generations;    /* of each slot: pushes so far */
+  WindowSums sums;
+  WildSamples wild;
 };
 
 Fft::Fft (const NdJob &job, cudaStream_t stream)
   : job (job), reach (nd_job_reach (&job)), stream (stream),
     n_slots (reach.slots + (job.border_volumes ? 1 : 0)),
-    pad (make_pad (job, reach))
+    pad (make_pad (job, reach)), numbers (transform_pad (pad, size)),
+    sums (job, reach, numbers, stream), wild (job, reach, stream)
 {
   const size_t components = job.shape.components;
   const size_t n_filters = job.bank->n_filters;
@@ -309,32 +177,12 @@ Fft::Fft (const NdJob &job, cudaStream_t stream)
   if (reach.slots > MAX_SLOTS)
     throw Error (ND_ERROR_SETTINGS, "The FFT method on the GPU takes windows "
         "of up to 256 volumes: use backend=cpu");
-  for (int a = 0; a < 3; a++)
-    size[a] = pad.full[a] = transform_size (pad.size[a], a == 0);
-  pad.row = size[0];
-  pad.slice = multiply (size[0], size[1]);
-  numbers = multiply (multiply (size[0] / 2 + 1, size[1]), size[2]);
-  numbers += numbers & 1;
   samples = Memory<float> (multiply (pad.slice, size[2]));
   ring = Memory<float2> (multiply (numbers, multiply (n_slots, components)));
   levels = Memory<float> (n_slots * components);
   filters = Memory<float2> (multiply (numbers, multiply (n_filters,
               reach.slots)));
   filter_sums = Memory<double> (n_filters * reach.slots);
-  spectrum = Memory<float2> (numbers);
-  if (job.in_type == ND_FLOAT32) {
-    wild_counts = Memory<unsigned> (n_slots * components);
-    wild = Memory<Wild> (multiply (n_slots * components, MAX_WILD));
-    wild_weights = Memory<float> (multiply (n_filters * reach.slots,
-            multiply (pad.size[0] - pad.shape[0] + 1, multiply (pad.size[1]
-                    - pad.shape[1] + 1, pad.size[2] - pad.shape[2] + 1))));
-  }
-  if (reach.slots > 2) {
-    begun.resize (n_filters * components);
-    begun_sums = Memory<float2> (multiply (numbers, multiply (n_filters
-                * components, BEGUN - 1)));
-  }
-  generations.resize (n_slots);
   transform = std::make_unique<Transform> (size, stream);
   add_filters ();
 }
@@ -346,58 +194,34 @@ Fft::add_filters ()
 {
   const double scale = 1.0 / ((double) size[0] * size[1] * size[2]);
   std::vector<float> host (samples.count ());
-  std::vector<double> sums (filter_sums.count ());
-  const int kx = pad.size[0] - pad.shape[0] + 1;
-  const int ky = pad.size[1] - pad.shape[1] + 1;
-  const int kz = pad.size[2] - pad.shape[2] + 1;
-  std::vector<float> flipped (wild_weights.count ());
+  std::vector<double> coefficient_sums (filter_sums.count ());
 
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
-    const NdFilter *f = job.bank->filters[k];
-    int low[ND_AXES], high[ND_AXES];
-
-    nd_filter_reach (f, low, high);
     for (unsigned t = 0; t < reach.slots; t++) {
-      const int mt = high[3] - reach.low[3] - (int) t;
       const size_t at = k * reach.slots + t;
 
-      if (mt < 0 || mt >= (int) f->size[3])
-        continue;               /* zero, as the memory is */
-      const double *w = f->coefficients + mt * f->size[2] * f->size[1]
-          * f->size[0];
-
       std::fill (host.begin (), host.end (), 0.0f);
-      for (size_t mz = 0; mz < f->size[2]; mz++)
-        for (size_t my = 0; my < f->size[1]; my++)
-          for (size_t mx = 0; mx < f->size[0]; mx++, w++) {
-            const int x = high[0] - (int) mx - reach.low[0];
-            const int y = high[1] - (int) my - reach.low[1];
-            const int z = high[2] - (int) mz - reach.low[2];
-
+      for_each_coefficient (job.bank->filters[k], t, reach,
+          [&] (int x, int y, int z, double w) {
             host[((size_t) ((size[2] - z) % size[2]) * size[1]
                     + (size[1] - y) % size[1]) * size[0]
-                + (size[0] - x) % size[0]] = *w * scale;
-            sums[at] += *w;
-            if (!flipped.empty ())
-              flipped[((at * kz + z) * ky + y) * kx + x] = *w;
-          }
+                + (size[0] - x) % size[0]] = w * scale;
+            coefficient_sums[at] += w;
+          });
       samples.upload (host.data (), host.size ());
       transform->forward (samples.get (), filters.get () + at * numbers);
       ND_CUDA (cudaStreamSynchronize (stream));
     }
   }
-  filter_sums.upload (sums.data (), sums.size ());
-  if (!flipped.empty ())
-    wild_weights.upload (flipped.data (), flipped.size ());
+  filter_sums.upload (coefficient_sums.data (), coefficient_sums.size ());
 }
 
 size_t
 Fft::bytes () const
 {
   return samples.bytes () + ring.bytes () + levels.bytes ()
-      + filters.bytes () + filter_sums.bytes () + spectrum.bytes ()
-      + wild_counts.bytes () + wild.bytes () + wild_weights.bytes ()
-      + begun_sums.bytes () + transform->bytes ();
+      + filters.bytes () + filter_sums.bytes () + sums.bytes ()
+      + wild.bytes () + transform->bytes ();
 }
 
 void
@@ -432,36 +256,17 @@ Fft::push (unsigned slot, const NdSamples *volume)
 {
   for (size_t c = 0; c < job.shape.components; c++) {
     const size_t i = slot * job.shape.components + c;
-    WildList list = {};
     Pad p = pad;
 
     if (volume) {
       find_level (volume, c, levels.get () + i);
       p.level = levels.get () + i;
     }
-    if (wild_counts.count ()) {
-      list = WildList { wild_counts.get () + i, wild.get () + i * MAX_WILD };
-      ND_CUDA (cudaMemsetAsync (list.count, 0, sizeof (unsigned), stream));
-    }
-    pad_volume (p, volume, job.in_type, c, samples.get (), list, stream);
+    pad_volume (p, volume, job.in_type, c, samples.get (),
+        wild.list (slot, c), stream);
     transform->forward (samples.get (), ring.get () + i * numbers);
   }
-  generations[slot]++;
-}
-
-/* Whether the sum begun @begun outputs ago still holds for these slots: all
- * volumes but the newest moved on by so many. */
-bool
-Fft::goes_on (const int *slots, unsigned i, int used) const
-{
-  const Begun &b = begun[i];
-
-  for (unsigned t = 0; t + used < reach.slots; t++) {
-    if (slots[t] != b.slots[t + used]
-        || generations[slots[t]] != b.generations[t + used])
-      return false;
-  }
-  return true;
+  sums.pushed (slot);
 }
 
 /* The product spectrum of filter @k over the window. */
@@ -469,64 +274,12 @@ float2 *
 Fft::make_sum (const int *slots, unsigned k, size_t c)
 {
   const size_t components = job.shape.components;
-  const size_t i = k * components + c;
-  Spectra s = {};
-  int blocks;
+  const WindowSpectra spectra = { ring.get () + c * numbers,
+    components * numbers, filters.get () + k * reach.slots * numbers, numbers,
+    false };
 
-  s.ring = ring.get () + c * numbers;
-  s.filter = filters.get () + k * reach.slots * numbers;
-  s.numbers = numbers;
-  s.ring_stride = components * numbers;
-  s.n_slots = reach.slots;
-  memcpy (s.slots, slots, reach.slots * sizeof (int));
-  blocks = (numbers / 2 + 255) / 256 < 4096 ? (numbers / 2 + 255) / 256 : 4096;
-
-  if (begun.empty ()) {
-    s.sums[0] = spectrum.get ();
-    begin_kernel<1><<<blocks, 256, 0, stream>>> (s);
-    ND_CUDA_LAUNCHED (begin_kernel);
-    return s.sums[0];
-  }
-  float2 *const next = begun_sums.get () + i * (BEGUN - 1) * numbers;
-  Begun &b = begun[i];
-
-  b.used++;
-  if (!b.slots.empty () && b.used < BEGUN && goes_on (slots, i, b.used)) {
-    s.sums[0] = next + (b.used - 1) * numbers;
-    finish_kernel<<<blocks, 256, 0, stream>>> (s, reach.slots - b.used);
-    ND_CUDA_LAUNCHED (finish_kernel);
-    return s.sums[0];
-  }
-  b.used = 0;
-  b.slots.assign (slots, slots + reach.slots);
-  b.generations.resize (reach.slots);
-  for (unsigned t = 0; t < reach.slots; t++)
-    b.generations[t] = generations[slots[t]];
-  s.sums[0] = spectrum.get ();
-  for (int j = 1; j < BEGUN; j++)
-    s.sums[j] = next + (j - 1) * numbers;
-  begin_kernel<BEGUN><<<blocks, 256, 0, stream>>> (s);
-  ND_CUDA_LAUNCHED (begin_kernel);
-  return s.sums[0];
-}
-
-void
-Fft::add_wild (const int *slots, unsigned k, size_t c)
-{
-  WildWindow w = { wild_counts.get () + c, wild.get () + c * MAX_WILD,
-    (int) job.shape.components };
-  size_t taps = 1;
-
-  for (int a = 0; a < 3; a++) {
-    w.taps[a] = pad.size[a] - pad.shape[a] + 1;
-    taps *= w.taps[a];
-  }
-  w.weights = wild_weights.get () + k * reach.slots * taps;
-  w.n_slots = reach.slots;
-  memcpy (w.slots, slots, reach.slots * sizeof (int));
-  wild_kernel<<<128, 256, 0, stream>>> (w, pad.shape[0], pad.shape[1],
-      pad.shape[2], pad.row, pad.slice, samples.get ());
-  ND_CUDA_LAUNCHED (wild_kernel);
+  return sums.finish (slots, sums.start (slots, k * components + c, spectra),
+      spectra);
 }
 
 void
@@ -543,8 +296,8 @@ Fft::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 
       memcpy (l.slots, slots, reach.slots * sizeof (int));
       transform->inverse (make_sum (slots, k, c), samples.get ());
-      if (wild_counts.count ())
-        add_wild (slots, k, c);
+      wild.add (slots, k, c, (unsigned char *) samples.get (), 4, 4 * pad.row,
+          4 * pad.slice, 1);
       take_kernel<<<blocks, threads, 0, stream>>> (samples.get (), pad.row,
           pad.slice, pad.shape[0], pad.shape[1], pad.shape[2],
           make_store (out, job.out_type, scale, c, k), l);
@@ -555,9 +308,15 @@ Fft::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 
 } // namespace
 
+/* NDCONV_CUDA_FFT, `blocks` or `whole`, decides for tests and benchmarks. */
 std::unique_ptr<Method>
 make_fft (const NdJob &job, cudaStream_t stream)
 {
+  const char *const wanted = getenv ("NDCONV_CUDA_FFT");
+
+  if (blocks_possible (job) && (wanted ? strcmp (wanted, "whole") != 0
+          : blocks_cost (job) < whole_cost (job)))
+    return make_fft_blocks (job, stream);
   return std::make_unique<Fft> (job, stream);
 }
 

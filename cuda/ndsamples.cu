@@ -28,34 +28,6 @@ make_store (const NdSamples &out, NdSampleType type, const NdScale &scale,
     type, scale.gain != 1 || scale.offset != 0, scale.gain, scale.offset };
 }
 
-/* nd_border_index() on the device. */
-__device__ static int
-border_index (int border, int i, int n)
-{
-  int period, j;
-
-  if (i >= 0 && i < n)
-    return i;
-  switch (border) {
-    case ND_BORDER_CONSTANT:
-      return -1;
-    case ND_BORDER_NEAREST:
-      return i < 0 ? 0 : n - 1;
-    case ND_BORDER_REFLECT:
-      period = 2 * n;
-      j = (i % period + period) % period;
-      return j < n ? j : period - 1 - j;
-    case ND_BORDER_MIRROR:
-      if (n == 1)
-        return 0;
-      period = 2 * n - 2;
-      j = (i % period + period) % period;
-      return j < n ? j : period - j;
-    default:
-      return (i % n + n) % n;
-  }
-}
-
 template <typename T> struct PadArguments
 {
   Pad pad;

@@ -43,6 +43,34 @@ struct WildList
 void pad_volume (const Pad &pad, const NdSamples *volume, NdSampleType type,
     size_t component, float *out, const WildList &wild, cudaStream_t stream);
 
+/* nd_border_index() on the device. */
+__device__ inline int
+border_index (int border, int i, int n)
+{
+  int period, j;
+
+  if (i >= 0 && i < n)
+    return i;
+  switch (border) {
+    case ND_BORDER_CONSTANT:
+      return -1;
+    case ND_BORDER_NEAREST:
+      return i < 0 ? 0 : n - 1;
+    case ND_BORDER_REFLECT:
+      period = 2 * n;
+      j = (i % period + period) % period;
+      return j < n ? j : period - 1 - j;
+    case ND_BORDER_MIRROR:
+      if (n == 1)
+        return 0;
+      period = 2 * n - 2;
+      j = (i % period + period) % period;
+      return j < n ? j : period - j;
+    default:
+      return (i % n + n) % n;
+  }
+}
+
 /* How a kernel stores its responses. */
 struct Store
 {

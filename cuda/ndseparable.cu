@@ -54,7 +54,7 @@ private:
 };
 
 Separable::Separable (const NdJob &job, cudaStream_t stream)
-  : job (job), reach (nd_job_reach (&job)), stream (stream),
+  : job (job), reach (reach_of_tiles (job)), stream (stream),
     pad (make_pad (job, reach))
 {
   const unsigned n = job.bank->n_filters;
@@ -89,8 +89,6 @@ Separable::Separable (const NdJob &job, cudaStream_t stream)
 
       from[a] = reach.low[a];
       nd_filter_reach (pass.get (), low, high);
-      if (a == 0)
-        low[0] -= (low[0] - reach.low[0]) % 4;
       passes.emplace_back (std::vector<const NdFilter *> { pass.get () }, low,
           high, job.in_type != ND_FLOAT32, from);
       g_free (factors[a]);

@@ -24,12 +24,24 @@ struct Strides
  * can be copied whole. */
 Strides make_strides (const size_t size[3], size_t width, size_t height);
 
+/* A volume that is not padded: its border is written as tiles are staged. */
+struct Bare
+{
+  const float *in;              /* nullptr: padded volumes are read */
+  size_t row, slice;            /* floats */
+  int before[3];                /* samples that padding would put before it */
+  int after;                    /* and behind a row */
+  int border;                   /* NdBorder */
+  float border_value;
+  bool aligned;                 /* every fourth sample to 16 bytes */
+};
+
 /* One plane (time, z) of coefficients: a box of @ny rows and as many columns
  * as the kernel's width, at an offset from the output. */
 struct Plane
 {
   int slot;
-  int z, y, x;                  /* x a multiple of four */
+  int z, y, x;                  /* of the tile; x a multiple of four */
   int ny;
   int narrow;                   /* the kernel's second width */
   unsigned weights;             /* first of n_filters * ny rows */
@@ -39,8 +51,8 @@ class Stencil
 {
 public:
   /* @filters share the box [low, high] of offsets; the padded volumes begin at
-   * offset @from, in x a multiple of four before low. Only where all samples
-   * are @finite are zeros inside the box multiplied. */
+   * offset @from, in x a multiple of four before low - lead (). Only where all
+   * samples are @finite are zeros inside the box multiplied. */
   Stencil (const std::vector<const NdFilter *> &filters,
       const int low[ND_AXES], const int high[ND_AXES], bool finite,
       const int from[ND_AXES]);
@@ -49,16 +61,27 @@ public:
   static bool fit_together (const std::vector<const NdFilter *> &filters,
       bool finite);
 
+  /* How many samples before its box the tiles of @f should begin: those of
+   * centred filters then begin at multiples of four. */
+  static int lead (const NdFilter *f, bool finite);
+
   /* volume(slot) = @volumes + slots[slot] * @volume_floats. One Store for each
    * filter. */
   void run (const float *volumes, const int *slots, size_t volume_floats,
       const Strides &strides, const size_t size[3], const Store *stores,
       cudaStream_t stream) const;
 
+  /* The same on one volume that is not padded. */
+  void run (const Bare &bare, const size_t size[3], const Store *stores,
+      cudaStream_t stream) const;
+
   size_t bytes () const { return planes.bytes () + weights.bytes (); }
   unsigned n_filters () const { return filters; }
 
 private:
+  void run (struct Arguments &arguments, const size_t size[3],
+      const Store *stores, cudaStream_t stream) const;
+
   unsigned filters;
   int wide, narrow;             /* widths of the kernel; narrow 0: none */
   bool skip_zeros;
@@ -67,6 +90,10 @@ private:
   Memory<Plane> planes;
   Memory<float> weights;
 };
+
+/* What the job's padded volumes reach, begun by the lead of its first
+ * filter. */
+NdReach reach_of_tiles (const NdJob &job);
 
 /* Filters that one kernel takes at most; 4 and 1 are the others. */
 constexpr unsigned MAX_FILTERS = 12;

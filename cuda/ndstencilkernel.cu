@@ -1,0 +1,339 @@
+/* The kernel of the direct method, compiled once for each width ND_WIDTH that
+ * has one of its own; 8 is the general one's.
+ *
+ * Why this shape: an SM does 128 multiply-adds a clock but reads 32 words of
+ * shared memory. A thread computes four outputs side by side (one LDS.128 feeds
+ * them) in several rows and for several filters, so that each word it loads is
+ * used many times; coefficients are read as broadcasts, four at a time.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "ndstencilkernel.cuh"
+
+#include <cuda_pipeline.h>
+
+namespace nd
+{
+
+constexpr int THREADS = 128;
+
+/* Adds row @i of the tile to the sums of ROWS rows. @tile is the thread's first
+ * sample; CHECK where a row may lie outside the box of @ny rows of KX
+ * coefficients. */
+template <int KX, int LEAD, int ROWS, int FILTERS, bool SKIP, bool CHECK>
+__device__ __forceinline__ void
+add_row (float (&sum)[FILTERS][ROWS][4], const float *tile, const float *w,
+    int ny, int i)
+{
+  constexpr int SPAN = round_up (LEAD + KX + 3, 4), PITCH = round_up (KX, 4);
+  float v[SPAN];
+
+#pragma unroll
+  for (int x = 0; x < SPAN; x += 4) {
+    const float4 four = *(const float4 *) (tile + x);
+
+    v[x] = four.x;
+    v[x + 1] = four.y;
+    v[x + 2] = four.z;
+    v[x + 3] = four.w;
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    const int k = i - r;
+
+    if (CHECK && (k < 0 || k >= ny))
+      continue;
+#pragma unroll
+    for (int f = 0; f < FILTERS; f++) {
+      const float *wk = w + (f * ny + k) * PITCH;
+      float c[PITCH];
+
+#pragma unroll
+      for (int x = 0; x < PITCH; x += 4) {
+        const float4 four = *(const float4 *) (wk + x);
+
+        c[x] = four.x;
+        c[x + 1] = four.y;
+        c[x + 2] = four.z;
+        c[x + 3] = four.w;
+      }
+#pragma unroll
+      for (int x = 0; x < KX; x++) {
+        if (SKIP && c[x] == 0)
+          continue;
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          sum[f][r][j] = fmaf (c[x], v[LEAD + x + j], sum[f][r][j]);
+      }
+    }
+  }
+}
+
+/* KY 0: any number of rows. A known one is unrolled, and the compiler keeps a
+ * plane's weights in registers: 7 x 7 x 7 goes from 15 to 22 TMAC/s. */
+template <int KX, int LEAD, int KY, int ROWS, int FILTERS, bool SKIP>
+__device__ __forceinline__ void
+add_plane (float (&sum)[FILTERS][ROWS][4], const float *tile, int pitch,
+    const float *w, int ny)
+{
+  if (KY > 0) {
+#pragma unroll
+    for (int i = 0; i < KY + ROWS - 1; i++)
+      add_row<KX, LEAD, ROWS, FILTERS, SKIP, true> (sum, tile + i * pitch, w,
+          KY, i);
+    return;
+  }
+  const int head = min (ROWS - 1, ny + ROWS - 1);
+  int i = 0;
+
+#pragma unroll 1
+  for (; i < head; i++)
+    add_row<KX, LEAD, ROWS, FILTERS, SKIP, true> (sum, tile + i * pitch, w,
+          ny, i);
+#pragma unroll 1
+  for (; i < ny; i++)
+    add_row<KX, LEAD, ROWS, FILTERS, SKIP, false> (sum, tile + i * pitch, w,
+          ny, i);
+#pragma unroll 1
+  for (; i < ny + ROWS - 1; i++)
+    add_row<KX, LEAD, ROWS, FILTERS, SKIP, true> (sum, tile + i * pitch, w,
+          ny, i);
+}
+
+/* What a kernel is compiled for. */
+template <int KX_, int KY_, int NARROW_, int ROWS_, int FILTERS_, bool SKIP_,
+    int ACROSS_>
+struct Shape
+{
+  static constexpr int KX = KX_;        /* columns of a plane */
+  static constexpr int KY = KY_;        /* rows; 0: any number */
+  static constexpr int NARROW = NARROW_;        /* columns of some; < 0: none */
+  static constexpr int ROWS = ROWS_;    /* of outputs, of a thread */
+  static constexpr int FILTERS = FILTERS_;
+  static constexpr bool SKIP = SKIP_;   /* zeros are not multiplied */
+  static constexpr int ACROSS = ACROSS_;        /* threads side by side */
+  static constexpr int LEAD = NARROW < 0 ? lead_of (KX) : 0;
+
+  static constexpr int WIDTH = 4 * ACROSS;
+  static constexpr int HEIGHT = THREADS / ACROSS * ROWS;
+  static constexpr int PITCH = WIDTH + round_up (LEAD + KX - 1, 4);
+  static constexpr int WEIGHTS = round_up (KX, 4);
+};
+
+/* Stages @rows rows of the plane of @a.bare that begins at (x0, y0, z): what
+ * is whole inside a row as it is, then, sample by sample, what begins before a
+ * row or ends behind it. */
+template <int PITCH> __device__ __forceinline__ void
+copy_bare (const Arguments &a, float *tile, int x0, int y0, int z, int rows)
+{
+  const Bare &b = a.bare;
+  const int zs = border_index (b.border, z, a.size[2]);
+  const int begin = b.aligned ? min (max (-x0, 0), PITCH) : PITCH;
+  const int end = min (max (a.size[0] / 4 * 4 - x0, begin), PITCH);
+  const int column = threadIdx.x % 8, row = threadIdx.x / 8;
+
+  if (zs >= 0 && y0 >= 0 && y0 + rows <= a.size[1]) {
+    const float *const from = b.in + zs * b.slice + y0 * b.row + x0;
+
+    for (int i = threadIdx.x; i < rows * (PITCH / 4); i += THREADS) {
+      const int y = i / (PITCH / 4), x = i % (PITCH / 4) * 4;
+
+      if (x >= begin && x < end)
+        __pipeline_memcpy_async (tile + y * PITCH + x, from + y * b.row + x,
+            16);
+    }
+  } else {
+    for (int i = threadIdx.x; i < rows * (PITCH / 4); i += THREADS) {
+      const int y = i / (PITCH / 4), x = i % (PITCH / 4) * 4;
+      const int ys = border_index (b.border, y0 + y, a.size[1]);
+      float *const to = tile + y * PITCH + x;
+
+      if (x < begin || x >= end)
+        continue;
+      if (zs >= 0 && ys >= 0)
+        __pipeline_memcpy_async (to, b.in + zs * b.slice + ys * b.row + x0
+            + x, 16);
+      else
+        *(float4 *) to = make_float4 (b.border_value, b.border_value,
+            b.border_value, b.border_value);
+    }
+  }
+  for (int i = column; i < begin + PITCH - end; i += 8) {
+    const int x = i < begin ? i : end + i - begin;
+    const int xs = border_index (b.border, x0 + x, a.size[0]);
+
+    if (x0 + x >= a.size[0] + b.after)
+      break;
+    for (int y = row; y < rows; y += THREADS / 8) {
+      const int ys = border_index (b.border, y0 + y, a.size[1]);
+      float *const to = tile + y * PITCH + x;
+
+      if (zs >= 0 && ys >= 0 && xs >= 0)
+        __pipeline_memcpy_async (to, b.in + zs * b.slice + ys * b.row + xs, 4);
+      else
+        *to = b.border_value;
+    }
+  }
+}
+
+/* Planes go through two stages of shared memory: one is copied while the other
+ * is used. */
+template <typename S> __global__ void __launch_bounds__ (THREADS)
+stencil_kernel (const __grid_constant__ Arguments a)
+{
+  extern __shared__ float4 shared[];
+  const int tile_floats = (S::HEIGHT + a.max_ny - 1) * S::PITCH;
+  const int stage_floats = tile_floats + S::FILTERS * a.max_ny * S::WEIGHTS;
+  float *const stages = (float *) shared;
+  const int tx = threadIdx.x % S::ACROSS, ty = threadIdx.x / S::ACROSS;
+  const int x0 = blockIdx.x * S::WIDTH, y0 = blockIdx.y * S::HEIGHT;
+
+  const auto copy = [&] (int p, int z) {
+    const Plane plane = a.planes[p];
+    const float *from = a.volumes + a.slots[plane.slot] * a.volume_floats
+        + (z + plane.z) * a.slice + (size_t) (y0 + plane.y) * a.row
+        + x0 + plane.x;
+    float *const tile = stages + (p & 1) * stage_floats;
+    const int rows = S::HEIGHT + plane.ny - 1;
+    const int pitch = plane.narrow ? round_up (S::NARROW, 4) : S::WEIGHTS;
+
+    if (a.bare.in) {
+      copy_bare<S::PITCH> (a, tile, x0 + plane.x - a.bare.before[0],
+          y0 + plane.y - a.bare.before[1], z + plane.z - a.bare.before[2],
+          rows);
+    } else {
+      for (int i = threadIdx.x; i < rows * (S::PITCH / 4); i += THREADS) {
+        const int y = i / (S::PITCH / 4), x = i % (S::PITCH / 4) * 4;
+
+        __pipeline_memcpy_async (tile + y * S::PITCH + x, from + y * a.row + x,
+            16);
+      }
+    }
+    for (int i = threadIdx.x * 4; i < S::FILTERS * plane.ny * pitch;
+        i += THREADS * 4)
+      __pipeline_memcpy_async (tile + tile_floats + i,
+          a.weights + plane.weights + i, 16);
+  };
+
+  for (int z = blockIdx.z; z < a.size[2]; z += gridDim.z) {
+    float sum[S::FILTERS][S::ROWS][4] = {};
+
+    if (a.n_planes > 0)
+      copy (0, z);
+    __pipeline_commit ();
+    for (int p = 0; p < a.n_planes; p++) {
+      const float *const stage = stages + (p & 1) * stage_floats;
+      const float *const tile = stage + ty * S::ROWS * S::PITCH + tx * 4;
+      const float *const w = stage + tile_floats;
+      const int ny = a.planes[p].ny;
+
+      if (p + 1 < a.n_planes)
+        copy (p + 1, z);
+      __pipeline_commit ();
+      __pipeline_wait_prior (1);
+      __syncthreads ();
+      if (S::NARROW > 0 && a.planes[p].narrow)
+        add_plane<(S::NARROW > 0 ? S::NARROW : 1), 0, 0, S::ROWS, S::FILTERS,
+            S::SKIP> (sum, tile, S::PITCH, w, ny);
+      else
+        add_plane<S::KX, S::LEAD, S::KY, S::ROWS, S::FILTERS, S::SKIP> (sum,
+            tile, S::PITCH, w, ny);
+      __syncthreads ();
+    }
+    const int x = x0 + tx * 4;
+
+#pragma unroll
+    for (int r = 0; r < S::ROWS; r++) {
+      const int y = y0 + ty * S::ROWS + r;
+
+      if (x >= a.size[0] || y >= a.size[1])
+        continue;
+#pragma unroll
+      for (int f = 0; f < S::FILTERS; f++)
+        store_four (a.stores[f], sum[f][r], a.size[0] - x, x, y, z);
+    }
+  }
+}
+
+template <typename S> static void
+launch (const Arguments &a, cudaStream_t stream)
+{
+  const size_t bytes = 2 * sizeof (float) * ((S::HEIGHT + a.max_ny - 1)
+      * S::PITCH + S::FILTERS * a.max_ny * S::WEIGHTS);
+  const dim3 blocks ((a.size[0] + S::WIDTH - 1) / S::WIDTH,
+      (a.size[1] + S::HEIGHT - 1) / S::HEIGHT,
+      a.size[2] < 65535 ? a.size[2] : 65535);
+
+  if (bytes > 48 << 10)
+    ND_CUDA (cudaFuncSetAttribute (stencil_kernel<S>,
+        cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  stencil_kernel<S><<<blocks, THREADS, bytes, stream>>> (a);
+  ND_CUDA_LAUNCHED (stencil_kernel);
+}
+
+/* Narrow volumes would leave half of a wide block without work. */
+template <int KX, int KY, int ROWS> static void
+launch_single (const Arguments &a, cudaStream_t stream)
+{
+  if (a.size[0] > 64)
+    launch<Shape<KX, KY, -1, ROWS, 1, false, 32>> (a, stream);
+  else
+    launch<Shape<KX, KY, -1, ROWS, 1, false, 16>> (a, stream);
+}
+
+/* Rows and filters share the registers. */
+template <int KX> void
+run_common (unsigned filters, const Arguments &a, cudaStream_t stream)
+{
+  if (filters == 12)
+    launch<Shape<KX, 0, -1, 2, 12, false, 32>> (a, stream);
+  else if (filters == 4)
+    launch<Shape<KX, 0, -1, 4, 4, false, 32>> (a, stream);
+  else if (KX <= 9 && a.max_ny == KX)
+    launch_single<KX, KX <= 9 ? KX : 0, 8> (a, stream);
+  else
+    launch_single<KX, 0, 4> (a, stream);
+}
+
+#if ND_WIDTH != 8
+
+template void run_common<ND_WIDTH> (unsigned filters, const Arguments &a,
+    cudaStream_t stream);
+
+#else
+
+template <int NARROW> static void
+launch_general (bool skip, const Arguments &a, cudaStream_t stream)
+{
+  if (skip)
+    launch<Shape<8, 0, NARROW, 4, 1, true, 32>> (a, stream);
+  else
+    launch<Shape<8, 0, NARROW, 4, 1, false, 32>> (a, stream);
+}
+void
+run_general (int narrow, bool skip, const Arguments &a, cudaStream_t stream)
+{
+  switch (narrow) {
+    case 0:
+      return launch_general<0> (skip, a, stream);
+    case 1:
+      return launch_general<1> (skip, a, stream);
+    case 2:
+      return launch_general<2> (skip, a, stream);
+    case 3:
+      return launch_general<3> (skip, a, stream);
+    case 4:
+      return launch_general<4> (skip, a, stream);
+    case 5:
+      return launch_general<5> (skip, a, stream);
+    case 6:
+      return launch_general<6> (skip, a, stream);
+    case 7:
+      return launch_general<7> (skip, a, stream);
+  }
+  throw Error (ND_ERROR_FAILED, "no kernel for filters of that width");
+}
+
+#endif
+
+} // namespace nd

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndsums.cuh"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nd
+{
+
+/* Sums begun together with one output: 4 pass about 10 spectra for each
+ * volume of an 11 tap window, instead of 22. */
+constexpr int BEGUN = 4;
+constexpr int THREADS = 256;
+
+struct SumArguments
+{
+  WindowSpectra spectra;
+  size_t numbers;
+  int n_slots;
+  int slots[MAX_SLOTS];
+  float2 *sums[BEGUN];
+};
+
+namespace
+{
+
+__device__ __forceinline__ float4
+multiply_two (float4 sum, float4 a, float4 b, bool two_real)
+{
+  const float2 p = multiply_number (make_float2 (sum.x, sum.y),
+      make_float2 (a.x, a.y), make_float2 (b.x, b.y), two_real);
+  const float2 q = multiply_number (make_float2 (sum.z, sum.w),
+      make_float2 (a.z, a.w), make_float2 (b.z, b.w), false);
+
+  return make_float4 (p.x, p.y, q.x, q.y);
+}
+
+/* sums[j] = sum over i >= j of volume i times filter i - j: the output of the
+ * anchor, complete, and what is there of the N - 1 next. A thread has two
+ * numbers of the filter, which stay in its cache, and all that they meet. */
+template <int N> __global__ void __launch_bounds__ (THREADS)
+begin_kernel (const __grid_constant__ SumArguments a)
+{
+  const WindowSpectra &s = a.spectra;
+  const size_t f = (size_t) blockIdx.x * THREADS + threadIdx.x;
+  const bool two_real = s.columns && holds_two_real (2 * f);
+
+  if (2 * f >= s.filter_numbers)
+    return;
+  for (size_t i = f + blockIdx.y * s.filter_numbers / 2; i < a.numbers / 2;
+      i += gridDim.y * s.filter_numbers / 2) {
+    float4 sum[N] = {}, w[N] = {};
+
+#pragma unroll 4
+    for (int t = 0; t < a.n_slots; t++) {
+      const float4 v = __ldcg ((const float4 *) (s.ring
+              + a.slots[t] * s.ring_stride) + i);
+
+#pragma unroll
+      for (int j = N - 1; j > 0; j--)
+        w[j] = w[j - 1];
+      w[0] = __ldg ((const float4 *) (s.filter + t * s.filter_numbers) + f);
+#pragma unroll
+      for (int j = 0; j < N; j++)
+        sum[j] = multiply_two (sum[j], v, w[j], two_real);
+    }
+#pragma unroll
+    for (int j = 0; j < N; j++)
+      ((float4 *) a.sums[j])[i] = sum[j];
+  }
+}
+
+/* Adds to sums[0] the volumes from @first on. */
+__global__ void __launch_bounds__ (THREADS)
+finish_kernel (const __grid_constant__ SumArguments a, int first)
+{
+  const WindowSpectra &s = a.spectra;
+  const size_t f = (size_t) blockIdx.x * THREADS + threadIdx.x;
+  const bool two_real = s.columns && holds_two_real (2 * f);
+
+  if (2 * f >= s.filter_numbers)
+    return;
+  for (size_t i = f + blockIdx.y * s.filter_numbers / 2; i < a.numbers / 2;
+      i += gridDim.y * s.filter_numbers / 2) {
+    float4 sum = ((const float4 *) a.sums[0])[i];
+
+    for (int t = first; t < a.n_slots; t++)
+      sum = multiply_two (sum, ((const float4 *) (s.ring
+                  + a.slots[t] * s.ring_stride))[i],
+          __ldg ((const float4 *) (s.filter + t * s.filter_numbers) + f),
+          two_real);
+    ((float4 *) a.sums[0])[i] = sum;
+  }
+}
+
+/* Blocks that repeat a filter's numbers as often as fills the device. */
+dim3
+blocks_for (const SumArguments &a)
+{
+  const size_t across = (a.spectra.filter_numbers / 2 + THREADS - 1) / THREADS;
+  const size_t repeats = a.numbers / a.spectra.filter_numbers;
+
+  return dim3 (across, std::max<size_t> (1, std::min<size_t> (repeats,
+              1024 / across)));
+}
+
+} // namespace
+
+WindowSums::WindowSums (const NdJob &job, const NdReach &reach,
+    size_t numbers, cudaStream_t stream)
+  : reach (reach), numbers (numbers), stream (stream),
+    ahead (reach.slots > 2 ? BEGUN : 1),
+    begun (job.bank->n_filters * job.shape.components),
+    generations (reach.slots + (job.border_volumes ? 1 : 0))
+{
+  sums = Memory<float2> (multiply (numbers, multiply (begun.size (), ahead)));
+}
+
+/* Whether the sum begun @used outputs ago still holds for these slots: all
+ * volumes but the newest moved on by so many. */
+bool
+WindowSums::goes_on (const int *slots, size_t window, int used) const
+{
+  const Begun &b = begun[window];
+
+  for (unsigned t = 0; t + used < reach.slots; t++) {
+    if (slots[t] != b.slots[t + used]
+        || generations[slots[t]] != b.generations[t + used])
+      return false;
+  }
+  return true;
+}
+
+SumArguments
+WindowSums::arguments_for (const int *slots, const WindowSpectra &spectra)
+    const
+{
+  SumArguments a = { spectra, numbers, (int) reach.slots };
+
+  memcpy (a.slots, slots, reach.slots * sizeof (int));
+  return a;
+}
+
+WindowSums::Start
+WindowSums::start (const int *slots, size_t window,
+    const WindowSpectra &spectra)
+{
+  float2 *const own = sums.get () + window * ahead * numbers;
+  SumArguments a = arguments_for (slots, spectra);
+  Begun &b = begun[window];
+
+  b.used++;
+  if (!b.slots.empty () && b.used < ahead && goes_on (slots, window, b.used))
+    return Start { own + b.used * numbers, reach.slots - b.used };
+  b.used = 0;
+  b.slots.assign (slots, slots + reach.slots);
+  b.generations.resize (reach.slots);
+  for (unsigned t = 0; t < reach.slots; t++)
+    b.generations[t] = generations[slots[t]];
+  for (int j = 0; j < ahead; j++)
+    a.sums[j] = own + j * numbers;
+  if (ahead == BEGUN)
+    begin_kernel<BEGUN><<<blocks_for (a), THREADS, 0, stream>>> (a);
+  else
+    begin_kernel<1><<<blocks_for (a), THREADS, 0, stream>>> (a);
+  ND_CUDA_LAUNCHED (begin_kernel);
+  return Start { own, reach.slots };
+}
+
+float2 *
+WindowSums::finish (const int *slots, const Start &start,
+    const WindowSpectra &spectra)
+{
+  SumArguments a = arguments_for (slots, spectra);
+
+  if (start.first == reach.slots)
+    return start.sum;
+  a.sums[0] = start.sum;
+  finish_kernel<<<blocks_for (a), THREADS, 0, stream>>> (a, start.first);
+  ND_CUDA_LAUNCHED (finish_kernel);
+  return start.sum;
+}
+
+} // namespace nd
