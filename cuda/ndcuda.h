@@ -114,10 +114,15 @@ constexpr unsigned MAX_SLOTS = 256;
 std::unique_ptr<Method> make_direct (const NdJob &job, cudaStream_t stream);
 std::unique_ptr<Method> make_separable (const NdJob &job, cudaStream_t stream);
 std::unique_ptr<Method> make_fft (const NdJob &job, cudaStream_t stream);
+std::unique_ptr<Method> make_tensor (const NdJob &job, cudaStream_t stream);
 
 double direct_cost (const NdJob &job);
 double separable_cost (const NdJob &job);
 double fft_cost (const NdJob &job);
+double tensor_cost (const NdJob &job);
+
+/* Throws where method tensor cannot do the job. */
+void check_tensor (const NdJob &job);
 
 /* Throws where cuFFT cannot be opened. */
 void open_cufft ();
