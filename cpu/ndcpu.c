@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ndcpu.h"
 
+#include <math.h>
+#include "engine/nderror.h"
 #include "ndmethod.h"
 
 struct _NdRing
@@ -26,6 +28,12 @@ cpu_available (gint device_id, GError ** error)
 static gdouble
 cpu_cost (const NdJob * job, NdMethod method, GError ** error)
 {
+  if (!methods[method]) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "method=%s needs a GPU: "
+        "use backend=cuda, or method=auto, direct or fft",
+        nd_method_name (method));
+    return INFINITY;
+  }
   return methods[method]->cost (job, error);
 }
 

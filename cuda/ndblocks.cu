@@ -139,8 +139,8 @@ shared_planes ()
 }
 
 template <typename T> __device__ __forceinline__ float
-transform_block (const BlockArguments &a, const Corner &at, const Column &column,
-    float2 (&v)[BLOCK])
+transform_block (const BlockArguments &a, const Corner &at,
+    const Column &column, float2 (&v)[BLOCK])
 {
   float2 *const planes = shared_planes ();
   float2 *const plane = planes + threadIdx.x / 32 * BLOCK * PITCH;

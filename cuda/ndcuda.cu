@@ -138,6 +138,9 @@ _NdRing::_NdRing (const NdJob &job, NdMethod wanted, int device)
     case ND_METHOD_FFT:
       method = make_fft (job, stream);
       break;
+    case ND_METHOD_TENSOR:
+      method = make_tensor (job, stream);
+      break;
     default:
       throw Error (ND_ERROR_SETTINGS, "method=reference runs on the CPU only: "
           "use backend=cpu with it");
@@ -240,6 +243,12 @@ cuda_cost (const NdJob *job, NdMethod method, GError **error)
       return direct_cost (*job);
     case ND_METHOD_FFT:
       return fft_cost (*job);
+    case ND_METHOD_TENSOR:
+      guarded (error, [&] {
+        check_tensor (*job);
+        cost = tensor_cost (*job);
+      });
+      return cost;
     case ND_METHOD_SEPARABLE:
       guarded (error, [&] {
         for (unsigned k = 0; k < job->bank->n_filters; k++) {

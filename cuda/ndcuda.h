@@ -114,11 +114,16 @@ constexpr unsigned MAX_SLOTS = 256;
 std::unique_ptr<Method> make_direct (const NdJob &job, cudaStream_t stream);
 std::unique_ptr<Method> make_separable (const NdJob &job, cudaStream_t stream);
 std::unique_ptr<Method> make_fft (const NdJob &job, cudaStream_t stream);
+std::unique_ptr<Method> make_tensor (const NdJob &job, cudaStream_t stream);
 
 double direct_cost (const NdJob &job);
 double separable_cost (const NdJob &job);
 double fft_cost (const NdJob &job);
 double whole_cost (const NdJob &job);   /* by transforms of whole volumes */
+double tensor_cost (const NdJob &job);
+
+/* Throws where method tensor cannot do the job. */
+void check_tensor (const NdJob &job);
 
 /* Throws where cuFFT cannot be opened. */
 void open_cufft ();

@@ -92,7 +92,8 @@ FftBlocks::FftBlocks (const NdJob &job, cudaStream_t stream)
   const size_t n_filters = multiply (job.bank->n_filters, reach.slots);
 
   if (!whole) {
-    ring = Memory<float2> (multiply (volumes, multiply (n_groups, kernels.numbers)));
+    ring = Memory<float2> (multiply (volumes, multiply (n_groups,
+                kernels.numbers)));
     levels = Memory<float> (multiply (volumes, n_groups * kernels.group));
     if (reach.slots >= WORTH_SUMS)
       sums = std::make_unique<WindowSums> (job, reach,

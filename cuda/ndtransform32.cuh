@@ -1,7 +1,7 @@
 /* The Fourier transform of 32 numbers that one thread holds in registers:
- * decimation in time (Cooley and Tukey 1965), radix 2, unrolled, so that twiddle
- * factors are constants and the permutation costs nothing. A butterfly with a
- * twiddle factor is six multiply-adds (Linzer and Feig 1993).
+ * decimation in time (Cooley and Tukey 1965), radix 2, unrolled, so that
+ * twiddle factors are constants and the permutation costs nothing. A butterfly
+ * with a twiddle factor is six multiply-adds (Linzer and Feig 1993).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -8,6 +8,7 @@ nd_method_name (NdMethod method)
     [ND_METHOD_DIRECT] = "direct",
     [ND_METHOD_SEPARABLE] = "separable",
     [ND_METHOD_FFT] = "fft",
+    [ND_METHOD_TENSOR] = "tensor",
     [ND_METHOD_REFERENCE] = "reference",
   };
 

@@ -18,11 +18,19 @@ typedef enum
   ND_METHOD_DIRECT,
   ND_METHOD_SEPARABLE,
   ND_METHOD_FFT,
+  ND_METHOD_TENSOR,             /* the matrix units of a GPU */
   ND_METHOD_REFERENCE,
   ND_METHODS
 } NdMethod;
 
 const gchar *nd_method_name (NdMethod method);
+
+/* Of ND_METHOD_TENSOR; others are never less exact than ND_ACCURACY_SINGLE. */
+typedef enum
+{
+  ND_ACCURACY_SINGLE,           /* relative L2 error at most 2e-6 */
+  ND_ACCURACY_FAST              /* at most 5e-4 */
+} NdAccuracy;
 
 typedef struct
 {
@@ -32,6 +40,7 @@ typedef struct
   NdBorder border;              /* in x, y, z */
   gdouble border_value;         /* of ND_BORDER_CONSTANT and border volumes */
   gboolean border_volumes;      /* slots may be ND_SLOT_BORDER */
+  NdAccuracy accuracy;
   const NdBank *bank;           /* must outlive what is made from the job */
 } NdJob;
 

@@ -64,12 +64,18 @@ static const Work works[] = {
   {"4d-11-128", {128, 128, 128}, {11, 11, 11, 11}, FALSE, ND_FLOAT32, TRUE},
   {"4d-11-gpu-128-uint8", {128, 128, 128}, {11, 11, 11, 11}, FALSE, ND_UINT8,
       TRUE},
+  {"2d-17x17-4096-uint8", {4096, 4096, 1}, {17, 17, 1, 1}, FALSE, ND_UINT8,
+      TRUE},
+  {"3d-7-256-uint8", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_UINT8, TRUE},
+  {"3d-bank-12x7-256-uint8", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_UINT8,
+      TRUE, 12},
+  {"4d-7-128-uint8", {128, 128, 128}, {7, 7, 7, 7}, FALSE, ND_UINT8, TRUE},
 };
 
 static gchar *opt_work, *opt_method, *opt_size, *opt_filter, *opt_type;
 static gchar *opt_backend, *opt_module;
 static gint opt_runs = 15;
-static gboolean opt_crossing, opt_list;
+static gboolean opt_crossing, opt_list, opt_fast;
 
 static gdouble
 seconds (void)
@@ -162,11 +168,35 @@ exact_at (const NdJob * job, const guint8 * in, const gsize at[3])
   return sum;
 }
 
+/* Of the responses as float32, before they are rounded to the job's type. */
 static gdouble
-measure_error (const NdJob * job, const guint8 * in, const gfloat * out,
+measure_error (const NdJob * work, NdMethod method, const guint8 * in,
     GRand * r)
 {
+  NdJob job[1] = { *work };
+  g_autoptr (NdPlan) plan = NULL;
+  g_autofree gfloat *out = NULL;
+  g_autofree gint *order = NULL;
+  const NdScale scale = { 1, 0 };
+  NdSamples from, to;
+  guint slots = nd_job_reach (work).slots;
   gdouble error2 = 0, norm2 = 0;
+  gsize n;
+
+  job->out_type = ND_FLOAT32;
+  nd_shape_samples (&job->shape, &n);
+  out = g_new0 (gfloat, n * job->bank->n_filters);
+  order = g_new (gint, slots);
+  from = nd_samples_dense ((guint8 *) in, &job->shape, job->in_type);
+  to = nd_samples_dense (out, &job->shape, job->out_type);
+  plan = nd_plan_new (job, opt_backend, -1, method, NULL);
+  if (!plan)
+    return NAN;
+  for (guint t = 0; t < slots; t++) {
+    order[t] = t;
+    nd_plan_push (plan, t, &from, NULL);
+  }
+  nd_plan_respond (plan, order, &scale, &to, NULL);
 
   for (guint n = 0; n < ERROR_SAMPLES; n++) {
     gsize at[3], i = 0;
@@ -244,7 +274,8 @@ run (const Work * work, NdMethod method, gboolean is_auto)
   g_autoptr (GRand) r = g_rand_new_with_seed (1);
   g_autoptr (NdBank) bank = make_bank (work, r);
   NdJob job = {.in_type = work->type,.out_type = work->type,
-    .border = ND_BORDER_NEAREST,.bank = bank
+    .border = ND_BORDER_NEAREST,.bank = bank,
+    .accuracy = opt_fast ? ND_ACCURACY_FAST : ND_ACCURACY_SINGLE
   };
   g_autoptr (GError) error = NULL;
   g_autoptr (NdPlan) plan = NULL;
@@ -291,12 +322,10 @@ run (const Work * work, NdMethod method, gboolean is_auto)
       work->type);
   median = time_plan (plan, &in_samples, &out_samples, &least);
   if (device_out) {
-    plan->backend->memory_copy (out, device_out, out_bytes, NULL);
     plan->backend->memory_free (device_in);
     plan->backend->memory_free (device_out);
   }
-  if (work->type == ND_FLOAT32)
-    l2 = measure_error (&job, in, (const gfloat *) out, r);
+  l2 = measure_error (&job, plan->method, in, r);
 
   printf ("{\"work\": \"%s\", ", work->work);
   print_sizes ("size", work->size, 3);
@@ -325,7 +354,7 @@ static gboolean
 run_methods (const Work * work)
 {
   static const NdMethod methods[] = { ND_METHOD_DIRECT, ND_METHOD_SEPARABLE,
-    ND_METHOD_FFT
+    ND_METHOD_FFT, ND_METHOD_TENSOR
   };
   gboolean any = FALSE;
 
@@ -395,7 +424,7 @@ main (int argc, char **argv)
     {"work", 0, 0, G_OPTION_ARG_STRING, &opt_work, "works whose name holds it",
         "TEXT"},
     {"method", 0, 0, G_OPTION_ARG_STRING, &opt_method,
-        "auto, direct, separable or fft; several with ','", "NAMES"},
+        "auto, direct, separable, fft or tensor; several with ','", "NAMES"},
     {"size", 0, 0, G_OPTION_ARG_STRING, &opt_size, "of a work of your own",
         "X:Y:Z"},
     {"filter", 0, 0, G_OPTION_ARG_STRING, &opt_filter, "of it", "X:Y:Z:T"},
@@ -404,6 +433,8 @@ main (int argc, char **argv)
         "NAME"},
     {"module", 0, 0, G_OPTION_ARG_FILENAME, &opt_module, "of a back end",
         "FILE"},
+    {"fast", 0, 0, G_OPTION_ARG_NONE, &opt_fast, "accuracy=fast, of tensor",
+        NULL},
     {"runs", 0, 0, G_OPTION_ARG_INT, &opt_runs, "timed, default 15", "N"},
     {"crossing", 0, 0, G_OPTION_ARG_NONE, &opt_crossing,
         "small to large filters", NULL},

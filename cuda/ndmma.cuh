@@ -1,0 +1,180 @@
+/* The matrix units and what feeds them: wgmma (sm_90a), mma with ldmatrix
+ * (sm_80 and later), copies into shared memory that do not wait.
+ *
+ * Sources: PTX ISA 8.7 and later, 9.7.14 (mma, ldmatrix), 9.7.15 (wgmma, matrix
+ * descriptors without swizzle).
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include <cstdint>
+#include <cuda_fp16.h>
+
+namespace nd
+{
+
+__device__ __forceinline__ uint32_t
+shared_address (const void *p)
+{
+  return (uint32_t) __cvta_generic_to_shared (p);
+}
+
+/* Where an operand of wgmma lies: 8 x 16 byte matrices, rows 16 bytes apart,
+ * @leading bytes from one to the next along the sum, @stride across it. All
+ * are multiples of 16. */
+__device__ __forceinline__ uint64_t
+matrix_descriptor (uint32_t address, uint32_t leading, uint32_t stride)
+{
+  return (uint64_t) ((address & 0x3ffff) >> 4)
+      | (uint64_t) (leading >> 4) << 16 | (uint64_t) (stride >> 4) << 32;
+}
+
+#if __CUDA_ARCH__ >= 800
+
+template <int BYTES> __device__ __forceinline__ void
+copy_async (uint32_t to, const void *from)
+{
+  if (BYTES == 16)
+    asm volatile ("cp.async.cg.shared.global [%0], [%1], 16;"
+        : : "r" (to), "l" (from) : "memory");
+  else
+    asm volatile ("cp.async.ca.shared.global [%0], [%1], %2;"
+        : : "r" (to), "l" (from), "n" (BYTES) : "memory");
+}
+
+__device__ __forceinline__ void
+copies_commit ()
+{
+  asm volatile ("cp.async.commit_group;" : : : "memory");
+}
+
+/* Until at most @PENDING groups are under way. */
+template <int PENDING> __device__ __forceinline__ void
+copies_wait ()
+{
+  asm volatile ("cp.async.wait_group %0;" : : "n" (PENDING) : "memory");
+}
+
+__device__ __forceinline__ void
+load_matrices (uint32_t (&m)[4], uint32_t address)
+{
+  asm volatile ("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+      : "=r" (m[0]), "=r" (m[1]), "=r" (m[2]), "=r" (m[3])
+      : "r" (address) : "memory");
+}
+
+/* 16 x 32 bytes by 32 bytes x 8. */
+__device__ __forceinline__ void
+multiply_add (int *sum, const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+{
+  asm volatile ("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 "
+      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+r" (sum[0]), "+r" (sum[1]), "+r" (sum[2]), "+r" (sum[3])
+      : "r" (a[0]), "r" (a[1]), "r" (a[2]), "r" (a[3]), "r" (b0), "r" (b1));
+}
+
+__device__ __forceinline__ void
+multiply_add (float *sum, const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+{
+  asm volatile ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f" (sum[0]), "+f" (sum[1]), "+f" (sum[2]), "+f" (sum[3])
+      : "r" (a[0]), "r" (a[1]), "r" (a[2]), "r" (a[3]), "r" (b0), "r" (b1));
+}
+
+/* Shared memory written by this thread is seen by wgmma after the next
+ * barrier. */
+__device__ __forceinline__ void
+show_to_wgmma ()
+{
+#if __CUDA_ARCH__ >= 900
+  asm volatile ("fence.proxy.async.shared::cta;" : : : "memory");
+#endif
+}
+
+#endif
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+__device__ __forceinline__ void
+wgmma_begin ()
+{
+  asm volatile ("wgmma.fence.sync.aligned;" : : : "memory");
+}
+
+__device__ __forceinline__ void
+wgmma_commit ()
+{
+  asm volatile ("wgmma.commit_group.sync.aligned;" : : : "memory");
+}
+
+template <int PENDING> __device__ __forceinline__ void
+wgmma_wait ()
+{
+  asm volatile ("wgmma.wait_group.sync.aligned %0;" : : "n" (PENDING)
+      : "memory");
+}
+
+/* Wgmma<T, N>::add: 64 rows of 32 bytes by 32 bytes of N columns. Of the rows a
+ * thread holds what load_matrices() gives, of each 8 columns of sums four. */
+template <typename T, int N> struct Wgmma;
+
+#define ND_FOUR(C, i) C (d[i]), C (d[i + 1]), C (d[i + 2]), C (d[i + 3])
+#define ND_LIST_4 "%0,%1,%2,%3"
+#define ND_LIST_8 ND_LIST_4 ",%4,%5,%6,%7"
+#define ND_LIST_12 ND_LIST_8 ",%8,%9,%10,%11"
+#define ND_LIST_16 ND_LIST_12 ",%12,%13,%14,%15"
+#define ND_LIST_20 ND_LIST_16 ",%16,%17,%18,%19"
+#define ND_LIST_24 ND_LIST_20 ",%20,%21,%22,%23"
+#define ND_LIST_28 ND_LIST_24 ",%24,%25,%26,%27"
+#define ND_LIST_32 ND_LIST_28 ",%28,%29,%30,%31"
+#define ND_LIST_36 ND_LIST_32 ",%32,%33,%34,%35"
+#define ND_LIST_40 ND_LIST_36 ",%36,%37,%38,%39"
+#define ND_LIST_44 ND_LIST_40 ",%40,%41,%42,%43"
+#define ND_LIST_48 ND_LIST_44 ",%44,%45,%46,%47"
+#define ND_SUMS_4(C) ND_FOUR (C, 0)
+#define ND_SUMS_8(C) ND_SUMS_4 (C), ND_FOUR (C, 4)
+#define ND_SUMS_12(C) ND_SUMS_8 (C), ND_FOUR (C, 8)
+#define ND_SUMS_16(C) ND_SUMS_12 (C), ND_FOUR (C, 12)
+#define ND_SUMS_20(C) ND_SUMS_16 (C), ND_FOUR (C, 16)
+#define ND_SUMS_24(C) ND_SUMS_20 (C), ND_FOUR (C, 20)
+#define ND_SUMS_28(C) ND_SUMS_24 (C), ND_FOUR (C, 24)
+#define ND_SUMS_32(C) ND_SUMS_28 (C), ND_FOUR (C, 28)
+#define ND_SUMS_36(C) ND_SUMS_32 (C), ND_FOUR (C, 32)
+#define ND_SUMS_40(C) ND_SUMS_36 (C), ND_FOUR (C, 36)
+#define ND_SUMS_44(C) ND_SUMS_40 (C), ND_FOUR (C, 40)
+#define ND_SUMS_48(C) ND_SUMS_44 (C), ND_FOUR (C, 44)
+
+#define ND_WGMMA(N, SUMS, A0, A1, A2, A3, B, TYPE, C, SHAPE, SCALES) \
+  template <> struct Wgmma<TYPE, N> \
+  { \
+    static __device__ __forceinline__ void \
+    add (TYPE (&d)[SUMS], const uint32_t (&a)[4], uint64_t b) \
+    { \
+      asm volatile ("{\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\n" \
+          "wgmma.mma_async.sync.aligned.m64n" #N SHAPE " {" \
+          ND_LIST_##SUMS "}, {%" #A0 ",%" #A1 ",%" #A2 ",%" #A3 "}, %" #B \
+          ", p" SCALES ";\n}" \
+          : ND_SUMS_##SUMS (C) \
+          : "r" (a[0]), "r" (a[1]), "r" (a[2]), "r" (a[3]), "l" (b)); \
+    } \
+  };
+#define ND_WGMMA_INT(N, SUMS, A0, A1, A2, A3, B) \
+  ND_WGMMA (N, SUMS, A0, A1, A2, A3, B, int, "+r", "k32.s32.u8.s8", "")
+#define ND_WGMMA_FLOAT(N, SUMS, A0, A1, A2, A3, B) \
+  ND_WGMMA (N, SUMS, A0, A1, A2, A3, B, float, "+f", "k16.f32.f16.f16", \
+      ", 1, 1, 0")
+
+ND_WGMMA_INT (16, 8, 8, 9, 10, 11, 12)
+ND_WGMMA_INT (32, 16, 16, 17, 18, 19, 20)
+ND_WGMMA_INT (48, 24, 24, 25, 26, 27, 28)
+ND_WGMMA_INT (96, 48, 48, 49, 50, 51, 52)
+ND_WGMMA_FLOAT (16, 8, 8, 9, 10, 11, 12)
+ND_WGMMA_FLOAT (32, 16, 16, 17, 18, 19, 20)
+
+#undef ND_FOUR
+
+#endif
+
+} // namespace nd

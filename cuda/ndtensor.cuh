@@ -1,0 +1,91 @@
+/* Filtering by matrix products: what the method, the kernels and the
+ * conversion into their form share.
+ *
+ * A product has 64 rows: 8 blocks of 8 outputs side by side, in 8 groups of 8
+ * rows of the volume. Along its sum lie the samples that a block needs (8 plus
+ * the filter's width), along its columns the 8 outputs of a block, for each
+ * piece of the coefficients and each row of a group: the filter's x axis as
+ * banded (Toeplitz) matrices. One row of input samples is thus read once for
+ * all rows of output that need it; the other axes are sums over products.
+ *
+ * Forms of samples (`pieces` volumes, one behind the other):
+ *   8 bit integers: u8, one piece. Coefficients are integers of up to 24 bits
+ *     in signed bytes, products are summed exactly in int32.
+ *   16 bit integers, above an offset: high and low u8.
+ *   float32: times a power of two of each volume, high and low fp16;
+ *     coefficients likewise.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include "ndsamples.cuh"
+
+namespace nd
+{
+
+constexpr int TENSOR_WIDTH = 64;        /* outputs of a tile */
+constexpr int TENSOR_ROWS = 8;          /* of outputs in the columns */
+constexpr int TENSOR_HEIGHT = 8 * TENSOR_ROWS;
+constexpr int TENSOR_THREADS = 128;
+
+/* One plane of the filter's box: volume of the window and offset in z. */
+struct TensorPlane
+{
+  int slot;
+  int z;
+};
+
+struct TensorArguments
+{
+  const unsigned char *volumes;
+  size_t volume, piece;         /* bytes from one to the next */
+  size_t row, slice;
+  int slots[MAX_SLOTS];
+  const TensorPlane *planes;
+  int n_planes;
+  bool march;                   /* planes are neighbours in z, kept for the
+                                 * next output plane */
+  const unsigned char *weights; /* for each plane, as the kernel reads them */
+  int weight_bytes;             /* of a plane */
+  int ky;                       /* rows of a plane, odd */
+  int x, y;                     /* padded samples before the box */
+  int size[3];
+  int length;                   /* output planes in z of one item of work */
+  int start[3];                 /* of the sums, integers */
+  float scale;                  /* of the sums */
+  const float *slot_scales;     /* of halves, one each scale_step */
+  int scale_step;
+  const float *coefficients;    /* of halves: [plane][ky][coefficient_row] from
+                                 * x on, in the order of samples */
+  int coefficient_row;
+  bool paired;                  /* outputs can be stored two at a time */
+  Store store;
+};
+
+struct TensorKernel
+{
+  void (*function) (TensorArguments);   /* nullptr: there is none */
+  int ky;                       /* rows of a plane that it takes */
+  int window;                   /* samples along a product's sum: 8 + columns of
+                                 * a plane - 1 at most */
+  int unit;                     /* bytes of a sample */
+  int columns;                  /* pieces of coefficients side by side */
+  int pieces;                   /* of samples, and sets of coefficients */
+  int load_bytes;               /* of a tile, all pieces */
+};
+
+/* Kernels for planes of @ky rows, odd, and a @window of 16 or 32 samples. Bytes
+ * (@unit 1): 1 to 3 columns of 1 piece, 2 or 3 of 2. Halves (2): 1 column of 1
+ * or 2 pieces. */
+TensorKernel find_wgmma_kernel (int unit, int window, int ky, int columns,
+    int pieces);
+TensorKernel find_mma_kernel (int unit, int window, int ky, int columns,
+    int pieces);
+
+/* Coefficients of one plane for a kernel: sets, each of window * unit / 16
+ * matrices, of rows -1 to ky, of columns, of 8 outputs, of 16 bytes along the
+ * window. @value gives those of a set, column, row, and x. */
+int tensor_weight_bytes (const TensorKernel &kernel);
+
+} // namespace nd

@@ -1,0 +1,48 @@
+/* Volumes in the forms that matrix products read (ndtensor.cuh).
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include "ndsamples.cuh"
+
+namespace nd
+{
+
+enum TensorForm
+{
+  TENSOR_BYTES,                 /* u8 */
+  TENSOR_WORDS,                 /* high, low u8 of sample + offset */
+  TENSOR_HALVES                 /* high, low fp16 of sample * scale */
+};
+
+class TensorPad
+{
+public:
+  /* Padded rows are @row bytes of one piece, pieces @piece bytes. */
+  TensorPad (const NdJob &job, const NdReach &reach, TensorForm form,
+      int pieces, int offset, size_t row, size_t piece);
+
+  /* Fills @out, all pieces of one component. @volume (device) nullptr: the
+   * border volume. Of halves, *@scale (device) becomes the factor from what is
+   * stored to samples. */
+  void fill (const NdSamples *volume, size_t component, unsigned char *out,
+      float *scale, cudaStream_t stream);
+
+  size_t bytes () const { return maps.bytes () + range.bytes (); }
+
+private:
+  template <typename T> void fill_from (const NdSamples *volume,
+      size_t component, unsigned char *out, float *scale, cudaStream_t stream);
+
+  const NdJob job;
+  const TensorForm form;
+  const int pieces, offset;
+  const size_t row, piece;
+  int size[3];                  /* padded; in x whole rows */
+  int before;
+  Memory<int> maps;             /* for each axis, the sample found there */
+  Memory<unsigned> range;       /* largest finite |sample|, as bits */
+};
+
+} // namespace nd
