@@ -32,6 +32,7 @@ typedef struct
   NdBorder border;              /* in x, y, z */
   gdouble border_value;         /* of ND_BORDER_CONSTANT and border volumes */
   gboolean border_volumes;      /* slots may be ND_SLOT_BORDER */
+  gboolean keep;                /* volumes are also kept as they came */
   const NdBank *bank;           /* must outlive what is made from the job */
 } NdJob;
 
