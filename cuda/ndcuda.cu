@@ -1,16 +1,15 @@
 /* The CUDA back end: the table of functions that the engine calls.
  *
- * Volumes may lie in host memory, then they are copied in and out and a call
- * returns when its work is done; or on the device, then a call only enqueues
- * on the ring's stream.
+ * All calls are made in the context of what they are about, which is left again
+ * whatever happens.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "ndcuda.h"
+#include "ndring.h"
 
 #include <cmath>
-#include <cstring>
 #include <gmodule.h>
+#include <map>
 
 namespace nd
 {
@@ -62,151 +61,6 @@ allocate_zeroed (size_t bytes)
 } // namespace nd
 
 using namespace nd;
-
-struct _NdRing
-{
-  _NdRing (const NdJob &job, NdMethod method, int device);
-  ~_NdRing ();
-  const NdSamples *bring_in (const NdSamples *volume);
-  void take_out (const NdSamples &out);
-
-  const NdJob job;
-  const int device;
-  unsigned n_slots;
-  cudaStream_t stream = nullptr;
-  std::unique_ptr<Method> method;
-  Memory<unsigned char> in, out;        /* dense, of volumes in host memory */
-  NdSamples in_samples, out_samples;
-};
-
-static bool
-is_on_device (const void *data)
-{
-  cudaPointerAttributes attributes;
-
-  ND_CUDA (cudaPointerGetAttributes (&attributes, data));
-  return attributes.type == cudaMemoryTypeDevice;
-}
-
-static int
-choose_device (int wanted)
-{
-  int count = 0, version = 0;
-
-  cudaDriverGetVersion (&version);
-  if (version == 0)
-    throw Error (ND_ERROR_INIT, "There is no NVIDIA driver on this machine: "
-        "use backend=cpu, or install the driver");
-  if (cudaGetDeviceCount (&count) != cudaSuccess || count == 0) {
-    cudaGetLastError ();
-    throw Error (ND_ERROR_INIT, "There is no NVIDIA GPU that the driver can "
-        "use: use backend=cpu");
-  }
-  if (wanted >= count)
-    throw Error (ND_ERROR_NOT_FOUND, "There is no GPU with device-id="
-        + std::to_string (wanted) + ": this machine has "
-        + std::to_string (count) + ", counted from 0");
-  return wanted < 0 ? 0 : wanted;
-}
-
-/* A context that an earlier error has spoilt is made anew: whoever used it
- * lost it already. */
-static void
-enter (int device)
-{
-  ND_CUDA (cudaSetDevice (device));
-  if (cudaFree (nullptr) != cudaSuccess) {
-    cudaGetLastError ();
-    ND_CUDA (cudaDeviceReset ());
-    ND_CUDA (cudaFree (nullptr));
-  }
-}
-
-_NdRing::_NdRing (const NdJob &job, NdMethod wanted, int device)
-  : job (job), device (device), n_slots (nd_job_reach (&job).slots)
-{
-  size_t n;
-
-  ND_CUDA (cudaStreamCreateWithFlags (&stream, cudaStreamNonBlocking));
-  switch (wanted) {
-    case ND_METHOD_DIRECT:
-      method = make_direct (job, stream);
-      break;
-    case ND_METHOD_SEPARABLE:
-      method = make_separable (job, stream);
-      break;
-    case ND_METHOD_FFT:
-      method = make_fft (job, stream);
-      break;
-    case ND_METHOD_TENSOR:
-      method = make_tensor (job, stream);
-      break;
-    default:
-      throw Error (ND_ERROR_SETTINGS, "method=reference runs on the CPU only: "
-          "use backend=cpu with it");
-  }
-  if (!nd_shape_samples (&job.shape, &n))
-    throw Error (ND_ERROR_NO_SPACE, "A volume so large does not fit in "
-        "memory");
-  in = Memory<unsigned char> (n * nd_sample_size (job.in_type));
-  out = Memory<unsigned char> (multiply (n * nd_sample_size (job.out_type),
-          job.bank->n_filters));
-  in_samples = nd_samples_dense (in.get (), &job.shape, job.in_type);
-  out_samples = nd_samples_dense (out.get (), &job.shape, job.out_type);
-  if (job.border_volumes)
-    method->push (n_slots, nullptr);
-}
-
-_NdRing::~_NdRing ()
-{
-  cudaSetDevice (device);
-  if (stream)
-    cudaStreamSynchronize (stream);
-  method.reset ();
-  if (stream)
-    cudaStreamDestroy (stream);
-}
-
-/* Copies a volume between dense device memory and host memory of any row and
- * slice stride. */
-static void
-copy_volume (const NdSamples &to, const NdSamples &from, const NdShape &shape,
-    size_t row_bytes, cudaStream_t stream)
-{
-  if (to.slice == to.row * shape.size[1]
-      && from.slice == from.row * shape.size[1]) {
-    ND_CUDA (cudaMemcpy2DAsync (to.data, to.row, from.data, from.row,
-            row_bytes, shape.size[1] * shape.size[2], cudaMemcpyDefault,
-            stream));
-    return;
-  }
-  for (size_t z = 0; z < shape.size[2]; z++)
-    ND_CUDA (cudaMemcpy2DAsync (to.data + z * to.slice, to.row,
-            from.data + z * from.slice, from.row, row_bytes, shape.size[1],
-            cudaMemcpyDefault, stream));
-}
-
-const NdSamples *
-_NdRing::bring_in (const NdSamples *volume)
-{
-  if (is_on_device (volume->data))
-    return volume;
-  copy_volume (in_samples, *volume, job.shape, in_samples.row, stream);
-  return &in_samples;
-}
-
-void
-_NdRing::take_out (const NdSamples &to)
-{
-  for (unsigned k = 0; k < job.bank->n_filters; k++) {
-    NdSamples device_k = out_samples, host_k = to;
-
-    device_k.data += k * out_samples.response;
-    host_k.data += k * to.response;
-    copy_volume (host_k, device_k, job.shape, out_samples.row, stream);
-  }
-  ND_CUDA (cudaStreamSynchronize (stream));
-}
 
 /* Runs @function; what it throws becomes @error. */
 template <typename F> static bool
@@ -278,10 +132,10 @@ cuda_ring_new (const NdJob *job, NdMethod method, gint device_id,
   NdRing *ring = nullptr;
 
   guarded (error, [&] {
-    const int device = choose_device (device_id);
+    const ContextPointer context = Context::get (device_id);
+    const Entered entered (*context);
 
-    enter (device);
-    ring = new NdRing (*job, method, device);
+    ring = new NdRing (*job, method, context);
   });
   return ring;
 }
@@ -289,28 +143,33 @@ cuda_ring_new (const NdJob *job, NdMethod method, gint device_id,
 static void
 cuda_ring_free (NdRing *ring)
 {
+  const ContextPointer context = ring->context;
+  const Entered entered (*context);
+
   delete ring;
+  cudaGetLastError ();
 }
 
 static gsize
 cuda_ring_bytes (const NdRing *ring)
 {
-  return ring->method->bytes () + ring->in.bytes () + ring->out.bytes ();
+  return ring->bytes ();
 }
 
 static gboolean
 cuda_push (NdRing *ring, guint slot, const NdSamples *volume, GError **error)
 {
   return guarded (error, [&] {
-    ND_CUDA (cudaSetDevice (ring->device));
-    const NdSamples *samples = ring->bring_in (volume);
+    const Entered entered (*ring->context);
 
-    ring->method->push (slot, samples);
-    /* The caller may change a volume in host memory as soon as this returns;
-     * pageable memory was copied by then, pinned memory need not be. */
-    if (samples != volume)
-      ND_CUDA (cudaStreamSynchronize (ring->stream));
+    ring->push (slot, *volume);
   });
+}
+
+static NdSamples
+cuda_kept (const NdRing *ring, guint slot)
+{
+  return ring->kept (slot);
 }
 
 static gboolean
@@ -318,34 +177,117 @@ cuda_respond (NdRing *ring, const gint *slots, const NdScale *scale,
     const NdSamples *out, GError **error)
 {
   return guarded (error, [&] {
-    int device_slots[MAX_SLOTS];
+    const Entered entered (*ring->context);
 
-    ND_CUDA (cudaSetDevice (ring->device));
-    for (unsigned i = 0; i < ring->n_slots; i++)
-      device_slots[i] = slots[i] == ND_SLOT_BORDER ? (int) ring->n_slots
-          : slots[i];
-    if (is_on_device (out->data)) {
-      ring->method->respond (device_slots, *scale, *out);
-    } else {
-      ring->method->respond (device_slots, *scale, ring->out_samples);
-      ring->take_out (*out);
-    }
+    ring->respond (slots, *scale, *out);
   });
 }
 
+static NdMark *
+cuda_mark (NdRing *ring, GError **error)
+{
+  NdMark *mark = nullptr;
+
+  guarded (error, [&] {
+    const Entered entered (*ring->context);
+
+    mark = ring->mark ();
+  });
+  return mark;
+}
+
+static gboolean
+cuda_reach (NdMark *mark, NdTimes *times, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*mark->context);
+    float sums[KINDS] = {};
+
+    ND_CUDA (cudaEventSynchronize (mark->done.get ()));
+    for (const Span &span : mark->spans) {
+      float ms;
+
+      ND_CUDA (cudaEventElapsedTime (&ms, span.begin.get (),
+              span.end.get ()));
+      sums[span.kind] += ms;
+    }
+    *times = NdTimes { sums[UPLOAD] * 1e-3, sums[COMPUTE] * 1e-3,
+      sums[DOWNLOAD] * 1e-3 };
+  });
+}
+
+static gboolean
+cuda_after (NdRing *ring, NdMark *mark, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*ring->context);
+
+    ring->after (*mark);
+  });
+}
+
+static void
+cuda_mark_free (NdMark *mark)
+{
+  delete mark;
+}
+
+/* The context of memory that was handed out. */
+struct Owners
+{
+  std::mutex lock;
+  std::map<void *, ContextPointer> contexts;
+};
+
+static Owners &
+owners ()
+{
+  static Owners *all = new Owners;
+
+  return *all;
+}
+
+static void
+own (void *memory, const ContextPointer &context)
+{
+  const std::lock_guard<std::mutex> guard (owners ().lock);
+
+  owners ().contexts[memory] = context;
+}
+
+static ContextPointer
+disown (void *memory)
+{
+  const std::lock_guard<std::mutex> guard (owners ().lock);
+  const ContextPointer context = owners ().contexts[memory];
+
+  owners ().contexts.erase (memory);
+  return context;
+}
+
 static gpointer
-cuda_memory_new (gsize bytes, GError **error)
+cuda_memory_new (gint device_id, gsize bytes, GError **error)
 {
   void *memory = nullptr;
 
-  guarded (error, [&] { memory = allocate_zeroed (bytes); });
+  guarded (error, [&] {
+    const ContextPointer context = Context::get (device_id);
+    const Entered entered (*context);
+
+    memory = allocate_zeroed (bytes);
+    own (memory, context);
+  });
   return memory;
 }
 
 static void
 cuda_memory_free (gpointer memory)
 {
+  const ContextPointer context = disown (memory);
+  const Entered entered (*context);
+
   cudaFree (memory);
+  cudaGetLastError ();
 }
 
 static gboolean
@@ -353,21 +295,41 @@ cuda_memory_copy (gpointer to, gconstpointer from, gsize bytes,
     GError **error)
 {
   return guarded (error, [&] {
-    ND_CUDA (cudaMemcpy (to, from, bytes, cudaMemcpyDefault));
+    const ContextPointer context = Context::get (-1);
+    const Entered entered (*context);
+
+    ND_CUDA (cudaMemcpyAsync (to, from, bytes, cudaMemcpyDefault,
+            cudaStreamPerThread));
+    ND_CUDA (cudaStreamSynchronize (cudaStreamPerThread));
   });
 }
 
 static gboolean
-cuda_wait (NdRing *ring, GError **error)
+cuda_pin (gint device_id, gpointer memory, gsize bytes, GError **error)
 {
   return guarded (error, [&] {
-    ND_CUDA (cudaStreamSynchronize (ring->stream));
+    const ContextPointer context = Context::get (device_id);
+    const Entered entered (*context);
+
+    ND_CUDA (cudaHostRegister (memory, bytes, cudaHostRegisterPortable));
+    own (memory, context);
   });
 }
 
+static void
+cuda_unpin (gpointer memory)
+{
+  const ContextPointer context = disown (memory);
+  const Entered entered (*context);
+
+  cudaHostUnregister (memory);
+  cudaGetLastError ();
+}
+
 static const NdBackend cuda_backend = { "cuda", cuda_available, cuda_cost,
-  cuda_ring_new, cuda_ring_free, cuda_ring_bytes, cuda_memory_new,
-  cuda_memory_free, cuda_memory_copy, cuda_wait, cuda_push, cuda_respond };
+  cuda_ring_new, cuda_ring_free, cuda_ring_bytes, cuda_push, cuda_kept,
+  cuda_respond, cuda_mark, cuda_reach, cuda_after, cuda_mark_free,
+  cuda_memory_new, cuda_memory_free, cuda_memory_copy, cuda_pin, cuda_unpin };
 
 /* What the engine looks up in the module. */
 extern "C" G_MODULE_EXPORT const NdBackend *nd_backend_module (void);

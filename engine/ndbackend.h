@@ -15,7 +15,20 @@ G_BEGIN_DECLS
 #define ND_SLOT_BORDER (-1)
 
 typedef struct _NdRing NdRing;  /* each back end's own */
+typedef struct _NdMark NdMark;  /* a moment in a ring's work, likewise */
 
+/* Seconds that work took on a device: bringing volumes in, filtering, and
+ * taking responses out. */
+typedef struct
+{
+  gdouble upload;
+  gdouble compute;
+  gdouble download;
+} NdTimes;
+
+/* Functions from `mark` on are NULL in a back end that has done its work when
+ * push and respond return. With the others, these enqueue it: memory that they
+ * were given must stay until a mark made after them is reached. */
 typedef struct
 {
   const gchar *name;            /* "cpu", "cuda" */
@@ -35,24 +48,40 @@ typedef struct
   void (*ring_free) (NdRing * ring);
   gsize (*ring_bytes) (const NdRing * ring);
 
-  /* Memory of the device, where the back end has its own; NULL otherwise.
-   * Volumes for push and respond may lie there: then these only enqueue work,
-   * and wait() returns when the ring's work is done. */
-  gpointer (*memory_new) (gsize bytes, GError ** error);
-  void (*memory_free) (gpointer memory);
-  gboolean (*memory_copy) (gpointer to, gconstpointer from, gsize bytes,
-      GError ** error);
-  gboolean (*wait) (NdRing * ring, GError ** error);
-
-  /* Converts, borders and stores one volume. @volume in host memory is not
-   * needed after. */
+  /* Converts, borders and stores one volume, which may lie in host memory or in
+   * memory of a device. */
   gboolean (*push) (NdRing * ring, guint slot, const NdSamples * volume,
       GError ** error);
+
+  /* The volume last pushed into @slot, as it came; only of jobs with `keep`. */
+  NdSamples (*kept) (const NdRing * ring, guint slot);
 
   /* All responses of the bank. slots[i] holds the volume at time offset
    * low[T] + i of the anchor, or is ND_SLOT_BORDER. */
   gboolean (*respond) (NdRing * ring, const gint * slots,
       const NdScale * scale, const NdSamples * out, GError ** error);
+
+  /* A moment that is reached when all work enqueued so far is done. `reach`
+   * waits for it, and gives the time that the work took since the mark before;
+   * `after` has what is enqueued next wait, but not the caller. */
+  NdMark *(*mark) (NdRing * ring, GError ** error);
+  gboolean (*reach) (NdMark * mark, NdTimes * times, GError ** error);
+  gboolean (*after) (NdRing * ring, NdMark * mark, GError ** error);
+  void (*mark_free) (NdMark * mark);
+
+  /* Memory of the device, and copies between any memory, which have arrived
+   * when this returns. */
+  gpointer (*memory_new) (gint device_id, gsize bytes, GError ** error);
+  void (*memory_free) (gpointer memory);
+  gboolean (*memory_copy) (gpointer to, gconstpointer from, gsize bytes,
+      GError ** error);
+
+  /* Host memory, whole pages, that the device may read and write by itself
+   * until it is unpinned; it stays host memory whatever becomes of the device.
+   */
+  gboolean (*pin) (gint device_id, gpointer memory, gsize bytes,
+      GError ** error);
+  void (*unpin) (gpointer memory);
 } NdBackend;
 
 /* Adds a back end; those added first are preferred. */

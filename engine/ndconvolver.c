@@ -13,39 +13,7 @@ struct _NdConvolver
   gint64 first;                 /* position of the first one pushed here */
   gint64 *positions;            /* scratch of respond */
   gint *slots;
-
-  /* Dense volumes as they came, [slot], planes one behind the other. None for a
-   * window of one volume: nothing is ever read again. */
-  guint8 *kept;
-  gsize kept_volume;            /* bytes */
-  gsize kept_plane[ND_MAX_PLANES];      /* offsets */
 };
-
-static gboolean
-keep_init (NdConvolver * c, GError ** error)
-{
-  gsize size = nd_window_size (&c->window), total = 0, bytes;
-
-  if (size == 1)
-    return TRUE;
-  for (guint p = 0; p < c->settings.n_planes; p++) {
-    const NdJob *job = &c->settings.jobs[p];
-
-    c->kept_plane[p] = total;
-    if (!nd_shape_samples (&job->shape, &bytes)
-        || !g_size_checked_add (&total, total,
-            bytes * nd_sample_size (job->in_type)))
-      total = 0;
-  }
-  c->kept_volume = total;
-  if (total > 0 && g_size_checked_mul (&bytes, total, size))
-    c->kept = g_try_malloc (bytes);
-  if (!c->kept)
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE, "Not enough memory to "
-        "keep %" G_GSIZE_FORMAT " volumes of %" G_GSIZE_FORMAT " bytes: "
-        "smaller volumes or a shorter filter in time need less", size, total);
-  return c->kept != NULL;
-}
 
 gboolean
 nd_convolver_check_time_border (NdBorder border, GError ** error)
@@ -79,7 +47,7 @@ NdConvolver *
 nd_convolver_new (const NdConvolverSettings * settings, GError ** error)
 {
   g_autoptr (NdConvolver) c = g_new0 (NdConvolver, 1);
-  NdReach reach = nd_job_reach (&settings->jobs[0]);
+  const NdReach reach = nd_job_reach (&settings->jobs[0]);
 
   c->settings = *settings;
   if (!nd_convolver_check_time_border (settings->time_border, error))
@@ -88,13 +56,12 @@ nd_convolver_new (const NdConvolverSettings * settings, GError ** error)
       settings->time_border);
   c->settings.reverse = FALSE;
   nd_convolver_set_reverse (c, settings->reverse);
-  if (!keep_init (c, error))
-    return NULL;
   for (guint p = 0; p < settings->n_planes; p++) {
     NdJob *job = &c->settings.jobs[p];
 
     job->border_volumes = settings->time_border == ND_BORDER_CONSTANT
         && reach.slots > 1;
+    job->keep = reach.slots > 1;
     c->plans[p] = nd_plan_new (job, settings->backend, settings->device_id,
         settings->method, error);
     if (!c->plans[p])
@@ -116,7 +83,6 @@ nd_convolver_free (NdConvolver * c)
     g_clear_pointer (&c->plans[p], nd_plan_free);
   g_free (c->positions);
   g_free (c->slots);
-  g_free (c->kept);
   g_free (c);
 }
 
@@ -135,26 +101,11 @@ nd_convolver_plan (const NdConvolver * c, guint plane)
 gsize
 nd_convolver_bytes (const NdConvolver * c)
 {
-  gsize bytes = c->kept ? c->kept_volume * nd_window_size (&c->window) : 0;
+  gsize bytes = 0;
 
   for (guint p = 0; p < c->settings.n_planes; p++)
     bytes += nd_plan_bytes (c->plans[p]);
   return bytes;
-}
-
-static void
-keep (NdConvolver * c, guint slot, const NdSamples * volume)
-{
-  for (guint p = 0; p < c->settings.n_planes; p++) {
-    const NdJob *job = &c->settings.jobs[p];
-    NdSamples to = nd_samples_dense (c->kept + slot * c->kept_volume
-        + c->kept_plane[p], &job->shape, job->in_type);
-
-    for (gsize z = 0; z < job->shape.size[2]; z++)
-      for (gsize y = 0; y < job->shape.size[1]; y++)
-        memcpy (to.data + z * to.slice + y * to.row, volume[p].data
-            + z * volume[p].slice + y * volume[p].row, to.row);
-  }
 }
 
 gboolean
@@ -163,14 +114,43 @@ nd_convolver_push (NdConvolver * c, const NdSamples volume[ND_MAX_PLANES],
 {
   guint slot = c->window.pushed % nd_window_size (&c->window);
 
-  if (c->kept)
-    keep (c, slot, volume);
   for (guint p = 0; p < c->settings.n_planes; p++) {
     if (!nd_plan_push (c->plans[p], slot, &volume[p], error))
       return FALSE;
   }
   nd_window_push (&c->window);
   return TRUE;
+}
+
+gboolean
+nd_convolver_after (NdConvolver * c, NdFence * fence, GError ** error)
+{
+  for (guint p = 0; p < c->settings.n_planes; p++) {
+    if (!nd_fence_before (fence, c->plans[p]->backend, c->plans[p]->ring,
+            error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+nd_convolver_fence (NdConvolver * c, NdFence ** fence, GError ** error)
+{
+  const NdBackend *backend = c->plans[0]->backend;
+  NdMark *marks[ND_MAX_PLANES];
+  guint n = 0;
+
+  *fence = NULL;
+  if (!backend->mark)
+    return TRUE;
+  while (n < c->settings.n_planes
+      && (marks[n] = backend->mark (c->plans[n]->ring, error)))
+    n++;
+  *fence = nd_fence_new (backend, marks, n);
+  if (n == c->settings.n_planes)
+    return TRUE;
+  g_clear_pointer (fence, nd_fence_unref);
+  return FALSE;
 }
 
 void
@@ -230,16 +210,22 @@ nd_convolver_set_reverse (NdConvolver * c, gboolean reverse)
 }
 
 gboolean
-nd_convolver_continue (NdConvolver * next, const NdConvolver * old)
+nd_convolver_continue (NdConvolver * next, NdConvolver * old)
 {
+  g_autoptr (NdFence) fence = NULL;
   const NdWindow *from = &old->window;
   gint64 held = MAX (old->first, from->pushed - nd_window_size (from));
   gint64 needed = MAX (0, from->anchor - nd_window_back (&next->window));
 
-  if (!old->kept)
+  if (!old->settings.jobs[0].keep)
     held = from->pushed;
   if (needed < held || from->ended
+      || next->plans[0]->backend != old->plans[0]->backend
       || old->settings.reverse != next->settings.reverse)
+    return FALSE;
+  /* What old keeps may still be on its way there. */
+  if (!nd_convolver_fence (old, &fence, NULL)
+      || (fence && !nd_convolver_after (next, fence, NULL)))
     return FALSE;
   next->first = needed;
   next->window.pushed = needed;
@@ -256,11 +242,7 @@ nd_convolver_replay (NdConvolver * next, const NdConvolver * old,
 
   if (next->window.pushed >= old->window.pushed)
     return FALSE;
-  for (guint p = 0; p < next->settings.n_planes; p++) {
-    const NdJob *job = &old->settings.jobs[p];
-
-    volume[p] = nd_samples_dense (old->kept + slot * old->kept_volume
-        + old->kept_plane[p], &job->shape, job->in_type);
-  }
+  for (guint p = 0; p < next->settings.n_planes; p++)
+    volume[p] = old->plans[p]->backend->kept (old->plans[p]->ring, slot);
   return nd_convolver_push (next, volume, error);
 }

@@ -1,6 +1,6 @@
-/* A convolution over a stream: the window, the rings of one or more planes that
- * move together (Y, U and V of a video frame), and the last volumes as they
- * came, so that a change of filter need not begin anew.
+/* A convolution over a stream: the window, and the rings of one or more planes
+ * that move together (Y, U and V of a video frame). Rings keep the last volumes
+ * as they came, so that a change of filter need not begin anew.
  *
  * Push a volume; then respond, or skip, while ready. At the end of the stream,
  * end, and respond while ready.
@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "ndfence.h"
 #include "ndplan.h"
 #include "ndwindow.h"
 
@@ -19,7 +20,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   guint n_planes;
-  NdJob jobs[ND_MAX_PLANES];    /* they share one bank */
+  NdJob jobs[ND_MAX_PLANES];    /* their banks reach equally far in time */
   NdBorder time_border;
   gboolean reverse;             /* volumes come from last to first */
   const gchar *backend;         /* NULL: the best */
@@ -41,12 +42,22 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdConvolver, nd_convolver_free)
 const NdWindow *nd_convolver_window (const NdConvolver * convolver);
 const NdPlan *nd_convolver_plan (const NdConvolver * convolver, guint plane);
 
-/* Bytes of all rings and of the volumes kept. */
+/* Bytes of all rings. */
 gsize nd_convolver_bytes (const NdConvolver * convolver);
 
-/* One volume, its planes in @volume. */
+/* One volume, its planes in @volume. Some back ends only enqueue this work and
+ * that of nd_convolver_respond(): see nd_convolver_fence(). */
 gboolean nd_convolver_push (NdConvolver * convolver,
     const NdSamples volume[ND_MAX_PLANES], GError ** error);
+
+/* What is enqueued next begins after @fence. */
+gboolean nd_convolver_after (NdConvolver * convolver, NdFence * fence,
+    GError ** error);
+
+/* A fence behind all work so far: until it is done the memory of volumes and
+ * outputs must stay. NULL where the work is done already. */
+gboolean nd_convolver_fence (NdConvolver * convolver, NdFence ** fence,
+    GError ** error);
 void nd_convolver_end (NdConvolver * convolver);
 
 /* TRUE where the output of position nd_convolver_window()->anchor can be made:
@@ -67,7 +78,7 @@ void nd_convolver_set_reverse (NdConvolver * convolver, gboolean reverse);
  * one; then @next stands before the first of these volumes. Call
  * nd_convolver_replay() until it returns FALSE, and respond while ready between
  * the calls. Both must have the same planes. */
-gboolean nd_convolver_continue (NdConvolver * next, const NdConvolver * old);
+gboolean nd_convolver_continue (NdConvolver * next, NdConvolver * old);
 gboolean nd_convolver_replay (NdConvolver * next, const NdConvolver * old,
     GError ** error);
 

@@ -41,6 +41,7 @@ typedef struct
   gdouble border_value;         /* of ND_BORDER_CONSTANT and border volumes */
   gboolean border_volumes;      /* slots may be ND_SLOT_BORDER */
   NdAccuracy accuracy;
+  gboolean keep;                /* volumes are also kept as they came */
   const NdBank *bank;           /* must outlive what is made from the job */
 } NdJob;
 

@@ -90,3 +90,20 @@ nd_plan_bytes (const NdPlan * plan)
 {
   return plan->backend->ring_bytes (plan->ring);
 }
+
+gboolean
+nd_plan_wait (NdPlan * plan, GError ** error)
+{
+  NdTimes times;
+  NdMark *mark;
+  gboolean ok;
+
+  if (!plan->backend->mark)
+    return TRUE;
+  mark = plan->backend->mark (plan->ring, error);
+  if (!mark)
+    return FALSE;
+  ok = plan->backend->reach (mark, &times, error);
+  plan->backend->mark_free (mark);
+  return ok;
+}

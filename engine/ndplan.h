@@ -31,6 +31,8 @@ gboolean nd_plan_push (NdPlan * plan, guint slot, const NdSamples * volume,
     GError ** error);
 gboolean nd_plan_respond (NdPlan * plan, const gint * slots,
     const NdScale * scale, const NdSamples * out, GError ** error);
+/* Waits for all work of the plan's ring. */
+gboolean nd_plan_wait (NdPlan * plan, GError ** error);
 gsize nd_plan_bytes (const NdPlan * plan);
 
 G_END_DECLS

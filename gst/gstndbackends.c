@@ -53,6 +53,12 @@ gst_nd_backends_open (void)
   g_once_init_leave (&opened, 1);
 }
 
+const NdBackend *
+gst_nd_backends_device (gint device_id)
+{
+  return cuda_module ? nd_backend_find ("cuda", device_id, NULL) : NULL;
+}
+
 void
 gst_nd_backends_explain_auto (GstElement * element, gint device_id)
 {

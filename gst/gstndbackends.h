@@ -5,6 +5,7 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "engine/ndbackend.h"
 
 G_BEGIN_DECLS
 
@@ -20,5 +21,8 @@ void gst_nd_backends_open (void);
 /* Where backend=auto means the CPU although the CUDA module is there, says why
  * on @element's bus, once in a process. */
 void gst_nd_backends_explain_auto (GstElement * element, gint device_id);
+
+/* The back end whose device that is; NULL where there is none. */
+const NdBackend *gst_nd_backends_device (gint device_id);
 
 G_END_DECLS

@@ -12,11 +12,16 @@ G_BEGIN_DECLS
 
 #define GST_ND_TENSORS "other/tensors"
 
-/* For pad templates. Types are uint8, int16, uint16, float32. */
-#define GST_ND_TENSORS_CAPS \
-  GST_ND_TENSORS ", format = (string) static, num_tensors = (int) 1, " \
+/* For pad templates, in host memory and on a device. Types are uint8, int16,
+ * uint16, float32. */
+#define GST_ND_TENSORS_CAPS GST_ND_TENSORS GST_ND_TENSORS_FIELDS
+#define GST_ND_TENSORS_FIELDS \
+  ", format = (string) static, num_tensors = (int) 1, " \
   "types = (string) { uint8, int16, uint16, float32 }, " \
   "framerate = (fraction) [ 0/1, 2147483647/1 ]"
+
+#define GST_ND_TENSORS_CUDA_CAPS \
+  GST_ND_TENSORS "(memory:CUDAMemory)" GST_ND_TENSORS_FIELDS
 
 /* What the caps of a stream of volumes say. NdRecording's volumes is 0. */
 typedef NdRecording GstNdVolumeInfo;

@@ -4,13 +4,15 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "gstndconvprivate.h"
+#include "gstndconvflight.h"
 
 #include <string.h>
 #include "gstndbackends.h"
 #include "gstndconvcaps.h"
+#include "gstndcuda.h"
 #include "gstnderror.h"
 #include "gstndfilterspec.h"
+#include "gstndmemory.h"
 
 GST_DEBUG_CATEGORY (gst_nd_conv_debug);
 #define GST_CAT_DEFAULT gst_nd_conv_debug
@@ -42,7 +44,7 @@ gst_nd_conv_submit_input_buffer (GstBaseTransform * trans, gboolean unused,
   buffer = g_steal_pointer (&trans->queued_buf);
   if (ret != GST_FLOW_OK)
     return ret;
-  if (priv->failed)
+  if (g_atomic_int_get (&priv->failed))
     return GST_FLOW_ERROR;
   if (!priv->convolver)
     return GST_FLOW_NOT_NEGOTIATED;
@@ -84,12 +86,50 @@ gst_nd_conv_transform_caps_vfunc (GstBaseTransform * trans,
   n_filters = priv->n_filters;
   GST_OBJECT_UNLOCK (self);
   other = gst_nd_conv_transform_caps (direction, caps, &settings, n_filters,
-      template);
+      gst_nd_conv_device (&settings) != NULL, template);
   if (!filter)
     return other;
   filtered = gst_caps_intersect_full (filter, other, GST_CAPS_INTERSECT_FIRST);
   gst_caps_unref (other);
   return filtered;
+}
+
+/* Where outputs may lie on a device or not, what is downstream says: if it
+ * names that memory, it can use it. */
+static GstCaps *
+gst_nd_conv_fixate_caps (GstBaseTransform * trans, GstPadDirection direction,
+    GstCaps * caps, GstCaps * other)
+{
+  GstPad *pad = direction == GST_PAD_SINK ? trans->srcpad : trans->sinkpad;
+  g_autoptr (GstCaps) peer = gst_pad_peer_query_caps (pad, NULL);
+  gboolean device = FALSE;
+  GstCaps *chosen = gst_caps_new_empty ();
+
+  for (guint i = 0; peer && i < gst_caps_get_size (peer); i++)
+    device |= gst_nd_cuda_caps (peer, i);
+  for (guint i = 0; i < gst_caps_get_size (other); i++) {
+    if (gst_nd_cuda_caps (other, i) == device)
+      gst_caps_append_structure_full (chosen,
+          gst_structure_copy (gst_caps_get_structure (other, i)),
+          gst_caps_features_copy (gst_caps_get_features (other, i)));
+  }
+  if (!gst_caps_is_empty (chosen))
+    gst_caps_replace (&other, chosen);
+  gst_caps_unref (chosen);
+  return GST_BASE_TRANSFORM_CLASS (gst_nd_conv_parent_class)->fixate_caps
+      (trans, direction, caps, other);
+}
+
+/* Whether a source that does not wait for us is upstream. */
+static gboolean
+is_live (GstNdConv * self)
+{
+  g_autoptr (GstQuery) query = gst_query_new_latency ();
+  gboolean live = FALSE;
+
+  if (gst_pad_peer_query (GST_BASE_TRANSFORM_SINK_PAD (self), query))
+    gst_query_parse_latency (query, &live, NULL, NULL);
+  return live;
 }
 
 static gboolean
@@ -106,6 +146,8 @@ gst_nd_conv_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
     gst_nd_conv_fail (self, error);
     return FALSE;
   }
+  gst_nd_conv_flight_land (self);
+  priv->live = is_live (self);
   /* Another spelling or another rate: the history stays. */
   if (priv->convolver && gst_nd_format_is_equal (&in_format, &priv->in)
       && gst_nd_format_is_equal (&out_format, &priv->out)) {
@@ -141,6 +183,46 @@ gst_nd_conv_get_unit_size (GstBaseTransform * trans, GstCaps * caps,
 
 /* Memory */
 
+/* What makes memory that the device in use works on; NULL where there is none.
+ */
+static GstAllocator *
+make_allocator (GstNdConv * self, const GstNdFormat * format)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  const NdBackend *device = gst_nd_conv_device_in_use (self);
+
+  if (!device)
+    return NULL;
+  return gst_nd_allocator_new (device, priv->context, priv->active.device_id,
+      format->device ? GST_ND_MEMORY_DEVICE : GST_ND_MEMORY_PINNED);
+}
+
+/* A pool for volumes of @format: of GStreamer's CUDA memory, which has an
+ * allocator of its own, or of @allocator's. */
+static GstBufferPool *
+make_pool (GstNdConv * self, const GstNdFormat * format, GstCaps * caps,
+    GstAllocator ** allocator, guint min, guint max, guint * size)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstBufferPool *pool = NULL;
+  GstStructure *config;
+
+  if (format->device)
+    pool = gst_nd_cuda_pool_new (priv->context, caps, min, max, size);
+  if (pool) {
+    gst_clear_object (allocator);
+    return pool;
+  }
+  pool = format->is_video ? gst_video_buffer_pool_new ()
+      : gst_buffer_pool_new ();
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_set_params (config, caps, *size, min, max);
+  if (*allocator)
+    gst_buffer_pool_config_set_allocator (config, *allocator, NULL);
+  gst_buffer_pool_set_config (pool, config);
+  return pool;
+}
+
 /* Always ends with a pool: the base class would size outputs by the anchors,
  * which have no memory (22). */
 static gboolean
@@ -149,6 +231,7 @@ gst_nd_conv_decide_allocation (GstBaseTransform * trans, GstQuery * query)
   GstNdConv *self = GST_ND_CONV (trans);
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
   g_autoptr (GstBufferPool) pool = NULL;
+  g_autoptr (GstAllocator) allocator = make_allocator (self, &priv->out);
   guint size = 0, min = 0, max = 0;
   gboolean update = gst_query_get_n_allocation_pools (query) > 0;
   GstCaps *caps;
@@ -164,15 +247,21 @@ gst_nd_conv_decide_allocation (GstBaseTransform * trans, GstQuery * query)
     gst_nd_conv_fail (self, error);
     return FALSE;
   }
+  /* Several are in flight here, and a pool of few would stop them. On a device
+   * only memory in our context will do. */
+  if (allocator && (priv->out.device || max > 0)) {
+    gst_clear_object (&pool);
+    min = max = size = 0;
+  }
   size = MAX (size, priv->out.size);
   if (!pool) {
-    GstStructure *config;
-
-    pool = priv->out.is_video ? gst_video_buffer_pool_new ()
-        : gst_buffer_pool_new ();
-    config = gst_buffer_pool_get_config (pool);
-    gst_buffer_pool_config_set_params (config, caps, size, min, max);
-    gst_buffer_pool_set_config (pool, config);
+    pool = make_pool (self, &priv->out, caps, &allocator, min, max, &size);
+    /* The parent class configures the pool again, with these. */
+    while (gst_nd_conv_device_in_use (self)
+        && gst_query_get_n_allocation_params (query) > 0)
+      gst_query_remove_nth_allocation_param (query, 0);
+    if (allocator)
+      gst_query_add_allocation_param (query, allocator, NULL);
   }
   if (update)
     gst_query_set_nth_allocation_pool (query, 0, pool, size, min, max);
@@ -182,15 +271,35 @@ gst_nd_conv_decide_allocation (GstBaseTransform * trans, GstQuery * query)
       (trans, query);
 }
 
-/* Inputs are copied at once: upstream may use any memory, with any strides. */
+/* Inputs are copied at once: upstream may use any memory, with any strides.
+ * Offered is what a device reads without a copy on the host. */
 static gboolean
 gst_nd_conv_propose_allocation (GstBaseTransform * trans,
     GstQuery * decide_query, GstQuery * query)
 {
+  GstNdConv *self = GST_ND_CONV (trans);
+  g_autoptr (GstBufferPool) pool = NULL;
+  g_autoptr (GstAllocator) allocator = NULL;
+  GstNdFormat format;
+  GstCaps *caps;
+  guint size;
+
   if (!GST_BASE_TRANSFORM_CLASS (gst_nd_conv_parent_class)->propose_allocation
       (trans, decide_query, query))
     return FALSE;
   gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (!caps || !gst_nd_format_from_caps (&format, caps, NULL)
+      || format.size > G_MAXUINT)
+    return TRUE;
+  allocator = make_allocator (self, &format);
+  if (!allocator)
+    return TRUE;
+  size = format.size;
+  pool = make_pool (self, &format, caps, &allocator, 0, 0, &size);
+  if (allocator)
+    gst_query_add_allocation_param (query, allocator, NULL);
+  gst_query_add_allocation_pool (query, pool, size, 0, 0);
   return TRUE;
 }
 
@@ -250,11 +359,10 @@ segment_event (GstNdConv * self, GstEvent * event)
 
   gst_event_parse_segment (event, &segment);
   if (segment->format != GST_FORMAT_TIME) {
-    if (!priv->failed)
+    if (g_atomic_int_compare_and_exchange (&priv->failed, FALSE, TRUE))
       GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("The segment is in %s, not in "
               "time: a source with do-timestamp or format=time is needed",
               gst_format_get_name (segment->format)), (NULL));
-    priv->failed = TRUE;
     return FALSE;
   }
   current.position = segment->position;
@@ -287,7 +395,7 @@ gst_nd_conv_sink_event (GstBaseTransform * trans, GstEvent * event)
       /* After an error the stream is not whole: a sink that finishes its file
        * at EOS must not take it for that. */
       gst_nd_conv_end_stretch (self);
-      if (priv->failed) {
+      if (g_atomic_int_get (&priv->failed)) {
         gst_event_unref (event);
         return TRUE;
       }
@@ -297,6 +405,8 @@ gst_nd_conv_sink_event (GstBaseTransform * trans, GstEvent * event)
     case GST_EVENT_GAP:
       gst_nd_conv_end_stretch (self);
       break;
+    case GST_EVENT_CUSTOM_DOWNSTREAM:
+      return gst_nd_conv_take_event (self, event);
     case GST_EVENT_FLUSH_STOP:
       gst_nd_conv_reset (self);
       priv->discont = TRUE;
@@ -361,6 +471,31 @@ latency_query (GstNdConv * self, GstQuery * query)
 }
 
 static gboolean
+answer_context (GstNdConv * self, GstQuery * query)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  g_autoptr (GstObject) context = NULL;
+
+  g_rec_mutex_lock (&priv->context_lock);
+  if (priv->context)
+    context = gst_object_ref (priv->context);
+  g_rec_mutex_unlock (&priv->context_lock);
+  return gst_nd_cuda_answer (GST_ELEMENT (self), query, context);
+}
+
+static gboolean
+accepts_device (GstNdConv * self)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  g_auto (GstNdConvSettings) settings = { 0 };
+
+  GST_OBJECT_LOCK (self);
+  gst_nd_conv_settings_copy (&settings, &priv->active);
+  GST_OBJECT_UNLOCK (self);
+  return gst_nd_conv_device (&settings) != NULL;
+}
+
+static gboolean
 gst_nd_conv_query (GstBaseTransform * trans, GstPadDirection direction,
     GstQuery * query)
 {
@@ -368,6 +503,12 @@ gst_nd_conv_query (GstBaseTransform * trans, GstPadDirection direction,
 
   if (direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
     return latency_query (self, query);
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT
+      && answer_context (self, query))
+    return TRUE;
+  /* Upstream wants its buffers back. */
+  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN)
+    gst_nd_conv_flight_land (self);
   /* What cannot be filtered is let in as far as the CAPS event, which can say
    * what is wrong with it. */
   if (direction == GST_PAD_SINK
@@ -377,6 +518,10 @@ gst_nd_conv_query (GstBaseTransform * trans, GstPadDirection direction,
     GstCaps *caps;
 
     gst_query_parse_accept_caps (query, &caps);
+    if (gst_nd_cuda_caps (caps, 0) && !accepts_device (self)) {
+      gst_query_set_accept_caps_result (query, FALSE);
+      return TRUE;
+    }
     if (gst_caps_is_fixed (caps) && (gst_caps_is_subset (caps, template)
             || gst_structure_has_name (gst_caps_get_structure (caps, 0),
                 GST_ND_TENSORS))) {
@@ -411,6 +556,45 @@ check_settings (GstNdConv * self, const GstNdConvSettings * settings,
   return FALSE;
 }
 
+const NdBackend *
+gst_nd_conv_device (const GstNdConvSettings * settings)
+{
+  if (settings->backend == GST_ND_BACKEND_CPU
+      || settings->method == ND_METHOD_REFERENCE)
+    return NULL;
+  return gst_nd_backends_device (settings->device_id);
+}
+
+static void
+gst_nd_conv_set_context (GstElement * element, GstContext * context)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (GST_ND_CONV (element));
+
+  g_rec_mutex_lock (&priv->context_lock);
+  gst_nd_cuda_set_context (element, context, priv->settings.device_id,
+      &priv->context);
+  g_rec_mutex_unlock (&priv->context_lock);
+  GST_ELEMENT_CLASS (gst_nd_conv_parent_class)->set_context (element, context);
+}
+
+/* A context stays from NULL to NULL: making one takes longer than a thousand
+ * volumes. */
+static GstStateChangeReturn
+gst_nd_conv_change_state (GstElement * element, GstStateChange transition)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (GST_ND_CONV (element));
+  GstStateChangeReturn ret =
+      GST_ELEMENT_CLASS (gst_nd_conv_parent_class)->change_state (element,
+      transition);
+
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL) {
+    g_rec_mutex_lock (&priv->context_lock);
+    gst_clear_object (&priv->context);
+    g_rec_mutex_unlock (&priv->context_lock);
+  }
+  return ret;
+}
+
 static gboolean
 gst_nd_conv_start (GstBaseTransform * trans)
 {
@@ -418,6 +602,7 @@ gst_nd_conv_start (GstBaseTransform * trans)
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
   g_auto (GstNdConvSettings) settings = { 0 };
   g_autoptr (GError) error = NULL;
+  const NdBackend *device;
 
   GST_OBJECT_LOCK (self);
   gst_nd_conv_settings_copy (&settings, &priv->settings);
@@ -426,7 +611,7 @@ gst_nd_conv_start (GstBaseTransform * trans)
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   priv->latency = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK (self);
-  priv->failed = FALSE;
+  g_atomic_int_set (&priv->failed, FALSE);
   priv->reverse = FALSE;
   priv->discont = TRUE;
   gst_nd_conv_reset (self);
@@ -436,6 +621,11 @@ gst_nd_conv_start (GstBaseTransform * trans)
   }
   if (settings.backend == GST_ND_BACKEND_AUTO)
     gst_nd_backends_explain_auto (GST_ELEMENT (self), settings.device_id);
+  device = gst_nd_conv_device (&settings);
+  /* It asks neighbours, so under no lock; an answer comes by set_context(). */
+  if (device)
+    gst_nd_cuda_ensure_context (GST_ELEMENT (self), device,
+        settings.device_id, &priv->context);
   return TRUE;
 }
 
@@ -446,6 +636,7 @@ gst_nd_conv_stop (GstBaseTransform * trans)
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
 
   gst_nd_conv_reset (self);
+  gst_nd_conv_flight_clear (self);
   g_clear_pointer (&priv->convolver, nd_convolver_free);
   GST_OBJECT_LOCK (self);
   gst_nd_conv_activate (self, &priv->settings);
@@ -453,6 +644,18 @@ gst_nd_conv_stop (GstBaseTransform * trans)
   priv->latency = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK (self);
   return TRUE;
+}
+
+static void
+set_range (GstStructure * s, const gchar * name, const GstNdConvRange * range)
+{
+  g_autofree gchar *min = g_strconcat (name, "-min", NULL);
+  g_autofree gchar *mean = g_strconcat (name, "-mean", NULL);
+  g_autofree gchar *max = g_strconcat (name, "-max", NULL);
+
+  gst_structure_set (s, min, G_TYPE_DOUBLE, range->min,
+      mean, G_TYPE_DOUBLE, range->n ? range->sum / range->n : 0,
+      max, G_TYPE_DOUBLE, range->max, NULL);
 }
 
 static GstStructure *
@@ -467,11 +670,12 @@ make_stats (GstNdConv * self)
   gst_structure_set (s, "volumes-in", G_TYPE_UINT64, priv->stats.in,
       "volumes-out", G_TYPE_UINT64, priv->stats.out,
       "volumes-late", G_TYPE_UINT64, priv->stats.late,
-      "volumes-clipped", G_TYPE_UINT64, priv->stats.clipped,
-      "seconds-min", G_TYPE_DOUBLE, priv->stats.min,
-      "seconds-mean", G_TYPE_DOUBLE,
-      priv->stats.out ? priv->stats.sum / priv->stats.out : 0,
-      "seconds-max", G_TYPE_DOUBLE, priv->stats.max, NULL);
+      "volumes-clipped", G_TYPE_UINT64, priv->stats.clipped, NULL);
+  set_range (s, "seconds", &priv->stats.all);
+  set_range (s, "upload-seconds", &priv->stats.upload);
+  set_range (s, "compute-seconds", &priv->stats.compute);
+  set_range (s, "download-seconds", &priv->stats.download);
+  set_range (s, "wait-seconds", &priv->stats.wait);
   GST_OBJECT_UNLOCK (self);
   return s;
 }
@@ -517,6 +721,10 @@ gst_nd_conv_finalize (GObject * object)
   gst_nd_conv_settings_clear (&priv->settings);
   gst_nd_conv_settings_clear (&priv->active);
   g_clear_pointer (&priv->plan_stats, gst_structure_free);
+  gst_clear_object (&priv->context);
+  g_rec_mutex_clear (&priv->context_lock);
+  g_mutex_clear (&priv->flight.lock);
+  g_cond_clear (&priv->flight.changed);
   G_OBJECT_CLASS (gst_nd_conv_parent_class)->finalize (object);
 }
 
@@ -530,6 +738,9 @@ gst_nd_conv_init (GstNdConv * self)
   priv->latency = GST_CLOCK_TIME_NONE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   g_queue_init (&priv->anchors);
+  g_queue_init (&priv->inputs);
+  g_rec_mutex_init (&priv->context_lock);
+  gst_nd_conv_flight_init (self);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }
@@ -549,11 +760,17 @@ gst_nd_conv_class_init (GstNdConvClass * klass)
   object_class->finalize = gst_nd_conv_finalize;
   gst_nd_conv_settings_install (object_class);
 
+  GST_ELEMENT_CLASS (klass)->set_context =
+      GST_DEBUG_FUNCPTR (gst_nd_conv_set_context);
+  GST_ELEMENT_CLASS (klass)->change_state =
+      GST_DEBUG_FUNCPTR (gst_nd_conv_change_state);
+
   trans_class->passthrough_on_same_caps = FALSE;
   trans_class->start = GST_DEBUG_FUNCPTR (gst_nd_conv_start);
   trans_class->stop = GST_DEBUG_FUNCPTR (gst_nd_conv_stop);
   trans_class->transform_caps =
       GST_DEBUG_FUNCPTR (gst_nd_conv_transform_caps_vfunc);
+  trans_class->fixate_caps = GST_DEBUG_FUNCPTR (gst_nd_conv_fixate_caps);
   trans_class->set_caps = GST_DEBUG_FUNCPTR (gst_nd_conv_set_caps);
   trans_class->get_unit_size = GST_DEBUG_FUNCPTR (gst_nd_conv_get_unit_size);
   trans_class->decide_allocation =
@@ -583,9 +800,14 @@ gst_nd_conv_class_install_axes (GstNdConvClass * klass)
 }
 
 void
-gst_nd_conv_class_set_caps (GstNdConvClass * klass, const gchar * text)
+gst_nd_conv_class_set_caps (GstNdConvClass * klass, gboolean video)
 {
-  g_autoptr (GstCaps) caps = gst_caps_from_string (text);
+  g_autoptr (GstCaps) caps = gst_caps_from_string (video ? GST_ND_TENSORS_CAPS
+      "; " GST_VIDEO_CAPS_MAKE (GST_ND_VIDEO_FORMATS) "; "
+      GST_ND_TENSORS_CUDA_CAPS "; "
+      GST_VIDEO_CAPS_MAKE_WITH_FEATURES (GST_ND_FEATURE_CUDA,
+          GST_ND_CUDA_VIDEO_FORMATS)
+      : GST_ND_TENSORS_CAPS "; " GST_ND_TENSORS_CUDA_CAPS);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 
   gst_element_class_add_pad_template (element_class,

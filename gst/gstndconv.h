@@ -23,8 +23,9 @@ struct _GstNdConvClass
   NdAxes (*axes) (const GstNdConvSettings * settings, gboolean is_video);
 };
 
-/* Adds both pad templates; the same caps for sink and source. */
-void gst_nd_conv_class_set_caps (GstNdConvClass * klass, const gchar * caps);
+/* Adds both pad templates, the same caps for sink and source: volumes, and with
+ * @video frames. */
+void gst_nd_conv_class_set_caps (GstNdConvClass * klass, gboolean video);
 
 /* Adds the property `axes`. */
 void gst_nd_conv_class_install_axes (GstNdConvClass * klass);

@@ -50,8 +50,7 @@ static void
 gst_nd_conv2d_class_init (GstNdConv2dClass * klass)
 {
   GST_ND_CONV_CLASS (klass)->axes = gst_nd_conv2d_axes;
-  gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass),
-      GST_ND_TENSORS_CAPS "; " GST_VIDEO_CAPS_MAKE (GST_ND_VIDEO_FORMATS));
+  gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass), TRUE);
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
       "2D convolution of every frame or slice", "Filter/Effect/Volume",
       "Filters frames and slices with non-separable 2D filters",

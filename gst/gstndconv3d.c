@@ -61,8 +61,7 @@ gst_nd_conv3d_class_init (GstNdConv3dClass * klass)
 {
   GST_ND_CONV_CLASS (klass)->axes = gst_nd_conv3d_axes;
   gst_nd_conv_class_install_axes (GST_ND_CONV_CLASS (klass));
-  gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass),
-      GST_ND_TENSORS_CAPS "; " GST_VIDEO_CAPS_MAKE (GST_ND_VIDEO_FORMATS));
+  gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass), TRUE);
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
       "3D convolution of volumes, or of frames over time",
       "Filter/Effect/Volume",

@@ -17,8 +17,8 @@
  * window is kept where it holds what the new filter needs, otherwise what
  * remains in it comes out first. In reverse playback the filter is reversed in
  * time, so that the volumes are those of forward playback. Trick modes that
- * skip volumes filter what comes, as if it were evenly spaced. Tags and custom
- * events are not held back with the volumes that they came between.
+ * skip volumes filter what comes, as if it were evenly spaced. Custom events
+ * come out between the volumes that they came between; tags are not held back.
  *
  * ## Example launch lines
  * |[
@@ -62,7 +62,7 @@ static void
 gst_nd_conv4d_temporal_class_init (GstNdConv4dTemporalClass * klass)
 {
   GST_ND_CONV_CLASS (klass)->axes = gst_nd_conv4d_temporal_axes;
-  gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass), GST_ND_TENSORS_CAPS);
+  gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass), FALSE);
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
       "4D convolution, x, y, z and time, of a stream of volumes",
       "Filter/Effect/Volume",

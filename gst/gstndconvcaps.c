@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstndconvcaps.h"
 
+#include "gstndcuda.h"
 #include "gstndformat.h"
 
 /* The dimensions of @s as sizes, where they are one string that can be read. */
@@ -146,9 +147,36 @@ video_to_sink (const GstStructure * from, const GstNdConvSettings * settings)
   return s;
 }
 
+/* What @from becomes on the other pad, in any memory; NULL: nothing. */
+static GstStructure *
+transform_structure (GstPadDirection direction, const GstStructure * from,
+    const GstNdConvSettings * settings, guint n_filters)
+{
+  if (gst_structure_has_name (from, GST_ND_TENSORS))
+    return tensors_to_tensors (from, direction, settings, n_filters);
+  if (direction == GST_PAD_SINK)
+    return video_to_source (from, settings, n_filters);
+  return video_to_sink (from, settings);
+}
+
+/* The memory may be another on the other pad; the same one comes first. */
+static void
+append_in_other_memory (GstCaps * caps)
+{
+  const guint n = gst_caps_get_size (caps);
+
+  for (guint i = 0; i < n; i++) {
+    GstCapsFeatures *features = gst_nd_cuda_caps (caps, i) ? NULL
+        : gst_caps_features_new_single (GST_ND_FEATURE_CUDA);
+
+    gst_caps_append_structure_full (caps,
+        gst_structure_copy (gst_caps_get_structure (caps, i)), features);
+  }
+}
+
 GstCaps *
 gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps * caps,
-    const GstNdConvSettings * settings, guint n_filters,
+    const GstNdConvSettings * settings, guint n_filters, gboolean device,
     const GstCaps * template)
 {
   g_autoptr (GstCaps) other = gst_caps_new_empty ();
@@ -156,27 +184,28 @@ gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps * caps,
 
   for (guint i = 0; i < gst_caps_get_size (caps); i++) {
     const GstStructure *from = gst_caps_get_structure (caps, i);
-    GstCapsFeatures *features = gst_caps_get_features (caps, i);
-    GstStructure *to;
+    GstStructure *to = transform_structure (direction, from, settings,
+        n_filters);
 
-    if (gst_structure_has_name (from, GST_ND_TENSORS)) {
-      to = tensors_to_tensors (from, direction, settings, n_filters);
-      volumes_from_video |= direction == GST_PAD_SRC
-          && (n_filters > 1 || settings->output_type != GST_ND_OUTPUT_SAME);
-    } else if (direction == GST_PAD_SINK) {
-      to = video_to_source (from, settings, n_filters);
-    } else {
-      to = video_to_sink (from, settings);
-    }
     if (to)
       gst_caps_append_structure_full (other, to,
-          gst_caps_features_copy (features));
+          gst_caps_features_copy (gst_caps_get_features (caps, i)));
+    volumes_from_video |= to && direction == GST_PAD_SRC
+        && gst_structure_has_name (from, GST_ND_TENSORS)
+        && (n_filters > 1 || settings->output_type != GST_ND_OUTPUT_SAME);
   }
   for (guint i = 0; i < gst_caps_get_size (template); i++) {
     const GstStructure *s = gst_caps_get_structure (template, i);
 
-    if (volumes_from_video && !gst_structure_has_name (s, GST_ND_TENSORS))
+    if (volumes_from_video && !gst_structure_has_name (s, GST_ND_TENSORS)
+        && !gst_nd_cuda_caps (template, i))
       gst_caps_append_structure (other, gst_structure_copy (s));
+  }
+  if (device)
+    append_in_other_memory (other);
+  for (guint i = gst_caps_get_size (other); !device && i > 0; i--) {
+    if (gst_nd_cuda_caps (other, i - 1))
+      gst_caps_remove_structure (other, i - 1);
   }
   return gst_caps_intersect_full (other, (GstCaps *) template,
       GST_CAPS_INTERSECT_FIRST);

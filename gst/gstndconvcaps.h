@@ -10,9 +10,10 @@
 G_BEGIN_DECLS
 
 /* All caps that @caps on the pad of @direction allow on the other pad, for a
- * bank of @n_filters. @template: that of the other pad. */
+ * bank of @n_filters; with @device, in memory of a device as well. @template:
+ * that of the other pad. */
 GstCaps *gst_nd_conv_transform_caps (GstPadDirection direction,
     const GstCaps * caps, const GstNdConvSettings * settings, guint n_filters,
-    const GstCaps * template);
+    gboolean device, const GstCaps * template);
 
 G_END_DECLS

@@ -11,9 +11,30 @@ G_BEGIN_DECLS
 
 typedef struct
 {
+  guint64 n;
+  gdouble min, sum, max;
+} GstNdConvRange;
+
+/* Seconds per output; where there is no device, all is compute. */
+typedef struct
+{
   guint64 in, out, late, clipped;
-  gdouble min, sum, max;        /* seconds of computing, per output */
+  GstNdConvRange all;           /* of the next three */
+  GstNdConvRange upload, compute, download;
+  GstNdConvRange wait;          /* neither of these, from arrival to output */
 } GstNdConvStats;
+
+/* See gstndconvflight.h. */
+typedef struct
+{
+  GMutex lock;
+  GCond changed;
+  GQueue loads;                 /* GstNdLoad; the head is being let out */
+  GThread *thread;              /* from the first one on */
+  gboolean stopping;
+  gboolean dropping;
+  GstFlowReturn ret;            /* of the first push that failed */
+} GstNdConvFlight;
 
 typedef struct
 {
@@ -29,18 +50,27 @@ typedef struct
   GstNdConvStats stats;
   GstStructure *plan_stats;     /* of the convolver in use */
 
+  /* See gstndcuda.h; from start() to NULL it stays. */
+  GRecMutex context_lock;
+  GstObject *context;
+
   /* Of the streaming thread. */
   GstNdFormat in, out;
   NdConvolver *convolver;       /* NULL before caps, and after an error */
   NdScale scale[ND_MAX_PLANES];
   gboolean reverse;
-  gboolean failed;              /* an error was posted */
+  gint failed;                  /* an error was posted; atomic */
   gboolean discont;             /* to mark on the next output */
+  gboolean live;                /* outputs are waited for at once */
   GQueue anchors;               /* memory-less buffers, of volumes that have no
-                                 * output yet */
+                                 * output yet, and events between them */
+  GQueue inputs;                /* GstNdMap of volumes that may be read still */
   GstClockTime expected;        /* timestamp of the next input */
-  gdouble push_seconds;         /* computing since the last output */
+  gint64 arrived;               /* monotonic time of the last input */
+  gdouble push_seconds;         /* computing since the last output, where the
+                                 * back end does not enqueue it */
   gint64 last_sample;           /* position of the last one that is no GAP */
+  GstNdConvFlight flight;
 } GstNdConvPrivate;
 
 GstNdConvPrivate *gst_nd_conv_private (GstNdConv * self);
@@ -59,6 +89,12 @@ NdConvolver *gst_nd_conv_build (GstNdConv * self,
 /* Takes a convolver that was built for the active settings. */
 void gst_nd_conv_use (GstNdConv * self, NdConvolver * convolver);
 
+/* The back end with a device, where the settings allow it and it can be had. */
+const NdBackend *gst_nd_conv_device (const GstNdConvSettings * settings);
+
+/* The same, where the convolver in use is on it. */
+const NdBackend *gst_nd_conv_device_in_use (GstNdConv * self);
+
 /* Posts LATENCY where our own changed (19). */
 void gst_nd_conv_set_latency (GstNdConv * self);
 
@@ -70,6 +106,9 @@ GstFlowReturn gst_nd_conv_apply_settings (GstNdConv * self);
 
 /* Puts one volume into the window, and pushes the outputs that it completes. */
 GstFlowReturn gst_nd_conv_take_volume (GstNdConv * self, GstBuffer * buffer);
+
+/* Sends @event, taken, when the outputs of all volumes before it are. */
+gboolean gst_nd_conv_take_event (GstNdConv * self, GstEvent * event);
 
 /* Pushes what remains, with the time border beyond the end, and forgets the
  * stream; what follows does not go on from it (8). */

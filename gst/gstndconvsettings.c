@@ -45,6 +45,18 @@ axes_type (void)
 }
 
 static GType
+planes_type (void)
+{
+  static const GEnumValue values[] = {
+    {GST_ND_PLANES_ALL, "Every plane, chroma about its zero", "all"},
+    {GST_ND_PLANES_LUMA, "Luma; chroma comes out as it went in", "luma"},
+    {0, NULL, NULL}
+  };
+
+  return enum_type ("GstNdPlanes", values);
+}
+
+static GType
 output_type (void)
 {
   static const GEnumValue values[] = {
@@ -154,6 +166,10 @@ gst_nd_conv_settings_install (GObjectClass * klass)
       g_param_spec_boolean ("normalize", "Normalize",
           "Scale the coefficients "
           "to sum 1; a filter of sum zero is an error", FALSE, PLAYING));
+  g_object_class_install_property (klass, GST_ND_PROP_PLANES,
+      g_param_spec_enum ("planes", "Planes", "Which planes of planar YUV video "
+          "are filtered; other streams have one", planes_type (),
+          GST_ND_PLANES_ALL, PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_BACKEND,
       g_param_spec_enum ("backend", "Back end", "Where to compute",
           backend_type (), GST_ND_BACKEND_AUTO, READY));
@@ -169,8 +185,11 @@ gst_nd_conv_settings_install (GObjectClass * klass)
           "backend, method, reason "
           "(strings); volumes-in, volumes-out, volumes-late, volumes-clipped "
           "(uint64); seconds-min, seconds-mean, seconds-max of computing per "
-          "volume, seconds-estimate of the cost model (double); bytes that "
-          "the rings take (uint64)", GST_TYPE_STRUCTURE,
+          "volume, and of it upload-seconds-, compute-seconds- and "
+          "download-seconds-, where there is a device; wait-seconds-, the rest "
+          "of the time from a volume's arrival to its output; "
+          "seconds-estimate of the cost model (double); bytes that the rings "
+          "take (uint64)", GST_TYPE_STRUCTURE,
           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
@@ -219,7 +238,8 @@ gst_nd_conv_settings_equal_but_scale (const GstNdConvSettings * a,
       && a->time_border == b->time_border
       && a->border_value == b->border_value && a->causal == b->causal
       && a->axes == b->axes && a->output_type == b->output_type
-      && a->normalize == b->normalize && a->backend == b->backend
+      && a->normalize == b->normalize && a->planes == b->planes
+      && a->backend == b->backend
       && a->device_id == b->device_id && a->method == b->method;
 }
 
@@ -261,6 +281,9 @@ gst_nd_conv_settings_set (GstNdConvSettings * s, guint id, const GValue * value)
       break;
     case GST_ND_PROP_NORMALIZE:
       s->normalize = g_value_get_boolean (value);
+      break;
+    case GST_ND_PROP_PLANES:
+      s->planes = g_value_get_enum (value);
       break;
     case GST_ND_PROP_BACKEND:
       s->backend = g_value_get_enum (value);
@@ -313,6 +336,9 @@ gst_nd_conv_settings_get (const GstNdConvSettings * s, guint id, GValue * value)
       break;
     case GST_ND_PROP_NORMALIZE:
       g_value_set_boolean (value, s->normalize);
+      break;
+    case GST_ND_PROP_PLANES:
+      g_value_set_enum (value, s->planes);
       break;
     case GST_ND_PROP_BACKEND:
       g_value_set_enum (value, s->backend);

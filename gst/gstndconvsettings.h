@@ -29,6 +29,12 @@ typedef enum
   GST_ND_AXES_XYT
 } GstNdAxesKind;
 
+typedef enum
+{
+  GST_ND_PLANES_ALL,
+  GST_ND_PLANES_LUMA
+} GstNdPlanesKind;
+
 typedef struct
 {
   gchar *filter;
@@ -42,6 +48,7 @@ typedef struct
   gdouble gain;
   gdouble offset;
   gboolean normalize;
+  GstNdPlanesKind planes;
   GstNdBackendKind backend;
   gint device_id;
   gint method;                  /* NdMethod, or ND_METHODS for auto */
@@ -61,6 +68,7 @@ enum
   GST_ND_PROP_GAIN,
   GST_ND_PROP_OFFSET,
   GST_ND_PROP_NORMALIZE,
+  GST_ND_PROP_PLANES,
   GST_ND_PROP_BACKEND,
   GST_ND_PROP_DEVICE_ID,
   GST_ND_PROP_METHOD,

@@ -4,11 +4,13 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "gstndconvprivate.h"
+#include "gstndconvflight.h"
 
 #include <string.h>
+#include "gstndcuda.h"
 #include "gstnderror.h"
 #include "gstndfilterspec.h"
+#include "gstndmemory.h"
 
 GST_DEBUG_CATEGORY_EXTERN (gst_nd_conv_debug);
 #define GST_CAT_DEFAULT gst_nd_conv_debug
@@ -55,6 +57,32 @@ set_plan_stats (GstNdConv * self)
   GST_OBJECT_UNLOCK (self);
 }
 
+static gboolean
+is_filtered (GstNdConv * self, const GstNdConvSettings * settings, guint plane)
+{
+  return settings->planes == GST_ND_PLANES_ALL || plane == 0
+      || !GST_VIDEO_INFO_IS_YUV (&gst_nd_conv_private (self)->in.video);
+}
+
+/* A filter that gives its anchor, and reaches as far in time as @bank: planes
+ * with it come out together with those filtered by the bank. */
+static NdBank *
+make_identity (const NdBank * bank)
+{
+  gsize size[ND_AXES] = { 1, 1, 1, 1 };
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+  gint low[ND_AXES], high[ND_AXES];
+  NdFilter *filter;
+
+  nd_bank_reach (bank, low, high);
+  size[ND_AXIS_T] = high[ND_AXIS_T] - low[ND_AXIS_T] + 1;
+  filter = nd_filter_new ("identity", size);
+  filter->origin[ND_AXIS_T] = high[ND_AXIS_T] - (gint) (size[ND_AXIS_T] / 2);
+  filter->coefficients[high[ND_AXIS_T]] = 1;
+  g_ptr_array_add (filters, filter);
+  return nd_bank_new (filters);
+}
+
 /* Chroma is filtered about its zero: a sum of zero gives gray, not green. */
 static void
 set_scales (GstNdConv * self)
@@ -65,6 +93,11 @@ set_scales (GstNdConv * self)
   for (guint p = 0; p < priv->in.n_planes; p++) {
     gdouble zero = gst_nd_format_zero (&priv->in, p);
 
+    if (!is_filtered (self, &priv->active, p)) {
+      priv->scale[p] = (NdScale) {
+      1, 0};
+      continue;
+    }
     priv->scale[p].gain = priv->active.gain;
     priv->scale[p].offset = zero == 0 ? priv->active.offset
         : zero - priv->active.gain * zero * nd_filter_sum (bank->filters[0]);
@@ -85,18 +118,37 @@ gst_nd_conv_build (GstNdConv * self, const GstNdConvSettings * settings,
     .backend = gst_nd_conv_settings_backend (settings),
     .device_id = settings->device_id,.method = settings->method
   };
+  g_autoptr (NdBank) identity = NULL;
+  NdConvolver *convolver;
 
   if (!bank)
     return NULL;
+  identity = make_identity (bank);
   for (guint p = 0; p < wanted.n_planes; p++) {
     gdouble zero = gst_nd_format_zero (&priv->in, p);
 
     wanted.jobs[p] = (NdJob) {
     .shape = priv->in.planes[p],.in_type = priv->in.type,.out_type =
           out_type,.border = settings->border,.border_value =
-          zero == 0 ? settings->border_value : zero,.bank = bank};
+          zero == 0 ? settings->border_value : zero,.bank =
+          is_filtered (self, settings, p) ? bank : identity};
   }
-  return nd_convolver_new (&wanted, error);
+  gst_nd_cuda_enter (priv->context);
+  convolver = nd_convolver_new (&wanted, error);
+  gst_nd_cuda_leave (priv->context);
+  return convolver;
+}
+
+const NdBackend *
+gst_nd_conv_device_in_use (GstNdConv * self)
+{
+  NdConvolver *convolver = gst_nd_conv_private (self)->convolver;
+  const NdBackend *backend;
+
+  if (!convolver)
+    return NULL;
+  backend = nd_convolver_plan (convolver, 0)->backend;
+  return backend->memory_new ? backend : NULL;
 }
 
 void
@@ -125,22 +177,45 @@ gst_nd_conv_fail (GstNdConv * self, const GError * error)
 {
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
 
-  if (!priv->failed)
+  if (g_atomic_int_compare_and_exchange (&priv->failed, FALSE, TRUE))
     gst_nd_element_error (GST_ELEMENT (self), error);
-  priv->failed = TRUE;
   return GST_FLOW_ERROR;
 }
 
 /* Outputs */
+
+/* What is in flight holds its inputs itself; these are of volumes whose push
+ * failed, or that have no fence yet. */
+static void
+release_inputs (GstNdConv * self)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  g_autoptr (NdFence) fence = NULL;
+
+  if (g_queue_is_empty (&priv->inputs))
+    return;
+  if (priv->convolver && nd_convolver_fence (priv->convolver, &fence, NULL)
+      && fence)
+    nd_fence_wait (fence, NULL, NULL);
+  while (!g_queue_is_empty (&priv->inputs)) {
+    GstNdMap *map = g_queue_pop_head (&priv->inputs);
+
+    gst_nd_unmap (map);
+    gst_buffer_unref (map->buffer);
+    g_free (map);
+  }
+}
 
 void
 gst_nd_conv_reset (GstNdConv * self)
 {
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
 
+  release_inputs (self);
+  gst_nd_conv_flight_drop (self);
   if (priv->convolver)
     nd_convolver_reset (priv->convolver);
-  g_queue_clear_full (&priv->anchors, (GDestroyNotify) gst_buffer_unref);
+  g_queue_clear_full (&priv->anchors, (GDestroyNotify) gst_mini_object_unref);
   priv->expected = GST_CLOCK_TIME_NONE;
   priv->push_seconds = 0;
   priv->last_sample = -1;
@@ -198,43 +273,73 @@ is_late (GstNdConv * self, GstBuffer * anchor)
   return TRUE;
 }
 
-static void
-count_output (GstNdConv * self, gdouble seconds)
-{
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
-  GstNdConvStats *stats = &priv->stats;
-
-  seconds += priv->push_seconds;
-  priv->push_seconds = 0;
-  GST_OBJECT_LOCK (self);
-  stats->min = stats->out == 0 ? seconds : MIN (stats->min, seconds);
-  stats->max = MAX (stats->max, seconds);
-  stats->sum += seconds;
-  stats->out++;
-  GST_OBJECT_UNLOCK (self);
-}
-
-/* Fills @out with the next response, timed. */
+/* Enqueues the next response into load->buffer, and what is behind it. */
 static gboolean
-respond (GstNdConv * self, GstBuffer * out, GError ** error)
+respond (GstNdConv * self, GstNdLoad * load, GError ** error)
 {
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
   gint64 begin = g_get_monotonic_time ();
-  GstNdMap map;
-  gboolean ok;
 
   /* Downstream's pool may have larger ones. */
   if (!priv->out.is_video)
-    gst_buffer_set_size (out, priv->out.size);
-  if (!gst_nd_map (&map, &priv->out, out, GST_MAP_WRITE)) {
+    gst_buffer_set_size (load->buffer, priv->out.size);
+  load->is_mapped = gst_nd_map (&load->map, &priv->out, load->buffer,
+      GST_MAP_WRITE, gst_nd_conv_device_in_use (self) != NULL);
+  if (!load->is_mapped) {
     g_set_error (error, ND_ERROR, ND_ERROR_FAILED, "The memory for an output "
         "cannot be written: downstream's buffers do not fit its caps");
     return FALSE;
   }
-  ok = nd_convolver_respond (priv->convolver, priv->scale, map.planes, error);
-  gst_nd_unmap (&map);
-  count_output (self, (g_get_monotonic_time () - begin) * 1e-6);
-  return ok;
+  if (!nd_convolver_respond (priv->convolver, priv->scale, load->map.planes,
+          error))
+    return FALSE;
+  load->host_seconds = priv->push_seconds
+      + (g_get_monotonic_time () - begin) * 1e-6;
+  priv->push_seconds = 0;
+  return TRUE;
+}
+
+static void
+drop_output (GstNdLoad * load)
+{
+  if (load->is_mapped)
+    gst_nd_unmap (&load->map);
+  load->is_mapped = load->is_output = FALSE;
+  gst_clear_buffer (&load->buffer);
+}
+
+/* Puts @load behind all work so far. It goes out when that is done; memory of
+ * ours on a device goes at once, with the fence. */
+static GstFlowReturn
+send (GstNdConv * self, GstNdLoad * load)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  g_autoptr (GError) error = NULL;
+  GstMemory *memory;
+  GstFlowReturn ret = GST_FLOW_OK, ret_flight;
+
+  if (!nd_convolver_fence (priv->convolver, &load->fence, &error)) {
+    ret = gst_nd_conv_fail (self, error);
+    drop_output (load);
+  }
+  load->inputs = priv->inputs;
+  g_queue_init (&priv->inputs);
+  load->arrived = priv->arrived;
+  memory = load->buffer ? gst_buffer_peek_memory (load->buffer, 0) : NULL;
+  if (ret == GST_FLOW_OK && memory && gst_nd_memory_is_device (memory)
+      && load->fence) {
+    GstBuffer *buffer = g_steal_pointer (&load->buffer);
+
+    gst_nd_memory_set_fence (memory, nd_fence_ref (load->fence));
+    gst_nd_unmap (&load->map);
+    load->is_mapped = FALSE;
+    while (!g_queue_is_empty (&load->events))
+      gst_pad_push_event (GST_BASE_TRANSFORM_SRC_PAD (self),
+          g_queue_pop_head (&load->events));
+    ret = gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (self), buffer);
+  }
+  ret_flight = gst_nd_conv_flight_add (self, load);
+  return ret == GST_FLOW_OK ? ret_flight : ret;
 }
 
 /* What the base class answers a POSITION query with (20). */
@@ -250,34 +355,46 @@ set_position (GstNdConv * self, GstBuffer * anchor)
     segment->position += GST_BUFFER_DURATION (anchor);
 }
 
-/* Makes and pushes the output of the convolver's anchor, or skips it. */
-static GstFlowReturn
-push_one (GstNdConv * self)
+/* The anchor of the next output; what came before it goes to load->events. */
+static GstBuffer *
+take_anchor (GstNdConv * self, GstNdLoad * load)
 {
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
-  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
-  const NdWindow *window = nd_convolver_window (priv->convolver);
-  gboolean gap = priv->last_sample < window->anchor - (gint64) window->behind;
-  g_autoptr (GstBuffer) anchor = g_queue_pop_head (&priv->anchors);
-  g_autoptr (GError) error = NULL;
-  GstBuffer *out = NULL;
-  GstFlowReturn ret;
 
-  set_position (self, anchor);
+  while (GST_IS_EVENT (g_queue_peek_head (&priv->anchors)))
+    g_queue_push_tail (&load->events, g_queue_pop_head (&priv->anchors));
+  return g_queue_pop_head (&priv->anchors);
+}
+
+/* Whether the output of @anchor is left out; then it is counted. */
+static gboolean
+is_skipped (GstNdConv * self, GstBuffer * anchor)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+
   if (is_clipped (self, anchor)) {
     GST_OBJECT_LOCK (self);
     priv->stats.clipped++;
     GST_OBJECT_UNLOCK (self);
-    nd_convolver_skip (priv->convolver);
-    return GST_FLOW_OK;
+    return TRUE;
   }
-  if (is_late (self, anchor)) {
-    nd_convolver_skip (priv->convolver);
-    priv->discont = TRUE;
-    return GST_FLOW_OK;
-  }
-  ret = GST_BASE_TRANSFORM_GET_CLASS (self)->prepare_output_buffer (trans,
-      anchor, &out);
+  if (!is_late (self, anchor))
+    return FALSE;
+  priv->discont = TRUE;
+  return TRUE;
+}
+
+/* The buffer for the output of @anchor. */
+static GstFlowReturn
+make_output (GstNdConv * self, GstBuffer * anchor, GstBuffer ** out)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  const NdWindow *window = nd_convolver_window (priv->convolver);
+  g_autoptr (GError) error = NULL;
+  GstFlowReturn ret;
+
+  ret = GST_BASE_TRANSFORM_GET_CLASS (self)->prepare_output_buffer
+      (GST_BASE_TRANSFORM (self), anchor, out);
   if (ret == GST_FLOW_ERROR) {
     g_set_error (&error, ND_ERROR, ND_ERROR_NO_SPACE, "There is no memory for "
         "an output of %" G_GSIZE_FORMAT " bytes", priv->out.size);
@@ -285,18 +402,42 @@ push_one (GstNdConv * self)
   }
   if (ret != GST_FLOW_OK)
     return ret;
-  if (!respond (self, out, &error)) {
-    gst_buffer_unref (out);
-    return gst_nd_conv_fail (self, error);
-  }
   if (priv->discont)
-    GST_BUFFER_FLAG_SET (out, GST_BUFFER_FLAG_DISCONT);
+    GST_BUFFER_FLAG_SET (*out, GST_BUFFER_FLAG_DISCONT);
   else
-    GST_BUFFER_FLAG_UNSET (out, GST_BUFFER_FLAG_DISCONT);
-  if (gap)
-    GST_BUFFER_FLAG_SET (out, GST_BUFFER_FLAG_GAP);
+    GST_BUFFER_FLAG_UNSET (*out, GST_BUFFER_FLAG_DISCONT);
+  if (priv->last_sample < window->anchor - (gint64) window->behind)
+    GST_BUFFER_FLAG_SET (*out, GST_BUFFER_FLAG_GAP);
+  return GST_FLOW_OK;
+}
+
+/* Makes the output of the convolver's anchor, or skips it, and sends it. */
+static GstFlowReturn
+push_one (GstNdConv * self)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdLoad *load = g_new0 (GstNdLoad, 1);
+  g_autoptr (GstBuffer) anchor = take_anchor (self, load);
+  g_autoptr (GError) error = NULL;
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  set_position (self, anchor);
+  if (is_skipped (self, anchor)) {
+    nd_convolver_skip (priv->convolver);
+    return send (self, load);
+  }
+  ret = make_output (self, anchor, &load->buffer);
+  if (ret == GST_FLOW_OK && !respond (self, load, &error))
+    ret = gst_nd_conv_fail (self, error);
+  if (ret != GST_FLOW_OK) {
+    drop_output (load);
+    g_queue_clear_full (&load->events, (GDestroyNotify) gst_event_unref);
+    g_free (load);
+    return ret;
+  }
   priv->discont = FALSE;
-  return gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (trans), out);
+  load->is_output = TRUE;
+  return send (self, load);
 }
 
 static GstFlowReturn
@@ -322,6 +463,12 @@ drain (GstNdConv * self)
     nd_convolver_end (priv->convolver);
     ret = push_ready (self);
   }
+  if (ret == GST_FLOW_OK)
+    ret = gst_nd_conv_flight_land (self);
+  while (ret == GST_FLOW_OK && GST_IS_EVENT (g_queue_peek_head
+          (&priv->anchors)))
+    gst_pad_push_event (GST_BASE_TRANSFORM_SRC_PAD (self),
+        g_queue_pop_head (&priv->anchors));
   gst_nd_conv_reset (self);
   return ret;
 }
@@ -475,25 +622,28 @@ push_volume (GstNdConv * self, GstBuffer * buffer)
 {
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
   gint64 position = nd_convolver_window (priv->convolver)->pushed, begin;
+  g_autoptr (NdFence) written = NULL;
   g_autoptr (GError) error = NULL;
-  GstNdMap map;
-  gboolean ok;
+  GstNdMap *map = g_new (GstNdMap, 1);
 
-  if (!gst_nd_map (&map, &priv->in, buffer, GST_MAP_READ)) {
-    if (!priv->failed)
+  if (!gst_nd_map (map, &priv->in, buffer, GST_MAP_READ,
+          gst_nd_conv_device_in_use (self) != NULL)) {
+    if (g_atomic_int_compare_and_exchange (&priv->failed, FALSE, TRUE))
       GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE, ("A buffer of %"
               G_GSIZE_FORMAT " bytes came where the caps ask for %"
               G_GSIZE_FORMAT ": upstream must send one whole volume in each "
               "buffer", gst_buffer_get_size (buffer), priv->in.size), (NULL));
-    priv->failed = TRUE;
+    g_free (map);
     return GST_FLOW_ERROR;
   }
+  gst_buffer_ref (buffer);
+  g_queue_push_tail (&priv->inputs, map);
+  written = gst_nd_map_fence (map);
   begin = g_get_monotonic_time ();
-  ok = nd_convolver_push (priv->convolver, map.planes, &error);
-  priv->push_seconds += (g_get_monotonic_time () - begin) * 1e-6;
-  gst_nd_unmap (&map);
-  if (!ok)
+  if ((written && !nd_convolver_after (priv->convolver, written, &error))
+      || !nd_convolver_push (priv->convolver, map->planes, &error))
     return gst_nd_conv_fail (self, error);
+  priv->push_seconds += (g_get_monotonic_time () - begin) * 1e-6;
   if (!GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP))
     priv->last_sample = position;
   g_queue_push_tail (&priv->anchors, make_anchor (self, buffer));
@@ -509,6 +659,7 @@ gst_nd_conv_take_volume (GstNdConv * self, GstBuffer * buffer)
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
   GstFlowReturn ret;
 
+  priv->arrived = g_get_monotonic_time ();
   if (is_discontinuous (self, buffer)) {
     GstClockTime expected = priv->expected;
 
@@ -518,5 +669,23 @@ gst_nd_conv_take_volume (GstNdConv * self, GstBuffer * buffer)
       return ret;
   }
   ret = push_volume (self, buffer);
-  return ret == GST_FLOW_OK ? push_ready (self) : ret;
+  if (ret == GST_FLOW_OK)
+    ret = push_ready (self);
+  /* A volume that completed no output is let go as well. */
+  if (ret == GST_FLOW_OK && !g_queue_is_empty (&priv->inputs))
+    ret = send (self, g_new0 (GstNdLoad, 1));
+  return ret;
+}
+
+gboolean
+gst_nd_conv_take_event (GstNdConv * self, GstEvent * event)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+
+  if (!g_queue_is_empty (&priv->anchors)) {
+    g_queue_push_tail (&priv->anchors, event);
+    return TRUE;
+  }
+  gst_nd_conv_flight_land (self);
+  return gst_pad_push_event (GST_BASE_TRANSFORM_SRC_PAD (self), event);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 #include "engine/nderror.h"
+#include "gstndcuda.h"
+#include "gstndmemory.h"
 
 /* The first component that lies in @plane. */
 static guint
@@ -49,6 +51,7 @@ gst_nd_format_from_caps (GstNdFormat * format, const GstCaps * caps,
     GError ** error)
 {
   memset (format, 0, sizeof (*format));
+  format->device = gst_nd_cuda_caps (caps, 0);
   if (gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw"))
     return video_from_caps (format, caps, error);
   if (!gst_nd_volume_info_from_caps (&format->tensors, caps, error))
@@ -66,7 +69,8 @@ gst_nd_format_from_caps (GstNdFormat * format, const GstCaps * caps,
 gboolean
 gst_nd_format_is_equal (const GstNdFormat * a, const GstNdFormat * b)
 {
-  return a->is_video == b->is_video && a->type == b->type
+  return a->is_video == b->is_video && a->device == b->device
+      && a->type == b->type
       && a->n_planes == b->n_planes && a->responses == b->responses
       && (!a->is_video || GST_VIDEO_INFO_FORMAT (&a->video)
       == GST_VIDEO_INFO_FORMAT (&b->video))
@@ -109,12 +113,38 @@ planes_fit (const GstNdMap * map)
   return TRUE;
 }
 
+/* Buffers with the feature in their caps may still hold host memory. */
+static gboolean
+is_on_device (GstBuffer * buffer)
+{
+  for (guint i = 0; i < gst_buffer_n_memory (buffer); i++) {
+    GstMemory *memory = gst_buffer_peek_memory (buffer, i);
+
+    if (gst_nd_cuda_is_memory (memory))
+      gst_nd_cuda_sync (memory);
+    else if (!gst_nd_memory_is_device (memory))
+      return FALSE;
+  }
+  return gst_buffer_n_memory (buffer) > 0;
+}
+
+NdFence *
+gst_nd_map_fence (const GstNdMap * map)
+{
+  GstMemory *memory = gst_buffer_peek_memory (map->buffer, 0);
+
+  return gst_nd_memory_is_device (memory)
+      ? gst_nd_memory_get_fence (memory) : NULL;
+}
+
 gboolean
 gst_nd_map (GstNdMap * map, const GstNdFormat * format, GstBuffer * buffer,
-    GstMapFlags flags)
+    GstMapFlags flags, gboolean device)
 {
   map->format = format;
   map->buffer = buffer;
+  if (device && is_on_device (buffer))
+    flags |= GST_ND_MAP_CUDA;
   if (!format->is_video) {
     if (gst_buffer_get_size (buffer) != format->size
         || !gst_buffer_map (buffer, &map->map, flags))

@@ -26,6 +26,7 @@ typedef struct
   NdShape planes[ND_MAX_PLANES];
   guint responses;              /* of a bank; 1 for video */
   gint rate_n, rate_d;          /* 0/1: variable */
+  gboolean device;              /* memory:CUDAMemory */
   gsize size;                   /* bytes of a dense buffer */
 } GstNdFormat;
 
@@ -51,10 +52,15 @@ typedef struct
   NdSamples planes[ND_MAX_PLANES];
 } GstNdMap;
 
-/* Maps @buffer, honouring GstVideoMeta. FALSE where it cannot be mapped or is
- * of another size than the format says. */
+/* Maps @buffer, honouring GstVideoMeta; with @device, memory of a device where
+ * it is, and what others do with it there is left to gst_nd_map_fence(). FALSE
+ * where it cannot be mapped or is of another size than the format says. @format
+ * must stay. */
 gboolean gst_nd_map (GstNdMap * map, const GstNdFormat * format,
-    GstBuffer * buffer, GstMapFlags flags);
+    GstBuffer * buffer, GstMapFlags flags, gboolean device);
+
+/* The fence behind what is written to the buffer, or NULL. */
+NdFence *gst_nd_map_fence (const GstNdMap * map);
 void gst_nd_unmap (GstNdMap * map);
 
 G_END_DECLS

@@ -229,7 +229,7 @@ static gdouble
 time_plan (NdPlan * plan, const NdSamples * in, const NdSamples * out,
     gdouble * least)
 {
-  guint batch = plan->backend->wait ? DEVICE_BATCH : 1, position = 0;
+  guint batch = plan->backend->mark ? DEVICE_BATCH : 1, position = 0;
   guint slots = nd_job_reach (&plan->job).slots;
   g_autofree gint *order = g_new (gint, slots);
   g_autofree gdouble *times = g_new (gdouble, opt_runs);
@@ -249,8 +249,7 @@ time_plan (NdPlan * plan, const NdSamples * in, const NdSamples * out,
         order[t] = (position + 1 + t) % slots;
       nd_plan_respond (plan, order, &scale, out, NULL);
     }
-    if (plan->backend->wait)
-      plan->backend->wait (plan->ring, NULL);
+    nd_plan_wait (plan, NULL);
     if (i >= 0)                 /* the first warms up */
       times[i] = (seconds () - begin) / batch;
   }
@@ -310,8 +309,8 @@ run (const Work * work, NdMethod method, gboolean is_auto)
     return FALSE;
   }
   if (plan->backend->memory_new) {
-    device_in = plan->backend->memory_new (bytes, NULL);
-    device_out = plan->backend->memory_new (out_bytes, NULL);
+    device_in = plan->backend->memory_new (-1, bytes, NULL);
+    device_out = plan->backend->memory_new (-1, out_bytes, NULL);
     if (!device_in || !device_out
         || !plan->backend->memory_copy (device_in, in, bytes, NULL))
       return FALSE;

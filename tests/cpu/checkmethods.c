@@ -267,6 +267,7 @@ run (const Case * c, const NdJob * job, const guint8 * volumes,
   memset (memory + GUARD, 0xff, *bytes);        /* NaN in float32 */
   out = nd_samples_dense (memory + GUARD, &job->shape, job->out_type);
   g_assert_true (nd_plan_respond (plan, c->slots, &c->scale, &out, NULL));
+  g_assert_true (nd_plan_wait (plan, NULL));
   g_assert_cmpuint (nd_plan_bytes (plan), >, 0);
   for (gsize i = 0; i < GUARD; i++) {
     g_assert_cmpuint (memory[i], ==, GUARD_BYTE);

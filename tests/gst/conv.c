@@ -521,8 +521,9 @@ GST_START_TEST (test_every_value_of_every_property)
     }
     gst_object_unref (element);
   }
-  /* border 5, time-border 4, output-type 5, backend 2, method 5; axes 3 */
-  fail_unless_equals_int (values, 3 * 21 + 3);
+  /* border 5, time-border 4, output-type 5, backend 2, method 5, planes 2;
+   * axes 3 */
+  fail_unless_equals_int (values, 3 * 23 + 3);
 }
 
 GST_END_TEST;

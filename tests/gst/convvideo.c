@@ -114,7 +114,7 @@ check_frame (const Model * model, const GstVideoInfo * info,
   }
 }
 
-/* All formats of the pad template. */
+/* All formats of the pad template, in host memory. */
 static guint
 template_formats (const gchar * factory, GstVideoFormat formats[32])
 {
@@ -127,7 +127,9 @@ template_formats (const gchar * factory, GstVideoFormat formats[32])
     const GstStructure *s = gst_caps_get_structure (caps, i);
     const GValue *list = gst_structure_get_value (s, "format");
 
-    if (!gst_structure_has_name (s, "video/x-raw"))
+    if (!gst_structure_has_name (s, "video/x-raw")
+        || gst_caps_features_contains (gst_caps_get_features (caps, i),
+            "memory:CUDAMemory"))
       continue;
     for (guint k = 0; k < gst_value_list_get_size (list); k++)
       formats[n++] = gst_video_format_from_string (g_value_get_string
@@ -252,6 +254,71 @@ GST_START_TEST (test_laplace_leaves_chroma_gray)
             GST_VIDEO_INFO_NAME (&info), c, got[k]);
     }
     stream_free (s);
+  }
+}
+
+GST_END_TEST;
+
+/* Component @c of all outputs for @inputs with `planes` as named. */
+static void
+filter_component (const GstVideoInfo * info, GstBuffer * const *inputs,
+    guint n, const gchar * planes, guint c, gdouble ** outputs)
+{
+  Model model = model_new (NULL, 3, 1, 1, 3);
+  Stream *s;
+
+  model.gain = 0.0625;
+  model.offset = 9;
+  s = video_start ("ndconv3d", info, &model, "planes", planes);
+  for (guint v = 0; v < n; v++)
+    fail_unless_equals_int (gst_harness_push (s->h,
+            gst_buffer_ref (inputs[v])), GST_FLOW_OK);
+  stream_eos (s);
+  for (guint v = 0; v < n; v++) {
+    g_autoptr (GstBuffer) output = stream_pull (s);
+
+    outputs[v] = component (output, info, c);
+  }
+  stream_free (s);
+}
+
+/* With planes=luma, chroma is that of the anchor, and luma as ever. */
+GST_START_TEST (test_luma_alone)
+{
+  static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420,
+    GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_Y444, GST_VIDEO_FORMAT_RGB,
+    GST_VIDEO_FORMAT_GRAY8
+  };
+  g_autoptr (GRand) r = test_rand ();
+
+  for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
+    GstVideoInfo info;
+    GstBuffer *inputs[4];
+
+    video_info (&info, formats[f], 13, 6);
+    for (guint v = 0; v < 4; v++) {
+      inputs[v] = video_buffer (&info, r);
+      GST_BUFFER_PTS (inputs[v]) = v * GST_SECOND / 10;
+    }
+    for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (&info); c++) {
+      gboolean passed = c > 0 && GST_VIDEO_INFO_IS_YUV (&info);
+      gdouble *luma[4], *all[4];
+
+      filter_component (&info, inputs, 4, "luma", c, luma);
+      filter_component (&info, inputs, 4, "all", c, all);
+      for (guint v = 0; v < 4; v++) {
+        g_autofree gdouble *in = component (inputs[v], &info, c);
+
+        for (gint k = 0; k < GST_VIDEO_INFO_COMP_WIDTH (&info, c)
+            * GST_VIDEO_INFO_COMP_HEIGHT (&info, c); k++)
+          fail_unless (luma[v][k] == (passed ? in[k] : all[v][k]), "%s, "
+              "component %u", GST_VIDEO_INFO_NAME (&info), c);
+        g_free (luma[v]);
+        g_free (all[v]);
+      }
+    }
+    for (guint v = 0; v < 4; v++)
+      gst_buffer_unref (inputs[v]);
   }
 }
 
@@ -424,6 +491,7 @@ conv_video_suite (void)
   tcase_add_test (tc, test_identity_of_every_format);
   tcase_add_test (tc, test_box_of_every_format);
   tcase_add_test (tc, test_over_time_of_every_format);
+  tcase_add_test (tc, test_luma_alone);
   tcase_add_test (tc, test_laplace_leaves_chroma_gray);
   tcase_add_test (tc, test_other_types_of_output);
   tcase_add_test (tc, test_bank_of_frames);

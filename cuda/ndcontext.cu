@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndcontext.h"
+
+#include <gmodule.h>
+#include <map>
+
+namespace nd
+{
+
+namespace
+{
+
+/* Of the driver, which is opened at run time like cudart does. */
+struct Driver
+{
+  CUresult (*init) (unsigned);
+  CUresult (*create) (CUcontext *, unsigned, CUdevice);
+  CUresult (*destroy) (CUcontext);
+  CUresult (*push) (CUcontext);
+  CUresult (*pop) (CUcontext *);
+  CUresult (*current) (CUcontext *);
+  CUresult (*device) (CUdevice *);
+  CUresult (*attributes) (unsigned, CUpointer_attribute *, void **,
+      CUdeviceptr);
+};
+
+Driver
+open_driver ()
+{
+  GModule *module = g_module_open ("libcuda.so.1", G_MODULE_BIND_LOCAL);
+  Driver d;
+  const struct
+  {
+    const char *name;
+    void *function;
+  } symbols[] = {
+    { "cuInit", &d.init }, { "cuCtxCreate_v2", &d.create },
+    { "cuCtxDestroy_v2", &d.destroy }, { "cuCtxPushCurrent_v2", &d.push },
+    { "cuCtxPopCurrent_v2", &d.pop }, { "cuCtxGetCurrent", &d.current },
+    { "cuCtxGetDevice", &d.device },
+    { "cuPointerGetAttributes", &d.attributes },
+  };
+
+  for (const auto &symbol : symbols) {
+    if (!module || !g_module_symbol (module, symbol.name,
+            (gpointer *) symbol.function))
+      throw Error (ND_ERROR_INIT, std::string ("The NVIDIA driver lacks ")
+          + symbol.name + ": use backend=cpu, or install a newer one");
+  }
+  g_module_make_resident (module);
+  if (d.init (0) != CUDA_SUCCESS)
+    throw Error (ND_ERROR_INIT, "The NVIDIA driver does not start: use "
+        "backend=cpu");
+  return d;
+}
+
+const Driver &
+driver ()
+{
+  static const Driver d = open_driver ();
+
+  return d;
+}
+
+void
+check_driver (CUresult result, const char *what)
+{
+  check (static_cast<cudaError_t> (result), what);
+}
+
+/* Contexts of our own stay until the process ends, or are spoilt; those of
+ * others are known as long as something of ours is in them. */
+struct Known
+{
+  std::mutex lock;
+  std::map<int, ContextPointer> own;
+  std::map<CUcontext, std::weak_ptr<Context>> others;
+};
+
+Known &
+known ()
+{
+  static Known *k = new Known;  /* never destroyed: the driver goes first */
+
+  return *k;
+}
+
+/* A lost context answers every call with what it was lost to. */
+bool
+is_well (const Context &context)
+{
+  const Entered entered (context);
+  size_t free_bytes, all_bytes;
+  const bool well = cudaMemGetInfo (&free_bytes, &all_bytes) == cudaSuccess;
+
+  cudaGetLastError ();
+  return well;
+}
+
+} // namespace
+
+int
+choose_device (int wanted)
+{
+  int count = 0, version = 0;
+
+  cudaDriverGetVersion (&version);
+  if (version == 0)
+    throw Error (ND_ERROR_INIT, "There is no NVIDIA driver on this machine: "
+        "use backend=cpu, or install the driver");
+  if (cudaGetDeviceCount (&count) != cudaSuccess || count == 0) {
+    cudaGetLastError ();
+    throw Error (ND_ERROR_INIT, "There is no NVIDIA GPU that the driver can "
+        "use: use backend=cpu");
+  }
+  if (wanted >= count)
+    throw Error (ND_ERROR_NOT_FOUND, "There is no GPU with device-id="
+        + std::to_string (wanted) + ": this machine has "
+        + std::to_string (count) + ", counted from 0");
+  return wanted < 0 ? 0 : wanted;
+}
+
+Context::Context (CUcontext handle, int device, bool own)
+  : device (device), handle (handle), own (own)
+{
+}
+
+Context::~Context ()
+{
+  enter ();
+  for (cudaEvent_t event : events)
+    cudaEventDestroy (event);
+  leave ();
+  if (own)
+    driver ().destroy (handle);
+  cudaGetLastError ();
+}
+
+ContextPointer
+Context::make_own (int device)
+{
+  CUcontext handle, popped;
+
+  const CUresult result = driver ().create (&handle, CU_CTX_SCHED_AUTO, device);
+
+  if (result == CUDA_ERROR_OUT_OF_MEMORY)
+    throw Error (ND_ERROR_NO_SPACE, "Not enough memory on the GPU to use it at "
+        "all: other programs have it; use backend=cpu");
+  check_driver (result, "cuCtxCreate");
+  check_driver (driver ().pop (&popped), "cuCtxPopCurrent");
+  return std::make_shared<Context> (handle, device, true);
+}
+
+ContextPointer
+Context::get (int wanted)
+{
+  const int device = choose_device (wanted);
+  const std::lock_guard<std::mutex> guard (known ().lock);
+  CUcontext handle = nullptr;
+  CUdevice its;
+
+  check_driver (driver ().current (&handle), "cuCtxGetCurrent");
+  if (handle && driver ().device (&its) == CUDA_SUCCESS
+      && (wanted < 0 || its == device)) {
+    for (auto &own : known ().own) {
+      if (own.second->handle == handle)
+        return own.second;
+    }
+    std::weak_ptr<Context> &other = known ().others[handle];
+    ContextPointer context = other.lock ();
+
+    if (!context)
+      other = context = std::make_shared<Context> (handle, its, false);
+    return context;
+  }
+  ContextPointer &own = known ().own[device];
+
+  if (!own || !is_well (*own))
+    own = make_own (device);
+  return own;
+}
+
+void
+Context::enter () const
+{
+  driver ().push (handle);
+}
+
+void
+Context::leave ()
+{
+  CUcontext popped;
+
+  driver ().pop (&popped);
+}
+
+bool
+Context::reaches (const void *data) const
+{
+  CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+    CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL };
+  CUmemorytype type = static_cast<CUmemorytype> (0);
+  CUcontext its = nullptr;
+  int ordinal = -1;
+  void *values[] = { &type, &its, &ordinal };
+
+  /* Pointers that the driver does not know are no error here. */
+  check_driver (driver ().attributes (3, names, values,
+          reinterpret_cast<CUdeviceptr> (data)), "cuPointerGetAttributes");
+  /* Memory of a pool, or mapped, belongs to no context but to a device. */
+  return type == CU_MEMORYTYPE_DEVICE && (its ? its == handle
+      : ordinal == device);
+}
+
+Event::Event (Context &context) : context (&context)
+{
+  const std::lock_guard<std::mutex> guard (context.lock);
+
+  if (context.events.empty ()) {
+    ND_CUDA (cudaEventCreate (&handle));
+    return;
+  }
+  handle = context.events.back ();
+  context.events.pop_back ();
+}
+
+Event::~Event ()
+{
+  if (!handle)
+    return;
+  const std::lock_guard<std::mutex> guard (context->lock);
+
+  context->events.push_back (handle);
+}
+
+void
+Event::record (cudaStream_t stream) const
+{
+  ND_CUDA (cudaEventRecord (handle, stream));
+}
+
+void
+Event::before (cudaStream_t stream) const
+{
+  ND_CUDA (cudaStreamWaitEvent (stream, handle));
+}
+
+} // namespace nd

@@ -1,0 +1,81 @@
+/* CUDA contexts: the one that is current when something is made, or one of our
+ * own for each device; entered and left in pairs around all that is done in it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include <cuda.h>
+#include <mutex>
+#include <vector>
+
+#include "ndcuda.h"
+
+namespace nd
+{
+
+class Context;
+using ContextPointer = std::shared_ptr<Context>;
+
+class Context
+{
+public:
+  /* The current context of this thread, where it is on device @wanted (-1: any
+   * device); else our own on that device. A context of our own that an error
+   * has spoilt is left to those who hold it, and a new one is made. */
+  static ContextPointer get (int wanted);
+
+  Context (CUcontext handle, int device, bool own);
+  ~Context ();
+  Context (const Context &) = delete;
+
+  void enter () const;
+  static void leave ();
+
+  /* Whether kernels in this context can use memory at @data. */
+  bool reaches (const void *data) const;
+
+  const int device;
+
+private:
+  friend class Event;
+  static ContextPointer make_own (int device);
+
+  const CUcontext handle;
+  const bool own;
+  std::mutex lock;
+  std::vector<cudaEvent_t> events;
+};
+
+/* An event of a context, which must stay. They are made once and used again. */
+class Event
+{
+public:
+  explicit Event (Context &context);
+  ~Event ();
+  Event (Event &&other) : context (other.context), handle (other.handle)
+  {
+    other.handle = nullptr;
+  }
+  void record (cudaStream_t stream) const;
+  void before (cudaStream_t stream) const;
+  cudaEvent_t get () const { return handle; }
+
+private:
+  Context *context;
+  cudaEvent_t handle = nullptr;
+};
+
+/* Within its scope, the context is current. */
+class Entered
+{
+public:
+  explicit Entered (const Context &context) { context.enter (); }
+  ~Entered () { Context::leave (); }
+  Entered (const Entered &) = delete;
+};
+
+/* The device @wanted, or the first for -1; throws where it is not there. */
+int choose_device (int wanted);
+
+} // namespace nd

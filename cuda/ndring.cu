@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndring.h"
+
+using namespace nd;
+
+namespace
+{
+
+/* While one volume is uploaded another is filtered, and one more response is
+ * on its way out. */
+constexpr size_t AHEAD = 2;
+
+std::unique_ptr<Method>
+make_method (const NdJob &job, NdMethod method, cudaStream_t stream)
+{
+  switch (method) {
+    case ND_METHOD_DIRECT:
+      return make_direct (job, stream);
+    case ND_METHOD_SEPARABLE:
+      return make_separable (job, stream);
+    case ND_METHOD_FFT:
+      return make_fft (job, stream);
+    case ND_METHOD_TENSOR:
+      return make_tensor (job, stream);
+    default:
+      throw Error (ND_ERROR_SETTINGS, "method=reference runs on the CPU only: "
+          "use backend=cpu with it");
+  }
+}
+
+/* Copies a volume between any memory, of any row and slice stride. */
+void
+copy_volume (const NdSamples &to, const NdSamples &from, const NdShape &shape,
+    size_t row_bytes, cudaStream_t stream)
+{
+  const size_t ny = shape.size[1], nz = shape.size[2];
+
+  if (to.row == row_bytes && from.row == row_bytes && to.slice == from.slice
+      && to.slice == row_bytes * ny) {
+    ND_CUDA (cudaMemcpyAsync (to.data, from.data, to.slice * nz,
+            cudaMemcpyDefault, stream));
+    return;
+  }
+  if (to.slice == to.row * ny && from.slice == from.row * ny) {
+    ND_CUDA (cudaMemcpy2DAsync (to.data, to.row, from.data, from.row,
+            row_bytes, ny * nz, cudaMemcpyDefault, stream));
+    return;
+  }
+  for (size_t z = 0; z < nz; z++)
+    ND_CUDA (cudaMemcpy2DAsync (to.data + z * to.slice, to.row,
+            from.data + z * from.slice, from.row, row_bytes, ny,
+            cudaMemcpyDefault, stream));
+}
+
+} // namespace
+
+_NdMark::_NdMark (ContextPointer context)
+  : context (std::move (context)), done (*this->context)
+{
+}
+
+Stream::Stream ()
+{
+  ND_CUDA (cudaStreamCreateWithFlags (&handle, cudaStreamNonBlocking));
+}
+
+/* What was enqueued may use memory that goes next. */
+Stream::~Stream ()
+{
+  cudaStreamSynchronize (handle);
+  cudaStreamDestroy (handle);
+}
+
+_NdRing::_NdRing (const NdJob &job, NdMethod wanted, ContextPointer context)
+  : context (std::move (context)), job (job),
+    n_slots (nd_job_reach (&job).slots), staged (n_slots)
+{
+  method = make_method (job, wanted, streams[COMPUTE]);
+  /* A volume that is kept stays in the memory it came to. */
+  add_stages (ins, AHEAD + (job.keep ? n_slots : 1), 1, job.in_type);
+  add_stages (outs, AHEAD, job.bank->n_filters, job.out_type);
+  if (job.border_volumes)
+    method->push (n_slots, nullptr);
+}
+
+_NdRing::~_NdRing ()
+{
+  for (const Stream &stream : streams)
+    cudaStreamSynchronize (stream);
+}
+
+void
+_NdRing::add_stages (std::vector<Stage> &stages, size_t n, size_t responses,
+    NdSampleType type)
+{
+  size_t samples;
+
+  if (!nd_shape_samples (&job.shape, &samples))
+    throw Error (ND_ERROR_NO_SPACE, "A volume so large does not fit in "
+        "memory");
+  stages.reserve (n);
+  while (stages.size () < n) {
+    Memory<unsigned char> memory (multiply (samples * nd_sample_size (type),
+            responses));
+    const NdSamples dense = nd_samples_dense (memory.get (), &job.shape, type);
+
+    stages.push_back (Stage { std::move (memory), dense, Event (*context) });
+  }
+}
+
+/* Runs @work, which enqueues on the stream of @kind. */
+template <typename F> void
+_NdRing::timed (Kind kind, F work)
+{
+  spans.push_back (Span { kind, Event (*context), Event (*context) });
+  spans.back ().begin.record (streams[kind]);
+  work (streams[kind]);
+  spans.back ().end.record (streams[kind]);
+}
+
+/* Where kernels find @volume. */
+const NdSamples &
+_NdRing::bring_in (unsigned slot, const NdSamples &volume)
+{
+  const bool reached = context->reaches (volume.data);
+
+  /* What the method was given last may have been read in place until now. */
+  if (last_in)
+    last_in->free.record (streams[COMPUTE]);
+  last_in = nullptr;
+  if (reached && !job.keep)
+    return volume;
+
+  Stage &stage = ins[n_in++ % ins.size ()];
+  const Kind kind = reached ? COMPUTE : UPLOAD;
+
+  stage.free.before (streams[kind]);
+  timed (kind, [&] (cudaStream_t stream) {
+    copy_volume (stage.samples, volume, job.shape, stage.samples.row, stream);
+  });
+  if (!reached)
+    spans.back ().end.before (streams[COMPUTE]);
+  staged[slot] = last_in = &stage;
+  return stage.samples;
+}
+
+void
+_NdRing::push (unsigned slot, const NdSamples &volume)
+{
+  const NdSamples &samples = bring_in (slot, volume);
+
+  timed (COMPUTE, [&] (cudaStream_t) { method->push (slot, &samples); });
+}
+
+void
+_NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
+{
+  int device_slots[MAX_SLOTS];
+
+  for (unsigned i = 0; i < n_slots; i++)
+    device_slots[i] = slots[i] == ND_SLOT_BORDER ? (int) n_slots : slots[i];
+  if (context->reaches (out.data)) {
+    timed (COMPUTE, [&] (cudaStream_t) {
+      method->respond (device_slots, scale, out);
+    });
+    return;
+  }
+  Stage &stage = outs[n_out++ % outs.size ()];
+
+  stage.free.before (streams[COMPUTE]);
+  timed (COMPUTE, [&] (cudaStream_t) {
+    method->respond (device_slots, scale, stage.samples);
+  });
+  spans.back ().end.before (streams[DOWNLOAD]);
+  timed (DOWNLOAD, [&] (cudaStream_t stream) {
+    for (unsigned k = 0; k < job.bank->n_filters; k++) {
+      NdSamples from = stage.samples, to = out;
+
+      from.data += k * from.response;
+      to.data += k * to.response;
+      copy_volume (to, from, job.shape, from.row, stream);
+    }
+  });
+  stage.free.record (streams[DOWNLOAD]);
+  downloads = true;
+}
+
+NdMark *
+_NdRing::mark ()
+{
+  auto mark = std::make_unique<NdMark> (context);
+
+  if (downloads) {
+    /* Volumes may have been pushed since the response that is taken out. */
+    mark->done.record (streams[COMPUTE]);
+    mark->done.before (streams[DOWNLOAD]);
+  }
+  mark->done.record (streams[downloads ? DOWNLOAD : COMPUTE]);
+  downloads = false;
+  mark->spans.swap (spans);
+  return mark.release ();
+}
+
+void
+_NdRing::after (const NdMark &mark)
+{
+  for (const Stream &stream : streams)
+    mark.done.before (stream);
+}
+
+size_t
+_NdRing::bytes () const
+{
+  size_t bytes = method->bytes ();
+
+  for (const auto *stages : { &ins, &outs }) {
+    for (const Stage &stage : *stages)
+      bytes += stage.memory.bytes ();
+  }
+  return bytes;
+}

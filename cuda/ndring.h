@@ -1,0 +1,92 @@
+/* A ring on the device: a method, and what brings volumes to it and responses
+ * from it. Upload, compute and download run in streams of their own, and wait
+ * for each other only, by events.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include "ndcontext.h"
+
+namespace nd
+{
+
+/* What one stretch of work is counted as. */
+enum Kind
+{
+  UPLOAD,
+  COMPUTE,
+  DOWNLOAD,
+  KINDS
+};
+
+struct Span
+{
+  Kind kind;
+  Event begin, end;
+};
+
+/* Dense memory that one volume at a time goes through. */
+struct Stage
+{
+  Memory<unsigned char> memory;
+  NdSamples samples;
+  Event free;                   /* reached when it may be written again */
+};
+
+class Stream
+{
+public:
+  Stream ();
+  ~Stream ();
+  Stream (const Stream &) = delete;
+  operator cudaStream_t () const { return handle; }
+
+private:
+  cudaStream_t handle;
+};
+
+} // namespace nd
+
+struct _NdMark
+{
+  explicit _NdMark (nd::ContextPointer context);
+
+  const nd::ContextPointer context;
+  const nd::Event done;
+  std::vector<nd::Span> spans;
+};
+
+struct _NdRing
+{
+  _NdRing (const NdJob &job, NdMethod method, nd::ContextPointer context);
+  ~_NdRing ();
+
+  void push (unsigned slot, const NdSamples &volume);
+  void respond (const int *slots, const NdScale &scale, const NdSamples &out);
+  NdMark *mark ();
+  void after (const NdMark &mark);
+  size_t bytes () const;
+
+  /* The volume last pushed into @slot, where the job says keep. */
+  NdSamples kept (unsigned slot) const { return staged[slot]->samples; }
+
+  const nd::ContextPointer context;
+
+private:
+  template <typename F> void timed (nd::Kind kind, F work);
+  void add_stages (std::vector<nd::Stage> &stages, size_t n, size_t responses,
+      NdSampleType type);
+  const NdSamples &bring_in (unsigned slot, const NdSamples &volume);
+
+  const NdJob job;
+  const unsigned n_slots;
+  const nd::Stream streams[nd::KINDS];
+  std::unique_ptr<nd::Method> method;
+  std::vector<nd::Stage> ins, outs;
+  std::vector<const nd::Stage *> staged;        /* of each slot */
+  nd::Stage *last_in = nullptr;
+  size_t n_in = 0, n_out = 0;   /* so far */
+  bool downloads = false;       /* since the last mark */
+  std::vector<nd::Span> spans;  /* likewise */
+};
