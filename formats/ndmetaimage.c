@@ -600,8 +600,9 @@ nd_metaimage_build (GString * text, const NdRecording * recording,
   for (guint a = 0; a < n_space; a++)
     g_string_append_printf (text, " %" G_GSIZE_FORMAT, shape->size[a]);
   if (list)
-    g_string_append_printf (text, " %" G_GUINT64_FORMAT "\nKinds = %sdomain "
-        "domain list", recording->volumes, n_space == 3 ? "domain " : "");
+    g_string_append_printf (text, " %" G_GUINT64_FORMAT, recording->volumes);
+  g_string_append_printf (text, "\nKinds = domain domain%s%s",
+      n_space == 3 ? " domain" : "", list ? " list" : "");
   if (shape->components > 1)
     g_string_append_printf (text, "\nElementNumberOfChannels = %"
         G_GSIZE_FORMAT, shape->components);

@@ -635,7 +635,7 @@ build_comment (GByteArray * bytes, const NdRecording * recording,
   if (!wide && llrint ((gfloat) (metadata->origin / 1e9) * 1e9)
       != metadata->origin) {
     g_string_append (text, KEY_TOFFSET ":=");
-    nd_text_append_time (text, metadata->origin);
+    nd_text_append_time (text, metadata->origin, 0);
     g_string_append_c (text, '\n');
   }
   if (metadata->volume_fields->len > 0

@@ -7,6 +7,7 @@
 
 #define FRAME "Seq_Frame"
 #define TIMESTAMP "Timestamp"
+#define PLUS_DECIMALS 6
 
 /* MetaIO reads 500 characters of a value, and then no further line. */
 #define META_VALUE_MAX 480
@@ -274,7 +275,7 @@ write_index (GString * text, const NdMetadata * metadata)
     if (i > 0)
       g_string_append_c (text, ' ');
     nd_text_append_time (text, metadata->origin
-        + g_array_index (metadata->times, gint64, i));
+        + g_array_index (metadata->times, gint64, i), 0);
   }
   g_string_append_c (text, '\n');
 }
@@ -286,7 +287,7 @@ write_timestamp (GString * text, NdSequenceStyle style,
   g_string_append_printf (text, FRAME "%04u_" TIMESTAMP "%s", volume,
       style == ND_SEQUENCE_META ? " = " : ":=");
   nd_text_append_time (text, metadata->origin
-      + g_array_index (metadata->times, gint64, volume));
+      + g_array_index (metadata->times, gint64, volume), PLUS_DECIMALS);
   g_string_append_c (text, '\n');
 }
 

@@ -239,17 +239,18 @@ nd_text_append_doubles (GString * string, const gchar * before,
 }
 
 void
-nd_text_append_time (GString * string, gint64 nanoseconds)
+nd_text_append_time (GString * string, gint64 nanoseconds, guint decimals)
 {
   const guint64 size = nanoseconds < 0 ? -(guint64) nanoseconds :
       (guint64) nanoseconds;
-  gsize length;
+  gsize length, least;
 
   g_string_append_printf (string, "%s%" G_GUINT64_FORMAT ".%09"
       G_GUINT64_FORMAT, nanoseconds < 0 ? "-" : "", size / 1000000000,
       size % 1000000000);
   length = string->len;
-  while (string->str[length - 1] == '0')
+  least = length - DIGITS + decimals;
+  while (length > least && string->str[length - 1] == '0')
     length--;
   g_string_truncate (string, length - (string->str[length - 1] == '.'));
 }

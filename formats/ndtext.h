@@ -56,7 +56,8 @@ void nd_text_append_doubles (GString * string, const gchar * before,
     const gdouble * numbers, guint n, const gchar * between,
     const gchar * after);
 
-/* Seconds, without zeros at the end. */
-void nd_text_append_time (GString * string, gint64 nanoseconds);
+/* Seconds, with @decimals or as many more as it takes. */
+void nd_text_append_time (GString * string, gint64 nanoseconds,
+    guint decimals);
 
 G_END_DECLS
