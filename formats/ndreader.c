@@ -424,6 +424,16 @@ check_files (NdReader * reader, GError ** error)
   return TRUE;
 }
 
+/* -0, of an axis that is turned round, would be seen in caps. */
+static void
+unsign_zeros (gdouble * numbers, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    if (numbers[i] == 0)
+      numbers[i] = 0;
+  }
+}
+
 NdReader *
 nd_reader_open (const gchar * path, const NdRecording * hint, GError ** error)
 {
@@ -434,6 +444,8 @@ nd_reader_open (const gchar * path, const NdRecording * hint, GError ** error)
   if (!reader->stream || !open_any (reader, hint, error)
       || !check_files (reader, error))
     return NULL;
+  unsign_zeros (reader->header.recording.geometry.origin, 3);
+  unsign_zeros (reader->header.recording.geometry.directions, 9);
   if (g_str_has_suffix (path, ".part"))
     nd_header_warn (&reader->header, "\"%s\" is what was written of a "
         "recording that was not finished", path);
