@@ -8,6 +8,9 @@
 
 #include "engine/nderror.h"
 #include "formats/ndgeometry.h"
+#include "formats/ndrate.h"
+#include "formats/ndsequence.h"
+#include "formats/ndtext.h"
 
 G_STATIC_ASSERT (sizeof (struct nifti_1_header) == 348);
 G_STATIC_ASSERT (sizeof (nifti_2_header) == ND_NIFTI_HEADER);
@@ -27,28 +30,45 @@ static const struct
   const gchar *name;
   gint16 bits;
   guint components;             /* 0: not read here */
-  NdSampleType type;
+  NdStoredType type;
 } datatypes[] = {
-  {DT_UINT8, "uint8", 8, 1, ND_UINT8},
-  {DT_INT16, "int16", 16, 1, ND_INT16},
-  {DT_UINT16, "uint16", 16, 1, ND_UINT16},
-  {DT_FLOAT32, "float32", 32, 1, ND_FLOAT32},
-  {DT_COMPLEX64, "complex64", 64, 2, ND_FLOAT32},
-  {DT_RGB24, "RGB24", 24, 3, ND_UINT8},
-  {DT_RGBA32, "RGBA32", 32, 4, ND_UINT8},
+  {DT_UINT8, "uint8", 8, 1, ND_STORED_UINT8},
+  {DT_INT16, "int16", 16, 1, ND_STORED_INT16},
+  {DT_UINT16, "uint16", 16, 1, ND_STORED_UINT16},
+  {DT_FLOAT32, "float32", 32, 1, ND_STORED_FLOAT32},
+  {DT_COMPLEX64, "complex64", 64, 2, ND_STORED_FLOAT32},
+  {DT_RGB24, "RGB24", 24, 3, ND_STORED_UINT8},
+  {DT_RGBA32, "RGBA32", 32, 4, ND_STORED_UINT8},
+  {DT_INT8, "int8", 8, 1, ND_STORED_INT8},
+  {DT_INT32, "int32", 32, 1, ND_STORED_INT32},
+  {DT_UINT32, "uint32", 32, 1, ND_STORED_UINT32},
+  {DT_INT64, "int64", 64, 1, ND_STORED_INT64},
+  {DT_UINT64, "uint64", 64, 1, ND_STORED_UINT64},
+  {DT_FLOAT64, "float64", 64, 1, ND_STORED_FLOAT64},
+  {DT_COMPLEX128, "complex128", 128, 2, ND_STORED_FLOAT64},
   {DT_BINARY, "binary", 1, 0, 0},
-  {DT_INT8, "int8", 8, 0, 0},
-  {DT_INT32, "int32", 32, 0, 0},
-  {DT_UINT32, "uint32", 32, 0, 0},
-  {DT_INT64, "int64", 64, 0, 0},
-  {DT_UINT64, "uint64", 64, 0, 0},
-  {DT_FLOAT64, "float64", 64, 0, 0},
   {DT_FLOAT128, "float128", 128, 0, 0},
-  {DT_COMPLEX128, "complex128", 128, 0, 0},
   {DT_COMPLEX256, "complex256", 256, 0, 0},
 };
 
-#define SUPPORTED "uint8, int16, uint16, float32, complex64, RGB24, RGBA32"
+#define READ "integers and floats of 8 to 64 bits, complex64, complex128, " \
+    "RGB24, RGBA32"
+#define WRITTEN "uint8, int16, uint16, float32, complex64, RGB24, RGBA32"
+
+/* What only NIfTI has comes and goes under these names. */
+#define KEY_QFORM "NIfTI.qform" /* code b c d x y z qfac */
+#define KEY_SFORM_CODE "NIfTI.sform_code"
+#define KEY_DESCRIPTION "NIfTI.descrip"
+#define KEY_TOFFSET "NIfTI.toffset"     /* where its field would round it */
+#define KEY_EXTENSION "NIfTI.extension."        /* and its code; in base64 */
+#define KEPT "NIfTI."
+
+/* An extension of ours: a comment (code 6) with a line "key:=value" for each
+ * thing that NIfTI has no field for. */
+#define COMMENT 6
+#define COMMENT_BEGIN "ndconv recording\n"
+#define EXTENSION_HEAD 8
+#define EXTENSION_ALIGN 16
 
 /* Runs of numbers of one width in the two headers. */
 typedef struct
@@ -128,6 +148,8 @@ widen (nifti_2_header * wide, const struct nifti_1_header *header)
     wide->srow_z[i] = header->srow_z[i];
   }
   wide->xyzt_units = header->xyzt_units;
+  wide->toffset = header->toffset;
+  memcpy (wide->descrip, header->descrip, sizeof (wide->descrip));
 }
 
 static void
@@ -160,6 +182,8 @@ narrow (struct nifti_1_header *header, const nifti_2_header * wide)
     header->srow_z[i] = wide->srow_z[i];
   }
   header->xyzt_units = wide->xyzt_units;
+  header->toffset = wide->toffset;
+  memcpy (header->descrip, wide->descrip, sizeof (header->descrip));
 }
 
 gboolean
@@ -229,17 +253,17 @@ no_magic:
 }
 
 static gboolean
-parse_type (NdNifti * nifti, const nifti_2_header * wide, const gchar * path,
+parse_type (NdHeader * header, const nifti_2_header * wide, const gchar * path,
     GError ** error)
 {
-  NdRecording *recording = &nifti->recording;
+  NdStored *stored = &header->stored;
   guint i = 0;
 
   while (i < G_N_ELEMENTS (datatypes) && datatypes[i].code != wide->datatype)
     i++;
   if (i == G_N_ELEMENTS (datatypes) || datatypes[i].components == 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "\"%s\" holds samples of "
-        "NIfTI type %d (%s): supported are " SUPPORTED, path, wide->datatype,
+        "NIfTI type %d (%s): supported are " READ, path, wide->datatype,
         i == G_N_ELEMENTS (datatypes) ? "unknown" : datatypes[i].name);
     return FALSE;
   }
@@ -249,29 +273,25 @@ parse_type (NdNifti * nifti, const nifti_2_header * wide, const gchar * path,
         datatypes[i].name, datatypes[i].bits);
     return FALSE;
   }
-  nifti->stored = recording->type = datatypes[i].type;
-  recording->shape.components = datatypes[i].components;
+  stored->type = datatypes[i].type;
+  header->recording.shape.components = datatypes[i].components;
 
   /* nifti1.h: a slope of 0 means no scaling, and colours are never scaled. */
-  nifti->slope = wide->scl_slope;
-  nifti->intercept = isfinite (wide->scl_inter) ? wide->scl_inter : 0;
-  nifti->scaled = isfinite (nifti->slope) && nifti->slope != 0
-      && (nifti->slope != 1 || nifti->intercept != 0)
+  stored->slope = wide->scl_slope;
+  stored->intercept = isfinite (wide->scl_inter) ? wide->scl_inter : 0;
+  stored->scaled = isfinite (stored->slope) && stored->slope != 0
+      && (stored->slope != 1 || stored->intercept != 0)
       && wide->datatype != DT_RGB24 && wide->datatype != DT_RGBA32;
-  if (nifti->scaled)
-    recording->type = ND_FLOAT32;
   return TRUE;
 }
 
 static gboolean
-parse_dimensions (NdNifti * nifti, const nifti_2_header * wide,
+parse_dimensions (NdHeader * header, const nifti_2_header * wide,
     const gchar * path, GError ** error)
 {
-  NdRecording *recording = &nifti->recording;
+  NdRecording *recording = &header->recording;
   const gint64 rank = wide->dim[0];
   guint64 sizes[4] = { 1, 1, 1, 1 };
-  guint64 bytes;
-  gsize volume;
 
   if (rank < 1 || rank > 7) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "The NIfTI header of "
@@ -293,46 +313,66 @@ parse_dimensions (NdNifti * nifti, const nifti_2_header * wide,
   for (guint a = 0; a < 3; a++)
     recording->shape.size[a] = sizes[a];
   recording->volumes = sizes[3];
-  volume = nd_recording_volume_size (recording);
-  if (volume == 0 || !g_uint64_checked_mul (&bytes, volume, recording->volumes)
-      || bytes > (guint64) G_MAXINT64 - nifti->offset) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "The NIfTI header of "
-        "\"%s\" claims %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT "x%"
-        G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT " samples: no file holds so "
-        "many bytes, the header is damaged", path, sizes[0], sizes[1],
-        sizes[2], sizes[3]);
-    return FALSE;
-  }
-  return TRUE;
+  return nd_header_settle (header, path, error);
 }
 
 static void
-parse_rate (NdRecording * recording, const nifti_2_header * wide)
+parse_rate (NdHeader * header, const nifti_2_header * wide)
 {
+  NdRecording *recording = &header->recording;
   gdouble seconds = wide->dim[0] >= 4 ? wide->pixdim[4] : 0;
+  gdouble offset = wide->toffset;
 
   switch (wide->xyzt_units & TIME_BITS) {
     case NIFTI_UNITS_MSEC:
       seconds /= 1e3;
+      offset /= 1e3;
       break;
     case NIFTI_UNITS_USEC:
       seconds /= 1e6;
+      offset /= 1e6;
       break;
     case NIFTI_UNITS_HZ:
     case NIFTI_UNITS_PPM:
     case NIFTI_UNITS_RADS:
       /* The fourth axis is a spectrum. */
-      seconds = 0;
+      seconds = offset = 0;
       break;
     default:
       break;
   }
   nd_rate_from_seconds (seconds, &recording->rate_n, &recording->rate_d);
+  if (fabs (offset) < 1e9)
+    header->metadata->origin = llrint (offset * 1e9);
+}
+
+/* One transform becomes the geometry; both go along as they are. */
+static void
+carry_transforms (NdMetadata * metadata, const nifti_2_header * wide,
+    const gdouble bcd[3], const gdouble origin[3])
+{
+  g_autoptr (GString) qform = g_string_new (NULL);
+  gchar sform_code[16];
+
+  if (wide->qform_code >= 0 && wide->qform_code <= G_MAXINT16) {
+    g_string_printf (qform, "%d", wide->qform_code);
+    if (wide->qform_code > 0) {
+      nd_text_append_doubles (qform, " ", bcd, 3, " ", " ");
+      nd_text_append_doubles (qform, "", origin, 3, " ",
+          wide->pixdim[0] < 0 ? " -1" : " 1");
+    }
+    nd_metadata_add (metadata, KEY_QFORM, qform->str);
+  }
+  if (wide->sform_code >= 0 && wide->sform_code <= G_MAXINT16) {
+    g_snprintf (sform_code, sizeof (sform_code), "%d", wide->sform_code);
+    nd_metadata_add (metadata, KEY_SFORM_CODE, sform_code);
+  }
 }
 
 static void
-parse_geometry (NdGeometry * geometry, const nifti_2_header * wide)
+parse_geometry (NdHeader * header, const nifti_2_header * wide)
 {
+  NdGeometry *geometry = &header->recording.geometry;
   const gint32 unit = wide->xyzt_units & SPACE_BITS;
   const gdouble mm = unit == NIFTI_UNITS_METER ? 1e3
       : unit == NIFTI_UNITS_MICRON ? 1e-3 : 1;
@@ -342,6 +382,7 @@ parse_geometry (NdGeometry * geometry, const nifti_2_header * wide)
   };
   gdouble affine[3][4], spacing[3];
 
+  carry_transforms (header->metadata, wide, bcd, origin);
   for (guint a = 0; a < 3; a++)
     spacing[a] = wide->pixdim[a + 1] * mm;
   for (guint i = 0; i < 4; i++) {
@@ -358,23 +399,121 @@ parse_geometry (NdGeometry * geometry, const nifti_2_header * wide)
   nd_geometry_from_spacing (geometry, spacing);
 }
 
-gboolean
-nd_nifti_parse (NdNifti * nifti, const guint8 * bytes, gsize n,
-    const gchar * path, GError ** error)
+/* FALSE where @text is no comment of ours. */
+static gboolean
+parse_comment (NdHeader * header, NdSequence * sequence, const guint8 * text,
+    gsize n, const gchar * path)
 {
-  nifti_2_header wide;
+  const gsize length = strnlen ((const gchar *) text, n);
+  g_auto (NdText) lines = { 0 };
+  gint64 unit;
 
-  memset (nifti, 0, sizeof (*nifti));
-  nifti->recording.responses = 1;
-  if (!unpack (&wide, &nifti->offset, &nifti->swapped, bytes, n, path, error)
-      || !parse_type (nifti, &wide, path, error)
-      || !parse_dimensions (nifti, &wide, path, error))
-    return FALSE;
-  parse_rate (&nifti->recording, &wide);
-  parse_geometry (&nifti->recording.geometry, &wide);
+  if (length < strlen (COMMENT_BEGIN)
+      || memcmp (text, COMMENT_BEGIN, strlen (COMMENT_BEGIN)) != 0)
+    return length == 0;
+  nd_text_init (&lines, path, text + strlen (COMMENT_BEGIN),
+      length - strlen (COMMENT_BEGIN));
+  while (nd_text_next (&lines, NULL)) {
+    gchar *value = strstr (lines.line->str, ":=");
+
+    if (!value)
+      continue;
+    *value = '\0';
+    value += 2;
+    nd_sequence_unescape (value);
+    if (strcmp (lines.line->str, KEY_TOFFSET) == 0)
+      nd_text_time (value, 0, &header->metadata->origin, &unit);
+    else if (!nd_sequence_take (sequence, lines.line->str, value))
+      nd_metadata_add (header->metadata, lines.line->str, value);
+  }
   return TRUE;
 }
 
+/* From @at up to the samples, or as far as the bytes go. */
+static void
+parse_extensions (NdHeader * header, const guint8 * bytes, gsize at, gsize n,
+    const gchar * path)
+{
+  g_auto (NdSequence) sequence = { 0 };
+
+  nd_sequence_init (&sequence, header);
+  if (n >= at && bytes[at - 4] != 0) {
+    while (n - at >= EXTENSION_HEAD) {
+      g_autofree gchar *key = NULL, *value = NULL;
+      gint32 head[2];           /* size with the head, and code */
+      gsize size;
+
+      memcpy (head, bytes + at, sizeof (head));
+      if (header->stored.swapped) {
+        head[0] = GUINT32_SWAP_LE_BE (head[0]);
+        head[1] = GUINT32_SWAP_LE_BE (head[1]);
+      }
+      if (head[0] < EXTENSION_HEAD || (gsize) head[0] > n - at) {
+        nd_header_warn (header, "An extension of \"%s\" is damaged: it is not "
+            "kept, nor are those behind it", path);
+        break;
+      }
+      size = head[0] - EXTENSION_HEAD;
+      if (head[1] != COMMENT || !parse_comment (header, &sequence,
+              bytes + at + EXTENSION_HEAD, size, path)) {
+        key = g_strdup_printf (KEY_EXTENSION "%d", head[1]);
+        value = g_base64_encode (bytes + at + EXTENSION_HEAD, size);
+        nd_metadata_add (header->metadata, key, value);
+      }
+      at += head[0];
+    }
+  }
+  nd_sequence_settle (&sequence, TRUE, 0);
+}
+
+gsize
+nd_nifti_header_size (const guint8 * bytes, gsize n)
+{
+  g_autoptr (GError) error = NULL;
+  nifti_2_header wide;
+  guint64 offset;
+  gboolean swapped;
+
+  if (!unpack (&wide, &offset, &swapped, bytes, n, "", &error))
+    return n;
+  return MAX (MIN (offset, ND_TEXT_MAX), ND_NIFTI_HEADER);
+}
+
+gboolean
+nd_nifti_parse (NdHeader * header, const guint8 * bytes, gsize n,
+    const gchar * path, GError ** error)
+{
+  nifti_2_header wide;
+  guint64 offset;
+  gsize at;
+
+  nd_header_init (header, "NIfTI-1");
+  if (!unpack (&wide, &offset, &header->stored.swapped, bytes, n, path, error))
+    return FALSE;
+  header->skip = offset;
+  at = sizeof (struct nifti_1_header) + 4;
+  if (memcmp (wide.magic, magic_2, sizeof (magic_2)) == 0) {
+    g_free (header->format);
+    header->format = g_strdup ("NIfTI-2");
+    at = ND_NIFTI_HEADER + 4;
+  }
+  if (!parse_type (header, &wide, path, error)
+      || !parse_dimensions (header, &wide, path, error))
+    return FALSE;
+  parse_rate (header, &wide);
+  parse_geometry (header, &wide);
+  if (*wide.descrip) {
+    g_autofree gchar *text = g_strndup (wide.descrip, sizeof (wide.descrip));
+
+    nd_metadata_add (header->metadata, KEY_DESCRIPTION, text);
+  }
+  parse_extensions (header, bytes, at, MIN (n, offset), path);
+  if (nd_stored_size (header->stored.type) == 1)
+    header->stored.swapped = FALSE;
+  return TRUE;
+}
+
+/* The first that a stream's samples are stored as. */
 static guint
 datatype_of (const NdRecording * recording)
 {
@@ -382,7 +521,7 @@ datatype_of (const NdRecording * recording)
 
   while (i < G_N_ELEMENTS (datatypes)
       && (datatypes[i].components != recording->shape.components
-          || datatypes[i].type != recording->type))
+          || datatypes[i].type != nd_stored_of (recording->type)))
     i++;
   return i;
 }
@@ -394,36 +533,40 @@ nd_nifti_supports (const NdRecording * recording, const gchar * path,
   if (recording->responses != 1) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "\"%s\" cannot hold the %u "
         "responses of a bank: NIfTI keeps time before responses, so that they "
-        "cannot be written as they come; write one response, or raw (.raw)",
-        path, recording->responses);
+        "cannot be written as they come; write one response, NRRD (.nrrd) or "
+        "raw (.raw)", path, recording->responses);
     return FALSE;
   }
   if (datatype_of (recording) == G_N_ELEMENTS (datatypes)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "\"%s\" cannot hold samples "
-        "of %" G_GSIZE_FORMAT " components of %s: NIfTI has " SUPPORTED
-        "; write raw (.raw)", path, recording->shape.components,
-        nd_sample_name (recording->type));
+        "of %" G_GSIZE_FORMAT " components of %s: NIfTI has " WRITTEN
+        "; write NRRD (.nrrd) or raw (.raw)", path,
+        recording->shape.components, nd_sample_name (recording->type));
     return FALSE;
   }
   return TRUE;
 }
 
+/* From the geometry, where the file that it came from said nothing else. */
 static void
-build_geometry (nifti_2_header * wide, const NdGeometry * geometry)
+build_qform (nifti_2_header * wide, const NdGeometry * geometry,
+    const gchar * kept)
 {
-  gdouble affine[3][4], bcd[3];
+  gdouble values[8], bcd[3];
+  const gint n = kept ? nd_text_doubles (kept, values, 8) : -1;
 
-  wide->pixdim[0] = 1;
-  for (guint a = 0; a < 3; a++)
-    wide->pixdim[a + 1] = geometry->known ? geometry->spacing[a] : 1;
-  if (!geometry->known)
+  if (n == 1 && values[0] == 0)
     return;
-  nd_geometry_to_affine (geometry, affine);
-  wide->sform_code = NIFTI_XFORM_SCANNER_ANAT;
-  memcpy (wide->srow_x, affine[0], sizeof (wide->srow_x));
-  memcpy (wide->srow_y, affine[1], sizeof (wide->srow_y));
-  memcpy (wide->srow_z, affine[2], sizeof (wide->srow_z));
-  if (nd_geometry_to_quaternion (geometry, bcd, &wide->pixdim[0])) {
+  if (n == 8 && values[0] > 0 && values[0] <= G_MAXINT16) {
+    wide->qform_code = values[0];
+    wide->quatern_b = values[1];
+    wide->quatern_c = values[2];
+    wide->quatern_d = values[3];
+    wide->qoffset_x = values[4];
+    wide->qoffset_y = values[5];
+    wide->qoffset_z = values[6];
+    wide->pixdim[0] = values[7] < 0 ? -1 : 1;
+  } else if (nd_geometry_to_quaternion (geometry, bcd, &wide->pixdim[0])) {
     wide->qform_code = NIFTI_XFORM_SCANNER_ANAT;
     wide->quatern_b = bcd[0];
     wide->quatern_c = bcd[1];
@@ -434,12 +577,131 @@ build_geometry (nifti_2_header * wide, const NdGeometry * geometry)
   }
 }
 
+static void
+build_geometry (nifti_2_header * wide, const NdGeometry * geometry,
+    const NdMetadata * metadata)
+{
+  const gchar *code = nd_metadata_get (metadata, KEY_SFORM_CODE);
+  gint64 sform_code = NIFTI_XFORM_SCANNER_ANAT;
+  gdouble affine[3][4];
+
+  wide->pixdim[0] = 1;
+  for (guint a = 0; a < 3; a++)
+    wide->pixdim[a + 1] = geometry->known ? geometry->spacing[a] : 1;
+  if (!geometry->known)
+    return;
+  build_qform (wide, geometry, nd_metadata_get (metadata, KEY_QFORM));
+  if (code && (!nd_text_integer (code, &sform_code) || sform_code < 0
+          || sform_code > G_MAXINT16))
+    sform_code = NIFTI_XFORM_SCANNER_ANAT;
+  wide->sform_code = sform_code;
+  if (sform_code == 0)
+    return;
+  nd_geometry_to_affine (geometry, affine);
+  memcpy (wide->srow_x, affine[0], sizeof (wide->srow_x));
+  memcpy (wide->srow_y, affine[1], sizeof (wide->srow_y));
+  memcpy (wide->srow_z, affine[2], sizeof (wide->srow_z));
+}
+
+/* Seconds from volume to volume, on average where the rate varies; 0: not
+ * known. */
+static gdouble
+period_of (const NdRecording * recording, const NdMetadata * metadata)
+{
+  const GArray *times = metadata->times;
+
+  if (recording->rate_n > 0)
+    return (gdouble) recording->rate_d / recording->rate_n;
+  return times->len < 2 ? 0 : g_array_index (times, gint64, times->len - 1)
+      / 1e9 / (times->len - 1);
+}
+
+/* The last extension of the file, up to @room. */
+static void
+build_comment (GByteArray * bytes, const NdRecording * recording,
+    const NdMetadata * metadata, gboolean wide, gsize room)
+{
+  g_autoptr (GString) text = g_string_new (COMMENT_BEGIN);
+  const gsize begin = text->len;
+  gsize needed = EXTENSION_HEAD;
+
+  for (guint i = 0; i < metadata->fields->len; i++) {
+    const NdField *field = &g_array_index (metadata->fields, NdField, i);
+
+    if (!g_str_has_prefix (field->key, KEPT))
+      nd_sequence_write_field (text, ND_SEQUENCE_SLICER, field->key,
+          field->value);
+  }
+  if (!wide && llrint ((gfloat) (metadata->origin / 1e9) * 1e9)
+      != metadata->origin) {
+    g_string_append (text, KEY_TOFFSET ":=");
+    nd_text_append_time (text, metadata->origin, 0);
+    g_string_append_c (text, '\n');
+  }
+  if (metadata->volume_fields->len > 0
+      || (recording->rate_n == 0 && metadata->times->len > 1))
+    nd_sequence_write (text, ND_SEQUENCE_SLICER, metadata);
+  if (text->len > begin)
+    needed += text->len + 1;
+  else
+    g_string_truncate (text, 0);
+  needed = (needed + EXTENSION_ALIGN - 1) / EXTENSION_ALIGN * EXTENSION_ALIGN;
+  if (text->len > 0 || bytes->len < room) {
+    const guint at = bytes->len;
+    const gint32 head[2] = { MAX (needed, room > at ? room - at : 0), COMMENT };
+
+    g_byte_array_set_size (bytes, at + head[0]);
+    memset (bytes->data + at, 0, head[0]);
+    memcpy (bytes->data + at, head, sizeof (head));
+    memcpy (bytes->data + at + EXTENSION_HEAD, text->str, text->len);
+  }
+}
+
+/* Behind the header, up to @room where that is more. */
+static void
+build_extensions (GByteArray * bytes, const NdRecording * recording,
+    const NdMetadata * metadata, gsize room)
+{
+  const guint begin = bytes->len;
+  const gboolean wide = begin > ND_NIFTI_HEADER;
+
+  for (guint i = 0; i < metadata->fields->len; i++) {
+    const NdField *field = &g_array_index (metadata->fields, NdField, i);
+    g_autofree guint8 *data = NULL;
+    gint64 code;
+    gint32 head[2];
+    gsize n;
+    guint at = bytes->len;
+
+    if (!g_str_has_prefix (field->key, KEY_EXTENSION)
+        || !nd_text_integer (field->key + strlen (KEY_EXTENSION), &code)
+        || code != (gint32) code)
+      continue;
+    data = g_base64_decode (field->value, &n);
+    head[0] = (EXTENSION_HEAD + n + EXTENSION_ALIGN - 1) / EXTENSION_ALIGN
+        * EXTENSION_ALIGN;
+    head[1] = code;
+    g_byte_array_set_size (bytes, at + head[0]);
+    memset (bytes->data + at, 0, head[0]);
+    memcpy (bytes->data + at, head, sizeof (head));
+    memcpy (bytes->data + at + EXTENSION_HEAD, data, n);
+  }
+  /* Without any, the room up to the samples is only empty. */
+  build_comment (bytes, recording, metadata, wide, bytes->len > begin
+      || room > ND_NIFTI_ROOM ? room : 0);
+  if (bytes->len > begin)
+    bytes->data[begin - 4] = 1;
+}
+
 void
-nd_nifti_build (guint8 bytes[ND_NIFTI_ROOM], const NdRecording * recording)
+nd_nifti_build (GByteArray * bytes, const NdRecording * recording,
+    const NdMetadata * metadata, gsize room)
 {
   const guint i = datatype_of (recording);
+  const gchar *description = nd_metadata_get (metadata, KEY_DESCRIPTION);
   gint64 largest = recording->volumes;
   nifti_2_header wide = { 0 };
+  gsize size;
 
   wide.sizeof_hdr = sizeof (wide);
   memcpy (wide.magic, magic_2, sizeof (magic_2));
@@ -452,49 +714,31 @@ nd_nifti_build (guint8 bytes[ND_NIFTI_ROOM], const NdRecording * recording)
   }
   wide.dim[4] = recording->volumes;
   wide.dim[5] = wide.dim[6] = wide.dim[7] = 1;
-  if (recording->rate_n > 0)
-    wide.pixdim[4] = (gdouble) recording->rate_d / recording->rate_n;
+  wide.pixdim[4] = period_of (recording, metadata);
+  wide.toffset = metadata->origin / 1e9;
   wide.scl_slope = 1;
-  wide.vox_offset = ND_NIFTI_ROOM;
   wide.xyzt_units = NIFTI_UNITS_MM | NIFTI_UNITS_SEC;
-  build_geometry (&wide, &recording->geometry);
+  if (description)
+    g_strlcpy (wide.descrip, description, sizeof (wide.descrip));
+  build_geometry (&wide, &recording->geometry, metadata);
 
-  memset (bytes, 0, ND_NIFTI_ROOM);
+  size = largest > G_MAXINT16 ? sizeof (wide) : sizeof (struct nifti_1_header);
+  g_byte_array_set_size (bytes, size + 4);
+  memset (bytes->data, 0, size + 4);
+  build_extensions (bytes, recording, metadata, room);
+  if (bytes->len < MAX (room, ND_NIFTI_ROOM)) {
+    const guint at = bytes->len;
+
+    g_byte_array_set_size (bytes, MAX (room, ND_NIFTI_ROOM));
+    memset (bytes->data + at, 0, bytes->len - at);
+  }
+  wide.vox_offset = bytes->len;
   if (largest > G_MAXINT16) {
-    memcpy (bytes, &wide, sizeof (wide));
+    memcpy (bytes->data, &wide, sizeof (wide));
   } else {
     struct nifti_1_header header;
 
     narrow (&header, &wide);
-    memcpy (bytes, &header, sizeof (header));
+    memcpy (bytes->data, &header, sizeof (header));
   }
-}
-
-/* The convergents of the continued fraction, from the simplest. */
-gboolean
-nd_rate_from_seconds (gdouble seconds, gint * rate_n, gint * rate_d)
-{
-  gint64 d = 1, d_before = 0, n = 0, n_before = 1;
-  gdouble x = seconds;
-
-  *rate_n = 0;
-  *rate_d = 1;
-  if (!(seconds > 0))
-    return FALSE;
-  while (x <= G_MAXINT) {
-    const gint64 whole = x;
-    const gint64 d_next = whole * d + d_before, n_next = whole * n + n_before;
-
-    if (d_next > G_MAXINT || n_next > G_MAXINT)
-      return FALSE;
-    if (d_next > 0 && (gfloat) ((gdouble) d_next / n_next) == (gfloat) seconds) {
-      *rate_n = n_next;
-      *rate_d = d_next;
-      return TRUE;
-    }
-    d_before = d, d = d_next;
-    n_before = n, n = n_next;
-    x = 1 / (x - whole);
-  }
-  return FALSE;
 }

@@ -17,4 +17,7 @@ GST_ELEMENT_REGISTER_DECLARE (ndfilesink);
 GST_ELEMENT_REGISTER_DECLARE (ndstack);
 GST_ELEMENT_REGISTER_DECLARE (ndview);
 
+/* Type finding, for the formats of ndfilesrc. */
+gboolean gst_nd_type_find_register (GstPlugin * plugin);
+
 G_END_DECLS

@@ -46,6 +46,7 @@
 #include "gstndcaps.h"
 #include "gstndelements.h"
 #include "gstnderror.h"
+#include "gstndmetadata.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_file_sink_debug);
 #define GST_CAT_DEFAULT nd_file_sink_debug
@@ -53,17 +54,22 @@ GST_DEBUG_CATEGORY_STATIC (nd_file_sink_debug);
 enum
 {
   PROP_0,
-  PROP_LOCATION
+  PROP_LOCATION,
+  PROP_COMPRESS
 };
 
 struct _GstNdFileSink
 {
   GstBaseSink parent;
 
-  gchar *location;              /* under the object lock */
+  /* Properties, under the object lock. */
+  gchar *location;
+  gboolean compress;
 
   NdWriter *writer;             /* NULL: not started, or finished */
   gboolean begun;               /* the writer knows what the volumes are */
+  NdMetadata *source;           /* of the file volumes come from, or NULL */
+  guint64 expected;             /* volumes of it; 0: not known */
   gboolean failed;              /* an error was posted: write no more */
   GstNdVolumeInfo info;         /* valid with caps */
   gsize size;                   /* bytes of one volume; 0: no caps */
@@ -98,9 +104,11 @@ open_writer (GstNdFileSink * self)
 {
   g_autofree gchar *location = NULL;
   g_autoptr (GError) error = NULL;
+  gboolean compress;
 
   GST_OBJECT_LOCK (self);
   location = g_strdup (self->location);
+  compress = self->compress;
   GST_OBJECT_UNLOCK (self);
 
   self->begun = FALSE;
@@ -108,7 +116,7 @@ open_writer (GstNdFileSink * self)
     g_set_error (&error, ND_ERROR, ND_ERROR_NOT_FOUND, "Property 'location' is "
         "not set: it must name the file to write");
   else
-    self->writer = nd_writer_open (location, &error);
+    self->writer = nd_writer_open (location, compress, &error);
   if (!self->writer)
     fail (self, error);
   return self->writer != NULL;
@@ -145,6 +153,8 @@ stop (GstNdFileSink * self)
             nd_writer_volumes (self->writer), nd_writer_part (self->writer)),
         (NULL));
   g_clear_pointer (&self->writer, nd_writer_close);
+  g_clear_pointer (&self->source, nd_metadata_unref);
+  self->expected = 0;
   g_clear_pointer (&self->packed, g_free);
 }
 
@@ -232,11 +242,14 @@ gst_nd_file_sink_set_caps (GstBaseSink * sink, GstCaps * caps)
 }
 
 static GstFlowReturn
-write_volume (GstNdFileSink * self, gconstpointer data)
+write_volume (GstNdFileSink * self, gconstpointer data, GstClockTime time)
 {
   g_autoptr (GError) error = NULL;
 
-  if (nd_writer_write (self->writer, data, &error))
+  if (nd_writer_volumes (self->writer) == 0)
+    nd_writer_set_source (self->writer, self->source, self->expected);
+  if (nd_writer_write (self->writer, data, GST_CLOCK_TIME_IS_VALID (time)
+          && time <= G_MAXINT64 ? (gint64) time : -1, &error))
     return GST_FLOW_OK;
   fail (self, error);
   return GST_FLOW_ERROR;
@@ -273,7 +286,7 @@ write_frame (GstNdFileSink * self, GstBuffer * buffer)
       memcpy (self->packed + y * row, data + y * stride, row);
     data = self->packed;
   }
-  ret = write_volume (self, data);
+  ret = write_volume (self, data, GST_BUFFER_PTS (buffer));
   gst_video_frame_unmap (&frame);
   return ret;
 }
@@ -301,7 +314,7 @@ gst_nd_file_sink_render (GstBaseSink * sink, GstBuffer * buffer)
     self->failed = TRUE;
     return GST_FLOW_ERROR;
   }
-  ret = write_volume (self, map.data);
+  ret = write_volume (self, map.data, GST_BUFFER_PTS (buffer));
   gst_buffer_unmap (buffer, &map);
   return ret;
 }
@@ -319,6 +332,9 @@ finish (GstNdFileSink * self)
     fail (self, error);
     return FALSE;
   }
+  if (nd_writer_warning (self->writer))
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("%s.",
+            nd_writer_warning (self->writer)), (NULL));
   g_clear_pointer (&self->writer, nd_writer_close);
   self->begun = FALSE;
   return TRUE;
@@ -340,6 +356,15 @@ gst_nd_file_sink_event (GstBaseSink * sink, GstEvent * event)
     case GST_EVENT_FLUSH_STOP:
       self->begun = FALSE;
       break;
+    case GST_EVENT_CUSTOM_DOWNSTREAM_STICKY:{
+      NdMetadata *source = NULL;
+
+      if (gst_nd_metadata_from_event (event, &source, &self->expected)) {
+        g_clear_pointer (&self->source, nd_metadata_unref);
+        self->source = source;
+      }
+      break;
+    }
     default:
       break;
   }
@@ -361,17 +386,20 @@ gst_nd_file_sink_set_property (GObject * object, guint id,
 {
   GstNdFileSink *self = GST_ND_FILE_SINK (object);
 
+  GST_OBJECT_LOCK (self);
   switch (id) {
     case PROP_LOCATION:
-      GST_OBJECT_LOCK (self);
       g_free (self->location);
       self->location = g_value_dup_string (value);
-      GST_OBJECT_UNLOCK (self);
+      break;
+    case PROP_COMPRESS:
+      self->compress = g_value_get_boolean (value);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
+  GST_OBJECT_UNLOCK (self);
 }
 
 static void
@@ -380,16 +408,19 @@ gst_nd_file_sink_get_property (GObject * object, guint id, GValue * value,
 {
   GstNdFileSink *self = GST_ND_FILE_SINK (object);
 
+  GST_OBJECT_LOCK (self);
   switch (id) {
     case PROP_LOCATION:
-      GST_OBJECT_LOCK (self);
       g_value_set_string (value, self->location);
-      GST_OBJECT_UNLOCK (self);
+      break;
+    case PROP_COMPRESS:
+      g_value_set_boolean (value, self->compress);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
+  GST_OBJECT_UNLOCK (self);
 }
 
 static void
@@ -402,6 +433,8 @@ gst_nd_file_sink_finalize (GObject * object)
 static void
 gst_nd_file_sink_class_init (GstNdFileSinkClass * klass)
 {
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+      | GST_PARAM_MUTABLE_READY;
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSinkClass *sink_class = GST_BASE_SINK_CLASS (klass);
@@ -413,16 +446,21 @@ gst_nd_file_sink_class_init (GstNdFileSinkClass * klass)
   g_object_class_install_property (object_class, PROP_LOCATION,
       g_param_spec_string ("location", "Location",
           "Path of the file to write. Its ending names the format: .nii, "
-          ".nii.gz, otherwise raw samples (.raw). It has .part behind it until "
-          "the stream has ended, and replaces a file of that name then", NULL,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
-          | GST_PARAM_MUTABLE_READY));
+          ".nii.gz, .nrrd (.seq.nrrd), .nhdr, .mha (.igs.mha), .mhd, otherwise "
+          "raw samples (.raw). It has .part behind it until the stream has "
+          "ended, and replaces a file of that name then", NULL, flags));
+  g_object_class_install_property (object_class, PROP_COMPRESS,
+      g_param_spec_boolean ("compress", "Compress",
+          "Pack the samples of NRRD (gzip) and MetaImage (zlib); such a file "
+          "cannot be seeked. .nii.gz always is, .nii and raw cannot be",
+          FALSE, flags));
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_set_static_metadata (element_class,
       "Volume recorder", "Sink/File",
-      "Writes volumes and frames to a file (NIfTI-1, NIfTI-2, .nii.gz, raw) as "
-      "they come, with their rate and geometry", "The ndconv developers");
+      "Writes volumes and frames to a file (NIfTI-1, NIfTI-2, NRRD, MetaImage, "
+      "raw) as they come, with their times and geometry",
+      "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 ndtestsrc num-buffers=40 ! ndfilesink "
       "location=heart.nii.gz");

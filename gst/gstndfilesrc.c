@@ -48,6 +48,7 @@
 #include "gstndcaps.h"
 #include "gstndelements.h"
 #include "gstnderror.h"
+#include "gstndmetadata.h"
 #include "gstndsampletype.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_file_src_debug);
@@ -56,6 +57,9 @@ GST_DEBUG_CATEGORY_STATIC (nd_file_src_debug);
 #define DEFAULT_COMPONENTS 1
 #define DEFAULT_TYPE ND_UINT8
 #define MAX_COMPONENTS 65535
+#define DEFAULT_START 0
+#define DEFAULT_STOP -1
+#define DEFAULT_STEP 1
 
 enum
 {
@@ -64,7 +68,10 @@ enum
   PROP_VOLUME_SIZE,
   PROP_COMPONENTS,
   PROP_TYPE,
-  PROP_FRAMERATE
+  PROP_FRAMERATE,
+  PROP_START,
+  PROP_STOP,
+  PROP_STEP
 };
 
 struct _GstNdFileSrc
@@ -77,12 +84,16 @@ struct _GstNdFileSrc
   guint components;
   NdSampleType type;
   gint rate_n, rate_d;
+  gint64 start, stop, step;
 
   NdReader *reader;
-  /* What the reader has, and the rate of the property where that is set; with
-   * @next under the object lock. No volumes: not started. */
+  /* What is read of the file: its rate, or that of the property, and so many
+   * of its volumes from @first on, each @each-th; with @next under the object
+   * lock. No volumes: not started. */
   GstNdVolumeInfo info;
-  guint64 next;
+  guint64 first, each, next;
+  gboolean has_times;           /* the file has, and the property no rate */
+  NdMetadata *metadata;         /* to be sent before the first volume */
   gsize size;
 };
 
@@ -97,23 +108,41 @@ GST_ELEMENT_REGISTER_DEFINE (ndfilesrc, "ndfilesrc", GST_RANK_NONE,
 
 /* The timestamp of a volume, always from its number: sums would drift. */
 static GstClockTime
-volume_time (const GstNdVolumeInfo * info, guint64 volume)
+volume_time (GstNdFileSrc * self, guint64 volume)
 {
-  if (info->rate_n == 0)
+  if (self->has_times)
+    return nd_reader_time (self->reader, self->first + volume * self->each)
+        - nd_reader_time (self->reader, self->first);
+  if (self->info.rate_n == 0)
     return gst_util_uint64_scale (volume, GST_SECOND, 1);
-  return gst_util_uint64_scale (volume, info->rate_d * GST_SECOND,
-      info->rate_n);
+  return gst_util_uint64_scale (volume, self->info.rate_d * GST_SECOND,
+      self->info.rate_n);
 }
 
 /* The volume that is on at @time; timestamps are rounded down. */
 static guint64
-volume_at (const GstNdVolumeInfo * info, GstClockTime time)
+volume_at (GstNdFileSrc * self, GstClockTime time)
 {
-  guint64 volume = info->rate_n == 0 ? time / GST_SECOND :
-      gst_util_uint64_scale (time, info->rate_n, info->rate_d * GST_SECOND);
+  const GstNdVolumeInfo *info = &self->info;
+  guint64 volume;
 
-  if (volume < G_MAXINT64 && volume_time (info, volume) < time
-      && volume_time (info, volume + 1) <= time)
+  if (self->has_times) {
+    guint64 high = info->volumes;
+
+    for (volume = 0; volume < high;) {
+      const guint64 middle = volume + (high - volume) / 2 + 1;
+
+      if (volume_time (self, middle) <= time)
+        volume = middle;
+      else
+        high = middle - 1;
+    }
+    return volume;
+  }
+  volume = info->rate_n == 0 ? time / GST_SECOND :
+      gst_util_uint64_scale (time, info->rate_n, info->rate_d * GST_SECOND);
+  if (volume < G_MAXINT64 && volume_time (self, volume) < time
+      && volume_time (self, volume + 1) <= time)
     volume++;
   return MIN (volume, G_MAXINT64);
 }
@@ -151,6 +180,59 @@ check_memory (GstNdFileSrc * self, GError ** error)
   return memory != NULL;
 }
 
+/* Which volumes are asked for, of those of the file. */
+static gboolean
+select_volumes (GstNdFileSrc * self, GError ** error)
+{
+  const guint64 volumes = self->info.volumes;
+  const guint64 stop = self->stop < 0 ? volumes : MIN ((guint64) self->stop,
+      volumes);
+
+  self->first = self->start;
+  self->each = self->step;
+  if (self->first >= stop) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "Properties 'start' and "
+        "'stop' are %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT ", and \"%s\" "
+        "has %" G_GUINT64_FORMAT
+        " volumes: start must be below stop, and below " "that number",
+        self->start, self->stop, self->location, volumes);
+    return FALSE;
+  }
+  self->info.volumes = (stop - self->first + self->each - 1) / self->each;
+  /* The rate of every each-th; one that cannot be said is not known. */
+  if (self->info.rate_n > 0 && self->each > 1
+      && !gst_util_fraction_multiply (self->info.rate_n, self->info.rate_d, 1,
+          MIN (self->each, G_MAXINT), &self->info.rate_n, &self->info.rate_d)) {
+    self->info.rate_n = 0;
+    self->info.rate_d = 1;
+    self->has_times = TRUE;
+  }
+  return nd_reader_seek (self->reader, self->first, error);
+}
+
+/* Fields belong to volumes by their time, so that they find them again behind
+ * any element. */
+static NdMetadata *
+select_metadata (GstNdFileSrc * self)
+{
+  const NdMetadata *all = nd_reader_metadata (self->reader);
+  NdMetadata *metadata = nd_metadata_slice (all, self->first, self->first
+      + (self->info.volumes - 1) * self->each + 1, self->each);
+
+  if (all->times->len == 0)
+    metadata->origin += nd_reader_time (self->reader, self->first);
+  if (self->has_times && all->times->len > 0)
+    return metadata;
+  g_array_set_size (metadata->times, 0);
+  for (guint64 i = 0; i < self->info.volumes
+      && metadata->volume_fields->len > 0; i++) {
+    const gint64 time = volume_time (self, i);
+
+    g_array_append_val (metadata->times, time);
+  }
+  return metadata;
+}
+
 static gboolean
 open_reader (GstNdFileSrc * self, GError ** error)
 {
@@ -168,20 +250,26 @@ open_reader (GstNdFileSrc * self, GError ** error)
   if (g_error_matches (*error, ND_ERROR, ND_ERROR_SETTINGS)
       && !self->volume_size) {
     g_clear_error (error);
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "\"%s\" has no NIfTI "
-        "header: to read it as raw samples, set the properties 'volume-size' "
-        "(X:Y:Z) and 'type'", self->location);
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "\"%s\" has no header "
+        "of NIfTI, NRRD or MetaImage: to read it as raw samples, set the "
+        "properties 'volume-size' (X:Y:Z) and 'type'", self->location);
   }
   if (!self->reader)
     return FALSE;
   self->info = *nd_reader_recording (self->reader);
+  self->has_times = self->rate_n == 0
+      && nd_reader_metadata (self->reader)->times->len > 0;
   if (self->rate_n > 0) {
     self->info.rate_n = self->rate_n;
     self->info.rate_d = self->rate_d;
   }
   self->size = gst_nd_volume_info_size (&self->info);
   self->next = 0;
-  return check_memory (self, error);
+  if (!check_memory (self, error) || !select_volumes (self, error))
+    return FALSE;
+  g_clear_pointer (&self->metadata, nd_metadata_unref);
+  self->metadata = select_metadata (self);
+  return TRUE;
 }
 
 static gboolean
@@ -197,6 +285,9 @@ start (GstNdFileSrc * self)
     gst_nd_element_error (GST_ELEMENT (self), error);
     return FALSE;
   }
+  for (const gchar * const *warning = nd_reader_warnings (self->reader);
+      *warning; warning++)
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("%s.", *warning), (NULL));
   GST_DEBUG_OBJECT (self, "%" G_GUINT64_FORMAT " volumes of %" G_GSIZE_FORMAT
       " bytes", self->info.volumes, self->size);
   return TRUE;
@@ -207,6 +298,7 @@ stop (GstNdFileSrc * self)
 {
   GST_OBJECT_LOCK (self);
   g_clear_pointer (&self->reader, nd_reader_close);
+  g_clear_pointer (&self->metadata, nd_metadata_unref);
   self->info.volumes = 0;
   GST_OBJECT_UNLOCK (self);
 }
@@ -328,6 +420,10 @@ gst_nd_file_src_create (GstPushSrc * src, GstBuffer ** out)
 
   if (n >= self->info.volumes)
     return GST_FLOW_EOS;
+  if (self->metadata)
+    gst_pad_push_event (GST_BASE_SRC_PAD (src), gst_nd_metadata_to_event
+        (self->metadata, self->info.volumes));
+  g_clear_pointer (&self->metadata, nd_metadata_unref);
   ret = new_buffer (self, &buffer);
   if (ret != GST_FLOW_OK)
     return ret;
@@ -336,16 +432,17 @@ gst_nd_file_src_create (GstPushSrc * src, GstBuffer ** out)
             "cannot be written.", self->location), (NULL));
     return GST_FLOW_FLUSHING;
   }
-  ok = nd_reader_read (self->reader, map.data, &error);
+  ok = nd_reader_seek (self->reader, self->first + n * self->each, &error)
+      && nd_reader_read (self->reader, map.data, &error);
   gst_buffer_unmap (buffer, &map);
   if (!ok) {
     gst_nd_element_error (GST_ELEMENT (self), error);
     return GST_FLOW_FLUSHING;
   }
 
-  GST_BUFFER_PTS (buffer) = volume_time (&self->info, n);
+  GST_BUFFER_PTS (buffer) = volume_time (self, n);
   GST_BUFFER_DURATION (buffer) =
-      volume_time (&self->info, n + 1) - GST_BUFFER_PTS (buffer);
+      volume_time (self, n + 1) - GST_BUFFER_PTS (buffer);
   GST_BUFFER_OFFSET (buffer) = n;
   GST_BUFFER_OFFSET_END (buffer) = n + 1;
   GST_OBJECT_LOCK (self);
@@ -372,10 +469,12 @@ gst_nd_file_src_do_seek (GstBaseSrc * src, GstSegment * segment)
 {
   GstNdFileSrc *self = GST_ND_FILE_SRC (src);
   g_autoptr (GError) error = NULL;
-  guint64 volume = MIN (volume_at (&self->info, segment->position),
+  guint64 volume = MIN (volume_at (self, segment->position),
       self->info.volumes);
 
-  if (!nd_reader_seek (self->reader, volume, &error)) {
+  if (!nd_reader_seek (self->reader, self->first + (volume
+              < self->info.volumes ? volume : volume - 1) * self->each,
+          &error)) {
     GST_WARNING_OBJECT (self, "%s", error->message);
     return FALSE;
   }
@@ -383,9 +482,9 @@ gst_nd_file_src_do_seek (GstBaseSrc * src, GstSegment * segment)
   self->next = volume;
   GST_OBJECT_UNLOCK (self);
   if (segment->flags & GST_SEEK_FLAG_KEY_UNIT)
-    segment->start = segment->position = volume_time (&self->info, volume);
+    segment->start = segment->position = volume_time (self, volume);
   segment->time = segment->start;
-  segment->duration = volume_time (&self->info, self->info.volumes);
+  segment->duration = volume_time (self, self->info.volumes);
   return TRUE;
 }
 
@@ -407,67 +506,67 @@ gst_nd_file_src_event (GstBaseSrc * src, GstEvent * event)
 
 /* TIME and DEFAULT, that is volumes. */
 static gboolean
-convert (const GstNdVolumeInfo * info, GstFormat from, gint64 value,
-    GstFormat to, gint64 * result)
+convert (GstNdFileSrc * self, GstFormat from, gint64 value, GstFormat to,
+    gint64 * result)
 {
-  if (value < 0)
+  if (value < 0 || self->info.volumes == 0)
     return FALSE;
   if (from == to)
     *result = value;
   else if (from == GST_FORMAT_DEFAULT && to == GST_FORMAT_TIME)
-    *result = volume_time (info, value);
+    *result = volume_time (self, value);
   else if (from == GST_FORMAT_TIME && to == GST_FORMAT_DEFAULT)
-    *result = volume_at (info, value);
+    *result = volume_at (self, value);
   else
     return FALSE;
   return TRUE;
+}
+
+/* Duration and position: FALSE where the base class knows them, or nobody. */
+static gboolean
+answer (GstNdFileSrc * self, GstQuery * query)
+{
+  GstFormat format, to;
+  gint64 value, result;
+
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_DURATION:
+      gst_query_parse_duration (query, &format, NULL);
+      if (!convert (self, GST_FORMAT_DEFAULT, self->info.volumes, format,
+              &result))
+        return FALSE;
+      gst_query_set_duration (query, format, result);
+      return TRUE;
+    case GST_QUERY_POSITION:
+      gst_query_parse_position (query, &format, NULL);
+      if (self->info.volumes == 0 || format != GST_FORMAT_DEFAULT)
+        return FALSE;
+      gst_query_set_position (query, format, self->next);
+      return TRUE;
+    case GST_QUERY_CONVERT:
+      gst_query_parse_convert (query, &format, &value, &to, NULL);
+      if (!convert (self, format, value, to, &result))
+        return FALSE;
+      gst_query_set_convert (query, format, value, to, result);
+      return TRUE;
+    default:
+      return FALSE;
+  }
 }
 
 static gboolean
 gst_nd_file_src_query (GstBaseSrc * src, GstQuery * query)
 {
   GstNdFileSrc *self = GST_ND_FILE_SRC (src);
-  GstNdVolumeInfo info;
-  guint64 next;
-  GstFormat format, to;
-  gint64 value;
+  gboolean answered, started;
 
   GST_OBJECT_LOCK (self);
-  info = self->info;
-  next = self->next;
+  answered = answer (self, query);
+  started = self->info.volumes > 0;
   GST_OBJECT_UNLOCK (self);
-
-  switch (GST_QUERY_TYPE (query)) {
-    case GST_QUERY_DURATION:
-      gst_query_parse_duration (query, &format, NULL);
-      if (info.volumes == 0)
-        return FALSE;
-      if (convert (&info, GST_FORMAT_DEFAULT, info.volumes, format, &value)) {
-        gst_query_set_duration (query, format, value);
-        return TRUE;
-      }
-      break;
-    case GST_QUERY_POSITION:
-      gst_query_parse_position (query, &format, NULL);
-      if (info.volumes > 0 && format == GST_FORMAT_DEFAULT) {
-        gst_query_set_position (query, format, next);
-        return TRUE;
-      }
-      break;
-    case GST_QUERY_CONVERT:
-      gst_query_parse_convert (query, &format, &value, &to, NULL);
-      if (info.volumes > 0) {
-        gint64 result;
-
-        if (convert (&info, format, value, to, &result)) {
-          gst_query_set_convert (query, format, value, to, result);
-          return TRUE;
-        }
-      }
-      break;
-    default:
-      break;
-  }
+  /* The base class would guess a duration. */
+  if (answered || (!started && GST_QUERY_TYPE (query) == GST_QUERY_DURATION))
+    return answered;
   return GST_BASE_SRC_CLASS (gst_nd_file_src_parent_class)->query (src, query);
 }
 
@@ -496,6 +595,15 @@ gst_nd_file_src_set_property (GObject * object, guint id,
     case PROP_FRAMERATE:
       self->rate_n = gst_value_get_fraction_numerator (value);
       self->rate_d = gst_value_get_fraction_denominator (value);
+      break;
+    case PROP_START:
+      self->start = g_value_get_int64 (value);
+      break;
+    case PROP_STOP:
+      self->stop = g_value_get_int64 (value);
+      break;
+    case PROP_STEP:
+      self->step = g_value_get_int64 (value);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -526,6 +634,15 @@ gst_nd_file_src_get_property (GObject * object, guint id, GValue * value,
       break;
     case PROP_FRAMERATE:
       gst_value_set_fraction (value, self->rate_n, self->rate_d);
+      break;
+    case PROP_START:
+      g_value_set_int64 (value, self->start);
+      break;
+    case PROP_STOP:
+      g_value_set_int64 (value, self->stop);
+      break;
+    case PROP_STEP:
+      g_value_set_int64 (value, self->step);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -560,8 +677,8 @@ gst_nd_file_src_class_init (GstNdFileSrcClass * klass)
 
   g_object_class_install_property (object_class, PROP_LOCATION,
       g_param_spec_string ("location", "Location",
-          "Path of the file to read: NIfTI-1 or NIfTI-2, plain or compressed "
-          "with gzip (known by its content), or raw samples", NULL, flags));
+          "Path of the file to read: NIfTI-1 or NIfTI-2 (also .nii.gz), NRRD, "
+          "MetaImage (known by their content), or raw samples", NULL, flags));
   g_object_class_install_property (object_class, PROP_VOLUME_SIZE,
       g_param_spec_string ("volume-size", "Volume size",
           "For a raw file: samples of one volume along x, y and z, as X:Y:Z "
@@ -583,11 +700,26 @@ gst_nd_file_src_class_init (GstNdFileSrcClass * klass)
           "file says; 0/1 = as the file says (where it says nothing, caps say "
           "0/1 and timestamps are 1 s apart)", 0, 1, G_MAXINT, 1, 0, 1, flags));
 
+  g_object_class_install_property (object_class, PROP_START,
+      g_param_spec_int64 ("start", "Start",
+          "The first volume to read, counted from 0. It has the timestamp 0",
+          0, G_MAXINT64, DEFAULT_START, flags));
+  g_object_class_install_property (object_class, PROP_STOP,
+      g_param_spec_int64 ("stop", "Stop",
+          "The volume before which to stop, counted from 0; -1, and any behind "
+          "the last = read to the end. To split a recording that is filtered "
+          "in time, let parts overlap by the volumes of the filter less one",
+          -1, G_MAXINT64, DEFAULT_STOP, flags));
+  g_object_class_install_property (object_class, PROP_STEP,
+      g_param_spec_int64 ("step", "Step",
+          "Read every so many-th volume; the rate is so many times lower",
+          1, G_MAXINT, DEFAULT_STEP, flags));
+
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
       "Recorded volume source", "Source/File",
-      "Reads recorded volumes (NIfTI-1, NIfTI-2, .nii.gz, raw) one at a time, "
-      "with their rate and geometry", "The ndconv developers");
+      "Reads recorded volumes (NIfTI-1, NIfTI-2, NRRD, MetaImage, raw) one at "
+      "a time, with their times and geometry", "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 ndfilesrc location=heart.nii.gz ! ndview "
       "mode=orthogonal ! videoconvert ! autovideosink");
@@ -608,5 +740,8 @@ gst_nd_file_src_init (GstNdFileSrc * self)
   self->components = DEFAULT_COMPONENTS;
   self->type = DEFAULT_TYPE;
   self->rate_d = 1;
+  self->start = DEFAULT_START;
+  self->stop = DEFAULT_STOP;
+  self->step = DEFAULT_STEP;
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
 }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include "formats/ndnifti.h"
+#include "formats/ndrate.h"
 
 /* The header, 4 bytes for extensions, and samples 0, 1, 2, … */
 static GByteArray *
@@ -108,8 +109,8 @@ test_types (void)
     gint16 code, bits;
     const gchar *words;
   } cases[] = {
-    {DT_INT8, 8, "int8"}, {DT_INT32, 32, "int32"}, {DT_FLOAT64, 64, "float64"},
-    {DT_COMPLEX128, 128, "complex128"}, {DT_BINARY, 1, "binary"},
+    {DT_BINARY, 1, "binary"}, {DT_FLOAT128, 128, "float128"},
+    {DT_COMPLEX256, 256, "complex256"},
     {0, 0, "unknown"}, {12345, 16, "unknown"},
     {DT_INT16, 8, "8 bits"}, {DT_UINT8, 16, "16 bits"}, {DT_INT16, 0, "0 bits"},
   };
@@ -151,12 +152,12 @@ test_magic (void)
   /* ANALYZE 7.5 and anything else: raw, of which nobody said the size. */
   memcpy (header.magic, "\0\0\0", 4);
   put_file (path, &header, sizeof (header));
-  assert_refused (path, ND_ERROR_SETTINGS, "no NIfTI header");
+  assert_refused (path, ND_ERROR_SETTINGS, "no header");
   put_file (path, "", 0);
-  assert_refused (path, ND_ERROR_SETTINGS, "no NIfTI header");
+  assert_refused (path, ND_ERROR_SETTINGS, "no header");
   header = sound_header ();
   put_file (path, &header, 200);
-  assert_refused (path, ND_ERROR_SETTINGS, "no NIfTI header");
+  assert_refused (path, ND_ERROR_SETTINGS, "no header");
   put_gzip (path, "some text", 9);
   assert_refused (path, ND_ERROR_FORMAT, "compressed");
 }
@@ -507,7 +508,7 @@ test_units (void)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     struct nifti_1_header header = sound_header ();
     g_autoptr (GError) error = NULL;
-    NdNifti nifti;
+    g_auto (NdHeader) nifti = { 0 };
 
     header.xyzt_units = cases[i].units;
     header.pixdim[4] = cases[i].step;

@@ -163,7 +163,7 @@ GST_START_TEST (test_header)
     fail_unless_equals_int (written.dim[4], volumes);
     fail_unless (memcmp (written.srow_x, header.srow_x, 48) == 0);
     fail_unless (memcmp (written.pixdim + 1, header.pixdim + 1, 16) == 0);
-    fail_unless_equals_int (written.sform_code, 1);
+    fail_unless_equals_int (written.sform_code, header.sform_code);
     /* Sheared: a quaternion cannot say that. */
     fail_unless_equals_int (written.qform_code, 0);
     fail_unless_equals_int (n, written.vox_offset + volumes * SIZE);
@@ -262,8 +262,11 @@ GST_START_TEST (test_location)
       "folder");
   run_refused (launch ("fakesrc num-buffers=1 ! ndfilesink location=/dev/null"),
       1, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_WRITE, "device");
-  run_refused (launch ("fakesrc num-buffers=1 ! ndfilesink location=%s/x.nrrd",
-          folder), 1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, ".nrrd");
+  run_refused (launch ("fakesrc num-buffers=1 ! ndfilesink location=%s/x.tiff",
+          folder), 1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, ".tiff");
+  run_refused (launch ("fakesrc num-buffers=1 ! ndfilesink compress=true "
+          "location=%s/x.nii", folder), 1, GST_LIBRARY_ERROR,
+      GST_LIBRARY_ERROR_SETTINGS, ".nii.gz");
 }
 
 GST_END_TEST;

@@ -431,10 +431,10 @@ GST_START_TEST (test_bad_files)
   put_file (plain, &header, sizeof (header));
   run_refused (launch ("ndfilesrc location=%s ! fakesink", plain), 1,
       GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "truncated");
-  header.datatype = DT_FLOAT64;
+  header.datatype = DT_FLOAT128;
   put_file (plain, &header, sizeof (header));
   run_refused (launch ("ndfilesrc location=%s ! fakesink", plain), 1,
-      GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "float64");
+      GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "float128");
 }
 
 GST_END_TEST;

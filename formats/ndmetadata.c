@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndmetadata.h"
+
+#include <string.h>
+
+#define TEXT_CHUNK 1024
+
+NdMetadata *
+nd_metadata_new (void)
+{
+  NdMetadata *metadata = g_new0 (NdMetadata, 1);
+
+  g_atomic_ref_count_init (&metadata->references);
+  metadata->text = g_string_chunk_new (TEXT_CHUNK);
+  metadata->fields = g_array_new (FALSE, FALSE, sizeof (NdField));
+  metadata->volume_fields = g_array_new (FALSE, FALSE, sizeof (NdField));
+  metadata->times = g_array_new (FALSE, FALSE, sizeof (gint64));
+  return metadata;
+}
+
+NdMetadata *
+nd_metadata_ref (NdMetadata * metadata)
+{
+  g_atomic_ref_count_inc (&metadata->references);
+  return metadata;
+}
+
+void
+nd_metadata_unref (NdMetadata * metadata)
+{
+  if (!g_atomic_ref_count_dec (&metadata->references))
+    return;
+  g_string_chunk_free (metadata->text);
+  g_array_unref (metadata->fields);
+  g_array_unref (metadata->volume_fields);
+  g_array_unref (metadata->times);
+  g_free (metadata);
+}
+
+/* Keys repeat from volume to volume, values do not. */
+static void
+append (NdMetadata * metadata, GArray * fields, guint64 volume,
+    const gchar * key, const gchar * value)
+{
+  const NdField field = {
+    volume,
+    g_string_chunk_insert_const (metadata->text, key),
+    g_string_chunk_insert (metadata->text, value)
+  };
+
+  g_array_append_val (fields, field);
+}
+
+void
+nd_metadata_add (NdMetadata * metadata, const gchar * key, const gchar * value)
+{
+  append (metadata, metadata->fields, 0, key, value);
+}
+
+const gchar *
+nd_metadata_get (const NdMetadata * metadata, const gchar * key)
+{
+  for (guint i = 0; i < metadata->fields->len; i++) {
+    const NdField *field = &g_array_index (metadata->fields, NdField, i);
+
+    if (strcmp (field->key, key) == 0)
+      return field->value;
+  }
+  return NULL;
+}
+
+void
+nd_metadata_add_to_volume (NdMetadata * metadata, guint64 volume,
+    const gchar * key, const gchar * value)
+{
+  append (metadata, metadata->volume_fields, volume, key, value);
+}
+
+/* Those of one volume stay as they came, one after the other in memory. */
+static gint
+compare_fields (gconstpointer a, gconstpointer b, gpointer base)
+{
+  const NdField *p = a, *q = b;
+
+  return p->volume < q->volume ? -1 : p->volume > q->volume;
+}
+
+void
+nd_metadata_sort (NdMetadata * metadata)
+{
+  GArray *fields = metadata->volume_fields;
+
+  /* A merge sort, and stable. */
+  if (fields->len > 1)
+    g_qsort_with_data (fields->data, fields->len, sizeof (NdField),
+        compare_fields, NULL);
+}
+
+/* The first field of @volume or of one behind it. */
+static guint
+first_of_volume (const NdMetadata * metadata, guint64 volume)
+{
+  guint low = 0, high = metadata->volume_fields->len;
+
+  while (low < high) {
+    const guint middle = low + (high - low) / 2;
+
+    if (g_array_index (metadata->volume_fields, NdField, middle).volume
+        < volume)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+const NdField *
+nd_metadata_of_volume (const NdMetadata * metadata, guint64 volume, guint * n)
+{
+  const guint first = first_of_volume (metadata, volume);
+  const GArray *fields = metadata->volume_fields;
+
+  *n = 0;
+  while (first + *n < fields->len
+      && g_array_index (fields, NdField, first + *n).volume == volume)
+    (*n)++;
+  return *n > 0 ? &g_array_index (fields, NdField, first) : NULL;
+}
+
+NdMetadata *
+nd_metadata_slice (const NdMetadata * metadata, guint64 start, guint64 stop,
+    guint64 step)
+{
+  NdMetadata *slice = nd_metadata_new ();
+  const GArray *times = metadata->times;
+
+  slice->origin = metadata->origin;
+  for (guint i = 0; i < metadata->fields->len; i++) {
+    const NdField *field = &g_array_index (metadata->fields, NdField, i);
+
+    nd_metadata_add (slice, field->key, field->value);
+  }
+  for (guint i = first_of_volume (metadata, start);
+      i < metadata->volume_fields->len; i++) {
+    const NdField *field = &g_array_index (metadata->volume_fields, NdField, i);
+
+    if (field->volume >= stop)
+      break;
+    if ((field->volume - start) % step == 0)
+      nd_metadata_add_to_volume (slice, (field->volume - start) / step,
+          field->key, field->value);
+  }
+  if (start < times->len)
+    slice->origin += g_array_index (times, gint64, start);
+  for (guint64 i = start; i < MIN (stop, times->len); i += step) {
+    const gint64 time = g_array_index (times, gint64, i)
+        - g_array_index (times, gint64, start);
+
+    g_array_append_val (slice->times, time);
+  }
+  return slice;
+}

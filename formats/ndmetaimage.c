@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndmetaimage.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/nderror.h"
+#include "formats/ndrate.h"
+#include "formats/ndsequence.h"
+#include "formats/ndtext.h"
+
+#define MAX_DIMS 10             /* of MetaIO */
+#define LAST "ElementDataFile"
+
+typedef enum
+{
+  FIELD_OBJECT_TYPE,
+  FIELD_NDIMS,
+  FIELD_BINARY,
+  FIELD_BIG_ENDIAN,
+  FIELD_COMPRESSED,
+  FIELD_COMPRESSED_SIZE,
+  FIELD_MATRIX,
+  FIELD_OFFSET,
+  FIELD_SPACING,
+  FIELD_SIZE,
+  FIELD_DIM_SIZE,
+  FIELD_KINDS,
+  FIELD_CHANNELS,
+  FIELD_TYPE,
+  FIELD_HEADER_SIZE,
+  FIELD_DATA,
+  FIELD_UNUSED,
+  FIELDS
+} Field;
+
+static const struct
+{
+  const gchar *name;
+  Field field;
+} names[] = {
+  {"ObjectType", FIELD_OBJECT_TYPE}, {"NDims", FIELD_NDIMS},
+  {"BinaryData", FIELD_BINARY}, {"BinaryDataByteOrderMSB", FIELD_BIG_ENDIAN},
+  {"ElementByteOrderMSB", FIELD_BIG_ENDIAN},
+  {"CompressedData", FIELD_COMPRESSED},
+  {"CompressedDataSize", FIELD_COMPRESSED_SIZE},
+  {"TransformMatrix", FIELD_MATRIX}, {"Rotation", FIELD_MATRIX},
+  {"Orientation", FIELD_MATRIX},
+  {"Offset", FIELD_OFFSET}, {"Position", FIELD_OFFSET},
+  {"Origin", FIELD_OFFSET},
+  {"ElementSpacing", FIELD_SPACING}, {"ElementSize", FIELD_SIZE},
+  {"DimSize", FIELD_DIM_SIZE}, {"Kinds", FIELD_KINDS},
+  {"ElementNumberOfChannels", FIELD_CHANNELS}, {"ElementType", FIELD_TYPE},
+  {"HeaderSize", FIELD_HEADER_SIZE}, {LAST, FIELD_DATA},
+  {"CenterOfRotation", FIELD_UNUSED},
+};
+
+/* MET_LONG has 4 bytes in files, whatever it has in memory. */
+static const struct
+{
+  const gchar *name;
+  NdStoredType type;
+} types[] = {
+  {"MET_CHAR", ND_STORED_INT8}, {"MET_UCHAR", ND_STORED_UINT8},
+  {"MET_SHORT", ND_STORED_INT16}, {"MET_USHORT", ND_STORED_UINT16},
+  {"MET_INT", ND_STORED_INT32}, {"MET_UINT", ND_STORED_UINT32},
+  {"MET_LONG", ND_STORED_INT32}, {"MET_ULONG", ND_STORED_UINT32},
+  {"MET_LONG_LONG", ND_STORED_INT64}, {"MET_ULONG_LONG", ND_STORED_UINT64},
+  {"MET_FLOAT", ND_STORED_FLOAT32}, {"MET_DOUBLE", ND_STORED_FLOAT64},
+};
+
+typedef struct
+{
+  NdText text;
+  const gchar *path;
+  NdHeader *header;
+  NdSequence sequence;
+  gchar *fields[FIELDS];
+  guint lines[FIELDS];
+  guint n_dims;
+  guint n_space;
+  gboolean list;                /* the last dimension is time */
+} Parser;
+
+static void
+parser_clear (Parser * parser)
+{
+  nd_text_clear (&parser->text);
+  nd_sequence_clear (&parser->sequence);
+  for (guint i = 0; i < FIELDS; i++)
+    g_free (parser->fields[i]);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Parser, parser_clear);
+
+/* The first line names the object, or the dimensions in old files. */
+gboolean
+nd_metaimage_detect (const guint8 * bytes, gsize n)
+{
+  static const gchar *const firsts[] = { "ObjectType", "NDims", "Comment" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (firsts); i++) {
+    gsize length = strlen (firsts[i]);
+
+    if (n <= length || memcmp (bytes, firsts[i], length) != 0)
+      continue;
+    while (length < n && bytes[length] == ' ')
+      length++;
+    return length < n && bytes[length] == '=';
+  }
+  return FALSE;
+}
+
+gsize
+nd_metaimage_header_size (const guint8 * bytes, gsize n, gboolean * to_end)
+{
+  const guint8 *p = bytes, *end = bytes + n;
+
+  *to_end = FALSE;
+  while (p < end) {
+    const guint8 *stop = memchr (p, '\n', end - p);
+
+    if (!stop)
+      break;
+    if ((gsize) (stop - p) > strlen (LAST)
+        && memcmp (p, LAST, strlen (LAST)) == 0) {
+      const guint8 *value = p + strlen (LAST);
+
+      while (value < stop && (*value == ' ' || *value == '='))
+        value++;
+      *to_end = stop - value >= 4 && memcmp (value, "LIST", 4) == 0;
+      return stop + 1 - bytes;
+    }
+    p = stop + 1;
+  }
+  return 0;
+}
+
+static gboolean
+field_error (Parser * parser, Field field, const gchar * must, GError ** error)
+{
+  g_autofree gchar *value = nd_text_quote (parser->fields[field] ?
+      parser->fields[field] : "");
+  guint i = 0;
+
+  while (names[i].field != field)
+    i++;
+  if (!parser->fields[field]) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "The header of \"%s\" has "
+        "no field %s: it must %s", parser->path, names[i].name, must);
+    return FALSE;
+  }
+  parser->text.number = parser->lines[field];
+  nd_text_error (&parser->text, error, "%s is %s: it must %s", names[i].name,
+      value, must);
+  return FALSE;
+}
+
+static gboolean
+take_line (Parser * parser, GError ** error)
+{
+  NdText *text = &parser->text;
+  gchar *name = text->line->str, *equals = strchr (name, '='), *value;
+  guint i = 0;
+
+  if (*g_strstrip (name) == '\0')
+    return TRUE;
+  if (!equals || equals == name) {
+    nd_text_error (text, error, "it does not read \"Name = value\"");
+    return FALSE;
+  }
+  *equals = '\0';
+  g_strchomp (name);
+  value = g_strchug (equals + 1);
+  while (i < G_N_ELEMENTS (names) && strcmp (names[i].name, name) != 0)
+    i++;
+  if (i == G_N_ELEMENTS (names)) {
+    if (!nd_sequence_take (&parser->sequence, name, value))
+      nd_metadata_add (parser->header->metadata, name, value);
+    return TRUE;
+  }
+  if (names[i].field == FIELD_UNUSED)
+    return TRUE;
+  if (parser->fields[names[i].field]) {
+    nd_text_error (text, error, "%s was said in line %u already", name,
+        parser->lines[names[i].field]);
+    return FALSE;
+  }
+  parser->fields[names[i].field] = g_strdup (value);
+  parser->lines[names[i].field] = text->number;
+  return TRUE;
+}
+
+/* FALSE, and an error, where it is neither True nor False; absent is @value. */
+static gboolean
+parse_boolean (Parser * parser, Field field, gboolean * value, GError ** error)
+{
+  const gchar *word = parser->fields[field];
+
+  if (!word)
+    return TRUE;
+  *value = *word == 'T' || *word == 't' || *word == '1';
+  if (*value || *word == 'F' || *word == 'f' || *word == '0')
+    return TRUE;
+  return field_error (parser, field, "be True or False", error);
+}
+
+static gboolean
+parse_kind (Parser * parser, GError ** error)
+{
+  NdHeader *header = parser->header;
+  NdStored *stored = &header->stored;
+  const gchar *object = parser->fields[FIELD_OBJECT_TYPE];
+  const gchar *type = parser->fields[FIELD_TYPE];
+  const gchar *channels = parser->fields[FIELD_CHANNELS];
+  gboolean binary = TRUE, big = FALSE;
+  guint64 components;
+  guint i = 0;
+
+  if (object && strcmp (object, "Image") != 0)
+    return field_error (parser, FIELD_OBJECT_TYPE, "be Image", error);
+  if (!parse_boolean (parser, FIELD_BINARY, &binary, error)
+      || !parse_boolean (parser, FIELD_BIG_ENDIAN, &big, error)
+      || !parse_boolean (parser, FIELD_COMPRESSED, &header->compressed, error))
+    return FALSE;
+  if (!binary)
+    return field_error (parser, FIELD_BINARY, "be True; ITK converts files "
+        "with samples as text", error);
+  while (type && i < G_N_ELEMENTS (types) && strcmp (types[i].name, type) != 0)
+    i++;
+  if (!type || i == G_N_ELEMENTS (types))
+    return field_error (parser, FIELD_TYPE, "be a type of numbers (MET_UCHAR, "
+        "MET_SHORT, MET_FLOAT ...)", error);
+  stored->type = types[i].type;
+  stored->swapped = big != (G_BYTE_ORDER == G_BIG_ENDIAN)
+      && nd_stored_size (stored->type) > 1;
+  if (channels) {
+    if (nd_text_sizes (channels, &components, 1) != 1)
+      return field_error (parser, FIELD_CHANNELS, "be 1 or more", error);
+    header->recording.shape.components = components;
+  }
+  return TRUE;
+}
+
+/* Whether the last dimension is time. In a third one it is where volumes have
+ * fields of their own: PLUS calls the slices of a reconstruction "list" too. */
+static gboolean
+parse_kinds (Parser * parser, GError ** error)
+{
+  const gchar *value = parser->fields[FIELD_KINDS];
+  const gboolean of_volumes = parser->sequence.stamps->len > 0
+      || parser->header->metadata->volume_fields->len > 0;
+  g_auto (GStrv) words = NULL;
+  guint n = 0;
+
+  parser->list = parser->n_dims == 4 || (parser->n_dims < 4 && of_volumes
+      && !value);
+  if (!value)
+    return TRUE;
+  words = g_strsplit_set (value, " \t", -1);
+  for (guint i = 0; words[i]; i++) {
+    const gboolean time = strcmp (words[i], "list") == 0
+        || strcmp (words[i], "time") == 0;
+
+    if (*words[i] == '\0' || (n == 0 && strcmp (words[i], "vector") == 0))
+      continue;
+    n++;
+    if ((!time && strcmp (words[i], "domain") != 0 && strcmp (words[i], "space")
+            != 0) || (time && n < parser->n_dims) || n > parser->n_dims)
+      return field_error (parser, FIELD_KINDS, "be domain for every dimension, "
+          "and domain or list for the last", error);
+    parser->list = time && (parser->n_dims != 3 || of_volumes);
+  }
+  if (n != parser->n_dims || (n == 4 && !parser->list))
+    return field_error (parser, FIELD_KINDS, "have a word for every dimension, "
+        "and list for a fourth", error);
+  return TRUE;
+}
+
+static gboolean
+parse_sizes (Parser * parser, GError ** error)
+{
+  NdRecording *recording = &parser->header->recording;
+  guint64 sizes[MAX_DIMS];
+  gint64 dims;
+  gint n;
+
+  if (!parser->fields[FIELD_NDIMS]
+      || !nd_text_integer (parser->fields[FIELD_NDIMS], &dims) || dims < 1
+      || dims > MAX_DIMS)
+    return field_error (parser, FIELD_NDIMS, "be 1 to 4", error);
+  n = parser->fields[FIELD_DIM_SIZE] ?
+      nd_text_sizes (parser->fields[FIELD_DIM_SIZE], sizes, MAX_DIMS) : -1;
+  if (n != dims)
+    return field_error (parser, FIELD_DIM_SIZE, "be as many whole numbers of 1 "
+        "or more as NDims says", error);
+  while (dims > 4 && sizes[dims - 1] == 1)
+    dims--;
+  if (dims > 4)
+    return field_error (parser, FIELD_NDIMS, "be 1 to 4: x, y, z, time", error);
+  parser->n_dims = dims;
+  if (!parse_kinds (parser, error))
+    return FALSE;
+  parser->n_space = parser->n_dims - parser->list;
+  for (guint a = 0; a < parser->n_space; a++)
+    recording->shape.size[a] = sizes[a];
+  if (parser->list)
+    recording->volumes = sizes[parser->n_dims - 1];
+  return TRUE;
+}
+
+/* As many numbers as there are dimensions, or 3, as some writers of 4D files
+ * have it; their number, 0 where the field is absent, -1 after an error. */
+static gint
+parse_numbers (Parser * parser, Field field, gdouble * numbers, guint power,
+    GError ** error)
+{
+  const gint n = parser->fields[field] ? nd_text_doubles
+      (parser->fields[field], numbers, MAX_DIMS * MAX_DIMS) : 0;
+
+  for (gint i = 0; i < n; i++) {
+    if (!isfinite (numbers[i]))
+      goto wrong;
+  }
+  for (gint d = 1; d <= MAX_DIMS; d++) {
+    if (n == (power == 2 ? d * d : d) && (d == 3 || d >= (gint) parser->n_dims))
+      return d;
+  }
+  if (n == 0)
+    return 0;
+
+wrong:
+  field_error (parser, field, power == 2 ? "have as many numbers as the square "
+      "of NDims" : "have as many numbers as NDims says", error);
+  return -1;
+}
+
+static gboolean
+parse_geometry (Parser * parser, GError ** error)
+{
+  NdRecording *recording = &parser->header->recording;
+  NdGeometry *geometry = &recording->geometry;
+  gdouble spacing[MAX_DIMS * MAX_DIMS], offset[MAX_DIMS * MAX_DIMS];
+  gdouble matrix[MAX_DIMS * MAX_DIMS];
+  const Field field = parser->fields[FIELD_SPACING] ? FIELD_SPACING :
+      FIELD_SIZE;
+  const gint n_spacing = parse_numbers (parser, field, spacing, 1, error);
+  const gint n_offset = n_spacing < 0 ? -1 :
+      parse_numbers (parser, FIELD_OFFSET, offset, 1, error);
+  const gint n_matrix = n_offset < 0 ? -1 :
+      parse_numbers (parser, FIELD_MATRIX, matrix, 2, error);
+  /* Files are Left, Posterior, Superior. */
+  const gdouble sign[3] = { -1, -1, 1 };
+
+  if (n_matrix < 0)
+    return FALSE;
+  geometry->known = n_spacing > 0 || n_offset > 0 || n_matrix > 0;
+  for (gint a = 0; a < 3; a++) {
+    geometry->spacing[a] = a < n_spacing ? spacing[a] : 1;
+    if (!(geometry->spacing[a] > 0))
+      return field_error (parser, field, "be above 0", error);
+    geometry->origin[a] = a < n_offset ? sign[a] * offset[a] : 0;
+    for (gint row = 0; row < 3; row++)
+      geometry->directions[3 * row + a] = sign[row]
+          * (a < n_matrix && row < n_matrix ? matrix[a * n_matrix + row] :
+          a == row);
+  }
+  if (parser->list && parser->n_dims == 4 && n_spacing >= 4 && spacing[3] != 1)
+    nd_rate_from_seconds (spacing[3], &recording->rate_n, &recording->rate_d);
+  if (parser->list && parser->n_dims == 4 && n_offset >= 4
+      && fabs (offset[3]) < 1e9)
+    parser->header->metadata->origin = llrint (offset[3] * 1e9);
+  return TRUE;
+}
+
+/* The samples of the first @dims dimensions are in each file. */
+static gboolean
+files_of (Parser * parser, gint64 dims, guint64 * files, GError ** error)
+{
+  guint64 sizes[MAX_DIMS];
+
+  if (nd_text_sizes (parser->fields[FIELD_DIM_SIZE], sizes, MAX_DIMS) < 1
+      || dims < 1 || dims > (gint64) parser->n_dims)
+    return field_error (parser, FIELD_DATA, "say with how many dimensions each "
+        "file is filled", error);
+  *files = 1;
+  for (guint a = dims; a < parser->n_dims; a++) {
+    if (!g_uint64_checked_mul (files, *files, sizes[a]))
+      *files = G_MAXUINT64;
+  }
+  return TRUE;
+}
+
+static gboolean
+parse_list (Parser * parser, GError ** error)
+{
+  const gchar *behind = parser->fields[FIELD_DATA] + strlen ("LIST");
+  gint64 dims = parser->n_dims - 1;
+  guint64 files = 0, found = 0;
+  GError *reason = NULL;
+
+  if (*behind && (!nd_text_integer (behind, &dims) || dims == 0))
+    return field_error (parser, FIELD_DATA, "be \"LIST\" or \"LIST N\"", error);
+  if (!files_of (parser, dims, &files, error))
+    return FALSE;
+  while (nd_text_next (&parser->text, &reason)) {
+    const gchar *name = g_strstrip (parser->text.line->str);
+
+    if (*name == '\0')
+      continue;
+    if (found++ == files)
+      break;
+    if (!nd_header_add_file (parser->header, parser->path, name, error))
+      return FALSE;
+  }
+  if (reason) {
+    g_propagate_error (error, reason);
+    return FALSE;
+  }
+  if (found != files)
+    return field_error (parser, FIELD_DATA, "be followed by as many names of "
+        "files as DimSize asks for", error);
+  return TRUE;
+}
+
+/* "name%03d.raw [first [last [step]]]", one file for each of the last
+ * dimension; numbers begin at 1. */
+static gboolean
+parse_pattern (Parser * parser, GError ** error)
+{
+  g_auto (GStrv) words = g_strsplit_set (parser->fields[FIELD_DATA], " \t", -1);
+  const guint n = g_strv_length (words);
+  gint64 numbers[3] = { 1, 0, 1 };
+  guint64 files = 0;
+
+  if (!files_of (parser, parser->n_dims - 1, &files, error))
+    return FALSE;
+  for (guint i = 1; i < n; i++) {
+    if (n > 4 || !nd_text_integer (words[i], &numbers[i - 1])
+        || ABS (numbers[i - 1]) > ND_NUMBER_MAX)
+      return field_error (parser, FIELD_DATA, "be \"PATTERN FIRST LAST STEP\"",
+          error);
+  }
+  /* MetaIO's rule for a step that is not said. */
+  if (n == 3)
+    numbers[2] = files > ND_NUMBER_MAX ? 1 : (numbers[1] - numbers[0] + 1)
+        / (gint64) files;
+  if (numbers[2] == 0)
+    return field_error (parser, FIELD_DATA, "have a step other than 0", error);
+  return nd_header_add_numbered (parser->header, parser->path, words[0],
+      numbers[0], numbers[2], files, error);
+}
+
+static gboolean
+parse_data (Parser * parser, gsize n, GError ** error)
+{
+  NdHeader *header = parser->header;
+  const gchar *data = parser->fields[FIELD_DATA];
+  gint64 size;
+
+  if (g_ascii_strcasecmp (data, "LOCAL") == 0)
+    header->offset = n;
+  else if (strncmp (data, "LIST", 4) == 0 && (!data[4] || data[4] == ' ')
+      ? !parse_list (parser, error) : strchr (data, '%')
+      ? !parse_pattern (parser, error)
+      : !nd_header_add_file (header, parser->path, data, error))
+    return FALSE;
+  if (!parser->fields[FIELD_HEADER_SIZE])
+    return TRUE;
+  if (!nd_text_integer (parser->fields[FIELD_HEADER_SIZE], &size)
+      || size < (header->compressed ? 0 : -1))
+    return field_error (parser, FIELD_HEADER_SIZE, "be 0 or more, or -1 where "
+        "samples are not compressed", error);
+  if (size < 0)
+    header->at_end = TRUE;
+  else if (size > 0)
+    header->offset = size;
+  return TRUE;
+}
+
+static gboolean
+parse (Parser * parser, gsize n, GError ** error)
+{
+  GError *reason = NULL;
+
+  while (!parser->fields[FIELD_DATA]
+      && nd_text_next (&parser->text, &reason)) {
+    if (!take_line (parser, error))
+      return FALSE;
+  }
+  if (reason) {
+    g_propagate_error (error, reason);
+    return FALSE;
+  }
+  if (!parser->fields[FIELD_DATA])
+    return field_error (parser, FIELD_DATA, "end with it", error);
+  if (!parse_kind (parser, error) || !parse_sizes (parser, error)
+      || !nd_header_settle (parser->header, parser->path, error)
+      || !parse_geometry (parser, error) || !parse_data (parser, n, error))
+    return FALSE;
+  nd_sequence_settle (&parser->sequence, FALSE, 0);
+  return TRUE;
+}
+
+gboolean
+nd_metaimage_parse (NdHeader * header, const guint8 * bytes, gsize n,
+    const gchar * path, GError ** error)
+{
+  g_auto (Parser) parser = {.path = path,.header = header };
+
+  nd_header_init (header, "MetaImage");
+  nd_sequence_init (&parser.sequence, header);
+  nd_text_init (&parser.text, path, bytes, n);
+  return parse (&parser, n, error);
+}
+
+gboolean
+nd_metaimage_supports (const NdRecording * recording, const gchar * path,
+    GError ** error)
+{
+  if (recording->responses == 1)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "\"%s\" cannot hold the %u "
+      "responses of a bank: MetaImage has no dimension for them; write NRRD "
+      "(.nrrd) or raw (.raw)", path, recording->responses);
+  return FALSE;
+}
+
+static void
+build_geometry (GString * text, const NdRecording * recording,
+    const NdMetadata * metadata, guint n)
+{
+  const NdGeometry *geometry = &recording->geometry;
+  const gdouble sign[3] = { -1, -1, 1 };
+  const gdouble centre[4] = { 0 };
+  gdouble matrix[16] = { 0 }, offset[4] = { 0 }, spacing[4] = { 1, 1, 1, 1 };
+
+  for (guint a = 0; a < 3; a++) {
+    for (guint row = 0; row < 3; row++)
+      matrix[a * n + row] = geometry->known ?
+          sign[row] * geometry->directions[3 * row + a] : a == row;
+    if (geometry->known) {
+      offset[a] = sign[a] * geometry->origin[a];
+      spacing[a] = geometry->spacing[a];
+    }
+  }
+  matrix[n * n - 1] = n == 4 ? 1 : matrix[8];
+  offset[3] = metadata->origin / 1e9;
+  if (recording->rate_n > 0)
+    spacing[3] = (gdouble) recording->rate_d / recording->rate_n;
+  nd_text_append_doubles (text, "TransformMatrix = ", matrix, n * n, " ", "\n");
+  nd_text_append_doubles (text, "Offset = ", offset, n, " ", "\n");
+  nd_text_append_doubles (text, "CenterOfRotation = ", centre, n, " ", "\n");
+  if (!nd_metadata_get (metadata, "AnatomicalOrientation"))
+    g_string_append_printf (text, "AnatomicalOrientation = %s\n",
+        n == 4 ? "????" : "RAI");
+  nd_text_append_doubles (text, "ElementSpacing = ", spacing, n, " ", "\n");
+}
+
+static const gchar *
+type_name (NdSampleType type)
+{
+  guint i = 0;
+
+  while (types[i].type != nd_stored_of (type))
+    i++;
+  return types[i].name;
+}
+
+/* A key that MetaImage would read as something of its own. */
+static gboolean
+is_reserved (const gchar * key)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    if (g_ascii_strcasecmp (names[i].name, key) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+guint
+nd_metaimage_build (GString * text, const NdRecording * recording,
+    const NdMetadata * metadata, gint64 compressed)
+{
+  const NdShape *shape = &recording->shape;
+  const gboolean list = recording->volumes != 1;
+  const guint n_space = list && shape->size[2] == 1 ? 2 : 3;
+  const guint n = n_space + list;
+  guint too_long = 0;
+
+  g_string_append_printf (text, "ObjectType = Image\nNDims = %u\n"
+      "BinaryData = True\nBinaryDataByteOrderMSB = %s\nCompressedData = %s\n",
+      n, G_BYTE_ORDER == G_BIG_ENDIAN ? "True" : "False",
+      compressed >= 0 ? "True" : "False");
+  if (compressed >= 0)
+    g_string_append_printf (text, "CompressedDataSize = %" G_GINT64_FORMAT "\n",
+        compressed);
+  build_geometry (text, recording, metadata, n);
+  g_string_append (text, "DimSize =");
+  for (guint a = 0; a < n_space; a++)
+    g_string_append_printf (text, " %" G_GSIZE_FORMAT, shape->size[a]);
+  if (list)
+    g_string_append_printf (text, " %" G_GUINT64_FORMAT, recording->volumes);
+  g_string_append_printf (text, "\nKinds = domain domain%s%s",
+      n_space == 3 ? " domain" : "", list ? " list" : "");
+  if (shape->components > 1)
+    g_string_append_printf (text, "\nElementNumberOfChannels = %"
+        G_GSIZE_FORMAT, shape->components);
+  g_string_append_printf (text, "\nElementType = %s\n",
+      type_name (recording->type));
+  for (guint i = 0; i < metadata->fields->len; i++) {
+    const NdField *field = &g_array_index (metadata->fields, NdField, i);
+
+    if (!is_reserved (field->key) && !nd_sequence_write_field (text,
+            ND_SEQUENCE_META, field->key, field->value))
+      too_long++;
+  }
+  /* What tells frames from a volume. */
+  if (n_space == 2 && metadata->times->len == 0
+      && metadata->volume_fields->len == 0)
+    g_string_append (text, "Seq_Frame0000_ImageStatus = OK\n");
+  return too_long + nd_sequence_write (text, ND_SEQUENCE_META, metadata);
+}
+
+void
+nd_metaimage_end (GString * text, const gchar * data)
+{
+  g_string_append_printf (text, LAST " = %s\n", data ? data : "LOCAL");
+}

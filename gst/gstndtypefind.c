@@ -1,0 +1,114 @@
+/* What GStreamer's type finding says of recordings (gst-typefind-1.0):
+ * application/x-nifti, application/x-nrrd, application/x-metaimage.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstndelements.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#include "formats/ndmetaimage.h"
+#include "formats/ndnifti.h"
+#include "formats/ndnrrd.h"
+
+/* So many packed bytes make the header of a NIfTI file surely. */
+#define PACKED 4096
+
+#define NIFTI_CAPS "application/x-nifti"
+#define NRRD_CAPS "application/x-nrrd"
+#define METAIMAGE_CAPS "application/x-metaimage"
+
+/* The file's first bytes, as many as it has of @most; @n says how many. */
+static const guint8 *
+peek (GstTypeFind * find, guint most, guint * n)
+{
+  const guint64 length = gst_type_find_get_length (find);
+  const guint8 *bytes;
+
+  *n = length > 0 ? MIN (length, most) : most;
+  while (*n > 0) {
+    bytes = gst_type_find_peek (find, 0, *n);
+    if (bytes)
+      return bytes;
+    *n /= 2;
+  }
+  return NULL;
+}
+
+/* Bytes that gzip data begin with, unpacked. */
+static gsize
+unpack (const guint8 * packed, guint n, guint8 * bytes, gsize size)
+{
+  z_stream stream = {.next_in = (guint8 *) packed,.avail_in = n,
+    .next_out = bytes,.avail_out = size
+  };
+
+  if (inflateInit2 (&stream, 15 + 16) != Z_OK)
+    return 0;
+  inflate (&stream, Z_SYNC_FLUSH);
+  inflateEnd (&stream);
+  return size - stream.avail_out;
+}
+
+static void
+find_nifti (GstTypeFind * find, gpointer data)
+{
+  guint8 unpacked[ND_NIFTI_HEADER];
+  const guint8 *bytes;
+  guint n;
+  gsize size;
+
+  bytes = peek (find, PACKED, &n);
+  if (!bytes)
+    return;
+  size = n;
+  if (n > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
+    size = unpack (bytes, n, unpacked, sizeof (unpacked));
+    bytes = unpacked;
+  }
+  if (nd_nifti_detect (bytes, size))
+    gst_type_find_suggest_empty_simple (find, GST_TYPE_FIND_MAXIMUM,
+        NIFTI_CAPS);
+}
+
+static void
+find_nrrd (GstTypeFind * find, gpointer data)
+{
+  guint n;
+  const guint8 *bytes = peek (find, 16, &n);
+
+  if (bytes && nd_nrrd_detect (bytes, n))
+    gst_type_find_suggest_empty_simple (find, GST_TYPE_FIND_MAXIMUM, NRRD_CAPS);
+}
+
+static void
+find_metaimage (GstTypeFind * find, gpointer data)
+{
+  guint n;
+  const guint8 *bytes = peek (find, 1024, &n);
+
+  /* Its first word alone could begin any text. */
+  if (bytes && nd_metaimage_detect (bytes, n)
+      && (memmem (bytes, n, "\nNDims", 6) || memmem (bytes, n, "\nDimSize", 8)))
+    gst_type_find_suggest_empty_simple (find, GST_TYPE_FIND_MAXIMUM,
+        METAIMAGE_CAPS);
+}
+
+gboolean
+gst_nd_type_find_register (GstPlugin * plugin)
+{
+  g_autoptr (GstCaps) nifti = gst_caps_new_empty_simple (NIFTI_CAPS);
+  g_autoptr (GstCaps) nrrd = gst_caps_new_empty_simple (NRRD_CAPS);
+  g_autoptr (GstCaps) metaimage = gst_caps_new_empty_simple (METAIMAGE_CAPS);
+  gboolean ok = TRUE;
+
+  /* Before the finder of gzip. */
+  ok &= gst_type_find_register (plugin, NIFTI_CAPS, GST_RANK_PRIMARY + 1,
+      find_nifti, "nii,nii.gz", nifti, NULL, NULL);
+  ok &= gst_type_find_register (plugin, NRRD_CAPS, GST_RANK_PRIMARY + 1,
+      find_nrrd, "nrrd,nhdr", nrrd, NULL, NULL);
+  ok &= gst_type_find_register (plugin, METAIMAGE_CAPS, GST_RANK_PRIMARY + 1,
+      find_metaimage, "mha,mhd", metaimage, NULL, NULL);
+  return ok;
+}
