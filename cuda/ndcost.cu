@@ -18,8 +18,11 @@ constexpr double DIRECT_RATE = 21e12;   /* multiply-adds a second */
 constexpr double SPARSE_RATE = 6e12;    /* with a test for zero each */
 constexpr double PASS_RATE = 5e12;      /* of one-dimensional filters */
 constexpr double BYTE_RATE = 2.1e12;
-constexpr double BLOCK_SECONDS = 16e-6 / 132;   /* of an FFT block */
-constexpr double PLANES_SECONDS = 9e-6 / 132;   /* of 32 planes of one */
+constexpr double MULTIPROCESSORS = 132;
+constexpr double BLOCK_SECONDS = 12.3e-6;       /* of an FFT block */
+constexpr double BLOCK_STORES = 10e-6;          /* more, of all its samples */
+constexpr double PLANES_SECONDS = 9e-6;         /* of 32 planes of one */
+constexpr double RING_RATE = 2.6e12;            /* bytes of spectra */
 constexpr double LAUNCH = 3e-6;
 
 double
@@ -95,21 +98,29 @@ whole_cost (const NdJob &job)
       + push_bytes (job) / BYTE_RATE + (5 + 4 * n) * LAUNCH;
 }
 
+/* Blocks go in waves, one to a multiprocessor; what a block takes grows with
+ * what it stores. Longer windows wait for memory: push writes a spectrum, and of
+ * four responses one reads the window and writes the sums begun. */
 double
 blocks_cost (const NdJob &job)
 {
   const NdReach reach = nd_job_reach (&job);
   const double n = job.bank->n_filters, t = reach.slots;
   const Blocks b = make_blocks (job, reach);
-  const double planes = b.is_flat () ? 1.0 / 32 : 1;
-  double blocks = planes * job.shape.components;
+  const double spectrum = b.is_flat () ? 4096 : 131072;
+  double blocks = job.shape.components, valid = 1, wave;
 
-  for (int a = 0; a < 3; a++)
+  for (int a = 0; a < 3; a++) {
     blocks *= b.count[a];
-  return blocks * (planes < 1 ? PLANES_SECONDS : BLOCK_SECONDS)
-      * (n == 1 && t == 1 ? 1 : 0.5 * (1 + n))
-      + (t > 1 || n > 1 ? blocks * 131072 * (1 + n * t) / BYTE_RATE : 0)
-      + (1 + n) * LAUNCH;
+    valid *= b.valid[a] / 32.0;
+  }
+  wave = b.is_flat () ? blocks / 32 / MULTIPROCESSORS * PLANES_SECONDS
+      : std::ceil (blocks / MULTIPROCESSORS) * (BLOCK_SECONDS
+      + BLOCK_STORES * valid);
+  if (n == 1 && t == 1)
+    return wave + LAUNCH;
+  return wave * 0.6 * (1 + n) + blocks * spectrum * (1 + n * (t < 5 ? t
+          : (t + 14) / 4)) / RING_RATE + (1 + 1.25 * n) * LAUNCH;
 }
 
 double

@@ -87,6 +87,19 @@ cuda_available (gint device_id, GError **error)
   });
 }
 
+static gchar *
+cuda_device_name (gint device_id)
+{
+  cudaDeviceProp properties;
+  const char *name = "unknown GPU";
+
+  guarded (nullptr, [&] {
+    ND_CUDA (cudaGetDeviceProperties (&properties, choose_device (device_id)));
+    name = properties.name;
+  });
+  return g_strdup (name);
+}
+
 static gdouble
 cuda_cost (const NdJob *job, NdMethod method, GError **error)
 {
@@ -326,7 +339,8 @@ cuda_unpin (gpointer memory)
   cudaGetLastError ();
 }
 
-static const NdBackend cuda_backend = { "cuda", cuda_available, cuda_cost,
+static const NdBackend cuda_backend = { "cuda", cuda_available,
+  cuda_device_name, cuda_cost,
   cuda_ring_new, cuda_ring_free, cuda_ring_bytes, cuda_push, cuda_kept,
   cuda_respond, cuda_mark, cuda_reach, cuda_after, cuda_mark_free,
   cuda_memory_new, cuda_memory_free, cuda_memory_copy, cuda_pin, cuda_unpin };

@@ -14,11 +14,12 @@ namespace
 
 /* A padded copy costs as much as reading and writing the volume once more, as
  * long as half of a small filter takes. A volume that is pushed for one output
- * does not need it. */
+ * does not need it; but the border is looked up for each plane of each tile
+ * then, and with more than three planes the copy is cheaper. */
 bool
 reads_bare (const NdJob &job, const NdReach &reach)
 {
-  return reach.slots == 1 && job.in_type == ND_FLOAT32
+  return reach.slots == 1 && reach.high[2] - reach.low[2] < 3 && job.in_type == ND_FLOAT32
       && job.shape.components == 1 && job.shape.size[0] % 4 == 0
       && !job.border_volumes;
 }

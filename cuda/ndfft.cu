@@ -14,6 +14,8 @@
 
 #include "ndblocks.cuh"
 #include "ndcufft.h"
+#include "ndfft.cuh"
+#include "ndsizes.cuh"
 #include "ndsums.cuh"
 
 namespace nd
@@ -104,28 +106,14 @@ take_kernel (const float *samples, size_t row, size_t slice, int nx, int ny,
   }
 }
 
-/* A smooth size of at least @n; even ones for x. */
-int
-transform_size (int n, bool even)
-{
-  for (int m = n < 2 && !even ? 1 : n < 2 ? 2 : n;; m++) {
-    int left = m;
-
-    for (int p : { 2, 3, 5, 7 })
-      while (left % p == 0)
-        left /= p;
-    if (left == 1 && (!even || m % 2 == 0))
-      return m;
-  }
-}
-
 /* Makes the padded volume as large as its transform, @size, and returns the
  * numbers of its spectrum, made even. */
 size_t
-transform_pad (Pad &pad, int size[3])
+transform_pad (Pad &pad, int size[3], cudaStream_t stream)
 {
-  for (int a = 0; a < 3; a++)
-    size[a] = pad.full[a] = transform_size (pad.size[a], a == 0);
+  memcpy (size, pad.size, sizeof (pad.size));
+  choose_sizes (size, stream);
+  memcpy (pad.full, size, sizeof (pad.full));
   pad.row = size[0];
   pad.slice = multiply (size[0], size[1]);
   const size_t numbers = multiply (multiply (size[0] / 2 + 1, size[1]),
@@ -168,7 +156,7 @@ private:
 Fft::Fft (const NdJob &job, cudaStream_t stream)
   : job (job), reach (nd_job_reach (&job)), stream (stream),
     n_slots (reach.slots + (job.border_volumes ? 1 : 0)),
-    pad (make_pad (job, reach)), numbers (transform_pad (pad, size)),
+    pad (make_pad (job, reach)), numbers (transform_pad (pad, size, stream)),
     sums (job, reach, numbers, stream), wild (job, reach, stream)
 {
   const size_t components = job.shape.components;
@@ -308,16 +296,29 @@ Fft::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 
 } // namespace
 
-/* NDCONV_CUDA_FFT, `blocks` or `whole`, decides for tests and benchmarks. */
+std::unique_ptr<Method>
+make_fft_whole (const NdJob &job, cudaStream_t stream)
+{
+  return std::make_unique<Fft> (job, stream);
+}
+
+/* NDCONV_CUDA_FFT, `blocks`, `boxes` or `whole`, decides for tests and
+ * benchmarks. */
 std::unique_ptr<Method>
 make_fft (const NdJob &job, cudaStream_t stream)
 {
   const char *const wanted = getenv ("NDCONV_CUDA_FFT");
+  const std::string way = wanted ? wanted : "";
+  size_t free_bytes, all_bytes, box[3];
 
-  if (blocks_possible (job) && (wanted ? strcmp (wanted, "whole") != 0
-          : blocks_cost (job) < whole_cost (job)))
+  if (blocks_possible (job) && (way == "blocks" || (way.empty ()
+              && blocks_cost (job) < whole_cost (job))))
     return make_fft_blocks (job, stream);
-  return std::make_unique<Fft> (job, stream);
+  ND_CUDA (cudaMemGetInfo (&free_bytes, &all_bytes));
+  if (way != "whole" && choose_box (job, way == "boxes" ? 0 : free_bytes,
+          box))
+    return make_fft_boxes (job, box, stream);
+  return make_fft_whole (job, stream);
 }
 
 } // namespace nd

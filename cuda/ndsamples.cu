@@ -44,6 +44,7 @@ load_at_edge (const PadArguments<T> &a, float level, int x0, int y, int z,
 {
   const Pad &pad = a.pad;
   const bool inside = y < pad.size[1] && z < pad.size[2];
+  const bool anywhere = pad.border == BORDER_IN_MEMORY;
   const int sy = border_index (pad.border, y - pad.before[1], pad.shape[1]);
   const int sz = border_index (pad.border, z - pad.before[2], pad.shape[2]);
 
@@ -56,11 +57,11 @@ load_at_edge (const PadArguments<T> &a, float level, int x0, int y, int z,
       four[i] = level;
       continue;
     }
-    if (a.in && sy >= 0 && sz >= 0) {
+    if (a.in && (anywhere || (sy >= 0 && sz >= 0))) {
       const int sx = border_index (pad.border, x - pad.before[0],
           pad.shape[0]);
 
-      if (sx >= 0)
+      if (anywhere || sx >= 0)
         value = *(const T *) (a.in + sx * a.sample + sy * a.row
             + sz * a.slice);
     }

@@ -43,6 +43,9 @@ struct WildList
 void pad_volume (const Pad &pad, const NdSamples *volume, NdSampleType type,
     size_t component, float *out, const WildList &wild, cudaStream_t stream);
 
+/* A border that lies around the volume in memory. */
+constexpr int BORDER_IN_MEMORY = -1;
+
 /* nd_border_index() on the device. */
 __device__ inline int
 border_index (int border, int i, int n)
@@ -52,6 +55,8 @@ border_index (int border, int i, int n)
   if (i >= 0 && i < n)
     return i;
   switch (border) {
+    case BORDER_IN_MEMORY:
+      return i;
     case ND_BORDER_CONSTANT:
       return -1;
     case ND_BORDER_NEAREST:

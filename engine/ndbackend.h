@@ -37,6 +37,9 @@ typedef struct
    * missing. */
   gboolean (*available) (gint device_id, GError ** error);
 
+  /* The name of a device, for which measurements hold; NULL: there is none. */
+  gchar *(*device_name) (gint device_id);
+
   /* Estimated seconds per volume, push and one respond; infinite where the
    * method cannot do the job, and then @error says why. */
   gdouble (*cost) (const NdJob * job, NdMethod method, GError ** error);

@@ -3,11 +3,43 @@
 
 #include <math.h>
 
+#include "ndtrial.h"
+
+/* How much longer than the best a method may be estimated to take and still
+ * be tried. */
+#define WORTH_A_TRIAL 4
+
+/* Measured seconds in place of those estimated ones that may turn out best;
+ * FALSE where one is alone. */
+static gboolean
+try_methods (const NdPlan * plan, gint device_id,
+    gdouble seconds[ND_METHOD_REFERENCE])
+{
+  gdouble best = INFINITY;
+  guint candidates = 0;
+
+  for (NdMethod m = 0; m < ND_METHOD_REFERENCE; m++)
+    best = MIN (best, seconds[m]);
+  for (NdMethod m = 0; m < ND_METHOD_REFERENCE; m++)
+    candidates += isfinite (seconds[m]) && seconds[m] <= WORTH_A_TRIAL * best;
+  if (candidates < 2 || !nd_trial_possible (plan->backend))
+    return FALSE;
+  for (NdMethod m = 0; m < ND_METHOD_REFERENCE; m++) {
+    if (isfinite (seconds[m]))
+      seconds[m] = seconds[m] <= WORTH_A_TRIAL * best
+          ? nd_trial_seconds (plan->backend, device_id, &plan->job, m)
+          : INFINITY;
+  }
+  return TRUE;
+}
+
 /* The reference is slower than any other by design: it is there on request. */
 static gboolean
-choose_method (NdPlan * plan, NdMethod wanted, GError ** error)
+choose_method (NdPlan * plan, NdMethod wanted, gint device_id, GError ** error)
 {
   g_autoptr (GString) reason = g_string_new (NULL);
+  gdouble estimates[ND_METHOD_REFERENCE], seconds[ND_METHOD_REFERENCE];
+  gboolean tried;
 
   plan->estimate = INFINITY;
   if (wanted != ND_METHODS) {
@@ -18,22 +50,36 @@ choose_method (NdPlan * plan, NdMethod wanted, GError ** error)
   }
   for (NdMethod m = 0; m < ND_METHOD_REFERENCE; m++) {
     g_autoptr (GError) why_not = NULL;
-    gdouble cost = plan->backend->cost (&plan->job, m, &why_not);
 
-    if (reason->len)
-      g_string_append (reason, ", ");
-    if (!isfinite (cost)) {
-      g_string_append_printf (reason, "%s not possible", nd_method_name (m));
-      continue;
-    }
-    g_string_append_printf (reason, "%s %.3g ms", nd_method_name (m),
-        cost * 1e3);
-    if (cost < plan->estimate) {
-      plan->estimate = cost;
+    estimates[m] = plan->backend->cost (&plan->job, m, &why_not);
+    seconds[m] = estimates[m];
+  }
+  tried = try_methods (plan, device_id, seconds);
+  for (NdMethod m = 0; m < ND_METHOD_REFERENCE; m++) {
+    if (seconds[m] < plan->estimate) {
+      plan->estimate = seconds[m];
       plan->method = m;
     }
+    g_string_append (reason, reason->len ? ", " : tried
+        ? "least measured time: " : "least estimated time: ");
+    if (isfinite (seconds[m]))
+      g_string_append_printf (reason, "%s %.3g ms", nd_method_name (m),
+          seconds[m] * 1e3);
+    else if (isfinite (estimates[m]))
+      g_string_append_printf (reason, "%s left out at an estimate of %.3g ms",
+          nd_method_name (m), estimates[m] * 1e3);
+    else
+      g_string_append_printf (reason, "%s not possible", nd_method_name (m));
   }
-  g_string_prepend (reason, "least estimated time: ");
+  /* Where no trial was possible for want of memory, its error is to come. */
+  if (!isfinite (plan->estimate)) {
+    for (NdMethod m = 0; m < ND_METHOD_REFERENCE; m++) {
+      if (estimates[m] < plan->estimate) {
+        plan->estimate = estimates[m];
+        plan->method = m;
+      }
+    }
+  }
   plan->reason = g_string_free (g_steal_pointer (&reason), FALSE);
   return TRUE;
 }
@@ -52,7 +98,7 @@ nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
   if (!backend && plan->backend && method != ND_METHODS
       && !isfinite (plan->backend->cost (&plan->job, method, NULL)))
     plan->backend = nd_backend_find ("cpu", device_id, error);
-  if (!plan->backend || !choose_method (plan, method, error))
+  if (!plan->backend || !choose_method (plan, method, device_id, error))
     return NULL;
   plan->ring = plan->backend->ring_new (&plan->job, plan->method, device_id,
       error);

@@ -12,7 +12,8 @@ typedef struct
 {
   const NdBackend *backend;
   NdMethod method;
-  gdouble estimate;             /* seconds per volume by the cost model */
+  gdouble estimate;             /* seconds per volume, by the cost model or
+                                 * measured on the device */
   gchar *reason;                /* why this method, for `stats` */
   NdJob job;
   NdBank *bank;                 /* job.bank, the plan's own copy */

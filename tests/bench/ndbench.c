@@ -84,12 +84,19 @@ seconds (void)
 }
 
 static const gchar *
-device (void)
+device (const NdBackend * backend)
 {
   static gchar name[128] = "unknown processor";
   gchar line[256];
-  FILE *f = fopen ("/proc/cpuinfo", "r");
+  FILE *f;
 
+  if (backend->device_name) {
+    g_autofree gchar *gpu = backend->device_name (-1);
+
+    g_strlcpy (name, gpu, sizeof (name));
+    return name;
+  }
+  f = fopen ("/proc/cpuinfo", "r");
   while (f && fgets (line, sizeof (line), f)) {
     if (sscanf (line, "model name : %127[^\n]", name) == 1)
       break;
@@ -329,15 +336,17 @@ run (const Work * work, NdMethod method, gboolean is_auto)
   printf ("{\"work\": \"%s\", ", work->work);
   print_sizes ("size", work->size, 3);
   print_sizes ("filter", work->filter, ND_AXES);
-  printf ("\"separable\": %s, \"type\": \"%s\", \"backend\": \"%s\", "
+  printf
+      ("\"filters\": %u, \"separable\": %s, \"type\": \"%s\", "
+      "\"backend\": \"%s\", "
       "\"method\": \"%s\", \"auto\": %s, \"device\": \"%s\", \"simd\": \"%s\", "
       "\"threads\": %u, \"runs\": %d, \"median_ms\": %.4f, \"min_ms\": %.4f, "
       "\"estimate_ms\": %.4f, \"outputs_per_s\": %.4g, \"macs_per_s\": %.4g, ",
-      work->separable ? "true" : "false", nd_sample_name (work->type),
-      plan->backend->name, nd_method_name (plan->method),
-      is_auto ? "true" : "false", device (), nd_kernels ()->name,
-      nd_threads (), opt_runs, median * 1e3, least * 1e3,
-      plan->estimate * 1e3, n / median,
+      bank->n_filters, work->separable ? "true" : "false",
+      nd_sample_name (work->type), plan->backend->name,
+      nd_method_name (plan->method), is_auto ? "true" : "false",
+      device (plan->backend), nd_kernels ()->name, nd_threads (), opt_runs,
+      median * 1e3, least * 1e3, plan->estimate * 1e3, n / median,
       n * (gdouble) nd_filter_count (bank->filters[0]) * bank->n_filters /
       median);
   if (isnan (l2))

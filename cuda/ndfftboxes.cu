@@ -1,0 +1,167 @@
+/* Method `fft` where the spectra of whole volumes do not fit in the memory
+ * that is free: the ring keeps volumes, padded, and every output is made box by
+ * box, each from transforms of its own that reach over its neighbours
+ * (overlap-save; Karas and Svoboda 2011).
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "ndfft.cuh"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "ndsamples.cuh"
+
+namespace nd
+{
+
+namespace
+{
+
+class FftBoxes : public Method
+{
+public:
+  FftBoxes (const NdJob &job, const size_t box[3], cudaStream_t stream);
+  size_t bytes () const override { return ring.bytes () + inner->bytes (); }
+  void push (unsigned slot, const NdSamples *volume) override;
+  void respond (const int *slots, const NdScale &scale,
+      const NdSamples &out) override;
+
+private:
+  void respond_box (const int *slots, const NdScale &scale,
+      const NdSamples &out, size_t component, const size_t at[3]);
+
+  const NdJob job;
+  const NdReach reach;
+  const cudaStream_t stream;
+  size_t box[3];
+  Pad pad;
+  size_t volume;                /* floats of a padded one */
+  Memory<float> ring;           /* [slot][component] */
+  std::vector<int> order;       /* 0, 1, 2, ...: the inner ring's slots */
+  std::unique_ptr<Method> inner;
+};
+
+FftBoxes::FftBoxes (const NdJob &job, const size_t wanted[3],
+    cudaStream_t stream)
+  : job (job), reach (nd_job_reach (&job)), stream (stream),
+    pad (make_pad (job, reach)), order (reach.slots)
+{
+  NdJob in_box = job;
+
+  pad.row = pad.size[0];
+  pad.slice = multiply (pad.row, pad.size[1]);
+  volume = multiply (pad.slice, pad.size[2]);
+  ring = Memory<float> (multiply (volume, multiply (reach.slots
+              + (job.border_volumes ? 1 : 0), job.shape.components)));
+  for (int a = 0; a < 3; a++)
+    box[a] = in_box.shape.size[a] = std::min (wanted[a], job.shape.size[a]);
+  for (unsigned t = 0; t < reach.slots; t++)
+    order[t] = t;
+  in_box.shape.components = 1;
+  in_box.in_type = ND_FLOAT32;
+  in_box.border = (NdBorder) BORDER_IN_MEMORY;
+  in_box.border_volumes = FALSE;
+  inner = make_fft_whole (in_box, stream);
+}
+
+void
+FftBoxes::push (unsigned slot, const NdSamples *samples)
+{
+  const size_t components = job.shape.components;
+
+  for (size_t c = 0; c < components; c++)
+    pad_volume (pad, samples, job.in_type, c, ring.get ()
+        + (slot * components + c) * volume, WildList {}, stream);
+}
+
+void
+FftBoxes::respond_box (const int *slots, const NdScale &scale,
+    const NdSamples &out, size_t component, const size_t at[3])
+{
+  const size_t offset = (at[2] + pad.before[2]) * pad.slice
+      + (at[1] + pad.before[1]) * pad.row + at[0] + pad.before[0];
+  NdSamples to = out;
+
+  for (unsigned t = 0; t < reach.slots; t++) {
+    float *const from = ring.get ()
+        + (slots[t] * job.shape.components + component) * volume + offset;
+    const NdSamples in = { (guint8 *) from, 4, 4 * pad.row, 4 * pad.slice };
+
+    inner->push (t, &in);
+  }
+  to.data += component * nd_sample_size (job.out_type) + at[0] * out.sample
+      + at[1] * out.row + at[2] * out.slice;
+  inner->respond (order.data (), scale, to);
+}
+
+/* The last box of an axis lies at its end, over the one before. */
+void
+FftBoxes::respond (const int *slots, const NdScale &scale,
+    const NdSamples &out)
+{
+  const size_t *const size = job.shape.size;
+
+  for (size_t c = 0; c < job.shape.components; c++)
+    for (size_t z = 0; z < size[2]; z += box[2])
+      for (size_t y = 0; y < size[1]; y += box[1])
+        for (size_t x = 0; x < size[0]; x += box[0]) {
+          const size_t at[3] = { std::min (x, size[0] - box[0]),
+            std::min (y, size[1] - box[1]), std::min (z, size[2] - box[2]) };
+
+          respond_box (slots, scale, out, c, at);
+        }
+}
+
+/* Bytes of the transforms of one volume and its window, roughly. */
+double
+whole_bytes (const NdJob &job, const size_t size[3])
+{
+  const NdReach reach = nd_job_reach (&job);
+  const double windows = (double) job.bank->n_filters * job.shape.components;
+  double spectrum = 4 * 1.1;
+
+  for (int a = 0; a < 3; a++)
+    spectrum *= size[a] + reach.high[a] - reach.low[a];
+  /* The ring and the filters, sums begun, samples, cuFFT's two work areas. */
+  return spectrum * (reach.slots * ((double) job.shape.components
+          + job.bank->n_filters) + windows * (reach.slots > 2 ? 4 : 1) + 4);
+}
+
+} // namespace
+
+bool
+choose_box (const NdJob &job, double free_bytes, size_t box[3])
+{
+  const NdReach reach = nd_job_reach (&job);
+  double ring = 4.0 * job.shape.components * (reach.slots + 1);
+  NdJob one = job;
+
+  memcpy (box, job.shape.size, sizeof (job.shape.size));
+  if (whole_bytes (job, box) <= free_bytes)
+    return false;
+  for (int a = 0; a < 3; a++)
+    ring *= box[a] + reach.high[a] - reach.low[a];
+  one.shape.components = 1;
+  /* Boxes smaller than what filters read around them do not save more. */
+  for (;;) {
+    int widest = 0;
+
+    for (int a = 1; a < 3; a++)
+      if (box[a] > box[widest])
+        widest = a;
+    if (whole_bytes (one, box) <= free_bytes - ring
+        || (int) box[widest] <= reach.high[widest] - reach.low[widest])
+      return true;
+    box[widest] = (box[widest] + 1) / 2;
+  }
+}
+
+std::unique_ptr<Method>
+make_fft_boxes (const NdJob &job, const size_t box[3], cudaStream_t stream)
+{
+  return std::make_unique<FftBoxes> (job, box, stream);
+}
+
+} // namespace nd

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndsizes.cuh"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "engine/ndcache.h"
+#include "ndcufft.h"
+
+namespace nd
+{
+
+namespace
+{
+
+/* The next size from @n on without prime factors above 7, which cuFFT has
+ * kernels for; even ones for x. */
+int
+next_smooth (int n, bool even)
+{
+  for (int m = std::max (n, even ? 2 : 1);; m++) {
+    int left = m;
+
+    for (int p : { 2, 3, 5, 7 })
+      while (left % p == 0)
+        left /= p;
+    if (left == 1 && (!even || m % 2 == 0))
+      return m;
+  }
+}
+
+/* Milliseconds of a transform and back; infinite where it does not fit. */
+double
+measure (const int size[3], cudaStream_t stream)
+{
+  cudaEvent_t begin = nullptr, end = nullptr;
+  float ms = INFINITY;
+
+  try {
+    const size_t row = size[0] / 2 + 1;
+    const size_t n = multiply (multiply (row, size[1]), size[2]);
+    Memory<float> samples (multiply (2, n));
+    Memory<float2> spectrum (n);
+    Transform transform (size, stream);
+    const int repeats = 4;
+
+    ND_CUDA (cudaEventCreate (&begin));
+    ND_CUDA (cudaEventCreate (&end));
+    for (int i = -1; i < repeats; i++) {
+      if (i == 0)
+        ND_CUDA (cudaEventRecord (begin, stream));
+      transform.forward (samples.get (), spectrum.get ());
+      transform.inverse (spectrum.get (), samples.get ());
+    }
+    ND_CUDA (cudaEventRecord (end, stream));
+    ND_CUDA (cudaEventSynchronize (end));
+    ND_CUDA (cudaEventElapsedTime (&ms, begin, end));
+    ms /= repeats;
+  } catch (const Error &e) {
+    if (e.code != ND_ERROR_NO_SPACE)
+      throw;
+  }
+  if (begin)
+    cudaEventDestroy (begin);
+  if (end)
+    cudaEventDestroy (end);
+  return ms;
+}
+
+std::string
+device_name ()
+{
+  cudaDeviceProp properties;
+  int device;
+
+  ND_CUDA (cudaGetDevice (&device));
+  ND_CUDA (cudaGetDeviceProperties (&properties, device));
+  return properties.name;
+}
+
+} // namespace
+
+/* Axis by axis, the two next larger sizes: more factors of two and fewer
+ * passes can be worth more than fewer samples. */
+void
+choose_sizes (int size[3], cudaStream_t stream)
+{
+  const std::string device = device_name ();
+  const std::string key = "transform of " + std::to_string (size[0]) + "x"
+      + std::to_string (size[1]) + "x" + std::to_string (size[2]);
+  double numbers[3], best;
+
+  if (nd_cache_get (device.c_str (), key.c_str (), numbers, 3)) {
+    bool usable = true;
+
+    for (int a = 0; a < 3; a++)
+      usable = usable && numbers[a] >= size[a] && numbers[a] < 2 * size[a] + 2
+          && numbers[a] == next_smooth (numbers[a], a == 0);
+    if (usable) {
+      std::copy (numbers, numbers + 3, size);
+      return;
+    }
+  }
+  for (int a = 0; a < 3; a++)
+    size[a] = next_smooth (size[a], a == 0);
+  best = measure (size, stream);
+  for (int a = 0; a < 3; a++) {
+    int tried[3] = { size[0], size[1], size[2] };
+
+    for (int i = 0; i < 2 && size[a] > 1; i++) {
+      tried[a] = next_smooth (tried[a] + 1, a == 0);
+      const double ms = measure (tried, stream);
+
+      if (ms < 0.98 * best) {
+        best = ms;
+        size[a] = tried[a];
+      }
+    }
+  }
+  if (!std::isfinite (best))
+    return;
+  std::copy (size, size + 3, numbers);
+  nd_cache_set (device.c_str (), key.c_str (), numbers, 3);
+}
+
+} // namespace nd

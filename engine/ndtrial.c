@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndtrial.h"
+
+#include <math.h>
+
+#include "ndcache.h"
+
+/* A trial takes so many volumes more until it has lasted so long. */
+#define TRIAL_VOLUMES 8
+#define TRIAL_SECONDS 2e-3
+
+gboolean
+nd_trial_possible (const NdBackend * backend)
+{
+  return backend->mark && backend->memory_new && backend->device_name;
+}
+
+/* All that a method's time depends on, but what the samples are. */
+static gchar *
+describe (const NdBackend * backend, const NdJob * job, NdMethod method)
+{
+  g_autoptr (GChecksum) filters = g_checksum_new (G_CHECKSUM_MD5);
+  const NdReach reach = nd_job_reach (job);
+
+  for (guint k = 0; k < job->bank->n_filters; k++) {
+    const NdFilter *f = job->bank->filters[k];
+
+    g_checksum_update (filters, (const guchar *) f->size, sizeof (f->size));
+    g_checksum_update (filters, (const guchar *) f->origin, sizeof (f->origin));
+    for (gsize i = 0; i < nd_filter_count (f); i++)
+      g_checksum_update (filters,
+          (const guchar *) (f->coefficients[i] == 0 ? "0" : "1"), 1);
+  }
+  return g_strdup_printf ("%s %s %zux%zux%zux%zu %s-%s border %d %d "
+      "accuracy %d filters %u reach %d:%d %d:%d %d:%d %d:%d %s",
+      backend->name, nd_method_name (method), job->shape.size[0],
+      job->shape.size[1], job->shape.size[2], job->shape.components,
+      nd_sample_name (job->in_type), nd_sample_name (job->out_type),
+      job->border, job->border_volumes, job->accuracy, job->bank->n_filters,
+      reach.low[0], reach.high[0], reach.low[1], reach.high[1],
+      reach.low[2], reach.high[2], reach.low[3], reach.high[3],
+      g_checksum_get_string (filters));
+}
+
+/* Waits for the ring's work. */
+static gboolean
+finish (const NdBackend * backend, NdRing * ring)
+{
+  NdMark *mark = backend->mark (ring, NULL);
+  NdTimes times;
+  gboolean done = mark && backend->reach (mark, &times, NULL);
+
+  if (mark)
+    backend->mark_free (mark);
+  return done;
+}
+
+static gdouble
+measure (const NdBackend * backend, NdRing * ring, const NdJob * job,
+    const NdSamples * in, const NdSamples * out)
+{
+  const guint n_slots = nd_job_reach (job).slots;
+  const NdScale scale = { 1, 0 };
+  g_autofree gint *slots = g_new (gint, n_slots);
+  guint position = 0;
+
+  for (; position < n_slots; position++) {
+    if (!backend->push (ring, position, in, NULL))
+      return INFINITY;
+  }
+  /* The first round warms up. */
+  for (guint volumes = TRIAL_VOLUMES, round = 0;; round++) {
+    gint64 begin = g_get_monotonic_time ();
+    gdouble seconds;
+
+    for (guint i = 0; i < volumes; i++, position++) {
+      for (guint t = 0; t < n_slots; t++)
+        slots[t] = (position + 1 + t) % n_slots;
+      if (!backend->push (ring, position % n_slots, in, NULL)
+          || !backend->respond (ring, slots, &scale, out, NULL))
+        return INFINITY;
+    }
+    if (!finish (backend, ring))
+      return INFINITY;
+    seconds = (g_get_monotonic_time () - begin) * 1e-6;
+    if (round > 0 && seconds >= TRIAL_SECONDS)
+      return seconds / volumes;
+    if (round > 0)
+      volumes *= 2;
+  }
+}
+
+gdouble
+nd_trial_seconds (const NdBackend * backend, gint device_id,
+    const NdJob * job, NdMethod method)
+{
+  g_autofree gchar *device = backend->device_name (device_id);
+  g_autofree gchar *key = describe (backend, job, method);
+  gpointer in = NULL, out = NULL;
+  gdouble seconds = INFINITY;
+  NdJob trial = *job;
+  NdRing *ring;
+  gsize n;
+
+  if (nd_cache_get (device, key, &seconds, 1))
+    return seconds;
+  trial.keep = FALSE;
+  if (!nd_shape_samples (&job->shape, &n))
+    return seconds;
+  ring = backend->ring_new (&trial, method, device_id, NULL);
+  if (ring) {
+    in = backend->memory_new (device_id, n * nd_sample_size (job->in_type),
+        NULL);
+    out = backend->memory_new (device_id,
+        n * nd_sample_size (job->out_type) * job->bank->n_filters, NULL);
+  }
+  if (in && out) {
+    const NdSamples from = nd_samples_dense (in, &job->shape, job->in_type);
+    const NdSamples to = nd_samples_dense (out, &job->shape, job->out_type);
+
+    seconds = measure (backend, ring, &trial, &from, &to);
+    if (isfinite (seconds))
+      nd_cache_set (device, key, &seconds, 1);
+  }
+  if (in)
+    backend->memory_free (in);
+  if (out)
+    backend->memory_free (out);
+  if (ring)
+    backend->ring_free (ring);
+  return seconds;
+}
