@@ -30,6 +30,8 @@ find (int unit, int ky, int columns, int pieces)
       return kernel<int, WINDOW, 2, 2> (ky);
     case 123:
       return kernel<int, WINDOW, 3, 2> (ky);
+    case 124:
+      return kernel<int, WINDOW, 4, 2> (ky);
     case 211:
       return kernel<float, WINDOW, 1, 1> (ky);
     case 221:

@@ -94,7 +94,8 @@ gst_nd_conv_build (GstNdConv * self, const GstNdConvSettings * settings,
     wanted.jobs[p] = (NdJob) {
     .shape = priv->in.planes[p],.in_type = priv->in.type,.out_type =
           out_type,.border = settings->border,.border_value =
-          zero == 0 ? settings->border_value : zero,.bank = bank};
+          zero == 0 ? settings->border_value : zero,.accuracy =
+          settings->accuracy,.bank = bank};
   }
   return nd_convolver_new (&wanted, error);
 }
