@@ -177,6 +177,8 @@ TensorFilter::TensorFilter (const NdJob &job, const NdFilter *f,
   if (form == TENSOR_WORDS || (form == TENSOR_HALVES
           && job.accuracy == ND_ACCURACY_SINGLE))
     n_pieces = 2;
+  if (form == TENSOR_HALVES)
+    columns = n_pieces;
   kernel = (wgmma ? find_wgmma_kernel : find_mma_kernel) (form == TENSOR_HALVES
       ? 2 : 1, shift + f->size[0] + 7 <= 16 ? 16 : 32, ky, columns, n_pieces);
   if (!kernel.function)
@@ -197,7 +199,7 @@ TensorFilter::coefficient (const Pieces &p, const NdFilter *f, int set,
   if (p.bytes == 0) {
     const double w = ldexp (f->coefficients[at], -p.exponent);
     const __half high = __float2half_rn ((float) w);
-    const __half value = set == 0 ? high
+    const __half value = column == 0 ? high
         : __float2half_rn ((float) (w - __half2float (high)));
 
     memcpy (to, &value, sizeof (value));
@@ -239,7 +241,7 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
     packed.resize (packed.size () + bytes);
     unsigned char *to = packed.data () + packed.size () - bytes;
 
-    for (int set = 0; set < kernel.pieces; set++)
+    for (int set = 0; set < tensor_sets (kernel); set++)
       for (int m = 0; m < kernel.window / samples; m++)
         for (int d = -zeros; d < kernel.ky + zeros; d++)
           for (int column = 0; column < kernel.columns; column++)
@@ -288,12 +290,12 @@ TensorFilter::choose_launch (const NdJob &job)
           cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
   ND_CUDA (cudaDeviceGetAttribute (&most,
           cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  const size_t half = room / 2 - 1024;
+  const size_t half = getenv ("NDT_FULL") ? (size_t) most : room / 2 - 1024;
 
   march = march && marching <= half;
-  keep_weights = march || kept + 3 * kernel.load_bytes <= half;
-  shared_bytes = march ? marching : 3 * kernel.load_bytes
-      + (keep_weights ? kept : 3 * weight_bytes);
+  keep_weights = march || kept + 4 * kernel.load_bytes <= half;
+  shared_bytes = march ? marching : 4 * kernel.load_bytes
+      + (keep_weights ? kept : 4 * weight_bytes);
   if (shared_bytes > (size_t) most)
     throw Error (ND_ERROR_SETTINGS, "The GPU has too little shared memory for "
         "method=tensor with that filter: use method=auto, direct or fft");
@@ -492,7 +494,7 @@ Tensor::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 int
 tensor_weight_bytes (const TensorKernel &k)
 {
-  return k.pieces * (k.window * k.unit / 16)
+  return tensor_sets (k) * (k.window * k.unit / 16)
       * (k.ky + 2 * (tensor_rows_together (k.unit) - 1)) * k.columns * 128;
 }
 

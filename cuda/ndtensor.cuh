@@ -81,17 +81,24 @@ struct TensorKernel
                                  * a plane - 1 at most */
   int unit;                     /* bytes of a sample */
   int columns;                  /* pieces of coefficients side by side */
-  int pieces;                   /* of samples, and sets of coefficients */
+  int pieces;                   /* of samples */
   int load_bytes;               /* of a tile, all pieces */
 };
 
 /* Kernels for planes of @ky rows, odd, and a @window of 16 or 32 samples. Bytes
  * (@unit 1): 1 to 3 columns of 1 piece, 2 to 4 of 2. Halves (2): 1 column of 1
- * or 2 pieces. */
+ * piece, 2 of 2. */
 TensorKernel find_wgmma_kernel (int unit, int window, int ky, int columns,
     int pieces);
 TensorKernel find_mma_kernel (int unit, int window, int ky, int columns,
     int pieces);
+
+/* Sets of coefficients that a kernel multiplies. */
+inline int
+tensor_sets (const TensorKernel &kernel)
+{
+  return kernel.unit == 1 ? kernel.pieces : 1;
+}
 
 /* Bytes of the coefficients of one plane: sets, each of window * unit / 16
  * matrices, of rows (zeros before and behind, one less than go together), of

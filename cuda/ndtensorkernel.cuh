@@ -27,19 +27,10 @@ struct TensorShape
   static constexpr int PIECES = PIECES_;
   static constexpr int UNIT = FLOAT ? 2 : 1;
 
-  /* What is multiplied: pieces of samples by sets of coefficients. Of high and
-   * low fp16 all but low by low. */
-  static constexpr int N_FACTORS = FLOAT && PIECES == 2 ? 3 : PIECES;
-  __device__ static constexpr int
-  piece (int factor)
-  {
-    return factor % PIECES;
-  }
-  __device__ static constexpr int
-  set (int factor)
-  {
-    return FLOAT ? factor / 2 : factor;
-  }
+  /* Low fp16 samples are multiplied by high coefficients only, and have sums of
+   * their own; other pieces have sets of coefficients and share the sums. */
+  static constexpr bool LOW = FLOAT && PIECES == 2;
+  static constexpr int SETS = FLOAT ? 1 : PIECES;
 
   /* Matrices of 16 bytes along a window. A product takes two: of fp16, two
    * side by side; of bytes, both of a wide window, or those of two rows. */
@@ -60,7 +51,11 @@ struct TensorShape
   static constexpr int TOGETHER = tensor_rows_together (UNIT);
   static constexpr int PARTS = TENSOR_ROWS / TOGETHER;
   static constexpr int PART_SUMS = TOGETHER * COLUMNS * 4;
-  using Sums = Sum[PARTS][PART_SUMS];
+  struct Sums
+  {
+    Sum part[PARTS][PART_SUMS];
+    Sum low[PARTS][LOW ? TOGETHER * 4 : 1];
+  };
 
   /* Whether part @i takes row @j, or of two rows one. */
   __host__ __device__ static constexpr bool
@@ -104,23 +99,13 @@ struct TensorShape
   }
 };
 
-/* The samples of rows J and following of a tile, as a warp of the four holds
- * them for a product: its two groups. */
-template <typename S> __device__ __forceinline__ uint32_t
-tensor_lane (uint32_t tile)
-{
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-
-  return tile + TENSOR_ROWS * (2 * warp + (lane / 8 & 1)) * S::PITCH
-      + lane / 16 * S::LEADING + lane % 8 * 16;
-}
-
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 /* Product K of row J, by all parts that take it. The first one of all puts its
- * sums in the place of others unless @keep. */
-template <typename S, int J, int K> __device__ __forceinline__ void
-wgmma_row (typename S::Sums &sum, const uint32_t (&samples)[4],
+ * sums in the place of others unless @keep. N: of columns that begin with every
+ * 16 N / TOGETHER. */
+template <typename S, int J, int K, int SIZE> __device__ __forceinline__ void
+wgmma_row (typename S::Sum (&sum)[S::PARTS][SIZE], uint64_t tile,
     uint64_t weights, bool keep)
 {
 #pragma unroll
@@ -129,78 +114,62 @@ wgmma_row (typename S::Sums &sum, const uint32_t (&samples)[4],
         || !S::takes (i, J - S::STEP, S::KY));
 
     if (S::takes (i, J, S::KY))
-      Wgmma<typename S::Sum, 2 * S::PART_SUMS>::add (sum[i], samples, weights
-          + (K * 2 * S::matrix_bytes (S::KY)
+      Wgmma<typename S::Sum, 2 * SIZE>::add (sum[i], tile + (J * S::PITCH
+              + K * 32) / 16, weights + (K * 2 * S::matrix_bytes (S::KY)
               + S::row_bytes (S::first_row (i, J))) / 16, keep || !first);
   }
 }
 
-template <typename S, int J, int... K> __device__ __forceinline__ void
-wgmma_products (typename S::Sums &sum,
-    const uint32_t (&samples)[S::PRODUCTS][4], uint64_t weights, bool keep,
-    std::integer_sequence<int, K...>)
+template <typename S, int SIZE, int... I> __device__ __forceinline__ void
+wgmma_rows (typename S::Sum (&sum)[S::PARTS][SIZE], uint64_t tile,
+    uint64_t weights, bool keep, std::integer_sequence<int, I...>)
 {
-  (wgmma_row<S, J, K> (sum, samples[K], weights, keep), ...);
+  (wgmma_row<S, I / S::PRODUCTS * S::STEP, I % S::PRODUCTS> (sum, tile,
+          weights, keep), ...);
 }
 
-template <typename S, int FIRST, int N, int... I>
-__device__ __forceinline__ void
-wgmma_rows (typename S::Sums &sum,
-    const uint32_t (&samples)[N][S::PRODUCTS][4], uint64_t weights, bool keep,
-    std::integer_sequence<int, I...>)
+/* All products of a plane are begun. */
+template <typename S> __device__ __forceinline__ void
+wgmma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, bool keep)
 {
-  (wgmma_products<S, (FIRST + I) * S::STEP> (sum, samples[I], weights, keep,
-          std::make_integer_sequence<int, S::PRODUCTS> ()), ...);
-}
-
-/* Rows are taken a few at a time: their samples stay in registers until the
- * products are done. Meanwhile the first time @aside () is called. */
-template <typename S, int FIRST, typename F> __device__ __forceinline__ void
-wgmma_plane (typename S::Sums &sum, uint32_t tile, uint64_t weights, bool keep,
-    F aside)
-{
-  constexpr int LEFT = (TENSOR_ROWS + S::KY - 1) / S::STEP - FIRST;
-  constexpr int N = LEFT < 9 ? LEFT : 8;
-
-  if constexpr (N > 0) {
-    uint32_t samples[N][S::PRODUCTS][4];
+  constexpr auto ROWS = std::make_integer_sequence<int, S::PRODUCTS
+      * ((TENSOR_ROWS + S::KY - 1) / S::STEP)> ();
+  const uint64_t a = matrix_descriptor (tile + threadIdx.x / 128
+      * (TENSOR_HEIGHT / 2 * S::PITCH), S::LEADING, TENSOR_ROWS * S::PITCH);
 
 #pragma unroll
-    for (int i = 0; i < N; i++) {
-#pragma unroll
-      for (int k = 0; k < S::PRODUCTS; k++)
-        load_matrices (samples[i][k], tile + (FIRST + i) * S::STEP * S::PITCH
-            + k * 32);
-    }
-    wgmma_begin ();
-    wgmma_rows<S, FIRST> (sum, samples, weights, keep,
-        std::make_integer_sequence<int, N> ());
-    wgmma_commit ();
-    if (FIRST == 0)
-      aside ();
-    wgmma_wait<0> ();
-    wgmma_plane<S, FIRST + N> (sum, tile, weights, keep, aside);
-  }
+  for (int set = 0; set < S::SETS; set++)
+    wgmma_rows<S> (sum.part, a + set * S::tile_bytes (S::KY) / 16,
+        matrix_descriptor (weights + set * S::set_bytes (S::KY),
+            S::weight_leading (S::KY), 128), keep || set > 0, ROWS);
+  if constexpr (S::LOW)
+    wgmma_rows<S> (sum.low, a + S::tile_bytes (S::KY) / 16,
+        matrix_descriptor (weights, S::weight_leading (S::KY),
+            S::COLUMNS * 128), keep, ROWS);
 }
 
 #endif
 
 #if __CUDA_ARCH__ >= 800
 
-template <typename S> __device__ __forceinline__ void
-mma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, int ky,
-    bool keep)
+/* The same by mma, for a piece of samples: of a thread's sums SIZE of each
+ * part, columns @stride bytes apart. */
+template <typename S, int SIZE> __device__ __forceinline__ void
+mma_piece (typename S::Sum (&sum)[S::PARTS][SIZE], uint32_t tile,
+    uint32_t weights, int stride, int ky, bool keep)
 {
-  const int lane = threadIdx.x % 32;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int rows = TENSOR_ROWS + ky - 1;
-  const uint32_t b = weights + lane / 16 * 128
+  const uint32_t a = tile + TENSOR_ROWS * (2 * warp + (lane / 8 & 1))
+      * S::PITCH + lane / 16 * S::LEADING + lane % 8 * 16;
+  const uint32_t b = weights + lane / 16 * stride
       + (lane / 8 & 1) * S::weight_leading (ky) + lane % 8 * 16;
 
   if (!keep) {
 #pragma unroll
     for (int i = 0; i < S::PARTS; i++) {
 #pragma unroll
-      for (int k = 0; k < S::PART_SUMS; k++)
+      for (int k = 0; k < SIZE; k++)
         sum[i][k] = 0;
     }
   }
@@ -210,23 +179,36 @@ mma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, int ky,
     for (int k = 0; k < S::PRODUCTS; k++) {
       uint32_t samples[4];
 
-      load_matrices (samples, tile + j * S::PITCH + k * 32);
+      load_matrices (samples, a + j * S::PITCH + k * 32);
 #pragma unroll
       for (int i = 0; i < S::PARTS; i++) {
         if (!S::takes (i, j, ky))
           continue;
 #pragma unroll
-        for (int c = 0; c < S::PART_SUMS; c += 8) {
+        for (int c = 0; c < SIZE; c += 8) {
           uint32_t w[4];
 
-          load_matrices (w, b + S::row_bytes (S::first_row (i, j)) + c * 32
-              + k * 2 * S::matrix_bytes (ky));
+          load_matrices (w, b + S::row_bytes (S::first_row (i, j))
+              + c / 4 * stride + k * 2 * S::matrix_bytes (ky));
           multiply_add (sum[i] + c, samples, w[0], w[1]);
           multiply_add (sum[i] + c + 4, samples, w[2], w[3]);
         }
       }
     }
   }
+}
+
+template <typename S> __device__ __forceinline__ void
+mma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, int ky,
+    bool keep)
+{
+#pragma unroll
+  for (int set = 0; set < S::SETS; set++)
+    mma_piece<S> (sum.part, tile + set * S::tile_bytes (ky), weights
+        + set * S::set_bytes (ky), 128, ky, keep || set > 0);
+  if constexpr (S::LOW)
+    mma_piece<S> (sum.low, tile + S::tile_bytes (ky), weights,
+        S::COLUMNS * 128, ky, keep);
 }
 
 #endif
@@ -260,7 +242,7 @@ template <typename S> __device__ __forceinline__ float
 tensor_response (const TensorArguments &a, const typename S::Sum *sum)
 {
   if constexpr (S::FLOAT) {
-    return sum[0] * a.scale;
+    return 0;
   } else {
     int piece[S::COLUMNS];
 
@@ -298,14 +280,19 @@ tensor_response (const TensorArguments &a, const typename S::Sum *sum)
 /* The matrix units do not round what they sum but cut it off, to one side: each
  * plane's sums are taken from them, as is each volume's scale. */
 template <typename S> __device__ __forceinline__ void
-add_plane (typename S::Sums &total,
-    typename S::Sums &sum, float scale)
+add_plane (const typename S::Sums &sum, float scale,
+    float (&response)[2][TENSOR_ROWS][2])
 {
 #pragma unroll
-  for (int i = 0; i < S::PARTS; i++) {
-#pragma unroll
-    for (int k = 0; k < S::PART_SUMS; k++)
-      total[i][k] += sum[i][k] * scale;
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++) {
+    const int half = i / 2 / TENSOR_ROWS, r = i / 2 % TENSOR_ROWS;
+    const int n = TENSOR_ROWS - 1 - r, at = 2 * half + i % 2;
+    float plane = 0;
+
+    if (S::LOW)
+      plane = sum.low[0][4 * n + at] + sum.part[0][8 * n + 4 + at];
+    plane += sum.part[0][4 * S::COLUMNS * n + at];
+    response[half][r][i % 2] = fmaf (plane, scale, response[half][r][i % 2]);
   }
 }
 
@@ -365,6 +352,14 @@ struct TensorPlace
 {
   int x, y, z;                  /* of the group's first row */
 };
+
+__device__ __forceinline__ void
+clear (float (&response)[2][TENSOR_ROWS][2])
+{
+#pragma unroll
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++)
+    response[i / 2 / TENSOR_ROWS][i / 2 % TENSOR_ROWS][i % 2] = 0;
+}
 
 template <typename T, typename F> __device__ __forceinline__ void
 store_pairs (const TensorArguments &a,
@@ -441,7 +436,7 @@ public:
     : a (a), slots (slots), ky (ky),
       bytes (S::PIECES * S::tile_bytes (ky)
           + (a.keep_weights ? 0 : a.weight_bytes)),
-      window (a.march ? a.n_planes : 1), n (window + 2)
+      window (a.march ? a.n_planes : 1), n (window + (a.march ? 2 : 3))
   {
     const int y = threadIdx.x / PER_ROW, at = threadIdx.x % PER_ROW;
 
@@ -535,39 +530,32 @@ private:
 
 #endif
 
-template <typename S, bool WGMMA, typename F> __device__ __forceinline__ void
-tensor_multiply (typename S::Sums &sum, uint32_t tile, uint32_t weights,
-    int ky, bool keep, F aside)
-{
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  if constexpr (WGMMA) {
-    wgmma_plane<S, 0> (sum, tensor_lane<S> (tile), matrix_descriptor (weights,
-            S::weight_leading (S::KY), 128), keep, aside);
-    return;
-  }
-#endif
-#if __CUDA_ARCH__ >= 800
-  if constexpr (!WGMMA) {
-    aside ();
-    mma_plane<S> (sum, tensor_lane<S> (tile), weights, ky, keep);
-  }
-#endif
-}
-
-/* The responses that a thread's sums are. */
+/* The responses that a thread's sums of integers are. */
 template <typename S> __device__ __forceinline__ void
-tensor_responses (const TensorArguments &a, const typename S::Sums &sum,
-    const TensorPlace &at, float (&response)[2][TENSOR_ROWS][2])
+integer_responses (const TensorArguments &a, const typename S::Sums &sum,
+    float (&response)[2][TENSOR_ROWS][2])
 {
 #pragma unroll
   for (int i = 0; i < 4 * TENSOR_ROWS; i++) {
     const int half = i / 2 / TENSOR_ROWS, r = i / 2 % TENSOR_ROWS;
     const int n = TENSOR_ROWS - 1 - r;
-    float &value = response[half][r][i % 2];
 
-    value = tensor_response<S> (a, sum[n / S::TOGETHER] + n % S::TOGETHER
-        * S::COLUMNS * 4 + 2 * half + i % 2);
-    if (S::FLOAT && !isfinite (value) && at.x + i % 2 < a.size[0]
+    response[half][r][i % 2] = tensor_response<S> (a,
+        sum.part[n / S::TOGETHER] + n % S::TOGETHER * S::COLUMNS * 4
+            + 2 * half + i % 2);
+  }
+}
+
+template <typename S> __device__ __forceinline__ void
+float_responses (const TensorArguments &a, const TensorPlace &at,
+    float (&response)[2][TENSOR_ROWS][2])
+{
+#pragma unroll
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++) {
+    float &value = response[i / 2 / TENSOR_ROWS][i / 2 % TENSOR_ROWS][i % 2];
+
+    value *= a.scale;
+    if (!isfinite (value) && at.x + i % 2 < a.size[0]
         && at.y + i / 2 < a.size[1])
       value = response_by_taps<S::PIECES> (a, at.x + i % 2, at.y + i / 2,
           at.z);
@@ -600,8 +588,6 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
     }
 #pragma unroll 1
     for (int o = 0; o < item.length; o++) {
-      typename S::Sums total = {};
-
 #pragma unroll 1
       for (int p = 0; p < a.n_planes; p++) {
         /* While a block marches one plane is new, the last one. */
@@ -609,28 +595,43 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
 
         if (last || (o == 0 && p == 0)) {
           copies_wait<1> ();
-          /* Of what was copied wgmma itself reads the coefficients. */
-          if (WGMMA && (base == 0 || !a.keep_weights))
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+          if (WGMMA) {
+            wgmma_wait<1> ();
             show_to_wgmma ();
+          }
+#endif
           __syncthreads ();
         }
         const uint32_t tile = ring.address (slot + (a.march ? p : 0));
         const uint32_t weights = a.keep_weights ? kept_weights
             + p * a.weight_bytes : tile + S::PIECES * S::tile_bytes (ky);
+        const bool keep = p > 0 && !S::FLOAT;
 
-#pragma unroll
-        for (int i = 0; i < S::N_FACTORS; i++)
-          tensor_multiply<S, WGMMA> (sum, tile + S::piece (i)
-              * S::tile_bytes (ky), weights + S::set (i) * S::set_bytes (ky),
-              ky, i > 0 || (p > 0 && !S::FLOAT), [&] {
-            if (i == 0 && last)
-              ring.copy_until (base + ring.window + 2);
-            if (i == 0 && p == 0 && at.x >= 0)
-              store_responses (a, response, at);
-          });
-        if (S::FLOAT)
-          add_plane<S> (total, sum, a.slot_scales[a.slots[a.planes[p].slot]
-                  * a.scale_step]);
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+        if constexpr (WGMMA) {
+          wgmma_begin ();
+          wgmma_plane<S> (sum, tile, weights, keep);
+          wgmma_commit ();
+        }
+#endif
+        /* Beside the products. */
+        if (last)
+          ring.copy_until (base + ring.window + 2);
+        if (p == 0 && at.x >= 0)
+          store_responses (a, response, at);
+        if (!WGMMA)
+          mma_plane<S> (sum, tile, weights, ky, keep);
+        if (S::FLOAT) {
+          if (p == 0)
+            clear (response);
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+          if (WGMMA)
+            wgmma_wait<0> ();
+#endif
+          add_plane<S> (sum, a.slot_scales[a.slots[a.planes[p].slot]
+                  * a.scale_step], response);
+        }
         if (!a.march) {
           base++;
           slot = slot + 1 == ring.n ? 0 : slot + 1;
@@ -638,7 +639,14 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
       }
       at = TensorPlace { item.x0 + lane / 4 * 8 + lane % 4 * 2,
         item.y0 + TENSOR_ROWS * 2 * warp, item.z0 + o };
-      tensor_responses<S> (a, S::FLOAT ? total : sum, at, response);
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+      if (WGMMA)
+        wgmma_wait<0> ();
+#endif
+      if constexpr (S::FLOAT)
+        float_responses<S> (a, at, response);
+      else
+        integer_responses<S> (a, sum, response);
       if (a.march) {
         base++;
         slot = slot + 1 == ring.n ? 0 : slot + 1;

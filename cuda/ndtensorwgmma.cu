@@ -32,8 +32,8 @@ find (int unit, int columns, int pieces)
       return kernel<TensorShape<int, KY, WINDOW, 4, 2>> ();
     case 211:
       return kernel<TensorShape<float, KY, WINDOW, 1, 1>> ();
-    case 221:
-      return kernel<TensorShape<float, KY, WINDOW, 1, 2>> ();
+    case 222:
+      return kernel<TensorShape<float, KY, WINDOW, 2, 2>> ();
     default:
       return TensorKernel {};
   }
