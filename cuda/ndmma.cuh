@@ -116,8 +116,10 @@ wgmma_wait ()
       : "memory");
 }
 
-/* Wgmma<T, N>::add: 64 rows of 32 bytes by 32 bytes of N columns. Of the rows a
- * thread holds what load_matrices() gives, of each 8 columns of sums four. */
+/* Wgmma<T, N>::add: 64 rows of 32 bytes by 32 bytes of N columns, both in shared
+ * memory, added to the sums, or where not @keep put in their place. Warp w of
+ * four has rows 16 w and following; of 8 columns a thread holds four sums: two
+ * side by side in row lane / 4, and 8 rows further. */
 template <typename T, int N> struct Wgmma;
 
 #define ND_FOUR(C, i) C (d[i]), C (d[i + 1]), C (d[i + 2]), C (d[i + 3])
@@ -129,10 +131,6 @@ template <typename T, int N> struct Wgmma;
 #define ND_LIST_24 ND_LIST_20 ",%20,%21,%22,%23"
 #define ND_LIST_28 ND_LIST_24 ",%24,%25,%26,%27"
 #define ND_LIST_32 ND_LIST_28 ",%28,%29,%30,%31"
-#define ND_LIST_36 ND_LIST_32 ",%32,%33,%34,%35"
-#define ND_LIST_40 ND_LIST_36 ",%36,%37,%38,%39"
-#define ND_LIST_44 ND_LIST_40 ",%40,%41,%42,%43"
-#define ND_LIST_48 ND_LIST_44 ",%44,%45,%46,%47"
 #define ND_SUMS_4(C) ND_FOUR (C, 0)
 #define ND_SUMS_8(C) ND_SUMS_4 (C), ND_FOUR (C, 4)
 #define ND_SUMS_12(C) ND_SUMS_8 (C), ND_FOUR (C, 8)
@@ -141,37 +139,30 @@ template <typename T, int N> struct Wgmma;
 #define ND_SUMS_24(C) ND_SUMS_20 (C), ND_FOUR (C, 20)
 #define ND_SUMS_28(C) ND_SUMS_24 (C), ND_FOUR (C, 24)
 #define ND_SUMS_32(C) ND_SUMS_28 (C), ND_FOUR (C, 28)
-#define ND_SUMS_36(C) ND_SUMS_32 (C), ND_FOUR (C, 32)
-#define ND_SUMS_40(C) ND_SUMS_36 (C), ND_FOUR (C, 36)
-#define ND_SUMS_44(C) ND_SUMS_40 (C), ND_FOUR (C, 40)
-#define ND_SUMS_48(C) ND_SUMS_44 (C), ND_FOUR (C, 44)
 
-#define ND_WGMMA(N, SUMS, A0, A1, A2, A3, B, TYPE, C, SHAPE, SCALES) \
+#define ND_WGMMA(N, SUMS, A, B, K, TYPE, C, SHAPE, SCALES) \
   template <> struct Wgmma<TYPE, N> \
   { \
     static __device__ __forceinline__ void \
-    add (TYPE (&d)[SUMS], const uint32_t (&a)[4], uint64_t b) \
+    add (TYPE (&d)[SUMS], uint64_t a, uint64_t b, int keep) \
     { \
-      asm volatile ("{\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\n" \
+      asm volatile ("{\n.reg .pred p;\nsetp.ne.b32 p, %" #K ", 0;\n" \
           "wgmma.mma_async.sync.aligned.m64n" #N SHAPE " {" \
-          ND_LIST_##SUMS "}, {%" #A0 ",%" #A1 ",%" #A2 ",%" #A3 "}, %" #B \
-          ", p" SCALES ";\n}" \
-          : ND_SUMS_##SUMS (C) \
-          : "r" (a[0]), "r" (a[1]), "r" (a[2]), "r" (a[3]), "l" (b)); \
+          ND_LIST_##SUMS "}, %" #A ", %" #B ", p" SCALES ";\n}" \
+          : ND_SUMS_##SUMS (C) : "l" (a), "l" (b), "r" (keep)); \
     } \
   };
-#define ND_WGMMA_INT(N, SUMS, A0, A1, A2, A3, B) \
-  ND_WGMMA (N, SUMS, A0, A1, A2, A3, B, int, "+r", "k32.s32.u8.s8", "")
-#define ND_WGMMA_FLOAT(N, SUMS, A0, A1, A2, A3, B) \
-  ND_WGMMA (N, SUMS, A0, A1, A2, A3, B, float, "+f", "k16.f32.f16.f16", \
-      ", 1, 1, 0")
+#define ND_WGMMA_INT(N, SUMS, A, B, K) \
+  ND_WGMMA (N, SUMS, A, B, K, int, "+r", "k32.s32.u8.s8", "")
+#define ND_WGMMA_FLOAT(N, SUMS, A, B, K) \
+  ND_WGMMA (N, SUMS, A, B, K, float, "+f", "k16.f32.f16.f16", ", 1, 1, 0, 0")
 
-ND_WGMMA_INT (16, 8, 8, 9, 10, 11, 12)
-ND_WGMMA_INT (32, 16, 16, 17, 18, 19, 20)
-ND_WGMMA_INT (48, 24, 24, 25, 26, 27, 28)
-ND_WGMMA_INT (96, 48, 48, 49, 50, 51, 52)
-ND_WGMMA_FLOAT (16, 8, 8, 9, 10, 11, 12)
-ND_WGMMA_FLOAT (32, 16, 16, 17, 18, 19, 20)
+ND_WGMMA_INT (16, 8, 8, 9, 10)
+ND_WGMMA_INT (32, 16, 16, 17, 18)
+ND_WGMMA_INT (48, 24, 24, 25, 26)
+ND_WGMMA_INT (64, 32, 32, 33, 34)
+ND_WGMMA_FLOAT (32, 16, 16, 17, 18)
+ND_WGMMA_FLOAT (64, 32, 32, 33, 34)
 
 #undef ND_FOUR
 

@@ -113,11 +113,12 @@ job_form (const NdJob &job, int *offset)
     return TENSOR_HALVES;
   if (job.in_type == ND_UINT8 && v >= 0 && v <= 255)
     return TENSOR_BYTES;
-  if (job.in_type != ND_INT16 && v >= 0 && v <= 65535)
+  if (job.in_type == ND_UINT16 && v >= 0 && v <= 65535)
     return TENSOR_WORDS;
+  if (job.in_type != ND_INT16 || v < -32768 || v > 32767)
+    return TENSOR_HALVES;
   *offset = 32768;
-  return job.in_type != ND_UINT16 && v >= -32768 && v <= 32767
-      ? TENSOR_WORDS : TENSOR_HALVES;
+  return TENSOR_WORDS;
 }
 
 } // namespace
@@ -146,11 +147,11 @@ private:
   TensorKernel kernel;
   int x, y, shift;              /* of its box in the padded volume; of its
                                  * first column behind x */
-  bool march;
+  bool march, keep_weights;
   size_t shared_bytes;
   int blocks, length;
   int coefficient_row;
-  int start[3] = {};
+  int start[4] = {};
   float scale;
   Memory<TensorPlane> planes;
   Memory<unsigned char> weights;
@@ -172,18 +173,18 @@ TensorFilter::TensorFilter (const NdJob &job, const NdFilter *f,
   if (form == TENSOR_BYTES)
     columns = pieces.bytes;
   else if (form == TENSOR_WORDS)
-    columns = pieces.exact && pieces.bytes < 3 ? pieces.bytes + 1
-        : pieces.bytes;
+    columns = pieces.bytes + 1;
   if (form == TENSOR_WORDS || (form == TENSOR_HALVES
           && job.accuracy == ND_ACCURACY_SINGLE))
     n_pieces = 2;
+  if (form == TENSOR_HALVES)
+    columns = n_pieces;
   kernel = (wgmma ? find_wgmma_kernel : find_mma_kernel) (form == TENSOR_HALVES
       ? 2 : 1, shift + f->size[0] + 7 <= 16 ? 16 : 32, ky, columns, n_pieces);
   if (!kernel.function)
     throw Error (ND_ERROR_FAILED, "no kernel of method tensor for that "
         "filter");
-  scale = ldexp (1, pieces.exponent + (form == TENSOR_WORDS
-          && columns == pieces.bytes ? 8 : 0));
+  scale = ldexp (1, pieces.exponent);
   pack (f, pieces, form, offset, low[2] - reach.low[2],
       low[3] - reach.low[3]);
   march = f->size[3] == 1;
@@ -198,7 +199,7 @@ TensorFilter::coefficient (const Pieces &p, const NdFilter *f, int set,
   if (p.bytes == 0) {
     const double w = ldexp (f->coefficients[at], -p.exponent);
     const __half high = __float2half_rn ((float) w);
-    const __half value = set == 0 ? high
+    const __half value = column == 0 ? high
         : __float2half_rn ((float) (w - __half2float (high)));
 
     memcpy (to, &value, sizeof (value));
@@ -218,6 +219,7 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
     int offset, int first_z, int first_slot)
 {
   const int unit = kernel.unit, samples = 16 / unit;
+  const int zeros = tensor_rows_together (unit) - 1;
   const int bytes = tensor_weight_bytes (kernel);
   const int nx = f->size[0], ny = f->size[1];
   const size_t plane_taps = (size_t) nx * ny;
@@ -239,9 +241,9 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
     packed.resize (packed.size () + bytes);
     unsigned char *to = packed.data () + packed.size () - bytes;
 
-    for (int set = 0; set < kernel.pieces; set++)
+    for (int set = 0; set < tensor_sets (kernel); set++)
       for (int m = 0; m < kernel.window / samples; m++)
-        for (int d = -1; d <= kernel.ky; d++)
+        for (int d = -zeros; d < kernel.ky + zeros; d++)
           for (int column = 0; column < kernel.columns; column++)
             for (int c = 0; c < 8; c++)
               for (int k = 0; k < samples; k++, to += unit) {
@@ -268,7 +270,7 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
   coefficients.upload (values.data (), values.size ());
 }
 
-/* Planes stay in shared memory for the next output plane where two blocks find
+/* Planes, or at least coefficients, stay in shared memory where two blocks find
  * room on a multiprocessor, so that one computes while another waits. Volumes
  * are cut along z such that all multiprocessors have as much to do. */
 void
@@ -276,8 +278,8 @@ TensorFilter::choose_launch (const NdJob &job)
 {
   const size_t weight_bytes = tensor_weight_bytes (kernel);
   const size_t plane_count = planes.count ();
-  const size_t marching = plane_count * weight_bytes
-      + (plane_count + 2) * kernel.load_bytes;
+  const size_t kept = plane_count * weight_bytes;
+  const size_t marching = kept + (plane_count + 2) * kernel.load_bytes;
   int device, processors, room, most, resident;
   size_t best = SIZE_MAX;
 
@@ -288,13 +290,17 @@ TensorFilter::choose_launch (const NdJob &job)
           cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
   ND_CUDA (cudaDeviceGetAttribute (&most,
           cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  march = march && marching <= (size_t) room / 2 - 1024;
-  shared_bytes = march ? marching : 3 * (kernel.load_bytes + weight_bytes);
+  const size_t half = getenv ("NDT_FULL") ? (size_t) most : room / 2 - 1024;
+
+  march = march && marching <= half;
+  keep_weights = march || kept + 4 * kernel.load_bytes <= half;
+  shared_bytes = march ? marching : 4 * kernel.load_bytes
+      + (keep_weights ? kept : 4 * weight_bytes);
   if (shared_bytes > (size_t) most)
     throw Error (ND_ERROR_SETTINGS, "The GPU has too little shared memory for "
         "method=tensor with that filter: use method=auto, direct or fft");
   ND_CUDA (cudaFuncSetAttribute (kernel.function,
-          cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+          cudaFuncAttributeMaxDynamicSharedMemorySize, most));
   ND_CUDA (cudaOccupancyMaxActiveBlocksPerMultiprocessor (&resident,
           kernel.function, TENSOR_THREADS, shared_bytes));
 
@@ -324,6 +330,7 @@ TensorFilter::run (TensorArguments a, cudaStream_t stream) const
   a.planes = planes.get ();
   a.n_planes = planes.count ();
   a.march = march;
+  a.keep_weights = keep_weights;
   a.weights = weights.get ();
   a.weight_bytes = tensor_weight_bytes (kernel);
   a.ky = kernel.ky;
@@ -405,9 +412,10 @@ Tensor::Tensor (const NdJob &job, cudaStream_t stream)
         "capability 8.0 (Ampere) or later: use method=auto, direct or fft");
   for (int a = 0; a < 3; a++)
     size[a] = job.shape.size[a] + reach.high[a] - reach.low[a];
-  /* Tiles begin at multiples of 64 and are copied whole: windows reach up to 32
-   * samples behind a tile, rows 2 more than the filter's. */
-  row = (size[0] + TENSOR_WIDTH + 32 + 31) / 32 * 32 * unit;
+  /* Tiles are copied whole: windows begin at the filter's multiple of 8 and
+   * reach up to 24 samples behind a tile, rows 2 behind the filter's. */
+  row = ((job.shape.size[0] + TENSOR_WIDTH - 1) / TENSOR_WIDTH * TENSOR_WIDTH
+      + (size[0] - job.shape.size[0]) / 16 * 16 + 32) * unit;
   slice = multiply (row, size[1]);
   piece = multiply (slice, size[2]) + row * (TENSOR_HEIGHT + 4);
   volume = multiply (piece, pieces);
@@ -447,11 +455,11 @@ Tensor::push (unsigned slot, const NdSamples *samples)
 }
 
 bool
-stored_in_twos (const Store &s)
+stored_in_twos (const Store &s, size_t width)
 {
   const size_t bytes = nd_sample_size ((NdSampleType) s.type);
 
-  return s.sample == bytes
+  return !s.scaled && s.sample == bytes && width % 2 == 0
       && ((size_t) s.out | s.row | s.slice) % (2 * bytes) == 0;
 }
 
@@ -475,7 +483,7 @@ Tensor::respond (const int *slots, const NdScale &scale, const NdSamples &out)
     a.scale_step = components;
     for (unsigned k = 0; k < filters.size (); k++) {
       a.store = make_store (out, job.out_type, scale, c, k);
-      a.paired = stored_in_twos (a.store);
+      a.paired = stored_in_twos (a.store, a.size[0]);
       filters[k].run (a, stream);
     }
   }
@@ -486,7 +494,8 @@ Tensor::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 int
 tensor_weight_bytes (const TensorKernel &k)
 {
-  return k.pieces * (k.window * k.unit / 16) * (k.ky + 2) * k.columns * 128;
+  return tensor_sets (k) * (k.window * k.unit / 16)
+      * (k.ky + 2 * (tensor_rows_together (k.unit) - 1)) * k.columns * 128;
 }
 
 void
@@ -537,7 +546,7 @@ tensor_cost (const NdJob &job)
     else
       each = make_pieces (f, form, job.accuracy).bytes * wide
           * (form == TENSOR_WORDS ? 2 : 1);
-    products += tiles * f->size[2] * f->size[3] * TENSOR_ROWS / 2
+    products += tiles * f->size[2] * f->size[3] * TENSOR_HEIGHT / 16
         * ((f->size[1] | 1) + 1) / 2 * each;
   }
   return products / PRODUCT_RATE + samples * (form == TENSOR_HALVES ? 12

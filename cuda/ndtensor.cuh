@@ -1,7 +1,7 @@
 /* Filtering by matrix products: what the method, the kernels and the
  * conversion into their form share.
  *
- * A product has 64 rows: 8 blocks of 8 outputs side by side, in 8 groups of 8
+ * A product has 64 rows: 8 blocks of 8 outputs side by side, in 8 groups of 4
  * rows of the volume. Along its sum lie the samples that a block needs (8 plus
  * the filter's width), along its columns the 8 outputs of a block, for each
  * piece of the coefficients and each row of a group: the filter's x axis as
@@ -25,9 +25,17 @@ namespace nd
 {
 
 constexpr int TENSOR_WIDTH = 64;        /* outputs of a tile */
-constexpr int TENSOR_ROWS = 8;          /* of outputs in the columns */
-constexpr int TENSOR_HEIGHT = 8 * TENSOR_ROWS;
-constexpr int TENSOR_THREADS = 128;
+constexpr int TENSOR_ROWS = 4;          /* of outputs in a group */
+constexpr int TENSOR_HEIGHT = 64;
+constexpr int TENSOR_THREADS = 256;     /* for two products at once */
+
+/* Rows of outputs in the columns of one product, by the bytes of a sample: as
+ * few as keep the matrix units busy. */
+__host__ __device__ constexpr int
+tensor_rows_together (int unit)
+{
+  return unit == 2 ? 4 : 2;
+}
 
 /* One plane of the filter's box: volume of the window and offset in z. */
 struct TensorPlane
@@ -46,20 +54,22 @@ struct TensorArguments
   int n_planes;
   bool march;                   /* planes are neighbours in z, kept for the
                                  * next output plane */
+  bool keep_weights;            /* of all planes in shared memory */
   const unsigned char *weights; /* for each plane, as the kernel reads them */
   int weight_bytes;             /* of a plane */
   int ky;                       /* rows of a plane, odd */
   int x, y;                     /* padded samples before the box */
   int size[3];
   int length;                   /* output planes in z of one item of work */
-  int start[3];                 /* of the sums, integers */
+  int start[4];                 /* of the sums, integers */
   float scale;                  /* of the sums */
   const float *slot_scales;     /* of halves, one each scale_step */
   int scale_step;
   const float *coefficients;    /* of halves: [plane][ky][coefficient_row] from
                                  * x on, in the order of samples */
   int coefficient_row;
-  bool paired;                  /* outputs can be stored two at a time */
+  bool paired;                  /* outputs are stored two at a time, as they
+                                 * are */
   Store store;
 };
 
@@ -71,21 +81,28 @@ struct TensorKernel
                                  * a plane - 1 at most */
   int unit;                     /* bytes of a sample */
   int columns;                  /* pieces of coefficients side by side */
-  int pieces;                   /* of samples, and sets of coefficients */
+  int pieces;                   /* of samples */
   int load_bytes;               /* of a tile, all pieces */
 };
 
 /* Kernels for planes of @ky rows, odd, and a @window of 16 or 32 samples. Bytes
- * (@unit 1): 1 to 3 columns of 1 piece, 2 or 3 of 2. Halves (2): 1 column of 1
- * or 2 pieces. */
+ * (@unit 1): 1 to 3 columns of 1 piece, 2 to 4 of 2. Halves (2): 1 column of 1
+ * piece, 2 of 2. */
 TensorKernel find_wgmma_kernel (int unit, int window, int ky, int columns,
     int pieces);
 TensorKernel find_mma_kernel (int unit, int window, int ky, int columns,
     int pieces);
 
-/* Coefficients of one plane for a kernel: sets, each of window * unit / 16
- * matrices, of rows -1 to ky, of columns, of 8 outputs, of 16 bytes along the
- * window. @value gives those of a set, column, row, and x. */
+/* Sets of coefficients that a kernel multiplies. */
+inline int
+tensor_sets (const TensorKernel &kernel)
+{
+  return kernel.unit == 1 ? kernel.pieces : 1;
+}
+
+/* Bytes of the coefficients of one plane: sets, each of window * unit / 16
+ * matrices, of rows (zeros before and behind, one less than go together), of
+ * columns, of 8 outputs, of 16 bytes along the window. */
 int tensor_weight_bytes (const TensorKernel &kernel);
 
 } // namespace nd

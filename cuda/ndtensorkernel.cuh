@@ -1,4 +1,4 @@
-/* The kernel of method `tensor`. A block of four warps computes tiles of
+/* The kernel of method `tensor`. A block of eight warps computes tiles of
  * 64 x 64 outputs of one plane: the samples of the planes that it reads go
  * through a ring in shared memory, copied while the matrix units work.
  *
@@ -27,19 +27,10 @@ struct TensorShape
   static constexpr int PIECES = PIECES_;
   static constexpr int UNIT = FLOAT ? 2 : 1;
 
-  /* What is multiplied: pieces of samples by sets of coefficients. Of high and
-   * low fp16 all but low by low. */
-  static constexpr int N_FACTORS = FLOAT && PIECES == 2 ? 3 : PIECES;
-  __device__ static constexpr int
-  piece (int factor)
-  {
-    return factor % PIECES;
-  }
-  __device__ static constexpr int
-  set (int factor)
-  {
-    return FLOAT ? factor / 2 : factor;
-  }
+  /* Low fp16 samples are multiplied by high coefficients only, and have sums of
+   * their own; other pieces have sets of coefficients and share the sums. */
+  static constexpr bool LOW = FLOAT && PIECES == 2;
+  static constexpr int SETS = FLOAT ? 1 : PIECES;
 
   /* Matrices of 16 bytes along a window. A product takes two: of fp16, two
    * side by side; of bytes, both of a wide window, or those of two rows. */
@@ -54,23 +45,47 @@ struct TensorShape
   static constexpr int PITCH = 16 * (TENSOR_WIDTH / 8 + SPAN);
   static constexpr int LEADING = MATRICES == 1 ? PITCH : FLOAT ? 16 : 32;
 
-  /* Columns of a product: column row n of each stands for output row
-   * TENSOR_ROWS - 1 - n of a group, which takes row j of the group's input by
-   * the filter's row j - (TENSOR_ROWS - 1) + n. Two of them go together. */
-  static constexpr int PAIRS = TENSOR_ROWS / 2;
-  static constexpr int PAIR_SUMS = 2 * COLUMNS * 4;
+  /* Columns of a product: the outputs of a few rows of a group. Column row n of
+   * all stands for row TENSOR_ROWS - 1 - n, and takes row j of the group's input
+   * by the filter's row j - (TENSOR_ROWS - 1) + n. */
+  static constexpr int TOGETHER = tensor_rows_together (UNIT);
+  static constexpr int PARTS = TENSOR_ROWS / TOGETHER;
+  static constexpr int PART_SUMS = TOGETHER * COLUMNS * 4;
+  struct Sums
+  {
+    Sum part[PARTS][PART_SUMS];
+    Sum low[PARTS][LOW ? TOGETHER * 4 : 1];
+  };
+
+  /* Whether part @i takes row @j, or of two rows one. */
+  __host__ __device__ static constexpr bool
+  takes (int i, int j, int ky)
+  {
+    return first_row (i, j) + TOGETHER - 1 + STEP - 1 >= 0
+        && first_row (i, j) < ky;
+  }
+  /* Row of the filter by which the first of part @i takes row @j. */
+  __host__ __device__ static constexpr int
+  first_row (int i, int j)
+  {
+    return j - (TENSOR_ROWS - 1) + TOGETHER * i;
+  }
+  /* Bytes to the coefficients of @row. */
+  __host__ __device__ static constexpr int
+  row_bytes (int row)
+  {
+    return (row + TOGETHER - 1) * COLUMNS * 128;
+  }
 
   __host__ __device__ static constexpr int
   tile_bytes (int ky)
   {
     return (TENSOR_HEIGHT + ky - 1) * PITCH;
   }
-  /* Rows of coefficients begin one before the first and end one behind the
-   * last: zeros. */
   __host__ __device__ static constexpr int
   matrix_bytes (int ky)
   {
-    return (ky + 2) * COLUMNS * 128;
+    return row_bytes (ky + TOGETHER - 1);
   }
   __host__ __device__ static constexpr int
   set_bytes (int ky)
@@ -84,113 +99,116 @@ struct TensorShape
   }
 };
 
-/* The samples of rows J and following of a tile, as a warp of the four holds
- * them for a product: its two groups. */
-template <typename S> __device__ __forceinline__ uint32_t
-tensor_lane (uint32_t tile)
-{
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-
-  return tile + TENSOR_ROWS * (2 * warp + (lane / 8 & 1)) * S::PITCH
-      + lane / 16 * S::LEADING + lane % 8 * 16;
-}
-
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/* One product along the sum for row J of each group: by the coefficients of
- * those pairs of output rows that take it. */
-template <typename S, int J> __device__ __forceinline__ void
-wgmma_row (typename S::Sum (&sum)[S::PAIRS][S::PAIR_SUMS],
-    const uint32_t (&samples)[4], uint64_t weights)
+/* Product K of row J, by all parts that take it. The first one of all puts its
+ * sums in the place of others unless @keep. N: of columns that begin with every
+ * 16 N / TOGETHER. */
+template <typename S, int J, int K, int SIZE> __device__ __forceinline__ void
+wgmma_row (typename S::Sum (&sum)[S::PARTS][SIZE], uint64_t tile,
+    uint64_t weights, bool keep)
 {
 #pragma unroll
-  for (int i = 0; i < S::PAIRS; i++) {
-    const int d = J - (TENSOR_ROWS - 1) + 2 * i;
+  for (int i = 0; i < S::PARTS; i++) {
+    const bool first = K == 0 && (J < S::STEP
+        || !S::takes (i, J - S::STEP, S::KY));
 
-    if (d >= -1 && d < S::KY)
-      Wgmma<typename S::Sum, 16 * S::COLUMNS>::add (sum[i], samples, weights
-          + (d + 1) * S::COLUMNS * 128 / 16);
+    if (S::takes (i, J, S::KY))
+      Wgmma<typename S::Sum, 2 * SIZE>::add (sum[i], tile + (J * S::PITCH
+              + K * 32) / 16, weights + (K * 2 * S::matrix_bytes (S::KY)
+              + S::row_bytes (S::first_row (i, J))) / 16, keep || !first);
   }
 }
 
-template <typename S, int FIRST, int N, int... I>
-__device__ __forceinline__ void
-wgmma_rows (typename S::Sum (&sum)[S::PAIRS][S::PAIR_SUMS],
-    const uint32_t (&samples)[N][S::PRODUCTS][4], uint64_t weights,
-    std::integer_sequence<int, I...>)
+template <typename S, int SIZE, int... I> __device__ __forceinline__ void
+wgmma_rows (typename S::Sum (&sum)[S::PARTS][SIZE], uint64_t tile,
+    uint64_t weights, bool keep, std::integer_sequence<int, I...>)
 {
-#pragma unroll
-  for (int k = 0; k < S::PRODUCTS; k++)
-    (wgmma_row<S, (FIRST + I) * S::STEP> (sum, samples[I][k], weights
-        + k * 2 * S::matrix_bytes (S::KY) / 16), ...);
+  (wgmma_row<S, I / S::PRODUCTS * S::STEP, I % S::PRODUCTS> (sum, tile,
+          weights, keep), ...);
 }
 
-/* Rows are taken a few at a time: their samples stay in registers until the
- * products are done. */
-template <typename S, int FIRST> __device__ __forceinline__ void
-wgmma_plane (typename S::Sum (&sum)[S::PAIRS][S::PAIR_SUMS], uint32_t tile,
-    uint64_t weights)
+/* All products of a plane are begun. */
+template <typename S> __device__ __forceinline__ void
+wgmma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, bool keep)
 {
-  constexpr int LEFT = (TENSOR_ROWS + S::KY - 1) / S::STEP - FIRST;
-  constexpr int N = LEFT < 9 ? LEFT : 8;
-
-  if constexpr (N > 0) {
-    uint32_t samples[N][S::PRODUCTS][4];
+  constexpr auto ROWS = std::make_integer_sequence<int, S::PRODUCTS
+      * ((TENSOR_ROWS + S::KY - 1) / S::STEP)> ();
+  const uint64_t a = matrix_descriptor (tile + threadIdx.x / 128
+      * (TENSOR_HEIGHT / 2 * S::PITCH), S::LEADING, TENSOR_ROWS * S::PITCH);
 
 #pragma unroll
-    for (int i = 0; i < N; i++) {
-#pragma unroll
-      for (int k = 0; k < S::PRODUCTS; k++)
-        load_matrices (samples[i][k], tile + (FIRST + i) * S::STEP * S::PITCH
-            + k * 32);
-    }
-    wgmma_begin ();
-    wgmma_rows<S, FIRST> (sum, samples, weights,
-        std::make_integer_sequence<int, N> ());
-    wgmma_commit ();
-    wgmma_wait<0> ();
-    wgmma_plane<S, FIRST + N> (sum, tile, weights);
-  }
+  for (int set = 0; set < S::SETS; set++)
+    wgmma_rows<S> (sum.part, a + set * S::tile_bytes (S::KY) / 16,
+        matrix_descriptor (weights + set * S::set_bytes (S::KY),
+            S::weight_leading (S::KY), 128), keep || set > 0, ROWS);
+  if constexpr (S::LOW)
+    wgmma_rows<S> (sum.low, a + S::tile_bytes (S::KY) / 16,
+        matrix_descriptor (weights, S::weight_leading (S::KY),
+            S::COLUMNS * 128), keep, ROWS);
 }
 
 #endif
 
 #if __CUDA_ARCH__ >= 800
 
-template <typename S> __device__ __forceinline__ void
-mma_plane (typename S::Sum (&sum)[S::PAIRS][S::PAIR_SUMS], uint32_t tile,
-    uint32_t weights, int ky)
+/* The same by mma, for a piece of samples: of a thread's sums SIZE of each
+ * part, columns @stride bytes apart. */
+template <typename S, int SIZE> __device__ __forceinline__ void
+mma_piece (typename S::Sum (&sum)[S::PARTS][SIZE], uint32_t tile,
+    uint32_t weights, int stride, int ky, bool keep)
 {
-  const int lane = threadIdx.x % 32;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int rows = TENSOR_ROWS + ky - 1;
-  const uint32_t b = weights + lane / 16 * 128
+  const uint32_t a = tile + TENSOR_ROWS * (2 * warp + (lane / 8 & 1))
+      * S::PITCH + lane / 16 * S::LEADING + lane % 8 * 16;
+  const uint32_t b = weights + lane / 16 * stride
       + (lane / 8 & 1) * S::weight_leading (ky) + lane % 8 * 16;
 
+  if (!keep) {
+#pragma unroll
+    for (int i = 0; i < S::PARTS; i++) {
+#pragma unroll
+      for (int k = 0; k < SIZE; k++)
+        sum[i][k] = 0;
+    }
+  }
 #pragma unroll 1
   for (int j = 0; j < rows; j += S::STEP) {
 #pragma unroll
     for (int k = 0; k < S::PRODUCTS; k++) {
       uint32_t samples[4];
 
-      load_matrices (samples, tile + j * S::PITCH + k * 32);
+      load_matrices (samples, a + j * S::PITCH + k * 32);
 #pragma unroll
-      for (int i = 0; i < S::PAIRS; i++) {
-        const int d = j - (TENSOR_ROWS - 1) + 2 * i;
-
-        if (d < -1 || d >= ky)
+      for (int i = 0; i < S::PARTS; i++) {
+        if (!S::takes (i, j, ky))
           continue;
 #pragma unroll
-        for (int c = 0; c < S::COLUMNS; c++) {
+        for (int c = 0; c < SIZE; c += 8) {
           uint32_t w[4];
 
-          load_matrices (w, b + ((d + 1) * S::COLUMNS + 2 * c) * 128
-              + k * 2 * S::matrix_bytes (ky));
-          multiply_add (sum[i] + 8 * c, samples, w[0], w[1]);
-          multiply_add (sum[i] + 8 * c + 4, samples, w[2], w[3]);
+          load_matrices (w, b + S::row_bytes (S::first_row (i, j))
+              + c / 4 * stride + k * 2 * S::matrix_bytes (ky));
+          multiply_add (sum[i] + c, samples, w[0], w[1]);
+          multiply_add (sum[i] + c + 4, samples, w[2], w[3]);
         }
       }
     }
   }
+}
+
+template <typename S> __device__ __forceinline__ void
+mma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, int ky,
+    bool keep)
+{
+#pragma unroll
+  for (int set = 0; set < S::SETS; set++)
+    mma_piece<S> (sum.part, tile + set * S::tile_bytes (ky), weights
+        + set * S::set_bytes (ky), 128, ky, keep || set > 0);
+  if constexpr (S::LOW)
+    mma_piece<S> (sum.low, tile + S::tile_bytes (ky), weights,
+        S::COLUMNS * 128, ky, keep);
 }
 
 #endif
@@ -221,36 +239,60 @@ struct TensorItem
 /* Response from sums: of integers, pieces of 8 bits from high to low, summed
  * exactly and rounded once. */
 template <typename S> __device__ __forceinline__ float
-tensor_response (const typename S::Sum *sum, int e, float scale)
+tensor_response (const TensorArguments &a, const typename S::Sum *sum)
 {
-  if (S::FLOAT)
-    return sum[e] * scale;
-  int low = 0, carry = 0;
+  if constexpr (S::FLOAT) {
+    return 0;
+  } else {
+    int piece[S::COLUMNS];
 
 #pragma unroll
-  for (int p = S::COLUMNS - 1; p > 0; p--) {
-    const int piece = (int) sum[p * 4 + e] + carry;
+    for (int p = 0; p < S::COLUMNS; p++)
+      piece[p] = sum[4 * p] + (S::PIECES > 1 ? a.start[p] : 0);
+    if (S::COLUMNS == 1)
+      return piece[0] * a.scale;
+    /* Carries go up; up to two bytes that remain become a float32 without the
+     * conversion, which is slow: as the last bits of 2^23. */
+    constexpr int N = S::COLUMNS;
+    constexpr unsigned TWO_23 = 0x4b000000;
+    unsigned low;
+    float rest;
 
-    low |= (piece & 255) << 8 * (S::COLUMNS - 1 - p);
-    carry = piece >> 8;
+#pragma unroll
+    for (int p = N - 1; p > 0; p--)
+      piece[p - 1] += piece[p] >> 8;
+    if constexpr (N == 2) {
+      low = __byte_perm (piece[1], TWO_23, 0x7660);
+    } else {
+      low = __byte_perm (piece[N - 1], piece[N - 2], 0x0040);
+      low = __byte_perm (low, N == 4 ? piece[1] : TWO_23, N == 4 ? 0x0410
+          : 0x7610);
+    }
+    if (N == 4)
+      rest = (float) (low & 0xffffff);
+    else
+      rest = __uint_as_float (low) - __uint_as_float (TWO_23);
+    return fmaf ((float) piece[0], a.scale * (1 << 8 * (N - 1)),
+        rest * a.scale);
   }
-  return fmaf ((float) ((int) sum[e] + carry),
-      (float) (1 << 8 * (S::COLUMNS - 1)), (float) low) * scale;
 }
 
 /* The matrix units do not round what they sum but cut it off, to one side: each
  * plane's sums are taken from them, as is each volume's scale. */
 template <typename S> __device__ __forceinline__ void
-add_plane (typename S::Sum (&total)[S::PAIRS][S::PAIR_SUMS],
-    typename S::Sum (&sum)[S::PAIRS][S::PAIR_SUMS], float scale)
+add_plane (const typename S::Sums &sum, float scale,
+    float (&response)[2][TENSOR_ROWS][2])
 {
 #pragma unroll
-  for (int i = 0; i < S::PAIRS; i++) {
-#pragma unroll
-    for (int k = 0; k < S::PAIR_SUMS; k++) {
-      total[i][k] += sum[i][k] * scale;
-      sum[i][k] = 0;
-    }
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++) {
+    const int half = i / 2 / TENSOR_ROWS, r = i / 2 % TENSOR_ROWS;
+    const int n = TENSOR_ROWS - 1 - r, at = 2 * half + i % 2;
+    float plane = 0;
+
+    if (S::LOW)
+      plane = sum.low[0][4 * n + at] + sum.part[0][8 * n + 4 + at];
+    plane += sum.part[0][4 * S::COLUMNS * n + at];
+    response[half][r][i % 2] = fmaf (plane, scale, response[half][r][i % 2]);
   }
 }
 
@@ -287,68 +329,103 @@ response_by_taps (const TensorArguments &a, int x, int y, int z)
   return sum;
 }
 
-template <typename T> __device__ __forceinline__ T
+/* To the nearest, half to even; NaN to 0. */
+__device__ __forceinline__ int
 rounded (float value, int low, int high)
 {
-  return (T) min (max (__float2int_rn (value), low), high);
+  return min (max (__float2int_rn (value), low), high);
 }
 
-/* Two responses side by side. */
+/* The same for 0 to 255, with neighbour, in two bytes. */
+__device__ __forceinline__ unsigned short
+rounded_bytes (const float (&value)[2])
+{
+  constexpr float TWO_23 = 8388608;
+  const float first = fminf (fmaxf (value[0], 0), 255) + TWO_23;
+  const float second = fminf (fmaxf (value[1], 0), 255) + TWO_23;
+
+  return __byte_perm (__float_as_uint (first), __float_as_uint (second), 0x40);
+}
+
+/* Where a thread stores: two outputs side by side in two groups of rows. */
+struct TensorPlace
+{
+  int x, y, z;                  /* of the group's first row */
+};
+
 __device__ __forceinline__ void
-store_two (const TensorArguments &a, float first, float second, int x, int y,
-    int z)
+clear (float (&response)[2][TENSOR_ROWS][2])
+{
+#pragma unroll
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++)
+    response[i / 2 / TENSOR_ROWS][i / 2 % TENSOR_ROWS][i % 2] = 0;
+}
+
+template <typename T, typename F> __device__ __forceinline__ void
+store_pairs (const TensorArguments &a,
+    const float (&response)[2][TENSOR_ROWS][2], const TensorPlace &at, F pack)
 {
   const Store &s = a.store;
-  unsigned char *p = s.out + x * s.sample + y * s.row + z * s.slice;
+  unsigned char *p = s.out + at.x * s.sample + at.y * s.row + at.z * s.slice;
 
-  if (s.scaled || !a.paired || x + 1 >= a.size[0]) {
-    store_sample (s, first, x, y, z);
-    if (x + 1 < a.size[0])
-      store_sample (s, second, x + 1, y, z);
+#pragma unroll
+  for (int r = 0; r < 2 * TENSOR_ROWS; r++, p += s.row)
+    *(T *) p = pack (response[r / TENSOR_ROWS][r % TENSOR_ROWS]);
+}
+
+/* One by one: at the last rows, and where outputs are scaled or lie apart. */
+__device__ __forceinline__ void
+store_singles (const TensorArguments &a,
+    const float (&response)[2][TENSOR_ROWS][2], const TensorPlace &at)
+{
+  float values[4 * TENSOR_ROWS];        /* those of an index at run time */
+
+#pragma unroll
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++)
+    values[i] = response[i / 2 / TENSOR_ROWS][i / 2 % TENSOR_ROWS][i % 2];
+#pragma unroll 1
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++) {
+    if (at.x + i % 2 < a.size[0] && at.y + i / 2 < a.size[1])
+      store_sample (a.store, values[i], at.x + i % 2, at.y + i / 2, at.z);
+  }
+}
+
+__device__ __forceinline__ void
+store_responses (const TensorArguments &a,
+    const float (&response)[2][TENSOR_ROWS][2], const TensorPlace &at)
+{
+  if (at.x >= a.size[0] || at.y >= a.size[1])
+    return;
+  if (!a.paired || at.y + 2 * TENSOR_ROWS > a.size[1]) {
+    store_singles (a, response, at);
     return;
   }
-  switch (s.type) {
+  switch (a.store.type) {
     case ND_UINT8:
-      *(uchar2 *) p = make_uchar2 (rounded<unsigned char> (first, 0, 255),
-          rounded<unsigned char> (second, 0, 255));
+      store_pairs<unsigned short> (a, response, at,
+          [] (const float (&v)[2]) { return rounded_bytes (v); });
       break;
     case ND_INT16:
-      *(short2 *) p = make_short2 (rounded<short> (first, -32768, 32767),
-          rounded<short> (second, -32768, 32767));
+      store_pairs<short2> (a, response, at, [] (const float (&v)[2]) {
+        return make_short2 (rounded (v[0], -32768, 32767),
+            rounded (v[1], -32768, 32767));
+      });
       break;
     case ND_UINT16:
-      *(ushort2 *) p = make_ushort2 (rounded<unsigned short> (first, 0, 65535),
-          rounded<unsigned short> (second, 0, 65535));
+      store_pairs<ushort2> (a, response, at, [] (const float (&v)[2]) {
+        return make_ushort2 (rounded (v[0], 0, 65535),
+            rounded (v[1], 0, 65535));
+      });
       break;
     default:
-      *(float2 *) p = make_float2 (first, second);
+      store_pairs<float2> (a, response, at, [] (const float (&v)[2]) {
+        return make_float2 (v[0], v[1]);
+      });
       break;
   }
 }
 
 #if __CUDA_ARCH__ >= 800
-
-/* A tile of one plane, all pieces of it. */
-template <typename S> __device__ __forceinline__ void
-copy_tile (const TensorArguments &a, uint32_t to, const unsigned char *from,
-    int ky)
-{
-  constexpr int BYTES = S::FLOAT ? 16 : 8, PER_ROW = S::PITCH / BYTES;
-  const int all = (TENSOR_HEIGHT + ky - 1) * PER_ROW;
-
-#pragma unroll
-  for (int piece = 0; piece < S::PIECES; piece++) {
-#pragma unroll 4
-    for (int i = threadIdx.x; i < all; i += TENSOR_THREADS) {
-      const int y = i / PER_ROW, at = i % PER_ROW;
-
-      copy_async<BYTES> (to + i * BYTES, from + y * a.row
-          + 8 * (S::FLOAT ? 2 * at : at / 2 + at % 2));
-    }
-    to += S::tile_bytes (ky);
-    from += a.piece;
-  }
-}
 
 /* The planes of shared memory: which is copied next. */
 template <typename S> class TensorRing
@@ -357,11 +434,17 @@ public:
   __device__
   TensorRing (const TensorArguments &a, uint32_t slots, int ky)
     : a (a), slots (slots), ky (ky),
-      bytes (S::PIECES * S::tile_bytes (ky) + (a.march ? 0 : a.weight_bytes)),
-      window (a.march ? a.n_planes : 1), n (window + 2)
+      bytes (S::PIECES * S::tile_bytes (ky)
+          + (a.keep_weights ? 0 : a.weight_bytes)),
+      window (a.march ? a.n_planes : 1), n (window + (a.march ? 2 : 3))
   {
+    const int y = threadIdx.x / PER_ROW, at = threadIdx.x % PER_ROW;
+
     item.number = blockIdx.x;
     more = item.decode (a);
+    rows_left = y < ROWS ? TENSOR_HEIGHT + ky - 1 - y : 0;
+    from = y * a.row + 8 * (S::FLOAT ? 2 * at : at / 2 + at % 2);
+    next = a.planes[0];
   }
 
   /* Copies until @count planes are under way or there. */
@@ -387,25 +470,48 @@ public:
   int made = 0;
 
 private:
+  /* What a thread copies at once, and all of them. */
+  static constexpr int BYTES = S::FLOAT ? 16 : 8;
+  static constexpr int PER_ROW = S::PITCH / BYTES;
+  static constexpr int ROWS = TENSOR_THREADS / PER_ROW;
+
+  __device__ __forceinline__ void
+  copy_tile (uint32_t to, const unsigned char *tile) const
+  {
+    to += threadIdx.x * BYTES;
+    tile += from;
+#pragma unroll
+    for (int y = 0; y < TENSOR_HEIGHT + (S::KY ? S::KY - 1 : 16); y += ROWS) {
+      if (y < rows_left)
+        copy_async<BYTES> (to + y * S::PITCH, tile);
+      tile += ROWS * a.row;
+    }
+  }
   __device__ __forceinline__ void
   copy_next ()
   {
     const uint32_t to = slots + slot * bytes;
-    const TensorPlane p = a.planes[plane];
+    const unsigned char *const tile = a.volumes + a.slots[next.slot] * a.volume
+        + (size_t) (item.z0 + out + next.z) * a.slice
+        + (size_t) (item.y0 + a.y) * a.row + (item.x0 + a.x) * S::UNIT;
 
-    copy_tile<S> (a, to, a.volumes + a.slots[p.slot] * a.volume
-        + (size_t) (item.z0 + out + p.z) * a.slice
-        + (size_t) (item.y0 + a.y) * a.row + (item.x0 + a.x) * S::UNIT, ky);
-    if (!a.march) {
+#pragma unroll
+    for (int piece = 0; piece < S::PIECES; piece++)
+      copy_tile (to + piece * S::tile_bytes (ky), tile + piece * a.piece);
+    if (!a.keep_weights) {
       const uint32_t weights = to + S::PIECES * S::tile_bytes (ky);
 
+#pragma unroll 1
       for (int i = threadIdx.x * 16; i < a.weight_bytes;
           i += TENSOR_THREADS * 16)
         copy_async<16> (weights + i, a.weights
             + (size_t) plane * a.weight_bytes + i);
-      if (++plane < a.n_planes)
+    }
+    if (!a.march) {
+      plane = plane + 1 == a.n_planes ? 0 : plane + 1;
+      next = a.planes[plane];   /* is there when it is needed */
+      if (plane > 0)
         return;
-      plane = 0;
     }
     if (++out < item.length + window - 1)
       return;
@@ -416,42 +522,62 @@ private:
 
   TensorItem item;
   bool more;
+  int rows_left;                /* from this thread's first one */
+  size_t from;
+  TensorPlane next;
   int out = 0, plane = 0, slot = 0;
 };
 
 #endif
 
-template <typename S, bool WGMMA> __device__ __forceinline__ void
-tensor_multiply (typename S::Sum (&sum)[S::PAIRS][S::PAIR_SUMS],
-    uint32_t tile, uint32_t weights, int ky)
+/* The responses that a thread's sums of integers are. */
+template <typename S> __device__ __forceinline__ void
+integer_responses (const TensorArguments &a, const typename S::Sums &sum,
+    float (&response)[2][TENSOR_ROWS][2])
 {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  if constexpr (WGMMA) {
-    wgmma_plane<S, 0> (sum, tensor_lane<S> (tile), matrix_descriptor (weights,
-            S::weight_leading (S::KY), 128));
-    return;
+#pragma unroll
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++) {
+    const int half = i / 2 / TENSOR_ROWS, r = i / 2 % TENSOR_ROWS;
+    const int n = TENSOR_ROWS - 1 - r;
+
+    response[half][r][i % 2] = tensor_response<S> (a,
+        sum.part[n / S::TOGETHER] + n % S::TOGETHER * S::COLUMNS * 4
+            + 2 * half + i % 2);
   }
-#endif
-#if __CUDA_ARCH__ >= 800
-  if constexpr (!WGMMA)
-    mma_plane<S> (sum, tensor_lane<S> (tile), weights, ky);
-#endif
+}
+
+template <typename S> __device__ __forceinline__ void
+float_responses (const TensorArguments &a, const TensorPlace &at,
+    float (&response)[2][TENSOR_ROWS][2])
+{
+#pragma unroll
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++) {
+    float &value = response[i / 2 / TENSOR_ROWS][i / 2 % TENSOR_ROWS][i % 2];
+
+    value *= a.scale;
+    if (!isfinite (value) && at.x + i % 2 < a.size[0]
+        && at.y + i / 2 < a.size[1])
+      value = response_by_taps<S::PIECES> (a, at.x + i % 2, at.y + i / 2,
+          at.z);
+  }
 }
 
 template <typename S, bool WGMMA> __global__ void
-__launch_bounds__ (TENSOR_THREADS)
+__launch_bounds__ (TENSOR_THREADS, 2)
 tensor_kernel (const __grid_constant__ TensorArguments a)
 {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ __align__ (128) unsigned char shared[];
-  using T = typename S::Sum;
   const int ky = WGMMA ? S::KY : a.ky;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int kept = a.march ? a.n_planes * a.weight_bytes : 0;
+  const int kept = a.keep_weights ? a.n_planes * a.weight_bytes : 0;
   const uint32_t kept_weights = shared_address (shared);
   TensorRing<S> ring (a, kept_weights + kept, ky);
   int base = 0, slot = 0;       /* of the first plane that is read next */
   TensorItem item;
+  typename S::Sums sum = {};
+  float response[2][TENSOR_ROWS][2];
+  TensorPlace at = { -1, 0, 0 };        /* of what is not stored yet */
 
   for (int i = threadIdx.x * 16; i < kept; i += TENSOR_THREADS * 16)
     copy_async<16> (kept_weights + i, a.weights + i);
@@ -462,65 +588,65 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
     }
 #pragma unroll 1
     for (int o = 0; o < item.length; o++) {
-      T sum[S::PAIRS][S::PAIR_SUMS];
-      T total[S::PAIRS][S::PAIR_SUMS] = {};
-
-#pragma unroll
-      for (int i = 0; i < S::PAIRS; i++) {
-#pragma unroll
-        for (int k = 0; k < S::PAIR_SUMS; k++)
-          sum[i][k] = S::FLOAT ? 0 : a.start[k / 4 % S::COLUMNS];
-      }
 #pragma unroll 1
       for (int p = 0; p < a.n_planes; p++) {
-        const bool fresh = p == 0 || !a.march;
+        /* While a block marches one plane is new, the last one. */
+        const bool last = !a.march || p == a.n_planes - 1;
 
-        if (fresh) {
+        if (last || (o == 0 && p == 0)) {
           copies_wait<1> ();
-          show_to_wgmma ();
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+          if (WGMMA) {
+            wgmma_wait<1> ();
+            show_to_wgmma ();
+          }
+#endif
           __syncthreads ();
-          ring.copy_until (base + ring.window + 2);
         }
         const uint32_t tile = ring.address (slot + (a.march ? p : 0));
-        const uint32_t weights = a.march ? kept_weights + p * a.weight_bytes
-            : tile + S::PIECES * S::tile_bytes (ky);
+        const uint32_t weights = a.keep_weights ? kept_weights
+            + p * a.weight_bytes : tile + S::PIECES * S::tile_bytes (ky);
+        const bool keep = p > 0 && !S::FLOAT;
 
-#pragma unroll
-        for (int i = 0; i < S::N_FACTORS; i++)
-          tensor_multiply<S, WGMMA> (sum, tile + S::piece (i)
-              * S::tile_bytes (ky), weights + S::set (i) * S::set_bytes (ky),
-              ky);
-        if (S::FLOAT)
-          add_plane<S> (total, sum, a.slot_scales[a.slots[a.planes[p].slot]
-                  * a.scale_step]);
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+        if constexpr (WGMMA) {
+          wgmma_begin ();
+          wgmma_plane<S> (sum, tile, weights, keep);
+          wgmma_commit ();
+        }
+#endif
+        /* Beside the products. */
+        if (last)
+          ring.copy_until (base + ring.window + 2);
+        if (p == 0 && at.x >= 0)
+          store_responses (a, response, at);
+        if (!WGMMA)
+          mma_plane<S> (sum, tile, weights, ky, keep);
+        if (S::FLOAT) {
+          if (p == 0)
+            clear (response);
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+          if (WGMMA)
+            wgmma_wait<0> ();
+#endif
+          add_plane<S> (sum, a.slot_scales[a.slots[a.planes[p].slot]
+                  * a.scale_step], response);
+        }
         if (!a.march) {
           base++;
           slot = slot + 1 == ring.n ? 0 : slot + 1;
         }
       }
-#pragma unroll
-      for (int n = 0; n < TENSOR_ROWS; n++) {
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-          const T *const s = (S::FLOAT ? total : sum)[n / 2] + n % 2 * S::COLUMNS * 4 + 2 * half;
-
-          const int x = item.x0 + lane / 4 * 8 + lane % 4 * 2;
-          const int y = item.y0 + TENSOR_ROWS * (2 * warp + half)
-              + TENSOR_ROWS - 1 - n;
-          float response[2];
-
-          if (x >= a.size[0] || y >= a.size[1])
-            continue;
-#pragma unroll
-          for (int i = 0; i < 2; i++) {
-            response[i] = tensor_response<S> (s, i, a.scale);
-            if (S::FLOAT && !isfinite (response[i]) && x + i < a.size[0])
-              response[i] = response_by_taps<S::PIECES> (a, x + i, y,
-                  item.z0 + o);
-          }
-          store_two (a, response[0], response[1], x, y, item.z0 + o);
-        }
-      }
+      at = TensorPlace { item.x0 + lane / 4 * 8 + lane % 4 * 2,
+        item.y0 + TENSOR_ROWS * 2 * warp, item.z0 + o };
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+      if (WGMMA)
+        wgmma_wait<0> ();
+#endif
+      if constexpr (S::FLOAT)
+        float_responses<S> (a, at, response);
+      else
+        integer_responses<S> (a, sum, response);
       if (a.march) {
         base++;
         slot = slot + 1 == ring.n ? 0 : slot + 1;
@@ -531,6 +657,8 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
       slot = (slot + ring.window - 1) % ring.n;
     }
   }
+  if (at.x >= 0)
+    store_responses (a, response, at);
 #endif
 }
 

@@ -30,10 +30,12 @@ find (int unit, int ky, int columns, int pieces)
       return kernel<int, WINDOW, 2, 2> (ky);
     case 123:
       return kernel<int, WINDOW, 3, 2> (ky);
+    case 124:
+      return kernel<int, WINDOW, 4, 2> (ky);
     case 211:
       return kernel<float, WINDOW, 1, 1> (ky);
-    case 221:
-      return kernel<float, WINDOW, 1, 2> (ky);
+    case 222:
+      return kernel<float, WINDOW, 2, 2> (ky);
     default:
       return TensorKernel {};
   }

@@ -16,13 +16,44 @@ constexpr int BEHIND = -2;
  * each that is not 2^13 times smaller. */
 constexpr int HALF_RANGE = 13;
 
+constexpr int
+round_up (int n, int step)
+{
+  return (n + step - 1) / step * step;
+}
+
+/* n / d for n below 2^31, without a division (Granlund and Montgomery 1994). */
+struct Divider
+{
+  unsigned d = 1, factor = 1, shift = 0;
+
+  Divider () = default;
+  explicit Divider (unsigned d)
+    : d (d)
+  {
+    while (((size_t) 1 << shift) < d)
+      shift++;
+    factor = (((size_t) 1 << 32) * (((size_t) 1 << shift) - d)) / d + 1;
+  }
+  __device__ unsigned
+  divide (unsigned n) const
+  {
+    return (__umulhi (n, factor) + n) >> shift;
+  }
+};
+
+/* A run of samples is 16 bytes of one piece. Those whose samples lie side by
+ * side in the volume come first, then those at the edges in x. */
 struct TensorPadArguments
 {
   const unsigned char *in;      /* of this component; nullptr: border volume */
   size_t sample, in_row, in_slice;
   const int *maps;
   int size[3];
-  int before, width;            /* in x */
+  int before;                   /* in x */
+  int first_inner;              /* run of a row */
+  unsigned inner_runs, outer_runs;      /* of all rows */
+  Divider inner, outer, height; /* runs of a row; rows of a slice */
   float border_value;
   int offset;
   int pieces;
@@ -76,64 +107,57 @@ scale_exponent (unsigned range)
   return min (HALF_RANGE - exponent, 126);
 }
 
-/* N samples of a row; those in the middle of a volume without a look at the
- * maps. */
+/* N samples side by side. */
 template <typename T, int N> __device__ static void
-load_samples (const TensorPadArguments &a, int x, int y, int z, T (&v)[N],
-    bool (&border)[N])
+load_inner (const unsigned char *p, size_t sample, T (&v)[N])
 {
-  const int sx = x - a.before;
-  const int sy = a.maps[a.size[0] + y], sz = a.maps[a.size[0] + a.size[1] + z];
-  const unsigned char *row = a.in + sy * a.in_row + sz * a.in_slice;
-
-  if (a.in && sy >= 0 && sz >= 0 && sx >= 0 && sx + N + 3 < a.width) {
-    const unsigned char *p = row + sx * a.sample;
+  if (sizeof (T) == 1 && sample == 1) {
+    const unsigned *words = (const unsigned *) ((size_t) p & ~(size_t) 3);
+    const unsigned shift = 8 * ((size_t) p & 3);
+    unsigned low = words[0];
 
 #pragma unroll
-    for (int i = 0; i < N; i++)
-      border[i] = false;
-    if (sizeof (T) == 1 && a.sample == 1) {
-      const unsigned *words = (const unsigned *) ((size_t) p & ~(size_t) 3);
-      const unsigned shift = 8 * ((size_t) p & 3);
-      unsigned low = words[0];
+    for (int i = 0; i < N; i += 4) {
+      const unsigned high = words[i / 4 + 1];
+      const unsigned four = __funnelshift_r (low, high, shift);
 
 #pragma unroll
-      for (int i = 0; i < N; i += 4) {
-        const unsigned high = words[i / 4 + 1];
-        const unsigned four = __funnelshift_r (low, high, shift);
-
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-          v[i + j] = four >> 8 * j;
-        low = high;
-      }
-      return;
+      for (int j = 0; j < 4; j++)
+        v[i + j] = four >> 8 * j;
+      low = high;
     }
-#pragma unroll
-    for (int i = 0; i < N; i++)
-      v[i] = *(const T *) (p + i * a.sample);
     return;
   }
 #pragma unroll
-  for (int i = 0; i < N; i++) {
-    const int from = a.maps[x + i];
-
-    v[i] = 0;
-    border[i] = from != BEHIND && sy != BEHIND && sz != BEHIND
-        && (!a.in || from < 0 || sy < 0 || sz < 0);
-    if (a.in && from >= 0 && sy >= 0 && sz >= 0)
-      v[i] = *(const T *) (row + from * a.sample);
-  }
+  for (int i = 0; i < N; i++)
+    v[i] = *(const T *) (p + i * sample);
 }
 
 template <typename T, TensorForm FORM, int N> __device__ static void
-pad_samples (const TensorPadArguments &a, int x, int y, int z)
+pad_samples (const TensorPadArguments &a, bool inner, int x, int line)
 {
-  unsigned char *out = a.out + (y + (size_t) z * a.size[1]) * a.row;
+  const int z = a.height.divide (line), y = line - z * a.size[1];
+  const int sy = a.maps[a.size[0] + y], sz = a.maps[a.size[0] + a.size[1] + z];
+  const bool there = a.in && sy >= 0 && sz >= 0;
+  const unsigned char *const row = a.in + sy * a.in_row + sz * a.in_slice;
+  unsigned char *const out = a.out + (size_t) line * a.row;
   T v[N];
   bool border[N];
 
-  load_samples<T, N> (a, x, y, z, v, border);
+  if (there && inner) {
+    load_inner<T, N> (row + (x - a.before) * a.sample, a.sample, v);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      border[i] = false;
+  } else {
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const int from = a.maps[x + i];
+
+      border[i] = from != BEHIND && !(there && from >= 0);
+      v[i] = there && from >= 0 ? *(const T *) (row + from * a.sample) : T (0);
+    }
+  }
   if constexpr (FORM == TENSOR_HALVES) {
     const float scale = ldexpf (1, scale_exponent (*a.range));
     __half high[N], low[N];
@@ -180,20 +204,35 @@ pad_samples (const TensorPadArguments &a, int x, int y, int z)
   }
 }
 
+/* Samples of a run. */
+__host__ __device__ constexpr int
+run_samples (TensorForm form)
+{
+  return form == TENSOR_HALVES ? 8 : 16;
+}
+
 template <typename T, TensorForm FORM> __global__ void
 tensor_pad_kernel (const __grid_constant__ TensorPadArguments a)
 {
-  constexpr int N = FORM == TENSOR_HALVES ? 8 : 16;
-  const unsigned per_row = a.size[0] / N;
-  const size_t all = (size_t) per_row * a.size[1] * a.size[2];
-  const size_t step = (size_t) gridDim.x * blockDim.x;
+  constexpr int N = run_samples (FORM);
+  const unsigned all = a.inner_runs + a.outer_runs;
+  const unsigned step = gridDim.x * blockDim.x;
 
-  for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < all;
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < all;
       i += step) {
-    const unsigned line = i / per_row;
+    if (i < a.inner_runs) {
+      const unsigned line = a.inner.divide (i);
 
-    pad_samples<T, FORM, N> (a, N * (i - (size_t) line * per_row),
-        line % a.size[1], line / a.size[1]);
+      pad_samples<T, FORM, N> (a, true, N * (a.first_inner + i
+              - line * a.inner.d), line);
+    } else {
+      const unsigned at = i - a.inner_runs, line = a.outer.divide (at);
+      unsigned run = at - line * a.outer.d;
+
+      if (run >= (unsigned) a.first_inner)
+        run += a.inner.d * (a.inner_runs > 0);
+      pad_samples<T, FORM, N> (a, false, N * run, line);
+    }
   }
   if (FORM == TENSOR_HALVES && blockIdx.x == 0 && threadIdx.x == 0)
     *a.scale = ldexpf (1, -scale_exponent (*a.range));
@@ -210,7 +249,8 @@ TensorPad::TensorPad (const NdJob &job, const NdReach &reach, TensorForm form,
     const int n = job.shape.size[axis];
     const int padded = n + reach.high[axis] - reach.low[axis];
 
-    size[axis] = axis == 0 ? row / (form == TENSOR_HALVES ? 2 : 1) : padded;
+    /* What lies behind in a row is zero from the beginning. */
+    size[axis] = axis == 0 ? round_up (padded, run_samples (form)) : padded;
     for (int i = 0; i < size[axis]; i++)
       made.push_back (i >= padded ? BEHIND
           : (int) nd_border_index (job.border, i + reach.low[axis], n));
@@ -237,8 +277,14 @@ template <typename T> void
 TensorPad::fill_from (const NdSamples *volume, size_t component,
     unsigned char *out, float *scale, cudaStream_t stream)
 {
+  const int n = run_samples (form), runs = size[0] / n;
+  const unsigned rows = (unsigned) size[1] * size[2];
+  const unsigned blocks = grid_for ((size_t) rows * runs);
+  /* Words are read whole, up to three samples behind a run. */
+  const int first = (before + n - 1) / n;
+  const int end = (before + (int) job.shape.size[0] - 3) / n;
+  const int inner = end > first ? end - first : 0;
   TensorPadArguments a = {};
-  const size_t samples = (size_t) size[0] * size[1] * size[2];
 
   if (volume) {
     a.in = volume->data + component * sizeof (T);
@@ -250,7 +296,12 @@ TensorPad::fill_from (const NdSamples *volume, size_t component,
   for (int axis = 0; axis < 3; axis++)
     a.size[axis] = size[axis];
   a.before = before;
-  a.width = job.shape.size[0];
+  a.first_inner = inner > 0 ? first : 0;
+  a.inner_runs = rows * inner;
+  a.outer_runs = rows * (runs - inner);
+  a.inner = Divider (inner > 0 ? inner : 1);
+  a.outer = Divider (runs > inner ? runs - inner : 1);
+  a.height = Divider (size[1]);
   a.border_value = job.border_value;
   a.offset = offset;
   a.pieces = pieces;
@@ -261,16 +312,13 @@ TensorPad::fill_from (const NdSamples *volume, size_t component,
   a.scale = scale;
   switch (form) {
     case TENSOR_BYTES:
-      tensor_pad_kernel<T, TENSOR_BYTES><<<grid_for (samples / 16), 256, 0,
-          stream>>> (a);
+      tensor_pad_kernel<T, TENSOR_BYTES><<<blocks, 256, 0, stream>>> (a);
       break;
     case TENSOR_WORDS:
-      tensor_pad_kernel<T, TENSOR_WORDS><<<grid_for (samples / 16), 256, 0,
-          stream>>> (a);
+      tensor_pad_kernel<T, TENSOR_WORDS><<<blocks, 256, 0, stream>>> (a);
       break;
     case TENSOR_HALVES:
-      tensor_pad_kernel<T, TENSOR_HALVES><<<grid_for (samples / 8), 256, 0,
-          stream>>> (a);
+      tensor_pad_kernel<T, TENSOR_HALVES><<<blocks, 256, 0, stream>>> (a);
       break;
   }
   ND_CUDA_LAUNCHED (tensor_pad_kernel);

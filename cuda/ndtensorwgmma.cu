@@ -28,10 +28,37 @@ find (int unit, int columns, int pieces)
       return kernel<TensorShape<int, KY, WINDOW, 2, 2>> ();
     case 123:
       return kernel<TensorShape<int, KY, WINDOW, 3, 2>> ();
+    case 124:
+      return kernel<TensorShape<int, KY, WINDOW, 4, 2>> ();
     case 211:
       return kernel<TensorShape<float, KY, WINDOW, 1, 1>> ();
-    case 221:
-      return kernel<TensorShape<float, KY, WINDOW, 1, 2>> ();
+    case 222:
+      return kernel<TensorShape<float, KY, WINDOW, 2, 2>> ();
+    default:
+      return TensorKernel {};
+  }
+}
+
+template <int WINDOW> static TensorKernel
+find_rows (int ky, int unit, int columns, int pieces)
+{
+  switch (ky) {
+    case 3:
+      return find<3, WINDOW> (unit, columns, pieces);
+    case 5:
+      return find<5, WINDOW> (unit, columns, pieces);
+    case 7:
+      return find<7, WINDOW> (unit, columns, pieces);
+    case 9:
+      return find<9, WINDOW> (unit, columns, pieces);
+    case 11:
+      return find<11, WINDOW> (unit, columns, pieces);
+    case 13:
+      return find<13, WINDOW> (unit, columns, pieces);
+    case 15:
+      return find<15, WINDOW> (unit, columns, pieces);
+    case 17:
+      return find<17, WINDOW> (unit, columns, pieces);
     default:
       return TensorKernel {};
   }
@@ -40,19 +67,8 @@ find (int unit, int columns, int pieces)
 TensorKernel
 find_wgmma_kernel (int unit, int window, int ky, int columns, int pieces)
 {
-  switch (window * 100 + ky) {
-#define ND_CASE(KY, WINDOW) \
-    case WINDOW * 100 + KY: \
-      return find<KY, WINDOW> (unit, columns, pieces);
-    ND_CASE (3, 16)
-    ND_CASE (5, 16)
-    ND_CASE (7, 16)
-    ND_CASE (9, 16)
-    ND_CASE (17, 32)
-#undef ND_CASE
-    default:
-      return TensorKernel {};
-  }
+  return window == 16 ? find_rows<16> (ky, unit, columns, pieces)
+      : find_rows<32> (ky, unit, columns, pieces);
 }
 
 } // namespace nd

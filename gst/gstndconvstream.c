@@ -130,7 +130,8 @@ gst_nd_conv_build (GstNdConv * self, const GstNdConvSettings * settings,
     wanted.jobs[p] = (NdJob) {
     .shape = priv->in.planes[p],.in_type = priv->in.type,.out_type =
           out_type,.border = settings->border,.border_value =
-          zero == 0 ? settings->border_value : zero,.bank =
+          zero == 0 ? settings->border_value : zero,.accuracy =
+          settings->accuracy,.bank =
           is_filtered (self, settings, p) ? bank : identity};
   }
   gst_nd_cuda_enter (priv->context);

@@ -251,6 +251,15 @@ GST_START_TEST (test_separable_method_for_another_filter)
 
 GST_END_TEST;
 
+GST_START_TEST (test_tensor_method_without_a_gpu)
+{
+  refuse (stream_new ("ndconv3d", NULL, "filter", "box,size=3", "method",
+          "tensor", "backend", "cpu", NULL), GOOD, "library settings",
+      "method=tensor needs a GPU", "backend=cuda");
+}
+
+GST_END_TEST;
+
 /* Where the CUDA module is and finds a device, this is no error. */
 GST_START_TEST (test_cuda_without_its_module)
 {
@@ -594,6 +603,7 @@ errors_suite (void)
   tcase_add_test (tc, test_wrong_origin);
   tcase_add_test (tc, test_wrap_in_time);
   tcase_add_test (tc, test_separable_method_for_another_filter);
+  tcase_add_test (tc, test_tensor_method_without_a_gpu);
   tcase_add_test (tc, test_cuda_without_its_module);
   suite_add_tcase (suite, files);
   tcase_add_checked_fixture (files, make_folder, remove_folder);
