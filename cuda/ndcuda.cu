@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "ndring.h"
+#include "ndcanvas.h"
 
 #include <cmath>
 #include <gmodule.h>
@@ -326,10 +326,80 @@ cuda_unpin (gpointer memory)
   cudaGetLastError ();
 }
 
+static NdCanvas *
+cuda_canvas_new (const NdPictureJob *job, gint device_id, GError **error)
+{
+  NdCanvas *canvas = nullptr;
+
+  guarded (error, [&] {
+    const ContextPointer context = Context::get (device_id);
+    const Entered entered (*context);
+
+    canvas = new NdCanvas (*job, context);
+  });
+  return canvas;
+}
+
+static void
+cuda_canvas_free (NdCanvas *canvas)
+{
+  const ContextPointer context = canvas->context;
+  const Entered entered (*context);
+
+  delete canvas;
+  cudaGetLastError ();
+}
+
+static gboolean
+cuda_canvas_take (NdCanvas *canvas, gconstpointer volume, const gsize at[3],
+    GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*canvas->context);
+
+    canvas->take (volume, at);
+  });
+}
+
+static gboolean
+cuda_canvas_sample (NdCanvas *canvas, gconstpointer volume, gsize step,
+    gfloat *samples, gsize n, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*canvas->context);
+
+    canvas->sample (volume, step, samples, n);
+  });
+}
+
+static gboolean
+cuda_canvas_extremes (NdCanvas *canvas, gconstpointer volume, gdouble *low,
+    gdouble *high, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*canvas->context);
+
+    canvas->extremes (volume, low, high);
+  });
+}
+
+static gboolean
+cuda_canvas_write (NdCanvas *canvas, gdouble low, gdouble window,
+    guint8 *pixels, gssize stride, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*canvas->context);
+
+    canvas->write (low, window, pixels, stride);
+  });
+}
+
 static const NdBackend cuda_backend = { "cuda", cuda_available, cuda_cost,
   cuda_ring_new, cuda_ring_free, cuda_ring_bytes, cuda_push, cuda_kept,
   cuda_respond, cuda_mark, cuda_reach, cuda_after, cuda_mark_free,
-  cuda_memory_new, cuda_memory_free, cuda_memory_copy, cuda_pin, cuda_unpin };
+  cuda_memory_new, cuda_memory_free, cuda_memory_copy, cuda_pin, cuda_unpin,
+  cuda_canvas_new, cuda_canvas_free, cuda_canvas_take, cuda_canvas_sample,
+  cuda_canvas_extremes, cuda_canvas_write };
 
 /* What the engine looks up in the module. */
 extern "C" G_MODULE_EXPORT const NdBackend *nd_backend_module (void);
