@@ -56,10 +56,28 @@ open_driver (void)
       && driver.retain (&primary, 0) == 0;
 }
 
+/* Blocks of memory that the device double has given out. */
+static gint (*double_blocks) (void);
+
+static gboolean
+open_double (const gchar * path)
+{
+  GModule *module = path ? g_module_open (path, 0) : NULL;
+
+  return module && g_module_symbol (module, "device_double_blocks",
+      (gpointer *) & double_blocks);
+}
+
+gboolean
+gpu_is_double (void)
+{
+  return double_blocks != NULL;
+}
+
 int
 gpu_main (int argc, char **argv, Suite * (*suite) (void))
 {
-  if (!open_driver ()) {
+  if (!open_double (g_getenv ("NDCONV_CUDA_MODULE")) && !open_driver ()) {
     g_print ("no GPU: skipped\n");
     return 77;
   }
@@ -74,6 +92,9 @@ gpu_free_bytes (void)
   gsize free_bytes = 0, all;
   gpointer popped;
 
+  /* As if it had so much; a block is one more than the tests let go. */
+  if (double_blocks)
+    return ((gsize) 1 << 40) - ((gsize) double_blocks () << 24);
   driver.push (primary);
   fail_unless_equals_int (driver.info (&free_bytes, &all), 0);
   driver.pop (&popped);
@@ -85,7 +106,7 @@ gpu_is_left (void)
 {
   gpointer context = NULL;
 
-  return driver.current (&context) == 0 && context == NULL;
+  return double_blocks || (driver.current (&context) == 0 && !context);
 }
 
 GObject *
@@ -98,8 +119,8 @@ gpu_context (GstElement * element)
 
   if (gst_pad_query (pad, query)) {
     gst_query_parse_context (query, &context);
-    gst_structure_get (gst_context_get_structure (context),
-        "gst.cuda.context", G_TYPE_OBJECT, &object, NULL);
+    object = g_value_dup_object (gst_structure_get_value
+        (gst_context_get_structure (context), "gst.cuda.context"));
   }
   return object;
 }
@@ -143,8 +164,11 @@ gpu_collect (GstElement * pipeline)
   while ((sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink),
               30 * GST_SECOND)))
     g_ptr_array_add (samples, sample);
-  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-  if (message) {
+  /* Other sinks may have more to do. */
+  message = gst_bus_timed_pop_filtered (bus, 30 * GST_SECOND,
+      GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  fail_unless (message != NULL);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     g_autoptr (GError) error = NULL;
     g_autofree gchar *debug = NULL;
 
@@ -247,8 +271,9 @@ gpu_expect_equal (GPtrArray * a, GPtrArray * b, gdouble most)
       gdouble p = sample_value (type, x->data, k);
       gdouble q = sample_value (type, y->data, k);
 
-      fail_unless (fabs (p - q) <= most, "%s, output %u, sample %zu: %g and %g",
-          type, i, k, p, q);
+      /* fail_unless() takes its time, also where nothing fails. */
+      if (!(fabs (p - q) <= most))
+        fail ("%s, output %u, sample %zu: %g and %g", type, i, k, p, q);
     }
   }
 }

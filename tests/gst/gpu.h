@@ -11,6 +11,10 @@
  */
 int gpu_main (int argc, char **argv, Suite * (*suite) (void));
 
+/* Whether the device is the double of devicedouble.c: then there is no driver,
+ * and GStreamer's CUDA elements are not there. */
+gboolean gpu_is_double (void);
+
 /* Bytes that are free on the first device. */
 gsize gpu_free_bytes (void);
 

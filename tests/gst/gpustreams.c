@@ -61,8 +61,9 @@ GST_START_TEST (test_host_memory)
     compare_filter ("ndconv4dtemporal filter=" XYZT, n, "uint8");
     compare_filter ("ndconv3d filter=" XYZ, n, "uint8");
   }
-  /* Memory that is not ours, and one thread more. */
-  compare_filter ("queue ! ndconv3d filter=" XYZ " ! queue", 60, "uint8");
+  /* One thread more before and after. */
+  compare ("ndtestsrc num-buffers=60 volume-size=20:20:20 ! queue ! ndconv3d "
+      "gain=0.1 filter=" XYZ " backend=BACKEND ! queue" SINK, 1);
 }
 
 GST_END_TEST;
@@ -104,7 +105,8 @@ GST_START_TEST (test_links_on_the_device)
     first = gpu_context (a);
     second = gpu_context (b);
     third = gpu_context (c);
-    fail_unless (first && first == second && first == third);
+    fail_unless (gpu_is_double () || first);
+    fail_unless (first == second && first == third);
     gst_element_set_state (pipeline, GST_STATE_NULL);
   }
 }
@@ -408,7 +410,8 @@ GST_START_TEST (test_pool_and_stats)
 
     fail_unless (gst_structure_get (stats, min, G_TYPE_DOUBLE, &low, mean,
             G_TYPE_DOUBLE, &middle, max, G_TYPE_DOUBLE, &high, NULL));
-    fail_unless (0 < low && low <= middle && middle <= high && high < 1);
+    fail_unless (0 < low && low <= 1.001 * middle && middle <= 1.001 * high
+        && high < 1);
   }
 }
 
@@ -424,7 +427,8 @@ gpu_suite (void)
   tcase_add_test (tc, test_host_memory);
   tcase_add_test (tc, test_links_on_the_device);
   tcase_add_test (tc, test_mixed_back_ends);
-  tcase_add_test (tc, test_video_on_the_device);
+  if (!gpu_is_double ())
+    tcase_add_test (tc, test_video_on_the_device);
   tcase_add_test (tc, test_gray_on_the_device);
   tcase_add_test (tc, test_two_pipelines);
   tcase_add_test (tc, test_pool_and_stats);
