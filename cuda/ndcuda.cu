@@ -20,8 +20,11 @@ check (cudaError_t result, const char *what)
   if (result == cudaSuccess)
     return;
   cudaGetLastError ();
-  throw Error (result == cudaErrorMemoryAllocation ? ND_ERROR_NO_SPACE
-      : ND_ERROR_FAILED, std::string ("The GPU failed: ") + what + ": "
+  if (result == cudaErrorMemoryAllocation)
+    throw Error (ND_ERROR_NO_SPACE, std::string ("Not enough memory on the "
+            "GPU: ") + what + "; smaller volumes or a shorter filter in time "
+        "need less, backend=cpu needs none");
+  throw Error (ND_ERROR_FAILED, std::string ("The GPU failed: ") + what + ": "
       + cudaGetErrorString (result) + " (" + std::to_string (result)
       + "); set the pipeline to NULL and start it again");
 }
@@ -37,24 +40,44 @@ multiply (size_t a, size_t b)
   return product;
 }
 
-void *
-allocate_zeroed (size_t bytes)
+thread_local Count *Count::current;
+
+static void
+expect_free (size_t bytes)
 {
   size_t free_bytes, all_bytes;
-  void *data = nullptr;
 
-  if (bytes == 0)
-    return nullptr;
   ND_CUDA (cudaMemGetInfo (&free_bytes, &all_bytes));
-  if (bytes > free_bytes || cudaMalloc (&data, bytes) != cudaSuccess) {
-    cudaGetLastError ();
+  if (bytes > free_bytes)
     throw Error (ND_ERROR_NO_SPACE, "Not enough memory on the GPU: "
         + std::to_string (bytes) + " bytes wanted, "
         + std::to_string (free_bytes) + " are free; smaller volumes or a "
         "shorter filter in time need less, backend=cpu needs none");
+}
+
+void
+Count::expect_free () const
+{
+  nd::expect_free (bytes);
+}
+
+void *
+allocate_zeroed (size_t bytes)
+{
+  void *data = nullptr;
+
+  if (bytes == 0)
+    return nullptr;
+  if (Count::current) {
+    if (!g_size_checked_add (&Count::current->bytes, Count::current->bytes,
+            bytes))
+      multiply (G_MAXSIZE, 2);
+    return nullptr;
   }
-  ND_CUDA (cudaMemset (data, 0, bytes));
-  ND_CUDA (cudaDeviceSynchronize ());
+  expect_free (bytes);
+  ND_CUDA (cudaMalloc (&data, bytes));
+  ND_CUDA (cudaMemsetAsync (data, 0, bytes, cudaStreamPerThread));
+  ND_CUDA (cudaStreamSynchronize (cudaStreamPerThread));
   return data;
 }
 
