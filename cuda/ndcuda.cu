@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "ndring.h"
+#include "ndcanvas.h"
 
 #include <cmath>
 #include <gmodule.h>
@@ -20,8 +20,11 @@ check (cudaError_t result, const char *what)
   if (result == cudaSuccess)
     return;
   cudaGetLastError ();
-  throw Error (result == cudaErrorMemoryAllocation ? ND_ERROR_NO_SPACE
-      : ND_ERROR_FAILED, std::string ("The GPU failed: ") + what + ": "
+  if (result == cudaErrorMemoryAllocation)
+    throw Error (ND_ERROR_NO_SPACE, std::string ("Not enough memory on the "
+            "GPU: ") + what + "; smaller volumes or a shorter filter in time "
+        "need less, backend=cpu needs none");
+  throw Error (ND_ERROR_FAILED, std::string ("The GPU failed: ") + what + ": "
       + cudaGetErrorString (result) + " (" + std::to_string (result)
       + "); set the pipeline to NULL and start it again");
 }
@@ -37,24 +40,44 @@ multiply (size_t a, size_t b)
   return product;
 }
 
-void *
-allocate_zeroed (size_t bytes)
+thread_local Count *Count::current;
+
+static void
+expect_free (size_t bytes)
 {
   size_t free_bytes, all_bytes;
-  void *data = nullptr;
 
-  if (bytes == 0)
-    return nullptr;
   ND_CUDA (cudaMemGetInfo (&free_bytes, &all_bytes));
-  if (bytes > free_bytes || cudaMalloc (&data, bytes) != cudaSuccess) {
-    cudaGetLastError ();
+  if (bytes > free_bytes)
     throw Error (ND_ERROR_NO_SPACE, "Not enough memory on the GPU: "
         + std::to_string (bytes) + " bytes wanted, "
         + std::to_string (free_bytes) + " are free; smaller volumes or a "
         "shorter filter in time need less, backend=cpu needs none");
+}
+
+void
+Count::expect_free () const
+{
+  nd::expect_free (bytes);
+}
+
+void *
+allocate_zeroed (size_t bytes)
+{
+  void *data = nullptr;
+
+  if (bytes == 0)
+    return nullptr;
+  if (Count::current) {
+    if (!g_size_checked_add (&Count::current->bytes, Count::current->bytes,
+            bytes))
+      multiply (G_MAXSIZE, 2);
+    return nullptr;
   }
-  ND_CUDA (cudaMemset (data, 0, bytes));
-  ND_CUDA (cudaDeviceSynchronize ());
+  expect_free (bytes);
+  ND_CUDA (cudaMalloc (&data, bytes));
+  ND_CUDA (cudaMemsetAsync (data, 0, bytes, cudaStreamPerThread));
+  ND_CUDA (cudaStreamSynchronize (cudaStreamPerThread));
   return data;
 }
 
@@ -339,11 +362,81 @@ cuda_unpin (gpointer memory)
   cudaGetLastError ();
 }
 
+static NdCanvas *
+cuda_canvas_new (const NdPictureJob *job, gint device_id, GError **error)
+{
+  NdCanvas *canvas = nullptr;
+
+  guarded (error, [&] {
+    const ContextPointer context = Context::get (device_id);
+    const Entered entered (*context);
+
+    canvas = new NdCanvas (*job, context);
+  });
+  return canvas;
+}
+
+static void
+cuda_canvas_free (NdCanvas *canvas)
+{
+  const ContextPointer context = canvas->context;
+  const Entered entered (*context);
+
+  delete canvas;
+  cudaGetLastError ();
+}
+
+static gboolean
+cuda_canvas_take (NdCanvas *canvas, gconstpointer volume, const gsize at[3],
+    GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*canvas->context);
+
+    canvas->take (volume, at);
+  });
+}
+
+static gboolean
+cuda_canvas_sample (NdCanvas *canvas, gconstpointer volume, gsize step,
+    gfloat *samples, gsize n, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*canvas->context);
+
+    canvas->sample (volume, step, samples, n);
+  });
+}
+
+static gboolean
+cuda_canvas_extremes (NdCanvas *canvas, gconstpointer volume, gdouble *low,
+    gdouble *high, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*canvas->context);
+
+    canvas->extremes (volume, low, high);
+  });
+}
+
+static gboolean
+cuda_canvas_write (NdCanvas *canvas, gdouble low, gdouble window,
+    guint8 *pixels, gssize stride, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*canvas->context);
+
+    canvas->write (low, window, pixels, stride);
+  });
+}
+
 static const NdBackend cuda_backend = { "cuda", cuda_available,
   cuda_device_name, cuda_cost,
   cuda_ring_new, cuda_ring_free, cuda_ring_bytes, cuda_push, cuda_kept,
   cuda_respond, cuda_mark, cuda_reach, cuda_after, cuda_mark_free,
-  cuda_memory_new, cuda_memory_free, cuda_memory_copy, cuda_pin, cuda_unpin };
+  cuda_memory_new, cuda_memory_free, cuda_memory_copy, cuda_pin, cuda_unpin,
+  cuda_canvas_new, cuda_canvas_free, cuda_canvas_take, cuda_canvas_sample,
+  cuda_canvas_extremes, cuda_canvas_write };
 
 /* What the engine looks up in the module. */
 extern "C" G_MODULE_EXPORT const NdBackend *nd_backend_module (void);

@@ -76,19 +76,41 @@ private:
 
 void *allocate_zeroed (size_t bytes);
 
+/* Within its scope, in this thread, Memory is counted and not taken; the first
+ * upload to such memory ends what is counted, by Counted. expect_free() throws
+ * Error where so many bytes are not there. */
+class Count
+{
+public:
+  struct Counted
+  {
+  };
+  Count () : before (current) { current = this; }
+  ~Count () { current = before; }
+  Count (const Count &) = delete;
+  void expect_free () const;
+
+  size_t bytes = 0;
+  static thread_local Count *current;
+
+private:
+  Count *const before;
+};
+
 template <typename T> Memory<T>::Memory (size_t n)
   : data (static_cast<T *> (allocate_zeroed (multiply (n, sizeof (T))))), n (n)
 {
 }
 
-/* A copy from pageable memory returns before it has arrived, and a ring's
- * stream does not wait for it. */
+/* A ring's stream does not wait for it: it has arrived when this returns. */
 template <typename T> void
 Memory<T>::upload (const T *from, size_t count)
 {
-  ND_CUDA (cudaMemcpy (data, from, count * sizeof (T),
-      cudaMemcpyHostToDevice));
-  ND_CUDA (cudaDeviceSynchronize ());
+  if (Count::current)
+    throw Count::Counted ();
+  ND_CUDA (cudaMemcpyAsync (data, from, count * sizeof (T),
+      cudaMemcpyHostToDevice, cudaStreamPerThread));
+  ND_CUDA (cudaStreamSynchronize (cudaStreamPerThread));
 }
 
 /* One method's ring. Both functions only enqueue on the stream. */

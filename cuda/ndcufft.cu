@@ -69,9 +69,12 @@ check_cufft (cufftResult result, const char *what)
 {
   if (result == CUFFT_SUCCESS)
     return;
-  throw Error (result == CUFFT_ALLOC_FAILED ? ND_ERROR_NO_SPACE
-      : ND_ERROR_FAILED, std::string ("cuFFT: ") + what + " failed with code "
-      + std::to_string (result));
+  if (result == CUFFT_ALLOC_FAILED)
+    throw Error (ND_ERROR_NO_SPACE, std::string ("Not enough memory on the "
+            "GPU: ") + what + "; smaller volumes need less, backend=cpu needs "
+        "none");
+  throw Error (ND_ERROR_FAILED, std::string ("cuFFT: ") + what
+      + " failed with code " + std::to_string (result));
 }
 
 } // namespace
@@ -86,6 +89,9 @@ Transform::Transform (const int size[3], cudaStream_t stream)
 {
   static const cufftType types[2] = { CUFFT_R2C, CUFFT_C2R };
 
+  /* A plan takes memory of its own. */
+  if (Count::current)
+    throw Count::Counted ();
   for (int i = 0; i < 2; i++) {
     size_t bytes;
 

@@ -75,12 +75,31 @@ _NdRing::_NdRing (const NdJob &job, NdMethod wanted, ContextPointer context)
   : context (std::move (context)), job (job),
     n_slots (nd_job_reach (&job).slots), staged (n_slots)
 {
-  method = make_method (job, wanted, streams[COMPUTE]);
+  {
+    const Count all;
+
+    try {
+      make (wanted);
+    } catch (const Count::Counted &) {
+    }
+    all.expect_free ();
+  }
+  method.reset ();
+  ins.clear ();
+  outs.clear ();
+  make (wanted);
+  if (job.border_volumes)
+    method->push (n_slots, nullptr);
+}
+
+/* Takes all memory that the ring will have. */
+void
+_NdRing::make (NdMethod wanted)
+{
   /* A volume that is kept stays in the memory it came to. */
   add_stages (ins, AHEAD + (job.keep ? n_slots : 1), 1, job.in_type);
   add_stages (outs, AHEAD, job.bank->n_filters, job.out_type);
-  if (job.border_volumes)
-    method->push (n_slots, nullptr);
+  method = make_method (job, wanted, streams[COMPUTE]);
 }
 
 _NdRing::~_NdRing ()

@@ -74,6 +74,7 @@ struct _NdRing
   const nd::ContextPointer context;
 
 private:
+  void make (NdMethod wanted);
   template <typename F> void timed (nd::Kind kind, F work);
   void add_stages (std::vector<nd::Stage> &stages, size_t n, size_t responses,
       NdSampleType type);

@@ -16,6 +16,7 @@ G_BEGIN_DECLS
 
 typedef struct _NdRing NdRing;  /* each back end's own */
 typedef struct _NdMark NdMark;  /* a moment in a ring's work, likewise */
+typedef struct _NdCanvas NdCanvas;      /* a picture in the making, likewise */
 
 /* Seconds that work took on a device: bringing volumes in, filtering, and
  * taking responses out. */
@@ -25,6 +26,24 @@ typedef struct
   gdouble compute;
   gdouble download;
 } NdTimes;
+
+typedef enum
+{
+  ND_PICTURE_SLICE,             /* the plane across an axis */
+  ND_PICTURE_ORTHOGONAL,        /* three of them */
+  ND_PICTURE_PROJECTION         /* the maximum along an axis */
+} NdPictureMode;
+
+/* What ndpicture.h makes pictures of. */
+typedef struct
+{
+  NdPictureMode mode;
+  NdAxis axis;
+  NdSampleType type;
+  NdShape shape;
+  gsize width, height;
+  guint channels;               /* values of a pixel */
+} NdPictureJob;
 
 /* Functions from `mark` on are NULL in a back end that has done its work when
  * push and respond return. With the others, these enqueue it: memory that they
@@ -85,6 +104,23 @@ typedef struct
   gboolean (*pin) (gint device_id, gpointer memory, gsize bytes,
       GError ** error);
   void (*unpin) (gpointer memory);
+
+  /* The functions of ndpicture.h for volumes in memory of the device, dense.
+   * `canvas_take` takes the planes at index @at of each axis; `canvas_sample`
+   * gives what is shown of each @step-th of all voxels, of channels in turn;
+   * `canvas_extremes` the least and the most of all finite ones. The volume is
+   * read no more when `canvas_write` returns. */
+  NdCanvas *(*canvas_new) (const NdPictureJob * job, gint device_id,
+      GError ** error);
+  void (*canvas_free) (NdCanvas * canvas);
+  gboolean (*canvas_take) (NdCanvas * canvas, gconstpointer volume,
+      const gsize at[3], GError ** error);
+  gboolean (*canvas_sample) (NdCanvas * canvas, gconstpointer volume,
+      gsize step, gfloat * samples, gsize n, GError ** error);
+  gboolean (*canvas_extremes) (NdCanvas * canvas, gconstpointer volume,
+      gdouble * low, gdouble * high, GError ** error);
+  gboolean (*canvas_write) (NdCanvas * canvas, gdouble low, gdouble window,
+      guint8 * pixels, gssize stride, GError ** error);
 } NdBackend;
 
 /* Adds a back end; those added first are preferred. */

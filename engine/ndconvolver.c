@@ -220,7 +220,6 @@ nd_convolver_continue (NdConvolver * next, NdConvolver * old)
   if (!old->settings.jobs[0].keep)
     held = from->pushed;
   if (needed < held || from->ended
-      || next->plans[0]->backend != old->plans[0]->backend
       || old->settings.reverse != next->settings.reverse)
     return FALSE;
   /* What old keeps may still be on its way there. */
@@ -233,16 +232,42 @@ nd_convolver_continue (NdConvolver * next, NdConvolver * old)
   return TRUE;
 }
 
+/* What @old kept of plane @p, where @next can read it; @copy is to be freed. */
+static gboolean
+find_kept (const NdConvolver * next, const NdConvolver * old, guint p,
+    guint slot, NdSamples * samples, gpointer * copy, GError ** error)
+{
+  const NdBackend *backend = old->plans[p]->backend;
+  const NdJob *job = &old->settings.jobs[p];
+  gsize bytes;
+
+  *samples = backend->kept (old->plans[p]->ring, slot);
+  *copy = NULL;
+  if (!backend->memory_copy || backend == next->plans[p]->backend)
+    return TRUE;
+  bytes = job->shape.size[2] * samples->slice;
+  *copy = g_malloc (bytes);
+  if (!backend->memory_copy (*copy, samples->data, bytes, error))
+    return FALSE;
+  *samples = nd_samples_dense (*copy, &job->shape, job->in_type);
+  return TRUE;
+}
+
 gboolean
 nd_convolver_replay (NdConvolver * next, const NdConvolver * old,
     GError ** error)
 {
   NdSamples volume[ND_MAX_PLANES];
+  gpointer copies[ND_MAX_PLANES] = { NULL };
   guint slot = next->window.pushed % nd_window_size (&old->window);
+  gboolean ok = TRUE;
 
   if (next->window.pushed >= old->window.pushed)
     return FALSE;
+  for (guint p = 0; ok && p < next->settings.n_planes; p++)
+    ok = find_kept (next, old, p, slot, &volume[p], &copies[p], error);
+  ok = ok && nd_convolver_push (next, volume, error);
   for (guint p = 0; p < next->settings.n_planes; p++)
-    volume[p] = old->plans[p]->backend->kept (old->plans[p]->ring, slot);
-  return nd_convolver_push (next, volume, error);
+    g_free (copies[p]);
+  return ok;
 }

@@ -29,10 +29,14 @@
 #include "gstndview.h"
 
 #include <gst/video/video.h>
+#include "engine/nderror.h"
+#include "engine/ndpicture.h"
+#include "gstndbackends.h"
 #include "gstndcaps.h"
+#include "gstndcuda.h"
 #include "gstndelements.h"
 #include "gstnderror.h"
-#include "ndpicture.h"
+#include "gstndmemory.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_view_debug);
 #define GST_CAT_DEFAULT nd_view_debug
@@ -75,12 +79,16 @@ struct _GstNdView
   GstNdVolumeInfo in;
   GstVideoInfo out;
   NdPicture *picture;
+  const NdBackend *device;      /* of the picture; NULL: in host memory */
+  GRecMutex context_lock;
+  GstObject *context;           /* see gstndcuda.h */
 
   gdouble low, high;            /* automatic window, valid if low <= high */
 };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
-    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_ND_TENSORS_CAPS));
+    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_ND_TENSORS_CUDA_CAPS
+        "; " GST_ND_TENSORS_CAPS));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
     GST_PAD_SRC, GST_PAD_ALWAYS,
     GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ GRAY8, RGB }")));
@@ -218,8 +226,13 @@ update_layout (GstNdView * self)
 static gboolean
 gst_nd_view_start (GstBaseTransform * trans)
 {
-  update_layout (GST_ND_VIEW (trans));
-  forget_window (GST_ND_VIEW (trans));
+  GstNdView *self = GST_ND_VIEW (trans);
+  const NdBackend *device = gst_nd_backends_device (-1);
+
+  update_layout (self);
+  forget_window (self);
+  if (device)
+    gst_nd_cuda_ensure_context (GST_ELEMENT (self), device, -1, &self->context);
   return TRUE;
 }
 
@@ -230,6 +243,75 @@ gst_nd_view_stop (GstBaseTransform * trans)
 
   g_clear_pointer (&self->picture, nd_picture_free);
   return TRUE;
+}
+
+static void
+gst_nd_view_set_context (GstElement * element, GstContext * context)
+{
+  GstNdView *self = GST_ND_VIEW (element);
+
+  g_rec_mutex_lock (&self->context_lock);
+  gst_nd_cuda_set_context (element, context, -1, &self->context);
+  g_rec_mutex_unlock (&self->context_lock);
+  GST_ELEMENT_CLASS (gst_nd_view_parent_class)->set_context (element, context);
+}
+
+static GstStateChangeReturn
+gst_nd_view_change_state (GstElement * element, GstStateChange transition)
+{
+  GstNdView *self = GST_ND_VIEW (element);
+  GstStateChangeReturn ret =
+      GST_ELEMENT_CLASS (gst_nd_view_parent_class)->change_state (element,
+      transition);
+
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL) {
+    g_rec_mutex_lock (&self->context_lock);
+    gst_clear_object (&self->context);
+    g_rec_mutex_unlock (&self->context_lock);
+  }
+  return ret;
+}
+
+static gboolean
+gst_nd_view_query (GstBaseTransform * trans, GstPadDirection direction,
+    GstQuery * query)
+{
+  GstNdView *self = GST_ND_VIEW (trans);
+  g_autoptr (GstObject) context = NULL;
+
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT) {
+    g_rec_mutex_lock (&self->context_lock);
+    if (self->context)
+      context = gst_object_ref (self->context);
+    g_rec_mutex_unlock (&self->context_lock);
+    if (gst_nd_cuda_answer (GST_ELEMENT (self), query, context))
+      return TRUE;
+  }
+  return GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)->query (trans,
+      direction, query);
+}
+
+static gboolean
+gst_nd_view_propose_allocation (GstBaseTransform * trans,
+    GstQuery * decide_query, GstQuery * query)
+{
+  GstCaps *caps;
+
+  /* Memory of a device is the upstream filter's own. */
+  gst_query_parse_allocation (query, &caps, NULL);
+  return (caps && gst_nd_cuda_caps (caps, 0))
+      || GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
+      ->propose_allocation (trans, decide_query, query);
+}
+
+static void
+gst_nd_view_finalize (GObject * object)
+{
+  GstNdView *self = GST_ND_VIEW (object);
+
+  gst_clear_object (&self->context);
+  g_rec_mutex_clear (&self->context_lock);
+  G_OBJECT_CLASS (gst_nd_view_parent_class)->finalize (object);
 }
 
 /* Width : height of a pixel. */
@@ -298,6 +380,9 @@ append_volumes (GstCaps * caps, const GstStructure * s)
 
   if (rate)
     gst_structure_set_value (volume, "framerate", rate);
+  if (gst_nd_backends_device (-1))
+    gst_caps_append_structure_full (caps, gst_structure_copy (volume),
+        gst_caps_features_new_single (GST_ND_FEATURE_CUDA));
   gst_caps_append_structure (caps, volume);
 }
 
@@ -367,13 +452,15 @@ gst_nd_view_transform_size (GstBaseTransform * trans,
 }
 
 /* Moves the automatic window towards what this volume needs. */
-static void
-update_window (GstNdView * self, gconstpointer data)
+static gboolean
+update_window (GstNdView * self, gconstpointer data, GError ** error)
 {
   gdouble low, high;
 
-  if (!nd_picture_range (self->picture, data, &low, &high))
-    return;
+  if (!nd_picture_range (self->picture, data, &low, &high, error))
+    return FALSE;
+  if (low > high)
+    return TRUE;
   if (self->low <= self->high) {
     self->low += AUTO_STEP * (low - self->low);
     self->high += AUTO_STEP * (high - self->high);
@@ -381,26 +468,109 @@ update_window (GstNdView * self, gconstpointer data)
     self->low = low;
     self->high = high;
   }
+  return TRUE;
 }
 
-static void
+static gboolean
 show (GstNdView * self, gconstpointer data, GstVideoFrame * frame,
-    const Settings * settings)
+    const Settings * settings, GError ** error)
 {
   gdouble low, window;
 
-  nd_picture_take (self->picture, data, settings->position);
+  if (!nd_picture_take (self->picture, data, settings->position, error))
+    return FALSE;
   if (settings->window > 0) {
     low = settings->level - settings->window / 2;
     window = settings->window;
   } else {
-    update_window (self, data);
+    if (!update_window (self, data, error))
+      return FALSE;
     low = self->low;
     window = self->high > self->low ? self->high - self->low : 1;
   }
-  nd_picture_write (self->picture, low, window,
+  return nd_picture_write (self->picture, low, window,
       GST_VIDEO_FRAME_PLANE_DATA (frame, 0),
-      GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0));
+      GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0), error);
+}
+
+/* A picture for volumes in the memory that @input has. */
+static gboolean
+make_picture (GstNdView * self, GstBuffer * input, GError ** error)
+{
+  const NdBackend *device = NULL;
+
+  if (gst_buffer_n_memory (input) == 1
+      && gst_nd_memory_is_device (gst_buffer_peek_memory (input, 0)))
+    device = gst_nd_backends_device (-1);
+  if (self->picture && self->device == device)
+    return TRUE;
+  g_clear_pointer (&self->picture, nd_picture_free);
+  self->device = device;
+  gst_nd_cuda_enter (self->context);
+  self->picture = nd_picture_new (self->mode, self->axis, self->in.type,
+      &self->in.shape, device, -1, error);
+  gst_nd_cuda_leave (self->context);
+  return self->picture != NULL;
+}
+
+/* Maps @input where the picture reads it, and waits until it is written. */
+static gboolean
+map_volume (GstNdView * self, GstBuffer * input, GstMapInfo * map,
+    GError ** error)
+{
+  const gsize size = gst_nd_volume_info_size (&self->in);
+  g_autoptr (NdFence) fence = NULL;
+
+  if (!gst_buffer_map (input, map, self->device ? GST_MAP_READ
+          | GST_ND_MAP_CUDA : GST_MAP_READ)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_READ, "The memory of a volume "
+        "cannot be read");
+    return FALSE;
+  }
+  if (map->size != size) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "A volume has %"
+        G_GSIZE_FORMAT " bytes: its caps say %" G_GSIZE_FORMAT, map->size,
+        size);
+    gst_buffer_unmap (input, map);
+    return FALSE;
+  }
+  if (self->device)
+    fence = gst_nd_memory_get_fence (gst_buffer_peek_memory (input, 0));
+  if (!fence || nd_fence_wait (fence, NULL, error))
+    return TRUE;
+  gst_buffer_unmap (input, map);
+  return FALSE;
+}
+
+/* Shows @input in @output. */
+static gboolean
+make_frame (GstNdView * self, GstBuffer * input, GstBuffer * output,
+    const Settings * settings, GError ** error)
+{
+  GstVideoFrame frame;
+  GstMapInfo map;
+  gboolean ok;
+
+  if (settings->response >= self->in.responses) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "Property 'response' is "
+        "%u: these volumes have %u, counted from 0", settings->response,
+        self->in.responses);
+    return FALSE;
+  }
+  if (!make_picture (self, input, error)
+      || !map_volume (self, input, &map, error))
+    return FALSE;
+  ok = gst_video_frame_map (&frame, &self->out, output, GST_MAP_WRITE);
+  if (ok) {
+    ok = show (self, map.data + settings->response * (map.size
+            / self->in.responses), &frame, settings, error);
+    gst_video_frame_unmap (&frame);
+  } else {
+    g_set_error (error, ND_ERROR, ND_ERROR_WRITE, "The memory of a picture "
+        "cannot be written: it must be system memory");
+  }
+  gst_buffer_unmap (input, &map);
+  return ok;
 }
 
 static GstFlowReturn
@@ -408,51 +578,16 @@ gst_nd_view_transform (GstBaseTransform * trans, GstBuffer * input,
     GstBuffer * output)
 {
   GstNdView *self = GST_ND_VIEW (trans);
-  gsize size = gst_nd_volume_info_size (&self->in);
-  GstVideoFrame frame;
+  g_autoptr (GError) error = NULL;
   Settings settings;
-  GstMapInfo map;
 
   GST_OBJECT_LOCK (self);
   settings = self->wanted;
   GST_OBJECT_UNLOCK (self);
-  if (settings.response >= self->in.responses) {
-    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("Property 'response' is %u: "
-            "these volumes have %u, counted from 0", settings.response,
-            self->in.responses), (NULL));
-    return GST_FLOW_ERROR;
-  }
-  if (!self->picture)
-    self->picture = nd_picture_new (self->mode, self->axis, self->in.type,
-        &self->in.shape);
-  if (!self->picture) {
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for a "
-            "picture of %d x %d pixels", GST_VIDEO_INFO_WIDTH (&self->out),
-            GST_VIDEO_INFO_HEIGHT (&self->out)), (NULL));
-    return GST_FLOW_ERROR;
-  }
-  if (!gst_buffer_map (input, &map, GST_MAP_READ)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("The memory of a volume cannot "
-            "be read: it must be system memory"), (NULL));
-    return GST_FLOW_ERROR;
-  }
-  if (map.size != size) {
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A volume has %" G_GSIZE_FORMAT
-            " bytes: its caps say %" G_GSIZE_FORMAT, map.size, size), (NULL));
-    gst_buffer_unmap (input, &map);
-    return GST_FLOW_ERROR;
-  }
-  if (!gst_video_frame_map (&frame, &self->out, output, GST_MAP_WRITE)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("The memory of a picture cannot"
-            " be written: it must be system memory"), (NULL));
-    gst_buffer_unmap (input, &map);
-    return GST_FLOW_ERROR;
-  }
-  show (self, map.data + settings.response * (size / self->in.responses),
-      &frame, &settings);
-  gst_video_frame_unmap (&frame);
-  gst_buffer_unmap (input, &map);
-  return GST_FLOW_OK;
+  if (make_frame (self, input, output, &settings, &error))
+    return GST_FLOW_OK;
+  gst_nd_element_error (GST_ELEMENT (self), error);
+  return GST_FLOW_ERROR;
 }
 
 static GstFlowReturn
@@ -482,6 +617,9 @@ gst_nd_view_class_init (GstNdViewClass * klass)
 
   object_class->set_property = gst_nd_view_set_property;
   object_class->get_property = gst_nd_view_get_property;
+  object_class->finalize = gst_nd_view_finalize;
+  element_class->set_context = gst_nd_view_set_context;
+  element_class->change_state = gst_nd_view_change_state;
 
   g_object_class_install_property (object_class, PROP_MODE,
       g_param_spec_enum ("mode", "Mode", "What the picture shows",
@@ -517,6 +655,8 @@ gst_nd_view_class_init (GstNdViewClass * klass)
       "axis=y ! videoconvert ! autovideosink");
 
   trans_class->passthrough_on_same_caps = FALSE;
+  trans_class->query = gst_nd_view_query;
+  trans_class->propose_allocation = gst_nd_view_propose_allocation;
   trans_class->start = gst_nd_view_start;
   trans_class->stop = gst_nd_view_stop;
   trans_class->transform_caps = gst_nd_view_transform_caps;
@@ -531,5 +671,6 @@ gst_nd_view_init (GstNdView * self)
 {
   self->wanted.axis = self->axis = ND_AXIS_Z;
   self->wanted.position = 0.5;
+  g_rec_mutex_init (&self->context_lock);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
 }

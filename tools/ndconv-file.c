@@ -12,7 +12,7 @@
 
 #include "engine/nderror.h"
 #include "formats/ndrecording.h"
-#include "gst/ndpicture.h"
+#include "engine/ndpicture.h"
 
 #define USAGE_STATUS 2
 
@@ -155,7 +155,7 @@ draw (NdReader * reader, const Options * options, GError ** error)
   volume = g_try_malloc (nd_recording_volume_size (recording));
   pixels = g_try_malloc ((gsize) width * height * channels);
   picture = nd_picture_new (mode, ND_AXIS_Z, recording->type,
-      &recording->shape);
+      &recording->shape, NULL, -1, NULL);
   if (!volume || !pixels || !picture) {
     g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE, "No memory for a volume "
         "of %" G_GSIZE_FORMAT " bytes", nd_recording_volume_size (recording));
@@ -164,11 +164,12 @@ draw (NdReader * reader, const Options * options, GError ** error)
   if (!nd_reader_seek (reader, options->volume, error)
       || !nd_reader_read (reader, volume, error))
     return FALSE;
-  nd_picture_take (picture, volume, 0.5);
-  if (!nd_picture_range (picture, volume, &low, &high) || !(high > low))
+  nd_picture_take (picture, volume, 0.5, NULL);
+  nd_picture_range (picture, volume, &low, &high, NULL);
+  if (!(high > low))
     high = low + 1;
   nd_picture_write (picture, low, high - low, pixels, (gssize) width
-      * channels);
+      * channels, NULL);
   return write_png (options->png, pixels, width, height, channels, error);
 }
 

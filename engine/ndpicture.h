@@ -7,16 +7,9 @@
  */
 #pragma once
 
-#include "engine/ndshape.h"
+#include "ndbackend.h"
 
 G_BEGIN_DECLS
-
-typedef enum
-{
-  ND_PICTURE_SLICE,             /* the plane across an axis */
-  ND_PICTURE_ORTHOGONAL,        /* three of them */
-  ND_PICTURE_PROJECTION         /* the maximum along an axis */
-} NdPictureMode;
 
 /* Axes of the volume that run along the width and the height of the plane
  * across @axis: z and y, x and z, x and y. */
@@ -34,28 +27,29 @@ guint nd_picture_channels (const NdShape * shape);
 
 typedef struct _NdPicture NdPicture;
 
-/* For volumes of that kind, whose nd_picture_size() must be TRUE. NULL where
- * there is no memory. */
+/* For volumes of that kind, whose nd_picture_size() must be TRUE; with @device,
+ * on the device of that back end, where the volumes must lie. */
 NdPicture *nd_picture_new (NdPictureMode mode, NdAxis axis, NdSampleType type,
-    const NdShape * shape);
+    const NdShape * shape, const NdBackend * device, gint device_id,
+    GError ** error);
 void nd_picture_free (NdPicture * picture);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdPicture, nd_picture_free)
 
 /* Takes the samples to show from the volume @data: planes at index
  * floor (position * size), at most the last, @position from 0 to 1. */
-void nd_picture_take (NdPicture * picture, gconstpointer data,
-    gdouble position);
+gboolean nd_picture_take (NdPicture * picture, gconstpointer data,
+    gdouble position, GError ** error);
 
 /* A range of values that shows the volume @data well: its 0.5 and 99.5
- * percentiles, estimated; its minimum and maximum where these are equal. FALSE
- * where no sample is finite. */
-gboolean nd_picture_range (const NdPicture * picture, gconstpointer data,
-    gdouble * low, gdouble * high);
+ * percentiles, estimated; its minimum and maximum where these are equal; @low
+ * above @high where no sample is finite. */
+gboolean nd_picture_range (NdPicture * picture, gconstpointer data,
+    gdouble * low, gdouble * high, GError ** error);
 
 /* Writes what was taken to @pixels, rows @stride bytes apart, as
  * 255 (value - low) / window rounded half to even, from 0 to 255; NaN and what
  * no sample covers are black. @window is above 0. */
-void nd_picture_write (const NdPicture * picture, gdouble low, gdouble window,
-    guint8 * pixels, gssize stride);
+gboolean nd_picture_write (NdPicture * picture, gdouble low, gdouble window,
+    guint8 * pixels, gssize stride, GError ** error);
 
 G_END_DECLS

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include "nderror.h"
 
 /* The range comes from so many samples at most, between these percentiles. */
 #define RANGE_SAMPLES 16384
@@ -11,13 +12,12 @@
 
 struct _NdPicture
 {
-  NdPictureMode mode;
-  NdAxis axis;
-  NdSampleType type;
-  NdShape shape;
+  NdPictureJob job;
 
-  gsize width, height;
-  guint channels;
+  /* On a device; NULL: in host memory. */
+  const NdBackend *device;
+  NdCanvas *canvas;
+
   gfloat *values;               /* of all pixels */
   gfloat *row;                  /* one row of the volume */
 };
@@ -61,29 +61,36 @@ nd_picture_channels (const NdShape * shape)
 
 NdPicture *
 nd_picture_new (NdPictureMode mode, NdAxis axis, NdSampleType type,
-    const NdShape * shape)
+    const NdShape * shape, const NdBackend * device, gint device_id,
+    GError ** error)
 {
   g_autoptr (NdPicture) self = g_new0 (NdPicture, 1);
+  NdPictureJob *job = &self->job;
   gint width, height;
 
   g_return_val_if_fail (nd_picture_size (mode, axis, shape->size, &width,
           &height), NULL);
-  self->mode = mode;
-  self->axis = axis;
-  self->type = type;
-  self->shape = *shape;
-  self->width = width;
-  self->height = height;
-  self->channels = nd_picture_channels (shape);
-  self->values = g_try_new (gfloat, self->width * self->height
-      * self->channels);
-  self->row = g_try_new (gfloat, shape->size[0] * self->channels);
-  return self->values && self->row ? g_steal_pointer (&self) : NULL;
+  *job = (NdPictureJob) {
+  mode, axis, type, *shape, width, height, nd_picture_channels (shape)};
+  self->device = device;
+  if (device) {
+    self->canvas = device->canvas_new (job, device_id, error);
+    return self->canvas ? g_steal_pointer (&self) : NULL;
+  }
+  self->values = g_try_new (gfloat, job->width * job->height * job->channels);
+  self->row = g_try_new (gfloat, shape->size[0] * job->channels);
+  if (self->values && self->row)
+    return g_steal_pointer (&self);
+  g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE, "No memory for a picture of "
+      "%d x %d pixels", width, height);
+  return NULL;
 }
 
 void
 nd_picture_free (NdPicture * self)
 {
+  if (self->canvas)
+    self->device->canvas_free (self->canvas);
   g_free (self->values);
   g_free (self->row);
   g_free (self);
@@ -117,8 +124,8 @@ shown (gconstpointer data, NdSampleType type, gsize components, gsize i,
 #define READ(name) \
   do { \
     for (gsize i = first; i < first + n; i++) \
-      for (guint c = 0; c < self->channels; c++) \
-        *row++ = shown (data, name, self->shape.components, i, c); \
+      for (guint c = 0; c < self->job.channels; c++) \
+        *row++ = shown (data, name, self->job.shape.components, i, c); \
   } while (0)
 
 /* A loop for each type, which the compiler can make fast. */
@@ -127,7 +134,7 @@ read_row (const NdPicture * self, gconstpointer data, gsize first, gsize n)
 {
   gfloat *row = self->row;
 
-  switch (self->type) {
+  switch (self->job.type) {
     case ND_UINT8:
       READ (ND_UINT8);
       break;
@@ -149,16 +156,16 @@ static void
 project (NdPicture * self, gconstpointer data, NdAxis across, gsize from,
     gsize to, gsize left, gsize top)
 {
-  const gsize *size = self->shape.size;
+  const gsize *size = self->job.shape.size;
   gsize begin[3] = { 0, 0, 0 }, end[3] = { size[0], size[1], size[2] };
   gsize step[3] = { 0, 0, 0 };
-  guint channels = self->channels;
-  gfloat *values = self->values + (top * self->width + left) * channels;
+  guint channels = self->job.channels;
+  gfloat *values = self->values + (top * self->job.width + left) * channels;
 
   begin[across] = from;
   end[across] = to;
   step[nd_picture_width_axis (across)] = channels;
-  step[nd_picture_height_axis (across)] = self->width * channels;
+  step[nd_picture_height_axis (across)] = self->job.width * channels;
   for (gsize z = begin[2]; z < end[2]; z++) {
     for (gsize y = begin[1]; y < end[1]; y++) {
       gfloat *out = values + z * step[2] + y * step[1];
@@ -173,21 +180,18 @@ project (NdPicture * self, gconstpointer data, NdAxis across, gsize from,
   }
 }
 
-void
-nd_picture_take (NdPicture * self, gconstpointer data, gdouble position)
+static void
+take (NdPicture * self, gconstpointer data, const gsize at[3])
 {
-  const gsize *size = self->shape.size;
-  gsize pixels = self->width * self->height * self->channels;
-  gsize at[3];
+  const NdAxis axis = self->job.axis;
+  const gsize *size = self->job.shape.size;
+  gsize pixels = self->job.width * self->job.height * self->job.channels;
 
-  for (guint a = 0; a < 3; a++)
-    at[a] = MIN ((gsize) (position * size[a]), size[a] - 1);
   for (gsize i = 0; i < pixels; i++)
     self->values[i] = NAN;
-  switch (self->mode) {
+  switch (self->job.mode) {
     case ND_PICTURE_SLICE:
-      project (self, data, self->axis, at[self->axis], at[self->axis] + 1, 0,
-          0);
+      project (self, data, axis, at[axis], at[axis] + 1, 0, 0);
       break;
     case ND_PICTURE_ORTHOGONAL:
       project (self, data, ND_AXIS_Z, at[2], at[2] + 1, 0, 0);
@@ -195,9 +199,24 @@ nd_picture_take (NdPicture * self, gconstpointer data, gdouble position)
       project (self, data, ND_AXIS_Y, at[1], at[1] + 1, 0, size[1]);
       break;
     case ND_PICTURE_PROJECTION:
-      project (self, data, self->axis, 0, size[self->axis], 0, 0);
+      project (self, data, axis, 0, size[axis], 0, 0);
       break;
   }
+}
+
+gboolean
+nd_picture_take (NdPicture * self, gconstpointer data, gdouble position,
+    GError ** error)
+{
+  const gsize *size = self->job.shape.size;
+  gsize at[3];
+
+  for (guint a = 0; a < 3; a++)
+    at[a] = MIN ((gsize) (position * size[a]), size[a] - 1);
+  if (self->device)
+    return self->device->canvas_take (self->canvas, data, at, error);
+  take (self, data, at);
+  return TRUE;
 }
 
 static int
@@ -208,34 +227,34 @@ compare_floats (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-gboolean
-nd_picture_range (const NdPicture * self, gconstpointer data, gdouble * low,
-    gdouble * high)
+/* What is shown of each @step-th voxel. */
+static gboolean
+take_samples (NdPicture * self, gconstpointer data, gsize step,
+    gfloat * samples, gsize n, GError ** error)
 {
-  const NdShape *shape = &self->shape;
-  gsize voxels = shape->size[0] * shape->size[1] * shape->size[2], n = 0;
-  /* Odd, so that it meets all columns where sizes are powers of two. */
-  gsize step = (voxels / RANGE_SAMPLES) | 1;
-  g_autofree gfloat *found = g_new (gfloat, voxels / step + 1);
+  const NdPictureJob *job = &self->job;
 
-  for (gsize i = 0, k = 0; i < voxels; i += step, k++) {
-    gfloat v = shown (data, self->type, shape->components, i,
-        k % self->channels);
+  if (self->device)
+    return self->device->canvas_sample (self->canvas, data, step, samples, n,
+        error);
+  for (gsize k = 0; k < n; k++)
+    samples[k] = shown (data, job->type, job->shape.components, k * step,
+        k % job->channels);
+  return TRUE;
+}
 
-    if (isfinite (v))
-      found[n++] = v;
-  }
-  if (n == 0)
-    return FALSE;
-  qsort (found, n, sizeof (gfloat), compare_floats);
-  *low = found[(gsize) (RANGE_LOW * (n - 1))];
-  *high = found[(gsize) (RANGE_HIGH * (n - 1))];
-  if (*low < *high)
-    return TRUE;
-  /* Nearly constant: what sticks out is what there is to see. */
-  for (gsize i = 0; i < voxels; i++) {
-    for (guint c = 0; c < self->channels; c++) {
-      gfloat v = shown (data, self->type, shape->components, i, c);
+static gboolean
+find_extremes (NdPicture * self, gconstpointer data, gdouble * low,
+    gdouble * high, GError ** error)
+{
+  const NdPictureJob *job = &self->job;
+  const gsize *size = job->shape.size;
+
+  if (self->device)
+    return self->device->canvas_extremes (self->canvas, data, low, high, error);
+  for (gsize i = 0; i < size[0] * size[1] * size[2]; i++) {
+    for (guint c = 0; c < job->channels; c++) {
+      gfloat v = shown (data, job->type, job->shape.components, i, c);
 
       if (isfinite (v)) {
         *low = MIN (*low, v);
@@ -246,14 +265,44 @@ nd_picture_range (const NdPicture * self, gconstpointer data, gdouble * low,
   return TRUE;
 }
 
-void
-nd_picture_write (const NdPicture * self, gdouble low, gdouble window,
-    guint8 * pixels, gssize stride)
+gboolean
+nd_picture_range (NdPicture * self, gconstpointer data, gdouble * low,
+    gdouble * high, GError ** error)
 {
-  gsize n = self->width * self->channels;
+  const gsize *size = self->job.shape.size;
+  gsize voxels = size[0] * size[1] * size[2], n = 0;
+  /* Odd, so that it meets all columns where sizes are powers of two. */
+  gsize step = (voxels / RANGE_SAMPLES) | 1, samples = (voxels - 1) / step + 1;
+  g_autofree gfloat *found = g_new (gfloat, samples);
+
+  *low = 1;
+  *high = 0;
+  if (!take_samples (self, data, step, found, samples, error))
+    return FALSE;
+  for (gsize i = 0; i < samples; i++) {
+    if (isfinite (found[i]))
+      found[n++] = found[i];
+  }
+  if (n == 0)
+    return TRUE;
+  qsort (found, n, sizeof (gfloat), compare_floats);
+  *low = found[(gsize) (RANGE_LOW * (n - 1))];
+  *high = found[(gsize) (RANGE_HIGH * (n - 1))];
+  /* Nearly constant: what sticks out is what there is to see. */
+  return *low < *high || find_extremes (self, data, low, high, error);
+}
+
+gboolean
+nd_picture_write (NdPicture * self, gdouble low, gdouble window,
+    guint8 * pixels, gssize stride, GError ** error)
+{
+  gsize n = self->job.width * self->job.channels;
   const gfloat *values = self->values;
 
-  for (gsize y = 0; y < self->height; y++, values += n, pixels += stride) {
+  if (self->device)
+    return self->device->canvas_write (self->canvas, low, window, pixels,
+        stride, error);
+  for (gsize y = 0; y < self->job.height; y++, values += n, pixels += stride) {
     for (gsize i = 0; i < n; i++) {
       gdouble grey = rint ((values[i] - low) / window * 255);
 
@@ -261,4 +310,5 @@ nd_picture_write (const NdPicture * self, gdouble low, gdouble window,
       pixels[i] = grey > 0 ? grey < 255 ? (guint8) grey : 255 : 0;
     }
   }
+  return TRUE;
 }

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gpu.h"
+
+#include <gmodule.h>
+#include <gst/app/app.h>
+#include <gst/video/video.h>
+#include <math.h>
+#include <string.h>
+
+/* Of the driver: the tests need no toolkit. */
+static struct
+{
+  gint (*init) (guint);
+  gint (*count) (gint *);
+  gint (*retain) (gpointer *, gint);
+  gint (*push) (gpointer);
+  gint (*pop) (gpointer *);
+  gint (*current) (gpointer *);
+  gint (*info) (gsize *, gsize *);
+  gint (*load) (gpointer *, const void *);
+  gint (*function) (gpointer *, gpointer, const gchar *);
+  gint (*launch) (gpointer, guint, guint, guint, guint, guint, guint, guint,
+      gpointer, gpointer *, gpointer *);
+  gint (*wait) (void);
+} driver;
+
+static gpointer primary;
+
+static gboolean
+open_driver (void)
+{
+  GModule *module = g_module_open ("libcuda.so.1", 0);
+  const struct
+  {
+    const gchar *name;
+    gpointer function;
+  } symbols[] = {
+    {"cuInit", &driver.init},
+    {"cuDeviceGetCount", &driver.count},
+    {"cuDevicePrimaryCtxRetain", &driver.retain},
+    {"cuCtxPushCurrent_v2", &driver.push},
+    {"cuCtxPopCurrent_v2", &driver.pop},
+    {"cuCtxGetCurrent", &driver.current},
+    {"cuMemGetInfo_v2", &driver.info},
+    {"cuModuleLoadData", &driver.load},
+    {"cuModuleGetFunction", &driver.function},
+    {"cuLaunchKernel", &driver.launch},
+    {"cuCtxSynchronize", &driver.wait},
+  };
+  gint n = 0;
+
+  for (guint i = 0; module && i < G_N_ELEMENTS (symbols); i++)
+    g_assert_true (g_module_symbol (module, symbols[i].name,
+            (gpointer *) symbols[i].function));
+  return module && driver.init (0) == 0 && driver.count (&n) == 0 && n > 0
+      && driver.retain (&primary, 0) == 0;
+}
+
+/* Blocks of memory that the device double has given out. */
+static gint (*double_blocks) (void);
+
+static gboolean
+open_double (const gchar * path)
+{
+  GModule *module = path ? g_module_open (path, 0) : NULL;
+
+  return module && g_module_symbol (module, "device_double_blocks",
+      (gpointer *) & double_blocks);
+}
+
+gboolean
+gpu_is_double (void)
+{
+  return double_blocks != NULL;
+}
+
+int
+gpu_main (int argc, char **argv, Suite * (*suite) (void))
+{
+  if (!open_double (g_getenv ("NDCONV_CUDA_MODULE")) && !open_driver ()) {
+    g_print ("no GPU: skipped\n");
+    return 77;
+  }
+  g_setenv ("CK_FORK", "no", TRUE);
+  gst_check_init (&argc, &argv);
+  return gst_check_run_suite (suite (), "gpu", __FILE__);
+}
+
+gsize
+gpu_free_bytes (void)
+{
+  gsize free_bytes = 0, all;
+  gpointer popped;
+
+  /* As if it had so much; a block is one more than the tests let go. */
+  if (double_blocks)
+    return ((gsize) 1 << 40) - ((gsize) double_blocks () << 24);
+  driver.push (primary);
+  fail_unless_equals_int (driver.info (&free_bytes, &all), 0);
+  driver.pop (&popped);
+  return free_bytes;
+}
+
+gboolean
+gpu_is_left (void)
+{
+  gpointer context = NULL;
+
+  return double_blocks || (driver.current (&context) == 0 && !context);
+}
+
+GObject *
+gpu_context (GstElement * element)
+{
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "src");
+  g_autoptr (GstQuery) query = gst_query_new_context ("gst.cuda.context");
+  GstContext *context;
+  GObject *object = NULL;
+
+  if (gst_pad_query (pad, query)) {
+    gst_query_parse_context (query, &context);
+    object = g_value_dup_object (gst_structure_get_value
+        (gst_context_get_structure (context), "gst.cuda.context"));
+  }
+  return object;
+}
+
+static const gchar crash[] = ".version 6.4\n.target sm_75\n"
+    ".address_size 64\n.visible .entry crash()\n{\n.reg .u64 %a;\n"
+    ".reg .u32 %v;\nmov.u64 %a, 64;\nmov.u32 %v, 1;\nst.global.u32 [%a], %v;\n"
+    "ret;\n}\n.visible .entry stop()\n{\ntrap;\nret;\n}\n";
+
+void
+gpu_spoil (GObject * context, gboolean trap)
+{
+  GModule *library = g_module_open ("libgstcuda-1.0.so.0", 0);
+  gpointer (*get_handle) (gpointer);
+  gpointer module, function, popped;
+
+  fail_unless (library && g_module_symbol (library,
+          "gst_cuda_context_get_handle", (gpointer *) & get_handle));
+  fail_unless_equals_int (driver.push (get_handle (context)), 0);
+  fail_unless_equals_int (driver.load (&module, crash), 0);
+  fail_unless_equals_int (driver.function (&function, module,
+          trap ? "stop" : "crash"), 0);
+  fail_unless_equals_int (driver.launch (function, 1, 1, 1, 1, 1, 1, 0, NULL,
+          NULL, NULL), 0);
+  fail_unless (driver.wait () != 0);
+  driver.pop (&popped);
+}
+
+GPtrArray *
+gpu_collect (GstElement * pipeline)
+{
+  GPtrArray *samples =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) gst_sample_unref);
+  g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline),
+      "sink");
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  g_autoptr (GstMessage) message = NULL;
+  GstSample *sample;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  while ((sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink),
+              30 * GST_SECOND)))
+    g_ptr_array_add (samples, sample);
+  /* Other sinks may have more to do. */
+  message = gst_bus_timed_pop_filtered (bus, 30 * GST_SECOND,
+      GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  fail_unless (message != NULL);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
+    g_autoptr (GError) error = NULL;
+    g_autofree gchar *debug = NULL;
+
+    gst_message_parse_error (message, &error, &debug);
+    fail ("%s (%s)", error->message, debug);
+  }
+  fail_unless (gst_app_sink_is_eos (GST_APP_SINK (sink)));
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  return samples;
+}
+
+GPtrArray *
+gpu_run (const gchar * text)
+{
+  g_autoptr (GError) error = NULL;
+  GstElement *pipeline = gst_parse_launch (text, &error);
+  GPtrArray *samples;
+
+  fail_unless (error == NULL, "%s: %s", text, error ? error->message : "");
+  gst_object_ref_sink (pipeline);
+  samples = gpu_collect (pipeline);
+  gst_object_unref (pipeline);
+  return samples;
+}
+
+/* Bytes of a sample, and its value. */
+static guint
+sample_bytes (const gchar * type)
+{
+  return !type ? 1 : strcmp (type, "float32") == 0 ? 4
+      : g_str_has_suffix (type, "16") || g_str_has_suffix (type, "16_LE")
+      ? 2 : 1;
+}
+
+static gdouble
+sample_value (const gchar * type, const guint8 * data, gsize i)
+{
+  switch (sample_bytes (type)) {
+    case 4:
+      return ((const gfloat *) data)[i];
+    case 2:
+      return type[0] == 'i' ? ((const gint16 *) data)[i]
+          : ((const guint16 *) data)[i];
+    default:
+      return data[i];
+  }
+}
+
+/* The planes of a frame, or the volume, as one block without padding. */
+static GByteArray *
+dense (GstSample * sample)
+{
+  GByteArray *bytes = g_byte_array_new ();
+  GstBuffer *buffer = gst_sample_get_buffer (sample);
+  GstVideoInfo info;
+  GstVideoFrame frame;
+  GstMapInfo map;
+
+  if (!gst_structure_has_name (gst_caps_get_structure (gst_sample_get_caps
+              (sample), 0), "video/x-raw")) {
+    fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
+    g_byte_array_append (bytes, map.data, map.size);
+    gst_buffer_unmap (buffer, &map);
+    return bytes;
+  }
+  fail_unless (gst_video_info_from_caps (&info, gst_sample_get_caps (sample)));
+  fail_unless (gst_video_frame_map (&frame, &info, buffer, GST_MAP_READ));
+  for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES (&info); p++) {
+    guint c = p == 0 ? 0 : MIN (p, GST_VIDEO_INFO_N_COMPONENTS (&info) - 1);
+
+    for (gint y = 0; y < GST_VIDEO_INFO_COMP_HEIGHT (&info, c); y++)
+      g_byte_array_append (bytes,
+          (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame,
+              p) + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, p),
+          GST_VIDEO_INFO_COMP_WIDTH (&info,
+              c) * GST_VIDEO_INFO_COMP_PSTRIDE (&info, c));
+  }
+  gst_video_frame_unmap (&frame);
+  return bytes;
+}
+
+void
+gpu_expect_equal (GPtrArray * a, GPtrArray * b, gdouble most)
+{
+  fail_unless_equals_int (a->len, b->len);
+  fail_unless (a->len > 0);
+  for (guint i = 0; i < a->len; i++) {
+    const GstStructure *s = gst_caps_get_structure (gst_sample_get_caps
+        (a->pdata[i]), 0);
+    const gchar *type = gst_structure_get_string (s,
+        gst_structure_has_name (s, "video/x-raw") ? "format" : "types");
+    g_autoptr (GByteArray) x = dense (a->pdata[i]);
+    g_autoptr (GByteArray) y = dense (b->pdata[i]);
+
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (gst_sample_get_buffer
+            (a->pdata[i])),
+        GST_BUFFER_PTS (gst_sample_get_buffer (b->pdata[i])));
+    fail_unless_equals_int (x->len, y->len);
+    for (gsize k = 0; k < x->len / sample_bytes (type); k++) {
+      gdouble p = sample_value (type, x->data, k);
+      gdouble q = sample_value (type, y->data, k);
+
+      /* fail_unless() takes its time, also where nothing fails. */
+      if (!(fabs (p - q) <= most))
+        fail ("%s, output %u, sample %zu: %g and %g", type, i, k, p, q);
+    }
+  }
+}
+
+void
+gpu_expect_device (GstElement * pipeline, const gchar * name,
+    const gchar * pad_name)
+{
+  g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (pipeline),
+      name);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, pad_name);
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
+  g_autofree gchar *text = caps ? gst_caps_to_string (caps) : NULL;
+
+  fail_unless (caps && gst_caps_features_contains (gst_caps_get_features (caps,
+              0), "memory:CUDAMemory"), "%s.%s: %s", name, pad_name, text);
+}
