@@ -52,6 +52,7 @@ typedef struct
   GstNdBackendKind backend;
   gint device_id;
   gint method;                  /* NdMethod, or ND_METHODS for auto */
+  NdResponse response;
 } GstNdConvSettings;
 
 enum
@@ -72,6 +73,7 @@ enum
   GST_ND_PROP_BACKEND,
   GST_ND_PROP_DEVICE_ID,
   GST_ND_PROP_METHOD,
+  GST_ND_PROP_RESPONSE,
   GST_ND_PROP_STATS
 };
 
