@@ -1,6 +1,7 @@
 /* Coefficients from a file: location, and for raw float32 samples (little
  * endian, x fastest) size. Without size the content decides: .npy, or whatever
- * formats/ reads (NIfTI). Complex samples make a complex filter.
+ * formats/ reads (NIfTI, NRRD, MetaImage). Complex samples make a complex
+ * filter.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -78,8 +79,8 @@ open_recording (const gchar * location, GError ** error)
     return reader;
   if (g_error_matches (reason, ND_ERROR, ND_ERROR_SETTINGS))
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" is neither .npy nor NIfTI; for raw float32 samples give "
-        "size too.", location);
+        "\"%s\" is neither .npy nor NIfTI, NRRD or MetaImage; for raw float32 "
+        "samples give size too.", location);
   else
     g_propagate_error (error, g_steal_pointer (&reason));
   return NULL;

@@ -24,7 +24,7 @@
 #include "ndband.h"
 
 #define OPPOSITE 0.1
-#define MAX_POWER 8
+#define MAX_POWER 16
 #define OPPOSITE_SOFTNESS 0.01
 
 typedef struct

@@ -5,7 +5,7 @@
  *
  * (Gonzalez and Woods, Digital Image Processing, 4th ed., eq. 5-85), scaled to
  * leave constant input as it is, and fitted to size, by default
- * 2 ceil (4 sigma) + 1. snr says how much noise the recording has: the lower,
+ * 2 ceil (5 sigma) + 1. snr says how much noise the recording has: the lower,
  * the less is sharpened.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -58,7 +58,7 @@ read_parameters (const NdParameters * parameters, const NdAxes * axes,
       return FALSE;
     }
     if (!has_size)
-      size[a] = 2 * (gsize) ceil (4 * sigma) + 1;
+      size[a] = 2 * (gsize) ceil (5 * sigma) + 1;
   }
   return TRUE;
 }
