@@ -17,8 +17,10 @@
 GST_DEBUG_CATEGORY (gst_nd_conv_debug);
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
-G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (GstNdConv, gst_nd_conv,
-    GST_TYPE_BASE_TRANSFORM);
+/* Presets are files in presets/. */
+G_DEFINE_ABSTRACT_TYPE_WITH_CODE (GstNdConv, gst_nd_conv,
+    GST_TYPE_BASE_TRANSFORM, G_ADD_PRIVATE (GstNdConv)
+    G_IMPLEMENT_INTERFACE (GST_TYPE_PRESET, NULL));
 
 GstNdConvPrivate *
 gst_nd_conv_private (GstNdConv * self)

@@ -204,7 +204,8 @@ main (int argc, char **argv)
       "--axes=xyt\n\n"
       "describe prints size, sum, rank per axis, symmetry, gain and the error "
       "of the fit.\nsave writes .npy (float64, complex128), .nii, .nrrd or "
-      ".mha (float32); of a bank\none file each, numbered. plot draws coefficients "
+      ".mha (float32); of a "
+      "bank\none file each, numbered. plot draws coefficients "
       "and frequency response as PNG.\nThe status is 0, 1 where the filter or "
       "the file cannot be made, 2 where the\ncommand is wrong.");
   if (!g_option_context_parse (context, &argc, &argv, &error)) {
