@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/nderror.h"
+#include "ndcombine.h"
 #include "ndmethod.h"
 
 struct _NdRing
@@ -143,4 +144,5 @@ const NdBackend nd_cpu_backend = {
   .push = cpu_push,
   .kept = cpu_kept,
   .respond = cpu_respond,
+  .combine = nd_cpu_combine,
 };

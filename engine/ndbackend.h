@@ -83,6 +83,12 @@ typedef struct
   gboolean (*respond) (NdRing * ring, const gint * slots,
       const NdScale * scale, const NdSamples * out, GError ** error);
 
+  /* Makes the output of a job that nd_job_combines() of the @responses of its
+   * filters: dense float32 volumes in host memory, one behind the other. NULL:
+   * the CPU's back end does it. */
+  void (*combine) (const NdJob * job, const gfloat * responses,
+      NdSampleType type, const NdScale * scale, const NdSamples * out);
+
   /* A moment that is reached when all work enqueued so far is done. `reach`
    * waits for it, and gives the time that the work took since the mark before;
    * `after` has what is enqueued next wait, but not the caller. */

@@ -36,3 +36,9 @@ nd_job_reach (const NdJob * job)
   reach.slots = reach.high[ND_AXIS_T] - reach.low[ND_AXIS_T] + 1;
   return reach;
 }
+
+gboolean
+nd_job_combines (const NdJob * job)
+{
+  return job->bank->is_complex || job->response != ND_RESPONSE_ALL;
+}

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ndborder.h"
+#include "ndresponse.h"
 #include "ndshape.h"
 #include "filters/ndfilter.h"
 
@@ -34,7 +35,8 @@ typedef enum
 
 typedef struct
 {
-  NdShape shape;                /* of in and output; components interleaved */
+  NdShape shape;                /* of the input, and of the responses of real
+                                 * filters; components interleaved */
   NdSampleType in_type;
   NdSampleType out_type;
   NdBorder border;              /* in x, y, z */
@@ -43,7 +45,12 @@ typedef struct
   NdAccuracy accuracy;
   gboolean keep;                /* volumes are also kept as they came */
   const NdBank *bank;           /* must outlive what is made from the job */
+  NdResponse response;
 } NdJob;
+
+/* Whether the output is made of the responses of the bank's filters, rather
+ * than being them. Input of a complex bank has one component. */
+gboolean nd_job_combines (const NdJob * job);
 
 /* out = gain * response + offset; integers are rounded half to even and
  * saturated, NaN becomes 0 there. */

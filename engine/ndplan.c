@@ -2,6 +2,7 @@
 #include "ndplan.h"
 
 #include <math.h>
+#include "nderror.h"
 
 #include "ndtrial.h"
 
@@ -84,6 +85,39 @@ choose_method (NdPlan * plan, NdMethod wanted, gint device_id, GError ** error)
   return TRUE;
 }
 
+/* Bytes of the responses that are combined, or 0. */
+static gsize
+response_bytes (const NdPlan * plan)
+{
+  gsize samples;
+
+  if (!nd_job_combines (&plan->job)
+      || !nd_shape_samples (&plan->job.shape, &samples)
+      || !g_size_checked_mul (&samples, samples, plan->bank->n_filters)
+      || !g_size_checked_mul (&samples, samples, sizeof (gfloat)))
+    return 0;
+  return samples;
+}
+
+static gboolean
+prepare_combining (NdPlan * plan, GError ** error)
+{
+  gsize bytes = response_bytes (plan);
+
+  if (!nd_job_combines (&plan->job))
+    return TRUE;
+  plan->combiner = plan->backend->combine ? plan->backend
+      : nd_backend_find ("cpu", -1, error);
+  if (!plan->combiner)
+    return FALSE;
+  plan->responses = bytes > 0 ? g_try_malloc (bytes) : NULL;
+  if (!plan->responses)
+    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE, "Not enough memory: %"
+        G_GSIZE_FORMAT " bytes wanted for the responses of %u filters; smaller "
+        "volumes or fewer filters need less", bytes, plan->bank->n_filters);
+  return plan->responses != NULL;
+}
+
 NdPlan *
 nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
     NdMethod method, GError ** error)
@@ -93,6 +127,9 @@ nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
   plan->job = *job;
   plan->bank = nd_bank_copy (job->bank);
   plan->job.bank = plan->bank;
+  plan->out_type = job->out_type;
+  if (nd_job_combines (job))
+    plan->job.out_type = ND_FLOAT32;
   plan->backend = nd_backend_find (backend, device_id, error);
   /* The best back end need not have every method. */
   if (!backend && plan->backend && method != ND_METHODS
@@ -102,7 +139,7 @@ nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
     return NULL;
   plan->ring = plan->backend->ring_new (&plan->job, plan->method, device_id,
       error);
-  if (!plan->ring)
+  if (!plan->ring || !prepare_combining (plan, error))
     return NULL;
   return g_steal_pointer (&plan);
 }
@@ -113,6 +150,7 @@ nd_plan_free (NdPlan * plan)
   if (plan->ring)
     plan->backend->ring_free (plan->ring);
   g_clear_pointer (&plan->bank, nd_bank_free);
+  g_free (plan->responses);
   g_free (plan->reason);
   g_free (plan);
 }
@@ -128,13 +166,24 @@ gboolean
 nd_plan_respond (NdPlan * plan, const gint * slots, const NdScale * scale,
     const NdSamples * out, GError ** error)
 {
-  return plan->backend->respond (plan->ring, slots, scale, out, error);
+  static const NdScale unscaled = { 1, 0 };
+  NdSamples responses;
+
+  if (!plan->responses)
+    return plan->backend->respond (plan->ring, slots, scale, out, error);
+  responses = nd_samples_dense (plan->responses, &plan->job.shape, ND_FLOAT32);
+  if (!plan->backend->respond (plan->ring, slots, &unscaled, &responses, error)
+      || !nd_plan_wait (plan, error))
+    return FALSE;
+  plan->combiner->combine (&plan->job, plan->responses, plan->out_type, scale,
+      out);
+  return TRUE;
 }
 
 gsize
 nd_plan_bytes (const NdPlan * plan)
 {
-  return plan->backend->ring_bytes (plan->ring);
+  return plan->backend->ring_bytes (plan->ring) + response_bytes (plan);
 }
 
 gboolean

@@ -18,6 +18,12 @@ typedef struct
   NdJob job;
   NdBank *bank;                 /* job.bank, the plan's own copy */
   NdRing *ring;
+
+  /* Where the job combines: ring and job.out_type are of its responses, which
+   * come here first. */
+  NdSampleType out_type;
+  gfloat *responses;
+  const NdBackend *combiner;
 } NdPlan;
 
 /* @backend NULL and @method ND_METHODS choose the best. ND_ERROR_SETTINGS

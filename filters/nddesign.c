@@ -10,19 +10,47 @@
 #include "engine/nderror.h"
 #include "nddesigns.h"
 
+#define BAND "center-frequency", "bandwidth", "size", FIT
+#define FIT "spectrum", "snr", "localization"
+
+/* One of design and bank. A bank without a count has one filter, which is
+ * complex. */
 static const struct
 {
   const gchar *name;
   NdDesignFunction *design;
-  const gchar *takes[4];        /* parameters, NULL at the end */
+  NdBankFunction *bank;
+  NdCountFunction *count;
+  const gchar *takes[10];       /* parameters, NULL at the end */
 } designs[] = {
-  {"gaussian", nd_design_gaussian, {"sigma", "size"}},
-  {"box", nd_design_box, {"size"}},
-  {"laplace", nd_design_laplace, {"size", "connectivity"}},
-  {"log", nd_design_log, {"sigma", "size"}},
-  {"sobel", nd_design_sobel, {"direction", "size"}},
-  {"coefficients", nd_design_coefficients, {"size", "values"}},
-  {"file", nd_design_file, {"location", "size"}},
+  {"gaussian", nd_design_gaussian,.takes = {"sigma", "size"}},
+  {"box", nd_design_box,.takes = {"size"}},
+  {"sphere", nd_design_sphere,.takes = {"radius", "size"}},
+  {"ellipsoid", nd_design_ellipsoid,.takes = {"radius", "size"}},
+  {"psf", nd_design_psf,.takes = {"model", "wavelength", "aperture",
+          "sampling", "index", "size"}},
+  {"wiener", nd_design_wiener,.takes = {"sigma", "size", FIT}},
+  {"laplace", nd_design_laplace,.takes = {"size", "connectivity"}},
+  {"log", nd_design_log,.takes = {"sigma", "size"}},
+  {"dog", nd_design_dog,.takes = {"sigma", "ratio", "size"}},
+  {"gaussian-derivative", nd_design_gaussian_derivative,
+      .takes = {"order", "sigma", "size"}},
+  {"sobel", nd_design_sobel,.takes = {"direction", "size"}},
+  {"scharr", nd_design_scharr,.takes = {"direction", "size"}},
+  {"gabor",.bank = nd_design_gabor,.takes = {"direction",
+          "center-frequency", "bandwidth", "size"}},
+  {"quadrature",.bank = nd_design_quadrature,.takes = {"direction", BAND}},
+  {"quadrature-bank",.bank = nd_design_quadrature_bank,
+      .count = nd_count_quadrature_bank,.takes = {BAND}},
+  {"monomial", nd_design_monomial,.takes = {"order", "direction",
+          "exponents", BAND}},
+  {"monomial-bank",.bank = nd_design_monomial_bank,
+      .count = nd_count_monomial_bank,.takes = {"order", BAND}},
+  {"riesz", nd_design_riesz,.takes = {"direction", BAND}},
+  {"motion",.bank = nd_design_motion,.takes = {"velocity", BAND}},
+  {"coefficients", nd_design_coefficients,.takes = {"size", "values"}},
+  {"file",.bank = nd_design_file,.count = nd_count_file,
+      .takes = {"location", "size"}},
 };
 
 static const gchar *names[G_N_ELEMENTS (designs) + 1];
@@ -127,25 +155,91 @@ check (const NdFilter * filter, const NdAxes * axes, GError ** error)
   return TRUE;
 }
 
-NdFilter *
+NdBank *
+nd_bank_new_complex (NdFilter * real, NdFilter * imaginary)
+{
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+  NdBank *bank;
+
+  g_ptr_array_add (filters, real);
+  g_ptr_array_add (filters, imaginary);
+  bank = nd_bank_new (filters);
+  bank->is_complex = TRUE;
+  return bank;
+}
+
+static NdBank *
+make_bank (guint i, const NdParameters * parameters, const NdAxes * axes,
+    GError ** error)
+{
+  g_autoptr (GPtrArray) filters = NULL;
+  NdFilter *filter;
+
+  if (designs[i].bank != NULL)
+    return designs[i].bank (parameters, axes, error);
+  filter = designs[i].design (parameters, axes, error);
+  if (filter == NULL)
+    return NULL;
+  filters = g_ptr_array_new ();
+  g_ptr_array_add (filters, filter);
+  return nd_bank_new (filters);
+}
+
+static gboolean
+check_bank (const NdBank * bank, const NdAxes * axes, GError ** error)
+{
+  for (guint i = 0; i < bank->n_filters; i++) {
+    if (!check (bank->filters[i], axes, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Its place in the table. */
+static gboolean
+find (const gchar * design, guint * i, GError ** error)
+{
+  for (*i = 0; *i < G_N_ELEMENTS (designs); (*i)++) {
+    if (strcmp (design, designs[*i].name) == 0)
+      return TRUE;
+  }
+  nd_design_check_name (design, error);
+  return FALSE;
+}
+
+NdBank *
 nd_design (const gchar * design, NdParameters * parameters,
     const NdAxes * axes, GError ** error)
 {
-  g_autoptr (NdFilter) filter = NULL;
+  g_autoptr (NdBank) bank = NULL;
+  guint i;
 
-  for (guint i = 0; i < G_N_ELEMENTS (designs); i++) {
-    if (strcmp (design, designs[i].name) != 0)
-      continue;
-    if (nd_parameters_check (parameters, designs[i].takes, error))
-      filter = designs[i].design (parameters, axes, error);
-    if (filter == NULL || !check (filter, axes, error)) {
-      g_prefix_error (error, "%s: ", filter ? filter->name : design);
-      return NULL;
-    }
-    return g_steal_pointer (&filter);
+  if (!find (design, &i, error))
+    return NULL;
+  if (nd_parameters_check (parameters, designs[i].takes, error))
+    bank = make_bank (i, parameters, axes, error);
+  if (bank == NULL || !check_bank (bank, axes, error)) {
+    g_prefix_error (error, "%s: ", bank ? bank->filters[0]->name : design);
+    return NULL;
   }
-  nd_design_check_name (design, error);
-  return NULL;
+  return g_steal_pointer (&bank);
+}
+
+gboolean
+nd_design_count (const gchar * design, NdParameters * parameters,
+    const NdAxes * axes, NdResponses * responses, GError ** error)
+{
+  guint i;
+
+  if (!find (design, &i, error))
+    return FALSE;
+  *responses = (NdResponses) {
+  1, designs[i].bank != NULL};
+  if (designs[i].count == NULL
+      || designs[i].count (parameters, axes, responses, error))
+    return TRUE;
+  g_prefix_error (error, "%s: ", design);
+  return FALSE;
 }
 
 gboolean

@@ -12,15 +12,37 @@ G_BEGIN_DECLS
  * numbers, which may be given as a text too ("3:3"). One that the design does
  * not take is an error, so that a misspelt name never passes unseen.
  *
- *   gaussian      sigma (samples, 0 to 1e6, per axis; 0: size 1 there), size
- *                 (default 2 floor (4 sigma + 0.5) + 1); sum 1
- *   box           size; sum 1
- *   laplace       size (3 or 5, default 3), connectivity (faces, the default,
- *                 or full); sum 0
- *   log           sigma, size as gaussian; the Gaussian's Laplacian, sum 0
- *   sobel         direction (x, y, z, t; default x), size (3 or 5, default 3)
- *   coefficients  size, values (x fastest, t slowest)
- *   file          location; size for raw float32, otherwise .npy or NIfTI
+ *   box                  size; sum 1
+ *   coefficients         size, values (x fastest, t slowest)
+ *   dog                  sigma, ratio (default 1.6), size; sum 0
+ *   ellipsoid            radius per axis, size; sum 1
+ *   file                 location; size for raw float32, otherwise .npy or
+ *                        NIfTI; complex where the samples are
+ *   gabor                (complex) center-frequency, bandwidth, direction, size
+ *   gaussian             sigma (samples, 0 to 1e6, per axis; 0: size 1 there),
+ *                        size (default 2 floor (4 sigma + 0.5) + 1); sum 1
+ *   gaussian-derivative  order per axis, sigma, size
+ *   laplace              size (3 or 5, default 3), connectivity (faces, the
+ *                        default, or full); sum 0
+ *   log                  sigma, size as gaussian; its Laplacian, sum 0
+ *   monomial             order (0 to 3) and direction, or exponents per axis;
+ *                        FIT
+ *   monomial-bank        order (one or several, default 1:2); FIT
+ *   motion               (complex) velocity (samples per volume, per axis in
+ *                        space); FIT
+ *   psf                  model (gaussian or airy), wavelength, aperture,
+ *                        sampling, index, size; sum 1
+ *   quadrature           (complex) direction; FIT
+ *   quadrature-bank      (complex) FIT
+ *   riesz                direction; FIT
+ *   scharr               direction (x, y, z, t; default x)
+ *   sobel                direction (x, y, z, t; default x), size (3 or 5,
+ *                        default 3)
+ *   sphere               radius, size; sum 1
+ *   wiener               sigma, snr, size, spectrum, localization
+ *
+ * FIT stands for center-frequency, bandwidth, size and what weighs the fit:
+ * spectrum, snr and localization (ndband.h).
  *
  * Formulas and their sources stand in the file of each design. */
 typedef struct _NdParameters NdParameters;
@@ -46,12 +68,24 @@ typedef struct
   NdAxis axis[ND_AXES];
 } NdAxes;
 
-/* Designs a filter over @axes. ND_ERROR_SETTINGS for an unknown design (the
- * message lists those there are), an unknown, missing, repeated or impossible
- * parameter; ND_ERROR_NOT_FOUND, _OPEN_READ, _READ, _FORMAT for files. Every
- * message names the design and the parameter or file. */
-NdFilter *nd_design (const gchar * design, NdParameters * parameters,
+/* Designs a filter, or a bank of them, over @axes. ND_ERROR_SETTINGS for an
+ * unknown design (the message lists those there are), an unknown, missing,
+ * repeated or impossible parameter; ND_ERROR_NOT_FOUND, _OPEN_READ, _READ,
+ * _FORMAT for files. Every message names the design and the parameter or
+ * file. */
+NdBank *nd_design (const gchar * design, NdParameters * parameters,
     const NdAxes * axes, GError ** error);
+
+/* What a design will give. */
+typedef struct
+{
+  guint n;
+  gboolean is_complex;
+} NdResponses;
+
+/* The same for a fraction of the time, and with fewer errors. */
+gboolean nd_design_count (const gchar * design, NdParameters * parameters,
+    const NdAxes * axes, NdResponses * responses, GError ** error);
 
 /* Names of all designs, NULL at the end. */
 const gchar *const *nd_design_names (void);

@@ -37,6 +37,8 @@ nd_filter_new (const gchar * name, const gsize size[ND_AXES])
   filter->name = g_strdup (name);
   memcpy (filter->size, size, sizeof (filter->size));
   filter->coefficients = coefficients;
+  filter->fit_error = NAN;
+  filter->truncation_error = NAN;
   return filter;
 }
 
@@ -167,12 +169,19 @@ nd_bank_new (GPtrArray * filters)
   return bank;
 }
 
+guint
+nd_bank_responses (const NdBank * bank)
+{
+  return bank->is_complex ? bank->n_filters / 2 : bank->n_filters;
+}
+
 NdBank *
 nd_bank_copy (const NdBank * bank)
 {
   NdBank *copy = g_new0 (NdBank, 1);
 
   copy->n_filters = bank->n_filters;
+  copy->is_complex = bank->is_complex;
   copy->filters = g_new (NdFilter *, bank->n_filters);
   for (guint i = 0; i < bank->n_filters; i++)
     copy->filters[i] = nd_filter_copy (bank->filters[i]);

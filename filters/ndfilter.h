@@ -17,6 +17,12 @@ typedef struct
   gsize size[ND_AXES];          /* coefficients per axis, 1 and more */
   gint origin[ND_AXES];         /* -(k/2) to (k-1)/2, as in SciPy */
   gdouble *coefficients;        /* x fastest, t slowest; all finite */
+
+  /* Of a design that is fitted to a frequency response: its weighted error, and
+   * that of the ideal filter cut off at this size (NdFit); otherwise NAN. Both
+   * parts of a complex filter have those of the whole. */
+  gdouble fit_error;
+  gdouble truncation_error;
 } NdFilter;
 
 /* More coefficients than this are refused (a filter of 2 GiB). */
@@ -70,15 +76,20 @@ typedef enum
 } NdSymmetry;
 NdSymmetry nd_filter_symmetry (const NdFilter * filter);
 
-/* K filters over the same input. */
+/* K filters over the same input. A complex filter is two real ones, and gives
+ * one response. */
 typedef struct
 {
   guint n_filters;              /* 1 and more */
   NdFilter **filters;
+  gboolean is_complex;             /* pairs: real part, imaginary part */
 } NdBank;
 
 /* Takes the filters in @filters (of NdFilter *), and empties it. */
 NdBank *nd_bank_new (GPtrArray * filters);
+
+/* K: n_filters, or half as many. */
+guint nd_bank_responses (const NdBank * bank);
 NdBank *nd_bank_copy (const NdBank * bank);
 void nd_bank_free (NdBank * bank);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdBank, nd_bank_free)

@@ -1,4 +1,4 @@
-/* The Gaussian and its Laplacian.
+/* The Gaussian, its Laplacian, and the difference of two.
  *
  * gaussian: G(x) = prod_a exp (-x_a^2 / 2 sigma_a^2), scaled to sum 1, as
  * scipy.ndimage.gaussian_filter has it.
@@ -7,24 +7,33 @@
  * sums to 0 (Gonzalez and Woods, Digital Image Processing, 4th ed., eq. 10-29;
  * the mean is taken off as MATLAB's fspecial('log') does).
  *
- * Both take sigma in samples per axis, and size, by default
- * 2 floor (4 sigma + 0.5) + 1, SciPy's truncate = 4. An axis with sigma 0 has
- * size 1.
+ * dog: the Gaussian of sigma less that of ratio sigma, ratio being 1.6 by
+ * default, where it is nearest to the Laplacian of a Gaussian (Marr and
+ * Hildreth, Theory of edge detection, 1980).
+ *
+ * All take sigma in samples per axis, and size, by default
+ * 2 floor (4 sigma + 0.5) + 1, SciPy's truncate = 4 (dog: of the wider one). An
+ * axis with sigma 0 has size 1.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "nddesigns.h"
+#include "ndgaussian.h"
 
 #include <math.h>
 
 #include "engine/nderror.h"
+#include "ndband.h"
+#include "nddesigns.h"
 
 /* Far more than any filter can hold, and 2 * 4 * sigma stays exact. */
 #define MAX_SIGMA 1e6
+#define REACH 4.0
+#define MAX_RATIO 100.0
 
-static gboolean
-read_parameters (const NdParameters * parameters, const NdAxes * axes,
-    gdouble sigma[ND_AXES], gsize size[ND_AXES], GError ** error)
+gboolean
+nd_parameters_get_gaussian (const NdParameters * parameters,
+    const NdAxes * axes, gdouble reach, gdouble sigma[ND_AXES],
+    gsize size[ND_AXES], GError ** error)
 {
   gboolean has_size = nd_parameters_has (parameters, "size");
 
@@ -41,7 +50,7 @@ read_parameters (const NdParameters * parameters, const NdAxes * axes,
       return FALSE;
     }
     if (!has_size)
-      size[a] = 2 * (gsize) (4 * sigma[a] + 0.5) + 1;
+      size[a] = 2 * (gsize) (reach * sigma[a] + 0.5) + 1;
     if (sigma[a] == 0 && size[a] > 1) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
           "size is %" G_GSIZE_FORMAT " along %c, where it must be 1, for sigma "
@@ -59,6 +68,24 @@ position (gsize i, gsize size)
   return (gdouble) i - (gdouble) (size - 1) / 2;
 }
 
+gdouble *
+nd_gaussian_factor (gdouble sigma, gsize size)
+{
+  gdouble *factor = g_new (gdouble, size);
+  /* Relative to the middle, one sample is 1 however small sigma is. */
+  gdouble middle = position (size / 2, size), sum = 0;
+
+  for (gsize i = 0; i < size; i++) {
+    gdouble x = position (i, size);
+
+    factor[i] = exp (-(x * x - middle * middle) / sigma / sigma / 2);
+    sum += factor[i];
+  }
+  for (gsize i = 0; i < size; i++)
+    factor[i] /= sum;
+  return factor;
+}
+
 static NdFilter *
 new_gaussian (const gchar * design, const gdouble sigma[ND_AXES],
     const gsize size[ND_AXES], GError ** error)
@@ -67,22 +94,8 @@ new_gaussian (const gchar * design, const gdouble sigma[ND_AXES],
   NdFilter *filter;
 
   for (guint a = 0; a < ND_AXES; a++) {
-    /* Relative to the middle, one sample is 1 however small sigma is. */
-    gdouble middle = position (size[a] / 2, size[a]);
-    gdouble sum = 0;
-
-    if (size[a] == 1)
-      continue;
-    factors[a] = g_new (gdouble, size[a]);
-    for (gsize i = 0; i < size[a]; i++) {
-      gdouble x = position (i, size[a]);
-
-      factors[a][i] =
-          exp (-(x * x - middle * middle) / sigma[a] / sigma[a] / 2);
-      sum += factors[a][i];
-    }
-    for (gsize i = 0; i < size[a]; i++)
-      factors[a][i] /= sum;
+    if (size[a] > 1)
+      factors[a] = nd_gaussian_factor (sigma[a], size[a]);
   }
   filter = nd_design_new_product (design, size, factors, error);
   for (guint a = 0; a < ND_AXES; a++)
@@ -97,7 +110,7 @@ nd_design_gaussian (const NdParameters * parameters, const NdAxes * axes,
   gdouble sigma[ND_AXES];
   gsize size[ND_AXES];
 
-  if (!read_parameters (parameters, axes, sigma, size, error))
+  if (!nd_parameters_get_gaussian (parameters, axes, REACH, sigma, size, error))
     return NULL;
   return new_gaussian ("gaussian", sigma, size, error);
 }
@@ -131,7 +144,7 @@ nd_design_log (const NdParameters * parameters, const NdAxes * axes,
   gsize size[ND_AXES], count;
   NdFilter *filter;
 
-  if (!read_parameters (parameters, axes, sigma, size, error)
+  if (!nd_parameters_get_gaussian (parameters, axes, REACH, sigma, size, error)
       || !check_log_sizes (size, error))
     return NULL;
   filter = new_gaussian ("log", sigma, size, error);
@@ -157,4 +170,43 @@ nd_design_log (const NdParameters * parameters, const NdAxes * axes,
   for (gsize i = 0; i < count; i++)
     filter->coefficients[i] -= mean;
   return filter;
+}
+
+NdFilter *
+nd_design_dog (const NdParameters * parameters, const NdAxes * axes,
+    GError ** error)
+{
+  g_autoptr (NdFilter) narrow = NULL, wide = NULL;
+  gdouble sigma[ND_AXES], ratio;
+  gsize size[ND_AXES];
+  gboolean any = FALSE;
+
+  if (!nd_parameters_get_number (parameters, "ratio", 1.6, &ratio, error))
+    return NULL;
+  if (!(ratio > 1 && ratio <= MAX_RATIO)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "ratio is %g, where it must be above 1 and at most %g.", ratio,
+        MAX_RATIO);
+    return NULL;
+  }
+  if (!nd_parameters_get_gaussian (parameters, axes, REACH * ratio, sigma,
+          size, error))
+    return NULL;
+  for (guint a = 0; a < ND_AXES; a++)
+    any = any || size[a] > 1;
+  if (!any) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "size is 1 along every axis, where the two Gaussians are the same; "
+        "sigma or size must be larger.");
+    return NULL;
+  }
+  narrow = new_gaussian ("dog", sigma, size, error);
+  for (guint a = 0; a < ND_AXES; a++)
+    sigma[a] *= ratio;
+  wide = narrow ? new_gaussian ("dog", sigma, size, error) : NULL;
+  if (wide == NULL)
+    return NULL;
+  for (gsize i = 0; i < nd_filter_count (narrow); i++)
+    narrow->coefficients[i] -= wide->coefficients[i];
+  return g_steal_pointer (&narrow);
 }

@@ -192,7 +192,8 @@ assign_axes (const Header * header, const NdAxes * axes,
   return TRUE;
 }
 
-/* Kind ('f', 'i', 'u'), bytes and byte order from text like "<f8". */
+/* Kind ('f', 'i', 'u', 'c'), bytes and byte order from text like "<f8"; of a
+ * complex number, those of a part. */
 static gboolean
 parse_type (const gchar * descr, gchar * kind, gsize * bytes,
     gboolean * swapped)
@@ -205,6 +206,10 @@ parse_type (const gchar * descr, gchar * kind, gsize * bytes,
     text++;
   }
   *kind = text[0];
+  if (strcmp (text, "c8") == 0 || strcmp (text, "c16") == 0) {
+    *bytes = text[1] == '8' ? 4 : 8;
+    return TRUE;
+  }
   if (*kind == '\0' || text[1] == '\0' || text[2] != '\0'
       || !g_ascii_isdigit (text[1]))
     return FALSE;
@@ -235,7 +240,7 @@ convert (const guint8 * sample, gchar kind, gsize bytes, gboolean swapped)
 
   for (gsize b = 0; b < bytes; b++)
     value.bytes[swapped ? bytes - 1 - b : b] = sample[b];
-  if (kind == 'f')
+  if (kind == 'f' || kind == 'c')
     return bytes == 4 ? (gdouble) value.f4 : value.f8;
   switch (bytes) {
     case 1:
@@ -249,19 +254,38 @@ convert (const guint8 * sample, gchar kind, gsize bytes, gboolean swapped)
   }
 }
 
+/* Every @step-th of @samples, from the first. */
 static NdFilter *
+load_part (const guint8 * samples, gsize step, gchar kind, gsize bytes,
+    gboolean swapped, const gsize size[ND_AXES], GError ** error)
+{
+  NdFilter *filter = nd_design_new_filter ("file", size, error);
+  gsize count;
+
+  if (filter == NULL)
+    return NULL;
+  count = nd_filter_count (filter);
+  for (gsize i = 0; i < count; i++)
+    filter->coefficients[i] =
+        convert (samples + i * step * bytes, kind, bytes, swapped);
+  return filter;
+}
+
+static NdBank *
 load_samples (const guint8 * samples, gsize available, const Header * header,
     const NdAxes * axes, GError ** error)
 {
-  g_autoptr (NdFilter) filter = NULL;
-  gsize size[ND_AXES], count, bytes;
+  g_autoptr (GPtrArray) filters =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) nd_filter_free);
+  gsize size[ND_AXES], wanted, bytes, parts;
+  NdBank *bank;
   gboolean swapped;
   gchar kind;
 
   if (!parse_type (header->descr, &kind, &bytes, &swapped)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "It has samples of type %.40s, where integers (i1 to i8, u1 to u8) or "
-        "floats (f4, f8) must stand; save it with "
+        "It has samples of type %.40s, where integers (i1 to i8, u1 to u8), "
+        "floats (f4, f8) or complex numbers (c8, c16) must stand; save it with "
         "numpy.save (name, array.astype (numpy.float32)).", header->descr);
     return NULL;
   }
@@ -273,62 +297,86 @@ load_samples (const guint8 * samples, gsize available, const Header * header,
   }
   if (!assign_axes (header, axes, size, error))
     return NULL;
-  filter = nd_design_new_filter ("file", size, error);
-  if (filter == NULL)
-    return NULL;
-
-  count = nd_filter_count (filter);
-  if (available != count * bytes) {
+  parts = kind == 'c' ? 2 : 1;
+  wanted = parts * bytes;
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (!g_size_checked_mul (&wanted, wanted, size[a]))
+      wanted = G_MAXSIZE;
+  }
+  if (available != wanted && wanted / bytes <= ND_FILTER_MAX_COEFFICIENTS) {
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "It is %s: %" G_GSIZE_FORMAT " bytes of samples, where its header says "
-        "%" G_GSIZE_FORMAT ".",
-        available < count * bytes ? "truncated" : "too long", available,
-        count * bytes);
+        "%" G_GSIZE_FORMAT ".", available < wanted ? "truncated" : "too long",
+        available, wanted);
     return NULL;
   }
-  for (gsize i = 0; i < count; i++)
-    filter->coefficients[i] =
-        convert (samples + i * bytes, kind, bytes, swapped);
-  return g_steal_pointer (&filter);
+  for (gsize part = 0; part < parts; part++) {
+    NdFilter *filter = load_part (samples + part * bytes, parts, kind, bytes,
+        swapped, size, error);
+
+    if (filter == NULL)
+      return NULL;
+    g_ptr_array_add (filters, filter);
+  }
+  bank = nd_bank_new (filters);
+  bank->is_complex = parts == 2;
+  return bank;
 }
 
-static NdFilter *
-load (const guint8 * data, gsize length, const NdAxes * axes, GError ** error)
+/* The header, of which descr is to be freed, and where the samples begin. */
+static gboolean
+load_header (const guint8 * data, gsize length, Header * header, gsize * end,
+    GError ** error)
 {
   g_autofree gchar *text = NULL;
-  Header header = { NULL, };
-  NdFilter *filter = NULL;
-  gsize start, end;
+  gsize start;
 
   if (length > MAGIC_LENGTH && (data[MAGIC_LENGTH] < 1
           || data[MAGIC_LENGTH] > 3)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "It is .npy version %u, where 1, 2 or 3 must stand.",
         data[MAGIC_LENGTH]);
-    return NULL;
+    return FALSE;
   }
-  if (!find_header (data, length, &start, &end)) {
+  if (!find_header (data, length, &start, end)) {
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "It is truncated: the file ends before its .npy header does.");
-    return NULL;
+    return FALSE;
   }
-  text = g_strchomp (g_strndup ((const gchar *) data + start, end - start));
-  if (parse_header (text, &header))
-    filter = load_samples (data + end, length - end, &header, axes, error);
-  else
-    g_set_error (error, ND_ERROR, ND_ERROR_READ,
-        "Its .npy header is damaged: \"%.80s\".", text);
-  g_free (header.descr);
-  return filter;
+  text = g_strchomp (g_strndup ((const gchar *) data + start, *end - start));
+  if (parse_header (text, header))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_READ,
+      "Its .npy header is damaged: \"%.80s\".", text);
+  return FALSE;
 }
 
-NdFilter *
+NdBank *
 nd_npy_load (const gchar * location, const guint8 * data, gsize length,
     const NdAxes * axes, GError ** error)
 {
-  NdFilter *filter = load (data, length, axes, error);
+  Header header = { NULL, };
+  NdBank *bank = NULL;
+  gsize end;
 
-  if (filter == NULL)
+  if (load_header (data, length, &header, &end, error))
+    bank = load_samples (data + end, length - end, &header, axes, error);
+  g_free (header.descr);
+  if (bank == NULL)
     g_prefix_error (error, "\"%s\" cannot be used. ", location);
-  return filter;
+  return bank;
+}
+
+gboolean
+nd_npy_is_complex (const guint8 * data, gsize length)
+{
+  Header header = { NULL, };
+  gboolean swapped, found;
+  gsize end, bytes;
+  gchar kind = 0;
+
+  found = load_header (data, length, &header, &end, NULL)
+      && parse_type (header.descr, &kind, &bytes, &swapped);
+  g_free (header.descr);
+  return found && kind == 'c';
 }

@@ -1,11 +1,15 @@
-/* The Sobel operator: the derivative along direction (x by default), smoothed
- * along the other axes; size 3 (the default) or 5, or 1 along axes that take no
- * part.
+/* The Sobel and the Scharr operator: the derivative along direction (x by
+ * default), smoothed along the other axes; size 3 (the default), for Sobel's
+ * also 5, or 1 along axes that take no part.
  *
  * Smoothing [1 2 1] or [1 4 6 4 1]; derivative [1 0 -1], or that convolved
  * with [1 2 1]: [1 2 0 -2 -1]. A convolution flips the filter, so that it
  * answers in[i+1] - in[i-1]: a ramp that rises along direction gives positive
  * responses. (Sobel and Feldman 1968; size 5 as in OpenCV's getDerivKernels.)
+ *
+ * Scharr's smooths by [3 10 3]: its gradient is truer to the direction of an
+ * edge (Scharr, Optimal operators in digital image processing, thesis,
+ * Heidelberg 2000).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,15 +19,11 @@
 
 #include "engine/nderror.h"
 
-static gdouble smoothing[2][5] = {
-  {1, 2, 1},
-  {1, 4, 6, 4, 1},
-};
+typedef gdouble Factors[2][5];  /* of size 3 and 5 */
 
-static gdouble derivative[2][5] = {
-  {1, 0, -1},
-  {1, 2, 0, -2, -1},
-};
+static Factors sobel_smoothing = { {1, 2, 1}, {1, 4, 6, 4, 1} };
+static Factors scharr_smoothing = { {3, 10, 3} };
+static Factors derivative = { {1, 0, -1}, {1, 2, 0, -2, -1} };
 
 static gboolean
 read_direction (const NdParameters * parameters, const NdAxes * axes,
@@ -48,9 +48,9 @@ read_direction (const NdParameters * parameters, const NdAxes * axes,
   return FALSE;
 }
 
-NdFilter *
-nd_design_sobel (const NdParameters * parameters, const NdAxes * axes,
-    GError ** error)
+static NdFilter *
+design (const gchar * name, Factors smoothing, gsize largest,
+    const NdParameters * parameters, const NdAxes * axes, GError ** error)
 {
   gdouble *factors[ND_AXES] = { NULL, };
   gsize size[ND_AXES];
@@ -62,13 +62,28 @@ nd_design_sobel (const NdParameters * parameters, const NdAxes * axes,
   for (guint a = 0; a < ND_AXES; a++) {
     if (size[a] == 1 && a != direction)
       continue;
-    if (size[a] != 3 && size[a] != 5) {
+    if (size[a] != 3 && size[a] != largest) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-          "size is %" G_GSIZE_FORMAT " along %c, where it must be 3 or 5%s.",
-          size[a], nd_axis_letter (a), a == direction ? "" : ", or 1");
+          "size is %" G_GSIZE_FORMAT " along %c, where it must be 3%s%s.",
+          size[a], nd_axis_letter (a), largest == 5 ? " or 5" : "",
+          a == direction ? "" : ", or 1");
       return NULL;
     }
     factors[a] = (a == direction ? derivative : smoothing)[size[a] / 2 - 1];
   }
-  return nd_design_new_product ("sobel", size, factors, error);
+  return nd_design_new_product (name, size, factors, error);
+}
+
+NdFilter *
+nd_design_sobel (const NdParameters * parameters, const NdAxes * axes,
+    GError ** error)
+{
+  return design ("sobel", sobel_smoothing, 5, parameters, axes, error);
+}
+
+NdFilter *
+nd_design_scharr (const NdParameters * parameters, const NdAxes * axes,
+    GError ** error)
+{
+  return design ("scharr", scharr_smoothing, 3, parameters, axes, error);
 }

@@ -17,8 +17,10 @@
 GST_DEBUG_CATEGORY (gst_nd_conv_debug);
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
-G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (GstNdConv, gst_nd_conv,
-    GST_TYPE_BASE_TRANSFORM);
+/* Presets are files in presets/. */
+G_DEFINE_ABSTRACT_TYPE_WITH_CODE (GstNdConv, gst_nd_conv,
+    GST_TYPE_BASE_TRANSFORM, G_ADD_PRIVATE (GstNdConv)
+    G_IMPLEMENT_INTERFACE (GST_TYPE_PRESET, NULL));
 
 GstNdConvPrivate *
 gst_nd_conv_private (GstNdConv * self)
@@ -79,13 +81,13 @@ gst_nd_conv_transform_caps_vfunc (GstBaseTransform * trans,
   g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (direction
       == GST_PAD_SINK ? trans->srcpad : trans->sinkpad);
   GstCaps *other, *filtered;
-  guint n_filters;
+  NdResponses bank;
 
   GST_OBJECT_LOCK (self);
   gst_nd_conv_settings_copy (&settings, &priv->active);
-  n_filters = priv->n_filters;
+  bank = priv->bank;
   GST_OBJECT_UNLOCK (self);
-  other = gst_nd_conv_transform_caps (direction, caps, &settings, n_filters,
+  other = gst_nd_conv_transform_caps (direction, caps, &settings, &bank,
       gst_nd_conv_device (&settings) != NULL, template);
   if (!filter)
     return other;
@@ -314,6 +316,7 @@ caps_event (GstNdConv * self, GstEvent * event)
       (GST_BASE_TRANSFORM_SINK_PAD (self));
   g_autoptr (GError) error = NULL;
   GstNdFormat format;
+  gboolean known;
   GstCaps *caps;
 
   gst_event_parse_caps (event, &caps);
@@ -321,29 +324,18 @@ caps_event (GstNdConv * self, GstEvent * event)
     return TRUE;
   gst_nd_conv_end_stretch (self);
   g_clear_pointer (&priv->convolver, nd_convolver_free);
+  known = gst_nd_format_from_caps (&format, caps, &error);
   GST_OBJECT_LOCK (self);
+  priv->in.is_video = known && format.is_video;
   gst_nd_conv_activate (self, &priv->settings);
   priv->negotiated = TRUE;
   priv->settings_changed = FALSE;
   GST_OBJECT_UNLOCK (self);
-  if (!gst_nd_format_from_caps (&format, caps, &error)) {
+  if (!known) {
     gst_nd_conv_fail (self, error);
     return FALSE;
   }
-  if (format.responses > 1) {
-    g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT, "Caps are of a bank of %u "
-        "responses: filter the volume that the bank was given, with all "
-        "filters in one bank", format.responses);
-    gst_nd_conv_fail (self, error);
-    return FALSE;
-  }
-  if (format.is_video && format.n_planes > 1 && (priv->n_filters > 1
-          || (priv->active.output_type != GST_ND_OUTPUT_SAME
-              && priv->active.output_type != (gint) format.type))) {
-    g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT, "Video in %s has planes of "
-        "several sizes, and comes out of one filter as the type it is: for a "
-        "bank or another output-type convert it before, to GRAY8 or RGB",
-        GST_VIDEO_INFO_NAME (&format.video));
+  if (!gst_nd_conv_check_input (&priv->active, &priv->bank, &format, &error)) {
     gst_nd_conv_fail (self, error);
     return FALSE;
   }
@@ -734,7 +726,9 @@ gst_nd_conv_init (GstNdConv * self)
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
 
   gst_nd_conv_settings_init (&priv->settings);
-  gst_nd_conv_activate (self, &priv->settings);
+  /* Its class, which knows the axes, is not there yet. */
+  gst_nd_conv_settings_copy (&priv->active, &priv->settings);
+  priv->bank.n = 1;
   priv->latency = GST_CLOCK_TIME_NONE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   g_queue_init (&priv->anchors);

@@ -20,10 +20,27 @@ get_dimensions (const GstStructure * s, GstNdVolumeInfo * info)
   return gst_nd_volume_info_from_caps (info, caps, NULL);
 }
 
-/* Any spelling of the dimensions is as good as the one that came. FALSE where
- * those of an output are not of a bank of @n_filters. */
+/* Any spelling of the dimensions is as good as the one that came. */
+static void
+set_output_dimensions (GstStructure * s, const GstNdConvSettings * settings,
+    const NdResponses * bank)
+{
+  GstNdVolumeInfo info;
+
+  if (!get_dimensions (s, &info)) {
+    gst_structure_remove_field (s, "dimensions");
+    return;
+  }
+  info.shape.components = nd_response_components (settings->response,
+      bank->is_complex, info.shape.components);
+  gst_nd_structure_set_dimensions (s, &info.shape,
+      nd_response_count (settings->response, bank->n));
+}
+
+/* FALSE where no input of @components gives such an output. */
 static gboolean
-set_dimensions (GstStructure * s, GstPadDirection direction, guint n_filters)
+set_input_dimensions (GstStructure * s, const GstNdConvSettings * settings,
+    const NdResponses * bank, gsize components)
 {
   GstNdVolumeInfo info;
 
@@ -31,10 +48,12 @@ set_dimensions (GstStructure * s, GstPadDirection direction, guint n_filters)
     gst_structure_remove_field (s, "dimensions");
     return TRUE;
   }
-  if (direction == GST_PAD_SRC && info.responses != n_filters)
+  if (info.responses != nd_response_count (settings->response, bank->n)
+      || info.shape.components != nd_response_components (settings->response,
+          bank->is_complex, components))
     return FALSE;
-  gst_nd_structure_set_dimensions (s, &info.shape,
-      direction == GST_PAD_SINK ? n_filters : 1);
+  info.shape.components = components;
+  gst_nd_structure_set_dimensions (s, &info.shape, 1);
   return TRUE;
 }
 
@@ -64,28 +83,53 @@ set_any_type (GstStructure * s)
   gst_structure_set_value (s, "types", &list);
 }
 
-/* NULL where @from cannot come out. */
-static GstStructure *
-tensors_to_tensors (const GstStructure * from, GstPadDirection direction,
-    const GstNdConvSettings * settings, guint n_filters)
+static gsize
+count_components (const GstStructure * s)
 {
-  g_autoptr (GstStructure) s = gst_structure_copy (from);
+  GstNdVolumeInfo info;
+
+  return get_dimensions (s, &info) ? info.shape.components : 0;
+}
+
+/* As the templates spell it. */
+static GstStructure *
+copy_with_type (const GstStructure * from)
+{
+  GstStructure *s = gst_structure_copy (from);
   const gchar *name = gst_structure_get_string (from, "types");
   NdSampleType type;
 
-  /* As the templates spell it. */
   if (name && nd_sample_from_name (name, &type))
     gst_structure_set (s, "types", G_TYPE_STRING, nd_sample_name (type), NULL);
-  if (!set_dimensions (s, direction, n_filters))
+  return s;
+}
+
+static GstStructure *
+tensors_to_source (const GstStructure * from,
+    const GstNdConvSettings * settings, const NdResponses * bank)
+{
+  GstStructure *s = copy_with_type (from);
+
+  set_output_dimensions (s, settings, bank);
+  if (settings->output_type != GST_ND_OUTPUT_SAME)
+    gst_structure_set (s, "types", G_TYPE_STRING,
+        nd_sample_name (settings->output_type), NULL);
+  return s;
+}
+
+/* NULL where no input of @components gives @from. */
+static GstStructure *
+tensors_to_sink (const GstStructure * from, const GstNdConvSettings * settings,
+    const NdResponses * bank, gsize components)
+{
+  g_autoptr (GstStructure) s = copy_with_type (from);
+
+  if (!set_input_dimensions (s, settings, bank, components))
     return NULL;
   if (settings->output_type != GST_ND_OUTPUT_SAME) {
-    if (direction == GST_PAD_SINK)
-      gst_structure_set (s, "types", G_TYPE_STRING,
-          nd_sample_name (settings->output_type), NULL);
-    else if (allows_type (s, settings->output_type))
-      set_any_type (s);
-    else
+    if (!allows_type (s, settings->output_type))
       return NULL;
+    set_any_type (s);
   }
   return g_steal_pointer (&s);
 }
@@ -94,16 +138,20 @@ tensors_to_tensors (const GstStructure * from, GstPadDirection direction,
  * volume of one slice. NULL where neither can: planes of several sizes. */
 static GstStructure *
 video_to_source (const GstStructure * from, const GstNdConvSettings * settings,
-    guint n_filters)
+    const NdResponses * bank)
 {
   g_autoptr (GstCaps) caps = gst_caps_new_full (gst_structure_copy (from),
       NULL);
   g_autoptr (GstCaps) out = NULL;
-  GstNdVolumeInfo info = {.responses = n_filters };
+  GstNdVolumeInfo info = {.responses =
+        nd_response_count (settings->response, bank->n)
+  };
+  gboolean one = info.responses == 1 && !(bank->is_complex
+      && settings->response == ND_RESPONSE_ALL);
   GstNdFormat format;
   GstStructure *s;
 
-  if (n_filters == 1 && settings->output_type == GST_ND_OUTPUT_SAME)
+  if (one && settings->output_type == GST_ND_OUTPUT_SAME)
     return gst_structure_copy (from);
   if (!gst_caps_is_fixed (caps)
       || !gst_nd_format_from_caps (&format, caps, NULL)) {
@@ -116,10 +164,9 @@ video_to_source (const GstStructure * from, const GstNdConvSettings * settings,
   }
   info.type = settings->output_type == GST_ND_OUTPUT_SAME ? format.type
       : (NdSampleType) settings->output_type;
-  if (n_filters == 1 && info.type == format.type)
+  if (one && info.type == format.type)
     return gst_structure_copy (from);
-  if (n_filters == 1
-      && GST_VIDEO_INFO_N_COMPONENTS (&format.video) == 1
+  if (one && GST_VIDEO_INFO_N_COMPONENTS (&format.video) == 1
       && (info.type == ND_UINT8 || info.type == ND_UINT16)) {
     s = gst_structure_copy (from);
     gst_structure_set (s, "format", G_TYPE_STRING,
@@ -129,6 +176,8 @@ video_to_source (const GstStructure * from, const GstNdConvSettings * settings,
   if (format.n_planes > 1)
     return NULL;
   info.shape = format.planes[0];
+  info.shape.components = nd_response_components (settings->response,
+      bank->is_complex, info.shape.components);
   info.rate_n = format.rate_n;
   info.rate_d = format.rate_d;
   out = gst_nd_volume_info_to_caps (&info);
@@ -147,16 +196,47 @@ video_to_sink (const GstStructure * from, const GstNdConvSettings * settings)
   return s;
 }
 
-/* What @from becomes on the other pad, in any memory; NULL: nothing. */
-static GstStructure *
-transform_structure (GstPadDirection direction, const GstStructure * from,
-    const GstNdConvSettings * settings, guint n_filters)
+static void
+append (GstCaps * caps, GstStructure * s, const GstCapsFeatures * features)
 {
-  if (gst_structure_has_name (from, GST_ND_TENSORS))
-    return tensors_to_tensors (from, direction, settings, n_filters);
-  if (direction == GST_PAD_SINK)
-    return video_to_source (from, settings, n_filters);
-  return video_to_sink (from, settings);
+  if (s)
+    gst_caps_append_structure_full (caps, s, gst_caps_features_copy (features));
+}
+
+/* Adds what the structure at @i of @caps becomes on the other pad, in any
+ * memory. */
+static void
+append_transformed (GstCaps * other, GstPadDirection direction,
+    const GstCaps * caps, guint i, const GstNdConvSettings * settings,
+    const NdResponses * bank)
+{
+  const GstStructure *from = gst_caps_get_structure (caps, i);
+  const GstCapsFeatures *features = gst_caps_get_features (caps, i);
+  gboolean tensors = gst_structure_has_name (from, GST_ND_TENSORS);
+  gsize components = tensors ? count_components (from) : 0;
+
+  if (direction == GST_PAD_SINK) {
+    append (other, tensors ? tensors_to_source (from, settings, bank)
+        : video_to_source (from, settings, bank), features);
+  } else if (!tensors) {
+    append (other, video_to_sink (from, settings), features);
+  } else {
+    append (other, tensors_to_sink (from, settings, bank,
+            bank->is_complex ? 1 : components), features);
+    /* One component may be made of two. */
+    if (!bank->is_complex && components == 1
+        && settings->response != ND_RESPONSE_ALL)
+      append (other, tensors_to_sink (from, settings, bank, 2), features);
+  }
+}
+
+static void
+remove_device_memory (GstCaps * caps)
+{
+  for (guint i = gst_caps_get_size (caps); i > 0; i--) {
+    if (gst_nd_cuda_caps (caps, i - 1))
+      gst_caps_remove_structure (caps, i - 1);
+  }
 }
 
 /* The memory may be another on the other pad; the same one comes first. */
@@ -176,23 +256,26 @@ append_in_other_memory (GstCaps * caps)
 
 GstCaps *
 gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps * caps,
-    const GstNdConvSettings * settings, guint n_filters, gboolean device,
-    const GstCaps * template)
+    const GstNdConvSettings * settings, const NdResponses * bank,
+    gboolean device, const GstCaps * template)
 {
   g_autoptr (GstCaps) other = gst_caps_new_empty ();
+  gboolean combines = bank->is_complex || settings->response != ND_RESPONSE_ALL;
   gboolean volumes_from_video = FALSE;
 
   for (guint i = 0; i < gst_caps_get_size (caps); i++) {
     const GstStructure *from = gst_caps_get_structure (caps, i);
-    GstStructure *to = transform_structure (direction, from, settings,
-        n_filters);
+    guint before = gst_caps_get_size (other);
 
-    if (to)
-      gst_caps_append_structure_full (other, to,
-          gst_caps_features_copy (gst_caps_get_features (caps, i)));
-    volumes_from_video |= to && direction == GST_PAD_SRC
+    /* What is made of responses is made in host memory. */
+    if (direction == GST_PAD_SRC && combines && gst_nd_cuda_caps (caps, i))
+      continue;
+    append_transformed (other, direction, caps, i, settings, bank);
+    volumes_from_video |= gst_caps_get_size (other) > before
+        && direction == GST_PAD_SRC
         && gst_structure_has_name (from, GST_ND_TENSORS)
-        && (n_filters > 1 || settings->output_type != GST_ND_OUTPUT_SAME);
+        && (bank->n > 1 || bank->is_complex
+        || settings->output_type != GST_ND_OUTPUT_SAME);
   }
   for (guint i = 0; i < gst_caps_get_size (template); i++) {
     const GstStructure *s = gst_caps_get_structure (template, i);
@@ -203,10 +286,8 @@ gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps * caps,
   }
   if (device)
     append_in_other_memory (other);
-  for (guint i = gst_caps_get_size (other); !device && i > 0; i--) {
-    if (gst_nd_cuda_caps (other, i - 1))
-      gst_caps_remove_structure (other, i - 1);
-  }
+  if (!device || (direction == GST_PAD_SINK && combines))
+    remove_device_memory (other);
   return gst_caps_intersect_full (other, (GstCaps *) template,
       GST_CAPS_INTERSECT_FIRST);
 }

@@ -9,11 +9,11 @@
 
 G_BEGIN_DECLS
 
-/* All caps that @caps on the pad of @direction allow on the other pad, for a
- * bank of @n_filters; with @device, in memory of a device as well. @template:
- * that of the other pad. */
+/* All caps that @caps on the pad of @direction allow on the other pad, for
+ * @bank; with @device, in memory of a device as well. @template: that of the
+ * other pad. */
 GstCaps *gst_nd_conv_transform_caps (GstPadDirection direction,
-    const GstCaps * caps, const GstNdConvSettings * settings, guint n_filters,
-    gboolean device, const GstCaps * template);
+    const GstCaps * caps, const GstNdConvSettings * settings,
+    const NdResponses * bank, gboolean device, const GstCaps * template);
 
 G_END_DECLS

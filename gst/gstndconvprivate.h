@@ -41,7 +41,7 @@ typedef struct
   /* Under the object lock. */
   GstNdConvSettings settings;   /* as the properties say */
   GstNdConvSettings active;     /* those in use; caps are for these */
-  guint n_filters;              /* of active.filter; 1 where unreadable */
+  NdResponses bank;             /* of active.filter; 1, real, if unreadable */
   gboolean negotiated;          /* from then on active is the streaming
                                  * thread's, and follows at the next volume */
   gboolean settings_changed;    /* settings, since active was made */
@@ -80,6 +80,10 @@ GstNdConvPrivate *gst_nd_conv_private (GstNdConv * self);
  * set_caps() says so. */
 void gst_nd_conv_activate (GstNdConv * self,
     const GstNdConvSettings * settings);
+
+/* Whether a bank may filter @format as @settings say; ND_ERROR_FORMAT. */
+gboolean gst_nd_conv_check_input (const GstNdConvSettings * settings,
+    const NdResponses * bank, const GstNdFormat * format, GError ** error);
 
 /* A convolver for @settings and the input in use. */
 NdConvolver *gst_nd_conv_build (GstNdConv * self,

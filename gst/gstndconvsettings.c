@@ -122,6 +122,28 @@ accuracy_type (void)
   return enum_type ("GstNdAccuracy", values);
 }
 
+static GType
+response_type (void)
+{
+  static const GEnumValue values[] = {
+    {ND_RESPONSE_ALL, "What every filter gives; complex as two components",
+        "all"},
+    {ND_RESPONSE_MAGNITUDE, "Magnitude of every response", "magnitude"},
+    {ND_RESPONSE_PHASE, "Phase of every response, -pi to pi: output-type "
+          "float32, or a gain", "phase"},
+    {ND_RESPONSE_REAL, "Real part of every response", "real"},
+    {ND_RESPONSE_IMAGINARY, "Imaginary part of every response", "imaginary"},
+    {ND_RESPONSE_ENERGY, "Squared magnitude of every response", "energy"},
+    {ND_RESPONSE_MAX, "The largest magnitude of all responses", "max"},
+    {ND_RESPONSE_ARGMAX, "Which response has the largest magnitude, counted "
+          "from 0", "argmax"},
+    {ND_RESPONSE_SUM, "The sum of the magnitudes of all responses", "sum"},
+    {0, NULL, NULL}
+  };
+
+  return enum_type ("GstNdResponse", values);
+}
+
 #define PLAYING (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS \
     | GST_PARAM_MUTABLE_PLAYING)
 #define READY (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS \
@@ -134,9 +156,11 @@ gst_nd_conv_settings_install (GObjectClass * klass)
       g_param_spec_string ("filter", "Filter", "The filter, or a bank of "
           "filters with ';' between: a design and its parameters, such as "
           "\"gaussian,sigma=1.5\", \"box,size=3:3:5\", \"laplace\", "
-          "\"log,sigma=2\", \"sobel,direction=x\", \"coefficients,size=3:1,"
+          "\"sobel,direction=x\", \"quadrature-bank,size=9,center-frequency="
+          "1.05,bandwidth=2.0\", \"coefficients,size=3:1,"
           "values=<-1.0,0.0,1.0>\", \"file,location=k.npy\" (.npy, .nii, raw "
-          "float32 with size=). Sizes and sigmas are in samples, in the order "
+          "float32 with size=); docs/filters.md has all of "
+          "them. Sizes and sigmas are in samples, in the order "
           "x:y:z:t; the filter is flipped (true convolution). Required",
           NULL, PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_BORDER,
@@ -200,6 +224,10 @@ gst_nd_conv_settings_install (GObjectClass * klass)
       g_param_spec_enum ("accuracy", "Accuracy", "Of method=tensor, which is "
           "faster where it may be less exact; other methods are as for single",
           accuracy_type (), ND_ACCURACY_SINGLE, PLAYING));
+  g_object_class_install_property (klass, GST_ND_PROP_RESPONSE,
+      g_param_spec_enum ("response", "Response", "What comes out of the "
+          "responses of a complex filter, or of a bank; gain and offset apply "
+          "to it", response_type (), ND_RESPONSE_ALL, PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "backend, method, reason "
@@ -260,7 +288,8 @@ gst_nd_conv_settings_equal_but_scale (const GstNdConvSettings * a,
       && a->axes == b->axes && a->output_type == b->output_type
       && a->normalize == b->normalize && a->planes == b->planes
       && a->backend == b->backend && a->device_id == b->device_id
-      && a->method == b->method && a->accuracy == b->accuracy;
+      && a->method == b->method && a->accuracy == b->accuracy
+      && a->response == b->response;
 }
 
 gboolean
@@ -316,6 +345,9 @@ gst_nd_conv_settings_set (GstNdConvSettings * s, guint id, const GValue * value)
       break;
     case GST_ND_PROP_ACCURACY:
       s->accuracy = g_value_get_enum (value);
+      break;
+    case GST_ND_PROP_RESPONSE:
+      s->response = g_value_get_enum (value);
       break;
     default:
       return FALSE;
@@ -374,6 +406,9 @@ gst_nd_conv_settings_get (const GstNdConvSettings * s, guint id, GValue * value)
       break;
     case GST_ND_PROP_ACCURACY:
       g_value_set_enum (value, s->accuracy);
+      break;
+    case GST_ND_PROP_RESPONSE:
+      g_value_set_enum (value, s->response);
       break;
     default:
       return FALSE;

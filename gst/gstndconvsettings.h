@@ -53,6 +53,7 @@ typedef struct
   gint device_id;
   gint method;                  /* NdMethod, or ND_METHODS for auto */
   NdAccuracy accuracy;
+  NdResponse response;
 } GstNdConvSettings;
 
 enum
@@ -74,6 +75,7 @@ enum
   GST_ND_PROP_DEVICE_ID,
   GST_ND_PROP_METHOD,
   GST_ND_PROP_ACCURACY,
+  GST_ND_PROP_RESPONSE,
   GST_ND_PROP_STATS
 };
 

@@ -104,6 +104,36 @@ set_scales (GstNdConv * self)
   }
 }
 
+gboolean
+gst_nd_conv_check_input (const GstNdConvSettings * settings,
+    const NdResponses * bank, const GstNdFormat * format, GError ** error)
+{
+  if (format->responses > 1)
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "Caps are of a bank of %u "
+        "responses: filter the volume that the bank was given, with all "
+        "filters in one bank", format->responses);
+  else if (format->is_video && format->n_planes > 1
+      && (nd_response_count (settings->response, bank->n) > 1
+          || (settings->response == ND_RESPONSE_ALL ? bank->is_complex
+              : settings->planes == GST_ND_PLANES_ALL)
+          || (settings->output_type != GST_ND_OUTPUT_SAME
+              && settings->output_type != (gint) format->type)))
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "Video in %s has planes of "
+        "several sizes, and comes out of one filter as the type it is (with "
+        "planes=luma also as one real number made of responses): for anything "
+        "else convert it before, to GRAY8 or RGB",
+        GST_VIDEO_INFO_NAME (&format->video));
+  else if (bank->is_complex && format->planes[0].components != 1)
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "The filter is complex, and "
+        "the input has %" G_GSIZE_FORMAT " components%s: a complex filter or a "
+        "bank of them takes real input of one component (GRAY8, or dimensions "
+        "1:x:y:z)", format->planes[0].components,
+        format->planes[0].components == 2 ? ", real and imaginary part" : "");
+  else
+    return TRUE;
+  return FALSE;
+}
+
 NdConvolver *
 gst_nd_conv_build (GstNdConv * self, const GstNdConvSettings * settings,
     NdSampleType out_type, GError ** error)
@@ -119,9 +149,14 @@ gst_nd_conv_build (GstNdConv * self, const GstNdConvSettings * settings,
     .device_id = settings->device_id,.method = settings->method
   };
   g_autoptr (NdBank) identity = NULL;
+  NdResponses responses;
   NdConvolver *convolver;
 
   if (!bank)
+    return NULL;
+  responses = (NdResponses) {
+  nd_bank_responses (bank), bank->is_complex};
+  if (!gst_nd_conv_check_input (settings, &responses, &priv->in, error))
     return NULL;
   identity = make_identity (bank);
   for (guint p = 0; p < wanted.n_planes; p++) {
@@ -131,8 +166,11 @@ gst_nd_conv_build (GstNdConv * self, const GstNdConvSettings * settings,
     .shape = priv->in.planes[p],.in_type = priv->in.type,.out_type =
           out_type,.border = settings->border,.border_value =
           zero == 0 ? settings->border_value : zero,.accuracy =
-          settings->accuracy,.bank =
-          is_filtered (self, settings, p) ? bank : identity};
+          settings->accuracy,.bank = bank,.response = settings->response};
+    if (!is_filtered (self, settings, p)) {
+      wanted.jobs[p].bank = identity;
+      wanted.jobs[p].response = ND_RESPONSE_ALL;
+    }
   }
   gst_nd_cuda_enter (priv->context);
   convolver = nd_convolver_new (&wanted, error);
@@ -156,9 +194,13 @@ void
 gst_nd_conv_activate (GstNdConv * self, const GstNdConvSettings * settings)
 {
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  NdAxes axes;
 
   gst_nd_conv_settings_copy (&priv->active, settings);
-  priv->n_filters = MAX (1, gst_nd_filter_spec_check (settings->filter, NULL));
+  axes = GST_ND_CONV_GET_CLASS (self)->axes (settings, priv->in.is_video);
+  if (!gst_nd_filter_spec_count (settings->filter, &axes, &priv->bank, NULL))
+    priv->bank = (NdResponses) {
+    1, FALSE};
 }
 
 void
@@ -565,6 +607,7 @@ gst_nd_conv_apply_settings (GstNdConv * self)
   g_auto (GstNdConvSettings) settings = { 0 };
   g_autoptr (NdConvolver) next = NULL;
   g_autoptr (GError) error = NULL;
+  const NdBank *bank;
   gboolean keeps_caps;
 
   GST_OBJECT_LOCK (self);
@@ -593,8 +636,12 @@ gst_nd_conv_apply_settings (GstNdConv * self)
     GST_OBJECT_UNLOCK (self);
     return GST_FLOW_OK;
   }
+  bank = nd_convolver_plan (next, 0)->bank;
   keeps_caps = output_type (self, &settings) == priv->out.type
-      && nd_convolver_plan (next, 0)->bank->n_filters == priv->out.responses;
+      && nd_response_count (settings.response, nd_bank_responses (bank))
+      == priv->out.responses
+      && nd_response_components (settings.response, bank->is_complex,
+      priv->in.planes[0].components) == priv->out.planes[0].components;
   GST_OBJECT_LOCK (self);
   gst_nd_conv_activate (self, &settings);
   GST_OBJECT_UNLOCK (self);

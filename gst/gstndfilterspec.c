@@ -175,25 +175,36 @@ get_parameters (const GstStructure * structure, GError ** error)
   return g_steal_pointer (&parameters);
 }
 
-static NdFilter *
+static gboolean
+adjust (NdFilter * filter, const NdAxes * axes, const gchar * origin_text,
+    gboolean causal, gboolean normalize, GError ** error)
+{
+  if ((normalize && !nd_filter_normalize (filter, error))
+      || (origin_text
+          && !nd_filter_set_origin (filter, origin_text, axes, error)))
+    return FALSE;
+  if (causal)
+    nd_filter_set_causal (filter);
+  return TRUE;
+}
+
+static NdBank *
 design (const GstStructure * structure, const NdAxes * axes,
     const gchar * origin_text, gboolean causal, gboolean normalize,
     GError ** error)
 {
   g_autoptr (NdParameters) parameters = get_parameters (structure, error);
-  g_autoptr (NdFilter) filter = NULL;
+  g_autoptr (NdBank) bank = NULL;
 
   if (parameters == NULL)
     return NULL;
-  filter = nd_design (gst_structure_get_name (structure), parameters, axes,
+  bank = nd_design (gst_structure_get_name (structure), parameters, axes,
       error);
-  if (filter == NULL || (normalize && !nd_filter_normalize (filter, error)))
-    return NULL;
-  if (origin_text && !nd_filter_set_origin (filter, origin_text, axes, error))
-    return NULL;
-  if (causal)
-    nd_filter_set_causal (filter);
-  return g_steal_pointer (&filter);
+  for (guint i = 0; bank && i < bank->n_filters; i++) {
+    if (!adjust (bank->filters[i], axes, origin_text, causal, normalize, error))
+      return NULL;
+  }
+  return g_steal_pointer (&bank);
 }
 
 static void
@@ -205,44 +216,77 @@ prefix_place (GError ** error, guint i, guint n)
     g_prefix_error (error, "Property filter, number %u of %u: ", i + 1, n);
 }
 
+/* All of @banks in one. */
+static NdBank *
+join (const GPtrArray * banks, gboolean is_complex)
+{
+  static const gsize one[ND_AXES] = { 1, 1, 1, 1 };
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+  NdBank *joined;
+
+  for (guint i = 0; i < banks->len; i++) {
+    const NdBank *bank = banks->pdata[i];
+
+    for (guint j = 0; j < bank->n_filters; j++) {
+      g_ptr_array_add (filters, nd_filter_copy (bank->filters[j]));
+      if (is_complex && !bank->is_complex)
+        g_ptr_array_add (filters, nd_filter_new ("0", one));
+    }
+  }
+  joined = nd_bank_new (filters);
+  joined->is_complex = is_complex;
+  return joined;
+}
+
 NdBank *
 gst_nd_filter_spec_parse (const gchar * text, const NdAxes * axes,
     const gchar * origin_text, gboolean causal, gboolean normalize,
     GError ** error)
 {
   g_autoptr (GPtrArray) structures = read_bank (text, error);
-  g_autoptr (GPtrArray) filters =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) nd_filter_free);
+  g_autoptr (GPtrArray) banks =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) nd_bank_free);
+  gboolean is_complex = FALSE;
 
   if (structures == NULL)
     return NULL;
   for (guint i = 0; i < structures->len; i++) {
-    NdFilter *filter = design (structures->pdata[i], axes, origin_text, causal,
+    NdBank *bank = design (structures->pdata[i], axes, origin_text, causal,
         normalize, error);
 
-    if (filter == NULL) {
+    if (bank == NULL) {
       prefix_place (error, i, structures->len);
       return NULL;
     }
-    g_ptr_array_add (filters, filter);
+    is_complex = is_complex || bank->is_complex;
+    g_ptr_array_add (banks, bank);
   }
-  return nd_bank_new (filters);
+  return join (banks, is_complex);
 }
 
-guint
-gst_nd_filter_spec_check (const gchar * text, GError ** error)
+gboolean
+gst_nd_filter_spec_count (const gchar * text, const NdAxes * axes,
+    NdResponses * responses, GError ** error)
 {
   g_autoptr (GPtrArray) structures = read_bank (text, error);
 
+  *responses = (NdResponses) {
+  0};
   if (structures == NULL)
-    return 0;
+    return FALSE;
   for (guint i = 0; i < structures->len; i++) {
-    const gchar *name = gst_structure_get_name (structures->pdata[i]);
+    g_autoptr (NdParameters) parameters = get_parameters (structures->pdata[i],
+        error);
+    NdResponses more = { 0 };
 
-    if (!nd_design_check_name (name, error)) {
+    if (parameters == NULL
+        || !nd_design_count (gst_structure_get_name (structures->pdata[i]),
+            parameters, axes, &more, error)) {
       prefix_place (error, i, structures->len);
-      return 0;
+      return FALSE;
     }
+    responses->n += more.n;
+    responses->is_complex |= more.is_complex;
   }
-  return structures->len;
+  return TRUE;
 }

@@ -14,9 +14,10 @@ G_BEGIN_DECLS
  * numbers with ':' between, or a list of numbers, <1,2.5> or {1,2.5}; a text
  * with anything but letters, digits and _-+/:. in it needs quotes.
  *
- * Designs every filter over @axes, normalizes it if @normalize, and gives it
- * the origin of @origin_text (NULL: 0), or in time that of a causal filter if
- * @causal. Errors are those of nd_design(), nd_filter_normalize() and
+ * Designs every filter, or bank of filters, over @axes, normalizes it if
+ * @normalize, and gives it the origin of @origin_text (NULL: 0), or in time
+ * that of a causal filter if @causal. Where one is complex all are, others with
+ * imaginary part 0. Errors are those of nd_design(), nd_filter_normalize() and
  * nd_filter_set_origin(), and ND_ERROR_SETTINGS where @text is missing or
  * cannot be read; all name the property, and the filter's place where there
  * are several. */
@@ -24,8 +25,10 @@ NdBank *gst_nd_filter_spec_parse (const gchar * text, const NdAxes * axes,
     const gchar * origin_text, gboolean causal, gboolean normalize,
     GError ** error);
 
-/* What can be told before the axes are known: whether @text can be read, and
- * whether its designs exist. The number of filters, or 0. */
-guint gst_nd_filter_spec_check (const gchar * text, GError ** error);
+/* What the bank of @text over @axes will be: how many responses, and whether
+ * they are complex. FALSE where the text or a design cannot be read; errors of
+ * single parameters may be found by gst_nd_filter_spec_parse() alone. */
+gboolean gst_nd_filter_spec_count (const gchar * text, const NdAxes * axes,
+    NdResponses * responses, GError ** error);
 
 G_END_DECLS

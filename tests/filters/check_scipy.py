@@ -29,8 +29,9 @@ def kernel(axes, design, **parameters):
     done = run(axes, design, **parameters)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    size = [int(n) for n in lines[0].split()]
-    return np.array([float(n) for n in lines[1:]]).reshape(size[::-1])
+    assert lines[0] == "1 0", lines[0]
+    size = [int(n) for n in lines[1].split()[:4]]
+    return np.array([float(n) for n in lines[2:]]).reshape(size[::-1])
 
 
 def check(name, got, expected, tolerance):

@@ -22,11 +22,10 @@ static const NdAxes *const all_axes[] = {
 };
 
 /* "sigma=1.5 size=3:3": parameters with spaces between. */
-static inline NdFilter *
-try_design (const gchar * design, const NdAxes * axes, const gchar * text,
-    GError ** error)
+static inline NdParameters *
+make_parameters (const gchar * text)
 {
-  g_autoptr (NdParameters) parameters = nd_parameters_new ();
+  NdParameters *parameters = nd_parameters_new ();
   g_auto (GStrv) parts = g_strsplit (text, " ", -1);
 
   for (guint i = 0; parts[i] && *parts[i]; i++) {
@@ -34,18 +33,60 @@ try_design (const gchar * design, const NdAxes * axes, const gchar * text,
 
     nd_parameters_set_text (parameters, pair[0], pair[1]);
   }
+  return parameters;
+}
+
+static inline NdBank *
+try_bank (const gchar * design, const NdAxes * axes, const gchar * text,
+    GError ** error)
+{
+  g_autoptr (NdParameters) parameters = make_parameters (text);
+
   return nd_design (design, parameters, axes, error);
+}
+
+/* What must not fail; and all designs say beforehand what they will give. */
+static inline NdBank *
+make_bank (const gchar * design, const NdAxes * axes, const gchar * text)
+{
+  g_autoptr (NdParameters) parameters = make_parameters (text);
+  g_autoptr (GError) error = NULL;
+  NdBank *bank = nd_design (design, parameters, axes, &error);
+  NdResponses responses;
+
+  g_assert_no_error (error);
+  g_assert_nonnull (bank);
+  g_assert_true (nd_design_count (design, parameters, axes, &responses,
+          &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (nd_bank_responses (bank), ==, responses.n);
+  g_assert_cmpint (bank->is_complex, ==, responses.is_complex);
+  return bank;
+}
+
+/* One real filter. */
+static inline NdFilter *
+only_filter (const NdBank * bank)
+{
+  g_assert_cmpuint (bank->n_filters, ==, 1);
+  return nd_filter_copy (bank->filters[0]);
+}
+
+static inline NdFilter *
+try_design (const gchar * design, const NdAxes * axes, const gchar * text,
+    GError ** error)
+{
+  g_autoptr (NdBank) bank = try_bank (design, axes, text, error);
+
+  return bank ? only_filter (bank) : NULL;
 }
 
 static inline NdFilter *
 make_design (const gchar * design, const NdAxes * axes, const gchar * text)
 {
-  g_autoptr (GError) error = NULL;
-  NdFilter *filter = try_design (design, axes, text, &error);
+  g_autoptr (NdBank) bank = make_bank (design, axes, text);
 
-  g_assert_no_error (error);
-  g_assert_nonnull (filter);
-  return filter;
+  return only_filter (bank);
 }
 
 /* The design fails with @code, and the message has every word of @words (with
@@ -57,7 +98,7 @@ assert_refused (const gchar * design, const NdAxes * axes, const gchar * text,
   g_autoptr (GError) error = NULL;
   g_auto (GStrv) parts = g_strsplit (words, "|", -1);
 
-  g_assert_null (try_design (design, axes, text, &error));
+  g_assert_null (try_bank (design, axes, text, &error));
   g_assert_error (error, ND_ERROR, code);
   g_test_message ("%s", error->message);
   g_assert_nonnull (strstr (error->message, design));

@@ -1,6 +1,7 @@
-/* Prints a filter for check_scipy.py: print-filter AXES DESIGN NAME=VALUE ...
- * writes its sizes x y z t, then its coefficients, one a line; or the error,
- * with exit status 1.
+/* Prints a filter or a bank for the checks in Python: print-filter AXES DESIGN
+ * NAME=VALUE ... writes the number of filters, and 1 where they are parts of
+ * complex ones, otherwise 0; of each its sizes x y z t, the errors of its fit,
+ * and its coefficients, one a line. Or the error, with exit status 1.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,7 +14,7 @@ int
 main (int argc, char **argv)
 {
   g_autoptr (NdParameters) parameters = nd_parameters_new ();
-  g_autoptr (NdFilter) filter = NULL;
+  g_autoptr (NdBank) bank = NULL;
   g_autoptr (GError) error = NULL;
   NdAxes axes = { 0, };
 
@@ -26,14 +27,20 @@ main (int argc, char **argv)
 
     nd_parameters_set_text (parameters, pair[0], pair[1]);
   }
-  filter = nd_design (argv[2], parameters, &axes, &error);
-  if (filter == NULL) {
+  bank = nd_design (argv[2], parameters, &axes, &error);
+  if (bank == NULL) {
     fprintf (stderr, "%s\n", error->message);
     return 1;
   }
-  for (guint a = 0; a < ND_AXES; a++)
-    printf ("%" G_GSIZE_FORMAT "%c", filter->size[a], a < 3 ? ' ' : '\n');
-  for (gsize i = 0; i < nd_filter_count (filter); i++)
-    printf ("%.17g\n", filter->coefficients[i]);
+  printf ("%u %d\n", bank->n_filters, bank->is_complex);
+  for (guint f = 0; f < bank->n_filters; f++) {
+    const NdFilter *filter = bank->filters[f];
+
+    for (guint a = 0; a < ND_AXES; a++)
+      printf ("%" G_GSIZE_FORMAT " ", filter->size[a]);
+    printf ("%.17g %.17g\n", filter->fit_error, filter->truncation_error);
+    for (gsize i = 0; i < nd_filter_count (filter); i++)
+      printf ("%.17g\n", filter->coefficients[i]);
+  }
   return 0;
 }

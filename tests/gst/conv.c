@@ -512,6 +512,9 @@ GST_START_TEST (test_every_value_of_every_property)
       for (guint v = 0; v < klass->n_values; v++) {
         const gchar *value = klass->values[v].value_nick;
 
+        /* test-response goes through these. */
+        if (strcmp (name, "response") == 0 && v > 0)
+          continue;
         if ((strcmp (name, "time-border") == 0 && strcmp (value, "wrap") == 0)
             || (strcmp (name, "backend") == 0 && strcmp (value, "cuda") == 0)
             || strcmp (value, "tensor") == 0)
@@ -523,8 +526,8 @@ GST_START_TEST (test_every_value_of_every_property)
     gst_object_unref (element);
   }
   /* border 5, time-border 4, output-type 5, backend 2, method 5, planes 2,
-   * accuracy 2; axes 3 */
-  fail_unless_equals_int (values, 3 * 25 + 3);
+   * accuracy 2, response 1; axes 3 */
+  fail_unless_equals_int (values, 3 * 26 + 3);
 }
 
 GST_END_TEST;

@@ -351,7 +351,7 @@ GST_START_TEST (test_npy)
   refuse_npy (good, 128, "resource read", "truncated");
   refuse_npy (good, 40, "resource read", "truncated");
   refuse_npy (good, 7, "resource read", "truncated");
-  refuse_npy ("{'descr': '<c8', " SQUARE, 164, "stream format", "<c8");
+  refuse_npy ("{'descr': '<c32', " SQUARE, 164, "stream format", "<c32");
   refuse_npy ("{'descr': '<f2', " SQUARE, 164, "stream format", "<f2");
   refuse_npy ("{'descr': '|S4', " SQUARE, 164, "stream format", "|S4");
   refuse_npy ("{'descr': '<f4', 'fortran_order': True, 'shape': (3, 3), }",

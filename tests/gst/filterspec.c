@@ -19,12 +19,16 @@ static NdBank *
 parse (const gchar * text, const NdAxes * axes)
 {
   g_autoptr (GError) error = NULL;
+  NdResponses responses;
   NdBank *bank =
       gst_nd_filter_spec_parse (text, axes, NULL, FALSE, FALSE, &error);
 
   fail_unless (bank != NULL, "%s: %s", text, error ? error->message : "");
   fail_unless (error == NULL);
-  fail_unless (gst_nd_filter_spec_check (text, NULL), "%s", text);
+  fail_unless (gst_nd_filter_spec_count (text, axes, &responses, NULL),
+      "%s", text);
+  assert_equals_int (responses.n, nd_bank_responses (bank));
+  assert_equals_int (responses.is_complex, bank->is_complex);
   return bank;
 }
 
@@ -232,6 +236,7 @@ GST_START_TEST (test_refused)
   g_autoptr (GError) error = NULL;
   g_autoptr (GError) check_error = NULL;
   g_auto (GStrv) words = g_strsplit (refused[__i__].words, "|", -1);
+  NdResponses responses;
   gboolean checked;
 
   fail_unless (gst_nd_filter_spec_parse (refused[__i__].text, &axes_xy,
@@ -245,8 +250,9 @@ GST_START_TEST (test_refused)
     fail_unless (strstr (error->message, words[i]) != NULL,
         "\"%s\" not in \"%s\"", words[i], error->message);
 
-  checked = gst_nd_filter_spec_check (refused[__i__].text, &check_error) > 0;
-  assert_equals_int (checked, !refused[__i__].check);
+  checked = gst_nd_filter_spec_count (refused[__i__].text, &axes_xy,
+      &responses, &check_error);
+  fail_if (checked && refused[__i__].check);
   fail_unless (checked == (check_error == NULL));
   if (check_error)
     assert_equals_string (check_error->message, error->message);

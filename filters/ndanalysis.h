@@ -1,0 +1,28 @@
+/* What a filter does, found in its coefficients: a real filter, or a complex
+ * one, of which @imaginary is not NULL and has the same size.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include "ndfilter.h"
+
+G_BEGIN_DECLS
+
+/* F(u) = sum_x f[x] exp (-i u.x), x counted from the middle of the filter, @u
+ * in radians per sample. */
+void nd_filter_response (const NdFilter * real, const NdFilter * imaginary,
+    const gdouble u[ND_AXES], gdouble * re, gdouble * im);
+
+/* The largest |F(u)| and where it is, to about 1e-3 radians per sample. */
+gdouble nd_filter_gain (const NdFilter * real, const NdFilter * imaginary,
+    gdouble u[ND_AXES]);
+
+/* The multilinear rank: how many filters along one axis, to 1e-6 of the largest
+ * singular value, all lines along that axis are made of. 1 along all axes:
+ * separable (De Lathauwer, De Moor and Vandewalle, SIAM Journal on Matrix
+ * Analysis and Applications 21 (4), 2000). */
+void nd_filter_rank (const NdFilter * real, const NdFilter * imaginary,
+    gsize rank[ND_AXES]);
+
+G_END_DECLS

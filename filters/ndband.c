@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndband.h"
+
+#include <math.h>
+
+#include "engine/nderror.h"
+#include "nddesigns.h"
+
+#define DEFAULT_CENTER (G_PI / 3)
+#define DEFAULT_BANDWIDTH 2.0
+#define MAX_BANDWIDTH 8.0
+
+/* Above this frequency the end of a band is left alone: filters that are odd
+ * along an axis are 0 at pi. */
+#define HIGHEST_END 2.6
+
+/* How firmly conditions hold: firmly enough for the purpose, each as soft as it
+ * may be, for the error of the fit and the other conditions pay for it. The
+ * more axes, the less of all frequencies lie along the direction. */
+#define CENTER_SOFTNESS 1e-6
+#define END_SOFTNESS 0.03
+static const gdouble slope_softness[ND_AXES + 1] = { 0, 20, 30, 45, 90 };
+
+gboolean
+nd_parameters_get_number (const NdParameters * parameters,
+    const gchar * name, gdouble fallback, gdouble * value, GError ** error)
+{
+  g_autofree gdouble *numbers = NULL;
+  gsize n;
+
+  *value = fallback;
+  if (!nd_parameters_has (parameters, name))
+    return TRUE;
+  numbers = nd_parameters_get_numbers (parameters, name, &n, error);
+  if (numbers == NULL)
+    return FALSE;
+  *value = numbers[0];
+  if (n != 1)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "%s has %" G_GSIZE_FORMAT " values, where it must be a single number.",
+        name, n);
+  return n == 1;
+}
+
+gboolean
+nd_parameters_get_frequencies (const NdParameters * parameters,
+    gdouble fallback, gdouble * center, gdouble * bandwidth, GError ** error)
+{
+  if (!nd_parameters_get_number (parameters, "center-frequency", fallback,
+          center, error)
+      || !nd_parameters_get_number (parameters, "bandwidth",
+          DEFAULT_BANDWIDTH, bandwidth, error))
+    return FALSE;
+  if (!(*center > 0 && *center < G_PI)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "center-frequency is %g, where it must be above 0 and below pi "
+        "(3.14159) radians per sample.", *center);
+    return FALSE;
+  }
+  if (!(*bandwidth > 0 && *bandwidth <= MAX_BANDWIDTH)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "bandwidth is %g, where it must be above 0 and at most %g octaves.",
+        *bandwidth, MAX_BANDWIDTH);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+nd_parameters_get_weights (const NdParameters * parameters,
+    NdFitWeights * weights, GError ** error)
+{
+  if (!nd_parameters_get_number (parameters, "spectrum", 0.5,
+          &weights->spectrum, error)
+      || !nd_parameters_get_number (parameters, "snr", 30, &weights->snr, error)
+      || !nd_parameters_get_number (parameters, "localization", 1e-4,
+          &weights->localization, error))
+    return FALSE;
+  if (weights->spectrum < 0 || weights->spectrum > 4)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "spectrum is %g, where it must be from 0 to 4: the input's amplitude "
+        "falls with that power of the frequency.", weights->spectrum);
+  else if (!(weights->snr > 0))
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "snr is %g, where it must be above 0.", weights->snr);
+  else if (weights->localization < 0)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "localization is %g, where it must be 0 or above.",
+        weights->localization);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+/* Octaves to a factor between the ends of the band and its centre. */
+static gdouble
+width (gdouble bandwidth)
+{
+  return exp2 (bandwidth / 2) - exp2 (-bandwidth / 2);
+}
+
+gboolean
+nd_parameters_get_band (const NdParameters * parameters, const NdAxes * axes,
+    NdBand * band, GError ** error)
+{
+  gdouble fallback = DEFAULT_CENTER, bandwidth;
+  gsize largest = 0;
+
+  *band = (NdBand) {
+    {
+  0}};
+  if (!nd_parameters_get_number (parameters, "bandwidth", DEFAULT_BANDWIDTH,
+          &bandwidth, error)
+      || !nd_parameters_get_weights (parameters, &band->weights, error))
+    return FALSE;
+  if (nd_parameters_has (parameters, "size")) {
+    if (!nd_parameters_get_size (parameters, axes, 0, band->size, error))
+      return FALSE;
+    for (guint a = 0; a < ND_AXES; a++)
+      largest = MAX (largest, band->size[a] / 2);
+    if (largest > 0 && bandwidth > 0)
+      fallback = MIN (2 * G_PI / (largest * width (bandwidth)), G_PI / 2);
+  }
+  if (!nd_parameters_get_frequencies (parameters, fallback, &band->center,
+          &band->bandwidth, error))
+    return FALSE;
+  if (largest == 0 && !nd_parameters_has (parameters, "size")) {
+    /* A twentieth of a sample too little does no harm; two more would. */
+    gdouble half = ceil (2 * G_PI / (band->center * width (band->bandwidth))
+        - 0.05);
+
+    if (half > 1e6)
+      half = 1e6;
+    if (!nd_parameters_get_size (parameters, axes, 2 * (gsize) half + 1,
+            band->size, error))
+      return FALSE;
+  }
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (band->size[a] % 2 == 0) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "size is %" G_GSIZE_FORMAT " along %c, where it must be odd.",
+          band->size[a], nd_axis_letter (a));
+      return FALSE;
+    }
+    if (band->size[a] > 1)
+      band->axis[band->n++] = a;
+  }
+  if (band->n == 0)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "size is 1 along every axis, where it must be 3 or more along one.");
+  return band->n > 0;
+}
+
+gdouble
+nd_band_radial (const NdBand * band, const gdouble u[ND_AXES])
+{
+  gdouble squared = u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3];
+  gdouble octaves, factor = 4 / (band->bandwidth * band->bandwidth * G_LN2);
+
+  if (squared == 0)
+    return 0;
+  octaves = log (squared) / 2 - log (band->center);
+  return exp (-factor * octaves * octaves);
+}
+
+static NdFitCondition *
+add_condition (NdFit * fit)
+{
+  g_assert (fit->n_conditions < ND_FIT_CONDITIONS);
+  return &fit->conditions[fit->n_conditions++];
+}
+
+void
+nd_band_block_constant (NdFit * fit)
+{
+  NdFitCondition *constant = add_condition (fit);
+
+  constant->even = 1;
+}
+
+/* E and O along @direction at @factor times the centre frequency. */
+static NdFitCondition *
+add_value (const NdBand * band, NdFit * fit, const gdouble direction[ND_AXES],
+    gdouble factor, gdouble even, gdouble odd)
+{
+  NdFitCondition *condition = add_condition (fit);
+
+  for (guint a = 0; a < ND_AXES; a++)
+    condition->u[a] = factor * band->center * direction[a];
+  condition->even = even;
+  condition->odd = odd;
+  condition->value = (even + odd) * fit->ideal (condition->u, fit->data) / 2;
+  return condition;
+}
+
+void
+nd_band_condition (const NdBand * band, NdFit * fit,
+    const gdouble direction[ND_AXES])
+{
+  NdFitCondition *slope;
+
+  /* Both parts alike: the response is 0 at the opposite frequency. */
+  add_value (band, fit, direction, 1, 1, 0)->softness = CENTER_SOFTNESS;
+  add_value (band, fit, direction, 1, 0, 1)->softness = CENTER_SOFTNESS;
+  for (gint end = -1; end <= 1; end += 2) {
+    gdouble factor = exp2 (end * band->bandwidth / 2);
+
+    if (factor * band->center < HIGHEST_END)
+      add_value (band, fit, direction, factor, 1, 1)->softness = END_SOFTNESS;
+  }
+  slope = add_value (band, fit, direction, 1, 1, 1);
+  for (guint a = 0; a < ND_AXES; a++)
+    slope->slope[a] = band->center * direction[a];
+  slope->value = 0;
+  slope->softness = slope_softness[band->n];
+}
+
+static NdFilter *
+take (const gchar * design, const gsize size[ND_AXES], const NdFit * fit,
+    const gdouble * coefficients, GError ** error)
+{
+  NdFilter *filter = nd_design_new_filter (design, size, error);
+  gsize count;
+
+  if (filter == NULL)
+    return NULL;
+  count = nd_filter_count (filter);
+  for (gsize i = 0; i < count; i++)
+    filter->coefficients[i] = coefficients[i];
+  filter->fit_error = fit->error;
+  filter->truncation_error = fit->truncation_error;
+  return filter;
+}
+
+static gboolean
+add_filters (const gchar * design, const gsize size[ND_AXES], NdFit * fit,
+    gdouble sign, GPtrArray * filters, GError ** error)
+{
+  gsize count = size[0] * size[1] * size[2] * size[3];
+  NdFilter *filter;
+
+  for (gsize i = 0; i < count && sign != 0; i++)
+    fit->even[i] += sign * fit->odd[i];
+  filter = take (design, size, fit, fit->even, error);
+  if (filter == NULL)
+    return FALSE;
+  g_ptr_array_add (filters, filter);
+  if (sign != 0)
+    return TRUE;
+  filter = take (design, size, fit, fit->odd, error);
+  if (filter != NULL)
+    g_ptr_array_add (filters, filter);
+  return filter != NULL;
+}
+
+NdBank *
+nd_band_fit (const gchar * design, const gsize size[ND_AXES],
+    const NdFitWeights * weights, NdFit * fits, guint n, gdouble sign,
+    GError ** error)
+{
+  g_autoptr (GPtrArray) filters =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) nd_filter_free);
+  NdBank *bank = NULL;
+  gboolean ok;
+
+  ok = nd_fit (fits, n, size, weights, error);
+  for (guint i = 0; i < n && ok; i++)
+    ok = add_filters (design, size, &fits[i], sign, filters, error);
+  if (ok) {
+    bank = nd_bank_new (filters);
+    bank->is_complex = sign == 0;
+  }
+  for (guint i = 0; i < n; i++) {
+    g_free (fits[i].even);
+    g_free (fits[i].odd);
+  }
+  return bank;
+}

@@ -1,0 +1,784 @@
+/* The equations fall apart. W is the same in all orthants of frequency, so that
+ * functions which are even along some axes and odd along the others (a parity:
+ * one bit per axis) meet no other parity: each has a system of its own, with
+ * products of cosines and sines over one orthant,
+ *
+ *   response_p(u) = sum_x c_p[x] prod_a phi(u_a, x_a),  x_a >= 0
+ *
+ * phi being 1 for x = 0, otherwise 2 cos (ux) along an even axis and 2 sin (ux)
+ * along an odd one. 11^4 coefficients are 16 systems of at most 6^4 unknowns.
+ *
+ * cos (u.x) holds the products with an even number of sines, sin (u.x) those
+ * with an odd number, both with the sign (-1)^floor(number / 2).
+ *
+ * Frequencies are u = pi (j + 1/2) / M, as many along each axis as give the
+ * response three samples where the filter has one degree of freedom.
+ *
+ * Conditions C c = v come in by their multipliers: with c0 the solution without
+ * them and Z = A^-1 C^T, c = c0 + Z y, (C Z + softness) y = v - C c0.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "ndfit.h"
+
+#include <math.h>
+
+#include "engine/nderror.h"
+#include "ndcholesky.h"
+
+#define PARITIES (1 << ND_AXES)
+#define LEAST_FREQUENCIES 16
+
+/* Softness grows by this factor until the error is small enough. */
+#define RELAXATION 4
+#define RELAXATIONS 16
+
+/* Relative size of a pivot that is nothing but rounding. */
+#define DEPENDENT 1e-12
+
+/* The mean of the input has this times the energy of all that varies. */
+#define CONSTANT_ENERGY 10
+
+typedef struct
+{
+  gsize h[ND_AXES];             /* (size - 1) / 2 */
+  gsize m[ND_AXES];             /* frequencies of the orthant */
+  gsize points;                 /* their product */
+  gdouble *u[ND_AXES];
+  gdouble *w2;                  /* W^2, of all points */
+  gdouble total;                /* its sum */
+  gdouble *lags;                /* sum_u W^2 prod_a cos (u_a l_a) */
+} Grid;
+
+/* One parity of one filter. */
+typedef struct
+{
+  gdouble *ideal;               /* of all points */
+  gdouble constant;             /* parity 0: the ideal response at u = 0 */
+  gdouble *solution;            /* c0 */
+  gdouble *relief[ND_FIT_CONDITIONS];   /* Z */
+  gdouble *condition[ND_FIT_CONDITIONS];        /* C */
+} Part;
+
+static gsize
+product (const gsize n[ND_AXES])
+{
+  return n[0] * n[1] * n[2] * n[3];
+}
+
+/* What stands at @index of an array of sizes @n. */
+static void
+split (gsize index, const gsize n[ND_AXES], gsize at[ND_AXES])
+{
+  for (guint a = 0; a < ND_AXES; a++) {
+    at[a] = index % n[a];
+    index /= n[a];
+  }
+}
+
+/* Replaces sizes @n by @to, along each axis by table[a], to[a] rows of n[a]
+ * numbers, or, @transposed, n[a] rows of to[a]. */
+static gdouble *
+transform (const gdouble * in, const gsize n[ND_AXES], const gsize to[ND_AXES],
+    gdouble * const table[ND_AXES], gboolean transposed)
+{
+  gdouble *now = g_memdup2 (in, product (n) * sizeof (gdouble));
+  gsize inner = 1, outer = product (n);
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    gdouble *next;
+
+    outer /= n[a];
+    next = g_new0 (gdouble, inner * to[a] * outer);
+    for (gsize o = 0; o < outer; o++) {
+      for (gsize i = 0; i < to[a]; i++) {
+        gdouble *sum = next + (o * to[a] + i) * inner;
+
+        for (gsize j = 0; j < n[a]; j++) {
+          const gdouble *from = now + (o * n[a] + j) * inner;
+          gdouble factor = table[a][transposed ? j * to[a] + i : i * n[a] + j];
+
+          for (gsize k = 0; k < inner; k++)
+            sum[k] += factor * from[k];
+        }
+      }
+    }
+    g_free (now);
+    now = next;
+    inner *= to[a];
+  }
+  return now;
+}
+
+static void
+free_tables (gdouble * table[ND_AXES])
+{
+  for (guint a = 0; a < ND_AXES; a++)
+    g_free (table[a]);
+}
+
+static void
+make_weights (Grid * grid, const NdFitWeights * weights)
+{
+  grid->w2 = g_new (gdouble, grid->points);
+  for (gsize i = 0; i < grid->points; i++) {
+    gdouble squared = 0, signal = 1, w;
+    gsize at[ND_AXES];
+
+    split (i, grid->m, at);
+    for (guint a = 0; a < ND_AXES; a++) {
+      gdouble u = grid->u[a][at[a]];
+
+      squared += u * u;
+      signal *= cos (u / 2);
+    }
+    w = signal * pow (squared, -weights->spectrum / 2) + 1 / weights->snr;
+    grid->w2[i] = w * w;
+    grid->total += w * w;
+  }
+}
+
+static void
+make_lags (Grid * grid)
+{
+  gdouble *table[ND_AXES];
+  gsize n[ND_AXES];
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    n[a] = 2 * grid->h[a] + 1;
+    table[a] = g_new (gdouble, n[a] * grid->m[a]);
+    for (gsize l = 0; l < n[a]; l++)
+      for (gsize j = 0; j < grid->m[a]; j++)
+        table[a][l * grid->m[a] + j] = cos (l * grid->u[a][j]);
+  }
+  grid->lags = transform (grid->w2, grid->m, n, table, FALSE);
+  free_tables (table);
+}
+
+static void
+grid_init (Grid * grid, const gsize size[ND_AXES], const NdFitWeights * weights)
+{
+  *grid = (Grid) {
+  0};
+  for (guint a = 0; a < ND_AXES; a++) {
+    grid->h[a] = size[a] / 2;
+    grid->m[a] = size[a] == 1 ? 1
+        : MAX (LEAST_FREQUENCIES, 3 * (grid->h[a] + 1));
+    grid->u[a] = g_new0 (gdouble, grid->m[a]);
+    for (gsize j = 0; j < grid->m[a] && size[a] > 1; j++)
+      grid->u[a][j] = G_PI * (j + 0.5) / grid->m[a];
+  }
+  grid->points = product (grid->m);
+  make_weights (grid, weights);
+  make_lags (grid);
+}
+
+static void
+grid_clear (Grid * grid)
+{
+  for (guint a = 0; a < ND_AXES; a++)
+    g_free (grid->u[a]);
+  g_free (grid->w2);
+  g_free (grid->lags);
+}
+
+static gboolean
+is_odd (guint parity, guint axis)
+{
+  return parity >> axis & 1;
+}
+
+/* Unknowns of a parity along each axis; FALSE where it has none. */
+static gboolean
+count_unknowns (const Grid * grid, guint parity, gsize n[ND_AXES])
+{
+  for (guint a = 0; a < ND_AXES; a++)
+    n[a] = grid->h[a] + !is_odd (parity, a);
+  return product (n) > 0;
+}
+
+/* The @k-th coefficient of a parity stands at this x. */
+static gsize
+position (guint parity, guint axis, gsize k)
+{
+  return k + is_odd (parity, axis);
+}
+
+static gdouble
+phi (guint parity, guint axis, gsize k, gdouble u)
+{
+  gsize x = position (parity, axis, k);
+
+  if (is_odd (parity, axis))
+    return 2 * sin (u * x);
+  return x == 0 ? 1 : 2 * cos (u * x);
+}
+
+static gdouble
+phi_slope (guint parity, guint axis, gsize k, gdouble u)
+{
+  gsize x = position (parity, axis, k);
+
+  return is_odd (parity, axis) ? 2 * x * cos (u * x) : x == 0 ? 0
+      : -2 * (gdouble) x *sin (u * x);
+}
+
+static void
+make_tables (const Grid * grid, guint parity, const gsize n[ND_AXES],
+    gdouble * table[ND_AXES])
+{
+  for (guint a = 0; a < ND_AXES; a++) {
+    table[a] = g_new (gdouble, n[a] * grid->m[a]);
+    for (gsize k = 0; k < n[a]; k++)
+      for (gsize j = 0; j < grid->m[a]; j++)
+        table[a][k * grid->m[a] + j] = phi (parity, a, k, grid->u[a][j]);
+  }
+}
+
+/* Filter coefficients that one unknown stands for, by mirroring. */
+static gdouble
+multiplicity (guint parity, const gsize at[ND_AXES])
+{
+  gdouble count = 1;
+
+  for (guint a = 0; a < ND_AXES; a++)
+    count *= position (parity, a, at[a]) > 0 ? 2 : 1;
+  return count;
+}
+
+/* sum_u W^2 phi_i phi_j: per axis, a product of two cosines or sines is half
+ * the sum or difference of the cosines of their lags. */
+static gdouble
+correlate (const Grid * grid, guint parity, const gsize i[ND_AXES],
+    const gsize j[ND_AXES])
+{
+  gsize offset[PARITIES] = { 0 }, stride = 1;
+  gdouble sign[PARITIES] = { 1 }, scale = 1, sum = 0;
+  guint n = 1;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    gsize x = position (parity, a, i[a]), y = position (parity, a, j[a]);
+    gsize near = (x > y ? x - y : y - x) * stride, far = (x + y) * stride;
+
+    if (grid->h[a] > 0) {
+      scale *= (x > 0 ? 2 : 1) * (y > 0 ? 2 : 1) / 2.0;
+      for (guint s = 0; s < n; s++) {
+        offset[n + s] = offset[s] + far;
+        sign[n + s] = is_odd (parity, a) ? -sign[s] : sign[s];
+        offset[s] += near;
+      }
+      n *= 2;
+    }
+    stride *= 2 * grid->h[a] + 1;
+  }
+  for (guint s = 0; s < n; s++)
+    sum += sign[s] * grid->lags[offset[s]];
+  return scale * sum;
+}
+
+static gdouble *
+make_matrix (const Grid * grid, guint parity, const gsize n[ND_AXES],
+    gdouble localization)
+{
+  gsize count = product (n);
+  gdouble *matrix = g_new (gdouble, count * count);
+
+  for (gsize i = 0; i < count; i++) {
+    gdouble distance = 0;
+    gsize at[ND_AXES];
+
+    split (i, n, at);
+    for (gsize j = 0; j <= i; j++) {
+      gsize other[ND_AXES];
+
+      split (j, n, other);
+      matrix[i * count + j] = correlate (grid, parity, at, other);
+    }
+    for (guint a = 0; a < ND_AXES; a++) {
+      gdouble x = position (parity, a, at[a]);
+
+      if (grid->h[a] > 0)
+        distance += x * x / (grid->h[a] * grid->h[a]);
+    }
+    matrix[i * count + i] += localization * grid->total * distance
+        * multiplicity (parity, at);
+  }
+  return matrix;
+}
+
+/* All parities of the ideal response, by a Hadamard transform over the signs
+ * of the frequencies. */
+static void
+take_ideal (const Grid * grid, const NdFit * fit, Part parts[PARITIES])
+{
+  static const gdouble zero[ND_AXES] = { 0 };
+  guint axes = 0;
+
+  for (guint a = 0; a < ND_AXES; a++)
+    axes |= grid->h[a] > 0 ? 1 << a : 0;
+  for (guint p = 0; p < PARITIES; p++)
+    parts[p].ideal = (p & ~axes) == 0 ? g_new (gdouble, grid->points) : NULL;
+  parts[0].constant = fit->ideal (zero, fit->data);
+  for (gsize i = 0; i < grid->points; i++) {
+    gdouble value[PARITIES] = { 0 };
+    gsize at[ND_AXES];
+
+    split (i, grid->m, at);
+    for (guint s = 0; s < PARITIES; s++) {
+      gdouble u[ND_AXES];
+
+      if (parts[s].ideal == NULL)
+        continue;
+      for (guint a = 0; a < ND_AXES; a++)
+        u[a] = s >> a & 1 ? -grid->u[a][at[a]] : grid->u[a][at[a]];
+      value[s] = fit->ideal (u, fit->data);
+    }
+    for (guint a = 0; a < ND_AXES; a++) {
+      for (guint s = 0; s < PARITIES && grid->h[a] > 0; s++) {
+        gdouble plus, minus;
+
+        if (s >> a & 1)
+          continue;
+        plus = value[s];
+        minus = value[s | 1 << a];
+        value[s] = (plus + minus) / 2;
+        value[s | 1 << a] = (plus - minus) / 2;
+      }
+    }
+    for (guint p = 0; p < PARITIES; p++) {
+      if (parts[p].ideal != NULL)
+        parts[p].ideal[i] = value[p];
+    }
+  }
+}
+
+/* The row of C that belongs to a parity. */
+static gdouble *
+make_condition (const NdFitCondition * condition, guint parity,
+    const gsize n[ND_AXES])
+{
+  gdouble part = __builtin_popcount (parity) % 2 ? condition->odd
+      : condition->even;
+  gsize count = product (n);
+  gdouble *row = g_new0 (gdouble, count);
+  gboolean slope = FALSE;
+
+  for (guint a = 0; a < ND_AXES; a++)
+    slope = slope || condition->slope[a] != 0;
+  for (gsize i = 0; i < count && part != 0; i++) {
+    gsize at[ND_AXES];
+
+    split (i, n, at);
+    for (guint along = 0; along < (slope ? ND_AXES : 1); along++) {
+      gdouble value = slope ? condition->slope[along] : 1;
+
+      for (guint a = 0; a < ND_AXES && value != 0; a++)
+        value *= slope && a == along
+            ? phi_slope (parity, a, at[a], condition->u[a])
+            : phi (parity, a, at[a], condition->u[a]);
+      row[i] += part * value;
+    }
+  }
+  return row;
+}
+
+static gdouble
+energy (const Grid * grid, const gdouble * response)
+{
+  gdouble sum = 0;
+
+  for (gsize i = 0; i < grid->points; i++)
+    sum += grid->w2[i] * response[i] * response[i];
+  return sum;
+}
+
+/* What constant input adds to the error: the sum of the filter is not what the
+ * ideal one's is. Only parity 0 has a sum. */
+static gdouble
+squared_constant_error (const Grid * grid, const Part * part, const gdouble * c)
+{
+  gdouble sum = -part->constant;
+  gsize n[ND_AXES];
+
+  count_unknowns (grid, 0, n);
+  for (gsize i = 0; i < product (n); i++) {
+    gsize at[ND_AXES];
+
+    split (i, n, at);
+    sum += multiplicity (0, at) * c[i];
+  }
+  return CONSTANT_ENERGY * grid->total * sum * sum;
+}
+
+/* sum W^2 |ideal - response|^2 of a parity with coefficients @c. */
+static gdouble
+squared_error (const Grid * grid, guint parity, const Part * part,
+    const gdouble * c)
+{
+  g_autofree gdouble *response = NULL;
+  gdouble *table[ND_AXES], constant = 0;
+  gsize n[ND_AXES];
+
+  if (!count_unknowns (grid, parity, n))
+    return energy (grid, part->ideal);
+  make_tables (grid, parity, n, table);
+  response = transform (c, n, grid->m, table, TRUE);
+  free_tables (table);
+  for (gsize i = 0; i < grid->points; i++)
+    response[i] -= part->ideal[i];
+  if (parity == 0)
+    constant = squared_constant_error (grid, part, c);
+  return energy (grid, response) + constant;
+}
+
+/* The same where the ideal filter is cut off. */
+static gdouble
+squared_truncation_error (const Grid * grid, guint parity, const Part * part)
+{
+  g_autofree gdouble *c = NULL;
+  gdouble *table[ND_AXES];
+  gsize n[ND_AXES];
+
+  if (!count_unknowns (grid, parity, n))
+    return energy (grid, part->ideal);
+  make_tables (grid, parity, n, table);
+  c = transform (part->ideal, grid->m, n, table, FALSE);
+  free_tables (table);
+  for (gsize i = 0; i < product (n); i++) {
+    gsize at[ND_AXES];
+
+    split (i, n, at);
+    c[i] /= multiplicity (parity, at) * grid->points;
+  }
+  return squared_error (grid, parity, part, c);
+}
+
+/* c0 and Z of one parity of one filter. */
+static void
+solve_part (const Grid * grid, guint parity, const gsize n[ND_AXES],
+    const gdouble * factor, const NdFit * fit, Part * part)
+{
+  g_autofree gdouble *weighted = g_new (gdouble, grid->points);
+  gdouble *table[ND_AXES];
+  gsize count = product (n);
+
+  for (gsize i = 0; i < grid->points; i++)
+    weighted[i] = grid->w2[i] * part->ideal[i];
+  make_tables (grid, parity, n, table);
+  part->solution = transform (weighted, grid->m, n, table, FALSE);
+  free_tables (table);
+  nd_cholesky_solve (factor, count, part->solution);
+  for (guint j = 0; j < fit->n_conditions; j++) {
+    part->condition[j] = make_condition (&fit->conditions[j], parity, n);
+    part->relief[j] = g_memdup2 (part->condition[j], count * sizeof (gdouble));
+    nd_cholesky_solve (factor, count, part->relief[j]);
+  }
+}
+
+/* Gauss with pivots, scaled to a diagonal of 1; equations that depend on others
+ * are left out. */
+static void
+solve_small (gdouble a[ND_FIT_CONDITIONS][ND_FIT_CONDITIONS + 1], guint n,
+    gdouble y[ND_FIT_CONDITIONS])
+{
+  gdouble scale[ND_FIT_CONDITIONS];
+
+  for (guint i = 0; i < n; i++)
+    scale[i] = a[i][i] > 0 ? 1 / sqrt (a[i][i]) : 0;
+  for (guint i = 0; i < n; i++)
+    for (guint j = 0; j <= n; j++)
+      a[i][j] *= scale[i] * (j < n ? scale[j] : 1);
+  for (guint k = 0; k < n; k++) {
+    guint pivot = k;
+
+    for (guint i = k + 1; i < n; i++) {
+      if (fabs (a[i][k]) > fabs (a[pivot][k]))
+        pivot = i;
+    }
+    for (guint j = 0; j <= n; j++) {
+      gdouble swap = a[k][j];
+
+      a[k][j] = a[pivot][j];
+      a[pivot][j] = swap;
+    }
+    if (fabs (a[k][k]) <= DEPENDENT)
+      continue;
+    for (guint i = k + 1; i < n; i++) {
+      gdouble factor = a[i][k] / a[k][k];
+
+      for (guint j = k; j <= n; j++)
+        a[i][j] -= factor * a[k][j];
+    }
+  }
+  for (guint k = n; k-- > 0;) {
+    gdouble rest = a[k][n];
+
+    for (guint j = k + 1; j < n; j++)
+      rest -= a[k][j] * y[j];
+    y[k] = fabs (a[k][k]) <= DEPENDENT ? 0 : rest / a[k][k];
+  }
+  for (guint k = 0; k < n; k++)
+    y[k] *= scale[k];
+}
+
+static gdouble
+dot (const gdouble * a, const gdouble * b, gsize n)
+{
+  gdouble sum = 0;
+
+  for (gsize i = 0; i < n; i++)
+    sum += a[i] * b[i];
+  return sum;
+}
+
+/* The multipliers y, where softness is @relaxation times what was asked. */
+static void
+solve_conditions (const Grid * grid, const NdFit * fit,
+    const Part parts[PARITIES], gdouble power, gdouble relaxation,
+    gdouble y[ND_FIT_CONDITIONS])
+{
+  gdouble a[ND_FIT_CONDITIONS][ND_FIT_CONDITIONS + 1] = { {0}, };
+  guint m = fit->n_conditions;
+
+  for (guint i = 0; i < m; i++) {
+    a[i][i] = relaxation * fit->conditions[i].softness / power;
+    a[i][m] = fit->conditions[i].value;
+    for (guint p = 0; p < PARITIES; p++) {
+      gsize n[ND_AXES];
+
+      if (parts[p].solution == NULL)
+        continue;
+      count_unknowns (grid, p, n);
+      a[i][m] -= dot (parts[p].condition[i], parts[p].solution, product (n));
+      for (guint j = 0; j < m; j++)
+        a[i][j] += dot (parts[p].condition[i], parts[p].relief[j], product (n));
+    }
+  }
+  solve_small (a, m, y);
+}
+
+static gdouble *
+combine (const Part * part, const gdouble y[ND_FIT_CONDITIONS], guint m,
+    gsize count)
+{
+  gdouble *c = g_memdup2 (part->solution, count * sizeof (gdouble));
+
+  for (guint j = 0; j < m; j++)
+    for (gsize i = 0; i < count; i++)
+      c[i] += y[j] * part->relief[j][i];
+  return c;
+}
+
+/* Adds a parity to the filter, mirrored into all orthants. */
+static void
+spread (const Grid * grid, guint parity, const gsize n[ND_AXES],
+    const gdouble * c, NdFit * fit)
+{
+  guint sines = __builtin_popcount (parity);
+  gdouble *filter = sines % 2 ? fit->odd : fit->even;
+  gsize size[ND_AXES];
+
+  for (guint a = 0; a < ND_AXES; a++)
+    size[a] = 2 * grid->h[a] + 1;
+  for (gsize i = 0; i < product (size); i++) {
+    gdouble value = sines & 2 ? -1 : 1;
+    gsize at[ND_AXES], index = 0;
+
+    split (i, size, at);
+    for (guint a = ND_AXES; a-- > 0;) {
+      gssize x = (gssize) at[a] - (gssize) grid->h[a];
+      gsize k = ABS (x) - is_odd (parity, a);
+
+      if (is_odd (parity, a) && x <= 0)
+        value = x == 0 ? 0 : -value;
+      if (value == 0)
+        break;
+      index = index * n[a] + k;
+    }
+    if (value != 0)
+      filter[i] += value * c[index];
+  }
+}
+
+/* Meets the conditions as far as the error allows, and writes the filter. */
+static void
+finish (const Grid * grid, NdFit * fit, const Part parts[PARITIES],
+    const gsize size[ND_AXES])
+{
+  gdouble power = 0, truncation = 0, squared = 0, relaxation = 1;
+  gdouble y[ND_FIT_CONDITIONS];
+
+  for (guint p = 0; p < PARITIES; p++) {
+    if (parts[p].ideal == NULL)
+      continue;
+    power += energy (grid, parts[p].ideal);
+    truncation += squared_truncation_error (grid, p, &parts[p]);
+  }
+  for (guint level = 0; level < RELAXATIONS; level++) {
+    solve_conditions (grid, fit, parts, power, relaxation, y);
+    squared = 0;
+    for (guint p = 0; p < PARITIES; p++) {
+      g_autofree gdouble *c = NULL;
+      gsize n[ND_AXES];
+
+      if (parts[p].ideal == NULL)
+        continue;
+      count_unknowns (grid, p, n);
+      if (parts[p].solution != NULL)
+        c = combine (&parts[p], y, fit->n_conditions, product (n));
+      squared += c ? squared_error (grid, p, &parts[p], c)
+          : energy (grid, parts[p].ideal);
+    }
+    if (squared <= truncation)
+      break;
+    relaxation *= RELAXATION;
+  }
+  fit->error = sqrt (squared / power);
+  fit->truncation_error = sqrt (truncation / power);
+
+  fit->even = g_new0 (gdouble, product (size));
+  fit->odd = g_new0 (gdouble, product (size));
+  for (guint p = 0; p < PARITIES; p++) {
+    g_autofree gdouble *c = NULL;
+    gsize n[ND_AXES];
+
+    if (parts[p].solution == NULL)
+      continue;
+    count_unknowns (grid, p, n);
+    c = combine (&parts[p], y, fit->n_conditions, product (n));
+    spread (grid, p, n, c, fit);
+  }
+}
+
+static void
+part_clear (Part * part)
+{
+  g_free (part->ideal);
+  g_free (part->solution);
+  for (guint j = 0; j < ND_FIT_CONDITIONS; j++) {
+    g_free (part->relief[j]);
+    g_free (part->condition[j]);
+  }
+}
+
+/* A parity that no filter has needs no equations. */
+static gboolean
+is_empty (const Grid * grid, const Part * part)
+{
+  for (gsize i = 0; i < grid->points; i++) {
+    if (fabs (part->ideal[i]) > 1e-13)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_size (const gsize size[ND_AXES], GError ** error)
+{
+  gsize unknowns = 1;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (size[a] % 2 == 0) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "size is %" G_GSIZE_FORMAT " along %c, where it must be odd.",
+          size[a], "xyzt"[a]);
+      return FALSE;
+    }
+    if (!g_size_checked_mul (&unknowns, unknowns, size[a] / 2 + 1))
+      unknowns = G_MAXSIZE;
+  }
+  if (unknowns == 1 || unknowns > ND_FIT_MAX_UNKNOWNS)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "size is %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%"
+        G_GSIZE_FORMAT ", where it must be 3 or more along an axis, and not "
+        "above 97 in 2D, 25 in 3D, 13 in 4D, for a design that is fitted.",
+        size[0], size[1], size[2], size[3]);
+  return unknowns > 1 && unknowns <= ND_FIT_MAX_UNKNOWNS;
+}
+
+typedef struct
+{
+  Grid grid;
+  gdouble localization;
+  NdFit *fits;
+  guint n_fits;
+  Part *parts;                  /* PARITIES of each fit */
+  gint failed;                  /* atomic */
+} Task;
+
+/* The equations of one parity, of all filters. */
+static void
+solve_parity (Task * task, guint parity)
+{
+  g_autofree gdouble *factor = NULL;
+  gsize n[ND_AXES];
+
+  if (!count_unknowns (&task->grid, parity, n))
+    return;
+  for (guint f = 0; f < task->n_fits; f++) {
+    Part *part = &task->parts[f * PARITIES + parity];
+
+    if (part->ideal == NULL || is_empty (&task->grid, part))
+      continue;
+    if (factor == NULL) {
+      factor = make_matrix (&task->grid, parity, n, task->localization);
+      if (!nd_cholesky_factor (factor, product (n))) {
+        g_atomic_int_set (&task->failed, TRUE);
+        return;
+      }
+    }
+    solve_part (&task->grid, parity, n, factor, &task->fits[f], part);
+  }
+}
+
+static void
+solve_in_thread (gpointer parity_plus_one, gpointer task)
+{
+  solve_parity (task, GPOINTER_TO_UINT (parity_plus_one) - 1);
+}
+
+/* No more threads than processors; without any, this one does all. */
+static void
+solve (Task * task)
+{
+  GThreadPool *pool = g_thread_pool_new (solve_in_thread, task,
+      g_get_num_processors (), FALSE, NULL);
+
+  for (guint p = 0; p < PARITIES; p++) {
+    if (pool == NULL)
+      solve_parity (task, p);
+    else
+      g_thread_pool_push (pool, GUINT_TO_POINTER (p + 1), NULL);
+  }
+  if (pool != NULL)
+    g_thread_pool_free (pool, FALSE, TRUE);
+}
+
+gboolean
+nd_fit (NdFit * fits, guint n_fits, const gsize size[ND_AXES],
+    const NdFitWeights * weights, GError ** error)
+{
+  Task task = {.localization = weights->localization,.fits = fits,
+    .n_fits = n_fits
+  };
+
+  if (!check_size (size, error))
+    return FALSE;
+  grid_init (&task.grid, size, weights);
+  task.parts = g_new0 (Part, n_fits * PARITIES);
+  for (guint f = 0; f < n_fits; f++)
+    take_ideal (&task.grid, &fits[f], task.parts + f * PARITIES);
+  solve (&task);
+  for (guint f = 0; f < n_fits && !task.failed; f++)
+    finish (&task.grid, &fits[f], task.parts + f * PARITIES, size);
+  for (guint i = 0; i < n_fits * PARITIES; i++)
+    part_clear (&task.parts[i]);
+  g_free (task.parts);
+  grid_clear (&task.grid);
+  if (task.failed)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "the fit has no solution in double precision: snr is %g and spectrum "
+        "%g; a smaller snr or spectrum, or a larger localization, gives one.",
+        weights->snr, weights->spectrum);
+  return !task.failed;
+}

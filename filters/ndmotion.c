@@ -1,0 +1,152 @@
+/* A filter in space and time that is tuned to a velocity: velocity, samples per
+ * volume along x, y, z, and the parameters of ndband.h.
+ *
+ * A pattern that moves with velocity v has its spectrum where u_t = -v.u_xyz
+ * (Adelson and Bergen, Spatiotemporal energy models for the perception of
+ * motion, JOSA A 2 (2), 1985; Granlund and Knutsson 1995, chapter 7). The
+ * filter is a quadrature filter along n = (v / |v|, -|v|) / sqrt (1 + |v|^2):
+ *
+ *   Q(u) = R(u) (û.n)^2k where û.n > 0, otherwise 0
+ *
+ * where k is the least with which the ideal filter lets through a tenth at most
+ * of what moves the other way: that comes near to n where û.n is
+ * (1 - |v|^2) / (1 + |v|^2), or less by the sign. There the fit is asked for 0.
+ * The further |v| is from 1, the more samples it takes to tell the two
+ * apart.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "nddesigns.h"
+
+#include <math.h>
+
+#include "engine/nderror.h"
+#include "ndband.h"
+
+#define OPPOSITE 0.1
+#define MAX_POWER 16
+#define OPPOSITE_SOFTNESS 0.01
+
+typedef struct
+{
+  NdBand band;
+  gdouble direction[ND_AXES];   /* n */
+  gdouble opposite[ND_AXES];    /* of what moves with -v */
+  guint power;
+} Motion;
+
+static gdouble
+respond (const gdouble u[ND_AXES], gconstpointer data)
+{
+  const Motion *m = data;
+  gdouble along = 0, squared = 0, value;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    along += u[a] * m->direction[a];
+    squared += u[a] * u[a];
+  }
+  if (along <= 0)
+    return 0;
+  value = nd_band_radial (&m->band, u);
+  for (guint i = 0; i < m->power; i++)
+    value *= along * along / squared;
+  return value;
+}
+
+static gboolean
+read_velocity (const NdParameters * parameters, const NdAxes * axes,
+    const gsize size[ND_AXES], gdouble velocity[ND_AXES], GError ** error)
+{
+  g_autofree gdouble *numbers = NULL;
+  gsize n, given = 0;
+
+  numbers = nd_parameters_get_numbers (parameters, "velocity", &n, error);
+  if (numbers == NULL)
+    return FALSE;
+  if (!nd_axes_have (axes, ND_AXIS_T) || size[ND_AXIS_T] == 1 || axes->n < 2) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "There is no motion without time: use it where t is filtered, in "
+        "ndconv4dtemporal or in ndconv3d with axes=xyt, with size 3 or more "
+        "along t.");
+    return FALSE;
+  }
+  for (guint i = 0; i < axes->n && given < n; i++) {
+    NdAxis axis = axes->axis[i];
+
+    if (axis == ND_AXIS_T)
+      continue;
+    velocity[axis] = numbers[given++];
+    if (velocity[axis] != 0 && size[axis] == 1) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "velocity is %g along %c, where it must be 0, for the filter has "
+          "size 1 there.", velocity[axis], nd_axis_letter (axis));
+      return FALSE;
+    }
+  }
+  if (given < n)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "velocity has %" G_GSIZE_FORMAT " values, where the element filters "
+        "along %" G_GSIZE_FORMAT " axes in space; give one for each, in "
+        "samples per volume.", n, given);
+  return given == n;
+}
+
+static gboolean
+set_velocity (Motion * motion, const gdouble velocity[ND_AXES], GError ** error)
+{
+  gdouble speed = sqrt (velocity[0] * velocity[0] + velocity[1] * velocity[1]
+      + velocity[2] * velocity[2]);
+  gdouble norm = sqrt (1 + speed * speed), between;
+
+  if (!(speed > 0) || !isfinite (speed)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "velocity is %g samples per volume long, where it must be above 0; "
+        "quadrature answers to what stands still.", speed);
+    return FALSE;
+  }
+  for (guint a = 0; a < ND_AXIS_T; a++)
+    motion->direction[a] = motion->opposite[a] = velocity[a] / speed / norm;
+  motion->direction[ND_AXIS_T] = -speed / norm;
+  motion->opposite[ND_AXIS_T] = speed / norm;
+  between = fabs (1 - speed * speed) / (1 + speed * speed);
+  motion->power = 1;
+  while (motion->power < MAX_POWER
+      && pow (between, 2 * motion->power) > OPPOSITE)
+    motion->power++;
+  return TRUE;
+}
+
+/* Both parts are 0 at the centre frequency along the opposite direction. */
+static void
+block_opposite (const Motion * motion, NdFit * fit)
+{
+  for (guint odd = 0; odd < 2; odd++) {
+    NdFitCondition *condition = &fit->conditions[fit->n_conditions++];
+
+    for (guint a = 0; a < ND_AXES; a++)
+      condition->u[a] = motion->band.center * motion->opposite[a];
+    condition->even = !odd;
+    condition->odd = odd;
+    condition->softness = OPPOSITE_SOFTNESS;
+  }
+}
+
+NdBank *
+nd_design_motion (const NdParameters * parameters, const NdAxes * axes,
+    GError ** error)
+{
+  gdouble velocity[ND_AXES] = { 0 };
+  NdFit fit = {.ideal = respond };
+  Motion motion = { {{0}}, };
+
+  if (!nd_parameters_get_band (parameters, axes, &motion.band, error)
+      || !read_velocity (parameters, axes, motion.band.size, velocity, error)
+      || !set_velocity (&motion, velocity, error))
+    return NULL;
+  fit.data = &motion;
+  nd_band_block_constant (&fit);
+  nd_band_condition (&motion.band, &fit, motion.direction);
+  block_opposite (&motion, &fit);
+  return nd_band_fit ("motion", motion.band.size, &motion.band.weights, &fit,
+      1, 0, error);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndfilterplot.h"
+
+#include <math.h>
+#include <png.h>
+#include <string.h>
+
+#include "engine/nderror.h"
+#include "filters/ndanalysis.h"
+
+#define PANEL 120               /* pixels */
+#define GAP 8
+#define WHITE 255
+#define GRID 200
+
+typedef struct
+{
+  const NdFilter *real, *imaginary;
+  gdouble largest;              /* coefficient, absolute */
+  gdouble gain;
+  gdouble peak[ND_AXES];        /* where it is */
+} Subject;
+
+typedef struct
+{
+  guint8 *pixels;               /* red, green, blue */
+  guint width, height;
+  guint x, y;                   /* of the panel to draw next */
+} Canvas;
+
+static void
+set_pixel (Canvas * canvas, guint x, guint y, guint8 red, guint8 green,
+    guint8 blue)
+{
+  guint8 *pixel = canvas->pixels
+      + 3 * ((gsize) (canvas->y + y) * canvas->width + canvas->x + x);
+
+  pixel[0] = red;
+  pixel[1] = green;
+  pixel[2] = blue;
+}
+
+/* @value from -1, blue, over white to 1, red. */
+static void
+set_signed (Canvas * canvas, guint x, guint y, gdouble value)
+{
+  guint8 other = (guint8) (WHITE * (1 - MIN (fabs (value), 1)) + 0.5);
+
+  set_pixel (canvas, x, y, value < 0 ? other : WHITE, other,
+      value > 0 ? other : WHITE);
+}
+
+static void
+draw_coefficients (Canvas * canvas, const Subject * subject,
+    const NdFilter * part, guint across, guint down)
+{
+  for (guint y = 0; y < PANEL; y++) {
+    for (guint x = 0; x < PANEL; x++) {
+      gsize index = 0;
+
+      for (guint a = ND_AXES; a-- > 0;) {
+        gsize at = a == across ? x * part->size[a] / PANEL
+            : a == down ? y * part->size[a] / PANEL : part->size[a] / 2;
+
+        index = index * part->size[a] + at;
+      }
+      set_signed (canvas, x, y, part->coefficients[index] / subject->largest);
+    }
+  }
+  canvas->x += PANEL + GAP;
+}
+
+/* The frequency of pixel @i. */
+static gdouble
+frequency (guint i)
+{
+  return G_PI * (2.0 * i / (PANEL - 1) - 1);
+}
+
+/* What is left when all axes but two are summed up, the other frequencies
+ * being 0: a filter in the plane. */
+static NdFilter *
+project (const NdFilter * filter, guint across, guint down)
+{
+  gsize size[ND_AXES] = { 1, 1, 1, 1 };
+  gsize count = nd_filter_count (filter);
+  NdFilter *plane;
+
+  size[across] = filter->size[across];
+  size[down] = filter->size[down];
+  plane = nd_filter_new (filter->name, size);
+  for (gsize i = 0; i < count; i++) {
+    gsize at[ND_AXES], rest = i;
+
+    for (guint a = 0; a < ND_AXES; a++) {
+      at[a] = rest % filter->size[a];
+      rest /= filter->size[a];
+    }
+    plane->coefficients[at[across] + at[down] * size[across]] +=
+        filter->coefficients[i];
+  }
+  return plane;
+}
+
+static gdouble
+magnitude (const NdFilter * real, const NdFilter * imaginary,
+    const gdouble u[ND_AXES])
+{
+  gdouble re, im;
+
+  nd_filter_response (real, imaginary, u, &re, &im);
+  return hypot (re, im);
+}
+
+static void
+draw_response (Canvas * canvas, const Subject * subject, guint across,
+    guint down)
+{
+  g_autoptr (NdFilter) real = project (subject->real, across, down);
+  g_autoptr (NdFilter) imaginary = subject->imaginary
+      ? project (subject->imaginary, across, down) : NULL;
+
+  for (guint y = 0; y < PANEL; y++) {
+    for (guint x = 0; x < PANEL; x++) {
+      gdouble u[ND_AXES] = { 0 };
+      guint8 level;
+
+      u[across] = frequency (x);
+      u[down] = frequency (y);
+      level = (guint8) (WHITE * MIN (magnitude (real, imaginary, u)
+              / subject->gain, 1) + 0.5);
+      if (x == PANEL / 2 || y == PANEL / 2)
+        level = MAX (level, 64);
+      set_pixel (canvas, x, y, level, level, level);
+    }
+  }
+  canvas->x += PANEL + GAP;
+}
+
+static void
+draw_profile (Canvas * canvas, const Subject * subject)
+{
+  gdouble norm = 0;
+
+  for (guint a = 0; a < ND_AXES; a++)
+    norm += subject->peak[a] * subject->peak[a];
+  norm = sqrt (norm);
+  for (guint x = 0; x < PANEL; x++) {
+    gdouble u[ND_AXES], height;
+
+    for (guint a = 0; a < ND_AXES; a++)
+      u[a] = x * G_PI / (PANEL - 1)
+          * (norm > 1e-2 ? subject->peak[a] / norm : a == 0);
+    height = magnitude (subject->real, subject->imaginary, u) / subject->gain;
+    for (guint y = 0; y < PANEL; y++) {
+      gboolean under = PANEL - 1 - y <= height * (PANEL - 1);
+      gboolean line = x % (PANEL / 4) == 0 || y == 0 || y == PANEL - 1
+          || x == PANEL - 1;
+
+      if (under)
+        set_pixel (canvas, x, y, 70, 110, 180);
+      else
+        set_pixel (canvas, x, y, line ? GRID : WHITE, line ? GRID : WHITE,
+            line ? GRID : WHITE);
+    }
+  }
+  canvas->x += PANEL + GAP;
+}
+
+static Subject
+look (const NdBank * bank, guint response)
+{
+  guint parts = bank->is_complex ? 2 : 1;
+  Subject subject = {.real = bank->filters[response * parts] };
+
+  if (bank->is_complex)
+    subject.imaginary = bank->filters[response * parts + 1];
+  for (guint p = 0; p < parts; p++) {
+    const NdFilter *filter = bank->filters[response * parts + p];
+
+    for (gsize i = 0; i < nd_filter_count (filter); i++)
+      subject.largest = MAX (subject.largest, fabs (filter->coefficients[i]));
+  }
+  subject.gain = nd_filter_gain (subject.real, subject.imaginary, subject.peak);
+  subject.largest = MAX (subject.largest, 1e-300);
+  subject.gain = MAX (subject.gain, 1e-300);
+  return subject;
+}
+
+/* The axis that runs across, and those that run down, in turn. */
+static guint
+choose_axes (const NdFilter * filter, guint * across, guint down[ND_AXES])
+{
+  guint n = 0, first = ND_AXES;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (filter->size[a] == 1)
+      continue;
+    if (first == ND_AXES)
+      first = a;
+    else
+      down[n++] = a;
+  }
+  *across = first == ND_AXES ? 0 : first;
+  if (n == 0)
+    down[n++] = *across == ND_AXIS_Y ? ND_AXIS_X : ND_AXIS_Y;
+  return n;
+}
+
+static void
+draw (Canvas * canvas, const NdBank * bank)
+{
+  for (guint r = 0; r < nd_bank_responses (bank); r++) {
+    Subject subject = look (bank, r);
+    guint across, down[ND_AXES], n = choose_axes (subject.real, &across, down);
+
+    canvas->x = GAP;
+    canvas->y = GAP + r * (PANEL + GAP);
+    for (guint i = 0; i < n; i++) {
+      draw_coefficients (canvas, &subject, subject.real, across, down[i]);
+      if (subject.imaginary !=NULL)
+        draw_coefficients (canvas, &subject, subject.imaginary, across,
+            down[i]);
+      draw_response (canvas, &subject, across, down[i]);
+    }
+    draw_profile (canvas, &subject);
+  }
+}
+
+gboolean
+nd_filter_plot (const NdBank * bank, const gchar * path, GError ** error)
+{
+  guint planes = 0, across, down[ND_AXES];
+  png_image image = {.version = PNG_IMAGE_VERSION,.format = PNG_FORMAT_RGB };
+  g_autofree guint8 *pixels = NULL;
+  Canvas canvas = { NULL, };
+
+  for (guint i = 0; i < bank->n_filters; i++)
+    planes = MAX (planes, choose_axes (bank->filters[i], &across, down));
+  canvas.width = GAP + (PANEL + GAP) * (1 + planes
+      * (bank->is_complex ? 3 : 2));
+  canvas.height = GAP + (PANEL + GAP) * nd_bank_responses (bank);
+  canvas.pixels = pixels = g_malloc ((gsize) 3 * canvas.width * canvas.height);
+  memset (pixels, 128, (gsize) 3 * canvas.width * canvas.height);
+  draw (&canvas, bank);
+
+  image.width = canvas.width;
+  image.height = canvas.height;
+  if (png_image_write_to_file (&image, path, 0, pixels, 0, NULL))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
+      "The picture \"%s\" cannot be written: %s.", path, image.message);
+  return FALSE;
+}
