@@ -35,7 +35,8 @@ fuzz_seeds (void)
   seeds_append_text (seeds, "NRRD0004\ntype: double\ndimension: 5\n"
       "sizes: 2 3 2 2 4\nkinds: 2-vector space space space time\nspacings: nan "
       "0.5 0.5 1 0.05\nlabels: \"\" \"x\" \"y\" \"z\" \"time\"\n"
-      "endian: little\nencoding: raw\nline skip: 1\nbyte skip: 3\n\nskipped\n...", 768);
+      "endian: little\nencoding: raw\nline skip: 1\nbyte skip: 3\n"
+      "\nskipped\n...", 768);
   seeds_append_text (seeds, "NRRD0004\ntype: uchar\ndimension: 3\n"
       "sizes: 4 3 5\nspace dimension: 2\nspace directions: (1,0) (0,1) none\n"
       "encoding: raw\nbyte skip: -1\ncontent: frames\nkey:=a\\nb\\\\c\n\nx",
