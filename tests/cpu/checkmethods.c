@@ -248,8 +248,7 @@ run (const Case * c, const NdJob * job, const guint8 * volumes,
 
   if (!plan) {
     g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
-    g_assert_true (method == ND_METHOD_SEPARABLE
-        || method == ND_METHOD_TENSOR);
+    g_assert_true (method == ND_METHOD_SEPARABLE || method == ND_METHOD_TENSOR);
     return NULL;
   }
   /* Push twice, to see that nothing of the first volume stays. */
