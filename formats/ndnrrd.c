@@ -280,8 +280,10 @@ read_lines (Parser * parser, GError ** error)
   GError *reason = NULL;
   gboolean listing = FALSE;
 
-  if (!nd_text_next (text, error))
+  if (!nd_text_next (text, &reason) && reason) {
+    g_propagate_error (error, reason);
     return FALSE;
+  }
   if (text->line->len != MAGIC_SIZE || text->line->str[MAGIC_SIZE - 1] < '1'
       || text->line->str[MAGIC_SIZE - 1] > '6') {
     nd_text_error (text, error, "its version must be NRRD0001 to NRRD0006");

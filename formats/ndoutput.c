@@ -153,7 +153,7 @@ nd_output_write (NdOutput * output, gconstpointer data, gsize size)
 gint
 nd_output_end (NdOutput * output)
 {
-  return output->buffer ? pack (output, NULL, 0, Z_FINISH) : 0;
+  return output->buffer ? pack (output, (const guint8 *) "", 0, Z_FINISH) : 0;
 }
 
 guint64

@@ -5,12 +5,9 @@
 
 #define SECOND G_GINT64_CONSTANT (1000000000)
 
-typedef gboolean (*Fits) (gdouble period, gpointer data);
-
 /* The convergents of the continued fraction, from the simplest. */
-static gboolean
-find_rate (gdouble seconds, Fits fits, gpointer data, gint * rate_n,
-    gint * rate_d)
+gboolean
+nd_rate_from_seconds (gdouble seconds, gint * rate_n, gint * rate_d)
 {
   gint64 d = 1, d_before = 0, n = 0, n_before = 1;
   gdouble x = seconds;
@@ -25,7 +22,7 @@ find_rate (gdouble seconds, Fits fits, gpointer data, gint * rate_n,
 
     if (d_next > G_MAXINT || n_next > G_MAXINT)
       return FALSE;
-    if (d_next > 0 && fits ((gdouble) d_next / n_next, data)) {
+    if (d_next > 0 && (gfloat) ((gdouble) d_next / n_next) == (gfloat) seconds) {
       *rate_n = n_next;
       *rate_d = d_next;
       return TRUE;
@@ -37,47 +34,54 @@ find_rate (gdouble seconds, Fits fits, gpointer data, gint * rate_n,
   return FALSE;
 }
 
+/* The fraction with the smallest numbers from @low to @high, both above 0: the
+ * whole number between them, or what their continued fractions have in common
+ * and that of the rest. */
 static gboolean
-same_float (gdouble period, gpointer seconds)
+simplest (gdouble low, gdouble high, gint64 * d, gint64 * n)
 {
-  return (gfloat) period == (gfloat) * (const gdouble *) seconds;
-}
+  gint64 d_before = 0, n_before = 1;
 
-gboolean
-nd_rate_from_seconds (gdouble seconds, gint * rate_n, gint * rate_d)
-{
-  return find_rate (seconds, same_float, &seconds, rate_n, rate_d);
-}
+  *d = 1;
+  *n = 0;
+  while (low <= high && low <= G_MAXINT) {
+    const gint64 whole = ceil (low) <= high ? ceil (low) : floor (low);
+    const gint64 d_next = whole * *d + d_before, n_next = whole * *n + n_before;
+    const gdouble rest = low - whole;
 
-typedef struct
-{
-  const gint64 *times;
-  guint n;
-  gdouble slack;
-} Times;
-
-static gboolean
-near_all (gdouble period, gpointer data)
-{
-  const Times *times = data;
-
-  for (guint i = 0; i < times->n; i++) {
-    if (fabs (i * period * SECOND - times->times[i]) > times->slack)
+    if (d_next > G_MAXINT || n_next > G_MAXINT)
       return FALSE;
+    d_before = *d, *d = d_next;
+    n_before = *n, *n = n_next;
+    if (rest <= 0)
+      return TRUE;
+    low = 1 / (high - whole);
+    high = 1 / rest;
   }
-  return TRUE;
+  return FALSE;
 }
 
 gboolean
 nd_rate_from_times (const gint64 * times, guint n, gint64 unit, gint * rate_n,
     gint * rate_d)
 {
-  Times all = { times, n, unit / 2. + 1 };
+  /* Times may be rounded down, the first and the other ones. */
+  const gdouble slack = unit + 1.;
+  gdouble low = 0, high = INFINITY;
+  gint64 found_d, found_n;
 
   *rate_n = 0;
   *rate_d = 1;
-  return n > 1 && find_rate ((gdouble) times[n - 1] / (n - 1) / SECOND,
-      near_all, &all, rate_n, rate_d);
+  for (guint i = 1; i < n; i++) {
+    low = MAX (low, (times[i] - slack) / i / SECOND);
+    high = MIN (high, (times[i] + slack) / i / SECOND);
+  }
+  if (n < 2 || !(low > 0) || !simplest (low, high, &found_d, &found_n)
+      || found_d == 0)
+    return FALSE;
+  *rate_n = found_n;
+  *rate_d = found_d;
+  return TRUE;
 }
 
 guint64

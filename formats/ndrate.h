@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 gboolean nd_rate_from_seconds (gdouble seconds, gint * rate_n, gint * rate_d);
 
 /* The volume rate with the smallest numbers for which every one of the @n
- * ascending @times, in nanoseconds from 0, lies at most half a @unit and 1 ns
+ * ascending @times, in nanoseconds from 0, lies at most a @unit and 1 ns
  * beside its place; FALSE and 0/1 where there is none. */
 gboolean nd_rate_from_times (const gint64 * times, guint n, gint64 unit,
     gint * rate_n, gint * rate_d);

@@ -188,7 +188,7 @@ nd_text_time (const gchar * value, gint exponent, gint64 * time, gint64 * unit)
     if (nd_text_doubles (value, &number, 1) != 1)
       return FALSE;
     number *= pow (10, exponent + DIGITS);
-    if (!(fabs (number) < G_MAXINT64 / 4))
+    if (!(fabs (number) < 0x1p61))
       return FALSE;
     *time = llrint (number);
     *unit = 1;

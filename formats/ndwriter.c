@@ -278,7 +278,7 @@ build_header (NdWriter * writer, gsize room)
     g_autoptr (GByteArray) header = g_byte_array_new ();
     g_autoptr (GByteArray) least = g_byte_array_new ();
 
-    nd_output_store (least, NULL, 0);
+    nd_output_store (least, (const guint8 *) "", 0);
     for (gsize within = room < least->len ? 0 : (room - least->len) & ~15;;
         within -= 16) {
       nd_nifti_build (header, &writer->recording, writer->metadata, within);

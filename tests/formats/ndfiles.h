@@ -52,6 +52,21 @@ put_file (const gchar * path, gconstpointer bytes, gsize n)
   g_assert_true (g_file_set_contents (path, bytes, n, NULL));
 }
 
+/* @text, and samples 0, 1, 2, … of a byte behind it. */
+static inline void
+put_text (const gchar * path, const gchar * text, gsize samples)
+{
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+
+  g_byte_array_append (bytes, (const guint8 *) text, strlen (text));
+  for (gsize i = 0; i < samples; i++) {
+    const guint8 sample = i;
+
+    g_byte_array_append (bytes, &sample, 1);
+  }
+  put_file (path, bytes->data, bytes->len);
+}
+
 static inline void
 put_gzip (const gchar * path, gconstpointer bytes, gsize n)
 {

@@ -1,0 +1,411 @@
+/* Reading NRRD: axes, geometry, times, files; and what is refused.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "ndfiles.h"
+
+#include <unistd.h>
+
+#define HEAD "NRRD0004\ntype: uchar\ndimension: 4\nsizes: 2 3 2 3\n" \
+  "encoding: raw\n"
+#define SAMPLES 36
+
+static NdReader *
+open_text (const gchar * name, const gchar * header, gsize samples,
+    GError ** error)
+{
+  g_autofree gchar *path = file_path (name);
+
+  put_text (path, header, samples);
+  return nd_reader_open (path, NULL, error);
+}
+
+static NdReader *
+open_good (const gchar * header, gsize samples)
+{
+  g_autoptr (GError) error = NULL;
+  NdReader *reader = open_text ("good.nrrd", header, samples, &error);
+
+  g_assert_no_error (error);
+  return reader;
+}
+
+static void
+refuse (const gchar * header, gsize samples, gint code, const gchar * words)
+{
+  g_autofree gchar *path = file_path ("bad.nrrd");
+
+  put_text (path, header, samples);
+  assert_refused (path, code, words);
+}
+
+static void
+test_axes (void)
+{
+  static const struct
+  {
+    const gchar *sizes, *more;
+    gsize x, y, z, components, volumes;
+    guint responses;
+  } cases[] = {
+    {"3\nsizes: 2 3 4", "", 2, 3, 4, 1, 1, 1},
+    {"2\nsizes: 4 6", "", 4, 6, 1, 1, 1, 1},
+    {"4\nsizes: 2 3 2 2", "", 2, 3, 2, 1, 2, 1},
+    {"4\nsizes: 2 3 2 2", "kinds: domain domain domain list\n",
+        2, 3, 2, 1, 2, 1},
+    {"3\nsizes: 2 3 4", "kinds: space space time\n", 2, 3, 1, 1, 4, 1},
+    {"4\nsizes: 2 3 2 2", "kinds: complex domain domain domain\n",
+        3, 2, 2, 2, 1, 1},
+    {"4\nsizes: 3 2 2 2", "kinds: RGB-color domain domain list\n",
+        2, 2, 1, 3, 2, 1},
+    {"4\nsizes: 2 3 2 2", "kinds: domain domain domain vector\n",
+        2, 3, 2, 1, 1, 2},
+    {"4\nsizes: 2 3 2 2", "kinds: ??? domain domain domain\nspace "
+          "dimension: 3\nspace directions: none (1,0,0) (0,1,0) (0,0,1)\n",
+        3, 2, 2, 2, 1, 1},
+    {"4\nsizes: 2 3 2 2", "space: LPS\nspace directions: (1,0,0) (0,1,0) "
+          "(0,0,1) none\n", 2, 3, 2, 1, 2, 1},
+    /* Slicer's, time first, in both spellings. */
+    {"4\nsizes: 2 3 2 2", "kinds: list domain domain domain\n",
+        3, 2, 2, 1, 2, 1},
+    {"4\nsizes: 2 3 2 2", "kinds: vector domain domain domain\n"
+          "DataNodeClassName:=vtkMRMLScalarVolumeNode\naxis 0 index values:=0 "
+          "1\n", 3, 2, 2, 1, 2, 1},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree gchar *text = g_strconcat ("NRRD0005\ntype: uint8\ndimension: ",
+        cases[i].sizes, "\nencoding: raw\n", cases[i].more, "\n", NULL);
+    g_autoptr (NdReader) reader = open_good (text, 24);
+    const NdRecording *recording = nd_reader_recording (reader);
+
+    g_test_message ("%s", text);
+    g_assert_cmpuint (recording->shape.size[0], ==, cases[i].x);
+    g_assert_cmpuint (recording->shape.size[1], ==, cases[i].y);
+    g_assert_cmpuint (recording->shape.size[2], ==, cases[i].z);
+    g_assert_cmpuint (recording->shape.components, ==, cases[i].components);
+    g_assert_cmpuint (recording->volumes, ==, cases[i].volumes);
+    g_assert_cmpuint (recording->responses, ==, cases[i].responses);
+  }
+}
+
+/* 3 times of 12 samples: sample s of time t is at 3 s + t. */
+static void
+test_time_first (void)
+{
+  g_autoptr (NdReader) reader = open_good ("NRRD0004\ntype: uchar\n"
+      "dimension: 4\nsizes: 3 2 3 2\nkinds: list domain domain domain\n"
+      "encoding: raw\n\n", SAMPLES);
+  g_autoptr (GError) error = NULL;
+  static const guint order[] = { 0, 1, 2, 1, 0 };
+  guint8 data[12];
+
+  for (guint i = 0; i < G_N_ELEMENTS (order); i++) {
+    g_assert_true (nd_reader_seek (reader, order[i], &error));
+    g_assert_true (nd_reader_read (reader, data, &error));
+    for (guint s = 0; s < 12; s++)
+      g_assert_cmpuint (data[s], ==, 3 * s + order[i]);
+  }
+}
+
+/* Three volumes of 100 MiB do not fit in memory together: the file, of holes,
+ * is read twice. Far larger ones are refused, and told how to convert. */
+static void
+test_time_first_large (void)
+{
+#ifdef __SANITIZE_ADDRESS__
+  g_test_skip ("too slow under the sanitizer");
+#else
+  const gchar *header = "NRRD0004\ntype: uchar\ndimension: 4\nsizes: 3 1024 "
+      "1024 100\nkinds: list domain domain domain\nencoding: raw\n\n";
+  const gsize n = 100 << 20;
+  g_autofree gchar *path = file_path ("large.nrrd");
+  g_autofree guint8 *data = g_malloc (n);
+  g_autoptr (GError) error = NULL;
+  FILE *file = g_fopen (path, "wb");
+
+  fputs (header, file);
+  g_assert_cmpint (ftruncate (fileno (file), strlen (header) + 3 * n), ==, 0);
+  for (guint8 t = 0; t < 3; t++) {
+    const guint8 sample = 7 + t;
+
+    g_assert_cmpint (pwrite (fileno (file), &sample, 1, strlen (header)
+            + 3 * (n - 1) + t), ==, 1);
+  }
+  fclose (file);
+  g_autoptr (NdReader) reader = nd_reader_open (path, NULL, &error);
+  g_assert_no_error (error);
+  for (guint t = 0; t < 3; t++) {
+    g_assert_true (nd_reader_read (reader, data, &error));
+    g_assert_cmpuint (data[0], ==, 0);
+    g_assert_cmpuint (data[n - 1], ==, 7 + t);
+  }
+
+  header = "NRRD0004\ntype: uchar\ndimension: 4\nsizes: 200 1024 1024 100\n"
+      "kinds: list domain domain domain\nencoding: raw\n\n";
+  file = g_fopen (path, "wb");
+  fputs (header, file);
+  g_assert_cmpint (ftruncate (fileno (file), strlen (header) + 200 * n), ==, 0);
+  fclose (file);
+  assert_refused (path, ND_ERROR_FORMAT, "unu permute -p 1 2 3 0");
+#endif
+}
+
+static void
+test_geometry (void)
+{
+  static const struct
+  {
+    const gchar *space;
+    gdouble sign[3];
+  } cases[] = {
+    {"space: right-anterior-superior", {1, 1, 1}}, {"space: RAS", {1, 1, 1}},
+    {"space: left-anterior-superior", {-1, 1, 1}},
+    {"space: left-posterior-superior", {-1, -1, 1}},
+    {"space dimension: 3", {-1, -1, 1}},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree gchar *text = g_strconcat (HEAD, cases[i].space, "\nspace "
+        "directions: (0,0.5,0) (-0.75,0,0) (0,0,2) none\nspace origin: "
+        "(1, 2, 3)\nspace units: \"mm\" \"mm\" \"mm\"\n\n", NULL);
+    g_autoptr (NdReader) reader = open_good (text, SAMPLES);
+    const NdGeometry *geometry = &nd_reader_recording (reader)->geometry;
+    const gdouble *sign = cases[i].sign;
+
+    g_assert_true (geometry->known);
+    g_assert_cmpfloat (geometry->spacing[0], ==, 0.5);
+    g_assert_cmpfloat (geometry->spacing[1], ==, 0.75);
+    g_assert_cmpfloat (geometry->spacing[2], ==, 2);
+    g_assert_cmpfloat (geometry->directions[3], ==, sign[1]);
+    g_assert_cmpfloat (geometry->directions[1], ==, -sign[0]);
+    g_assert_cmpfloat (geometry->directions[8], ==, sign[2]);
+    for (guint a = 0; a < 3; a++)
+      g_assert_cmpfloat (geometry->origin[a], ==, sign[a] * (a + 1));
+  }
+  {
+    g_autoptr (NdReader) reader = open_good (HEAD "spacings: 0.5 0.5 2 0.04\n"
+        "units: \"cm\" \"cm\" \"cm\" \"s\"\n\n", SAMPLES);
+    const NdRecording *recording = nd_reader_recording (reader);
+
+    g_assert_cmpfloat (recording->geometry.spacing[2], ==, 20);
+    g_assert_cmpint (recording->rate_n, ==, 25);
+  }
+}
+
+static void
+test_times (void)
+{
+  g_autoptr (NdReader) reader = open_good (HEAD
+      "kinds: domain domain domain list\nlabels: \"\" \"\" \"\" \"time\"\n"
+      "units: \"\" \"\" \"\" \"ms\"\nkey:=a\\nb\\\\c\n"
+      "axis 3 index type:=numeric\naxis 3 index values:=18.5 55.75 93\n"
+      "axis 3 item 0001 AcquisitionTime:=later\n\n", SAMPLES);
+  const NdMetadata *metadata = nd_reader_metadata (reader);
+  const NdField *fields;
+  guint n;
+
+  g_assert_cmpint (metadata->origin, ==, 18500000);
+  g_assert_cmpint (nd_reader_time (reader, 1), ==, 37250000);
+  g_assert_cmpint (nd_reader_time (reader, 2), ==, 74500000);
+  g_assert_cmpint (nd_reader_recording (reader)->rate_n, >, 0);
+  g_assert_cmpstr (nd_metadata_get (metadata, "key"), ==, "a\nb\\c");
+  fields = nd_metadata_of_volume (metadata, 1, &n);
+  g_assert_cmpuint (n, ==, 1);
+  g_assert_cmpstr (fields->key, ==, "AcquisitionTime");
+  g_assert_cmpstr (fields->value, ==, "later");
+  g_clear_pointer (&reader, nd_reader_close);
+
+  /* What is no time is kept, and does not become one. */
+  reader = open_good (HEAD "axis 3 index values:=a b%20c 3\n\n", SAMPLES);
+  metadata = nd_reader_metadata (reader);
+  g_assert_cmpuint (metadata->times->len, ==, 0);
+  g_assert_cmpstr (nd_metadata_of_volume (metadata, 1, &n)->value, ==, "b%20c");
+  g_clear_pointer (&reader, nd_reader_close);
+
+  /* Times that run back are not used, and that is said. */
+  reader = open_good (HEAD "labels: \"\" \"\" \"\" \"time\"\n"
+      "axis 3 index values:=0 2 1\n\n", SAMPLES);
+  g_assert_cmpuint (nd_reader_metadata (reader)->times->len, ==, 0);
+  g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "earlier"));
+}
+
+static void
+assert_samples (const gchar * header, const gchar * name)
+{
+  g_autofree gchar *path = file_path (name);
+  g_autoptr (GError) error = NULL;
+  guint8 data[12];
+
+  put_text (path, header, 0);
+  g_autoptr (NdReader) reader = nd_reader_open (path, NULL, &error);
+  g_assert_no_error (error);
+  for (guint t = 0; t < 3; t++) {
+    g_assert_true (nd_reader_read (reader, data, &error));
+    g_assert_no_error (error);
+    for (guint i = 0; i < 12; i++)
+      g_assert_cmpuint (data[i], ==, 12 * t + i);
+  }
+}
+
+/* Samples in other files: one, several by number and by name, each with some
+ * axes or a part of the last; behind lines and bytes; packed. */
+static void
+test_files (void)
+{
+  guint8 samples[SAMPLES + 8];
+  g_autofree gchar *one = file_path ("one.raw");
+  g_autofree gchar *gz = file_path ("one.raw.gz");
+  g_autofree gchar *skipped = file_path ("skipped.raw");
+  g_autofree gchar *absolute = g_strconcat (HEAD "data file: ", one, "\n",
+      NULL);
+
+  for (guint i = 0; i < SAMPLES; i++)
+    samples[i] = i;
+  put_file (one, samples, SAMPLES);
+  put_gzip (gz, samples, SAMPLES);
+  for (guint i = 0; i < 6; i++) {
+    g_autofree gchar *path = file_path ("part005.raw");
+    g_autofree gchar *volume = file_path ("v2.raw");
+
+    path[strlen (path) - 5] = '0' + i;
+    put_file (path, samples + 6 * i, 6);
+    volume[strlen (volume) - 5] = '0' + i;
+    put_file (volume, samples + 12 * (i % 3), 12);
+  }
+  assert_samples (HEAD "data file: one.raw\n", "h.nhdr");
+  assert_samples (HEAD "datafile: ./one.raw\n\n", "h.nhdr");
+  assert_samples (absolute, "h.nhdr");
+  assert_samples (HEAD "data file: part%03d.raw 0 5 1 2\n", "h.nhdr");
+  assert_samples (HEAD "data file: v%d.raw 0 2 1\n", "h.nhdr");
+  assert_samples (HEAD "data file: LIST\nv0.raw\nv1.raw\nv2.raw\n", "h.nhdr");
+  assert_samples (HEAD "data file: LIST 4\nv0.raw\nv1.raw\nv2.raw\n", "h.nhdr");
+  assert_samples ("NRRD0004\ntype: uchar\ndimension: 4\nsizes: 2 3 2 3\n"
+      "encoding: gz\ndata file: one.raw.gz\n", "h.nhdr");
+  memmove (samples + 8, samples, SAMPLES);
+  memcpy (samples, "line\nxyz", 8);
+  put_file (skipped, samples, SAMPLES + 8);
+  assert_samples (HEAD "line skip: 1\nbyte skip: 3\ndata file: skipped.raw\n",
+      "h.nhdr");
+  assert_samples (HEAD "byte skip: -1\ndata file: skipped.raw\n", "h.nhdr");
+}
+
+/* Only files beside the header, and no devices. */
+static void
+test_elsewhere (void)
+{
+  static const gchar *const names[] = { "../one.raw", "/etc/passwd",
+    "sub/one.raw", "/dev/zero", "..", ".", "/", "./../x", "~/x", ""
+  };
+  g_autofree gchar *fifo = file_path ("fifo");
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_autofree gchar *single = g_strconcat (HEAD "data file: ", names[i],
+        "\n\n", NULL);
+    g_autofree gchar *listed = g_strconcat (HEAD "data file: LIST 4\n",
+        names[i], "\n\n", NULL);
+
+    refuse (single, SAMPLES, ND_ERROR_FORMAT, "same folder");
+    if (*names[i])
+      refuse (listed, SAMPLES, ND_ERROR_FORMAT, "same folder");
+  }
+  refuse (HEAD "data file: ../x%d.raw 0 2 1\n\n", SAMPLES, ND_ERROR_FORMAT,
+      "same folder");
+  refuse (HEAD "data file: nowhere.raw\n\n", SAMPLES, ND_ERROR_NOT_FOUND,
+      "nowhere.raw");
+  refuse (HEAD "data file: x%d.raw 0 2 1\n\n", SAMPLES, ND_ERROR_NOT_FOUND,
+      "x0.raw");
+  refuse (HEAD "data file: x%s%n.raw 0 2 1\n\n", SAMPLES, ND_ERROR_FORMAT,
+      "%d");
+  g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
+  {
+    g_autofree gchar *path = file_path ("bad.nrrd");
+    g_autoptr (GError) error = NULL;
+
+    put_text (path, HEAD "data file: fifo\n\n", SAMPLES);
+    g_assert_null (nd_reader_open (path, NULL, &error));
+    g_assert_error (error, ND_ERROR, ND_ERROR_OPEN_READ);
+  }
+}
+
+static void
+test_refused (void)
+{
+  static const struct
+  {
+    const gchar *text;
+    gint code;
+    const gchar *words;
+  } cases[] = {
+    {"NRRD0009\n\n", ND_ERROR_FORMAT, "version"},
+    {"NRRD0004\nnonsense\n\n", ND_ERROR_FORMAT, "line 2"},
+    {"NRRD0004\nno such: field\n\n", ND_ERROR_FORMAT, "no such"},
+    {"NRRD0004\ntype: uchar\ntype: uchar\n\n", ND_ERROR_FORMAT, "already"},
+    {"NRRD0004\ntype: uchar\n\n", ND_ERROR_FORMAT, "dimension"},
+    {"NRRD0004\ndimension: 17\n\n", ND_ERROR_FORMAT, "1 to 16"},
+    {"NRRD0004\ndimension: 3\nsizes: 2 2\n\n", ND_ERROR_FORMAT, "sizes"},
+    {"NRRD0004\ndimension: 3\nsizes: 2 -2 2\n\n", ND_ERROR_FORMAT, "sizes"},
+    {"NRRD0004\ndimension: 3\nsizes: 2 2 2\n\n", ND_ERROR_FORMAT, "type"},
+    {"NRRD0004\ntype: block\ndimension: 1\nsizes: 2\n\n", ND_ERROR_FORMAT,
+        "block"},
+    {"NRRD0004\ntype: short\ndimension: 1\nsizes: 2\nencoding: raw\n\n",
+        ND_ERROR_FORMAT, "endian"},
+    {"NRRD0004\ntype: uchar\ndimension: 1\nsizes: 2\nencoding: ascii\n\n",
+        ND_ERROR_FORMAT, "unu save"},
+    {"NRRD0004\ntype: uchar\ndimension: 1\nsizes: 2\nencoding: bzip2\n\n",
+        ND_ERROR_FORMAT, "unu save"},
+    {HEAD "kinds: domain list domain domain\n\n", ND_ERROR_FORMAT,
+        "unu permute"},
+    {HEAD "kinds: domain domain domain\n\n", ND_ERROR_FORMAT, "kinds"},
+    {HEAD "space: nowhere\n\n", ND_ERROR_FORMAT, "nowhere"},
+    {HEAD "space: LPS\nspace directions: (1,0,0) (0,1,0) (0,0,1)\n\n",
+        ND_ERROR_FORMAT, "space directions"},
+    {HEAD "space: LPS\nspace directions: (1,0,0) (0,0,0) (0,0,1) none\n\n",
+        ND_ERROR_FORMAT, "length 0"},
+    {HEAD "space: LPS\nspace origin: (1,2)\n\n", ND_ERROR_FORMAT,
+        "space origin"},
+    {HEAD "spacings: 1 1\n\n", ND_ERROR_FORMAT, "spacings"},
+    {HEAD "labels: \"x\n\n", ND_ERROR_FORMAT, "labels"},
+    {HEAD "byte skip: -2\n\n", ND_ERROR_FORMAT, "byte skip"},
+    {HEAD "line skip: -1\n\n", ND_ERROR_FORMAT, "line skip"},
+    {HEAD "byte skip: 1\n\n", ND_ERROR_READ, "truncated"},
+    {HEAD "line skip: 5\n\n", ND_ERROR_READ, "fewer lines"},
+    {HEAD "data file: x%d 0 9 1\n\n", ND_ERROR_FORMAT, "as many files"},
+    {HEAD "data file: x%d 9 0 1\n\n", ND_ERROR_FORMAT, "STEP"},
+    {HEAD "data file: x%d 0 2 0\n\n", ND_ERROR_FORMAT, "STEP"},
+    {HEAD, ND_ERROR_READ, "ends in its header"},
+    {"NRRD0004\ntype: uchar\ndimension: 3\nsizes: 9223372036854775807 "
+          "9223372036854775807 9223372036854775807\nencoding: raw\n\n",
+        ND_ERROR_FORMAT, "sizes"},
+    {"NRRD0004\ntype: uchar\ndimension: 3\nsizes: 4294967296 4294967296 "
+          "4294967296\nencoding: raw\n\n", ND_ERROR_FORMAT, "no file holds"},
+    {"NRRD0004\ntype: uchar\ndimension: 3\nsizes: 65536 65536 64\n"
+          "encoding: raw\n\n", ND_ERROR_READ, "truncated"},
+    {"NRRD0004\ntype: uchar\ndimension: 3\nsizes: 65536 65536 64\n"
+          "encoding: gzip\n\n", ND_ERROR_READ, "truncated"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    refuse (cases[i].text, cases[i].text == cases[28].text ? 0 : SAMPLES,
+        cases[i].code, cases[i].words);
+}
+
+int
+main (int argc, char **argv)
+{
+  gint status;
+
+  g_test_init (&argc, &argv, NULL);
+  files_begin ();
+  g_test_add_func ("/nrrd/axes", test_axes);
+  g_test_add_func ("/nrrd/time-first", test_time_first);
+  g_test_add_func ("/nrrd/time-first-large", test_time_first_large);
+  g_test_add_func ("/nrrd/geometry", test_geometry);
+  g_test_add_func ("/nrrd/times", test_times);
+  g_test_add_func ("/nrrd/files", test_files);
+  g_test_add_func ("/nrrd/elsewhere", test_elsewhere);
+  g_test_add_func ("/nrrd/refused", test_refused);
+  status = g_test_run ();
+  files_end ();
+  return status;
+}

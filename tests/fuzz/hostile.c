@@ -1,0 +1,292 @@
+/* Mutations of good files by a seeded generator: at least 2,000 a format, each
+ * read or refused, with no more memory than the size of the file explains.
+ *
+ *   hostile-FORMAT [--seeds FOLDER]
+ *
+ * With --seeds the good files are written to FOLDER, for libFuzzer to begin
+ * with. ND_SEED and ND_MUTATIONS in the environment repeat a run or make it
+ * longer.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "memory.h"
+
+#define MUTATIONS 5000
+
+/* Of memory: buffers and tables whatever the file is; for each of its bytes,
+ * the text of a header several times; and what each may hold packed, of samples
+ * that become four times as wide. */
+#define MEMORY_FIXED (3 << 20)
+#define MEMORY_A_BYTE (64 + 4 * 1032)
+
+static const gchar *const numbers[] = {
+  "0", "-1", "1", "2", "3", "65536", "2147483647", "2147483648", "4294967296",
+  "4294967297", "9223372036854775807", "9223372036854775808",
+  "18446744073709551615", "99999999999999999999999", "-9223372036854775808",
+  "1e308", "1e-308", "nan", "inf", "0x10", "1.5", "", " ", "1 1", "+1", "1e5",
+};
+
+static const gchar *const words[] = {
+  "../../../etc/passwd", "/etc/passwd", "/dev/zero", "/dev/stdin", ".", "..",
+  "/proc/self/mem", "%s%s%s%n", "%d", "%099999d", "%d%d", "%5d", "LIST",
+  "LIST 1", "LOCAL", "none", "list", "domain", "vector", "time", "raw", "gzip",
+  "True", "False", "big", "little", "()", "(1,0,0)", "(1,0)", "((", "\"", "\\",
+  "\n\n", "\n", "\r\n", ":=", ": ", "=", " = ", "#", "Seq_Frame", "0000",
+  "Seq_Frame99999999999999999999_Timestamp = 1\n",
+  "axis 3 item 18446744073709551615 x:=1\n", "axis 3 index values:=\n",
+  "dimension: 16\n", "NDims = 10\n", "HeaderSize = -1\n", "byte skip: -1\n",
+  "line skip: 99999999\n", "encoding: gzip\n", "CompressedData = True\n",
+  "MET_DOUBLE", "double", "int64", "NRRD0004\n", "ObjectType = Image\n",
+};
+
+#define PICK(random, list) \
+  list[g_rand_int_range (random, 0, G_N_ELEMENTS (list))]
+
+static void
+splice (GByteArray * bytes, guint at, guint removed, gconstpointer inserted,
+    guint n)
+{
+  g_autofree guint8 *rest = g_memdup2 (bytes->data + at + removed,
+      bytes->len - at - removed);
+  const guint n_rest = bytes->len - at - removed;
+
+  g_byte_array_set_size (bytes, at);
+  g_byte_array_append (bytes, inserted, n);
+  g_byte_array_append (bytes, rest, n_rest);
+}
+
+/* Mostly near the beginning, where the header is. */
+static guint
+pick_place (GRand * random, const GByteArray * bytes)
+{
+  const guint most = g_rand_boolean (random) ? bytes->len : MIN (bytes->len,
+      700);
+
+  return g_rand_int_range (random, 0, MAX (most, 1));
+}
+
+static void
+mutate_number (GRand * random, GByteArray * bytes)
+{
+  guint at = pick_place (random, bytes), n = 0;
+  const gchar *number = PICK (random, numbers);
+
+  while (at < bytes->len && !g_ascii_isdigit (bytes->data[at]))
+    at++;
+  while (at + n < bytes->len && g_ascii_isdigit (bytes->data[at + n]))
+    n++;
+  splice (bytes, at, n, number, strlen (number));
+}
+
+static void
+mutate_word (GRand * random, GByteArray * bytes)
+{
+  guint at = pick_place (random, bytes), n = 0;
+  const gchar *word = PICK (random, words);
+
+  while (at < bytes->len && g_rand_boolean (random)
+      && bytes->data[at] != ' ')
+    at++;
+  while (at + n < bytes->len && g_rand_boolean (random)
+      && bytes->data[at + n] != '\n')
+    n++;
+  splice (bytes, at, n, word, strlen (word));
+}
+
+/* A whole number of a binary header becomes an extreme one. */
+static void
+mutate_binary (GRand * random, GByteArray * bytes)
+{
+  static const guint64 extremes[] = { 0, 1, 0x7f, 0xff, 0x7fff, 0x8000, 0xffff,
+    0x7fffffff, 0x80000000, 0xffffffff, G_MAXINT64, G_MAXUINT64,
+    (guint64) 1 << 63, (guint64) 1 << 32, 0x7ff0000000000000, 0x7f800000
+  };
+  const guint width = 1 << g_rand_int_range (random, 0, 4);
+  const guint64 number = PICK (random, extremes);
+  const guint at = pick_place (random, bytes) & ~(width - 1);
+
+  if (at + width <= bytes->len)
+    memcpy (bytes->data + at, &number, width);
+}
+
+static void
+mutate_block (GRand * random, GByteArray * bytes)
+{
+  const guint at = pick_place (random, bytes);
+  const guint n = g_rand_int_range (random, 0, MIN (bytes->len - at, 300) + 1);
+  g_autofree guint8 *block = g_memdup2 (bytes->data + at, n);
+  g_autofree guint8 *line = NULL;
+  guint length;
+
+  switch (g_rand_int_range (random, 0, 4)) {
+    case 0:                    /* removed */
+      splice (bytes, at, n, "", 0);
+      break;
+    case 1:                    /* twice */
+      splice (bytes, at, 0, block, n);
+      break;
+    case 2:                    /* a line without end */
+      length = 1 << g_rand_int_range (random, 4, 17);
+      line = g_malloc (length);
+      memset (line, g_rand_boolean (random) ? 'x' : '9', length);
+      splice (bytes, at, 0, line, length);
+      break;
+    default:                   /* the end of the file */
+      g_byte_array_set_size (bytes, at);
+      break;
+  }
+}
+
+static void
+mutate_once (GRand * random, GByteArray * bytes)
+{
+  guint at;
+
+  if (bytes->len == 0)
+    return;
+  at = pick_place (random, bytes);
+  switch (g_rand_int_range (random, 0, 7)) {
+    case 0:
+      bytes->data[at] ^= 1 << g_rand_int_range (random, 0, 8);
+      break;
+    case 1:
+      bytes->data[at] = g_rand_int (random);
+      break;
+    case 2:
+      mutate_binary (random, bytes);
+      break;
+    case 3:
+      mutate_block (random, bytes);
+      break;
+    case 4:
+      mutate_word (random, bytes);
+      break;
+    default:
+      mutate_number (random, bytes);
+      break;
+  }
+}
+
+/* What gzip packs is changed within it, as often as outside. */
+static GByteArray *
+unpack (const guint8 * packed, gsize n)
+{
+  GByteArray *bytes = g_byte_array_new ();
+  z_stream stream = {.next_in = (guint8 *) packed,.avail_in = n };
+  guint8 buffer[4096];
+  gint status;
+
+  inflateInit2 (&stream, 15 + 32);
+  do {
+    stream.next_out = buffer;
+    stream.avail_out = sizeof (buffer);
+    status = inflate (&stream, Z_SYNC_FLUSH);
+    g_byte_array_append (bytes, buffer, sizeof (buffer) - stream.avail_out);
+    if (status == Z_STREAM_END && stream.avail_in > 0)
+      status = inflateReset (&stream);
+  } while (status == Z_OK && (stream.avail_in > 0 || stream.avail_out == 0));
+  inflateEnd (&stream);
+  return bytes;
+}
+
+static void
+pack (GByteArray * bytes)
+{
+  const gsize most = compressBound (bytes->len) + 64;
+  g_autofree guint8 *packed = g_malloc (most);
+  z_stream stream = {.next_in = bytes->data,.avail_in = bytes->len,
+    .next_out = packed,.avail_out = most
+  };
+
+  deflateInit2 (&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  deflate (&stream, Z_FINISH);
+  g_byte_array_set_size (bytes, 0);
+  g_byte_array_append (bytes, packed, most - stream.avail_out);
+  deflateEnd (&stream);
+}
+
+static GByteArray *
+mutate (GRand * random, GBytes * seed)
+{
+  gsize n;
+  const guint8 *data = g_bytes_get_data (seed, &n);
+  const gboolean within = n > 2 && data[0] == 0x1f && data[1] == 0x8b
+      && g_rand_boolean (random);
+  GByteArray *bytes = within ? unpack (data, n) : g_byte_array_new ();
+  guint times = g_rand_int_range (random, 1, 5);
+
+  if (!within)
+    g_byte_array_append (bytes, data, n);
+  while (times-- > 0)
+    mutate_once (random, bytes);
+  if (within)
+    pack (bytes);
+  return bytes;
+}
+
+static void
+write_seeds (GPtrArray * seeds, const gchar * folder)
+{
+  for (guint i = 0; i < seeds->len; i++) {
+    g_autofree gchar *name = g_strdup_printf ("%s-%02u", fuzz_name, i);
+    g_autofree gchar *path = g_build_filename (folder, name, NULL);
+    g_autoptr (GError) error = NULL;
+    gsize n;
+    const gchar *bytes = g_bytes_get_data (seeds->pdata[i], &n);
+
+    g_file_set_contents (path, bytes, n, &error);
+    g_assert_no_error (error);
+  }
+}
+
+static guint
+from_environment (const gchar * name, guint otherwise)
+{
+  const gchar *value = g_getenv (name);
+
+  return value ? g_ascii_strtoull (value, NULL, 10) : otherwise;
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GPtrArray) seeds = fuzz_seeds ();
+  const guint seed = from_environment ("ND_SEED", g_random_int ());
+  const guint n = from_environment ("ND_MUTATIONS", MUTATIONS);
+  g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+  gsize most = 0;
+
+  if (argc == 3 && strcmp (argv[1], "--seeds") == 0) {
+    write_seeds (seeds, argv[2]);
+    return EXIT_SUCCESS;
+  }
+  g_print ("%s: %u mutations of %u files, ND_SEED=%u\n", fuzz_name, n,
+      seeds->len, seed);
+  for (guint i = 0; i < seeds->len; i++) {
+    gsize length;
+    const guint8 *bytes = g_bytes_get_data (seeds->pdata[i], &length);
+
+    fuzz_file (bytes, length);
+  }
+  for (guint i = 0; i < n; i++) {
+    g_autoptr (GByteArray) bytes = mutate (random, seeds->pdata[i
+            % seeds->len]);
+    gsize used;
+
+    memory_begin ();
+    fuzz_file (bytes->data, bytes->len);
+    used = memory_most ();
+    most = MAX (most, used);
+    if (used > MEMORY_FIXED + MEMORY_A_BYTE * (gsize) bytes->len)
+      g_error ("mutation %u: %" G_GSIZE_FORMAT " bytes of memory for a file of "
+          "%u bytes", i, used, bytes->len);
+  }
+  g_print ("at most %" G_GSIZE_FORMAT " bytes of memory\n", most);
+  return EXIT_SUCCESS;
+}
