@@ -76,9 +76,9 @@ private:
 
 void *allocate_zeroed (size_t bytes);
 
-/* Within its scope, in this thread, Memory is counted and not taken; the first
- * upload to such memory ends what is counted, by Counted. expect_free() throws
- * Error where so many bytes are not there. */
+/* Within its scope, in this thread, Memory is counted and not taken, and uploads
+ * to it do nothing; what else needs it ends the count, by Counted.
+ * expect_free() throws Error where so many bytes are not there. */
 class Count
 {
 public:
@@ -107,7 +107,7 @@ template <typename T> void
 Memory<T>::upload (const T *from, size_t count)
 {
   if (Count::current)
-    throw Count::Counted ();
+    return;
   ND_CUDA (cudaMemcpyAsync (data, from, count * sizeof (T),
       cudaMemcpyHostToDevice, cudaStreamPerThread));
   ND_CUDA (cudaStreamSynchronize (cudaStreamPerThread));

@@ -19,9 +19,9 @@ namespace
 bool
 reads_bare (const NdJob &job, const NdReach &reach)
 {
-  return reach.slots == 1 && reach.high[2] - reach.low[2] < 3 && job.in_type == ND_FLOAT32
-      && job.shape.components == 1 && job.shape.size[0] % 4 == 0
-      && !job.border_volumes;
+  return reach.slots == 1 && reach.high[2] - reach.low[2] < 3
+      && job.in_type == ND_FLOAT32 && job.shape.components == 1
+      && job.shape.size[0] % 4 == 0 && !job.border_volumes;
 }
 
 class Direct : public Method

@@ -42,6 +42,8 @@ launch (const void *kernel, const BlockKernels &k, const BlockArguments &a,
       : groups;
   void *arguments[] = { (void *) &a };
 
+  if (Count::current)
+    throw Count::Counted ();
   ND_CUDA (cudaFuncSetAttribute (kernel,
           cudaFuncAttributeMaxDynamicSharedMemorySize, k.shared));
   ND_CUDA (cudaLaunchKernel (kernel, dim3 (count), dim3 (k.threads),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ndring.h"
 
+#include "ndcombine.cuh"
+
 using namespace nd;
 
 namespace
@@ -73,7 +75,9 @@ Stream::~Stream ()
 
 _NdRing::_NdRing (const NdJob &job, NdMethod wanted, ContextPointer context)
   : context (std::move (context)), job (job),
-    n_slots (nd_job_reach (&job).slots), staged (n_slots)
+    n_slots (nd_job_reach (&job).slots),
+    n_outputs (nd_response_count (job.response,
+            nd_bank_responses (job.bank))), staged (n_slots)
 {
   {
     const Count all;
@@ -87,6 +91,7 @@ _NdRing::_NdRing (const NdJob &job, NdMethod wanted, ContextPointer context)
   method.reset ();
   ins.clear ();
   outs.clear ();
+  responses = Memory<float> ();
   make (wanted);
   if (job.border_volumes)
     method->push (n_slots, nullptr);
@@ -97,9 +102,24 @@ void
 _NdRing::make (NdMethod wanted)
 {
   /* A volume that is kept stays in the memory it came to. */
-  add_stages (ins, AHEAD + (job.keep ? n_slots : 1), 1, job.in_type);
-  add_stages (outs, AHEAD, job.bank->n_filters, job.out_type);
-  method = make_method (job, wanted, streams[COMPUTE]);
+  add_stages (ins, AHEAD + (job.keep ? n_slots : 1), job.shape, 1,
+      job.in_type);
+  NdJob filters = job;
+  NdShape made = job.shape;
+
+  if (nd_job_combines (&job)) {
+    size_t samples = 0;
+
+    if (!nd_shape_samples (&job.shape, &samples))
+      samples = SIZE_MAX;
+    responses = Memory<float> (multiply (samples, job.bank->n_filters));
+    filters.out_type = ND_FLOAT32;
+    filters.response = ND_RESPONSE_ALL;
+    made.components = nd_response_components (job.response,
+        job.bank->is_complex, job.shape.components);
+  }
+  add_stages (outs, AHEAD, made, n_outputs, job.out_type);
+  method = make_method (filters, wanted, streams[COMPUTE]);
 }
 
 _NdRing::~_NdRing ()
@@ -109,19 +129,19 @@ _NdRing::~_NdRing ()
 }
 
 void
-_NdRing::add_stages (std::vector<Stage> &stages, size_t n, size_t responses,
-    NdSampleType type)
+_NdRing::add_stages (std::vector<Stage> &stages, size_t n,
+    const NdShape &shape, size_t responses, NdSampleType type)
 {
   size_t samples;
 
-  if (!nd_shape_samples (&job.shape, &samples))
+  if (!nd_shape_samples (&shape, &samples))
     throw Error (ND_ERROR_NO_SPACE, "A volume so large does not fit in "
         "memory");
   stages.reserve (n);
   while (stages.size () < n) {
     Memory<unsigned char> memory (multiply (samples * nd_sample_size (type),
             responses));
-    const NdSamples dense = nd_samples_dense (memory.get (), &job.shape, type);
+    const NdSamples dense = nd_samples_dense (memory.get (), &shape, type);
 
     stages.push_back (Stage { std::move (memory), dense, Event (*context) });
   }
@@ -171,6 +191,22 @@ _NdRing::push (unsigned slot, const NdSamples &volume)
   timed (COMPUTE, [&] (cudaStream_t) { method->push (slot, &samples); });
 }
 
+/* The job's output, into memory of the device. */
+void
+_NdRing::respond_here (const int *slots, const NdScale &scale,
+    const NdSamples &out)
+{
+  const NdScale unscaled = { 1, 0 };
+
+  if (responses.count () == 0) {
+    method->respond (slots, scale, out);
+    return;
+  }
+  method->respond (slots, unscaled, nd_samples_dense (responses.get (),
+          &job.shape, ND_FLOAT32));
+  combine_responses (job, responses.get (), scale, out, streams[COMPUTE]);
+}
+
 void
 _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 {
@@ -180,7 +216,7 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
     device_slots[i] = slots[i] == ND_SLOT_BORDER ? (int) n_slots : slots[i];
   if (context->reaches (out.data)) {
     timed (COMPUTE, [&] (cudaStream_t) {
-      method->respond (device_slots, scale, out);
+      respond_here (device_slots, scale, out);
     });
     return;
   }
@@ -188,11 +224,11 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 
   stage.free.before (streams[COMPUTE]);
   timed (COMPUTE, [&] (cudaStream_t) {
-    method->respond (device_slots, scale, stage.samples);
+    respond_here (device_slots, scale, stage.samples);
   });
   spans.back ().end.before (streams[DOWNLOAD]);
   timed (DOWNLOAD, [&] (cudaStream_t stream) {
-    for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    for (size_t k = 0; k < n_outputs; k++) {
       NdSamples from = stage.samples, to = out;
 
       from.data += k * from.response;
@@ -230,7 +266,7 @@ _NdRing::after (const NdMark &mark)
 size_t
 _NdRing::bytes () const
 {
-  size_t bytes = method->bytes ();
+  size_t bytes = method->bytes () + responses.bytes ();
 
   for (const auto *stages : { &ins, &outs }) {
     for (const Stage &stage : *stages)

@@ -76,14 +76,18 @@ struct _NdRing
 private:
   void make (NdMethod wanted);
   template <typename F> void timed (nd::Kind kind, F work);
-  void add_stages (std::vector<nd::Stage> &stages, size_t n, size_t responses,
-      NdSampleType type);
+  void add_stages (std::vector<nd::Stage> &stages, size_t n,
+      const NdShape &shape, size_t responses, NdSampleType type);
+  void respond_here (const int *slots, const NdScale &scale,
+      const NdSamples &out);
   const NdSamples &bring_in (unsigned slot, const NdSamples &volume);
 
   const NdJob job;
   const unsigned n_slots;
   const nd::Stream streams[nd::KINDS];
   std::unique_ptr<nd::Method> method;
+  nd::Memory<float> responses;  /* to combine, or none */
+  const size_t n_outputs;       /* volumes that respond makes */
   std::vector<nd::Stage> ins, outs;
   std::vector<const nd::Stage *> staged;        /* of each slot */
   nd::Stage *last_in = nullptr;

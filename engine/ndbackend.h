@@ -85,7 +85,7 @@ typedef struct
 
   /* Makes the output of a job that nd_job_combines() of the @responses of its
    * filters: dense float32 volumes in host memory, one behind the other. NULL:
-   * the CPU's back end does it. */
+   * respond does, and all others see the output's type. */
   void (*combine) (const NdJob * job, const gfloat * responses,
       NdSampleType type, const NdScale * scale, const NdSamples * out);
 

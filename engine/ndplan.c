@@ -85,13 +85,20 @@ choose_method (NdPlan * plan, NdMethod wanted, gint device_id, GError ** error)
   return TRUE;
 }
 
+/* Whether the plan has the ring's responses combined. */
+static gboolean
+combines (const NdPlan * plan)
+{
+  return nd_job_combines (&plan->job) && plan->backend->combine;
+}
+
 /* Bytes of the responses that are combined, or 0. */
 static gsize
 response_bytes (const NdPlan * plan)
 {
   gsize samples;
 
-  if (!nd_job_combines (&plan->job)
+  if (!combines (plan)
       || !nd_shape_samples (&plan->job.shape, &samples)
       || !g_size_checked_mul (&samples, samples, plan->bank->n_filters)
       || !g_size_checked_mul (&samples, samples, sizeof (gfloat)))
@@ -104,12 +111,8 @@ prepare_combining (NdPlan * plan, GError ** error)
 {
   gsize bytes = response_bytes (plan);
 
-  if (!nd_job_combines (&plan->job))
+  if (!combines (plan))
     return TRUE;
-  plan->combiner = plan->backend->combine ? plan->backend
-      : nd_backend_find ("cpu", -1, error);
-  if (!plan->combiner)
-    return FALSE;
   plan->responses = bytes > 0 ? g_try_malloc (bytes) : NULL;
   if (!plan->responses)
     g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE, "Not enough memory: %"
@@ -128,13 +131,13 @@ nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
   plan->bank = nd_bank_copy (job->bank);
   plan->job.bank = plan->bank;
   plan->out_type = job->out_type;
-  if (nd_job_combines (job))
-    plan->job.out_type = ND_FLOAT32;
   plan->backend = nd_backend_find (backend, device_id, error);
   /* The best back end need not have every method. */
   if (!backend && plan->backend && method != ND_METHODS
       && !isfinite (plan->backend->cost (&plan->job, method, NULL)))
     plan->backend = nd_backend_find ("cpu", device_id, error);
+  if (plan->backend && combines (plan))
+    plan->job.out_type = ND_FLOAT32;
   if (!plan->backend || !choose_method (plan, method, device_id, error))
     return NULL;
   plan->ring = plan->backend->ring_new (&plan->job, plan->method, device_id,
@@ -175,7 +178,7 @@ nd_plan_respond (NdPlan * plan, const gint * slots, const NdScale * scale,
   if (!plan->backend->respond (plan->ring, slots, &unscaled, &responses, error)
       || !nd_plan_wait (plan, error))
     return FALSE;
-  plan->combiner->combine (&plan->job, plan->responses, plan->out_type, scale,
+  plan->backend->combine (&plan->job, plan->responses, plan->out_type, scale,
       out);
   return TRUE;
 }

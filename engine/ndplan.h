@@ -19,11 +19,10 @@ typedef struct
   NdBank *bank;                 /* job.bank, the plan's own copy */
   NdRing *ring;
 
-  /* Where the job combines: ring and job.out_type are of its responses, which
-   * come here first. */
+  /* Where the back end has combine(): ring and job.out_type are of the
+   * responses, which come here first. */
   NdSampleType out_type;
   gfloat *responses;
-  const NdBackend *combiner;
 } NdPlan;
 
 /* @backend NULL and @method ND_METHODS choose the best. ND_ERROR_SETTINGS

@@ -32,13 +32,13 @@ describe (const NdBackend * backend, const NdJob * job, NdMethod method)
           (const guchar *) (f->coefficients[i] == 0 ? "0" : "1"), 1);
   }
   return g_strdup_printf ("%s %s %zux%zux%zux%zu %s-%s border %d %d "
-      "accuracy %d filters %u reach %d:%d %d:%d %d:%d %d:%d %s",
+      "accuracy %d response %d filters %u reach %d:%d %d:%d %d:%d %d:%d %s",
       backend->name, nd_method_name (method), job->shape.size[0],
       job->shape.size[1], job->shape.size[2], job->shape.components,
       nd_sample_name (job->in_type), nd_sample_name (job->out_type),
-      job->border, job->border_volumes, job->accuracy, job->bank->n_filters,
-      reach.low[0], reach.high[0], reach.low[1], reach.high[1],
-      reach.low[2], reach.high[2], reach.low[3], reach.high[3],
+      job->border, job->border_volumes, job->accuracy, job->response,
+      job->bank->n_filters, reach.low[0], reach.high[0], reach.low[1],
+      reach.high[1], reach.low[2], reach.high[2], reach.low[3], reach.high[3],
       g_checksum_get_string (filters));
 }
 
@@ -99,12 +99,16 @@ nd_trial_seconds (const NdBackend * backend, gint device_id,
   gpointer in = NULL, out = NULL;
   gdouble seconds = INFINITY;
   NdJob trial = *job;
+  NdShape made = job->shape;
   NdRing *ring;
   gsize n;
 
   if (nd_cache_get (device, key, &seconds, 1))
     return seconds;
   trial.keep = FALSE;
+  if (nd_job_combines (job))
+    made.components = nd_response_components (job->response,
+        job->bank->is_complex, made.components);
   if (!nd_shape_samples (&job->shape, &n))
     return seconds;
   ring = backend->ring_new (&trial, method, device_id, NULL);
@@ -116,7 +120,7 @@ nd_trial_seconds (const NdBackend * backend, gint device_id,
   }
   if (in && out) {
     const NdSamples from = nd_samples_dense (in, &job->shape, job->in_type);
-    const NdSamples to = nd_samples_dense (out, &job->shape, job->out_type);
+    const NdSamples to = nd_samples_dense (out, &made, job->out_type);
 
     seconds = measure (backend, ring, &trial, &from, &to);
     if (isfinite (seconds))

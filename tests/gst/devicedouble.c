@@ -8,6 +8,7 @@
 #include <gmodule.h>
 #include <string.h>
 
+#include "cpu/ndcombine.h"
 #include "cpu/ndcpu.h"
 #include "engine/ndpicture.h"
 
@@ -335,10 +336,31 @@ canvas_write (NdCanvas * canvas, gdouble low, gdouble window, guint8 * pixels,
 }
 
 static const NdBackend backend = {
-  "cuda", available, cost, ring_new, ring_free, ring_bytes, push, kept, respond,
-  mark, reach, after, mark_free, memory_new, memory_free, memory_copy, pin,
-  unpin, canvas_new, canvas_free, canvas_take, canvas_sample, canvas_extremes,
-  canvas_write
+  .name = "cuda",
+  .available = available,
+  .cost = cost,
+  .ring_new = ring_new,
+  .ring_free = ring_free,
+  .ring_bytes = ring_bytes,
+  .push = push,
+  .kept = kept,
+  .respond = respond,
+  .combine = nd_cpu_combine,
+  .mark = mark,
+  .reach = reach,
+  .after = after,
+  .mark_free = mark_free,
+  .memory_new = memory_new,
+  .memory_free = memory_free,
+  .memory_copy = memory_copy,
+  .pin = pin,
+  .unpin = unpin,
+  .canvas_new = canvas_new,
+  .canvas_free = canvas_free,
+  .canvas_take = canvas_take,
+  .canvas_sample = canvas_sample,
+  .canvas_extremes = canvas_extremes,
+  .canvas_write = canvas_write,
 };
 
 G_MODULE_EXPORT const NdBackend *nd_backend_module (void);
