@@ -116,10 +116,12 @@ wgmma_wait ()
       : "memory");
 }
 
-/* Wgmma<T, N>::add: 64 rows of 32 bytes by 32 bytes of N columns, both in shared
- * memory, added to the sums, or where not @keep put in their place. Warp w of
- * four has rows 16 w and following; of 8 columns a thread holds four sums: two
- * side by side in row lane / 4, and 8 rows further. */
+/* Wgmma<T, N>::add: 64 rows of 32 bytes by 32 bytes of N columns, added to the
+ * sums, or where not @keep put in their place. Columns are in shared memory, and
+ * rows: of fp16 in shared memory too, of bytes in registers, as
+ * load_matrices() gives them. Warp w of four has rows 16 w and following; of 8
+ * columns a thread holds four sums: two side by side in row lane / 4, and 8 rows
+ * further. */
 template <typename T, int N> struct Wgmma;
 
 #define ND_FOUR(C, i) C (d[i]), C (d[i + 1]), C (d[i + 2]), C (d[i + 3])
@@ -140,27 +142,38 @@ template <typename T, int N> struct Wgmma;
 #define ND_SUMS_28(C) ND_SUMS_24 (C), ND_FOUR (C, 24)
 #define ND_SUMS_32(C) ND_SUMS_28 (C), ND_FOUR (C, 28)
 
-#define ND_WGMMA(N, SUMS, A, B, K, TYPE, C, SHAPE, SCALES) \
-  template <> struct Wgmma<TYPE, N> \
+#define ND_WGMMA_INT(N, SUMS, A0, A1, A2, A3, B, K) \
+  template <> struct Wgmma<int, N> \
   { \
     static __device__ __forceinline__ void \
-    add (TYPE (&d)[SUMS], uint64_t a, uint64_t b, int keep) \
+    add (int (&d)[SUMS], const uint32_t (&a)[4], uint64_t b, int keep) \
     { \
       asm volatile ("{\n.reg .pred p;\nsetp.ne.b32 p, %" #K ", 0;\n" \
-          "wgmma.mma_async.sync.aligned.m64n" #N SHAPE " {" \
-          ND_LIST_##SUMS "}, %" #A ", %" #B ", p" SCALES ";\n}" \
-          : ND_SUMS_##SUMS (C) : "l" (a), "l" (b), "r" (keep)); \
+          "wgmma.mma_async.sync.aligned.m64n" #N "k32.s32.u8.s8 {" \
+          ND_LIST_##SUMS "}, {%" #A0 ",%" #A1 ",%" #A2 ",%" #A3 "}, %" #B \
+          ", p;\n}" \
+          : ND_SUMS_##SUMS ("+r") \
+          : "r" (a[0]), "r" (a[1]), "r" (a[2]), "r" (a[3]), "l" (b), \
+            "r" (keep)); \
     } \
   };
-#define ND_WGMMA_INT(N, SUMS, A, B, K) \
-  ND_WGMMA (N, SUMS, A, B, K, int, "+r", "k32.s32.u8.s8", "")
 #define ND_WGMMA_FLOAT(N, SUMS, A, B, K) \
-  ND_WGMMA (N, SUMS, A, B, K, float, "+f", "k16.f32.f16.f16", ", 1, 1, 0, 0")
+  template <> struct Wgmma<float, N> \
+  { \
+    static __device__ __forceinline__ void \
+    add (float (&d)[SUMS], uint64_t a, uint64_t b, int keep) \
+    { \
+      asm volatile ("{\n.reg .pred p;\nsetp.ne.b32 p, %" #K ", 0;\n" \
+          "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.f16.f16 {" \
+          ND_LIST_##SUMS "}, %" #A ", %" #B ", p, 1, 1, 0, 0;\n}" \
+          : ND_SUMS_##SUMS ("+f") : "l" (a), "l" (b), "r" (keep)); \
+    } \
+  };
 
-ND_WGMMA_INT (16, 8, 8, 9, 10)
-ND_WGMMA_INT (32, 16, 16, 17, 18)
-ND_WGMMA_INT (48, 24, 24, 25, 26)
-ND_WGMMA_INT (64, 32, 32, 33, 34)
+ND_WGMMA_INT (16, 8, 8, 9, 10, 11, 12, 13)
+ND_WGMMA_INT (32, 16, 16, 17, 18, 19, 20, 21)
+ND_WGMMA_INT (48, 24, 24, 25, 26, 27, 28, 29)
+ND_WGMMA_INT (64, 32, 32, 33, 34, 35, 36, 37)
 ND_WGMMA_FLOAT (32, 16, 16, 17, 18)
 ND_WGMMA_FLOAT (64, 32, 32, 33, 34)
 

@@ -99,13 +99,25 @@ struct TensorShape
   }
 };
 
+/* Where in a tile a thread's address for load_matrices() is, for a product of
+ * the first row: its warp's two groups. */
+template <typename S> __device__ __forceinline__ uint32_t
+tensor_lane ()
+{
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+
+  return TENSOR_ROWS * (2 * warp + (lane / 8 & 1)) * S::PITCH
+      + lane / 16 * S::LEADING + lane % 8 * 16;
+}
+
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 /* Product K of row J, by all parts that take it. The first one of all puts its
- * sums in the place of others unless @keep. N: of columns that begin with every
- * 16 N / TOGETHER. */
-template <typename S, int J, int K, int SIZE> __device__ __forceinline__ void
-wgmma_row (typename S::Sum (&sum)[S::PARTS][SIZE], uint64_t tile,
+ * sums in the place of others unless @keep. @samples: the descriptor or the
+ * registers of the product. */
+template <typename S, int J, int K, int SIZE, typename A>
+__device__ __forceinline__ void
+wgmma_row (typename S::Sum (&sum)[S::PARTS][SIZE], const A &samples,
     uint64_t weights, bool keep)
 {
 #pragma unroll
@@ -114,8 +126,8 @@ wgmma_row (typename S::Sum (&sum)[S::PARTS][SIZE], uint64_t tile,
         || !S::takes (i, J - S::STEP, S::KY));
 
     if (S::takes (i, J, S::KY))
-      Wgmma<typename S::Sum, 2 * SIZE>::add (sum[i], tile + (J * S::PITCH
-              + K * 32) / 16, weights + (K * 2 * S::matrix_bytes (S::KY)
+      Wgmma<typename S::Sum, 2 * SIZE>::add (sum[i], samples, weights
+          + (K * 2 * S::matrix_bytes (S::KY)
               + S::row_bytes (S::first_row (i, J))) / 16, keep || !first);
   }
 }
@@ -124,28 +136,109 @@ template <typename S, int SIZE, int... I> __device__ __forceinline__ void
 wgmma_rows (typename S::Sum (&sum)[S::PARTS][SIZE], uint64_t tile,
     uint64_t weights, bool keep, std::integer_sequence<int, I...>)
 {
-  (wgmma_row<S, I / S::PRODUCTS * S::STEP, I % S::PRODUCTS> (sum, tile,
+  (wgmma_row<S, I / S::PRODUCTS * S::STEP, I % S::PRODUCTS> (sum, tile
+          + (I / S::PRODUCTS * S::STEP * S::PITCH + I % S::PRODUCTS * 32) / 16,
           weights, keep), ...);
 }
 
-/* All products of a plane are begun. */
+/* All products of a plane of fp16. */
 template <typename S> __device__ __forceinline__ void
-wgmma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, bool keep)
+wgmma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights)
 {
   constexpr auto ROWS = std::make_integer_sequence<int, S::PRODUCTS
       * ((TENSOR_ROWS + S::KY - 1) / S::STEP)> ();
   const uint64_t a = matrix_descriptor (tile + threadIdx.x / 128
       * (TENSOR_HEIGHT / 2 * S::PITCH), S::LEADING, TENSOR_ROWS * S::PITCH);
 
-#pragma unroll
-  for (int set = 0; set < S::SETS; set++)
-    wgmma_rows<S> (sum.part, a + set * S::tile_bytes (S::KY) / 16,
-        matrix_descriptor (weights + set * S::set_bytes (S::KY),
-            S::weight_leading (S::KY), 128), keep || set > 0, ROWS);
+  wgmma_begin ();
+  wgmma_rows<S> (sum.part, a, matrix_descriptor (weights,
+          S::weight_leading (S::KY), 128), false, ROWS);
   if constexpr (S::LOW)
     wgmma_rows<S> (sum.low, a + S::tile_bytes (S::KY) / 16,
         matrix_descriptor (weights, S::weight_leading (S::KY),
-            S::COLUMNS * 128), keep, ROWS);
+            S::COLUMNS * 128), false, ROWS);
+  wgmma_commit ();
+}
+
+/* Bytes are multiplied from registers, a few rows at a time: shared memory could
+ * not keep up with reading them for every pair of output rows. While one batch
+ * is multiplied the next is loaded. */
+template <typename S> struct Batches
+{
+  static constexpr int SIZE = S::COLUMNS == 4 ? 3 : 5;  /* by registers */
+  static constexpr int STEPS = (TENSOR_ROWS + S::KY - 1) / S::STEP;
+  static constexpr int OF_PIECE = (STEPS + SIZE - 1) / SIZE;
+  static constexpr int N = S::PIECES * OF_PIECE;        /* of a plane */
+
+  /* Rows of batch @b, and how many. */
+  __host__ __device__ static constexpr int
+  first (int b)
+  {
+    return b % OF_PIECE * SIZE;
+  }
+  __host__ __device__ static constexpr int
+  count (int b)
+  {
+    return STEPS - first (b) < SIZE ? STEPS - first (b) : SIZE;
+  }
+};
+
+using Batch = uint32_t[5][4];
+
+template <typename S, int B> __device__ __forceinline__ void
+load_batch (Batch &batch, uint32_t tile)
+{
+#pragma unroll
+  for (int i = 0; i < Batches<S>::count (B); i++)
+    load_matrices (batch[i], tile + B / Batches<S>::OF_PIECE
+        * S::tile_bytes (S::KY) + (Batches<S>::first (B) + i) * S::STEP
+        * S::PITCH);
+}
+
+template <typename S, int FIRST, int... I> __device__ __forceinline__ void
+multiply_rows (typename S::Sums &sum, const Batch &batch, uint64_t weights,
+    bool keep, std::integer_sequence<int, I...>)
+{
+  (wgmma_row<S, (FIRST + I) * S::STEP, 0> (sum.part, batch[I], weights, keep),
+      ...);
+}
+
+template <typename S, int B> __device__ __forceinline__ void
+multiply_batch (typename S::Sums &sum, const Batch &batch, uint32_t weights,
+    bool keep)
+{
+  using All = Batches<S>;
+
+  wgmma_begin ();
+  multiply_rows<S, All::first (B)> (sum, batch, matrix_descriptor (weights
+          + B / All::OF_PIECE * S::set_bytes (S::KY),
+          S::weight_leading (S::KY), 128), keep || B >= All::OF_PIECE,
+      std::make_integer_sequence<int, All::count (B)> ());
+  wgmma_commit ();
+}
+
+/* A plane whose first batch is in @now, or on its way there. After the first
+ * @aside () is called; @next () gives the tile of the next plane, 0 where there
+ * is none, whose first batch is loaded. */
+template <typename S, int B = 0, typename F, typename G>
+__device__ __forceinline__ void
+multiply_plane (typename S::Sums &sum, Batch &now, Batch &then, uint32_t tile,
+    uint32_t weights, bool keep, F aside, G next)
+{
+  multiply_batch<S, B> (sum, now, weights, keep);
+  if (B == 0)
+    aside ();
+  wgmma_wait<1> ();
+  if constexpr (B + 1 < Batches<S>::N) {
+    load_batch<S, B + 1> (then, tile);
+    multiply_plane<S, B + 1> (sum, then, now, tile, weights, keep, aside,
+        next);
+  } else {
+    const uint32_t other = next ();
+
+    if (other)
+      load_batch<S, 0> (then, other);
+  }
 }
 
 #endif
@@ -158,10 +251,9 @@ template <typename S, int SIZE> __device__ __forceinline__ void
 mma_piece (typename S::Sum (&sum)[S::PARTS][SIZE], uint32_t tile,
     uint32_t weights, int stride, int ky, bool keep)
 {
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int lane = threadIdx.x % 32;
   const int rows = TENSOR_ROWS + ky - 1;
-  const uint32_t a = tile + TENSOR_ROWS * (2 * warp + (lane / 8 & 1))
-      * S::PITCH + lane / 16 * S::LEADING + lane % 8 * 16;
+  const uint32_t a = tile + tensor_lane<S> ();
   const uint32_t b = weights + lane / 16 * stride
       + (lane / 8 & 1) * S::weight_leading (ky) + lane % 8 * 16;
 
@@ -562,25 +654,161 @@ float_responses (const TensorArguments &a, const TensorPlace &at,
   }
 }
 
-template <typename S, bool WGMMA> __global__ void
-__launch_bounds__ (TENSOR_THREADS, 2)
-tensor_kernel (const __grid_constant__ TensorArguments a)
-{
 #if __CUDA_ARCH__ >= 800
-  extern __shared__ __align__ (128) unsigned char shared[];
-  const int ky = WGMMA ? S::KY : a.ky;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int kept = a.keep_weights ? a.n_planes * a.weight_bytes : 0;
-  const uint32_t kept_weights = shared_address (shared);
-  TensorRing<S> ring (a, kept_weights + kept, ky);
+
+/* What a block does with the matrix units. */
+template <typename S, bool WGMMA> class TensorBlock
+{
+public:
+  __device__
+  TensorBlock (const TensorArguments &a, uint32_t shared)
+    : a (a), ky (WGMMA ? S::KY : a.ky), kept_weights (shared),
+      ring (a, shared + kept_bytes (), ky)
+  {
+    for (int i = threadIdx.x * 16; i < kept_bytes (); i += TENSOR_THREADS * 16)
+      copy_async<16> (kept_weights + i, a.weights + i);
+  }
+  __device__ __forceinline__ void run ();
+
+private:
+  __device__ int
+  kept_bytes () const
+  {
+    return a.keep_weights ? a.n_planes * a.weight_bytes : 0;
+  }
+  /* While a block marches one plane is new, the last one. */
+  __device__ bool
+  is_new (int p) const
+  {
+    return !a.march || p == a.n_planes - 1;
+  }
+  __device__ uint32_t
+  tile (int p) const
+  {
+    return ring.address (slot + (a.march ? p : 0));
+  }
+  __device__ uint32_t
+  weights (int p) const
+  {
+    return a.keep_weights ? kept_weights + p * a.weight_bytes
+        : ring.address (slot) + S::PIECES * S::tile_bytes (ky);
+  }
+  /* A plane that was copied is there, and those before are not needed. */
+  __device__ __forceinline__ void
+  acquire ()
+  {
+    copies_wait<1> ();
+    /* wgmma itself reads coefficients, and fp16 samples. */
+    if (WGMMA && (S::FLOAT || base == 0 || !a.keep_weights))
+      show_to_wgmma ();
+    __syncthreads ();
+  }
+  __device__ __forceinline__ void
+  advance (int n)
+  {
+    base += n;
+    slot += n;
+    if (slot >= ring.n)
+      slot -= ring.n;
+  }
+  __device__ __forceinline__ void sum_integers (bool first_of_item);
+  __device__ __forceinline__ void sum_floats (bool first_of_item);
+
+  const TensorArguments &a;
+  const int ky;
+  const uint32_t kept_weights;
+  TensorRing<S> ring;
   int base = 0, slot = 0;       /* of the first plane that is read next */
-  TensorItem item;
   typename S::Sums sum = {};
   float response[2][TENSOR_ROWS][2];
-  TensorPlace at = { -1, 0, 0 };        /* of what is not stored yet */
+};
 
-  for (int i = threadIdx.x * 16; i < kept; i += TENSOR_THREADS * 16)
-    copy_async<16> (kept_weights + i, a.weights + i);
+/* Sums of one output plane. */
+template <typename S, bool WGMMA> __device__ __forceinline__ void
+TensorBlock<S, WGMMA>::sum_integers (bool first)
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  if constexpr (WGMMA && !S::FLOAT) {
+    const uint32_t lane = tensor_lane<S> ();
+    Batch now, then;
+    const auto plane = [&] (int p, Batch &mine, Batch &other) {
+      multiply_plane<S> (sum, mine, other, tile (p) + lane, weights (p), p > 0,
+          [&] {
+            if (is_new (p))
+              ring.copy_until (base + ring.window + 2);
+          }, [&] () -> uint32_t {
+            if (!a.march)
+              advance (1);
+            if (p + 1 == a.n_planes)
+              return 0;
+            if (is_new (p + 1))
+              acquire ();
+            return tile (p + 1) + lane;
+          });
+    };
+
+    /* Batches take turns; of an odd number, planes as well. */
+    constexpr bool TURNS = Batches<S>::N % 2 == 1;
+
+    if (first || is_new (0))
+      acquire ();
+    load_batch<S, 0> (now, tile (0) + lane);
+#pragma unroll 1
+    for (int p = 0; p < a.n_planes; p += TURNS ? 2 : 1) {
+      plane (p, now, then);
+      if (TURNS && p + 1 < a.n_planes)
+        plane (p + 1, then, now);
+    }
+    wgmma_wait<0> ();
+  }
+#endif
+  if constexpr (!WGMMA) {
+#pragma unroll 1
+    for (int p = 0; p < a.n_planes; p++) {
+      if (is_new (p) || (first && p == 0))
+        acquire ();
+      if (is_new (p))
+        ring.copy_until (base + ring.window + 2);
+      mma_plane<S> (sum, tile (p), weights (p), ky, p > 0);
+      if (!a.march)
+        advance (1);
+    }
+  }
+}
+
+template <typename S, bool WGMMA> __device__ __forceinline__ void
+TensorBlock<S, WGMMA>::sum_floats (bool first)
+{
+  clear (response);
+#pragma unroll 1
+  for (int p = 0; p < a.n_planes; p++) {
+    if (is_new (p) || (first && p == 0))
+      acquire ();
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    if constexpr (WGMMA)
+      wgmma_plane<S> (sum, tile (p), weights (p));
+#endif
+    if (is_new (p))
+      ring.copy_until (base + ring.window + 2);
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    if (WGMMA)
+      wgmma_wait<0> ();
+#endif
+    if (!WGMMA)
+      mma_plane<S> (sum, tile (p), weights (p), ky, false);
+    add_plane<S> (sum, a.slot_scales[a.slots[a.planes[p].slot] * a.scale_step],
+        response);
+    if (!a.march)
+      advance (1);
+  }
+}
+
+template <typename S, bool WGMMA> __device__ __forceinline__ void
+TensorBlock<S, WGMMA>::run ()
+{
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  TensorItem item;
+
   for (item.number = blockIdx.x; item.decode (a); item.number += gridDim.x) {
     if (ring.made < base + ring.window + 1) {
       __syncthreads ();
@@ -588,77 +816,35 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
     }
 #pragma unroll 1
     for (int o = 0; o < item.length; o++) {
-#pragma unroll 1
-      for (int p = 0; p < a.n_planes; p++) {
-        /* While a block marches one plane is new, the last one. */
-        const bool last = !a.march || p == a.n_planes - 1;
-
-        if (last || (o == 0 && p == 0)) {
-          copies_wait<1> ();
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-          if (WGMMA) {
-            wgmma_wait<1> ();
-            show_to_wgmma ();
-          }
-#endif
-          __syncthreads ();
-        }
-        const uint32_t tile = ring.address (slot + (a.march ? p : 0));
-        const uint32_t weights = a.keep_weights ? kept_weights
-            + p * a.weight_bytes : tile + S::PIECES * S::tile_bytes (ky);
-        const bool keep = p > 0 && !S::FLOAT;
-
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-        if constexpr (WGMMA) {
-          wgmma_begin ();
-          wgmma_plane<S> (sum, tile, weights, keep);
-          wgmma_commit ();
-        }
-#endif
-        /* Beside the products. */
-        if (last)
-          ring.copy_until (base + ring.window + 2);
-        if (p == 0 && at.x >= 0)
-          store_responses (a, response, at);
-        if (!WGMMA)
-          mma_plane<S> (sum, tile, weights, ky, keep);
-        if (S::FLOAT) {
-          if (p == 0)
-            clear (response);
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-          if (WGMMA)
-            wgmma_wait<0> ();
-#endif
-          add_plane<S> (sum, a.slot_scales[a.slots[a.planes[p].slot]
-                  * a.scale_step], response);
-        }
-        if (!a.march) {
-          base++;
-          slot = slot + 1 == ring.n ? 0 : slot + 1;
-        }
-      }
-      at = TensorPlace { item.x0 + lane / 4 * 8 + lane % 4 * 2,
+      const TensorPlace at = { item.x0 + lane / 4 * 8 + lane % 4 * 2,
         item.y0 + TENSOR_ROWS * 2 * warp, item.z0 + o };
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-      if (WGMMA)
-        wgmma_wait<0> ();
-#endif
-      if constexpr (S::FLOAT)
+
+      if constexpr (S::FLOAT) {
+        sum_floats (o == 0);
         float_responses<S> (a, at, response);
-      else
+      } else {
+        sum_integers (o == 0);
         integer_responses<S> (a, sum, response);
-      if (a.march) {
-        base++;
-        slot = slot + 1 == ring.n ? 0 : slot + 1;
       }
+      store_responses (a, response, at);
+      if (a.march)
+        advance (1);
     }
-    if (a.march) {
-      base += ring.window - 1;
-      slot = (slot + ring.window - 1) % ring.n;
-    }
+    if (a.march)
+      advance (ring.window - 1);
   }
-  if (at.x >= 0)
-    store_responses (a, response, at);
+}
+
+#endif
+
+template <typename S, bool WGMMA> __global__ void
+__launch_bounds__ (TENSOR_THREADS, 2)
+tensor_kernel (const __grid_constant__ TensorArguments a)
+{
+#if __CUDA_ARCH__ >= 800
+  extern __shared__ __align__ (128) unsigned char shared[];
+
+  TensorBlock<S, WGMMA> (a, shared_address (shared)).run ();
 #endif
 }
 

@@ -107,30 +107,21 @@ scale_exponent (unsigned range)
   return min (HALF_RANGE - exponent, 126);
 }
 
-/* N samples side by side. */
-template <typename T, int N> __device__ static void
-load_inner (const unsigned char *p, size_t sample, T (&v)[N])
+/* N bytes side by side, from any address. */
+template <int N> __device__ static void
+load_bytes (const unsigned char *p, unsigned (&four)[N / 4])
 {
-  if (sizeof (T) == 1 && sample == 1) {
-    const unsigned *words = (const unsigned *) ((size_t) p & ~(size_t) 3);
-    const unsigned shift = 8 * ((size_t) p & 3);
-    unsigned low = words[0];
+  const unsigned *words = (const unsigned *) ((size_t) p & ~(size_t) 3);
+  const unsigned shift = 8 * ((size_t) p & 3);
+  unsigned low = words[0];
 
 #pragma unroll
-    for (int i = 0; i < N; i += 4) {
-      const unsigned high = words[i / 4 + 1];
-      const unsigned four = __funnelshift_r (low, high, shift);
+  for (int i = 0; i < N / 4; i++) {
+    const unsigned high = words[i + 1];
 
-#pragma unroll
-      for (int j = 0; j < 4; j++)
-        v[i + j] = four >> 8 * j;
-      low = high;
-    }
-    return;
+    four[i] = __funnelshift_r (low, high, shift);
+    low = high;
   }
-#pragma unroll
-  for (int i = 0; i < N; i++)
-    v[i] = *(const T *) (p + i * sample);
 }
 
 template <typename T, TensorForm FORM, int N> __device__ static void
@@ -145,10 +136,22 @@ pad_samples (const TensorPadArguments &a, bool inner, int x, int line)
   bool border[N];
 
   if (there && inner) {
-    load_inner<T, N> (row + (x - a.before) * a.sample, a.sample, v);
+    const unsigned char *const p = row + (x - a.before) * a.sample;
+
+    if constexpr (FORM == TENSOR_BYTES) {
+      if (a.sample == 1) {
+        unsigned four[N / 4];
+
+        load_bytes<N> (p, four);
+        *(uint4 *) (out + x) = make_uint4 (four[0], four[1], four[2], four[3]);
+        return;
+      }
+    }
 #pragma unroll
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
+      v[i] = *(const T *) (p + i * a.sample);
       border[i] = false;
+    }
   } else {
 #pragma unroll
     for (int i = 0; i < N; i++) {
