@@ -219,7 +219,7 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
     int offset, int first_z, int first_slot)
 {
   const int unit = kernel.unit, samples = 16 / unit;
-  const int zeros = tensor_rows_together (unit) - 1;
+  const int zeros = TENSOR_ROWS - 1;
   const int bytes = tensor_weight_bytes (kernel);
   const int nx = f->size[0], ny = f->size[1];
   const size_t plane_taps = (size_t) nx * ny;
@@ -495,7 +495,7 @@ int
 tensor_weight_bytes (const TensorKernel &k)
 {
   return tensor_sets (k) * (k.window * k.unit / 16)
-      * (k.ky + 2 * (tensor_rows_together (k.unit) - 1)) * k.columns * 128;
+      * (k.ky + 2 * (TENSOR_ROWS - 1)) * k.columns * 128;
 }
 
 void

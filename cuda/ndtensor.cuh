@@ -29,14 +29,6 @@ constexpr int TENSOR_ROWS = 4;          /* of outputs in a group */
 constexpr int TENSOR_HEIGHT = 64;
 constexpr int TENSOR_THREADS = 256;     /* for two products at once */
 
-/* Rows of outputs in the columns of one product, by the bytes of a sample: as
- * few as keep the matrix units busy. */
-__host__ __device__ constexpr int
-tensor_rows_together (int unit)
-{
-  return unit == 2 ? 4 : 2;
-}
-
 /* One plane of the filter's box: volume of the window and offset in z. */
 struct TensorPlane
 {
@@ -101,7 +93,7 @@ tensor_sets (const TensorKernel &kernel)
 }
 
 /* Bytes of the coefficients of one plane: sets, each of window * unit / 16
- * matrices, of rows (zeros before and behind, one less than go together), of
+ * matrices, of rows (and TENSOR_ROWS - 1 of zeros before and behind), of
  * columns, of 8 outputs, of 16 bytes along the window. */
 int tensor_weight_bytes (const TensorKernel &kernel);
 
