@@ -147,7 +147,8 @@ private:
   TensorKernel kernel;
   int x, y, shift;              /* of its box in the padded volume; of its
                                  * first column behind x */
-  bool march, keep_weights;
+  bool march;
+  int copied, ring_planes;
   size_t shared_bytes;
   int blocks, length;
   int coefficient_row;
@@ -270,16 +271,19 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
   coefficients.upload (values.data (), values.size ());
 }
 
-/* Planes, or at least coefficients, stay in shared memory where two blocks find
- * room on a multiprocessor, so that one computes while another waits. Volumes
- * are cut along z such that all multiprocessors have as much to do. */
+/* Planes and coefficients stay in shared memory for the next output plane where
+ * two blocks find room on a multiprocessor, so that one computes while another
+ * waits (of float32, one). Otherwise they are copied for each output, several at
+ * once, as a copy waits long. Volumes are cut along z such that all
+ * multiprocessors have as much to do. */
 void
 TensorFilter::choose_launch (const NdJob &job)
 {
   const size_t weight_bytes = tensor_weight_bytes (kernel);
   const size_t plane_count = planes.count ();
-  const size_t kept = plane_count * weight_bytes;
-  const size_t marching = kept + (plane_count + 2) * kernel.load_bytes;
+  const size_t marching = plane_count * weight_bytes
+      + (plane_count + 2) * kernel.load_bytes;
+  const size_t streaming = 2 * (kernel.load_bytes + weight_bytes);
   int device, processors, room, most, resident;
   size_t best = SIZE_MAX;
 
@@ -290,12 +294,19 @@ TensorFilter::choose_launch (const NdJob &job)
           cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
   ND_CUDA (cudaDeviceGetAttribute (&most,
           cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  const size_t half = getenv ("NDT_FULL") ? (size_t) most : room / 2 - 1024;
+  const size_t half = room / 2 - 1024;
 
-  march = march && marching <= half;
-  keep_weights = march || kept + 4 * kernel.load_bytes <= half;
-  shared_bytes = march ? marching : 4 * kernel.load_bytes
-      + (keep_weights ? kept : 4 * weight_bytes);
+  march = march && marching <= (kernel.unit == 2 ? (size_t) most : half);
+  if (march) {
+    copied = 1;
+    ring_planes = plane_count + 2;
+    shared_bytes = marching;
+  } else {
+    copied = streaming > half ? 1 : half / streaming > 4 ? 4
+        : half / streaming;
+    ring_planes = 2 * copied;
+    shared_bytes = copied * streaming;
+  }
   if (shared_bytes > (size_t) most)
     throw Error (ND_ERROR_SETTINGS, "The GPU has too little shared memory for "
         "method=tensor with that filter: use method=auto, direct or fft");
@@ -330,7 +341,8 @@ TensorFilter::run (TensorArguments a, cudaStream_t stream) const
   a.planes = planes.get ();
   a.n_planes = planes.count ();
   a.march = march;
-  a.keep_weights = keep_weights;
+  a.copied = copied;
+  a.ring_planes = ring_planes;
   a.weights = weights.get ();
   a.weight_bytes = tensor_weight_bytes (kernel);
   a.ky = kernel.ky;
@@ -347,6 +359,29 @@ TensorFilter::run (TensorArguments a, cudaStream_t stream) const
 
 namespace
 {
+
+/* What padded volumes hold before the first sample in x: as much as the filters
+ * read, and up to three samples more, so that four samples lie side by side in
+ * both volumes; not where that would make a window wider. */
+NdReach
+padded_reach (const NdJob &job)
+{
+  const NdReach reach = nd_job_reach (&job);
+  NdReach padded = reach;
+
+  padded.low[0] -= (4 + reach.low[0] % 4) % 4;
+  for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    int low[ND_AXES], high[ND_AXES];
+
+    nd_filter_reach (job.bank->filters[k], low, high);
+    const int columns = job.bank->filters[k]->size[0] + 7;
+
+    if (((low[0] - reach.low[0]) & 7) + columns <= 16
+        && ((low[0] - padded.low[0]) & 7) + columns > 16)
+      return reach;
+  }
+  return padded;
+}
 
 class Tensor : public Method
 {
@@ -397,7 +432,7 @@ use_wgmma ()
 }
 
 Tensor::Tensor (const NdJob &job, cudaStream_t stream)
-  : job (job), reach (nd_job_reach (&job)), stream (stream)
+  : job (job), reach (padded_reach (job)), stream (stream)
 {
   int offset;
   const TensorForm form = job_form (job, &offset);

@@ -46,7 +46,9 @@ struct TensorArguments
   int n_planes;
   bool march;                   /* planes are neighbours in z, kept for the
                                  * next output plane */
-  bool keep_weights;            /* of all planes in shared memory */
+  int copied;                   /* planes at once: while a block marches 1 */
+  int ring_planes;              /* in shared memory: those that an output reads
+                                 * and 2, or twice what is copied at once */
   const unsigned char *weights; /* for each plane, as the kernel reads them */
   int weight_bytes;             /* of a plane */
   int ky;                       /* rows of a plane, odd */

@@ -400,8 +400,8 @@ public:
   __device__
   TensorRing (const TensorArguments &a, uint32_t begin, int ky)
     : a (a), bytes (S::PIECES * S::tile_bytes (ky)
-          + (a.keep_weights ? 0 : a.weight_bytes)), begin (begin),
-      end (begin + (a.march ? a.n_planes + 2 : 4) * bytes), ky (ky), to (begin)
+          + (a.march ? 0 : a.weight_bytes)), begin (begin),
+      end (begin + a.ring_planes * bytes), ky (ky), to (begin)
   {
     const int y = threadIdx.x / PER_ROW, at = threadIdx.x % PER_ROW;
 
@@ -474,7 +474,7 @@ private:
     }
     if (a.march)
       return;
-    if (!a.keep_weights) {
+    if (!a.march) {
 #pragma unroll 1
       for (int i = threadIdx.x * 16; i < a.weight_bytes;
           i += TENSOR_THREADS * 16)
@@ -543,12 +543,13 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
   extern __shared__ __align__ (128) unsigned char shared[];
   const int ky = WGMMA ? S::KY : a.ky;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int kept = a.keep_weights ? a.n_planes * a.weight_bytes : 0;
+  const int kept = a.march ? a.n_planes * a.weight_bytes : 0;
   const uint32_t kept_weights = shared_address (shared);
   const uint32_t group = warp / 4 * (TENSOR_HEIGHT / 2 * S::PITCH);
   TensorRing<S> ring (a, kept_weights + kept, ky);
   uint32_t first = kept_weights + kept; /* plane of the next output */
-  int ahead = a.march ? a.n_planes + 1 : 2;
+  int ahead = a.march ? a.n_planes + 1 : a.copied;      /* planes to copy */
+  int since = 0;                /* planes used since some were copied */
   TensorItem item;
   typename S::Sums sum = {};
   float response[2][TENSOR_ROWS][2] = {};
@@ -570,20 +571,24 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
 #pragma unroll 1
       for (int left = a.n_planes; left > 0; left--) {
         /* While a block marches one plane is new, the last one. */
-        const bool is_new = !a.march || left == 1;
+        const bool is_new = a.march ? left == 1 : since == 0;
 
-        if (is_new || begins) {
-          copies_wait<1> ();
+        if (is_new || (begins && a.march)) {
+          if (a.march)
+            copies_wait<1> ();
+          else
+            copies_wait<0> ();
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
           if (WGMMA) {
-            wgmma_wait<1> ();
+            if (!a.march)
+              wgmma_wait<0> ();
             show_to_wgmma ();
           }
 #endif
           __syncthreads ();
           begins = false;
         }
-        const uint32_t used = a.keep_weights ? weights
+        const uint32_t used = a.march ? weights
             : tile + S::PIECES * S::tile_bytes (ky);
         const bool keep = left < a.n_planes && !S::FLOAT;
 
@@ -592,8 +597,12 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
           wgmma_plane<S> (sum, tile + group, used, keep);
 #endif
         /* Beside the products. */
-        if (is_new)
-          ring.copy_next ();
+        if (is_new) {
+#pragma unroll 1
+          for (int i = 0; i < a.copied; i++)
+            ring.copy_next ();
+        }
+        since = since + 1 == a.copied ? 0 : since + 1;
         if (!S::FLOAT && left == a.n_planes && at.x >= 0)
           store_responses (a, response, at);
         if (!WGMMA)

@@ -124,10 +124,26 @@ pad_run (const TensorPadArguments &a, bool inner, int x, unsigned line,
   T v[N];
   bool border[N];
 
-  if (row && inner) {
+  const unsigned char *const p = row + (x - a.before) * a.sample;
+
+  if (row && inner && sizeof (T) == 4 && a.sample == 4
+      && ((size_t) p & 15) == 0) {
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      border[i] = false;
+#pragma unroll
+    for (int i = 0; i < N; i += 4) {
+      const float4 four = *(const float4 *) (p + 4 * i);
+
+      v[i] = (T) four.x;
+      v[i + 1] = (T) four.y;
+      v[i + 2] = (T) four.z;
+      v[i + 3] = (T) four.w;
+    }
+  } else if (row && inner) {
 #pragma unroll
     for (int i = 0; i < N; i++) {
-      v[i] = *(const T *) (row + (x - a.before + i) * a.sample);
+      v[i] = *(const T *) (p + i * a.sample);
       border[i] = false;
     }
   } else {
@@ -260,6 +276,7 @@ pad_all (const TensorPadArguments &a, float scale)
 }
 
 template <typename T, TensorForm FORM> __global__ void
+__launch_bounds__ (256, 4)
 tensor_pad_kernel (const __grid_constant__ TensorPadArguments a)
 {
   if constexpr (FORM != TENSOR_HALVES) {
@@ -288,6 +305,7 @@ tensor_pad_kernel (const __grid_constant__ TensorPadArguments a)
 
 /* After that, where the scale did not suit: again. */
 __global__ void
+__launch_bounds__ (256, 4)
 tensor_settle_kernel (const __grid_constant__ TensorPadArguments a)
 {
   const unsigned used = a.ranges->used[a.turn];
@@ -324,15 +342,14 @@ TensorPad::TensorPad (const NdJob &job, const NdReach &reach, TensorForm form,
   }
   maps = Memory<int> (made.size ());
   maps.upload (made.data (), made.size ());
+  int device, processors;
+
+  ND_CUDA (cudaGetDevice (&device));
+  ND_CUDA (cudaDeviceGetAttribute (&processors,
+          cudaDevAttrMultiProcessorCount, device));
+  most_blocks = 4 * processors;
   if (form == TENSOR_HALVES && job.in_type == ND_FLOAT32)
     ranges = Memory<Ranges> (1);
-}
-
-/* Enough for any device, few enough that each has some runs to do. */
-static unsigned
-grid_for (size_t runs)
-{
-  return runs / 1024 < 2048 ? runs / 1024 + 1 : 2048;
 }
 
 template <typename T> void
@@ -341,7 +358,8 @@ TensorPad::fill_from (const NdSamples *volume, size_t component,
 {
   const int n = run_samples (form), runs = size[0] / n;
   const unsigned rows = (unsigned) size[1] * size[2];
-  const unsigned blocks = grid_for ((size_t) rows * runs);
+  const size_t all = (size_t) rows * runs / 256 + 1;
+  const unsigned blocks = all < most_blocks ? all : most_blocks;
   /* Words are read whole, up to three samples behind a run. */
   const int first = (before + n - 1) / n;
   const int end = (before + (int) job.shape.size[0] - 3) / n;

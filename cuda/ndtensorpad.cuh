@@ -48,6 +48,7 @@ private:
   const size_t row, piece;
   int size[3];                  /* padded; in x whole rows */
   int before;
+  unsigned most_blocks;         /* that the device has room for at once */
   Memory<int> maps;             /* for each axis, the sample found there */
   Memory<Ranges> ranges;        /* of float32 */
   int turn = 0;
