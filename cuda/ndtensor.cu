@@ -27,6 +27,9 @@ namespace
 
 constexpr int MAX_SIZE = 17;            /* of a filter in x and y */
 constexpr size_t MAX_TAPS = 30000;      /* for sums in int32 */
+/* Behind the last coefficients: compute-sanitizer knows of the columns that wgmma
+ * reads how many there are, not that they overlap. */
+constexpr size_t SLACK = 4096;
 constexpr int HALF_BITS = 13;           /* coefficients in fp16 are below */
 
 /* A filter's coefficients as the products take them. */
@@ -302,10 +305,11 @@ TensorFilter::choose_launch (const NdJob &job)
     ring_planes = plane_count + 2;
     shared_bytes = marching;
   } else {
-    copied = streaming > half ? 1 : half / streaming > 4 ? 4
-        : half / streaming;
+    const size_t fit = (half - SLACK) / streaming;
+
+    copied = fit > 4 ? 4 : fit > 1 ? fit : 1;
     ring_planes = 2 * copied;
-    shared_bytes = copied * streaming;
+    shared_bytes = copied * streaming + SLACK;
   }
   if (shared_bytes > (size_t) most)
     throw Error (ND_ERROR_SETTINGS, "The GPU has too little shared memory for "
@@ -554,13 +558,30 @@ check_tensor (const NdJob &job)
   }
 }
 
-/* Seconds: products of the tiles at what wgmma was measured to do, the padded
- * copy, and launches (docs/performance.md). */
+/* Clocks of a multiprocessor for the products of one plane of a filter, for a
+ * tile: what the matrix units take, or shared memory to feed them. */
+static double
+plane_clocks (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
+{
+  const bool wide = f->size[0] > 9;
+  const double rows = TENSOR_ROWS + f->size[1];
+
+  if (form == TENSOR_HALVES)
+    return 2 * rows * (wide ? 2 : 1) * (accuracy == ND_ACCURACY_FAST ? 24 : 56);
+  const int bytes = make_pieces (f, form, accuracy).bytes;
+  const int columns = form == TENSOR_WORDS ? bytes + 1 : bytes;
+
+  return 2 * (wide ? rows : rows / 2) * fmax (16 * columns, 16 + 8 * columns)
+      * (form == TENSOR_WORDS ? 2 : 1);
+}
+
+/* Seconds: the products, what lies between those of two tiles, the padded copy,
+ * and launches, at the rates of an H100 (docs/performance.md). */
 double
 tensor_cost (const NdJob &job)
 {
-  constexpr double PRODUCT_RATE = 132 * 1.7e9 / 8 * 0.75;    /* of 16 columns */
-  constexpr double BYTE_RATE = 2.1e12, LAUNCH = 3e-6;
+  constexpr double CLOCKS = 132 * 1.75e9, TILE = 1600, STREAMED = 1.6;
+  constexpr double BYTE_RATE = 1.7e12, LAUNCH = 3e-6;
   int offset;
   const TensorForm form = job_form (job, &offset);
   const double tiles = ceil (job.shape.size[0] / (double) TENSOR_WIDTH)
@@ -568,25 +589,19 @@ tensor_cost (const NdJob &job)
       * job.shape.components;
   const double samples = (double) job.shape.size[0] * job.shape.size[1]
       * job.shape.size[2] * job.shape.components;
-  const bool fast = job.accuracy == ND_ACCURACY_FAST;
-  double products = 0;
+  double clocks = 0;
 
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
     const NdFilter *f = job.bank->filters[k];
-    const double wide = f->size[0] > 9 ? 2 : 1;
-    double each;
+    const double planes = (double) f->size[2] * f->size[3];
+    const bool streamed = planes > 1 && (f->size[3] > 1 || planes > 7
+        || form != TENSOR_BYTES);
 
-    if (form == TENSOR_HALVES)
-      each = fast ? 2 * wide : 6 * wide;
-    else
-      each = make_pieces (f, form, job.accuracy).bytes * wide
-          * (form == TENSOR_WORDS ? 2 : 1);
-    products += tiles * f->size[2] * f->size[3] * TENSOR_HEIGHT / 16
-        * ((f->size[1] | 1) + 1) / 2 * each;
+    clocks += tiles * (TILE + planes * plane_clocks (f, form, job.accuracy)
+        * (streamed ? STREAMED : 1));
   }
-  return products / PRODUCT_RATE + samples * (form == TENSOR_HALVES ? 12
-      : 2.5 * nd_sample_size (job.in_type)) / BYTE_RATE
-      + (1 + job.bank->n_filters) * LAUNCH;
+  return clocks / CLOCKS + samples * 2 * nd_sample_size (job.in_type)
+      / BYTE_RATE + (1 + job.bank->n_filters) * LAUNCH;
 }
 
 std::unique_ptr<Method>
