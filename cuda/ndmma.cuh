@@ -20,15 +20,20 @@ shared_address (const void *p)
   return (uint32_t) __cvta_generic_to_shared (p);
 }
 
-/* Where an operand of wgmma lies: 8 x 16 byte matrices, rows 16 bytes apart,
- * @leading bytes from one to the next along the sum, @stride across it. All
- * are multiples of 16. */
-__device__ __forceinline__ uint64_t
-matrix_descriptor (uint32_t address, uint32_t leading, uint32_t stride)
+/* Where an operand of wgmma lies: matrices of 8 rows of 16 bytes, one behind the
+ * other, LEADING bytes from one to the next along the sum, STRIDE bytes across
+ * it; all multiples of 16. The upper half of a descriptor is constant. */
+template <int STRIDE> struct Matrices
 {
-  return (uint64_t) ((address & 0x3ffff) >> 4)
-      | (uint64_t) (leading >> 4) << 16 | (uint64_t) (stride >> 4) << 32;
-}
+  static constexpr uint32_t UPPER = STRIDE / 16;
+  uint32_t lower;
+
+  __device__ __forceinline__
+  Matrices (uint32_t address, int leading)
+    : lower ((address & 0x3ffff) >> 4 | leading / 16 << 16)
+  {
+  }
+};
 
 #if __CUDA_ARCH__ >= 800
 
@@ -116,53 +121,68 @@ wgmma_wait ()
       : "memory");
 }
 
-/* Wgmma<T, N>::add: 64 rows of 32 bytes by 32 bytes of N columns, both in shared
- * memory, added to the sums, or where not @keep put in their place. Warp w of
- * four has rows 16 w and following; of 8 columns a thread holds four sums: two
- * side by side in row lane / 4, and 8 rows further. */
+/* Wgmma<T, N>::add: 64 rows of 32 bytes by 32 bytes of N columns, added to the
+ * sums, or where not @keep put in their place. Both begin so many bytes, in 16,
+ * behind their matrices. Warp w of four has rows 16 w and following; of 8 columns
+ * a thread holds four sums: two side by side in row lane / 4, and 8 rows
+ * further. */
 template <typename T, int N> struct Wgmma;
 
 #define ND_FOUR(C, i) C (d[i]), C (d[i + 1]), C (d[i + 2]), C (d[i + 3])
-#define ND_LIST_4 "%0,%1,%2,%3"
-#define ND_LIST_8 ND_LIST_4 ",%4,%5,%6,%7"
-#define ND_LIST_12 ND_LIST_8 ",%8,%9,%10,%11"
-#define ND_LIST_16 ND_LIST_12 ",%12,%13,%14,%15"
-#define ND_LIST_20 ND_LIST_16 ",%16,%17,%18,%19"
-#define ND_LIST_24 ND_LIST_20 ",%20,%21,%22,%23"
-#define ND_LIST_28 ND_LIST_24 ",%24,%25,%26,%27"
-#define ND_LIST_32 ND_LIST_28 ",%28,%29,%30,%31"
-#define ND_SUMS_4(C) ND_FOUR (C, 0)
-#define ND_SUMS_8(C) ND_SUMS_4 (C), ND_FOUR (C, 4)
-#define ND_SUMS_12(C) ND_SUMS_8 (C), ND_FOUR (C, 8)
-#define ND_SUMS_16(C) ND_SUMS_12 (C), ND_FOUR (C, 12)
-#define ND_SUMS_20(C) ND_SUMS_16 (C), ND_FOUR (C, 16)
-#define ND_SUMS_24(C) ND_SUMS_20 (C), ND_FOUR (C, 20)
-#define ND_SUMS_28(C) ND_SUMS_24 (C), ND_FOUR (C, 24)
-#define ND_SUMS_32(C) ND_SUMS_28 (C), ND_FOUR (C, 28)
+#define ND_LIST_16 "%0,%1,%2,%3,%4,%5,%6,%7," \
+  "%8,%9,%10,%11,%12,%13,%14,%15"
+#define ND_LIST_32 ND_LIST_16 "," \
+  "%16,%17,%18,%19,%20,%21,%22,%23," \
+  "%24,%25,%26,%27,%28,%29,%30,%31"
+#define ND_LIST_48 ND_LIST_32 "," \
+  "%32,%33,%34,%35,%36,%37,%38,%39," \
+  "%40,%41,%42,%43,%44,%45,%46,%47"
+#define ND_LIST_64 ND_LIST_48 "," \
+  "%48,%49,%50,%51,%52,%53,%54,%55," \
+  "%56,%57,%58,%59,%60,%61,%62,%63"
+#define ND_SUMS_16(C) ND_FOUR (C, 0), ND_FOUR (C, 4), \
+  ND_FOUR (C, 8), ND_FOUR (C, 12)
+#define ND_SUMS_32(C) ND_SUMS_16 (C), \
+  ND_FOUR (C, 16), ND_FOUR (C, 20), \
+  ND_FOUR (C, 24), ND_FOUR (C, 28)
+#define ND_SUMS_48(C) ND_SUMS_32 (C), \
+  ND_FOUR (C, 32), ND_FOUR (C, 36), \
+  ND_FOUR (C, 40), ND_FOUR (C, 44)
+#define ND_SUMS_64(C) ND_SUMS_48 (C), \
+  ND_FOUR (C, 48), ND_FOUR (C, 52), \
+  ND_FOUR (C, 56), ND_FOUR (C, 60)
 
-#define ND_WGMMA(N, SUMS, A, B, K, TYPE, C, SHAPE, SCALES) \
+#define ND_WGMMA(N, SUMS, A, AU, B, BU, K, TYPE, C, SHAPE, SCALES) \
   template <> struct Wgmma<TYPE, N> \
   { \
+    template <int A_STRIDE, int B_STRIDE> \
     static __device__ __forceinline__ void \
-    add (TYPE (&d)[SUMS], uint64_t a, uint64_t b, int keep) \
+    add (TYPE (&d)[SUMS], Matrices<A_STRIDE> a, int a_begin, \
+        Matrices<B_STRIDE> b, int b_begin, int keep) \
     { \
-      asm volatile ("{\n.reg .pred p;\nsetp.ne.b32 p, %" #K ", 0;\n" \
+      asm volatile ("{\n.reg .pred p;\n.reg .b64 a, b;\n" \
+          "setp.ne.b32 p, %" #K ", 0;\n" \
+          "mov.b64 a, {%" #A ", %" #AU "};\n" \
+          "mov.b64 b, {%" #B ", %" #BU "};\n" \
           "wgmma.mma_async.sync.aligned.m64n" #N SHAPE " {" \
-          ND_LIST_##SUMS "}, %" #A ", %" #B ", p" SCALES ";\n}" \
-          : ND_SUMS_##SUMS (C) : "l" (a), "l" (b), "r" (keep)); \
+          ND_LIST_##SUMS "}, a, b, p" SCALES ";\n}" \
+          : ND_SUMS_##SUMS (C) : "r" (a.lower + a_begin / 16), \
+            "r" (a.UPPER), "r" (b.lower + b_begin / 16), "r" (b.UPPER), \
+            "r" (keep)); \
     } \
   };
-#define ND_WGMMA_INT(N, SUMS, A, B, K) \
-  ND_WGMMA (N, SUMS, A, B, K, int, "+r", "k32.s32.u8.s8", "")
-#define ND_WGMMA_FLOAT(N, SUMS, A, B, K) \
-  ND_WGMMA (N, SUMS, A, B, K, float, "+f", "k16.f32.f16.f16", ", 1, 1, 0, 0")
+#define ND_WGMMA_INT(N, SUMS, A, AU, B, BU, K) \
+  ND_WGMMA (N, SUMS, A, AU, B, BU, K, int, "+r", "k32.s32.u8.s8", "")
+#define ND_WGMMA_FLOAT(N, SUMS, A, AU, B, BU, K) \
+  ND_WGMMA (N, SUMS, A, AU, B, BU, K, float, "+f", "k16.f32.f16.f16", \
+      ", 1, 1, 0, 0")
 
-ND_WGMMA_INT (16, 8, 8, 9, 10)
-ND_WGMMA_INT (32, 16, 16, 17, 18)
-ND_WGMMA_INT (48, 24, 24, 25, 26)
-ND_WGMMA_INT (64, 32, 32, 33, 34)
-ND_WGMMA_FLOAT (32, 16, 16, 17, 18)
-ND_WGMMA_FLOAT (64, 32, 32, 33, 34)
+ND_WGMMA_INT (32, 16, 16, 17, 18, 19, 20)
+ND_WGMMA_INT (64, 32, 32, 33, 34, 35, 36)
+ND_WGMMA_INT (96, 48, 48, 49, 50, 51, 52)
+ND_WGMMA_INT (128, 64, 64, 65, 66, 67, 68)
+ND_WGMMA_FLOAT (32, 16, 16, 17, 18, 19, 20)
+ND_WGMMA_FLOAT (64, 32, 32, 33, 34, 35, 36)
 
 #undef ND_FOUR
 

@@ -27,6 +27,9 @@ namespace
 
 constexpr int MAX_SIZE = 17;            /* of a filter in x and y */
 constexpr size_t MAX_TAPS = 30000;      /* for sums in int32 */
+/* Behind the last coefficients: compute-sanitizer knows of the columns that wgmma
+ * reads how many there are, not that they overlap. */
+constexpr size_t SLACK = 4096;
 constexpr int HALF_BITS = 13;           /* coefficients in fp16 are below */
 
 /* A filter's coefficients as the products take them. */
@@ -147,7 +150,8 @@ private:
   TensorKernel kernel;
   int x, y, shift;              /* of its box in the padded volume; of its
                                  * first column behind x */
-  bool march, keep_weights;
+  bool march;
+  int copied, ring_planes;
   size_t shared_bytes;
   int blocks, length;
   int coefficient_row;
@@ -219,7 +223,7 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
     int offset, int first_z, int first_slot)
 {
   const int unit = kernel.unit, samples = 16 / unit;
-  const int zeros = tensor_rows_together (unit) - 1;
+  const int zeros = TENSOR_ROWS - 1;
   const int bytes = tensor_weight_bytes (kernel);
   const int nx = f->size[0], ny = f->size[1];
   const size_t plane_taps = (size_t) nx * ny;
@@ -270,16 +274,19 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
   coefficients.upload (values.data (), values.size ());
 }
 
-/* Planes, or at least coefficients, stay in shared memory where two blocks find
- * room on a multiprocessor, so that one computes while another waits. Volumes
- * are cut along z such that all multiprocessors have as much to do. */
+/* Planes and coefficients stay in shared memory for the next output plane where
+ * two blocks find room on a multiprocessor, so that one computes while another
+ * waits (of float32, one). Otherwise they are copied for each output, several at
+ * once, as a copy waits long. Volumes are cut along z such that all
+ * multiprocessors have as much to do. */
 void
 TensorFilter::choose_launch (const NdJob &job)
 {
   const size_t weight_bytes = tensor_weight_bytes (kernel);
   const size_t plane_count = planes.count ();
-  const size_t kept = plane_count * weight_bytes;
-  const size_t marching = kept + (plane_count + 2) * kernel.load_bytes;
+  const size_t marching = plane_count * weight_bytes
+      + (plane_count + 2) * kernel.load_bytes;
+  const size_t streaming = 2 * (kernel.load_bytes + weight_bytes);
   int device, processors, room, most, resident;
   size_t best = SIZE_MAX;
 
@@ -290,12 +297,20 @@ TensorFilter::choose_launch (const NdJob &job)
           cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
   ND_CUDA (cudaDeviceGetAttribute (&most,
           cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  const size_t half = getenv ("NDT_FULL") ? (size_t) most : room / 2 - 1024;
+  const size_t half = room / 2 - 1024;
 
-  march = march && marching <= half;
-  keep_weights = march || kept + 4 * kernel.load_bytes <= half;
-  shared_bytes = march ? marching : 4 * kernel.load_bytes
-      + (keep_weights ? kept : 4 * weight_bytes);
+  march = march && marching <= (kernel.unit == 2 ? (size_t) most : half);
+  if (march) {
+    copied = 1;
+    ring_planes = plane_count + 2;
+    shared_bytes = marching;
+  } else {
+    const size_t fit = (half - SLACK) / streaming;
+
+    copied = fit > 4 ? 4 : fit > 1 ? fit : 1;
+    ring_planes = 2 * copied;
+    shared_bytes = copied * streaming + SLACK;
+  }
   if (shared_bytes > (size_t) most)
     throw Error (ND_ERROR_SETTINGS, "The GPU has too little shared memory for "
         "method=tensor with that filter: use method=auto, direct or fft");
@@ -330,7 +345,8 @@ TensorFilter::run (TensorArguments a, cudaStream_t stream) const
   a.planes = planes.get ();
   a.n_planes = planes.count ();
   a.march = march;
-  a.keep_weights = keep_weights;
+  a.copied = copied;
+  a.ring_planes = ring_planes;
   a.weights = weights.get ();
   a.weight_bytes = tensor_weight_bytes (kernel);
   a.ky = kernel.ky;
@@ -347,6 +363,29 @@ TensorFilter::run (TensorArguments a, cudaStream_t stream) const
 
 namespace
 {
+
+/* What padded volumes hold before the first sample in x: as much as the filters
+ * read, and up to three samples more, so that four samples lie side by side in
+ * both volumes; not where that would make a window wider. */
+NdReach
+padded_reach (const NdJob &job)
+{
+  const NdReach reach = nd_job_reach (&job);
+  NdReach padded = reach;
+
+  padded.low[0] -= (4 + reach.low[0] % 4) % 4;
+  for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    int low[ND_AXES], high[ND_AXES];
+
+    nd_filter_reach (job.bank->filters[k], low, high);
+    const int columns = job.bank->filters[k]->size[0] + 7;
+
+    if (((low[0] - reach.low[0]) & 7) + columns <= 16
+        && ((low[0] - padded.low[0]) & 7) + columns > 16)
+      return reach;
+  }
+  return padded;
+}
 
 class Tensor : public Method
 {
@@ -397,7 +436,7 @@ use_wgmma ()
 }
 
 Tensor::Tensor (const NdJob &job, cudaStream_t stream)
-  : job (job), reach (nd_job_reach (&job)), stream (stream)
+  : job (job), reach (padded_reach (job)), stream (stream)
 {
   int offset;
   const TensorForm form = job_form (job, &offset);
@@ -495,7 +534,7 @@ int
 tensor_weight_bytes (const TensorKernel &k)
 {
   return tensor_sets (k) * (k.window * k.unit / 16)
-      * (k.ky + 2 * (tensor_rows_together (k.unit) - 1)) * k.columns * 128;
+      * (k.ky + 2 * (TENSOR_ROWS - 1)) * k.columns * 128;
 }
 
 void
@@ -519,13 +558,30 @@ check_tensor (const NdJob &job)
   }
 }
 
-/* Seconds: products of the tiles at what wgmma was measured to do, the padded
- * copy, and launches (docs/performance.md). */
+/* Clocks of a multiprocessor for the products of one plane of a filter, for a
+ * tile: what the matrix units take, or shared memory to feed them. */
+static double
+plane_clocks (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
+{
+  const bool wide = f->size[0] > 9;
+  const double rows = TENSOR_ROWS + f->size[1];
+
+  if (form == TENSOR_HALVES)
+    return 2 * rows * (wide ? 2 : 1) * (accuracy == ND_ACCURACY_FAST ? 24 : 56);
+  const int bytes = make_pieces (f, form, accuracy).bytes;
+  const int columns = form == TENSOR_WORDS ? bytes + 1 : bytes;
+
+  return 2 * (wide ? rows : rows / 2) * fmax (16 * columns, 16 + 8 * columns)
+      * (form == TENSOR_WORDS ? 2 : 1);
+}
+
+/* Seconds: the products, what lies between those of two tiles, the padded copy,
+ * and launches, at the rates of an H100 (docs/performance.md). */
 double
 tensor_cost (const NdJob &job)
 {
-  constexpr double PRODUCT_RATE = 132 * 1.7e9 / 8 * 0.75;    /* of 16 columns */
-  constexpr double BYTE_RATE = 2.1e12, LAUNCH = 3e-6;
+  constexpr double CLOCKS = 132 * 1.75e9, TILE = 1600, STREAMED = 1.6;
+  constexpr double BYTE_RATE = 1.7e12, LAUNCH = 3e-6;
   int offset;
   const TensorForm form = job_form (job, &offset);
   const double tiles = ceil (job.shape.size[0] / (double) TENSOR_WIDTH)
@@ -533,25 +589,19 @@ tensor_cost (const NdJob &job)
       * job.shape.components;
   const double samples = (double) job.shape.size[0] * job.shape.size[1]
       * job.shape.size[2] * job.shape.components;
-  const bool fast = job.accuracy == ND_ACCURACY_FAST;
-  double products = 0;
+  double clocks = 0;
 
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
     const NdFilter *f = job.bank->filters[k];
-    const double wide = f->size[0] > 9 ? 2 : 1;
-    double each;
+    const double planes = (double) f->size[2] * f->size[3];
+    const bool streamed = planes > 1 && (f->size[3] > 1 || planes > 7
+        || form != TENSOR_BYTES);
 
-    if (form == TENSOR_HALVES)
-      each = fast ? 2 * wide : 6 * wide;
-    else
-      each = make_pieces (f, form, job.accuracy).bytes * wide
-          * (form == TENSOR_WORDS ? 2 : 1);
-    products += tiles * f->size[2] * f->size[3] * TENSOR_HEIGHT / 16
-        * ((f->size[1] | 1) + 1) / 2 * each;
+    clocks += tiles * (TILE + planes * plane_clocks (f, form, job.accuracy)
+        * (streamed ? STREAMED : 1));
   }
-  return products / PRODUCT_RATE + samples * (form == TENSOR_HALVES ? 12
-      : 2.5 * nd_sample_size (job.in_type)) / BYTE_RATE
-      + (1 + job.bank->n_filters) * LAUNCH;
+  return clocks / CLOCKS + samples * 2 * nd_sample_size (job.in_type)
+      / BYTE_RATE + (1 + job.bank->n_filters) * LAUNCH;
 }
 
 std::unique_ptr<Method>

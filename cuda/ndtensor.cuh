@@ -29,14 +29,6 @@ constexpr int TENSOR_ROWS = 4;          /* of outputs in a group */
 constexpr int TENSOR_HEIGHT = 64;
 constexpr int TENSOR_THREADS = 256;     /* for two products at once */
 
-/* Rows of outputs in the columns of one product, by the bytes of a sample: as
- * few as keep the matrix units busy. */
-__host__ __device__ constexpr int
-tensor_rows_together (int unit)
-{
-  return unit == 2 ? 4 : 2;
-}
-
 /* One plane of the filter's box: volume of the window and offset in z. */
 struct TensorPlane
 {
@@ -54,7 +46,9 @@ struct TensorArguments
   int n_planes;
   bool march;                   /* planes are neighbours in z, kept for the
                                  * next output plane */
-  bool keep_weights;            /* of all planes in shared memory */
+  int copied;                   /* planes at once: while a block marches 1 */
+  int ring_planes;              /* in shared memory: those that an output reads
+                                 * and 2, or twice what is copied at once */
   const unsigned char *weights; /* for each plane, as the kernel reads them */
   int weight_bytes;             /* of a plane */
   int ky;                       /* rows of a plane, odd */
@@ -101,7 +95,7 @@ tensor_sets (const TensorKernel &kernel)
 }
 
 /* Bytes of the coefficients of one plane: sets, each of window * unit / 16
- * matrices, of rows (zeros before and behind, one less than go together), of
+ * matrices, of rows (and TENSOR_ROWS - 1 of zeros before and behind), of
  * columns, of 8 outputs, of 16 bytes along the window. */
 int tensor_weight_bytes (const TensorKernel &kernel);
 

@@ -45,47 +45,28 @@ struct TensorShape
   static constexpr int PITCH = 16 * (TENSOR_WIDTH / 8 + SPAN);
   static constexpr int LEADING = MATRICES == 1 ? PITCH : FLOAT ? 16 : 32;
 
-  /* Columns of a product: the outputs of a few rows of a group. Column row n of
-   * all stands for row TENSOR_ROWS - 1 - n, and takes row j of the group's input
-   * by the filter's row j - (TENSOR_ROWS - 1) + n. */
-  static constexpr int TOGETHER = tensor_rows_together (UNIT);
-  static constexpr int PARTS = TENSOR_ROWS / TOGETHER;
-  static constexpr int PART_SUMS = TOGETHER * COLUMNS * 4;
+  /* Columns of a product: for each output row of a group, the last one first,
+   * each piece of the coefficients, 8 outputs. Row n of them takes row j of the
+   * group's input by the filter's row j + n - (TENSOR_ROWS - 1), so that the
+   * columns for row j begin at row j of the coefficients, which have zeros
+   * before and behind. */
+  static constexpr int N = TENSOR_ROWS * COLUMNS * 8;
   struct Sums
   {
-    Sum part[PARTS][PART_SUMS];
-    Sum low[PARTS][LOW ? TOGETHER * 4 : 1];
+    Sum all[N / 2];
+    Sum low[LOW ? TENSOR_ROWS * 4 : 1];
   };
-
-  /* Whether part @i takes row @j, or of two rows one. */
-  __host__ __device__ static constexpr bool
-  takes (int i, int j, int ky)
-  {
-    return first_row (i, j) + TOGETHER - 1 + STEP - 1 >= 0
-        && first_row (i, j) < ky;
-  }
-  /* Row of the filter by which the first of part @i takes row @j. */
-  __host__ __device__ static constexpr int
-  first_row (int i, int j)
-  {
-    return j - (TENSOR_ROWS - 1) + TOGETHER * i;
-  }
-  /* Bytes to the coefficients of @row. */
-  __host__ __device__ static constexpr int
-  row_bytes (int row)
-  {
-    return (row + TOGETHER - 1) * COLUMNS * 128;
-  }
 
   __host__ __device__ static constexpr int
   tile_bytes (int ky)
   {
     return (TENSOR_HEIGHT + ky - 1) * PITCH;
   }
+  static constexpr int ROW_BYTES = COLUMNS * 128;
   __host__ __device__ static constexpr int
   matrix_bytes (int ky)
   {
-    return row_bytes (ky + TOGETHER - 1);
+    return (ky + 2 * (TENSOR_ROWS - 1)) * ROW_BYTES;
   }
   __host__ __device__ static constexpr int
   set_bytes (int ky)
@@ -95,104 +76,89 @@ struct TensorShape
   __host__ __device__ static constexpr int
   weight_leading (int ky)
   {
-    return MATRICES == 1 ? COLUMNS * 128 : matrix_bytes (ky);
+    return MATRICES == 1 ? ROW_BYTES : matrix_bytes (ky);
   }
 };
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/* Product K of row J, by all parts that take it. The first one of all puts its
- * sums in the place of others unless @keep. N: of columns that begin with every
- * 16 N / TOGETHER. */
-template <typename S, int J, int K, int SIZE> __device__ __forceinline__ void
-wgmma_row (typename S::Sum (&sum)[S::PARTS][SIZE], uint64_t tile,
-    uint64_t weights, bool keep)
+/* Product K of row J of a piece of samples. The first one puts its sums in the
+ * place of others unless @keep. */
+template <typename S, int J, int K, int SIZE, typename B>
+__device__ __forceinline__ void
+wgmma_row (typename S::Sum (&sum)[SIZE],
+    Matrices<TENSOR_ROWS * S::PITCH> tile, B weights, bool keep)
 {
-#pragma unroll
-  for (int i = 0; i < S::PARTS; i++) {
-    const bool first = K == 0 && (J < S::STEP
-        || !S::takes (i, J - S::STEP, S::KY));
-
-    if (S::takes (i, J, S::KY))
-      Wgmma<typename S::Sum, 2 * SIZE>::add (sum[i], tile + (J * S::PITCH
-              + K * 32) / 16, weights + (K * 2 * S::matrix_bytes (S::KY)
-              + S::row_bytes (S::first_row (i, J))) / 16, keep || !first);
-  }
+  Wgmma<typename S::Sum, 2 * SIZE>::add (sum, tile, J * S::PITCH + K * 32,
+      weights, J * S::ROW_BYTES + K * 2 * S::matrix_bytes (S::KY),
+      keep || J > 0 || K > 0);
 }
 
-template <typename S, int SIZE, int... I> __device__ __forceinline__ void
-wgmma_rows (typename S::Sum (&sum)[S::PARTS][SIZE], uint64_t tile,
-    uint64_t weights, bool keep, std::integer_sequence<int, I...>)
+template <typename S, int STRIDE, int SIZE, int... I>
+__device__ __forceinline__ void
+wgmma_piece (typename S::Sum (&sum)[SIZE], uint32_t tile, uint32_t weights,
+    bool keep, std::integer_sequence<int, I...>)
 {
-  (wgmma_row<S, I / S::PRODUCTS * S::STEP, I % S::PRODUCTS> (sum, tile,
-          weights, keep), ...);
+  const Matrices<TENSOR_ROWS * S::PITCH> a (tile, S::LEADING);
+  const Matrices<STRIDE> b (weights, S::weight_leading (S::KY));
+
+  (wgmma_row<S, I / S::PRODUCTS * S::STEP, I % S::PRODUCTS> (sum, a, b, keep),
+      ...);
 }
 
 /* All products of a plane are begun. */
 template <typename S> __device__ __forceinline__ void
 wgmma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, bool keep)
 {
-  constexpr auto ROWS = std::make_integer_sequence<int, S::PRODUCTS
+  constexpr auto ALL = std::make_integer_sequence<int, S::PRODUCTS
       * ((TENSOR_ROWS + S::KY - 1) / S::STEP)> ();
-  const uint64_t a = matrix_descriptor (tile + threadIdx.x / 128
-      * (TENSOR_HEIGHT / 2 * S::PITCH), S::LEADING, TENSOR_ROWS * S::PITCH);
 
+  wgmma_begin ();
 #pragma unroll
   for (int set = 0; set < S::SETS; set++)
-    wgmma_rows<S> (sum.part, a + set * S::tile_bytes (S::KY) / 16,
-        matrix_descriptor (weights + set * S::set_bytes (S::KY),
-            S::weight_leading (S::KY), 128), keep || set > 0, ROWS);
+    wgmma_piece<S, 128> (sum.all, tile + set * S::tile_bytes (S::KY),
+        weights + set * S::set_bytes (S::KY), keep || set > 0, ALL);
   if constexpr (S::LOW)
-    wgmma_rows<S> (sum.low, a + S::tile_bytes (S::KY) / 16,
-        matrix_descriptor (weights, S::weight_leading (S::KY),
-            S::COLUMNS * 128), keep, ROWS);
+    wgmma_piece<S, S::ROW_BYTES> (sum.low, tile + S::tile_bytes (S::KY),
+        weights, keep, ALL);
+  wgmma_commit ();
 }
 
 #endif
 
 #if __CUDA_ARCH__ >= 800
 
-/* The same by mma, for a piece of samples: of a thread's sums SIZE of each
- * part, columns @stride bytes apart. */
+/* The same by mma, for a piece of samples, columns @stride bytes apart. */
 template <typename S, int SIZE> __device__ __forceinline__ void
-mma_piece (typename S::Sum (&sum)[S::PARTS][SIZE], uint32_t tile,
-    uint32_t weights, int stride, int ky, bool keep)
+mma_piece (typename S::Sum (&sum)[SIZE], uint32_t tile, uint32_t weights,
+    int stride, int ky, bool keep)
 {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int rows = TENSOR_ROWS + ky - 1;
-  const uint32_t a = tile + TENSOR_ROWS * (2 * warp + (lane / 8 & 1))
+  const uint32_t a = tile + TENSOR_ROWS * (2 * (warp % 4) + (lane / 8 & 1))
       * S::PITCH + lane / 16 * S::LEADING + lane % 8 * 16;
   const uint32_t b = weights + lane / 16 * stride
       + (lane / 8 & 1) * S::weight_leading (ky) + lane % 8 * 16;
 
   if (!keep) {
 #pragma unroll
-    for (int i = 0; i < S::PARTS; i++) {
-#pragma unroll
-      for (int k = 0; k < SIZE; k++)
-        sum[i][k] = 0;
-    }
+    for (int i = 0; i < SIZE; i++)
+      sum[i] = 0;
   }
 #pragma unroll 1
-  for (int j = 0; j < rows; j += S::STEP) {
+  for (int j = 0; j < TENSOR_ROWS + ky - 1; j += S::STEP) {
 #pragma unroll
     for (int k = 0; k < S::PRODUCTS; k++) {
       uint32_t samples[4];
 
       load_matrices (samples, a + j * S::PITCH + k * 32);
 #pragma unroll
-      for (int i = 0; i < S::PARTS; i++) {
-        if (!S::takes (i, j, ky))
-          continue;
-#pragma unroll
-        for (int c = 0; c < SIZE; c += 8) {
-          uint32_t w[4];
+      for (int c = 0; c < SIZE; c += 8) {
+        uint32_t w[4];
 
-          load_matrices (w, b + S::row_bytes (S::first_row (i, j))
-              + c / 4 * stride + k * 2 * S::matrix_bytes (ky));
-          multiply_add (sum[i] + c, samples, w[0], w[1]);
-          multiply_add (sum[i] + c + 4, samples, w[2], w[3]);
-        }
+        load_matrices (w, b + j * S::ROW_BYTES + c / 4 * stride
+            + k * 2 * S::matrix_bytes (ky));
+        multiply_add (sum + c, samples, w[0], w[1]);
+        multiply_add (sum + c + 4, samples, w[2], w[3]);
       }
     }
   }
@@ -204,11 +170,11 @@ mma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, int ky,
 {
 #pragma unroll
   for (int set = 0; set < S::SETS; set++)
-    mma_piece<S> (sum.part, tile + set * S::tile_bytes (ky), weights
+    mma_piece<S> (sum.all, tile + set * S::tile_bytes (ky), weights
         + set * S::set_bytes (ky), 128, ky, keep || set > 0);
   if constexpr (S::LOW)
-    mma_piece<S> (sum.low, tile + S::tile_bytes (ky), weights,
-        S::COLUMNS * 128, ky, keep);
+    mma_piece<S> (sum.low, tile + S::tile_bytes (ky), weights, S::ROW_BYTES,
+        ky, keep);
 }
 
 #endif
@@ -290,8 +256,8 @@ add_plane (const typename S::Sums &sum, float scale,
     float plane = 0;
 
     if (S::LOW)
-      plane = sum.low[0][4 * n + at] + sum.part[0][8 * n + 4 + at];
-    plane += sum.part[0][4 * S::COLUMNS * n + at];
+      plane = sum.low[4 * n + at] + sum.all[8 * n + 4 + at];
+    plane += sum.all[4 * S::COLUMNS * n + at];
     response[half][r][i % 2] = fmaf (plane, scale, response[half][r][i % 2]);
   }
 }
@@ -427,47 +393,43 @@ store_responses (const TensorArguments &a,
 
 #if __CUDA_ARCH__ >= 800
 
-/* The planes of shared memory: which is copied next. */
+/* The planes of shared memory, and which is copied next. */
 template <typename S> class TensorRing
 {
 public:
   __device__
-  TensorRing (const TensorArguments &a, uint32_t slots, int ky)
-    : a (a), slots (slots), ky (ky),
-      bytes (S::PIECES * S::tile_bytes (ky)
-          + (a.keep_weights ? 0 : a.weight_bytes)),
-      window (a.march ? a.n_planes : 1), n (window + (a.march ? 2 : 3))
+  TensorRing (const TensorArguments &a, uint32_t begin, int ky)
+    : a (a), bytes (S::PIECES * S::tile_bytes (ky)
+          + (a.march ? 0 : a.weight_bytes)), begin (begin),
+      end (begin + a.ring_planes * bytes), ky (ky), to (begin)
   {
     const int y = threadIdx.x / PER_ROW, at = threadIdx.x % PER_ROW;
 
-    item.number = blockIdx.x;
-    more = item.decode (a);
     rows_left = y < ROWS ? TENSOR_HEIGHT + ky - 1 - y : 0;
-    from = y * a.row + 8 * (S::FLOAT ? 2 * at : at / 2 + at % 2);
-    next = a.planes[0];
+    offset = y * a.row + 8 * (S::FLOAT ? 2 * at : at / 2 + at % 2);
+    item.number = blockIdx.x;
+    begin_item ();
+  }
+  __device__ __forceinline__ uint32_t
+  after (uint32_t slot) const
+  {
+    return slot + bytes == end ? begin : slot + bytes;
   }
 
-  /* Copies until @count planes are under way or there. */
+  /* One plane is on its way, or none where there are no more. */
   __device__ __forceinline__ void
-  copy_until (int count)
+  copy_next ()
   {
-    for (; made < count; made++) {
-      if (more)
-        copy_next ();
-      copies_commit ();
-      slot = slot + 1 == n ? 0 : slot + 1;
+    if (left > 0) {
+      copy_plane ();
+      to = after (to);
+      if (--left == 0) {
+        item.number += gridDim.x;
+        begin_item ();
+      }
     }
+    copies_commit ();
   }
-  __device__ uint32_t
-  address (int at) const
-  {
-    return slots + (at >= n ? at - n : at) * bytes;
-  }
-
-  const TensorArguments &a;
-  const uint32_t slots;
-  const int ky, bytes, window, n;
-  int made = 0;
 
 private:
   /* What a thread copies at once, and all of them. */
@@ -476,59 +438,69 @@ private:
   static constexpr int ROWS = TENSOR_THREADS / PER_ROW;
 
   __device__ __forceinline__ void
-  copy_tile (uint32_t to, const unsigned char *tile) const
+  begin_item ()
   {
-    to += threadIdx.x * BYTES;
-    tile += from;
-#pragma unroll
-    for (int y = 0; y < TENSOR_HEIGHT + (S::KY ? S::KY - 1 : 16); y += ROWS) {
-      if (y < rows_left)
-        copy_async<BYTES> (to + y * S::PITCH, tile);
-      tile += ROWS * a.row;
-    }
+    if (!item.decode (a))
+      return;
+    left = a.march ? item.length + a.n_planes - 1 : item.length * a.n_planes;
+    next = a.planes[0];
+    from = a.volumes + (size_t) item.z0 * a.slice
+        + (size_t) (item.y0 + a.y) * a.row + (item.x0 + a.x) * S::UNIT
+        + offset;
+    if (a.march)
+      from += a.slots[next.slot] * a.volume + next.z * a.slice;
   }
   __device__ __forceinline__ void
-  copy_next ()
+  copy_plane ()
   {
-    const uint32_t to = slots + slot * bytes;
-    const unsigned char *const tile = a.volumes + a.slots[next.slot] * a.volume
-        + (size_t) (item.z0 + out + next.z) * a.slice
-        + (size_t) (item.y0 + a.y) * a.row + (item.x0 + a.x) * S::UNIT;
+    const unsigned char *tile = from;
+
+    if (a.march)
+      from += a.slice;
+    else
+      tile += a.slots[next.slot] * a.volume + next.z * a.slice;
+#pragma unroll
+    for (int piece = 0; piece < S::PIECES; piece++) {
+      const uint32_t there = to + piece * S::tile_bytes (ky)
+          + threadIdx.x * BYTES;
+      const unsigned char *row = tile + piece * a.piece;
 
 #pragma unroll
-    for (int piece = 0; piece < S::PIECES; piece++)
-      copy_tile (to + piece * S::tile_bytes (ky), tile + piece * a.piece);
-    if (!a.keep_weights) {
-      const uint32_t weights = to + S::PIECES * S::tile_bytes (ky);
-
+      for (int y = 0; y < TENSOR_HEIGHT + (S::KY ? S::KY - 1 : 16); y += ROWS) {
+        if (y < rows_left)
+          copy_async<BYTES> (there + y * S::PITCH, row);
+        row += ROWS * a.row;
+      }
+    }
+    if (a.march)
+      return;
+    if (!a.march) {
 #pragma unroll 1
       for (int i = threadIdx.x * 16; i < a.weight_bytes;
           i += TENSOR_THREADS * 16)
-        copy_async<16> (weights + i, a.weights
+        copy_async<16> (to + S::PIECES * S::tile_bytes (ky) + i, a.weights
             + (size_t) plane * a.weight_bytes + i);
     }
-    if (!a.march) {
-      plane = plane + 1 == a.n_planes ? 0 : plane + 1;
-      next = a.planes[plane];   /* is there when it is needed */
-      if (plane > 0)
-        return;
+    if (++plane == a.n_planes) {
+      plane = 0;
+      from += a.slice;
     }
-    if (++out < item.length + window - 1)
-      return;
-    out = 0;
-    item.number += gridDim.x;
-    more = item.decode (a);
+    next = a.planes[plane];     /* is there when it is needed */
   }
 
-  TensorItem item;
-  bool more;
+  const TensorArguments &a;
+  const int bytes;
+  const uint32_t begin, end;
+  const int ky;
+  uint32_t to;
   int rows_left;                /* from this thread's first one */
-  size_t from;
+  size_t offset;                /* of what this thread copies */
+  const unsigned char *from;
+  TensorItem item;
   TensorPlane next;
-  int out = 0, plane = 0, slot = 0;
+  int left = 0;                 /* planes of the item */
+  int plane = 0;
 };
-
-#endif
 
 /* The responses that a thread's sums of integers are. */
 template <typename S> __device__ __forceinline__ void
@@ -540,9 +512,8 @@ integer_responses (const TensorArguments &a, const typename S::Sums &sum,
     const int half = i / 2 / TENSOR_ROWS, r = i / 2 % TENSOR_ROWS;
     const int n = TENSOR_ROWS - 1 - r;
 
-    response[half][r][i % 2] = tensor_response<S> (a,
-        sum.part[n / S::TOGETHER] + n % S::TOGETHER * S::COLUMNS * 4
-            + 2 * half + i % 2);
+    response[half][r][i % 2] = tensor_response<S> (a, sum.all
+        + n * S::COLUMNS * 4 + 2 * half + i % 2);
   }
 }
 
@@ -562,6 +533,8 @@ float_responses (const TensorArguments &a, const TensorPlace &at,
   }
 }
 
+#endif
+
 template <typename S, bool WGMMA> __global__ void
 __launch_bounds__ (TENSOR_THREADS, 2)
 tensor_kernel (const __grid_constant__ TensorArguments a)
@@ -570,72 +543,84 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
   extern __shared__ __align__ (128) unsigned char shared[];
   const int ky = WGMMA ? S::KY : a.ky;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int kept = a.keep_weights ? a.n_planes * a.weight_bytes : 0;
+  const int kept = a.march ? a.n_planes * a.weight_bytes : 0;
   const uint32_t kept_weights = shared_address (shared);
+  const uint32_t group = warp / 4 * (TENSOR_HEIGHT / 2 * S::PITCH);
   TensorRing<S> ring (a, kept_weights + kept, ky);
-  int base = 0, slot = 0;       /* of the first plane that is read next */
+  uint32_t first = kept_weights + kept; /* plane of the next output */
+  int ahead = a.march ? a.n_planes + 1 : a.copied;      /* planes to copy */
+  int since = 0;                /* planes used since some were copied */
   TensorItem item;
   typename S::Sums sum = {};
-  float response[2][TENSOR_ROWS][2];
+  float response[2][TENSOR_ROWS][2] = {};
   TensorPlace at = { -1, 0, 0 };        /* of what is not stored yet */
 
   for (int i = threadIdx.x * 16; i < kept; i += TENSOR_THREADS * 16)
     copy_async<16> (kept_weights + i, a.weights + i);
   for (item.number = blockIdx.x; item.decode (a); item.number += gridDim.x) {
-    if (ring.made < base + ring.window + 1) {
+    if (ahead > 0)
       __syncthreads ();
-      ring.copy_until (base + ring.window + 1);
-    }
+    for (; ahead > 0; ahead--)
+      ring.copy_next ();
+    bool begins = true;
+
 #pragma unroll 1
     for (int o = 0; o < item.length; o++) {
-#pragma unroll 1
-      for (int p = 0; p < a.n_planes; p++) {
-        /* While a block marches one plane is new, the last one. */
-        const bool last = !a.march || p == a.n_planes - 1;
+      uint32_t tile = first, weights = kept_weights;
 
-        if (last || (o == 0 && p == 0)) {
-          copies_wait<1> ();
+#pragma unroll 1
+      for (int left = a.n_planes; left > 0; left--) {
+        /* While a block marches one plane is new, the last one. */
+        const bool is_new = a.march ? left == 1 : since == 0;
+
+        if (is_new || (begins && a.march)) {
+          if (a.march)
+            copies_wait<1> ();
+          else
+            copies_wait<0> ();
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
           if (WGMMA) {
-            wgmma_wait<1> ();
+            if (!a.march)
+              wgmma_wait<0> ();
             show_to_wgmma ();
           }
 #endif
           __syncthreads ();
+          begins = false;
         }
-        const uint32_t tile = ring.address (slot + (a.march ? p : 0));
-        const uint32_t weights = a.keep_weights ? kept_weights
-            + p * a.weight_bytes : tile + S::PIECES * S::tile_bytes (ky);
-        const bool keep = p > 0 && !S::FLOAT;
+        const uint32_t used = a.march ? weights
+            : tile + S::PIECES * S::tile_bytes (ky);
+        const bool keep = left < a.n_planes && !S::FLOAT;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-        if constexpr (WGMMA) {
-          wgmma_begin ();
-          wgmma_plane<S> (sum, tile, weights, keep);
-          wgmma_commit ();
-        }
+        if constexpr (WGMMA)
+          wgmma_plane<S> (sum, tile + group, used, keep);
 #endif
         /* Beside the products. */
-        if (last)
-          ring.copy_until (base + ring.window + 2);
-        if (p == 0 && at.x >= 0)
+        if (is_new) {
+#pragma unroll 1
+          for (int i = 0; i < a.copied; i++)
+            ring.copy_next ();
+        }
+        since = since + 1 == a.copied ? 0 : since + 1;
+        if (!S::FLOAT && left == a.n_planes && at.x >= 0)
           store_responses (a, response, at);
         if (!WGMMA)
-          mma_plane<S> (sum, tile, weights, ky, keep);
-        if (S::FLOAT) {
-          if (p == 0)
+          mma_plane<S> (sum, tile + group, used, ky, keep);
+        if constexpr (S::FLOAT) {
+          const TensorPlane plane = a.planes[a.n_planes - left];
+
+          if (left == a.n_planes)
             clear (response);
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
           if (WGMMA)
             wgmma_wait<0> ();
 #endif
-          add_plane<S> (sum, a.slot_scales[a.slots[a.planes[p].slot]
+          add_plane<S> (sum, a.slot_scales[a.slots[plane.slot]
                   * a.scale_step], response);
         }
-        if (!a.march) {
-          base++;
-          slot = slot + 1 == ring.n ? 0 : slot + 1;
-        }
+        tile = ring.after (tile);
+        weights += a.weight_bytes;
       }
       at = TensorPlace { item.x0 + lane / 4 * 8 + lane % 4 * 2,
         item.y0 + TENSOR_ROWS * 2 * warp, item.z0 + o };
@@ -643,21 +628,21 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
       if (WGMMA)
         wgmma_wait<0> ();
 #endif
-      if constexpr (S::FLOAT)
+      if constexpr (S::FLOAT) {
         float_responses<S> (a, at, response);
-      else
+        store_responses (a, response, at);
+      } else {
         integer_responses<S> (a, sum, response);
-      if (a.march) {
-        base++;
-        slot = slot + 1 == ring.n ? 0 : slot + 1;
       }
+      first = a.march ? ring.after (first) : tile;
     }
     if (a.march) {
-      base += ring.window - 1;
-      slot = (slot + ring.window - 1) % ring.n;
+      ahead = a.n_planes - 1;
+      for (int i = 0; i < ahead; i++)
+        first = ring.after (first);
     }
   }
-  if (at.x >= 0)
+  if (!S::FLOAT && at.x >= 0)
     store_responses (a, response, at);
 #endif
 }

@@ -13,8 +13,9 @@ namespace nd
 constexpr int BEHIND = -2;
 
 /* Samples are scaled to below 2^HALF_RANGE: a pair of fp16 keeps 22 bits of
- * each that is not 2^13 times smaller. */
-constexpr int HALF_RANGE = 13;
+ * each that is not 2^12 times smaller. A volume keeps the scale of the one before
+ * while its own would be at most so many powers of two greater or less. */
+constexpr int HALF_RANGE = 13, MORE = 2, LESS = 6;
 
 constexpr int
 round_up (int n, int step)
@@ -59,41 +60,11 @@ struct TensorPadArguments
   int pieces;
   unsigned char *out;
   size_t row, piece;
-  const unsigned *range;
+  unsigned range;               /* of integers: largest |sample|, as bits */
+  Ranges *ranges;               /* of float32 */
+  int turn;                     /* which of the ranges is this volume's */
   float *scale;
 };
-
-/* Largest |sample| that is finite, as bits of a float32. */
-__global__ void
-range_kernel (const float *in, NdSamples strides, int nx, int ny, int nz,
-    float border_value, unsigned *range)
-{
-  const size_t step = (size_t) gridDim.x * blockDim.x;
-  const unsigned rows = ny * nz, quads = (nx + 3) / 4;
-  unsigned largest = __float_as_uint (fabsf (border_value));
-
-  for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
-      in && i < (size_t) rows * quads; i += step) {
-    const unsigned line = i / quads;
-    const int x = 4 * (i - (size_t) line * quads);
-    const unsigned char *p = (const unsigned char *) in + line % ny
-        * strides.row + line / ny * strides.slice + x * strides.sample;
-
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-      if (x + j < nx) {
-        const unsigned bits = __float_as_uint (*(const float *) (p
-                + j * strides.sample)) & 0x7fffffff;
-
-        if (bits < 0x7f800000)
-          largest = max (largest, bits);
-      }
-    }
-  }
-  largest = __reduce_max_sync (0xffffffff, largest);
-  if (threadIdx.x % 32 == 0)
-    atomicMax (range, largest);
-}
 
 /* The power of two that @range is multiplied by. */
 __device__ static int
@@ -107,100 +78,20 @@ scale_exponent (unsigned range)
   return min (HALF_RANGE - exponent, 126);
 }
 
-/* N samples side by side. */
-template <typename T, int N> __device__ static void
-load_inner (const unsigned char *p, size_t sample, T (&v)[N])
+/* N bytes side by side, from any address. */
+template <int N> __device__ static void
+load_bytes (const unsigned char *p, unsigned (&four)[N / 4])
 {
-  if (sizeof (T) == 1 && sample == 1) {
-    const unsigned *words = (const unsigned *) ((size_t) p & ~(size_t) 3);
-    const unsigned shift = 8 * ((size_t) p & 3);
-    unsigned low = words[0];
+  const unsigned *words = (const unsigned *) ((size_t) p & ~(size_t) 3);
+  const unsigned shift = 8 * ((size_t) p & 3);
+  unsigned low = words[0];
 
 #pragma unroll
-    for (int i = 0; i < N; i += 4) {
-      const unsigned high = words[i / 4 + 1];
-      const unsigned four = __funnelshift_r (low, high, shift);
+  for (int i = 0; i < N / 4; i++) {
+    const unsigned high = words[i + 1];
 
-#pragma unroll
-      for (int j = 0; j < 4; j++)
-        v[i + j] = four >> 8 * j;
-      low = high;
-    }
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < N; i++)
-    v[i] = *(const T *) (p + i * sample);
-}
-
-template <typename T, TensorForm FORM, int N> __device__ static void
-pad_samples (const TensorPadArguments &a, bool inner, int x, int line)
-{
-  const int z = a.height.divide (line), y = line - z * a.size[1];
-  const int sy = a.maps[a.size[0] + y], sz = a.maps[a.size[0] + a.size[1] + z];
-  const bool there = a.in && sy >= 0 && sz >= 0;
-  const unsigned char *const row = a.in + sy * a.in_row + sz * a.in_slice;
-  unsigned char *const out = a.out + (size_t) line * a.row;
-  T v[N];
-  bool border[N];
-
-  if (there && inner) {
-    load_inner<T, N> (row + (x - a.before) * a.sample, a.sample, v);
-#pragma unroll
-    for (int i = 0; i < N; i++)
-      border[i] = false;
-  } else {
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-      const int from = a.maps[x + i];
-
-      border[i] = from != BEHIND && !(there && from >= 0);
-      v[i] = there && from >= 0 ? *(const T *) (row + from * a.sample) : T (0);
-    }
-  }
-  if constexpr (FORM == TENSOR_HALVES) {
-    const float scale = ldexpf (1, scale_exponent (*a.range));
-    __half high[N], low[N];
-
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-      const float value = (border[i] ? a.border_value : (float) v[i]) * scale;
-
-      high[i] = __float2half_rn (value);
-      low[i] = __float2half_rn (isfinite (value) ? value
-          - __half2float (high[i]) : 0);
-    }
-#pragma unroll
-    for (int i = 0; i < N; i += 8) {
-      *(uint4 *) (out + 2 * (x + i)) = *(const uint4 *) (high + i);
-      if (a.pieces > 1)
-        *(uint4 *) (out + a.piece + 2 * (x + i)) = *(const uint4 *) (low + i);
-    }
-  } else {
-    unsigned low[N / 4], high[N / 4];
-
-#pragma unroll
-    for (int i = 0; i < N / 4; i++) {
-      low[i] = high[i] = 0;
-#pragma unroll
-      for (int j = 0; j < 4; j++) {
-        const unsigned value = (border[4 * i + j] ? (int) a.border_value
-            : (int) v[4 * i + j]) + a.offset;
-
-        low[i] |= (value & 255) << 8 * j;
-        high[i] |= (value >> 8 & 255) << 8 * j;
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < N / 4; i += 4) {
-      const uint4 l = make_uint4 (low[i], low[i + 1], low[i + 2], low[i + 3]);
-      const uint4 h = make_uint4 (high[i], high[i + 1], high[i + 2],
-          high[i + 3]);
-
-      *(uint4 *) (out + x + 4 * i) = FORM == TENSOR_BYTES ? l : h;
-      if (FORM == TENSOR_WORDS)
-        *(uint4 *) (out + a.piece + x + 4 * i) = l;
-    }
+    four[i] = __funnelshift_r (low, high, shift);
+    low = high;
   }
 }
 
@@ -211,31 +102,225 @@ run_samples (TensorForm form)
   return form == TENSOR_HALVES ? 8 : 16;
 }
 
-template <typename T, TensorForm FORM> __global__ void
-tensor_pad_kernel (const __grid_constant__ TensorPadArguments a)
+/* Where a line's samples are; nullptr: at the border. */
+__device__ static const unsigned char *
+source_row (const TensorPadArguments &a, unsigned line)
+{
+  const int z = a.height.divide (line), y = line - z * a.size[1];
+  const int sy = a.maps[a.size[0] + y], sz = a.maps[a.size[0] + a.size[1] + z];
+
+  return a.in && sy >= 0 && sz >= 0 ? a.in + sy * a.in_row + sz * a.in_slice
+      : nullptr;
+}
+
+/* Converts a run, and returns the largest finite |sample| as bits. */
+template <typename T, TensorForm FORM> __device__ static unsigned
+pad_run (const TensorPadArguments &a, bool inner, int x, unsigned line,
+    float scale)
+{
+  constexpr int N = run_samples (FORM);
+  const unsigned char *const row = source_row (a, line);
+  unsigned char *const out = a.out + (size_t) line * a.row;
+  T v[N];
+  bool border[N];
+
+  const unsigned char *const p = row + (x - a.before) * a.sample;
+
+  if (row && inner && sizeof (T) == 4 && a.sample == 4
+      && ((size_t) p & 15) == 0) {
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      border[i] = false;
+#pragma unroll
+    for (int i = 0; i < N; i += 4) {
+      const float4 four = *(const float4 *) (p + 4 * i);
+
+      v[i] = (T) four.x;
+      v[i + 1] = (T) four.y;
+      v[i + 2] = (T) four.z;
+      v[i + 3] = (T) four.w;
+    }
+  } else if (row && inner) {
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      v[i] = *(const T *) (p + i * a.sample);
+      border[i] = false;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const int from = a.maps[x + i];
+
+      border[i] = from != BEHIND && !(row && from >= 0);
+      v[i] = row && from >= 0 ? *(const T *) (row + from * a.sample) : T (0);
+    }
+  }
+  if constexpr (FORM == TENSOR_HALVES) {
+    __half2 high[N / 2], low[N / 2];
+    unsigned largest = 0;
+
+#pragma unroll
+    for (int i = 0; i < N; i += 2) {
+      float value[2], rest[2];
+
+#pragma unroll
+      for (int j = 0; j < 2; j++) {
+        const float sample = border[i + j] ? a.border_value : (float) v[i + j];
+        const unsigned bits = __float_as_uint (sample) & 0x7fffffff;
+
+        if (bits < 0x7f800000)
+          largest = max (largest, bits);
+        value[j] = sample * scale;
+      }
+      high[i / 2] = __floats2half2_rn (value[0], value[1]);
+      rest[0] = value[0] - __low2float (high[i / 2]);
+      rest[1] = value[1] - __high2float (high[i / 2]);
+      /* NaN where high is Inf or NaN: only high is looked at there. */
+      low[i / 2] = __floats2half2_rn (rest[0], rest[1]);
+    }
+    *(uint4 *) (out + 2 * x) = *(const uint4 *) high;
+    if (a.pieces > 1)
+      *(uint4 *) (out + a.piece + 2 * x) = *(const uint4 *) low;
+    return largest;
+  } else {
+    unsigned low[4], high[4];
+
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      low[i] = high[i] = 0;
+#pragma unroll
+      for (int j = 0; j < 4; j++) {
+        const unsigned value = (border[4 * i + j] ? (int) a.border_value
+            : (int) v[4 * i + j]) + a.offset;
+
+        low[i] |= (value & 255) << 8 * j;
+        high[i] |= (value >> 8 & 255) << 8 * j;
+      }
+    }
+    const uint4 l = make_uint4 (low[0], low[1], low[2], low[3]);
+    const uint4 h = make_uint4 (high[0], high[1], high[2], high[3]);
+
+    *(uint4 *) (out + x) = FORM == TENSOR_BYTES ? l : h;
+    if (FORM == TENSOR_WORDS)
+      *(uint4 *) (out + a.piece + x) = l;
+    return 0;
+  }
+}
+
+/* Inner runs of bytes side by side, a few at a time: all loads before the
+ * stores. */
+__device__ static void
+pad_bytes (const TensorPadArguments &a, unsigned first, unsigned step)
+{
+  constexpr int N = 4;
+  unsigned four[N][4];
+
+#pragma unroll
+  for (int i = 0; i < N; i++) {
+    const unsigned at = first + i * step, line = a.inner.divide (at);
+    const int x = 16 * (a.first_inner + at - line * a.inner.d);
+
+    if (at >= a.inner_runs)
+      continue;
+    const unsigned char *const row = source_row (a, line);
+
+    if (row) {
+      load_bytes<16> (row + x - a.before, four[i]);
+    } else {
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+        four[i][j] = 0x1010101u * (unsigned) a.border_value;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < N; i++) {
+    const unsigned at = first + i * step, line = a.inner.divide (at);
+    const int x = 16 * (a.first_inner + at - line * a.inner.d);
+
+    if (at < a.inner_runs)
+      *(uint4 *) (a.out + (size_t) line * a.row + x) = make_uint4 (four[i][0],
+          four[i][1], four[i][2], four[i][3]);
+  }
+}
+
+template <typename T, TensorForm FORM> __device__ static unsigned
+pad_all (const TensorPadArguments &a, float scale)
 {
   constexpr int N = run_samples (FORM);
   const unsigned all = a.inner_runs + a.outer_runs;
   const unsigned step = gridDim.x * blockDim.x;
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x, largest = 0;
 
-  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < all;
-      i += step) {
-    if (i < a.inner_runs) {
-      const unsigned line = a.inner.divide (i);
-
-      pad_samples<T, FORM, N> (a, true, N * (a.first_inner + i
-              - line * a.inner.d), line);
-    } else {
-      const unsigned at = i - a.inner_runs, line = a.outer.divide (at);
-      unsigned run = at - line * a.outer.d;
-
-      if (run >= (unsigned) a.first_inner)
-        run += a.inner.d * (a.inner_runs > 0);
-      pad_samples<T, FORM, N> (a, false, N * run, line);
-    }
+  if (FORM == TENSOR_BYTES && a.sample == 1) {
+    for (; i < a.inner_runs; i += 4 * step)
+      pad_bytes (a, i, step);
+    /* The edges, from where this thread stands. */
+    i = a.inner_runs + blockIdx.x * blockDim.x + threadIdx.x;
   }
-  if (FORM == TENSOR_HALVES && blockIdx.x == 0 && threadIdx.x == 0)
-    *a.scale = ldexpf (1, -scale_exponent (*a.range));
+  for (; i < all; i += step) {
+    unsigned line, run;
+
+    if (i < a.inner_runs) {
+      line = a.inner.divide (i);
+      run = a.first_inner + i - line * a.inner.d;
+    } else {
+      line = a.outer.divide (i - a.inner_runs);
+      run = i - a.inner_runs - line * a.outer.d;
+      if (a.inner_runs > 0 && run >= (unsigned) a.first_inner)
+        run += a.inner.d;
+    }
+    largest = max (largest, pad_run<T, FORM> (a, i < a.inner_runs, N * run,
+            line, scale));
+  }
+  return largest;
+}
+
+template <typename T, TensorForm FORM> __global__ void
+__launch_bounds__ (256, 4)
+tensor_pad_kernel (const __grid_constant__ TensorPadArguments a)
+{
+  if constexpr (FORM != TENSOR_HALVES) {
+    pad_all<T, FORM> (a, 1);
+  } else {
+    __shared__ unsigned largest;
+    const unsigned range = a.ranges ? a.ranges->used[a.turn] : a.range;
+    const int exponent = scale_exponent (range);
+
+    if (threadIdx.x == 0)
+      largest = 0;
+    __syncthreads ();
+    const unsigned mine = pad_all<T, FORM> (a, ldexpf (1, exponent));
+
+    if (!a.ranges) {
+      if (blockIdx.x == 0 && threadIdx.x == 0)
+        *a.scale = ldexpf (1, -exponent);
+      return;
+    }
+    atomicMax (&largest, mine);
+    __syncthreads ();
+    if (threadIdx.x == 0 && largest > 0)
+      atomicMax (&a.ranges->found[a.turn], largest);
+  }
+}
+
+/* After that, where the scale did not suit: again. */
+__global__ void
+__launch_bounds__ (256, 4)
+tensor_settle_kernel (const __grid_constant__ TensorPadArguments a)
+{
+  const unsigned used = a.ranges->used[a.turn];
+  const unsigned found = a.ranges->found[a.turn];
+  const int more = scale_exponent (used) - scale_exponent (found);
+  const bool suits = found == 0 || (used > 0 && more <= MORE && -more <= LESS);
+  const unsigned range = suits ? used : found;
+
+  if (!suits)
+    pad_all<float, TENSOR_HALVES> (a, ldexpf (1, scale_exponent (range)));
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    *a.scale = ldexpf (1, -scale_exponent (range));
+    a.ranges->used[1 - a.turn] = range;
+    a.ranges->found[1 - a.turn] = 0;
+  }
 }
 
 TensorPad::TensorPad (const NdJob &job, const NdReach &reach, TensorForm form,
@@ -257,20 +342,14 @@ TensorPad::TensorPad (const NdJob &job, const NdReach &reach, TensorForm form,
   }
   maps = Memory<int> (made.size ());
   maps.upload (made.data (), made.size ());
-  if (form == TENSOR_HALVES) {
-    const float largest = fmaxf (65536, fabs (job.border_value));
-    unsigned bits;
+  int device, processors;
 
-    memcpy (&bits, &largest, sizeof (bits));
-    range = Memory<unsigned> (1);
-    range.upload (&bits, 1);
-  }
-}
-
-static unsigned
-grid_for (size_t threads)
-{
-  return threads / 256 < 65535 ? threads / 256 + 1 : 65535;
+  ND_CUDA (cudaGetDevice (&device));
+  ND_CUDA (cudaDeviceGetAttribute (&processors,
+          cudaDevAttrMultiProcessorCount, device));
+  most_blocks = 4 * processors;
+  if (form == TENSOR_HALVES && job.in_type == ND_FLOAT32)
+    ranges = Memory<Ranges> (1);
 }
 
 template <typename T> void
@@ -279,7 +358,8 @@ TensorPad::fill_from (const NdSamples *volume, size_t component,
 {
   const int n = run_samples (form), runs = size[0] / n;
   const unsigned rows = (unsigned) size[1] * size[2];
-  const unsigned blocks = grid_for ((size_t) rows * runs);
+  const size_t all = (size_t) rows * runs / 256 + 1;
+  const unsigned blocks = all < most_blocks ? all : most_blocks;
   /* Words are read whole, up to three samples behind a run. */
   const int first = (before + n - 1) / n;
   const int end = (before + (int) job.shape.size[0] - 3) / n;
@@ -308,8 +388,12 @@ TensorPad::fill_from (const NdSamples *volume, size_t component,
   a.out = out;
   a.row = row;
   a.piece = piece;
-  a.range = range.get ();
   a.scale = scale;
+  a.ranges = ranges.get ();
+  a.turn = turn;
+  const float largest = fmaxf (65536, fabs (job.border_value));
+
+  memcpy (&a.range, &largest, sizeof (a.range));
   switch (form) {
     case TENSOR_BYTES:
       tensor_pad_kernel<T, TENSOR_BYTES><<<blocks, 256, 0, stream>>> (a);
@@ -322,23 +406,17 @@ TensorPad::fill_from (const NdSamples *volume, size_t component,
       break;
   }
   ND_CUDA_LAUNCHED (tensor_pad_kernel);
+  if (!a.ranges)
+    return;
+  tensor_settle_kernel<<<blocks, 256, 0, stream>>> (a);
+  ND_CUDA_LAUNCHED (tensor_settle_kernel);
+  turn = 1 - turn;
 }
 
 void
 TensorPad::fill (const NdSamples *volume, size_t component,
     unsigned char *out, float *scale, cudaStream_t stream)
 {
-  if (form == TENSOR_HALVES && job.in_type == ND_FLOAT32) {
-    const int nx = job.shape.size[0], ny = job.shape.size[1];
-    const int nz = job.shape.size[2];
-
-    ND_CUDA (cudaMemsetAsync (range.get (), 0, sizeof (unsigned), stream));
-    range_kernel<<<1024, 256, 0, stream>>> (volume ? (const float *)
-        (volume->data + component * sizeof (float)) : nullptr,
-        volume ? *volume : NdSamples {}, nx, ny, nz, job.border_value,
-        range.get ());
-    ND_CUDA_LAUNCHED (range_kernel);
-  }
   switch (job.in_type) {
     case ND_UINT8:
       fill_from<unsigned char> (volume, component, out, scale, stream);

@@ -16,6 +16,13 @@ enum TensorForm
   TENSOR_HALVES                 /* high, low fp16 of sample * scale */
 };
 
+/* Largest finite |sample|, as bits of a float32: of the volume whose scale is in
+ * use, and of the one that is converted. Of two, volumes in turn. */
+struct Ranges
+{
+  unsigned used[2], found[2];
+};
+
 class TensorPad
 {
 public:
@@ -29,7 +36,7 @@ public:
   void fill (const NdSamples *volume, size_t component, unsigned char *out,
       float *scale, cudaStream_t stream);
 
-  size_t bytes () const { return maps.bytes () + range.bytes (); }
+  size_t bytes () const { return maps.bytes () + ranges.bytes (); }
 
 private:
   template <typename T> void fill_from (const NdSamples *volume,
@@ -41,8 +48,10 @@ private:
   const size_t row, piece;
   int size[3];                  /* padded; in x whole rows */
   int before;
+  unsigned most_blocks;         /* that the device has room for at once */
   Memory<int> maps;             /* for each axis, the sample found there */
-  Memory<unsigned> range;       /* largest finite |sample|, as bits */
+  Memory<Ranges> ranges;        /* of float32 */
+  int turn = 0;
 };
 
 } // namespace nd

@@ -10,7 +10,7 @@ import os
 import sys
 import tempfile
 
-from pipelines import (FFT_BOUND, TYPES, colons, np, properties, read_raw,
+from pipelines import (FFT_BOUND, TENSOR_BOUND, TYPES, colons, np, properties, read_raw,
                        relative_l2, run, shared)
 
 try:
@@ -25,6 +25,8 @@ AXES = {"xy": [0, 1], "xyz": [0, 1, 2], "xyt": [0, 1, 3],
         "xyzt": [0, 1, 2, 3]}
 
 GPU = "ND_GPU" in os.environ      # auto then means the GPU
+if GPU:
+    METHODS.append("tensor")
 
 # One pipeline: what it is, where its output lies and what that must be.
 Job = collections.namedtuple("Job", "case way method simd text output")
@@ -190,6 +192,8 @@ class Case:
             return relative_l2(got, expected) / FFT_BOUND, error
         if self.exact:
             return (0 if error == 0 else np.inf), error
+        if method == "tensor":
+            return relative_l2(got, expected) / TENSOR_BOUND, error
         return error / self.tolerance, error
 
 
