@@ -15,7 +15,7 @@
 
 struct _NdMark
 {
-  gatomicrefcount references;
+  gint references;
   GMutex lock;
   GCond changed;
   gboolean reached;
@@ -36,7 +36,9 @@ struct _NdRing
 {
   NdRing *real;
   guint n_slots;
-  GAsyncQueue *works;
+  GMutex lock;
+  GCond changed;
+  GQueue works;
   GThread *thread;
 };
 
@@ -51,14 +53,14 @@ static gint blocks;             /* of memory, pinned or of the device */
 static NdMark *
 mark_ref (NdMark * mark)
 {
-  g_atomic_ref_count_inc (&mark->references);
+  g_atomic_int_inc (&mark->references);
   return mark;
 }
 
 static void
 mark_free (NdMark * mark)
 {
-  if (!g_atomic_ref_count_dec (&mark->references))
+  if (!g_atomic_int_dec_and_test (&mark->references))
     return;
   g_mutex_clear (&mark->lock);
   g_cond_clear (&mark->changed);
@@ -111,8 +113,12 @@ run (gpointer data)
   gboolean more = TRUE;
 
   while (more) {
-    g_autofree Work *work = g_async_queue_pop (ring->works);
+    g_autofree Work *work = NULL;
 
+    g_mutex_lock (&ring->lock);
+    while (!(work = g_queue_pop_head (&ring->works)))
+      g_cond_wait (&ring->changed, &ring->lock);
+    g_mutex_unlock (&ring->lock);
     more = do_work (ring, work);
   }
   return NULL;
@@ -121,7 +127,10 @@ run (gpointer data)
 static void
 enqueue (NdRing * ring, const Work * work)
 {
-  g_async_queue_push (ring->works, g_memdup2 (work, sizeof (*work)));
+  g_mutex_lock (&ring->lock);
+  g_queue_push_tail (&ring->works, g_memdup2 (work, sizeof (*work)));
+  g_cond_broadcast (&ring->changed);
+  g_mutex_unlock (&ring->lock);
 }
 
 static gboolean
@@ -148,7 +157,9 @@ ring_new (const NdJob * job, NdMethod method, gint device_id, GError ** error)
   ring->real = real;
   ring->n_slots = nd_job_reach (job).slots;
   g_assert_cmpuint (ring->n_slots, <=, MAX_SLOTS);
-  ring->works = g_async_queue_new ();
+  g_mutex_init (&ring->lock);
+  g_cond_init (&ring->changed);
+  g_queue_init (&ring->works);
   ring->thread = g_thread_new ("device", run, ring);
   return ring;
 }
@@ -160,7 +171,8 @@ ring_free (NdRing * ring)
       STOP});
   g_thread_join (ring->thread);
   nd_cpu_backend.ring_free (ring->real);
-  g_async_queue_unref (ring->works);
+  g_mutex_clear (&ring->lock);
+  g_cond_clear (&ring->changed);
   g_free (ring);
 }
 
@@ -200,7 +212,7 @@ mark (NdRing * ring, GError ** error)
 {
   NdMark *m = g_new0 (NdMark, 1);
 
-  g_atomic_ref_count_init (&m->references);
+  m->references = 1;
   g_mutex_init (&m->lock);
   g_cond_init (&m->changed);
   enqueue (ring, &(Work) {
@@ -335,10 +347,30 @@ canvas_write (NdCanvas * canvas, gdouble low, gdouble window, guint8 * pixels,
 }
 
 static const NdBackend backend = {
-  "cuda", available, cost, ring_new, ring_free, ring_bytes, push, kept, respond,
-  mark, reach, after, mark_free, memory_new, memory_free, memory_copy, pin,
-  unpin, canvas_new, canvas_free, canvas_take, canvas_sample, canvas_extremes,
-  canvas_write
+  .name = "cuda",
+  .available = available,
+  .cost = cost,
+  .ring_new = ring_new,
+  .ring_free = ring_free,
+  .ring_bytes = ring_bytes,
+  .push = push,
+  .kept = kept,
+  .respond = respond,
+  .mark = mark,
+  .reach = reach,
+  .after = after,
+  .mark_free = mark_free,
+  .memory_new = memory_new,
+  .memory_free = memory_free,
+  .memory_copy = memory_copy,
+  .pin = pin,
+  .unpin = unpin,
+  .canvas_new = canvas_new,
+  .canvas_free = canvas_free,
+  .canvas_take = canvas_take,
+  .canvas_sample = canvas_sample,
+  .canvas_extremes = canvas_extremes,
+  .canvas_write = canvas_write,
 };
 
 G_MODULE_EXPORT const NdBackend *nd_backend_module (void);
