@@ -151,6 +151,24 @@ Context::make_own (int device)
   return std::make_shared<Context> (handle, device, true);
 }
 
+void
+Context::expect_well (int device)
+{
+  const cudaError_t lost = lost_to;
+  CUcontext handle, popped;
+
+  if (lost == cudaSuccess)
+    return;
+  if (driver ().create (&handle, CU_CTX_SCHED_AUTO, device) != CUDA_SUCCESS)
+    throw Error (ND_ERROR_INIT, std::string ("The GPU was lost in this process "
+            "to an error, \"") + cudaGetErrorString (lost) + "\" ("
+        + std::to_string (lost) + "): start the program again, or use "
+        "backend=cpu or auto");
+  driver ().pop (&popped);
+  driver ().destroy (handle);
+  lost_to = cudaSuccess;
+}
+
 ContextPointer
 Context::get (int wanted)
 {

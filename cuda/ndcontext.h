@@ -25,6 +25,10 @@ public:
    * has spoilt is left to those who hold it, and a new one is made. */
   static ContextPointer get (int wanted);
 
+  /* Throws where a context was lost, and the driver gives this process no new
+   * one: after an illegal address, 580 gives none even when all are gone. */
+  static void expect_well (int device);
+
   Context (CUcontext handle, int device, bool own);
   ~Context ();
   Context (const Context &) = delete;

@@ -14,11 +14,19 @@
 namespace nd
 {
 
+std::atomic<cudaError_t> lost_to { cudaSuccess };
+
 void
 check (cudaError_t result, const char *what)
 {
+  size_t free_bytes, all_bytes;
+
   if (result == cudaSuccess)
     return;
+  cudaGetLastError ();
+  if (result != cudaErrorMemoryAllocation
+      && cudaMemGetInfo (&free_bytes, &all_bytes) == result)
+    lost_to = result;
   cudaGetLastError ();
   if (result == cudaErrorMemoryAllocation)
     throw Error (ND_ERROR_NO_SPACE, std::string ("Not enough memory on the "
@@ -26,7 +34,8 @@ check (cudaError_t result, const char *what)
         "need less, backend=cpu needs none");
   throw Error (ND_ERROR_FAILED, std::string ("The GPU failed: ") + what + ": "
       + cudaGetErrorString (result) + " (" + std::to_string (result)
-      + "); set the pipeline to NULL and start it again");
+      + "); set the pipeline to NULL and start it again; where the driver gives "
+      "this program no GPU any more, backend=auto goes on on the CPU");
 }
 
 size_t
@@ -105,7 +114,7 @@ static gboolean
 cuda_available (gint device_id, GError **error)
 {
   return guarded (error, [&] {
-    choose_device (device_id);
+    Context::expect_well (choose_device (device_id));
     open_cufft ();
   });
 }

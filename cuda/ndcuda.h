@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <atomic>
 #include <cuda_runtime.h>
 #include <exception>
 #include <memory>
@@ -35,8 +36,13 @@ private:
   const std::string message;
 };
 
-/* Throws where @result is an error; @what names the call. */
+/* Throws where @result is an error; @what names the call. An error that the
+ * context then answers every call with is remembered: drivers may refuse this
+ * process another context. */
 void check (cudaError_t result, const char *what);
+
+/* The error that a context was lost to, or cudaSuccess. */
+extern std::atomic<cudaError_t> lost_to;
 
 #define ND_CUDA(call) ::nd::check (call, #call)
 /* After a launch. */

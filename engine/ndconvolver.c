@@ -153,6 +153,15 @@ nd_convolver_fence (NdConvolver * c, NdFence ** fence, GError ** error)
   return FALSE;
 }
 
+gboolean
+nd_convolver_wait (NdConvolver * c, GError ** error)
+{
+  g_autoptr (NdFence) fence = NULL;
+
+  return nd_convolver_fence (c, &fence, error)
+      && (!fence || nd_fence_wait (fence, NULL, error));
+}
+
 void
 nd_convolver_end (NdConvolver * c)
 {

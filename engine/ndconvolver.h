@@ -58,6 +58,9 @@ gboolean nd_convolver_after (NdConvolver * convolver, NdFence * fence,
  * outputs must stay. NULL where the work is done already. */
 gboolean nd_convolver_fence (NdConvolver * convolver, NdFence ** fence,
     GError ** error);
+
+/* Waits for all work so far. */
+gboolean nd_convolver_wait (NdConvolver * convolver, GError ** error);
 void nd_convolver_end (NdConvolver * convolver);
 
 /* TRUE where the output of position nd_convolver_window()->anchor can be made:
@@ -77,7 +80,8 @@ void nd_convolver_set_reverse (NdConvolver * convolver, gboolean reverse);
 /* Whether @old kept all that @next needs to make the output that is @old's next
  * one; then @next stands before the first of these volumes. Call
  * nd_convolver_replay() until it returns FALSE, and respond while ready between
- * the calls. Both must have the same planes. */
+ * the calls; @old must stay until nd_convolver_wait(). Both must have the same
+ * planes. */
 gboolean nd_convolver_continue (NdConvolver * next, NdConvolver * old);
 gboolean nd_convolver_replay (NdConvolver * next, const NdConvolver * old,
     GError ** error);

@@ -5,7 +5,7 @@
 
 struct _NdFence
 {
-  gatomicrefcount references;
+  gint references;
   const NdBackend *backend;
   guint n_marks;
   NdMark *marks[];
@@ -16,7 +16,7 @@ nd_fence_new (const NdBackend * backend, NdMark * const *marks, guint n_marks)
 {
   NdFence *fence = g_malloc (sizeof (NdFence) + n_marks * sizeof (*marks));
 
-  g_atomic_ref_count_init (&fence->references);
+  fence->references = 1;
   fence->backend = backend;
   fence->n_marks = n_marks;
   memcpy (fence->marks, marks, n_marks * sizeof (*marks));
@@ -26,14 +26,14 @@ nd_fence_new (const NdBackend * backend, NdMark * const *marks, guint n_marks)
 NdFence *
 nd_fence_ref (NdFence * fence)
 {
-  g_atomic_ref_count_inc (&fence->references);
+  g_atomic_int_inc (&fence->references);
   return fence;
 }
 
 void
 nd_fence_unref (NdFence * fence)
 {
-  if (!g_atomic_ref_count_dec (&fence->references))
+  if (!g_atomic_int_dec_and_test (&fence->references))
     return;
   for (guint i = 0; i < fence->n_marks; i++)
     fence->backend->mark_free (fence->marks[i]);

@@ -259,13 +259,11 @@ static void
 release_inputs (GstNdConv * self)
 {
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
-  g_autoptr (NdFence) fence = NULL;
 
   if (g_queue_is_empty (&priv->inputs))
     return;
-  if (priv->convolver && nd_convolver_fence (priv->convolver, &fence, NULL)
-      && fence)
-    nd_fence_wait (fence, NULL, NULL);
+  if (priv->convolver)
+    nd_convolver_wait (priv->convolver, NULL);
   while (!g_queue_is_empty (&priv->inputs)) {
     GstNdMap *map = g_queue_pop_head (&priv->inputs);
 
@@ -352,8 +350,10 @@ respond (GstNdConv * self, GstNdLoad * load, GError ** error)
   /* Downstream's pool may have larger ones. */
   if (!priv->out.is_video)
     gst_buffer_set_size (load->buffer, priv->out.size);
+  /* What the CPU combines, it writes. */
   load->is_mapped = gst_nd_map (&load->map, &priv->out, load->buffer,
-      GST_MAP_WRITE, gst_nd_conv_device_in_use (self) != NULL);
+      GST_MAP_WRITE, gst_nd_conv_device_in_use (self)
+      && !nd_convolver_plan (priv->convolver, 0)->combiner);
   if (!load->is_mapped) {
     g_set_error (error, ND_ERROR, ND_ERROR_FAILED, "The memory for an output "
         "cannot be written: downstream's buffers do not fit its caps");
@@ -580,6 +580,8 @@ change_convolver (GstNdConv * self, NdConvolver * next)
   gst_nd_conv_use (self, next);
   while (ret == GST_FLOW_OK && nd_convolver_replay (next, old, &error))
     ret = push_ready (self);
+  /* What old keeps may still be read. */
+  nd_convolver_wait (next, error ? NULL : &error);
   nd_convolver_free (old);
   if (error)
     ret = gst_nd_conv_fail (self, error);

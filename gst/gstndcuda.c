@@ -12,6 +12,26 @@ gst_nd_cuda_caps (const GstCaps * caps, guint i)
       && gst_caps_features_contains (features, GST_ND_FEATURE_CUDA);
 }
 
+void
+gst_nd_cuda_prefer (GstQuery * query)
+{
+  g_autoptr (GstCaps) sorted = gst_caps_new_empty ();
+  GstCaps *caps;
+
+  gst_query_parse_caps_result (query, &caps);
+  if (!caps || gst_caps_is_any (caps))
+    return;
+  for (gint device = 1; device >= 0; device--) {
+    for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+      if (gst_nd_cuda_caps (caps, i) == device)
+        gst_caps_append_structure_full (sorted,
+            gst_structure_copy (gst_caps_get_structure (caps, i)),
+            gst_caps_features_copy (gst_caps_get_features (caps, i)));
+    }
+  }
+  gst_query_set_caps_result (query, sorted);
+}
+
 #ifdef HAVE_GST_CUDA
 
 #include <gst/cuda/gstcudabufferpool.h>

@@ -50,6 +50,10 @@ void gst_nd_cuda_sync (GstMemory * memory);
 GstBufferPool *gst_nd_cuda_pool_new (GstObject * context, GstCaps * caps,
     guint min, guint max, guint * size);
 
+/* Puts what has that feature first in the answer to a CAPS query: where
+ * upstream can choose, it chooses that. */
+void gst_nd_cuda_prefer (GstQuery * query);
+
 /* Whether caps have the feature memory:CUDAMemory at @i. */
 gboolean gst_nd_cuda_caps (const GstCaps * caps, guint i);
 

@@ -287,8 +287,12 @@ gst_nd_view_query (GstBaseTransform * trans, GstPadDirection direction,
     if (gst_nd_cuda_answer (GST_ELEMENT (self), query, context))
       return TRUE;
   }
-  return GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)->query (trans,
-      direction, query);
+  if (!GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)->query (trans,
+          direction, query))
+    return FALSE;
+  if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
+    gst_nd_cuda_prefer (query);
+  return TRUE;
 }
 
 static gboolean

@@ -367,7 +367,7 @@ main (int argc, char **argv)
   }
   text = make_elements (rand);
   elements = gst_parse_bin_from_description (text, TRUE, &error);
-  if (!elements) {
+  if (!elements || error) {
     g_printerr ("%s\n", error->message);
     return 1;
   }

@@ -16,7 +16,7 @@
 
 struct _NdMark
 {
-  gatomicrefcount references;
+  gint references;
   GMutex lock;
   GCond changed;
   gboolean reached;
@@ -37,7 +37,9 @@ struct _NdRing
 {
   NdRing *real;
   guint n_slots;
-  GAsyncQueue *works;
+  GMutex lock;
+  GCond changed;
+  GQueue works;
   GThread *thread;
 };
 
@@ -52,14 +54,14 @@ static gint blocks;             /* of memory, pinned or of the device */
 static NdMark *
 mark_ref (NdMark * mark)
 {
-  g_atomic_ref_count_inc (&mark->references);
+  g_atomic_int_inc (&mark->references);
   return mark;
 }
 
 static void
 mark_free (NdMark * mark)
 {
-  if (!g_atomic_ref_count_dec (&mark->references))
+  if (!g_atomic_int_dec_and_test (&mark->references))
     return;
   g_mutex_clear (&mark->lock);
   g_cond_clear (&mark->changed);
@@ -112,8 +114,12 @@ run (gpointer data)
   gboolean more = TRUE;
 
   while (more) {
-    g_autofree Work *work = g_async_queue_pop (ring->works);
+    g_autofree Work *work = NULL;
 
+    g_mutex_lock (&ring->lock);
+    while (!(work = g_queue_pop_head (&ring->works)))
+      g_cond_wait (&ring->changed, &ring->lock);
+    g_mutex_unlock (&ring->lock);
     more = do_work (ring, work);
   }
   return NULL;
@@ -122,7 +128,10 @@ run (gpointer data)
 static void
 enqueue (NdRing * ring, const Work * work)
 {
-  g_async_queue_push (ring->works, g_memdup2 (work, sizeof (*work)));
+  g_mutex_lock (&ring->lock);
+  g_queue_push_tail (&ring->works, g_memdup2 (work, sizeof (*work)));
+  g_cond_broadcast (&ring->changed);
+  g_mutex_unlock (&ring->lock);
 }
 
 static gboolean
@@ -149,7 +158,9 @@ ring_new (const NdJob * job, NdMethod method, gint device_id, GError ** error)
   ring->real = real;
   ring->n_slots = nd_job_reach (job).slots;
   g_assert_cmpuint (ring->n_slots, <=, MAX_SLOTS);
-  ring->works = g_async_queue_new ();
+  g_mutex_init (&ring->lock);
+  g_cond_init (&ring->changed);
+  g_queue_init (&ring->works);
   ring->thread = g_thread_new ("device", run, ring);
   return ring;
 }
@@ -161,7 +172,8 @@ ring_free (NdRing * ring)
       STOP});
   g_thread_join (ring->thread);
   nd_cpu_backend.ring_free (ring->real);
-  g_async_queue_unref (ring->works);
+  g_mutex_clear (&ring->lock);
+  g_cond_clear (&ring->changed);
   g_free (ring);
 }
 
@@ -201,7 +213,7 @@ mark (NdRing * ring, GError ** error)
 {
   NdMark *m = g_new0 (NdMark, 1);
 
-  g_atomic_ref_count_init (&m->references);
+  m->references = 1;
   g_mutex_init (&m->lock);
   g_cond_init (&m->changed);
   enqueue (ring, &(Work) {
