@@ -36,6 +36,9 @@
 /* Relative size of a pivot that is nothing but rounding. */
 #define DEPENDENT 1e-12
 
+/* Of all there is, that an ideal filter must let through. */
+#define LEAST_ENERGY 1e-9
+
 /* The mean of the input has this times the energy of all that varies. */
 #define CONSTANT_ENERGY 10
 
@@ -754,6 +757,21 @@ solve (Task * task)
     g_thread_pool_free (pool, FALSE, TRUE);
 }
 
+static gboolean
+check_ideal (const Grid * grid, const Part parts[PARITIES], GError ** error)
+{
+  gdouble sum = 0;
+
+  for (guint p = 0; p < PARITIES; p++)
+    sum += parts[p].ideal ? energy (grid, parts[p].ideal) : 0;
+  if (sum > LEAST_ENERGY * grid->total)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "the ideal filter lets through nothing that this size can tell apart; a "
+      "larger bandwidth or size will do.");
+  return FALSE;
+}
+
 gboolean
 nd_fit (NdFit * fits, guint n_fits, const gsize size[ND_AXES],
     const NdFitWeights * weights, GError ** error)
@@ -761,15 +779,19 @@ nd_fit (NdFit * fits, guint n_fits, const gsize size[ND_AXES],
   Task task = {.localization = weights->localization,.fits = fits,
     .n_fits = n_fits
   };
+  gboolean ok = TRUE;
 
   if (!check_size (size, error))
     return FALSE;
   grid_init (&task.grid, size, weights);
   task.parts = g_new0 (Part, n_fits * PARITIES);
-  for (guint f = 0; f < n_fits; f++)
+  for (guint f = 0; f < n_fits; f++) {
     take_ideal (&task.grid, &fits[f], task.parts + f * PARITIES);
-  solve (&task);
-  for (guint f = 0; f < n_fits && !task.failed; f++)
+    ok = ok && check_ideal (&task.grid, task.parts + f * PARITIES, error);
+  }
+  if (ok)
+    solve (&task);
+  for (guint f = 0; f < n_fits && ok && !task.failed; f++)
     finish (&task.grid, &fits[f], task.parts + f * PARITIES, size);
   for (guint i = 0; i < n_fits * PARITIES; i++)
     part_clear (&task.parts[i]);
@@ -780,5 +802,5 @@ nd_fit (NdFit * fits, guint n_fits, const gsize size[ND_AXES],
         "the fit has no solution in double precision: snr is %g and spectrum "
         "%g; a smaller snr or spectrum, or a larger localization, gives one.",
         weights->snr, weights->spectrum);
-  return !task.failed;
+  return ok && !task.failed;
 }
