@@ -335,8 +335,8 @@ canvas_write (NdCanvas * canvas, gdouble low, gdouble window, guint8 * pixels,
 }
 
 static const NdBackend backend = {
-  "cuda", available, cost, ring_new, ring_free, ring_bytes, push, kept, respond,
-  mark, reach, after, mark_free, memory_new, memory_free, memory_copy, pin,
+  "cuda", available, NULL, cost, ring_new, ring_free, ring_bytes, push, kept,
+  respond, mark, reach, after, mark_free, memory_new, memory_free, memory_copy, pin,
   unpin, canvas_new, canvas_free, canvas_take, canvas_sample, canvas_extremes,
   canvas_write
 };
