@@ -45,9 +45,10 @@ typedef struct
   guint channels;               /* values of a pixel */
 } NdPictureJob;
 
-/* Functions from `mark` to the last but one are NULL in a back end that has done
- * its work when push and respond return. With the others, these enqueue it: memory that they
- * were given must stay until a mark made after them is reached. */
+/* Functions from `mark` to the last but one are NULL in a back end that has
+ * done its work when push and respond return. With the others, these enqueue
+ * it: memory that they were given must stay until a mark made after them is
+ * reached. */
 typedef struct
 {
   const gchar *name;            /* "cpu", "cuda" */

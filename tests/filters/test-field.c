@@ -65,7 +65,7 @@ static const struct
   {"monomial", &axes_xy, "exponents=2:2", "exponents add up to 4"},
   {"monomial", &axes_xy, "exponents=-1:0", "exponents is -1 along x"},
   {"monomial", &axes_xyz, "size=5:5:1 exponents=0:0:1",
-        "exponents is 1 along z"},
+      "exponents is 1 along z"},
   {"monomial", &axes_xy, "exponents=1:0 order=1", "exponents is given with"},
   {"monomial-bank", &axes_xy, "order=1:1", "order has 1 twice"},
   {"monomial-bank", &axes_xy, "order=5", "order is 5"},

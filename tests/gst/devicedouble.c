@@ -336,9 +336,9 @@ canvas_write (NdCanvas * canvas, gdouble low, gdouble window, guint8 * pixels,
 
 static const NdBackend backend = {
   "cuda", available, NULL, cost, ring_new, ring_free, ring_bytes, push, kept,
-  respond, mark, reach, after, mark_free, memory_new, memory_free, memory_copy, pin,
-  unpin, canvas_new, canvas_free, canvas_take, canvas_sample, canvas_extremes,
-  canvas_write
+  respond, mark, reach, after, mark_free, memory_new, memory_free, memory_copy,
+  pin, unpin, canvas_new, canvas_free, canvas_take, canvas_sample,
+  canvas_extremes, canvas_write
 };
 
 G_MODULE_EXPORT const NdBackend *nd_backend_module (void);
