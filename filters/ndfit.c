@@ -31,6 +31,9 @@
 #define RELAXATION 4
 #define RELAXATIONS 16
 
+/* How much larger than without conditions the error may be. */
+#define WORTH 1.5
+
 /* Relative size of a pivot that is nothing but rounding. */
 #define DEPENDENT 1e-12
 
@@ -348,12 +351,36 @@ spread (const NdGrid * grid, guint parity, const gsize n[ND_AXES],
   }
 }
 
+/* The error with softness at @relaxation, and the multipliers. */
+static gdouble
+try_relaxation (const NdGrid * grid, const NdFit * fit,
+    const Part parts[ND_PARITIES], gdouble power, gdouble relaxation,
+    gdouble y[ND_FIT_CONDITIONS])
+{
+  gdouble squared = 0;
+
+  solve_conditions (grid, fit, parts, power, relaxation, y);
+  for (guint p = 0; p < ND_PARITIES; p++) {
+    g_autofree gdouble *c = NULL;
+    gsize n[ND_AXES];
+
+    if (parts[p].ideal == NULL)
+      continue;
+    nd_parity_unknowns (grid, p, n);
+    if (parts[p].solution != NULL)
+      c = combine (&parts[p], y, fit->n_conditions, nd_sizes_product (n));
+    squared += c ? squared_error (grid, p, &parts[p], c)
+        : energy (grid, parts[p].ideal);
+  }
+  return squared;
+}
+
 /* Meets the conditions as far as the error allows, and writes the filter. */
 static void
 finish (const NdGrid * grid, NdFit * fit, const Part parts[ND_PARITIES],
     const gsize size[ND_AXES])
 {
-  gdouble power = 0, truncation = 0, squared = 0, relaxation = 1;
+  gdouble power = 0, truncation = 0, squared = 0, relaxation = 1, allowed;
   gdouble y[ND_FIT_CONDITIONS];
 
   for (guint p = 0; p < ND_PARITIES; p++) {
@@ -362,22 +389,12 @@ finish (const NdGrid * grid, NdFit * fit, const Part parts[ND_PARITIES],
     power += energy (grid, parts[p].ideal);
     truncation += squared_truncation_error (grid, p, &parts[p]);
   }
+  allowed = WORTH * WORTH * try_relaxation (grid, fit, parts, power,
+      pow (RELAXATION, RELAXATIONS), y);
+  allowed = MIN (allowed, truncation);
   for (guint level = 0; level < RELAXATIONS; level++) {
-    solve_conditions (grid, fit, parts, power, relaxation, y);
-    squared = 0;
-    for (guint p = 0; p < ND_PARITIES; p++) {
-      g_autofree gdouble *c = NULL;
-      gsize n[ND_AXES];
-
-      if (parts[p].ideal == NULL)
-        continue;
-      nd_parity_unknowns (grid, p, n);
-      if (parts[p].solution != NULL)
-        c = combine (&parts[p], y, fit->n_conditions, nd_sizes_product (n));
-      squared += c ? squared_error (grid, p, &parts[p], c)
-          : energy (grid, parts[p].ideal);
-    }
-    if (squared <= truncation)
+    squared = try_relaxation (grid, fit, parts, power, relaxation, y);
+    if (squared <= allowed)
       break;
     relaxation *= RELAXATION;
   }
