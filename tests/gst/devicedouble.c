@@ -15,7 +15,7 @@
 
 struct _NdMark
 {
-  gatomicrefcount references;
+  gint references;              /* atomic */
   GMutex lock;
   GCond changed;
   gboolean reached;
@@ -51,14 +51,14 @@ static gint blocks;             /* of memory, pinned or of the device */
 static NdMark *
 mark_ref (NdMark * mark)
 {
-  g_atomic_ref_count_inc (&mark->references);
+  g_atomic_int_inc (&mark->references);
   return mark;
 }
 
 static void
 mark_free (NdMark * mark)
 {
-  if (!g_atomic_ref_count_dec (&mark->references))
+  if (!g_atomic_int_dec_and_test (&mark->references))
     return;
   g_mutex_clear (&mark->lock);
   g_cond_clear (&mark->changed);
@@ -200,7 +200,7 @@ mark (NdRing * ring, GError ** error)
 {
   NdMark *m = g_new0 (NdMark, 1);
 
-  g_atomic_ref_count_init (&m->references);
+  m->references = 1;
   g_mutex_init (&m->lock);
   g_cond_init (&m->changed);
   enqueue (ring, &(Work) {
