@@ -45,9 +45,10 @@ typedef struct
   guint channels;               /* values of a pixel */
 } NdPictureJob;
 
-/* Functions from `mark` on are NULL in a back end that has done its work when
- * push and respond return. With the others, these enqueue it: memory that they
- * were given must stay until a mark made after them is reached. */
+/* Functions from `mark` to the last but one are NULL in a back end that has
+ * done its work when push and respond return. With the others, these enqueue
+ * it: memory that they were given must stay until a mark made after them is
+ * reached. */
 typedef struct
 {
   const gchar *name;            /* "cpu", "cuda" */
@@ -82,12 +83,6 @@ typedef struct
    * low[T] + i of the anchor, or is ND_SLOT_BORDER. */
   gboolean (*respond) (NdRing * ring, const gint * slots,
       const NdScale * scale, const NdSamples * out, GError ** error);
-
-  /* Makes the output of a job that nd_job_combines() of the @responses of its
-   * filters: dense float32 volumes in host memory, one behind the other. NULL:
-   * respond does, and all others see the output's type. */
-  void (*combine) (const NdJob * job, const gfloat * responses,
-      NdSampleType type, const NdScale * scale, const NdSamples * out);
 
   /* A moment that is reached when all work enqueued so far is done. `reach`
    * waits for it, and gives the time that the work took since the mark before;
@@ -127,6 +122,12 @@ typedef struct
       gdouble * low, gdouble * high, GError ** error);
   gboolean (*canvas_write) (NdCanvas * canvas, gdouble low, gdouble window,
       guint8 * pixels, gssize stride, GError ** error);
+
+  /* Makes the output of a job that nd_job_combines() of the @responses of its
+   * filters: dense float32 volumes in host memory, one behind the other. NULL:
+   * respond does, and the job's type is that of the output. */
+  void (*combine) (const NdJob * job, const gfloat * responses,
+      NdSampleType type, const NdScale * scale, const NdSamples * out);
 } NdBackend;
 
 /* Adds a back end; those added first are preferred. */

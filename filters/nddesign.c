@@ -207,6 +207,63 @@ find (const gchar * design, guint * i, GError ** error)
   return FALSE;
 }
 
+/* A fit in 4D takes seconds, and an element asks for the same filter when it
+ * starts and when caps are set: the last few are kept. */
+#define KEPT 4
+
+static GMutex kept_lock;
+static struct
+{
+  gchar *key;
+  NdBank *bank;
+} kept[KEPT];
+static guint kept_next;
+
+static NdBank *
+find_kept (const gchar * key)
+{
+  NdBank *bank = NULL;
+
+  g_mutex_lock (&kept_lock);
+  for (guint i = 0; i < KEPT && bank == NULL; i++) {
+    if (g_strcmp0 (kept[i].key, key) == 0)
+      bank = nd_bank_copy (kept[i].bank);
+  }
+  g_mutex_unlock (&kept_lock);
+  return bank;
+}
+
+static void
+keep (const gchar * key, const NdBank * bank)
+{
+  g_mutex_lock (&kept_lock);
+  g_free (kept[kept_next].key);
+  g_clear_pointer (&kept[kept_next].bank, nd_bank_free);
+  kept[kept_next].key = g_strdup (key);
+  kept[kept_next].bank = nd_bank_copy (bank);
+  kept_next = (kept_next + 1) % KEPT;
+  g_mutex_unlock (&kept_lock);
+}
+
+/* make_bank(), or a copy of what it made last time; only of what is fitted. */
+static NdBank *
+make_or_copy_bank (guint i, const NdParameters * parameters,
+    const NdAxes * axes, GError ** error)
+{
+  g_autofree gchar *text = nd_parameters_to_string (parameters);
+  g_autofree gchar *letters = nd_axes_to_string (axes);
+  g_autofree gchar *key = g_strdup_printf ("%s,%s over %s", designs[i].name,
+      text, letters);
+  NdBank *bank = find_kept (key);
+
+  if (bank != NULL)
+    return bank;
+  bank = make_bank (i, parameters, axes, error);
+  if (bank != NULL && !isnan (bank->filters[0]->fit_error))
+    keep (key, bank);
+  return bank;
+}
+
 NdBank *
 nd_design (const gchar * design, NdParameters * parameters,
     const NdAxes * axes, GError ** error)
@@ -217,7 +274,7 @@ nd_design (const gchar * design, NdParameters * parameters,
   if (!find (design, &i, error))
     return NULL;
   if (nd_parameters_check (parameters, designs[i].takes, error))
-    bank = make_bank (i, parameters, axes, error);
+    bank = make_or_copy_bank (i, parameters, axes, error);
   if (bank == NULL || !check_bank (bank, axes, error)) {
     g_prefix_error (error, "%s: ", bank ? bank->filters[0]->name : design);
     return NULL;

@@ -7,12 +7,10 @@
  *
  * phi being 1 for x = 0, otherwise 2 cos (ux) along an even axis and 2 sin (ux)
  * along an odd one. 11^4 coefficients are 16 systems of at most 6^4 unknowns.
+ * (ndparity.h).
  *
  * cos (u.x) holds the products with an even number of sines, sin (u.x) those
  * with an odd number, both with the sign (-1)^floor(number / 2).
- *
- * Frequencies are u = pi (j + 1/2) / M, as many along each axis as give the
- * response three samples where the filter has one degree of freedom.
  *
  * Conditions C c = v come in by their multipliers: with c0 the solution without
  * them and Z = A^-1 C^T, c = c0 + Z y, (C Z + softness) y = v - C c0.
@@ -22,33 +20,28 @@
 #include "ndfit.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "engine/nderror.h"
 #include "ndcholesky.h"
-
-#define PARITIES (1 << ND_AXES)
-#define LEAST_FREQUENCIES 16
+#include "ndparity.h"
 
 /* Softness grows by this factor until the error is small enough. */
 #define RELAXATION 4
 #define RELAXATIONS 16
 
+/* How much larger than without conditions the error may be. */
+#define WORTH 1.5
+
 /* Relative size of a pivot that is nothing but rounding. */
 #define DEPENDENT 1e-12
 
+/* Of all there is, that an ideal filter must let through. */
+#define LEAST_ENERGY 1e-9
+
 /* The mean of the input has this times the energy of all that varies. */
 #define CONSTANT_ENERGY 10
-
-typedef struct
-{
-  gsize h[ND_AXES];             /* (size - 1) / 2 */
-  gsize m[ND_AXES];             /* frequencies of the orthant */
-  gsize points;                 /* their product */
-  gdouble *u[ND_AXES];
-  gdouble *w2;                  /* W^2, of all points */
-  gdouble total;                /* its sum */
-  gdouble *lags;                /* sum_u W^2 prod_a cos (u_a l_a) */
-} Grid;
 
 /* One parity of one filter. */
 typedef struct
@@ -60,271 +53,25 @@ typedef struct
   gdouble *condition[ND_FIT_CONDITIONS];        /* C */
 } Part;
 
-static gsize
-product (const gsize n[ND_AXES])
-{
-  return n[0] * n[1] * n[2] * n[3];
-}
-
-/* What stands at @index of an array of sizes @n. */
-static void
-split (gsize index, const gsize n[ND_AXES], gsize at[ND_AXES])
-{
-  for (guint a = 0; a < ND_AXES; a++) {
-    at[a] = index % n[a];
-    index /= n[a];
-  }
-}
-
-/* Replaces sizes @n by @to, along each axis by table[a], to[a] rows of n[a]
- * numbers, or, @transposed, n[a] rows of to[a]. */
-static gdouble *
-transform (const gdouble * in, const gsize n[ND_AXES], const gsize to[ND_AXES],
-    gdouble * const table[ND_AXES], gboolean transposed)
-{
-  gdouble *now = g_memdup2 (in, product (n) * sizeof (gdouble));
-  gsize inner = 1, outer = product (n);
-
-  for (guint a = 0; a < ND_AXES; a++) {
-    gdouble *next;
-
-    outer /= n[a];
-    next = g_new0 (gdouble, inner * to[a] * outer);
-    for (gsize o = 0; o < outer; o++) {
-      for (gsize i = 0; i < to[a]; i++) {
-        gdouble *sum = next + (o * to[a] + i) * inner;
-
-        for (gsize j = 0; j < n[a]; j++) {
-          const gdouble *from = now + (o * n[a] + j) * inner;
-          gdouble factor = table[a][transposed ? j * to[a] + i : i * n[a] + j];
-
-          for (gsize k = 0; k < inner; k++)
-            sum[k] += factor * from[k];
-        }
-      }
-    }
-    g_free (now);
-    now = next;
-    inner *= to[a];
-  }
-  return now;
-}
-
-static void
-free_tables (gdouble * table[ND_AXES])
-{
-  for (guint a = 0; a < ND_AXES; a++)
-    g_free (table[a]);
-}
-
-static void
-make_weights (Grid * grid, const NdFitWeights * weights)
-{
-  grid->w2 = g_new (gdouble, grid->points);
-  for (gsize i = 0; i < grid->points; i++) {
-    gdouble squared = 0, signal = 1, w;
-    gsize at[ND_AXES];
-
-    split (i, grid->m, at);
-    for (guint a = 0; a < ND_AXES; a++) {
-      gdouble u = grid->u[a][at[a]];
-
-      squared += u * u;
-      signal *= cos (u / 2);
-    }
-    w = signal * pow (squared, -weights->spectrum / 2) + 1 / weights->snr;
-    grid->w2[i] = w * w;
-    grid->total += w * w;
-  }
-}
-
-static void
-make_lags (Grid * grid)
-{
-  gdouble *table[ND_AXES];
-  gsize n[ND_AXES];
-
-  for (guint a = 0; a < ND_AXES; a++) {
-    n[a] = 2 * grid->h[a] + 1;
-    table[a] = g_new (gdouble, n[a] * grid->m[a]);
-    for (gsize l = 0; l < n[a]; l++)
-      for (gsize j = 0; j < grid->m[a]; j++)
-        table[a][l * grid->m[a] + j] = cos (l * grid->u[a][j]);
-  }
-  grid->lags = transform (grid->w2, grid->m, n, table, FALSE);
-  free_tables (table);
-}
-
-static void
-grid_init (Grid * grid, const gsize size[ND_AXES], const NdFitWeights * weights)
-{
-  *grid = (Grid) {
-  0};
-  for (guint a = 0; a < ND_AXES; a++) {
-    grid->h[a] = size[a] / 2;
-    grid->m[a] = size[a] == 1 ? 1
-        : MAX (LEAST_FREQUENCIES, 3 * (grid->h[a] + 1));
-    grid->u[a] = g_new0 (gdouble, grid->m[a]);
-    for (gsize j = 0; j < grid->m[a] && size[a] > 1; j++)
-      grid->u[a][j] = G_PI * (j + 0.5) / grid->m[a];
-  }
-  grid->points = product (grid->m);
-  make_weights (grid, weights);
-  make_lags (grid);
-}
-
-static void
-grid_clear (Grid * grid)
-{
-  for (guint a = 0; a < ND_AXES; a++)
-    g_free (grid->u[a]);
-  g_free (grid->w2);
-  g_free (grid->lags);
-}
-
-static gboolean
-is_odd (guint parity, guint axis)
-{
-  return parity >> axis & 1;
-}
-
-/* Unknowns of a parity along each axis; FALSE where it has none. */
-static gboolean
-count_unknowns (const Grid * grid, guint parity, gsize n[ND_AXES])
-{
-  for (guint a = 0; a < ND_AXES; a++)
-    n[a] = grid->h[a] + !is_odd (parity, a);
-  return product (n) > 0;
-}
-
-/* The @k-th coefficient of a parity stands at this x. */
-static gsize
-position (guint parity, guint axis, gsize k)
-{
-  return k + is_odd (parity, axis);
-}
-
-static gdouble
-phi (guint parity, guint axis, gsize k, gdouble u)
-{
-  gsize x = position (parity, axis, k);
-
-  if (is_odd (parity, axis))
-    return 2 * sin (u * x);
-  return x == 0 ? 1 : 2 * cos (u * x);
-}
-
-static gdouble
-phi_slope (guint parity, guint axis, gsize k, gdouble u)
-{
-  gsize x = position (parity, axis, k);
-
-  return is_odd (parity, axis) ? 2 * x * cos (u * x) : x == 0 ? 0
-      : -2 * (gdouble) x *sin (u * x);
-}
-
-static void
-make_tables (const Grid * grid, guint parity, const gsize n[ND_AXES],
-    gdouble * table[ND_AXES])
-{
-  for (guint a = 0; a < ND_AXES; a++) {
-    table[a] = g_new (gdouble, n[a] * grid->m[a]);
-    for (gsize k = 0; k < n[a]; k++)
-      for (gsize j = 0; j < grid->m[a]; j++)
-        table[a][k * grid->m[a] + j] = phi (parity, a, k, grid->u[a][j]);
-  }
-}
-
-/* Filter coefficients that one unknown stands for, by mirroring. */
-static gdouble
-multiplicity (guint parity, const gsize at[ND_AXES])
-{
-  gdouble count = 1;
-
-  for (guint a = 0; a < ND_AXES; a++)
-    count *= position (parity, a, at[a]) > 0 ? 2 : 1;
-  return count;
-}
-
-/* sum_u W^2 phi_i phi_j: per axis, a product of two cosines or sines is half
- * the sum or difference of the cosines of their lags. */
-static gdouble
-correlate (const Grid * grid, guint parity, const gsize i[ND_AXES],
-    const gsize j[ND_AXES])
-{
-  gsize offset[PARITIES] = { 0 }, stride = 1;
-  gdouble sign[PARITIES] = { 1 }, scale = 1, sum = 0;
-  guint n = 1;
-
-  for (guint a = 0; a < ND_AXES; a++) {
-    gsize x = position (parity, a, i[a]), y = position (parity, a, j[a]);
-    gsize near = (x > y ? x - y : y - x) * stride, far = (x + y) * stride;
-
-    if (grid->h[a] > 0) {
-      scale *= (x > 0 ? 2 : 1) * (y > 0 ? 2 : 1) / 2.0;
-      for (guint s = 0; s < n; s++) {
-        offset[n + s] = offset[s] + far;
-        sign[n + s] = is_odd (parity, a) ? -sign[s] : sign[s];
-        offset[s] += near;
-      }
-      n *= 2;
-    }
-    stride *= 2 * grid->h[a] + 1;
-  }
-  for (guint s = 0; s < n; s++)
-    sum += sign[s] * grid->lags[offset[s]];
-  return scale * sum;
-}
-
-static gdouble *
-make_matrix (const Grid * grid, guint parity, const gsize n[ND_AXES],
-    gdouble localization)
-{
-  gsize count = product (n);
-  gdouble *matrix = g_new (gdouble, count * count);
-
-  for (gsize i = 0; i < count; i++) {
-    gdouble distance = 0;
-    gsize at[ND_AXES];
-
-    split (i, n, at);
-    for (gsize j = 0; j <= i; j++) {
-      gsize other[ND_AXES];
-
-      split (j, n, other);
-      matrix[i * count + j] = correlate (grid, parity, at, other);
-    }
-    for (guint a = 0; a < ND_AXES; a++) {
-      gdouble x = position (parity, a, at[a]);
-
-      if (grid->h[a] > 0)
-        distance += x * x / (grid->h[a] * grid->h[a]);
-    }
-    matrix[i * count + i] += localization * grid->total * distance
-        * multiplicity (parity, at);
-  }
-  return matrix;
-}
-
 /* All parities of the ideal response, by a Hadamard transform over the signs
  * of the frequencies. */
 static void
-take_ideal (const Grid * grid, const NdFit * fit, Part parts[PARITIES])
+take_ideal (const NdGrid * grid, const NdFit * fit, Part parts[ND_PARITIES])
 {
   static const gdouble zero[ND_AXES] = { 0 };
   guint axes = 0;
 
   for (guint a = 0; a < ND_AXES; a++)
     axes |= grid->h[a] > 0 ? 1 << a : 0;
-  for (guint p = 0; p < PARITIES; p++)
+  for (guint p = 0; p < ND_PARITIES; p++)
     parts[p].ideal = (p & ~axes) == 0 ? g_new (gdouble, grid->points) : NULL;
   parts[0].constant = fit->ideal (zero, fit->data);
   for (gsize i = 0; i < grid->points; i++) {
-    gdouble value[PARITIES] = { 0 };
+    gdouble value[ND_PARITIES] = { 0 };
     gsize at[ND_AXES];
 
-    split (i, grid->m, at);
-    for (guint s = 0; s < PARITIES; s++) {
+    nd_sizes_split (i, grid->m, at);
+    for (guint s = 0; s < ND_PARITIES; s++) {
       gdouble u[ND_AXES];
 
       if (parts[s].ideal == NULL)
@@ -334,7 +81,7 @@ take_ideal (const Grid * grid, const NdFit * fit, Part parts[PARITIES])
       value[s] = fit->ideal (u, fit->data);
     }
     for (guint a = 0; a < ND_AXES; a++) {
-      for (guint s = 0; s < PARITIES && grid->h[a] > 0; s++) {
+      for (guint s = 0; s < ND_PARITIES && grid->h[a] > 0; s++) {
         gdouble plus, minus;
 
         if (s >> a & 1)
@@ -345,7 +92,7 @@ take_ideal (const Grid * grid, const NdFit * fit, Part parts[PARITIES])
         value[s | 1 << a] = (plus - minus) / 2;
       }
     }
-    for (guint p = 0; p < PARITIES; p++) {
+    for (guint p = 0; p < ND_PARITIES; p++) {
       if (parts[p].ideal != NULL)
         parts[p].ideal[i] = value[p];
     }
@@ -359,7 +106,7 @@ make_condition (const NdFitCondition * condition, guint parity,
 {
   gdouble part = __builtin_popcount (parity) % 2 ? condition->odd
       : condition->even;
-  gsize count = product (n);
+  gsize count = nd_sizes_product (n);
   gdouble *row = g_new0 (gdouble, count);
   gboolean slope = FALSE;
 
@@ -368,14 +115,14 @@ make_condition (const NdFitCondition * condition, guint parity,
   for (gsize i = 0; i < count && part != 0; i++) {
     gsize at[ND_AXES];
 
-    split (i, n, at);
+    nd_sizes_split (i, n, at);
     for (guint along = 0; along < (slope ? ND_AXES : 1); along++) {
       gdouble value = slope ? condition->slope[along] : 1;
 
       for (guint a = 0; a < ND_AXES && value != 0; a++)
         value *= slope && a == along
-            ? phi_slope (parity, a, at[a], condition->u[a])
-            : phi (parity, a, at[a], condition->u[a]);
+            ? nd_parity_phi_slope (parity, a, at[a], condition->u[a])
+            : nd_parity_phi (parity, a, at[a], condition->u[a]);
       row[i] += part * value;
     }
   }
@@ -383,7 +130,7 @@ make_condition (const NdFitCondition * condition, guint parity,
 }
 
 static gdouble
-energy (const Grid * grid, const gdouble * response)
+energy (const NdGrid * grid, const gdouble * response)
 {
   gdouble sum = 0;
 
@@ -395,35 +142,36 @@ energy (const Grid * grid, const gdouble * response)
 /* What constant input adds to the error: the sum of the filter is not what the
  * ideal one's is. Only parity 0 has a sum. */
 static gdouble
-squared_constant_error (const Grid * grid, const Part * part, const gdouble * c)
+squared_constant_error (const NdGrid * grid, const Part * part,
+    const gdouble * c)
 {
   gdouble sum = -part->constant;
   gsize n[ND_AXES];
 
-  count_unknowns (grid, 0, n);
-  for (gsize i = 0; i < product (n); i++) {
+  nd_parity_unknowns (grid, 0, n);
+  for (gsize i = 0; i < nd_sizes_product (n); i++) {
     gsize at[ND_AXES];
 
-    split (i, n, at);
-    sum += multiplicity (0, at) * c[i];
+    nd_sizes_split (i, n, at);
+    sum += nd_parity_multiplicity (0, at) * c[i];
   }
   return CONSTANT_ENERGY * grid->total * sum * sum;
 }
 
 /* sum W^2 |ideal - response|^2 of a parity with coefficients @c. */
 static gdouble
-squared_error (const Grid * grid, guint parity, const Part * part,
+squared_error (const NdGrid * grid, guint parity, const Part * part,
     const gdouble * c)
 {
   g_autofree gdouble *response = NULL;
   gdouble *table[ND_AXES], constant = 0;
   gsize n[ND_AXES];
 
-  if (!count_unknowns (grid, parity, n))
+  if (!nd_parity_unknowns (grid, parity, n))
     return energy (grid, part->ideal);
-  make_tables (grid, parity, n, table);
-  response = transform (c, n, grid->m, table, TRUE);
-  free_tables (table);
+  nd_parity_make_tables (grid, parity, n, table);
+  response = nd_sizes_transform (c, n, grid->m, table, TRUE);
+  nd_parity_free_tables (table);
   for (gsize i = 0; i < grid->points; i++)
     response[i] -= part->ideal[i];
   if (parity == 0)
@@ -433,40 +181,40 @@ squared_error (const Grid * grid, guint parity, const Part * part,
 
 /* The same where the ideal filter is cut off. */
 static gdouble
-squared_truncation_error (const Grid * grid, guint parity, const Part * part)
+squared_truncation_error (const NdGrid * grid, guint parity, const Part * part)
 {
   g_autofree gdouble *c = NULL;
   gdouble *table[ND_AXES];
   gsize n[ND_AXES];
 
-  if (!count_unknowns (grid, parity, n))
+  if (!nd_parity_unknowns (grid, parity, n))
     return energy (grid, part->ideal);
-  make_tables (grid, parity, n, table);
-  c = transform (part->ideal, grid->m, n, table, FALSE);
-  free_tables (table);
-  for (gsize i = 0; i < product (n); i++) {
+  nd_parity_make_tables (grid, parity, n, table);
+  c = nd_sizes_transform (part->ideal, grid->m, n, table, FALSE);
+  nd_parity_free_tables (table);
+  for (gsize i = 0; i < nd_sizes_product (n); i++) {
     gsize at[ND_AXES];
 
-    split (i, n, at);
-    c[i] /= multiplicity (parity, at) * grid->points;
+    nd_sizes_split (i, n, at);
+    c[i] /= nd_parity_multiplicity (parity, at) * grid->points;
   }
   return squared_error (grid, parity, part, c);
 }
 
 /* c0 and Z of one parity of one filter. */
 static void
-solve_part (const Grid * grid, guint parity, const gsize n[ND_AXES],
+solve_part (const NdGrid * grid, guint parity, const gsize n[ND_AXES],
     const gdouble * factor, const NdFit * fit, Part * part)
 {
   g_autofree gdouble *weighted = g_new (gdouble, grid->points);
   gdouble *table[ND_AXES];
-  gsize count = product (n);
+  gsize count = nd_sizes_product (n);
 
   for (gsize i = 0; i < grid->points; i++)
     weighted[i] = grid->w2[i] * part->ideal[i];
-  make_tables (grid, parity, n, table);
-  part->solution = transform (weighted, grid->m, n, table, FALSE);
-  free_tables (table);
+  nd_parity_make_tables (grid, parity, n, table);
+  part->solution = nd_sizes_transform (weighted, grid->m, n, table, FALSE);
+  nd_parity_free_tables (table);
   nd_cholesky_solve (factor, count, part->solution);
   for (guint j = 0; j < fit->n_conditions; j++) {
     part->condition[j] = make_condition (&fit->conditions[j], parity, n);
@@ -533,8 +281,8 @@ dot (const gdouble * a, const gdouble * b, gsize n)
 
 /* The multipliers y, where softness is @relaxation times what was asked. */
 static void
-solve_conditions (const Grid * grid, const NdFit * fit,
-    const Part parts[PARITIES], gdouble power, gdouble relaxation,
+solve_conditions (const NdGrid * grid, const NdFit * fit,
+    const Part parts[ND_PARITIES], gdouble power, gdouble relaxation,
     gdouble y[ND_FIT_CONDITIONS])
 {
   gdouble a[ND_FIT_CONDITIONS][ND_FIT_CONDITIONS + 1] = { {0}, };
@@ -543,15 +291,18 @@ solve_conditions (const Grid * grid, const NdFit * fit,
   for (guint i = 0; i < m; i++) {
     a[i][i] = relaxation * fit->conditions[i].softness / power;
     a[i][m] = fit->conditions[i].value;
-    for (guint p = 0; p < PARITIES; p++) {
+    for (guint p = 0; p < ND_PARITIES; p++) {
       gsize n[ND_AXES];
 
       if (parts[p].solution == NULL)
         continue;
-      count_unknowns (grid, p, n);
-      a[i][m] -= dot (parts[p].condition[i], parts[p].solution, product (n));
+      nd_parity_unknowns (grid, p, n);
+      a[i][m] -=
+          dot (parts[p].condition[i], parts[p].solution, nd_sizes_product (n));
       for (guint j = 0; j < m; j++)
-        a[i][j] += dot (parts[p].condition[i], parts[p].relief[j], product (n));
+        a[i][j] +=
+            dot (parts[p].condition[i], parts[p].relief[j],
+            nd_sizes_product (n));
     }
   }
   solve_small (a, m, y);
@@ -571,7 +322,7 @@ combine (const Part * part, const gdouble y[ND_FIT_CONDITIONS], guint m,
 
 /* Adds a parity to the filter, mirrored into all orthants. */
 static void
-spread (const Grid * grid, guint parity, const gsize n[ND_AXES],
+spread (const NdGrid * grid, guint parity, const gsize n[ND_AXES],
     const gdouble * c, NdFit * fit)
 {
   guint sines = __builtin_popcount (parity);
@@ -580,16 +331,16 @@ spread (const Grid * grid, guint parity, const gsize n[ND_AXES],
 
   for (guint a = 0; a < ND_AXES; a++)
     size[a] = 2 * grid->h[a] + 1;
-  for (gsize i = 0; i < product (size); i++) {
+  for (gsize i = 0; i < nd_sizes_product (size); i++) {
     gdouble value = sines & 2 ? -1 : 1;
     gsize at[ND_AXES], index = 0;
 
-    split (i, size, at);
+    nd_sizes_split (i, size, at);
     for (guint a = ND_AXES; a-- > 0;) {
       gssize x = (gssize) at[a] - (gssize) grid->h[a];
-      gsize k = ABS (x) - is_odd (parity, a);
+      gsize k = ABS (x) - nd_parity_is_odd (parity, a);
 
-      if (is_odd (parity, a) && x <= 0)
+      if (nd_parity_is_odd (parity, a) && x <= 0)
         value = x == 0 ? 0 : -value;
       if (value == 0)
         break;
@@ -600,52 +351,66 @@ spread (const Grid * grid, guint parity, const gsize n[ND_AXES],
   }
 }
 
+/* The error with softness at @relaxation, and the multipliers. */
+static gdouble
+try_relaxation (const NdGrid * grid, const NdFit * fit,
+    const Part parts[ND_PARITIES], gdouble power, gdouble relaxation,
+    gdouble y[ND_FIT_CONDITIONS])
+{
+  gdouble squared = 0;
+
+  solve_conditions (grid, fit, parts, power, relaxation, y);
+  for (guint p = 0; p < ND_PARITIES; p++) {
+    g_autofree gdouble *c = NULL;
+    gsize n[ND_AXES];
+
+    if (parts[p].ideal == NULL)
+      continue;
+    nd_parity_unknowns (grid, p, n);
+    if (parts[p].solution != NULL)
+      c = combine (&parts[p], y, fit->n_conditions, nd_sizes_product (n));
+    squared += c ? squared_error (grid, p, &parts[p], c)
+        : energy (grid, parts[p].ideal);
+  }
+  return squared;
+}
+
 /* Meets the conditions as far as the error allows, and writes the filter. */
 static void
-finish (const Grid * grid, NdFit * fit, const Part parts[PARITIES],
+finish (const NdGrid * grid, NdFit * fit, const Part parts[ND_PARITIES],
     const gsize size[ND_AXES])
 {
-  gdouble power = 0, truncation = 0, squared = 0, relaxation = 1;
+  gdouble power = 0, truncation = 0, squared = 0, relaxation = 1, allowed;
   gdouble y[ND_FIT_CONDITIONS];
 
-  for (guint p = 0; p < PARITIES; p++) {
+  for (guint p = 0; p < ND_PARITIES; p++) {
     if (parts[p].ideal == NULL)
       continue;
     power += energy (grid, parts[p].ideal);
     truncation += squared_truncation_error (grid, p, &parts[p]);
   }
+  allowed = WORTH * WORTH * try_relaxation (grid, fit, parts, power,
+      pow (RELAXATION, RELAXATIONS), y);
+  allowed = MIN (allowed, truncation);
   for (guint level = 0; level < RELAXATIONS; level++) {
-    solve_conditions (grid, fit, parts, power, relaxation, y);
-    squared = 0;
-    for (guint p = 0; p < PARITIES; p++) {
-      g_autofree gdouble *c = NULL;
-      gsize n[ND_AXES];
-
-      if (parts[p].ideal == NULL)
-        continue;
-      count_unknowns (grid, p, n);
-      if (parts[p].solution != NULL)
-        c = combine (&parts[p], y, fit->n_conditions, product (n));
-      squared += c ? squared_error (grid, p, &parts[p], c)
-          : energy (grid, parts[p].ideal);
-    }
-    if (squared <= truncation)
+    squared = try_relaxation (grid, fit, parts, power, relaxation, y);
+    if (squared <= allowed)
       break;
     relaxation *= RELAXATION;
   }
   fit->error = sqrt (squared / power);
   fit->truncation_error = sqrt (truncation / power);
 
-  fit->even = g_new0 (gdouble, product (size));
-  fit->odd = g_new0 (gdouble, product (size));
-  for (guint p = 0; p < PARITIES; p++) {
+  fit->even = g_new0 (gdouble, nd_sizes_product (size));
+  fit->odd = g_new0 (gdouble, nd_sizes_product (size));
+  for (guint p = 0; p < ND_PARITIES; p++) {
     g_autofree gdouble *c = NULL;
     gsize n[ND_AXES];
 
     if (parts[p].solution == NULL)
       continue;
-    count_unknowns (grid, p, n);
-    c = combine (&parts[p], y, fit->n_conditions, product (n));
+    nd_parity_unknowns (grid, p, n);
+    c = combine (&parts[p], y, fit->n_conditions, nd_sizes_product (n));
     spread (grid, p, n, c, fit);
   }
 }
@@ -663,7 +428,7 @@ part_clear (Part * part)
 
 /* A parity that no filter has needs no equations. */
 static gboolean
-is_empty (const Grid * grid, const Part * part)
+is_empty (const NdGrid * grid, const Part * part)
 {
   for (gsize i = 0; i < grid->points; i++) {
     if (fabs (part->ideal[i]) > 1e-13)
@@ -698,12 +463,13 @@ check_size (const gsize size[ND_AXES], GError ** error)
 
 typedef struct
 {
-  Grid grid;
+  NdGrid grid;
   gdouble localization;
   NdFit *fits;
   guint n_fits;
-  Part *parts;                  /* PARITIES of each fit */
-  gint failed;                  /* atomic */
+  Part *parts;                  /* ND_PARITIES of each fit */
+  atomic_uint next;             /* parity to solve */
+  atomic_bool failed;
 } Task;
 
 /* The equations of one parity, of all filters. */
@@ -713,17 +479,17 @@ solve_parity (Task * task, guint parity)
   g_autofree gdouble *factor = NULL;
   gsize n[ND_AXES];
 
-  if (!count_unknowns (&task->grid, parity, n))
+  if (!nd_parity_unknowns (&task->grid, parity, n))
     return;
   for (guint f = 0; f < task->n_fits; f++) {
-    Part *part = &task->parts[f * PARITIES + parity];
+    Part *part = &task->parts[f * ND_PARITIES + parity];
 
     if (part->ideal == NULL || is_empty (&task->grid, part))
       continue;
     if (factor == NULL) {
-      factor = make_matrix (&task->grid, parity, n, task->localization);
-      if (!nd_cholesky_factor (factor, product (n))) {
-        g_atomic_int_set (&task->failed, TRUE);
+      factor = nd_parity_matrix (&task->grid, parity, n, task->localization);
+      if (!nd_cholesky_factor (factor, nd_sizes_product (n))) {
+        atomic_store (&task->failed, TRUE);
         return;
       }
     }
@@ -731,27 +497,46 @@ solve_parity (Task * task, guint parity)
   }
 }
 
-static void
-solve_in_thread (gpointer parity_plus_one, gpointer task)
+static gpointer
+solve_parities (gpointer data)
 {
-  solve_parity (task, GPOINTER_TO_UINT (parity_plus_one) - 1);
+  Task *task = data;
+  guint parity;
+
+  while ((parity = atomic_fetch_add (&task->next, 1)) < ND_PARITIES)
+    solve_parity (task, parity);
+  return NULL;
 }
 
-/* No more threads than processors; without any, this one does all. */
+/* POSIX threads, as many as processors, this one included. */
 static void
 solve (Task * task)
 {
-  GThreadPool *pool = g_thread_pool_new (solve_in_thread, task,
-      g_get_num_processors (), FALSE, NULL);
+  pthread_t threads[ND_PARITIES];
+  guint n = 0, wanted = MIN (g_get_num_processors (), ND_PARITIES) - 1;
 
-  for (guint p = 0; p < PARITIES; p++) {
-    if (pool == NULL)
-      solve_parity (task, p);
-    else
-      g_thread_pool_push (pool, GUINT_TO_POINTER (p + 1), NULL);
-  }
-  if (pool != NULL)
-    g_thread_pool_free (pool, FALSE, TRUE);
+  while (n < wanted
+      && pthread_create (&threads[n], NULL, solve_parities, task) == 0)
+    n++;
+  solve_parities (task);
+  while (n > 0)
+    pthread_join (threads[--n], NULL);
+}
+
+static gboolean
+check_ideal (const NdGrid * grid, const Part parts[ND_PARITIES],
+    GError ** error)
+{
+  gdouble sum = 0;
+
+  for (guint p = 0; p < ND_PARITIES; p++)
+    sum += parts[p].ideal ? energy (grid, parts[p].ideal) : 0;
+  if (sum > LEAST_ENERGY * grid->total)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "the ideal filter lets through nothing that this size can tell apart; a "
+      "larger bandwidth or size will do.");
+  return FALSE;
 }
 
 gboolean
@@ -761,24 +546,28 @@ nd_fit (NdFit * fits, guint n_fits, const gsize size[ND_AXES],
   Task task = {.localization = weights->localization,.fits = fits,
     .n_fits = n_fits
   };
+  gboolean ok = TRUE;
 
   if (!check_size (size, error))
     return FALSE;
-  grid_init (&task.grid, size, weights);
-  task.parts = g_new0 (Part, n_fits * PARITIES);
-  for (guint f = 0; f < n_fits; f++)
-    take_ideal (&task.grid, &fits[f], task.parts + f * PARITIES);
-  solve (&task);
-  for (guint f = 0; f < n_fits && !task.failed; f++)
-    finish (&task.grid, &fits[f], task.parts + f * PARITIES, size);
-  for (guint i = 0; i < n_fits * PARITIES; i++)
+  nd_grid_init (&task.grid, size, weights);
+  task.parts = g_new0 (Part, n_fits * ND_PARITIES);
+  for (guint f = 0; f < n_fits; f++) {
+    take_ideal (&task.grid, &fits[f], task.parts + f * ND_PARITIES);
+    ok = ok && check_ideal (&task.grid, task.parts + f * ND_PARITIES, error);
+  }
+  if (ok)
+    solve (&task);
+  for (guint f = 0; f < n_fits && ok && !task.failed; f++)
+    finish (&task.grid, &fits[f], task.parts + f * ND_PARITIES, size);
+  for (guint i = 0; i < n_fits * ND_PARITIES; i++)
     part_clear (&task.parts[i]);
   g_free (task.parts);
-  grid_clear (&task.grid);
+  nd_grid_clear (&task.grid);
   if (task.failed)
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "the fit has no solution in double precision: snr is %g and spectrum "
         "%g; a smaller snr or spectrum, or a larger localization, gives one.",
         weights->snr, weights->spectrum);
-  return !task.failed;
+  return ok && !task.failed;
 }

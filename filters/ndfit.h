@@ -65,7 +65,7 @@ typedef struct
   /* sqrt (mean (W^2 |ideal - response|^2) / mean (W^2 |ideal|^2)), the mean of
    * the input included, of this filter, and of the ideal one cut off at the
    * same size. Soft conditions give way until the first is not above the
-   * second. */
+   * second, nor above 1.5 times what it is without them. */
   gdouble error;
   gdouble truncation_error;
 } NdFit;

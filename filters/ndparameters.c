@@ -118,6 +118,20 @@ nd_parameters_check (const NdParameters * parameters,
   return TRUE;
 }
 
+gchar *
+nd_parameters_to_string (const NdParameters * parameters)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < parameters->list->len; i++) {
+    const Parameter *parameter = parameters->list->pdata[i];
+
+    g_string_append_printf (text, "%s%s=%s", i > 0 ? "," : "",
+        parameter->name, parameter->text);
+  }
+  return g_string_free (text, FALSE);
+}
+
 const gchar *
 nd_parameters_get_text (const NdParameters * parameters, const gchar * name)
 {

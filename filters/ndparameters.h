@@ -17,6 +17,9 @@ gboolean nd_parameters_has (const NdParameters * parameters,
 gboolean nd_parameters_check (const NdParameters * parameters,
     const gchar * const *names, GError ** error);
 
+/* "size=9,bandwidth=2", in the order of setting, to be freed. */
+gchar *nd_parameters_to_string (const NdParameters * parameters);
+
 /* NULL where it is missing; belongs to @parameters. */
 const gchar *nd_parameters_get_text (const NdParameters * parameters,
     const gchar * name);

@@ -120,9 +120,9 @@ gst_nd_conv_check_input (const GstNdConvSettings * settings,
               && settings->output_type != (gint) format->type)))
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "Video in %s has planes of "
         "several sizes, and comes out of one filter as the type it is (with "
-        "planes=luma also as one real number made of responses): for anything "
-        "else convert it before, to GRAY8 or RGB",
-        GST_VIDEO_INFO_NAME (&format->video));
+        "planes=luma also as one real number made of responses): for a bank, a "
+        "complex filter or another output-type convert it before, to GRAY8 or "
+        "RGB", GST_VIDEO_INFO_NAME (&format->video));
   else if (bank->is_complex && format->planes[0].components != 1)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "The filter is complex, and "
         "the input has %" G_GSIZE_FORMAT " components%s: a complex filter or a "

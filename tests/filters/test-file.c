@@ -186,7 +186,7 @@ static const struct
   {"object", ND_ERROR_FORMAT, 1, HEADER ("|O", "False", "(3,)"), 24, &axes_xy,
       "|O|float32"},
   {"long-double-complex", ND_ERROR_FORMAT, 1, HEADER ("<c32", "False", "(3,)"),
-      96, &axes_xy, "c32|float32"},
+      48, &axes_xy, "c32|float32"},
   {"complex-truncated", ND_ERROR_READ, 1, HEADER ("<c8", "False", "(3,)"), 20,
       &axes_xy, "truncated|20 bytes|24"},
   {"half", ND_ERROR_FORMAT, 1, HEADER ("<f2", "False", "(3,)"), 6, &axes_xy,

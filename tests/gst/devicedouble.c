@@ -16,7 +16,7 @@
 
 struct _NdMark
 {
-  gint references;
+  gint references;              /* atomic */
   GMutex lock;
   GCond changed;
   gboolean reached;

@@ -49,10 +49,11 @@ class Readme:
         self.folder = folder
         self.environment = dict(
             os.environ, GST_PLUGIN_PATH=os.path.join(build, 'gst'),
+            GST_PRESET_PATH=os.path.join(source, 'presets'),
             GST_REGISTRY=os.path.join(folder, 'registry'))
         self.ran = 0
         self.failures = []
-        for name in ('scripts', 'pipelines', 'docs'):
+        for name in ('scripts', 'pipelines', 'docs', 'presets'):
             os.symlink(os.path.join(source, name), os.path.join(folder, name))
         os.symlink(build, os.path.join(folder, 'build'))
 

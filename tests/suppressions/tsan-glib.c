@@ -73,6 +73,26 @@ g_cond_wait_until (GCond * cond, GMutex * lock, gint64 end_time)
   return in_time;
 }
 
+/* What was done before a push is seen after the pop. */
+void
+g_async_queue_push (GAsyncQueue * queue, gpointer data)
+{
+  REAL (g_async_queue_push);
+  __tsan_release (queue);
+  real (queue, data);
+}
+
+gpointer
+g_async_queue_pop (GAsyncQueue * queue)
+{
+  gpointer data;
+
+  REAL (g_async_queue_pop);
+  data = real (queue);
+  __tsan_acquire (queue);
+  return data;
+}
+
 /* Who takes the last reference comes after all who gave theirs back. */
 void
 gst_mini_object_unref (GstMiniObject * object)
