@@ -616,6 +616,22 @@ period_of (const NdRecording * recording, const NdMetadata * metadata)
       / 1e9 / (times->len - 1);
 }
 
+/* Times that the rate does not say. */
+static gboolean
+has_times (const NdRecording * recording, const NdMetadata * metadata)
+{
+  const GArray *times = metadata->times;
+
+  for (guint i = 1; i < times->len; i++) {
+    const gint64 beside = g_array_index (times, gint64, i)
+        - (gint64) nd_rate_time (recording->rate_n, recording->rate_d, i);
+
+    if (recording->rate_n == 0 || ABS (beside) > 1)
+      return TRUE;
+  }
+  return FALSE;
+}
+
 /* The last extension of the file, up to @room. */
 static void
 build_comment (GByteArray * bytes, const NdRecording * recording,
@@ -638,8 +654,7 @@ build_comment (GByteArray * bytes, const NdRecording * recording,
     nd_text_append_time (text, metadata->origin, 0);
     g_string_append_c (text, '\n');
   }
-  if (metadata->volume_fields->len > 0
-      || (recording->rate_n == 0 && metadata->times->len > 1))
+  if (metadata->volume_fields->len > 0 || has_times (recording, metadata))
     nd_sequence_write (text, ND_SEQUENCE_SLICER, metadata);
   if (text->len > begin)
     needed += text->len + 1;

@@ -292,6 +292,15 @@ build_header (NdWriter * writer, gsize room)
   return bytes;
 }
 
+/* NIfTI has a rate; times are more than that where the stream has none, or
+ * where they come from a file that says them. */
+static gboolean
+wants_times (NdWriter * writer)
+{
+  return writer->format != FORMAT_NIFTI || writer->recording.rate_n == 0
+      || (writer->source && writer->source->times->len > 0);
+}
+
 /* What the header may need in the end. */
 static gsize
 estimate_room (NdWriter * writer)
@@ -311,8 +320,7 @@ estimate_room (NdWriter * writer)
   header = build_header (writer, 0);
   writer->metadata = metadata;
   room = header->len;
-  if (writer->format != FORMAT_NIFTI || writer->recording.rate_n == 0
-      || (source && source->origin != 0))
+  if (wants_times (writer))
     room += MIN (volumes, G_MAXINT / TIME_BYTES) * TIME_BYTES + ROOM_SLACK;
   return (room + 15) & ~(gsize) 15;
 }
@@ -324,6 +332,7 @@ make_room (NdWriter * writer)
   gint reason;
 
   writer->roomed = TRUE;
+  writer->times_known = wants_times (writer);
   if (writer->data_path)
     return nd_output_begin (writer->output, 0);
   reason = nd_output_begin (writer->output, header->len);

@@ -353,7 +353,7 @@ respond (GstNdConv * self, GstNdLoad * load, GError ** error)
   /* What the CPU combines, it writes. */
   load->is_mapped = gst_nd_map (&load->map, &priv->out, load->buffer,
       GST_MAP_WRITE, gst_nd_conv_device_in_use (self)
-      && !nd_convolver_plan (priv->convolver, 0)->combiner);
+      && !nd_convolver_plan (priv->convolver, 0)->responses);
   if (!load->is_mapped) {
     g_set_error (error, ND_ERROR, ND_ERROR_FAILED, "The memory for an output "
         "cannot be written: downstream's buffers do not fit its caps");

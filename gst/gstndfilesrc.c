@@ -7,24 +7,31 @@
  * Reads recorded volumes from a file, one buffer a volume. Only the volume
  * that is being read is in memory, however long the recording is.
  *
- * A file that begins with a NIfTI header is read as NIfTI-1 or NIfTI-2, plain
- * or compressed with gzip, in either byte order; its name does not count.
- * Types are uint8, int16, uint16, float32, complex64 (2 components of float32),
- * RGB24 and RGBA32 (3 and 4 components of uint8). Samples that the header
- * scales come as float32, slope * sample + intercept. Anything else is read as
- * raw samples in the byte order of the machine, innermost axis first, with the
- * size and type that the properties #GstNdFileSrc:volume-size,
- * #GstNdFileSrc:components and #GstNdFileSrc:type say.
+ * NIfTI (also compressed as a whole), NRRD and MetaImage are known by their
+ * content; the name of the file does not count. A header may name other files
+ * with the samples, in its own folder. uint8, int16, uint16 and float32 come as
+ * they are, int8 as int16, wider types and what NIfTI scales as float32; where
+ * that rounds samples, or anything else is not as the file has it, a warning
+ * says so. Anything else is read as raw samples in the byte order of the
+ * machine, innermost axis first, with the size and type that the properties
+ * #GstNdFileSrc:volume-size, #GstNdFileSrc:components and #GstNdFileSrc:type
+ * say. docs/formats.md has the details of each format.
  *
- * Volume n has the timestamp n / framerate. Where neither the file nor
- * #GstNdFileSrc:framerate says a rate, the caps say 0/1 and volumes are one
- * second apart. Spacing, origin and directions of NIfTI travel in the caps, so
- * that ndfilesink writes them again.
+ * Times of the file become timestamps, irregular ones too, counted from the
+ * first volume that is read; otherwise volume n has the timestamp n / framerate.
+ * Where neither the file nor #GstNdFileSrc:framerate says a rate, or times are
+ * irregular, the caps say 0/1; volumes without times are one second apart.
+ * Spacing, origin and directions travel in the caps, key/values of the
+ * recording and of its volumes in an event, so that ndfilesink writes them
+ * again.
  *
- * Plain files can be seeked, in time and in volumes (#GST_FORMAT_DEFAULT); the
- * volume that is on at the asked time comes first. Compressed files can only
- * be read from the beginning. Duration and position are answered in both
- * formats. Only positive rates are played.
+ * #GstNdFileSrc:start, #GstNdFileSrc:stop and #GstNdFileSrc:step choose volumes.
+ *
+ * Uncompressed files can be seeked, in time and in volumes
+ * (#GST_FORMAT_DEFAULT); the volume that is on at the asked time comes first.
+ * Compressed files can only be read from the beginning, and say so to the
+ * seeking query. Duration and position are answered in both formats. Only
+ * positive rates are played.
  *
  * ## Example launch line
  * |[
@@ -37,6 +44,10 @@
  *     type=int16 framerate=20/1 ! progressreport !
  *     ndfilesink location=heart.nii
  * ]| Gives raw samples a NIfTI header, and shows progress.
+ * |[
+ * gst-launch-1.0 ndfilesrc location=heart.seq.nrrd start=100 stop=200 !
+ *     ndfilesink location=part.igs.mha
+ * ]| A part of a sequence of 3D Slicer, for PLUS.
  */
 
 #include "gstndfilesrc.h"
