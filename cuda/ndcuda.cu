@@ -34,8 +34,8 @@ check (cudaError_t result, const char *what)
         "need less, backend=cpu needs none");
   throw Error (ND_ERROR_FAILED, std::string ("The GPU failed: ") + what + ": "
       + cudaGetErrorString (result) + " (" + std::to_string (result)
-      + "); set the pipeline to NULL and start it again; where the driver gives "
-      "this program no GPU any more, backend=auto goes on on the CPU");
+      + "); set the pipeline to NULL and start it again; where the driver "
+      "gives this program no GPU any more, backend=auto goes on on the CPU");
 }
 
 size_t

@@ -608,6 +608,7 @@ gst_nd_conv_start (GstBaseTransform * trans)
   priv->latency = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK (self);
   g_atomic_int_set (&priv->failed, FALSE);
+  gst_nd_element_start (GST_ELEMENT (self));
   priv->reverse = FALSE;
   priv->discont = TRUE;
   gst_nd_conv_reset (self);

@@ -215,39 +215,13 @@ gst_nd_conv_use (GstNdConv * self, NdConvolver * convolver)
   gst_nd_conv_set_latency (self);
 }
 
-/* A lost context fails all elements that share it, at once: the first one in
- * a pipeline tells. */
-static gboolean
-is_told (GstNdConv * self, const GError * error)
-{
-  static GMutex lock;
-  GObject *context = (GObject *) gst_nd_conv_private (self)->context;
-  GstObject *top = GST_OBJECT (self);
-  GQuark told = g_quark_from_static_string ("nd-context-failed");
-  gboolean ret;
-
-  if (!context || !g_error_matches (error, ND_ERROR, ND_ERROR_FAILED))
-    return FALSE;
-  while (GST_OBJECT_PARENT (top))
-    top = GST_OBJECT_PARENT (top);
-  g_mutex_lock (&lock);
-  ret = g_object_get_qdata (G_OBJECT (top), told) == context;
-  if (!ret)
-    g_object_set_qdata_full (G_OBJECT (top), told, g_object_ref (context),
-        g_object_unref);
-  g_mutex_unlock (&lock);
-  return ret;
-}
-
 GstFlowReturn
 gst_nd_conv_fail (GstNdConv * self, const GError * error)
 {
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
 
-  if (is_told (self, error))
-    g_atomic_int_set (&priv->failed, TRUE);
   if (g_atomic_int_compare_and_exchange (&priv->failed, FALSE, TRUE))
-    gst_nd_element_error (GST_ELEMENT (self), error);
+    gst_nd_element_error_once (GST_ELEMENT (self), error);
   return GST_FLOW_ERROR;
 }
 

@@ -35,3 +35,36 @@ gst_nd_element_error (GstElement * element, const GError * error)
       g_strdup (error->message), g_strdup (error->message), __FILE__,
       G_STRFUNC, __LINE__);
 }
+
+/* Sets the mark of the outermost bin that @element is in, and returns what it
+ * was. */
+static gboolean
+set_told (GstElement * element, gboolean told)
+{
+  static GMutex lock;
+  GQuark quark = g_quark_from_static_string ("nd-back-end-failed");
+  GstObject *top = GST_OBJECT (element);
+  gboolean before;
+
+  while (GST_OBJECT_PARENT (top))
+    top = GST_OBJECT_PARENT (top);
+  g_mutex_lock (&lock);
+  before = g_object_get_qdata (G_OBJECT (top), quark) != NULL;
+  g_object_set_qdata (G_OBJECT (top), quark, GINT_TO_POINTER (told));
+  g_mutex_unlock (&lock);
+  return before;
+}
+
+void
+gst_nd_element_error_once (GstElement * element, const GError * error)
+{
+  if (!g_error_matches (error, ND_ERROR, ND_ERROR_FAILED)
+      || !set_told (element, TRUE))
+    gst_nd_element_error (element, error);
+}
+
+void
+gst_nd_element_start (GstElement * element)
+{
+  set_told (element, FALSE);
+}

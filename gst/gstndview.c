@@ -231,6 +231,7 @@ gst_nd_view_start (GstBaseTransform * trans)
 
   update_layout (self);
   forget_window (self);
+  gst_nd_element_start (GST_ELEMENT (self));
   if (device)
     gst_nd_cuda_ensure_context (GST_ELEMENT (self), device, -1, &self->context);
   return TRUE;
@@ -590,7 +591,7 @@ gst_nd_view_transform (GstBaseTransform * trans, GstBuffer * input,
   GST_OBJECT_UNLOCK (self);
   if (make_frame (self, input, output, &settings, &error))
     return GST_FLOW_OK;
-  gst_nd_element_error (GST_ELEMENT (self), error);
+  gst_nd_element_error_once (GST_ELEMENT (self), error);
   return GST_FLOW_ERROR;
 }
 

@@ -10,6 +10,7 @@
 
 #include "cpu/ndcombine.h"
 #include "cpu/ndcpu.h"
+#include "engine/nderror.h"
 #include "engine/ndpicture.h"
 
 #define MAX_SLOTS 64
@@ -50,6 +51,17 @@ struct _NdCanvas
 };
 
 static gint blocks;             /* of memory, pinned or of the device */
+static gint lost;               /* the device, for good */
+
+static gboolean
+is_well (GError ** error)
+{
+  if (!g_atomic_int_get (&lost))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FAILED, "The GPU failed: set the "
+      "pipeline to NULL and start it again");
+  return FALSE;
+}
 
 static NdMark *
 mark_ref (NdMark * mark)
@@ -137,7 +149,11 @@ enqueue (NdRing * ring, const Work * work)
 static gboolean
 available (gint device_id, GError ** error)
 {
-  return TRUE;
+  if (!g_atomic_int_get (&lost))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_INIT, "The GPU was lost: start the "
+      "program again");
+  return FALSE;
 }
 
 static gdouble
@@ -188,7 +204,7 @@ push (NdRing * ring, guint slot, const NdSamples * volume, GError ** error)
 {
   enqueue (ring, &(Work) {
       PUSH,.slot = slot,.samples = *volume});
-  return TRUE;
+  return is_well (error);
 }
 
 static NdSamples
@@ -205,19 +221,23 @@ respond (NdRing * ring, const gint * slots, const NdScale * scale,
 
   memcpy (work.slots, slots, ring->n_slots * sizeof (*slots));
   enqueue (ring, &work);
-  return TRUE;
+  return is_well (error);
 }
 
 static NdMark *
 mark (NdRing * ring, GError ** error)
 {
-  NdMark *m = g_new0 (NdMark, 1);
+  NdMark *m;
 
+  if (!is_well (error))
+    return NULL;
+  m = g_new0 (NdMark, 1);
   m->references = 1;
   g_mutex_init (&m->lock);
   g_cond_init (&m->changed);
   enqueue (ring, &(Work) {
-      MARK,.mark = mark_ref (m)});
+      MARK,.mark = mark_ref (m)}
+  );
   return m;
 }
 
@@ -227,7 +247,7 @@ reach (NdMark * m, NdTimes * times, GError ** error)
   wait_for (m);
   *times = (NdTimes) {
   1e-6, 1e-6, 1e-6};
-  return TRUE;
+  return is_well (error);
 }
 
 static gboolean
@@ -235,12 +255,14 @@ after (NdRing * ring, NdMark * m, GError ** error)
 {
   enqueue (ring, &(Work) {
       AFTER,.mark = mark_ref (m)});
-  return TRUE;
+  return is_well (error);
 }
 
 static gpointer
 memory_new (gint device_id, gsize bytes, GError ** error)
 {
+  if (!is_well (error))
+    return NULL;
   g_atomic_int_inc (&blocks);
   return g_malloc0 (bytes);
 }
@@ -256,7 +278,7 @@ static gboolean
 memory_copy (gpointer to, gconstpointer from, gsize bytes, GError ** error)
 {
   memcpy (to, from, bytes);
-  return TRUE;
+  return is_well (error);
 }
 
 static gboolean
@@ -299,7 +321,8 @@ canvas_take (NdCanvas * canvas, gconstpointer volume, const gsize at[3],
 
   for (guint a = 0; a < 3; a++)
     position = MAX (position, (at[a] + 1e-6) / canvas->job.shape.size[a]);
-  return nd_picture_take (canvas->picture, volume, position, error);
+  return is_well (error)
+      && nd_picture_take (canvas->picture, volume, position, error);
 }
 
 static gdouble
@@ -377,6 +400,7 @@ static const NdBackend backend = {
 
 G_MODULE_EXPORT const NdBackend *nd_backend_module (void);
 G_MODULE_EXPORT gint device_double_blocks (void);
+G_MODULE_EXPORT void device_double_lose (void);
 
 const NdBackend *
 nd_backend_module (void)
@@ -388,4 +412,10 @@ gint
 device_double_blocks (void)
 {
   return g_atomic_int_get (&blocks);
+}
+
+void
+device_double_lose (void)
+{
+  g_atomic_int_set (&lost, TRUE);
 }

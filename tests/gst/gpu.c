@@ -56,8 +56,10 @@ open_driver (void)
       && driver.retain (&primary, 0) == 0;
 }
 
-/* Blocks of memory that the device double has given out. */
+/* Of the device double: blocks of memory that it has given out, and what loses
+ * it. */
 static gint (*double_blocks) (void);
+static void (*double_lose) (void);
 
 static gboolean
 open_double (const gchar * path)
@@ -65,7 +67,9 @@ open_double (const gchar * path)
   GModule *module = path ? g_module_open (path, 0) : NULL;
 
   return module && g_module_symbol (module, "device_double_blocks",
-      (gpointer *) & double_blocks);
+      (gpointer *) & double_blocks)
+      && g_module_symbol (module, "device_double_lose",
+      (gpointer *) & double_lose);
 }
 
 gboolean
@@ -137,6 +141,10 @@ gpu_spoil (GObject * context, gboolean trap)
   gpointer (*get_handle) (gpointer);
   gpointer module, function, popped;
 
+  if (double_lose) {
+    double_lose ();
+    return;
+  }
   fail_unless (library && g_module_symbol (library,
           "gst_cuda_context_get_handle", (gpointer *) & get_handle));
   fail_unless_equals_int (driver.push (get_handle (context)), 0);
