@@ -384,7 +384,18 @@ GST_START_TEST (test_changes_in_flight)
 
 GST_END_TEST;
 
-/* What upstream is offered lies in pinned memory; stats tell the times. */
+static GstPadProbeReturn
+count_ours (GstPad * pad, GstPadProbeInfo * info, gpointer count)
+{
+  GstMemory *memory = gst_buffer_peek_memory (GST_PAD_PROBE_INFO_BUFFER (info),
+      0);
+
+  *(guint *) count += gst_memory_is_type (memory, "NdMemory");
+  return GST_PAD_PROBE_OK;
+}
+
+/* Upstream takes the pool that it is offered, and outputs lie in such memory;
+ * stats tell the times. */
 GST_START_TEST (test_pool_and_stats)
 {
   static const gchar *const kinds[] = { "upload", "compute", "download" };
@@ -394,12 +405,17 @@ GST_START_TEST (test_pool_and_stats)
   g_autoptr (GstElement) filter = NULL;
   g_autoptr (GstStructure) stats = NULL;
   g_autoptr (GPtrArray) samples = NULL;
+  g_autoptr (GstPad) pad = NULL;
   guint64 bytes;
+  guint ours = 0;
 
   gst_object_ref_sink (pipeline);
   filter = gst_bin_get_by_name (GST_BIN (pipeline), "f");
+  pad = gst_element_get_static_pad (filter, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_ours, &ours, NULL);
   samples = gpu_collect (pipeline);
   fail_unless_equals_int (samples->len, 30);
+  fail_unless_equals_int (ours, 30);
   for (guint i = 0; i < samples->len; i++) {
     GstMemory *memory = gst_buffer_peek_memory (gst_sample_get_buffer
         (samples->pdata[i]), 0);
