@@ -366,8 +366,6 @@ nd_writer_begin (NdWriter * writer, const NdRecording * recording,
 
   if ((writer->format == FORMAT_NIFTI
           && !nd_nifti_supports (recording, writer->path, error))
-      || (writer->format == FORMAT_NRRD
-          && !nd_nrrd_supports (recording, writer->path, error))
       || (writer->format == FORMAT_METAIMAGE
           && !nd_metaimage_supports (recording, writer->path, error)))
     return FALSE;
