@@ -160,3 +160,121 @@ nd_metadata_slice (const NdMetadata * metadata, guint64 start, guint64 stop,
   }
   return slice;
 }
+
+/* Lines: "o NANOSECONDS" of the origin, "t NANOSECONDS" for each time,
+ * "f KEY VALUE" for each field, "v VOLUME KEY VALUE" for each of a volume; key
+ * and value escaped as in C, spaces of keys too. */
+static void
+append_field (GString * text, const NdField * field)
+{
+  g_autofree gchar *key = g_strescape (field->key, NULL);
+  g_autofree gchar *value = g_strescape (field->value, NULL);
+
+  for (const gchar * p = key; *p; p++) {
+    if (*p == ' ')
+      g_string_append (text, "\\040");
+    else
+      g_string_append_c (text, *p);
+  }
+  g_string_append_printf (text, " %s\n", value);
+}
+
+gchar *
+nd_metadata_to_text (const NdMetadata * metadata)
+{
+  GString *text = g_string_new (NULL);
+
+  g_string_append_printf (text, "o %" G_GINT64_FORMAT "\n", metadata->origin);
+  for (guint i = 0; i < metadata->times->len; i++)
+    g_string_append_printf (text, "t %" G_GINT64_FORMAT "\n",
+        g_array_index (metadata->times, gint64, i));
+  for (guint i = 0; i < metadata->fields->len; i++) {
+    g_string_append (text, "f ");
+    append_field (text, &g_array_index (metadata->fields, NdField, i));
+  }
+  for (guint i = 0; i < metadata->volume_fields->len; i++) {
+    const NdField *field = &g_array_index (metadata->volume_fields, NdField, i);
+
+    g_string_append_printf (text, "v %" G_GUINT64_FORMAT " ", field->volume);
+    append_field (text, field);
+  }
+  return g_string_free (text, FALSE);
+}
+
+/* NULL where a backslash at the end escapes nothing. */
+static gchar *
+unescape (const gchar * escaped)
+{
+  const gsize length = strlen (escaped);
+  gsize slashes = 0;
+
+  while (slashes < length && escaped[length - 1 - slashes] == '\\')
+    slashes++;
+  return slashes % 2 ? NULL : g_strcompress (escaped);
+}
+
+static gboolean
+take_field (NdMetadata * metadata, gboolean of_volume, guint64 volume,
+    gchar * text)
+{
+  gchar *space = strchr (text, ' ');
+  g_autofree gchar *key = NULL, *value = NULL;
+
+  if (!space)
+    return FALSE;
+  *space = '\0';
+  key = unescape (text);
+  value = unescape (space + 1);
+  if (!key || !value)
+    return FALSE;
+  if (of_volume)
+    nd_metadata_add_to_volume (metadata, volume, key, value);
+  else
+    nd_metadata_add (metadata, key, value);
+  return TRUE;
+}
+
+static gboolean
+take_line (NdMetadata * metadata, gchar * line)
+{
+  gint64 number;
+  gchar *rest;
+
+  if (line[0] == '\0' || line[1] != ' ')
+    return FALSE;
+  if (line[0] == 'f')
+    return take_field (metadata, FALSE, 0, line + 2);
+  number = g_ascii_strtoll (line + 2, &rest, 10);
+  if (rest == line + 2)
+    return FALSE;
+  switch (line[0]) {
+    case 'o':
+      metadata->origin = number;
+      return *rest == '\0';
+    case 't':
+      g_array_append_val (metadata->times, number);
+      return *rest == '\0';
+    case 'v':
+      return number >= 0 && *rest == ' '
+          && take_field (metadata, TRUE, number, rest + 1);
+    default:
+      return FALSE;
+  }
+}
+
+NdMetadata *
+nd_metadata_from_text (const gchar * text)
+{
+  g_autoptr (NdMetadata) metadata = nd_metadata_new ();
+
+  while (*text) {
+    const gchar *end = strchr (text, '\n');
+    g_autofree gchar *line = end ? g_strndup (text, end - text) : NULL;
+
+    if (!line || !take_line (metadata, line))
+      return NULL;
+    text = end + 1;
+  }
+  nd_metadata_sort (metadata);
+  return g_steal_pointer (&metadata);
+}

@@ -53,4 +53,9 @@ const NdField *nd_metadata_of_volume (const NdMetadata * metadata,
 NdMetadata *nd_metadata_slice (const NdMetadata * metadata, guint64 start,
     guint64 stop, guint64 step);
 
+/* All of it as one string, of ASCII, and back; NULL where @text is no such
+ * string. */
+gchar *nd_metadata_to_text (const NdMetadata * metadata);
+NdMetadata *nd_metadata_from_text (const gchar * text);
+
 G_END_DECLS

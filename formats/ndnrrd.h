@@ -9,6 +9,10 @@
 
 G_BEGIN_DECLS
 
+/* Fields of NRRD that are no key/values, and that a stream has no place for, go
+ * along as key/values of this name. */
+#define ND_NRRD_KEPT "NRRD."
+
 gboolean nd_nrrd_detect (const guint8 * bytes, gsize n);
 
 /* Bytes up to and with the empty line that ends an attached header; 0 where it
@@ -19,10 +23,6 @@ gsize nd_nrrd_header_size (const guint8 * bytes, gsize n);
  * wrong with it, ND_ERROR_NOT_FOUND which file it names is missing. */
 gboolean nd_nrrd_parse (NdHeader * header, const guint8 * bytes, gsize n,
     const gchar * path, GError ** error);
-
-/* ND_ERROR_FORMAT where NRRD cannot hold volumes like @recording. */
-gboolean nd_nrrd_supports (const NdRecording * recording, const gchar * path,
-    GError ** error);
 
 /* The header without the line that ends it. @data is the name of the file
  * with the samples, NULL where they follow. The list axis is last; at one

@@ -312,7 +312,7 @@ estimate_room (NdWriter * writer)
   NdMetadata *metadata = writer->metadata;
   gsize room;
 
-  if (writer->format == FORMAT_RAW || writer->data_path)
+  if (writer->format == FORMAT_RAW)
     return 0;
   /* As if the fields of all volumes of the source were there already. */
   if (source)
@@ -325,6 +325,21 @@ estimate_room (NdWriter * writer)
   return (room + 15) & ~(gsize) 15;
 }
 
+/* The header as a file of its own. */
+static gint
+write_apart (NdWriter * writer, const GByteArray * header)
+{
+  NdOutput *output;
+  gint reason, closed;
+
+  reason = nd_output_open (&output, writer->part, ND_PACKING_NONE);
+  if (reason)
+    return reason;
+  reason = nd_output_write_header (output, header->data, header->len);
+  closed = nd_output_close (output);
+  return reason ? reason : closed;
+}
+
 static gint
 make_room (NdWriter * writer)
 {
@@ -333,8 +348,11 @@ make_room (NdWriter * writer)
 
   writer->roomed = TRUE;
   writer->times_known = wants_times (writer);
-  if (writer->data_path)
-    return nd_output_begin (writer->output, 0);
+  /* A header of its own takes its place on the disk now, too. */
+  if (writer->data_path) {
+    reason = nd_output_begin (writer->output, 0);
+    return reason ? reason : write_apart (writer, header);
+  }
   reason = nd_output_begin (writer->output, header->len);
   return reason ? reason : nd_output_write_header (writer->output,
       header->data, header->len);
@@ -348,8 +366,6 @@ nd_writer_begin (NdWriter * writer, const NdRecording * recording,
 
   if ((writer->format == FORMAT_NIFTI
           && !nd_nifti_supports (recording, writer->path, error))
-      || (writer->format == FORMAT_NRRD
-          && !nd_nrrd_supports (recording, writer->path, error))
       || (writer->format == FORMAT_METAIMAGE
           && !nd_metaimage_supports (recording, writer->path, error)))
     return FALSE;
@@ -496,17 +512,8 @@ write_header (NdWriter * writer)
   if (writer->format == FORMAT_RAW)
     return 0;
   header = build_header (writer, writer->data_path ? 0 : room);
-  if (writer->data_path) {
-    NdOutput *output;
-    gint closed;
-
-    reason = nd_output_open (&output, writer->part, ND_PACKING_NONE);
-    if (reason)
-      return reason;
-    reason = nd_output_write_header (output, header->data, header->len);
-    closed = nd_output_close (output);
-    return reason ? reason : closed;
-  }
+  if (writer->data_path)
+    return write_apart (writer, header);
   if (header->len > room) {
     reason = nd_output_grow (writer->output, header->len, exactly);
     room = nd_output_room (writer->output);
@@ -576,6 +583,7 @@ nd_writer_close (NdWriter * writer)
   if (writer->output) {
     if (writer->volumes == 0) {
       unlink (nd_writer_part (writer));
+      unlink (writer->part);
     } else {
       /* So that the part can be read, as far as it goes. */
       if (!writer->failed)

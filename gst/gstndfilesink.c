@@ -361,12 +361,14 @@ gst_nd_file_sink_event (GstBaseSink * sink, GstEvent * event)
     case GST_EVENT_FLUSH_STOP:
       self->begun = FALSE;
       break;
-    case GST_EVENT_CUSTOM_DOWNSTREAM_STICKY:{
-      NdMetadata *source = NULL;
+    case GST_EVENT_CUSTOM_DOWNSTREAM:{
+      guint64 volumes;
+      NdMetadata *source = gst_nd_metadata_from_event (event, &volumes);
 
-      if (gst_nd_metadata_from_event (event, &source, &self->expected)) {
+      if (source) {
         g_clear_pointer (&self->source, nd_metadata_unref);
         self->source = source;
+        self->expected = volumes;
       }
       break;
     }

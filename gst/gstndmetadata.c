@@ -3,24 +3,27 @@
 
 #define NAME "ndconv-recording"
 
-G_DEFINE_BOXED_TYPE (NdMetadata, gst_nd_metadata, nd_metadata_ref,
-    nd_metadata_unref);
-
 GstEvent *
-gst_nd_metadata_to_event (NdMetadata * metadata, guint64 volumes)
+gst_nd_metadata_to_event (const NdMetadata * metadata, guint64 volumes)
 {
-  return gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_STICKY,
-      gst_structure_new (NAME, "metadata", GST_TYPE_ND_METADATA, metadata,
+  g_autofree gchar *text = nd_metadata_to_text (metadata);
+
+  return gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM,
+      gst_structure_new (NAME, "metadata", G_TYPE_STRING, text,
           "volumes", G_TYPE_UINT64, volumes, NULL));
 }
 
-gboolean
-gst_nd_metadata_from_event (GstEvent * event, NdMetadata ** metadata,
-    guint64 * volumes)
+NdMetadata *
+gst_nd_metadata_from_event (GstEvent * event, guint64 * volumes)
 {
-  return GST_EVENT_TYPE (event) == GST_EVENT_CUSTOM_DOWNSTREAM_STICKY
-      && gst_event_has_name (event, NAME)
-      && gst_structure_get (gst_event_get_structure (event), "metadata",
-      GST_TYPE_ND_METADATA, metadata, "volumes", G_TYPE_UINT64, volumes, NULL)
-      && *metadata;
+  const GstStructure *structure = gst_event_get_structure (event);
+  const gchar *text;
+
+  if (GST_EVENT_TYPE (event) != GST_EVENT_CUSTOM_DOWNSTREAM
+      || !gst_event_has_name (event, NAME))
+    return NULL;
+  text = gst_structure_get_string (structure, "metadata");
+  if (!text || !gst_structure_get_uint64 (structure, "volumes", volumes))
+    return NULL;
+  return nd_metadata_from_text (text);
 }

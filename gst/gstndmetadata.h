@@ -1,6 +1,7 @@
 /* What a recording says beside its samples, on its way from the file it comes
- * from to the one it is written to: a sticky event, which any element passes
- * on.
+ * from to the one it is written to: an event before the first volume, which any
+ * element passes on. It is not sticky: GDP has 16 bits for the type of an event,
+ * and what it makes of a sticky one upsets the order of caps behind it.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -11,15 +12,12 @@
 
 G_BEGIN_DECLS
 
-#define GST_TYPE_ND_METADATA (gst_nd_metadata_get_type ())
-GType gst_nd_metadata_get_type (void);
-
 /* Its times and origin are those of the stream: a volume with the timestamp
  * that times has for it has its fields. @volumes come; 0: not known. */
-GstEvent *gst_nd_metadata_to_event (NdMetadata * metadata, guint64 volumes);
+GstEvent *gst_nd_metadata_to_event (const NdMetadata * metadata,
+    guint64 volumes);
 
-/* FALSE where @event is another; @metadata is a reference of the caller's. */
-gboolean gst_nd_metadata_from_event (GstEvent * event, NdMetadata ** metadata,
-    guint64 * volumes);
+/* NULL where @event is another. */
+NdMetadata *gst_nd_metadata_from_event (GstEvent * event, guint64 * volumes);
 
 G_END_DECLS

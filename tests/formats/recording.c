@@ -530,6 +530,34 @@ test_fields (void)
   }
 }
 
+/* As a string of ASCII, and back; what is no such string is refused. */
+static void
+test_metadata_text (void)
+{
+  static const gchar *const wrong[] = { "x", "o\n", "o 1", "t x\n", "f a\n",
+    "f a b\\\n", "v 1 a\n", "v -1 a b\n", "v 1\n", "z 1\n", "\n"
+  };
+  g_autoptr (NdMetadata) source = make_source (50);
+  g_autofree gchar *text = NULL, *again = NULL;
+
+  nd_metadata_add (source, "a key\n with \\ all", "\xff\xfe\n\\n \"\t");
+  nd_metadata_add (source, "empty", "");
+  text = nd_metadata_to_text (source);
+  g_assert_true (g_str_is_ascii (text));
+  g_autoptr (NdMetadata) found = nd_metadata_from_text (text);
+  g_assert_nonnull (found);
+  g_assert_cmpstr (nd_metadata_get (found, "a key\n with \\ all"), ==,
+      "\xff\xfe\n\\n \"\t");
+  g_assert_cmpstr (nd_metadata_get (found, "empty"), ==, "");
+  g_assert_cmpint (found->origin, ==, source->origin);
+  g_assert_cmpmem (found->times->data, 8 * found->times->len,
+      source->times->data, 8 * source->times->len);
+  again = nd_metadata_to_text (found);
+  g_assert_cmpstr (again, ==, text);
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    g_assert_null (nd_metadata_from_text (wrong[i]));
+}
+
 /* What MetaImage's readers cannot take is left out, and that is said. */
 static void
 test_long_fields (void)
@@ -593,6 +621,7 @@ test_vanished (void)
 
   for (guint f = 0; f < G_N_ELEMENTS (names); f++) {
     g_autofree gchar *path = g_build_filename (gone, names[f].name, NULL);
+    g_autofree gchar *header = g_strconcat (path, ".part", NULL);
     g_autoptr (GError) error = NULL;
 
     g_mkdir (gone, 0700);
@@ -601,6 +630,7 @@ test_vanished (void)
     g_assert_true (nd_writer_begin (writer, &recording, &error));
     write_volumes (writer, data, 0, 1);
     g_remove (nd_writer_part (writer));
+    g_remove (header);
     g_assert_cmpint (g_rmdir (gone), ==, 0);
     write_volumes (writer, data, 0, 1);
     g_assert_false (nd_writer_finish (writer, &error));
@@ -673,6 +703,7 @@ main (int argc, char **argv)
   g_test_add_func ("/recording/disk-full", test_disk_full);
   g_test_add_func ("/recording/not-writable", test_not_writable);
   g_test_add_func ("/recording/fields", test_fields);
+  g_test_add_func ("/recording/metadata-text", test_metadata_text);
   g_test_add_func ("/recording/long-fields", test_long_fields);
   g_test_add_func ("/recording/beside", test_beside);
   g_test_add_func ("/recording/vanished", test_vanished);
