@@ -99,8 +99,8 @@ whole_cost (const NdJob &job)
 }
 
 /* Blocks go in waves, one to a multiprocessor; what a block takes grows with
- * what it stores. Longer windows wait for memory: push writes a spectrum, and of
- * four responses one reads the window and writes the sums begun. */
+ * what it stores. Longer windows wait for memory: push writes a spectrum, and
+ * of four responses one reads the window and writes the sums begun. */
 double
 blocks_cost (const NdJob &job)
 {

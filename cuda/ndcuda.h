@@ -82,8 +82,8 @@ private:
 
 void *allocate_zeroed (size_t bytes);
 
-/* Within its scope, in this thread, Memory is counted and not taken, and uploads
- * to it do nothing; what else needs it ends the count, by Counted.
+/* Within its scope, in this thread, Memory is counted and not taken, and
+ * uploads to it do nothing; what else needs it ends the count, by Counted.
  * expect_free() throws Error where so many bytes are not there. */
 class Count
 {
