@@ -442,7 +442,7 @@ cuda_canvas_write (NdCanvas *canvas, gdouble low, gdouble window,
 static const NdBackend cuda_backend = { "cuda", cuda_available,
   cuda_device_name, cuda_cost,
   cuda_ring_new, cuda_ring_free, cuda_ring_bytes, cuda_push, cuda_kept,
-  cuda_respond, nullptr, cuda_mark, cuda_reach, cuda_after, cuda_mark_free,
+  cuda_respond, cuda_mark, cuda_reach, cuda_after, cuda_mark_free,
   cuda_memory_new, cuda_memory_free, cuda_memory_copy, cuda_pin, cuda_unpin,
   cuda_canvas_new, cuda_canvas_free, cuda_canvas_take, cuda_canvas_sample,
   cuda_canvas_extremes, cuda_canvas_write };
