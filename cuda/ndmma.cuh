@@ -20,9 +20,9 @@ shared_address (const void *p)
   return (uint32_t) __cvta_generic_to_shared (p);
 }
 
-/* Where an operand of wgmma lies: matrices of 8 rows of 16 bytes, one behind the
- * other, LEADING bytes from one to the next along the sum, STRIDE bytes across
- * it; all multiples of 16. The upper half of a descriptor is constant. */
+/* Where an operand of wgmma lies: matrices of 8 rows of 16 bytes, one behind
+ * the other, LEADING bytes from one to the next along the sum, STRIDE across it;
+ * all multiples of 16. The upper half of a descriptor is constant. */
 template <int STRIDE> struct Matrices
 {
   static constexpr uint32_t UPPER = STRIDE / 16;
@@ -123,9 +123,9 @@ wgmma_wait ()
 
 /* Wgmma<T, N>::add: 64 rows of 32 bytes by 32 bytes of N columns, added to the
  * sums, or where not @keep put in their place. Both begin so many bytes, in 16,
- * behind their matrices. Warp w of four has rows 16 w and following; of 8 columns
- * a thread holds four sums: two side by side in row lane / 4, and 8 rows
- * further. */
+ * behind their matrices. Warp w of four has rows 16 w and following; of 8
+ * columns a thread holds four sums: two side by side in row lane / 4, and two 8
+ * rows further. */
 template <typename T, int N> struct Wgmma;
 
 #define ND_FOUR(C, i) C (d[i]), C (d[i + 1]), C (d[i + 2]), C (d[i + 3])

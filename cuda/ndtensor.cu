@@ -27,8 +27,8 @@ namespace
 
 constexpr int MAX_SIZE = 17;            /* of a filter in x and y */
 constexpr size_t MAX_TAPS = 30000;      /* for sums in int32 */
-/* Behind the last coefficients: compute-sanitizer knows of the columns that wgmma
- * reads how many there are, not that they overlap. */
+/* Behind the last coefficients: compute-sanitizer knows of the columns that
+ * wgmma reads how many there are, not that they overlap. */
 constexpr size_t SLACK = 4096;
 constexpr int HALF_BITS = 13;           /* coefficients in fp16 are below */
 
@@ -276,8 +276,8 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
 
 /* Planes and coefficients stay in shared memory for the next output plane where
  * two blocks find room on a multiprocessor, so that one computes while another
- * waits (of float32, one). Otherwise they are copied for each output, several at
- * once, as a copy waits long. Volumes are cut along z such that all
+ * waits (of float32, one). Otherwise they are copied for each output, several
+ * at once, as a copy waits long. Volumes are cut along z such that all
  * multiprocessors have as much to do. */
 void
 TensorFilter::choose_launch (const NdJob &job)

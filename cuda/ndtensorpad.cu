@@ -13,8 +13,8 @@ namespace nd
 constexpr int BEHIND = -2;
 
 /* Samples are scaled to below 2^HALF_RANGE: a pair of fp16 keeps 22 bits of
- * each that is not 2^12 times smaller. A volume keeps the scale of the one before
- * while its own would be at most so many powers of two greater or less. */
+ * each that is not 2^12 times smaller. A volume keeps the scale of the one
+ * before while its own would be at most so many powers of two more or less. */
 constexpr int HALF_RANGE = 13, MORE = 2, LESS = 6;
 
 constexpr int

@@ -16,8 +16,8 @@ enum TensorForm
   TENSOR_HALVES                 /* high, low fp16 of sample * scale */
 };
 
-/* Largest finite |sample|, as bits of a float32: of the volume whose scale is in
- * use, and of the one that is converted. Of two, volumes in turn. */
+/* Largest finite |sample|, as bits of a float32: of the volume whose scale is
+ * in use, and of the one that is converted. Of two, volumes in turn. */
 struct Ranges
 {
   unsigned used[2], found[2];
