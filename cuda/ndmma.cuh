@@ -21,7 +21,7 @@ shared_address (const void *p)
 }
 
 /* Where an operand of wgmma lies: matrices of 8 rows of 16 bytes, one behind
- * the other, LEADING bytes from one to the next along the sum, STRIDE across it;
+ * the other, LEADING bytes from one to the next along the sum, STRIDE across;
  * all multiples of 16. The upper half of a descriptor is constant. */
 template <int STRIDE> struct Matrices
 {
