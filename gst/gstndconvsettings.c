@@ -98,8 +98,7 @@ method_type (void)
           "separable", "separable"},
     {ND_METHOD_FFT, "Fourier transforms, a ring of spectra over time: any "
           "filter, best for large ones; relative L2 error below 1e-6", "fft"},
-    {ND_METHOD_TENSOR,
-          "Sum over all taps by the matrix units of an NVIDIA GPU, "
+    {ND_METHOD_TENSOR, "Sum over all taps by the matrix units of a GPU, for "
           "filters of up to 17 samples in x and y; see accuracy", "tensor"},
     {ND_METHOD_REFERENCE,
           "Plain loops in double precision, to check the "
