@@ -101,7 +101,7 @@ method_type (void)
     {ND_METHOD_TENSOR, "Sum over all taps by the matrix units of a GPU, for "
           "filters of up to 17 samples in x and y; see accuracy", "tensor"},
     {ND_METHOD_REFERENCE,
-          "Plain loops in double precision, to check the "
+        "Plain loops in double precision, to check the "
           "others against: very slow", "reference"},
     {0, NULL, NULL}
   };
