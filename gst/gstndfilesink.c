@@ -9,19 +9,19 @@
  *
  * - `.nii` NIfTI-1, or NIfTI-2 where a size or the number of volumes is above
  *   32767; `.nii.gz` the same, compressed with gzip at its fastest
- * - `.nrrd`, `.seq.nrrd` NRRD with the keys of 3D Slicer, `.igs.nrrd` with those
- *   of PLUS; `.nhdr` with the samples in a file beside it
+ * - `.nrrd`, `.seq.nrrd` NRRD with the keys of 3D Slicer, `.igs.nrrd` with
+ *   those of PLUS; `.nhdr` with the samples in a file beside it
  * - `.mha`, `.igs.mha` MetaImage; `.mhd` with the samples in a file beside it
  * - anything else, best `.raw`: samples alone, in the byte order of the machine
  *
  * #GstNdFileSink:compress packs the samples of NRRD and MetaImage.
  *
  * Rate, spacing, origin and directions that the caps say are written, the
- * timestamps of the volumes, and the key/values of the file that they come from.
- * NIfTI holds scalars of every type, complex64 (2 components of float32), RGB24
- * and RGBA32 (3 and 4 components of uint8); NRRD and MetaImage any components,
- * NRRD banks of responses too. Frames, other/tensors or video/x-raw, are volumes
- * with one slice; padding of rows is left out.
+ * timestamps of the volumes, and the key/values of the file that they come
+ * from. NIfTI holds scalars of every type, complex64 (2 components of float32),
+ * RGB24 and RGBA32 (3 and 4 components of uint8); NRRD and MetaImage any
+ * components, NRRD banks of responses too. Frames, other/tensors or
+ * video/x-raw, are volumes with one slice; padding of rows is left out.
  *
  * While it is written the file has `.part` behind its name. At the end of the
  * stream the header gets the number of volumes and the file its name, before

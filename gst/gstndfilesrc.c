@@ -18,14 +18,16 @@
  * say. docs/formats.md has the details of each format.
  *
  * Times of the file become timestamps, irregular ones too, counted from the
- * first volume that is read; otherwise volume n has the timestamp n / framerate.
- * Where neither the file nor #GstNdFileSrc:framerate says a rate, or times are
- * irregular, the caps say 0/1; volumes without times are one second apart.
+ * first volume that is read; otherwise volume n has the timestamp
+ * n / framerate. Where neither the file nor #GstNdFileSrc:framerate says a
+ * rate, or times are irregular, the caps say 0/1; volumes without times are one
+ * second apart.
  * Spacing, origin and directions travel in the caps, key/values of the
  * recording and of its volumes in an event, so that ndfilesink writes them
  * again.
  *
- * #GstNdFileSrc:start, #GstNdFileSrc:stop and #GstNdFileSrc:step choose volumes.
+ * #GstNdFileSrc:start, #GstNdFileSrc:stop and #GstNdFileSrc:step choose
+ * volumes.
  *
  * Uncompressed files can be seeked, in time and in volumes
  * (#GST_FORMAT_DEFAULT); the volume that is on at the asked time comes first.

@@ -1,7 +1,7 @@
 /* What a recording says beside its samples, on its way from the file it comes
  * from to the one it is written to: an event before the first volume, which any
- * element passes on. It is not sticky: GDP has 16 bits for the type of an event,
- * and what it makes of a sticky one upsets the order of caps behind it.
+ * element passes on. It is not sticky: GDP has 16 bits for the type of an
+ * event, and what it makes of a sticky one upsets the order of caps behind it.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
