@@ -1,5 +1,7 @@
-/* What the two halves of the base class share: gstndconv.c, the element, and
- * gstndconvstream.c, what volumes do to the window.
+/* What the parts of the base class share: gstndconv.c, the element;
+ * gstndconvmemory.c, memory for volumes; gstndconvevents.c, events and queries;
+ * gstndconvplan.c, the convolver; gstndconvstream.c, what volumes do to the
+ * window.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -74,6 +76,17 @@ typedef struct
 } GstNdConvPrivate;
 
 GstNdConvPrivate *gst_nd_conv_private (GstNdConv * self);
+GstBaseTransformClass *gst_nd_conv_parent (void);
+
+/* Functions of the class. */
+gboolean gst_nd_conv_decide_allocation (GstBaseTransform * trans,
+    GstQuery * query);
+gboolean gst_nd_conv_propose_allocation (GstBaseTransform * trans,
+    GstQuery * decide_query, GstQuery * query);
+gboolean gst_nd_conv_sink_event (GstBaseTransform * trans, GstEvent * event);
+gboolean gst_nd_conv_src_event (GstBaseTransform * trans, GstEvent * event);
+gboolean gst_nd_conv_query (GstBaseTransform * trans,
+    GstPadDirection direction, GstQuery * query);
 
 /* Under the object lock: @settings are those in use from now on. Where a filter
  * cannot be read, what is negotiated comes to nothing anyway: start() or
@@ -92,6 +105,9 @@ NdConvolver *gst_nd_conv_build (GstNdConv * self,
 
 /* Takes a convolver that was built for the active settings. */
 void gst_nd_conv_use (GstNdConv * self, NdConvolver * convolver);
+
+/* Gain and offset of the active settings, for each plane. */
+void gst_nd_conv_set_scales (GstNdConv * self);
 
 /* The back end with a device, where the settings allow it and it can be had. */
 const NdBackend *gst_nd_conv_device (const GstNdConvSettings * settings);
