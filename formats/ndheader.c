@@ -108,9 +108,18 @@ nd_header_set_times (NdHeader * header, GArray * times, gint64 unit)
 
     g_array_append_val (header->metadata->times, relative);
   }
-  if (times->len > 1)
-    nd_rate_from_times ((const gint64 *) header->metadata->times->data,
-        times->len, unit, &recording->rate_n, &recording->rate_d);
+  time = (const gint64 *) header->metadata->times->data;
+  if (times->len < 2)
+    return;
+  /* Times of few digits are near to any rate. One that the file says goes
+   * first, then one that says them exactly. */
+  unit = MIN (unit, time[times->len - 1] / (times->len - 1) / 10);
+  if (!nd_rate_fits (time, times->len, unit,
+          recording->rate_n, recording->rate_d)
+      && !nd_rate_from_times (time, times->len, 0, &recording->rate_n,
+          &recording->rate_d))
+    nd_rate_from_times (time, times->len, unit, &recording->rate_n,
+        &recording->rate_d);
 }
 
 gchar *

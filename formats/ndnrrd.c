@@ -852,7 +852,9 @@ parse (Parser * parser, GError ** error)
   gint exponent;
   guint n_space;
 
+  /* Text has no byte order: what encodings are read is said first. */
   if (!read_lines (parser, error) || !parse_sizes (parser, error)
+      || !parse_data (parser, error)
       || !parse_type (parser, error) || !parse_kinds (parser, error)
       || !parse_space (parser, error) || !parse_directions (parser, error)
       || !parse_per_axis (parser, error))
@@ -862,8 +864,7 @@ parse (Parser * parser, GError ** error)
     return FALSE;
   n_space = !space[0] ? 0 : !space[1] ? 1 : !space[2] ? 2 : 3;
   is_time = time_exponent (list, &exponent);
-  if (!parse_data (parser, error) || !nd_header_settle (header, parser->path,
-          error)
+  if (!nd_header_settle (header, parser->path, error)
       || (n_space > 0 && !set_geometry (parser, space, n_space, error))
       || !parse_files (parser, error))
     return FALSE;

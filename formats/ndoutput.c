@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -37,10 +38,20 @@ struct _NdOutput
 gint
 nd_output_open (NdOutput ** output, const gchar * path, NdPacking packing)
 {
-  gint fd = open (path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  gint fd = open (path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  gint reason = fd < 0 ? errno : 0;
 
-  if (fd < 0)
-    return errno;
+  if (reason)
+    return reason;
+  /* Not what someone else is writing; some file systems have no locks. */
+  if (flock (fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    reason = EBUSY;
+  else if (ftruncate (fd, 0) != 0)
+    reason = errno;
+  if (reason) {
+    close (fd);
+    return reason;
+  }
   *output = g_new0 (NdOutput, 1);
   (*output)->fd = fd;
   (*output)->packing = packing;

@@ -84,6 +84,19 @@ nd_rate_from_times (const gint64 * times, guint n, gint64 unit, gint * rate_n,
   return TRUE;
 }
 
+gboolean
+nd_rate_fits (const gint64 * times, guint n, gint64 unit, gint rate_n,
+    gint rate_d)
+{
+  for (guint i = 1; i < n; i++) {
+    const gdouble place = (gdouble) i * rate_d / rate_n * SECOND;
+
+    if (!(fabs (times[i] - place) <= unit + 1.))
+      return FALSE;
+  }
+  return rate_n > 0;
+}
+
 guint64
 nd_rate_time (gint rate_n, gint rate_d, guint64 volume)
 {

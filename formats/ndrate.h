@@ -19,6 +19,10 @@ gboolean nd_rate_from_seconds (gdouble seconds, gint * rate_n, gint * rate_d);
 gboolean nd_rate_from_times (const gint64 * times, guint n, gint64 unit,
     gint * rate_n, gint * rate_d);
 
+/* Whether every one of @times lies so near to its place at this rate. */
+gboolean nd_rate_fits (const gint64 * times, guint n, gint64 unit, gint rate_n,
+    gint rate_d);
+
 /* When a volume begins, in nanoseconds from the first, rounded down. At 0/1
  * volumes are a second apart. */
 guint64 nd_rate_time (gint rate_n, gint rate_d, guint64 volume);

@@ -132,6 +132,18 @@ choose_format (NdWriter * writer, gboolean compress, GError ** error)
   return TRUE;
 }
 
+/* Whether the header at @path is there and names the file @data. */
+static gboolean
+names_data (const gchar * path, const gchar * data)
+{
+  g_autofree gchar *name = g_path_get_basename (data);
+  g_autofree gchar *header = NULL;
+  gsize n;
+
+  return g_file_get_contents (path, &header, &n, NULL)
+      && memmem (header, n, name, strlen (name));
+}
+
 /* It is replaced in the end: a device must not be, nor another's samples. */
 static gboolean
 check_replaced (NdWriter * writer, GError ** error)
@@ -147,7 +159,7 @@ check_replaced (NdWriter * writer, GError ** error)
           "written: it is a folder or a device, it must be a file", paths[i]);
       return FALSE;
     }
-    if (i == 1 && stat (writer->path, &info) != 0) {
+    if (i == 1 && !names_data (writer->path, writer->data_path)) {
       g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE, "\"%s\" cannot be "
           "written: its samples would replace \"%s\", which is not its own; "
           "choose another name", writer->path, paths[i]);
@@ -165,6 +177,10 @@ set_open_error (const gchar * path, gint reason, GError ** error)
   if (reason == ENOENT)
     g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE, "\"%s\" cannot be "
         "opened for writing: there is no folder \"%s\"", path, folder);
+  else if (reason == EBUSY)
+    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE, "\"%s\" cannot be "
+        "opened for writing: another sink or program is writing it; choose "
+        "another name", path);
   else
     g_set_error (error, ND_ERROR, reason == ENOSPC || reason == EDQUOT ?
         ND_ERROR_NO_SPACE : ND_ERROR_OPEN_WRITE, "\"%s\" cannot be opened for "
@@ -545,7 +561,7 @@ give_name (const gchar * part, const gchar * path, GError ** error)
 gboolean
 nd_writer_finish (NdWriter * writer, GError ** error)
 {
-  gint reason, closed;
+  gint reason;
 
   g_return_val_if_fail (!writer->finished, FALSE);
 
@@ -564,11 +580,15 @@ nd_writer_finish (NdWriter * writer, GError ** error)
   reason = nd_output_end (writer->output);
   if (!reason)
     reason = write_header (writer);
-  closed = nd_output_close (writer->output);
+  if (reason) {
+    /* nd_writer_close() makes the part readable. */
+    writer->finishing = FALSE;
+    return set_write_error (writer, reason, writer->volume_size, error);
+  }
+  reason = nd_output_close (writer->output);
   writer->output = NULL;
-  if (reason || closed)
-    return set_write_error (writer, reason ? reason : closed,
-        writer->volume_size, error);
+  if (reason)
+    return set_write_error (writer, reason, writer->volume_size, error);
   if ((writer->data_path
           && !give_name (writer->data_part, writer->data_path, error))
       || !give_name (writer->part, writer->path, error))
@@ -588,7 +608,12 @@ nd_writer_close (NdWriter * writer)
       /* So that the part can be read, as far as it goes. */
       if (!writer->failed)
         nd_output_end (writer->output);
-      write_header (writer);
+      /* Where a full disk has no room for more: their number at least. */
+      if (write_header (writer) != 0) {
+        g_array_set_size (writer->metadata->times, 0);
+        g_array_set_size (writer->metadata->volume_fields, 0);
+        write_header (writer);
+      }
     }
     nd_output_close (writer->output);
   }

@@ -105,6 +105,7 @@ struct _GstNdFileSrc
    * lock. No volumes: not started. */
   GstNdVolumeInfo info;
   guint64 first, each, next;
+  gboolean key_unit;            /* of the seek that is being done */
   gboolean has_times;           /* the file has, and the property no rate */
   NdMetadata *metadata;         /* to be sent before the first volume */
   gsize size;
@@ -494,25 +495,28 @@ gst_nd_file_src_do_seek (GstBaseSrc * src, GstSegment * segment)
   GST_OBJECT_LOCK (self);
   self->next = volume;
   GST_OBJECT_UNLOCK (self);
-  if (segment->flags & GST_SEEK_FLAG_KEY_UNIT)
+  if (self->key_unit)
     segment->start = segment->position = volume_time (self, volume);
   segment->time = segment->start;
   segment->duration = volume_time (self, self->info.volumes);
   return TRUE;
 }
 
-/* Backwards is refused before anything is flushed. */
+/* Backwards is refused before anything is flushed. Segments have no flag for
+ * KEY_UNIT. */
 static gboolean
 gst_nd_file_src_event (GstBaseSrc * src, GstEvent * event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEEK) {
     gdouble rate;
+    GstSeekFlags flags;
 
-    gst_event_parse_seek (event, &rate, NULL, NULL, NULL, NULL, NULL, NULL);
+    gst_event_parse_seek (event, &rate, NULL, &flags, NULL, NULL, NULL, NULL);
     if (rate <= 0) {
       GST_WARNING_OBJECT (src, "cannot play at rate %g, only forwards", rate);
       return FALSE;
     }
+    GST_ND_FILE_SRC (src)->key_unit = (flags & GST_SEEK_FLAG_KEY_UNIT) != 0;
   }
   return GST_BASE_SRC_CLASS (gst_nd_file_src_parent_class)->event (src, event);
 }
