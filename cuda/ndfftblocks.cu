@@ -238,6 +238,21 @@ make_blocks (const NdJob &job, const NdReach &reach)
   return b;
 }
 
+/* Blocks of volumes take 132 KiB of shared memory, which GPUs for workstations
+ * do not have. */
+static bool
+has_shared_memory (const NdJob &job, const NdReach &reach)
+{
+  const BlockKernels kernels = kernels_for (job.in_type,
+      make_blocks (job, reach));
+  int device, bytes;
+
+  return cudaGetDevice (&device) == cudaSuccess
+      && cudaDeviceGetAttribute (&bytes,
+      cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess
+      && kernels.shared <= (size_t) bytes;
+}
+
 bool
 blocks_possible (const NdJob &job)
 {
@@ -248,7 +263,7 @@ blocks_possible (const NdJob &job)
       return false;
   }
   /* NaN and Inf are added to what is stored. */
-  return reach.slots <= MAX_SLOTS
+  return reach.slots <= MAX_SLOTS && has_shared_memory (job, reach)
       && (job.in_type != ND_FLOAT32 || job.out_type == ND_FLOAT32);
 }
 
