@@ -301,7 +301,7 @@ drain (GstNdConv * self)
   GstNdConvPrivate *priv = gst_nd_conv_private (self);
   GstFlowReturn ret = GST_FLOW_OK;
 
-  if (priv->convolver && !priv->failed) {
+  if (priv->convolver && !g_atomic_int_get (&priv->failed)) {
     nd_convolver_end (priv->convolver);
     ret = push_ready (self);
   }
