@@ -337,7 +337,7 @@ GST_START_TEST (test_seek_storm)
   g_print ("free before %zu, after %zu bytes\n", before, after);
   /* What is in flight differs from one moment to the next; a leak would be of
    * every seek. */
-  fail_unless (after + (gpu_is_double () ? 4 << 24 : 8 << 20) >= before,
+  fail_unless (after + (gpu_is_double ()? 4 << 24 : 8 << 20) >= before,
       "%zu bytes are gone", before - after);
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   gst_element_seek_simple (pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH
