@@ -130,7 +130,7 @@ open_file (NdReader * reader, guint file, GError ** error)
 
   if (files) {
     g_clear_pointer (&reader->stream, nd_stream_close);
-    reader->stream = nd_stream_open (path, error);
+    reader->stream = nd_stream_open (path, FALSE, error);
     if (!reader->stream)
       return FALSE;
   }
@@ -440,7 +440,7 @@ nd_reader_open (const gchar * path, const NdRecording * hint, GError ** error)
   g_autoptr (NdReader) reader = g_new0 (NdReader, 1);
 
   reader->path = g_strdup (path);
-  reader->stream = nd_stream_open (path, error);
+  reader->stream = nd_stream_open (path, TRUE, error);
   if (!reader->stream || !open_any (reader, hint, error)
       || !check_files (reader, error))
     return NULL;

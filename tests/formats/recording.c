@@ -695,6 +695,54 @@ test_beside_another (void)
   remove_recording (nhdr);
 }
 
+/* A link beside a header may lead anywhere: none is read, whatever it leads to
+ * and however the header names it. The header itself may be a link. */
+static void
+test_links (void)
+{
+  static const gchar *const headers[] = {
+    "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 2 2 2\nencoding: raw\n"
+        "data file: ",
+    "NDims = 3\nDimSize = 2 2 2\nElementType = MET_UCHAR\n" "ElementDataFile = "
+  };
+  static const gchar *const named[] = { "link1.raw", "LIST 3\nlink1.raw",
+    "link%d.raw 1 1 1 3"
+  };
+  g_autofree gchar *target = file_path ("target.raw");
+  g_autofree gchar *link = file_path ("link1.raw");
+  g_autofree gchar *nowhere = file_path ("nowhere");
+  g_autofree gchar *path = file_path ("links.header");
+  g_autofree gchar *alias = file_path ("alias.header");
+  const gchar *const leads[] = { target, "/etc/passwd", "/dev/zero", nowhere,
+    folder
+  };
+  g_autoptr (GError) error = NULL;
+
+  put_file (target, "01234567", 8);
+  g_assert_cmpint (symlink (path, alias), ==, 0);
+  for (guint h = 0; h < 2; h++) {
+    g_autofree gchar *good = g_strconcat (headers[h], "target.raw\n", NULL);
+
+    for (guint n = 0; n < G_N_ELEMENTS (named) - h; n++) {
+      g_autofree gchar *text = g_strconcat (headers[h], named[n], "\n", NULL);
+
+      put_file (path, text, strlen (text));
+      for (guint i = 0; i < G_N_ELEMENTS (leads); i++) {
+        g_assert_cmpint (symlink (leads[i], link), ==, 0);
+        g_assert_null (nd_reader_open (path, NULL, &error));
+        g_assert_error (error, ND_ERROR, ND_ERROR_OPEN_READ);
+        g_assert_nonnull (strstr (error->message, link));
+        g_assert_nonnull (strstr (error->message, "symbolic link"));
+        g_clear_error (&error);
+        g_remove (link);
+      }
+    }
+    put_file (path, good, strlen (good));
+    g_autoptr (NdReader) reader = nd_reader_open (alias, NULL, &error);
+    g_assert_no_error (error);
+  }
+}
+
 /* Who comes second is told so, and takes nothing from the first. */
 static void
 test_two_writers (void)
@@ -823,6 +871,7 @@ main (int argc, char **argv)
   g_test_add_func ("/recording/long-fields", test_long_fields);
   g_test_add_func ("/recording/beside", test_beside);
   g_test_add_func ("/recording/beside-another", test_beside_another);
+  g_test_add_func ("/recording/links", test_links);
   g_test_add_func ("/recording/two-writers", test_two_writers);
   g_test_add_func ("/recording/vanished", test_vanished);
   g_test_add_func ("/recording/raw-sizes", test_raw_sizes);
