@@ -275,7 +275,7 @@ read_lines (Parser * parser, GError ** error)
 {
   NdText *text = &parser->text;
   GError *reason = NULL;
-  gboolean listing = FALSE;
+  gboolean listing = FALSE, ended = FALSE;
 
   if (!nd_text_next (text, &reason) && reason) {
     g_propagate_error (error, reason);
@@ -287,19 +287,30 @@ read_lines (Parser * parser, GError ** error)
     return FALSE;
   }
   while (nd_text_next (text, &reason)) {
-    if (text->line->len == 0)
+    ended = text->line->len == 0;
+    if (ended)
       break;
     if (listing) {
       g_ptr_array_add (parser->listed, g_strdup (text->line->str));
       continue;
     }
-    if (!take_line (parser, error))
-      return FALSE;
+    if (!take_line (parser, &reason))
+      break;
     if (parser->fields[FIELD_DATA_FILE] && !parser->listed
         && strncmp (parser->fields[FIELD_DATA_FILE], "LIST", 4) == 0) {
       parser->listed = g_ptr_array_new_with_free_func (g_free);
       listing = TRUE;
     }
+  }
+  /* Only a header with its samples elsewhere may end with the file; what is
+   * wrong with half a line is not said. */
+  if (!ended && !parser->fields[FIELD_DATA_FILE] && text->at == text->end
+      && (!reason || text->at[-1] != '\n')) {
+    g_clear_error (&reason);
+    g_set_error (error, ND_ERROR, ND_ERROR_READ, "\"%s\" is truncated: it ends "
+        "in its header, which is cut short; an empty line must follow it",
+        parser->path);
+    return FALSE;
   }
   if (reason)
     g_propagate_error (error, reason);

@@ -320,11 +320,6 @@ open_nrrd (NdReader * reader, GByteArray * bytes, GError ** error)
       || !nd_nrrd_parse (header, bytes->data, bytes->len, reader->path, error))
     return FALSE;
   if (!header->files) {
-    if (nd_nrrd_header_size (bytes->data, bytes->len) == 0) {
-      g_set_error (error, ND_ERROR, ND_ERROR_READ, "\"%s\" is truncated: it "
-          "ends in its header, an empty line must follow it", reader->path);
-      return FALSE;
-    }
     /* Lines and bytes that are skipped count from the end of the header. */
     if (header->line_skip > 0) {
       for (gsize i = 0; i < bytes->len; i++)
