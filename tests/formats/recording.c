@@ -411,6 +411,65 @@ test_disk_stays_full (void)
   }
 }
 
+/* What deflate had not given yet is lost: the part is read up to there, and
+ * nothing else than what was written comes of it. */
+static void
+test_disk_stays_full_packed (void)
+{
+  static const gchar *const packed[] = { "p.nii.gz", "p.nrrd", "p.nhdr",
+    "p.mha", "p.mhd"
+  };
+  const gsize size = 1 << 14;
+  const guint n = 400;
+  g_autofree guint8 *data = g_malloc (n * size), *read = g_malloc (size);
+  struct rlimit before, limit;
+
+  signal (SIGXFSZ, SIG_IGN);
+  g_assert_cmpint (getrlimit (RLIMIT_FSIZE, &before), ==, 0);
+  limit = before;
+  limit.rlim_cur = 1 << 20;
+  for (gsize i = 0; i < n * size; i++)
+    data[i] = g_test_rand_int_range (0, 16);
+  for (guint f = 0; f < G_N_ELEMENTS (packed); f++) {
+    g_autofree gchar *path = file_path (packed[f]);
+    g_autofree gchar *header = g_strconcat (path, ".part", NULL);
+    g_autofree gchar *part = NULL;
+    g_autoptr (GError) error = NULL;
+    NdRecording recording = small_recording (ND_UINT8);
+    guint64 claimed, done = 0;
+    gboolean ok = TRUE;
+
+    set_shape (&recording, 128, 128, 1);
+    g_autoptr (NdWriter) writer = nd_writer_open (path, TRUE, &error);
+    g_assert_no_error (error);
+    part = g_strdup (nd_writer_part (writer));
+    g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &limit), ==, 0);
+    g_assert_true (nd_writer_begin (writer, &recording, &error));
+    for (guint i = 0; i < n && ok; i++)
+      ok = nd_writer_write (writer, data + i * size,
+          nd_rate_time (30000, 1001, i), &error);
+    g_assert_false (ok);
+    g_clear_error (&error);
+    claimed = nd_writer_volumes (writer);
+    g_clear_pointer (&writer, nd_writer_close);
+    g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &before), ==, 0);
+    g_autoptr (NdReader) reader = nd_reader_open (header, NULL, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (nd_reader_recording (reader)->volumes, ==, claimed);
+    while (done < claimed && nd_reader_read (reader, read, &error)) {
+      g_assert_cmpmem (read, size, data + done * size, size);
+      done++;
+    }
+    g_test_message ("%s: %u of %u volumes", header, (guint) done,
+        (guint) claimed);
+    g_assert_cmpuint (done, >, claimed / 2);
+    if (done < claimed)
+      g_assert_error (error, ND_ERROR, ND_ERROR_READ);
+    g_remove (part);
+    g_remove (header);
+  }
+}
+
 static void
 refuse_path (const gchar * path, gint code)
 {
@@ -865,6 +924,8 @@ main (int argc, char **argv)
   g_test_add_func ("/recording/part", test_part);
   g_test_add_func ("/recording/disk-full", test_disk_full);
   g_test_add_func ("/recording/disk-stays-full", test_disk_stays_full);
+  g_test_add_func ("/recording/disk-stays-full-packed",
+      test_disk_stays_full_packed);
   g_test_add_func ("/recording/not-writable", test_not_writable);
   g_test_add_func ("/recording/fields", test_fields);
   g_test_add_func ("/recording/metadata-text", test_metadata_text);
