@@ -171,7 +171,9 @@ add_path (NdHeader * header, const gchar * path, gchar * file, GError ** error)
   if (!header->files)
     header->files = g_ptr_array_new_with_free_func (g_free);
   g_ptr_array_add (header->files, file);
-  if (g_file_test (file, G_FILE_TEST_EXISTS))
+  /* Where a link leads is not looked at: it is not opened. */
+  if (g_file_test (file, G_FILE_TEST_IS_SYMLINK)
+      || g_file_test (file, G_FILE_TEST_EXISTS))
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_NOT_FOUND, "The header of \"%s\" "
       "names the file \"%s\", which is not there", path, file);

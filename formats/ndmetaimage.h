@@ -11,6 +11,9 @@
 
 G_BEGIN_DECLS
 
+/* The field that ends a header. */
+#define ND_METAIMAGE_LAST "ElementDataFile"
+
 gboolean nd_metaimage_detect (const guint8 * bytes, gsize n);
 
 /* Bytes up to the samples: with the line ElementDataFile, its last; 0 where
@@ -24,6 +27,9 @@ gsize nd_metaimage_header_size (const guint8 * bytes, gsize n,
  * names is missing. */
 gboolean nd_metaimage_parse (NdHeader * header, const guint8 * bytes, gsize n,
     const gchar * path, GError ** error);
+
+/* TRUE where @key would be read as a field of MetaImage's own. */
+gboolean nd_metaimage_is_field (const gchar * key);
 
 /* ND_ERROR_FORMAT where MetaImage cannot hold volumes like @recording. */
 gboolean nd_metaimage_supports (const NdRecording * recording,

@@ -130,7 +130,7 @@ open_file (NdReader * reader, guint file, GError ** error)
 
   if (files) {
     g_clear_pointer (&reader->stream, nd_stream_close);
-    reader->stream = nd_stream_open (path, error);
+    reader->stream = nd_stream_open (path, FALSE, error);
     if (!reader->stream)
       return FALSE;
   }
@@ -320,11 +320,6 @@ open_nrrd (NdReader * reader, GByteArray * bytes, GError ** error)
       || !nd_nrrd_parse (header, bytes->data, bytes->len, reader->path, error))
     return FALSE;
   if (!header->files) {
-    if (nd_nrrd_header_size (bytes->data, bytes->len) == 0) {
-      g_set_error (error, ND_ERROR, ND_ERROR_READ, "\"%s\" is truncated: it "
-          "ends in its header, an empty line must follow it", reader->path);
-      return FALSE;
-    }
     /* Lines and bytes that are skipped count from the end of the header. */
     if (header->line_skip > 0) {
       for (gsize i = 0; i < bytes->len; i++)
@@ -440,7 +435,7 @@ nd_reader_open (const gchar * path, const NdRecording * hint, GError ** error)
   g_autoptr (NdReader) reader = g_new0 (NdReader, 1);
 
   reader->path = g_strdup (path);
-  reader->stream = nd_stream_open (path, error);
+  reader->stream = nd_stream_open (path, TRUE, error);
   if (!reader->stream || !open_any (reader, hint, error)
       || !check_files (reader, error))
     return NULL;

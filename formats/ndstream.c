@@ -31,19 +31,26 @@ struct _NdStream
 };
 
 NdStream *
-nd_stream_open (const gchar * path, GError ** error)
+nd_stream_open (const gchar * path, gboolean follow, GError ** error)
 {
   g_autoptr (NdStream) stream = g_new0 (NdStream, 1);
   struct stat info;
   gint reason;
 
   /* Not to wait for the other end of a FIFO. */
-  stream->fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  stream->fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK
+      | (follow ? 0 : O_NOFOLLOW));
   reason = errno;
   if (stream->fd >= 0 && fstat (stream->fd, &info) != 0) {
     reason = errno;
     close (stream->fd);
     stream->fd = -1;
+  }
+  if (stream->fd < 0 && reason == ELOOP && !follow) {
+    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ, "\"%s\" is a symbolic "
+        "link: a file that a header names must lie beside it, put the file "
+        "itself there", path);
+    return NULL;
   }
   if (stream->fd < 0) {
     g_set_error (error, ND_ERROR, reason == ENOENT ? ND_ERROR_NOT_FOUND :

@@ -10,8 +10,10 @@ G_BEGIN_DECLS
 
 typedef struct _NdStream NdStream;
 
-/* Opens the regular file @path. ND_ERROR_NOT_FOUND, _OPEN_READ. */
-NdStream *nd_stream_open (const gchar * path, GError ** error);
+/* Opens the regular file @path, which is no symbolic link unless @follow.
+ * ND_ERROR_NOT_FOUND, _OPEN_READ. */
+NdStream *nd_stream_open (const gchar * path, gboolean follow,
+    GError ** error);
 void nd_stream_close (NdStream * stream);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdStream, nd_stream_close)
 

@@ -132,16 +132,27 @@ choose_format (NdWriter * writer, gboolean compress, GError ** error)
   return TRUE;
 }
 
-/* Whether the header at @path is there and names the file @data. */
+/* Whether the header at @path is there and names the file @data, in a field
+ * ("=" or ":") or in a line of a list. */
 static gboolean
 names_data (const gchar * path, const gchar * data)
 {
   g_autofree gchar *name = g_path_get_basename (data);
   g_autofree gchar *header = NULL;
-  gsize n;
+  g_auto (GStrv) lines = NULL;
 
-  return g_file_get_contents (path, &header, &n, NULL)
-      && memmem (header, n, name, strlen (name));
+  if (!g_file_get_contents (path, &header, NULL, NULL))
+    return FALSE;
+  lines = g_strsplit (header, "\n", -1);
+  for (guint i = 0; lines[i]; i++) {
+    gchar *sign = strpbrk (lines[i], "=:");
+    gchar *value = g_strstrip (sign ? sign + 1 : lines[i]);
+    const gchar *folder = strrchr (value, '/');
+
+    if (strcmp (folder ? folder + 1 : value, name) == 0)
+      return TRUE;
+  }
+  return FALSE;
 }
 
 /* It is replaced in the end: a device must not be, nor another's samples. */

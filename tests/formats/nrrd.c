@@ -356,6 +356,24 @@ test_elsewhere (void)
   }
 }
 
+/* Wherever the header ends before its empty line, that is what is said, not
+ * which field is not there. */
+static void
+test_cut_short (void)
+{
+  const gchar *whole = "NRRD0004\n# a comment\ntype: short\ndimension: 4\n"
+      "sizes: 2 3 2 3\nkinds: domain domain domain list\nendian: little\n"
+      "key:=value\nencoding: raw\n\n";
+
+  for (gsize n = strlen ("NRRD0004\n"); n < strlen (whole); n++) {
+    g_autofree gchar *text = g_strndup (whole, n);
+
+    refuse (text, 0, ND_ERROR_READ, "cut short");
+  }
+  /* It goes on, and has no empty line: its lines are wrong. */
+  refuse ("NRRD0004\ntype: uchar\nnonsense\n", 0, ND_ERROR_FORMAT, "line 3");
+}
+
 static void
 test_refused (void)
 {
@@ -435,6 +453,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nrrd/times", test_times);
   g_test_add_func ("/nrrd/files", test_files);
   g_test_add_func ("/nrrd/elsewhere", test_elsewhere);
+  g_test_add_func ("/nrrd/cut-short", test_cut_short);
   g_test_add_func ("/nrrd/refused", test_refused);
   status = g_test_run ();
   files_end ();

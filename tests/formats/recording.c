@@ -366,6 +366,110 @@ test_disk_full (void)
   }
 }
 
+/* The disk is full still when the sink stops. */
+static void
+test_disk_stays_full (void)
+{
+  static const gchar *const plain[] = { "f.mha", "f.nrrd", "f.nhdr", "f.mhd",
+    "f.nii"
+  };
+  const gsize size = 1 << 20;
+  g_autofree guint8 *data = g_malloc (5 * size);
+  struct rlimit before, limit;
+
+  signal (SIGXFSZ, SIG_IGN);
+  g_assert_cmpint (getrlimit (RLIMIT_FSIZE, &before), ==, 0);
+  limit = before;
+  limit.rlim_cur = 3 * size + size / 2;
+  for (gsize i = 0; i < 5 * size; i++)
+    data[i] = g_test_rand_int ();
+  for (guint f = 0; f < G_N_ELEMENTS (plain); f++) {
+    g_autofree gchar *path = file_path (plain[f]);
+    g_autofree gchar *header = g_strconcat (path, ".part", NULL);
+    g_autofree gchar *part = NULL;
+    g_autoptr (GError) error = NULL;
+    NdRecording recording = small_recording (ND_UINT8);
+    gboolean ok = TRUE;
+
+    set_shape (&recording, 1024, 1024, 1);
+    g_autoptr (NdWriter) writer = nd_writer_open (path, FALSE, &error);
+    g_assert_no_error (error);
+    part = g_strdup (nd_writer_part (writer));
+    g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &limit), ==, 0);
+    g_assert_true (nd_writer_begin (writer, &recording, &error));
+    for (guint i = 0; i < 5 && ok; i++)
+      ok = nd_writer_write (writer, data + i * size,
+          nd_rate_time (30000, 1001, i), &error);
+    g_assert_false (ok);
+    g_clear_pointer (&writer, nd_writer_close);
+    g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &before), ==, 0);
+    g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+    g_test_message ("%s", header);
+    assert_file (header, &recording, data, 3);
+    g_remove (part);
+    g_remove (header);
+  }
+}
+
+/* What deflate had not given yet is lost: the part is read up to there, and
+ * nothing else than what was written comes of it. */
+static void
+test_disk_stays_full_packed (void)
+{
+  static const gchar *const packed[] = { "p.nii.gz", "p.nrrd", "p.nhdr",
+    "p.mha", "p.mhd"
+  };
+  const gsize size = 1 << 14;
+  const guint n = 400;
+  g_autofree guint8 *data = g_malloc (n * size), *read = g_malloc (size);
+  struct rlimit before, limit;
+
+  signal (SIGXFSZ, SIG_IGN);
+  g_assert_cmpint (getrlimit (RLIMIT_FSIZE, &before), ==, 0);
+  limit = before;
+  limit.rlim_cur = 1 << 20;
+  for (gsize i = 0; i < n * size; i++)
+    data[i] = g_test_rand_int_range (0, 16);
+  for (guint f = 0; f < G_N_ELEMENTS (packed); f++) {
+    g_autofree gchar *path = file_path (packed[f]);
+    g_autofree gchar *header = g_strconcat (path, ".part", NULL);
+    g_autofree gchar *part = NULL;
+    g_autoptr (GError) error = NULL;
+    NdRecording recording = small_recording (ND_UINT8);
+    guint64 claimed, done = 0;
+    gboolean ok = TRUE;
+
+    set_shape (&recording, 128, 128, 1);
+    g_autoptr (NdWriter) writer = nd_writer_open (path, TRUE, &error);
+    g_assert_no_error (error);
+    part = g_strdup (nd_writer_part (writer));
+    g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &limit), ==, 0);
+    g_assert_true (nd_writer_begin (writer, &recording, &error));
+    for (guint i = 0; i < n && ok; i++)
+      ok = nd_writer_write (writer, data + i * size,
+          nd_rate_time (30000, 1001, i), &error);
+    g_assert_false (ok);
+    g_clear_error (&error);
+    claimed = nd_writer_volumes (writer);
+    g_clear_pointer (&writer, nd_writer_close);
+    g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &before), ==, 0);
+    g_autoptr (NdReader) reader = nd_reader_open (header, NULL, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (nd_reader_recording (reader)->volumes, ==, claimed);
+    while (done < claimed && nd_reader_read (reader, read, &error)) {
+      g_assert_cmpmem (read, size, data + done * size, size);
+      done++;
+    }
+    g_test_message ("%s: %u of %u volumes", header, (guint) done,
+        (guint) claimed);
+    g_assert_cmpuint (done, >, claimed / 2);
+    if (done < claimed)
+      g_assert_error (error, ND_ERROR, ND_ERROR_READ);
+    g_remove (part);
+    g_remove (header);
+  }
+}
+
 static void
 refuse_path (const gchar * path, gint code)
 {
@@ -611,6 +715,124 @@ test_beside (void)
   g_assert_cmpuint (nd_reader_recording (reader)->volumes, ==, 3);
 }
 
+/* A header that names another file does not own the samples that lie there,
+ * though the name it has may end as theirs does. */
+static void
+test_beside_another (void)
+{
+  static const gchar *const others[] = { "other.raw", "down.raw", "my own.raw",
+    "own.raw.gz"
+  };
+  g_autofree gchar *mhd = file_path ("own.mhd");
+  g_autofree gchar *nhdr = file_path ("own.nhdr");
+  g_autofree gchar *raw = file_path ("own.raw");
+  const NdRecording recording = small_recording (ND_UINT8);
+  g_autoptr (GError) error = NULL;
+  guint8 data[120];
+
+  for (guint i = 0; i < sizeof (data); i++)
+    data[i] = g_test_rand_int ();
+  remove_recording (mhd);
+  g_autoptr (NdWriter) writer = nd_writer_open (nhdr, FALSE, &error);
+  g_assert_no_error (error);
+  g_assert_true (nd_writer_begin (writer, &recording, &error));
+  write_volumes (writer, data, 60, 2);
+  g_assert_true (nd_writer_finish (writer, &error));
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++) {
+    g_autofree gchar *text = g_strconcat ("ObjectType = Image\nNDims = 3\n"
+        "DimSize = 2 2 2\nElementType = MET_UCHAR\nElementDataFile = ",
+        others[i], "\n", NULL);
+
+    put_file (mhd, text, strlen (text));
+    g_assert_null (nd_writer_open (mhd, FALSE, &error));
+    g_assert_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE);
+    g_assert_nonnull (strstr (error->message, raw));
+    g_clear_error (&error);
+  }
+  assert_file (nhdr, &recording, data, 2);
+  g_remove (mhd);
+  remove_recording (nhdr);
+}
+
+/* A link beside a header may lead anywhere: none is read, whatever it leads to
+ * and however the header names it. The header itself may be a link. */
+static void
+test_links (void)
+{
+  static const gchar *const headers[] = {
+    "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 2 2 2\nencoding: raw\n"
+        "data file: ",
+    "NDims = 3\nDimSize = 2 2 2\nElementType = MET_UCHAR\n" "ElementDataFile = "
+  };
+  static const gchar *const named[] = { "link1.raw", "LIST 3\nlink1.raw",
+    "link%d.raw 1 1 1 3"
+  };
+  g_autofree gchar *target = file_path ("target.raw");
+  g_autofree gchar *link = file_path ("link1.raw");
+  g_autofree gchar *nowhere = file_path ("nowhere");
+  g_autofree gchar *path = file_path ("links.header");
+  g_autofree gchar *alias = file_path ("alias.header");
+  const gchar *const leads[] = { target, "/etc/passwd", "/dev/zero", nowhere,
+    folder
+  };
+  g_autoptr (GError) error = NULL;
+
+  put_file (target, "01234567", 8);
+  g_assert_cmpint (symlink (path, alias), ==, 0);
+  for (guint h = 0; h < 2; h++) {
+    g_autofree gchar *good = g_strconcat (headers[h], "target.raw\n", NULL);
+
+    for (guint n = 0; n < G_N_ELEMENTS (named) - h; n++) {
+      g_autofree gchar *text = g_strconcat (headers[h], named[n], "\n", NULL);
+
+      put_file (path, text, strlen (text));
+      for (guint i = 0; i < G_N_ELEMENTS (leads); i++) {
+        g_assert_cmpint (symlink (leads[i], link), ==, 0);
+        g_assert_null (nd_reader_open (path, NULL, &error));
+        g_assert_error (error, ND_ERROR, ND_ERROR_OPEN_READ);
+        g_assert_nonnull (strstr (error->message, link));
+        g_assert_nonnull (strstr (error->message, "symbolic link"));
+        g_clear_error (&error);
+        g_remove (link);
+      }
+    }
+    put_file (path, good, strlen (good));
+    g_autoptr (NdReader) reader = nd_reader_open (alias, NULL, &error);
+    g_assert_no_error (error);
+  }
+}
+
+/* Who comes second is told so, and takes nothing from the first. */
+static void
+test_two_writers (void)
+{
+  guint8 data[120];
+
+  for (guint i = 0; i < sizeof (data); i++)
+    data[i] = g_test_rand_int ();
+  for (guint f = 0; f < G_N_ELEMENTS (names); f++) {
+    g_autofree gchar *path = file_path (names[f].name);
+    const NdRecording recording = small_recording (ND_UINT8);
+    g_autoptr (GError) error = NULL;
+
+    remove_recording (path);
+    g_autoptr (NdWriter) first = nd_writer_open (path, names[f].compress,
+        &error);
+    g_assert_no_error (error);
+    g_assert_true (nd_writer_begin (first, &recording, &error));
+    write_volumes (first, data, 60, 1);
+    g_assert_null (nd_writer_open (path, names[f].compress, &error));
+    g_assert_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE);
+    g_assert_nonnull (strstr (error->message, "another sink or program"));
+    g_assert_nonnull (strstr (error->message, nd_writer_part (first)));
+    g_clear_error (&error);
+    write_volumes (first, data + 60, 60, 1);
+    g_assert_true (nd_writer_finish (first, &error));
+    assert_file (path, &recording, data, 2);
+    remove_recording (path);
+  }
+}
+
 /* The folder goes away while a file in it is written. */
 static void
 test_vanished (void)
@@ -701,11 +923,17 @@ main (int argc, char **argv)
   g_test_add_func ("/recording/begin-again", test_begin_again);
   g_test_add_func ("/recording/part", test_part);
   g_test_add_func ("/recording/disk-full", test_disk_full);
+  g_test_add_func ("/recording/disk-stays-full", test_disk_stays_full);
+  g_test_add_func ("/recording/disk-stays-full-packed",
+      test_disk_stays_full_packed);
   g_test_add_func ("/recording/not-writable", test_not_writable);
   g_test_add_func ("/recording/fields", test_fields);
   g_test_add_func ("/recording/metadata-text", test_metadata_text);
   g_test_add_func ("/recording/long-fields", test_long_fields);
   g_test_add_func ("/recording/beside", test_beside);
+  g_test_add_func ("/recording/beside-another", test_beside_another);
+  g_test_add_func ("/recording/links", test_links);
+  g_test_add_func ("/recording/two-writers", test_two_writers);
   g_test_add_func ("/recording/vanished", test_vanished);
   g_test_add_func ("/recording/raw-sizes", test_raw_sizes);
   g_test_add_func ("/recording/not-readable", test_not_readable);

@@ -181,6 +181,42 @@ GST_START_TEST (test_seek)
 
 GST_END_TEST;
 
+/* The segment begins at the volume where KEY_UNIT asks for that, otherwise
+ * where the seek said. */
+GST_START_TEST (test_seek_segment)
+{
+  GstElement *pipeline =
+      launch_raw ("framerate=30000/1001", "appsink name=sink sync=false");
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  const GstClockTime begin =
+      gst_util_uint64_scale (3, 1001 * GST_SECOND, 30000);
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  pull_volume (GST_APP_SINK (sink), 0, 30000, 1001);
+  for (guint key_unit = 0; key_unit < 2; key_unit++) {
+    const GstClockTime asked = begin + 5 * GST_MSECOND;
+    const GstClockTime start = key_unit ? begin : asked;
+    GstSample *sample;
+    GstSegment *segment;
+
+    fail_unless (gst_element_seek_simple (pipeline, GST_FORMAT_TIME,
+            GST_SEEK_FLAG_FLUSH | (key_unit ? GST_SEEK_FLAG_KEY_UNIT : 0),
+            asked));
+    sample = gst_app_sink_pull_sample (GST_APP_SINK (sink));
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (gst_sample_get_buffer (sample)),
+        begin);
+    segment = gst_sample_get_segment (sample);
+    fail_unless_equals_uint64 (segment->start, start);
+    fail_unless_equals_uint64 (segment->time, start);
+    gst_sample_unref (sample);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (sink);
+  gst_object_unref (pipeline);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_compressed_not_seekable)
 {
   g_autofree gchar *path = packed_file ();
@@ -524,6 +560,7 @@ ndfilesrc_suite (void)
   tcase_add_checked_fixture (tc, make_folder, remove_folder);
   tcase_add_test (tc, test_timestamps);
   tcase_add_test (tc, test_seek);
+  tcase_add_test (tc, test_seek_segment);
   tcase_add_test (tc, test_compressed_not_seekable);
   tcase_add_test (tc, test_queries);
   tcase_add_test (tc, test_progress);
