@@ -236,7 +236,7 @@ convert (const guint8 * sample, gchar kind, gsize bytes, gboolean swapped)
     guint64 u8;
     gfloat f4;
     gdouble f8;
-  } value;
+  } value = {.u8 = 0 };
 
   for (gsize b = 0; b < bytes; b++)
     value.bytes[swapped ? bytes - 1 - b : b] = sample[b];
