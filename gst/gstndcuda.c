@@ -35,6 +35,7 @@ gst_nd_cuda_prefer (GstQuery * query)
 #ifdef HAVE_GST_CUDA
 
 #include <gst/cuda/gstcudabufferpool.h>
+#include <gst/cuda/gstcudaloader.h>
 #include <gst/cuda/gstcudautils.h>
 
 static gboolean
