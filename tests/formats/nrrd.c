@@ -258,6 +258,28 @@ test_times (void)
   g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "earlier"));
 }
 
+/* Fields that a stream has no place for, in either spelling; those that say
+ * nothing of their own are not kept. */
+static void
+test_kept (void)
+{
+  static const gchar *const lines[] = { "sample units: \"dB\"\n",
+    "sampleunits: \"dB\"\n"
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    g_autofree gchar *text = g_strconcat (HEAD "content: a heart \n"
+        "old max: 5\noldmax: 5\n", lines[i], "\n", NULL);
+    g_autoptr (NdReader) reader = open_good (text, SAMPLES);
+    const NdMetadata *metadata = nd_reader_metadata (reader);
+
+    g_assert_cmpuint (metadata->fields->len, ==, 2);
+    g_assert_cmpstr (nd_metadata_get (metadata, "NRRD.content"), ==, "a heart");
+    g_assert_cmpstr (nd_metadata_get (metadata, "NRRD.sample units"), ==,
+        "\"dB\"");
+  }
+}
+
 static void
 assert_samples (const gchar * header, const gchar * name)
 {
@@ -451,6 +473,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nrrd/rate", test_rate);
   g_test_add_func ("/nrrd/geometry", test_geometry);
   g_test_add_func ("/nrrd/times", test_times);
+  g_test_add_func ("/nrrd/kept", test_kept);
   g_test_add_func ("/nrrd/files", test_files);
   g_test_add_func ("/nrrd/elsewhere", test_elsewhere);
   g_test_add_func ("/nrrd/cut-short", test_cut_short);
