@@ -340,6 +340,80 @@ test_files (void)
   assert_samples (HEAD "byte skip: -1\ndata file: skipped.raw\n", "h.nhdr");
 }
 
+static void
+assert_volume (NdReader * reader, guint8 first)
+{
+  g_autoptr (GError) error = NULL;
+  guint8 data[12];
+
+  g_assert_true (nd_reader_read (reader, data, &error));
+  g_assert_no_error (error);
+  for (guint i = 0; i < sizeof (data); i++)
+    g_assert_cmpuint (data[i], ==, first + i);
+}
+
+/* One of several files goes away, or is cut short, while they are read: an
+ * error, and no other volume takes harm. */
+static void
+test_lost_file (void)
+{
+  g_autofree gchar *header = file_path ("lost.nhdr");
+  g_autoptr (GError) error = NULL;
+  guint8 samples[SAMPLES], data[12];
+
+  for (guint i = 0; i < SAMPLES; i++)
+    samples[i] = i;
+  for (guint t = 0; t < 3; t++) {
+    g_autofree gchar *name = g_strdup_printf ("lost%u.raw", t);
+    g_autofree gchar *path = file_path (name);
+
+    put_file (path, samples + 12 * t, 12);
+  }
+  put_text (header, HEAD "data file: lost%d.raw 0 2 1\n", 0);
+  g_autoptr (NdReader) reader = nd_reader_open (header, NULL, &error);
+  g_autofree gchar *last = file_path ("lost2.raw");
+  g_assert_no_error (error);
+  assert_volume (reader, 0);
+  for (guint cut = 0; cut < 2; cut++) {
+    if (cut)
+      put_file (last, samples, 5);
+    else
+      g_remove (last);
+    g_assert_false (nd_reader_seek (reader, 2, &error));
+    g_assert_error (error, ND_ERROR, (gint) (cut ? ND_ERROR_READ :
+            ND_ERROR_NOT_FOUND));
+    g_assert_nonnull (strstr (error->message, last));
+    g_clear_error (&error);
+    assert_volume (reader, 12);
+    g_assert_false (nd_reader_read (reader, data, &error));
+    g_clear_error (&error);
+    g_assert_true (nd_reader_seek (reader, 1, &error));
+  }
+  put_file (last, samples + 24, 12);
+  g_assert_true (nd_reader_seek (reader, 2, &error));
+  assert_volume (reader, 24);
+}
+
+/* The same where volumes are put together of the whole file. */
+static void
+test_lost_end (void)
+{
+  const gchar *header = "NRRD0004\ntype: uchar\ndimension: 4\n"
+      "sizes: 3 2 3 2\nkinds: list domain domain domain\nencoding: raw\n\n";
+  g_autofree gchar *path = file_path ("good.nrrd");
+  g_autoptr (NdReader) reader = open_good (header, SAMPLES);
+  g_autoptr (GError) error = NULL;
+  guint8 data[12];
+
+  g_assert_cmpint (truncate (path, strlen (header) + SAMPLES - 1), ==, 0);
+  for (guint i = 0; i < 2; i++) {
+    g_assert_false (nd_reader_read (reader, data, &error));
+    g_assert_error (error, ND_ERROR, ND_ERROR_READ);
+    g_assert_nonnull (strstr (error->message, "truncated"));
+    g_clear_error (&error);
+  }
+}
+
 /* Only files beside the header, and no devices. */
 static void
 test_elsewhere (void)
@@ -475,6 +549,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nrrd/times", test_times);
   g_test_add_func ("/nrrd/kept", test_kept);
   g_test_add_func ("/nrrd/files", test_files);
+  g_test_add_func ("/nrrd/lost-file", test_lost_file);
+  g_test_add_func ("/nrrd/lost-end", test_lost_end);
   g_test_add_func ("/nrrd/elsewhere", test_elsewhere);
   g_test_add_func ("/nrrd/cut-short", test_cut_short);
   g_test_add_func ("/nrrd/refused", test_refused);
