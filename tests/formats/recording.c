@@ -634,6 +634,33 @@ test_fields (void)
   }
 }
 
+/* A stream that may be endless gets as much room as is read again. */
+static void
+test_many_expected (void)
+{
+  static const gchar *const endings[] = { "nii", "nii.gz", "nrrd", "mha" };
+  const guint8 data[60] = { 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (endings); i++) {
+    g_autofree gchar *name = g_strconcat ("many.", endings[i], NULL);
+    g_autofree gchar *path = file_path (name);
+    NdRecording recording = small_recording (ND_UINT8);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdWriter) writer = nd_writer_open (path, FALSE, &error);
+
+    recording.rate_n = 0;
+    recording.rate_d = 1;
+    g_assert_no_error (error);
+    g_assert_true (nd_writer_begin (writer, &recording, &error));
+    nd_writer_set_source (writer, NULL, G_MAXUINT64);
+    write_volumes (writer, data, 0, 2);
+    g_assert_true (nd_writer_finish (writer, &error));
+    g_assert_no_error (error);
+    assert_file (path, &recording, (const guint8[120]) { 0 }, 2);
+    g_remove (path);
+  }
+}
+
 /* As a string of ASCII, and back; what is no such string is refused. */
 static void
 test_metadata_text (void)
@@ -928,6 +955,7 @@ main (int argc, char **argv)
       test_disk_stays_full_packed);
   g_test_add_func ("/recording/not-writable", test_not_writable);
   g_test_add_func ("/recording/fields", test_fields);
+  g_test_add_func ("/recording/many-expected", test_many_expected);
   g_test_add_func ("/recording/metadata-text", test_metadata_text);
   g_test_add_func ("/recording/long-fields", test_long_fields);
   g_test_add_func ("/recording/beside", test_beside);
