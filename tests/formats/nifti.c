@@ -5,8 +5,31 @@
 #include "ndfiles.h"
 
 #include <math.h>
+#include <nifti/nifti1.h>
+#include <nifti/nifti2.h>
+
 #include "formats/ndnifti.h"
 #include "formats/ndrate.h"
+
+/* A sound NIfTI-1 header of 3x2x2x4 samples of int16, at byte 352. */
+static struct nifti_1_header
+sound_header (void)
+{
+  struct nifti_1_header header = {
+    .sizeof_hdr = 348,
+    .dim = {4, 3, 2, 2, 4, 1, 1, 1},
+    .datatype = DT_INT16,
+    .bitpix = 16,
+    .pixdim = {1, 0.5, 0.75, 2, 0.05},
+    .vox_offset = 352,
+    .xyzt_units = NIFTI_UNITS_MM | NIFTI_UNITS_SEC,
+    .magic = "n+1"
+  };
+
+  return header;
+}
+
+#define SOUND_SAMPLES (3 * 2 * 2 * 4)
 
 /* The header, 4 bytes for extensions, and samples 0, 1, 2, … */
 static GByteArray *
@@ -555,7 +578,7 @@ main (int argc, char **argv)
   gint status;
 
   g_test_init (&argc, &argv, NULL);
-  files_begin ();
+  make_folder ();
   g_test_add_func ("/nifti/sound", test_sound);
   g_test_add_func ("/nifti/dimensions", test_dimensions);
   g_test_add_func ("/nifti/types", test_types);
@@ -572,6 +595,6 @@ main (int argc, char **argv)
   g_test_add_func ("/nifti/units", test_units);
   g_test_add_func ("/nifti/extension-and-tail", test_extension_and_tail);
   status = g_test_run ();
-  files_end ();
+  remove_folder ();
   return status;
 }
