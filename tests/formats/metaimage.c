@@ -40,6 +40,9 @@ test_kinds (void)
 static void
 test_sequence (void)
 {
+  static const gchar *const wrong[] = { "Seq_Frame0003_Timestamp = 3\n",
+    "Seq_Frame0001_Timestamp = 3\n", "Seq_Frame0002_Timestamp = late\n"
+  };
   g_autoptr (NdReader) reader = open_text (HEAD "Kinds = domain domain list\n"
       "UltrasoundImageOrientation = MF\n"
       "Seq_Frame0001_ProbeToTrackerTransform = 1 0 0 5 0 1 0 6\n"
@@ -69,6 +72,29 @@ test_sequence (void)
       SAMPLES);
   g_assert_cmpuint (nd_reader_metadata (reader)->times->len, ==, 0);
   g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "one time"));
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    g_autofree gchar *text = g_strconcat (HEAD "Kinds = domain domain list\n"
+        "Seq_Frame0000_Timestamp = 1\nSeq_Frame0001_Timestamp = 2\n",
+        wrong[i], LOCAL, NULL);
+
+    g_clear_pointer (&reader, nd_reader_close);
+    reader = open_text (text, SAMPLES);
+    g_assert_cmpuint (nd_reader_metadata (reader)->times->len, ==, 0);
+    g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "one time"));
+  }
+}
+
+/* Dimensions of size 1 may be as many as MetaIO has. */
+static void
+test_dimensions (void)
+{
+  g_autoptr (NdReader) reader = open_text ("NDims = 6\nDimSize = 3 2 2 3 1 1\n"
+      "Kinds =  domain domain domain  list\n"
+      "ElementType = MET_UCHAR\n" LOCAL, SAMPLES);
+
+  g_assert_cmpuint (nd_reader_recording (reader)->shape.size[2], ==, 2);
+  g_assert_cmpuint (nd_reader_recording (reader)->volumes, ==, 3);
+  assert_counts (reader, 0, SAMPLES);
 }
 
 /* SUPRA writes 3 directions for 4 dimensions; ITK 4. */
@@ -281,6 +307,12 @@ test_refused (void)
     {HEAD "ElementDataFile = LIST\nnowhere.raw\n", ND_ERROR_NOT_FOUND,
         "nowhere"},
     {HEAD "ElementDataFile = LIST 9\nx\n", ND_ERROR_FORMAT, "dimensions"},
+    {HEAD "ElementDataFile = LIST x\nx\n", ND_ERROR_FORMAT, "LIST N"},
+    {HEAD "ElementDataFile = LIST\nbad\nbad\nbad\nbad\n", ND_ERROR_FORMAT,
+        "as many names"},
+    {HEAD "ElementDataFile = x%d 1 x\n", ND_ERROR_FORMAT, "PATTERN"},
+    {HEAD "ElementDataFile = x%d 1 1\n", ND_ERROR_FORMAT, "step"},
+    {HEAD "Kinds = domain domain\n" LOCAL, ND_ERROR_FORMAT, "every dimension"},
     {HEAD, ND_ERROR_FORMAT, "line"},
     {"NDims = 3\nDimSize = 4294967296 4294967296 4294967296\n"
           "ElementType = MET_UCHAR\n" LOCAL, ND_ERROR_FORMAT, "no file holds"},
@@ -302,6 +334,9 @@ test_refused (void)
       refuse_text (cases[i].text, SAMPLES, cases[i].code, cases[i].words);
     }
   }
+  refuse_text (HEAD, 0, ND_ERROR_FORMAT, "end with it");
+  refuse_text (HEAD "ElementDataFile = LIST\nbad\n", 0, ND_ERROR_FORMAT,
+      "as many names");
 }
 
 int
@@ -313,6 +348,7 @@ main (int argc, char **argv)
   make_folder ();
   g_test_add_func ("/metaimage/kinds", test_kinds);
   g_test_add_func ("/metaimage/sequence", test_sequence);
+  g_test_add_func ("/metaimage/dimensions", test_dimensions);
   g_test_add_func ("/metaimage/geometry", test_geometry);
   g_test_add_func ("/metaimage/types", test_types);
   g_test_add_func ("/metaimage/files", test_files);

@@ -195,6 +195,12 @@ test_geometry (void)
 static void
 test_times (void)
 {
+  static const struct
+  {
+    const gchar *values, *warning;
+  } wrong[] = {
+    {"0 2 1", "earlier"}, {"0 1", "2 values for 3"}, {"0 x 2", "is no time"}
+  };
   g_autoptr (NdReader) reader = open_text (HEAD
       "kinds: domain domain domain list\nlabels: \"\" \"\" \"\" \"time\"\n"
       "units: \"\" \"\" \"\" \"ms\"\nkey:=a\\nb\\\\c\n"
@@ -222,11 +228,28 @@ test_times (void)
   g_assert_cmpstr (nd_metadata_of_volume (metadata, 1, &n)->value, ==, "b%20c");
   g_clear_pointer (&reader, nd_reader_close);
 
-  /* Times that run back are not used, and that is said. */
-  reader = open_text (HEAD "labels: \"\" \"\" \"\" \"time\"\n"
-      "axis 3 index values:=0 2 1\n\n", SAMPLES);
-  g_assert_cmpuint (nd_reader_metadata (reader)->times->len, ==, 0);
-  g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "earlier"));
+  /* Times that run back are not used, nor some of them; that is said. */
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    g_autofree gchar *text = g_strconcat (HEAD "labels: \"\" \"\" \"\" "
+        "\"time\"\naxis 3 index values:=", wrong[i].values, "\n\n", NULL);
+
+    g_clear_pointer (&reader, nd_reader_close);
+    reader = open_text (text, SAMPLES);
+    g_assert_cmpuint (nd_reader_metadata (reader)->times->len, ==, 0);
+    g_assert_nonnull (strstr (nd_reader_warnings (reader)[0],
+            wrong[i].warning));
+  }
+}
+
+/* A header ends somewhere, however long its file is. */
+static void
+test_endless (void)
+{
+  g_autofree gchar *path = file_path ("endless.nrrd");
+
+  put_text (path, "NRRD0004\ntype: uchar\n", 0);
+  g_assert_cmpint (truncate (path, 100 << 20), ==, 0);
+  assert_refused (path, ND_ERROR_FORMAT, "no end within 64 MiB");
 }
 
 /* Fields that a stream has no place for, in either spelling; those that say
@@ -447,7 +470,17 @@ test_refused (void)
         ND_ERROR_FORMAT, "unu save"},
     {HEAD "kinds: domain list domain domain\n\n", ND_ERROR_FORMAT,
         "unu permute"},
+    {HEAD "kinds: list domain domain list\n\n", ND_ERROR_FORMAT,
+        "unu permute"},
+    {HEAD "kinds: domain domain vector vector\n\n", ND_ERROR_FORMAT,
+        "unu permute"},
     {HEAD "kinds: domain domain domain\n\n", ND_ERROR_FORMAT, "kinds"},
+    {HEAD "kinds: domain domain domain list list\n\n", ND_ERROR_FORMAT,
+        "kinds"},
+    {HEAD "space: LPS\nspace dimension: 3\n\n", ND_ERROR_FORMAT, "beside"},
+    {HEAD "space dimension: 5\n\n", ND_ERROR_FORMAT, "1 to 4"},
+    {HEAD "units: \"mm\"\n\n", ND_ERROR_FORMAT, "units"},
+    {HEAD "space: LPS\nspace units: mm\n\n", ND_ERROR_FORMAT, "space units"},
     {HEAD "space: nowhere\n\n", ND_ERROR_FORMAT, "nowhere"},
     {HEAD "space: LPS\nspace directions: (1,0,0) (0,1,0) (0,0,1)\n\n",
         ND_ERROR_FORMAT, "space directions"},
@@ -462,6 +495,9 @@ test_refused (void)
     {HEAD "byte skip: 1\n\n", ND_ERROR_READ, "truncated"},
     {HEAD "line skip: 5\n\n", ND_ERROR_READ, "fewer lines"},
     {HEAD "data file: x%d 0 9 1\n\n", ND_ERROR_FORMAT, "as many files"},
+    {HEAD "data file: x%d 0 x 1\n\n", ND_ERROR_FORMAT, "PATTERN"},
+    {HEAD "data file: LIST 5\nx\n\n", ND_ERROR_FORMAT, "how many axes"},
+    {HEAD "data file: LIST x\nx\n\n", ND_ERROR_FORMAT, "LIST N"},
     {HEAD "data file: x%d 9 0 1\n\n", ND_ERROR_FORMAT, "STEP"},
     {HEAD "data file: x%d 0 2 0\n\n", ND_ERROR_FORMAT, "STEP"},
     {HEAD, ND_ERROR_READ, "ends in its header"},
@@ -494,6 +530,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nrrd/rate", test_rate);
   g_test_add_func ("/nrrd/geometry", test_geometry);
   g_test_add_func ("/nrrd/times", test_times);
+  g_test_add_func ("/nrrd/endless", test_endless);
   g_test_add_func ("/nrrd/kept", test_kept);
   g_test_add_func ("/nrrd/files", test_files);
   g_test_add_func ("/nrrd/lost-file", test_lost_file);

@@ -235,8 +235,8 @@ make_source (guint volumes)
   return source;
 }
 
-/* Times and fields of volumes, of every second one, in every format; where
- * more volumes come than were expected, the header grows. */
+/* Times and fields of volumes, of every second one, in every format; also where
+ * more volumes come than were expected. */
 static void
 test_fields (void)
 {

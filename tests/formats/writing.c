@@ -6,6 +6,13 @@
 
 #include <unistd.h>
 
+/* Nanoseconds at which volume @i begins. */
+static gint64
+irregular (guint i)
+{
+  return i * G_GINT64_CONSTANT (86000000) + i * i % 1234567;
+}
+
 /* Unfinished files keep .part; without a volume nothing is left. */
 static void
 test_part (void)
@@ -323,6 +330,71 @@ test_two_writers (void)
   }
 }
 
+/* More volumes come than the header has room for, in each format: their times
+ * make it grow, with the samples behind it. */
+static void
+test_grow (void)
+{
+  const guint n = 3000;
+  const gsize size = 2048;
+  g_autofree guint8 *data = g_malloc (n * size);
+
+  for (gsize i = 0; i < n * size; i++)
+    data[i] = g_test_rand_int ();
+  for (guint f = 0; f < G_N_ELEMENTS (recordings); f++) {
+    g_autofree gchar *path = file_path (recordings[f].name);
+    NdRecording recording = small_recording (ND_UINT8);
+    g_autoptr (GError) error = NULL;
+
+    remove_recording (path);
+    recording.rate_n = 0;
+    recording.rate_d = 1;
+    set_shape (&recording, 128, 16, 1);
+    g_autoptr (NdWriter) writer = nd_writer_open (path, recordings[f].compress,
+        &error);
+    g_assert_no_error (error);
+    g_assert_true (nd_writer_begin (writer, &recording, &error));
+    nd_writer_set_source (writer, NULL, 1);
+    for (guint i = 0; i < n; i++)
+      g_assert_true (nd_writer_write (writer, data + i * size, irregular (i),
+              &error));
+    g_assert_true (nd_writer_finish (writer, &error));
+    g_assert_no_error (error);
+    assert_file (path, &recording, data, n);
+    if (f != RAW) {
+      g_autoptr (NdReader) reader = nd_reader_open (path, NULL, &error);
+
+      for (guint i = 0; i < n; i++)
+        g_assert_cmpint (nd_reader_time (reader, i), ==, irregular (i));
+    }
+    remove_recording (path);
+  }
+}
+
+/* The name is taken by a folder while the file is written. */
+static void
+test_name_taken (void)
+{
+  g_autofree gchar *path = file_path ("taken.nii");
+  g_autofree gchar *part = g_strconcat (path, ".part", NULL);
+  const NdRecording recording = small_recording (ND_UINT8);
+  const guint8 data[120] = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdWriter) writer = nd_writer_open (path, FALSE, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (nd_writer_begin (writer, &recording, &error));
+  write_volumes (writer, data, 60, 2);
+  g_assert_cmpint (g_mkdir (path, 0700), ==, 0);
+  g_assert_false (nd_writer_finish (writer, &error));
+  g_assert_error (error, ND_ERROR, ND_ERROR_WRITE);
+  g_assert_nonnull (strstr (error->message, "cannot be named"));
+  g_clear_pointer (&writer, nd_writer_close);
+  assert_file (part, &recording, data, 2);
+  g_rmdir (path);
+  g_remove (part);
+}
+
 /* The folder goes away while a file in it is written. */
 static void
 test_vanished (void)
@@ -369,6 +441,8 @@ main (int argc, char **argv)
   g_test_add_func ("/writing/beside-another", test_beside_another);
   g_test_add_func ("/writing/two-writers", test_two_writers);
   g_test_add_func ("/writing/vanished", test_vanished);
+  g_test_add_func ("/writing/grow", test_grow);
+  g_test_add_func ("/writing/name-taken", test_name_taken);
   status = g_test_run ();
   remove_folder ();
   return status;
