@@ -192,6 +192,32 @@ test_geometry (void)
   }
 }
 
+/* A fourth dimension of the space is time; the third axis of a frame stands on
+ * the other two. */
+static void
+test_directions (void)
+{
+  g_autoptr (NdReader) reader = open_text (HEAD
+      "space: left-posterior-superior-time\nspace directions: (1,0,0,0) "
+      "(0,1,0,0) (0,0,2,0) (0,0,0,0.04)\n\n", SAMPLES);
+  const NdRecording *recording = nd_reader_recording (reader);
+  const gdouble *d;
+
+  g_assert_cmpuint (recording->volumes, ==, 3);
+  g_assert_cmpint (recording->rate_n, ==, 25);
+  g_assert_cmpint (recording->rate_d, ==, 1);
+  g_assert_cmpfloat (recording->geometry.spacing[2], ==, 2);
+  g_clear_pointer (&reader, nd_reader_close);
+
+  reader = open_text ("NRRD0004\ntype: uchar\ndimension: 3\nsizes: 3 4 3\n"
+      "encoding: raw\nkinds: domain domain list\nspace: RAS\n"
+      "space directions: (0,2,0) (0,0,3) none\n\n", SAMPLES);
+  d = nd_reader_recording (reader)->geometry.directions;
+  g_assert_cmpfloat (d[2], ==, 1);
+  g_assert_cmpfloat (d[5], ==, 0);
+  g_assert_cmpfloat (d[8], ==, 0);
+}
+
 static void
 test_times (void)
 {
@@ -321,6 +347,9 @@ test_files (void)
   put_file (skipped, samples, SAMPLES + 8);
   assert_samples (HEAD "line skip: 1\nbyte skip: 3\ndata file: skipped.raw\n");
   assert_samples (HEAD "byte skip: -1\ndata file: skipped.raw\n");
+  put_gzip (gz, samples, SAMPLES + 8);
+  assert_samples ("NRRD0004\ntype: uchar\ndimension: 4\nsizes: 2 3 2 3\n"
+      "encoding: gzip\nbyte skip: 8\ndata file: one.raw.gz\n");
 }
 
 /* One of several files goes away, or is cut short, while they are read: an
@@ -419,6 +448,16 @@ test_elsewhere (void)
     g_assert_null (nd_reader_open (path, NULL, &error));
     g_assert_error (error, ND_ERROR, ND_ERROR_OPEN_READ);
   }
+}
+
+/* Lines may end as on Windows; samples begin behind the empty one. */
+static void
+test_line_ends (void)
+{
+  g_autoptr (NdReader) reader = open_text ("NRRD0004\r\ntype: uchar\r\n"
+      "dimension: 4\r\nsizes: 2 3 2 3\r\nencoding: raw\r\n\r\n", SAMPLES);
+
+  assert_counts (reader, 0, SAMPLES);
 }
 
 /* Wherever the header ends before its empty line, that is what is said, not
@@ -529,6 +568,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nrrd/time-first-large", test_time_first_large);
   g_test_add_func ("/nrrd/rate", test_rate);
   g_test_add_func ("/nrrd/geometry", test_geometry);
+  g_test_add_func ("/nrrd/directions", test_directions);
   g_test_add_func ("/nrrd/times", test_times);
   g_test_add_func ("/nrrd/endless", test_endless);
   g_test_add_func ("/nrrd/kept", test_kept);
@@ -536,6 +576,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nrrd/lost-file", test_lost_file);
   g_test_add_func ("/nrrd/lost-end", test_lost_end);
   g_test_add_func ("/nrrd/elsewhere", test_elsewhere);
+  g_test_add_func ("/nrrd/line-ends", test_line_ends);
   g_test_add_func ("/nrrd/cut-short", test_cut_short);
   g_test_add_func ("/nrrd/refused", test_refused);
   status = g_test_run ();
