@@ -305,7 +305,7 @@ test_fields (void)
 static void
 test_many_expected (void)
 {
-  static const gchar *const endings[] = { "nii", "nii.gz", "nrrd", "mha" };
+  static const gchar *const endings[] = { "nii", "nii.gz", "nrrd" };
   const guint8 data[60] = { 0 };
 
   for (guint i = 0; i < G_N_ELEMENTS (endings); i++) {
