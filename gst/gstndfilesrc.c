@@ -54,8 +54,6 @@
 
 #include "gstndfilesrc.h"
 
-#include <string.h>
-
 #include "engine/nderror.h"
 #include "formats/ndrecording.h"
 #include "gstndcaps.h"
@@ -121,21 +119,13 @@ GST_ELEMENT_REGISTER_DEFINE (ndfilesrc, "ndfilesrc", GST_RANK_NONE,
 static gboolean
 get_hint (GstNdFileSrc * self, NdRecording * hint, GError ** error)
 {
-  gsize sizes[4] = { 1, 1, 1, 1 };
-
-  if (nd_parse_sizes (self->volume_size, sizes, 4) < 2 || sizes[3] > G_MAXUINT) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "Property 'volume-size' "
-        "reads \"%s\": it must be X:Y:Z (or X:Y, or X:Y:Z:K with K responses), "
-        "each 1 or more", self->volume_size);
-    return FALSE;
-  }
-  memset (hint, 0, sizeof (*hint));
-  hint->type = self->type;
-  hint->shape.components = self->components;
-  memcpy (hint->shape.size, sizes, sizeof (hint->shape.size));
-  hint->responses = sizes[3];
-  hint->rate_d = 1;
-  return TRUE;
+  if (nd_recording_init_raw (hint, self->volume_size, self->components,
+          self->type))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "Property 'volume-size' "
+      "reads \"%s\": it must be X:Y:Z (or X:Y, or X:Y:Z:K with K responses), "
+      "each 1 or more", self->volume_size);
+  return FALSE;
 }
 
 /* GLib ends the process where memory cannot be had: ask first. */

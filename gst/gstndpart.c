@@ -26,17 +26,13 @@ gst_nd_part_init (GstNdPart * part, NdReader * reader, const gchar * path,
     return FALSE;
   }
   info->volumes = (end - part->first + part->step - 1) / part->step;
-  if (rate_n > 0) {
-    info->rate_n = rate_n;
-    info->rate_d = rate_d;
-  }
-  /* One that cannot be said is not known. */
-  if (info->rate_n > 0 && !gst_util_fraction_multiply (info->rate_n,
-          info->rate_d, 1, MIN (part->step, G_MAXINT), &info->rate_n,
-          &info->rate_d)) {
+  part->rate_n = rate_n > 0 ? rate_n : info->rate_n;
+  part->rate_d = rate_n > 0 ? rate_d : info->rate_d;
+  /* One that caps cannot say is not known there. */
+  if (!gst_util_fraction_multiply (part->rate_n, part->rate_d, 1, step,
+          &info->rate_n, &info->rate_d)) {
     info->rate_n = 0;
     info->rate_d = 1;
-    part->has_times = TRUE;
   }
   return nd_reader_seek (reader, part->first, error);
 }
@@ -55,20 +51,19 @@ gst_nd_part_time (const GstNdPart * part, guint64 volume)
   if (part->has_times)
     return nd_reader_time (part->reader, part->first + volume * part->step)
         - nd_reader_time (part->reader, part->first);
-  if (part->info.rate_n == 0)
+  if (part->rate_n == 0)
     return gst_util_uint64_scale (volume, GST_SECOND, 1);
-  return gst_util_uint64_scale (volume, part->info.rate_d * GST_SECOND,
-      part->info.rate_n);
+  return gst_util_uint64_scale (gst_util_uint64_scale (volume, part->step, 1),
+      part->rate_d * GST_SECOND, part->rate_n);
 }
 
 guint64
 gst_nd_part_volume_at (const GstNdPart * part, GstClockTime time)
 {
-  const GstNdVolumeInfo *info = &part->info;
   guint64 volume;
 
   if (part->has_times) {
-    guint64 high = info->volumes;
+    guint64 high = part->info.volumes;
 
     for (volume = 0; volume < high;) {
       const guint64 middle = volume + (high - volume) / 2 + 1;
@@ -80,8 +75,9 @@ gst_nd_part_volume_at (const GstNdPart * part, GstClockTime time)
     }
     return volume;
   }
-  volume = info->rate_n == 0 ? time / GST_SECOND :
-      gst_util_uint64_scale (time, info->rate_n, info->rate_d * GST_SECOND);
+  volume = part->rate_n == 0 ? time / GST_SECOND :
+      gst_util_uint64_scale (time, part->rate_n, part->rate_d * GST_SECOND)
+      / part->step;
   if (volume < G_MAXINT64 && gst_nd_part_time (part, volume) < time
       && gst_nd_part_time (part, volume + 1) <= time)
     volume++;

@@ -14,6 +14,7 @@ typedef struct
 {
   NdReader *reader;
   GstNdVolumeInfo info;         /* with the volumes and the rate of the part */
+  gint rate_n, rate_d;          /* of all volumes; 0/1: not known */
   guint64 first, step;          /* in volumes of the file */
   gboolean has_times;           /* those of the file count, not the rate */
 } GstNdPart;
