@@ -9,10 +9,10 @@
 
 G_BEGIN_DECLS
 
-/* Reads the header of the file @path, which @stream is. Where it has none it is
- * raw samples like @hint, which may be NULL. Offsets in @header count from the
- * file's beginning then, where samples are in the file itself. Errors are those
- * of nd_reader_open(). */
+/* Reads the header of the file @path, which @stream is; without one it is raw
+ * samples like @hint, which may be NULL. Offsets in @header count from the
+ * beginning of the file that has the samples. Errors are those of
+ * nd_reader_open(). */
 gboolean nd_format_read_header (NdHeader * header, NdStream * stream,
     const gchar * path, const NdRecording * hint, GError ** error);
 

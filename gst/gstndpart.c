@@ -5,7 +5,7 @@
 
 gboolean
 gst_nd_part_init (GstNdPart * part, NdReader * reader, const gchar * path,
-    gint64 start, gint64 stop, gint64 step, gint rate_n, gint rate_d,
+    gint64 start, gint64 stop, gint step, gint rate_n, gint rate_d,
     GError ** error)
 {
   GstNdVolumeInfo *info = &part->info;
@@ -20,9 +20,8 @@ gst_nd_part_init (GstNdPart * part, NdReader * reader, const gchar * path,
   if (part->first >= end) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "Properties 'start' and "
         "'stop' are %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT ", and \"%s\" "
-        "has %" G_GUINT64_FORMAT
-        " volumes: start must be below stop, and below " "that number", start,
-        stop, path, volumes);
+        "has %" G_GUINT64_FORMAT " volumes: start must be below stop, and "
+        "below that number", start, stop, path, volumes);
     return FALSE;
   }
   info->volumes = (end - part->first + part->step - 1) / part->step;

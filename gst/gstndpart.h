@@ -24,7 +24,7 @@ typedef struct
  * file a second, in place of what that says; 0/1: as that says. The first one
  * is read next. ND_ERROR_SETTINGS where there is none. */
 gboolean gst_nd_part_init (GstNdPart * part, NdReader * reader,
-    const gchar * path, gint64 start, gint64 stop, gint64 step, gint rate_n,
+    const gchar * path, gint64 start, gint64 stop, gint step, gint rate_n,
     gint rate_d, GError ** error);
 
 /* Closes the reader; the part has no volumes then. */
