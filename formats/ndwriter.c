@@ -71,17 +71,22 @@ static void
 pad_text (NdWriter * writer, GString * text, gsize n)
 {
   const gboolean nrrd = writer->target.format == ND_TARGET_NRRD;
+  gsize at = text->len;
 
   if (nrrd && n == 1) {
     g_string_insert_c (text, strlen (NRRD_COMMENT), ' ');
     return;
   }
+  g_string_set_size (text, at + n);
+  memset (text->str + at, ' ', n);
   while (n > 0) {
     const gsize line = n > PADDED_LINE + 1 ? PADDED_LINE : n;
 
-    g_string_append_printf (text, "%s%*s\n", nrrd ? "#" : "",
-        (gint) line - 1 - nrrd, "");
+    if (nrrd)
+      text->str[at] = '#';
+    at += line;
     n -= line;
+    text->str[at - 1] = '\n';
   }
 }
 
