@@ -13,7 +13,7 @@ void
 nd_header_init (NdHeader * header, const gchar * format)
 {
   memset (header, 0, sizeof (*header));
-  header->format = g_strdup (format);
+  header->format = format;
   header->metadata = nd_metadata_new ();
   header->warnings = g_ptr_array_new_with_free_func (g_free);
   header->recording.responses = 1;
@@ -28,7 +28,6 @@ nd_header_init (NdHeader * header, const gchar * format)
 void
 nd_header_clear (NdHeader * header)
 {
-  g_clear_pointer (&header->format, g_free);
   g_clear_pointer (&header->metadata, nd_metadata_unref);
   g_clear_pointer (&header->warnings, g_ptr_array_unref);
   g_clear_pointer (&header->files, g_ptr_array_unref);

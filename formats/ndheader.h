@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  gchar *format;                /* "NRRD", for people */
+  const gchar *format;          /* "NRRD", for people; static */
   NdRecording recording;        /* as it is read, after conversion */
   NdMetadata *metadata;
   GPtrArray *warnings;          /* gchar *: what is not as the file has it */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "engine/nderror.h"
+#include "formats/ndfields.h"
 #include "formats/ndrate.h"
 #include "formats/ndsequence.h"
-#include "formats/ndtext.h"
 
 #define MAX_DIMS 10             /* of MetaIO */
 
@@ -28,16 +28,10 @@ typedef enum
   FIELD_CHANNELS,
   FIELD_TYPE,
   FIELD_HEADER_SIZE,
-  FIELD_DATA,
-  FIELD_UNUSED,
-  FIELDS
+  FIELD_DATA
 } Field;
 
-static const struct
-{
-  const gchar *name;
-  Field field;
-} names[] = {
+static const NdTextWord names[] = {
   {"ObjectType", FIELD_OBJECT_TYPE}, {"NDims", FIELD_NDIMS},
   {"BinaryData", FIELD_BINARY}, {"BinaryDataByteOrderMSB", FIELD_BIG_ENDIAN},
   {"ElementByteOrderMSB", FIELD_BIG_ENDIAN},
@@ -51,43 +45,35 @@ static const struct
   {"DimSize", FIELD_DIM_SIZE}, {"Kinds", FIELD_KINDS},
   {"ElementNumberOfChannels", FIELD_CHANNELS}, {"ElementType", FIELD_TYPE},
   {"HeaderSize", FIELD_HEADER_SIZE}, {ND_METAIMAGE_LAST, FIELD_DATA},
-  {"CenterOfRotation", FIELD_UNUSED},
+  {"CenterOfRotation", ND_FIELD_UNUSED}, {NULL}
 };
 
 /* MET_LONG has 4 bytes in files, whatever it has in memory. */
-static const struct
-{
-  const gchar *name;
-  NdStoredType type;
-} types[] = {
+static const NdTextWord types[] = {
   {"MET_CHAR", ND_STORED_INT8}, {"MET_UCHAR", ND_STORED_UINT8},
   {"MET_SHORT", ND_STORED_INT16}, {"MET_USHORT", ND_STORED_UINT16},
   {"MET_INT", ND_STORED_INT32}, {"MET_UINT", ND_STORED_UINT32},
   {"MET_LONG", ND_STORED_INT32}, {"MET_ULONG", ND_STORED_UINT32},
   {"MET_LONG_LONG", ND_STORED_INT64}, {"MET_ULONG_LONG", ND_STORED_UINT64},
   {"MET_FLOAT", ND_STORED_FLOAT32}, {"MET_DOUBLE", ND_STORED_FLOAT64},
+  {NULL}
 };
 
 typedef struct
 {
-  NdText text;
-  const gchar *path;
+  NdFields fields;
   NdHeader *header;
   NdSequence sequence;
-  gchar *fields[FIELDS];
-  guint lines[FIELDS];
   guint n_dims;
-  guint n_space;
+  guint64 sizes[MAX_DIMS];
   gboolean list;                /* the last dimension is time */
 } Parser;
 
 static void
 parser_clear (Parser * parser)
 {
-  nd_text_clear (&parser->text);
+  nd_fields_clear (&parser->fields);
   nd_sequence_clear (&parser->sequence);
-  for (guint i = 0; i < FIELDS; i++)
-    g_free (parser->fields[i]);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Parser, parser_clear);
@@ -136,31 +122,18 @@ nd_metaimage_header_size (const guint8 * bytes, gsize n, gboolean * to_end)
 }
 
 static gboolean
-field_error (Parser * parser, Field field, const gchar * must, GError ** error)
+refuse (Parser * parser, Field field, const gchar * must, GError ** error)
 {
-  g_autofree gchar *value = nd_text_quote (parser->fields[field] ?
-      parser->fields[field] : "");
-  guint i = 0;
-
-  while (names[i].field != field)
-    i++;
-  if (!parser->fields[field]) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "The header of \"%s\" has "
-        "no field %s: it must %s", parser->path, names[i].name, must);
-    return FALSE;
-  }
-  parser->text.number = parser->lines[field];
-  nd_text_error (&parser->text, error, "%s is %s: it must %s", names[i].name,
-      value, must);
-  return FALSE;
+  return nd_fields_refuse (&parser->fields, field, must, error);
 }
 
+/* "Name = value" */
 static gboolean
 take_line (Parser * parser, GError ** error)
 {
-  NdText *text = &parser->text;
+  NdText *text = &parser->fields.text;
   gchar *name = text->line->str, *equals = strchr (name, '='), *value;
-  guint i = 0;
+  gint field;
 
   if (*g_strstrip (name) == '\0')
     return TRUE;
@@ -171,22 +144,11 @@ take_line (Parser * parser, GError ** error)
   *equals = '\0';
   g_strchomp (name);
   value = g_strchug (equals + 1);
-  while (i < G_N_ELEMENTS (names) && strcmp (names[i].name, name) != 0)
-    i++;
-  if (i == G_N_ELEMENTS (names)) {
-    if (!nd_sequence_take (&parser->sequence, name, value))
-      nd_metadata_add (parser->header->metadata, name, value);
-    return TRUE;
-  }
-  if (names[i].field == FIELD_UNUSED)
-    return TRUE;
-  if (parser->fields[names[i].field]) {
-    nd_text_error (text, error, "%s was said in line %u already", name,
-        parser->lines[names[i].field]);
-    return FALSE;
-  }
-  parser->fields[names[i].field] = g_strdup (value);
-  parser->lines[names[i].field] = text->number;
+  field = nd_text_word (names, name);
+  if (field >= 0)
+    return nd_fields_take (&parser->fields, field, value, error);
+  if (!nd_sequence_take (&parser->sequence, name, value))
+    nd_metadata_add (parser->header->metadata, name, value);
   return TRUE;
 }
 
@@ -194,14 +156,14 @@ take_line (Parser * parser, GError ** error)
 static gboolean
 parse_boolean (Parser * parser, Field field, gboolean * value, GError ** error)
 {
-  const gchar *word = parser->fields[field];
+  const gchar *word = parser->fields.values[field];
 
   if (!word)
     return TRUE;
   *value = *word == 'T' || *word == 't' || *word == '1';
   if (*value || *word == 'F' || *word == 'f' || *word == '0')
     return TRUE;
-  return field_error (parser, field, "be True or False", error);
+  return refuse (parser, field, "be True or False", error);
 }
 
 static gboolean
@@ -209,33 +171,32 @@ parse_kind (Parser * parser, GError ** error)
 {
   NdHeader *header = parser->header;
   NdStored *stored = &header->stored;
-  const gchar *object = parser->fields[FIELD_OBJECT_TYPE];
-  const gchar *type = parser->fields[FIELD_TYPE];
-  const gchar *channels = parser->fields[FIELD_CHANNELS];
+  const gchar *object = parser->fields.values[FIELD_OBJECT_TYPE];
+  const gchar *type = parser->fields.values[FIELD_TYPE];
+  const gchar *channels = parser->fields.values[FIELD_CHANNELS];
   gboolean binary = TRUE, big = FALSE;
   guint64 components;
-  guint i = 0;
+  gint found;
 
   if (object && strcmp (object, "Image") != 0)
-    return field_error (parser, FIELD_OBJECT_TYPE, "be Image", error);
+    return refuse (parser, FIELD_OBJECT_TYPE, "be Image", error);
   if (!parse_boolean (parser, FIELD_BINARY, &binary, error)
       || !parse_boolean (parser, FIELD_BIG_ENDIAN, &big, error)
       || !parse_boolean (parser, FIELD_COMPRESSED, &header->compressed, error))
     return FALSE;
   if (!binary)
-    return field_error (parser, FIELD_BINARY, "be True; ITK converts files "
+    return refuse (parser, FIELD_BINARY, "be True; ITK converts files "
         "with samples as text", error);
-  while (type && i < G_N_ELEMENTS (types) && strcmp (types[i].name, type) != 0)
-    i++;
-  if (!type || i == G_N_ELEMENTS (types))
-    return field_error (parser, FIELD_TYPE, "be a type of numbers (MET_UCHAR, "
+  found = nd_text_word (types, type);
+  if (found < 0)
+    return refuse (parser, FIELD_TYPE, "be a type of numbers (MET_UCHAR, "
         "MET_SHORT, MET_FLOAT ...)", error);
-  stored->type = types[i].type;
+  stored->type = found;
   stored->swapped = big != (G_BYTE_ORDER == G_BIG_ENDIAN)
       && nd_stored_size (stored->type) > 1;
   if (channels) {
     if (nd_text_sizes (channels, &components, 1) != 1)
-      return field_error (parser, FIELD_CHANNELS, "be 1 or more", error);
+      return refuse (parser, FIELD_CHANNELS, "be 1 or more", error);
     header->recording.shape.components = components;
   }
   return TRUE;
@@ -246,7 +207,7 @@ parse_kind (Parser * parser, GError ** error)
 static gboolean
 parse_kinds (Parser * parser, GError ** error)
 {
-  const gchar *value = parser->fields[FIELD_KINDS];
+  const gchar *value = parser->fields.values[FIELD_KINDS];
   const gboolean of_volumes = parser->sequence.stamps->len > 0
       || parser->header->metadata->volume_fields->len > 0;
   g_auto (GStrv) words = NULL;
@@ -266,12 +227,12 @@ parse_kinds (Parser * parser, GError ** error)
     n++;
     if ((!time && strcmp (words[i], "domain") != 0 && strcmp (words[i], "space")
             != 0) || (time && n < parser->n_dims) || n > parser->n_dims)
-      return field_error (parser, FIELD_KINDS, "be domain for every dimension, "
+      return refuse (parser, FIELD_KINDS, "be domain for every dimension, "
           "and domain or list for the last", error);
     parser->list = time && (parser->n_dims != 3 || of_volumes);
   }
   if (n != parser->n_dims || (n == 4 && !parser->list))
-    return field_error (parser, FIELD_KINDS, "have a word for every dimension, "
+    return refuse (parser, FIELD_KINDS, "have a word for every dimension, "
         "and list for a fourth", error);
   return TRUE;
 }
@@ -280,28 +241,30 @@ static gboolean
 parse_sizes (Parser * parser, GError ** error)
 {
   NdRecording *recording = &parser->header->recording;
-  guint64 sizes[MAX_DIMS];
+  guint64 *sizes = parser->sizes;
+  guint n_space;
   gint64 dims;
   gint n;
 
-  if (!parser->fields[FIELD_NDIMS]
-      || !nd_text_integer (parser->fields[FIELD_NDIMS], &dims) || dims < 1
-      || dims > MAX_DIMS)
-    return field_error (parser, FIELD_NDIMS, "be 1 to 4", error);
-  n = parser->fields[FIELD_DIM_SIZE] ?
-      nd_text_sizes (parser->fields[FIELD_DIM_SIZE], sizes, MAX_DIMS) : -1;
+  if (!parser->fields.values[FIELD_NDIMS]
+      || !nd_text_integer (parser->fields.values[FIELD_NDIMS], &dims)
+      || dims < 1 || dims > MAX_DIMS)
+    return refuse (parser, FIELD_NDIMS, "be 1 to 4", error);
+  n = parser->fields.values[FIELD_DIM_SIZE] ?
+      nd_text_sizes (parser->fields.values[FIELD_DIM_SIZE], sizes,
+      MAX_DIMS) : -1;
   if (n != dims)
-    return field_error (parser, FIELD_DIM_SIZE, "be as many whole numbers of 1 "
+    return refuse (parser, FIELD_DIM_SIZE, "be as many whole numbers of 1 "
         "or more as NDims says", error);
   while (dims > 4 && sizes[dims - 1] == 1)
     dims--;
   if (dims > 4)
-    return field_error (parser, FIELD_NDIMS, "be 1 to 4: x, y, z, time", error);
+    return refuse (parser, FIELD_NDIMS, "be 1 to 4: x, y, z, time", error);
   parser->n_dims = dims;
   if (!parse_kinds (parser, error))
     return FALSE;
-  parser->n_space = parser->n_dims - parser->list;
-  for (guint a = 0; a < parser->n_space; a++)
+  n_space = parser->n_dims - parser->list;
+  for (guint a = 0; a < n_space; a++)
     recording->shape.size[a] = sizes[a];
   if (parser->list)
     recording->volumes = sizes[parser->n_dims - 1];
@@ -314,8 +277,8 @@ static gint
 parse_numbers (Parser * parser, Field field, gdouble * numbers, guint power,
     GError ** error)
 {
-  const gint n = parser->fields[field] ? nd_text_doubles
-      (parser->fields[field], numbers, MAX_DIMS * MAX_DIMS) : 0;
+  const gint n = parser->fields.values[field] ? nd_text_doubles
+      (parser->fields.values[field], numbers, MAX_DIMS * MAX_DIMS) : 0;
 
   for (gint i = 0; i < n; i++) {
     if (!isfinite (numbers[i]))
@@ -329,7 +292,7 @@ parse_numbers (Parser * parser, Field field, gdouble * numbers, guint power,
     return 0;
 
 wrong:
-  field_error (parser, field, power == 2 ? "have as many numbers as the square "
+  refuse (parser, field, power == 2 ? "have as many numbers as the square "
       "of NDims" : "have as many numbers as NDims says", error);
   return -1;
 }
@@ -341,7 +304,7 @@ parse_geometry (Parser * parser, GError ** error)
   NdGeometry *geometry = &recording->geometry;
   gdouble spacing[MAX_DIMS * MAX_DIMS], offset[MAX_DIMS * MAX_DIMS];
   gdouble matrix[MAX_DIMS * MAX_DIMS];
-  const Field field = parser->fields[FIELD_SPACING] ? FIELD_SPACING :
+  const Field field = parser->fields.values[FIELD_SPACING] ? FIELD_SPACING :
       FIELD_SIZE;
   const gint n_spacing = parse_numbers (parser, field, spacing, 1, error);
   const gint n_offset = n_spacing < 0 ? -1 :
@@ -357,7 +320,7 @@ parse_geometry (Parser * parser, GError ** error)
   for (gint a = 0; a < 3; a++) {
     geometry->spacing[a] = a < n_spacing ? spacing[a] : 1;
     if (!(geometry->spacing[a] > 0))
-      return field_error (parser, field, "be above 0", error);
+      return refuse (parser, field, "be above 0", error);
     geometry->origin[a] = a < n_offset ? sign[a] * offset[a] : 0;
     for (gint row = 0; row < 3; row++)
       geometry->directions[3 * row + a] = sign[row]
@@ -376,15 +339,12 @@ parse_geometry (Parser * parser, GError ** error)
 static gboolean
 files_of (Parser * parser, gint64 dims, guint64 * files, GError ** error)
 {
-  guint64 sizes[MAX_DIMS];
-
-  if (nd_text_sizes (parser->fields[FIELD_DIM_SIZE], sizes, MAX_DIMS) < 1
-      || dims < 1 || dims > (gint64) parser->n_dims)
-    return field_error (parser, FIELD_DATA, "say with how many dimensions each "
+  if (dims < 1 || dims > (gint64) parser->n_dims)
+    return refuse (parser, FIELD_DATA, "say with how many dimensions each "
         "file is filled", error);
   *files = 1;
   for (guint a = dims; a < parser->n_dims; a++) {
-    if (!g_uint64_checked_mul (files, *files, sizes[a]))
+    if (!g_uint64_checked_mul (files, *files, parser->sizes[a]))
       *files = G_MAXUINT64;
   }
   return TRUE;
@@ -393,23 +353,24 @@ files_of (Parser * parser, gint64 dims, guint64 * files, GError ** error)
 static gboolean
 parse_list (Parser * parser, GError ** error)
 {
-  const gchar *behind = parser->fields[FIELD_DATA] + strlen ("LIST");
+  const gchar *behind = parser->fields.values[FIELD_DATA] + strlen ("LIST");
   gint64 dims = parser->n_dims - 1;
   guint64 files = 0, found = 0;
   GError *reason = NULL;
 
   if (*behind && (!nd_text_integer (behind, &dims) || dims == 0))
-    return field_error (parser, FIELD_DATA, "be \"LIST\" or \"LIST N\"", error);
+    return refuse (parser, FIELD_DATA, "be \"LIST\" or \"LIST N\"", error);
   if (!files_of (parser, dims, &files, error))
     return FALSE;
-  while (nd_text_next (&parser->text, &reason)) {
-    const gchar *name = g_strstrip (parser->text.line->str);
+  while (nd_text_next (&parser->fields.text, &reason)) {
+    const gchar *name = g_strstrip (parser->fields.text.line->str);
 
     if (*name == '\0')
       continue;
     if (found++ == files)
       break;
-    if (!nd_header_add_file (parser->header, parser->path, name, error))
+    if (!nd_header_add_file (parser->header, parser->fields.text.path, name,
+            error))
       return FALSE;
   }
   if (reason) {
@@ -417,7 +378,7 @@ parse_list (Parser * parser, GError ** error)
     return FALSE;
   }
   if (found != files)
-    return field_error (parser, FIELD_DATA, "be followed by as many names of "
+    return refuse (parser, FIELD_DATA, "be followed by as many names of "
         "files as DimSize asks for", error);
   return TRUE;
 }
@@ -427,7 +388,8 @@ parse_list (Parser * parser, GError ** error)
 static gboolean
 parse_pattern (Parser * parser, GError ** error)
 {
-  g_auto (GStrv) words = g_strsplit_set (parser->fields[FIELD_DATA], " \t", -1);
+  g_auto (GStrv) words =
+      g_strsplit_set (parser->fields.values[FIELD_DATA], " \t", -1);
   const guint n = g_strv_length (words);
   gint64 numbers[3] = { 1, 0, 1 };
   guint64 files = 0;
@@ -437,7 +399,7 @@ parse_pattern (Parser * parser, GError ** error)
   for (guint i = 1; i < n; i++) {
     if (n > 4 || !nd_text_integer (words[i], &numbers[i - 1])
         || ABS (numbers[i - 1]) > ND_NUMBER_MAX)
-      return field_error (parser, FIELD_DATA, "be \"PATTERN FIRST LAST STEP\"",
+      return refuse (parser, FIELD_DATA, "be \"PATTERN FIRST LAST STEP\"",
           error);
   }
   /* MetaIO's rule for a step that is not said. */
@@ -445,16 +407,16 @@ parse_pattern (Parser * parser, GError ** error)
     numbers[2] = files > ND_NUMBER_MAX ? 1 : (numbers[1] - numbers[0] + 1)
         / (gint64) files;
   if (numbers[2] == 0)
-    return field_error (parser, FIELD_DATA, "have a step other than 0", error);
-  return nd_header_add_numbered (parser->header, parser->path, words[0],
-      numbers[0], numbers[2], files, error);
+    return refuse (parser, FIELD_DATA, "have a step other than 0", error);
+  return nd_header_add_numbered (parser->header, parser->fields.text.path,
+      words[0], numbers[0], numbers[2], files, error);
 }
 
 static gboolean
 parse_data (Parser * parser, gsize n, GError ** error)
 {
   NdHeader *header = parser->header;
-  const gchar *data = parser->fields[FIELD_DATA];
+  const gchar *data = parser->fields.values[FIELD_DATA];
   gint64 size;
 
   if (g_ascii_strcasecmp (data, "LOCAL") == 0)
@@ -462,13 +424,13 @@ parse_data (Parser * parser, gsize n, GError ** error)
   else if (strncmp (data, "LIST", 4) == 0 && (!data[4] || data[4] == ' ')
       ? !parse_list (parser, error) : strchr (data, '%')
       ? !parse_pattern (parser, error)
-      : !nd_header_add_file (header, parser->path, data, error))
+      : !nd_header_add_file (header, parser->fields.text.path, data, error))
     return FALSE;
-  if (!parser->fields[FIELD_HEADER_SIZE])
+  if (!parser->fields.values[FIELD_HEADER_SIZE])
     return TRUE;
-  if (!nd_text_integer (parser->fields[FIELD_HEADER_SIZE], &size)
+  if (!nd_text_integer (parser->fields.values[FIELD_HEADER_SIZE], &size)
       || size < (header->compressed ? 0 : -1))
-    return field_error (parser, FIELD_HEADER_SIZE, "be 0 or more, or -1 where "
+    return refuse (parser, FIELD_HEADER_SIZE, "be 0 or more, or -1 where "
         "samples are not compressed", error);
   if (size < 0)
     header->at_end = TRUE;
@@ -482,8 +444,8 @@ parse (Parser * parser, gsize n, GError ** error)
 {
   GError *reason = NULL;
 
-  while (!parser->fields[FIELD_DATA]
-      && nd_text_next (&parser->text, &reason)) {
+  while (!parser->fields.values[FIELD_DATA]
+      && nd_text_next (&parser->fields.text, &reason)) {
     if (!take_line (parser, error))
       return FALSE;
   }
@@ -491,10 +453,10 @@ parse (Parser * parser, gsize n, GError ** error)
     g_propagate_error (error, reason);
     return FALSE;
   }
-  if (!parser->fields[FIELD_DATA])
-    return field_error (parser, FIELD_DATA, "end with it", error);
+  if (!parser->fields.values[FIELD_DATA])
+    return refuse (parser, FIELD_DATA, "end with it", error);
   if (!parse_kind (parser, error) || !parse_sizes (parser, error)
-      || !nd_header_settle (parser->header, parser->path, error)
+      || !nd_header_settle (parser->header, parser->fields.text.path, error)
       || !parse_geometry (parser, error) || !parse_data (parser, n, error))
     return FALSE;
   nd_sequence_settle (&parser->sequence, FALSE, 0);
@@ -505,20 +467,16 @@ gboolean
 nd_metaimage_parse (NdHeader * header, const guint8 * bytes, gsize n,
     const gchar * path, GError ** error)
 {
-  g_auto (Parser) parser = {.path = path,.header = header };
+  g_auto (Parser) parser = {.header = header };
 
   nd_header_init (header, "MetaImage");
   nd_sequence_init (&parser.sequence, header);
-  nd_text_init (&parser.text, path, bytes, n);
+  nd_fields_init (&parser.fields, names, path, bytes, n);
   return parse (&parser, n, error);
 }
 
 gboolean
 nd_metaimage_is_field (const gchar * key)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    if (g_ascii_strcasecmp (names[i].name, key) == 0)
-      return TRUE;
-  }
-  return FALSE;
+  return nd_text_word_any_case (names, key) >= 0;
 }

@@ -3,22 +3,13 @@
 
 #include <math.h>
 #include <string.h>
-#include <nifti/nifti1.h>
-#include <nifti/nifti2.h>
 
 #include "engine/nderror.h"
 #include "formats/ndgeometry.h"
 #include "formats/ndniftiextensions.h"
+#include "formats/ndniftistruct.h"
 #include "formats/ndrate.h"
 #include "formats/ndtext.h"
-
-G_STATIC_ASSERT (sizeof (struct nifti_1_header) == 348);
-G_STATIC_ASSERT (sizeof (nifti_2_header) == ND_NIFTI_HEADER);
-
-static const gchar magic_1[4] = "n+1";
-static const gchar magic_1_pair[4] = "ni1";
-static const gchar magic_2[8] = "n+2\0\r\n\032\n";
-static const gchar magic_2_pair[8] = "ni2\0\r\n\032\n";
 
 /* The bits of xyzt_units that name the unit of space and of time. */
 #define SPACE_BITS 0x07
@@ -60,186 +51,17 @@ static const struct
 #define KEY_SFORM_CODE "NIfTI.sform_code"
 #define KEY_DESCRIPTION "NIfTI.descrip"
 
-/* Runs of numbers of one width in the two headers. */
-typedef struct
-{
-  guint16 at, width, n;
-} Run;
-
-static const Run runs_1[] = {
-  {0, 4, 1}, {32, 4, 1}, {36, 2, 1}, {40, 2, 8}, {56, 4, 3}, {68, 2, 4},
-  {76, 4, 11}, {120, 2, 1}, {124, 4, 6}, {252, 2, 2}, {256, 4, 18}
-};
-
-static const Run runs_2[] = {
-  {0, 4, 1}, {12, 2, 2}, {16, 8, 28}, {344, 4, 2}, {352, 8, 18}, {496, 4, 3}
-};
-
-static void
-swap_runs (guint8 * bytes, const Run * runs, guint n_runs)
-{
-  for (guint r = 0; r < n_runs; r++) {
-    for (guint i = 0; i < runs[r].n; i++) {
-      guint8 *number = bytes + runs[r].at + i * runs[r].width;
-
-      for (guint low = 0, high = runs[r].width - 1; low < high; low++, high--) {
-        guint8 byte = number[low];
-
-        number[low] = number[high];
-        number[high] = byte;
-      }
-    }
-  }
-}
-
-/* 348 or 540 as the file's first number, in either byte order; 0 where it is
- * another number or fewer bytes than that are there. */
-static guint32
-header_size (const guint8 * bytes, gsize n, gboolean * swapped)
-{
-  guint32 size;
-
-  if (n < sizeof (struct nifti_1_header))
-    return 0;
-  memcpy (&size, bytes, sizeof (size));
-  *swapped = size != sizeof (struct nifti_1_header) && size != ND_NIFTI_HEADER;
-  if (*swapped)
-    size = GUINT32_SWAP_LE_BE (size);
-  if (size == sizeof (struct nifti_1_header)
-      || (size == ND_NIFTI_HEADER && n >= ND_NIFTI_HEADER))
-    return size;
-  return 0;
-}
-
-/* Both kinds as the wider one. */
-static void
-widen (nifti_2_header * wide, const struct nifti_1_header *header)
-{
-  memset (wide, 0, sizeof (*wide));
-  wide->datatype = header->datatype;
-  wide->bitpix = header->bitpix;
-  for (guint i = 0; i < 8; i++) {
-    wide->dim[i] = header->dim[i];
-    wide->pixdim[i] = header->pixdim[i];
-  }
-  wide->scl_slope = header->scl_slope;
-  wide->scl_inter = header->scl_inter;
-  wide->qform_code = header->qform_code;
-  wide->sform_code = header->sform_code;
-  wide->quatern_b = header->quatern_b;
-  wide->quatern_c = header->quatern_c;
-  wide->quatern_d = header->quatern_d;
-  wide->qoffset_x = header->qoffset_x;
-  wide->qoffset_y = header->qoffset_y;
-  wide->qoffset_z = header->qoffset_z;
-  for (guint i = 0; i < 4; i++) {
-    wide->srow_x[i] = header->srow_x[i];
-    wide->srow_y[i] = header->srow_y[i];
-    wide->srow_z[i] = header->srow_z[i];
-  }
-  wide->xyzt_units = header->xyzt_units;
-  wide->toffset = header->toffset;
-  memcpy (wide->descrip, header->descrip, sizeof (wide->descrip));
-}
-
-static void
-narrow (struct nifti_1_header *header, const nifti_2_header * wide)
-{
-  memset (header, 0, sizeof (*header));
-  header->sizeof_hdr = sizeof (*header);
-  header->regular = 'r';
-  memcpy (header->magic, magic_1, sizeof (magic_1));
-  header->vox_offset = wide->vox_offset;
-  header->datatype = wide->datatype;
-  header->bitpix = wide->bitpix;
-  for (guint i = 0; i < 8; i++) {
-    header->dim[i] = wide->dim[i];
-    header->pixdim[i] = wide->pixdim[i];
-  }
-  header->scl_slope = wide->scl_slope;
-  header->scl_inter = wide->scl_inter;
-  header->qform_code = wide->qform_code;
-  header->sform_code = wide->sform_code;
-  header->quatern_b = wide->quatern_b;
-  header->quatern_c = wide->quatern_c;
-  header->quatern_d = wide->quatern_d;
-  header->qoffset_x = wide->qoffset_x;
-  header->qoffset_y = wide->qoffset_y;
-  header->qoffset_z = wide->qoffset_z;
-  for (guint i = 0; i < 4; i++) {
-    header->srow_x[i] = wide->srow_x[i];
-    header->srow_y[i] = wide->srow_y[i];
-    header->srow_z[i] = wide->srow_z[i];
-  }
-  header->xyzt_units = wide->xyzt_units;
-  header->toffset = wide->toffset;
-  memcpy (header->descrip, wide->descrip, sizeof (header->descrip));
-}
-
 gboolean
 nd_nifti_detect (const guint8 * bytes, gsize n)
 {
   gboolean swapped;
-  guint32 size = header_size (bytes, n, &swapped);
-  const gchar *magic = (const gchar *) bytes + (size == 348 ? 344 : 4);
+  const gsize size = nd_nifti_struct_size (bytes, n, &swapped);
+  const gchar *magic = (const gchar *) bytes + (size == ND_NIFTI_2_SIZE ?
+      offsetof (nifti_2_header, magic) : offsetof (struct nifti_1_header,
+          magic));
 
   return size != 0 && magic[0] == 'n' && (magic[1] == '+' || magic[1] == 'i')
       && g_ascii_isdigit (magic[2]);
-}
-
-/* Checks the magic and gives @wide in the byte order of the machine. */
-static gboolean
-unpack (nifti_2_header * wide, guint64 * offset, gboolean * swapped,
-    const guint8 * bytes, gsize n, const gchar * path, GError ** error)
-{
-  const guint32 size = header_size (bytes, n, swapped);
-  gdouble position;
-
-  if (size == sizeof (struct nifti_1_header)) {
-    struct nifti_1_header header;
-
-    memcpy (&header, bytes, sizeof (header));
-    if (*swapped)
-      swap_runs ((guint8 *) & header, runs_1, G_N_ELEMENTS (runs_1));
-    if (memcmp (header.magic, magic_1_pair, sizeof (magic_1)) == 0)
-      goto pair;
-    if (memcmp (header.magic, magic_1, sizeof (magic_1)) != 0)
-      goto no_magic;
-    widen (wide, &header);
-    position = header.vox_offset;
-  } else if (size == ND_NIFTI_HEADER) {
-    memcpy (wide, bytes, sizeof (*wide));
-    if (*swapped)
-      swap_runs ((guint8 *) wide, runs_2, G_N_ELEMENTS (runs_2));
-    if (memcmp (wide->magic, magic_2_pair, sizeof (magic_2)) == 0)
-      goto pair;
-    if (memcmp (wide->magic, magic_2, sizeof (magic_2)) != 0)
-      goto no_magic;
-    position = wide->vox_offset;
-  } else {
-    goto no_magic;
-  }
-  /* A header and the 4 bytes that announce extensions. */
-  if (!(position >= size + 4 && position < 0x1p62)
-      || position != floor (position)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "The NIfTI header of "
-        "\"%s\" puts the samples at byte %g: it must be a whole number, "
-        "%u or more", path, position, size + 4);
-    return FALSE;
-  }
-  *offset = position;
-  return TRUE;
-
-pair:
-  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "\"%s\" is the header of a "
-      "NIfTI pair (.hdr and .img): only NIfTI in one file (.nii, .nii.gz) is "
-      "read, convert it first", path);
-  return FALSE;
-
-no_magic:
-  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "\"%s\" begins like NIfTI but "
-      "its magic is wrong: it must be \"n+1\" or \"n+2\"", path);
-  return FALSE;
 }
 
 static gboolean
@@ -394,12 +216,11 @@ nd_nifti_header_size (const guint8 * bytes, gsize n)
 {
   g_autoptr (GError) error = NULL;
   nifti_2_header wide;
-  guint64 offset;
   gboolean swapped;
 
-  if (!unpack (&wide, &offset, &swapped, bytes, n, "", &error))
+  if (!nd_nifti_unpack (&wide, &swapped, bytes, n, "", &error))
     return n;
-  return MAX (MIN (offset, ND_TEXT_MAX), ND_NIFTI_HEADER);
+  return CLAMP (wide.vox_offset, ND_NIFTI_HEADER, ND_TEXT_MAX);
 }
 
 gboolean
@@ -407,19 +228,13 @@ nd_nifti_parse (NdHeader * header, const guint8 * bytes, gsize n,
     const gchar * path, GError ** error)
 {
   nifti_2_header wide;
-  guint64 offset;
-  gsize at;
 
   nd_header_init (header, "NIfTI-1");
-  if (!unpack (&wide, &offset, &header->stored.swapped, bytes, n, path, error))
+  if (!nd_nifti_unpack (&wide, &header->stored.swapped, bytes, n, path, error))
     return FALSE;
-  header->skip = offset;
-  at = sizeof (struct nifti_1_header) + 4;
-  if (memcmp (wide.magic, magic_2, sizeof (magic_2)) == 0) {
-    g_free (header->format);
-    header->format = g_strdup ("NIfTI-2");
-    at = ND_NIFTI_HEADER + 4;
-  }
+  if (wide.sizeof_hdr == ND_NIFTI_2_SIZE)
+    header->format = "NIfTI-2";
+  header->skip = wide.vox_offset;
   if (!parse_type (header, &wide, path, error)
       || !parse_dimensions (header, &wide, path, error))
     return FALSE;
@@ -430,7 +245,8 @@ nd_nifti_parse (NdHeader * header, const guint8 * bytes, gsize n,
 
     nd_metadata_add (header->metadata, KEY_DESCRIPTION, text);
   }
-  nd_nifti_parse_extensions (header, bytes, at, MIN (n, offset), path);
+  nd_nifti_parse_extensions (header, bytes, wide.sizeof_hdr + 4,
+      MIN (n, header->skip), path);
   if (nd_stored_size (header->stored.type) == 1)
     header->stored.swapped = FALSE;
   return TRUE;
@@ -547,10 +363,7 @@ nd_nifti_build (GByteArray * bytes, const NdRecording * recording,
   const gchar *description = nd_metadata_get (metadata, KEY_DESCRIPTION);
   gint64 largest = recording->volumes;
   nifti_2_header wide = { 0 };
-  gsize size;
 
-  wide.sizeof_hdr = sizeof (wide);
-  memcpy (wide.magic, magic_2, sizeof (magic_2));
   wide.datatype = datatypes[i].code;
   wide.bitpix = datatypes[i].bits;
   wide.dim[0] = recording->volumes == 1 ? 3 : 4;
@@ -568,9 +381,9 @@ nd_nifti_build (GByteArray * bytes, const NdRecording * recording,
     g_strlcpy (wide.descrip, description, sizeof (wide.descrip));
   build_geometry (&wide, &recording->geometry, metadata);
 
-  size = largest > G_MAXINT16 ? sizeof (wide) : sizeof (struct nifti_1_header);
-  g_byte_array_set_size (bytes, size + 4);
-  memset (bytes->data, 0, size + 4);
+  wide.sizeof_hdr = largest > G_MAXINT16 ? ND_NIFTI_2_SIZE : ND_NIFTI_1_SIZE;
+  g_byte_array_set_size (bytes, wide.sizeof_hdr + 4);
+  memset (bytes->data, 0, bytes->len);
   nd_nifti_build_extensions (bytes, recording, metadata, room);
   if (bytes->len < MAX (room, ND_NIFTI_ROOM)) {
     const guint at = bytes->len;
@@ -579,12 +392,5 @@ nd_nifti_build (GByteArray * bytes, const NdRecording * recording,
     memset (bytes->data + at, 0, bytes->len - at);
   }
   wide.vox_offset = bytes->len;
-  if (largest > G_MAXINT16) {
-    memcpy (bytes->data, &wide, sizeof (wide));
-  } else {
-    struct nifti_1_header header;
-
-    narrow (&header, &wide);
-    memcpy (bytes->data, &header, sizeof (header));
-  }
+  nd_nifti_pack (&wide, bytes->data);
 }

@@ -10,11 +10,7 @@
 #define MAGIC "NRRD000"
 #define MAGIC_SIZE 8            /* with the version, one digit */
 
-static const struct
-{
-  const gchar *name;
-  NdNrrdField field;
-} names[] = {
+static const NdTextWord names[] = {
   {"byte skip", FIELD_BYTE_SKIP}, {"byteskip", FIELD_BYTE_SKIP},
   {"data file", FIELD_DATA_FILE}, {"datafile", FIELD_DATA_FILE},
   {"dimension", FIELD_DIMENSION}, {"encoding", FIELD_ENCODING},
@@ -27,21 +23,18 @@ static const struct
   {"spacings", FIELD_SPACINGS}, {"type", FIELD_TYPE}, {"units", FIELD_UNITS},
   {"content", FIELD_CONTENT}, {"measurement frame", FIELD_MEASUREMENT_FRAME},
   {"sample units", FIELD_SAMPLE_UNITS}, {"sampleunits", FIELD_SAMPLE_UNITS},
-  {"axis maxs", FIELD_UNUSED}, {"axismaxs", FIELD_UNUSED},
-  {"axis mins", FIELD_UNUSED}, {"axismins", FIELD_UNUSED},
-  {"block size", FIELD_UNUSED}, {"blocksize", FIELD_UNUSED},
-  {"centerings", FIELD_UNUSED}, {"centers", FIELD_UNUSED},
-  {"max", FIELD_UNUSED}, {"min", FIELD_UNUSED}, {"number", FIELD_UNUSED},
-  {"old max", FIELD_UNUSED}, {"oldmax", FIELD_UNUSED},
-  {"old min", FIELD_UNUSED}, {"oldmin", FIELD_UNUSED},
-  {"thicknesses", FIELD_UNUSED},
+  {"axis maxs", ND_FIELD_UNUSED}, {"axismaxs", ND_FIELD_UNUSED},
+  {"axis mins", ND_FIELD_UNUSED}, {"axismins", ND_FIELD_UNUSED},
+  {"block size", ND_FIELD_UNUSED}, {"blocksize", ND_FIELD_UNUSED},
+  {"centerings", ND_FIELD_UNUSED}, {"centers", ND_FIELD_UNUSED},
+  {"max", ND_FIELD_UNUSED}, {"min", ND_FIELD_UNUSED},
+  {"number", ND_FIELD_UNUSED}, {"old max", ND_FIELD_UNUSED},
+  {"oldmax", ND_FIELD_UNUSED}, {"old min", ND_FIELD_UNUSED},
+  {"oldmin", ND_FIELD_UNUSED},
+  {"thicknesses", ND_FIELD_UNUSED}, {NULL}
 };
 
-static const struct
-{
-  const gchar *name;
-  NdStoredType type;
-} types[] = {
+static const NdTextWord types[] = {
   {"signed char", ND_STORED_INT8}, {"int8", ND_STORED_INT8},
   {"int8_t", ND_STORED_INT8},
   {"uchar", ND_STORED_UINT8}, {"unsigned char", ND_STORED_UINT8},
@@ -64,15 +57,14 @@ static const struct
   {"unsigned long long int", ND_STORED_UINT64}, {"uint64", ND_STORED_UINT64},
   {"uint64_t", ND_STORED_UINT64},
   {"float", ND_STORED_FLOAT32}, {"double", ND_STORED_FLOAT64},
+  {NULL}
 };
 
 static void
 parser_clear (NdNrrdParser * parser)
 {
-  nd_text_clear (&parser->text);
+  nd_fields_clear (&parser->fields);
   nd_sequence_clear (&parser->sequence);
-  for (guint i = 0; i < FIELDS; i++)
-    g_free (parser->fields[i]);
   g_clear_pointer (&parser->listed, g_ptr_array_unref);
   g_clear_pointer (&parser->strings, g_ptr_array_unref);
 }
@@ -103,57 +95,33 @@ nd_nrrd_header_size (const guint8 * bytes, gsize n)
 }
 
 gboolean
-nd_nrrd_field_error (NdNrrdParser * parser, NdNrrdField field,
-    const gchar * must, GError ** error)
+nd_nrrd_refuse (NdNrrdParser * parser, NdNrrdField field, const gchar * must,
+    GError ** error)
 {
-  g_autofree gchar *value = nd_text_quote (parser->fields[field] ?
-      parser->fields[field] : "");
-  guint i = 0;
-
-  while (names[i].field != field)
-    i++;
-  if (!parser->fields[field]) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "The header of \"%s\" has "
-        "no field \"%s\": it must %s", parser->path, names[i].name, must);
-    return FALSE;
-  }
-  parser->text.number = parser->lines[field];
-  nd_text_error (&parser->text, error, "%s is %s: it must %s", names[i].name,
-      value, must);
-  return FALSE;
+  return nd_fields_refuse (&parser->fields, field, must, error);
 }
 
 static gboolean
 take_field (NdNrrdParser * parser, const gchar * name, const gchar * value,
     GError ** error)
 {
-  guint i = 0;
-  NdNrrdField field;
+  NdFields *fields = &parser->fields;
+  const gint field = nd_text_word_any_case (names, name);
 
-  while (i < G_N_ELEMENTS (names)
-      && g_ascii_strcasecmp (names[i].name, name) != 0)
-    i++;
-  if (i == G_N_ELEMENTS (names)) {
+  if (field < 0) {
     g_autofree gchar *quoted = nd_text_quote (name);
 
-    nd_text_error (&parser->text, error, "there is no field %s in NRRD",
+    nd_text_error (&fields->text, error, "there is no field %s in NRRD",
         quoted);
     return FALSE;
   }
-  field = names[i].field;
-  if (field == FIELD_UNUSED)
-    return TRUE;
-  if (parser->fields[field]) {
-    nd_text_error (&parser->text, error, "%s was said in line %u already",
-        names[i].name, parser->lines[field]);
+  if (!nd_fields_take (fields, field, value, error))
     return FALSE;
-  }
-  parser->fields[field] = g_strchomp (g_strdup (value));
-  parser->lines[field] = parser->text.number;
-  if (field >= FIELD_CONTENT) {
-    g_autofree gchar *key = g_strconcat (ND_NRRD_KEPT, names[i].name, NULL);
+  if (field >= FIELD_CONTENT && field != ND_FIELD_UNUSED) {
+    g_autofree gchar *key = g_strconcat (ND_NRRD_KEPT,
+        nd_fields_name (fields, field), NULL);
 
-    nd_metadata_add (parser->header->metadata, key, parser->fields[field]);
+    nd_metadata_add (parser->header->metadata, key, fields->values[field]);
   }
   return TRUE;
 }
@@ -162,7 +130,7 @@ take_field (NdNrrdParser * parser, const gchar * name, const gchar * value,
 static gboolean
 take_line (NdNrrdParser * parser, GError ** error)
 {
-  gchar *line = parser->text.line->str;
+  gchar *line = parser->fields.text.line->str;
   gchar *key_end = strstr (line, ":="), *field_end = strstr (line, ": ");
 
   if (*line == '#')
@@ -178,15 +146,15 @@ take_line (NdNrrdParser * parser, GError ** error)
     *field_end = '\0';
     return take_field (parser, line, g_strchug (field_end + 2), error);
   }
-  nd_text_error (&parser->text, error, "it is neither \"field: value\" nor "
-      "\"key:=value\" nor a comment (#)");
+  nd_text_error (&parser->fields.text, error,
+      "it is neither \"field: value\" nor " "\"key:=value\" nor a comment (#)");
   return FALSE;
 }
 
 static gboolean
 read_lines (NdNrrdParser * parser, GError ** error)
 {
-  NdText *text = &parser->text;
+  NdText *text = &parser->fields.text;
   GError *reason = NULL;
   gboolean listing = FALSE, ended = FALSE;
 
@@ -209,20 +177,20 @@ read_lines (NdNrrdParser * parser, GError ** error)
     }
     if (!take_line (parser, &reason))
       break;
-    if (parser->fields[FIELD_DATA_FILE] && !parser->listed
-        && strncmp (parser->fields[FIELD_DATA_FILE], "LIST", 4) == 0) {
+    if (parser->fields.values[FIELD_DATA_FILE] && !parser->listed
+        && strncmp (parser->fields.values[FIELD_DATA_FILE], "LIST", 4) == 0) {
       parser->listed = g_ptr_array_new_with_free_func (g_free);
       listing = TRUE;
     }
   }
   /* Only a header with its samples elsewhere may end with the file; what is
    * wrong with half a line is not said. */
-  if (!ended && !parser->fields[FIELD_DATA_FILE] && text->at == text->end
+  if (!ended && !parser->fields.values[FIELD_DATA_FILE] && text->at == text->end
       && (!reason || text->at[-1] != '\n')) {
     g_clear_error (&reason);
     g_set_error (error, ND_ERROR, ND_ERROR_READ, "\"%s\" is truncated: it ends "
         "in its header, which is cut short; an empty line must follow it",
-        parser->path);
+        parser->fields.text.path);
     return FALSE;
   }
   if (reason)
@@ -236,15 +204,15 @@ parse_sizes (NdNrrdParser * parser, GError ** error)
   gint64 dimension;
   guint64 sizes[MAX_AXES];
 
-  if (!parser->fields[FIELD_DIMENSION]
-      || !nd_text_integer (parser->fields[FIELD_DIMENSION], &dimension)
+  if (!parser->fields.values[FIELD_DIMENSION]
+      || !nd_text_integer (parser->fields.values[FIELD_DIMENSION], &dimension)
       || dimension < 1 || dimension > MAX_AXES)
-    return nd_nrrd_field_error (parser, FIELD_DIMENSION, "be 1 to 16", error);
+    return nd_nrrd_refuse (parser, FIELD_DIMENSION, "be 1 to 16", error);
   parser->n_axes = dimension;
-  if (!parser->fields[FIELD_SIZES]
-      || nd_text_sizes (parser->fields[FIELD_SIZES], sizes, MAX_AXES)
+  if (!parser->fields.values[FIELD_SIZES]
+      || nd_text_sizes (parser->fields.values[FIELD_SIZES], sizes, MAX_AXES)
       != dimension)
-    return nd_nrrd_field_error (parser, FIELD_SIZES,
+    return nd_nrrd_refuse (parser, FIELD_SIZES,
         "be as many whole numbers of 1 or more as the dimension says", error);
   for (guint a = 0; a < parser->n_axes; a++) {
     parser->axes[a].size = sizes[a];
@@ -257,24 +225,20 @@ static gboolean
 parse_type (NdNrrdParser * parser, GError ** error)
 {
   NdStored *stored = &parser->header->stored;
-  const gchar *type = parser->fields[FIELD_TYPE];
-  const gchar *endian = parser->fields[FIELD_ENDIAN];
+  const gchar *type = parser->fields.values[FIELD_TYPE];
+  const gchar *endian = parser->fields.values[FIELD_ENDIAN];
+  const gint found = nd_text_word_any_case (types, type);
   gboolean big;
-  guint i = 0;
 
-  while (type && i < G_N_ELEMENTS (types)
-      && g_ascii_strcasecmp (types[i].name, type) != 0)
-    i++;
-  if (!type || i == G_N_ELEMENTS (types))
-    return nd_nrrd_field_error (parser, FIELD_TYPE,
+  if (found < 0)
+    return nd_nrrd_refuse (parser, FIELD_TYPE,
         "be a type of numbers (uchar, short, ushort, int, float, double ...)",
         error);
-  stored->type = types[i].type;
+  stored->type = found;
   big = endian && g_ascii_strcasecmp (endian, "big") == 0;
   if (endian ? !big && g_ascii_strcasecmp (endian, "little") != 0 :
       nd_stored_size (stored->type) > 1)
-    return nd_nrrd_field_error (parser, FIELD_ENDIAN,
-        "be little or big", error);
+    return nd_nrrd_refuse (parser, FIELD_ENDIAN, "be little or big", error);
   stored->swapped = big != (G_BYTE_ORDER == G_BIG_ENDIAN);
   if (nd_stored_size (stored->type) == 1)
     stored->swapped = FALSE;
@@ -286,29 +250,28 @@ static gboolean
 parse_data (NdNrrdParser * parser, GError ** error)
 {
   NdHeader *header = parser->header;
-  const gchar *encoding = parser->fields[FIELD_ENCODING];
-  const gchar *skip = parser->fields[FIELD_BYTE_SKIP];
-  const gchar *lines = parser->fields[FIELD_LINE_SKIP];
+  const gchar *encoding = parser->fields.values[FIELD_ENCODING];
+  const gchar *skip = parser->fields.values[FIELD_BYTE_SKIP];
+  const gchar *lines = parser->fields.values[FIELD_LINE_SKIP];
   gint64 number;
 
   header->compressed = encoding && (g_ascii_strcasecmp (encoding, "gzip") == 0
       || g_ascii_strcasecmp (encoding, "gz") == 0);
   if (!header->compressed
       && (!encoding || g_ascii_strcasecmp (encoding, "raw") != 0))
-    return nd_nrrd_field_error (parser, FIELD_ENCODING,
+    return nd_nrrd_refuse (parser, FIELD_ENCODING,
         "be raw or gzip; \"unu save -f nrrd -e raw -i FILE -o NEW\" converts "
         "others", error);
   if (lines) {
     if (!nd_text_integer (lines, &number) || number < 0)
-      return nd_nrrd_field_error (parser, FIELD_LINE_SKIP,
-          "be 0 or more", error);
+      return nd_nrrd_refuse (parser, FIELD_LINE_SKIP, "be 0 or more", error);
     header->line_skip = number;
   }
   if (!skip)
     return TRUE;
   if (!nd_text_integer (skip, &number)
       || number < (header->compressed || header->line_skip ? 0 : -1))
-    return nd_nrrd_field_error (parser, FIELD_BYTE_SKIP,
+    return nd_nrrd_refuse (parser, FIELD_BYTE_SKIP,
         "be 0 or more, or -1 where the encoding is raw", error);
   if (number < 0)
     header->at_end = TRUE;
@@ -327,7 +290,7 @@ check_files (NdNrrdParser * parser, gint64 subdimension, guint64 files,
   guint64 expected = 1;
 
   if (subdimension < 1 || subdimension > (gint64) parser->n_axes)
-    return nd_nrrd_field_error (parser, FIELD_DATA_FILE,
+    return nd_nrrd_refuse (parser, FIELD_DATA_FILE,
         "say with how many axes each file is filled", error);
   for (guint a = subdimension; a < parser->n_axes; a++) {
     if (!g_uint64_checked_mul (&expected, expected, parser->axes[a].size))
@@ -335,7 +298,7 @@ check_files (NdNrrdParser * parser, gint64 subdimension, guint64 files,
   }
   if (subdimension == (gint64) parser->n_axes ? files == 0
       || parser->axes[subdimension - 1].size % files != 0 : files != expected)
-    return nd_nrrd_field_error (parser, FIELD_DATA_FILE,
+    return nd_nrrd_refuse (parser, FIELD_DATA_FILE,
         "name as many files as the sizes ask for", error);
   return TRUE;
 }
@@ -343,7 +306,7 @@ check_files (NdNrrdParser * parser, gint64 subdimension, guint64 files,
 static gboolean
 parse_pattern (NdNrrdParser * parser, GError ** error)
 {
-  g_auto (GStrv) words = g_strsplit_set (parser->fields[FIELD_DATA_FILE],
+  g_auto (GStrv) words = g_strsplit_set (parser->fields.values[FIELD_DATA_FILE],
       " \t", -1);
   gint64 numbers[4] = { 0, 0, 0, parser->n_axes - 1 };
   guint n = g_strv_length (words);
@@ -351,35 +314,36 @@ parse_pattern (NdNrrdParser * parser, GError ** error)
 
   for (guint i = 1; i < n; i++) {
     if (n > 5 || !nd_text_integer (words[i], &numbers[i - 1]))
-      return nd_nrrd_field_error (parser, FIELD_DATA_FILE,
+      return nd_nrrd_refuse (parser, FIELD_DATA_FILE,
           "be \"PATTERN FIRST LAST STEP\"", error);
   }
   if (n < 4 || numbers[2] == 0 || ABS (numbers[0]) > ND_NUMBER_MAX
       || ABS (numbers[1]) > ND_NUMBER_MAX || ABS (numbers[2]) > ND_NUMBER_MAX
       || (numbers[1] != numbers[0]
           && (numbers[1] < numbers[0]) != (numbers[2] < 0)))
-    return nd_nrrd_field_error (parser, FIELD_DATA_FILE,
+    return nd_nrrd_refuse (parser, FIELD_DATA_FILE,
         "be \"PATTERN FIRST LAST STEP\", where STEP leads from FIRST to LAST",
         error);
   count = ((guint64) ABS (numbers[1] - numbers[0])) / ABS (numbers[2]) + 1;
   return check_files (parser, numbers[3], count, error)
-      && nd_header_add_numbered (parser->header, parser->path, words[0],
-      numbers[0], numbers[2], count, error);
+      && nd_header_add_numbered (parser->header, parser->fields.text.path,
+      words[0], numbers[0], numbers[2], count, error);
 }
 
 static gboolean
 parse_list (NdNrrdParser * parser, GError ** error)
 {
-  const gchar *behind = parser->fields[FIELD_DATA_FILE] + strlen ("LIST");
+  const gchar *behind =
+      parser->fields.values[FIELD_DATA_FILE] + strlen ("LIST");
   gint64 subdimension = parser->n_axes - 1;
 
   if (*behind && !nd_text_integer (behind, &subdimension))
-    return nd_nrrd_field_error (parser, FIELD_DATA_FILE,
+    return nd_nrrd_refuse (parser, FIELD_DATA_FILE,
         "be \"LIST\" or \"LIST N\"", error);
   if (!check_files (parser, subdimension, parser->listed->len, error))
     return FALSE;
   for (guint i = 0; i < parser->listed->len; i++) {
-    if (!nd_header_add_file (parser->header, parser->path,
+    if (!nd_header_add_file (parser->header, parser->fields.text.path,
             g_ptr_array_index (parser->listed, i), error))
       return FALSE;
   }
@@ -389,7 +353,7 @@ parse_list (NdNrrdParser * parser, GError ** error)
 static gboolean
 parse_files (NdNrrdParser * parser, GError ** error)
 {
-  const gchar *value = parser->fields[FIELD_DATA_FILE];
+  const gchar *value = parser->fields.values[FIELD_DATA_FILE];
 
   if (!value)
     return TRUE;
@@ -397,7 +361,8 @@ parse_files (NdNrrdParser * parser, GError ** error)
     return parse_list (parser, error);
   if (strchr (value, '%') && strchr (value, ' '))
     return parse_pattern (parser, error);
-  return nd_header_add_file (parser->header, parser->path, value, error);
+  return nd_header_add_file (parser->header, parser->fields.text.path, value,
+      error);
 }
 
 static gboolean
@@ -411,7 +376,7 @@ parse (NdNrrdParser * parser, GError ** error)
   if (!read_lines (parser, error) || !parse_sizes (parser, error)
       || !parse_data (parser, error) || !parse_type (parser, error)
       || !nd_nrrd_parse_axes (parser, error)
-      || !nd_header_settle (header, parser->path, error)
+      || !nd_header_settle (header, parser->fields.text.path, error)
       || !nd_nrrd_set_geometry (parser, error)
       || !parse_files (parser, error))
     return FALSE;
@@ -424,11 +389,11 @@ gboolean
 nd_nrrd_parse (NdHeader * header, const guint8 * bytes, gsize n,
     const gchar * path, GError ** error)
 {
-  g_auto (NdNrrdParser) parser = {.path = path,.header = header };
+  g_auto (NdNrrdParser) parser = {.header = header };
 
   nd_header_init (header, "NRRD");
   parser.strings = g_ptr_array_new_with_free_func (g_free);
   nd_sequence_init (&parser.sequence, header);
-  nd_text_init (&parser.text, path, bytes, n);
+  nd_fields_init (&parser.fields, names, path, bytes, n);
   return parse (&parser, error);
 }

@@ -27,23 +27,13 @@ static const struct
   {"3D-left-handed-time", 4, {-1, -1, 1}},
 };
 
-static NdNrrdAxisKind
-kind_from_name (const gchar * name)
-{
-  static const gchar *const none[] = { "none", "???", "stub" };
-
-  if (g_ascii_strcasecmp (name, "domain") == 0
-      || g_ascii_strcasecmp (name, "space") == 0)
-    return AXIS_SPACE;
-  if (g_ascii_strcasecmp (name, "list") == 0
-      || g_ascii_strcasecmp (name, "time") == 0)
-    return AXIS_LIST;
-  for (guint i = 0; i < G_N_ELEMENTS (none); i++) {
-    if (g_ascii_strcasecmp (name, none[i]) == 0)
-      return AXIS_UNKNOWN;
-  }
-  return AXIS_RANGE;
-}
+/* Any other is of components or responses. */
+static const NdTextWord kinds[] = {
+  {"domain", AXIS_SPACE}, {"space", AXIS_SPACE},
+  {"list", AXIS_LIST}, {"time", AXIS_LIST},
+  {"none", AXIS_UNKNOWN}, {"???", AXIS_UNKNOWN}, {"stub", AXIS_UNKNOWN},
+  {NULL}
+};
 
 static gboolean
 parse_kinds (NdNrrdParser * parser, GError ** error)
@@ -51,20 +41,22 @@ parse_kinds (NdNrrdParser * parser, GError ** error)
   g_auto (GStrv) words = NULL;
   guint n = 0;
 
-  if (!parser->fields[FIELD_KINDS])
+  if (!parser->fields.values[FIELD_KINDS])
     return TRUE;
-  words = g_strsplit_set (parser->fields[FIELD_KINDS], " \t", -1);
+  words = g_strsplit_set (parser->fields.values[FIELD_KINDS], " \t", -1);
   for (guint i = 0; words[i]; i++) {
+    const gint kind = nd_text_word_any_case (kinds, words[i]);
+
     if (*words[i] == '\0')
       continue;
     if (n == parser->n_axes)
-      return nd_nrrd_field_error (parser, FIELD_KINDS,
+      return nd_nrrd_refuse (parser, FIELD_KINDS,
           "have one word for each axis", error);
     parser->axes[n].is_time = g_ascii_strcasecmp (words[i], "time") == 0;
-    parser->axes[n++].kind = kind_from_name (words[i]);
+    parser->axes[n++].kind = kind < 0 ? AXIS_RANGE : (NdNrrdAxisKind) kind;
   }
   if (n != parser->n_axes)
-    return nd_nrrd_field_error (parser, FIELD_KINDS,
+    return nd_nrrd_refuse (parser, FIELD_KINDS,
         "have one word for each axis", error);
   return TRUE;
 }
@@ -122,29 +114,28 @@ parse_vector (const gchar * p, gdouble * vector, guint n, gboolean * none)
 static gboolean
 parse_space (NdNrrdParser * parser, GError ** error)
 {
-  const gchar *space = parser->fields[FIELD_SPACE];
-  const gchar *dimension = parser->fields[FIELD_SPACE_DIMENSION];
+  const gchar *space = parser->fields.values[FIELD_SPACE];
+  const gchar *dimension = parser->fields.values[FIELD_SPACE_DIMENSION];
   const gdouble lps[3] = { -1, -1, 1 };
   gint64 number;
   guint i = 0;
 
   memcpy (parser->sign, lps, sizeof (lps));
   if (space && dimension)
-    return nd_nrrd_field_error (parser, FIELD_SPACE_DIMENSION,
+    return nd_nrrd_refuse (parser, FIELD_SPACE_DIMENSION,
         "not stand beside \"space\"", error);
   if (space) {
     while (i < G_N_ELEMENTS (spaces)
         && g_ascii_strcasecmp (spaces[i].name, space) != 0)
       i++;
     if (i == G_N_ELEMENTS (spaces))
-      return nd_nrrd_field_error (parser, FIELD_SPACE,
+      return nd_nrrd_refuse (parser, FIELD_SPACE,
           "be one that NRRD names, as left-posterior-superior", error);
     parser->space_dimension = spaces[i].dimension;
     memcpy (parser->sign, spaces[i].sign, sizeof (parser->sign));
   } else if (dimension) {
     if (!nd_text_integer (dimension, &number) || number < 1 || number > 4)
-      return nd_nrrd_field_error (parser, FIELD_SPACE_DIMENSION,
-          "be 1 to 4", error);
+      return nd_nrrd_refuse (parser, FIELD_SPACE_DIMENSION, "be 1 to 4", error);
     parser->space_dimension = number;
   }
   return TRUE;
@@ -153,15 +144,15 @@ parse_space (NdNrrdParser * parser, GError ** error)
 static gboolean
 parse_directions (NdNrrdParser * parser, GError ** error)
 {
-  const gchar *p = parser->fields[FIELD_SPACE_DIRECTIONS];
-  const gchar *origin = parser->fields[FIELD_SPACE_ORIGIN];
+  const gchar *p = parser->fields.values[FIELD_SPACE_DIRECTIONS];
+  const gchar *origin = parser->fields.values[FIELD_SPACE_ORIGIN];
   gboolean none;
 
   if (origin) {
     if (parser->space_dimension == 0
         || !(origin = parse_vector (origin, parser->origin,
                 parser->space_dimension, &none)) || none || *origin)
-      return nd_nrrd_field_error (parser, FIELD_SPACE_ORIGIN,
+      return nd_nrrd_refuse (parser, FIELD_SPACE_ORIGIN,
           "be one vector with as many numbers as the space has dimensions, "
           "behind \"space\"", error);
   }
@@ -179,7 +170,7 @@ parse_directions (NdNrrdParser * parser, GError ** error)
     axis->directed = !none;
   }
   if (!p || *p)
-    return nd_nrrd_field_error (parser, FIELD_SPACE_DIRECTIONS,
+    return nd_nrrd_refuse (parser, FIELD_SPACE_DIRECTIONS,
         "have a vector or none for each axis, with as many numbers as the "
         "space has dimensions", error);
   return TRUE;
@@ -192,27 +183,30 @@ parse_per_axis (NdNrrdParser * parser, GError ** error)
   gdouble spacings[MAX_AXES];
   const gint n = parser->n_axes;
 
-  if (parser->fields[FIELD_SPACINGS]) {
-    if (nd_text_doubles (parser->fields[FIELD_SPACINGS], spacings, n) != n)
-      return nd_nrrd_field_error (parser, FIELD_SPACINGS,
+  if (parser->fields.values[FIELD_SPACINGS]) {
+    if (nd_text_doubles (parser->fields.values[FIELD_SPACINGS], spacings,
+            n) != n)
+      return nd_nrrd_refuse (parser, FIELD_SPACINGS,
           "have one number or nan for each axis", error);
     for (gint a = 0; a < n; a++)
       parser->axes[a].spacing = spacings[a];
   }
-  if (parser->fields[FIELD_LABELS]) {
-    if (parse_strings (parser, parser->fields[FIELD_LABELS], strings, n) != n)
-      return nd_nrrd_field_error (parser, FIELD_LABELS,
+  if (parser->fields.values[FIELD_LABELS]) {
+    if (parse_strings (parser, parser->fields.values[FIELD_LABELS], strings,
+            n) != n)
+      return nd_nrrd_refuse (parser, FIELD_LABELS,
           "have one \"name\" for each axis", error);
     for (gint a = 0; a < n; a++)
       parser->axes[a].label = strings[a];
   }
-  if (parser->fields[FIELD_UNITS]) {
+  if (parser->fields.values[FIELD_UNITS]) {
     /* 3D Slicer writes one more where samples have components. */
-    const gint found = parse_strings (parser, parser->fields[FIELD_UNITS],
+    const gint found =
+        parse_strings (parser, parser->fields.values[FIELD_UNITS],
         strings, MAX_AXES);
 
     if (found < n)
-      return nd_nrrd_field_error (parser, FIELD_UNITS,
+      return nd_nrrd_refuse (parser, FIELD_UNITS,
           "have one \"name\" for each axis", error);
     for (gint a = 0; a < n; a++)
       parser->axes[a].unit = strings[a];
@@ -224,7 +218,8 @@ parse_per_axis (NdNrrdParser * parser, GError ** error)
 static void
 guess_kinds (NdNrrdParser * parser)
 {
-  const gboolean described = parser->fields[FIELD_SPACE_DIRECTIONS] != NULL;
+  const gboolean described =
+      parser->fields.values[FIELD_SPACE_DIRECTIONS] != NULL;
   const gboolean listed = parser->sequence.index_values != NULL;
   const guint n = parser->n_axes;
   NdNrrdAxis *axes = parser->axes;
@@ -291,7 +286,7 @@ refused:
   g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "The axes of \"%s\" are in an "
       "order that is not read: it must be components, x, y, z, time, or time "
       "first; \"unu permute -p ORDER -i FILE -o NEW\" puts them in another",
-      parser->path);
+      parser->fields.text.path);
   return FALSE;
 }
 
@@ -353,10 +348,10 @@ nd_nrrd_set_geometry (NdNrrdParser * parser, GError ** error)
 
   if (!space[0])
     return TRUE;
-  if (parser->fields[FIELD_SPACE_UNITS]
-      && parse_strings (parser, parser->fields[FIELD_SPACE_UNITS], units,
+  if (parser->fields.values[FIELD_SPACE_UNITS]
+      && parse_strings (parser, parser->fields.values[FIELD_SPACE_UNITS], units,
           MAX_AXES) < 0)
-    return nd_nrrd_field_error (parser, FIELD_SPACE_UNITS,
+    return nd_nrrd_refuse (parser, FIELD_SPACE_UNITS,
         "have one \"name\" for each dimension of the space", error);
   if (unit_exponent (units[0] ? units[0] : space[0]->unit, "m", 3, &exponent))
     mm = pow (10, exponent);
@@ -373,7 +368,7 @@ nd_nrrd_set_geometry (NdNrrdParser * parser, GError ** error)
       geometry->known = TRUE;
       length = hypot (hypot (v[0], v[1]), v[2]);
       if (!(length > 0) || !isfinite (length * mm))
-        return nd_nrrd_field_error (parser, FIELD_SPACE_DIRECTIONS,
+        return nd_nrrd_refuse (parser, FIELD_SPACE_DIRECTIONS,
             "not have a vector of length 0", error);
       geometry->spacing[a] = length * mm;
       for (guint row = 0; row < 3; row++)
@@ -383,7 +378,8 @@ nd_nrrd_set_geometry (NdNrrdParser * parser, GError ** error)
       geometry->spacing[a] = fabs (axis->spacing) * mm;
     }
   }
-  for (guint row = 0; row < 3 && parser->fields[FIELD_SPACE_ORIGIN]; row++)
+  for (guint row = 0; row < 3 && parser->fields.values[FIELD_SPACE_ORIGIN];
+      row++)
     geometry->origin[row] = parser->origin[row] * mm * parser->sign[row];
   /* The third axis of a frame stands on it. */
   if (!space[2] && space[1] && space[0]->directed && space[1]->directed) {

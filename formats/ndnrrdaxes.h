@@ -5,9 +5,9 @@
  */
 #pragma once
 
+#include "formats/ndfields.h"
 #include "formats/ndheader.h"
 #include "formats/ndsequence.h"
-#include "formats/ndtext.h"
 
 G_BEGIN_DECLS
 
@@ -35,9 +35,7 @@ typedef enum
   FIELD_UNITS,
   FIELD_CONTENT,
   FIELD_MEASUREMENT_FRAME,
-  FIELD_SAMPLE_UNITS,
-  FIELD_UNUSED,
-  FIELDS
+  FIELD_SAMPLE_UNITS
 } NdNrrdField;
 
 typedef enum
@@ -61,12 +59,9 @@ typedef struct
 
 typedef struct
 {
-  NdText text;
-  const gchar *path;
+  NdFields fields;
   NdHeader *header;
   NdSequence sequence;
-  gchar *fields[FIELDS];
-  guint lines[FIELDS];          /* where they were, for errors */
   GPtrArray *listed;            /* names behind "data file: LIST" */
   guint n_axes;
   NdNrrdAxis axes[MAX_AXES];
@@ -74,12 +69,12 @@ typedef struct
   gdouble sign[3];
   gdouble origin[4];
   GPtrArray *strings;           /* labels and units */
-  const NdNrrdAxis *space[3];         /* x, y, z; NULL: not there */
+  const NdNrrdAxis *space[3];   /* x, y, z; NULL: not there */
   const NdNrrdAxis *list;
 } NdNrrdParser;
 
-/* An error at the line where @field was. */
-gboolean nd_nrrd_field_error (NdNrrdParser * parser, NdNrrdField field,
+/* nd_fields_refuse() */
+gboolean nd_nrrd_refuse (NdNrrdParser * parser, NdNrrdField field,
     const gchar * must, GError ** error);
 
 /* Which axis is which, behind sizes: header->recording's shape, responses and

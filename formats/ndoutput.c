@@ -23,7 +23,11 @@
 #define GZIP_WINDOW (15 + 16)
 #define MEMORY_LEVEL 8
 
+/* Of a gzip member with stored blocks. */
+#define HEAD_SIZE 10
+#define BLOCK_HEAD_SIZE 5
 #define STORED_MAX 65535
+#define TAIL_SIZE 8
 
 struct _NdOutput
 {
@@ -246,7 +250,8 @@ append_number (GByteArray * bytes, guint32 number, guint n)
 void
 nd_output_store (GByteArray * member, const guint8 * bytes, gsize n)
 {
-  static const guint8 head[10] = { 0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0,
+  static const guint8 head[HEAD_SIZE] =
+      { 0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0,
     255
   };
   const guint32 sum = crc32 (crc32 (0, NULL, 0), bytes, n);
@@ -264,4 +269,12 @@ nd_output_store (GByteArray * member, const guint8 * bytes, gsize n)
   } while (done < n);
   append_number (member, sum, 4);
   append_number (member, n, 4);
+}
+
+gsize
+nd_output_stored_size (gsize n)
+{
+  const gsize blocks = n == 0 ? 1 : (n + STORED_MAX - 1) / STORED_MAX;
+
+  return HEAD_SIZE + blocks * BLOCK_HEAD_SIZE + n + TAIL_SIZE;
 }

@@ -52,4 +52,7 @@ gint nd_output_write_header (NdOutput * output, gconstpointer header,
  * overwritten. Members in a row read as one. */
 void nd_output_store (GByteArray * member, const guint8 * bytes, gsize n);
 
+/* The bytes of that for @n. */
+gsize nd_output_stored_size (gsize n);
+
 G_END_DECLS

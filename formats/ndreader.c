@@ -4,20 +4,13 @@
 #include <string.h>
 
 #include "engine/nderror.h"
-#include "formats/ndheader.h"
-#include "formats/ndmetaimage.h"
-#include "formats/ndnifti.h"
-#include "formats/ndnrrd.h"
+#include "formats/ndformat.h"
 #include "formats/ndrate.h"
-#include "formats/ndstream.h"
-#include "formats/ndtext.h"
 
-/* Deflate makes at most 1032 bytes of one (zlib, "Maximum Compression
- * Factor"). */
-#define DEFLATE_MAX_RATIO 1032
-
-#define FIRST_BYTES (64 * 1024)
 #define CHUNK (64 * 1024)
+
+/* What is not known before, or after an error. */
+#define NOWHERE G_MAXUINT64
 
 /* Where time runs fastest, as many volumes are put together at a time as fit
  * in so much memory; the file is read once for each time. */
@@ -33,43 +26,48 @@ struct _NdReader
   guint file;
   guint64 file_bytes;           /* of samples in each file */
   gsize stored_size;            /* bytes of one volume in the file */
-  guint64 position;             /* in the samples of all files, in bytes */
+  guint64 position;             /* in the samples of all files; or NOWHERE */
   guint64 next;
   guint8 *chunk;                /* samples before conversion, or NULL */
 
   guint8 *group;                /* volumes of a file with time first */
-  guint64 group_first, group_size;
+  guint64 group_first;          /* NOWHERE: none are there */
+  guint64 group_size;
 };
 
+static const gchar *
+file_path (NdReader * reader)
+{
+  const GPtrArray *files = reader->header.files;
+
+  return files ? g_ptr_array_index (files, reader->file) : reader->path;
+}
+
+/* @reason, or that of the stream. */
 static gboolean
 set_read_error (NdReader * reader, const gchar * reason, GError ** error)
 {
-  const GPtrArray *files = reader->header.files;
-  const gchar *path = files && reader->file < files->len ?
-      g_ptr_array_index (files, reader->file) : reader->path;
+  const gchar *of_stream = nd_stream_reason (reader->stream);
 
-  if (reader->stored_size == 0)
-    g_set_error (error, ND_ERROR, ND_ERROR_READ, "\"%s\" cannot be read at its "
-        "header: %s", path, reason);
-  else
-    g_set_error (error, ND_ERROR, ND_ERROR_READ, "\"%s\" cannot be read at "
-        "volume %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT ": %s", path,
-        reader->next + 1, reader->header.recording.volumes, reason);
+  g_set_error (error, ND_ERROR, ND_ERROR_READ, "\"%s\" cannot be read at "
+      "volume %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT ": %s",
+      file_path (reader), reader->next + 1, reader->header.recording.volumes,
+      of_stream ? of_stream : reason);
   return FALSE;
 }
 
 static gboolean
-set_truncated (NdReader * reader, const gchar * path, guint64 size,
-    GError ** error)
+set_truncated (NdReader * reader, GError ** error)
 {
   const NdHeader *header = &reader->header;
 
   g_set_error (error, ND_ERROR, ND_ERROR_READ, "\"%s\" is truncated: its "
       "header says %" G_GUINT64_FORMAT " volumes of %" G_GSIZE_FORMAT
-      " bytes%s, which %" G_GUINT64_FORMAT " bytes%s cannot hold", path,
+      " bytes%s, which %" G_GUINT64_FORMAT " bytes%s cannot hold",
+      file_path (reader),
       header->recording.volumes, reader->stored_size, header->files
-      && header->files->len > 1 ? " in several files" : "", size,
-      header->compressed ? " compressed" : "");
+      && header->files->len > 1 ? " in several files" : "",
+      nd_stream_size (reader->stream), header->compressed ? " compressed" : "");
   return FALSE;
 }
 
@@ -97,11 +95,12 @@ skip_lines (NdReader * reader, guint64 lines, guint64 * offset, GError ** error)
 
 /* Checks that the open file can hold its samples, and begins to read them. */
 static gboolean
-begin_file (NdReader * reader, const gchar * path, GError ** error)
+begin_file (NdReader * reader, GError ** error)
 {
   const NdHeader *header = &reader->header;
   const guint64 size = nd_stream_size (reader->stream);
-  guint64 offset = 0, wanted = reader->file_bytes + header->skip, most;
+  const guint64 wanted = reader->file_bytes + header->skip;
+  guint64 offset = 0;
 
   if (header->line_skip > 0
       && !skip_lines (reader, header->line_skip, &offset, error))
@@ -109,279 +108,86 @@ begin_file (NdReader * reader, const gchar * path, GError ** error)
   offset += header->offset;
   if (header->at_end)
     offset = size < wanted ? 0 : size - wanted;
-  most = size < offset ? 0 : size - offset;
-  if (header->compressed
-      && !g_uint64_checked_mul (&most, most, DEFLATE_MAX_RATIO))
-    most = G_MAXUINT64;
-  if (wanted > most)
-    return set_truncated (reader, path, size, error);
+  if (wanted > nd_stream_most (reader->stream, offset, header->compressed))
+    return set_truncated (reader, error);
   nd_stream_begin (reader->stream, offset, header->compressed);
-  if (!nd_stream_skip (reader->stream, header->skip))
-    return set_read_error (reader, nd_stream_reason (reader->stream) ?
-        nd_stream_reason (reader->stream) : "it is too short", error);
-  return TRUE;
+  return nd_stream_skip (reader->stream, header->skip)
+      || set_read_error (reader, "it is too short", error);
 }
 
+/* The position is where its samples begin. */
 static gboolean
 open_file (NdReader * reader, guint file, GError ** error)
 {
-  GPtrArray *files = reader->header.files;
-  const gchar *path = files ? g_ptr_array_index (files, file) : reader->path;
-
-  if (files) {
-    g_clear_pointer (&reader->stream, nd_stream_close);
-    reader->stream = nd_stream_open (path, FALSE, error);
-    if (!reader->stream)
-      return FALSE;
-  }
+  reader->position = NOWHERE;
   reader->file = file;
-  return begin_file (reader, path, error);
+  if (reader->header.files) {
+    g_clear_pointer (&reader->stream, nd_stream_close);
+    reader->stream = nd_stream_open (file_path (reader), FALSE, error);
+  }
+  if (!reader->stream || !begin_file (reader, error))
+    return FALSE;
+  reader->position = file * reader->file_bytes;
+  return TRUE;
 }
 
-/* To a byte of the samples; in a compressed file only ahead. */
+/* To a byte of the samples; in a compressed file that costs nothing only where
+ * it is the next one. */
 static gboolean
 go_to (NdReader * reader, guint64 position, GError ** error)
 {
   const guint file = MIN (position / reader->file_bytes,
       reader->header.files ? reader->header.files->len - 1 : 0);
-  guint64 at = reader->position - reader->file * reader->file_bytes;
+  guint64 ahead;
 
   if (position == reader->position)
     return TRUE;
-  if (file != reader->file || position < reader->position) {
-    if (!open_file (reader, file, error))
-      return FALSE;
-    at = 0;
-  }
+  if ((file != reader->file || position < reader->position)
+      && !open_file (reader, file, error))
+    return FALSE;
+  ahead = position - reader->position;
+  reader->position = NOWHERE;
+  if (!nd_stream_skip (reader->stream, ahead))
+    return set_read_error (reader, "it is truncated", error);
   reader->position = position;
-  if (!nd_stream_skip (reader->stream, position - file * reader->file_bytes
-          - at))
-    return set_read_error (reader, nd_stream_reason (reader->stream) ?
-        nd_stream_reason (reader->stream) : "it is truncated", error);
   return TRUE;
 }
 
-/* Of the samples as they are stored, from one file to the next. Bytes got, -1
- * after an error. */
-static gssize
+/* Only at the end of compressed data their check sum is seen; something may
+ * stand between, which is not unpacked without end. */
+static gboolean
+check_sum (NdReader * reader)
+{
+  g_autofree guint8 *beyond = g_malloc (CHUNK);
+
+  return nd_stream_read (reader->stream, beyond, CHUNK) >= 0;
+}
+
+/* @size bytes of the samples as they are stored, from one file to the next. */
+static gboolean
 read_stored (NdReader * reader, guint8 * data, gsize size, GError ** error)
 {
-  const guint files = reader->header.files ? reader->header.files->len : 1;
-  gsize done = 0;
-
-  while (done < size) {
-    guint64 left = (reader->file + 1) * reader->file_bytes - reader->position;
+  while (size > 0) {
+    const guint64 position = reader->position;
+    const guint64 left = (reader->file + 1) * reader->file_bytes - position;
+    const gsize wanted = MIN (left, size);
     gssize got;
 
     if (left == 0) {
-      if (reader->file + 1 == files)
-        break;
       if (!open_file (reader, reader->file + 1, error))
-        return -1;
+        return FALSE;
       continue;
     }
-    left = MIN (left, size - done);
-    got = nd_stream_read (reader->stream, data + done, left);
-    if (got >= 0) {
-      done += got;
-      reader->position += got;
-    }
-    /* Only at the end of compressed data their check sum is seen; something
-     * may stand between, which is not unpacked without end. */
-    if (got >= 0 && reader->header.compressed
-        && reader->position == (reader->file + 1) * reader->file_bytes) {
-      g_autofree guint8 *beyond = g_malloc (CHUNK);
-
-      got = nd_stream_read (reader->stream, beyond, CHUNK) < 0 ? -1 : got;
-    }
-    if (got < 0) {
-      set_read_error (reader, nd_stream_reason (reader->stream), error);
-      return -1;
-    }
-    if ((guint64) got < left)
-      break;
-  }
-  return done;
-}
-
-static gboolean
-check_got (NdReader * reader, gssize got, gsize wanted, GError ** error)
-{
-  if (got < 0)
-    return FALSE;
-  if ((gsize) got == wanted)
-    return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_READ, "\"%s\" is truncated: it ends "
-      "in volume %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT ", %"
-      G_GSSIZE_FORMAT " of %" G_GSIZE_FORMAT " bytes are there", reader->path,
-      reader->next + 1, reader->header.recording.volumes, got, wanted);
-  return FALSE;
-}
-
-/* Opening */
-
-static gboolean
-open_raw (NdReader * reader, const NdRecording * hint, GError ** error)
-{
-  const guint64 size = nd_stream_size (reader->stream);
-  NdRecording *recording = &reader->header.recording;
-  gsize volume;
-
-  if (nd_stream_is_gzip (reader->stream)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "\"%s\" is compressed but "
-        "no NIfTI file: raw volumes must be unpacked first (gunzip)",
-        reader->path);
-    return FALSE;
-  }
-  if (!hint) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "\"%s\" has no header of "
-        "NIfTI, NRRD or MetaImage: to read it as raw samples, say the size and "
-        "the type of its volumes", reader->path);
-    return FALSE;
-  }
-  nd_header_init (&reader->header, "raw");
-  *recording = *hint;
-  reader->header.stored.type = nd_stored_of (hint->type);
-  volume = nd_recording_volume_size (hint);
-  if (volume == 0) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "Volumes of %"
-        G_GSIZE_FORMAT "x%" G_GSIZE_FORMAT "x%" G_GSIZE_FORMAT " samples of %"
-        G_GSIZE_FORMAT " components do not fit in memory",
-        hint->shape.size[0], hint->shape.size[1], hint->shape.size[2],
-        hint->shape.components);
-    return FALSE;
-  }
-  if (size == 0 || size % volume != 0) {
-    g_set_error (error, ND_ERROR, ND_ERROR_READ, "\"%s\" has %"
-        G_GUINT64_FORMAT " bytes: it must be one or more whole volumes of %"
-        G_GSIZE_FORMAT " bytes (%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%"
-        G_GSIZE_FORMAT " samples of %" G_GSIZE_FORMAT " x %s)", reader->path,
-        size, volume, hint->shape.size[0], hint->shape.size[1],
-        hint->shape.size[2], hint->shape.components,
-        nd_sample_name (hint->type));
-    return FALSE;
-  }
-  recording->volumes = size / volume;
-  return TRUE;
-}
-
-/* More of the beginning of the file into @bytes; FALSE at its end, or where it
- * cannot be read. */
-static gboolean
-read_more (NdReader * reader, GByteArray * bytes, gsize size, GError ** error)
-{
-  const guint have = bytes->len;
-  gssize got;
-
-  g_byte_array_set_size (bytes, size);
-  got = nd_stream_read (reader->stream, bytes->data + have, size - have);
-  g_byte_array_set_size (bytes, have + MAX (got, 0));
-  if (got < 0)
-    set_read_error (reader, nd_stream_reason (reader->stream), error);
-  return got > 0;
-}
-
-/* A header of text, as far as it goes; where samples are, nothing of them. */
-static gboolean
-read_text_header (NdReader * reader, GByteArray * bytes, gboolean nrrd,
-    GError ** error)
-{
-  GError *reason = NULL;
-  gboolean to_end = FALSE;
-
-  for (;;) {
-    const gsize n = nrrd ? nd_nrrd_header_size (bytes->data, bytes->len) :
-        nd_metaimage_header_size (bytes->data, bytes->len, &to_end);
-
-    if (n > 0 && !to_end) {
-      g_byte_array_set_size (bytes, n);
-      return TRUE;
-    }
-    if (bytes->len >= ND_TEXT_MAX) {
-      g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "The header of \"%s\" has "
-          "no end within %d MiB", reader->path, ND_TEXT_MAX >> 20);
-      return FALSE;
-    }
-    if (!read_more (reader, bytes, MIN (MAX (2 * (gsize) bytes->len,
-                    FIRST_BYTES), ND_TEXT_MAX), &reason)) {
-      if (reason)
-        g_propagate_error (error, reason);
-      return reason == NULL;
-    }
-  }
-}
-
-static gboolean
-open_nrrd (NdReader * reader, GByteArray * bytes, GError ** error)
-{
-  NdHeader *header = &reader->header;
-
-  if (!read_text_header (reader, bytes, TRUE, error)
-      || !nd_nrrd_parse (header, bytes->data, bytes->len, reader->path, error))
-    return FALSE;
-  if (!header->files) {
-    /* Lines and bytes that are skipped count from the end of the header. */
-    if (header->line_skip > 0) {
-      for (gsize i = 0; i < bytes->len; i++)
-        header->line_skip += bytes->data[i] == '\n';
-    } else {
-      header->offset += bytes->len;
-    }
+    reader->position = NOWHERE;
+    got = nd_stream_read (reader->stream, data, wanted);
+    if (got < 0 || (gsize) got < wanted || (reader->header.compressed
+            && wanted == left && !check_sum (reader)))
+      return set_read_error (reader, "it is truncated", error);
+    reader->position = position + wanted;
+    data += wanted;
+    size -= wanted;
   }
   return TRUE;
-}
-
-static gboolean
-open_metaimage (NdReader * reader, GByteArray * bytes, GError ** error)
-{
-  return read_text_header (reader, bytes, FALSE, error)
-      && nd_metaimage_parse (&reader->header, bytes->data, bytes->len,
-      reader->path, error);
-}
-
-static gboolean
-open_nifti (NdReader * reader, GByteArray * bytes, GError ** error)
-{
-  const gsize size = nd_nifti_header_size (bytes->data, bytes->len);
-  GError *reason = NULL;
-
-  /* No more than the file can have is asked for. */
-  if (size > bytes->len)
-    read_more (reader, bytes, MIN (size, nd_stream_size (reader->stream)
-            * (nd_stream_is_gzip (reader->stream) ? DEFLATE_MAX_RATIO : 1)),
-        &reason);
-  if (reason) {
-    g_propagate_error (error, reason);
-    return FALSE;
-  }
-  if (!nd_nifti_parse (&reader->header, bytes->data, bytes->len, reader->path,
-          error))
-    return FALSE;
-  reader->header.compressed = nd_stream_is_gzip (reader->stream);
-  return TRUE;
-}
-
-static gboolean
-open_any (NdReader * reader, const NdRecording * hint, GError ** error)
-{
-  g_autoptr (GByteArray) bytes = g_byte_array_new ();
-  GError *reason = NULL;
-  gboolean gzip;
-
-  gzip = nd_stream_is_gzip (reader->stream);
-  nd_stream_begin (reader->stream, 0, gzip);
-  read_more (reader, bytes, ND_NIFTI_HEADER, &reason);
-  if (reason) {
-    g_propagate_error (error, reason);
-    return FALSE;
-  }
-  if (nd_nifti_detect (bytes->data, bytes->len))
-    return open_nifti (reader, bytes, error);
-  if (!gzip && nd_nrrd_detect (bytes->data, bytes->len))
-    return open_nrrd (reader, bytes, error);
-  if (!gzip && nd_metaimage_detect (bytes->data, bytes->len))
-    return open_metaimage (reader, bytes, error);
-  return open_raw (reader, hint, error);
 }
 
 /* Every file is looked at before the first volume is promised. */
@@ -407,6 +213,7 @@ check_files (NdReader * reader, GError ** error)
   if (header->time_first) {
     const guint64 volumes = header->recording.volumes;
 
+    reader->group_first = NOWHERE;
     reader->group_size = MIN (MAX (GROUP_BYTES / reader->stored_size, 1),
         volumes);
     if ((volumes + reader->group_size - 1) / reader->group_size > MAX_GROUPS) {
@@ -436,8 +243,8 @@ nd_reader_open (const gchar * path, const NdRecording * hint, GError ** error)
 
   reader->path = g_strdup (path);
   reader->stream = nd_stream_open (path, TRUE, error);
-  if (!reader->stream || !open_any (reader, hint, error)
-      || !check_files (reader, error))
+  if (!reader->stream || !nd_format_read_header (&reader->header,
+          reader->stream, path, hint, error) || !check_files (reader, error))
     return NULL;
   unsign_zeros (reader->header.recording.geometry.origin, 3);
   unsign_zeros (reader->header.recording.geometry.directions, 9);
@@ -513,8 +320,6 @@ nd_reader_seekable (NdReader * reader)
 gboolean
 nd_reader_seek (NdReader * reader, guint64 volume, GError ** error)
 {
-  if (volume == reader->next)
-    return TRUE;
   if (volume > reader->header.recording.volumes
       || (reader->header.compressed && volume < reader->next)) {
     g_set_error (error, ND_ERROR, ND_ERROR_READ, "\"%s\" cannot be read from "
@@ -550,17 +355,13 @@ read_group (NdReader * reader, guint64 first, GError ** error)
         count, reader->stored_size, reader->path);
     return FALSE;
   }
-  if (reader->position > 0) {
-    reader->position = 0;
-    if (!open_file (reader, 0, error))
-      return FALSE;
-  }
+  if (reader->position > 0 && !open_file (reader, 0, error))
+    return FALSE;
+  reader->group_first = NOWHERE;
   for (gsize at = 0; at < samples; at += rows) {
     const gsize n = MIN (rows, samples - at);
-    const gsize wanted = n * volumes * width;
 
-    if (!check_got (reader, read_stored (reader, chunk, wanted, error), wanted,
-            error))
+    if (!read_stored (reader, chunk, n * volumes * width, error))
       return FALSE;
     for (guint64 g = 0; g < count; g++) {
       guint8 *to = reader->group + g * reader->stored_size + at * width;
@@ -580,8 +381,7 @@ read_from_group (NdReader * reader, gpointer data, GError ** error)
   const NdStored *stored = &reader->header.stored;
   const guint64 first = reader->next / reader->group_size * reader->group_size;
 
-  if ((!reader->group || first != reader->group_first)
-      && !read_group (reader, first, error))
+  if (first != reader->group_first && !read_group (reader, first, error))
     return FALSE;
   nd_stored_convert (stored, data, reader->group + (reader->next - first)
       * reader->stored_size, reader->stored_size
@@ -600,11 +400,8 @@ read_and_convert (NdReader * reader, guint8 * data, GError ** error)
     reader->chunk = g_malloc (CHUNK);
   for (gsize done = 0; done < reader->stored_size; done += CHUNK) {
     const gsize wanted = MIN (reader->stored_size - done, CHUNK);
-    gssize got = read_stored (reader, reader->chunk, wanted, error);
 
-    if (got >= 0 && (gsize) got < wanted)
-      return check_got (reader, done + got, reader->stored_size, error);
-    if (got < 0)
+    if (!read_stored (reader, reader->chunk, wanted, error))
       return FALSE;
     nd_stored_convert (stored, data + done / from * to, reader->chunk,
         wanted / from);
@@ -621,9 +418,10 @@ nd_reader_read (NdReader * reader, gpointer data, GError ** error)
 
   if (reader->header.time_first)
     ok = read_from_group (reader, data, error);
+  else if (!go_to (reader, reader->next * reader->stored_size, error))
+    ok = FALSE;
   else if (nd_stored_is_plain (&reader->header.stored))
-    ok = check_got (reader, read_stored (reader, data, reader->stored_size,
-            error), reader->stored_size, error);
+    ok = read_stored (reader, data, reader->stored_size, error);
   else
     ok = read_and_convert (reader, data, error);
   reader->next += ok;

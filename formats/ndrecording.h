@@ -36,6 +36,11 @@ typedef struct
   NdGeometry geometry;
 } NdRecording;
 
+/* What raw samples are: @sizes reads "X:Y:Z", "X:Y" for frames, or "X:Y:Z:K"
+ * with K responses; no rate, no geometry. FALSE where it reads otherwise. */
+gboolean nd_recording_init_raw (NdRecording * recording, const gchar * sizes,
+    gsize components, NdSampleType type);
+
 /* Bytes of one volume with all its responses; 0 on overflow. */
 gsize nd_recording_volume_size (const NdRecording * recording);
 

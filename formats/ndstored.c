@@ -75,18 +75,18 @@ nd_stored_of (NdSampleType type)
     To result; \
 \
     memcpy (&bits, (const guint8 *) from + i * sizeof (Bits), sizeof (Bits)); \
-    if (stored->swapped) \
+    if (swapped) \
       bits = SWAP (bits); \
     memcpy (&sample, &bits, sizeof (sample)); \
-    if (stored->scaled) \
-      result = (To) (stored->slope * (gdouble) sample + stored->intercept); \
+    if (scaled) \
+      result = (To) (slope * (gdouble) sample + intercept); \
     else \
       result = (To) sample; \
     memcpy ((guint8 *) to + i * sizeof (To), &result, sizeof (To)); \
   }
 
 #define ANY(From, Kept, Bits, SWAP) \
-  if (stored->scaled) \
+  if (scaled) \
     CONVERT (From, gfloat, Bits, SWAP) \
   else \
     CONVERT (From, Kept, Bits, SWAP)
@@ -97,6 +97,11 @@ void
 nd_stored_convert (const NdStored * stored, gpointer to, gconstpointer from,
     gsize n)
 {
+  /* Writing to @to might change what @stored says, as far as a compiler sees:
+   * the loops would ask again for every sample. */
+  const gboolean swapped = stored->swapped, scaled = stored->scaled;
+  const gdouble slope = stored->slope, intercept = stored->intercept;
+
   switch (stored->type) {
     case ND_STORED_INT8:
       ANY (gint8, gint16, guint8, SAME);

@@ -13,6 +13,10 @@
 #define BUFFER_SIZE (256 * 1024)
 #define CHUNK ((gsize) 1 << 30)
 
+/* Deflate makes at most 1032 bytes of one (zlib, "Maximum Compression
+ * Factor"). */
+#define DEFLATE_MAX_RATIO 1032
+
 /* zlib's largest window, and either header. */
 #define ANY_WINDOW (15 + 32)
 
@@ -82,6 +86,16 @@ guint64
 nd_stream_size (NdStream * stream)
 {
   return stream->size;
+}
+
+guint64
+nd_stream_most (NdStream * stream, guint64 offset, gboolean unpack)
+{
+  guint64 most = stream->size < offset ? 0 : stream->size - offset;
+
+  if (unpack && !g_uint64_checked_mul (&most, most, DEFLATE_MAX_RATIO))
+    most = G_MAXUINT64;
+  return most;
 }
 
 gboolean

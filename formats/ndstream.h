@@ -19,6 +19,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdStream, nd_stream_close)
 
 guint64 nd_stream_size (NdStream * stream);
 
+/* How many bytes can come from @offset on at most, read or unpacked. */
+guint64 nd_stream_most (NdStream * stream, guint64 offset, gboolean unpack);
+
 /* It begins as gzip does. */
 gboolean nd_stream_is_gzip (NdStream * stream);
 

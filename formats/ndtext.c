@@ -75,6 +75,26 @@ nd_text_quote (const gchar * value)
       "\"", NULL);
 }
 
+gint
+nd_text_word (const NdTextWord * words, const gchar * word)
+{
+  for (; word && words->word; words++) {
+    if (strcmp (words->word, word) == 0)
+      return words->value;
+  }
+  return -1;
+}
+
+gint
+nd_text_word_any_case (const NdTextWord * words, const gchar * word)
+{
+  for (; word && words->word; words++) {
+    if (g_ascii_strcasecmp (words->word, word) == 0)
+      return words->value;
+  }
+  return -1;
+}
+
 static const gchar *
 skip_spaces (const gchar * p)
 {

@@ -33,6 +33,17 @@ gboolean nd_text_next (NdText * text, GError ** error);
 void nd_text_error (const NdText * text, GError ** error, const gchar * format,
     ...) G_GNUC_PRINTF (3, 4);
 
+/* A word, and what it stands for: 0 or more. Tables of them end with NULL. */
+typedef struct
+{
+  const gchar *word;
+  gint value;
+} NdTextWord;
+
+/* -1 where @word, which may be NULL, is none of @words. */
+gint nd_text_word (const NdTextWord * words, const gchar * word);
+gint nd_text_word_any_case (const NdTextWord * words, const gchar * word);
+
 /* @value for an error message: printable, and not long. */
 gchar *nd_text_quote (const gchar * value);
 

@@ -54,14 +54,13 @@
 
 #include "gstndfilesrc.h"
 
-#include <string.h>
-
 #include "engine/nderror.h"
 #include "formats/ndrecording.h"
 #include "gstndcaps.h"
 #include "gstndelements.h"
 #include "gstnderror.h"
 #include "gstndmetadata.h"
+#include "gstndpart.h"
 #include "gstndsampletype.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_file_src_debug);
@@ -99,14 +98,11 @@ struct _GstNdFileSrc
   gint rate_n, rate_d;
   gint64 start, stop, step;
 
-  NdReader *reader;
-  /* What is read of the file: its rate, or that of the property, and so many
-   * of its volumes from @first on, each @each-th; with @next under the object
-   * lock. No volumes: not started. */
-  GstNdVolumeInfo info;
-  guint64 first, each, next;
+  /* What is read of the file, and its next volume, under the object lock. No
+   * volumes: not started. */
+  GstNdPart part;
+  guint64 next;
   gboolean key_unit;            /* of the seek that is being done */
-  gboolean has_times;           /* the file has, and the property no rate */
   NdMetadata *metadata;         /* to be sent before the first volume */
   gsize size;
 };
@@ -120,65 +116,16 @@ G_DEFINE_TYPE_WITH_CODE (GstNdFileSrc, gst_nd_file_src, GST_TYPE_PUSH_SRC,
 GST_ELEMENT_REGISTER_DEFINE (ndfilesrc, "ndfilesrc", GST_RANK_NONE,
     GST_TYPE_ND_FILE_SRC);
 
-/* The timestamp of a volume, always from its number: sums would drift. */
-static GstClockTime
-volume_time (GstNdFileSrc * self, guint64 volume)
-{
-  if (self->has_times)
-    return nd_reader_time (self->reader, self->first + volume * self->each)
-        - nd_reader_time (self->reader, self->first);
-  if (self->info.rate_n == 0)
-    return gst_util_uint64_scale (volume, GST_SECOND, 1);
-  return gst_util_uint64_scale (volume, self->info.rate_d * GST_SECOND,
-      self->info.rate_n);
-}
-
-/* The volume that is on at @time; timestamps are rounded down. */
-static guint64
-volume_at (GstNdFileSrc * self, GstClockTime time)
-{
-  const GstNdVolumeInfo *info = &self->info;
-  guint64 volume;
-
-  if (self->has_times) {
-    guint64 high = info->volumes;
-
-    for (volume = 0; volume < high;) {
-      const guint64 middle = volume + (high - volume) / 2 + 1;
-
-      if (volume_time (self, middle) <= time)
-        volume = middle;
-      else
-        high = middle - 1;
-    }
-    return volume;
-  }
-  volume = info->rate_n == 0 ? time / GST_SECOND :
-      gst_util_uint64_scale (time, info->rate_n, info->rate_d * GST_SECOND);
-  if (volume < G_MAXINT64 && volume_time (self, volume) < time
-      && volume_time (self, volume + 1) <= time)
-    volume++;
-  return MIN (volume, G_MAXINT64);
-}
-
 static gboolean
 get_hint (GstNdFileSrc * self, NdRecording * hint, GError ** error)
 {
-  gsize sizes[4] = { 1, 1, 1, 1 };
-
-  if (nd_parse_sizes (self->volume_size, sizes, 4) < 2 || sizes[3] > G_MAXUINT) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "Property 'volume-size' "
-        "reads \"%s\": it must be X:Y:Z (or X:Y, or X:Y:Z:K with K responses), "
-        "each 1 or more", self->volume_size);
-    return FALSE;
-  }
-  memset (hint, 0, sizeof (*hint));
-  hint->type = self->type;
-  hint->shape.components = self->components;
-  memcpy (hint->shape.size, sizes, sizeof (hint->shape.size));
-  hint->responses = sizes[3];
-  hint->rate_d = 1;
-  return TRUE;
+  if (nd_recording_init_raw (hint, self->volume_size, self->components,
+          self->type))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "Property 'volume-size' "
+      "reads \"%s\": it must be X:Y:Z (or X:Y, or X:Y:Z:K with K responses), "
+      "each 1 or more", self->volume_size);
+  return FALSE;
 }
 
 /* GLib ends the process where memory cannot be had: ask first. */
@@ -194,62 +141,10 @@ check_memory (GstNdFileSrc * self, GError ** error)
   return memory != NULL;
 }
 
-/* Which volumes are asked for, of those of the file. */
 static gboolean
-select_volumes (GstNdFileSrc * self, GError ** error)
+open_part (GstNdFileSrc * self, GError ** error)
 {
-  const guint64 volumes = self->info.volumes;
-  const guint64 stop = self->stop < 0 ? volumes : MIN ((guint64) self->stop,
-      volumes);
-
-  self->first = self->start;
-  self->each = self->step;
-  if (self->first >= stop) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "Properties 'start' and "
-        "'stop' are %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT ", and \"%s\" "
-        "has %" G_GUINT64_FORMAT
-        " volumes: start must be below stop, and below " "that number",
-        self->start, self->stop, self->location, volumes);
-    return FALSE;
-  }
-  self->info.volumes = (stop - self->first + self->each - 1) / self->each;
-  /* The rate of every each-th; one that cannot be said is not known. */
-  if (self->info.rate_n > 0 && self->each > 1
-      && !gst_util_fraction_multiply (self->info.rate_n, self->info.rate_d, 1,
-          MIN (self->each, G_MAXINT), &self->info.rate_n, &self->info.rate_d)) {
-    self->info.rate_n = 0;
-    self->info.rate_d = 1;
-    self->has_times = TRUE;
-  }
-  return nd_reader_seek (self->reader, self->first, error);
-}
-
-/* Fields belong to volumes by their time, so that they find them again behind
- * any element. */
-static NdMetadata *
-select_metadata (GstNdFileSrc * self)
-{
-  const NdMetadata *all = nd_reader_metadata (self->reader);
-  NdMetadata *metadata = nd_metadata_slice (all, self->first, self->first
-      + (self->info.volumes - 1) * self->each + 1, self->each);
-
-  if (all->times->len == 0)
-    metadata->origin += nd_reader_time (self->reader, self->first);
-  if (self->has_times && all->times->len > 0)
-    return metadata;
-  g_array_set_size (metadata->times, 0);
-  for (guint64 i = 0; i < self->info.volumes
-      && metadata->volume_fields->len > 0; i++) {
-    const gint64 time = volume_time (self, i);
-
-    g_array_append_val (metadata->times, time);
-  }
-  return metadata;
-}
-
-static gboolean
-open_reader (GstNdFileSrc * self, GError ** error)
-{
+  NdReader *reader;
   NdRecording hint;
 
   if (!self->location || !*self->location) {
@@ -259,8 +154,8 @@ open_reader (GstNdFileSrc * self, GError ** error)
   }
   if (self->volume_size && !get_hint (self, &hint, error))
     return FALSE;
-  self->reader = nd_reader_open (self->location,
-      self->volume_size ? &hint : NULL, error);
+  reader = nd_reader_open (self->location, self->volume_size ? &hint : NULL,
+      error);
   if (g_error_matches (*error, ND_ERROR, ND_ERROR_SETTINGS)
       && !self->volume_size) {
     g_clear_error (error);
@@ -268,22 +163,14 @@ open_reader (GstNdFileSrc * self, GError ** error)
         "of NIfTI, NRRD or MetaImage: to read it as raw samples, set the "
         "properties 'volume-size' (X:Y:Z) and 'type'", self->location);
   }
-  if (!self->reader)
+  if (!reader || !gst_nd_part_init (&self->part, reader, self->location,
+          self->start, self->stop, self->step, self->rate_n, self->rate_d,
+          error))
     return FALSE;
-  self->info = *nd_reader_recording (self->reader);
-  self->has_times = self->rate_n == 0
-      && nd_reader_metadata (self->reader)->times->len > 0;
-  if (self->rate_n > 0) {
-    self->info.rate_n = self->rate_n;
-    self->info.rate_d = self->rate_d;
-  }
-  self->size = gst_nd_volume_info_size (&self->info);
+  self->size = gst_nd_volume_info_size (&self->part.info);
   self->next = 0;
-  if (!check_memory (self, error) || !select_volumes (self, error))
-    return FALSE;
-  g_clear_pointer (&self->metadata, nd_metadata_unref);
-  self->metadata = select_metadata (self);
-  return TRUE;
+  self->metadata = gst_nd_part_metadata (&self->part);
+  return check_memory (self, error);
 }
 
 static gboolean
@@ -293,17 +180,17 @@ start (GstNdFileSrc * self)
   gboolean ok;
 
   GST_OBJECT_LOCK (self);
-  ok = open_reader (self, &error);
+  ok = open_part (self, &error);
   GST_OBJECT_UNLOCK (self);
   if (!ok) {
     gst_nd_element_error (GST_ELEMENT (self), error);
     return FALSE;
   }
-  for (const gchar * const *warning = nd_reader_warnings (self->reader);
+  for (const gchar * const *warning = nd_reader_warnings (self->part.reader);
       *warning; warning++)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("%s.", *warning), (NULL));
   GST_DEBUG_OBJECT (self, "%" G_GUINT64_FORMAT " volumes of %" G_GSIZE_FORMAT
-      " bytes", self->info.volumes, self->size);
+      " bytes", self->part.info.volumes, self->size);
   return TRUE;
 }
 
@@ -311,9 +198,8 @@ static void
 stop (GstNdFileSrc * self)
 {
   GST_OBJECT_LOCK (self);
-  g_clear_pointer (&self->reader, nd_reader_close);
+  gst_nd_part_clear (&self->part);
   g_clear_pointer (&self->metadata, nd_metadata_unref);
-  self->info.volumes = 0;
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -341,8 +227,8 @@ gst_nd_file_src_get_caps (GstBaseSrc * src, GstCaps * filter)
   GstCaps *caps = NULL;
 
   GST_OBJECT_LOCK (self);
-  if (self->info.volumes > 0)
-    caps = gst_nd_volume_info_to_caps (&self->info);
+  if (self->part.info.volumes > 0)
+    caps = gst_nd_volume_info_to_caps (&self->part.info);
   GST_OBJECT_UNLOCK (self);
   if (!caps)
     caps = gst_pad_get_pad_template_caps (GST_BASE_SRC_PAD (src));
@@ -432,11 +318,11 @@ gst_nd_file_src_create (GstPushSrc * src, GstBuffer ** out)
   GstFlowReturn ret;
   gboolean ok;
 
-  if (n >= self->info.volumes)
+  if (n >= self->part.info.volumes)
     return GST_FLOW_EOS;
   if (self->metadata)
     gst_pad_push_event (GST_BASE_SRC_PAD (src), gst_nd_metadata_to_event
-        (self->metadata, self->info.volumes));
+        (self->metadata, self->part.info.volumes));
   g_clear_pointer (&self->metadata, nd_metadata_unref);
   ret = new_buffer (self, &buffer);
   if (ret != GST_FLOW_OK)
@@ -446,17 +332,17 @@ gst_nd_file_src_create (GstPushSrc * src, GstBuffer ** out)
             "cannot be written.", self->location), (NULL));
     return GST_FLOW_FLUSHING;
   }
-  ok = nd_reader_seek (self->reader, self->first + n * self->each, &error)
-      && nd_reader_read (self->reader, map.data, &error);
+  ok = gst_nd_part_seek (&self->part, n, &error)
+      && nd_reader_read (self->part.reader, map.data, &error);
   gst_buffer_unmap (buffer, &map);
   if (!ok) {
     gst_nd_element_error (GST_ELEMENT (self), error);
     return GST_FLOW_FLUSHING;
   }
 
-  GST_BUFFER_PTS (buffer) = volume_time (self, n);
+  GST_BUFFER_PTS (buffer) = gst_nd_part_time (&self->part, n);
   GST_BUFFER_DURATION (buffer) =
-      volume_time (self, n + 1) - GST_BUFFER_PTS (buffer);
+      gst_nd_part_time (&self->part, n + 1) - GST_BUFFER_PTS (buffer);
   GST_BUFFER_OFFSET (buffer) = n;
   GST_BUFFER_OFFSET_END (buffer) = n + 1;
   GST_OBJECT_LOCK (self);
@@ -473,7 +359,7 @@ gst_nd_file_src_is_seekable (GstBaseSrc * src)
   gboolean seekable;
 
   GST_OBJECT_LOCK (self);
-  seekable = self->reader && nd_reader_seekable (self->reader);
+  seekable = self->part.reader && nd_reader_seekable (self->part.reader);
   GST_OBJECT_UNLOCK (self);
   return seekable;
 }
@@ -483,12 +369,11 @@ gst_nd_file_src_do_seek (GstBaseSrc * src, GstSegment * segment)
 {
   GstNdFileSrc *self = GST_ND_FILE_SRC (src);
   g_autoptr (GError) error = NULL;
-  guint64 volume = MIN (volume_at (self, segment->position),
-      self->info.volumes);
+  const guint64 volumes = self->part.info.volumes;
+  const guint64 volume = MIN (gst_nd_part_volume_at (&self->part,
+          segment->position), volumes);
 
-  if (!nd_reader_seek (self->reader, self->first + (volume
-              < self->info.volumes ? volume : volume - 1) * self->each,
-          &error)) {
+  if (!gst_nd_part_seek (&self->part, MIN (volume, volumes - 1), &error)) {
     GST_WARNING_OBJECT (self, "%s", error->message);
     return FALSE;
   }
@@ -496,9 +381,9 @@ gst_nd_file_src_do_seek (GstBaseSrc * src, GstSegment * segment)
   self->next = volume;
   GST_OBJECT_UNLOCK (self);
   if (self->key_unit)
-    segment->start = segment->position = volume_time (self, volume);
+    segment->start = segment->position = gst_nd_part_time (&self->part, volume);
   segment->time = segment->start;
-  segment->duration = volume_time (self, self->info.volumes);
+  segment->duration = gst_nd_part_time (&self->part, self->part.info.volumes);
   return TRUE;
 }
 
@@ -526,14 +411,14 @@ static gboolean
 convert (GstNdFileSrc * self, GstFormat from, gint64 value, GstFormat to,
     gint64 * result)
 {
-  if (value < 0 || self->info.volumes == 0)
+  if (value < 0 || self->part.info.volumes == 0)
     return FALSE;
   if (from == to)
     *result = value;
   else if (from == GST_FORMAT_DEFAULT && to == GST_FORMAT_TIME)
-    *result = volume_time (self, value);
+    *result = gst_nd_part_time (&self->part, value);
   else if (from == GST_FORMAT_TIME && to == GST_FORMAT_DEFAULT)
-    *result = volume_at (self, value);
+    *result = gst_nd_part_volume_at (&self->part, value);
   else
     return FALSE;
   return TRUE;
@@ -549,14 +434,14 @@ answer (GstNdFileSrc * self, GstQuery * query)
   switch (GST_QUERY_TYPE (query)) {
     case GST_QUERY_DURATION:
       gst_query_parse_duration (query, &format, NULL);
-      if (!convert (self, GST_FORMAT_DEFAULT, self->info.volumes, format,
+      if (!convert (self, GST_FORMAT_DEFAULT, self->part.info.volumes, format,
               &result))
         return FALSE;
       gst_query_set_duration (query, format, result);
       return TRUE;
     case GST_QUERY_POSITION:
       gst_query_parse_position (query, &format, NULL);
-      if (self->info.volumes == 0 || format != GST_FORMAT_DEFAULT)
+      if (self->part.info.volumes == 0 || format != GST_FORMAT_DEFAULT)
         return FALSE;
       gst_query_set_position (query, format, self->next);
       return TRUE;
@@ -579,7 +464,7 @@ gst_nd_file_src_query (GstBaseSrc * src, GstQuery * query)
 
   GST_OBJECT_LOCK (self);
   answered = answer (self, query);
-  started = self->info.volumes > 0;
+  started = self->part.info.volumes > 0;
   GST_OBJECT_UNLOCK (self);
   /* The base class would guess a duration. */
   if (answered || (!started && GST_QUERY_TYPE (query) == GST_QUERY_DURATION))

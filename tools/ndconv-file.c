@@ -177,19 +177,14 @@ draw (NdReader * reader, const Options * options, GError ** error)
 static gboolean
 get_hint (const Options * options, NdRecording * hint, GError ** error)
 {
-  gsize sizes[4] = { 1, 1, 1, 1 };
+  NdSampleType type = ND_UINT8;
 
-  *hint = (NdRecording) {
-  .rate_d = 1,.shape.components = 1};
-  if (nd_parse_sizes (options->size, sizes, 4) < 2 || sizes[3] > G_MAXUINT
-      || (options->type && !nd_sample_from_name (options->type, &hint->type))) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "--volume-size must be "
-        "X:Y:Z (or X:Y), and --type uint8, int16, uint16 or float32");
-    return FALSE;
-  }
-  memcpy (hint->shape.size, sizes, sizeof (hint->shape.size));
-  hint->responses = sizes[3];
-  return TRUE;
+  if ((!options->type || nd_sample_from_name (options->type, &type))
+      && nd_recording_init_raw (hint, options->size, 1, type))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "--volume-size must be "
+      "X:Y:Z (or X:Y), and --type uint8, int16, uint16 or float32");
+  return FALSE;
 }
 
 static gboolean

@@ -9,28 +9,6 @@
 #define LOCAL "ElementDataFile = LOCAL\n"
 #define SAMPLES 36
 
-static NdReader *
-open_good (const gchar * header, gsize samples)
-{
-  g_autofree gchar *path = file_path ("good.mha");
-  g_autoptr (GError) error = NULL;
-  NdReader *reader;
-
-  put_text (path, header, samples);
-  reader = nd_reader_open (path, NULL, &error);
-  g_assert_no_error (error);
-  return reader;
-}
-
-static void
-refuse (const gchar * header, gint code, const gchar * words)
-{
-  g_autofree gchar *path = file_path ("bad.mha");
-
-  put_text (path, header, SAMPLES);
-  assert_refused (path, code, words);
-}
-
 /* A third dimension is time where volumes have fields of their own. */
 static void
 test_kinds (void)
@@ -50,7 +28,7 @@ test_kinds (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree gchar *text = g_strconcat (HEAD, cases[i].more, LOCAL, NULL);
-    g_autoptr (NdReader) reader = open_good (text, SAMPLES);
+    g_autoptr (NdReader) reader = open_text (text, SAMPLES);
 
     g_assert_cmpuint (nd_reader_recording (reader)->shape.size[2], ==,
         cases[i].z);
@@ -62,7 +40,10 @@ test_kinds (void)
 static void
 test_sequence (void)
 {
-  g_autoptr (NdReader) reader = open_good (HEAD "Kinds = domain domain list\n"
+  static const gchar *const wrong[] = { "Seq_Frame0003_Timestamp = 3\n",
+    "Seq_Frame0001_Timestamp = 3\n", "Seq_Frame0002_Timestamp = late\n"
+  };
+  g_autoptr (NdReader) reader = open_text (HEAD "Kinds = domain domain list\n"
       "UltrasoundImageOrientation = MF\n"
       "Seq_Frame0001_ProbeToTrackerTransform = 1 0 0 5 0 1 0 6\n"
       "Seq_Frame0000_Timestamp = 232.542071\n"
@@ -86,11 +67,34 @@ test_sequence (void)
   g_clear_pointer (&reader, nd_reader_close);
 
   /* One time is missing: none is used, and that is said. */
-  reader = open_good (HEAD "Kinds = domain domain list\n"
+  reader = open_text (HEAD "Kinds = domain domain list\n"
       "Seq_Frame0000_Timestamp = 1\nSeq_Frame0001_Timestamp = 2\n" LOCAL,
       SAMPLES);
   g_assert_cmpuint (nd_reader_metadata (reader)->times->len, ==, 0);
   g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "one time"));
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    g_autofree gchar *text = g_strconcat (HEAD "Kinds = domain domain list\n"
+        "Seq_Frame0000_Timestamp = 1\nSeq_Frame0001_Timestamp = 2\n",
+        wrong[i], LOCAL, NULL);
+
+    g_clear_pointer (&reader, nd_reader_close);
+    reader = open_text (text, SAMPLES);
+    g_assert_cmpuint (nd_reader_metadata (reader)->times->len, ==, 0);
+    g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "one time"));
+  }
+}
+
+/* Dimensions of size 1 may be as many as MetaIO has. */
+static void
+test_dimensions (void)
+{
+  g_autoptr (NdReader) reader = open_text ("NDims = 6\nDimSize = 3 2 2 3 1 1\n"
+      "Kinds =  domain domain domain  list\n"
+      "ElementType = MET_UCHAR\n" LOCAL, SAMPLES);
+
+  g_assert_cmpuint (nd_reader_recording (reader)->shape.size[2], ==, 2);
+  g_assert_cmpuint (nd_reader_recording (reader)->volumes, ==, 3);
+  assert_counts (reader, 0, SAMPLES);
 }
 
 /* SUPRA writes 3 directions for 4 dimensions; ITK 4. */
@@ -108,7 +112,7 @@ test_geometry (void)
     g_autofree gchar *text = g_strconcat ("ObjectType = Image\nNDims = 4\n"
         "DimSize = 2 3 2 3\nElementSpacing = 0.5 0.75 2 0.04\n", matrices[i],
         "ElementType = MET_UCHAR\n" LOCAL, NULL);
-    g_autoptr (NdReader) reader = open_good (text, SAMPLES);
+    g_autoptr (NdReader) reader = open_text (text, SAMPLES);
     const NdRecording *recording = nd_reader_recording (reader);
     const NdGeometry *geometry = &recording->geometry;
 
@@ -209,17 +213,9 @@ test_types (void)
 static void
 assert_samples (const gchar * header)
 {
-  g_autofree gchar *path = file_path ("h.mhd");
-  g_autoptr (GError) error = NULL;
-  guint8 data[SAMPLES];
+  g_autoptr (NdReader) reader = open_text (header, 0);
 
-  put_text (path, header, 0);
-  g_autoptr (NdReader) reader = nd_reader_open (path, NULL, &error);
-  g_assert_no_error (error);
-  g_assert_true (nd_reader_read (reader, data, &error));
-  g_assert_no_error (error);
-  for (guint i = 0; i < SAMPLES; i++)
-    g_assert_cmpuint (data[i], ==, i);
+  assert_counts (reader, 0, SAMPLES);
 }
 
 static void
@@ -311,6 +307,12 @@ test_refused (void)
     {HEAD "ElementDataFile = LIST\nnowhere.raw\n", ND_ERROR_NOT_FOUND,
         "nowhere"},
     {HEAD "ElementDataFile = LIST 9\nx\n", ND_ERROR_FORMAT, "dimensions"},
+    {HEAD "ElementDataFile = LIST x\nx\n", ND_ERROR_FORMAT, "LIST N"},
+    {HEAD "ElementDataFile = LIST\nbad\nbad\nbad\nbad\n", ND_ERROR_FORMAT,
+        "as many names"},
+    {HEAD "ElementDataFile = x%d 1 x\n", ND_ERROR_FORMAT, "PATTERN"},
+    {HEAD "ElementDataFile = x%d 1 1\n", ND_ERROR_FORMAT, "step"},
+    {HEAD "Kinds = domain domain\n" LOCAL, ND_ERROR_FORMAT, "every dimension"},
     {HEAD, ND_ERROR_FORMAT, "line"},
     {"NDims = 3\nDimSize = 4294967296 4294967296 4294967296\n"
           "ElementType = MET_UCHAR\n" LOCAL, ND_ERROR_FORMAT, "no file holds"},
@@ -321,7 +323,7 @@ test_refused (void)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     if (cases[i].code == ND_ERROR_READ && strstr (cases[i].words, "check")) {
       /* Seen where it is unpacked. */
-      g_autoptr (NdReader) reader = open_good (cases[i].text, SAMPLES);
+      g_autoptr (NdReader) reader = open_text (cases[i].text, SAMPLES);
       g_autoptr (GError) error = NULL;
       guint8 data[SAMPLES];
 
@@ -329,9 +331,12 @@ test_refused (void)
       g_assert_error (error, ND_ERROR, ND_ERROR_READ);
       g_assert_nonnull (strstr (error->message, cases[i].words));
     } else {
-      refuse (cases[i].text, cases[i].code, cases[i].words);
+      refuse_text (cases[i].text, SAMPLES, cases[i].code, cases[i].words);
     }
   }
+  refuse_text (HEAD, 0, ND_ERROR_FORMAT, "end with it");
+  refuse_text (HEAD "ElementDataFile = LIST\nbad\n", 0, ND_ERROR_FORMAT,
+      "as many names");
 }
 
 int
@@ -340,14 +345,15 @@ main (int argc, char **argv)
   gint status;
 
   g_test_init (&argc, &argv, NULL);
-  files_begin ();
+  make_folder ();
   g_test_add_func ("/metaimage/kinds", test_kinds);
   g_test_add_func ("/metaimage/sequence", test_sequence);
+  g_test_add_func ("/metaimage/dimensions", test_dimensions);
   g_test_add_func ("/metaimage/geometry", test_geometry);
   g_test_add_func ("/metaimage/types", test_types);
   g_test_add_func ("/metaimage/files", test_files);
   g_test_add_func ("/metaimage/refused", test_refused);
   status = g_test_run ();
-  files_end ();
+  remove_folder ();
   return status;
 }

@@ -1,56 +1,16 @@
-/* Files for the tests of this room: a folder that goes away again, and NIfTI
- * files made by hand.
+/* Files made by hand for the tests of this room, and what is read of them.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 #pragma once
 
 #include <glib.h>
-#include <glib/gstdio.h>
 #include <string.h>
-#include <nifti/nifti1.h>
-#include <nifti/nifti2.h>
 #include <zlib.h>
 
 #include "engine/nderror.h"
 #include "formats/ndrecording.h"
-
-static gchar *folder;
-
-static inline void
-files_begin (void)
-{
-  folder = g_dir_make_tmp ("ndconv-formats-XXXXXX", NULL);
-  g_assert_nonnull (folder);
-}
-
-static inline void
-files_end (void)
-{
-  GDir *dir = g_dir_open (folder, 0, NULL);
-  const gchar *name;
-
-  while ((name = g_dir_read_name (dir))) {
-    g_autofree gchar *path = g_build_filename (folder, name, NULL);
-
-    g_remove (path);
-  }
-  g_dir_close (dir);
-  g_rmdir (folder);
-  g_free (folder);
-}
-
-static inline gchar *
-file_path (const gchar * name)
-{
-  return g_build_filename (folder, name, NULL);
-}
-
-static inline void
-put_file (const gchar * path, gconstpointer bytes, gsize n)
-{
-  g_assert_true (g_file_set_contents (path, bytes, n, NULL));
-}
+#include "tests/ndfolder.h"
 
 /* @text, and samples 0, 1, 2, … of a byte behind it. */
 static inline void
@@ -76,26 +36,6 @@ put_gzip (const gchar * path, gconstpointer bytes, gsize n)
   g_assert_cmpint (gzclose (file), ==, Z_OK);
 }
 
-/* A sound NIfTI-1 header of 3x2x2x4 samples of int16, at byte 352. */
-static inline struct nifti_1_header
-sound_header (void)
-{
-  struct nifti_1_header header = {
-    .sizeof_hdr = 348,
-    .dim = {4, 3, 2, 2, 4, 1, 1, 1},
-    .datatype = DT_INT16,
-    .bitpix = 16,
-    .pixdim = {1, 0.5, 0.75, 2, 0.05},
-    .vox_offset = 352,
-    .xyzt_units = NIFTI_UNITS_MM | NIFTI_UNITS_SEC,
-    .magic = "n+1"
-  };
-
-  return header;
-}
-
-#define SOUND_SAMPLES (3 * 2 * 2 * 4)
-
 /* Opens what cannot be opened: the error must be @code and say @words. */
 static inline void
 assert_refused (const gchar * path, gint code, const gchar * words)
@@ -108,4 +48,44 @@ assert_refused (const gchar * path, gint code, const gchar * words)
   g_test_message ("%s", error->message);
   g_assert_nonnull (strstr (error->message, words));
   g_assert_nonnull (strstr (error->message, path));
+}
+
+/* put_text() in a file that is refused so. */
+static inline void
+refuse_text (const gchar * text, gsize samples, gint code, const gchar * words)
+{
+  g_autofree gchar *path = file_path ("bad");
+
+  put_text (path, text, samples);
+  assert_refused (path, code, words);
+}
+
+/* put_text() in a file that can be opened. */
+static inline NdReader *
+open_text (const gchar * text, gsize samples)
+{
+  g_autofree gchar *path = file_path ("good");
+  g_autoptr (GError) error = NULL;
+  NdReader *reader;
+
+  put_text (path, text, samples);
+  reader = nd_reader_open (path, NULL, &error);
+  g_assert_no_error (error);
+  return reader;
+}
+
+/* Reads all volumes: bytes @first, first + 1, … up to @n of them. */
+static inline void
+assert_counts (NdReader * reader, guint8 first, gsize n)
+{
+  const gsize size = nd_recording_volume_size (nd_reader_recording (reader));
+  g_autofree guint8 *data = g_malloc (size);
+  g_autoptr (GError) error = NULL;
+
+  for (gsize done = 0; done < n; done += size) {
+    g_assert_true (nd_reader_read (reader, data, &error));
+    g_assert_no_error (error);
+    for (gsize i = 0; i < size; i++)
+      g_assert_cmpuint (data[i], ==, first + done + i);
+  }
 }

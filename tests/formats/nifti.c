@@ -5,8 +5,32 @@
 #include "ndfiles.h"
 
 #include <math.h>
+#include <nifti/nifti1.h>
+#include <nifti/nifti2.h>
+
 #include "formats/ndnifti.h"
+#include "formats/ndoutput.h"
 #include "formats/ndrate.h"
+
+/* A sound NIfTI-1 header of 3x2x2x4 samples of int16, at byte 352. */
+static struct nifti_1_header
+sound_header (void)
+{
+  struct nifti_1_header header = {
+    .sizeof_hdr = 348,
+    .dim = {4, 3, 2, 2, 4, 1, 1, 1},
+    .datatype = DT_INT16,
+    .bitpix = 16,
+    .pixdim = {1, 0.5, 0.75, 2, 0.05},
+    .vox_offset = 352,
+    .xyzt_units = NIFTI_UNITS_MM | NIFTI_UNITS_SEC,
+    .magic = "n+1"
+  };
+
+  return header;
+}
+
+#define SOUND_SAMPLES (3 * 2 * 2 * 4)
 
 /* The header, 4 bytes for extensions, and samples 0, 1, 2, … */
 static GByteArray *
@@ -549,13 +573,43 @@ test_extension_and_tail (void)
   }
 }
 
+/* The first gzip member ends a byte before what is read at a time. */
+static void
+test_members (void)
+{
+  struct nifti_1_header header = sound_header ();
+  const gsize n = 512 * 513, first = 256 * 1024 - 1 - 18 - 4 * 5;
+  g_autofree gchar *path = file_path ("members.nii.gz");
+  g_autofree guint8 *bytes = g_malloc0 (352 + n);
+  g_autofree guint8 *read = g_malloc (n);
+  g_autoptr (GByteArray) packed = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+
+  header.dim[1] = 512;
+  header.dim[2] = 513;
+  header.dim[3] = header.dim[4] = 1;
+  header.datatype = DT_UINT8;
+  header.bitpix = 8;
+  memcpy (bytes, &header, sizeof (header));
+  for (gsize i = 0; i < n; i++)
+    bytes[352 + i] = g_test_rand_int ();
+  nd_output_store (packed, bytes, first);
+  g_assert_cmpuint (packed->len, ==, 256 * 1024 - 1);
+  nd_output_store (packed, bytes + first, 352 + n - first);
+  put_file (path, packed->data, packed->len);
+  g_autoptr (NdReader) reader = nd_reader_open (path, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (nd_reader_read (reader, read, &error));
+  g_assert_cmpmem (read, n, bytes + 352, n);
+}
+
 int
 main (int argc, char **argv)
 {
   gint status;
 
   g_test_init (&argc, &argv, NULL);
-  files_begin ();
+  make_folder ();
   g_test_add_func ("/nifti/sound", test_sound);
   g_test_add_func ("/nifti/dimensions", test_dimensions);
   g_test_add_func ("/nifti/types", test_types);
@@ -571,7 +625,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nifti/rate", test_rate);
   g_test_add_func ("/nifti/units", test_units);
   g_test_add_func ("/nifti/extension-and-tail", test_extension_and_tail);
+  g_test_add_func ("/nifti/members", test_members);
   status = g_test_run ();
-  files_end ();
+  remove_folder ();
   return status;
 }

@@ -10,35 +10,6 @@
   "encoding: raw\n"
 #define SAMPLES 36
 
-static NdReader *
-open_text (const gchar * name, const gchar * header, gsize samples,
-    GError ** error)
-{
-  g_autofree gchar *path = file_path (name);
-
-  put_text (path, header, samples);
-  return nd_reader_open (path, NULL, error);
-}
-
-static NdReader *
-open_good (const gchar * header, gsize samples)
-{
-  g_autoptr (GError) error = NULL;
-  NdReader *reader = open_text ("good.nrrd", header, samples, &error);
-
-  g_assert_no_error (error);
-  return reader;
-}
-
-static void
-refuse (const gchar * header, gsize samples, gint code, const gchar * words)
-{
-  g_autofree gchar *path = file_path ("bad.nrrd");
-
-  put_text (path, header, samples);
-  assert_refused (path, code, words);
-}
-
 static void
 test_axes (void)
 {
@@ -76,7 +47,7 @@ test_axes (void)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree gchar *text = g_strconcat ("NRRD0005\ntype: uint8\ndimension: ",
         cases[i].sizes, "\nencoding: raw\n", cases[i].more, "\n", NULL);
-    g_autoptr (NdReader) reader = open_good (text, 24);
+    g_autoptr (NdReader) reader = open_text (text, 24);
     const NdRecording *recording = nd_reader_recording (reader);
 
     g_test_message ("%s", text);
@@ -93,7 +64,7 @@ test_axes (void)
 static void
 test_time_first (void)
 {
-  g_autoptr (NdReader) reader = open_good ("NRRD0004\ntype: uchar\n"
+  g_autoptr (NdReader) reader = open_text ("NRRD0004\ntype: uchar\n"
       "dimension: 4\nsizes: 3 2 3 2\nkinds: list domain domain domain\n"
       "encoding: raw\n\n", SAMPLES);
   g_autoptr (GError) error = NULL;
@@ -171,7 +142,7 @@ test_rate (void)
     g_autofree gchar *text = g_strconcat ("NRRD0004\ntype: uchar\ndimension: "
         "4\nsizes: 2 2 2 3\nkinds: domain domain domain time\nencoding: raw\n",
         cases[i].lines, "\n", NULL);
-    g_autoptr (NdReader) reader = open_good (text, 24);
+    g_autoptr (NdReader) reader = open_text (text, 24);
     const NdRecording *recording = nd_reader_recording (reader);
 
     g_assert_cmpint (recording->rate_n, ==, cases[i].n);
@@ -197,7 +168,7 @@ test_geometry (void)
     g_autofree gchar *text = g_strconcat (HEAD, cases[i].space, "\nspace "
         "directions: (0,0.5,0) (-0.75,0,0) (0,0,2) none\nspace origin: "
         "(1, 2, 3)\nspace units: \"mm\" \"mm\" \"mm\"\n\n", NULL);
-    g_autoptr (NdReader) reader = open_good (text, SAMPLES);
+    g_autoptr (NdReader) reader = open_text (text, SAMPLES);
     const NdGeometry *geometry = &nd_reader_recording (reader)->geometry;
     const gdouble *sign = cases[i].sign;
 
@@ -212,7 +183,7 @@ test_geometry (void)
       g_assert_cmpfloat (geometry->origin[a], ==, sign[a] * (a + 1));
   }
   {
-    g_autoptr (NdReader) reader = open_good (HEAD "spacings: 0.5 0.5 2 0.04\n"
+    g_autoptr (NdReader) reader = open_text (HEAD "spacings: 0.5 0.5 2 0.04\n"
         "units: \"cm\" \"cm\" \"cm\" \"s\"\n\n", SAMPLES);
     const NdRecording *recording = nd_reader_recording (reader);
 
@@ -221,10 +192,42 @@ test_geometry (void)
   }
 }
 
+/* A fourth dimension of the space is time; the third axis of a frame stands on
+ * the other two. */
+static void
+test_directions (void)
+{
+  g_autoptr (NdReader) reader = open_text (HEAD
+      "space: left-posterior-superior-time\nspace directions: (1,0,0,0) "
+      "(0,1,0,0) (0,0,2,0) (0,0,0,0.04)\n\n", SAMPLES);
+  const NdRecording *recording = nd_reader_recording (reader);
+  const gdouble *d;
+
+  g_assert_cmpuint (recording->volumes, ==, 3);
+  g_assert_cmpint (recording->rate_n, ==, 25);
+  g_assert_cmpint (recording->rate_d, ==, 1);
+  g_assert_cmpfloat (recording->geometry.spacing[2], ==, 2);
+  g_clear_pointer (&reader, nd_reader_close);
+
+  reader = open_text ("NRRD0004\ntype: uchar\ndimension: 3\nsizes: 3 4 3\n"
+      "encoding: raw\nkinds: domain domain list\nspace: RAS\n"
+      "space directions: (0,2,0) (0,0,3) none\n\n", SAMPLES);
+  d = nd_reader_recording (reader)->geometry.directions;
+  g_assert_cmpfloat (d[2], ==, 1);
+  g_assert_cmpfloat (d[5], ==, 0);
+  g_assert_cmpfloat (d[8], ==, 0);
+}
+
 static void
 test_times (void)
 {
-  g_autoptr (NdReader) reader = open_good (HEAD
+  static const struct
+  {
+    const gchar *values, *warning;
+  } wrong[] = {
+    {"0 2 1", "earlier"}, {"0 1", "2 values for 3"}, {"0 x 2", "is no time"}
+  };
+  g_autoptr (NdReader) reader = open_text (HEAD
       "kinds: domain domain domain list\nlabels: \"\" \"\" \"\" \"time\"\n"
       "units: \"\" \"\" \"\" \"ms\"\nkey:=a\\nb\\\\c\n"
       "axis 3 index type:=numeric\naxis 3 index values:=18.5 55.75 93\n"
@@ -245,35 +248,64 @@ test_times (void)
   g_clear_pointer (&reader, nd_reader_close);
 
   /* What is no time is kept, and does not become one. */
-  reader = open_good (HEAD "axis 3 index values:=a b%20c 3\n\n", SAMPLES);
+  reader = open_text (HEAD "axis 3 index values:=a b%20c 3\n\n", SAMPLES);
   metadata = nd_reader_metadata (reader);
   g_assert_cmpuint (metadata->times->len, ==, 0);
   g_assert_cmpstr (nd_metadata_of_volume (metadata, 1, &n)->value, ==, "b%20c");
   g_clear_pointer (&reader, nd_reader_close);
 
-  /* Times that run back are not used, and that is said. */
-  reader = open_good (HEAD "labels: \"\" \"\" \"\" \"time\"\n"
-      "axis 3 index values:=0 2 1\n\n", SAMPLES);
-  g_assert_cmpuint (nd_reader_metadata (reader)->times->len, ==, 0);
-  g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "earlier"));
+  /* Times that run back are not used, nor some of them; that is said. */
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    g_autofree gchar *text = g_strconcat (HEAD "labels: \"\" \"\" \"\" "
+        "\"time\"\naxis 3 index values:=", wrong[i].values, "\n\n", NULL);
+
+    g_clear_pointer (&reader, nd_reader_close);
+    reader = open_text (text, SAMPLES);
+    g_assert_cmpuint (nd_reader_metadata (reader)->times->len, ==, 0);
+    g_assert_nonnull (strstr (nd_reader_warnings (reader)[0],
+            wrong[i].warning));
+  }
+}
+
+/* A header ends somewhere, however long its file is. */
+static void
+test_endless (void)
+{
+  g_autofree gchar *path = file_path ("endless.nrrd");
+
+  put_text (path, "NRRD0004\ntype: uchar\n", 0);
+  g_assert_cmpint (truncate (path, 100 << 20), ==, 0);
+  assert_refused (path, ND_ERROR_FORMAT, "no end within 64 MiB");
+}
+
+/* Fields that a stream has no place for, in either spelling; those that say
+ * nothing of their own are not kept. */
+static void
+test_kept (void)
+{
+  static const gchar *const lines[] = { "sample units: \"dB\"\n",
+    "sampleunits: \"dB\"\n"
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    g_autofree gchar *text = g_strconcat (HEAD "content: a heart \n"
+        "old max: 5\noldmax: 5\n", lines[i], "\n", NULL);
+    g_autoptr (NdReader) reader = open_text (text, SAMPLES);
+    const NdMetadata *metadata = nd_reader_metadata (reader);
+
+    g_assert_cmpuint (metadata->fields->len, ==, 2);
+    g_assert_cmpstr (nd_metadata_get (metadata, "NRRD.content"), ==, "a heart");
+    g_assert_cmpstr (nd_metadata_get (metadata, "NRRD.sample units"), ==,
+        "\"dB\"");
+  }
 }
 
 static void
-assert_samples (const gchar * header, const gchar * name)
+assert_samples (const gchar * header)
 {
-  g_autofree gchar *path = file_path (name);
-  g_autoptr (GError) error = NULL;
-  guint8 data[12];
+  g_autoptr (NdReader) reader = open_text (header, 0);
 
-  put_text (path, header, 0);
-  g_autoptr (NdReader) reader = nd_reader_open (path, NULL, &error);
-  g_assert_no_error (error);
-  for (guint t = 0; t < 3; t++) {
-    g_assert_true (nd_reader_read (reader, data, &error));
-    g_assert_no_error (error);
-    for (guint i = 0; i < 12; i++)
-      g_assert_cmpuint (data[i], ==, 12 * t + i);
-  }
+  assert_counts (reader, 0, SAMPLES);
 }
 
 /* Samples in other files: one, several by number and by name, each with some
@@ -301,21 +333,83 @@ test_files (void)
     volume[strlen (volume) - 5] = '0' + i;
     put_file (volume, samples + 12 * (i % 3), 12);
   }
-  assert_samples (HEAD "data file: one.raw\n", "h.nhdr");
-  assert_samples (HEAD "datafile: ./one.raw\n\n", "h.nhdr");
-  assert_samples (absolute, "h.nhdr");
-  assert_samples (HEAD "data file: part%03d.raw 0 5 1 2\n", "h.nhdr");
-  assert_samples (HEAD "data file: v%d.raw 0 2 1\n", "h.nhdr");
-  assert_samples (HEAD "data file: LIST\nv0.raw\nv1.raw\nv2.raw\n", "h.nhdr");
-  assert_samples (HEAD "data file: LIST 4\nv0.raw\nv1.raw\nv2.raw\n", "h.nhdr");
+  assert_samples (HEAD "data file: one.raw\n");
+  assert_samples (HEAD "datafile: ./one.raw\n\n");
+  assert_samples (absolute);
+  assert_samples (HEAD "data file: part%03d.raw 0 5 1 2\n");
+  assert_samples (HEAD "data file: v%d.raw 0 2 1\n");
+  assert_samples (HEAD "data file: LIST\nv0.raw\nv1.raw\nv2.raw\n");
+  assert_samples (HEAD "data file: LIST 4\nv0.raw\nv1.raw\nv2.raw\n");
   assert_samples ("NRRD0004\ntype: uchar\ndimension: 4\nsizes: 2 3 2 3\n"
-      "encoding: gz\ndata file: one.raw.gz\n", "h.nhdr");
+      "encoding: gz\ndata file: one.raw.gz\n");
   memmove (samples + 8, samples, SAMPLES);
   memcpy (samples, "line\nxyz", 8);
   put_file (skipped, samples, SAMPLES + 8);
-  assert_samples (HEAD "line skip: 1\nbyte skip: 3\ndata file: skipped.raw\n",
-      "h.nhdr");
-  assert_samples (HEAD "byte skip: -1\ndata file: skipped.raw\n", "h.nhdr");
+  assert_samples (HEAD "line skip: 1\nbyte skip: 3\ndata file: skipped.raw\n");
+  assert_samples (HEAD "byte skip: -1\ndata file: skipped.raw\n");
+  put_gzip (gz, samples, SAMPLES + 8);
+  assert_samples ("NRRD0004\ntype: uchar\ndimension: 4\nsizes: 2 3 2 3\n"
+      "encoding: gzip\nbyte skip: 8\ndata file: one.raw.gz\n");
+}
+
+/* One of several files goes away, or is cut short, while they are read: an
+ * error, and no other volume takes harm. */
+static void
+test_lost_file (void)
+{
+  g_autoptr (GError) error = NULL;
+  guint8 samples[SAMPLES], data[12];
+
+  for (guint i = 0; i < SAMPLES; i++)
+    samples[i] = i;
+  for (guint t = 0; t < 3; t++) {
+    g_autofree gchar *name = g_strdup_printf ("lost%u.raw", t);
+    g_autofree gchar *path = file_path (name);
+
+    put_file (path, samples + 12 * t, 12);
+  }
+  g_autoptr (NdReader) reader = open_text (HEAD
+      "data file: lost%d.raw 0 2 1\n", 0);
+  g_autofree gchar *last = file_path ("lost2.raw");
+  assert_counts (reader, 0, 12);
+  for (guint cut = 0; cut < 2; cut++) {
+    if (cut)
+      put_file (last, samples, 5);
+    else
+      g_remove (last);
+    g_assert_false (nd_reader_seek (reader, 2, &error));
+    g_assert_error (error, ND_ERROR, (gint) (cut ? ND_ERROR_READ :
+            ND_ERROR_NOT_FOUND));
+    g_assert_nonnull (strstr (error->message, last));
+    g_clear_error (&error);
+    assert_counts (reader, 12, 12);
+    g_assert_false (nd_reader_read (reader, data, &error));
+    g_clear_error (&error);
+    g_assert_true (nd_reader_seek (reader, 1, &error));
+  }
+  put_file (last, samples + 24, 12);
+  g_assert_true (nd_reader_seek (reader, 2, &error));
+  assert_counts (reader, 24, 12);
+}
+
+/* The same where volumes are put together of the whole file. */
+static void
+test_lost_end (void)
+{
+  const gchar *header = "NRRD0004\ntype: uchar\ndimension: 4\n"
+      "sizes: 3 2 3 2\nkinds: list domain domain domain\nencoding: raw\n\n";
+  g_autofree gchar *path = file_path ("good");
+  g_autoptr (NdReader) reader = open_text (header, SAMPLES);
+  g_autoptr (GError) error = NULL;
+  guint8 data[12];
+
+  g_assert_cmpint (truncate (path, strlen (header) + SAMPLES - 1), ==, 0);
+  for (guint i = 0; i < 2; i++) {
+    g_assert_false (nd_reader_read (reader, data, &error));
+    g_assert_error (error, ND_ERROR, ND_ERROR_READ);
+    g_assert_nonnull (strstr (error->message, "truncated"));
+    g_clear_error (&error);
+  }
 }
 
 /* Only files beside the header, and no devices. */
@@ -333,17 +427,17 @@ test_elsewhere (void)
     g_autofree gchar *listed = g_strconcat (HEAD "data file: LIST 4\n",
         names[i], "\n\n", NULL);
 
-    refuse (single, SAMPLES, ND_ERROR_FORMAT, "same folder");
+    refuse_text (single, SAMPLES, ND_ERROR_FORMAT, "same folder");
     if (*names[i])
-      refuse (listed, SAMPLES, ND_ERROR_FORMAT, "same folder");
+      refuse_text (listed, SAMPLES, ND_ERROR_FORMAT, "same folder");
   }
-  refuse (HEAD "data file: ../x%d.raw 0 2 1\n\n", SAMPLES, ND_ERROR_FORMAT,
+  refuse_text (HEAD "data file: ../x%d.raw 0 2 1\n\n", SAMPLES, ND_ERROR_FORMAT,
       "same folder");
-  refuse (HEAD "data file: nowhere.raw\n\n", SAMPLES, ND_ERROR_NOT_FOUND,
+  refuse_text (HEAD "data file: nowhere.raw\n\n", SAMPLES, ND_ERROR_NOT_FOUND,
       "nowhere.raw");
-  refuse (HEAD "data file: x%d.raw 0 2 1\n\n", SAMPLES, ND_ERROR_NOT_FOUND,
+  refuse_text (HEAD "data file: x%d.raw 0 2 1\n\n", SAMPLES, ND_ERROR_NOT_FOUND,
       "x0.raw");
-  refuse (HEAD "data file: x%s%n.raw 0 2 1\n\n", SAMPLES, ND_ERROR_FORMAT,
+  refuse_text (HEAD "data file: x%s%n.raw 0 2 1\n\n", SAMPLES, ND_ERROR_FORMAT,
       "%d");
   g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
   {
@@ -354,6 +448,16 @@ test_elsewhere (void)
     g_assert_null (nd_reader_open (path, NULL, &error));
     g_assert_error (error, ND_ERROR, ND_ERROR_OPEN_READ);
   }
+}
+
+/* Lines may end as on Windows; samples begin behind the empty one. */
+static void
+test_line_ends (void)
+{
+  g_autoptr (NdReader) reader = open_text ("NRRD0004\r\ntype: uchar\r\n"
+      "dimension: 4\r\nsizes: 2 3 2 3\r\nencoding: raw\r\n\r\n", SAMPLES);
+
+  assert_counts (reader, 0, SAMPLES);
 }
 
 /* Wherever the header ends before its empty line, that is what is said, not
@@ -368,10 +472,11 @@ test_cut_short (void)
   for (gsize n = strlen ("NRRD0004\n"); n < strlen (whole); n++) {
     g_autofree gchar *text = g_strndup (whole, n);
 
-    refuse (text, 0, ND_ERROR_READ, "cut short");
+    refuse_text (text, 0, ND_ERROR_READ, "cut short");
   }
   /* It goes on, and has no empty line: its lines are wrong. */
-  refuse ("NRRD0004\ntype: uchar\nnonsense\n", 0, ND_ERROR_FORMAT, "line 3");
+  refuse_text ("NRRD0004\ntype: uchar\nnonsense\n", 0, ND_ERROR_FORMAT,
+      "line 3");
 }
 
 static void
@@ -404,7 +509,17 @@ test_refused (void)
         ND_ERROR_FORMAT, "unu save"},
     {HEAD "kinds: domain list domain domain\n\n", ND_ERROR_FORMAT,
         "unu permute"},
+    {HEAD "kinds: list domain domain list\n\n", ND_ERROR_FORMAT,
+        "unu permute"},
+    {HEAD "kinds: domain domain vector vector\n\n", ND_ERROR_FORMAT,
+        "unu permute"},
     {HEAD "kinds: domain domain domain\n\n", ND_ERROR_FORMAT, "kinds"},
+    {HEAD "kinds: domain domain domain list list\n\n", ND_ERROR_FORMAT,
+        "kinds"},
+    {HEAD "space: LPS\nspace dimension: 3\n\n", ND_ERROR_FORMAT, "beside"},
+    {HEAD "space dimension: 5\n\n", ND_ERROR_FORMAT, "1 to 4"},
+    {HEAD "units: \"mm\"\n\n", ND_ERROR_FORMAT, "units"},
+    {HEAD "space: LPS\nspace units: mm\n\n", ND_ERROR_FORMAT, "space units"},
     {HEAD "space: nowhere\n\n", ND_ERROR_FORMAT, "nowhere"},
     {HEAD "space: LPS\nspace directions: (1,0,0) (0,1,0) (0,0,1)\n\n",
         ND_ERROR_FORMAT, "space directions"},
@@ -419,6 +534,9 @@ test_refused (void)
     {HEAD "byte skip: 1\n\n", ND_ERROR_READ, "truncated"},
     {HEAD "line skip: 5\n\n", ND_ERROR_READ, "fewer lines"},
     {HEAD "data file: x%d 0 9 1\n\n", ND_ERROR_FORMAT, "as many files"},
+    {HEAD "data file: x%d 0 x 1\n\n", ND_ERROR_FORMAT, "PATTERN"},
+    {HEAD "data file: LIST 5\nx\n\n", ND_ERROR_FORMAT, "how many axes"},
+    {HEAD "data file: LIST x\nx\n\n", ND_ERROR_FORMAT, "LIST N"},
     {HEAD "data file: x%d 9 0 1\n\n", ND_ERROR_FORMAT, "STEP"},
     {HEAD "data file: x%d 0 2 0\n\n", ND_ERROR_FORMAT, "STEP"},
     {HEAD, ND_ERROR_READ, "ends in its header"},
@@ -434,7 +552,7 @@ test_refused (void)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-    refuse (cases[i].text, strcmp (cases[i].text, HEAD) == 0 ? 0 : SAMPLES,
+    refuse_text (cases[i].text, strcmp (cases[i].text, HEAD) == 0 ? 0 : SAMPLES,
         cases[i].code, cases[i].words);
 }
 
@@ -444,18 +562,24 @@ main (int argc, char **argv)
   gint status;
 
   g_test_init (&argc, &argv, NULL);
-  files_begin ();
+  make_folder ();
   g_test_add_func ("/nrrd/axes", test_axes);
   g_test_add_func ("/nrrd/time-first", test_time_first);
   g_test_add_func ("/nrrd/time-first-large", test_time_first_large);
   g_test_add_func ("/nrrd/rate", test_rate);
   g_test_add_func ("/nrrd/geometry", test_geometry);
+  g_test_add_func ("/nrrd/directions", test_directions);
   g_test_add_func ("/nrrd/times", test_times);
+  g_test_add_func ("/nrrd/endless", test_endless);
+  g_test_add_func ("/nrrd/kept", test_kept);
   g_test_add_func ("/nrrd/files", test_files);
+  g_test_add_func ("/nrrd/lost-file", test_lost_file);
+  g_test_add_func ("/nrrd/lost-end", test_lost_end);
   g_test_add_func ("/nrrd/elsewhere", test_elsewhere);
+  g_test_add_func ("/nrrd/line-ends", test_line_ends);
   g_test_add_func ("/nrrd/cut-short", test_cut_short);
   g_test_add_func ("/nrrd/refused", test_refused);
   status = g_test_run ();
-  files_end ();
+  remove_folder ();
   return status;
 }

@@ -25,5 +25,5 @@ void fuzz_file (const guint8 * bytes, gsize n);
 /* As libFuzzer calls it. */
 int LLVMFuzzerTestOneInput (const guint8 * bytes, size_t n);
 
-/* Good files to begin with: GBytes. */
-GPtrArray *fuzz_seeds (void);
+/* Appends good files to begin with: GBytes. */
+void fuzz_seeds (GPtrArray * seeds);

@@ -256,12 +256,14 @@ from_environment (const gchar * name, guint otherwise)
 int
 main (int argc, char **argv)
 {
-  g_autoptr (GPtrArray) seeds = fuzz_seeds ();
+  g_autoptr (GPtrArray) seeds = g_ptr_array_new_with_free_func
+      ((GDestroyNotify) g_bytes_unref);
   const guint seed = from_environment ("ND_SEED", g_random_int ());
   const guint n = from_environment ("ND_MUTATIONS", MUTATIONS);
   g_autoptr (GRand) random = g_rand_new_with_seed (seed);
   gsize most = 0;
 
+  fuzz_seeds (seeds);
   if (argc == 3 && strcmp (argv[1], "--seeds") == 0) {
     write_seeds (seeds, argv[2]);
     return EXIT_SUCCESS;

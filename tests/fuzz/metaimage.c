@@ -15,12 +15,9 @@ fuzz_parse (NdHeader * header, const guint8 * bytes, gsize n, GError ** error)
   return nd_metaimage_parse (header, bytes, n, "/proc/self/fd/mha", error);
 }
 
-GPtrArray *
-fuzz_seeds (void)
+void
+fuzz_seeds (GPtrArray * seeds)
 {
-  GPtrArray *seeds = g_ptr_array_new_with_free_func ((GDestroyNotify)
-      g_bytes_unref);
-
   seeds_append_written (seeds, ".mha", FALSE);
   seeds_append_written (seeds, ".igs.mha", TRUE);
   seeds_append_text (seeds, "ObjectType = Image\nNDims = 3\n"
@@ -42,5 +39,4 @@ fuzz_seeds (void)
   seeds_append_text (seeds, "ObjectType = Image\nNDims = 3\nDimSize = 2 2 2\n"
       "ElementType = MET_UCHAR\nHeaderSize = 2\nElementDataFile = LIST 2\n"
       "a.raw\nb.raw\n", 0);
-  return seeds;
 }

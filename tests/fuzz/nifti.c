@@ -19,11 +19,9 @@ fuzz_parse (NdHeader * header, const guint8 * bytes, gsize n, GError ** error)
   return nd_nifti_parse (header, bytes, n, "nii", error);
 }
 
-GPtrArray *
-fuzz_seeds (void)
+void
+fuzz_seeds (GPtrArray * seeds)
 {
-  GPtrArray *seeds = g_ptr_array_new_with_free_func ((GDestroyNotify)
-      g_bytes_unref);
   nifti_2_header wide = {
     .sizeof_hdr = 540,.magic = "n+2\0\r\n\032\n",.datatype = DT_INT32,
     .bitpix = 32,.dim = {4, 3, 2, 2, 3, 1, 1, 1},.pixdim = {1, 1, 1, 1, 0.05},
@@ -38,5 +36,4 @@ fuzz_seeds (void)
   g_byte_array_set_size (bytes, 544 + 144);
   memset (bytes->data + 540, 0, 148);
   g_ptr_array_add (seeds, g_byte_array_free_to_bytes (bytes));
-  return seeds;
 }

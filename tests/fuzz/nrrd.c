@@ -15,12 +15,9 @@ fuzz_parse (NdHeader * header, const guint8 * bytes, gsize n, GError ** error)
   return nd_nrrd_parse (header, bytes, n, "/proc/self/fd/nrrd", error);
 }
 
-GPtrArray *
-fuzz_seeds (void)
+void
+fuzz_seeds (GPtrArray * seeds)
 {
-  GPtrArray *seeds = g_ptr_array_new_with_free_func ((GDestroyNotify)
-      g_bytes_unref);
-
   seeds_append_written (seeds, ".seq.nrrd", FALSE);
   seeds_append_written (seeds, ".igs.nrrd", TRUE);
   /* What 3D Slicer wrote before version 5.10. */
@@ -46,5 +43,4 @@ fuzz_seeds (void)
       "data file: slice%03d.gz 0 3 1 2\n\n", 0);
   seeds_append_text (seeds, "NRRD0004\ntype: int8\ndimension: 3\n"
       "sizes: 2 2 2\nencoding: raw\ndata file: LIST 2\na.raw\nb.raw\n", 0);
-  return seeds;
 }

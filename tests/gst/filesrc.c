@@ -110,6 +110,30 @@ GST_START_TEST (test_timestamps)
 
 GST_END_TEST;
 
+/* A rate that caps cannot say still tells when volumes begin. */
+GST_START_TEST (test_slow_rate)
+{
+  GstElement *pipeline = launch_raw ("framerate=1/2147483647 step=2",
+      "other/tensors, framerate=0/1 ! appsink name=sink sync=false "
+      "max-buffers=1");
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  for (guint64 n = 0; n < 2; n++) {
+    GstSample *sample = gst_app_sink_pull_sample (GST_APP_SINK (sink));
+
+    fail_unless (sample != NULL);
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (gst_sample_get_buffer (sample)),
+        2 * n * G_MAXINT * GST_SECOND);
+    gst_sample_unref (sample);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (sink);
+  gst_object_unref (pipeline);
+}
+
+GST_END_TEST;
+
 /* A flushing seek; the next volume must be @n. */
 static void
 seek_to (GstElement * pipeline, GstAppSink * sink, GstFormat format,
@@ -394,7 +418,9 @@ GST_END_TEST;
 GST_START_TEST (test_settings)
 {
   g_autofree gchar *path = raw_file ();
-  const gchar *bad[] = { "4", "4:3:0", "4:x:2", "4:3:2:1:1", "-4:3:2", ":" };
+  const gchar *bad[] = { "4", "4:3:0", "4:x:2", "4:3:2:1:1", "-4:3:2", ":",
+    "1:1:1:4294967296"
+  };
 
   run_refused (launch ("ndfilesrc ! fakesink"), 1, GST_RESOURCE_ERROR,
       GST_RESOURCE_ERROR_NOT_FOUND, "'location'");
@@ -559,6 +585,7 @@ ndfilesrc_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_checked_fixture (tc, make_folder, remove_folder);
   tcase_add_test (tc, test_timestamps);
+  tcase_add_test (tc, test_slow_rate);
   tcase_add_test (tc, test_seek);
   tcase_add_test (tc, test_seek_segment);
   tcase_add_test (tc, test_compressed_not_seekable);

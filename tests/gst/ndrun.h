@@ -6,51 +6,9 @@
 #pragma once
 
 #include <gst/check/gstcheck.h>
-#include <glib/gstdio.h>
 #include <string.h>
 
-static gchar *folder;
-
-static inline void
-make_folder (void)
-{
-  folder = g_dir_make_tmp ("ndconv-gst-XXXXXX", NULL);
-  fail_unless (folder != NULL);
-}
-
-static inline void
-remove_folder (void)
-{
-  GDir *dir = g_dir_open (folder, 0, NULL);
-  const gchar *name;
-
-  while ((name = g_dir_read_name (dir))) {
-    g_autofree gchar *path = g_build_filename (folder, name, NULL);
-
-    g_remove (path);
-  }
-  g_dir_close (dir);
-  g_rmdir (folder);
-  g_clear_pointer (&folder, g_free);
-}
-
-static inline gchar *
-file_path (const gchar * name)
-{
-  return g_build_filename (folder, name, NULL);
-}
-
-static inline gboolean
-file_exists (const gchar * path)
-{
-  return g_file_test (path, G_FILE_TEST_EXISTS);
-}
-
-static inline void
-put_file (const gchar * path, gconstpointer bytes, gsize n)
-{
-  fail_unless (g_file_set_contents (path, bytes, n, NULL));
-}
+#include "tests/ndfolder.h"
 
 typedef struct
 {

@@ -2,30 +2,13 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
+#include "ndrun.h"
+
 #include <gst/app/gstappsink.h>
-#include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <math.h>
-#include <string.h>
 
 static const gchar *type_names[] = { "uint8", "int16", "uint16", "float32" };
-
-static GstElement *
-launch (const gchar * format, ...)
-{
-  GError *error = NULL;
-  GstElement *pipeline;
-  gchar *text;
-  va_list args;
-
-  va_start (args, format);
-  text = g_strdup_vprintf (format, args);
-  va_end (args);
-  pipeline = gst_parse_launch (text, &error);
-  fail_unless (error == NULL, "%s: %s", text, error ? error->message : "");
-  g_free (text);
-  return pipeline;
-}
 
 static GstSample *
 pull (GstElement * pipeline)
