@@ -204,7 +204,7 @@ move (NdOutput * output, gsize by)
         continue;
       if (got <= 0)
         return got < 0 ? errno : EIO;
-      done += got;
+      done = MIN (done + got, n);       /* or GCC 13 fears more */
     }
     reason = write_bytes (output->fd, bytes, n, at + by);
     left -= n;
