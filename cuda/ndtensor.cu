@@ -131,7 +131,8 @@ class TensorFilter
 {
 public:
   TensorFilter (const NdJob &job, const NdFilter *filter,
-      const NdReach &reach, TensorForm form, int offset, bool wgmma);
+      const NdReach &reach, TensorForm form, int offset,
+      FindTensorKernel *find_kernel);
 
   void run (TensorArguments a, cudaStream_t stream) const;
   size_t
@@ -163,7 +164,8 @@ private:
 };
 
 TensorFilter::TensorFilter (const NdJob &job, const NdFilter *f,
-    const NdReach &reach, TensorForm form, int offset, bool wgmma)
+    const NdReach &reach, TensorForm form, int offset,
+    FindTensorKernel *find_kernel)
 {
   const Pieces pieces = make_pieces (f, form, job.accuracy);
   const int ky = f->size[1] < 3 ? 3 : f->size[1] | 1;
@@ -183,8 +185,8 @@ TensorFilter::TensorFilter (const NdJob &job, const NdFilter *f,
     n_pieces = 2;
   if (form == TENSOR_HALVES)
     columns = n_pieces;
-  kernel = (wgmma ? find_wgmma_kernel : find_mma_kernel) (form == TENSOR_HALVES
-      ? 2 : 1, shift + f->size[0] + 7 <= 16 ? 16 : 32, ky, columns, n_pieces);
+  kernel = find_kernel (form == TENSOR_HALVES ? 2 : 1,
+      shift + f->size[0] + 7 <= 16 ? 16 : 32, ky, columns, n_pieces);
   if (!kernel.function)
     throw Error (ND_ERROR_FAILED, "no kernel of method tensor for that "
         "filter");
@@ -423,16 +425,16 @@ compute_capability ()
 
 /* wgmma is of compute capability 9.0 alone; NDCONV_TENSOR=mma takes what other
  * devices have, for tests. */
-bool
-use_wgmma ()
+FindTensorKernel *
+choose_kernels ()
 {
 #ifdef ND_WGMMA
   const char *asked = getenv ("NDCONV_TENSOR");
 
-  return compute_capability () == 90 && !(asked && strcmp (asked, "mma") == 0);
-#else
-  return false;
+  if (compute_capability () == 90 && !(asked && strcmp (asked, "mma") == 0))
+    return find_wgmma_kernel;
 #endif
+  return find_mma_kernel;
 }
 
 Tensor::Tensor (const NdJob &job, cudaStream_t stream)
@@ -443,7 +445,7 @@ Tensor::Tensor (const NdJob &job, cudaStream_t stream)
   const int unit = form == TENSOR_HALVES ? 2 : 1;
   const int pieces = form == TENSOR_WORDS || (form == TENSOR_HALVES
       && job.accuracy == ND_ACCURACY_SINGLE) ? 2 : 1;
-  const bool wgmma = use_wgmma ();
+  FindTensorKernel *const find_kernel = choose_kernels ();
   size_t size[3], volumes;
 
   if (compute_capability () < 80)
@@ -467,7 +469,7 @@ Tensor::Tensor (const NdJob &job, cudaStream_t stream)
     scales = Memory<float> (volumes);
   for (unsigned k = 0; k < job.bank->n_filters; k++)
     filters.emplace_back (job, job.bank->filters[k], reach, form, offset,
-        wgmma);
+        find_kernel);
 }
 
 size_t

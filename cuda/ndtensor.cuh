@@ -82,10 +82,9 @@ struct TensorKernel
 /* Kernels for planes of @ky rows, odd, and a @window of 16 or 32 samples. Bytes
  * (@unit 1): 1 to 3 columns of 1 piece, 2 to 4 of 2. Halves (2): 1 column of 1
  * piece, 2 of 2. */
-TensorKernel find_wgmma_kernel (int unit, int window, int ky, int columns,
-    int pieces);
-TensorKernel find_mma_kernel (int unit, int window, int ky, int columns,
-    int pieces);
+typedef TensorKernel FindTensorKernel (int unit, int window, int ky,
+    int columns, int pieces);
+FindTensorKernel find_wgmma_kernel, find_mma_kernel;
 
 /* Sets of coefficients that a kernel multiplies. */
 inline int
