@@ -74,11 +74,27 @@ print_sizes (const gchar * name, const gsize size[ND_AXES])
 }
 
 static void
+print_rank (Pair pair)
+{
+  gsize rank[ND_AXES];
+  gboolean separable = TRUE;
+
+  if (!nd_filter_rank (pair.real, pair.imaginary, rank))
+  {
+    g_print ("\nrank        not computed, coefficients times the sum of the "
+        "sizes being above %g\n", ND_RANK_MAX_PRODUCTS);
+    return;
+  }
+  print_sizes ("\nrank        ", rank);
+  for (guint a = 0; a < ND_AXES; a++)
+    separable = separable && rank[a] <= 1;
+  g_print ("%s\n", separable ? ", separable" : ", not separable");
+}
+
+static void
 describe (Pair pair)
 {
   gdouble u[ND_AXES], gain;
-  gsize rank[ND_AXES];
-  gboolean separable = TRUE;
 
   print_sizes ("size        ", pair.real->size);
   g_print (" (x:y:z:t), %" G_GSIZE_FORMAT " %s coefficients\n",
@@ -86,11 +102,7 @@ describe (Pair pair)
   g_print ("sum         %.6g", nd_filter_sum (pair.real));
   if (pair.imaginary)
     g_print (" %+.6gi", nd_filter_sum (pair.imaginary));
-  nd_filter_rank (pair.real, pair.imaginary, rank);
-  print_sizes ("\nrank        ", rank);
-  for (guint a = 0; a < ND_AXES; a++)
-    separable = separable && rank[a] <= 1;
-  g_print ("%s\n", separable ? ", separable" : ", not separable");
+  print_rank (pair);
   g_print ("symmetry    %s%s", pair.imaginary ? "real part " : "",
       symmetry (pair.real));
   if (pair.imaginary)

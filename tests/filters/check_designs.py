@@ -457,6 +457,32 @@ def gaussian_psf(f, k):
     return np.exp(-v * v / 4 - w * w / 48)
 
 
+def describe(text, axes="xy"):
+    return subprocess.run([TOOL, "describe", text, "--axes=" + axes],
+                          check=True, capture_output=True, text=True).stdout
+
+
+def check_described(folder):
+    """The gain where a large filter's peak is narrow, by an FFT of many
+    points; and the rank, which a filter may be too large for."""
+    path = os.path.join(folder, "large.npy")
+    for text, points in (("quadrature,size=97", 1024),
+                         ("quadrature,size=97,direction=<1.0,0.7>", 1024),
+                         ("wiener,sigma=4.0", 512), ("dog,sigma=4.0", 512),
+                         ("gabor,center-frequency=0.4,bandwidth=0.5,"
+                          "direction=<1.0,0.4>", 1024),
+                         ("box,size=300:3", 512)):
+        subprocess.run([TOOL, "save", text, path, "--axes=xy"], check=True,
+                       capture_output=True)
+        gain = np.abs(np.fft.fft2(np.load(path), (points, points))).max()
+        stated = float(describe(text).split("gain")[1].split()[0])
+        check("gain", abs(stated / gain - 1) < .005, text, stated, gain)
+    check("large rank", "rank        1:1:1:1, separable" in describe(
+        "box,size=800"))
+    check("no rank", "rank        not computed" in describe(
+        "sphere,radius=400"))
+
+
 def check_saved(folder):
     """What ndconv-filter saves is what the design is, and loads again."""
     for axes, text, parameters in (
@@ -526,5 +552,6 @@ check_motion()
 check_formulas()
 check_psf()
 with tempfile.TemporaryDirectory() as temporary:
+    check_described(temporary)
     check_saved(temporary)
 print(f"{checks} properties as NumPy and SciPy have them")
