@@ -18,6 +18,10 @@ static const gsize most_frequencies[ND_AXES + 1] = { 1, 4096, 512, 128, 64 };
 
 #define REFINEMENTS 12
 
+/* Frequencies to each side of the maximum where the end of the band is looked
+ * for. */
+#define RAY_POINTS 500
+
 /* Of finite numbers: without the checks of what overflows that C asks for. */
 static inline Number
 times (Number a, Number b)
@@ -149,6 +153,44 @@ nd_filter_gain (const NdFilter * real, const NdFilter * imaginary,
     }
   }
   return gain;
+}
+
+/* From @from on the way to @to, both as multiples of @u, where |F| first falls
+ * below @half; or NAN. */
+static gdouble
+find_half (const Number * f, const gsize size[ND_AXES],
+    const gdouble u[ND_AXES], gdouble from, gdouble to, gdouble half)
+{
+  gdouble step = (to - from) / RAY_POINTS;
+
+  for (guint i = 1; i <= RAY_POINTS; i++) {
+    gdouble at[ND_AXES], factor = from + i * step;
+
+    for (guint a = 0; a < ND_AXES; a++)
+      at[a] = factor * u[a];
+    if (cabs (respond (f, size, at)) < half)
+      return factor - step / 2;
+  }
+  return NAN;
+}
+
+gboolean
+nd_filter_band (const NdFilter * real, const NdFilter * imaginary,
+    const gdouble u[ND_AXES], gdouble gain, gdouble * low, gdouble * high)
+{
+  g_autofree Number *f = join (real, imaginary);
+  gdouble norm = 0, largest = 0;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    norm += u[a] * u[a];
+    largest = MAX (largest, fabs (u[a]));
+  }
+  if (largest == 0)
+    return FALSE;
+  norm = sqrt (norm);
+  *low = norm * find_half (f, real->size, u, 1, 0, gain / 2);
+  *high = norm * find_half (f, real->size, u, 1, G_PI / largest, gain / 2);
+  return !isnan (*low) && !isnan (*high);
 }
 
 /* Pivots of Cholesky's decomposition of a Hermitian matrix, which is

@@ -19,6 +19,13 @@ void nd_filter_response (const NdFilter * real, const NdFilter * imaginary,
 gdouble nd_filter_gain (const NdFilter * real, const NdFilter * imaginary,
     gdouble u[ND_AXES]);
 
+/* The band about a maximum at @u (nd_filter_gain()), along the ray from 0
+ * through it: the frequencies, radians per sample, where |F| has fallen to half
+ * of @gain below and above. FALSE where it does not on both sides, the upper as
+ * far as pi along an axis. */
+gboolean nd_filter_band (const NdFilter * real, const NdFilter * imaginary,
+    const gdouble u[ND_AXES], gdouble gain, gdouble * low, gdouble * high);
+
 /* The multilinear rank: how many filters along one axis, to 1e-6 of the largest
  * singular value, all lines along that axis are made of. 1 along all axes:
  * separable (De Lathauwer, De Moor and Vandewalle, SIAM Journal on Matrix

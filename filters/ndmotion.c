@@ -138,6 +138,7 @@ nd_design_motion (const NdParameters * parameters, const NdAxes * axes,
   gdouble velocity[ND_AXES] = { 0 };
   NdFit fit = {.ideal = respond };
   Motion motion = { {{0}}, };
+  NdBank *bank;
 
   if (!nd_parameters_get_band (parameters, axes, &motion.band, error)
       || !read_velocity (parameters, axes, motion.band.size, velocity, error)
@@ -147,6 +148,8 @@ nd_design_motion (const NdParameters * parameters, const NdAxes * axes,
   nd_band_block_constant (&fit);
   nd_band_condition (&motion.band, &fit, motion.direction);
   block_opposite (&motion, &fit);
-  return nd_band_fit ("motion", motion.band.size, &motion.band.weights, &fit,
+  bank = nd_band_fit ("motion", motion.band.size, &motion.band.weights, &fit,
       1, 0, error);
+  nd_band_note (bank, motion.band.center, motion.band.bandwidth);
+  return bank;
 }
