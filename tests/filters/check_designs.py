@@ -627,7 +627,7 @@ def check_saved(folder):
         data = file.read()
     check("picture", data[:8] == b"\x89PNG\r\n\x1a\n"
           and int.from_bytes(data[16:20], "big") == 8 + 128 * 7
-          and int.from_bytes(data[20:24], "big") == 8 + 128 * 6)
+          and int.from_bytes(data[20:24], "big") == 8 + 142 * 6)
     for arguments, status, word in (
             (["describe", "quadrature,size=8"], 1, "must be odd"),
             (["describe", "quadrature", "--axes=yx"], 1, "--axes"),
