@@ -574,6 +574,31 @@ def check_described(folder):
         gain = np.abs(np.fft.fft2(np.load(path), (points, points))).max()
         stated = float(describe(text).split("gain")[1].split()[0])
         check("gain", abs(stated / gain - 1) < .005, text, stated, gain)
+    # The band that is stated, beside the one that was asked for.
+    for text, asked in (
+            ("quadrature,size=9,center-frequency=1.05", "asked for 1.05, 2"),
+            ("gabor,center-frequency=0.8,bandwidth=1.0", "asked for 0.8, 1"),
+            ("monomial,order=0,bandwidth=1.5", "asked for 1.047, 1.5"),
+            ("log,sigma=1.5", "octaves\n")):
+        done = describe(text)
+        subprocess.run([TOOL, "save", text, path, "--axes=xy"], check=True,
+                       capture_output=True)
+        f = np.load(path)
+        f = f.reshape((1, 1) + f.shape)
+        u = np.array([float(n) for n in done.split("at (")[1].split(")")[0]
+                      .split(",")])
+        rho = np.linspace(.01, 3, 3000)
+        value = np.abs(response(f, rho[:, None] * u / np.linalg.norm(u)))
+        top = value.argmax()
+        low = rho[np.where(value[:top] < value[top] / 2)[0][-1]]
+        high = rho[top + np.where(value[top:] < value[top] / 2)[0][0]]
+        words = done.split("band        ")[1].split()
+        check("band", abs(float(words[0]) / low - 1) < .01
+              and abs(float(words[2]) / high - 1) < .01, text, done, low, high)
+        check("asked", asked in done, text, done)
+    check("no band", "band" not in describe("gaussian,sigma=1.0")
+          and "does not fall to half" in describe(
+              "quadrature,size=3,center-frequency=1.2"))
     check("large rank", "rank        1:1:1:1, separable" in describe(
         "box,size=800"))
     check("no rank", "rank        not computed" in describe(
