@@ -23,7 +23,7 @@
 /* How firmly conditions hold: firmly enough for the purpose, each as soft as it
  * may be, for the error of the fit and the other conditions pay for it. The
  * more axes, the less of all frequencies lie along the direction. */
-#define CENTER_SOFTNESS 1e-6
+#define CENTER_SOFTNESS 1e-9
 #define END_SOFTNESS 0.03
 #define QUADRATURE_SOFTNESS 4
 static const gdouble slope_softness[ND_AXES + 1] = { 0, 10, 15, 22, 45 };

@@ -258,10 +258,10 @@ choose_relaxation (const NdGrid * grid, const NdFit * fit,
     const NdPartError * truncation)
 {
   gdouble y[ND_FIT_CONDITIONS], relaxation;
-  NdPartError free = try_relaxation (grid, fit, parts, power,
+  NdPartError loose = try_relaxation (grid, fit, parts, power,
       pow (RELAXATION, RELAXATIONS), y);
   Limits limits = {.total = MIN (truncation->varying + truncation->constant,
-        WORTH * WORTH * (free.varying + free.constant))
+        WORTH * WORTH * (loose.varying + loose.constant))
   };
 
   limits.varying = truncation->varying;
