@@ -10,9 +10,25 @@ typedef double _Complex Number;
 /* Of squares of singular values. */
 #define RANK_TOLERANCE 1e-12
 
-/* Frequencies along each axis that the search for the gain begins with. */
-#define COARSE 24
+/* Frequencies along each axis that the search for the gain begins with: 2 for
+ * each coefficient, or a narrow peak falls between them, but no more than are
+ * searched in seconds, by how many axes there are. Even, so that 0 is one. */
+#define LEAST_FREQUENCIES 24
+static const gsize most_frequencies[ND_AXES + 1] = { 1, 4096, 512, 128, 64 };
+
 #define REFINEMENTS 12
+
+/* Frequencies to each side of the maximum where the end of the band is looked
+ * for. */
+#define RAY_POINTS 500
+
+/* Of finite numbers: without the checks of what overflows that C asks for. */
+static inline Number
+times (Number a, Number b)
+{
+  return CMPLX (creal (a) * creal (b) - cimag (a) * cimag (b),
+      creal (a) * cimag (b) + cimag (a) * creal (b));
+}
 
 /* Sums up @from over its first axis, of @size, with weights exp (-i u x). */
 static void
@@ -26,7 +42,7 @@ sum_axis (const Number * from, Number * to, gsize size, gsize n, gdouble u)
     Number sum = 0;
 
     for (gsize i = 0; i < size; i++)
-      sum += weights[i] * from[j * size + i];
+      sum += times (weights[i], from[j * size + i]);
     to[j] = sum;
   }
 }
@@ -43,52 +59,67 @@ join (const NdFilter * real, const NdFilter * imaginary)
   return f;
 }
 
+static Number
+respond (const Number * f, const gsize size[ND_AXES], const gdouble u[ND_AXES])
+{
+  gsize n = size[1] * size[2] * size[3];
+  g_autofree Number *rest = g_new (Number, n);
+
+  sum_axis (f, rest, size[0], n, u[0]);
+  for (guint a = 1; a < ND_AXES; a++) {
+    n /= size[a];
+    sum_axis (rest, rest, size[a], n, u[a]);
+  }
+  return rest[0];
+}
+
 void
 nd_filter_response (const NdFilter * real, const NdFilter * imaginary,
     const gdouble u[ND_AXES], gdouble * re, gdouble * im)
 {
   g_autofree Number *f = join (real, imaginary);
-  gsize n = nd_filter_count (real);
+  Number value = respond (f, real->size, u);
 
-  for (guint a = 0; a < ND_AXES; a++) {
-    n /= real->size[a];
-    sum_axis (f, f, real->size[a], n, u[a]);
-  }
-  *re = creal (f[0]);
-  *im = cimag (f[0]);
+  *re = creal (value);
+  *im = cimag (value);
 }
 
-static gdouble
-magnitude (const NdFilter * real, const NdFilter * imaginary,
-    const gdouble u[ND_AXES])
+static void
+count_frequencies (const gsize size[ND_AXES], gsize points[ND_AXES])
 {
-  gdouble re, im;
+  guint axes = 0;
 
-  nd_filter_response (real, imaginary, u, &re, &im);
-  return hypot (re, im);
+  for (guint a = 0; a < ND_AXES; a++)
+    axes += size[a] > 1;
+  for (guint a = 0; a < ND_AXES; a++)
+    points[a] = size[a] == 1 ? 1
+        : CLAMP (2 * size[a], LEAST_FREQUENCIES, most_frequencies[axes]);
 }
 
 /* The largest magnitude over a grid of the axes from @axis down, t first. */
 static void
-search (const Number * f, const NdFilter * filter, guint axis,
-    gdouble u[ND_AXES], gdouble best[ND_AXES], gdouble * gain)
+search (const Number * f, const gsize sizes[ND_AXES],
+    const gsize points[ND_AXES], guint axis, gdouble u[ND_AXES],
+    gdouble best[ND_AXES], gdouble * gain)
 {
-  gsize size = filter->size[axis], n = 1;
+  gsize size = sizes[axis], n = 1;
   g_autofree Number *rest = NULL;
+  Number weight, step;
 
   for (guint a = 0; a < axis; a++)
-    n *= filter->size[a];
+    n *= sizes[a];
   rest = g_new (Number, n);
-  for (guint i = 0; i < (size == 1 ? 1 : COARSE); i++) {
-    u[axis] = size == 1 ? 0 : G_PI * (2.0 * i / COARSE - 1);
-    for (gsize j = 0; j < n; j++) {
-      rest[j] = 0;
-      for (gsize k = 0; k < size; k++)
-        rest[j] += f[k * n + j] * cexp (-I * u[axis]
-            * ((gdouble) k - (gdouble) (size - 1) / 2));
+  for (gsize i = 0; i < points[axis]; i++) {
+    u[axis] = size == 1 ? 0 : G_PI * (2.0 * i / points[axis] - 1);
+    memset (rest, 0, n * sizeof (Number));
+    weight = cexp (I * u[axis] * (size - 1) / 2);
+    step = cexp (-I * u[axis]);
+    for (gsize k = 0; k < size; k++, weight = times (weight, step)) {
+      for (gsize j = 0; j < n; j++)
+        rest[j] += times (f[k * n + j], weight);
     }
     if (axis > 0) {
-      search (rest, filter, axis - 1, u, best, gain);
+      search (rest, sizes, points, axis - 1, u, best, gain);
     } else if (cabs (rest[0]) > *gain) {
       *gain = cabs (rest[0]);
       memcpy (best, u, ND_AXES * sizeof (gdouble));
@@ -101,17 +132,19 @@ nd_filter_gain (const NdFilter * real, const NdFilter * imaginary,
     gdouble u[ND_AXES])
 {
   g_autofree Number *f = join (real, imaginary);
-  gdouble at[ND_AXES] = { 0 }, gain = -1, step = 2 * G_PI / COARSE;
+  gdouble at[ND_AXES] = { 0 }, gain = -1, step = G_PI;
+  gsize points[ND_AXES];
 
-  search (f, real, ND_AXES - 1, at, u, &gain);
+  count_frequencies (real->size, points);
+  search (f, real->size, points, ND_AXES - 1, at, u, &gain);
   for (guint i = 0; i < REFINEMENTS; i++, step /= 2) {
     for (guint a = 0; a < ND_AXES; a++) {
       for (gint sign = -1; sign <= 1 && real->size[a] > 1; sign += 2) {
         gdouble value;
 
         memcpy (at, u, sizeof (at));
-        at[a] = CLAMP (u[a] + sign * step / 2, -G_PI, G_PI);
-        value = magnitude (real, imaginary, at);
+        at[a] = CLAMP (u[a] + sign * step / points[a], -G_PI, G_PI);
+        value = cabs (respond (f, real->size, at));
         if (value <= gain)
           continue;
         gain = value;
@@ -120,6 +153,44 @@ nd_filter_gain (const NdFilter * real, const NdFilter * imaginary,
     }
   }
   return gain;
+}
+
+/* From @from on the way to @to, both as multiples of @u, where |F| first falls
+ * below @half; or NAN. */
+static gdouble
+find_half (const Number * f, const gsize size[ND_AXES],
+    const gdouble u[ND_AXES], gdouble from, gdouble to, gdouble half)
+{
+  gdouble step = (to - from) / RAY_POINTS;
+
+  for (guint i = 1; i <= RAY_POINTS; i++) {
+    gdouble at[ND_AXES], factor = from + i * step;
+
+    for (guint a = 0; a < ND_AXES; a++)
+      at[a] = factor * u[a];
+    if (cabs (respond (f, size, at)) < half)
+      return factor - step / 2;
+  }
+  return NAN;
+}
+
+gboolean
+nd_filter_band (const NdFilter * real, const NdFilter * imaginary,
+    const gdouble u[ND_AXES], gdouble gain, gdouble * low, gdouble * high)
+{
+  g_autofree Number *f = join (real, imaginary);
+  gdouble norm = 0, largest = 0;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    norm += u[a] * u[a];
+    largest = MAX (largest, fabs (u[a]));
+  }
+  if (largest == 0)
+    return FALSE;
+  norm = sqrt (norm);
+  *low = norm * find_half (f, real->size, u, 1, 0, gain / 2);
+  *high = norm * find_half (f, real->size, u, 1, G_PI / largest, gain / 2);
+  return !isnan (*low) && !isnan (*high);
 }
 
 /* Pivots of Cholesky's decomposition of a Hermitian matrix, which is
@@ -156,19 +227,47 @@ count_pivots (Number * g, gsize n)
       Number factor = g[i * n + k] / g[k * n + k];
 
       for (gsize j = k + 1; j < n; j++)
-        g[i * n + j] -= factor * g[k * n + j];
+        g[i * n + j] -= times (factor, g[k * n + j]);
     }
   }
   return n;
 }
 
-void
+/* Products that the rank takes, where count_pivots() takes few: those of all
+ * pairs of samples of each line, along each axis. */
+static gdouble
+count_products (const gsize size[ND_AXES])
+{
+  gdouble count = (gdouble) size[0] * size[1] * size[2] * size[3], sum = 0;
+
+  for (guint a = 0; a < ND_AXES; a++)
+    sum += size[a] == 1 ? 0 : count * size[a];
+  return sum;
+}
+
+static gboolean
+is_separable (const NdFilter * real, const NdFilter * imaginary)
+{
+  gdouble *factors[ND_AXES];
+  gboolean separable = imaginary == NULL && nd_filter_separate (real, factors);
+
+  for (guint a = 0; a < ND_AXES && separable; a++)
+    g_free (factors[a]);
+  return separable;
+}
+
+gboolean
 nd_filter_rank (const NdFilter * real, const NdFilter * imaginary,
     gsize rank[ND_AXES])
 {
-  g_autofree Number *f = join (real, imaginary);
+  g_autofree Number *f = NULL;
   gsize count = nd_filter_count (real), stride = 1;
 
+  for (guint a = 0; a < ND_AXES; a++)
+    rank[a] = 1;
+  if (count_products (real->size) > ND_RANK_MAX_PRODUCTS)
+    return is_separable (real, imaginary);
+  f = join (real, imaginary);
   for (guint a = 0; a < ND_AXES; a++) {
     gsize n = real->size[a];
     g_autofree Number *gram = g_new0 (Number, n * n);
@@ -180,9 +279,10 @@ nd_filter_rank (const NdFilter * real, const NdFilter * imaginary,
         continue;
       for (gsize i = 0; i < n; i++)
         for (gsize j = 0; j < n; j++)
-          gram[i * n + j] += line[i * stride] * conj (line[j * stride]);
+          gram[i * n + j] += times (line[i * stride], conj (line[j * stride]));
     }
     rank[a] = count_pivots (gram, n);
     stride *= n;
   }
+  return TRUE;
 }

@@ -9,17 +9,31 @@
 #define DEFAULT_CENTER (G_PI / 3)
 #define DEFAULT_BANDWIDTH 2.0
 #define MAX_BANDWIDTH 8.0
+#define DEFAULT_SNR 10
+#define DEFAULT_LOCALIZATION 1e-4
+#define MAX_LOCALIZATION 1.0
 
 /* Above this frequency the end of a band is left alone: filters that are odd
  * along an axis are 0 at pi. */
 #define HIGHEST_END 2.6
 
+/* Where a default centre frequency leaves the upper end of the band. */
+#define DEFAULT_END 2.3
+
 /* How firmly conditions hold: firmly enough for the purpose, each as soft as it
  * may be, for the error of the fit and the other conditions pay for it. The
  * more axes, the less of all frequencies lie along the direction. */
-#define CENTER_SOFTNESS 1e-6
+#define CENTER_SOFTNESS 1e-9
 #define END_SOFTNESS 0.03
-static const gdouble slope_softness[ND_AXES + 1] = { 0, 20, 30, 45, 90 };
+#define QUADRATURE_SOFTNESS 4
+static const gdouble slope_softness[ND_AXES + 1] = { 0, 10, 15, 22, 45 };
+
+/* Even and odd part are brought into quadrature at this many frequencies to
+ * both sides of the centre, up to half way to the ends of the band. The more
+ * room there is, the firmer: this power of it. */
+#define QUADRATURE_POINTS 2
+#define QUADRATURE_POWER 20
+#define FIRMEST_QUADRATURE 0.04
 
 gboolean
 nd_parameters_get_number (const NdParameters * parameters,
@@ -68,13 +82,14 @@ nd_parameters_get_frequencies (const NdParameters * parameters,
 
 gboolean
 nd_parameters_get_weights (const NdParameters * parameters,
-    NdFitWeights * weights, GError ** error)
+    gdouble fallback_snr, NdFitWeights * weights, GError ** error)
 {
   if (!nd_parameters_get_number (parameters, "spectrum", 0.5,
           &weights->spectrum, error)
-      || !nd_parameters_get_number (parameters, "snr", 30, &weights->snr, error)
-      || !nd_parameters_get_number (parameters, "localization", 1e-4,
-          &weights->localization, error))
+      || !nd_parameters_get_number (parameters, "snr", fallback_snr,
+          &weights->snr, error)
+      || !nd_parameters_get_number (parameters, "localization",
+          DEFAULT_LOCALIZATION, &weights->localization, error))
     return FALSE;
   if (weights->spectrum < 0 || weights->spectrum > 4)
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
@@ -83,10 +98,11 @@ nd_parameters_get_weights (const NdParameters * parameters,
   else if (!(weights->snr > 0))
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "snr is %g, where it must be above 0.", weights->snr);
-  else if (weights->localization < 0)
+  else if (weights->localization < 0
+      || weights->localization > MAX_LOCALIZATION)
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "localization is %g, where it must be 0 or above.",
-        weights->localization);
+        "localization is %g, where it must be from 0 to %g.",
+        weights->localization, MAX_LOCALIZATION);
   else
     return TRUE;
   return FALSE;
@@ -97,6 +113,43 @@ static gdouble
 width (gdouble bandwidth)
 {
   return exp2 (bandwidth / 2) - exp2 (-bandwidth / 2);
+}
+
+/* Half a size times the width of the band, in 2 pi: 1 is what a window as long
+ * can tell apart. */
+static gdouble
+get_room (gdouble half, gdouble center, gdouble bandwidth)
+{
+  return half * center * width (bandwidth) / (2 * G_PI);
+}
+
+/* What it takes to hold the band to 5 percent along an axis; wide bands, of
+ * which much lies near 0, need more. */
+static gdouble
+get_default_room (gdouble bandwidth)
+{
+  return 1.25 + 0.2 * MAX (bandwidth - 2, 0);
+}
+
+/* Higher than what is enough for the band is only worse, near pi. */
+static gdouble
+get_default_center (gsize half, gdouble bandwidth)
+{
+  gdouble tight = 1 / get_room (half, 1, bandwidth);
+  gdouble center = MIN (get_default_room (bandwidth) * tight,
+      MAX (tight, DEFAULT_END * exp2 (-bandwidth / 2)));
+
+  return MIN (center, G_PI / 2);
+}
+
+static gsize
+get_default_size (gdouble center, gdouble bandwidth)
+{
+  /* A fiftieth of a sample too little does no harm; two more would. */
+  gdouble half = ceil (get_default_room (bandwidth) / get_room (1, center,
+          bandwidth) - 0.02);
+
+  return 2 * (gsize) MIN (half, 1e6) + 1;
 }
 
 gboolean
@@ -111,7 +164,8 @@ nd_parameters_get_band (const NdParameters * parameters, const NdAxes * axes,
   0}};
   if (!nd_parameters_get_number (parameters, "bandwidth", DEFAULT_BANDWIDTH,
           &bandwidth, error)
-      || !nd_parameters_get_weights (parameters, &band->weights, error))
+      || !nd_parameters_get_weights (parameters, DEFAULT_SNR, &band->weights,
+          error))
     return FALSE;
   if (nd_parameters_has (parameters, "size")) {
     if (!nd_parameters_get_size (parameters, axes, 0, band->size, error))
@@ -119,22 +173,15 @@ nd_parameters_get_band (const NdParameters * parameters, const NdAxes * axes,
     for (guint a = 0; a < ND_AXES; a++)
       largest = MAX (largest, band->size[a] / 2);
     if (largest > 0 && bandwidth > 0)
-      fallback = MIN (2 * G_PI / (largest * width (bandwidth)), G_PI / 2);
+      fallback = get_default_center (largest, bandwidth);
   }
   if (!nd_parameters_get_frequencies (parameters, fallback, &band->center,
           &band->bandwidth, error))
     return FALSE;
-  if (largest == 0 && !nd_parameters_has (parameters, "size")) {
-    /* A twentieth of a sample too little does no harm; two more would. */
-    gdouble half = ceil (2 * G_PI / (band->center * width (band->bandwidth))
-        - 0.05);
-
-    if (half > 1e6)
-      half = 1e6;
-    if (!nd_parameters_get_size (parameters, axes, 2 * (gsize) half + 1,
-            band->size, error))
-      return FALSE;
-  }
+  if (!nd_parameters_has (parameters, "size")
+      && !nd_parameters_get_size (parameters, axes,
+          get_default_size (band->center, band->bandwidth), band->size, error))
+    return FALSE;
   for (guint a = 0; a < ND_AXES; a++) {
     if (band->size[a] % 2 == 0) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
@@ -193,6 +240,28 @@ add_value (const NdBand * band, NdFit * fit, const gdouble direction[ND_AXES],
   return condition;
 }
 
+/* The opposite frequencies are let through as little as they can be, half way
+ * to both ends of the band: even and odd part are alike there. */
+static void
+add_quadrature (const NdBand * band, NdFit * fit,
+    const gdouble direction[ND_AXES])
+{
+  gdouble half = 0, softness;
+
+  for (guint a = 0; a < ND_AXES; a++)
+    half += fabs (direction[a]) * (band->size[a] / 2);
+  softness = QUADRATURE_SOFTNESS
+      / pow (MAX (get_room (half, band->center, band->bandwidth), 1),
+      QUADRATURE_POWER);
+  softness = MAX (softness, FIRMEST_QUADRATURE);
+  for (gint i = -QUADRATURE_POINTS; i <= QUADRATURE_POINTS; i++) {
+    gdouble factor = exp2 (i * band->bandwidth / (4 * QUADRATURE_POINTS));
+
+    if (i != 0 && factor * band->center < HIGHEST_END)
+      add_value (band, fit, direction, factor, 1, -1)->softness = softness;
+  }
+}
+
 void
 nd_band_condition (const NdBand * band, NdFit * fit,
     const gdouble direction[ND_AXES])
@@ -208,11 +277,22 @@ nd_band_condition (const NdBand * band, NdFit * fit,
     if (factor * band->center < HIGHEST_END)
       add_value (band, fit, direction, factor, 1, 1)->softness = END_SOFTNESS;
   }
+  add_quadrature (band, fit, direction);
   slope = add_value (band, fit, direction, 1, 1, 1);
   for (guint a = 0; a < ND_AXES; a++)
     slope->slope[a] = band->center * direction[a];
   slope->value = 0;
-  slope->softness = slope_softness[band->n];
+  /* The wider, the flatter: by the same slope the maximum moves further. */
+  slope->softness = slope_softness[band->n] * pow (2 / band->bandwidth, 4);
+}
+
+void
+nd_band_note (NdBank * bank, gdouble center, gdouble bandwidth)
+{
+  for (guint i = 0; bank != NULL && i < bank->n_filters; i++) {
+    bank->filters[i]->center_frequency = center;
+    bank->filters[i]->bandwidth = bandwidth;
+  }
 }
 
 static NdFilter *
@@ -230,6 +310,22 @@ take (const gchar * design, const gsize size[ND_AXES], const NdFit * fit,
   filter->fit_error = fit->error;
   filter->truncation_error = fit->truncation_error;
   return filter;
+}
+
+/* A fit does not pay where the spatial weights keep the filter too small. */
+static gboolean
+check_localization (const NdFit * fit, const NdFitWeights * weights,
+    GError ** error)
+{
+  gdouble own = fit->error.varying, other = fit->truncation_error.varying;
+
+  if (weights->localization <= DEFAULT_LOCALIZATION || own <= other)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "localization is %g, with "
+      "which the error of the fit, %.3g, is above that of the ideal filter cut "
+      "off at this size, %.3g; the default, %g, is always taken.",
+      weights->localization, own, other, DEFAULT_LOCALIZATION);
+  return FALSE;
 }
 
 static gboolean
@@ -265,7 +361,8 @@ nd_band_fit (const gchar * design, const gsize size[ND_AXES],
 
   ok = nd_fit (fits, n, size, weights, error);
   for (guint i = 0; i < n && ok; i++)
-    ok = add_filters (design, size, &fits[i], sign, filters, error);
+    ok = check_localization (&fits[i], weights, error)
+        && add_filters (design, size, &fits[i], sign, filters, error);
   if (ok) {
     bank = nd_bank_new (filters);
     bank->is_complex = sign == 0;

@@ -30,9 +30,11 @@ typedef struct
 /* Parameters size, center-frequency (above 0, below pi), bandwidth (above 0, at
  * most 8, default 2), and those of nd_parameters_get_weights().
  *
- * Half the size times the width of the band, c (2^(B/2) - 2^(-B/2)), is 2 pi at
- * least by default: of size and center-frequency, the one that is missing
- * follows from the other; both missing, center-frequency is pi / 3. */
+ * Half the size times the width of the band, c (2^(B/2) - 2^(-B/2)), is
+ * 1.25 x 2 pi at least by default, for B above 2 1.25 + 0.2 (B - 2): of size
+ * and center-frequency, the one that is missing follows from the other, the
+ * frequency at most so that the upper end of the band is at 2.3, where 2 pi
+ * allows it, and at most pi / 2; both missing, center-frequency is pi / 3. */
 gboolean nd_parameters_get_band (const NdParameters * parameters,
     const NdAxes * axes, NdBand * band, GError ** error);
 
@@ -40,10 +42,10 @@ gboolean nd_parameters_get_band (const NdParameters * parameters,
 gboolean nd_parameters_get_frequencies (const NdParameters * parameters,
     gdouble fallback, gdouble * center, gdouble * bandwidth, GError ** error);
 
-/* spectrum (0 to 4, default 0.5), snr (above 0, default 30), localization (0
- * and more, default 0.0001): see NdFitWeights. */
+/* spectrum (0 to 4, default 0.5), snr (above 0), localization (0 to 1, default
+ * 0.0001): see NdFitWeights. */
 gboolean nd_parameters_get_weights (const NdParameters * parameters,
-    NdFitWeights * weights, GError ** error);
+    gdouble fallback_snr, NdFitWeights * weights, GError ** error);
 
 /* One number, @fallback where it is missing. */
 gboolean nd_parameters_get_number (const NdParameters * parameters,
@@ -57,9 +59,13 @@ gdouble nd_band_radial (const NdBand * band, const gdouble u[ND_AXES]);
 void nd_band_block_constant (NdFit * fit);
 
 /* Adds to @fit that along @direction it is a band as designed: 1 at the centre
- * frequency, where it also has its maximum, and 1/2 at both ends. */
+ * frequency, where it also has its maximum, 1/2 at both ends, and 0 at the
+ * frequencies opposite to the middle of the band. */
 void nd_band_condition (const NdBand * band, NdFit * fit,
     const gdouble direction[ND_AXES]);
+
+/* Says in all filters of @bank, if there is one, which band was asked for. */
+void nd_band_note (NdBank * bank, gdouble center, gdouble bandwidth);
 
 /* Fits all @fits, whose ideal, data and conditions are set. Into complex
  * filters a + ib, of response E + O, where @sign is 0; otherwise into real

@@ -259,7 +259,7 @@ make_or_copy_bank (guint i, const NdParameters * parameters,
   if (bank != NULL)
     return bank;
   bank = make_bank (i, parameters, axes, error);
-  if (bank != NULL && !isnan (bank->filters[0]->fit_error))
+  if (bank != NULL && !isnan (bank->filters[0]->fit_error.total))
     keep (key, bank);
   return bank;
 }

@@ -37,8 +37,9 @@ nd_filter_new (const gchar * name, const gsize size[ND_AXES])
   filter->name = g_strdup (name);
   memcpy (filter->size, size, sizeof (filter->size));
   filter->coefficients = coefficients;
-  filter->fit_error = NAN;
-  filter->truncation_error = NAN;
+  filter->fit_error = filter->truncation_error = (NdFitError) {
+  NAN, NAN};
+  filter->center_frequency = filter->bandwidth = NAN;
   return filter;
 }
 

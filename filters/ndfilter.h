@@ -11,6 +11,20 @@
 
 G_BEGIN_DECLS
 
+/* How far the response of a fitted filter is from the ideal one, where W is the
+ * amplitude expected of the input (ndfit.h), relative to what the ideal one
+ * answers, sqrt (mean (W^2 |ideal|^2)); means are over all frequencies.
+ *
+ *   varying: sqrt (mean (W^2 |ideal - response|^2))
+ *   total: the same with the mean of the input, of ten times the energy
+ *
+ * Both are one where the sum of the filter is that of the ideal one. */
+typedef struct
+{
+  gdouble varying;
+  gdouble total;
+} NdFitError;
+
 typedef struct
 {
   gchar *name;                  /* the design, and its file: for messages */
@@ -18,11 +32,14 @@ typedef struct
   gint origin[ND_AXES];         /* -(k/2) to (k-1)/2, as in SciPy */
   gdouble *coefficients;        /* x fastest, t slowest; all finite */
 
-  /* Of a design that is fitted to a frequency response: its weighted error, and
-   * that of the ideal filter cut off at this size (NdFit); otherwise NAN. Both
-   * parts of a complex filter have those of the whole. */
-  gdouble fit_error;
-  gdouble truncation_error;
+  /* Of a design that is fitted, and of the ideal filter cut off at this size;
+   * otherwise NAN. Both parts of a complex filter have those of the whole. */
+  NdFitError fit_error;
+  NdFitError truncation_error;
+
+  /* The band that was asked for: radians per sample, octaves; or NAN. */
+  gdouble center_frequency;
+  gdouble bandwidth;
 } NdFilter;
 
 /* More coefficients than this are refused (a filter of 2 GiB). */

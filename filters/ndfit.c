@@ -25,11 +25,13 @@
 
 #include "engine/nderror.h"
 #include "ndcholesky.h"
-#include "ndparity.h"
+#include "ndpart.h"
 
-/* Softness grows by this factor until the error is small enough. */
+/* Softness grows by this factor until the errors are small enough, and is then
+ * brought down again as far as they allow. */
 #define RELAXATION 4
 #define RELAXATIONS 16
+#define BISECTIONS 4
 
 /* How much larger than without conditions the error may be. */
 #define WORTH 1.5
@@ -40,64 +42,8 @@
 /* Of all there is, that an ideal filter must let through. */
 #define LEAST_ENERGY 1e-9
 
-/* The mean of the input has this times the energy of all that varies. */
-#define CONSTANT_ENERGY 10
-
-/* One parity of one filter. */
-typedef struct
-{
-  gdouble *ideal;               /* of all points */
-  gdouble constant;             /* parity 0: the ideal response at u = 0 */
-  gdouble *solution;            /* c0 */
-  gdouble *relief[ND_FIT_CONDITIONS];   /* Z */
-  gdouble *condition[ND_FIT_CONDITIONS];        /* C */
-} Part;
-
-/* All parities of the ideal response, by a Hadamard transform over the signs
- * of the frequencies. */
-static void
-take_ideal (const NdGrid * grid, const NdFit * fit, Part parts[ND_PARITIES])
-{
-  static const gdouble zero[ND_AXES] = { 0 };
-  guint axes = 0;
-
-  for (guint a = 0; a < ND_AXES; a++)
-    axes |= grid->h[a] > 0 ? 1 << a : 0;
-  for (guint p = 0; p < ND_PARITIES; p++)
-    parts[p].ideal = (p & ~axes) == 0 ? g_new (gdouble, grid->points) : NULL;
-  parts[0].constant = fit->ideal (zero, fit->data);
-  for (gsize i = 0; i < grid->points; i++) {
-    gdouble value[ND_PARITIES] = { 0 };
-    gsize at[ND_AXES];
-
-    nd_sizes_split (i, grid->m, at);
-    for (guint s = 0; s < ND_PARITIES; s++) {
-      gdouble u[ND_AXES];
-
-      if (parts[s].ideal == NULL)
-        continue;
-      for (guint a = 0; a < ND_AXES; a++)
-        u[a] = s >> a & 1 ? -grid->u[a][at[a]] : grid->u[a][at[a]];
-      value[s] = fit->ideal (u, fit->data);
-    }
-    for (guint a = 0; a < ND_AXES; a++) {
-      for (guint s = 0; s < ND_PARITIES && grid->h[a] > 0; s++) {
-        gdouble plus, minus;
-
-        if (s >> a & 1)
-          continue;
-        plus = value[s];
-        minus = value[s | 1 << a];
-        value[s] = (plus + minus) / 2;
-        value[s | 1 << a] = (plus - minus) / 2;
-      }
-    }
-    for (guint p = 0; p < ND_PARITIES; p++) {
-      if (parts[p].ideal != NULL)
-        parts[p].ideal[i] = value[p];
-    }
-  }
-}
+/* A filter of zeros has error 1. */
+#define USELESS 0.99
 
 /* The row of C that belongs to a parity. */
 static gdouble *
@@ -129,82 +75,10 @@ make_condition (const NdFitCondition * condition, guint parity,
   return row;
 }
 
-static gdouble
-energy (const NdGrid * grid, const gdouble * response)
-{
-  gdouble sum = 0;
-
-  for (gsize i = 0; i < grid->points; i++)
-    sum += grid->w2[i] * response[i] * response[i];
-  return sum;
-}
-
-/* What constant input adds to the error: the sum of the filter is not what the
- * ideal one's is. Only parity 0 has a sum. */
-static gdouble
-squared_constant_error (const NdGrid * grid, const Part * part,
-    const gdouble * c)
-{
-  gdouble sum = -part->constant;
-  gsize n[ND_AXES];
-
-  nd_parity_unknowns (grid, 0, n);
-  for (gsize i = 0; i < nd_sizes_product (n); i++) {
-    gsize at[ND_AXES];
-
-    nd_sizes_split (i, n, at);
-    sum += nd_parity_multiplicity (0, at) * c[i];
-  }
-  return CONSTANT_ENERGY * grid->total * sum * sum;
-}
-
-/* sum W^2 |ideal - response|^2 of a parity with coefficients @c. */
-static gdouble
-squared_error (const NdGrid * grid, guint parity, const Part * part,
-    const gdouble * c)
-{
-  g_autofree gdouble *response = NULL;
-  gdouble *table[ND_AXES], constant = 0;
-  gsize n[ND_AXES];
-
-  if (!nd_parity_unknowns (grid, parity, n))
-    return energy (grid, part->ideal);
-  nd_parity_make_tables (grid, parity, n, table);
-  response = nd_sizes_transform (c, n, grid->m, table, TRUE);
-  nd_parity_free_tables (table);
-  for (gsize i = 0; i < grid->points; i++)
-    response[i] -= part->ideal[i];
-  if (parity == 0)
-    constant = squared_constant_error (grid, part, c);
-  return energy (grid, response) + constant;
-}
-
-/* The same where the ideal filter is cut off. */
-static gdouble
-squared_truncation_error (const NdGrid * grid, guint parity, const Part * part)
-{
-  g_autofree gdouble *c = NULL;
-  gdouble *table[ND_AXES];
-  gsize n[ND_AXES];
-
-  if (!nd_parity_unknowns (grid, parity, n))
-    return energy (grid, part->ideal);
-  nd_parity_make_tables (grid, parity, n, table);
-  c = nd_sizes_transform (part->ideal, grid->m, n, table, FALSE);
-  nd_parity_free_tables (table);
-  for (gsize i = 0; i < nd_sizes_product (n); i++) {
-    gsize at[ND_AXES];
-
-    nd_sizes_split (i, n, at);
-    c[i] /= nd_parity_multiplicity (parity, at) * grid->points;
-  }
-  return squared_error (grid, parity, part, c);
-}
-
 /* c0 and Z of one parity of one filter. */
 static void
 solve_part (const NdGrid * grid, guint parity, const gsize n[ND_AXES],
-    const gdouble * factor, const NdFit * fit, Part * part)
+    const gdouble * factor, const NdFit * fit, NdPart * part)
 {
   g_autofree gdouble *weighted = g_new (gdouble, grid->points);
   gdouble *table[ND_AXES];
@@ -282,7 +156,7 @@ dot (const gdouble * a, const gdouble * b, gsize n)
 /* The multipliers y, where softness is @relaxation times what was asked. */
 static void
 solve_conditions (const NdGrid * grid, const NdFit * fit,
-    const Part parts[ND_PARITIES], gdouble power, gdouble relaxation,
+    const NdPart parts[ND_PARITIES], gdouble power, gdouble relaxation,
     gdouble y[ND_FIT_CONDITIONS])
 {
   gdouble a[ND_FIT_CONDITIONS][ND_FIT_CONDITIONS + 1] = { {0}, };
@@ -308,133 +182,129 @@ solve_conditions (const NdGrid * grid, const NdFit * fit,
   solve_small (a, m, y);
 }
 
-static gdouble *
-combine (const Part * part, const gdouble y[ND_FIT_CONDITIONS], guint m,
-    gsize count)
-{
-  gdouble *c = g_memdup2 (part->solution, count * sizeof (gdouble));
-
-  for (guint j = 0; j < m; j++)
-    for (gsize i = 0; i < count; i++)
-      c[i] += y[j] * part->relief[j][i];
-  return c;
-}
-
-/* Adds a parity to the filter, mirrored into all orthants. */
-static void
-spread (const NdGrid * grid, guint parity, const gsize n[ND_AXES],
-    const gdouble * c, NdFit * fit)
-{
-  guint sines = __builtin_popcount (parity);
-  gdouble *filter = sines % 2 ? fit->odd : fit->even;
-  gsize size[ND_AXES];
-
-  for (guint a = 0; a < ND_AXES; a++)
-    size[a] = 2 * grid->h[a] + 1;
-  for (gsize i = 0; i < nd_sizes_product (size); i++) {
-    gdouble value = sines & 2 ? -1 : 1;
-    gsize at[ND_AXES], index = 0;
-
-    nd_sizes_split (i, size, at);
-    for (guint a = ND_AXES; a-- > 0;) {
-      gssize x = (gssize) at[a] - (gssize) grid->h[a];
-      gsize k = ABS (x) - nd_parity_is_odd (parity, a);
-
-      if (nd_parity_is_odd (parity, a) && x <= 0)
-        value = x == 0 ? 0 : -value;
-      if (value == 0)
-        break;
-      index = index * n[a] + k;
-    }
-    if (value != 0)
-      filter[i] += value * c[index];
-  }
-}
-
-/* The error with softness at @relaxation, and the multipliers. */
-static gdouble
+/* The errors with softness at @relaxation, and the multipliers. */
+static NdPartError
 try_relaxation (const NdGrid * grid, const NdFit * fit,
-    const Part parts[ND_PARITIES], gdouble power, gdouble relaxation,
+    const NdPart parts[ND_PARITIES], gdouble power, gdouble relaxation,
     gdouble y[ND_FIT_CONDITIONS])
 {
-  gdouble squared = 0;
+  NdPartError sum = { 0 };
 
   solve_conditions (grid, fit, parts, power, relaxation, y);
   for (guint p = 0; p < ND_PARITIES; p++) {
     g_autofree gdouble *c = NULL;
-    gsize n[ND_AXES];
+    NdPartError error;
 
     if (parts[p].ideal == NULL)
       continue;
-    nd_parity_unknowns (grid, p, n);
-    if (parts[p].solution != NULL)
-      c = combine (&parts[p], y, fit->n_conditions, nd_sizes_product (n));
-    squared += c ? squared_error (grid, p, &parts[p], c)
-        : energy (grid, parts[p].ideal);
+    c = nd_part_combine (&parts[p], grid, p, y, fit->n_conditions);
+    error = nd_part_error (&parts[p], grid, p, c);
+    sum.varying += error.varying;
+    sum.constant += error.constant;
   }
-  return squared;
+  return sum;
 }
 
-/* Meets the conditions as far as the error allows, and writes the filter. */
+/* What the squared errors of a fit may be. */
+typedef struct
+{
+  gdouble varying;
+  gdouble total;                /* with the mean */
+} Limits;
+
+static gboolean
+keeps (const NdPartError * error, const Limits * limits)
+{
+  return error->varying <= limits->varying
+      && error->varying + error->constant <= limits->total;
+}
+
+/* The least relaxation, from 1, that keeps @limits; FALSE where none does. */
+static gboolean
+find_relaxation (const NdGrid * grid, const NdFit * fit,
+    const NdPart parts[ND_PARITIES], gdouble power, const Limits * limits,
+    gdouble * relaxation)
+{
+  gdouble y[ND_FIT_CONDITIONS], softer = 1, ratio = RELAXATION;
+  NdPartError error = try_relaxation (grid, fit, parts, power, softer, y);
+
+  *relaxation = 1;
+  if (keeps (&error, limits))
+    return TRUE;
+  for (guint level = 1; level < RELAXATIONS; level++) {
+    softer *= RELAXATION;
+    error = try_relaxation (grid, fit, parts, power, softer, y);
+    if (keeps (&error, limits))
+      break;
+  }
+  *relaxation = softer;
+  if (!keeps (&error, limits))
+    return FALSE;
+  for (guint i = 0; i < BISECTIONS; i++) {
+    ratio = sqrt (ratio);
+    error = try_relaxation (grid, fit, parts, power, *relaxation / ratio, y);
+    if (keeps (&error, limits))
+      *relaxation /= ratio;
+  }
+  return TRUE;
+}
+
+/* Conditions hold as far as the errors stay below those of the ideal filter cut
+ * off; where the error of what varies cannot, because what is left, a sum of 0,
+ * costs more than that, as far as the other stays. */
+static gdouble
+choose_relaxation (const NdGrid * grid, const NdFit * fit,
+    const NdPart parts[ND_PARITIES], gdouble power,
+    const NdPartError * truncation)
+{
+  gdouble y[ND_FIT_CONDITIONS], relaxation;
+  NdPartError loose = try_relaxation (grid, fit, parts, power,
+      pow (RELAXATION, RELAXATIONS), y);
+  Limits limits = {.total = MIN (truncation->varying + truncation->constant,
+        WORTH * WORTH * (loose.varying + loose.constant))
+  };
+
+  limits.varying = truncation->varying;
+  if (find_relaxation (grid, fit, parts, power, &limits, &relaxation))
+    return relaxation;
+  limits.varying = INFINITY;
+  find_relaxation (grid, fit, parts, power, &limits, &relaxation);
+  return relaxation;
+}
+
+/* Meets the conditions as far as the errors allow, and writes the filter. */
 static void
-finish (const NdGrid * grid, NdFit * fit, const Part parts[ND_PARITIES],
+finish (const NdGrid * grid, NdFit * fit, const NdPart parts[ND_PARITIES],
     const gsize size[ND_AXES])
 {
-  gdouble power = 0, truncation = 0, squared = 0, relaxation = 1, allowed;
-  gdouble y[ND_FIT_CONDITIONS];
+  NdPartError truncation = { 0 }, error;
+  gdouble y[ND_FIT_CONDITIONS], power = 0;
 
   for (guint p = 0; p < ND_PARITIES; p++) {
     if (parts[p].ideal == NULL)
       continue;
-    power += energy (grid, parts[p].ideal);
-    truncation += squared_truncation_error (grid, p, &parts[p]);
+    power += nd_part_energy (&parts[p], grid);
+    error = nd_part_truncation_error (&parts[p], grid, p);
+    truncation.varying += error.varying;
+    truncation.constant += error.constant;
   }
-  allowed = WORTH * WORTH * try_relaxation (grid, fit, parts, power,
-      pow (RELAXATION, RELAXATIONS), y);
-  allowed = MIN (allowed, truncation);
-  for (guint level = 0; level < RELAXATIONS; level++) {
-    squared = try_relaxation (grid, fit, parts, power, relaxation, y);
-    if (squared <= allowed)
-      break;
-    relaxation *= RELAXATION;
-  }
-  fit->error = sqrt (squared / power);
-  fit->truncation_error = sqrt (truncation / power);
+  error = try_relaxation (grid, fit, parts, power,
+      choose_relaxation (grid, fit, parts, power, &truncation), y);
+  fit->error.varying = sqrt (error.varying / power);
+  fit->error.total = sqrt ((error.varying + error.constant) / power);
+  fit->truncation_error.varying = sqrt (truncation.varying / power);
+  fit->truncation_error.total =
+      sqrt ((truncation.varying + truncation.constant) / power);
 
   fit->even = g_new0 (gdouble, nd_sizes_product (size));
   fit->odd = g_new0 (gdouble, nd_sizes_product (size));
   for (guint p = 0; p < ND_PARITIES; p++) {
-    g_autofree gdouble *c = NULL;
-    gsize n[ND_AXES];
+    g_autofree gdouble *c = nd_part_combine (&parts[p], grid, p, y,
+        fit->n_conditions);
 
-    if (parts[p].solution == NULL)
-      continue;
-    nd_parity_unknowns (grid, p, n);
-    c = combine (&parts[p], y, fit->n_conditions, nd_sizes_product (n));
-    spread (grid, p, n, c, fit);
+    if (c != NULL)
+      nd_part_spread (grid, p, c, fit);
   }
-}
-
-static void
-part_clear (Part * part)
-{
-  g_free (part->ideal);
-  g_free (part->solution);
-  for (guint j = 0; j < ND_FIT_CONDITIONS; j++) {
-    g_free (part->relief[j]);
-    g_free (part->condition[j]);
-  }
-}
-
-/* A parity that no filter has needs no equations. */
-static gboolean
-is_empty (const NdGrid * grid, const Part * part)
-{
-  for (gsize i = 0; i < grid->points; i++) {
-    if (fabs (part->ideal[i]) > 1e-13)
-      return FALSE;
-  }
-  return TRUE;
 }
 
 static gboolean
@@ -467,7 +337,7 @@ typedef struct
   gdouble localization;
   NdFit *fits;
   guint n_fits;
-  Part *parts;                  /* ND_PARITIES of each fit */
+  NdPart *parts;                /* ND_PARITIES of each fit */
   atomic_uint next;             /* parity to solve */
   atomic_bool failed;
 } Task;
@@ -482,9 +352,9 @@ solve_parity (Task * task, guint parity)
   if (!nd_parity_unknowns (&task->grid, parity, n))
     return;
   for (guint f = 0; f < task->n_fits; f++) {
-    Part *part = &task->parts[f * ND_PARITIES + parity];
+    NdPart *part = &task->parts[f * ND_PARITIES + parity];
 
-    if (part->ideal == NULL || is_empty (&task->grid, part))
+    if (part->ideal == NULL || nd_part_is_empty (part, &task->grid))
       continue;
     if (factor == NULL) {
       factor = nd_parity_matrix (&task->grid, parity, n, task->localization);
@@ -524,19 +394,21 @@ solve (Task * task)
 }
 
 static gboolean
-check_ideal (const NdGrid * grid, const Part parts[ND_PARITIES],
-    GError ** error)
+lets_through (const NdGrid * grid, const NdPart parts[ND_PARITIES])
 {
   gdouble sum = 0;
 
   for (guint p = 0; p < ND_PARITIES; p++)
-    sum += parts[p].ideal ? energy (grid, parts[p].ideal) : 0;
-  if (sum > LEAST_ENERGY * grid->total)
-    return TRUE;
+    sum += parts[p].ideal ? nd_part_energy (&parts[p], grid) : 0;
+  return sum > LEAST_ENERGY * grid->total;
+}
+
+static void
+set_useless (GError ** error)
+{
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
       "the ideal filter lets through nothing that this size can tell apart; a "
       "larger bandwidth or size will do.");
-  return FALSE;
 }
 
 gboolean
@@ -546,22 +418,24 @@ nd_fit (NdFit * fits, guint n_fits, const gsize size[ND_AXES],
   Task task = {.localization = weights->localization,.fits = fits,
     .n_fits = n_fits
   };
-  gboolean ok = TRUE;
+  gboolean useful = TRUE;
 
   if (!check_size (size, error))
     return FALSE;
   nd_grid_init (&task.grid, size, weights);
-  task.parts = g_new0 (Part, n_fits * ND_PARITIES);
+  task.parts = g_new0 (NdPart, n_fits * ND_PARITIES);
   for (guint f = 0; f < n_fits; f++) {
-    take_ideal (&task.grid, &fits[f], task.parts + f * ND_PARITIES);
-    ok = ok && check_ideal (&task.grid, task.parts + f * ND_PARITIES, error);
+    nd_parts_init (task.parts + f * ND_PARITIES, &task.grid, &fits[f]);
+    useful = useful && lets_through (&task.grid, task.parts + f * ND_PARITIES);
   }
-  if (ok)
+  if (useful)
     solve (&task);
-  for (guint f = 0; f < n_fits && ok && !task.failed; f++)
+  for (guint f = 0; f < n_fits && useful && !task.failed; f++) {
     finish (&task.grid, &fits[f], task.parts + f * ND_PARITIES, size);
-  for (guint i = 0; i < n_fits * ND_PARITIES; i++)
-    part_clear (&task.parts[i]);
+    useful = fits[f].error.varying < USELESS;
+  }
+  for (guint f = 0; f < n_fits; f++)
+    nd_parts_clear (task.parts + f * ND_PARITIES);
   g_free (task.parts);
   nd_grid_clear (&task.grid);
   if (task.failed)
@@ -569,5 +443,7 @@ nd_fit (NdFit * fits, guint n_fits, const gsize size[ND_AXES],
         "the fit has no solution in double precision: snr is %g and spectrum "
         "%g; a smaller snr or spectrum, or a larger localization, gives one.",
         weights->snr, weights->spectrum);
-  return ok && !task.failed;
+  else if (!useful)
+    set_useless (error);
+  return useful && !task.failed;
 }

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "engine/ndshape.h"
+#include "ndfilter.h"
 
 G_BEGIN_DECLS
 
@@ -48,7 +48,7 @@ typedef struct
   gdouble softness;
 } NdFitCondition;
 
-#define ND_FIT_CONDITIONS 8
+#define ND_FIT_CONDITIONS 12
 
 typedef struct
 {
@@ -62,12 +62,12 @@ typedef struct
   gdouble *even;
   gdouble *odd;
 
-  /* sqrt (mean (W^2 |ideal - response|^2) / mean (W^2 |ideal|^2)), the mean of
-   * the input included, of this filter, and of the ideal one cut off at the
-   * same size. Soft conditions give way until the first is not above the
-   * second, nor above 1.5 times what it is without them. */
-  gdouble error;
-  gdouble truncation_error;
+  /* Of this filter, and of the ideal one cut off at the same size. Soft
+   * conditions give way until the first is not above the second, neither of
+   * them, nor above 1.5 times what it is without conditions; where varying
+   * cannot be, until total is. */
+  NdFitError error;
+  NdFitError truncation_error;
 } NdFit;
 
 /* Unknowns of one system of equations: sizes 97 x 97, 25^3, 13^4. */

@@ -19,6 +19,7 @@
 typedef struct
 {
   gdouble center;
+  gdouble bandwidth;
   gdouble sigma;
   gdouble direction[ND_AXES];
   gsize size[ND_AXES];
@@ -29,13 +30,12 @@ read_parameters (const NdParameters * parameters, const NdAxes * axes,
     Gabor * gabor, GError ** error)
 {
   NdAxis first = axes->axis[0];
-  gdouble bandwidth;
 
   if (!nd_parameters_get_frequencies (parameters, G_PI / 3, &gabor->center,
-          &bandwidth, error))
+          &gabor->bandwidth, error))
     return FALSE;
-  gabor->sigma = sqrt (2 * G_LN2) * (exp2 (bandwidth) + 1)
-      / ((exp2 (bandwidth) - 1) * gabor->center);
+  gabor->sigma = sqrt (2 * G_LN2) * (exp2 (gabor->bandwidth) + 1)
+      / ((exp2 (gabor->bandwidth) - 1) * gabor->center);
   if (!nd_parameters_get_size (parameters, axes,
           2 * (gsize) MIN (ceil (3 * gabor->sigma), 1e6) + 1, gabor->size,
           error))
@@ -56,6 +56,7 @@ nd_design_gabor (const NdParameters * parameters, const NdAxes * axes,
 {
   g_autoptr (NdFilter) real = NULL, imaginary = NULL;
   gdouble total = 0, constant = 0;
+  NdBank *bank;
   Gabor gabor;
   gsize count;
 
@@ -91,6 +92,8 @@ nd_design_gabor (const NdParameters * parameters, const NdAxes * axes,
       }
     }
   }
-  return nd_bank_new_complex (g_steal_pointer (&real),
+  bank = nd_bank_new_complex (g_steal_pointer (&real),
       g_steal_pointer (&imaginary));
+  nd_band_note (bank, gabor.center, gabor.bandwidth);
+  return bank;
 }

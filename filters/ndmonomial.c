@@ -72,13 +72,16 @@ design (const gchar * name, const NdBand * band, const Monomial * monomials,
     guint n, gdouble sign, GError ** error)
 {
   g_autofree NdFit *fits = g_new0 (NdFit, n);
+  NdBank *bank;
 
   for (guint i = 0; i < n; i++) {
     fits[i].ideal = respond;
     fits[i].data = &monomials[i];
     nd_band_block_constant (&fits[i]);
   }
-  return nd_band_fit (name, band->size, &band->weights, fits, n, sign, error);
+  bank = nd_band_fit (name, band->size, &band->weights, fits, n, sign, error);
+  nd_band_note (bank, band->center, band->bandwidth);
+  return bank;
 }
 
 static NdFilter *

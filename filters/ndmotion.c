@@ -12,7 +12,8 @@
  * of what moves the other way: that comes near to n where û.n is
  * (1 - |v|^2) / (1 + |v|^2), or less by the sign. There the fit is asked for 0.
  * The further |v| is from 1, the more samples it takes to tell the two
- * apart.
+ * apart; below 0.19 and above 5.27 the power that it takes is above
+ * MAX_POWER, and the velocity is refused.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -96,12 +97,21 @@ set_velocity (Motion * motion, const gdouble velocity[ND_AXES], GError ** error)
 {
   gdouble speed = sqrt (velocity[0] * velocity[0] + velocity[1] * velocity[1]
       + velocity[2] * velocity[2]);
-  gdouble norm = sqrt (1 + speed * speed), between;
+  gdouble norm = sqrt (1 + speed * speed), between, slowest;
+  gdouble farthest = pow (OPPOSITE, 0.5 / MAX_POWER);
 
   if (!(speed > 0) || !isfinite (speed)) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "velocity is %g samples per volume long, where it must be above 0; "
         "quadrature answers to what stands still.", speed);
+    return FALSE;
+  }
+  slowest = sqrt ((1 - farthest) / (1 + farthest));
+  if (speed < slowest || speed > 1 / slowest) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "velocity is %g samples per volume long, where it must be from %.2f "
+        "to %.2f: slower or faster, it cannot be told from its opposite.",
+        speed, ceil (100 * slowest) / 100, floor (100 / slowest) / 100);
     return FALSE;
   }
   for (guint a = 0; a < ND_AXIS_T; a++)
@@ -110,8 +120,7 @@ set_velocity (Motion * motion, const gdouble velocity[ND_AXES], GError ** error)
   motion->opposite[ND_AXIS_T] = speed / norm;
   between = fabs (1 - speed * speed) / (1 + speed * speed);
   motion->power = 1;
-  while (motion->power < MAX_POWER
-      && pow (between, 2 * motion->power) > OPPOSITE)
+  while (pow (between, 2 * motion->power) > OPPOSITE)
     motion->power++;
   return TRUE;
 }
@@ -138,6 +147,7 @@ nd_design_motion (const NdParameters * parameters, const NdAxes * axes,
   gdouble velocity[ND_AXES] = { 0 };
   NdFit fit = {.ideal = respond };
   Motion motion = { {{0}}, };
+  NdBank *bank;
 
   if (!nd_parameters_get_band (parameters, axes, &motion.band, error)
       || !read_velocity (parameters, axes, motion.band.size, velocity, error)
@@ -147,6 +157,8 @@ nd_design_motion (const NdParameters * parameters, const NdAxes * axes,
   nd_band_block_constant (&fit);
   nd_band_condition (&motion.band, &fit, motion.direction);
   block_opposite (&motion, &fit);
-  return nd_band_fit ("motion", motion.band.size, &motion.band.weights, &fit,
+  bank = nd_band_fit ("motion", motion.band.size, &motion.band.weights, &fit,
       1, 0, error);
+  nd_band_note (bank, motion.band.center, motion.band.bandwidth);
+  return bank;
 }

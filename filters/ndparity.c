@@ -3,7 +3,9 @@
 
 #include <math.h>
 
-#define LEAST_FREQUENCIES 16
+/* By how many axes there are: what resolves a narrow band, where it costs
+ * little. */
+static const gsize least_frequencies[ND_AXES + 1] = { 1, 128, 48, 24, 16 };
 
 gsize
 nd_sizes_product (const gsize n[ND_AXES])
@@ -102,12 +104,16 @@ void
 nd_grid_init (NdGrid * grid, const gsize size[ND_AXES],
     const NdFitWeights * weights)
 {
+  guint axes = 0;
+
   *grid = (NdGrid) {
   0};
+  for (guint a = 0; a < ND_AXES; a++)
+    axes += size[a] > 1;
   for (guint a = 0; a < ND_AXES; a++) {
     grid->h[a] = size[a] / 2;
     grid->m[a] = size[a] == 1 ? 1
-        : MAX (LEAST_FREQUENCIES, 3 * (grid->h[a] + 1));
+        : MAX (least_frequencies[axes], 3 * (grid->h[a] + 1));
     grid->u[a] = g_new0 (gdouble, grid->m[a]);
     for (gsize j = 0; j < grid->m[a] && size[a] > 1; j++)
       grid->u[a][j] = G_PI * (j + 0.5) / grid->m[a];

@@ -42,6 +42,7 @@ design (const gchar * name, const NdBand * band,
 {
   NdFit fits[ND_MAX_DIRECTIONS] = { {0}, };
   Quadrature quadratures[ND_MAX_DIRECTIONS];
+  NdBank *bank;
 
   for (guint i = 0; i < n; i++) {
     quadratures[i] = (Quadrature) {
@@ -51,7 +52,9 @@ design (const gchar * name, const NdBand * band,
     nd_band_block_constant (&fits[i]);
     nd_band_condition (band, &fits[i], directions[i]);
   }
-  return nd_band_fit (name, band->size, &band->weights, fits, n, 0, error);
+  bank = nd_band_fit (name, band->size, &band->weights, fits, n, 0, error);
+  nd_band_note (bank, band->center, band->bandwidth);
+  return bank;
 }
 
 NdBank *

@@ -18,6 +18,7 @@
 #include "ndband.h"
 
 #define MAX_SIGMA 8.0
+#define DEFAULT_SNR 30
 
 typedef struct
 {
@@ -74,7 +75,7 @@ nd_design_wiener (const NdParameters * parameters, const NdAxes * axes,
   Wiener wiener;
 
   if (!read_parameters (parameters, axes, &wiener, size, error)
-      || !nd_parameters_get_weights (parameters, &weights, error))
+      || !nd_parameters_get_weights (parameters, DEFAULT_SNR, &weights, error))
     return NULL;
   wiener.noise = 1 / (weights.snr * weights.snr);
   fit.data = &wiener;

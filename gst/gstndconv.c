@@ -189,14 +189,30 @@ gst_nd_conv_get_unit_size (GstBaseTransform * trans, GstCaps * caps,
 
 /* States and properties */
 
+/* What is linked before the element has video to give, and that first. */
+static gboolean
+expects_video (GstNdConv * self)
+{
+  g_autoptr (GstCaps) caps =
+      gst_pad_peer_query_caps (GST_BASE_TRANSFORM_SINK_PAD (self), NULL);
+
+  return caps && !gst_caps_is_any (caps) && !gst_caps_is_empty (caps)
+      && gst_structure_has_name (gst_caps_get_structure (caps, 0),
+      "video/x-raw");
+}
+
 /* What is wrong with the settings whatever the caps will be. */
 static gboolean
 check_settings (GstNdConv * self, const GstNdConvSettings * settings,
     GError ** error)
 {
-  /* Frames and volumes have other axes: one of them must do. */
-  for (gint video = 0; video < 2; video++) {
-    NdAxes axes = GST_ND_CONV_GET_CLASS (self)->axes (settings, video);
+  gboolean expected = expects_video (self);
+
+  /* Frames and volumes have other axes: one of them must do. Where none does,
+   * the error is of those that are expected. */
+  for (guint i = 0; i < 2; i++) {
+    NdAxes axes = GST_ND_CONV_GET_CLASS (self)->axes (settings,
+        i == 0 ? !expected : expected);
     g_autoptr (NdBank) bank = NULL;
 
     g_clear_error (error);

@@ -74,11 +74,62 @@ print_sizes (const gchar * name, const gsize size[ND_AXES])
 }
 
 static void
+print_rank (Pair pair)
+{
+  gsize rank[ND_AXES];
+  gboolean separable = TRUE;
+
+  if (!nd_filter_rank (pair.real, pair.imaginary, rank))
+  {
+    g_print ("\nrank        not computed, coefficients times the sum of the "
+        "sizes being above %g\n", ND_RANK_MAX_PRODUCTS);
+    return;
+  }
+  print_sizes ("\nrank        ", rank);
+  for (guint a = 0; a < ND_AXES; a++)
+    separable = separable && rank[a] <= 1;
+  g_print ("%s\n", separable ? ", separable" : ", not separable");
+}
+
+/* The band of what is none is not told. */
+static void
+print_band (Pair pair, const gdouble u[ND_AXES], gdouble gain)
+{
+  gdouble low, high;
+  gboolean asked = !isnan (pair.real->center_frequency);
+
+  if (nd_filter_band (pair.real, pair.imaginary, u, gain, &low, &high))
+  {
+    g_print ("band        %.4g to %.4g radians per sample at half the gain: "
+        "about %.4g,\n            %.3g octaves", low, high, sqrt (low * high),
+        log2 (high / low));
+  } else if (asked) {
+    g_print ("band        does not fall to half the gain on both sides");
+  } else {
+    return;
+  }
+  if (asked)
+    g_print ("; asked for %.4g, %.3g", pair.real->center_frequency,
+        pair.real->bandwidth);
+  g_print ("\n");
+}
+
+static void
+print_errors (const NdFilter * filter)
+{
+  if (isnan (filter->fit_error.total))
+    g_print ("fit error   none: not fitted\n");
+  else
+    g_print ("fit error   %.4g; of the ideal filter cut off at this size "
+        "%.4g;\n            but for the mean of the input %.4g; %.4g\n",
+        filter->fit_error.total, filter->truncation_error.total,
+        filter->fit_error.varying, filter->truncation_error.varying);
+}
+
+static void
 describe (Pair pair)
 {
   gdouble u[ND_AXES], gain;
-  gsize rank[ND_AXES];
-  gboolean separable = TRUE;
 
   print_sizes ("size        ", pair.real->size);
   g_print (" (x:y:z:t), %" G_GSIZE_FORMAT " %s coefficients\n",
@@ -86,11 +137,7 @@ describe (Pair pair)
   g_print ("sum         %.6g", nd_filter_sum (pair.real));
   if (pair.imaginary)
     g_print (" %+.6gi", nd_filter_sum (pair.imaginary));
-  nd_filter_rank (pair.real, pair.imaginary, rank);
-  print_sizes ("\nrank        ", rank);
-  for (guint a = 0; a < ND_AXES; a++)
-    separable = separable && rank[a] <= 1;
-  g_print ("%s\n", separable ? ", separable" : ", not separable");
+  print_rank (pair);
   g_print ("symmetry    %s%s", pair.imaginary ? "real part " : "",
       symmetry (pair.real));
   if (pair.imaginary)
@@ -99,11 +146,8 @@ describe (Pair pair)
   g_print
       ("\ngain        %.4g at (%.3f, %.3f, %.3f, %.3f) radians per sample\n",
       gain, u[0], u[1], u[2], u[3]);
-  if (isnan (pair.real->fit_error))
-    g_print ("fit error   none: not fitted\n");
-  else
-    g_print ("fit error   %.4g; of the ideal filter cut off at this size "
-        "%.4g\n", pair.real->fit_error, pair.real->truncation_error);
+  print_band (pair, u, gain);
+  print_errors (pair.real);
 }
 
 static void

@@ -10,6 +10,7 @@
 
 #define PANEL 120               /* pixels */
 #define GAP 8
+#define LABEL 22                /* above each panel */
 #define WHITE 255
 #define GRID 200
 
@@ -28,6 +29,28 @@ typedef struct
   guint x, y;                   /* of the panel to draw next */
 } Canvas;
 
+/* The letters of labels: rows of 3 pixels, the top one first, as bits. */
+static const struct
+{
+  gchar letter;
+  guint8 rows[7];
+} letters[] = {
+  {'F', {7, 4, 4, 6, 4, 4, 4}},
+  {'f', {3, 2, 2, 7, 2, 2, 2}},
+  {'r', {0, 0, 5, 6, 4, 4, 4}},
+  {'e', {0, 0, 2, 5, 7, 4, 3}},
+  {'i', {2, 0, 6, 2, 2, 2, 7}},
+  {'m', {0, 0, 6, 7, 7, 5, 5}},
+  {'p', {0, 0, 6, 5, 6, 4, 4}},
+  {'t', {2, 2, 7, 2, 2, 2, 3}},
+  {'x', {0, 0, 5, 5, 2, 5, 5}},
+  {'y', {0, 0, 5, 5, 2, 2, 4}},
+  {'z', {0, 0, 7, 1, 2, 4, 7}},
+  {'0', {2, 5, 5, 5, 5, 5, 2}},
+  {'-', {0, 0, 0, 7, 0, 0, 0}},
+  {'|', {2, 2, 2, 2, 2, 2, 2}}
+};
+
 static void
 set_pixel (Canvas * canvas, guint x, guint y, guint8 red, guint8 green,
     guint8 blue)
@@ -40,6 +63,26 @@ set_pixel (Canvas * canvas, guint x, guint y, guint8 red, guint8 green,
   pixel[2] = blue;
 }
 
+/* Above the panel to draw next. */
+static void
+write_label (Canvas * canvas, const gchar * text)
+{
+  Canvas label = *canvas;
+
+  label.y -= LABEL - 4;
+  for (; *text; text++, label.x += 10) {
+    for (guint l = 0; l < G_N_ELEMENTS (letters); l++) {
+      if (letters[l].letter != *text)
+        continue;
+      /* Each as four pixels. */
+      for (guint y = 0; y < 14; y++)
+        for (guint x = 0; x < 6; x++)
+          if (letters[l].rows[y / 2] >> (2 - x / 2) & 1)
+            set_pixel (&label, x, y, 0, 0, 0);
+    }
+  }
+}
+
 /* @value from -1, blue, over white to 1, red. */
 static void
 set_signed (Canvas * canvas, guint x, guint y, gdouble value)
@@ -50,10 +93,23 @@ set_signed (Canvas * canvas, guint x, guint y, gdouble value)
       value > 0 ? other : WHITE);
 }
 
+/* "re xy": what it is, the axis that runs to the right, the one that runs
+ * down. */
+static void
+write_plane (Canvas * canvas, const gchar * what, guint across, guint down)
+{
+  g_autofree gchar *label = g_strdup_printf ("%s %c%c", what, "xyzt"[across],
+      "xyzt"[down]);
+
+  write_label (canvas, label);
+}
+
 static void
 draw_coefficients (Canvas * canvas, const Subject * subject,
     const NdFilter * part, guint across, guint down)
 {
+  write_plane (canvas, subject->imaginary == NULL ? "f"
+      : part == subject->real ? "re" : "im", across, down);
   for (guint y = 0; y < PANEL; y++) {
     for (guint x = 0; x < PANEL; x++) {
       gsize index = 0;
@@ -120,6 +176,7 @@ draw_response (Canvas * canvas, const Subject * subject, guint across,
   g_autoptr (NdFilter) imaginary = subject->imaginary
       ? project (subject->imaginary, across, down) : NULL;
 
+  write_plane (canvas, "|F|", across, down);
   for (guint y = 0; y < PANEL; y++) {
     for (guint x = 0; x < PANEL; x++) {
       gdouble u[ND_AXES] = { 0 };
@@ -142,6 +199,7 @@ draw_profile (Canvas * canvas, const Subject * subject)
 {
   gdouble norm = 0;
 
+  write_label (canvas, "|F| 0-pi");
   for (guint a = 0; a < ND_AXES; a++)
     norm += subject->peak[a] * subject->peak[a];
   norm = sqrt (norm);
@@ -215,7 +273,7 @@ draw (Canvas * canvas, const NdBank * bank)
     guint across, down[ND_AXES], n = choose_axes (subject.real, &across, down);
 
     canvas->x = GAP;
-    canvas->y = GAP + r * (PANEL + GAP);
+    canvas->y = LABEL + r * (PANEL + LABEL);
     for (guint i = 0; i < n; i++) {
       draw_coefficients (canvas, &subject, subject.real, across, down[i]);
       if (subject.imaginary !=NULL)
@@ -239,7 +297,7 @@ nd_filter_plot (const NdBank * bank, const gchar * path, GError ** error)
     planes = MAX (planes, choose_axes (bank->filters[i], &across, down));
   canvas.width = GAP + (PANEL + GAP) * (1 + planes
       * (bank->is_complex ? 3 : 2));
-  canvas.height = GAP + (PANEL + GAP) * nd_bank_responses (bank);
+  canvas.height = GAP + (PANEL + LABEL) * nd_bank_responses (bank);
   canvas.pixels = pixels = g_malloc ((gsize) 3 * canvas.width * canvas.height);
   memset (pixels, 128, (gsize) 3 * canvas.width * canvas.height);
   draw (&canvas, bank);

@@ -1,6 +1,7 @@
 /* Prints a filter or a bank for the checks in Python: print-filter AXES DESIGN
  * NAME=VALUE ... writes the number of filters, and 1 where they are parts of
- * complex ones, otherwise 0; of each its sizes x y z t, the errors of its fit,
+ * complex ones, otherwise 0; of each its sizes x y z t, the errors of its fit
+ * (its own and of the ideal one cut off, with the mean, and of what varies),
  * and its coefficients, one a line. Or the error, with exit status 1.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -38,7 +39,9 @@ main (int argc, char **argv)
 
     for (guint a = 0; a < ND_AXES; a++)
       printf ("%" G_GSIZE_FORMAT " ", filter->size[a]);
-    printf ("%.17g %.17g\n", filter->fit_error, filter->truncation_error);
+    printf ("%.17g %.17g %.17g %.17g\n", filter->fit_error.total,
+        filter->truncation_error.total, filter->fit_error.varying,
+        filter->truncation_error.varying);
     for (gsize i = 0; i < nd_filter_count (filter); i++)
       printf ("%.17g\n", filter->coefficients[i]);
   }

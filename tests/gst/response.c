@@ -252,6 +252,15 @@ static const struct
         "filter=sobel response=magnitude ! fakesink", "GRAY8"},
   {"ndtestsrc num-buffers=2 ! ndconv3d filter=\"quadrature,size=8\" ! "
         "fakesink", "size is 8 along x, where it must be odd"},
+  {"ndtestsrc num-buffers=2 ! ndconv3d filter=\"quadrature,size=9:9:8\" ! "
+        "fakesink", "size is 8 along z, where it must be odd"},
+  {"ndtestsrc num-buffers=2 ! queue ! ndconv3d axes=xyt "
+        "filter=\"quadrature,size=9:9:8\" ! fakesink", "size is 8 along t"},
+  {"videotestsrc num-buffers=2 ! queue ! video/x-raw,format=GRAY8 ! ndconv3d "
+        "filter=\"box,size=3:3:0\" ! fakesink", "along t"},
+  {"videotestsrc num-buffers=2 ! video/x-raw,format=GRAY8 ! ndconv2d "
+        "filter=box,size=3 ! ndconv3d filter=\"quadrature,size=9:9:8\" ! "
+        "fakesink", "size is 8 along t"},
   {"ndtestsrc num-buffers=2 ! ndconv3d filter=\"quadrature-bank,"
         "bandwidth=0.0\" ! fakesink", "bandwidth is 0, where it must be above"},
   {"ndtestsrc num-buffers=2 ! ndconv3d filter=\"quadrature,bandwidth=-1.0\" ! "
