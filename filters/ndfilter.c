@@ -176,6 +176,17 @@ nd_bank_responses (const NdBank * bank)
   return bank->is_complex ? bank->n_filters / 2 : bank->n_filters;
 }
 
+void
+nd_bank_parts (const NdBank * bank, guint response, const NdFilter ** real,
+    const NdFilter ** imaginary)
+{
+  *real = bank->filters[bank->is_complex ? 2 * response : response];
+  *imaginary = bank->is_complex ? bank->filters[2 * response + 1] : NULL;
+  if (*imaginary &&nd_filter_count (*imaginary) == 1
+      && (*imaginary)->coefficients[0] == 0)
+    *imaginary = NULL;
+}
+
 NdBank *
 nd_bank_copy (const NdBank * bank)
 {

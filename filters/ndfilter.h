@@ -105,6 +105,11 @@ typedef struct
 /* Takes the filters in @filters (of NdFilter *), and empties it. */
 NdBank *nd_bank_new (GPtrArray * filters);
 
+/* The parts of the filter of a response; @imaginary is NULL where that is real.
+ * In a complex bank such a one has a zero of size 1 beside it. */
+void nd_bank_parts (const NdBank * bank, guint response,
+    const NdFilter ** real, const NdFilter ** imaginary);
+
 /* K: n_filters, or half as many. */
 guint nd_bank_responses (const NdBank * bank);
 NdBank *nd_bank_copy (const NdBank * bank);

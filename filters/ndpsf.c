@@ -29,6 +29,9 @@
 #define SECOND_ZERO (8 * G_PI)
 #define MAX_REACH 1e4
 
+/* Of v and w from one sample to the next: beyond, no image is left. */
+#define MAX_STEP 100
+
 typedef struct
 {
   gboolean airy;
@@ -98,7 +101,14 @@ read_parameters (const NdParameters * parameters, const NdAxes * axes,
   psf->lateral = k * aperture * sampling[ND_AXIS_X];
   psf->lateral_y = k * aperture * sampling[ND_AXIS_Y];
   psf->axial = k * aperture * aperture / index * sampling[ND_AXIS_Z];
-  return TRUE;
+  if (MAX (MAX (psf->lateral, psf->lateral_y), psf->axial) <= MAX_STEP)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "sampling is %g wavelengths, where the image of a point lies between two "
+      "samples; wavelength and sampling must be in one unit.",
+      MAX (MAX (sampling[ND_AXIS_X], sampling[ND_AXIS_Y]), sampling[ND_AXIS_Z])
+      / wavelength);
+  return FALSE;
 }
 
 static gdouble

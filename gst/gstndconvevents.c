@@ -186,6 +186,31 @@ accepts_device (GstNdConv * self)
   return gst_nd_conv_device (&settings) != NULL;
 }
 
+/* Upstream that finds no caps in common has nothing to say of the reason: what
+ * cannot be filtered is let in as far as the CAPS event, which has. */
+static void
+let_in_refused (GstNdConv * self, GstQuery * query)
+{
+  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  g_auto (GstNdConvSettings) settings = { 0 };
+  GstCaps *filter, *caps;
+  NdResponses bank;
+  GstNdFormat format;
+
+  gst_query_parse_caps (query, &filter);
+  gst_query_parse_caps_result (query, &caps);
+  if (!filter || !caps || !gst_caps_is_empty (caps)
+      || !gst_caps_is_fixed (filter)
+      || !gst_nd_format_from_caps (&format, filter, NULL))
+    return;
+  GST_OBJECT_LOCK (self);
+  gst_nd_conv_settings_copy (&settings, &priv->active);
+  bank = priv->bank;
+  GST_OBJECT_UNLOCK (self);
+  if (!gst_nd_conv_check_input (&settings, &bank, &format, NULL))
+    gst_query_set_caps_result (query, filter);
+}
+
 gboolean
 gst_nd_conv_query (GstBaseTransform * trans, GstPadDirection direction,
     GstQuery * query)
@@ -200,8 +225,7 @@ gst_nd_conv_query (GstBaseTransform * trans, GstPadDirection direction,
   /* Upstream wants its buffers back. */
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN)
     gst_nd_conv_flight_land (self);
-  /* What cannot be filtered is let in as far as the CAPS event, which can say
-   * what is wrong with it. */
+  /* See let_in_refused(). */
   if (direction == GST_PAD_SINK
       && GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS) {
     g_autoptr (GstCaps) template =
@@ -222,7 +246,9 @@ gst_nd_conv_query (GstBaseTransform * trans, GstPadDirection direction,
   }
   if (!gst_nd_conv_parent ()->query (trans, direction, query))
     return FALSE;
-  if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
+  if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS) {
+    let_in_refused (self, query);
     gst_nd_cuda_prefer (query);
+  }
   return TRUE;
 }

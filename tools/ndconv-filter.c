@@ -25,11 +25,10 @@ typedef struct
 static Pair
 get_pair (const NdBank * bank, guint response)
 {
-  guint parts = bank->is_complex ? 2 : 1;
+  Pair pair;
 
-  return (Pair) {
-  bank->filters[response * parts],
-        bank->is_complex ? bank->filters[response * parts + 1] : NULL};
+  nd_bank_parts (bank, response, &pair.real, &pair.imaginary);
+  return pair;
 }
 
 static gboolean

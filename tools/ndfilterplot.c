@@ -228,16 +228,15 @@ draw_profile (Canvas * canvas, const Subject * subject)
 static Subject
 look (const NdBank * bank, guint response)
 {
-  guint parts = bank->is_complex ? 2 : 1;
-  Subject subject = {.real = bank->filters[response * parts] };
+  Subject subject = { NULL };
 
-  if (bank->is_complex)
-    subject.imaginary = bank->filters[response * parts + 1];
-  for (guint p = 0; p < parts; p++) {
-    const NdFilter *filter = bank->filters[response * parts + p];
-
-    for (gsize i = 0; i < nd_filter_count (filter); i++)
-      subject.largest = MAX (subject.largest, fabs (filter->coefficients[i]));
+  nd_bank_parts (bank, response, &subject.real, &subject.imaginary);
+  for (gsize i = 0; i < nd_filter_count (subject.real); i++) {
+    subject.largest = MAX (subject.largest,
+        fabs (subject.real->coefficients[i]));
+    if (subject.imaginary)
+      subject.largest = MAX (subject.largest,
+          fabs (subject.imaginary->coefficients[i]));
   }
   subject.gain = nd_filter_gain (subject.real, subject.imaginary, subject.peak);
   subject.largest = MAX (subject.largest, 1e-300);

@@ -101,6 +101,8 @@ static const struct
       "aperture is 1.2|index, 1"},
   {"psf", &axes_xy, "wavelength=1 aperture=1 sampling=1:0",
       "sampling is 0 along y"},
+  {"psf", &axes_xy, "model=airy wavelength=1 aperture=1 sampling=1e9",
+      "sampling is 1e+09 wavelengths|one unit"},
   {"psf", &axes_xy, "model=bessel wavelength=1 aperture=1 sampling=1",
       "bessel|gaussian or airy"},
   {"wiener", &axes_xy, "sigma=-1", "sigma is -1"},

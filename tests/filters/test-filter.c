@@ -283,6 +283,30 @@ test_bank (void)
   g_assert_cmpint (high[3], ==, 1);
 }
 
+/* In a complex bank a real filter has a zero of size 1 beside it, which has not
+ * as many coefficients. */
+static void
+test_parts (void)
+{
+  static const gsize size[ND_AXES] = { 3, 1, 1, 1 }, one[] = { 1, 1, 1, 1 };
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+  g_autoptr (NdBank) bank = NULL;
+  const NdFilter *real, *imaginary;
+
+  g_ptr_array_add (filters, nd_filter_new ("real", size));
+  g_ptr_array_add (filters, nd_filter_new ("0", one));
+  g_ptr_array_add (filters, nd_filter_new ("complex", size));
+  g_ptr_array_add (filters, nd_filter_new ("complex", size));
+  bank = nd_bank_new (filters);
+  nd_bank_parts (bank, 3, &real, &imaginary);
+  g_assert_true (real == bank->filters[3] && imaginary == NULL);
+  bank->is_complex = TRUE;
+  nd_bank_parts (bank, 0, &real, &imaginary);
+  g_assert_true (real == bank->filters[0] && imaginary == NULL);
+  nd_bank_parts (bank, 1, &real, &imaginary);
+  g_assert_true (real == bank->filters[2] && imaginary == bank->filters[3]);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -298,5 +322,6 @@ main (int argc, char **argv)
   g_test_add_func ("/filter/symmetry", test_symmetry);
   g_test_add_func ("/filter/symmetry-centre", test_symmetry_centre);
   g_test_add_func ("/bank", test_bank);
+  g_test_add_func ("/bank/parts", test_parts);
   return g_test_run ();
 }

@@ -234,6 +234,25 @@ GST_START_TEST (test_change_while_playing)
 
 GST_END_TEST;
 
+/* A source that asks which caps will do is not left without a reason: what the
+ * filter cannot take, the CAPS event brings, and that has the error. */
+GST_START_TEST (test_refused_caps)
+{
+  g_autoptr (GstElement) filter =
+      gst_object_ref_sink (gst_element_factory_make ("ndconv3d", NULL));
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (filter, "sink");
+  g_autoptr (GstCaps) caps = gst_caps_from_string ("other/tensors,"
+      "format=static,num_tensors=1,types=float32,framerate=25/1,"
+      "dimensions=2:9:9:9");
+  g_autoptr (GstCaps) answer = NULL;
+
+  g_object_set (filter, "filter", "quadrature,size=5", NULL);
+  answer = gst_pad_query_caps (pad, caps);
+  fail_unless (gst_caps_is_equal (answer, caps));
+}
+
+GST_END_TEST;
+
 /* A pipeline stops with one error that has @word in it. */
 static const struct
 {
@@ -313,6 +332,7 @@ response_suite (void)
   tcase_add_test (tc, test_video);
   tcase_add_test (tc, test_luma);
   tcase_add_test (tc, test_change_while_playing);
+  tcase_add_test (tc, test_refused_caps);
   tcase_add_loop_test (tc, test_refused, 0, G_N_ELEMENTS (refused));
   return suite;
 }
