@@ -191,12 +191,13 @@ def check_default_sizes():
     for axes, bands, directions in (
             ("xy", ((.25, 2), (.375, 2.5), (.5, 2), (.6, 2), (.7, 2), (1.2, 2),
                     (1.3, 2), (1.35, 2), (.7, 1.5), (1.5, 1.5), (1, 1), (2, 1),
-                    (.8, 2.5), (1, 2.5), (1.1, 2.25), (.8, .8)),
+                    (.8, 2.5), (1, 2.5), (1.1, 2.25), (.8, .8), (1.2721, 2.15),
+                    (1.2777, 2.05), (1.25, 2.2), (1.13, 2.5)),
              ((1, 0), (0, 1), (1, 1), (2, 1))),
             ("xyz", ((.6, 2), (.7, 2), (1.3, 2), (1.5, 1.5), (1.5, 1),
                      (.8, 2.5)), ((1, 0, 0), (0, 0, 1), (1, 1, 1))),
             ("xyt", ((.9, 2),), ((0, 0, 1), (1, 0, 1))),
-            ("xyzt", ((np.pi / 3, 2), (1.5, 1.5)),
+            ("xyzt", ((np.pi / 3, 2), (1.5, 1.5), (1.2847, 2.1)),
              ((1, 0, 0, 0), (1, 0, 0, 1)))):
         for center, bandwidth in bands:
             for direction in directions:
@@ -205,9 +206,8 @@ def check_default_sizes():
                 n = np.zeros(4)
                 n[["xyzt".index(a) for a in axes]] = direction
                 name = f"{axes} {center} {bandwidth} {direction}"
-                upper = center * 2 ** (bandwidth / 2)
                 check_quadrature(name, bank.filters[0], unit(n), center,
-                                 bandwidth, .1 if upper < 2.65 else .25)
+                                 bandwidth, .1)
                 total, cut, varying, cut_varying = bank.errors[0]
                 check(name + " errors", total <= cut
                       and varying <= cut_varying, bank.errors[0])
