@@ -10,12 +10,17 @@
 #define DEFAULT_BANDWIDTH 2.0
 #define MAX_BANDWIDTH 8.0
 #define DEFAULT_SNR 10
+#define MIN_SNR 1e-3
 #define DEFAULT_LOCALIZATION 1e-4
 #define MAX_LOCALIZATION 1.0
 
 /* Above this frequency the end of a band is left alone: filters that are odd
  * along an axis are 0 at pi. */
 #define HIGHEST_END 2.6
+
+/* Half of the smallest default size. High bands have room enough in 4, but miss
+ * the centre by 5 percent there, and the quadrature by 3. */
+#define SMALLEST_HALF 5
 
 /* Where a default centre frequency leaves the upper end of the band. */
 #define DEFAULT_END 2.3
@@ -56,25 +61,33 @@ nd_parameters_get_number (const NdParameters * parameters,
   return n == 1;
 }
 
+static gboolean
+get_bandwidth (const NdParameters * parameters, gdouble * bandwidth,
+    GError ** error)
+{
+  if (!nd_parameters_get_number (parameters, "bandwidth", DEFAULT_BANDWIDTH,
+          bandwidth, error))
+    return FALSE;
+  if (*bandwidth > 0 && *bandwidth <= MAX_BANDWIDTH)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "bandwidth is %g, where it must be above 0 and at most %g octaves.",
+      *bandwidth, MAX_BANDWIDTH);
+  return FALSE;
+}
+
 gboolean
 nd_parameters_get_frequencies (const NdParameters * parameters,
     gdouble fallback, gdouble * center, gdouble * bandwidth, GError ** error)
 {
   if (!nd_parameters_get_number (parameters, "center-frequency", fallback,
           center, error)
-      || !nd_parameters_get_number (parameters, "bandwidth",
-          DEFAULT_BANDWIDTH, bandwidth, error))
+      || !get_bandwidth (parameters, bandwidth, error))
     return FALSE;
   if (!(*center > 0 && *center < G_PI)) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "center-frequency is %g, where it must be above 0 and below pi "
         "(3.14159) radians per sample.", *center);
-    return FALSE;
-  }
-  if (!(*bandwidth > 0 && *bandwidth <= MAX_BANDWIDTH)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "bandwidth is %g, where it must be above 0 and at most %g octaves.",
-        *bandwidth, MAX_BANDWIDTH);
     return FALSE;
   }
   return TRUE;
@@ -95,9 +108,9 @@ nd_parameters_get_weights (const NdParameters * parameters,
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "spectrum is %g, where it must be from 0 to 4: the input's amplitude "
         "falls with that power of the frequency.", weights->spectrum);
-  else if (!(weights->snr > 0))
+  else if (!(weights->snr >= MIN_SNR))
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "snr is %g, where it must be above 0.", weights->snr);
+        "snr is %g, where it must be %g or more.", weights->snr, MIN_SNR);
   else if (weights->localization < 0
       || weights->localization > MAX_LOCALIZATION)
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
@@ -149,7 +162,7 @@ get_default_size (gdouble center, gdouble bandwidth)
   gdouble half = ceil (get_default_room (bandwidth) / get_room (1, center,
           bandwidth) - 0.02);
 
-  return 2 * (gsize) MIN (half, 1e6) + 1;
+  return 2 * (gsize) CLAMP (half, SMALLEST_HALF, 1e6) + 1;
 }
 
 gboolean
@@ -162,8 +175,7 @@ nd_parameters_get_band (const NdParameters * parameters, const NdAxes * axes,
   *band = (NdBand) {
     {
   0}};
-  if (!nd_parameters_get_number (parameters, "bandwidth", DEFAULT_BANDWIDTH,
-          &bandwidth, error)
+  if (!get_bandwidth (parameters, &bandwidth, error)
       || !nd_parameters_get_weights (parameters, DEFAULT_SNR, &band->weights,
           error))
     return FALSE;
@@ -172,7 +184,7 @@ nd_parameters_get_band (const NdParameters * parameters, const NdAxes * axes,
       return FALSE;
     for (guint a = 0; a < ND_AXES; a++)
       largest = MAX (largest, band->size[a] / 2);
-    if (largest > 0 && bandwidth > 0)
+    if (largest > 0)
       fallback = get_default_center (largest, bandwidth);
   }
   if (!nd_parameters_get_frequencies (parameters, fallback, &band->center,

@@ -34,7 +34,8 @@ typedef struct
  * 1.25 x 2 pi at least by default, for B above 2 1.25 + 0.2 (B - 2): of size
  * and center-frequency, the one that is missing follows from the other, the
  * frequency at most so that the upper end of the band is at 2.3, where 2 pi
- * allows it, and at most pi / 2; both missing, center-frequency is pi / 3. */
+ * allows it, and at most pi / 2; both missing, center-frequency is pi / 3. The
+ * smallest default size is 11. */
 gboolean nd_parameters_get_band (const NdParameters * parameters,
     const NdAxes * axes, NdBand * band, GError ** error);
 
@@ -42,8 +43,8 @@ gboolean nd_parameters_get_band (const NdParameters * parameters,
 gboolean nd_parameters_get_frequencies (const NdParameters * parameters,
     gdouble fallback, gdouble * center, gdouble * bandwidth, GError ** error);
 
-/* spectrum (0 to 4, default 0.5), snr (above 0), localization (0 to 1, default
- * 0.0001): see NdFitWeights. */
+/* spectrum (0 to 4, default 0.5), snr (from 0.001), localization (0 to 1,
+ * default 0.0001): see NdFitWeights. */
 gboolean nd_parameters_get_weights (const NdParameters * parameters,
     gdouble fallback_snr, NdFitWeights * weights, GError ** error);
 

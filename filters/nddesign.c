@@ -81,28 +81,41 @@ nd_design_check_name (const gchar * design, GError ** error)
   return FALSE;
 }
 
-static NdFilter *
-explain_missing (NdFilter * filter, const gsize size[ND_AXES], GError ** error)
+static gsize
+count_coefficients (const gsize size[ND_AXES])
 {
   gsize count = 1;
 
-  if (filter != NULL)
-    return filter;
   for (guint a = 0; a < ND_AXES; a++) {
     if (!g_size_checked_mul (&count, count, size[a]))
-      count = G_MAXSIZE;
+      return G_MAXSIZE;
   }
-  if (count > ND_FILTER_MAX_COEFFICIENTS)
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "size is %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
-        ":%" G_GSIZE_FORMAT ", which is more than the %" G_GSIZE_FORMAT
-        " coefficients that a filter may have.", size[0], size[1], size[2],
-        size[3], ND_FILTER_MAX_COEFFICIENTS);
-  else
+  return count;
+}
+
+gboolean
+nd_design_check_size (const gsize size[ND_AXES], GError ** error)
+{
+  if (count_coefficients (size) <= ND_FILTER_MAX_COEFFICIENTS)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "size is %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+      ":%" G_GSIZE_FORMAT ", which is more than the %" G_GSIZE_FORMAT
+      " coefficients that a filter may have.", size[0], size[1], size[2],
+      size[3], ND_FILTER_MAX_COEFFICIENTS);
+  return FALSE;
+}
+
+static NdFilter *
+explain_missing (NdFilter * filter, const gsize size[ND_AXES], GError ** error)
+{
+  gsize count = count_coefficients (size);
+
+  if (filter == NULL && nd_design_check_size (size, error))
     g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
         "There is no memory for %" G_GSIZE_FORMAT " coefficients (%"
         G_GSIZE_FORMAT " bytes).", count, count * sizeof (gdouble));
-  return NULL;
+  return filter;
 }
 
 NdFilter *

@@ -55,6 +55,9 @@ NdCountFunction nd_count_quadrature_bank;
 /* A bank of the complex filter @real + i @imaginary, which it takes. */
 NdBank *nd_bank_new_complex (NdFilter * real, NdFilter * imaginary);
 
+/* Whether a filter may be so large. */
+gboolean nd_design_check_size (const gsize size[ND_AXES], GError ** error);
+
 /* nd_filter_new(), where NULL comes with an error that says why. */
 NdFilter *nd_design_new_filter (const gchar * design,
     const gsize size[ND_AXES], GError ** error);

@@ -91,7 +91,7 @@ nd_parameters_get_direction (const NdParameters * parameters,
     gdouble direction[ND_AXES], GError ** error)
 {
   const gchar *text = nd_parameters_get_text (parameters, "direction");
-  gdouble norm;
+  gdouble norm, largest = 0;
 
   memset (direction, 0, ND_AXES * sizeof (gdouble));
   if (text == NULL) {
@@ -109,10 +109,11 @@ nd_parameters_get_direction (const NdParameters * parameters,
   if (!g_ascii_isalpha (*text)
       && !read_vector (parameters, axes, direction, error))
     return FALSE;
-  norm = length (direction);
-  if (!(norm > 0) || !isfinite (norm)) {
+  for (guint a = 0; a < ND_AXES; a++)
+    largest = MAX (largest, fabs (direction[a]));
+  if (!(largest > 0)) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "direction has length %g; it must point somewhere.", norm);
+        "direction has length 0; it must point somewhere.");
     return FALSE;
   }
   for (guint a = 0; a < ND_AXES; a++) {
@@ -122,7 +123,11 @@ nd_parameters_get_direction (const NdParameters * parameters,
           "size 1 there.", direction[a], nd_axis_letter (a));
       return FALSE;
     }
-    direction[a] /= norm;
+    /* The square of what is left neither overflows nor is lost. */
+    direction[a] /= largest;
   }
+  norm = length (direction);
+  for (guint a = 0; a < ND_AXES; a++)
+    direction[a] /= norm;
   return TRUE;
 }

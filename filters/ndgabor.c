@@ -13,8 +13,12 @@
 
 #include <math.h>
 
+#include "engine/nderror.h"
 #include "ndband.h"
 #include "nddirections.h"
+
+/* Of the response at the centre frequency, which is about 1. */
+#define LEAST_RESPONSE 1e-3
 
 typedef struct
 {
@@ -55,7 +59,7 @@ nd_design_gabor (const NdParameters * parameters, const NdAxes * axes,
     GError ** error)
 {
   g_autoptr (NdFilter) real = NULL, imaginary = NULL;
-  gdouble total = 0, constant = 0;
+  gdouble total = 0, constant = 0, response = 0;
   NdBank *bank;
   Gabor gabor;
   gsize count;
@@ -89,8 +93,19 @@ nd_design_gabor (const NdParameters * parameters, const NdAxes * axes,
         real->coefficients[i] =
             envelope * (cos (phase) - constant / total) / total;
         imaginary->coefficients[i] = envelope * sin (phase) / total;
+        response += real->coefficients[i] * cos (phase)
+        + imaginary->coefficients[i] * sin (phase);
       }
     }
+  }
+  if (!(response >= LEAST_RESPONSE)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "the response at the "
+        "centre frequency is %.3g, where it should be about 1: of so low a "
+        "frequency, %g, size %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%"
+        G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT " holds too little.", response,
+        gabor.center, gabor.size[0], gabor.size[1], gabor.size[2],
+        gabor.size[3]);
+    return NULL;
   }
   bank = nd_bank_new_complex (g_steal_pointer (&real),
       g_steal_pointer (&imaginary));

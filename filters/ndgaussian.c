@@ -28,6 +28,7 @@
 /* Far more than any filter can hold, and 2 * 4 * sigma stays exact. */
 #define MAX_SIGMA 1e6
 #define REACH 4.0
+#define MIN_DERIVATIVE_SIGMA 0.125
 #define MAX_RATIO 100.0
 
 gboolean
@@ -59,6 +60,17 @@ nd_parameters_get_gaussian (const NdParameters * parameters,
     }
   }
   return TRUE;
+}
+
+gboolean
+nd_gaussian_check_derivative (gdouble sigma, NdAxis axis, GError ** error)
+{
+  if (sigma >= MIN_DERIVATIVE_SIGMA)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "sigma is %g along %c, where it must be %g samples or more.", sigma,
+      nd_axis_letter (axis), MIN_DERIVATIVE_SIGMA);
+  return FALSE;
 }
 
 /* Position of coefficient @i in a filter of @size. */
@@ -93,6 +105,8 @@ new_gaussian (const gchar * design, const gdouble sigma[ND_AXES],
   gdouble *factors[ND_AXES] = { NULL, };
   NdFilter *filter;
 
+  if (!nd_design_check_size (size, error))
+    return NULL;
   for (guint a = 0; a < ND_AXES; a++) {
     if (size[a] > 1)
       factors[a] = nd_gaussian_factor (sigma[a], size[a]);
@@ -116,7 +130,8 @@ nd_design_gaussian (const NdParameters * parameters, const NdAxes * axes,
 }
 
 static gboolean
-check_log_sizes (const gsize size[ND_AXES], GError ** error)
+check_log (const gdouble sigma[ND_AXES], const gsize size[ND_AXES],
+    GError ** error)
 {
   gboolean any = FALSE;
 
@@ -127,6 +142,8 @@ check_log_sizes (const gsize size[ND_AXES], GError ** error)
           "have no second derivative.", nd_axis_letter (a));
       return FALSE;
     }
+    if (size[a] > 1 && !nd_gaussian_check_derivative (sigma[a], a, error))
+      return FALSE;
     any = any || size[a] > 1;
   }
   if (!any)
@@ -145,7 +162,7 @@ nd_design_log (const NdParameters * parameters, const NdAxes * axes,
   NdFilter *filter;
 
   if (!nd_parameters_get_gaussian (parameters, axes, REACH, sigma, size, error)
-      || !check_log_sizes (size, error))
+      || !check_log (sigma, size, error))
     return NULL;
   filter = new_gaussian ("log", sigma, size, error);
   if (filter == NULL)

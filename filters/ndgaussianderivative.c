@@ -114,7 +114,11 @@ nd_design_gaussian_derivative (const NdParameters * parameters,
           "order, %u.", size[a], nd_axis_letter (a), order[a]);
       return NULL;
     }
+    if (order[a] > 0 && !nd_gaussian_check_derivative (sigma[a], a, error))
+      return NULL;
   }
+  if (!nd_design_check_size (size, error))
+    return NULL;
   for (guint a = 0; a < ND_AXES; a++) {
     if (size[a] > 1)
       factors[a] = make_factor (order[a], sigma[a], size[a]);

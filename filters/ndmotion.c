@@ -95,8 +95,7 @@ read_velocity (const NdParameters * parameters, const NdAxes * axes,
 static gboolean
 set_velocity (Motion * motion, const gdouble velocity[ND_AXES], GError ** error)
 {
-  gdouble speed = sqrt (velocity[0] * velocity[0] + velocity[1] * velocity[1]
-      + velocity[2] * velocity[2]);
+  gdouble speed = hypot (hypot (velocity[0], velocity[1]), velocity[2]);
   gdouble norm = sqrt (1 + speed * speed), between, slowest;
   gdouble farthest = pow (OPPOSITE, 0.5 / MAX_POWER);
 

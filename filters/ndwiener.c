@@ -42,7 +42,7 @@ static gboolean
 read_parameters (const NdParameters * parameters, const NdAxes * axes,
     Wiener * wiener, gsize size[ND_AXES], GError ** error)
 {
-  gboolean has_size = nd_parameters_has (parameters, "size");
+  gboolean has_size = nd_parameters_has (parameters, "size"), any = FALSE;
 
   if (!nd_parameters_get_axes (parameters, "sigma", axes, 0, wiener->sigma,
           error)
@@ -60,8 +60,13 @@ read_parameters (const NdParameters * parameters, const NdAxes * axes,
     }
     if (!has_size)
       size[a] = 2 * (gsize) ceil (5 * sigma) + 1;
+    any = any || size[a] > 1;
   }
-  return TRUE;
+  if (!any)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, has_size
+        ? "size is 1 along every axis, where it must be 3 or more along one."
+        : "sigma is 0 along every axis; there is no blur to take back.");
+  return any;
 }
 
 NdFilter *
