@@ -120,3 +120,18 @@ gst_object_unref (gpointer object)
   __tsan_acquire (object);
   real (object);
 }
+
+/* A pool's buffers are had after all who gave them back: it hands them on by an
+ * atomic queue. */
+GstFlowReturn
+gst_buffer_pool_acquire_buffer (GstBufferPool * pool, GstBuffer ** buffer,
+    GstBufferPoolAcquireParams * params)
+{
+  GstFlowReturn ret;
+
+  REAL (gst_buffer_pool_acquire_buffer);
+  ret = real (pool, buffer, params);
+  if (ret == GST_FLOW_OK)
+    __tsan_acquire (*buffer);
+  return ret;
+}
