@@ -14,14 +14,13 @@ namespace
 
 /* A padded copy costs as much as reading and writing the volume once more, as
  * long as half of a small filter takes. A volume that is pushed for one output
- * does not need it; but the border is looked up for each plane of each tile
- * then, and with more than three planes the copy is cheaper. */
+ * does not need it. */
 bool
 reads_bare (const NdJob &job, const NdReach &reach)
 {
-  return reach.slots == 1 && reach.high[2] - reach.low[2] < 3
-      && job.in_type == ND_FLOAT32 && job.shape.components == 1
-      && job.shape.size[0] % 4 == 0 && !job.border_volumes;
+  return reach.slots == 1 && job.in_type == ND_FLOAT32
+      && job.shape.components == 1 && !job.border_volumes
+      && job.shape.size[0] % 4 == 0 && reach.low[0] % 4 == 0;
 }
 
 class Direct : public Method
@@ -45,6 +44,7 @@ private:
   const bool bare;              /* no ring: the last volume is read in place */
   NdSamples last;
   Memory<float> ring;           /* [slot][component] */
+  Memory<float> outside;        /* border values, where there is no ring */
   std::vector<Stencil> stencils;
 };
 
@@ -84,16 +84,22 @@ Direct::Direct (const NdJob &job, cudaStream_t stream)
   strides = make_strides (size, job.shape.size[0], job.shape.size[1]);
   pad.row = strides.row;
   pad.slice = strides.slice;
-  if (!bare)
+  if (bare) {
+    const std::vector<float> values (OUTSIDE, (float) job.border_value);
+
+    outside = Memory<float> (values.size ());
+    outside.upload (values.data (), values.size ());
+  } else {
     ring = Memory<float> (multiply (strides.volume, multiply (reach.slots
                 + (job.border_volumes ? 1 : 0), job.shape.components)));
+  }
   add_stencils ();
 }
 
 size_t
 Direct::bytes () const
 {
-  size_t bytes = ring.bytes ();
+  size_t bytes = ring.bytes () + outside.bytes ();
 
   for (const Stencil &s : stencils)
     bytes += s.bytes ();
@@ -122,9 +128,8 @@ Direct::make_bare () const
   memcpy (b.before, pad.before, sizeof (b.before));
   b.after = pad.size[0] - pad.shape[0] - pad.before[0];
   b.border = job.border;
-  b.border_value = job.border_value;
-  b.aligned = b.before[0] % 4 == 0 && (size_t) last.data % 16 == 0
-      && last.row % 16 == 0 && last.slice % 16 == 0;
+  b.outside = outside.get ();
+  b.aligned = ((size_t) last.data | last.row | last.slice) % 16 == 0;
   return b;
 }
 

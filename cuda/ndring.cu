@@ -147,14 +147,32 @@ _NdRing::add_stages (std::vector<Stage> &stages, size_t n,
   }
 }
 
-/* Runs @work, which enqueues on the stream of @kind. */
+/* Runs @work, which enqueues on the stream of @kind. Stretches of one kind that
+ * follow each other are one: an event between two kernels takes as long as a
+ * small one. */
 template <typename F> void
 _NdRing::timed (Kind kind, F work)
 {
-  spans.push_back (Span { kind, Event (*context), Event (*context) });
-  spans.back ().begin.record (streams[kind]);
+  if (open_span && spans.back ().kind != kind)
+    close_span ();
+  if (!open_span) {
+    spans.push_back (Span { kind, Event (*context), Event (*context) });
+    spans.back ().begin.record (streams[kind]);
+    open_span = true;
+  }
   work (streams[kind]);
-  spans.back ().end.record (streams[kind]);
+}
+
+/* The end of the last stretch. */
+const Event &
+_NdRing::close_span ()
+{
+  Span &span = spans.back ();
+
+  if (open_span)
+    span.end.record (streams[span.kind]);
+  open_span = false;
+  return span.end;
 }
 
 /* Where kernels find @volume. */
@@ -178,7 +196,7 @@ _NdRing::bring_in (unsigned slot, const NdSamples &volume)
     copy_volume (stage.samples, volume, job.shape, stage.samples.row, stream);
   });
   if (!reached)
-    spans.back ().end.before (streams[COMPUTE]);
+    close_span ().before (streams[COMPUTE]);
   staged[slot] = last_in = &stage;
   return stage.samples;
 }
@@ -226,7 +244,7 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
   timed (COMPUTE, [&] (cudaStream_t) {
     respond_here (device_slots, scale, stage.samples);
   });
-  spans.back ().end.before (streams[DOWNLOAD]);
+  close_span ().before (streams[DOWNLOAD]);
   timed (DOWNLOAD, [&] (cudaStream_t stream) {
     for (size_t k = 0; k < n_outputs; k++) {
       NdSamples from = stage.samples, to = out;
@@ -245,6 +263,8 @@ _NdRing::mark ()
 {
   auto mark = std::make_unique<NdMark> (context);
 
+  if (open_span)
+    close_span ();
   if (downloads) {
     /* Volumes may have been pushed since the response that is taken out. */
     mark->done.record (streams[COMPUTE]);

@@ -76,6 +76,7 @@ struct _NdRing
 private:
   void make (NdMethod wanted);
   template <typename F> void timed (nd::Kind kind, F work);
+  const nd::Event &close_span ();
   void add_stages (std::vector<nd::Stage> &stages, size_t n,
       const NdShape &shape, size_t responses, NdSampleType type);
   void respond_here (const int *slots, const NdScale &scale,
@@ -94,4 +95,5 @@ private:
   size_t n_in = 0, n_out = 0;   /* so far */
   bool downloads = false;       /* since the last mark */
   std::vector<nd::Span> spans;  /* likewise */
+  bool open_span = false;       /* the last one has no end yet */
 };

@@ -46,7 +46,8 @@ void pad_volume (const Pad &pad, const NdSamples *volume, NdSampleType type,
 /* A border that lies around the volume in memory. */
 constexpr int BORDER_IN_MEMORY = -1;
 
-/* nd_border_index() on the device. */
+/* nd_border_index() on the device; most often one step over the border, which
+ * needs no division. */
 __device__ inline int
 border_index (int border, int i, int n)
 {
@@ -62,17 +63,24 @@ border_index (int border, int i, int n)
     case ND_BORDER_NEAREST:
       return i < 0 ? 0 : n - 1;
     case ND_BORDER_REFLECT:
+      j = (i < 0 ? 0 : 2 * n) - 1 - i;
+      if (j >= 0 && j < n)
+        return j;
       period = 2 * n;
       j = (i % period + period) % period;
       return j < n ? j : period - 1 - j;
     case ND_BORDER_MIRROR:
+      j = (i < 0 ? 0 : 2 * n - 2) - i;
+      if (j >= 0 && j < n)
+        return j;
       if (n == 1)
         return 0;
       period = 2 * n - 2;
       j = (i % period + period) % period;
       return j < n ? j : period - j;
     default:
-      return (i % n + n) % n;
+      j = i < 0 ? i + n : i - n;
+      return j >= 0 && j < n ? j : (i % n + n) % n;
   }
 }
 
@@ -95,6 +103,13 @@ saturate (double value, int low, int high)
   if (value != value)
     return 0;
   return __double2int_rn (fmin (fmax (value, (double) low), (double) high));
+}
+
+/* The same from 0 on, of a value that float32 holds. */
+__device__ inline int
+saturate (float value, int high)
+{
+  return min (max (__float2int_rn (value), 0), high);
 }
 
 __device__ inline void
@@ -121,38 +136,42 @@ store_sample (const Store &s, float response, size_t x, size_t y, size_t z)
   }
 }
 
+/* Four responses side by side, of which @n lie inside the volume, not as
+ * store_four () has it. Not inlined: kernels are large as it is. */
+__device__ __noinline__ inline void
+store_singles (const Store &s, float4 response, int n, size_t x, size_t y,
+    size_t z)
+{
+  store_sample (s, response.x, x, y, z);
+  if (n > 1)
+    store_sample (s, response.y, x + 1, y, z);
+  if (n > 2)
+    store_sample (s, response.z, x + 2, y, z);
+  if (n > 3)
+    store_sample (s, response.w, x + 3, y, z);
+}
+
 /* Four responses side by side, of which @n lie inside the volume. */
 __device__ inline void
 store_four (const Store &s, const float *response, int n, size_t x, size_t y,
     size_t z)
 {
   unsigned char *p = s.out + x * s.sample + y * s.row + z * s.slice;
+  const float4 four = make_float4 (response[0], response[1], response[2],
+      response[3]);
 
   if (n >= 4 && s.type == ND_FLOAT32 && !s.scaled && s.sample == 4
       && ((size_t) p & 15) == 0) {
-    *(float4 *) p = make_float4 (response[0], response[1], response[2],
-        response[3]);
+    *(float4 *) p = four;
     return;
   }
-  if (n >= 4 && s.type == ND_UINT8 && s.sample == 1 && ((size_t) p & 3) == 0) {
-    uchar4 packed;
-    double v[4];
-
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-      v[i] = s.scaled ? s.gain * response[i] + s.offset : response[i];
-    packed.x = saturate (v[0], 0, 255);
-    packed.y = saturate (v[1], 0, 255);
-    packed.z = saturate (v[2], 0, 255);
-    packed.w = saturate (v[3], 0, 255);
-    *(uchar4 *) p = packed;
+  if (n >= 4 && s.type == ND_UINT8 && !s.scaled && s.sample == 1
+      && ((size_t) p & 3) == 0) {
+    *(uchar4 *) p = make_uchar4 (saturate (four.x, 255), saturate (four.y, 255),
+        saturate (four.z, 255), saturate (four.w, 255));
     return;
   }
-#pragma unroll
-  for (int i = 0; i < 4; i++) {
-    if (i < n)
-      store_sample (s, response[i], x + i, y, z);
-  }
+  store_singles (s, four, n, x, y, z);
 }
 
 } // namespace nd

@@ -132,7 +132,7 @@ Stencil::Stencil (const std::vector<const NdFilter *> &bank,
         const int width = is_narrow ? narrow : wide;
         const int pitch = round_up (width, 4);
         Plane plane = { t - low[3], z - from[2], low[1] - from[1],
-          (narrow < 0 ? begin : x) - from[0], ny, is_narrow,
+          (narrow < 0 ? begin : x) - from[0], is_narrow,
           (unsigned) values.size () };
         bool any = false;
 

@@ -32,19 +32,21 @@ struct Bare
   int before[3];                /* samples that padding would put before it */
   int after;                    /* and behind a row */
   int border;                   /* NdBorder */
-  float border_value;
+  const float *outside;         /* OUTSIDE times the border value */
   bool aligned;                 /* every fourth sample to 16 bytes */
 };
 
-/* One plane (time, z) of coefficients: a box of @ny rows and as many columns
- * as the kernel's width, at an offset from the output. */
+/* As many as a row of a tile. */
+constexpr int OUTSIDE = 160;
+
+/* One plane (time, z) of coefficients: a box of as many rows as all have, and
+ * of as many columns as the kernel's width, at an offset from the output. */
 struct Plane
 {
   int slot;
   int z, y, x;                  /* of the tile; x a multiple of four */
-  int ny;
   int narrow;                   /* the kernel's second width */
-  unsigned weights;             /* first of n_filters * ny rows */
+  unsigned weights;             /* first of n_filters * max_ny rows */
 };
 
 class Stencil

@@ -10,7 +10,7 @@
  */
 #include "ndstencilkernel.cuh"
 
-#include <cuda_pipeline.h>
+#include "ndstages.cuh"
 
 namespace nd
 {
@@ -120,125 +120,112 @@ struct Shape
   static constexpr int WEIGHTS = round_up (KX, 4);
 };
 
-/* Stages @rows rows of the plane of @a.bare that begins at (x0, y0, z): what
- * is whole inside a row as it is, then, sample by sample, what begins before a
- * row or ends behind it. */
-template <int PITCH> __device__ __forceinline__ void
-copy_bare (const Arguments &a, float *tile, int x0, int y0, int z, int rows)
+/* Copies @rows rows of the plane of @a.bare that begins at (x0, y0, z): what is
+ * whole inside a row as it is, then, sample by sample, what begins before a row
+ * or ends behind it. Returns how many floats the first are. */
+template <int PITCH> __device__ __forceinline__ int
+copy_bare (Stages<THREADS> &stages, const Arguments &a, float *tile, int x0,
+    int y0, int z, int rows)
 {
   const Bare &b = a.bare;
   const int zs = border_index (b.border, z, a.size[2]);
-  const int begin = b.aligned ? min (max (-x0, 0), PITCH) : PITCH;
-  const int end = min (max (a.size[0] / 4 * 4 - x0, begin), PITCH);
-  const int column = threadIdx.x % 8, row = threadIdx.x / 8;
+  const int begin = min (max (-x0, 0), PITCH);
+  const int end = min (max (a.size[0] - x0, begin), PITCH);
+  const int last = min (a.size[0] + b.after - x0, PITCH);
 
-  if (zs >= 0 && y0 >= 0 && y0 + rows <= a.size[1]) {
-    const float *const from = b.in + zs * b.slice + y0 * b.row + x0;
+  if (!b.aligned) {
+#pragma unroll 1
+    for (int i = threadIdx.x; i < rows * PITCH; i += THREADS) {
+      const int xs = border_index (b.border, x0 + i % PITCH, a.size[0]);
+      const int ys = border_index (b.border, y0 + i / PITCH, a.size[1]);
 
-    for (int i = threadIdx.x; i < rows * (PITCH / 4); i += THREADS) {
-      const int y = i / (PITCH / 4), x = i % (PITCH / 4) * 4;
-
-      if (x >= begin && x < end)
-        __pipeline_memcpy_async (tile + y * PITCH + x, from + y * b.row + x,
-            16);
+      if (i % PITCH < last)
+        stages.copy_one (tile + i, (xs | ys | zs) < 0 ? b.outside
+            : b.in + zs * b.slice + ys * b.row + xs);
     }
-  } else {
-    for (int i = threadIdx.x; i < rows * (PITCH / 4); i += THREADS) {
-      const int y = i / (PITCH / 4), x = i % (PITCH / 4) * 4;
-      const int ys = border_index (b.border, y0 + y, a.size[1]);
-      float *const to = tile + y * PITCH + x;
-
-      if (x < begin || x >= end)
-        continue;
-      if (zs >= 0 && ys >= 0)
-        __pipeline_memcpy_async (to, b.in + zs * b.slice + ys * b.row + x0
-            + x, 16);
-      else
-        *(float4 *) to = make_float4 (b.border_value, b.border_value,
-            b.border_value, b.border_value);
-    }
+    return 0;
   }
-  for (int i = column; i < begin + PITCH - end; i += 8) {
-    const int x = i < begin ? i : end + i - begin;
-    const int xs = border_index (b.border, x0 + x, a.size[0]);
+  stages.for_rows (rows, [&] (int y, int lane, int lanes) {
+    const int ys = border_index (b.border, y0 + y, a.size[1]);
+    const bool inside = zs >= 0 && ys >= 0;
+    const float *const row = b.in + zs * b.slice + ys * b.row;
+    float *const to = tile + y * PITCH;
 
-    if (x0 + x >= a.size[0] + b.after)
-      break;
-    for (int y = row; y < rows; y += THREADS / 8) {
-      const int ys = border_index (b.border, y0 + y, a.size[1]);
-      float *const to = tile + y * PITCH + x;
+    if (begin < end)
+      stages.copy_row (to + begin, inside ? row + x0 + begin : b.outside,
+          end - begin, lane, lanes);
+#pragma unroll 1
+    for (int i = lane; i < begin + last - end; i += lanes) {
+      const int x = i < begin ? i : end + i - begin;
+      const int xs = border_index (b.border, x0 + x, a.size[0]);
 
-      if (zs >= 0 && ys >= 0 && xs >= 0)
-        __pipeline_memcpy_async (to, b.in + zs * b.slice + ys * b.row + xs, 4);
-      else
-        *to = b.border_value;
+      stages.copy_one (to + x, inside && xs >= 0 ? row + xs : b.outside);
     }
-  }
+  });
+  return rows * (end - begin);
 }
 
-/* Planes go through two stages of shared memory: one is copied while the other
- * is used. */
 template <typename S> __global__ void __launch_bounds__ (THREADS)
 stencil_kernel (const __grid_constant__ Arguments a)
 {
   extern __shared__ float4 shared[];
-  const int tile_floats = (S::HEIGHT + a.max_ny - 1) * S::PITCH;
+  const int rows = S::HEIGHT + a.max_ny - 1;
+  const int tile_floats = rows * S::PITCH;
   const int stage_floats = tile_floats + S::FILTERS * a.max_ny * S::WEIGHTS;
-  float *const stages = (float *) shared;
+  float *const tiles = (float *) shared;
   const int tx = threadIdx.x % S::ACROSS, ty = threadIdx.x / S::ACROSS;
   const int x0 = blockIdx.x * S::WIDTH, y0 = blockIdx.y * S::HEIGHT;
+  Stages<THREADS> stages;
 
   const auto copy = [&] (int p, int z) {
     const Plane plane = a.planes[p];
-    const float *from = a.volumes + a.slots[plane.slot] * a.volume_floats
-        + (z + plane.z) * a.slice + (size_t) (y0 + plane.y) * a.row
-        + x0 + plane.x;
-    float *const tile = stages + (p & 1) * stage_floats;
-    const int rows = S::HEIGHT + plane.ny - 1;
+    float *const tile = tiles + stages.begins () * stage_floats;
     const int pitch = plane.narrow ? round_up (S::NARROW, 4) : S::WEIGHTS;
+    const int weights = S::FILTERS * a.max_ny * pitch;
+    int floats = tile_floats;
 
     if (a.bare.in) {
-      copy_bare<S::PITCH> (a, tile, x0 + plane.x - a.bare.before[0],
-          y0 + plane.y - a.bare.before[1], z + plane.z - a.bare.before[2],
-          rows);
+      /* Its planes begin at several columns. */
+      if (S::NARROW >= 0)
+        stages.show_to_engine ();
+      floats = copy_bare<S::PITCH> (stages, a, tile, x0 + plane.x
+          - a.bare.before[0], y0 + plane.y - a.bare.before[1],
+          z + plane.z - a.bare.before[2], rows);
     } else {
-      for (int i = threadIdx.x; i < rows * (S::PITCH / 4); i += THREADS) {
-        const int y = i / (S::PITCH / 4), x = i % (S::PITCH / 4) * 4;
+      const float *const from = a.volumes
+          + a.slots[plane.slot] * a.volume_floats + (z + plane.z) * a.slice
+          + (size_t) (y0 + plane.y) * a.row + x0 + plane.x;
 
-        __pipeline_memcpy_async (tile + y * S::PITCH + x, from + y * a.row + x,
-            16);
-      }
+      stages.for_rows (rows, [&] (int y, int lane, int lanes) {
+        stages.copy_row (tile + y * S::PITCH, from + y * a.row, S::PITCH, lane,
+            lanes);
+      });
     }
-    for (int i = threadIdx.x * 4; i < S::FILTERS * plane.ny * pitch;
-        i += THREADS * 4)
-      __pipeline_memcpy_async (tile + tile_floats + i,
-          a.weights + plane.weights + i, 16);
+    stages.copy_row (tile + tile_floats, a.weights + plane.weights, weights,
+        threadIdx.x, THREADS);
+    stages.close (floats + weights);
   };
 
   for (int z = blockIdx.z; z < a.size[2]; z += gridDim.z) {
     float sum[S::FILTERS][S::ROWS][4] = {};
 
-    if (a.n_planes > 0)
-      copy (0, z);
-    __pipeline_commit ();
-    for (int p = 0; p < a.n_planes; p++) {
-      const float *const stage = stages + (p & 1) * stage_floats;
-      const float *const tile = stage + ty * S::ROWS * S::PITCH + tx * 4;
-      const float *const w = stage + tile_floats;
-      const int ny = a.planes[p].ny;
-
+#pragma unroll 1
+    for (int p = -1; p < a.n_planes; p++) {
       if (p + 1 < a.n_planes)
         copy (p + 1, z);
-      __pipeline_commit ();
-      __pipeline_wait_prior (1);
-      __syncthreads ();
+      if (p < 0)
+        continue;
+      const float *const stage = tiles + stages.use () * stage_floats;
+      const float *const tile = stage + ty * S::ROWS * S::PITCH + tx * 4;
+      const float *const w = stage + tile_floats;
+
       if (S::NARROW > 0 && a.planes[p].narrow)
         add_plane<(S::NARROW > 0 ? S::NARROW : 1), 0, 0, S::ROWS, S::FILTERS,
-            S::SKIP> (sum, tile, S::PITCH, w, ny);
+            S::SKIP> (sum, tile, S::PITCH, w, a.max_ny);
       else
         add_plane<S::KX, S::LEAD, S::KY, S::ROWS, S::FILTERS, S::SKIP> (sum,
-            tile, S::PITCH, w, ny);
-      __syncthreads ();
+            tile, S::PITCH, w, a.max_ny);
+      stages.release ();
     }
     const int x = x0 + tx * 4;
 

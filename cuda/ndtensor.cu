@@ -17,6 +17,8 @@
 #include <cuda_fp16.h>
 #include <vector>
 
+#include "ndlaunch.cuh"
+#include "ndtensoredges.cuh"
 #include "ndtensorpad.cuh"
 
 namespace nd
@@ -131,7 +133,7 @@ class TensorFilter
 {
 public:
   TensorFilter (const NdJob &job, const NdFilter *filter,
-      const NdReach &reach, TensorForm form, int offset,
+      const NdReach &reach, bool bare, TensorForm form, int offset,
       FindTensorKernel *find_kernel);
 
   void run (TensorArguments a, cudaStream_t stream) const;
@@ -151,6 +153,7 @@ private:
   TensorKernel kernel;
   int x, y, shift;              /* of its box in the padded volume; of its
                                  * first column behind x */
+  int end;                      /* behind what it reads of a row */
   bool march;
   int copied, ring_planes;
   size_t shared_bytes;
@@ -164,7 +167,7 @@ private:
 };
 
 TensorFilter::TensorFilter (const NdJob &job, const NdFilter *f,
-    const NdReach &reach, TensorForm form, int offset,
+    const NdReach &reach, bool bare, TensorForm form, int offset,
     FindTensorKernel *find_kernel)
 {
   const Pieces pieces = make_pieces (f, form, job.accuracy);
@@ -172,9 +175,10 @@ TensorFilter::TensorFilter (const NdJob &job, const NdFilter *f,
   int low[ND_AXES], high[ND_AXES], columns = 1, n_pieces = 1;
 
   nd_filter_reach (f, low, high);
-  x = (low[0] - reach.low[0]) & ~7;
-  y = low[1] - reach.low[1];
-  shift = low[0] - reach.low[0] - x;
+  x = bare ? low[0] & ~3 : (low[0] - reach.low[0]) & ~7;
+  y = bare ? low[1] : low[1] - reach.low[1];
+  shift = (bare ? low[0] : low[0] - reach.low[0]) - x;
+  end = job.shape.size[0] + high[0];
   coefficient_row = shift + f->size[0];
   if (form == TENSOR_BYTES)
     columns = pieces.bytes;
@@ -191,7 +195,7 @@ TensorFilter::TensorFilter (const NdJob &job, const NdFilter *f,
     throw Error (ND_ERROR_FAILED, "no kernel of method tensor for that "
         "filter");
   scale = ldexp (1, pieces.exponent);
-  pack (f, pieces, form, offset, low[2] - reach.low[2],
+  pack (f, pieces, form, offset, bare ? low[2] : low[2] - reach.low[2],
       low[3] - reach.low[3]);
   march = f->size[3] == 1;
   choose_launch (job);
@@ -356,11 +360,13 @@ TensorFilter::run (TensorArguments a, cudaStream_t stream) const
   a.coefficient_row = coefficient_row;
   a.x = x;
   a.y = y;
+  a.bare.end = end;
+  a.bare.eight &= x % 8 == 0;
   a.length = length;
   memcpy (a.start, start, sizeof (start));
   a.scale = scale;
-  kernel.function<<<blocks, TENSOR_THREADS, shared_bytes, stream>>> (a);
-  ND_CUDA_LAUNCHED (tensor_kernel);
+  launch_early (kernel.function, blocks, TENSOR_THREADS, shared_bytes, stream,
+      a);
 }
 
 namespace
@@ -389,6 +395,29 @@ padded_reach (const NdJob &job)
   return padded;
 }
 
+/* Whether a volume of bytes is read as it is: for one output, where windows of
+ * samples that begin at multiples of four are as good as those of the padded
+ * volume, which begin at multiples of eight of its own. */
+bool
+reads_bare (const NdJob &job, TensorForm form)
+{
+  if (form != TENSOR_BYTES || nd_job_reach (&job).slots > 1
+      || job.shape.components > 1 || job.shape.size[0] % 4 != 0
+      || job.border_volumes)
+    return false;
+  for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    int low[ND_AXES], high[ND_AXES];
+
+    nd_filter_reach (job.bank->filters[k], low, high);
+    const int columns = job.bank->filters[k]->size[0] + 7;
+
+    if (low[0] < -TENSOR_EDGE || high[0] > TENSOR_EDGE
+        || (columns <= 16 && (low[0] & 3) + columns > 16))
+      return false;
+  }
+  return true;
+}
+
 class Tensor : public Method
 {
 public:
@@ -399,29 +428,18 @@ public:
       const NdSamples &out) override;
 
 private:
+  void make_ring (TensorForm form, int offset);
+
   const NdJob job;
   const NdReach reach;
   const cudaStream_t stream;
   size_t row, slice, piece, volume;     /* bytes; pieces of one volume */
+  std::unique_ptr<TensorEdges> edges;   /* where volumes are read as they are */
   std::unique_ptr<TensorPad> pad;
   Memory<unsigned char> ring;   /* [slot][component][piece] */
   Memory<float> scales;         /* [slot][component], of halves */
   std::vector<TensorFilter> filters;
 };
-
-/* 80 and so on; 0 where there is no machine code for the device. */
-int
-compute_capability ()
-{
-  int device, major, minor;
-
-  ND_CUDA (cudaGetDevice (&device));
-  ND_CUDA (cudaDeviceGetAttribute (&major, cudaDevAttrComputeCapabilityMajor,
-          device));
-  ND_CUDA (cudaDeviceGetAttribute (&minor, cudaDevAttrComputeCapabilityMinor,
-          device));
-  return 10 * major + minor;
-}
 
 /* wgmma is of compute capability 9.0 alone; NDCONV_TENSOR=mma takes what other
  * devices have, for tests. */
@@ -442,15 +460,28 @@ Tensor::Tensor (const NdJob &job, cudaStream_t stream)
 {
   int offset;
   const TensorForm form = job_form (job, &offset);
-  const int unit = form == TENSOR_HALVES ? 2 : 1;
-  const int pieces = form == TENSOR_WORDS || (form == TENSOR_HALVES
-      && job.accuracy == ND_ACCURACY_SINGLE) ? 2 : 1;
   FindTensorKernel *const find_kernel = choose_kernels ();
-  size_t size[3], volumes;
 
   if (compute_capability () < 80)
     throw Error (ND_ERROR_SETTINGS, "method=tensor needs a GPU of compute "
         "capability 8.0 (Ampere) or later: use method=auto, direct or fft");
+  if (reads_bare (job, form))
+    edges = std::make_unique<TensorEdges> (job);
+  else
+    make_ring (form, offset);
+  for (unsigned k = 0; k < job.bank->n_filters; k++)
+    filters.emplace_back (job, job.bank->filters[k], reach, (bool) edges, form,
+        offset, find_kernel);
+}
+
+void
+Tensor::make_ring (TensorForm form, int offset)
+{
+  const int unit = form == TENSOR_HALVES ? 2 : 1;
+  const int pieces = form == TENSOR_WORDS || (form == TENSOR_HALVES
+      && job.accuracy == ND_ACCURACY_SINGLE) ? 2 : 1;
+  size_t size[3], volumes;
+
   for (int a = 0; a < 3; a++)
     size[a] = job.shape.size[a] + reach.high[a] - reach.low[a];
   /* Tiles are copied whole: windows begin at the filter's multiple of 8 and
@@ -467,15 +498,13 @@ Tensor::Tensor (const NdJob &job, cudaStream_t stream)
   ring = Memory<unsigned char> (multiply (volume, volumes));
   if (form == TENSOR_HALVES)
     scales = Memory<float> (volumes);
-  for (unsigned k = 0; k < job.bank->n_filters; k++)
-    filters.emplace_back (job, job.bank->filters[k], reach, form, offset,
-        find_kernel);
 }
 
 size_t
 Tensor::bytes () const
 {
-  size_t bytes = ring.bytes () + scales.bytes () + pad->bytes ();
+  size_t bytes = edges ? edges->bytes () : ring.bytes () + scales.bytes ()
+      + pad->bytes ();
 
   for (const TensorFilter &f : filters)
     bytes += f.bytes ();
@@ -487,6 +516,10 @@ Tensor::push (unsigned slot, const NdSamples *samples)
 {
   const size_t components = job.shape.components;
 
+  if (edges) {
+    edges->fill (*samples, stream);
+    return;
+  }
   for (size_t c = 0; c < components; c++) {
     const size_t i = slot * components + c;
 
@@ -512,11 +545,15 @@ Tensor::respond (const int *slots, const NdScale &scale, const NdSamples &out)
   for (size_t c = 0; c < components; c++) {
     TensorArguments a = {};
 
-    a.volumes = ring.get () + c * volume;
-    a.volume = components * volume;
-    a.piece = piece;
-    a.row = row;
-    a.slice = slice;
+    if (edges) {
+      edges->set (a);
+    } else {
+      a.volumes = ring.get () + c * volume;
+      a.volume = components * volume;
+      a.piece = piece;
+      a.row = row;
+      a.slice = slice;
+    }
     memcpy (a.slots, slots, reach.slots * sizeof (int));
     for (int axis = 0; axis < 3; axis++)
       a.size[axis] = job.shape.size[axis];
@@ -577,7 +614,7 @@ plane_clocks (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
       * (form == TENSOR_WORDS ? 2 : 1);
 }
 
-/* Seconds: the products, what lies between those of two tiles, the padded copy,
+/* Seconds: the products, what lies between those of two tiles, a padded copy,
  * and launches, at the rates of an H100 (docs/performance.md). */
 double
 tensor_cost (const NdJob &job)
@@ -602,8 +639,9 @@ tensor_cost (const NdJob &job)
     clocks += tiles * (TILE + planes * plane_clocks (f, form, job.accuracy)
         * (streamed ? STREAMED : 1));
   }
-  return clocks / CLOCKS + samples * 2 * nd_sample_size (job.in_type)
-      / BYTE_RATE + (1 + job.bank->n_filters) * LAUNCH;
+  if (!reads_bare (job, form))
+    clocks += samples * 2 * nd_sample_size (job.in_type) / BYTE_RATE * CLOCKS;
+  return clocks / CLOCKS + (1 + job.bank->n_filters) * LAUNCH;
 }
 
 std::unique_ptr<Method>

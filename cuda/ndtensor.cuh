@@ -36,8 +36,24 @@ struct TensorPlane
   int z;
 };
 
+/* A volume of bytes that is read as it is, where it is the only one of the
+ * window: what lies beside its rows comes from elsewhere. */
+constexpr int TENSOR_EDGE = 16; /* samples to the left of a row, and right */
+
+struct TensorBare
+{
+  const unsigned char *edges;   /* [z][y][left, right]; nullptr: volumes are
+                                 * padded */
+  const unsigned char *outside; /* eight border values */
+  int border;                   /* NdBorder */
+  int end;                      /* of a row's samples that count */
+  bool eight;                   /* eight samples lie side by side, at multiples
+                                 * of eight bytes; otherwise four */
+};
+
 struct TensorArguments
 {
+  TensorBare bare;
   const unsigned char *volumes;
   size_t volume, piece;         /* bytes from one to the next */
   size_t row, slice;
@@ -52,7 +68,8 @@ struct TensorArguments
   const unsigned char *weights; /* for each plane, as the kernel reads them */
   int weight_bytes;             /* of a plane */
   int ky;                       /* rows of a plane, odd */
-  int x, y;                     /* padded samples before the box */
+  int x, y;                     /* padded samples before the box; the box's
+                                 * own offset where volumes are not padded */
   int size[3];
   int length;                   /* output planes in z of one item of work */
   int start[4];                 /* of the sums, integers */

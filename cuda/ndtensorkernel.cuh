@@ -8,6 +8,7 @@
 
 #include <type_traits>
 
+#include "ndlaunch.cuh"
 #include "ndmma.cuh"
 #include "ndtensor.cuh"
 
@@ -31,6 +32,9 @@ struct TensorShape
    * their own; other pieces have sets of coefficients and share the sums. */
   static constexpr bool LOW = FLOAT && PIECES == 2;
   static constexpr int SETS = FLOAT ? 1 : PIECES;
+
+  /* Whether samples may be read from a volume that is not padded. */
+  static constexpr bool BARE = !FLOAT && PIECES == 1;
 
   /* Matrices of 16 bytes along a window. A product takes two: of fp16, two
    * side by side; of bytes, both of a wide window, or those of two rows. */
@@ -405,8 +409,9 @@ public:
   {
     const int y = threadIdx.x / PER_ROW, at = threadIdx.x % PER_ROW;
 
+    first_row = y;
+    column = 8 * (S::FLOAT ? at : at / 2 + at % 2);
     rows_left = y < ROWS ? TENSOR_HEIGHT + ky - 1 - y : 0;
-    offset = y * a.row + 8 * (S::FLOAT ? 2 * at : at / 2 + at % 2);
     item.number = blockIdx.x;
     begin_item ();
   }
@@ -436,6 +441,8 @@ private:
   static constexpr int BYTES = S::FLOAT ? 16 : 8;
   static constexpr int PER_ROW = S::PITCH / BYTES;
   static constexpr int ROWS = TENSOR_THREADS / PER_ROW;
+  static constexpr int RUNS = (TENSOR_HEIGHT + (S::KY ? S::KY - 1 : 16)
+      + ROWS - 1) / ROWS;
 
   __device__ __forceinline__ void
   begin_item ()
@@ -444,21 +451,23 @@ private:
       return;
     left = a.march ? item.length + a.n_planes - 1 : item.length * a.n_planes;
     next = a.planes[0];
-    from = a.volumes + (size_t) item.z0 * a.slice
-        + (size_t) (item.y0 + a.y) * a.row + (item.x0 + a.x) * S::UNIT
-        + offset;
-    if (a.march)
-      from += a.slots[next.slot] * a.volume + next.z * a.slice;
+    z = a.march ? item.z0 + next.z : item.z0;
+    if constexpr (S::BARE) {
+#pragma unroll
+      for (int i = 0; i < RUNS; i++)
+        ys[i] = border_index (a.bare.border, item.y0 + a.y + first_row
+            + i * ROWS, a.size[1]);
+    }
   }
-  __device__ __forceinline__ void
-  copy_plane ()
-  {
-    const unsigned char *tile = from;
 
-    if (a.march)
-      from += a.slice;
-    else
-      tile += a.slots[next.slot] * a.volume + next.z * a.slice;
+  /* Plane @at of a padded volume. */
+  __device__ __forceinline__ void
+  copy_padded (int at)
+  {
+    const unsigned char *const tile = a.volumes + a.slots[next.slot] * a.volume
+        + (size_t) at * a.slice + (size_t) (item.y0 + a.y + first_row) * a.row
+        + (item.x0 + a.x + column) * S::UNIT;
+
 #pragma unroll
     for (int piece = 0; piece < S::PIECES; piece++) {
       const uint32_t there = to + piece * S::tile_bytes (ky)
@@ -466,24 +475,81 @@ private:
       const unsigned char *row = tile + piece * a.piece;
 
 #pragma unroll
-      for (int y = 0; y < TENSOR_HEIGHT + (S::KY ? S::KY - 1 : 16); y += ROWS) {
-        if (y < rows_left)
-          copy_async<BYTES> (there + y * S::PITCH, row);
+      for (int i = 0; i < RUNS; i++) {
+        if (i * ROWS < rows_left)
+          copy_async<BYTES> (there + i * ROWS * S::PITCH, row);
         row += ROWS * a.row;
       }
     }
+  }
+
+  /* The same where there is no padding, of a thread's eight samples in a row
+   * four from the volume, or from its edges. */
+  __device__ __forceinline__ void
+  copy_bare (int at)
+  {
+    const TensorBare &b = a.bare;
+    const int x = item.x0 + a.x + column;
+    const int zs = border_index (b.border, at, a.size[2]);
+    const unsigned char *from[2];
+    size_t step[2];
+    bool here[2];
+
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+      const int xi = x + 4 * i;
+      const bool inside = (unsigned) xi < (unsigned) a.size[0];
+
+      here[i] = xi < b.end;
+      from[i] = inside ? a.volumes + (size_t) zs * a.slice + xi
+          : b.edges + (size_t) zs * a.size[1] * (2 * TENSOR_EDGE)
+          + TENSOR_EDGE + xi - (xi < 0 ? 0 : a.size[0]);
+      step[i] = inside ? a.row : 2 * TENSOR_EDGE;
+    }
+#pragma unroll
+    for (int i = 0; i < RUNS; i++) {
+      const uint32_t there = to + i * ROWS * S::PITCH + threadIdx.x * BYTES;
+      const bool outside = (zs | ys[i]) < 0;
+
+      if (i * ROWS >= rows_left)
+        break;
+      if (b.eight) {
+        if (here[0])
+          copy_async<8> (there, outside ? b.outside : from[0]
+              + ys[i] * step[0]);
+        continue;
+      }
+#pragma unroll
+      for (int j = 0; j < 2; j++) {
+        if (here[j])
+          copy_async<4> (there + 4 * j, outside ? b.outside : from[j]
+              + ys[i] * step[j]);
+      }
+    }
+  }
+  __device__ __forceinline__ void
+  copy_plane ()
+  {
+    const int at = a.march ? z++ : z + next.z;
+
+    if constexpr (S::BARE) {
+      if (a.bare.edges)
+        copy_bare (at);
+      else
+        copy_padded (at);
+    } else {
+      copy_padded (at);
+    }
     if (a.march)
       return;
-    if (!a.march) {
 #pragma unroll 1
-      for (int i = threadIdx.x * 16; i < a.weight_bytes;
-          i += TENSOR_THREADS * 16)
-        copy_async<16> (to + S::PIECES * S::tile_bytes (ky) + i, a.weights
-            + (size_t) plane * a.weight_bytes + i);
-    }
+    for (int i = threadIdx.x * 16; i < a.weight_bytes;
+        i += TENSOR_THREADS * 16)
+      copy_async<16> (to + S::PIECES * S::tile_bytes (ky) + i, a.weights
+          + (size_t) plane * a.weight_bytes + i);
     if (++plane == a.n_planes) {
       plane = 0;
-      from += a.slice;
+      z++;
     }
     next = a.planes[plane];     /* is there when it is needed */
   }
@@ -493,9 +559,11 @@ private:
   const uint32_t begin, end;
   const int ky;
   uint32_t to;
-  int rows_left;                /* from this thread's first one */
-  size_t offset;                /* of what this thread copies */
-  const unsigned char *from;
+  int first_row, column;        /* of what this thread copies of a tile */
+  int rows_left;
+  int ys[S::BARE ? RUNS : 1];   /* where those lie in a volume, or < 0 */
+  int z;                        /* of the next plane; less the filter's where
+                                 * the block does not march */
   TensorItem item;
   TensorPlane next;
   int left = 0;                 /* planes of the item */
@@ -535,6 +603,29 @@ float_responses (const TensorArguments &a, const TensorPlace &at,
 
 #endif
 
+#if __CUDA_ARCH__ >= 800
+
+/* Until the planes that were copied are there for all threads: @march: but for
+ * the last one. */
+template <bool WGMMA> __device__ __forceinline__ void
+next_planes (bool march)
+{
+  if (march)
+    copies_wait<1> ();
+  else
+    copies_wait<0> ();
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  if (WGMMA) {
+    if (!march)
+      wgmma_wait<0> ();
+    show_to_wgmma ();
+  }
+#endif
+  __syncthreads ();
+}
+
+#endif
+
 template <typename S, bool WGMMA> __global__ void
 __launch_bounds__ (TENSOR_THREADS, 2)
 tensor_kernel (const __grid_constant__ TensorArguments a)
@@ -542,14 +633,16 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
 #if __CUDA_ARCH__ >= 800
   extern __shared__ __align__ (128) unsigned char shared[];
   const int ky = WGMMA ? S::KY : a.ky;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  /* The compiler is to know that a warp's threads have the same. */
+  const int warp = __shfl_sync (~0u, threadIdx.x / 32, 0);
+  const int lane = threadIdx.x % 32;
   const int kept = a.march ? a.n_planes * a.weight_bytes : 0;
   const uint32_t kept_weights = shared_address (shared);
   const uint32_t group = warp / 4 * (TENSOR_HEIGHT / 2 * S::PITCH);
   TensorRing<S> ring (a, kept_weights + kept, ky);
   uint32_t first = kept_weights + kept; /* plane of the next output */
   int ahead = a.march ? a.n_planes + 1 : a.copied;      /* planes to copy */
-  int since = 0;                /* planes used since some were copied */
+  int until = 0;                /* planes, until one is new */
   TensorItem item;
   typename S::Sums sum = {};
   float response[2][TENSOR_ROWS][2] = {};
@@ -557,37 +650,33 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
 
   for (int i = threadIdx.x * 16; i < kept; i += TENSOR_THREADS * 16)
     copy_async<16> (kept_weights + i, a.weights + i);
+  wait_for_kernels ();
   for (item.number = blockIdx.x; item.decode (a); item.number += gridDim.x) {
     if (ahead > 0)
       __syncthreads ();
     for (; ahead > 0; ahead--)
       ring.copy_next ();
-    bool begins = true;
-
+    /* Of planes that stay the last one is new. One half of the warps waits
+     * before it, the other before the first: one computes while the other
+     * makes its sums responses. */
+    if (a.march) {
+      until = warp < TENSOR_THREADS / 64 ? a.n_planes - 1 : 0;
+      if (a.n_planes > 1)
+        next_planes<WGMMA> (true);
+    }
 #pragma unroll 1
     for (int o = 0; o < item.length; o++) {
       uint32_t tile = first, weights = kept_weights;
 
 #pragma unroll 1
       for (int left = a.n_planes; left > 0; left--) {
-        /* While a block marches one plane is new, the last one. */
-        const bool is_new = a.march ? left == 1 : since == 0;
+        const bool is_new = until == 0;
 
-        if (is_new || (begins && a.march)) {
-          if (a.march)
-            copies_wait<1> ();
-          else
-            copies_wait<0> ();
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-          if (WGMMA) {
-            if (!a.march)
-              wgmma_wait<0> ();
-            show_to_wgmma ();
-          }
-#endif
-          __syncthreads ();
-          begins = false;
+        if (is_new) {
+          next_planes<WGMMA> (a.march);
+          until = a.march ? a.n_planes : a.copied;
         }
+        until--;
         const uint32_t used = a.march ? weights
             : tile + S::PIECES * S::tile_bytes (ky);
         const bool keep = left < a.n_planes && !S::FLOAT;
@@ -602,7 +691,6 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
           for (int i = 0; i < a.copied; i++)
             ring.copy_next ();
         }
-        since = since + 1 == a.copied ? 0 : since + 1;
         if (!S::FLOAT && left == a.n_planes && at.x >= 0)
           store_responses (a, response, at);
         if (!WGMMA)

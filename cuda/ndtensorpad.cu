@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ndtensorpad.cuh"
 
+#include "ndlaunch.cuh"
+
 #include <cmath>
 #include <cstring>
 #include <cuda_fp16.h>
@@ -279,6 +281,7 @@ template <typename T, TensorForm FORM> __global__ void
 __launch_bounds__ (256, 4)
 tensor_pad_kernel (const __grid_constant__ TensorPadArguments a)
 {
+  wait_for_kernels ();
   if constexpr (FORM != TENSOR_HALVES) {
     pad_all<T, FORM> (a, 1);
   } else {
@@ -308,6 +311,8 @@ __global__ void
 __launch_bounds__ (256, 4)
 tensor_settle_kernel (const __grid_constant__ TensorPadArguments a)
 {
+  wait_for_kernels ();
+
   const unsigned used = a.ranges->used[a.turn];
   const unsigned found = a.ranges->found[a.turn];
   const int more = scale_exponent (used) - scale_exponent (found);
@@ -360,9 +365,9 @@ TensorPad::fill_from (const NdSamples *volume, size_t component,
   const unsigned rows = (unsigned) size[1] * size[2];
   const size_t all = (size_t) rows * runs / 256 + 1;
   const unsigned blocks = all < most_blocks ? all : most_blocks;
-  /* Words are read whole, up to three samples behind a run. */
+  /* Words are read whole, up to four samples behind a run. */
   const int first = (before + n - 1) / n;
-  const int end = (before + (int) job.shape.size[0] - 3) / n;
+  const int end = (before + (int) job.shape.size[0] - 4) / n;
   const int inner = end > first ? end - first : 0;
   TensorPadArguments a = {};
 
@@ -396,20 +401,21 @@ TensorPad::fill_from (const NdSamples *volume, size_t component,
   memcpy (&a.range, &largest, sizeof (a.range));
   switch (form) {
     case TENSOR_BYTES:
-      tensor_pad_kernel<T, TENSOR_BYTES><<<blocks, 256, 0, stream>>> (a);
+      launch_early (tensor_pad_kernel<T, TENSOR_BYTES>, blocks, 256, 0, stream,
+          a);
       break;
     case TENSOR_WORDS:
-      tensor_pad_kernel<T, TENSOR_WORDS><<<blocks, 256, 0, stream>>> (a);
+      launch_early (tensor_pad_kernel<T, TENSOR_WORDS>, blocks, 256, 0, stream,
+          a);
       break;
     case TENSOR_HALVES:
-      tensor_pad_kernel<T, TENSOR_HALVES><<<blocks, 256, 0, stream>>> (a);
+      launch_early (tensor_pad_kernel<T, TENSOR_HALVES>, blocks, 256, 0, stream,
+          a);
       break;
   }
-  ND_CUDA_LAUNCHED (tensor_pad_kernel);
   if (!a.ranges)
     return;
-  tensor_settle_kernel<<<blocks, 256, 0, stream>>> (a);
-  ND_CUDA_LAUNCHED (tensor_settle_kernel);
+  launch_early (tensor_settle_kernel, blocks, 256, 0, stream, a);
   turn = 1 - turn;
 }
 

@@ -1,0 +1,56 @@
+/* Kernels that begin while those before them in the stream still run (from
+ * sm_90 on; Programming Guide, programmatic dependent launch).
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include "ndcuda.h"
+
+namespace nd
+{
+
+/* 80 and so on, of the current device. */
+inline int
+compute_capability ()
+{
+  int device, major, minor;
+
+  ND_CUDA (cudaGetDevice (&device));
+  ND_CUDA (cudaDeviceGetAttribute (&major, cudaDevAttrComputeCapabilityMajor,
+          device));
+  ND_CUDA (cudaDeviceGetAttribute (&minor, cudaDevAttrComputeCapabilityMinor,
+          device));
+  return 10 * major + minor;
+}
+
+/* In a kernel that launch_early () launches, before it reads or writes what
+ * others may write or read: until all before it are done. */
+__device__ __forceinline__ void
+wait_for_kernels ()
+{
+#if __CUDA_ARCH__ >= 900
+  asm volatile ("griddepcontrol.launch_dependents;\n"
+      "griddepcontrol.wait;" : : : "memory");
+#endif
+}
+
+template <typename A> void
+launch_early (void (*kernel) (A), dim3 blocks, dim3 threads, size_t shared,
+    cudaStream_t stream, const A &a)
+{
+  cudaLaunchAttribute early = {};
+  cudaLaunchConfig_t config = {};
+
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim = blocks;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = compute_capability () >= 90 ? 1 : 0;
+  ND_CUDA (cudaLaunchKernelEx (&config, kernel, a));
+}
+
+} // namespace nd

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndtensoredges.cuh"
+
+#include "ndlaunch.cuh"
+
+#include <vector>
+
+namespace nd
+{
+
+struct EdgeArguments
+{
+  const unsigned char *in;
+  size_t row, slice;
+  int height, depth;
+  int from[2 * TENSOR_EDGE];    /* in a row, of each sample; < 0: outside */
+  int first_word, left_words, right_word;       /* those that filters read */
+  unsigned border_value;
+  unsigned char *edges;
+};
+
+/* A thread makes four samples. */
+__global__ void
+tensor_edges_kernel (const __grid_constant__ EdgeArguments a)
+{
+  const int i = threadIdx.x, y = blockIdx.x * blockDim.y + threadIdx.y;
+  const int at = 4 * (i < a.left_words ? a.first_word + i
+      : a.right_word + i - a.left_words);
+
+  wait_for_kernels ();
+  if (y >= a.height)
+    return;
+  for (int z = blockIdx.y; z < a.depth; z += gridDim.y) {
+    const unsigned char *const row = a.in + z * a.slice + y * a.row;
+    unsigned four = 0;
+
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      const int from = a.from[at + j];
+
+      four |= (from < 0 ? a.border_value : row[from]) << 8 * j;
+    }
+    *(unsigned *) (a.edges + ((size_t) z * a.height + y) * (2 * TENSOR_EDGE)
+        + at) = four;
+  }
+}
+
+/* Rows of any strides to rows side by side. */
+__global__ void
+tensor_pack_kernel (const unsigned char *in, size_t sample, size_t row,
+    size_t slice, size_t width, size_t height, size_t depth,
+    unsigned char *out)
+{
+  const size_t x = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (x >= width)
+    return;
+  for (size_t line = blockIdx.y; line < height * depth; line += gridDim.y)
+    out[line * width + x] = in[x * sample + line % height * row
+        + line / height * slice];
+}
+
+TensorEdges::TensorEdges (const NdJob &job)
+  : job (job), last ()
+{
+  const size_t rows = multiply (job.shape.size[1], job.shape.size[2]);
+  const std::vector<unsigned char> values (8,
+      (unsigned char) job.border_value);
+
+  edges = Memory<unsigned char> (multiply (rows, 2 * TENSOR_EDGE));
+  packed = Memory<unsigned char> (multiply (rows, job.shape.size[0]));
+  outside = Memory<unsigned char> (values.size ());
+  outside.upload (values.data (), values.size ());
+}
+
+void
+TensorEdges::fill (const NdSamples &volume, cudaStream_t stream)
+{
+  const size_t *const size = job.shape.size;
+  const NdReach reach = nd_job_reach (&job);
+  EdgeArguments a = {};
+
+  last = volume;
+  if (last.sample != 1
+      || ((size_t) last.data | last.row | last.slice) % 4 != 0) {
+    const size_t lines = size[1] * size[2];
+    const dim3 blocks ((size[0] + 255) / 256, lines < 65535 ? lines : 65535);
+
+    tensor_pack_kernel<<<blocks, 256, 0, stream>>> (last.data, last.sample,
+        last.row, last.slice, size[0], size[1], size[2], packed.get ());
+    ND_CUDA_LAUNCHED (tensor_pack_kernel);
+    last.data = packed.get ();
+    last.sample = 1;
+    last.row = size[0];
+    last.slice = size[0] * size[1];
+  }
+  a.in = last.data;
+  a.row = last.row;
+  a.slice = last.slice;
+  a.height = size[1];
+  a.depth = size[2];
+  for (int i = 0; i < 2 * TENSOR_EDGE; i++)
+    a.from[i] = nd_border_index (job.border, i - TENSOR_EDGE
+        + (i < TENSOR_EDGE ? 0 : (int) size[0]), size[0]);
+  a.left_words = (3 - reach.low[0]) / 4;
+  a.first_word = TENSOR_EDGE / 4 - a.left_words;
+  a.right_word = TENSOR_EDGE / 4;
+  a.border_value = (unsigned) job.border_value;
+  a.edges = edges.get ();
+
+  const unsigned words = a.left_words + (reach.high[0] + 3) / 4;
+
+  if (words == 0)
+    return;
+  const unsigned rows = 256 / words;
+  const dim3 blocks ((size[1] + rows - 1) / rows,
+      size[2] < 65535 ? size[2] : 65535);
+
+  launch_early (tensor_edges_kernel, blocks, dim3 (words, rows), 0, stream, a);
+}
+
+void
+TensorEdges::set (TensorArguments &a) const
+{
+  a.volumes = last.data;
+  a.row = last.row;
+  a.slice = last.slice;
+  a.bare.edges = edges.get ();
+  a.bare.outside = outside.get ();
+  a.bare.border = job.border;
+  a.bare.eight = job.shape.size[0] % 8 == 0
+      && ((size_t) last.data | last.row | last.slice) % 8 == 0;
+}
+
+} // namespace nd
