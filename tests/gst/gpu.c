@@ -26,6 +26,7 @@ static struct
 } driver;
 
 static gint devices;
+static gboolean driver_is_double;
 
 static gboolean
 open_driver (void)
@@ -53,6 +54,10 @@ open_driver (void)
   for (guint i = 0; module && i < G_N_ELEMENTS (symbols); i++)
     g_assert_true (g_module_symbol (module, symbols[i].name,
             (gpointer *) symbols[i].function));
+  driver_is_double = module
+      && g_module_symbol (module, "driver_double", &(gpointer) {
+      NULL}
+  );
   return module && driver.init (0) == 0 && driver.count (&devices) == 0
       && devices > 0;
 }
@@ -77,6 +82,12 @@ gboolean
 gpu_is_double (void)
 {
   return double_blocks != NULL;
+}
+
+gboolean
+gpu_has_elements (void)
+{
+  return !double_blocks || driver_is_double;
 }
 
 int

@@ -15,9 +15,12 @@ int gpu_main (int argc, char **argv, Suite * (*suite) (void));
 int gpu_main_with (gint devices, int argc, char **argv,
     Suite * (*suite) (void));
 
-/* Whether the device is the double of devicedouble.c: then there is no driver,
- * or its double of driverdouble.c, with GStreamer's CUDA elements. */
+/* Whether the device is the double of devicedouble.c. */
 gboolean gpu_is_double (void);
+
+/* Whether GStreamer's CUDA elements work on the same device: with the double,
+ * where the driver is that of driverdouble.c. */
+gboolean gpu_has_elements (void);
 
 /* Bytes that are free on the first device. */
 gsize gpu_free_bytes (void);

@@ -80,6 +80,9 @@ stack (void)
   return all;
 }
 
+/* Tells the double from a driver. */
+ABSENT (driver_double);
+
 DRIVER (cuInit, guint flags)
 {
   return SUCCESS;
