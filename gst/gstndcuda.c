@@ -96,23 +96,33 @@ own_context (const NdBackend * backend, gint device_id)
   return context;
 }
 
-/* Asks what is linked to @element's pads. */
-static gboolean
-ask_neighbours (GstElement * element, GList * pads)
+/* Asks what is linked to @element's pads until one has a context that will do.
+ */
+static void
+ask_neighbours (GstElement * element, GList * pads, GstObject ** context)
 {
-  gboolean answered = FALSE;
-
-  for (GList * l = pads; l && !answered; l = l->next) {
+  for (GList * l = pads; l && !*context; l = l->next) {
     g_autoptr (GstQuery) query = gst_query_new_context (GST_CUDA_CONTEXT_TYPE);
     GstContext *message;
 
-    answered = gst_pad_peer_query (l->data, query);
-    if (answered) {
-      gst_query_parse_context (query, &message);
+    if (!gst_pad_peer_query (l->data, query))
+      continue;
+    gst_query_parse_context (query, &message);
+    if (message)
       gst_element_set_context (element, message);
-    }
   }
-  return answered;
+}
+
+/* What was set on @element before it went to NULL, where elements forget it:
+ * only bins answer NEED_CONTEXT with what they were given. */
+static void
+recall (GstElement * element)
+{
+  g_autoptr (GstContext) stored = gst_element_get_context (element,
+      GST_CUDA_CONTEXT_TYPE);
+
+  if (stored)
+    gst_element_set_context (element, stored);
 }
 
 void
@@ -123,10 +133,14 @@ gst_nd_cuda_ensure_context (GstElement * element, const NdBackend * backend,
 
   if (!loaded ())
     return;
-  if (!*context && !ask_neighbours (element, element->srcpads)
-      && !ask_neighbours (element, element->sinkpads))
+  /* Each answer comes by set_context(), which takes none of another device. */
+  ask_neighbours (element, element->srcpads, context);
+  ask_neighbours (element, element->sinkpads, context);
+  if (!*context)
     gst_element_post_message (element, gst_message_new_need_context (GST_OBJECT
             (element), GST_CUDA_CONTEXT_TYPE));
+  if (!*context)
+    recall (element);
   if (*context && is_well (*context, backend))
     return;
   gst_clear_object (context);

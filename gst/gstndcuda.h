@@ -40,9 +40,10 @@ gboolean gst_nd_cuda_answer (GstElement * element, GstQuery * query,
 void gst_nd_cuda_enter (GstObject * context);
 void gst_nd_cuda_leave (GstObject * context);
 
-/* Whether @memory is GStreamer's CUDA memory; then what others do with it has
- * been waited for. */
+/* Whether @memory is GStreamer's CUDA memory. */
 gboolean gst_nd_cuda_is_memory (GstMemory * memory);
+
+/* Waits for what others do with such @memory, which is mapped. */
 void gst_nd_cuda_sync (GstMemory * memory);
 
 /* A pool of GStreamer's CUDA memory, configured; its buffers have @size bytes.

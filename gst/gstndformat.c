@@ -120,12 +120,23 @@ is_on_device (GstBuffer * buffer)
   for (guint i = 0; i < gst_buffer_n_memory (buffer); i++) {
     GstMemory *memory = gst_buffer_peek_memory (buffer, i);
 
-    if (gst_nd_cuda_is_memory (memory))
-      gst_nd_cuda_sync (memory);
-    else if (!gst_nd_memory_is_device (memory))
+    if (!gst_nd_cuda_is_memory (memory) && !gst_nd_memory_is_device (memory))
       return FALSE;
   }
   return gst_buffer_n_memory (buffer) > 0;
+}
+
+/* Once it is mapped: mapping uploads what was written on the host, and does not
+ * wait for it. */
+static void
+sync_memory (GstBuffer * buffer)
+{
+  for (guint i = 0; i < gst_buffer_n_memory (buffer); i++) {
+    GstMemory *memory = gst_buffer_peek_memory (buffer, i);
+
+    if (gst_nd_cuda_is_memory (memory))
+      gst_nd_cuda_sync (memory);
+  }
 }
 
 NdFence *
@@ -149,6 +160,8 @@ gst_nd_map (GstNdMap * map, const GstNdFormat * format, GstBuffer * buffer,
     if (gst_buffer_get_size (buffer) != format->size
         || !gst_buffer_map (buffer, &map->map, flags))
       return FALSE;
+    if (flags & GST_ND_MAP_CUDA)
+      sync_memory (buffer);
     map->planes[0] = nd_samples_dense (map->map.data, &format->planes[0],
         format->type);
     return TRUE;
@@ -170,6 +183,8 @@ gst_nd_map (GstNdMap * map, const GstNdFormat * format, GstBuffer * buffer,
     gst_video_frame_unmap (&map->frame);
     return FALSE;
   }
+  if (flags & GST_ND_MAP_CUDA)
+    sync_memory (buffer);
   return TRUE;
 }
 

@@ -22,9 +22,11 @@ static struct
   gint (*launch) (gpointer, guint, guint, guint, guint, guint, guint, guint,
       gpointer, gpointer *, gpointer *);
   gint (*wait) (void);
+  gint (*set) (gpointer, guint8, gsize, gpointer);
 } driver;
 
-static gpointer primary;
+static gint devices;
+static gboolean driver_is_double;
 
 static gboolean
 open_driver (void)
@@ -46,14 +48,18 @@ open_driver (void)
     {"cuModuleGetFunction", &driver.function},
     {"cuLaunchKernel", &driver.launch},
     {"cuCtxSynchronize", &driver.wait},
+    {"cuMemsetD8Async", &driver.set},
   };
-  gint n = 0;
 
   for (guint i = 0; module && i < G_N_ELEMENTS (symbols); i++)
     g_assert_true (g_module_symbol (module, symbols[i].name,
             (gpointer *) symbols[i].function));
-  return module && driver.init (0) == 0 && driver.count (&n) == 0 && n > 0
-      && driver.retain (&primary, 0) == 0;
+  driver_is_double = module
+      && g_module_symbol (module, "driver_double", &(gpointer) {
+      NULL}
+  );
+  return module && driver.init (0) == 0 && driver.count (&devices) == 0
+      && devices > 0;
 }
 
 /* Of the device double: blocks of memory that it has given out, and what loses
@@ -78,10 +84,16 @@ gpu_is_double (void)
   return double_blocks != NULL;
 }
 
+gboolean
+gpu_has_elements (void)
+{
+  return !double_blocks || driver_is_double;
+}
+
 int
 gpu_main (int argc, char **argv, Suite * (*suite) (void))
 {
-  if (!open_double (g_getenv ("NDCONV_CUDA_MODULE")) && !open_driver ()) {
+  if (!open_driver () & !open_double (g_getenv ("NDCONV_CUDA_MODULE"))) {
     g_print ("no GPU: skipped\n");
     return 77;
   }
@@ -90,15 +102,29 @@ gpu_main (int argc, char **argv, Suite * (*suite) (void))
   return gst_check_run_suite (suite (), "gpu", __FILE__);
 }
 
+int
+gpu_main_with (gint wanted, int argc, char **argv, Suite * (*suite) (void))
+{
+  open_driver ();
+  if (devices < wanted) {
+    g_print ("%d GPUs here, %d needed: skipped\n", devices, wanted);
+    return 77;
+  }
+  return gpu_main (argc, argv, suite);
+}
+
 gsize
 gpu_free_bytes (void)
 {
+  static gpointer primary;
   gsize free_bytes = 0, all;
   gpointer popped;
 
   /* As if it had so much; a block is one more than the tests let go. */
   if (double_blocks)
     return ((gsize) 1 << 40) - ((gsize) double_blocks () << 24);
+  if (!primary)
+    fail_unless_equals_int (driver.retain (&primary, 0), 0);
   driver.push (primary);
   fail_unless_equals_int (driver.info (&free_bytes, &all), 0);
   driver.pop (&popped);
@@ -110,13 +136,13 @@ gpu_is_left (void)
 {
   gpointer context = NULL;
 
-  return double_blocks || (driver.current (&context) == 0 && !context);
+  return !driver.current || (driver.current (&context) == 0 && !context);
 }
 
 GObject *
-gpu_context (GstElement * element)
+gpu_context_at (GstElement * element, const gchar * name)
 {
-  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "src");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, name);
   g_autoptr (GstQuery) query = gst_query_new_context ("gst.cuda.context");
   GstContext *context;
   GObject *object = NULL;
@@ -129,30 +155,105 @@ gpu_context (GstElement * element)
   return object;
 }
 
-static const gchar crash[] = ".version 6.4\n.target sm_75\n"
+GObject *
+gpu_context (GstElement * element)
+{
+  return gpu_context_at (element, "src");
+}
+
+gpointer
+gpu_library_function (const gchar * name)
+{
+  GModule *library = g_module_open ("libgstcuda-1.0.so.0", 0);
+  gpointer function = NULL;
+
+  g_assert_nonnull (library);
+  return g_module_symbol (library, name, &function) ? function : NULL;
+}
+
+GObject *
+gpu_context_new (guint device)
+{
+  gboolean (*load) (void) = gpu_library_function ("gst_cuda_load_library");
+  gpointer (*make) (guint) = gpu_library_function ("gst_cuda_context_new");
+  GObject *context = load ()? make (device) : NULL;
+
+  fail_unless (context != NULL);
+  return context;
+}
+
+GstContext *
+gpu_context_message (GObject * context)
+{
+  GstContext *(*wrap) (gpointer) =
+      gpu_library_function ("gst_context_new_cuda_context");
+
+  return wrap (context);
+}
+
+/* Makes @context current. */
+static void
+enter (GObject * context)
+{
+  gpointer (*get_handle) (gpointer) =
+      gpu_library_function ("gst_cuda_context_get_handle");
+
+  fail_unless_equals_int (driver.push (get_handle (context)), 0);
+}
+
+static const gchar kernels[] = ".version 6.4\n.target sm_75\n"
     ".address_size 64\n.visible .entry crash()\n{\n.reg .u64 %a;\n"
     ".reg .u32 %v;\nmov.u64 %a, 64;\nmov.u32 %v, 1;\nst.global.u32 [%a], %v;\n"
-    "ret;\n}\n.visible .entry stop()\n{\ntrap;\nret;\n}\n";
+    "ret;\n}\n.visible .entry stop()\n{\ntrap;\nret;\n}\n"
+    ".visible .entry delay()\n{\n.reg .u64 %begin, %now;\n.reg .pred %early;\n"
+    "mov.u64 %begin, %globaltimer;\nagain:\nmov.u64 %now, %globaltimer;\n"
+    "sub.u64 %now, %now, %begin;\nsetp.lt.u64 %early, %now, 50000000;\n"
+    "@%early bra again;\nret;\n}\n";
+
+/* In the current context. */
+static void
+launch (const gchar * name, gpointer stream)
+{
+  gpointer module, function;
+
+  fail_unless_equals_int (driver.load (&module, kernels), 0);
+  fail_unless_equals_int (driver.function (&function, module, name), 0);
+  fail_unless_equals_int (driver.launch (function, 1, 1, 1, 1, 1, 1, 0, stream,
+          NULL, NULL), 0);
+}
+
+void
+gpu_delay (GObject * context, gpointer stream)
+{
+  gpointer popped;
+
+  enter (context);
+  launch ("delay", stream);
+  driver.pop (&popped);
+}
+
+void
+gpu_write (GObject * context, gpointer stream, gpointer memory, gsize n,
+    guint8 value)
+{
+  gpointer popped;
+
+  enter (context);
+  fail_unless_equals_int (driver.set (memory, value, n, stream), 0);
+  driver.pop (&popped);
+}
 
 void
 gpu_spoil (GObject * context, gboolean trap)
 {
-  GModule *library = g_module_open ("libgstcuda-1.0.so.0", 0);
-  gpointer (*get_handle) (gpointer);
-  gpointer module, function, popped;
+  gpointer popped;
 
   if (double_lose) {
     double_lose ();
     return;
   }
-  fail_unless (library && g_module_symbol (library,
-          "gst_cuda_context_get_handle", (gpointer *) & get_handle));
-  fail_unless_equals_int (driver.push (get_handle (context)), 0);
-  fail_unless_equals_int (driver.load (&module, crash), 0);
-  fail_unless_equals_int (driver.function (&function, module,
-          trap ? "stop" : "crash"), 0);
-  fail_unless_equals_int (driver.launch (function, 1, 1, 1, 1, 1, 1, 0, NULL,
-          NULL, NULL), 0);
+  enter (context);
+  launch (trap ? "stop" : "crash", NULL);
   fail_unless (driver.wait () != 0);
   driver.pop (&popped);
 }

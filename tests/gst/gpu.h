@@ -11,9 +11,16 @@
  */
 int gpu_main (int argc, char **argv, Suite * (*suite) (void));
 
-/* Whether the device is the double of devicedouble.c: then there is no driver,
- * and GStreamer's CUDA elements are not there. */
+/* As gpu_main(), of a test that needs so many devices. */
+int gpu_main_with (gint devices, int argc, char **argv,
+    Suite * (*suite) (void));
+
+/* Whether the device is the double of devicedouble.c. */
 gboolean gpu_is_double (void);
+
+/* Whether GStreamer's CUDA elements work on the same device: with the double,
+ * where the driver is that of driverdouble.c. */
+gboolean gpu_has_elements (void);
 
 /* Bytes that are free on the first device. */
 gsize gpu_free_bytes (void);
@@ -23,6 +30,21 @@ gboolean gpu_is_left (void);
 
 /* The context that @element answers a query with, or NULL. */
 GObject *gpu_context (GstElement * element);
+GObject *gpu_context_at (GstElement * element, const gchar * pad);
+
+/* A context of an application's own, and the message that carries it. */
+GObject *gpu_context_new (guint device);
+GstContext *gpu_context_message (GObject * context);
+
+/* A function of GStreamer's CUDA library, or NULL where its version has none.
+ */
+gpointer gpu_library_function (const gchar * name);
+
+/* Enqueues on @stream, the driver's, in @context: a kernel that takes 50 ms; or
+ * @value to @n bytes at @memory. */
+void gpu_delay (GObject * context, gpointer stream);
+void gpu_write (GObject * context, gpointer stream, gpointer memory, gsize n,
+    guint8 value);
 
 /* Runs a kernel in @context that writes where nothing is, or traps: from then
  * on the context is lost. */
