@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndtensorfilter.cuh"
+
+#include <cmath>
+#include <cstring>
+#include <cuda_fp16.h>
+
+#include "ndlaunch.cuh"
+
+namespace nd
+{
+
+/* Behind the last coefficients: compute-sanitizer knows of the columns that
+ * wgmma reads how many there are, not that they overlap. */
+constexpr size_t SLACK = 4096;
+constexpr int HALF_BITS = 13;           /* coefficients in fp16 are below */
+
+int
+filter_exponent (const NdFilter *f)
+{
+  double largest = 0;
+  int exponent;
+
+  for (size_t i = 0; i < nd_filter_count (f); i++)
+    largest = fmax (largest, fabs (f->coefficients[i]));
+  frexp (largest, &exponent);
+  return largest > 0 ? exponent : 0;
+}
+
+namespace
+{
+
+/* In signed bytes from high to low. */
+int
+byte_of (int integer, int bytes, int which)
+{
+  for (int i = bytes - 1; i > which; i--)
+    integer = (integer - (signed char) integer) / 256;
+  return (signed char) integer;
+}
+
+Pieces
+make_integers (const NdFilter *f, int bytes)
+{
+  const int largest = bytes == 1 ? 127 : bytes == 2 ? 32639 : 8355711;
+  Pieces made = { filter_exponent (f) - 8 * bytes, bytes, false, {} };
+
+  for (;; made.exponent++) {
+    double lost = 0;
+    bool fits = true;
+
+    made.integers.clear ();
+    made.exact = true;
+    for (size_t i = 0; i < nd_filter_count (f); i++) {
+      const double w = ldexp (f->coefficients[i], -made.exponent);
+      const double rounded = rint (w + lost);
+
+      made.exact &= rounded == w;
+      lost += w - rounded;
+      fits &= fabs (rounded) <= largest;
+      made.integers.push_back ((int) rounded);
+    }
+    if (fits)
+      return made;
+  }
+}
+
+} // namespace
+
+Pieces
+make_pieces (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
+{
+  const int most = accuracy == ND_ACCURACY_FAST ? 2 : 3;
+
+  if (form == TENSOR_HALVES)
+    return Pieces { filter_exponent (f) - HALF_BITS, 0, false, {} };
+  for (int bytes = 1;; bytes++) {
+    Pieces made = make_integers (f, bytes);
+
+    if (made.exact || bytes == most)
+      return made;
+  }
+}
+
+TensorFilter::TensorFilter (const NdJob &job, const NdFilter *f,
+    const NdReach &reach, bool bare, TensorForm form, int offset,
+    FindTensorKernel *find_kernel)
+{
+  const Pieces pieces = make_pieces (f, form, job.accuracy);
+  const int ky = f->size[1] < 3 ? 3 : f->size[1] | 1;
+  int low[ND_AXES], high[ND_AXES], columns = 1, n_pieces = 1;
+
+  nd_filter_reach (f, low, high);
+  x = bare ? low[0] & ~3 : (low[0] - reach.low[0]) & ~7;
+  y = bare ? low[1] : low[1] - reach.low[1];
+  shift = (bare ? low[0] : low[0] - reach.low[0]) - x;
+  end = job.shape.size[0] + high[0];
+  coefficient_row = shift + f->size[0];
+  if (form == TENSOR_BYTES)
+    columns = pieces.bytes;
+  else if (form == TENSOR_WORDS)
+    columns = pieces.bytes + 1;
+  if (form == TENSOR_WORDS || (form == TENSOR_HALVES
+          && job.accuracy == ND_ACCURACY_SINGLE))
+    n_pieces = 2;
+  if (form == TENSOR_HALVES)
+    columns = n_pieces;
+  kernel = find_kernel (form == TENSOR_HALVES ? 2 : 1,
+      shift + f->size[0] + 7 <= 16 ? 16 : 32, ky, columns, n_pieces);
+  if (!kernel.function)
+    throw Error (ND_ERROR_FAILED, "no kernel of method tensor for that "
+        "filter");
+  scale = ldexp (1, pieces.exponent);
+  pack (f, pieces, form, offset, bare ? low[2] : low[2] - reach.low[2],
+      low[3] - reach.low[3]);
+  march = f->size[3] == 1;
+  choose_launch (job);
+}
+
+/* Writes what a product of @set multiplies in @column; returns the integer. */
+int
+TensorFilter::coefficient (const Pieces &p, const NdFilter *f, int set,
+    int column, size_t at, unsigned char *to) const
+{
+  if (p.bytes == 0) {
+    const double w = ldexp (f->coefficients[at], -p.exponent);
+    const __half high = __float2half_rn ((float) w);
+    const __half value = column == 0 ? high
+        : __float2half_rn ((float) (w - __half2float (high)));
+
+    memcpy (to, &value, sizeof (value));
+    return 0;
+  }
+  /* Low bytes of samples weigh 2^8 less: a column further. */
+  const int which = column - set;
+  const int value = which < 0 || which >= p.bytes ? 0
+      : byte_of (p.integers[at], p.bytes, which);
+
+  *to = (unsigned char) value;
+  return value;
+}
+
+void
+TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
+    int offset, int first_z, int first_slot)
+{
+  const int unit = kernel.unit, samples = 16 / unit;
+  const int zeros = TENSOR_ROWS - 1;
+  const int bytes = tensor_weight_bytes (kernel);
+  const int nx = f->size[0], ny = f->size[1];
+  const size_t plane_taps = (size_t) nx * ny;
+  std::vector<unsigned char> packed;
+  std::vector<float> values;
+  std::vector<TensorPlane> made;
+
+  for (size_t p = 0; p < f->size[2] * f->size[3]; p++) {
+    /* Coefficients run against offsets: the last reads the least. */
+    const size_t z = p % f->size[2], t = p / f->size[2];
+    const size_t last = plane_taps * ((f->size[3] - t) * f->size[2] - z) - 1;
+    bool any = f->size[3] == 1;
+
+    for (size_t i = 0; i < plane_taps; i++)
+      any |= f->coefficients[last - i] != 0;
+    if (!any && !(made.empty () && p + 1 == f->size[2] * f->size[3]))
+      continue;
+    made.push_back (TensorPlane { first_slot + (int) t, first_z + (int) z });
+    packed.resize (packed.size () + bytes);
+    unsigned char *to = packed.data () + packed.size () - bytes;
+
+    for (int set = 0; set < tensor_sets (kernel); set++)
+      for (int m = 0; m < kernel.window / samples; m++)
+        for (int d = -zeros; d < kernel.ky + zeros; d++)
+          for (int column = 0; column < kernel.columns; column++)
+            for (int c = 0; c < 8; c++)
+              for (int k = 0; k < samples; k++, to += unit) {
+                const int i = m * samples + k - c - shift;
+
+                if (i < 0 || i >= nx || d < 0 || d >= ny)
+                  continue;
+                const int value = coefficient (pieces, f, set, column,
+                    last - ((size_t) d * nx + i), to);
+
+                if (c == 0 && set == 0)
+                  start[column] -= offset / 256 * value;
+              }
+    for (int d = 0; form == TENSOR_HALVES && d < kernel.ky; d++)
+      for (int i = -shift; i < nx; i++)
+        values.push_back (i < 0 || d >= ny ? 0
+            : f->coefficients[last - ((size_t) d * nx + i)]);
+  }
+  planes = Memory<TensorPlane> (made.size ());
+  planes.upload (made.data (), made.size ());
+  weights = Memory<unsigned char> (packed.size ());
+  weights.upload (packed.data (), packed.size ());
+  coefficients = Memory<float> (values.size ());
+  coefficients.upload (values.data (), values.size ());
+}
+
+/* Planes and coefficients stay in shared memory for the next output plane where
+ * two blocks find room on a multiprocessor, so that one computes while another
+ * waits (of float32, one). Otherwise they are copied for each output, several
+ * at once, as a copy waits long. Volumes are cut along z such that all
+ * multiprocessors have as much to do. */
+void
+TensorFilter::choose_launch (const NdJob &job)
+{
+  const size_t weight_bytes = tensor_weight_bytes (kernel);
+  const size_t plane_count = planes.count ();
+  const size_t marching = plane_count * weight_bytes
+      + (plane_count + 2) * kernel.load_bytes;
+  const size_t streaming = 2 * (kernel.load_bytes + weight_bytes);
+  int device, processors, room, most, resident;
+  size_t best = SIZE_MAX;
+
+  ND_CUDA (cudaGetDevice (&device));
+  ND_CUDA (cudaDeviceGetAttribute (&processors,
+          cudaDevAttrMultiProcessorCount, device));
+  ND_CUDA (cudaDeviceGetAttribute (&room,
+          cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+  ND_CUDA (cudaDeviceGetAttribute (&most,
+          cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  const size_t half = room / 2 - 1024;
+
+  march = march && marching <= (kernel.unit == 2 ? (size_t) most : half);
+  if (march) {
+    copied = 1;
+    ring_planes = plane_count + 2;
+    shared_bytes = marching;
+  } else {
+    const size_t fit = (half - SLACK) / streaming;
+
+    copied = fit > 4 ? 4 : fit > 1 ? fit : 1;
+    ring_planes = 2 * copied;
+    shared_bytes = copied * streaming + SLACK;
+  }
+  if (shared_bytes > (size_t) most)
+    throw Error (ND_ERROR_SETTINGS, "The GPU has too little shared memory for "
+        "method=tensor with that filter: use method=auto, direct or fft");
+  ND_CUDA (cudaFuncSetAttribute (kernel.function,
+          cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  ND_CUDA (cudaOccupancyMaxActiveBlocksPerMultiprocessor (&resident,
+          kernel.function, TENSOR_THREADS, shared_bytes));
+
+  const size_t at_once = (size_t) processors * (resident > 0 ? resident : 1);
+  const size_t tiles = ((job.shape.size[0] + TENSOR_WIDTH - 1) / TENSOR_WIDTH)
+      * ((job.shape.size[1] + TENSOR_HEIGHT - 1) / TENSOR_HEIGHT);
+  const size_t depth = job.shape.size[2];
+
+  for (size_t n = 1; n <= depth; n++) {
+    const size_t each = (depth + n - 1) / n;
+    const size_t items = tiles * ((depth + each - 1) / each);
+    /* A new run first fills the ring. */
+    const size_t time = (items + at_once - 1) / at_once
+        * (8 * each + (march ? 2 * (plane_count - 1) : 0) + 1);
+
+    if (time < best) {
+      best = time;
+      length = each;
+      blocks = items < at_once ? items : at_once;
+    }
+  }
+}
+
+void
+TensorFilter::run (TensorArguments a, cudaStream_t stream) const
+{
+  a.planes = planes.get ();
+  a.n_planes = planes.count ();
+  a.march = march;
+  a.copied = copied;
+  a.ring_planes = ring_planes;
+  a.weights = weights.get ();
+  a.weight_bytes = tensor_weight_bytes (kernel);
+  a.ky = kernel.ky;
+  a.coefficients = coefficients.get ();
+  a.coefficient_row = coefficient_row;
+  a.x = x;
+  a.y = y;
+  a.bare.end = end;
+  a.bare.eight &= x % 8 == 0;
+  a.length = length;
+  memcpy (a.start, start, sizeof (start));
+  a.scale = scale;
+  launch_early (kernel.function, blocks, TENSOR_THREADS, shared_bytes, stream,
+      a);
+}
+
+int
+tensor_weight_bytes (const TensorKernel &k)
+{
+  return tensor_sets (k) * (k.window * k.unit / 16)
+      * (k.ky + 2 * (TENSOR_ROWS - 1)) * k.columns * 128;
+}
+
+} // namespace nd

@@ -1,0 +1,72 @@
+/* One filter of a bank, made ready for the matrix units.
+ *
+ * Coefficients of integer samples become integers of up to 23 bits and sign,
+ * times a power of two, in one to three signed bytes: as many as are exact, or
+ * three (accuracy fast: two). What is lost in rounding one is added to the
+ * next, so that the sum of the filter stays what it was: the error does not
+ * grow with the mean of the samples.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include <vector>
+
+#include "ndtensor.cuh"
+#include "ndtensorpad.cuh"
+
+namespace nd
+{
+
+/* A filter's coefficients as the products take them. */
+struct Pieces
+{
+  int exponent;                 /* coefficient = integer * 2^exponent */
+  int bytes;                    /* 0: halves */
+  bool exact;
+  std::vector<int> integers;    /* in the order of NdFilter */
+};
+
+Pieces make_pieces (const NdFilter *f, TensorForm form, NdAccuracy accuracy);
+
+/* What a filter's coefficients are below, as a power of two. */
+int filter_exponent (const NdFilter *f);
+
+class TensorFilter
+{
+public:
+  TensorFilter (const NdJob &job, const NdFilter *filter,
+      const NdReach &reach, bool bare, TensorForm form, int offset,
+      FindTensorKernel *find_kernel);
+
+  void run (TensorArguments a, cudaStream_t stream) const;
+  size_t
+  bytes () const
+  {
+    return planes.bytes () + weights.bytes () + coefficients.bytes ();
+  }
+
+private:
+  int coefficient (const Pieces &pieces, const NdFilter *filter, int set,
+      int column, size_t at, unsigned char *to) const;
+  void pack (const NdFilter *filter, const Pieces &pieces, TensorForm form,
+      int offset, int first_z, int first_slot);
+  void choose_launch (const NdJob &job);
+
+  TensorKernel kernel;
+  int x, y, shift;              /* of its box in the padded volume; of its
+                                 * first column behind x */
+  int end;                      /* behind what it reads of a row */
+  bool march;
+  int copied, ring_planes;
+  size_t shared_bytes;
+  int blocks, length;
+  int coefficient_row;
+  int start[4] = {};
+  float scale;
+  Memory<TensorPlane> planes;
+  Memory<unsigned char> weights;
+  Memory<float> coefficients;
+};
+
+} // namespace nd
