@@ -35,6 +35,16 @@ wait_for_kernels ()
 #endif
 }
 
+/* Machine code for less than sm_90 does not wait, whatever the device. */
+inline bool
+waits_for_kernels (const void *kernel)
+{
+  cudaFuncAttributes attributes;
+
+  ND_CUDA (cudaFuncGetAttributes (&attributes, kernel));
+  return attributes.ptxVersion >= 90 && compute_capability () >= 90;
+}
+
 template <typename A> void
 launch_early (void (*kernel) (A), dim3 blocks, dim3 threads, size_t shared,
     cudaStream_t stream, const A &a)
@@ -49,7 +59,7 @@ launch_early (void (*kernel) (A), dim3 blocks, dim3 threads, size_t shared,
   config.dynamicSmemBytes = shared;
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = compute_capability () >= 90 ? 1 : 0;
+  config.numAttrs = waits_for_kernels ((const void *) kernel) ? 1 : 0;
   ND_CUDA (cudaLaunchKernelEx (&config, kernel, a));
 }
 

@@ -240,6 +240,9 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
   }
   Stage &stage = outs[n_out++ % outs.size ()];
 
+  /* Waiting for an earlier response to be gone is not computing. */
+  if (open_span)
+    close_span ();
   stage.free.before (streams[COMPUTE]);
   timed (COMPUTE, [&] (cudaStream_t) {
     respond_here (device_slots, scale, stage.samples);
@@ -279,6 +282,8 @@ _NdRing::mark ()
 void
 _NdRing::after (const NdMark &mark)
 {
+  if (open_span)
+    close_span ();
   for (const Stream &stream : streams)
     mark.done.before (stream);
 }

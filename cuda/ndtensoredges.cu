@@ -102,13 +102,14 @@ TensorEdges::fill (const NdSamples &volume, cudaStream_t stream)
   for (int i = 0; i < 2 * TENSOR_EDGE; i++)
     a.from[i] = nd_border_index (job.border, i - TENSOR_EDGE
         + (i < TENSOR_EDGE ? 0 : (int) size[0]), size[0]);
-  a.left_words = (3 - reach.low[0]) / 4;
+  a.left_words = reach.low[0] < 0 ? (3 - reach.low[0]) / 4 : 0;
   a.first_word = TENSOR_EDGE / 4 - a.left_words;
   a.right_word = TENSOR_EDGE / 4;
   a.border_value = (unsigned) job.border_value;
   a.edges = edges.get ();
 
-  const unsigned words = a.left_words + (reach.high[0] + 3) / 4;
+  const unsigned words = a.left_words
+      + (reach.high[0] > 0 ? (reach.high[0] + 3) / 4 : 0);
 
   if (words == 0)
     return;

@@ -54,8 +54,8 @@ private:
   void choose_launch (const NdJob &job);
 
   TensorKernel kernel;
-  int x, y, shift;              /* of its box in the padded volume; of its
-                                 * first column behind x */
+  int x, y, shift;              /* of its box, as TensorArguments has it; of
+                                 * its first column behind x */
   int end;                      /* behind what it reads of a row */
   bool march;
   int copied, ring_planes;
