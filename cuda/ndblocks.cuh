@@ -389,7 +389,6 @@ restore_plane (float2 *plane, float2 (&v)[BLOCK])
 /* Whether all filters of the job fit blocks, and NaN can be followed. */
 bool blocks_possible (const NdJob &job);
 double blocks_cost (const NdJob &job);
-std::unique_ptr<Method> make_fft_blocks (const NdJob &job,
-    cudaStream_t stream);
+MakeMethod make_fft_blocks;
 
 } // namespace nd

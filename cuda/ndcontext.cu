@@ -128,8 +128,9 @@ Context::Context (CUcontext handle, int device, bool own)
 Context::~Context ()
 {
   enter ();
-  for (cudaEvent_t event : events)
-    cudaEventDestroy (event);
+  for (const auto &pool : events)
+    for (cudaEvent_t event : pool)
+      cudaEventDestroy (event);
   leave ();
   if (own)
     driver ().destroy (handle);
@@ -230,16 +231,18 @@ Context::reaches (const void *data) const
       : ordinal == device);
 }
 
-Event::Event (Context &context) : context (&context)
+Event::Event (Context &context, bool timed) : context (&context), timed (timed)
 {
   const std::lock_guard<std::mutex> guard (context.lock);
+  std::vector<cudaEvent_t> &events = context.events[timed];
 
-  if (context.events.empty ()) {
-    ND_CUDA (cudaEventCreate (&handle));
+  if (events.empty ()) {
+    ND_CUDA (cudaEventCreateWithFlags (&handle, timed ? cudaEventDefault
+            : cudaEventDisableTiming));
     return;
   }
-  handle = context.events.back ();
-  context.events.pop_back ();
+  handle = events.back ();
+  events.pop_back ();
 }
 
 Event::~Event ()
@@ -248,7 +251,7 @@ Event::~Event ()
     return;
   const std::lock_guard<std::mutex> guard (context->lock);
 
-  context->events.push_back (handle);
+  context->events[timed].push_back (handle);
 }
 
 void

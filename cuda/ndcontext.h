@@ -48,16 +48,18 @@ private:
   const CUcontext handle;
   const bool own;
   std::mutex lock;
-  std::vector<cudaEvent_t> events;
+  std::vector<cudaEvent_t> events[2];   /* timed: [1] */
 };
 
-/* An event of a context, which must stay. They are made once and used again. */
+/* An event of a context, which must stay. They are made once and used again.
+ * Only between timed ones time can be asked for; others take less. */
 class Event
 {
 public:
-  explicit Event (Context &context);
+  explicit Event (Context &context, bool timed = false);
   ~Event ();
-  Event (Event &&other) : context (other.context), handle (other.handle)
+  Event (Event &&other)
+    : context (other.context), timed (other.timed), handle (other.handle)
   {
     other.handle = nullptr;
   }
@@ -67,6 +69,7 @@ public:
 
 private:
   Context *context;
+  bool timed;
   cudaEvent_t handle = nullptr;
 };
 

@@ -119,12 +119,23 @@ Memory<T>::upload (const T *from, size_t count)
   ND_CUDA (cudaStreamSynchronize (cudaStreamPerThread));
 }
 
-/* One method's ring. Both functions only enqueue on the stream. */
+/* What a method enqueues on. */
+struct ComputeStreams
+{
+  cudaStream_t push, respond;
+};
+
+/* One method's ring. Both functions only enqueue. */
 class Method
 {
 public:
   virtual ~Method () = default;
   virtual size_t bytes () const = 0;
+
+  /* Whether a volume may be pushed while a response reads those before it:
+   * then the ring has one slot more than a window. Methods that must not do
+   * that enqueue all on the stream of responses. */
+  virtual bool pushes_ahead () const { return false; }
 
   /* @volume lies on the device; nullptr is the border volume, for the slot
    * behind the last. */
@@ -139,10 +150,17 @@ public:
 /* Largest window in time, of the direct and separable methods. */
 constexpr unsigned MAX_SLOTS = 256;
 
-std::unique_ptr<Method> make_direct (const NdJob &job, cudaStream_t stream);
-std::unique_ptr<Method> make_separable (const NdJob &job, cudaStream_t stream);
-std::unique_ptr<Method> make_fft (const NdJob &job, cudaStream_t stream);
-std::unique_ptr<Method> make_tensor (const NdJob &job, cudaStream_t stream);
+/* Volumes of a ring that is pushed ahead: a window's, one more, and the border
+ * volume where the job has one. */
+inline size_t
+ahead_slots (const NdJob &job)
+{
+  return nd_job_reach (&job).slots + 1 + (job.border_volumes ? 1 : 0);
+}
+
+typedef std::unique_ptr<Method> MakeMethod (const NdJob &job,
+    const ComputeStreams &streams);
+MakeMethod make_direct, make_separable, make_fft, make_tensor;
 
 double direct_cost (const NdJob &job);
 double separable_cost (const NdJob &job);

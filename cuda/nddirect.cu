@@ -26,8 +26,9 @@ reads_bare (const NdJob &job, const NdReach &reach)
 class Direct : public Method
 {
 public:
-  Direct (const NdJob &job, cudaStream_t stream);
+  Direct (const NdJob &job, const ComputeStreams &streams);
   size_t bytes () const override;
+  bool pushes_ahead () const override { return !bare; }
   void push (unsigned slot, const NdSamples *volume) override;
   void respond (const int *slots, const NdScale &scale,
       const NdSamples &out) override;
@@ -38,7 +39,7 @@ private:
 
   const NdJob job;
   const NdReach reach;
-  const cudaStream_t stream;
+  const ComputeStreams streams;
   Pad pad;
   Strides strides;
   const bool bare;              /* no ring: the last volume is read in place */
@@ -74,8 +75,8 @@ Direct::add_stencils ()
   }
 }
 
-Direct::Direct (const NdJob &job, cudaStream_t stream)
-  : job (job), reach (reach_of_tiles (job)), stream (stream),
+Direct::Direct (const NdJob &job, const ComputeStreams &streams)
+  : job (job), reach (reach_of_tiles (job)), streams (streams),
     pad (make_pad (job, reach)), bare (reads_bare (job, reach))
 {
   const size_t size[3] = { (size_t) pad.size[0], (size_t) pad.size[1],
@@ -90,8 +91,8 @@ Direct::Direct (const NdJob &job, cudaStream_t stream)
     outside = Memory<float> (values.size ());
     outside.upload (values.data (), values.size ());
   } else {
-    ring = Memory<float> (multiply (strides.volume, multiply (reach.slots
-                + (job.border_volumes ? 1 : 0), job.shape.components)));
+    ring = Memory<float> (multiply (strides.volume, multiply
+            (ahead_slots (job), job.shape.components)));
   }
   add_stencils ();
 }
@@ -117,7 +118,7 @@ Direct::push (unsigned slot, const NdSamples *volume)
   }
   for (size_t c = 0; c < components; c++)
     pad_volume (pad, volume, job.in_type, c, ring.get ()
-        + (slot * components + c) * strides.volume, WildList {}, stream);
+        + (slot * components + c) * strides.volume, WildList {}, streams.push);
 }
 
 Bare
@@ -147,12 +148,12 @@ Direct::respond (const int *slots, const NdScale &scale, const NdSamples &out)
       for (unsigned f = 0; f < s.n_filters (); f++)
         stores[f] = make_store (out, job.out_type, scale, c, k++);
       if (bare) {
-        s.run (make_bare (), job.shape.size, stores, stream);
+        s.run (make_bare (), job.shape.size, stores, streams.respond);
         continue;
       }
       s.run (ring.get () + c * strides.volume, slots,
           components * strides.volume, strides, job.shape.size, stores,
-          stream);
+          streams.respond);
     }
   }
 }
@@ -160,9 +161,9 @@ Direct::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 } // namespace
 
 std::unique_ptr<Method>
-make_direct (const NdJob &job, cudaStream_t stream)
+make_direct (const NdJob &job, const ComputeStreams &streams)
 {
-  return std::make_unique<Direct> (job, stream);
+  return std::make_unique<Direct> (job, streams);
 }
 
 } // namespace nd

@@ -157,7 +157,8 @@ Fft::Fft (const NdJob &job, cudaStream_t stream)
   : job (job), reach (nd_job_reach (&job)), stream (stream),
     n_slots (reach.slots + (job.border_volumes ? 1 : 0)),
     pad (make_pad (job, reach)), numbers (transform_pad (pad, size, stream)),
-    sums (job, reach, numbers, stream), wild (job, reach, stream)
+    sums (job, reach, numbers, stream),
+    wild (job, reach, ComputeStreams { stream, stream })
 {
   const size_t components = job.shape.components;
   const size_t n_filters = job.bank->n_filters;
@@ -305,7 +306,7 @@ make_fft_whole (const NdJob &job, cudaStream_t stream)
 /* NDCONV_CUDA_FFT, `blocks`, `boxes` or `whole`, decides for tests and
  * benchmarks. */
 std::unique_ptr<Method>
-make_fft (const NdJob &job, cudaStream_t stream)
+make_fft (const NdJob &job, const ComputeStreams &streams)
 {
   const char *const wanted = getenv ("NDCONV_CUDA_FFT");
   const std::string way = wanted ? wanted : "";
@@ -313,12 +314,12 @@ make_fft (const NdJob &job, cudaStream_t stream)
 
   if (blocks_possible (job) && (way == "blocks" || (way.empty ()
               && blocks_cost (job) < whole_cost (job))))
-    return make_fft_blocks (job, stream);
+    return make_fft_blocks (job, streams);
   ND_CUDA (cudaMemGetInfo (&free_bytes, &all_bytes));
   if (way != "whole" && choose_box (job, way == "boxes" ? 0 : free_bytes,
           box))
-    return make_fft_boxes (job, box, stream);
-  return make_fft_whole (job, stream);
+    return make_fft_boxes (job, box, streams.respond);
+  return make_fft_whole (job, streams.respond);
 }
 
 } // namespace nd

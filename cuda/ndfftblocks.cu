@@ -50,11 +50,20 @@ launch (const void *kernel, const BlockKernels &k, const BlockArguments &a,
           arguments, k.shared, stream));
 }
 
+/* Whether no ring is needed: the last volume is read in place. */
+bool
+reads_whole (const NdJob &job)
+{
+  return nd_job_reach (&job).slots == 1 && job.bank->n_filters == 1
+      && !job.border_volumes;
+}
+
 class FftBlocks : public Method
 {
 public:
-  FftBlocks (const NdJob &job, cudaStream_t stream);
+  FftBlocks (const NdJob &job, const ComputeStreams &streams);
   size_t bytes () const override;
+  bool pushes_ahead () const override { return !whole; }
   void push (unsigned slot, const NdSamples *volume) override;
   void respond (const int *slots, const NdScale &scale,
       const NdSamples &out) override;
@@ -66,11 +75,11 @@ private:
 
   const NdJob job;
   const NdReach reach;
-  const cudaStream_t stream;
+  const ComputeStreams streams;
   const Blocks blocks;
   const BlockKernels kernels;
   const size_t n_groups;
-  const bool whole;             /* no ring: the last volume is read in place */
+  const bool whole;             /* no ring */
   NdSamples last;
   Memory<float2> ring;          /* [slot][component][block] */
   Memory<float> levels;
@@ -80,17 +89,15 @@ private:
   std::unique_ptr<WindowSums> sums;     /* where windows are long */
 };
 
-FftBlocks::FftBlocks (const NdJob &job, cudaStream_t stream)
-  : job (job), reach (nd_job_reach (&job)), stream (stream),
+FftBlocks::FftBlocks (const NdJob &job, const ComputeStreams &streams)
+  : job (job), reach (nd_job_reach (&job)), streams (reads_whole (job)
+        ? ComputeStreams { streams.respond, streams.respond } : streams),
     blocks (make_blocks (job, reach)),
     kernels (kernels_for (job.in_type, blocks)),
     n_groups (count_groups (blocks, kernels)),
-    whole (reach.slots == 1 && job.bank->n_filters == 1
-        && !job.border_volumes),
-    wild (job, reach, stream)
+    whole (reads_whole (job)), wild (job, reach, this->streams)
 {
-  const size_t volumes = multiply (reach.slots + (job.border_volumes ? 1 : 0),
-      job.shape.components);
+  const size_t volumes = multiply (ahead_slots (job), job.shape.components);
   const size_t n_filters = multiply (job.bank->n_filters, reach.slots);
 
   if (!whole) {
@@ -99,7 +106,7 @@ FftBlocks::FftBlocks (const NdJob &job, cudaStream_t stream)
     levels = Memory<float> (multiply (volumes, n_groups * kernels.group));
     if (reach.slots >= WORTH_SUMS)
       sums = std::make_unique<WindowSums> (job, reach,
-          multiply (n_groups, kernels.numbers), stream);
+          multiply (n_groups, kernels.numbers), streams.respond);
   }
   filters = Memory<float2> (multiply (n_filters, kernels.numbers));
   filter_sums = Memory<double> (n_filters);
@@ -139,8 +146,8 @@ FftBlocks::add_filters ()
     a.in = BlockInput { (const unsigned char *) samples.get (), 4, 4 * BLOCK,
       4 * BLOCK * BLOCK };
     a.spectra = filters.get () + i * kernels.numbers;
-    launch (push.push, push, a, stream);
-    ND_CUDA (cudaStreamSynchronize (stream));
+    launch (push.push, push, a, streams.push);
+    ND_CUDA (cudaStreamSynchronize (streams.push));
   }
   filter_sums.upload (sums.data (), sums.size ());
 }
@@ -182,7 +189,7 @@ FftBlocks::push (unsigned slot, const NdSamples *volume)
 
     a.spectra += slot * a.spectra_stride;
     a.levels += slot * a.levels_stride;
-    launch (kernels.push, kernels, a, stream);
+    launch (kernels.push, kernels, a, streams.push);
   }
   if (sums)
     sums->pushed (slot);
@@ -210,7 +217,8 @@ FftBlocks::respond (const int *slots, const NdScale &scale,
         a.sum = start.sum;
         a.first = start.first;
       }
-      launch (whole ? kernels.filter : kernels.respond, kernels, a, stream);
+      launch (whole ? kernels.filter : kernels.respond, kernels, a,
+          streams.respond);
       wild.add (slots, k, c, a.store.out, a.store.sample, a.store.row,
           a.store.slice, scale.gain);
     }
@@ -268,9 +276,9 @@ blocks_possible (const NdJob &job)
 }
 
 std::unique_ptr<Method>
-make_fft_blocks (const NdJob &job, cudaStream_t stream)
+make_fft_blocks (const NdJob &job, const ComputeStreams &streams)
 {
-  return std::make_unique<FftBlocks> (job, stream);
+  return std::make_unique<FftBlocks> (job, streams);
 }
 
 } // namespace nd

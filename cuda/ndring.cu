@@ -13,17 +13,17 @@ namespace
 constexpr size_t AHEAD = 2;
 
 std::unique_ptr<Method>
-make_method (const NdJob &job, NdMethod method, cudaStream_t stream)
+make_method (const NdJob &job, NdMethod method, const ComputeStreams &streams)
 {
   switch (method) {
     case ND_METHOD_DIRECT:
-      return make_direct (job, stream);
+      return make_direct (job, streams);
     case ND_METHOD_SEPARABLE:
-      return make_separable (job, stream);
+      return make_separable (job, streams);
     case ND_METHOD_FFT:
-      return make_fft (job, stream);
+      return make_fft (job, streams);
     case ND_METHOD_TENSOR:
-      return make_tensor (job, stream);
+      return make_tensor (job, streams);
     default:
       throw Error (ND_ERROR_SETTINGS, "method=reference runs on the CPU only: "
           "use backend=cpu with it");
@@ -77,7 +77,8 @@ _NdRing::_NdRing (const NdJob &job, NdMethod wanted, ContextPointer context)
   : context (std::move (context)), job (job),
     n_slots (nd_job_reach (&job).slots),
     n_outputs (nd_response_count (job.response,
-            nd_bank_responses (job.bank))), staged (n_slots)
+            nd_bank_responses (job.bank))), staged (n_slots),
+    pushed (*this->context), responded (*this->context)
 {
   {
     const Count all;
@@ -93,8 +94,17 @@ _NdRing::_NdRing (const NdJob &job, NdMethod wanted, ContextPointer context)
   outs.clear ();
   responses = Memory<float> ();
   make (wanted);
+  for (unsigned i = 0; i < n_slots; i++)
+    places.push_back (i);
+  spare = n_slots;
+  if (method->pushes_ahead ()) {
+    pushing = PUSHES;
+    places.push_back (n_slots + 1);
+  } else {
+    places.push_back (n_slots);
+  }
   if (job.border_volumes)
-    method->push (n_slots, nullptr);
+    method->push (places[n_slots], nullptr);
 }
 
 /* Takes all memory that the ring will have. */
@@ -119,7 +129,8 @@ _NdRing::make (NdMethod wanted)
         job.bank->is_complex, job.shape.components);
   }
   add_stages (outs, AHEAD, made, n_outputs, job.out_type);
-  method = make_method (filters, wanted, streams[COMPUTE]);
+  method = make_method (filters, wanted, ComputeStreams { streams[PUSHES],
+        streams[RESPONSES] });
 }
 
 _NdRing::~_NdRing ()
@@ -147,30 +158,32 @@ _NdRing::add_stages (std::vector<Stage> &stages, size_t n,
   }
 }
 
-/* Runs @work, which enqueues on the stream of @kind. Stretches of one kind that
- * follow each other are one: an event between two kernels takes as long as a
- * small one. */
+/* Runs @work, which enqueues on a stream. Stretches of one kind that follow
+ * each other are one: an event between two kernels takes as long as a small
+ * one. So computing is from the first push to the last response. */
 template <typename F> void
-_NdRing::timed (Kind kind, F work)
+_NdRing::timed (Kind kind, Lane lane, F work)
 {
   if (open_span && spans.back ().kind != kind)
     close_span ();
   if (!open_span) {
-    spans.push_back (Span { kind, Event (*context), Event (*context) });
-    spans.back ().begin.record (streams[kind]);
+    spans.push_back (Span { kind, Event (*context, true),
+        Event (*context, true) });
+    spans.back ().begin.record (streams[lane]);
     open_span = true;
   }
-  work (streams[kind]);
+  work (streams[lane]);
 }
 
 /* The end of the last stretch. */
 const Event &
 _NdRing::close_span ()
 {
+  static const Lane ends[KINDS] = { UPLOADS, RESPONSES, DOWNLOADS };
   Span &span = spans.back ();
 
   if (open_span)
-    span.end.record (streams[span.kind]);
+    span.end.record (streams[ends[span.kind]]);
   open_span = false;
   return span.end;
 }
@@ -183,20 +196,20 @@ _NdRing::bring_in (unsigned slot, const NdSamples &volume)
 
   /* What the method was given last may have been read in place until now. */
   if (last_in)
-    last_in->free.record (streams[COMPUTE]);
+    last_in->free.record (streams[RESPONSES]);
   last_in = nullptr;
   if (reached && !job.keep)
     return volume;
 
   Stage &stage = ins[n_in++ % ins.size ()];
-  const Kind kind = reached ? COMPUTE : UPLOAD;
+  const Lane lane = reached ? pushing : UPLOADS;
 
-  stage.free.before (streams[kind]);
-  timed (kind, [&] (cudaStream_t stream) {
+  stage.free.before (streams[lane]);
+  timed (reached ? COMPUTE : UPLOAD, lane, [&] (cudaStream_t stream) {
     copy_volume (stage.samples, volume, job.shape, stage.samples.row, stream);
   });
   if (!reached)
-    close_span ().before (streams[COMPUTE]);
+    close_span ().before (streams[pushing]);
   staged[slot] = last_in = &stage;
   return stage.samples;
 }
@@ -206,7 +219,19 @@ _NdRing::push (unsigned slot, const NdSamples &volume)
 {
   const NdSamples &samples = bring_in (slot, volume);
 
-  timed (COMPUTE, [&] (cudaStream_t) { method->push (slot, &samples); });
+  if (pushing == PUSHES) {
+    /* What responses read until the push before this one. */
+    responded.before (streams[PUSHES]);
+    responded.record (streams[RESPONSES]);
+    std::swap (places[slot], spare);
+  }
+  timed (COMPUTE, pushing, [&] (cudaStream_t) {
+    method->push (places[slot], &samples);
+  });
+  if (pushing == PUSHES) {
+    pushed.record (streams[PUSHES]);
+    pushed.before (streams[RESPONSES]);
+  }
 }
 
 /* The job's output, into memory of the device. */
@@ -222,7 +247,7 @@ _NdRing::respond_here (const int *slots, const NdScale &scale,
   }
   method->respond (slots, unscaled, nd_samples_dense (responses.get (),
           &job.shape, ND_FLOAT32));
-  combine_responses (job, responses.get (), scale, out, streams[COMPUTE]);
+  combine_responses (job, responses.get (), scale, out, streams[RESPONSES]);
 }
 
 void
@@ -231,9 +256,9 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
   int device_slots[MAX_SLOTS];
 
   for (unsigned i = 0; i < n_slots; i++)
-    device_slots[i] = slots[i] == ND_SLOT_BORDER ? (int) n_slots : slots[i];
+    device_slots[i] = places[slots[i] == ND_SLOT_BORDER ? n_slots : slots[i]];
   if (context->reaches (out.data)) {
-    timed (COMPUTE, [&] (cudaStream_t) {
+    timed (COMPUTE, RESPONSES, [&] (cudaStream_t) {
       respond_here (device_slots, scale, out);
     });
     return;
@@ -243,12 +268,12 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
   /* Waiting for an earlier response to be gone is not computing. */
   if (open_span)
     close_span ();
-  stage.free.before (streams[COMPUTE]);
-  timed (COMPUTE, [&] (cudaStream_t) {
+  stage.free.before (streams[RESPONSES]);
+  timed (COMPUTE, RESPONSES, [&] (cudaStream_t) {
     respond_here (device_slots, scale, stage.samples);
   });
-  close_span ().before (streams[DOWNLOAD]);
-  timed (DOWNLOAD, [&] (cudaStream_t stream) {
+  close_span ().before (streams[DOWNLOADS]);
+  timed (DOWNLOAD, DOWNLOADS, [&] (cudaStream_t stream) {
     for (size_t k = 0; k < n_outputs; k++) {
       NdSamples from = stage.samples, to = out;
 
@@ -257,7 +282,7 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
       copy_volume (to, from, job.shape, from.row, stream);
     }
   });
-  stage.free.record (streams[DOWNLOAD]);
+  stage.free.record (streams[DOWNLOADS]);
   downloads = true;
 }
 
@@ -270,10 +295,10 @@ _NdRing::mark ()
     close_span ();
   if (downloads) {
     /* Volumes may have been pushed since the response that is taken out. */
-    mark->done.record (streams[COMPUTE]);
-    mark->done.before (streams[DOWNLOAD]);
+    mark->done.record (streams[RESPONSES]);
+    mark->done.before (streams[DOWNLOADS]);
   }
-  mark->done.record (streams[downloads ? DOWNLOAD : COMPUTE]);
+  mark->done.record (streams[downloads ? DOWNLOADS : RESPONSES]);
   downloads = false;
   mark->spans.swap (spans);
   return mark.release ();

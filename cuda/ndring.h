@@ -1,6 +1,7 @@
 /* A ring on the device: a method, and what brings volumes to it and responses
- * from it. Upload, compute and download run in streams of their own, and wait
- * for each other only, by events.
+ * from it. Upload, push, respond and download run in streams of their own, and
+ * wait for each other only, by events: the next volume is pushed while a
+ * response is made, where the method allows it.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -18,6 +19,16 @@ enum Kind
   COMPUTE,
   DOWNLOAD,
   KINDS
+};
+
+/* The streams. */
+enum Lane
+{
+  UPLOADS,
+  PUSHES,
+  RESPONSES,
+  DOWNLOADS,
+  LANES
 };
 
 struct Span
@@ -75,7 +86,7 @@ struct _NdRing
 
 private:
   void make (NdMethod wanted);
-  template <typename F> void timed (nd::Kind kind, F work);
+  template <typename F> void timed (nd::Kind kind, nd::Lane lane, F work);
   const nd::Event &close_span ();
   void add_stages (std::vector<nd::Stage> &stages, size_t n,
       const NdShape &shape, size_t responses, NdSampleType type);
@@ -85,8 +96,14 @@ private:
 
   const NdJob job;
   const unsigned n_slots;
-  const nd::Stream streams[nd::KINDS];
+  const nd::Stream streams[nd::LANES];
   std::unique_ptr<nd::Method> method;
+  nd::Lane pushing = nd::RESPONSES;     /* where volumes are pushed */
+  std::vector<int> places;      /* the method's slot for each of the window, and
+                                 * for border volumes */
+  int spare = 0;                /* its slot for the next volume */
+  nd::Event pushed;
+  nd::Event responded;          /* until then the spare slot may be read */
   nd::Memory<float> responses;  /* to combine, or none */
   const size_t n_outputs;       /* volumes that respond makes */
   std::vector<nd::Stage> ins, outs;

@@ -35,8 +35,9 @@ pass_filter (const NdFilter *f, int axis, const double *factor)
 class Separable : public Method
 {
 public:
-  Separable (const NdJob &job, cudaStream_t stream);
+  Separable (const NdJob &job, const ComputeStreams &streams);
   size_t bytes () const override;
+  bool pushes_ahead () const override { return true; }
   void push (unsigned slot, const NdSamples *volume) override;
   void respond (const int *slots, const NdScale &scale,
       const NdSamples &out) override;
@@ -44,7 +45,7 @@ public:
 private:
   const NdJob job;
   const NdReach reach;
-  const cudaStream_t stream;
+  const ComputeStreams streams;
   Pad pad;
   Strides strides[4];           /* before the pass over axis a; after all */
   size_t sizes[4][3];
@@ -53,8 +54,8 @@ private:
   std::vector<Stencil> passes;  /* [filter][axis] */
 };
 
-Separable::Separable (const NdJob &job, cudaStream_t stream)
-  : job (job), reach (reach_of_tiles (job)), stream (stream),
+Separable::Separable (const NdJob &job, const ComputeStreams &streams)
+  : job (job), reach (reach_of_tiles (job)), streams (streams),
     pad (make_pad (job, reach))
 {
   const unsigned n = job.bank->n_filters;
@@ -74,8 +75,7 @@ Separable::Separable (const NdJob &job, cudaStream_t stream)
   between[0] = Memory<float> (strides[1].volume);
   between[1] = Memory<float> (strides[2].volume);
   ring = Memory<float> (multiply (strides[3].volume, multiply (n, multiply
-              (reach.slots + (job.border_volumes ? 1 : 0),
-                  job.shape.components))));
+              (ahead_slots (job), job.shape.components))));
   for (unsigned k = 0; k < n; k++) {
     const NdFilter *f = job.bank->filters[k];
     double *factors[ND_AXES];
@@ -116,7 +116,7 @@ Separable::push (unsigned slot, const NdSamples *volume)
 
   for (size_t c = 0; c < components; c++) {
     pad_volume (pad, volume, job.in_type, c, padded.get (), WildList {},
-        stream);
+        streams.push);
     for (unsigned k = 0; k < n; k++) {
       const float *in = padded.get ();
 
@@ -128,7 +128,7 @@ Separable::push (unsigned slot, const NdSamples *volume)
           1, 0 };
 
         passes[k * ND_AXES + a].run (in, first, 0, strides[a], sizes[a + 1],
-            &store, stream);
+            &store, streams.push);
         in = to;
       }
     }
@@ -149,7 +149,7 @@ Separable::respond (const int *slots, const NdScale &scale,
       passes[k * ND_AXES + 3].run (ring.get ()
           + (c * n + k) * strides[3].volume, slots,
           components * n * strides[3].volume, strides[3], sizes[3], &store,
-          stream);
+          streams.respond);
     }
   }
 }
@@ -157,9 +157,9 @@ Separable::respond (const int *slots, const NdScale &scale,
 } // namespace
 
 std::unique_ptr<Method>
-make_separable (const NdJob &job, cudaStream_t stream)
+make_separable (const NdJob &job, const ComputeStreams &streams)
 {
-  return std::make_unique<Separable> (job, stream);
+  return std::make_unique<Separable> (job, streams);
 }
 
 } // namespace nd

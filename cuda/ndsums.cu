@@ -111,7 +111,7 @@ WindowSums::WindowSums (const NdJob &job, const NdReach &reach,
   : reach (reach), numbers (numbers), stream (stream),
     ahead (reach.slots > 2 ? BEGUN : 1),
     begun (job.bank->n_filters * job.shape.components),
-    generations (reach.slots + (job.border_volumes ? 1 : 0))
+    generations (ahead_slots (job))
 {
   sums = Memory<float2> (multiply (numbers, multiply (begun.size (), ahead)));
 }

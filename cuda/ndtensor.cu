@@ -95,8 +95,9 @@ reads_bare (const NdJob &job, TensorForm form)
 class Tensor : public Method
 {
 public:
-  Tensor (const NdJob &job, cudaStream_t stream);
+  Tensor (const NdJob &job, const ComputeStreams &streams);
   size_t bytes () const override;
+  bool pushes_ahead () const override { return !edges; }
   void push (unsigned slot, const NdSamples *volume) override;
   void respond (const int *slots, const NdScale &scale,
       const NdSamples &out) override;
@@ -106,7 +107,7 @@ private:
 
   const NdJob job;
   const NdReach reach;
-  const cudaStream_t stream;
+  const ComputeStreams streams;
   size_t row, slice, piece, volume;     /* bytes; pieces of one volume */
   std::unique_ptr<TensorEdges> edges;   /* where volumes are read as they are */
   std::unique_ptr<TensorPad> pad;
@@ -129,8 +130,8 @@ choose_kernels ()
   return find_mma_kernel;
 }
 
-Tensor::Tensor (const NdJob &job, cudaStream_t stream)
-  : job (job), reach (padded_reach (job)), stream (stream)
+Tensor::Tensor (const NdJob &job, const ComputeStreams &streams)
+  : job (job), reach (padded_reach (job)), streams (streams)
 {
   int offset;
   const TensorForm form = job_form (job, &offset);
@@ -165,11 +166,11 @@ Tensor::make_ring (TensorForm form, int offset)
   slice = multiply (row, size[1]);
   piece = multiply (slice, size[2]) + row * (TENSOR_HEIGHT + 4);
   volume = multiply (piece, pieces);
-  volumes = multiply (reach.slots + (job.border_volumes ? 1 : 0),
-      job.shape.components);
+  volumes = multiply (ahead_slots (job), job.shape.components);
   pad = std::make_unique<TensorPad> (job, reach, form, pieces, offset, row,
       piece);
-  ring = Memory<unsigned char> (multiply (volume, volumes));
+  /* The second plane of a pair may lie behind the last. */
+  ring = Memory<unsigned char> (multiply (volume, volumes) + slice);
   if (form == TENSOR_HALVES)
     scales = Memory<float> (volumes);
 }
@@ -191,14 +192,14 @@ Tensor::push (unsigned slot, const NdSamples *samples)
   const size_t components = job.shape.components;
 
   if (edges) {
-    edges->fill (*samples, stream);
+    edges->fill (*samples, streams.respond);
     return;
   }
   for (size_t c = 0; c < components; c++) {
     const size_t i = slot * components + c;
 
     pad->fill (samples, c, ring.get () + i * volume, scales.get () + i,
-        stream);
+        streams.push);
   }
 }
 
@@ -236,7 +237,7 @@ Tensor::respond (const int *slots, const NdScale &scale, const NdSamples &out)
     for (unsigned k = 0; k < filters.size (); k++) {
       a.store = make_store (out, job.out_type, scale, c, k);
       a.paired = stored_in_twos (a.store, a.size[0]);
-      filters[k].run (a, stream);
+      filters[k].run (a, streams.respond);
     }
   }
 }
@@ -312,10 +313,10 @@ tensor_cost (const NdJob &job)
 }
 
 std::unique_ptr<Method>
-make_tensor (const NdJob &job, cudaStream_t stream)
+make_tensor (const NdJob &job, const ComputeStreams &streams)
 {
   check_tensor (job);
-  return std::make_unique<Tensor> (job, stream);
+  return std::make_unique<Tensor> (job, streams);
 }
 
 } // namespace nd

@@ -27,7 +27,8 @@ namespace nd
 constexpr int TENSOR_WIDTH = 64;        /* outputs of a tile */
 constexpr int TENSOR_ROWS = 4;          /* of outputs in a group */
 constexpr int TENSOR_HEIGHT = 64;
-constexpr int TENSOR_THREADS = 256;     /* for two products at once */
+constexpr int TENSOR_THREADS = 256;     /* for two products at once, of each
+                                         * output plane */
 
 /* One plane of the filter's box: volume of the window and offset in z. */
 struct TensorPlane
@@ -59,14 +60,18 @@ struct TensorArguments
   size_t row, slice;
   int slots[MAX_SLOTS];
   const TensorPlane *planes;
-  int n_planes;
+  int n_planes;                 /* of pairs: all that either output reads */
   bool march;                   /* planes are neighbours in z, kept for the
                                  * next output plane */
   int copied;                   /* planes at once: while a block marches 1 */
   int ring_planes;              /* in shared memory: those that an output reads
                                  * and 2, or twice what is copied at once */
-  const unsigned char *weights; /* for each plane, as the kernel reads them */
+  const unsigned char *weights; /* for each plane of the filter, as the kernel
+                                 * reads them */
   int weight_bytes;             /* of a plane */
+  int kept_bytes;               /* of all, where they stay in shared memory */
+  TensorPlane first;            /* of pairs, whose filters have all planes of */
+  int depth, duration;          /* a box: of it, planes in z, and volumes */
   int ky;                       /* rows of a plane, odd */
   int x, y;                     /* padded samples before the box; the box's
                                  * own offset where volumes are not padded */
@@ -94,6 +99,8 @@ struct TensorKernel
   int columns;                  /* pieces of coefficients side by side */
   int pieces;                   /* of samples */
   int load_bytes;               /* of a tile, all pieces */
+  void (*pairs) (TensorArguments);      /* for pairs of output planes, with
+                                         * twice the threads; or nullptr */
 };
 
 /* Kernels for planes of @ky rows, odd, and a @window of 16 or 32 samples. Bytes

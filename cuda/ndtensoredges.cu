@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ndtensoredges.cuh"
 
-#include "ndlaunch.cuh"
-
 #include <vector>
+
+#include "ndlaunch.cuh"
 
 namespace nd
 {
@@ -61,7 +61,7 @@ tensor_pack_kernel (const unsigned char *in, size_t sample, size_t row,
 }
 
 TensorEdges::TensorEdges (const NdJob &job)
-  : job (job), last ()
+  : job (job), reach (nd_job_reach (&job)), last ()
 {
   const size_t rows = multiply (job.shape.size[1], job.shape.size[2]);
   const std::vector<unsigned char> values (8,
@@ -73,32 +73,34 @@ TensorEdges::TensorEdges (const NdJob &job)
   outside.upload (values.data (), values.size ());
 }
 
+/* @volume with its samples side by side, at multiples of four bytes. */
+NdSamples
+TensorEdges::pack (const NdSamples &volume, cudaStream_t stream)
+{
+  const size_t *const size = job.shape.size;
+  const size_t lines = size[1] * size[2];
+  const dim3 blocks ((size[0] + 255) / 256, lines < 65535 ? lines : 65535);
+  const NdSamples dense = nd_samples_dense (packed.get (), &job.shape,
+      ND_UINT8);
+
+  if (volume.sample == 1
+      && ((size_t) volume.data | volume.row | volume.slice) % 4 == 0)
+    return volume;
+  tensor_pack_kernel<<<blocks, 256, 0, stream>>> (volume.data, volume.sample,
+      volume.row, volume.slice, size[0], size[1], size[2], dense.data);
+  ND_CUDA_LAUNCHED (tensor_pack_kernel);
+  return dense;
+}
+
 void
 TensorEdges::fill (const NdSamples &volume, cudaStream_t stream)
 {
   const size_t *const size = job.shape.size;
-  const NdReach reach = nd_job_reach (&job);
-  EdgeArguments a = {};
 
-  last = volume;
-  if (last.sample != 1
-      || ((size_t) last.data | last.row | last.slice) % 4 != 0) {
-    const size_t lines = size[1] * size[2];
-    const dim3 blocks ((size[0] + 255) / 256, lines < 65535 ? lines : 65535);
+  last = pack (volume, stream);
+  EdgeArguments a = { last.data, last.row, last.slice, (int) size[1],
+    (int) size[2] };
 
-    tensor_pack_kernel<<<blocks, 256, 0, stream>>> (last.data, last.sample,
-        last.row, last.slice, size[0], size[1], size[2], packed.get ());
-    ND_CUDA_LAUNCHED (tensor_pack_kernel);
-    last.data = packed.get ();
-    last.sample = 1;
-    last.row = size[0];
-    last.slice = size[0] * size[1];
-  }
-  a.in = last.data;
-  a.row = last.row;
-  a.slice = last.slice;
-  a.height = size[1];
-  a.depth = size[2];
   for (int i = 0; i < 2 * TENSOR_EDGE; i++)
     a.from[i] = nd_border_index (job.border, i - TENSOR_EDGE
         + (i < TENSOR_EDGE ? 0 : (int) size[0]), size[0]);

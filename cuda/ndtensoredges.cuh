@@ -28,7 +28,10 @@ public:
   }
 
 private:
+  NdSamples pack (const NdSamples &volume, cudaStream_t stream);
+
   const NdJob job;
+  const NdReach reach;
   NdSamples last;
   Memory<unsigned char> edges, outside;
   Memory<unsigned char> packed; /* of volumes whose samples do not lie side by

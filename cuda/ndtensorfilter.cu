@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ndtensorfilter.cuh"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <cuda_fp16.h>
@@ -111,10 +112,11 @@ TensorFilter::TensorFilter (const NdJob &job, const NdFilter *f,
     throw Error (ND_ERROR_FAILED, "no kernel of method tensor for that "
         "filter");
   scale = ldexp (1, pieces.exponent);
+  depth = f->size[2];
+  duration = f->size[3];
   pack (f, pieces, form, offset, bare ? low[2] : low[2] - reach.low[2],
       low[3] - reach.low[3]);
-  march = f->size[3] == 1;
-  choose_launch (job);
+  choose_launch (job, bare);
 }
 
 /* Writes what a product of @set multiplies in @column; returns the integer. */
@@ -188,6 +190,7 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
         values.push_back (i < 0 || d >= ny ? 0
             : f->coefficients[last - ((size_t) d * nx + i)]);
   }
+  first = made[0];
   planes = Memory<TensorPlane> (made.size ());
   planes.upload (made.data (), made.size ());
   weights = Memory<unsigned char> (packed.size ());
@@ -198,17 +201,20 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
 
 /* Planes and coefficients stay in shared memory for the next output plane where
  * two blocks find room on a multiprocessor, so that one computes while another
- * waits (of float32, one). Otherwise they are copied for each output, several
- * at once, as a copy waits long. Volumes are cut along z such that all
- * multiprocessors have as much to do. */
+ * waits (of float32, one). Otherwise planes are copied for each output, several
+ * at once, as a copy waits long: for two output planes where all coefficients
+ * find room beside them. Volumes are cut along z such that all multiprocessors
+ * have as much to do. */
 void
-TensorFilter::choose_launch (const NdJob &job)
+TensorFilter::choose_launch (const NdJob &job, bool bare)
 {
-  const size_t weight_bytes = tensor_weight_bytes (kernel);
   const size_t plane_count = planes.count ();
-  const size_t marching = plane_count * weight_bytes
-      + (plane_count + 2) * kernel.load_bytes;
+  const size_t weight_bytes = tensor_weight_bytes (kernel);
+  const size_t all_weights = plane_count * weight_bytes;
+  const size_t marching = all_weights + (plane_count + 2) * kernel.load_bytes;
   const size_t streaming = 2 * (kernel.load_bytes + weight_bytes);
+  const size_t tiles = ((job.shape.size[0] + TENSOR_WIDTH - 1) / TENSOR_WIDTH)
+      * ((job.shape.size[1] + TENSOR_HEIGHT - 1) / TENSOR_HEIGHT);
   int device, processors, room, most, resident;
   size_t best = SIZE_MAX;
 
@@ -221,11 +227,24 @@ TensorFilter::choose_launch (const NdJob &job)
           cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   const size_t half = room / 2 - 1024;
 
-  march = march && marching <= (kernel.unit == 2 ? (size_t) most : half);
-  if (march) {
+  /* Planes without coefficients were left out, if there are not all. */
+  if (duration == 1 && marching <= (kernel.unit == 2 ? (size_t) most : half)) {
+    way = MARCH;
+    kept_bytes = all_weights;
     copied = 1;
     ring_planes = plane_count + 2;
     shared_bytes = marching;
+  } else if (kernel.pairs && !bare && plane_count == depth * duration
+      && job.shape.size[2] > 1
+      && all_weights + 4 * kernel.load_bytes + SLACK <= (size_t) most) {
+    const size_t fit = (most - SLACK - all_weights) / (2 * kernel.load_bytes);
+
+    way = PAIRS;
+    kept_bytes = all_weights;
+    kernel.function = kernel.pairs;
+    copied = std::min<size_t> (fit, 6);
+    ring_planes = 2 * copied;
+    shared_bytes = all_weights + ring_planes * kernel.load_bytes + SLACK;
   } else {
     const size_t fit = (half - SLACK) / streaming;
 
@@ -239,19 +258,17 @@ TensorFilter::choose_launch (const NdJob &job)
   ND_CUDA (cudaFuncSetAttribute (kernel.function,
           cudaFuncAttributeMaxDynamicSharedMemorySize, most));
   ND_CUDA (cudaOccupancyMaxActiveBlocksPerMultiprocessor (&resident,
-          kernel.function, TENSOR_THREADS, shared_bytes));
+          kernel.function, threads (), shared_bytes));
 
   const size_t at_once = (size_t) processors * (resident > 0 ? resident : 1);
-  const size_t tiles = ((job.shape.size[0] + TENSOR_WIDTH - 1) / TENSOR_WIDTH)
-      * ((job.shape.size[1] + TENSOR_HEIGHT - 1) / TENSOR_HEIGHT);
-  const size_t depth = job.shape.size[2];
+  const size_t outputs = job.shape.size[2], step = way == PAIRS ? 2 : 1;
 
-  for (size_t n = 1; n <= depth; n++) {
-    const size_t each = (depth + n - 1) / n;
-    const size_t items = tiles * ((depth + each - 1) / each);
+  for (size_t n = 1; n <= outputs; n++) {
+    const size_t each = ((outputs + n - 1) / n + step - 1) / step * step;
+    const size_t items = tiles * ((outputs + each - 1) / each);
     /* A new run first fills the ring. */
     const size_t time = (items + at_once - 1) / at_once
-        * (8 * each + (march ? 2 * (plane_count - 1) : 0) + 1);
+        * (8 * each + (way == MARCH ? 2 * (plane_count - 1) : 0) + 1);
 
     if (time < best) {
       best = time;
@@ -265,8 +282,12 @@ void
 TensorFilter::run (TensorArguments a, cudaStream_t stream) const
 {
   a.planes = planes.get ();
-  a.n_planes = planes.count ();
-  a.march = march;
+  a.n_planes = planes.count () + (way == PAIRS ? planes.count () / depth : 0);
+  a.march = way == MARCH;
+  a.kept_bytes = kept_bytes;
+  a.first = first;
+  a.depth = depth;
+  a.duration = duration;
   a.copied = copied;
   a.ring_planes = ring_planes;
   a.weights = weights.get ();
@@ -281,8 +302,7 @@ TensorFilter::run (TensorArguments a, cudaStream_t stream) const
   a.length = length;
   memcpy (a.start, start, sizeof (start));
   a.scale = scale;
-  launch_early (kernel.function, blocks, TENSOR_THREADS, shared_bytes, stream,
-      a);
+  launch_early (kernel.function, blocks, threads (), shared_bytes, stream, a);
 }
 
 int

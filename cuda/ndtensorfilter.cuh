@@ -51,13 +51,26 @@ private:
       int column, size_t at, unsigned char *to) const;
   void pack (const NdFilter *filter, const Pieces &pieces, TensorForm form,
       int offset, int first_z, int first_slot);
-  void choose_launch (const NdJob &job);
+  void choose_launch (const NdJob &job, bool bare);
+  int
+  threads () const
+  {
+    return way == PAIRS ? 2 * TENSOR_THREADS : TENSOR_THREADS;
+  }
 
   TensorKernel kernel;
   int x, y, shift;              /* of its box, as TensorArguments has it; of
                                  * its first column behind x */
   int end;                      /* behind what it reads of a row */
-  bool march;
+  enum
+  {
+    MARCH,                      /* planes stay for the next output plane */
+    PAIRS,                      /* they are copied for two of them */
+    STREAM                      /* for each, and coefficients as well */
+  } way = STREAM;
+  size_t depth, duration;       /* planes in z, and volumes */
+  TensorPlane first;
+  int kept_bytes = 0;
   int copied, ring_planes;
   size_t shared_bytes;
   int blocks, length;

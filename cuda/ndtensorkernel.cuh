@@ -1,6 +1,7 @@
-/* The kernel of method `tensor`. A block of eight warps computes tiles of
- * 64 x 64 outputs of one plane: the samples of the planes that it reads go
- * through a ring in shared memory, copied while the matrix units work.
+/* The kernel of method `tensor`. Eight warps compute a tile of 64 x 64 outputs
+ * of one plane, another eight that of the next plane in kernels for pairs: the
+ * samples of the planes that they read go through a ring in shared memory,
+ * copied while the matrix units work.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -359,21 +360,24 @@ next_planes (bool march)
 
 #endif
 
-template <typename S, bool WGMMA> __global__ void
-__launch_bounds__ (TENSOR_THREADS, 2)
+template <typename S, bool WGMMA, bool PAIRS> __global__ void
+__launch_bounds__ (PAIRS ? 2 * TENSOR_THREADS : TENSOR_THREADS, PAIRS ? 1 : 2)
 tensor_kernel (const __grid_constant__ TensorArguments a)
 {
 #if __CUDA_ARCH__ >= 800
+  constexpr int OUTPUTS = PAIRS ? 2 : 1;        /* planes at once */
   extern __shared__ __align__ (128) unsigned char shared[];
   const int ky = WGMMA ? S::KY : a.ky;
   /* The compiler is to know that a warp's threads have the same. */
-  const int warp = __shfl_sync (~0u, threadIdx.x / 32, 0);
+  const int all_warps = __shfl_sync (~0u, threadIdx.x / 32, 0);
+  const int output = all_warps / (TENSOR_THREADS / 32);
+  const int warp = all_warps % (TENSOR_THREADS / 32);
   const int lane = threadIdx.x % 32;
-  const int kept = a.march ? a.n_planes * a.weight_bytes : 0;
   const uint32_t kept_weights = shared_address (shared);
   const uint32_t group = warp / 4 * (TENSOR_HEIGHT / 2 * S::PITCH);
-  TensorRing<S> ring (a, kept_weights + kept, ky);
-  uint32_t first = kept_weights + kept; /* plane of the next output */
+  std::conditional_t<PAIRS, TensorPairRing<S>, TensorRing<S>> ring (a,
+      kept_weights + a.kept_bytes, ky);
+  uint32_t first = kept_weights + a.kept_bytes; /* plane of the next output */
   int ahead = a.march ? a.n_planes + 1 : a.copied;      /* planes to copy */
   int until = 0;                /* planes, until one is new */
   TensorItem item;
@@ -381,7 +385,7 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
   float response[2][TENSOR_ROWS][2] = {};
   TensorPlace at = { -1, 0, 0 };        /* of what is not stored yet */
 
-  for (int i = threadIdx.x * 16; i < kept; i += TENSOR_THREADS * 16)
+  for (int i = threadIdx.x * 16; i < a.kept_bytes; i += blockDim.x * 16)
     copy_async<16> (kept_weights + i, a.weights + i);
   wait_for_kernels ();
   for (item.number = blockIdx.x; item.decode (a); item.number += gridDim.x) {
@@ -398,8 +402,9 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
         next_planes<WGMMA> (true);
     }
 #pragma unroll 1
-    for (int o = 0; o < item.length; o++) {
+    for (int o = 0; o < item.length; o += OUTPUTS) {
       uint32_t tile = first, weights = kept_weights;
+      int z = -output;          /* of pairs: plane of the filter */
 
 #pragma unroll 1
       for (int left = a.n_planes; left > 0; left--) {
@@ -410,20 +415,20 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
           until = a.march ? a.n_planes : a.copied;
         }
         until--;
-        const uint32_t used = a.march ? weights
+        const uint32_t used = a.kept_bytes ? weights
             : tile + S::PIECES * S::tile_bytes (ky);
-        const bool keep = left < a.n_planes && !S::FLOAT;
+        const bool keep = weights != kept_weights && !S::FLOAT;
+        const bool reads = !PAIRS || (unsigned) z < (unsigned) a.depth;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-        if constexpr (WGMMA)
-          wgmma_plane<S> (sum, tile + group, used, keep);
+        if constexpr (WGMMA) {
+          if (reads)
+            wgmma_plane<S> (sum, tile + group, used, keep);
+        }
 #endif
         /* Beside the products. */
-        if (is_new) {
-#pragma unroll 1
-          for (int i = 0; i < a.copied; i++)
-            ring.copy_next ();
-        }
+        if (is_new || !a.march)
+          ring.copy_next ();
         if (!S::FLOAT && left == a.n_planes && at.x >= 0)
           store_responses (a, response, at);
         if (!WGMMA)
@@ -441,10 +446,15 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
                   * a.scale_step], response);
         }
         tile = ring.after (tile);
-        weights += a.weight_bytes;
+        if (reads)
+          weights += a.weight_bytes;
+        if (PAIRS && ++z > a.depth - output)
+          z = -output;
       }
       at = TensorPlace { item.x0 + lane / 4 * 8 + lane % 4 * 2,
-        item.y0 + TENSOR_ROWS * 2 * warp, item.z0 + o };
+        item.y0 + TENSOR_ROWS * 2 * warp, item.z0 + o + output };
+      if (PAIRS && o + output >= item.length)
+        at.x = -1;
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
       if (WGMMA)
         wgmma_wait<0> ();

@@ -12,8 +12,8 @@ kernel (int ky)
 {
   using S = TensorShape<T, 0, WINDOW, COLUMNS, PIECES>;
 
-  return TensorKernel { tensor_kernel<S, false>, ky, WINDOW, S::UNIT, COLUMNS,
-    PIECES, PIECES * S::tile_bytes (ky) };
+  return TensorKernel { tensor_kernel<S, false, false>, ky, WINDOW, S::UNIT,
+    COLUMNS, PIECES, PIECES * S::tile_bytes (ky), nullptr };
 }
 
 template <int WINDOW> static TensorKernel

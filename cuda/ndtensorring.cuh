@@ -114,7 +114,7 @@ public:
   __device__
   TensorRing (const TensorArguments &a, uint32_t begin, int ky)
     : a (a), bytes (S::PIECES * S::tile_bytes (ky)
-          + (a.march ? 0 : a.weight_bytes)), begin (begin),
+          + (a.kept_bytes ? 0 : a.weight_bytes)), begin (begin),
       end (begin + a.ring_planes * bytes), ky (ky), to (begin)
   {
     const int y = threadIdx.x / PER_ROW, at = threadIdx.x % PER_ROW;
@@ -278,6 +278,89 @@ private:
   TensorPlane next;
   int left = 0;                 /* planes of the item */
   int plane = 0;
+};
+
+/* The same for pairs of output planes, from padded volumes: all planes of a
+ * filter's box and one more of each volume. Warps spend most of their time on
+ * such copies, so that there is little to find out for one. */
+template <typename S> class TensorPairRing
+{
+public:
+  __device__
+  TensorPairRing (const TensorArguments &a, uint32_t begin, int ky)
+    : a (a), begin (begin), end (begin + a.ring_planes * S::tile_bytes (ky)),
+      bytes (S::tile_bytes (ky)), to (begin)
+  {
+    const int y = threadIdx.x / PER_ROW, at = threadIdx.x % PER_ROW;
+
+    own = a.volumes + (size_t) (a.y + y) * a.row + a.x + 8 * (at / 2 + at % 2);
+    rows_left = y < ROWS ? TENSOR_HEIGHT + ky - 1 - y : 0;
+    item.number = blockIdx.x;
+    begin_item ();
+  }
+  __device__ __forceinline__ uint32_t
+  after (uint32_t slot) const
+  {
+    return slot + bytes == end ? begin : slot + bytes;
+  }
+  __device__ __forceinline__ void
+  copy_next ()
+  {
+    if (more) {
+      const unsigned char *row = from;
+
+#pragma unroll
+      for (int i = 0; i < RUNS; i++, row += ROWS * a.row) {
+        if (i * ROWS < rows_left)
+          copy_async<8> (to + threadIdx.x * 8 + i * ROWS * S::PITCH, row);
+      }
+      from += a.slice;
+      to = after (to);
+      if (++plane > a.depth)
+        begin_volume (volume + 1);
+    }
+    copies_commit ();
+  }
+
+private:
+  static constexpr int PER_ROW = S::PITCH / 8;
+  static constexpr int ROWS = 2 * TENSOR_THREADS / PER_ROW;
+  static constexpr int RUNS = (TENSOR_HEIGHT + S::KY - 1 + ROWS - 1) / ROWS;
+
+  __device__ __forceinline__ void
+  begin_item ()
+  {
+    more = item.decode (a);
+    z = item.z0;
+    begin_volume (0);
+  }
+  __device__ __forceinline__ void
+  begin_volume (int v)
+  {
+    plane = 0;
+    volume = v;
+    if (v == a.duration) {
+      volume = 0;
+      z += 2;
+      if (z >= item.z0 + item.length) {
+        item.number += gridDim.x;
+        more = item.decode (a);
+        z = item.z0;
+      }
+    }
+    from = own + a.slots[a.first.slot + volume] * a.volume
+        + (z + a.first.z) * a.slice + item.y0 * a.row + item.x0;
+  }
+
+  const TensorArguments &a;
+  const uint32_t begin, end;
+  const int bytes;
+  uint32_t to;
+  const unsigned char *own, *from;
+  int rows_left;
+  bool more;
+  TensorItem item;
+  int z, volume, plane;
 };
 
 #endif

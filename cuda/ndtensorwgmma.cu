@@ -10,8 +10,12 @@ namespace nd
 template <typename S> static TensorKernel
 kernel ()
 {
-  return TensorKernel { tensor_kernel<S, true>, S::KY, S::WINDOW, S::UNIT,
-    S::COLUMNS, S::PIECES, S::PIECES * S::tile_bytes (S::KY) };
+  TensorKernel k = { tensor_kernel<S, true, false>, S::KY, S::WINDOW, S::UNIT,
+    S::COLUMNS, S::PIECES, S::PIECES * S::tile_bytes (S::KY), nullptr };
+
+  if constexpr (S::BARE)
+    k.pairs = tensor_kernel<S, true, true>;
+  return k;
 }
 
 template <int KY, int WINDOW> static TensorKernel

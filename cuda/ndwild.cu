@@ -70,11 +70,10 @@ wild_kernel (const __grid_constant__ Arguments a)
 } // namespace
 
 WildSamples::WildSamples (const NdJob &job, const NdReach &reach,
-    cudaStream_t stream)
-  : job (job), reach (reach), stream (stream)
+    const ComputeStreams &streams)
+  : job (job), reach (reach), streams (streams)
 {
-  const size_t lists = (reach.slots + (job.border_volumes ? 1 : 0))
-      * job.shape.components;
+  const size_t lists = ahead_slots (job) * job.shape.components;
   size_t taps[3], all = 1;
 
   if (job.in_type != ND_FLOAT32)
@@ -111,7 +110,8 @@ WildSamples::list (unsigned slot, size_t component)
 
   if (counts.count () == 0)
     return WildList {};
-  ND_CUDA (cudaMemsetAsync (list.count, 0, sizeof (unsigned), stream));
+  ND_CUDA (cudaMemsetAsync (list.count, 0, sizeof (unsigned),
+          streams.push));
   return list;
 }
 
@@ -138,7 +138,7 @@ WildSamples::add (const int *slots, unsigned k, size_t component,
   a.gain = gain;
   a.n_slots = reach.slots;
   memcpy (a.slots, slots, reach.slots * sizeof (int));
-  wild_kernel<<<128, 256, 0, stream>>> (a);
+  wild_kernel<<<128, 256, 0, streams.respond>>> (a);
   ND_CUDA_LAUNCHED (wild_kernel);
 }
 

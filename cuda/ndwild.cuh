@@ -14,7 +14,8 @@ namespace nd
 class WildSamples
 {
 public:
-  WildSamples (const NdJob &job, const NdReach &reach, cudaStream_t stream);
+  WildSamples (const NdJob &job, const NdReach &reach,
+      const ComputeStreams &streams);
   size_t bytes () const;
 
   /* The list for a volume that is pushed, emptied; of integers there is
@@ -29,7 +30,7 @@ public:
 private:
   const NdJob job;
   const NdReach reach;
-  const cudaStream_t stream;
+  const ComputeStreams streams;
   Memory<unsigned> counts;      /* [slot][component] */
   Memory<Wild> samples;
   Memory<float> weights;        /* [filter][t], flipped */
