@@ -4,7 +4,8 @@
  *
  * As on the CPU, a level near the mean is taken from the samples before the
  * transform, and samples that are not finite are left out of it and added
- * after.
+ * after. Filters that are symmetric about a sample, volume by volume, have real
+ * spectra, of half the bytes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -122,6 +123,46 @@ transform_pad (Pad &pad, int size[3], cudaStream_t stream)
   return numbers + (numbers & 1);
 }
 
+__global__ void
+take_real_kernel (const float2 *numbers, size_t n, float *real)
+{
+  const size_t step = (size_t) gridDim.x * blockDim.x;
+
+  for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < n;
+      i += step)
+    real[i] = numbers[i].x;
+}
+
+bool
+is_symmetric (const NdFilter *f)
+{
+  const size_t n = f->size[0] * f->size[1] * f->size[2];
+
+  for (int a = 0; a < 3; a++) {
+    if (f->size[a] % 2 == 0)
+      return false;
+  }
+  for (size_t t = 0; t < f->size[3]; t++) {
+    const double *const w = f->coefficients + t * n;
+
+    for (size_t i = 0; i < n / 2; i++) {
+      if (w[i] != w[n - 1 - i])
+        return false;
+    }
+  }
+  return true;
+}
+
+bool
+all_symmetric (const NdBank *bank)
+{
+  for (unsigned k = 0; k < bank->n_filters; k++) {
+    if (!is_symmetric (bank->filters[k]))
+      return false;
+  }
+  return true;
+}
+
 class Fft : public Method
 {
 public:
@@ -133,8 +174,11 @@ public:
 
 private:
   void add_filters ();
+  void add_filter (size_t at);
+  void center_of (unsigned k, int center[3]) const;
   void find_level (const NdSamples *volume, size_t c, float *level);
   float2 *make_sum (const int *slots, unsigned k, size_t c);
+  float *response_of (unsigned k) const;
 
   const NdJob job;
   const NdReach reach;
@@ -147,7 +191,9 @@ private:
   Memory<float> samples;        /* to transform, and transformed back */
   Memory<float2> ring;          /* [slot][component] */
   Memory<float> levels;
-  Memory<float2> filters;       /* [filter][t] */
+  const bool real;              /* spectra of filters */
+  Memory<float> filters;        /* [filter][t], of float2 or float */
+  Memory<float2> spectrum;      /* of a filter that has a real one */
   Memory<double> filter_sums;
   WindowSums sums;
   WildSamples wild;
@@ -157,6 +203,7 @@ Fft::Fft (const NdJob &job, cudaStream_t stream)
   : job (job), reach (nd_job_reach (&job)), stream (stream),
     n_slots (reach.slots + (job.border_volumes ? 1 : 0)),
     pad (make_pad (job, reach)), numbers (transform_pad (pad, size, stream)),
+    real (all_symmetric (job.bank)),
     sums (job, reach, numbers, stream),
     wild (job, reach, ComputeStreams { stream, stream })
 {
@@ -169,15 +216,57 @@ Fft::Fft (const NdJob &job, cudaStream_t stream)
   samples = Memory<float> (multiply (pad.slice, size[2]));
   ring = Memory<float2> (multiply (numbers, multiply (n_slots, components)));
   levels = Memory<float> (n_slots * components);
-  filters = Memory<float2> (multiply (numbers, multiply (n_filters,
-              reach.slots)));
+  filters = Memory<float> (multiply (real ? numbers : 2 * numbers,
+          multiply (n_filters, reach.slots)));
+  if (real)
+    spectrum = Memory<float2> (numbers);
   filter_sums = Memory<double> (n_filters * reach.slots);
   transform = std::make_unique<Transform> (size, stream);
   add_filters ();
 }
 
+/* Where the sample that a filter with a real spectrum is symmetric about lies
+ * among those that it reads; 0 for others. */
+void
+Fft::center_of (unsigned k, int center[3]) const
+{
+  int low[ND_AXES], high[ND_AXES];
+
+  nd_filter_reach (job.bank->filters[k], low, high);
+  for (int a = 0; a < 3; a++)
+    center[a] = real ? (low[a] + high[a]) / 2 - reach.low[a] : 0;
+}
+
+/* Output 0 of filter @k, transformed back. */
+float *
+Fft::response_of (unsigned k) const
+{
+  int center[3];
+
+  center_of (k, center);
+  return samples.get () + center[2] * pad.slice + center[1] * pad.row
+      + center[0];
+}
+
+/* The spectrum of the samples. */
+void
+Fft::add_filter (size_t at)
+{
+  float *const to = filters.get () + at * (real ? numbers : 2 * numbers);
+
+  if (real) {
+    transform->forward (samples.get (), spectrum.get ());
+    take_real_kernel<<<256, 256, 0, stream>>> (spectrum.get (), numbers, to);
+    ND_CUDA_LAUNCHED (take_real_kernel);
+  } else {
+    transform->forward (samples.get (), (float2 *) to);
+  }
+  ND_CUDA (cudaStreamSynchronize (stream));
+}
+
 /* Coefficients as samples to transform: the one that reads offset d stands at
- * low - d, circularly, so that output i comes out at i. */
+ * low - d, circularly, so that output i comes out at i; that of a real spectrum
+ * at center - d, and output i comes out so much later. */
 void
 Fft::add_filters ()
 {
@@ -186,20 +275,25 @@ Fft::add_filters ()
   std::vector<double> coefficient_sums (filter_sums.count ());
 
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    int center[3];
+
+    center_of (k, center);
     for (unsigned t = 0; t < reach.slots; t++) {
       const size_t at = k * reach.slots + t;
 
       std::fill (host.begin (), host.end (), 0.0f);
       for_each_coefficient (job.bank->filters[k], t, reach,
           [&] (int x, int y, int z, double w) {
-            host[((size_t) ((size[2] - z) % size[2]) * size[1]
-                    + (size[1] - y) % size[1]) * size[0]
-                + (size[0] - x) % size[0]] = w * scale;
+            const int place[3] = { (center[0] - x + size[0]) % size[0],
+              (center[1] - y + size[1]) % size[1],
+              (center[2] - z + size[2]) % size[2] };
+
+            host[((size_t) place[2] * size[1] + place[1]) * size[0]
+                + place[0]] = w * scale;
             coefficient_sums[at] += w;
           });
       samples.upload (host.data (), host.size ());
-      transform->forward (samples.get (), filters.get () + at * numbers);
-      ND_CUDA (cudaStreamSynchronize (stream));
+      add_filter (at);
     }
   }
   filter_sums.upload (coefficient_sums.data (), coefficient_sums.size ());
@@ -209,7 +303,8 @@ size_t
 Fft::bytes () const
 {
   return samples.bytes () + ring.bytes () + levels.bytes ()
-      + filters.bytes () + filter_sums.bytes () + sums.bytes ()
+      + filters.bytes () + spectrum.bytes () + filter_sums.bytes ()
+      + sums.bytes ()
       + wild.bytes () + transform->bytes ();
 }
 
@@ -264,8 +359,9 @@ Fft::make_sum (const int *slots, unsigned k, size_t c)
 {
   const size_t components = job.shape.components;
   const WindowSpectra spectra = { ring.get () + c * numbers,
-    components * numbers, filters.get () + k * reach.slots * numbers, numbers,
-    false };
+    components * numbers, filters.get ()
+        + k * reach.slots * (real ? numbers : 2 * numbers), numbers, false,
+    real };
 
   return sums.finish (slots, sums.start (slots, k * components + c, spectra),
       spectra);
@@ -284,10 +380,12 @@ Fft::respond (const int *slots, const NdScale &scale, const NdSamples &out)
         filter_sums.get () + k * reach.slots, (int) reach.slots };
 
       memcpy (l.slots, slots, reach.slots * sizeof (int));
+      float *const response = response_of (k);
+
       transform->inverse (make_sum (slots, k, c), samples.get ());
-      wild.add (slots, k, c, (unsigned char *) samples.get (), 4, 4 * pad.row,
+      wild.add (slots, k, c, (unsigned char *) response, 4, 4 * pad.row,
           4 * pad.slice, 1);
-      take_kernel<<<blocks, threads, 0, stream>>> (samples.get (), pad.row,
+      take_kernel<<<blocks, threads, 0, stream>>> (response, pad.row,
           pad.slice, pad.shape[0], pad.shape[1], pad.shape[2],
           make_store (out, job.out_type, scale, c, k), l);
       ND_CUDA_LAUNCHED (take_kernel);

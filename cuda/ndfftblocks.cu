@@ -212,7 +212,7 @@ FftBlocks::respond (const int *slots, const NdScale &scale,
         const WindowSums::Start start = sums->start (slots,
             k * job.shape.components + c, WindowSpectra { a.spectra,
             a.spectra_stride, a.filter, kernels.numbers,
-            !blocks.is_flat () });
+            !blocks.is_flat (), false });
 
         a.sum = start.sum;
         a.first = start.first;

@@ -5,6 +5,9 @@
  */
 #pragma once
 
+#include <map>
+#include <mutex>
+
 #include "ndcuda.h"
 
 namespace nd
@@ -35,14 +38,25 @@ wait_for_kernels ()
 #endif
 }
 
-/* Machine code for less than sm_90 does not wait, whatever the device. */
+/* Whether @kernel waits: machine code for less than sm_90 does not, whatever
+ * the device. Small volumes would notice if every launch asked. */
 inline bool
 waits_for_kernels (const void *kernel)
 {
+  static std::mutex lock;
+  static std::map<std::pair<const void *, int>, bool> known;
+  const std::lock_guard<std::mutex> guard (lock);
+  int device;
+
+  ND_CUDA (cudaGetDevice (&device));
+  const auto found = known.find ({ kernel, device });
+  if (found != known.end ())
+    return found->second;
   cudaFuncAttributes attributes;
 
   ND_CUDA (cudaFuncGetAttributes (&attributes, kernel));
-  return attributes.ptxVersion >= 90 && compute_capability () >= 90;
+  return known[{ kernel, device }] = attributes.ptxVersion >= 90
+      && compute_capability () >= 90;
 }
 
 template <typename A> void

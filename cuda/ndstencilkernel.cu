@@ -10,6 +10,7 @@
  */
 #include "ndstencilkernel.cuh"
 
+#include "ndlaunch.cuh"
 #include "ndstages.cuh"
 
 namespace nd
@@ -206,6 +207,7 @@ stencil_kernel (const __grid_constant__ Arguments a)
     stages.close (floats + weights);
   };
 
+  wait_for_kernels ();
   for (int z = blockIdx.z; z < a.size[2]; z += gridDim.z) {
     float sum[S::FILTERS][S::ROWS][4] = {};
 
@@ -255,8 +257,7 @@ launch (const Arguments &a, cudaStream_t stream)
   if (bytes > 47 << 10)
     ND_CUDA (cudaFuncSetAttribute (stencil_kernel<S>,
         cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  stencil_kernel<S><<<blocks, THREADS, bytes, stream>>> (a);
-  ND_CUDA_LAUNCHED (stencil_kernel);
+  launch_early (stencil_kernel<S>, blocks, THREADS, bytes, stream, a);
 }
 
 /* Narrow volumes would leave half of a wide block without work. */

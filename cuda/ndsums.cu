@@ -35,10 +35,18 @@ multiply_two (float4 sum, float4 a, float4 b, bool two_real)
   return make_float4 (p.x, p.y, q.x, q.y);
 }
 
+/* The same with a real spectrum, as symmetric filters have it. */
+__device__ __forceinline__ float4
+multiply_two (float4 sum, float4 a, float2 b, bool)
+{
+  return make_float4 (fmaf (a.x, b.x, sum.x), fmaf (a.y, b.x, sum.y),
+      fmaf (a.z, b.y, sum.z), fmaf (a.w, b.y, sum.w));
+}
+
 /* sums[j] = sum over i >= j of volume i times filter i - j: the output of the
  * anchor, complete, and what is there of the N - 1 next. A thread has two
- * numbers of the filter, which stay in its cache, and all that they meet. */
-template <int N> __global__ void __launch_bounds__ (THREADS)
+ * numbers of the filter, W, which stay in its cache, and all that they meet. */
+template <int N, typename W> __global__ void __launch_bounds__ (THREADS)
 begin_kernel (const __grid_constant__ SumArguments a)
 {
   const WindowSpectra &s = a.spectra;
@@ -49,7 +57,8 @@ begin_kernel (const __grid_constant__ SumArguments a)
     return;
   for (size_t i = f + blockIdx.y * s.filter_numbers / 2; i < a.numbers / 2;
       i += gridDim.y * s.filter_numbers / 2) {
-    float4 sum[N] = {}, w[N] = {};
+    float4 sum[N] = {};
+    W w[N] = {};
 
 #pragma unroll 4
     for (int t = 0; t < a.n_slots; t++) {
@@ -59,7 +68,7 @@ begin_kernel (const __grid_constant__ SumArguments a)
 #pragma unroll
       for (int j = N - 1; j > 0; j--)
         w[j] = w[j - 1];
-      w[0] = __ldg ((const float4 *) (s.filter + t * s.filter_numbers) + f);
+      w[0] = __ldg ((const W *) s.filter + t * s.filter_numbers / 2 + f);
 #pragma unroll
       for (int j = 0; j < N; j++)
         sum[j] = multiply_two (sum[j], v, w[j], two_real);
@@ -71,7 +80,7 @@ begin_kernel (const __grid_constant__ SumArguments a)
 }
 
 /* Adds to sums[0] the volumes from @first on. */
-__global__ void __launch_bounds__ (THREADS)
+template <typename W> __global__ void __launch_bounds__ (THREADS)
 finish_kernel (const __grid_constant__ SumArguments a, int first)
 {
   const WindowSpectra &s = a.spectra;
@@ -87,10 +96,20 @@ finish_kernel (const __grid_constant__ SumArguments a, int first)
     for (int t = first; t < a.n_slots; t++)
       sum = multiply_two (sum, ((const float4 *) (s.ring
                   + a.slots[t] * s.ring_stride))[i],
-          __ldg ((const float4 *) (s.filter + t * s.filter_numbers) + f),
+          __ldg ((const W *) s.filter + t * s.filter_numbers / 2 + f),
           two_real);
     ((float4 *) a.sums[0])[i] = sum;
   }
+}
+
+template <typename W> void
+begin_sums (const SumArguments &a, int ahead, dim3 blocks, cudaStream_t stream)
+{
+  if (ahead == BEGUN)
+    begin_kernel<BEGUN, W><<<blocks, THREADS, 0, stream>>> (a);
+  else
+    begin_kernel<1, W><<<blocks, THREADS, 0, stream>>> (a);
+  ND_CUDA_LAUNCHED (begin_kernel);
 }
 
 /* Blocks that repeat a filter's numbers as often as fills the device. */
@@ -159,11 +178,10 @@ WindowSums::start (const int *slots, size_t window,
     b.generations[t] = generations[slots[t]];
   for (int j = 0; j < ahead; j++)
     a.sums[j] = own + j * numbers;
-  if (ahead == BEGUN)
-    begin_kernel<BEGUN><<<blocks_for (a), THREADS, 0, stream>>> (a);
+  if (spectra.real)
+    begin_sums<float2> (a, ahead, blocks_for (a), stream);
   else
-    begin_kernel<1><<<blocks_for (a), THREADS, 0, stream>>> (a);
-  ND_CUDA_LAUNCHED (begin_kernel);
+    begin_sums<float4> (a, ahead, blocks_for (a), stream);
   return Start { own, reach.slots };
 }
 
@@ -176,7 +194,12 @@ WindowSums::finish (const int *slots, const Start &start,
   if (start.first == reach.slots)
     return start.sum;
   a.sums[0] = start.sum;
-  finish_kernel<<<blocks_for (a), THREADS, 0, stream>>> (a, start.first);
+  if (spectra.real)
+    finish_kernel<float2><<<blocks_for (a), THREADS, 0, stream>>> (a,
+        start.first);
+  else
+    finish_kernel<float4><<<blocks_for (a), THREADS, 0, stream>>> (a,
+        start.first);
   ND_CUDA_LAUNCHED (finish_kernel);
   return start.sum;
 }

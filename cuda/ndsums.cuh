@@ -23,9 +23,10 @@ struct WindowSpectra
 {
   const float2 *ring;           /* of slot 0 */
   size_t ring_stride;           /* numbers from slot to slot */
-  const float2 *filter;         /* [t][filter_numbers] */
+  const void *filter;           /* [t][filter_numbers] of float2, or float */
   size_t filter_numbers;        /* even; a volume's repeat them */
   bool columns;                 /* as ndblocks.cu has them */
+  bool real;                    /* the filter's spectra are float */
 };
 
 /* Whether number @i of a block's spectrum is two real numbers. */

@@ -23,6 +23,9 @@ namespace
 
 constexpr int MAX_SIZE = 17;            /* of a filter in x and y */
 constexpr size_t MAX_TAPS = 30000;      /* for sums in int32 */
+constexpr size_t LARGE = 1 << 22;       /* samples, from which edges made beside
+                                         * a response gain more than waiting for
+                                         * them costs */
 
 /* The form that holds samples and border value of a job. */
 TensorForm
@@ -97,7 +100,7 @@ class Tensor : public Method
 public:
   Tensor (const NdJob &job, const ComputeStreams &streams);
   size_t bytes () const override;
-  bool pushes_ahead () const override { return !edges; }
+  bool pushes_ahead () const override { return ahead; }
   void push (unsigned slot, const NdSamples *volume) override;
   void respond (const int *slots, const NdScale &scale,
       const NdSamples &out) override;
@@ -108,6 +111,7 @@ private:
   const NdJob job;
   const NdReach reach;
   const ComputeStreams streams;
+  bool ahead = true;
   size_t row, slice, piece, volume;     /* bytes; pieces of one volume */
   std::unique_ptr<TensorEdges> edges;   /* where volumes are read as they are */
   std::unique_ptr<TensorPad> pad;
@@ -140,10 +144,13 @@ Tensor::Tensor (const NdJob &job, const ComputeStreams &streams)
   if (compute_capability () < 80)
     throw Error (ND_ERROR_SETTINGS, "method=tensor needs a GPU of compute "
         "capability 8.0 (Ampere) or later: use method=auto, direct or fft");
-  if (reads_bare (job, form))
-    edges = std::make_unique<TensorEdges> (job);
-  else
+  if (reads_bare (job, form)) {
+    ahead = job.shape.size[0] * job.shape.size[1] * job.shape.size[2]
+        >= LARGE;
+    edges = std::make_unique<TensorEdges> (job, ahead ? 2 : 1);
+  } else {
     make_ring (form, offset);
+  }
   for (unsigned k = 0; k < job.bank->n_filters; k++)
     filters.emplace_back (job, job.bank->filters[k], reach, (bool) edges, form,
         offset, find_kernel);
@@ -192,7 +199,7 @@ Tensor::push (unsigned slot, const NdSamples *samples)
   const size_t components = job.shape.components;
 
   if (edges) {
-    edges->fill (*samples, streams.respond);
+    edges->fill (slot, *samples, ahead ? streams.push : streams.respond);
     return;
   }
   for (size_t c = 0; c < components; c++) {
@@ -221,7 +228,7 @@ Tensor::respond (const int *slots, const NdScale &scale, const NdSamples &out)
     TensorArguments a = {};
 
     if (edges) {
-      edges->set (a);
+      edges->set (slots[0], a);
     } else {
       a.volumes = ring.get () + c * volume;
       a.volume = components * volume;

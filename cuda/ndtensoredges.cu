@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ndtensoredges.cuh"
 
-#include <vector>
-
 #include "ndlaunch.cuh"
 
 namespace nd
@@ -60,10 +58,11 @@ tensor_pack_kernel (const unsigned char *in, size_t sample, size_t row,
         + line / height * slice];
 }
 
-TensorEdges::TensorEdges (const NdJob &job)
-  : job (job), reach (nd_job_reach (&job)), last ()
+TensorEdges::TensorEdges (const NdJob &job, size_t slots)
+  : job (job), reach (nd_job_reach (&job)), volumes (slots)
 {
-  const size_t rows = multiply (job.shape.size[1], job.shape.size[2]);
+  const size_t rows = multiply (slots, multiply (job.shape.size[1],
+          job.shape.size[2]));
   const std::vector<unsigned char> values (8,
       (unsigned char) job.border_value);
 
@@ -75,13 +74,14 @@ TensorEdges::TensorEdges (const NdJob &job)
 
 /* @volume with its samples side by side, at multiples of four bytes. */
 NdSamples
-TensorEdges::pack (const NdSamples &volume, cudaStream_t stream)
+TensorEdges::pack (unsigned slot, const NdSamples &volume,
+    cudaStream_t stream)
 {
   const size_t *const size = job.shape.size;
   const size_t lines = size[1] * size[2];
   const dim3 blocks ((size[0] + 255) / 256, lines < 65535 ? lines : 65535);
-  const NdSamples dense = nd_samples_dense (packed.get (), &job.shape,
-      ND_UINT8);
+  const NdSamples dense = nd_samples_dense (packed.get ()
+      + slot * lines * size[0], &job.shape, ND_UINT8);
 
   if (volume.sample == 1
       && ((size_t) volume.data | volume.row | volume.slice) % 4 == 0)
@@ -93,14 +93,14 @@ TensorEdges::pack (const NdSamples &volume, cudaStream_t stream)
 }
 
 void
-TensorEdges::fill (const NdSamples &volume, cudaStream_t stream)
+TensorEdges::fill (unsigned slot, const NdSamples &volume, cudaStream_t stream)
 {
   const size_t *const size = job.shape.size;
-
-  last = pack (volume, stream);
-  EdgeArguments a = { last.data, last.row, last.slice, (int) size[1],
+  const NdSamples in = pack (slot, volume, stream);
+  EdgeArguments a = { in.data, in.row, in.slice, (int) size[1],
     (int) size[2] };
 
+  volumes[slot] = in;
   for (int i = 0; i < 2 * TENSOR_EDGE; i++)
     a.from[i] = nd_border_index (job.border, i - TENSOR_EDGE
         + (i < TENSOR_EDGE ? 0 : (int) size[0]), size[0]);
@@ -108,7 +108,7 @@ TensorEdges::fill (const NdSamples &volume, cudaStream_t stream)
   a.first_word = TENSOR_EDGE / 4 - a.left_words;
   a.right_word = TENSOR_EDGE / 4;
   a.border_value = (unsigned) job.border_value;
-  a.edges = edges.get ();
+  a.edges = edges_of (slot);
 
   const unsigned words = a.left_words
       + (reach.high[0] > 0 ? (reach.high[0] + 3) / 4 : 0);
@@ -123,16 +123,18 @@ TensorEdges::fill (const NdSamples &volume, cudaStream_t stream)
 }
 
 void
-TensorEdges::set (TensorArguments &a) const
+TensorEdges::set (unsigned slot, TensorArguments &a) const
 {
-  a.volumes = last.data;
-  a.row = last.row;
-  a.slice = last.slice;
-  a.bare.edges = edges.get ();
+  const NdSamples &in = volumes[slot];
+
+  a.volumes = in.data;
+  a.row = in.row;
+  a.slice = in.slice;
+  a.bare.edges = edges_of (slot);
   a.bare.outside = outside.get ();
   a.bare.border = job.border;
   a.bare.eight = job.shape.size[0] % 8 == 0
-      && ((size_t) last.data | last.row | last.slice) % 8 == 0;
+      && ((size_t) in.data | in.row | in.slice) % 8 == 0;
 }
 
 } // namespace nd

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <vector>
+
 #include "ndtensor.cuh"
 
 namespace nd
@@ -13,13 +15,14 @@ namespace nd
 class TensorEdges
 {
 public:
-  explicit TensorEdges (const NdJob &job);
+  /* For volumes in so many slots. */
+  TensorEdges (const NdJob &job, size_t slots);
 
   /* @volume (device) must stay until its responses are there. */
-  void fill (const NdSamples &volume, cudaStream_t stream);
+  void fill (unsigned slot, const NdSamples &volume, cudaStream_t stream);
 
   /* What the kernel reads. */
-  void set (TensorArguments &a) const;
+  void set (unsigned slot, TensorArguments &a) const;
 
   size_t
   bytes () const
@@ -28,11 +31,16 @@ public:
   }
 
 private:
-  NdSamples pack (const NdSamples &volume, cudaStream_t stream);
+  NdSamples pack (unsigned slot, const NdSamples &volume, cudaStream_t stream);
+  unsigned char *
+  edges_of (unsigned slot) const
+  {
+    return edges.get () + slot * (edges.count () / volumes.size ());
+  }
 
   const NdJob job;
   const NdReach reach;
-  NdSamples last;
+  std::vector<NdSamples> volumes;       /* of each slot */
   Memory<unsigned char> edges, outside;
   Memory<unsigned char> packed; /* of volumes whose samples do not lie side by
                                  * side, at multiples of four bytes */

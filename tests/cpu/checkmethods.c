@@ -56,6 +56,17 @@ random_normal (GRand * r)
   return sum - 6;
 }
 
+/* Volume by volume, about the middle. */
+static void
+make_symmetric (NdFilter * f)
+{
+  gsize n = f->size[0] * f->size[1] * f->size[2];
+
+  for (gsize t = 0; t < f->size[3]; t++)
+    for (gsize i = 0; i < n / 2; i++)
+      f->coefficients[t * n + n - 1 - i] = f->coefficients[t * n + i];
+}
+
 static NdFilter *
 random_filter (GRand * r, gboolean exact)
 {
@@ -96,6 +107,8 @@ random_filter (GRand * r, gboolean exact)
         }
   for (guint a = 0; a < ND_AXES; a++)
     g_free (factor[a]);
+  if (g_rand_int_range (r, 0, 4) == 0)
+    make_symmetric (f);
   return f;
 }
 
