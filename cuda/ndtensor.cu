@@ -23,9 +23,10 @@ namespace
 
 constexpr int MAX_SIZE = 17;            /* of a filter in x and y */
 constexpr size_t MAX_TAPS = 30000;      /* for sums in int32 */
-constexpr size_t LARGE = 1 << 22;       /* samples, from which edges made beside
-                                         * a response gain more than waiting for
-                                         * them costs */
+
+/* Samples, from which edges made beside a response gain more than waiting for
+ * them costs. */
+constexpr size_t LARGE = 1 << 22;
 
 /* The form that holds samples and border value of a job. */
 TensorForm
@@ -144,16 +145,28 @@ Tensor::Tensor (const NdJob &job, const ComputeStreams &streams)
   if (compute_capability () < 80)
     throw Error (ND_ERROR_SETTINGS, "method=tensor needs a GPU of compute "
         "capability 8.0 (Ampere) or later: use method=auto, direct or fft");
-  if (reads_bare (job, form)) {
+  const auto add_filters = [&] (bool bare) {
+    filters.clear ();
+    for (unsigned k = 0; k < job.bank->n_filters; k++)
+      filters.emplace_back (job, job.bank->filters[k], reach, bare, form,
+          offset, find_kernel);
+  };
+  bool bare = reads_bare (job, form);
+
+  add_filters (bare);
+  /* Planes that are copied for each output again are found faster in a padded
+   * volume. */
+  for (unsigned k = 0; bare && k < filters.size (); k++) {
+    if (!filters[k].marches ())
+      add_filters (bare = false);
+  }
+  if (bare) {
     ahead = job.shape.size[0] * job.shape.size[1] * job.shape.size[2]
         >= LARGE;
     edges = std::make_unique<TensorEdges> (job, ahead ? 2 : 1);
   } else {
     make_ring (form, offset);
   }
-  for (unsigned k = 0; k < job.bank->n_filters; k++)
-    filters.emplace_back (job, job.bank->filters[k], reach, (bool) edges, form,
-        offset, find_kernel);
 }
 
 void

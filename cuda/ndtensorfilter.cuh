@@ -40,6 +40,9 @@ public:
       FindTensorKernel *find_kernel);
 
   void run (TensorArguments a, cudaStream_t stream) const;
+
+  /* Whether a plane is copied once for all outputs of a run. */
+  bool marches () const { return way == MARCH; }
   size_t
   bytes () const
   {
