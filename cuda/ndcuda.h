@@ -138,11 +138,11 @@ public:
   virtual bool pushes_ahead () const { return false; }
 
   /* @volume lies on the device; nullptr is the border volume, for the slot
-   * behind the last. */
+   * behind all others. */
   virtual void push (unsigned slot, const NdSamples *volume) = 0;
 
-  /* slots[i] as in NdBackend, ND_SLOT_BORDER replaced. @out lies on the
-   * device. */
+  /* The window's volumes, the oldest first, by the slots that they were pushed
+   * into. @out lies on the device. */
   virtual void respond (const int *slots, const NdScale &scale,
       const NdSamples &out) = 0;
 };

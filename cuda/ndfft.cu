@@ -193,7 +193,6 @@ private:
   Memory<float> levels;
   const bool real;              /* spectra of filters */
   Memory<float> filters;        /* [filter][t], of float2 or float */
-  Memory<float2> spectrum;      /* of a filter that has a real one */
   Memory<double> filter_sums;
   WindowSums sums;
   WildSamples wild;
@@ -218,8 +217,6 @@ Fft::Fft (const NdJob &job, cudaStream_t stream)
   levels = Memory<float> (n_slots * components);
   filters = Memory<float> (multiply (real ? numbers : 2 * numbers,
           multiply (n_filters, reach.slots)));
-  if (real)
-    spectrum = Memory<float2> (numbers);
   filter_sums = Memory<double> (n_filters * reach.slots);
   transform = std::make_unique<Transform> (size, stream);
   add_filters ();
@@ -248,15 +245,15 @@ Fft::response_of (unsigned k) const
       + center[0];
 }
 
-/* The spectrum of the samples. */
+/* The spectrum of the samples. The ring holds nothing yet. */
 void
 Fft::add_filter (size_t at)
 {
   float *const to = filters.get () + at * (real ? numbers : 2 * numbers);
 
   if (real) {
-    transform->forward (samples.get (), spectrum.get ());
-    take_real_kernel<<<256, 256, 0, stream>>> (spectrum.get (), numbers, to);
+    transform->forward (samples.get (), ring.get ());
+    take_real_kernel<<<256, 256, 0, stream>>> (ring.get (), numbers, to);
     ND_CUDA_LAUNCHED (take_real_kernel);
   } else {
     transform->forward (samples.get (), (float2 *) to);
@@ -303,8 +300,7 @@ size_t
 Fft::bytes () const
 {
   return samples.bytes () + ring.bytes () + levels.bytes ()
-      + filters.bytes () + spectrum.bytes () + filter_sums.bytes ()
-      + sums.bytes ()
+      + filters.bytes () + filter_sums.bytes () + sums.bytes ()
       + wild.bytes () + transform->bytes ();
 }
 
@@ -414,8 +410,8 @@ make_fft (const NdJob &job, const ComputeStreams &streams)
               && blocks_cost (job) < whole_cost (job))))
     return make_fft_blocks (job, streams);
   ND_CUDA (cudaMemGetInfo (&free_bytes, &all_bytes));
-  if (way != "whole" && choose_box (job, way == "boxes" ? 0 : free_bytes,
-          box))
+  if (way != "whole" && choose_box (job, way == "boxes"
+          ? bytes_for_some_boxes (job) : free_bytes, box))
     return make_fft_boxes (job, box, streams.respond);
   return make_fft_whole (job, streams.respond);
 }

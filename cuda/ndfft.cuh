@@ -20,4 +20,7 @@ std::unique_ptr<Method> make_fft_boxes (const NdJob &job, const size_t box[3],
 /* Whether whole volumes need more than @free_bytes; then @box does not. */
 bool choose_box (const NdJob &job, double free_bytes, size_t box[3]);
 
+/* So little memory that several boxes are needed, for tests. */
+double bytes_for_some_boxes (const NdJob &job);
+
 } // namespace nd

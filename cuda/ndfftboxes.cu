@@ -131,18 +131,37 @@ whole_bytes (const NdJob &job, const size_t size[3])
 
 } // namespace
 
+/* Bytes of the volumes that boxes are cut from. */
+static double
+box_ring_bytes (const NdJob &job, const NdReach &reach)
+{
+  double bytes = 4.0 * job.shape.components * (reach.slots + 1);
+
+  for (int a = 0; a < 3; a++)
+    bytes *= job.shape.size[a] + reach.high[a] - reach.low[a];
+  return bytes;
+}
+
+double
+bytes_for_some_boxes (const NdJob &job)
+{
+  NdJob one = job;
+
+  one.shape.components = 1;
+  return box_ring_bytes (job, nd_job_reach (&job))
+      + whole_bytes (one, job.shape.size) / 6;
+}
+
 bool
 choose_box (const NdJob &job, double free_bytes, size_t box[3])
 {
   const NdReach reach = nd_job_reach (&job);
-  double ring = 4.0 * job.shape.components * (reach.slots + 1);
+  const double ring = box_ring_bytes (job, reach);
   NdJob one = job;
 
   memcpy (box, job.shape.size, sizeof (job.shape.size));
   if (whole_bytes (job, box) <= free_bytes)
     return false;
-  for (int a = 0; a < 3; a++)
-    ring *= box[a] + reach.high[a] - reach.low[a];
   one.shape.components = 1;
   /* Boxes smaller than what filters read around them do not save more. */
   for (;;) {

@@ -12,6 +12,10 @@ namespace
  * on its way out. */
 constexpr size_t AHEAD = 2;
 
+/* The stream that knows when work of a kind may begin and is done: what is
+ * pushed beside an earlier response takes no time. */
+constexpr Lane knows[KINDS] = { UPLOADS, RESPONSES, DOWNLOADS };
+
 std::unique_ptr<Method>
 make_method (const NdJob &job, NdMethod method, const ComputeStreams &streams)
 {
@@ -76,9 +80,9 @@ Stream::~Stream ()
 _NdRing::_NdRing (const NdJob &job, NdMethod wanted, ContextPointer context)
   : context (std::move (context)), job (job),
     n_slots (nd_job_reach (&job).slots),
+    pushed (*this->context), responded (*this->context),
     n_outputs (nd_response_count (job.response,
-            nd_bank_responses (job.bank))), staged (n_slots),
-    pushed (*this->context), responded (*this->context)
+            nd_bank_responses (job.bank))), staged (n_slots)
 {
   {
     const Count all;
@@ -160,7 +164,7 @@ _NdRing::add_stages (std::vector<Stage> &stages, size_t n,
 
 /* Runs @work, which enqueues on a stream. Stretches of one kind that follow
  * each other are one: an event between two kernels takes as long as a small
- * one. So computing is from the first push to the last response. */
+ * one. */
 template <typename F> void
 _NdRing::timed (Kind kind, Lane lane, F work)
 {
@@ -169,7 +173,7 @@ _NdRing::timed (Kind kind, Lane lane, F work)
   if (!open_span) {
     spans.push_back (Span { kind, Event (*context, true),
         Event (*context, true) });
-    spans.back ().begin.record (streams[lane]);
+    spans.back ().begin.record (streams[knows[kind]]);
     open_span = true;
   }
   work (streams[lane]);
@@ -179,11 +183,10 @@ _NdRing::timed (Kind kind, Lane lane, F work)
 const Event &
 _NdRing::close_span ()
 {
-  static const Lane ends[KINDS] = { UPLOADS, RESPONSES, DOWNLOADS };
   Span &span = spans.back ();
 
   if (open_span)
-    span.end.record (streams[ends[span.kind]]);
+    span.end.record (streams[knows[span.kind]]);
   open_span = false;
   return span.end;
 }
@@ -208,8 +211,13 @@ _NdRing::bring_in (unsigned slot, const NdSamples &volume)
   timed (reached ? COMPUTE : UPLOAD, lane, [&] (cudaStream_t stream) {
     copy_volume (stage.samples, volume, job.shape, stage.samples.row, stream);
   });
-  if (!reached)
-    close_span ().before (streams[pushing]);
+  if (!reached) {
+    const Event &there = close_span ();
+
+    there.before (streams[pushing]);
+    if (pushing != RESPONSES)
+      there.before (streams[RESPONSES]);
+  }
   staged[slot] = last_in = &stage;
   return stage.samples;
 }

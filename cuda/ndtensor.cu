@@ -71,10 +71,10 @@ padded_reach (const NdJob &job)
   return padded;
 }
 
-/* Whether a volume of bytes is read as it is: for one output of a few filters,
- * as each takes longer than from a padded volume, and where windows of samples
- * that begin at multiples of four are as good as those of the padded volume,
- * which begin at multiples of eight of its own. */
+/* Whether a volume of bytes may be read as it is: for one output of a few
+ * filters, as each takes longer than from a padded volume, and where windows of
+ * samples that begin at multiples of four are as good as those of the padded
+ * volume, which begin at multiples of eight of its own. */
 bool
 reads_bare (const NdJob &job, TensorForm form)
 {

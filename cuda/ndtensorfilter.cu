@@ -236,15 +236,15 @@ TensorFilter::choose_launch (const NdJob &job, bool bare)
     shared_bytes = marching;
   } else if (kernel.pairs && !bare && plane_count == depth * duration
       && job.shape.size[2] > 1
-      && all_weights + 4 * kernel.load_bytes + SLACK <= (size_t) most) {
-    const size_t fit = (most - SLACK - all_weights) / (2 * kernel.load_bytes);
+      && all_weights + 4 * kernel.load_bytes <= (size_t) most) {
+    const size_t fit = (most - all_weights) / (2 * kernel.load_bytes);
 
     way = PAIRS;
     kept_bytes = all_weights;
     kernel.function = kernel.pairs;
-    copied = std::min<size_t> (fit, 6);
+    copied = std::min<size_t> (fit, 8);
     ring_planes = 2 * copied;
-    shared_bytes = all_weights + ring_planes * kernel.load_bytes + SLACK;
+    shared_bytes = all_weights + ring_planes * kernel.load_bytes;
   } else {
     const size_t fit = (half - SLACK) / streaming;
 
