@@ -10,6 +10,7 @@
 static GMutex lock;
 static const NdBackend *backends[MAX_BACKENDS];
 static guint n_backends;
+static gchar *not_opened;       /* why the last module that failed did */
 
 static void
 insert (const NdBackend * backend, guint at)
@@ -43,8 +44,12 @@ nd_backend_open (const gchar * path, GError ** error)
 
   if (!module || !g_module_symbol (module, ND_BACKEND_MODULE,
           (gpointer *) & get)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_INIT, "The back end module \"%s\" "
-        "cannot be opened: %s", path, g_module_error ());
+    g_mutex_lock (&lock);
+    g_free (not_opened);
+    not_opened = g_strdup_printf ("The back end module \"%s\" cannot be "
+        "opened: %s", path, g_module_error ());
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_INIT, not_opened);
+    g_mutex_unlock (&lock);
     if (module)
       g_module_close (module);
     return FALSE;
@@ -72,10 +77,10 @@ nd_backend_find (const gchar * name, gint device_id, GError ** error)
       break;
     }
   }
-  g_mutex_unlock (&lock);
   if (!found && !(name && known))
     g_set_error (error, ND_ERROR, ND_ERROR_INIT, "Back end '%s' is not "
-        "here: its module was not built or not installed; use backend=cpu or "
-        "backend=auto", name ? name : "auto");
+        "here: %s; use backend=cpu or backend=auto", name ? name : "auto",
+        not_opened ? not_opened : "its module was not built or not installed");
+  g_mutex_unlock (&lock);
   return found;
 }

@@ -15,6 +15,36 @@ nd_trial_possible (const NdBackend * backend)
   return backend->mark && backend->memory_new && backend->device_name;
 }
 
+/* A method may be faster for few values, as those of a box or of a difference
+ * are: then they are told apart. Of others it matters only where they are 0, so
+ * that a filter that is tuned needs no new trial. */
+#define FEW 16
+
+static void
+add_coefficients (GChecksum * sum, const NdFilter * f)
+{
+  gsize n = nd_filter_count (f);
+  gdouble values[FEW];
+  guint found = 0;
+
+  for (gsize i = 0; i < n && found <= FEW; i++) {
+    guint at = 0;
+
+    while (at < found && values[at] != fabs (f->coefficients[i]))
+      at++;
+    if (at == found && found++ < FEW)
+      values[at] = fabs (f->coefficients[i]);
+  }
+  if (found <= FEW) {
+    g_checksum_update (sum, (const guchar *) f->coefficients,
+        n * sizeof (gdouble));
+    return;
+  }
+  for (gsize i = 0; i < n; i++)
+    g_checksum_update (sum,
+        (const guchar *) (f->coefficients[i] == 0 ? "0" : "1"), 1);
+}
+
 /* All that a method's time depends on, but what the samples are. */
 static gchar *
 describe (const NdBackend * backend, const NdJob * job, NdMethod method)
@@ -27,9 +57,7 @@ describe (const NdBackend * backend, const NdJob * job, NdMethod method)
 
     g_checksum_update (filters, (const guchar *) f->size, sizeof (f->size));
     g_checksum_update (filters, (const guchar *) f->origin, sizeof (f->origin));
-    for (gsize i = 0; i < nd_filter_count (f); i++)
-      g_checksum_update (filters,
-          (const guchar *) (f->coefficients[i] == 0 ? "0" : "1"), 1);
+    add_coefficients (filters, f);
   }
   return g_strdup_printf ("%s %s %zux%zux%zux%zu %s-%s border %d %d "
       "accuracy %d response %d filters %u reach %d:%d %d:%d %d:%d %d:%d %s",

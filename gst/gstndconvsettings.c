@@ -90,7 +90,7 @@ static GType
 method_type (void)
 {
   static const GEnumValue values[] = {
-    {ND_METHODS, "The one of least estimated time; stats tells which and why",
+    {ND_METHODS, "The fastest, by estimate or trial; stats says which and why",
         "auto"},
     {ND_METHOD_DIRECT, "Sum over all taps: any filter, best for small ones",
         "direct"},

@@ -8,7 +8,8 @@
  * push and one respond, estimate_ms of the cost model, outputs_per_s,
  * macs_per_s (coefficients * outputs), error (relative L2 of 1000 outputs
  * against sums in double precision), bytes. --crossing walks from small to
- * large filters, to show where `auto` should change its method.
+ * large filters, of float32 or --type, to show where `auto` should change its
+ * method.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -23,6 +24,7 @@
 #include "engine/ndplan.h"
 
 #define ERROR_SAMPLES 1000
+#define TYPES "--type is uint8, int16, uint16 or float32\n"
 
 typedef struct
 {
@@ -387,14 +389,19 @@ run_crossing (void)
   } walks[] = { {2, {1024, 1024, 1}, 31}, {3, {96, 96, 96}, 15},
   {4, {64, 64, 64}, 9}
   };
+  NdSampleType type = ND_FLOAT32;
   gboolean any = FALSE;
 
+  if (opt_type && !nd_sample_from_name (opt_type, &type)) {
+    g_printerr (TYPES);
+    return FALSE;
+  }
   for (guint i = 0; i < G_N_ELEMENTS (walks); i++) {
     for (gsize k = 3; k <= walks[i].last; k += walks[i].axes == 2 ? 4 : 2) {
       for (guint separable = 0; separable < 2; separable++) {
         g_autofree gchar *name = g_strdup_printf ("%ud-%s%zu-crossing",
             walks[i].axes, separable ? "gauss-" : "", k);
-        Work work = {.work = name,.separable = separable,.type = ND_FLOAT32,
+        Work work = {.work = name,.separable = separable,.type = type,
           .filter = {1, 1, 1, 1}
         };
 
@@ -418,8 +425,7 @@ run_own (void)
   if (nd_parse_sizes (opt_size, work.size, 3) == 0
       || nd_parse_sizes (opt_filter, work.filter, 4) == 0
       || (opt_type && !nd_sample_from_name (opt_type, &work.type))) {
-    g_printerr ("--size X:Y:Z and --filter X:Y:Z:T go together; --type is "
-        "uint8, int16, uint16 or float32\n");
+    g_printerr ("--size X:Y:Z and --filter X:Y:Z:T go together; " TYPES);
     return FALSE;
   }
   return run_methods (&work);
