@@ -128,8 +128,9 @@ respond (GstNdConv * self, GstNdLoad * load, GError ** error)
       GST_MAP_WRITE, gst_nd_conv_device_in_use (self)
       && !nd_convolver_plan (priv->convolver, 0)->responses);
   if (!load->is_mapped) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FAILED, "The memory for an output "
-        "cannot be written: downstream's buffers do not fit its caps");
+    if (nd_convolver_wait (priv->convolver, error))
+      g_set_error (error, ND_ERROR, ND_ERROR_FAILED, "The memory for an output "
+          "cannot be written: downstream's buffers do not fit its caps");
     return FALSE;
   }
   if (!nd_convolver_respond (priv->convolver, priv->scale, load->map.planes,
@@ -238,8 +239,10 @@ make_output (GstNdConv * self, GstBuffer * anchor, GstBuffer ** out)
   ret = GST_BASE_TRANSFORM_GET_CLASS (self)->prepare_output_buffer
       (GST_BASE_TRANSFORM (self), anchor, out);
   if (ret == GST_FLOW_ERROR) {
-    g_set_error (&error, ND_ERROR, ND_ERROR_NO_SPACE, "There is no memory for "
-        "an output of %" G_GSIZE_FORMAT " bytes", priv->out.size);
+    /* A device that was lost gives none: then that is what went wrong. */
+    if (nd_convolver_wait (priv->convolver, &error))
+      g_set_error (&error, ND_ERROR, ND_ERROR_NO_SPACE, "There is no memory "
+          "for an output of %" G_GSIZE_FORMAT " bytes", priv->out.size);
     return gst_nd_conv_fail (self, error);
   }
   if (ret != GST_FLOW_OK)
@@ -477,7 +480,9 @@ push_volume (GstNdConv * self, GstBuffer * buffer)
 
   if (!gst_nd_map (map, &priv->in, buffer, GST_MAP_READ,
           gst_nd_conv_device_in_use (self) != NULL)) {
-    if (g_atomic_int_compare_and_exchange (&priv->failed, FALSE, TRUE))
+    if (!nd_convolver_wait (priv->convolver, &error))
+      gst_nd_conv_fail (self, error);
+    else if (g_atomic_int_compare_and_exchange (&priv->failed, FALSE, TRUE))
       GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE, ("A buffer of %"
               G_GSIZE_FORMAT " bytes came where the caps ask for %"
               G_GSIZE_FORMAT ": upstream must send one whole volume in each "

@@ -174,6 +174,13 @@ gst_nd_memory_is_device (GstMemory * memory)
       && GST_ND_ALLOCATOR (memory->allocator)->kind == GST_ND_MEMORY_DEVICE;
 }
 
+const NdBackend *
+gst_nd_memory_backend (GstMemory * memory)
+{
+  return gst_nd_memory_is_device (memory)
+      ? GST_ND_ALLOCATOR (memory->allocator)->backend : NULL;
+}
+
 void
 gst_nd_memory_set_fence (GstMemory * mem, NdFence * fence)
 {

@@ -28,6 +28,9 @@ GstAllocator *gst_nd_allocator_new (const NdBackend * backend,
  * a pointer there, otherwise a copy in host memory. */
 gboolean gst_nd_memory_is_device (GstMemory * memory);
 
+/* Whose memory of a device @memory is, lost or not; NULL where it is none. */
+const NdBackend *gst_nd_memory_backend (GstMemory * memory);
+
 /* The fence behind what is being written into @memory of a device; NULL where
  * it is written. Takes, or gives, a reference. */
 void gst_nd_memory_set_fence (GstMemory * memory, NdFence * fence);

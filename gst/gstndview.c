@@ -504,9 +504,8 @@ make_picture (GstNdView * self, GstBuffer * input, GError ** error)
 {
   const NdBackend *device = NULL;
 
-  if (gst_buffer_n_memory (input) == 1
-      && gst_nd_memory_is_device (gst_buffer_peek_memory (input, 0)))
-    device = gst_nd_backends_device (-1);
+  if (gst_buffer_n_memory (input) == 1)
+    device = gst_nd_memory_backend (gst_buffer_peek_memory (input, 0));
   if (self->picture && self->device == device)
     return TRUE;
   g_clear_pointer (&self->picture, nd_picture_free);

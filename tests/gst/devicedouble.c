@@ -297,8 +297,11 @@ unpin (gpointer memory)
 static NdCanvas *
 canvas_new (const NdPictureJob * job, gint device_id, GError ** error)
 {
-  NdCanvas *canvas = g_new0 (NdCanvas, 1);
+  NdCanvas *canvas;
 
+  if (!is_well (error))
+    return NULL;
+  canvas = g_new0 (NdCanvas, 1);
   canvas->job = *job;
   canvas->picture = nd_picture_new (job->mode, job->axis, job->type,
       &job->shape, NULL, -1, error);

@@ -152,7 +152,8 @@ check_loss (const gchar * text, gboolean trap)
   filter = gst_bin_get_by_name (GST_BIN (pipeline), "a");
   lose_context (pipeline, trap);
   errors = count_errors (bus, &error, 10 * GST_SECOND);
-  fail_unless (errors == 1, "%u errors", errors);
+  fail_unless (errors == 1, "%u errors, the last: %s", errors,
+      error ? error->message : "none");
   fail_unless (g_error_matches (error, GST_RESOURCE_ERROR,
           GST_RESOURCE_ERROR_FAILED), "%s", error->message);
   fail_unless (strstr (error->message, "NULL") != NULL, "%s", error->message);
