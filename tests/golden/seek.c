@@ -63,7 +63,7 @@ take_all (GstElement * pipeline, guint first)
   GstSample *sample;
 
   while ((sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink),
-              30 * GST_SECOND))) {
+              60 * GST_SECOND))) {
     GstBuffer *buffer = gst_sample_get_buffer (sample);
     guint n = all->len / (SAMPLES * sizeof (gfloat));
     GstMapInfo map;
@@ -149,7 +149,7 @@ test_progress (gconstpointer endings)
   gint64 total = 0;
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  gst_message_unref (gst_bus_timed_pop_filtered (bus, 30 * GST_SECOND,
+  gst_message_unref (gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
           GST_MESSAGE_EOS));
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (pipeline);
@@ -160,7 +160,7 @@ test_progress (gconstpointer endings)
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   for (;;) {
     g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus,
-        30 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR |
+        60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR |
         GST_MESSAGE_ELEMENT);
     const GstStructure *s;
     gint last = percent;

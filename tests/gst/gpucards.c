@@ -32,7 +32,7 @@ pause_pipeline (const gchar * text)
   gst_object_ref_sink (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-          30 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
+          60 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
   return pipeline;
 }
 
@@ -176,7 +176,7 @@ GST_START_TEST (test_application_has_both)
   gst_object_unref (bus);
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-          30 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
+          60 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
   for (guint i = 0; i < 2; i++) {
     GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline),
         i ? "b" : "a");
@@ -214,7 +214,7 @@ GST_START_TEST (test_application_has_one)
   gst_element_set_context (pipeline, message);
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-          30 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
+          60 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
   expect_device_id (pipeline, "a", 1);
   {
     g_autoptr (GstElement) b = gst_bin_get_by_name (GST_BIN (pipeline), "b");

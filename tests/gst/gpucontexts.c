@@ -35,7 +35,7 @@ play_in (GstElement * pipeline, GObject * context, GPtrArray * wanted)
 
     gst_element_set_state (pipeline, GST_STATE_PAUSED);
     fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-            30 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
+            60 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
     expect_context (pipeline, "a", context);
     expect_context (pipeline, "b", context);
     expect_context (pipeline, "c", context);
@@ -156,7 +156,7 @@ GST_START_TEST (test_own)
   gst_object_ref_sink (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-          30 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
+          60 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
   a = gst_bin_get_by_name (GST_BIN (pipeline), "a");
   context = gpu_context (a);
   fail_unless (context != NULL);

@@ -117,7 +117,7 @@ lose_context (GstElement * pipeline, gboolean trap)
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-          30 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
+          60 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
   g_usleep (50000);
   context = gpu_context (filter);
   fail_unless (gpu_is_double () || context);
@@ -151,7 +151,7 @@ check_loss (const gchar * text, gboolean trap)
   bus = gst_element_get_bus (pipeline);
   filter = gst_bin_get_by_name (GST_BIN (pipeline), "a");
   lose_context (pipeline, trap);
-  errors = count_errors (bus, &error, 10 * GST_SECOND);
+  errors = count_errors (bus, &error, 60 * GST_SECOND);
   fail_unless (errors == 1, "%u errors, the last: %s", errors,
       error ? error->message : "none");
   fail_unless (g_error_matches (error, GST_RESOURCE_ERROR,
@@ -162,7 +162,7 @@ check_loss (const gchar * text, gboolean trap)
         == GST_STATE_CHANGE_SUCCESS);
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
     fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-            10 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
+            60 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
     g_clear_error (&error);
     errors = count_errors (bus, &error, 100 * GST_MSECOND);
     fail_unless (errors == 0, "%s", error ? error->message : "");
@@ -170,7 +170,7 @@ check_loss (const gchar * text, gboolean trap)
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_util_set_object_arg (G_OBJECT (filter), "backend", "cuda");
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  gst_element_get_state (pipeline, NULL, NULL, 10 * GST_SECOND);
+  gst_element_get_state (pipeline, NULL, NULL, 60 * GST_SECOND);
   errors = count_errors (bus, &error, 100 * GST_MSECOND);
   fail_unless (errors == 0 || (errors == 1 && g_error_matches (error,
               GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT)

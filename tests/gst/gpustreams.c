@@ -97,7 +97,7 @@ GST_START_TEST (test_links_on_the_device)
     gst_object_ref_sink (pipeline);
     gst_element_set_state (pipeline, GST_STATE_PAUSED);
     fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-            30 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
+            60 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
     gpu_expect_device (pipeline, "a", "src");
     gpu_expect_device (pipeline, "b", "sink");
     gpu_expect_device (pipeline, "b", "src");
@@ -158,7 +158,7 @@ compare_video (const gchar * format, const gchar * filter)
   gst_object_ref_sink (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-          30 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
+          60 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
   gpu_expect_device (pipeline, "f", "sink");
   gpu_expect_device (pipeline, "f", "src");
   {
@@ -286,7 +286,7 @@ GST_START_TEST (test_a_thousand_starts)
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
     if (i % 3 == 0) {
       fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-              30 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
+              60 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
     } else if (i % 3 == 1) {
       g_usleep (500 * (i % 7));
     }
@@ -324,11 +324,11 @@ GST_START_TEST (test_seek_storm)
   gst_object_ref_sink (pipeline);
   /* What pools hold differs from one moment to the next, but not in READY. */
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  gst_element_get_state (pipeline, NULL, NULL, 30 * GST_SECOND);
+  gst_element_get_state (pipeline, NULL, NULL, 60 * GST_SECOND);
   gst_element_set_state (pipeline, GST_STATE_READY);
   before = gpu_free_bytes ();
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  gst_element_get_state (pipeline, NULL, NULL, 30 * GST_SECOND);
+  gst_element_get_state (pipeline, NULL, NULL, 60 * GST_SECOND);
   for (guint i = 0; i < rounds (1000); i++) {
     gint64 to = g_random_int_range (0, 1000) * GST_MSECOND;
 
@@ -347,7 +347,7 @@ GST_START_TEST (test_seek_storm)
   fail_unless (after + (8 << 20) >= before, "%zu bytes are gone",
       before - after);
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  gst_element_get_state (pipeline, NULL, NULL, 30 * GST_SECOND);
+  gst_element_get_state (pipeline, NULL, NULL, 60 * GST_SECOND);
   gst_element_seek_simple (pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH
       | GST_SEEK_FLAG_ACCURATE, 0);
   got = gpu_collect (pipeline);

@@ -66,8 +66,8 @@ run_pipeline (GstElement * pipeline, Outcome * outcome)
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   while (outcome->n_eos == 0 && outcome->n_errors == 0) {
-    message = gst_bus_timed_pop (bus, 30 * GST_SECOND);
-    fail_unless (message != NULL, "neither EOS nor an error in 30 s");
+    message = gst_bus_timed_pop (bus, 60 * GST_SECOND);
+    fail_unless (message != NULL, "neither EOS nor an error in 60 s");
     outcome_take (outcome, message);
     gst_message_unref (message);
   }

@@ -259,10 +259,11 @@ static const struct
   const gchar *pipeline;
   const gchar *word;
 } refused[] = {
-  {"ndtestsrc num-buffers=2 ! ndconv3d filter=quadrature ! "
-        "ndconv3d filter=quadrature-bank ! fakesink", "2 components"},
-  {"ndtestsrc num-buffers=2 ! ndconv3d filter=quadrature ! "
-        "ndconv3d filter=gabor ! fakesink", "complex"},
+  {"ndtestsrc num-buffers=2 volume-size=16:16:16 ! ndconv3d "
+        "filter=quadrature ! ndconv3d filter=quadrature-bank ! fakesink",
+      "2 components"},
+  {"ndtestsrc num-buffers=2 volume-size=16:16:16 ! ndconv3d "
+        "filter=quadrature ! ndconv3d filter=gabor ! fakesink", "complex"},
   {"videotestsrc num-buffers=2 ! video/x-raw,format=RGB ! ndconv2d "
         "filter=quadrature-bank ! fakesink", "3 components"},
   {"videotestsrc num-buffers=2 ! video/x-raw,format=I420 ! ndconv2d "
@@ -301,7 +302,7 @@ GST_START_TEST (test_refused)
   bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   while ((message = gst_bus_timed_pop_filtered (bus, ours ? GST_SECOND / 5
-              : 10 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS))) {
+              : 60 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS))) {
     g_autoptr (GError) error = NULL;
 
     fail_unless (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR);

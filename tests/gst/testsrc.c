@@ -559,7 +559,7 @@ GST_START_TEST (test_errors)
     GError *error = NULL;
 
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND,
+    message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
     fail_unless (message != NULL, "%s hangs", cases[i].settings);
     fail_unless (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR, "%s works",
@@ -624,7 +624,7 @@ GST_START_TEST (test_restart)
     GstSample *sample = NULL;
 
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND,
+    message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
     fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
     gst_message_unref (message);
