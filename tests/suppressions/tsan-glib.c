@@ -47,6 +47,9 @@ void name (type * lock) \
 LOCK (GMutex, g_mutex_lock);
 TRYLOCK (GMutex, g_mutex_trylock);
 UNLOCK (GMutex, g_mutex_unlock);
+LOCK (GRecMutex, g_rec_mutex_lock);
+TRYLOCK (GRecMutex, g_rec_mutex_trylock);
+UNLOCK (GRecMutex, g_rec_mutex_unlock);
 LOCK (GRWLock, g_rw_lock_reader_lock);
 UNLOCK (GRWLock, g_rw_lock_reader_unlock);
 LOCK (GRWLock, g_rw_lock_writer_lock);
