@@ -52,6 +52,7 @@ struct _NdCanvas
 
 static gint blocks;             /* of memory, pinned or of the device */
 static gint lost;               /* the device, for good */
+static gint lose_at_memory;     /* it is lost when memory is wanted */
 
 static gboolean
 is_well (GError ** error)
@@ -261,6 +262,8 @@ after (NdRing * ring, NdMark * m, GError ** error)
 static gpointer
 memory_new (gint device_id, gsize bytes, GError ** error)
 {
+  if (g_atomic_int_get (&lose_at_memory))
+    g_atomic_int_set (&lost, TRUE);
   if (!is_well (error))
     return NULL;
   g_atomic_int_inc (&blocks);
@@ -404,6 +407,7 @@ static const NdBackend backend = {
 G_MODULE_EXPORT const NdBackend *nd_backend_module (void);
 G_MODULE_EXPORT gint device_double_blocks (void);
 G_MODULE_EXPORT void device_double_lose (void);
+G_MODULE_EXPORT void device_double_lose_at_memory (void);
 
 const NdBackend *
 nd_backend_module (void)
@@ -421,4 +425,10 @@ void
 device_double_lose (void)
 {
   g_atomic_int_set (&lost, TRUE);
+}
+
+void
+device_double_lose_at_memory (void)
+{
+  g_atomic_int_set (&lose_at_memory, TRUE);
 }

@@ -65,9 +65,10 @@ open_driver (void)
 }
 
 /* Of the device double: blocks of memory that it has given out, and what loses
- * it. */
+ * it, at once or when memory is wanted. */
 static gint (*double_blocks) (void);
 static void (*double_lose) (void);
+static void (*double_lose_at_memory) (void);
 
 static gboolean
 open_double (const gchar * path)
@@ -77,7 +78,9 @@ open_double (const gchar * path)
   return module && g_module_symbol (module, "device_double_blocks",
       (gpointer *) & double_blocks)
       && g_module_symbol (module, "device_double_lose",
-      (gpointer *) & double_lose);
+      (gpointer *) & double_lose)
+      && g_module_symbol (module, "device_double_lose_at_memory",
+      (gpointer *) & double_lose_at_memory);
 }
 
 gboolean
@@ -266,6 +269,12 @@ gpu_spoil (GObject * context, gboolean trap)
   launch (trap ? "stop" : "crash", NULL);
   fail_unless (driver.wait () != 0);
   driver.pop (&popped);
+}
+
+void
+gpu_spoil_at_memory (void)
+{
+  double_lose_at_memory ();
 }
 
 GPtrArray *

@@ -50,6 +50,9 @@ void gpu_write (GObject * context, gpointer stream, gpointer memory, gsize n,
  * on the context is lost. */
 void gpu_spoil (GObject * context, gboolean trap);
 
+/* The double is lost when memory of it is wanted next. */
+void gpu_spoil_at_memory (void);
+
 /* All that comes out of "sink", an appsink, in @pipeline, a text for
  * gst_parse_launch(), until EOS: samples. Fails on an error. */
 GPtrArray *gpu_run (const gchar * pipeline);

@@ -5,6 +5,7 @@
  */
 #include "gpu.h"
 
+#include <gst/app/app.h>
 #include <gst/check/gstharness.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,20 @@ static const gchar *const losses[] = {
       "fakesink",
 };
 
+/* One error on @bus, and that of the GPU. */
+static void
+expect_loss (GstBus * bus)
+{
+  g_autoptr (GError) error = NULL;
+  guint errors = count_errors (bus, &error, 60 * GST_SECOND);
+
+  fail_unless (errors == 1, "%u errors, the last: %s", errors,
+      error ? error->message : "none");
+  fail_unless (g_error_matches (error, GST_RESOURCE_ERROR,
+          GST_RESOURCE_ERROR_FAILED), "%s", error->message);
+  fail_unless (strstr (error->message, "NULL") != NULL, "%s", error->message);
+}
+
 /* One error; then NULL and up again: on the GPU, where the driver gives this
  * process another context, otherwise on the CPU, and backend=cuda says so. */
 static void
@@ -151,12 +166,7 @@ check_loss (const gchar * text, gboolean trap)
   bus = gst_element_get_bus (pipeline);
   filter = gst_bin_get_by_name (GST_BIN (pipeline), "a");
   lose_context (pipeline, trap);
-  errors = count_errors (bus, &error, 60 * GST_SECOND);
-  fail_unless (errors == 1, "%u errors, the last: %s", errors,
-      error ? error->message : "none");
-  fail_unless (g_error_matches (error, GST_RESOURCE_ERROR,
-          GST_RESOURCE_ERROR_FAILED), "%s", error->message);
-  fail_unless (strstr (error->message, "NULL") != NULL, "%s", error->message);
+  expect_loss (bus);
   for (guint i = 0; i < 3; i++) {
     fail_unless (gst_element_set_state (pipeline, GST_STATE_NULL)
         == GST_STATE_CHANGE_SUCCESS);
@@ -199,6 +209,50 @@ check_outputs_stay (void)
   gpu_expect_equal (samples, want, 1);
 }
 
+/* A GPU that has no memory for an output because it was lost is not full. */
+static void
+check_memory_of_lost (void)
+{
+  g_autoptr (GstElement) pipeline = gst_parse_launch ("ndtestsrc "
+      "num-buffers=9 ! ndconv3d filter=box,size=3 ! ndconv2d filter=box,size=3 "
+      "! fakesink", NULL);
+  g_autoptr (GstBus) bus = NULL;
+
+  gst_object_ref_sink (pipeline);
+  bus = gst_element_get_bus (pipeline);
+  gpu_spoil_at_memory ();
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  expect_loss (bus);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+
+/* A volume whose GPU was lost on the way is no volume of the CPU's. */
+static void
+check_view_of_lost (void)
+{
+  g_autoptr (GPtrArray) volumes = gpu_run ("ndtestsrc num-buffers=2 ! ndconv3d "
+      "filter=box,size=3 ! other/tensors(memory:CUDAMemory) ! appsink "
+      "name=sink");
+  g_autoptr (GstElement) pipeline = gst_parse_launch ("appsrc name=src "
+      "format=time ! ndview ! appsink name=sink sync=false", NULL);
+  g_autoptr (GstElement) src = NULL, sink = NULL;
+  g_autoptr (GstSample) picture = NULL;
+  g_autoptr (GstBus) bus = NULL;
+
+  gst_object_ref_sink (pipeline);
+  bus = gst_element_get_bus (pipeline);
+  src = gst_bin_get_by_name (GST_BIN (pipeline), "src");
+  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  gst_app_src_push_sample (GST_APP_SRC (src), volumes->pdata[0]);
+  picture = gst_app_sink_pull_sample (GST_APP_SINK (sink));
+  fail_unless (picture != NULL);
+  gpu_spoil (NULL, FALSE);
+  gst_app_src_push_sample (GST_APP_SRC (src), volumes->pdata[1]);
+  expect_loss (bus);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+
 /* In processes of their own: this one would have no GPU any more. */
 static void
 run_apart (const gchar * number)
@@ -234,12 +288,24 @@ GST_START_TEST (test_outputs_outlive_the_context)
 
 GST_END_TEST;
 
+GST_START_TEST (test_memory_of_lost)
+{
+  run_apart ("7");
+  run_apart ("8");
+}
+
+GST_END_TEST;
+
 static gint lose = -1;
 
 GST_START_TEST (test_loss)
 {
   if (lose == 6)
     check_outputs_stay ();
+  else if (lose == 7)
+    check_memory_of_lost ();
+  else if (lose == 8)
+    check_view_of_lost ();
   else
     check_loss (losses[lose / 2], lose % 2);
 }
@@ -265,7 +331,9 @@ gpu_suite (void)
   TCase *tc = tcase_create ("errors");
 
   tcase_set_timeout (tc, 300);
-  if (!gpu_is_double ()) {
+  if (gpu_is_double ()) {
+    tcase_add_test (tc, test_memory_of_lost);
+  } else {
     tcase_add_test (tc, test_wrong_device);
     tcase_add_test (tc, test_out_of_memory);
   }
