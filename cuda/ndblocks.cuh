@@ -282,13 +282,8 @@ take_out_wild (const BlockArguments &a, const Corner &at, int plane,
     for (int axis = 0; axis < 3; axis++)
       first = first && (in_block[axis] < b.valid[axis]
           || begin[axis] + b.valid[axis] >= b.shape[axis]);
-    if (first) {
-      const unsigned n = atomicAdd (a.in.wild.count, 1u);
-
-      if (n < MAX_WILD)
-        a.in.wild.samples[n] = Wild { at.x + lane, at.y + i, at.z + plane,
-          column[i] };
-    }
+    if (first)
+      add_wild (a.in.wild, at.x + lane, at.y + i, at.z + plane, column[i]);
     column[i] = 0;
   }
 }

@@ -7,6 +7,7 @@
  */
 #include "ndcanvas.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gmodule.h>
 #include <map>
@@ -51,23 +52,47 @@ multiply (size_t a, size_t b)
 
 thread_local Count *Count::current;
 
+static size_t
+unused_bytes ()
+{
+  size_t unused, all;
+
+  ND_CUDA (cudaMemGetInfo (&unused, &all));
+  return unused;
+}
+
+size_t
+free_bytes ()
+{
+  const size_t unused = unused_bytes ();
+
+  return Count::current ? unused - std::min (unused, Count::current->bytes)
+      : unused;
+}
+
 static void
 expect_free (size_t bytes)
 {
-  size_t free_bytes, all_bytes;
+  const size_t free = unused_bytes ();
 
-  ND_CUDA (cudaMemGetInfo (&free_bytes, &all_bytes));
-  if (bytes > free_bytes)
+  if (bytes > free)
     throw Error (ND_ERROR_NO_SPACE, "Not enough memory on the GPU: "
-        + std::to_string (bytes) + " bytes wanted, "
-        + std::to_string (free_bytes) + " are free; smaller volumes or a "
-        "shorter filter in time need less, backend=cpu needs none");
+        + std::to_string (bytes) + " bytes wanted, " + std::to_string (free)
+        + " are free; smaller volumes or a shorter filter in time need less, "
+        "backend=cpu needs none");
 }
 
 void
 Count::expect_free () const
 {
   nd::expect_free (bytes);
+}
+
+void
+Count::add (size_t more)
+{
+  if (!g_size_checked_add (&bytes, bytes, more))
+    multiply (G_MAXSIZE, 2);
 }
 
 void *
@@ -78,13 +103,12 @@ allocate_zeroed (size_t bytes)
   if (bytes == 0)
     return nullptr;
   if (Count::current) {
-    if (!g_size_checked_add (&Count::current->bytes, Count::current->bytes,
-            bytes))
-      multiply (G_MAXSIZE, 2);
+    Count::current->add (bytes);
     return nullptr;
   }
   expect_free (bytes);
-  ND_CUDA (cudaMalloc (&data, bytes));
+  check (cudaMalloc (&data, bytes), ("cudaMalloc of " + std::to_string (bytes)
+          + " bytes").c_str ());
   ND_CUDA (cudaMemsetAsync (data, 0, bytes, cudaStreamPerThread));
   ND_CUDA (cudaStreamSynchronize (cudaStreamPerThread));
   return data;

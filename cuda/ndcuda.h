@@ -82,6 +82,9 @@ private:
 
 void *allocate_zeroed (size_t bytes);
 
+/* Bytes of the device that are free, and not counted. */
+size_t free_bytes ();
+
 /* Within its scope, in this thread, Memory is counted and not taken, and
  * uploads to it do nothing; what else needs it ends the count, by Counted.
  * expect_free() throws Error where so many bytes are not there. */
@@ -94,6 +97,7 @@ public:
   Count () : before (current) { current = this; }
   ~Count () { current = before; }
   Count (const Count &) = delete;
+  void add (size_t more);
   void expect_free () const;
 
   size_t bytes = 0;

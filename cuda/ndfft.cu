@@ -389,6 +389,54 @@ Fft::respond (const int *slots, const NdScale &scale, const NdSamples &out)
   }
 }
 
+/* Whether there is memory for what @make makes, and a part of it besides: for
+ * code, and for volumes on their way. */
+template <typename F> bool
+fits (F make)
+{
+  const size_t free = free_bytes ();
+  Count all;
+
+  try {
+    make ();
+  } catch (const Count::Counted &) {
+  } catch (const Error &) {
+    return false;
+  }
+  return all.bytes <= free - free / 16;
+}
+
+/* Halves the longest side of @box; not where filters reach further than that:
+ * smaller boxes need as much. */
+bool
+halve (size_t box[3], const NdReach &reach)
+{
+  int longest = 0;
+
+  for (int a = 1; a < 3; a++) {
+    if (box[a] > box[longest])
+      longest = a;
+  }
+  if ((int) box[longest] <= reach.high[longest] - reach.low[longest] + 1)
+    return false;
+  box[longest] = (box[longest] + 1) / 2;
+  return true;
+}
+
+/* The largest boxes that fit, halved @halvings times at least. */
+std::unique_ptr<Method>
+make_boxes (const NdJob &job, int halvings, cudaStream_t stream)
+{
+  const NdReach reach = nd_job_reach (&job);
+  size_t box[3];
+
+  memcpy (box, job.shape.size, sizeof (box));
+  while (halve (box, reach) && (--halvings > 0
+          || !fits ([&] { make_fft_boxes (job, box, stream); })))
+    ;
+  return make_fft_boxes (job, box, stream);
+}
+
 } // namespace
 
 std::unique_ptr<Method>
@@ -404,16 +452,16 @@ make_fft (const NdJob &job, const ComputeStreams &streams)
 {
   const char *const wanted = getenv ("NDCONV_CUDA_FFT");
   const std::string way = wanted ? wanted : "";
-  size_t free_bytes, all_bytes, box[3];
+  const cudaStream_t stream = streams.respond;
 
   if (blocks_possible (job) && (way == "blocks" || (way.empty ()
-              && blocks_cost (job) < whole_cost (job))))
+              && blocks_cost (job) < whole_cost (job)
+              && fits ([&] { make_fft_blocks (job, streams); }))))
     return make_fft_blocks (job, streams);
-  ND_CUDA (cudaMemGetInfo (&free_bytes, &all_bytes));
-  if (way != "whole" && choose_box (job, way == "boxes"
-          ? bytes_for_some_boxes (job) : free_bytes, box))
-    return make_fft_boxes (job, box, streams.respond);
-  return make_fft_whole (job, streams.respond);
+  if (way == "whole" || (way != "boxes"
+          && fits ([&] { make_fft_whole (job, stream); })))
+    return make_fft_whole (job, stream);
+  return make_boxes (job, way == "boxes" ? 3 : 1, stream);
 }
 
 } // namespace nd

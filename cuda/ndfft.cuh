@@ -17,10 +17,4 @@ std::unique_ptr<Method> make_fft_whole (const NdJob &job, cudaStream_t stream);
 std::unique_ptr<Method> make_fft_boxes (const NdJob &job, const size_t box[3],
     cudaStream_t stream);
 
-/* Whether whole volumes need more than @free_bytes; then @box does not. */
-bool choose_box (const NdJob &job, double free_bytes, size_t box[3]);
-
-/* So little memory that several boxes are needed, for tests. */
-double bytes_for_some_boxes (const NdJob &job);
-
 } // namespace nd

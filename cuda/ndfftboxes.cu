@@ -114,68 +114,7 @@ FftBoxes::respond (const int *slots, const NdScale &scale,
         }
 }
 
-/* Bytes of the transforms of one volume and its window, roughly. */
-double
-whole_bytes (const NdJob &job, const size_t size[3])
-{
-  const NdReach reach = nd_job_reach (&job);
-  const double windows = (double) job.bank->n_filters * job.shape.components;
-  double spectrum = 4 * 1.1;
-
-  for (int a = 0; a < 3; a++)
-    spectrum *= size[a] + reach.high[a] - reach.low[a];
-  /* The ring and the filters, sums begun, samples, cuFFT's two work areas. */
-  return spectrum * (reach.slots * ((double) job.shape.components
-          + job.bank->n_filters) + windows * (reach.slots > 2 ? 4 : 1) + 4);
-}
-
 } // namespace
-
-/* Bytes of the volumes that boxes are cut from. */
-static double
-box_ring_bytes (const NdJob &job, const NdReach &reach)
-{
-  double bytes = 4.0 * job.shape.components * (reach.slots + 1);
-
-  for (int a = 0; a < 3; a++)
-    bytes *= job.shape.size[a] + reach.high[a] - reach.low[a];
-  return bytes;
-}
-
-double
-bytes_for_some_boxes (const NdJob &job)
-{
-  NdJob one = job;
-
-  one.shape.components = 1;
-  return box_ring_bytes (job, nd_job_reach (&job))
-      + whole_bytes (one, job.shape.size) / 6;
-}
-
-bool
-choose_box (const NdJob &job, double free_bytes, size_t box[3])
-{
-  const NdReach reach = nd_job_reach (&job);
-  const double ring = box_ring_bytes (job, reach);
-  NdJob one = job;
-
-  memcpy (box, job.shape.size, sizeof (job.shape.size));
-  if (whole_bytes (job, box) <= free_bytes)
-    return false;
-  one.shape.components = 1;
-  /* Boxes smaller than what filters read around them do not save more. */
-  for (;;) {
-    int widest = 0;
-
-    for (int a = 1; a < 3; a++)
-      if (box[a] > box[widest])
-        widest = a;
-    if (whole_bytes (one, box) <= free_bytes - ring
-        || (int) box[widest] <= reach.high[widest] - reach.low[widest])
-      return true;
-    box[widest] = (box[widest] + 1) / 2;
-  }
-}
 
 std::unique_ptr<Method>
 make_fft_boxes (const NdJob &job, const size_t box[3], cudaStream_t stream)

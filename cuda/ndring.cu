@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ndring.h"
 
+#include <algorithm>
+
 #include "ndcombine.cuh"
 
 using namespace nd;
@@ -85,7 +87,7 @@ _NdRing::_NdRing (const NdJob &job, NdMethod wanted, ContextPointer context)
             nd_bank_responses (job.bank))), staged (n_slots)
 {
   {
-    const Count all;
+    Count all;
 
     try {
       make (wanted);
@@ -109,6 +111,24 @@ _NdRing::_NdRing (const NdJob &job, NdMethod wanted, ContextPointer context)
   }
   if (job.border_volumes)
     method->push (places[n_slots], nullptr);
+  warm_up ();
+}
+
+/* Kernels are loaded when they run first: here, by two volumes of zeros, not
+ * while the stream waits. */
+void
+_NdRing::warm_up ()
+{
+  std::vector<int> slots (places.begin (), places.begin () + n_slots);
+  const NdScale unscaled = { 1, 0 };
+
+  for (unsigned i = 0; i < 2; i++) {
+    std::rotate (slots.begin (), slots.begin () + 1, slots.end ());
+    method->push (slots.back (), &ins[0].samples);
+    ND_CUDA (cudaStreamSynchronize (streams[pushing]));
+    respond_here (slots.data (), unscaled, outs[0].samples);
+    ND_CUDA (cudaStreamSynchronize (streams[RESPONSES]));
+  }
 }
 
 /* Takes all memory that the ring will have. */

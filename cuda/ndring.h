@@ -86,6 +86,7 @@ struct _NdRing
 
 private:
   void make (NdMethod wanted);
+  void warm_up ();
   template <typename F> void timed (nd::Kind kind, nd::Lane lane, F work);
   const nd::Event &close_span ();
   void add_stages (std::vector<nd::Stage> &stages, size_t n,

@@ -106,10 +106,7 @@ pad_kernel (const __grid_constant__ PadArguments<T> a)
       for (int j = 0; j < 4; j++) {
         if (isfinite (four[j]))
           continue;
-        const unsigned at = atomicAdd (a.wild.count, 1u);
-
-        if (at < MAX_WILD)
-          a.wild.samples[at] = Wild { x + j, y, z, four[j] };
+        add_wild (a.wild, x + j, y, z, four[j]);
         four[j] = level;
       }
     }

@@ -33,11 +33,42 @@ struct Wild
 };
 constexpr unsigned MAX_WILD = 1 << 16;
 
+/* Those that the list has no room for are marked, two bits a padded sample. */
+enum WildMark
+{
+  WILD_PLUS = 1,                /* +Inf */
+  WILD_MINUS = 2,               /* -Inf */
+  WILD_NAN = WILD_PLUS | WILD_MINUS,    /* or the sum of both */
+};
+constexpr int WILD_MARKS = 16;  /* of a word */
+
 struct WildList
 {
   unsigned *count;              /* nullptr: do not look for them */
   Wild *samples;                /* MAX_WILD */
+  unsigned *marks;              /* [z][y][x], WILD_MARKS in a word */
+  int size[2];                  /* of x and y */
 };
+
+/* A list that is too short has been counted far enough: there may be so many
+ * that all others would wait for the count. */
+__device__ __noinline__ inline void
+add_wild (const WildList &list, int x, int y, int z, float value)
+{
+  unsigned n = *(volatile unsigned *) list.count;
+
+  if (n <= MAX_WILD)
+    n = atomicAdd (list.count, 1u);
+  if (n < MAX_WILD) {
+    list.samples[n] = Wild { x, y, z, value };
+  } else {
+    const size_t i = ((size_t) z * list.size[1] + y) * list.size[0] + x;
+    const unsigned mark = value > 0 ? WILD_PLUS : value < 0 ? WILD_MINUS
+        : WILD_NAN;
+
+    atomicOr (list.marks + i / WILD_MARKS, mark << i % WILD_MARKS * 2);
+  }
+}
 
 /* Fills @out, pad.full large. @volume (device) nullptr: the border volume. */
 void pad_volume (const Pad &pad, const NdSamples *volume, NdSampleType type,

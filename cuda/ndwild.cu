@@ -10,13 +10,32 @@ namespace nd
 namespace
 {
 
+constexpr int BLOCKS = 128, THREADS = 1024;     /* about what a device has */
+constexpr size_t QUAD = 4 * WILD_MARKS; /* marks of a uint4 */
+
+/* Of a volume whose list was too short there are marks. One block. */
+__global__ void
+empty_kernel (unsigned *count, uint4 *marks, size_t n)
+{
+  const bool is_marked = *count > MAX_WILD;
+
+  __syncthreads ();
+  for (size_t i = threadIdx.x; is_marked && i < n; i += THREADS)
+    marks[i] = uint4 {};
+  if (threadIdx.x == 0)
+    *count = 0;
+}
+
 struct Arguments
 {
   const unsigned *counts;       /* of slot 0; @stride between slots */
   const Wild *lists;
+  const unsigned *marks;        /* @n_marks words for each */
+  size_t n_marks;
   int stride;
   const float *weights;         /* [t][z][y][x] */
   int taps[3];
+  int padded[2];                /* x and y of what the marks are of */
   int size[3];                  /* of the responses */
   unsigned char *out;
   size_t sample, row, slice;
@@ -31,7 +50,59 @@ response_at (const Arguments &a, int x, int y, int z)
   return (float *) (a.out + x * a.sample + y * a.row + z * a.slice);
 }
 
-__global__ void
+/* What the marks under one response come to: they add up by themselves, +Inf
+ * and -Inf to NaN. */
+__device__ unsigned
+marks_under (const Arguments &a, const unsigned *marks, const float *weights,
+    int x, int y, int z)
+{
+  unsigned sum = 0;
+
+  for (int tz = 0; tz < a.taps[2]; tz++) {
+    for (int ty = 0; ty < a.taps[1]; ty++, weights += a.taps[0]) {
+      const size_t row = ((size_t) (z + tz) * a.padded[1] + y + ty)
+          * a.padded[0] + x;
+      const size_t end = row + a.taps[0];
+      unsigned any = 0;
+
+      for (size_t i = row / WILD_MARKS; i * WILD_MARKS < end; i++)
+        any |= marks[i];
+      for (int tx = 0; any && tx < a.taps[0]; tx++) {
+        const size_t i = row + tx;
+        const unsigned mark = marks[i / WILD_MARKS] >> i % WILD_MARKS * 2
+            & WILD_NAN;
+
+        if (weights[tx] > 0)
+          sum |= mark;
+        else if (weights[tx] < 0)
+          sum |= (mark << 1 | mark >> 1) & WILD_NAN;
+      }
+      if (sum == WILD_NAN)
+        return sum;
+    }
+  }
+  return sum;
+}
+
+/* Tap by tap, each response by a thread. */
+__device__ __noinline__ void
+add_marked (const Arguments &a, const unsigned *marks, const float *weights,
+    size_t first, size_t step)
+{
+  const size_t all = (size_t) a.size[0] * a.size[1] * a.size[2];
+
+  for (size_t i = first; i < all; i += step) {
+    const int x = i % a.size[0], y = i / a.size[0] % a.size[1];
+    const int z = i / a.size[0] / a.size[1];
+    const unsigned sum = marks_under (a, marks, weights, x, y, z);
+
+    if (sum)
+      atomicAdd (response_at (a, x, y, z), a.gain * (sum == WILD_PLUS
+              ? INFINITY : sum == WILD_MINUS ? -INFINITY : NAN));
+  }
+}
+
+__global__ void __launch_bounds__ (THREADS)
 wild_kernel (const __grid_constant__ Arguments a)
 {
   const int taps = a.taps[0] * a.taps[1] * a.taps[2];
@@ -40,18 +111,12 @@ wild_kernel (const __grid_constant__ Arguments a)
 
   for (int t = 0; t < a.n_slots; t++) {
     const size_t slot = (size_t) a.slots[t] * a.stride;
-    const unsigned n = a.counts[slot];
+    const unsigned n = min (a.counts[slot], MAX_WILD);
     const Wild *const list = a.lists + slot * MAX_WILD;
 
-    if (n > MAX_WILD) {
-      /* More than the list holds: all of the response is undefined. */
-      const size_t all = (size_t) a.size[0] * a.size[1] * a.size[2];
-
-      for (size_t i = first; i < all; i += step)
-        *response_at (a, i % a.size[0], i / a.size[0] % a.size[1],
-            i / a.size[0] / a.size[1]) = NAN;
-      continue;
-    }
+    if (a.counts[slot] > MAX_WILD)
+      add_marked (a, a.marks + slot * a.n_marks,
+          a.weights + (size_t) t * taps, first, step);
     for (size_t i = first; i < (size_t) n * taps; i += step) {
       const Wild wild = list[i / taps];
       const int tap = i % taps;
@@ -74,14 +139,18 @@ WildSamples::WildSamples (const NdJob &job, const NdReach &reach,
   : job (job), reach (reach), streams (streams)
 {
   const size_t lists = ahead_slots (job) * job.shape.components;
-  size_t taps[3], all = 1;
+  size_t taps[3], all = 1, padded = 1;
 
   if (job.in_type != ND_FLOAT32)
     return;
   for (int a = 0; a < 3; a++)
     all = multiply (all, taps[a] = reach.high[a] - reach.low[a] + 1);
+  for (int a = 0; a < 3; a++)
+    padded = multiply (padded, padded_size (a));
+  n_marks = (padded + QUAD - 1) / QUAD * (QUAD / WILD_MARKS);
   counts = Memory<unsigned> (lists);
   samples = Memory<Wild> (multiply (lists, MAX_WILD));
+  marks = Memory<unsigned> (multiply (lists, n_marks));
   std::vector<float> flipped (multiply (job.bank->n_filters, multiply
           (reach.slots, all)));
 
@@ -99,19 +168,28 @@ WildSamples::WildSamples (const NdJob &job, const NdReach &reach,
 size_t
 WildSamples::bytes () const
 {
-  return counts.bytes () + samples.bytes () + weights.bytes ();
+  return counts.bytes () + samples.bytes () + marks.bytes ()
+      + weights.bytes ();
+}
+
+int
+WildSamples::padded_size (int axis) const
+{
+  return job.shape.size[axis] + reach.high[axis] - reach.low[axis];
 }
 
 WildList
 WildSamples::list (unsigned slot, size_t component)
 {
   const size_t i = slot * job.shape.components + component;
-  WildList list = { counts.get () + i, samples.get () + i * MAX_WILD };
+  WildList list = { counts.get () + i, samples.get () + i * MAX_WILD,
+    marks.get () + i * n_marks, { padded_size (0), padded_size (1) } };
 
   if (counts.count () == 0)
     return WildList {};
-  ND_CUDA (cudaMemsetAsync (list.count, 0, sizeof (unsigned),
-          streams.push));
+  empty_kernel<<<1, THREADS, 0, streams.push>>> (list.count,
+      (uint4 *) list.marks, n_marks / 4);
+  ND_CUDA_LAUNCHED (empty_kernel);
   return list;
 }
 
@@ -120,7 +198,8 @@ WildSamples::add (const int *slots, unsigned k, size_t component,
     unsigned char *out, size_t sample, size_t row, size_t slice, float gain)
 {
   Arguments a = { counts.get () + component,
-    samples.get () + component * MAX_WILD, (int) job.shape.components };
+    samples.get () + component * MAX_WILD, marks.get () + component * n_marks,
+    n_marks, (int) job.shape.components };
   size_t taps = 1;
 
   if (counts.count () == 0)
@@ -130,6 +209,8 @@ WildSamples::add (const int *slots, unsigned k, size_t component,
     a.taps[axis] = reach.high[axis] - reach.low[axis] + 1;
     taps *= a.taps[axis];
   }
+  for (int axis = 0; axis < 2; axis++)
+    a.padded[axis] = padded_size (axis);
   a.weights = weights.get () + k * reach.slots * taps;
   a.out = out;
   a.sample = sample;
@@ -138,7 +219,7 @@ WildSamples::add (const int *slots, unsigned k, size_t component,
   a.gain = gain;
   a.n_slots = reach.slots;
   memcpy (a.slots, slots, reach.slots * sizeof (int));
-  wild_kernel<<<128, 256, 0, streams.respond>>> (a);
+  wild_kernel<<<BLOCKS, THREADS, 0, streams.respond>>> (a);
   ND_CUDA_LAUNCHED (wild_kernel);
 }
 

@@ -1,6 +1,7 @@
 /* Samples that are not finite, which a spectrum must not hold: they are left
  * out of the transform, listed for each volume, and what the filter answers to
- * them is added to the responses.
+ * them is added to the responses. Volumes that are masked by NaN have millions:
+ * those beyond the list are marked, and looked for under each response.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -28,11 +29,15 @@ public:
       unsigned char *out, size_t sample, size_t row, size_t slice, float gain);
 
 private:
+  int padded_size (int axis) const;
+
   const NdJob job;
   const NdReach reach;
   const ComputeStreams streams;
   Memory<unsigned> counts;      /* [slot][component] */
   Memory<Wild> samples;
+  size_t n_marks = 0;           /* words of a volume's */
+  Memory<unsigned> marks;       /* [slot][component] */
   Memory<float> weights;        /* [filter][t], flipped */
 };
 

@@ -103,6 +103,15 @@ set_sample (guint8 * p, NdSampleType type, GRand * r, gboolean exact,
   }
 }
 
+/* In every other quarter of a volume along x, and elsewhere in the next. */
+static gfloat
+mask (gfloat sample, guint t, gsize x, gsize nx)
+{
+  const gfloat masks[] = { NAN, INFINITY, -INFINITY };
+
+  return (4 * x / nx + t) % 2 ? masks[t % 3] : sample;
+}
+
 gdouble
 sample_at (const guint8 * p, NdSampleType type)
 {
@@ -153,12 +162,13 @@ largest_weights (const Case * c)
 
 /* Jobs large enough for what small ones do not reach on a GPU: blocks that do
  * several items of work, in runs of several planes; work for the next volume
- * beside a response. */
+ * beside a response; more samples that are not finite than are listed. */
 typedef struct
 {
   NdSampleType type;
   gsize size[3];
   gsize filter[ND_AXES];
+  gboolean masked;              /* half of each volume is not finite */
 } Large;
 
 static const Large larges[] = {
@@ -169,6 +179,9 @@ static const Large larges[] = {
   {ND_FLOAT32, {100, 90, 80}, {7, 7, 7, 5}},
   {ND_FLOAT32, {200, 150, 40}, {5, 3, 7, 1}},
   {ND_UINT16, {150, 140, 30}, {3, 5, 3, 3}},
+  {ND_FLOAT32, {90, 80, 40}, {5, 3, 3, 3}, TRUE},
+  {ND_FLOAT32, {600, 500, 1}, {7, 5, 1, 1}, TRUE},
+  {ND_FLOAT32, {100, 60, 50}, {20, 19, 1, 1}, TRUE},
 };
 
 guint
@@ -204,7 +217,7 @@ case_init (Case * c, GRand * r, gint number)
     c->job.in_type = c->job.out_type = large->type;
     c->job.shape.components = 1;
     memcpy (c->job.shape.size, large->size, sizeof (large->size));
-    c->wild = FALSE;
+    c->wild = large->masked;
   }
   for (guint k = 0; k < n_filters; k++)
     g_ptr_array_add (filters, random_filter (r, c->exact, symmetric,
@@ -228,9 +241,15 @@ case_init (Case * c, GRand * r, gint number)
   for (guint t = 0; t <= c->reach.slots; t++)
     for (gsize z = 0; z < c->job.shape.size[2]; z++)
       for (gsize y = 0; y < c->job.shape.size[1]; y++)
-        for (gsize i = 0; i < c->in.sample * c->job.shape.size[0]; i += bytes)
-          set_sample (c->volumes + t * c->in_bytes + z * c->in.slice
-              + y * c->in.row + i, c->job.in_type, r, c->exact, c->wild);
+        for (gsize i = 0; i < c->in.sample * c->job.shape.size[0]; i += bytes) {
+          guint8 *p = c->volumes + t * c->in_bytes + z * c->in.slice
+              + y * c->in.row + i;
+
+          set_sample (p, c->job.in_type, r, c->exact, c->wild);
+          if (large && large->masked)
+            *(gfloat *) p = mask (*(gfloat *) p, t, i / bytes,
+                c->job.shape.size[0]);
+        }
   c->magnitude = largest_sample (c) * largest_weights (c);
   c->slots = g_new (gint, c->reach.slots);
   for (guint t = 0; t < c->reach.slots; t++)
