@@ -31,7 +31,7 @@ struct Wild
   int x, y, z;                  /* padded */
   float value;
 };
-constexpr unsigned MAX_WILD = 1 << 16;
+constexpr unsigned MAX_WILD = 1 << 12;
 
 /* Those that the list has no room for are marked, two bits a padded sample. */
 enum WildMark

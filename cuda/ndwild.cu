@@ -12,6 +12,7 @@ namespace
 
 constexpr int BLOCKS = 128, THREADS = 1024;     /* about what a device has */
 constexpr size_t QUAD = 4 * WILD_MARKS; /* marks of a uint4 */
+constexpr unsigned ALL_PLUS = 0x55555555;       /* of a word's two bits each */
 
 /* Of a volume whose list was too short there are marks. One block. */
 __global__ void
@@ -50,8 +51,17 @@ response_at (const Arguments &a, int x, int y, int z)
   return (float *) (a.out + x * a.sample + y * a.row + z * a.slice);
 }
 
-/* What the marks under one response come to: they add up by themselves, +Inf
- * and -Inf to NaN. */
+/* The marks of @WILD_MARKS samples, from one on. */
+__device__ unsigned
+marks_from (const unsigned *marks, size_t sample)
+{
+  const unsigned *const two = marks + sample / WILD_MARKS;
+
+  return __funnelshift_r (two[0], two[1], sample % WILD_MARKS * 2);
+}
+
+/* What the marks come to under as many responses side by side: they add up by
+ * themselves, +Inf and -Inf to NaN. */
 __device__ unsigned
 marks_under (const Arguments &a, const unsigned *marks, const float *weights,
     int x, int y, int z)
@@ -62,43 +72,45 @@ marks_under (const Arguments &a, const unsigned *marks, const float *weights,
     for (int ty = 0; ty < a.taps[1]; ty++, weights += a.taps[0]) {
       const size_t row = ((size_t) (z + tz) * a.padded[1] + y + ty)
           * a.padded[0] + x;
-      const size_t end = row + a.taps[0];
+      const size_t last = (row + a.taps[0] + WILD_MARKS - 2) / WILD_MARKS;
       unsigned any = 0;
 
-      for (size_t i = row / WILD_MARKS; i * WILD_MARKS < end; i++)
+      for (size_t i = row / WILD_MARKS; i <= last; i++)
         any |= marks[i];
       for (int tx = 0; any && tx < a.taps[0]; tx++) {
-        const size_t i = row + tx;
-        const unsigned mark = marks[i / WILD_MARKS] >> i % WILD_MARKS * 2
-            & WILD_NAN;
+        const unsigned under = marks_from (marks, row + tx);
 
         if (weights[tx] > 0)
-          sum |= mark;
+          sum |= under;
         else if (weights[tx] < 0)
-          sum |= (mark << 1 | mark >> 1) & WILD_NAN;
+          sum |= (under & ALL_PLUS) << 1 | (under >> 1 & ALL_PLUS);
       }
-      if (sum == WILD_NAN)
+      if (sum == ~0u)
         return sum;
     }
   }
   return sum;
 }
 
-/* Tap by tap, each response by a thread. */
 __device__ __noinline__ void
 add_marked (const Arguments &a, const unsigned *marks, const float *weights,
     size_t first, size_t step)
 {
-  const size_t all = (size_t) a.size[0] * a.size[1] * a.size[2];
+  const size_t line = (a.size[0] + WILD_MARKS - 1) / WILD_MARKS;
+  const size_t all = line * a.size[1] * a.size[2];
 
   for (size_t i = first; i < all; i += step) {
-    const int x = i % a.size[0], y = i / a.size[0] % a.size[1];
-    const int z = i / a.size[0] / a.size[1];
-    const unsigned sum = marks_under (a, marks, weights, x, y, z);
+    const int x = i % line * WILD_MARKS, y = i / line % a.size[1];
+    const int z = i / line / a.size[1];
+    unsigned sum = marks_under (a, marks, weights, x, y, z);
 
-    if (sum)
-      atomicAdd (response_at (a, x, y, z), a.gain * (sum == WILD_PLUS
-              ? INFINITY : sum == WILD_MINUS ? -INFINITY : NAN));
+    for (int k = 0; sum && x + k < a.size[0]; k++, sum >>= 2) {
+      const unsigned mark = sum & WILD_NAN;
+
+      if (mark)
+        atomicAdd (response_at (a, x + k, y, z), a.gain * (mark == WILD_PLUS
+                ? INFINITY : mark == WILD_MINUS ? -INFINITY : NAN));
+    }
   }
 }
 
@@ -147,7 +159,8 @@ WildSamples::WildSamples (const NdJob &job, const NdReach &reach,
     all = multiply (all, taps[a] = reach.high[a] - reach.low[a] + 1);
   for (int a = 0; a < 3; a++)
     padded = multiply (padded, padded_size (a));
-  n_marks = (padded + QUAD - 1) / QUAD * (QUAD / WILD_MARKS);
+  /* Words are read beyond the last sample. */
+  n_marks = (padded + 2 * WILD_MARKS + QUAD - 1) / QUAD * (QUAD / WILD_MARKS);
   counts = Memory<unsigned> (lists);
   samples = Memory<Wild> (multiply (lists, MAX_WILD));
   marks = Memory<unsigned> (multiply (lists, n_marks));
