@@ -1,13 +1,15 @@
 /* Times the methods of a back end on data in memory, and measures their error.
  *
  *   ndbench [--work TEXT] [--method NAME] [--size X:Y:Z] [--filter X:Y:Z:T]
- *           [--type TYPE] [--backend NAME] [--runs N] [--crossing]
+ *           [--filters N] [--type TYPE] [--masked PERCENT] [--backend NAME]
+ *           [--runs N] [--crossing]
  *
  * One JSON object per case and method on stdout: work, size, filter, type,
  * backend, method, device, simd, threads, runs, median_ms and min_ms of one
  * push and one respond, estimate_ms of the cost model, outputs_per_s,
  * macs_per_s (coefficients * outputs), error (relative L2 of 1000 outputs
- * against sums in double precision), bytes. --crossing walks from small to
+ * against sums in double precision), bytes. --masked makes so many of a
+ * float32 work's samples NaN, in one piece. --crossing walks from small to
  * large filters, of float32 or --type, to show where `auto` should change its
  * method.
  *
@@ -76,7 +78,7 @@ static const Work works[] = {
 
 static gchar *opt_work, *opt_method, *opt_size, *opt_filter, *opt_type;
 static gchar *opt_backend, *opt_module;
-static gint opt_runs = 15;
+static gint opt_runs = 15, opt_filters = 1, opt_masked;
 static gboolean opt_crossing, opt_list, opt_fast;
 
 static gdouble
@@ -303,7 +305,8 @@ run (const Work * work, NdMethod method, gboolean is_auto)
   out = g_malloc0 (out_bytes);
   for (gsize i = 0; i < n; i++) {
     if (work->type == ND_FLOAT32)
-      ((gfloat *) in)[i] = g_rand_double_range (r, 0, 255);
+      ((gfloat *) in)[i] = i < n * opt_masked / 100 ? NAN
+          : g_rand_double_range (r, 0, 255);
     else if (work->type == ND_UINT8)
       in[i] = g_rand_int_range (r, 0, 256);
     else
@@ -419,7 +422,7 @@ static gboolean
 run_own (void)
 {
   Work work = {.work = "own",.size = {1, 1, 1},.filter = {1, 1, 1, 1},
-  .type = ND_FLOAT32
+  .type = ND_FLOAT32,.n_filters = MAX (opt_filters, 1)
   };
 
   if (nd_parse_sizes (opt_size, work.size, 3) == 0
@@ -442,7 +445,10 @@ main (int argc, char **argv)
     {"size", 0, 0, G_OPTION_ARG_STRING, &opt_size, "of a work of your own",
         "X:Y:Z"},
     {"filter", 0, 0, G_OPTION_ARG_STRING, &opt_filter, "of it", "X:Y:Z:T"},
+    {"filters", 0, 0, G_OPTION_ARG_INT, &opt_filters, "of it, default 1", "N"},
     {"type", 0, 0, G_OPTION_ARG_STRING, &opt_type, "of it", "TYPE"},
+    {"masked", 0, 0, G_OPTION_ARG_INT, &opt_masked,
+        "of a float32 work's samples, NaN; default 0", "PERCENT"},
     {"backend", 0, 0, G_OPTION_ARG_STRING, &opt_backend, "default: the best",
         "NAME"},
     {"module", 0, 0, G_OPTION_ARG_FILENAME, &opt_module, "of a back end",
@@ -465,6 +471,7 @@ main (int argc, char **argv)
     return 2;
   }
   opt_runs = MAX (opt_runs, 1);
+  opt_masked = CLAMP (opt_masked, 0, 100);
   nd_backend_register (&nd_cpu_backend);
   if (opt_module && !nd_backend_open (opt_module, &error)) {
     g_printerr ("%s\n", error->message);
