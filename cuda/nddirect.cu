@@ -60,7 +60,7 @@ Direct::add_stencils ()
   while (k < bank->n_filters) {
     std::vector<const NdFilter *> group;
 
-    for (unsigned n : { 12u, 4u, 1u }) {
+    for (unsigned n : { 12u, 4u, 3u, 2u, 1u }) {
       if (k + n > bank->n_filters)
         continue;
       group.assign (bank->filters + k, bank->filters + k + n);

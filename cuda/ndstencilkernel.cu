@@ -270,15 +270,33 @@ launch_single (const Arguments &a, cudaStream_t stream)
     launch<Shape<KX, KY, -1, ROWS, 1, false, 16>> (a, stream);
 }
 
-/* Rows and filters share the registers. */
+/* Rows and filters share the registers. Known rows are worth their code where
+ * there are few of them. */
+template <int KX, int ROWS, int FILTERS> static void
+launch_group (const Arguments &a, cudaStream_t stream)
+{
+  constexpr int KY = KX <= 7 ? KX : 0;
+
+  if (a.max_ny == KY)
+    launch<Shape<KX, KY, -1, ROWS, FILTERS, false, 32>> (a, stream);
+  else
+    launch<Shape<KX, 0, -1, ROWS, FILTERS, false, 32>> (a, stream);
+}
+
 template <int KX> void
 run_common (unsigned filters, const Arguments &a, cudaStream_t stream)
 {
-  if (filters == 12)
-    launch<Shape<KX, 0, -1, 2, 12, false, 32>> (a, stream);
-  else if (filters == 4)
-    launch<Shape<KX, 0, -1, 4, 4, false, 32>> (a, stream);
-  else if (KX <= 9 && a.max_ny == KX)
+  switch (filters) {
+    case 12:
+      return launch<Shape<KX, 0, -1, 1, 12, false, 32>> (a, stream);
+    case 4:
+      return launch_group<KX, 2, 4> (a, stream);
+    case 3:
+      return launch_group<KX, 2, 3> (a, stream);
+    case 2:
+      return launch_group<KX, 4, 2> (a, stream);
+  }
+  if (KX <= 9 && a.max_ny == KX)
     launch_single<KX, KX <= 9 ? KX : 0, 8> (a, stream);
   else
     launch_single<KX, 0, 4> (a, stream);

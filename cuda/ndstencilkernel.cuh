@@ -36,7 +36,8 @@ lead_of (int kx)
 {
   return (4 - kx / 2 % 4) % 4;
 }
-/* Planes of @KX columns, of 3 to 17 odd, for 1, 4 or 12 filters. */
+/* Planes of @KX columns, of 3 to 17 odd, for as many filters as
+ * are in a group. */
 template <int KX> void run_common (unsigned filters, const Arguments &a,
     cudaStream_t stream);
 

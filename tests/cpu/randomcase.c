@@ -25,15 +25,17 @@ make_symmetric (NdFilter * f)
       f->coefficients[t * n + n - 1 - i] = f->coefficients[t * n + i];
 }
 
-/* Of @wanted size, or any where that is NULL. */
+/* Of @wanted size, or any of up to @taps where that is NULL; where @like, of
+ * its origin and without holes. */
 static NdFilter *
 random_filter (GRand * r, gboolean exact, gboolean symmetric,
-    const gsize * wanted)
+    const gsize * wanted, gsize taps, const NdFilter * like)
 {
   static const gsize sizes[] = { 1, 1, 2, 3, 3, 4, 5, 5, 6, 7, 9, 11, 13, 17,
     31
   };
-  gboolean rank_1 = g_rand_boolean (r), holes = g_rand_int_range (r, 0, 3) == 0;
+  gboolean rank_1 = g_rand_boolean (r);
+  gboolean holes = !like && g_rand_int_range (r, 0, 3) == 0;
   gsize size[ND_AXES];
   gdouble *factor[ND_AXES];
   NdFilter *f;
@@ -46,12 +48,13 @@ random_filter (GRand * r, gboolean exact, gboolean symmetric,
       if (symmetric && a < ND_AXIS_T)
         size[a] |= 1;
     }
-  } while (size[0] * size[1] * size[2] * size[3] > 2500);
+  } while (!wanted && size[0] * size[1] * size[2] * size[3] > taps);
   f = nd_filter_new ("random", size);
   for (guint a = 0; a < ND_AXES; a++) {
     gint half = size[a] / 2;
 
-    f->origin[a] = g_rand_int_range (r, -half, ((gint) size[a] - 1) / 2 + 1);
+    f->origin[a] = like ? like->origin[a]
+        : g_rand_int_range (r, -half, ((gint) size[a] - 1) / 2 + 1);
     factor[a] = g_new (gdouble, size[a]);
     for (gsize m = 0; m < size[a]; m++)
       factor[a][m] = exact ? g_rand_int_range (r, -2, 3) : random_normal (r);
@@ -195,7 +198,10 @@ case_init (Case * c, GRand * r, gint number)
 {
   const Large *large = number < 0 ? NULL : &larges[number];
   g_autoptr (GPtrArray) filters = g_ptr_array_new ();
-  guint n_filters = !large && g_rand_int_range (r, 0, 4) == 0 ? 3 : 1;
+  static const guint banks[] = { 2, 3, 4, 7, 13 };
+  guint n_filters = !large && g_rand_int_range (r, 0, 4) == 0
+      ? banks[g_rand_int_range (r, 0, G_N_ELEMENTS (banks))] : 1;
+  gboolean alike = g_rand_int_range (r, 0, 3) > 0;
   gboolean symmetric = g_rand_int_range (r, 0, 4) == 0;
   gsize bytes;
 
@@ -219,9 +225,13 @@ case_init (Case * c, GRand * r, gint number)
     memcpy (c->job.shape.size, large->size, sizeof (large->size));
     c->wild = large->masked;
   }
-  for (guint k = 0; k < n_filters; k++)
+  for (guint k = 0; k < n_filters; k++) {
+    const NdFilter *like = k > 0 && alike ? filters->pdata[0] : NULL;
+
     g_ptr_array_add (filters, random_filter (r, c->exact, symmetric,
-            large ? large->filter : NULL));
+            large ? large->filter : like ? like->size : NULL, 2500 / n_filters,
+            like));
+  }
   c->bank = nd_bank_new (filters);
   c->job.bank = c->bank;
   c->reach = nd_job_reach (&c->job);
