@@ -90,6 +90,12 @@ gpu_is_double (void)
 }
 
 gboolean
+gpu_is_checked (void)
+{
+  return g_getenv ("NV_SANITIZER_INJECTION_PORT_BASE") != NULL;
+}
+
+gboolean
 gpu_has_elements (void)
 {
   return !double_blocks || driver_is_double;

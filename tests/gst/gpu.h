@@ -18,6 +18,10 @@ int gpu_main_with (gint devices, int argc, char **argv,
 /* Whether the device is the double of devicedouble.c. */
 gboolean gpu_is_double (void);
 
+/* Whether compute-sanitizer looks on: then launches take a hundred times as
+ * long, and memory of the device is the tool's as well. */
+gboolean gpu_is_checked (void);
+
 /* Whether GStreamer's CUDA elements work on the same device: with the double,
  * where the driver is that of driverdouble.c. */
 gboolean gpu_has_elements (void);
