@@ -33,7 +33,7 @@ cpu_available (gint device_id, GError ** error)
 }
 
 static gdouble
-cpu_cost (const NdJob * job, NdMethod method, GError ** error)
+cpu_cost (const NdJob * job, NdMethod method, gint device_id, GError ** error)
 {
   if (!methods[method]) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "method=%s needs a GPU: "

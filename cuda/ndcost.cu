@@ -1,5 +1,6 @@
-/* The cost model: seconds per volume from the rates of an H100, as
- * docs/performance.md measures them; what decides is how they compare.
+/* The cost model: seconds per volume from what an H100 takes, as
+ * docs/performance.md measures it, and the rates of the device at hand; what
+ * decides is how methods compare.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,6 +8,7 @@
 #include <cmath>
 
 #include "ndblocks.cuh"
+#include "ndrates.h"
 
 namespace nd
 {
@@ -57,7 +59,8 @@ push_bytes (const NdJob &job)
 double
 direct_cost (const NdJob &job)
 {
-  double taps = 0, seconds;
+  const Rates rates = device_rates ();
+  double taps = 0;
 
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
     const NdFilter *f = job.bank->filters[k];
@@ -68,21 +71,23 @@ direct_cost (const NdJob &job)
     taps += nd_filter_count (f) / (zeros > 0 && job.in_type == ND_FLOAT32
         ? SPARSE_RATE : DIRECT_RATE);
   }
-  seconds = samples (job) * taps;
-  return seconds + push_bytes (job) / BYTE_RATE + 2 * LAUNCH;
+  return samples (job) * taps / rates.multiply_adds
+      + push_bytes (job) / BYTE_RATE / rates.bytes + 2 * LAUNCH;
 }
 
 double
 separable_cost (const NdJob &job)
 {
+  const Rates rates = device_rates ();
+  const double n = job.bank->n_filters;
   double taps = 0;
 
   for (unsigned k = 0; k < job.bank->n_filters; k++)
     for (int a = 0; a < ND_AXES; a++)
       taps += job.bank->filters[k]->size[a];
-  return padded (job) * (taps / PASS_RATE + job.bank->n_filters * 4 * 8
-      / BYTE_RATE) + push_bytes (job) / BYTE_RATE
-      + (1 + 4 * job.bank->n_filters) * LAUNCH;
+  return padded (job) * taps / PASS_RATE / rates.multiply_adds
+      + (padded (job) * n * 4 * 8 + push_bytes (job)) / BYTE_RATE / rates.bytes
+      + (1 + 4 * n) * LAUNCH;
 }
 
 double
@@ -94,8 +99,8 @@ whole_cost (const NdJob &job)
   /* A transform reads and writes once for each axis. */
   const double spectra = reach.slots > 2 ? reach.slots : 2 * reach.slots;
 
-  return bytes * (2 * 3 * (1 + n) + spectra * n) / BYTE_RATE
-      + push_bytes (job) / BYTE_RATE + (5 + 4 * n) * LAUNCH;
+  return (bytes * (2 * 3 * (1 + n) + spectra * n) + push_bytes (job))
+      / BYTE_RATE / device_rates ().bytes + (5 + 4 * n) * LAUNCH;
 }
 
 /* Blocks go in waves, one to a multiprocessor; what a block takes grows with
@@ -104,8 +109,10 @@ whole_cost (const NdJob &job)
 double
 blocks_cost (const NdJob &job)
 {
+  const Rates rates = device_rates ();
   const NdReach reach = nd_job_reach (&job);
   const double n = job.bank->n_filters, t = reach.slots;
+  const double all = rates.multiprocessors;
   const Blocks b = make_blocks (job, reach);
   const double spectrum = b.is_flat () ? 4096 : 131072;
   double blocks = job.shape.components, valid = 1, wave;
@@ -114,13 +121,13 @@ blocks_cost (const NdJob &job)
     blocks *= b.count[a];
     valid *= b.valid[a] / 32.0;
   }
-  wave = b.is_flat () ? blocks / 32 / MULTIPROCESSORS * PLANES_SECONDS
-      : std::ceil (blocks / MULTIPROCESSORS) * (BLOCK_SECONDS
-      + BLOCK_STORES * valid);
+  wave = b.is_flat () ? blocks / 32 / all * PLANES_SECONDS
+      : std::ceil (blocks / all) * (BLOCK_SECONDS + BLOCK_STORES * valid);
+  wave *= all / MULTIPROCESSORS / rates.multiply_adds;
   if (n == 1 && t == 1)
     return wave + LAUNCH;
   return wave * 0.6 * (1 + n) + blocks * spectrum * (1 + n * (t < 5 ? t
-          : (t + 14) / 4)) / RING_RATE + (1 + 1.25 * n) * LAUNCH;
+          : (t + 14) / 4)) / RING_RATE / rates.bytes + (1 + 1.25 * n) * LAUNCH;
 }
 
 double

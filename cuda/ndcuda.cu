@@ -61,6 +61,17 @@ unused_bytes ()
   return unused;
 }
 
+std::string
+current_device_name ()
+{
+  cudaDeviceProp properties;
+  int device;
+
+  ND_CUDA (cudaGetDevice (&device));
+  ND_CUDA (cudaGetDeviceProperties (&properties, device));
+  return properties.name;
+}
+
 size_t
 free_bytes ()
 {
@@ -156,42 +167,53 @@ cuda_device_name (gint device_id)
   return g_strdup (name);
 }
 
+static void
+check_separable (const NdJob &job)
+{
+  for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    const NdFilter *f = job.bank->filters[k];
+    double *factors[ND_AXES];
+
+    if (!nd_filter_separate (f, factors))
+      throw Error (ND_ERROR_SETTINGS, std::string ("Filter '") + f->name
+          + "' is not separable: use method=auto, direct or fft");
+    for (double *factor : factors)
+      g_free (factor);
+  }
+}
+
 static gdouble
-cuda_cost (const NdJob *job, NdMethod method, GError **error)
+cuda_cost (const NdJob *job, NdMethod method, gint device_id, GError **error)
 {
   double cost = INFINITY;
 
-  switch (method) {
-    case ND_METHOD_DIRECT:
-      return direct_cost (*job);
-    case ND_METHOD_FFT:
-      return fft_cost (*job);
-    case ND_METHOD_TENSOR:
-      guarded (error, [&] {
-        check_tensor (*job);
-        cost = tensor_cost (*job);
-      });
-      return cost;
-    case ND_METHOD_SEPARABLE:
-      guarded (error, [&] {
-        for (unsigned k = 0; k < job->bank->n_filters; k++) {
-          const NdFilter *f = job->bank->filters[k];
-          double *factors[ND_AXES];
+  guarded (error, [&] {
+    if (method == ND_METHOD_SEPARABLE)
+      check_separable (*job);
+    else if (method == ND_METHOD_TENSOR)
+      check_tensor (*job);
+    const ContextPointer context = Context::get (device_id);
+    const Entered entered (*context);
 
-          if (!nd_filter_separate (f, factors))
-            throw Error (ND_ERROR_SETTINGS, std::string ("Filter '") + f->name
-                + "' is not separable: use method=auto, direct or fft");
-          for (double *factor : factors)
-            g_free (factor);
-        }
+    switch (method) {
+      case ND_METHOD_DIRECT:
+        cost = direct_cost (*job);
+        break;
+      case ND_METHOD_SEPARABLE:
         cost = separable_cost (*job);
-      });
-      return cost;
-    default:
-      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "method=reference runs "
-          "on the CPU only: use backend=cpu with it");
-      return cost;
-  }
+        break;
+      case ND_METHOD_FFT:
+        cost = fft_cost (*job);
+        break;
+      case ND_METHOD_TENSOR:
+        cost = tensor_cost (*job);
+        break;
+      default:
+        throw Error (ND_ERROR_SETTINGS, "method=reference runs on the CPU "
+            "only: use backend=cpu with it");
+    }
+  });
+  return cost;
 }
 
 static NdRing *

@@ -49,6 +49,9 @@ extern std::atomic<cudaError_t> lost_to;
 #define ND_CUDA_LAUNCHED(kernel) \
   ::nd::check (cudaGetLastError (), "launch of " #kernel)
 
+/* For which measurements hold. */
+std::string current_device_name ();
+
 /* a * b, or Error where that overflows. */
 size_t multiply (size_t a, size_t b);
 
@@ -102,6 +105,18 @@ public:
 
   size_t bytes = 0;
   static thread_local Count *current;
+
+private:
+  Count *const before;
+};
+
+/* Within its scope Memory is taken, whatever counts around it. */
+class Uncounted
+{
+public:
+  Uncounted () : before (Count::current) { Count::current = nullptr; }
+  ~Uncounted () { Count::current = before; }
+  Uncounted (const Uncounted &) = delete;
 
 private:
   Count *const before;
@@ -166,11 +181,10 @@ typedef std::unique_ptr<Method> MakeMethod (const NdJob &job,
     const ComputeStreams &streams);
 MakeMethod make_direct, make_separable, make_fft, make_tensor;
 
-double direct_cost (const NdJob &job);
-double separable_cost (const NdJob &job);
-double fft_cost (const NdJob &job);
-double whole_cost (const NdJob &job);   /* by transforms of whole volumes */
-double tensor_cost (const NdJob &job);
+/* Seconds of a volume on the current device, push and one respond. */
+typedef double Cost (const NdJob &job);
+Cost direct_cost, separable_cost, fft_cost, tensor_cost;
+Cost whole_cost;                /* by transforms of whole volumes */
 
 /* Throws where method tensor cannot do the job. */
 void check_tensor (const NdJob &job);

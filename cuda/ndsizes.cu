@@ -7,6 +7,7 @@
 
 #include "engine/ndcache.h"
 #include "ndcufft.h"
+#include "ndtimer.cuh"
 
 namespace nd
 {
@@ -30,53 +31,26 @@ next_smooth (int n, bool even)
   }
 }
 
-/* Milliseconds of a transform and back; infinite where it does not fit. */
+/* Of a transform and back; infinite where it does not fit. */
 double
-measure (const int size[3], cudaStream_t stream)
+seconds_of (const int size[3], cudaStream_t stream)
 {
-  cudaEvent_t begin = nullptr, end = nullptr;
-  float ms = INFINITY;
-
   try {
     const size_t row = size[0] / 2 + 1;
     const size_t n = multiply (multiply (row, size[1]), size[2]);
     Memory<float> samples (multiply (2, n));
     Memory<float2> spectrum (n);
     Transform transform (size, stream);
-    const int repeats = 4;
 
-    ND_CUDA (cudaEventCreate (&begin));
-    ND_CUDA (cudaEventCreate (&end));
-    for (int i = -1; i < repeats; i++) {
-      if (i == 0)
-        ND_CUDA (cudaEventRecord (begin, stream));
+    return Timer (stream).seconds (4, [&] {
       transform.forward (samples.get (), spectrum.get ());
       transform.inverse (spectrum.get (), samples.get ());
-    }
-    ND_CUDA (cudaEventRecord (end, stream));
-    ND_CUDA (cudaEventSynchronize (end));
-    ND_CUDA (cudaEventElapsedTime (&ms, begin, end));
-    ms /= repeats;
+    });
   } catch (const Error &e) {
     if (e.code != ND_ERROR_NO_SPACE)
       throw;
   }
-  if (begin)
-    cudaEventDestroy (begin);
-  if (end)
-    cudaEventDestroy (end);
-  return ms;
-}
-
-std::string
-device_name ()
-{
-  cudaDeviceProp properties;
-  int device;
-
-  ND_CUDA (cudaGetDevice (&device));
-  ND_CUDA (cudaGetDeviceProperties (&properties, device));
-  return properties.name;
+  return INFINITY;
 }
 
 } // namespace
@@ -86,7 +60,7 @@ device_name ()
 void
 choose_sizes (int size[3], cudaStream_t stream)
 {
-  const std::string device = device_name ();
+  const std::string device = current_device_name ();
   const std::string key = "transform of " + std::to_string (size[0]) + "x"
       + std::to_string (size[1]) + "x" + std::to_string (size[2]);
   double numbers[3], best;
@@ -106,16 +80,16 @@ choose_sizes (int size[3], cudaStream_t stream)
     size[a] = next_smooth (size[a], a == 0);
   if (Count::current)
     return;
-  best = measure (size, stream);
+  best = seconds_of (size, stream);
   for (int a = 0; a < 3; a++) {
     int tried[3] = { size[0], size[1], size[2] };
 
     for (int i = 0; i < 2 && size[a] > 1; i++) {
       tried[a] = next_smooth (tried[a] + 1, a == 0);
-      const double ms = measure (tried, stream);
+      const double seconds = seconds_of (tried, stream);
 
-      if (ms < 0.98 * best) {
-        best = ms;
+      if (seconds < 0.98 * best) {
+        best = seconds;
         size[a] = tried[a];
       }
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ndlaunch.cuh"
+#include "ndrates.h"
 #include "ndtensoredges.cuh"
 #include "ndtensorfilter.cuh"
 
@@ -302,13 +303,16 @@ plane_clocks (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
       * (form == TENSOR_WORDS ? 2 : 1);
 }
 
-/* Seconds: the products, what lies between those of two tiles, a padded copy,
- * and launches, at the rates of an H100 (docs/performance.md). */
+/* The products, what lies between those of two tiles, a padded copy, and
+ * launches; of an H100 with wgmma (docs/performance.md), at the rates of the
+ * device. mma takes twice as long there. */
 double
 tensor_cost (const NdJob &job)
 {
   constexpr double CLOCKS = 132 * 1.75e9, TILE = 1600, STREAMED = 1.6;
   constexpr double BYTE_RATE = 1.7e12, LAUNCH = 3e-6;
+  const Rates rates = device_rates ();
+  const double slower = choose_kernels () == find_mma_kernel ? 2 : 1;
   int offset;
   const TensorForm form = job_form (job, &offset);
   const double tiles = ceil (job.shape.size[0] / (double) TENSOR_WIDTH)
@@ -316,7 +320,7 @@ tensor_cost (const NdJob &job)
       * job.shape.components;
   const double samples = (double) job.shape.size[0] * job.shape.size[1]
       * job.shape.size[2] * job.shape.components;
-  double clocks = 0;
+  double clocks = 0, bytes = 0;
 
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
     const NdFilter *f = job.bank->filters[k];
@@ -328,8 +332,9 @@ tensor_cost (const NdJob &job)
         * (streamed ? STREAMED : 1));
   }
   if (!reads_bare (job, form))
-    clocks += samples * 2 * nd_sample_size (job.in_type) / BYTE_RATE * CLOCKS;
-  return clocks / CLOCKS + (1 + job.bank->n_filters) * LAUNCH;
+    bytes = samples * 2 * nd_sample_size (job.in_type);
+  return clocks / CLOCKS * slower / rates.products
+      + bytes / BYTE_RATE / rates.bytes + (1 + job.bank->n_filters) * LAUNCH;
 }
 
 std::unique_ptr<Method>

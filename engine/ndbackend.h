@@ -62,7 +62,8 @@ typedef struct
 
   /* Estimated seconds per volume, push and one respond; infinite where the
    * method cannot do the job, and then @error says why. */
-  gdouble (*cost) (const NdJob * job, NdMethod method, GError ** error);
+  gdouble (*cost) (const NdJob * job, NdMethod method, gint device_id,
+      GError ** error);
 
   /* A ring of nd_job_reach().slots slots with undefined content.
    * ND_ERROR_NO_SPACE names the bytes wanted. */

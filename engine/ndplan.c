@@ -45,14 +45,14 @@ choose_method (NdPlan * plan, NdMethod wanted, gint device_id, GError ** error)
   plan->estimate = INFINITY;
   if (wanted != ND_METHODS) {
     plan->method = wanted;
-    plan->estimate = plan->backend->cost (&plan->job, wanted, error);
+    plan->estimate = plan->backend->cost (&plan->job, wanted, device_id, error);
     plan->reason = g_strdup ("asked for");
     return isfinite (plan->estimate);
   }
   for (NdMethod m = 0; m < ND_METHOD_REFERENCE; m++) {
     g_autoptr (GError) why_not = NULL;
 
-    estimates[m] = plan->backend->cost (&plan->job, m, &why_not);
+    estimates[m] = plan->backend->cost (&plan->job, m, device_id, &why_not);
     seconds[m] = estimates[m];
   }
   tried = try_methods (plan, device_id, seconds);
@@ -134,7 +134,7 @@ nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
   plan->backend = nd_backend_find (backend, device_id, error);
   /* The best back end need not have every method. */
   if (!backend && plan->backend && method != ND_METHODS
-      && !isfinite (plan->backend->cost (&plan->job, method, NULL)))
+      && !isfinite (plan->backend->cost (&plan->job, method, device_id, NULL)))
     plan->backend = nd_backend_find ("cpu", device_id, error);
   if (plan->backend && combines (plan))
     plan->job.out_type = ND_FLOAT32;

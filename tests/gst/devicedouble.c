@@ -158,9 +158,9 @@ available (gint device_id, GError ** error)
 }
 
 static gdouble
-cost (const NdJob * job, NdMethod method, GError ** error)
+cost (const NdJob * job, NdMethod method, gint device_id, GError ** error)
 {
-  return nd_cpu_backend.cost (job, method, error);
+  return nd_cpu_backend.cost (job, method, device_id, error);
 }
 
 static NdRing *

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ndrates.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "engine/ndcache.h"
+#include "ndlaunch.cuh"
+#include "ndmma.cuh"
+#include "ndtimer.cuh"
+
+namespace nd
+{
+
+namespace
+{
+
+/* What is measured here on an H100 80GB HBM3. */
+constexpr double H100_MULTIPLY_ADDS = 30.8e12, H100_PRODUCTS = 636e12;
+constexpr double H100_BYTES = 2.99e12;
+
+constexpr int THREADS = 256, BLOCKS = 8;        /* of a multiprocessor */
+constexpr int SUMS = 8, STEPS = 1024, REPEATS = 8;
+constexpr size_t COPIED = 256 << 20;    /* no cache holds as much */
+
+/* Sums that do not wait for one another. */
+__global__ void __launch_bounds__ (THREADS)
+multiply_kernel (float *out, float factor)
+{
+  float sums[SUMS], all = 0;
+
+  for (int k = 0; k < SUMS; k++)
+    sums[k] = threadIdx.x + k;
+#pragma unroll 8
+  for (int i = 0; i < STEPS; i++) {
+#pragma unroll
+    for (int k = 0; k < SUMS; k++)
+      sums[k] = fmaf (sums[k], factor, 1);
+  }
+  for (int k = 0; k < SUMS; k++)
+    all += sums[k];
+  if (all == -1)                /* never, but who compiles this cannot know */
+    *out = all;
+}
+
+__global__ void __launch_bounds__ (THREADS)
+product_kernel (float *out, unsigned factor)
+{
+#if __CUDA_ARCH__ >= 800
+  const uint32_t samples[4] = { threadIdx.x, factor, factor, factor };
+  int sums[SUMS][4] = {}, all = 0;
+
+#pragma unroll 4
+  for (int i = 0; i < STEPS; i++) {
+#pragma unroll
+    for (int k = 0; k < SUMS; k++)
+      multiply_add (sums[k], samples, factor, factor);
+  }
+  for (int k = 0; k < SUMS; k++)
+    all += sums[k][0] + sums[k][1] + sums[k][2] + sums[k][3];
+  if (all == -1)
+    *out = all;
+#endif
+}
+
+/* Multiply-adds, products and bytes a second; FALSE where the bytes are of less
+ * memory than they should be. */
+bool
+measure (double multiprocessors, double rates[3])
+{
+  const Uncounted uncounted;
+  const cudaStream_t stream = cudaStreamPerThread;
+  const unsigned blocks = BLOCKS * multiprocessors;
+  const double threads = (double) blocks * THREADS;
+  const size_t copied = std::min (COPIED, free_bytes () / 4);
+  Memory<char> memory (2 * copied);
+  Memory<float> out (1);
+  const Timer timer (stream);
+
+  rates[0] = threads * SUMS * STEPS / timer.seconds (REPEATS, [&] {
+    multiply_kernel<<<blocks, THREADS, 0, stream>>> (out.get (), 0.5f);
+    ND_CUDA_LAUNCHED (multiply_kernel);
+  });
+  rates[1] = threads / 32 * 16 * 8 * 32 * SUMS * STEPS
+      / timer.seconds (REPEATS, [&] {
+    product_kernel<<<blocks, THREADS, 0, stream>>> (out.get (), 0);
+    ND_CUDA_LAUNCHED (product_kernel);
+  });
+  if (compute_capability () < 80)
+    rates[1] = 0;
+  rates[2] = 2.0 * copied / timer.seconds (REPEATS, [&] {
+    ND_CUDA (cudaMemcpyAsync (memory.get (), memory.get () + copied, copied,
+        cudaMemcpyDeviceToDevice, stream));
+  });
+  return copied == COPIED;
+}
+
+} // namespace
+
+Rates
+device_rates ()
+{
+  static std::mutex *const lock = new std::mutex;
+  static auto *const known = new std::map<int, Rates>;
+  const std::lock_guard<std::mutex> locked (*lock);
+  int device, multiprocessors;
+
+  ND_CUDA (cudaGetDevice (&device));
+  const auto found = known->find (device);
+  if (found != known->end ())
+    return found->second;
+  const std::string name = current_device_name ();
+  double rates[3];
+
+  ND_CUDA (cudaDeviceGetAttribute (&multiprocessors,
+          cudaDevAttrMultiProcessorCount, device));
+  const bool remembered = nd_cache_get (name.c_str (), "rates", rates, 3)
+      && rates[0] > 0 && rates[1] >= 0 && rates[2] > 0;
+  if (!remembered && measure (multiprocessors, rates))
+    nd_cache_set (name.c_str (), "rates", rates, 3);
+  return (*known)[device] = Rates { rates[0] / H100_MULTIPLY_ADDS,
+    rates[1] / H100_PRODUCTS, rates[2] / H100_BYTES,
+    (double) multiprocessors };
+}
+
+} // namespace nd
