@@ -64,7 +64,7 @@ Direct::add_stencils ()
       if (k + n > bank->n_filters)
         continue;
       group.assign (bank->filters + k, bank->filters + k + n);
-      if (n == 1 || Stencil::fit_together (group, finite))
+      if (n == 1 || Stencil::fit_together (group, finite, reach.low))
         break;
     }
     k += group.size ();

@@ -4,6 +4,7 @@
  */
 #include "ndstencilkernel.cuh"
 
+#include <algorithm>
 #include <cstring>
 
 namespace nd
@@ -73,31 +74,70 @@ coefficient (const NdFilter *f, const int at[ND_AXES])
   return f->coefficients[i];
 }
 
+/* Whether a kernel for its width may run @f: zeros that are multiplied make NaN
+ * of samples that are not finite. */
+static bool
+is_full (const NdFilter *f, bool finite)
+{
+  for (size_t i = 0; !finite && i < nd_filter_count (f); i++) {
+    if (f->coefficients[i] == 0)
+      return false;
+  }
+  return is_common (f->size[0]);
+}
+
+/* Whether tiles of common kernels can begin where @low reads, in rows that
+ * begin at @from: at a multiple of four samples. */
+static bool
+is_aligned (int low, int nx, int from)
+{
+  const int before = low - lead_of (nx) - from;
+
+  return before >= 0 && before % 4 == 0;
+}
+
+/* Rows of coefficients that shared memory has room for, with two planes of a
+ * tile, at any common width. */
+static int
+most_rows (size_t filters)
+{
+  const int pitch = 128 + 20, width = 20;
+  const int height = THREADS / 32 * group_rows (filters);
+  int device, bytes;
+
+  ND_CUDA (cudaGetDevice (&device));
+  ND_CUDA (cudaDeviceGetAttribute (&bytes,
+          cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return (bytes / (2 * (int) sizeof (float)) - (height - 1) * pitch)
+      / (pitch + (int) filters * width);
+}
+
 bool
 Stencil::fit_together (const std::vector<const NdFilter *> &filters,
-    bool finite)
+    bool finite, const int from[ND_AXES])
 {
   const NdFilter *first = filters[0];
+  int low[ND_AXES], high[ND_AXES];
 
+  nd_filter_reach (first, low, high);
   for (const NdFilter *f : filters) {
     if (memcmp (f->size, first->size, sizeof (f->size)) != 0
-        || memcmp (f->origin, first->origin, sizeof (f->origin)) != 0)
+        || memcmp (f->origin, first->origin, sizeof (f->origin)) != 0
+        || !is_full (f, finite))
       return false;
-    for (size_t i = 0; !finite && i < nd_filter_count (f); i++) {
-      if (f->coefficients[i] == 0)
-        return false;
-    }
   }
-  return is_common (first->size[0]);
+  return is_aligned (low[0], first->size[0], from[0])
+      && first->size[1] <= (size_t) most_rows (filters.size ());
 }
 
 Stencil::Stencil (const std::vector<const NdFilter *> &bank,
     const int low[ND_AXES], const int high[ND_AXES], bool finite,
     const int from[ND_AXES])
-  : filters (bank.size ()), max_ny (high[1] - low[1] + 1),
-    first_slot (low[3] - from[3]), n_slots (high[3] - low[3] + 1)
+  : filters (bank.size ()), first_slot (low[3] - from[3]),
+    n_slots (high[3] - low[3] + 1)
 {
-  const int nx = high[0] - low[0] + 1, ny = max_ny;
+  const int nx = high[0] - low[0] + 1, ny = high[1] - low[1] + 1;
+  const int most = most_rows (filters), parts = (ny + most - 1) / most;
   std::vector<Plane> made;
   std::vector<float> values;
   bool zeros = false;
@@ -111,10 +151,11 @@ Stencil::Stencil (const std::vector<const NdFilter *> &bank,
       zeros |= f->coefficients[i] == 0;
   for (const NdFilter *f : bank)
     zeros |= f->size[0] != (size_t) nx || f->size[1] != (size_t) ny;
+  /* Of a tall plane the last part begins so early that none reads behind it. */
+  max_ny = (ny + parts - 1) / parts;
+  zeros |= max_ny * parts != ny;
   skip_zeros = zeros && !finite;
-  if (is_common (nx) && !skip_zeros
-      && (low[0] - lead_of (nx) - from[0]) % 4 == 0
-      && low[0] - lead_of (nx) >= from[0]) {
+  if (is_common (nx) && !skip_zeros && is_aligned (low[0], nx, from[0])) {
     wide = nx;
     narrow = -1;
     begin = low[0] - lead_of (nx);
@@ -125,35 +166,38 @@ Stencil::Stencil (const std::vector<const NdFilter *> &bank,
     skip_zeros |= begin < low[0] && !finite;
   }
 
-  for (int t = low[3]; t <= high[3]; t++) {
-    for (int z = low[2]; z <= high[2]; z++) {
-      for (int x = narrow < 0 ? low[0] : begin; x <= high[0]; x += wide) {
-        const bool is_narrow = high[0] - x + 1 < wide;
-        const int width = is_narrow ? narrow : wide;
-        const int pitch = round_up (width, 4);
-        Plane plane = { t - low[3], z - from[2], low[1] - from[1],
-          (narrow < 0 ? begin : x) - from[0], is_narrow,
-          (unsigned) values.size () };
-        bool any = false;
+  const auto add_plane = [&] (int t, int z, int first_y, int x) {
+    const int begin_y = std::min (first_y, ny - max_ny);
+    const bool is_narrow = high[0] - x + 1 < wide;
+    const int width = is_narrow ? narrow : wide;
+    const int pitch = round_up (width, 4);
+    Plane plane = { t - low[3], z - from[2], low[1] + begin_y - from[1],
+      (narrow < 0 ? begin : x) - from[0], is_narrow,
+      (unsigned) values.size () };
+    bool any = false;
 
-        for (const NdFilter *f : bank) {
-          for (int y = 0; y < ny; y++) {
-            for (int i = 0; i < pitch; i++) {
-              const int at[ND_AXES] = { x + i, low[1] + y, z, t };
-              const double w = i < width ? coefficient (f, at) : 0;
+    for (const NdFilter *f : bank) {
+      for (int y = begin_y; y < begin_y + max_ny; y++) {
+        for (int i = 0; i < pitch; i++) {
+          const int at[ND_AXES] = { x + i, low[1] + y, z, t };
+          const double w = i < width && y >= first_y ? coefficient (f, at) : 0;
 
-              any |= w != 0;
-              values.push_back (w);
-            }
-          }
+          any |= w != 0;
+          values.push_back (w);
         }
-        if (any)
-          made.push_back (plane);
-        else
-          values.resize (plane.weights);
       }
     }
-  }
+    if (any)
+      made.push_back (plane);
+    else
+      values.resize (plane.weights);
+  };
+
+  for (int t = low[3]; t <= high[3]; t++)
+    for (int z = low[2]; z <= high[2]; z++)
+      for (int y = 0; y < ny; y += max_ny)
+        for (int x = narrow < 0 ? low[0] : begin; x <= high[0]; x += wide)
+          add_plane (t, z, y, x);
   planes = Memory<Plane> (made.size ());
   planes.upload (made.data (), made.size ());
   weights = Memory<float> (values.size () + 4);
@@ -163,7 +207,7 @@ Stencil::Stencil (const std::vector<const NdFilter *> &bank,
 int
 Stencil::lead (const NdFilter *f, bool finite)
 {
-  return fit_together ({ f }, finite) ? lead_of (f->size[0]) : 0;
+  return is_full (f, finite) ? lead_of (f->size[0]) : 0;
 }
 
 NdReach

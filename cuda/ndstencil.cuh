@@ -39,8 +39,9 @@ struct Bare
 /* As many as a row of a tile. */
 constexpr int OUTSIDE = 160;
 
-/* One plane (time, z) of coefficients: a box of as many rows as all have, and
- * of as many columns as the kernel's width, at an offset from the output. */
+/* One plane (time, z) of coefficients, or a part of one: a box of as many rows
+ * as all have, and of as many columns as the kernel's width, at an offset from
+ * the output. */
 struct Plane
 {
   int slot;
@@ -59,9 +60,10 @@ public:
       const int low[ND_AXES], const int high[ND_AXES], bool finite,
       const int from[ND_AXES]);
 
-  /* Whether @filters may share a box: all of it is used by each. */
+  /* Whether one kernel may run @filters: they share a box, all of it is used by
+   * each, and a kernel is compiled for it. Only such may be more than one. */
   static bool fit_together (const std::vector<const NdFilter *> &filters,
-      bool finite);
+      bool finite, const int from[ND_AXES]);
 
   /* How many samples before its box the tiles of @f should begin: those of
    * centred filters then begin at multiples of four. */
@@ -97,7 +99,7 @@ private:
  * filter. */
 NdReach reach_of_tiles (const NdJob &job);
 
-/* Filters that one kernel takes at most; 4 and 1 are the others. */
+/* Filters that one kernel takes at most. */
 constexpr unsigned MAX_FILTERS = 12;
 
 } // namespace nd

@@ -16,8 +16,6 @@
 namespace nd
 {
 
-constexpr int THREADS = 128;
-
 /* Adds row @i of the tile to the sums of ROWS rows. @tile is the thread's first
  * sample; CHECK where a row may lie outside the box of @ny rows of KX
  * coefficients. */
@@ -270,12 +268,12 @@ launch_single (const Arguments &a, cudaStream_t stream)
     launch<Shape<KX, KY, -1, ROWS, 1, false, 16>> (a, stream);
 }
 
-/* Rows and filters share the registers. Known rows are worth their code where
- * there are few of them. */
-template <int KX, int ROWS, int FILTERS> static void
+/* Known rows are worth their code where there are few of them. */
+template <int KX, int FILTERS> static void
 launch_group (const Arguments &a, cudaStream_t stream)
 {
-  constexpr int KY = KX <= 7 ? KX : 0;
+  constexpr int KY = KX <= 7 && FILTERS <= 4 ? KX : 0;
+  constexpr int ROWS = group_rows (FILTERS);
 
   if (a.max_ny == KY)
     launch<Shape<KX, KY, -1, ROWS, FILTERS, false, 32>> (a, stream);
@@ -288,13 +286,13 @@ run_common (unsigned filters, const Arguments &a, cudaStream_t stream)
 {
   switch (filters) {
     case 12:
-      return launch<Shape<KX, 0, -1, 1, 12, false, 32>> (a, stream);
+      return launch_group<KX, 12> (a, stream);
     case 4:
-      return launch_group<KX, 2, 4> (a, stream);
+      return launch_group<KX, 4> (a, stream);
     case 3:
-      return launch_group<KX, 2, 3> (a, stream);
+      return launch_group<KX, 3> (a, stream);
     case 2:
-      return launch_group<KX, 4, 2> (a, stream);
+      return launch_group<KX, 2> (a, stream);
   }
   if (KX <= 9 && a.max_ny == KX)
     launch_single<KX, KX <= 9 ? KX : 0, 8> (a, stream);

@@ -14,6 +14,7 @@ round_up (int n, int step)
 {
   return (n + step - 1) / step * step;
 }
+
 struct Arguments
 {
   Bare bare;
@@ -36,8 +37,17 @@ lead_of (int kx)
 {
   return (4 - kx / 2 % 4) % 4;
 }
-/* Planes of @KX columns, of 3 to 17 odd, for as many filters as
- * are in a group. */
+
+constexpr int THREADS = 128;
+
+/* Rows of outputs of a thread: rows and filters share the registers. */
+constexpr int
+group_rows (unsigned filters)
+{
+  return filters == 12 ? 1 : filters > 2 ? 2 : 4;
+}
+
+/* Planes of @KX columns, of 3 to 17 odd, for 1, 2, 3, 4 or 12 filters. */
 template <int KX> void run_common (unsigned filters, const Arguments &a,
     cudaStream_t stream);
 

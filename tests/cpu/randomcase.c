@@ -48,6 +48,9 @@ random_filter (GRand * r, gboolean exact, gboolean symmetric,
       if (symmetric && a < ND_AXIS_T)
         size[a] |= 1;
     }
+    /* More rows than a GPU's shared memory has room for. */
+    if (!wanted && g_rand_int_range (r, 0, 12) == 0)
+      size[1] = 211;
   } while (!wanted && size[0] * size[1] * size[2] * size[3] > taps);
   f = nd_filter_new ("random", size);
   for (guint a = 0; a < ND_AXES; a++) {
@@ -201,7 +204,8 @@ case_init (Case * c, GRand * r, gint number)
   static const guint banks[] = { 2, 3, 4, 7, 13 };
   guint n_filters = !large && g_rand_int_range (r, 0, 4) == 0
       ? banks[g_rand_int_range (r, 0, G_N_ELEMENTS (banks))] : 1;
-  gboolean alike = g_rand_int_range (r, 0, 3) > 0;
+  /* All of one size, all but the first, or each of its own. */
+  guint model = g_rand_int_range (r, 0, 3);
   gboolean symmetric = g_rand_int_range (r, 0, 4) == 0;
   gsize bytes;
 
@@ -226,7 +230,8 @@ case_init (Case * c, GRand * r, gint number)
     c->wild = large->masked;
   }
   for (guint k = 0; k < n_filters; k++) {
-    const NdFilter *like = k > 0 && alike ? filters->pdata[0] : NULL;
+    const NdFilter *like = k > model && model < 2 ? filters->pdata[model]
+        : NULL;
 
     g_ptr_array_add (filters, random_filter (r, c->exact, symmetric,
             large ? large->filter : like ? like->size : NULL, 2500 / n_filters,
