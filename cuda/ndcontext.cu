@@ -90,8 +90,8 @@ bool
 is_well (const Context &context)
 {
   const Entered entered (context);
-  size_t free_bytes, all_bytes;
-  const bool well = cudaMemGetInfo (&free_bytes, &all_bytes) == cudaSuccess;
+  size_t unused, all;
+  const bool well = cudaMemGetInfo (&unused, &all) == cudaSuccess;
 
   cudaGetLastError ();
   return well;

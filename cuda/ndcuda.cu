@@ -20,13 +20,13 @@ std::atomic<cudaError_t> lost_to { cudaSuccess };
 void
 check (cudaError_t result, const char *what)
 {
-  size_t free_bytes, all_bytes;
+  size_t unused, all;
 
   if (result == cudaSuccess)
     return;
   cudaGetLastError ();
   if (result != cudaErrorMemoryAllocation
-      && cudaMemGetInfo (&free_bytes, &all_bytes) == result)
+      && cudaMemGetInfo (&unused, &all) == result)
     lost_to = result;
   cudaGetLastError ();
   if (result == cudaErrorMemoryAllocation)
@@ -52,6 +52,7 @@ multiply (size_t a, size_t b)
 
 thread_local Count *Count::current;
 
+/* Of the device, whatever is counted. */
 static size_t
 unused_bytes ()
 {
@@ -188,10 +189,11 @@ cuda_cost (const NdJob *job, NdMethod method, gint device_id, GError **error)
   double cost = INFINITY;
 
   guarded (error, [&] {
+    if (method == ND_METHOD_REFERENCE)
+      throw Error (ND_ERROR_SETTINGS, "method=reference runs on the CPU only: "
+          "use backend=cpu with it");
     if (method == ND_METHOD_SEPARABLE)
       check_separable (*job);
-    else if (method == ND_METHOD_TENSOR)
-      check_tensor (*job);
     const ContextPointer context = Context::get (device_id);
     const Entered entered (*context);
 
@@ -205,12 +207,10 @@ cuda_cost (const NdJob *job, NdMethod method, gint device_id, GError **error)
       case ND_METHOD_FFT:
         cost = fft_cost (*job);
         break;
-      case ND_METHOD_TENSOR:
+      default:
+        check_tensor (*job);
         cost = tensor_cost (*job);
         break;
-      default:
-        throw Error (ND_ERROR_SETTINGS, "method=reference runs on the CPU "
-            "only: use backend=cpu with it");
     }
   });
   return cost;

@@ -458,9 +458,17 @@ make_fft (const NdJob &job, const ComputeStreams &streams)
               && blocks_cost (job) < whole_cost (job)
               && fits ([&] { make_fft_blocks (job, streams); }))))
     return make_fft_blocks (job, streams);
-  if (way == "whole" || (way != "boxes"
-          && fits ([&] { make_fft_whole (job, stream); })))
+  if (way == "whole")
     return make_fft_whole (job, stream);
+  if (way != "boxes" && fits ([&] { make_fft_whole (job, stream); })) {
+    /* Sizes that turn out faster may need more than was counted. */
+    try {
+      return make_fft_whole (job, stream);
+    } catch (const Error &e) {
+      if (e.code != ND_ERROR_NO_SPACE)
+        throw;
+    }
+  }
   return make_boxes (job, way == "boxes" ? 3 : 1, stream);
 }
 

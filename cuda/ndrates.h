@@ -11,13 +11,13 @@
 namespace nd
 {
 
-/* Work a second; 1 is what an H100 does. */
+/* Work a second; 1 is what an H100 does. And how many do it. */
 struct Rates
 {
   double multiply_adds;         /* of float32 */
-  double products;              /* of bytes, by mma; 0 before sm_80 */
+  double products;              /* of bytes, by mma, from sm_80 on */
   double bytes;                 /* copied in device memory */
-  double multiprocessors;       /* how many, not a rate */
+  int multiprocessors;
 };
 
 /* Of the current device. */

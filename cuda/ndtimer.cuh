@@ -12,17 +12,7 @@ namespace nd
 class Timer
 {
 public:
-  explicit Timer (cudaStream_t stream) : stream (stream)
-  {
-    for (cudaEvent_t &event : events)
-      ND_CUDA (cudaEventCreate (&event));
-  }
-  ~Timer ()
-  {
-    for (cudaEvent_t event : events)
-      cudaEventDestroy (event);
-  }
-  Timer (const Timer &) = delete;
+  explicit Timer (cudaStream_t stream) : stream (stream) {}
 
   /* Seconds for each of @repeats calls of @enqueue, after one that warms up. */
   template <typename F> double seconds (int repeats, F enqueue) const
@@ -30,18 +20,26 @@ public:
     float ms;
 
     enqueue ();
-    ND_CUDA (cudaEventRecord (events[0], stream));
+    ND_CUDA (cudaEventRecord (begin.event, stream));
     for (int i = 0; i < repeats; i++)
       enqueue ();
-    ND_CUDA (cudaEventRecord (events[1], stream));
-    ND_CUDA (cudaEventSynchronize (events[1]));
-    ND_CUDA (cudaEventElapsedTime (&ms, events[0], events[1]));
+    ND_CUDA (cudaEventRecord (end.event, stream));
+    ND_CUDA (cudaEventSynchronize (end.event));
+    ND_CUDA (cudaEventElapsedTime (&ms, begin.event, end.event));
     return ms * 1e-3 / repeats;
   }
 
 private:
+  struct Moment
+  {
+    Moment () { ND_CUDA (cudaEventCreate (&event)); }
+    ~Moment () { cudaEventDestroy (event); }
+    Moment (const Moment &) = delete;
+
+    cudaEvent_t event;
+  };
   const cudaStream_t stream;
-  cudaEvent_t events[2] = {};
+  const Moment begin, end;
 };
 
 } // namespace nd

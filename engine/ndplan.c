@@ -126,15 +126,18 @@ nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
     NdMethod method, GError ** error)
 {
   g_autoptr (NdPlan) plan = g_new0 (NdPlan, 1);
+  g_autoptr (GError) why_not = NULL;
 
   plan->job = *job;
   plan->bank = nd_bank_copy (job->bank);
   plan->job.bank = plan->bank;
   plan->out_type = job->out_type;
   plan->backend = nd_backend_find (backend, device_id, error);
-  /* The best back end need not have every method. */
+  /* The best back end need not have every method for every job. */
   if (!backend && plan->backend && method != ND_METHODS
-      && !isfinite (plan->backend->cost (&plan->job, method, device_id, NULL)))
+      && !isfinite (plan->backend->cost (&plan->job, method, device_id,
+              &why_not))
+      && g_error_matches (why_not, ND_ERROR, ND_ERROR_SETTINGS))
     plan->backend = nd_backend_find ("cpu", device_id, error);
   if (plan->backend && combines (plan))
     plan->job.out_type = ND_FLOAT32;
