@@ -24,6 +24,7 @@ namespace
 
 constexpr int MAX_SIZE = 17;            /* of a filter in x and y */
 constexpr size_t MAX_TAPS = 30000;      /* for sums in int32 */
+constexpr double MAX_BORDER = 1ull << 36;
 
 /* Samples, from which edges made beside a response gain more than waiting for
  * them costs. */
@@ -143,9 +144,6 @@ Tensor::Tensor (const NdJob &job, const ComputeStreams &streams)
   const TensorForm form = job_form (job, &offset);
   FindTensorKernel *const find_kernel = choose_kernels ();
 
-  if (compute_capability () < 80)
-    throw Error (ND_ERROR_SETTINGS, "method=tensor needs a GPU of compute "
-        "capability 8.0 (Ampere) or later: use method=auto, direct or fft");
   const auto add_filters = [&] (bool bare) {
     filters.clear ();
     for (unsigned k = 0; k < job.bank->n_filters; k++)
@@ -269,7 +267,17 @@ void
 check_tensor (const NdJob &job)
 {
   const NdReach reach = nd_job_reach (&job);
+  int offset;
+  const TensorForm form = job_form (job, &offset);
 
+  if (compute_capability () < 80)
+    throw Error (ND_ERROR_SETTINGS, "method=tensor needs a GPU of compute "
+        "capability 8.0 (Ampere) or later: use method=auto, direct or fft");
+  /* What the border is scaled to must leave integers what they are. */
+  if (form == TENSOR_HALVES && job.in_type != ND_FLOAT32
+      && fabs (job.border_value) > MAX_BORDER)
+    throw Error (ND_ERROR_SETTINGS, "border-value is too large for "
+        "method=tensor: use method=auto, direct or fft");
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
     const NdFilter *f = job.bank->filters[k];
 
@@ -283,6 +291,11 @@ check_tensor (const NdJob &job)
       throw Error (ND_ERROR_SETTINGS, std::string ("The coefficients of "
               "filter '") + f->name + "' are too small or too large for "
           "method=tensor: use method=auto, direct or fft");
+    if (form != TENSOR_HALVES && make_pieces (f, form, job.accuracy).error
+        > most_error (job.accuracy))
+      throw Error (ND_ERROR_SETTINGS, std::string ("Most coefficients of "
+              "filter '") + f->name + "' are too small beside the largest "
+          "for method=tensor: use method=auto, direct or fft");
   }
 }
 

@@ -40,45 +40,88 @@ byte_of (int integer, int bytes, int which)
   return (signed char) integer;
 }
 
+double
+round_half (double w)
+{
+  return __half2float (__float2half_rn ((float) w));
+}
+
+/* Coefficients in units, rounded; those that are 0 stay that. */
+template <typename F> Pieces
+round_all (const NdFilter *f, double unit, int bytes, F round)
+{
+  Pieces made = { unit, bytes, 0, {} };
+  double lost = 0, error2 = 0, norm2 = 0;
+
+  for (size_t i = 0; i < nd_filter_count (f); i++) {
+    const double w = f->coefficients[i] / unit;
+    const double rounded = w == 0 ? 0 : round (w + lost);
+
+    lost += w - rounded;
+    error2 += (rounded - w) * (rounded - w);
+    norm2 += w * w;
+    made.values.push_back (rounded);
+  }
+  made.error = norm2 > 0 ? sqrt (error2 / norm2) : 0;
+  return made;
+}
+
 Pieces
 make_integers (const NdFilter *f, int bytes)
 {
   const int largest = bytes == 1 ? 127 : bytes == 2 ? 32639 : 8355711;
-  Pieces made = { filter_exponent (f) - 8 * bytes, bytes, false, {} };
 
-  for (;; made.exponent++) {
-    double lost = 0;
+  for (int exponent = filter_exponent (f) - 8 * bytes;; exponent++) {
+    const Pieces made = round_all (f, ldexp (1, exponent), bytes,
+        [] (double w) { return rint (w); });
     bool fits = true;
 
-    made.integers.clear ();
-    made.exact = true;
-    for (size_t i = 0; i < nd_filter_count (f); i++) {
-      const double w = ldexp (f->coefficients[i], -made.exponent);
-      const double rounded = rint (w + lost);
-
-      made.exact &= rounded == w;
-      lost += w - rounded;
-      fits &= fabs (rounded) <= largest;
-      made.integers.push_back ((int) rounded);
-    }
+    for (double value : made.values)
+      fits &= fabs (value) <= largest;
     if (fits)
       return made;
   }
 }
 
+/* One fp16 each: as they are, or as parts of the largest, so that equal ones
+ * are exact. */
+Pieces
+make_halves (const NdFilter *f)
+{
+  const int exponent = filter_exponent (f);
+  double largest = 0;
+
+  for (size_t i = 0; i < nd_filter_count (f); i++)
+    largest = fmax (largest, fabs (f->coefficients[i]));
+  const Pieces plain = round_all (f, ldexp (1, exponent - HALF_BITS), 0,
+      round_half);
+  const Pieces parts = round_all (f, largest > 0
+      ? ldexp (largest, 1 - HALF_BITS) : 1, 0, round_half);
+
+  return plain.error <= parts.error ? plain : parts;
+}
+
 } // namespace
+
+double
+most_error (NdAccuracy accuracy)
+{
+  return accuracy == ND_ACCURACY_FAST ? 4e-4 : 1.8e-6;
+}
 
 Pieces
 make_pieces (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
 {
-  const int most = accuracy == ND_ACCURACY_FAST ? 2 : 3;
+  const bool fast = accuracy == ND_ACCURACY_FAST;
 
   if (form == TENSOR_HALVES)
-    return Pieces { filter_exponent (f) - HALF_BITS, 0, false, {} };
+    return fast ? make_halves (f) : round_all (f, ldexp (1, filter_exponent (f)
+            - HALF_BITS), 0, [] (double w) { return w; });
   for (int bytes = 1;; bytes++) {
-    Pieces made = make_integers (f, bytes);
+    const Pieces made = make_integers (f, bytes);
 
-    if (made.exact || bytes == most)
+    if (made.error == 0 || bytes == 3
+        || (fast && made.error <= most_error (accuracy)))
       return made;
   }
 }
@@ -111,7 +154,7 @@ TensorFilter::TensorFilter (const NdJob &job, const NdFilter *f,
   if (!kernel.function)
     throw Error (ND_ERROR_FAILED, "no kernel of method tensor for that "
         "filter");
-  scale = ldexp (1, pieces.exponent);
+  scale = pieces.unit;
   depth = f->size[2];
   duration = f->size[3];
   pack (f, pieces, form, offset, bare ? low[2] : low[2] - reach.low[2],
@@ -121,14 +164,13 @@ TensorFilter::TensorFilter (const NdJob &job, const NdFilter *f,
 
 /* Writes what a product of @set multiplies in @column; returns the integer. */
 int
-TensorFilter::coefficient (const Pieces &p, const NdFilter *f, int set,
-    int column, size_t at, unsigned char *to) const
+TensorFilter::coefficient (const Pieces &p, int set, int column, size_t at,
+    unsigned char *to) const
 {
   if (p.bytes == 0) {
-    const double w = ldexp (f->coefficients[at], -p.exponent);
-    const __half high = __float2half_rn ((float) w);
-    const __half value = column == 0 ? high
-        : __float2half_rn ((float) (w - __half2float (high)));
+    const double w = p.values[at];
+    const __half value = __float2half_rn ((float) (column == 0 ? w
+            : w - round_half (w)));
 
     memcpy (to, &value, sizeof (value));
     return 0;
@@ -136,7 +178,7 @@ TensorFilter::coefficient (const Pieces &p, const NdFilter *f, int set,
   /* Low bytes of samples weigh 2^8 less: a column further. */
   const int which = column - set;
   const int value = which < 0 || which >= p.bytes ? 0
-      : byte_of (p.integers[at], p.bytes, which);
+      : byte_of ((int) p.values[at], p.bytes, which);
 
   *to = (unsigned char) value;
   return value;
@@ -179,7 +221,7 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
 
                 if (i < 0 || i >= nx || d < 0 || d >= ny)
                   continue;
-                const int value = coefficient (pieces, f, set, column,
+                const int value = coefficient (pieces, set, column,
                     last - ((size_t) d * nx + i), to);
 
                 if (c == 0 && set == 0)

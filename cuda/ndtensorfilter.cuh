@@ -1,10 +1,11 @@
 /* One filter of a bank, made ready for the matrix units.
  *
  * Coefficients of integer samples become integers of up to 23 bits and sign,
- * times a power of two, in one to three signed bytes: as many as are exact, or
- * three (accuracy fast: two). What is lost in rounding one is added to the
- * next, so that the sum of the filter stays what it was: the error does not
- * grow with the mean of the samples.
+ * times a power of two, in one to three signed bytes: as few as are as exact as
+ * the accuracy asks. Those of float32 samples become a high and a low fp16
+ * (accuracy fast: one). What is lost in rounding one is added to the next, so
+ * that the sum of the filter stays what it was: the error does not grow with
+ * the mean of the samples.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -21,13 +22,16 @@ namespace nd
 /* A filter's coefficients as the products take them. */
 struct Pieces
 {
-  int exponent;                 /* coefficient = integer * 2^exponent */
+  double unit;                  /* coefficient = value * unit */
   int bytes;                    /* 0: halves */
-  bool exact;
-  std::vector<int> integers;    /* in the order of NdFilter */
+  double error;                 /* of the values, relative L2 */
+  std::vector<double> values;   /* in the order of NdFilter; integers, or not */
 };
 
 Pieces make_pieces (const NdFilter *f, TensorForm form, NdAccuracy accuracy);
+
+/* What Pieces::error may be: an error of the responses to noise. */
+double most_error (NdAccuracy accuracy);
 
 /* What a filter's coefficients are below, as a power of two. */
 int filter_exponent (const NdFilter *f);
@@ -50,8 +54,8 @@ public:
   }
 
 private:
-  int coefficient (const Pieces &pieces, const NdFilter *filter, int set,
-      int column, size_t at, unsigned char *to) const;
+  int coefficient (const Pieces &pieces, int set, int column, size_t at,
+      unsigned char *to) const;
   void pack (const NdFilter *filter, const Pieces &pieces, TensorForm form,
       int offset, int first_z, int first_slot);
   void choose_launch (const NdJob &job, bool bare);

@@ -26,10 +26,11 @@ typedef enum
 
 const gchar *nd_method_name (NdMethod method);
 
-/* Of ND_METHOD_TENSOR; others are never less exact than ND_ACCURACY_SINGLE. */
+/* Of ND_METHOD_TENSOR; others compute in float32. */
 typedef enum
 {
-  ND_ACCURACY_SINGLE,           /* relative L2 error at most 2e-6 */
+  ND_ACCURACY_SINGLE,           /* relative L2 error at most 2e-6, of what the
+                                 * filter could give */
   ND_ACCURACY_FAST              /* at most 5e-4 */
 } NdAccuracy;
 

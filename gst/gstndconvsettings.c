@@ -114,7 +114,7 @@ accuracy_type (void)
 {
   static const GEnumValue values[] = {
     {ND_ACCURACY_SINGLE, "As of float32: relative L2 error at most 2e-6, sums "
-          "of integers exact", "single"},
+          "of 8 and 16 bit integers exact", "single"},
     {ND_ACCURACY_FAST, "Relative L2 error at most 5e-4, for what is looked at "
           "or has 8 bits", "fast"},
     {0, NULL, NULL}
