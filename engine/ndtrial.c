@@ -16,14 +16,16 @@ nd_trial_possible (const NdBackend * backend)
 }
 
 /* A method may be faster for few values, as those of a box or of a difference
- * are: then they are told apart. Of others it matters only where they are 0, so
- * that a filter that is tuned needs no new trial. */
+ * are: then they are told apart. Of others it matters only where they are 0,
+ * and whether all are integers or symmetric, so that a filter that is tuned
+ * needs no new trial. */
 #define FEW 16
 
 static void
 add_coefficients (GChecksum * sum, const NdFilter * f)
 {
   gsize n = nd_filter_count (f);
+  gboolean integers = TRUE, symmetric = TRUE;
   gdouble values[FEW];
   guint found = 0;
 
@@ -40,9 +42,15 @@ add_coefficients (GChecksum * sum, const NdFilter * f)
         n * sizeof (gdouble));
     return;
   }
-  for (gsize i = 0; i < n; i++)
-    g_checksum_update (sum,
-        (const guchar *) (f->coefficients[i] == 0 ? "0" : "1"), 1);
+  for (gsize i = 0; i < n; i++) {
+    gdouble w = f->coefficients[i];
+
+    g_checksum_update (sum, (const guchar *) (w == 0 ? "0" : "1"), 1);
+    integers = integers && w == rint (w);
+    symmetric = symmetric && w == f->coefficients[n - 1 - i];
+  }
+  g_checksum_update (sum, (const guchar *) (integers ? "i" : "r"), 1);
+  g_checksum_update (sum, (const guchar *) (symmetric ? "s" : "a"), 1);
 }
 
 /* All that a method's time depends on, but what the samples are. */
@@ -59,12 +67,13 @@ describe (const NdBackend * backend, const NdJob * job, NdMethod method)
     g_checksum_update (filters, (const guchar *) f->origin, sizeof (f->origin));
     add_coefficients (filters, f);
   }
-  return g_strdup_printf ("%s %s %zux%zux%zux%zu %s-%s border %d %d "
+  return g_strdup_printf ("%s %s %zux%zux%zux%zu %s-%s border %d %d %g "
       "accuracy %d response %d filters %u reach %d:%d %d:%d %d:%d %d:%d %s",
       backend->name, nd_method_name (method), job->shape.size[0],
       job->shape.size[1], job->shape.size[2], job->shape.components,
       nd_sample_name (job->in_type), nd_sample_name (job->out_type),
-      job->border, job->border_volumes, job->accuracy, job->response,
+      job->border, job->border_volumes, job->border_value, job->accuracy,
+      job->response,
       job->bank->n_filters, reach.low[0], reach.high[0], reach.low[1],
       reach.high[1], reach.low[2], reach.high[2], reach.low[3], reach.high[3],
       g_checksum_get_string (filters));
