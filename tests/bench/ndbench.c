@@ -157,9 +157,9 @@ sample_at (const guint8 * data, gsize i, NdSampleType type)
 
 /* The definition at one sample; every volume of the window holds @in. */
 static gdouble
-exact_at (const NdJob * job, const guint8 * in, const gsize at[3])
+exact_at (const NdJob * job, const NdFilter * f, const guint8 * in,
+    const gsize at[3])
 {
-  const NdFilter *f = job->bank->filters[0];
   const gdouble *w = f->coefficients;
   gint low[ND_AXES], high[ND_AXES];
   gdouble sum = 0;
@@ -179,7 +179,8 @@ exact_at (const NdJob * job, const guint8 * in, const gsize at[3])
   return sum;
 }
 
-/* Of the responses as float32, before they are rounded to the job's type. */
+/* Of the responses of all filters as float32, before they are rounded to the
+ * job's type. */
 static gdouble
 measure_error (const NdJob * work, NdMethod method, const guint8 * in,
     GRand * r)
@@ -192,11 +193,11 @@ measure_error (const NdJob * work, NdMethod method, const guint8 * in,
   NdSamples from, to;
   guint slots = nd_job_reach (work).slots;
   gdouble error2 = 0, norm2 = 0;
-  gsize n;
+  gsize samples;
 
   job->out_type = ND_FLOAT32;
-  nd_shape_samples (&job->shape, &n);
-  out = g_new0 (gfloat, n * job->bank->n_filters);
+  nd_shape_samples (&job->shape, &samples);
+  out = g_new0 (gfloat, samples * job->bank->n_filters);
   order = g_new (gint, slots);
   from = nd_samples_dense ((guint8 *) in, &job->shape, job->in_type);
   to = nd_samples_dense (out, &job->shape, job->out_type);
@@ -217,7 +218,9 @@ measure_error (const NdJob * work, NdMethod method, const guint8 * in,
       at[a] = g_rand_int_range (r, 0, job->shape.size[a]);
       i = i * job->shape.size[a] + at[a];
     }
-    exact = exact_at (job, in, at);
+    i += n % job->bank->n_filters * samples;
+    exact = exact_at (job, job->bank->filters[n % job->bank->n_filters], in,
+        at);
     error2 += (out[i] - exact) * (out[i] - exact);
     norm2 += exact * exact;
   }

@@ -41,7 +41,9 @@ def run(pipelines, simd=None):
     done = subprocess.run([PROGRAM], input="\n".join(pipelines) + "\n",
                           capture_output=True, text=True, check=False,
                           env=environment)
-    outcomes = [line.split("\t") for line in done.stdout.splitlines()]
+    # compute-sanitizer prints lines of its own.
+    outcomes = [line.split("\t") for line in done.stdout.splitlines()
+                if not line.startswith("====")]
     if done.returncode != 0 or len(outcomes) != len(pipelines):
         at = pipelines[min(len(outcomes), len(pipelines) - 1)]
         sys.exit(f"exit status {done.returncode} after {len(outcomes)} "
