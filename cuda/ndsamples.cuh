@@ -50,8 +50,8 @@ struct WildList
   int size[2];                  /* of x and y */
 };
 
-/* A list that is too short has been counted far enough: there may be so many
- * that all others would wait for the count. */
+/* Once the list is full nothing is counted: with very many, threads would wait
+ * for one another at the count. */
 __device__ __noinline__ inline void
 add_wild (const WildList &list, int x, int y, int z, float value)
 {

@@ -10,9 +10,9 @@ namespace nd
 namespace
 {
 
-constexpr int BLOCKS = 128, THREADS = 1024;     /* about what a device has */
+constexpr int BLOCKS = 128, THREADS = 1024;     /* no more run at once */
 constexpr size_t QUAD = 4 * WILD_MARKS; /* marks of a uint4 */
-constexpr unsigned ALL_PLUS = 0x55555555;       /* of a word's two bits each */
+constexpr unsigned ALL_PLUS = 0x55555555;       /* WILD_PLUS in each mark */
 
 /* Of a volume whose list was too short there are marks. One block. */
 __global__ void
