@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <cuda_fp16.h>
+#include <utility>
 
 #include "ndlaunch.cuh"
 
@@ -46,23 +47,27 @@ round_half (double w)
   return __half2float (__float2half_rn ((float) w));
 }
 
-/* Coefficients in units, rounded; those that are 0 stay that. */
+/* Coefficients in units, rounded, with what the one before lost or without;
+ * those that are 0 stay that. */
 template <typename F> Pieces
-round_all (const NdFilter *f, double unit, int bytes, F round)
+round_all (const NdFilter *f, double unit, int bytes, bool carry, F round)
 {
   Pieces made = { unit, bytes, 0, {} };
-  double lost = 0, error2 = 0, norm2 = 0;
+  double lost = 0, error2 = 0, norm2 = 0, sum = 0;
 
   for (size_t i = 0; i < nd_filter_count (f); i++) {
     const double w = f->coefficients[i] / unit;
-    const double rounded = w == 0 ? 0 : round (w + lost);
+    const double rounded = w == 0 ? 0 : round (carry ? w + lost : w);
 
     lost += w - rounded;
+    sum += w;
     error2 += (rounded - w) * (rounded - w);
     norm2 += w * w;
     made.values.push_back (rounded);
   }
-  made.error = norm2 > 0 ? sqrt (error2 / norm2) : 0;
+  if (norm2 > 0)
+    made.error = fmax (sqrt (error2 / norm2), fabs (lost)
+        / (fabs (sum) + sqrt (norm2)));
   return made;
 }
 
@@ -72,7 +77,7 @@ make_integers (const NdFilter *f, int bytes)
   const int largest = bytes == 1 ? 127 : bytes == 2 ? 32639 : 8355711;
 
   for (int exponent = filter_exponent (f) - 8 * bytes;; exponent++) {
-    const Pieces made = round_all (f, ldexp (1, exponent), bytes,
+    const Pieces made = round_all (f, ldexp (1, exponent), bytes, true,
         [] (double w) { return rint (w); });
     bool fits = true;
 
@@ -84,21 +89,26 @@ make_integers (const NdFilter *f, int bytes)
 }
 
 /* One fp16 each: as they are, or as parts of the largest, so that equal ones
- * are exact. */
+ * are exact; with the error carried on or not, whatever errs least. */
 Pieces
 make_halves (const NdFilter *f)
 {
   const int exponent = filter_exponent (f);
+  Pieces best = { 1, 0, INFINITY, {} };
   double largest = 0;
 
   for (size_t i = 0; i < nd_filter_count (f); i++)
     largest = fmax (largest, fabs (f->coefficients[i]));
-  const Pieces plain = round_all (f, ldexp (1, exponent - HALF_BITS), 0,
-      round_half);
-  const Pieces parts = round_all (f, largest > 0
-      ? ldexp (largest, 1 - HALF_BITS) : 1, 0, round_half);
+  for (double unit : { ldexp (1, exponent - HALF_BITS),
+      largest > 0 ? ldexp (largest, 1 - HALF_BITS) : 1 }) {
+    for (bool carry : { true, false }) {
+      Pieces made = round_all (f, unit, 0, carry, round_half);
 
-  return plain.error <= parts.error ? plain : parts;
+      if (made.error < best.error)
+        best = std::move (made);
+    }
+  }
+  return best;
 }
 
 } // namespace
@@ -116,7 +126,7 @@ make_pieces (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
 
   if (form == TENSOR_HALVES)
     return fast ? make_halves (f) : round_all (f, ldexp (1, filter_exponent (f)
-            - HALF_BITS), 0, [] (double w) { return w; });
+            - HALF_BITS), 0, false, [] (double w) { return w; });
   for (int bytes = 1;; bytes++) {
     const Pieces made = make_integers (f, bytes);
 

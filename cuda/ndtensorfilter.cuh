@@ -1,11 +1,11 @@
 /* One filter of a bank, made ready for the matrix units.
  *
  * Coefficients of integer samples become integers of up to 23 bits and sign,
- * times a power of two, in one to three signed bytes: as few as are as exact as
- * the accuracy asks. Those of float32 samples become a high and a low fp16
- * (accuracy fast: one). What is lost in rounding one is added to the next, so
- * that the sum of the filter stays what it was: the error does not grow with
- * the mean of the samples.
+ * times a power of two, in one to three signed bytes: as few as are exact, or
+ * three (accuracy fast: as few as it asks). Those of float32 samples become a
+ * high and a low fp16 (accuracy fast: one). What is lost in rounding one is
+ * added to the next, so that the sum of the filter stays what it was: the error
+ * does not grow with the mean of the samples.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -24,7 +24,7 @@ struct Pieces
 {
   double unit;                  /* coefficient = value * unit */
   int bytes;                    /* 0: halves */
-  double error;                 /* of the values, relative L2 */
+  double error;                 /* relative, of the values (L2) or their sum */
   std::vector<double> values;   /* in the order of NdFilter; integers, or not */
 };
 
