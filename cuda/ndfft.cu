@@ -423,18 +423,42 @@ halve (size_t box[3], const NdReach &reach)
   return true;
 }
 
+/* What @make makes, or nothing where that does not fit, or turns out not to:
+ * sizes that are faster may need more than was counted. */
+template <typename F> std::unique_ptr<Method>
+make_if_it_fits (F make)
+{
+  if (!fits (make))
+    return nullptr;
+  try {
+    return make ();
+  } catch (const Error &e) {
+    if (e.code != ND_ERROR_NO_SPACE)
+      throw;
+  }
+  return nullptr;
+}
+
 /* The largest boxes that fit, halved @halvings times at least. */
 std::unique_ptr<Method>
 make_boxes (const NdJob &job, int halvings, cudaStream_t stream)
 {
   const NdReach reach = nd_job_reach (&job);
+  const auto make = [&] (const size_t box[3]) {
+    return make_fft_boxes (job, box, stream);
+  };
   size_t box[3];
 
   memcpy (box, job.shape.size, sizeof (box));
-  while (halve (box, reach) && (--halvings > 0
-          || !fits ([&] { make_fft_boxes (job, box, stream); })))
-    ;
-  return make_fft_boxes (job, box, stream);
+  while (halve (box, reach)) {
+    if (--halvings > 0)
+      continue;
+    if (std::unique_ptr<Method> made = make_if_it_fits ([&] {
+          return make (box);
+        }))
+      return made;
+  }
+  return make (box);
 }
 
 } // namespace
@@ -453,22 +477,21 @@ make_fft (const NdJob &job, const ComputeStreams &streams)
   const char *const wanted = getenv ("NDCONV_CUDA_FFT");
   const std::string way = wanted ? wanted : "";
   const cudaStream_t stream = streams.respond;
+  const auto blocks = [&] { return make_fft_blocks (job, streams); };
+  const auto whole = [&] { return make_fft_whole (job, stream); };
+  std::unique_ptr<Method> made;
 
-  if (blocks_possible (job) && (way == "blocks" || (way.empty ()
-              && blocks_cost (job) < whole_cost (job)
-              && fits ([&] { make_fft_blocks (job, streams); }))))
-    return make_fft_blocks (job, streams);
+  if (way == "blocks" && blocks_possible (job))
+    return blocks ();
   if (way == "whole")
-    return make_fft_whole (job, stream);
-  if (way != "boxes" && fits ([&] { make_fft_whole (job, stream); })) {
-    /* Sizes that turn out faster may need more than was counted. */
-    try {
-      return make_fft_whole (job, stream);
-    } catch (const Error &e) {
-      if (e.code != ND_ERROR_NO_SPACE)
-        throw;
-    }
-  }
+    return whole ();
+  if (way != "boxes" && blocks_possible (job)
+      && blocks_cost (job) < whole_cost (job))
+    made = make_if_it_fits (blocks);
+  if (way != "boxes" && !made)
+    made = make_if_it_fits (whole);
+  if (made)
+    return made;
   return make_boxes (job, way == "boxes" ? 3 : 1, stream);
 }
 

@@ -27,6 +27,18 @@ compute_capability ()
   return 10 * major + minor;
 }
 
+/* Bytes of shared memory that a block of the current device may ask for. */
+inline int
+most_shared ()
+{
+  int device, bytes;
+
+  ND_CUDA (cudaGetDevice (&device));
+  ND_CUDA (cudaDeviceGetAttribute (&bytes,
+          cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return bytes;
+}
+
 /* In a kernel that launch_early () launches, before it reads or writes what
  * others may write or read: until all before it are done. */
 __device__ __forceinline__ void

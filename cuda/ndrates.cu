@@ -76,17 +76,28 @@ least_seconds (const Timer &timer, F enqueue)
   return least;
 }
 
-/* Multiply-adds, products and bytes a second; false where the bytes are of less
- * memory than they should be. */
-bool
+/* Bytes a second; where memory is short, an H100's for each multiply-add. */
+double
+copy_rate (const Timer &timer, cudaStream_t stream, double multiply_adds)
+{
+  if (free_bytes () < 4 * COPIED)
+    return H100_BYTES * multiply_adds / H100_MULTIPLY_ADDS;
+  Memory<char> memory (2 * COPIED);
+
+  return 2.0 * COPIED / least_seconds (timer, [&] {
+    ND_CUDA (cudaMemcpyAsync (memory.get (), memory.get () + COPIED, COPIED,
+        cudaMemcpyDeviceToDevice, stream));
+  });
+}
+
+/* Multiply-adds, products and bytes a second. */
+void
 measure (double multiprocessors, double rates[3])
 {
   const Uncounted uncounted;
   const cudaStream_t stream = cudaStreamPerThread;
   const unsigned blocks = BLOCKS * multiprocessors;
   const double threads = (double) blocks * THREADS;
-  const size_t copied = std::min (COPIED, free_bytes () / 4);
-  Memory<char> memory (2 * copied);
   Memory<float> out (1);
   const Timer timer (stream);
 
@@ -100,11 +111,7 @@ measure (double multiprocessors, double rates[3])
     product_kernel<<<blocks, THREADS, 0, stream>>> (out.get (), 0);
     ND_CUDA_LAUNCHED (product_kernel);
   });
-  rates[2] = 2.0 * copied / least_seconds (timer, [&] {
-    ND_CUDA (cudaMemcpyAsync (memory.get (), memory.get () + copied, copied,
-        cudaMemcpyDeviceToDevice, stream));
-  });
-  return copied == COPIED;
+  rates[2] = copy_rate (timer, stream, rates[0]);
 }
 
 /* A file may hold anything. */
@@ -133,19 +140,14 @@ device_rates ()
 
   ND_CUDA (cudaDeviceGetAttribute (&multiprocessors,
           cudaDevAttrMultiProcessorCount, device));
-  bool lasts = nd_cache_get (name.c_str (), "rates", rates, 3)
-      && is_plausible (rates[0]) && is_plausible (rates[1])
-      && is_plausible (rates[2]);
-  if (!lasts) {
-    lasts = measure (multiprocessors, rates);
-    if (lasts)
-      nd_cache_set (name.c_str (), "rates", rates, 3);
+  if (!nd_cache_get (name.c_str (), "rates", rates, 3)
+      || !is_plausible (rates[0]) || !is_plausible (rates[1])
+      || !is_plausible (rates[2])) {
+    measure (multiprocessors, rates);
+    nd_cache_set (name.c_str (), "rates", rates, 3);
   }
-  const Rates made = { rates[0] / H100_MULTIPLY_ADDS,
+  return (*known)[device] = Rates { rates[0] / H100_MULTIPLY_ADDS,
     rates[1] / H100_PRODUCTS, rates[2] / H100_BYTES, multiprocessors };
-  if (lasts)
-    (*known)[device] = made;
-  return made;
 }
 
 } // namespace nd

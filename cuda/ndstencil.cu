@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ndlaunch.cuh"
+
 namespace nd
 {
 
@@ -103,12 +105,8 @@ most_rows (size_t filters)
 {
   const int pitch = 128 + 20, width = 20;
   const int height = THREADS / 32 * group_rows (filters);
-  int device, bytes;
 
-  ND_CUDA (cudaGetDevice (&device));
-  ND_CUDA (cudaDeviceGetAttribute (&bytes,
-          cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  return (bytes / (2 * (int) sizeof (float)) - (height - 1) * pitch)
+  return (most_shared () / (2 * (int) sizeof (float)) - (height - 1) * pitch)
       / (pitch + (int) filters * width);
 }
 

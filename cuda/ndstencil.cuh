@@ -54,8 +54,9 @@ class Stencil
 {
 public:
   /* @filters share the box [low, high] of offsets; the padded volumes begin at
-   * offset @from, in x a multiple of four before low - lead (). Only where all
-   * samples are @finite are zeros inside the box multiplied. */
+   * offset @from, for the kernels of one width at lead() and a multiple of four
+   * samples before low. Only where all samples are @finite are zeros inside the
+   * box multiplied. */
   Stencil (const std::vector<const NdFilter *> &filters,
       const int low[ND_AXES], const int high[ND_AXES], bool finite,
       const int from[ND_AXES]);
@@ -87,7 +88,8 @@ private:
       const Store *stores, cudaStream_t stream) const;
 
   unsigned filters;
-  int wide, narrow;             /* widths of the kernel; narrow 0: none */
+  int wide, narrow;             /* widths of the kernel; narrow < 0: of
+                                 * one for that width alone */
   bool skip_zeros;
   int max_ny;
   int first_slot, n_slots;

@@ -251,10 +251,11 @@ launch (const Arguments &a, cudaStream_t stream)
       (a.size[1] + S::HEIGHT - 1) / S::HEIGHT,
       a.size[2] < 65535 ? a.size[2] : 65535);
 
-  /* 48 KiB are for barriers as well. */
+  /* 48 KiB are for barriers as well. Others may launch the same kernel with
+   * more or less just now. */
   if (bytes > 47 << 10)
     ND_CUDA (cudaFuncSetAttribute (stencil_kernel<S>,
-        cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+        cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared ()));
   launch_early (stencil_kernel<S>, blocks, THREADS, bytes, stream, a);
 }
 

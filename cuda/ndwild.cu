@@ -10,7 +10,7 @@ namespace nd
 namespace
 {
 
-constexpr int BLOCKS = 128, THREADS = 1024;     /* no more run at once */
+constexpr int BLOCKS = 128, THREADS = 1024;     /* fill large devices */
 constexpr size_t QUAD = 4 * WILD_MARKS; /* marks of a uint4 */
 constexpr unsigned ALL_PLUS = 0x55555555;       /* WILD_PLUS in each mark */
 

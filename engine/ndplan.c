@@ -137,8 +137,12 @@ nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
   if (!backend && plan->backend && method != ND_METHODS
       && !isfinite (plan->backend->cost (&plan->job, method, device_id,
               &why_not))
-      && g_error_matches (why_not, ND_ERROR, ND_ERROR_SETTINGS))
-    plan->backend = nd_backend_find ("cpu", device_id, error);
+      && g_error_matches (why_not, ND_ERROR, ND_ERROR_SETTINGS)) {
+    const NdBackend *cpu = nd_backend_find ("cpu", device_id, NULL);
+
+    if (cpu && isfinite (cpu->cost (&plan->job, method, device_id, NULL)))
+      plan->backend = cpu;
+  }
   if (plan->backend && combines (plan))
     plan->job.out_type = ND_FLOAT32;
   if (!plan->backend || !choose_method (plan, method, device_id, error))
