@@ -17,15 +17,18 @@ nd_trial_possible (const NdBackend * backend)
 
 /* A method may be faster for few values, as those of a box or of a difference
  * are: then they are told apart. Of others it matters only where they are 0,
- * and whether all are integers or symmetric, so that a filter that is tuned
- * needs no new trial. */
+ * how large they are if all are integers, and whether each volume is symmetric,
+ * so that a filter that is tuned needs no new trial. */
 #define FEW 16
 
 static void
 add_coefficients (GChecksum * sum, const NdFilter * f)
 {
   gsize n = nd_filter_count (f);
+  const gsize volume = f->size[0] * f->size[1] * f->size[2];
   gboolean integers = TRUE, symmetric = TRUE;
+  g_autofree gchar *text = NULL;
+  gdouble largest = 0;
   gdouble values[FEW];
   guint found = 0;
 
@@ -44,13 +47,15 @@ add_coefficients (GChecksum * sum, const NdFilter * f)
   }
   for (gsize i = 0; i < n; i++) {
     gdouble w = f->coefficients[i];
+    gsize at = i % volume;
 
     g_checksum_update (sum, (const guchar *) (w == 0 ? "0" : "1"), 1);
+    largest = MAX (largest, fabs (w));
     integers = integers && w == rint (w);
-    symmetric = symmetric && w == f->coefficients[n - 1 - i];
+    symmetric = symmetric && w == f->coefficients[i - at + volume - 1 - at];
   }
-  g_checksum_update (sum, (const guchar *) (integers ? "i" : "r"), 1);
-  g_checksum_update (sum, (const guchar *) (symmetric ? "s" : "a"), 1);
+  text = g_strdup_printf ("%d %d", integers ? ilogb (largest) : 0, symmetric);
+  g_checksum_update (sum, (const guchar *) text, -1);
 }
 
 /* All that a method's time depends on, but what the samples are. */
@@ -67,7 +72,7 @@ describe (const NdBackend * backend, const NdJob * job, NdMethod method)
     g_checksum_update (filters, (const guchar *) f->origin, sizeof (f->origin));
     add_coefficients (filters, f);
   }
-  return g_strdup_printf ("%s %s %zux%zux%zux%zu %s-%s border %d %d %g "
+  return g_strdup_printf ("%s %s %zux%zux%zux%zu %s-%s border %d %d %.17g "
       "accuracy %d response %d filters %u reach %d:%d %d:%d %d:%d %d:%d %s",
       backend->name, nd_method_name (method), job->shape.size[0],
       job->shape.size[1], job->shape.size[2], job->shape.components,

@@ -48,9 +48,9 @@ random_filter (GRand * r, gboolean exact, gboolean symmetric,
       if (symmetric && a < ND_AXIS_T)
         size[a] |= 1;
     }
-    /* More rows than a GPU's shared memory has room for. */
+    /* More rows than a GPU's shared memory has room for; 211 is a prime. */
     if (!wanted && g_rand_int_range (r, 0, 12) == 0)
-      size[1] = 211;
+      size[1] = g_rand_boolean (r) ? 206 : 211;
   } while (!wanted && size[0] * size[1] * size[2] * size[3] > taps);
   f = nd_filter_new ("random", size);
   for (guint a = 0; a < ND_AXES; a++) {
