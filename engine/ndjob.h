@@ -26,7 +26,7 @@ typedef enum
 
 const gchar *nd_method_name (NdMethod method);
 
-/* Of ND_METHOD_TENSOR; others compute in float32. */
+/* Of ND_METHOD_TENSOR; others do not look at it. */
 typedef enum
 {
   ND_ACCURACY_SINGLE,           /* relative L2 error at most 2e-6, of what the
