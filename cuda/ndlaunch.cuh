@@ -27,7 +27,8 @@ compute_capability ()
   return 10 * major + minor;
 }
 
-/* Bytes of shared memory that a block of the current device may ask for. */
+/* Bytes of shared memory that a block of the current device may ask for, beside
+ * up to 1 KiB that its kernel declares. */
 inline int
 most_shared ()
 {
@@ -36,7 +37,7 @@ most_shared ()
   ND_CUDA (cudaGetDevice (&device));
   ND_CUDA (cudaDeviceGetAttribute (&bytes,
           cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  return bytes;
+  return bytes - 1024;
 }
 
 /* In a kernel that launch_early () launches, before it reads or writes what
