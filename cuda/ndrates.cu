@@ -76,12 +76,12 @@ least_seconds (const Timer &timer, F enqueue)
   return least;
 }
 
-/* Bytes a second; where memory is short, an H100's for each multiply-add. */
+/* Bytes a second; 0 where memory is short. */
 double
-copy_rate (const Timer &timer, cudaStream_t stream, double multiply_adds)
+copy_rate (const Timer &timer, cudaStream_t stream)
 {
   if (free_bytes () < 4 * COPIED)
-    return H100_BYTES * multiply_adds / H100_MULTIPLY_ADDS;
+    return 0;
   Memory<char> memory (2 * COPIED);
 
   return 2.0 * COPIED / least_seconds (timer, [&] {
@@ -111,7 +111,7 @@ measure (double multiprocessors, double rates[3])
     product_kernel<<<blocks, THREADS, 0, stream>>> (out.get (), 0);
     ND_CUDA_LAUNCHED (product_kernel);
   });
-  rates[2] = copy_rate (timer, stream, rates[0]);
+  rates[2] = copy_rate (timer, stream);
 }
 
 /* A file may hold anything. */
@@ -144,7 +144,10 @@ device_rates ()
       || !is_plausible (rates[0]) || !is_plausible (rates[1])
       || !is_plausible (rates[2])) {
     measure (multiprocessors, rates);
-    nd_cache_set (name.c_str (), "rates", rates, 3);
+    if (rates[2] > 0)
+      nd_cache_set (name.c_str (), "rates", rates, 3);
+    else
+      rates[2] = H100_BYTES * rates[0] / H100_MULTIPLY_ADDS;
   }
   return (*known)[device] = Rates { rates[0] / H100_MULTIPLY_ADDS,
     rates[1] / H100_PRODUCTS, rates[2] / H100_BYTES, multiprocessors };

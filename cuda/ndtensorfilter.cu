@@ -89,7 +89,7 @@ make_integers (const NdFilter *f, int bytes)
 }
 
 /* One fp16 each: as they are, or as parts of the largest, so that equal ones
- * are exact; with the error carried on or not, whatever errs least. */
+ * are exact. Where carrying errors on makes them too large, without. */
 Pieces
 make_halves (const NdFilter *f)
 {
@@ -99,14 +99,16 @@ make_halves (const NdFilter *f)
 
   for (size_t i = 0; i < nd_filter_count (f); i++)
     largest = fmax (largest, fabs (f->coefficients[i]));
-  for (double unit : { ldexp (1, exponent - HALF_BITS),
-      largest > 0 ? ldexp (largest, 1 - HALF_BITS) : 1 }) {
-    for (bool carry : { true, false }) {
+  for (bool carry : { true, false }) {
+    for (double unit : { ldexp (1, exponent - HALF_BITS),
+        largest > 0 ? ldexp (largest, 1 - HALF_BITS) : 1 }) {
       Pieces made = round_all (f, unit, 0, carry, round_half);
 
       if (made.error < best.error)
         best = std::move (made);
     }
+    if (best.error <= most_error (ND_ACCURACY_FAST))
+      break;
   }
   return best;
 }
