@@ -1,0 +1,148 @@
+/* What method tensor makes of coefficients is as exact as the accuracy
+ * promises, or refused. Needs no GPU.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include <cmath>
+#include <glib.h>
+#include <vector>
+
+#include "cuda/ndtensorfilter.cuh"
+
+using namespace nd;
+
+/* Of rounded coefficients, relative L2. */
+static double
+error_of (const NdFilter *f, const Pieces &p)
+{
+  double error2 = 0, norm2 = 0;
+
+  for (size_t i = 0; i < nd_filter_count (f); i++) {
+    const double w = f->coefficients[i];
+
+    error2 += (p.values[i] * p.unit - w) * (p.values[i] * p.unit - w);
+    norm2 += w * w;
+  }
+  return sqrt (error2 / norm2);
+}
+
+static NdFilter *
+random_filter (GRand *r, double low)
+{
+  size_t size[ND_AXES] = { 1, 1, 1, 1 };
+
+  for (int a = 0; a < 3; a++)
+    size[a] = g_rand_int_range (r, 1, 8);
+  NdFilter *f = nd_filter_new ("random", size);
+  for (size_t i = 0; i < nd_filter_count (f); i++)
+    f->coefficients[i] = g_rand_double_range (r, low, 1);
+  return f;
+}
+
+/* One less a Gaussian of @n samples an axis. */
+static NdFilter *
+delta_less_gaussian (size_t n)
+{
+  const size_t size[ND_AXES] = { n, n, n, 1 };
+  const double half = (n - 1) / 2, sigma = n / 6.0;
+  NdFilter *f = nd_filter_new ("delta less Gaussian", size);
+  double sum = 0;
+
+  for (size_t i = 0; i < nd_filter_count (f); i++) {
+    const double x = i % n - half, y = i / n % n - half, z = i / n / n - half;
+
+    sum += f->coefficients[i] = exp (-(x * x + y * y + z * z) / 2 / sigma
+        / sigma);
+  }
+  for (size_t i = 0; i < nd_filter_count (f); i++)
+    f->coefficients[i] /= -sum;
+  f->coefficients[nd_filter_count (f) / 2] += 1;
+  return f;
+}
+
+static void
+test_random ()
+{
+  const guint32 seed = g_random_int ();
+  GRand *r = g_rand_new_with_seed (seed);
+
+  g_test_message ("seed %u", seed);
+  for (int i = 0; i < 4000; i++) {
+    NdFilter *f = random_filter (r, i % 2 ? -0.5 : 0.5);
+
+    for (TensorForm form : { TENSOR_BYTES, TENSOR_WORDS, TENSOR_HALVES }) {
+      g_assert_cmpfloat (error_of (f, make_pieces (f, form,
+                  ND_ACCURACY_SINGLE)), <=, 2e-6);
+      g_assert_cmpfloat (error_of (f, make_pieces (f, form,
+                  ND_ACCURACY_FAST)), <=, 5e-4);
+    }
+    nd_filter_free (f);
+  }
+  g_rand_free (r);
+}
+
+/* Those of a box have no error that all share. */
+static void
+test_equal ()
+{
+  const size_t size[ND_AXES] = { 5, 5, 5, 1 };
+  NdFilter *f = nd_filter_new ("box", size);
+
+  for (size_t i = 0; i < nd_filter_count (f); i++)
+    f->coefficients[i] = 1 / 125.0;
+  g_assert_cmpfloat (error_of (f, make_pieces (f, TENSOR_HALVES,
+              ND_ACCURACY_FAST)), <=, 1e-15);
+  nd_filter_free (f);
+}
+
+static void
+test_integers ()
+{
+  const size_t size[ND_AXES] = { 3, 1, 1, 1 };
+  const double values[][3] = { { 1, 2, 1 }, { -127, 3, 0 }, { 300, -1, 7 },
+    { 32639, 1, -32000 }, { 8000000, -3, 77 }, { 0, 0, 0 } };
+  const int bytes[] = { 1, 1, 2, 2, 3, 1 };
+
+  for (size_t k = 0; k < G_N_ELEMENTS (values); k++) {
+    NdFilter *f = nd_filter_new ("integers", size);
+
+    std::copy (values[k], values[k] + 3, f->coefficients);
+    const Pieces p = make_pieces (f, TENSOR_BYTES, ND_ACCURACY_SINGLE);
+
+    g_assert_cmpint (p.bytes, ==, bytes[k]);
+    g_assert_cmpfloat (p.error, ==, 0);
+    for (size_t i = 0; i < 3; i++)
+      g_assert_cmpfloat (p.values[i] * p.unit, ==, values[k][i]);
+    nd_filter_free (f);
+  }
+}
+
+/* One large coefficient takes the others' bits. */
+static void
+test_refused ()
+{
+  NdFilter *small = delta_less_gaussian (7), *large = delta_less_gaussian (17);
+
+  g_assert_cmpfloat (make_pieces (small, TENSOR_BYTES,
+          ND_ACCURACY_SINGLE).error, <=, most_error (ND_ACCURACY_SINGLE));
+  g_assert_cmpfloat (make_pieces (large, TENSOR_BYTES,
+          ND_ACCURACY_SINGLE).error, >, most_error (ND_ACCURACY_SINGLE));
+  /* Where two bytes are too few for fast, a third is taken. */
+  g_assert_cmpint (make_pieces (small, TENSOR_BYTES,
+          ND_ACCURACY_FAST).bytes, ==, 2);
+  g_assert_cmpint (make_pieces (large, TENSOR_BYTES,
+          ND_ACCURACY_FAST).bytes, ==, 3);
+  nd_filter_free (small);
+  nd_filter_free (large);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/pieces/random", test_random);
+  g_test_add_func ("/pieces/equal", test_equal);
+  g_test_add_func ("/pieces/integers", test_integers);
+  g_test_add_func ("/pieces/refused", test_refused);
+  return g_test_run ();
+}
