@@ -1,6 +1,9 @@
 # What the checks share: pipelines that the program run-pipelines runs, samples
 # in files, and bounds.
 #
+# A check that cannot run is skipped, exit status 77; one of the GPU (ND_GPU)
+# fails where there is a driver.
+#
 # Arrays are (t, z, y, x), so that x runs fastest in memory and in files.
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
@@ -8,11 +11,27 @@ import os
 import subprocess
 import sys
 
+GPU = "ND_GPU" in os.environ      # auto then means the GPU
+
+
+def has_driver():
+    try:
+        with open("/dev/nvidiactl", "rb"):
+            return True
+    except OSError:
+        return False
+
+
+def skip(why):
+    there = GPU and has_driver()
+    print("failed:" if there else "skipped:", why)
+    sys.exit(1 if there else 77)
+
+
 try:
     import numpy as np
-except ImportError as error:
-    print("skipped:", error)
-    sys.exit(77)
+except ImportError as missing:
+    skip(missing)
 
 PROGRAM = sys.argv[1]
 SHARED = os.environ.get("ND_SHARED", "")
@@ -23,7 +42,7 @@ TENSOR_BOUND = 2e-6     # of accuracy=single, where sums are not exact
 
 def shared(*names):
     """The path of a file that is not part of the project; skips where it is
-    not there."""
+    not there, on a GPU too."""
     path = os.path.join(SHARED, *names)
     if not os.path.exists(path):
         print(f"skipped: no {'/'.join(names)} in the folder that ND_SHARED "

@@ -242,6 +242,8 @@ GST_START_TEST (test_13_flush_leaves_nothing)
       Stream *s = stream_new ("ndconv4dtemporal", &model, "method", methods[m],
           NULL);
 
+      if (strcmp (methods[m], "fft") == 0)
+        s->tolerance = FFT_TOLERANCE;
       stream_start (s);
       for (gint n = 1; n < 8; n += 3) {
         stream_push_range (s, POISON, POISON + n - 1);
@@ -250,22 +252,8 @@ GST_START_TEST (test_13_flush_leaves_nothing)
         stream_flush (s);
         stream_expect_none (s);
         stream_push_range (s, 0, 3);
-        if (m == 1) {           /* FFT is not exact */
-          stream_eos (s);
-          for (guint i = 0; i < 4; i++) {
-            g_autoptr (GstBuffer) output = stream_pull (s);
-            GstMapInfo map;
-
-            fail_unless (gst_buffer_map (output, &map, GST_MAP_READ));
-            for (gsize k = 0; k < s->samples; k++)
-              fail_unless (((gfloat *) map.data)[k] < 1e6
-                  && ((gfloat *) map.data)[k] > -1e6);
-            gst_buffer_unmap (output, &map);
-          }
-        } else {
-          stream_event (s, gst_event_new_segment_done (GST_FORMAT_TIME, 0));
-          stream_expect (s, 0, 4, 0, 4);
-        }
+        stream_event (s, gst_event_new_segment_done (GST_FORMAT_TIME, 0));
+        stream_expect (s, 0, 4, 0, 4);
         stream_expect_none (s);
         stream_flush (s);
       }

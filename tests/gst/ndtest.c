@@ -367,8 +367,9 @@ stream_check (const Stream * s, GstBuffer * output, gint start, guint n, gint i)
   for (gsize k = 0; k < s->samples; k++) {
     gfloat got = ((const gfloat *) map.data)[k];
 
-    fail_unless (got == (gfloat) want[k], "output %d of %d to %d, sample %d: "
-        "%g, not %g", i, start, start + n - 1, (gint) k, got, want[k]);
+    fail_unless (fabs (got - (gfloat) want[k]) <= s->tolerance, "output %d of "
+        "%d to %d, sample %d: %.9g, not %g", i, start, start + n - 1, (gint) k,
+        got, want[k]);
   }
   gst_buffer_unmap (output, &map);
   gst_buffer_unref (output);

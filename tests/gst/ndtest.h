@@ -59,7 +59,10 @@ typedef struct
   gsize samples;
   gint rate;                    /* volumes per second; 0: variable */
   GstClockTime duration;
+  gdouble tolerance;            /* of a sample; 0: exact */
 } Stream;
+
+#define FFT_TOLERANCE 1e-4      /* for sums of samples of stream_sample() */
 
 /* An element with the properties of @model, and then those given by name and
  * text; NULL at the end. Volumes are 1:3:2:2 at 10 a second. */
