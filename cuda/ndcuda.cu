@@ -183,6 +183,18 @@ check_separable (const NdJob &job)
   }
 }
 
+/* All methods tell kernels the slots of a window in an array of this size. */
+static void
+check_window (const NdJob &job)
+{
+  const size_t slots = nd_job_reach (&job).slots;
+
+  if (slots > MAX_SLOTS)
+    throw Error (ND_ERROR_SETTINGS, "Filters on the GPU have windows of up to "
+        + std::to_string (MAX_SLOTS) + " volumes, not "
+        + std::to_string (slots) + ": use backend=cpu");
+}
+
 static gdouble
 cuda_cost (const NdJob *job, NdMethod method, gint device_id, GError **error)
 {
@@ -192,6 +204,7 @@ cuda_cost (const NdJob *job, NdMethod method, gint device_id, GError **error)
     if (method == ND_METHOD_REFERENCE)
       throw Error (ND_ERROR_SETTINGS, "method=reference runs on the CPU only: "
           "use backend=cpu with it");
+    check_window (*job);
     if (method == ND_METHOD_SEPARABLE)
       check_separable (*job);
     const ContextPointer context = Context::get (device_id);
@@ -223,6 +236,7 @@ cuda_ring_new (const NdJob *job, NdMethod method, gint device_id,
   NdRing *ring = nullptr;
 
   guarded (error, [&] {
+    check_window (*job);
     const ContextPointer context = Context::get (device_id);
     const Entered entered (*context);
 

@@ -166,7 +166,7 @@ public:
       const NdSamples &out) = 0;
 };
 
-/* Largest window in time, of the direct and separable methods. */
+/* Largest window in time. */
 constexpr unsigned MAX_SLOTS = 256;
 
 /* Volumes of a ring that is pushed ahead: a window's, one more, and the border

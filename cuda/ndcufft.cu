@@ -101,10 +101,11 @@ Transform::Transform (const int size[3], cudaStream_t stream)
         Count::current->add (bytes);
       continue;
     }
-    check_cufft (library ().create (&plans[i]), "cufftCreate");
-    check_cufft (library ().make_plan (plans[i], size[2], size[1], size[0],
-            types[i], &bytes), "cufftMakePlan3d");
-    check_cufft (library ().set_stream (plans[i], stream), "cufftSetStream");
+    check_cufft (library ().create (&plans[i].handle), "cufftCreate");
+    check_cufft (library ().make_plan (plans[i].handle, size[2], size[1],
+            size[0], types[i], &bytes), "cufftMakePlan3d");
+    check_cufft (library ().set_stream (plans[i].handle, stream),
+        "cufftSetStream");
     work += bytes;
   }
   /* Nothing can be transformed by what is only counted. */
@@ -112,25 +113,23 @@ Transform::Transform (const int size[3], cudaStream_t stream)
     throw Count::Counted ();
 }
 
-Transform::~Transform ()
+Transform::Plan::~Plan ()
 {
-  for (cufftHandle plan : plans) {
-    if (plan != -1)
-      library ().destroy (plan);
-  }
+  if (handle != -1)
+    library ().destroy (handle);
 }
 
 void
 Transform::forward (float *samples, float2 *spectrum) const
 {
-  check_cufft (library ().forward (plans[0], samples, spectrum),
+  check_cufft (library ().forward (plans[0].handle, samples, spectrum),
       "cufftExecR2C");
 }
 
 void
 Transform::inverse (float2 *spectrum, float *samples) const
 {
-  check_cufft (library ().inverse (plans[1], spectrum, samples),
+  check_cufft (library ().inverse (plans[1].handle, spectrum, samples),
       "cufftExecC2R");
 }
 

@@ -17,7 +17,6 @@ class Transform
 {
 public:
   Transform (const int size[3], cudaStream_t stream);
-  ~Transform ();
   Transform (const Transform &) = delete;
 
   void forward (float *samples, float2 *spectrum) const;
@@ -28,7 +27,13 @@ public:
   size_t bytes () const { return work; }
 
 private:
-  cufftHandle plans[2] = { -1, -1 };
+  struct Plan                   /* the first goes where the second fails */
+  {
+    cufftHandle handle = -1;
+    ~Plan ();
+  };
+
+  Plan plans[2];
   size_t work = 0;
 };
 

@@ -209,9 +209,6 @@ Fft::Fft (const NdJob &job, cudaStream_t stream)
   const size_t components = job.shape.components;
   const size_t n_filters = job.bank->n_filters;
 
-  if (reach.slots > MAX_SLOTS)
-    throw Error (ND_ERROR_SETTINGS, "The FFT method on the GPU takes windows "
-        "of up to 256 volumes: use backend=cpu");
   samples = Memory<float> (multiply (pad.slice, size[2]));
   ring = Memory<float2> (multiply (numbers, multiply (n_slots, components)));
   levels = Memory<float> (n_slots * components);

@@ -271,7 +271,7 @@ blocks_possible (const NdJob &job)
       return false;
   }
   /* NaN and Inf are added to what is stored. */
-  return reach.slots <= MAX_SLOTS && has_shared_memory (job, reach)
+  return has_shared_memory (job, reach)
       && (job.in_type != ND_FLOAT32 || job.out_type == ND_FLOAT32);
 }
 

@@ -79,19 +79,22 @@ Separable::Separable (const NdJob &job, const ComputeStreams &streams)
   for (unsigned k = 0; k < n; k++) {
     const NdFilter *f = job.bank->filters[k];
     double *factors[ND_AXES];
+    FilterPointer filters[ND_AXES];
 
     if (!nd_filter_separate (f, factors))
       throw Error (ND_ERROR_SETTINGS, "A filter is not separable: use "
           "method=auto, direct or fft");
     for (int a = 0; a < ND_AXES; a++) {
-      const FilterPointer pass = pass_filter (f, a, factors[a]);
+      filters[a] = pass_filter (f, a, factors[a]);
+      g_free (factors[a]);
+    }
+    for (int a = 0; a < ND_AXES; a++) {
       int from[ND_AXES] = {}, low[ND_AXES], high[ND_AXES];
 
       from[a] = reach.low[a];
-      nd_filter_reach (pass.get (), low, high);
-      passes.emplace_back (std::vector<const NdFilter *> { pass.get () }, low,
-          high, job.in_type != ND_FLOAT32, from);
-      g_free (factors[a]);
+      nd_filter_reach (filters[a].get (), low, high);
+      passes.emplace_back (std::vector<const NdFilter *> { filters[a].get () },
+          low, high, job.in_type != ND_FLOAT32, from);
     }
   }
 }

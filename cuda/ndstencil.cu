@@ -141,9 +141,6 @@ Stencil::Stencil (const std::vector<const NdFilter *> &bank,
   bool zeros = false;
   int begin;                    /* offset where tiles begin */
 
-  if (n_slots > (int) MAX_SLOTS)
-    throw Error (ND_ERROR_SETTINGS, "The direct method on the GPU takes "
-        "windows of up to 256 volumes: use method=fft or backend=cpu");
   for (const NdFilter *f : bank)
     for (size_t i = 0; i < nd_filter_count (f); i++)
       zeros |= f->coefficients[i] == 0;

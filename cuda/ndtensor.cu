@@ -266,7 +266,6 @@ Tensor::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 void
 check_tensor (const NdJob &job)
 {
-  const NdReach reach = nd_job_reach (&job);
   int offset;
   const TensorForm form = job_form (job, &offset);
 
@@ -282,11 +281,10 @@ check_tensor (const NdJob &job)
     const NdFilter *f = job.bank->filters[k];
 
     if (f->size[0] > MAX_SIZE || f->size[1] > MAX_SIZE
-        || nd_filter_count (f) > MAX_TAPS || reach.slots > MAX_SLOTS)
+        || nd_filter_count (f) > MAX_TAPS)
       throw Error (ND_ERROR_SETTINGS, std::string ("Filter '") + f->name
           + "' is too large for method=tensor, which takes up to 17 samples "
-          "in x and y, 256 volumes and 30000 coefficients: use method=auto, "
-          "direct or fft");
+          "in x and y and 30000 coefficients: use method=auto, direct or fft");
     if (abs (filter_exponent (f)) > 60)
       throw Error (ND_ERROR_SETTINGS, std::string ("The coefficients of "
               "filter '") + f->name + "' are too small or too large for "
