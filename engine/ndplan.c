@@ -121,12 +121,30 @@ prepare_combining (NdPlan * plan, GError ** error)
   return plan->responses != NULL;
 }
 
+/* Whether @backend takes @job by no method that may be chosen. A device that
+ * fails is not asked for less, and its error is told. */
+static gboolean
+refuses (const NdBackend * backend, const NdJob * job, NdMethod wanted,
+    gint device_id)
+{
+  const NdMethod first = wanted == ND_METHODS ? 0 : wanted;
+  const NdMethod last = wanted == ND_METHODS ? ND_METHOD_REFERENCE - 1 : wanted;
+
+  for (NdMethod m = first; m <= last; m++) {
+    g_autoptr (GError) why_not = NULL;
+
+    if (isfinite (backend->cost (job, m, device_id, &why_not))
+        || !g_error_matches (why_not, ND_ERROR, ND_ERROR_SETTINGS))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 NdPlan *
 nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
     NdMethod method, GError ** error)
 {
   g_autoptr (NdPlan) plan = g_new0 (NdPlan, 1);
-  g_autoptr (GError) why_not = NULL;
 
   plan->job = *job;
   plan->bank = nd_bank_copy (job->bank);
@@ -134,13 +152,11 @@ nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
   plan->out_type = job->out_type;
   plan->backend = nd_backend_find (backend, device_id, error);
   /* The best back end need not have every method for every job. */
-  if (!backend && plan->backend && method != ND_METHODS
-      && !isfinite (plan->backend->cost (&plan->job, method, device_id,
-              &why_not))
-      && g_error_matches (why_not, ND_ERROR, ND_ERROR_SETTINGS)) {
+  if (!backend && plan->backend
+      && refuses (plan->backend, &plan->job, method, device_id)) {
     const NdBackend *cpu = nd_backend_find ("cpu", device_id, NULL);
 
-    if (cpu && isfinite (cpu->cost (&plan->job, method, device_id, NULL)))
+    if (cpu && !refuses (cpu, &plan->job, method, device_id))
       plan->backend = cpu;
   }
   if (plan->backend && combines (plan))
