@@ -35,13 +35,15 @@ typedef struct
   gsize filter[ND_AXES];
   gboolean separable;
   NdSampleType type;
-  gboolean large;               /* for GPUs */
+  enum
+  { ON_CPU, ON_GPU, ON_BOTH } where;
   guint n_filters;              /* 0: one */
 } Work;
 
 static const Work works[] = {
   {"2d-9x9-2048", {2048, 2048, 1}, {9, 9, 1, 1}, FALSE, ND_FLOAT32},
-  {"2d-17x17-2048", {2048, 2048, 1}, {17, 17, 1, 1}, FALSE, ND_FLOAT32},
+  {"2d-17x17-2048", {2048, 2048, 1}, {17, 17, 1, 1}, FALSE, ND_FLOAT32,
+      ON_BOTH},
   {"2d-31x31-2048", {2048, 2048, 1}, {31, 31, 1, 1}, FALSE, ND_FLOAT32},
   {"2d-3x3-1080p-uint8", {1920, 1080, 1}, {3, 3, 1, 1}, FALSE, ND_UINT8},
   {"3d-3-128", {128, 128, 128}, {3, 3, 3, 1}, FALSE, ND_FLOAT32},
@@ -53,27 +55,26 @@ static const Work works[] = {
   {"4d-7-64", {64, 64, 64}, {7, 7, 7, 7}, FALSE, ND_FLOAT32},
   {"4d-11-64", {64, 64, 64}, {11, 11, 11, 11}, FALSE, ND_FLOAT32},
   {"4d-gauss-9-64", {64, 64, 64}, {9, 9, 9, 9}, TRUE, ND_FLOAT32},
-  {"4d-11-128-uint8", {128, 128, 128}, {11, 11, 11, 11}, FALSE, ND_UINT8},
-  {"2d-9x9-4096", {4096, 4096, 1}, {9, 9, 1, 1}, FALSE, ND_FLOAT32, TRUE},
-  {"2d-17x17-4096", {4096, 4096, 1}, {17, 17, 1, 1}, FALSE, ND_FLOAT32, TRUE},
-  {"3d-7-256", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_FLOAT32, TRUE},
-  {"3d-13-256", {256, 256, 256}, {13, 13, 13, 1}, FALSE, ND_FLOAT32, TRUE},
-  {"3d-17-256", {256, 256, 256}, {17, 17, 17, 1}, FALSE, ND_FLOAT32, TRUE},
+  {"4d-11-128-uint8", {128, 128, 128}, {11, 11, 11, 11}, FALSE, ND_UINT8,
+      ON_BOTH},
+  {"2d-9x9-4096", {4096, 4096, 1}, {9, 9, 1, 1}, FALSE, ND_FLOAT32, ON_GPU},
+  {"2d-17x17-4096", {4096, 4096, 1}, {17, 17, 1, 1}, FALSE, ND_FLOAT32, ON_GPU},
+  {"3d-7-256", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_FLOAT32, ON_GPU},
+  {"3d-13-256", {256, 256, 256}, {13, 13, 13, 1}, FALSE, ND_FLOAT32, ON_GPU},
+  {"3d-17-256", {256, 256, 256}, {17, 17, 17, 1}, FALSE, ND_FLOAT32, ON_GPU},
   {"3d-gauss-13-256", {256, 256, 256}, {13, 13, 13, 1}, TRUE, ND_FLOAT32,
-      TRUE},
-  {"3d-bank-12x7-256", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_FLOAT32, TRUE,
+      ON_GPU},
+  {"3d-bank-12x7-256", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_FLOAT32, ON_GPU,
       12},
-  {"4d-5-128-uint8", {128, 128, 128}, {5, 5, 5, 5}, FALSE, ND_UINT8, TRUE},
-  {"4d-7-128", {128, 128, 128}, {7, 7, 7, 7}, FALSE, ND_FLOAT32, TRUE},
-  {"4d-11-128", {128, 128, 128}, {11, 11, 11, 11}, FALSE, ND_FLOAT32, TRUE},
-  {"4d-11-gpu-128-uint8", {128, 128, 128}, {11, 11, 11, 11}, FALSE, ND_UINT8,
-      TRUE},
+  {"4d-5-128-uint8", {128, 128, 128}, {5, 5, 5, 5}, FALSE, ND_UINT8, ON_GPU},
+  {"4d-7-128", {128, 128, 128}, {7, 7, 7, 7}, FALSE, ND_FLOAT32, ON_GPU},
+  {"4d-11-128", {128, 128, 128}, {11, 11, 11, 11}, FALSE, ND_FLOAT32, ON_GPU},
   {"2d-17x17-4096-uint8", {4096, 4096, 1}, {17, 17, 1, 1}, FALSE, ND_UINT8,
-      TRUE},
-  {"3d-7-256-uint8", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_UINT8, TRUE},
+      ON_GPU},
+  {"3d-7-256-uint8", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_UINT8, ON_GPU},
   {"3d-bank-12x7-256-uint8", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_UINT8,
-      TRUE, 12},
-  {"4d-7-128-uint8", {128, 128, 128}, {7, 7, 7, 7}, FALSE, ND_UINT8, TRUE},
+      ON_GPU, 12},
+  {"4d-7-128-uint8", {128, 128, 128}, {7, 7, 7, 7}, FALSE, ND_UINT8, ON_GPU},
 };
 
 static gchar *opt_work, *opt_method, *opt_size, *opt_filter, *opt_type;
@@ -486,7 +487,7 @@ main (int argc, char **argv)
     return run_crossing ()? 0 : 1;
   for (guint i = 0; i < G_N_ELEMENTS (works); i++) {
     if (opt_work ? !strstr (works[i].work, opt_work)
-        : works[i].large != (opt_module != NULL))
+        : works[i].where == (opt_module ? ON_CPU : ON_GPU))
       continue;
     if (opt_list)
       any |= printf ("%s\n", works[i].work) > 0;
