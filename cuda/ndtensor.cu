@@ -289,8 +289,7 @@ check_tensor (const NdJob &job)
       throw Error (ND_ERROR_SETTINGS, std::string ("The coefficients of "
               "filter '") + f->name + "' are too small or too large for "
           "method=tensor: use method=auto, direct or fft");
-    if (form != TENSOR_HALVES && make_pieces (f, form, job.accuracy).error
-        > most_error (job.accuracy))
+    if (make_pieces (f, form, job.accuracy).error > most_error (job.accuracy))
       throw Error (ND_ERROR_SETTINGS, std::string ("Most coefficients of "
               "filter '") + f->name + "' are too small beside the largest "
           "for method=tensor: use method=auto, direct or fft");

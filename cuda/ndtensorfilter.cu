@@ -17,14 +17,22 @@ namespace nd
 constexpr size_t SLACK = 4096;
 constexpr int HALF_BITS = 13;           /* coefficients in fp16 are below */
 
-int
-filter_exponent (const NdFilter *f)
+static double
+largest_coefficient (const NdFilter *f)
 {
   double largest = 0;
-  int exponent;
 
   for (size_t i = 0; i < nd_filter_count (f); i++)
     largest = fmax (largest, fabs (f->coefficients[i]));
+  return largest;
+}
+
+int
+filter_exponent (const NdFilter *f)
+{
+  const double largest = largest_coefficient (f);
+  int exponent;
+
   frexp (largest, &exponent);
   return largest > 0 ? exponent : 0;
 }
@@ -47,45 +55,111 @@ round_half (double w)
   return __half2float (__float2half_rn ((float) w));
 }
 
-/* Coefficients in units, rounded, with what the one before lost or without;
- * those that are 0 stay that. */
-template <typename F> Pieces
-round_all (const NdFilter *f, double unit, int bytes, bool carry, F round)
+/* Coefficients in units as @values, with what that errs. */
+Pieces
+measured (const NdFilter *f, double unit, int bytes,
+    std::vector<double> values)
 {
-  Pieces made = { unit, bytes, 0, {} };
   double lost = 0, error2 = 0, norm2 = 0, sum = 0;
 
-  for (size_t i = 0; i < nd_filter_count (f); i++) {
+  for (size_t i = 0; i < values.size (); i++) {
     const double w = f->coefficients[i] / unit;
-    const double rounded = w == 0 ? 0 : round (carry ? w + lost : w);
 
-    lost += w - rounded;
+    lost += w - values[i];
     sum += w;
-    error2 += (rounded - w) * (rounded - w);
+    error2 += (values[i] - w) * (values[i] - w);
     norm2 += w * w;
-    made.values.push_back (rounded);
   }
-  if (norm2 > 0)
-    made.error = fmax (sqrt (error2 / norm2), fabs (lost)
-        / (fabs (sum) + sqrt (norm2)));
-  return made;
+  return Pieces { unit, bytes, norm2 > 0 ? fmax (sqrt (error2 / norm2),
+        fabs (lost) / (fabs (sum) + sqrt (norm2))) : 0, std::move (values) };
+}
+
+/* To the nearest integer, but for those nearest to the next one where the sum
+ * needs them; among equal ones, scattered. What is 0 stays that. */
+std::vector<double>
+round_integers (const NdFilter *f, double unit)
+{
+  std::vector<double> values (nd_filter_count (f)), rest (values.size ());
+  std::vector<uint32_t> order;
+  double lost = 0;
+
+  for (uint32_t i = 0; i < values.size (); i++) {
+    const double w = f->coefficients[i] / unit;
+
+    values[i] = rint (w);
+    rest[i] = w - values[i];
+    lost += rest[i];
+    if (w != 0)
+      order.push_back (i);
+  }
+  const double step = lost < 0 ? -1 : 1;
+  const size_t moved = std::min<size_t> (rint (fabs (lost)), order.size ());
+
+  std::nth_element (order.begin (), order.begin () + moved, order.end (),
+      [&] (uint32_t i, uint32_t j) {
+        const double more = step * (rest[i] - rest[j]);
+
+        return more != 0 ? more > 0 : i * 2654435761u < j * 2654435761u;
+      });
+  for (size_t k = 0; k < moved; k++)
+    values[order[k]] += step;
+  return values;
 }
 
 Pieces
 make_integers (const NdFilter *f, int bytes)
 {
-  const int largest = bytes == 1 ? 127 : bytes == 2 ? 32639 : 8355711;
+  const int largest = bytes == 2 ? 32639 : 8355711;
 
   for (int exponent = filter_exponent (f) - 8 * bytes;; exponent++) {
-    const Pieces made = round_all (f, ldexp (1, exponent), bytes, true,
-        [] (double w) { return rint (w); });
+    const double unit = ldexp (1, exponent);
+    std::vector<double> values = round_integers (f, unit);
     bool fits = true;
 
-    for (double value : made.values)
+    for (double value : values)
       fits &= fabs (value) <= largest;
     if (fits)
-      return made;
+      return measured (f, unit, bytes, std::move (values));
   }
+}
+
+/* A byte each, where all are small multiples of one number, as those of a box
+ * are; otherwise no bytes. */
+Pieces
+make_multiples (const NdFilter *f)
+{
+  const double largest = largest_coefficient (f);
+
+  for (int parts = 1; parts <= 127; parts++) {
+    const double unit = largest > 0 ? largest / parts : 1;
+    size_t i = 0;
+
+    for (; i < nd_filter_count (f); i++) {
+      const double w = f->coefficients[i] / unit;
+
+      if (fabs (w - rint (w)) > 1e-12)
+        break;
+    }
+    if (i == nd_filter_count (f))
+      return measured (f, unit, 1, round_integers (f, unit));
+  }
+  return {};
+}
+
+/* With what the one before lost, or without. */
+std::vector<double>
+round_halves (const NdFilter *f, double unit, bool carry)
+{
+  std::vector<double> values;
+  double lost = 0;
+
+  for (size_t i = 0; i < nd_filter_count (f); i++) {
+    const double w = f->coefficients[i] / unit;
+
+    values.push_back (w == 0 ? 0 : round_half (carry ? w + lost : w));
+    lost += w - values[i];
+  }
+  return values;
 }
 
 /* One fp16 each: as they are, or as parts of the largest, so that equal ones
@@ -94,15 +168,13 @@ Pieces
 make_halves (const NdFilter *f)
 {
   const int exponent = filter_exponent (f);
+  const double largest = largest_coefficient (f);
   Pieces best = { 1, 0, INFINITY, {} };
-  double largest = 0;
 
-  for (size_t i = 0; i < nd_filter_count (f); i++)
-    largest = fmax (largest, fabs (f->coefficients[i]));
   for (bool carry : { true, false }) {
     for (double unit : { ldexp (1, exponent - HALF_BITS),
         largest > 0 ? ldexp (largest, 1 - HALF_BITS) : 1 }) {
-      Pieces made = round_all (f, unit, 0, carry, round_half);
+      Pieces made = measured (f, unit, 0, round_halves (f, unit, carry));
 
       if (made.error < best.error)
         best = std::move (made);
@@ -111,6 +183,18 @@ make_halves (const NdFilter *f)
       break;
   }
   return best;
+}
+
+/* A high and a low fp16 each, which coefficient() takes apart. */
+Pieces
+make_pairs (const NdFilter *f)
+{
+  const double unit = ldexp (1, filter_exponent (f) - HALF_BITS);
+  Pieces made = { unit, 0, 0, {} };
+
+  for (size_t i = 0; i < nd_filter_count (f); i++)
+    made.values.push_back (f->coefficients[i] / unit);
+  return made;
 }
 
 } // namespace
@@ -127,15 +211,14 @@ make_pieces (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
   const bool fast = accuracy == ND_ACCURACY_FAST;
 
   if (form == TENSOR_HALVES)
-    return fast ? make_halves (f) : round_all (f, ldexp (1, filter_exponent (f)
-            - HALF_BITS), 0, false, [] (double w) { return w; });
-  for (int bytes = 1;; bytes++) {
-    const Pieces made = make_integers (f, bytes);
-
-    if (made.error == 0 || bytes == 3
-        || (fast && made.error <= most_error (accuracy)))
-      return made;
-  }
+    return fast ? make_halves (f) : make_pairs (f);
+  Pieces made = make_multiples (f);
+  if (made.bytes > 0)
+    return made;
+  made = make_integers (f, 2);
+  if (made.error == 0 || (fast && made.error <= most_error (accuracy)))
+    return made;
+  return make_integers (f, 3);
 }
 
 TensorFilter::TensorFilter (const NdJob &job, const NdFilter *f,

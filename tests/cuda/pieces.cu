@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda/ndtensorfilter.cuh"
+#include "filters/nddesign.h"
 
 using namespace nd;
 
@@ -114,8 +115,9 @@ test_integers ()
 {
   const size_t size[ND_AXES] = { 3, 1, 1, 1 };
   const double values[][3] = { { 1, 2, 1 }, { -127, 3, 0 }, { 300, -1, 7 },
-    { 32639, 1, -32000 }, { 8000000, -3, 77 }, { 0, 0, 0 } };
-  const int bytes[] = { 1, 1, 2, 2, 3, 1 };
+    { 32639, 1, -32000 }, { 8000000, -3, 77 }, { 0, 0, 0 }, { 4, -6, 254 },
+    { 0.375, 0.125, -0.25 } };
+  const int bytes[] = { 1, 1, 2, 2, 3, 1, 1, 1 };
 
   for (size_t k = 0; k < G_N_ELEMENTS (values); k++) {
     NdFilter *f = nd_filter_new ("integers", size);
@@ -128,6 +130,73 @@ test_integers ()
     for (size_t i = 0; i < 3; i++)
       g_assert_cmpfloat (p.values[i] * p.unit, ==, values[k][i]);
     nd_filter_free (f);
+  }
+}
+
+/* What is normalized to a sum of one is no power of two, and exact to what a
+ * double holds. */
+static void
+test_multiples ()
+{
+  const size_t size[ND_AXES] = { 3, 1, 1, 1 };
+  const double values[][3] = { { 1, 1, 1 }, { 1, 2, 4 }, { -127, 100, 86 },
+    { 128, -1, 1 } };
+  const int bytes[] = { 1, 1, 1, 3 };
+
+  for (size_t k = 0; k < G_N_ELEMENTS (values); k++) {
+    NdFilter *f = nd_filter_new ("multiples", size);
+
+    for (int i = 0; i < 3; i++)
+      f->coefficients[i] = values[k][i] / 59;
+    const Pieces p = make_pieces (f, TENSOR_WORDS, ND_ACCURACY_SINGLE);
+
+    g_assert_cmpint (p.bytes, ==, bytes[k]);
+    g_assert_cmpfloat (p.error, <=, bytes[k] == 1 ? 1e-15 : 2e-7);
+    nd_filter_free (f);
+  }
+}
+
+/* Designs with many small coefficients beside few large ones, at 1.0e-6 to
+ * 1.78e-6; none is refused. */
+static void
+test_designs ()
+{
+  const struct
+  {
+    const char *design;
+    unsigned axes;
+    const char *name, *value, *size;
+  } designs[] = {
+    { "wiener", 3, "sigma", "1.0", "11" }, { "riesz", 3, NULL, NULL, "17" },
+    { "log", 4, "sigma", "0.8", NULL }, { "log", 4, "sigma", "1.0", NULL },
+    { "quadrature", 4, NULL, NULL, "9" },
+    { "motion", 4, "velocity", "1:0:0", "9" },
+    { "gaussian", 4, "sigma", "1.2", NULL }, { "box", 4, NULL, NULL, "7" },
+  };
+
+  for (const auto &d : designs) {
+    NdParameters *const parameters = nd_parameters_new ();
+    const NdAxes axes = { d.axes, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z,
+        ND_AXIS_T } };
+    GError *error = nullptr;
+
+    if (d.name)
+      nd_parameters_set_text (parameters, d.name, d.value);
+    if (d.size)
+      nd_parameters_set_text (parameters, "size", d.size);
+    NdBank *const bank = nd_design (d.design, parameters, &axes, &error);
+
+    g_assert_no_error (error);
+    for (unsigned k = 0; k < bank->n_filters; k++) {
+      const NdFilter *f = bank->filters[k];
+      const double is = make_pieces (f, TENSOR_BYTES,
+          ND_ACCURACY_SINGLE).error;
+
+      g_test_message ("%s in %uD, filter %u: %g", d.design, d.axes, k, is);
+      g_assert_cmpfloat (is, <=, most_error (ND_ACCURACY_SINGLE));
+    }
+    nd_bank_free (bank);
+    nd_parameters_free (parameters);
   }
 }
 
@@ -148,6 +217,16 @@ test_refused ()
           ND_ACCURACY_FAST).bytes, ==, 3);
   nd_filter_free (small);
   nd_filter_free (large);
+
+  /* All but one err alike, in any unit. */
+  const size_t size[ND_AXES] = { 7, 7, 7, 1 };
+  NdFilter *alike = nd_filter_new ("alike", size);
+
+  std::fill_n (alike->coefficients, 343, 0.50609998);
+  alike->coefficients[171] = 1;
+  g_assert_cmpfloat (make_pieces (alike, TENSOR_HALVES,
+          ND_ACCURACY_FAST).error, >, most_error (ND_ACCURACY_FAST));
+  nd_filter_free (alike);
 }
 
 int
@@ -157,6 +236,8 @@ main (int argc, char **argv)
   g_test_add_func ("/pieces/random", test_random);
   g_test_add_func ("/pieces/equal", test_equal);
   g_test_add_func ("/pieces/integers", test_integers);
+  g_test_add_func ("/pieces/multiples", test_multiples);
+  g_test_add_func ("/pieces/designs", test_designs);
   g_test_add_func ("/pieces/refused", test_refused);
   return g_test_run ();
 }
