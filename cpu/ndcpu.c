@@ -37,7 +37,7 @@ cpu_cost (const NdJob * job, NdMethod method, gint device_id, GError ** error)
 {
   if (!methods[method]) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "method=%s needs a GPU: "
-        "use backend=cuda, or method=auto, direct or fft",
+        "use method=auto, direct or fft, or backend=cuda where there is one",
         nd_method_name (method));
     return INFINITY;
   }

@@ -76,7 +76,8 @@ static GType
 backend_type (void)
 {
   static const GEnumValue values[] = {
-    {GST_ND_BACKEND_AUTO, "The fastest that works here", "auto"},
+    {GST_ND_BACKEND_AUTO, "An NVIDIA GPU where one can be used, or the "
+          "processor", "auto"},
     {GST_ND_BACKEND_CPU, "The processor, all its cores", "cpu"},
     {GST_ND_BACKEND_CUDA, "An NVIDIA GPU; an error where there is none",
         "cuda"},
@@ -98,8 +99,9 @@ method_type (void)
           "separable", "separable"},
     {ND_METHOD_FFT, "Fourier transforms, a ring of spectra over time: any "
           "filter, best for large ones; relative L2 error below 1e-6", "fft"},
-    {ND_METHOD_TENSOR, "Sum over all taps by the matrix units of a GPU, for "
-          "filters of up to 17 samples in x and y; see accuracy", "tensor"},
+    {ND_METHOD_TENSOR, "Sum over all taps by the matrix units of a GPU of "
+          "compute capability 8.0 or later, for filters of up to 17 samples in "
+          "x and y and 30000 in all; see accuracy", "tensor"},
     {ND_METHOD_REFERENCE,
         "Plain loops in double precision, to check the "
           "others against: very slow", "reference"},
@@ -113,10 +115,11 @@ static GType
 accuracy_type (void)
 {
   static const GEnumValue values[] = {
-    {ND_ACCURACY_SINGLE, "As of float32: relative L2 error at most 2e-6, sums "
-          "of 8 and 16 bit integers exact", "single"},
-    {ND_ACCURACY_FAST, "Relative L2 error at most 5e-4, for what is looked at "
-          "or has 8 bits", "fast"},
+    {ND_ACCURACY_SINGLE, "As of float32: relative L2 error at most 2e-6 of "
+          "what the filter could give, sums of 8 and 16 bit integers exact",
+        "single"},
+    {ND_ACCURACY_FAST, "At most 5e-4, for what is looked at or has 8 bits",
+        "fast"},
     {0, NULL, NULL}
   };
 
@@ -216,15 +219,16 @@ gst_nd_conv_settings_install (GObjectClass * klass)
           backend_type (), GST_ND_BACKEND_AUTO, READY));
   g_object_class_install_property (klass, GST_ND_PROP_DEVICE_ID,
       g_param_spec_int ("device-id", "Device ID",
-          "GPU to compute on, counted " "from 0; -1: any", -1, G_MAXINT, -1,
+          "GPU to compute on, counted "
+          "from 0; -1: that of the neighbours, or the first", -1, G_MAXINT, -1,
           READY));
   g_object_class_install_property (klass, GST_ND_PROP_METHOD,
       g_param_spec_enum ("method", "Method", "How to compute", method_type (),
           ND_METHODS, PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_ACCURACY,
-      g_param_spec_enum ("accuracy", "Accuracy", "Of method=tensor, which is "
-          "faster where it may be less exact; other methods are as for single",
-          accuracy_type (), ND_ACCURACY_SINGLE, PLAYING));
+      g_param_spec_enum ("accuracy", "Accuracy", "How exact method=tensor "
+          "is, which is faster where that is less; other methods are as exact "
+          "as single", accuracy_type (), ND_ACCURACY_SINGLE, PLAYING));
   g_object_class_install_property (klass, GST_ND_PROP_RESPONSE,
       g_param_spec_enum ("response", "Response", "What comes out of the "
           "responses of a complex filter, or of a bank; gain and offset apply "
