@@ -290,9 +290,9 @@ check_tensor (const NdJob &job)
               "filter '") + f->name + "' are too small or too large for "
           "method=tensor: use method=auto, direct or fft");
     if (make_pieces (f, form, job.accuracy).error > most_error (job.accuracy))
-      throw Error (ND_ERROR_SETTINGS, std::string ("Most coefficients of "
-              "filter '") + f->name + "' are too small beside the largest "
-          "for method=tensor: use method=auto, direct or fft");
+      throw Error (ND_ERROR_SETTINGS, std::string ("method=tensor cannot hold "
+              "the coefficients of filter '") + f->name + "' as exactly as "
+          "accuracy asks: use method=auto, direct or fft");
   }
 }
 

@@ -109,7 +109,7 @@ round_integers (const NdFilter *f, double unit)
 Pieces
 make_integers (const NdFilter *f, int bytes)
 {
-  const int largest = bytes == 2 ? 32639 : 8355711;
+  const int largest = bytes == 1 ? 127 : bytes == 2 ? 32639 : 8355711;
 
   for (int exponent = filter_exponent (f) - 8 * bytes;; exponent++) {
     const double unit = ldexp (1, exponent);
@@ -121,29 +121,6 @@ make_integers (const NdFilter *f, int bytes)
     if (fits)
       return measured (f, unit, bytes, std::move (values));
   }
-}
-
-/* A byte each, where all are small multiples of one number, as those of a box
- * are; otherwise no bytes. */
-Pieces
-make_multiples (const NdFilter *f)
-{
-  const double largest = largest_coefficient (f);
-
-  for (int parts = 1; parts <= 127; parts++) {
-    const double unit = largest > 0 ? largest / parts : 1;
-    size_t i = 0;
-
-    for (; i < nd_filter_count (f); i++) {
-      const double w = f->coefficients[i] / unit;
-
-      if (fabs (w - rint (w)) > 1e-12)
-        break;
-    }
-    if (i == nd_filter_count (f))
-      return measured (f, unit, 1, round_integers (f, unit));
-  }
-  return {};
 }
 
 /* With what the one before lost, or without. */
@@ -212,13 +189,13 @@ make_pieces (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
 
   if (form == TENSOR_HALVES)
     return fast ? make_halves (f) : make_pairs (f);
-  Pieces made = make_multiples (f);
-  if (made.bytes > 0)
-    return made;
-  made = make_integers (f, 2);
-  if (made.error == 0 || (fast && made.error <= most_error (accuracy)))
-    return made;
-  return make_integers (f, 3);
+  for (int bytes = 1;; bytes++) {
+    const Pieces made = make_integers (f, bytes);
+
+    if (made.error == 0 || bytes == 3
+        || (fast && made.error <= most_error (accuracy)))
+      return made;
+  }
 }
 
 TensorFilter::TensorFilter (const NdJob &job, const NdFilter *f,

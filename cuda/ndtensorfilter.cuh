@@ -1,12 +1,11 @@
 /* One filter of a bank, made ready for the matrix units.
  *
- * Coefficients of integer samples become integers, in signed bytes: one, where
- * all are small multiples of one number; otherwise times a power of two, two
- * where that is exact (accuracy fast: as exact as it asks), or three, 23 bits
- * and sign. Those of float32 samples become a high and a low fp16 (accuracy
- * fast: one). What rounding loses is given to some, so that the sum of the
- * filter stays what it was: the error does not grow with the mean of the
- * samples.
+ * Coefficients of integer samples become integers of up to 23 bits and sign,
+ * times a power of two, in one to three signed bytes: as few as are exact, or
+ * three (accuracy fast: as few as it asks). Those of float32 samples become a
+ * high and a low fp16 (accuracy fast: one). What rounding loses is given to
+ * some, so that the sum of the filter stays what it was: the error does not
+ * grow with the mean of the samples.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -121,23 +121,41 @@ prepare_combining (NdPlan * plan, GError ** error)
   return plan->responses != NULL;
 }
 
-/* Whether @backend takes @job by no method that may be chosen. A device that
- * fails is not asked for less, and its error is told. */
-static gboolean
-refuses (const NdBackend * backend, const NdJob * job, NdMethod wanted,
+/* Why @backend takes @job by no method that may be chosen; NULL where it does.
+ * A device that fails is not asked for less, and its error is told. */
+static GError *
+refusal (const NdBackend * backend, const NdJob * job, NdMethod wanted,
     gint device_id)
 {
   const NdMethod first = wanted == ND_METHODS ? 0 : wanted;
   const NdMethod last = wanted == ND_METHODS ? ND_METHOD_REFERENCE - 1 : wanted;
+  g_autoptr (GError) why_not = NULL;
 
   for (NdMethod m = first; m <= last; m++) {
-    g_autoptr (GError) why_not = NULL;
-
+    g_clear_error (&why_not);
     if (isfinite (backend->cost (job, m, device_id, &why_not))
         || !g_error_matches (why_not, ND_ERROR, ND_ERROR_SETTINGS))
-      return FALSE;
+      return NULL;
   }
-  return TRUE;
+  return g_steal_pointer (&why_not);
+}
+
+/* The best back end need not have every method for every job: then the CPU,
+ * where that has, and @why. */
+static void
+choose_backend (NdPlan * plan, NdMethod method, gint device_id, GError ** why)
+{
+  const NdBackend *cpu = nd_backend_find ("cpu", device_id, NULL);
+  g_autoptr (GError) here = refusal (plan->backend, &plan->job, method,
+      device_id);
+  g_autoptr (GError) there = NULL;
+
+  if (here && cpu)
+    there = refusal (cpu, &plan->job, method, device_id);
+  if (here && cpu && !there) {
+    plan->backend = cpu;
+    *why = g_steal_pointer (&here);
+  }
 }
 
 NdPlan *
@@ -145,24 +163,24 @@ nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
     NdMethod method, GError ** error)
 {
   g_autoptr (NdPlan) plan = g_new0 (NdPlan, 1);
+  g_autoptr (GError) why = NULL;
 
   plan->job = *job;
   plan->bank = nd_bank_copy (job->bank);
   plan->job.bank = plan->bank;
   plan->out_type = job->out_type;
   plan->backend = nd_backend_find (backend, device_id, error);
-  /* The best back end need not have every method for every job. */
-  if (!backend && plan->backend
-      && refuses (plan->backend, &plan->job, method, device_id)) {
-    const NdBackend *cpu = nd_backend_find ("cpu", device_id, NULL);
-
-    if (cpu && !refuses (cpu, &plan->job, method, device_id))
-      plan->backend = cpu;
-  }
+  if (!backend && plan->backend)
+    choose_backend (plan, method, device_id, &why);
   if (plan->backend && combines (plan))
     plan->job.out_type = ND_FLOAT32;
   if (!plan->backend || !choose_method (plan, method, device_id, error))
     return NULL;
+  if (why) {
+    g_autofree gchar *reason = plan->reason;
+
+    plan->reason = g_strdup_printf ("%s; %s", why->message, reason);
+  }
   plan->ring = plan->backend->ring_new (&plan->job, plan->method, device_id,
       error);
   if (!plan->ring || !prepare_combining (plan, error))

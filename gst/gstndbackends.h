@@ -18,8 +18,8 @@ void gst_nd_backends_init (GstPlugin * plugin);
  * calls do nothing. */
 void gst_nd_backends_open (void);
 
-/* Where backend=auto means the CPU, says why on @element's bus, once in a
- * process. */
+/* Where backend=auto means the CPU for want of a GPU, says why on @element's
+ * bus, once in a process. */
 void gst_nd_backends_explain_auto (GstElement * element, gint device_id);
 
 /* The back end whose device that is; NULL where there is none. */

@@ -133,29 +133,6 @@ test_integers ()
   }
 }
 
-/* What is normalized to a sum of one is no power of two, and exact to what a
- * double holds. */
-static void
-test_multiples ()
-{
-  const size_t size[ND_AXES] = { 3, 1, 1, 1 };
-  const double values[][3] = { { 1, 1, 1 }, { 1, 2, 4 }, { -127, 100, 86 },
-    { 128, -1, 1 } };
-  const int bytes[] = { 1, 1, 1, 3 };
-
-  for (size_t k = 0; k < G_N_ELEMENTS (values); k++) {
-    NdFilter *f = nd_filter_new ("multiples", size);
-
-    for (int i = 0; i < 3; i++)
-      f->coefficients[i] = values[k][i] / 59;
-    const Pieces p = make_pieces (f, TENSOR_WORDS, ND_ACCURACY_SINGLE);
-
-    g_assert_cmpint (p.bytes, ==, bytes[k]);
-    g_assert_cmpfloat (p.error, <=, bytes[k] == 1 ? 1e-15 : 2e-7);
-    nd_filter_free (f);
-  }
-}
-
 /* Designs with many small coefficients beside few large ones, at 1.0e-6 to
  * 1.78e-6; none is refused. */
 static void
@@ -236,7 +213,6 @@ main (int argc, char **argv)
   g_test_add_func ("/pieces/random", test_random);
   g_test_add_func ("/pieces/equal", test_equal);
   g_test_add_func ("/pieces/integers", test_integers);
-  g_test_add_func ("/pieces/multiples", test_multiples);
   g_test_add_func ("/pieces/designs", test_designs);
   g_test_add_func ("/pieces/refused", test_refused);
   return g_test_run ();
