@@ -24,6 +24,7 @@ test_window ()
 
   g_ptr_array_add (filters, nd_filter_new ("long", size));
   NdBank *const bank = nd_bank_new (filters);
+  g_ptr_array_free (filters, TRUE);
   job.shape = { 1, { 4, 4, 4 } };
   job.in_type = job.out_type = ND_FLOAT32;
   job.bank = bank;

@@ -42,7 +42,7 @@ static const gchar *
 taken_by (const gchar * backend, NdMethod method, GError ** error)
 {
   const gsize size[ND_AXES] = { 3, 1, 1, 1 };
-  GPtrArray *filters = g_ptr_array_new ();
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
   NdFilter *box = nd_filter_new ("box", size);
   g_autoptr (NdBank) bank = NULL;
   NdJob job = {.shape = {1, {4, 3, 2}},.in_type = ND_FLOAT32,
