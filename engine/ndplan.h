@@ -14,7 +14,8 @@ typedef struct
   NdMethod method;
   gdouble estimate;             /* seconds per volume, by the cost model or
                                  * measured on the device */
-  gchar *reason;                /* why this method, for `stats` */
+  gchar *reason;                /* why this method, and why not the best back
+                                 * end, for `stats` */
   NdJob job;
   NdBank *bank;                 /* job.bank, the plan's own copy */
   NdRing *ring;
@@ -25,8 +26,9 @@ typedef struct
   gfloat *responses;
 } NdPlan;
 
-/* @backend NULL and @method ND_METHODS choose the best. ND_ERROR_SETTINGS
- * where the method cannot do the job. */
+/* @backend NULL and @method ND_METHODS choose the best; where the best back end
+ * takes the job by no method that may be, the CPU. ND_ERROR_SETTINGS where the
+ * method cannot do the job. */
 NdPlan *nd_plan_new (const NdJob * job, const gchar * backend, gint device_id,
     NdMethod method, GError ** error);
 void nd_plan_free (NdPlan * plan);
