@@ -111,7 +111,15 @@ gst_nd_conv_flight_add (GstNdConv * self, GstNdLoad * load)
   GstNdConvFlight *flight = &priv->flight;
   GstFlowReturn ret;
 
-  if (!load->fence || (priv->live && g_queue_is_empty (&flight->loads)))
+  /* After what a device still has, where the CPU goes on for it. */
+  if (!load->fence) {
+    GstFlowReturn landed;
+
+    ret = gst_nd_conv_flight_land (self);
+    landed = land (self, load, ret == GST_FLOW_OK);
+    return ret == GST_FLOW_OK ? landed : ret;
+  }
+  if (priv->live && g_queue_is_empty (&flight->loads))
     return land (self, load, TRUE);
   if (!flight->thread)
     flight->thread = g_thread_new ("ndconv-flight", run, self);

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 #include <gmodule.h>
+#include <math.h>
 #include <string.h>
 
 #include "cpu/ndcombine.h"
@@ -160,6 +161,12 @@ available (gint device_id, GError ** error)
 static gdouble
 cost (const NdJob * job, NdMethod method, gint device_id, GError ** error)
 {
+  /* As the CUDA back end has it. */
+  if (method == ND_METHOD_REFERENCE) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "method=reference runs on "
+        "the CPU only: use backend=cpu with it");
+    return INFINITY;
+  }
   return nd_cpu_backend.cost (job, method, device_id, error);
 }
 

@@ -403,6 +403,62 @@ GST_START_TEST (test_changes_in_flight)
 
 GST_END_TEST;
 
+typedef struct
+{
+  guint buffers, early;         /* how many come before one that is earlier */
+  GstClockTime last;
+} Order;
+
+static GstPadProbeReturn
+follow (GstPad * pad, GstPadProbeInfo * info, gpointer order)
+{
+  Order *o = order;
+  const GstClockTime pts =
+      GST_BUFFER_PTS (gst_pad_probe_info_get_buffer (info));
+
+  o->early += o->buffers > 0 && pts <= o->last;
+  o->last = pts;
+  o->buffers++;
+  return GST_PAD_PROBE_OK;
+}
+
+/* From the device to the CPU and back while a slow sink keeps volumes in
+ * flight. */
+GST_START_TEST (test_changes_of_back_end)
+{
+  const guint n = gpu_is_checked ()? 40 : 200;
+  g_autoptr (GstElement) pipeline = gst_parse_launch ("ndtestsrc "
+      "name=src volume-size=16:16:16 ! ndconv4dtemporal name=f filter=" XYZT
+      " ! identity sleep-time=3000 ! fakesink name=sink", NULL);
+  g_autoptr (GstElement) filter = NULL, source = NULL, sink = NULL;
+  g_autoptr (GstPad) pad = NULL;
+  g_autoptr (GstBus) bus = NULL;
+  g_autoptr (GstMessage) message = NULL;
+  Order order = { 0 };
+
+  gst_object_ref_sink (pipeline);
+  source = gst_bin_get_by_name (GST_BIN (pipeline), "src");
+  g_object_set (source, "num-buffers", n, NULL);
+  filter = gst_bin_get_by_name (GST_BIN (pipeline), "f");
+  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  pad = gst_element_get_static_pad (sink, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, follow, &order, NULL);
+  bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  for (guint i = 0; !message; i++) {
+    gst_util_set_object_arg (G_OBJECT (filter), "method", i % 2 ? "direct" :
+        "reference");
+    message = gst_bus_timed_pop_filtered (bus, 40 * GST_MSECOND,
+        GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  }
+  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  fail_unless_equals_int (order.early, 0);
+  fail_unless_equals_int (order.buffers, n);
+}
+
+GST_END_TEST;
+
 static GstPadProbeReturn
 count_ours (GstPad * pad, GstPadProbeInfo * info, gpointer count)
 {
@@ -474,6 +530,7 @@ gpu_suite (void)
   tcase_add_test (tc, test_two_pipelines);
   tcase_add_test (tc, test_pool_and_stats);
   tcase_add_test (tc, test_changes_in_flight);
+  tcase_add_test (tc, test_changes_of_back_end);
   tcase_add_test (tc, test_seek_storm);
   tcase_add_test (tc, test_a_thousand_starts);
   suite_add_tcase (s, tc);
