@@ -3,6 +3,7 @@
 
 #include <gmodule.h>
 #include <map>
+#include <sstream>
 
 namespace nd
 {
@@ -85,6 +86,27 @@ known ()
   return *k;
 }
 
+/* 12040 as 12.4. */
+std::string
+release (int version)
+{
+  return std::to_string (version / 1000) + "."
+      + std::to_string (version % 1000 / 10);
+}
+
+/* Compute capabilities that there is machine code for; of the last one there is
+ * PTX too. */
+std::vector<int>
+built_for ()
+{
+  std::istringstream list (ND_ARCHITECTURES);
+  std::vector<int> all;
+
+  for (std::string one; std::getline (list, one, ',');)
+    all.push_back (std::stoi (one));
+  return all;
+}
+
 /* A lost context answers every call with what it was lost to. */
 bool
 is_well (const Context &context)
@@ -102,22 +124,65 @@ is_well (const Context &context)
 int
 choose_device (int wanted)
 {
-  int count = 0, version = 0;
+  int count = 0, version = 0, wanted_version = 0;
 
   cudaDriverGetVersion (&version);
   if (version == 0)
     throw Error (ND_ERROR_INIT, "There is no NVIDIA driver on this machine: "
         "use backend=cpu, or install the driver");
-  if (cudaGetDeviceCount (&count) != cudaSuccess || count == 0) {
-    cudaGetLastError ();
+
+  const cudaError_t result = cudaGetDeviceCount (&count);
+
+  cudaGetLastError ();
+  cudaRuntimeGetVersion (&wanted_version);
+  if (result == cudaErrorInsufficientDriver)
+    throw Error (ND_ERROR_INIT, "The NVIDIA driver is too old: it has CUDA "
+        + release (version) + ", and " + release (wanted_version)
+        + " is needed: use backend=cpu, or install a newer driver");
+  if (result != cudaSuccess && result != cudaErrorNoDevice)
+    throw Error (ND_ERROR_INIT, std::string ("The NVIDIA driver does not start "
+            "(") + cudaGetErrorString (result) + "): use backend=cpu, or start "
+        "the machine again if the driver was updated");
+  if (count == 0)
     throw Error (ND_ERROR_INIT, "There is no NVIDIA GPU that the driver can "
         "use: use backend=cpu");
-  }
   if (wanted >= count)
     throw Error (ND_ERROR_NOT_FOUND, "There is no GPU with device-id="
         + std::to_string (wanted) + ": this machine has "
         + std::to_string (count) + ", counted from 0");
   return wanted < 0 ? 0 : wanted;
+}
+
+bool
+has_code (int major, int minor)
+{
+  const std::vector<int> all = built_for ();
+  bool has = 10 * major + minor >= all.back ();
+
+  for (int one : all)
+    has |= one / 10 == major && one % 10 <= minor;
+  return has;
+}
+
+void
+check_code (int device)
+{
+  std::string list;
+  int major, minor;
+
+  ND_CUDA (cudaDeviceGetAttribute (&major, cudaDevAttrComputeCapabilityMajor,
+          device));
+  ND_CUDA (cudaDeviceGetAttribute (&minor, cudaDevAttrComputeCapabilityMinor,
+          device));
+  if (has_code (major, minor))
+    return;
+  for (int one : built_for ())
+    list += (list.empty () ? "" : ", ") + std::to_string (one / 10) + "."
+        + std::to_string (one % 10);
+  throw Error (ND_ERROR_INIT, "The CUDA back end has no code for this GPU, of "
+      "compute capability " + std::to_string (major) + "."
+      + std::to_string (minor) + ", but for " + list + ": use backend=cpu, or "
+      "build with others of -Dcuda-architectures");
 }
 
 Context::Context (CUcontext handle, int device, bool own)

@@ -150,7 +150,10 @@ static gboolean
 cuda_available (gint device_id, GError **error)
 {
   return guarded (error, [&] {
-    Context::expect_well (choose_device (device_id));
+    const int device = choose_device (device_id);
+
+    Context::expect_well (device);
+    check_code (device);
     open_cufft ();
   });
 }
@@ -183,9 +186,10 @@ check_separable (const NdJob &job)
   }
 }
 
-/* All methods tell kernels the slots of a window in an array of this size. */
+/* What no method takes: kernels have the slots of a window in an array of this
+ * size, and a row of blocks for four rows or more. */
 static void
-check_window (const NdJob &job)
+check_sizes (const NdJob &job)
 {
   const size_t slots = nd_job_reach (&job).slots;
 
@@ -193,6 +197,10 @@ check_window (const NdJob &job)
     throw Error (ND_ERROR_SETTINGS, "Filters on the GPU have windows of up to "
         + std::to_string (MAX_SLOTS) + " volumes, not "
         + std::to_string (slots) + ": use backend=cpu");
+  if (job.shape.size[1] > MAX_ROWS)
+    throw Error (ND_ERROR_SETTINGS, "Volumes on the GPU have up to "
+        + std::to_string (MAX_ROWS) + " rows, not "
+        + std::to_string (job.shape.size[1]) + ": use backend=cpu");
 }
 
 static gdouble
@@ -204,7 +212,7 @@ cuda_cost (const NdJob *job, NdMethod method, gint device_id, GError **error)
     if (method == ND_METHOD_REFERENCE)
       throw Error (ND_ERROR_SETTINGS, "method=reference runs on the CPU only: "
           "use backend=cpu with it");
-    check_window (*job);
+    check_sizes (*job);
     if (method == ND_METHOD_SEPARABLE)
       check_separable (*job);
     const ContextPointer context = Context::get (device_id);
@@ -236,7 +244,7 @@ cuda_ring_new (const NdJob *job, NdMethod method, gint device_id,
   NdRing *ring = nullptr;
 
   guarded (error, [&] {
-    check_window (*job);
+    check_sizes (*job);
     const ContextPointer context = Context::get (device_id);
     const Entered entered (*context);
 

@@ -168,6 +168,7 @@ public:
 
 /* Largest window in time. */
 constexpr unsigned MAX_SLOTS = 256;
+constexpr size_t MAX_ROWS = 4 * 65535;
 
 /* Volumes of a ring that is pushed ahead: a window's, one more, and the border
  * volume where the job has one. */

@@ -16,6 +16,10 @@ namespace nd
  * wgmma reads how many there are, not that they overlap. */
 constexpr size_t SLACK = 4096;
 constexpr int HALF_BITS = 13;           /* coefficients in fp16 are below */
+/* Beside samples in fp16, which err by 4.9e-4 alike where all are one value,
+ * a sum of coefficients may err by 1e-5, where noise allows them 4e-4. */
+constexpr double HALF_SUMS = 40;
+constexpr int HALF_UNITS = 256;         /* tried for that */
 
 static double
 largest_coefficient (const NdFilter *f)
@@ -55,10 +59,11 @@ round_half (double w)
   return __half2float (__float2half_rn ((float) w));
 }
 
-/* Coefficients in units as @values, with what that errs. */
+/* Coefficients in units as @values, with what that errs; that of their sum
+ * counts @sums times. */
 Pieces
 measured (const NdFilter *f, double unit, int bytes,
-    std::vector<double> values)
+    std::vector<double> values, double sums = 1)
 {
   double lost = 0, error2 = 0, norm2 = 0, sum = 0;
 
@@ -71,7 +76,8 @@ measured (const NdFilter *f, double unit, int bytes,
     norm2 += w * w;
   }
   return Pieces { unit, bytes, norm2 > 0 ? fmax (sqrt (error2 / norm2),
-        fabs (lost) / (fabs (sum) + sqrt (norm2))) : 0, std::move (values) };
+        sums * fabs (lost) / fmax (fabs (sum), sqrt (norm2))) : 0,
+    std::move (values) };
 }
 
 /* To the nearest integer, but for those nearest to the next one where the sum
@@ -140,23 +146,26 @@ round_halves (const NdFilter *f, double unit, bool carry)
 }
 
 /* One fp16 each: as they are, or as parts of the largest, so that equal ones
- * are exact. Where carrying errors on makes them too large, without. */
+ * are exact; where neither serves, in other units, until one does. */
 Pieces
 make_halves (const NdFilter *f)
 {
-  const int exponent = filter_exponent (f);
   const double largest = largest_coefficient (f);
+  std::vector<double> units = { ldexp (1, filter_exponent (f) - HALF_BITS) };
   Pieces best = { 1, 0, INFINITY, {} };
 
-  for (bool carry : { true, false }) {
-    for (double unit : { ldexp (1, exponent - HALF_BITS),
-        largest > 0 ? ldexp (largest, 1 - HALF_BITS) : 1 }) {
-      Pieces made = measured (f, unit, 0, round_halves (f, unit, carry));
+  for (int k = 0; k < HALF_UNITS && largest > 0; k++)
+    units.push_back (ldexp (largest, 1 - HALF_BITS)
+        * (1 - 0.5 * k / HALF_UNITS));
+  for (size_t k = 0; k < units.size (); k++) {
+    for (bool carry : { true, false }) {
+      Pieces made = measured (f, units[k], 0,
+          round_halves (f, units[k], carry), HALF_SUMS);
 
       if (made.error < best.error)
         best = std::move (made);
     }
-    if (best.error <= most_error (ND_ACCURACY_FAST))
+    if (k > 0 && best.error <= most_error (ND_ACCURACY_FAST))
       break;
   }
   return best;

@@ -24,7 +24,8 @@ struct Pieces
 {
   double unit;                  /* coefficient = value * unit */
   int bytes;                    /* 0: halves */
-  double error;                 /* relative, of the values (L2) or their sum */
+  double error;                 /* relative, of the values (L2) or of their sum,
+                                 * which counts more where samples err too */
   std::vector<double> values;   /* in the order of NdFilter; integers, or not */
 };
 

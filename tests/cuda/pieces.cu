@@ -44,6 +44,20 @@ error_of (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
   return sqrt (error2 / norm2);
 }
 
+/* Of their sum: what samples of one value see. */
+static double
+error_of_sum (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
+{
+  const Pieces p = make_pieces (f, form, accuracy);
+  double lost = 0, sum = 0;
+
+  for (size_t i = 0; i < nd_filter_count (f); i++) {
+    sum += f->coefficients[i];
+    lost += multiplied (p, i, accuracy) * p.unit - f->coefficients[i];
+  }
+  return fabs (lost / sum);
+}
+
 static NdFilter *
 random_filter (GRand *r, double low)
 {
@@ -90,9 +104,39 @@ test_random ()
 
     for (TensorForm form : { TENSOR_BYTES, TENSOR_WORDS, TENSOR_HALVES }) {
       g_assert_cmpfloat (error_of (f, form, ND_ACCURACY_SINGLE), <=, 2e-6);
-      g_assert_cmpfloat (error_of (f, form, ND_ACCURACY_FAST), <=, 5e-4);
+      g_assert_cmpfloat (error_of (f, form, ND_ACCURACY_FAST), <=, 4e-4);
     }
     nd_filter_free (f);
+  }
+  g_rand_free (r);
+}
+
+/* Samples of one value err by 2^-11 at most as fp16; what filters of few
+ * coefficients, all positive, add to that leaves 5e-4. */
+static void
+test_one_value ()
+{
+  const guint32 seed = g_random_int ();
+  const size_t sizes[][ND_AXES] = { { 2, 1, 1, 1 }, { 3, 1, 1, 1 },
+    { 3, 3, 1, 1 }, { 5, 5, 1, 1 }, { 3, 3, 3, 1 }, { 7, 7, 7, 1 } };
+  GRand *r = g_rand_new_with_seed (seed);
+
+  g_test_message ("seed %u", seed);
+  for (const auto &size : sizes) {
+    double worst = 0;
+
+    for (int i = 0; i < 500; i++) {
+      NdFilter *f = nd_filter_new ("positive", size);
+
+      for (size_t k = 0; k < nd_filter_count (f); k++)
+        f->coefficients[k] = g_rand_double_range (r, 0.01, 1);
+      g_assert_cmpfloat (make_pieces (f, TENSOR_HALVES,
+              ND_ACCURACY_FAST).error, <=, most_error (ND_ACCURACY_FAST));
+      worst = fmax (worst, error_of_sum (f, TENSOR_HALVES, ND_ACCURACY_FAST));
+      nd_filter_free (f);
+    }
+    g_test_message ("%zux%zux%zu: %g", size[0], size[1], size[2], worst);
+    g_assert_cmpfloat (ldexp (1, -11) + worst, <=, 5e-4);
   }
   g_rand_free (r);
 }
@@ -195,14 +239,14 @@ test_refused ()
   nd_filter_free (small);
   nd_filter_free (large);
 
-  /* All but one err alike, in any unit. */
+  /* All but one err alike in most units, not in all. */
   const size_t size[ND_AXES] = { 7, 7, 7, 1 };
   NdFilter *alike = nd_filter_new ("alike", size);
 
   std::fill_n (alike->coefficients, 343, 0.50609998);
   alike->coefficients[171] = 1;
   g_assert_cmpfloat (make_pieces (alike, TENSOR_HALVES,
-          ND_ACCURACY_FAST).error, >, most_error (ND_ACCURACY_FAST));
+          ND_ACCURACY_FAST).error, <=, most_error (ND_ACCURACY_FAST));
   nd_filter_free (alike);
 }
 
@@ -211,6 +255,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/pieces/random", test_random);
+  g_test_add_func ("/pieces/one-value", test_one_value);
   g_test_add_func ("/pieces/equal", test_equal);
   g_test_add_func ("/pieces/integers", test_integers);
   g_test_add_func ("/pieces/designs", test_designs);

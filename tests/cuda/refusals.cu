@@ -1,5 +1,5 @@
-/* What is refused, and what is left of it. Needs no GPU, and the cuFFT of
- * cufftdouble.c.
+/* What is refused, and what is left of it. Needs no GPU, but the cuFFT of
+ * cufftdouble.c and the driver of olddriver.c.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,6 +7,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "cuda/ndcontext.h"
 #include "cuda/ndcufft.h"
 #include "engine/ndbackend.h"
 
@@ -16,16 +17,16 @@ extern "C" const NdBackend *nd_backend_module (void);
 
 /* By every method, before a device is looked for. */
 static void
-test_window ()
+check_refused (gsize window, gsize rows, const gchar *why)
 {
-  const gsize size[ND_AXES] = { 1, 1, 1, MAX_SLOTS + 1 };
+  const gsize size[ND_AXES] = { 1, 1, 1, window };
   GPtrArray *filters = g_ptr_array_new ();
   NdJob job = {};
 
   g_ptr_array_add (filters, nd_filter_new ("long", size));
   NdBank *const bank = nd_bank_new (filters);
   g_ptr_array_free (filters, TRUE);
-  job.shape = { 1, { 4, 4, 4 } };
+  job.shape = { 1, { 4, rows, 4 } };
   job.in_type = job.out_type = ND_FLOAT32;
   job.bank = bank;
   for (int m = 0; m < ND_METHOD_REFERENCE; m++) {
@@ -34,7 +35,7 @@ test_window ()
     g_assert_false (std::isfinite (nd_backend_module ()->cost (&job,
                 (NdMethod) m, -1, &error)));
     g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
-    g_assert_nonnull (strstr (error->message, "256 volumes, not 257"));
+    g_assert_nonnull (strstr (error->message, why));
     g_clear_error (&error);
     g_assert_null (nd_backend_module ()->ring_new (&job, (NdMethod) m, -1,
             &error));
@@ -42,6 +43,46 @@ test_window ()
     g_clear_error (&error);
   }
   nd_bank_free (bank);
+}
+
+static void
+test_sizes ()
+{
+  check_refused (MAX_SLOTS + 1, 4, "256 volumes, not 257");
+  check_refused (1, MAX_ROWS + 1, "262140 rows, not 262141");
+}
+
+/* Of olddriver.c. */
+static void
+test_old_driver ()
+{
+  GError *error = nullptr;
+
+  g_assert_false (nd_backend_module ()->available (-1, &error));
+  g_assert_error (error, ND_ERROR, ND_ERROR_INIT);
+  g_assert_nonnull (strstr (error->message, "it has CUDA 9.2, and "));
+  g_assert_nonnull (strstr (error->message, "install a newer driver"));
+  g_clear_error (&error);
+}
+
+/* Code for a GPU runs on later ones of the same major number, and the last
+ * one's PTX on all later ones. */
+static void
+test_code ()
+{
+  g_auto (GStrv) built = g_strsplit (ND_ARCHITECTURES, ",", 0);
+  int last = 0, lowest = 1000;
+
+  for (int i = 0; built[i]; i++) {
+    last = atoi (built[i]);
+    lowest = MIN (lowest, last);
+    g_assert_true (has_code (last / 10, last % 10));
+    g_assert_true (has_code (last / 10, 9));
+  }
+  g_assert_true (has_code (last / 10 + 1, 0));
+  g_assert_true (has_code (99, 0));
+  g_assert_false (has_code (lowest / 10, lowest % 10 - 1));
+  g_assert_false (has_code (3, 5));
 }
 
 static int *
@@ -84,7 +125,9 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/refusals/window", test_window);
+  g_test_add_func ("/refusals/sizes", test_sizes);
+  g_test_add_func ("/refusals/old-driver", test_old_driver);
+  g_test_add_func ("/refusals/code", test_code);
   g_test_add_func ("/refusals/plans", test_plans);
   return g_test_run ();
 }
