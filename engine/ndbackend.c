@@ -80,7 +80,8 @@ nd_backend_find (const gchar * name, gint device_id, GError ** error)
   if (!found && !(name && known))
     g_set_error (error, ND_ERROR, ND_ERROR_INIT, "Back end '%s' is not "
         "here: %s; use backend=cpu", name ? name : "auto",
-        not_opened ? not_opened : "its module was not built or not installed");
+        not_opened ? not_opened : "its module was not built (with nvcc: meson "
+        "compile -C build) or not installed");
   g_mutex_unlock (&lock);
   return found;
 }

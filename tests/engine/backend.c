@@ -24,7 +24,8 @@ test_module (void)
       NULL);
   g_autoptr (GError) error = NULL;
 
-  expect_missing ("not built or not installed");
+  expect_missing
+      ("not built (with nvcc: meson compile -C build) or not installed");
   g_assert_false (nd_backend_open (path, &error));
   g_assert_error (error, ND_ERROR, ND_ERROR_INIT);
   expect_missing (error->message);
