@@ -43,6 +43,33 @@ fits_in_memory (const NdConvolver * c, GError ** error)
   return FALSE;
 }
 
+/* All planes on one back end, so that one fence is for all: on the CPU, where
+ * the best one refuses one of them. */
+static gboolean
+make_plans (NdConvolver * c, GError ** error)
+{
+  const NdConvolverSettings *s = &c->settings;
+  guint same = 0;
+
+  for (guint p = 0; p < s->n_planes; p++) {
+    c->plans[p] = nd_plan_new (&s->jobs[p], s->backend, s->device_id,
+        s->method, error);
+    if (!c->plans[p])
+      return FALSE;
+    same += c->plans[p]->backend == c->plans[0]->backend;
+  }
+  for (guint p = 0; same < s->n_planes && p < s->n_planes; p++) {
+    if (strcmp (c->plans[p]->backend->name, "cpu") == 0)
+      continue;
+    nd_plan_free (c->plans[p]);
+    c->plans[p] = nd_plan_new (&s->jobs[p], "cpu", s->device_id, s->method,
+        error);
+    if (!c->plans[p])
+      return FALSE;
+  }
+  return TRUE;
+}
+
 NdConvolver *
 nd_convolver_new (const NdConvolverSettings * settings, GError ** error)
 {
@@ -62,11 +89,9 @@ nd_convolver_new (const NdConvolverSettings * settings, GError ** error)
     job->border_volumes = settings->time_border == ND_BORDER_CONSTANT
         && reach.slots > 1;
     job->keep = reach.slots > 1;
-    c->plans[p] = nd_plan_new (job, settings->backend, settings->device_id,
-        settings->method, error);
-    if (!c->plans[p])
-      return NULL;
   }
+  if (!make_plans (c, error))
+    return NULL;
   for (guint p = 0; p < settings->n_planes; p++)
     c->settings.jobs[p].bank = NULL;    /* the caller's; plans have copies */
   if (!fits_in_memory (c, error))

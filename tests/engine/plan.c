@@ -5,10 +5,12 @@
 #include <math.h>
 
 #include "cpu/ndcpu.h"
+#include "engine/ndconvolver.h"
 #include "engine/nderror.h"
 #include "engine/ndplan.h"
 
 static guint refused;           /* methods, a bit each */
+static gsize most_rows;         /* of what is taken by all methods */
 static NdError reason;
 
 static gboolean
@@ -20,7 +22,7 @@ available (gint device_id, GError ** error)
 static gdouble
 cost (const NdJob * job, NdMethod method, gint device_id, GError ** error)
 {
-  if (!(refused & 1 << method))
+  if (!(refused & 1 << method) || job->shape.size[1] <= most_rows)
     return 1 + method;
   g_set_error (error, ND_ERROR, reason, "Not by method %d", method);
   return INFINITY;
@@ -29,13 +31,13 @@ cost (const NdJob * job, NdMethod method, gint device_id, GError ** error)
 static NdRing *
 ring_new (const NdJob * job, NdMethod method, gint device_id, GError ** error)
 {
+  if (job->shape.size[1] <= most_rows)
+    return nd_cpu_backend.ring_new (job, method, device_id, error);
   g_set_error (error, ND_ERROR, reason, "No ring for method %d", method);
   return NULL;
 }
 
-static const NdBackend choosy = {
-  .name = "choosy",.available = available,.cost = cost,.ring_new = ring_new
-};
+static NdBackend choosy;        /* beside these, the CPU's */
 
 /* The name of the back end that takes a box of 3 samples. */
 static const gchar *
@@ -104,13 +106,58 @@ test_named (void)
   g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
 }
 
+/* Two planes of so many rows are on this back end, both. */
+static void
+expect_planes (gsize first, gsize second, const gchar * name)
+{
+  const gsize size[ND_AXES] = { 1, 1, 1, 1 };
+  const gsize rows[] = { first, second };
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+  g_autoptr (NdBank) bank = NULL;
+  g_autoptr (GError) error = NULL;
+  NdConvolverSettings settings = {.n_planes = 2,.device_id = -1,
+    .method = ND_METHODS
+  };
+  NdConvolver *c;
+
+  g_ptr_array_add (filters, nd_filter_new ("one", size));
+  bank = nd_bank_new (filters);
+  for (guint p = 0; p < 2; p++)
+    settings.jobs[p] = (NdJob) {
+    .shape = { 1, {4, rows[p], 1}
+    },.in_type = ND_UINT8,.out_type = ND_UINT8,.bank = bank};
+  c = nd_convolver_new (&settings, &error);
+  g_assert_no_error (error);
+  for (guint p = 0; p < 2; p++)
+    g_assert_cmpstr (nd_convolver_plan (c, p)->backend->name, ==, name);
+  nd_convolver_free (c);
+}
+
+static void
+test_planes (void)
+{
+  refused = (1 << ND_METHODS) - 1;
+  reason = ND_ERROR_SETTINGS;
+  most_rows = 3;
+  expect_planes (3, 2, "choosy");
+  expect_planes (4, 2, "cpu");
+  expect_planes (3, 4, "cpu");
+  most_rows = 0;
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  choosy = nd_cpu_backend;
+  choosy.name = "choosy";
+  choosy.available = available;
+  choosy.cost = cost;
+  choosy.ring_new = ring_new;
   nd_backend_register (&choosy);
   nd_backend_register (&nd_cpu_backend);
   g_test_add_func ("/plan/auto", test_auto);
   g_test_add_func ("/plan/named", test_named);
+  g_test_add_func ("/plan/planes", test_planes);
   return g_test_run ();
 }
