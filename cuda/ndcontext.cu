@@ -137,7 +137,7 @@ choose_device (int wanted)
   cudaRuntimeGetVersion (&wanted_version);
   if (result == cudaErrorInsufficientDriver)
     throw Error (ND_ERROR_INIT, "The NVIDIA driver is too old: it has CUDA "
-        + release (version) + ", and " + release (wanted_version)
+        + release (version) + ", and " + release (wanted_version / 1000 * 1000)
         + " is needed: use backend=cpu, or install a newer driver");
   if (result != cudaSuccess && result != cudaErrorNoDevice)
     throw Error (ND_ERROR_INIT, std::string ("The NVIDIA driver does not start "
@@ -157,10 +157,12 @@ bool
 has_code (int major, int minor)
 {
   const std::vector<int> all = built_for ();
-  bool has = 10 * major + minor >= all.back ();
+  const int wanted = 10 * major + minor;
+  const bool tegra = wanted == 72 || wanted == 87;
+  bool has = wanted >= all.back ();
 
   for (int one : all)
-    has |= one / 10 == major && one % 10 <= minor;
+    has |= tegra ? one == wanted : one / 10 == major && one <= wanted;
   return has;
 }
 

@@ -86,8 +86,9 @@ public:
 int choose_device (int wanted);
 
 /* Whether this module has kernels that a GPU of that compute capability runs:
- * machine code of its own kind or of an older one of the same major number, or
- * PTX of an older one (Programming Guide, binary and PTX compatibility). */
+ * machine code of its own kind or, but for Tegra, of an older one of the same
+ * major number, or PTX of an older one (Programming Guide, binary and PTX
+ * compatibility). */
 bool has_code (int major, int minor);
 
 /* Throws where it has none for @device. Makes no context. */

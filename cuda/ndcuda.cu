@@ -186,8 +186,8 @@ check_separable (const NdJob &job)
   }
 }
 
-/* What no method takes: kernels have the slots of a window in an array of this
- * size, and a row of blocks for four rows or more. */
+/* What not every kernel takes: they have the slots of a window in an array of
+ * this size, and one a row of blocks for four rows. */
 static void
 check_sizes (const NdJob &job)
 {

@@ -17,9 +17,9 @@ namespace nd
 constexpr size_t SLACK = 4096;
 constexpr int HALF_BITS = 13;           /* coefficients in fp16 are below */
 /* Beside samples in fp16, which err by 4.9e-4 alike where all are one value,
- * a sum of coefficients may err by 1e-5, where noise allows them 4e-4. */
-constexpr double HALF_SUMS = 40;
-constexpr int HALF_UNITS = 256;         /* tried for that */
+ * a sum of coefficients may err by 8e-6, where noise allows them 4e-4. */
+constexpr double HALF_SUMS = 50;
+constexpr int HALF_UNITS = 1024;        /* tried for that */
 
 static double
 largest_coefficient (const NdFilter *f)

@@ -26,8 +26,9 @@ typedef struct
 void gst_nd_conv_flight_init (GstNdConv * self);
 void gst_nd_conv_flight_clear (GstNdConv * self);
 
-/* Takes @load. Where it is done, or the stream is live, it goes out at once;
- * otherwise this waits only while too many are before it. */
+/* Takes @load. Where it is done, it goes out when all before it did; where the
+ * stream is live, at once; otherwise this waits only while too many are before
+ * it. */
 GstFlowReturn gst_nd_conv_flight_add (GstNdConv * self, GstNdLoad * load);
 
 /* Waits until all went out. */
