@@ -94,8 +94,6 @@ release (int version)
       + std::to_string (version % 1000 / 10);
 }
 
-/* Compute capabilities that there is machine code for; of the last one there is
- * PTX too. */
 std::vector<int>
 built_for ()
 {
@@ -154,15 +152,14 @@ choose_device (int wanted)
 }
 
 bool
-has_code (int major, int minor)
+has_code (const std::vector<int> &built, int capability)
 {
-  const std::vector<int> all = built_for ();
-  const int wanted = 10 * major + minor;
-  const bool tegra = wanted == 72 || wanted == 87;
-  bool has = wanted >= all.back ();
+  const auto tegra = [] (int one) { return one == 72 || one == 87; };
+  bool has = capability >= built.back ();
 
-  for (int one : all)
-    has |= tegra ? one == wanted : one / 10 == major && one <= wanted;
+  for (int one : built)
+    has |= one == capability || (!tegra (one) && !tegra (capability)
+        && one / 10 == capability / 10 && one < capability);
   return has;
 }
 
@@ -176,9 +173,12 @@ check_code (int device)
           device));
   ND_CUDA (cudaDeviceGetAttribute (&minor, cudaDevAttrComputeCapabilityMinor,
           device));
-  if (has_code (major, minor))
+
+  const std::vector<int> built = built_for ();
+
+  if (has_code (built, 10 * major + minor))
     return;
-  for (int one : built_for ())
+  for (int one : built)
     list += (list.empty () ? "" : ", ") + std::to_string (one / 10) + "."
         + std::to_string (one % 10);
   throw Error (ND_ERROR_INIT, "The CUDA back end has no code for this GPU, of "

@@ -85,11 +85,11 @@ public:
 /* The device @wanted, or the first for -1; throws where it is not there. */
 int choose_device (int wanted);
 
-/* Whether this module has kernels that a GPU of that compute capability runs:
- * machine code of its own kind or, but for Tegra, of an older one of the same
- * major number, or PTX of an older one (Programming Guide, binary and PTX
- * compatibility). */
-bool has_code (int major, int minor);
+/* Whether a GPU of @capability, 80 for 8.0, runs kernels that are @built for
+ * these, the last one as PTX too: machine code of its own kind or, but for
+ * Tegra, of an older one of the same major number, or PTX of an older one
+ * (Programming Guide, binary and PTX compatibility). */
+bool has_code (const std::vector<int> &built, int capability);
 
 /* Throws where it has none for @device. Makes no context. */
 void check_code (int device);

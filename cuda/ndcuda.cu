@@ -186,8 +186,7 @@ check_separable (const NdJob &job)
   }
 }
 
-/* What not every kernel takes: they have the slots of a window in an array of
- * this size, and one a row of blocks for four rows. */
+/* What not every kernel takes. */
 static void
 check_sizes (const NdJob &job)
 {

@@ -166,7 +166,7 @@ public:
       const NdSamples &out) = 0;
 };
 
-/* Largest window in time. */
+/* Largest window in time, and rows of a volume: a grid's blocks, of four. */
 constexpr unsigned MAX_SLOTS = 256;
 constexpr size_t MAX_ROWS = 4 * 65535;
 
