@@ -1,15 +1,20 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gstndbackends.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndbackends.h"
 
-#include "cpu/ndcpu.h"
+#include "cpu/cpu.h"
+
+GST_DEBUG_CATEGORY_STATIC (nd_backends_debug);
+#define GST_CAT_DEFAULT nd_backends_debug
 
 #define CUDA_MODULE "ndconv-cuda.so"
 
 static gchar *plugin_folder;
-static gchar *cuda_module;      /* NULL where there is none */
+static gchar *cuda_module; /* path, or NULL if not found */
 
 void
-gst_nd_backends_init (GstPlugin * plugin)
+gst_nd_backends_init (GstPlugin *plugin)
 {
   const gchar *path = gst_plugin_get_filename (plugin);
 
@@ -26,8 +31,8 @@ find_cuda_module (void)
   if (named)
     return g_file_test (named, G_FILE_TEST_EXISTS) ? g_strdup (named) : NULL;
   for (guint i = 0; plugin_folder && i < G_N_ELEMENTS (folders); i++) {
-    g_autofree gchar *path = g_build_filename (plugin_folder, "..",
-        folders[i], CUDA_MODULE, NULL);
+    g_autofree gchar *path =
+        g_build_filename (plugin_folder, "..", folders[i], CUDA_MODULE, NULL);
 
     if (g_file_test (path, G_FILE_TEST_EXISTS))
       return g_steal_pointer (&path);
@@ -42,34 +47,43 @@ gst_nd_backends_open (void)
 
   if (!g_once_init_enter (&opened))
     return;
+  GST_DEBUG_CATEGORY_INIT (nd_backends_debug, "ndbackends", 0,
+      "back ends and their modules");
   nd_backend_register (&nd_cpu_backend);
   cuda_module = find_cuda_module ();
   if (cuda_module) {
     g_autoptr (GError) error = NULL;
 
-    if (!nd_backend_open (cuda_module, &error))
+    if (nd_backend_open (cuda_module, &error))
+      GST_INFO ("opened %s", cuda_module);
+    else
       GST_WARNING ("%s", error->message);
+  } else {
+    const gchar *named = g_getenv ("NDCONV_CUDA_MODULE");
+
+    GST_INFO ("no CUDA module %s %s", named ? "named" : "beside the plugin in",
+        named ? named : plugin_folder);
   }
   g_once_init_leave (&opened, 1);
 }
 
-const NdBackend *
-gst_nd_backends_device (gint device_id)
+gboolean
+gst_nd_backends_have_device (void)
 {
-  return cuda_module ? nd_backend_find ("cuda", device_id, NULL) : NULL;
+  return cuda_module != NULL;
 }
 
 void
-gst_nd_backends_explain_auto (GstElement * element, gint device_id)
+gst_nd_backends_explain_auto (GstElement *element, const GError *error)
 {
   static gint said = 0;
-  g_autoptr (GError) error = NULL;
 
-  if (nd_backend_find ("cuda", device_id, &error)
-      || !g_atomic_int_compare_and_exchange (&said, 0, 1))
+  if (!g_atomic_int_compare_and_exchange (&said, 0, 1))
     return;
-  /* No warning: a machine without a GPU is as it should be. Of an INFO
-   * gst-launch-1.0 prints the second text only. */
-  GST_ELEMENT_INFO (element, LIBRARY, INIT, ("Filtering on the CPU: %s",
-          error->message), ("Filtering on the CPU: %s", error->message));
+  /* No warning, because a machine without a GPU is not a problem. The text
+   * stands twice because gst-launch-1.0 prints only the second text of an
+   * INFO message. */
+  GST_ELEMENT_INFO (element, LIBRARY, INIT,
+      ("Filtering on the CPU: %s", error->message),
+      ("Filtering on the CPU: %s", error->message));
 }

@@ -1,28 +1,29 @@
 /* The back ends that this process can use.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
+#include "engine/backend.h"
 #include <gst/gst.h>
-#include "engine/ndbackend.h"
 
 G_BEGIN_DECLS
 
-/* Remembers where the plugin lies: modules lie beside it. */
-void gst_nd_backends_init (GstPlugin * plugin);
+/* Remembers the folder of the plugin, because modules are found from there. */
+void gst_nd_backends_init (GstPlugin *plugin);
 
-/* Adds the CPU back end, and the CUDA module where there is one: the file that
- * environment variable NDCONV_CUDA_MODULE names, or ../ndconv/ndconv-cuda.so
- * (installed) or ../cuda/ndconv-cuda.so (built) from the plugin. Once; later
- * calls do nothing. */
+/* Adds the CPU back end, and the CUDA module if it exists: the file named by
+ * the environment variable NDCONV_CUDA_MODULE, or ../ndconv/ndconv-cuda.so
+ * (installed) or ../cuda/ndconv-cuda.so (built) from the plugin. Later calls do
+ * nothing. */
 void gst_nd_backends_open (void);
 
-/* Where backend=auto means the CPU for want of a GPU, says why on @element's
- * bus, once in a process. */
-void gst_nd_backends_explain_auto (GstElement * element, gint device_id);
+/* Posts an INFO message, once in a process: backend=auto means the CPU because
+ * of @error. */
+void gst_nd_backends_explain_auto (GstElement *element, const GError *error);
 
-/* The back end whose device that is; NULL where there is none. */
-const NdBackend *gst_nd_backends_device (gint device_id);
+/* Whether the CUDA module exists. Starts no driver. */
+gboolean gst_nd_backends_have_device (void);
 
 G_END_DECLS

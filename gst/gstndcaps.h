@@ -1,48 +1,48 @@
-/* Caps of volumes: other/tensors as NNStreamer spells them.
+/* Caps of volumes: other/tensors, the convention of NNStreamer.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
+#include "core/shape.h"
+#include "formats/recording.h"
 #include <gst/gst.h>
-#include "engine/ndshape.h"
-#include "formats/ndrecording.h"
 
 G_BEGIN_DECLS
 
 #define GST_ND_TENSORS "other/tensors"
 
-/* For pad templates, in host memory and on a device. Types are uint8, int16,
- * uint16, float32. */
+/* For pad templates: host memory, and device memory. */
 #define GST_ND_TENSORS_CAPS GST_ND_TENSORS GST_ND_TENSORS_FIELDS
-#define GST_ND_TENSORS_FIELDS \
-  ", format = (string) static, num_tensors = (int) 1, " \
+#define GST_ND_TENSORS_FIELDS                            \
+  ", format = (string) static, num_tensors = (int) 1, "  \
   "types = (string) { uint8, int16, uint16, float32 }, " \
   "framerate = (fraction) [ 0/1, 2147483647/1 ]"
 
 #define GST_ND_TENSORS_CUDA_CAPS \
   GST_ND_TENSORS "(memory:CUDAMemory)" GST_ND_TENSORS_FIELDS
 
-/* What the caps of a stream of volumes say. NdRecording's volumes is 0. */
+/* The contents of caps; the field volumes is 0. */
 typedef NdRecording GstNdVolumeInfo;
 
-/* Reads @caps as NNStreamer does: sizes innermost first, C:X:Y:Z[:K], 0 and 1
- * at the end do not count, spaces and case neither, a missing format means
- * static. @caps must be fixed. ND_ERROR_FORMAT says what is wrong. */
-gboolean gst_nd_volume_info_from_caps (GstNdVolumeInfo * info,
-    const GstCaps * caps, GError ** error);
+/* Parses fixed @caps as NNStreamer does: sizes innermost first, C:X:Y:Z[:K];
+ * trailing 0 and 1, spaces and case are ignored, and format defaults to static.
+ * Error: ND_ERROR_FORMAT. */
+gboolean gst_nd_volume_info_from_caps (GstNdVolumeInfo *info,
+    const GstCaps *caps, GError **error);
 
-/* Caps with the exact spelling of the dimensions first, and the one padded to
- * rank 4 where it differs. Geometry goes along as the extra fields `spacing`,
- * `origin`, `directions` (numbers with ':' between). */
-GstCaps *gst_nd_volume_info_to_caps (const GstNdVolumeInfo * info);
+/* Caps with both spellings of the dimensions: the exact one first, then the one
+ * padded to rank 4, if different. The fields `spacing`, `origin` and
+ * `directions` (numbers separated by ':') hold the geometry. In caps that are
+ * parsed, origin and directions may be missing. */
+GstCaps *gst_nd_volume_info_to_caps (const GstNdVolumeInfo *info);
 
-/* The `dimensions` field of @structure: one string, or a list of the two
- * spellings. */
-void gst_nd_structure_set_dimensions (GstStructure * structure,
-    const NdShape * shape, guint responses);
+/* Sets the field `dimensions`: one string, or a list of both spellings. */
+void gst_nd_structure_set_dimensions (GstStructure *structure,
+    const NdShape *shape, guint responses);
 
 /* Bytes of one buffer: all responses of one volume. */
-gsize gst_nd_volume_info_size (const GstNdVolumeInfo * info);
+gsize gst_nd_volume_info_size (const GstNdVolumeInfo *info);
 
 G_END_DECLS

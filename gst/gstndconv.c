@@ -1,43 +1,40 @@
-/* The element side of the base class: caps, states and properties. Numbers in
- * parentheses are those of the checklist for elements that keep history, which
- * tests/gst/checklist*.c and changes.c go through.
+/* The base class of the filters: caps and states.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
-#include "gstndconvflight.h"
+#include "gst/gstndconv.h"
 
-#include "gstndbackends.h"
-#include "gstndconvcaps.h"
-#include "gstndcuda.h"
-#include "gstnderror.h"
-#include "gstndfilterspec.h"
+#include "filters/text.h"
+#include "gst/gstndbackends.h"
+#include "gst/gstndconvbuilder.h"
+#include "gst/gstndconvcaps.h"
+#include "gst/gstndconvchange.h"
+#include "gst/gstndconvevents.h"
+#include "gst/gstndconvlatency.h"
+#include "gst/gstndconvmemory.h"
+#include "gst/gstndconvpending.h"
+#include "gst/gstndconvplan.h"
+#include "gst/gstndconvproperties.h"
+#include "gst/gstndconvstream.h"
+#include "gst/gstndcuda.h"
+#include "gst/gstnderror.h"
+#include "gst/gstndunits.h"
 
 GST_DEBUG_CATEGORY (gst_nd_conv_debug);
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
-/* Presets are files in presets/. */
 G_DEFINE_ABSTRACT_TYPE_WITH_CODE (GstNdConv, gst_nd_conv,
-    GST_TYPE_BASE_TRANSFORM, G_ADD_PRIVATE (GstNdConv)
-    G_IMPLEMENT_INTERFACE (GST_TYPE_PRESET, NULL));
-
-GstNdConvPrivate *
-gst_nd_conv_private (GstNdConv * self)
-{
-  return gst_nd_conv_get_instance_private (self);
-}
-
-GstBaseTransformClass *
-gst_nd_conv_parent (void)
-{
-  return GST_BASE_TRANSFORM_CLASS (gst_nd_conv_parent_class);
-}
+    GST_TYPE_BASE_TRANSFORM,
+    G_ADD_PRIVATE (GstNdConv)
+        G_IMPLEMENT_INTERFACE (GST_TYPE_PRESET, gst_nd_conv_preset_init));
 
 static GstFlowReturn
-gst_nd_conv_submit_input_buffer (GstBaseTransform * trans, gboolean unused,
-    GstBuffer * input)
+gst_nd_conv_submit_input_buffer (GstBaseTransform *trans, gboolean unused,
+    GstBuffer *input)
 {
   GstNdConv *self = GST_ND_CONV (trans);
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvPrivate *priv = self->priv;
   g_autoptr (GstBuffer) buffer = NULL;
   GstFlowReturn ret = gst_nd_conv_apply_settings (self);
 
@@ -45,8 +42,8 @@ gst_nd_conv_submit_input_buffer (GstBaseTransform * trans, gboolean unused,
     gst_buffer_unref (input);
     return ret;
   }
-  ret = GST_BASE_TRANSFORM_CLASS (gst_nd_conv_parent_class)->submit_input_buffer
-      (trans, unused, input);
+  ret = GST_BASE_TRANSFORM_CLASS (gst_nd_conv_parent_class)
+            ->submit_input_buffer (trans, unused, input);
   buffer = g_steal_pointer (&trans->queued_buf);
   if (ret != GST_FLOW_OK)
     return ret;
@@ -57,33 +54,55 @@ gst_nd_conv_submit_input_buffer (GstBaseTransform * trans, gboolean unused,
   return gst_nd_conv_take_volume (self, buffer);
 }
 
-/* Everything was pushed by submit_input_buffer (3). */
+/* submit_input_buffer() has pushed all outputs (docs/checklist.md, 3). */
 static GstFlowReturn
-gst_nd_conv_generate_output (GstBaseTransform * trans, GstBuffer ** out)
+gst_nd_conv_generate_output (GstBaseTransform *trans, GstBuffer **out)
 {
   *out = NULL;
   return GST_FLOW_OK;
 }
 
-/* Without a transform() the base class would take itself for passthrough. */
+/* Never called. Without it the base class switches to passthrough
+ * (docs/checklist.md, 4). */
 static GstFlowReturn
-gst_nd_conv_transform (GstBaseTransform * trans, GstBuffer * in,
-    GstBuffer * out)
+gst_nd_conv_transform (GstBaseTransform *trans, GstBuffer *in, GstBuffer *out)
 {
   g_return_val_if_reached (GST_FLOW_ERROR);
+}
+
+/* A frame keeps its size and its place in the scene, and so the metas that only
+ * tell of these, as GstVideoFilter has it. */
+static gboolean
+gst_nd_conv_transform_meta (GstBaseTransform *trans, GstBuffer *out,
+    GstMeta *meta, GstBuffer *in)
+{
+  static const gchar *const kept[] = { GST_META_TAG_VIDEO_STR,
+    GST_META_TAG_VIDEO_ORIENTATION_STR, GST_META_TAG_VIDEO_SIZE_STR, NULL };
+  const gchar *const *tags = gst_meta_api_type_get_tags (meta->info->api);
+  const GstNdConvPrivate *priv = GST_ND_CONV (trans)->priv;
+
+  if (tags && !(priv->in.is_video && priv->out.is_video))
+    return FALSE;
+  for (; tags && *tags; tags++) {
+    if (!g_strv_contains (kept, *tags))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 /* Caps */
 
 static GstCaps *
-gst_nd_conv_transform_caps_vfunc (GstBaseTransform * trans,
-    GstPadDirection direction, GstCaps * caps, GstCaps * filter)
+gst_nd_conv_transform_caps_vfunc (GstBaseTransform *trans,
+    GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
   GstNdConv *self = GST_ND_CONV (trans);
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvPrivate *priv = self->priv;
   g_auto (GstNdConvSettings) settings = { 0 };
-  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (direction
-      == GST_PAD_SINK ? trans->srcpad : trans->sinkpad);
+  g_autoptr (GstCaps) template =
+      gst_pad_get_pad_template_caps (direction == GST_PAD_SINK
+              ? trans->srcpad
+              : trans->sinkpad);
   GstCaps *other, *filtered;
   NdResponses bank;
 
@@ -92,7 +111,7 @@ gst_nd_conv_transform_caps_vfunc (GstBaseTransform * trans,
   bank = priv->bank;
   GST_OBJECT_UNLOCK (self);
   other = gst_nd_conv_transform_caps (direction, caps, &settings, &bank,
-      gst_nd_conv_device (&settings) != NULL, template);
+      gst_nd_conv_may_use_device (self, &settings), template);
   if (!filter)
     return other;
   filtered = gst_caps_intersect_full (filter, other, GST_CAPS_INTERSECT_FIRST);
@@ -100,11 +119,11 @@ gst_nd_conv_transform_caps_vfunc (GstBaseTransform * trans,
   return filtered;
 }
 
-/* Where outputs may lie on a device or not, what is downstream says: if it
- * names that memory, it can use it. */
+/* If outputs can be in host memory or on a device, they go to the device if
+ * downstream names that memory. */
 static GstCaps *
-gst_nd_conv_fixate_caps (GstBaseTransform * trans, GstPadDirection direction,
-    GstCaps * caps, GstCaps * other)
+gst_nd_conv_fixate_caps (GstBaseTransform *trans, GstPadDirection direction,
+    GstCaps *caps, GstCaps *other)
 {
   GstPad *pad = direction == GST_PAD_SINK ? trans->srcpad : trans->sinkpad;
   g_autoptr (GstCaps) peer = gst_pad_peer_query_caps (pad, NULL);
@@ -122,13 +141,13 @@ gst_nd_conv_fixate_caps (GstBaseTransform * trans, GstPadDirection direction,
   if (!gst_caps_is_empty (chosen))
     gst_caps_replace (&other, chosen);
   gst_caps_unref (chosen);
-  return GST_BASE_TRANSFORM_CLASS (gst_nd_conv_parent_class)->fixate_caps
-      (trans, direction, caps, other);
+  return GST_BASE_TRANSFORM_CLASS (gst_nd_conv_parent_class)
+      ->fixate_caps (trans, direction, caps, other);
 }
 
-/* Whether a source that does not wait for us is upstream. */
+/* Whether upstream is live: it does not wait for this element. */
 static gboolean
-is_live (GstNdConv * self)
+is_live (GstNdConv *self)
 {
   g_autoptr (GstQuery) query = gst_query_new_latency ();
   gboolean live = FALSE;
@@ -139,45 +158,43 @@ is_live (GstNdConv * self)
 }
 
 static gboolean
-gst_nd_conv_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
+gst_nd_conv_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   GstNdConv *self = GST_ND_CONV (trans);
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvPrivate *priv = self->priv;
   g_autoptr (GError) error = NULL;
   GstNdFormat in_format, out_format;
-  NdConvolver *convolver;
 
   if (!gst_nd_format_from_caps (&in_format, in, &error)
       || !gst_nd_format_from_caps (&out_format, out, &error)) {
     gst_nd_conv_fail (self, error);
     return FALSE;
   }
-  gst_nd_conv_flight_land (self);
+  GST_INFO_OBJECT (self, "output caps %" GST_PTR_FORMAT, out);
+  gst_nd_conv_pending_complete_all (self);
   priv->live = is_live (self);
-  /* Another spelling or another rate: the history stays. */
+  /* Another spelling, rate or memory: the window stays. */
   if (priv->convolver && gst_nd_format_is_equal (&in_format, &priv->in)
-      && gst_nd_format_is_equal (&out_format, &priv->out)) {
+      && gst_nd_format_is_equal (&out_format, &priv->out)
+      && gst_nd_units_same_filter (priv->active.filter, &in_format,
+          &priv->in)) {
     priv->in = in_format;
     priv->out = out_format;
     gst_nd_conv_set_latency (self);
     return TRUE;
   }
-  gst_nd_conv_reset (self);
-  g_clear_pointer (&priv->convolver, nd_convolver_free);
+  /* Downstream still expects the old caps. */
+  gst_nd_conv_drain (self, "the output caps change");
+  gst_nd_conv_dispose_convolver (self);
   priv->in = in_format;
   priv->out = out_format;
-  convolver = gst_nd_conv_build (self, &priv->active, out_format.type, &error);
-  if (!convolver) {
-    gst_nd_conv_fail (self, error);
-    return FALSE;
-  }
-  gst_nd_conv_use (self, convolver);
-  return TRUE;
+  /* If the wait is interrupted, the caps are set nevertheless: upstream takes
+   * FALSE for an error, and learns of the flush from the next volume. */
+  return gst_nd_conv_make_convolver (self) != GST_FLOW_ERROR;
 }
 
 static gboolean
-gst_nd_conv_get_unit_size (GstBaseTransform * trans, GstCaps * caps,
-    gsize * size)
+gst_nd_conv_get_unit_size (GstBaseTransform *trans, GstCaps *caps, gsize *size)
 {
   GstNdFormat format;
 
@@ -187,129 +204,154 @@ gst_nd_conv_get_unit_size (GstBaseTransform * trans, GstCaps * caps,
   return TRUE;
 }
 
-/* States and properties */
+/* States */
 
-/* What is linked before the element has video to give, and that first. */
+/* Whether the first structure of the upstream caps is video. */
 static gboolean
-expects_video (GstNdConv * self)
+expects_video (GstNdConv *self)
 {
   g_autoptr (GstCaps) caps =
       gst_pad_peer_query_caps (GST_BASE_TRANSFORM_SINK_PAD (self), NULL);
 
   return caps && !gst_caps_is_any (caps) && !gst_caps_is_empty (caps)
       && gst_structure_has_name (gst_caps_get_structure (caps, 0),
-      "video/x-raw");
+          "video/x-raw");
 }
 
-/* What is wrong with the settings whatever the caps will be. */
+/* Checks what can be checked at once and before caps are known. */
 static gboolean
-check_settings (GstNdConv * self, const GstNdConvSettings * settings,
-    GError ** error)
+check_settings (GstNdConv *self, const GstNdConvSettings *settings,
+    GError **error)
 {
   gboolean expected = expects_video (self);
 
-  /* Frames and volumes have other axes: one of them must do. Where none does,
-   * the error is of those that are expected. */
+  /* Frames and volumes have different axes, and the filter must fit one of
+   * them. If it fits neither, the error is about the expected one, which comes
+   * last. */
   for (guint i = 0; i < 2; i++) {
     NdAxes axes = GST_ND_CONV_GET_CLASS (self)->axes (settings,
         i == 0 ? !expected : expected);
-    g_autoptr (NdBank) bank = NULL;
+    NdResponses responses;
 
     g_clear_error (error);
-    bank = gst_nd_filter_spec_parse (settings->filter, &axes, settings->origin,
-        settings->causal, settings->normalize, error);
-    if (bank)
+    if (nd_bank_count_from_text (settings->filter, &axes, &responses, error))
       return nd_convolver_check_time_border (settings->time_border, error)
-          && nd_backend_find (gst_nd_conv_settings_backend (settings),
-          settings->device_id, error);
+          && (settings->backend != GST_ND_BACKEND_CUDA
+              || gst_nd_device_backend (&self->priv->device, error));
   }
+  g_prefix_error (error, "Property filter: ");
   return FALSE;
 }
 
-const NdBackend *
-gst_nd_conv_device (const GstNdConvSettings * settings)
-{
-  if (settings->backend == GST_ND_BACKEND_CPU
-      || settings->method == ND_METHOD_REFERENCE)
-    return NULL;
-  return gst_nd_backends_device (settings->device_id);
-}
-
 static void
-gst_nd_conv_set_context (GstElement * element, GstContext * context)
+gst_nd_conv_set_context (GstElement *element, GstContext *context)
 {
-  GstNdConvPrivate *priv = gst_nd_conv_private (GST_ND_CONV (element));
+  GstNdConvPrivate *priv = GST_ND_CONV (element)->priv;
+  gint device_id;
 
-  g_rec_mutex_lock (&priv->context_lock);
-  gst_nd_cuda_set_context (element, context, priv->settings.device_id,
-      &priv->context);
-  g_rec_mutex_unlock (&priv->context_lock);
+  GST_OBJECT_LOCK (element);
+  device_id = priv->active.device_id;
+  GST_OBJECT_UNLOCK (element);
+  gst_nd_device_set_context (&priv->device, element, context, device_id);
   GST_ELEMENT_CLASS (gst_nd_conv_parent_class)->set_context (element, context);
 }
 
-/* A context stays from NULL to NULL: making one takes longer than a thousand
- * volumes. */
-static GstStateChangeReturn
-gst_nd_conv_change_state (GstElement * element, GstStateChange transition)
+/* The device stays until NULL, because starting it takes longer than filtering
+ * a thousand volumes. */
+static void
+start_device (GstNdConv *self)
 {
-  GstNdConvPrivate *priv = gst_nd_conv_private (GST_ND_CONV (element));
-  GstStateChangeReturn ret =
-      GST_ELEMENT_CLASS (gst_nd_conv_parent_class)->change_state (element,
-      transition);
+  GstNdConvPrivate *priv = self->priv;
+  GstNdBackendKind backend;
+  gint device_id;
 
-  if (transition == GST_STATE_CHANGE_READY_TO_NULL) {
-    g_rec_mutex_lock (&priv->context_lock);
-    gst_clear_object (&priv->context);
-    g_rec_mutex_unlock (&priv->context_lock);
-  }
+  GST_OBJECT_LOCK (self);
+  backend = priv->active.backend;
+  device_id = priv->active.device_id;
+  GST_OBJECT_UNLOCK (self);
+  if (backend != GST_ND_BACKEND_CPU)
+    gst_nd_device_start (&priv->device, GST_ELEMENT (self), device_id);
+}
+
+static GstStateChangeReturn
+gst_nd_conv_change_state (GstElement *element, GstStateChange transition)
+{
+  GstNdConv *self = GST_ND_CONV (element);
+  GstStateChangeReturn ret;
+
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY)
+    start_device (self);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    gst_nd_conv_builder_set_flushing (self, TRUE);
+  ret = GST_ELEMENT_CLASS (gst_nd_conv_parent_class)
+            ->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL)
+    gst_nd_device_stop (&self->priv->device);
   return ret;
 }
 
 static gboolean
-gst_nd_conv_start (GstBaseTransform * trans)
+gst_nd_conv_start (GstBaseTransform *trans)
 {
   GstNdConv *self = GST_ND_CONV (trans);
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvPrivate *priv = self->priv;
   g_auto (GstNdConvSettings) settings = { 0 };
   g_autoptr (GError) error = NULL;
-  const NdBackend *device;
+  g_autoptr (GError) no_device = NULL;
 
   GST_OBJECT_LOCK (self);
   gst_nd_conv_settings_copy (&settings, &priv->settings);
-  priv->stats = (GstNdConvStats) {
-  0};
+  priv->stats = (GstNdConvStats){ 0 };
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   priv->latency = GST_CLOCK_TIME_NONE;
+  priv->compute_peak = 0;
   GST_OBJECT_UNLOCK (self);
+  gst_nd_conv_builder_set_flushing (self, FALSE);
+  priv->restarts = (GstNdRestarts){ 0 };
   g_atomic_int_set (&priv->failed, FALSE);
   gst_nd_element_start (GST_ELEMENT (self));
   priv->reverse = FALSE;
   priv->discont = TRUE;
   gst_nd_conv_reset (self);
+  /* Again, if its properties were set in READY. */
+  start_device (self);
   if (!check_settings (self, &settings, &error)) {
     gst_nd_conv_fail (self, error);
     return FALSE;
   }
-  if (settings.backend == GST_ND_BACKEND_AUTO)
-    gst_nd_backends_explain_auto (GST_ELEMENT (self), settings.device_id);
-  device = gst_nd_conv_device (&settings);
-  /* It asks neighbours, so under no lock; an answer comes by set_context(). */
-  if (device)
-    gst_nd_cuda_ensure_context (GST_ELEMENT (self), device,
-        settings.device_id, &priv->context);
+  GST_OBJECT_LOCK (self);
+  priv->started = TRUE;
+  GST_OBJECT_UNLOCK (self);
+  if (settings.backend == GST_ND_BACKEND_AUTO
+      && !gst_nd_device_backend (&priv->device, &no_device))
+    gst_nd_backends_explain_auto (GST_ELEMENT (self), no_device);
+  GST_INFO_OBJECT (self, "filter \"%s\"; device: %s", settings.filter,
+      gst_nd_conv_may_use_device (self, &settings)
+          ? "cuda"
+          : "none, volumes stay in host memory");
   return TRUE;
 }
 
 static gboolean
-gst_nd_conv_stop (GstBaseTransform * trans)
+gst_nd_conv_stop (GstBaseTransform *trans)
 {
   GstNdConv *self = GST_ND_CONV (trans);
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvPrivate *priv = self->priv;
 
-  gst_nd_conv_reset (self);
-  gst_nd_conv_flight_clear (self);
-  g_clear_pointer (&priv->convolver, nd_convolver_free);
   GST_OBJECT_LOCK (self);
+  GST_INFO_OBJECT (self,
+      "stopping after %" G_GUINT64_FORMAT " volumes in, %" G_GUINT64_FORMAT
+      " out, %" G_GUINT64_FORMAT " late, %" G_GUINT64_FORMAT " clipped",
+      priv->stats.in, priv->stats.out, priv->stats.late, priv->stats.clipped);
+  GST_OBJECT_UNLOCK (self);
+  gst_nd_conv_reset (self);
+  gst_nd_conv_pending_stop (self);
+  gst_nd_conv_builder_stop (self, FALSE);
+  g_clear_pointer (&priv->next, gst_nd_conv_build_free);
+  g_clear_pointer (&priv->convolver, nd_convolver_free);
+  priv->interrupted = FALSE;
+  GST_OBJECT_LOCK (self);
+  priv->started = FALSE;
   gst_nd_conv_activate (self, &priv->settings);
   priv->negotiated = FALSE;
   priv->latency = GST_CLOCK_TIME_NONE;
@@ -318,108 +360,50 @@ gst_nd_conv_stop (GstBaseTransform * trans)
 }
 
 static void
-set_range (GstStructure * s, const gchar * name, const GstNdConvRange * range)
+gst_nd_conv_dispose (GObject *object)
 {
-  g_autofree gchar *min = g_strconcat (name, "-min", NULL);
-  g_autofree gchar *mean = g_strconcat (name, "-mean", NULL);
-  g_autofree gchar *max = g_strconcat (name, "-max", NULL);
-
-  gst_structure_set (s, min, G_TYPE_DOUBLE, range->min,
-      mean, G_TYPE_DOUBLE, range->n ? range->sum / range->n : 0,
-      max, G_TYPE_DOUBLE, range->max, NULL);
-}
-
-static GstStructure *
-make_stats (GstNdConv * self)
-{
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
-  GstStructure *s;
-
-  GST_OBJECT_LOCK (self);
-  s = priv->plan_stats ? gst_structure_copy (priv->plan_stats)
-      : gst_structure_new_empty ("ndconv-stats");
-  gst_structure_set (s, "volumes-in", G_TYPE_UINT64, priv->stats.in,
-      "volumes-out", G_TYPE_UINT64, priv->stats.out,
-      "volumes-late", G_TYPE_UINT64, priv->stats.late,
-      "volumes-clipped", G_TYPE_UINT64, priv->stats.clipped, NULL);
-  set_range (s, "seconds", &priv->stats.all);
-  set_range (s, "upload-seconds", &priv->stats.upload);
-  set_range (s, "compute-seconds", &priv->stats.compute);
-  set_range (s, "download-seconds", &priv->stats.download);
-  set_range (s, "wait-seconds", &priv->stats.wait);
-  GST_OBJECT_UNLOCK (self);
-  return s;
+  gst_nd_conv_builder_stop (GST_ND_CONV (object), TRUE);
+  G_OBJECT_CLASS (gst_nd_conv_parent_class)->dispose (object);
 }
 
 static void
-gst_nd_conv_set_property (GObject * object, guint id, const GValue * value,
-    GParamSpec * pspec)
+gst_nd_conv_finalize (GObject *object)
 {
-  GstNdConv *self = GST_ND_CONV (object);
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
-
-  GST_OBJECT_LOCK (self);
-  if (!gst_nd_conv_settings_set (&priv->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  priv->settings_changed = TRUE;
-  if (!priv->negotiated)
-    gst_nd_conv_activate (self, &priv->settings);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_nd_conv_get_property (GObject * object, guint id, GValue * value,
-    GParamSpec * pspec)
-{
-  GstNdConv *self = GST_ND_CONV (object);
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
-
-  if (id == GST_ND_PROP_STATS) {
-    g_value_take_boxed (value, make_stats (self));
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  if (!gst_nd_conv_settings_get (&priv->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_nd_conv_finalize (GObject * object)
-{
-  GstNdConvPrivate *priv = gst_nd_conv_private (GST_ND_CONV (object));
+  GstNdConvPrivate *priv = GST_ND_CONV (object)->priv;
 
   gst_nd_conv_settings_clear (&priv->settings);
   gst_nd_conv_settings_clear (&priv->active);
   g_clear_pointer (&priv->plan_stats, gst_structure_free);
-  gst_clear_object (&priv->context);
-  g_rec_mutex_clear (&priv->context_lock);
-  g_mutex_clear (&priv->flight.lock);
-  g_cond_clear (&priv->flight.changed);
+  gst_nd_device_clear (&priv->device);
+  gst_nd_conv_pending_clear (GST_ND_CONV (object));
+  gst_nd_conv_builder_clear (GST_ND_CONV (object));
   G_OBJECT_CLASS (gst_nd_conv_parent_class)->finalize (object);
 }
 
 static void
-gst_nd_conv_init (GstNdConv * self)
+gst_nd_conv_init (GstNdConv *self)
 {
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvPrivate *priv = gst_nd_conv_get_instance_private (self);
 
+  self->priv = priv;
   gst_nd_conv_settings_init (&priv->settings);
-  /* Its class, which knows the axes, is not there yet. */
+  /* Not by gst_nd_conv_activate(): the subclass, which knows the axes, is not
+   * initialized yet. */
   gst_nd_conv_settings_copy (&priv->active, &priv->settings);
   priv->bank.n = 1;
   priv->latency = GST_CLOCK_TIME_NONE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   g_queue_init (&priv->anchors);
   g_queue_init (&priv->inputs);
-  g_rec_mutex_init (&priv->context_lock);
-  gst_nd_conv_flight_init (self);
+  gst_nd_device_init (&priv->device);
+  gst_nd_conv_pending_init (self);
+  gst_nd_conv_builder_init (self);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }
 
 static void
-gst_nd_conv_class_init (GstNdConvClass * klass)
+gst_nd_conv_class_init (GstNdConvClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
@@ -428,10 +412,9 @@ gst_nd_conv_class_init (GstNdConvClass * klass)
       "filters of ndconv2d, ndconv3d and ndconv4dtemporal");
   gst_nd_backends_open ();
 
-  object_class->set_property = gst_nd_conv_set_property;
-  object_class->get_property = gst_nd_conv_get_property;
+  object_class->dispose = gst_nd_conv_dispose;
   object_class->finalize = gst_nd_conv_finalize;
-  gst_nd_conv_settings_install (object_class);
+  gst_nd_conv_install_properties (object_class);
 
   GST_ELEMENT_CLASS (klass)->set_context =
       GST_DEBUG_FUNCPTR (gst_nd_conv_set_context);
@@ -458,29 +441,20 @@ gst_nd_conv_class_init (GstNdConvClass * klass)
   trans_class->generate_output =
       GST_DEBUG_FUNCPTR (gst_nd_conv_generate_output);
   trans_class->transform = GST_DEBUG_FUNCPTR (gst_nd_conv_transform);
+  trans_class->transform_meta = GST_DEBUG_FUNCPTR (gst_nd_conv_transform_meta);
   gst_type_mark_as_plugin_api (GST_TYPE_ND_CONV, 0);
 }
 
-/* A class installs properties with its own functions only. */
 void
-gst_nd_conv_class_install_axes (GstNdConvClass * klass)
+gst_nd_conv_class_set_caps (GstNdConvClass *klass, gboolean video)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
-
-  object_class->set_property = gst_nd_conv_set_property;
-  object_class->get_property = gst_nd_conv_get_property;
-  gst_nd_conv_settings_install_axes (object_class);
-}
-
-void
-gst_nd_conv_class_set_caps (GstNdConvClass * klass, gboolean video)
-{
-  g_autoptr (GstCaps) caps = gst_caps_from_string (video ? GST_ND_TENSORS_CAPS
-      "; " GST_VIDEO_CAPS_MAKE (GST_ND_VIDEO_FORMATS) "; "
-      GST_ND_TENSORS_CUDA_CAPS "; "
-      GST_VIDEO_CAPS_MAKE_WITH_FEATURES (GST_ND_FEATURE_CUDA,
-          GST_ND_CUDA_VIDEO_FORMATS)
-      : GST_ND_TENSORS_CAPS "; " GST_ND_TENSORS_CUDA_CAPS);
+  g_autoptr (GstCaps) caps = gst_caps_from_string (video
+          ? GST_ND_TENSORS_CAPS "; " GST_VIDEO_CAPS_MAKE (
+                GST_ND_VIDEO_FORMATS) "; " GST_ND_TENSORS_CUDA_CAPS
+                                      "; " GST_VIDEO_CAPS_MAKE_WITH_FEATURES (
+                                          GST_ND_FEATURE_CUDA,
+                                          GST_ND_CUDA_VIDEO_FORMATS)
+          : GST_ND_TENSORS_CAPS "; " GST_ND_TENSORS_CUDA_CAPS);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 
   gst_element_class_add_pad_template (element_class,

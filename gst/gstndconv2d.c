@@ -2,12 +2,12 @@
  * SECTION:element-ndconv2d
  * @title: ndconv2d
  *
- * Filters x and y of every frame of a video, or of every slice of a volume,
- * with one filter or a bank of filters. Nothing is read from other slices or
- * frames: there is no delay.
+ * Filters each frame of a video, or each slice of a volume, in x and y with one
+ * filter or a bank of filters. It reads no other frames or slices, so it has no
+ * delay.
  *
- * Filters are flipped (true convolution, as scipy.ndimage.convolve). Planes of
- * YUV video are filtered each; chroma about its zero, 128.
+ * Filters are flipped (true convolution, like scipy.ndimage.convolve). Each
+ * plane of YUV video is filtered; chroma is filtered around its zero, 128.
  *
  * ## Example launch lines
  * |[
@@ -17,11 +17,14 @@
  * gst-launch-1.0 videotestsrc num-buffers=100 ! videoconvert ! ndconv2d filter="sobel,direction=x" gain=0.5 offset=128 ! videoconvert ! autovideosink
  * ]|
  *
+ * Since: 0.1
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
-#include "gstndconv2d.h"
+#include "gst/gstndconv2d.h"
 
-#include "gstndelements.h"
+#include "gst/gstndelements.h"
 
 struct _GstNdConv2d
 {
@@ -33,26 +36,23 @@ GST_ELEMENT_REGISTER_DEFINE (ndconv2d, "ndconv2d", GST_RANK_NONE,
     gst_nd_conv2d_get_type ());
 
 static NdAxes
-gst_nd_conv2d_axes (const GstNdConvSettings * settings, gboolean is_video)
+gst_nd_conv2d_axes (const GstNdConvSettings *settings, gboolean is_video)
 {
-  return (NdAxes) {
-    2, {
-    ND_AXIS_X, ND_AXIS_Y}
-  };
+  return (NdAxes){ 2, { ND_AXIS_X, ND_AXIS_Y } };
 }
 
 static void
-gst_nd_conv2d_init (GstNdConv2d * self)
+gst_nd_conv2d_init (GstNdConv2d *self)
 {
 }
 
 static void
-gst_nd_conv2d_class_init (GstNdConv2dClass * klass)
+gst_nd_conv2d_class_init (GstNdConv2dClass *klass)
 {
   GST_ND_CONV_CLASS (klass)->axes = gst_nd_conv2d_axes;
   gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass), TRUE);
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
-      "2D convolution of every frame or slice", "Filter/Effect/Volume",
+      "2D convolution of each frame or slice", "Filter/Effect/Volume",
       "Filters frames and slices with non-separable 2D filters",
       "The ndconv developers");
   gst_element_class_add_static_metadata (GST_ELEMENT_CLASS (klass), "example",

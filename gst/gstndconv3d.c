@@ -2,15 +2,15 @@
  * SECTION:element-ndconv3d
  * @title: ndconv3d
  *
- * Filters x, y and z of every volume (other/tensors), or x, y and time of a
- * stream of frames (video/x-raw); the property axes chooses otherwise.
+ * Filters volumes (other/tensors) in x, y and z, or streams of frames
+ * (video/x-raw) in x, y and time. The property axes overrides this choice.
  *
- * Over time it keeps a window of frames. N frames in give N frames out, each
- * with the timestamp of the frame it belongs to; the frames that the filter
- * looks ahead are the delay, and are reported as latency. time-border says what
- * stands before the first and after the last frame.
+ * Over time the element keeps a window of frames. N frames in give N frames
+ * out, each with the timestamp of its anchor. If the filter reads later frames,
+ * outputs are delayed by their number, which is reported as latency.
+ * time-border defines the frames before the first and after the last one.
  *
- * Sizes and sigmas in a filter are for the three axes, in their order:
+ * Sizes and sigmas of a filter refer to the three axes in order:
  * box,size=3:3:5 over x, y and time averages five frames.
  *
  * ## Example launch lines
@@ -21,11 +21,14 @@
  * gst-launch-1.0 ndtestsrc pattern=heart num-buffers=50 ! ndconv3d filter="gaussian,sigma=1.5" ! ndview ! videoconvert ! autovideosink
  * ]|
  *
+ * Since: 0.1
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
-#include "gstndconv3d.h"
+#include "gst/gstndconv3d.h"
 
-#include "gstndelements.h"
+#include "gst/gstndelements.h"
 
 struct _GstNdConv3d
 {
@@ -37,27 +40,21 @@ GST_ELEMENT_REGISTER_DEFINE (ndconv3d, "ndconv3d", GST_RANK_NONE,
     gst_nd_conv3d_get_type ());
 
 static NdAxes
-gst_nd_conv3d_axes (const GstNdConvSettings * settings, gboolean is_video)
+gst_nd_conv3d_axes (const GstNdConvSettings *settings, gboolean is_video)
 {
   if (settings->axes == GST_ND_AXES_XYT
       || (settings->axes == GST_ND_AXES_AUTO && is_video))
-    return (NdAxes) {
-    3, {
-    ND_AXIS_X, ND_AXIS_Y, ND_AXIS_T}
-    };
-  return (NdAxes) {
-    3, {
-    ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z}
-  };
+    return (NdAxes){ 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_T } };
+  return (NdAxes){ 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z } };
 }
 
 static void
-gst_nd_conv3d_init (GstNdConv3d * self)
+gst_nd_conv3d_init (GstNdConv3d *self)
 {
 }
 
 static void
-gst_nd_conv3d_class_init (GstNdConv3dClass * klass)
+gst_nd_conv3d_class_init (GstNdConv3dClass *klass)
 {
   GST_ND_CONV_CLASS (klass)->axes = gst_nd_conv3d_axes;
   gst_nd_conv_class_install_axes (GST_ND_CONV_CLASS (klass));
@@ -66,7 +63,8 @@ gst_nd_conv3d_class_init (GstNdConv3dClass * klass)
       "3D convolution of volumes, or of frames over time",
       "Filter/Effect/Volume",
       "Filters volumes in x, y, z, or frames over time, with non-separable 3D "
-      "filters", "The ndconv developers");
+      "filters",
+      "The ndconv developers");
   gst_element_class_add_static_metadata (GST_ELEMENT_CLASS (klass), "example",
       "gst-launch-1.0 videotestsrc pattern=snow ! ndconv3d "
       "filter=\"box,size=1:1:5\" ! videoconvert ! autovideosink");

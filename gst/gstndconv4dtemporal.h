@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
 #pragma once
 
-#include "gstndconv.h"
+#include "gst/gstndconv.h"
 
 G_BEGIN_DECLS
 

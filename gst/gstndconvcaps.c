@@ -1,12 +1,22 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gstndconvcaps.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndconvcaps.h"
 
-#include "gstndcuda.h"
-#include "gstndformat.h"
+#include "gst/gstndcuda.h"
+#include "gst/gstndformat.h"
 
-/* The dimensions of @s as sizes, where they are one string that can be read. */
+/* Tensors are float32, whatever the input is. */
 static gboolean
-get_dimensions (const GstStructure * s, GstNdVolumeInfo * info)
+changes_type (const GstNdConvSettings *settings)
+{
+  return settings->output_type != GST_ND_SAMPLE_SAME
+      || settings->response == ND_RESPONSE_TENSOR;
+}
+
+/* FALSE if the dimensions of @s are not one valid string. */
+static gboolean
+get_dimensions (const GstStructure *s, GstNdVolumeInfo *info)
 {
   g_autoptr (GstCaps) caps = NULL;
   GstStructure *fixed;
@@ -20,10 +30,10 @@ get_dimensions (const GstStructure * s, GstNdVolumeInfo * info)
   return gst_nd_volume_info_from_caps (info, caps, NULL);
 }
 
-/* Any spelling of the dimensions is as good as the one that came. */
+/* Offers both spellings of the dimensions, whichever the input has. */
 static void
-set_output_dimensions (GstStructure * s, const GstNdConvSettings * settings,
-    const NdResponses * bank)
+set_output_dimensions (GstStructure *s, const GstNdConvSettings *settings,
+    const NdResponses *bank)
 {
   GstNdVolumeInfo info;
 
@@ -31,16 +41,16 @@ set_output_dimensions (GstStructure * s, const GstNdConvSettings * settings,
     gst_structure_remove_field (s, "dimensions");
     return;
   }
-  info.shape.components = nd_response_components (settings->response,
-      bank->is_complex, info.shape.components);
+  info.shape.components = nd_output_components (settings->response,
+      bank->is_complex, bank->tensor_axes, info.shape.components);
   gst_nd_structure_set_dimensions (s, &info.shape,
       nd_response_count (settings->response, bank->n));
 }
 
-/* FALSE where no input of @components gives such an output. */
+/* FALSE if no input of @components gives this output. */
 static gboolean
-set_input_dimensions (GstStructure * s, const GstNdConvSettings * settings,
-    const NdResponses * bank, gsize components)
+set_input_dimensions (GstStructure *s, const GstNdConvSettings *settings,
+    const NdResponses *bank, gsize components)
 {
   GstNdVolumeInfo info;
 
@@ -49,8 +59,9 @@ set_input_dimensions (GstStructure * s, const GstNdConvSettings * settings,
     return TRUE;
   }
   if (info.responses != nd_response_count (settings->response, bank->n)
-      || info.shape.components != nd_response_components (settings->response,
-          bank->is_complex, components))
+      || info.shape.components
+          != nd_output_components (settings->response, bank->is_complex,
+              bank->tensor_axes, components))
     return FALSE;
   info.shape.components = components;
   gst_nd_structure_set_dimensions (s, &info.shape, 1);
@@ -58,7 +69,7 @@ set_input_dimensions (GstStructure * s, const GstNdConvSettings * settings,
 }
 
 static gboolean
-allows_type (const GstStructure * s, NdSampleType type)
+allows_type (const GstStructure *s, NdSampleType type)
 {
   const GValue *types = gst_structure_get_value (s, "types");
   g_auto (GValue) name = G_VALUE_INIT;
@@ -69,7 +80,7 @@ allows_type (const GstStructure * s, NdSampleType type)
 }
 
 static void
-set_any_type (GstStructure * s)
+set_any_type (GstStructure *s)
 {
   g_auto (GValue) list = G_VALUE_INIT;
   g_auto (GValue) name = G_VALUE_INIT;
@@ -84,16 +95,16 @@ set_any_type (GstStructure * s)
 }
 
 static gsize
-count_components (const GstStructure * s)
+count_components (const GstStructure *s)
 {
   GstNdVolumeInfo info;
 
   return get_dimensions (s, &info) ? info.shape.components : 0;
 }
 
-/* As the templates spell it. */
+/* A copy with the type spelled like in the templates. */
 static GstStructure *
-copy_with_type (const GstStructure * from)
+copy_with_type (const GstStructure *from)
 {
   GstStructure *s = gst_structure_copy (from);
   const gchar *name = gst_structure_get_string (from, "types");
@@ -105,65 +116,65 @@ copy_with_type (const GstStructure * from)
 }
 
 static GstStructure *
-tensors_to_source (const GstStructure * from,
-    const GstNdConvSettings * settings, const NdResponses * bank)
+tensors_to_source (const GstStructure *from, const GstNdConvSettings *settings,
+    const NdResponses *bank)
 {
   GstStructure *s = copy_with_type (from);
 
   set_output_dimensions (s, settings, bank);
-  if (settings->output_type != GST_ND_OUTPUT_SAME)
+  if (changes_type (settings))
     gst_structure_set (s, "types", G_TYPE_STRING,
-        nd_sample_name (settings->output_type), NULL);
+        nd_sample_name (gst_nd_conv_settings_type (settings, ND_UINT8)), NULL);
   return s;
 }
 
-/* NULL where no input of @components gives @from. */
+/* NULL if no input of @components gives @from. */
 static GstStructure *
-tensors_to_sink (const GstStructure * from, const GstNdConvSettings * settings,
-    const NdResponses * bank, gsize components)
+tensors_to_sink (const GstStructure *from, const GstNdConvSettings *settings,
+    const NdResponses *bank, gsize components)
 {
   g_autoptr (GstStructure) s = copy_with_type (from);
 
   if (!set_input_dimensions (s, settings, bank, components))
     return NULL;
-  if (settings->output_type != GST_ND_OUTPUT_SAME) {
-    if (!allows_type (s, settings->output_type))
+  if (changes_type (settings)) {
+    if (!allows_type (s, gst_nd_conv_settings_type (settings, ND_UINT8)))
       return NULL;
     set_any_type (s);
   }
   return g_steal_pointer (&s);
 }
 
-/* What one video frame gives: a frame, where video can hold it; otherwise a
- * volume of one slice. NULL where neither can: planes of several sizes. */
+/* The output for a video frame: a frame if video can hold it, otherwise a
+ * volume of one slice. NULL for planes of several sizes, which a volume cannot
+ * hold. */
 static GstStructure *
-video_to_source (const GstStructure * from, const GstNdConvSettings * settings,
-    const NdResponses * bank)
+video_to_source (const GstStructure *from, const GstNdConvSettings *settings,
+    const NdResponses *bank)
 {
-  g_autoptr (GstCaps) caps = gst_caps_new_full (gst_structure_copy (from),
-      NULL);
+  g_autoptr (GstCaps) caps =
+      gst_caps_new_full (gst_structure_copy (from), NULL);
   g_autoptr (GstCaps) out = NULL;
-  GstNdVolumeInfo info = {.responses =
-        nd_response_count (settings->response, bank->n)
-  };
-  gboolean one = info.responses == 1 && !(bank->is_complex
-      && settings->response == ND_RESPONSE_ALL);
+  GstNdVolumeInfo info = { .responses = nd_response_count (settings->response,
+                               bank->n) };
+  gboolean one = info.responses == 1 && settings->response != ND_RESPONSE_TENSOR
+      && !(bank->is_complex && settings->response == ND_RESPONSE_ALL);
   GstNdFormat format;
   GstStructure *s;
 
-  if (one && settings->output_type == GST_ND_OUTPUT_SAME)
+  if (one && !changes_type (settings))
     return gst_structure_copy (from);
   if (!gst_caps_is_fixed (caps)
       || !gst_nd_format_from_caps (&format, caps, NULL)) {
-    /* Before the format is known, anything might do. */
+    /* Without a format, any volume is possible. */
     s = gst_structure_new_from_string (GST_ND_TENSORS_CAPS);
-    if (settings->output_type != GST_ND_OUTPUT_SAME)
+    if (changes_type (settings))
       gst_structure_set (s, "types", G_TYPE_STRING,
-          nd_sample_name (settings->output_type), NULL);
+          nd_sample_name (gst_nd_conv_settings_type (settings, ND_UINT8)),
+          NULL);
     return s;
   }
-  info.type = settings->output_type == GST_ND_OUTPUT_SAME ? format.type
-      : (NdSampleType) settings->output_type;
+  info.type = gst_nd_conv_settings_type (settings, format.type);
   if (one && info.type == format.type)
     return gst_structure_copy (from);
   if (one && GST_VIDEO_INFO_N_COMPONENTS (&format.video) == 1
@@ -176,39 +187,39 @@ video_to_source (const GstStructure * from, const GstNdConvSettings * settings,
   if (format.n_planes > 1)
     return NULL;
   info.shape = format.planes[0];
-  info.shape.components = nd_response_components (settings->response,
-      bank->is_complex, info.shape.components);
+  info.shape.components = nd_output_components (settings->response,
+      bank->is_complex, bank->tensor_axes, info.shape.components);
   info.rate_n = format.rate_n;
   info.rate_d = format.rate_d;
   out = gst_nd_volume_info_to_caps (&info);
   return gst_structure_copy (gst_caps_get_structure (out, 0));
 }
 
-/* A frame comes out where the input was one of the same size; gray may have
- * been of another depth. */
+/* The input for a frame is a frame of the same size, perhaps gray of another
+ * depth. */
 static GstStructure *
-video_to_sink (const GstStructure * from, const GstNdConvSettings * settings)
+video_to_sink (const GstStructure *from, const GstNdConvSettings *settings)
 {
   GstStructure *s = gst_structure_copy (from);
 
-  if (settings->output_type != GST_ND_OUTPUT_SAME)
+  if (changes_type (settings))
     gst_structure_remove_field (s, "format");
   return s;
 }
 
 static void
-append (GstCaps * caps, GstStructure * s, const GstCapsFeatures * features)
+append (GstCaps *caps, GstStructure *s, const GstCapsFeatures *features)
 {
   if (s)
     gst_caps_append_structure_full (caps, s, gst_caps_features_copy (features));
 }
 
-/* Adds what the structure at @i of @caps becomes on the other pad, in any
- * memory. */
+/* Appends the structures on the other pad for structure @i of @caps, with the
+ * same memory. */
 static void
-append_transformed (GstCaps * other, GstPadDirection direction,
-    const GstCaps * caps, guint i, const GstNdConvSettings * settings,
-    const NdResponses * bank)
+append_transformed (GstCaps *other, GstPadDirection direction,
+    const GstCaps *caps, guint i, const GstNdConvSettings *settings,
+    const NdResponses *bank)
 {
   const GstStructure *from = gst_caps_get_structure (caps, i);
   const GstCapsFeatures *features = gst_caps_get_features (caps, i);
@@ -216,14 +227,20 @@ append_transformed (GstCaps * other, GstPadDirection direction,
   gsize components = tensors ? count_components (from) : 0;
 
   if (direction == GST_PAD_SINK) {
-    append (other, tensors ? tensors_to_source (from, settings, bank)
-        : video_to_source (from, settings, bank), features);
+    append (other,
+        tensors ? tensors_to_source (from, settings, bank)
+                : video_to_source (from, settings, bank),
+        features);
   } else if (!tensors) {
     append (other, video_to_sink (from, settings), features);
   } else {
-    append (other, tensors_to_sink (from, settings, bank,
-            bank->is_complex ? 1 : components), features);
-    /* One component may be made of two. */
+    append (other,
+        tensors_to_sink (from, settings, bank,
+            bank->is_complex || settings->response == ND_RESPONSE_TENSOR
+                ? 1
+                : components),
+        features);
+    /* One component can be combined from complex input, which has two. */
     if (!bank->is_complex && components == 1
         && settings->response != ND_RESPONSE_ALL)
       append (other, tensors_to_sink (from, settings, bank, 2), features);
@@ -231,7 +248,7 @@ append_transformed (GstCaps * other, GstPadDirection direction,
 }
 
 static void
-remove_device_memory (GstCaps * caps)
+remove_device_memory (GstCaps *caps)
 {
   for (guint i = gst_caps_get_size (caps); i > 0; i--) {
     if (gst_nd_cuda_caps (caps, i - 1))
@@ -239,14 +256,16 @@ remove_device_memory (GstCaps * caps)
   }
 }
 
-/* The memory may be another on the other pad; the same one comes first. */
+/* Appends all structures with the other kind of memory; the same kind is
+ * preferred. */
 static void
-append_in_other_memory (GstCaps * caps)
+append_in_other_memory (GstCaps *caps)
 {
   const guint n = gst_caps_get_size (caps);
 
   for (guint i = 0; i < n; i++) {
-    GstCapsFeatures *features = gst_nd_cuda_caps (caps, i) ? NULL
+    GstCapsFeatures *features = gst_nd_cuda_caps (caps, i)
+        ? NULL
         : gst_caps_features_new_single (GST_ND_FEATURE_CUDA);
 
     gst_caps_append_structure_full (caps,
@@ -255,9 +274,9 @@ append_in_other_memory (GstCaps * caps)
 }
 
 GstCaps *
-gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps * caps,
-    const GstNdConvSettings * settings, const NdResponses * bank,
-    gboolean device, const GstCaps * template)
+gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps *caps,
+    const GstNdConvSettings *settings, const NdResponses *bank, gboolean device,
+    const GstCaps *template)
 {
   g_autoptr (GstCaps) other = gst_caps_new_empty ();
   gboolean combines = bank->is_complex || settings->response != ND_RESPONSE_ALL;
@@ -267,15 +286,14 @@ gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps * caps,
     const GstStructure *from = gst_caps_get_structure (caps, i);
     guint before = gst_caps_get_size (other);
 
-    /* What is made of responses is made in host memory. */
+    /* Combined responses are written to host memory. */
     if (direction == GST_PAD_SRC && combines && gst_nd_cuda_caps (caps, i))
       continue;
     append_transformed (other, direction, caps, i, settings, bank);
     volumes_from_video |= gst_caps_get_size (other) > before
         && direction == GST_PAD_SRC
         && gst_structure_has_name (from, GST_ND_TENSORS)
-        && (bank->n > 1 || bank->is_complex
-        || settings->output_type != GST_ND_OUTPUT_SAME);
+        && (bank->n > 1 || bank->is_complex || changes_type (settings));
   }
   for (guint i = 0; i < gst_caps_get_size (template); i++) {
     const GstStructure *s = gst_caps_get_structure (template, i);

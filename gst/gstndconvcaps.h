@@ -1,19 +1,20 @@
-/* What comes out for what goes in, and the other way round.
+/* Caps of the output for caps of the input, and the reverse.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
+#include "gst/gstndconvsettings.h"
 #include <gst/gst.h>
-#include "gstndconvsettings.h"
 
 G_BEGIN_DECLS
 
-/* All caps that @caps on the pad of @direction allow on the other pad, for
- * @bank; with @device, in memory of a device as well. @template: that of the
- * other pad. */
+/* The caps on the other pad that are possible with @caps on the pad of
+ * @direction, for @bank. With @device, device memory is possible too.
+ * @template: of the other pad. */
 GstCaps *gst_nd_conv_transform_caps (GstPadDirection direction,
-    const GstCaps * caps, const GstNdConvSettings * settings,
-    const NdResponses * bank, gboolean device, const GstCaps * template);
+    const GstCaps *caps, const GstNdConvSettings *settings,
+    const NdResponses *bank, gboolean device, const GstCaps *template);
 
 G_END_DECLS

@@ -1,20 +1,25 @@
-/* Events and queries. Numbers in parentheses are those of the checklist.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
-#include "gstndconvflight.h"
+#include "gst/gstndconvevents.h"
 
-#include "gstndconvcaps.h"
-#include "gstndcuda.h"
-#include "gstnderror.h"
+#include "gst/gstndconvbuilder.h"
+#include "gst/gstndconvpending.h"
+#include "gst/gstndconvplan.h"
+#include "gst/gstndconvstream.h"
+#include "gst/gstndcuda.h"
 
-/* Drains in the old caps, whose pool and pad are still there (11). */
+#define GST_CAT_DEFAULT gst_nd_conv_debug
+
+/* Drains while the old caps and the old pool are valid (docs/checklist.md, 11).
+ */
 static gboolean
-caps_event (GstNdConv * self, GstEvent * event)
+caps_event (GstNdConv *self, GstEvent *event)
 {
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
-  g_autoptr (GstCaps) current = gst_pad_get_current_caps
-      (GST_BASE_TRANSFORM_SINK_PAD (self));
+  GstNdConvPrivate *priv = self->priv;
+  g_autoptr (GstCaps) current =
+      gst_pad_get_current_caps (GST_BASE_TRANSFORM_SINK_PAD (self));
+  g_auto (GstNdConvSettings) settings = { 0 };
   g_autoptr (GError) error = NULL;
   GstNdFormat format;
   gboolean known;
@@ -23,45 +28,58 @@ caps_event (GstNdConv * self, GstEvent * event)
   gst_event_parse_caps (event, &caps);
   if (current && gst_caps_is_equal (current, caps))
     return TRUE;
-  gst_nd_conv_end_stretch (self);
-  g_clear_pointer (&priv->convolver, nd_convolver_free);
+  GST_INFO_OBJECT (self, "input caps %" GST_PTR_FORMAT, caps);
+  gst_nd_conv_end_stretch (self, "new input caps");
+  gst_nd_conv_dispose_convolver (self);
   known = gst_nd_format_from_caps (&format, caps, &error);
   GST_OBJECT_LOCK (self);
   priv->in.is_video = known && format.is_video;
-  gst_nd_conv_activate (self, &priv->settings);
+  if (priv->settings_held > 0) {
+    gst_nd_conv_settings_copy (&settings, &priv->active);
+  } else {
+    gst_nd_conv_get_settings (self, &settings);
+    priv->settings_changed = FALSE;
+  }
+  gst_nd_conv_activate (self, &settings);
   priv->negotiated = TRUE;
-  priv->settings_changed = FALSE;
   GST_OBJECT_UNLOCK (self);
-  if (!known) {
-    gst_nd_conv_fail (self, error);
-    return FALSE;
-  }
-  if (!gst_nd_conv_check_input (&priv->active, &priv->bank, &format, &error)) {
-    gst_nd_conv_fail (self, error);
-    return FALSE;
-  }
-  return TRUE;
+  if (known
+      && gst_nd_conv_check_input (&priv->active, &priv->bank, &format, &error))
+    return TRUE;
+  gst_nd_conv_fail (self, error);
+  return FALSE;
+}
+
+/* Whether @event repeats the segment in use. */
+static gboolean
+repeats_segment (GstNdConv *self, GstEvent *event)
+{
+  GstSegment current = GST_BASE_TRANSFORM (self)->segment;
+  const GstSegment *segment;
+
+  gst_event_parse_segment (event, &segment);
+  current.position = segment->position;
+  return gst_segment_is_equal (segment, &current);
 }
 
 static gboolean
-segment_event (GstNdConv * self, GstEvent * event)
+segment_event (GstNdConv *self, GstEvent *event)
 {
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
-  GstSegment current = GST_BASE_TRANSFORM (self)->segment;
+  GstNdConvPrivate *priv = self->priv;
   const GstSegment *segment;
 
   gst_event_parse_segment (event, &segment);
   if (segment->format != GST_FORMAT_TIME) {
     if (g_atomic_int_compare_and_exchange (&priv->failed, FALSE, TRUE))
-      GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("The segment is in %s, not in "
-              "time: a source with do-timestamp or format=time is needed",
-              gst_format_get_name (segment->format)), (NULL));
+      GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+          ("The segment is in %s, but time is needed: set do-timestamp or "
+           "format=time on the source",
+              gst_format_get_name (segment->format)),
+          (NULL));
     return FALSE;
   }
-  current.position = segment->position;
-  if (gst_segment_is_equal (segment, &current))
-    return TRUE;
-  gst_nd_conv_end_stretch (self);
+  GST_INFO_OBJECT (self, "segment %" GST_SEGMENT_FORMAT, segment);
+  gst_nd_conv_end_stretch (self, "new segment");
   if (priv->reverse != (segment->rate < 0)) {
     priv->reverse = segment->rate < 0;
     if (priv->convolver)
@@ -71,10 +89,10 @@ segment_event (GstNdConv * self, GstEvent * event)
 }
 
 gboolean
-gst_nd_conv_sink_event (GstBaseTransform * trans, GstEvent * event)
+gst_nd_conv_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstNdConv *self = GST_ND_CONV (trans);
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvPrivate *priv = self->priv;
   gboolean ok = TRUE;
 
   switch (GST_EVENT_TYPE (event)) {
@@ -82,12 +100,14 @@ gst_nd_conv_sink_event (GstBaseTransform * trans, GstEvent * event)
       ok = caps_event (self, event);
       break;
     case GST_EVENT_SEGMENT:
+      if (repeats_segment (self, event))
+        return gst_nd_conv_take_event (self, event);
       ok = segment_event (self, event);
       break;
     case GST_EVENT_EOS:
-      /* After an error the stream is not whole: a sink that finishes its file
-       * at EOS must not take it for that. */
-      gst_nd_conv_end_stretch (self);
+      /* After an error no EOS goes downstream: a sink would finish a file that
+       * is not complete. */
+      gst_nd_conv_end_stretch (self, "end of the stream");
       if (g_atomic_int_get (&priv->failed)) {
         gst_event_unref (event);
         return TRUE;
@@ -96,11 +116,19 @@ gst_nd_conv_sink_event (GstBaseTransform * trans, GstEvent * event)
     case GST_EVENT_STREAM_START:
     case GST_EVENT_SEGMENT_DONE:
     case GST_EVENT_GAP:
-      gst_nd_conv_end_stretch (self);
+      gst_nd_conv_end_stretch (self,
+          GST_EVENT_TYPE (event) == GST_EVENT_GAP ? "a GAP event"
+              : GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START
+              ? "a new stream"
+              : "the end of a segment seek");
       break;
-    case GST_EVENT_CUSTOM_DOWNSTREAM:
-      return gst_nd_conv_take_event (self, event);
+    case GST_EVENT_FLUSH_START:
+      gst_nd_conv_builder_set_flushing (self, TRUE);
+      break;
     case GST_EVENT_FLUSH_STOP:
+      gst_nd_conv_builder_set_flushing (self, FALSE);
+      GST_INFO_OBJECT (self, "flush: discarding %u volumes that have no output",
+          g_queue_get_length (&priv->anchors));
       gst_nd_conv_reset (self);
       priv->discont = TRUE;
       GST_OBJECT_LOCK (self);
@@ -108,6 +136,8 @@ gst_nd_conv_sink_event (GstBaseTransform * trans, GstEvent * event)
       GST_OBJECT_UNLOCK (self);
       break;
     default:
+      if (GST_EVENT_IS_SERIALIZED (event))
+        return gst_nd_conv_take_event (self, event);
       break;
   }
   if (!ok) {
@@ -117,15 +147,18 @@ gst_nd_conv_sink_event (GstBaseTransform * trans, GstEvent * event)
   return gst_nd_conv_parent ()->sink_event (trans, event);
 }
 
-/* The base class, told of QoS, would drop volumes before they enter the
- * window (21). */
+/* Late outputs are not computed. The base class must not see QoS events: it
+ * would drop volumes before they enter the window. Elements upstream would drop
+ * them too, so that the event goes on only if no window needs them
+ * (docs/checklist.md, 21). */
 gboolean
-gst_nd_conv_src_event (GstBaseTransform * trans, GstEvent * event)
+gst_nd_conv_src_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstNdConv *self = GST_ND_CONV (trans);
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvPrivate *priv = self->priv;
   GstClockTimeDiff diff;
   GstClockTime timestamp;
+  gboolean spans_time;
 
   if (GST_EVENT_TYPE (event) != GST_EVENT_QOS)
     return gst_nd_conv_parent ()->src_event (trans, event);
@@ -133,18 +166,20 @@ gst_nd_conv_src_event (GstBaseTransform * trans, GstEvent * event)
   GST_OBJECT_LOCK (self);
   if (!GST_CLOCK_TIME_IS_VALID (timestamp))
     priv->earliest_time = GST_CLOCK_TIME_NONE;
-  else if (diff > 0)
-    priv->earliest_time = timestamp + 2 * diff;
   else
     priv->earliest_time = timestamp + MAX (diff, -(gint64) timestamp);
+  spans_time = priv->spans_time;
   GST_OBJECT_UNLOCK (self);
-  return gst_pad_push_event (GST_BASE_TRANSFORM_SINK_PAD (trans), event);
+  if (!spans_time)
+    return gst_pad_push_event (GST_BASE_TRANSFORM_SINK_PAD (trans), event);
+  gst_event_unref (event);
+  return TRUE;
 }
 
 static gboolean
-latency_query (GstNdConv * self, GstQuery * query)
+latency_query (GstNdConv *self, GstQuery *query)
 {
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvPrivate *priv = self->priv;
   GstClockTime own, min, max;
   gboolean live;
 
@@ -157,41 +192,31 @@ latency_query (GstNdConv * self, GstQuery * query)
   gst_query_parse_latency (query, &live, &min, &max);
   if (GST_CLOCK_TIME_IS_VALID (max))
     max += own;
+  GST_DEBUG_OBJECT (self,
+      "latency %" GST_TIME_FORMAT " of upstream + %" GST_TIME_FORMAT ", %slive",
+      GST_TIME_ARGS (min), GST_TIME_ARGS (own), live ? "" : "not ");
   gst_query_set_latency (query, live, min + own, max);
   return TRUE;
 }
 
 static gboolean
-answer_context (GstNdConv * self, GstQuery * query)
+accepts_device (GstNdConv *self)
 {
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
-  g_autoptr (GstObject) context = NULL;
-
-  g_rec_mutex_lock (&priv->context_lock);
-  if (priv->context)
-    context = gst_object_ref (priv->context);
-  g_rec_mutex_unlock (&priv->context_lock);
-  return gst_nd_cuda_answer (GST_ELEMENT (self), query, context);
-}
-
-static gboolean
-accepts_device (GstNdConv * self)
-{
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvPrivate *priv = self->priv;
   g_auto (GstNdConvSettings) settings = { 0 };
 
   GST_OBJECT_LOCK (self);
   gst_nd_conv_settings_copy (&settings, &priv->active);
   GST_OBJECT_UNLOCK (self);
-  return gst_nd_conv_device (&settings) != NULL;
+  return gst_nd_conv_may_use_device (self, &settings);
 }
 
-/* Upstream that finds no caps in common has nothing to say of the reason: what
- * cannot be filtered is let in as far as the CAPS event, which has. */
+/* Accepts fixed caps that cannot be filtered. If upstream finds no caps in
+ * common, it can name no reason, but the CAPS event fails with one. */
 static void
-let_in_refused (GstNdConv * self, GstQuery * query)
+accept_refused_caps (GstNdConv *self, GstQuery *query)
 {
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvPrivate *priv = self->priv;
   g_auto (GstNdConvSettings) settings = { 0 };
   GstCaps *filter, *caps;
   NdResponses bank;
@@ -211,43 +236,50 @@ let_in_refused (GstNdConv * self, GstQuery * query)
     gst_query_set_caps_result (query, filter);
 }
 
+/* FALSE if the base class decides. See accept_refused_caps(). */
+static gboolean
+answer_accept_caps (GstNdConv *self, GstQuery *query)
+{
+  g_autoptr (GstCaps) template =
+      gst_pad_get_pad_template_caps (GST_BASE_TRANSFORM_SINK_PAD (self));
+  GstCaps *caps;
+
+  gst_query_parse_accept_caps (query, &caps);
+  if (gst_nd_cuda_caps (caps, 0) && !accepts_device (self)) {
+    gst_query_set_accept_caps_result (query, FALSE);
+    return TRUE;
+  }
+  if (!gst_caps_is_fixed (caps)
+      || (!gst_caps_is_subset (caps, template)
+          && !gst_structure_has_name (gst_caps_get_structure (caps, 0),
+              GST_ND_TENSORS)))
+    return FALSE;
+  gst_query_set_accept_caps_result (query, TRUE);
+  return TRUE;
+}
+
 gboolean
-gst_nd_conv_query (GstBaseTransform * trans, GstPadDirection direction,
-    GstQuery * query)
+gst_nd_conv_query (GstBaseTransform *trans, GstPadDirection direction,
+    GstQuery *query)
 {
   GstNdConv *self = GST_ND_CONV (trans);
 
   if (direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
     return latency_query (self, query);
   if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT
-      && answer_context (self, query))
+      && gst_nd_device_answer (&self->priv->device, GST_ELEMENT (self), query))
     return TRUE;
   /* Upstream wants its buffers back. */
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN)
-    gst_nd_conv_flight_land (self);
-  /* See let_in_refused(). */
+    gst_nd_conv_pending_complete_all (self);
   if (direction == GST_PAD_SINK
-      && GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS) {
-    g_autoptr (GstCaps) template =
-        gst_pad_get_pad_template_caps (trans->sinkpad);
-    GstCaps *caps;
-
-    gst_query_parse_accept_caps (query, &caps);
-    if (gst_nd_cuda_caps (caps, 0) && !accepts_device (self)) {
-      gst_query_set_accept_caps_result (query, FALSE);
-      return TRUE;
-    }
-    if (gst_caps_is_fixed (caps) && (gst_caps_is_subset (caps, template)
-            || gst_structure_has_name (gst_caps_get_structure (caps, 0),
-                GST_ND_TENSORS))) {
-      gst_query_set_accept_caps_result (query, TRUE);
-      return TRUE;
-    }
-  }
+      && GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS
+      && answer_accept_caps (self, query))
+    return TRUE;
   if (!gst_nd_conv_parent ()->query (trans, direction, query))
     return FALSE;
   if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS) {
-    let_in_refused (self, query);
+    accept_refused_caps (self, query);
     gst_nd_cuda_prefer (query);
   }
   return TRUE;

@@ -1,46 +1,48 @@
-/* Memory for volumes and outputs: what is offered upstream, and what is taken
- * from downstream. Numbers in parentheses are those of the checklist.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
-#include "gstndconvprivate.h"
+#include "gst/gstndconvmemory.h"
 
-#include "gstndcuda.h"
-#include "gstnderror.h"
-#include "gstndmemory.h"
+#include "gst/gstndconvplan.h"
+#include "gst/gstndcuda.h"
+#include "gst/gstndmemory.h"
 
-/* What makes memory that the device in use works on; NULL where there is none.
- */
+#define GST_CAT_DEFAULT gst_nd_conv_debug
+
+/* An allocator of memory that the device in use reads and writes by itself, or
+ * NULL if no device is in use. */
 static GstAllocator *
-make_allocator (GstNdConv * self, const GstNdFormat * format)
+make_allocator (GstNdConv *self, const GstNdFormat *format)
 {
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvPrivate *priv = self->priv;
   const NdBackend *device = gst_nd_conv_device_in_use (self);
+  g_autoptr (GstObject) context = gst_nd_context_get (&priv->device.context);
 
   if (!device)
     return NULL;
-  return gst_nd_allocator_new (device, priv->context, priv->active.device_id,
+  return gst_nd_allocator_new (device, context, priv->active.device_id,
       format->device ? GST_ND_MEMORY_DEVICE : GST_ND_MEMORY_PINNED);
 }
 
-/* A pool for volumes of @format: of GStreamer's CUDA memory, which has an
- * allocator of its own, or of @allocator's. */
+/* A pool for volumes of @format. If GStreamer's CUDA memory can hold them,
+ * clears @allocator: that pool has its own. */
 static GstBufferPool *
-make_pool (GstNdConv * self, const GstNdFormat * format, GstCaps * caps,
-    GstAllocator ** allocator, guint min, guint max, guint * size)
+make_pool (GstNdConv *self, const GstNdFormat *format, GstCaps *caps,
+    GstAllocator **allocator, guint min, guint max, guint *size)
 {
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  g_autoptr (GstObject) context =
+      gst_nd_context_get (&self->priv->device.context);
   GstBufferPool *pool = NULL;
   GstStructure *config;
 
   if (format->device)
-    pool = gst_nd_cuda_pool_new (priv->context, caps, min, max, size);
+    pool = gst_nd_cuda_pool_new (context, caps, min, max, size);
   if (pool) {
     gst_clear_object (allocator);
     return pool;
   }
-  pool = format->is_video ? gst_video_buffer_pool_new ()
-      : gst_buffer_pool_new ();
+  pool =
+      format->is_video ? gst_video_buffer_pool_new () : gst_buffer_pool_new ();
   config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_set_params (config, caps, *size, min, max);
   if (*allocator)
@@ -49,13 +51,29 @@ make_pool (GstNdConv * self, const GstNdFormat * format, GstCaps * caps,
   return pool;
 }
 
-/* Always ends with a pool: the base class would size outputs by the anchors,
- * which have no memory (22). */
+static gboolean
+fits_in_pool (GstNdConv *self)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (self->priv->out.size <= G_MAXUINT)
+    return TRUE;
+  g_set_error (&error, ND_ERROR, ND_ERROR_NO_SPACE,
+      "An output volume has %" G_GSIZE_FORMAT
+      " bytes, but a buffer of a pool holds less than 4 GiB: use smaller "
+      "volumes, or a smaller output-type",
+      self->priv->out.size);
+  gst_nd_conv_fail (self, error);
+  return FALSE;
+}
+
+/* Always ends with a pool, because the base class would size outputs by the
+ * anchors, which have no memory (docs/checklist.md, 22). */
 gboolean
-gst_nd_conv_decide_allocation (GstBaseTransform * trans, GstQuery * query)
+gst_nd_conv_decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
   GstNdConv *self = GST_ND_CONV (trans);
-  GstNdConvPrivate *priv = gst_nd_conv_private (self);
+  GstNdConvPrivate *priv = self->priv;
   g_autoptr (GstBufferPool) pool = NULL;
   g_autoptr (GstAllocator) allocator = make_allocator (self, &priv->out);
   guint size = 0, min = 0, max = 0;
@@ -65,30 +83,32 @@ gst_nd_conv_decide_allocation (GstBaseTransform * trans, GstQuery * query)
   gst_query_parse_allocation (query, &caps, NULL);
   if (update)
     gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
-  if (priv->out.size > G_MAXUINT) {
-    g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_NO_SPACE,
-        "An output volume of %" G_GSIZE_FORMAT " bytes is more than a buffer "
-        "pool holds, 4 GiB", priv->out.size);
-
-    gst_nd_conv_fail (self, error);
+  if (!fits_in_pool (self))
     return FALSE;
-  }
-  /* Several are in flight here, and a pool of few would stop them. On a device
-   * only memory in our context will do. */
+  /* A device needs several outputs at once, which a pool with a maximum might
+   * not have, and memory in our context. */
   if (allocator && (priv->out.device || max > 0)) {
+    GST_DEBUG_OBJECT (self, "replacing the pool from downstream: %s",
+        max > 0 ? "it has a maximum" : "outputs need memory in our context");
     gst_clear_object (&pool);
     min = max = size = 0;
   }
   size = MAX (size, priv->out.size);
   if (!pool) {
     pool = make_pool (self, &priv->out, caps, &allocator, min, max, &size);
-    /* The parent class configures the pool again, with these. */
+    /* The base class configures the pool again, with these parameters. */
     while (gst_nd_conv_device_in_use (self)
         && gst_query_get_n_allocation_params (query) > 0)
       gst_query_remove_nth_allocation_param (query, 0);
     if (allocator)
       gst_query_add_allocation_param (query, allocator, NULL);
   }
+  GST_INFO_OBJECT (self,
+      "output pool %" GST_PTR_FORMAT ": buffers of %u bytes, %u to %u, %s",
+      pool, size, min, max,
+      priv->out.device ? "memory of the device"
+          : allocator  ? "pinned memory"
+                       : "host memory");
   if (update)
     gst_query_set_nth_allocation_pool (query, 0, pool, size, min, max);
   else
@@ -96,11 +116,11 @@ gst_nd_conv_decide_allocation (GstBaseTransform * trans, GstQuery * query)
   return gst_nd_conv_parent ()->decide_allocation (trans, query);
 }
 
-/* Inputs are copied at once: upstream may use any memory, with any strides.
- * Offered is what a device reads without a copy on the host. */
+/* Upstream may use any memory with any strides, because the window copies each
+ * volume. For a device this proposes memory that it reads by itself. */
 gboolean
-gst_nd_conv_propose_allocation (GstBaseTransform * trans,
-    GstQuery * decide_query, GstQuery * query)
+gst_nd_conv_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query,
+    GstQuery *query)
 {
   GstNdConv *self = GST_ND_CONV (trans);
   g_autoptr (GstBufferPool) pool = NULL;
@@ -124,5 +144,6 @@ gst_nd_conv_propose_allocation (GstBaseTransform * trans,
   if (allocator)
     gst_query_add_allocation_param (query, allocator, NULL);
   gst_query_add_allocation_pool (query, pool, size, 0, 0);
+  GST_DEBUG_OBJECT (self, "proposing pool %" GST_PTR_FORMAT, pool);
   return TRUE;
 }

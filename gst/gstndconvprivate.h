@@ -1,13 +1,33 @@
-/* What the parts of the base class share: gstndconv.c, the element;
- * gstndconvmemory.c, memory for volumes; gstndconvevents.c, events and queries;
- * gstndconvplan.c, the convolver; gstndconvstream.c, what volumes do to the
- * window.
+/* The state of the base class of the filters, shared by its files. Each file
+ * may call those below it:
+ *
+ *   gstndconv.c         the element: caps, states
+ *   gstndconvproperties.c  its properties
+ *   gstndconvevents.c   events and queries
+ *   gstndconvchange.c   settings that change while playing
+ *   gstndconvstream.c   volumes, stretches, drains
+ *   gstndconvoutput.c   outputs of the window
+ *   gstndconvpending.c  outputs whose work is not complete
+ *   gstndconvmemory.c   buffer pools
+ *   gstndconvplan.c     the convolver in use
+ *   gstndconvbuilder.c  the thread that makes the next one
+ *   gstndconvbuild.c    a convolver from settings and a format
+ *   gstndconvlatency.c  the answer to LATENCY queries
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
-#include "gstndconv.h"
+#include "gst/gstndconv.h"
+
+#include "gst/gstnddevice.h"
+#include "gst/gstnderror.h"
+#include "gst/gstndformat.h"
+#include "gst/gstndthread.h"
+#include "gst/gstndtiming.h"
+
+GST_DEBUG_CATEGORY_EXTERN (gst_nd_conv_debug);
 
 G_BEGIN_DECLS
 
@@ -17,124 +37,119 @@ typedef struct
   gdouble min, sum, max;
 } GstNdConvRange;
 
-/* Seconds per output; where there is no device, all is compute. */
+/* Times are seconds per output. The CPU only computes. */
 typedef struct
 {
   guint64 in, out, late, clipped;
-  GstNdConvRange all;           /* of the next three */
+  guint64 lost;       /* outputs pushed while the pad was not linked */
+  guint64 stretches;  /* begun */
+  guint64 gaps;       /* places in a stretch without one or more volumes */
+  guint64 missing;    /* volumes that did not come there */
+  guint64 held;       /* positions filled with the volume before them */
+  GstNdConvRange all; /* sum of the next three */
   GstNdConvRange upload, compute, download;
-  GstNdConvRange wait;          /* neither of these, from arrival to output */
+  GstNdConvRange wait; /* the rest of the time from input to output */
 } GstNdConvStats;
 
-/* See gstndconvflight.h. */
+/* Stretches that broke, since start(), and the volumes in them. */
+typedef struct
+{
+  guint64 stretches;
+  guint64 volumes;
+  gboolean warned;
+} GstNdRestarts;
+
+/* See gstndconvpending.h. */
 typedef struct
 {
   GMutex lock;
   GCond changed;
-  GQueue loads;                 /* GstNdLoad; the head is being let out */
-  GThread *thread;              /* from the first one on */
+  GQueue outputs;  /* GstNdPendingOutput; the thread completes the head */
+  GThread *thread; /* started for the first output that needs it */
   gboolean stopping;
   gboolean dropping;
-  GstFlowReturn ret;            /* of the first push that failed */
-} GstNdConvFlight;
+  guint waiting;     /* threads that wait for outputs to leave */
+  GstFlowReturn ret; /* of the first push that failed */
+} GstNdPendingOutputs;
 
+typedef struct _GstNdConvBuild GstNdConvBuild;
+
+/* See gstndconvbuilder.h. */
 typedef struct
 {
-  /* Under the object lock. */
-  GstNdConvSettings settings;   /* as the properties say */
-  GstNdConvSettings active;     /* those in use; caps are for these */
-  NdResponses bank;             /* of active.filter; 1, real, if unreadable */
-  gboolean negotiated;          /* from then on active is the streaming
-                                 * thread's, and follows at the next volume */
-  gboolean settings_changed;    /* settings, since active was made */
-  GstClockTime latency;         /* our own; NONE before caps */
-  GstClockTime earliest_time;   /* QoS; NONE: never late */
-  GstNdConvStats stats;
-  GstStructure *plan_stats;     /* of the convolver in use */
+  GMutex lock;
+  GCond changed;
+  GstNdConvBuild *wanted;  /* until somebody takes it */
+  GstNdConvBuild *running; /* the wanted one, or a cancelled one */
+  GSList *disposed;        /* convolvers to free */
+  gboolean flushing;
+  gboolean stopping;
+  GstNdThread thread;
+} GstNdConvBuilder;
 
-  /* See gstndcuda.h; from start() to NULL it stays. */
-  GRecMutex context_lock;
-  GstObject *context;
+struct _GstNdConvPrivate
+{
+  /* Protected by the object lock. */
+  GstNdConvSettings settings; /* values of the properties */
+  GstNdConvSettings active;   /* settings in use; the caps depend on them */
+  NdResponses bank;           /* of active.filter; 1, real if unreadable */
+  gboolean negotiated;        /* active belongs to the streaming thread, which
+                               * updates it at the next volume */
+  gboolean settings_changed;  /* settings were set since active was made */
+  guint settings_held;        /* changes wait until it is 0 */
+  gboolean started;           /* backend and device-id stay those of active */
+  GstClockTime latency;       /* of this element; NONE before caps */
+  gdouble compute_peak;       /* seconds; of the slower ones of the outputs */
+  GstClockTime earliest_time; /* from QoS; NONE: no output is late */
+  gboolean spans_time;        /* outputs need more than one volume */
+  GstNdConvStats stats;
+  GstStructure *plan_stats; /* about the convolver in use */
+
+  GstNdDevice device;
 
   /* Of the streaming thread. */
   GstNdFormat in, out;
-  NdConvolver *convolver;       /* NULL before caps, and after an error */
+  NdConvolver *convolver; /* NULL before caps and after an error */
+  GstNdConvBuild *next;   /* for the next set_caps() */
+  gboolean interrupted;   /* set_caps() did not wait for the convolver */
+  GstNdConvBuilder builder;
   NdScale scale[ND_MAX_PLANES];
   gboolean reverse;
-  gint failed;                  /* an error was posted; atomic */
-  gboolean discont;             /* to mark on the next output */
-  gboolean live;                /* outputs are waited for at once */
-  GQueue anchors;               /* memory-less buffers, of volumes that have no
-                                 * output yet, and events between them */
-  GQueue inputs;                /* GstNdMap of volumes that may be read still */
-  GstClockTime expected;        /* timestamp of the next input */
-  gint64 arrived;               /* monotonic time of the last input */
-  gdouble push_seconds;         /* computing since the last output, where the
-                                 * back end does not enqueue it */
-  gint64 last_sample;           /* position of the last one that is no GAP */
-  GstNdConvFlight flight;
-} GstNdConvPrivate;
+  gint failed;      /* an error was posted; atomic */
+  gboolean discont; /* the next output has DISCONT */
+  gboolean live;    /* the streaming thread completes each output itself */
+  GQueue anchors;   /* in stream order: buffers without memory for volumes
+                     * that have no output yet, and events between them */
+  GQueue inputs;    /* GstNdMap of volumes that enqueued work may still read */
+  GstNdTiming timing; /* of the inputs */
+  GstNdRestarts restarts;
+  gboolean counts_compute; /* the latency includes the computing time */
+  gint64 arrived;          /* monotonic time of the last input */
+  gdouble push_seconds;    /* spent in push since the last output */
+  gint64 last_sample;      /* position of the last volume without GAP */
+  GstNdPendingOutputs pending;
+};
 
-GstNdConvPrivate *gst_nd_conv_private (GstNdConv * self);
-GstBaseTransformClass *gst_nd_conv_parent (void);
+/* GstBaseTransform, to chain up to. */
+static inline GstBaseTransformClass *
+gst_nd_conv_parent (void)
+{
+  return GST_BASE_TRANSFORM_CLASS (g_type_class_peek (GST_TYPE_BASE_TRANSFORM));
+}
 
-/* Functions of the class. */
-gboolean gst_nd_conv_decide_allocation (GstBaseTransform * trans,
-    GstQuery * query);
-gboolean gst_nd_conv_propose_allocation (GstBaseTransform * trans,
-    GstQuery * decide_query, GstQuery * query);
-gboolean gst_nd_conv_sink_event (GstBaseTransform * trans, GstEvent * event);
-gboolean gst_nd_conv_src_event (GstBaseTransform * trans, GstEvent * event);
-gboolean gst_nd_conv_query (GstBaseTransform * trans,
-    GstPadDirection direction, GstQuery * query);
+/* Posts @error unless an error was posted since start(). Returns
+ * GST_FLOW_ERROR. */
+#define gst_nd_conv_fail(self, error) \
+  gst_nd_conv_fail_full (self, error, __FILE__, GST_FUNCTION, __LINE__)
 
-/* Under the object lock: @settings are those in use from now on. Where a filter
- * cannot be read, what is negotiated comes to nothing anyway: start() or
- * set_caps() says so. */
-void gst_nd_conv_activate (GstNdConv * self,
-    const GstNdConvSettings * settings);
-
-/* Whether a bank may filter @format as @settings say; ND_ERROR_FORMAT. */
-gboolean gst_nd_conv_check_input (const GstNdConvSettings * settings,
-    const NdResponses * bank, const GstNdFormat * format, GError ** error);
-
-/* A convolver for @settings and the input in use. */
-NdConvolver *gst_nd_conv_build (GstNdConv * self,
-    const GstNdConvSettings * settings, NdSampleType out_type,
-    GError ** error);
-
-/* Takes a convolver that was built for the active settings. */
-void gst_nd_conv_use (GstNdConv * self, NdConvolver * convolver);
-
-/* Gain and offset of the active settings, for each plane. */
-void gst_nd_conv_set_scales (GstNdConv * self);
-
-/* The back end with a device, where the settings allow it and it can be had. */
-const NdBackend *gst_nd_conv_device (const GstNdConvSettings * settings);
-
-/* The same, where the convolver in use is on it. */
-const NdBackend *gst_nd_conv_device_in_use (GstNdConv * self);
-
-/* Posts LATENCY where our own changed (19). */
-void gst_nd_conv_set_latency (GstNdConv * self);
-
-/* Reports @error, once: what follows fails in silence. */
-GstFlowReturn gst_nd_conv_fail (GstNdConv * self, const GError * error);
-
-/* Takes the settings that were made since the last volume (30). */
-GstFlowReturn gst_nd_conv_apply_settings (GstNdConv * self);
-
-/* Puts one volume into the window, and pushes the outputs that it completes. */
-GstFlowReturn gst_nd_conv_take_volume (GstNdConv * self, GstBuffer * buffer);
-
-/* Sends @event, taken, when the outputs of all volumes before it are. */
-gboolean gst_nd_conv_take_event (GstNdConv * self, GstEvent * event);
-
-/* Pushes what remains, with the time border beyond the end, and forgets the
- * stream; what follows does not go on from it (8). */
-GstFlowReturn gst_nd_conv_end_stretch (GstNdConv * self);
-
-/* Forgets the stream, and pushes nothing (13). */
-void gst_nd_conv_reset (GstNdConv * self);
+static inline GstFlowReturn
+gst_nd_conv_fail_full (GstNdConv *self, const GError *error, const gchar *file,
+    const gchar *function, gint line)
+{
+  if (g_atomic_int_compare_and_exchange (&self->priv->failed, FALSE, TRUE))
+    gst_nd_element_error_once_full (GST_ELEMENT (self), error, file, function,
+        line);
+  return GST_FLOW_ERROR;
+}
 
 G_END_DECLS

@@ -1,39 +1,48 @@
-/* The properties of the three filters: what they mean, and their values.
+/* The properties of the three filters.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
+#include "engine/job.h"
+#include "filters/design.h"
+#include "gst/gstndsampletype.h"
+#include "gst/gstndtiming.h"
 #include <gst/gst.h>
-#include "engine/ndjob.h"
-#include "filters/nddesign.h"
 
 G_BEGIN_DECLS
 
+/* Numbers of enums are public and never change. A new value gets the next free
+ * number. */
 typedef enum
 {
-  GST_ND_OUTPUT_SAME = ND_SAMPLE_TYPES  /* others: NdSampleType */
-} GstNdOutputType;
-
-typedef enum
-{
-  GST_ND_BACKEND_AUTO,
-  GST_ND_BACKEND_CPU,
-  GST_ND_BACKEND_CUDA
+  GST_ND_BACKEND_AUTO = 0,
+  GST_ND_BACKEND_CPU = 1,
+  GST_ND_BACKEND_CUDA = 2
 } GstNdBackendKind;
 
 typedef enum
 {
-  GST_ND_AXES_AUTO,
-  GST_ND_AXES_XYZ,
-  GST_ND_AXES_XYT
+  GST_ND_AXES_AUTO = 0,
+  GST_ND_AXES_XYZ = 1,
+  GST_ND_AXES_XYT = 2
 } GstNdAxesKind;
 
 typedef enum
 {
-  GST_ND_PLANES_ALL,
-  GST_ND_PLANES_LUMA
+  GST_ND_PLANES_ALL = 0,
+  GST_ND_PLANES_LUMA = 1
 } GstNdPlanesKind;
+
+/* Whether the answer to LATENCY queries includes the computing time. */
+typedef enum
+{
+  GST_ND_COMPUTE_LATENCY_AUTO = 0, /* if the stream is live and the time is
+                                      above a tenth of an interval */
+  GST_ND_COMPUTE_LATENCY_NEVER = 1,
+  GST_ND_COMPUTE_LATENCY_ALWAYS = 2
+} GstNdComputeLatency;
 
 typedef struct
 {
@@ -44,62 +53,55 @@ typedef struct
   gdouble border_value;
   gboolean causal;
   GstNdAxesKind axes;
-  gint output_type;             /* NdSampleType or GST_ND_OUTPUT_SAME */
+  GstNdSampleType output_type;
   gdouble gain;
   gdouble offset;
   gboolean normalize;
   GstNdPlanesKind planes;
   GstNdBackendKind backend;
   gint device_id;
-  gint method;                  /* NdMethod, or ND_METHODS for auto */
+  NdMethod method;
   NdAccuracy accuracy;
   NdResponse response;
+  GstNdTimingRule timing;
+  GstNdComputeLatency compute_latency;
 } GstNdConvSettings;
 
-enum
-{
-  GST_ND_PROP_0,
-  GST_ND_PROP_FILTER,
-  GST_ND_PROP_BORDER,
-  GST_ND_PROP_BORDER_VALUE,
-  GST_ND_PROP_TIME_BORDER,
-  GST_ND_PROP_ORIGIN,
-  GST_ND_PROP_CAUSAL,
-  GST_ND_PROP_AXES,
-  GST_ND_PROP_OUTPUT_TYPE,
-  GST_ND_PROP_GAIN,
-  GST_ND_PROP_OFFSET,
-  GST_ND_PROP_NORMALIZE,
-  GST_ND_PROP_PLANES,
-  GST_ND_PROP_BACKEND,
-  GST_ND_PROP_DEVICE_ID,
-  GST_ND_PROP_METHOD,
-  GST_ND_PROP_ACCURACY,
-  GST_ND_PROP_RESPONSE,
-  GST_ND_PROP_STATS
-};
+/* Installs all properties but `axes`. Returns the ID of the property `stats`,
+ * which is not a setting. */
+guint gst_nd_conv_settings_install (GObjectClass *klass);
+void gst_nd_conv_settings_install_axes (GObjectClass *klass);
 
-void gst_nd_conv_settings_install (GObjectClass * klass);
-void gst_nd_conv_settings_install_axes (GObjectClass * klass);
+void gst_nd_conv_settings_init (GstNdConvSettings *settings);
+void gst_nd_conv_settings_clear (GstNdConvSettings *settings);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (GstNdConvSettings, gst_nd_conv_settings_clear)
+void gst_nd_conv_settings_copy (GstNdConvSettings *to,
+    const GstNdConvSettings *from);
 
-void gst_nd_conv_settings_init (GstNdConvSettings * settings);
-void gst_nd_conv_settings_clear (GstNdConvSettings * settings);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (GstNdConvSettings,
-    gst_nd_conv_settings_clear)
-void gst_nd_conv_settings_copy (GstNdConvSettings * to,
-    const GstNdConvSettings * from);
+/* Whether one convolver does for both. Gain, offset and the timing of the
+ * stream do not matter to it. */
+gboolean gst_nd_conv_settings_have_same_convolver (const GstNdConvSettings *a,
+    const GstNdConvSettings *b);
 
-/* Whether they differ in nothing but gain and offset, if in these. */
-gboolean gst_nd_conv_settings_equal_but_scale (const GstNdConvSettings * a,
-    const GstNdConvSettings * b);
+/* Copies the settings that a convolver does not depend on. */
+void gst_nd_conv_settings_copy_of_stream (GstNdConvSettings *to,
+    const GstNdConvSettings *from);
 
-/* FALSE for a property that is not a setting. */
-gboolean gst_nd_conv_settings_set (GstNdConvSettings * settings, guint id,
-    const GValue * value);
-gboolean gst_nd_conv_settings_get (const GstNdConvSettings * settings,
-    guint id, GValue * value);
+/* FALSE if property @id is not a setting. */
+gboolean gst_nd_conv_settings_set (GstNdConvSettings *settings, guint id,
+    const GValue *value);
+gboolean gst_nd_conv_settings_get (const GstNdConvSettings *settings, guint id,
+    GValue *value);
 
 /* "cpu", "cuda", or NULL for auto. */
-const gchar *gst_nd_conv_settings_backend (const GstNdConvSettings * settings);
+const gchar *gst_nd_conv_settings_backend (const GstNdConvSettings *settings);
+
+/* The type of the output for input of type @in. */
+NdSampleType gst_nd_conv_settings_type (const GstNdConvSettings *settings,
+    NdSampleType in);
+
+/* NdBorder and GstNdBackendKind as GObject enumerations. */
+GType gst_nd_border_get_type (void);
+GType gst_nd_backend_get_type (void);
 
 G_END_DECLS

@@ -1,10 +1,12 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gstndcuda.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndcuda.h"
 
 #include <gmodule.h>
 
 gboolean
-gst_nd_cuda_caps (const GstCaps * caps, guint i)
+gst_nd_cuda_caps (const GstCaps *caps, guint i)
 {
   GstCapsFeatures *features = gst_caps_get_features (caps, i);
 
@@ -13,7 +15,7 @@ gst_nd_cuda_caps (const GstCaps * caps, guint i)
 }
 
 void
-gst_nd_cuda_prefer (GstQuery * query)
+gst_nd_cuda_prefer (GstQuery *query)
 {
   g_autoptr (GstCaps) sorted = gst_caps_new_empty ();
   GstCaps *caps;
@@ -32,12 +34,49 @@ gst_nd_cuda_prefer (GstQuery * query)
   gst_query_set_caps_result (query, sorted);
 }
 
+void
+gst_nd_context_init (GstNdContext *context)
+{
+  g_mutex_init (&context->lock);
+  context->object = NULL;
+}
+
+void
+gst_nd_context_clear (GstNdContext *context)
+{
+  gst_clear_object (&context->object);
+  g_mutex_clear (&context->lock);
+}
+
+void
+gst_nd_context_set (GstNdContext *context, GstObject *object)
+{
+  g_mutex_lock (&context->lock);
+  gst_object_replace (&context->object, object);
+  g_mutex_unlock (&context->lock);
+}
+
+GstObject *
+gst_nd_context_get (GstNdContext *context)
+{
+  GstObject *object;
+
+  g_mutex_lock (&context->lock);
+  object = context->object ? gst_object_ref (context->object) : NULL;
+  g_mutex_unlock (&context->lock);
+  return object;
+}
+
 #ifdef HAVE_GST_CUDA
 
 #include <gst/cuda/gstcudabufferpool.h>
 #include <gst/cuda/gstcudaloader.h>
 #include <gst/cuda/gstcudautils.h>
 
+GST_DEBUG_CATEGORY_STATIC (nd_context_debug);
+#define GST_CAT_DEFAULT nd_context_debug
+
+/* Whether the library and the driver are available. */
 static gboolean
 loaded (void)
 {
@@ -46,7 +85,12 @@ loaded (void)
   if (g_once_init_enter (&state)) {
     gboolean ok = gst_cuda_load_library ();
 
-    /* Without it, pools of 1.22 find no allocator. */
+    GST_DEBUG_CATEGORY_INIT (nd_context_debug, "ndcontext", 0,
+        "CUDA contexts that elements share");
+    GST_INFO ("GStreamer's CUDA library %s",
+        ok ? "found the driver" : "found no driver");
+
+    /* Pools of 1.22 find no allocator without this. */
     if (ok)
       gst_cuda_memory_init_once ();
     g_once_init_leave (&state, ok ? 1 : 2);
@@ -54,54 +98,79 @@ loaded (void)
   return state == 1;
 }
 
+/* Whether @context still works; after an error on the device it does not. */
 static gboolean
-is_well (GstObject * context, const NdBackend * backend)
+is_usable (GstObject *context, const NdBackend *backend)
 {
   gpointer memory;
 
   gst_nd_cuda_enter (context);
-  memory = backend->memory_new (-1, 256, NULL);
+  memory = backend->memory->alloc (-1, 256, NULL);
   if (memory)
-    backend->memory_free (memory);
+    backend->memory->free (memory);
   gst_nd_cuda_leave (context);
   return memory != NULL;
 }
 
-/* Our own contexts, by device: making one takes longer than a thousand volumes,
- * and pipelines in one context do not take turns on the device. */
+/* One context per device for the process, because making one takes longer than
+ * filtering a thousand volumes, and pipelines that share a context can use the
+ * device at the same time. */
+static GMutex own_lock;
+static GHashTable *own_contexts; /* by device */
+
+/* Returns the context of @key, a reference, after @old, if that is still there,
+ * was replaced by @replacement. */
 static GstObject *
-own_context (const NdBackend * backend, gint device_id)
+update_own_context (gpointer key, GstObject *old, GstObject *replacement)
 {
-  static GMutex lock;
-  static GHashTable *all;
-  gpointer key = GINT_TO_POINTER (MAX (device_id, 0));
   GstObject *context;
 
-  g_mutex_lock (&lock);
-  if (!all)
-    all = g_hash_table_new_full (NULL, NULL, NULL, gst_object_unref);
-  context = g_hash_table_lookup (all, key);
-  if (!context || !is_well (context, backend)) {
-    context = (GstObject *) gst_cuda_context_new (MAX (device_id, 0));
-    if (context) {
-      GST_OBJECT_FLAG_SET (context, GST_OBJECT_FLAG_MAY_BE_LEAKED);
-      g_hash_table_replace (all, key, context);
-    } else {
-      g_hash_table_remove (all, key);
-    }
+  g_mutex_lock (&own_lock);
+  if (!own_contexts)
+    own_contexts = g_hash_table_new_full (NULL, NULL, NULL, gst_object_unref);
+  context = g_hash_table_lookup (own_contexts, key);
+  if (context == old && replacement) {
+    context = replacement;
+    g_hash_table_replace (own_contexts, key, gst_object_ref (context));
   }
   if (context)
     gst_object_ref (context);
-  g_mutex_unlock (&lock);
+  g_mutex_unlock (&own_lock);
   return context;
 }
 
-/* Asks what is linked to @element's pads until one has a context that will do.
- */
-static void
-ask_neighbours (GstElement * element, GList * pads, GstObject ** context)
+/* Waits for the driver without a lock. Two elements may both make a context;
+ * then the first one stays. */
+static GstObject *
+own_context (const NdBackend *backend, gint device_id)
 {
-  for (GList * l = pads; l && !*context; l = l->next) {
+  gpointer key = GINT_TO_POINTER (MAX (device_id, 0));
+  g_autoptr (GstObject) old = update_own_context (key, NULL, NULL);
+  g_autoptr (GstObject) made = NULL;
+
+  if (old && is_usable (old, backend))
+    return g_steal_pointer (&old);
+  made = (GstObject *) gst_cuda_context_new (MAX (device_id, 0));
+  if (!made)
+    return NULL;
+  GST_OBJECT_FLAG_SET (made, GST_OBJECT_FLAG_MAY_BE_LEAKED);
+  return update_own_context (key, old, made);
+}
+
+/* Whether @context was set. */
+static gboolean
+is_set (GstNdContext *context)
+{
+  g_autoptr (GstObject) object = gst_nd_context_get (context);
+
+  return object != NULL;
+}
+
+/* Queries the peers of @pads until set_context() has accepted a context. */
+static void
+ask_neighbours (GstElement *element, GList *pads, GstNdContext *context)
+{
+  for (GList *l = pads; l && !is_set (context); l = l->next) {
     g_autoptr (GstQuery) query = gst_query_new_context (GST_CUDA_CONTEXT_TYPE);
     GstContext *message;
 
@@ -113,85 +182,102 @@ ask_neighbours (GstElement * element, GList * pads, GstObject ** context)
   }
 }
 
-/* What was set on @element before it went to NULL, where elements forget it:
- * only bins answer NEED_CONTEXT with what they were given. */
+/* Sets the context that the application gave @element before NULL, which
+ * elements forget there: only bins answer NEED_CONTEXT with stored contexts. */
 static void
-recall (GstElement * element)
+recall (GstElement *element)
 {
-  g_autoptr (GstContext) stored = gst_element_get_context (element,
-      GST_CUDA_CONTEXT_TYPE);
+  g_autoptr (GstContext) stored =
+      gst_element_get_context (element, GST_CUDA_CONTEXT_TYPE);
 
   if (stored)
     gst_element_set_context (element, stored);
 }
 
 void
-gst_nd_cuda_ensure_context (GstElement * element, const NdBackend * backend,
-    gint device_id, GstObject ** context)
+gst_nd_cuda_ensure_context (GstElement *element, const NdBackend *backend,
+    gint device_id, GstNdContext *context)
 {
+  g_autoptr (GstObject) object = NULL;
   GstContext *message;
 
   if (!loaded ())
     return;
-  /* Each answer comes by set_context(), which takes none of another device. */
+  /* Answers arrive by set_context(), which ignores other devices. */
   ask_neighbours (element, element->srcpads, context);
   ask_neighbours (element, element->sinkpads, context);
-  if (!*context)
-    gst_element_post_message (element, gst_message_new_need_context (GST_OBJECT
-            (element), GST_CUDA_CONTEXT_TYPE));
-  if (!*context)
+  if (!is_set (context))
+    gst_element_post_message (element,
+        gst_message_new_need_context (GST_OBJECT (element),
+            GST_CUDA_CONTEXT_TYPE));
+  if (!is_set (context))
     recall (element);
-  if (*context && is_well (*context, backend))
+  object = gst_nd_context_get (context);
+  if (object && is_usable (object, backend)) {
+    GST_INFO_OBJECT (element, "shares %" GST_PTR_FORMAT, object);
     return;
-  gst_clear_object (context);
-  *context = own_context (backend, device_id);
-  if (!*context)
+  }
+  if (object)
+    GST_WARNING_OBJECT (element, "%" GST_PTR_FORMAT " does not work any more",
+        object);
+  gst_clear_object (&object);
+  object = own_context (backend, device_id);
+  gst_nd_context_set (context, object);
+  if (!object) {
+    GST_WARNING_OBJECT (element,
+        "no CUDA context for device-id %d: the back end uses its own",
+        device_id);
     return;
-  message = gst_context_new_cuda_context ((GstCudaContext *) * context);
+  }
+  GST_INFO_OBJECT (element, "uses %" GST_PTR_FORMAT, object);
+  message = gst_context_new_cuda_context ((GstCudaContext *) object);
   gst_element_set_context (element, message);
-  gst_element_post_message (element, gst_message_new_have_context (GST_OBJECT
-          (element), message));
+  gst_element_post_message (element,
+      gst_message_new_have_context (GST_OBJECT (element), message));
 }
 
 void
-gst_nd_cuda_set_context (GstElement * element, GstContext * message,
-    gint device_id, GstObject ** context)
+gst_nd_cuda_set_context (GstElement *element, GstContext *message,
+    gint device_id, GstNdContext *context)
 {
-  if (loaded ())
-    gst_cuda_handle_set_context (element, message, device_id,
-        (GstCudaContext **) context);
+  if (!loaded ())
+    return;
+  g_mutex_lock (&context->lock);
+  gst_cuda_handle_set_context (element, message, device_id,
+      (GstCudaContext **) &context->object);
+  g_mutex_unlock (&context->lock);
 }
 
 gboolean
-gst_nd_cuda_answer (GstElement * element, GstQuery * query, GstObject * context)
+gst_nd_cuda_answer (GstElement *element, GstQuery *query, GstObject *context)
 {
   return gst_cuda_handle_context_query (element, query,
       (GstCudaContext *) context);
 }
 
 void
-gst_nd_cuda_enter (GstObject * context)
+gst_nd_cuda_enter (GstObject *context)
 {
   if (context)
     gst_cuda_context_push ((GstCudaContext *) context);
 }
 
 void
-gst_nd_cuda_leave (GstObject * context)
+gst_nd_cuda_leave (GstObject *context)
 {
   if (context)
     gst_cuda_context_pop (NULL);
 }
 
 gboolean
-gst_nd_cuda_is_memory (GstMemory * memory)
+gst_nd_cuda_is_memory (GstMemory *memory)
 {
   return gst_is_cuda_memory (memory);
 }
 
-/* From 1.24 on memory may still be in use by its stream. */
+/* From version 1.24 on, work on the memory may be pending in its stream. */
 void
-gst_nd_cuda_sync (GstMemory * memory)
+gst_nd_cuda_sync (GstMemory *memory)
 {
   static gsize looked = 0;
   static void (*sync) (GstMemory *);
@@ -199,13 +285,14 @@ gst_nd_cuda_sync (GstMemory * memory)
   if (g_once_init_enter (&looked)) {
     GModule *self = g_module_open (NULL, G_MODULE_BIND_LAZY);
 
-    /* The library may be known to the plugin only. */
-    if (!g_module_symbol (self, "gst_cuda_memory_sync", (gpointer *) & sync)) {
+    /* The library may be visible to the plugin only. */
+    if (!g_module_symbol (self, "gst_cuda_memory_sync", (gpointer *) &sync)) {
       GModule *library = g_module_open ("libgstcuda-1.0.so.0",
           G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
 
-      if (library && !g_module_symbol (library, "gst_cuda_memory_sync",
-              (gpointer *) & sync))
+      if (library
+          && !g_module_symbol (library, "gst_cuda_memory_sync",
+              (gpointer *) &sync))
         sync = NULL;
     }
     g_once_init_leave (&looked, 1);
@@ -215,11 +302,11 @@ gst_nd_cuda_sync (GstMemory * memory)
 }
 
 GstBufferPool *
-gst_nd_cuda_pool_new (GstObject * context, GstCaps * caps, guint min,
-    guint max, guint * size)
+gst_nd_cuda_pool_new (GstObject *context, GstCaps *caps, guint min, guint max,
+    guint *size)
 {
-  static GstStaticCaps known = GST_STATIC_CAPS
-      (GST_VIDEO_CAPS_MAKE_WITH_FEATURES (GST_ND_FEATURE_CUDA,
+  static GstStaticCaps known =
+      GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE_WITH_FEATURES (GST_ND_FEATURE_CUDA,
           GST_ND_CUDA_VIDEO_FORMATS));
   g_autoptr (GstCaps) allowed = gst_static_caps_get (&known);
   g_autoptr (GstBufferPool) pool = NULL;
@@ -235,7 +322,7 @@ gst_nd_cuda_pool_new (GstObject * context, GstCaps * caps, guint min,
   gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   if (!gst_buffer_pool_set_config (pool, config))
     return NULL;
-  /* Rows are padded: the pool knows by how much. */
+  /* The pool knows how rows are padded. */
   config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_get_params (config, NULL, size, NULL, NULL);
   gst_structure_free (config);
@@ -245,47 +332,47 @@ gst_nd_cuda_pool_new (GstObject * context, GstCaps * caps, guint min,
 #else
 
 void
-gst_nd_cuda_ensure_context (GstElement * element, const NdBackend * backend,
-    gint device_id, GstObject ** context)
+gst_nd_cuda_ensure_context (GstElement *element, const NdBackend *backend,
+    gint device_id, GstNdContext *context)
 {
 }
 
 void
-gst_nd_cuda_set_context (GstElement * element, GstContext * message,
-    gint device_id, GstObject ** context)
+gst_nd_cuda_set_context (GstElement *element, GstContext *message,
+    gint device_id, GstNdContext *context)
 {
 }
 
 gboolean
-gst_nd_cuda_answer (GstElement * element, GstQuery * query, GstObject * context)
+gst_nd_cuda_answer (GstElement *element, GstQuery *query, GstObject *context)
 {
   return FALSE;
 }
 
 void
-gst_nd_cuda_enter (GstObject * context)
+gst_nd_cuda_enter (GstObject *context)
 {
 }
 
 void
-gst_nd_cuda_leave (GstObject * context)
+gst_nd_cuda_leave (GstObject *context)
 {
 }
 
 gboolean
-gst_nd_cuda_is_memory (GstMemory * memory)
+gst_nd_cuda_is_memory (GstMemory *memory)
 {
   return FALSE;
 }
 
 void
-gst_nd_cuda_sync (GstMemory * memory)
+gst_nd_cuda_sync (GstMemory *memory)
 {
 }
 
 GstBufferPool *
-gst_nd_cuda_pool_new (GstObject * context, GstCaps * caps, guint min,
-    guint max, guint * size)
+gst_nd_cuda_pool_new (GstObject *context, GstCaps *caps, guint min, guint max,
+    guint *size)
 {
   return NULL;
 }

@@ -1,61 +1,78 @@
 /* GStreamer's CUDA library: contexts that elements share, and its memory.
- * Everything that differs between versions of it, or without it, stands in
- * gstndcuda.c. A context is NULL where the library or the driver is absent;
- * then the back end has one of its own.
+ * gstndcuda.c hides the differences between versions of the library, and its
+ * absence. If the library or the driver is missing, contexts are NULL, and the
+ * back end uses its own.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
+#include "engine/backend.h"
 #include <gst/video/video.h>
-#include "engine/ndbackend.h"
 
 G_BEGIN_DECLS
 
 #define GST_ND_FEATURE_CUDA "memory:CUDAMemory"
 
-/* GST_MAP_CUDA: map memory of a device where it is. */
+/* GST_MAP_CUDA: map device memory as a device pointer. */
 #define GST_ND_MAP_CUDA ((GstMapFlags) (GST_MAP_FLAG_LAST << 1))
 
-/* Formats that go to and from GStreamer's CUDA elements. Its memory knows no
- * GRAY: 1.22 aborts on it. */
-#define GST_ND_CUDA_VIDEO_FORMATS "{ NV12, I420, RGBA, BGRA, NV21, YV12, " \
+/* Formats to and from GStreamer's CUDA elements. The library does not support
+ * GRAY formats; version 1.22 aborts on them. */
+#define GST_ND_CUDA_VIDEO_FORMATS          \
+  "{ NV12, I420, RGBA, BGRA, NV21, YV12, " \
   "Y444, RGBx, BGRx, ARGB, ABGR }"
 
-/* The context @element uses, found as GStreamer's own elements find it: from
- * neighbours, the application, or a new one. One that an error has spoilt is
- * replaced. */
-void gst_nd_cuda_ensure_context (GstElement * element,
-    const NdBackend * backend, gint device_id, GstObject ** context);
+/* A context that several threads read and set. */
+typedef struct
+{
+  GMutex lock;
+  GstObject *object;
+} GstNdContext;
+
+void gst_nd_context_init (GstNdContext *context);
+void gst_nd_context_clear (GstNdContext *context);
+void gst_nd_context_set (GstNdContext *context, GstObject *object);
+/* A reference, or NULL. */
+GstObject *gst_nd_context_get (GstNdContext *context);
+
+/* Sets @context to the one that @element uses, in the order of GStreamer's own
+ * elements: the context of a neighbour, of the application, or a new one. A
+ * context that an error has destroyed is replaced. */
+void gst_nd_cuda_ensure_context (GstElement *element, const NdBackend *backend,
+    gint device_id, GstNdContext *context);
 
 /* For set_context() of an element, before it chains up. */
-void gst_nd_cuda_set_context (GstElement * element, GstContext * message,
-    gint device_id, GstObject ** context);
+void gst_nd_cuda_set_context (GstElement *element, GstContext *message,
+    gint device_id, GstNdContext *context);
 
-/* Answers a CONTEXT query. FALSE where it is of another type. */
-gboolean gst_nd_cuda_answer (GstElement * element, GstQuery * query,
-    GstObject * context);
+/* Answers a CONTEXT query. FALSE if it is about another type of context. */
+gboolean gst_nd_cuda_answer (GstElement *element, GstQuery *query,
+    GstObject *context);
 
-/* In pairs, around what uses the back end's device. */
-void gst_nd_cuda_enter (GstObject * context);
-void gst_nd_cuda_leave (GstObject * context);
+/* Make @context current, and back. Call in pairs around functions of the back
+ * end. */
+void gst_nd_cuda_enter (GstObject *context);
+void gst_nd_cuda_leave (GstObject *context);
 
 /* Whether @memory is GStreamer's CUDA memory. */
-gboolean gst_nd_cuda_is_memory (GstMemory * memory);
+gboolean gst_nd_cuda_is_memory (GstMemory *memory);
 
-/* Waits for what others do with such @memory, which is mapped. */
-void gst_nd_cuda_sync (GstMemory * memory);
+/* Waits for the work of other elements on @memory, which is CUDA memory and
+ * mapped. */
+void gst_nd_cuda_sync (GstMemory *memory);
 
-/* A pool of GStreamer's CUDA memory, configured; its buffers have @size bytes.
- * NULL where the caps are not for it. */
-GstBufferPool *gst_nd_cuda_pool_new (GstObject * context, GstCaps * caps,
-    guint min, guint max, guint * size);
+/* A configured pool of GStreamer's CUDA memory; sets @size to the bytes of its
+ * buffers. NULL if it does not support @caps. */
+GstBufferPool *gst_nd_cuda_pool_new (GstObject *context, GstCaps *caps,
+    guint min, guint max, guint *size);
 
-/* Puts what has that feature first in the answer to a CAPS query: where
- * upstream can choose, it chooses that. */
-void gst_nd_cuda_prefer (GstQuery * query);
+/* Sorts caps with memory:CUDAMemory to the front of the answer to a CAPS query,
+ * so that upstream prefers them. */
+void gst_nd_cuda_prefer (GstQuery *query);
 
-/* Whether caps have the feature memory:CUDAMemory at @i. */
-gboolean gst_nd_cuda_caps (const GstCaps * caps, guint i);
+/* Whether structure @i of @caps has the feature memory:CUDAMemory. */
+gboolean gst_nd_cuda_caps (const GstCaps *caps, guint i);
 
 G_END_DECLS

@@ -1,45 +1,66 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gstnderror.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstnderror.h"
+
+#include "gst/gstndlog.h"
 
 static const struct
 {
   GQuark (*domain) (void);
   gint code;
 } element_errors[] = {
-  [ND_ERROR_SETTINGS] = {gst_library_error_quark, GST_LIBRARY_ERROR_SETTINGS},
-  [ND_ERROR_NOT_FOUND] = {gst_resource_error_quark,
-      GST_RESOURCE_ERROR_NOT_FOUND},
-  [ND_ERROR_OPEN_READ] = {gst_resource_error_quark,
-      GST_RESOURCE_ERROR_OPEN_READ},
-  [ND_ERROR_READ] = {gst_resource_error_quark, GST_RESOURCE_ERROR_READ},
-  [ND_ERROR_OPEN_WRITE] = {gst_resource_error_quark,
-      GST_RESOURCE_ERROR_OPEN_WRITE},
-  [ND_ERROR_WRITE] = {gst_resource_error_quark, GST_RESOURCE_ERROR_WRITE},
-  [ND_ERROR_NO_SPACE] = {gst_resource_error_quark,
-      GST_RESOURCE_ERROR_NO_SPACE_LEFT},
-  [ND_ERROR_FORMAT] = {gst_stream_error_quark, GST_STREAM_ERROR_FORMAT},
-  [ND_ERROR_INIT] = {gst_library_error_quark, GST_LIBRARY_ERROR_INIT},
-  [ND_ERROR_FAILED] = {gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED},
+  [ND_ERROR_SETTINGS] = { gst_library_error_quark, GST_LIBRARY_ERROR_SETTINGS },
+  [ND_ERROR_NOT_FOUND] = { gst_resource_error_quark,
+      GST_RESOURCE_ERROR_NOT_FOUND },
+  [ND_ERROR_OPEN_READ] = { gst_resource_error_quark,
+      GST_RESOURCE_ERROR_OPEN_READ },
+  [ND_ERROR_READ] = { gst_resource_error_quark, GST_RESOURCE_ERROR_READ },
+  [ND_ERROR_OPEN_WRITE] = { gst_resource_error_quark,
+      GST_RESOURCE_ERROR_OPEN_WRITE },
+  [ND_ERROR_WRITE] = { gst_resource_error_quark, GST_RESOURCE_ERROR_WRITE },
+  /* NO_SPACE_LEFT is about files. GStreamer has no code for memory. */
+  [ND_ERROR_NO_SPACE] = { gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED },
+  [ND_ERROR_DISK_FULL] = { gst_resource_error_quark,
+      GST_RESOURCE_ERROR_NO_SPACE_LEFT },
+  [ND_ERROR_FORMAT] = { gst_stream_error_quark, GST_STREAM_ERROR_FORMAT },
+  [ND_ERROR_INIT] = { gst_library_error_quark, GST_LIBRARY_ERROR_INIT },
+  [ND_ERROR_CANCELLED] = { gst_library_error_quark, GST_LIBRARY_ERROR_FAILED },
+  [ND_ERROR_FAILED] = { gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED },
 };
 
-void
-gst_nd_element_error (GstElement * element, const GError * error)
+static void
+post (GstElement *element, GstMessageType type, const GError *error,
+    const gchar *file, const gchar *function, gint line)
 {
   guint i = ND_ERROR_FAILED;
 
   if (error->domain == ND_ERROR && error->code >= 0
-      && error->code < (gint) G_N_ELEMENTS (element_errors))
+      && error->code < (gint) G_N_ELEMENTS (element_errors)
+      && element_errors[error->code].domain)
     i = error->code;
-  gst_element_message_full (element, GST_MESSAGE_ERROR,
-      element_errors[i].domain (), element_errors[i].code,
-      g_strdup (error->message), g_strdup (error->message), __FILE__,
-      G_STRFUNC, __LINE__);
+  gst_element_message_full (element, type, element_errors[i].domain (),
+      element_errors[i].code, g_strdup (error->message), NULL, file, function,
+      line);
 }
 
-/* Sets the mark of the outermost bin that @element is in, and returns what it
- * was. */
+void
+gst_nd_element_error_full (GstElement *element, const GError *error,
+    const gchar *file, const gchar *function, gint line)
+{
+  post (element, GST_MESSAGE_ERROR, error, file, function, line);
+}
+
+void
+gst_nd_element_warning (GstElement *element, const GError *error)
+{
+  post (element, GST_MESSAGE_WARNING, error, __FILE__, GST_FUNCTION, __LINE__);
+}
+
+/* Remembers in the outermost bin of @element whether an error was posted, and
+ * returns the previous value. */
 static gboolean
-set_told (GstElement * element, gboolean told)
+set_posted (GstElement *element, gboolean posted)
 {
   static GMutex lock;
   GQuark quark = g_quark_from_static_string ("nd-back-end-failed");
@@ -50,21 +71,23 @@ set_told (GstElement * element, gboolean told)
     top = GST_OBJECT_PARENT (top);
   g_mutex_lock (&lock);
   before = g_object_get_qdata (G_OBJECT (top), quark) != NULL;
-  g_object_set_qdata (G_OBJECT (top), quark, GINT_TO_POINTER (told));
+  g_object_set_qdata (G_OBJECT (top), quark, GINT_TO_POINTER (posted));
   g_mutex_unlock (&lock);
   return before;
 }
 
 void
-gst_nd_element_error_once (GstElement * element, const GError * error)
+gst_nd_element_error_once_full (GstElement *element, const GError *error,
+    const gchar *file, const gchar *function, gint line)
 {
   if (!g_error_matches (error, ND_ERROR, ND_ERROR_FAILED)
-      || !set_told (element, TRUE))
-    gst_nd_element_error (element, error);
+      || !set_posted (element, TRUE))
+    gst_nd_element_error_full (element, error, file, function, line);
 }
 
 void
-gst_nd_element_start (GstElement * element)
+gst_nd_element_start (GstElement *element)
 {
-  set_told (element, FALSE);
+  set_posted (element, FALSE);
+  gst_nd_log_update ();
 }

@@ -1,18 +1,34 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
 #pragma once
 
+#include "core/error.h"
 #include <gst/gst.h>
-#include "engine/nderror.h"
 
 G_BEGIN_DECLS
 
-/* Posts @error (ND_ERROR) on the bus as the element error it stands for. */
-void gst_nd_element_error (GstElement * element, const GError * error);
+/* Posts @error (ND_ERROR) on the bus, in the domain and code that GStreamer
+ * uses for it. */
+#define gst_nd_element_error(element, error) \
+  gst_nd_element_error_full (element, error, __FILE__, GST_FUNCTION, __LINE__)
+void gst_nd_element_error_full (GstElement *element, const GError *error,
+    const gchar *file, const gchar *function, gint line);
 
-/* The same for an error of a back end: what broke while running
- * (ND_ERROR_FAILED) breaks all elements of a pipeline that share a device, and
- * the first one tells. It is forgotten by gst_nd_element_start(). */
-void gst_nd_element_error_once (GstElement * element, const GError * error);
-void gst_nd_element_start (GstElement * element);
+/* The same as a warning, after which the stream goes on. */
+void gst_nd_element_warning (GstElement *element, const GError *error);
+
+/* An error of a back end. A lost device (ND_ERROR_FAILED) breaks
+ * all elements of a pipeline that share it; only the first of them posts the
+ * error, until gst_nd_element_start() is called. */
+#define gst_nd_element_error_once(element, error)                         \
+  gst_nd_element_error_once_full (element, error, __FILE__, GST_FUNCTION, \
+      __LINE__)
+void gst_nd_element_error_once_full (GstElement *element, const GError *error,
+    const gchar *file, const gchar *function, gint line);
+
+/* Call when @element starts: its errors are new, and debug levels may have
+ * changed. */
+void gst_nd_element_start (GstElement *element);
 
 G_END_DECLS

@@ -1,34 +1,39 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
 
 /**
  * SECTION:element-ndfilesink
  * @title: ndfilesink
  *
- * Writes volumes to a file as they come. The ending of
- * #GstNdFileSink:location names the format:
+ * Writes a stream of volumes to a file. The extension of
+ * #GstNdFileSink:location selects the format:
  *
- * - `.nii` NIfTI-1, or NIfTI-2 where a size or the number of volumes is above
- *   32767; `.nii.gz` the same, compressed with gzip at its fastest
+ * - `.nii` NIfTI-1, or NIfTI-2 if a size or the number of volumes is above
+ *   32767; `.nii.gz` the same, compressed by the fastest level of gzip
  * - `.nrrd`, `.seq.nrrd` NRRD with the keys of 3D Slicer, `.igs.nrrd` with
- *   those of PLUS; `.nhdr` with the samples in a file beside it
- * - `.mha`, `.igs.mha` MetaImage; `.mhd` with the samples in a file beside it
- * - anything else, best `.raw`: samples alone, in the byte order of the machine
+ *   those of PLUS; `.nhdr` with the samples in a second file
+ * - `.mha`, `.igs.mha` MetaImage; `.mhd` with the samples in a second file
+ * - `.npy` NumPy, without spacing, times and fields
+ * - any other, preferably `.raw`: samples only, in the byte order of the
+ *   machine
  *
- * #GstNdFileSink:compress packs the samples of NRRD and MetaImage.
+ * #GstNdFileSink:compress compresses the samples of NRRD and MetaImage.
  *
- * Rate, spacing, origin and directions that the caps say are written, the
- * timestamps of the volumes, and the key/values of the file that they come
- * from. NIfTI holds scalars of every type, complex64 (2 components of float32),
- * RGB24 and RGBA32 (3 and 4 components of uint8); NRRD and MetaImage any
- * components, NRRD banks of responses too. Frames, other/tensors or
- * video/x-raw, are volumes with one slice; padding of rows is left out.
+ * The file gets the rate, spacing, origin and directions in the caps, the
+ * timestamps of the volumes, and the key/values of the file that they were read
+ * from. NIfTI supports scalars of all types, complex64 (2 components of
+ * float32), RGB24 and RGBA32 (3 and 4 components of uint8). NRRD and MetaImage
+ * support any number of components, and NRRD the responses of a bank. Frames,
+ * other/tensors or video/x-raw, are volumes with one slice. Padding of rows is
+ * not written.
  *
- * While it is written the file has `.part` behind its name. At the end of the
- * stream the header gets the number of volumes and the file its name, before
- * the EOS message is posted. A stream that stops before (an error, or Ctrl-C
- * without the option -e of gst-launch-1.0) leaves the `.part` file and posts a
- * warning; a stream without a volume is an error and leaves nothing. After a
- * flushing seek the recording begins anew.
+ * The file is written as `NAME.part`. At the end of the stream, before the EOS
+ * message, the header gets the number of volumes, and the file is renamed. If
+ * the stream stops earlier (an error, or Ctrl-C without the option -e of
+ * gst-launch-1.0), the `.part` file stays and a warning is posted. A stream
+ * without a volume is an error and leaves no file. After a flushing seek the
+ * recording starts again.
  *
  * ## Example launch line
  * |[
@@ -39,55 +44,54 @@
  * gst-launch-1.0 -e v4l2src ! videoconvert ! video/x-raw,format=GRAY8 !
  *     ndfilesink location=camera.nii
  * ]| Records a camera until Ctrl-C.
+ *
+ * Since: 0.1
  */
 
-#include "gstndfilesink.h"
+#include "gst/gstndfilesink.h"
 
-#include <string.h>
 #include <gst/video/video.h>
+#include <string.h>
 
-#include "engine/nderror.h"
-#include "formats/ndrecording.h"
-#include "gstndcaps.h"
-#include "gstndelements.h"
-#include "gstnderror.h"
-#include "gstndmetadata.h"
+#include "core/error.h"
+#include "formats/recording.h"
+#include "gst/gstndcaps.h"
+#include "gst/gstndelements.h"
+#include "gst/gstnderror.h"
+#include "gst/gstndmetadata.h"
+#include "gst/gstndproperties.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_file_sink_debug);
 #define GST_CAT_DEFAULT nd_file_sink_debug
 
-enum
+typedef struct
 {
-  PROP_0,
-  PROP_LOCATION,
-  PROP_COMPRESS
-};
+  gchar *location;
+  gboolean compress;
+} Settings;
 
 struct _GstNdFileSink
 {
   GstBaseSink parent;
 
-  /* Properties, under the object lock. */
-  gchar *location;
-  gboolean compress;
+  Settings settings; /* protected by the object lock */
 
-  NdWriter *writer;             /* NULL: not started, or finished */
-  gboolean begun;               /* the writer knows what the volumes are */
-  NdMetadata *source;           /* of the file volumes come from, or NULL */
-  guint64 expected;             /* volumes of it; 0: not known */
-  gboolean failed;              /* an error was posted: write no more */
-  GstNdVolumeInfo info;         /* valid with caps */
-  gsize size;                   /* bytes of one volume; 0: no caps */
+  NdWriter *writer;     /* NULL before start() and after the last volume */
+  gboolean begun;       /* the writer has the format of the volumes */
+  NdMetadata *source;   /* of the file that the volumes come from, or NULL */
+  guint64 expected;     /* volumes of that file; 0: unknown */
+  gboolean failed;      /* an error was posted: nothing is written any more */
+  GstNdVolumeInfo info; /* valid with caps */
+  gsize size;           /* bytes of one volume; 0: no caps */
   gboolean is_video;
   GstVideoInfo video_info;
-  guint8 *packed;               /* a frame without padding, or NULL */
+  guint8 *packed; /* memory for a frame without padding, or NULL */
 };
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
-    GST_PAD_SINK, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS (GST_ND_TENSORS_CAPS "; "
-        GST_VIDEO_CAPS_MAKE ("{ GRAY8, " GST_VIDEO_NE (GRAY16)
-            ", RGB, RGBA }")));
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_ND_TENSORS_CAPS "; " GST_VIDEO_CAPS_MAKE (
+            "{ GRAY8, " GST_VIDEO_NE (GRAY16) ", RGB, RGBA }")));
 
 G_DEFINE_TYPE_WITH_CODE (GstNdFileSink, gst_nd_file_sink, GST_TYPE_BASE_SINK,
     GST_DEBUG_CATEGORY_INIT (nd_file_sink_debug, "ndfilesink", 0,
@@ -95,31 +99,48 @@ G_DEFINE_TYPE_WITH_CODE (GstNdFileSink, gst_nd_file_sink, GST_TYPE_BASE_SINK,
 GST_ELEMENT_REGISTER_DEFINE (ndfilesink, "ndfilesink", GST_RANK_NONE,
     GST_TYPE_ND_FILE_SINK);
 
-/* The one error of this stream; nothing is written after it, and an EOS that
- * follows does not make the file look whole. */
+#define FIELD(KIND, ...) GST_ND_##KIND (Settings, __VA_ARGS__)
+
+static const GstNdProperty rows[] = {
+  /* Since: 0.1 */
+  { "location", "Location",
+      "Path of the file to write. Its extension selects the format: .nii, "
+      ".nii.gz, .nrrd (.seq.nrrd), .nhdr, .mha (.igs.mha), .mhd, .npy, "
+      "otherwise raw samples (.raw). The file is written as NAME.part, and "
+      "renamed at the end of the stream, when it replaces a file of that name",
+      FIELD (STRING, location, NULL), GST_ND_READY },
+  { "compress", "Compress",
+      "Compress the samples of NRRD (gzip) and MetaImage (zlib); such a file "
+      "cannot be seeked. .nii.gz is always compressed, .nii and raw files "
+      "never",
+      FIELD (BOOLEAN, compress, FALSE), GST_ND_READY },
+};
+
+/* Posts the only error of this stream. Nothing is written after it, and EOS
+ * does not complete the file. */
 static void
-fail (GstNdFileSink * self, const GError * error)
+fail (GstNdFileSink *self, const GError *error)
 {
   gst_nd_element_error (GST_ELEMENT (self), error);
   self->failed = TRUE;
 }
 
 static gboolean
-open_writer (GstNdFileSink * self)
+open_writer (GstNdFileSink *self)
 {
   g_autofree gchar *location = NULL;
   g_autoptr (GError) error = NULL;
   gboolean compress;
 
   GST_OBJECT_LOCK (self);
-  location = g_strdup (self->location);
-  compress = self->compress;
+  location = g_strdup (self->settings.location);
+  compress = self->settings.compress;
   GST_OBJECT_UNLOCK (self);
 
   self->begun = FALSE;
   if (!location || !*location)
-    g_set_error (&error, ND_ERROR, ND_ERROR_NOT_FOUND, "Property 'location' is "
-        "not set: it must name the file to write");
+    g_set_error (&error, ND_ERROR, ND_ERROR_NOT_FOUND,
+        "Property 'location' is not set: it must name the file to write");
   else
     self->writer = nd_writer_open (location, compress, &error);
   if (!self->writer)
@@ -128,20 +149,25 @@ open_writer (GstNdFileSink * self)
 }
 
 static gboolean
-begin (GstNdFileSink * self)
+begin (GstNdFileSink *self)
 {
   g_autoptr (GError) error = NULL;
 
   if (!self->writer && !open_writer (self))
     return FALSE;
   self->begun = nd_writer_begin (self->writer, &self->info, &error);
-  if (!self->begun)
+  if (self->begun)
+    GST_INFO_OBJECT (self,
+        "writing volumes of %" G_GSIZE_FORMAT " bytes to "
+        "\"%s\"",
+        self->size, nd_writer_partial_path (self->writer));
+  else
     fail (self, error);
   return self->begun;
 }
 
 static gboolean
-start (GstNdFileSink * self)
+start (GstNdFileSink *self)
 {
   self->failed = FALSE;
   self->size = 0;
@@ -149,13 +175,14 @@ start (GstNdFileSink * self)
 }
 
 static void
-stop (GstNdFileSink * self)
+stop (GstNdFileSink *self)
 {
   if (self->writer && nd_writer_volumes (self->writer) > 0 && !self->failed)
-    GST_ELEMENT_WARNING (self, RESOURCE, CLOSE, ("\"%s\" is incomplete: the "
-            "stream stopped before its end; its %" G_GUINT64_FORMAT
-            " volumes are in \"%s\".", self->location,
-            nd_writer_volumes (self->writer), nd_writer_part (self->writer)),
+    GST_ELEMENT_WARNING (self, RESOURCE, CLOSE,
+        ("\"%s\" is incomplete because the stream stopped before its end: its "
+         "%" G_GUINT64_FORMAT " volumes are in \"%s\"",
+            self->settings.location, nd_writer_volumes (self->writer),
+            nd_writer_partial_path (self->writer)),
         (NULL));
   g_clear_pointer (&self->writer, nd_writer_close);
   g_clear_pointer (&self->source, nd_metadata_unref);
@@ -163,17 +190,17 @@ stop (GstNdFileSink * self)
   g_clear_pointer (&self->packed, g_free);
 }
 
-/* Not in GstBaseSink::start and stop: they run on the way from and to NULL,
- * where a pipeline does not pass on messages any more. */
+/* Not in GstBaseSink::start and stop, which run between NULL and READY, when a
+ * pipeline does not forward messages. */
 static GstStateChangeReturn
-gst_nd_file_sink_change_state (GstElement * element, GstStateChange transition)
+gst_nd_file_sink_change_state (GstElement *element, GstStateChange transition)
 {
   GstNdFileSink *self = GST_ND_FILE_SINK (element);
   GstStateChangeReturn ret = GST_STATE_CHANGE_FAILURE;
 
   if (transition != GST_STATE_CHANGE_READY_TO_PAUSED || start (self))
-    ret = GST_ELEMENT_CLASS (gst_nd_file_sink_parent_class)->change_state
-        (element, transition);
+    ret = GST_ELEMENT_CLASS (gst_nd_file_sink_parent_class)
+              ->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
       || ret == GST_STATE_CHANGE_FAILURE)
     stop (self);
@@ -181,8 +208,8 @@ gst_nd_file_sink_change_state (GstElement * element, GstStateChange transition)
 }
 
 static gboolean
-info_from_video (GstNdFileSink * self, GstNdVolumeInfo * info,
-    const GstCaps * caps)
+info_from_video (GstNdFileSink *self, GstNdVolumeInfo *info,
+    const GstCaps *caps)
 {
   GstVideoInfo *video = &self->video_info;
 
@@ -201,18 +228,18 @@ info_from_video (GstNdFileSink * self, GstNdVolumeInfo * info,
 }
 
 static gboolean
-same_volumes (const GstNdVolumeInfo * a, const GstNdVolumeInfo * b)
+same_volumes (const GstNdVolumeInfo *a, const GstNdVolumeInfo *b)
 {
   return a->type == b->type && a->responses == b->responses
       && memcmp (&a->shape, &b->shape, sizeof (NdShape)) == 0;
 }
 
 static gboolean
-gst_nd_file_sink_set_caps (GstBaseSink * sink, GstCaps * caps)
+gst_nd_file_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
 {
   GstNdFileSink *self = GST_ND_FILE_SINK (sink);
-  const gboolean is_video = gst_structure_has_name (gst_caps_get_structure
-      (caps, 0), "video/x-raw");
+  const gboolean is_video =
+      gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw");
   g_autoptr (GError) error = NULL;
   GstNdVolumeInfo info;
 
@@ -220,8 +247,9 @@ gst_nd_file_sink_set_caps (GstBaseSink * sink, GstCaps * caps)
     return FALSE;
   if (is_video) {
     if (!info_from_video (self, &info, caps))
-      g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT, "Caps of the frames "
-          "cannot be read: they must say format, width and height");
+      g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
+          "The caps of the frames are incomplete: they must have format, width "
+          "and height");
   } else {
     gst_nd_volume_info_from_caps (&info, caps, &error);
   }
@@ -230,10 +258,10 @@ gst_nd_file_sink_set_caps (GstBaseSink * sink, GstCaps * caps)
       self->is_video = is_video;
       return TRUE;
     }
-    g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT, "Size or type of the "
-        "volumes changed after %" G_GUINT64_FORMAT " of them: \"%s\" holds "
-        "volumes of one size and type", nd_writer_volumes (self->writer),
-        self->location);
+    g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
+        "The size or type of the volumes changed after %" G_GUINT64_FORMAT
+        " of them: all volumes of \"%s\" must have one size and type",
+        nd_writer_volumes (self->writer), self->settings.location);
   }
   if (error) {
     fail (self, error);
@@ -247,31 +275,40 @@ gst_nd_file_sink_set_caps (GstBaseSink * sink, GstCaps * caps)
 }
 
 static GstFlowReturn
-write_volume (GstNdFileSink * self, gconstpointer data, GstClockTime time)
+write_volume (GstNdFileSink *self, gconstpointer data, GstClockTime time)
 {
   g_autoptr (GError) error = NULL;
 
   if (nd_writer_volumes (self->writer) == 0)
     nd_writer_set_source (self->writer, self->source, self->expected);
-  if (nd_writer_write (self->writer, data, GST_CLOCK_TIME_IS_VALID (time)
-          && time <= G_MAXINT64 ? (gint64) time : -1, &error))
+  if (nd_writer_write (self->writer, data,
+          GST_CLOCK_TIME_IS_VALID (time) && time <= G_MAXINT64 ? (gint64) time
+                                                               : -1,
+          &error)) {
+    GST_LOG_OBJECT (self,
+        "wrote volume %" G_GUINT64_FORMAT " at %" GST_TIME_FORMAT,
+        nd_writer_volumes (self->writer) - 1, GST_TIME_ARGS (time));
     return GST_FLOW_OK;
+  }
   fail (self, error);
   return GST_FLOW_ERROR;
 }
 
 static GstFlowReturn
-wrong_size (GstNdFileSink * self, GstBuffer * buffer)
+wrong_size (GstNdFileSink *self, GstBuffer *buffer)
 {
-  GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE, ("A buffer has %" G_GSIZE_FORMAT
-          " bytes, but its caps say volumes of %" G_GSIZE_FORMAT " bytes.",
-          gst_buffer_get_size (buffer), self->size), (NULL));
+  GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+      ("A buffer has %" G_GSIZE_FORMAT
+       " bytes, but a volume of its caps has %" G_GSIZE_FORMAT
+       " bytes: upstream must send one whole volume in each buffer",
+          gst_buffer_get_size (buffer), self->size),
+      (NULL));
   self->failed = TRUE;
   return GST_FLOW_ERROR;
 }
 
 static GstFlowReturn
-write_frame (GstNdFileSink * self, GstBuffer * buffer)
+write_frame (GstNdFileSink *self, GstBuffer *buffer)
 {
   const gsize height = self->info.shape.size[1];
   const gsize row = self->size / height;
@@ -297,7 +334,7 @@ write_frame (GstNdFileSink * self, GstBuffer * buffer)
 }
 
 static GstFlowReturn
-gst_nd_file_sink_render (GstBaseSink * sink, GstBuffer * buffer)
+gst_nd_file_sink_render (GstBaseSink *sink, GstBuffer *buffer)
 {
   GstNdFileSink *self = GST_ND_FILE_SINK (sink);
   GstMapInfo map;
@@ -314,8 +351,11 @@ gst_nd_file_sink_render (GstBaseSink * sink, GstBuffer * buffer)
   if (gst_buffer_get_size (buffer) != self->size)
     return wrong_size (self, buffer);
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("A buffer with a volume for "
-            "\"%s\" cannot be read.", self->location), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, READ,
+        ("A buffer with a volume for \"%s\" cannot be mapped for reading: "
+         "upstream must send system memory",
+            self->settings.location),
+        (NULL));
     self->failed = TRUE;
     return GST_FLOW_ERROR;
   }
@@ -325,7 +365,7 @@ gst_nd_file_sink_render (GstBaseSink * sink, GstBuffer * buffer)
 }
 
 static gboolean
-finish (GstNdFileSink * self)
+finish (GstNdFileSink *self)
 {
   g_autoptr (GError) error = NULL;
 
@@ -338,21 +378,23 @@ finish (GstNdFileSink * self)
     return FALSE;
   }
   if (nd_writer_warning (self->writer))
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("%s.",
-            nd_writer_warning (self->writer)), (NULL));
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("%s", nd_writer_warning (self->writer)), (NULL));
+  GST_INFO_OBJECT (self, "finished \"%s\": %" G_GUINT64_FORMAT " volumes",
+      self->settings.location, nd_writer_volumes (self->writer));
   g_clear_pointer (&self->writer, nd_writer_close);
   self->begun = FALSE;
   return TRUE;
 }
 
 static gboolean
-gst_nd_file_sink_event (GstBaseSink * sink, GstEvent * event)
+gst_nd_file_sink_event (GstBaseSink *sink, GstEvent *event)
 {
   GstNdFileSink *self = GST_ND_FILE_SINK (sink);
 
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_EOS:
-      /* The file is whole before anyone hears of the end. */
+      /* The file is complete before the EOS message. */
       if (!finish (self)) {
         gst_event_unref (event);
         return FALSE;
@@ -361,11 +403,14 @@ gst_nd_file_sink_event (GstBaseSink * sink, GstEvent * event)
     case GST_EVENT_FLUSH_STOP:
       self->begun = FALSE;
       break;
-    case GST_EVENT_CUSTOM_DOWNSTREAM:{
+    case GST_EVENT_CUSTOM_DOWNSTREAM_STICKY: {
       guint64 volumes;
       NdMetadata *source = gst_nd_metadata_from_event (event, &volumes);
 
-      if (source) {
+      if (source && self->source && gst_nd_metadata_is_live (event)) {
+        nd_metadata_append (self->source, source);
+        nd_metadata_unref (source);
+      } else if (source) {
         g_clear_pointer (&self->source, nd_metadata_unref);
         self->source = source;
         self->expected = volumes;
@@ -375,73 +420,55 @@ gst_nd_file_sink_event (GstBaseSink * sink, GstEvent * event)
     default:
       break;
   }
-  return GST_BASE_SINK_CLASS (gst_nd_file_sink_parent_class)->event (sink,
-      event);
+  return GST_BASE_SINK_CLASS (gst_nd_file_sink_parent_class)
+      ->event (sink, event);
 }
 
-/* Rows may be padded: they are packed here. */
+/* Rows may be padded, because write_frame() packs them. */
 static gboolean
-gst_nd_file_sink_propose_allocation (GstBaseSink * sink, GstQuery * query)
+gst_nd_file_sink_propose_allocation (GstBaseSink *sink, GstQuery *query)
 {
   gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   return TRUE;
 }
 
 static void
-gst_nd_file_sink_set_property (GObject * object, guint id,
-    const GValue * value, GParamSpec * pspec)
+gst_nd_file_sink_set_property (GObject *object, guint id, const GValue *value,
+    GParamSpec *pspec)
 {
   GstNdFileSink *self = GST_ND_FILE_SINK (object);
 
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_LOCATION:
-      g_free (self->location);
-      self->location = g_value_dup_string (value);
-      break;
-    case PROP_COMPRESS:
-      self->compress = g_value_get_boolean (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows), &self->settings, id,
+          value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
 
 static void
-gst_nd_file_sink_get_property (GObject * object, guint id, GValue * value,
-    GParamSpec * pspec)
+gst_nd_file_sink_get_property (GObject *object, guint id, GValue *value,
+    GParamSpec *pspec)
 {
   GstNdFileSink *self = GST_ND_FILE_SINK (object);
 
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_LOCATION:
-      g_value_set_string (value, self->location);
-      break;
-    case PROP_COMPRESS:
-      g_value_set_boolean (value, self->compress);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  if (!gst_nd_properties_get (rows, G_N_ELEMENTS (rows), &self->settings, id,
+          value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
 
 static void
-gst_nd_file_sink_finalize (GObject * object)
+gst_nd_file_sink_finalize (GObject *object)
 {
-  g_free (GST_ND_FILE_SINK (object)->location);
+  gst_nd_properties_clear (rows, G_N_ELEMENTS (rows),
+      &GST_ND_FILE_SINK (object)->settings);
   G_OBJECT_CLASS (gst_nd_file_sink_parent_class)->finalize (object);
 }
 
 static void
-gst_nd_file_sink_class_init (GstNdFileSinkClass * klass)
+gst_nd_file_sink_class_init (GstNdFileSinkClass *klass)
 {
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
-      | GST_PARAM_MUTABLE_READY;
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSinkClass *sink_class = GST_BASE_SINK_CLASS (klass);
@@ -450,23 +477,13 @@ gst_nd_file_sink_class_init (GstNdFileSinkClass * klass)
   object_class->get_property = gst_nd_file_sink_get_property;
   object_class->finalize = gst_nd_file_sink_finalize;
 
-  g_object_class_install_property (object_class, PROP_LOCATION,
-      g_param_spec_string ("location", "Location",
-          "Path of the file to write. Its ending names the format: .nii, "
-          ".nii.gz, .nrrd (.seq.nrrd), .nhdr, .mha (.igs.mha), .mhd, otherwise "
-          "raw samples (.raw). It has .part behind it until the stream has "
-          "ended, and replaces a file of that name then", NULL, flags));
-  g_object_class_install_property (object_class, PROP_COMPRESS,
-      g_param_spec_boolean ("compress", "Compress",
-          "Pack the samples of NRRD (gzip) and MetaImage (zlib); such a file "
-          "cannot be seeked. .nii.gz always is, .nii and raw cannot be",
-          FALSE, flags));
+  gst_nd_properties_install (object_class, rows, G_N_ELEMENTS (rows));
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_set_static_metadata (element_class,
-      "Volume recorder", "Sink/File",
+  gst_element_class_set_static_metadata (element_class, "Volume recorder",
+      "Sink/File",
       "Writes volumes and frames to a file (NIfTI-1, NIfTI-2, NRRD, MetaImage, "
-      "raw) as they come, with their times and geometry",
+      "raw), with their times and geometry",
       "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 ndtestsrc num-buffers=40 ! ndfilesink "
@@ -480,9 +497,10 @@ gst_nd_file_sink_class_init (GstNdFileSinkClass * klass)
 }
 
 static void
-gst_nd_file_sink_init (GstNdFileSink * self)
+gst_nd_file_sink_init (GstNdFileSink *self)
 {
-  /* A file is written as fast as volumes come, and none is kept back. */
+  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
+  /* Write as fast as volumes arrive, and keep none back. */
   gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
   gst_base_sink_set_last_sample_enabled (GST_BASE_SINK (self), FALSE);
 }

@@ -1,14 +1,16 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gstndformat.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndformat.h"
 
+#include "core/error.h"
+#include "gst/gstndcuda.h"
+#include "gst/gstndmemory.h"
 #include <string.h>
-#include "engine/nderror.h"
-#include "gstndcuda.h"
-#include "gstndmemory.h"
 
-/* The first component that lies in @plane. */
+/* The first component in @plane. */
 static guint
-plane_component (const GstVideoInfo * info, guint plane)
+plane_component (const GstVideoInfo *info, guint plane)
 {
   guint c = 0;
 
@@ -18,13 +20,14 @@ plane_component (const GstVideoInfo * info, guint plane)
 }
 
 static gboolean
-video_from_caps (GstNdFormat * format, const GstCaps * caps, GError ** error)
+video_from_caps (GstNdFormat *format, const GstCaps *caps, GError **error)
 {
   GstVideoInfo *info = &format->video;
 
   if (!gst_video_info_from_caps (info, caps)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "Caps of a video stream "
-        "cannot be understood: format, width and height are needed");
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "The caps of the video are incomplete: they must have format, width "
+        "and height");
     return FALSE;
   }
   format->is_video = TRUE;
@@ -33,12 +36,14 @@ video_from_caps (GstNdFormat * format, const GstCaps * caps, GError ** error)
   format->responses = 1;
   format->rate_n = GST_VIDEO_INFO_FPS_N (info);
   format->rate_d = GST_VIDEO_INFO_FPS_D (info);
+  format->is_variable =
+      GST_VIDEO_INFO_FLAG_IS_SET (info, GST_VIDEO_FLAG_VARIABLE_FPS);
   format->size = GST_VIDEO_INFO_SIZE (info);
   for (guint p = 0; p < format->n_planes; p++) {
     guint c = plane_component (info, p);
 
-    format->planes[p].components = GST_VIDEO_INFO_COMP_PSTRIDE (info, c)
-        / nd_sample_size (format->type);
+    format->planes[p].components =
+        GST_VIDEO_INFO_COMP_PSTRIDE (info, c) / nd_sample_size (format->type);
     format->planes[p].size[0] = GST_VIDEO_INFO_COMP_WIDTH (info, c);
     format->planes[p].size[1] = GST_VIDEO_INFO_COMP_HEIGHT (info, c);
     format->planes[p].size[2] = 1;
@@ -47,8 +52,8 @@ video_from_caps (GstNdFormat * format, const GstCaps * caps, GError ** error)
 }
 
 gboolean
-gst_nd_format_from_caps (GstNdFormat * format, const GstCaps * caps,
-    GError ** error)
+gst_nd_format_from_caps (GstNdFormat *format, const GstCaps *caps,
+    GError **error)
 {
   memset (format, 0, sizeof (*format));
   format->device = gst_nd_cuda_caps (caps, 0);
@@ -67,24 +72,24 @@ gst_nd_format_from_caps (GstNdFormat * format, const GstCaps * caps,
 }
 
 gboolean
-gst_nd_format_is_equal (const GstNdFormat * a, const GstNdFormat * b)
+gst_nd_format_is_equal (const GstNdFormat *a, const GstNdFormat *b)
 {
-  return a->is_video == b->is_video && a->device == b->device
-      && a->type == b->type
+  return a->is_video == b->is_video && a->type == b->type
       && a->n_planes == b->n_planes && a->responses == b->responses
-      && (!a->is_video || GST_VIDEO_INFO_FORMAT (&a->video)
-      == GST_VIDEO_INFO_FORMAT (&b->video))
+      && (!a->is_video
+          || GST_VIDEO_INFO_FORMAT (&a->video)
+              == GST_VIDEO_INFO_FORMAT (&b->video))
       && memcmp (a->planes, b->planes, a->n_planes * sizeof (NdShape)) == 0;
 }
 
 gdouble
-gst_nd_format_zero (const GstNdFormat * format, guint plane)
+gst_nd_format_zero (const GstNdFormat *format, guint plane)
 {
   return plane > 0 && GST_VIDEO_INFO_IS_YUV (&format->video) ? 128 : 0;
 }
 
 GstClockTime
-gst_nd_format_duration (const GstNdFormat * format)
+gst_nd_format_duration (const GstNdFormat *format)
 {
   if (format->rate_n <= 0)
     return GST_CLOCK_TIME_NONE;
@@ -92,10 +97,10 @@ gst_nd_format_duration (const GstNdFormat * format)
       format->rate_n);
 }
 
-/* GStreamer believes the strides of a GstVideoMeta; a buffer that was cut short
- * has less. */
+/* GStreamer does not check the strides of a GstVideoMeta against the size of
+ * the memory. */
 static gboolean
-planes_fit (const GstNdMap * map)
+planes_fit (const GstNdMap *map)
 {
   const GstVideoFrame *frame = &map->frame;
 
@@ -107,15 +112,16 @@ planes_fit (const GstNdMap * map)
 
     if (GST_VIDEO_FRAME_PLANE_STRIDE (frame, p) < (gint64) row
         || (size[1] - 1) * plane->row + row
-        > memory->size - (plane->data - memory->data))
+            > memory->size - (plane->data - memory->data))
       return FALSE;
   }
   return TRUE;
 }
 
-/* Buffers with the feature in their caps may still hold host memory. */
+/* Checks the memory, because a buffer of caps with memory:CUDAMemory may still
+ * have host memory. */
 static gboolean
-is_on_device (GstBuffer * buffer)
+is_on_device (GstBuffer *buffer)
 {
   for (guint i = 0; i < gst_buffer_n_memory (buffer); i++) {
     GstMemory *memory = gst_buffer_peek_memory (buffer, i);
@@ -126,10 +132,10 @@ is_on_device (GstBuffer * buffer)
   return gst_buffer_n_memory (buffer) > 0;
 }
 
-/* Once it is mapped: mapping uploads what was written on the host, and does not
- * wait for it. */
+/* Call after the map, which enqueues an upload of data that was written on the
+ * host, and does not wait for it. */
 static void
-sync_memory (GstBuffer * buffer)
+sync_memory (GstBuffer *buffer)
 {
   for (guint i = 0; i < gst_buffer_n_memory (buffer); i++) {
     GstMemory *memory = gst_buffer_peek_memory (buffer, i);
@@ -140,16 +146,16 @@ sync_memory (GstBuffer * buffer)
 }
 
 NdFence *
-gst_nd_map_fence (const GstNdMap * map)
+gst_nd_map_fence (const GstNdMap *map)
 {
   GstMemory *memory = gst_buffer_peek_memory (map->buffer, 0);
 
-  return gst_nd_memory_is_device (memory)
-      ? gst_nd_memory_get_fence (memory) : NULL;
+  return gst_nd_memory_is_device (memory) ? gst_nd_memory_get_fence (memory)
+                                          : NULL;
 }
 
 gboolean
-gst_nd_map (GstNdMap * map, const GstNdFormat * format, GstBuffer * buffer,
+gst_nd_map (GstNdMap *map, const GstNdFormat *format, GstBuffer *buffer,
     GstMapFlags flags, gboolean device)
 {
   map->format = format;
@@ -162,8 +168,8 @@ gst_nd_map (GstNdMap * map, const GstNdFormat * format, GstBuffer * buffer,
       return FALSE;
     if (flags & GST_ND_MAP_CUDA)
       sync_memory (buffer);
-    map->planes[0] = nd_samples_dense (map->map.data, &format->planes[0],
-        format->type);
+    map->planes[0] =
+        nd_samples_dense (map->map.data, &format->planes[0], format->type);
     return TRUE;
   }
   if (!gst_video_frame_map (&map->frame, &format->video, buffer,
@@ -173,8 +179,8 @@ gst_nd_map (GstNdMap * map, const GstNdFormat * format, GstBuffer * buffer,
     NdSamples *plane = &map->planes[p];
 
     plane->data = GST_VIDEO_FRAME_PLANE_DATA (&map->frame, p);
-    plane->sample = format->planes[p].components
-        * nd_sample_size (format->type);
+    plane->sample =
+        format->planes[p].components * nd_sample_size (format->type);
     plane->row = GST_VIDEO_FRAME_PLANE_STRIDE (&map->frame, p);
     plane->slice = plane->row * format->planes[p].size[1];
     plane->response = plane->slice;
@@ -189,7 +195,7 @@ gst_nd_map (GstNdMap * map, const GstNdFormat * format, GstBuffer * buffer,
 }
 
 void
-gst_nd_unmap (GstNdMap * map)
+gst_nd_unmap (GstNdMap *map)
 {
   if (map->format->is_video)
     gst_video_frame_unmap (&map->frame);

@@ -1,9 +1,11 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gstndmemory.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndmemory.h"
 
+#include "gst/gstndcuda.h"
 #include <stdlib.h>
 #include <unistd.h>
-#include "gstndcuda.h"
 
 struct _GstNdAllocator
 {
@@ -19,13 +21,13 @@ typedef struct
 {
   GstMemory parent;
 
-  gpointer data;                /* in the device, or pinned */
+  gpointer data; /* device memory, or pinned host memory */
   gboolean pinned;
 
-  /* Memory of a device. */
-  GMutex lock;                  /* over the fence */
+  /* Of device memory. */
+  GMutex lock; /* of the fence */
   NdFence *fence;
-  gpointer host;                /* a copy, while it is mapped there */
+  gpointer host; /* copy while host_maps > 0 */
   guint host_maps;
 } GstNdMemory;
 
@@ -34,9 +36,9 @@ G_DEFINE_TYPE (GstNdAllocator, gst_nd_allocator, GST_TYPE_ALLOCATOR);
 GST_DEBUG_CATEGORY_STATIC (nd_memory_debug);
 #define GST_CAT_DEFAULT nd_memory_debug
 
-/* Where pinning fails it is memory like any other: slower, not wrong. */
+/* If pinning fails, the memory still works, but slower. */
 static gpointer
-new_pinned (GstNdAllocator * self, gsize size, gboolean * pinned)
+new_pinned (GstNdAllocator *self, gsize size, gboolean *pinned)
 {
   const gsize page = sysconf (_SC_PAGESIZE);
   g_autoptr (GError) error = NULL;
@@ -47,15 +49,16 @@ new_pinned (GstNdAllocator * self, gsize size, gboolean * pinned)
   size = MAX (size + page - 1, page) / page * page;
   if (posix_memalign (&data, page, size) != 0)
     return NULL;
-  *pinned = self->backend->pin (self->device_id, data, size, &error);
+  *pinned = self->backend->memory->pin (self->device_id, data, size, &error);
   if (!*pinned)
-    GST_WARNING_OBJECT (self, "not pinned: %s", error->message);
+    GST_WARNING_OBJECT (self,
+        "memory is not pinned, so transfers are slower: %s", error->message);
   return data;
 }
 
 static GstMemory *
-gst_nd_allocator_alloc (GstAllocator * allocator, gsize size,
-    GstAllocationParams * params)
+gst_nd_allocator_alloc (GstAllocator *allocator, gsize size,
+    GstAllocationParams *params)
 {
   GstNdAllocator *self = GST_ND_ALLOCATOR (allocator);
   const gsize all = size + params->prefix + params->padding;
@@ -66,14 +69,17 @@ gst_nd_allocator_alloc (GstAllocator * allocator, gsize size,
 
   gst_nd_cuda_enter (self->context);
   if (self->kind == GST_ND_MEMORY_DEVICE)
-    data = self->backend->memory_new (self->device_id, all, &error);
+    data = self->backend->memory->alloc (self->device_id, all, &error);
   else
     data = new_pinned (self, all, &pinned);
   gst_nd_cuda_leave (self->context);
   if (!data) {
-    GST_WARNING_OBJECT (self, "%s", error ? error->message : "no memory");
+    GST_WARNING_OBJECT (self, "no memory of %" G_GSIZE_FORMAT " bytes: %s", all,
+        error ? error->message : "the machine has none left");
     return NULL;
   }
+  GST_DEBUG_OBJECT (self, "%" G_GSIZE_FORMAT " bytes of %s memory", all,
+      self->kind == GST_ND_MEMORY_DEVICE ? "device" : "pinned");
   memory = g_new0 (GstNdMemory, 1);
   gst_memory_init (GST_MEMORY_CAST (memory), GST_MEMORY_FLAG_NO_SHARE,
       allocator, NULL, all, 0, params->prefix, size);
@@ -84,7 +90,7 @@ gst_nd_allocator_alloc (GstAllocator * allocator, gsize size,
 }
 
 static void
-gst_nd_allocator_free (GstAllocator * allocator, GstMemory * mem)
+gst_nd_allocator_free (GstAllocator *allocator, GstMemory *mem)
 {
   GstNdAllocator *self = GST_ND_ALLOCATOR (allocator);
   GstNdMemory *memory = (GstNdMemory *) mem;
@@ -92,9 +98,9 @@ gst_nd_allocator_free (GstAllocator * allocator, GstMemory * mem)
   gst_nd_memory_set_fence (mem, NULL);
   gst_nd_cuda_enter (self->context);
   if (self->kind == GST_ND_MEMORY_DEVICE)
-    self->backend->memory_free (memory->data);
+    self->backend->memory->free (memory->data);
   else if (memory->pinned)
-    self->backend->unpin (memory->data);
+    self->backend->memory->unpin (memory->data);
   gst_nd_cuda_leave (self->context);
   if (self->kind == GST_ND_MEMORY_PINNED)
     free (memory->data);
@@ -102,30 +108,36 @@ gst_nd_allocator_free (GstAllocator * allocator, GstMemory * mem)
   g_free (memory);
 }
 
-/* Copies between the device and memory->host. */
+/* Copies from the device to memory->host, or back. */
 static gboolean
-copy (GstNdMemory * memory, gboolean to_host)
+copy (GstNdMemory *memory, gboolean to_host)
 {
   GstNdAllocator *self = GST_ND_ALLOCATOR (memory->parent.allocator);
-  g_autoptr (NdFence) fence = gst_nd_memory_get_fence (GST_MEMORY_CAST
-      (memory));
+  g_autoptr (NdFence) fence =
+      gst_nd_memory_get_fence (GST_MEMORY_CAST (memory));
   g_autoptr (GError) error = NULL;
-  gboolean ok = !fence || nd_fence_wait (fence, NULL, &error);
+  gboolean ok = !fence || nd_fence_synchronize (fence, NULL, &error);
 
   gst_nd_cuda_enter (self->context);
-  ok = ok && self->backend->memory_copy (to_host ? memory->host : memory->data,
-      to_host ? memory->data : memory->host, memory->parent.maxsize, &error);
+  ok = ok
+      && self->backend->memory->copy (to_host ? memory->host : memory->data,
+          to_host ? memory->data : memory->host, memory->parent.maxsize,
+          &error);
   gst_nd_cuda_leave (self->context);
-  if (!ok)
-    GST_WARNING_OBJECT (self, "%s", error->message);
+  if (ok)
+    GST_LOG_OBJECT (self, "copied %" G_GSIZE_FORMAT " bytes %s the device",
+        memory->parent.maxsize, to_host ? "from" : "to");
+  else
+    GST_WARNING_OBJECT (self, "copy %s the device failed: %s",
+        to_host ? "from" : "to", error->message);
   return ok;
 }
 
-/* Over memory->host and host_maps of any memory: such maps are rare. */
+/* Of host and host_maps of all memories, because such maps are rare. */
 static GMutex host_lock;
 
 static gpointer
-map_host (GstNdMemory * memory)
+map_host (GstNdMemory *memory)
 {
   gpointer host = NULL;
 
@@ -143,7 +155,7 @@ map_host (GstNdMemory * memory)
 }
 
 static gpointer
-gst_nd_memory_map (GstMemory * mem, GstMapInfo * info, gsize size)
+gst_nd_memory_map (GstMemory *mem, GstMapInfo *info, gsize size)
 {
   GstNdMemory *memory = (GstNdMemory *) mem;
 
@@ -153,7 +165,7 @@ gst_nd_memory_map (GstMemory * mem, GstMapInfo * info, gsize size)
 }
 
 static void
-gst_nd_memory_unmap (GstMemory * mem, GstMapInfo * info)
+gst_nd_memory_unmap (GstMemory *mem, GstMapInfo *info)
 {
   GstNdMemory *memory = (GstNdMemory *) mem;
 
@@ -168,21 +180,22 @@ gst_nd_memory_unmap (GstMemory * mem, GstMapInfo * info)
 }
 
 gboolean
-gst_nd_memory_is_device (GstMemory * memory)
+gst_nd_memory_is_device (GstMemory *memory)
 {
   return GST_IS_ND_ALLOCATOR (memory->allocator)
       && GST_ND_ALLOCATOR (memory->allocator)->kind == GST_ND_MEMORY_DEVICE;
 }
 
 const NdBackend *
-gst_nd_memory_backend (GstMemory * memory)
+gst_nd_memory_backend (GstMemory *memory)
 {
   return gst_nd_memory_is_device (memory)
-      ? GST_ND_ALLOCATOR (memory->allocator)->backend : NULL;
+      ? GST_ND_ALLOCATOR (memory->allocator)->backend
+      : NULL;
 }
 
 void
-gst_nd_memory_set_fence (GstMemory * mem, NdFence * fence)
+gst_nd_memory_set_fence (GstMemory *mem, NdFence *fence)
 {
   GstNdMemory *memory = (GstNdMemory *) mem;
   NdFence *old;
@@ -196,7 +209,7 @@ gst_nd_memory_set_fence (GstMemory * mem, NdFence * fence)
 }
 
 NdFence *
-gst_nd_memory_get_fence (GstMemory * mem)
+gst_nd_memory_get_fence (GstMemory *mem)
 {
   GstNdMemory *memory = (GstNdMemory *) mem;
   NdFence *fence;
@@ -208,14 +221,14 @@ gst_nd_memory_get_fence (GstMemory * mem)
 }
 
 static void
-gst_nd_allocator_finalize (GObject * object)
+gst_nd_allocator_finalize (GObject *object)
 {
   gst_clear_object (&GST_ND_ALLOCATOR (object)->context);
   G_OBJECT_CLASS (gst_nd_allocator_parent_class)->finalize (object);
 }
 
 static void
-gst_nd_allocator_class_init (GstNdAllocatorClass * klass)
+gst_nd_allocator_class_init (GstNdAllocatorClass *klass)
 {
   GST_DEBUG_CATEGORY_INIT (nd_memory_debug, "ndmemory", 0,
       "memory for volumes on a device");
@@ -225,7 +238,7 @@ gst_nd_allocator_class_init (GstNdAllocatorClass * klass)
 }
 
 static void
-gst_nd_allocator_init (GstNdAllocator * self)
+gst_nd_allocator_init (GstNdAllocator *self)
 {
   GstAllocator *allocator = GST_ALLOCATOR_CAST (self);
 
@@ -235,7 +248,7 @@ gst_nd_allocator_init (GstNdAllocator * self)
 }
 
 GstAllocator *
-gst_nd_allocator_new (const NdBackend * backend, GstObject * context,
+gst_nd_allocator_new (const NdBackend *backend, GstObject *context,
     gint device_id, GstNdMemoryKind kind)
 {
   GstNdAllocator *self = g_object_new (GST_TYPE_ND_ALLOCATOR, NULL);

@@ -1,23 +1,31 @@
-/* What a recording says beside its samples, on its way from the file it comes
- * from to the one it is written to: an event before the first volume, which any
- * element passes on. It is not sticky: GDP has 16 bits for the type of an
- * event, and what it makes of a sticky one upsets the order of caps behind it.
+/* The metadata of a recording, in an event before the first volume. All
+ * elements between the file that is read and the file that is written pass it
+ * on. The event is not sticky, because GDP stores 16 bits of the type of an
+ * event: a sticky event turns into one that must not stand before caps.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
+#include "formats/metadata.h"
 #include <gst/gst.h>
-#include "formats/ndmetadata.h"
 
 G_BEGIN_DECLS
 
-/* Its times and origin are those of the stream: a volume with the timestamp
- * that times has for it has its fields. @volumes come; 0: not known. */
-GstEvent *gst_nd_metadata_to_event (const NdMetadata * metadata,
+/* Times and origin in @metadata refer to timestamps of the stream. @volumes:
+ * the length of the stream, 0 if unknown. */
+GstEvent *gst_nd_metadata_to_event (const NdMetadata *metadata,
     guint64 volumes);
 
-/* NULL where @event is another. */
-NdMetadata *gst_nd_metadata_from_event (GstEvent * event, guint64 * volumes);
+/* NULL if @event is another one. */
+NdMetadata *gst_nd_metadata_from_event (GstEvent *event, guint64 *volumes);
+
+/* The same for the next volume of a live stream: what it says adds to what
+ * events before it said. Its origin is that of all of the stream. */
+GstEvent *gst_nd_metadata_to_live_event (const NdMetadata *metadata);
+
+/* Of an event that gst_nd_metadata_from_event() has read. */
+gboolean gst_nd_metadata_is_live (GstEvent *event);
 
 G_END_DECLS

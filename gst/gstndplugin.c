@@ -1,20 +1,28 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndbackends.h"
+#include "gst/gstndelements.h"
+#include "gst/gstndlog.h"
 #include <gst/gst.h>
-#include "gstndbackends.h"
-#include "gstndelements.h"
 
 static gboolean
-plugin_init (GstPlugin * plugin)
+plugin_init (GstPlugin *plugin)
 {
   gboolean ok = FALSE;
 
+  gst_nd_log_init ();
   gst_nd_backends_init (plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv2d, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv3d, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv4dtemporal, plugin);
+  ok |= GST_ELEMENT_REGISTER (nddenoise, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndstructure, plugin);
   ok |= GST_ELEMENT_REGISTER (ndtestsrc, plugin);
   ok |= GST_ELEMENT_REGISTER (ndstack, plugin);
   ok |= GST_ELEMENT_REGISTER (ndview, plugin);
+  ok |= GST_ELEMENT_REGISTER (openigtlinksrc, plugin);
+  ok |= GST_ELEMENT_REGISTER (openigtlinksink, plugin);
   ok |= GST_ELEMENT_REGISTER (ndfilesrc, plugin);
   ok |= GST_ELEMENT_REGISTER (ndfilesink, plugin);
   ok |= gst_nd_type_find_register (plugin);

@@ -1,20 +1,54 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gstndsampletype.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndsampletype.h"
+
+#include "gst/gstndproperties.h"
+
+#define VALUES                                                            \
+  { GST_ND_SAMPLE_UINT8, "8 bit unsigned, 0 to 255", "uint8" },           \
+      { GST_ND_SAMPLE_INT16, "16 bit signed, -32768 to 32767", "int16" }, \
+      { GST_ND_SAMPLE_UINT16, "16 bit unsigned, 0 to 65535", "uint16" },  \
+  {                                                                       \
+    GST_ND_SAMPLE_FLOAT32, "32 bit floating point (IEEE 754)", "float32"  \
+  }
 
 GType
 gst_nd_sample_type_get_type (void)
 {
-  static gsize type = 0;
+  static gsize type;
+  static const GEnumValue values[] = { VALUES, { 0, NULL, NULL } };
+
+  return gst_nd_enum_type (&type, "GstNdSampleType", values);
+}
+
+GType
+gst_nd_output_type_get_type (void)
+{
+  static gsize type;
   static const GEnumValue values[] = {
-    {ND_UINT8, "8 bit, 0 to 255", "uint8"},
-    {ND_INT16, "16 bit signed, -32768 to 32767", "int16"},
-    {ND_UINT16, "16 bit, 0 to 65535", "uint16"},
-    {ND_FLOAT32, "32 bit floating point (IEEE 754)", "float32"},
-    {0, NULL, NULL}
+    { GST_ND_SAMPLE_SAME, "Type of the input", "same" },
+    VALUES,
+    { 0, NULL, NULL },
   };
 
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-        g_enum_register_static ("GstNdSampleType", values));
-  return type;
+  return gst_nd_enum_type (&type, "GstNdOutputType", values);
+}
+
+NdSampleType
+gst_nd_sample_type (GstNdSampleType type, NdSampleType same)
+{
+  switch (type) {
+    case GST_ND_SAMPLE_UINT8:
+      return ND_UINT8;
+    case GST_ND_SAMPLE_INT16:
+      return ND_INT16;
+    case GST_ND_SAMPLE_UINT16:
+      return ND_UINT16;
+    case GST_ND_SAMPLE_FLOAT32:
+      return ND_FLOAT32;
+    case GST_ND_SAMPLE_SAME:
+      return same;
+  }
+  g_return_val_if_reached (same);
 }

@@ -1,31 +1,35 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
 /**
  * SECTION:element-ndstack
  * @title: ndstack
  *
- * Stacks frames to volumes: as many as 'slices' says, one behind the other
- * along z, as a probe delivers them that sweeps a plane through a body. Takes
- * grey video (GRAY8 gives uint8, GRAY16 gives uint16) and other/tensors;
- * volumes of several slices are stacked the same way.
+ * Stacks 'slices' frames along z to one volume, for example the frames of a
+ * probe that sweeps a plane through a body. The input is grey video (GRAY8
+ * gives uint8, GRAY16 gives uint16) or other/tensors; volumes of several slices
+ * are stacked in the same way.
  *
- * A volume has the timestamp of its first frame and lasts until the end of its
- * last; the rate is divided by 'slices'. What is left when the stream ends,
- * breaks off (DISCONT, GAP) or changes is too little for a volume: it is
- * discarded, and counted in a QoS message and a warning.
+ * A volume has the timestamp of its first frame, and its duration ends with its
+ * last frame. The rate is divided by 'slices'. If the stream ends, breaks
+ * (DISCONT, GAP) or changes within a volume, its frames are discarded, and
+ * reported by a QoS message and a warning.
  *
  * ## Example launch line
  * |[
  * gst-launch-1.0 videotestsrc num-buffers=256 ! video/x-raw,format=GRAY8,width=128,height=128 ! ndstack slices=32 ! ndconv3d filter="gaussian,sigma=1.5" ! ndfilesink location=sweep.nii.gz
- * ]| Eight volumes of 128 x 128 x 32, smoothed, into one file.
+ * ]| Smooths eight volumes of 128 x 128 x 32 and writes them to a file.
+ *
+ * Since: 0.1
  */
-#include "gstndstack.h"
+#include "gst/gstndstack.h"
 
-#include <string.h>
+#include "gst/gstndcaps.h"
+#include "gst/gstndelements.h"
+#include "gst/gstnderror.h"
+#include "gst/gstndstackcaps.h"
 #include <gst/video/video.h>
-#include "gstndcaps.h"
-#include "gstndelements.h"
-#include "gstnderror.h"
-#include "gstndstackcaps.h"
+#include <string.h>
 
 GST_DEBUG_CATEGORY_STATIC (nd_stack_debug);
 #define GST_CAT_DEFAULT nd_stack_debug
@@ -42,28 +46,28 @@ struct _GstNdStack
 {
   GstBaseTransform parent;
 
-  guint wanted_slices;          /* property, under the object lock */
+  guint wanted_slices; /* property, protected by the object lock */
 
-  /* Written in the streaming thread only, under the object lock. */
+  /* Protected by the object lock; only the streaming thread writes. */
   guint slices;
-  gint rate_n, rate_d;          /* of frames; 0/1: variable, 0/0: no caps */
+  gint rate_n, rate_d; /* of the frames; 0/1: variable, 0/0: no caps yet */
 
   gboolean is_video;
   GstVideoInfo video;
   gsize slice_size;
 
-  GstBuffer *volume;            /* being filled */
-  guint filled;
-  GstClockTime end;             /* of its last slice */
-  GstBuffer *complete;
-  guint64 stacked, discarded;   /* frames */
-  gboolean failed;              /* an error was posted */
+  GstBuffer *volume;          /* has slices up to `filled` */
+  guint filled;               /* frames in it */
+  GstClockTime end;           /* end of the last one of them */
+  GstBuffer *complete;        /* volume for generate_output() */
+  guint64 stacked, discarded; /* frames since start() */
+  gboolean failed;            /* an error was posted */
 };
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
-    GST_PAD_SINK, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ GRAY8, " GST_VIDEO_NE (GRAY16)
-            " }") "; " GST_ND_TENSORS_CAPS));
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (
+            "{ GRAY8, " GST_VIDEO_NE (GRAY16) " }") "; " GST_ND_TENSORS_CAPS));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
     GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_ND_TENSORS_CAPS));
 
@@ -72,8 +76,8 @@ GST_ELEMENT_REGISTER_DEFINE (ndstack, "ndstack", GST_RANK_NONE,
     GST_TYPE_ND_STACK);
 
 static void
-gst_nd_stack_set_property (GObject * object, guint id, const GValue * value,
-    GParamSpec * pspec)
+gst_nd_stack_set_property (GObject *object, guint id, const GValue *value,
+    GParamSpec *pspec)
 {
   GstNdStack *self = GST_ND_STACK (object);
 
@@ -89,8 +93,8 @@ gst_nd_stack_set_property (GObject * object, guint id, const GValue * value,
 }
 
 static void
-gst_nd_stack_get_property (GObject * object, guint id, GValue * value,
-    GParamSpec * pspec)
+gst_nd_stack_get_property (GObject *object, guint id, GValue *value,
+    GParamSpec *pspec)
 {
   GstNdStack *self = GST_ND_STACK (object);
 
@@ -104,16 +108,16 @@ gst_nd_stack_get_property (GObject * object, guint id, GValue * value,
 }
 
 static void
-forget_volume (GstNdStack * self)
+forget_volume (GstNdStack *self)
 {
   gst_clear_buffer (&self->volume);
   gst_clear_buffer (&self->complete);
   self->filled = 0;
 }
 
-/* The frames that wait for their volume will not see it: say so. */
+/* Discards the frames of an incomplete volume, and reports them. */
 static void
-discard_volume (GstNdStack * self, const gchar * reason)
+discard_volume (GstNdStack *self, const gchar *reason)
 {
   GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
   guint filled = self->filled;
@@ -129,18 +133,22 @@ discard_volume (GstNdStack * self, const gchar * reason)
       gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts),
       gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts), pts,
       GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (end)
-      && end >= pts ? end - pts : GST_CLOCK_TIME_NONE);
+              && end >= pts
+          ? end - pts
+          : GST_CLOCK_TIME_NONE);
   gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, self->stacked,
       self->discarded);
   gst_element_post_message (GST_ELEMENT (self), message);
-  GST_ELEMENT_WARNING (self, STREAM, FAILED, ("%u frames of the %u that make a "
-          "volume (property 'slices') are discarded, as %s", filled,
-          self->slices, reason), (NULL));
+  GST_ELEMENT_WARNING (self, STREAM, FAILED,
+      ("%u frames are discarded because %s: a volume needs %u (property "
+       "'slices')",
+          filled, reason, self->slices),
+      (NULL));
 }
 
-/* Takes over a new number of slices between two volumes. */
+/* Applies a new number of slices between two volumes. */
 static void
-update_slices (GstNdStack * self)
+update_slices (GstNdStack *self)
 {
   gboolean changed;
 
@@ -157,7 +165,7 @@ update_slices (GstNdStack * self)
 }
 
 static gboolean
-gst_nd_stack_start (GstBaseTransform * trans)
+gst_nd_stack_start (GstBaseTransform *trans)
 {
   GstNdStack *self = GST_ND_STACK (trans);
 
@@ -171,15 +179,15 @@ gst_nd_stack_start (GstBaseTransform * trans)
 }
 
 static gboolean
-gst_nd_stack_stop (GstBaseTransform * trans)
+gst_nd_stack_stop (GstBaseTransform *trans)
 {
   forget_volume (GST_ND_STACK (trans));
   return TRUE;
 }
 
 static GstCaps *
-gst_nd_stack_transform_caps (GstBaseTransform * trans,
-    GstPadDirection direction, GstCaps * caps, GstCaps * filter)
+gst_nd_stack_transform_caps (GstBaseTransform *trans, GstPadDirection direction,
+    GstCaps *caps, GstCaps *filter)
 {
   GstNdStack *self = GST_ND_STACK (trans);
   GstCaps *result;
@@ -188,12 +196,12 @@ gst_nd_stack_transform_caps (GstBaseTransform * trans,
   GST_OBJECT_LOCK (self);
   slices = self->slices;
   GST_OBJECT_UNLOCK (self);
-  result = direction == GST_PAD_SINK ?
-      gst_nd_stack_caps_of_volumes (caps, slices) :
-      gst_nd_stack_caps_of_frames (caps, slices);
+  result = direction == GST_PAD_SINK
+      ? gst_nd_stack_caps_of_volumes (caps, slices)
+      : gst_nd_stack_caps_of_frames (caps, slices);
   if (filter) {
-    GstCaps *filtered = gst_caps_intersect_full (filter, result,
-        GST_CAPS_INTERSECT_FIRST);
+    GstCaps *filtered =
+        gst_caps_intersect_full (filter, result, GST_CAPS_INTERSECT_FIRST);
 
     gst_caps_unref (result);
     result = filtered;
@@ -202,7 +210,7 @@ gst_nd_stack_transform_caps (GstBaseTransform * trans,
 }
 
 static gboolean
-gst_nd_stack_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
+gst_nd_stack_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   GstNdStack *self = GST_ND_STACK (trans);
   g_autoptr (GError) error = NULL;
@@ -215,12 +223,13 @@ gst_nd_stack_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
     gst_nd_element_error (GST_ELEMENT (self), error);
     return FALSE;
   }
-  self->is_video = !gst_structure_has_name (gst_caps_get_structure (in, 0),
-      GST_ND_TENSORS);
+  self->is_video =
+      !gst_structure_has_name (gst_caps_get_structure (in, 0), GST_ND_TENSORS);
   if (self->is_video) {
     if (!gst_video_info_from_caps (&self->video, in)) {
-      GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("Caps of the frames cannot be "
-              "read: they must be GRAY8 or GRAY16 with width and height"),
+      GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+          ("The caps of the frames are incomplete: they must be GRAY8 or "
+           "GRAY16 with width and height"),
           ("%" GST_PTR_FORMAT, in));
       return FALSE;
     }
@@ -240,20 +249,22 @@ gst_nd_stack_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
   }
   self->slice_size = frame_size;
   GST_OBJECT_LOCK (self);
-  /* As negotiated; the property may say something new by now. */
+  /* From the caps, because the property may have changed meanwhile. */
   self->slices = gst_nd_volume_info_size (&volume) / frame_size;
   self->rate_n = rate_n;
   self->rate_d = rate_d;
   GST_OBJECT_UNLOCK (self);
+  GST_INFO_OBJECT (self,
+      "stacks %u of %" GST_PTR_FORMAT " to one of %" GST_PTR_FORMAT,
+      self->slices, in, out);
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_latency (GST_OBJECT (self)));
   return TRUE;
 }
 
 static gboolean
-gst_nd_stack_transform_size (GstBaseTransform * trans,
-    GstPadDirection direction, GstCaps * caps, gsize size, GstCaps * othercaps,
-    gsize * othersize)
+gst_nd_stack_transform_size (GstBaseTransform *trans, GstPadDirection direction,
+    GstCaps *caps, gsize size, GstCaps *othercaps, gsize *othersize)
 {
   GstNdVolumeInfo info;
 
@@ -265,18 +276,17 @@ gst_nd_stack_transform_size (GstBaseTransform * trans,
 }
 
 static gboolean
-gst_nd_stack_propose_allocation (GstBaseTransform * trans,
-    GstQuery * decide_query, GstQuery * query)
+gst_nd_stack_propose_allocation (GstBaseTransform *trans,
+    GstQuery *decide_query, GstQuery *query)
 {
   gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  return GST_BASE_TRANSFORM_CLASS
-      (gst_nd_stack_parent_class)->propose_allocation (trans, decide_query,
-      query);
+  return GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class)
+      ->propose_allocation (trans, decide_query, query);
 }
 
 /* Copies the rows of @frame, which may be padded, to @data. */
 static gboolean
-copy_slice (GstNdStack * self, GstBuffer * frame, guint8 * data)
+copy_slice (GstNdStack *self, GstBuffer *frame, guint8 *data)
 {
   if (self->is_video) {
     GstVideoFrame video;
@@ -296,24 +306,24 @@ copy_slice (GstNdStack * self, GstBuffer * frame, guint8 * data)
     return TRUE;
   }
   return gst_buffer_get_size (frame) == self->slice_size
-      && gst_buffer_extract (frame, 0, data,
-      self->slice_size) == self->slice_size;
+      && gst_buffer_extract (frame, 0, data, self->slice_size)
+      == self->slice_size;
 }
 
-/* Puts @frame where it belongs in its volume. */
+/* Copies @frame to the next slices of the volume. */
 static GstFlowReturn
-add_frame (GstNdStack * self, GstBuffer * frame)
+add_frame (GstNdStack *self, GstBuffer *frame)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   GstMapInfo map;
   gboolean ok;
 
   if (GST_BUFFER_IS_DISCONT (frame))
-    discard_volume (self, "the stream breaks off");
+    discard_volume (self, "the stream has a break (DISCONT)");
   if (!self->volume) {
-    GstFlowReturn ret = GST_BASE_TRANSFORM_CLASS
-        (gst_nd_stack_parent_class)->prepare_output_buffer (trans, frame,
-        &self->volume);
+    GstFlowReturn ret =
+        GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class)
+            ->prepare_output_buffer (trans, frame, &self->volume);
 
     if (ret != GST_FLOW_OK)
       return ret;
@@ -327,10 +337,12 @@ add_frame (GstNdStack * self, GstBuffer * frame)
   if (!ok) {
     forget_volume (self);
     self->failed = TRUE;
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A frame has %" G_GSIZE_FORMAT
-            " bytes, which does not fit its caps: %" G_GSIZE_FORMAT
-            " bytes of samples are wanted", gst_buffer_get_size (frame),
-            self->slice_size), (NULL));
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("A frame has %" G_GSIZE_FORMAT
+         " bytes, but a frame of its caps has %" G_GSIZE_FORMAT
+         " bytes: upstream must send one whole frame in each buffer",
+            gst_buffer_get_size (frame), self->slice_size),
+        (NULL));
     return GST_FLOW_ERROR;
   }
   self->end = GST_BUFFER_PTS (frame);
@@ -338,8 +350,8 @@ add_frame (GstNdStack * self, GstBuffer * frame)
     if (GST_BUFFER_DURATION_IS_VALID (frame))
       self->end += GST_BUFFER_DURATION (frame);
     else if (self->rate_n > 0)
-      self->end += gst_util_uint64_scale (GST_SECOND, self->rate_d,
-          self->rate_n);
+      self->end +=
+          gst_util_uint64_scale (GST_SECOND, self->rate_d, self->rate_n);
     else
       self->end = GST_CLOCK_TIME_NONE;
   }
@@ -347,8 +359,9 @@ add_frame (GstNdStack * self, GstBuffer * frame)
     GstClockTime pts = GST_BUFFER_PTS (self->volume);
 
     GST_BUFFER_DURATION (self->volume) = GST_CLOCK_TIME_IS_VALID (pts)
-        && GST_CLOCK_TIME_IS_VALID (self->end)
-        && self->end >= pts ? self->end - pts : GST_CLOCK_TIME_NONE;
+            && GST_CLOCK_TIME_IS_VALID (self->end) && self->end >= pts
+        ? self->end - pts
+        : GST_CLOCK_TIME_NONE;
     GST_BUFFER_OFFSET (self->volume) = self->stacked / self->slices;
     GST_BUFFER_OFFSET_END (self->volume) = self->stacked / self->slices + 1;
     self->stacked += self->slices;
@@ -359,17 +372,16 @@ add_frame (GstNdStack * self, GstBuffer * frame)
 }
 
 static GstFlowReturn
-gst_nd_stack_submit_input (GstBaseTransform * trans, gboolean is_discont,
-    GstBuffer * input)
+gst_nd_stack_submit_input (GstBaseTransform *trans, gboolean is_discont,
+    GstBuffer *input)
 {
   GstNdStack *self = GST_ND_STACK (trans);
   g_autoptr (GstBuffer) frame = NULL;
   GstFlowReturn ret;
 
   update_slices (self);
-  ret = GST_BASE_TRANSFORM_CLASS
-      (gst_nd_stack_parent_class)->submit_input_buffer (trans, is_discont,
-      input);
+  ret = GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class)
+            ->submit_input_buffer (trans, is_discont, input);
   if (ret != GST_FLOW_OK)
     return ret;
   frame = g_steal_pointer (&trans->queued_buf);
@@ -377,21 +389,22 @@ gst_nd_stack_submit_input (GstBaseTransform * trans, gboolean is_discont,
 }
 
 static GstFlowReturn
-gst_nd_stack_generate_output (GstBaseTransform * trans, GstBuffer ** output)
+gst_nd_stack_generate_output (GstBaseTransform *trans, GstBuffer **output)
 {
   *output = g_steal_pointer (&GST_ND_STACK (trans)->complete);
   return GST_FLOW_OK;
 }
 
 static gboolean
-gst_nd_stack_sink_event (GstBaseTransform * trans, GstEvent * event)
+gst_nd_stack_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstNdStack *self = GST_ND_STACK (trans);
 
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_EOS:
       discard_volume (self, "the stream ends");
-      /* After an error a sink must not take the recording for whole. */
+      /* After an error no EOS goes downstream: a sink would finish a file that
+       * is not complete. */
       if (self->failed) {
         gst_event_unref (event);
         return TRUE;
@@ -401,45 +414,45 @@ gst_nd_stack_sink_event (GstBaseTransform * trans, GstEvent * event)
       discard_volume (self, "frames are missing");
       break;
     case GST_EVENT_STREAM_START:
-      discard_volume (self, "another stream starts");
+      discard_volume (self, "a new stream starts");
       break;
-    case GST_EVENT_SEGMENT:{
+    case GST_EVENT_SEGMENT: {
       const GstSegment *segment;
 
       gst_event_parse_segment (event, &segment);
       if (!gst_segment_is_equal (segment, &trans->segment))
-        discard_volume (self, "another segment starts");
+        discard_volume (self, "a new segment starts");
       break;
     }
     case GST_EVENT_FLUSH_STOP:
-      /* A flush is asked for: nothing to complain about. */
+      /* The application flushes on purpose: no warning. */
       forget_volume (self);
       break;
     default:
       break;
   }
-  return GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class)->sink_event
-      (trans, event);
+  return GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class)
+      ->sink_event (trans, event);
 }
 
 static gboolean
-gst_nd_stack_query (GstBaseTransform * trans, GstPadDirection direction,
-    GstQuery * query)
+gst_nd_stack_query (GstBaseTransform *trans, GstPadDirection direction,
+    GstQuery *query)
 {
   GstNdStack *self = GST_ND_STACK (trans);
   GstClockTime min, max, wait = 0;
   gboolean live, ready;
 
   if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY || direction != GST_PAD_SRC)
-    return GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class)->query (trans,
-        direction, query);
+    return GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class)
+        ->query (trans, direction, query);
 
-  /* The first frame waits for the others. */
+  /* The first frame of a volume waits for the others. */
   GST_OBJECT_LOCK (self);
   ready = self->rate_d != 0;
   if (self->rate_n > 0)
-    wait = gst_util_uint64_scale ((self->slices - 1) * GST_SECOND,
-        self->rate_d, self->rate_n);
+    wait = gst_util_uint64_scale ((self->slices - 1) * GST_SECOND, self->rate_d,
+        self->rate_n);
   GST_OBJECT_UNLOCK (self);
   if (!ready || !gst_pad_peer_query (trans->sinkpad, query))
     return FALSE;
@@ -452,7 +465,7 @@ gst_nd_stack_query (GstBaseTransform * trans, GstPadDirection direction,
 }
 
 static void
-gst_nd_stack_class_init (GstNdStackClass * klass)
+gst_nd_stack_class_init (GstNdStackClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
@@ -464,17 +477,21 @@ gst_nd_stack_class_init (GstNdStackClass * klass)
   object_class->get_property = gst_nd_stack_get_property;
 
   g_object_class_install_property (object_class, PROP_SLICES,
-      g_param_spec_uint ("slices", "Slices", "Frames that make one volume, 1 or"
-          " more; a change while playing begins a new volume", 1,
-          G_MAXINT, DEFAULT_SLICES, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
-          | GST_PARAM_MUTABLE_PLAYING));
+      g_param_spec_uint ("slices", "Slices",
+          "Frames in one volume, 1 or more; a change while playing starts a "
+          "new volume",
+          1, G_MAXINT, DEFAULT_SLICES,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+              | GST_PARAM_MUTABLE_PLAYING));
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Frames to volumes",
-      "Filter/Converter/Video", "Stacks frames along z to volumes: N frames "
-      "give N / 'slices' volumes, each with the time of its first frame. An "
-      "incomplete volume is discarded and reported", "The ndconv developers");
+      "Filter/Converter/Video",
+      "Stacks frames along z to volumes: N frames give N / 'slices' volumes, "
+      "each with the timestamp of its first frame. An incomplete volume is "
+      "discarded and reported",
+      "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 videotestsrc num-buffers=256 ! "
       "video/x-raw,format=GRAY8 ! ndstack slices=32 ! ndfilesink "
@@ -494,11 +511,10 @@ gst_nd_stack_class_init (GstNdStackClass * klass)
 }
 
 static void
-gst_nd_stack_init (GstNdStack * self)
+gst_nd_stack_init (GstNdStack *self)
 {
   self->wanted_slices = self->slices = DEFAULT_SLICES;
-  /* The base class takes an element without transform() for one that passes
-   * everything through. */
+  /* Without transform() the base class switches to passthrough. */
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), FALSE);
 }

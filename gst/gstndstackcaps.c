@@ -1,22 +1,22 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gstndstackcaps.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndstackcaps.h"
 
+#include "gst/gstndcaps.h"
 #include <gst/video/video.h>
-#include "gstndcaps.h"
 
 #define GRAY16 GST_VIDEO_NE (GRAY16)
 
 static const struct
 {
   const gchar *type, *format;
-} video_types[] = {
-  {"uint8", "GRAY8"}, {"uint16", GRAY16}
-};
+} video_types[] = { { "uint8", "GRAY8" }, { "uint16", GRAY16 } };
 
-/* A rate times @numerator / @denominator: of a fraction, or of both ends of a
- * range. What cannot be said exactly is left out. */
+/* Sets the framerate of @to to that of @from times @numerator / @denominator.
+ * If the result is not a fraction, any rate. */
 static void
-scale_rate (GstStructure * to, const GstStructure * from, gint numerator,
+scale_rate (GstStructure *to, const GstStructure *from, gint numerator,
     gint denominator)
 {
   const GValue *rate = gst_structure_get_value (from, "framerate");
@@ -24,42 +24,42 @@ scale_rate (GstStructure * to, const GstStructure * from, gint numerator,
 
   if (rate && GST_VALUE_HOLDS_FRACTION (rate)
       && gst_util_fraction_multiply (gst_value_get_fraction_numerator (rate),
-          gst_value_get_fraction_denominator (rate), numerator, denominator,
-          &n, &d))
+          gst_value_get_fraction_denominator (rate), numerator, denominator, &n,
+          &d))
     gst_structure_set (to, "framerate", GST_TYPE_FRACTION, n, d, NULL);
   else
-    gst_structure_set (to, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1,
-        G_MAXINT, 1, NULL);
+    gst_structure_set (to, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT,
+        1, NULL);
 }
 
-/* The dimensions that @s fixes; FALSE where it does not. */
+/* FALSE if @s does not fix the dimensions. */
 static gboolean
-get_info (const GstStructure * s, GstNdVolumeInfo * info)
+get_info (const GstStructure *s, GstNdVolumeInfo *info)
 {
   g_autoptr (GstCaps) caps = NULL;
 
   if (!gst_structure_has_field (s, "dimensions"))
     return FALSE;
-  /* Both spellings of the dimensions mean the same; of types and rates one is
-   * as good as another here. */
+  /* Both spellings of the dimensions are equal, and types and rates do not
+   * matter here. */
   caps = gst_caps_fixate (gst_caps_new_full (gst_structure_copy (s), NULL));
   return gst_nd_volume_info_from_caps (info, caps, NULL);
 }
 
 static GstStructure *
-new_tensors (const GValue * types)
+new_tensors (const GValue *types)
 {
-  GstStructure *s = gst_structure_new (GST_ND_TENSORS,
-      "format", G_TYPE_STRING, "static", "num_tensors", G_TYPE_INT, 1, NULL);
+  GstStructure *s = gst_structure_new (GST_ND_TENSORS, "format", G_TYPE_STRING,
+      "static", "num_tensors", G_TYPE_INT, 1, NULL);
 
   if (types)
     gst_structure_set_value (s, "types", types);
   return s;
 }
 
-/* Copies where the volume lies: the spacing in z is that of the slices. */
+/* Copies the geometry: all fields but types, dimensions and framerate. */
 static gboolean
-copy_place (GQuark field, const GValue * value, gpointer to)
+copy_geometry (GQuark field, const GValue *value, gpointer to)
 {
   const gchar *name = g_quark_to_string (field);
 
@@ -70,7 +70,7 @@ copy_place (GQuark field, const GValue * value, gpointer to)
 }
 
 static gboolean
-field_allows (const GstStructure * s, const gchar * field, const gchar * text)
+field_allows (const GstStructure *s, const gchar *field, const gchar *text)
 {
   g_auto (GValue) value = G_VALUE_INIT;
   const GValue *allowed = gst_structure_get_value (s, field);
@@ -81,16 +81,16 @@ field_allows (const GstStructure * s, const gchar * field, const gchar * text)
 }
 
 static void
-append_volumes (GstCaps * caps, const GstStructure * s, guint slices)
+append_volumes (GstCaps *caps, const GstStructure *s, guint slices)
 {
   GstStructure *volumes;
-  GstNdVolumeInfo info = {.shape.components = 1,.responses = 1 };
+  GstNdVolumeInfo info = { .shape.components = 1, .responses = 1 };
   gint width, height;
   gboolean known;
 
   if (gst_structure_has_name (s, GST_ND_TENSORS)) {
     volumes = new_tensors (gst_structure_get_value (s, "types"));
-    gst_structure_foreach (s, copy_place, volumes);
+    gst_structure_foreach (s, copy_geometry, volumes);
     known = get_info (s, &info) && info.responses == 1;
   } else {
     g_auto (GValue) types = G_VALUE_INIT;
@@ -115,14 +115,14 @@ append_volumes (GstCaps * caps, const GstStructure * s, guint slices)
     }
   }
   scale_rate (volumes, s, 1, slices);
-  if (known && g_size_checked_mul (&info.shape.size[2], info.shape.size[2],
-          slices))
+  if (known
+      && g_size_checked_mul (&info.shape.size[2], info.shape.size[2], slices))
     gst_nd_structure_set_dimensions (volumes, &info.shape, 1);
   gst_caps_append_structure (caps, volumes);
 }
 
 static void
-append_frames (GstCaps * caps, const GstStructure * s, guint slices)
+append_frames (GstCaps *caps, const GstStructure *s, guint slices)
 {
   GstNdVolumeInfo info;
   gboolean known = get_info (s, &info);
@@ -135,11 +135,12 @@ append_frames (GstCaps * caps, const GstStructure * s, guint slices)
 
     if (!field_allows (s, "types", video_types[i].type))
       continue;
-    if (known && (info.shape.components != 1 || info.shape.size[2] != slices
+    if (known
+        && (info.shape.components != 1 || info.shape.size[2] != slices
             || info.shape.size[0] > G_MAXINT || info.shape.size[1] > G_MAXINT))
       continue;
-    video = gst_structure_new ("video/x-raw",
-        "format", G_TYPE_STRING, video_types[i].format, NULL);
+    video = gst_structure_new ("video/x-raw", "format", G_TYPE_STRING,
+        video_types[i].format, NULL);
     if (known)
       gst_structure_set (video, "width", G_TYPE_INT, (gint) info.shape.size[0],
           "height", G_TYPE_INT, (gint) info.shape.size[1], NULL);
@@ -150,7 +151,7 @@ append_frames (GstCaps * caps, const GstStructure * s, guint slices)
     gst_caps_append_structure (caps, video);
   }
   tensors = new_tensors (gst_structure_get_value (s, "types"));
-  gst_structure_foreach (s, copy_place, tensors);
+  gst_structure_foreach (s, copy_geometry, tensors);
   scale_rate (tensors, s, slices, 1);
   if (known) {
     info.shape.size[2] /= slices;
@@ -160,7 +161,7 @@ append_frames (GstCaps * caps, const GstStructure * s, guint slices)
 }
 
 GstCaps *
-gst_nd_stack_caps_of_volumes (GstCaps * frames, guint slices)
+gst_nd_stack_caps_of_volumes (GstCaps *frames, guint slices)
 {
   GstCaps *volumes = gst_caps_new_empty ();
 
@@ -170,7 +171,7 @@ gst_nd_stack_caps_of_volumes (GstCaps * frames, guint slices)
 }
 
 GstCaps *
-gst_nd_stack_caps_of_frames (GstCaps * volumes, guint slices)
+gst_nd_stack_caps_of_frames (GstCaps *volumes, guint slices)
 {
   GstCaps *frames = gst_caps_new_empty ();
 

@@ -1,76 +1,76 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
 /**
  * SECTION:element-ndtestsrc
  * @title: ndtestsrc
  *
- * Makes volumes to test with: a beating heart as a 4D ultrasound probe sees
- * it, and plain patterns whose every sample is known. Volume n depends on the
- * properties and on n only: the same after a seek, in any run, on any machine
- * (of the heart, floating point may round the last bit differently).
+ * Produces test volumes: a beating heart as a 4D ultrasound probe sees it, and
+ * simple patterns with known samples. Volume n depends only on the properties
+ * and on n, so that seeks and runs repeat exactly, on any machine (except that
+ * floating point may round the last bit of the heart differently).
  *
- * The properties say what is made unless downstream caps ask for another type,
- * size or rate: caps win.
+ * If downstream caps fix another type, size or rate than the properties, the
+ * caps take precedence.
  *
  * ## Example launch line
  * |[
  * gst-launch-1.0 ndtestsrc volume-size=96:96:96 is-live=true ! ndview ! videoconvert ! autovideosink
- * ]| A beating heart, its middle slice live.
+ * ]| The middle slice of a beating heart, live.
  * |[
  * gst-launch-1.0 ndtestsrc pattern=noise num-buffers=20 ! other/tensors,types=float32,dimensions=1:64:64:32 ! ndfilesink location=noise.nii
- * ]| Twenty volumes of noise in a file; here caps say of which type and size.
+ * ]| Twenty volumes of noise in a file; the caps select type and size.
+ *
+ * Since: 0.1
  */
-#include "gstndtestsrc.h"
+#include "gst/gstndtestsrc.h"
 
+#include "gst/gstndcaps.h"
+#include "gst/gstndelements.h"
+#include "gst/gstnderror.h"
+#include "gst/gstndproperties.h"
+#include "gst/gstndsampletype.h"
+#include "phantom/pattern.h"
 #include <string.h>
-#include "gstndcaps.h"
-#include "gstndelements.h"
-#include "gstnderror.h"
-#include "gstndsampletype.h"
-#include "ndpattern.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_test_src_debug);
 #define GST_CAT_DEFAULT nd_test_src_debug
 
-/* A test source has a rate: timestamps come from it. */
-#define CAPS \
-  GST_ND_TENSORS ", format = (string) static, num_tensors = (int) 1, " \
-  "types = (string) { uint8, int16, uint16, float32 }, " \
-  "framerate = (fraction) [ 1/2147483647, 2147483647/1 ]"
+/* Timestamps are computed from the rate, so it must not be 0. */
+#define CAPS                                                            \
+  GST_ND_TENSORS ", format = (string) static, num_tensors = (int) 1, "  \
+                 "types = (string) { uint8, int16, uint16, float32 }, " \
+                 "framerate = (fraction) [ 1/2147483647, 2147483647/1 ]"
 
-#define DEFAULT_VOLUME_SIZE "64:64:64"
-
-enum
+typedef struct
 {
-  PROP_0,
-  PROP_PATTERN,
-  PROP_VOLUME_SIZE,
-  PROP_COMPONENTS,
-  PROP_TYPE,
-  PROP_FRAMERATE,
-  PROP_SEED,
-  PROP_NOISE,
-  PROP_HEART_RATE,
-  PROP_VALUE,
-  PROP_IMPULSE_PERIOD,
-  PROP_IS_LIVE
-};
+  NdPatternKind pattern;
+  gchar *volume_size;
+  guint components;
+  GstNdSampleType type;
+  GstNdFraction framerate;
+  guint seed;
+  gdouble noise;
+  gdouble heart_rate;
+  gdouble value;
+  guint impulse_period;
+} Settings;
 
 struct _GstNdTestSrc
 {
   GstPushSrc parent;
 
-  /* Properties, under the object lock. The shape in @wanted is read from
-   * @volume_size in start(). */
-  NdPatternSettings wanted;
-  gchar *volume_size;
+  /* Protected by the object lock. */
+  Settings settings;
+  gsize volume_size[3]; /* parsed in start() */
 
-  /* What the caps say, and what makes it. Rate and size are 0 before caps;
-   * they are read by queries from other threads, under the object lock. */
+  /* From the caps, and 0 before caps. The object lock protects rate and size,
+   * which queries read in other threads. */
   gint rate_n, rate_d;
   gsize size;
   NdPattern *pattern;
 
-  guint64 next;                 /* backwards: the one before it comes next */
+  guint64 next; /* the next volume is this, or next - 1 if backwards */
   gboolean backwards;
 };
 
@@ -81,197 +81,204 @@ G_DEFINE_TYPE (GstNdTestSrc, gst_nd_test_src, GST_TYPE_PUSH_SRC);
 GST_ELEMENT_REGISTER_DEFINE (ndtestsrc, "ndtestsrc", GST_RANK_NONE,
     GST_TYPE_ND_TEST_SRC);
 
-#define GST_TYPE_ND_TEST_SRC_PATTERN (gst_nd_test_src_pattern_get_type ())
 static GType
-gst_nd_test_src_pattern_get_type (void)
+pattern_type (void)
 {
-  static gsize type = 0;
+  static gsize type;
   static const GEnumValue values[] = {
-    {ND_PATTERN_HEART, "Beating heart in 4D ultrasound, four chambers from the "
-          "apex, with speckle; depth along y, black outside the pyramid",
-        "heart"},
-    {ND_PATTERN_NOISE, "Independent uniform random numbers over the whole "
-          "range of the type (float32: 0 to 1)", "noise"},
-    {ND_PATTERN_RAMP, "component + x + y + z + n, beginning at 0 again after "
-          "255 (uint8), 32767 (int16), 65535 (uint16), 16777215 (float32)",
-        "ramp"},
-    {ND_PATTERN_IMPULSE, "'value' at index size/2 on every axis, every "
-          "'impulse-period' volumes, and 0 elsewhere", "impulse"},
-    {ND_PATTERN_CONSTANT, "'value' everywhere", "constant"},
-    {0, NULL, NULL}
+    { ND_PATTERN_HEART,
+        "Beating heart in 4D ultrasound, four chambers seen from the apex, "
+        "with speckle; depth along y, black outside the pyramid",
+        "heart" },
+    { ND_PATTERN_NOISE,
+        "Independent uniform random numbers over the whole range of the type "
+        "(float32: 0 to 1)",
+        "noise" },
+    { ND_PATTERN_RAMP,
+        "component + x + y + z + n, starting at 0 again after 255 (uint8), "
+        "32767 (int16), 65535 (uint16), 16777215 (float32)",
+        "ramp" },
+    { ND_PATTERN_IMPULSE,
+        "'value' at index size/2 of each axis, once in 'impulse-period' "
+        "volumes, and 0 elsewhere",
+        "impulse" },
+    { ND_PATTERN_CONSTANT, "'value' everywhere", "constant" },
+    { 0, NULL, NULL },
   };
 
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-        g_enum_register_static ("GstNdTestSrcPattern", values));
-  return type;
+  return gst_nd_enum_type (&type, "GstNdTestSrcPattern", values);
 }
 
+#define FIELD(KIND, ...) GST_ND_##KIND (Settings, __VA_ARGS__)
+
+static const GstNdProperty rows[] = {
+  /* Since: 0.1 */
+  { "pattern", "Pattern", "Content of the volumes",
+      FIELD (ENUM, pattern, NdPatternKind, pattern_type, ND_PATTERN_HEART),
+      GST_ND_READY },
+  { "volume-size", "Volume size",
+      "Samples in x, y and z, X:Y:Z, each 1 or more; X:Y is a frame, Z = 1; "
+      "a size in downstream caps takes precedence",
+      FIELD (STRING, volume_size, "64:64:64"), GST_ND_READY },
+  { "components", "Components",
+      "Numbers per sample, 1 to 4 (2: complex); downstream caps take "
+      "precedence",
+      FIELD (UINT, components, 1, 4, 1), GST_ND_READY },
+  { "type", "Type", "Type of the samples; downstream caps take precedence",
+      FIELD (ENUM, type, GstNdSampleType, gst_nd_sample_type_get_type,
+          GST_ND_SAMPLE_UINT8),
+      GST_ND_READY },
+  { "framerate", "Frame rate",
+      "Volumes per second, above 0; downstream caps take precedence",
+      FIELD (FRACTION, framerate, 1, 25), GST_ND_READY },
+  { "seed", "Seed",
+      "Seed of the random numbers in heart and noise: equal seeds give equal "
+      "volumes",
+      FIELD (UINT, seed, 0, G_MAXUINT, 0), GST_ND_READY },
+  { "noise", "Noise",
+      "Heart: amplitude of the electronic noise, which grows with depth; 1 is "
+      "usual, 0 none, 10 (20 dB more) hides everything deep",
+      FIELD (DOUBLE, noise, 0, 100, 1), GST_ND_READY },
+  { "heart-rate", "Heart rate",
+      "Heart: beats per minute; 0 stands still at the end of diastole",
+      FIELD (DOUBLE, heart_rate, 0, 1000, 72), GST_ND_READY },
+  { "value", "Value",
+      "Impulse and constant: the sample value, in the range of the type; "
+      "integers are rounded half to even",
+      FIELD (DOUBLE, value, -G_MAXDOUBLE, G_MAXDOUBLE, 1), GST_ND_READY },
+  { "impulse-period", "Impulse period",
+      "Impulse: volumes from one impulse to the next; the first impulse is in "
+      "volume period/2, the middle as on the other axes",
+      FIELD (UINT, impulse_period, 1, G_MAXUINT, 1), GST_ND_READY },
+};
+
+#define PROP_IS_LIVE (G_N_ELEMENTS (rows) + 1)
+
 static void
-gst_nd_test_src_set_property (GObject * object, guint id, const GValue * value,
-    GParamSpec * pspec)
+gst_nd_test_src_set_property (GObject *object, guint id, const GValue *value,
+    GParamSpec *pspec)
 {
   GstNdTestSrc *self = GST_ND_TEST_SRC (object);
-  NdPatternSettings *wanted = &self->wanted;
 
   if (id == PROP_IS_LIVE) {
     gst_base_src_set_live (GST_BASE_SRC (self), g_value_get_boolean (value));
     return;
   }
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_PATTERN:
-      wanted->kind = g_value_get_enum (value);
-      break;
-    case PROP_VOLUME_SIZE:
-      g_free (self->volume_size);
-      self->volume_size = g_value_dup_string (value);
-      break;
-    case PROP_COMPONENTS:
-      wanted->shape.components = g_value_get_uint (value);
-      break;
-    case PROP_TYPE:
-      wanted->type = g_value_get_enum (value);
-      break;
-    case PROP_FRAMERATE:
-      wanted->rate_n = gst_value_get_fraction_numerator (value);
-      wanted->rate_d = gst_value_get_fraction_denominator (value);
-      break;
-    case PROP_SEED:
-      wanted->seed = g_value_get_uint (value);
-      break;
-    case PROP_NOISE:
-      wanted->noise = g_value_get_double (value);
-      break;
-    case PROP_HEART_RATE:
-      wanted->heart_rate = g_value_get_double (value);
-      break;
-    case PROP_VALUE:
-      wanted->value = g_value_get_double (value);
-      break;
-    case PROP_IMPULSE_PERIOD:
-      wanted->period = g_value_get_uint (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows), &self->settings, id,
+          value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
 
 static void
-gst_nd_test_src_get_property (GObject * object, guint id, GValue * value,
-    GParamSpec * pspec)
+gst_nd_test_src_get_property (GObject *object, guint id, GValue *value,
+    GParamSpec *pspec)
 {
   GstNdTestSrc *self = GST_ND_TEST_SRC (object);
-  const NdPatternSettings *wanted = &self->wanted;
 
   if (id == PROP_IS_LIVE) {
     g_value_set_boolean (value, gst_base_src_is_live (GST_BASE_SRC (self)));
     return;
   }
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_PATTERN:
-      g_value_set_enum (value, wanted->kind);
-      break;
-    case PROP_VOLUME_SIZE:
-      g_value_set_string (value, self->volume_size);
-      break;
-    case PROP_COMPONENTS:
-      g_value_set_uint (value, wanted->shape.components);
-      break;
-    case PROP_TYPE:
-      g_value_set_enum (value, wanted->type);
-      break;
-    case PROP_FRAMERATE:
-      gst_value_set_fraction (value, wanted->rate_n, wanted->rate_d);
-      break;
-    case PROP_SEED:
-      g_value_set_uint (value, wanted->seed);
-      break;
-    case PROP_NOISE:
-      g_value_set_double (value, wanted->noise);
-      break;
-    case PROP_HEART_RATE:
-      g_value_set_double (value, wanted->heart_rate);
-      break;
-    case PROP_VALUE:
-      g_value_set_double (value, wanted->value);
-      break;
-    case PROP_IMPULSE_PERIOD:
-      g_value_set_uint (value, wanted->period);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  if (!gst_nd_properties_get (rows, G_N_ELEMENTS (rows), &self->settings, id,
+          value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
 
 static void
-gst_nd_test_src_finalize (GObject * object)
+gst_nd_test_src_finalize (GObject *object)
 {
   GstNdTestSrc *self = GST_ND_TEST_SRC (object);
 
   g_clear_pointer (&self->pattern, nd_pattern_free);
-  g_free (self->volume_size);
+  gst_nd_properties_clear (rows, G_N_ELEMENTS (rows), &self->settings);
   G_OBJECT_CLASS (gst_nd_test_src_parent_class)->finalize (object);
 }
 
+/* The pattern that the properties describe. */
 static NdPatternSettings
-get_wanted (GstNdTestSrc * self)
+get_wanted (GstNdTestSrc *self)
 {
+  const Settings *settings = &self->settings;
   NdPatternSettings wanted;
 
   GST_OBJECT_LOCK (self);
-  wanted = self->wanted;
+  wanted = (NdPatternSettings){
+    .kind = settings->pattern,
+    .type = gst_nd_sample_type (settings->type, ND_UINT8),
+    .shape.components = settings->components,
+    .rate_n = settings->framerate.n,
+    .rate_d = settings->framerate.d,
+    .seed = settings->seed,
+    .noise = settings->noise,
+    .heart_rate = settings->heart_rate,
+    .value = settings->value,
+    .period = settings->impulse_period,
+  };
+  memcpy (wanted.shape.size, self->volume_size, sizeof (wanted.shape.size));
   GST_OBJECT_UNLOCK (self);
   return wanted;
 }
 
-/* Not in GstBaseSrc::start, whose failure makes the base class post an error
- * beside ours. */
 static gboolean
-start (GstNdTestSrc * self)
+parse_volume_size (GstNdTestSrc *self, GError **error)
 {
-  g_autoptr (GError) error = NULL;
-  NdShape *shape = &self->wanted.shape;
+  const gchar *text = self->settings.volume_size;
+  NdShape shape = { .components = self->settings.components,
+    .size = { 1, 1, 1 } };
   gsize samples;
 
-  GST_OBJECT_LOCK (self);
-  shape->size[0] = shape->size[1] = shape->size[2] = 1;
-  if (!self->volume_size || nd_parse_sizes (self->volume_size, shape->size, 3)
-      < 2)
-    g_set_error (&error, ND_ERROR, ND_ERROR_SETTINGS, "Property 'volume-size' "
-        "is \"%s\": it must be X:Y:Z or X:Y, whole numbers of 1 or more",
-        self->volume_size ? self->volume_size : "");
-  else if (!nd_shape_samples (shape, &samples))
-    g_set_error (&error, ND_ERROR, ND_ERROR_SETTINGS, "Property 'volume-size' "
-        "is \"%s\": a volume so large does not fit in memory",
-        self->volume_size);
-  GST_OBJECT_UNLOCK (self);
-  if (error) {
-    gst_nd_element_error (GST_ELEMENT (self), error);
+  if (!text || nd_parse_sizes (text, shape.size, 3) < 2) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Property 'volume-size' is \"%s\": it must be X:Y:Z or X:Y, whole "
+        "numbers of 1 or more",
+        text ? text : "");
     return FALSE;
   }
-  self->next = 0;
-  self->backwards = FALSE;
+  if (!nd_shape_samples (&shape, &samples)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Property 'volume-size' is \"%s\": a volume of this size does not fit "
+        "in memory",
+        text);
+    return FALSE;
+  }
+  memcpy (self->volume_size, shape.size, sizeof (shape.size));
   return TRUE;
 }
 
+/* Not in GstBaseSrc::start: if that fails, the base class posts a second
+ * error. */
+static gboolean
+start (GstNdTestSrc *self)
+{
+  g_autoptr (GError) error = NULL;
+  gboolean ok;
+
+  GST_OBJECT_LOCK (self);
+  ok = parse_volume_size (self, &error);
+  GST_OBJECT_UNLOCK (self);
+  if (!ok)
+    gst_nd_element_error (GST_ELEMENT (self), error);
+  self->next = 0;
+  self->backwards = FALSE;
+  return ok;
+}
+
 static GstStateChangeReturn
-gst_nd_test_src_change_state (GstElement * element, GstStateChange transition)
+gst_nd_test_src_change_state (GstElement *element, GstStateChange transition)
 {
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED
       && !start (GST_ND_TEST_SRC (element)))
     return GST_STATE_CHANGE_FAILURE;
-  return GST_ELEMENT_CLASS (gst_nd_test_src_parent_class)->change_state
-      (element, transition);
+  return GST_ELEMENT_CLASS (gst_nd_test_src_parent_class)
+      ->change_state (element, transition);
 }
 
 static gboolean
-gst_nd_test_src_stop (GstBaseSrc * src)
+gst_nd_test_src_stop (GstBaseSrc *src)
 {
   GstNdTestSrc *self = GST_ND_TEST_SRC (src);
 
@@ -284,21 +291,22 @@ gst_nd_test_src_stop (GstBaseSrc * src)
 }
 
 static gboolean
-copy_field (GQuark field, const GValue * value, gpointer structure)
+copy_field (GQuark field, const GValue *value, gpointer structure)
 {
   gst_structure_id_set_value (structure, field, value);
   return TRUE;
 }
 
-/* What the properties say where @caps leave it open. */
+/* Fields that @caps leave open come from the properties. */
 static GstCaps *
-gst_nd_test_src_fixate (GstBaseSrc * src, GstCaps * caps)
+gst_nd_test_src_fixate (GstBaseSrc *src, GstCaps *caps)
 {
   NdPatternSettings settings = get_wanted (GST_ND_TEST_SRC (src));
-  GstNdVolumeInfo info = {
-    .type = settings.type,.shape = settings.shape,
-    .rate_n = settings.rate_n,.rate_d = settings.rate_d,.responses = 1
-  };
+  GstNdVolumeInfo info = { .type = settings.type,
+    .shape = settings.shape,
+    .rate_n = settings.rate_n,
+    .rate_d = settings.rate_d,
+    .responses = 1 };
   g_autoptr (GstCaps) wanted = gst_nd_volume_info_to_caps (&info);
   g_autoptr (GError) error = NULL;
   GstCaps *fixed = gst_caps_intersect (wanted, caps), *full;
@@ -321,8 +329,8 @@ gst_nd_test_src_fixate (GstBaseSrc * src, GstCaps * caps)
   gst_caps_unref (caps);
   fixed = gst_caps_fixate (fixed);
 
-  /* The place in space depends on the size; it is not for us to choose where
-   * caps ask for one. Caps that make no sense are refused in set_caps(). */
+  /* The geometry depends on the size. Geometry in caps takes precedence.
+   * set_caps() reports invalid caps. */
   if (!gst_nd_volume_info_from_caps (&info, fixed, &error))
     return fixed;
   settings.shape = info.shape;
@@ -335,19 +343,20 @@ gst_nd_test_src_fixate (GstBaseSrc * src, GstCaps * caps)
 }
 
 static gboolean
-gst_nd_test_src_set_caps (GstBaseSrc * src, GstCaps * caps)
+gst_nd_test_src_set_caps (GstBaseSrc *src, GstCaps *caps)
 {
   GstNdTestSrc *self = GST_ND_TEST_SRC (src);
   NdPatternSettings settings = get_wanted (self);
   g_autoptr (GError) error = NULL;
   GstNdVolumeInfo info;
 
-  GST_DEBUG_OBJECT (self, "caps %" GST_PTR_FORMAT, caps);
+  GST_INFO_OBJECT (self, "caps %" GST_PTR_FORMAT, caps);
   if (!gst_nd_volume_info_from_caps (&info, caps, &error))
     goto failed;
   if (info.responses != 1) {
-    g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT, "Caps ask for %u responses "
-        "a volume: ndtestsrc makes one, dimensions components:x:y:z",
+    g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
+        "The caps require %u responses in a volume: ndtestsrc produces one, "
+        "with dimensions components:x:y:z",
         info.responses);
     goto failed;
   }
@@ -373,10 +382,10 @@ failed:
   return FALSE;
 }
 
-/* A pool of our own where downstream has none: fresh memory for each volume
- * would cost more than most patterns. */
+/* Adds a pool if downstream has none, because new memory for each volume costs
+ * more time than most patterns. */
 static gboolean
-gst_nd_test_src_decide_allocation (GstBaseSrc * src, GstQuery * query)
+gst_nd_test_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
 {
   GstNdTestSrc *self = GST_ND_TEST_SRC (src);
   g_autoptr (GstBufferPool) pool = NULL;
@@ -393,14 +402,14 @@ gst_nd_test_src_decide_allocation (GstBaseSrc * src, GstQuery * query)
       gst_query_add_allocation_pool (query, pool, self->size, min, max);
     }
   }
-  return GST_BASE_SRC_CLASS
-      (gst_nd_test_src_parent_class)->decide_allocation (src, query);
+  return GST_BASE_SRC_CLASS (gst_nd_test_src_parent_class)
+      ->decide_allocation (src, query);
 }
 
-/* After an error of our own the stream ends with FLUSHING: for ERROR the base
- * class would post a second one, and send an EOS. */
+/* After an error the stream ends with FLUSHING: with ERROR the base class would
+ * post a second error and send EOS. */
 static GstFlowReturn
-gst_nd_test_src_alloc (GstPushSrc * src, GstBuffer ** buffer)
+gst_nd_test_src_alloc (GstPushSrc *src, GstBuffer **buffer)
 {
   GstNdTestSrc *self = GST_ND_TEST_SRC (src);
   g_autoptr (GstBufferPool) pool = NULL;
@@ -417,23 +426,25 @@ gst_nd_test_src_alloc (GstPushSrc * src, GstBuffer ** buffer)
     ret = GST_FLOW_OK;
   }
   if (ret == GST_FLOW_ERROR) {
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for a "
-            "volume: %" G_GSIZE_FORMAT " bytes are wanted", self->size),
+    GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
+        ("No memory for a volume of %" G_GSIZE_FORMAT
+         " bytes: set a smaller volume-size",
+            self->size),
         (NULL));
     return GST_FLOW_FLUSHING;
   }
   return ret;
 }
 
-/* Begin of volume @n. */
+/* The timestamp of volume @n. */
 static GstClockTime
-volume_time (GstNdTestSrc * self, guint64 n)
+volume_time (GstNdTestSrc *self, guint64 n)
 {
   return gst_util_uint64_scale (n, self->rate_d * GST_SECOND, self->rate_n);
 }
 
 static GstFlowReturn
-gst_nd_test_src_fill (GstPushSrc * src, GstBuffer * buffer)
+gst_nd_test_src_fill (GstPushSrc *src, GstBuffer *buffer)
 {
   GstNdTestSrc *self = GST_ND_TEST_SRC (src);
   GstMapInfo map;
@@ -444,9 +455,11 @@ gst_nd_test_src_fill (GstPushSrc * src, GstBuffer * buffer)
   n = self->backwards ? --self->next : self->next++;
 
   if (!gst_buffer_map (buffer, &map, GST_MAP_WRITE) || map.size < self->size) {
-    GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("The memory for a volume "
-            "cannot be written: it must be system memory of %" G_GSIZE_FORMAT
-            " bytes", self->size), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
+        ("A buffer cannot be mapped for writing: the pool from downstream must "
+         "have system memory, and %" G_GSIZE_FORMAT " bytes in a buffer",
+            self->size),
+        (NULL));
     return GST_FLOW_FLUSHING;
   }
   nd_pattern_volume (self->pattern, n, map.data);
@@ -454,16 +467,18 @@ gst_nd_test_src_fill (GstPushSrc * src, GstBuffer * buffer)
 
   GST_BUFFER_PTS (buffer) = volume_time (self, n);
   GST_BUFFER_DTS (buffer) = GST_CLOCK_TIME_NONE;
-  GST_BUFFER_DURATION (buffer) = volume_time (self, n + 1)
-      - GST_BUFFER_PTS (buffer);
+  GST_BUFFER_DURATION (buffer) =
+      volume_time (self, n + 1) - GST_BUFFER_PTS (buffer);
   GST_BUFFER_OFFSET (buffer) = n;
   GST_BUFFER_OFFSET_END (buffer) = n + 1;
+  GST_LOG_OBJECT (self, "volume %" G_GUINT64_FORMAT ": %" GST_PTR_FORMAT, n,
+      buffer);
   return GST_FLOW_OK;
 }
 
 static void
-gst_nd_test_src_get_times (GstBaseSrc * src, GstBuffer * buffer,
-    GstClockTime * start, GstClockTime * end)
+gst_nd_test_src_get_times (GstBaseSrc *src, GstBuffer *buffer,
+    GstClockTime *start, GstClockTime *end)
 {
   *start = *end = GST_CLOCK_TIME_NONE;
   if (gst_base_src_is_live (src)) {
@@ -473,13 +488,13 @@ gst_nd_test_src_get_times (GstBaseSrc * src, GstBuffer * buffer,
 }
 
 static gboolean
-gst_nd_test_src_is_seekable (GstBaseSrc * src)
+gst_nd_test_src_is_seekable (GstBaseSrc *src)
 {
   return !gst_base_src_is_live (src);
 }
 
 static gboolean
-gst_nd_test_src_do_seek (GstBaseSrc * src, GstSegment * segment)
+gst_nd_test_src_do_seek (GstBaseSrc *src, GstSegment *segment)
 {
   GstNdTestSrc *self = GST_ND_TEST_SRC (src);
   NdPatternSettings wanted = get_wanted (self);
@@ -489,30 +504,34 @@ gst_nd_test_src_do_seek (GstBaseSrc * src, GstSegment * segment)
 
   self->backwards = segment->rate < 0;
   if (self->backwards) {
-    /* The volume that contains the moment before the position. */
-    self->next = gst_util_uint64_scale_ceil (segment->position, rate_n,
-        scale_d);
+    /* The volume shown just before the position. */
+    self->next =
+        gst_util_uint64_scale_ceil (segment->position, rate_n, scale_d);
   } else {
     self->next = gst_util_uint64_scale (segment->position, rate_n, scale_d);
-    /* The start of a volume, rounded down to ns, belongs to that volume. */
+    /* Timestamps are rounded down to ns, so the position may be one volume
+     * later than the division says. */
     if (gst_util_uint64_scale (self->next + 1, scale_d, rate_n)
         <= segment->position)
       self->next++;
     segment->position = gst_util_uint64_scale (self->next, scale_d, rate_n);
     segment->time = segment->start;
   }
-  /* num-buffers is the length of the recording, however it is played. */
+  /* num-buffers is the length of the stream, also after a seek. */
   if (src->num_buffers >= 0) {
     self->next = MIN (self->next, (guint64) src->num_buffers);
-    src->num_buffers_left = self->backwards ? (gint) self->next :
-        src->num_buffers - (gint) self->next;
+    src->num_buffers_left = self->backwards
+        ? (gint) self->next
+        : src->num_buffers - (gint) self->next;
   }
+  GST_INFO_OBJECT (self, "starts at volume %" G_GUINT64_FORMAT "%s", self->next,
+      self->backwards ? ", backwards" : "");
   return TRUE;
 }
 
 static gboolean
-convert (GstNdTestSrc * self, GstFormat from, gint64 value, GstFormat to,
-    gint64 * result)
+convert (GstNdTestSrc *self, GstFormat from, gint64 value, GstFormat to,
+    gint64 *result)
 {
   guint64 second;
   gboolean ok = TRUE;
@@ -536,7 +555,7 @@ convert (GstNdTestSrc * self, GstFormat from, gint64 value, GstFormat to,
 }
 
 static gboolean
-gst_nd_test_src_query (GstBaseSrc * src, GstQuery * query)
+gst_nd_test_src_query (GstBaseSrc *src, GstQuery *query)
 {
   GstNdTestSrc *self = GST_ND_TEST_SRC (src);
   GstFormat from, to;
@@ -551,14 +570,14 @@ gst_nd_test_src_query (GstBaseSrc * src, GstQuery * query)
       return TRUE;
     case GST_QUERY_DURATION:
       gst_query_parse_duration (query, &to, NULL);
-      if (src->num_buffers < 0 || !convert (self, GST_FORMAT_DEFAULT,
-              src->num_buffers, to, &result))
+      if (src->num_buffers < 0
+          || !convert (self, GST_FORMAT_DEFAULT, src->num_buffers, to, &result))
         break;
       gst_query_set_duration (query, to, result);
       return TRUE;
     case GST_QUERY_LATENCY:
-      /* A volume is made when its time begins, but whoever captures one has it
-       * when its time ends. */
+      /* A live source reports the duration of a frame as latency, because a
+       * real one has captured it at its end. */
       if (!convert (self, GST_FORMAT_DEFAULT, 1, GST_FORMAT_TIME, &result))
         return FALSE;
       gst_query_set_latency (query, gst_base_src_is_live (src), result,
@@ -571,14 +590,12 @@ gst_nd_test_src_query (GstBaseSrc * src, GstQuery * query)
 }
 
 static void
-gst_nd_test_src_class_init (GstNdTestSrcClass * klass)
+gst_nd_test_src_class_init (GstNdTestSrcClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSrcClass *base_class = GST_BASE_SRC_CLASS (klass);
   GstPushSrcClass *push_class = GST_PUSH_SRC_CLASS (klass);
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
-      | GST_PARAM_MUTABLE_READY;
 
   GST_DEBUG_CATEGORY_INIT (nd_test_src_debug, "ndtestsrc", 0,
       "source of test volumes");
@@ -587,55 +604,22 @@ gst_nd_test_src_class_init (GstNdTestSrcClass * klass)
   object_class->get_property = gst_nd_test_src_get_property;
   object_class->finalize = gst_nd_test_src_finalize;
 
-  g_object_class_install_property (object_class, PROP_PATTERN,
-      g_param_spec_enum ("pattern", "Pattern", "What the volumes show",
-          GST_TYPE_ND_TEST_SRC_PATTERN, ND_PATTERN_HEART, flags));
-  g_object_class_install_property (object_class, PROP_VOLUME_SIZE,
-      g_param_spec_string ("volume-size", "Volume size",
-          "Samples in x, y and z, X:Y:Z, each 1 or more; X:Y is a frame, Z = 1;"
-          " caps that downstream fixes win", DEFAULT_VOLUME_SIZE, flags));
-  g_object_class_install_property (object_class, PROP_COMPONENTS,
-      g_param_spec_uint ("components", "Components",
-          "Numbers per sample, 1 to 4 (2: complex); caps win", 1, 4, 1, flags));
-  g_object_class_install_property (object_class, PROP_TYPE,
-      g_param_spec_enum ("type", "Type", "Type of the samples; caps win",
-          GST_TYPE_ND_SAMPLE_TYPE, ND_UINT8, flags));
-  g_object_class_install_property (object_class, PROP_FRAMERATE,
-      gst_param_spec_fraction ("framerate", "Frame rate",
-          "Volumes per second, above 0; caps win", 1, G_MAXINT, G_MAXINT, 1,
-          25, 1, flags));
-  g_object_class_install_property (object_class, PROP_SEED,
-      g_param_spec_uint ("seed", "Seed", "Of the random numbers in heart and "
-          "noise: equal seeds give equal volumes", 0, G_MAXUINT, 0, flags));
-  g_object_class_install_property (object_class, PROP_NOISE,
-      g_param_spec_double ("noise", "Noise", "Heart: amplitude of the "
-          "electronic noise, which grows with depth; 1 is usual, 0 none, 10 "
-          "(20 dB more) hides all that is deep", 0, 100, 1, flags));
-  g_object_class_install_property (object_class, PROP_HEART_RATE,
-      g_param_spec_double ("heart-rate", "Heart rate",
-          "Heart: beats per minute; 0 stands still at the end of diastole",
-          0, 1000, 72, flags));
-  g_object_class_install_property (object_class, PROP_VALUE,
-      g_param_spec_double ("value", "Value", "Impulse and constant: the number,"
-          " which the type must hold; integers: rounded half to even",
-          -G_MAXDOUBLE, G_MAXDOUBLE, 1, flags));
-  g_object_class_install_property (object_class, PROP_IMPULSE_PERIOD,
-      g_param_spec_uint ("impulse-period", "Impulse period",
-          "Impulse: volumes from one impulse to the next; the first is in "
-          "volume period/2, the middle as on the other axes", 1, G_MAXUINT, 1,
-          flags));
+  gst_nd_properties_install (object_class, rows, G_N_ELEMENTS (rows));
   g_object_class_install_property (object_class, PROP_IS_LIVE,
-      g_param_spec_boolean ("is-live", "Is live", "Give each volume at its time"
-          " as a probe does, not as fast as it is taken; a live source cannot "
-          "seek", FALSE, flags));
+      g_param_spec_boolean ("is-live", "Is live",
+          "Output each volume at its time, as a probe does, rather than as "
+          "fast as downstream takes it; a live source cannot seek",
+          FALSE, GST_ND_READY));
 
   element_class->change_state = gst_nd_test_src_change_state;
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Test volume source",
-      "Source/Test", "Makes test volumes: a beating heart in 4D ultrasound, "
-      "noise, ramps, impulses and constants, as other/tensors with dimensions "
-      "components:x:y:z. Volume n depends on the properties and n only, so that"
-      " runs and seeks repeat exactly", "The ndconv developers");
+      "Source/Test",
+      "Produces test volumes: a beating heart in 4D ultrasound, noise, ramps, "
+      "impulses and constants, as other/tensors with dimensions "
+      "components:x:y:z. Volume n depends only on the properties and n, so "
+      "that runs and seeks repeat exactly",
+      "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 ndtestsrc volume-size=96:96:96 is-live=true ! "
       "ndview ! videoconvert ! autovideosink");
@@ -653,19 +637,8 @@ gst_nd_test_src_class_init (GstNdTestSrcClass * klass)
 }
 
 static void
-gst_nd_test_src_init (GstNdTestSrc * self)
+gst_nd_test_src_init (GstNdTestSrc *self)
 {
-  NdPatternSettings *wanted = &self->wanted;
-
-  self->volume_size = g_strdup (DEFAULT_VOLUME_SIZE);
-  wanted->kind = ND_PATTERN_HEART;
-  wanted->type = ND_UINT8;
-  wanted->shape.components = 1;
-  wanted->rate_n = 25;
-  wanted->rate_d = 1;
-  wanted->noise = 1;
-  wanted->heart_rate = 72;
-  wanted->value = 1;
-  wanted->period = 1;
+  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
 }

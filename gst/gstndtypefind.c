@@ -1,27 +1,28 @@
-/* What GStreamer's type finding says of recordings (gst-typefind-1.0):
- * application/x-nifti, application/x-nrrd, application/x-metaimage.
+/* Type finding for files of recordings: application/x-nifti,
+ * application/x-nrrd, application/x-metaimage.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
-#include "gstndelements.h"
+#include "gst/gstndelements.h"
 
 #include <string.h>
 #include <zlib.h>
 
-#include "formats/ndmetaimage.h"
-#include "formats/ndnifti.h"
-#include "formats/ndnrrd.h"
+#include "formats/metaimage.h"
+#include "formats/nifti.h"
+#include "formats/nrrd.h"
 
-/* So many packed bytes make the header of a NIfTI file surely. */
+/* Compressed bytes that surely contain the header of a NIfTI file. */
 #define PACKED 4096
 
 #define NIFTI_CAPS "application/x-nifti"
 #define NRRD_CAPS "application/x-nrrd"
 #define METAIMAGE_CAPS "application/x-metaimage"
 
-/* The file's first bytes, as many as it has of @most; @n says how many. */
+/* The first @n bytes of the file, at most @most. */
 static const guint8 *
-peek (GstTypeFind * find, guint most, guint * n)
+peek (GstTypeFind *find, guint most, guint *n)
 {
   const guint64 length = gst_type_find_get_length (find);
   const guint8 *bytes;
@@ -36,13 +37,15 @@ peek (GstTypeFind * find, guint most, guint * n)
   return NULL;
 }
 
-/* Bytes that gzip data begin with, unpacked. */
+/* Decompresses the start of gzip data to at most @size bytes. Returns their
+ * number. */
 static gsize
-unpack (const guint8 * packed, guint n, guint8 * bytes, gsize size)
+unpack (const guint8 *packed, guint n, guint8 *bytes, gsize size)
 {
-  z_stream stream = {.next_in = (guint8 *) packed,.avail_in = n,
-    .next_out = bytes,.avail_out = size
-  };
+  z_stream stream = { .next_in = (guint8 *) packed,
+    .avail_in = n,
+    .next_out = bytes,
+    .avail_out = size };
 
   if (inflateInit2 (&stream, 15 + 16) != Z_OK)
     return 0;
@@ -52,7 +55,7 @@ unpack (const guint8 * packed, guint n, guint8 * bytes, gsize size)
 }
 
 static void
-find_nifti (GstTypeFind * find, gpointer data)
+find_nifti (GstTypeFind *find, gpointer data)
 {
   guint8 unpacked[ND_NIFTI_HEADER];
   const guint8 *bytes;
@@ -73,7 +76,7 @@ find_nifti (GstTypeFind * find, gpointer data)
 }
 
 static void
-find_nrrd (GstTypeFind * find, gpointer data)
+find_nrrd (GstTypeFind *find, gpointer data)
 {
   guint n;
   const guint8 *bytes = peek (find, 16, &n);
@@ -83,12 +86,12 @@ find_nrrd (GstTypeFind * find, gpointer data)
 }
 
 static void
-find_metaimage (GstTypeFind * find, gpointer data)
+find_metaimage (GstTypeFind *find, gpointer data)
 {
   guint n;
   const guint8 *bytes = peek (find, 1024, &n);
 
-  /* Its first word alone could begin any text. */
+  /* Any text file could start with the first keyword alone. */
   if (bytes && nd_metaimage_detect (bytes, n)
       && (memmem (bytes, n, "\nNDims", 6) || memmem (bytes, n, "\nDimSize", 8)))
     gst_type_find_suggest_empty_simple (find, GST_TYPE_FIND_MAXIMUM,
@@ -96,14 +99,14 @@ find_metaimage (GstTypeFind * find, gpointer data)
 }
 
 gboolean
-gst_nd_type_find_register (GstPlugin * plugin)
+gst_nd_type_find_register (GstPlugin *plugin)
 {
   g_autoptr (GstCaps) nifti = gst_caps_new_empty_simple (NIFTI_CAPS);
   g_autoptr (GstCaps) nrrd = gst_caps_new_empty_simple (NRRD_CAPS);
   g_autoptr (GstCaps) metaimage = gst_caps_new_empty_simple (METAIMAGE_CAPS);
   gboolean ok = TRUE;
 
-  /* Before the finder of gzip. */
+  /* Ranked above the type finder of gzip. */
   ok &= gst_type_find_register (plugin, NIFTI_CAPS, GST_RANK_PRIMARY + 1,
       find_nifti, "nii,nii.gz", nifti, NULL, NULL);
   ok &= gst_type_find_register (plugin, NRRD_CAPS, GST_RANK_PRIMARY + 1,

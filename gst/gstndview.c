@@ -1,22 +1,24 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
 /**
  * SECTION:element-ndview
  * @title: ndview
  *
- * Shows a volume as a picture: one slice, the three orthogonal planes, or the
- * maximum along an axis. Volumes of one component become GRAY8, complex ones
- * (two components) are shown by their magnitude, three components become RGB,
- * and of four or more the first is shown. One sample is one pixel:
+ * Shows a volume as a picture: one slice, three orthogonal planes, or the
+ * maximum along an axis. Volumes of one component become GRAY8, and three
+ * components RGB. Complex volumes (two components) show their magnitude, and
+ * volumes of four or more components the first one. One sample is one pixel:
  *
  * * mode=slice and projection, axis=z: width X, height Y; axis=y: width X,
  *   height Z; axis=x: width Z, height Y;
  * * mode=orthogonal: width X + Z, height Y + Z. The plane of z is at the upper
- *   left, that of x to its right (so that rows share y), that of y below it (so
- *   that columns share x). The rest is black.
+ *   left, the plane of x to its right (rows share y), the plane of y below it
+ *   (columns share x). The rest is black.
  *
- * Where the caps say the spacing, pixels of a single plane have its aspect
- * ratio. The grey of a value v is 255 (v - (level - window / 2)) / window,
- * rounded half to even, from 0 to 255; NaN is black.
+ * If the caps have the spacing, pixels of a single plane have its aspect ratio.
+ * The grey of a value v is 255 (v - (level - window / 2)) / window, rounded
+ * half to even, from 0 to 255; NaN is black.
  *
  * ## Example launch line
  * |[
@@ -24,37 +26,30 @@
  * ]| Three planes of a beating heart.
  * |[
  * gst-launch-1.0 ndfilesrc location=heart.nii.gz ! ndview mode=projection axis=y window=255 level=127.5 ! videoconvert ! pngenc ! multifilesink location=heart-%03d.png
- * ]| Pictures of a recording seen along y, without automatic window.
+ * ]| Writes pictures of a recording seen along y, with a fixed window.
+ *
+ * Since: 0.1
  */
-#include "gstndview.h"
+#include "gst/gstndview.h"
 
+#include "core/error.h"
+#include "engine/picture.h"
+#include "gst/gstndbackends.h"
+#include "gst/gstndcaps.h"
+#include "gst/gstnddevice.h"
+#include "gst/gstndelements.h"
+#include "gst/gstnderror.h"
+#include "gst/gstndmemory.h"
+#include "gst/gstndproperties.h"
+#include "gst/gstndviewcaps.h"
 #include <gst/video/video.h>
-#include "engine/nderror.h"
-#include "engine/ndpicture.h"
-#include "gstndbackends.h"
-#include "gstndcaps.h"
-#include "gstndcuda.h"
-#include "gstndelements.h"
-#include "gstnderror.h"
-#include "gstndmemory.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_view_debug);
 #define GST_CAT_DEFAULT nd_view_debug
 
-/* How far each volume moves the automatic window: so that it does not flicker.
- */
+/* The part of the distance to its own range by which each volume moves the
+ * automatic window. Small, so that the picture does not flicker. */
 #define AUTO_STEP 0.2
-
-enum
-{
-  PROP_0,
-  PROP_MODE,
-  PROP_AXIS,
-  PROP_POSITION,
-  PROP_WINDOW,
-  PROP_LEVEL,
-  PROP_RESPONSE
-};
 
 typedef struct
 {
@@ -69,145 +64,127 @@ struct _GstNdView
 {
   GstBaseTransform parent;
 
-  Settings wanted;              /* properties, under the object lock */
+  Settings wanted; /* properties, protected by the object lock */
 
-  /* Mode and axis decide the caps: they change between two volumes. Written in
-   * the streaming thread, under the object lock. */
+  /* In use. The caps depend on them, so they change between two volumes.
+   * Protected by the object lock; only the streaming thread writes. */
   NdPictureMode mode;
   NdAxis axis;
 
   GstNdVolumeInfo in;
   GstVideoInfo out;
   NdPicture *picture;
-  const NdBackend *device;      /* of the picture; NULL: in host memory */
-  GRecMutex context_lock;
-  GstObject *context;           /* see gstndcuda.h */
+  const NdBackend *device; /* that draws the picture; NULL: the CPU */
+  GstNdDevice gpu;
 
-  gdouble low, high;            /* automatic window, valid if low <= high */
+  gdouble low, high; /* automatic window, valid if low <= high */
 };
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
-    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_ND_TENSORS_CUDA_CAPS
-        "; " GST_ND_TENSORS_CAPS));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
-    GST_PAD_SRC, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ GRAY8, RGB }")));
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_ND_TENSORS_CUDA_CAPS "; " GST_ND_TENSORS_CAPS));
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ GRAY8, RGB }")));
 
 G_DEFINE_TYPE (GstNdView, gst_nd_view, GST_TYPE_BASE_TRANSFORM);
 GST_ELEMENT_REGISTER_DEFINE (ndview, "ndview", GST_RANK_NONE, GST_TYPE_ND_VIEW);
 
-#define GST_TYPE_ND_VIEW_MODE (gst_nd_view_mode_get_type ())
 static GType
-gst_nd_view_mode_get_type (void)
+mode_type (void)
 {
-  static gsize type = 0;
+  static gsize type;
   static const GEnumValue values[] = {
-    {ND_PICTURE_SLICE, "One plane across 'axis' at 'position'", "slice"},
-    {ND_PICTURE_ORTHOGONAL, "Three planes, each at 'position' of its axis: z"
-          " upper left, x upper right, y lower left", "orthogonal"},
-    {ND_PICTURE_PROJECTION, "The maximum of all samples along 'axis'",
-        "projection"},
-    {0, NULL, NULL}
+    { ND_PICTURE_SLICE, "The plane across 'axis' at 'position'", "slice" },
+    { ND_PICTURE_ORTHOGONAL,
+        "Three planes, each at 'position' of its axis: z upper left, x upper "
+        "right, y lower left",
+        "orthogonal" },
+    { ND_PICTURE_PROJECTION, "The maximum of all samples along 'axis'",
+        "projection" },
+    { 0, NULL, NULL },
   };
 
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNdViewMode", values));
-  return type;
+  return gst_nd_enum_type (&type, "GstNdViewMode", values);
 }
 
-#define GST_TYPE_ND_VIEW_AXIS (gst_nd_view_axis_get_type ())
 static GType
-gst_nd_view_axis_get_type (void)
+axis_type (void)
 {
-  static gsize type = 0;
+  static gsize type;
   static const GEnumValue values[] = {
-    {ND_AXIS_X, "Along x: the picture has z to the right and y down", "x"},
-    {ND_AXIS_Y, "Along y: the picture has x to the right and z down", "y"},
-    {ND_AXIS_Z, "Along z: the picture has x to the right and y down", "z"},
-    {0, NULL, NULL}
+    { ND_AXIS_X, "Along x: the picture has z to the right and y down", "x" },
+    { ND_AXIS_Y, "Along y: the picture has x to the right and z down", "y" },
+    { ND_AXIS_Z, "Along z: the picture has x to the right and y down", "z" },
+    { 0, NULL, NULL },
   };
 
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNdViewAxis", values));
-  return type;
+  return gst_nd_enum_type (&type, "GstNdViewAxis", values);
 }
+
+#define FIELD(KIND, ...) GST_ND_##KIND (Settings, __VA_ARGS__)
+
+static const GstNdProperty rows[] = {
+  /* Since: 0.1 */
+  { "mode", "Mode", "Content of the picture",
+      FIELD (ENUM, mode, NdPictureMode, mode_type, ND_PICTURE_SLICE),
+      GST_ND_PLAYING },
+  { "axis", "Axis", "Slice and projection: the direction of the view",
+      FIELD (ENUM, axis, NdAxis, axis_type, ND_AXIS_Z), GST_ND_PLAYING },
+  { "position", "Position",
+      "Slice and orthogonal: the position along the axis, 0 to 1 of its size; "
+      "the index is floor(position * size), at most size - 1",
+      FIELD (DOUBLE, position, 0, 1, 0.5), GST_ND_PLAYING },
+  { "window", "Window",
+      "Width of the range of sample values between black and white; 0: "
+      "automatic, window and level slowly follow the 0.5 and 99.5 percentiles "
+      "of the volumes",
+      FIELD (DOUBLE, window, 0, G_MAXDOUBLE, 0), GST_ND_PLAYING },
+  { "level", "Level",
+      "The sample value that is shown as middle grey; ignored if 'window' is "
+      "automatic",
+      FIELD (DOUBLE, level, -G_MAXDOUBLE, G_MAXDOUBLE, 0), GST_ND_PLAYING },
+  { "response", "Response",
+      "The response of a bank of filters to show, counted from 0",
+      FIELD (UINT, response, 0, G_MAXUINT, 0), GST_ND_PLAYING },
+};
 
 static void
-gst_nd_view_set_property (GObject * object, guint id, const GValue * value,
-    GParamSpec * pspec)
+gst_nd_view_set_property (GObject *object, guint id, const GValue *value,
+    GParamSpec *pspec)
 {
   GstNdView *self = GST_ND_VIEW (object);
 
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_MODE:
-      self->wanted.mode = g_value_get_enum (value);
-      break;
-    case PROP_AXIS:
-      self->wanted.axis = g_value_get_enum (value);
-      break;
-    case PROP_POSITION:
-      self->wanted.position = g_value_get_double (value);
-      break;
-    case PROP_WINDOW:
-      self->wanted.window = g_value_get_double (value);
-      break;
-    case PROP_LEVEL:
-      self->wanted.level = g_value_get_double (value);
-      break;
-    case PROP_RESPONSE:
-      self->wanted.response = g_value_get_uint (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows), &self->wanted, id,
+          value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
 
 static void
-gst_nd_view_get_property (GObject * object, guint id, GValue * value,
-    GParamSpec * pspec)
+gst_nd_view_get_property (GObject *object, guint id, GValue *value,
+    GParamSpec *pspec)
 {
   GstNdView *self = GST_ND_VIEW (object);
 
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_MODE:
-      g_value_set_enum (value, self->wanted.mode);
-      break;
-    case PROP_AXIS:
-      g_value_set_enum (value, self->wanted.axis);
-      break;
-    case PROP_POSITION:
-      g_value_set_double (value, self->wanted.position);
-      break;
-    case PROP_WINDOW:
-      g_value_set_double (value, self->wanted.window);
-      break;
-    case PROP_LEVEL:
-      g_value_set_double (value, self->wanted.level);
-      break;
-    case PROP_RESPONSE:
-      g_value_set_uint (value, self->wanted.response);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  if (!gst_nd_properties_get (rows, G_N_ELEMENTS (rows), &self->wanted, id,
+          value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
 
 static void
-forget_window (GstNdView * self)
+forget_window (GstNdView *self)
 {
   self->low = 1;
   self->high = 0;
 }
 
-/* Takes over mode and axis between two volumes. */
+/* Applies mode and axis between two volumes. */
 static void
-update_layout (GstNdView * self)
+update_layout (GstNdView *self)
 {
   gboolean changed;
 
@@ -218,27 +195,25 @@ update_layout (GstNdView * self)
   GST_OBJECT_UNLOCK (self);
   if (!changed)
     return;
-  /* The caps may stay the same: a slice and a projection are equally large. */
+  /* Here rather than in set_caps(), which is not called if the caps stay the
+   * same: a slice and a projection have the same size. */
   g_clear_pointer (&self->picture, nd_picture_free);
   gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }
 
 static gboolean
-gst_nd_view_start (GstBaseTransform * trans)
+gst_nd_view_start (GstBaseTransform *trans)
 {
   GstNdView *self = GST_ND_VIEW (trans);
-  const NdBackend *device = gst_nd_backends_device (-1);
 
   update_layout (self);
   forget_window (self);
   gst_nd_element_start (GST_ELEMENT (self));
-  if (device)
-    gst_nd_cuda_ensure_context (GST_ELEMENT (self), device, -1, &self->context);
   return TRUE;
 }
 
 static gboolean
-gst_nd_view_stop (GstBaseTransform * trans)
+gst_nd_view_stop (GstBaseTransform *trans)
 {
   GstNdView *self = GST_ND_VIEW (trans);
 
@@ -247,49 +222,38 @@ gst_nd_view_stop (GstBaseTransform * trans)
 }
 
 static void
-gst_nd_view_set_context (GstElement * element, GstContext * context)
+gst_nd_view_set_context (GstElement *element, GstContext *context)
 {
-  GstNdView *self = GST_ND_VIEW (element);
-
-  g_rec_mutex_lock (&self->context_lock);
-  gst_nd_cuda_set_context (element, context, -1, &self->context);
-  g_rec_mutex_unlock (&self->context_lock);
+  gst_nd_device_set_context (&GST_ND_VIEW (element)->gpu, element, context, -1);
   GST_ELEMENT_CLASS (gst_nd_view_parent_class)->set_context (element, context);
 }
 
 static GstStateChangeReturn
-gst_nd_view_change_state (GstElement * element, GstStateChange transition)
+gst_nd_view_change_state (GstElement *element, GstStateChange transition)
 {
   GstNdView *self = GST_ND_VIEW (element);
-  GstStateChangeReturn ret =
-      GST_ELEMENT_CLASS (gst_nd_view_parent_class)->change_state (element,
-      transition);
+  GstStateChangeReturn ret;
 
-  if (transition == GST_STATE_CHANGE_READY_TO_NULL) {
-    g_rec_mutex_lock (&self->context_lock);
-    gst_clear_object (&self->context);
-    g_rec_mutex_unlock (&self->context_lock);
-  }
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY)
+    gst_nd_device_start (&self->gpu, element, -1);
+  ret = GST_ELEMENT_CLASS (gst_nd_view_parent_class)
+            ->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL)
+    gst_nd_device_stop (&self->gpu);
   return ret;
 }
 
 static gboolean
-gst_nd_view_query (GstBaseTransform * trans, GstPadDirection direction,
-    GstQuery * query)
+gst_nd_view_query (GstBaseTransform *trans, GstPadDirection direction,
+    GstQuery *query)
 {
   GstNdView *self = GST_ND_VIEW (trans);
-  g_autoptr (GstObject) context = NULL;
 
-  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT) {
-    g_rec_mutex_lock (&self->context_lock);
-    if (self->context)
-      context = gst_object_ref (self->context);
-    g_rec_mutex_unlock (&self->context_lock);
-    if (gst_nd_cuda_answer (GST_ELEMENT (self), query, context))
-      return TRUE;
-  }
-  if (!GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)->query (trans,
-          direction, query))
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT
+      && gst_nd_device_answer (&self->gpu, GST_ELEMENT (self), query))
+    return TRUE;
+  if (!GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
+           ->query (trans, direction, query))
     return FALSE;
   if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
     gst_nd_cuda_prefer (query);
@@ -297,106 +261,33 @@ gst_nd_view_query (GstBaseTransform * trans, GstPadDirection direction,
 }
 
 static gboolean
-gst_nd_view_propose_allocation (GstBaseTransform * trans,
-    GstQuery * decide_query, GstQuery * query)
+gst_nd_view_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query,
+    GstQuery *query)
 {
   GstCaps *caps;
 
-  /* Memory of a device is the upstream filter's own. */
+  /* The upstream filter allocates device memory itself. */
   gst_query_parse_allocation (query, &caps, NULL);
   return (caps && gst_nd_cuda_caps (caps, 0))
       || GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
-      ->propose_allocation (trans, decide_query, query);
+             ->propose_allocation (trans, decide_query, query);
 }
 
 static void
-gst_nd_view_finalize (GObject * object)
+gst_nd_view_finalize (GObject *object)
 {
   GstNdView *self = GST_ND_VIEW (object);
 
-  gst_clear_object (&self->context);
-  g_rec_mutex_clear (&self->context_lock);
+  gst_nd_device_clear (&self->gpu);
   G_OBJECT_CLASS (gst_nd_view_parent_class)->finalize (object);
 }
 
-/* Width : height of a pixel. */
-static gboolean
-pixel_aspect (NdPictureMode mode, NdAxis axis, const NdGeometry * geometry,
-    gint * n, gint * d)
-{
-  gdouble w = geometry->spacing[nd_picture_width_axis (axis)];
-  gdouble h = geometry->spacing[nd_picture_height_axis (axis)];
-
-  if (mode == ND_PICTURE_ORTHOGONAL || !geometry->known || !(w > 0) || !(h > 0)
-      || !(w / h < 1000) || !(h / w < 1000))
-    return FALSE;
-  gst_util_double_to_fraction (w / h, n, d);
-  return *n > 0 && *d > 0 && *n != *d;
-}
-
-/* Caps of pictures for one structure of volumes. */
-static void
-append_pictures (GstCaps * caps, const GstStructure * s, NdPictureMode mode,
-    NdAxis axis)
-{
-  GstStructure *picture = gst_structure_new_empty ("video/x-raw");
-  const GValue *rate = gst_structure_get_value (s, "framerate");
-  g_autoptr (GstCaps) volumes = NULL;
-  GstNdVolumeInfo info;
-  gint width, height, n, d;
-
-  if (rate)
-    gst_structure_set_value (picture, "framerate", rate);
-  if (!gst_structure_has_field (s, "dimensions")) {
-    gst_caps_append_structure (caps, picture);
-    return;
-  }
-  /* Both spellings of the dimensions mean the same. */
-  volumes = gst_caps_fixate (gst_caps_new_full (gst_structure_copy (s), NULL));
-  if (!gst_nd_volume_info_from_caps (&info, volumes, NULL)
-      || !nd_picture_size (mode, axis, info.shape.size, &width, &height)) {
-    gst_structure_free (picture);
-    return;
-  }
-  gst_structure_set (picture,
-      "format", G_TYPE_STRING,
-      nd_picture_channels (&info.shape) == 3 ? "RGB" : "GRAY8",
-      "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
-  /* Not all sinks can stretch pixels, so it is a wish. */
-  if (pixel_aspect (mode, axis, &info.geometry, &n, &d)) {
-    GstStructure *stretched = gst_structure_copy (picture);
-
-    gst_structure_set (stretched, "pixel-aspect-ratio", GST_TYPE_FRACTION, n, d,
-        NULL);
-    gst_caps_append_structure (caps, stretched);
-  }
-  gst_structure_set (picture, "pixel-aspect-ratio", GST_TYPE_FRACTION, 1, 1,
-      NULL);
-  gst_caps_append_structure (caps, picture);
-}
-
-/* Any volume may lie behind a picture. */
-static void
-append_volumes (GstCaps * caps, const GstStructure * s)
-{
-  const GValue *rate = gst_structure_get_value (s, "framerate");
-  GstStructure *volume = gst_structure_new (GST_ND_TENSORS,
-      "format", G_TYPE_STRING, "static", "num_tensors", G_TYPE_INT, 1, NULL);
-
-  if (rate)
-    gst_structure_set_value (volume, "framerate", rate);
-  if (gst_nd_backends_device (-1))
-    gst_caps_append_structure_full (caps, gst_structure_copy (volume),
-        gst_caps_features_new_single (GST_ND_FEATURE_CUDA));
-  gst_caps_append_structure (caps, volume);
-}
-
 static GstCaps *
-gst_nd_view_transform_caps (GstBaseTransform * trans,
-    GstPadDirection direction, GstCaps * caps, GstCaps * filter)
+gst_nd_view_transform_caps (GstBaseTransform *trans, GstPadDirection direction,
+    GstCaps *caps, GstCaps *filter)
 {
   GstNdView *self = GST_ND_VIEW (trans);
-  GstCaps *result = gst_caps_new_empty ();
+  GstCaps *result;
   NdPictureMode mode;
   NdAxis axis;
 
@@ -404,17 +295,13 @@ gst_nd_view_transform_caps (GstBaseTransform * trans,
   mode = self->mode;
   axis = self->axis;
   GST_OBJECT_UNLOCK (self);
-  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    const GstStructure *s = gst_caps_get_structure (caps, i);
-
-    if (direction == GST_PAD_SINK)
-      append_pictures (result, s, mode, axis);
-    else
-      append_volumes (result, s);
-  }
+  result = direction == GST_PAD_SINK
+      ? gst_nd_view_caps_of_pictures (caps, mode, axis)
+      : gst_nd_view_caps_of_volumes (caps,
+            gst_nd_device_is_possible (&self->gpu));
   if (filter) {
-    GstCaps *filtered = gst_caps_intersect_full (filter, result,
-        GST_CAPS_INTERSECT_FIRST);
+    GstCaps *filtered =
+        gst_caps_intersect_full (filter, result, GST_CAPS_INTERSECT_FIRST);
 
     gst_caps_unref (result);
     result = filtered;
@@ -423,7 +310,7 @@ gst_nd_view_transform_caps (GstBaseTransform * trans,
 }
 
 static gboolean
-gst_nd_view_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
+gst_nd_view_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   GstNdView *self = GST_ND_VIEW (trans);
   g_autoptr (GError) error = NULL;
@@ -433,20 +320,21 @@ gst_nd_view_set_caps (GstBaseTransform * trans, GstCaps * in, GstCaps * out)
     return FALSE;
   }
   if (!gst_video_info_from_caps (&self->out, out)) {
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A picture of these volumes "
-            "cannot be described: they are too large"), ("%" GST_PTR_FORMAT,
-            out));
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("The picture is too large for video/x-raw: use smaller volumes"),
+        ("%" GST_PTR_FORMAT, out));
     return FALSE;
   }
+  GST_INFO_OBJECT (self, "shows %" GST_PTR_FORMAT " as %" GST_PTR_FORMAT, in,
+      out);
   g_clear_pointer (&self->picture, nd_picture_free);
   forget_window (self);
   return TRUE;
 }
 
 static gboolean
-gst_nd_view_transform_size (GstBaseTransform * trans,
-    GstPadDirection direction, GstCaps * caps, gsize size, GstCaps * othercaps,
-    gsize * othersize)
+gst_nd_view_transform_size (GstBaseTransform *trans, GstPadDirection direction,
+    GstCaps *caps, gsize size, GstCaps *othercaps, gsize *othersize)
 {
   GstVideoInfo info;
 
@@ -456,9 +344,9 @@ gst_nd_view_transform_size (GstBaseTransform * trans,
   return TRUE;
 }
 
-/* Moves the automatic window towards what this volume needs. */
+/* Moves the automatic window towards the range of this volume. */
 static gboolean
-update_window (GstNdView * self, gconstpointer data, GError ** error)
+update_window (GstNdView *self, gconstpointer data, GError **error)
 {
   gdouble low, high;
 
@@ -477,8 +365,8 @@ update_window (GstNdView * self, gconstpointer data, GError ** error)
 }
 
 static gboolean
-show (GstNdView * self, gconstpointer data, GstVideoFrame * frame,
-    const Settings * settings, GError ** error)
+show (GstNdView *self, gconstpointer data, GstVideoFrame *frame,
+    const Settings *settings, GError **error)
 {
   gdouble low, window;
 
@@ -498,10 +386,11 @@ show (GstNdView * self, gconstpointer data, GstVideoFrame * frame,
       GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0), error);
 }
 
-/* A picture for volumes in the memory that @input has. */
+/* Makes a renderer for volumes in the kind of memory of @input. */
 static gboolean
-make_picture (GstNdView * self, GstBuffer * input, GError ** error)
+make_picture (GstNdView *self, GstBuffer *input, GError **error)
 {
+  g_autoptr (GstObject) context = gst_nd_context_get (&self->gpu.context);
   const NdBackend *device = NULL;
 
   if (gst_buffer_n_memory (input) == 1)
@@ -510,55 +399,61 @@ make_picture (GstNdView * self, GstBuffer * input, GError ** error)
     return TRUE;
   g_clear_pointer (&self->picture, nd_picture_free);
   self->device = device;
-  gst_nd_cuda_enter (self->context);
+  gst_nd_cuda_enter (context);
   self->picture = nd_picture_new (self->mode, self->axis, self->in.type,
       &self->in.shape, device, -1, error);
-  gst_nd_cuda_leave (self->context);
+  gst_nd_cuda_leave (context);
+  if (self->picture)
+    GST_INFO_OBJECT (self, "draws on %s", device ? device->name : "the CPU");
   return self->picture != NULL;
 }
 
-/* Maps @input where the picture reads it, and waits until it is written. */
+/* Maps @input in the memory that the renderer reads, and waits for the work
+ * that writes it. */
 static gboolean
-map_volume (GstNdView * self, GstBuffer * input, GstMapInfo * map,
-    GError ** error)
+map_volume (GstNdView *self, GstBuffer *input, GstMapInfo *map, GError **error)
 {
   const gsize size = gst_nd_volume_info_size (&self->in);
   g_autoptr (NdFence) fence = NULL;
 
-  if (!gst_buffer_map (input, map, self->device ? GST_MAP_READ
-          | GST_ND_MAP_CUDA : GST_MAP_READ)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_READ, "The memory of a volume "
-        "cannot be read");
+  if (!gst_buffer_map (input, map,
+          self->device ? GST_MAP_READ | GST_ND_MAP_CUDA : GST_MAP_READ)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_READ,
+        "A buffer with a volume cannot be mapped for reading: upstream must "
+        "send system memory or memory of the device");
     return FALSE;
   }
   if (map->size != size) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "A volume has %"
-        G_GSIZE_FORMAT " bytes: its caps say %" G_GSIZE_FORMAT, map->size,
-        size);
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "A buffer has %" G_GSIZE_FORMAT
+        " bytes, but a volume of its caps has %" G_GSIZE_FORMAT
+        " bytes: upstream must send one whole volume in each buffer",
+        map->size, size);
     gst_buffer_unmap (input, map);
     return FALSE;
   }
   if (self->device)
     fence = gst_nd_memory_get_fence (gst_buffer_peek_memory (input, 0));
-  if (!fence || nd_fence_wait (fence, NULL, error))
+  if (!fence || nd_fence_synchronize (fence, NULL, error))
     return TRUE;
   gst_buffer_unmap (input, map);
   return FALSE;
 }
 
-/* Shows @input in @output. */
+/* Draws @input to @output. */
 static gboolean
-make_frame (GstNdView * self, GstBuffer * input, GstBuffer * output,
-    const Settings * settings, GError ** error)
+make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
+    const Settings *settings, GError **error)
 {
   GstVideoFrame frame;
   GstMapInfo map;
   gboolean ok;
 
   if (settings->response >= self->in.responses) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "Property 'response' is "
-        "%u: these volumes have %u, counted from 0", settings->response,
-        self->in.responses);
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Property 'response' is %u, but these volumes have %u responses, "
+        "counted from 0",
+        settings->response, self->in.responses);
     return FALSE;
   }
   if (!make_picture (self, input, error)
@@ -566,20 +461,22 @@ make_frame (GstNdView * self, GstBuffer * input, GstBuffer * output,
     return FALSE;
   ok = gst_video_frame_map (&frame, &self->out, output, GST_MAP_WRITE);
   if (ok) {
-    ok = show (self, map.data + settings->response * (map.size
-            / self->in.responses), &frame, settings, error);
+    ok = show (self,
+        map.data + settings->response * (map.size / self->in.responses), &frame,
+        settings, error);
     gst_video_frame_unmap (&frame);
   } else {
-    g_set_error (error, ND_ERROR, ND_ERROR_WRITE, "The memory of a picture "
-        "cannot be written: it must be system memory");
+    g_set_error (error, ND_ERROR, ND_ERROR_WRITE,
+        "A buffer cannot be mapped for writing: the pool from downstream must "
+        "have system memory");
   }
   gst_buffer_unmap (input, &map);
   return ok;
 }
 
 static GstFlowReturn
-gst_nd_view_transform (GstBaseTransform * trans, GstBuffer * input,
-    GstBuffer * output)
+gst_nd_view_transform (GstBaseTransform *trans, GstBuffer *input,
+    GstBuffer *output)
 {
   GstNdView *self = GST_ND_VIEW (trans);
   g_autoptr (GError) error = NULL;
@@ -588,34 +485,34 @@ gst_nd_view_transform (GstBaseTransform * trans, GstBuffer * input,
   GST_OBJECT_LOCK (self);
   settings = self->wanted;
   GST_OBJECT_UNLOCK (self);
-  if (make_frame (self, input, output, &settings, &error))
+  if (make_frame (self, input, output, &settings, &error)) {
+    GST_LOG_OBJECT (self, "drew the volume at %" GST_TIME_FORMAT,
+        GST_TIME_ARGS (GST_BUFFER_PTS (input)));
     return GST_FLOW_OK;
+  }
   gst_nd_element_error_once (GST_ELEMENT (self), error);
   return GST_FLOW_ERROR;
 }
 
 static GstFlowReturn
-gst_nd_view_submit_input (GstBaseTransform * trans, gboolean is_discont,
-    GstBuffer * input)
+gst_nd_view_submit_input (GstBaseTransform *trans, gboolean is_discont,
+    GstBuffer *input)
 {
   GstNdView *self = GST_ND_VIEW (trans);
 
   update_layout (self);
   if (GST_BUFFER_IS_DISCONT (input))
     forget_window (self);
-  return GST_BASE_TRANSFORM_CLASS
-      (gst_nd_view_parent_class)->submit_input_buffer (trans, is_discont,
-      input);
+  return GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
+      ->submit_input_buffer (trans, is_discont, input);
 }
 
 static void
-gst_nd_view_class_init (GstNdViewClass * klass)
+gst_nd_view_class_init (GstNdViewClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
-      | GST_PARAM_MUTABLE_PLAYING;
 
   GST_DEBUG_CATEGORY_INIT (nd_view_debug, "ndview", 0, "volumes to pictures");
 
@@ -625,35 +522,15 @@ gst_nd_view_class_init (GstNdViewClass * klass)
   element_class->set_context = gst_nd_view_set_context;
   element_class->change_state = gst_nd_view_change_state;
 
-  g_object_class_install_property (object_class, PROP_MODE,
-      g_param_spec_enum ("mode", "Mode", "What the picture shows",
-          GST_TYPE_ND_VIEW_MODE, ND_PICTURE_SLICE, flags));
-  g_object_class_install_property (object_class, PROP_AXIS,
-      g_param_spec_enum ("axis", "Axis", "Slice and projection: the direction "
-          "of the view", GST_TYPE_ND_VIEW_AXIS, ND_AXIS_Z, flags));
-  g_object_class_install_property (object_class, PROP_POSITION,
-      g_param_spec_double ("position", "Position", "Slice and orthogonal: where"
-          " along the axis, 0 to 1 of its size; index floor(position * size), "
-          "at most the last", 0, 1, 0.5, flags));
-  g_object_class_install_property (object_class, PROP_WINDOW,
-      g_param_spec_double ("window", "Window", "Width of the range of sample "
-          "values between black and white; 0: automatic, window and level "
-          "follow the 0.5 and 99.5 percentiles of the volumes, slowly",
-          0, G_MAXDOUBLE, 0, flags));
-  g_object_class_install_property (object_class, PROP_LEVEL,
-      g_param_spec_double ("level", "Level", "The sample value shown as middle "
-          "grey; without effect where 'window' is automatic", -G_MAXDOUBLE,
-          G_MAXDOUBLE, 0, flags));
-  g_object_class_install_property (object_class, PROP_RESPONSE,
-      g_param_spec_uint ("response", "Response", "Which response of a bank of "
-          "filters is shown, counted from 0", 0, G_MAXUINT, 0, flags));
+  gst_nd_properties_install (object_class, rows, G_N_ELEMENTS (rows));
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Volumes to pictures",
-      "Filter/Converter/Video", "Shows volumes as video: a slice, three "
-      "orthogonal planes or a maximum projection, with window and level; "
-      "complex samples by their magnitude", "The ndconv developers");
+      "Filter/Converter/Video",
+      "Shows volumes as video: a slice, three orthogonal planes or a maximum "
+      "projection, with window and level; complex volumes by their magnitude",
+      "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 ndtestsrc is-live=true ! ndview mode=projection "
       "axis=y ! videoconvert ! autovideosink");
@@ -671,10 +548,10 @@ gst_nd_view_class_init (GstNdViewClass * klass)
 }
 
 static void
-gst_nd_view_init (GstNdView * self)
+gst_nd_view_init (GstNdView *self)
 {
-  self->wanted.axis = self->axis = ND_AXIS_Z;
-  self->wanted.position = 0.5;
-  g_rec_mutex_init (&self->context_lock);
+  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->wanted);
+  self->axis = self->wanted.axis;
+  gst_nd_device_init (&self->gpu);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
 }

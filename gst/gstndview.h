@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
 #pragma once
 
 #include <gst/base/gstbasetransform.h>

@@ -1,12 +1,13 @@
 #!/bin/sh
-# One volume of two recordings side by side, each enlarged to 400 x 400.
+# Draws one volume of two recordings side by side, each scaled to 400 x 400.
 #
 #   pipelines/compare.sh LEFT RIGHT PICTURE.png [VOLUME]
 #
-# WINDOW and LEVEL in the environment are those of ndview, for both alike;
-# without them each has its own.
+# The variables WINDOW and LEVEL set the properties of ndview for both pictures;
+# otherwise each picture has its own range.
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# Copyright (C) 2026 the ndconv developers
 [ $# -ge 3 ] || { sed -n '2,/^$/p' "$0" | grep '^#' >&2; exit 2; }
 exec gst-launch-1.0 -q \
   ndfilesrc location="$1" num-buffers="${4:-40}" \

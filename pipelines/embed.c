@@ -1,12 +1,13 @@
-/* The filter in a program of your own: volumes that you have in memory go in,
- * filtered ones come back.
+/* A program that filters volumes in its own memory.
  *
  *   embed
  *
- * The volumes are float32: noise, and a ball that swells. Each is printed with
- * the noise that it had before and has after, in standard deviations.
+ * The volumes are float32: a ball that grows, and noise. For each volume the
+ * program prints the standard deviation of the noise before and after the
+ * filter.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #include <gst/app/app.h>
 #include <gst/gst.h>
@@ -16,12 +17,12 @@
 #define SAMPLES (SIZE * SIZE * SIZE)
 #define BYTES (SAMPLES * sizeof (gfloat))
 #define VOLUMES 12
-#define RATE 20                 /* a second */
+#define RATE 20 /* volumes per second */
 #define SEED 1
 
-/* Volume @n of the program's own data, x fastest, then y, then z. */
+/* Makes volume @n, with x fastest, then y, then z. */
 static void
-make_volume (gfloat * samples, guint n, GRand * rand)
+make_volume (gfloat *samples, guint n, GRand *rand)
 {
   gdouble radius = SIZE / 4 + n * 0.25;
 
@@ -34,9 +35,9 @@ make_volume (gfloat * samples, guint n, GRand * rand)
   }
 }
 
-/* Standard deviation where the ball never is: the first slices. */
+/* The standard deviation in the first slices, which the ball never reaches. */
 static gdouble
-noise (const gfloat * samples)
+noise (const gfloat *samples)
 {
   const gint n = 4 * SIZE * SIZE;
   gdouble sum = 0, squares = 0;
@@ -48,21 +49,22 @@ noise (const gfloat * samples)
   return sqrt (squares / n - sum / n * sum / n);
 }
 
-/* The pipeline, playing, and its two ends. The caps say what the volumes are:
- * 1 component, then the sizes in x, y and z, the innermost first. */
+/* Starts the pipeline and returns its two ends. The dimensions in the caps are
+ * 1 component, then the sizes along x, y and z. */
 static GstElement *
-make_pipeline (GstElement ** source, GstElement ** sink, GError ** error)
+make_pipeline (GstElement **source, GstElement **sink, GError **error)
 {
-  GstElement *pipeline = gst_parse_launch ("appsrc name=source format=time "
-      "! ndconv4dtemporal filter=gaussian,sigma=1.0 ! appsink name=sink "
-      "sync=false", error);
+  GstElement *pipeline = gst_parse_launch (
+      "appsrc name=source format=time ! ndconv4dtemporal "
+      "filter=gaussian,sigma=1.0 ! appsink name=sink sync=false",
+      error);
   g_autoptr (GstCaps) caps = NULL;
 
   if (!pipeline)
     return NULL;
   caps = gst_caps_new_simple ("other/tensors", "format", G_TYPE_STRING,
-      "static", "num_tensors", G_TYPE_INT, 1, "types", G_TYPE_STRING,
-      "float32", "dimensions", G_TYPE_STRING,
+      "static", "num_tensors", G_TYPE_INT, 1, "types", G_TYPE_STRING, "float32",
+      "dimensions", G_TYPE_STRING,
       "1:" G_STRINGIFY (SIZE) ":" G_STRINGIFY (SIZE) ":" G_STRINGIFY (SIZE),
       "framerate", GST_TYPE_FRACTION, RATE, 1, NULL);
   *source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
@@ -72,9 +74,9 @@ make_pipeline (GstElement ** source, GstElement ** sink, GError ** error)
   return pipeline;
 }
 
-/* Gives a copy of @samples to the pipeline as volume @n. */
+/* Pushes a copy of @samples into the pipeline as volume @n. */
 static gboolean
-push_volume (GstElement * source, const gfloat * samples, guint n)
+push_volume (GstElement *source, const gfloat *samples, guint n)
 {
   GstBuffer *buffer = gst_buffer_new_memdup (samples, BYTES);
 
@@ -83,9 +85,9 @@ push_volume (GstElement * source, const gfloat * samples, guint n)
   return gst_app_src_push_buffer (GST_APP_SRC (source), buffer) == GST_FLOW_OK;
 }
 
-/* The noise of the next volume that comes back; FALSE at the end. */
+/* Pulls the next volume and measures its noise; FALSE at the end. */
 static gboolean
-pull_volume (GstElement * sink, GstClockTime * pts, gdouble * after)
+pull_volume (GstElement *sink, GstClockTime *pts, gdouble *after)
 {
   g_autoptr (GstSample) sample = gst_app_sink_pull_sample (GST_APP_SINK (sink));
   GstBuffer *buffer;
@@ -102,13 +104,13 @@ pull_volume (GstElement * sink, GstClockTime * pts, gdouble * after)
   return TRUE;
 }
 
-/* Whatever went wrong in the pipeline stands on its bus. */
+/* Prints the error message on the bus of the pipeline, if there is one. */
 static gboolean
-print_error (GstElement * pipeline)
+print_error (GstElement *pipeline)
 {
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
-  g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus,
-      GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+      gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
   g_autoptr (GError) error = NULL;
 
   if (!message)
@@ -143,12 +145,12 @@ main (int argc, char **argv)
     if (!push_volume (source, samples, n))
       break;
   }
-  /* The last volumes come out when the filter knows that no more will come. */
+  /* The filter outputs the last volumes after the end of the stream. */
   gst_app_src_end_of_stream (GST_APP_SRC (source));
 
   for (; pull_volume (sink, &pts, &after); out++)
-    g_print ("%" GST_TIME_FORMAT "  noise %5.2f -> %.2f\n",
-        GST_TIME_ARGS (pts), before[out], after);
+    g_print ("%" GST_TIME_FORMAT "  noise %5.2f -> %.2f\n", GST_TIME_ARGS (pts),
+        before[out], after);
   failed = print_error (pipeline);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   return !failed && out == VOLUMES ? 0 : 1;

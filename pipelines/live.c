@@ -1,19 +1,20 @@
-/* A live 4D stream, filtered while it flows: what scripts/demo runs.
+/* Filters a live 4D stream, for scripts/demo.
  *
  *   live FOLDER [VOLUMES]
  *
- * A phantom of a beating heart goes through ndconv4dtemporal. before.nii.gz and
- * after.nii.gz in FOLDER get what went in and what came out; at the end the
- * program prints what the filter measured. Ctrl-C ends the recording early, and
- * whole.
+ * Filters a phantom of a beating heart with ndconv4dtemporal and records input
+ * and output as before.nii.gz and after.nii.gz in FOLDER. At the end the
+ * program prints the statistics of the filter. Ctrl-C ends the recording early;
+ * the files are then complete up to the last volume.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #include <glib-unix.h>
 #include <gst/gst.h>
 
-/* A volume's age where it leaves the filter: its wait for the volumes that the
- * filter looks ahead, and the computing. */
+/* The age of volumes when they leave the filter: the wait for later volumes
+ * that the filter needs, and the computation. */
 typedef struct
 {
   guint volumes;
@@ -21,9 +22,9 @@ typedef struct
 } Age;
 
 /* The Epanechnikov filter: 1 - r^2 inside an ellipsoid in x, y, z and time, 0
- * outside. Of all smoothing filters of one width it leaves the least mean
- * square error (Epanechnikov, 1969), and it is not separable. The property
- * normalize scales it to sum 1. */
+ * outside. It has the least mean square error of all smoothing filters of one
+ * width (Epanechnikov, 1969), and it is not separable. The property normalize
+ * scales it to sum 1. */
 static gchar *
 make_filter (const gint size[4])
 {
@@ -48,30 +49,30 @@ make_filter (const gint size[4])
 }
 
 static GstElement *
-make_pipeline (const gchar * folder, guint volumes, GError ** error)
+make_pipeline (const gchar *folder, guint volumes, GError **error)
 {
   const gint size[4] = { 3, 3, 3, 5 };
   g_autofree gchar *filter = make_filter (size);
   g_autofree gchar *before = g_build_filename (folder, "before.nii.gz", NULL);
   g_autofree gchar *after = g_build_filename (folder, "after.nii.gz", NULL);
-  g_autofree gchar *text = g_strdup_printf ("ndtestsrc name=source "
-      "pattern=heart noise=4 volume-size=96:96:96 framerate=20/1 is-live=true "
-      "num-buffers=%u ! tee name=tee "
-      "tee. ! queue ! ndconv4dtemporal name=filter normalize=true "
-      "! ndfilesink name=after "
-      "tee. ! queue ! ndfilesink name=before", volumes);
+  g_autofree gchar *text = g_strdup_printf (
+      "ndtestsrc name=source pattern=heart noise=4 volume-size=96:96:96 "
+      "framerate=20/1 is-live=true num-buffers=%u ! tee name=tee tee. ! queue "
+      "! ndconv4dtemporal name=filter normalize=true ! ndfilesink name=after "
+      "tee. ! queue ! ndfilesink name=before",
+      volumes);
   GstElement *pipeline = gst_parse_launch (text, error);
 
   if (!pipeline)
     return NULL;
-  /* What a user named or a program computed is set here, not quoted above. */
+  /* Set as properties, because text in a pipeline description needs quotes. */
   gst_child_proxy_set (GST_CHILD_PROXY (pipeline), "filter::filter", filter,
       "before::location", before, "after::location", after, NULL);
   return pipeline;
 }
 
 static GstPadProbeReturn
-measure_age (GstPad * pad, GstPadProbeInfo * info, gpointer data)
+measure_age (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   g_autoptr (GstElement) filter = gst_pad_get_parent_element (pad);
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
@@ -79,7 +80,7 @@ measure_age (GstPad * pad, GstPadProbeInfo * info, gpointer data)
   Age *age = data;
   GstClockTime its;
 
-  /* There is no running time before the clock has started. */
+  /* The running time is invalid before the clock starts. */
   if (!GST_CLOCK_TIME_IS_VALID (now) || now < GST_BUFFER_PTS (buffer))
     return GST_PAD_PROBE_OK;
   its = now - GST_BUFFER_PTS (buffer);
@@ -96,9 +97,9 @@ end_recording (gpointer pipeline)
   return G_SOURCE_CONTINUE;
 }
 
-/* Until the end of the stream, or the first error. */
+/* Runs until the end of the stream or the first error. */
 static gboolean
-wait_for_end (GstElement * pipeline)
+wait_for_end (GstElement *pipeline)
 {
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gboolean running = TRUE, ok = TRUE;
@@ -108,8 +109,9 @@ wait_for_end (GstElement * pipeline)
     g_autoptr (GError) error = NULL;
     g_autofree gchar *detail = NULL;
 
-    /* Turns the main context, where the signal of Ctrl-C arrives. */
-    while (g_main_context_iteration (NULL, FALSE));
+    /* Iterates the main context, which receives the signal of Ctrl-C. */
+    while (g_main_context_iteration (NULL, FALSE))
+      ;
     message = gst_bus_timed_pop (bus, 100 * GST_MSECOND);
     if (!message)
       continue;
@@ -137,7 +139,7 @@ wait_for_end (GstElement * pipeline)
 }
 
 static void
-print_latency (GstElement * filter, const Age * age)
+print_latency (GstElement *filter, const Age *age)
 {
   g_autoptr (GstQuery) query = gst_query_new_latency ();
   GstClockTime latency;
@@ -152,7 +154,7 @@ print_latency (GstElement * filter, const Age * age)
 }
 
 static void
-print_stats (GstElement * filter, gdouble seconds)
+print_stats (GstElement *filter, gdouble seconds)
 {
   g_autoptr (GstStructure) stats = NULL;
   const gchar *backend, *method, *reason;
@@ -163,17 +165,19 @@ print_stats (GstElement * filter, gdouble seconds)
   backend = gst_structure_get_string (stats, "backend");
   method = gst_structure_get_string (stats, "method");
   reason = gst_structure_get_string (stats, "reason");
-  if (!backend || !gst_structure_get (stats, "volumes-in", G_TYPE_UINT64, &in,
+  if (!backend
+      || !gst_structure_get (stats, "volumes-in", G_TYPE_UINT64, &in,
           "volumes-out", G_TYPE_UINT64, &out, "volumes-late", G_TYPE_UINT64,
           &late, "bytes", G_TYPE_UINT64, &bytes, "seconds-min", G_TYPE_DOUBLE,
           &min, "seconds-mean", G_TYPE_DOUBLE, &mean, "seconds-max",
           G_TYPE_DOUBLE, &max, NULL))
     return;
   g_print ("volumes            %" G_GUINT64_FORMAT " in, %" G_GUINT64_FORMAT
-      " out, %" G_GUINT64_FORMAT " late, %.1f a second\n", in, out, late,
-      out / seconds);
+           " out, %" G_GUINT64_FORMAT " late, %.1f a second\n",
+      in, out, late, out / seconds);
   g_print ("computing          %.1f ms a volume (%.1f to %.1f), so up to %.0f "
-      "a second\n", mean * 1e3, min * 1e3, max * 1e3, 1 / mean);
+           "a second\n",
+      mean * 1e3, min * 1e3, max * 1e3, 1 / mean);
   g_print ("back end, method   %s, %s (%s)\n", backend, method, reason);
   g_print ("memory of the ring %.1f MiB\n", bytes / 1048576.0);
 }

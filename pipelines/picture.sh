@@ -1,14 +1,15 @@
 #!/bin/sh
-# A picture of one volume of a recording, as three planes through its middle.
+# Draws one volume of a recording as three planes through its middle.
 #
 #   pipelines/picture.sh RECORDING PICTURE.png [VOLUME]
 #
-# Volumes are counted from 1. All up to the one asked for are read and drawn
-# over each other: compressed recordings can be read in no other way. Where there
-# are fewer it is the last. WINDOW and LEVEL in the environment are those of
-# ndview, for pictures that compare; without them they are found in the samples.
+# VOLUME counts from 1 and is 40 by default; a shorter recording shows its last
+# volume. All volumes before it are read too, because compressed recordings are
+# not seekable. The variables WINDOW and LEVEL set the properties of ndview;
+# otherwise the picture has its own range.
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# Copyright (C) 2026 the ndconv developers
 [ $# -ge 2 ] || { sed -n '2,/^$/p' "$0" | grep '^#' >&2; exit 2; }
 exec gst-launch-1.0 -q ndfilesrc location="$1" num-buffers="${3:-40}" \
   ! ndview mode=orthogonal window="${WINDOW:-0}" level="${LEVEL:-0}" ! pngenc \

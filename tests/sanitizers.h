@@ -1,9 +1,11 @@
-/* What a sanitizer asks the program that it is in; for one .c file of each.
+/* Options that a sanitizer asks its program for; include it in one .c file per
+ * program.
  *
- * A size that no machine has is a test, not a bug: malloc says no, as it does
+ * Tests ask for impossible sizes, and malloc must then return NULL, as it does
  * without a sanitizer.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 

@@ -1,7 +1,13 @@
-/* ndconv-file info FILE: what a recording is, and a picture of it.
+/* ndconv-file: describes a recording, draws a picture of it, compares two.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
+#include "core/error.h"
+#include "engine/picture.h"
+#include "formats/recording.h"
+#include "tools/compare.h"
+
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -10,22 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/nderror.h"
-#include "formats/ndrecording.h"
-#include "engine/ndpicture.h"
-
 #define USAGE_STATUS 2
 
 typedef struct
 {
   gchar *png;
   gint64 volume;
-  gboolean fields;
+  gboolean fields, version;
   gchar *size, *type;
 } Options;
 
 static void
-print_times (NdReader * reader)
+print_times (NdReader *reader)
 {
   const NdRecording *recording = nd_reader_recording (reader);
   const NdMetadata *metadata = nd_reader_metadata (reader);
@@ -37,38 +39,41 @@ print_times (NdReader * reader)
     return;
   }
   if (recording->rate_n == 0 && metadata->times->len == 0) {
-    g_print ("times       not known; read a second apart\n");
+    g_print ("times       unknown; volumes are read one second apart\n");
     return;
   }
   g_print ("times       %.9g to %.9g s, ", begin, begin + last);
   if (recording->rate_n > 0)
-    g_print ("%d/%d volumes a second\n", recording->rate_n, recording->rate_d);
+    g_print ("%d/%d volumes per second\n", recording->rate_n,
+        recording->rate_d);
   else
-    g_print ("irregular, %.6g volumes a second on average\n",
+    g_print ("irregular, %.6g volumes per second on average\n",
         (recording->volumes - 1) / last);
 }
 
 static void
-print_geometry (const NdGeometry * geometry)
+print_geometry (const NdGeometry *geometry)
 {
   const gdouble *s = geometry->spacing, *o = geometry->origin;
   const gdouble *d = geometry->directions;
 
   if (!geometry->known) {
-    g_print ("geometry    not known\n");
+    g_print ("geometry    unknown\n");
     return;
   }
-  g_print ("geometry    spacing %.6g x %.6g x %.6g mm, origin (%.6g, %.6g, "
-      "%.6g) mm, directions x (%.4g, %.4g, %.4g) y (%.4g, %.4g, %.4g) z (%.4g, "
-      "%.4g, %.4g), to right, anterior, superior\n", s[0], s[1], s[2], o[0],
-      o[1], o[2], d[0], d[3], d[6], d[1], d[4], d[7], d[2], d[5], d[8]);
+  g_print (
+      "geometry    spacing %.6g x %.6g x %.6g mm, origin (%.6g, %.6g, %.6g) "
+      "mm, directions x (%.4g, %.4g, %.4g) y (%.4g, %.4g, %.4g) z (%.4g, %.4g, "
+      "%.4g), to right, anterior, superior\n",
+      s[0], s[1], s[2], o[0], o[1], o[2], d[0], d[3], d[6], d[1], d[4], d[7],
+      d[2], d[5], d[8]);
 }
 
 static void
-print_fields (const NdMetadata * metadata, gboolean all)
+print_fields (const NdMetadata *metadata, gboolean all)
 {
-  const GArray *fields = metadata->fields, *of_volumes =
-      metadata->volume_fields;
+  const GArray *fields = metadata->fields,
+               *of_volumes = metadata->volume_fields;
 
   g_print ("fields      %u of the recording, %u of single volumes\n",
       fields->len, of_volumes->len);
@@ -86,53 +91,54 @@ print_fields (const NdMetadata * metadata, gboolean all)
 }
 
 static void
-print_info (const gchar * path, NdReader * reader, gboolean all_fields)
+print_info (const gchar *path, NdReader *reader, gboolean all_fields)
 {
   const NdRecording *recording = nd_reader_recording (reader);
   const gsize *size = recording->shape.size;
 
   g_print ("file        %s\n", path);
   g_print ("format      %s; %s\n", nd_reader_format (reader),
-      nd_reader_seekable (reader) ? "can be seeked" :
-      "read from beginning to end only");
-  g_print ("size        %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT " x %"
-      G_GSIZE_FORMAT " samples, %" G_GUINT64_FORMAT " volume%s", size[0],
-      size[1], size[2], recording->volumes, recording->volumes > 1 ? "s" : "");
+      nd_reader_seekable (reader) ? "seekable" : "not seekable");
+  g_print ("size        %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
+           " x %" G_GSIZE_FORMAT " samples, %" G_GUINT64_FORMAT " volume%s",
+      size[0], size[1], size[2], recording->volumes,
+      recording->volumes > 1 ? "s" : "");
   if (recording->responses > 1)
     g_print (" of %u responses", recording->responses);
   g_print ("\ntype        %s", nd_sample_name (recording->type));
   if (recording->shape.components > 1)
     g_print (", %" G_GSIZE_FORMAT " components", recording->shape.components);
-  g_print (", %" G_GSIZE_FORMAT " bytes a volume\n",
+  g_print (", %" G_GSIZE_FORMAT " bytes per volume\n",
       nd_recording_volume_size (recording));
   print_times (reader);
   print_geometry (&recording->geometry);
   print_fields (nd_reader_metadata (reader), all_fields);
 }
 
-/* Of the pixels of @channels samples, row by row. */
+/* Writes pixels of @channels samples, row by row. */
 static gboolean
-write_png (const gchar * path, guint8 * pixels, gint width, gint height,
-    guint channels, GError ** error)
+write_png (const gchar *path, guint8 *pixels, gint width, gint height,
+    guint channels, GError **error)
 {
-  png_image image = {.version = PNG_IMAGE_VERSION,.width = width,
-    .height = height,.format = channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY
-  };
+  png_image image = { .version = PNG_IMAGE_VERSION,
+    .width = width,
+    .height = height,
+    .format = channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY };
 
   if (png_image_write_to_file (&image, path, 0, pixels, 0, NULL))
     return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE, "The picture \"%s\" "
-      "cannot be written: %s", path, image.message);
+  g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
+      "The picture \"%s\" cannot be written: %s", path, image.message);
   return FALSE;
 }
 
-/* A frame as it is, a volume as three planes through its middle. */
+/* Draws a frame, or three planes through the middle of a volume. */
 static gboolean
-draw (NdReader * reader, const Options * options, GError ** error)
+draw (NdReader *reader, const Options *options, GError **error)
 {
   const NdRecording *recording = nd_reader_recording (reader);
-  const NdPictureMode mode = recording->shape.size[2] > 1 ?
-      ND_PICTURE_ORTHOGONAL : ND_PICTURE_SLICE;
+  const NdPictureMode mode =
+      recording->shape.size[2] > 1 ? ND_PICTURE_ORTHOGONAL : ND_PICTURE_SLICE;
   g_autofree gpointer volume = NULL;
   g_autofree guint8 *pixels = NULL;
   g_autoptr (NdPicture) picture = NULL;
@@ -141,24 +147,27 @@ draw (NdReader * reader, const Options * options, GError ** error)
   gint width, height;
 
   if (options->volume < 0 || (guint64) options->volume >= recording->volumes) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "There is no volume %"
-        G_GINT64_FORMAT ": the recording has 0 to %" G_GUINT64_FORMAT,
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "There is no volume %" G_GINT64_FORMAT
+        ": the recording has 0 to %" G_GUINT64_FORMAT,
         options->volume, recording->volumes - 1);
     return FALSE;
   }
   if (!nd_picture_size (mode, ND_AXIS_Z, recording->shape.size, &width,
           &height)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT, "A picture of so large a "
-        "volume is not possible");
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "A picture of so large a volume is not possible");
     return FALSE;
   }
   volume = g_try_malloc (nd_recording_volume_size (recording));
   pixels = g_try_malloc ((gsize) width * height * channels);
-  picture = nd_picture_new (mode, ND_AXIS_Z, recording->type,
-      &recording->shape, NULL, -1, NULL);
+  picture = nd_picture_new (mode, ND_AXIS_Z, recording->type, &recording->shape,
+      NULL, -1, NULL);
   if (!volume || !pixels || !picture) {
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE, "No memory for a volume "
-        "of %" G_GSIZE_FORMAT " bytes", nd_recording_volume_size (recording));
+    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+        "No memory for a volume "
+        "of %" G_GSIZE_FORMAT " bytes",
+        nd_recording_volume_size (recording));
     return FALSE;
   }
   if (!nd_reader_seek (reader, options->volume, error)
@@ -168,47 +177,72 @@ draw (NdReader * reader, const Options * options, GError ** error)
   nd_picture_range (picture, volume, &low, &high, NULL);
   if (!(high > low))
     high = low + 1;
-  nd_picture_write (picture, low, high - low, pixels, (gssize) width
-      * channels, NULL);
+  nd_picture_write (picture, low, high - low, pixels, (gssize) width * channels,
+      NULL);
   return write_png (options->png, pixels, width, height, channels, error);
 }
 
-/* The hint of a raw file; FALSE where its options are wrong. */
+/* The description of a raw file; FALSE if its options are wrong. */
 static gboolean
-get_hint (const Options * options, NdRecording * hint, GError ** error)
+get_hint (const Options *options, NdRecording *hint, GError **error)
 {
   NdSampleType type = ND_UINT8;
 
   if ((!options->type || nd_sample_from_name (options->type, &type))
       && nd_recording_init_raw (hint, options->size, 1, type))
     return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "--volume-size must be "
-      "X:Y:Z (or X:Y), and --type uint8, int16, uint16 or float32");
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "--volume-size must be X:Y:Z (or X:Y), and --type uint8, int16, uint16 "
+      "or float32");
   return FALSE;
 }
 
-static gboolean
-info (const gchar * path, const Options * options, GError ** error)
+static NdReader *
+open_recording (const gchar *path, const Options *options, GError **error)
 {
-  g_autoptr (NdReader) reader = NULL;
+  NdReader *reader;
   NdRecording hint;
 
   if (options->size && !get_hint (options, &hint, error))
-    return FALSE;
+    return NULL;
   reader = nd_reader_open (path, options->size ? &hint : NULL, error);
   if (!reader) {
     if (g_error_matches (*error, ND_ERROR, ND_ERROR_SETTINGS)
         && !options->size) {
       g_clear_error (error);
-      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "\"%s\" has no header "
-          "of NIfTI, NRRD or MetaImage: to read it as raw samples, give "
-          "--volume-size=X:Y:Z and --type", path);
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "\"%s\" has no header of NIfTI, NRRD or MetaImage: to read it as raw "
+          "samples, give --volume-size=X:Y:Z and --type",
+          path);
     }
-    return FALSE;
   }
+  return reader;
+}
+
+/* The status is 0 if both recordings are equal, otherwise 1. */
+static gint
+compare (const gchar *a, const gchar *b, const Options *options, GError **error)
+{
+  g_autoptr (NdReader) reader_a = open_recording (a, options, error);
+  g_autoptr (NdReader) reader_b =
+      reader_a ? open_recording (b, options, error) : NULL;
+  gboolean equal = FALSE;
+
+  if (!reader_b || !nd_recordings_compare (reader_a, reader_b, &equal, error))
+    return EXIT_FAILURE;
+  return equal ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static gboolean
+info (const gchar *path, const Options *options, GError **error)
+{
+  g_autoptr (NdReader) reader = open_recording (path, options, error);
+
+  if (!reader)
+    return FALSE;
   print_info (path, reader, options->fields);
-  for (const gchar * const *warning = nd_reader_warnings (reader); *warning;
-      warning++)
+  for (const gchar *const *warning = nd_reader_warnings (reader); *warning;
+       warning++)
     g_print ("warning     %s\n", *warning);
   return !options->png || draw (reader, options, error);
 }
@@ -218,33 +252,53 @@ main (int argc, char **argv)
 {
   Options options = { 0 };
   const GOptionEntry entries[] = {
-    {"png", 'p', 0, G_OPTION_ARG_FILENAME, &options.png,
-        "Write a picture: a frame, or three planes through a volume", "FILE"},
-    {"volume", 'n', 0, G_OPTION_ARG_INT64, &options.volume,
-        "Of this volume, counted from 0 (default 0)", "N"},
-    {"fields", 'f', 0, G_OPTION_ARG_NONE, &options.fields,
-        "List the key/values of the recording and of its volumes", NULL},
-    {"volume-size", 's', 0, G_OPTION_ARG_STRING, &options.size,
-        "For raw samples: the size of a volume", "X:Y:Z"},
-    {"type", 't', 0, G_OPTION_ARG_STRING, &options.type,
-        "For raw samples: uint8 (default), int16, uint16, float32", "TYPE"},
-    {NULL}
+    { "png", 'p', 0, G_OPTION_ARG_FILENAME, &options.png,
+        "Write a picture: a frame, or three planes through a volume", "FILE" },
+    { "volume", 'n', 0, G_OPTION_ARG_INT64, &options.volume,
+        "Number of the volume for the picture, from 0 (default 0)", "N" },
+    { "fields", 'f', 0, G_OPTION_ARG_NONE, &options.fields,
+        "List the key/value pairs of the recording and of its volumes", NULL },
+    { "volume-size", 's', 0, G_OPTION_ARG_STRING, &options.size,
+        "For raw samples: the size of a volume", "X:Y:Z" },
+    { "type", 't', 0, G_OPTION_ARG_STRING, &options.type,
+        "For raw samples: uint8 (default), int16, uint16, float32", "TYPE" },
+    { "version", 0, 0, G_OPTION_ARG_NONE, &options.version, "Print the version",
+        NULL },
+    { NULL }
   };
-  g_autoptr (GOptionContext) context =
-      g_option_context_new ("info FILE - what a recording is");
+  g_autoptr (GOptionContext) context = g_option_context_new (
+      "COMMAND FILE [FILE] - describe and compare recordings");
   g_autoptr (GError) error = NULL;
   gint status = EXIT_SUCCESS;
 
   setlocale (LC_ALL, "");
   setlocale (LC_NUMERIC, "C");
   g_option_context_add_main_entries (context, entries, NULL);
-  g_option_context_set_description (context, "Reads NIfTI (.nii, .nii.gz), "
-      "NRRD (.nrrd, .seq.nrrd, .nhdr), MetaImage (.mha,\n.igs.mha, .mhd) and "
-      "raw samples. The status is 0, 1 where the file cannot be read,\n"
-      "2 where the command is wrong.");
+  g_option_context_set_summary (context,
+      "Commands:\n"
+      "  info FILE     Describe a recording\n"
+      "  compare A B   Print the difference of two recordings");
+  g_option_context_set_description (context,
+      "info prints format, size, sample type, times and geometry of a "
+      "recording. compare\nprints maximum and RMS of the difference, PSNR and "
+      "SSIM (in windows of 7 x 7) per\nvolume and for all; A is the "
+      "reference.\n\nReads NIfTI (.nii, .nii.gz), NRRD (.nrrd, .seq.nrrd, "
+      ".nhdr), MetaImage (.mha,\n.igs.mha, .mhd), NumPy (.npy) and raw "
+      "samples.\n\n"
+      "Exit status:\n"
+      "  0  success\n"
+      "  1  a file cannot be read, the picture cannot be written, or the "
+      "compared\n     recordings differ\n"
+      "  2  the command line is wrong");
   if (!g_option_context_parse (context, &argc, &argv, &error)) {
     g_printerr ("ndconv-file: %s\n", error->message);
     status = USAGE_STATUS;
+  } else if (options.version) {
+    g_print ("ndconv-file %s\n", ND_VERSION);
+  } else if (argc == 4 && strcmp (argv[1], "compare") == 0) {
+    status = compare (argv[2], argv[3], &options, &error);
+    if (error)
+      g_printerr ("ndconv-file: %s\n", error->message);
   } else if (argc != 3 || strcmp (argv[1], "info") != 0) {
     g_autofree gchar *help = g_option_context_get_help (context, TRUE, NULL);
 

@@ -1,45 +1,28 @@
-/* ndconv-filter describe|save|plot FILTER: filters as the elements read them.
+/* ndconv-filter: lists, describes, saves and plots filters.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
-#include <gst/gst.h>
+#include "core/error.h"
+#include "filters/design.h"
+#include "filters/save.h"
+#include "filters/text.h"
+#include "tools/describe.h"
+#include "tools/plot.h"
+
 #include <locale.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/nderror.h"
-#include "filters/ndanalysis.h"
-#include "filters/ndsave.h"
-#include "gst/gstndfilterspec.h"
-#include "ndfilterplot.h"
-
 #define USAGE_STATUS 2
-#define PROPERTY "Property filter: "
-
-typedef struct
-{
-  const NdFilter *real, *imaginary;
-} Pair;
-
-static Pair
-get_pair (const NdBank * bank, guint response)
-{
-  Pair pair;
-
-  nd_bank_parts (bank, response, &pair.real, &pair.imaginary);
-  return pair;
-}
 
 static gboolean
-read_axes (const gchar * text, NdAxes * axes, GError ** error)
+read_axes (const gchar *text, NdAxes *axes, GError **error)
 {
-  static const NdAxes known[] = {
-    {2, {ND_AXIS_X, ND_AXIS_Y}},
-    {3, {ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z}},
-    {3, {ND_AXIS_X, ND_AXIS_Y, ND_AXIS_T}},
-    {4, {ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z, ND_AXIS_T}}
-  };
+  static const NdAxes known[] = { { 2, { ND_AXIS_X, ND_AXIS_Y } },
+    { 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z } },
+    { 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_T } },
+    { 4, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z, ND_AXIS_T } } };
   static const gchar *const names[] = { "xy", "xyz", "xyt", "xyzt" };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
@@ -48,123 +31,14 @@ read_axes (const gchar * text, NdAxes * axes, GError ** error)
       return TRUE;
     }
   }
-  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "--axes is %s, where it "
-      "must be xy, xyz, xyt or xyzt.", text);
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "--axes is %s; it must be xy, xyz, xyt or xyzt", text);
   return FALSE;
 }
 
-static const gchar *
-symmetry (const NdFilter * filter)
-{
-  static const gchar *const names[] = {
-    [ND_SYMMETRY_NONE] = "none",
-    [ND_SYMMETRY_EVEN] = "even, f[-x] = f[x]",
-    [ND_SYMMETRY_ODD] = "odd, f[-x] = -f[x]"
-  };
-
-  return names[nd_filter_symmetry (filter)];
-}
-
-static void
-print_sizes (const gchar * name, const gsize size[ND_AXES])
-{
-  g_print ("%s%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%"
-      G_GSIZE_FORMAT, name, size[0], size[1], size[2], size[3]);
-}
-
-static void
-print_rank (Pair pair)
-{
-  gsize rank[ND_AXES];
-  gboolean separable = TRUE;
-
-  if (!nd_filter_rank (pair.real, pair.imaginary, rank))
-  {
-    g_print ("\nrank        not computed, coefficients times the sum of the "
-        "sizes being above %g\n", ND_RANK_MAX_PRODUCTS);
-    return;
-  }
-  print_sizes ("\nrank        ", rank);
-  for (guint a = 0; a < ND_AXES; a++)
-    separable = separable && rank[a] <= 1;
-  g_print ("%s\n", separable ? ", separable" : ", not separable");
-}
-
-/* The band of what is none is not told. */
-static void
-print_band (Pair pair, const gdouble u[ND_AXES], gdouble gain)
-{
-  gdouble low, high;
-  gboolean asked = !isnan (pair.real->center_frequency);
-
-  if (nd_filter_band (pair.real, pair.imaginary, u, gain, &low, &high))
-  {
-    g_print ("band        %.4g to %.4g radians per sample at half the gain: "
-        "about %.4g,\n            %.3g octaves", low, high, sqrt (low * high),
-        log2 (high / low));
-  } else if (asked) {
-    g_print ("band        does not fall to half the gain on both sides");
-  } else {
-    return;
-  }
-  if (asked)
-    g_print ("; asked for %.4g, %.3g", pair.real->center_frequency,
-        pair.real->bandwidth);
-  g_print ("\n");
-}
-
-static void
-print_errors (const NdFilter * filter)
-{
-  if (isnan (filter->fit_error.total))
-    g_print ("fit error   none: not fitted\n");
-  else
-    g_print ("fit error   %.4g; of the ideal filter cut off at this size "
-        "%.4g;\n            but for the mean of the input %.4g; %.4g\n",
-        filter->fit_error.total, filter->truncation_error.total,
-        filter->fit_error.varying, filter->truncation_error.varying);
-}
-
-static void
-describe (Pair pair)
-{
-  gdouble u[ND_AXES], gain;
-
-  print_sizes ("size        ", pair.real->size);
-  g_print (" (x:y:z:t), %" G_GSIZE_FORMAT " %s coefficients\n",
-      nd_filter_count (pair.real), pair.imaginary ? "complex" : "real");
-  g_print ("sum         %.6g", nd_filter_sum (pair.real));
-  if (pair.imaginary)
-    g_print (" %+.6gi", nd_filter_sum (pair.imaginary));
-  print_rank (pair);
-  g_print ("symmetry    %s%s", pair.imaginary ? "real part " : "",
-      symmetry (pair.real));
-  if (pair.imaginary)
-    g_print ("; imaginary part %s", symmetry (pair.imaginary));
-  gain = nd_filter_gain (pair.real, pair.imaginary, u);
-  g_print
-      ("\ngain        %.4g at (%.3f, %.3f, %.3f, %.3f) radians per sample\n",
-      gain, u[0], u[1], u[2], u[3]);
-  print_band (pair, u, gain);
-  print_errors (pair.real);
-}
-
-static void
-describe_all (const NdBank * bank)
-{
-  for (guint i = 0; i < nd_bank_responses (bank); i++) {
-    Pair pair = get_pair (bank, i);
-
-    if (nd_bank_responses (bank) > 1)
-      g_print ("%sresponse    %u\n", i ? "\n" : "", i);
-    g_print ("filter      %s\n", pair.real->name);
-    describe (pair);
-  }
-}
-
-/* "bank.nii.gz" to "bank-2.nii.gz" */
+/* Makes "bank-2.nii.gz" from "bank.nii.gz". */
 static gchar *
-number_path (const gchar * path, guint i)
+number_path (const gchar *path, guint i)
 {
   const gchar *base = strrchr (path, '/');
   const gchar *dot = strchr (base ? base : path, '.');
@@ -175,85 +49,160 @@ number_path (const gchar * path, guint i)
 }
 
 static gboolean
-save_all (const NdBank * bank, const NdAxes * axes, const gchar * path,
-    GError ** error)
+save_all (const NdBank *bank, const NdAxes *axes, const gchar *path,
+    GError **error)
 {
   for (guint i = 0; i < nd_bank_responses (bank); i++) {
-    Pair pair = get_pair (bank, i);
-    g_autofree gchar *file = nd_bank_responses (bank) == 1 ? g_strdup (path)
-        : number_path (path, i);
+    const NdFilter *real, *imaginary;
+    g_autofree gchar *file =
+        nd_bank_responses (bank) == 1 ? g_strdup (path) : number_path (path, i);
 
-    if (!nd_filter_save (pair.real, pair.imaginary, axes, file, error))
-        return FALSE;
+    nd_bank_get_filter (bank, i, &real, &imaginary);
+    if (!nd_filter_save (real, imaginary, axes, file, error))
+      return FALSE;
     g_print ("%s\n", file);
   }
   return TRUE;
 }
 
+/* "0.3:0.3:0.5" or "0.3" mm into axes->step; "20" or "30000/1001" volumes per
+ * second. */
 static gboolean
-run (const gchar * command, const gchar * text, const gchar * path,
-    const gchar * axes_text, GError ** error)
+read_steps (const gchar *spacing, const gchar *rate, NdAxes *axes,
+    GError **error)
 {
-  g_autoptr (NdBank) bank = NULL;
-  NdAxes axes;
+  g_auto (GStrv) numbers = g_strsplit (spacing ? spacing : "", ":", -1);
+  const guint n = g_strv_length (numbers);
+  gdouble rate_d = 1;
+  gchar *end;
 
-  if (!read_axes (axes_text, &axes, error))
-    return FALSE;
-  bank = gst_nd_filter_spec_parse (text, &axes, NULL, FALSE, FALSE, error);
+  for (guint a = 0; a < ND_AXIS_T && n > 0; a++) {
+    axes->step[a] = g_ascii_strtod (numbers[MIN (a, n - 1)], &end);
+    if (*end != '\0' || !(axes->step[a] > 0) || n > ND_AXIS_T) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "--spacing is %s; it must be 1 to 3 numbers above 0, in mm, as "
+          "0.3:0.3:0.5",
+          spacing);
+      return FALSE;
+    }
+  }
+  if (rate == NULL)
+    return TRUE;
+  axes->step[ND_AXIS_T] = 1 / g_ascii_strtod (rate, &end);
+  if (*end == '/')
+    rate_d = g_ascii_strtod (end + 1, &end);
+  axes->step[ND_AXIS_T] *= rate_d;
+  if (*end == '\0' && axes->step[ND_AXIS_T] > 0
+      && axes->step[ND_AXIS_T] < G_MAXDOUBLE)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "--rate is %s; it must be the volumes per second, as 20 or 30000/1001",
+      rate);
+  return FALSE;
+}
+
+static gboolean
+run (const gchar *command, const gchar *text, const gchar *path, NdAxes *axes,
+    GError **error)
+{
+  g_autoptr (NdBank) bank =
+      nd_bank_from_text (text, axes, NULL, FALSE, FALSE, NULL, error);
+
   if (bank == NULL)
     return FALSE;
   if (strcmp (command, "save") == 0)
-    return save_all (bank, &axes, path, error);
+    return save_all (bank, axes, path, error);
   if (strcmp (command, "plot") == 0)
     return nd_filter_plot (bank, path, error);
-  describe_all (bank);
+  if (strcmp (command, "response") == 0)
+    nd_bank_print_response (bank, axes);
+  else
+    nd_bank_describe (bank, axes);
   return TRUE;
 }
 
-/* describe FILTER; save and plot FILTER FILE */
+static void
+list (void)
+{
+  for (const gchar *const *name = nd_design_names (); *name; name++)
+    g_print ("%s\n", *name);
+}
+
+/* list | describe FILTER | response FILTER | save FILTER FILE | plot FILTER
+ * FILE */
 static gboolean
 is_command (int argc, char **argv)
 {
   if (argc < 2)
     return FALSE;
-  if (strcmp (argv[1], "describe") == 0)
+  if (strcmp (argv[1], "list") == 0)
+    return argc == 2;
+  if (strcmp (argv[1], "describe") == 0 || strcmp (argv[1], "response") == 0)
     return argc == 3;
-  return argc == 4 && (strcmp (argv[1], "save") == 0
-      || strcmp (argv[1], "plot") == 0);
+  return argc == 4
+      && (strcmp (argv[1], "save") == 0 || strcmp (argv[1], "plot") == 0);
 }
 
 int
 main (int argc, char **argv)
 {
-  g_autofree gchar *axes = NULL;
+  g_autofree gchar *axes_text = NULL, *spacing = NULL, *rate = NULL;
+  NdAxes axes;
+  gboolean csv = FALSE;
+  gboolean version = FALSE;
   const GOptionEntry entries[] = {
-    {"axes", 'a', 0, G_OPTION_ARG_STRING, &axes, "Axes that the element "
-          "filters along: xy, xyz (default), xyt, xyzt", "AXES"},
-    {NULL}
+    { "axes", 'a', 0, G_OPTION_ARG_STRING, &axes_text,
+        "Axes that the element filters along: xy, xyz (default), xyt, xyzt",
+        "AXES" },
+    { "spacing", 0, 0, G_OPTION_ARG_STRING, &spacing,
+        "Distance of samples in mm, for parameters and results with units",
+        "X:Y:Z" },
+    { "rate", 0, 0, G_OPTION_ARG_STRING, &rate,
+        "Volumes per second, for parameters and results with units", "RATE" },
+    { "csv", 0, 0, G_OPTION_ARG_NONE, &csv,
+        "Print the response as comma-separated values (the default)", NULL },
+    { "version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version", NULL },
+    { NULL }
   };
-  g_autoptr (GOptionContext) context = g_option_context_new ("describe|save|"
-      "plot FILTER [FILE] - what a filter is");
+  g_autoptr (GOptionContext) context = g_option_context_new (
+      "COMMAND [FILTER] [FILE] - describe, save and plot filters");
   g_autoptr (GError) error = NULL;
-  const gchar *message;
 
   setlocale (LC_ALL, "");
   setlocale (LC_NUMERIC, "C");
   g_option_context_add_main_entries (context, entries, NULL);
-  g_option_context_set_description (context, "FILTER is what the property "
-      "filter of the elements takes.\n\n"
+  g_option_context_set_summary (context,
+      "Commands:\n"
+      "  list              Print the names of the filter designs\n"
+      "  describe FILTER   Print size, sum, rank, symmetry, gain, fit error\n"
+      "  response FILTER   Print the frequency response as CSV\n"
+      "  save FILTER FILE  Write the coefficients\n"
+      "  plot FILTER FILE  Draw coefficients and frequency response as PNG");
+  g_option_context_set_description (context,
+      "FILTER is a text as in the property filter of the elements. Its "
+      "lengths and times\nmay have units (0.6mm, 80ms, 12mm/s, 0.4cycles/mm) "
+      "if --spacing and --rate are given.\n\n"
+      "The extension of FILE chooses the format that save writes: .npy "
+      "(float64 or\ncomplex128), .nii, .nrrd or .mha (float32). A bank is "
+      "saved as one file for each\nresponse, with a number in its name.\n\n"
+      "Examples:\n"
       "  ndconv-filter describe \"quadrature,size=9\"\n"
+      "  ndconv-filter describe \"gaussian,sigma=0.6mm\" --spacing "
+      "0.3:0.3:0.5\n"
       "  ndconv-filter save \"quadrature-bank,size=9\" bank.npy --axes=xyzt\n"
       "  ndconv-filter plot \"motion,velocity=<1.0,0.0>\" motion.png "
       "--axes=xyt\n\n"
-      "describe prints size, sum, rank per axis, symmetry, gain and the error "
-      "of the fit.\nsave writes .npy (float64, complex128), .nii, .nrrd or "
-      ".mha (float32); of a "
-      "bank\none file each, numbered. plot draws coefficients "
-      "and frequency response as PNG.\nThe status is 0, 1 where the filter or "
-      "the file cannot be made, 2 where the\ncommand is wrong.");
+      "Exit status:\n"
+      "  0  success\n"
+      "  1  the filter or the file cannot be made\n"
+      "  2  the command line is wrong");
   if (!g_option_context_parse (context, &argc, &argv, &error)) {
     g_printerr ("ndconv-filter: %s\n", error->message);
     return USAGE_STATUS;
+  }
+  if (version) {
+    g_print ("ndconv-filter %s\n", ND_VERSION);
+    return EXIT_SUCCESS;
   }
   if (!is_command (argc, argv)) {
     g_autofree gchar *help = g_option_context_get_help (context, TRUE, NULL);
@@ -261,15 +210,14 @@ main (int argc, char **argv)
     g_printerr ("%s", help);
     return USAGE_STATUS;
   }
-  /* For the lists in a filter's text; no plugin is read. */
-  gst_init (NULL, NULL);
-  if (run (argv[1], argv[2], argc > 3 ? argv[3] : NULL, axes ? axes : "xyz",
-          &error))
+  if (strcmp (argv[1], "list") == 0) {
+    list ();
     return EXIT_SUCCESS;
-  /* There is no property here. */
-  message = error->message;
-  if (g_str_has_prefix (message, PROPERTY))
-    message += strlen (PROPERTY);
-  g_printerr ("ndconv-filter: %s\n", message);
+  }
+  if (read_axes (axes_text ? axes_text : "xyz", &axes, &error)
+      && read_steps (spacing, rate, &axes, &error)
+      && run (argv[1], argv[2], argc > 3 ? argv[3] : NULL, &axes, &error))
+    return EXIT_SUCCESS;
+  g_printerr ("ndconv-filter: %s\n", error->message);
   return EXIT_FAILURE;
 }

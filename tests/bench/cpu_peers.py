@@ -1,5 +1,8 @@
-# SciPy on the works that stand on stdin, one JSON object a line, as ndbench
-# prints them; the like on stdout. SPDX-License-Identifier: LGPL-2.1-or-later
+# Measures SciPy on the cases that ndbench printed: one JSON object per line on
+# stdin, and the same with SciPy's times on stdout.
+#
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Copyright (C) 2026 the ndconv developers
 import json
 import statistics
 import sys
@@ -10,7 +13,7 @@ import scipy
 from scipy import ndimage, signal
 
 VOLUMES = 8          # of a stream in 4D
-MAX_MACS = 30e9      # more than this in one call is left out
+MAX_MACS = 30e9      # cases with more than this in one call are skipped
 
 
 def median(function, budget=3.0):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-# Throughput of ndfilesrc ! ndfilesink, beside filesrc ! filesink on the same
-# samples: least time of several runs, on the wall and of the processor.
+# Throughput of ndfilesrc ! ndfilesink, compared with filesrc ! filesink on the
+# same samples: the least wall-clock and CPU time of several runs.
 #
 #   tests/bench/files.py [FOLDER]        with GST_PLUGIN_PATH set; /dev/shm
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# Copyright (C) 2026 the ndconv developers
 import os
 import resource
 import subprocess
@@ -52,13 +53,13 @@ def main():
             lines[name] = source + ['ndfilesink', 'location=%s-out.%s'
                                     % (name, name)]
         runs = {name: [] for name in lines}
-        # In turns, so that what else the machine does meets them all.
+        # The cases run in turns, so that other load affects all of them.
         for _ in range(RUNS):
             for name, words in lines.items():
                 runs[name].append(launch(*words))
         for name, times in runs.items():
             wall, cpu = (min(t) for t in zip(*times))
-            print('%-28s %7.0f MB/s  %6.3f s of processor time'
+            print('%-28s %7.0f MB/s  %6.3f s of CPU time'
                   % (name, size / wall, cpu))
 
 

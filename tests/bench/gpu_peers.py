@@ -1,6 +1,9 @@
-# CuPy and PyTorch on the works that stand on stdin, one JSON object a line, as
-# ndbench prints them; the like on stdout. Data stay on the device; times are
-# its own. SPDX-License-Identifier: LGPL-2.1-or-later
+# Measures CuPy and PyTorch on the cases that ndbench printed: one JSON object
+# per line on stdin, and the same with their times on stdout. Data stay on the
+# device, and times are measured with its events.
+#
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Copyright (C) 2026 the ndconv developers
 import json
 import statistics
 import sys
@@ -13,7 +16,7 @@ except ImportError:
     cupy = None
 try:
     import torch
-    # Beside a method in float32; cuDNN would else round samples to 10 bits.
+    # Without this setting cuDNN rounds float32 samples to 10 bits.
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
@@ -21,12 +24,12 @@ except ImportError:
     torch = None
 
 VOLUMES = 8          # of a stream in 4D
-MAX_MACS = 1.2e12    # more than this in one call is left out
+MAX_MACS = 1.2e12    # cases with more than this in one call are skipped
 RUNS = 9
 
 
 def median(record, elapsed, function):
-    """Milliseconds of function by events that record () makes."""
+    """Milliseconds that function takes, measured with events made by record ()."""
     function()
     times = []
     while len(times) < RUNS and sum(times) < 3000:
@@ -74,7 +77,7 @@ def run_cupy(case, shape, taps, show):
         lambda: cupyx.scipy.signal.fftconvolve(xf, w, 'same')))
 
 
-# In 4D the volumes of the window are the channels: one call is the next
+# In 4D the volumes of the window are the channels: one call computes the next
 # volume.
 def run_torch(case, shape, taps, filters, show):
     flat = case['size'][2] == 1 and taps[3] == 1
@@ -92,7 +95,7 @@ def run_torch(case, shape, taps, filters, show):
 
 def main():
     if cupy is None and torch is None:
-        print('Neither CuPy nor PyTorch is installed: no peers',
+        print('No peers: neither CuPy nor PyTorch is installed',
               file=sys.stderr)
     for line in sys.stdin:
         case = json.loads(line)

@@ -1,29 +1,30 @@
-/* Times the methods of a back end on data in memory, and measures their error.
+/* Measures the time and error of the methods of a back end on data in memory.
  *
  *   ndbench [--work TEXT] [--method NAME] [--size X:Y:Z] [--filter X:Y:Z:T]
  *           [--filters N] [--type TYPE] [--masked PERCENT] [--backend NAME]
  *           [--runs N] [--crossing]
  *
- * One JSON object per case and method on stdout: work, size, filter, type,
+ * Prints one JSON object per case and method: work, size, filter, type,
  * backend, method, device, simd, threads, runs, median_ms and min_ms of one
  * push and one respond, estimate_ms of the cost model, outputs_per_s,
  * macs_per_s (coefficients * outputs), error (relative L2 of 1000 outputs
- * against sums in double precision), bytes. --masked makes so many of a
- * float32 work's samples NaN, in one piece. --crossing walks from small to
- * large filters, of float32 or --type, to show where `auto` should change its
- * method.
+ * against sums in double precision), bytes. --masked sets the given percentage
+ * of the samples of a float32 case to NaN, in one region. --crossing measures
+ * filters from small to large, for float32 or --type, to show at which size
+ * `auto` should change the method.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/ndcpu.h"
-#include "cpu/ndkernels.h"
-#include "cpu/ndthreads.h"
-#include "engine/ndplan.h"
+#include "cpu/cpu.h"
+#include "cpu/kernels.h"
+#include "cpu/threads.h"
+#include "engine/plan.h"
 
 #define ERROR_SAMPLES 1000
 #define TYPES "--type is uint8, int16, uint16 or float32\n"
@@ -36,45 +37,57 @@ typedef struct
   gboolean separable;
   NdSampleType type;
   enum
-  { ON_CPU, ON_GPU, ON_BOTH } where;
-  guint n_filters;              /* 0: one */
+  {
+    ON_CPU,
+    ON_GPU,
+    ON_BOTH
+  } where;
+  guint n_filters; /* 0: one */
 } Work;
 
 static const Work works[] = {
-  {"2d-9x9-2048", {2048, 2048, 1}, {9, 9, 1, 1}, FALSE, ND_FLOAT32},
-  {"2d-17x17-2048", {2048, 2048, 1}, {17, 17, 1, 1}, FALSE, ND_FLOAT32,
-      ON_BOTH},
-  {"2d-31x31-2048", {2048, 2048, 1}, {31, 31, 1, 1}, FALSE, ND_FLOAT32},
-  {"2d-3x3-1080p-uint8", {1920, 1080, 1}, {3, 3, 1, 1}, FALSE, ND_UINT8},
-  {"3d-3-128", {128, 128, 128}, {3, 3, 3, 1}, FALSE, ND_FLOAT32},
-  {"3d-7-128", {128, 128, 128}, {7, 7, 7, 1}, FALSE, ND_FLOAT32},
-  {"3d-7-128-uint8", {128, 128, 128}, {7, 7, 7, 1}, FALSE, ND_UINT8},
-  {"3d-13-128", {128, 128, 128}, {13, 13, 13, 1}, FALSE, ND_FLOAT32},
-  {"3d-gauss-13-128", {128, 128, 128}, {13, 13, 13, 1}, TRUE, ND_FLOAT32},
-  {"4d-5-64", {64, 64, 64}, {5, 5, 5, 5}, FALSE, ND_FLOAT32},
-  {"4d-7-64", {64, 64, 64}, {7, 7, 7, 7}, FALSE, ND_FLOAT32},
-  {"4d-11-64", {64, 64, 64}, {11, 11, 11, 11}, FALSE, ND_FLOAT32},
-  {"4d-gauss-9-64", {64, 64, 64}, {9, 9, 9, 9}, TRUE, ND_FLOAT32},
-  {"4d-11-128-uint8", {128, 128, 128}, {11, 11, 11, 11}, FALSE, ND_UINT8,
-      ON_BOTH},
-  {"2d-9x9-4096", {4096, 4096, 1}, {9, 9, 1, 1}, FALSE, ND_FLOAT32, ON_GPU},
-  {"2d-17x17-4096", {4096, 4096, 1}, {17, 17, 1, 1}, FALSE, ND_FLOAT32, ON_GPU},
-  {"3d-7-256", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_FLOAT32, ON_GPU},
-  {"3d-13-256", {256, 256, 256}, {13, 13, 13, 1}, FALSE, ND_FLOAT32, ON_GPU},
-  {"3d-17-256", {256, 256, 256}, {17, 17, 17, 1}, FALSE, ND_FLOAT32, ON_GPU},
-  {"3d-gauss-13-256", {256, 256, 256}, {13, 13, 13, 1}, TRUE, ND_FLOAT32,
-      ON_GPU},
-  {"3d-bank-12x7-256", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_FLOAT32, ON_GPU,
-      12},
-  {"4d-5-128-uint8", {128, 128, 128}, {5, 5, 5, 5}, FALSE, ND_UINT8, ON_GPU},
-  {"4d-7-128", {128, 128, 128}, {7, 7, 7, 7}, FALSE, ND_FLOAT32, ON_GPU},
-  {"4d-11-128", {128, 128, 128}, {11, 11, 11, 11}, FALSE, ND_FLOAT32, ON_GPU},
-  {"2d-17x17-4096-uint8", {4096, 4096, 1}, {17, 17, 1, 1}, FALSE, ND_UINT8,
-      ON_GPU},
-  {"3d-7-256-uint8", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_UINT8, ON_GPU},
-  {"3d-bank-12x7-256-uint8", {256, 256, 256}, {7, 7, 7, 1}, FALSE, ND_UINT8,
-      ON_GPU, 12},
-  {"4d-7-128-uint8", {128, 128, 128}, {7, 7, 7, 7}, FALSE, ND_UINT8, ON_GPU},
+  { "2d-9x9-2048", { 2048, 2048, 1 }, { 9, 9, 1, 1 }, FALSE, ND_FLOAT32 },
+  { "2d-17x17-2048", { 2048, 2048, 1 }, { 17, 17, 1, 1 }, FALSE, ND_FLOAT32,
+      ON_BOTH },
+  { "2d-31x31-2048", { 2048, 2048, 1 }, { 31, 31, 1, 1 }, FALSE, ND_FLOAT32 },
+  { "2d-3x3-1080p-uint8", { 1920, 1080, 1 }, { 3, 3, 1, 1 }, FALSE, ND_UINT8 },
+  { "3d-3-128", { 128, 128, 128 }, { 3, 3, 3, 1 }, FALSE, ND_FLOAT32 },
+  { "3d-7-128", { 128, 128, 128 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT32 },
+  { "3d-7-128-uint8", { 128, 128, 128 }, { 7, 7, 7, 1 }, FALSE, ND_UINT8 },
+  { "3d-13-128", { 128, 128, 128 }, { 13, 13, 13, 1 }, FALSE, ND_FLOAT32 },
+  { "3d-gauss-13-128", { 128, 128, 128 }, { 13, 13, 13, 1 }, TRUE, ND_FLOAT32 },
+  { "4d-5-64", { 64, 64, 64 }, { 5, 5, 5, 5 }, FALSE, ND_FLOAT32 },
+  { "4d-7-64", { 64, 64, 64 }, { 7, 7, 7, 7 }, FALSE, ND_FLOAT32 },
+  { "4d-11-64", { 64, 64, 64 }, { 11, 11, 11, 11 }, FALSE, ND_FLOAT32 },
+  { "4d-gauss-9-64", { 64, 64, 64 }, { 9, 9, 9, 9 }, TRUE, ND_FLOAT32 },
+  { "4d-11-128-uint8", { 128, 128, 128 }, { 11, 11, 11, 11 }, FALSE, ND_UINT8,
+      ON_BOTH },
+  { "2d-9x9-4096", { 4096, 4096, 1 }, { 9, 9, 1, 1 }, FALSE, ND_FLOAT32,
+      ON_GPU },
+  { "2d-17x17-4096", { 4096, 4096, 1 }, { 17, 17, 1, 1 }, FALSE, ND_FLOAT32,
+      ON_GPU },
+  { "3d-7-256", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT32, ON_GPU },
+  { "3d-13-256", { 256, 256, 256 }, { 13, 13, 13, 1 }, FALSE, ND_FLOAT32,
+      ON_GPU },
+  { "3d-17-256", { 256, 256, 256 }, { 17, 17, 17, 1 }, FALSE, ND_FLOAT32,
+      ON_GPU },
+  { "3d-gauss-13-256", { 256, 256, 256 }, { 13, 13, 13, 1 }, TRUE, ND_FLOAT32,
+      ON_GPU },
+  { "3d-bank-12x7-256", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT32,
+      ON_GPU, 12 },
+  { "4d-5-128-uint8", { 128, 128, 128 }, { 5, 5, 5, 5 }, FALSE, ND_UINT8,
+      ON_GPU },
+  { "4d-7-128", { 128, 128, 128 }, { 7, 7, 7, 7 }, FALSE, ND_FLOAT32, ON_GPU },
+  { "4d-11-128", { 128, 128, 128 }, { 11, 11, 11, 11 }, FALSE, ND_FLOAT32,
+      ON_GPU },
+  { "2d-17x17-4096-uint8", { 4096, 4096, 1 }, { 17, 17, 1, 1 }, FALSE, ND_UINT8,
+      ON_GPU },
+  { "3d-7-256-uint8", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE, ND_UINT8,
+      ON_GPU },
+  { "3d-bank-12x7-256-uint8", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE,
+      ND_UINT8, ON_GPU, 12 },
+  { "4d-7-128-uint8", { 128, 128, 128 }, { 7, 7, 7, 7 }, FALSE, ND_UINT8,
+      ON_GPU },
 };
 
 static gchar *opt_work, *opt_method, *opt_size, *opt_filter, *opt_type;
@@ -89,7 +102,7 @@ seconds (void)
 }
 
 static const gchar *
-device (const NdBackend * backend)
+device (const NdBackend *backend)
 {
   static gchar name[128] = "unknown processor";
   gchar line[256];
@@ -112,7 +125,7 @@ device (const NdBackend * backend)
 }
 
 static NdFilter *
-make_filter (const Work * work, GRand * r)
+make_filter (const Work *work, GRand *r)
 {
   NdFilter *f = nd_filter_new (work->work, work->filter);
   gsize i = 0;
@@ -132,7 +145,7 @@ make_filter (const Work * work, GRand * r)
 }
 
 static NdBank *
-make_bank (const Work * work, GRand * r)
+make_bank (const Work *work, GRand *r)
 {
   g_autoptr (GPtrArray) filters = g_ptr_array_new ();
 
@@ -142,7 +155,7 @@ make_bank (const Work * work, GRand * r)
 }
 
 static gdouble
-sample_at (const guint8 * data, gsize i, NdSampleType type)
+sample_at (const guint8 *data, gsize i, NdSampleType type)
 {
   switch (type) {
     case ND_UINT8:
@@ -156,9 +169,9 @@ sample_at (const guint8 * data, gsize i, NdSampleType type)
   }
 }
 
-/* The definition at one sample; every volume of the window holds @in. */
+/* The definition at one sample, if every volume of the window is @in. */
 static gdouble
-exact_at (const NdJob * job, const NdFilter * f, const guint8 * in,
+exact_at (const NdJob *job, const NdFilter *f, const guint8 *in,
     const gsize at[3])
 {
   const gdouble *w = f->coefficients;
@@ -173,18 +186,21 @@ exact_at (const NdJob * job, const NdFilter * f, const guint8 * in,
           gsize m[3] = { x, y, z }, i = 0;
 
           for (gint a = 2; a >= 0; a--)
-            i = i * job->shape.size[a] + nd_border_index (job->border,
-                (gint64) at[a] + high[a] - (gint64) m[a], job->shape.size[a]);
+            i = i * job->shape.size[a]
+                + nd_border_index (job->border,
+                    (gint64) at[a] + high[a] - (gint64) m[a],
+                    job->shape.size[a]);
           sum += *w++ * sample_at (in, i, job->in_type);
         }
   return sum;
 }
 
-/* Of the responses of all filters as float32, before they are rounded to the
- * job's type. */
+static const NdRingOptions no_options = { FALSE, FALSE };
+
+/* The error of the responses of all filters as float32, before they are rounded
+ * to the type of the job. */
 static gdouble
-measure_error (const NdJob * work, NdMethod method, const guint8 * in,
-    GRand * r)
+measure_error (const NdJob *work, NdMethod method, const guint8 *in, GRand *r)
 {
   NdJob job[1] = { *work };
   g_autoptr (NdPlan) plan = NULL;
@@ -202,7 +218,7 @@ measure_error (const NdJob * work, NdMethod method, const guint8 * in,
   order = g_new (gint, slots);
   from = nd_samples_dense ((guint8 *) in, &job->shape, job->in_type);
   to = nd_samples_dense (out, &job->shape, job->out_type);
-  plan = nd_plan_new (job, opt_backend, -1, method, NULL);
+  plan = nd_plan_new (job, &no_options, opt_backend, -1, method, NULL);
   if (!plan)
     return NAN;
   for (guint t = 0; t < slots; t++) {
@@ -220,8 +236,8 @@ measure_error (const NdJob * work, NdMethod method, const guint8 * in,
       i = i * job->shape.size[a] + at[a];
     }
     i += n % job->bank->n_filters * samples;
-    exact = exact_at (job, job->bank->filters[n % job->bank->n_filters], in,
-        at);
+    exact =
+        exact_at (job, job->bank->filters[n % job->bank->n_filters], in, at);
     error2 += (out[i] - exact) * (out[i] - exact);
     norm2 += exact * exact;
   }
@@ -236,15 +252,16 @@ compare_doubles (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* On a device calls only enqueue: a batch of them is timed, in its memory. */
+/* On a device calls only enqueue work, so a batch of them is measured, with
+ * data in its memory. */
 #define DEVICE_BATCH 24
 
-/* One push and one respond, over and over, as a stream has them. */
+/* One push and one respond, repeatedly, as in a stream. */
 static gdouble
-time_plan (NdPlan * plan, const NdSamples * in, const NdSamples * out,
-    gdouble * least)
+time_plan (NdPlan *plan, const NdSamples *in, const NdSamples *out,
+    gdouble *least)
 {
-  guint batch = plan->backend->mark ? DEVICE_BATCH : 1, position = 0;
+  guint batch = plan->backend->events ? DEVICE_BATCH : 1, position = 0;
   guint slots = nd_job_reach (&plan->job).slots;
   g_autofree gint *order = g_new (gint, slots);
   g_autofree gdouble *times = g_new (gdouble, opt_runs);
@@ -264,8 +281,8 @@ time_plan (NdPlan * plan, const NdSamples * in, const NdSamples * out,
         order[t] = (position + 1 + t) % slots;
       nd_plan_respond (plan, order, &scale, out, NULL);
     }
-    nd_plan_wait (plan, NULL);
-    if (i >= 0)                 /* the first warms up */
+    nd_plan_synchronize (plan, NULL);
+    if (i >= 0) /* the first one warms up */
       times[i] = (seconds () - begin) / batch;
   }
   qsort (times, opt_runs, sizeof (gdouble), compare_doubles);
@@ -274,7 +291,7 @@ time_plan (NdPlan * plan, const NdSamples * in, const NdSamples * out,
 }
 
 static void
-print_sizes (const gchar * name, const gsize * size, guint n)
+print_sizes (const gchar *name, const gsize *size, guint n)
 {
   printf ("\"%s\": [", name);
   for (guint i = 0; i < n; i++)
@@ -283,14 +300,15 @@ print_sizes (const gchar * name, const gsize * size, guint n)
 }
 
 static gboolean
-run (const Work * work, NdMethod method, gboolean is_auto)
+run (const Work *work, NdMethod method, gboolean is_auto)
 {
   g_autoptr (GRand) r = g_rand_new_with_seed (1);
   g_autoptr (NdBank) bank = make_bank (work, r);
-  NdJob job = {.in_type = work->type,.out_type = work->type,
-    .border = ND_BORDER_NEAREST,.bank = bank,
-    .accuracy = opt_fast ? ND_ACCURACY_FAST : ND_ACCURACY_SINGLE
-  };
+  NdJob job = { .in_type = work->type,
+    .out_type = work->type,
+    .border = ND_BORDER_NEAREST,
+    .bank = bank,
+    .accuracy = opt_fast ? ND_ACCURACY_FAST : ND_ACCURACY_SINGLE };
   g_autoptr (GError) error = NULL;
   g_autoptr (NdPlan) plan = NULL;
   g_autofree guint8 *in = NULL, *out = NULL;
@@ -309,44 +327,44 @@ run (const Work * work, NdMethod method, gboolean is_auto)
   out = g_malloc0 (out_bytes);
   for (gsize i = 0; i < n; i++) {
     if (work->type == ND_FLOAT32)
-      ((gfloat *) in)[i] = i < n * opt_masked / 100 ? NAN
-          : g_rand_double_range (r, 0, 255);
+      ((gfloat *) in)[i] =
+          i < n * opt_masked / 100 ? NAN : g_rand_double_range (r, 0, 255);
     else if (work->type == ND_UINT8)
       in[i] = g_rand_int_range (r, 0, 256);
     else
       ((guint16 *) in)[i] = g_rand_int_range (r, 0, 32768);
   }
-  plan = nd_plan_new (&job, opt_backend, -1, is_auto ? ND_METHODS : method,
-      &error);
+  plan = nd_plan_new (&job, &no_options, opt_backend, -1,
+      is_auto ? ND_METHOD_AUTO : method, &error);
   if (!plan) {
     if (work->separable || method != ND_METHOD_SEPARABLE)
       g_printerr ("%s, %s: %s\n", work->work, nd_method_name (method),
           error->message);
     return FALSE;
   }
-  if (plan->backend->memory_new) {
-    device_in = plan->backend->memory_new (-1, bytes, NULL);
-    device_out = plan->backend->memory_new (-1, out_bytes, NULL);
+  if (plan->backend->memory) {
+    device_in = plan->backend->memory->alloc (-1, bytes, NULL);
+    device_out = plan->backend->memory->alloc (-1, out_bytes, NULL);
     if (!device_in || !device_out
-        || !plan->backend->memory_copy (device_in, in, bytes, NULL))
+        || !plan->backend->memory->copy (device_in, in, bytes, NULL))
       return FALSE;
   }
-  in_samples = nd_samples_dense (device_in ? device_in : in, &job.shape,
-      work->type);
-  out_samples = nd_samples_dense (device_out ? device_out : out, &job.shape,
-      work->type);
+  in_samples =
+      nd_samples_dense (device_in ? device_in : in, &job.shape, work->type);
+  out_samples =
+      nd_samples_dense (device_out ? device_out : out, &job.shape, work->type);
   median = time_plan (plan, &in_samples, &out_samples, &least);
   if (device_out) {
-    plan->backend->memory_free (device_in);
-    plan->backend->memory_free (device_out);
+    plan->backend->memory->free (device_in);
+    plan->backend->memory->free (device_out);
   }
   l2 = measure_error (&job, plan->method, in, r);
 
   printf ("{\"work\": \"%s\", ", work->work);
   print_sizes ("size", work->size, 3);
   print_sizes ("filter", work->filter, ND_AXES);
-  printf
-      ("\"filters\": %u, \"separable\": %s, \"type\": \"%s\", "
+  printf (
+      "\"filters\": %u, \"separable\": %s, \"type\": \"%s\", "
       "\"backend\": \"%s\", "
       "\"method\": \"%s\", \"auto\": %s, \"device\": \"%s\", \"simd\": \"%s\", "
       "\"threads\": %u, \"runs\": %d, \"median_ms\": %.4f, \"min_ms\": %.4f, "
@@ -356,8 +374,8 @@ run (const Work * work, NdMethod method, gboolean is_auto)
       nd_method_name (plan->method), is_auto ? "true" : "false",
       device (plan->backend), nd_kernels ()->name, nd_threads (), opt_runs,
       median * 1e3, least * 1e3, plan->estimate * 1e3, n / median,
-      n * (gdouble) nd_filter_count (bank->filters[0]) * bank->n_filters /
-      median);
+      n * (gdouble) nd_filter_count (bank->filters[0]) * bank->n_filters
+          / median);
   if (isnan (l2))
     printf ("\"error\": null, ");
   else
@@ -368,18 +386,17 @@ run (const Work * work, NdMethod method, gboolean is_auto)
 }
 
 static gboolean
-run_methods (const Work * work)
+run_methods (const Work *work)
 {
-  static const NdMethod methods[] = { ND_METHOD_DIRECT, ND_METHOD_SEPARABLE,
-    ND_METHOD_FFT, ND_METHOD_TENSOR
-  };
   gboolean any = FALSE;
 
   if (!opt_method || strstr (opt_method, "auto"))
-    any |= run (work, ND_METHODS, TRUE);
-  for (guint i = 0; i < G_N_ELEMENTS (methods); i++) {
-    if (!opt_method || strstr (opt_method, nd_method_name (methods[i])))
-      any |= run (work, methods[i], FALSE);
+    any |= run (work, ND_METHOD_AUTO, TRUE);
+  for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
+    const NdMethod method = nd_auto_methods[i];
+
+    if (!opt_method || strstr (opt_method, nd_method_name (method)))
+      any |= run (work, method, FALSE);
   }
   return any;
 }
@@ -393,9 +410,8 @@ run_crossing (void)
     guint axes;
     gsize size[3];
     gsize last;
-  } walks[] = { {2, {1024, 1024, 1}, 31}, {3, {96, 96, 96}, 15},
-  {4, {64, 64, 64}, 9}
-  };
+  } walks[] = { { 2, { 1024, 1024, 1 }, 31 }, { 3, { 96, 96, 96 }, 15 },
+    { 4, { 64, 64, 64 }, 9 } };
   NdSampleType type = ND_FLOAT32;
   gboolean any = FALSE;
 
@@ -408,9 +424,10 @@ run_crossing (void)
       for (guint separable = 0; separable < 2; separable++) {
         g_autofree gchar *name = g_strdup_printf ("%ud-%s%zu-crossing",
             walks[i].axes, separable ? "gauss-" : "", k);
-        Work work = {.work = name,.separable = separable,.type = type,
-          .filter = {1, 1, 1, 1}
-        };
+        Work work = { .work = name,
+          .separable = separable,
+          .type = type,
+          .filter = { 1, 1, 1, 1 } };
 
         memcpy (work.size, walks[i].size, sizeof (work.size));
         for (guint a = 0; a < walks[i].axes; a++)
@@ -425,14 +442,17 @@ run_crossing (void)
 static gboolean
 run_own (void)
 {
-  Work work = {.work = "own",.size = {1, 1, 1},.filter = {1, 1, 1, 1},
-  .type = ND_FLOAT32,.n_filters = MAX (opt_filters, 1)
-  };
+  Work work = { .work = "own",
+    .size = { 1, 1, 1 },
+    .filter = { 1, 1, 1, 1 },
+    .type = ND_FLOAT32,
+    .n_filters = MAX (opt_filters, 1) };
 
   if (nd_parse_sizes (opt_size, work.size, 3) == 0
       || nd_parse_sizes (opt_filter, work.filter, 4) == 0
       || (opt_type && !nd_sample_from_name (opt_type, &work.type))) {
-    g_printerr ("--size X:Y:Z and --filter X:Y:Z:T go together; " TYPES);
+    g_printerr (
+        "--size X:Y:Z needs --filter X:Y:Z:T and the other way round; " TYPES);
     return FALSE;
   }
   return run_methods (&work);
@@ -441,30 +461,30 @@ run_own (void)
 int
 main (int argc, char **argv)
 {
-  const GOptionEntry options[] = {
-    {"work", 0, 0, G_OPTION_ARG_STRING, &opt_work, "works whose name holds it",
-        "TEXT"},
-    {"method", 0, 0, G_OPTION_ARG_STRING, &opt_method,
-        "auto, direct, separable, fft or tensor; several with ','", "NAMES"},
-    {"size", 0, 0, G_OPTION_ARG_STRING, &opt_size, "of a work of your own",
-        "X:Y:Z"},
-    {"filter", 0, 0, G_OPTION_ARG_STRING, &opt_filter, "of it", "X:Y:Z:T"},
-    {"filters", 0, 0, G_OPTION_ARG_INT, &opt_filters, "of it, default 1", "N"},
-    {"type", 0, 0, G_OPTION_ARG_STRING, &opt_type, "of it", "TYPE"},
-    {"masked", 0, 0, G_OPTION_ARG_INT, &opt_masked,
-        "of a float32 work's samples, NaN; default 0", "PERCENT"},
-    {"backend", 0, 0, G_OPTION_ARG_STRING, &opt_backend, "default: the best",
-        "NAME"},
-    {"module", 0, 0, G_OPTION_ARG_FILENAME, &opt_module, "of a back end",
-        "FILE"},
-    {"fast", 0, 0, G_OPTION_ARG_NONE, &opt_fast, "accuracy=fast, of tensor",
-        NULL},
-    {"runs", 0, 0, G_OPTION_ARG_INT, &opt_runs, "timed, default 15", "N"},
-    {"crossing", 0, 0, G_OPTION_ARG_NONE, &opt_crossing,
-        "small to large filters", NULL},
-    {"list", 0, 0, G_OPTION_ARG_NONE, &opt_list, "names of the works", NULL},
-    {NULL}
-  };
+  const GOptionEntry options[] = { { "work", 0, 0, G_OPTION_ARG_STRING,
+                                       &opt_work, "works whose name holds it",
+                                       "TEXT" },
+    { "method", 0, 0, G_OPTION_ARG_STRING, &opt_method,
+        "auto, direct, separable, fft or tensor; several with ','", "NAMES" },
+    { "size", 0, 0, G_OPTION_ARG_STRING, &opt_size, "of a work of your own",
+        "X:Y:Z" },
+    { "filter", 0, 0, G_OPTION_ARG_STRING, &opt_filter, "of it", "X:Y:Z:T" },
+    { "filters", 0, 0, G_OPTION_ARG_INT, &opt_filters, "of it, default 1",
+        "N" },
+    { "type", 0, 0, G_OPTION_ARG_STRING, &opt_type, "of it", "TYPE" },
+    { "masked", 0, 0, G_OPTION_ARG_INT, &opt_masked,
+        "of a float32 work's samples, NaN; default 0", "PERCENT" },
+    { "backend", 0, 0, G_OPTION_ARG_STRING, &opt_backend, "default: the best",
+        "NAME" },
+    { "module", 0, 0, G_OPTION_ARG_FILENAME, &opt_module, "of a back end",
+        "FILE" },
+    { "fast", 0, 0, G_OPTION_ARG_NONE, &opt_fast, "accuracy=fast, of tensor",
+        NULL },
+    { "runs", 0, 0, G_OPTION_ARG_INT, &opt_runs, "timed, default 15", "N" },
+    { "crossing", 0, 0, G_OPTION_ARG_NONE, &opt_crossing,
+        "small to large filters", NULL },
+    { "list", 0, 0, G_OPTION_ARG_NONE, &opt_list, "names of the works", NULL },
+    { NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
   g_autoptr (GError) error = NULL;
   gboolean any = FALSE;
@@ -482,12 +502,12 @@ main (int argc, char **argv)
     return 1;
   }
   if (opt_size || opt_filter)
-    return run_own ()? 0 : 1;
+    return run_own () ? 0 : 1;
   if (opt_crossing)
-    return run_crossing ()? 0 : 1;
+    return run_crossing () ? 0 : 1;
   for (guint i = 0; i < G_N_ELEMENTS (works); i++) {
     if (opt_work ? !strstr (works[i].work, opt_work)
-        : works[i].where == (opt_module ? ON_CPU : ON_GPU))
+                 : works[i].where == (opt_module ? ON_CPU : ON_GPU))
       continue;
     if (opt_list)
       any |= printf ("%s\n", works[i].work) > 0;
@@ -495,6 +515,6 @@ main (int argc, char **argv)
       any |= run_methods (&works[i]);
   }
   if (!any)
-    g_printerr ("No work ran: --list shows their names\n");
+    g_printerr ("No case has this name: --list shows the names\n");
   return any ? 0 : 1;
 }

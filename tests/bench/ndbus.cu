@@ -1,22 +1,23 @@
-/* What the bus allows: a block of pinned memory to the device and back, both
- * ways at once, over and over. Prints volumes per second of BYTES each, one
- * JSON object.
+/* The rate of the bus: copies a block of pinned memory to the device and back,
+ * in both directions at once. Prints the volumes per second for each number of
+ * BYTES as one JSON object.
  *
  *   ndbus BYTES...
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
-#include <cuda_runtime.h>
 #include <cstdio>
 #include <cstdlib>
+#include <cuda_runtime.h>
 
-#define CHECK(call) \
-  do { \
-    cudaError_t result = call; \
-    if (result != cudaSuccess) { \
+#define CHECK(call)                                                     \
+  do {                                                                  \
+    cudaError_t result = call;                                          \
+    if (result != cudaSuccess) {                                        \
       fprintf (stderr, "%s: %s\n", #call, cudaGetErrorString (result)); \
-      exit (1); \
-    } \
+      exit (1);                                                         \
+    }                                                                   \
   } while (0)
 
 static double
@@ -39,11 +40,11 @@ rate (size_t bytes, bool up, bool down)
   CHECK (cudaStreamWaitEvent (streams[1], begin));
   for (int i = 0; i < n; i++) {
     if (up)
-      CHECK (cudaMemcpyAsync (device[0], host[0], bytes,
-              cudaMemcpyHostToDevice, streams[0]));
+      CHECK (cudaMemcpyAsync (device[0], host[0], bytes, cudaMemcpyHostToDevice,
+          streams[0]));
     if (down)
-      CHECK (cudaMemcpyAsync (host[1], device[1], bytes,
-              cudaMemcpyDeviceToHost, streams[1]));
+      CHECK (cudaMemcpyAsync (host[1], device[1], bytes, cudaMemcpyDeviceToHost,
+          streams[1]));
   }
   for (int i = 0; i < 2; i++) {
     CHECK (cudaEventRecord (end[i], streams[i]));
@@ -66,9 +67,9 @@ main (int argc, char **argv)
 
     rate (bytes, true, true);
     printf ("{\"work\": \"bus\", \"device\": \"%s\", \"bytes\": %zu, "
-        "\"up_per_s\": %.1f, \"down_per_s\": %.1f, \"both_per_s\": %.1f}\n",
-        properties.name, bytes, rate (bytes, true, false), rate (bytes, false,
-            true), rate (bytes, true, true));
+            "\"up_per_s\": %.1f, \"down_per_s\": %.1f, \"both_per_s\": %.1f}\n",
+        properties.name, bytes, rate (bytes, true, false),
+        rate (bytes, false, true), rate (bytes, true, true));
   }
   return 0;
 }

@@ -1,19 +1,21 @@
-/* Times elements between a source and a sink that do nothing else: volumes per
- * second, and how long after the volume that completes it an output comes.
+/* Measures elements between a source and a sink that do nothing else: volumes
+ * per second, and the latency of outputs.
  *
  *   ndpipe --elements TEXT --caps CAPS [--taps X:Y:Z:T[,X:Y:Z:T...]]
  *          [--sink-caps CAPS] [--volumes N] [--rate N] [--work NAME]
  *
- * TEXT is as for gst-launch-1.0; "@1" in it stands for the filter of the first
- * --taps, random coefficients in a file, "@2" for the next. Volumes are random,
- * in the memory that the first element offers. With --rate the source is live,
- * so many volumes a second. Latency goes from the push of the last volume that
- * the output waits for to the arrival of the output.
+ * TEXT has the syntax of gst-launch-1.0. "@1" stands for the filter of the
+ * first --taps, random coefficients in a file, and "@2" for the next. Volumes
+ * are random and in memory that the first element proposes. With --rate the
+ * source is live and produces that many volumes per second. Latency is the time
+ * from the push of the last volume that an output needs to the arrival of the
+ * output.
  *
- * One JSON object on stdout: work, elements, volumes, bytes of an input,
+ * Prints one JSON object: work, elements, volumes, bytes of an input,
  * volumes_per_s, latency_ms (p50, p95, p99, max), and `stats` of each filter.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #include <glib/gstdio.h>
 #include <gst/gst.h>
@@ -22,30 +24,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not timed: pools fill, and `auto` may still look for its method. */
+/* Not measured: pools fill, and `auto` may still autotune. */
 #define WARM_UP 40
 
 static gchar *opt_elements, *opt_caps, *opt_sink_caps, *opt_work = "pipeline";
 static gchar **opt_taps;
 static gint opt_volumes = 1000, opt_rate;
 
-static GOptionEntry options[] = {
-  {"elements", 0, 0, G_OPTION_ARG_STRING, &opt_elements, "", "TEXT"},
-  {"caps", 0, 0, G_OPTION_ARG_STRING, &opt_caps, "of the source", "CAPS"},
-  {"sink-caps", 0, 0, G_OPTION_ARG_STRING, &opt_sink_caps, "", "CAPS"},
-  {"taps", 0, 0, G_OPTION_ARG_STRING_ARRAY, &opt_taps, "", "X:Y:Z:T"},
-  {"volumes", 0, 0, G_OPTION_ARG_INT, &opt_volumes, "", "N"},
-  {"rate", 0, 0, G_OPTION_ARG_INT, &opt_rate, "live", "N"},
-  {"work", 0, 0, G_OPTION_ARG_STRING, &opt_work, "", "NAME"},
-  {NULL}
-};
+static GOptionEntry options[] = { { "elements", 0, 0, G_OPTION_ARG_STRING,
+                                      &opt_elements, "", "TEXT" },
+  { "caps", 0, 0, G_OPTION_ARG_STRING, &opt_caps, "of the source", "CAPS" },
+  { "sink-caps", 0, 0, G_OPTION_ARG_STRING, &opt_sink_caps, "", "CAPS" },
+  { "taps", 0, 0, G_OPTION_ARG_STRING_ARRAY, &opt_taps, "", "X:Y:Z:T" },
+  { "volumes", 0, 0, G_OPTION_ARG_INT, &opt_volumes, "", "N" },
+  { "rate", 0, 0, G_OPTION_ARG_INT, &opt_rate, "live", "N" },
+  { "work", 0, 0, G_OPTION_ARG_STRING, &opt_work, "", "NAME" }, { NULL } };
 
 typedef struct
 {
   GstElement *pipeline;
-  GstPad *src, *sink;           /* ours */
+  GstPad *src, *sink; /* the pads of this program */
   GstCaps *caps;
-  gint64 *pushed, *came;        /* monotonic times, by number */
+  gint64 *pushed, *came; /* monotonic times by volume number */
   gint outputs;
   GMutex lock;
   GCond changed;
@@ -58,7 +58,7 @@ duration (void)
 }
 
 static GstFlowReturn
-chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   Bench *bench = gst_pad_get_element_private (pad);
   gint64 now = g_get_monotonic_time ();
@@ -75,14 +75,14 @@ chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 }
 
 static gboolean
-take_event (GstPad * pad, GstObject * parent, GstEvent * event)
+take_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
   gst_event_unref (event);
   return TRUE;
 }
 
 static gboolean
-answer_source (GstPad * pad, GstObject * parent, GstQuery * query)
+answer_source (GstPad *pad, GstObject *parent, GstQuery *query)
 {
   Bench *bench = gst_pad_get_element_private (pad);
 
@@ -99,7 +99,7 @@ answer_source (GstPad * pad, GstObject * parent, GstQuery * query)
 }
 
 static gboolean
-answer_sink (GstPad * pad, GstObject * parent, GstQuery * query)
+answer_sink (GstPad *pad, GstObject *parent, GstQuery *query)
 {
   g_autoptr (GstCaps) caps = NULL;
 
@@ -115,9 +115,9 @@ answer_sink (GstPad * pad, GstObject * parent, GstQuery * query)
   return gst_pad_query_default (pad, parent, query);
 }
 
-/* A file of random coefficients, and the filter that reads it. */
+/* Writes a file of random coefficients and returns the filter that reads it. */
 static gchar *
-make_filter (const gchar * taps, GRand * rand)
+make_filter (const gchar *taps, GRand *rand)
 {
   g_auto (GStrv) sizes = g_strsplit (taps, ":", 4);
   g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (gfloat));
@@ -139,7 +139,7 @@ make_filter (const gchar * taps, GRand * rand)
 }
 
 static gchar *
-make_elements (GRand * rand)
+make_elements (GRand *rand)
 {
   gchar *text = g_strdup (opt_elements);
 
@@ -155,11 +155,11 @@ make_elements (GRand * rand)
 }
 
 static void
-fail_on_error (Bench * bench)
+fail_on_error (Bench *bench)
 {
   g_autoptr (GstBus) bus = gst_element_get_bus (bench->pipeline);
-  g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus,
-      GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+      gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
   g_autoptr (GError) error = NULL;
 
   if (!message)
@@ -170,7 +170,7 @@ fail_on_error (Bench * bench)
 }
 
 static void
-start (Bench * bench)
+start (Bench *bench)
 {
   GstSegment segment;
 
@@ -184,9 +184,9 @@ start (Bench * bench)
   fail_on_error (bench);
 }
 
-/* The pool that the elements offer, or one of host memory. */
+/* The pool that the elements propose, or one of host memory. */
 static GstBufferPool *
-find_pool (Bench * bench)
+find_pool (Bench *bench)
 {
   g_autoptr (GstQuery) query = gst_query_new_allocation (bench->caps, TRUE);
   GstBufferPool *pool = NULL;
@@ -198,13 +198,12 @@ find_pool (Bench * bench)
       && gst_query_get_n_allocation_pools (query) > 0)
     gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
   if (!pool) {
-
     if (gst_video_info_from_caps (&video, bench->caps)) {
       size = video.size;
     } else {
       const GstStructure *s = gst_caps_get_structure (bench->caps, 0);
-      g_auto (GStrv) sizes = g_strsplit (gst_structure_get_string (s,
-              "dimensions"), ":", -1);
+      g_auto (GStrv) sizes =
+          g_strsplit (gst_structure_get_string (s, "dimensions"), ":", -1);
 
       size = strstr (gst_structure_get_string (s, "types"), "32") ? 4 : 1;
       for (guint i = 0; sizes[i]; i++)
@@ -220,7 +219,7 @@ find_pool (Bench * bench)
 }
 
 static void
-fill (GstBuffer * buffer, GRand * rand)
+fill (GstBuffer *buffer, GRand *rand)
 {
   static GQuark filled = 0;
   GstMapInfo map;
@@ -237,7 +236,7 @@ fill (GstBuffer * buffer, GRand * rand)
 }
 
 static void
-push_all (Bench * bench, GRand * rand)
+push_all (Bench *bench, GRand *rand)
 {
   g_autoptr (GstBufferPool) pool = find_pool (bench);
   gint64 begin = g_get_monotonic_time () + 100000;
@@ -251,8 +250,8 @@ push_all (Bench * bench, GRand * rand)
     GST_BUFFER_PTS (buffer) = i * duration ();
     GST_BUFFER_DURATION (buffer) = duration ();
     if (opt_rate) {
-      gint64 wait = begin + i * G_USEC_PER_SEC / opt_rate
-          - g_get_monotonic_time ();
+      gint64 wait =
+          begin + i * G_USEC_PER_SEC / opt_rate - g_get_monotonic_time ();
 
       g_usleep (MAX (wait, 0));
     }
@@ -273,9 +272,9 @@ compare (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* Volumes that an output waits for after its own. */
+/* The number of volumes after its anchor that an output waits for. */
 static gint
-delay (Bench * bench)
+delay (Bench *bench)
 {
   g_autoptr (GstQuery) query = gst_query_new_latency ();
   GstClockTime min = 0;
@@ -286,7 +285,7 @@ delay (Bench * bench)
 }
 
 static void
-print_stats (Bench * bench)
+print_stats (Bench *bench)
 {
   GstIterator *all = gst_bin_iterate_recurse (GST_BIN (bench->pipeline));
   GValue item = G_VALUE_INIT;
@@ -322,7 +321,7 @@ print_stats (Bench * bench)
 }
 
 static void
-print_results (Bench * bench, gsize bytes, gint behind)
+print_results (Bench *bench, gsize bytes, gint behind)
 {
   g_autofree gint64 *latency = g_new (gint64, opt_volumes);
   const gint first = MIN (WARM_UP, opt_volumes / 2);
@@ -335,10 +334,10 @@ print_results (Bench * bench, gsize bytes, gint behind)
     g_error ("%s: %d outputs", opt_work, bench->outputs);
   qsort (latency, n, sizeof (gint64), compare);
   printf ("{\"work\": \"%s\", \"elements\": \"%s\", \"volumes\": %d, "
-      "\"outputs\": %d, \"bytes\": %zu, \"rate\": %d, "
-      "\"volumes_per_s\": %.1f, \"latency_ms\": {\"p50\": %.3f, "
-      "\"p95\": %.3f, \"p99\": %.3f, \"max\": %.3f}", opt_work,
-      opt_elements, opt_volumes, bench->outputs, bytes, opt_rate,
+          "\"outputs\": %d, \"bytes\": %zu, \"rate\": %d, "
+          "\"volumes_per_s\": %.1f, \"latency_ms\": {\"p50\": %.3f, "
+          "\"p95\": %.3f, \"p99\": %.3f, \"max\": %.3f}",
+      opt_work, opt_elements, opt_volumes, bench->outputs, bytes, opt_rate,
       (last - first) * 1e6 / (bench->came[last] - bench->came[first]),
       latency[n / 2] * 1e-3, latency[n * 95 / 100] * 1e-3,
       latency[n * 99 / 100] * 1e-3, latency[n - 1] * 1e-3);
@@ -360,9 +359,10 @@ main (int argc, char **argv)
 
   g_option_context_add_main_entries (context, options, NULL);
   g_option_context_add_group (context, gst_init_get_option_group ());
-  if (!g_option_context_parse (context, &argc, &argv, &error)
-      || !opt_elements || !opt_caps) {
-    g_printerr ("%s\n", error ? error->message : "--elements and --caps");
+  if (!g_option_context_parse (context, &argc, &argv, &error) || !opt_elements
+      || !opt_caps) {
+    g_printerr ("%s\n",
+        error ? error->message : "--elements and --caps are required");
     return 2;
   }
   text = make_elements (rand);

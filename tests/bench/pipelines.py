@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-# Pipelines timed from source to sink: volumes per second, latency percentiles,
-# and what the bus allows beside them. See scripts/bench --pipeline.
+# Measures pipelines from source to sink: volumes per second, latency
+# percentiles, and the rate of the bus. See scripts/bench --pipeline.
 #
 #   pipelines.py FOLDER [--backend cpu|cuda] [--work TEXT] [--list]
 #
-# FOLDER holds ndpipe and ndbus. One JSON object per case on stdout, a table on
-# stderr. Without --backend both run, cuda where ndbus finds a device.
+# FOLDER contains ndpipe and ndbus. Prints one JSON object per case on stdout
+# and a table on stderr. Without --backend it measures both back ends, cuda only
+# if ndbus finds a device.
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# Copyright (C) 2026 the ndconv developers
 import argparse
 import collections
 import json
@@ -22,9 +24,9 @@ NV12 = "video/x-raw,format=NV12,width=1920,height=1080,framerate=50/1"
 U8_128 = ",types=uint8,dimensions=1:128:128:128"
 U8_256 = ",types=uint8,dimensions=1:256:256:256"
 
-# Elements: BACKEND stands for the back end, @1 for the filter of taps[0].
-# Volumes: of the CPU, of CUDA; 0: not there. The bus carries `crossings` of an
-# input's bytes: 0 where nothing crosses.
+# In elements, BACKEND stands for the back end and @1 for the filter of taps[0].
+# Volumes are for the CPU and for CUDA; 0 skips the case. `crossings` is the
+# number of times that an input's bytes cross the bus; 0 if none cross it.
 Case = collections.namedtuple(
     "Case", "name elements taps caps sink volumes rate crossings")
 
@@ -58,13 +60,13 @@ CASES = [
 
 
 def run_json(command):
-    """The one JSON object that the command prints, or None."""
+    """Returns the JSON object that the command prints, or None."""
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
 def run_case(folder, case, backend):
-    """What ndpipe measured, with the back end."""
+    """Returns ndpipe's result, with the back end."""
     command = [folder / "ndpipe", "--work", case.name, "--caps", case.caps,
                "--elements", case.elements.replace("BACKEND", backend),
                "--volumes", str(case.volumes[backend == "cuda"])]
@@ -81,7 +83,7 @@ def run_case(folder, case, backend):
 
 
 def add_bus(folder, case, result):
-    """What the bus allows, both ways at once."""
+    """Returns the rate of the bus with both directions at once."""
     if result["backend"] == "cuda" and case.crossings:
         bus = run_json([folder / "ndbus", str(result["bytes"])])
         result["device"] = bus["device"]
@@ -89,7 +91,7 @@ def add_bus(folder, case, result):
 
 
 def table(results):
-    """Rows of text, aligned."""
+    """Formats rows as an aligned table."""
     rows = [("work", "back end", "volumes/s", "of the bus", "ms p50", "p99",
              "upload", "compute", "download", "wait")]
     for r in results:
@@ -109,7 +111,7 @@ def table(results):
 
 
 def chain_line(results):
-    """The chain of three beside the sum of its elements alone."""
+    """Compares the chain of three elements with the sum of their times."""
     seconds = {r["work"]: 1 / r["volumes_per_s"] for r in results}
     alone = [seconds.get(f"device-{element}") for element, _ in CHAIN]
     chain = seconds.get("device-chain-of-three")
@@ -130,7 +132,7 @@ def main():
     ndbus = options.folder / "ndbus"
     if not options.backend and (not ndbus.exists()
                                 or not run_json([ndbus, "4096"])):
-        print("no GPU: on the CPU alone", file=sys.stderr)
+        print("no GPU: measuring the CPU only", file=sys.stderr)
         backends = ["cpu"]
     results, failed = [], False
     for case in CASES:

@@ -1,11 +1,14 @@
-/* A cuFFT that plans only as often as it is told, and counts the plans that
- * there are. SPDX-License-Identifier: LGPL-2.1-or-later
+/* A test double of cuFFT: planning succeeds a given number of times, and
+ * existing plans are counted.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #define SUCCESS 0
 #define ALLOC_FAILED 2
 
-int cufft_double_plans;         /* created and not destroyed */
-int cufft_double_succeed;       /* how often planning succeeds */
+int cufft_double_plans;   /* created and not destroyed */
+int cufft_double_succeed; /* the number of times that planning succeeds */
 
 int
 cufftCreate (int *plan)

@@ -1,5 +1,7 @@
-/* A driver of the year 2018, as far as cudart asks.
+/* A test double of a driver from 2018, as far as cudart calls it.
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 
 int

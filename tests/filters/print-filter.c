@@ -1,15 +1,17 @@
-/* Prints a filter or a bank for the checks in Python: print-filter AXES DESIGN
- * NAME=VALUE ... writes the number of filters, and 1 where they are parts of
- * complex ones, otherwise 0; of each its sizes x y z t, the errors of its fit
- * (its own and of the ideal one cut off, with the mean, and of what varies),
- * and its coefficients, one a line. Or the error, with exit status 1.
+/* Prints a filter or a bank for the tests in Python: print-filter AXES DESIGN
+ * NAME=VALUE ... The first line has the number of filters, and 1 if they are
+ * parts of complex filters, otherwise 0. For each filter follow the sizes x y z
+ * t, the errors of the fit (total error of the fit and of the truncated ideal
+ * filter, then both without the mean), and one coefficient per line. If the
+ * design fails, the program prints the error and exits with 1.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
+#include "filters/design.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "filters/nddesign.h"
 
 int
 main (int argc, char **argv)
@@ -17,11 +19,11 @@ main (int argc, char **argv)
   g_autoptr (NdParameters) parameters = nd_parameters_new ();
   g_autoptr (NdBank) bank = NULL;
   g_autoptr (GError) error = NULL;
-  NdAxes axes = { 0, };
+  NdAxes axes = { 0 };
 
   if (argc < 3)
     return 2;
-  for (const gchar * at = argv[1]; *at && axes.n < ND_AXES; at++)
+  for (const gchar *at = argv[1]; *at && axes.n < ND_AXES; at++)
     axes.axis[axes.n++] = *at == 't' ? ND_AXIS_T : (NdAxis) (*at - 'x');
   for (int i = 3; i < argc; i++) {
     g_auto (GStrv) pair = g_strsplit (argv[i], "=", 2);

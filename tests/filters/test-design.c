@@ -1,14 +1,15 @@
-/* Every design against closed formulas and known kernels.
+/* Every design compared with closed formulas and known kernels.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
+#include "tests/filters/designs.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "designs.h"
-
 static gboolean
-has_axis (const NdAxes * axes, guint axis)
+has_axis (const NdAxes *axes, guint axis)
 {
   for (guint i = 0; i < axes->n; i++) {
     if ((guint) axes->axis[i] == axis)
@@ -18,7 +19,7 @@ has_axis (const NdAxes * axes, guint axis)
 }
 
 static gdouble
-squared_distance (const NdFilter * filter, gsize i, const gdouble sigma[4])
+squared_distance (const NdFilter *filter, gsize i, const gdouble sigma[4])
 {
   gsize at[ND_AXES];
   gdouble sum = 0;
@@ -34,7 +35,7 @@ squared_distance (const NdFilter * filter, gsize i, const gdouble sigma[4])
 }
 
 static void
-check_gaussian (const NdFilter * filter, const gdouble sigma[4])
+check_gaussian (const NdFilter *filter, const gdouble sigma[4])
 {
   gsize count = nd_filter_count (filter);
   gdouble total = 0;
@@ -69,12 +70,12 @@ test_gaussian_anisotropic (void)
   const gdouble sigma[] = { 0.5, 1.25, 1, 2 };
   g_autoptr (NdFilter) four =
       make_design ("gaussian", &axes_xyzt, "sigma=0.5:1.25:1:2");
-  g_autoptr (NdFilter) even = make_design ("gaussian", &axes_xyzt,
-      "sigma=0.5:1.25:1:2 size=4:3:6:1");
-  g_autoptr (NdFilter) flat = make_design ("gaussian", &axes_xyzt,
-      "sigma=0.5:0:1");
-  g_autoptr (NdFilter) xyt = make_design ("gaussian", &axes_xyt,
-      "sigma=0.5:1.25:0:2");
+  g_autoptr (NdFilter) even =
+      make_design ("gaussian", &axes_xyzt, "sigma=0.5:1.25:1:2 size=4:3:6:1");
+  g_autoptr (NdFilter) flat =
+      make_design ("gaussian", &axes_xyzt, "sigma=0.5:0:1");
+  g_autoptr (NdFilter) xyt =
+      make_design ("gaussian", &axes_xyt, "sigma=0.5:1.25:0:2");
 
   assert_size (four, 5, 11, 9, 17);
   check_gaussian (four, sigma);
@@ -118,7 +119,7 @@ test_box (void)
   }
 }
 
-/* Sizes by the rule of NdAxes. */
+/* Sizes follow the rule of NdAxes. */
 static void
 test_sizes (void)
 {
@@ -142,7 +143,7 @@ test_sizes (void)
 }
 
 static void
-assert_values (const NdFilter * filter, const gdouble * values, gsize n)
+assert_values (const NdFilter *filter, const gdouble *values, gsize n)
 {
   g_assert_cmpuint (nd_filter_count (filter), ==, n);
   for (gsize i = 0; i < n; i++)
@@ -154,19 +155,14 @@ test_laplace_known (void)
 {
   static const gdouble three[] = { 0, 1, 0, 1, -4, 1, 0, 1, 0 };
   static const gdouble full[] = { 1, 1, 1, 1, -8, 1, 1, 1, 1 };
-  static const gdouble five[] = {
-    0, 0, -1, 0, 0,
-    0, 0, 16, 0, 0,
-    -1, 16, -60, 16, -1,
-    0, 0, 16, 0, 0,
-    0, 0, -1, 0, 0
-  };
+  static const gdouble five[] = { 0, 0, -1, 0, 0, 0, 0, 16, 0, 0, -1, 16, -60,
+    16, -1, 0, 0, 16, 0, 0, 0, 0, -1, 0, 0 };
   g_autoptr (NdFilter) a = make_design ("laplace", &axes_xy, "");
-  g_autoptr (NdFilter) b = make_design ("laplace", &axes_xy,
-      "connectivity=full");
+  g_autoptr (NdFilter) b =
+      make_design ("laplace", &axes_xy, "connectivity=full");
   g_autoptr (NdFilter) c = make_design ("laplace", &axes_xy, "size=5");
-  g_autoptr (NdFilter) d = make_design ("laplace", &axes_xyzt,
-      "size=3:3 connectivity=faces");
+  g_autoptr (NdFilter) d =
+      make_design ("laplace", &axes_xyzt, "size=3:3 connectivity=faces");
 
   assert_values (a, three, 9);
   assert_values (b, full, 9);
@@ -174,8 +170,8 @@ test_laplace_known (void)
   assert_values (d, three, 9);
 }
 
-/* Against the rule itself: how far a coefficient is from the centre, and along
- * how many axes. */
+/* Compared with the rule itself: the distance of a coefficient from the centre,
+ * and the number of axes along which it is off-centre. */
 static void
 test_laplace (void)
 {
@@ -203,8 +199,8 @@ test_laplace (void)
         off += distance;
       }
       if (apart == 0)
-        g_assert_cmpfloat (w, ==, full ? 1.0 - count
-            : (five ? -30.0 : -2.0) * axes->n);
+        g_assert_cmpfloat (w, ==,
+            full ? 1.0 - count : (five ? -30.0 : -2.0) * axes->n);
       else if (full)
         g_assert_cmpfloat (w, ==, 1);
       else if (apart > 1)
@@ -215,8 +211,9 @@ test_laplace (void)
   }
 }
 
-/* Both sizes give the Laplacian of x^2 + y^2 + ..., 2 per axis, size 5 times
- * 12; size 5 is exact for x^4 too, whose second derivative at 0 is 0. */
+/* Both sizes give the Laplacian of x^2 + y^2 + ..., which is 2 per axis; size 5
+ * gives 12 times as much. Size 5 is exact for x^4 too, the second derivative of
+ * which is 0 at 0. */
 static void
 test_laplace_order (void)
 {
@@ -247,7 +244,7 @@ test_laplace_order (void)
 }
 
 static void
-check_log (const NdFilter * filter, const gdouble sigma[4])
+check_log (const NdFilter *filter, const gdouble sigma[4])
 {
   gsize count = nd_filter_count (filter);
   g_autofree gdouble *expected = g_new (gdouble, count);
@@ -271,8 +268,8 @@ check_log (const NdFilter * filter, const gdouble sigma[4])
     absolute += fabs (expected[i]);
   }
   for (gsize i = 0; i < count; i++)
-    g_assert_cmpfloat_with_epsilon (filter->coefficients[i],
-        expected[i] - mean, 1e-13);
+    g_assert_cmpfloat_with_epsilon (filter->coefficients[i], expected[i] - mean,
+        1e-13);
   g_assert_cmpfloat_with_epsilon (nd_filter_sum (filter), 0, 1e-15 * absolute);
   g_assert_cmpint (nd_filter_symmetry (filter), ==, ND_SYMMETRY_EVEN);
 }
@@ -282,8 +279,8 @@ test_log (void)
 {
   static const gdouble sigma[] = { 1, 0.75, 0.5, 1.5 };
   static const gdouble ones[] = { 1, 1, 1, 1 };
-  g_autoptr (NdFilter) anisotropic = make_design ("log", &axes_xyzt,
-      "sigma=1:0.75:0.5:1.5 size=5:6:1:4");
+  g_autoptr (NdFilter) anisotropic =
+      make_design ("log", &axes_xyzt, "sigma=1:0.75:0.5:1.5 size=5:6:1:4");
 
   check_log (anisotropic, sigma);
   for (guint i = 0; i < G_N_ELEMENTS (all_axes); i++) {
@@ -303,18 +300,13 @@ test_sobel_known (void)
   static const gdouble line[] = { 1, 0, -1 };
   static const gdouble x[] = { 1, 0, -1, 2, 0, -2, 1, 0, -1 };
   static const gdouble y[] = { 1, 2, 1, 0, 0, 0, -1, -2, -1 };
-  static const gdouble five[] = {
-    1, 2, 0, -2, -1,
-    4, 8, 0, -8, -4,
-    6, 12, 0, -12, -6,
-    4, 8, 0, -8, -4,
-    1, 2, 0, -2, -1
-  };
+  static const gdouble five[] = { 1, 2, 0, -2, -1, 4, 8, 0, -8, -4, 6, 12, 0,
+    -12, -6, 4, 8, 0, -8, -4, 1, 2, 0, -2, -1 };
   g_autoptr (NdFilter) a = make_design ("sobel", &axes_xy, "");
   g_autoptr (NdFilter) b = make_design ("sobel", &axes_xy, "direction=y");
   g_autoptr (NdFilter) c = make_design ("sobel", &axes_xy, "size=5");
-  g_autoptr (NdFilter) d = make_design ("sobel", &axes_xyzt,
-      "size=3:1:1:1 direction=x");
+  g_autoptr (NdFilter) d =
+      make_design ("sobel", &axes_xyzt, "size=3:1:1:1 direction=x");
 
   assert_values (a, x, 9);
   assert_values (b, y, 9);
@@ -322,8 +314,8 @@ test_sobel_known (void)
   assert_values (d, line, 3);
 }
 
-/* The response to a ramp along each axis, by the definition: positive along
- * direction, 0 along the others. */
+/* The response to a ramp along each axis, computed by the definition: positive
+ * along direction, 0 along the others. */
 static void
 test_sobel (void)
 {
@@ -332,10 +324,10 @@ test_sobel (void)
     gint size = i % 2 ? 5 : 3;
 
     for (guint d = 0; d < axes->n; d++) {
-      g_autofree gchar *text = g_strdup_printf ("size=%d direction=%c", size,
-          "xyzt"[axes->axis[d]]);
+      g_autofree gchar *text =
+          g_strdup_printf ("size=%d direction=%c", size, "xyzt"[axes->axis[d]]);
       g_autoptr (NdFilter) filter = make_design ("sobel", axes, text);
-      gdouble response[ND_AXES] = { 0, };
+      gdouble response[ND_AXES] = { 0 };
       gsize at[ND_AXES];
 
       for (gsize j = 0; j < nd_filter_count (filter); j++) {
@@ -348,8 +340,9 @@ test_sobel (void)
       g_assert_cmpint (nd_filter_symmetry (filter), ==, ND_SYMMETRY_ODD);
       for (guint a = 0; a < ND_AXES; a++)
         g_assert_cmpfloat (response[a], ==,
-            a != (guint) axes->axis[d] ? 0 : (size == 3 ? 2 : 8)
-            * pow (size == 3 ? 4 : 16, axes->n - 1));
+            a != (guint) axes->axis[d]
+                ? 0
+                : (size == 3 ? 2 : 8) * pow (size == 3 ? 4 : 16, axes->n - 1));
     }
   }
 }
@@ -366,7 +359,7 @@ test_coefficients (void)
   g_assert_cmpstr (filter->name, ==, "coefficients");
 }
 
-/* Numbers keep all their bits on the way through the parameters. */
+/* Parameters keep all bits of a number. */
 static void
 test_exact_numbers (void)
 {
@@ -394,7 +387,7 @@ test_names (void)
 
   for (; names[n]; n++)
     g_assert_true (nd_design_check_name (names[n], NULL));
-  g_assert_cmpuint (n, ==, 21);
+  g_assert_cmpuint (n, ==, 24);
   g_assert_false (nd_design_check_name ("gauss", NULL));
 }
 
@@ -404,58 +397,58 @@ static const struct
   const NdAxes *axes;
   const gchar *parameters, *words;
 } refused[] = {
-  {"no-such-design", "gauss", &axes_xy, "", "gaussian|coefficients|file"},
-  {"unknown", "gaussian", &axes_xy, "sigma=1 sgma=2", "sgma|sigma, size"},
-  {"repeated", "box", &axes_xy, "size=3 size=5", "size|once"},
-  {"gaussian/no-sigma", "gaussian", &axes_xy, "", "sigma|missing"},
-  {"gaussian/negative", "gaussian", &axes_xy, "sigma=1:-1", "sigma|along y"},
-  {"gaussian/nan", "gaussian", &axes_xy, "sigma=nan", "sigma|nan|finite"},
-  {"gaussian/infinite", "gaussian", &axes_xy, "sigma=inf", "sigma|finite"},
-  {"gaussian/huge", "gaussian", &axes_xy, "sigma=1e30", "sigma|1e+06"},
-  {"gaussian/largest", "gaussian", &axes_xyzt, "sigma=1e6",
-      "8000001|268435456"},
-  {"gaussian/large", "gaussian", &axes_xyzt, "sigma=1000", "8001|268435456"},
-  {"gaussian/size-without-sigma", "gaussian", &axes_xy, "sigma=1:0 size=3",
-      "size|along y|sigma"},
-  {"gaussian/text", "gaussian", &axes_xy, "sigma=wide", "sigma|wide|number"},
-  {"gaussian/axis", "gaussian", &axes_xy, "sigma=1:1:1:0", "sigma|along z"},
-  {"gaussian/too-many", "gaussian", &axes_xy, "sigma=1:1:1", "3 values|x, y"},
-  {"size/missing", "box", &axes_xy, "", "size|missing"},
-  {"size/zero", "box", &axes_xy, "size=3:0", "size|along y"},
-  {"size/negative", "box", &axes_xy, "size=-3", "size|-3"},
-  {"size/fraction", "box", &axes_xy, "size=3.5", "size|3.5|integer"},
-  {"size/large", "box", &axes_xyzt, "size=1000", "size|268435456"},
-  {"size/overflow", "box", &axes_xyzt, "size=268435456", "size|268435456"},
-  {"size/huge", "box", &axes_xyzt, "size=1e300", "size|1e+300"},
-  {"size/axis", "box", &axes_xyt, "size=3:3:3:3", "size|along z|x, y, t"},
-  {"size/too-many", "box", &axes_xyzt, "size=3:3:3:3:3", "5 values"},
-  {"size/empty", "box", &axes_xy, "size=", "size|number"},
-  {"size/colon", "box", &axes_xy, "size=3:", "size|number"},
-  {"laplace/size", "laplace", &axes_xy, "size=4", "size|3|5"},
-  {"laplace/sizes", "laplace", &axes_xy, "size=3:5", "size|3:5"},
-  {"laplace/none", "laplace", &axes_xy, "size=1", "size|1:1"},
-  {"laplace/connectivity", "laplace", &axes_xy, "connectivity=8",
-      "connectivity|faces|full"},
-  {"log/no-sigma", "log", &axes_xy, "size=5", "sigma|missing"},
-  {"log/zero", "log", &axes_xy, "sigma=0", "size|1"},
-  {"log/narrow", "log", &axes_xy, "sigma=1:1e-200 size=3",
-      "sigma is 1e-200 along y|0.125"},
-  {"log/two", "log", &axes_xy, "sigma=1 size=2", "size|2|3"},
-  {"sobel/direction", "sobel", &axes_xy, "direction=z", "direction|x, y"},
-  {"sobel/size", "sobel", &axes_xy, "size=7", "size|3 or 5"},
-  {"sobel/none", "sobel", &axes_xy, "size=1:3", "size|along x|3 or 5"},
-  {"coefficients/no-size", "coefficients", &axes_xy, "values=1",
-      "size|missing"},
-  {"coefficients/no-values", "coefficients", &axes_xy, "size=1",
-      "values|missing"},
-  {"coefficients/too-few", "coefficients", &axes_xy, "size=3 values=1:2",
-      "values|2 numbers|9"},
-  {"coefficients/too-many", "coefficients", &axes_xy, "size=1 values=1:2",
-      "values|2 numbers|1 "},
-  {"coefficients/nan", "coefficients", &axes_xy, "size=2:1 values=1:NaN",
-      "values|index 1|NaN|finite"},
-  {"coefficients/infinite", "coefficients", &axes_xy,
-      "size=3:1 values=1:2:-inf", "values|index 2|finite"},
+  { "no-such-design", "gauss", &axes_xy, "", "gaussian|coefficients|file" },
+  { "unknown", "gaussian", &axes_xy, "sigma=1 sgma=2", "sgma|sigma, size" },
+  { "repeated", "box", &axes_xy, "size=3 size=5", "size|once" },
+  { "gaussian/no-sigma", "gaussian", &axes_xy, "", "sigma|missing" },
+  { "gaussian/negative", "gaussian", &axes_xy, "sigma=1:-1", "sigma|along y" },
+  { "gaussian/nan", "gaussian", &axes_xy, "sigma=nan", "sigma|nan|finite" },
+  { "gaussian/infinite", "gaussian", &axes_xy, "sigma=inf", "sigma|finite" },
+  { "gaussian/huge", "gaussian", &axes_xy, "sigma=1e30", "sigma|1e+06" },
+  { "gaussian/largest", "gaussian", &axes_xyzt, "sigma=1e6",
+      "8000001|268435456" },
+  { "gaussian/large", "gaussian", &axes_xyzt, "sigma=1000", "8001|268435456" },
+  { "gaussian/size-without-sigma", "gaussian", &axes_xy, "sigma=1:0 size=3",
+      "size|along y|sigma" },
+  { "gaussian/text", "gaussian", &axes_xy, "sigma=wide", "sigma|wide|number" },
+  { "gaussian/axis", "gaussian", &axes_xy, "sigma=1:1:1:0", "sigma|along z" },
+  { "gaussian/too-many", "gaussian", &axes_xy, "sigma=1:1:1", "3 values|x, y" },
+  { "size/missing", "box", &axes_xy, "", "size|missing" },
+  { "size/zero", "box", &axes_xy, "size=3:0", "size|along y" },
+  { "size/negative", "box", &axes_xy, "size=-3", "size|-3" },
+  { "size/fraction", "box", &axes_xy, "size=3.5", "size|3.5|integer" },
+  { "size/large", "box", &axes_xyzt, "size=1000", "size|268435456" },
+  { "size/overflow", "box", &axes_xyzt, "size=268435456", "size|268435456" },
+  { "size/huge", "box", &axes_xyzt, "size=1e300", "size|1e+300" },
+  { "size/axis", "box", &axes_xyt, "size=3:3:3:3", "size|along z|x, y, t" },
+  { "size/too-many", "box", &axes_xyzt, "size=3:3:3:3:3", "5 values" },
+  { "size/empty", "box", &axes_xy, "size=", "size|number" },
+  { "size/colon", "box", &axes_xy, "size=3:", "size|number" },
+  { "laplace/size", "laplace", &axes_xy, "size=4", "size|3|5" },
+  { "laplace/sizes", "laplace", &axes_xy, "size=3:5", "size|3:5" },
+  { "laplace/none", "laplace", &axes_xy, "size=1", "size|1:1" },
+  { "laplace/connectivity", "laplace", &axes_xy, "connectivity=8",
+      "connectivity|faces|full" },
+  { "log/no-sigma", "log", &axes_xy, "size=5", "sigma|missing" },
+  { "log/zero", "log", &axes_xy, "sigma=0", "size|1" },
+  { "log/narrow", "log", &axes_xy, "sigma=1:1e-200 size=3",
+      "sigma is 1e-200 along y|0.125" },
+  { "log/two", "log", &axes_xy, "sigma=1 size=2", "size|2|3" },
+  { "sobel/direction", "sobel", &axes_xy, "direction=z", "direction|x, y" },
+  { "sobel/size", "sobel", &axes_xy, "size=7", "size|3 or 5" },
+  { "sobel/none", "sobel", &axes_xy, "size=1:3", "size|along x|3 or 5" },
+  { "coefficients/no-size", "coefficients", &axes_xy, "values=1",
+      "size|missing" },
+  { "coefficients/no-values", "coefficients", &axes_xy, "size=1",
+      "values|missing" },
+  { "coefficients/too-few", "coefficients", &axes_xy, "size=3 values=1:2",
+      "values|2 numbers|9" },
+  { "coefficients/too-many", "coefficients", &axes_xy, "size=1 values=1:2",
+      "values|2 numbers|1 " },
+  { "coefficients/nan", "coefficients", &axes_xy, "size=2:1 values=1:NaN",
+      "values|index 1|NaN|finite" },
+  { "coefficients/infinite", "coefficients", &axes_xy,
+      "size=3:1 values=1:2:-inf", "values|index 2|finite" },
 };
 
 static void

@@ -1,11 +1,12 @@
-/* A filter and a bank: counts, sums, reach, symmetry.
+/* Filters and banks: counts, sums, reach, symmetry.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
+#include "tests/filters/designs.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "designs.h"
 
 static void
 test_new (void)
@@ -47,8 +48,8 @@ test_product (void)
 static void
 test_copy (void)
 {
-  g_autoptr (NdFilter) filter = make_design ("coefficients", &axes_xy,
-      "size=3:2 values=1:2:3:4:5:6");
+  g_autoptr (NdFilter) filter =
+      make_design ("coefficients", &axes_xy, "size=3:2 values=1:2:3:4:5:6");
   g_autoptr (NdFilter) copy = NULL;
 
   filter->origin[1] = -1;
@@ -65,12 +66,12 @@ test_copy (void)
 static void
 test_sum_and_normalize (void)
 {
-  g_autoptr (NdFilter) filter = make_design ("coefficients", &axes_xy,
-      "size=3:1 values=1:2:5");
-  g_autoptr (NdFilter) negative = make_design ("coefficients", &axes_xy,
-      "size=2:1 values=1:-3");
-  g_autoptr (NdFilter) cancelling = make_design ("coefficients", &axes_xy,
-      "size=3:1 values=1e18:1:-1e18");
+  g_autoptr (NdFilter) filter =
+      make_design ("coefficients", &axes_xy, "size=3:1 values=1:2:5");
+  g_autoptr (NdFilter) negative =
+      make_design ("coefficients", &axes_xy, "size=2:1 values=1:-3");
+  g_autoptr (NdFilter) cancelling =
+      make_design ("coefficients", &axes_xy, "size=3:1 values=1e18:1:-1e18");
   g_autoptr (GError) error = NULL;
 
   g_assert_cmpfloat (nd_filter_sum (filter), ==, 8);
@@ -83,7 +84,7 @@ test_sum_and_normalize (void)
   g_assert_cmpfloat (negative->coefficients[0], ==, -0.5);
   g_assert_cmpfloat (negative->coefficients[1], ==, 1.5);
 
-  /* 1 of 2e18 is rounding, not a sum. */
+  /* 1 of 2e18 is a rounding error, not a sum. */
   g_assert_false (nd_filter_normalize (cancelling, &error));
   g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
 }
@@ -110,7 +111,7 @@ test_normalize_zero_sum (void)
   }
 }
 
-/* Offsets from the definition itself: m reads k/2 + origin - m. */
+/* Offsets by the definition: m reads k/2 + origin - m. */
 static void
 test_reach (void)
 {
@@ -157,8 +158,8 @@ test_causal (void)
 }
 
 static void
-assert_origin (const gchar * text, const NdAxes * axes, gint x, gint y,
-    gint z, gint t)
+assert_origin (const gchar *text, const NdAxes *axes, gint x, gint y, gint z,
+    gint t)
 {
   const gint expected[] = { x, y, z, t };
   g_autoptr (NdFilter) filter = make_design ("box", axes, "size=5");
@@ -171,8 +172,8 @@ assert_origin (const gchar * text, const NdAxes * axes, gint x, gint y,
 }
 
 static void
-assert_no_origin (const gchar * text, const NdAxes * axes, const gchar * size,
-    const gchar * word)
+assert_no_origin (const gchar *text, const NdAxes *axes, const gchar *size,
+    const gchar *word)
 {
   g_autofree gchar *parameter = g_strconcat ("size=", size, NULL);
   g_autoptr (NdFilter) filter = make_design ("box", axes, parameter);
@@ -217,13 +218,13 @@ test_symmetry (void)
     const gchar *values;
     NdSymmetry symmetry;
   } cases[] = {
-    {"1:2:3:3:2:1", ND_SYMMETRY_EVEN},
-    {"1:2:3:-3:-2:-1", ND_SYMMETRY_ODD},
-    {"1:2:3:1:2:3", ND_SYMMETRY_NONE},
-    {"1:2:1:1:2:1", ND_SYMMETRY_EVEN},
-    {"1:0:-1:1:0:-1", ND_SYMMETRY_ODD},
-    {"0:0:0:0:0:0", ND_SYMMETRY_EVEN},
-    {"1:2:3:3:2:1.0000000001", ND_SYMMETRY_NONE},
+    { "1:2:3:3:2:1", ND_SYMMETRY_EVEN },
+    { "1:2:3:-3:-2:-1", ND_SYMMETRY_ODD },
+    { "1:2:3:1:2:3", ND_SYMMETRY_NONE },
+    { "1:2:1:1:2:1", ND_SYMMETRY_EVEN },
+    { "1:0:-1:1:0:-1", ND_SYMMETRY_ODD },
+    { "0:0:0:0:0:0", ND_SYMMETRY_EVEN },
+    { "1:2:3:3:2:1.0000000001", ND_SYMMETRY_NONE },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -239,7 +240,8 @@ test_symmetry (void)
   }
 }
 
-/* An odd number of coefficients has a centre: odd symmetry needs it 0. */
+/* A filter with an odd number of coefficients has a centre, which must be 0 for
+ * odd symmetry. */
 static void
 test_symmetry_centre (void)
 {
@@ -283,8 +285,8 @@ test_bank (void)
   g_assert_cmpint (high[3], ==, 1);
 }
 
-/* In a complex bank a real filter has a zero of size 1 beside it, which has not
- * as many coefficients. */
+/* In a complex bank the imaginary part of a real filter is a zero filter of
+ * size 1, which has fewer coefficients. */
 static void
 test_parts (void)
 {
@@ -298,12 +300,12 @@ test_parts (void)
   g_ptr_array_add (filters, nd_filter_new ("complex", size));
   g_ptr_array_add (filters, nd_filter_new ("complex", size));
   bank = nd_bank_new (filters);
-  nd_bank_parts (bank, 3, &real, &imaginary);
+  nd_bank_get_filter (bank, 3, &real, &imaginary);
   g_assert_true (real == bank->filters[3] && imaginary == NULL);
   bank->is_complex = TRUE;
-  nd_bank_parts (bank, 0, &real, &imaginary);
+  nd_bank_get_filter (bank, 0, &real, &imaginary);
   g_assert_true (real == bank->filters[0] && imaginary == NULL);
-  nd_bank_parts (bank, 1, &real, &imaginary);
+  nd_bank_get_filter (bank, 1, &real, &imaginary);
   g_assert_true (real == bank->filters[2] && imaginary == bank->filters[3]);
 }
 

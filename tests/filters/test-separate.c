@@ -1,16 +1,17 @@
-/* Separability, found by analysis.
+/* Separability, found by analysis of the coefficients.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
+#include "tests/filters/designs.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "designs.h"
-
 /* As coefficients a filter carries no trace of its design. */
 static NdFilter *
-as_coefficients (const gchar * design, const NdAxes * axes,
-    const gchar * parameters)
+as_coefficients (const gchar *design, const NdAxes *axes,
+    const gchar *parameters)
 {
   g_autoptr (NdFilter) filter = make_design (design, axes, parameters);
   NdFilter *plain = nd_filter_new ("coefficients", filter->size);
@@ -21,9 +22,11 @@ as_coefficients (const gchar * design, const NdAxes * axes,
 }
 
 static void
-assert_separable (const NdFilter * filter, gdouble tolerance)
+assert_separable (const NdFilter *filter, gdouble tolerance)
 {
-  g_auto (Factors) factors = { {NULL,} };
+  g_auto (Factors) factors = { {
+      NULL,
+  } };
   gdouble largest = 0;
 
   g_assert_true (nd_filter_separate (filter, factors.a));
@@ -37,7 +40,8 @@ assert_separable (const NdFilter * filter, gdouble tolerance)
 
     get_position (filter, i, at);
     difference = fabs (factors.a[0][at[0]] * factors.a[1][at[1]]
-        * factors.a[2][at[2]] * factors.a[3][at[3]] - w);
+            * factors.a[2][at[2]] * factors.a[3][at[3]]
+        - w);
     g_assert_cmpfloat (difference, <=,
         tolerance == 0 ? 0 : MAX (tolerance * fabs (w), floor));
   }
@@ -48,7 +52,7 @@ assert_separable (const NdFilter * filter, gdouble tolerance)
 }
 
 static void
-assert_not_separable (const NdFilter * filter)
+assert_not_separable (const NdFilter *filter)
 {
   gdouble *factors[ND_AXES];
 
@@ -86,9 +90,8 @@ test_designs (void)
 static void
 test_float32 (void)
 {
-  static const gchar *const sigmas[] = {
-    "sigma=0.3", "sigma=1.2", "sigma=0.5:2.5:1:0.7"
-  };
+  static const gchar *const sigmas[] = { "sigma=0.3", "sigma=1.2",
+    "sigma=0.5:2.5:1:0.7" };
 
   for (guint i = 0; i < G_N_ELEMENTS (sigmas); i++) {
     g_autoptr (NdFilter) filter =
@@ -110,7 +113,7 @@ new_random (void)
 }
 
 static void
-random_size (GRand * random, gsize size[ND_AXES])
+random_size (GRand *random, gsize size[ND_AXES])
 {
   for (guint a = 0; a < ND_AXES; a++)
     size[a] = g_rand_int_range (random, 1, 7);
@@ -137,7 +140,7 @@ test_float32_random (void)
   }
 }
 
-/* Factors of integer filters are integers, and their products exact. */
+/* Factors of integer filters are integers, and their products are exact. */
 static void
 test_integers (void)
 {
@@ -147,7 +150,9 @@ test_integers (void)
     gdouble values[ND_AXES][8];
     gdouble *const pointers[] = { values[0], values[1], values[2], values[3] };
     g_autoptr (NdFilter) filter = NULL;
-    g_auto (Factors) factors = { {NULL,} };
+    g_auto (Factors) factors = { {
+        NULL,
+    } };
     gsize size[ND_AXES];
 
     random_size (random, size);
@@ -163,15 +168,15 @@ test_integers (void)
   }
 }
 
-/* One step away from separable, integers are not separable; neither is a float
- * filter off by more than rounding. */
+/* An integer filter that differs by 1 from a separable one is not separable. A
+ * float filter is not separable if it differs by more than rounding. */
 static void
 test_nearly (void)
 {
   g_autoptr (NdFilter) integers = make_design ("coefficients", &axes_xy,
       "size=2 values=4000000:6000000:6000000:9000000");
-  g_autoptr (NdFilter) floats = make_design ("coefficients", &axes_xy,
-      "size=2 values=0.4:0.6:0.6:0.9");
+  g_autoptr (NdFilter) floats =
+      make_design ("coefficients", &axes_xy, "size=2 values=0.4:0.6:0.6:0.9");
 
   assert_separable (integers, 0);
   integers->coefficients[3] += 1;
@@ -193,12 +198,12 @@ test_random (void)
 
     for (gsize i = 0; i < nd_filter_count (filter); i++)
       filter->coefficients[i] = n % 2 ? g_rand_double_range (random, -1, 1)
-          : g_rand_int_range (random, -1000, 1000);
+                                      : g_rand_int_range (random, -1000, 1000);
     assert_not_separable (filter);
   }
 }
 
-/* Products of large integers that are not separable overflow 64 bits. */
+/* The products of large integers overflow 64 bits. */
 static void
 test_large_integers (void)
 {
@@ -213,13 +218,16 @@ test_large_integers (void)
   }
 }
 
-/* 16 = 4 x 4 stays in integers: primitive factors, the scale in the first. */
+/* 16 = 4 x 4 stays in integers: the factors are primitive, and the first one
+ * contains the scale. */
 static void
 test_scale (void)
 {
   g_autoptr (NdFilter) filter = make_design ("coefficients", &axes_xyzt,
       "size=1:2:1:3 values=-12:-24:-24:-48:-36:-72");
-  g_auto (Factors) factors = { {NULL,} };
+  g_auto (Factors) factors = { {
+      NULL,
+  } };
 
   g_assert_true (nd_filter_separate (filter, factors.a));
   g_assert_cmpfloat (factors.a[0][0], ==, 1);
@@ -234,8 +242,8 @@ test_scale (void)
 static void
 test_special (void)
 {
-  g_autoptr (NdFilter) zeros = make_design ("coefficients", &axes_xyz,
-      "size=2:1:2 values=0:0:0:0");
+  g_autoptr (NdFilter) zeros =
+      make_design ("coefficients", &axes_xyz, "size=2:1:2 values=0:0:0:0");
   g_autoptr (NdFilter) zero =
       make_design ("coefficients", &axes_xyz, "size=1 values=0");
   g_autoptr (NdFilter) one =

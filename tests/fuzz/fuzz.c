@@ -1,21 +1,23 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "fuzz.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include "core/error.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine/nderror.h"
-
 static void
-check_error (const GError * error)
+check_error (const GError *error)
 {
   if (!error || error->domain != ND_ERROR || strlen (error->message) < 10)
-    g_error ("refused without words");
+    g_error ("an error without a message");
 }
 
 static void
-parse (const guint8 * bytes, gsize n)
+parse (const guint8 *bytes, gsize n)
 {
   g_auto (NdHeader) header = { 0 };
   g_autoptr (GError) error = NULL;
@@ -23,14 +25,14 @@ parse (const guint8 * bytes, gsize n)
   if (fuzz_parse (&header, bytes, n, &error)) {
     if (error || nd_recording_volume_size (&header.recording) == 0
         || header.recording.volumes == 0)
-      g_error ("parsed, but not sound");
+      g_error ("the parser accepted an invalid header");
   } else {
     check_error (error);
   }
 }
 
 static void
-read_file (const gchar * path)
+read_file (const gchar *path)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (NdReader) reader = nd_reader_open (path, NULL, &error);
@@ -51,7 +53,7 @@ read_file (const gchar * path)
     if (nd_reader_time (reader, i) > nd_reader_time (reader, i + 1))
       g_error ("times descend");
   }
-  /* The last one, where it can be had. */
+  /* The last volume, if it can be read. */
   if (nd_reader_seekable (reader)
       && (!nd_reader_seek (reader, recording->volumes - 1, &error)
           || !nd_reader_read (reader, volume, &error)))
@@ -59,7 +61,7 @@ read_file (const gchar * path)
 }
 
 void
-fuzz_file (const guint8 * bytes, gsize n)
+fuzz_file (const guint8 *bytes, gsize n)
 {
   gint fd = memfd_create ("hostile", MFD_CLOEXEC);
   g_autofree gchar *path = g_strdup_printf ("/proc/self/fd/%d", fd);
@@ -72,7 +74,7 @@ fuzz_file (const guint8 * bytes, gsize n)
 }
 
 int
-LLVMFuzzerTestOneInput (const guint8 * bytes, size_t n)
+LLVMFuzzerTestOneInput (const guint8 *bytes, size_t n)
 {
   fuzz_file (bytes, n);
   return 0;

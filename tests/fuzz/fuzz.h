@@ -1,29 +1,30 @@
-/* One hostile file: opened and read as far as it goes, or refused.
+/* One hostile file: read as far as possible, or refused.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
-#include <glib.h>
+#include "formats/header.h"
 
-#include "formats/ndheader.h"
+#include <glib.h>
 
 /* Volumes that are read of one file. */
 #define FUZZ_VOLUMES 16
 
-/* What a target is for: "nrrd", "metaimage", "nifti". */
+/* The format of this target: "nrrd", "metaimage" or "nifti". */
 extern const gchar *const fuzz_name;
 
-/* The parser alone, on bytes as they come. */
-gboolean fuzz_parse (NdHeader * header, const guint8 * bytes, gsize n,
-    GError ** error);
+/* Runs the parser alone on the bytes. */
+gboolean fuzz_parse (NdHeader *header, const guint8 *bytes, gsize n,
+    GError **error);
 
-/* Parses the bytes, then reads the file with these bytes. An error and a
- * result exclude each other, and an error has words; anything else aborts. */
-void fuzz_file (const guint8 * bytes, gsize n);
+/* Parses the bytes, then reads a file with these bytes. Aborts if a call
+ * returns both an error and a result, or an error without a message. */
+void fuzz_file (const guint8 *bytes, gsize n);
 
-/* As libFuzzer calls it. */
-int LLVMFuzzerTestOneInput (const guint8 * bytes, size_t n);
+/* The entry point of libFuzzer. */
+int LLVMFuzzerTestOneInput (const guint8 *bytes, size_t n);
 
-/* Appends good files to begin with: GBytes. */
-void fuzz_seeds (GPtrArray * seeds);
+/* Appends valid files to start from, as GBytes. */
+void fuzz_seeds (GPtrArray *seeds);

@@ -1,59 +1,128 @@
-/* Mutations of good files by a seeded generator: at least 2,000 a format, each
- * read or refused, with no more memory than the size of the file explains.
+/* Mutates valid files with a seeded generator, at least 2,000 times per format.
+ * Each mutation is read or refused, with no more memory than the size of the
+ * file justifies.
  *
  *   hostile-FORMAT [--seeds FOLDER]
  *
- * With --seeds the good files are written to FOLDER, for libFuzzer to begin
- * with. ND_SEED and ND_MUTATIONS in the environment repeat a run or make it
- * longer.
+ * --seeds writes the valid files to FOLDER as the initial corpus of libFuzzer.
+ * The variables ND_SEED and ND_MUTATIONS repeat a run or make it longer.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "memory.h"
-
 #define MUTATIONS 5000
 
-/* Of memory: buffers and tables whatever the file is; for each of its bytes,
- * the text of a header several times; and what each may hold packed, of samples
- * that become four times as wide. */
+/* The memory limit: buffers and tables of fixed size; for each byte of the
+ * file, several times the text of a header; and the samples that compressed
+ * bytes can expand to, up to four times as wide. */
 #define MEMORY_FIXED (3 << 20)
 #define MEMORY_A_BYTE (64 + 4 * 1032)
 
 static const gchar *const numbers[] = {
-  "0", "-1", "1", "2", "3", "65536", "2147483647", "2147483648", "4294967296",
-  "4294967297", "9223372036854775807", "9223372036854775808",
-  "18446744073709551615", "99999999999999999999999", "-9223372036854775808",
-  "1e308", "1e-308", "nan", "inf", "0x10", "1.5", "", " ", "1 1", "+1", "1e5",
+  "0",
+  "-1",
+  "1",
+  "2",
+  "3",
+  "65536",
+  "2147483647",
+  "2147483648",
+  "4294967296",
+  "4294967297",
+  "9223372036854775807",
+  "9223372036854775808",
+  "18446744073709551615",
+  "99999999999999999999999",
+  "-9223372036854775808",
+  "1e308",
+  "1e-308",
+  "nan",
+  "inf",
+  "0x10",
+  "1.5",
+  "",
+  " ",
+  "1 1",
+  "+1",
+  "1e5",
 };
 
 static const gchar *const words[] = {
-  "../../../etc/passwd", "/etc/passwd", "/dev/zero", "/dev/stdin", ".", "..",
-  "/proc/self/mem", "%s%s%s%n", "%d", "%099999d", "%d%d", "%5d", "LIST",
-  "LIST 1", "LOCAL", "none", "list", "domain", "vector", "time", "raw", "gzip",
-  "True", "False", "big", "little", "()", "(1,0,0)", "(1,0)", "((", "\"", "\\",
-  "\n\n", "\n", "\r\n", ":=", ": ", "=", " = ", "#", "Seq_Frame", "0000",
+  "../../../etc/passwd",
+  "/etc/passwd",
+  "/dev/zero",
+  "/dev/stdin",
+  ".",
+  "..",
+  "/proc/self/mem",
+  "%s%s%s%n",
+  "%d",
+  "%099999d",
+  "%d%d",
+  "%5d",
+  "LIST",
+  "LIST 1",
+  "LOCAL",
+  "none",
+  "list",
+  "domain",
+  "vector",
+  "time",
+  "raw",
+  "gzip",
+  "True",
+  "False",
+  "big",
+  "little",
+  "()",
+  "(1,0,0)",
+  "(1,0)",
+  "((",
+  "\"",
+  "\\",
+  "\n\n",
+  "\n",
+  "\r\n",
+  ":=",
+  ": ",
+  "=",
+  " = ",
+  "#",
+  "Seq_Frame",
+  "0000",
   "Seq_Frame99999999999999999999_Timestamp = 1\n",
-  "axis 3 item 18446744073709551615 x:=1\n", "axis 3 index values:=\n",
-  "dimension: 16\n", "NDims = 10\n", "HeaderSize = -1\n", "byte skip: -1\n",
-  "line skip: 99999999\n", "encoding: gzip\n", "CompressedData = True\n",
-  "MET_DOUBLE", "double", "int64", "NRRD0004\n", "ObjectType = Image\n",
+  "axis 3 item 18446744073709551615 x:=1\n",
+  "axis 3 index values:=\n",
+  "dimension: 16\n",
+  "NDims = 10\n",
+  "HeaderSize = -1\n",
+  "byte skip: -1\n",
+  "line skip: 99999999\n",
+  "encoding: gzip\n",
+  "CompressedData = True\n",
+  "MET_DOUBLE",
+  "double",
+  "int64",
+  "NRRD0004\n",
+  "ObjectType = Image\n",
 };
 
 #define PICK(random, list) \
   list[g_rand_int_range (random, 0, G_N_ELEMENTS (list))]
 
 static void
-splice (GByteArray * bytes, guint at, guint removed, gconstpointer inserted,
+splice (GByteArray *bytes, guint at, guint removed, gconstpointer inserted,
     guint n)
 {
-  g_autofree guint8 *rest = g_memdup2 (bytes->data + at + removed,
-      bytes->len - at - removed);
+  g_autofree guint8 *rest =
+      g_memdup2 (bytes->data + at + removed, bytes->len - at - removed);
   const guint n_rest = bytes->len - at - removed;
 
   g_byte_array_set_size (bytes, at);
@@ -61,18 +130,18 @@ splice (GByteArray * bytes, guint at, guint removed, gconstpointer inserted,
   g_byte_array_append (bytes, rest, n_rest);
 }
 
-/* Mostly near the beginning, where the header is. */
+/* Mostly near the beginning, in the header. */
 static guint
-pick_place (GRand * random, const GByteArray * bytes)
+pick_place (GRand *random, const GByteArray *bytes)
 {
-  const guint most = g_rand_boolean (random) ? bytes->len : MIN (bytes->len,
-      700);
+  const guint most =
+      g_rand_boolean (random) ? bytes->len : MIN (bytes->len, 700);
 
   return g_rand_int_range (random, 0, MAX (most, 1));
 }
 
 static void
-mutate_number (GRand * random, GByteArray * bytes)
+mutate_number (GRand *random, GByteArray *bytes)
 {
   guint at = pick_place (random, bytes), n = 0;
   const gchar *number = PICK (random, numbers);
@@ -85,13 +154,12 @@ mutate_number (GRand * random, GByteArray * bytes)
 }
 
 static void
-mutate_word (GRand * random, GByteArray * bytes)
+mutate_word (GRand *random, GByteArray *bytes)
 {
   guint at = pick_place (random, bytes), n = 0;
   const gchar *word = PICK (random, words);
 
-  while (at < bytes->len && g_rand_boolean (random)
-      && bytes->data[at] != ' ')
+  while (at < bytes->len && g_rand_boolean (random) && bytes->data[at] != ' ')
     at++;
   while (at + n < bytes->len && g_rand_boolean (random)
       && bytes->data[at + n] != '\n')
@@ -99,14 +167,13 @@ mutate_word (GRand * random, GByteArray * bytes)
   splice (bytes, at, n, word, strlen (word));
 }
 
-/* A whole number of a binary header becomes an extreme one. */
+/* Replaces an integer of a binary header by an extreme value. */
 static void
-mutate_binary (GRand * random, GByteArray * bytes)
+mutate_binary (GRand *random, GByteArray *bytes)
 {
   static const guint64 extremes[] = { 0, 1, 0x7f, 0xff, 0x7fff, 0x8000, 0xffff,
     0x7fffffff, 0x80000000, 0xffffffff, G_MAXINT64, G_MAXUINT64,
-    (guint64) 1 << 63, (guint64) 1 << 32, 0x7ff0000000000000, 0x7f800000
-  };
+    (guint64) 1 << 63, (guint64) 1 << 32, 0x7ff0000000000000, 0x7f800000 };
   const guint width = 1 << g_rand_int_range (random, 0, 4);
   const guint64 number = PICK (random, extremes);
   const guint at = pick_place (random, bytes) & ~(width - 1);
@@ -116,7 +183,7 @@ mutate_binary (GRand * random, GByteArray * bytes)
 }
 
 static void
-mutate_block (GRand * random, GByteArray * bytes)
+mutate_block (GRand *random, GByteArray *bytes)
 {
   const guint at = pick_place (random, bytes);
   const guint n = g_rand_int_range (random, 0, MIN (bytes->len - at, 300) + 1);
@@ -125,26 +192,26 @@ mutate_block (GRand * random, GByteArray * bytes)
   guint length;
 
   switch (g_rand_int_range (random, 0, 4)) {
-    case 0:                    /* removed */
+    case 0: /* removed */
       splice (bytes, at, n, "", 0);
       break;
-    case 1:                    /* twice */
+    case 1: /* duplicated */
       splice (bytes, at, 0, block, n);
       break;
-    case 2:                    /* a line without end */
+    case 2: /* a line without end */
       length = 1 << g_rand_int_range (random, 4, 17);
       line = g_malloc (length);
       memset (line, g_rand_boolean (random) ? 'x' : '9', length);
       splice (bytes, at, 0, line, length);
       break;
-    default:                   /* the end of the file */
+    default: /* the end of the file */
       g_byte_array_set_size (bytes, at);
       break;
   }
 }
 
 static void
-mutate_once (GRand * random, GByteArray * bytes)
+mutate_once (GRand *random, GByteArray *bytes)
 {
   guint at;
 
@@ -173,12 +240,12 @@ mutate_once (GRand * random, GByteArray * bytes)
   }
 }
 
-/* What gzip packs is changed within it, as often as outside. */
+/* Compressed data are changed as often as the gzip frame. */
 static GByteArray *
-unpack (const guint8 * packed, gsize n)
+unpack (const guint8 *packed, gsize n)
 {
   GByteArray *bytes = g_byte_array_new ();
-  z_stream stream = {.next_in = (guint8 *) packed,.avail_in = n };
+  z_stream stream = { .next_in = (guint8 *) packed, .avail_in = n };
   guint8 buffer[4096];
   gint status;
 
@@ -196,13 +263,14 @@ unpack (const guint8 * packed, gsize n)
 }
 
 static void
-pack (GByteArray * bytes)
+pack (GByteArray *bytes)
 {
   const gsize most = compressBound (bytes->len) + 64;
   g_autofree guint8 *packed = g_malloc (most);
-  z_stream stream = {.next_in = bytes->data,.avail_in = bytes->len,
-    .next_out = packed,.avail_out = most
-  };
+  z_stream stream = { .next_in = bytes->data,
+    .avail_in = bytes->len,
+    .next_out = packed,
+    .avail_out = most };
 
   deflateInit2 (&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
   deflate (&stream, Z_FINISH);
@@ -212,12 +280,12 @@ pack (GByteArray * bytes)
 }
 
 static GByteArray *
-mutate (GRand * random, GBytes * seed)
+mutate (GRand *random, GBytes *seed)
 {
   gsize n;
   const guint8 *data = g_bytes_get_data (seed, &n);
-  const gboolean within = n > 2 && data[0] == 0x1f && data[1] == 0x8b
-      && g_rand_boolean (random);
+  const gboolean within =
+      n > 2 && data[0] == 0x1f && data[1] == 0x8b && g_rand_boolean (random);
   GByteArray *bytes = within ? unpack (data, n) : g_byte_array_new ();
   guint times = g_rand_int_range (random, 1, 5);
 
@@ -231,7 +299,7 @@ mutate (GRand * random, GBytes * seed)
 }
 
 static void
-write_seeds (GPtrArray * seeds, const gchar * folder)
+write_seeds (GPtrArray *seeds, const gchar *folder)
 {
   for (guint i = 0; i < seeds->len; i++) {
     g_autofree gchar *name = g_strdup_printf ("%s-%02u", fuzz_name, i);
@@ -246,7 +314,7 @@ write_seeds (GPtrArray * seeds, const gchar * folder)
 }
 
 static guint
-from_environment (const gchar * name, guint otherwise)
+from_environment (const gchar *name, guint otherwise)
 {
   const gchar *value = g_getenv (name);
 
@@ -256,8 +324,8 @@ from_environment (const gchar * name, guint otherwise)
 int
 main (int argc, char **argv)
 {
-  g_autoptr (GPtrArray) seeds = g_ptr_array_new_with_free_func
-      ((GDestroyNotify) g_bytes_unref);
+  g_autoptr (GPtrArray) seeds =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) g_bytes_unref);
   const guint seed = from_environment ("ND_SEED", g_random_int ());
   const guint n = from_environment ("ND_MUTATIONS", MUTATIONS);
   g_autoptr (GRand) random = g_rand_new_with_seed (seed);
@@ -277,8 +345,8 @@ main (int argc, char **argv)
     fuzz_file (bytes, length);
   }
   for (guint i = 0; i < n; i++) {
-    g_autoptr (GByteArray) bytes = mutate (random, seeds->pdata[i
-            % seeds->len]);
+    g_autoptr (GByteArray) bytes =
+        mutate (random, seeds->pdata[i % seeds->len]);
     gsize used;
 
     memory_begin ();
@@ -287,7 +355,8 @@ main (int argc, char **argv)
     most = MAX (most, used);
     if (used > MEMORY_FIXED + MEMORY_A_BYTE * (gsize) bytes->len)
       g_error ("mutation %u: %" G_GSIZE_FORMAT " bytes of memory for a file of "
-          "%u bytes", i, used, bytes->len);
+               "%u bytes",
+          i, used, bytes->len);
   }
   g_print ("at most %" G_GSIZE_FORMAT " bytes of memory\n", most);
   return EXIT_SUCCESS;

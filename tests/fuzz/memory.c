@@ -1,11 +1,13 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "memory.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tests/fuzz/memory.h"
 
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 
-#ifndef __has_feature           /* of clang */
+#ifndef __has_feature /* of clang */
 #define __has_feature(feature) 0
 #endif
 
@@ -30,8 +32,8 @@ memory_most (void)
   return most;
 }
 
-#if defined (__SANITIZE_ADDRESS__) || __has_feature (address_sanitizer)
-/* The sanitizer has malloc, and tells of it. */
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+/* The sanitizer replaces malloc and reports the sizes. */
 
 typedef void (*MallocHook) (const volatile void *memory, size_t size);
 typedef void (*FreeHook) (const volatile void *memory);
@@ -51,7 +53,8 @@ note_free (const volatile void *memory)
     add (-(gssize) __sanitizer_get_allocated_size (memory));
 }
 
-static void __attribute__((constructor)) install (void)
+static void __attribute__ ((constructor))
+install (void)
 {
   __sanitizer_install_malloc_and_free_hooks (note_malloc, note_free);
 }

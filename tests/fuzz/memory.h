@@ -1,13 +1,14 @@
-/* How much memory is had at a time: every allocation of the process is counted.
+/* Peak memory: counts every allocation of the process.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
 #include <glib.h>
 
-/* Counts from here on. */
+/* Starts counting. */
 void memory_begin (void);
 
-/* The most bytes at a time since then. */
+/* The peak in bytes since then. */
 gsize memory_most (void);

@@ -1,33 +1,41 @@
-/* NIfTI, plain and compressed, from the header's first byte to the last sample.
+/* NIfTI, plain and compressed, from the first byte of the header to the last
+ * sample.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
-#include "fuzz.h"
-#include "seeds.h"
+#include "formats/nifti.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/seeds.h"
 
-#include <string.h>
 #include <nifti/nifti1.h>
 #include <nifti/nifti2.h>
-
-#include "formats/ndnifti.h"
+#include <string.h>
 
 const gchar *const fuzz_name = "nifti";
 
 gboolean
-fuzz_parse (NdHeader * header, const guint8 * bytes, gsize n, GError ** error)
+fuzz_parse (NdHeader *header, const guint8 *bytes, gsize n, GError **error)
 {
   return nd_nifti_parse (header, bytes, n, "nii", error);
 }
 
 void
-fuzz_seeds (GPtrArray * seeds)
+fuzz_seeds (GPtrArray *seeds)
 {
-  nifti_2_header wide = {
-    .sizeof_hdr = 540,.magic = "n+2\0\r\n\032\n",.datatype = DT_INT32,
-    .bitpix = 32,.dim = {4, 3, 2, 2, 3, 1, 1, 1},.pixdim = {1, 1, 1, 1, 0.05},
-    .vox_offset = 544,.scl_slope = 2,.scl_inter = -1,.sform_code = 1,
-    .srow_x = {1},.srow_y = {0, 1},.srow_z = {0, 0, 1}
-  };
+  nifti_2_header wide = { .sizeof_hdr = 540,
+    .magic = "n+2\0\r\n\032\n",
+    .datatype = DT_INT32,
+    .bitpix = 32,
+    .dim = { 4, 3, 2, 2, 3, 1, 1, 1 },
+    .pixdim = { 1, 1, 1, 1, 0.05 },
+    .vox_offset = 544,
+    .scl_slope = 2,
+    .scl_inter = -1,
+    .sform_code = 1,
+    .srow_x = { 1 },
+    .srow_y = { 0, 1 },
+    .srow_z = { 0, 0, 1 } };
   GByteArray *bytes = g_byte_array_new ();
 
   seeds_append_written (seeds, ".nii", FALSE);

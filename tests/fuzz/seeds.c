@@ -1,25 +1,24 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "seeds.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tests/fuzz/seeds.h"
+
+#include "formats/recording.h"
 
 #include <glib/gstdio.h>
-
-#include "formats/ndrecording.h"
 
 static NdRecording
 make_recording (guint i)
 {
   static const NdSampleType types[] = { ND_UINT8, ND_INT16, ND_FLOAT32,
-    ND_UINT16
-  };
-  NdRecording recording = {
-    .type = types[i % 4],
-    .shape = {i == 2 ? 2 : 1, {5, 4, i == 1 ? 1 : 3}},
+    ND_UINT16 };
+  NdRecording recording = { .type = types[i % 4],
+    .shape = { i == 2 ? 2 : 1, { 5, 4, i == 1 ? 1 : 3 } },
     .rate_n = i == 3 ? 0 : 30000,
     .rate_d = i == 3 ? 1 : 1001,
     .responses = 1,
-    .geometry = {TRUE, {0.5, 0.75, 2}, {-10, 20.5, 3}, {0, 1, 0, -1, 0, 0, 0,
-            0, 1}}
-  };
+    .geometry = { TRUE, { 0.5, 0.75, 2 }, { -10, 20.5, 3 },
+        { 0, 1, 0, -1, 0, 0, 0, 0, 1 } } };
 
   return recording;
 }
@@ -44,8 +43,7 @@ make_metadata (void)
 }
 
 void
-seeds_append_written (GPtrArray * seeds, const gchar * ending,
-    gboolean compress)
+seeds_append_written (GPtrArray *seeds, const gchar *ending, gboolean compress)
 {
   g_autofree gchar *folder = g_dir_make_tmp ("ndconv-seeds-XXXXXX", NULL);
   g_autofree gchar *name = g_strconcat ("seed", ending, NULL);
@@ -67,8 +65,8 @@ seeds_append_written (GPtrArray * seeds, const gchar * ending,
     for (guint v = 0; v < 3; v++) {
       for (gsize b = 0; b < size; b++)
         volume[b] = b + v;
-      g_assert_true (nd_writer_write (writer, volume, g_array_index
-              (metadata->times, gint64, v), &error));
+      g_assert_true (nd_writer_write (writer, volume,
+          g_array_index (metadata->times, gint64, v), &error));
     }
     g_assert_true (nd_writer_finish (writer, &error));
     g_assert_true (g_file_get_contents (path, &bytes, &n, NULL));
@@ -79,7 +77,7 @@ seeds_append_written (GPtrArray * seeds, const gchar * ending,
 }
 
 void
-seeds_append_text (GPtrArray * seeds, const gchar * text, gsize samples)
+seeds_append_text (GPtrArray *seeds, const gchar *text, gsize samples)
 {
   GByteArray *bytes = g_byte_array_new ();
 

@@ -1,17 +1,18 @@
-# What the checks share: pipelines that the program run-pipelines runs, samples
-# in files, and bounds.
+# Helpers of the tests in Python: pipelines run by the program run-pipelines,
+# samples in files, and error bounds.
 #
-# A check that cannot run is skipped, exit status 77; one of the GPU (ND_GPU)
-# fails where there is a driver.
+# A test that cannot run is skipped with exit status 77. A GPU test (ND_GPU)
+# that cannot run fails instead if a driver is present.
 #
-# Arrays are (t, z, y, x), so that x runs fastest in memory and in files.
+# Arrays are (t, z, y, x), so that x varies fastest in memory and in files.
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# Copyright (C) 2026 the ndconv developers
 import os
 import subprocess
 import sys
 
-GPU = "ND_GPU" in os.environ      # auto then means the GPU
+GPU = "ND_GPU" in os.environ      # auto then selects the GPU
 
 
 def has_driver():
@@ -37,12 +38,12 @@ PROGRAM = sys.argv[1]
 SHARED = os.environ.get("ND_SHARED", "")
 TYPES = {"uint8": "u1", "int16": "<i2", "uint16": "<u2", "float32": "<f4"}
 FFT_BOUND = 1e-6        # relative L2 error
-TENSOR_BOUND = 2e-6     # of accuracy=single, where sums are not exact
+TENSOR_BOUND = 2e-6     # with accuracy=single, if sums are not exact
 
 
 def shared(*names):
-    """The path of a file that is not part of the project; skips where it is
-    not there, on a GPU too."""
+    """Returns the path of a file outside the project. Skips the test if the
+    file is missing, on a GPU too."""
     path = os.path.join(SHARED, *names)
     if not os.path.exists(path):
         print(f"skipped: no {'/'.join(names)} in the folder that ND_SHARED "
@@ -52,15 +53,15 @@ def shared(*names):
 
 
 def run(pipelines, simd=None):
-    """One outcome for each: ["eos", method, volumes in, volumes out] or
-    ["error", element, message]."""
+    """Returns one result per pipeline: ["eos", method, volumes in, volumes out]
+    or ["error", element, message]."""
     environment = dict(os.environ)
     if simd:
         environment["NDCONV_SIMD"] = simd
     done = subprocess.run([PROGRAM], input="\n".join(pipelines) + "\n",
                           capture_output=True, text=True, check=False,
                           env=environment)
-    # compute-sanitizer prints lines of its own.
+    # compute-sanitizer prints its own lines.
     outcomes = [line.split("\t") for line in done.stdout.splitlines()
                 if not line.startswith("====")]
     if done.returncode != 0 or len(outcomes) != len(pipelines):
@@ -75,15 +76,15 @@ def colons(numbers):
 
 
 def properties(**values):
-    """border_value=1 to border-value=1."""
+    """Turns border_value=1 into border-value=1."""
     return " ".join(f"{name.replace('_', '-')}={value}"
                     for name, value in values.items())
 
 
 def float32_bound(taps, largest):
-    """What float32 sums of as many products may be off, in any order, where
-    the sum of their absolute values is @largest at most (the golden cases'
-    rule)."""
+    """The largest error of a float32 sum of this many products, in any order,
+    if the sum of their absolute values is at most @largest. The golden cases
+    use this bound."""
     return 2.0 ** -24 * largest * min(taps + 1, 8 * np.sqrt(taps + 1))
 
 
@@ -94,7 +95,7 @@ def relative_l2(got, expected):
 
 
 def read_raw(path, kind, shape):
-    """None where the file has another size."""
+    """Returns None if the file has another size."""
     samples = np.fromfile(path, TYPES[kind])
     if samples.size != np.prod(shape):
         return None

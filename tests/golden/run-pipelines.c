@@ -1,21 +1,22 @@
-/* Runs pipelines one after another: a gst-launch text per line of the input,
- * and a line of the output for each, its fields apart by tabs:
+/* Runs pipelines one after another. Reads one gst-launch-1.0 text per line and
+ * prints one line for each, with fields separated by tabs:
  *
  *   eos METHOD VOLUMES-IN VOLUMES-OUT    from `stats` of the element "conv"
  *   error ELEMENT MESSAGE
  *
- * One process for hundreds of them, where gst-launch-1.0 would load the plugin
- * each time.
+ * One process runs hundreds of pipelines, because gst-launch-1.0 would load the
+ * plugin for each of them.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #include <gst/gst.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Two minutes, and more of them where tools slow all down (the variable is that
- * of the tests that use Check). */
+/* Two minutes, and more under tools that slow everything down (the tests that
+ * use Check read the same variable). */
 static GstClockTime
 timeout (void)
 {
@@ -25,7 +26,7 @@ timeout (void)
 }
 
 static void
-print_error (const gchar * name, const gchar * text)
+print_error (const gchar *name, const gchar *text)
 {
   g_autofree gchar *line = g_strdelimit (g_strdup (text), "\t\n", ' ');
 
@@ -34,7 +35,7 @@ print_error (const gchar * name, const gchar * text)
 
 /* A pipeline without "conv" only copies. */
 static void
-print_stats (GstElement * pipeline)
+print_stats (GstElement *pipeline)
 {
   g_autoptr (GstElement) conv =
       gst_bin_get_by_name (GST_BIN (pipeline), "conv");
@@ -51,7 +52,7 @@ print_stats (GstElement * pipeline)
 }
 
 static void
-run (const gchar * text)
+run (const gchar *text)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GstElement) pipeline = gst_parse_launch (text, &error);
@@ -69,7 +70,7 @@ run (const gchar * text)
   message = gst_bus_timed_pop_filtered (bus, timeout (),
       GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   if (!message) {
-    print_error ("pipeline", "neither EOS nor an error in time");
+    print_error ("pipeline", "neither EOS nor an error before the time limit");
   } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     gst_message_parse_error (message, &error, NULL);
     print_error (GST_OBJECT_NAME (message->src), error->message);

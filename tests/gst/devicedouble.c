@@ -1,38 +1,44 @@
-/* A device that is none: a module in the place of the CUDA back end's, which
- * does in a thread of each ring what the CPU back end does, late and in order.
- * What must wait and does not, reads what is not there yet; thread sanitizer
- * sees it. Memory of this device is host memory, counted.
+/* A test double of a device: a module that replaces the CUDA back end. A thread
+ * of each ring does the work of the CPU back end, late and in order. Code that
+ * does not wait reads data that are not there yet, which the thread sanitizer
+ * finds. Memory of this device is host memory, and its blocks are counted.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
+#include "core/error.h"
+#include "cpu/cpu.h"
+#include "engine/picture.h"
+
 #include <gmodule.h>
 #include <math.h>
 #include <string.h>
 
-#include "cpu/ndcombine.h"
-#include "cpu/ndcpu.h"
-#include "engine/nderror.h"
-#include "engine/ndpicture.h"
-
 #define MAX_SLOTS 64
 
-struct _NdMark
+struct _NdEvent
 {
-  gint references;              /* atomic */
+  gint references; /* atomic */
   GMutex lock;
   GCond changed;
-  gboolean reached;
+  gboolean done;
 };
 
 typedef struct
 {
   enum
-  { PUSH, RESPOND, MARK, AFTER, STOP } kind;
+  {
+    PUSH,
+    RESPOND,
+    RECORD,
+    WAIT,
+    STOP
+  } kind;
   guint slot;
   NdSamples samples;
   gint slots[MAX_SLOTS];
   NdScale scale;
-  NdMark *mark;
+  NdEvent *event;
 } Work;
 
 struct _NdRing
@@ -45,54 +51,55 @@ struct _NdRing
   GThread *thread;
 };
 
-struct _NdCanvas
+struct _NdRenderer
 {
   NdPicture *picture;
   NdPictureJob job;
 };
 
-static gint blocks;             /* of memory, pinned or of the device */
-static gint lost;               /* the device, for good */
-static gint lose_at_memory;     /* it is lost when memory is wanted */
+static gint blocks;         /* blocks of memory, pinned or of the device */
+static gint lost;           /* the device is lost and stays so */
+static gint lose_at_memory; /* the device is lost at the next allocation */
 
 static gboolean
-is_well (GError ** error)
+is_well (GError **error)
 {
   if (!g_atomic_int_get (&lost))
     return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_FAILED, "The GPU failed: set the "
+  g_set_error (error, ND_ERROR, ND_ERROR_FAILED,
+      "The GPU failed: set the "
       "pipeline to NULL and start it again");
   return FALSE;
 }
 
-static NdMark *
-mark_ref (NdMark * mark)
+static NdEvent *
+event_ref (NdEvent *event)
 {
-  g_atomic_int_inc (&mark->references);
-  return mark;
+  g_atomic_int_inc (&event->references);
+  return event;
 }
 
 static void
-mark_free (NdMark * mark)
+event_destroy (NdEvent *event)
 {
-  if (!g_atomic_int_dec_and_test (&mark->references))
+  if (!g_atomic_int_dec_and_test (&event->references))
     return;
-  g_mutex_clear (&mark->lock);
-  g_cond_clear (&mark->changed);
-  g_free (mark);
+  g_mutex_clear (&event->lock);
+  g_cond_clear (&event->changed);
+  g_free (event);
 }
 
 static void
-wait_for (NdMark * mark)
+wait_for (NdEvent *event)
 {
-  g_mutex_lock (&mark->lock);
-  while (!mark->reached)
-    g_cond_wait (&mark->changed, &mark->lock);
-  g_mutex_unlock (&mark->lock);
+  g_mutex_lock (&event->lock);
+  while (!event->done)
+    g_cond_wait (&event->changed, &event->lock);
+  g_mutex_unlock (&event->lock);
 }
 
 static gboolean
-do_work (NdRing * ring, Work * work)
+do_work (NdRing *ring, Work *work)
 {
   switch (work->kind) {
     case PUSH:
@@ -104,16 +111,16 @@ do_work (NdRing * ring, Work * work)
       nd_cpu_backend.respond (ring->real, work->slots, &work->scale,
           &work->samples, NULL);
       break;
-    case MARK:
-      g_mutex_lock (&work->mark->lock);
-      work->mark->reached = TRUE;
-      g_cond_broadcast (&work->mark->changed);
-      g_mutex_unlock (&work->mark->lock);
-      mark_free (work->mark);
+    case RECORD:
+      g_mutex_lock (&work->event->lock);
+      work->event->done = TRUE;
+      g_cond_broadcast (&work->event->changed);
+      g_mutex_unlock (&work->event->lock);
+      event_destroy (work->event);
       break;
-    case AFTER:
-      wait_for (work->mark);
-      mark_free (work->mark);
+    case WAIT:
+      wait_for (work->event);
+      event_destroy (work->event);
       break;
     case STOP:
       return FALSE;
@@ -140,7 +147,7 @@ run (gpointer data)
 }
 
 static void
-enqueue (NdRing * ring, const Work * work)
+enqueue (NdRing *ring, const Work *work)
 {
   g_mutex_lock (&ring->lock);
   g_queue_push_tail (&ring->works, g_memdup2 (work, sizeof (*work)));
@@ -148,32 +155,40 @@ enqueue (NdRing * ring, const Work * work)
   g_mutex_unlock (&ring->lock);
 }
 
+static gint starts; /* calls of available(), each of which may wait */
+
 static gboolean
-available (gint device_id, GError ** error)
+available (gint device_id, GError **error)
 {
+  g_atomic_int_inc (&starts);
   if (!g_atomic_int_get (&lost))
     return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_INIT, "The GPU was lost: start the "
+  g_set_error (error, ND_ERROR, ND_ERROR_INIT,
+      "The GPU was lost: start the "
       "program again");
   return FALSE;
 }
 
 static gdouble
-cost (const NdJob * job, NdMethod method, gint device_id, GError ** error)
+cost (const NdJob *job, const NdRingOptions *options, NdMethod method,
+    gint device_id, GError **error)
 {
-  /* As the CUDA back end has it. */
+  /* Follows the CUDA back end. */
   if (method == ND_METHOD_REFERENCE) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "method=reference runs on "
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "method=reference runs on "
         "the CPU only: use backend=cpu with it");
     return INFINITY;
   }
-  return nd_cpu_backend.cost (job, method, device_id, error);
+  return nd_cpu_backend.cost (job, options, method, device_id, error);
 }
 
 static NdRing *
-ring_new (const NdJob * job, NdMethod method, gint device_id, GError ** error)
+ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
+    gint device_id, GError **error)
 {
-  NdRing *real = nd_cpu_backend.ring_new (job, method, device_id, error);
+  NdRing *real =
+      nd_cpu_backend.ring_new (job, options, method, device_id, error);
   NdRing *ring;
 
   if (!real)
@@ -190,10 +205,9 @@ ring_new (const NdJob * job, NdMethod method, gint device_id, GError ** error)
 }
 
 static void
-ring_free (NdRing * ring)
+ring_free (NdRing *ring)
 {
-  enqueue (ring, &(Work) {
-      STOP});
+  enqueue (ring, &(Work){ STOP });
   g_thread_join (ring->thread);
   nd_cpu_backend.ring_free (ring->real);
   g_mutex_clear (&ring->lock);
@@ -202,72 +216,67 @@ ring_free (NdRing * ring)
 }
 
 static gsize
-ring_bytes (const NdRing * ring)
+ring_bytes (const NdRing *ring)
 {
   return nd_cpu_backend.ring_bytes (ring->real);
 }
 
 static gboolean
-push (NdRing * ring, guint slot, const NdSamples * volume, GError ** error)
+push (NdRing *ring, guint slot, const NdSamples *volume, GError **error)
 {
-  enqueue (ring, &(Work) {
-      PUSH,.slot = slot,.samples = *volume});
+  enqueue (ring, &(Work){ PUSH, .slot = slot, .samples = *volume });
   return is_well (error);
 }
 
 static NdSamples
-kept (const NdRing * ring, guint slot)
+kept (const NdRing *ring, guint slot)
 {
   return nd_cpu_backend.kept (ring->real, slot);
 }
 
 static gboolean
-respond (NdRing * ring, const gint * slots, const NdScale * scale,
-    const NdSamples * out, GError ** error)
+respond (NdRing *ring, const gint *slots, const NdScale *scale,
+    const NdSamples *out, GError **error)
 {
-  Work work = { RESPOND,.samples = *out,.scale = *scale };
+  Work work = { RESPOND, .samples = *out, .scale = *scale };
 
   memcpy (work.slots, slots, ring->n_slots * sizeof (*slots));
   enqueue (ring, &work);
   return is_well (error);
 }
 
-static NdMark *
-mark (NdRing * ring, GError ** error)
+static NdEvent *
+event_record (NdRing *ring, GError **error)
 {
-  NdMark *m;
+  NdEvent *event;
 
   if (!is_well (error))
     return NULL;
-  m = g_new0 (NdMark, 1);
-  m->references = 1;
-  g_mutex_init (&m->lock);
-  g_cond_init (&m->changed);
-  enqueue (ring, &(Work) {
-      MARK,.mark = mark_ref (m)}
-  );
-  return m;
+  event = g_new0 (NdEvent, 1);
+  event->references = 1;
+  g_mutex_init (&event->lock);
+  g_cond_init (&event->changed);
+  enqueue (ring, &(Work){ RECORD, .event = event_ref (event) });
+  return event;
 }
 
 static gboolean
-reach (NdMark * m, NdTimes * times, GError ** error)
+event_synchronize (NdEvent *event, NdTimes *times, GError **error)
 {
-  wait_for (m);
-  *times = (NdTimes) {
-  1e-6, 1e-6, 1e-6};
+  wait_for (event);
+  *times = (NdTimes){ 1e-6, 1e-6, 1e-6 };
   return is_well (error);
 }
 
 static gboolean
-after (NdRing * ring, NdMark * m, GError ** error)
+event_wait (NdRing *ring, NdEvent *event, GError **error)
 {
-  enqueue (ring, &(Work) {
-      AFTER,.mark = mark_ref (m)});
+  enqueue (ring, &(Work){ WAIT, .event = event_ref (event) });
   return is_well (error);
 }
 
 static gpointer
-memory_new (gint device_id, gsize bytes, GError ** error)
+memory_alloc (gint device_id, gsize bytes, GError **error)
 {
   if (g_atomic_int_get (&lose_at_memory))
     g_atomic_int_set (&lost, TRUE);
@@ -285,14 +294,14 @@ memory_free (gpointer memory)
 }
 
 static gboolean
-memory_copy (gpointer to, gconstpointer from, gsize bytes, GError ** error)
+memory_copy (gpointer to, gconstpointer from, gsize bytes, GError **error)
 {
   memcpy (to, from, bytes);
   return is_well (error);
 }
 
 static gboolean
-pin (gint device_id, gpointer memory, gsize bytes, GError ** error)
+pin (gint device_id, gpointer memory, gsize bytes, GError **error)
 {
   g_atomic_int_inc (&blocks);
   return TRUE;
@@ -304,45 +313,45 @@ unpin (gpointer memory)
   g_atomic_int_add (&blocks, -1);
 }
 
-static NdCanvas *
-canvas_new (const NdPictureJob * job, gint device_id, GError ** error)
+static NdRenderer *
+renderer_create (const NdPictureJob *job, gint device_id, GError **error)
 {
-  NdCanvas *canvas;
+  NdRenderer *renderer;
 
   if (!is_well (error))
     return NULL;
-  canvas = g_new0 (NdCanvas, 1);
-  canvas->job = *job;
-  canvas->picture = nd_picture_new (job->mode, job->axis, job->type,
+  renderer = g_new0 (NdRenderer, 1);
+  renderer->job = *job;
+  renderer->picture = nd_picture_new (job->mode, job->axis, job->type,
       &job->shape, NULL, -1, error);
-  return canvas;
+  return renderer;
 }
 
 static void
-canvas_free (NdCanvas * canvas)
+renderer_destroy (NdRenderer *renderer)
 {
-  nd_picture_free (canvas->picture);
-  g_free (canvas);
+  nd_picture_free (renderer->picture);
+  g_free (renderer);
 }
 
-/* The least position that gives all of @at. */
+/* The lowest index that gives all positions @at. */
 static gboolean
-canvas_take (NdCanvas * canvas, gconstpointer volume, const gsize at[3],
-    GError ** error)
+renderer_take (NdRenderer *renderer, gconstpointer volume, const gsize at[3],
+    GError **error)
 {
   gdouble position = 0;
 
   for (guint a = 0; a < 3; a++)
-    position = MAX (position, (at[a] + 1e-6) / canvas->job.shape.size[a]);
+    position = MAX (position, (at[a] + 1e-6) / renderer->job.shape.size[a]);
   return is_well (error)
-      && nd_picture_take (canvas->picture, volume, position, error);
+      && nd_picture_take (renderer->picture, volume, position, error);
 }
 
 static gdouble
-sample_at (const NdCanvas * canvas, gconstpointer volume, gsize i)
+sample_at (const NdRenderer *renderer, gconstpointer volume, gsize i)
 {
-  g_assert_cmpuint (canvas->job.shape.components, ==, 1);
-  switch (canvas->job.type) {
+  g_assert_cmpuint (renderer->job.shape.components, ==, 1);
+  switch (renderer->job.type) {
     case ND_UINT8:
       return ((const guint8 *) volume)[i];
     case ND_INT16:
@@ -355,35 +364,62 @@ sample_at (const NdCanvas * canvas, gconstpointer volume, gsize i)
 }
 
 static gboolean
-canvas_sample (NdCanvas * canvas, gconstpointer volume, gsize step,
-    gfloat * samples, gsize n, GError ** error)
+renderer_sample (NdRenderer *renderer, gconstpointer volume, gsize step,
+    gfloat *samples, gsize n, GError **error)
 {
   for (gsize k = 0; k < n; k++)
-    samples[k] = sample_at (canvas, volume, k * step);
+    samples[k] = sample_at (renderer, volume, k * step);
   return TRUE;
 }
 
 static gboolean
-canvas_extremes (NdCanvas * canvas, gconstpointer volume, gdouble * low,
-    gdouble * high, GError ** error)
+renderer_extremes (NdRenderer *renderer, gconstpointer volume, gdouble *low,
+    gdouble *high, GError **error)
 {
-  const gsize *size = canvas->job.shape.size;
+  const gsize *size = renderer->job.shape.size;
 
   for (gsize i = 0; i < size[0] * size[1] * size[2]; i++) {
-    *low = MIN (*low, sample_at (canvas, volume, i));
-    *high = MAX (*high, sample_at (canvas, volume, i));
+    *low = MIN (*low, sample_at (renderer, volume, i));
+    *high = MAX (*high, sample_at (renderer, volume, i));
   }
   return TRUE;
 }
 
 static gboolean
-canvas_write (NdCanvas * canvas, gdouble low, gdouble window, guint8 * pixels,
-    gssize stride, GError ** error)
+renderer_write (NdRenderer *renderer, gdouble low, gdouble window,
+    guint8 *pixels, gssize stride, GError **error)
 {
-  return nd_picture_write (canvas->picture, low, window, pixels, stride, error);
+  return nd_picture_write (renderer->picture, low, window, pixels, stride,
+      error);
 }
 
+static const NdEventFuncs events = {
+  .record = event_record,
+  .synchronize = event_synchronize,
+  .wait = event_wait,
+  .destroy = event_destroy,
+};
+
+static const NdDeviceMemoryFuncs memory = {
+  .alloc = memory_alloc,
+  .free = memory_free,
+  .copy = memory_copy,
+  .pin = pin,
+  .unpin = unpin,
+};
+
+static const NdRendererFuncs renderer = {
+  .create = renderer_create,
+  .destroy = renderer_destroy,
+  .take = renderer_take,
+  .sample = renderer_sample,
+  .extremes = renderer_extremes,
+  .write = renderer_write,
+};
+
 static const NdBackend backend = {
+  .version = ND_BACKEND_VERSION,
+  .size = ND_BACKEND_SIZE,
   .name = "cuda",
   .available = available,
   .cost = cost,
@@ -393,26 +429,15 @@ static const NdBackend backend = {
   .push = push,
   .kept = kept,
   .respond = respond,
-  .combine = nd_cpu_combine,
-  .mark = mark,
-  .reach = reach,
-  .after = after,
-  .mark_free = mark_free,
-  .memory_new = memory_new,
-  .memory_free = memory_free,
-  .memory_copy = memory_copy,
-  .pin = pin,
-  .unpin = unpin,
-  .canvas_new = canvas_new,
-  .canvas_free = canvas_free,
-  .canvas_take = canvas_take,
-  .canvas_sample = canvas_sample,
-  .canvas_extremes = canvas_extremes,
-  .canvas_write = canvas_write,
+  .events = &events,
+  .memory = &memory,
+  .renderer = &renderer,
+  .set_log_handler = nd_log_set_handler,
 };
 
 G_MODULE_EXPORT const NdBackend *nd_backend_module (void);
 G_MODULE_EXPORT gint device_double_blocks (void);
+G_MODULE_EXPORT gint device_double_starts (void);
 G_MODULE_EXPORT void device_double_lose (void);
 G_MODULE_EXPORT void device_double_lose_at_memory (void);
 
@@ -426,6 +451,12 @@ gint
 device_double_blocks (void)
 {
   return g_atomic_int_get (&blocks);
+}
+
+gint
+device_double_starts (void)
+{
+  return g_atomic_int_get (&starts);
 }
 
 void

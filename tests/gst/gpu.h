@@ -1,73 +1,76 @@
-/* What the tests on a GPU share. They are skipped, exit code 77, where there is
- * none, and skip nothing where there is one.
+/* Helpers of the GPU tests. The tests are skipped with exit code 77 if there is
+ * no GPU, and skip nothing if there is one.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
 #include <gst/check/gstcheck.h>
 
-/* Runs @suite in this process, a fork could not use the device; or returns 77.
- */
-int gpu_main (int argc, char **argv, Suite * (*suite) (void));
+/* Runs @suite in this process, because a fork could not use the device; returns
+ * 77 without a GPU. */
+int gpu_main (int argc, char **argv, Suite *(*suite) (void) );
 
-/* As gpu_main(), of a test that needs so many devices. */
+/* Like gpu_main(), for tests that need several devices. */
 int gpu_main_with (gint devices, int argc, char **argv,
-    Suite * (*suite) (void));
+    Suite *(*suite) (void) );
 
 /* Whether the device is the double of devicedouble.c. */
 gboolean gpu_is_double (void);
 
-/* Whether compute-sanitizer looks on: then launches take a hundred times as
- * long, and memory of the device is the tool's as well. */
+/* How often the double was asked for the device; -1 on a GPU. */
+gint gpu_starts (void);
+
+/* Whether compute-sanitizer runs the test: launches then take a hundred times
+ * as long, and the tool uses memory of the device. */
 gboolean gpu_is_checked (void);
 
-/* Whether GStreamer's CUDA elements work on the same device: with the double,
- * where the driver is that of driverdouble.c. */
+/* Whether GStreamer's CUDA elements use the same device. With the double of the
+ * device this needs the driver of driverdouble.c. */
 gboolean gpu_has_elements (void);
 
-/* Bytes that are free on the first device. */
+/* Free bytes on the first device. */
 gsize gpu_free_bytes (void);
 
 /* Whether no CUDA context is current in this thread. */
 gboolean gpu_is_left (void);
 
-/* The context that @element answers a query with, or NULL. */
-GObject *gpu_context (GstElement * element);
-GObject *gpu_context_at (GstElement * element, const gchar * pad);
+/* The context in the answer of @element to a query, or NULL. */
+GObject *gpu_context (GstElement *element);
+GObject *gpu_context_at (GstElement *element, const gchar *pad);
 
-/* A context of an application's own, and the message that carries it. */
+/* Creates a context of the application, and the message that carries it. */
 GObject *gpu_context_new (guint device);
-GstContext *gpu_context_message (GObject * context);
+GstContext *gpu_context_message (GObject *context);
 
-/* A function of GStreamer's CUDA library, or NULL where its version has none.
- */
-gpointer gpu_library_function (const gchar * name);
+/* A function of GStreamer's CUDA library, or NULL if its version lacks it. */
+gpointer gpu_library_function (const gchar *name);
 
-/* Enqueues on @stream, the driver's, in @context: a kernel that takes 50 ms; or
- * @value to @n bytes at @memory. */
-void gpu_delay (GObject * context, gpointer stream);
-void gpu_write (GObject * context, gpointer stream, gpointer memory, gsize n,
+/* Enqueues work on @stream, of the driver, in @context: a kernel that takes 50
+ * ms, or setting @n bytes at @memory to @value. */
+void gpu_delay (GObject *context, gpointer stream);
+void gpu_write (GObject *context, gpointer stream, gpointer memory, gsize n,
     guint8 value);
 
-/* Runs a kernel in @context that writes where nothing is, or traps: from then
- * on the context is lost. */
-void gpu_spoil (GObject * context, gboolean trap);
+/* Runs a kernel in @context that writes to an illegal address, or traps. The
+ * context is lost afterwards. */
+void gpu_spoil (GObject *context, gboolean trap);
 
-/* The double is lost when memory of it is wanted next. */
+/* The double is lost at its next allocation. */
 void gpu_spoil_at_memory (void);
 
-/* All that comes out of "sink", an appsink, in @pipeline, a text for
- * gst_parse_launch(), until EOS: samples. Fails on an error. */
-GPtrArray *gpu_run (const gchar * pipeline);
+/* Runs @pipeline, a text for gst_parse_launch(), and returns all samples from
+ * its appsink "sink" until EOS. Fails on an error. */
+GPtrArray *gpu_run (const gchar *pipeline);
 
-/* As gpu_run(), of a pipeline that is there; it is set to NULL then. */
-GPtrArray *gpu_collect (GstElement * pipeline);
+/* Like gpu_run(), for an existing pipeline, which it sets to NULL. */
+GPtrArray *gpu_collect (GstElement *pipeline);
 
-/* Fails where samples of @a and @b, of GstSample, differ by more than @most, in
- * time, or in number. Their caps must be of one kind, in host memory. */
-void gpu_expect_equal (GPtrArray * a, GPtrArray * b, gdouble most);
+/* Fails if the GstSamples @a and @b differ by more than @most, in time or in
+ * number. Their caps must be of the same kind and in host memory. */
+void gpu_expect_equal (GPtrArray *a, GPtrArray *b, gdouble most);
 
-/* Fails where caps of the pad of that element are not in device memory. */
-void gpu_expect_device (GstElement * pipeline, const gchar * element,
-    const gchar * pad);
+/* Fails if the caps of this pad of the element are not in device memory. */
+void gpu_expect_device (GstElement *pipeline, const gchar *element,
+    const gchar *pad);

@@ -1,15 +1,16 @@
-/* Long streams: memory stays what it was, a volume takes as long at the end as
- * at the beginning, and equal frames give equal bits to the last one.
+/* Long streams: memory does not grow, the time per volume does not grow, and
+ * equal frames give equal bits to the end.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #include <glib/gstdio.h>
 #include <gst/gst.h>
 #include <string.h>
 #include <sys/resource.h>
 
-/* By then rings, pools, threads and what the allocator keeps have been made.
- * The slack is two volumes of 64^3 in 1,800, or 300 bytes for each. */
+/* At this volume, rings, pools, threads and the allocator's caches exist. The
+ * slack is two volumes of 64^3 in 1,800, or 300 bytes for each. */
 #define SETTLED 200
 #define VOLUMES 2000
 #define SLACK_KIB 512
@@ -17,10 +18,11 @@
 
 typedef struct
 {
-  guint64 n;                    /* volumes that came to the sink */
-  gsize kib[2];                 /* resident: settled, with the last volume */
-  gdouble seconds[3];           /* processor time: settled, halfway, last */
-  GstBuffer *first;             /* to compare with; NULL: do not */
+  guint64 n;    /* volumes that reached the sink */
+  gsize kib[2]; /* resident memory: after settling, and at the last volume */
+  gdouble
+      seconds[3];   /* CPU time: after settling, halfway, at the last volume */
+  GstBuffer *first; /* the expected frame, or NULL */
   guint64 different;
 } Watch;
 
@@ -36,11 +38,12 @@ resident_kib (void)
   if (!g_file_get_contents ("/proc/self/status", &text, NULL, NULL)
       || !(line = strstr (text, "VmRSS:")))
     return 0;
-  return g_ascii_strtoull (line + strlen ("VmRSS:") + strspn (line +
-          strlen ("VmRSS:"), " \t"), NULL, 10);
+  return g_ascii_strtoull (line + strlen ("VmRSS:")
+          + strspn (line + strlen ("VmRSS:"), " \t"),
+      NULL, 10);
 }
 
-/* Of all threads: other processes on a busy machine do not count. */
+/* CPU time of all threads of the process: other processes do not count. */
 static gdouble
 processor_seconds (void)
 {
@@ -52,14 +55,14 @@ processor_seconds (void)
 }
 
 static gchar *
-path_of (const gchar * name)
+path_of (const gchar *name)
 {
   return g_build_filename (folder, name, NULL);
 }
 
-/* 5^@axes coefficients that no analysis finds separable. */
+/* 5^@axes coefficients that analysis does not find separable. */
 static void
-write_filter (const gchar * name, guint axes)
+write_filter (const gchar *name, guint axes)
 {
   g_autofree gchar *path = path_of (name);
   g_autoptr (GRand) random = g_rand_new_with_seed (seed);
@@ -72,11 +75,11 @@ write_filter (const gchar * name, guint axes)
   for (gsize i = 0; i < n; i++)
     w[i] = g_rand_double_range (random, -1, 1) / n;
   g_assert_true (g_file_set_contents (path, (const gchar *) w,
-          n * sizeof (gfloat), NULL));
+      n * sizeof (gfloat), NULL));
 }
 
 static GstPadProbeReturn
-on_volume (GstPad * pad, GstPadProbeInfo * info, gpointer data)
+on_volume (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
   Watch *watch = data;
@@ -104,7 +107,7 @@ on_volume (GstPad * pad, GstPadProbeInfo * info, gpointer data)
 }
 
 static GstPadProbeReturn
-on_first (GstPad * pad, GstPadProbeInfo * info, gpointer data)
+on_first (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   Watch *watch = data;
 
@@ -112,9 +115,9 @@ on_first (GstPad * pad, GstPadProbeInfo * info, gpointer data)
   return GST_PAD_PROBE_REMOVE;
 }
 
-/* Runs to the end what has its last element named "sink". */
+/* Runs @pipeline to the end; its last element is named "sink". */
 static void
-run (const gchar * text, Watch * watch, gboolean compare)
+run (const gchar *text, Watch *watch, gboolean compare)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GstElement) pipeline = gst_parse_launch (text, &error);
@@ -144,7 +147,7 @@ run (const gchar * text, Watch * watch, gboolean compare)
 }
 
 static void
-check_flat (const gchar * text)
+check_flat (const gchar *text)
 {
   Watch watch = { 0 };
   gdouble first, second;
@@ -154,16 +157,17 @@ check_flat (const gchar * text)
   growth = (gssize) watch.kib[1] - (gssize) watch.kib[0];
   first = (watch.seconds[1] - watch.seconds[0]) / (VOLUMES / 2 - SETTLED);
   second = (watch.seconds[2] - watch.seconds[1]) / (VOLUMES / 2);
-  g_test_message ("%s: %" G_GUINT64_FORMAT " volumes; resident %"
-      G_GSIZE_FORMAT " KiB after %d, %+" G_GSSIZE_FORMAT " KiB at the end; "
+  g_test_message (
+      "%s: %" G_GUINT64_FORMAT " volumes; resident %" G_GSIZE_FORMAT
+      " KiB after %d, %+" G_GSSIZE_FORMAT " KiB at the end; "
       "%.2f ms of processor time a volume in the first half, %.2f in the "
-      "second", text, watch.n, watch.kib[0], SETTLED, growth, first * 1e3,
-      second * 1e3);
+      "second",
+      text, watch.n, watch.kib[0], SETTLED, growth, first * 1e3, second * 1e3);
   g_assert_cmpuint (watch.n, ==, VOLUMES);
   g_assert_cmpuint (watch.kib[0], >, 0);
   g_assert_cmpint (growth, <=, SLACK_KIB);
-  /* Time per volume that grew with the stream would be 2.5 times as long in the
-   * second half (volume 1,500 on average, not 600). */
+  /* If the time per volume grew with the stream, the second half would take 2.5
+   * times as long (volume 1,500 on average instead of 600). */
   g_assert_cmpfloat (second, <, 2 * first + 1e-4);
 }
 
@@ -174,10 +178,11 @@ test_volumes (gconstpointer method)
   g_autofree gchar *filter = g_str_equal (method, "separable")
       ? g_strdup ("box,size=5:5:5:5")
       : g_strdup_printf ("file,location=%s/4.raw,size=5:5:5:5", folder);
-  g_autofree gchar *text = g_strdup_printf ("ndtestsrc pattern=noise "
+  g_autofree gchar *text = g_strdup_printf (
+      "ndtestsrc pattern=noise "
       "volume-size=64:64:64 num-buffers=%d ! ndconv4dtemporal filter=\"%s\" "
-      "method=%s ! fakesink name=sink", VOLUMES, filter,
-      (const gchar *) method);
+      "method=%s ! fakesink name=sink",
+      VOLUMES, filter, (const gchar *) method);
 
   check_flat (text);
 }
@@ -189,13 +194,18 @@ test_files (gconstpointer endings)
   const gchar *const *ending = endings;
   g_autofree gchar *in = g_strdup_printf ("%s/in%s", folder, ending[0]);
   g_autofree gchar *out = g_strdup_printf ("%s/out%s", folder, ending[1]);
-  g_autofree gchar *make = g_strdup_printf ("ndtestsrc pattern=heart "
+  g_autofree gchar *make = g_strdup_printf (
+      "ndtestsrc pattern=heart "
       "volume-size=32:32:8 type=uint16 num-buffers=%d ! ndfilesink name=sink "
-      "location=%s", VOLUMES, in);
-  g_autofree gchar *filter = g_strdup_printf ("ndfilesrc location=%s %s ! "
+      "location=%s",
+      VOLUMES, in);
+  g_autofree gchar *filter = g_strdup_printf (
+      "ndfilesrc location=%s %s ! "
       "ndconv4dtemporal filter=\"file,location=%s/4.raw,size=5:5:5:5\" ! "
-      "ndfilesink name=sink location=%s", in, g_str_equal (ending[0], ".raw")
-      ? "volume-size=32:32:8 type=uint16" : "", folder, out);
+      "ndfilesink name=sink location=%s",
+      in,
+      g_str_equal (ending[0], ".raw") ? "volume-size=32:32:8 type=uint16" : "",
+      folder, out);
 
   check_flat (make);
   check_flat (filter);
@@ -203,31 +213,34 @@ test_files (gconstpointer endings)
   g_remove (out);
 }
 
-/* Nothing is a running sum: 100,000 equal frames, each filtered over five. */
+/* No running sum is used: 100,000 equal frames, each filtered over five. */
 static void
 test_equal (gconstpointer method)
 {
   g_autofree gchar *filter = g_str_equal (method, "separable")
       ? g_strdup ("gaussian,sigma=0.8:0.8:0.8")
       : g_strdup_printf ("file,location=%s/3.raw,size=5:5:5", folder);
-  g_autofree gchar *text = g_strdup_printf ("videotestsrc pattern=smpte75 "
+  g_autofree gchar *text = g_strdup_printf (
+      "videotestsrc pattern=smpte75 "
       "num-buffers=100000 ! video/x-raw,format=GRAY8,width=21,height=13 ! "
       "ndconv3d filter=\"%s\" method=%s output-type=float32 ! "
-      "fakesink name=sink", filter, (const gchar *) method);
+      "fakesink name=sink",
+      filter, (const gchar *) method);
   Watch watch = { 0 };
   gfloat samples[21 * 13];
   gfloat least = G_MAXFLOAT, most = -G_MAXFLOAT;
 
   run (text, &watch, TRUE);
   g_test_message ("%s: %" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT
-      " differ from the first", (const gchar *) method, watch.n,
-      watch.different);
+                  " differ from the first",
+      (const gchar *) method, watch.n, watch.different);
   g_assert_cmpuint (watch.n, ==, 100000);
   g_assert_cmpuint (watch.different, ==, 0);
 
-  /* The frames show something. */
+  /* The frames are not empty. */
   g_assert_cmpuint (gst_buffer_extract (watch.first, 0, samples,
-          sizeof (samples)), ==, sizeof (samples));
+                        sizeof (samples)),
+      ==, sizeof (samples));
   for (guint i = 0; i < G_N_ELEMENTS (samples); i++) {
     least = MIN (least, samples[i]);
     most = MAX (most, samples[i]);
@@ -254,14 +267,13 @@ remove_folder (void)
 int
 main (int argc, char **argv)
 {
-  static const gchar *const methods[] =
-      { "direct", "separable", "fft", "auto" };
-  static const gchar *const endings[][2] = {
-    {".nii", ".nii.gz"}, {".nii.gz", ".nii"}, {".raw", ".raw"}
-  };
+  static const gchar *const methods[] = { "direct", "separable", "fft",
+    "auto" };
+  static const gchar *const endings[][2] = { { ".nii", ".nii.gz" },
+    { ".nii.gz", ".nii" }, { ".raw", ".raw" } };
   int failed;
 
-#if defined (__SANITIZE_ADDRESS__) || defined (__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   g_print ("1..0 # SKIP sanitizers keep memory that was freed\n");
   return 0;
 #endif
@@ -269,21 +281,21 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   folder = g_dir_make_tmp ("ndconv-soak-XXXXXX", NULL);
   g_assert_nonnull (folder);
-  seed = g_test_rand_int ();    /* printed, and --seed repeats it */
+  seed = g_test_rand_int (); /* printed; --seed repeats it */
   write_filter ("3.raw", 3);
   write_filter ("4.raw", 4);
 
   for (guint i = 0; i < G_N_ELEMENTS (methods); i++) {
-    g_autofree gchar *volumes = g_strconcat ("/soak/volumes/", methods[i],
-        NULL);
+    g_autofree gchar *volumes =
+        g_strconcat ("/soak/volumes/", methods[i], NULL);
     g_autofree gchar *equal = g_strconcat ("/soak/equal/", methods[i], NULL);
 
     g_test_add_data_func (volumes, methods[i], test_volumes);
     g_test_add_data_func (equal, methods[i], test_equal);
   }
   for (guint i = 0; i < G_N_ELEMENTS (endings); i++) {
-    g_autofree gchar *name = g_strconcat ("/soak/files/", endings[i][0] + 1,
-        NULL);
+    g_autofree gchar *name =
+        g_strconcat ("/soak/files/", endings[i][0] + 1, NULL);
 
     g_test_add_data_func (name, endings[i], test_files);
   }

@@ -1,9 +1,10 @@
-/* Tells the thread sanitizer what GLib's locks order. GLib is not built with
- * the sanitizer and its locks are futexes, so that without this every field
- * that a lock guards looks like a race. Preloaded; each function calls GLib's
- * own, and says in the sanitizer's words what it did.
+/* Tells the thread sanitizer about GLib's locks. GLib is not built with the
+ * sanitizer and implements its locks with futexes, so every field protected by
+ * a lock would look like a race. This library is preloaded; each function calls
+ * GLib's and annotates the order for the sanitizer.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #include <dlfcn.h>
 #include <gst/gst.h>
@@ -11,38 +12,38 @@
 void __tsan_acquire (void *address);
 void __tsan_release (void *address);
 
-/* The function of this name behind this one. */
-#define REAL(name) \
-    static __typeof__ (name) *_Atomic real; \
-    if (!real) \
-      real = (__typeof__ (name) *) dlsym (RTLD_NEXT, G_STRINGIFY (name))
+/* GLib's function of this name. */
+#define REAL(name)                        \
+  static __typeof__ (name) *_Atomic real; \
+  if (!real)                              \
+  real = (__typeof__ (name) *) dlsym (RTLD_NEXT, G_STRINGIFY (name))
 
-#define LOCK(type, name) \
-void name (type * lock) \
-{ \
-  REAL (name); \
-  real (lock); \
-  __tsan_acquire (lock); \
-}
-
-#define TRYLOCK(type, name) \
-gboolean name (type * lock) \
-{ \
-  gboolean got; \
-  REAL (name); \
-  got = real (lock); \
-  if (got) \
+#define LOCK(type, name)   \
+  void name (type *lock)   \
+  {                        \
+    REAL (name);           \
+    real (lock);           \
     __tsan_acquire (lock); \
-  return got; \
-}
+  }
+
+#define TRYLOCK(type, name)  \
+  gboolean name (type *lock) \
+  {                          \
+    gboolean got;            \
+    REAL (name);             \
+    got = real (lock);       \
+    if (got)                 \
+      __tsan_acquire (lock); \
+    return got;              \
+  }
 
 #define UNLOCK(type, name) \
-void name (type * lock) \
-{ \
-  REAL (name); \
-  __tsan_release (lock); \
-  real (lock); \
-}
+  void name (type *lock)   \
+  {                        \
+    REAL (name);           \
+    __tsan_release (lock); \
+    real (lock);           \
+  }
 
 LOCK (GMutex, g_mutex_lock);
 TRYLOCK (GMutex, g_mutex_trylock);
@@ -56,7 +57,7 @@ LOCK (GRWLock, g_rw_lock_writer_lock);
 UNLOCK (GRWLock, g_rw_lock_writer_unlock);
 
 void
-g_cond_wait (GCond * cond, GMutex * lock)
+g_cond_wait (GCond *cond, GMutex *lock)
 {
   REAL (g_cond_wait);
   __tsan_release (lock);
@@ -65,7 +66,7 @@ g_cond_wait (GCond * cond, GMutex * lock)
 }
 
 gboolean
-g_cond_wait_until (GCond * cond, GMutex * lock, gint64 end_time)
+g_cond_wait_until (GCond *cond, GMutex *lock, gint64 end_time)
 {
   gboolean in_time;
 
@@ -76,9 +77,9 @@ g_cond_wait_until (GCond * cond, GMutex * lock, gint64 end_time)
   return in_time;
 }
 
-/* What was done before a push is seen after the pop. */
+/* Work done before a push is visible after the pop. */
 void
-g_async_queue_push (GAsyncQueue * queue, gpointer data)
+g_async_queue_push (GAsyncQueue *queue, gpointer data)
 {
   REAL (g_async_queue_push);
   __tsan_release (queue);
@@ -86,7 +87,7 @@ g_async_queue_push (GAsyncQueue * queue, gpointer data)
 }
 
 gpointer
-g_async_queue_pop (GAsyncQueue * queue)
+g_async_queue_pop (GAsyncQueue *queue)
 {
   gpointer data;
 
@@ -96,9 +97,9 @@ g_async_queue_pop (GAsyncQueue * queue)
   return data;
 }
 
-/* Who takes the last reference comes after all who gave theirs back. */
+/* The release of the last reference comes after all other releases. */
 void
-gst_mini_object_unref (GstMiniObject * object)
+gst_mini_object_unref (GstMiniObject *object)
 {
   REAL (gst_mini_object_unref);
   __tsan_release (object);
@@ -124,11 +125,11 @@ gst_object_unref (gpointer object)
   real (object);
 }
 
-/* A pool's buffers are had after all who gave them back: it hands them on by an
- * atomic queue. */
+/* Taking a buffer from a pool comes after its release. The pool passes buffers
+ * through an atomic queue. */
 GstFlowReturn
-gst_buffer_pool_acquire_buffer (GstBufferPool * pool, GstBuffer ** buffer,
-    GstBufferPoolAcquireParams * params)
+gst_buffer_pool_acquire_buffer (GstBufferPool *pool, GstBuffer **buffer,
+    GstBufferPoolAcquireParams *params)
 {
   GstFlowReturn ret;
 

@@ -1,9 +1,11 @@
-/* A CUDA driver that is none, with two devices whose memory is host memory: as
- * much of libcuda and libnvcuvid as GStreamer's CUDA library, cudaupload and
- * cudadownload call. What is enqueued on a stream is done when that is waited
- * for, and not sooner: who does not wait, reads what was there before.
+/* A test double of a CUDA driver with two devices whose memory is host memory.
+ * It has the functions of libcuda and libnvcuvid that GStreamer's CUDA library,
+ * cudaupload and cudadownload call. Work enqueued on a stream runs when that
+ * stream is synchronized, and not before: code that does not wait reads old
+ * data.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
  */
 #include <gmodule.h>
 #include <string.h>
@@ -11,16 +13,16 @@
 #define DEVICES 2
 #define PITCH 512
 
-#define DRIVER(name, ...) \
+#define DRIVER(name, ...)                  \
   G_MODULE_EXPORT gint name (__VA_ARGS__); \
   gint name (__VA_ARGS__)
 
-/* What is called by no one, or where GStreamer takes no for an answer. */
-#define ABSENT(name) \
-  DRIVER (name, void) \
-  { \
+/* Functions that are never called, or whose failure GStreamer accepts. */
+#define ABSENT(name)      \
+  DRIVER (name, void)     \
+  {                       \
     return NOT_SUPPORTED; \
-  } \
+  }                       \
   gint name (void)
 
 enum
@@ -37,11 +39,11 @@ typedef struct
   gint device;
 } Context;
 
-/* As cuda.h has it. */
+/* The layout of cuda.h. */
 typedef struct
 {
   gsize x, y;
-  gint type;                    /* 1: host, 2: device */
+  gint type; /* 1: host, 2: device */
   guint8 *host, *device, *array;
   gsize pitch;
 } Place;
@@ -55,8 +57,8 @@ typedef struct
 typedef struct
 {
   Copy copy;
-  guint8 *data;                 /* of the host, as it was; or NULL */
-  guint8 value;                 /* where the copy is from nowhere */
+  guint8 *data; /* a copy of pageable host memory, or NULL */
+  guint8 value; /* the source of the copy is missing */
 } Work;
 
 typedef struct
@@ -67,7 +69,7 @@ typedef struct
 
 static GPrivate current = G_PRIVATE_INIT ((GDestroyNotify) g_queue_free);
 
-/* Contexts that are current in this thread, the last first. */
+/* Contexts that are current in this thread, the latest first. */
 static GQueue *
 stack (void)
 {
@@ -80,7 +82,7 @@ stack (void)
   return all;
 }
 
-/* Tells the double from a driver. */
+/* Distinguishes the double from a real driver. */
 ABSENT (driver_double);
 
 DRIVER (cuInit, guint flags)
@@ -88,49 +90,49 @@ DRIVER (cuInit, guint flags)
   return SUCCESS;
 }
 
-DRIVER (cuDriverGetVersion, gint * version)
+DRIVER (cuDriverGetVersion, gint *version)
 {
   *version = 12000;
   return SUCCESS;
 }
 
-DRIVER (cuGetErrorName, gint error, const gchar ** name)
+DRIVER (cuGetErrorName, gint error, const gchar **name)
 {
   *name = "CUDA_ERROR";
   return SUCCESS;
 }
 
-DRIVER (cuGetErrorString, gint error, const gchar ** text)
+DRIVER (cuGetErrorString, gint error, const gchar **text)
 {
   *text = "an error of the driver's double";
   return SUCCESS;
 }
 
-DRIVER (cuDeviceGetCount, gint * n)
+DRIVER (cuDeviceGetCount, gint *n)
 {
   *n = DEVICES;
   return SUCCESS;
 }
 
-DRIVER (cuDeviceGet, gint * device, gint i)
+DRIVER (cuDeviceGet, gint *device, gint i)
 {
   *device = i;
   return i >= 0 && i < DEVICES ? SUCCESS : INVALID_DEVICE;
 }
 
-DRIVER (cuDeviceGetName, gchar * name, gint size, gint device)
+DRIVER (cuDeviceGetName, gchar *name, gint size, gint device)
 {
   g_snprintf (name, size, "double %d", device);
   return SUCCESS;
 }
 
-DRIVER (cuDeviceGetAttribute, gint * value, gint attribute, gint device)
+DRIVER (cuDeviceGetAttribute, gint *value, gint attribute, gint device)
 {
   switch (attribute) {
-    case 14:                   /* alignment of textures */
+    case 14: /* alignment of textures */
       *value = PITCH;
       break;
-    case 75:                   /* compute capability */
+    case 75: /* compute capability */
       *value = 9;
       break;
     default:
@@ -139,13 +141,13 @@ DRIVER (cuDeviceGetAttribute, gint * value, gint attribute, gint device)
   return SUCCESS;
 }
 
-DRIVER (cuDeviceCanAccessPeer, gint * can, gint device, gint peer)
+DRIVER (cuDeviceCanAccessPeer, gint *can, gint device, gint peer)
 {
   *can = 0;
   return SUCCESS;
 }
 
-DRIVER (cuCtxPushCurrent_v2, Context * context)
+DRIVER (cuCtxPushCurrent_v2, Context *context)
 {
   if (!context)
     return INVALID_CONTEXT;
@@ -153,7 +155,7 @@ DRIVER (cuCtxPushCurrent_v2, Context * context)
   return SUCCESS;
 }
 
-DRIVER (cuCtxPopCurrent_v2, Context ** context)
+DRIVER (cuCtxPopCurrent_v2, Context **context)
 {
   Context *popped = g_queue_pop_head (stack ());
 
@@ -162,13 +164,13 @@ DRIVER (cuCtxPopCurrent_v2, Context ** context)
   return popped ? SUCCESS : INVALID_CONTEXT;
 }
 
-DRIVER (cuCtxGetCurrent, Context ** context)
+DRIVER (cuCtxGetCurrent, Context **context)
 {
   *context = g_queue_peek_head (stack ());
   return SUCCESS;
 }
 
-DRIVER (cuCtxCreate_v2, Context ** context, guint flags, gint device)
+DRIVER (cuCtxCreate_v2, Context **context, guint flags, gint device)
 {
   if (device < 0 || device >= DEVICES)
     return INVALID_DEVICE;
@@ -177,7 +179,7 @@ DRIVER (cuCtxCreate_v2, Context ** context, guint flags, gint device)
   return cuCtxPushCurrent_v2 (*context);
 }
 
-DRIVER (cuCtxDestroy_v2, Context * context)
+DRIVER (cuCtxDestroy_v2, Context *context)
 {
   g_queue_remove_all (stack (), context);
   g_free (context);
@@ -186,10 +188,10 @@ DRIVER (cuCtxDestroy_v2, Context * context)
 
 DRIVER (cuCtxSynchronize, void)
 {
-  return g_queue_is_empty (stack ())? INVALID_CONTEXT : SUCCESS;
+  return g_queue_is_empty (stack ()) ? INVALID_CONTEXT : SUCCESS;
 }
 
-DRIVER (cuMemAlloc_v2, guint8 ** memory, gsize bytes)
+DRIVER (cuMemAlloc_v2, guint8 **memory, gsize bytes)
 {
   if (g_queue_is_empty (stack ()))
     return INVALID_CONTEXT;
@@ -197,39 +199,39 @@ DRIVER (cuMemAlloc_v2, guint8 ** memory, gsize bytes)
   return SUCCESS;
 }
 
-DRIVER (cuMemAllocPitch_v2, guint8 ** memory, gsize * pitch, gsize width,
+DRIVER (cuMemAllocPitch_v2, guint8 **memory, gsize *pitch, gsize width,
     gsize height, guint element)
 {
   *pitch = (width + PITCH - 1) / PITCH * PITCH;
   return cuMemAlloc_v2 (memory, *pitch * height);
 }
 
-DRIVER (cuMemAllocHost_v2, guint8 ** memory, gsize bytes)
+DRIVER (cuMemAllocHost_v2, guint8 **memory, gsize bytes)
 {
   return cuMemAlloc_v2 (memory, bytes);
 }
 
-DRIVER (cuMemFree_v2, guint8 * memory)
+DRIVER (cuMemFree_v2, guint8 *memory)
 {
   g_free (memory);
   return SUCCESS;
 }
 
-DRIVER (cuMemFreeHost, guint8 * memory)
+DRIVER (cuMemFreeHost, guint8 *memory)
 {
   g_free (memory);
   return SUCCESS;
 }
 
 static guint8 *
-place_start (const Place * place)
+place_start (const Place *place)
 {
   return (place->type == 1 ? place->host : place->device)
       + place->y * place->pitch + place->x;
 }
 
 static void
-do_work (const Work * work)
+do_work (const Work *work)
 {
   const Copy *copy = &work->copy;
   const guint8 *from = work->data ? work->data : place_start (&copy->from);
@@ -245,15 +247,15 @@ do_work (const Work * work)
 }
 
 static void
-free_work (Work * work)
+free_work (Work *work)
 {
   g_free (work->data);
   g_free (work);
 }
 
-/* Enqueues @work, or does it where there is no stream. */
+/* Enqueues @work, or runs it at once if there is no stream. */
 static gint
-enqueue (Stream * stream, Work * work)
+enqueue (Stream *stream, Work *work)
 {
   if (g_queue_is_empty (stack ())) {
     free_work (work);
@@ -270,7 +272,7 @@ enqueue (Stream * stream, Work * work)
   return SUCCESS;
 }
 
-DRIVER (cuMemcpy2DAsync_v2, const Copy * copy, Stream * stream)
+DRIVER (cuMemcpy2DAsync_v2, const Copy *copy, Stream *stream)
 {
   Work *work = g_new0 (Work, 1);
 
@@ -279,7 +281,7 @@ DRIVER (cuMemcpy2DAsync_v2, const Copy * copy, Stream * stream)
     return INVALID_VALUE;
   }
   work->copy = *copy;
-  /* Memory that is not pinned may go at once. */
+  /* Pageable memory may be freed at once. */
   if (copy->from.type == 1 && stream) {
     const guint8 *from = place_start (&copy->from);
 
@@ -291,25 +293,23 @@ DRIVER (cuMemcpy2DAsync_v2, const Copy * copy, Stream * stream)
   return enqueue (stream, work);
 }
 
-DRIVER (cuMemcpy2D_v2, const Copy * copy)
+DRIVER (cuMemcpy2D_v2, const Copy *copy)
 {
   return cuMemcpy2DAsync_v2 (copy, NULL);
 }
 
-DRIVER (cuMemsetD8Async, guint8 * memory, guint8 value, gsize n,
-    Stream * stream)
+DRIVER (cuMemsetD8Async, guint8 *memory, guint8 value, gsize n, Stream *stream)
 {
   Work *work = g_new0 (Work, 1);
 
-  work->copy.to = (Place) {
-  .type = 2,.device = memory,.pitch = n};
+  work->copy.to = (Place){ .type = 2, .device = memory, .pitch = n };
   work->copy.width = n;
   work->copy.height = 1;
   work->value = value;
   return enqueue (stream, work);
 }
 
-DRIVER (cuStreamCreate, Stream ** stream, guint flags)
+DRIVER (cuStreamCreate, Stream **stream, guint flags)
 {
   *stream = g_new0 (Stream, 1);
   g_mutex_init (&(*stream)->lock);
@@ -317,7 +317,7 @@ DRIVER (cuStreamCreate, Stream ** stream, guint flags)
   return SUCCESS;
 }
 
-DRIVER (cuStreamSynchronize, Stream * stream)
+DRIVER (cuStreamSynchronize, Stream *stream)
 {
   Work *work;
 
@@ -334,7 +334,7 @@ DRIVER (cuStreamSynchronize, Stream * stream)
   return SUCCESS;
 }
 
-DRIVER (cuStreamDestroy, Stream * stream)
+DRIVER (cuStreamDestroy, Stream *stream)
 {
   g_queue_clear_full (&stream->works, (GDestroyNotify) free_work);
   g_mutex_clear (&stream->lock);
@@ -342,13 +342,13 @@ DRIVER (cuStreamDestroy, Stream * stream)
   return SUCCESS;
 }
 
-DRIVER (cuStreamDestroy_v2, Stream * stream)
+DRIVER (cuStreamDestroy_v2, Stream *stream)
 {
   return cuStreamDestroy (stream);
 }
 
-/* Kernels: all do nothing. */
-DRIVER (cuModuleLoadData, gpointer * module, const void *code)
+/* Kernels do nothing. */
+DRIVER (cuModuleLoadData, gpointer *module, const void *code)
 {
   *module = NULL;
   return SUCCESS;
@@ -359,16 +359,16 @@ DRIVER (cuModuleUnload, gpointer module)
   return SUCCESS;
 }
 
-DRIVER (cuModuleGetFunction, gpointer * function, gpointer module,
-    const gchar * name)
+DRIVER (cuModuleGetFunction, gpointer *function, gpointer module,
+    const gchar *name)
 {
   *function = NULL;
   return SUCCESS;
 }
 
 DRIVER (cuLaunchKernel, gpointer function, guint gx, guint gy, guint gz,
-    guint bx, guint by, guint bz, guint shared, Stream * stream,
-    gpointer * arguments, gpointer * extra)
+    guint bx, guint by, guint bz, guint shared, Stream *stream,
+    gpointer *arguments, gpointer *extra)
 {
   return SUCCESS;
 }
@@ -398,7 +398,8 @@ ABSENT (cuIpcOpenMemHandle);
 ABSENT (cuTexObjectCreate);
 ABSENT (cuTexObjectDestroy);
 
-/* Of libnvcuvid, without which there is no cudaupload: it decodes nothing. */
+/* A part of libnvcuvid, without which GStreamer registers no cudaupload; it
+ * decodes nothing. */
 ABSENT (cuvidCreateDecoder);
 ABSENT (cuvidCreateVideoParser);
 ABSENT (cuvidCtxLock);

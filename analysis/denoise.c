@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "analysis/denoise.h"
+
+#include <math.h>
+
+NdDenoiseSchedule
+nd_denoise_schedule (const NdDenoiseSettings *settings)
+{
+  const guint n_time = settings->quality == ND_QUALITY_BEST ? 8 : 4;
+  const guint latency = MIN (settings->latency, ND_DENOISE_MAX_LATENCY);
+
+  /* A block more for the result gains more than one for the pilot. */
+  return (NdDenoiseSchedule){
+    .n_time = n_time,
+    .pilot_latency = latency > 3 ? latency - 3 : 0,
+    .latency = latency,
+  };
+}
+
+gdouble
+nd_denoise_axis_gain (gsize n, guint block)
+{
+  gdouble sum = 0;
+
+  if (n >= block)
+    return 1;
+  /* As often as mirrored samples stand in a block. */
+  for (gsize i = 0; i < n; i++) {
+    const gdouble count = block / n + (i < block % n ? 1 : 0);
+
+    sum += count * count;
+  }
+  return sqrt (sum / block);
+}
+
+gdouble
+nd_denoise_time_gain (const NdDenoiseSchedule *schedule, gsize n_volumes,
+    gboolean ended)
+{
+  if (!ended || n_volumes > schedule->latency)
+    return 1;
+  return nd_denoise_axis_gain (n_volumes, schedule->n_time);
+}
+
+static gdouble
+normal_density (gdouble x)
+{
+  return exp (-.5 * x * x) / sqrt (2 * G_PI);
+}
+
+static gdouble
+normal_probability (gdouble x)
+{
+  return .5 * erfc (-x / G_SQRT2);
+}
+
+gdouble
+nd_clipped_mean (gdouble value, gdouble sigma, gdouble low, gdouble high)
+{
+  gdouble a = (low - value) / sigma, b = (high - value) / sigma;
+  gdouble below = normal_probability (a), above = normal_probability (-b);
+
+  return low * below + high * above + value * (1 - below - above)
+      + sigma * (normal_density (a) - normal_density (b));
+}
+
+/* E [x^2] of the part between, after Tallis, and of the two ends. */
+gdouble
+nd_clipped_deviation (gdouble value, gdouble sigma, gdouble low, gdouble high)
+{
+  const gdouble a = (low - value) / sigma, b = (high - value) / sigma;
+  const gdouble below = normal_probability (a), above = normal_probability (-b);
+  const gdouble between = 1 - below - above;
+  const gdouble mean =
+      (nd_clipped_mean (value, sigma, low, high) - value) / sigma;
+  const gdouble square = between + a * normal_density (a)
+      - b * normal_density (b) + a * a * below + b * b * above;
+
+  return sigma * sqrt (MAX (square - mean * mean, 0));
+}
+
+/* It rises with @value: halve the interval. */
+gdouble
+nd_unclipped_mean (gdouble mean, gdouble sigma, gdouble low, gdouble high)
+{
+  gdouble from = low, to = high;
+
+  for (guint i = 0; i < 60; i++) {
+    const gdouble middle = (from + to) / 2;
+
+    if (nd_clipped_mean (middle, sigma, low, high) < mean)
+      from = middle;
+    else
+      to = middle;
+  }
+  return (from + to) / 2;
+}
+
+/* Newton's steps from the entry before. */
+void
+nd_unclip_table (gdouble sigma, gdouble low, gdouble high, gdouble span,
+    guint n, gfloat *table)
+{
+  const gdouble least = nd_clipped_mean (low, sigma, low, high);
+  gdouble value = low;
+
+  for (guint i = 0; i <= n; i++) {
+    const gdouble mean = low + span * i / n;
+
+    for (guint k = 0; k < 4 && mean > least; k++) {
+      const gdouble slope = normal_probability ((high - value) / sigma)
+          - normal_probability ((low - value) / sigma);
+
+      value +=
+          (mean - nd_clipped_mean (value, sigma, low, high)) / MAX (slope, .1);
+    }
+    table[i] = value - low;
+  }
+}

@@ -1,0 +1,330 @@
+/* The sliding 4D DCT as it is defined: block by block, in double precision.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "analysis/denoise.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_BLOCK (4 * 4 * 4 * 8)
+
+typedef struct
+{
+  const NdDenoiseSchedule *schedule;
+  const NdExtension *extension;
+  const gsize *size;
+  gsize samples;
+  gint64 n_volumes;
+  const gdouble *sigma;
+  gdouble gain; /* of sigma */
+
+  guint stage;
+  const gdouble *in, *pilots;
+  gdouble *sums, *weights;
+
+  guint n[4]; /* of a block: x, y, z, t */
+  guint length;
+  gdouble basis[4][8][8]; /* [axis][coefficient][sample] */
+  gdouble window[MAX_BLOCK];
+} Reference;
+
+static void
+init_block (Reference *r)
+{
+  static const gdouble kaiser[4] = { 0.43867628098290406, 0.92431387937045783,
+    0.92431387937045783, 0.43867628098290406 };
+
+  r->n[0] = r->n[1] = 4;
+  r->n[2] = r->size[2] == 1 ? 1 : 4;
+  r->n[3] = r->schedule->n_time;
+  r->length = r->n[0] * r->n[1] * r->n[2] * r->n[3];
+  for (guint a = 0; a < 4; a++) {
+    const guint n = r->n[a];
+
+    for (guint k = 0; k < n; k++) {
+      for (guint i = 0; i < n; i++)
+        r->basis[a][k][i] =
+            sqrt ((k ? 2.0 : 1.0) / n) * cos (G_PI * k * (2 * i + 1) / (2 * n));
+    }
+  }
+  for (guint i = 0; i < r->length; i++)
+    r->window[i] = kaiser[i % 4] * kaiser[i / 4 % 4]
+        * (r->n[2] == 1 ? 1 : kaiser[i / 16 % 4]);
+}
+
+/* Multiplies one axis by its basis, or by the transpose. */
+static void
+transform (const Reference *r, gdouble *block, gboolean inverse)
+{
+  guint step = 1;
+
+  for (guint a = 0; a < 4; step *= r->n[a++]) {
+    const guint n = r->n[a];
+    gdouble line[8];
+
+    for (guint i = 0; i < r->length; i++) {
+      if (i / step % n != 0)
+        continue;
+      for (guint k = 0; k < n; k++) {
+        line[k] = 0;
+        for (guint j = 0; j < n; j++)
+          line[k] += (inverse ? r->basis[a][j][k] : r->basis[a][k][j])
+              * block[i + j * step];
+      }
+      for (guint k = 0; k < n; k++)
+        block[i + k * step] = line[k];
+    }
+  }
+}
+
+/* The sample of @volumes at @position, or what stands for it. */
+static gdouble
+get (const Reference *r, const gdouble *volumes, const gint64 position[4],
+    gint64 known)
+{
+  const NdExtension *e = r->extension;
+  gsize at = 0;
+
+  for (gint a = 3; a >= 0; a--) {
+    const gint64 n = a == 3 ? known : (gint64) r->size[a];
+    const gint64 i = a == 3 ? e->time (position[a], n, e->time_data)
+                            : e->space (position[a], n, e->space_data);
+
+    if (i < 0)
+      return e->border_value;
+    at = a == 3 ? (gsize) i : at * r->size[a] + i;
+  }
+  return volumes[at];
+}
+
+static void
+read_block (const Reference *r, const gdouble *volumes, const gint64 origin[4],
+    gint64 known, gdouble *block)
+{
+  for (guint i = 0; i < r->length; i++) {
+    const gint64 position[4] = { origin[0] + i % 4, origin[1] + i / 4 % 4,
+      origin[2] + i / 16 % r->n[2], origin[3] + i / 16 / r->n[2] };
+
+    block[i] = get (r, volumes, position, known);
+  }
+  transform (r, block, FALSE);
+}
+
+/* Shrinks the block at @origin, and adds it to volumes @from to @to. */
+static void
+add_block (Reference *r, const gint64 origin[4], gint64 known, gdouble sigma,
+    gint64 from, gint64 to)
+{
+  gdouble block[MAX_BLOCK], pilot[MAX_BLOCK], power = 0;
+
+  read_block (r, r->in, origin, known, block);
+  if (r->stage == 2)
+    read_block (r, r->pilots, origin, known, pilot);
+  for (guint i = 0; i < r->length; i++) {
+    gdouble g;
+
+    if (i == 0)
+      g = 1;
+    else if (r->stage == 1)
+      g = fabs (block[i]) <= ND_DENOISE_THRESHOLD * sigma ? 0 : 1;
+    else
+      g = pilot[i] * pilot[i]
+          / (pilot[i] * pilot[i] + ND_DENOISE_WIENER * sigma * sigma);
+    block[i] *= g;
+    power += g * g;
+  }
+  transform (r, block, TRUE);
+  for (guint i = 0; i < r->length; i++) {
+    const gint64 x = origin[0] + i % 4, y = origin[1] + i / 4 % 4;
+    const gint64 z = origin[2] + i / 16 % r->n[2];
+    const gint64 t = origin[3] + i / 16 / r->n[2];
+    gsize at;
+
+    if (x < 0 || x >= (gint64) r->size[0] || y < 0 || y >= (gint64) r->size[1]
+        || z < 0 || z >= (gint64) r->size[2] || t < MAX (from, 0) || t > to)
+      continue;
+    at = t * r->samples + (z * r->size[1] + y) * r->size[0] + x;
+    r->sums[at] += block[i] * r->window[i] / power;
+    r->weights[at] += r->window[i] / power;
+  }
+}
+
+static void
+run_step (Reference *r, gint64 step)
+{
+  const NdDenoiseSchedule *s = r->schedule;
+  const gint64 delay = r->stage == 1 ? 0 : s->pilot_latency;
+  const gint64 latency = s->latency;
+  const gint64 known = MIN (MAX (step, latency) + 1 - delay, r->n_volumes);
+  const gint64 last = step - delay;
+  const gint64 from = r->stage == 1 ? step - s->pilot_latency : step - latency;
+  const gdouble sigma = r->gain * nd_denoise_time_gain (s, r->n_volumes, TRUE)
+      * r->sigma[MIN (MAX (step, latency), r->n_volumes - 1)];
+  const gint64 margin[3] = { 3, 3, r->n[2] - 1 };
+  gint64 origin[4] = { 0, 0, 0, last - s->n_time + 1 };
+
+  for (origin[2] = -margin[2]; origin[2] < (gint64) r->size[2]; origin[2]++) {
+    for (origin[1] = -margin[1]; origin[1] < (gint64) r->size[1]; origin[1]++) {
+      for (origin[0] = -margin[0]; origin[0] < (gint64) r->size[0]; origin[0]++)
+        add_block (r, origin, known, sigma, from, MIN (last, known - 1));
+    }
+  }
+}
+
+/* Of all volumes, into @out. */
+static void
+run_stage (Reference *r, guint stage, const gdouble *pilots, gdouble *out)
+{
+  const gsize total = r->samples * r->n_volumes;
+  g_autofree gdouble *weights = g_new0 (gdouble, total);
+  const gint64 first = stage == 1 ? 0 : r->schedule->pilot_latency;
+  const gint64 behind =
+      stage == 1 ? r->schedule->pilot_latency : r->schedule->latency;
+
+  r->stage = stage;
+  r->pilots = pilots;
+  r->sums = out;
+  r->weights = weights;
+  memset (out, 0, total * sizeof (gdouble));
+  for (gint64 step = first; step < r->n_volumes + behind; step++)
+    run_step (r, step);
+  for (gsize i = 0; i < total; i++)
+    out[i] /= weights[i];
+}
+
+static gsize
+half (gsize n)
+{
+  return (n + 1) / 2;
+}
+
+static void
+coarsen (const gdouble *in, const gsize size[3], gdouble *out)
+{
+  for (gsize z = 0; z < half (size[2]); z++) {
+    for (gsize y = 0; y < half (size[1]); y++) {
+      for (gsize x = 0; x < half (size[0]); x++) {
+        gdouble sum = 0;
+
+        for (guint i = 0; i < 8; i++) {
+          const gsize fx = MIN (2 * x + (i & 1), size[0] - 1);
+          const gsize fy = MIN (2 * y + (i >> 1 & 1), size[1] - 1);
+          const gsize fz = MIN (2 * z + (i >> 2), size[2] - 1);
+
+          sum += in[(fz * size[1] + fy) * size[0] + fx];
+        }
+        *out++ = sum / 8;
+      }
+    }
+  }
+}
+
+static gdouble
+interpolate (const gdouble *coarse, const gsize size[3], const gsize at[3])
+{
+  gdouble sum = 0;
+
+  for (guint i = 0; i < 8; i++) {
+    gsize index = 0;
+    gdouble weight = 1;
+
+    for (gint a = 2; a >= 0; a--) {
+      const gint64 n = half (size[a]), near = at[a] / 2;
+      const gint64 far = CLAMP (near + (at[a] % 2 ? 1 : -1), 0, n - 1);
+      const gboolean is_far = i >> a & 1;
+
+      index = index * n + (is_far ? far : near);
+      weight *= is_far ? .25 : .75;
+    }
+    sum += weight * coarse[index];
+  }
+  return sum;
+}
+
+static void
+fuse (gdouble *fine, const gsize size[3], const gdouble *coarse)
+{
+  const gsize n = half (size[0]) * half (size[1]) * half (size[2]);
+  g_autofree gdouble *difference = g_new (gdouble, n);
+
+  coarsen (fine, size, difference);
+  for (gsize i = 0; i < n; i++)
+    difference[i] = coarse[i] - difference[i];
+  for (gsize z = 0; z < size[2]; z++) {
+    for (gsize y = 0; y < size[1]; y++) {
+      for (gsize x = 0; x < size[0]; x++)
+        *fine++ += interpolate (difference, size, (gsize[]){ x, y, z });
+    }
+  }
+}
+
+static void
+init_reference (Reference *r, const NdDenoiseSchedule *schedule,
+    const NdExtension *extension, const gsize *size, gsize n_volumes,
+    const gdouble *in, const gdouble *sigma)
+{
+  *r = (Reference){
+    .schedule = schedule,
+    .extension = extension,
+    .size = size,
+    .samples = size[0] * size[1] * size[2],
+    .n_volumes = n_volumes,
+    .in = in,
+    .sigma = sigma,
+    .gain = 1,
+  };
+  for (guint a = 0; a < 3; a++) {
+    if (a < 2 || size[2] > 1)
+      r->gain *= nd_denoise_axis_gain (size[a], 4);
+  }
+  init_block (r);
+}
+
+gboolean
+nd_denoise_has_coarse_scale (const gsize size[3])
+{
+  for (guint a = 0; a < 3; a++) {
+    if (size[a] > 1 && size[a] < ND_DENOISE_MIN_COARSE)
+      return FALSE;
+  }
+  return size[0] > 1 || size[1] > 1 || size[2] > 1;
+}
+
+void
+nd_denoise_reference (const NdDenoiseSchedule *schedule,
+    const NdExtension *extension, const gsize size[3], gsize n_volumes,
+    const gdouble *in, const gdouble *sigma, gdouble *out)
+{
+  const gsize samples = size[0] * size[1] * size[2];
+  const gsize half_size[3] = { half (size[0]), half (size[1]), half (size[2]) };
+  const gsize coarse = half_size[0] * half_size[1] * half_size[2];
+  g_autofree gdouble *pilots = g_new (gdouble, samples * n_volumes);
+  g_autofree gdouble *coarse_in = NULL, *coarse_pilots = NULL;
+  g_autofree gdouble *coarse_out = NULL;
+  Reference fine, r;
+
+  init_reference (&fine, schedule, extension, size, n_volumes, in, sigma);
+  run_stage (&fine, 1, NULL, pilots);
+  if (!nd_denoise_has_coarse_scale (size)) {
+    run_stage (&fine, 2, pilots, out);
+    return;
+  }
+  coarse_in = g_new (gdouble, coarse * n_volumes);
+  coarse_pilots = g_new (gdouble, coarse * n_volumes);
+  coarse_out = g_new (gdouble, coarse * n_volumes);
+  for (gsize n = 0; n < n_volumes; n++)
+    coarsen (in + n * samples, size, coarse_in + n * coarse);
+  init_reference (&r, schedule, extension, half_size, n_volumes, coarse_in,
+      sigma);
+  for (guint a = 0; a < 3; a++)
+    r.gain *= size[a] > 1 ? G_SQRT2 / 2 : 1;
+  run_stage (&r, 1, NULL, coarse_pilots);
+  run_stage (&r, 2, coarse_pilots, coarse_out);
+  for (gsize n = 0; n < n_volumes; n++)
+    fuse (pilots + n * samples, size, coarse_pilots + n * coarse);
+  run_stage (&fine, 2, pilots, out);
+  for (gsize n = 0; n < n_volumes; n++)
+    fuse (out + n * samples, size, coarse_out + n * coarse);
+}

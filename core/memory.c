@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "core/memory.h"
+
+#include "core/error.h"
+
+#include <unistd.h>
+
+static gsize
+physical_bytes (void)
+{
+  return (gsize) sysconf (_SC_PHYS_PAGES) * sysconf (_SC_PAGESIZE);
+}
+
+gboolean
+nd_memory_check (gsize bytes, GError **error)
+{
+  if (bytes < physical_bytes ())
+    return TRUE;
+  nd_memory_set_error (error, bytes);
+  return FALSE;
+}
+
+void
+nd_memory_set_error (GError **error, gsize bytes)
+{
+  if (bytes == G_MAXSIZE)
+    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+        "Not enough memory: the bytes wanted exceed any machine's; smaller "
+        "volumes or a shorter filter in time need less");
+  else
+    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+        "Not enough memory: %" G_GSIZE_FORMAT
+        " bytes wanted, the machine has %" G_GSIZE_FORMAT
+        "; smaller volumes or a shorter filter in time need less",
+        bytes, physical_bytes ());
+}
+
+gsize
+nd_size_mul (gsize a, gsize b, gsize c)
+{
+  gsize n;
+
+  if (!g_size_checked_mul (&n, a, b) || !g_size_checked_mul (&n, n, c))
+    return G_MAXSIZE;
+  return n;
+}

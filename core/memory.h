@@ -1,0 +1,24 @@
+/* The memory of the machine.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Linux overcommits: an allocation that exceeds the physical memory succeeds,
+ * and the process is killed when it writes to it. FALSE with ND_ERROR_NO_SPACE
+ * if @bytes are not less than the physical memory. G_MAXSIZE stands for an
+ * overflow. */
+gboolean nd_memory_check (gsize bytes, GError **error);
+
+/* The same error, if an allocation of @bytes fails. */
+void nd_memory_set_error (GError **error, gsize bytes);
+
+/* a * b * c, or G_MAXSIZE if that overflows. */
+gsize nd_size_mul (gsize a, gsize b, gsize c);
+
+G_END_DECLS

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "core/shape.h"
+
+#include <string.h>
+
+static const struct
+{
+  const gchar *name;
+  gsize size;
+} samples[ND_SAMPLE_TYPES] = {
+  [ND_UINT8] = { "uint8", 1 },
+  [ND_INT16] = { "int16", 2 },
+  [ND_UINT16] = { "uint16", 2 },
+  [ND_FLOAT32] = { "float32", 4 },
+};
+
+gsize
+nd_sample_size (NdSampleType type)
+{
+  return samples[type].size;
+}
+
+const gchar *
+nd_sample_name (NdSampleType type)
+{
+  return samples[type].name;
+}
+
+gboolean
+nd_sample_from_name (const gchar *name, NdSampleType *type)
+{
+  for (guint i = 0; i < ND_SAMPLE_TYPES; i++) {
+    if (g_ascii_strcasecmp (name, samples[i].name) == 0) {
+      *type = i;
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+gboolean
+nd_shape_samples (const NdShape *shape, gsize *n)
+{
+  gsize total = shape->components;
+
+  if (total == 0)
+    return FALSE;
+  for (guint i = 0; i < 3; i++) {
+    if (shape->size[i] == 0
+        || !g_size_checked_mul (&total, total, shape->size[i]))
+      return FALSE;
+  }
+  if (total > G_MAXSSIZE / sizeof (gfloat))
+    return FALSE;
+  *n = total;
+  return TRUE;
+}
+
+guint
+nd_parse_sizes (const gchar *text, gsize *values, guint max)
+{
+  guint n = 0;
+
+  for (;;) {
+    gchar *end;
+    guint64 value;
+
+    if (n == max || !g_ascii_isdigit (*text))
+      return 0;
+    value = g_ascii_strtoull (text, &end, 10);
+    if (value == 0 || value > G_MAXSSIZE)
+      return 0;
+    values[n++] = value;
+    if (*end == '\0')
+      return n;
+    if (*end != ':')
+      return 0;
+    text = end + 1;
+  }
+}

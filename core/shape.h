@@ -1,0 +1,64 @@
+/* Axes, sample types and shapes of volumes.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Axes in the order of memory: x runs fastest, t slowest. */
+typedef enum
+{
+  ND_AXIS_X,
+  ND_AXIS_Y,
+  ND_AXIS_Z,
+  ND_AXIS_T,
+  ND_AXES
+} NdAxis;
+
+/* Samples are in the byte order of the machine.
+ *
+ * The numbers are public, as values of a property, and never change. A new type
+ * gets the next free one. */
+typedef enum
+{
+  ND_UINT8 = 0,
+  ND_INT16 = 1,
+  ND_UINT16 = 2,
+  ND_FLOAT32 = 3,
+  ND_SAMPLE_SAME = 4 /* no type: an output is of the type of its input */
+} NdSampleType;
+
+/* Sample types are 0 to ND_SAMPLE_TYPES - 1. */
+#define ND_SAMPLE_TYPES 4
+
+/* Bytes of one sample. */
+gsize nd_sample_size (NdSampleType type);
+
+/* The name in caps and properties: "uint8", "int16", "uint16", "float32". */
+const gchar *nd_sample_name (NdSampleType type);
+
+/* The type called @name, in upper or lower case. FALSE if no type is. */
+gboolean nd_sample_from_name (const gchar *name, NdSampleType *type);
+
+/* A volume: size[0] x size[1] x size[2] samples, each of @components numbers,
+ * which are innermost in memory. A frame has size[2] = 1. */
+typedef struct
+{
+  gsize components;
+  gsize size[3];
+} NdShape;
+
+/* Sets @samples to components * x * y * z. FALSE if a factor is 0, or if that
+ * many float32 samples have more bytes than a gssize can count. */
+gboolean nd_shape_samples (const NdShape *shape, gsize *samples);
+
+/* Parses 1 to @max positive integers with ':' between them, for example
+ * "128:128:64", into @values. Returns their number, or 0 if @text is anything
+ * else. */
+guint nd_parse_sizes (const gchar *text, gsize *values, guint max);
+
+G_END_DECLS

@@ -1,0 +1,18 @@
+/* Makes the output of a job from the responses of its filters.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "engine/job.h"
+
+G_BEGIN_DECLS
+
+/* For jobs that nd_job_combines(). @responses holds the responses of all
+ * filters of the bank, one after the other, each a dense volume of the job's
+ * shape. @out is of the job's out_type. */
+void nd_cpu_combine (const NdJob *job, const gfloat *responses,
+    const NdScale *scale, const NdSamples *out);
+
+G_END_DECLS

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/cpu.h"
+
+#include "core/error.h"
+#include "core/log.h"
+#include "cpu/combine.h"
+#include "cpu/kernels.h"
+#include "cpu/method.h"
+#include "cpu/threads.h"
+
+#include <math.h>
+#include <string.h>
+
+struct _NdRing
+{
+  NdJob job;
+  const NdCpuMethod *method;
+  gpointer state;
+  guint n_slots;
+
+  /* Input volumes, one for each slot, dense. NULL without the option
+   * `keep`. */
+  guint8 *kept;
+  gsize kept_bytes; /* of one volume */
+
+  /* Responses of all filters, dense. NULL if the job does not combine them. */
+  gfloat *responses;
+  gsize response_bytes; /* of all responses */
+};
+
+static const NdCpuMethod *const methods[ND_METHOD_END] = {
+  [ND_METHOD_DIRECT] = &nd_cpu_direct,
+  [ND_METHOD_SEPARABLE] = &nd_cpu_separable,
+  [ND_METHOD_FFT] = &nd_cpu_fft,
+  [ND_METHOD_REFERENCE] = &nd_cpu_reference,
+};
+
+static gboolean
+cpu_available (gint device_id, GError **error)
+{
+  return TRUE;
+}
+
+static gdouble
+cpu_cost (const NdJob *job, const NdRingOptions *options, NdMethod method,
+    gint device_id, GError **error)
+{
+  if (!methods[method]) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "method=%s needs a GPU: use method=auto, direct or fft, or "
+        "backend=cuda on a machine with a GPU",
+        nd_method_name (method));
+    return INFINITY;
+  }
+  return methods[method]->cost (job, error);
+}
+
+static gboolean
+keep_init (NdRing *ring, GError **error)
+{
+  gsize n, bytes;
+
+  if (nd_shape_samples (&ring->job.shape, &n)) {
+    ring->kept_bytes = n * nd_sample_size (ring->job.in_type);
+    if (g_size_checked_mul (&bytes, ring->kept_bytes, ring->n_slots))
+      ring->kept = g_try_malloc (bytes);
+  }
+  if (!ring->kept)
+    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+        "Not enough memory to keep %u volumes of %" G_GSIZE_FORMAT
+        " bytes: smaller volumes or a shorter filter in time need less",
+        ring->n_slots, ring->kept_bytes);
+  return ring->kept != NULL;
+}
+
+static gboolean
+responses_init (NdRing *ring, GError **error)
+{
+  const guint n_filters = ring->job.bank->n_filters;
+  gsize bytes;
+
+  if (!nd_job_combines (&ring->job))
+    return TRUE;
+  if (nd_shape_samples (&ring->job.shape, &bytes)
+      && g_size_checked_mul (&bytes, bytes, n_filters)
+      && g_size_checked_mul (&bytes, bytes, sizeof (gfloat))) {
+    ring->response_bytes = bytes;
+    ring->responses = g_try_malloc (bytes);
+  }
+  if (!ring->responses)
+    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+        "Not enough memory: %" G_GSIZE_FORMAT
+        " bytes wanted for the responses of %u filters; smaller volumes or "
+        "fewer filters need less",
+        ring->response_bytes, n_filters);
+  return ring->responses != NULL;
+}
+
+static void
+cpu_ring_free (NdRing *ring)
+{
+  if (ring->state)
+    ring->method->destroy (ring->state);
+  g_free (ring->kept);
+  g_free (ring->responses);
+  g_free (ring);
+}
+
+static gsize
+cpu_ring_bytes (const NdRing *ring)
+{
+  return ring->method->bytes (ring->state)
+      + (ring->kept ? ring->n_slots * ring->kept_bytes : 0)
+      + ring->response_bytes;
+}
+
+static NdRing *
+cpu_ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
+    gint device_id, GError **error)
+{
+  NdRing *ring = g_new0 (NdRing, 1);
+  NdJob filters = *job;
+
+  ring->job = *job;
+  ring->method = methods[method];
+  ring->n_slots = nd_job_reach (job).slots;
+  if (nd_job_combines (job))
+    filters.out_type = ND_FLOAT32;
+  if (!options->keep || keep_init (ring, error))
+    ring->state = ring->method->create (&filters, options, error);
+  if (!ring->state || !responses_init (ring, error)) {
+    cpu_ring_free (ring);
+    return NULL;
+  }
+  if (options->border_volumes)
+    ring->method->push (ring->state, ring->n_slots, NULL);
+  ND_INFO ("%s with %s kernels on %u threads: %u slots, %" G_GSIZE_FORMAT
+           " bytes",
+      nd_method_name (method), nd_kernels ()->name, nd_threads (),
+      ring->n_slots, cpu_ring_bytes (ring));
+  return ring;
+}
+
+static NdSamples
+cpu_kept (const NdRing *ring, guint slot)
+{
+  return nd_samples_dense (ring->kept + slot * ring->kept_bytes,
+      &ring->job.shape, ring->job.in_type);
+}
+
+static void
+keep (NdRing *ring, guint slot, const NdSamples *volume)
+{
+  NdSamples to = cpu_kept (ring, slot);
+
+  for (gsize z = 0; z < ring->job.shape.size[2]; z++)
+    for (gsize y = 0; y < ring->job.shape.size[1]; y++)
+      memcpy (to.data + z * to.slice + y * to.row,
+          volume->data + z * volume->slice + y * volume->row, to.row);
+}
+
+static gboolean
+cpu_push (NdRing *ring, guint slot, const NdSamples *volume, GError **error)
+{
+  g_return_val_if_fail (slot < ring->n_slots, FALSE);
+  if (ring->kept)
+    keep (ring, slot, volume);
+  ring->method->push (ring->state, slot, volume);
+  return TRUE;
+}
+
+static gboolean
+cpu_respond (NdRing *ring, const gint *slots, const NdScale *scale,
+    const NdSamples *out, GError **error)
+{
+  static const NdScale unscaled = { 1, 0 };
+  NdSamples responses;
+
+  if (!ring->responses) {
+    ring->method->respond (ring->state, slots, scale, out);
+    return TRUE;
+  }
+  responses = nd_samples_dense (ring->responses, &ring->job.shape, ND_FLOAT32);
+  ring->method->respond (ring->state, slots, &unscaled, &responses);
+  nd_cpu_combine (&ring->job, ring->responses, scale, out);
+  return TRUE;
+}
+
+const NdBackend nd_cpu_backend = {
+  .version = ND_BACKEND_VERSION,
+  .size = ND_BACKEND_SIZE,
+  .name = "cpu",
+  .flags =
+      ND_BACKEND_HOST_MEMORY | ND_BACKEND_FALLBACK | ND_BACKEND_TENSOR_RESPONSE,
+  .available = cpu_available,
+  .cost = cpu_cost,
+  .ring_new = cpu_ring_new,
+  .ring_free = cpu_ring_free,
+  .ring_bytes = cpu_ring_bytes,
+  .push = cpu_push,
+  .kept = cpu_kept,
+  .respond = cpu_respond,
+};

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/denoise.h"
+
+#include "core/error.h"
+#include "cpu/denoisefuse.h"
+#include "cpu/denoisenoise.h"
+#include "cpu/denoisesamples.h"
+#include "cpu/threads.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The noise level is the median of so many volumes' estimates. */
+#define MAX_ESTIMATES 15
+
+/* One component of the stream. */
+typedef struct
+{
+  gboolean is_kept;
+  NdDenoiseScale *fine, *coarse;
+  gfloat *difference; /* a coarse volume */
+  gdouble estimates[MAX_ESTIMATES];
+  gdouble sigma; /* of the last output */
+  NdClipping clipping;
+} Component;
+
+typedef struct
+{
+  NdAlgorithm parent;
+  NdDenoiseSettings settings;
+  NdDenoiseSchedule schedule;
+  NdShape shape;
+  NdSampleType type;
+  gsize coarse[3];
+  gdouble coarse_gain; /* of the noise; 0 without a coarse scale */
+  gsize bytes;
+
+  Component *components;
+  gint64 pushed;       /* volumes so far */
+  gint64 next;         /* of the next output */
+  gint64 done1, done2; /* steps of the stages that were made */
+  gboolean ended;
+} NdCpuDenoise;
+
+static void
+nd_cpu_denoise_free (NdAlgorithm *algorithm)
+{
+  NdCpuDenoise *self = (NdCpuDenoise *) algorithm;
+
+  for (gsize c = 0; c < self->shape.components; c++) {
+    Component *component = &self->components[c];
+
+    nd_denoise_scale_free (component->fine);
+    nd_denoise_scale_free (component->coarse);
+    g_free (component->difference);
+    nd_clipping_clear (&component->clipping);
+  }
+  g_free (self->components);
+  g_free (self);
+}
+
+static void
+nd_cpu_denoise_reset (NdAlgorithm *algorithm)
+{
+  NdCpuDenoise *self = (NdCpuDenoise *) algorithm;
+
+  self->pushed = self->next = 0;
+  self->done1 = 0;
+  self->done2 = self->schedule.pilot_latency;
+  self->ended = FALSE;
+  for (gsize c = 0; c < self->shape.components; c++)
+    nd_clipping_reset (&self->components[c].clipping);
+}
+
+static void
+nd_cpu_denoise_end (NdAlgorithm *algorithm)
+{
+  ((NdCpuDenoise *) algorithm)->ended = TRUE;
+}
+
+static gboolean
+nd_cpu_denoise_ready (const NdAlgorithm *algorithm)
+{
+  const NdCpuDenoise *self = (const NdCpuDenoise *) algorithm;
+
+  return self->next < self->pushed
+      && (self->ended || self->pushed > self->next + self->schedule.latency);
+}
+
+static gboolean
+nd_cpu_denoise_push (NdAlgorithm *algorithm, const NdSamples *volume,
+    GError **error)
+{
+  NdCpuDenoise *self = (NdCpuDenoise *) algorithm;
+
+  g_return_val_if_fail (!nd_cpu_denoise_ready (algorithm), FALSE);
+  for (gsize c = 0; c < self->shape.components; c++) {
+    Component *component = &self->components[c];
+    gfloat *in = nd_denoise_scale_input (component->fine, self->pushed);
+
+    nd_samples_read (volume, &self->shape, self->type, c, in);
+    if (component->is_kept)
+      continue;
+    if (component->coarse)
+      nd_cpu_coarsen (in, self->shape.size,
+          nd_denoise_scale_input (component->coarse, self->pushed));
+    if (self->settings.sigma == 0)
+      component->estimates[self->pushed % MAX_ESTIMATES] =
+          nd_cpu_noise_sigma (in, self->shape.size, nd_sample_low (self->type),
+              nd_sample_high (self->type));
+  }
+  self->pushed++;
+  return TRUE;
+}
+
+static gint
+compare (gconstpointer a, gconstpointer b)
+{
+  const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
+
+  return (x > y) - (x < y);
+}
+
+static gdouble
+noise_level (const NdCpuDenoise *self, const Component *component)
+{
+  const guint n = MIN (self->pushed, MAX_ESTIMATES);
+  gdouble sorted[MAX_ESTIMATES];
+
+  if (self->settings.sigma > 0)
+    return self->settings.sigma;
+  memcpy (sorted, component->estimates, n * sizeof (gdouble));
+  qsort (sorted, n, sizeof (gdouble), compare);
+  return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+}
+
+static void
+run_stage1 (NdCpuDenoise *self, Component *component, gint64 step, gint64 known,
+    gfloat sigma)
+{
+  const gint64 pilot = step - self->schedule.pilot_latency;
+
+  nd_denoise_scale_stage1 (component->fine, step, known, sigma);
+  if (!component->coarse)
+    return;
+  nd_denoise_scale_stage1 (component->coarse, step, known,
+      sigma * self->coarse_gain);
+  if (pilot >= 0 && pilot < known)
+    nd_cpu_fuse (nd_denoise_scale_pilot (component->fine, pilot),
+        self->shape.size, nd_denoise_scale_pilot (component->coarse, pilot),
+        component->difference);
+}
+
+static gfloat *
+run_stage2 (NdCpuDenoise *self, Component *component, gint64 step, gint64 known,
+    gfloat sigma)
+{
+  gfloat *fine = nd_denoise_scale_stage2 (component->fine, step, known, sigma);
+  const gfloat *coarse;
+
+  if (!component->coarse)
+    return fine;
+  coarse = nd_denoise_scale_stage2 (component->coarse, step, known,
+      sigma * self->coarse_gain);
+  if (fine)
+    nd_cpu_fuse (fine, self->shape.size, coarse, component->difference);
+  return fine;
+}
+
+/* All steps that the next output waits for; at the beginning of the stream
+ * these are several. The volume it is of, or NULL if it is the input itself. */
+static gfloat *
+run_steps (NdCpuDenoise *self, Component *component)
+{
+  const NdDenoiseSchedule *schedule = &self->schedule;
+  const gint64 last = self->next + schedule->latency;
+  const gint64 known = MIN (last + 1, self->pushed);
+  const gint64 known_pilots =
+      MIN (last + 1 - schedule->pilot_latency, self->pushed);
+  const gfloat sigma =
+      nd_denoise_time_gain (schedule, self->pushed, self->ended)
+      * MAX (component->sigma * self->settings.strength, ND_DENOISE_MIN_SIGMA);
+  gfloat *result = NULL;
+
+  for (gint64 step = self->done1; step <= last; step++) {
+    if (step - schedule->pilot_latency < self->pushed)
+      run_stage1 (self, component, step, known, sigma);
+  }
+  for (gint64 step = self->done2; step <= last; step++)
+    result = run_stage2 (self, component, step, known_pilots, sigma);
+  return result;
+}
+
+static gboolean
+nd_cpu_denoise_respond (NdAlgorithm *algorithm, const NdSamples *out,
+    GError **error)
+{
+  NdCpuDenoise *self = (NdCpuDenoise *) algorithm;
+  const NdDenoiseSchedule *schedule = &self->schedule;
+
+  g_return_val_if_fail (nd_cpu_denoise_ready (algorithm), FALSE);
+  for (gsize c = 0; c < self->shape.components; c++) {
+    Component *component = &self->components[c];
+    const gfloat *in = nd_denoise_scale_input (component->fine, self->next);
+    const gfloat *result = in;
+    gdouble sigma;
+
+    if (!component->is_kept) {
+      component->sigma = noise_level (self, component);
+      sigma = component->sigma * self->settings.strength;
+      /* Sums over blocks go on, since later outputs may need them. */
+      result = run_steps (self, component);
+      if (!(sigma > ND_DENOISE_MIN_SIGMA))
+        result = in;
+      else if (out)
+        nd_clipping_update (&component->clipping, in, result, self->shape.size,
+            component->sigma, nd_sample_low (self->type),
+            nd_sample_high (self->type));
+    }
+    if (out)
+      nd_samples_write (out, &self->shape, self->type, c, result,
+          result == in ? NULL : &component->clipping);
+  }
+  self->done1 = self->done2 = self->next + schedule->latency + 1;
+  self->next++;
+  return TRUE;
+}
+
+static const NdAlgorithmClass denoise_class = {
+  .backend = "cpu",
+  .push = nd_cpu_denoise_push,
+  .ready = nd_cpu_denoise_ready,
+  .respond = nd_cpu_denoise_respond,
+  .end = nd_cpu_denoise_end,
+  .reset = nd_cpu_denoise_reset,
+  .free = nd_cpu_denoise_free,
+};
+
+static gboolean
+init_component (NdCpuDenoise *self, Component *component,
+    const NdDenoiseBorders *borders, gboolean kept)
+{
+  const NdDenoiseKernels *kernels = nd_denoise_kernels ();
+  const gsize *coarse = self->coarse;
+
+  component->is_kept = kept;
+  component->fine =
+      nd_denoise_scale_new (kernels, self->shape.size, &self->schedule);
+  if (!component->fine)
+    return FALSE;
+  nd_denoise_scale_set_borders (component->fine, borders);
+  if (kept || self->coarse_gain == 0)
+    return TRUE;
+  component->coarse = nd_denoise_scale_new (kernels, coarse, &self->schedule);
+  component->difference = g_try_new (gfloat, coarse[0] * coarse[1] * coarse[2]);
+  if (!component->coarse || !component->difference)
+    return FALSE;
+  nd_denoise_scale_set_borders (component->coarse, borders);
+  return TRUE;
+}
+
+NdAlgorithm *
+nd_cpu_denoise_new (const NdDenoiseSettings *settings,
+    const NdDenoiseBorders *borders, const NdShape *shape, NdSampleType type,
+    guint64 kept, GError **error)
+{
+  NdCpuDenoise *self = g_new0 (NdCpuDenoise, 1);
+
+  self->parent.klass = &denoise_class;
+  self->settings = *settings;
+  self->schedule = nd_denoise_schedule (settings);
+  self->shape = *shape;
+  self->type = type;
+  self->bytes =
+      nd_denoise_scale_bytes (shape->size, &self->schedule) * shape->components;
+  if (nd_cpu_coarse_size (shape->size, self->coarse)) {
+    self->coarse_gain = 1;
+    for (guint a = 0; a < 3; a++)
+      self->coarse_gain *= shape->size[a] > 1 ? G_SQRT2 / 2 : 1;
+  }
+  self->components = g_new0 (Component, shape->components);
+  for (gsize c = 0; c < shape->components; c++) {
+    if (!init_component (self, &self->components[c], borders,
+            c < 64 && kept >> c & 1)) {
+      g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+          "There is no memory for "
+          "volumes of %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
+          " x %" G_GSIZE_FORMAT
+          " and what they are denoised in, about %" G_GSIZE_FORMAT
+          " bytes: smaller volumes need less",
+          shape->size[0], shape->size[1], shape->size[2], self->bytes);
+      nd_cpu_denoise_free (&self->parent);
+      return NULL;
+    }
+  }
+  nd_cpu_denoise_reset (&self->parent);
+  return &self->parent;
+}
+
+void
+nd_cpu_denoise_set_strength (NdAlgorithm *algorithm,
+    const NdDenoiseSettings *settings)
+{
+  NdCpuDenoise *self = (NdCpuDenoise *) algorithm;
+
+  /* Volumes that came while sigma was given have no estimate. */
+  if (self->settings.sigma > 0 && settings->sigma == 0) {
+    for (gsize c = 0; c < self->shape.components; c++) {
+      for (guint i = 0; i < MAX_ESTIMATES; i++)
+        self->components[c].estimates[i] = self->settings.sigma;
+    }
+  }
+  self->settings.sigma = settings->sigma;
+  self->settings.strength = settings->strength;
+}
+
+gdouble
+nd_cpu_denoise_sigma (const NdAlgorithm *algorithm)
+{
+  const NdCpuDenoise *self = (const NdCpuDenoise *) algorithm;
+  gdouble sigma = 0;
+
+  for (gsize c = 0; c < self->shape.components; c++)
+    sigma = MAX (sigma, self->components[c].sigma);
+  return sigma;
+}
+
+gsize
+nd_cpu_denoise_bytes (const NdAlgorithm *algorithm)
+{
+  return ((const NdCpuDenoise *) algorithm)->bytes;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/denoisesamples.h"
+
+#include "analysis/denoise.h"
+#include "cpu/threads.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TABLE 512
+/* One row in so many is looked at for clipped samples. */
+#define EVERY 4
+/* Of what was seen of volumes before, so much counts. */
+#define MEMORY 0.8
+
+gfloat
+nd_sample_low (NdSampleType type)
+{
+  switch (type) {
+    case ND_UINT8:
+    case ND_UINT16:
+      return 0;
+    case ND_INT16:
+      return G_MININT16;
+    default:
+      return -INFINITY;
+  }
+}
+
+gfloat
+nd_sample_high (NdSampleType type)
+{
+  switch (type) {
+    case ND_UINT8:
+      return G_MAXUINT8;
+    case ND_UINT16:
+      return G_MAXUINT16;
+    case ND_INT16:
+      return G_MAXINT16;
+    default:
+      return INFINITY;
+  }
+}
+
+/* Clipping */
+
+void
+nd_clipping_reset (NdClipping *clipping)
+{
+  clipping->seen = clipping->expected = 0;
+  clipping->is_active = FALSE;
+}
+
+void
+nd_clipping_clear (NdClipping *clipping)
+{
+  g_clear_pointer (&clipping->table, g_free);
+}
+
+static void
+fill_table (NdClipping *clipping, gdouble sigma, gfloat low, gfloat high)
+{
+  if (clipping->sigma == sigma && clipping->table)
+    return;
+  if (!clipping->table)
+    clipping->table = g_new (gfloat, TABLE + 1);
+  clipping->sigma = sigma;
+  clipping->low = low;
+  clipping->high = high;
+  clipping->span = MIN ((high - low) / 2, 6 * sigma);
+  nd_unclip_table (sigma, low, high, clipping->span, TABLE, clipping->table);
+}
+
+void
+nd_clipping_update (NdClipping *clipping, const gfloat *in, const gfloat *out,
+    const gsize size[3], gdouble sigma, gfloat low, gfloat high)
+{
+  const gsize rows = size[1] * size[2];
+  gdouble seen = 0, expected = 0;
+
+  if (!isfinite (low))
+    return;
+  for (gsize row = 0; row < rows; row += EVERY) {
+    const gfloat *x = in + row * size[0], *m = out + row * size[0];
+
+    for (gsize i = 0; i < size[0]; i++) {
+      /* Half of the samples are clipped if the mean before was at the end of
+       * the range, and a sixth at one sigma, and then the mean is at 0.4 and
+       * 1.1 sigma. */
+      const gdouble low_side = (m[i] - low) / sigma;
+      const gdouble high_side = (high - m[i]) / sigma;
+
+      if (low_side < 1) {
+        seen += x[i] <= low;
+        expected += .68 - .47 * MAX (low_side, .4);
+      } else if (high_side < 1) {
+        seen += x[i] >= high;
+        expected += .68 - .47 * MAX (high_side, .4);
+      }
+    }
+  }
+  clipping->seen = MEMORY * clipping->seen + seen;
+  clipping->expected = MEMORY * clipping->expected + expected;
+  clipping->is_active = clipping->seen > clipping->expected / 2;
+  if (clipping->is_active)
+    fill_table (clipping, sigma, low, high);
+}
+
+static gfloat
+look_up (const NdClipping *clipping, gfloat above_low)
+{
+  const gfloat at = above_low * (TABLE / clipping->span);
+  const guint i = MIN ((guint) MAX (at, 0), TABLE - 1);
+
+  return clipping->table[i]
+      + (at - i) * (clipping->table[i + 1] - clipping->table[i]);
+}
+
+static void
+unclip (const NdClipping *clipping, gfloat *row, gsize n)
+{
+  const gfloat low = clipping->low, high = clipping->high;
+
+  for (gsize i = 0; i < n; i++) {
+    if (row[i] < low + clipping->span)
+      row[i] = low + look_up (clipping, row[i] - low);
+    else if (row[i] > high - clipping->span)
+      row[i] = high - look_up (clipping, high - row[i]);
+  }
+}
+
+/* Types */
+
+typedef struct
+{
+  const NdSamples *volume;
+  const NdShape *shape;
+  NdSampleType type;
+  gsize c;
+  gfloat *floats;
+  const NdClipping *clipping;
+} SamplesJob;
+
+#define READ(type)              \
+  for (gsize i = 0; i < n; i++) \
+  out[i] = *(const type *) (from + i * step)
+
+static void
+read_row (NdSampleType type, const guint8 *from, gsize step, gfloat *out,
+    gsize n)
+{
+  switch (type) {
+    case ND_UINT8:
+      READ (guint8);
+      break;
+    case ND_INT16:
+      READ (gint16);
+      break;
+    case ND_UINT16:
+      READ (guint16);
+      break;
+    default:
+      READ (gfloat);
+      break;
+  }
+}
+
+/* Half to even, for values up to 2^22. */
+static inline gfloat
+round_float (gfloat value)
+{
+  const gfloat magic = 12582912;
+
+  return (value + magic) - magic;
+}
+
+#define WRITE(type, low, high)                                       \
+  for (gsize i = 0; i < n; i++) {                                    \
+    gfloat value = in[i] == in[i] ? in[i] : 0;                       \
+                                                                     \
+    value = value < (low) ? (low) : value > (high) ? (high) : value; \
+    *(type *) (to + i * step) = (gint32) round_float (value);        \
+  }
+
+static void
+write_row (NdSampleType type, const gfloat *in, guint8 *to, gsize step, gsize n)
+{
+  switch (type) {
+    case ND_UINT8:
+      WRITE (guint8, 0, G_MAXUINT8);
+      break;
+    case ND_INT16:
+      WRITE (gint16, G_MININT16, G_MAXINT16);
+      break;
+    case ND_UINT16:
+      WRITE (guint16, 0, G_MAXUINT16);
+      break;
+    default:
+      for (gsize i = 0; i < n; i++)
+        *(gfloat *) (to + i * step) = in[i];
+      break;
+  }
+}
+
+static guint8 *
+row_start (const SamplesJob *job, gsize y, gsize z)
+{
+  return job->volume->data + job->c * nd_sample_size (job->type)
+      + y * job->volume->row + z * job->volume->slice;
+}
+
+static void
+read_plane (gsize z, guint worker, gpointer data)
+{
+  const SamplesJob *job = data;
+  const gsize *size = job->shape->size;
+
+  for (gsize y = 0; y < size[1]; y++)
+    read_row (job->type, row_start (job, y, z), job->volume->sample,
+        job->floats + (z * size[1] + y) * size[0], size[0]);
+}
+
+static void
+write_plane (gsize z, guint worker, gpointer data)
+{
+  const SamplesJob *job = data;
+  const gsize *size = job->shape->size;
+  g_autofree gfloat *row = g_new (gfloat, size[0]);
+
+  for (gsize y = 0; y < size[1]; y++) {
+    const gfloat *in = job->floats + (z * size[1] + y) * size[0];
+
+    if (job->clipping && job->clipping->is_active) {
+      memcpy (row, in, size[0] * sizeof (gfloat));
+      unclip (job->clipping, row, size[0]);
+      in = row;
+    }
+    write_row (job->type, in, row_start (job, y, z), job->volume->sample,
+        size[0]);
+  }
+}
+
+void
+nd_samples_read (const NdSamples *volume, const NdShape *shape,
+    NdSampleType type, gsize c, gfloat *out)
+{
+  SamplesJob job = { volume, shape, type, c, out, NULL };
+
+  nd_parallel_for (shape->size[2], read_plane, &job);
+}
+
+void
+nd_samples_write (const NdSamples *volume, const NdShape *shape,
+    NdSampleType type, gsize c, const gfloat *in, const NdClipping *clipping)
+{
+  SamplesJob job = { volume, shape, type, c, (gfloat *) in, clipping };
+
+  nd_parallel_for (shape->size[2], write_plane, &job);
+}

@@ -1,0 +1,161 @@
+/* The source of the kernels. Each file that includes it is compiled for one
+ * instruction set, and defines ND_KERNELS (the name of the table),
+ * ND_KERNELS_NAME, ND_VECTOR (floats of a register) and the measured rates.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/kernels.h"
+
+typedef gfloat Vector __attribute__ ((vector_size (ND_VECTOR * 4)));
+typedef gfloat Unaligned
+    __attribute__ ((vector_size (ND_VECTOR * 4), aligned (4), may_alias));
+
+#define INLINE static inline __attribute__ ((always_inline))
+#define UNROLLED_FOR _Pragma ("GCC unroll 16") for
+#define ROWS ND_BLOCK_ROWS
+
+INLINE Vector
+load (const gfloat *p)
+{
+  return *(const Unaligned *) p;
+}
+
+/* Adds one row of input to the rows @first to @last of the block, so that each
+ * load serves all of them. @w is the row of weights for row 0 of the block; row
+ * r uses the weights r rows before. */
+INLINE void
+dense_row (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv, gint first,
+    gint last, const gfloat *in, const gfloat *w, gint nx)
+{
+  for (gint x = 0; x < nx; x++) {
+    Vector v[ND_BLOCK_MAX_VECTORS];
+
+    UNROLLED_FOR (guint i = 0; i < nv; i++)
+      v[i] = load (in + x + i * ND_VECTOR);
+    UNROLLED_FOR (gint r = first; r <= last; r++) {
+      gfloat weight = w[x - r * nx];
+
+      UNROLLED_FOR (guint i = 0; i < nv; i++)
+        acc[r][i] += weight * v[i];
+    }
+  }
+}
+
+INLINE void
+dense_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
+    const NdPlane *plane, const gfloat *in, gsize row)
+{
+  gint nx = plane->nx, ny = plane->ny;
+  const gfloat *w = plane->weights;
+
+  for (gint y = 0; y < ny + ROWS - 1; y++, in += row, w += nx) {
+    gint first = y < ny ? 0 : y - ny + 1;
+    gint last = y < ROWS ? y : ROWS - 1;
+
+    switch (first * ROWS + last) {
+#define CASE(f, l)                        \
+  case f *ROWS + l:                       \
+    dense_row (acc, nv, f, l, in, w, nx); \
+    break
+      CASE (0, 0);
+      CASE (0, 1);
+      CASE (0, 2);
+      CASE (0, 3);
+      CASE (1, 1);
+      CASE (1, 2);
+      CASE (1, 3);
+      CASE (2, 2);
+      CASE (2, 3);
+      CASE (3, 3);
+#undef CASE
+    }
+  }
+}
+
+INLINE void
+sparse_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
+    const NdPlane *plane, const gfloat *in, gsize row)
+{
+  for (guint t = 0; t < plane->n_taps; t++) {
+    const gfloat *p = in + plane->offsets[t];
+    gfloat weight = plane->weights[t];
+
+    UNROLLED_FOR (gint r = 0; r < ROWS; r++) {
+      UNROLLED_FOR (guint i = 0; i < nv; i++)
+        acc[r][i] += weight * load (p + r * row + i * ND_VECTOR);
+    }
+  }
+}
+
+/* Rounding errors grow with the length of a sum, so that sums of this many taps
+ * are added to the output and started again. */
+#define SUM_TAPS 128
+
+INLINE void
+block (guint nv, const NdPlane *planes, guint n_planes,
+    const gfloat *const *volumes, gsize origin, gsize row, gfloat *out)
+{
+  Vector acc[ROWS][ND_BLOCK_MAX_VECTORS];
+  guint taps = 0;
+
+  UNROLLED_FOR (gint r = 0; r < ROWS; r++) {
+    UNROLLED_FOR (guint i = 0; i < nv; i++) {
+      acc[r][i] = (Vector){ 0 };
+      *(Unaligned *) (out + (r * nv + i) * ND_VECTOR) = acc[r][i];
+    }
+  }
+  for (guint p = 0; p < n_planes; p++) {
+    const NdPlane *plane = planes + p;
+    const gfloat *in = volumes[plane->slot] + origin + plane->offset;
+
+    if (plane->nx)
+      dense_plane (acc, nv, plane, in, row);
+    else
+      sparse_plane (acc, nv, plane, in, row);
+    taps += plane->nx ? plane->nx * plane->ny : plane->n_taps;
+    if (taps < SUM_TAPS && p + 1 < n_planes)
+      continue;
+    taps = 0;
+    UNROLLED_FOR (gint r = 0; r < ROWS; r++) {
+      UNROLLED_FOR (guint i = 0; i < nv; i++) {
+        *(Unaligned *) (out + (r * nv + i) * ND_VECTOR) += acc[r][i];
+        acc[r][i] = (Vector){ 0 };
+      }
+    }
+  }
+}
+
+#define DEFINE_BLOCK(n)                                                   \
+  static void block_##n (const NdPlane *planes, guint n_planes,           \
+      const gfloat *const *volumes, gsize origin, gsize row, gfloat *out) \
+  {                                                                       \
+    block (n, planes, n_planes, volumes, origin, row, out);               \
+  }
+DEFINE_BLOCK (1)
+DEFINE_BLOCK (2)
+DEFINE_BLOCK (3)
+DEFINE_BLOCK (4)
+
+static void
+multiply_add (gfloat *restrict sum, const gfloat *restrict a,
+    const gfloat *restrict b, gsize n)
+{
+  for (gsize i = 0; i < 2 * n; i += 2) {
+    gfloat re = a[i] * b[i] - a[i + 1] * b[i + 1];
+    gfloat im = a[i] * b[i + 1] + a[i + 1] * b[i];
+
+    sum[i] += re;
+    sum[i + 1] += im;
+  }
+}
+
+const NdKernels ND_KERNELS = {
+  .name = ND_KERNELS_NAME,
+  .vector = ND_VECTOR,
+  .dense_rate = ND_DENSE_RATE,
+  .sparse_rate = ND_SPARSE_RATE,
+  .spectrum_rate = ND_SPECTRUM_RATE,
+  .block = { NULL, block_1, block_2, block_3, block_4 },
+  .multiply_add = multiply_add,
+};

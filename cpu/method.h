@@ -1,0 +1,35 @@
+/* A method of the CPU back end. Each is one file; cpu/cpu.c has the table. The
+ * functions correspond to those of NdBackend, but cannot fail after create.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "engine/backend.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  /* Estimated seconds per volume, or INFINITY and ND_ERROR_SETTINGS if the
+   * method cannot do the job. */
+  gdouble (*cost) (const NdJob *job, GError **error);
+  gpointer (*create) (const NdJob *job, const NdRingOptions *options,
+      GError **error);
+  void (*destroy) (gpointer state);
+  gsize (*bytes) (gconstpointer state);
+
+  /* @volume NULL is the border volume. It is pushed once, into the slot after
+   * those of the window, which @respond reads for ND_SLOT_BORDER. */
+  void (*push) (gpointer state, guint slot, const NdSamples *volume);
+  void (*respond) (gpointer state, const gint *slots, const NdScale *scale,
+      const NdSamples *out);
+} NdCpuMethod;
+
+extern const NdCpuMethod nd_cpu_direct;
+extern const NdCpuMethod nd_cpu_separable;
+extern const NdCpuMethod nd_cpu_fft;
+extern const NdCpuMethod nd_cpu_reference;
+
+G_END_DECLS

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#define ND_KERNELS nd_kernels_avx2
-#define ND_KERNELS_NAME "avx2"
-#define ND_VECTOR 8
-#define ND_DENSE_RATE 27e9
-#define ND_SPARSE_RATE 18e9
-#define ND_SPECTRUM_RATE 1e9
-#include "ndkernels_tmpl.h"

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/pad.h"
+
+#include "core/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+gboolean
+nd_pad_init (NdPad *pad, const NdJob *job, const NdReach *reach)
+{
+  memset (pad, 0, sizeof (*pad));
+  pad->shape = job->shape;
+  pad->type = job->in_type;
+  pad->border_value = job->border_value;
+
+  for (guint a = 0; a < 3; a++) {
+    gsize n = job->shape.size[a];
+    gsize around = reach->high[a] - reach->low[a];
+
+    if (!g_size_checked_add (&pad->size[a], n, around)) {
+      nd_pad_clear (pad);
+      return FALSE;
+    }
+    pad->before[a] = -reach->low[a];
+    pad->edge[a] = g_new (gssize, around);
+    for (gsize i = 0; i < around; i++) {
+      gint64 at = (gint64) i + reach->low[a];
+
+      pad->edge[a][i] = nd_border_index (job->border,
+          i < pad->before[a] ? at : at + (gint64) n, n);
+    }
+  }
+  return TRUE;
+}
+
+/* The index of padded sample @i along @axis in the volume, or -1 for the border
+ * value. */
+static gssize
+find (const NdPad *pad, guint axis, gsize i)
+{
+  gsize n = pad->shape.size[axis];
+
+  if (i < pad->before[axis])
+    return pad->edge[axis][i];
+  i -= pad->before[axis];
+  return i < n ? (gssize) i : pad->edge[axis][i - n + pad->before[axis]];
+}
+
+void
+nd_pad_clear (NdPad *pad)
+{
+  for (guint a = 0; a < 3; a++)
+    g_clear_pointer (&pad->edge[a], g_free);
+}
+
+#define LOAD_ROW(type)                   \
+  G_STMT_START                           \
+  {                                      \
+    const type *in = (const type *) src; \
+    if (step == 1) {                     \
+      for (gsize i = 0; i < n; i++)      \
+        dst[i] = in[i];                  \
+    } else {                             \
+      for (gsize i = 0; i < n; i++)      \
+        dst[i] = in[i * step];           \
+    }                                    \
+  }                                      \
+  G_STMT_END
+
+static void
+load_row (const guint8 *src, gsize step, gsize n, NdSampleType sample_type,
+    gfloat *restrict dst)
+{
+  switch (sample_type) {
+    case ND_UINT8:
+      LOAD_ROW (guint8);
+      break;
+    case ND_INT16:
+      LOAD_ROW (gint16);
+      break;
+    case ND_UINT16:
+      LOAD_ROW (guint16);
+      break;
+    default:
+      LOAD_ROW (gfloat);
+      break;
+  }
+}
+
+static void
+fill_row (gfloat *row, gsize n, gfloat value)
+{
+  for (gsize i = 0; i < n; i++)
+    row[i] = value;
+}
+
+void
+nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
+    gsize z, gfloat *row)
+{
+  gssize sy = find (pad, ND_AXIS_Y, y);
+  gssize sz = find (pad, ND_AXIS_Z, z);
+  gsize n = pad->size[ND_AXIS_X];
+  gsize width = pad->shape.size[ND_AXIS_X];
+  gsize bytes = nd_sample_size (pad->type);
+  gsize before = pad->before[ND_AXIS_X];
+  gfloat *inner = row + before;
+
+  if (!volume || sy < 0 || sz < 0) {
+    fill_row (row, n, pad->border_value);
+    return;
+  }
+  load_row (volume->data + c * bytes + sy * volume->row + sz * volume->slice,
+      volume->sample / bytes, width, pad->type, inner);
+  for (gsize i = 0; i < n - width; i++) {
+    gssize at = pad->edge[ND_AXIS_X][i];
+
+    row[i < before ? i : i + width] = at < 0 ? pad->border_value : inner[at];
+  }
+}
+
+/* Adding and subtracting 1.5 * 2^52 rounds a double half to even, in IEEE 754's
+ * default rounding mode. Unlike rint() it is vectorized for every instruction
+ * set. */
+#define ROUND_MAGIC 6755399441055744.0
+
+#define STORE_ROW(type, low, high)                       \
+  G_STMT_START                                           \
+  {                                                      \
+    for (gsize i = 0; i < n; i++) {                      \
+      gdouble v = gain * response[i] + offset;           \
+      v = v == v ? v : 0.0;                              \
+      v = v > low ? v : low;                             \
+      v = v < high ? v : high;                           \
+      *(type *) (out + i * stride) =                     \
+          (type) (gint) (v + ROUND_MAGIC - ROUND_MAGIC); \
+    }                                                    \
+  }                                                      \
+  G_STMT_END
+
+#define STORE_ROWS(type, low, high) \
+  G_STMT_START                      \
+  {                                 \
+    if (stride == sizeof (type)) {  \
+      gsize stride = sizeof (type); \
+      STORE_ROW (type, low, high);  \
+    } else {                        \
+      STORE_ROW (type, low, high);  \
+    }                               \
+  }                                 \
+  G_STMT_END
+
+void
+nd_store_row (const gfloat *restrict response, gsize n, const NdScale *scale,
+    NdSampleType sample_type, guint8 *restrict out, gsize stride)
+{
+  gdouble gain = scale->gain, offset = scale->offset;
+
+  switch (sample_type) {
+    case ND_UINT8:
+      STORE_ROWS (guint8, 0.0, 255.0);
+      break;
+    case ND_INT16:
+      STORE_ROWS (gint16, -32768.0, 32767.0);
+      break;
+    case ND_UINT16:
+      STORE_ROWS (guint16, 0.0, 65535.0);
+      break;
+    default:
+      for (gsize i = 0; i < n; i++)
+        *(gfloat *) (out + i * stride) = gain * response[i] + offset;
+      break;
+  }
+}
+
+void
+nd_store_responses (const gfloat *responses, gsize n, gsize x, gsize y, gsize z,
+    gpointer data)
+{
+  const NdStore *store = data;
+  const NdSamples *out = store->out;
+
+  nd_store_row (responses, n, store->scale, store->type,
+      out->data + store->plane + x * out->sample + y * out->row
+          + z * out->slice,
+      out->sample);
+}
+
+gfloat *
+nd_floats_new (gsize n, GError **error)
+{
+  const gsize bytes = nd_size_mul (n, sizeof (gfloat), 1);
+  gfloat *floats;
+
+  if (!nd_memory_check (bytes, error))
+    return NULL;
+  floats = g_try_malloc0 (bytes);
+  if (!floats)
+    nd_memory_set_error (error, bytes);
+  return floats;
+}

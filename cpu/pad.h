@@ -1,0 +1,57 @@
+/* Conversion of samples of any type to padded float32, with the border written,
+ * and of float32 responses to samples of any type.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "engine/job.h"
+
+G_BEGIN_DECLS
+
+/* One component of a volume and the samples around it that the filters reach.
+ * Padded sample (x, y, z) is sample (x + low[0], y + low[1], z + low[2]). */
+typedef struct
+{
+  NdShape shape;
+  NdSampleType type;
+  gfloat border_value;
+  gsize size[3];   /* padded */
+  gsize before[3]; /* padded samples before the volume */
+  gssize *edge[3]; /* indices of the samples that the padding copies, those
+                      before the volume first; -1 for the border value */
+} NdPad;
+
+/* FALSE if the padded sizes overflow a gsize. */
+gboolean nd_pad_init (NdPad *pad, const NdJob *job, const NdReach *reach);
+void nd_pad_clear (NdPad *pad);
+
+/* Writes padded row (y, z) of component @c, pad->size[0] floats, to @row.
+ * @volume NULL is the border volume. */
+void nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
+    gsize z, gfloat *row);
+
+/* Scales and converts n responses to samples that are @stride bytes apart. */
+void nd_store_row (const gfloat *response, gsize n, const NdScale *scale,
+    NdSampleType type, guint8 *out, gsize stride);
+
+/* The data of nd_store_responses(). */
+typedef struct
+{
+  const NdScale *scale;
+  const NdSamples *out;
+  NdSampleType type;
+  gsize plane; /* byte offset of the response and component in @out */
+} NdStore;
+
+/* An NdRowFunc that writes responses to the output. */
+void nd_store_responses (const gfloat *responses, gsize n, gsize x, gsize y,
+    gsize z, gpointer store);
+
+/* Zeroed memory for @n floats, to be freed with g_free(). NULL with
+ * ND_ERROR_NO_SPACE if there is not enough memory; G_MAXSIZE stands for an
+ * overflow. */
+gfloat *nd_floats_new (gsize n, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/stencil.h"
+
+#include "cpu/threads.h"
+
+#include <string.h>
+
+#define ROWS_PER_TASK (4 * ND_BLOCK_ROWS)
+
+/* The coefficients of a filter at one time and one z offset. */
+typedef struct
+{
+  const gdouble *coefficients;
+  gsize nx, ny;
+  gsize x0, x1, y0, y1; /* the bounding box of the non-zero ones */
+  gsize n_taps;         /* non-zero ones */
+} Plane;
+
+/* Flipped: (x, y) is the offset of the sample that the coefficient multiplies.
+ */
+static gdouble
+plane_at (const Plane *p, gsize x, gsize y)
+{
+  return p->coefficients[(p->ny - 1 - y) * p->nx + p->nx - 1 - x];
+}
+
+static void
+plane_crop (Plane *p)
+{
+  p->x0 = p->nx;
+  p->y0 = p->ny;
+  p->x1 = p->y1 = p->n_taps = 0;
+  for (gsize y = 0; y < p->ny; y++) {
+    for (gsize x = 0; x < p->nx; x++) {
+      if (plane_at (p, x, y) == 0)
+        continue;
+      p->n_taps++;
+      p->x0 = MIN (p->x0, x);
+      p->x1 = MAX (p->x1, x + 1);
+      p->y0 = MIN (p->y0, y);
+      p->y1 = MAX (p->y1, y + 1);
+    }
+  }
+}
+
+void
+nd_stencil_init (NdStencil *stencil, const NdFilter *filter,
+    const gint low[ND_AXES], const NdStrides *strides, gboolean finite)
+{
+  const gsize *size = filter->size;
+  gsize count = nd_filter_count (filter), used = 0;
+  gint filter_low[ND_AXES], filter_high[ND_AXES];
+  gsize shift[ND_AXES];
+
+  memset (stencil, 0, sizeof (*stencil));
+  stencil->strides = *strides;
+  stencil->kernels = nd_kernels ();
+  stencil->planes = g_new0 (NdPlane, size[2] * size[3]);
+  stencil->weights = g_new (gfloat, count);
+  stencil->offsets = g_new (gsize, count);
+
+  nd_filter_reach (filter, filter_low, filter_high);
+  for (guint a = 0; a < ND_AXES; a++)
+    shift[a] = filter_low[a] - low[a];
+
+  for (gsize t = 0; t < size[3]; t++) {
+    for (gsize z = 0; z < size[2]; z++) {
+      NdPlane *out = stencil->planes + stencil->n_planes;
+      Plane p = { .nx = size[0], .ny = size[1] };
+      gsize box;
+
+      p.coefficients = filter->coefficients
+          + ((size[3] - 1 - t) * size[2] + size[2] - 1 - z) * p.nx * p.ny;
+      plane_crop (&p);
+      if (p.n_taps == 0)
+        continue;
+      stencil->n_planes++;
+      box = (p.x1 - p.x0) * (p.y1 - p.y0);
+      out->slot = shift[3] + t;
+      out->offset =
+          (shift[2] + z) * strides->slice + shift[1] * strides->row + shift[0];
+      out->weights = stencil->weights + used;
+      if (p.n_taps == box || (finite && p.n_taps >= ND_DENSE_SHARE * box)) {
+        out->nx = p.x1 - p.x0;
+        out->ny = p.y1 - p.y0;
+        out->offset += p.y0 * strides->row + p.x0;
+        for (gsize y = p.y0; y < p.y1; y++)
+          for (gsize x = p.x0; x < p.x1; x++)
+            stencil->weights[used++] = plane_at (&p, x, y);
+        continue;
+      }
+      out->n_taps = p.n_taps;
+      out->offsets = stencil->offsets + used;
+      for (gsize y = p.y0; y < p.y1; y++) {
+        for (gsize x = p.x0; x < p.x1; x++) {
+          if (plane_at (&p, x, y) == 0)
+            continue;
+          stencil->offsets[used] = y * strides->row + x;
+          stencil->weights[used++] = plane_at (&p, x, y);
+        }
+      }
+    }
+  }
+}
+
+void
+nd_stencil_clear (NdStencil *stencil)
+{
+  g_clear_pointer (&stencil->planes, g_free);
+  g_clear_pointer (&stencil->weights, g_free);
+  g_clear_pointer (&stencil->offsets, g_free);
+}
+
+gsize
+nd_stencil_slack (const NdStrides *strides)
+{
+  return ND_BLOCK_ROWS * strides->row + ND_BLOCK_MAX_WIDTH;
+}
+
+typedef struct
+{
+  const NdStencil *stencil;
+  const gfloat *const *volumes;
+  const gsize *size;
+  gsize tasks_per_slice;
+  NdRowFunc func;
+  gpointer data;
+} Run;
+
+static void
+run_block (const Run *run, gsize x, gsize y, gsize z, gsize y_end)
+{
+  gfloat out[ND_BLOCK_ROWS * ND_BLOCK_MAX_WIDTH] __attribute__ ((aligned (64)));
+  const NdKernels *k = run->stencil->kernels;
+  const NdStrides *strides = &run->stencil->strides;
+  gsize left = run->size[0] - x;
+  gsize vectors =
+      MIN ((left + k->vector - 1) / k->vector, ND_BLOCK_MAX_VECTORS);
+  gsize width = vectors * k->vector;
+
+  k->block[vectors](run->stencil->planes, run->stencil->n_planes, run->volumes,
+      z * strides->slice + y * strides->row + x, strides->row, out);
+  for (gsize r = 0; r < ND_BLOCK_ROWS && y + r < y_end; r++)
+    run->func (out + r * width, MIN (width, left), x, y + r, z, run->data);
+}
+
+static void
+run_task (gsize index, guint worker, gpointer data)
+{
+  const Run *run = data;
+  gsize z = index / run->tasks_per_slice;
+  gsize y = index % run->tasks_per_slice * ROWS_PER_TASK;
+  gsize y_end = MIN (y + ROWS_PER_TASK, run->size[1]);
+  gsize step = ND_BLOCK_MAX_VECTORS * run->stencil->kernels->vector;
+
+  for (; y < y_end; y += ND_BLOCK_ROWS) {
+    for (gsize x = 0; x < run->size[0]; x += step)
+      run_block (run, x, y, z, y_end);
+  }
+}
+
+void
+nd_stencil_run (const NdStencil *stencil, const gfloat *const *volumes,
+    const gsize size[3], NdRowFunc func, gpointer data)
+{
+  Run run = { .stencil = stencil,
+    .volumes = volumes,
+    .size = size,
+    .func = func,
+    .data = data };
+
+  run.tasks_per_slice = (size[1] + ROWS_PER_TASK - 1) / ROWS_PER_TASK;
+  nd_parallel_for (run.tasks_per_slice * size[2], run_task, &run);
+}

@@ -1,0 +1,55 @@
+/* A filter prepared for padded volumes: planes of coefficients without zeros,
+ * run over blocks of rows on all cores.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cpu/kernels.h"
+#include "filters/filter.h"
+
+G_BEGIN_DECLS
+
+/* Distances in padded memory, in floats. */
+typedef struct
+{
+  gsize row;
+  gsize slice;
+} NdStrides;
+
+/* A plane with at least this share of non-zero coefficients in its bounding box
+ * runs as a dense box, others tap by tap: about sparse_rate / dense_rate of the
+ * kernels. */
+#define ND_DENSE_SHARE 0.6
+
+typedef struct
+{
+  NdPlane *planes;
+  guint n_planes;
+  gfloat *weights;
+  gsize *offsets;
+  NdStrides strides;
+  const NdKernels *kernels;
+} NdStencil;
+
+/* @low is the least offset of the padded volumes, for example that of a bank.
+ * If all samples are @finite, zeros inside a dense box may be multiplied;
+ * otherwise 0 * Inf would be NaN. */
+void nd_stencil_init (NdStencil *stencil, const NdFilter *filter,
+    const gint low[ND_AXES], const NdStrides *strides, gboolean finite);
+void nd_stencil_clear (NdStencil *stencil);
+
+/* Floats that blocks may read beyond the last padded one. */
+gsize nd_stencil_slack (const NdStrides *strides);
+
+/* Receives n responses for outputs (x, y, z) to (x + n - 1, y, z). */
+typedef void (*NdRowFunc) (const gfloat *responses, gsize n, gsize x, gsize y,
+    gsize z, gpointer data);
+
+/* Computes the responses of a volume of @size. volumes[t] is the padded volume
+ * at time offset low[T] + t. @func is called from several threads. */
+void nd_stencil_run (const NdStencil *stencil, const gfloat *const *volumes,
+    const gsize size[3], NdRowFunc func, gpointer data);
+
+G_END_DECLS

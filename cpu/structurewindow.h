@@ -1,0 +1,39 @@
+/* The window that tensors are averaged over: a Gaussian, cut off at 3 sigma in
+ * space and at 2 sigma in time.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define ND_STRUCTURE_MAX_SIGMA 10
+#define ND_STRUCTURE_MAX_REACH (2 * ND_STRUCTURE_MAX_SIGMA)
+
+typedef struct
+{
+  gsize size[3];
+  gint radius;
+  gfloat *weights;  /* of -radius to radius, times u^0, u^1 and u^2 */
+  gfloat *scale[3]; /* of each sample of an axis: 1 / the weights that lie
+                      * inside the volume */
+  gfloat time[2 * ND_STRUCTURE_MAX_REACH + 1];
+} NdStructureWindow;
+
+/* Volumes that it reaches before and after. */
+guint nd_structure_window_reach (gdouble sigma);
+
+void nd_structure_window_init (NdStructureWindow *window, gdouble sigma,
+    const gsize size[3]);
+void nd_structure_window_clear (NdStructureWindow *window);
+
+/* out[i] = sum over u of w(u) in[i + u] u_x^p[0] u_y^p[1] u_z^p[2], divided by
+ * the sum of the weights inside the volume. @scratch is memory for two
+ * volumes. */
+void nd_structure_window_sum (const NdStructureWindow *window, const gfloat *in,
+    const guint p[3], gfloat *scratch, gfloat *out);
+
+G_END_DECLS

@@ -1,0 +1,137 @@
+/* One pool of threads for the process. They are POSIX threads, because thread
+ * sanitizers do not understand GLib's without an instrumented GLib.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/threads.h"
+
+#include "core/log.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+typedef struct _Job Job;
+struct _Job
+{
+  Job *next_job;
+  NdTask task;
+  gpointer data;
+  gsize n;
+  atomic_size_t next; /* the index to run next */
+  guint joined;       /* threads that have worked on it, also if done */
+  guint working;      /* threads that work on it now */
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work_cond = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t done_cond = PTHREAD_COND_INITIALIZER;
+static Job *jobs;
+static guint n_threads = 1;
+
+static void
+run (Job *job, guint worker)
+{
+  gsize i;
+
+  while ((i = atomic_fetch_add (&job->next, 1)) < job->n)
+    job->task (i, worker, job->data);
+}
+
+static Job *
+find_open_job (void)
+{
+  for (Job *job = jobs; job; job = job->next_job) {
+    if (atomic_load (&job->next) < job->n && job->joined < n_threads)
+      return job;
+  }
+  return NULL;
+}
+
+static void *
+worker_main (void *unused)
+{
+  pthread_mutex_lock (&lock);
+  for (;;) {
+    Job *job = find_open_job ();
+    guint worker;
+
+    if (!job) {
+      pthread_cond_wait (&work_cond, &lock);
+      continue;
+    }
+    worker = job->joined++;
+    job->working++;
+    pthread_mutex_unlock (&lock);
+    run (job, worker);
+    pthread_mutex_lock (&lock);
+    if (--job->working == 0)
+      pthread_cond_broadcast (&done_cond);
+  }
+  return NULL;
+}
+
+static void
+start_pool (void)
+{
+  const gchar *wanted = g_getenv ("NDCONV_THREADS");
+  cpu_set_t cores;
+  guint n;
+
+  if (wanted)
+    n = CLAMP (atoi (wanted), 1, 256);
+  else if (sched_getaffinity (0, sizeof (cores), &cores) == 0)
+    n = CLAMP (CPU_COUNT (&cores), 1, 256);
+  else
+    n = CLAMP (g_get_num_processors (), 1, 256);
+
+  pthread_mutex_lock (&lock);
+  for (n_threads = 1; n_threads < n; n_threads++) {
+    pthread_t thread;
+
+    if (pthread_create (&thread, NULL, worker_main, NULL) != 0)
+      break;
+    pthread_detach (thread);
+  }
+  if (n_threads < n)
+    ND_WARNING ("only %u of %u threads could be started", n_threads, n);
+  pthread_mutex_unlock (&lock);
+}
+
+guint
+nd_threads (void)
+{
+  pthread_once (&once, start_pool);
+  return n_threads;
+}
+
+void
+nd_parallel_for (gsize n, NdTask task, gpointer data)
+{
+  Job job = { .task = task, .data = data, .n = n, .joined = 1 };
+  Job **link;
+
+  if (nd_threads () == 1 || n <= 1) {
+    for (gsize i = 0; i < n; i++)
+      task (i, 0, data);
+    return;
+  }
+  pthread_mutex_lock (&lock);
+  job.next_job = jobs;
+  jobs = &job;
+  pthread_cond_broadcast (&work_cond);
+  pthread_mutex_unlock (&lock);
+
+  run (&job, 0);
+
+  pthread_mutex_lock (&lock);
+  for (link = &jobs; *link != &job; link = &(*link)->next_job)
+    ;
+  *link = job.next_job;
+  while (job.working > 0)
+    pthread_cond_wait (&done_cond, &lock);
+  pthread_mutex_unlock (&lock);
+}

@@ -1,0 +1,49 @@
+/* Fourier transforms of real volumes: KissFFT's one-dimensional transforms in
+ * passes over all cores.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cpu/stencil.h"
+
+G_BEGIN_DECLS
+
+/* The size of at least @n whose transform takes the least time. The x axis,
+ * whose transforms are real, needs an @even size. */
+gsize nd_transform_size (gsize n, gboolean even);
+
+typedef struct _NdTransform NdTransform;
+
+/* size[0] is even. ND_ERROR_NO_SPACE if there is not enough memory. */
+NdTransform *nd_transform_new (const gsize size[3], GError **error);
+void nd_transform_free (NdTransform *transform);
+gsize nd_transform_bytes (const NdTransform *transform);
+
+/* Complex numbers of a spectrum, (size[0] / 2 + 1) * size[1] * size[2]. In
+ * memory z runs fastest, then x, then y. */
+gsize nd_transform_numbers (const NdTransform *transform);
+
+/* Writes the first used[0] samples of row (y, z). The others are zero. */
+typedef void (*NdLoadRow) (gsize y, gsize z, gfloat *row, gpointer data);
+
+/* Calls @load once for each row with y < used[1] and z < used[2], from several
+ * threads. */
+void nd_transform_forward (NdTransform *transform, const gsize used[3],
+    NdLoadRow load, gpointer data, gfloat *spectrum);
+
+/* Writes numbers @first to @first + @n - 1 of the spectrum. */
+typedef void (*NdLoadNumbers) (gsize first, gsize n, gfloat *numbers,
+    gpointer data);
+
+/* Receives row (y, z), kept[0] samples long, which it may change. */
+typedef void (*NdTakeRow) (gsize y, gsize z, gfloat *row, gpointer data);
+
+/* Calls @take once for each row with y < kept[1] and z < kept[2], from several
+ * threads. The result is not scaled: forward and inverse together multiply the
+ * samples by size[0] * size[1] * size[2]. */
+void nd_transform_inverse (NdTransform *transform, const gsize kept[3],
+    NdLoadNumbers load, NdTakeRow take, gpointer data);
+
+G_END_DECLS

@@ -1,0 +1,476 @@
+/* The CUDA back end: the table of functions that the engine calls.
+ *
+ * Each function enters the CUDA context of its object and leaves it when it
+ * returns, also after an error.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/device.h"
+#include "cuda/renderer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gmodule.h>
+#include <map>
+
+using namespace nd;
+
+/* Runs @function. An exception becomes @error. */
+template <typename F>
+static bool
+guarded (GError **error, F function)
+{
+  try {
+    function ();
+    return true;
+  } catch (const Error &e) {
+    g_set_error_literal (error, ND_ERROR, e.code, e.what ());
+  } catch (const std::exception &e) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FAILED,
+        "The CUDA back end failed: %s", e.what ());
+  }
+  return false;
+}
+
+static gboolean
+cuda_available (gint device_id, GError **error)
+{
+  return guarded (error, [&] {
+    const int device = choose_device (device_id);
+
+    Context::expect_well (device);
+    check_code (device);
+    open_cufft ();
+  });
+}
+
+static gchar *
+cuda_device_name (gint device_id)
+{
+  cudaDeviceProp properties;
+  const char *name = "unknown GPU";
+
+  guarded (nullptr, [&] {
+    ND_CUDA (cudaGetDeviceProperties (&properties, choose_device (device_id)));
+    name = properties.name;
+  });
+  return g_strdup (name);
+}
+
+static void
+check_separable (const RingJob &job)
+{
+  GError *error = nullptr;
+
+  if (nd_job_check_separable (&job, &error))
+    return;
+  const std::string message = error->message;
+
+  g_error_free (error);
+  throw Error (ND_ERROR_SETTINGS, message);
+}
+
+/* Limits of the kernels. */
+static void
+check_sizes (const RingJob &job)
+{
+  const size_t slots = nd_job_reach (&job).slots;
+
+  if (slots > MAX_SLOTS)
+    throw Error (ND_ERROR_SETTINGS,
+        "Filters on the GPU have windows of up to " + std::to_string (MAX_SLOTS)
+            + " volumes, not " + std::to_string (slots) + ": use backend=cpu");
+  if (job.shape.size[1] > MAX_ROWS)
+    throw Error (ND_ERROR_SETTINGS,
+        "Volumes on the GPU have up to " + std::to_string (MAX_ROWS)
+            + " rows, not " + std::to_string (job.shape.size[1])
+            + ": use backend=cpu");
+}
+
+static gdouble
+cuda_cost (const NdJob *request, const NdRingOptions *options, NdMethod method,
+    gint device_id, GError **error)
+{
+  const RingJob job (*request, *options);
+  double cost = INFINITY;
+
+  guarded (error, [&] {
+    if (method == ND_METHOD_REFERENCE)
+      throw Error (ND_ERROR_SETTINGS,
+          "method=reference runs on the CPU only: use backend=cpu with it");
+    check_sizes (job);
+    if (method == ND_METHOD_SEPARABLE)
+      check_separable (job);
+    const ContextPointer context = Context::get (device_id);
+    const Entered entered (*context);
+
+    switch (method) {
+      case ND_METHOD_DIRECT:
+        cost = direct_cost (job);
+        break;
+      case ND_METHOD_SEPARABLE:
+        cost = separable_cost (job);
+        break;
+      case ND_METHOD_FFT:
+        cost = fft_cost (job);
+        break;
+      default:
+        check_tensor (job);
+        cost = tensor_cost (job);
+        break;
+    }
+  });
+  return cost;
+}
+
+static NdRing *
+cuda_ring_new (const NdJob *request, const NdRingOptions *options,
+    NdMethod method, gint device_id, GError **error)
+{
+  const RingJob job (*request, *options);
+  NdRing *ring = nullptr;
+
+  guarded (error, [&] {
+    check_sizes (job);
+    const ContextPointer context = Context::get (device_id);
+    const Entered entered (*context);
+
+    ring = new NdRing (job, method, context);
+    ND_INFO ("%s on device %d, %s: %u slots, %" G_GSIZE_FORMAT " bytes",
+        nd_method_name (method), context->device, device_name ().c_str (),
+        nd_job_reach (&job).slots, ring->bytes ());
+  });
+  return ring;
+}
+
+static void
+cuda_ring_free (NdRing *ring)
+{
+  const ContextPointer context = ring->context;
+  const Entered entered (*context);
+
+  delete ring;
+  cudaGetLastError ();
+}
+
+static gsize
+cuda_ring_bytes (const NdRing *ring)
+{
+  return ring->bytes ();
+}
+
+static gboolean
+cuda_push (NdRing *ring, guint slot, const NdSamples *volume, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*ring->context);
+
+    ring->push (slot, *volume);
+  });
+}
+
+static NdSamples
+cuda_kept (const NdRing *ring, guint slot)
+{
+  return ring->kept (slot);
+}
+
+static gboolean
+cuda_respond (NdRing *ring, const gint *slots, const NdScale *scale,
+    const NdSamples *out, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*ring->context);
+
+    ring->respond (slots, *scale, *out);
+  });
+}
+
+static NdEvent *
+cuda_record (NdRing *ring, GError **error)
+{
+  NdEvent *event = nullptr;
+
+  guarded (error, [&] {
+    const Entered entered (*ring->context);
+
+    event = ring->record ();
+  });
+  return event;
+}
+
+static gboolean
+cuda_synchronize (NdEvent *event, NdTimes *times, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*event->context);
+    float sums[KINDS] = {};
+
+    ND_CUDA (cudaEventSynchronize (event->done.get ()));
+    for (const Span &span : event->spans) {
+      float ms;
+
+      ND_CUDA (cudaEventElapsedTime (&ms, span.begin.get (), span.end.get ()));
+      sums[span.kind] += ms;
+    }
+    *times = NdTimes{ sums[UPLOAD] * 1e-3, sums[COMPUTE] * 1e-3,
+      sums[DOWNLOAD] * 1e-3 };
+  });
+}
+
+static gboolean
+cuda_wait (NdRing *ring, NdEvent *event, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*ring->context);
+
+    ring->wait (*event);
+  });
+}
+
+static void
+cuda_destroy (NdEvent *event)
+{
+  delete event;
+}
+
+/* The contexts of memory that the caller has. */
+struct Owners
+{
+  std::mutex lock;
+  std::map<void *, ContextPointer> contexts;
+};
+
+static Owners &
+owners ()
+{
+  static Owners *all = new Owners;
+
+  return *all;
+}
+
+static void
+own (void *memory, const ContextPointer &context)
+{
+  const std::lock_guard<std::mutex> guard (owners ().lock);
+
+  owners ().contexts[memory] = context;
+}
+
+static ContextPointer
+disown (void *memory)
+{
+  const std::lock_guard<std::mutex> guard (owners ().lock);
+  const ContextPointer context = owners ().contexts[memory];
+
+  owners ().contexts.erase (memory);
+  return context;
+}
+
+static gpointer
+cuda_alloc (gint device_id, gsize bytes, GError **error)
+{
+  void *memory = nullptr;
+
+  guarded (error, [&] {
+    const ContextPointer context = Context::get (device_id);
+    const Entered entered (*context);
+
+    memory = allocate_zeroed (bytes);
+    own (memory, context);
+  });
+  return memory;
+}
+
+static void
+cuda_free (gpointer memory)
+{
+  const ContextPointer context = disown (memory);
+  const Entered entered (*context);
+
+  cudaFree (memory);
+  cudaGetLastError ();
+}
+
+static gboolean
+cuda_copy (gpointer to, gconstpointer from, gsize bytes, GError **error)
+{
+  return guarded (error, [&] {
+    const ContextPointer context = Context::get (-1);
+    const Entered entered (*context);
+
+    ND_CUDA (cudaMemcpyAsync (to, from, bytes, cudaMemcpyDefault,
+        cudaStreamPerThread));
+    ND_CUDA (cudaStreamSynchronize (cudaStreamPerThread));
+  });
+}
+
+static gboolean
+cuda_pin (gint device_id, gpointer memory, gsize bytes, GError **error)
+{
+  return guarded (error, [&] {
+    const ContextPointer context = Context::get (device_id);
+    const Entered entered (*context);
+
+    ND_CUDA (cudaHostRegister (memory, bytes, cudaHostRegisterPortable));
+    own (memory, context);
+  });
+}
+
+static void
+cuda_unpin (gpointer memory)
+{
+  const ContextPointer context = disown (memory);
+  const Entered entered (*context);
+
+  cudaHostUnregister (memory);
+  cudaGetLastError ();
+}
+
+static NdRenderer *
+cuda_renderer_create (const NdPictureJob *job, gint device_id, GError **error)
+{
+  NdRenderer *renderer = nullptr;
+
+  guarded (error, [&] {
+    const ContextPointer context = Context::get (device_id);
+    const Entered entered (*context);
+
+    renderer = new NdRenderer (*job, context);
+  });
+  return renderer;
+}
+
+static void
+cuda_renderer_destroy (NdRenderer *renderer)
+{
+  const ContextPointer context = renderer->context;
+  const Entered entered (*context);
+
+  delete renderer;
+  cudaGetLastError ();
+}
+
+static gboolean
+cuda_take (NdRenderer *renderer, gconstpointer volume, const gsize at[3],
+    GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*renderer->context);
+
+    renderer->take (volume, at);
+  });
+}
+
+static gboolean
+cuda_sample (NdRenderer *renderer, gconstpointer volume, gsize step,
+    gfloat *samples, gsize n, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*renderer->context);
+
+    renderer->sample (volume, step, samples, n);
+  });
+}
+
+static gboolean
+cuda_extremes (NdRenderer *renderer, gconstpointer volume, gdouble *low,
+    gdouble *high, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*renderer->context);
+
+    renderer->extremes (volume, low, high);
+  });
+}
+
+static gboolean
+cuda_write (NdRenderer *renderer, gdouble low, gdouble window, guint8 *pixels,
+    gssize stride, GError **error)
+{
+  return guarded (error, [&] {
+    const Entered entered (*renderer->context);
+
+    renderer->write (low, window, pixels, stride);
+  });
+}
+
+/* C++17 has no designated initialisers: the tables are filled by assignment. */
+
+static NdEventFuncs
+event_funcs ()
+{
+  NdEventFuncs f = {};
+
+  f.record = cuda_record;
+  f.synchronize = cuda_synchronize;
+  f.wait = cuda_wait;
+  f.destroy = cuda_destroy;
+  return f;
+}
+
+static NdDeviceMemoryFuncs
+memory_funcs ()
+{
+  NdDeviceMemoryFuncs f = {};
+
+  f.alloc = cuda_alloc;
+  f.free = cuda_free;
+  f.copy = cuda_copy;
+  f.pin = cuda_pin;
+  f.unpin = cuda_unpin;
+  return f;
+}
+
+static NdRendererFuncs
+renderer_funcs ()
+{
+  NdRendererFuncs f = {};
+
+  f.create = cuda_renderer_create;
+  f.destroy = cuda_renderer_destroy;
+  f.take = cuda_take;
+  f.sample = cuda_sample;
+  f.extremes = cuda_extremes;
+  f.write = cuda_write;
+  return f;
+}
+
+static NdBackend
+make_backend ()
+{
+  static const NdEventFuncs events = event_funcs ();
+  static const NdDeviceMemoryFuncs memory = memory_funcs ();
+  static const NdRendererFuncs renderer = renderer_funcs ();
+  NdBackend b = {};
+
+  b.version = ND_BACKEND_VERSION;
+  b.size = ND_BACKEND_SIZE;
+  b.name = "cuda";
+  b.available = cuda_available;
+  b.cost = cuda_cost;
+  b.ring_new = cuda_ring_new;
+  b.ring_free = cuda_ring_free;
+  b.ring_bytes = cuda_ring_bytes;
+  b.push = cuda_push;
+  b.kept = cuda_kept;
+  b.respond = cuda_respond;
+  b.device_name = cuda_device_name;
+  b.events = &events;
+  b.memory = &memory;
+  b.renderer = &renderer;
+  b.set_log_handler = nd_log_set_handler;
+  return b;
+}
+
+/* The engine looks this function up in the module. */
+extern "C" G_MODULE_EXPORT const NdBackend *nd_backend_module (void);
+
+extern "C" const NdBackend *
+nd_backend_module (void)
+{
+  static const NdBackend backend = make_backend ();
+
+  return &backend;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/combine.cuh"
+
+#include <algorithm>
+
+namespace nd
+{
+
+namespace
+{
+
+struct Arguments
+{
+  const float *responses;
+  size_t volume;    /* floats from one to the next */
+  size_t imaginary; /* floats from a real part to its imaginary part; 0 if
+                     * there is none */
+  int n_responses;
+  int kind;          /* NdResponse */
+  size_t components; /* of a sample of a response */
+  size_t values;     /* of a sample of the output */
+  size_t size[3];
+  Store store;           /* of the first value */
+  size_t value_bytes;    /* from one value to the next */
+  size_t response_bytes; /* from one response to the next */
+};
+
+__device__ float
+magnitude (float2 r)
+{
+  return sqrtf (r.x * r.x + r.y * r.y);
+}
+
+__device__ float
+value_of (int kind, float2 r)
+{
+  switch (kind) {
+    case ND_RESPONSE_MAGNITUDE:
+      return magnitude (r);
+    case ND_RESPONSE_PHASE:
+      return atan2f (r.y, r.x);
+    case ND_RESPONSE_IMAGINARY:
+      return r.y;
+    case ND_RESPONSE_ENERGY:
+      return r.x * r.x + r.y * r.y;
+    default:
+      return r.x;
+  }
+}
+
+__device__ void
+put (const Arguments &a, float value, size_t index, size_t response, size_t x,
+    size_t y, size_t z)
+{
+  Store store = a.store;
+
+  store.out += index * a.value_bytes + response * a.response_bytes;
+  store_sample (store, value, x, y, z);
+}
+
+/* A thread computes one value of one sample from all responses. A magnitude
+ * that is NaN is never the largest. */
+__global__ void
+combine_kernel (const __grid_constant__ Arguments a)
+{
+  const size_t row = a.size[0] * a.values;
+  const size_t all = row * a.size[1] * a.size[2];
+  const size_t step = (size_t) gridDim.x * blockDim.x;
+
+  for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < all;
+       i += step) {
+    const size_t c = i % a.values, x = i / a.values % a.size[0];
+    const size_t y = i / row % a.size[1], z = i / row / a.size[1];
+    const float *const real = a.responses + i / a.values * a.components + c;
+    float largest = 0, sum = 0;
+    int index = 0;
+
+    for (int k = 0; k < a.n_responses; k++) {
+      const float *const re = real + k * a.volume;
+      const float2 r = make_float2 (*re, a.imaginary ? re[a.imaginary] : 0);
+
+      if (a.kind < ND_RESPONSE_MAX) {
+        if (a.kind == ND_RESPONSE_ALL) {
+          put (a, r.x, 2 * c, k, x, y, z);
+          put (a, r.y, 2 * c + 1, k, x, y, z);
+        } else {
+          put (a, value_of (a.kind, r), c, k, x, y, z);
+        }
+        continue;
+      }
+      const float m = magnitude (r);
+
+      sum += m;
+      if (m > largest) {
+        largest = m;
+        index = k;
+      }
+    }
+    if (a.kind >= ND_RESPONSE_MAX)
+      put (a,
+          a.kind == ND_RESPONSE_MAX       ? largest
+              : a.kind == ND_RESPONSE_SUM ? sum
+                                          : index,
+          c, 0, x, y, z);
+  }
+}
+
+} // namespace
+
+void
+combine_responses (const RingJob &job, const float *responses,
+    const NdScale &scale, const NdSamples &out, cudaStream_t stream)
+{
+  const NdShape &shape = job.shape;
+  Arguments a = { responses };
+  size_t samples = 1;
+
+  for (int axis = 0; axis < 3; axis++)
+    samples *= a.size[axis] = shape.size[axis];
+  a.volume = samples * shape.components;
+  a.n_responses = nd_bank_responses (job.bank);
+  a.kind = job.response;
+  a.components = shape.components;
+  a.values = shape.components;
+  if (job.bank->is_complex) {
+    a.imaginary = a.volume;
+    a.volume *= 2;
+  } else if (shape.components == 2) {
+    a.imaginary = 1;
+    a.values = 1;
+  }
+  a.store = make_store (out, job.out_type, scale, 0, 0);
+  a.value_bytes = nd_sample_size (job.out_type);
+  a.response_bytes = out.response;
+  const size_t blocks =
+      std::min<size_t> ((samples * a.values + 255) / 256, 1 << 16);
+
+  combine_kernel<<<blocks, 256, 0, stream>>> (a);
+  ND_CUDA_LAUNCHED (combine_kernel);
+}
+
+} // namespace nd

@@ -1,0 +1,19 @@
+/* Combines the responses of a bank: magnitude, phase, largest, sum and so on.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cuda/samples.cuh"
+
+namespace nd
+{
+
+/* Computes the output of a job for which nd_job_combines() is TRUE from the
+ * @responses of its filters, which are dense float32 volumes one after the
+ * other. */
+void combine_responses (const RingJob &job, const float *responses,
+    const NdScale &scale, const NdSamples &out, cudaStream_t stream);
+
+} // namespace nd

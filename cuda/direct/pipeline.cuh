@@ -1,0 +1,150 @@
+/* A pipeline of two stages of shared memory: while the consumer computes from
+ * one, the producer copies rows of samples into the other. All threads are
+ * both. From sm_90 on the copy engine copies whole rows, and a barrier in
+ * shared memory counts the bytes that arrived; on older devices each thread
+ * copies 16 bytes at a time. A separate warp as producer was slower: these
+ * kernels are larger than the instruction caches, and warps that run the same
+ * code at the same time share their contents.
+ *
+ * Source: PTX ISA 8.0 and later, 9.7.9.25 (cp.async, cp.async.bulk), 9.7.13.15
+ * (mbarrier).
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cuda/sync.cuh"
+
+#include <cstdint>
+#include <cuda_pipeline.h>
+
+namespace nd
+{
+
+/* All threads of a block call each function, except copy_row () and
+ * copy_one (). */
+template <int THREADS>
+class Pipeline
+{
+public:
+  __device__ __forceinline__ Pipeline ()
+  {
+#if __CUDA_ARCH__ >= 900
+    __shared__ uint64_t barriers[2];
+
+    full_barriers = (uint32_t) __cvta_generic_to_shared (barriers);
+    if (threadIdx.x < 2)
+      asm volatile ("mbarrier.init.shared::cta.b64 [%0], 1;"
+                    :
+                    : "r"(full_barriers + 8 * threadIdx.x)
+                    : "memory");
+    fence_view_async_shared ();
+    __syncthreads ();
+#endif
+  }
+
+  /* The stage to fill, 0 or 1. It needs no wait: consumer_release () has
+   * synchronized the threads after the last read. */
+  __device__ int producer_acquire () const { return committed & 1; }
+
+  /* Calls @f (y, lane, lanes) for each y of @rows rows. The @lanes threads that
+   * share a row call it with their number among them. */
+  template <typename F>
+  __device__ __forceinline__ void for_rows (int rows, F f) const
+  {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+
+#if __CUDA_ARCH__ >= 900
+    for (int y = lane * (THREADS / 32) + warp; y < rows; y += THREADS)
+      f (y, 0, 1);
+#else
+    for (int y = warp; y < rows; y += THREADS / 32)
+      f (y, lane, 32);
+#endif
+  }
+
+  /* Copies @floats floats, a multiple of four, into the stage to fill. Both
+   * addresses are multiples of 16 bytes. */
+  __device__ __forceinline__ void copy_row (float *to, const float *from,
+      int floats, int lane, int lanes) const
+  {
+#if __CUDA_ARCH__ >= 900
+    if (lane == 0)
+      asm volatile ("cp.async.bulk.shared::cluster.global.mbarrier"
+                    "::complete_tx::bytes [%0], [%1], %2, [%3];"
+                    :
+                    : "r"((uint32_t) __cvta_generic_to_shared (to)), "l"(from),
+                    "r"(4 * floats), "r"(full_barriers + 8 * (committed & 1))
+                    : "memory");
+#else
+    for (int x = 4 * lane; x < floats; x += 4 * lanes)
+      __pipeline_memcpy_async (to + x, from + x, 16);
+#endif
+  }
+
+  /* Copies one float. If copy_row () may write to the same place later,
+   * fence_view_async_shared () has to be called between them. */
+  __device__ __forceinline__ void copy_one (float *to, const float *from) const
+  {
+    __pipeline_memcpy_async (to, from, 4);
+  }
+
+  /* Ends the copies into the stage. @floats: those of all copy_row () calls. */
+  __device__ __forceinline__ void producer_commit (int floats)
+  {
+#if __CUDA_ARCH__ >= 900
+    if (threadIdx.x == 0)
+      asm volatile ("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                    :
+                    : "r"(full_barriers + 8 * (committed & 1)), "r"(4 * floats)
+                    : "memory");
+#endif
+    __pipeline_commit ();
+    committed++;
+  }
+
+  /* Waits until the next stage is full, and returns it, 0 or 1. */
+  __device__ __forceinline__ int consumer_wait () const
+  {
+    if (released == waited)
+      wait_for_threads (committed - released - 1);
+#if __CUDA_ARCH__ >= 900
+    asm volatile ("{\n.reg .pred done;\n"
+                  "again:\n"
+                  "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+                  "@!done bra again;\n}"
+                  :
+                  : "r"(full_barriers + 8 * (released & 1)),
+                  "r"(released >> 1 & 1)
+                  : "memory");
+#endif
+    return released & 1;
+  }
+
+  /* Gives the stage back to the producer when all threads have read it. */
+  __device__ __forceinline__ void consumer_release ()
+  {
+    released++;
+    waited = committed;
+    wait_for_threads (0);
+  }
+
+private:
+  /* Waits until the copies by threads are complete, except those of the last
+   * @pending stages, 0 or 1. */
+  __device__ __forceinline__ void wait_for_threads (unsigned pending) const
+  {
+    if (pending > 0)
+      __pipeline_wait_prior (1);
+    else
+      __pipeline_wait_prior (0);
+    __syncthreads ();
+  }
+
+  uint32_t full_barriers = 0;           /* shared address of the first */
+  unsigned committed = 0, released = 0; /* stages so far */
+  unsigned waited = 0; /* stages whose copies by threads are complete */
+};
+
+} // namespace nd

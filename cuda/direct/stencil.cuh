@@ -1,0 +1,109 @@
+/* A group of filters in the form that the kernels of
+ * cuda/direct/stencilkernel.cu read, and the choice of the kernel.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cuda/samples.cuh"
+
+#include <vector>
+
+namespace nd
+{
+
+/* The layout of a padded volume, in floats. */
+struct Strides
+{
+  size_t row;
+  size_t slice;
+  size_t volume; /* with room for tiles that reach beyond it */
+};
+
+/* Strides of a volume of padded @size whose outputs are @width x @height. Every
+ * tile can be copied whole. */
+Strides make_strides (const size_t size[3], size_t width, size_t height);
+
+/* A volume that is not padded. The border is added when tiles are copied to
+ * shared memory. */
+struct Unpadded
+{
+  const float *in;      /* nullptr: padded volumes are read */
+  size_t row, slice;    /* floats */
+  int before[3];        /* samples that padding would put before it */
+  int after;            /* and after a row */
+  int border;           /* NdBorder */
+  const float *outside; /* OUTSIDE times the border value */
+  bool aligned;         /* every fourth sample is at a multiple of 16 bytes */
+};
+
+/* Border values for a row of a tile. */
+constexpr int OUTSIDE = 160;
+
+/* A plane (t, z) of coefficients. If it has more rows or columns than a kernel
+ * takes, it is cut into several, of max_ny rows and the kernel's width. */
+struct Plane
+{
+  int slot;
+  int z, y, x;      /* of the tile; x is a multiple of four */
+  int narrow;       /* has the kernel's second width */
+  unsigned weights; /* the first of n_filters * max_ny rows */
+};
+
+class Stencil
+{
+public:
+  /* @filters share the box [low, high] of offsets. Padded volumes begin at
+   * offset @from; for the kernels of one width, that is a multiple of four
+   * samples plus lead() before low. Unless all samples are @finite, zeros are
+   * not multiplied, because they would make NaN of Inf. */
+  Stencil (const std::vector<const NdFilter *> &filters, const int low[ND_AXES],
+      const int high[ND_AXES], bool finite, const int from[ND_AXES]);
+
+  /* Whether one kernel can run @filters together: they share a box, each uses
+   * all of it, and a kernel is compiled for it. */
+  static bool fit_together (const std::vector<const NdFilter *> &filters,
+      bool finite, const int from[ND_AXES]);
+
+  /* Samples before the box of @f at which tiles should begin. Those of centred
+   * filters then begin at multiples of four. */
+  static int lead (const NdFilter *f, bool finite);
+
+  /* Volume t of the window is at @volumes + slots[t] * @volume_floats. @stores
+   * has one element for each filter. */
+  void run (const float *volumes, const int *slots, size_t volume_floats,
+      const Strides &strides, const size_t size[3], const Store *stores,
+      cudaStream_t stream) const;
+
+  /* The same for one unpadded volume. */
+  void run (const Unpadded &unpadded, const size_t size[3], const Store *stores,
+      cudaStream_t stream) const;
+
+  size_t bytes () const { return total_bytes (planes, weights); }
+  void allocate () { allocate_all (planes, weights); }
+  unsigned n_filters () const { return filters; }
+
+private:
+  void run (struct Arguments &arguments, const size_t size[3],
+      const Store *stores, cudaStream_t stream) const;
+
+  int choose_kernel (int low, int high, int from, bool zeros, bool finite);
+
+  unsigned filters;
+  int wide, narrow; /* widths of the kernel; narrow < 0: it has one width */
+  bool skip_zeros;
+  int max_ny;
+  int first_slot, n_slots;
+  Memory<Plane> planes;
+  Memory<float> weights;
+};
+
+/* The reach of the job's padded volumes, including the lead of its first
+ * filter. */
+NdReach reach_of_tiles (const RingJob &job);
+
+/* The most filters that one kernel takes. */
+constexpr unsigned MAX_FILTERS = 12;
+
+} // namespace nd

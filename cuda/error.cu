@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/error.h"
+
+#include "core/log.h"
+
+namespace nd
+{
+
+std::atomic<cudaError_t> lost_to{ cudaSuccess };
+
+void
+check (cudaError_t result, const char *what)
+{
+  size_t unused, all;
+
+  if (result == cudaSuccess)
+    return;
+  cudaGetLastError ();
+  if (result == cudaErrorMemoryAllocation)
+    throw Error (ND_ERROR_NO_SPACE,
+        std::string ("Not enough memory on the GPU: ") + what
+            + "; smaller volumes or a shorter filter in time need less, "
+              "backend=cpu needs none");
+  if (cudaMemGetInfo (&unused, &all) == result) {
+    lost_to = result;
+    ND_WARNING ("lost the GPU in %s: %s", what, cudaGetErrorString (result));
+  }
+  cudaGetLastError ();
+  throw Error (ND_ERROR_FAILED,
+      std::string ("The GPU failed: ") + what + ": "
+          + cudaGetErrorString (result) + " (" + std::to_string (result)
+          + "); set the pipeline to NULL and start it again. If the driver no "
+            "longer offers a GPU, backend=auto falls back to the CPU");
+}
+
+size_t
+multiply (size_t a, size_t b)
+{
+  size_t product;
+
+  if (!g_size_checked_mul (&product, a, b))
+    throw Error (ND_ERROR_NO_SPACE,
+        "Not enough memory on the GPU: the job needs more bytes than any "
+        "device has");
+  return product;
+}
+
+} // namespace nd

@@ -1,0 +1,36 @@
+/* The coefficients of a filter by the offsets that they read.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "engine/job.h"
+
+namespace nd
+{
+
+/* Calls @visit (x, y, z, w) for each coefficient w of @f that reads volume @t
+ * of the window. It reads offset (x, y, z) + @reach.low from the output. */
+template <typename F>
+void
+for_each_coefficient (const NdFilter *f, unsigned t, const NdReach &reach,
+    F visit)
+{
+  int low[ND_AXES], high[ND_AXES];
+
+  nd_filter_reach (f, low, high);
+  const int mt = high[3] - reach.low[3] - (int) t;
+  if (mt < 0 || mt >= (int) f->size[3])
+    return;
+  const double *w = f->coefficients + mt * f->size[2] * f->size[1] * f->size[0];
+
+  for (size_t mz = 0; mz < f->size[2]; mz++)
+    for (size_t my = 0; my < f->size[1]; my++)
+      for (size_t mx = 0; mx < f->size[0]; mx++)
+        visit (high[0] - (int) mx - reach.low[0],
+            high[1] - (int) my - reach.low[1],
+            high[2] - (int) mz - reach.low[2], *w++);
+}
+
+} // namespace nd

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/fft/cufftlibrary.h"
+
+#include <dlfcn.h>
+
+namespace nd
+{
+
+namespace
+{
+
+/* The library of the toolkit that the module was built with, then others: the
+ * functions below have the same interface in all of them. */
+constexpr const char *names[] = { "libcufft.so.12", "libcufft.so.11",
+  "libcufft.so" };
+
+constexpr cufftType types[2] = { CUFFT_R2C, CUFFT_C2R };
+
+struct Cufft
+{
+  decltype (&cufftCreate) create;
+  decltype (&cufftEstimate3d) estimate;
+  decltype (&cufftMakePlan3d) make_plan;
+  decltype (&cufftSetStream) set_stream;
+  decltype (&cufftExecR2C) forward;
+  decltype (&cufftExecC2R) inverse;
+  decltype (&cufftDestroy) destroy;
+};
+
+template <typename F>
+void
+resolve (void *library, const char *name, F *function)
+{
+  *function = reinterpret_cast<F> (dlsym (library, name));
+  if (!*function)
+    throw Error (ND_ERROR_INIT,
+        std::string ("cuFFT lacks the function ") + name
+            + ": install the cuFFT of CUDA 12 or later");
+}
+
+Cufft
+open_library ()
+{
+  void *library = nullptr;
+  Cufft cufft;
+
+  for (const char *name : names) {
+    if (!library)
+      library = dlopen (name, RTLD_NOW | RTLD_LOCAL);
+  }
+  if (!library)
+    throw Error (ND_ERROR_INIT,
+        "cuFFT (libcufft.so.12) is not installed, or not where the loader "
+        "looks: install the CUDA toolkit's libraries, or use backend=cpu");
+  resolve (library, "cufftCreate", &cufft.create);
+  resolve (library, "cufftEstimate3d", &cufft.estimate);
+  resolve (library, "cufftMakePlan3d", &cufft.make_plan);
+  resolve (library, "cufftSetStream", &cufft.set_stream);
+  resolve (library, "cufftExecR2C", &cufft.forward);
+  resolve (library, "cufftExecC2R", &cufft.inverse);
+  resolve (library, "cufftDestroy", &cufft.destroy);
+  return cufft;
+}
+
+const Cufft &
+library ()
+{
+  static const Cufft cufft = open_library ();
+
+  return cufft;
+}
+
+void
+check_cufft (cufftResult result, const char *what)
+{
+  if (result == CUFFT_SUCCESS)
+    return;
+  if (result == CUFFT_ALLOC_FAILED)
+    throw Error (ND_ERROR_NO_SPACE,
+        std::string ("Not enough memory on the GPU: ") + what
+            + "; smaller volumes need less, backend=cpu needs none");
+  throw Error (ND_ERROR_FAILED,
+      std::string ("cuFFT: ") + what + " failed with code "
+          + std::to_string (result));
+}
+
+} // namespace
+
+void
+open_cufft ()
+{
+  library ();
+}
+
+Transform::Transform (const int size[3], cudaStream_t stream)
+    : nx (size[0]), ny (size[1]), nz (size[2]), stream (stream)
+{
+  for (cufftType type : types) {
+    size_t bytes;
+
+    /* If cuFFT has no estimate, allocate() fails and says why. */
+    if (library ().estimate (nz, ny, nx, type, &bytes) == CUFFT_SUCCESS)
+      work += bytes;
+  }
+}
+
+void
+Transform::allocate ()
+{
+  work = 0;
+  for (int i = 0; i < 2; i++) {
+    size_t bytes;
+
+    check_cufft (library ().create (&plans[i].handle), "cufftCreate");
+    check_cufft (library ().make_plan (plans[i].handle, nz, ny, nx, types[i],
+                     &bytes),
+        "cufftMakePlan3d");
+    check_cufft (library ().set_stream (plans[i].handle, stream),
+        "cufftSetStream");
+    work += bytes;
+  }
+}
+
+Transform::Plan::~Plan ()
+{
+  if (handle != -1)
+    library ().destroy (handle);
+}
+
+void
+Transform::forward (float *samples, float2 *spectrum) const
+{
+  check_cufft (library ().forward (plans[0].handle, samples, spectrum),
+      "cufftExecR2C");
+}
+
+void
+Transform::inverse (float2 *spectrum, float *samples) const
+{
+  check_cufft (library ().inverse (plans[1].handle, spectrum, samples),
+      "cufftExecC2R");
+}
+
+} // namespace nd

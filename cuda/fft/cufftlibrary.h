@@ -1,0 +1,46 @@
+/* cuFFT, opened at run time: the module loads on machines that lack it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cuda/error.h"
+
+#include <cufft.h>
+
+namespace nd
+{
+
+/* Forward and inverse real transform of size[0] x size[1] x size[2] samples, x
+ * fastest. Rows of the spectrum have size[0] / 2 + 1 numbers. */
+class Transform
+{
+public:
+  Transform (const int size[3], cudaStream_t stream);
+  Transform (const Transform &) = delete;
+
+  /* Of cuFFT's work areas: an estimate until allocate(), then exact. */
+  size_t bytes () const { return work; }
+  void allocate ();
+
+  void forward (float *samples, float2 *spectrum) const;
+
+  /* Not scaled. Overwrites @spectrum. */
+  void inverse (float2 *spectrum, float *samples) const;
+
+private:
+  /* Each destroys itself, also if the other cannot be made. */
+  struct Plan
+  {
+    cufftHandle handle = -1;
+    ~Plan ();
+  };
+
+  const int nx, ny, nz;
+  const cudaStream_t stream;
+  Plan plans[2]; /* forward, inverse */
+  size_t work = 0;
+};
+
+} // namespace nd

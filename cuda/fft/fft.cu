@@ -1,0 +1,173 @@
+/* Method `fft`: the choice of its way.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/fft/fft.cuh"
+
+#include "core/log.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+namespace nd
+{
+
+namespace
+{
+
+/* Makes a method, which is not allocated yet. */
+using Way = std::function<std::unique_ptr<Method> ()>;
+
+/* Halves the longest side of @box. Returns false if filters reach further than
+ * that, because smaller boxes would not need less memory. */
+bool
+halve (size_t box[3], const NdReach &reach)
+{
+  int longest = 0;
+
+  for (int a = 1; a < 3; a++) {
+    if (box[a] > box[longest])
+      longest = a;
+  }
+  if ((int) box[longest] <= reach.high[longest] - reach.low[longest] + 1)
+    return false;
+  box[longest] = (box[longest] + 1) / 2;
+  return true;
+}
+
+/* Boxes from the largest to the smallest; the largest is the volume, halved
+ * @halvings times. */
+void
+add_boxes (std::vector<Way> &ways, const RingJob &job, int halvings,
+    cudaStream_t stream)
+{
+  const NdReach reach = nd_job_reach (&job);
+  const auto add = [&] (const size_t box[3]) {
+    const size_t size[3] = { box[0], box[1], box[2] };
+
+    ways.push_back ([=, &job] { return make_fft_boxes (job, size, stream); });
+  };
+  size_t box[3];
+  bool added = false;
+
+  memcpy (box, job.shape.size, sizeof (box));
+  while (halve (box, reach)) {
+    added = --halvings <= 0;
+    if (added)
+      add (box);
+  }
+  if (!added)
+    add (box);
+}
+
+/* The ways to try, the fastest first. For tests and benchmarks, the environment
+ * variable NDCONV_CUDA_FFT may ask for `blocks`, `boxes` or `whole`. */
+std::vector<Way>
+ways_to_try (const RingJob &job, const ComputeStreams &streams)
+{
+  const char *const variable = getenv ("NDCONV_CUDA_FFT");
+  const std::string wanted = variable ? variable : "";
+  const Way blocks = [&] { return make_fft_blocks (job, streams); };
+  const Way whole = [&] { return make_fft_whole (job, streams.respond); };
+  std::vector<Way> ways;
+
+  if (wanted == "blocks" && blocks_possible (job))
+    return { blocks };
+  if (wanted == "whole")
+    return { whole };
+  if (wanted == "boxes") {
+    add_boxes (ways, job, 3, streams.respond);
+    return ways;
+  }
+  if (blocks_possible (job) && blocks_cost (job) < whole_cost (job))
+    ways.push_back (blocks);
+  ways.push_back (whole);
+  add_boxes (ways, job, 1, streams.respond);
+  return ways;
+}
+
+/* The first way that fits into memory. */
+class Fft : public Method
+{
+public:
+  Fft (const RingJob &job, const ComputeStreams &streams, size_t available);
+  size_t bytes_needed () const override { return chosen->bytes_needed (); }
+  void allocate () override;
+  bool pushes_ahead () const override { return chosen->pushes_ahead (); }
+  void push (unsigned slot, const NdSamples *volume) override
+  {
+    chosen->push (slot, volume);
+  }
+  void respond (const int *slots, const NdScale &scale,
+      const NdSamples &out) override
+  {
+    chosen->respond (slots, scale, out);
+  }
+
+private:
+  void choose (size_t available);
+
+  const RingJob job;
+  const ComputeStreams streams;
+  const std::vector<Way> ways;
+  size_t next = 0; /* way to try */
+  std::unique_ptr<Method> chosen;
+};
+
+Fft::Fft (const RingJob &asked, const ComputeStreams &given, size_t available)
+    : job (asked), streams (given), ways (ways_to_try (job, streams))
+{
+  choose (available);
+}
+
+/* Takes the next way that leaves a sixteenth of the @available memory, for code
+ * and for other programs, or the last one. */
+void
+Fft::choose (size_t available)
+{
+  while (next + 1 < ways.size ()) {
+    try {
+      chosen = ways[next++]();
+      if (chosen->bytes_needed () <= available - available / 16)
+        return;
+      ND_DEBUG ("a way of method fft needs %zu bytes, %zu are available",
+          chosen->bytes_needed (), available);
+    } catch (const Error &e) {
+      if (e.code != ND_ERROR_NO_SPACE)
+        throw;
+    }
+  }
+  chosen = ways[next++]();
+}
+
+/* A way may turn out to need more than it planned: the size of transform that
+ * is measured to be faster, or cuFFT's work areas. */
+void
+Fft::allocate ()
+{
+  for (;;) {
+    try {
+      chosen->allocate ();
+      return;
+    } catch (const Error &e) {
+      if (e.code != ND_ERROR_NO_SPACE || next == ways.size ())
+        throw;
+      ND_INFO ("trying another way of method fft: %s", e.what ());
+    }
+    chosen.reset ();
+    choose (free_bytes ());
+  }
+}
+
+} // namespace
+
+std::unique_ptr<Method>
+make_fft (const RingJob &job, const ComputeStreams &streams, size_t available)
+{
+  return std::make_unique<Fft> (job, streams, available);
+}
+
+} // namespace nd

@@ -1,0 +1,32 @@
+/* The ways of method `fft`: transforms of whole volumes, of boxes of them, or
+ * of blocks in shared memory (cuda/fft/blockkernels.cuh).
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cuda/method.h"
+
+namespace nd
+{
+
+/* By cuFFT, over whole volumes. */
+std::unique_ptr<Method> make_fft_whole (const RingJob &job,
+    cudaStream_t stream);
+double whole_cost (const RingJob &job);
+
+/* By cuFFT, over boxes of up to @box samples. */
+std::unique_ptr<Method> make_fft_boxes (const RingJob &job, const size_t box[3],
+    cudaStream_t stream);
+
+/* By kernels of our own, over blocks of 32 samples along each axis. */
+std::unique_ptr<Method> make_fft_blocks (const RingJob &job,
+    const ComputeStreams &streams);
+double blocks_cost (const RingJob &job);
+
+/* Whether all filters of the job fit blocks, the device has the shared memory
+ * for them, and outputs can hold NaN if inputs can. */
+bool blocks_possible (const RingJob &job);
+
+} // namespace nd

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/fft/nonfinite.cuh"
+
+#include "cuda/fft/coefficients.h"
+
+#include <cstring>
+#include <vector>
+
+namespace nd
+{
+
+namespace
+{
+
+constexpr int BLOCKS = 128, THREADS = 1024; /* fill the largest devices */
+constexpr size_t QUAD = 4 * MARKS_PER_WORD; /* marks of a uint4 */
+constexpr unsigned ALL_PLUS = 0x55555555;   /* NON_FINITE_PLUS in each mark */
+
+/* Empties a list, and if it overflowed its marks. Runs in one thread block. */
+__global__ void
+empty_kernel (unsigned *count, uint4 *marks, size_t n)
+{
+  const bool is_marked = *count > MAX_NON_FINITE;
+
+  __syncthreads ();
+  for (size_t i = threadIdx.x; is_marked && i < n; i += THREADS)
+    marks[i] = uint4{};
+  if (threadIdx.x == 0)
+    *count = 0;
+}
+
+struct Arguments
+{
+  const unsigned *counts; /* slot 0; @stride from slot to slot */
+  const NonFinite *lists;
+  const unsigned *marks; /* @n_marks words of each list */
+  size_t n_marks;
+  int stride;
+  const float *weights; /* [t][z][y][x] */
+  int taps[3];
+  int padded[2]; /* x and y of the marked volume */
+  int size[3];   /* of the responses */
+  unsigned char *out;
+  size_t sample, row, slice;
+  float gain;
+  int n_slots;
+  int slots[MAX_SLOTS];
+};
+
+__device__ float *
+response_at (const Arguments &a, int x, int y, int z)
+{
+  return (float *) (a.out + x * a.sample + y * a.row + z * a.slice);
+}
+
+/* The marks of MARKS_PER_WORD samples from @sample on. */
+__device__ unsigned
+marks_from (const unsigned *marks, size_t sample)
+{
+  const unsigned *const two = marks + sample / MARKS_PER_WORD;
+
+  return __funnelshift_r (two[0], two[1], sample % MARKS_PER_WORD * 2);
+}
+
+/* The sums of the marks under MARKS_PER_WORD responses side by side. The bits
+ * of +Inf and -Inf together are those of NaN, so that OR is the sum. */
+__device__ unsigned
+marks_under (const Arguments &a, const unsigned *marks, const float *weights,
+    int x, int y, int z)
+{
+  unsigned sum = 0;
+
+  for (int tz = 0; tz < a.taps[2]; tz++) {
+    for (int ty = 0; ty < a.taps[1]; ty++, weights += a.taps[0]) {
+      const size_t row =
+          ((size_t) (z + tz) * a.padded[1] + y + ty) * a.padded[0] + x;
+      const size_t last =
+          (row + a.taps[0] + MARKS_PER_WORD - 2) / MARKS_PER_WORD;
+      unsigned any = 0;
+
+      for (size_t i = row / MARKS_PER_WORD; i <= last; i++)
+        any |= marks[i];
+      for (int tx = 0; any && tx < a.taps[0]; tx++) {
+        const unsigned under = marks_from (marks, row + tx);
+
+        if (weights[tx] > 0)
+          sum |= under;
+        else if (weights[tx] < 0)
+          sum |= (under & ALL_PLUS) << 1 | (under >> 1 & ALL_PLUS);
+      }
+      if (sum == ~0u)
+        return sum;
+    }
+  }
+  return sum;
+}
+
+__device__ float
+value_of (unsigned mark)
+{
+  if (mark == NON_FINITE_PLUS)
+    return INFINITY;
+  return mark == NON_FINITE_MINUS ? -INFINITY : NAN;
+}
+
+__device__ __noinline__ void
+add_marked (const Arguments &a, const unsigned *marks, const float *weights,
+    size_t first, size_t step)
+{
+  const size_t line = (a.size[0] + MARKS_PER_WORD - 1) / MARKS_PER_WORD;
+  const size_t all = line * a.size[1] * a.size[2];
+
+  for (size_t i = first; i < all; i += step) {
+    const int x = i % line * MARKS_PER_WORD, y = i / line % a.size[1];
+    const int z = i / line / a.size[1];
+    unsigned sum = marks_under (a, marks, weights, x, y, z);
+
+    for (int k = 0; sum && x + k < a.size[0]; k++, sum >>= 2) {
+      const unsigned mark = sum & NON_FINITE_NAN;
+
+      if (mark)
+        atomicAdd (response_at (a, x + k, y, z), a.gain * value_of (mark));
+    }
+  }
+}
+
+__global__ void __launch_bounds__ (THREADS)
+non_finite_kernel (const __grid_constant__ Arguments a)
+{
+  const int taps = a.taps[0] * a.taps[1] * a.taps[2];
+  const size_t first = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
+  const size_t step = (size_t) gridDim.x * blockDim.x;
+
+  for (int t = 0; t < a.n_slots; t++) {
+    const size_t slot = (size_t) a.slots[t] * a.stride;
+    const unsigned n = min (a.counts[slot], MAX_NON_FINITE);
+    const NonFinite *const list = a.lists + slot * MAX_NON_FINITE;
+
+    if (a.counts[slot] > MAX_NON_FINITE)
+      add_marked (a, a.marks + slot * a.n_marks, a.weights + (size_t) t * taps,
+          first, step);
+    for (size_t i = first; i < (size_t) n * taps; i += step) {
+      const NonFinite non_finite = list[i / taps];
+      const int tap = i % taps;
+      const int x = non_finite.x - tap % a.taps[0];
+      const int y = non_finite.y - tap / a.taps[0] % a.taps[1];
+      const int z = non_finite.z - tap / a.taps[0] / a.taps[1];
+      const float weight = a.weights[(size_t) t * taps + tap];
+
+      if (weight != 0 && x >= 0 && x < a.size[0] && y >= 0 && y < a.size[1]
+          && z >= 0 && z < a.size[2])
+        atomicAdd (response_at (a, x, y, z),
+            a.gain * (weight * non_finite.value));
+    }
+  }
+}
+
+} // namespace
+
+NonFiniteSamples::NonFiniteSamples (const RingJob &job, const NdReach &reach,
+    const ComputeStreams &streams)
+    : job (job), reach (reach), streams (streams)
+{
+  const size_t lists = ahead_slots (job) * job.shape.components;
+  size_t taps[3], all = 1, padded = 1;
+
+  if (job.in_type != ND_FLOAT32)
+    return;
+  for (int a = 0; a < 3; a++)
+    all = multiply (all, taps[a] = reach.high[a] - reach.low[a] + 1);
+  for (int a = 0; a < 3; a++)
+    padded = multiply (padded, padded_size (a));
+  /* Kernels read words beyond the last sample. */
+  n_marks =
+      (padded + 2 * MARKS_PER_WORD + QUAD - 1) / QUAD * (QUAD / MARKS_PER_WORD);
+  counts.plan (lists);
+  samples.plan (multiply (lists, MAX_NON_FINITE));
+  marks.plan (multiply (lists, n_marks));
+  std::vector<float> flipped (multiply (job.bank->n_filters,
+      multiply (reach.slots, all)));
+
+  for (unsigned k = 0; k < job.bank->n_filters; k++)
+    for (unsigned t = 0; t < reach.slots; t++)
+      for_each_coefficient (job.bank->filters[k], t, reach,
+          [&] (int x, int y, int z, double w) {
+            flipped[(k * reach.slots + t) * all + (z * taps[1] + y) * taps[0]
+                + x] = w;
+          });
+  weights.plan (std::move (flipped));
+}
+
+int
+NonFiniteSamples::padded_size (int axis) const
+{
+  return job.shape.size[axis] + reach.high[axis] - reach.low[axis];
+}
+
+NonFiniteList
+NonFiniteSamples::list (unsigned slot, size_t component)
+{
+  const size_t i = slot * job.shape.components + component;
+  NonFiniteList list = { counts.get () + i, samples.get () + i * MAX_NON_FINITE,
+    marks.get () + i * n_marks, { padded_size (0), padded_size (1) } };
+
+  if (counts.count () == 0)
+    return NonFiniteList{};
+  empty_kernel<<<1, THREADS, 0, streams.push>>> (list.count,
+      (uint4 *) list.marks, n_marks / 4);
+  ND_CUDA_LAUNCHED (empty_kernel);
+  return list;
+}
+
+void
+NonFiniteSamples::add (const int *slots, unsigned k, size_t component,
+    unsigned char *out, size_t sample, size_t row, size_t slice, float gain)
+{
+  Arguments a = { counts.get () + component,
+    samples.get () + component * MAX_NON_FINITE,
+    marks.get () + component * n_marks, n_marks, (int) job.shape.components };
+  size_t taps = 1;
+
+  if (counts.count () == 0)
+    return;
+  for (int axis = 0; axis < 3; axis++) {
+    a.size[axis] = job.shape.size[axis];
+    a.taps[axis] = reach.high[axis] - reach.low[axis] + 1;
+    taps *= a.taps[axis];
+  }
+  for (int axis = 0; axis < 2; axis++)
+    a.padded[axis] = padded_size (axis);
+  a.weights = weights.get () + k * reach.slots * taps;
+  a.out = out;
+  a.sample = sample;
+  a.row = row;
+  a.slice = slice;
+  a.gain = gain;
+  a.n_slots = reach.slots;
+  memcpy (a.slots, slots, reach.slots * sizeof (int));
+  non_finite_kernel<<<BLOCKS, THREADS, 0, streams.respond>>> (a);
+  ND_CUDA_LAUNCHED (non_finite_kernel);
+}
+
+} // namespace nd

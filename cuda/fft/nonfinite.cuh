@@ -1,0 +1,50 @@
+/* Samples that are not finite. One of them would spoil a whole spectrum, so
+ * they are left out of the transform and listed for each volume, and the
+ * filter's response to them is added in space. A volume that is masked by NaN
+ * has millions: samples that do not fit into the list are marked, and each
+ * response looks for marks under the filter.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cuda/samples.cuh"
+
+namespace nd
+{
+
+class NonFiniteSamples
+{
+public:
+  NonFiniteSamples (const RingJob &job, const NdReach &reach,
+      const ComputeStreams &streams);
+  size_t bytes () const
+  {
+    return total_bytes (counts, samples, marks, weights);
+  }
+  void allocate () { allocate_all (counts, samples, marks, weights); }
+
+  /* Empties the list of a slot, for a volume that is pushed. Jobs with integer
+   * samples have no lists. */
+  NonFiniteList list (unsigned slot, size_t component);
+
+  /* Adds @gain times the response of filter @k to the listed samples to the
+   * float32 responses at @out. Strides are in bytes. */
+  void add (const int *slots, unsigned k, size_t component, unsigned char *out,
+      size_t sample, size_t row, size_t slice, float gain);
+
+private:
+  int padded_size (int axis) const;
+
+  const RingJob job;
+  const NdReach reach;
+  const ComputeStreams streams;
+  Memory<unsigned> counts; /* [slot][component] */
+  Memory<NonFinite> samples;
+  size_t n_marks = 0;     /* words of a volume */
+  Memory<unsigned> marks; /* [slot][component] */
+  Memory<float> weights;  /* [filter][t], flipped */
+};
+
+} // namespace nd

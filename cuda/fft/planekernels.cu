@@ -1,0 +1,173 @@
+/* Flat blocks of 32 x 32 samples. A warp computes two at a time, one as the
+ * real part and one as the imaginary part of complex numbers. The response of a
+ * real filter to one does not depend on the other.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/fft/blockkernels.cuh"
+
+namespace nd
+{
+
+namespace
+{
+
+constexpr int WARPS = 4;
+constexpr size_t SHARED = sizeof (float2) * WARPS * BLOCK * PITCH;
+constexpr size_t NUMBERS = BLOCK * BLOCK; /* of a spectrum */
+
+struct Pair
+{
+  size_t index; /* among all pairs */
+  Columns columns;
+  bool is_one; /* there is no second block */
+};
+
+/* Returns false if the warp has no pair. */
+__device__ __forceinline__ bool
+find_pair (const Blocks &b, Pair *pair)
+{
+  const int count = b.count[0] * b.count[1] * b.count[2];
+  const int i = 2 * (blockIdx.x * WARPS + threadIdx.x / 32);
+
+  if (i >= count)
+    return false;
+  pair->index = i / 2;
+  pair->is_one = i + 1 == count;
+  pair->columns = Columns{ corner_of (b, i),
+    corner_of (b, pair->is_one ? i : i + 1), 0, 0 };
+  if (pair->is_one)
+    pair->columns.plane[1] = b.shape[2]; /* reads and stores nothing */
+  return true;
+}
+
+__device__ __forceinline__ float2 *
+shared_plane ()
+{
+  extern __shared__ float2 planes[];
+
+  return planes + threadIdx.x / 32 * BLOCK * PITCH;
+}
+
+template <typename T>
+__device__ __forceinline__ float2
+transform_pair (const BlockArguments &a, const Pair &pair, float2 (&v)[BLOCK])
+{
+  float2 level = make_float2 (0, 0);
+
+  if (a.levels) {
+    level.x = block_level<T> (a.blocks, a.in, pair.columns.at[0], 1);
+    level.y = block_level<T> (a.blocks, a.in, pair.columns.at[1], 1);
+  }
+  transform_columns<T, false> (a, pair.columns, level.x, level.y, v);
+  transform_plane (shared_plane (), v);
+  return level;
+}
+
+__device__ __forceinline__ void
+restore_pair (const BlockArguments &a, const Pair &pair, float2 level,
+    float2 (&v)[BLOCK])
+{
+  restore_plane (shared_plane (), v);
+  store_columns (a, pair.columns, level.x, level.y, v);
+}
+
+template <typename T>
+__global__ void __launch_bounds__ (32 * WARPS, 4)
+filter_kernel (const __grid_constant__ BlockArguments a)
+{
+  const float2 *const filter = a.filter + threadIdx.x % 32;
+  const float sum = a.filter_sums[0];
+  float2 v[BLOCK];
+  Pair pair;
+
+  if (!find_pair (a.blocks, &pair))
+    return;
+  const float2 level = transform_pair<T> (a, pair, v);
+
+#pragma unroll
+  for (int k = 0; k < BLOCK; k++)
+    v[k] = multiply_number (make_float2 (0, 0), v[k],
+        __ldg (filter + k * BLOCK), false);
+  restore_pair (a, pair, make_float2 (sum * level.x, sum * level.y), v);
+}
+
+template <typename T>
+__global__ void __launch_bounds__ (32 * WARPS, 4)
+push_kernel (const __grid_constant__ BlockArguments a)
+{
+  float2 v[BLOCK];
+  Pair pair;
+
+  if (!find_pair (a.blocks, &pair))
+    return;
+  const float2 level = transform_pair<T> (a, pair, v);
+  float2 *const out = a.spectra + pair.index * NUMBERS + threadIdx.x % 32;
+
+#pragma unroll
+  for (int k = 0; k < BLOCK; k++)
+    out[k * BLOCK] = v[k];
+  if (threadIdx.x % 32 == 0 && a.levels) {
+    a.levels[2 * pair.index] = level.x;
+    a.levels[2 * pair.index + 1] = level.y;
+  }
+}
+
+__global__ void __launch_bounds__ (32 * WARPS, 4)
+respond_kernel (const __grid_constant__ BlockArguments a)
+{
+  float2 sum[BLOCK] = {};
+  double level0 = 0, level1 = 0;
+  Pair pair;
+
+  if (!find_pair (a.blocks, &pair))
+    return;
+  if (a.sum) {
+    const float2 *const begun = a.sum + pair.index * NUMBERS + threadIdx.x % 32;
+
+#pragma unroll
+    for (int k = 0; k < BLOCK; k++)
+      sum[k] = __ldcs (begun + k * BLOCK);
+  }
+  for (int t = 0; t < a.n_slots; t++) {
+    const float *const levels =
+        a.levels + a.slots[t] * a.levels_stride + 2 * pair.index;
+
+    level0 += a.filter_sums[t] * levels[0];
+    level1 += a.filter_sums[t] * levels[1];
+  }
+#pragma unroll 1
+  for (int t = a.first; t < a.n_slots; t++) {
+    const float2 *const spectrum = a.spectra + a.slots[t] * a.spectra_stride
+        + pair.index * NUMBERS + threadIdx.x % 32;
+    const float2 *const filter = a.filter + t * NUMBERS + threadIdx.x % 32;
+
+#pragma unroll
+    for (int k = 0; k < BLOCK; k++)
+      sum[k] = multiply_number (sum[k], __ldcs (spectrum + k * BLOCK),
+          __ldg (filter + k * BLOCK), false);
+  }
+  restore_pair (a, pair, make_float2 (level0, level1), sum);
+}
+
+template <typename T>
+BlockKernels
+kernels_for ()
+{
+  return BlockKernels{ (const void *) filter_kernel<T>,
+    (const void *) push_kernel<T>, (const void *) respond_kernel, 32 * WARPS,
+    SHARED, 2, NUMBERS };
+}
+
+} // namespace
+
+BlockKernels
+plane_kernels (NdSampleType type)
+{
+  return visit_sample_type (type, [] (auto sample) {
+    return kernels_for<typename decltype (sample)::Type> ();
+  });
+}
+
+} // namespace nd

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/fft/sizes.cuh"
+
+#include "core/log.h"
+#include "cuda/device.h"
+#include "cuda/fft/cufftlibrary.h"
+#include "cuda/memory.h"
+#include "cuda/timer.cuh"
+#include "engine/cache.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nd
+{
+
+namespace
+{
+
+/* The first size from @n on without prime factors above 7, because cuFFT has
+ * kernels for these. */
+int
+next_smooth (int n, bool even)
+{
+  for (int m = std::max (n, even ? 2 : 1);; m++) {
+    int left = m;
+
+    for (int p : { 2, 3, 5, 7 })
+      while (left % p == 0)
+        left /= p;
+    if (left == 1 && (!even || m % 2 == 0))
+      return m;
+  }
+}
+
+/* The time of a transform and its inverse; infinite if memory is too short. */
+double
+seconds_of (const int size[3], cudaStream_t stream)
+{
+  try {
+    const size_t row = size[0] / 2 + 1;
+    const size_t n = multiply (multiply (row, size[1]), size[2]);
+    Memory<float> samples (multiply (2, n));
+    Memory<float2> spectrum (n);
+    Transform transform (size, stream);
+
+    transform.allocate ();
+
+    return Timer (stream).seconds (4, [&] {
+      transform.forward (samples.get (), spectrum.get ());
+      transform.inverse (spectrum.get (), samples.get ());
+    });
+  } catch (const Error &e) {
+    if (e.code != ND_ERROR_NO_SPACE)
+      throw;
+  }
+  return INFINITY;
+}
+
+std::string
+key_of (const int size[3])
+{
+  return "transform of " + std::to_string (size[0]) + "x"
+      + std::to_string (size[1]) + "x" + std::to_string (size[2]);
+}
+
+/* The file may hold anything. */
+bool
+is_usable (const double found[3], const int size[3])
+{
+  bool usable = true;
+
+  for (int a = 0; a < 3; a++)
+    usable = usable && found[a] >= size[a] && found[a] < 2 * size[a] + 2
+        && found[a] == next_smooth (found[a], a == 0);
+  return usable;
+}
+
+/* Replaces @size by the size that was measured before, if any. */
+bool
+recall_sizes (int size[3])
+{
+  double found[3];
+
+  if (!nd_cache_get (device_name ().c_str (), key_of (size).c_str (), found, 3)
+      || !is_usable (found, size))
+    return false;
+  std::copy (found, found + 3, size);
+  return true;
+}
+
+void
+smooth_sizes (int size[3])
+{
+  for (int a = 0; a < 3; a++)
+    size[a] = next_smooth (size[a], a == 0);
+}
+
+} // namespace
+
+void
+guess_sizes (int size[3])
+{
+  if (!recall_sizes (size))
+    smooth_sizes (size);
+}
+
+/* Tries the two next larger sizes of each axis: more factors of two and fewer
+ * passes can gain more than the additional samples cost. */
+void
+choose_sizes (int size[3], cudaStream_t stream)
+{
+  const std::string key = key_of (size);
+
+  if (recall_sizes (size))
+    return;
+  smooth_sizes (size);
+  double best = seconds_of (size, stream);
+
+  for (int a = 0; a < 3; a++) {
+    int tried[3] = { size[0], size[1], size[2] };
+
+    for (int i = 0; i < 2 && size[a] > 1; i++) {
+      tried[a] = next_smooth (tried[a] + 1, a == 0);
+      const double seconds = seconds_of (tried, stream);
+
+      ND_DEBUG ("transform of %dx%dx%d takes %.3f ms, best so far %.3f ms",
+          tried[0], tried[1], tried[2], 1e3 * seconds, 1e3 * best);
+      if (seconds < 0.98 * best) {
+        best = seconds;
+        size[a] = tried[a];
+      }
+    }
+  }
+  if (!std::isfinite (best))
+    return;
+  const double chosen[3] = { (double) size[0], (double) size[1],
+    (double) size[2] };
+
+  nd_cache_set (device_name ().c_str (), key.c_str (), chosen, 3);
+}
+
+} // namespace nd

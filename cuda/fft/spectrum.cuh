@@ -1,0 +1,41 @@
+/* Numbers of spectra, and their order in the spectrum of a block of 32 x 32 x
+ * 32 samples (cuda/fft/volumekernels.cu).
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+namespace nd
+{
+
+/* The block is real, so that half of its columns along z tell all. Number k of
+ * a column is at k * COLUMNS + column. Two columns, at the frequencies that are
+ * their own mirror in x and y, hold the spectra of two real columns each: their
+ * numbers 0 and 16 are two real numbers, not one complex one. */
+struct BlockSpectrum
+{
+  static constexpr int COLUMNS = 512;
+
+  __host__ __device__ static constexpr bool is_two_columns (int column)
+  {
+    return column == COLUMNS - 32 || column == COLUMNS - 16;
+  }
+  __host__ __device__ static constexpr bool is_two_real (size_t i)
+  {
+    return i / COLUMNS % 16 == 0 && is_two_columns (i % COLUMNS);
+  }
+};
+
+/* sum + a * b, of complex numbers, or if @two_real of two pairs of real
+ * ones. */
+__device__ __forceinline__ float2
+multiply_number (float2 sum, float2 a, float2 b, bool two_real)
+{
+  if (two_real)
+    return make_float2 (fmaf (a.x, b.x, sum.x), fmaf (a.y, b.y, sum.y));
+  return make_float2 (fmaf (-a.y, b.y, fmaf (a.x, b.x, sum.x)),
+      fmaf (a.y, b.x, fmaf (a.x, b.y, sum.y)));
+}
+
+} // namespace nd

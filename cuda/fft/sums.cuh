@@ -1,0 +1,77 @@
+/* The product spectra of a moving window: sums over its volumes of the spectrum
+ * of the volume times that of the filter.
+ *
+ * Such a pass reads every spectrum of the ring, and memory limits it. The pass
+ * for one output therefore also begins the sums of the next outputs with the
+ * volumes that the ring has already. Each of these sums is finished later with
+ * the few volumes that came since. All sums run from the oldest volume to the
+ * newest, so that outputs are equal to the last bit whichever pass made them.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cuda/method.h"
+
+#include <vector>
+
+namespace nd
+{
+
+/* The spectra of one filter and of one component of all volumes. */
+struct WindowSpectra
+{
+  const float2 *ring;    /* spectrum of slot 0 */
+  size_t ring_stride;    /* numbers from slot to slot */
+  const void *filter;    /* [t][filter_numbers] of float2, or float */
+  size_t filter_numbers; /* even; each block of a volume uses them again */
+  bool blocks;           /* BlockSpectrum (cuda/fft/spectrum.cuh) */
+  bool real;             /* the filter's spectra are float */
+};
+
+class WindowSums
+{
+public:
+  /* There is one window for each filter and component. The spectrum of a volume
+   * has @numbers numbers, an even count. */
+  WindowSums (const RingJob &job, const NdReach &reach, size_t numbers,
+      cudaStream_t stream);
+  size_t bytes () const { return sums.bytes (); }
+  void allocate () { sums.allocate (); }
+
+  void pushed (unsigned slot) { generations[slot]++; }
+
+  /* A sum over slots[0] to slots[first - 1]; the other slots are missing. */
+  struct Start
+  {
+    float2 *sum;
+    unsigned first;
+  };
+  Start start (const int *slots, size_t window, const WindowSpectra &spectra);
+
+  /* Adds the missing slots. */
+  float2 *finish (const int *slots, const Start &start,
+      const WindowSpectra &spectra);
+
+private:
+  bool goes_on (const int *slots, size_t window, int used) const;
+  struct SumArguments arguments_for (const int *slots,
+      const WindowSpectra &spectra) const;
+
+  struct Begun
+  {
+    int used = 0; /* outputs since the sums were begun */
+    std::vector<int> slots;
+    std::vector<unsigned> generations;
+  };
+  const NdReach reach;
+  const size_t numbers;
+  const cudaStream_t stream;
+  const int ahead;     /* sums begun at once */
+  Memory<float2> sums; /* [window][ahead] */
+  std::vector<Begun> begun;
+  std::vector<unsigned> generations; /* pushes into each slot so far */
+};
+
+} // namespace nd

@@ -1,0 +1,265 @@
+/* Blocks of 32 x 32 x 32 samples, each by a thread block of 16 warps.
+ *
+ * Planes z and z + 16 of the block are the real and the imaginary part of one
+ * complex plane. A warp transforms it: each thread a column from device memory,
+ * then, through shared memory, each thread a row. The two planes are separated
+ * before z is transformed. The spectrum of a real plane at (kx, ky) is the
+ * conjugate of that at (-kx, -ky), so that each thread reads 16 numbers at
+ * either frequency and makes of them the column of 32 planes at (kx, ky) (Press
+ * et al., Numerical Recipes, section 12.3). The columns at the four frequencies
+ * that are their own mirror are real, and two of them are transformed as one
+ * complex column.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/fft/blockkernels.cuh"
+
+namespace nd
+{
+
+namespace
+{
+
+constexpr int PLANES = 16;           /* complex planes, each of one warp */
+constexpr int THREADS = 32 * PLANES; /* each has a column of the spectrum */
+static_assert (THREADS == BlockSpectrum::COLUMNS);
+constexpr size_t NUMBERS = THREADS * BLOCK; /* of a spectrum */
+constexpr size_t SHARED = sizeof (float2) * PLANES * BLOCK * PITCH;
+
+/* The place of a thread's column in a complex plane, and that of its mirror. If
+ * the thread has two real columns, their places. */
+struct Column
+{
+  int at, mirror;
+  bool real;
+};
+
+__device__ Column
+column_of (int thread)
+{
+  const int lane = thread % 32, row = thread / 32 + 1;
+
+  if (row < 16)
+    return Column{ row * PITCH + lane,
+      (BLOCK - row) * PITCH + (BLOCK - lane) % BLOCK, false };
+  const int ky = lane < 16 ? 0 : 16, kx = lane % 16;
+
+  if (kx > 0)
+    return Column{ ky * PITCH + kx, ky * PITCH + BLOCK - kx, false };
+  return Column{ ky * PITCH, ky * PITCH + 16, true };
+}
+
+/* Makes twice the column of 32 planes and transforms it along z. If the thread
+ * has two real columns with spectra F and G, number 0 is F(0) and F(16), which
+ * are both real, then come F(1) to F(15), then the same of G. */
+__device__ __forceinline__ void
+transform_column (const float2 *shared, const Column &c, float2 (&v)[BLOCK])
+{
+#pragma unroll
+  for (int z = 0; z < PLANES; z++) {
+    const float2 p = shared[z * BLOCK * PITCH + c.at];
+    const float2 q = shared[z * BLOCK * PITCH + c.mirror];
+
+    if (c.real) {
+      v[z] = make_float2 (2 * p.x, 2 * q.x);
+      v[z + PLANES] = make_float2 (2 * p.y, 2 * q.y);
+    } else {
+      v[z] = make_float2 (p.x + q.x, p.y - q.y);
+      v[z + PLANES] = make_float2 (p.y + q.y, q.x - p.x);
+    }
+  }
+  transform32<false> (v);
+  if (c.real) {
+    const float2 zero = v[0], middle = v[16];
+
+    v[0] = make_float2 (zero.x, middle.x);
+    v[16] = make_float2 (zero.y, middle.y);
+#pragma unroll
+    for (int k = 1; k < 16; k++) {
+      const float2 p = v[k], q = v[BLOCK - k];
+
+      v[k] = make_float2 (0.5f * (p.x + q.x), 0.5f * (p.y - q.y));
+      v[BLOCK - k] = make_float2 (0.5f * (p.y + q.y), 0.5f * (q.x - p.x));
+    }
+  }
+}
+
+/* The inverse of transform_column (). */
+__device__ __forceinline__ void
+restore_column (float2 *shared, const Column &c, float2 (&v)[BLOCK])
+{
+  if (c.real) {
+    const float2 f = v[0], g = v[16];
+
+    v[0] = make_float2 (f.x, g.x);
+    v[16] = make_float2 (f.y, g.y);
+#pragma unroll
+    for (int k = 1; k < 16; k++) {
+      const float2 p = v[k], q = v[BLOCK - k];
+
+      v[k] = make_float2 (p.x - q.y, p.y + q.x);
+      v[BLOCK - k] = make_float2 (p.x + q.y, q.x - p.y);
+    }
+  }
+  transform32<true> (v);
+#pragma unroll
+  for (int z = 0; z < PLANES; z++) {
+    const float2 p = v[z], q = v[z + PLANES];
+    float2 *const plane = shared + z * BLOCK * PITCH;
+
+    plane[c.at] =
+        c.real ? make_float2 (p.x, q.x) : make_float2 (p.x - q.y, p.y + q.x);
+    plane[c.mirror] =
+        c.real ? make_float2 (p.y, q.y) : make_float2 (p.x + q.y, q.x - p.y);
+  }
+}
+
+/* The thread's columns along y. */
+__device__ Columns
+columns_of (const Corner &at)
+{
+  const int plane = threadIdx.x / 32;
+
+  return Columns{ at, at, plane, plane + PLANES };
+}
+
+__device__ __forceinline__ void
+multiply_column (float2 (&v)[BLOCK], const float2 *filter, bool real)
+{
+#pragma unroll
+  for (int k = 0; k < BLOCK; k++)
+    v[k] = multiply_number (make_float2 (0, 0), v[k],
+        __ldg (filter + k * THREADS), real && k % 16 == 0);
+}
+
+__device__ __forceinline__ float2 *
+shared_planes ()
+{
+  extern __shared__ float2 planes[];
+
+  return planes;
+}
+
+template <typename T>
+__device__ __forceinline__ float
+transform_block (const BlockArguments &a, const Corner &at,
+    const Column &column, float2 (&v)[BLOCK])
+{
+  float2 *const planes = shared_planes ();
+  float2 *const plane = planes + threadIdx.x / 32 * BLOCK * PITCH;
+  const int lane = threadIdx.x % 32;
+  const float level = a.levels ? block_level<T> (a.blocks, a.in, at, BLOCK) : 0;
+  const Columns columns = columns_of (at);
+
+  transform_columns<T, true> (a, columns, level, level, v);
+  transform_plane (plane, v);
+#pragma unroll
+  for (int x = 0; x < BLOCK; x++)
+    plane[lane * PITCH + x] = v[x];
+  __syncthreads ();
+  transform_column (planes, column, v);
+  return level;
+}
+
+__device__ __forceinline__ void
+restore_block (const BlockArguments &a, const Corner &at, const Column &column,
+    float level, float2 (&v)[BLOCK])
+{
+  float2 *const planes = shared_planes ();
+  float2 *const plane = planes + threadIdx.x / 32 * BLOCK * PITCH;
+  const int lane = threadIdx.x % 32;
+
+  restore_column (planes, column, v);
+  __syncthreads ();
+#pragma unroll
+  for (int x = 0; x < BLOCK; x++)
+    v[x] = plane[lane * PITCH + x];
+  restore_plane (plane, v);
+  store_columns (a, columns_of (at), level, level, v);
+}
+
+/* From a volume to responses, for windows of one volume and one filter. */
+template <typename T>
+__global__ void __launch_bounds__ (THREADS, 1)
+filter_kernel (const __grid_constant__ BlockArguments a)
+{
+  const Corner at = corner_of (a.blocks, blockIdx.x);
+  const Column column = column_of (threadIdx.x);
+  float2 v[BLOCK];
+  const float level = transform_block<T> (a, at, column, v);
+
+  multiply_column (v, a.filter + threadIdx.x, column.real);
+  restore_block (a, at, column, level * (float) a.filter_sums[0], v);
+}
+
+/* The spectra of a volume's blocks. */
+template <typename T>
+__global__ void __launch_bounds__ (THREADS, 1)
+push_kernel (const __grid_constant__ BlockArguments a)
+{
+  const Corner at = corner_of (a.blocks, blockIdx.x);
+  float2 *const out = a.spectra + blockIdx.x * NUMBERS + threadIdx.x;
+  float2 v[BLOCK];
+  const float level = transform_block<T> (a, at, column_of (threadIdx.x), v);
+
+#pragma unroll
+  for (int k = 0; k < BLOCK; k++)
+    out[k * THREADS] = v[k];
+  if (threadIdx.x == 0 && a.levels)
+    a.levels[blockIdx.x] = level;
+}
+
+/* A response from the spectra of the window. */
+__global__ void __launch_bounds__ (THREADS, 1)
+respond_kernel (const __grid_constant__ BlockArguments a)
+{
+  const Corner at = corner_of (a.blocks, blockIdx.x);
+  const Column column = column_of (threadIdx.x);
+  float2 sum[BLOCK] = {};
+  double level = 0;
+
+  if (a.sum) {
+    const float2 *const begun = a.sum + blockIdx.x * NUMBERS + threadIdx.x;
+
+#pragma unroll
+    for (int k = 0; k < BLOCK; k++)
+      sum[k] = __ldcs (begun + k * THREADS);
+  }
+  for (int t = 0; t < a.n_slots; t++)
+    level +=
+        a.filter_sums[t] * a.levels[a.slots[t] * a.levels_stride + blockIdx.x];
+#pragma unroll 1
+  for (int t = a.first; t < a.n_slots; t++) {
+    const float2 *const spectrum = a.spectra + a.slots[t] * a.spectra_stride
+        + blockIdx.x * NUMBERS + threadIdx.x;
+    const float2 *const filter = a.filter + t * NUMBERS + threadIdx.x;
+
+#pragma unroll
+    for (int k = 0; k < BLOCK; k++)
+      sum[k] = multiply_number (sum[k], __ldcs (spectrum + k * THREADS),
+          __ldg (filter + k * THREADS), column.real && k % 16 == 0);
+  }
+  restore_block (a, at, column, level, sum);
+}
+
+template <typename T>
+BlockKernels
+kernels_for ()
+{
+  return BlockKernels{ (const void *) filter_kernel<T>,
+    (const void *) push_kernel<T>, (const void *) respond_kernel, THREADS,
+    SHARED, 1, NUMBERS };
+}
+
+} // namespace
+
+BlockKernels
+block_kernels (NdSampleType type)
+{
+  return visit_sample_type (type, [] (auto sample) {
+    return kernels_for<typename decltype (sample)::Type> ();
+  });
+}
+
+} // namespace nd

@@ -1,0 +1,404 @@
+/* Method `fft` with whole volumes: a ring of spectra. Push transforms a volume
+ * once. A response is one pass of multiply-adds over the window and one inverse
+ * transform.
+ *
+ * As on the CPU, a level near the mean is subtracted from the samples before
+ * the transform, because transforms of small samples have small errors. Samples
+ * that are not finite are left out of the transform and added afterwards. If
+ * the filters are symmetric about a sample, volume by volume, their spectra are
+ * real and take half the bytes.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "core/log.h"
+#include "cuda/fft/coefficients.h"
+#include "cuda/fft/cufftlibrary.h"
+#include "cuda/fft/fft.cuh"
+#include "cuda/fft/nonfinite.cuh"
+#include "cuda/fft/sizes.cuh"
+#include "cuda/fft/sums.cuh"
+
+#include <cstring>
+#include <vector>
+
+namespace nd
+{
+
+namespace
+{
+
+/* The mean of some samples of a volume. Runs in one thread block. */
+template <typename T>
+__global__ void
+level_kernel (const unsigned char *in, NdSamples strides, int nx, int ny,
+    int nz, float *level)
+{
+  __shared__ double sums[256];
+  __shared__ int counts[256];
+  const size_t rows = (size_t) ny * nz;
+  double sum = 0;
+  int count = 0;
+
+  for (int i = threadIdx.x; i < 4096; i += 256) {
+    /* Spread over the volume: steps through the rows, scattered columns. */
+    const size_t row = (size_t) i * rows / 4096;
+    const int x = (int) ((i * 2654435761u) % (unsigned) nx);
+    const float v = *(const T *) (in + x * strides.sample
+        + row % ny * strides.row + row / ny * strides.slice);
+
+    if (isfinite (v)) {
+      sum += v;
+      count++;
+    }
+  }
+  sums[threadIdx.x] = sum;
+  counts[threadIdx.x] = count;
+  __syncthreads ();
+  for (int step = 128; step > 0; step /= 2) {
+    if (threadIdx.x < step) {
+      sums[threadIdx.x] += sums[threadIdx.x + step];
+      counts[threadIdx.x] += counts[threadIdx.x + step];
+    }
+    __syncthreads ();
+  }
+  if (threadIdx.x == 0) {
+    const float mean = counts[0] ? sums[0] / counts[0] : 0;
+
+    *level = isfinite (mean) ? mean : 0;
+  }
+}
+
+/* The levels that were subtracted from the volumes of a window, and the sums of
+ * the filter's coefficients for each volume: the sum of their products is added
+ * to the responses. */
+struct Levels
+{
+  const float *levels; /* slot 0; @stride from slot to slot */
+  int stride;
+  const double *sums; /* [t] */
+  int n_slots;
+  int slots[MAX_SLOTS];
+};
+
+/* Each thread stores four responses of a row of the inverse transform. */
+__global__ void
+take_kernel (const float *samples, size_t row, size_t slice, int nx, int ny,
+    int nz, const __grid_constant__ Store store,
+    const __grid_constant__ Levels l)
+{
+  __shared__ float level;
+  const int x = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+
+  if (threadIdx.x == 0 && threadIdx.y == 0) {
+    double sum = 0;
+
+    for (int t = 0; t < l.n_slots; t++)
+      sum += l.sums[t] * l.levels[l.slots[t] * l.stride];
+    level = sum;
+  }
+  __syncthreads ();
+  if (x >= nx || y >= ny)
+    return;
+  for (int z = blockIdx.z; z < nz; z += gridDim.z) {
+    const float *from = samples + z * slice + y * row + x;
+    float four[4];
+
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      four[i] = x + i < nx ? from[i] + level : 0;
+    store_four (store, four, nx - x, x, y, z);
+  }
+}
+
+__global__ void
+take_real_kernel (const float2 *numbers, size_t n, float *real)
+{
+  const size_t step = (size_t) gridDim.x * blockDim.x;
+
+  for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < n;
+       i += step)
+    real[i] = numbers[i].x;
+}
+
+bool
+is_symmetric (const NdFilter *f)
+{
+  const size_t n = f->size[0] * f->size[1] * f->size[2];
+
+  for (int a = 0; a < 3; a++) {
+    if (f->size[a] % 2 == 0)
+      return false;
+  }
+  for (size_t t = 0; t < f->size[3]; t++) {
+    const double *const w = f->coefficients + t * n;
+
+    for (size_t i = 0; i < n / 2; i++) {
+      if (w[i] != w[n - 1 - i])
+        return false;
+    }
+  }
+  return true;
+}
+
+bool
+all_symmetric (const NdBank *bank)
+{
+  for (unsigned k = 0; k < bank->n_filters; k++) {
+    if (!is_symmetric (bank->filters[k]))
+      return false;
+  }
+  return true;
+}
+
+class FftWhole : public Method
+{
+public:
+  FftWhole (const RingJob &job, cudaStream_t stream);
+  size_t bytes_needed () const override;
+  void allocate () override;
+  void push (unsigned slot, const NdSamples *volume) override;
+  void respond (const int *slots, const NdScale &scale,
+      const NdSamples &out) override;
+
+private:
+  void plan_for (const int size[3]);
+  void add_filters ();
+  void add_filter (size_t at);
+  void center_of (unsigned k, int center[3]) const;
+  void find_level (const NdSamples *volume, size_t c, float *level);
+  float2 *make_sum (const int *slots, unsigned k, size_t c);
+  float *response_of (unsigned k) const;
+
+  const RingJob job;
+  const NdReach reach;
+  const cudaStream_t stream;
+  const size_t n_slots; /* with the border volume's */
+  Pad pad;              /* full: the size of the transform */
+  size_t numbers = 0;   /* of a spectrum; even */
+  std::unique_ptr<Transform> transform;
+  Memory<float> samples; /* to transform, and transformed back */
+  Memory<float2> ring;   /* [slot][component] */
+  Memory<float> levels;
+  const bool real;       /* spectra of filters */
+  Memory<float> filters; /* [filter][t], of float2 or float */
+  Memory<double> filter_sums;
+  std::unique_ptr<WindowSums> sums;
+  NonFiniteSamples non_finite;
+};
+
+FftWhole::FftWhole (const RingJob &job, cudaStream_t stream)
+    : job (job), reach (nd_job_reach (&job)), stream (stream),
+      n_slots (reach.slots + (job.border_volumes ? 1 : 0)),
+      pad (make_pad (job, reach)), real (all_symmetric (job.bank)),
+      non_finite (job, reach, ComputeStreams{ stream, stream })
+{
+  int size[3];
+
+  memcpy (size, pad.size, sizeof (size));
+  guess_sizes (size);
+  levels.plan (n_slots * job.shape.components);
+  filter_sums.plan (job.bank->n_filters * reach.slots);
+  plan_for (size);
+}
+
+/* Plans all that depends on the @size of the transform. */
+void
+FftWhole::plan_for (const int size[3])
+{
+  memcpy (pad.full, size, sizeof (pad.full));
+  pad.row = size[0];
+  pad.slice = multiply (size[0], size[1]);
+  numbers = multiply (multiply (size[0] / 2 + 1, size[1]), size[2]);
+  numbers += numbers & 1;
+  samples.plan (multiply (pad.slice, size[2]));
+  ring.plan (multiply (numbers, multiply (n_slots, job.shape.components)));
+  filters.plan (multiply (real ? numbers : 2 * numbers,
+      multiply (job.bank->n_filters, reach.slots)));
+  sums = std::make_unique<WindowSums> (job, reach, numbers, stream);
+  transform = std::make_unique<Transform> (size, stream);
+}
+
+size_t
+FftWhole::bytes_needed () const
+{
+  return total_bytes (samples, ring, levels, filters, filter_sums, *sums,
+      non_finite, *transform);
+}
+
+void
+FftWhole::allocate ()
+{
+  int size[3];
+
+  memcpy (size, pad.size, sizeof (size));
+  choose_sizes (size, stream);
+  if (memcmp (size, pad.full, sizeof (size)) != 0)
+    plan_for (size);
+  ND_INFO ("transforms of %dx%dx%d for padded volumes of %dx%dx%d, %s spectra "
+           "of filters",
+      size[0], size[1], size[2], pad.size[0], pad.size[1], pad.size[2],
+      real ? "real" : "complex");
+  allocate_all (samples, ring, levels, filters, filter_sums, *sums, non_finite,
+      *transform);
+  add_filters ();
+}
+
+/* The sample that a filter with a real spectrum is symmetric about, relative to
+ * the first sample that it reads; 0 for other filters. */
+void
+FftWhole::center_of (unsigned k, int center[3]) const
+{
+  int low[ND_AXES], high[ND_AXES];
+
+  nd_filter_reach (job.bank->filters[k], low, high);
+  for (int a = 0; a < 3; a++)
+    center[a] = real ? (low[a] + high[a]) / 2 - reach.low[a] : 0;
+}
+
+/* Output 0 of filter @k in the inverse transform. */
+float *
+FftWhole::response_of (unsigned k) const
+{
+  int center[3];
+
+  center_of (k, center);
+  return samples.get () + center[2] * pad.slice + center[1] * pad.row
+      + center[0];
+}
+
+/* Stores the spectrum of the samples as filter @at. Uses the ring, which is
+ * still empty. */
+void
+FftWhole::add_filter (size_t at)
+{
+  float *const to = filters.get () + at * (real ? numbers : 2 * numbers);
+
+  if (real) {
+    transform->forward (samples.get (), ring.get ());
+    take_real_kernel<<<256, 256, 0, stream>>> (ring.get (), numbers, to);
+    ND_CUDA_LAUNCHED (take_real_kernel);
+  } else {
+    transform->forward (samples.get (), (float2 *) to);
+  }
+  ND_CUDA (cudaStreamSynchronize (stream));
+}
+
+/* Transforms the coefficients. The one that reads offset d is at low - d,
+ * circularly, so that output i comes out at i. For a real spectrum it is at
+ * center - d, and output i comes out at center + i. */
+void
+FftWhole::add_filters ()
+{
+  const int *const size = pad.full;
+  const double scale = 1.0 / ((double) size[0] * size[1] * size[2]);
+  std::vector<float> host (samples.count ());
+  std::vector<double> coefficient_sums (filter_sums.count ());
+
+  for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    int center[3];
+
+    center_of (k, center);
+    for (unsigned t = 0; t < reach.slots; t++) {
+      const size_t at = k * reach.slots + t;
+
+      std::fill (host.begin (), host.end (), 0.0f);
+      for_each_coefficient (job.bank->filters[k], t, reach,
+          [&] (int x, int y, int z, double w) {
+            const int place[3] = { (center[0] - x + size[0]) % size[0],
+              (center[1] - y + size[1]) % size[1],
+              (center[2] - z + size[2]) % size[2] };
+
+            host[((size_t) place[2] * size[1] + place[1]) * size[0]
+                + place[0]] = w * scale;
+            coefficient_sums[at] += w;
+          });
+      samples.upload (host.data (), host.size ());
+      add_filter (at);
+    }
+  }
+  filter_sums.upload (coefficient_sums.data (), coefficient_sums.size ());
+}
+
+void
+FftWhole::find_level (const NdSamples *volume, size_t c, float *level)
+{
+  const unsigned char *in = volume->data + c * nd_sample_size (job.in_type);
+  const int nx = pad.shape[0], ny = pad.shape[1], nz = pad.shape[2];
+
+  visit_sample_type (job.in_type, [&] (auto sample) {
+    using T = typename decltype (sample)::Type;
+
+    level_kernel<T><<<1, 256, 0, stream>>> (in, *volume, nx, ny, nz, level);
+  });
+  ND_CUDA_LAUNCHED (level_kernel);
+}
+
+void
+FftWhole::push (unsigned slot, const NdSamples *volume)
+{
+  for (size_t c = 0; c < job.shape.components; c++) {
+    const size_t i = slot * job.shape.components + c;
+    Pad p = pad;
+
+    if (volume) {
+      find_level (volume, c, levels.get () + i);
+      p.level = levels.get () + i;
+    }
+    pad_volume (p, volume, job.in_type, c, samples.get (),
+        non_finite.list (slot, c), stream);
+    transform->forward (samples.get (), ring.get () + i * numbers);
+  }
+  sums->pushed (slot);
+}
+
+/* The product spectrum of filter @k over the window. */
+float2 *
+FftWhole::make_sum (const int *slots, unsigned k, size_t c)
+{
+  const size_t components = job.shape.components;
+  const WindowSpectra spectra = { ring.get () + c * numbers,
+    components * numbers,
+    filters.get () + k * reach.slots * (real ? numbers : 2 * numbers), numbers,
+    false, real };
+
+  return sums->finish (slots, sums->start (slots, k * components + c, spectra),
+      spectra);
+}
+
+void
+FftWhole::respond (const int *slots, const NdScale &scale, const NdSamples &out)
+{
+  const dim3 threads (32, 4);
+  const dim3 blocks ((pad.shape[0] + 127) / 128, (pad.shape[1] + 3) / 4,
+      pad.shape[2] < 65535 ? pad.shape[2] : 65535);
+
+  for (size_t c = 0; c < job.shape.components; c++) {
+    for (unsigned k = 0; k < job.bank->n_filters; k++) {
+      Levels l = { levels.get () + c, (int) job.shape.components,
+        filter_sums.get () + k * reach.slots, (int) reach.slots };
+
+      memcpy (l.slots, slots, reach.slots * sizeof (int));
+      float *const response = response_of (k);
+
+      transform->inverse (make_sum (slots, k, c), samples.get ());
+      non_finite.add (slots, k, c, (unsigned char *) response, 4, 4 * pad.row,
+          4 * pad.slice, 1);
+      take_kernel<<<blocks, threads, 0, stream>>> (response, pad.row, pad.slice,
+          pad.shape[0], pad.shape[1], pad.shape[2],
+          make_store (out, job.out_type, scale, c, k), l);
+      ND_CUDA_LAUNCHED (take_kernel);
+    }
+  }
+}
+
+} // namespace
+
+std::unique_ptr<Method>
+make_fft_whole (const RingJob &job, cudaStream_t stream)
+{
+  return std::make_unique<FftWhole> (job, stream);
+}
+
+} // namespace nd

@@ -1,0 +1,22 @@
+/* The job of a ring: what the user asks for, and what the convolver needs of
+ * the ring besides.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "engine/job.h"
+
+namespace nd
+{
+
+struct RingJob : NdJob, NdRingOptions
+{
+  RingJob (const NdJob &job, const NdRingOptions &options)
+      : NdJob (job), NdRingOptions (options)
+  {
+  }
+};
+
+} // namespace nd

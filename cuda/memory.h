@@ -1,0 +1,104 @@
+/* Memory on the device.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cuda/error.h"
+
+#include <vector>
+
+namespace nd
+{
+
+/* Bytes of the current device that are free. */
+size_t free_bytes ();
+
+/* Throws Error unless so many are free. */
+void expect_free (size_t bytes);
+
+/* @bytes of zeros; nullptr for none. */
+void *allocate_zeroed (size_t bytes);
+
+/* Waits until the bytes have arrived: kernels in streams of a ring, which wait
+ * for nothing else, may then read them. */
+void upload (void *to, const void *from, size_t bytes);
+
+/* An array in device memory. Either it is allocated at once, or its size is
+ * planned first, so that a ring can compare the bytes that it needs with the
+ * free ones before it allocates any. */
+template <typename T>
+class Memory
+{
+public:
+  Memory () = default;
+  /* Zeros, because tiles read beyond the samples that are ever written. */
+  explicit Memory (size_t n)
+  {
+    plan (n);
+    allocate ();
+  }
+  ~Memory () { cudaFree (data); }
+  Memory (Memory &&other) { swap (other); }
+  Memory &operator= (Memory &&other)
+  {
+    swap (other);
+    return *this;
+  }
+
+  /* Decides the size and contents for allocate(): zeros, or @contents. */
+  void plan (size_t count)
+  {
+    multiply (count, sizeof (T));
+    n = count;
+  }
+  void plan (std::vector<T> contents)
+  {
+    plan (contents.size ());
+    planned = std::move (contents);
+  }
+  void allocate ()
+  {
+    data = static_cast<T *> (allocate_zeroed (bytes ()));
+    if (!planned.empty ())
+      upload (planned.data (), planned.size ());
+    std::vector<T> ().swap (planned);
+  }
+
+  T *get () const { return data; }
+  size_t count () const { return n; }
+  size_t bytes () const { return n * sizeof (T); }
+  void upload (const T *from, size_t count)
+  {
+    nd::upload (data, from, count * sizeof (T));
+  }
+
+private:
+  void swap (Memory &other)
+  {
+    std::swap (data, other.data);
+    std::swap (n, other.n);
+    planned.swap (other.planned);
+  }
+  T *data = nullptr;
+  size_t n = 0;
+  std::vector<T> planned; /* contents, until allocate() */
+};
+
+/* The sum of bytes () of Memory or of classes that consist of it. */
+template <typename... M>
+size_t
+total_bytes (const M &...memory)
+{
+  return (memory.bytes () + ... + 0);
+}
+
+template <typename... M>
+void
+allocate_all (M &...memory)
+{
+  (memory.allocate (), ...);
+}
+
+} // namespace nd

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/mma/filter.cuh"
+
+#include "core/log.h"
+#include "cuda/launch.cuh"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace nd
+{
+
+/* Bytes after the last coefficients. compute-sanitizer does not know that the
+ * columns that wgmma reads overlap, and would report reads beyond the end. */
+constexpr size_t SLACK = 4096;
+
+namespace
+{
+
+/* Byte @which of @integer in signed bytes from high to low. */
+int
+byte_of (int integer, int bytes, int which)
+{
+  for (int i = bytes - 1; i > which; i--)
+    integer = (integer - (signed char) integer) / 256;
+  return (signed char) integer;
+}
+
+} // namespace
+
+TensorFilter::TensorFilter (const RingJob &job, const NdFilter *f,
+    const NdReach &reach, bool unpadded, TensorForm form, int offset,
+    FindTensorKernel *find_kernel)
+{
+  const Pieces pieces = make_pieces (f, form, job.accuracy);
+  const int ky = f->size[1] < 3 ? 3 : f->size[1] | 1;
+  int low[ND_AXES], high[ND_AXES], columns = 1, n_pieces = 1;
+
+  nd_filter_reach (f, low, high);
+  x = unpadded ? low[0] & ~3 : (low[0] - reach.low[0]) & ~7;
+  y = unpadded ? low[1] : low[1] - reach.low[1];
+  shift = (unpadded ? low[0] : low[0] - reach.low[0]) - x;
+  end = job.shape.size[0] + high[0];
+  coefficient_row = shift + f->size[0];
+  if (form == TENSOR_BYTES)
+    columns = pieces.bytes;
+  else if (form == TENSOR_WORDS)
+    columns = pieces.bytes + 1;
+  if (form == TENSOR_WORDS
+      || (form == TENSOR_HALVES && job.accuracy == ND_ACCURACY_SINGLE))
+    n_pieces = 2;
+  if (form == TENSOR_HALVES)
+    columns = n_pieces;
+  kernel = find_kernel (form == TENSOR_HALVES ? 2 : 1,
+      shift + f->size[0] + 7 <= 16 ? 16 : 32, ky, columns, n_pieces);
+  if (!kernel.function)
+    throw Error (ND_ERROR_FAILED, "no kernel of method tensor for that filter");
+  scale = pieces.unit;
+  depth = f->size[2];
+  duration = f->size[3];
+  pack (f, pieces, form, offset, unpadded ? low[2] : low[2] - reach.low[2],
+      low[3] - reach.low[3]);
+  choose_launch (job, unpadded);
+}
+
+/* Writes coefficient @at as a product of @set multiplies it in @column. Returns
+ * the integer that it writes, or 0 for halves. */
+int
+TensorFilter::put_coefficient (const Pieces &p, int set, int column, size_t at,
+    unsigned char *to) const
+{
+  if (p.bytes == 0) {
+    const double w = p.values[at];
+    const __half value =
+        __float2half_rn ((float) (column == 0 ? w : w - round_half (w)));
+
+    memcpy (to, &value, sizeof (value));
+    return 0;
+  }
+  /* Low bytes of samples weigh 2^8 less, and use the column after. */
+  const int which = column - set;
+  const int value = which < 0 || which >= p.bytes
+      ? 0
+      : byte_of ((int) p.values[at], p.bytes, which);
+
+  *to = (unsigned char) value;
+  return value;
+}
+
+/* Writes the matrix of a row of @nx coefficients, which runs backwards from
+ * coefficient @last: for each of 8 outputs, 16 bytes along the window from byte
+ * @begin on. Returns the sum of the integers for the first output. */
+int
+TensorFilter::pack_matrix (const Pieces &pieces, int set, int column,
+    size_t last, int nx, int begin, unsigned char *to) const
+{
+  const int samples = 16 / kernel.unit;
+  int sum = 0;
+
+  for (int output = 0; output < 8; output++) {
+    for (int k = 0; k < samples; k++, to += kernel.unit) {
+      const int i = begin / kernel.unit + k - output - shift;
+
+      if (i < 0 || i >= nx)
+        continue;
+      const int value = put_coefficient (pieces, set, column, last - i, to);
+
+      if (output == 0)
+        sum += value;
+    }
+  }
+  return sum;
+}
+
+/* Writes the coefficients of a plane, which run backwards from @last, in the
+ * order of tensor_weight_bytes(). @offset is added to samples, and the initial
+ * sums subtract its products. */
+void
+TensorFilter::pack_plane (const NdFilter *f, const Pieces &pieces, int offset,
+    size_t last, unsigned char *to)
+{
+  constexpr int ZEROS = TENSOR_ROWS - 1, MATRIX = 128;
+  const int nx = f->size[0], ny = f->size[1];
+
+  for (int set = 0; set < tensor_sets (kernel); set++) {
+    for (int begin = 0; begin < kernel.window * kernel.unit; begin += 16) {
+      for (int y = -ZEROS; y < kernel.ky + ZEROS; y++) {
+        for (int column = 0; column < kernel.columns; column++, to += MATRIX) {
+          if (y < 0 || y >= ny)
+            continue;
+          const int sum = pack_matrix (pieces, set, column,
+              last - (size_t) y * nx, nx, begin, to);
+
+          if (set == 0)
+            start[column] -= offset / 256 * sum;
+        }
+      }
+    }
+  }
+}
+
+/* The coefficients of a plane for response_by_taps(). */
+void
+TensorFilter::add_taps (const NdFilter *f, size_t last,
+    std::vector<float> &values) const
+{
+  const int nx = f->size[0], ny = f->size[1];
+
+  for (int y = 0; y < kernel.ky; y++)
+    for (int i = -shift; i < nx; i++)
+      values.push_back (i < 0 || y >= ny
+              ? 0
+              : f->coefficients[last - ((size_t) y * nx + i)]);
+}
+
+static bool
+has_coefficients (const NdFilter *f, size_t last)
+{
+  for (size_t i = 0; i < f->size[0] * f->size[1]; i++) {
+    if (f->coefficients[last - i] != 0)
+      return true;
+  }
+  return false;
+}
+
+void
+TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
+    int offset, int first_z, int first_slot)
+{
+  const size_t bytes = tensor_weight_bytes (kernel);
+  const size_t plane_taps = f->size[0] * f->size[1];
+  const size_t n_planes = f->size[2] * f->size[3];
+  std::vector<unsigned char> packed;
+  std::vector<float> values;
+  std::vector<TensorPlane> made;
+
+  for (size_t p = 0; p < n_planes; p++) {
+    /* The order of coefficients is opposite to that of the offsets that they
+     * read: the last one of a plane reads the first sample. */
+    const size_t z = p % f->size[2], t = p / f->size[2];
+    const size_t last = plane_taps * ((f->size[3] - t) * f->size[2] - z) - 1;
+    const bool needed = f->size[3] == 1 || has_coefficients (f, last)
+        || (made.empty () && p + 1 == n_planes);
+
+    if (!needed)
+      continue;
+    made.push_back (TensorPlane{ first_slot + (int) t, first_z + (int) z });
+    packed.resize (packed.size () + bytes);
+    pack_plane (f, pieces, offset, last,
+        packed.data () + packed.size () - bytes);
+    if (form == TENSOR_HALVES)
+      add_taps (f, last, values);
+  }
+  first = made[0];
+  planes.plan (std::move (made));
+  weights.plan (std::move (packed));
+  coefficients.plan (std::move (values));
+}
+
+/* Chooses where planes and coefficients stay. @most: bytes of shared memory of
+ * a thread block, @room: of a multiprocessor.
+ *
+ * Both stay in shared memory for the next output plane if two thread blocks fit
+ * on a multiprocessor, so that one computes while the other waits. For float32,
+ * one has to fit. Otherwise planes are copied for each output, several at a
+ * time, because a copy waits long: for pairs of output planes if all
+ * coefficients fit beside them. */
+void
+TensorFilter::choose_way (const RingJob &job, bool unpadded, size_t most,
+    size_t room)
+{
+  const size_t plane_count = planes.count ();
+  const size_t weight_bytes = tensor_weight_bytes (kernel);
+  const size_t all_weights = plane_count * weight_bytes;
+  const size_t sliding_bytes =
+      all_weights + (plane_count + 2) * kernel.load_bytes;
+  const size_t streaming = 2 * (kernel.load_bytes + weight_bytes);
+  const size_t half = room / 2 - 1024;
+
+  /* pack() leaves out planes without coefficients only if duration > 1. */
+  if (duration == 1 && sliding_bytes <= (kernel.unit == 2 ? most : half)) {
+    way = Z_SLIDING;
+    kept_bytes = all_weights;
+    copied = 1;
+    ring_planes = plane_count + 2;
+    shared_bytes = sliding_bytes;
+  } else if (kernel.pairs && !unpadded && plane_count == depth * duration
+      && job.shape.size[2] > 1 && all_weights + 4 * kernel.load_bytes <= most) {
+    const size_t fit = (most - all_weights) / (2 * kernel.load_bytes);
+
+    way = PAIRS;
+    kept_bytes = all_weights;
+    kernel.function = kernel.pairs;
+    copied = std::min<size_t> (fit, 8);
+    ring_planes = 2 * copied;
+    shared_bytes = all_weights + ring_planes * kernel.load_bytes;
+  } else {
+    const size_t fit = (half - SLACK) / streaming;
+
+    copied = fit > 4 ? 4 : fit > 1 ? fit : 1;
+    ring_planes = 2 * copied;
+    shared_bytes = copied * streaming + SLACK;
+  }
+  if (shared_bytes > most)
+    throw Error (ND_ERROR_SETTINGS,
+        "The GPU has too little shared memory for method=tensor with that "
+        "filter: use method=auto, direct or fft");
+}
+
+/* Cuts volumes along z such that all of the @at_once thread blocks that run at
+ * the same time have equal work. */
+void
+TensorFilter::choose_length (const RingJob &job, size_t at_once)
+{
+  const size_t tiles = ((job.shape.size[0] + TENSOR_WIDTH - 1) / TENSOR_WIDTH)
+      * ((job.shape.size[1] + TENSOR_HEIGHT - 1) / TENSOR_HEIGHT);
+  const size_t outputs = job.shape.size[2], step = way == PAIRS ? 2 : 1;
+  size_t best = SIZE_MAX;
+
+  for (size_t n = 1; n <= outputs; n++) {
+    const size_t each = ((outputs + n - 1) / n + step - 1) / step * step;
+    const size_t items = tiles * ((outputs + each - 1) / each);
+    /* An item first fills the ring. */
+    const size_t time = (items + at_once - 1) / at_once
+        * (8 * each + (way == Z_SLIDING ? 2 * (planes.count () - 1) : 0) + 1);
+
+    if (time < best) {
+      best = time;
+      length = each;
+      blocks = items < at_once ? items : at_once;
+    }
+  }
+}
+
+void
+TensorFilter::choose_launch (const RingJob &job, bool unpadded)
+{
+  const int processors = device_attribute (cudaDevAttrMultiProcessorCount);
+  const int most = device_attribute (cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  int resident;
+
+  choose_way (job, unpadded, most,
+      device_attribute (cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+  ND_CUDA (cudaFuncSetAttribute (kernel.function,
+      cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  ND_CUDA (cudaOccupancyMaxActiveBlocksPerMultiprocessor (&resident,
+      kernel.function, threads (), shared_bytes));
+  choose_length (job, (size_t) processors * std::max (resident, 1));
+  ND_DEBUG ("%zu planes of %d rows, %s; %d thread blocks with %zu bytes of "
+            "shared memory, %d output planes each",
+      planes.count (), kernel.ky,
+      way == Z_SLIDING   ? "z-sliding"
+          : way == PAIRS ? "in pairs"
+                         : "streamed",
+      blocks, shared_bytes, length);
+}
+
+void
+TensorFilter::run (TensorArguments a, cudaStream_t stream) const
+{
+  a.planes = planes.get ();
+  a.n_planes = planes.count () + (way == PAIRS ? planes.count () / depth : 0);
+  a.z_sliding = way == Z_SLIDING;
+  a.kept_bytes = kept_bytes;
+  a.first = first;
+  a.depth = depth;
+  a.duration = duration;
+  a.copied = copied;
+  a.ring_planes = ring_planes;
+  a.weights = weights.get ();
+  a.weight_bytes = tensor_weight_bytes (kernel);
+  a.ky = kernel.ky;
+  a.coefficients = coefficients.get ();
+  a.coefficient_row = coefficient_row;
+  a.x = x;
+  a.y = y;
+  a.unpadded.end = end;
+  a.unpadded.eight &= x % 8 == 0;
+  a.length = length;
+  memcpy (a.start, start, sizeof (start));
+  a.scale = scale;
+  launch_early (kernel.function, blocks, threads (), shared_bytes, stream, a);
+}
+
+int
+tensor_weight_bytes (const TensorKernel &k)
+{
+  return tensor_sets (k) * (k.window * k.unit / 16)
+      * (k.ky + 2 * (TENSOR_ROWS - 1)) * k.columns * 128;
+}
+
+} // namespace nd

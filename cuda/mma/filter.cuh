@@ -1,0 +1,74 @@
+/* One filter of a bank in the form that the matrix units read, and the launch
+ * of its kernel.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cuda/mma/pieces.cuh"
+#include "cuda/mma/tensor.cuh"
+
+#include <vector>
+
+namespace nd
+{
+
+class TensorFilter
+{
+public:
+  TensorFilter (const RingJob &job, const NdFilter *filter,
+      const NdReach &reach, bool unpadded, TensorForm form, int offset,
+      FindTensorKernel *find_kernel);
+
+  void run (TensorArguments a, cudaStream_t stream) const;
+
+  /* Whether a plane is copied once for all outputs of an item. */
+  bool is_z_sliding () const { return way == Z_SLIDING; }
+  size_t bytes () const { return total_bytes (planes, weights, coefficients); }
+  void allocate () { allocate_all (planes, weights, coefficients); }
+
+private:
+  int put_coefficient (const Pieces &pieces, int set, int column, size_t at,
+      unsigned char *to) const;
+  int pack_matrix (const Pieces &pieces, int set, int column, size_t last,
+      int nx, int begin, unsigned char *to) const;
+  void pack_plane (const NdFilter *filter, const Pieces &pieces, int offset,
+      size_t last, unsigned char *to);
+  void add_taps (const NdFilter *filter, size_t last,
+      std::vector<float> &values) const;
+  void pack (const NdFilter *filter, const Pieces &pieces, TensorForm form,
+      int offset, int first_z, int first_slot);
+  void choose_way (const RingJob &job, bool unpadded, size_t most, size_t room);
+  void choose_length (const RingJob &job, size_t at_once);
+  void choose_launch (const RingJob &job, bool unpadded);
+  int threads () const
+  {
+    return way == PAIRS ? 2 * TENSOR_THREADS : TENSOR_THREADS;
+  }
+
+  TensorKernel kernel;
+  int x, y;  /* of the box, as in TensorArguments */
+  int shift; /* of the first column from x */
+  int end;   /* of the samples of a row that are read */
+  enum
+  {
+    Z_SLIDING, /* planes stay in shared memory for the next output */
+    PAIRS,     /* planes are copied for two outputs at a time */
+    STREAM     /* planes and coefficients are copied for each output */
+  } way = STREAM;
+  size_t depth, duration; /* planes in z, and volumes */
+  TensorPlane first;
+  int kept_bytes = 0;
+  int copied, ring_planes;
+  size_t shared_bytes;
+  int blocks, length;
+  int coefficient_row;
+  int start[4] = {};
+  float scale;
+  Memory<TensorPlane> planes;
+  Memory<unsigned char> weights;
+  Memory<float> coefficients;
+};
+
+} // namespace nd

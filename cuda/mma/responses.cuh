@@ -1,0 +1,272 @@
+/* Responses of method `tensor`: from the sums of products, and to memory.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cuda/mma/planes.cuh"
+
+namespace nd
+{
+
+/* The response from sums of integers, which are pieces of 8 bits from high to
+ * low: added exactly, and rounded once. */
+template <typename S>
+__device__ __forceinline__ float
+tensor_response (const TensorArguments &a, const typename S::Sum *sum)
+{
+  if constexpr (S::FLOAT) {
+    return 0;
+  } else {
+    int piece[S::COLUMNS];
+
+#pragma unroll
+    for (int p = 0; p < S::COLUMNS; p++)
+      piece[p] = sum[4 * p] + (S::PIECES > 1 ? a.start[p] : 0);
+    if (S::COLUMNS == 1)
+      return piece[0] * a.scale;
+    /* Carries go to the next higher piece. Up to two bytes remain; they become
+     * float32 as the last bits of 2^23, because the conversion is slow. */
+    constexpr int N = S::COLUMNS;
+    constexpr unsigned TWO_23 = 0x4b000000;
+    unsigned low;
+    float rest;
+
+#pragma unroll
+    for (int p = N - 1; p > 0; p--)
+      piece[p - 1] += piece[p] >> 8;
+    if constexpr (N == 2) {
+      low = __byte_perm (piece[1], TWO_23, 0x7660);
+    } else {
+      low = __byte_perm (piece[N - 1], piece[N - 2], 0x0040);
+      low = __byte_perm (low, N == 4 ? piece[1] : TWO_23,
+          N == 4 ? 0x0410 : 0x7610);
+    }
+    if (N == 4)
+      rest = (float) (low & 0xffffff);
+    else
+      rest = __uint_as_float (low) - __uint_as_float (TWO_23);
+    return fmaf ((float) piece[0], a.scale * (1 << 8 * (N - 1)),
+        rest * a.scale);
+  }
+}
+
+/* The matrix units truncate sums of fp16 products instead of rounding them, so
+ * that errors do not cancel. Sums are therefore taken from them after each
+ * plane and added here, with the scale of the plane's volume. */
+template <typename S>
+__device__ __forceinline__ void
+add_plane (const typename S::Sums &sum, float scale,
+    float (&response)[2][TENSOR_ROWS][2])
+{
+#pragma unroll
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++) {
+    const int half = i / 2 / TENSOR_ROWS, r = i / 2 % TENSOR_ROWS;
+    const int n = TENSOR_ROWS - 1 - r, at = 2 * half + i % 2;
+    float plane = 0;
+
+    if (S::LOW)
+      plane = sum.low[4 * n + at] + sum.all[8 * n + 4 + at];
+    plane += sum.all[4 * S::COLUMNS * n + at];
+    response[half][r][i % 2] = fmaf (plane, scale, response[half][r][i % 2]);
+  }
+}
+
+/* Computes one response again, tap by tap. NaN or Inf among the samples spoils
+ * all responses of its product, also through the zeros that fill the bands of
+ * the matrices. Zeros of the filter itself are not multiplied either. */
+template <int PIECES>
+__device__ __noinline__ float
+response_by_taps (const TensorArguments &a, int x, int y, int z)
+{
+  const float *w = a.coefficients;
+  float sum = 0;
+
+  for (int p = 0; p < a.n_planes; p++) {
+    const TensorPlane plane = a.planes[p];
+    const float scale = a.slot_scales[a.slots[plane.slot] * a.scale_step];
+    const unsigned char *row = a.volumes + a.slots[plane.slot] * a.volume
+        + (size_t) (z + plane.z) * a.slice + (size_t) (y + a.y) * a.row
+        + 2 * (size_t) (x + a.x);
+
+    for (int j = 0; j < a.ky; j++, row += a.row) {
+      for (int i = 0; i < a.coefficient_row; i++, w++) {
+        const __half *sample = (const __half *) (row + 2 * i);
+        float value = __half2float (*sample);
+
+        if (*w == 0)
+          continue;
+        if (PIECES == 2 && isfinite (value))
+          value +=
+              __half2float (*(const __half *) ((const unsigned char *) sample
+                  + a.piece));
+        sum = fmaf (*w * scale, value, sum);
+      }
+    }
+  }
+  return sum;
+}
+
+/* To the nearest integer, half to even; NaN becomes 0. */
+__device__ __forceinline__ int
+rounded (float value, int low, int high)
+{
+  return min (max (__float2int_rn (value), low), high);
+}
+
+/* Two responses side by side as samples of type T. */
+template <typename T>
+struct PairOf;
+
+template <>
+struct PairOf<unsigned char>
+{
+  using Type = unsigned short;
+  static __device__ __forceinline__ Type pack (const float (&value)[2])
+  {
+    constexpr float TWO_23 = 8388608;
+    const float first = fminf (fmaxf (value[0], 0), 255) + TWO_23;
+    const float second = fminf (fmaxf (value[1], 0), 255) + TWO_23;
+
+    return __byte_perm (__float_as_uint (first), __float_as_uint (second),
+        0x40);
+  }
+};
+
+template <>
+struct PairOf<short>
+{
+  using Type = short2;
+  static __device__ __forceinline__ Type pack (const float (&value)[2])
+  {
+    return make_short2 (rounded (value[0], -32768, 32767),
+        rounded (value[1], -32768, 32767));
+  }
+};
+
+template <>
+struct PairOf<unsigned short>
+{
+  using Type = ushort2;
+  static __device__ __forceinline__ Type pack (const float (&value)[2])
+  {
+    return make_ushort2 (rounded (value[0], 0, 65535),
+        rounded (value[1], 0, 65535));
+  }
+};
+
+template <>
+struct PairOf<float>
+{
+  using Type = float2;
+  static __device__ __forceinline__ Type pack (const float (&value)[2])
+  {
+    return make_float2 (value[0], value[1]);
+  }
+};
+
+/* The place that a thread stores to: two outputs side by side, in two groups of
+ * rows. */
+struct TensorPlace
+{
+  int x, y, z; /* of the first row of the first group */
+};
+
+__device__ __forceinline__ void
+clear (float (&response)[2][TENSOR_ROWS][2])
+{
+#pragma unroll
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++)
+    response[i / 2 / TENSOR_ROWS][i / 2 % TENSOR_ROWS][i % 2] = 0;
+}
+
+template <typename T>
+__device__ __forceinline__ void
+store_pairs (const TensorArguments &a,
+    const float (&response)[2][TENSOR_ROWS][2], const TensorPlace &at)
+{
+  using Pair = PairOf<T>;
+  const Store &s = a.store;
+  unsigned char *p = s.out + at.x * s.sample + at.y * s.row + at.z * s.slice;
+
+#pragma unroll
+  for (int r = 0; r < 2 * TENSOR_ROWS; r++, p += s.row)
+    *(typename Pair::Type *) p =
+        Pair::pack (response[r / TENSOR_ROWS][r % TENSOR_ROWS]);
+}
+
+/* Stores one by one, at the last rows, and if outputs are scaled or not side by
+ * side. */
+__device__ __forceinline__ void
+store_singles (const TensorArguments &a,
+    const float (&response)[2][TENSOR_ROWS][2], const TensorPlace &at)
+{
+  /* A copy: indexing at run time would keep the original in local memory. */
+  float values[4 * TENSOR_ROWS];
+
+#pragma unroll
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++)
+    values[i] = response[i / 2 / TENSOR_ROWS][i / 2 % TENSOR_ROWS][i % 2];
+#pragma unroll 1
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++) {
+    if (at.x + i % 2 < a.size[0] && at.y + i / 2 < a.size[1])
+      store_sample (a.store, values[i], at.x + i % 2, at.y + i / 2, at.z);
+  }
+}
+
+__device__ __forceinline__ void
+store_responses (const TensorArguments &a,
+    const float (&response)[2][TENSOR_ROWS][2], const TensorPlace &at)
+{
+  if (at.x >= a.size[0] || at.y >= a.size[1])
+    return;
+  if (!a.paired || at.y + 2 * TENSOR_ROWS > a.size[1]) {
+    store_singles (a, response, at);
+    return;
+  }
+  visit_sample_type (
+      a.store.type,
+      [] (auto sample, const auto &...arguments) {
+        store_pairs<typename decltype (sample)::Type> (arguments...);
+      },
+      a, response, at);
+}
+
+#if __CUDA_ARCH__ >= 800
+
+/* The responses of a thread from its sums of integers. */
+template <typename S>
+__device__ __forceinline__ void
+integer_responses (const TensorArguments &a, const typename S::Sums &sum,
+    float (&response)[2][TENSOR_ROWS][2])
+{
+#pragma unroll
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++) {
+    const int half = i / 2 / TENSOR_ROWS, r = i / 2 % TENSOR_ROWS;
+    const int n = TENSOR_ROWS - 1 - r;
+
+    response[half][r][i % 2] =
+        tensor_response<S> (a, sum.all + n * S::COLUMNS * 4 + 2 * half + i % 2);
+  }
+}
+
+template <typename S>
+__device__ __forceinline__ void
+float_responses (const TensorArguments &a, const TensorPlace &at,
+    float (&response)[2][TENSOR_ROWS][2])
+{
+#pragma unroll
+  for (int i = 0; i < 4 * TENSOR_ROWS; i++) {
+    float &value = response[i / 2 / TENSOR_ROWS][i / 2 % TENSOR_ROWS][i % 2];
+
+    value *= a.scale;
+    if (!isfinite (value) && at.x + i % 2 < a.size[0]
+        && at.y + i / 2 < a.size[1])
+      value = response_by_taps<S::PIECES> (a, at.x + i % 2, at.y + i / 2, at.z);
+  }
+}
+
+#endif
+
+} // namespace nd

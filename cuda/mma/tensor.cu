@@ -1,0 +1,384 @@
+/* Method `tensor`: the sum over all taps by the matrix units, from a ring of
+ * padded volumes in the form that they read (cuda/mma/tensor.cuh), or from one
+ * unpadded volume.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/mma/tensor.cuh"
+
+#include "core/log.h"
+#include "cuda/cost.h"
+#include "cuda/device.h"
+#include "cuda/mma/edges.cuh"
+#include "cuda/mma/filter.cuh"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace nd
+{
+
+namespace
+{
+
+constexpr int MAX_SIZE = 17;       /* of a filter in x and y */
+constexpr size_t MAX_TAPS = 30000; /* for sums in int32 */
+constexpr double MAX_BORDER = 1ull << 36;
+
+/* Samples of a volume from which it pays to push an unpadded volume while a
+ * response is computed. In smaller volumes the wait between streams costs
+ * more. */
+constexpr size_t LARGE = 1 << 22;
+
+/* The form that can hold the samples and the border value of a job. */
+TensorForm
+job_form (const RingJob &job, int *offset)
+{
+  const bool border = job.border == ND_BORDER_CONSTANT || job.border_volumes;
+  const double v = border ? job.border_value : 0;
+
+  *offset = 0;
+  if (job.in_type == ND_FLOAT32 || v != rint (v))
+    return TENSOR_HALVES;
+  if (job.in_type == ND_UINT8 && v >= 0 && v <= 255)
+    return TENSOR_BYTES;
+  if (job.in_type == ND_UINT16 && v >= 0 && v <= 65535)
+    return TENSOR_WORDS;
+  if (job.in_type != ND_INT16 || v < -32768 || v > 32767)
+    return TENSOR_HALVES;
+  *offset = 32768;
+  return TENSOR_WORDS;
+}
+
+/* The reach of padded volumes. Along x they have up to three samples more
+ * before the first sample than filters read, so that four samples are side by
+ * side in the padded and in the original volume. They do not if that would make
+ * a window wider. */
+NdReach
+padded_reach (const RingJob &job)
+{
+  const NdReach reach = nd_job_reach (&job);
+  NdReach padded = reach;
+
+  padded.low[0] -= (4 + reach.low[0] % 4) % 4;
+  for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    int low[ND_AXES], high[ND_AXES];
+
+    nd_filter_reach (job.bank->filters[k], low, high);
+    const int columns = job.bank->filters[k]->size[0] + 7;
+
+    if (((low[0] - reach.low[0]) & 7) + columns <= 16
+        && ((low[0] - padded.low[0]) & 7) + columns > 16)
+      return reach;
+  }
+  return padded;
+}
+
+/* Whether a volume of bytes is read unpadded. Each filter then takes longer
+ * than from a padded volume, so that it pays for few filters and windows of one
+ * volume. The windows of samples begin at multiples of four; they must not
+ * become wider than those of a padded volume, which begin at multiples of
+ * eight. */
+bool
+reads_unpadded (const RingJob &job, TensorForm form)
+{
+  if (form != TENSOR_BYTES || nd_job_reach (&job).slots > 1
+      || job.bank->n_filters > 2 || job.shape.components > 1
+      || job.shape.size[0] % 4 != 0 || job.border_volumes)
+    return false;
+  for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    int low[ND_AXES], high[ND_AXES];
+
+    nd_filter_reach (job.bank->filters[k], low, high);
+    const int columns = job.bank->filters[k]->size[0] + 7;
+
+    if (low[0] < -TENSOR_EDGE || high[0] > TENSOR_EDGE
+        || (columns <= 16 && (low[0] & 3) + columns > 16))
+      return false;
+  }
+  return true;
+}
+
+class Tensor : public Method
+{
+public:
+  Tensor (const RingJob &job, const ComputeStreams &streams);
+  size_t bytes_needed () const override;
+  void allocate () override;
+  bool pushes_ahead () const override { return ahead; }
+  void push (unsigned slot, const NdSamples *volume) override;
+  void respond (const int *slots, const NdScale &scale,
+      const NdSamples &out) override;
+
+private:
+  void make_ring (TensorForm form, int offset);
+
+  const RingJob job;
+  const NdReach reach;
+  const ComputeStreams streams;
+  bool ahead = true;
+  size_t row, slice, piece, volume;   /* bytes; pieces of one volume */
+  std::unique_ptr<TensorEdges> edges; /* if volumes are read unpadded */
+  std::unique_ptr<TensorPad> pad;
+  Memory<unsigned char> ring; /* [slot][component][piece] */
+  Memory<float> scales;       /* [slot][component], of halves */
+  std::vector<TensorFilter> filters;
+};
+
+/* Only compute capability 9.0 has wgmma. For tests, NDCONV_TENSOR=mma chooses
+ * the kernels of other devices. */
+FindTensorKernel *
+choose_kernels ()
+{
+#ifdef ND_WGMMA
+  const char *asked = getenv ("NDCONV_TENSOR");
+
+  if (compute_capability () == 90 && !(asked && strcmp (asked, "mma") == 0))
+    return find_wgmma_kernel;
+#endif
+  return find_mma_kernel;
+}
+
+Tensor::Tensor (const RingJob &job, const ComputeStreams &streams)
+    : job (job), reach (padded_reach (job)), streams (streams)
+{
+  int offset;
+  const TensorForm form = job_form (job, &offset);
+  FindTensorKernel *const find_kernel = choose_kernels ();
+
+  const auto add_filters = [&] (bool unpadded) {
+    filters.clear ();
+    for (unsigned k = 0; k < job.bank->n_filters; k++)
+      filters.emplace_back (job, job.bank->filters[k], reach, unpadded, form,
+          offset, find_kernel);
+  };
+  bool unpadded = reads_unpadded (job, form);
+
+  add_filters (unpadded);
+  /* If planes are copied for each output again, copies from a padded volume are
+   * faster. */
+  for (unsigned k = 0; unpadded && k < filters.size (); k++) {
+    if (!filters[k].is_z_sliding ())
+      add_filters (unpadded = false);
+  }
+  if (unpadded) {
+    ahead = job.shape.size[0] * job.shape.size[1] * job.shape.size[2] >= LARGE;
+    edges = std::make_unique<TensorEdges> (job, ahead ? 2 : 1);
+  } else {
+    make_ring (form, offset);
+  }
+}
+
+void
+Tensor::make_ring (TensorForm form, int offset)
+{
+  const int unit = form == TENSOR_HALVES ? 2 : 1;
+  const int pieces = form == TENSOR_WORDS
+          || (form == TENSOR_HALVES && job.accuracy == ND_ACCURACY_SINGLE)
+      ? 2
+      : 1;
+  size_t size[3], volumes;
+
+  for (int a = 0; a < 3; a++)
+    size[a] = job.shape.size[a] + reach.high[a] - reach.low[a];
+  /* Tiles are copied whole. Windows begin at a multiple of 8 and reach up to 24
+   * samples beyond a tile; rows reach 2 beyond those of the filter. */
+  row = ((job.shape.size[0] + TENSOR_WIDTH - 1) / TENSOR_WIDTH * TENSOR_WIDTH
+            + (size[0] - job.shape.size[0]) / 16 * 16 + 32)
+      * unit;
+  slice = multiply (row, size[1]);
+  piece = multiply (slice, size[2]) + row * (TENSOR_HEIGHT + 4);
+  volume = multiply (piece, pieces);
+  volumes = multiply (ahead_slots (job), job.shape.components);
+  pad = std::make_unique<TensorPad> (job, reach, form, pieces, offset, row,
+      piece);
+  /* The second plane of a pair may be after the last plane. */
+  ring.plan (multiply (volume, volumes) + slice);
+  if (form == TENSOR_HALVES)
+    scales.plan (volumes);
+}
+
+size_t
+Tensor::bytes_needed () const
+{
+  size_t bytes = edges ? edges->bytes () : total_bytes (ring, scales, *pad);
+
+  for (const TensorFilter &f : filters)
+    bytes += f.bytes ();
+  return bytes;
+}
+
+void
+Tensor::allocate ()
+{
+  ND_INFO ("%s kernels, %s volumes",
+      choose_kernels () == find_mma_kernel ? "mma" : "wgmma",
+      edges ? "unpadded" : "padded");
+  if (edges)
+    edges->allocate ();
+  else
+    allocate_all (ring, scales, *pad);
+  for (TensorFilter &f : filters)
+    f.allocate ();
+}
+
+void
+Tensor::push (unsigned slot, const NdSamples *samples)
+{
+  const size_t components = job.shape.components;
+
+  if (edges) {
+    edges->fill (slot, *samples, ahead ? streams.push : streams.respond);
+    return;
+  }
+  for (size_t c = 0; c < components; c++) {
+    const size_t i = slot * components + c;
+
+    pad->fill (samples, c, ring.get () + i * volume, scales.get () + i,
+        streams.push);
+  }
+}
+
+bool
+stored_in_twos (const Store &s, size_t width)
+{
+  const size_t bytes = nd_sample_size ((NdSampleType) s.type);
+
+  return !s.scaled && s.sample == bytes && width % 2 == 0
+      && ((size_t) s.out | s.row | s.slice) % (2 * bytes) == 0;
+}
+
+void
+Tensor::respond (const int *slots, const NdScale &scale, const NdSamples &out)
+{
+  const size_t components = job.shape.components;
+
+  for (size_t c = 0; c < components; c++) {
+    TensorArguments a = {};
+
+    if (edges) {
+      edges->set (slots[0], a);
+    } else {
+      a.volumes = ring.get () + c * volume;
+      a.volume = components * volume;
+      a.piece = piece;
+      a.row = row;
+      a.slice = slice;
+    }
+    memcpy (a.slots, slots, reach.slots * sizeof (int));
+    for (int axis = 0; axis < 3; axis++)
+      a.size[axis] = job.shape.size[axis];
+    a.slot_scales = scales.get () + c;
+    a.scale_step = components;
+    for (unsigned k = 0; k < filters.size (); k++) {
+      a.store = make_store (out, job.out_type, scale, c, k);
+      a.paired = stored_in_twos (a.store, a.size[0]);
+      filters[k].run (a, streams.respond);
+    }
+  }
+}
+
+} // namespace
+
+void
+check_tensor (const RingJob &job)
+{
+  int offset;
+  const TensorForm form = job_form (job, &offset);
+
+  if (compute_capability () < 80)
+    throw Error (ND_ERROR_SETTINGS,
+        "method=tensor needs a GPU of compute capability 8.0 (Ampere) or "
+        "later: use method=auto, direct or fft");
+  /* The scale of a larger border value would round integers. */
+  if (form == TENSOR_HALVES && job.in_type != ND_FLOAT32
+      && fabs (job.border_value) > MAX_BORDER)
+    throw Error (ND_ERROR_SETTINGS,
+        "border-value is too large for method=tensor: use method=auto, direct "
+        "or fft");
+  for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    const NdFilter *f = job.bank->filters[k];
+
+    if (f->size[0] > MAX_SIZE || f->size[1] > MAX_SIZE
+        || nd_filter_count (f) > MAX_TAPS)
+      throw Error (ND_ERROR_SETTINGS,
+          std::string ("Filter '") + f->name
+              + "' is too large for method=tensor, which takes up to 17 "
+                "samples in x and y and 30000 coefficients: use method=auto, "
+                "direct or fft");
+    if (abs (filter_exponent (f)) > 60)
+      throw Error (ND_ERROR_SETTINGS,
+          std::string ("The coefficients of filter '") + f->name
+              + "' are too small or too large for method=tensor: use "
+                "method=auto, direct or fft");
+    if (make_pieces (f, form, job.accuracy).error > most_error (job.accuracy))
+      throw Error (ND_ERROR_SETTINGS,
+          std::string ("method=tensor cannot hold the coefficients of filter '")
+              + f->name
+              + "' as exactly as accuracy asks: use method=auto, direct or "
+                "fft");
+  }
+}
+
+/* Clocks of a multiprocessor for the products of one plane of a filter and one
+ * tile: the longer of the times of the matrix units and of shared memory. */
+static double
+plane_clocks (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
+{
+  const bool wide = f->size[0] > 9;
+  const double rows = TENSOR_ROWS + f->size[1];
+
+  if (form == TENSOR_HALVES)
+    return 2 * rows * (wide ? 2 : 1) * (accuracy == ND_ACCURACY_FAST ? 24 : 56);
+  const int bytes = make_pieces (f, form, accuracy).bytes;
+  const int columns = form == TENSOR_WORDS ? bytes + 1 : bytes;
+
+  return 2 * (wide ? rows : rows / 2) * fmax (16 * columns, 16 + 8 * columns)
+      * (form == TENSOR_WORDS ? 2 : 1);
+}
+
+/* The products, the time between those of two tiles, the padded copy, and
+ * launches: times of an H100 with wgmma (docs/kernels.md), scaled to the
+ * device. mma takes twice as long there. */
+double
+tensor_cost (const RingJob &job)
+{
+  constexpr double CLOCKS = 132 * 1.75e9, TILE = 1600, STREAMED = 1.6;
+  constexpr double PAD_RATE = 1.7e12; /* bytes per second */
+  const Rates rates = device_rates ();
+  const double slower = choose_kernels () == find_mma_kernel ? 2 : 1;
+  int offset;
+  const TensorForm form = job_form (job, &offset);
+  const double tiles = ceil (job.shape.size[0] / (double) TENSOR_WIDTH)
+      * ceil (job.shape.size[1] / (double) TENSOR_HEIGHT) * job.shape.size[2]
+      * job.shape.components;
+  double clocks = 0, bytes = 0;
+
+  for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    const NdFilter *f = job.bank->filters[k];
+    const double planes = (double) f->size[2] * f->size[3];
+    const bool streamed =
+        planes > 1 && (f->size[3] > 1 || planes > 7 || form != TENSOR_BYTES);
+
+    clocks += tiles
+        * (TILE
+            + planes * plane_clocks (f, form, job.accuracy)
+                * (streamed ? STREAMED : 1));
+  }
+  if (!reads_unpadded (job, form))
+    bytes = count_samples (job) * 2 * nd_sample_size (job.in_type);
+  return clocks / CLOCKS * slower / rates.products
+      + bytes / PAD_RATE / rates.bytes + (1 + job.bank->n_filters) * LAUNCH;
+}
+
+std::unique_ptr<Method>
+make_tensor (const RingJob &job, const ComputeStreams &streams, size_t)
+{
+  check_tensor (job);
+  return std::make_unique<Tensor> (job, streams);
+}
+
+} // namespace nd

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/rates.h"
+
+#include "core/log.h"
+#include "cuda/device.h"
+#include "cuda/memory.h"
+#include "cuda/mma/instructions.cuh"
+#include "cuda/timer.cuh"
+#include "engine/cache.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace nd
+{
+
+namespace
+{
+
+/* The results of measure () on an H100 80GB HBM3. */
+constexpr double H100_MULTIPLY_ADDS = 30.8e12, H100_PRODUCTS = 636e12;
+constexpr double H100_BYTES = 2.99e12;
+
+constexpr int THREADS = 256, BLOCKS = 8; /* per multiprocessor */
+constexpr int SUMS = 8, STEPS = 2048;
+constexpr size_t COPIED = 128 << 20; /* more than any cache holds */
+constexpr int TRIES = 8;             /* the fastest counts */
+
+/* Several independent sums, because one would wait for its own latency. */
+__global__ void __launch_bounds__ (THREADS)
+multiply_kernel (float *out, float factor)
+{
+  float sums[SUMS], all = 0;
+
+  for (int k = 0; k < SUMS; k++)
+    sums[k] = threadIdx.x + k;
+#pragma unroll 8
+  for (int i = 0; i < STEPS; i++) {
+#pragma unroll
+    for (int k = 0; k < SUMS; k++)
+      sums[k] = fmaf (sums[k], factor, 1);
+  }
+  for (int k = 0; k < SUMS; k++)
+    all += sums[k];
+  if (all == -1) /* never, but it keeps the compiler from removing the loop */
+    *out = all;
+}
+
+__global__ void __launch_bounds__ (THREADS)
+product_kernel (float *out, unsigned factor)
+{
+#if __CUDA_ARCH__ >= 800
+  const uint32_t samples[4] = { threadIdx.x, factor, factor, factor };
+  int sums[SUMS][4] = {}, all = 0;
+
+#pragma unroll 4
+  for (int i = 0; i < STEPS; i++) {
+#pragma unroll
+    for (int k = 0; k < SUMS; k++)
+      multiply_add (sums[k], samples, factor, factor);
+  }
+  for (int k = 0; k < SUMS; k++)
+    all += sums[k][0] + sums[k][1] + sums[k][2] + sums[k][3];
+  if (all == -1)
+    *out = all;
+#endif
+}
+
+/* The least of several times, because other programs may use the device. */
+template <typename F>
+double
+least_seconds (const Timer &timer, F enqueue)
+{
+  double least = timer.seconds (1, enqueue);
+
+  for (int i = 1; i < TRIES; i++)
+    least = std::min (least, timer.seconds (1, enqueue));
+  return least;
+}
+
+/* Bytes per second; 0 if memory is too short to measure. */
+double
+copy_rate (const Timer &timer, cudaStream_t stream)
+{
+  if (free_bytes () < 4 * COPIED)
+    return 0;
+  Memory<char> memory (2 * COPIED);
+
+  return 2.0 * COPIED / least_seconds (timer, [&] {
+    ND_CUDA (cudaMemcpyAsync (memory.get (), memory.get () + COPIED, COPIED,
+        cudaMemcpyDeviceToDevice, stream));
+  });
+}
+
+/* Multiply-adds, products and bytes per second. */
+void
+measure (double multiprocessors, double rates[3])
+{
+  const cudaStream_t stream = cudaStreamPerThread;
+  const unsigned blocks = BLOCKS * multiprocessors;
+  const double threads = (double) blocks * THREADS;
+  Memory<float> out (1);
+  const Timer timer (stream);
+
+  rates[0] = threads * SUMS * STEPS / least_seconds (timer, [&] {
+    multiply_kernel<<<blocks, THREADS, 0, stream>>> (out.get (), 0.5f);
+    ND_CUDA_LAUNCHED (multiply_kernel);
+  });
+  /* Before sm_80 the kernel is empty, and nothing uses the rate. */
+  rates[1] =
+      threads / 32 * 16 * 8 * 32 * SUMS * STEPS / least_seconds (timer, [&] {
+        product_kernel<<<blocks, THREADS, 0, stream>>> (out.get (), 0);
+        ND_CUDA_LAUNCHED (product_kernel);
+      });
+  rates[2] = copy_rate (timer, stream);
+}
+
+/* A file may hold anything. */
+bool
+is_plausible (double rate)
+{
+  return rate > 1e9 && rate < 1e18;
+}
+
+} // namespace
+
+Rates
+device_rates ()
+{
+  static std::mutex *const lock = new std::mutex;
+  static auto *const known = new std::map<int, Rates>;
+  const std::lock_guard<std::mutex> locked (*lock);
+  int device;
+
+  ND_CUDA (cudaGetDevice (&device));
+  const auto found = known->find (device);
+  if (found != known->end ())
+    return found->second;
+  const std::string name = device_name ();
+  const int multiprocessors = device_attribute (cudaDevAttrMultiProcessorCount);
+  double rates[3];
+
+  if (!nd_cache_get (name.c_str (), "rates", rates, 3)
+      || !is_plausible (rates[0]) || !is_plausible (rates[1])
+      || !is_plausible (rates[2])) {
+    measure (multiprocessors, rates);
+    if (rates[2] > 0)
+      nd_cache_set (name.c_str (), "rates", rates, 3);
+    else
+      rates[2] = H100_BYTES * rates[0] / H100_MULTIPLY_ADDS;
+  }
+  const Rates relative = { rates[0] / H100_MULTIPLY_ADDS,
+    rates[1] / H100_PRODUCTS, rates[2] / H100_BYTES, multiprocessors };
+
+  ND_INFO ("device %d, %s: %d multiprocessors; relative to an H100 %.2f "
+           "multiply-adds, %.2f byte products, %.2f memory",
+      device, name.c_str (), multiprocessors, relative.multiply_adds,
+      relative.products, relative.bytes);
+  (*known)[device] = relative;
+  return relative;
+}
+
+} // namespace nd

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/ring.h"
+
+#include "core/log.h"
+#include "cuda/combine.cuh"
+
+#include <algorithm>
+
+using namespace nd;
+
+namespace
+{
+
+/* Buffers for uploads, and for downloads: one is copied while the other is
+ * computed with. */
+constexpr size_t AHEAD = 2;
+
+/* The stream on which the timing events of each kind are recorded. A push that
+ * runs while an earlier response is computed counts no time. */
+constexpr StreamId timing_stream[KINDS] = { UPLOADS, RESPONSES, DOWNLOADS };
+
+std::unique_ptr<Method>
+make_method (const RingJob &job, NdMethod method, const ComputeStreams &streams,
+    size_t available)
+{
+  switch (method) {
+    case ND_METHOD_DIRECT:
+      return make_direct (job, streams, available);
+    case ND_METHOD_SEPARABLE:
+      return make_separable (job, streams, available);
+    case ND_METHOD_FFT:
+      return make_fft (job, streams, available);
+    case ND_METHOD_TENSOR:
+      return make_tensor (job, streams, available);
+    default:
+      throw Error (ND_ERROR_SETTINGS,
+          "method=reference runs on the CPU only: use backend=cpu with it");
+  }
+}
+
+size_t
+count_outputs (const RingJob &job)
+{
+  return nd_response_count (job.response, nd_bank_responses (job.bank));
+}
+
+/* Copies a volume between host or device memory of any row and slice stride. */
+void
+copy_volume (const NdSamples &to, const NdSamples &from, const NdShape &shape,
+    size_t row_bytes, cudaStream_t stream)
+{
+  const size_t ny = shape.size[1], nz = shape.size[2];
+
+  if (to.row == row_bytes && from.row == row_bytes && to.slice == from.slice
+      && to.slice == row_bytes * ny) {
+    ND_CUDA (cudaMemcpyAsync (to.data, from.data, to.slice * nz,
+        cudaMemcpyDefault, stream));
+    return;
+  }
+  if (to.slice == to.row * ny && from.slice == from.row * ny) {
+    ND_CUDA (cudaMemcpy2DAsync (to.data, to.row, from.data, from.row, row_bytes,
+        ny * nz, cudaMemcpyDefault, stream));
+    return;
+  }
+  for (size_t z = 0; z < nz; z++)
+    ND_CUDA (cudaMemcpy2DAsync (to.data + z * to.slice, to.row,
+        from.data + z * from.slice, from.row, row_bytes, ny, cudaMemcpyDefault,
+        stream));
+}
+
+} // namespace
+
+_NdEvent::_NdEvent (ContextPointer context)
+    : context (std::move (context)), done (*this->context)
+{
+}
+
+Stream::Stream ()
+{
+  ND_CUDA (cudaStreamCreateWithFlags (&handle, cudaStreamNonBlocking));
+}
+
+/* Waits, because enqueued work may use memory that is freed next. */
+Stream::~Stream ()
+{
+  cudaStreamSynchronize (handle);
+  cudaStreamDestroy (handle);
+}
+
+_NdRing::_NdRing (const RingJob &job, NdMethod wanted, ContextPointer context)
+    : context (std::move (context)), job (job),
+      n_slots (nd_job_reach (&job).slots), pushed (*this->context),
+      responded (*this->context), n_outputs (count_outputs (job)),
+      uploaded (n_slots)
+{
+  plan (wanted);
+  expect_free (bytes ());
+  allocate ();
+  ND_DEBUG ("%zu bytes of device memory remain free", free_bytes ());
+  for (unsigned i = 0; i < n_slots; i++)
+    places.push_back (i);
+  spare = n_slots;
+  if (method->pushes_ahead ()) {
+    pushing = PUSHES;
+    places.push_back (n_slots + 1);
+  } else {
+    places.push_back (n_slots);
+  }
+  if (job.border_volumes)
+    method->push (places[n_slots], nullptr);
+  warm_up ();
+}
+
+/* Kernels are loaded when they first run. Two volumes of zeros load them before
+ * the first volume of the stream arrives. */
+void
+_NdRing::warm_up ()
+{
+  std::vector<int> slots (places.begin (), places.begin () + n_slots);
+  const NdScale unscaled = { 1, 0 };
+
+  for (unsigned i = 0; i < 2; i++) {
+    std::rotate (slots.begin (), slots.begin () + 1, slots.end ());
+    method->push (slots.back (), &uploads[0].samples);
+    ND_CUDA (cudaStreamSynchronize (streams[pushing]));
+    respond_here (slots.data (), unscaled, downloads[0].samples);
+    ND_CUDA (cudaStreamSynchronize (streams[RESPONSES]));
+  }
+}
+
+/* Decides the size of all memory of the ring. */
+void
+_NdRing::plan (NdMethod wanted)
+{
+  /* A volume that is kept stays in the buffer that it was uploaded to. */
+  add_buffers (uploads, AHEAD + (job.keep ? n_slots : 1), job.shape, 1,
+      job.in_type);
+  RingJob filters = job;
+  NdShape made = job.shape;
+
+  if (nd_job_combines (&job)) {
+    size_t samples = 0;
+
+    if (!nd_shape_samples (&job.shape, &samples))
+      samples = SIZE_MAX;
+    responses.plan (multiply (samples, job.bank->n_filters));
+    filters.out_type = ND_FLOAT32;
+    filters.response = ND_RESPONSE_ALL;
+    made.components = nd_response_components (job.response,
+        job.bank->is_complex, job.shape.components);
+  }
+  add_buffers (downloads, AHEAD, made, n_outputs, job.out_type);
+  const size_t unused = free_bytes (), buffers = bytes ();
+
+  method = make_method (filters, wanted,
+      ComputeStreams{ streams[PUSHES], streams[RESPONSES] },
+      unused > buffers ? unused - buffers : 0);
+}
+
+void
+_NdRing::allocate ()
+{
+  for (auto *buffers : { &uploads, &downloads }) {
+    for (TransferBuffer &buffer : *buffers) {
+      buffer.memory.allocate ();
+      buffer.samples.data = buffer.memory.get ();
+    }
+  }
+  responses.allocate ();
+  method->allocate ();
+}
+
+_NdRing::~_NdRing ()
+{
+  for (const Stream &stream : streams)
+    cudaStreamSynchronize (stream);
+}
+
+void
+_NdRing::add_buffers (std::vector<TransferBuffer> &buffers, size_t n,
+    const NdShape &shape, size_t responses, NdSampleType type)
+{
+  size_t samples;
+
+  if (!nd_shape_samples (&shape, &samples))
+    throw Error (ND_ERROR_NO_SPACE, "A volume so large does not fit in memory");
+  buffers.reserve (n);
+  while (buffers.size () < n) {
+    buffers.push_back (TransferBuffer{
+        {}, nd_samples_dense (nullptr, &shape, type), Event (*context) });
+    buffers.back ().memory.plan (multiply (samples * nd_sample_size (type),
+        responses));
+  }
+}
+
+/* Runs @work, which enqueues on a stream, between two timing events. Successive
+ * work of one kind shares a span, because an event between two kernels takes as
+ * long as a small kernel. */
+template <typename F>
+void
+_NdRing::timed (Kind kind, StreamId id, F work)
+{
+  if (open_span && spans.back ().kind != kind)
+    close_span ();
+  if (!open_span) {
+    spans.push_back (Span{
+        kind, Event (*context, true), Event (*context, true) });
+    spans.back ().begin.record (streams[timing_stream[kind]]);
+    open_span = true;
+  }
+  work (streams[id]);
+}
+
+/* Ends the last span, and returns the event of its end. */
+const Event &
+_NdRing::close_span ()
+{
+  Span &span = spans.back ();
+
+  if (open_span)
+    span.end.record (streams[timing_stream[span.kind]]);
+  open_span = false;
+  return span.end;
+}
+
+/* Uploads @volume if kernels cannot access it or the job keeps it, and returns
+ * the volume on the device. */
+const NdSamples &
+_NdRing::bring_in (unsigned slot, const NdSamples &volume)
+{
+  const bool reached = context->reaches (volume.data);
+
+  ND_LOG ("push into slot %u, %s", slot,
+      !reached       ? "uploaded"
+          : job.keep ? "copied on the device"
+                     : "read in place");
+
+  /* The method may have read the last upload in place until now. */
+  if (last_upload)
+    last_upload->free.record (streams[RESPONSES]);
+  last_upload = nullptr;
+  if (reached && !job.keep)
+    return volume;
+
+  TransferBuffer &buffer = uploads[n_uploads++ % uploads.size ()];
+  const StreamId id = reached ? pushing : UPLOADS;
+
+  buffer.free.before (streams[id]);
+  timed (reached ? COMPUTE : UPLOAD, id, [&] (cudaStream_t stream) {
+    copy_volume (buffer.samples, volume, job.shape, buffer.samples.row, stream);
+  });
+  if (!reached) {
+    const Event &there = close_span ();
+
+    there.before (streams[pushing]);
+    if (pushing != RESPONSES)
+      there.before (streams[RESPONSES]);
+  }
+  uploaded[slot] = last_upload = &buffer;
+  return buffer.samples;
+}
+
+void
+_NdRing::push (unsigned slot, const NdSamples &volume)
+{
+  const NdSamples &samples = bring_in (slot, volume);
+
+  if (pushing == PUSHES) {
+    /* Waits for the responses before the previous push: they read the slot
+     * that is written now. */
+    responded.before (streams[PUSHES]);
+    responded.record (streams[RESPONSES]);
+    std::swap (places[slot], spare);
+  }
+  timed (COMPUTE, pushing,
+      [&] (cudaStream_t) { method->push (places[slot], &samples); });
+  if (pushing == PUSHES) {
+    pushed.record (streams[PUSHES]);
+    pushed.before (streams[RESPONSES]);
+  }
+}
+
+/* Writes the job's output to device memory. */
+void
+_NdRing::respond_here (const int *slots, const NdScale &scale,
+    const NdSamples &out)
+{
+  const NdScale unscaled = { 1, 0 };
+
+  if (responses.count () == 0) {
+    method->respond (slots, scale, out);
+    return;
+  }
+  method->respond (slots, unscaled,
+      nd_samples_dense (responses.get (), &job.shape, ND_FLOAT32));
+  combine_responses (job, responses.get (), scale, out, streams[RESPONSES]);
+}
+
+void
+_NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
+{
+  int device_slots[MAX_SLOTS];
+
+  for (unsigned i = 0; i < n_slots; i++)
+    device_slots[i] = places[slots[i] == ND_SLOT_BORDER ? n_slots : slots[i]];
+  const bool reached = context->reaches (out.data);
+
+  ND_LOG ("respond, %s", reached ? "stored in place" : "downloaded");
+  if (reached) {
+    timed (COMPUTE, RESPONSES,
+        [&] (cudaStream_t) { respond_here (device_slots, scale, out); });
+    return;
+  }
+  TransferBuffer &buffer = downloads[n_downloads++ % downloads.size ()];
+
+  /* Time spent waiting for an earlier download is not computing time. */
+  if (open_span)
+    close_span ();
+  buffer.free.before (streams[RESPONSES]);
+  timed (COMPUTE, RESPONSES, [&] (cudaStream_t) {
+    respond_here (device_slots, scale, buffer.samples);
+  });
+  close_span ().before (streams[DOWNLOADS]);
+  timed (DOWNLOAD, DOWNLOADS, [&] (cudaStream_t stream) {
+    for (size_t k = 0; k < n_outputs; k++) {
+      NdSamples from = buffer.samples, to = out;
+
+      from.data += k * from.response;
+      to.data += k * to.response;
+      copy_volume (to, from, job.shape, from.row, stream);
+    }
+  });
+  buffer.free.record (streams[DOWNLOADS]);
+  downloading = true;
+}
+
+NdEvent *
+_NdRing::record ()
+{
+  auto event = std::make_unique<NdEvent> (context);
+
+  if (open_span)
+    close_span ();
+  if (downloading) {
+    /* Volumes may have been pushed since the response that is downloaded. */
+    event->done.record (streams[RESPONSES]);
+    event->done.before (streams[DOWNLOADS]);
+  }
+  event->done.record (streams[downloading ? DOWNLOADS : RESPONSES]);
+  downloading = false;
+  event->spans.swap (spans);
+  return event.release ();
+}
+
+void
+_NdRing::wait (const NdEvent &event)
+{
+  if (open_span)
+    close_span ();
+  for (const Stream &stream : streams)
+    event.done.before (stream);
+}
+
+size_t
+_NdRing::bytes () const
+{
+  size_t bytes = responses.bytes () + (method ? method->bytes_needed () : 0);
+
+  for (const auto *buffers : { &uploads, &downloads }) {
+    for (const TransferBuffer &buffer : *buffers)
+      bytes += buffer.memory.bytes ();
+  }
+  return bytes;
+}

@@ -1,0 +1,120 @@
+/* A ring on the device: a method, and the copies of volumes to it and of
+ * responses from it. Upload, push, respond and download run in streams of their
+ * own and wait for one another by events. If the method allows it, the next
+ * volume is pushed while a response is computed.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cuda/context.h"
+
+namespace nd
+{
+
+/* The sums of times that NdTimes has. */
+enum Kind
+{
+  UPLOAD,
+  COMPUTE,
+  DOWNLOAD,
+  KINDS
+};
+
+/* The CUDA streams of a ring. */
+enum StreamId
+{
+  UPLOADS,
+  PUSHES,
+  RESPONSES,
+  DOWNLOADS,
+  STREAMS
+};
+
+struct Span
+{
+  Kind kind;
+  Event begin, end;
+};
+
+/* Device memory for one volume on its way between host and device. */
+struct TransferBuffer
+{
+  Memory<unsigned char> memory;
+  NdSamples samples; /* dense */
+  Event free;        /* complete when the buffer may be written again */
+};
+
+class Stream
+{
+public:
+  Stream ();
+  ~Stream ();
+  Stream (const Stream &) = delete;
+  operator cudaStream_t () const { return handle; }
+
+private:
+  cudaStream_t handle;
+};
+
+} // namespace nd
+
+struct _NdEvent
+{
+  explicit _NdEvent (nd::ContextPointer context);
+
+  const nd::ContextPointer context;
+  const nd::Event done;
+  std::vector<nd::Span> spans;
+};
+
+struct _NdRing
+{
+  _NdRing (const nd::RingJob &job, NdMethod method, nd::ContextPointer context);
+  ~_NdRing ();
+
+  void push (unsigned slot, const NdSamples &volume);
+  void respond (const int *slots, const NdScale &scale, const NdSamples &out);
+  NdEvent *record ();
+  void wait (const NdEvent &event);
+  size_t bytes () const;
+
+  /* The volume that was last pushed into @slot. Valid if job.keep is set. */
+  NdSamples kept (unsigned slot) const { return uploaded[slot]->samples; }
+
+  const nd::ContextPointer context;
+
+private:
+  void plan (NdMethod wanted);
+  void allocate ();
+  void warm_up ();
+  template <typename F>
+  void timed (nd::Kind kind, nd::StreamId id, F work);
+  const nd::Event &close_span ();
+  void add_buffers (std::vector<nd::TransferBuffer> &buffers, size_t n,
+      const NdShape &shape, size_t responses, NdSampleType type);
+  void respond_here (const int *slots, const NdScale &scale,
+      const NdSamples &out);
+  const NdSamples &bring_in (unsigned slot, const NdSamples &volume);
+
+  const nd::RingJob job;
+  const unsigned n_slots;
+  const nd::Stream streams[nd::STREAMS];
+  std::unique_ptr<nd::Method> method;
+  nd::StreamId pushing = nd::RESPONSES; /* of method->push () */
+  std::vector<int> places; /* the method's slot of each slot of the window, and
+                            * at n_slots that of the border volume */
+  int spare = 0;           /* the method's slot for the next volume */
+  nd::Event pushed;
+  nd::Event responded;         /* the spare slot may be read until then */
+  nd::Memory<float> responses; /* to combine; empty if nothing is combined */
+  const size_t n_outputs;      /* volumes of an output */
+  std::vector<nd::TransferBuffer> uploads, downloads;
+  std::vector<const nd::TransferBuffer *> uploaded; /* into each slot */
+  nd::TransferBuffer *last_upload = nullptr;
+  size_t n_uploads = 0, n_downloads = 0; /* so far */
+  bool downloading = false;              /* since the last event */
+  std::vector<nd::Span> spans;           /* since the last event */
+  bool open_span = false;                /* the last span has no end yet */
+};

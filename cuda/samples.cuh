@@ -1,0 +1,210 @@
+/* Conversion of samples of any type to padded float32, and of responses to
+ * samples of any type.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cuda/method.h"
+#include "cuda/sampletypes.cuh"
+
+namespace nd
+{
+
+/* The layout of one component of a volume with the border around it. */
+struct Pad
+{
+  int shape[3];      /* of the volume */
+  int before[3];     /* padded samples before it */
+  int size[3];       /* with the border */
+  int full[3];       /* with the zeros after the border */
+  size_t row, slice; /* floats of the padded volume */
+  int border;        /* NdBorder */
+  float border_value;
+  const float *level; /* subtracted from every sample; nullptr: 0 */
+};
+
+Pad make_pad (const RingJob &job, const NdReach &reach);
+
+/* A sample that is not finite. One such sample would spoil a whole spectrum. */
+struct NonFinite
+{
+  int x, y, z; /* padded */
+  float value;
+};
+constexpr unsigned MAX_NON_FINITE = 1 << 12;
+
+/* Samples that do not fit into the list are marked by two bits per padded
+ * sample. */
+enum NonFiniteMark
+{
+  NON_FINITE_PLUS = 1,                                 /* +Inf */
+  NON_FINITE_MINUS = 2,                                /* -Inf */
+  NON_FINITE_NAN = NON_FINITE_PLUS | NON_FINITE_MINUS, /* also Inf - Inf */
+};
+constexpr int MARKS_PER_WORD = 16;
+
+struct NonFiniteList
+{
+  unsigned *count;    /* nullptr: do not look for any */
+  NonFinite *samples; /* MAX_NON_FINITE */
+  unsigned *marks;    /* [z][y][x], MARKS_PER_WORD in a word */
+  int size[2];        /* of x and y */
+};
+
+/* Stops counting when the list is full, because threads would otherwise wait
+ * for one another at the counter if very many samples are not finite. */
+__device__ __noinline__ inline void
+add_non_finite (const NonFiniteList &list, int x, int y, int z, float value)
+{
+  unsigned n = *(volatile unsigned *) list.count;
+
+  if (n <= MAX_NON_FINITE)
+    n = atomicAdd (list.count, 1u);
+  if (n < MAX_NON_FINITE) {
+    list.samples[n] = NonFinite{ x, y, z, value };
+  } else {
+    const size_t i = ((size_t) z * list.size[1] + y) * list.size[0] + x;
+    unsigned mark = NON_FINITE_NAN;
+
+    if (value > 0)
+      mark = NON_FINITE_PLUS;
+    else if (value < 0)
+      mark = NON_FINITE_MINUS;
+
+    atomicOr (list.marks + i / MARKS_PER_WORD, mark << i % MARKS_PER_WORD * 2);
+  }
+}
+
+/* Writes @volume, which is on the device, with its border to @out, of size
+ * pad.full. nullptr is the border volume. */
+void pad_volume (const Pad &pad, const NdSamples *volume, NdSampleType type,
+    size_t component, float *out, const NonFiniteList &non_finite,
+    cudaStream_t stream);
+
+/* Pad::border if the border is in memory around the volume. */
+constexpr int BORDER_IN_MEMORY = -1;
+
+/* nd_border_index() on the device. Most indices are at most one size beyond the
+ * border; those need no division. */
+__device__ inline int
+border_index (int border, int i, int n)
+{
+  int period, j;
+
+  if (i >= 0 && i < n)
+    return i;
+  switch (border) {
+    case BORDER_IN_MEMORY:
+      return i;
+    case ND_BORDER_CONSTANT:
+      return -1;
+    case ND_BORDER_NEAREST:
+      return i < 0 ? 0 : n - 1;
+    case ND_BORDER_REFLECT:
+      j = (i < 0 ? 0 : 2 * n) - 1 - i;
+      if (j >= 0 && j < n)
+        return j;
+      period = 2 * n;
+      j = (i % period + period) % period;
+      return j < n ? j : period - 1 - j;
+    case ND_BORDER_MIRROR:
+      j = (i < 0 ? 0 : 2 * n - 2) - i;
+      if (j >= 0 && j < n)
+        return j;
+      if (n == 1)
+        return 0;
+      period = 2 * n - 2;
+      j = (i % period + period) % period;
+      return j < n ? j : period - j;
+    default:
+      j = i < 0 ? i + n : i - n;
+      return j >= 0 && j < n ? j : (i % n + n) % n;
+  }
+}
+
+/* How a kernel stores its responses. */
+struct Store
+{
+  unsigned char *out;        /* first sample of this response and component */
+  size_t sample, row, slice; /* bytes */
+  int type;                  /* NdSampleType */
+  bool scaled;               /* gain is not 1 or offset is not 0 */
+  double gain, offset;
+};
+
+Store make_store (const NdSamples &out, NdSampleType type, const NdScale &scale,
+    size_t component, size_t response);
+
+__device__ inline int
+saturate (double value, int low, int high)
+{
+  if (value != value)
+    return 0;
+  return __double2int_rn (fmin (fmax (value, (double) low), (double) high));
+}
+
+/* The same for 0 to @high, which float32 must hold exactly. */
+__device__ inline int
+saturate (float value, int high)
+{
+  return min (max (__float2int_rn (value), 0), high);
+}
+
+__device__ inline void
+store_sample (const Store &s, float response, size_t x, size_t y, size_t z)
+{
+  unsigned char *p = s.out + x * s.sample + y * s.row + z * s.slice;
+  double value = response;
+
+  if (s.scaled)
+    value = s.gain * value + s.offset;
+  visit_sample_type (s.type, [&] (auto sample) {
+    using T = typename decltype (sample)::Type;
+
+    if constexpr (is_integer<T>)
+      *(T *) p = saturate (value, lowest<T>, highest<T>);
+    else
+      *(T *) p = (T) value;
+  });
+}
+
+/* The general case of store_four (). Not inlined, to keep kernels small. */
+__device__ __noinline__ inline void
+store_singles (const Store &s, float4 response, int n, size_t x, size_t y,
+    size_t z)
+{
+  store_sample (s, response.x, x, y, z);
+  if (n > 1)
+    store_sample (s, response.y, x + 1, y, z);
+  if (n > 2)
+    store_sample (s, response.z, x + 2, y, z);
+  if (n > 3)
+    store_sample (s, response.w, x + 3, y, z);
+}
+
+/* Stores four responses side by side, of which @n are inside the volume. */
+__device__ inline void
+store_four (const Store &s, const float *response, int n, size_t x, size_t y,
+    size_t z)
+{
+  unsigned char *p = s.out + x * s.sample + y * s.row + z * s.slice;
+  const float4 four =
+      make_float4 (response[0], response[1], response[2], response[3]);
+
+  if (n >= 4 && s.type == ND_FLOAT32 && !s.scaled && s.sample == 4
+      && ((size_t) p & 15) == 0) {
+    *(float4 *) p = four;
+    return;
+  }
+  if (n >= 4 && s.type == ND_UINT8 && !s.scaled && s.sample == 1
+      && ((size_t) p & 3) == 0) {
+    *(uchar4 *) p = make_uchar4 (saturate (four.x, 255), saturate (four.y, 255),
+        saturate (four.z, 255), saturate (four.w, 255));
+    return;
+  }
+  store_singles (s, four, n, x, y, z);
+}
+
+} // namespace nd

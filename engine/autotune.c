@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "engine/autotune.h"
+
+#include "core/cancel.h"
+#include "core/log.h"
+#include "engine/cache.h"
+#include "engine/fence.h"
+
+#include <math.h>
+
+/* A measurement doubles its volumes until it takes at least this long. */
+#define FIRST_VOLUMES 8
+#define MIN_SECONDS 2e-3
+
+gboolean
+nd_autotune_possible (const NdBackend *backend)
+{
+  return backend->events && backend->memory && backend->device_name;
+}
+
+/* Filters with at most this many distinct magnitudes are keyed by their exact
+ * coefficients, because some kernels exploit repeated values. Of the others the
+ * key contains only which coefficients are zero, the largest if all are
+ * integers, and whether each volume of them is symmetric: other values do not
+ * change the time, and a change of them needs no new measurement. */
+#define FEW 16
+
+static void
+add_coefficients (GChecksum *sum, const NdFilter *f)
+{
+  gsize n = nd_filter_count (f);
+  const gsize volume = f->size[0] * f->size[1] * f->size[2];
+  gboolean integers = TRUE, symmetric = TRUE;
+  g_autofree gchar *text = NULL;
+  gdouble largest = 0;
+  gdouble values[FEW];
+  guint found = 0;
+
+  for (gsize i = 0; i < n && found <= FEW; i++) {
+    guint at = 0;
+
+    while (at < found && values[at] != fabs (f->coefficients[i]))
+      at++;
+    if (at == found && found++ < FEW)
+      values[at] = fabs (f->coefficients[i]);
+  }
+  if (found <= FEW) {
+    g_checksum_update (sum, (const guchar *) f->coefficients,
+        n * sizeof (gdouble));
+    return;
+  }
+  for (gsize i = 0; i < n; i++) {
+    gdouble w = f->coefficients[i];
+    gsize at = i % volume;
+
+    g_checksum_update (sum, (const guchar *) (w == 0 ? "0" : "1"), 1);
+    largest = MAX (largest, fabs (w));
+    integers = integers && w == rint (w);
+    symmetric = symmetric && w == f->coefficients[i - at + volume - 1 - at];
+  }
+  text = g_strdup_printf ("%d %d", integers ? ilogb (largest) : 0, symmetric);
+  g_checksum_update (sum, (const guchar *) text, -1);
+}
+
+/* The cache key: all that the time of a method depends on, except the values of
+ * the samples. */
+static gchar *
+describe (const NdBackend *backend, const NdJob *job,
+    const NdRingOptions *options, NdMethod method)
+{
+  g_autoptr (GChecksum) filters = g_checksum_new (G_CHECKSUM_MD5);
+  const NdReach reach = nd_job_reach (job);
+
+  for (guint k = 0; k < job->bank->n_filters; k++) {
+    const NdFilter *f = job->bank->filters[k];
+
+    g_checksum_update (filters, (const guchar *) f->size, sizeof (f->size));
+    g_checksum_update (filters, (const guchar *) f->origin, sizeof (f->origin));
+    add_coefficients (filters, f);
+  }
+  return g_strdup_printf (
+      "%s %s %zux%zux%zux%zu %s-%s border %d %d %.17g "
+      "accuracy %d response %d filters %u reach %d:%d %d:%d %d:%d %d:%d %s",
+      backend->name, nd_method_name (method), job->shape.size[0],
+      job->shape.size[1], job->shape.size[2], job->shape.components,
+      nd_sample_name (job->in_type), nd_sample_name (job->out_type),
+      job->border, options->border_volumes, job->border_value, job->accuracy,
+      job->response, job->bank->n_filters, reach.low[0], reach.high[0],
+      reach.low[1], reach.high[1], reach.low[2], reach.high[2], reach.low[3],
+      reach.high[3], g_checksum_get_string (filters));
+}
+
+static gdouble
+measure (const NdBackend *backend, NdRing *ring, const NdJob *job,
+    const NdSamples *in, const NdSamples *out)
+{
+  const guint n_slots = nd_job_reach (job).slots;
+  const NdScale scale = { 1, 0 };
+  g_autofree gint *slots = g_new (gint, n_slots);
+  guint position = 0;
+
+  for (; position < n_slots; position++) {
+    if (!backend->push (ring, position, in, NULL))
+      return INFINITY;
+  }
+  /* The first round only warms up. */
+  for (guint volumes = FIRST_VOLUMES, round = 0;; round++) {
+    gint64 begin = g_get_monotonic_time ();
+    gdouble seconds;
+
+    for (guint i = 0; i < volumes; i++, position++) {
+      for (guint t = 0; t < n_slots; t++)
+        slots[t] = (position + 1 + t) % n_slots;
+      if (!backend->push (ring, position % n_slots, in, NULL)
+          || !backend->respond (ring, slots, &scale, out, NULL))
+        return INFINITY;
+    }
+    if (!nd_ring_synchronize (backend, ring, NULL)
+        || nd_is_cancelled (job->cancelled))
+      return INFINITY;
+    seconds = (g_get_monotonic_time () - begin) * 1e-6;
+    if (round > 0 && seconds >= MIN_SECONDS)
+      return seconds / volumes;
+    if (round > 0)
+      volumes *= 2;
+  }
+}
+
+gdouble
+nd_autotune_seconds (const NdBackend *backend, gint device_id, const NdJob *job,
+    const NdRingOptions *options, NdMethod method)
+{
+  g_autofree gchar *device = backend->device_name (device_id);
+  g_autofree gchar *key = describe (backend, job, options, method);
+  gpointer in = NULL, out = NULL;
+  gdouble seconds = INFINITY;
+  NdRingOptions measured = *options;
+  NdShape made = job->shape;
+  NdRing *ring;
+  gsize n;
+
+  if (nd_cache_get (device, key, &seconds, 1)) {
+    ND_DEBUG ("%s on %s takes %.4g ms per volume, as measured before",
+        nd_method_name (method), device, seconds * 1e3);
+    return seconds;
+  }
+  measured.keep = FALSE;
+  if (nd_job_combines (job))
+    made.components = nd_response_components (job->response,
+        job->bank->is_complex, made.components);
+  if (!nd_shape_samples (&job->shape, &n))
+    return seconds;
+  ring = backend->ring_new (job, &measured, method, device_id, NULL);
+  if (ring) {
+    in = backend->memory->alloc (device_id, n * nd_sample_size (job->in_type),
+        NULL);
+    out = backend->memory->alloc (device_id,
+        n * nd_sample_size (job->out_type) * job->bank->n_filters, NULL);
+  }
+  if (in && out) {
+    const NdSamples from = nd_samples_dense (in, &job->shape, job->in_type);
+    const NdSamples to = nd_samples_dense (out, &made, job->out_type);
+
+    seconds = measure (backend, ring, job, &from, &to);
+    if (isfinite (seconds))
+      nd_cache_set (device, key, &seconds, 1);
+  }
+  ND_DEBUG ("%s on %s takes %.4g ms per volume, measured now",
+      nd_method_name (method), device, seconds * 1e3);
+  if (in)
+    backend->memory->free (in);
+  if (out)
+    backend->memory->free (out);
+  if (ring)
+    backend->ring_free (ring);
+  return seconds;
+}

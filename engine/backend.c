@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "engine/backend.h"
+
+#include "core/error.h"
+
+#include <gmodule.h>
+#include <string.h>
+
+#define MAX_BACKENDS 4
+
+static GMutex lock;
+static const NdBackend *backends[MAX_BACKENDS];
+static guint n_backends;
+static gchar *not_opened; /* the error of the last module that failed */
+
+static void
+insert (const NdBackend *backend, guint at)
+{
+  g_mutex_lock (&lock);
+  for (guint i = 0; i < n_backends; i++) {
+    if (backends[i] == backend)
+      goto done;
+  }
+  if (n_backends < MAX_BACKENDS) {
+    memmove (backends + at + 1, backends + at,
+        (n_backends - at) * sizeof (*backends));
+    backends[at] = backend;
+    n_backends++;
+  }
+done:
+  g_mutex_unlock (&lock);
+}
+
+void
+nd_backend_register (const NdBackend *backend)
+{
+  insert (backend, n_backends);
+}
+
+/* The back end of an open module, or NULL and @why, a sentence that
+ * continues "The back end module cannot be opened: ". */
+static const NdBackend *
+get_backend (GModule *module, gchar **why)
+{
+  const NdBackend *backend;
+  NdBackendModule get;
+
+  if (!module
+      || !g_module_symbol (module, ND_BACKEND_MODULE, (gpointer *) &get)) {
+    *why = g_strdup (g_module_error ());
+    return NULL;
+  }
+  backend = get ();
+  if (backend->version == ND_BACKEND_VERSION
+      && backend->size == ND_BACKEND_SIZE)
+    return backend;
+  *why = g_strdup_printf ("it is of another version of ndconv (interface "
+                          "%u-%" G_GSIZE_FORMAT ", not %u-%" G_GSIZE_FORMAT
+                          "); install the plugin and its modules from one "
+                          "build",
+      backend->version, backend->size, ND_BACKEND_VERSION, ND_BACKEND_SIZE);
+  return NULL;
+}
+
+gboolean
+nd_backend_open (const gchar *path, GError **error)
+{
+  GModule *module = g_module_open (path, G_MODULE_BIND_LOCAL);
+  g_autofree gchar *why = NULL;
+  const NdBackend *backend = get_backend (module, &why);
+
+  if (!backend) {
+    g_mutex_lock (&lock);
+    g_free (not_opened);
+    not_opened = g_strdup_printf ("The back end module \"%s\" cannot be "
+                                  "opened: %s",
+        path, why);
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_INIT, not_opened);
+    g_mutex_unlock (&lock);
+    if (module)
+      g_module_close (module);
+    return FALSE;
+  }
+  g_module_make_resident (module);
+  if (backend->set_log_handler)
+    nd_log_add_copy (backend->set_log_handler);
+  ND_INFO ("back end '%s' opened from %s", backend->name, path);
+  insert (backend, 0);
+  return TRUE;
+}
+
+/* Copies the list, because available() may wait for a driver. */
+static guint
+copy_backends (const NdBackend *copy[MAX_BACKENDS], gchar **not_opened_copy)
+{
+  guint n;
+
+  g_mutex_lock (&lock);
+  n = n_backends;
+  memcpy (copy, backends, n * sizeof (*copy));
+  *not_opened_copy = g_strdup (not_opened);
+  g_mutex_unlock (&lock);
+  return n;
+}
+
+const NdBackend *
+nd_backend_find (const gchar *name, gint device_id, GError **error)
+{
+  const NdBackend *all[MAX_BACKENDS];
+  g_autofree gchar *reason = NULL;
+  const guint n = copy_backends (all, &reason);
+
+  for (guint i = 0; i < n; i++) {
+    g_autoptr (GError) why = NULL;
+
+    if (name && g_strcmp0 (name, all[i]->name) != 0)
+      continue;
+    if (all[i]->available (device_id, &why))
+      return all[i];
+    ND_DEBUG ("back end '%s' is not available: %s", all[i]->name, why->message);
+    if (name) {
+      g_propagate_prefixed_error (error, g_steal_pointer (&why),
+          "Back end '%s': ", name);
+      return NULL;
+    }
+  }
+  g_set_error (error, ND_ERROR, ND_ERROR_INIT,
+      "Back end '%s' is not available: %s; use backend=cpu",
+      name ? name : "auto",
+      reason ? reason
+             : "its module was not built (with nvcc: meson "
+               "compile -C build) or not installed");
+  return NULL;
+}
+
+const NdBackend *
+nd_backend_fallback (void)
+{
+  const NdBackend *found = NULL;
+
+  g_mutex_lock (&lock);
+  for (guint i = 0; i < n_backends && !found; i++) {
+    if (backends[i]->flags & ND_BACKEND_FALLBACK)
+      found = backends[i];
+  }
+  g_mutex_unlock (&lock);
+  return found;
+}

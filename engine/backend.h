@@ -1,0 +1,121 @@
+/* The interface of a back end, and the list of back ends.
+ *
+ * A back end keeps the volumes of a window in a ring, in the form that the
+ * method reads. Push does all work that depends on one volume only, once;
+ * respond reads the ring and writes one output.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "core/log.h"
+#include "engine/devicememory.h"
+#include "engine/events.h"
+#include "engine/job.h"
+#include "engine/renderer.h"
+
+G_BEGIN_DECLS
+
+/* A module is refused if its version or size is not the engine's. Increment the
+ * version if the meaning of a function below changes; the size detects
+ * most other changes of the structures that engine and module exchange. */
+#define ND_BACKEND_VERSION 1
+#define ND_BACKEND_SIZE                                                      \
+  (sizeof (NdBackend) + sizeof (NdEventFuncs) + sizeof (NdDeviceMemoryFuncs) \
+      + sizeof (NdRendererFuncs) + sizeof (NdJob) + sizeof (NdRingOptions)   \
+      + sizeof (NdPictureJob) + sizeof (NdSamples) + sizeof (NdBank)         \
+      + sizeof (NdFilter))
+
+/* In place of a slot: a volume of the border value. */
+#define ND_SLOT_BORDER (-1)
+
+typedef enum
+{
+  /* Rings are in the memory of the machine, so that their total must fit in
+   * it. */
+  ND_BACKEND_HOST_MEMORY = 1 << 0,
+
+  /* Takes the jobs that a preferred back end refuses. */
+  ND_BACKEND_FALLBACK = 1 << 1,
+
+  /* Makes ND_RESPONSE_TENSOR. */
+  ND_BACKEND_TENSOR_RESPONSE = 1 << 2
+} NdBackendFlags;
+
+/* Required members come first; optional ones are NULL if a back end has not
+ * got them.
+ *
+ * A back end without `events` has done its work when push and respond return.
+ * With `events`, push and respond only enqueue it, and their memory must stay
+ * valid until an event that is recorded later is synchronized. */
+typedef struct
+{
+  guint32 version;   /* ND_BACKEND_VERSION */
+  gsize size;        /* ND_BACKEND_SIZE */
+  const gchar *name; /* "cpu", "cuda" */
+  NdBackendFlags flags;
+
+  /* Whether the back end works on this machine. Otherwise ND_ERROR_INIT says
+   * what is missing. @device_id is -1 for any device. */
+  gboolean (*available) (gint device_id, GError **error);
+
+  /* Estimated seconds per volume, for one push and one respond. INFINITY with
+   * ND_ERROR_SETTINGS if the method cannot do the job. */
+  gdouble (*cost) (const NdJob *job, const NdRingOptions *options,
+      NdMethod method, gint device_id, GError **error);
+
+  /* A ring of nd_job_reach().slots slots with undefined content.
+   * ND_ERROR_NO_SPACE names the bytes wanted. */
+  NdRing *(*ring_new) (const NdJob *job, const NdRingOptions *options,
+      NdMethod method, gint device_id, GError **error);
+  void (*ring_free) (NdRing *ring);
+  gsize (*ring_bytes) (const NdRing *ring);
+
+  /* Converts one volume, adds its border and stores it in @slot. @volume is in
+   * memory of the host or of a device. */
+  gboolean (*push) (NdRing *ring, guint slot, const NdSamples *volume,
+      GError **error);
+
+  /* The input volume that was last pushed into @slot, unchanged. Only with the
+   * option `keep`. */
+  NdSamples (*kept) (const NdRing *ring, guint slot);
+
+  /* The output of the job: all responses of the bank or, if the job
+   * nd_job_combines() them, the values made of them. slots[i] is the slot of
+   * the volume at time offset low[T] + i from the anchor, or ND_SLOT_BORDER. */
+  gboolean (*respond) (NdRing *ring, const gint *slots, const NdScale *scale,
+      const NdSamples *out, GError **error);
+
+  /* Optional: the name of the device, under which measured times are stored.
+   * Free it with g_free(). */
+  gchar *(*device_name) (gint device_id);
+
+  /* Optional parts. */
+  const NdEventFuncs *events;
+  const NdDeviceMemoryFuncs *memory;
+  const NdRendererFuncs *renderer;
+
+  /* Modules only: nd_log_set_handler() of the module's copy of core/. */
+  NdLogSetHandler set_log_handler;
+} NdBackend;
+
+/* Adds a back end to the end of the list. Those at the front are preferred. */
+void nd_backend_register (const NdBackend *backend);
+
+/* Opens the module at @path and adds the back end that its function
+ * nd_backend_module() returns to the front of the list. The module stays open.
+ * ND_ERROR_INIT if it cannot be opened or is of another version. */
+#define ND_BACKEND_MODULE "nd_backend_module"
+typedef const NdBackend *(*NdBackendModule) (void);
+gboolean nd_backend_open (const gchar *path, GError **error);
+
+/* The back end @name, or the first available one if @name is NULL. Otherwise
+ * NULL with ND_ERROR_INIT. */
+const NdBackend *nd_backend_find (const gchar *name, gint device_id,
+    GError **error);
+
+/* The first back end with ND_BACKEND_FALLBACK, or NULL. */
+const NdBackend *nd_backend_fallback (void);
+
+G_END_DECLS

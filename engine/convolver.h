@@ -1,0 +1,98 @@
+/* A convolution over a stream: the window, and the plans of one or more planes
+ * that move together (Y, U and V of a video frame). Rings also keep the volumes
+ * of the window unchanged, so that a new filter can continue with them.
+ *
+ * Push a volume; then respond, or skip, while ready. At the end of the stream,
+ * end, and again respond while ready.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "engine/fence.h"
+#include "engine/plan.h"
+#include "engine/window.h"
+
+G_BEGIN_DECLS
+
+#define ND_MAX_PLANES 4
+
+typedef struct
+{
+  guint n_planes;
+  NdJob jobs[ND_MAX_PLANES]; /* their banks reach equally far in time */
+  NdBorder time_border;
+  gboolean reverse;     /* volumes arrive from the last to the first */
+  const gchar *backend; /* NULL: the preferred one */
+  gint device_id;       /* -1: any */
+  NdMethod method;
+} NdConvolverSettings;
+
+/* ND_ERROR_SETTINGS for wrap, which needs the whole stream. */
+gboolean nd_convolver_check_time_border (NdBorder border, GError **error);
+
+typedef struct _NdConvolver NdConvolver;
+
+/* Errors of nd_convolver_check_time_border() and nd_plan_new(), and
+ * ND_ERROR_NO_SPACE if the rings of all planes do not fit in memory. */
+NdConvolver *nd_convolver_new (const NdConvolverSettings *settings,
+    GError **error);
+void nd_convolver_free (NdConvolver *convolver);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdConvolver, nd_convolver_free)
+
+const NdWindow *nd_convolver_window (const NdConvolver *convolver);
+const NdPlan *nd_convolver_plan (const NdConvolver *convolver, guint plane);
+
+/* Bytes of all rings. */
+gsize nd_convolver_bytes (const NdConvolver *convolver);
+
+/* Pushes one volume, whose planes are @volume. Some back ends only enqueue this
+ * work and that of nd_convolver_respond(): the memory of volumes and outputs
+ * must stay valid until a fence that is recorded later is synchronized. */
+gboolean nd_convolver_push (NdConvolver *convolver,
+    const NdSamples volume[ND_MAX_PLANES], GError **error);
+
+/* Pushes the last volume again, in place of one that is missing. Only if the
+ * window has more than one volume, and after the first. */
+gboolean nd_convolver_repeat (NdConvolver *convolver, GError **error);
+
+/* Work that is enqueued from now on starts after @fence. */
+gboolean nd_convolver_wait (NdConvolver *convolver, NdFence *fence,
+    GError **error);
+
+/* Records a fence after all work so far. @fence is NULL if the work is done. */
+gboolean nd_convolver_record (NdConvolver *convolver, NdFence **fence,
+    GError **error);
+
+/* Blocks until all work so far is done. */
+gboolean nd_convolver_synchronize (NdConvolver *convolver, GError **error);
+void nd_convolver_end (NdConvolver *convolver);
+
+/* TRUE if the output of position nd_convolver_window()->anchor can be made, by
+ * one of the next two functions. */
+gboolean nd_convolver_ready (const NdConvolver *convolver);
+gboolean nd_convolver_respond (NdConvolver *convolver,
+    const NdScale scale[ND_MAX_PLANES], const NdSamples out[ND_MAX_PLANES],
+    GError **error);
+void nd_convolver_skip (NdConvolver *convolver);
+
+/* Forgets the stream. */
+void nd_convolver_reset (NdConvolver *convolver);
+
+/* Forgets the stream. Volumes of the next one arrive from the last to the first
+ * if @reverse, otherwise from the first to the last. */
+void nd_convolver_set_reverse (NdConvolver *convolver, gboolean reverse);
+
+/* Whether @old keeps all volumes that @next needs to make the next output of
+ * @old. If so, @next is positioned before the first of them: call
+ * nd_convolver_replay() until it returns FALSE, and respond while ready between
+ * the calls. @old must stay valid until nd_convolver_synchronize(). Both must
+ * have the same planes. */
+gboolean nd_convolver_continue (NdConvolver *next, NdConvolver *old);
+
+/* Pushes one volume of @old. FALSE without an error if @next has them all. */
+gboolean nd_convolver_replay (NdConvolver *next, const NdConvolver *old,
+    GError **error);
+
+G_END_DECLS

@@ -1,0 +1,31 @@
+/* Memory of a back end's device.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  /* @bytes of zeros. ND_ERROR_NO_SPACE if the device has not enough memory. */
+  gpointer (*alloc) (gint device_id, gsize bytes, GError **error);
+  void (*free) (gpointer memory);
+
+  /* Copies between memory of devices and of the host, in any combination.
+   * Returns when the bytes have arrived. */
+  gboolean (*copy) (gpointer to, gconstpointer from, gsize bytes,
+      GError **error);
+
+  /* Page-locks host memory, which must be whole pages, so that the device
+   * reads and writes it directly. If the device is lost, the memory stays valid
+   * for the host. */
+  gboolean (*pin) (gint device_id, gpointer memory, gsize bytes,
+      GError **error);
+  void (*unpin) (gpointer memory);
+} NdDeviceMemoryFuncs;
+
+G_END_DECLS

@@ -1,0 +1,36 @@
+/* A fence: an event of each ring that work for a volume was enqueued on. It is
+ * counted by reference, and any thread may synchronize with it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "engine/backend.h"
+
+G_BEGIN_DECLS
+
+typedef struct _NdFence NdFence;
+
+/* Records a fence after all work that is enqueued on @rings of @backend so far.
+ * @fence is NULL if the back end has no events, because the work is done. */
+gboolean nd_fence_record (const NdBackend *backend, NdRing *const *rings,
+    guint n_rings, NdFence **fence, GError **error);
+NdFence *nd_fence_ref (NdFence *fence);
+void nd_fence_unref (NdFence *fence);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdFence, nd_fence_unref)
+
+/* Blocks until the work is done. @times (or NULL) receives the sum over the
+ * rings. */
+gboolean nd_fence_synchronize (NdFence *fence, NdTimes *times, GError **error);
+
+/* Work that is enqueued on @ring of @backend from now on starts after @fence.
+ * Blocks only if the fence is of another back end. */
+gboolean nd_fence_wait (NdFence *fence, const NdBackend *backend, NdRing *ring,
+    GError **error);
+
+/* Blocks until all work that is enqueued on @ring so far is done. */
+gboolean nd_ring_synchronize (const NdBackend *backend, NdRing *ring,
+    GError **error);
+
+G_END_DECLS

@@ -1,0 +1,116 @@
+/* The job: all that a back end needs to know to make a ring and to respond from
+ * it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "core/shape.h"
+#include "engine/border.h"
+#include "engine/response.h"
+#include "filters/filter.h"
+
+G_BEGIN_DECLS
+
+/* How responses are computed. ND_METHOD_REFERENCE, plain loops in double
+ * precision, is the specification of the others.
+ *
+ * The numbers are public, as values of a property, and never change. A new
+ * method gets the next free one. */
+typedef enum
+{
+  ND_METHOD_DIRECT = 0,
+  ND_METHOD_SEPARABLE = 1,
+  ND_METHOD_FFT = 2,
+  ND_METHOD_TENSOR = 3, /* the matrix units of a GPU */
+  ND_METHOD_REFERENCE = 4,
+  ND_METHOD_AUTO = 5 /* the plan chooses one of nd_auto_methods */
+} NdMethod;
+
+/* Length of an array that is indexed by method. */
+#define ND_METHOD_END 6
+
+/* The methods that ND_METHOD_AUTO chooses from: all but the reference, which is
+ * slower than any other by design. */
+#define ND_N_AUTO_METHODS 4
+extern const NdMethod nd_auto_methods[ND_N_AUTO_METHODS];
+
+/* The value of the property, for example "fft". */
+const gchar *nd_method_name (NdMethod method);
+
+/* Error of ND_METHOD_TENSOR, relative L2, against the largest response that the
+ * filter can give. Other methods ignore it. */
+typedef enum
+{
+  ND_ACCURACY_SINGLE = 0, /* at most 2e-6 */
+  ND_ACCURACY_FAST = 1    /* at most 5e-4 */
+} NdAccuracy;
+
+/* What the user asks for. */
+typedef struct
+{
+  NdShape shape; /* of the input, and of the responses of real filters */
+  NdSampleType in_type;
+  NdSampleType out_type;
+  NdBorder border;      /* in x, y, z */
+  gdouble border_value; /* for ND_BORDER_CONSTANT and ND_SLOT_BORDER */
+  NdAccuracy accuracy;
+  const NdBank *bank; /* must outlive plans and rings of the job */
+  NdResponse response;
+  const gint *cancelled; /* core/cancel.h; read while a plan is made */
+} NdJob;
+
+/* What the convolver needs of a ring besides. */
+typedef struct
+{
+  gboolean border_volumes; /* slots may be ND_SLOT_BORDER */
+  gboolean keep;           /* the ring also keeps its input volumes */
+} NdRingOptions;
+
+/* Whether the output is made of the responses of the bank's filters, rather
+ * than being these responses. The input of a complex bank has one component. */
+gboolean nd_job_combines (const NdJob *job);
+
+/* Whether each filter of the bank is a product of one filter per axis.
+ * Otherwise FALSE with ND_ERROR_SETTINGS. */
+gboolean nd_job_check_separable (const NdJob *job, GError **error);
+
+/* out = gain * response + offset. For integers the result is rounded half to
+ * even and saturated, and NaN becomes 0. */
+typedef struct
+{
+  gdouble gain;
+  gdouble offset;
+} NdScale;
+
+/* Samples of a volume in memory, strides in bytes. Component c of sample
+ * (x, y, z) of response k is at
+ * data + c * nd_sample_size + x * sample + y * row + z * slice + k * response.
+ */
+typedef struct
+{
+  guint8 *data;
+  gsize sample;
+  gsize row;
+  gsize slice;
+  gsize response;
+} NdSamples;
+
+/* The strides of a dense volume at @data. */
+NdSamples nd_samples_dense (gpointer data, const NdShape *shape,
+    NdSampleType type);
+
+/* The offsets from an output sample to the input samples that the filters of
+ * the job read, low[a] to high[a] along axis a, and the volumes of its window:
+ * high[T] - low[T] + 1. */
+typedef struct
+{
+  gint low[ND_AXES];
+  gint high[ND_AXES];
+  guint slots;
+} NdReach;
+
+NdReach nd_job_reach (const NdJob *job);
+
+G_END_DECLS

@@ -1,0 +1,59 @@
+/* Pictures of volumes: which samples a pixel shows, and how bright it is.
+ *
+ * A sample of two components is complex and is shown by its magnitude; one of
+ * three components is red, green and blue; of any other number of components
+ * the first is shown.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "engine/backend.h"
+
+G_BEGIN_DECLS
+
+/* The axes of the volume along the width and the height of the plane across
+ * @axis: z and y across x, x and z across y, x and y across z. */
+NdAxis nd_picture_width_axis (NdAxis axis);
+NdAxis nd_picture_height_axis (NdAxis axis);
+
+/* Sets @width and @height to the pixels of a picture of a volume of @size: one
+ * per sample of the plane. Three planes take X + Z by Y + Z pixels. FALSE if
+ * the picture is larger than GstVideo supports. */
+gboolean nd_picture_size (NdPictureMode mode, NdAxis axis, const gsize size[3],
+    gint *width, gint *height);
+
+/* Values per pixel: 3 for samples of three components, otherwise 1. */
+guint nd_picture_channels (const NdShape *shape);
+
+typedef struct _NdPicture NdPicture;
+
+/* For volumes of that type and shape, for which nd_picture_size() must be TRUE.
+ * With a @device, whose renderer draws, volumes must be in its memory;
+ * otherwise in host memory. */
+NdPicture *nd_picture_new (NdPictureMode mode, NdAxis axis, NdSampleType type,
+    const NdShape *shape, const NdBackend *device, gint device_id,
+    GError **error);
+void nd_picture_free (NdPicture *picture);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdPicture, nd_picture_free)
+
+/* Takes the samples to show from the volume @data. Planes are at index
+ * floor (position * size) along their axis, or the last one; @position is
+ * between 0 and 1. */
+gboolean nd_picture_take (NdPicture *picture, gconstpointer data,
+    gdouble position, GError **error);
+
+/* A range of values that shows the volume @data well: estimates of its 0.5 and
+ * 99.5 percentiles or, if these are equal, its minimum and maximum. @low is
+ * above @high if no sample is finite. */
+gboolean nd_picture_range (NdPicture *picture, gconstpointer data, gdouble *low,
+    gdouble *high, GError **error);
+
+/* Writes the samples taken to @pixels, whose rows are @stride bytes apart, as
+ * 255 (value - low) / window, rounded half to even and limited to 0 to 255. NaN
+ * and pixels without a sample are black. @window is above 0. */
+gboolean nd_picture_write (NdPicture *picture, gdouble low, gdouble window,
+    guint8 *pixels, gssize stride, GError **error);
+
+G_END_DECLS

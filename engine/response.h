@@ -1,0 +1,48 @@
+/* The kinds of output that a bank has.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* The response r of one filter is complex if the filter or the input (two
+ * components) is complex. The response of a real filter to real input has the
+ * imaginary part 0; if the input has other than two components, each of them is
+ * filtered separately.
+ *
+ * Kinds from ND_RESPONSE_MAX on make one output of the responses of all
+ * filters.
+ *
+ * The numbers are public, as values of a property, and never change. */
+typedef enum
+{
+  ND_RESPONSE_ALL = 0,       /* r, complex as two components */
+  ND_RESPONSE_MAGNITUDE = 1, /* |r| */
+  ND_RESPONSE_PHASE = 2,     /* the argument of r, -pi to pi */
+  ND_RESPONSE_REAL = 3,
+  ND_RESPONSE_IMAGINARY = 4,
+  ND_RESPONSE_ENERGY = 5, /* |r|^2 */
+  ND_RESPONSE_MAX = 6,    /* the largest |r| */
+  ND_RESPONSE_ARGMAX = 7, /* the number, from 0, of the first response with the
+                             largest |r| */
+  ND_RESPONSE_SUM = 8,    /* the sum of |r| */
+  ND_RESPONSE_TENSOR = 9  /* the orientation tensor (filters/tensor.h) */
+} NdResponse;
+
+/* The number of outputs of a bank of @n filters. */
+guint nd_response_count (NdResponse response, guint n);
+
+/* The components of an output for an input of @components, of all kinds but
+ * ND_RESPONSE_TENSOR. */
+gsize nd_response_components (NdResponse response, gboolean is_complex,
+    gsize components);
+
+/* The same of all kinds. The bank's tensor has @tensor_axes. */
+gsize nd_output_components (NdResponse response, gboolean is_complex,
+    guint tensor_axes, gsize components);
+
+G_END_DECLS

@@ -1,0 +1,64 @@
+/* The window over time: which positions of the stream make which output. It
+ * holds no data: a volume is known by its position, 0 for the first one since
+ * the last reset.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "engine/border.h"
+
+G_BEGIN_DECLS
+
+/* In place of a position: a volume of the border value. */
+#define ND_POSITION_BORDER (-1)
+
+typedef struct
+{
+  guint behind;    /* volumes that an output reads before its anchor */
+  guint ahead;     /* volumes that it reads after its anchor */
+  NdBorder border; /* at both ends of the stream; never wrap */
+
+  gint64 pushed; /* volumes so far */
+  gint64 anchor; /* position of the next output */
+  gboolean ended;
+} NdWindow;
+
+void nd_window_init (NdWindow *window, guint behind, guint ahead,
+    NdBorder border);
+
+/* Forgets the stream. The next volume has position 0. */
+void nd_window_reset (NdWindow *window);
+
+/* The volumes that one output reads: behind + 1 + ahead. A ring of that many
+ * slots, with position p in slot p % size, holds all volumes that the next
+ * output can read. */
+guint nd_window_size (const NdWindow *window);
+
+/* The most volumes after its anchor that an output waits for: `ahead`, or more
+ * if reflect or mirror read later volumes in place of those before the
+ * start. */
+guint nd_window_delay (const NdWindow *window);
+
+/* The most volumes before its anchor that an output may read: `behind`, or more
+ * if reflect or mirror read earlier volumes in place of those after the end. */
+guint nd_window_back (const NdWindow *window);
+
+/* Adds a volume, whose position is window->pushed - 1 afterwards. */
+void nd_window_push (NdWindow *window);
+
+/* Ends the stream. The remaining outputs read beyond its end. */
+void nd_window_end (NdWindow *window);
+
+/* Whether all volumes that output window->anchor reads have been pushed. */
+gboolean nd_window_ready (const NdWindow *window);
+
+/* Writes the positions that output window->anchor reads, from offset -behind to
+ * ahead, to @positions[nd_window_size ()]. Only while nd_window_ready(). */
+void nd_window_positions (const NdWindow *window, gint64 *positions);
+
+/* Proceeds to the next output. */
+void nd_window_advance (NdWindow *window);
+
+G_END_DECLS

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "filters/characteristics.h"
+
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+
+typedef double _Complex Number;
+
+/* For squares of singular values, relative to the largest. */
+#define RANK_TOLERANCE 1e-12
+
+/* The number of frequencies per axis at which the search for the gain begins: 2
+ * for each coefficient, because a narrow peak would fall between fewer, and at
+ * most as many as are searched in seconds, by the number of axes. All are even,
+ * so that 0 is one of the frequencies. */
+#define LEAST_FREQUENCIES 24
+static const gsize most_frequencies[ND_AXES + 1] = { 1, 4096, 512, 128, 64 };
+
+#define REFINEMENTS 12
+
+/* The number of frequencies on each side of the maximum in the search for the
+ * ends of the band. */
+#define RAY_POINTS 500
+
+/* A product of finite numbers, without the checks for infinities that C
+ * requires of its own product. */
+static inline Number
+times (Number a, Number b)
+{
+  return CMPLX (creal (a) * creal (b) - cimag (a) * cimag (b),
+      creal (a) * cimag (b) + cimag (a) * creal (b));
+}
+
+/* Sums @from over its first axis, which has @size, with weights exp (-i u
+ * x). */
+static void
+sum_axis (const Number *from, Number *to, gsize size, gsize n, gdouble u)
+{
+  g_autofree Number *weights = g_new (Number, size);
+
+  for (gsize i = 0; i < size; i++)
+    weights[i] = cexp (-I * u * ((gdouble) i - (gdouble) (size - 1) / 2));
+  for (gsize j = 0; j < n; j++) {
+    Number sum = 0;
+
+    for (gsize i = 0; i < size; i++)
+      sum += times (weights[i], from[j * size + i]);
+    to[j] = sum;
+  }
+}
+
+static Number *
+join (const NdFilter *real, const NdFilter *imaginary)
+{
+  gsize count = nd_filter_count (real);
+  Number *f = g_new (Number, count);
+
+  for (gsize i = 0; i < count; i++)
+    f[i] = real->coefficients[i]
+        + (imaginary ? I * imaginary->coefficients[i] : 0);
+  return f;
+}
+
+static Number
+respond (const Number *f, const gsize size[ND_AXES], const gdouble u[ND_AXES])
+{
+  gsize n = size[1] * size[2] * size[3];
+  g_autofree Number *rest = g_new (Number, n);
+
+  sum_axis (f, rest, size[0], n, u[0]);
+  for (guint a = 1; a < ND_AXES; a++) {
+    n /= size[a];
+    sum_axis (rest, rest, size[a], n, u[a]);
+  }
+  return rest[0];
+}
+
+void
+nd_filter_response (const NdFilter *real, const NdFilter *imaginary,
+    const gdouble u[ND_AXES], gdouble *re, gdouble *im)
+{
+  g_autofree Number *f = join (real, imaginary);
+  Number value = respond (f, real->size, u);
+
+  *re = creal (value);
+  *im = cimag (value);
+}
+
+static void
+count_frequencies (const gsize size[ND_AXES], gsize points[ND_AXES])
+{
+  guint axes = 0;
+
+  for (guint a = 0; a < ND_AXES; a++)
+    axes += size[a] > 1;
+  for (guint a = 0; a < ND_AXES; a++)
+    points[a] = size[a] == 1
+        ? 1
+        : CLAMP (2 * size[a], LEAST_FREQUENCIES, most_frequencies[axes]);
+}
+
+/* The largest magnitude on a grid over the axes up to @axis; t is the outer
+ * loop. */
+static void
+search (const Number *f, const gsize sizes[ND_AXES],
+    const gsize points[ND_AXES], guint axis, gdouble u[ND_AXES],
+    gdouble best[ND_AXES], gdouble *gain)
+{
+  gsize size = sizes[axis], n = 1;
+  g_autofree Number *rest = NULL;
+  Number weight, step;
+
+  for (guint a = 0; a < axis; a++)
+    n *= sizes[a];
+  rest = g_new (Number, n);
+  for (gsize i = 0; i < points[axis]; i++) {
+    u[axis] = size == 1 ? 0 : G_PI * (2.0 * i / points[axis] - 1);
+    memset (rest, 0, n * sizeof (Number));
+    weight = cexp (I * u[axis] * (size - 1) / 2);
+    step = cexp (-I * u[axis]);
+    for (gsize k = 0; k < size; k++, weight = times (weight, step)) {
+      for (gsize j = 0; j < n; j++)
+        rest[j] += times (f[k * n + j], weight);
+    }
+    if (axis > 0) {
+      search (rest, sizes, points, axis - 1, u, best, gain);
+    } else if (cabs (rest[0]) > *gain) {
+      *gain = cabs (rest[0]);
+      memcpy (best, u, ND_AXES * sizeof (gdouble));
+    }
+  }
+}
+
+gdouble
+nd_filter_gain (const NdFilter *real, const NdFilter *imaginary,
+    gdouble u[ND_AXES])
+{
+  g_autofree Number *f = join (real, imaginary);
+  gdouble at[ND_AXES] = { 0 }, gain = -1, step = G_PI;
+  gsize points[ND_AXES];
+
+  count_frequencies (real->size, points);
+  search (f, real->size, points, ND_AXES - 1, at, u, &gain);
+  for (guint i = 0; i < REFINEMENTS; i++, step /= 2) {
+    for (guint a = 0; a < ND_AXES; a++) {
+      for (gint sign = -1; sign <= 1 && real->size[a] > 1; sign += 2) {
+        gdouble value;
+
+        memcpy (at, u, sizeof (at));
+        at[a] = CLAMP (u[a] + sign * step / points[a], -G_PI, G_PI);
+        value = cabs (respond (f, real->size, at));
+        if (value <= gain)
+          continue;
+        gain = value;
+        u[a] = at[a];
+      }
+    }
+  }
+  return gain;
+}
+
+/* The first multiple of @u between @from and @to at which |F| is below @half,
+ * or NAN. */
+static gdouble
+find_half (const Number *f, const gsize size[ND_AXES], const gdouble u[ND_AXES],
+    gdouble from, gdouble to, gdouble half)
+{
+  gdouble step = (to - from) / RAY_POINTS;
+
+  for (guint i = 1; i <= RAY_POINTS; i++) {
+    gdouble at[ND_AXES], factor = from + i * step;
+
+    for (guint a = 0; a < ND_AXES; a++)
+      at[a] = factor * u[a];
+    if (cabs (respond (f, size, at)) < half)
+      return factor - step / 2;
+  }
+  return NAN;
+}
+
+gboolean
+nd_filter_band (const NdFilter *real, const NdFilter *imaginary,
+    const gdouble u[ND_AXES], gdouble gain, gdouble *low, gdouble *high)
+{
+  g_autofree Number *f = join (real, imaginary);
+  gdouble norm = 0, largest = 0;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    norm += u[a] * u[a];
+    largest = MAX (largest, fabs (u[a]));
+  }
+  if (largest == 0)
+    return FALSE;
+  norm = sqrt (norm);
+  *low = norm * find_half (f, real->size, u, 1, 0, gain / 2);
+  *high = norm * find_half (f, real->size, u, 1, G_PI / largest, gain / 2);
+  return !isnan (*low) && !isnan (*high);
+}
+
+static void
+get_position (const NdFilter *filter, gsize i, gsize at[ND_AXES])
+{
+  for (guint a = 0; a < ND_AXES; a++) {
+    at[a] = i % filter->size[a];
+    i /= filter->size[a];
+  }
+}
+
+gdouble
+nd_filter_lag (const NdFilter *real, const NdFilter *imaginary)
+{
+  const gsize count = nd_filter_count (real);
+  const gsize volume = count / real->size[ND_AXIS_T];
+  gdouble sum = 0, moment = 0;
+
+  for (gsize i = 0; i < count; i++) {
+    const gdouble weight = hypot (real->coefficients[i],
+        imaginary ? imaginary->coefficients[i] : 0);
+
+    sum += weight;
+    moment += weight * (gdouble) (i / volume);
+  }
+  return sum > 0 ? moment / sum : 0;
+}
+
+gboolean
+nd_filter_sigma (const NdFilter *filter, gdouble sigma[ND_AXES])
+{
+  gdouble sum = 0, first[ND_AXES] = { 0 }, second[ND_AXES] = { 0 };
+
+  for (gsize i = 0; i < nd_filter_count (filter); i++) {
+    const gdouble weight = filter->coefficients[i];
+    gsize at[ND_AXES];
+
+    if (weight < 0)
+      return FALSE;
+    get_position (filter, i, at);
+    sum += weight;
+    for (guint a = 0; a < ND_AXES; a++) {
+      first[a] += weight * (gdouble) at[a];
+      second[a] += weight * (gdouble) at[a] * (gdouble) at[a];
+    }
+  }
+  for (guint a = 0; a < ND_AXES && sum > 0; a++) {
+    const gdouble mean = first[a] / sum;
+
+    sigma[a] = sqrt (MAX (second[a] / sum - mean * mean, 0));
+  }
+  return sum > 0;
+}
+
+void
+nd_filter_cutoff (const NdFilter *real, const NdFilter *imaginary,
+    gdouble cutoff[ND_AXES])
+{
+  g_autofree Number *f = join (real, imaginary);
+  const gdouble zero[ND_AXES] = { 0 };
+  const gdouble half = cabs (respond (f, real->size, zero)) / 2;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    gdouble u[ND_AXES] = { 0 };
+
+    u[a] = 1;
+    cutoff[a] =
+        real->size[a] > 1 ? find_half (f, real->size, u, 0, G_PI, half) : NAN;
+  }
+}
+
+/* Counts the pivots above rounding in Cholesky's decomposition of the Hermitian
+ * matrix @g, and overwrites it. */
+static gsize
+count_pivots (Number *g, gsize n)
+{
+  gdouble largest = 0;
+
+  for (gsize k = 0; k < n; k++) {
+    gsize pivot = k;
+
+    for (gsize i = k + 1; i < n; i++) {
+      if (creal (g[i * n + i]) > creal (g[pivot * n + pivot]))
+        pivot = i;
+    }
+    if (k == 0)
+      largest = creal (g[pivot * n + pivot]);
+    if (creal (g[pivot * n + pivot]) <= RANK_TOLERANCE * largest)
+      return k;
+    for (gsize i = 0; i < n; i++) {
+      Number swap = g[k * n + i];
+
+      g[k * n + i] = g[pivot * n + i];
+      g[pivot * n + i] = swap;
+    }
+    for (gsize i = 0; i < n; i++) {
+      Number swap = g[i * n + k];
+
+      g[i * n + k] = g[i * n + pivot];
+      g[i * n + pivot] = swap;
+    }
+    for (gsize i = k + 1; i < n; i++) {
+      Number factor = g[i * n + k] / g[k * n + k];
+
+      for (gsize j = k + 1; j < n; j++)
+        g[i * n + j] -= times (factor, g[k * n + j]);
+    }
+  }
+  return n;
+}
+
+/* The products that the rank takes: for each axis, those of all pairs of
+ * samples of each line. count_pivots() adds few. */
+static gdouble
+count_products (const gsize size[ND_AXES])
+{
+  gdouble count = (gdouble) size[0] * size[1] * size[2] * size[3], sum = 0;
+
+  for (guint a = 0; a < ND_AXES; a++)
+    sum += size[a] == 1 ? 0 : count * size[a];
+  return sum;
+}
+
+static gboolean
+is_separable (const NdFilter *real, const NdFilter *imaginary)
+{
+  gdouble *factors[ND_AXES];
+  gboolean separable = imaginary == NULL && nd_filter_separate (real, factors);
+
+  for (guint a = 0; a < ND_AXES && separable; a++)
+    g_free (factors[a]);
+  return separable;
+}
+
+gboolean
+nd_filter_rank (const NdFilter *real, const NdFilter *imaginary,
+    gsize rank[ND_AXES])
+{
+  g_autofree Number *f = NULL;
+  gsize count = nd_filter_count (real), stride = 1;
+
+  for (guint a = 0; a < ND_AXES; a++)
+    rank[a] = 1;
+  if (count_products (real->size) > ND_RANK_MAX_PRODUCTS)
+    return is_separable (real, imaginary);
+  f = join (real, imaginary);
+  for (guint a = 0; a < ND_AXES; a++) {
+    gsize n = real->size[a];
+    g_autofree Number *gram = g_new0 (Number, n * n);
+
+    for (gsize at = 0; at < count; at++) {
+      const Number *line = f + at;
+
+      if (at / stride % n != 0)
+        continue;
+      for (gsize i = 0; i < n; i++)
+        for (gsize j = 0; j < n; j++)
+          gram[i * n + j] += times (line[i * stride], conj (line[j * stride]));
+    }
+    rank[a] = count_pivots (gram, n);
+    stride *= n;
+  }
+  return TRUE;
+}

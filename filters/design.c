@@ -1,0 +1,373 @@
+/* The table of designs, and the checks that all designs share.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "filters/design.h"
+
+#include "core/cancel.h"
+#include "filters/designs.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Thousands of samples along an axis are rarely meant. */
+#define LARGE_SIZE 1000
+
+#define BAND "center-frequency", "bandwidth", "size", FIT
+#define FIT "spectrum", "snr", "localization"
+
+/* Each row has either design or bank. A bank without count has one complex
+ * filter. */
+static const struct
+{
+  const gchar *name;
+  NdDesignFunction *design;
+  NdBankFunction *bank;
+  NdCountFunction *count;
+  const gchar *takes[10]; /* parameters, NULL at the end */
+} designs[] = {
+  { "gaussian", nd_design_gaussian, .takes = { "sigma", "size" } },
+  { "box", nd_design_box, .takes = { "size" } },
+  { "sphere", nd_design_sphere, .takes = { "radius", "size" } },
+  { "ellipsoid", nd_design_ellipsoid, .takes = { "radius", "size" } },
+  { "psf", nd_design_psf,
+      .takes = { "model", "wavelength", "aperture", "sampling", "index",
+          "size" } },
+  { "wiener", nd_design_wiener, .takes = { "sigma", "size", FIT } },
+  { "laplace", nd_design_laplace, .takes = { "size", "connectivity" } },
+  { "log", nd_design_log, .takes = { "sigma", "size" } },
+  { "dog", nd_design_dog, .takes = { "sigma", "ratio", "size" } },
+  { "gaussian-derivative", nd_design_gaussian_derivative,
+      .takes = { "order", "sigma", "size" } },
+  { "sobel", nd_design_sobel, .takes = { "direction", "size" } },
+  { "scharr", nd_design_scharr, .takes = { "direction", "size" } },
+  { "gabor", .bank = nd_design_gabor,
+      .takes = { "direction", "center-frequency", "bandwidth", "size" } },
+  { "quadrature", .bank = nd_design_quadrature,
+      .takes = { "direction", BAND } },
+  { "quadrature-bank", .bank = nd_design_quadrature_bank,
+      .count = nd_count_quadrature_bank, .takes = { BAND } },
+  { "monomial", nd_design_monomial,
+      .takes = { "order", "direction", "exponents", BAND } },
+  { "monomial-bank", .bank = nd_design_monomial_bank,
+      .count = nd_count_monomial_bank, .takes = { "order", BAND } },
+  { "riesz", nd_design_riesz, .takes = { "direction", BAND } },
+  { "motion", .bank = nd_design_motion, .takes = { "velocity", BAND } },
+  { "exponential", nd_design_exponential, .takes = { "tau", "size" } },
+  { "gamma", nd_design_gamma, .takes = { "order", "tau", "size" } },
+  { "causal-derivative", nd_design_causal_derivative,
+      .takes = { "tau", "size" } },
+  { "coefficients", nd_design_coefficients, .takes = { "size", "values" } },
+  { "file", .bank = nd_design_file, .count = nd_count_file,
+      .takes = { "location", "size" } },
+};
+
+static const gchar *names[G_N_ELEMENTS (designs) + 1];
+
+const gchar *const *
+nd_design_names (void)
+{
+  static gsize once = 0;
+
+  if (g_once_init_enter (&once)) {
+    for (guint i = 0; i < G_N_ELEMENTS (designs); i++)
+      names[i] = designs[i].name;
+    g_once_init_leave (&once, 1);
+  }
+  return names;
+}
+
+gboolean
+nd_design_check_name (const gchar *design, GError **error)
+{
+  g_autofree gchar *known = NULL;
+
+  if (g_strv_contains (nd_design_names (), design))
+    return TRUE;
+  known = g_strjoinv (", ", (gchar **) nd_design_names ());
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "There is no filter design %s; the designs are %s", design, known);
+  return FALSE;
+}
+
+static gsize
+count_coefficients (const gsize size[ND_AXES])
+{
+  gsize count = 1;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (!g_size_checked_mul (&count, count, size[a]))
+      return G_MAXSIZE;
+  }
+  return count;
+}
+
+gboolean
+nd_design_check_size (const gsize size[ND_AXES], GError **error)
+{
+  if (count_coefficients (size) <= ND_FILTER_MAX_COEFFICIENTS)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "size is %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+      ":%" G_GSIZE_FORMAT ", which is more than the %" G_GSIZE_FORMAT
+      " coefficients that a filter may have%s",
+      size[0], size[1], size[2], size[3], ND_FILTER_MAX_COEFFICIENTS,
+      MAX (MAX (size[0], size[1]), MAX (size[2], size[3])) >= LARGE_SIZE
+          ? "; are these the units that you mean?"
+          : "");
+  return FALSE;
+}
+
+static NdFilter *
+explain_missing (NdFilter *filter, const gsize size[ND_AXES], GError **error)
+{
+  gsize count = count_coefficients (size);
+
+  if (filter == NULL && nd_design_check_size (size, error))
+    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+        "There is no memory for %" G_GSIZE_FORMAT
+        " coefficients (%" G_GSIZE_FORMAT " bytes)",
+        count, count * sizeof (gdouble));
+  return filter;
+}
+
+NdFilter *
+nd_design_new_filter (const gchar *design, const gsize size[ND_AXES],
+    GError **error)
+{
+  return explain_missing (nd_filter_new (design, size), size, error);
+}
+
+NdFilter *
+nd_design_new_product (const gchar *design, const gsize size[ND_AXES],
+    gdouble *const factors[ND_AXES], GError **error)
+{
+  return explain_missing (nd_filter_new_product (design, size, factors), size,
+      error);
+}
+
+static gboolean
+check (const NdFilter *filter, const NdAxes *axes, GError **error)
+{
+  gsize count = nd_filter_count (filter);
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (filter->size[a] > 1 && !nd_axes_have (axes, a)) {
+      g_autofree gchar *letters = nd_axes_to_string (axes);
+
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "The filter has size %" G_GSIZE_FORMAT " along %c, but the element "
+          "filters along %s only; it must be 1 there",
+          filter->size[a], nd_axis_letter (a), letters);
+      return FALSE;
+    }
+  }
+  for (gsize i = 0; i < count; i++) {
+    gsize at = i, position[ND_AXES];
+
+    if (isfinite (filter->coefficients[i]))
+      continue;
+    for (guint a = 0; a < ND_AXES; a++) {
+      position[a] = at % filter->size[a];
+      at /= filter->size[a];
+    }
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "The coefficient at x:y:z:t = %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT " (counted from 0) is %g; it "
+        "must be a finite number",
+        position[0], position[1], position[2], position[3],
+        filter->coefficients[i]);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+NdBank *
+nd_bank_new_complex (NdFilter *real, NdFilter *imaginary)
+{
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+  NdBank *bank;
+
+  g_ptr_array_add (filters, real);
+  g_ptr_array_add (filters, imaginary);
+  bank = nd_bank_new (filters);
+  bank->is_complex = TRUE;
+  return bank;
+}
+
+static NdBank *
+make_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
+    GError **error)
+{
+  g_autoptr (GPtrArray) filters = NULL;
+  NdFilter *filter;
+
+  if (designs[i].bank != NULL)
+    return designs[i].bank (parameters, axes, error);
+  filter = designs[i].design (parameters, axes, error);
+  if (filter == NULL)
+    return NULL;
+  filters = g_ptr_array_new ();
+  g_ptr_array_add (filters, filter);
+  return nd_bank_new (filters);
+}
+
+static gboolean
+check_bank (const NdBank *bank, const NdAxes *axes, GError **error)
+{
+  for (guint i = 0; i < bank->n_filters; i++) {
+    if (!check (bank->filters[i], axes, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Finds the index of @design in the table. */
+static gboolean
+find (const gchar *design, guint *i, GError **error)
+{
+  for (*i = 0; *i < G_N_ELEMENTS (designs); (*i)++) {
+    if (strcmp (design, designs[*i].name) == 0)
+      return TRUE;
+  }
+  nd_design_check_name (design, error);
+  return FALSE;
+}
+
+/* A cache of the last few fitted banks: a fit in 4D takes seconds, and an
+ * element designs the same filter when it starts and when caps are set. */
+#define KEPT 4
+
+static GMutex kept_lock;
+static struct
+{
+  gchar *key;
+  NdBank *bank;
+} kept[KEPT];
+static guint kept_next;
+
+static NdBank *
+find_kept (const gchar *key)
+{
+  NdBank *bank = NULL;
+
+  g_mutex_lock (&kept_lock);
+  for (guint i = 0; i < KEPT && bank == NULL; i++) {
+    if (g_strcmp0 (kept[i].key, key) == 0)
+      bank = nd_bank_copy (kept[i].bank);
+  }
+  g_mutex_unlock (&kept_lock);
+  return bank;
+}
+
+static void
+keep (const gchar *key, const NdBank *bank)
+{
+  g_mutex_lock (&kept_lock);
+  g_free (kept[kept_next].key);
+  g_clear_pointer (&kept[kept_next].bank, nd_bank_free);
+  kept[kept_next].key = g_strdup (key);
+  kept[kept_next].bank = nd_bank_copy (bank);
+  kept_next = (kept_next + 1) % KEPT;
+  g_mutex_unlock (&kept_lock);
+}
+
+/* make_bank() with the cache. Only fitted banks are kept. */
+static NdBank *
+make_or_copy_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
+    GError **error)
+{
+  g_autofree gchar *text = nd_parameters_to_string (parameters);
+  g_autofree gchar *letters = nd_axes_to_string (axes);
+  g_autofree gchar *key =
+      g_strdup_printf ("%s,%s over %s", designs[i].name, text, letters);
+  NdBank *bank = find_kept (key);
+
+  if (bank != NULL)
+    return bank;
+  bank = make_bank (i, parameters, axes, error);
+  if (bank != NULL && !isnan (bank->filters[0]->fit_error.total))
+    keep (key, bank);
+  return bank;
+}
+
+NdBank *
+nd_design (const gchar *design, NdParameters *parameters, const NdAxes *axes,
+    GError **error)
+{
+  g_autoptr (NdParameters) resolved = NULL;
+  g_autoptr (NdBank) bank = NULL;
+  guint i;
+
+  if (!find (design, &i, error))
+    return NULL;
+  if (!nd_set_error_if_cancelled (nd_parameters_get_cancelled (parameters),
+          error)
+      && nd_parameters_check (parameters, designs[i].takes, error)
+      && (resolved = nd_parameters_resolve (parameters, axes, error)))
+    bank = make_or_copy_bank (i, resolved, axes, error);
+  if (bank == NULL || !check_bank (bank, axes, error)) {
+    g_prefix_error (error, "%s: ", bank ? bank->filters[0]->name : design);
+    return NULL;
+  }
+  return g_steal_pointer (&bank);
+}
+
+gboolean
+nd_design_count (const gchar *design, NdParameters *parameters,
+    const NdAxes *axes, NdResponses *responses, GError **error)
+{
+  g_autoptr (NdParameters) resolved = NULL;
+  NdAxes known = *axes;
+  guint i;
+
+  if (!find (design, &i, error))
+    return FALSE;
+  *responses = (NdResponses){ 1, designs[i].bank != NULL };
+  /* The count depends on the axes that have a size above 1, so that any step
+   * will do if the caps are not known yet. */
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (!(known.step[a] > 0))
+      known.step[a] = 1e-3;
+  }
+  if (nd_parameters_check (parameters, designs[i].takes, error)
+      && (designs[i].count == NULL
+          || ((resolved = nd_parameters_resolve (parameters, &known, error))
+              && designs[i].count (resolved, &known, responses, error))))
+    return TRUE;
+  g_prefix_error (error, "%s: ", design);
+  return FALSE;
+}
+
+gboolean
+nd_filter_set_origin (NdFilter *filter, const gchar *text, const NdAxes *axes,
+    GError **error)
+{
+  gdouble values[ND_AXES];
+
+  if (!nd_axes_parse (axes, "origin", text, 0, values, error))
+    return FALSE;
+  for (guint a = 0; a < ND_AXES; a++) {
+    gint size = (gint) filter->size[a];
+
+    if (values[a] < -(size / 2) || values[a] > (size - 1) / 2
+        || values[a] != floor (values[a])) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "origin is %g along %c; it must be an integer from %d to %d for the "
+          "filter %s of size %d",
+          values[a], nd_axis_letter (a), -(size / 2), (size - 1) / 2,
+          filter->name, size);
+      return FALSE;
+    }
+  }
+  for (guint a = 0; a < ND_AXES; a++)
+    filter->origin[a] = (gint) values[a];
+  return TRUE;
+}
+
+void
+nd_filter_set_causal (NdFilter *filter)
+{
+  filter->origin[ND_AXIS_T] = -(gint) (filter->size[ND_AXIS_T] / 2);
+}

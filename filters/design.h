@@ -1,0 +1,122 @@
+/* Filters by name and parameters: `gaussian` with sigma=1.5 and so on.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "filters/filter.h"
+
+G_BEGIN_DECLS
+
+/* Parameters as the user gave them: each is a text ("k.npy") or one or more
+ * numbers, which a text can also hold ("3:3"). A parameter that the design does
+ * not take is an error, so that a misspelt name is reported.
+ *
+ *   box                  size; sum 1
+ *   causal-derivative    tau (default 0), size along t; sum 0; one-sided
+ *   coefficients         size, values (x fastest, t slowest)
+ *   dog                  sigma, ratio (default 1.6), size; sum 0
+ *   ellipsoid            radius per axis, size; sum 1
+ *   exponential          tau (volumes), size along t; sum 1; one-sided
+ *   file                 location; size for raw float32, otherwise .npy or
+ *                        NIfTI; complex if the samples are
+ *   gabor                (complex) center-frequency, bandwidth, direction, size
+ *   gamma                tau (volumes), order (default 2), size along t; sum 1;
+ *                        one-sided
+ *   gaussian             sigma (samples, 0 to 1e6, per axis; 0: size 1 there),
+ *                        size (default 2 floor (4 sigma + 0.5) + 1); sum 1
+ *   gaussian-derivative  order per axis, sigma, size
+ *   laplace              size (3 or 5, default 3), connectivity (faces, the
+ *                        default, or full); sum 0
+ *   log                  sigma, size as gaussian; its Laplacian, sum 0
+ *   monomial             order (0 to 3) and direction, or exponents per axis;
+ *                        FIT
+ *   monomial-bank        order (one or several, default 1:2); FIT
+ *   motion               (complex) velocity (samples per volume, per axis in
+ *                        space); FIT
+ *   psf                  model (gaussian or airy), wavelength, aperture,
+ *                        sampling, index, size; sum 1
+ *   quadrature           (complex) direction; FIT
+ *   quadrature-bank      (complex) FIT
+ *   riesz                direction; FIT
+ *   scharr               direction (x, y, z, t; default x)
+ *   sobel                direction (x, y, z, t; default x), size (3 or 5,
+ *                        default 3)
+ *   sphere               radius, size; sum 1
+ *   wiener               sigma, snr, size, spectrum, localization
+ *
+ * FIT stands for center-frequency, bandwidth, size and the weights of the fit:
+ * spectrum, snr and localization (filters/band.h).
+ *
+ * The file of each design has its formula and the source of the formula. */
+typedef struct _NdParameters NdParameters;
+
+NdParameters *nd_parameters_new (void);
+void nd_parameters_free (NdParameters *parameters);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdParameters, nd_parameters_free)
+void nd_parameters_set_text (NdParameters *parameters, const gchar *name,
+    const gchar *text);
+void nd_parameters_set_numbers (NdParameters *parameters, const gchar *name,
+    const gdouble *numbers, gsize n);
+
+/* The design with @parameters looks at @cancelled (core/cancel.h). */
+void nd_parameters_set_cancelled (NdParameters *parameters,
+    const gint *cancelled);
+
+/* The axes that an element filters along, in the order of memory: ndconv2d
+ * {x, y}, ndconv3d {x, y, z} or {x, y, t}, ndconv4dtemporal {x, y, z, t}.
+ *
+ * A parameter with one value per axis (size, sigma, ...) has its values in this
+ * order. It may have fewer values than there are axes, or a single one for all
+ * axes; four values are always x, y, z, t. An axis without a value, and an axis
+ * that is not filtered, has size 1, sigma 0 and origin 0.
+ *
+ * Numbers with a unit (filters/units.h) are converted to samples by @step, the
+ * distance of samples in mm along x, y, z and in seconds along t; 0 if it is
+ * unknown. */
+typedef struct
+{
+  guint n;
+  NdAxis axis[ND_AXES];
+  gdouble step[ND_AXES];
+} NdAxes;
+
+/* Designs a filter or a bank of filters over @axes. ND_ERROR_SETTINGS if the
+ * design is unknown (the message lists all designs), or if a parameter is
+ * unknown, missing, repeated or impossible; ND_ERROR_NOT_FOUND, _OPEN_READ,
+ * _READ, _FORMAT for files; ND_ERROR_CANCELLED. Every message names the design,
+ * and the parameter or the file. */
+NdBank *nd_design (const gchar *design, NdParameters *parameters,
+    const NdAxes *axes, GError **error);
+
+/* The responses of a bank. */
+typedef struct
+{
+  guint n;
+  gboolean is_complex;
+  guint tensor_axes; /* of the tensor that a whole bank design makes, or 0 */
+} NdResponses;
+
+/* Counts the responses of nd_design() in a fraction of its time. Checks only
+ * the parameters that the count depends on. */
+gboolean nd_design_count (const gchar *design, NdParameters *parameters,
+    const NdAxes *axes, NdResponses *responses, GError **error);
+
+/* The names of all designs, terminated by NULL. */
+const gchar *const *nd_design_names (void);
+
+/* ND_ERROR_SETTINGS, with all names in the message, if there is no such
+ * design. */
+gboolean nd_design_check_name (const gchar *design, GError **error);
+
+/* Sets filter->origin from text like "0:0:-1", values for @axes as described
+ * for NdAxes, each from -(size/2) to (size-1)/2. */
+gboolean nd_filter_set_origin (NdFilter *filter, const gchar *text,
+    const NdAxes *axes, GError **error);
+
+/* Sets the origin in time to -(k/2) for size k, so that the filter reads no
+ * later volume. */
+void nd_filter_set_causal (NdFilter *filter);
+
+G_END_DECLS

@@ -1,0 +1,248 @@
+/* Design file: coefficients from the file location. With size, the file has raw
+ * float32 samples (little endian, x fastest). Without size, the content
+ * decides: .npy, or a format that formats/ reads (NIfTI, NRRD, MetaImage).
+ * Complex samples make a complex filter.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "filters/designs.h"
+
+#include "core/error.h"
+#include "filters/npy.h"
+#include "formats/npyheader.h"
+#include "formats/recording.h"
+
+#include <string.h>
+
+static NdFilter *
+load_raw (const gchar *location, GMappedFile *file,
+    const NdParameters *parameters, const NdAxes *axes, GError **error)
+{
+  g_autoptr (NdFilter) filter = NULL;
+  const gchar *data = g_mapped_file_get_contents (file);
+  gsize length = g_mapped_file_get_length (file);
+  gsize size[ND_AXES], count;
+
+  if (!nd_parameters_get_size (parameters, axes, 0, size, error))
+    return NULL;
+  filter = nd_design_new_filter ("file", size, error);
+  if (filter == NULL)
+    return NULL;
+
+  count = nd_filter_count (filter);
+  if (length != count * sizeof (gfloat)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_READ,
+        "\"%s\" has %" G_GSIZE_FORMAT " bytes, but size %" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+        " of float32 "
+        "needs %" G_GSIZE_FORMAT "; leave size out if the file is .npy or "
+        "NIfTI",
+        location, length, size[0], size[1], size[2], size[3],
+        count * sizeof (gfloat));
+    return NULL;
+  }
+  for (gsize i = 0; i < count; i++) {
+    union
+    {
+      guint32 bits;
+      gfloat value;
+    } sample;
+
+    memcpy (&sample.bits, data + 4 * i, 4);
+    sample.bits = GUINT32_FROM_LE (sample.bits);
+    filter->coefficients[i] = sample.value;
+  }
+  return g_steal_pointer (&filter);
+}
+
+static gdouble
+convert (gconstpointer samples, gsize i, NdSampleType type)
+{
+  switch (type) {
+    case ND_UINT8:
+      return ((const guint8 *) samples)[i];
+    case ND_INT16:
+      return ((const gint16 *) samples)[i];
+    case ND_UINT16:
+      return ((const guint16 *) samples)[i];
+    case ND_FLOAT32:
+      return ((const gfloat *) samples)[i];
+    default:
+      g_return_val_if_reached (0);
+  }
+}
+
+static NdReader *
+open_recording (const gchar *location, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  NdReader *reader = nd_reader_open (location, NULL, &reason);
+
+  if (reader != NULL)
+    return reader;
+  if (g_error_matches (reason, ND_ERROR, ND_ERROR_SETTINGS))
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "\"%s\" is neither .npy nor NIfTI, NRRD or MetaImage; for raw float32 "
+        "samples give size too",
+        location);
+  else
+    g_propagate_error (error, g_steal_pointer (&reason));
+  return NULL;
+}
+
+/* The volumes of the recording are the samples of the filter along t. */
+static NdBank *
+load_recording (const gchar *location, GError **error)
+{
+  g_autoptr (NdReader) reader = open_recording (location, error);
+  g_autoptr (GPtrArray) filters =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) nd_filter_free);
+  g_autofree gpointer volume = NULL;
+  const NdRecording *recording;
+  gsize size[ND_AXES], samples, parts;
+  NdBank *bank;
+
+  if (reader == NULL)
+    return NULL;
+  recording = nd_reader_recording (reader);
+  parts = recording->shape.components;
+  if (parts > 2 || recording->responses > 1) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "\"%s\" has %" G_GSIZE_FORMAT " components and %d responses per "
+        "volume; a filter has one real or complex number per coefficient",
+        location, parts, recording->responses);
+    return NULL;
+  }
+
+  memcpy (size, recording->shape.size, sizeof (recording->shape.size));
+  size[ND_AXIS_T] = (gsize) MIN (recording->volumes, G_MAXSIZE);
+  for (gsize part = 0; part < parts; part++) {
+    NdFilter *filter = nd_design_new_filter ("file", size, error);
+
+    if (filter == NULL)
+      return NULL;
+    g_ptr_array_add (filters, filter);
+  }
+  samples = size[0] * size[1] * size[2];
+  volume = g_malloc (nd_recording_volume_size (recording));
+  for (gsize t = 0; t < size[ND_AXIS_T]; t++) {
+    if (!nd_reader_read (reader, volume, error))
+      return NULL;
+    for (gsize i = 0; i < samples * parts; i++) {
+      NdFilter *filter = filters->pdata[i % parts];
+
+      filter->coefficients[t * samples + i / parts] =
+          convert (volume, i, recording->type);
+    }
+  }
+  bank = nd_bank_new (filters);
+  bank->is_complex = parts == 2;
+  return bank;
+}
+
+static GMappedFile *
+map_file (const gchar *location, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  GMappedFile *file;
+
+  if (!g_file_test (location, G_FILE_TEST_EXISTS)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_NOT_FOUND,
+        "There is no file \"%s\"; location must name one that exists",
+        location);
+    return NULL;
+  }
+  /* Opening a named pipe would block until somebody writes to it. */
+  if (!g_file_test (location, G_FILE_TEST_IS_REGULAR)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
+        "\"%s\" is not a regular file; location must name one", location);
+    return NULL;
+  }
+  file = g_mapped_file_new (location, FALSE, &reason);
+  if (file == NULL)
+    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
+        "\"%s\" cannot be opened for reading: %s", location, reason->message);
+  return file;
+}
+
+static NdBank *
+load (const gchar *location, const NdParameters *parameters, const NdAxes *axes,
+    GError **error)
+{
+  g_autoptr (GMappedFile) file = map_file (location, error);
+  const guint8 *data;
+  gsize length;
+
+  if (file == NULL)
+    return NULL;
+  data = (const guint8 *) g_mapped_file_get_contents (file);
+  length = g_mapped_file_get_length (file);
+  if (nd_parameters_has (parameters, "size")) {
+    g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+    NdFilter *filter = load_raw (location, file, parameters, axes, error);
+
+    if (filter == NULL)
+      return NULL;
+    g_ptr_array_add (filters, filter);
+    return nd_bank_new (filters);
+  }
+  if (nd_npy_detect (data, length))
+    return nd_npy_load (location, data, length, axes, error);
+  return load_recording (location, error);
+}
+
+static const gchar *
+get_location (const NdParameters *parameters, GError **error)
+{
+  const gchar *location = nd_parameters_get_text (parameters, "location");
+
+  if (location != NULL && *location != '\0')
+    return location;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "location is missing; give the path of a .npy, NIfTI or raw float32 "
+      "file, as in file,location=kernel.npy");
+  return NULL;
+}
+
+NdBank *
+nd_design_file (const NdParameters *parameters, const NdAxes *axes,
+    GError **error)
+{
+  const gchar *location = get_location (parameters, error);
+  NdBank *bank = location ? load (location, parameters, axes, error) : NULL;
+
+  for (guint i = 0; bank && i < bank->n_filters; i++) {
+    g_free (bank->filters[i]->name);
+    bank->filters[i]->name = g_strdup_printf ("file \"%s\"", location);
+  }
+  return bank;
+}
+
+gboolean
+nd_count_file (const NdParameters *parameters, const NdAxes *axes,
+    NdResponses *responses, GError **error)
+{
+  const gchar *location = get_location (parameters, error);
+  g_autoptr (GMappedFile) file = location ? map_file (location, error) : NULL;
+  const guint8 *data;
+  gsize length;
+
+  responses->is_complex = FALSE;
+  if (file == NULL)
+    return FALSE;
+  data = (const guint8 *) g_mapped_file_get_contents (file);
+  length = g_mapped_file_get_length (file);
+  if (nd_parameters_has (parameters, "size"))
+    return TRUE;
+  if (nd_npy_detect (data, length)) {
+    responses->is_complex = nd_npy_is_complex (data, length);
+  } else {
+    g_autoptr (NdReader) reader = open_recording (location, error);
+
+    if (reader == NULL)
+      return FALSE;
+    responses->is_complex = nd_reader_recording (reader)->shape.components == 2;
+  }
+  return TRUE;
+}

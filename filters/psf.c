@@ -1,0 +1,212 @@
+/* Design psf: the point spread function of an imaging system in focus, scaled
+ * to sum 1. wavelength and sampling (the distance of samples along x:y:z) have
+ * the same unit of length; aperture is numerical (index times the sine of half
+ * the opening angle), index is that of refraction (default 1). With k = 2 pi /
+ * wavelength, r the distance from the z axis and f = aperture:
+ *
+ * model=airy: |2 integral_0^1 J0 (v p) exp (i w p^2 / 2) p dp|^2, v = k f r, w
+ * = k f^2 z / index; in the plane z = 0 the Airy pattern (2 J1 (v) / v)^2 (Born
+ * and Wolf, Principles of Optics, 7th ed., 8.8.1).
+ *
+ * model=gaussian (the default): the Gaussian that approximates it at the peak,
+ * sigma = sqrt 2 / (k f) along x and y, 2 sqrt 6 index / (k f^2) along z
+ * (Zhang, Zerubia and Olivo-Marin, Applied Optics 46 (10), 2007).
+ *
+ * By default, the filter reaches to the third dark ring along x and y and to
+ * the second zero along z (airy), or to 4 sigma (gaussian). Along t, size is 1
+ * by default; with a larger size all times have the same weight.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "filters/designs.h"
+
+#include "core/cancel.h"
+#include "filters/band.h"
+
+#include <math.h>
+
+#define THIRD_RING 10.1734681350627
+#define SECOND_ZERO (8 * G_PI)
+#define MAX_REACH 1e4
+
+/* The largest difference of v and w between neighbouring samples. A point would
+ * vanish between samples that are further apart. */
+#define MAX_STEP 100
+
+/* Samples between two looks at the flag of cancellation. */
+#define SAMPLES_PER_CHECK 256
+
+typedef struct
+{
+  gboolean airy;
+  gdouble lateral, axial; /* v along x and w along z, per sample */
+  gdouble lateral_y;
+} Psf;
+
+static gboolean
+get_positive (const NdParameters *parameters, const gchar *name,
+    gdouble fallback, gdouble *value, GError **error)
+{
+  if (!nd_parameters_get_number (parameters, name, fallback, value, error))
+    return FALSE;
+  if (*value > 0)
+    return TRUE;
+  if (nd_parameters_has (parameters, name))
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "%s is %g; it must be above 0", name, *value);
+  else
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "%s is missing; give a number above 0", name);
+  return FALSE;
+}
+
+static gboolean
+read_model (const NdParameters *parameters, Psf *psf, GError **error)
+{
+  const gchar *text = nd_parameters_get_text (parameters, "model");
+
+  psf->airy = g_strcmp0 (text, "airy") == 0;
+  if (text == NULL || psf->airy || g_strcmp0 (text, "gaussian") == 0)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "model is \"%.40s\"; it must be gaussian or airy", text);
+  return FALSE;
+}
+
+static gboolean
+read_parameters (const NdParameters *parameters, const NdAxes *axes, Psf *psf,
+    GError **error)
+{
+  gdouble wavelength, aperture, index, sampling[ND_AXES], k;
+
+  if (!read_model (parameters, psf, error)
+      || !get_positive (parameters, "wavelength", 0, &wavelength, error)
+      || !get_positive (parameters, "aperture", 0, &aperture, error)
+      || !get_positive (parameters, "index", 1, &index, error)
+      || !nd_parameters_get_axes (parameters, "sampling", axes, 0, sampling,
+          error))
+    return FALSE;
+  if (aperture > index) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "aperture is %g; it must be at most index, %g", aperture, index);
+    return FALSE;
+  }
+  for (guint i = 0; i < axes->n; i++) {
+    NdAxis a = axes->axis[i];
+
+    if (a != ND_AXIS_T && !(sampling[a] > 0)) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "sampling is %g along %c; it must be above 0", sampling[a],
+          nd_axis_letter (a));
+      return FALSE;
+    }
+  }
+  k = 2 * G_PI / wavelength;
+  psf->lateral = k * aperture * sampling[ND_AXIS_X];
+  psf->lateral_y = k * aperture * sampling[ND_AXIS_Y];
+  psf->axial = k * aperture * aperture / index * sampling[ND_AXIS_Z];
+  if (MAX (MAX (psf->lateral, psf->lateral_y), psf->axial) <= MAX_STEP)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "sampling is %g wavelengths, so that the image of a point falls between "
+      "two samples; give wavelength and sampling in one unit",
+      MAX (MAX (sampling[ND_AXIS_X], sampling[ND_AXIS_Y]), sampling[ND_AXIS_Z])
+          / wavelength);
+  return FALSE;
+}
+
+static gdouble
+reach (const Psf *psf, NdAxis axis)
+{
+  gdouble samples = 0;
+
+  if (axis == ND_AXIS_X || axis == ND_AXIS_Y)
+    samples = (psf->airy ? THIRD_RING : 4 * G_SQRT2)
+        / (axis == ND_AXIS_X ? psf->lateral : psf->lateral_y);
+  else if (axis == ND_AXIS_Z)
+    samples = (psf->airy ? SECOND_ZERO : 8 * sqrt (6)) / psf->axial;
+  return MIN (ceil (samples), MAX_REACH);
+}
+
+static gboolean
+choose_size (const NdParameters *parameters, const NdAxes *axes, const Psf *psf,
+    gsize size[ND_AXES], GError **error)
+{
+  if (nd_parameters_has (parameters, "size"))
+    return nd_parameters_get_size (parameters, axes, 0, size, error);
+  for (guint a = 0; a < ND_AXES; a++)
+    size[a] = nd_axes_have (axes, a) ? 2 * (gsize) reach (psf, a) + 1 : 1;
+  return TRUE;
+}
+
+/* Simpson's rule, with at least 16 steps per oscillation. */
+static gdouble
+airy (gdouble v, gdouble w)
+{
+  guint n = 2 * (16 + (guint) (2 * (fabs (v) + fabs (w) / 2)));
+  gdouble re = 0, im = 0;
+
+  for (guint i = 0; i <= n; i++) {
+    gdouble p = (gdouble) i / n, weight = i == 0 || i == n ? 1 : i % 2 ? 4 : 2;
+    gdouble value = weight * 2 * j0 (v * p) * p / (3 * n);
+
+    re += value * cos (w * p * p / 2);
+    im += value * sin (w * p * p / 2);
+  }
+  return re * re + im * im;
+}
+
+static gdouble
+intensity (const Psf *psf, const gdouble x[ND_AXES])
+{
+  gdouble v =
+      hypot (psf->lateral * x[ND_AXIS_X], psf->lateral_y * x[ND_AXIS_Y]);
+  gdouble w = psf->axial * x[ND_AXIS_Z];
+
+  return psf->airy ? airy (v, w) : exp (-v * v / 4 - w * w / 48);
+}
+
+NdFilter *
+nd_design_psf (const NdParameters *parameters, const NdAxes *axes,
+    GError **error)
+{
+  gsize size[ND_AXES], count, volume;
+  NdFilter *filter;
+  Psf psf;
+
+  if (!read_parameters (parameters, axes, &psf, error)
+      || !choose_size (parameters, axes, &psf, size, error))
+    return NULL;
+  filter = nd_design_new_filter ("psf", size, error);
+  if (filter == NULL)
+    return NULL;
+  count = nd_filter_count (filter);
+  volume = count / size[ND_AXIS_T];
+  for (gsize i = 0; i < count; i++) {
+    gsize at = i, mirrored = 0, stride = 1;
+    gdouble x[ND_AXES];
+
+    for (guint a = 0; a < ND_AXES; a++) {
+      gsize m = at % size[a];
+
+      x[a] = (gdouble) m - (gdouble) (size[a] - 1) / 2;
+      mirrored += stride * MIN (m, size[a] - 1 - m);
+      stride *= size[a];
+      at /= size[a];
+    }
+    if (i % SAMPLES_PER_CHECK == 0
+        && nd_set_error_if_cancelled (nd_parameters_get_cancelled (parameters),
+            error)) {
+      nd_filter_free (filter);
+      return NULL;
+    }
+    /* Computes one octant at one time; the others are equal by symmetry. */
+    mirrored %= volume;
+    filter->coefficients[i] =
+        mirrored < i ? filter->coefficients[mirrored] : intensity (&psf, x);
+  }
+  if (!nd_filter_normalize (filter, error))
+    g_clear_pointer (&filter, nd_filter_free);
+  return filter;
+}

@@ -1,0 +1,50 @@
+/* Filter text, the value of the elements' property filter:
+ * "gaussian,sigma=1.5; box,size=3:3:5".
+ *
+ * Copyright (C) 2026 the ndconv developers
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include "filters/design.h"
+
+G_BEGIN_DECLS
+
+/* Parses @text, designs its filters over @axes and joins them in one bank.
+ *
+ * Grammar, a subset of the serialized form of GstStructure:
+ *
+ *   text       = filter { ";" filter } [ ";" ]
+ *   filter     = design { "," name "=" value } [ "," ]
+ *   value      = string | list | "(" type ")" ( string | list )
+ *   list       = "<" [ item { "," item } [ "," ] ] ">" | "{" ... "}"
+ *   item       = [ "(" type ")" ] string, a number, a number with a unit
+ *                (filters/units.h) or a fraction as 1/4
+ *   string     = letters, digits and _-+/:. | text in double quotes, in which
+ *                a backslash escapes a character or begins three octal digits
+ *   type       = int, uint, gint64, guint64, float, double, fraction, string
+ *                or an abbreviation that GStreamer knows
+ *
+ * Blanks may stand between all of these. A string without a type is kept as it
+ * is, so that size=3:5 has two numbers.
+ *
+ * If @normalize, every filter is scaled to sum 1. Every filter gets the origin
+ * @origin (see nd_filter_set_origin(); NULL: 0), and if @causal, the origin in
+ * time that reads no later volume. If one filter is complex, the bank is
+ * complex, and real filters get an imaginary part of 0.
+ *
+ * Errors: those of nd_design(), nd_filter_normalize() and
+ * nd_filter_set_origin(), ND_ERROR_CANCELLED if @cancelled (core/cancel.h), and
+ * ND_ERROR_SETTINGS if @text is NULL, empty or malformed. If @text has several
+ * filters, the message has the number of the filter. */
+NdBank *nd_bank_from_text (const gchar *text, const NdAxes *axes,
+    const gchar *origin, gboolean causal, gboolean normalize,
+    const gint *cancelled, GError **error);
+
+/* Counts the responses of nd_bank_from_text() without a design, as
+ * nd_design_count(). Finds every error of the grammar, but not every error of a
+ * parameter. */
+gboolean nd_bank_count_from_text (const gchar *text, const NdAxes *axes,
+    NdResponses *responses, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "filters/units.h"
+
+#include "core/error.h"
+#include "filters/parameters.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Spacings that differ less count as equal. */
+#define EQUAL_SPACING 1e-3
+
+static const struct
+{
+  const gchar *name;
+  NdDimension dimension;
+  gdouble factor; /* to mm or s */
+} units[] = {
+  { "mm", { 1, 0 }, 1 },
+  { "cm", { 1, 0 }, 10 },
+  { "um", { 1, 0 }, 1e-3 },
+  { "\302\265m", { 1, 0 }, 1e-3 }, /* micro sign */
+  { "\316\274m", { 1, 0 }, 1e-3 }, /* Greek mu */
+  { "nm", { 1, 0 }, 1e-6 },
+  { "ms", { 0, 1 }, 1e-3 },
+  { "us", { 0, 1 }, 1e-6 },
+  { "\302\265s", { 0, 1 }, 1e-6 },
+  { "\316\274s", { 0, 1 }, 1e-6 },
+  { "ns", { 0, 1 }, 1e-9 },
+  { "m", { 1, 0 }, 1e3 },
+  { "s", { 0, 1 }, 1 },
+};
+
+static gboolean
+ends_word (gchar c)
+{
+  return !g_ascii_isalnum (c) && !((guchar) c & 0x80);
+}
+
+/* Reads the name of a unit; @sign is -1 after a '/'. */
+static gboolean
+read_unit (const gchar **at, gint sign, gdouble *value, NdDimension *dimension)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (units); i++) {
+    const gsize length = strlen (units[i].name);
+
+    if (strncmp (*at, units[i].name, length) != 0 || !ends_word ((*at)[length]))
+      continue;
+    *value *= sign > 0 ? units[i].factor : 1 / units[i].factor;
+    dimension->length += sign * units[i].dimension.length;
+    dimension->time += sign * units[i].dimension.time;
+    *at += length;
+    return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
+nd_units_parse (const gchar *text, gdouble *value, NdDimension *dimension,
+    const gchar **end)
+{
+  gchar *after;
+  const gchar *at;
+
+  *dimension = (NdDimension){ 0, 0 };
+  *value = g_ascii_strtod (text, &after);
+  if (after == text)
+    return FALSE;
+  *end = at = after;
+  if (g_str_has_prefix (at, "cycles/"))
+    at += strlen ("cycles");
+  else
+    read_unit (&at, 1, value, dimension);
+  if (*at != '/' || (at++, read_unit (&at, -1, value, dimension)))
+    *end = at;
+  return TRUE;
+}
+
+static gboolean
+has_unit (NdDimension dimension)
+{
+  return dimension.length != 0 || dimension.time != 0;
+}
+
+gboolean
+nd_units_are_in (const gchar *text)
+{
+  for (const gchar *at = text; at && *at; at++) {
+    const gchar *end;
+    NdDimension dimension;
+    gdouble value;
+
+    /* A number begins a value, not a word as in a file's name. */
+    if (at > text && strchr ("=:<{,\"() ", at[-1]) == NULL)
+      continue;
+    if ((g_ascii_isdigit (*at) || strchr ("+-.", *at))
+        && nd_units_parse (at, &value, &dimension, &end) && has_unit (dimension)
+        && (*end == '\0' || strchr (":>},;\" ", *end)))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+typedef enum
+{
+  QUANTITY_EXTENT, /* per axis: a length, along t a time */
+  QUANTITY_SIZE,
+  QUANTITY_TIME,
+  QUANTITY_VELOCITY,
+  QUANTITY_FREQUENCY,
+  QUANTITY_LENGTH /* in mm, not in samples */
+} Quantity;
+
+static const struct
+{
+  const gchar *name;
+  Quantity quantity;
+} quantities[] = {
+  { "sigma", QUANTITY_EXTENT },
+  { "radius", QUANTITY_EXTENT },
+  { "size", QUANTITY_SIZE },
+  { "tau", QUANTITY_TIME },
+  { "velocity", QUANTITY_VELOCITY },
+  { "center-frequency", QUANTITY_FREQUENCY },
+  { "wavelength", QUANTITY_LENGTH },
+  { "sampling", QUANTITY_LENGTH },
+};
+
+/* The state of one conversion, for messages. */
+typedef struct
+{
+  const gchar *name;
+  const gchar *text;
+  const NdAxes *axes;
+} Value;
+
+static gboolean
+refuse_unit (const Value *value, const gchar *must, GError **error)
+{
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "%s is %.60s; it must be %s, or a number without a unit", value->name,
+      value->text, must);
+  return FALSE;
+}
+
+static gboolean
+get_step (const Value *value, NdAxis axis, gdouble *step, GError **error)
+{
+  *step = value->axes->step[axis];
+  if (*step > 0 && isfinite (*step))
+    return TRUE;
+  if (axis == ND_AXIS_T)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "%s is %.60s, but the rate of the volumes is unknown; give it without "
+        "a unit, in volumes",
+        value->name, value->text);
+  else
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "%s is %.60s, but the spacing of the samples along %c is unknown; give "
+        "it without a unit, in samples",
+        value->name, value->text, nd_axis_letter (axis));
+  return FALSE;
+}
+
+/* The common step of all filtered axes in space. */
+static gboolean
+get_common_step (const Value *value, gdouble *step, GError **error)
+{
+  *step = 0;
+  for (guint i = 0; i < value->axes->n; i++) {
+    const NdAxis axis = value->axes->axis[i];
+    gdouble other;
+
+    if (axis == ND_AXIS_T)
+      continue;
+    if (!get_step (value, axis, &other, error))
+      return FALSE;
+    if (*step > 0 && fabs (other / *step - 1) > EQUAL_SPACING) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "%s is %.60s, but the spacing is %g mm along %c and %g mm along "
+          "another axis; give it in radians per sample",
+          value->name, value->text, other, nd_axis_letter (axis), *step);
+      return FALSE;
+    }
+    *step = other;
+  }
+  return TRUE;
+}
+
+static gdouble
+odd_size (gdouble samples)
+{
+  return 2 * MAX (floor (samples / 2), 0) + 1;
+}
+
+/* A value along @axis: a length, or a time along t. */
+static gboolean
+convert_extent (const Value *value, Quantity quantity, NdAxis axis,
+    NdDimension dimension, gdouble *number, GError **error)
+{
+  gdouble step;
+
+  if (!has_unit (dimension))
+    return TRUE;
+  if (dimension.length != (axis != ND_AXIS_T)
+      || dimension.time != (axis == ND_AXIS_T))
+    return refuse_unit (value,
+        "a length along x, y and z, as 0.6mm, and a time along t, as 80ms",
+        error);
+  if (!get_step (value, axis, &step, error))
+    return FALSE;
+  *number /= step;
+  if (quantity == QUANTITY_SIZE)
+    *number = odd_size (*number);
+  return TRUE;
+}
+
+/* The axis of value @i of @n, by the rule of NdAxes; velocities skip t. */
+static NdAxis
+axis_of (const Value *value, Quantity quantity, guint i, guint n)
+{
+  guint at = 0;
+
+  if (quantity != QUANTITY_VELOCITY)
+    return n == ND_AXES || i >= value->axes->n ? (NdAxis) i
+                                               : value->axes->axis[i];
+  for (guint a = 0; a < value->axes->n; a++) {
+    if (value->axes->axis[a] != ND_AXIS_T && at++ == i)
+      return value->axes->axis[a];
+  }
+  return ND_AXIS_X;
+}
+
+static gboolean
+convert_velocity (const Value *value, NdAxis axis, NdDimension dimension,
+    gdouble *number, GError **error)
+{
+  gdouble step, period;
+
+  if (!has_unit (dimension))
+    return TRUE;
+  if (dimension.length != 1 || dimension.time != -1)
+    return refuse_unit (value, "lengths per time, as 12mm/s", error);
+  if (!get_step (value, axis, &step, error)
+      || !get_step (value, ND_AXIS_T, &period, error))
+    return FALSE;
+  *number *= period / step;
+  return TRUE;
+}
+
+static gboolean
+convert (const Value *value, Quantity quantity, NdAxis axis,
+    NdDimension dimension, gdouble *number, GError **error)
+{
+  gdouble step;
+
+  switch (quantity) {
+    case QUANTITY_EXTENT:
+    case QUANTITY_SIZE:
+      return convert_extent (value, quantity, axis, dimension, number, error);
+    case QUANTITY_VELOCITY:
+      return convert_velocity (value, axis, dimension, number, error);
+    case QUANTITY_TIME:
+      if (!has_unit (dimension))
+        return TRUE;
+      if (dimension.length != 0 || dimension.time != 1)
+        return refuse_unit (value, "a time, as 80ms", error);
+      if (!get_step (value, ND_AXIS_T, &step, error))
+        return FALSE;
+      *number /= step;
+      return TRUE;
+    case QUANTITY_FREQUENCY:
+      if (!has_unit (dimension))
+        return TRUE;
+      if (dimension.length != -1 || dimension.time != 0)
+        return refuse_unit (value, "cycles per length, as 0.4cycles/mm", error);
+      if (!get_common_step (value, &step, error))
+        return FALSE;
+      *number *= 2 * G_PI * step;
+      return TRUE;
+    default:
+      return !has_unit (dimension)
+          || (dimension.length == 1 && dimension.time == 0)
+          || refuse_unit (value, "a length, as 520nm", error);
+  }
+}
+
+static void
+append_number (GString *text, gdouble number)
+{
+  gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (text->len > 0)
+    g_string_append_c (text, ':');
+  g_string_append (text, g_ascii_dtostr (digits, sizeof (digits), number));
+}
+
+/* One length for all axes in space, or one time for t. */
+static gchar *
+spread_extent (const Value *value, Quantity quantity, NdDimension dimension,
+    gdouble number, GError **error)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint i = 0; i < value->axes->n; i++) {
+    const NdAxis axis = value->axes->axis[i];
+    gdouble converted = number;
+
+    if ((axis == ND_AXIS_T) != (dimension.time != 0))
+      converted = quantity == QUANTITY_SIZE ? 1 : 0;
+    else if (!convert_extent (value, quantity, axis, dimension, &converted,
+                 error))
+      return NULL;
+    append_number (text, converted);
+  }
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+gchar *
+nd_units_resolve (const gchar *name, const gchar *text, const NdAxes *axes,
+    GError **error)
+{
+  const Value value = { name, text, axes };
+  g_autoptr (GString) resolved = g_string_new (NULL);
+  guint q = 0, n = 1;
+
+  while (q < G_N_ELEMENTS (quantities)
+      && strcmp (quantities[q].name, name) != 0)
+    q++;
+  if (q == G_N_ELEMENTS (quantities) || !nd_units_are_in (text))
+    return g_strdup (text);
+  for (const gchar *at = text; *at; at++)
+    n += *at == ':';
+  for (guint i = 0; i < n; i++) {
+    const Quantity quantity = quantities[q].quantity;
+    NdDimension dimension;
+    const gchar *end = text;
+    gdouble number;
+
+    while (g_ascii_isspace (*text))
+      text++;
+    if (nd_units_parse (text, &number, &dimension, &end))
+      while (g_ascii_isspace (*end))
+        end++;
+    if (end == text || (*end != ':' && *end != '\0') || !isfinite (number)) {
+      refuse_unit (&value, "numbers with units as 0.6mm, 80ms or 12mm/s",
+          error);
+      return NULL;
+    }
+    if (n == 1 && quantity <= QUANTITY_SIZE && has_unit (dimension)
+        && ABS (dimension.length) + ABS (dimension.time) == 1
+        && dimension.length >= 0 && dimension.time >= 0)
+      return spread_extent (&value, quantity, dimension, number, error);
+    if (!convert (&value, quantity, axis_of (&value, quantity, i, n), dimension,
+            &number, error))
+      return NULL;
+    append_number (resolved, number);
+    text = end + 1;
+  }
+  return g_string_free (g_steal_pointer (&resolved), FALSE);
+}

@@ -1,0 +1,47 @@
+/* Units of parameters: "0.6mm", "80ms", "12mm/s", "0.4cycles/mm".
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "filters/design.h"
+
+G_BEGIN_DECLS
+
+/* What a number measures, as powers of length and time: 12mm/s is { 1, -1 }. */
+typedef struct
+{
+  gint length, time;
+} NdDimension;
+
+/* The units are m, cm, mm, um (or µm), nm; s, ms, us (or µs), ns; a length per
+ * time, as in mm/s; cycles per length, as in 0.4cycles/mm or 0.4/mm.
+ *
+ * Parses a number with an optional unit, up to the first character that belongs
+ * to neither. @value is in mm, s, mm/s or cycles/mm; without a unit, @dimension
+ * is { 0, 0 }. FALSE if @text does not begin with a number. */
+gboolean nd_units_parse (const gchar *text, gdouble *value,
+    NdDimension *dimension, const gchar **end);
+
+/* TRUE if filter text or the value of a parameter has a number with a unit. */
+gboolean nd_units_are_in (const gchar *text);
+
+/* Converts the value @text of the parameter @name to samples by axes->step:
+ *
+ *   sigma, radius  lengths along x, y, z and times along t
+ *   size           the same; the odd number of samples that comes nearest
+ *   tau            a time, in volumes
+ *   velocity       lengths per time, in samples per volume
+ *   center-frequency  cycles per length, in radians per sample; the spacing
+ *                  must be equal along all axes in space
+ *   wavelength, sampling  lengths, in mm
+ *
+ * Numbers without a unit stay as they are. A single length is for all axes in
+ * space and a single time for t; the axes without a value have size 1, sigma 0.
+ * Other parameters have no units and are copied. The caller frees the result;
+ * NULL and ND_ERROR_SETTINGS if a unit is wrong or if the step is unknown. */
+gchar *nd_units_resolve (const gchar *name, const gchar *text,
+    const NdAxes *axes, GError **error);
+
+G_END_DECLS

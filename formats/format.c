@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "formats/format.h"
+
+#include "core/error.h"
+#include "formats/headertext.h"
+#include "formats/metaimage.h"
+#include "formats/nifti.h"
+#include "formats/npy.h"
+#include "formats/npyheader.h"
+#include "formats/nrrd.h"
+
+#include <string.h>
+
+#define FIRST_BYTES (64 * 1024)
+
+/* The beginning of a file, decompressed if the whole file is compressed. */
+typedef struct
+{
+  NdInput *input;
+  const gchar *path;
+  gboolean gzip;
+  GByteArray *bytes; /* read so far */
+} Beginning;
+
+static gboolean
+describe_raw (NdHeader *header, const Beginning *file, const NdRecording *hint,
+    GError **error)
+{
+  const guint64 size = nd_input_size (file->input);
+  NdRecording *recording = &header->recording;
+  gsize volume;
+
+  if (file->gzip) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "\"%s\" is compressed but not NIfTI: raw volumes must be decompressed "
+        "first (gunzip)",
+        file->path);
+    return FALSE;
+  }
+  if (!hint) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "\"%s\" has no header of NIfTI, NRRD or MetaImage: to read it as raw "
+        "samples, say the size and the type of its volumes",
+        file->path);
+    return FALSE;
+  }
+  nd_header_init (header, "raw");
+  *recording = *hint;
+  header->stored.type = nd_stored_of (hint->type);
+  volume = nd_recording_volume_size (hint);
+  if (volume == 0) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Volumes of %" G_GSIZE_FORMAT "x%" G_GSIZE_FORMAT "x%" G_GSIZE_FORMAT
+        " samples of %" G_GSIZE_FORMAT " components do not fit in memory",
+        hint->shape.size[0], hint->shape.size[1], hint->shape.size[2],
+        hint->shape.components);
+    return FALSE;
+  }
+  if (size == 0 || size % volume != 0) {
+    g_set_error (error, ND_ERROR, ND_ERROR_READ,
+        "\"%s\" has %" G_GUINT64_FORMAT
+        " bytes: it must be one or more whole volumes of %" G_GSIZE_FORMAT
+        " bytes (%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+        " samples of %" G_GSIZE_FORMAT " x %s)",
+        file->path, size, volume, hint->shape.size[0], hint->shape.size[1],
+        hint->shape.size[2], hint->shape.components,
+        nd_sample_name (hint->type));
+    return FALSE;
+  }
+  recording->volumes = size / volume;
+  return TRUE;
+}
+
+/* Reads until @size bytes or the whole file are in memory. */
+static gboolean
+read_up_to (Beginning *file, gsize size, GError **error)
+{
+  GByteArray *bytes = file->bytes;
+  const guint have = bytes->len;
+  gssize got;
+
+  if (size <= have)
+    return TRUE;
+  g_byte_array_set_size (bytes, size);
+  got = nd_input_read (file->input, bytes->data + have, size - have);
+  g_byte_array_set_size (bytes, have + MAX (got, 0));
+  if (got < 0)
+    g_set_error (error, ND_ERROR, ND_ERROR_READ,
+        "\"%s\" cannot be read at its header: %s", file->path,
+        nd_input_reason (file->input));
+  return got >= 0;
+}
+
+/* Reads a text header up to its end; bytes of samples are cut off. */
+static gboolean
+read_text (Beginning *file, gboolean nrrd, GError **error)
+{
+  GByteArray *bytes = file->bytes;
+  gboolean to_end = FALSE;
+  guint before;
+
+  do {
+    const gsize n = nrrd
+        ? nd_nrrd_header_size (bytes->data, bytes->len)
+        : nd_metaimage_header_size (bytes->data, bytes->len, &to_end);
+
+    if (n > 0 && !to_end) {
+      g_byte_array_set_size (bytes, n);
+      return TRUE;
+    }
+    if (bytes->len >= ND_TEXT_MAX) {
+      g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+          "The header of \"%s\" has no end within %d MiB", file->path,
+          ND_TEXT_MAX >> 20);
+      return FALSE;
+    }
+    before = bytes->len;
+    if (!read_up_to (file,
+            MIN (MAX (2 * (gsize) before, FIRST_BYTES), ND_TEXT_MAX), error))
+      return FALSE;
+  } while (bytes->len > before);
+  return TRUE;
+}
+
+static gboolean
+read_nrrd (NdHeader *header, Beginning *file, GError **error)
+{
+  const GByteArray *bytes = file->bytes;
+
+  if (!read_text (file, TRUE, error)
+      || !nd_nrrd_parse (header, bytes->data, bytes->len, file->path, error))
+    return FALSE;
+  /* Lines and bytes that are skipped count from the end of the header. */
+  if (!header->files && header->line_skip > 0) {
+    for (gsize i = 0; i < bytes->len; i++)
+      header->line_skip += bytes->data[i] == '\n';
+  } else if (!header->files) {
+    header->offset += bytes->len;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_metaimage (NdHeader *header, Beginning *file, GError **error)
+{
+  return read_text (file, FALSE, error)
+      && nd_metaimage_parse (header, file->bytes->data, file->bytes->len,
+          file->path, error);
+}
+
+static gboolean
+read_nifti (NdHeader *header, Beginning *file, GError **error)
+{
+  const GByteArray *bytes = file->bytes;
+  const gsize size = nd_nifti_header_size (bytes->data, bytes->len);
+
+  /* A damaged header may claim more bytes than the file can have. */
+  if (!read_up_to (file, MIN (size, nd_input_most (file->input, 0, file->gzip)),
+          error)
+      || !nd_nifti_parse (header, bytes->data, bytes->len, file->path, error))
+    return FALSE;
+  header->compressed = file->gzip;
+  return TRUE;
+}
+
+static gboolean
+read_npy (NdHeader *header, Beginning *file, GError **error)
+{
+  const GByteArray *bytes = file->bytes;
+  const gsize size = nd_npy_samples_offset (bytes->data, bytes->len);
+
+  /* A damaged header may claim more bytes than the file can have. */
+  return read_up_to (file, MIN (size, nd_input_most (file->input, 0, FALSE)),
+             error)
+      && nd_npy_parse (header, bytes->data, bytes->len, file->path, error);
+}
+
+#define TIFF_ADVICE "numpy.save (name, tifffile.imread (file)) makes .npy of it"
+
+/* Formats that are recognized and not read, with a way to convert them. */
+static const struct
+{
+  const gchar *name;
+  gsize offset;
+  const gchar *magic;
+  gsize n;
+  const gchar *advice;
+} known[] = {
+  { "DICOM", 128, "DICM", 4,
+      "\"dcm2niix -o FOLDER FOLDER-OF-FILE\" makes NIfTI of it" },
+  { "TIFF", 0, "II*\0", 4, TIFF_ADVICE },
+  { "TIFF", 0, "MM\0*", 4, TIFF_ADVICE },
+  { "BigTIFF", 0, "II+\0", 4, TIFF_ADVICE },
+  { "BigTIFF", 0, "MM\0+", 4, TIFF_ADVICE },
+  { "HDF5", 0, "\x89HDF\r\n", 6,
+      "save its array as .npy (h5py.File (name)[dataset][:], then "
+      "numpy.save)" },
+  { "MATLAB", 0, "MATLAB ", 7,
+      "scipy.io.loadmat reads it and numpy.save writes .npy" },
+  { "zip (.npz, .zip)", 0, "PK\3\4", 4,
+      "unpack it (unzip), an .npz has .npy files" },
+  { "PNG", 0, "\x89PNG\r\n", 6,
+      "\"multifilesrc location=NAME%03d.png ! pngdec\" reads pictures" },
+  { "MP4", 4, "ftyp", 4, "\"filesrc ! decodebin\" reads videos" },
+  { "AVI", 8, "AVI ", 4, "\"filesrc ! decodebin\" reads videos" },
+  { "Matroska", 0, "\x1a\x45\xdf\xa3", 4,
+      "\"filesrc ! decodebin\" reads videos" },
+  { "GIF", 0, "GIF8", 4, "\"filesrc ! decodebin\" reads videos" },
+  { "JPEG", 0, "\xff\xd8\xff", 3, "\"filesrc ! jpegdec\" reads pictures" },
+};
+
+static gboolean
+refuse_known (const Beginning *file, GError **error)
+{
+  const GByteArray *bytes = file->bytes;
+
+  for (guint i = 0; i < G_N_ELEMENTS (known) && !file->gzip; i++) {
+    if (bytes->len < known[i].offset + known[i].n
+        || memcmp (bytes->data + known[i].offset, known[i].magic, known[i].n)
+            != 0)
+      continue;
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "\"%s\" is %s, which is not read: %s", file->path, known[i].name,
+        known[i].advice);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+nd_format_read_header (NdHeader *header, NdInput *input, const gchar *path,
+    const NdRecording *hint, GError **error)
+{
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  Beginning file = { input, path, nd_input_is_gzip (input), bytes };
+
+  nd_input_begin (input, 0, file.gzip);
+  if (!read_up_to (&file, ND_NIFTI_HEADER, error))
+    return FALSE;
+  if (nd_nifti_detect (bytes->data, bytes->len))
+    return read_nifti (header, &file, error);
+  if (!file.gzip && nd_nrrd_detect (bytes->data, bytes->len))
+    return read_nrrd (header, &file, error);
+  if (!file.gzip && nd_metaimage_detect (bytes->data, bytes->len))
+    return read_metaimage (header, &file, error);
+  if (!file.gzip && nd_npy_detect (bytes->data, bytes->len))
+    return read_npy (header, &file, error);
+  if (!hint && !refuse_known (&file, error))
+    return FALSE;
+  return describe_raw (header, &file, hint, error);
+}

@@ -1,0 +1,74 @@
+/* The content of a header, whatever its format: the interface between the
+ * parsers and the reader.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "formats/metadata.h"
+#include "formats/recording.h"
+#include "formats/stored.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  const gchar *format;   /* "NRRD", for messages; static */
+  NdRecording recording; /* after conversion of the samples */
+  NdMetadata *metadata;
+  GPtrArray *warnings; /* gchar *: differences from the file */
+
+  NdStored stored;
+  gboolean time_first; /* time is the fastest axis */
+
+  /* The place of the samples: in the file itself or in others. */
+  GPtrArray *files;    /* gchar *: paths, all with equally many; or NULL */
+  gboolean compressed; /* each file by zlib or gzip, from @offset on */
+  guint64 line_skip;   /* lines to skip before @offset */
+  guint64 offset;      /* bytes of the file before its samples */
+  gboolean at_end;     /* samples are the last bytes of the file */
+  guint64 skip;        /* decompressed bytes before the samples */
+} NdHeader;
+
+void nd_header_init (NdHeader *header, const gchar *format);
+void nd_header_clear (NdHeader *header);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdHeader, nd_header_clear)
+
+void nd_header_warn (NdHeader *header, const gchar *format, ...)
+    G_GNUC_PRINTF (2, 3);
+
+/* Stored bytes of a volume and of all volumes. */
+gsize nd_header_volume_bytes (const NdHeader *header);
+guint64 nd_header_bytes (const NdHeader *header);
+
+/* Sets recording.type from the stored type, and warns if conversion rounds
+ * samples. ND_ERROR_FORMAT if the number of samples exceeds any file. */
+gboolean nd_header_settle (NdHeader *header, const gchar *path, GError **error);
+
+/* Sets the times of all volumes, in nanoseconds. @unit is the value of the last
+ * digit in the file. They become metadata, and the rate if one fits. If times
+ * descend, they are ignored with a warning. */
+void nd_header_set_times (NdHeader *header, GArray *times, gint64 unit);
+
+/* The path of the file @name that the header of @path names. ND_ERROR_FORMAT if
+ * it is not in the folder of @path. */
+gchar *nd_header_beside (const gchar *path, const gchar *name, GError **error);
+
+/* As nd_header_beside(), with @number for the only %d (%03d, ...) of @pattern.
+ * NULL without an error if @pattern is malformed. */
+gchar *nd_header_numbered (const gchar *path, const gchar *pattern,
+    gint64 number, GError **error);
+
+/* The largest number or step of a file name. */
+#define ND_NUMBER_MAX G_GINT64_CONSTANT (1000000000)
+
+/* Adds @count paths to header->files, made from @pattern with the numbers from
+ * @first on by @step. ND_ERROR_NOT_FOUND if a file is missing. */
+gboolean nd_header_add_numbered (NdHeader *header, const gchar *path,
+    const gchar *pattern, gint64 first, gint64 step, guint64 count,
+    GError **error);
+gboolean nd_header_add_file (NdHeader *header, const gchar *path,
+    const gchar *name, GError **error);
+
+G_END_DECLS

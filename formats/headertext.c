@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "formats/headertext.h"
+
+#include "core/error.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUOTED 60
+#define DIGITS 9 /* of a second */
+
+void
+nd_text_init (NdText *text, const gchar *path, const guint8 *bytes, gsize n)
+{
+  text->path = path;
+  text->at = (const gchar *) bytes;
+  text->end = text->at + n;
+  text->number = 0;
+  text->line = g_string_new (NULL);
+}
+
+void
+nd_text_clear (NdText *text)
+{
+  if (text->line)
+    g_string_free (text->line, TRUE);
+  text->line = NULL;
+}
+
+gboolean
+nd_text_next (NdText *text, GError **error)
+{
+  const gchar *stop;
+
+  if (text->at == text->end)
+    return FALSE;
+  text->number++;
+  stop = memchr (text->at, '\n', text->end - text->at);
+  g_string_truncate (text->line, 0);
+  g_string_append_len (text->line, text->at,
+      (stop ? stop : text->end) - text->at);
+  text->at = stop ? stop + 1 : text->end;
+  if (memchr (text->line->str, '\0', text->line->len)) {
+    nd_text_error (text, error, "it has a byte 0, which is not text");
+    return FALSE;
+  }
+  if (text->line->len > 0 && text->line->str[text->line->len - 1] == '\r')
+    g_string_truncate (text->line, text->line->len - 1);
+  return TRUE;
+}
+
+void
+nd_text_error (const NdText *text, GError **error, const gchar *format, ...)
+{
+  g_autofree gchar *what = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  what = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "The header of \"%s\" is wrong in line %u: %s", text->path, text->number,
+      what);
+}
+
+gchar *
+nd_text_quote (const gchar *value)
+{
+  g_autofree gchar *begin = g_strndup (value, QUOTED);
+  g_autofree gchar *escaped = g_strescape (begin, "\"");
+
+  return g_strconcat ("\"", escaped, strlen (value) > QUOTED ? "..." : "", "\"",
+      NULL);
+}
+
+gint
+nd_text_word (const NdTextWord *words, const gchar *word)
+{
+  for (; word && words->word; words++) {
+    if (strcmp (words->word, word) == 0)
+      return words->value;
+  }
+  return -1;
+}
+
+gint
+nd_text_word_any_case (const NdTextWord *words, const gchar *word)
+{
+  for (; word && words->word; words++) {
+    if (g_ascii_strcasecmp (words->word, word) == 0)
+      return words->value;
+  }
+  return -1;
+}
+
+static const gchar *
+skip_spaces (const gchar *p)
+{
+  while (*p == ' ' || *p == '\t')
+    p++;
+  return p;
+}
+
+/* Refuses hexadecimal numbers, which g_ascii_strtod() accepts. */
+gint
+nd_text_doubles (const gchar *value, gdouble *values, guint max)
+{
+  const gchar *p = skip_spaces (value);
+  guint n;
+
+  for (n = 0; *p; n++) {
+    gchar *end;
+
+    if (n == max
+        || g_ascii_strncasecmp (p + (*p == '-' || *p == '+'), "0x", 2) == 0)
+      return -1;
+    values[n] = g_ascii_strtod (p, &end);
+    if (end == p || (*end != '\0' && *end != ' ' && *end != '\t'))
+      return -1;
+    p = skip_spaces (end);
+  }
+  return n;
+}
+
+/* G_MAXINT64 on overflow. */
+static guint64
+read_digits (const gchar **p)
+{
+  guint64 number = 0;
+
+  while (g_ascii_isdigit (**p)) {
+    if (number > (G_MAXINT64 - 9) / 10)
+      number = G_MAXINT64;
+    else
+      number = 10 * number + (**p - '0');
+    (*p)++;
+  }
+  return number;
+}
+
+gint
+nd_text_sizes (const gchar *value, guint64 *values, guint max)
+{
+  const gchar *p = skip_spaces (value);
+  guint n;
+
+  for (n = 0; *p; n++) {
+    if (n == max || !g_ascii_isdigit (*p))
+      return -1;
+    values[n] = read_digits (&p);
+    if (values[n] == 0 || values[n] == G_MAXINT64
+        || (*p != '\0' && *p != ' ' && *p != '\t'))
+      return -1;
+    p = skip_spaces (p);
+  }
+  return n;
+}
+
+gboolean
+nd_text_integer (const gchar *value, gint64 *number)
+{
+  const gchar *p = skip_spaces (value);
+  const gboolean negative = *p == '-';
+  guint64 digits;
+
+  p += negative || *p == '+';
+  if (!g_ascii_isdigit (*p))
+    return FALSE;
+  digits = read_digits (&p);
+  if (digits == G_MAXINT64 || *skip_spaces (p) != '\0')
+    return FALSE;
+  *number = negative ? -(gint64) digits : (gint64) digits;
+  return TRUE;
+}
+
+/* Reads digits rather than a double, so that times are written back unchanged.
+ * Only numbers with an exponent are read as a double. */
+gboolean
+nd_text_time (const gchar *value, gint exponent, gint64 *time, gint64 *unit)
+{
+  const gchar *p = skip_spaces (value);
+  const gboolean negative = *p == '-';
+  gint scale = exponent + DIGITS, digits = 0;
+  gint64 nanoseconds = 0, last = 1;
+  gboolean point = FALSE;
+
+  p += negative || *p == '+';
+  for (; g_ascii_isdigit (*p) || (*p == '.' && !point); p++) {
+    if (*p == '.') {
+      point = TRUE;
+      continue;
+    }
+    digits++;
+    if (point && scale == 0)
+      continue; /* below a nanosecond */
+    if (nanoseconds > (G_MAXINT64 / 4 - 9) / 10)
+      return FALSE;
+    nanoseconds = 10 * nanoseconds + (*p - '0');
+    scale -= point;
+  }
+  if (digits == 0)
+    return FALSE;
+  if (*p == 'e' || *p == 'E') {
+    gdouble number;
+
+    if (nd_text_doubles (value, &number, 1) != 1)
+      return FALSE;
+    number *= pow (10, exponent + DIGITS);
+    if (!(fabs (number) < 0x1p61))
+      return FALSE;
+    *time = llrint (number);
+    *unit = 1;
+    return TRUE;
+  }
+  if (*skip_spaces (p) != '\0')
+    return FALSE;
+  for (; scale > 0; scale--) {
+    if (nanoseconds > G_MAXINT64 / 40)
+      return FALSE;
+    nanoseconds *= 10;
+    last = last > G_MAXINT64 / 40 ? last : last * 10;
+  }
+  *time = negative ? -nanoseconds : nanoseconds;
+  *unit = last;
+  return TRUE;
+}
+
+void
+nd_text_append_double (GString *string, gdouble number)
+{
+  gchar text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  for (guint digits = 15; digits <= 17; digits++) {
+    gchar format[8];
+
+    g_snprintf (format, sizeof (format), "%%.%ug", digits);
+    g_ascii_formatd (text, sizeof (text), format, number);
+    if (g_ascii_strtod (text, NULL) == number)
+      break;
+  }
+  g_string_append (string, text);
+}
+
+void
+nd_text_append_doubles (GString *string, const gchar *before,
+    const gdouble *numbers, guint n, const gchar *between, const gchar *after)
+{
+  g_string_append (string, before);
+  for (guint i = 0; i < n; i++) {
+    if (i > 0)
+      g_string_append (string, between);
+    /* -0 is written as 0. */
+    nd_text_append_double (string, numbers[i] == 0 ? 0 : numbers[i]);
+  }
+  g_string_append (string, after);
+}
+
+void
+nd_text_append_time (GString *string, gint64 nanoseconds, guint decimals)
+{
+  const guint64 size =
+      nanoseconds < 0 ? -(guint64) nanoseconds : (guint64) nanoseconds;
+  gsize length, least;
+
+  g_string_append_printf (string,
+      "%s%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
+      nanoseconds < 0 ? "-" : "", size / 1000000000, size % 1000000000);
+  length = string->len;
+  least = length - DIGITS + decimals;
+  while (length > least && string->str[length - 1] == '0')
+    length--;
+  g_string_truncate (string, length - (string->str[length - 1] == '.'));
+}

@@ -1,0 +1,73 @@
+/* Text headers: their lines, words and numbers, and numbers written so that
+ * they are read back unchanged.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* The largest size of a header. */
+#define ND_TEXT_MAX (64 * 1024 * 1024)
+
+typedef struct
+{
+  const gchar *path; /* of the file, for errors */
+  const gchar *at, *end;
+  guint number;  /* of the last line, from 1 */
+  GString *line; /* the last line, without its end */
+} NdText;
+
+void nd_text_init (NdText *text, const gchar *path, const guint8 *bytes,
+    gsize n);
+void nd_text_clear (NdText *text);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdText, nd_text_clear)
+
+/* Reads the next line into text->line; it ends with LF or CR LF. FALSE without
+ * an error at the end, FALSE with ND_ERROR_FORMAT if the line has a byte 0. */
+gboolean nd_text_next (NdText *text, GError **error);
+
+/* Sets ND_ERROR_FORMAT with the path, the number of the line, and @format. */
+void nd_text_error (const NdText *text, GError **error, const gchar *format,
+    ...) G_GNUC_PRINTF (3, 4);
+
+/* A word and its value, 0 or more. Tables are terminated by a NULL word. */
+typedef struct
+{
+  const gchar *word;
+  gint value;
+} NdTextWord;
+
+/* The value of @word; -1 if it is NULL or not in @words. */
+gint nd_text_word (const NdTextWord *words, const gchar *word);
+gint nd_text_word_any_case (const NdTextWord *words, const gchar *word);
+
+/* Quotes @value for an error message, escaped and shortened. */
+gchar *nd_text_quote (const gchar *value);
+
+/* Reads up to @max numbers, separated by spaces. Returns their number, or -1 if
+ * there are more or anything else. */
+gint nd_text_doubles (const gchar *value, gdouble *values, guint max);
+
+/* The same for integers of 1 or more. */
+gint nd_text_sizes (const gchar *value, guint64 *values, guint max);
+gboolean nd_text_integer (const gchar *value, gint64 *number);
+
+/* Reads a decimal number in units of 10^@exponent seconds. @time and @unit, the
+ * value of the last digit, are in nanoseconds. FALSE if it is not a number or
+ * exceeds 64 bits. */
+gboolean nd_text_time (const gchar *value, gint exponent, gint64 *time,
+    gint64 *unit);
+
+/* Appends the shortest decimal number that is read as @number. */
+void nd_text_append_double (GString *string, gdouble number);
+void nd_text_append_doubles (GString *string, const gchar *before,
+    const gdouble *numbers, guint n, const gchar *between, const gchar *after);
+
+/* Appends seconds with @decimals, or more if needed. */
+void nd_text_append_time (GString *string, gint64 nanoseconds, guint decimals);
+
+G_END_DECLS

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "formats/input.h"
+
+#include "core/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define BUFFER_SIZE (256 * 1024)
+#define CHUNK ((gsize) 1 << 30)
+
+/* One byte of deflate data makes at most 1032 bytes (zlib, "Maximum Compression
+ * Factor"). */
+#define DEFLATE_MAX_RATIO 1032
+
+/* zlib's largest window, for a zlib or a gzip header. */
+#define ANY_WINDOW (15 + 32)
+
+struct _NdInput
+{
+  gint fd;
+  guint64 size;
+  guint64 position; /* of the next byte in the file */
+  const gchar *reason;
+
+  gboolean unpack;
+  gboolean ended;     /* the compressed data has ended */
+  gboolean at_member; /* another gzip member may begin */
+  z_stream z;
+  guint8 *buffer; /* compressed bytes; NULL: unused */
+};
+
+NdInput *
+nd_input_open (const gchar *path, gboolean follow, GError **error)
+{
+  g_autoptr (NdInput) input = g_new0 (NdInput, 1);
+  struct stat info;
+  gint reason;
+
+  /* O_NONBLOCK: opening a FIFO would wait for its other end. */
+  input->fd = open (path,
+      O_RDONLY | O_CLOEXEC | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW));
+  reason = errno;
+  if (input->fd >= 0 && fstat (input->fd, &info) != 0) {
+    reason = errno;
+    close (input->fd);
+    input->fd = -1;
+  }
+  if (input->fd < 0 && reason == ELOOP && !follow) {
+    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
+        "\"%s\" is a symbolic link: a file that a header names must lie beside "
+        "it, put the file itself there",
+        path);
+    return NULL;
+  }
+  if (input->fd < 0) {
+    g_set_error (error, ND_ERROR,
+        reason == ENOENT ? ND_ERROR_NOT_FOUND : ND_ERROR_OPEN_READ,
+        "\"%s\" cannot be opened for reading: %s", path, g_strerror (reason));
+    return NULL;
+  }
+  if (!S_ISREG (info.st_mode)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
+        "\"%s\" is a folder or a device: it must be a file", path);
+    return NULL;
+  }
+  input->size = info.st_size;
+  return g_steal_pointer (&input);
+}
+
+void
+nd_input_close (NdInput *input)
+{
+  if (input->buffer)
+    inflateEnd (&input->z);
+  g_free (input->buffer);
+  if (input->fd >= 0)
+    close (input->fd);
+  g_free (input);
+}
+
+guint64
+nd_input_size (NdInput *input)
+{
+  return input->size;
+}
+
+guint64
+nd_input_most (NdInput *input, guint64 offset, gboolean unpack)
+{
+  guint64 most = input->size < offset ? 0 : input->size - offset;
+
+  if (unpack && !g_uint64_checked_mul (&most, most, DEFLATE_MAX_RATIO))
+    most = G_MAXUINT64;
+  return most;
+}
+
+gboolean
+nd_input_is_gzip (NdInput *input)
+{
+  guint8 magic[2];
+
+  return pread (input->fd, magic, 2, 0) == 2 && magic[0] == 0x1f
+      && magic[1] == 0x8b;
+}
+
+void
+nd_input_begin (NdInput *input, guint64 offset, gboolean unpack)
+{
+  input->position = offset;
+  input->unpack = unpack;
+  input->ended = FALSE;
+  input->at_member = FALSE;
+  input->reason = NULL;
+  if (!unpack)
+    return;
+  if (!input->buffer) {
+    if (inflateInit2 (&input->z, ANY_WINDOW) != Z_OK) {
+      input->reason = "there is no memory to unpack it";
+      return;
+    }
+    input->buffer = g_malloc (BUFFER_SIZE);
+  }
+  inflateReset2 (&input->z, ANY_WINDOW);
+  input->z.avail_in = 0;
+}
+
+static gssize
+read_file (NdInput *input, guint8 *data, gsize size)
+{
+  gsize done = 0;
+
+  while (done < size) {
+    const gssize got = pread (input->fd, data + done, MIN (size - done, CHUNK),
+        input->position);
+
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0) {
+      input->reason = g_strerror (errno);
+      return -1;
+    }
+    if (got == 0)
+      break;
+    done += got;
+    input->position += got;
+  }
+  return done;
+}
+
+/* TRUE if another gzip member follows; other bytes are ignored. */
+static gboolean
+next_member (NdInput *input)
+{
+  z_stream *z = &input->z;
+
+  if (z->avail_in < 2) {
+    const guint left = z->avail_in;
+    gssize got;
+
+    if (left > 0)
+      input->buffer[0] = *z->next_in;
+    got = read_file (input, input->buffer + left, BUFFER_SIZE - left);
+    z->next_in = input->buffer;
+    z->avail_in = left + MAX (got, 0);
+  }
+  return z->avail_in >= 2 && z->next_in[0] == 0x1f && z->next_in[1] == 0x8b
+      && inflateReset2 (z, ANY_WINDOW) == Z_OK;
+}
+
+static gssize
+unpack (NdInput *input, guint8 *data, gsize size)
+{
+  z_stream *z = &input->z;
+  gsize done = 0;
+
+  while (!input->ended) {
+    gint status;
+
+    if (input->at_member) {
+      input->at_member = FALSE;
+      if (!next_member (input)) {
+        input->ended = TRUE;
+        break;
+      }
+    }
+    if (z->avail_in == 0) {
+      const gssize got = read_file (input, input->buffer, BUFFER_SIZE);
+
+      if (got < 0)
+        return -1;
+      z->next_in = input->buffer;
+      z->avail_in = got;
+    }
+    z->next_out = data + done;
+    z->avail_out = MIN (size - done, CHUNK);
+    status = inflate (z, Z_NO_FLUSH);
+    done = z->next_out - data;
+    if (status == Z_STREAM_END) {
+      input->at_member = TRUE;
+    } else if (status == Z_BUF_ERROR && z->avail_in == 0 && done < size) {
+      input->reason = "the compressed data end too early";
+      return -1;
+    } else if (status != Z_OK && status != Z_BUF_ERROR) {
+      input->reason = z->msg ? z->msg : "it cannot be unpacked";
+      return -1;
+    }
+    /* Tested after the status, so that the end is noticed even if the caller
+     * asked for exactly all bytes. */
+    if (done == size)
+      break;
+  }
+  return done;
+}
+
+gssize
+nd_input_read (NdInput *input, gpointer data, gsize size)
+{
+  if (input->reason)
+    return -1;
+  return input->unpack ? unpack (input, data, size)
+                       : read_file (input, data, size);
+}
+
+const gchar *
+nd_input_reason (NdInput *input)
+{
+  return input->reason;
+}
+
+gboolean
+nd_input_skip (NdInput *input, guint64 n)
+{
+  g_autofree guint8 *rest = NULL;
+
+  if (!input->unpack) {
+    input->position += n;
+    return TRUE;
+  }
+  rest = g_malloc (BUFFER_SIZE);
+  while (n > 0) {
+    const gssize got = nd_input_read (input, rest, MIN (n, BUFFER_SIZE));
+
+    if (got <= 0)
+      return FALSE;
+    n -= got;
+  }
+  return TRUE;
+}

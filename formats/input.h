@@ -1,0 +1,41 @@
+/* The bytes of one file from an offset on, plain or decompressed.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct _NdInput NdInput;
+
+/* Opens the regular file @path. It may be a symbolic link only if @follow.
+ * ND_ERROR_NOT_FOUND, _OPEN_READ. */
+NdInput *nd_input_open (const gchar *path, gboolean follow, GError **error);
+void nd_input_close (NdInput *input);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdInput, nd_input_close)
+
+guint64 nd_input_size (NdInput *input);
+
+/* The upper limit of bytes from @offset on, plain or decompressed. */
+guint64 nd_input_most (NdInput *input, guint64 offset, gboolean unpack);
+
+/* TRUE if the file begins like gzip. */
+gboolean nd_input_is_gzip (NdInput *input);
+
+/* Makes the byte at @offset the next one. With @unpack, zlib or gzip data begin
+ * there and are decompressed. */
+void nd_input_begin (NdInput *input, guint64 offset, gboolean unpack);
+
+/* Returns the number of bytes read, which is below @size only at the end, or -1
+ * if reading or decompression fails; nd_input_reason() then has the reason.
+ * Reading past the end of compressed data verifies its check sum. */
+gssize nd_input_read (NdInput *input, gpointer data, gsize size);
+const gchar *nd_input_reason (NdInput *input);
+
+/* Skips @n bytes; FALSE if compressed data has fewer. */
+gboolean nd_input_skip (NdInput *input, guint64 n);
+
+G_END_DECLS

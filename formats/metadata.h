@@ -1,0 +1,66 @@
+/* The metadata of a recording: key/values of the recording and of single
+ * volumes, and the times of volumes.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  guint64 volume; /* used by fields of single volumes */
+  const gchar *key, *value;
+} NdField;
+
+/* Must not be changed while others have a reference. */
+typedef struct
+{
+  gatomicrefcount references;
+  GStringChunk *text;
+  GArray *fields;        /* NdField of the recording, in file order */
+  GArray *volume_fields; /* NdField of volumes, in ascending order */
+  /* gint64: nanoseconds from the first volume to each, not descending. If
+   * empty, the rate determines the times. */
+  GArray *times;
+  gint64 origin; /* time of the first volume, nanoseconds */
+} NdMetadata;
+
+NdMetadata *nd_metadata_new (void);
+NdMetadata *nd_metadata_ref (NdMetadata *metadata);
+void nd_metadata_unref (NdMetadata *metadata);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdMetadata, nd_metadata_unref)
+
+void nd_metadata_add (NdMetadata *metadata, const gchar *key,
+    const gchar *value);
+
+/* NULL if there is no such key. */
+const gchar *nd_metadata_get (const NdMetadata *metadata, const gchar *key);
+
+/* Fields may come in any order. Call nd_metadata_sort() after the last one. */
+void nd_metadata_add_to_volume (NdMetadata *metadata, guint64 volume,
+    const gchar *key, const gchar *value);
+void nd_metadata_sort (NdMetadata *metadata);
+
+/* The fields of @volume, and their number. */
+const NdField *nd_metadata_of_volume (const NdMetadata *metadata,
+    guint64 volume, guint *n);
+
+/* Adds the volumes of @next, whose times begin at the same origin. The fields
+ * of the whole stay those of @metadata. */
+void nd_metadata_append (NdMetadata *metadata, const NdMetadata *next);
+
+/* The metadata of every @step-th volume from @start up to, but without, @stop.
+ * Numbers and times of volumes count from @start. */
+NdMetadata *nd_metadata_slice (const NdMetadata *metadata, guint64 start,
+    guint64 stop, guint64 step);
+
+/* Converts all metadata to an ASCII string and back; NULL if @text is
+ * malformed. */
+gchar *nd_metadata_to_text (const NdMetadata *metadata);
+NdMetadata *nd_metadata_from_text (const gchar *text);
+
+G_END_DECLS

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "formats/nrrd.h"
+
+#include "core/error.h"
+#include "formats/nrrdaxes.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAGIC "NRRD000"
+#define MAGIC_SIZE 8 /* with the version, one digit */
+
+static const NdTextWord names[] = { { "byte skip", FIELD_BYTE_SKIP },
+  { "byteskip", FIELD_BYTE_SKIP }, { "data file", FIELD_DATA_FILE },
+  { "datafile", FIELD_DATA_FILE }, { "dimension", FIELD_DIMENSION },
+  { "encoding", FIELD_ENCODING }, { "endian", FIELD_ENDIAN },
+  { "kinds", FIELD_KINDS }, { "labels", FIELD_LABELS },
+  { "line skip", FIELD_LINE_SKIP }, { "lineskip", FIELD_LINE_SKIP },
+  { "sizes", FIELD_SIZES }, { "space", FIELD_SPACE },
+  { "space dimension", FIELD_SPACE_DIMENSION },
+  { "space directions", FIELD_SPACE_DIRECTIONS },
+  { "space origin", FIELD_SPACE_ORIGIN }, { "space units", FIELD_SPACE_UNITS },
+  { "spacings", FIELD_SPACINGS }, { "type", FIELD_TYPE },
+  { "units", FIELD_UNITS }, { "content", FIELD_CONTENT },
+  { "measurement frame", FIELD_MEASUREMENT_FRAME },
+  { "sample units", FIELD_SAMPLE_UNITS }, { "sampleunits", FIELD_SAMPLE_UNITS },
+  { "axis maxs", ND_FIELD_UNUSED }, { "axismaxs", ND_FIELD_UNUSED },
+  { "axis mins", ND_FIELD_UNUSED }, { "axismins", ND_FIELD_UNUSED },
+  { "block size", ND_FIELD_UNUSED }, { "blocksize", ND_FIELD_UNUSED },
+  { "centerings", ND_FIELD_UNUSED }, { "centers", ND_FIELD_UNUSED },
+  { "max", ND_FIELD_UNUSED }, { "min", ND_FIELD_UNUSED },
+  { "number", ND_FIELD_UNUSED }, { "old max", ND_FIELD_UNUSED },
+  { "oldmax", ND_FIELD_UNUSED }, { "old min", ND_FIELD_UNUSED },
+  { "oldmin", ND_FIELD_UNUSED }, { "thicknesses", ND_FIELD_UNUSED }, { NULL } };
+
+static const NdTextWord types[] = { { "signed char", ND_STORED_INT8 },
+  { "int8", ND_STORED_INT8 }, { "int8_t", ND_STORED_INT8 },
+  { "uchar", ND_STORED_UINT8 }, { "unsigned char", ND_STORED_UINT8 },
+  { "uint8", ND_STORED_UINT8 }, { "uint8_t", ND_STORED_UINT8 },
+  { "short", ND_STORED_INT16 }, { "short int", ND_STORED_INT16 },
+  { "signed short", ND_STORED_INT16 }, { "signed short int", ND_STORED_INT16 },
+  { "int16", ND_STORED_INT16 }, { "int16_t", ND_STORED_INT16 },
+  { "ushort", ND_STORED_UINT16 }, { "unsigned short", ND_STORED_UINT16 },
+  { "unsigned short int", ND_STORED_UINT16 }, { "uint16", ND_STORED_UINT16 },
+  { "uint16_t", ND_STORED_UINT16 }, { "int", ND_STORED_INT32 },
+  { "signed int", ND_STORED_INT32 }, { "int32", ND_STORED_INT32 },
+  { "int32_t", ND_STORED_INT32 }, { "uint", ND_STORED_UINT32 },
+  { "unsigned int", ND_STORED_UINT32 }, { "uint32", ND_STORED_UINT32 },
+  { "uint32_t", ND_STORED_UINT32 }, { "longlong", ND_STORED_INT64 },
+  { "long long", ND_STORED_INT64 }, { "long long int", ND_STORED_INT64 },
+  { "signed long long", ND_STORED_INT64 },
+  { "signed long long int", ND_STORED_INT64 }, { "int64", ND_STORED_INT64 },
+  { "int64_t", ND_STORED_INT64 }, { "ulonglong", ND_STORED_UINT64 },
+  { "unsigned long long", ND_STORED_UINT64 },
+  { "unsigned long long int", ND_STORED_UINT64 },
+  { "uint64", ND_STORED_UINT64 }, { "uint64_t", ND_STORED_UINT64 },
+  { "float", ND_STORED_FLOAT32 }, { "double", ND_STORED_FLOAT64 }, { NULL } };
+
+static void
+parser_clear (NdNrrdParser *parser)
+{
+  nd_fields_clear (&parser->fields);
+  nd_sequence_clear (&parser->sequence);
+  g_clear_pointer (&parser->listed, g_ptr_array_unref);
+  g_clear_pointer (&parser->strings, g_ptr_array_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdNrrdParser, parser_clear);
+
+gboolean
+nd_nrrd_detect (const guint8 *bytes, gsize n)
+{
+  return n > MAGIC_SIZE && memcmp (bytes, MAGIC, MAGIC_SIZE - 1) == 0
+      && g_ascii_isdigit (bytes[MAGIC_SIZE - 1])
+      && (bytes[MAGIC_SIZE] == '\n' || bytes[MAGIC_SIZE] == '\r');
+}
+
+gsize
+nd_nrrd_header_size (const guint8 *bytes, gsize n)
+{
+  const guint8 *p = bytes, *end = bytes + n;
+
+  while ((p = memchr (p, '\n', end - p))) {
+    p++;
+    if (p < end && *p == '\n')
+      return p + 1 - bytes;
+    if (end - p > 1 && p[0] == '\r' && p[1] == '\n')
+      return p + 2 - bytes;
+  }
+  return 0;
+}
+
+static gboolean
+take_field (NdNrrdParser *parser, const gchar *name, const gchar *value,
+    GError **error)
+{
+  NdFields *fields = &parser->fields;
+  const gint field = nd_text_word_any_case (names, name);
+
+  if (field < 0) {
+    g_autofree gchar *quoted = nd_text_quote (name);
+
+    nd_text_error (&fields->text, error, "there is no field %s in NRRD",
+        quoted);
+    return FALSE;
+  }
+  if (!nd_fields_take (fields, field, value, error))
+    return FALSE;
+  if (field >= FIELD_CONTENT && field != ND_FIELD_UNUSED) {
+    g_autofree gchar *key =
+        g_strconcat (ND_NRRD_KEPT, nd_fields_name (fields, field), NULL);
+
+    nd_metadata_add (parser->header->metadata, key, fields->values[field]);
+  }
+  return TRUE;
+}
+
+/* "field: value", "key:=value", or a comment. */
+static gboolean
+take_line (NdNrrdParser *parser, GError **error)
+{
+  gchar *line = parser->fields.text.line->str;
+  gchar *key_end = strstr (line, ":="), *field_end = strstr (line, ": ");
+
+  if (*line == '#')
+    return TRUE;
+  if (key_end && (!field_end || key_end < field_end)) {
+    *key_end = '\0';
+    nd_sequence_unescape (key_end + 2);
+    if (!nd_sequence_take (&parser->sequence, line, key_end + 2))
+      nd_metadata_add (parser->header->metadata, line, key_end + 2);
+    return TRUE;
+  }
+  if (field_end) {
+    *field_end = '\0';
+    return take_field (parser, line, g_strchug (field_end + 2), error);
+  }
+  nd_text_error (&parser->fields.text, error,
+      "it is neither \"field: value\" nor \"key:=value\" nor a comment (#)");
+  return FALSE;
+}
+
+static gboolean
+read_lines (NdNrrdParser *parser, GError **error)
+{
+  NdText *text = &parser->fields.text;
+  GError *reason = NULL;
+  gboolean listing = FALSE, ended = FALSE;
+
+  if (!nd_text_next (text, &reason) && reason) {
+    g_propagate_error (error, reason);
+    return FALSE;
+  }
+  if (text->line->len != MAGIC_SIZE || text->line->str[MAGIC_SIZE - 1] < '1'
+      || text->line->str[MAGIC_SIZE - 1] > '6') {
+    nd_text_error (text, error, "its version must be NRRD0001 to NRRD0006");
+    return FALSE;
+  }
+  while (nd_text_next (text, &reason)) {
+    ended = text->line->len == 0;
+    if (ended)
+      break;
+    if (listing) {
+      g_ptr_array_add (parser->listed, g_strdup (text->line->str));
+      continue;
+    }
+    if (!take_line (parser, &reason))
+      break;
+    if (parser->fields.values[FIELD_DATA_FILE] && !parser->listed
+        && strncmp (parser->fields.values[FIELD_DATA_FILE], "LIST", 4) == 0) {
+      parser->listed = g_ptr_array_new_with_free_func (g_free);
+      listing = TRUE;
+    }
+  }
+  /* Only a header with its samples in other files may end with the file. A
+   * truncated file is reported as such, not by an error in half a line. */
+  if (!ended && !parser->fields.values[FIELD_DATA_FILE] && text->at == text->end
+      && (!reason || text->at[-1] != '\n')) {
+    g_clear_error (&reason);
+    g_set_error (error, ND_ERROR, ND_ERROR_READ,
+        "\"%s\" is truncated: it ends in its header, which is cut short; an "
+        "empty line must follow it",
+        parser->fields.text.path);
+    return FALSE;
+  }
+  if (reason)
+    g_propagate_error (error, reason);
+  return reason == NULL;
+}
+
+static gboolean
+parse_sizes (NdNrrdParser *parser, GError **error)
+{
+  gint64 dimension;
+  guint64 sizes[MAX_AXES];
+
+  if (!parser->fields.values[FIELD_DIMENSION]
+      || !nd_text_integer (parser->fields.values[FIELD_DIMENSION], &dimension)
+      || dimension < 1 || dimension > MAX_AXES)
+    return nd_fields_refuse (&parser->fields, FIELD_DIMENSION, "be 1 to 16",
+        error);
+  parser->n_axes = dimension;
+  if (!parser->fields.values[FIELD_SIZES]
+      || nd_text_sizes (parser->fields.values[FIELD_SIZES], sizes, MAX_AXES)
+          != dimension)
+    return nd_fields_refuse (&parser->fields, FIELD_SIZES,
+        "be as many whole numbers of 1 or more as the dimension says", error);
+  for (guint a = 0; a < parser->n_axes; a++) {
+    parser->axes[a].size = sizes[a];
+    parser->axes[a].spacing = NAN;
+  }
+  return TRUE;
+}
+
+static gboolean
+parse_type (NdNrrdParser *parser, GError **error)
+{
+  NdStored *stored = &parser->header->stored;
+  const gchar *type = parser->fields.values[FIELD_TYPE];
+  const gchar *endian = parser->fields.values[FIELD_ENDIAN];
+  const gint found = nd_text_word_any_case (types, type);
+  gboolean big;
+
+  if (found < 0)
+    return nd_fields_refuse (&parser->fields, FIELD_TYPE,
+        "be a type of numbers (uchar, short, ushort, int, float, double ...)",
+        error);
+  stored->type = found;
+  big = endian && g_ascii_strcasecmp (endian, "big") == 0;
+  if (endian ? !big && g_ascii_strcasecmp (endian, "little") != 0
+             : nd_stored_size (stored->type) > 1)
+    return nd_fields_refuse (&parser->fields, FIELD_ENDIAN, "be little or big",
+        error);
+  stored->swapped = big != (G_BYTE_ORDER == G_BIG_ENDIAN);
+  if (nd_stored_size (stored->type) == 1)
+    stored->swapped = FALSE;
+  return TRUE;
+}
+
+/* Fields for the place and the encoding of the samples. */
+static gboolean
+parse_data (NdNrrdParser *parser, GError **error)
+{
+  NdHeader *header = parser->header;
+  const gchar *encoding = parser->fields.values[FIELD_ENCODING];
+  const gchar *skip = parser->fields.values[FIELD_BYTE_SKIP];
+  const gchar *lines = parser->fields.values[FIELD_LINE_SKIP];
+  gint64 number;
+
+  header->compressed = encoding
+      && (g_ascii_strcasecmp (encoding, "gzip") == 0
+          || g_ascii_strcasecmp (encoding, "gz") == 0);
+  if (!header->compressed
+      && (!encoding || g_ascii_strcasecmp (encoding, "raw") != 0))
+    return nd_fields_refuse (&parser->fields, FIELD_ENCODING,
+        "be raw or gzip; \"unu save -f nrrd -e raw -i FILE -o NEW\" converts "
+        "others",
+        error);
+  if (lines) {
+    if (!nd_text_integer (lines, &number) || number < 0)
+      return nd_fields_refuse (&parser->fields, FIELD_LINE_SKIP, "be 0 or more",
+          error);
+    header->line_skip = number;
+  }
+  if (!skip)
+    return TRUE;
+  if (!nd_text_integer (skip, &number)
+      || number < (header->compressed || header->line_skip ? 0 : -1))
+    return nd_fields_refuse (&parser->fields, FIELD_BYTE_SKIP,
+        "be 0 or more, or -1 if the encoding is raw", error);
+  if (number < 0)
+    header->at_end = TRUE;
+  else if (header->compressed)
+    header->skip = number;
+  else
+    header->offset = number;
+  return TRUE;
+}
+
+/* Each file has the first @subdimension axes, or equal pieces of the last
+ * one. */
+static gboolean
+check_files (NdNrrdParser *parser, gint64 subdimension, guint64 files,
+    GError **error)
+{
+  guint64 expected = 1;
+
+  if (subdimension < 1 || subdimension > (gint64) parser->n_axes)
+    return nd_fields_refuse (&parser->fields, FIELD_DATA_FILE,
+        "say with how many axes each file is filled", error);
+  for (guint a = subdimension; a < parser->n_axes; a++) {
+    if (!g_uint64_checked_mul (&expected, expected, parser->axes[a].size))
+      expected = G_MAXUINT64;
+  }
+  if (subdimension == (gint64) parser->n_axes
+          ? files == 0 || parser->axes[subdimension - 1].size % files != 0
+          : files != expected)
+    return nd_fields_refuse (&parser->fields, FIELD_DATA_FILE,
+        "name as many files as the sizes ask for", error);
+  return TRUE;
+}
+
+static gboolean
+parse_pattern (NdNrrdParser *parser, GError **error)
+{
+  g_auto (GStrv) words =
+      g_strsplit_set (parser->fields.values[FIELD_DATA_FILE], " \t", -1);
+  gint64 numbers[4] = { 0, 0, 0, parser->n_axes - 1 };
+  guint n = g_strv_length (words);
+  guint64 count;
+
+  for (guint i = 1; i < n; i++) {
+    if (n > 5 || !nd_text_integer (words[i], &numbers[i - 1]))
+      return nd_fields_refuse (&parser->fields, FIELD_DATA_FILE,
+          "be \"PATTERN FIRST LAST STEP\"", error);
+  }
+  if (n < 4 || numbers[2] == 0 || ABS (numbers[0]) > ND_NUMBER_MAX
+      || ABS (numbers[1]) > ND_NUMBER_MAX || ABS (numbers[2]) > ND_NUMBER_MAX
+      || (numbers[1] != numbers[0]
+          && (numbers[1] < numbers[0]) != (numbers[2] < 0)))
+    return nd_fields_refuse (&parser->fields, FIELD_DATA_FILE,
+        "be \"PATTERN FIRST LAST STEP\", with a STEP from FIRST to LAST",
+        error);
+  count = ((guint64) ABS (numbers[1] - numbers[0])) / ABS (numbers[2]) + 1;
+  return check_files (parser, numbers[3], count, error)
+      && nd_header_add_numbered (parser->header, parser->fields.text.path,
+          words[0], numbers[0], numbers[2], count, error);
+}
+
+static gboolean
+parse_list (NdNrrdParser *parser, GError **error)
+{
+  const gchar *axes_text =
+      parser->fields.values[FIELD_DATA_FILE] + strlen ("LIST");
+  gint64 subdimension = parser->n_axes - 1;
+
+  if (*axes_text && !nd_text_integer (axes_text, &subdimension))
+    return nd_fields_refuse (&parser->fields, FIELD_DATA_FILE,
+        "be \"LIST\" or \"LIST N\"", error);
+  if (!check_files (parser, subdimension, parser->listed->len, error))
+    return FALSE;
+  for (guint i = 0; i < parser->listed->len; i++) {
+    if (!nd_header_add_file (parser->header, parser->fields.text.path,
+            g_ptr_array_index (parser->listed, i), error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+parse_files (NdNrrdParser *parser, GError **error)
+{
+  const gchar *value = parser->fields.values[FIELD_DATA_FILE];
+
+  if (!value)
+    return TRUE;
+  if (parser->listed)
+    return parse_list (parser, error);
+  if (strchr (value, '%') && strchr (value, ' '))
+    return parse_pattern (parser, error);
+  return nd_header_add_file (parser->header, parser->fields.text.path, value,
+      error);
+}
+
+static gboolean
+parse (NdNrrdParser *parser, GError **error)
+{
+  NdHeader *header = parser->header;
+  gboolean is_time;
+  gint exponent;
+
+  /* The encoding comes before the byte order, which text does not have: an
+   * unsupported encoding is the better error. */
+  if (!read_lines (parser, error) || !parse_sizes (parser, error)
+      || !parse_data (parser, error) || !parse_type (parser, error)
+      || !nd_nrrd_parse_axes (parser, error)
+      || !nd_header_settle (header, parser->fields.text.path, error)
+      || !nd_nrrd_set_geometry (parser, error) || !parse_files (parser, error))
+    return FALSE;
+  is_time = nd_nrrd_set_rate (parser, &exponent);
+  nd_sequence_settle (&parser->sequence, is_time, exponent);
+  return TRUE;
+}
+
+gboolean
+nd_nrrd_parse (NdHeader *header, const guint8 *bytes, gsize n,
+    const gchar *path, GError **error)
+{
+  g_auto (NdNrrdParser) parser = { .header = header };
+
+  nd_header_init (header, "NRRD");
+  parser.strings = g_ptr_array_new_with_free_func (g_free);
+  nd_sequence_init (&parser.sequence, header);
+  nd_fields_init (&parser.fields, names, path, bytes, n);
+  return parse (&parser, error);
+}

@@ -1,0 +1,57 @@
+/* A file that is written: room for a header, then samples, which may be
+ * compressed. Functions return 0 or an errno.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  ND_PACKING_NONE,
+  ND_PACKING_GZIP,
+  ND_PACKING_ZLIB
+} NdPacking;
+
+typedef struct _NdOutput NdOutput;
+
+/* Creates or empties @path. */
+gint nd_output_open (NdOutput **output, const gchar *path, NdPacking packing);
+
+/* Does not end the compressed data; nd_output_end() does. */
+gint nd_output_close (NdOutput *output);
+
+/* Empties the file. Samples begin at offset @room. */
+gint nd_output_begin (NdOutput *output, gsize room);
+
+gint nd_output_write (NdOutput *output, gconstpointer data, gsize size);
+
+/* Ends the compressed data. */
+gint nd_output_end (NdOutput *output);
+
+/* The bytes of the samples in the file. */
+guint64 nd_output_size (NdOutput *output);
+
+/* Grows the room for the header to @room bytes: at once if the file system can
+ * (FALLOC_FL_INSERT_RANGE of Linux), otherwise by moving the samples. The room
+ * may be larger than @room, unless @exactly: see nd_output_room(). */
+gint nd_output_grow (NdOutput *output, gsize room, gboolean exactly);
+gsize nd_output_room (NdOutput *output);
+
+/* Writes the header, which fills the room. */
+gint nd_output_write_header (NdOutput *output, gconstpointer header,
+    gsize size);
+
+/* Appends @bytes to @member as a gzip member of stored blocks (RFC 1951,
+ * 3.2.4). Its length depends only on @n, so that it can be overwritten later.
+ * Readers join consecutive members. */
+void nd_output_store (GByteArray *member, const guint8 *bytes, gsize n);
+
+/* The size of such a member for @n bytes. */
+gsize nd_output_stored_size (gsize n);
+
+G_END_DECLS

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "formats/stored.h"
+
+#include <string.h>
+
+static const struct
+{
+  const gchar *name;
+  guint8 size;
+  gboolean exact;
+  NdSampleType becomes;
+} types[ND_STORED_TYPES] = {
+  [ND_STORED_INT8] = { "int8", 1, TRUE, ND_INT16 },
+  [ND_STORED_UINT8] = { "uint8", 1, TRUE, ND_UINT8 },
+  [ND_STORED_INT16] = { "int16", 2, TRUE, ND_INT16 },
+  [ND_STORED_UINT16] = { "uint16", 2, TRUE, ND_UINT16 },
+  [ND_STORED_INT32] = { "int32", 4, FALSE, ND_FLOAT32 },
+  [ND_STORED_UINT32] = { "uint32", 4, FALSE, ND_FLOAT32 },
+  [ND_STORED_INT64] = { "int64", 8, FALSE, ND_FLOAT32 },
+  [ND_STORED_UINT64] = { "uint64", 8, FALSE, ND_FLOAT32 },
+  [ND_STORED_FLOAT32] = { "float32", 4, TRUE, ND_FLOAT32 },
+  [ND_STORED_FLOAT64] = { "float64", 8, FALSE, ND_FLOAT32 },
+};
+
+gsize
+nd_stored_size (NdStoredType type)
+{
+  return types[type].size;
+}
+
+const gchar *
+nd_stored_name (NdStoredType type)
+{
+  return types[type].name;
+}
+
+NdSampleType
+nd_stored_becomes (const NdStored *stored)
+{
+  return stored->scaled ? ND_FLOAT32 : types[stored->type].becomes;
+}
+
+gboolean
+nd_stored_is_exact (const NdStored *stored)
+{
+  return types[stored->type].exact;
+}
+
+gboolean
+nd_stored_is_plain (const NdStored *stored)
+{
+  return !stored->swapped && !stored->scaled
+      && nd_stored_of (types[stored->type].becomes) == stored->type;
+}
+
+NdStoredType
+nd_stored_of (NdSampleType type)
+{
+  static const NdStoredType stored[ND_SAMPLE_TYPES] = {
+    [ND_UINT8] = ND_STORED_UINT8,
+    [ND_INT16] = ND_STORED_INT16,
+    [ND_UINT16] = ND_STORED_UINT16,
+    [ND_FLOAT32] = ND_STORED_FLOAT32,
+  };
+
+  return stored[type];
+}
+
+/* Samples may be unaligned. Bits are swapped as an unsigned type, and copied to
+ * their own type, because swapping is undefined for signed types. */
+#define CONVERT(From, To, Bits, SWAP)                                         \
+  for (gsize i = 0; i < n; i++) {                                             \
+    Bits bits;                                                                \
+    From sample;                                                              \
+    To result;                                                                \
+                                                                              \
+    memcpy (&bits, (const guint8 *) from + i * sizeof (Bits), sizeof (Bits)); \
+    if (swapped)                                                              \
+      bits = SWAP (bits);                                                     \
+    memcpy (&sample, &bits, sizeof (sample));                                 \
+    if (scaled)                                                               \
+      result = (To) (slope * (gdouble) sample + intercept);                   \
+    else                                                                      \
+      result = (To) sample;                                                   \
+    memcpy ((guint8 *) to + i * sizeof (To), &result, sizeof (To));           \
+  }
+
+#define ANY(From, Kept, Bits, SWAP)    \
+  if (scaled)                          \
+    CONVERT (From, gfloat, Bits, SWAP) \
+  else                                 \
+    CONVERT (From, Kept, Bits, SWAP)
+
+#define SAME(bits) (bits)
+
+void
+nd_stored_convert (const NdStored *stored, gpointer to, gconstpointer from,
+    gsize n)
+{
+  /* Local copies, because @to may alias @stored for the compiler, which would
+   * then reload these for every sample. */
+  const gboolean swapped = stored->swapped, scaled = stored->scaled;
+  const gdouble slope = stored->slope, intercept = stored->intercept;
+
+  switch (stored->type) {
+    case ND_STORED_INT8:
+      ANY (gint8, gint16, guint8, SAME);
+      break;
+    case ND_STORED_UINT8:
+      ANY (guint8, guint8, guint8, SAME);
+      break;
+    case ND_STORED_INT16:
+      ANY (gint16, gint16, guint16, GUINT16_SWAP_LE_BE);
+      break;
+    case ND_STORED_UINT16:
+      ANY (guint16, guint16, guint16, GUINT16_SWAP_LE_BE);
+      break;
+    case ND_STORED_INT32:
+      CONVERT (gint32, gfloat, guint32, GUINT32_SWAP_LE_BE);
+      break;
+    case ND_STORED_UINT32:
+      CONVERT (guint32, gfloat, guint32, GUINT32_SWAP_LE_BE);
+      break;
+    case ND_STORED_INT64:
+      CONVERT (gint64, gfloat, guint64, GUINT64_SWAP_LE_BE);
+      break;
+    case ND_STORED_UINT64:
+      CONVERT (guint64, gfloat, guint64, GUINT64_SWAP_LE_BE);
+      break;
+    case ND_STORED_FLOAT32:
+      CONVERT (gfloat, gfloat, guint32, GUINT32_SWAP_LE_BE);
+      break;
+    case ND_STORED_FLOAT64:
+      CONVERT (gdouble, gfloat, guint64, GUINT64_SWAP_LE_BE);
+      break;
+    default:
+      g_return_if_reached ();
+  }
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "formats/target.h"
+
+#include "core/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct
+{
+  const gchar *ending;
+  NdTargetFormat format;
+  /* without and with compress: */
+  NdPacking packing[2];
+  const gchar *data[2]; /* extensions of the file of samples, or NULL */
+} Ending;
+
+static const Ending endings[] = {
+  { ".nii.gz", ND_TARGET_NIFTI, { ND_PACKING_GZIP, ND_PACKING_GZIP } },
+  { ".nii", ND_TARGET_NIFTI },
+  { ".nrrd", ND_TARGET_NRRD, { ND_PACKING_NONE, ND_PACKING_GZIP } },
+  { ".nhdr", ND_TARGET_NRRD, { ND_PACKING_NONE, ND_PACKING_GZIP },
+      { ".raw", ".raw.gz" } },
+  { ".mha", ND_TARGET_METAIMAGE, { ND_PACKING_NONE, ND_PACKING_ZLIB } },
+  { ".mhd", ND_TARGET_METAIMAGE, { ND_PACKING_NONE, ND_PACKING_ZLIB },
+      { ".raw", ".zraw" } },
+  { ".npy", ND_TARGET_NPY },
+};
+
+#define ENDINGS ".nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, .npy, .raw"
+
+/* Extensions of formats that cannot be written, and what to do instead. */
+#define VIDEO_ADVICE "pipelines/movie.sh makes movies of recordings"
+#define ARRAY_ADVICE "write .npy and convert it, for example with Python"
+
+static const struct
+{
+  const gchar *ending, *advice;
+} unsupported_endings[] = {
+  { ".mp4", VIDEO_ADVICE },
+  { ".webm", VIDEO_ADVICE },
+  { ".gif", VIDEO_ADVICE },
+  { ".avi", VIDEO_ADVICE },
+  { ".mkv", VIDEO_ADVICE },
+  { ".mov", VIDEO_ADVICE },
+  { ".png", "ndview ! pngenc ! filesink writes pictures" },
+  { ".jpg", "ndview ! jpegenc ! filesink writes pictures" },
+  { ".jpeg", "ndview ! jpegenc ! filesink writes pictures" },
+  { ".h5", ARRAY_ADVICE },
+  { ".hdf5", ARRAY_ADVICE },
+  { ".mat", ARRAY_ADVICE },
+  { ".npz", ARRAY_ADVICE },
+  { ".zarr", ARRAY_ADVICE },
+  { ".tif", ARRAY_ADVICE },
+  { ".tiff", ARRAY_ADVICE },
+  { ".dcm", "write .nrrd or .mha, which DICOM converters read" },
+  { ".gz", "of compressed files only .nii.gz is written" },
+  { ".hdr", "write NIfTI in one file (.nii)" },
+  { ".img", "write NIfTI in one file (.nii)" },
+  { ".zraw", "write .mhd, which has its samples in a .zraw file" },
+};
+
+static gboolean
+has_ending (const gchar *path, const gchar *ending)
+{
+  gsize length = strlen (path), n = strlen (ending);
+
+  return length > n && g_ascii_strcasecmp (path + length - n, ending) == 0;
+}
+
+/* Raw samples if the extension is unknown. */
+static gboolean
+read_ending (NdTarget *target, gboolean compress, GError **error)
+{
+  const gchar *path = target->path;
+
+  for (guint i = 0; i < G_N_ELEMENTS (endings); i++) {
+    const Ending *ending = &endings[i];
+
+    if (!has_ending (path, ending->ending))
+      continue;
+    target->format = ending->format;
+    target->packing = ending->packing[compress];
+    if (ending->data[compress]) {
+      target->data_path = g_strdup_printf ("%.*s%s",
+          (gint) (strlen (path) - strlen (ending->ending)), path,
+          ending->data[compress]);
+      target->data_partial = g_strconcat (target->data_path, ".part", NULL);
+    }
+    return TRUE;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (unsupported_endings); i++) {
+    if (has_ending (path, unsupported_endings[i].ending)) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "\"%s\" cannot be written: the extension %s is not one of " ENDINGS
+          "; %s",
+          path, unsupported_endings[i].ending, unsupported_endings[i].advice);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* TRUE if a header exists at @path and names the file @data in a field ("=" or
+ * ":") or in a line of a list. */
+static gboolean
+names_data (const gchar *path, const gchar *data)
+{
+  g_autofree gchar *name = g_path_get_basename (data);
+  g_autofree gchar *header = NULL;
+  g_auto (GStrv) lines = NULL;
+
+  if (!g_file_get_contents (path, &header, NULL, NULL))
+    return FALSE;
+  lines = g_strsplit (header, "\n", -1);
+  for (guint i = 0; lines[i]; i++) {
+    gchar *sign = strpbrk (lines[i], "=:");
+    gchar *value = g_strstrip (sign ? sign + 1 : lines[i]);
+    const gchar *folder = strrchr (value, '/');
+
+    if (strcmp (folder ? folder + 1 : value, name) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Refuses to replace a device, and samples that another header names. */
+static gboolean
+check_replaced (NdTarget *target, GError **error)
+{
+  const gchar *const paths[] = { target->path, target->data_path };
+  struct stat info;
+
+  for (guint i = 0; i < G_N_ELEMENTS (paths); i++) {
+    if (!paths[i] || stat (paths[i], &info) != 0)
+      continue;
+    if (!S_ISREG (info.st_mode)) {
+      g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
+          "\"%s\" cannot be written: it is a folder or a device, it must be a "
+          "file",
+          paths[i]);
+      return FALSE;
+    }
+    if (i == 1 && !names_data (target->path, target->data_path)) {
+      g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
+          "\"%s\" cannot be written: its samples would replace \"%s\", which "
+          "is not its own; choose another name",
+          target->path, paths[i]);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+gboolean
+nd_target_init (NdTarget *target, const gchar *path, gboolean compress,
+    GError **error)
+{
+  memset (target, 0, sizeof (*target));
+  target->path = g_strdup (path);
+  target->partial = g_strconcat (path, ".part", NULL);
+  target->list =
+      has_ending (path, ".seq.nrrd") || has_ending (path, ".seq.nhdr");
+  target->plus =
+      has_ending (path, ".igs.nrrd") || has_ending (path, ".igs.nhdr");
+  if (!read_ending (target, compress, error))
+    return FALSE;
+  if (compress && target->packing == ND_PACKING_NONE) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "\"%s\" cannot be compressed: only "
+        ".nii.gz, .nrrd, .nhdr, .mha and .mhd can",
+        path);
+    return FALSE;
+  }
+  return check_replaced (target, error);
+}
+
+void
+nd_target_clear (NdTarget *target)
+{
+  g_clear_pointer (&target->path, g_free);
+  g_clear_pointer (&target->partial, g_free);
+  g_clear_pointer (&target->data_path, g_free);
+  g_clear_pointer (&target->data_partial, g_free);
+}
+
+const gchar *
+nd_target_partial_path (const NdTarget *target)
+{
+  return target->data_partial ? target->data_partial : target->partial;
+}
+
+NdOutput *
+nd_target_open (const NdTarget *target, GError **error)
+{
+  const gchar *partial = nd_target_partial_path (target);
+  g_autofree gchar *folder = g_path_get_dirname (partial);
+  NdOutput *output = NULL;
+  const gint reason = nd_output_open (&output, partial, target->packing);
+
+  if (reason == ENOENT)
+    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
+        "\"%s\" cannot be opened for writing: there is no folder \"%s\"",
+        partial, folder);
+  else if (reason == EBUSY)
+    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
+        "\"%s\" cannot be opened for writing: another sink or program is "
+        "writing it; choose another name",
+        partial);
+  else if (reason)
+    g_set_error (error, ND_ERROR,
+        reason == ENOSPC || reason == EDQUOT ? ND_ERROR_DISK_FULL
+                                             : ND_ERROR_OPEN_WRITE,
+        "\"%s\" cannot be opened for writing: %s", partial,
+        g_strerror (reason));
+  return output;
+}
+
+static gboolean
+give_name (const gchar *partial, const gchar *path, GError **error)
+{
+  g_autofree gchar *folder = g_path_get_dirname (path);
+
+  if (rename (partial, path) == 0)
+    return TRUE;
+  if (errno == ENOENT)
+    g_set_error (error, ND_ERROR, ND_ERROR_WRITE,
+        "\"%s\" is lost: the folder \"%s\" or \"%s\" vanished while it was "
+        "written",
+        path, folder, partial);
+  else
+    g_set_error (error, ND_ERROR, ND_ERROR_WRITE,
+        "\"%s\" is complete but cannot be named \"%s\": %s", partial, path,
+        g_strerror (errno));
+  return FALSE;
+}
+
+gboolean
+nd_target_rename (const NdTarget *target, GError **error)
+{
+  return (!target->data_path
+             || give_name (target->data_partial, target->data_path, error))
+      && give_name (target->partial, target->path, error);
+}
+
+void
+nd_target_remove (const NdTarget *target)
+{
+  unlink (target->partial);
+  if (target->data_partial)
+    unlink (target->data_partial);
+}

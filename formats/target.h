@@ -1,0 +1,53 @@
+/* The target of a writer: format and compression, which the extension of its
+ * path determines, and the paths of its files. A file has ".part" appended to
+ * its name until it is complete (a partial file).
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "formats/output.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  ND_TARGET_RAW,
+  ND_TARGET_NIFTI,
+  ND_TARGET_NRRD,
+  ND_TARGET_METAIMAGE,
+  ND_TARGET_NPY
+} NdTargetFormat;
+
+typedef struct
+{
+  NdTargetFormat format;
+  NdPacking packing;
+  gboolean list; /* NRRD: write a list axis for one volume too */
+  gboolean plus; /* NRRD: field names of PLUS */
+  gchar *path, *partial;
+  /* The file of the samples if the header is detached, otherwise NULL. */
+  gchar *data_path, *data_partial;
+} NdTarget;
+
+/* Reads the extension of @path. ND_ERROR_SETTINGS if the format cannot be
+ * written, or cannot be compressed; ND_ERROR_OPEN_WRITE if an existing file
+ * must not be replaced. */
+gboolean nd_target_init (NdTarget *target, const gchar *path, gboolean compress,
+    GError **error);
+void nd_target_clear (NdTarget *target);
+
+/* The path of the partial file that receives the samples. */
+const gchar *nd_target_partial_path (const NdTarget *target);
+
+/* Creates that file. ND_ERROR_OPEN_WRITE, _DISK_FULL. */
+NdOutput *nd_target_open (const NdTarget *target, GError **error);
+
+/* Renames the partial files to their final names. ND_ERROR_WRITE. */
+gboolean nd_target_rename (const NdTarget *target, GError **error);
+
+/* Removes the partial files. */
+void nd_target_remove (const NdTarget *target);
+
+G_END_DECLS

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndalgorithmprivate.h"
+
+#include "gst/gstnderror.h"
+
+#define GST_CAT_DEFAULT gst_nd_algorithm_debug
+
+GstFlowReturn
+gst_nd_algorithm_fail (GstNdAlgorithm *self, const GError *error)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+
+  if (g_atomic_int_compare_and_exchange (&priv->failed, FALSE, TRUE))
+    gst_nd_element_error_once (GST_ELEMENT (self), error);
+  return GST_FLOW_ERROR;
+}
+
+void
+gst_nd_algorithm_reset (GstNdAlgorithm *self)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+
+  for (guint i = 0; i < priv->n_algorithms; i++)
+    nd_algorithm_reset (priv->algorithms[i]);
+  g_queue_clear_full (&priv->anchors, (GDestroyNotify) gst_mini_object_unref);
+  priv->pushed = priv->pulled = 0;
+  priv->last_sample = -1;
+  gst_nd_timing_reset (&priv->timing);
+  priv->push_seconds = 0;
+}
+
+/* Outputs */
+
+static gboolean
+is_clipped (GstNdAlgorithm *self, GstBuffer *anchor)
+{
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  const GstClockTime start = GST_BUFFER_PTS (anchor);
+  GstClockTime stop = GST_CLOCK_TIME_NONE;
+
+  if (!GST_CLOCK_TIME_IS_VALID (start) || segment->format != GST_FORMAT_TIME)
+    return FALSE;
+  if (GST_BUFFER_DURATION_IS_VALID (anchor))
+    stop = start + GST_BUFFER_DURATION (anchor);
+  return !gst_segment_clip (segment, GST_FORMAT_TIME, start, stop, NULL, NULL);
+}
+
+/* Whether @anchor would come too late for downstream; then a message tells
+ * (docs/checklist.md, 21). */
+static gboolean
+is_late (GstNdAlgorithm *self, GstBuffer *anchor)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  const GstClockTime pts = GST_BUFFER_PTS (anchor);
+  GstClockTime earliest, running_time;
+  GstMessage *message;
+  guint64 out, late;
+
+  if (!GST_CLOCK_TIME_IS_VALID (pts) || segment->format != GST_FORMAT_TIME
+      || !gst_base_transform_is_qos_enabled (GST_BASE_TRANSFORM (self)))
+    return FALSE;
+  running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts);
+  GST_OBJECT_LOCK (self);
+  earliest = priv->earliest_time;
+  if (!GST_CLOCK_TIME_IS_VALID (earliest)
+      || !GST_CLOCK_TIME_IS_VALID (running_time) || running_time > earliest) {
+    GST_OBJECT_UNLOCK (self);
+    return FALSE;
+  }
+  late = ++priv->late;
+  out = priv->out_count;
+  GST_OBJECT_UNLOCK (self);
+  message = gst_message_new_qos (GST_OBJECT (self), FALSE, running_time,
+      gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts), pts,
+      GST_BUFFER_DURATION (anchor));
+  gst_message_set_qos_values (message, GST_CLOCK_DIFF (running_time, earliest),
+      1.0, 1000000);
+  gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, out, late);
+  gst_element_post_message (GST_ELEMENT (self), message);
+  return TRUE;
+}
+
+static gboolean
+is_skipped (GstNdAlgorithm *self, GstBuffer *anchor)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+
+  if (is_clipped (self, anchor)) {
+    GST_OBJECT_LOCK (self);
+    priv->clipped++;
+    GST_OBJECT_UNLOCK (self);
+    return TRUE;
+  }
+  if (!is_late (self, anchor))
+    return FALSE;
+  priv->discont = TRUE;
+  return TRUE;
+}
+
+/* What the base class answers a POSITION query with (docs/checklist.md, 20). */
+static void
+set_position (GstNdAlgorithm *self, GstBuffer *anchor)
+{
+  GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+
+  if (!GST_BUFFER_PTS_IS_VALID (anchor))
+    return;
+  segment->position = GST_BUFFER_PTS (anchor);
+  if (segment->rate > 0 && GST_BUFFER_DURATION_IS_VALID (anchor))
+    segment->position += GST_BUFFER_DURATION (anchor);
+}
+
+static GstFlowReturn
+fail_without_memory (GstNdAlgorithm *self)
+{
+  g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_NO_SPACE,
+      "There is no memory for an output of %" G_GSIZE_FORMAT " bytes",
+      gst_nd_algorithm_private (self)->output.size);
+
+  return gst_nd_algorithm_fail (self, error);
+}
+
+/* A buffer with the metadata of @anchor (docs/checklist.md, 6). */
+static GstFlowReturn
+make_output (GstNdAlgorithm *self, GstBuffer *anchor, GstBuffer **out)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  GstFlowReturn ret = gst_buffer_pool_acquire_buffer (priv->pool, out, NULL);
+
+  if (ret == GST_FLOW_ERROR)
+    return fail_without_memory (self);
+  if (ret != GST_FLOW_OK)
+    return ret;
+  GST_BASE_TRANSFORM_GET_CLASS (self)->copy_metadata (trans, anchor, *out);
+  if (priv->discont)
+    GST_BUFFER_FLAG_SET (*out, GST_BUFFER_FLAG_DISCONT);
+  else
+    GST_BUFFER_FLAG_UNSET (*out, GST_BUFFER_FLAG_DISCONT);
+  if (priv->last_sample < priv->pulled - (gint64) priv->behind)
+    GST_BUFFER_FLAG_SET (*out, GST_BUFFER_FLAG_GAP);
+  else
+    GST_BUFFER_FLAG_UNSET (*out, GST_BUFFER_FLAG_GAP);
+  return GST_FLOW_OK;
+}
+
+/* The next output of all planes, into @out; NULL: it is left out. */
+static gboolean
+respond (GstNdAlgorithm *self, GstBuffer *out, GError **error)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstNdMap map;
+  gboolean ok = TRUE;
+
+  if (out && !gst_nd_map (&map, &priv->output, out, GST_MAP_WRITE, FALSE)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FAILED,
+        "The memory for an output cannot be written");
+    return FALSE;
+  }
+  for (guint i = 0; i < priv->n_algorithms && ok; i++)
+    ok = nd_algorithm_respond (priv->algorithms[i], out ? &map.planes[i] : NULL,
+        error);
+  if (out)
+    gst_nd_unmap (&map);
+  return ok;
+}
+
+static void
+count_output (GstNdAlgorithm *self, gdouble seconds)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstNdAlgorithmClass *klass = GST_ND_ALGORITHM_GET_CLASS (self);
+
+  GST_OBJECT_LOCK (self);
+  if (priv->out_count == 0 || seconds < priv->seconds_min)
+    priv->seconds_min = seconds;
+  priv->seconds_max = MAX (priv->seconds_max, seconds);
+  priv->seconds_sum += seconds;
+  priv->out_count++;
+  if (klass->update_stats)
+    klass->update_stats (self, priv->algorithms, priv->n_algorithms);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static GstFlowReturn
+push_one (GstNdAlgorithm *self)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstPad *pad = GST_BASE_TRANSFORM_SRC_PAD (self);
+  g_autoptr (GstBuffer) anchor = NULL, out = NULL;
+  g_autoptr (GError) error = NULL;
+  const gint64 begin = g_get_monotonic_time ();
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  while (GST_IS_EVENT (g_queue_peek_head (&priv->anchors)))
+    gst_pad_push_event (pad, g_queue_pop_head (&priv->anchors));
+  anchor = g_queue_pop_head (&priv->anchors);
+  set_position (self, anchor);
+  if (!is_skipped (self, anchor))
+    ret = make_output (self, anchor, &out);
+  if (ret != GST_FLOW_OK)
+    return ret;
+  if (!respond (self, out, &error))
+    return gst_nd_algorithm_fail (self, error);
+  priv->pulled++;
+  if (!out)
+    return GST_FLOW_OK;
+  count_output (self,
+      priv->push_seconds + (g_get_monotonic_time () - begin) * 1e-6);
+  priv->push_seconds = 0;
+  priv->discont = FALSE;
+  GST_LOG_OBJECT (self, "output %" GST_PTR_FORMAT, out);
+  return gst_pad_push (pad, g_steal_pointer (&out));
+}
+
+static GstFlowReturn
+push_ready (GstNdAlgorithm *self)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  while (ret == GST_FLOW_OK && nd_algorithm_ready (priv->algorithms[0]))
+    ret = push_one (self);
+  return ret;
+}
+
+GstFlowReturn
+gst_nd_algorithm_end_stretch (GstNdAlgorithm *self, const gchar *reason)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  if (priv->n_algorithms > 0 && !g_atomic_int_get (&priv->failed)) {
+    if (priv->pushed > 0)
+      GST_INFO_OBJECT (self,
+          "stretch ends after %" G_GINT64_FORMAT
+          " volumes, draining %" G_GINT64_FORMAT " outputs: %s",
+          priv->pushed, priv->pushed - priv->pulled, reason);
+    for (guint i = 0; i < priv->n_algorithms; i++)
+      nd_algorithm_end (priv->algorithms[i]);
+    ret = push_ready (self);
+  }
+  while (ret == GST_FLOW_OK
+      && GST_IS_EVENT (g_queue_peek_head (&priv->anchors)))
+    gst_pad_push_event (GST_BASE_TRANSFORM_SRC_PAD (self),
+        g_queue_pop_head (&priv->anchors));
+  gst_nd_algorithm_reset (self);
+  priv->discont = TRUE;
+  return ret;
+}
+
+/* Inputs */
+
+/* The defaults of the filters' properties of these names. */
+static const GstNdTimingRule timing_rule = {
+  .gap = GST_ND_GAP_LEAVE_OUT, .limit = 5, .jitter = 0.5, .discont = TRUE
+};
+
+/* Ends the stretch before @buffer if that does not continue it. In trick modes
+ * volumes are left out on purpose (docs/checklist.md, 2, 15 and 18). */
+static GstFlowReturn
+begin_volume (GstNdAlgorithm *self, GstBuffer *buffer)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  const GstSegmentFlags flags = GST_BASE_TRANSFORM (self)->segment.flags;
+  const GstNdTimingStep step =
+      gst_nd_timing_step (&priv->timing, &timing_rule, GST_CLOCK_TIME_NONE,
+          flags & GST_SEGMENT_FLAG_TRICKMODE ? GST_CLOCK_TIME_NONE
+                                             : GST_BUFFER_PTS (buffer),
+          GST_BUFFER_IS_DISCONT (buffer), priv->reverse);
+  const GstNdTiming timing = priv->timing;
+  GstFlowReturn ret;
+
+  if (!step.break_reason || priv->pushed == 0)
+    return GST_FLOW_OK;
+  ret = gst_nd_algorithm_end_stretch (self, step.break_reason);
+  priv->timing = timing;
+  return ret;
+}
+
+/* An output has everything of its anchor but the memory. */
+static GstBuffer *
+make_anchor (GstNdAlgorithm *self, GstBuffer *buffer)
+{
+  GstBuffer *anchor = gst_buffer_new ();
+
+  gst_buffer_copy_into (anchor, buffer,
+      GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META,
+      0, -1);
+  if (!GST_BUFFER_DURATION_IS_VALID (anchor))
+    GST_BUFFER_DURATION (anchor) =
+        gst_nd_format_duration (&gst_nd_algorithm_private (self)->input);
+  return anchor;
+}
+
+static GstFlowReturn
+push_volume (GstNdAlgorithm *self, GstBuffer *buffer)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  const gint64 begin = g_get_monotonic_time ();
+  g_autoptr (GError) error = NULL;
+  gboolean ok = TRUE;
+  GstNdMap map;
+
+  if (!gst_nd_map (&map, &priv->input, buffer, GST_MAP_READ, FALSE)) {
+    g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
+        "A buffer has %" G_GSIZE_FORMAT
+        " bytes, but a volume of these caps has %" G_GSIZE_FORMAT
+        ": upstream must send one whole volume in each buffer",
+        gst_buffer_get_size (buffer), priv->input.size);
+    return gst_nd_algorithm_fail (self, error);
+  }
+  for (guint i = 0; i < priv->n_algorithms && ok; i++)
+    ok = nd_algorithm_push (priv->algorithms[i], &map.planes[i], &error);
+  gst_nd_unmap (&map);
+  if (!ok)
+    return gst_nd_algorithm_fail (self, error);
+  priv->push_seconds += (g_get_monotonic_time () - begin) * 1e-6;
+  if (!GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP))
+    priv->last_sample = priv->pushed;
+  priv->pushed++;
+  g_queue_push_tail (&priv->anchors, make_anchor (self, buffer));
+  GST_OBJECT_LOCK (self);
+  priv->in++;
+  GST_OBJECT_UNLOCK (self);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn
+gst_nd_algorithm_take_volume (GstNdAlgorithm *self, GstBuffer *buffer)
+{
+  GstFlowReturn ret = begin_volume (self, buffer);
+
+  if (ret == GST_FLOW_OK)
+    ret = push_volume (self, buffer);
+  gst_nd_algorithm_update_latency (self);
+  return ret == GST_FLOW_OK ? push_ready (self) : ret;
+}
+
+gboolean
+gst_nd_algorithm_take_event (GstNdAlgorithm *self, GstEvent *event)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+
+  if (g_queue_is_empty (&priv->anchors))
+    return gst_pad_push_event (GST_BASE_TRANSFORM_SRC_PAD (self), event);
+  g_queue_push_tail (&priv->anchors, event);
+  return TRUE;
+}

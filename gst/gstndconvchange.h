@@ -1,0 +1,22 @@
+/* The convolver of a stream, and its settings, which change while playing
+ * (docs/checklist.md, 30).
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "gst/gstndconvprivate.h"
+
+G_BEGIN_DECLS
+
+/* Makes the convolver for the active settings and the caps in use, and waits
+ * for it. FLUSHING if a flush or a state change interrupts the wait; then
+ * gst_nd_conv_apply_settings() goes on with it. */
+GstFlowReturn gst_nd_conv_make_convolver (GstNdConv *self);
+
+/* Before each volume: starts to build a convolver if settings were set since
+ * the last one, and takes it when it is ready. Waits for a quick build. */
+GstFlowReturn gst_nd_conv_apply_settings (GstNdConv *self);
+
+G_END_DECLS

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndconvlatency.h"
+
+#define GST_CAT_DEFAULT gst_nd_conv_debug
+
+/* How much of the longest computing time remains after each output. After 100
+ * quick outputs a slow one counts for a third. */
+#define PEAK_DECAY 0.99
+
+/* A tenth of it is too short for any sink to care. */
+#define MIN_INTERVAL (5 * GST_MSECOND)
+
+/* The time between volumes. Caps may promise more volumes than come, and then
+ * the measured interval is the one that outputs wait for. */
+static GstClockTime
+find_interval (GstNdConv *self)
+{
+  const GstClockTime nominal = gst_nd_format_duration (&self->priv->in);
+  const GstClockTime measured = gst_nd_timing_interval (&self->priv->timing);
+
+  if (!GST_CLOCK_TIME_IS_VALID (nominal))
+    return GST_CLOCK_TIME_IS_VALID (measured) ? measured : 0;
+  return GST_CLOCK_TIME_IS_VALID (measured) ? MAX (nominal, measured) : nominal;
+}
+
+/* The computing time as far as the property compute-latency counts it. Before
+ * the first output, the estimate of the plan stands for it. */
+static GstClockTime
+find_compute_time (GstNdConv *self, GstClockTime interval)
+{
+  GstNdConvPrivate *priv = self->priv;
+  gdouble seconds;
+  GstClockTime time;
+
+  GST_OBJECT_LOCK (self);
+  seconds = priv->compute_peak;
+  GST_OBJECT_UNLOCK (self);
+  if (seconds == 0)
+    seconds = nd_convolver_plan (priv->convolver, 0)->estimate;
+  time = seconds * GST_SECOND;
+  switch (priv->active.compute_latency) {
+    case GST_ND_COMPUTE_LATENCY_NEVER:
+      return 0;
+    case GST_ND_COMPUTE_LATENCY_ALWAYS:
+      return time;
+    case GST_ND_COMPUTE_LATENCY_AUTO:
+      break;
+  }
+  /* A lower bound for leaving it out again: no flicker between the two. */
+  interval = MAX (interval, MIN_INTERVAL);
+  priv->counts_compute =
+      priv->live && time > interval / (priv->counts_compute ? 20 : 10);
+  return priv->counts_compute ? time : 0;
+}
+
+static void
+set_latency (GstNdConv *self, GstClockTime tolerance_divisor)
+{
+  GstNdConvPrivate *priv = self->priv;
+  const guint delay = nd_window_delay (nd_convolver_window (priv->convolver));
+  const GstClockTime interval = find_interval (self);
+  const GstClockTime latency =
+      delay * interval + find_compute_time (self, interval);
+  GstClockTime old;
+  gboolean changed;
+
+  GST_OBJECT_LOCK (self);
+  old = priv->latency;
+  changed = !GST_CLOCK_TIME_IS_VALID (old)
+      || (GstClockTime) ABS (GST_CLOCK_DIFF (old, latency))
+          > (tolerance_divisor ? old / tolerance_divisor : 0);
+  if (changed)
+    priv->latency = latency;
+  GST_OBJECT_UNLOCK (self);
+  if (!changed)
+    return;
+  GST_INFO_OBJECT (self,
+      "latency %" GST_TIME_FORMAT ": %u volumes of %" GST_TIME_FORMAT
+      ", and computing",
+      GST_TIME_ARGS (latency), delay, GST_TIME_ARGS (interval));
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_latency (GST_OBJECT (self)));
+}
+
+void
+gst_nd_conv_set_latency (GstNdConv *self)
+{
+  set_latency (self, 0);
+}
+
+void
+gst_nd_conv_update_latency (GstNdConv *self)
+{
+  set_latency (self, 10);
+}
+
+void
+gst_nd_conv_add_compute_time (GstNdConv *self, gdouble seconds)
+{
+  GstNdConvPrivate *priv = self->priv;
+
+  GST_OBJECT_LOCK (self);
+  priv->compute_peak = MAX (seconds, priv->compute_peak * PEAK_DECAY);
+  GST_OBJECT_UNLOCK (self);
+}

@@ -1,0 +1,32 @@
+/* Volumes enter the window; drains and resets empty it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "gst/gstndconvprivate.h"
+
+G_BEGIN_DECLS
+
+/* Pushes one volume into the window, and makes the outputs that it completes.
+ * If the volume breaks the stretch, ends that first. */
+GstFlowReturn gst_nd_conv_take_volume (GstNdConv *self, GstBuffer *buffer);
+
+/* Takes @event. Sends it after the outputs of all volumes before it. */
+gboolean gst_nd_conv_take_event (GstNdConv *self, GstEvent *event);
+
+/* Drains the window because of @reason. The next output has DISCONT
+ * (docs/checklist.md, 8). */
+GstFlowReturn gst_nd_conv_end_stretch (GstNdConv *self, const gchar *reason);
+
+/* Discards the window and all pending outputs, and pushes nothing
+ * (docs/checklist.md, 13). */
+void gst_nd_conv_reset (GstNdConv *self);
+
+/* Makes the outputs that the volumes in the window still lack, with the time
+ * border after the end, and resets. If a push fails, discards the rest
+ * (docs/checklist.md, 5). */
+GstFlowReturn gst_nd_conv_drain (GstNdConv *self, const gchar *reason);
+
+G_END_DECLS

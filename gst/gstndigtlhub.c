@@ -1,0 +1,569 @@
+/* The thread that serves all peers: connects and listens, and closes.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndigtlhub.h"
+
+#include <netinet/in.h>
+
+#include "core/error.h"
+#include "gst/gstndigtlpeer.h"
+
+#define CONNECT_TIMEOUT 10 /* s */
+#define DELAY_MIN 100      /* ms */
+#define DELAY_MAX 30000    /* ms */
+
+/* More connections than that at a time are closed as they come. */
+#define PEERS_MAX 1024
+#define BACKLOG 64
+
+/* A message that does not go on for so long never will. */
+#define STALL (10 * G_TIME_SPAN_SECOND)
+
+/* After accept() failed, for example because files are open without number. */
+#define ACCEPT_PAUSE 200 /* ms */
+
+struct _GstNdIgtlHub
+{
+  GstNdIgtlSettings settings;
+  GstNdIgtlCallbacks callbacks;
+  gpointer user_data;
+
+  GThread *thread;
+  GMainContext *context;
+  GMainLoop *loop;
+  GCancellable *cancellable;
+  guint pending;     /* calls of GIO that have not answered */
+  GPtrArray *listen; /* GSource of listening sockets */
+  guint delay;       /* ms before the next attempt */
+
+  GMutex lock;      /* of what follows */
+  GQueue outbox;    /* GstNdIgtlUnit for all peers */
+  gboolean sending; /* one of it is being given to them */
+  GPtrArray *peers; /* GstNdIgtlPeer; the thread changes it */
+  guint port;
+  guint64 connections, refused, reconnects;
+  GstNdIgtlPeerStats past; /* of peers that are gone */
+};
+
+static void connect_later (GstNdIgtlHub *hub);
+static void listen_to (GstNdIgtlHub *hub, GSocket *socket);
+
+static void fail (GstNdIgtlHub *hub, gboolean fatal, gint code,
+    const gchar *format, ...) G_GNUC_PRINTF (4, 5);
+static void
+fail (GstNdIgtlHub *hub, gboolean fatal, gint code, const gchar *format, ...)
+{
+  g_autoptr (GError) error = NULL;
+  va_list args;
+
+  va_start (args, format);
+  error = g_error_new_valist (ND_ERROR, code, format, args);
+  va_end (args);
+  if (hub->callbacks.failed)
+    hub->callbacks.failed (error, fatal, hub->user_data);
+}
+
+static GSource *
+call_later (GstNdIgtlHub *hub, guint ms, GSourceFunc func, gpointer data)
+{
+  GSource *source = g_timeout_source_new (ms);
+
+  g_source_set_callback (source, func, data, NULL);
+  g_source_attach (source, hub->context);
+  return source;
+}
+
+/* @func is called in the thread of the hub. g_main_context_invoke() might call
+ * it here, before that thread has begun. */
+static void
+post (GstNdIgtlHub *hub, GSourceFunc func, gpointer data)
+{
+  GSource *source = g_idle_source_new ();
+
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, func, data, NULL);
+  g_source_attach (source, hub->context);
+  g_source_unref (source);
+}
+
+static void
+add_stats (GstNdIgtlPeerStats *sum, const GstNdIgtlPeerStats *stats)
+{
+  sum->bytes_received += stats->bytes_received;
+  sum->bytes_sent += stats->bytes_sent;
+  sum->volumes_sent += stats->volumes_sent;
+  sum->volumes_dropped += stats->volumes_dropped;
+}
+
+static void
+remove_peer (GstNdIgtlPeer *peer, const GError *error)
+{
+  GstNdIgtlHub *hub = peer->hub;
+  const gboolean spoke = peer->spoke;
+  GstNdIgtlPeerStats stats;
+
+  /* Units that wait are of no use any more. */
+  stats = gst_nd_igtl_peer_get_stats (peer);
+  stats.volumes_dropped += peer->n_volumes;
+  g_mutex_lock (&hub->lock);
+  add_stats (&hub->past, &stats);
+  g_ptr_array_remove (hub->peers, peer);
+  g_mutex_unlock (&hub->lock);
+  if (hub->callbacks.closed)
+    hub->callbacks.closed (peer, error, hub->user_data);
+  gst_nd_igtl_peer_free (peer);
+  if (hub->settings.server || g_cancellable_is_cancelled (hub->cancellable))
+    return;
+  if (spoke)
+    hub->delay = 0;
+  connect_later (hub);
+}
+
+static void
+add_peer (GstNdIgtlHub *hub, GSocket *socket, GIOStream *stream)
+{
+  GstNdIgtlPeer *peer = gst_nd_igtl_peer_new (socket, stream,
+      hub->settings.max_size, hub->settings.check_crc, hub->context);
+
+  peer->hub = hub;
+  peer->callbacks = &hub->callbacks;
+  peer->user_data = hub->user_data;
+  peer->ended = remove_peer;
+  g_mutex_lock (&hub->lock);
+  g_ptr_array_add (hub->peers, peer);
+  hub->connections++;
+  g_mutex_unlock (&hub->lock);
+  if (hub->callbacks.opened)
+    hub->callbacks.opened (peer, hub->user_data);
+  gst_nd_igtl_peer_read (peer);
+}
+
+static void
+connected (GObject *client, GAsyncResult *result, gpointer user_data)
+{
+  GstNdIgtlHub *hub = user_data;
+  const GstNdIgtlSettings *settings = &hub->settings;
+  g_autoptr (GError) error = NULL;
+  GSocketConnection *connection =
+      g_socket_client_connect_finish (G_SOCKET_CLIENT (client), result, &error);
+
+  hub->pending--;
+  if (g_cancellable_is_cancelled (hub->cancellable)) {
+    g_clear_object (&connection);
+    return;
+  }
+  if (connection) {
+    add_peer (hub, g_object_ref (g_socket_connection_get_socket (connection)),
+        G_IO_STREAM (connection));
+    return;
+  }
+  if (error->domain == G_RESOLVER_ERROR)
+    fail (hub, settings->reconnect < 0, ND_ERROR_NOT_FOUND,
+        "Host \"%s\" is not known (%s): property 'host' must be the name or "
+        "the address of a computer that serves OpenIGTLink",
+        settings->host, error->message);
+  else
+    fail (hub, settings->reconnect < 0, ND_ERROR_OPEN_READ,
+        "Cannot connect to \"%s\", port %u (%s): an OpenIGTLink server must "
+        "listen there; see the properties 'host', 'port' and 'reconnect'",
+        settings->host, settings->port, error->message);
+  connect_later (hub);
+}
+
+static gboolean
+connect_now (gpointer user_data)
+{
+  GstNdIgtlHub *hub = user_data;
+  g_autoptr (GSocketClient) client = g_socket_client_new ();
+  g_autoptr (GSocketConnectable) address =
+      g_network_address_new (hub->settings.host, hub->settings.port);
+
+  g_socket_client_set_enable_proxy (client, FALSE);
+  g_socket_client_set_timeout (client, CONNECT_TIMEOUT);
+  hub->pending++;
+  g_socket_client_connect_async (client, address, hub->cancellable, connected,
+      hub);
+  return G_SOURCE_REMOVE;
+}
+
+/* Each attempt that fails doubles the time to the next. */
+static void
+connect_later (GstNdIgtlHub *hub)
+{
+  guint first;
+
+  if (hub->settings.reconnect < 0)
+    return;
+  first = MAX ((guint) MIN (hub->settings.reconnect, 86400) * 1000, DELAY_MIN);
+  hub->delay =
+      hub->delay == 0 ? first : MIN (2 * hub->delay, MAX (DELAY_MAX, first));
+  g_mutex_lock (&hub->lock);
+  hub->reconnects++;
+  g_mutex_unlock (&hub->lock);
+  g_source_unref (call_later (hub, hub->delay, connect_now, hub));
+}
+
+static gboolean
+listen_again (gpointer user_data)
+{
+  GSocket *socket = user_data;
+
+  listen_to (g_object_get_data (G_OBJECT (socket), "hub"), socket);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+acceptable (GSocket *socket, GIOCondition condition, gpointer user_data)
+{
+  GstNdIgtlHub *hub = user_data;
+  g_autoptr (GError) error = NULL;
+  GSocket *peer = g_socket_accept (socket, NULL, &error);
+  guint n;
+
+  if (!peer) {
+    if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK)
+        || g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED))
+      return G_SOURCE_CONTINUE;
+    /* The connection still waits: without a pause this would be a busy loop. */
+    g_mutex_lock (&hub->lock);
+    hub->refused++;
+    g_mutex_unlock (&hub->lock);
+    g_source_unref (call_later (hub, ACCEPT_PAUSE, listen_again, socket));
+    return G_SOURCE_REMOVE;
+  }
+  g_mutex_lock (&hub->lock);
+  n = hub->peers->len;
+  hub->refused += n >= PEERS_MAX;
+  g_mutex_unlock (&hub->lock);
+  if (n >= PEERS_MAX)
+    g_object_unref (peer);
+  else
+    add_peer (hub, peer, NULL);
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+listen_to (GstNdIgtlHub *hub, GSocket *socket)
+{
+  GSource *source = g_socket_create_source (socket, G_IO_IN, NULL);
+
+  g_object_set_data (G_OBJECT (socket), "hub", hub);
+  g_source_set_callback (source, G_SOURCE_FUNC (acceptable), hub, NULL);
+  g_source_attach (source, hub->context);
+  g_source_unref (source);
+}
+
+/* A socket that listens at @address and @port, or NULL. */
+static GSocket *
+bind_to (GInetAddress *address, guint port, GError **error)
+{
+  g_autoptr (GSocketAddress) at = g_inet_socket_address_new (address, port);
+  g_autoptr (GSocket) socket =
+      g_socket_new (g_inet_address_get_family (address), G_SOCKET_TYPE_STREAM,
+          G_SOCKET_PROTOCOL_TCP, error);
+
+  if (!socket)
+    return NULL;
+  g_socket_set_blocking (socket, FALSE);
+  g_socket_set_listen_backlog (socket, BACKLOG);
+  /* IPv4 has a socket of its own. */
+  if (g_inet_address_get_family (address) == G_SOCKET_FAMILY_IPV6)
+    g_socket_set_option (socket, IPPROTO_IPV6, IPV6_V6ONLY, 1, NULL);
+  if (!g_socket_bind (socket, at, TRUE, error)
+      || !g_socket_listen (socket, error))
+    return NULL;
+  return g_steal_pointer (&socket);
+}
+
+static guint
+port_of (GSocket *socket)
+{
+  g_autoptr (GSocketAddress) address =
+      g_socket_get_local_address (socket, NULL);
+
+  return address
+      ? g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (address))
+      : 0;
+}
+
+/* Listens at all addresses of the host. One that this computer does not have
+ * does not count, as ::1 without IPv6. */
+static gboolean
+listen_all (GstNdIgtlHub *hub, GList *addresses, GError **error)
+{
+  guint port = hub->settings.port;
+
+  for (GList *link = addresses; link; link = link->next) {
+    GSocket *socket;
+
+    g_clear_error (error);
+    socket = bind_to (link->data, port, error);
+    if (socket) {
+      port = port_of (socket);
+      g_ptr_array_add (hub->listen, socket);
+    } else if (g_error_matches (*error, G_IO_ERROR,
+                   G_IO_ERROR_ADDRESS_IN_USE)) {
+      return FALSE;
+    }
+  }
+  if (hub->listen->len == 0)
+    return FALSE;
+  g_clear_error (error);
+  for (guint i = 0; i < hub->listen->len; i++)
+    listen_to (hub, g_ptr_array_index (hub->listen, i));
+  g_mutex_lock (&hub->lock);
+  hub->port = port;
+  g_mutex_unlock (&hub->lock);
+  return TRUE;
+}
+
+static void
+resolved (GObject *resolver, GAsyncResult *result, gpointer user_data)
+{
+  GstNdIgtlHub *hub = user_data;
+  const GstNdIgtlSettings *settings = &hub->settings;
+  g_autoptr (GError) error = NULL;
+  GList *addresses =
+      g_resolver_lookup_by_name_finish (G_RESOLVER (resolver), result, &error);
+
+  hub->pending--;
+  if (g_cancellable_is_cancelled (hub->cancellable)) {
+    g_resolver_free_addresses (addresses);
+    return;
+  }
+  if (!addresses)
+    fail (hub, TRUE, ND_ERROR_NOT_FOUND,
+        "Host \"%s\" is not known (%s): property 'host' must be the name or "
+        "an address of this computer; 0.0.0.0 stands for all of them",
+        settings->host, error->message);
+  else if (!listen_all (hub, addresses, &error))
+    fail (hub, TRUE, ND_ERROR_OPEN_READ,
+        "Cannot listen at \"%s\", port %u (%s): another program may use the "
+        "port; choose another with the property 'port', and for 'host' a name "
+        "or an address of this computer",
+        settings->host, settings->port, error->message);
+  g_resolver_free_addresses (addresses);
+}
+
+static void
+start_server (GstNdIgtlHub *hub)
+{
+  g_autoptr (GResolver) resolver = g_resolver_get_default ();
+
+  hub->pending++;
+  g_resolver_lookup_by_name_async (resolver, hub->settings.host,
+      hub->cancellable, resolved, hub);
+}
+
+static gboolean
+close_stalled (gpointer user_data)
+{
+  GstNdIgtlHub *hub = user_data;
+
+  for (guint i = hub->peers->len; i-- > 0;) {
+    GstNdIgtlPeer *peer = g_ptr_array_index (hub->peers, i);
+
+    if (gst_nd_igtl_peer_is_stalled (peer, STALL)) {
+      g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_READ,
+          "%s stopped in the middle of a message for 10 s: the connection is "
+          "closed",
+          peer->address);
+
+      remove_peer (peer, error);
+    }
+  }
+  return G_SOURCE_CONTINUE;
+}
+
+static gpointer
+run (gpointer user_data)
+{
+  GstNdIgtlHub *hub = user_data;
+  g_autoptr (GSource) watch = NULL;
+
+  g_main_context_push_thread_default (hub->context);
+  watch = call_later (hub, 1000, close_stalled, hub);
+  if (hub->settings.server)
+    start_server (hub);
+  else
+    connect_now (hub);
+  g_main_loop_run (hub->loop);
+  g_source_destroy (watch);
+  while (hub->peers->len > 0)
+    remove_peer (g_ptr_array_index (hub->peers, 0), NULL);
+  /* GIO answers calls that were cancelled, too. */
+  while (hub->pending > 0)
+    g_main_context_iteration (hub->context, TRUE);
+  g_main_context_pop_thread_default (hub->context);
+  return NULL;
+}
+
+GstNdIgtlHub *
+gst_nd_igtl_hub_new (const GstNdIgtlSettings *settings,
+    const GstNdIgtlCallbacks *callbacks, gpointer user_data)
+{
+  GstNdIgtlHub *hub = g_new0 (GstNdIgtlHub, 1);
+
+  hub->settings = *settings;
+  hub->settings.host = g_strdup (settings->host);
+  hub->callbacks = *callbacks;
+  hub->user_data = user_data;
+  hub->context = g_main_context_new ();
+  hub->loop = g_main_loop_new (hub->context, FALSE);
+  hub->cancellable = g_cancellable_new ();
+  hub->listen = g_ptr_array_new_with_free_func (g_object_unref);
+  hub->peers = g_ptr_array_new ();
+  g_mutex_init (&hub->lock);
+  hub->thread = g_thread_new ("openigtlink", run, hub);
+  return hub;
+}
+
+static gboolean
+quit (gpointer user_data)
+{
+  GstNdIgtlHub *hub = user_data;
+
+  g_cancellable_cancel (hub->cancellable);
+  g_main_loop_quit (hub->loop);
+  return G_SOURCE_REMOVE;
+}
+
+void
+gst_nd_igtl_hub_stop (GstNdIgtlHub *hub)
+{
+  post (hub, quit, hub);
+  g_thread_join (hub->thread);
+  g_queue_clear_full (&hub->outbox, (GDestroyNotify) gst_nd_igtl_unit_unref);
+  g_ptr_array_unref (hub->listen);
+  g_ptr_array_unref (hub->peers);
+  g_object_unref (hub->cancellable);
+  g_main_loop_unref (hub->loop);
+  g_main_context_unref (hub->context);
+  g_mutex_clear (&hub->lock);
+  g_free (hub->settings.host);
+  g_free (hub);
+}
+
+static gboolean
+resume (gpointer user_data)
+{
+  GstNdIgtlHub *hub = user_data;
+
+  for (guint i = 0; i < hub->peers->len; i++)
+    gst_nd_igtl_peer_read (g_ptr_array_index (hub->peers, i));
+  return G_SOURCE_REMOVE;
+}
+
+void
+gst_nd_igtl_hub_resume (GstNdIgtlHub *hub)
+{
+  post (hub, resume, hub);
+}
+
+static gboolean
+send_to_all (gpointer user_data)
+{
+  GstNdIgtlHub *hub = user_data;
+  GstNdIgtlUnit *unit;
+
+  g_mutex_lock (&hub->lock);
+  while ((unit = g_queue_pop_head (&hub->outbox))) {
+    hub->sending = TRUE;
+    g_mutex_unlock (&hub->lock);
+    for (guint i = 0; i < hub->peers->len; i++) {
+      GstNdIgtlPeer *peer = g_ptr_array_index (hub->peers, i);
+
+      if (peer->streaming)
+        gst_nd_igtl_peer_send (peer, unit);
+    }
+    gst_nd_igtl_unit_unref (unit);
+    g_mutex_lock (&hub->lock);
+    hub->sending = FALSE;
+  }
+  g_mutex_unlock (&hub->lock);
+  return G_SOURCE_REMOVE;
+}
+
+void
+gst_nd_igtl_hub_send (GstNdIgtlHub *hub, GstNdIgtlUnit *unit)
+{
+  g_mutex_lock (&hub->lock);
+  g_queue_push_tail (&hub->outbox, gst_nd_igtl_unit_ref (unit));
+  g_mutex_unlock (&hub->lock);
+  post (hub, send_to_all, hub);
+}
+
+guint
+gst_nd_igtl_hub_n_peers (GstNdIgtlHub *hub)
+{
+  guint n;
+
+  g_mutex_lock (&hub->lock);
+  n = hub->peers->len;
+  g_mutex_unlock (&hub->lock);
+  return n;
+}
+
+gboolean
+gst_nd_igtl_hub_is_idle (GstNdIgtlHub *hub)
+{
+  gboolean idle;
+
+  g_mutex_lock (&hub->lock);
+  idle = !hub->sending && g_queue_is_empty (&hub->outbox);
+  for (guint i = 0; idle && i < hub->peers->len; i++)
+    idle = gst_nd_igtl_peer_get_stats (g_ptr_array_index (hub->peers, i)).queued
+        == 0;
+  g_mutex_unlock (&hub->lock);
+  return idle;
+}
+
+static void
+set_stats (GstStructure *to, const GstNdIgtlPeerStats *stats)
+{
+  gst_structure_set (to, "bytes-received", G_TYPE_UINT64, stats->bytes_received,
+      "bytes-sent", G_TYPE_UINT64, stats->bytes_sent, "volumes-sent",
+      G_TYPE_UINT64, stats->volumes_sent, "volumes-dropped", G_TYPE_UINT64,
+      stats->volumes_dropped, NULL);
+}
+
+static void
+append_client (GValue *clients, GstNdIgtlPeer *peer,
+    const GstNdIgtlPeerStats *stats)
+{
+  GstStructure *client = gst_structure_new ("client", "address", G_TYPE_STRING,
+      peer->address, "queued", G_TYPE_UINT, stats->queued, NULL);
+  GValue value = G_VALUE_INIT;
+
+  set_stats (client, stats);
+  g_value_init (&value, GST_TYPE_STRUCTURE);
+  g_value_take_boxed (&value, client);
+  gst_value_array_append_and_take_value (clients, &value);
+}
+
+void
+gst_nd_igtl_hub_get_stats (GstNdIgtlHub *hub, GstStructure *stats)
+{
+  GstNdIgtlPeerStats sum;
+  GValue clients = G_VALUE_INIT;
+
+  g_value_init (&clients, GST_TYPE_ARRAY);
+  g_mutex_lock (&hub->lock);
+  sum = hub->past;
+  for (guint i = 0; i < hub->peers->len; i++) {
+    GstNdIgtlPeer *peer = g_ptr_array_index (hub->peers, i);
+    const GstNdIgtlPeerStats one = gst_nd_igtl_peer_get_stats (peer);
+
+    add_stats (&sum, &one);
+    append_client (&clients, peer, &one);
+  }
+  gst_structure_set (stats, "port", G_TYPE_UINT,
+      hub->port ? hub->port : hub->settings.port, "connections", G_TYPE_UINT64,
+      hub->connections, "refused-connections", G_TYPE_UINT64, hub->refused,
+      "reconnects", G_TYPE_UINT64, hub->reconnects, NULL);
+  g_mutex_unlock (&hub->lock);
+  set_stats (stats, &sum);
+  gst_structure_take_value (stats, "clients", &clients);
+}

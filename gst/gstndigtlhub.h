@@ -1,0 +1,81 @@
+/* The sockets of the OpenIGTLink elements. One thread serves all peers and
+ * never blocks on any of them: each peer gets a share of every round, so that
+ * no peer slows another, and a hub stops at once.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "gst/gstndigtlunit.h"
+#include "live/receiver.h"
+
+G_BEGIN_DECLS
+
+typedef struct _GstNdIgtlHub GstNdIgtlHub;
+typedef struct _GstNdIgtlPeer GstNdIgtlPeer;
+
+typedef struct
+{
+  gboolean server;
+  gchar *host;
+  guint port; /* 0 with server: any that is free */
+  guint64 max_size;
+  gboolean check_crc;
+  gint reconnect; /* s before the first new attempt; -1: never */
+} GstNdIgtlSettings;
+
+/* All are called in the thread of the hub, and may be NULL. */
+typedef struct
+{
+  void (*opened) (GstNdIgtlPeer *peer, gpointer user_data);
+  /* @error: why, or NULL if the peer or the hub closed the connection. */
+  void (*closed) (GstNdIgtlPeer *peer, const GError *error, gpointer user_data);
+  /* The header of an IMAGE has come: memory for its samples, or NULL. */
+  guint8 *(*image) (GstNdIgtlPeer *peer, NdReceiver *receiver,
+      gpointer user_data);
+  /* @event is ND_RECEIVED_MESSAGE, _SKIPPED or _REFUSED (with @error). */
+  void (*received) (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
+      const GError *error, gpointer user_data);
+  /* TRUE: nothing is read until gst_nd_igtl_hub_resume(). */
+  gboolean (*is_full) (gpointer user_data);
+  /* Connecting or listening failed. @fatal: the hub tries nothing more. */
+  void (*failed) (const GError *error, gboolean fatal, gpointer user_data);
+} GstNdIgtlCallbacks;
+
+/* Returns at once: the thread resolves, binds and connects. */
+GstNdIgtlHub *gst_nd_igtl_hub_new (const GstNdIgtlSettings *settings,
+    const GstNdIgtlCallbacks *callbacks, gpointer user_data);
+
+/* Closes all connections and ends the thread. */
+void gst_nd_igtl_hub_stop (GstNdIgtlHub *hub);
+
+/* From any thread. */
+void gst_nd_igtl_hub_resume (GstNdIgtlHub *hub);
+void gst_nd_igtl_hub_send (GstNdIgtlHub *hub, GstNdIgtlUnit *unit);
+guint gst_nd_igtl_hub_n_peers (GstNdIgtlHub *hub);
+
+/* TRUE if all that was sent has left the queues, or if no peer is there. */
+gboolean gst_nd_igtl_hub_is_idle (GstNdIgtlHub *hub);
+
+/* Adds what concerns connections: `port`, `connections`, `refused-connections`,
+ * `reconnects`, `bytes-received`, `bytes-sent`, `volumes-sent`,
+ * `volumes-dropped` and `clients`, an array of structures with the address and
+ * the same figures of each peer. */
+void gst_nd_igtl_hub_get_stats (GstNdIgtlHub *hub, GstStructure *stats);
+
+/* In the thread of the hub only. A reply is never dropped; while many wait,
+ * nothing is read from this peer. Takes @unit. */
+void gst_nd_igtl_peer_reply (GstNdIgtlPeer *peer, GstNdIgtlUnit *unit);
+
+/* Whether volumes go to this peer; TRUE at first. */
+void gst_nd_igtl_peer_set_streaming (GstNdIgtlPeer *peer, gboolean streaming);
+
+const gchar *gst_nd_igtl_peer_address (const GstNdIgtlPeer *peer);
+
+/* What the user of the hub keeps with a peer; freed after closed(). */
+gpointer gst_nd_igtl_peer_get_data (const GstNdIgtlPeer *peer);
+void gst_nd_igtl_peer_set_data (GstNdIgtlPeer *peer, gpointer data,
+    GDestroyNotify destroy);
+
+G_END_DECLS

@@ -1,0 +1,20 @@
+/* The property `mode` of the OpenIGTLink elements.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  GST_ND_IGTL_CLIENT,
+  GST_ND_IGTL_SERVER
+} GstNdIgtlMode;
+
+GType gst_nd_igtl_mode_get_type (void);
+
+G_END_DECLS

@@ -1,0 +1,65 @@
+/* One connection of a hub.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <gio/gio.h>
+
+#include "gst/gstndigtlhub.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  guint64 bytes_received, bytes_sent, volumes_sent, volumes_dropped;
+  guint queued; /* units that wait, or are being sent */
+} GstNdIgtlPeerStats;
+
+struct _GstNdIgtlPeer
+{
+  GstNdIgtlHub *hub;
+  const GstNdIgtlCallbacks *callbacks;
+  gpointer user_data;
+  GMainContext *context;
+  void (*ended) (GstNdIgtlPeer *peer, const GError *error);
+
+  GSocket *socket;
+  GIOStream *stream; /* holds the socket of a client; or NULL */
+  gchar *address;
+  GSource *in, *out; /* NULL: not waited for */
+  NdReceiver *receiver;
+  gint64 progress; /* when the last byte came, monotonic, us */
+  gboolean spoke;  /* a message has come */
+
+  GQueue queue; /* GstNdIgtlUnit */
+  gsize at;     /* bytes of the first one that have been sent */
+  guint n_volumes, n_replies;
+  gboolean streaming;
+
+  GMutex lock; /* of stats */
+  GstNdIgtlPeerStats stats;
+
+  gpointer data;
+  GDestroyNotify destroy;
+};
+
+/* Takes @socket and @stream. @ended is called once if the connection ends, in a
+ * call of this file; it frees the peer when that call has returned. */
+GstNdIgtlPeer *gst_nd_igtl_peer_new (GSocket *socket, GIOStream *stream,
+    guint64 max_size, gboolean check_crc, GMainContext *context);
+void gst_nd_igtl_peer_free (GstNdIgtlPeer *peer);
+
+/* Waits for bytes from now on. */
+void gst_nd_igtl_peer_read (GstNdIgtlPeer *peer);
+
+/* Adds to the queue. If too many volumes wait, the oldest is dropped. */
+void gst_nd_igtl_peer_send (GstNdIgtlPeer *peer, GstNdIgtlUnit *unit);
+
+/* TRUE if a message has begun and nothing has come for this time, us. */
+gboolean gst_nd_igtl_peer_is_stalled (GstNdIgtlPeer *peer, gint64 most);
+
+GstNdIgtlPeerStats gst_nd_igtl_peer_get_stats (GstNdIgtlPeer *peer);
+
+G_END_DECLS

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndtiming.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+gst_nd_timing_reset (GstNdTiming *timing)
+{
+  timing->last = GST_CLOCK_TIME_NONE;
+  timing->n = 0;
+  timing->shortest = GST_CLOCK_TIME_NONE;
+}
+
+static int
+compare (const void *a, const void *b)
+{
+  const GstClockTime x = *(const GstClockTime *) a;
+  const GstClockTime y = *(const GstClockTime *) b;
+
+  return x < y ? -1 : x > y;
+}
+
+GstClockTime
+gst_nd_timing_interval (const GstNdTiming *timing)
+{
+  guint n = MIN (timing->n, GST_ND_TIMING_INTERVALS);
+  GstClockTime sorted[GST_ND_TIMING_INTERVALS];
+
+  if (n == 0)
+    return GST_CLOCK_TIME_NONE;
+  memcpy (sorted, timing->intervals, n * sizeof *sorted);
+  qsort (sorted, n, sizeof *sorted, compare);
+  /* Of an even number the lower one: a gap is longer than the interval. */
+  return sorted[(n - 1) / 2];
+}
+
+static void
+add_interval (GstNdTiming *timing, GstClockTime interval)
+{
+  timing->shortest = MIN (timing->shortest, interval);
+  timing->intervals[timing->n % GST_ND_TIMING_INTERVALS] = interval;
+  /* Keeps the place in the array when the count starts again from full. */
+  if (++timing->n == 2 * GST_ND_TIMING_INTERVALS)
+    timing->n = GST_ND_TIMING_INTERVALS;
+}
+
+/* Whether DISCONT marks volumes that did not come. */
+static gboolean
+is_explained (const GstNdTiming *timing, const GstNdTimingRule *rule,
+    GstClockTime nominal, GstClockTimeDiff elapsed)
+{
+  const GstClockTime interval =
+      GST_CLOCK_TIME_IS_VALID (nominal) ? nominal : timing->shortest;
+
+  return GST_CLOCK_TIME_IS_VALID (interval)
+      && elapsed > (1 + rule->jitter) * interval;
+}
+
+/* The step from timestamp timing->last by @elapsed. @cut: DISCONT without an
+ * explanation. */
+static GstNdTimingStep
+classify (const GstNdTiming *timing, const GstNdTimingRule *rule,
+    GstClockTimeDiff elapsed, gboolean cut)
+{
+  GstClockTime interval = gst_nd_timing_interval (timing);
+  GstNdTimingStep step = { NULL, 0 };
+  gdouble intervals;
+
+  if (!GST_CLOCK_TIME_IS_VALID (interval)) {
+    if (elapsed < 0)
+      step.break_reason = "timestamps run backwards";
+    else if (cut)
+      step.break_reason = "DISCONT without a gap in time";
+    return step;
+  }
+  intervals = elapsed / (gdouble) interval;
+  if (intervals > 1 + rule->jitter)
+    step.missing = (guint) MIN (intervals - 0.5, (gdouble) G_MAXINT);
+  if (intervals < -rule->jitter)
+    step.break_reason = "timestamps run backwards";
+  else if (rule->limit > 0 && intervals > rule->limit)
+    step.break_reason = "gap over gap-limit";
+  else if (step.missing > 0 && rule->gap == GST_ND_GAP_RESTART)
+    step.break_reason = "missing volume";
+  else if (cut)
+    step.break_reason = "DISCONT without a gap in time";
+  return step;
+}
+
+GstNdTimingStep
+gst_nd_timing_step (GstNdTiming *timing, const GstNdTimingRule *rule,
+    GstClockTime nominal, GstClockTime pts, gboolean discont, gboolean reverse)
+{
+  GstNdTimingStep step = { NULL, 0 };
+  GstClockTimeDiff elapsed;
+
+  /* Sources mark every volume of a stream that runs backwards. */
+  discont = discont && rule->discont && !reverse;
+  if (!GST_CLOCK_TIME_IS_VALID (pts)
+      || !GST_CLOCK_TIME_IS_VALID (timing->last)) {
+    if (discont)
+      step.break_reason = "DISCONT without timestamps";
+    if (step.break_reason)
+      timing->n = 0;
+    timing->last = pts;
+    return step;
+  }
+  elapsed = reverse ? GST_CLOCK_DIFF (pts, timing->last)
+                    : GST_CLOCK_DIFF (timing->last, pts);
+  step = classify (timing, rule, elapsed,
+      discont && !is_explained (timing, rule, nominal, elapsed));
+  if (step.break_reason)
+    timing->n = 0;
+  else if (elapsed > 0)
+    add_interval (timing, elapsed);
+  timing->last = pts;
+  return step;
+}

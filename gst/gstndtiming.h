@@ -1,0 +1,71 @@
+/* The timing of a stream's volumes: the measured interval between them, and
+ * whether a volume continues the stretch of those before it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* What a volume that is missing from a stretch is replaced by. The numbers are
+ * public. */
+typedef enum
+{
+  GST_ND_GAP_LEAVE_OUT =
+      0,                 /* nothing: the window spans the volumes that came */
+  GST_ND_GAP_HOLD = 1,   /* the volume before it */
+  GST_ND_GAP_RESTART = 2 /* nothing, and the window begins again */
+} GstNdGap;
+
+typedef struct
+{
+  GstNdGap gap;
+  gdouble limit;    /* intervals without a volume that break a stretch; 0: no
+                       gap breaks it */
+  gdouble jitter;   /* intervals by which a volume may come late before one
+                       counts as missing */
+  gboolean discont; /* DISCONT breaks a stretch */
+} GstNdTimingRule;
+
+#define GST_ND_TIMING_INTERVALS 9
+
+typedef struct
+{
+  GstClockTime last; /* timestamp of the last volume; NONE: unknown */
+  GstClockTime intervals[GST_ND_TIMING_INTERVALS];
+  guint n;               /* intervals measured since the last break */
+  GstClockTime shortest; /* interval measured so far; NONE: none */
+} GstNdTiming;
+
+typedef struct
+{
+  const gchar *break_reason; /* for logs; NULL: the volume continues */
+  guint missing;             /* volumes that did not come before this one */
+} GstNdTimingStep;
+
+/* Forgets the stream. */
+void gst_nd_timing_reset (GstNdTiming *timing);
+
+/* Takes the next volume, with timestamp @pts (or NONE). A stretch breaks if
+ *  - the timestamp runs backwards by more than the jitter (forwards if
+ *    @reverse),
+ *  - no volume came for more than rule->limit intervals, or for more than
+ *    1 + rule->jitter of them if rule->gap is RESTART,
+ *  - @discont is set and the timestamps do not explain it by missing volumes:
+ *    no more than one interval passed. Here the interval is @nominal, that of
+ *    the caps (or NONE: the shortest measured), because a source that leaves
+ *    out volumes all the time marks each one.
+ * The interval is the median of the last ones measured; until there is one, no
+ * gap is seen. */
+GstNdTimingStep gst_nd_timing_step (GstNdTiming *timing,
+    const GstNdTimingRule *rule, GstClockTime nominal, GstClockTime pts,
+    gboolean discont, gboolean reverse);
+
+/* The median of the intervals measured since the last break; NONE if there is
+ * none. */
+GstClockTime gst_nd_timing_interval (const GstNdTiming *timing);
+
+G_END_DECLS

@@ -1,0 +1,21 @@
+/* Caps of ndview: pictures are video/x-raw, volumes other/tensors.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "engine/picture.h"
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* The caps need not be fixed; open fields stay open. With a spacing, pictures
+ * with its pixel aspect ratio come before those with square pixels. */
+GstCaps *gst_nd_view_caps_of_pictures (GstCaps *volumes, NdPictureMode mode,
+    NdAxis axis);
+
+/* Volumes of any size with the rate of the pictures. */
+GstCaps *gst_nd_view_caps_of_volumes (GstCaps *pictures, gboolean device);
+
+G_END_DECLS

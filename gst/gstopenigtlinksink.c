@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+
+/**
+ * SECTION:element-openigtlinksink
+ * @title: openigtlinksink
+ *
+ * Sends volumes and frames to programs that speak OpenIGTLink, as IMAGE
+ * messages. 3D Slicer and others connect to it (#GstOpenIGTLinkSink:mode
+ * server), any number at a time; or it connects to a server (client).
+ *
+ * Each client has its own queue. A client that reads too slowly loses volumes
+ * of its own, the oldest of those that wait, and delays neither the others nor
+ * the pipeline; #GstOpenIGTLinkSink:stats counts what each got and lost.
+ *
+ * The caps say spacing, origin and directions. A volume has the time that its
+ * sender gave it if it came by OpenIGTLink, otherwise the time of day at its
+ * timestamp. Fields that belong to the volume are sent before it as TRANSFORM,
+ * POSITION, TDATA, QTDATA, STATUS, STRING and SENSOR; all others are metadata
+ * of the IMAGE if #GstOpenIGTLinkSink:version is 2 or 3.
+ *
+ * By default it listens at localhost only: host=0.0.0.0 lets other computers
+ * connect. OpenIGTLink has neither passwords nor encryption.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 ndtestsrc is-live=true ! ndconv3d filter=gaussian,sigma=1 ! openigtlinksink
+ * ]| Serves a filtered heart; in 3D Slicer add an OpenIGTLinkIF client.
+ */
+
+#include "gst/gstopenigtlinksink.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <gst/video/video.h>
+
+#include "core/error.h"
+#include "gst/gstndcaps.h"
+#include "gst/gstndelements.h"
+#include "gst/gstnderror.h"
+#include "gst/gstndigtlmode.h"
+#include "gst/gstndigtloutput.h"
+#include "gst/gstndmetadata.h"
+#include "gst/gstndproperties.h"
+#include "live/fields.h"
+#include "live/samples.h"
+
+GST_DEBUG_CATEGORY_STATIC (openigtlink_sink_debug);
+#define GST_CAT_DEFAULT openigtlink_sink_debug
+
+/* What clients may send: queries. */
+#define MESSAGE_MAX (16 * 1024 * 1024)
+#define RECONNECT 1 /* s */
+#define SIZE_MAX_IGTL 65535
+#define COMPONENTS_MAX 255
+
+/* Fields of volumes that have not come yet. */
+#define FIELDS_MAX 1024
+
+typedef struct
+{
+  GstNdIgtlMode mode;
+  gchar *host;
+  guint port;
+  gchar *device_name;
+  guint version;
+} Settings;
+
+struct _GstOpenIGTLinkSink
+{
+  GstBaseSink parent;
+
+  Settings settings;       /* under the object lock */
+  GstNdIgtlOutput *output; /* changes under the object lock */
+  guint64 volumes, unsent; /* under the object lock */
+  guint64 fields_unsent;   /* under the object lock */
+
+  /* Of the streaming thread. */
+  GstNdVolumeInfo info;
+  gsize size; /* 0: no caps */
+  gboolean is_video;
+  GstVideoInfo video_info;
+  NdMetadata *recording; /* of a source that knows all volumes before */
+  GQueue live;           /* NdMetadata, one volume each, in order of times */
+  gboolean has_origin;
+  gint64 origin; /* ns since 1970 of timestamp 0 */
+  guint32 message_id;
+};
+
+enum
+{
+  PROP_MODE = 1,
+  PROP_HOST,
+  PROP_PORT,
+  PROP_DEVICE_NAME,
+  PROP_VERSION,
+  PROP_STATS
+};
+
+#define VIDEO_FORMATS "{ GRAY8, " GST_VIDEO_NE (GRAY16) ", RGB, RGBA }"
+
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_ND_TENSORS_CAPS
+            "; " GST_VIDEO_CAPS_MAKE (VIDEO_FORMATS)));
+
+G_DEFINE_TYPE_WITH_CODE (GstOpenIGTLinkSink, gst_openigtlink_sink,
+    GST_TYPE_BASE_SINK,
+    GST_DEBUG_CATEGORY_INIT (openigtlink_sink_debug, "openigtlinksink", 0,
+        "sink that sends volumes by OpenIGTLink"));
+GST_ELEMENT_REGISTER_DEFINE (openigtlinksink, "openigtlinksink", GST_RANK_NONE,
+    GST_TYPE_OPENIGTLINK_SINK);
+
+static const GstNdProperty rows[] = {
+  { "mode", "Mode", "Whether to listen or to connect",
+      GST_ND_ENUM (Settings, mode, GstNdIgtlMode, gst_nd_igtl_mode_get_type,
+          GST_ND_IGTL_SERVER),
+      GST_ND_READY },
+  { "host", "Host",
+      "Name or address: of this computer to listen at (0.0.0.0: all its "
+      "addresses), or of the server",
+      GST_ND_STRING (Settings, host, "localhost"), GST_ND_READY },
+  { "port", "Port",
+      "TCP port; as a server, 0 takes one that is free, which stats names",
+      GST_ND_UINT (Settings, port, 0, 65535, ND_IGTL_PORT), GST_ND_READY },
+  { "device-name", "Device name",
+      "Name of the images, under which clients show them; 20 bytes at most",
+      GST_ND_STRING (Settings, device_name, "ndconv"), GST_ND_READY },
+  { "version", "Header version",
+      "1: every client understands it; 2 and 3: OpenIGTLink 3 and later, with "
+      "metadata",
+      GST_ND_UINT (Settings, version, 1, ND_IGTL_VERSION_MAX, 1),
+      GST_ND_READY },
+};
+
+static void
+clear_fields (GstOpenIGTLinkSink *self)
+{
+  g_clear_pointer (&self->recording, nd_metadata_unref);
+  g_queue_clear_full (&self->live, (GDestroyNotify) nd_metadata_unref);
+}
+
+static gboolean
+start (GstOpenIGTLinkSink *self)
+{
+  const Settings *settings = &self->settings;
+  const GstNdIgtlSettings hub = { .server =
+                                      settings->mode == GST_ND_IGTL_SERVER,
+    .host = settings->host ? settings->host : "",
+    .port = settings->port,
+    .max_size = MESSAGE_MAX,
+    .check_crc = TRUE,
+    .reconnect = RECONNECT };
+  const gchar *device = settings->device_name ? settings->device_name : "";
+  g_autoptr (GError) error = NULL;
+  GstNdIgtlOutput *output;
+
+  if (strlen (device) > ND_IGTL_DEVICE_SIZE) {
+    g_set_error (&error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Property 'device-name' is \"%s\": OpenIGTLink has room for %u bytes",
+        device, ND_IGTL_DEVICE_SIZE);
+    gst_nd_element_error (GST_ELEMENT (self), error);
+    return FALSE;
+  }
+  self->size = 0;
+  self->has_origin = FALSE;
+  self->message_id = 0;
+  output = gst_nd_igtl_output_new (GST_ELEMENT (self), &hub, settings->version,
+      device);
+  GST_OBJECT_LOCK (self);
+  self->output = output;
+  self->volumes = self->unsent = self->fields_unsent = 0;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static void
+stop (GstOpenIGTLinkSink *self)
+{
+  GstNdIgtlOutput *output;
+
+  GST_OBJECT_LOCK (self);
+  output = g_steal_pointer (&self->output);
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&output, gst_nd_igtl_output_free);
+  clear_fields (self);
+}
+
+static GstStateChangeReturn
+gst_openigtlink_sink_change_state (GstElement *element,
+    GstStateChange transition)
+{
+  GstOpenIGTLinkSink *self = GST_OPENIGTLINK_SINK (element);
+  GstStateChangeReturn ret;
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start (self))
+    return GST_STATE_CHANGE_FAILURE;
+  ret = GST_ELEMENT_CLASS (gst_openigtlink_sink_parent_class)
+            ->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
+      || (transition == GST_STATE_CHANGE_READY_TO_PAUSED
+          && ret == GST_STATE_CHANGE_FAILURE))
+    stop (self);
+  return ret;
+}
+
+static gboolean
+set_flushing (GstBaseSink *sink, gboolean flushing)
+{
+  GstOpenIGTLinkSink *self = GST_OPENIGTLINK_SINK (sink);
+
+  if (self->output)
+    gst_nd_igtl_output_set_flushing (self->output, flushing);
+  return TRUE;
+}
+
+static gboolean
+gst_openigtlink_sink_unlock (GstBaseSink *sink)
+{
+  return set_flushing (sink, TRUE);
+}
+
+static gboolean
+gst_openigtlink_sink_unlock_stop (GstBaseSink *sink)
+{
+  return set_flushing (sink, FALSE);
+}
+
+static void
+info_from_video (GstNdVolumeInfo *info, const GstVideoInfo *video)
+{
+  *info = (GstNdVolumeInfo){
+    .type = GST_VIDEO_INFO_COMP_DEPTH (video, 0) > 8 ? ND_UINT16 : ND_UINT8,
+    .shape = { GST_VIDEO_INFO_N_COMPONENTS (video),
+        { GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video), 1 } },
+    .rate_n = GST_VIDEO_INFO_FPS_N (video),
+    .rate_d = GST_VIDEO_INFO_FPS_D (video),
+    .responses = 1,
+  };
+}
+
+/* What IMAGE has no room for. */
+static gboolean
+check_format (const GstNdVolumeInfo *info, GError **error)
+{
+  const gsize *size = info->shape.size;
+  NdIgtlScalar scalar;
+
+  if (info->responses == 1 && info->shape.components <= COMPONENTS_MAX
+      && size[0] <= SIZE_MAX_IGTL && size[1] <= SIZE_MAX_IGTL
+      && size[2] <= SIZE_MAX_IGTL && nd_igtl_scalar_type (info->type, &scalar))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "An IMAGE cannot hold %u responses of %" G_GSIZE_FORMAT
+      " components of %s: it has one response, %u components at most, sizes of "
+      "%u at most, and 8, 16 or 32 bit integers or floating point numbers",
+      info->responses, info->shape.components, nd_sample_name (info->type),
+      COMPONENTS_MAX, SIZE_MAX_IGTL);
+  return FALSE;
+}
+
+static gboolean
+gst_openigtlink_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
+{
+  GstOpenIGTLinkSink *self = GST_OPENIGTLINK_SINK (sink);
+  g_autoptr (GError) error = NULL;
+  GstNdVolumeInfo info;
+
+  self->size = 0;
+  self->is_video =
+      gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw");
+  if (!self->is_video)
+    gst_nd_volume_info_from_caps (&info, caps, &error);
+  else if (gst_video_info_from_caps (&self->video_info, caps))
+    info_from_video (&info, &self->video_info);
+  else
+    g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
+        "Caps of the frames cannot be read: they must say format, width and "
+        "height");
+  if (error || !check_format (&info, &error)) {
+    gst_nd_element_error (GST_ELEMENT (self), error);
+    return FALSE;
+  }
+  self->info = info;
+  self->size = gst_nd_volume_info_size (&info);
+  return TRUE;
+}
+
+/* Rows without padding. NULL if the frame cannot be read. */
+static GstBuffer *
+pack_frame (GstOpenIGTLinkSink *self, GstBuffer *buffer)
+{
+  const gsize height = self->info.shape.size[1];
+  const gsize row = self->size / height;
+  g_autoptr (GstBuffer) packed = NULL;
+  GstVideoFrame frame;
+  GstMapInfo map;
+
+  if (!gst_video_frame_map (&frame, &self->video_info, buffer, GST_MAP_READ))
+    return NULL;
+  packed = gst_buffer_new_allocate (NULL, self->size, NULL);
+  if (gst_buffer_map (packed, &map, GST_MAP_WRITE)) {
+    for (gsize y = 0; y < height; y++)
+      memcpy (map.data + y * row,
+          (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0)
+              + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
+          row);
+    gst_buffer_unmap (packed, &map);
+  }
+  gst_video_frame_unmap (&frame);
+  return g_steal_pointer (&packed);
+}
+
+/* A slow client holds some buffers: those of a pool that has only so many are
+ * copied, or the pipeline would wait for that client. */
+static GstBuffer *
+keep_buffer (GstBuffer *buffer)
+{
+  guint max = 0;
+
+  if (buffer->pool) {
+    GstStructure *config = gst_buffer_pool_get_config (buffer->pool);
+
+    gst_buffer_pool_config_get_params (config, NULL, NULL, NULL, &max);
+    gst_structure_free (config);
+  }
+  return max > 0 ? gst_buffer_copy_deep (buffer) : gst_buffer_ref (buffer);
+}
+
+/* Fields of the volume with this timestamp. Those of earlier volumes, which
+ * never came, are dropped. */
+static NdMetadata *
+live_fields (GstOpenIGTLinkSink *self, gint64 time)
+{
+  NdMetadata *metadata;
+
+  while ((metadata = g_queue_peek_head (&self->live))) {
+    const gint64 its = g_array_index (metadata->times, gint64, 0);
+
+    if (its > time)
+      return NULL;
+    g_queue_pop_head (&self->live);
+    if (its == time)
+      return metadata;
+    nd_metadata_unref (metadata);
+  }
+  return NULL;
+}
+
+static void
+add_fields (GArray *fields, const NdMetadata *metadata, guint64 volume)
+{
+  const NdField *field;
+  guint n;
+
+  field = nd_metadata_of_volume (metadata, volume, &n);
+  for (guint i = 0; i < n; i++) {
+    const NdIgtlField copy = { field[i].key, field[i].value };
+
+    g_array_append_val (fields, copy);
+  }
+}
+
+/* Fields of the volume, whose texts belong to @owner. */
+static GArray *
+find_fields (GstOpenIGTLinkSink *self, GstBuffer *buffer, NdMetadata **owner)
+{
+  GArray *fields = g_array_new (FALSE, FALSE, sizeof (NdIgtlField));
+  const gint64 time = GST_BUFFER_PTS (buffer);
+  guint low = 0, high;
+
+  *owner = NULL;
+  if (!GST_BUFFER_PTS_IS_VALID (buffer))
+    return fields;
+  *owner = live_fields (self, time);
+  if (*owner)
+    add_fields (fields, *owner, 0);
+  if (!self->recording)
+    return fields;
+  high = self->recording->times->len;
+  while (low < high) {
+    const guint middle = low + (high - low) / 2;
+
+    if (g_array_index (self->recording->times, gint64, middle) < time)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low < self->recording->times->len
+      && g_array_index (self->recording->times, gint64, low) == time)
+    add_fields (fields, self->recording, low);
+  return fields;
+}
+
+/* The matrix in the fields of a volume, from index to mm. */
+static gboolean
+find_matrix (const GArray *fields, gfloat matrix[12])
+{
+  for (guint i = 0; i < fields->len; i++) {
+    const NdIgtlField *field = &g_array_index (fields, NdIgtlField, i);
+
+    if (strcmp (field->key, ND_IGTL_MATRIX_KEY) == 0)
+      return nd_igtl_matrix_from_text (matrix, field->value);
+  }
+  return FALSE;
+}
+
+static void
+describe_image (GstOpenIGTLinkSink *self, const GArray *fields,
+    GByteArray *content)
+{
+  static const gdouble ones[3] = { 1, 1, 1 }, zeros[3] = { 0 };
+  static const gdouble identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+  const NdGeometry *geometry = &self->info.geometry;
+  NdIgtlImage image = { .components = self->info.shape.components,
+    .big_endian = G_BYTE_ORDER == G_BIG_ENDIAN };
+  gdouble origin[3], directions[9];
+  gfloat matrix[12];
+
+  nd_igtl_scalar_type (self->info.type, &image.scalar);
+  memcpy (image.size, self->info.shape.size, sizeof (image.size));
+  memcpy (image.part, image.size, sizeof (image.part));
+  if (find_matrix (fields, matrix)) {
+    for (guint row = 0; row < 3; row++) {
+      for (guint a = 0; a < 3; a++)
+        directions[3 * row + a] = matrix[3 * a + row];
+      origin[row] = matrix[9 + row];
+    }
+    nd_igtl_image_set_geometry (&image, ones, origin, directions);
+  } else if (geometry->known) {
+    nd_igtl_image_set_geometry (&image, geometry->spacing, geometry->origin,
+        geometry->directions);
+  } else {
+    nd_igtl_image_set_geometry (&image, ones, zeros, identity);
+  }
+  nd_igtl_image_build (&image, content);
+}
+
+/* When the volume was made, by the clock of the day. */
+static guint64
+time_of_day (GstOpenIGTLinkSink *self, GstBuffer *buffer)
+{
+  const gint64 now = g_get_real_time () * (gint64) GST_USECOND;
+  GstClockTime running;
+
+  if (!GST_BUFFER_PTS_IS_VALID (buffer))
+    return now;
+  if (!self->has_origin) {
+    g_autoptr (GstClock) clock = gst_element_get_clock (GST_ELEMENT (self));
+
+    running = gst_segment_to_running_time (&GST_BASE_SINK (self)->segment,
+        GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+    if (!clock || !GST_CLOCK_TIME_IS_VALID (running))
+      return now;
+    /* Timestamps differ from running time by a constant, until a seek. */
+    self->origin = now
+        - (gint64) (gst_clock_get_time (clock)
+            - gst_element_get_base_time (GST_ELEMENT (self)))
+        + (gint64) running - (gint64) GST_BUFFER_PTS (buffer);
+    self->has_origin = TRUE;
+  }
+  return MAX (self->origin + (gint64) GST_BUFFER_PTS (buffer), 0);
+}
+
+typedef struct
+{
+  GByteArray *messages;
+  guint16 version;
+  guint64 timestamp;
+  guint32 *message_id;
+} Messages;
+
+static void
+add_message (const gchar *type, const gchar *device, const GByteArray *content,
+    gpointer user_data)
+{
+  Messages *to = user_data;
+  const NdIgtlEnvelope envelope = { to->version, type, device, to->timestamp,
+    ++*to->message_id };
+  g_autoptr (GByteArray) tail = g_byte_array_new ();
+
+  nd_igtl_build (&envelope, content, NULL, 0, NULL, 0, to->messages, tail);
+  g_byte_array_append (to->messages, tail->data, tail->len);
+}
+
+/* Leaves in @fields those that are no messages. */
+static void
+build_messages (GArray *fields, Messages *to)
+{
+  g_autofree gboolean *used = g_new (gboolean, fields->len + 1);
+  NdIgtlField *all = (NdIgtlField *) fields->data;
+  guint left = 0;
+
+  nd_igtl_from_fields (all, fields->len, used, add_message, to);
+  for (guint i = 0; i < fields->len; i++) {
+    if (!used[i])
+      all[left++] = all[i];
+  }
+  g_array_set_size (fields, left);
+}
+
+static void
+send_volume (GstOpenIGTLinkSink *self, GstNdIgtlUnit *unit, GstBuffer *buffer)
+{
+  g_autoptr (GByteArray) content = g_byte_array_new ();
+  g_autoptr (GByteArray) messages = g_byte_array_new ();
+  const guint16 version = self->settings.version;
+  const guint64 timestamp = nd_igtl_time_from_ns (time_of_day (self, buffer));
+  Messages to = { messages, version, timestamp, &self->message_id };
+  NdMetadata *owner;
+  g_autoptr (GArray) fields = find_fields (self, buffer, &owner);
+  NdIgtlEnvelope envelope = { version, "IMAGE", self->settings.device_name,
+    timestamp, 0 };
+
+  describe_image (self, fields, content);
+  build_messages (fields, &to);
+  envelope.message_id = ++self->message_id;
+  gst_nd_igtl_unit_build (unit, messages, &envelope, content,
+      (const NdIgtlField *) fields->data, fields->len);
+  if (version < 2) {
+    GST_OBJECT_LOCK (self);
+    self->fields_unsent += fields->len;
+    GST_OBJECT_UNLOCK (self);
+  }
+  g_clear_pointer (&owner, nd_metadata_unref);
+  gst_nd_igtl_output_send (self->output, unit);
+}
+
+static GstFlowReturn
+gst_openigtlink_sink_render (GstBaseSink *sink, GstBuffer *buffer)
+{
+  GstOpenIGTLinkSink *self = GST_OPENIGTLINK_SINK (sink);
+  const gboolean has_peers = gst_nd_igtl_output_has_peers (self->output);
+  GstNdIgtlUnit *unit = NULL;
+  GstBuffer *kept;
+
+  if (self->size == 0)
+    return GST_FLOW_NOT_NEGOTIATED;
+  if (gst_nd_igtl_output_has_failed (self->output))
+    return GST_FLOW_ERROR;
+  GST_OBJECT_LOCK (self);
+  self->volumes++;
+  self->unsent += !has_peers;
+  GST_OBJECT_UNLOCK (self);
+  if (!has_peers)
+    return GST_FLOW_OK;
+  kept = self->is_video ? pack_frame (self, buffer) : keep_buffer (buffer);
+  if (kept)
+    unit = gst_nd_igtl_unit_new_volume (kept, self->size);
+  if (!unit) {
+    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+        ("A buffer of %" G_GSIZE_FORMAT
+         " bytes cannot be read as a volume: its caps say %" G_GSIZE_FORMAT
+         " bytes.",
+            gst_buffer_get_size (buffer), self->size),
+        (NULL));
+    return GST_FLOW_ERROR;
+  }
+  send_volume (self, unit, buffer);
+  return GST_FLOW_OK;
+}
+
+static void
+take_fields (GstOpenIGTLinkSink *self, NdMetadata *metadata, gboolean live)
+{
+  if (!live) {
+    clear_fields (self);
+    self->recording = metadata;
+    return;
+  }
+  if (metadata->times->len != 1) {
+    nd_metadata_unref (metadata);
+    return;
+  }
+  self->origin = metadata->origin;
+  self->has_origin = TRUE;
+  g_queue_push_tail (&self->live, metadata);
+  if (self->live.length > FIELDS_MAX)
+    nd_metadata_unref (g_queue_pop_head (&self->live));
+}
+
+static gboolean
+gst_openigtlink_sink_event (GstBaseSink *sink, GstEvent *event)
+{
+  GstOpenIGTLinkSink *self = GST_OPENIGTLINK_SINK (sink);
+  NdMetadata *metadata;
+  guint64 volumes;
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_EOS:
+      gst_nd_igtl_output_drain (self->output);
+      break;
+    case GST_EVENT_FLUSH_STOP:
+      self->has_origin = FALSE;
+      g_queue_clear_full (&self->live, (GDestroyNotify) nd_metadata_unref);
+      break;
+    case GST_EVENT_CUSTOM_DOWNSTREAM_STICKY:
+      metadata = gst_nd_metadata_from_event (event, &volumes);
+      if (metadata)
+        take_fields (self, metadata, gst_nd_metadata_is_live (event));
+      break;
+    default:
+      break;
+  }
+  return GST_BASE_SINK_CLASS (gst_openigtlink_sink_parent_class)
+      ->event (sink, event);
+}
+
+/* Rows may be padded: they are packed here. */
+static gboolean
+gst_openigtlink_sink_propose_allocation (GstBaseSink *sink, GstQuery *query)
+{
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  return TRUE;
+}
+
+static GstStructure *
+make_stats (GstOpenIGTLinkSink *self)
+{
+  GstStructure *stats = gst_structure_new_empty ("openigtlinksink-stats");
+
+  GST_OBJECT_LOCK (self);
+  if (self->output)
+    gst_nd_igtl_output_get_stats (self->output, stats);
+  gst_structure_set (stats, "volumes", G_TYPE_UINT64, self->volumes,
+      "volumes-without-client", G_TYPE_UINT64, self->unsent, "fields-unsent",
+      G_TYPE_UINT64, self->fields_unsent, NULL);
+  GST_OBJECT_UNLOCK (self);
+  return stats;
+}
+
+static void
+gst_openigtlink_sink_set_property (GObject *object, guint id,
+    const GValue *value, GParamSpec *pspec)
+{
+  GstOpenIGTLinkSink *self = GST_OPENIGTLINK_SINK (object);
+
+  GST_OBJECT_LOCK (self);
+  if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows), &self->settings, id,
+          value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_openigtlink_sink_get_property (GObject *object, guint id, GValue *value,
+    GParamSpec *pspec)
+{
+  GstOpenIGTLinkSink *self = GST_OPENIGTLINK_SINK (object);
+
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, make_stats (self));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  if (!gst_nd_properties_get (rows, G_N_ELEMENTS (rows), &self->settings, id,
+          value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_openigtlink_sink_finalize (GObject *object)
+{
+  gst_nd_properties_clear (rows, G_N_ELEMENTS (rows),
+      &GST_OPENIGTLINK_SINK (object)->settings);
+  G_OBJECT_CLASS (gst_openigtlink_sink_parent_class)->finalize (object);
+}
+
+static void
+gst_openigtlink_sink_class_init (GstOpenIGTLinkSinkClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseSinkClass *sink_class = GST_BASE_SINK_CLASS (klass);
+
+  object_class->set_property = gst_openigtlink_sink_set_property;
+  object_class->get_property = gst_openigtlink_sink_get_property;
+  object_class->finalize = gst_openigtlink_sink_finalize;
+
+  gst_nd_properties_install (object_class, rows, G_N_ELEMENTS (rows));
+  g_object_class_install_property (object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "volumes (that came), volumes-without-client (nobody was "
+          "connected), volumes-sent and -dropped (by all clients together), "
+          "clients (one structure each: address, queued, volumes-sent, "
+          "volumes-dropped, bytes-sent), fields-unsent, queries, "
+          "messages-refused, port, connections, refused-connections, "
+          "reconnects, bytes-sent, bytes-received",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_set_static_metadata (element_class, "OpenIGTLink sink",
+      "Sink/Network",
+      "Sends volumes and frames by OpenIGTLink, to 3D Slicer and other "
+      "programs, with their times, geometry and transforms",
+      "The ndconv developers");
+  gst_element_class_add_static_metadata (element_class, "example",
+      "gst-launch-1.0 ndtestsrc is-live=true ! openigtlinksink");
+
+  element_class->change_state = gst_openigtlink_sink_change_state;
+  sink_class->set_caps = gst_openigtlink_sink_set_caps;
+  sink_class->unlock = gst_openigtlink_sink_unlock;
+  sink_class->unlock_stop = gst_openigtlink_sink_unlock_stop;
+  sink_class->render = gst_openigtlink_sink_render;
+  sink_class->event = gst_openigtlink_sink_event;
+  sink_class->propose_allocation = gst_openigtlink_sink_propose_allocation;
+}
+
+static void
+gst_openigtlink_sink_init (GstOpenIGTLinkSink *self)
+{
+  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
+  gst_base_sink_set_last_sample_enabled (GST_BASE_SINK (self), FALSE);
+}

@@ -1,0 +1,810 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+
+/**
+ * SECTION:element-openigtlinksrc
+ * @title: openigtlinksrc
+ *
+ * Receives volumes and frames from programs that speak OpenIGTLink: PLUS, 3D
+ * Slicer, MITK, SUPRA and others. It connects to a server
+ * (#GstOpenIGTLinkSrc:mode client), or listens for clients that send (server).
+ *
+ * Volumes come as other/tensors; frames as video/x-raw or other/tensors,
+ * whichever downstream takes. uint8, int16, uint16 and float32 come as they
+ * are, int8 as int16, int32, uint32 and float64 as float32. Spacing, origin and
+ * directions travel in the caps. If only the matrix changes later, the caps
+ * stay, and the field VolumeToRasTransform of the volume has the matrix.
+ *
+ * TRANSFORM, POSITION, TDATA, QTDATA, STATUS, STRING and SENSOR messages and
+ * the metadata of header version 2 go along as fields of the next volume:
+ * ndfilesink writes them as PLUS does, openigtlinksink sends them on.
+ *
+ * If downstream is slower than the peer, #GstOpenIGTLinkSrc:policy says whether
+ * the newest volume replaces one that waits, or whether the peer must wait.
+ * What is lost is counted in #GstOpenIGTLinkSrc:stats, and each volume that is
+ * replaced is told by a QoS message.
+ *
+ * docs/live.md describes how to connect to other programs.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 openigtlinksrc host=scanner device-name=Image ! ndconv4dtemporal filter=gaussian,sigma=1 ! ndview ! videoconvert ! autovideosink
+ * ]| Filters the volumes of a scanner and shows the middle slice.
+ */
+
+#include "gst/gstopenigtlinksrc.h"
+
+#include <string.h>
+
+#include <gst/video/video.h>
+
+#include "core/error.h"
+#include "gst/gstndcaps.h"
+#include "gst/gstndelements.h"
+#include "gst/gstnderror.h"
+#include "gst/gstndigtlinput.h"
+#include "gst/gstndigtlmode.h"
+#include "gst/gstndmetadata.h"
+#include "gst/gstndproperties.h"
+#include "live/clock.h"
+#include "live/fields.h"
+
+GST_DEBUG_CATEGORY_STATIC (openigtlink_src_debug);
+#define GST_CAT_DEFAULT openigtlink_src_debug
+
+/* The latency that is reported grows in such steps, up to a limit. */
+#define LATENCY_STEP (5 * GST_MSECOND)
+#define LATENCY_MAX GST_SECOND
+
+/* Two clocks of one computer are read one after the other: a difference below
+ * that is the reading, not the clocks. */
+#define CLOCK_STEP (2 * GST_MSECOND)
+
+typedef enum
+{
+  POLICY_NEWEST,
+  POLICY_EVERY
+} Policy;
+
+typedef enum
+{
+  TIMESTAMPS_SENDER,
+  TIMESTAMPS_ARRIVAL
+} Timestamps;
+
+typedef struct
+{
+  GstNdIgtlMode mode;
+  gchar *host;
+  guint port;
+  gchar *device_name;
+  Policy policy;
+  gint64 max_message_size;
+  gint reconnect;
+  Timestamps timestamps;
+  gboolean check_crc;
+} Settings;
+
+struct _GstOpenIGTLinkSrc
+{
+  GstPushSrc parent;
+
+  Settings settings;     /* under the object lock */
+  GstNdIgtlInput *input; /* changes under the object lock */
+  GstClockTime latency;  /* under the object lock */
+  guint64 bad_matrices, delivered;
+  guint64 clock_resets;
+
+  /* Of the streaming thread. */
+  gboolean has_format;
+  GstNdVolumeInfo info;
+  gfloat matrix[12]; /* that the caps stand for */
+  gboolean is_video, has_video_meta;
+  GstVideoInfo video_info;
+  NdIgtlClock clock;
+  gboolean has_clock_offset;
+  gint64 clock_offset; /* pipeline's clock less monotonic time */
+  gint64 origin;       /* ns since 1970 of running time 0 */
+  gboolean has_origin;
+  GstClockTime last;
+};
+
+enum
+{
+  PROP_MODE = 1,
+  PROP_HOST,
+  PROP_PORT,
+  PROP_DEVICE_NAME,
+  PROP_POLICY,
+  PROP_MAX_MESSAGE_SIZE,
+  PROP_RECONNECT,
+  PROP_TIMESTAMPS,
+  PROP_CHECK_CRC,
+  PROP_STATS
+};
+
+#define VIDEO_FORMATS "{ GRAY8, " GST_VIDEO_NE (GRAY16) ", RGB, RGBA }"
+
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_ND_TENSORS_CAPS
+            "; " GST_VIDEO_CAPS_MAKE (VIDEO_FORMATS)));
+
+G_DEFINE_TYPE_WITH_CODE (GstOpenIGTLinkSrc, gst_openigtlink_src,
+    GST_TYPE_PUSH_SRC,
+    GST_DEBUG_CATEGORY_INIT (openigtlink_src_debug, "openigtlinksrc", 0,
+        "source of volumes that come by OpenIGTLink"));
+GST_ELEMENT_REGISTER_DEFINE (openigtlinksrc, "openigtlinksrc", GST_RANK_NONE,
+    GST_TYPE_OPENIGTLINK_SRC);
+
+static GType
+policy_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { POLICY_NEWEST,
+        "A volume that comes replaces one that waits: the delay stays short",
+        "newest" },
+    { POLICY_EVERY, "Peers wait until volumes are taken: none is lost",
+        "every" },
+    { 0, NULL, NULL },
+  };
+
+  return gst_nd_enum_type (&type, "GstOpenIGTLinkSrcPolicy", values);
+}
+
+static GType
+timestamps_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { TIMESTAMPS_SENDER,
+        "The sender's, moved to the pipeline's clock by a running estimate",
+        "sender" },
+    { TIMESTAMPS_ARRIVAL, "When the last byte came", "arrival" },
+    { 0, NULL, NULL },
+  };
+
+  return gst_nd_enum_type (&type, "GstOpenIGTLinkSrcTimestamps", values);
+}
+
+static const GstNdProperty rows[] = {
+  { "mode", "Mode", "Whether to connect or to listen",
+      GST_ND_ENUM (Settings, mode, GstNdIgtlMode, gst_nd_igtl_mode_get_type,
+          GST_ND_IGTL_CLIENT),
+      GST_ND_READY },
+  { "host", "Host",
+      "Name or address: of the server, or of this computer to listen at "
+      "(0.0.0.0: all its addresses)",
+      GST_ND_STRING (Settings, host, "localhost"), GST_ND_READY },
+  { "port", "Port",
+      "TCP port; as a server, 0 takes one that is free, which stats names",
+      GST_ND_UINT (Settings, port, 0, 65535, ND_IGTL_PORT), GST_ND_READY },
+  { "device-name", "Device name",
+      "Which images to take; empty: those of the first device that comes",
+      GST_ND_STRING (Settings, device_name, ""), GST_ND_READY },
+  { "policy", "Policy", "What happens if downstream is slower than the peer",
+      GST_ND_ENUM (Settings, policy, Policy, policy_get_type, POLICY_NEWEST),
+      GST_ND_READY },
+  { "max-message-size", "Maximum message size",
+      "Messages and volumes above so many bytes are refused",
+      GST_ND_INT64 (Settings, max_message_size, 1024, G_MAXINT64, 1 << 30),
+      GST_ND_READY },
+  { "reconnect", "Reconnect",
+      "As a client, seconds until it tries again after a connection ended or "
+      "failed; doubles with each failure, up to 30 s. -1: the stream ends",
+      GST_ND_INT (Settings, reconnect, -1, 86400, 1), GST_ND_READY },
+  { "timestamps", "Timestamps", "Where timestamps come from",
+      GST_ND_ENUM (Settings, timestamps, Timestamps, timestamps_get_type,
+          TIMESTAMPS_SENDER),
+      GST_ND_READY },
+  { "check-crc", "Check CRC", "Refuse messages whose checksum is wrong",
+      GST_ND_BOOLEAN (Settings, check_crc, TRUE), GST_ND_READY },
+};
+
+static void
+reset (GstOpenIGTLinkSrc *self)
+{
+  GST_OBJECT_LOCK (self);
+  self->latency = 0;
+  self->bad_matrices = self->delivered = self->clock_resets = 0;
+  GST_OBJECT_UNLOCK (self);
+  self->has_format = self->is_video = FALSE;
+  self->has_clock_offset = self->has_origin = FALSE;
+  self->last = 0;
+  nd_igtl_clock_init (&self->clock);
+}
+
+static gboolean
+start (GstOpenIGTLinkSrc *self)
+{
+  const Settings *settings = &self->settings;
+  const GstNdIgtlInputSettings input_settings = {
+    .hub = { .server = settings->mode == GST_ND_IGTL_SERVER,
+        .host = settings->host ? settings->host : "",
+        .port = settings->port,
+        .max_size = settings->max_message_size,
+        .check_crc = settings->check_crc,
+        .reconnect = settings->reconnect },
+    .device = settings->device_name ? settings->device_name : "",
+    .every = settings->policy == POLICY_EVERY,
+  };
+  g_autoptr (GError) error = NULL;
+  GstNdIgtlInput *input;
+
+  if (strlen (input_settings.device) > ND_IGTL_DEVICE_SIZE) {
+    g_set_error (&error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Property 'device-name' is \"%s\": OpenIGTLink has room for %u bytes",
+        input_settings.device, ND_IGTL_DEVICE_SIZE);
+    gst_nd_element_error (GST_ELEMENT (self), error);
+    return FALSE;
+  }
+  reset (self);
+  /* Properties do not change from here on: they are MUTABLE_READY. */
+  input = gst_nd_igtl_input_new (GST_ELEMENT (self), &input_settings);
+  GST_OBJECT_LOCK (self);
+  self->input = input;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static void
+stop (GstOpenIGTLinkSrc *self)
+{
+  GstNdIgtlInput *input;
+
+  GST_OBJECT_LOCK (self);
+  input = g_steal_pointer (&self->input);
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&input, gst_nd_igtl_input_free);
+}
+
+static GstStateChangeReturn
+gst_openigtlink_src_change_state (GstElement *element,
+    GstStateChange transition)
+{
+  GstOpenIGTLinkSrc *self = GST_OPENIGTLINK_SRC (element);
+  GstStateChangeReturn ret;
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start (self))
+    return GST_STATE_CHANGE_FAILURE;
+  ret = GST_ELEMENT_CLASS (gst_openigtlink_src_parent_class)
+            ->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
+      || (transition == GST_STATE_CHANGE_READY_TO_PAUSED
+          && ret == GST_STATE_CHANGE_FAILURE))
+    stop (self);
+  return ret;
+}
+
+/* The base class would negotiate before the first volume. */
+static gboolean
+gst_openigtlink_src_start (GstBaseSrc *src)
+{
+  gst_pad_check_reconfigure (GST_BASE_SRC_PAD (src));
+  return TRUE;
+}
+
+static gboolean
+set_flushing (GstBaseSrc *src, gboolean flushing)
+{
+  GstOpenIGTLinkSrc *self = GST_OPENIGTLINK_SRC (src);
+
+  if (self->input)
+    gst_nd_igtl_input_set_flushing (self->input, flushing);
+  return TRUE;
+}
+
+static gboolean
+gst_openigtlink_src_unlock (GstBaseSrc *src)
+{
+  return set_flushing (src, TRUE);
+}
+
+static gboolean
+gst_openigtlink_src_unlock_stop (GstBaseSrc *src)
+{
+  return set_flushing (src, FALSE);
+}
+
+/* UNKNOWN if video has no such frames. */
+static GstVideoFormat
+video_format (const GstNdVolumeInfo *info)
+{
+  const gsize c = info->shape.components;
+
+  if (info->shape.size[2] != 1)
+    return GST_VIDEO_FORMAT_UNKNOWN;
+  if (info->type == ND_UINT16 && c == 1)
+    return G_BYTE_ORDER == G_LITTLE_ENDIAN ? GST_VIDEO_FORMAT_GRAY16_LE
+                                           : GST_VIDEO_FORMAT_GRAY16_BE;
+  if (info->type != ND_UINT8)
+    return GST_VIDEO_FORMAT_UNKNOWN;
+  return c == 1 ? GST_VIDEO_FORMAT_GRAY8
+      : c == 3  ? GST_VIDEO_FORMAT_RGB
+      : c == 4  ? GST_VIDEO_FORMAT_RGBA
+                : GST_VIDEO_FORMAT_UNKNOWN;
+}
+
+/* All caps that the volumes can have, the preferred ones first. */
+static GstCaps *
+possible_caps (GstOpenIGTLinkSrc *self)
+{
+  const GstNdVolumeInfo *info = &self->info;
+  const GstVideoFormat format = video_format (info);
+  GstCaps *caps = gst_nd_volume_info_to_caps (info), *video;
+
+  if (format != GST_VIDEO_FORMAT_UNKNOWN) {
+    video = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING,
+        gst_video_format_to_string (format), "width", G_TYPE_INT,
+        (gint) info->shape.size[0], "height", G_TYPE_INT,
+        (gint) info->shape.size[1], NULL);
+    gst_caps_append (video, caps);
+    caps = video;
+  }
+  /* The rate is not known; downstream may state one. */
+  gst_caps_set_simple (caps, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1,
+      G_MAXINT, 1, NULL);
+  return caps;
+}
+
+static GstCaps *
+gst_openigtlink_src_get_caps (GstBaseSrc *src, GstCaps *filter)
+{
+  GstCaps *caps = gst_pad_get_pad_template_caps (GST_BASE_SRC_PAD (src)), *all;
+
+  if (filter) {
+    all = caps;
+    caps = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (all);
+  }
+  return caps;
+}
+
+static gboolean
+gst_openigtlink_src_negotiate (GstBaseSrc *src)
+{
+  GstOpenIGTLinkSrc *self = GST_OPENIGTLINK_SRC (src);
+  g_autoptr (GstCaps) possible = NULL, peer = NULL;
+  GstCaps *caps;
+  gboolean ok;
+
+  if (!self->has_format)
+    return TRUE;
+  possible = possible_caps (self);
+  peer = gst_pad_peer_query_caps (GST_BASE_SRC_PAD (src), NULL);
+  caps = gst_caps_intersect_full (peer, possible, GST_CAPS_INTERSECT_FIRST);
+  if (gst_caps_is_empty (caps)) {
+    GST_DEBUG_OBJECT (self, "%" GST_PTR_FORMAT " and %" GST_PTR_FORMAT, peer,
+        possible);
+    gst_caps_unref (caps);
+    return FALSE;
+  }
+  caps = gst_caps_truncate (caps);
+  caps = gst_caps_make_writable (caps);
+  gst_structure_fixate_field_nearest_fraction (gst_caps_get_structure (caps, 0),
+      "framerate", 0, 1);
+  caps = gst_caps_fixate (caps);
+  self->is_video =
+      gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw");
+  ok = !self->is_video || gst_video_info_from_caps (&self->video_info, caps);
+  ok = ok && gst_base_src_set_caps (src, caps);
+  gst_caps_unref (caps);
+  return ok;
+}
+
+/* Samples go from the socket into buffers of this pool, which may hold memory
+ * that a device reads fast. */
+static gboolean
+gst_openigtlink_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
+{
+  GstOpenIGTLinkSrc *self = GST_OPENIGTLINK_SRC (src);
+  const gsize size = gst_nd_volume_info_size (&self->info);
+  g_autoptr (GstBufferPool) pool = NULL;
+  g_autoptr (GstAllocator) allocator = NULL;
+  GstAllocationParams params;
+  guint min = 0, max = 0, pool_size = 0;
+  GstStructure *config;
+  GstCaps *caps;
+
+  gst_query_parse_allocation (query, &caps, NULL);
+  self->has_video_meta =
+      gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  if (gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_parse_nth_allocation_pool (query, 0, &pool, &pool_size, &min,
+        &max);
+  if (gst_query_get_n_allocation_params (query) > 0)
+    gst_query_parse_nth_allocation_param (query, 0, &allocator, &params);
+  else
+    gst_allocation_params_init (&params);
+  while (gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_remove_nth_allocation_pool (query, 0);
+  /* Rows of frames may need padding. */
+  if (!caps || self->is_video || size > G_MAXUINT)
+    return TRUE;
+  if (pool && pool_size != size)
+    gst_clear_object (&pool);
+  if (!pool) {
+    pool = gst_buffer_pool_new ();
+    min = max = 0;
+  }
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_set_params (config, caps, size, min, max);
+  gst_buffer_pool_config_set_allocator (config, allocator, &params);
+  if (!gst_buffer_pool_set_config (pool, config))
+    return FALSE;
+  gst_query_add_allocation_pool (query, pool, size, min, max);
+  return TRUE;
+}
+
+/* Whether @volume has the format of the caps. */
+static gboolean
+has_same_format (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
+{
+  return self->has_format && volume->type == self->info.type
+      && volume->image.components == self->info.shape.components
+      && memcmp (volume->image.size, self->info.shape.size,
+             sizeof (volume->image.size))
+      == 0;
+}
+
+static gboolean
+set_format (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
+{
+  const NdIgtlImage *image = &volume->image;
+  GstNdVolumeInfo *info = &self->info;
+  g_autoptr (GstBufferPool) pool = NULL;
+
+  *info = (GstNdVolumeInfo){ .type = volume->type,
+    .shape.components = image->components,
+    .responses = 1,
+    .rate_d = 1 };
+  memcpy (info->shape.size, image->size, sizeof (image->size));
+  info->geometry.known = nd_igtl_image_get_geometry (image,
+      info->geometry.spacing, info->geometry.origin, info->geometry.directions);
+  memcpy (self->matrix, image->matrix, sizeof (self->matrix));
+  self->has_format = TRUE;
+  if (!gst_base_src_negotiate (GST_BASE_SRC (self)))
+    return FALSE;
+  pool = gst_base_src_get_buffer_pool (GST_BASE_SRC (self));
+  gst_nd_igtl_input_set_pool (self->input, pool,
+      gst_nd_volume_info_size (info));
+  return TRUE;
+}
+
+/* FALSE if the stream cannot go on. */
+static gboolean
+follow_format (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (has_same_format (self, volume) || set_format (self, volume))
+    return TRUE;
+  if (GST_PAD_IS_FLUSHING (GST_BASE_SRC_PAD (self)))
+    return FALSE;
+  g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
+      "Images of %ux%ux%u samples of %u %s come, which downstream does not "
+      "take: use elements and caps that take them, or choose another image "
+      "with device-name",
+      (guint) volume->image.size[0], (guint) volume->image.size[1],
+      (guint) volume->image.size[2], volume->image.components,
+      nd_sample_name (volume->type));
+  gst_nd_element_error (GST_ELEMENT (self), error);
+  return FALSE;
+}
+
+static guint64
+monotonic_now (void)
+{
+  return (guint64) g_get_monotonic_time () * GST_USECOND;
+}
+
+/* Running time of a monotonic time. */
+static GstClockTime
+to_running_time (GstOpenIGTLinkSrc *self, guint64 time)
+{
+  g_autoptr (GstClock) clock = gst_element_get_clock (GST_ELEMENT (self));
+  const GstClockTime base = gst_element_get_base_time (GST_ELEMENT (self));
+  gint64 offset;
+
+  if (!clock)
+    return self->last;
+  offset = (gint64) gst_clock_get_time (clock) - (gint64) monotonic_now ();
+  if (!self->has_clock_offset
+      || ABS (offset - self->clock_offset) > (gint64) CLOCK_STEP)
+    self->clock_offset = offset;
+  self->has_clock_offset = TRUE;
+  return MAX ((gint64) time + self->clock_offset - (gint64) base, 0);
+}
+
+static void
+update_latency (GstOpenIGTLinkSrc *self)
+{
+  const GstClockTime delay = MIN (self->clock.delay, LATENCY_MAX);
+  const GstClockTime wanted =
+      (delay + LATENCY_STEP - 1) / LATENCY_STEP * LATENCY_STEP;
+  gboolean grows;
+
+  GST_OBJECT_LOCK (self);
+  grows = wanted > self->latency;
+  if (grows)
+    self->latency = wanted;
+  self->clock_resets = self->clock.resets;
+  GST_OBJECT_UNLOCK (self);
+  if (grows)
+    gst_element_post_message (GST_ELEMENT (self),
+        gst_message_new_latency (GST_OBJECT (self)));
+}
+
+static void
+set_times (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
+{
+  GstBuffer *buffer = volume->buffer;
+  guint64 time = volume->arrival;
+  guint64 sent = volume->sent;
+
+  if (self->settings.timestamps == TIMESTAMPS_SENDER) {
+    time = nd_igtl_clock_map (&self->clock, sent, time);
+    update_latency (self);
+  }
+  time = MAX (to_running_time (self, time), self->last);
+  self->last = time;
+  if (!self->has_origin) {
+    if (self->settings.timestamps == TIMESTAMPS_ARRIVAL || sent == 0)
+      sent = (guint64) g_get_real_time () * GST_USECOND
+          - (monotonic_now () - volume->arrival);
+    self->origin = (gint64) sent - (gint64) time;
+    self->has_origin = TRUE;
+  }
+  GST_BUFFER_PTS (buffer) = time;
+  GST_BUFFER_DTS (buffer) = GST_CLOCK_TIME_NONE;
+  GST_BUFFER_DURATION (buffer) = GST_CLOCK_TIME_NONE;
+  GST_BUFFER_OFFSET (buffer) = self->delivered;
+  GST_BUFFER_OFFSET_END (buffer) = self->delivered + 1;
+  if (volume->discont)
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+}
+
+/* The matrix of a volume that is not the one of the caps, as a field. */
+static gchar *
+changed_matrix (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
+{
+  gdouble spacing[3], origin[3], directions[9];
+  g_autoptr (GError) error = NULL;
+  gfloat matrix[12];
+
+  if (!nd_igtl_image_get_geometry (&volume->image, spacing, origin,
+          directions)) {
+    g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
+        "The matrix of an image holds numbers that are not finite, or an axis "
+        "of length 0: its place in space is not known");
+    gst_nd_igtl_input_warn (self->input, GST_ND_IGTL_WARN_MATRIX, error);
+    GST_OBJECT_LOCK (self);
+    self->bad_matrices++;
+    GST_OBJECT_UNLOCK (self);
+    return NULL;
+  }
+  if (memcmp (volume->image.matrix, self->matrix, sizeof (self->matrix)) == 0)
+    return NULL;
+  for (guint row = 0; row < 3; row++) {
+    for (guint a = 0; a < 3; a++)
+      matrix[3 * a + row] = directions[3 * row + a] * spacing[a];
+    matrix[9 + row] = origin[row];
+  }
+  return nd_igtl_matrix_to_text (matrix);
+}
+
+/* What came with the volume, in an event before it. */
+static void
+push_fields (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
+{
+  g_autofree gchar *matrix = changed_matrix (self, volume);
+  g_autoptr (NdMetadata) metadata = nd_metadata_new ();
+  const gint64 time = GST_BUFFER_PTS (volume->buffer);
+
+  /* The first one says the origin of times. */
+  if (!matrix && volume->fields->len == 0 && self->delivered > 0)
+    return;
+  metadata->origin = self->origin;
+  g_array_append_val (metadata->times, time);
+  for (guint i = 0; i < volume->fields->len; i++) {
+    const GstNdIgtlText *text =
+        &g_array_index (volume->fields, GstNdIgtlText, i);
+
+    nd_metadata_add_to_volume (metadata, 0, text->key, text->value);
+  }
+  if (matrix)
+    nd_metadata_add_to_volume (metadata, 0, ND_IGTL_MATRIX_KEY, matrix);
+  gst_pad_push_event (GST_BASE_SRC_PAD (self),
+      gst_nd_metadata_to_live_event (metadata));
+}
+
+/* Rows of @buffer have no padding; video may want some. */
+static GstBuffer *
+to_video (GstOpenIGTLinkSrc *self, GstBuffer *buffer)
+{
+  const GstVideoInfo *info = &self->video_info;
+  const gsize height = GST_VIDEO_INFO_HEIGHT (info);
+  const gint row =
+      GST_VIDEO_INFO_WIDTH (info) * GST_VIDEO_INFO_COMP_PSTRIDE (info, 0);
+  const gsize offsets[GST_VIDEO_MAX_PLANES] = { 0 };
+  const gint strides[GST_VIDEO_MAX_PLANES] = { row };
+  GstBuffer *padded;
+  GstVideoFrame frame;
+  GstMapInfo map;
+
+  if (GST_VIDEO_INFO_PLANE_STRIDE (info, 0) == row)
+    return buffer;
+  if (self->has_video_meta) {
+    gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE,
+        GST_VIDEO_INFO_FORMAT (info), GST_VIDEO_INFO_WIDTH (info),
+        GST_VIDEO_INFO_HEIGHT (info), 1, (gsize *) offsets, (gint *) strides);
+    return buffer;
+  }
+  padded = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (info), NULL);
+  gst_buffer_copy_into (padded, buffer,
+      GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  if (gst_video_frame_map (&frame, info, padded, GST_MAP_WRITE)) {
+    if (gst_buffer_map (buffer, &map, GST_MAP_READ)) {
+      for (gsize y = 0; y < height; y++)
+        memcpy ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0)
+                + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
+            map.data + y * row, row);
+      gst_buffer_unmap (buffer, &map);
+    }
+    gst_video_frame_unmap (&frame);
+  }
+  gst_buffer_unref (buffer);
+  return padded;
+}
+
+static GstFlowReturn
+gst_openigtlink_src_create (GstPushSrc *src, GstBuffer **buffer)
+{
+  GstOpenIGTLinkSrc *self = GST_OPENIGTLINK_SRC (src);
+  GstFlowReturn ret;
+  g_autoptr (GstNdIgtlVolume) volume =
+      gst_nd_igtl_input_pop (self->input, &ret);
+
+  if (!volume)
+    return ret;
+  /* The error has been posted: the base class would post another. */
+  if (!follow_format (self, volume))
+    return GST_FLOW_FLUSHING;
+  volume->buffer = gst_buffer_make_writable (volume->buffer);
+  set_times (self, volume);
+  push_fields (self, volume);
+  GST_OBJECT_LOCK (self);
+  self->delivered++;
+  GST_OBJECT_UNLOCK (self);
+  *buffer = g_steal_pointer (&volume->buffer);
+  if (self->is_video)
+    *buffer = to_video (self, *buffer);
+  return GST_FLOW_OK;
+}
+
+static gboolean
+gst_openigtlink_src_query (GstBaseSrc *src, GstQuery *query)
+{
+  GstOpenIGTLinkSrc *self = GST_OPENIGTLINK_SRC (src);
+  GstClockTime latency;
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY)
+    return GST_BASE_SRC_CLASS (gst_openigtlink_src_parent_class)
+        ->query (src, query);
+  GST_OBJECT_LOCK (self);
+  latency = self->latency;
+  GST_OBJECT_UNLOCK (self);
+  gst_query_set_latency (query, TRUE, latency, GST_CLOCK_TIME_NONE);
+  return TRUE;
+}
+
+static GstStructure *
+make_stats (GstOpenIGTLinkSrc *self)
+{
+  GstStructure *stats = gst_structure_new_empty ("openigtlinksrc-stats");
+
+  GST_OBJECT_LOCK (self);
+  if (self->input)
+    gst_nd_igtl_input_get_stats (self->input, stats);
+  gst_structure_set (stats, "volumes-delivered", G_TYPE_UINT64, self->delivered,
+      "bad-matrices", G_TYPE_UINT64, self->bad_matrices, "clock-resets",
+      G_TYPE_UINT64, self->clock_resets, "latency", G_TYPE_UINT64,
+      self->latency, NULL);
+  GST_OBJECT_UNLOCK (self);
+  return stats;
+}
+
+static void
+gst_openigtlink_src_set_property (GObject *object, guint id,
+    const GValue *value, GParamSpec *pspec)
+{
+  GstOpenIGTLinkSrc *self = GST_OPENIGTLINK_SRC (object);
+
+  GST_OBJECT_LOCK (self);
+  if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows), &self->settings, id,
+          value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_openigtlink_src_get_property (GObject *object, guint id, GValue *value,
+    GParamSpec *pspec)
+{
+  GstOpenIGTLinkSrc *self = GST_OPENIGTLINK_SRC (object);
+
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, make_stats (self));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  if (!gst_nd_properties_get (rows, G_N_ELEMENTS (rows), &self->settings, id,
+          value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_openigtlink_src_finalize (GObject *object)
+{
+  gst_nd_properties_clear (rows, G_N_ELEMENTS (rows),
+      &GST_OPENIGTLINK_SRC (object)->settings);
+  G_OBJECT_CLASS (gst_openigtlink_src_parent_class)->finalize (object);
+}
+
+static void
+gst_openigtlink_src_class_init (GstOpenIGTLinkSrcClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseSrcClass *src_class = GST_BASE_SRC_CLASS (klass);
+
+  object_class->set_property = gst_openigtlink_src_set_property;
+  object_class->get_property = gst_openigtlink_src_get_property;
+  object_class->finalize = gst_openigtlink_src_finalize;
+
+  gst_nd_properties_install (object_class, rows, G_N_ELEMENTS (rows));
+  g_object_class_install_property (object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "device-name (the one that is taken), devices (all that came), "
+          "volumes-received, -delivered, -dropped (replaced by newer ones), "
+          "-incomplete (parts or connections ended early), -without-memory, "
+          "-of-other-devices, crc-errors, messages-refused, "
+          "messages-of-other-types, fields, fields-superseded, "
+          "fields-dropped, queries, bad-matrices, clock-resets, latency (ns), "
+          "port, connections, refused-connections, reconnects, "
+          "bytes-received, bytes-sent, clients (one structure each)",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (element_class, "OpenIGTLink source",
+      "Source/Network",
+      "Receives volumes and frames by OpenIGTLink, from PLUS, 3D Slicer and "
+      "other programs, with their times, geometry and transforms",
+      "The ndconv developers");
+  gst_element_class_add_static_metadata (element_class, "example",
+      "gst-launch-1.0 openigtlinksrc host=localhost ! ndview "
+      "mode=orthogonal ! videoconvert ! autovideosink");
+  gst_type_mark_as_plugin_api (gst_nd_igtl_mode_get_type (), 0);
+
+  element_class->change_state = gst_openigtlink_src_change_state;
+  src_class->start = gst_openigtlink_src_start;
+  src_class->unlock = gst_openigtlink_src_unlock;
+  src_class->unlock_stop = gst_openigtlink_src_unlock_stop;
+  src_class->get_caps = gst_openigtlink_src_get_caps;
+  src_class->negotiate = gst_openigtlink_src_negotiate;
+  src_class->decide_allocation = gst_openigtlink_src_decide_allocation;
+  src_class->query = gst_openigtlink_src_query;
+  GST_PUSH_SRC_CLASS (klass)->create = gst_openigtlink_src_create;
+}
+
+static void
+gst_openigtlink_src_init (GstOpenIGTLinkSrc *self)
+{
+  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
+  gst_base_src_set_live (GST_BASE_SRC (self), TRUE);
+  gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
+  gst_base_src_set_do_timestamp (GST_BASE_SRC (self), FALSE);
+}

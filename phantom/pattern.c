@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "phantom/pattern.h"
+
+#include "core/error.h"
+#include "phantom/hash.h"
+#include "phantom/phantom.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct
+{
+  gdouble min, max;
+  gfloat white; /* of the heart */
+  guint64 ramp; /* period of the ramp */
+  guint shift;  /* noise: unused bits of the hash */
+  gfloat noise_scale, noise_offset;
+} types[ND_SAMPLE_TYPES] = {
+  [ND_UINT8] = { 0, G_MAXUINT8, 255, 1 << 8, 56, 1, 0 },
+  [ND_INT16] = { G_MININT16, G_MAXINT16, 32767, 1 << 15, 48, 1, G_MININT16 },
+  [ND_UINT16] = { 0, G_MAXUINT16, 65535, 1 << 16, 48, 1, 0 },
+  [ND_FLOAT32] = { -G_MAXFLOAT, G_MAXFLOAT, 255, 1 << 24, 40, 1.0f / (1 << 24),
+      0 },
+};
+
+struct _NdPattern
+{
+  NdPatternSettings settings;
+  NdPhantom *phantom;
+  gfloat *row; /* values that the type can represent */
+};
+
+NdPattern *
+nd_pattern_new (const NdPatternSettings *settings, GError **error)
+{
+  g_autoptr (NdPattern) self = g_new0 (NdPattern, 1);
+  gboolean has_value = settings->kind == ND_PATTERN_IMPULSE
+      || settings->kind == ND_PATTERN_CONSTANT;
+  gdouble min = types[settings->type].min, max = types[settings->type].max;
+
+  self->settings = *settings;
+  if (settings->type != ND_FLOAT32)
+    self->settings.value = rint (settings->value);
+  if (has_value
+      && !(self->settings.value >= min && self->settings.value <= max)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Property 'value' is %g: type %s holds numbers from %g to %g",
+        settings->value, nd_sample_name (settings->type), min, max);
+    return NULL;
+  }
+  self->row =
+      g_try_new (gfloat, settings->shape.components * settings->shape.size[0]);
+  if (!self->row) {
+    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+        "No memory for one row of "
+        "%" G_GSIZE_FORMAT " samples",
+        settings->shape.components * settings->shape.size[0]);
+    return NULL;
+  }
+  if (settings->kind == ND_PATTERN_HEART) {
+    self->phantom = nd_phantom_new (settings->shape.size, settings->seed,
+        settings->noise, error);
+    if (!self->phantom)
+      return NULL;
+  }
+  return g_steal_pointer (&self);
+}
+
+void
+nd_pattern_free (NdPattern *self)
+{
+  g_clear_pointer (&self->phantom, nd_phantom_free);
+  g_free (self->row);
+  g_free (self);
+}
+
+void
+nd_pattern_geometry (const NdPatternSettings *settings, NdGeometry *geometry)
+{
+  if (settings->kind == ND_PATTERN_HEART) {
+    nd_phantom_geometry (settings->shape.size, geometry);
+    return;
+  }
+  memset (geometry, 0, sizeof (NdGeometry));
+  geometry->known = TRUE;
+  for (guint a = 0; a < 3; a++) {
+    geometry->spacing[a] = 1;
+    geometry->directions[4 * a] = 1;
+  }
+}
+
+static void
+heart_row (NdPattern *self, gsize y, gsize z)
+{
+  const NdPatternSettings *s = &self->settings;
+  gsize n = s->shape.size[0], components = s->shape.components;
+  gfloat scale = types[s->type].white / 255;
+
+  nd_phantom_row (self->phantom, y, z, self->row);
+  if (s->type != ND_FLOAT32) {
+    for (gsize i = 0; i < n; i++)
+      self->row[i] = (gfloat) (gint) (self->row[i] * scale + 0.5f);
+  }
+  /* From the end, because the row is read and written in place. */
+  if (components > 1) {
+    for (gsize i = n; i-- > 0;)
+      for (gsize c = components; c-- > 0;)
+        self->row[i * components + c] = self->row[i];
+  }
+}
+
+static void
+noise_row (NdPattern *self, guint64 n, gsize y, gsize z)
+{
+  const NdPatternSettings *s = &self->settings;
+  gsize count = s->shape.size[0] * s->shape.components;
+  guint64 key =
+      nd_hash_volume (s->seed, n) + (z * s->shape.size[1] + y) * count;
+  guint shift = types[s->type].shift;
+  gfloat scale = types[s->type].noise_scale;
+  gfloat offset = types[s->type].noise_offset;
+
+  for (gsize i = 0; i < count; i++)
+    self->row[i] =
+        (gfloat) (gint32) (nd_hash (key + i) >> shift) * scale + offset;
+}
+
+static void
+ramp_row (NdPattern *self, guint64 n, gsize y, gsize z)
+{
+  const NdPatternSettings *s = &self->settings;
+  guint32 mask = types[s->type].ramp - 1;
+  guint32 start = (guint32) (n + y + z);
+  guint32 components = s->shape.components;
+  gfloat *row = self->row;
+
+  for (guint32 x = 0; x < s->shape.size[0]; x++)
+    for (guint32 c = 0; c < components; c++)
+      *row++ = (gfloat) (gint32) ((start + x + c) & mask);
+}
+
+static void
+value_row (NdPattern *self, guint64 n, gsize y, gsize z)
+{
+  const NdPatternSettings *s = &self->settings;
+  const gsize *size = s->shape.size;
+  gsize first = 0, count = size[0] * s->shape.components;
+
+  if (s->kind == ND_PATTERN_IMPULSE) {
+    memset (self->row, 0, count * sizeof (gfloat));
+    if (n % s->period != s->period / 2 || y != size[1] / 2 || z != size[2] / 2)
+      return;
+    first = size[0] / 2 * s->shape.components;
+    count = first + s->shape.components;
+  }
+  for (gsize i = first; i < count; i++)
+    self->row[i] = (gfloat) s->value;
+}
+
+#define STORE(type)                               \
+  do {                                            \
+    for (gsize i = 0; i < count; i++)             \
+      ((type *) out)[i] = (type) (gint32) row[i]; \
+  } while (0)
+
+static void
+store_row (const gfloat *row, gsize count, NdSampleType type, gpointer out)
+{
+  switch (type) {
+    case ND_UINT8:
+      STORE (guint8);
+      break;
+    case ND_INT16:
+      STORE (gint16);
+      break;
+    case ND_UINT16:
+      STORE (guint16);
+      break;
+    default:
+      memcpy (out, row, count * sizeof (gfloat));
+      break;
+  }
+}
+
+void
+nd_pattern_volume (NdPattern *self, guint64 n, gpointer data)
+{
+  const NdPatternSettings *s = &self->settings;
+  gsize count = s->shape.size[0] * s->shape.components;
+  gsize bytes = count * nd_sample_size (s->type);
+  guint8 *out = data;
+
+  if (self->phantom)
+    nd_phantom_set_time (self->phantom, n,
+        fmod ((gdouble) n * s->rate_d / s->rate_n * s->heart_rate / 60, 1.0));
+  for (gsize z = 0; z < s->shape.size[2]; z++) {
+    for (gsize y = 0; y < s->shape.size[1]; y++) {
+      switch (s->kind) {
+        case ND_PATTERN_HEART:
+          heart_row (self, y, z);
+          break;
+        case ND_PATTERN_NOISE:
+          noise_row (self, n, y, z);
+          break;
+        case ND_PATTERN_RAMP:
+          ramp_row (self, n, y, z);
+          break;
+        case ND_PATTERN_IMPULSE:
+        case ND_PATTERN_CONSTANT:
+          value_row (self, n, y, z);
+          break;
+      }
+      store_row (self->row, count, s->type, out);
+      out += bytes;
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/* Test volumes. The samples of volume n depend only on the settings and n. In
+ * the formulas, x, y, z are the indices of a sample, X, Y, Z the sizes, c is
+ * the component and C the number of components.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "core/geometry.h"
+#include "core/shape.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  /* see phantom/phantom.h; black is 0, white is 255 (uint8, float32), 32767
+   * (int16) or 65535 (uint16); all components are equal */
+  ND_PATTERN_HEART,
+  /* h = nd_hash (nd_hash_volume (seed, n) + ((z Y + y) X + x) C + c), see
+   * phantom/hash.h: the highest 8 (uint8) or 16 bits (uint16; int16 less
+   * 32768), or
+   * the highest 24 bits / 2^24 (float32) */
+  ND_PATTERN_NOISE,
+  /* (c + x + y + z + n) modulo 256 (uint8), 65536 (uint16), 32768 (int16),
+   * 2^24 (float32) */
+  ND_PATTERN_RAMP,
+  /* value at (X/2, Y/2, Z/2) if n modulo period is period/2, otherwise 0 */
+  ND_PATTERN_IMPULSE,
+  ND_PATTERN_CONSTANT
+} NdPatternKind;
+
+typedef struct
+{
+  NdPatternKind kind;
+  NdSampleType type;
+  NdShape shape;
+  gint rate_n, rate_d; /* volumes per second, above 0 */
+  guint64 seed;
+  gdouble noise;      /* heart: 1 is usual, 0 none */
+  gdouble heart_rate; /* beats per minute */
+  gdouble value;      /* impulse and constant; integers: rounded */
+  guint period;       /* impulse: volumes, 1 or more */
+} NdPatternSettings;
+
+typedef struct _NdPattern NdPattern;
+
+/* ND_ERROR_SETTINGS if the type cannot represent the value,
+ * ND_ERROR_NO_SPACE. */
+NdPattern *nd_pattern_new (const NdPatternSettings *settings, GError **error);
+void nd_pattern_free (NdPattern *pattern);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdPattern, nd_pattern_free)
+
+/* The geometry of the volumes: nd_phantom_geometry(), or spacing 1 mm and
+ * origin 0. */
+void nd_pattern_geometry (const NdPatternSettings *settings,
+    NdGeometry *geometry);
+
+/* Writes all samples of volume @n to @data, aligned for their type. */
+void nd_pattern_volume (NdPattern *pattern, guint64 n, gpointer data);
+
+G_END_DECLS

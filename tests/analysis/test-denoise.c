@@ -1,0 +1,321 @@
+/* Denoising against the reference in double precision, the ends of a stream,
+ * short streams and small volumes, NaN, equal volumes, noise levels.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/denoise.h"
+#include "cpu/denoisenoise.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct
+{
+  NdDenoiseSettings settings;
+  NdDenoiseBorders borders;
+  gsize size[3];
+  gsize n_volumes;
+} Case;
+
+static const Case plain = {
+  .settings = { .latency = 3, .sigma = 20, .strength = 1 },
+  .borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 },
+  .size = { 13, 11, 9 },
+  .n_volumes = 9,
+};
+
+static gsize
+case_samples (const Case *c)
+{
+  return c->size[0] * c->size[1] * c->size[2];
+}
+
+/* A ball that moves, on a slope, and noise of 20. */
+static gfloat *
+make_stream (const Case *c, GRand *rand)
+{
+  gfloat *stream = g_new (gfloat, case_samples (c) * c->n_volumes), *s = stream;
+
+  for (gsize t = 0; t < c->n_volumes; t++) {
+    for (gsize z = 0; z < c->size[2]; z++) {
+      for (gsize y = 0; y < c->size[1]; y++) {
+        for (gsize x = 0; x < c->size[0]; x++) {
+          const gdouble dx = x - 5 - .3 * t, dy = y - 4., dz = z - 4 + .2 * t;
+          gdouble noise = -6;
+
+          for (guint i = 0; i < 12; i++)
+            noise += g_rand_double (rand);
+          *s++ = 60 + 4 * x + (dx * dx + dy * dy + dz * dz < 12 ? 80 : 0)
+              + 20 * noise;
+        }
+      }
+    }
+  }
+  return stream;
+}
+
+static gint64
+extend (gint64 i, gint64 n, gpointer border)
+{
+  return nd_border_index (*(const NdBorder *) border, i, n);
+}
+
+/* All outputs of a stream of float32. */
+static gfloat *
+run (const Case *c, const gfloat *stream)
+{
+  const NdShape shape = { 1, { c->size[0], c->size[1], c->size[2] } };
+  const gsize n = case_samples (c);
+  gfloat *out = g_new (gfloat, n * c->n_volumes);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdAlgorithm) denoise = nd_cpu_denoise_new (&c->settings,
+      &c->borders, &shape, ND_FLOAT32, 0, &error);
+  gsize made = 0;
+
+  g_assert_no_error (error);
+  for (gsize t = 0; t <= c->n_volumes; t++) {
+    if (t == c->n_volumes) {
+      nd_algorithm_end (denoise);
+    } else {
+      NdSamples in =
+          nd_samples_dense ((gpointer) (stream + t * n), &shape, ND_FLOAT32);
+
+      g_assert_true (nd_algorithm_push (denoise, &in, &error));
+    }
+    while (nd_algorithm_ready (denoise)) {
+      NdSamples samples = nd_samples_dense (out + made * n, &shape, ND_FLOAT32);
+
+      g_assert_true (nd_algorithm_respond (denoise, &samples, &error));
+      made++;
+    }
+    if (t < c->n_volumes)
+      g_assert_cmpuint (made, ==,
+          t < c->settings.latency ? 0 : t + 1 - c->settings.latency);
+  }
+  g_assert_cmpuint (made, ==, c->n_volumes);
+  return out;
+}
+
+/* A coefficient close to the threshold falls on one side in single precision
+ * and on the other in double: a few samples may differ by more. */
+static void
+check_case (const Case *c, GRand *rand)
+{
+  const gsize n = case_samples (c) * c->n_volumes;
+  g_autofree gfloat *stream = make_stream (c, rand);
+  g_autofree gfloat *out = run (c, stream);
+  g_autofree gdouble *in = g_new (gdouble, n), *expected = g_new (gdouble, n);
+  g_autofree gdouble *sigma = g_new (gdouble, c->n_volumes);
+  NdBorder space = c->borders.border, time = c->borders.time_border;
+  const NdExtension extension = { extend, extend, &space, &time,
+    c->borders.border_value };
+  const NdDenoiseSchedule schedule = nd_denoise_schedule (&c->settings);
+  gdouble square = 0;
+  gsize off = 0;
+
+  for (gsize i = 0; i < n; i++)
+    in[i] = stream[i];
+  for (gsize t = 0; t < c->n_volumes; t++)
+    sigma[t] = c->settings.sigma * c->settings.strength;
+  nd_denoise_reference (&schedule, &extension, c->size, c->n_volumes, in, sigma,
+      expected);
+  for (gsize i = 0; i < n; i++) {
+    const gdouble d = fabs (out[i] - expected[i]);
+
+    off += d > 2e-3 * c->settings.sigma;
+    square += d * d;
+  }
+  g_test_message ("rms error %g, %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
+                  " samples off",
+      sqrt (square / n), off, n);
+  g_assert_cmpfloat (sqrt (square / n), <, 5e-3 * c->settings.sigma);
+  g_assert_cmpuint (off, <=, n / 50);
+}
+
+static GRand *
+new_rand (void)
+{
+  const gchar *text = g_getenv ("ND_SEED");
+  const guint32 seed =
+      text ? g_ascii_strtoull (text, NULL, 10) : g_random_int ();
+
+  g_test_message ("ND_SEED=%u", seed);
+  return g_rand_new_with_seed (seed);
+}
+
+static void
+test_reference (void)
+{
+  g_autoptr (GRand) rand = new_rand ();
+
+  check_case (&plain, rand);
+  for (guint latency = 0; latency <= ND_DENOISE_MAX_LATENCY; latency++) {
+    Case c = plain;
+
+    c.settings.latency = latency;
+    c.size[2] = 8;
+    check_case (&c, rand);
+  }
+}
+
+static void
+test_borders (void)
+{
+  static const NdBorder borders[] = { ND_BORDER_CONSTANT, ND_BORDER_NEAREST,
+    ND_BORDER_REFLECT, ND_BORDER_WRAP };
+  g_autoptr (GRand) rand = new_rand ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (borders); i++) {
+    Case c = plain;
+
+    c.borders.border = borders[i];
+    if (borders[i] != ND_BORDER_WRAP)
+      c.borders.time_border = borders[i];
+    c.borders.border_value = 40;
+    c.n_volumes = 6;
+    check_case (&c, rand);
+  }
+}
+
+/* Shorter than a block along each axis, frames, and more than one slab. */
+static void
+test_sizes (void)
+{
+  static const gsize sizes[][4] = { { 1, 1, 1, 1 }, { 2, 3, 1, 2 },
+    { 3, 9, 2, 5 }, { 40, 1, 1, 6 }, { 33, 70, 1, 6 }, { 9, 8, 30, 5 },
+    { 12, 12, 12, 1 }, { 12, 12, 12, 2 }, { 12, 12, 12, 3 } };
+  g_autoptr (GRand) rand = new_rand ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    Case c = plain;
+
+    memcpy (c.size, sizes[i], sizeof (c.size));
+    c.n_volumes = sizes[i][3];
+    g_test_message ("%zu x %zu x %zu, %zu volumes", c.size[0], c.size[1],
+        c.size[2], c.n_volumes);
+    check_case (&c, rand);
+  }
+}
+
+/* NaN and infinity reach twice as far as a block, and no further. */
+static void
+test_nan (void)
+{
+  Case c = plain;
+  const gsize size[3] = { 40, 37, 33 };
+  g_autoptr (GRand) rand = new_rand ();
+  g_autofree gfloat *stream = NULL, *clean = NULL, *out = NULL;
+  gsize i = 0, n_nan = 0;
+
+  memcpy (c.size, size, sizeof (size));
+  c.n_volumes = 12;
+  stream = make_stream (&c, rand);
+  clean = run (&c, stream);
+  stream[((4 * size[2] + 15) * size[1] + 17) * size[0] + 18] = NAN;
+  stream[((4 * size[2] + 15) * size[1] + 17) * size[0] + 19] = INFINITY;
+  out = run (&c, stream);
+  for (gint t = 0; t < 12; t++) {
+    for (gint z = 0; z < 33; z++) {
+      for (gint y = 0; y < 37; y++) {
+        for (gint x = 0; x < 40; x++, i++) {
+          /* The coarse scale reaches 2 * 6 + 3 samples. */
+          const gboolean near = ABS (t - 4) <= 6 && ABS (z - 15) <= 16
+              && ABS (y - 17) <= 16 && ABS (x - 18) <= 17;
+
+          if (!near)
+            g_assert_cmpfloat (out[i], ==, clean[i]);
+          n_nan += isnan (out[i]);
+        }
+      }
+    }
+  }
+  g_assert_cmpuint (n_nan, >, 0);
+}
+
+/* Each output of equal volumes has the same bits, and without noise it is the
+ * input. */
+static void
+test_equal (void)
+{
+  static const NdBorder borders[] = { ND_BORDER_NEAREST, ND_BORDER_REFLECT,
+    ND_BORDER_MIRROR };
+  g_autoptr (GRand) rand = new_rand ();
+
+  for (guint i = 0; i < 3 * (ND_DENOISE_MAX_LATENCY + 1); i++) {
+    Case c = plain;
+    const gsize n = case_samples (&c);
+    g_autofree gfloat *stream = NULL, *out = NULL;
+
+    c.borders.time_border = borders[i % 3];
+    c.settings.latency = i / 3;
+    c.settings.sigma = i % 2 ? 0 : 20;
+    c.n_volumes = 20;
+    stream = make_stream (&c, rand);
+    for (gsize t = 1; t < c.n_volumes; t++)
+      memcpy (stream + t * n, stream, n * sizeof (gfloat));
+    out = run (&c, stream);
+    for (gsize t = 1; t < c.n_volumes; t++)
+      g_assert_cmpint (memcmp (out, out + t * n, n * sizeof (gfloat)), ==, 0);
+
+    c.settings.sigma = 0;
+    for (gsize k = 0; k < n * c.n_volumes; k++)
+      stream[k] = 17.3f;
+    g_free (out);
+    out = run (&c, stream);
+    g_assert_cmpint (memcmp (out, stream, n * sizeof (gfloat)), ==, 0);
+  }
+}
+
+static void
+test_sigma (void)
+{
+  static const gdouble sigmas[] = { .01, 5, 20, 80, 3000 };
+  const gsize size[3] = { 40, 40, 40 };
+  g_autoptr (GRand) rand = new_rand ();
+  g_autofree gfloat *volume = g_new (gfloat, 40 * 40 * 40);
+
+  for (guint s = 0; s < G_N_ELEMENTS (sigmas); s++) {
+    for (gsize i = 0; i < 40 * 40 * 40; i++) {
+      gdouble noise = -6;
+
+      for (guint k = 0; k < 12; k++)
+        noise += g_rand_double (rand);
+      volume[i] = i % 40 + sigmas[s] * noise;
+    }
+    volume[1234] = NAN;
+    g_assert_cmpfloat_with_epsilon (nd_cpu_noise_sigma (volume, size, -INFINITY,
+                                        INFINITY),
+        sigmas[s], .03 * sigmas[s]);
+  }
+}
+
+/* The table is the inverse of the mean. */
+static void
+test_clipping (void)
+{
+  gfloat table[513];
+
+  for (gdouble sigma = 5; sigma < 100; sigma *= 2) {
+    const gdouble span = MIN (127.5, 6 * sigma);
+
+    nd_unclip_table (sigma, 0, 255, span, 512, table);
+    for (guint i = 0; i <= 512; i++)
+      g_assert_cmpfloat_with_epsilon (table[i],
+          nd_unclipped_mean (span * i / 512, sigma, 0, 255), .01);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/denoise/reference", test_reference);
+  g_test_add_func ("/denoise/borders", test_borders);
+  g_test_add_func ("/denoise/sizes", test_sizes);
+  g_test_add_func ("/denoise/nan", test_nan);
+  g_test_add_func ("/denoise/equal", test_equal);
+  g_test_add_func ("/denoise/sigma", test_sigma);
+  g_test_add_func ("/denoise/clipping", test_clipping);
+  return g_test_run ();
+}

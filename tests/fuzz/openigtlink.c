@@ -1,0 +1,202 @@
+/* A stream of OpenIGTLink messages: received in pieces, and each message made
+ * into fields and messages again.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tests/fuzz/openigtlink.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "live/bytes.h"
+#include "live/fields.h"
+#include "live/receiver.h"
+#include "live/samples.h"
+#include "live/volume.h"
+#include "tests/live/messages.h"
+
+#define MAX_SIZE (1 << 20)
+
+typedef struct
+{
+  NdReceiver *receiver;
+  NdIgtlParts *parts;
+  GArray *fields; /* NdIgtlField */
+  guint8 *samples;
+} Session;
+
+static void
+check_error (const GError *error)
+{
+  if (!error || error->domain != ND_ERROR || strlen (error->message) < 10)
+    g_error ("refused without words");
+}
+
+static void
+collect (const gchar *key, const gchar *value, gpointer user_data)
+{
+  const NdIgtlField field = { g_strdup (key), g_strdup (value) };
+
+  if (!g_utf8_validate (key, -1, NULL) || !g_utf8_validate (value, -1, NULL))
+    g_error ("a field is no text");
+  g_array_append_val (user_data, field);
+}
+
+static void
+take_content (const gchar *type, const gchar *device, const GByteArray *content,
+    gpointer user_data)
+{
+  if (!nd_igtl_has_fields (type))
+    g_error ("a message of a type that has no fields");
+}
+
+static void
+send_fields (GArray *fields)
+{
+  g_autofree gboolean *used = g_new (gboolean, fields->len + 1);
+  NdIgtlField *all = (NdIgtlField *) fields->data;
+
+  nd_igtl_from_fields (all, fields->len, used, take_content, NULL);
+  for (guint i = 0; i < fields->len; i++) {
+    g_free ((gpointer) all[i].key);
+    g_free ((gpointer) all[i].value);
+  }
+  g_array_set_size (fields, 0);
+}
+
+/* Parts go to their places, as samples of a volume. */
+static void
+take_image (Session *session)
+{
+  const NdIgtlImage *image = nd_receiver_image (session->receiver);
+  const gsize scalar = nd_igtl_scalar_size (image->scalar);
+  const gsize size = nd_sample_size (nd_igtl_sample_type (image->scalar));
+  const gsize n = nd_igtl_image_part_size (image) / scalar;
+  g_autofree guint8 *volume =
+      g_malloc (nd_igtl_image_volume_size (image) / scalar * size);
+  g_autofree guint8 *part = g_malloc (n * size);
+  gdouble spacing[3], origin[3], directions[9];
+
+  nd_igtl_samples_convert (part, session->samples, image->scalar,
+      image->big_endian, n);
+  nd_igtl_parts_copy (image, size * image->components, volume, part);
+  if (nd_igtl_parts_add (session->parts, image, 0) == ND_IGTL_PART_ANEW)
+    nd_igtl_parts_reset (session->parts);
+  nd_igtl_image_get_geometry (image, spacing, origin, directions);
+}
+
+static void
+take_message (Session *session)
+{
+  const NdIgtlHeader *header = nd_receiver_header (session->receiver);
+  g_autoptr (GError) error = NULL;
+  const guint8 *content;
+  gsize size;
+
+  content = nd_receiver_content (session->receiver, &size);
+  if (strcmp (header->type, "IMAGE") == 0)
+    take_image (session);
+  else if (nd_igtl_has_fields (header->type)
+      && !nd_igtl_to_fields (header, content, size, collect, session->fields,
+          &error))
+    check_error (error);
+  g_clear_error (&error);
+  if (!nd_receiver_metadata (session->receiver, collect, session->fields,
+          &error))
+    check_error (error);
+  send_fields (session->fields);
+}
+
+static void
+take (Session *session, gsize n)
+{
+  for (;; n = 0) {
+    g_autoptr (GError) error = NULL;
+    const NdReceived event = nd_receiver_take (session->receiver, n, &error);
+
+    switch (event) {
+      case ND_RECEIVED_NOTHING:
+        return;
+      case ND_RECEIVED_IMAGE:
+        g_free (session->samples);
+        session->samples = g_malloc (
+            nd_igtl_image_part_size (nd_receiver_image (session->receiver)));
+        nd_receiver_set_samples (session->receiver, session->samples);
+        break;
+      case ND_RECEIVED_MESSAGE:
+        take_message (session);
+        break;
+      case ND_RECEIVED_REFUSED:
+      case ND_RECEIVED_LOST:
+        check_error (error);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+/* The last byte of the input says how long the pieces are, and whether
+ * checksums count: with them hardly anything but the header would be read. */
+int
+LLVMFuzzerTestOneInput (const guint8 *bytes, size_t n)
+{
+  const guint8 last = n > 0 ? bytes[n - 1] : 0;
+  Session session = { .receiver = nd_receiver_new (MAX_SIZE, last & 1),
+    .parts = nd_igtl_parts_new (),
+    .fields = g_array_new (FALSE, FALSE, sizeof (NdIgtlField)) };
+
+  while (n > 0) {
+    gsize size;
+    guint8 *space = nd_receiver_space (session.receiver, &size);
+
+    size = MIN (MIN (size, n), (gsize) 1 + (last >> 1) * 16);
+    memcpy (space, bytes, size);
+    bytes += size;
+    n -= size;
+    take (&session, size);
+  }
+  nd_receiver_free (session.receiver);
+  nd_igtl_parts_free (session.parts);
+  g_array_unref (session.fields);
+  g_free (session.samples);
+  return 0;
+}
+
+static void
+append (GByteArray *stream, GByteArray *message)
+{
+  g_byte_array_append (stream, message->data, message->len);
+  g_byte_array_unref (message);
+}
+
+void
+fuzz_openigtlink_seed (guint version, GByteArray *stream)
+{
+  static const struct
+  {
+    const gchar *type;
+    guint size;
+  } small[] = { { "TRANSFORM", 48 }, { "POSITION", 28 }, { "TDATA", 140 },
+    { "QTDATA", 100 }, { "STATUS", 40 }, { "STRING", 4 }, { "SENSOR", 10 },
+    { "GET_CAPABIL", 0 }, { "CAPABILITY", 24 }, { "OTHER", 9 } };
+  const NdIgtlField fields[] = { { "key", "value" }, { "b", "" } };
+  NdIgtlImage image = make_image (3, 4, 5, 1, ND_IGTL_INT16);
+  guint8 samples[3 * 4 * 5 * 2] = { 1, 2, 3 };
+
+  append (stream, make_image_message (version, &image, samples, fields, 2));
+  image.part[2] = 2;
+  append (stream, make_image_message (version, &image, samples, fields, 1));
+  for (guint i = 0; i < G_N_ELEMENTS (small); i++) {
+    g_autoptr (GByteArray) content = g_byte_array_new ();
+
+    g_byte_array_set_size (content, small[i].size);
+    if (small[i].size > 0)
+      memset (content->data, 0, small[i].size);
+    append (stream,
+        make_message (version, small[i].type, "Device", content, NULL, 0,
+            fields, i % 3));
+  }
+  nd_put_u8 (stream, 50 * version);
+}

@@ -1,0 +1,294 @@
+/* response=tensor and ndstructure: velocity and orientation of known textures,
+ * and what is refused.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tests/gst/run.h"
+
+#include <gst/check/gstharness.h>
+#include <math.h>
+
+#define WAVES 24
+#define DURATION (100 * GST_MSECOND)
+
+/* A sum of waves of wavelengths 6 to 14 that moves. */
+typedef struct
+{
+  gsize size[3];
+  gdouble k[WAVES][3], phase[WAVES];
+  gdouble velocity[3];
+} Texture;
+
+static Texture
+texture_new (GRand *rand, gsize x, gsize y, gsize z, gdouble speed)
+{
+  Texture texture = { .size = { x, y, z } };
+  gdouble norm = 0;
+
+  for (guint a = 0; a < 3; a++) {
+    texture.velocity[a] = z > 1 || a < 2 ? g_rand_double (rand) - .5 : 0;
+    norm += texture.velocity[a] * texture.velocity[a];
+  }
+  for (guint a = 0; a < 3; a++)
+    texture.velocity[a] *= speed / sqrt (norm);
+  for (guint w = 0; w < WAVES; w++) {
+    const gdouble wave = 2 * G_PI / (6 + 8 * g_rand_double (rand));
+
+    norm = 0;
+    for (guint a = 0; a < 3; a++) {
+      texture.k[w][a] = z > 1 || a < 2 ? g_rand_double (rand) - .5 : 0;
+      norm += texture.k[w][a] * texture.k[w][a];
+    }
+    for (guint a = 0; a < 3; a++)
+      texture.k[w][a] *= wave / sqrt (norm);
+    texture.phase[w] = 2 * G_PI * g_rand_double (rand);
+  }
+  return texture;
+}
+
+static GstBuffer *
+texture_buffer (const Texture *texture, guint t)
+{
+  const gsize *size = texture->size, n = size[0] * size[1] * size[2];
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, n * sizeof (gfloat), NULL);
+  GstMapInfo map;
+
+  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+  for (gsize i = 0; i < n; i++) {
+    const gdouble at[3] = { i % size[0], i / size[0] % size[1],
+      i / size[0] / size[1] };
+    gdouble sum = 0;
+
+    for (guint w = 0; w < WAVES; w++) {
+      gdouble phase = texture->phase[w];
+
+      for (guint a = 0; a < 3; a++)
+        phase += texture->k[w][a] * (at[a] - texture->velocity[a] * t);
+      sum += 10 * sin (phase);
+    }
+    ((gfloat *) map.data)[i] = 128 + sum;
+  }
+  gst_buffer_unmap (buffer, &map);
+  GST_BUFFER_PTS (buffer) = t * DURATION;
+  GST_BUFFER_DURATION (buffer) = DURATION;
+  return buffer;
+}
+
+/* The mean of all components but the last over the middle of output @number of
+ * a stream of 15. */
+static void
+measure (const Texture *texture, const gchar *launch, guint number,
+    guint components, gdouble *mean)
+{
+  const gsize *size = texture->size;
+  GstHarness *h = gst_harness_new_parse (launch);
+  g_autofree gchar *caps = g_strdup_printf (
+      "other/tensors,format=static,num_tensors=1,types=float32,"
+      "dimensions=1:%zu:%zu:%zu,framerate=10/1",
+      size[0], size[1], size[2]);
+  g_autoptr (GstBuffer) buffer = NULL;
+  GstMapInfo map;
+  guint n = 0;
+
+  gst_harness_set_src_caps_str (h, caps);
+  for (guint t = 0; t < 15; t++)
+    gst_harness_push (h, texture_buffer (texture, t));
+  gst_harness_push_event (h, gst_event_new_eos ());
+  fail_unless_equals_int (gst_harness_buffers_received (h), 15);
+  for (guint t = 0; t <= number; t++) {
+    gst_clear_buffer (&buffer);
+    buffer = gst_harness_pull (h);
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), t * DURATION);
+  }
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  fail_unless_equals_uint64 (map.size,
+      size[0] * size[1] * size[2] * components * sizeof (gfloat));
+  memset (mean, 0, components * sizeof (gdouble));
+  for (gsize i = 0; i < size[0] * size[1] * size[2]; i++) {
+    const gsize at[3] = { i % size[0], i / size[0] % size[1],
+      i / size[0] / size[1] };
+    gboolean inside = TRUE;
+
+    for (guint a = 0; a < 3; a++)
+      inside &= size[a] == 1
+          || (at[a] >= size[a] / 4 && at[a] < size[a] - size[a] / 4);
+    if (!inside)
+      continue;
+    n++;
+    for (guint c = 0; c < components; c++)
+      mean[c] += ((gfloat *) map.data)[i * components + c];
+  }
+  for (guint c = 0; c < components; c++)
+    mean[c] /= n;
+  gst_buffer_unmap (buffer, &map);
+  gst_harness_teardown (h);
+}
+
+/* Within 3 % and 2 degrees. */
+static void
+check_velocity (const Texture *texture, const gchar *launch, guint dims)
+{
+  gdouble mean[4], product = 0, speed = 0, truth = 0, degrees;
+
+  measure (texture, launch, 7, dims + 1, mean);
+  for (guint a = 0; a < dims; a++) {
+    product += mean[a] * texture->velocity[a];
+    speed += mean[a] * mean[a];
+    truth += texture->velocity[a] * texture->velocity[a];
+  }
+  speed = sqrt (speed);
+  truth = sqrt (truth);
+  degrees = 180 / G_PI * acos (MIN (product / (speed * truth), 1));
+  GST_INFO ("speed %.4f instead of %.4f, %.2f degrees, certainty %.2f", speed,
+      truth, degrees, mean[dims]);
+  fail_unless (fabs (speed / truth - 1) < .03, "speed %.4f instead of %.4f",
+      speed, truth);
+  fail_unless (degrees < 2, "%.2f degrees", degrees);
+  fail_unless (mean[dims] > 0 && mean[dims] <= 1);
+}
+
+static GRand *
+new_rand (void)
+{
+  const gchar *text = g_getenv ("ND_SEED");
+  const guint32 seed =
+      text ? g_ascii_strtoull (text, NULL, 10) : g_random_int ();
+
+  g_print ("ND_SEED=%u\n", seed);
+  return g_rand_new_with_seed (seed);
+}
+
+GST_START_TEST (test_frames)
+{
+  static const gdouble speeds[] = { .1, .5, 1, 1.5 };
+  g_autoptr (GRand) rand = new_rand ();
+
+  for (guint s = 0; s < G_N_ELEMENTS (speeds); s++) {
+    const Texture texture = texture_new (rand, 48, 40, 1, speeds[s]);
+
+    check_velocity (&texture,
+        "ndconv3d axes=xyt filter=\"monomial-bank,size=9,order=2.0\" "
+        "response=tensor backend=cpu ! ndstructure",
+        2);
+    check_velocity (&texture,
+        "ndconv3d axes=xyt filter=\"monomial-bank,size=9,order=2.0\" "
+        "response=tensor backend=cpu ! ndstructure model=affine",
+        2);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST (test_volumes)
+{
+  static const gdouble speeds[] = { .2, 1.2 };
+  g_autoptr (GRand) rand = new_rand ();
+
+  for (guint s = 0; s < G_N_ELEMENTS (speeds); s++) {
+    const Texture texture = texture_new (rand, 24, 22, 20, speeds[s]);
+
+    check_velocity (&texture,
+        "ndconv4dtemporal filter=\"monomial-bank,size=9,order=2.0\" "
+        "response=tensor backend=cpu ! ndstructure",
+        3);
+  }
+}
+GST_END_TEST;
+
+/* Plane waves in 2D and 3D: the orientation is that of the wave, by both kinds
+ * of bank. */
+GST_START_TEST (test_orientation)
+{
+  static const gchar *const banks[] = { "monomial-bank,size=7",
+    "quadrature-bank,size=7" };
+  g_autoptr (GRand) rand = new_rand ();
+
+  for (guint round = 0; round < 12; round++) {
+    Texture texture = texture_new (rand, 20, 18, round % 4 < 2 ? 1 : 16, 0);
+    const guint axes = texture.size[2] > 1 ? 3 : 2;
+    g_autofree gchar *launch = g_strdup_printf (
+        "ndconv%ud filter=\"%s\" response=tensor backend=cpu ! ndstructure "
+        "sigma=1.5 output=\"orientation;certainty\"",
+        axes, banks[round % 2]);
+    gdouble mean[4], product = 0, norm = 0, wave = 0;
+
+    memset (texture.velocity, 0, sizeof (texture.velocity));
+    for (guint w = 1; w < WAVES; w++) {
+      memcpy (texture.k[w], texture.k[0], sizeof (texture.k[0]));
+      texture.phase[w] = texture.phase[0];
+    }
+    measure (&texture, launch, 7, axes + 1, mean);
+    for (guint a = 0; a < axes; a++) {
+      product += mean[a] * texture.k[0][a];
+      norm += mean[a] * mean[a];
+      wave += texture.k[0][a] * texture.k[0][a];
+    }
+    fail_unless (180 / G_PI
+                * acos (MIN (fabs (product) / sqrt (norm * wave), 1))
+            < 2,
+        "%s: %f %f %f instead of %f %f %f", launch, mean[0], mean[1],
+        axes == 3 ? mean[2] : 0, texture.k[0][0], texture.k[0][1],
+        texture.k[0][2]);
+    fail_unless (mean[axes] > .5, "certainty %f", mean[axes]);
+  }
+}
+GST_END_TEST;
+
+/* Fixed caps of the input are possible if the tensor's are. */
+GST_START_TEST (test_caps)
+{
+  GstHarness *h = gst_harness_new_parse (
+      "ndconv4dtemporal filter=\"monomial-bank,size=5\" response=tensor "
+      "backend=cpu ! ndstructure");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (h->element, "sink");
+  g_autoptr (GstCaps) in = gst_caps_from_string (
+      "other/tensors,format=static,num_tensors=1,types=uint8,"
+      "dimensions=1:8:8:8,framerate=10/1");
+  g_autoptr (GstCaps) possible = gst_pad_query_caps (pad, in);
+
+  fail_unless (gst_caps_can_intersect (possible, in));
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_errors)
+{
+  const gchar *source = "ndtestsrc num-buffers=2 volume-size=8:8:8";
+
+  run_refused (launch ("%s ! ndstructure ! fakesink", source), 2,
+      GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "3, 6 or 10");
+  run_refused (launch ("%s ! ndstructure output=speed ! fakesink", source), 1,
+      GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "anisotropy");
+  run_refused (launch ("%s ! ndstructure backend=cuda ! fakesink", source), 1,
+      GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT, "GPU");
+  run_refused (launch ("%s ! ndconv3d filter=\"monomial-bank,size=5\" "
+                       "response=tensor ! ndstructure ! fakesink",
+                   source),
+      2, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "ndconv4dtemporal");
+  run_refused (launch ("%s ! ndconv3d filter=\"gaussian,sigma=1.0\" "
+                       "response=tensor ! fakesink",
+                   source),
+      2, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "monomial-bank");
+  run_refused (launch ("%s ! ndconv3d filter=\"monomial-bank,size=5\" "
+                       "response=tensor output-type=uint8 ! fakesink",
+                   source),
+      2, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "float32");
+}
+GST_END_TEST;
+
+static Suite *
+structure_suite (void)
+{
+  Suite *suite = suite_create ("ndstructure");
+  TCase *tests = tcase_create ("general");
+
+  suite_add_tcase (suite, tests);
+  tcase_add_test (tests, test_frames);
+  tcase_add_test (tests, test_volumes);
+  tcase_add_test (tests, test_orientation);
+  tcase_add_test (tests, test_caps);
+  tcase_add_test (tests, test_errors);
+  return suite;
+}
+
+GST_CHECK_MAIN (structure);

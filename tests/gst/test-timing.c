@@ -1,0 +1,242 @@
+/* The timing of volumes: the rules that end a stretch, and the count of missing
+ * volumes.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndtiming.h"
+
+#define INTERVAL (33 * GST_MSECOND)
+
+static const GstNdTimingRule defaults = { GST_ND_GAP_LEAVE_OUT, 5.0, 0.5,
+  TRUE };
+
+typedef struct
+{
+  guint breaks;
+  guint missing;
+} Count;
+
+/* Takes @n volumes; volume i comes @intervals[i % n_intervals] after the one
+ * before it. */
+static Count
+run (const GstNdTimingRule *rule, guint n, const GstClockTime *intervals,
+    guint n_intervals)
+{
+  GstNdTiming timing;
+  GstClockTime pts = 7 * GST_SECOND;
+  Count count = { 0, 0 };
+
+  gst_nd_timing_reset (&timing);
+  for (guint i = 0; i < n; i++) {
+    GstNdTimingStep step =
+        gst_nd_timing_step (&timing, rule, INTERVAL, pts, FALSE, FALSE);
+
+    count.breaks += step.break_reason != NULL;
+    count.missing += step.missing;
+    pts += intervals[i % n_intervals];
+  }
+  return count;
+}
+
+static void
+test_steady (void)
+{
+  const GstClockTime intervals[] = { INTERVAL };
+  Count count = run (&defaults, 100, intervals, 1);
+
+  g_assert_cmpuint (count.breaks, ==, 0);
+  g_assert_cmpuint (count.missing, ==, 0);
+}
+
+static void
+test_jitter (void)
+{
+  GRand *random = g_rand_new_with_seed (1);
+  GstClockTime intervals[50];
+  Count count;
+
+  for (guint i = 0; i < G_N_ELEMENTS (intervals); i++)
+    intervals[i] = INTERVAL * g_rand_double_range (random, 0.8, 1.2);
+  g_rand_free (random);
+  count = run (&defaults, 500, intervals, G_N_ELEMENTS (intervals));
+  g_assert_cmpuint (count.breaks, ==, 0);
+  g_assert_cmpuint (count.missing, ==, 0);
+}
+
+/* One lost of five: the window goes on, and the loss is counted. */
+static void
+test_single_lost (void)
+{
+  const GstClockTime intervals[] = { INTERVAL, INTERVAL, INTERVAL, INTERVAL,
+    2 * INTERVAL };
+  GstNdTimingRule restart = defaults;
+  Count count = run (&defaults, 51, intervals, 5);
+
+  g_assert_cmpuint (count.breaks, ==, 0);
+  g_assert_cmpuint (count.missing, ==, 10);
+  restart.gap = GST_ND_GAP_RESTART;
+  count = run (&restart, 51, intervals, 5);
+  g_assert_cmpuint (count.breaks, ==, 10);
+}
+
+/* A camera that halves its rate in low light: no break, and after a few frames
+ * the new interval is the measured one. */
+static void
+test_rate_halves (void)
+{
+  GstNdTiming timing;
+  GstClockTime pts = 0;
+  guint missing = 0;
+
+  gst_nd_timing_reset (&timing);
+  for (guint i = 0; i < 60; i++) {
+    GstNdTimingStep step =
+        gst_nd_timing_step (&timing, &defaults, INTERVAL, pts, FALSE, FALSE);
+
+    g_assert_null (step.break_reason);
+    missing += step.missing;
+    pts += i < 30 ? INTERVAL : 2 * INTERVAL;
+  }
+  g_assert_cmpuint (missing, <=, GST_ND_TIMING_INTERVALS);
+  g_assert_cmpuint (gst_nd_timing_interval (&timing), ==, 2 * INTERVAL);
+}
+
+/* From 30 to 3 frames a second at once: one break, not one for each frame. */
+static void
+test_rate_falls (void)
+{
+  GstNdTiming timing;
+  GstClockTime pts = 0;
+  guint breaks = 0;
+
+  gst_nd_timing_reset (&timing);
+  for (guint i = 0; i < 60; i++) {
+    breaks +=
+        gst_nd_timing_step (&timing, &defaults, INTERVAL, pts, FALSE, FALSE)
+            .break_reason
+        != NULL;
+    pts += i < 30 ? INTERVAL : 10 * INTERVAL;
+  }
+  g_assert_cmpuint (breaks, ==, 1);
+}
+
+static void
+test_pause (void)
+{
+  const GstClockTime intervals[] = { INTERVAL, INTERVAL, INTERVAL, INTERVAL,
+    INTERVAL, INTERVAL, INTERVAL, 3 * GST_SECOND };
+  GstNdTimingRule never = defaults;
+  Count count = run (&defaults, 80, intervals, 8);
+
+  g_assert_cmpuint (count.breaks, ==, 9);
+  never.limit = 0;
+  count = run (&never, 80, intervals, 8);
+  g_assert_cmpuint (count.breaks, ==, 0);
+}
+
+static void
+test_backwards (void)
+{
+  GstNdTiming timing;
+
+  gst_nd_timing_reset (&timing);
+  for (guint i = 0; i < 5; i++)
+    gst_nd_timing_step (&timing, &defaults, INTERVAL, GST_SECOND + i * INTERVAL,
+        FALSE, FALSE);
+  g_assert_nonnull (gst_nd_timing_step (&timing, &defaults, INTERVAL,
+      GST_SECOND, FALSE, FALSE)
+                        .break_reason);
+}
+
+static void
+test_reverse (void)
+{
+  GstNdTiming timing;
+
+  gst_nd_timing_reset (&timing);
+  for (guint i = 0; i < 20; i++)
+    g_assert_null (gst_nd_timing_step (&timing, &defaults, INTERVAL,
+        GST_SECOND - i * INTERVAL, FALSE, TRUE)
+                       .break_reason);
+  g_assert_cmpuint (gst_nd_timing_interval (&timing), ==, INTERVAL);
+}
+
+/* DISCONT marks a lost frame, which the timestamps show, or a cut, which they
+ * do not. */
+static void
+test_discont (void)
+{
+  GstNdTimingRule deaf = defaults;
+  GstNdTiming timing;
+
+  deaf.discont = FALSE;
+  for (guint gap = 1; gap <= 3; gap++) {
+    for (guint listens = 0; listens < 2; listens++) {
+      const GstNdTimingRule *rule = listens ? &defaults : &deaf;
+      GstNdTimingStep step;
+
+      gst_nd_timing_reset (&timing);
+      for (guint i = 0; i < 5; i++)
+        gst_nd_timing_step (&timing, rule, INTERVAL, i * INTERVAL, FALSE,
+            FALSE);
+      step = gst_nd_timing_step (&timing, rule, INTERVAL, (4 + gap) * INTERVAL,
+          TRUE, FALSE);
+      g_assert_cmpint (step.break_reason != NULL, ==, listens && gap == 1);
+      g_assert_cmpuint (step.missing, ==, gap - 1);
+    }
+  }
+}
+
+/* A leaky queue before a slow filter marks each volume that it lets pass. */
+static void
+test_leaky_queue (void)
+{
+  for (guint known = 0; known < 2; known++) {
+    GstNdTiming timing;
+    guint breaks = 0;
+
+    gst_nd_timing_reset (&timing);
+    for (guint i = 0; i < 100; i++)
+      breaks += gst_nd_timing_step (&timing, &defaults,
+                    known ? INTERVAL : GST_CLOCK_TIME_NONE,
+                    (i < 10 ? i : 10 * i) * INTERVAL, i >= 10, FALSE)
+                    .break_reason
+          != NULL;
+    g_assert_cmpuint (breaks, ==, 1);
+  }
+}
+
+static void
+test_no_timestamps (void)
+{
+  GstNdTiming timing;
+
+  gst_nd_timing_reset (&timing);
+  for (guint i = 0; i < 10; i++)
+    g_assert_null (gst_nd_timing_step (&timing, &defaults, INTERVAL,
+        GST_CLOCK_TIME_NONE, FALSE, FALSE)
+                       .break_reason);
+  g_assert_nonnull (gst_nd_timing_step (&timing, &defaults, INTERVAL,
+      GST_CLOCK_TIME_NONE, TRUE, FALSE)
+                        .break_reason);
+  g_assert_false (GST_CLOCK_TIME_IS_VALID (gst_nd_timing_interval (&timing)));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/timing/steady", test_steady);
+  g_test_add_func ("/timing/jitter", test_jitter);
+  g_test_add_func ("/timing/single-lost", test_single_lost);
+  g_test_add_func ("/timing/rate-halves", test_rate_halves);
+  g_test_add_func ("/timing/rate-falls", test_rate_falls);
+  g_test_add_func ("/timing/pause", test_pause);
+  g_test_add_func ("/timing/backwards", test_backwards);
+  g_test_add_func ("/timing/reverse", test_reverse);
+  g_test_add_func ("/timing/discont", test_discont);
+  g_test_add_func ("/timing/leaky-queue", test_leaky_queue);
+  g_test_add_func ("/timing/no-timestamps", test_no_timestamps);
+  return g_test_run ();
+}

@@ -1,0 +1,95 @@
+/* Times of a sender whose clock is another, over a network that delays.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "live/clock.h"
+
+#define MS G_GUINT64_CONSTANT (1000000)
+#define SECOND (1000 * MS)
+#define EPOCH (G_GUINT64_CONSTANT (1700000000) * SECOND)
+
+/* 60 s at 50 volumes/s, each delayed by 1 ms to 20 ms, and a clock that runs
+ * @ppm millionths fast: the spacing of results is the sender's. */
+static void
+run (gint ppm)
+{
+  NdIgtlClock clock;
+  guint64 last = 0;
+
+  nd_igtl_clock_init (&clock);
+  for (guint i = 0; i < 3000; i++) {
+    const guint64 sent = (guint64) i * 20 * MS;
+    const guint64 stamp = EPOCH + sent + (gint64) sent * ppm / 1000000;
+    const guint64 arrival =
+        sent + 500 * MS + MS + g_test_rand_int_range (0, 19) * MS;
+    const guint64 time = nd_igtl_clock_map (&clock, stamp, arrival);
+
+    g_assert_cmpuint (time, <=, arrival);
+    g_assert_cmpuint (time, >=, last);
+    if (i >= 200) {
+      g_assert_cmpuint (time - last, >=, 18 * MS);
+      g_assert_cmpuint (time - last, <=, 22 * MS);
+      g_assert_cmpuint (arrival - time, <=, 25 * MS);
+    }
+    last = time;
+  }
+  g_assert_cmpuint (clock.resets, ==, 0);
+  g_assert_cmpuint (clock.delay, <=, 30 * MS);
+}
+
+static void
+test_jitter (void)
+{
+  run (0);
+  run (100);
+  run (-100);
+}
+
+static void
+test_unknown (void)
+{
+  NdIgtlClock clock;
+
+  nd_igtl_clock_init (&clock);
+  g_assert_cmpuint (nd_igtl_clock_map (&clock, 0, 5 * SECOND), ==, 5 * SECOND);
+  g_assert_cmpuint (nd_igtl_clock_map (&clock, G_MAXUINT64, 6 * SECOND), ==,
+      6 * SECOND);
+}
+
+/* The sender's clock is set, forwards and back. */
+static void
+test_jump (void)
+{
+  NdIgtlClock clock;
+
+  nd_igtl_clock_init (&clock);
+  g_assert_cmpuint (nd_igtl_clock_map (&clock, EPOCH, SECOND), ==, SECOND);
+  g_assert_cmpuint (nd_igtl_clock_map (&clock, EPOCH + 3600 * SECOND,
+                        2 * SECOND),
+      ==, 2 * SECOND);
+  g_assert_cmpuint (nd_igtl_clock_map (&clock, SECOND, 3 * SECOND), ==,
+      3 * SECOND);
+  g_assert_cmpuint (clock.resets, ==, 2);
+  /* Anything at all: results neither descend nor lie in the future. */
+  for (guint i = 0; i < 100000; i++) {
+    const guint64 arrival = (4 + i) * SECOND;
+    const guint64 before = clock.last;
+    const guint64 sent =
+        (guint64) g_test_rand_int () << 32 | (guint32) g_test_rand_int ();
+    const guint64 time = nd_igtl_clock_map (&clock, sent >> i % 64, arrival);
+
+    g_assert_cmpuint (time, <=, arrival);
+    g_assert_cmpuint (time, >=, before);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/clock/jitter", test_jitter);
+  g_test_add_func ("/clock/unknown", test_unknown);
+  g_test_add_func ("/clock/jump", test_jump);
+  return g_test_run ();
+}

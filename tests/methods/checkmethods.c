@@ -1,0 +1,305 @@
+/* Compares every method of a back end with the reference on random jobs, like
+ * dav1d's checkasm: guard bands around the output, NaN in the output before the
+ * call, and awkward sizes and filters. Error bounds: if float32 sums of the
+ * integers are exact, results must be equal. Otherwise the bound is 8 *
+ * sqrt(taps + 1) * 2^-24 * max(|w| conv |x|). The relative L2 error is at most
+ * 1e-6 for fft and 2e-6 (fast: 5e-4) for tensor.
+ *
+ *   checkmethods [--seed N] [--jobs N] [--only JOB] [--large] [--module FILE]
+ *
+ * --module tests the back end of a module, for example cuda/ndconv-cuda.so. The
+ * exit code is 77 if there is no device and 1 if the device cannot be used.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "core/error.h"
+#include "cpu/cpu.h"
+#include "cpu/kernels.h"
+#include "engine/plan.h"
+#include "tests/methods/randomcase.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD 256
+
+static gint opt_seed = -1;
+static gint opt_jobs = 400;
+static gint opt_only = -1;
+static gboolean opt_large;
+static gchar *opt_module;
+static const gchar *backend = "cpu";
+
+/* Volumes and responses in host memory, or copies of them on the device. */
+typedef struct
+{
+  const NdBackend *backend; /* NULL if in host memory */
+  guint8 *host, *memory;
+  gsize bytes;
+} Place;
+
+static Place
+place_new (const Case *c, const NdPlan *plan, guint8 *host, gsize bytes)
+{
+  Place place = { .host = host, .memory = host, .bytes = bytes };
+
+  if (!c->resident || !plan->backend->memory)
+    return place;
+  place.backend = plan->backend;
+  place.memory = place.backend->memory->alloc (-1, bytes, NULL);
+  g_assert_nonnull (place.memory);
+  g_assert_true (place.backend->memory->copy (place.memory, host, bytes, NULL));
+  return place;
+}
+
+static void
+place_free (Place *place, gboolean fetch)
+{
+  if (!place->backend)
+    return;
+  if (fetch)
+    g_assert_true (place->backend->memory->copy (place->host, place->memory,
+        place->bytes, NULL));
+  place->backend->memory->free (place->memory);
+}
+
+static void
+push (NdPlan *plan, const Case *c, guint slot, const Place *volumes,
+    guint which)
+{
+  NdSamples in = c->in;
+
+  in.data = volumes->memory + which * c->in_bytes;
+  g_assert_true (nd_plan_push (plan, slot, &in, NULL));
+}
+
+/* Computes all responses by @method. Returns NULL if the method cannot do the
+ * job. @job and @volumes can differ from those of the case in type and
+ * samples. */
+static guint8 *
+run (const Case *c, const NdJob *job, const guint8 *volumes, NdMethod method,
+    gsize *bytes)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdPlan) plan = nd_plan_new (job, &c->options,
+      method == ND_METHOD_REFERENCE ? "cpu" : backend, -1, method, &error);
+  Place from, to;
+  NdSamples out;
+  guint8 *memory;
+
+  if (!plan) {
+    g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
+    /* These do any job; the others may refuse one. */
+    g_assert_true (method != ND_METHOD_DIRECT && method != ND_METHOD_FFT
+        && method != ND_METHOD_REFERENCE);
+    return NULL;
+  }
+  *bytes = c->samples * nd_sample_size (job->out_type) * job->bank->n_filters;
+  memory = g_malloc (*bytes + 2 * GUARD);
+  memset (memory, GUARD_BYTE, *bytes + 2 * GUARD);
+  memset (memory + GUARD, 0xff, *bytes); /* NaN in float32 */
+  from = place_new (c, plan, (guint8 *) volumes,
+      c->in_bytes * (c->reach.slots + 1));
+  to = place_new (c, plan, memory, *bytes + 2 * GUARD);
+  out = nd_samples_dense (to.memory + GUARD, &job->shape, job->out_type);
+  /* Push twice: nothing of the first volume may remain. */
+  for (guint t = 0; t < c->reach.slots; t++) {
+    push (plan, c, t, &from, c->reach.slots);
+    push (plan, c, t, &from, t);
+  }
+  g_assert_true (nd_plan_respond (plan, c->slots, &c->scale, &out, NULL));
+  /* The device may still be reading: what is written now must not reach it. */
+  for (guint t = 0; t < c->reach.slots; t++)
+    push (plan, c, t, &from, c->reach.slots);
+  g_assert_true (nd_plan_synchronize (plan, NULL));
+  place_free (&from, FALSE);
+  place_free (&to, TRUE);
+  g_assert_cmpuint (nd_plan_bytes (plan), >, 0);
+  for (gsize i = 0; i < GUARD; i++) {
+    g_assert_cmpuint (memory[i], ==, GUARD_BYTE);
+    g_assert_cmpuint (memory[GUARD + *bytes + i], ==, GUARD_BYTE);
+  }
+  return memory;
+}
+
+/* Returns max (|w| conv |x|) over all filters, computed with the absolute
+ * values of coefficients and samples. */
+static gdouble
+largest_sum (const Case *c)
+{
+  g_autoptr (NdBank) bank = nd_bank_copy (c->bank);
+  g_autofree guint8 *volumes =
+      g_memdup2 (c->volumes, c->in_bytes * (c->reach.slots + 1));
+  g_autofree guint8 *sums = NULL;
+  NdJob job = c->job;
+  gdouble largest = 0;
+  gsize bytes;
+
+  for (guint k = 0; k < bank->n_filters; k++)
+    for (gsize i = 0; i < nd_filter_count (bank->filters[k]); i++)
+      bank->filters[k]->coefficients[i] =
+          fabs (bank->filters[k]->coefficients[i]);
+  for (gsize i = 0; i < c->in_bytes * (c->reach.slots + 1);
+       i += nd_sample_size (job.in_type)) {
+    if (job.in_type == ND_INT16) {
+      gint16 *v = (gint16 *) (volumes + i);
+      *v = MIN (ABS ((gint) *v), 32767);
+    } else if (job.in_type == ND_FLOAT32) {
+      gfloat *v = (gfloat *) (volumes + i);
+      *v = isfinite (*v) ? fabsf (*v) : 0;
+    }
+  }
+  job.bank = bank;
+  job.border_value = fabs (job.border_value);
+  job.out_type = ND_FLOAT32;
+  sums = run (c, &job, volumes, ND_METHOD_REFERENCE, &bytes);
+  for (gsize i = 0; i < bytes; i += sizeof (gfloat))
+    largest = MAX (largest, *(gfloat *) (sums + GUARD + i) - c->scale.offset);
+  return largest / c->scale.gain;
+}
+
+static gboolean
+compare (const Case *c, NdMethod method, const guint8 *got, const guint8 *want,
+    gsize bytes, gdouble largest)
+{
+  gsize taps = 0, step = nd_sample_size (c->job.out_type);
+  gboolean integer = c->job.out_type != ND_FLOAT32;
+  gboolean fast =
+      method == ND_METHOD_TENSOR && c->job.accuracy == ND_ACCURACY_FAST;
+  gdouble l2_bound = method == ND_METHOD_FFT ? 1e-6 : fast ? 5e-4 : 2e-6;
+  gdouble error2 = 0, norm2 = 0, bound, worst = 0;
+
+  for (guint k = 0; k < c->bank->n_filters; k++)
+    taps = MAX (taps, nd_filter_count (c->bank->filters[k]));
+  /* The reference rounds its sums to float32 once. */
+  bound = c->exact && method != ND_METHOD_FFT && !fast
+      ? 0
+      : (8 * sqrt (taps + 1) + 1) * ldexp (1, -24) * largest * c->scale.gain;
+  if (method == ND_METHOD_TENSOR)
+    bound *= fast ? 500 : 2;
+  if (integer && bound > 0)
+    bound += 1; /* rounding may differ by one */
+  for (gsize i = 0; i < bytes; i += step) {
+    gdouble g = sample_at (got + GUARD + i, c->job.out_type);
+    gdouble w = sample_at (want + GUARD + i, c->job.out_type);
+
+    if (!isfinite (w) || !isfinite (g)) {
+      if (isnan (w) ? !isnan (g) : w != g) {
+        g_printerr ("# sample %" G_GSIZE_FORMAT ": %g, not %g\n", i / step, g,
+            w);
+        return FALSE;
+      }
+      continue;
+    }
+    worst = MAX (worst, fabs (g - w));
+    error2 += (g - w) * (g - w);
+    norm2 += w * w;
+  }
+  /* If a response cancels, its error is compared with a tenth of the response
+   * without cancellation, because the error of a transform depends on all its
+   * input. */
+  norm2 = MAX (norm2, bytes / step * pow (0.1 * c->magnitude, 2));
+  if (!integer
+      && (method == ND_METHOD_FFT || fast
+          || (method == ND_METHOD_TENSOR && !c->exact)))
+    return sqrt (error2) <= l2_bound * sqrt (norm2)
+        || (g_printerr ("# relative L2 error %g\n", sqrt (error2 / norm2)),
+            FALSE);
+  if (worst > bound)
+    g_printerr ("# error %g, bound %g\n", worst, bound);
+  return worst <= bound;
+}
+
+static gboolean
+check (guint index, const Case *c)
+{
+  gsize bytes;
+  gdouble largest = largest_sum (c);
+  g_autofree guint8 *want =
+      run (c, &c->job, c->volumes, ND_METHOD_REFERENCE, &bytes);
+  gboolean ok = TRUE;
+
+  for (const NdKernels *const *k = nd_kernels_all (); *k; k++) {
+    if (opt_module && k[1])
+      continue;
+    g_setenv ("NDCONV_SIMD", (*k)->name, TRUE);
+    for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
+      const NdMethod m = nd_auto_methods[i];
+      g_autofree guint8 *got = run (c, &c->job, c->volumes, m, &bytes);
+
+      if (got && !compare (c, m, got, want, bytes, largest)) {
+        g_printerr ("# job %u, %s with %s: %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+                    ":%" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
+                    " components of %s to %s, border %d, %u filters, first "
+                    "%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+                    ":%" G_GSIZE_FORMAT "%s%s%s\n",
+            index, nd_method_name (m), (*k)->name, c->job.shape.size[0],
+            c->job.shape.size[1], c->job.shape.size[2], c->job.shape.components,
+            nd_sample_name (c->job.in_type), nd_sample_name (c->job.out_type),
+            c->job.border, c->bank->n_filters, c->bank->filters[0]->size[0],
+            c->bank->filters[0]->size[1], c->bank->filters[0]->size[2],
+            c->bank->filters[0]->size[3], c->exact ? ", exact" : "",
+            c->nonfinite ? ", NonFinite" : "",
+            c->job.accuracy == ND_ACCURACY_FAST ? ", fast" : "");
+        ok = FALSE;
+      }
+    }
+  }
+  return ok;
+}
+
+int
+main (int argc, char **argv)
+{
+  const GOptionEntry options[] = { { "seed", 0, 0, G_OPTION_ARG_INT, &opt_seed,
+                                       "seed of the random jobs", "N" },
+    { "jobs", 0, 0, G_OPTION_ARG_INT, &opt_jobs, "number of jobs", "N" },
+    { "module", 0, 0, G_OPTION_ARG_FILENAME, &opt_module,
+        "module of the back end", "FILE" },
+    { "only", 0, 0, G_OPTION_ARG_INT, &opt_only, "run only this job", "JOB" },
+    { "large", 0, 0, G_OPTION_ARG_NONE, &opt_large,
+        "run the large jobs instead", NULL },
+    { NULL } };
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  gint failed = 0;
+
+  g_option_context_add_main_entries (context, options, NULL);
+  if (!g_option_context_parse (context, &argc, &argv, NULL))
+    return 2;
+  if (opt_seed < 0)
+    opt_seed = g_random_int_range (0, G_MAXINT);
+  nd_backend_register (&nd_cpu_backend);
+  if (opt_module) {
+    g_autoptr (GError) error = NULL;
+
+    backend = "cuda";
+    if (!nd_backend_open (opt_module, &error)
+        || !nd_backend_find (backend, -1, &error)) {
+      g_print ("1..0 # SKIP %s\n", error->message);
+      /* An unusable device is a failure. */
+      return open ("/dev/nvidiactl", O_RDONLY) >= 0 ? 1 : 77;
+    }
+  }
+  if (opt_large)
+    opt_jobs = case_larges ();
+  g_print ("1..%d\n# seed %d; one job: --seed %d --only JOB\n", opt_jobs,
+      opt_seed, opt_seed);
+  for (gint i = 0; i < opt_jobs; i++) {
+    guint32 seeds[2] = { opt_seed, i };
+    g_autoptr (GRand) r = g_rand_new_with_seed_array (seeds, 2);
+    Case c;
+    gboolean ok;
+
+    if (opt_only >= 0 && i != opt_only)
+      continue;
+    case_init (&c, r, opt_large ? i : -1);
+    ok = check (i, &c);
+    failed += !ok;
+    g_print ("%sok %d\n", ok ? "" : "not ", i + 1);
+    case_clear (&c);
+  }
+  return failed ? 1 : 0;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tests/methods/randomcase.h"
+
+#include <math.h>
+#include <string.h>
+
+static gdouble
+random_normal (GRand *r)
+{
+  gdouble sum = 0;
+
+  for (guint i = 0; i < 12; i++)
+    sum += g_rand_double (r);
+  return sum - 6;
+}
+
+/* Makes each volume of the filter point-symmetric. */
+static void
+make_symmetric (NdFilter *f)
+{
+  gsize n = f->size[0] * f->size[1] * f->size[2];
+
+  for (gsize t = 0; t < f->size[3]; t++)
+    for (gsize i = 0; i < n / 2; i++)
+      f->coefficients[t * n + n - 1 - i] = f->coefficients[t * n + i];
+}
+
+/* Makes a filter of size @wanted, or of a random size of up to @taps if that is
+ * NULL. If @like is set, the filter has the origin of @like and no zeros. */
+static NdFilter *
+random_filter (GRand *r, gboolean exact, gboolean symmetric,
+    const gsize *wanted, gsize taps, const NdFilter *like)
+{
+  static const gsize sizes[] = { 1, 1, 2, 3, 3, 4, 5, 5, 6, 7, 9, 11, 13, 17,
+    31 };
+  gboolean rank_1 = g_rand_boolean (r);
+  gboolean holes = !like && g_rand_int_range (r, 0, 3) == 0;
+  gsize size[ND_AXES];
+  gdouble *factor[ND_AXES];
+  NdFilter *f;
+  gsize i = 0;
+
+  do {
+    for (guint a = 0; a < ND_AXES; a++) {
+      size[a] = wanted ? wanted[a]
+                       : sizes[g_rand_int_range (r, 0, G_N_ELEMENTS (sizes))];
+      if (symmetric && a < ND_AXIS_T)
+        size[a] |= 1;
+    }
+    /* More rows than fit in the shared memory of a GPU; 211 is prime. */
+    if (!wanted && g_rand_int_range (r, 0, 12) == 0)
+      size[1] = g_rand_boolean (r) ? 206 : 211;
+  } while (!wanted && size[0] * size[1] * size[2] * size[3] > taps);
+  f = nd_filter_new ("random", size);
+  for (guint a = 0; a < ND_AXES; a++) {
+    gint half = size[a] / 2;
+
+    f->origin[a] = like
+        ? like->origin[a]
+        : g_rand_int_range (r, -half, ((gint) size[a] - 1) / 2 + 1);
+    factor[a] = g_new (gdouble, size[a]);
+    for (gsize m = 0; m < size[a]; m++)
+      factor[a][m] = exact ? g_rand_int_range (r, -2, 3) : random_normal (r);
+  }
+  for (gsize t = 0; t < size[3]; t++)
+    for (gsize z = 0; z < size[2]; z++)
+      for (gsize y = 0; y < size[1]; y++)
+        for (gsize x = 0; x < size[0]; x++, i++) {
+          if (rank_1)
+            f->coefficients[i] =
+                factor[0][x] * factor[1][y] * factor[2][z] * factor[3][t];
+          else
+            f->coefficients[i] =
+                exact ? g_rand_int_range (r, -3, 4) : random_normal (r);
+          if (holes && !rank_1 && g_rand_boolean (r))
+            f->coefficients[i] = 0;
+        }
+  for (guint a = 0; a < ND_AXES; a++)
+    g_free (factor[a]);
+  if (symmetric)
+    make_symmetric (f);
+  return f;
+}
+
+static void
+set_sample (guint8 *p, NdSampleType type, GRand *r, gboolean exact,
+    gboolean nonfinite)
+{
+  gint kind = g_rand_int_range (r, 0, 16);
+
+  switch (type) {
+    case ND_UINT8:
+      *p = kind == 0 ? 255 : g_rand_int_range (r, 0, 256);
+      break;
+    case ND_INT16:
+      *(gint16 *) p = exact ? g_rand_int_range (r, -200, 200)
+                            : g_rand_int_range (r, -32768, 32768);
+      break;
+    case ND_UINT16:
+      *(guint16 *) p =
+          exact ? g_rand_int_range (r, 0, 300) : g_rand_int_range (r, 0, 65536);
+      break;
+    default:
+      *(gfloat *) p =
+          exact ? g_rand_int_range (r, -100, 100) : 50 * random_normal (r);
+      if (nonfinite && g_rand_int_range (r, 0, 400) == 0)
+        *(gfloat *) p = kind < 5 ? NAN : kind < 10 ? INFINITY : -INFINITY;
+      break;
+  }
+}
+
+/* NonFinite samples in every second quarter of a volume along x, alternating
+ * from volume to volume. */
+static gfloat
+mask (gfloat sample, guint t, gsize x, gsize nx)
+{
+  const gfloat masks[] = { NAN, INFINITY, -INFINITY };
+
+  return (4 * x / nx + t) % 2 ? masks[t % 3] : sample;
+}
+
+gdouble
+sample_at (const guint8 *p, NdSampleType type)
+{
+  switch (type) {
+    case ND_UINT8:
+      return *p;
+    case ND_INT16:
+      return *(const gint16 *) p;
+    case ND_UINT16:
+      return *(const guint16 *) p;
+    default:
+      return *(const gfloat *) p;
+  }
+}
+
+static gdouble
+largest_sample (const Case *c)
+{
+  gdouble largest = fabs (c->job.border_value);
+
+  for (gsize t = 0; t < c->reach.slots; t++)
+    for (gsize z = 0; z < c->job.shape.size[2]; z++)
+      for (gsize y = 0; y < c->job.shape.size[1]; y++)
+        for (gsize i = 0; i < c->in.sample * c->job.shape.size[0];
+             i += nd_sample_size (c->job.in_type)) {
+          gdouble v = sample_at (c->volumes + t * c->in_bytes + z * c->in.slice
+                  + y * c->in.row + i,
+              c->job.in_type);
+
+          largest = isfinite (v) ? MAX (largest, fabs (v)) : largest;
+        }
+  return largest;
+}
+
+static gdouble
+largest_weights (const Case *c)
+{
+  gdouble largest = 0;
+
+  for (guint k = 0; k < c->bank->n_filters; k++) {
+    gdouble sum = 0;
+
+    for (gsize i = 0; i < nd_filter_count (c->bank->filters[k]); i++)
+      sum += fabs (c->bank->filters[k]->coefficients[i]);
+    largest = MAX (largest, sum);
+  }
+  return largest;
+}
+
+/* Jobs that are large enough for cases that small jobs do not reach on a GPU:
+ * thread blocks with several items of work, runs of several planes, pushes
+ * beside a response, and more NonFinite samples than the list holds. */
+typedef struct
+{
+  NdSampleType type;
+  gsize size[3];
+  gsize filter[ND_AXES];
+  gboolean masked; /* half of each volume is NaN or infinite */
+} Large;
+
+static const Large larges[] = {
+  { ND_UINT8, { 1024, 1024, 5 }, { 3, 3, 3, 3 } },
+  { ND_UINT8, { 130, 70, 41 }, { 5, 5, 5, 5 } },
+  { ND_UINT8, { 4096, 1024, 1 }, { 5, 5, 1, 1 } },
+  { ND_UINT8, { 300, 200, 90 }, { 7, 5, 3, 1 } },
+  { ND_FLOAT32, { 100, 90, 80 }, { 7, 7, 7, 5 } },
+  { ND_FLOAT32, { 200, 150, 40 }, { 5, 3, 7, 1 } },
+  { ND_UINT16, { 150, 140, 30 }, { 3, 5, 3, 3 } },
+  { ND_FLOAT32, { 90, 80, 40 }, { 5, 3, 3, 3 }, TRUE },
+  { ND_FLOAT32, { 600, 500, 1 }, { 7, 5, 1, 1 }, TRUE },
+  { ND_FLOAT32, { 100, 60, 50 }, { 20, 19, 1, 1 }, TRUE },
+};
+
+guint
+case_larges (void)
+{
+  return G_N_ELEMENTS (larges);
+}
+
+void
+case_init (Case *c, GRand *r, gint number)
+{
+  const Large *large = number < 0 ? NULL : &larges[number];
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+  static const guint banks[] = { 2, 3, 4, 7, 13 };
+  guint n_filters = !large && g_rand_int_range (r, 0, 4) == 0
+      ? banks[g_rand_int_range (r, 0, G_N_ELEMENTS (banks))]
+      : 1;
+  /* All filters have one size, or all but the first, or each its own. */
+  guint model = g_rand_int_range (r, 0, 3);
+  gboolean symmetric = g_rand_int_range (r, 0, 4) == 0;
+  gsize bytes;
+
+  memset (c, 0, sizeof (*c));
+  c->exact = g_rand_boolean (r);
+  c->job.in_type = g_rand_int_range (r, 0, ND_SAMPLE_TYPES);
+  c->job.out_type = g_rand_boolean (r)
+      ? ND_FLOAT32
+      : (NdSampleType) g_rand_int_range (r, 0, ND_SAMPLE_TYPES);
+  c->nonfinite =
+      c->job.in_type == ND_FLOAT32 && g_rand_int_range (r, 0, 3) == 0;
+  c->job.border = g_rand_int_range (r, 0, ND_BORDER_WRAP + 1);
+  c->job.border_value = g_rand_int_range (r, -3, 10);
+  c->options.border_volumes = g_rand_boolean (r);
+  c->job.accuracy = g_rand_boolean (r) ? ND_ACCURACY_SINGLE : ND_ACCURACY_FAST;
+  c->job.shape.components = g_rand_int_range (r, 0, 5) == 0 ? 3 : 1;
+  c->job.shape.size[0] = g_rand_int_range (r, 1, 80);
+  c->job.shape.size[1] = g_rand_int_range (r, 1, 20);
+  c->job.shape.size[2] = g_rand_int_range (r, 1, 8);
+  if (large) {
+    c->job.in_type = c->job.out_type = large->type;
+    c->job.shape.components = 1;
+    memcpy (c->job.shape.size, large->size, sizeof (large->size));
+    c->nonfinite = large->masked;
+  }
+  for (guint k = 0; k < n_filters; k++) {
+    const NdFilter *like =
+        k > model && model < 2 ? filters->pdata[model] : NULL;
+
+    g_ptr_array_add (filters,
+        random_filter (r, c->exact, symmetric,
+            large      ? large->filter
+                : like ? like->size
+                       : NULL,
+            2500 / n_filters, like));
+  }
+  c->bank = nd_bank_new (filters);
+  c->job.bank = c->bank;
+  c->reach = nd_job_reach (&c->job);
+  c->scale.gain = c->job.out_type == ND_FLOAT32 ? 1 : c->exact ? 0.5 : 0.01;
+  c->scale.offset = c->job.out_type == ND_FLOAT32 ? 0 : 17;
+
+  bytes = nd_sample_size (c->job.in_type);
+  nd_shape_samples (&c->job.shape, &c->samples);
+  c->in.sample = c->job.shape.components * bytes;
+  c->in.row =
+      c->in.sample * c->job.shape.size[0] + bytes * g_rand_int_range (r, 0, 5);
+  c->in.slice =
+      c->in.row * c->job.shape.size[1] + bytes * g_rand_int_range (r, 0, 5);
+  c->in_bytes = c->in.slice * c->job.shape.size[2];
+  c->volumes = g_malloc (c->in_bytes * (c->reach.slots + 1));
+  memset (c->volumes, GUARD_BYTE, c->in_bytes * (c->reach.slots + 1));
+  for (guint t = 0; t <= c->reach.slots; t++)
+    for (gsize z = 0; z < c->job.shape.size[2]; z++)
+      for (gsize y = 0; y < c->job.shape.size[1]; y++)
+        for (gsize i = 0; i < c->in.sample * c->job.shape.size[0]; i += bytes) {
+          guint8 *p = c->volumes + t * c->in_bytes + z * c->in.slice
+              + y * c->in.row + i;
+
+          set_sample (p, c->job.in_type, r, c->exact, c->nonfinite);
+          if (large && large->masked)
+            *(gfloat *) p =
+                mask (*(gfloat *) p, t, i / bytes, c->job.shape.size[0]);
+        }
+  c->magnitude = largest_sample (c) * largest_weights (c);
+  c->slots = g_new (gint, c->reach.slots);
+  for (guint t = 0; t < c->reach.slots; t++)
+    c->slots[t] = c->options.border_volumes && g_rand_int_range (r, 0, 4) == 0
+        ? ND_SLOT_BORDER
+        : g_rand_int_range (r, 0, c->reach.slots);
+  c->resident = g_rand_boolean (r);
+}
+
+void
+case_clear (Case *c)
+{
+  nd_bank_free (c->bank);
+  g_free (c->volumes);
+  g_free (c->slots);
+}

@@ -1,0 +1,38 @@
+/* Random jobs with volumes, for checkmethods.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "engine/backend.h"
+
+#define GUARD_BYTE 0xa5
+
+typedef struct
+{
+  NdJob job;
+  NdRingOptions options;
+  NdBank *bank;
+  NdReach reach;
+  NdScale scale;
+  gboolean exact;
+  gboolean nonfinite; /* samples include NaN and Inf */
+  gint *slots;
+  gdouble magnitude; /* max |x| * sum |w| of the largest filter */
+  gsize samples;
+  /* Strided input, volumes in sequence. There is one volume more than the
+   * window, which must not be read. */
+  guint8 *volumes;
+  gboolean resident; /* in memory of the device, if there is one */
+  NdSamples in;
+  gsize in_bytes;
+} Case;
+
+/* Each state of @r gives another job. @large is the number of a large job, or
+ * -1. */
+void case_init (Case *c, GRand *r, gint large);
+void case_clear (Case *c);
+guint case_larges (void); /* the number of large jobs */
+
+gdouble sample_at (const guint8 *p, NdSampleType type);

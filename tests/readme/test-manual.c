@@ -1,0 +1,248 @@
+/* gst-inspect-1.0 is the manual: every element and every property of the plugin
+ * has to be described.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include <gst/gst.h>
+#include <string.h>
+
+#define PLUGIN "ndconv"
+
+static guint n_messages;
+
+static void
+count_message (const gchar *domain, GLogLevelFlags level, const gchar *text,
+    gpointer unused)
+{
+  n_messages++;
+  g_printerr ("%s: %s\n", domain, text);
+}
+
+static GList *
+element_factories (void)
+{
+  GstRegistry *registry = gst_registry_get ();
+  GList *features = gst_registry_get_feature_list_by_plugin (registry, PLUGIN);
+  GList *elements = NULL;
+
+  for (GList *l = features; l; l = l->next) {
+    if (GST_IS_ELEMENT_FACTORY (l->data))
+      elements = g_list_append (elements, gst_object_ref (l->data));
+  }
+  gst_plugin_feature_list_free (features);
+  g_assert_cmpuint (g_list_length (elements), >=, 8);
+  return elements;
+}
+
+static void
+check_metadata (GstElementFactory *factory, const gchar *key, gsize least)
+{
+  const gchar *text = gst_element_factory_get_metadata (factory, key);
+
+  if (!text || strlen (text) < least)
+    g_error ("%s: %s is \"%s\", which is too little to read",
+        GST_OBJECT_NAME (factory), key, text ? text : "");
+}
+
+static void
+test_elements (void)
+{
+  GList *features = element_factories ();
+
+  for (GList *l = features; l; l = l->next) {
+    GstElementFactory *factory = GST_ELEMENT_FACTORY (l->data);
+
+    check_metadata (factory, GST_ELEMENT_METADATA_LONGNAME, 8);
+    check_metadata (factory, GST_ELEMENT_METADATA_KLASS, 4);
+    check_metadata (factory, GST_ELEMENT_METADATA_DESCRIPTION, 40);
+    check_metadata (factory, GST_ELEMENT_METADATA_AUTHOR, 4);
+    /* gst-inspect-1.0 prints any key. "example" is a command line to copy. */
+    check_metadata (factory, "example", 30);
+    if (!strstr (gst_element_factory_get_metadata (factory, "example"),
+            GST_OBJECT_NAME (factory)))
+      g_error ("%s: its example does not use it", GST_OBJECT_NAME (factory));
+  }
+  gst_plugin_feature_list_free (features);
+}
+
+/* Whether the class of the element, or an abstract class of this plugin,
+ * installed @pspec. Properties of GStreamer's base classes are not checked. */
+static gboolean
+is_ours (const GParamSpec *pspec)
+{
+  const gchar *owner = g_type_name (pspec->owner_type);
+
+  return g_str_has_prefix (owner, "GstNd")
+      || g_str_has_prefix (owner, "GstOpenIGTLink");
+}
+
+/* Applications store the numbers of enums, so a number that was released never
+ * gets another meaning. Add new enums and values here. */
+static const struct
+{
+  const gchar *type;
+  const gchar *nicks; /* in the order of their numbers, from 0 */
+} enum_numbers[] = {
+  { "GstNdAccuracy", "single fast" },
+  { "GstNdAxes", "auto xyz xyt" },
+  { "GstNdBackend", "auto cpu cuda" },
+  { "GstNdBorder", "constant nearest reflect mirror wrap" },
+  { "GstNdComputeLatency", "auto never always" },
+  { "GstNdDenoiseMethod", "transform adaptive" },
+  { "GstNdDenoiseQuality", "fast best" },
+  { "GstNdGap", "leave-out hold restart" },
+  { "GstNdIgtlMode", "client server" },
+  { "GstNdMethod", "direct separable fft tensor reference auto" },
+  { "GstNdMotion", "constant affine" },
+  { "GstNdNoise", "additive speckle" },
+  { "GstNdOutputType", "uint8 int16 uint16 float32 same" },
+  { "GstNdPlanes", "all luma" },
+  { "GstNdResponse",
+      "all magnitude phase real imaginary energy max argmax sum "
+      "tensor" },
+  { "GstNdSampleType", "uint8 int16 uint16 float32" },
+  { "GstNdTestSrcPattern", "heart noise ramp impulse constant" },
+  { "GstNdUnits", "samples physical" },
+  { "GstNdViewAxis", "x y z" },
+  { "GstNdViewMode", "slice orthogonal projection" },
+  { "GstOpenIGTLinkSrcPolicy", "newest every" },
+  { "GstOpenIGTLinkSrcTimestamps", "sender arrival" },
+};
+
+static void
+check_enum (const gchar *element, GParamSpec *pspec)
+{
+  const GEnumClass *klass = G_PARAM_SPEC_ENUM (pspec)->enum_class;
+  const gchar *type = g_type_name (pspec->value_type);
+  gboolean known = FALSE;
+
+  for (guint i = 0; i < G_N_ELEMENTS (enum_numbers); i++)
+    known |= g_str_equal (enum_numbers[i].type, type);
+  if (!known)
+    g_error ("%s: the numbers of %s are not in this test", element, type);
+
+  for (guint i = 0; i < klass->n_values; i++) {
+    if (strlen (klass->values[i].value_name) < 5
+        || g_str_equal (klass->values[i].value_name,
+            klass->values[i].value_nick))
+      g_error ("%s: %s=%s is not explained", element, pspec->name,
+          klass->values[i].value_nick);
+  }
+}
+
+static void
+test_properties (void)
+{
+  GList *features = element_factories ();
+  guint n_checked = 0;
+
+  for (GList *l = features; l; l = l->next) {
+    const gchar *name = GST_OBJECT_NAME (l->data);
+    g_autoptr (GstElement) element = gst_object_ref_sink (
+        gst_element_factory_create (GST_ELEMENT_FACTORY (l->data), NULL));
+    g_autofree GParamSpec **pspecs = NULL;
+    guint n;
+
+    pspecs = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
+    for (guint i = 0; i < n; i++) {
+      const gchar *blurb = g_param_spec_get_blurb (pspecs[i]);
+
+      if (!is_ours (pspecs[i]))
+        continue;
+      n_checked++;
+      if (!blurb || strlen (blurb) < 12
+          || g_str_equal (blurb, g_param_spec_get_nick (pspecs[i])))
+        g_error ("%s: the property %s is not explained", name, pspecs[i]->name);
+      if (!(pspecs[i]->flags & G_PARAM_WRITABLE))
+        continue;
+      if (!(pspecs[i]->flags
+              & (GST_PARAM_MUTABLE_READY | GST_PARAM_MUTABLE_PAUSED
+                  | GST_PARAM_MUTABLE_PLAYING)))
+        g_error ("%s: when may the property %s change?", name, pspecs[i]->name);
+      if (G_IS_PARAM_SPEC_ENUM (pspecs[i]))
+        check_enum (name, pspecs[i]);
+    }
+  }
+  gst_plugin_feature_list_free (features);
+  g_assert_cmpuint (n_checked, >=, 50);
+}
+
+static void
+test_enum_numbers (void)
+{
+  GList *features = element_factories ();
+
+  /* The classes register their enums. */
+  for (GList *l = features; l; l = l->next)
+    gst_object_unref (gst_object_ref_sink (
+        gst_element_factory_create (GST_ELEMENT_FACTORY (l->data), NULL)));
+  for (guint i = 0; i < G_N_ELEMENTS (enum_numbers); i++) {
+    GEnumClass *klass =
+        g_type_class_ref (g_type_from_name (enum_numbers[i].type));
+    g_auto (GStrv) nicks = g_strsplit (enum_numbers[i].nicks, " ", -1);
+
+    g_assert_nonnull (klass);
+    for (guint k = 0; nicks[k]; k++) {
+      const GEnumValue *value = g_enum_get_value_by_nick (klass, nicks[k]);
+
+      if (!value || value->value != (gint) k)
+        g_error ("%s: %s must be %u", enum_numbers[i].type, nicks[k], k);
+    }
+    if (klass->n_values != g_strv_length (nicks))
+      g_error ("%s has a value that this test does not know",
+          enum_numbers[i].type);
+    g_type_class_unref (klass);
+  }
+  gst_plugin_feature_list_free (features);
+}
+
+/* The output of the tool for the plugin and every element. */
+static void
+test_tool (void)
+{
+  GList *features = element_factories ();
+
+  features = g_list_prepend (features, NULL);
+  for (GList *l = features; l; l = l->next) {
+    const gchar *name = l->data ? GST_OBJECT_NAME (l->data) : PLUGIN;
+    const gchar *argv[] = { "gst-inspect-1.0", name, NULL };
+    g_autofree gchar *out = NULL;
+    g_autofree gchar *err = NULL;
+    g_autoptr (GError) error = NULL;
+    gint status;
+
+    g_assert_true (g_spawn_sync (NULL, (gchar **) argv, NULL,
+        G_SPAWN_SEARCH_PATH, NULL, NULL, &out, &err, &status, &error));
+    g_assert_cmpint (status, ==, 0);
+    g_assert_cmpstr (err, ==, "");
+    g_assert_nonnull (strstr (out, name));
+    g_assert_null (strstr (out, "CRITICAL"));
+    g_assert_null (strstr (out, "WARNING"));
+    /* GStreamer's project did not publish this plugin. */
+    g_assert_null (strstr (out, "freedesktop.org"));
+  }
+  features = g_list_delete_link (features, features);
+  gst_plugin_feature_list_free (features);
+}
+
+static void
+test_silence (void)
+{
+  g_assert_cmpuint (n_messages, ==, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  g_log_set_handler ("GStreamer", G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL,
+      count_message, NULL);
+  g_test_add_func ("/manual/elements", test_elements);
+  g_test_add_func ("/manual/properties", test_properties);
+  g_test_add_func ("/manual/enum-numbers", test_enum_numbers);
+  g_test_add_func ("/manual/tool", test_tool);
+  g_test_add_func ("/manual/silence", test_silence);
+  return g_test_run ();
+}

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Runs every line of code in README.md, in order, in an empty folder.
+
+  tests/readme/test-readme.py SOURCE BUILD
+
+Only lines that cannot run in a test are changed: fakesink replaces windows,
+a test picture replaces the camera, endless streams get a number of buffers,
+and the build folder is the one under test. `console` blocks show commands
+that must fail, and an excerpt of their output.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+Copyright (C) 2026 the ndconv developers
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ENDLESS = ('videotestsrc', 'ndtestsrc')
+LIMIT = 120     # seconds for one command
+
+
+def blocks(text):
+    """Returns pairs of language and lines."""
+    for match in re.finditer(r'^```(\w+)\n(.*?)^```$', text, re.M | re.S):
+        yield match[1], match[2]
+
+
+def runnable(line):
+    """Returns the command to run for `line`."""
+    line = line.replace('autovideosink', 'fakesink sync=true')
+    line = line.replace('v4l2src', 'videotestsrc')
+    for source in ENDLESS:
+        if source in line and 'num-buffers' not in line:
+            line = line.replace(source, source + ' num-buffers=20', 1)
+    return line
+
+
+def run(command, environment, folder):
+    process = subprocess.run(
+        ['bash', '-c', command], env=environment, cwd=folder, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, timeout=LIMIT)
+    return process.returncode, process.stdout
+
+
+class Readme:
+    def __init__(self, source, build, folder):
+        self.folder = folder
+        self.environment = dict(
+            os.environ, GST_PLUGIN_PATH=os.path.join(build, 'gst'),
+            GST_PRESET_PATH=os.path.join(source, 'presets'),
+            GST_REGISTRY=os.path.join(folder, 'registry'))
+        self.ran = 0
+        self.failures = []
+        for name in ('scripts', 'pipelines', 'docs', 'presets'):
+            os.symlink(os.path.join(source, name), os.path.join(folder, name))
+        os.symlink(build, os.path.join(folder, 'build'))
+
+    def judge(self, what, good, output):
+        self.ran += 1
+        print('ok' if good else 'FAILED', ' ', what)
+        if not good:
+            self.failures.append(what)
+            print(output)
+
+    def shell(self, lines):
+        for line in lines.splitlines():
+            if line in ('scripts/demo', 'scripts/test'):
+                continue    # test-demo.sh runs scripts/demo; this is a test
+            status, output = run(runnable(line), self.environment, self.folder)
+            bad = re.search(r'CRITICAL|\*\*: |WARNING|^ERROR', output, re.M)
+            self.judge(line, status == 0 and not bad, output)
+
+    def console(self, lines):
+        for part in re.split(r'^\$ ', lines, flags=re.M)[1:]:
+            command, expected = part.split('\n', 1)
+            status, output = run(command, self.environment, self.folder)
+            self.judge('refused: ' + command, status != 0 and expected.strip()
+                       and expected.strip() in output, output)
+
+    def python(self, text):
+        try:
+            process = subprocess.run(
+                [sys.executable, '-c', text], cwd=self.folder, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                timeout=LIMIT)
+            self.judge('python: ' + process.stdout.strip()[-70:],
+                       process.returncode == 0, process.stdout)
+        except subprocess.TimeoutExpired as error:
+            self.judge('python', False, str(error))
+
+    def links(self, text, source):
+        for target in re.findall(r'\]\(([^)#:]+)\)', text):
+            self.judge('link ' + target,
+                       os.path.exists(os.path.join(source, target)), '')
+
+
+def main(source, build):
+    with open(os.path.join(source, 'README.md'), encoding='utf-8') as readme:
+        text = readme.read()
+    with tempfile.TemporaryDirectory(prefix='ndconv-readme-') as folder:
+        it = Readme(source, build, folder)
+        it.links(text, source)
+        known = {'sh': it.shell, 'console': it.console, 'python': it.python}
+        for language, lines in blocks(text):
+            known[language](lines)
+    print(it.ran, 'checked,', len(it.failures), 'failed')
+    return 1 if it.failures or it.ran < 10 else 0
+
+
+if __name__ == '__main__':
+    try:
+        import nibabel  # noqa: F401, the README uses them
+        import scipy    # noqa: F401
+    except ImportError as missing:
+        print('skipped:', missing)
+        sys.exit(77)
+    sys.exit(main(*map(os.path.abspath, sys.argv[1:3])))

@@ -1,0 +1,169 @@
+#!/usr/bin/python3
+# ndconv-file info: its output for each format, its picture, its errors.
+#
+#   tests/tools/test-ndconv-file.py PROGRAM
+#
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Copyright (C) 2026 the ndconv developers
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+PROGRAM = sys.argv[1]
+
+NRRD = b'''NRRD0004
+type: short
+dimension: 4
+sizes: 4 3 2 3
+space: LPS
+space directions: (0.5,0,0) (0,0.5,0) (0,0,2) none
+space origin: (1,2,3)
+kinds: domain domain domain list
+labels: "" "" "" "time"
+units: "" "" "" "s"
+endian: big
+encoding: raw
+Patient:=phantom
+axis 3 index values:=10 10.04 10.15
+axis 3 item 0001 Probe:=moved
+
+'''
+
+
+def run(*words, status=0):
+    process = subprocess.run([PROGRAM, *words], text=True, timeout=60,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.returncode == status, (words, process)
+    return process.stdout + process.stderr
+
+
+def line(text, name):
+    found = [x for x in text.split('\n') if x.startswith(name)]
+    assert len(found) == 1, (name, text)
+    return found[0][len(name):].strip()
+
+
+def read_png(path):
+    """Returns width, height, bytes per pixel, and the samples of the rows."""
+    with open(path, 'rb') as file:
+        data = file.read()
+    assert data[:8] == b'\x89PNG\r\n\x1a\n'
+    at, packed = 8, b''
+    while at < len(data):
+        size, kind = struct.unpack('>I4s', data[at:at + 8])
+        if kind == b'IHDR':
+            width, height, depth, colour = struct.unpack(
+                '>IIBB', data[at + 8:at + 18])
+        if kind == b'IDAT':
+            packed += data[at + 8:at + 8 + size]
+        at += size + 12
+    assert depth == 8 and colour in (0, 2)
+    return width, height, 3 if colour == 2 else 1, zlib.decompress(packed)
+
+
+def check_nrrd(folder):
+    path = os.path.join(folder, 'in.seq.nrrd')
+    picture = os.path.join(folder, 'in.png')
+    with open(path, 'wb') as file:
+        file.write(NRRD + struct.pack('>72h', *range(72)))
+    text = run('info', path, '--png', picture)
+    assert line(text, 'file') == path
+    assert line(text, 'format') == 'NRRD, int16; seekable'
+    assert line(text, 'size') == '4 x 3 x 2 samples, 3 volumes'
+    assert line(text, 'type') == 'int16, 48 bytes per volume'
+    assert line(text, 'times') == ('10 to 10.15 s, irregular, 13.3333 '
+                                   'volumes per second on average'), text
+    assert line(text, 'geometry').startswith(
+        'spacing 0.5 x 0.5 x 2 mm, origin (-1, -2, 3) mm, directions '
+        'x (-1, 0, 0) y (0, -1, 0) z (0, 0, 1)'), text
+    assert line(text, 'fields') == '1 of the recording, 1 of single volumes'
+    width, height, channels, _ = read_png(picture)
+    assert (width, height, channels) == (4 + 2, 3 + 2, 1)
+    text = run('info', '--fields', path)
+    assert line(text, '  Patient') == '= phantom'
+    assert line(text, '  1 Probe') == '= moved'
+    text = run('info', path, '-n', '3', '-p', picture, status=1)
+    assert 'no volume 3' in text and '0 to 2' in text, text
+    run('info', path, '-p', os.path.join(folder, 'no/x.png'), status=1)
+
+
+def check_frame(folder):
+    """A frame of RGB is written unchanged."""
+    path = os.path.join(folder, 'in.mha')
+    picture = os.path.join(folder, 'rgb.png')
+    pixels = bytes([0, 255, 0] * 8 + [255, 0, 0] * 8)
+    packed = zlib.compress(pixels)
+    with open(path, 'wb') as file:
+        file.write(b'ObjectType = Image\nNDims = 2\nDimSize = 4 4\n'
+                   b'ElementNumberOfChannels = 3\nElementType = MET_UCHAR\n'
+                   b'CompressedData = True\nCompressedDataSize = %d\n'
+                   b'ElementDataFile = LOCAL\n' % len(packed) + packed)
+    text = run('info', path, '--png', picture)
+    assert 'compressed; not seekable' in line(text, 'format')
+    assert line(text, 'type') == 'uint8, 3 components, 48 bytes per volume'
+    assert read_png(picture)[:3] == (4, 4, 3)
+
+
+def check_errors(folder):
+    path = os.path.join(folder, 'x.raw')
+    with open(path, 'wb') as file:
+        file.write(bytes(48))
+    assert '--volume-size' in run('info', path, status=1)
+    text = run('info', path, '-s', '4:3:2', '--type=int16')
+    assert line(text, 'size') == '4 x 3 x 2 samples, 1 volume'
+    assert 'X:Y:Z' in run('info', path, '-s', '4', status=1)
+    assert 'No such file' in run('info', path + 'x', status=1)
+    assert 'Usage' in run(status=2)
+    assert 'Usage' in run('info', status=2)
+    assert 'Usage' in run('describe', path, status=2)
+    run('info', path, '--no-such', status=2)
+
+
+def put_npy(path, shape, values):
+    """A .npy file of float32."""
+    header = ("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }\n"
+              % (shape,)).encode()
+    with open(path, 'wb') as file:
+        file.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header))
+                   + header + struct.pack('<%df' % len(values), *values))
+
+
+def check_compare(folder):
+    a, b = (os.path.join(folder, name) for name in ('a.npy', 'b.npy'))
+    values = [float(i % 100) for i in range(2 * 3 * 8 * 9)]
+    put_npy(a, (2, 3, 8, 9), values)
+    text = run('compare', a, a)
+    assert line(text, 'all').split() == [
+        'maximum', '0', 'RMS', '0', 'PSNR', 'infinite', 'SSIM', '1.0000'], text
+    changed = list(values)
+    changed[0] += 9.9
+    put_npy(b, (2, 3, 8, 9), changed)
+    text = run('compare', a, b, status=1)
+    # RMS 9.9 / sqrt (432), the range is 99.
+    assert 'maximum 9.9  RMS 0.476314  PSNR 46.35 dB' in line(text, 'all'), text
+    assert 'maximum 9.9  RMS 0.67361' in line(text, '0 '), text
+    assert 'maximum 0  RMS 0  PSNR infinite  SSIM 1.0000' in line(text, '1 ')
+    put_npy(b, (1, 3, 8, 9), values[:216])
+    text = run('compare', a, b, status=1)
+    assert 'first 1' in line(text, 'warning'), text
+    put_npy(b, (2, 3, 9, 8), values)
+    assert 'equal shape' in run('compare', a, b, status=1)
+    assert 'No such file' in run('compare', a, a + 'x', status=1)
+    run('compare', a, status=2)
+    changed[5] = float('nan')
+    put_npy(b, (2, 3, 8, 9), changed)
+    assert 'not finite 1' in line(run('compare', a, b, status=1), 'all')
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_nrrd(folder)
+        check_frame(folder)
+        check_compare(folder)
+        check_errors(folder)
+
+
+main()

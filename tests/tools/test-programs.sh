@@ -1,0 +1,69 @@
+#!/bin/bash
+# Version, man page and bash completion of a program.
+#   test-programs.sh PROGRAM VERSION COMPLETION [MAN-PAGE]
+#
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Copyright (C) 2026 the ndconv developers
+set -uo pipefail
+program=$1 version=$2 completion=$3 page=${4:-}
+name=${program##*/}
+failed=0
+
+# expect WHAT EXPECTED FOUND
+expect() {
+  if [ "$2" != "$3" ]; then
+    printf '%s: %s\nexpected: %s\nfound:    %s\n' "$name" "$1" "$2" "$3"
+    failed=1
+  fi
+}
+
+# complete_words WORDS...: prints the completions that Tab offers after the last
+# word. Words are split as in bash.
+complete_words() {
+  COMP_WORDS=("$name" "$@") COMP_CWORD=$# COMPREPLY=()
+  "_${name//-/_}" "$program" "${!#}" "${COMP_WORDS[$# - 1]}"
+  printf '%s\n' "${COMPREPLY[@]}" | sort | paste -sd' '
+}
+
+options=$("$program" --help | grep -oE -- ' --[a-z-]+' | tr -d ' ' | sort)
+expect '--version' "$name $version" "$("$program" --version)"
+
+# shellcheck source=/dev/null
+source "$completion"
+expect 'options' "$(paste -sd' ' <<<"$options")" "$(complete_words --)"
+case $name in
+  ndconv-file)
+    expect 'commands' 'compare info' "$(complete_words '')"
+    expect 'files' '' "$(complete_words info '')"
+    types=$(complete_words info FILE --type = '')
+    expect 'a type' int16 "$(complete_words info FILE --type = i)"
+    for type in $types; do
+      "$program" --help | grep -q -- "--type=.*$type" || expect type '' "$type"
+    done
+    ;;
+  ndconv-filter)
+    expect 'commands' 'describe list plot response save' "$(complete_words '')"
+    expect 'designs' "$("$program" list | sort | paste -sd' ')" \
+      "$(complete_words describe '')"
+    expect 'a design' gabor "$(complete_words plot gab)"
+    expect 'files' '' "$(complete_words plot gabor '')"
+    expect 'axes' 'xy xyt xyz xyzt' "$(complete_words --axes =)"
+    expect 'axes' 'xyz xyzt' "$(complete_words describe gabor -a xyz)"
+    for design in $("$program" list); do
+      error=$("$program" describe "$design,no-such=1" 2>&1 >/dev/null)
+      [[ $error != *'no filter design'* ]] || expect design '' "$error"
+    done
+    ;;
+esac
+
+if [ -n "$page" ]; then
+  grep -qF "${name//-/\\-} \\- " "$page" || expect 'NAME' "$name" ''
+  for option in $options; do
+    grep -qF -- "${option//-/\\-}" "$page" || expect 'man page' "$option" ''
+  done
+  grep -qF "ndconv $version" "$page" || expect 'man page' "$version" ''
+  if command -v groff >/dev/null; then
+    expect 'groff' '' "$(groff -man -Tutf8 -ww -z "$page" 2>&1)"
+  fi
+fi
+exit $failed

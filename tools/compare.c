@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tools/compare.h"
+
+#include "core/error.h"
+
+#include <math.h>
+
+/* SSIM: the side of a window, and the constants of its authors. */
+#define WINDOW 7
+#define K1 0.01
+#define K2 0.03
+
+/* Sums over the rectangle from the first sample: of a, b, a^2, b^2, a b. */
+typedef struct
+{
+  gdouble sum[5];
+} Sums;
+
+static gdouble
+sample (gconstpointer volume, gsize i, NdSampleType type)
+{
+  switch (type) {
+    case ND_UINT8:
+      return ((const guint8 *) volume)[i];
+    case ND_INT16:
+      return ((const gint16 *) volume)[i];
+    case ND_UINT16:
+      return ((const guint16 *) volume)[i];
+    default:
+      return ((const gfloat *) volume)[i];
+  }
+}
+
+static gdouble *
+to_doubles (gconstpointer volume, const NdRecording *recording, gsize n)
+{
+  gdouble *doubles = g_new (gdouble, n);
+
+  for (gsize i = 0; i < n; i++)
+    doubles[i] = sample (volume, i, recording->type);
+  return doubles;
+}
+
+static void
+add_samples (NdDifference *difference, const gdouble *a, const gdouble *b,
+    gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    const gdouble d = a[i] - b[i];
+
+    difference->samples++;
+    if (!isfinite (d)) {
+      difference->not_finite++;
+      continue;
+    }
+    difference->maximum = MAX (difference->maximum, fabs (d));
+    difference->squares += d * d;
+    difference->low = MIN (difference->low, a[i]);
+    difference->high = MAX (difference->high, a[i]);
+  }
+}
+
+static gdouble
+similarity (const gdouble sum[5], gdouble n, gdouble c1, gdouble c2)
+{
+  const gdouble ma = sum[0] / n, mb = sum[1] / n;
+  const gdouble va = sum[2] / n - ma * ma, vb = sum[3] / n - mb * mb;
+  const gdouble covariance = sum[4] / n - ma * mb;
+
+  return (2 * ma * mb + c1) * (2 * covariance + c2)
+      / ((ma * ma + mb * mb + c1) * (va + vb + c2));
+}
+
+/* Adds SSIM of all windows of a slice of @width x @height, of which samples are
+ * @step apart, by a table of sums. */
+static void
+add_windows (NdDifference *difference, const gdouble *a, const gdouble *b,
+    gsize width, gsize height, gsize step, gdouble c1, gdouble c2)
+{
+  const gsize w = MIN (WINDOW, width), h = MIN (WINDOW, height);
+  g_autofree Sums *table = g_new0 (Sums, (width + 1) * (height + 1));
+
+  for (gsize y = 0; y < height; y++) {
+    gdouble row[5] = { 0 };
+
+    for (gsize x = 0; x < width; x++) {
+      const gdouble p = a[(y * width + x) * step],
+                    q = b[(y * width + x) * step];
+      const gdouble terms[5] = { p, q, p * p, q * q, p * q };
+
+      for (guint k = 0; k < 5; k++) {
+        row[k] += terms[k];
+        table[(y + 1) * (width + 1) + x + 1].sum[k] =
+            table[y * (width + 1) + x + 1].sum[k] + row[k];
+      }
+    }
+  }
+  for (gsize y = h; y <= height; y++) {
+    for (gsize x = w; x <= width; x++) {
+      gdouble sum[5];
+
+      for (guint k = 0; k < 5; k++)
+        sum[k] = table[y * (width + 1) + x].sum[k]
+            - table[(y - h) * (width + 1) + x].sum[k]
+            - table[y * (width + 1) + x - w].sum[k]
+            + table[(y - h) * (width + 1) + x - w].sum[k];
+      difference->similarity += similarity (sum, (gdouble) (w * h), c1, c2);
+      difference->windows++;
+    }
+  }
+}
+
+static void
+add_similarity (NdDifference *difference, const gdouble *a, const gdouble *b,
+    const NdShape *shape)
+{
+  const gdouble range = MAX (difference->high - difference->low, 1e-300);
+  const gsize slice = shape->size[0] * shape->size[1] * shape->components;
+
+  /* A NaN would make every later sum NaN. */
+  if (difference->not_finite > 0)
+    return;
+  for (gsize z = 0; z < shape->size[2]; z++) {
+    for (gsize c = 0; c < shape->components; c++)
+      add_windows (difference, a + z * slice + c, b + z * slice + c,
+          shape->size[0], shape->size[1], shape->components,
+          K1 * range * K1 * range, K2 * range * K2 * range);
+  }
+}
+
+static void
+print_difference (const gchar *name, const NdDifference *difference)
+{
+  const gdouble n = (gdouble) (difference->samples - difference->not_finite);
+  const gdouble rms = n > 0 ? sqrt (difference->squares / n) : NAN;
+  const gdouble range = difference->high - difference->low;
+
+  g_print ("%-9s  maximum %.6g  RMS %.6g  PSNR ", name, difference->maximum,
+      rms);
+  if (rms > 0)
+    g_print ("%.2f dB", 20 * log10 (range / rms));
+  else
+    g_print ("infinite");
+  if (difference->windows > 0)
+    g_print ("  SSIM %.4f",
+        difference->similarity / (gdouble) difference->windows);
+  if (difference->not_finite > 0)
+    g_print ("  not finite %" G_GUINT64_FORMAT, difference->not_finite);
+  g_print ("\n");
+}
+
+static void
+add_up (NdDifference *all, const NdDifference *one)
+{
+  all->samples += one->samples;
+  all->not_finite += one->not_finite;
+  all->maximum = MAX (all->maximum, one->maximum);
+  all->squares += one->squares;
+  all->low = MIN (all->low, one->low);
+  all->high = MAX (all->high, one->high);
+  all->windows += one->windows;
+  all->similarity += one->similarity;
+}
+
+static gboolean
+check_shapes (const NdRecording *a, const NdRecording *b, GError **error)
+{
+  gboolean same = a->shape.components == b->shape.components
+      && a->responses == b->responses;
+
+  for (guint i = 0; i < 3; i++)
+    same = same && a->shape.size[i] == b->shape.size[i];
+  if (!same)
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "The volumes are %" G_GSIZE_FORMAT "x%" G_GSIZE_FORMAT
+        "x%" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT
+        "x%" G_GSIZE_FORMAT "x%" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
+        " components: only recordings of equal shape can be compared",
+        a->shape.size[0], a->shape.size[1], a->shape.size[2],
+        a->shape.components, b->shape.size[0], b->shape.size[1],
+        b->shape.size[2], b->shape.components);
+  return same;
+}
+
+gboolean
+nd_recordings_compare (NdReader *a, NdReader *b, gboolean *equal,
+    GError **error)
+{
+  static const NdDifference nothing = { .low = INFINITY, .high = -INFINITY };
+  const NdRecording *of_a = nd_reader_recording (a);
+  const NdRecording *of_b = nd_reader_recording (b);
+  const guint64 volumes = MIN (of_a->volumes, of_b->volumes);
+  const gsize bytes = nd_recording_volume_size (of_a);
+  const gsize n = bytes / nd_sample_size (of_a->type);
+  g_autofree gpointer volume_a = NULL, volume_b = NULL;
+  NdDifference all = nothing;
+  NdShape shape = of_a->shape;
+
+  if (!check_shapes (of_a, of_b, error))
+    return FALSE;
+  shape.size[2] *= of_a->responses;
+  volume_a = g_malloc (bytes);
+  volume_b = g_malloc (nd_recording_volume_size (of_b));
+  for (guint64 v = 0; v < volumes; v++) {
+    g_autofree gdouble *samples_a = NULL, *samples_b = NULL;
+    NdDifference one = nothing;
+    gchar name[32];
+
+    if (!nd_reader_read (a, volume_a, error)
+        || !nd_reader_read (b, volume_b, error))
+      return FALSE;
+    samples_a = to_doubles (volume_a, of_a, n);
+    samples_b = to_doubles (volume_b, of_b, n);
+    add_samples (&one, samples_a, samples_b, n);
+    add_similarity (&one, samples_a, samples_b, &shape);
+    g_snprintf (name, sizeof (name), "%" G_GUINT64_FORMAT, v);
+    print_difference (name, &one);
+    add_up (&all, &one);
+  }
+  print_difference ("all", &all);
+  if (of_a->volumes != of_b->volumes)
+    g_print ("warning    %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+             " volumes: the first %" G_GUINT64_FORMAT " are compared\n",
+        of_a->volumes, of_b->volumes, volumes);
+  *equal =
+      of_a->volumes == of_b->volumes && all.maximum == 0 && all.not_finite == 0;
+  return TRUE;
+}

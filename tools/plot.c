@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tools/plot.h"
+
+#include "core/error.h"
+#include "filters/characteristics.h"
+
+#include <math.h>
+#include <png.h>
+#include <string.h>
+
+#define PANEL 120 /* pixels */
+#define GAP 8
+#define LABEL 22 /* above each panel */
+#define WHITE 255
+#define GRID 200
+
+typedef struct
+{
+  const NdFilter *real, *imaginary;
+  gdouble largest; /* largest magnitude of a coefficient */
+  gdouble gain;
+  gdouble peak[ND_AXES]; /* its frequency */
+} Subject;
+
+typedef struct
+{
+  guint8 *pixels; /* red, green, blue */
+  guint width, height;
+  guint x, y; /* of the current panel */
+} Canvas;
+
+/* The letters of labels: rows of 3 pixels, the top one first, as bits. */
+static const struct
+{
+  gchar letter;
+  guint8 rows[7];
+} letters[] = { { 'F', { 7, 4, 4, 6, 4, 4, 4 } },
+  { 'f', { 3, 2, 2, 7, 2, 2, 2 } }, { 'r', { 0, 0, 5, 6, 4, 4, 4 } },
+  { 'e', { 0, 0, 2, 5, 7, 4, 3 } }, { 'i', { 2, 0, 6, 2, 2, 2, 7 } },
+  { 'm', { 0, 0, 6, 7, 7, 5, 5 } }, { 'p', { 0, 0, 6, 5, 6, 4, 4 } },
+  { 't', { 2, 2, 7, 2, 2, 2, 3 } }, { 'x', { 0, 0, 5, 5, 2, 5, 5 } },
+  { 'y', { 0, 0, 5, 5, 2, 2, 4 } }, { 'z', { 0, 0, 7, 1, 2, 4, 7 } },
+  { '0', { 2, 5, 5, 5, 5, 5, 2 } }, { '-', { 0, 0, 0, 7, 0, 0, 0 } },
+  { '|', { 2, 2, 2, 2, 2, 2, 2 } } };
+
+static void
+set_pixel (Canvas *canvas, guint x, guint y, guint8 red, guint8 green,
+    guint8 blue)
+{
+  guint8 *pixel = canvas->pixels
+      + 3 * ((gsize) (canvas->y + y) * canvas->width + canvas->x + x);
+
+  pixel[0] = red;
+  pixel[1] = green;
+  pixel[2] = blue;
+}
+
+/* Writes @text above the current panel. */
+static void
+write_label (Canvas *canvas, const gchar *text)
+{
+  Canvas label = *canvas;
+
+  label.y -= LABEL - 4;
+  for (; *text; text++, label.x += 10) {
+    for (guint l = 0; l < G_N_ELEMENTS (letters); l++) {
+      if (letters[l].letter != *text)
+        continue;
+      /* each bit as 2 x 2 pixels */
+      for (guint y = 0; y < 14; y++)
+        for (guint x = 0; x < 6; x++)
+          if (letters[l].rows[y / 2] >> (2 - x / 2) & 1)
+            set_pixel (&label, x, y, 0, 0, 0);
+    }
+  }
+}
+
+/* Draws @value, from -1 (blue) over 0 (white) to 1 (red). */
+static void
+set_signed (Canvas *canvas, guint x, guint y, gdouble value)
+{
+  guint8 other = (guint8) (WHITE * (1 - MIN (fabs (value), 1)) + 0.5);
+
+  set_pixel (canvas, x, y, value < 0 ? other : WHITE, other,
+      value > 0 ? other : WHITE);
+}
+
+/* Labels the panel with @what and its axes, as in "re xy". */
+static void
+write_plane (Canvas *canvas, const gchar *what, guint across, guint down)
+{
+  g_autofree gchar *label =
+      g_strdup_printf ("%s %c%c", what, "xyzt"[across], "xyzt"[down]);
+
+  write_label (canvas, label);
+}
+
+static void
+draw_coefficients (Canvas *canvas, const Subject *subject, const NdFilter *part,
+    guint across, guint down)
+{
+  write_plane (canvas,
+      subject->imaginary == NULL  ? "f"
+          : part == subject->real ? "re"
+                                  : "im",
+      across, down);
+  for (guint y = 0; y < PANEL; y++) {
+    for (guint x = 0; x < PANEL; x++) {
+      gsize index = 0;
+
+      for (guint a = ND_AXES; a-- > 0;) {
+        gsize at = a == across ? x * part->size[a] / PANEL
+            : a == down        ? y * part->size[a] / PANEL
+                               : part->size[a] / 2;
+
+        index = index * part->size[a] + at;
+      }
+      set_signed (canvas, x, y, part->coefficients[index] / subject->largest);
+    }
+  }
+  canvas->x += PANEL + GAP;
+}
+
+/* The frequency of pixel @i. */
+static gdouble
+frequency (guint i)
+{
+  return G_PI * (2.0 * i / (PANEL - 1) - 1);
+}
+
+/* Sums over all axes but two. The frequency response of the result is that of
+ * the filter with the other frequencies at 0. */
+static NdFilter *
+project (const NdFilter *filter, guint across, guint down)
+{
+  gsize size[ND_AXES] = { 1, 1, 1, 1 };
+  gsize count = nd_filter_count (filter);
+  NdFilter *plane;
+
+  size[across] = filter->size[across];
+  size[down] = filter->size[down];
+  plane = nd_filter_new (filter->name, size);
+  for (gsize i = 0; i < count; i++) {
+    gsize at[ND_AXES], rest = i;
+
+    for (guint a = 0; a < ND_AXES; a++) {
+      at[a] = rest % filter->size[a];
+      rest /= filter->size[a];
+    }
+    plane->coefficients[at[across] + at[down] * size[across]] +=
+        filter->coefficients[i];
+  }
+  return plane;
+}
+
+static gdouble
+magnitude (const NdFilter *real, const NdFilter *imaginary,
+    const gdouble u[ND_AXES])
+{
+  gdouble re, im;
+
+  nd_filter_response (real, imaginary, u, &re, &im);
+  return hypot (re, im);
+}
+
+static void
+draw_response (Canvas *canvas, const Subject *subject, guint across, guint down)
+{
+  g_autoptr (NdFilter) real = project (subject->real, across, down);
+  g_autoptr (NdFilter) imaginary =
+      subject->imaginary ? project (subject->imaginary, across, down) : NULL;
+
+  write_plane (canvas, "|F|", across, down);
+  for (guint y = 0; y < PANEL; y++) {
+    for (guint x = 0; x < PANEL; x++) {
+      gdouble u[ND_AXES] = { 0 };
+      guint8 level;
+
+      u[across] = frequency (x);
+      u[down] = frequency (y);
+      level = (guint8) (WHITE
+              * MIN (magnitude (real, imaginary, u) / subject->gain, 1)
+          + 0.5);
+      if (x == PANEL / 2 || y == PANEL / 2)
+        level = MAX (level, 64);
+      set_pixel (canvas, x, y, level, level, level);
+    }
+  }
+  canvas->x += PANEL + GAP;
+}
+
+static void
+draw_profile (Canvas *canvas, const Subject *subject, guint across)
+{
+  gdouble norm = 0;
+
+  write_label (canvas, "|F| 0-pi");
+  for (guint a = 0; a < ND_AXES; a++)
+    norm += subject->peak[a] * subject->peak[a];
+  norm = sqrt (norm);
+  for (guint x = 0; x < PANEL; x++) {
+    gdouble u[ND_AXES], height;
+
+    for (guint a = 0; a < ND_AXES; a++)
+      u[a] = x * G_PI / (PANEL - 1)
+          * (norm > 1e-2 ? subject->peak[a] / norm : a == across);
+    height = magnitude (subject->real, subject->imaginary, u) / subject->gain;
+    for (guint y = 0; y < PANEL; y++) {
+      gboolean under = PANEL - 1 - y <= height * (PANEL - 1);
+      gboolean line =
+          x % (PANEL / 4) == 0 || y == 0 || y == PANEL - 1 || x == PANEL - 1;
+
+      if (under)
+        set_pixel (canvas, x, y, 70, 110, 180);
+      else
+        set_pixel (canvas, x, y, line ? GRID : WHITE, line ? GRID : WHITE,
+            line ? GRID : WHITE);
+    }
+  }
+  canvas->x += PANEL + GAP;
+}
+
+static Subject
+look (const NdBank *bank, guint response)
+{
+  Subject subject = { NULL };
+
+  nd_bank_get_filter (bank, response, &subject.real, &subject.imaginary);
+  for (gsize i = 0; i < nd_filter_count (subject.real); i++) {
+    subject.largest =
+        MAX (subject.largest, fabs (subject.real->coefficients[i]));
+    if (subject.imaginary)
+      subject.largest =
+          MAX (subject.largest, fabs (subject.imaginary->coefficients[i]));
+  }
+  subject.gain = nd_filter_gain (subject.real, subject.imaginary, subject.peak);
+  subject.largest = MAX (subject.largest, 1e-300);
+  subject.gain = MAX (subject.gain, 1e-300);
+  return subject;
+}
+
+/* Chooses the horizontal axis and the vertical axis of each plane. */
+static guint
+choose_axes (const NdFilter *filter, guint *across, guint down[ND_AXES])
+{
+  guint n = 0, first = ND_AXES;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (filter->size[a] == 1)
+      continue;
+    if (first == ND_AXES)
+      first = a;
+    else
+      down[n++] = a;
+  }
+  *across = first == ND_AXES ? 0 : first;
+  if (n == 0)
+    down[n++] = *across == ND_AXIS_Y ? ND_AXIS_X : ND_AXIS_Y;
+  return n;
+}
+
+static void
+draw (Canvas *canvas, const NdBank *bank)
+{
+  for (guint r = 0; r < nd_bank_responses (bank); r++) {
+    Subject subject = look (bank, r);
+    guint across, down[ND_AXES], n = choose_axes (subject.real, &across, down);
+
+    canvas->x = GAP;
+    canvas->y = LABEL + r * (PANEL + LABEL);
+    for (guint i = 0; i < n; i++) {
+      draw_coefficients (canvas, &subject, subject.real, across, down[i]);
+      if (subject.imaginary != NULL)
+        draw_coefficients (canvas, &subject, subject.imaginary, across,
+            down[i]);
+      draw_response (canvas, &subject, across, down[i]);
+    }
+    draw_profile (canvas, &subject, across);
+  }
+}
+
+gboolean
+nd_filter_plot (const NdBank *bank, const gchar *path, GError **error)
+{
+  guint planes = 0, across, down[ND_AXES];
+  const gsize length = strlen (path);
+  png_image image = { .version = PNG_IMAGE_VERSION, .format = PNG_FORMAT_RGB };
+  g_autofree guint8 *pixels = NULL;
+  Canvas canvas = { NULL };
+
+  if (length < 5 || g_ascii_strcasecmp (path + length - 4, ".png") != 0) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "\"%s\" cannot be plotted: a plot is a PNG picture, its name must end "
+        "with .png; \"ndconv-filter response FILTER > FILE.csv\" writes "
+        "numbers",
+        path);
+    return FALSE;
+  }
+  for (guint i = 0; i < bank->n_filters; i++)
+    planes = MAX (planes, choose_axes (bank->filters[i], &across, down));
+  canvas.width =
+      GAP + (PANEL + GAP) * (1 + planes * (bank->is_complex ? 3 : 2));
+  canvas.height = GAP + (PANEL + LABEL) * nd_bank_responses (bank);
+  canvas.pixels = pixels = g_malloc ((gsize) 3 * canvas.width * canvas.height);
+  memset (pixels, 128, (gsize) 3 * canvas.width * canvas.height);
+  draw (&canvas, bank);
+
+  image.width = canvas.width;
+  image.height = canvas.height;
+  if (png_image_write_to_file (&image, path, 0, pixels, 0, NULL))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
+      "The picture \"%s\" cannot be written: %s", path, image.message);
+  return FALSE;
+}
