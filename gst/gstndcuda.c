@@ -3,7 +3,9 @@
  */
 #include "gst/gstndcuda.h"
 
-#include <gmodule.h>
+#include "gst/gstndcudalibrary.h"
+
+#define GST_CAT_DEFAULT gst_nd_context_debug
 
 gboolean
 gst_nd_cuda_caps (const GstCaps *caps, guint i)
@@ -67,37 +69,6 @@ gst_nd_context_get (GstNdContext *context)
   return object;
 }
 
-#ifdef HAVE_GST_CUDA
-
-#include <gst/cuda/gstcudabufferpool.h>
-#include <gst/cuda/gstcudaloader.h>
-#include <gst/cuda/gstcudautils.h>
-
-GST_DEBUG_CATEGORY_STATIC (nd_context_debug);
-#define GST_CAT_DEFAULT nd_context_debug
-
-/* Whether the library and the driver are available. */
-static gboolean
-loaded (void)
-{
-  static gsize state = 0;
-
-  if (g_once_init_enter (&state)) {
-    gboolean ok = gst_cuda_load_library ();
-
-    GST_DEBUG_CATEGORY_INIT (nd_context_debug, "ndcontext", 0,
-        "CUDA contexts that elements share");
-    GST_INFO ("GStreamer's CUDA library %s",
-        ok ? "found the driver" : "found no driver");
-
-    /* Pools of 1.22 find no allocator without this. */
-    if (ok)
-      gst_cuda_memory_init_once ();
-    g_once_init_leave (&state, ok ? 1 : 2);
-  }
-  return state == 1;
-}
-
 /* Whether @context still works; after an error on the device it does not. */
 static gboolean
 is_usable (GstObject *context, const NdBackend *backend)
@@ -150,7 +121,7 @@ own_context (const NdBackend *backend, gint device_id)
 
   if (old && is_usable (old, backend))
     return g_steal_pointer (&old);
-  made = (GstObject *) gst_cuda_context_new (MAX (device_id, 0));
+  made = gst_nd_cuda_library ()->cuda_context_new (MAX (device_id, 0));
   if (!made)
     return NULL;
   GST_OBJECT_FLAG_SET (made, GST_OBJECT_FLAG_MAY_BE_LEAKED);
@@ -171,7 +142,8 @@ static void
 ask_neighbours (GstElement *element, GList *pads, GstNdContext *context)
 {
   for (GList *l = pads; l && !is_set (context); l = l->next) {
-    g_autoptr (GstQuery) query = gst_query_new_context (GST_CUDA_CONTEXT_TYPE);
+    g_autoptr (GstQuery) query =
+        gst_query_new_context (GST_ND_CUDA_CONTEXT_TYPE);
     GstContext *message;
 
     if (!gst_pad_peer_query (l->data, query))
@@ -188,7 +160,7 @@ static void
 recall (GstElement *element)
 {
   g_autoptr (GstContext) stored =
-      gst_element_get_context (element, GST_CUDA_CONTEXT_TYPE);
+      gst_element_get_context (element, GST_ND_CUDA_CONTEXT_TYPE);
 
   if (stored)
     gst_element_set_context (element, stored);
@@ -201,7 +173,7 @@ gst_nd_cuda_ensure_context (GstElement *element, const NdBackend *backend,
   g_autoptr (GstObject) object = NULL;
   GstContext *message;
 
-  if (!loaded ())
+  if (!gst_nd_cuda_library_open ())
     return;
   /* Answers arrive by set_context(), which ignores other devices. */
   ask_neighbours (element, element->srcpads, context);
@@ -209,7 +181,7 @@ gst_nd_cuda_ensure_context (GstElement *element, const NdBackend *backend,
   if (!is_set (context))
     gst_element_post_message (element,
         gst_message_new_need_context (GST_OBJECT (element),
-            GST_CUDA_CONTEXT_TYPE));
+            GST_ND_CUDA_CONTEXT_TYPE));
   if (!is_set (context))
     recall (element);
   object = gst_nd_context_get (context);
@@ -230,75 +202,69 @@ gst_nd_cuda_ensure_context (GstElement *element, const NdBackend *backend,
     return;
   }
   GST_INFO_OBJECT (element, "uses %" GST_PTR_FORMAT, object);
-  message = gst_context_new_cuda_context ((GstCudaContext *) object);
+  message = gst_nd_cuda_library ()->context_new_cuda_context (object);
   gst_element_set_context (element, message);
   gst_element_post_message (element,
       gst_message_new_have_context (GST_OBJECT (element), message));
 }
 
+/* A context of another type does not open the library. */
 void
 gst_nd_cuda_set_context (GstElement *element, GstContext *message,
     gint device_id, GstNdContext *context)
 {
-  if (!loaded ())
+  const GstNdCudaLibrary *library;
+
+  if (!message
+      || !gst_context_has_context_type (message, GST_ND_CUDA_CONTEXT_TYPE))
+    return;
+  library = gst_nd_cuda_library_open ();
+  if (!library)
     return;
   g_mutex_lock (&context->lock);
-  gst_cuda_handle_set_context (element, message, device_id,
-      (GstCudaContext **) &context->object);
+  library->cuda_handle_set_context (element, message, device_id,
+      &context->object);
   g_mutex_unlock (&context->lock);
 }
 
 gboolean
 gst_nd_cuda_answer (GstElement *element, GstQuery *query, GstObject *context)
 {
-  return gst_cuda_handle_context_query (element, query,
-      (GstCudaContext *) context);
+  return context
+      && gst_nd_cuda_library ()->cuda_handle_context_query (element, query,
+          context);
 }
 
 void
 gst_nd_cuda_enter (GstObject *context)
 {
   if (context)
-    gst_cuda_context_push ((GstCudaContext *) context);
+    gst_nd_cuda_library ()->cuda_context_push (context);
 }
 
 void
 gst_nd_cuda_leave (GstObject *context)
 {
   if (context)
-    gst_cuda_context_pop (NULL);
+    gst_nd_cuda_library ()->cuda_context_pop (NULL);
 }
 
 gboolean
 gst_nd_cuda_is_memory (GstMemory *memory)
 {
-  return gst_is_cuda_memory (memory);
+  const GstNdCudaLibrary *library = gst_nd_cuda_library ();
+
+  return library && library->is_cuda_memory (memory);
 }
 
 /* From version 1.24 on, work on the memory may be pending in its stream. */
 void
 gst_nd_cuda_sync (GstMemory *memory)
 {
-  static gsize looked = 0;
-  static void (*sync) (GstMemory *);
+  const GstNdCudaLibrary *library = gst_nd_cuda_library ();
 
-  if (g_once_init_enter (&looked)) {
-    GModule *self = g_module_open (NULL, G_MODULE_BIND_LAZY);
-
-    /* The library may be visible to the plugin only. */
-    if (!g_module_symbol (self, "gst_cuda_memory_sync", (gpointer *) &sync)) {
-      GModule *library = g_module_open ("libgstcuda-1.0.so.0",
-          G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
-
-      if (library
-          && !g_module_symbol (library, "gst_cuda_memory_sync",
-              (gpointer *) &sync))
-        sync = NULL;
-    }
-    g_once_init_leave (&looked, 1);
-  }
-  if (sync)
-    sync (memory);
+  if (library && library->cuda_memory_sync)
+    library->cuda_memory_sync (memory);
 }
 
 GstBufferPool *
@@ -316,7 +282,7 @@ gst_nd_cuda_pool_new (GstObject *context, GstCaps *caps, guint min, guint max,
   if (!context || !gst_caps_is_subset (caps, allowed)
       || !gst_video_info_from_caps (&info, caps))
     return NULL;
-  pool = gst_cuda_buffer_pool_new ((GstCudaContext *) context);
+  pool = gst_nd_cuda_library ()->cuda_buffer_pool_new (context);
   config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_set_params (config, caps, info.size, min, max);
   gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
@@ -328,53 +294,3 @@ gst_nd_cuda_pool_new (GstObject *context, GstCaps *caps, guint min, guint max,
   gst_structure_free (config);
   return g_steal_pointer (&pool);
 }
-
-#else
-
-void
-gst_nd_cuda_ensure_context (GstElement *element, const NdBackend *backend,
-    gint device_id, GstNdContext *context)
-{
-}
-
-void
-gst_nd_cuda_set_context (GstElement *element, GstContext *message,
-    gint device_id, GstNdContext *context)
-{
-}
-
-gboolean
-gst_nd_cuda_answer (GstElement *element, GstQuery *query, GstObject *context)
-{
-  return FALSE;
-}
-
-void
-gst_nd_cuda_enter (GstObject *context)
-{
-}
-
-void
-gst_nd_cuda_leave (GstObject *context)
-{
-}
-
-gboolean
-gst_nd_cuda_is_memory (GstMemory *memory)
-{
-  return FALSE;
-}
-
-void
-gst_nd_cuda_sync (GstMemory *memory)
-{
-}
-
-GstBufferPool *
-gst_nd_cuda_pool_new (GstObject *context, GstCaps *caps, guint min, guint max,
-    guint *size)
-{
-  return NULL;
-}
-
-#endif

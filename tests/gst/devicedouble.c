@@ -164,8 +164,7 @@ available (gint device_id, GError **error)
   if (!g_atomic_int_get (&lost))
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_INIT,
-      "The GPU was lost: start the "
-      "program again");
+      "The GPU was lost: restart the program, or use backend=cpu or auto");
   return FALSE;
 }
 
