@@ -26,6 +26,7 @@ static const struct
   NdBankFunction *bank;
   NdCountFunction *count;
   const gchar *takes[10]; /* parameters, NULL at the end */
+  gboolean fixed;         /* coefficients are given: no axis is left out */
 } designs[] = {
   { "gaussian", nd_design_gaussian, .takes = { "sigma", "size" } },
   { "box", nd_design_box, .takes = { "size" } },
@@ -58,9 +59,10 @@ static const struct
   { "gamma", nd_design_gamma, .takes = { "order", "tau", "size" } },
   { "causal-derivative", nd_design_causal_derivative,
       .takes = { "tau", "size" } },
-  { "coefficients", nd_design_coefficients, .takes = { "size", "values" } },
+  { "coefficients", nd_design_coefficients, .takes = { "size", "values" },
+      .fixed = TRUE },
   { "file", .bank = nd_design_file, .count = nd_count_file,
-      .takes = { "location", "size" } },
+      .takes = { "location", "size" }, .fixed = TRUE },
 };
 
 static const gchar *names[G_N_ELEMENTS (designs) + 1];
@@ -235,6 +237,63 @@ find (const gchar *design, guint *i, GError **error)
   return FALSE;
 }
 
+/* Parameters with values per axis; size is 1 where a filter does not extend,
+ * the others are 0. */
+static const gchar *const per_axis[] = { "size", "sigma", "radius", "direction",
+  "order", "exponents", "velocity" };
+
+/* Value number @i of @text; 0 if there is none. */
+static gdouble
+read_value (const gchar *text, guint i)
+{
+  while (i > 0 && (text = strchr (text, ':')) != NULL) {
+    text++;
+    i--;
+  }
+  return text ? g_ascii_strtod (text, NULL) : 0;
+}
+
+/* Whether @text says that a filter extends along @axis: by its letter, or by
+ * the value for it of several. */
+static gboolean
+names_axis (const gchar *text, const NdAxes *axes, NdAxis axis, gboolean size)
+{
+  guint n = 1, i = 0;
+  gdouble value;
+
+  if (text[0] == nd_axis_letter (axis) && text[1] == '\0')
+    return TRUE;
+  for (const gchar *at = text; *at; at++)
+    n += *at == ':';
+  while (i < axes->n && axes->axis[i] != axis)
+    i++;
+  if (n == 1 || (n < ND_AXES && i == axes->n))
+    return FALSE;
+  value = read_value (text, n == ND_AXES ? (guint) axis : i);
+  return value != 0 && !(size && value == 1);
+}
+
+/* The axes of one sample that design @i leaves out are single. The orders of a
+ * bank are not along axes. */
+static NdAxes
+leave_out (guint i, const NdParameters *parameters, const NdAxes *axes)
+{
+  NdAxes used = *axes;
+
+  for (guint a = 0; a < ND_AXES; a++)
+    used.single[a] = axes->single[a] && !designs[i].fixed;
+  for (guint p = 0; p < G_N_ELEMENTS (per_axis); p++) {
+    const gchar *text = nd_parameters_get_text (parameters, per_axis[p]);
+
+    if (text == NULL
+        || (designs[i].count != NULL && strcmp (per_axis[p], "order") == 0))
+      continue;
+    for (guint a = 0; a < ND_AXES; a++)
+      used.single[a] = used.single[a] && !names_axis (text, axes, a, p == 0);
+  }
+  return used;
+}
+
 /* A cache of the last few fitted banks: a fit in 4D takes seconds, and an
  * element designs the same filter when it starts and when caps are set. */
 #define KEPT 4
@@ -280,15 +339,20 @@ make_or_copy_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
 {
   g_autofree gchar *text = nd_parameters_to_string (parameters);
   g_autofree gchar *letters = nd_axes_to_string (axes);
-  g_autofree gchar *key =
-      g_strdup_printf ("%s,%s over %s", designs[i].name, text, letters);
-  NdBank *bank = find_kept (key);
+  g_autoptr (GString) key = g_string_new (NULL);
+  NdBank *bank;
 
+  g_string_printf (key, "%s,%s over %s", designs[i].name, text, letters);
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (axes->single[a])
+      g_string_append_printf (key, " without %c", nd_axis_letter (a));
+  }
+  bank = find_kept (key->str);
   if (bank != NULL)
     return bank;
   bank = make_bank (i, parameters, axes, error);
   if (bank != NULL && !isnan (bank->filters[0]->fit_error.total))
-    keep (key, bank);
+    keep (key->str, bank);
   return bank;
 }
 
@@ -298,15 +362,17 @@ nd_design (const gchar *design, NdParameters *parameters, const NdAxes *axes,
 {
   g_autoptr (NdParameters) resolved = NULL;
   g_autoptr (NdBank) bank = NULL;
+  NdAxes used;
   guint i;
 
   if (!find (design, &i, error))
     return NULL;
+  used = leave_out (i, parameters, axes);
   if (!nd_set_error_if_cancelled (nd_parameters_get_cancelled (parameters),
           error)
       && nd_parameters_check (parameters, designs[i].takes, error)
-      && (resolved = nd_parameters_resolve (parameters, axes, error)))
-    bank = make_or_copy_bank (i, resolved, axes, error);
+      && (resolved = nd_parameters_resolve (parameters, &used, error)))
+    bank = make_or_copy_bank (i, resolved, &used, error);
   if (bank == NULL || !check_bank (bank, axes, error)) {
     g_prefix_error (error, "%s: ", bank ? bank->filters[0]->name : design);
     return NULL;
@@ -319,11 +385,12 @@ nd_design_count (const gchar *design, NdParameters *parameters,
     const NdAxes *axes, NdResponses *responses, GError **error)
 {
   g_autoptr (NdParameters) resolved = NULL;
-  NdAxes known = *axes;
+  NdAxes known;
   guint i;
 
   if (!find (design, &i, error))
     return FALSE;
+  known = leave_out (i, parameters, axes);
   *responses = (NdResponses){ 1, designs[i].bank != NULL };
   /* The count depends on the axes that have a size above 1, so that any step
    * will do if the caps are not known yet. */

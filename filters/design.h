@@ -74,12 +74,17 @@ void nd_parameters_set_cancelled (NdParameters *parameters,
  *
  * Numbers with a unit (filters/units.h) are converted to samples by @step, the
  * distance of samples in mm along x, y, z and in seconds along t; 0 if it is
- * unknown. */
+ * unknown.
+ *
+ * Along an axis that has one @single sample in the stream, a filter has size 1,
+ * unless sizes are given per axis or the filter has a direction, an order, an
+ * exponent or a velocity there. A single number for all axes leaves it out. */
 typedef struct
 {
   guint n;
   NdAxis axis[ND_AXES];
   gdouble step[ND_AXES];
+  gboolean single[ND_AXES];
 } NdAxes;
 
 /* Designs a filter or a bank of filters over @axes. ND_ERROR_SETTINGS if the

@@ -106,7 +106,7 @@ nd_design_sphere (const NdParameters *parameters, const NdAxes *axes,
       || !nd_parameters_get_number (parameters, "radius", 0, &common, error))
     return NULL;
   for (guint i = 0; i < axes->n; i++)
-    radius[axes->axis[i]] = common;
+    radius[axes->axis[i]] = axes->single[axes->axis[i]] ? 0 : common;
   if (!complete (parameters, axes, radius, size, error))
     return NULL;
   return design ("sphere", radius, size, error);

@@ -321,6 +321,10 @@ spread (const NdAxes *axes, const gchar *name, const gdouble *numbers, gsize n,
   }
   for (guint i = 0; i < axes->n; i++)
     values[axes->axis[i]] = n == 1 ? numbers[0] : i < n ? numbers[i] : rest;
+  for (guint a = 0; a < ND_AXES && n == 1; a++) {
+    if (axes->single[a])
+      values[a] = rest;
+  }
   return TRUE;
 }
 
@@ -356,7 +360,7 @@ nd_parameters_get_size (const NdParameters *parameters, const NdAxes *axes,
 
   if (fallback > 0 && !nd_parameters_has (parameters, "size")) {
     for (guint a = 0; a < ND_AXES; a++)
-      size[a] = nd_axes_have (axes, a) ? fallback : 1;
+      size[a] = nd_axes_have (axes, a) && !axes->single[a] ? fallback : 1;
     return TRUE;
   }
   if (!nd_parameters_get_axes (parameters, "size", axes, 1, values, error))

@@ -95,7 +95,7 @@ read_parameters (const NdParameters *parameters, const NdAxes *axes, Psf *psf,
   for (guint i = 0; i < axes->n; i++) {
     NdAxis a = axes->axis[i];
 
-    if (a != ND_AXIS_T && !(sampling[a] > 0)) {
+    if (a != ND_AXIS_T && !axes->single[a] && !(sampling[a] > 0)) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
           "sampling is %g along %c; it must be above 0", sampling[a],
           nd_axis_letter (a));
@@ -136,7 +136,9 @@ choose_size (const NdParameters *parameters, const NdAxes *axes, const Psf *psf,
   if (nd_parameters_has (parameters, "size"))
     return nd_parameters_get_size (parameters, axes, 0, size, error);
   for (guint a = 0; a < ND_AXES; a++)
-    size[a] = nd_axes_have (axes, a) ? 2 * (gsize) reach (psf, a) + 1 : 1;
+    size[a] = nd_axes_have (axes, a) && !axes->single[a]
+        ? 2 * (gsize) reach (psf, a) + 1
+        : 1;
   return TRUE;
 }
 

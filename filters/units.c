@@ -297,7 +297,8 @@ append_number (GString *text, gdouble number)
   g_string_append (text, g_ascii_dtostr (digits, sizeof (digits), number));
 }
 
-/* One length for all axes in space, or one time for t. */
+/* One length for all axes in space, or one time for t; axes of one sample are
+ * left out. */
 static gchar *
 spread_extent (const Value *value, Quantity quantity, NdDimension dimension,
     gdouble number, GError **error)
@@ -308,7 +309,8 @@ spread_extent (const Value *value, Quantity quantity, NdDimension dimension,
     const NdAxis axis = value->axes->axis[i];
     gdouble converted = number;
 
-    if ((axis == ND_AXIS_T) != (dimension.time != 0))
+    if ((axis == ND_AXIS_T) != (dimension.time != 0)
+        || value->axes->single[axis])
       converted = quantity == QUANTITY_SIZE ? 1 : 0;
     else if (!convert_extent (value, quantity, axis, dimension, &converted,
                  error))

@@ -20,6 +20,7 @@
 #include "gst/gstndcuda.h"
 #include "gst/gstnderror.h"
 #include "gst/gstndunits.h"
+#include <string.h>
 
 GST_DEBUG_CATEGORY (gst_nd_conv_debug);
 #define GST_CAT_DEFAULT gst_nd_conv_debug
@@ -92,6 +93,29 @@ gst_nd_conv_transform_meta (GstBaseTransform *trans, GstBuffer *out,
 
 /* Caps */
 
+/* The responses of a bank design depend on the axes that have more than one
+ * sample, and so on the caps. */
+static void
+count_responses (GstNdConv *self, const GstNdConvSettings *settings,
+    const GstCaps *caps, NdResponses *bank)
+{
+  NdResponses responses;
+  NdShape shape;
+  guint i = 0;
+
+  if (!settings->filter || !strstr (settings->filter, "-bank"))
+    return;
+  while (i < gst_caps_get_size (caps)
+      && !gst_nd_conv_get_shape (gst_caps_get_structure (caps, i), &shape))
+    i++;
+  if (i < gst_caps_get_size (caps)) {
+    const NdAxes axes = gst_nd_conv_axes_of_shape (self, settings, &shape);
+
+    if (nd_bank_count_from_text (settings->filter, &axes, &responses, NULL))
+      *bank = responses;
+  }
+}
+
 static GstCaps *
 gst_nd_conv_transform_caps_vfunc (GstBaseTransform *trans,
     GstPadDirection direction, GstCaps *caps, GstCaps *filter)
@@ -110,6 +134,7 @@ gst_nd_conv_transform_caps_vfunc (GstBaseTransform *trans,
   gst_nd_conv_settings_copy (&settings, &priv->active);
   bank = priv->bank;
   GST_OBJECT_UNLOCK (self);
+  count_responses (self, &settings, caps, &bank);
   other = gst_nd_conv_transform_caps (direction, caps, &settings, &bank,
       gst_nd_conv_may_use_device (self, &settings), template);
   if (!filter)

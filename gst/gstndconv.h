@@ -33,8 +33,8 @@ typedef struct
 {
   GstBaseTransformClass parent_class;
 
-  /* The axes to filter along in a stream of frames (@is_video) or volumes. */
-  NdAxes (*axes) (const GstNdConvSettings *settings, gboolean is_video);
+  /* The axes to filter along in a stream of frames or of volumes. */
+  NdAxes (*axes) (const GstNdConvSettings *settings, gboolean frames);
 } GstNdConvClass;
 
 GType gst_nd_conv_get_type (void);

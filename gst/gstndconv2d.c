@@ -36,7 +36,7 @@ GST_ELEMENT_REGISTER_DEFINE (ndconv2d, "ndconv2d", GST_RANK_NONE,
     gst_nd_conv2d_get_type ());
 
 static NdAxes
-gst_nd_conv2d_axes (const GstNdConvSettings *settings, gboolean is_video)
+gst_nd_conv2d_axes (const GstNdConvSettings *settings, gboolean frames)
 {
   return (NdAxes){ 2, { ND_AXIS_X, ND_AXIS_Y } };
 }

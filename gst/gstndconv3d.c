@@ -2,8 +2,9 @@
  * SECTION:element-ndconv3d
  * @title: ndconv3d
  *
- * Filters volumes (other/tensors) in x, y and z, or streams of frames
- * (video/x-raw) in x, y and time. The property axes overrides this choice.
+ * Filters volumes in x, y and z, or streams of frames (video/x-raw, and
+ * other/tensors with Z = 1) in x, y and time. The property axes overrides this
+ * choice.
  *
  * Over time the element keeps a window of frames. N frames in give N frames
  * out, each with the timestamp of its anchor. If the filter reads later frames,
@@ -40,10 +41,10 @@ GST_ELEMENT_REGISTER_DEFINE (ndconv3d, "ndconv3d", GST_RANK_NONE,
     gst_nd_conv3d_get_type ());
 
 static NdAxes
-gst_nd_conv3d_axes (const GstNdConvSettings *settings, gboolean is_video)
+gst_nd_conv3d_axes (const GstNdConvSettings *settings, gboolean frames)
 {
   if (settings->axes == GST_ND_AXES_XYT
-      || (settings->axes == GST_ND_AXES_AUTO && is_video))
+      || (settings->axes == GST_ND_AXES_AUTO && frames))
     return (NdAxes){ 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_T } };
   return (NdAxes){ 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z } };
 }

@@ -47,8 +47,7 @@ GST_ELEMENT_REGISTER_DEFINE (ndconv4dtemporal, "ndconv4dtemporal",
     GST_RANK_NONE, gst_nd_conv4d_temporal_get_type ());
 
 static NdAxes
-gst_nd_conv4d_temporal_axes (const GstNdConvSettings *settings,
-    gboolean is_video)
+gst_nd_conv4d_temporal_axes (const GstNdConvSettings *settings, gboolean frames)
 {
   return (NdAxes){ 4, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z, ND_AXIS_T } };
 }

@@ -3,6 +3,7 @@
  */
 #include "gst/gstndconvbuild.h"
 
+#include "filters/parameters.h"
 #include "filters/tensor.h"
 #include "filters/text.h"
 #include "gst/gstndcuda.h"
@@ -11,10 +12,22 @@
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
 NdAxes
+gst_nd_conv_axes_of_shape (GstNdConv *self, const GstNdConvSettings *settings,
+    const NdShape *shape)
+{
+  NdAxes axes =
+      GST_ND_CONV_GET_CLASS (self)->axes (settings, shape->size[2] == 1);
+
+  for (guint a = 0; a < ND_AXIS_T; a++)
+    axes.single[a] = shape->size[a] == 1;
+  return axes;
+}
+
+NdAxes
 gst_nd_conv_axes (GstNdConv *self, const GstNdConvSettings *settings)
 {
   const GstNdFormat *in = &self->priv->in;
-  NdAxes axes = GST_ND_CONV_GET_CLASS (self)->axes (settings, in->is_video);
+  NdAxes axes = gst_nd_conv_axes_of_shape (self, settings, &in->planes[0]);
 
   gst_nd_units_set_steps (&axes, in);
   return axes;
@@ -162,6 +175,21 @@ gst_nd_conv_check_input (const GstNdConvSettings *settings,
   return FALSE;
 }
 
+static void
+log_axes (GstNdConv *self, const NdAxes *axes)
+{
+  g_autofree gchar *letters = nd_axes_to_string (axes);
+  g_autoptr (GString) single = g_string_new (NULL);
+
+  for (guint i = 0; i < axes->n; i++) {
+    if (axes->single[axes->axis[i]])
+      g_string_append_printf (single, " %c", nd_axis_letter (axes->axis[i]));
+  }
+  GST_INFO_OBJECT (self, "filters along %s%s%s%s", letters,
+      single->len > 0 ? "; one sample along" : "", single->str,
+      single->len > 0 ? ", where single numbers mean size 1" : "");
+}
+
 static NdBank *
 design (GstNdConv *self, GstNdConvBuild *build)
 {
@@ -171,11 +199,16 @@ design (GstNdConv *self, GstNdConvBuild *build)
       settings->origin, settings->causal, settings->normalize,
       &build->cancelled, &build->error);
 
+  log_axes (self, &build->axes);
   if (bank)
     GST_INFO_OBJECT (self,
-        "filter \"%s\" designed in %.3f ms: responses %u, %s", settings->filter,
-        (g_get_monotonic_time () - begin) * 1e-3, nd_bank_responses (bank),
-        bank->is_complex ? "complex" : "real");
+        "filter \"%s\" designed in %.3f ms: responses %u, %s, size "
+        "%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT,
+        settings->filter, (g_get_monotonic_time () - begin) * 1e-3,
+        nd_bank_responses (bank), bank->is_complex ? "complex" : "real",
+        bank->filters[0]->size[0], bank->filters[0]->size[1],
+        bank->filters[0]->size[2], bank->filters[0]->size[3]);
   else
     g_prefix_error (&build->error, "Property filter: ");
   return bank;

@@ -39,6 +39,10 @@ void gst_nd_conv_build_run (GstNdConv *self, GstNdConvBuild *build);
 gboolean gst_nd_conv_build_fits (GstNdConv *self, const GstNdConvBuild *build,
     const GstNdConvSettings *settings, NdSampleType out_type);
 
+/* The axes of @settings for volumes of @shape, without units. */
+NdAxes gst_nd_conv_axes_of_shape (GstNdConv *self,
+    const GstNdConvSettings *settings, const NdShape *shape);
+
 /* The axes of @settings, with the units of the input in use. */
 NdAxes gst_nd_conv_axes (GstNdConv *self, const GstNdConvSettings *settings);
 

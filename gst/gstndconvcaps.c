@@ -30,6 +30,25 @@ get_dimensions (const GstStructure *s, GstNdVolumeInfo *info)
   return gst_nd_volume_info_from_caps (info, caps, NULL);
 }
 
+gboolean
+gst_nd_conv_get_shape (const GstStructure *s, NdShape *shape)
+{
+  GstNdVolumeInfo info;
+  gint width, height;
+
+  if (gst_structure_has_name (s, GST_ND_TENSORS)) {
+    if (!get_dimensions (s, &info))
+      return FALSE;
+    *shape = info.shape;
+    return TRUE;
+  }
+  if (!gst_structure_get_int (s, "width", &width)
+      || !gst_structure_get_int (s, "height", &height))
+    return FALSE;
+  *shape = (NdShape){ 1, { width, height, 1 } };
+  return TRUE;
+}
+
 /* Offers both spellings of the dimensions, whichever the input has. */
 static void
 set_output_dimensions (GstStructure *s, const GstNdConvSettings *settings,

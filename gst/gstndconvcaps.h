@@ -17,4 +17,8 @@ GstCaps *gst_nd_conv_transform_caps (GstPadDirection direction,
     const GstCaps *caps, const GstNdConvSettings *settings,
     const NdResponses *bank, gboolean device, const GstCaps *template);
 
+/* The samples along x, y and z that @s, of either pad, has; FALSE if they are
+ * not fixed. */
+gboolean gst_nd_conv_get_shape (const GstStructure *s, NdShape *shape);
+
 G_END_DECLS

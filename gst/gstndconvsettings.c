@@ -31,7 +31,10 @@ axes_type (void)
 {
   static gsize type;
   static const GEnumValue values[] = {
-    { GST_ND_AXES_AUTO, "xyt for video/x-raw, xyz for other/tensors", "auto" },
+    { GST_ND_AXES_AUTO,
+        "xyt for frames (video/x-raw, and other/tensors with Z = 1), xyz for "
+        "volumes",
+        "auto" },
     { GST_ND_AXES_XYZ, "x, y and z of each volume", "xyz" },
     { GST_ND_AXES_XYT, "x and y of each frame or slice, and time", "xyt" },
     { 0, NULL, NULL },

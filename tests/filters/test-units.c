@@ -15,6 +15,11 @@ static const NdAxes xyt = { 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_T }, STEPS };
 static const NdAxes xyzt = { 4, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z, ND_AXIS_T },
   STEPS };
 
+/* One sample along z. */
+static const NdAxes frames = { 4,
+  { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z, ND_AXIS_T }, STEPS,
+  { FALSE, FALSE, TRUE, FALSE } };
+
 static NdBank *
 parse (const gchar *text, const NdAxes *axes)
 {
@@ -74,6 +79,30 @@ static const struct
   /* sampling is the spacing of the stream */
   { &xy, "psf,wavelength=1mm,aperture=0.8",
       "psf,wavelength=1,aperture=0.8,sampling=0.3:0.3" },
+  /* single numbers leave out axes of one sample */
+  { &frames, "gaussian,sigma=0.6mm", "gaussian,sigma=2:2:0:0" },
+  { &frames, "gaussian,sigma=1", "gaussian,sigma=1:1:0:1" },
+  { &frames, "gaussian,sigma=1:1:1:1", "gaussian,sigma=1,size=9:9:9:9" },
+  { &frames, "gaussian-derivative", "gaussian-derivative,size=9:9:1:9" },
+  { &frames, "gaussian-derivative,order=0:0:1",
+      "gaussian-derivative,order=0:0:1,size=9:9:9:9" },
+  { &frames, "box,size=3", "box,size=3:3:1:3" },
+  { &frames, "box,size=2.1mm", "box,size=7:7:1:1" },
+  { &frames, "sphere,radius=2", "ellipsoid,radius=2:2:0:2" },
+  { &frames, "laplace", "laplace,size=3:3:1:3" },
+  { &frames, "sobel", "sobel,size=3:3:1:3" },
+  { &frames, "sobel,direction=z", "sobel,direction=z,size=3:3:3:3" },
+  { &frames, "gabor,size=7", "gabor,size=7:7:1:7" },
+  { &frames, "quadrature-bank,size=5", "quadrature-bank,size=5:5:1:5" },
+  { &frames, "monomial-bank,size=5,order=0:1:2",
+      "monomial-bank,size=5:5:1:5,order=0:1:2" },
+  { &frames, "motion,velocity=1:0,size=7", "motion,velocity=1:0,size=7:7:1:7" },
+  { &frames, "psf,wavelength=1mm,aperture=0.8",
+      "psf,wavelength=1,aperture=0.8,sampling=0.3:0.3:0.5:1,size=9:9:1:1" },
+  { &frames,
+      "coefficients,size=2,values=1:2:3:4:5:6:7:8:9:10:11:12:13:14:15:16",
+      "coefficients,size=2:2:2:2,"
+      "values=1:2:3:4:5:6:7:8:9:10:11:12:13:14:15:16" },
 };
 
 static void
