@@ -191,7 +191,9 @@ gst_nd_conv_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   GstNdFormat in_format, out_format;
 
   if (!gst_nd_format_from_caps (&in_format, in, &error)
-      || !gst_nd_format_from_caps (&out_format, out, &error)) {
+      || !gst_nd_format_from_caps (&out_format, out, &error)
+      || !gst_nd_format_set_strides (&in_format, priv->active.strides,
+          &error)) {
     gst_nd_conv_fail (self, error);
     return FALSE;
   }

@@ -235,6 +235,12 @@ request_changes (GstNdConv *self)
   }
   priv->settings_changed = FALSE;
   gst_nd_conv_get_settings (self, &settings);
+  GST_OBJECT_UNLOCK (self);
+  if (!gst_nd_format_set_strides (&priv->in, settings.strides, &error)) {
+    refuse_settings (self, error);
+    return FALSE;
+  }
+  GST_OBJECT_LOCK (self);
   same_as_active =
       gst_nd_conv_settings_have_same_convolver (&settings, &priv->active);
   same_as_wanted = wanted

@@ -285,6 +285,11 @@ static const GstNdProperty rows[] = {
       FIELD (ENUM, compute_latency, GstNdComputeLatency, compute_latency_type,
           GST_ND_COMPUTE_LATENCY_AUTO),
       GST_ND_PLAYING },
+  { "strides", "Strides",
+      "Bytes from row to row, and from slice to slice, of input volumes whose "
+      "rows or slices are padded: \"row\" or \"row:slice\". Volumes without "
+      "padding are accepted too. Frames have a GstVideoMeta instead",
+      FIELD (STRING, strides, ""), GST_ND_PLAYING },
   { "axes", "Axes",
       "The three axes to filter along; sizes and sigmas of filters are given "
       "for these, in this order",
@@ -352,6 +357,7 @@ is_of_stream (const GstNdProperty *row)
     G_STRUCT_OFFSET (GstNdConvSettings, timing.jitter),
     G_STRUCT_OFFSET (GstNdConvSettings, timing.discont),
     G_STRUCT_OFFSET (GstNdConvSettings, compute_latency),
+    G_STRUCT_OFFSET (GstNdConvSettings, strides),
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (offsets); i++) {

@@ -65,6 +65,7 @@ typedef struct
   NdResponse response;
   GstNdTimingRule timing;
   GstNdComputeLatency compute_latency;
+  gchar *strides;
 } GstNdConvSettings;
 
 /* Installs all properties but `axes`. Returns the ID of the property `stats`,

@@ -4,6 +4,7 @@
 #include "gst/gstndformat.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "gst/gstndcuda.h"
 #include "gst/gstndmemory.h"
 #include <string.h>
@@ -69,6 +70,50 @@ gst_nd_format_from_caps (GstNdFormat *format, const GstCaps *caps,
   format->rate_d = format->tensors.rate_d;
   format->size = gst_nd_volume_info_size (&format->tensors);
   return TRUE;
+}
+
+gboolean
+gst_nd_format_set_strides (GstNdFormat *format, const gchar *strides,
+    GError **error)
+{
+  const NdShape *shape = &format->planes[0];
+  const gsize bytes = nd_sample_size (format->type);
+  const gsize dense = shape->components * shape->size[0] * bytes;
+  gsize given[2], slice;
+  guint n;
+
+  if (format->is_video || !strides || !*strides) {
+    format->row = format->slice = 0;
+    return TRUE;
+  }
+  n = nd_parse_sizes (strides, given, 2);
+  slice = n > 0 ? nd_size_mul (given[0], shape->size[1], 1) : 0;
+  if (n == 0)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Property strides is \"%s\": it must be one or two whole numbers, the "
+        "bytes from row to row and from slice to slice, for example 512:65536",
+        strides);
+  else if (given[0] < dense || given[0] % bytes != 0)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Property strides is \"%s\", but a row of these caps has "
+        "%" G_GSIZE_FORMAT
+        " bytes: the first number must be at least that, and a multiple of the "
+        "%" G_GSIZE_FORMAT " bytes of a sample",
+        strides, dense, bytes);
+  else if (slice == G_MAXSIZE
+      || (n == 2 && (given[1] < slice || given[1] % bytes != 0)))
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Property strides is \"%s\", but %" G_GSIZE_FORMAT
+        " rows of %" G_GSIZE_FORMAT " bytes have %" G_GSIZE_FORMAT
+        " bytes: the second number must be at least that, and a multiple of "
+        "the %" G_GSIZE_FORMAT " bytes of a sample",
+        strides, shape->size[1], given[0], slice, bytes);
+  else {
+    format->row = given[0];
+    format->slice = n == 2 ? given[1] : slice;
+    return TRUE;
+  }
+  return FALSE;
 }
 
 gboolean
@@ -154,24 +199,72 @@ gst_nd_map_fence (const GstNdMap *map)
                                           : NULL;
 }
 
+/* The last row and the last slice may have no padding. */
+static gboolean
+has_padded_size (const GstNdFormat *format, gsize size)
+{
+  const NdShape *shape = &format->planes[0];
+  const gsize row =
+      shape->components * shape->size[0] * nd_sample_size (format->type);
+  const gsize all = nd_size_mul (format->slice, shape->size[2], 1);
+
+  return format->row > 0 && all < G_MAXSIZE && size <= all
+      && size >= all - format->slice + (shape->size[1] - 1) * format->row + row;
+}
+
+/* Samples that a program wrapped may begin anywhere, which not every machine
+ * reads. */
+static gboolean
+align (GstNdMap *map)
+{
+  if ((gsize) map->map.data % nd_sample_size (map->format->type) == 0)
+    return TRUE;
+  if (map->map.flags & (GST_MAP_WRITE | GST_ND_MAP_CUDA))
+    return FALSE;
+  map->copy = g_try_malloc (map->map.size);
+  if (!map->copy)
+    return FALSE;
+  memcpy (map->copy, map->map.data, map->map.size);
+  return TRUE;
+}
+
+static gboolean
+map_tensor (GstNdMap *map, GstMapFlags flags)
+{
+  const GstNdFormat *format = map->format;
+  const gsize size = gst_buffer_get_size (map->buffer);
+  const gboolean padded = size != format->size;
+  NdSamples *volume = &map->planes[0];
+
+  if ((padded && !has_padded_size (format, size))
+      || !gst_buffer_map (map->buffer, &map->map, flags))
+    return FALSE;
+  if (!align (map)) {
+    gst_buffer_unmap (map->buffer, &map->map);
+    return FALSE;
+  }
+  if (flags & GST_ND_MAP_CUDA)
+    sync_memory (map->buffer);
+  *volume = nd_samples_dense (map->copy ? map->copy : map->map.data,
+      &format->planes[0], format->type);
+  if (padded) {
+    volume->row = format->row;
+    volume->slice = format->slice;
+  }
+  return TRUE;
+}
+
 gboolean
 gst_nd_map (GstNdMap *map, const GstNdFormat *format, GstBuffer *buffer,
     GstMapFlags flags, gboolean device)
 {
   map->format = format;
   map->buffer = buffer;
+  map->copy = NULL;
   if (device && is_on_device (buffer))
     flags |= GST_ND_MAP_CUDA;
-  if (!format->is_video) {
-    if (gst_buffer_get_size (buffer) != format->size
-        || !gst_buffer_map (buffer, &map->map, flags))
-      return FALSE;
-    if (flags & GST_ND_MAP_CUDA)
-      sync_memory (buffer);
-    map->planes[0] =
-        nd_samples_dense (map->map.data, &format->planes[0], format->type);
-    return TRUE;
-  }
+  if (!format->is_video)
+    return map_tensor (map, flags);
   if (!gst_video_frame_map (&map->frame, &format->video, buffer,
           flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
     return FALSE;
@@ -201,4 +294,5 @@ gst_nd_unmap (GstNdMap *map)
     gst_video_frame_unmap (&map->frame);
   else
     gst_buffer_unmap (map->buffer, &map->map);
+  g_clear_pointer (&map->copy, g_free);
 }

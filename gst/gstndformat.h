@@ -29,12 +29,20 @@ typedef struct
   guint responses;     /* of a bank; 1 for video */
   gint rate_n, rate_d; /* 0/1: unknown; of a variable rate the highest */
   gboolean is_variable;
-  gboolean device; /* memory:CUDAMemory */
-  gsize size;      /* bytes of a dense buffer */
+  gboolean device;  /* memory:CUDAMemory */
+  gsize size;       /* bytes of a dense buffer */
+  gsize row, slice; /* bytes of padded tensors; 0: they are dense */
 } GstNdFormat;
 
 /* @caps must be fixed. Error: ND_ERROR_FORMAT. */
 gboolean gst_nd_format_from_caps (GstNdFormat *format, const GstCaps *caps,
+    GError **error);
+
+/* Rows and slices of tensors may be padded as @strides says: "row" or
+ * "row:slice" in bytes, or "" for dense ones. Video has a GstVideoMeta for
+ * that, and ignores it. Error: ND_ERROR_SETTINGS; then the format is as
+ * before. */
+gboolean gst_nd_format_set_strides (GstNdFormat *format, const gchar *strides,
     GError **error);
 
 /* The same samples in the same places, in any memory. */
@@ -52,10 +60,12 @@ typedef struct
   GstVideoFrame frame;
   GstBuffer *buffer;
   GstMapInfo map;
+  gpointer copy; /* of samples at an odd address */
   NdSamples planes[ND_MAX_PLANES];
 } GstNdMap;
 
-/* Maps @buffer with the strides of its GstVideoMeta. With @device, device
+/* Maps @buffer with the strides of its GstVideoMeta, or of @format if tensors
+ * are larger than dense ones. With @device, device
  * memory is mapped as a device pointer, and the caller waits for
  * gst_nd_map_fence(). FALSE if mapping fails or the size is not that of
  * @format, which must outlive the map. */
