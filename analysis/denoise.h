@@ -31,6 +31,9 @@ typedef enum
 #define ND_DENOISE_MAX_LATENCY 5
 #define ND_DENOISE_MAX_STRENGTH 4
 
+/* The noise level is the median of so many volumes' estimates. */
+#define ND_DENOISE_MAX_ESTIMATES 15
+
 typedef struct
 {
   NdDenoiseMethod method;

@@ -12,16 +12,13 @@
 #include <math.h>
 #include <string.h>
 
-/* The noise level is the median of so many volumes' estimates. */
-#define MAX_ESTIMATES 15
-
 /* One component of the stream. */
 typedef struct
 {
   gboolean is_kept;
   NdDenoiseScale *fine, *coarse;
   gfloat *difference; /* a coarse volume */
-  gdouble estimates[MAX_ESTIMATES];
+  gdouble estimates[ND_DENOISE_MAX_ESTIMATES];
   gdouble sigma; /* of the last output */
   NdClipping clipping;
 } Component;
@@ -107,7 +104,7 @@ nd_cpu_denoise_push (NdAlgorithm *algorithm, const NdSamples *volume,
       nd_cpu_coarsen (in, self->shape.size,
           nd_denoise_scale_input (component->coarse, self->pushed));
     if (self->settings.sigma == 0)
-      component->estimates[self->pushed % MAX_ESTIMATES] =
+      component->estimates[self->pushed % ND_DENOISE_MAX_ESTIMATES] =
           nd_cpu_noise_sigma (in, self->shape.size, nd_sample_low (self->type),
               nd_sample_high (self->type));
   }
@@ -126,8 +123,8 @@ compare (gconstpointer a, gconstpointer b)
 static gdouble
 noise_level (const NdCpuDenoise *self, const Component *component)
 {
-  const guint n = MIN (self->pushed, MAX_ESTIMATES);
-  gdouble sorted[MAX_ESTIMATES];
+  const guint n = MIN (self->pushed, ND_DENOISE_MAX_ESTIMATES);
+  gdouble sorted[ND_DENOISE_MAX_ESTIMATES];
 
   if (self->settings.sigma > 0)
     return self->settings.sigma;
@@ -308,7 +305,7 @@ nd_cpu_denoise_set_strength (NdAlgorithm *algorithm,
   /* Volumes that came while sigma was given have no estimate. */
   if (self->settings.sigma > 0 && settings->sigma == 0) {
     for (gsize c = 0; c < self->shape.components; c++) {
-      for (guint i = 0; i < MAX_ESTIMATES; i++)
+      for (guint i = 0; i < ND_DENOISE_MAX_ESTIMATES; i++)
         self->components[c].estimates[i] = self->settings.sigma;
     }
   }

@@ -64,6 +64,20 @@ clear_algorithms (GstNdAlgorithm *self)
   gst_clear_object (&priv->pool);
 }
 
+/* For accurate seeks. Borders may mirror time at both ends. */
+static void
+set_reach (GstNdAlgorithm *self, GstClockTime interval)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstNdAlgorithmClass *klass = GST_ND_ALGORITHM_GET_CLASS (self);
+  const guint reach = MAX (priv->behind, priv->ahead);
+  const guint memory = klass->get_memory ? klass->get_memory (self) : 0;
+
+  gst_nd_seek_set_reach (&priv->seek, GST_ELEMENT (self),
+      reach + (priv->reverse ? 0 : memory),
+      reach + (priv->reverse ? memory : 0), interval);
+}
+
 void
 gst_nd_algorithm_update_latency (GstNdAlgorithm *self)
 {
@@ -81,6 +95,7 @@ gst_nd_algorithm_update_latency (GstNdAlgorithm *self)
     interval = measured;
   if (GST_CLOCK_TIME_IS_VALID (interval))
     latency = priv->ahead * interval;
+  set_reach (self, interval);
   GST_OBJECT_LOCK (self);
   changed = !GST_CLOCK_TIME_IS_VALID (priv->latency)
       || (GstClockTime) ABS (GST_CLOCK_DIFF (priv->latency, latency))
@@ -370,6 +385,7 @@ gst_nd_algorithm_sink_event (GstBaseTransform *trans, GstEvent *event)
       ok = caps_event (self, event);
       break;
     case GST_EVENT_SEGMENT:
+      event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
       ok = segment_event (self, event);
       break;
     case GST_EVENT_EOS:
@@ -385,6 +401,8 @@ gst_nd_algorithm_sink_event (GstBaseTransform *trans, GstEvent *event)
     case GST_EVENT_SEGMENT_DONE:
     case GST_EVENT_GAP:
       gst_nd_algorithm_end_stretch (self, GST_EVENT_TYPE_NAME (event));
+      if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT_DONE)
+        event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
       break;
     case GST_EVENT_CUSTOM_DOWNSTREAM:
       return gst_nd_algorithm_take_event (self, event);
@@ -416,6 +434,9 @@ gst_nd_algorithm_src_event (GstBaseTransform *trans, GstEvent *event)
   GstClockTimeDiff diff;
   GstClockTime timestamp;
 
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEEK)
+    return gst_nd_seek_send (&priv->seek, GST_BASE_TRANSFORM_SINK_PAD (trans),
+        event);
   if (GST_EVENT_TYPE (event) != GST_EVENT_QOS)
     return GST_BASE_TRANSFORM_CLASS (gst_nd_algorithm_parent_class)
         ->src_event (trans, event);
@@ -531,6 +552,7 @@ gst_nd_algorithm_stop (GstBaseTransform *trans)
 
   gst_nd_algorithm_reset (self);
   clear_algorithms (self);
+  gst_nd_seek_reset (&priv->seek, GST_ELEMENT (self));
   GST_OBJECT_LOCK (self);
   GST_ND_ALGORITHM_GET_CLASS (self)->activate (self);
   priv->negotiated = FALSE;
@@ -547,6 +569,7 @@ gst_nd_algorithm_init (GstNdAlgorithm *self)
   priv->latency = GST_CLOCK_TIME_NONE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   g_queue_init (&priv->anchors);
+  gst_nd_seek_init (&priv->seek);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }

@@ -52,6 +52,10 @@ struct _GstNdAlgorithmClass
   /* Volumes that an output reads before its anchor, and that it waits for. */
   void (*get_window) (GstNdAlgorithm *self, guint *behind, guint *ahead);
 
+  /* More volumes before the anchor that an output depends on, because values
+   * are estimated from them. May be NULL: none. */
+  guint (*get_memory) (GstNdAlgorithm *self);
+
   /* Properties changed since activate(). @algorithms, one for each plane, take
    * the changes that they can take. With the object lock. */
   GstNdChange (*change) (GstNdAlgorithm *self, NdAlgorithm **algorithms,

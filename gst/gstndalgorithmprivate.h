@@ -6,6 +6,7 @@
 #pragma once
 
 #include "gst/gstndalgorithm.h"
+#include "gst/gstndseek.h"
 #include "gst/gstndtiming.h"
 
 GST_DEBUG_CATEGORY_EXTERN (gst_nd_algorithm_debug);
@@ -21,6 +22,7 @@ typedef struct
   GstClockTime earliest_time; /* from QoS; NONE: no output is late */
   guint64 in, out_count, late, clipped;
   gdouble seconds_min, seconds_sum, seconds_max;
+  GstNdSeek seek;
 
   /* Of the streaming thread. */
   GstNdFormat input, output;

@@ -37,14 +37,19 @@ static gboolean
 is_clipped (GstNdAlgorithm *self, GstBuffer *anchor)
 {
   const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  const GstNdSeek *seek = &gst_nd_algorithm_private (self)->seek;
   const GstClockTime start = GST_BUFFER_PTS (anchor);
-  GstClockTime stop = GST_CLOCK_TIME_NONE;
+  GstClockTime duration = GST_BUFFER_DURATION (anchor);
 
   if (!GST_CLOCK_TIME_IS_VALID (start) || segment->format != GST_FORMAT_TIME)
     return FALSE;
-  if (GST_BUFFER_DURATION_IS_VALID (anchor))
-    stop = start + GST_BUFFER_DURATION (anchor);
-  return !gst_segment_clip (segment, GST_FORMAT_TIME, start, stop, NULL, NULL);
+  /* Without a duration no volume would be before the segment. */
+  if (!GST_CLOCK_TIME_IS_VALID (duration) && seek->narrowed)
+    duration = seek->interval;
+  return !gst_segment_clip (segment, GST_FORMAT_TIME, start,
+      GST_CLOCK_TIME_IS_VALID (duration) ? start + duration
+                                         : GST_CLOCK_TIME_NONE,
+      NULL, NULL);
 }
 
 /* Whether @anchor would come too late for downstream; then a message tells
@@ -111,6 +116,7 @@ set_position (GstNdAlgorithm *self, GstBuffer *anchor)
   segment->position = GST_BUFFER_PTS (anchor);
   if (segment->rate > 0 && GST_BUFFER_DURATION_IS_VALID (anchor))
     segment->position += GST_BUFFER_DURATION (anchor);
+  segment->position = CLAMP (segment->position, segment->start, segment->stop);
 }
 
 static GstFlowReturn

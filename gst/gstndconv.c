@@ -374,6 +374,7 @@ gst_nd_conv_stop (GstBaseTransform *trans)
   gst_nd_conv_reset (self);
   gst_nd_conv_pending_stop (self);
   gst_nd_conv_builder_stop (self, FALSE);
+  gst_nd_seek_reset (&priv->seek, GST_ELEMENT (self));
   g_clear_pointer (&priv->next, gst_nd_conv_build_free);
   g_clear_pointer (&priv->convolver, nd_convolver_free);
   priv->interrupted = FALSE;
@@ -423,6 +424,7 @@ gst_nd_conv_init (GstNdConv *self)
   g_queue_init (&priv->anchors);
   g_queue_init (&priv->inputs);
   gst_nd_device_init (&priv->device);
+  gst_nd_seek_init (&priv->seek);
   gst_nd_conv_pending_init (self);
   gst_nd_conv_builder_init (self);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);

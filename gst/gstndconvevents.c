@@ -100,6 +100,7 @@ gst_nd_conv_sink_event (GstBaseTransform *trans, GstEvent *event)
       ok = caps_event (self, event);
       break;
     case GST_EVENT_SEGMENT:
+      event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
       if (repeats_segment (self, event))
         return gst_nd_conv_take_event (self, event);
       ok = segment_event (self, event);
@@ -121,6 +122,8 @@ gst_nd_conv_sink_event (GstBaseTransform *trans, GstEvent *event)
               : GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START
               ? "a new stream"
               : "the end of a segment seek");
+      if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT_DONE)
+        event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
       break;
     case GST_EVENT_FLUSH_START:
       gst_nd_conv_builder_set_flushing (self, TRUE);
@@ -160,6 +163,9 @@ gst_nd_conv_src_event (GstBaseTransform *trans, GstEvent *event)
   GstClockTime timestamp;
   gboolean spans_time;
 
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEEK)
+    return gst_nd_seek_send (&priv->seek, GST_BASE_TRANSFORM_SINK_PAD (trans),
+        event);
   if (GST_EVENT_TYPE (event) != GST_EVENT_QOS)
     return gst_nd_conv_parent ()->src_event (trans, event);
   gst_event_parse_qos (event, NULL, NULL, &diff, &timestamp);

@@ -55,6 +55,20 @@ find_compute_time (GstNdConv *self, GstClockTime interval)
   return priv->counts_compute ? time : 0;
 }
 
+/* For accurate seeks. In stream time, whatever the direction of playback. */
+static void
+set_reach (GstNdConv *self, GstClockTime interval)
+{
+  GstNdConvPrivate *priv = self->priv;
+  const NdWindow *window = nd_convolver_window (priv->convolver);
+  const guint back = nd_window_back (window);
+  const guint delay = nd_window_delay (window);
+
+  gst_nd_seek_set_reach (&priv->seek, GST_ELEMENT (self),
+      priv->reverse ? delay : back, priv->reverse ? back : delay,
+      interval > 0 ? interval : GST_CLOCK_TIME_NONE);
+}
+
 static void
 set_latency (GstNdConv *self, GstClockTime tolerance_divisor)
 {
@@ -66,6 +80,7 @@ set_latency (GstNdConv *self, GstClockTime tolerance_divisor)
   GstClockTime old;
   gboolean changed;
 
+  set_reach (self, interval);
   GST_OBJECT_LOCK (self);
   old = priv->latency;
   changed = !GST_CLOCK_TIME_IS_VALID (old)

@@ -26,14 +26,18 @@ static gboolean
 is_clipped (GstNdConv *self, GstBuffer *anchor)
 {
   const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
-  GstClockTime start = GST_BUFFER_PTS (anchor), stop;
+  const GstClockTime start = GST_BUFFER_PTS (anchor);
+  GstClockTime duration = GST_BUFFER_DURATION (anchor);
 
   if (!GST_CLOCK_TIME_IS_VALID (start) || segment->format != GST_FORMAT_TIME)
     return FALSE;
-  stop = GST_BUFFER_DURATION_IS_VALID (anchor)
-      ? start + GST_BUFFER_DURATION (anchor)
-      : GST_CLOCK_TIME_NONE;
-  return !gst_segment_clip (segment, GST_FORMAT_TIME, start, stop, NULL, NULL);
+  /* Without a duration no volume would be before the segment. */
+  if (!GST_CLOCK_TIME_IS_VALID (duration) && self->priv->seek.narrowed)
+    duration = self->priv->seek.interval;
+  return !gst_segment_clip (segment, GST_FORMAT_TIME, start,
+      GST_CLOCK_TIME_IS_VALID (duration) ? start + duration
+                                         : GST_CLOCK_TIME_NONE,
+      NULL, NULL);
 }
 
 /* TRUE if the output of @anchor would be late according to QoS; then counts it
@@ -112,6 +116,7 @@ set_position (GstNdConv *self, GstBuffer *anchor)
   segment->position = GST_BUFFER_PTS (anchor);
   if (segment->rate > 0 && GST_BUFFER_DURATION_IS_VALID (anchor))
     segment->position += GST_BUFFER_DURATION (anchor);
+  segment->position = CLAMP (segment->position, segment->start, segment->stop);
 }
 
 /* Takes the anchor of the next output from the queue, and moves the events

@@ -24,6 +24,7 @@
 #include "gst/gstnddevice.h"
 #include "gst/gstnderror.h"
 #include "gst/gstndformat.h"
+#include "gst/gstndseek.h"
 #include "gst/gstndthread.h"
 #include "gst/gstndtiming.h"
 
@@ -104,6 +105,7 @@ struct _GstNdConvPrivate
   gboolean spans_time;        /* outputs need more than one volume */
   GstNdConvStats stats;
   GstStructure *plan_stats; /* about the convolver in use */
+  GstNdSeek seek;
 
   GstNdDevice device;
 

@@ -281,6 +281,20 @@ gst_nd_denoise_get_window (GstNdAlgorithm *algorithm, guint *behind,
   *ahead = schedule.latency;
 }
 
+/* The estimates that an output uses, and the volumes that it waits for have one
+ * too. */
+static guint
+gst_nd_denoise_get_memory (GstNdAlgorithm *algorithm)
+{
+  GstNdDenoise *self = GST_ND_DENOISE (algorithm);
+  guint memory;
+
+  GST_OBJECT_LOCK (self);
+  memory = self->active.denoise.sigma == 0 ? ND_DENOISE_MAX_ESTIMATES : 0;
+  GST_OBJECT_UNLOCK (self);
+  return memory;
+}
+
 static GstNdChange
 gst_nd_denoise_change (GstNdAlgorithm *algorithm, NdAlgorithm **algorithms,
     guint n)
@@ -397,6 +411,7 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
   algorithm_class->revert = gst_nd_denoise_revert;
   algorithm_class->build = gst_nd_denoise_build;
   algorithm_class->get_window = gst_nd_denoise_get_window;
+  algorithm_class->get_memory = gst_nd_denoise_get_memory;
   algorithm_class->change = gst_nd_denoise_change;
   algorithm_class->update_stats = gst_nd_denoise_update_stats;
   algorithm_class->add_stats = gst_nd_denoise_add_stats;

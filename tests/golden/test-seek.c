@@ -1,5 +1,6 @@
-/* File to file: a seek restarts the stream, so that the output equals that of a
- * file with only those volumes. Progress is reported.
+/* File to file: after an accurate seek outputs equal those of the whole file,
+ * and after another seek those of a file with only those volumes. Progress is
+ * reported.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -98,6 +99,24 @@ filter_part (const gchar *method, guint first, guint stop)
   return all;
 }
 
+static void
+seek_to (GstElement *pipeline, GstSeekFlags flags, guint first, guint stop)
+{
+  g_assert_true (gst_element_seek (pipeline, 1.0, GST_FORMAT_TIME,
+      GST_SEEK_FLAG_FLUSH | flags, GST_SEEK_TYPE_SET, first * GST_SECOND / RATE,
+      GST_SEEK_TYPE_SET, stop * GST_SECOND / RATE));
+}
+
+static void
+check_part (GstElement *pipeline, guint first, guint stop, GBytes *expected)
+{
+  g_autoptr (GBytes) got = take_all (pipeline, first);
+
+  g_assert_cmpuint (g_bytes_get_size (got), ==,
+      (stop - first) * SAMPLES * sizeof (gfloat));
+  g_assert_true (g_bytes_equal (got, expected));
+}
+
 /* Each seek happens in the middle of the file: volumes filtered before the seek
  * must not come out after it. */
 static void
@@ -105,6 +124,8 @@ test_seek (gconstpointer method)
 {
   static const guint parts[][2] = { { 5, VOLUMES }, { 11, VOLUMES },
     { 0, VOLUMES }, { 2, 7 }, { 4, 5 }, { 0, 3 } };
+  const gsize size = SAMPLES * sizeof (gfloat);
+  g_autoptr (GBytes) whole = filter_part (method, 0, VOLUMES);
   GstElement *pipeline = filter_file ("in.raw", method);
   g_autoptr (GstElement) sink =
       gst_bin_get_by_name (GST_BIN (pipeline), "sink");
@@ -112,21 +133,16 @@ test_seek (gconstpointer method)
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
     guint first = parts[i][0], stop = parts[i][1];
-    g_autoptr (GBytes) expected = filter_part (method, first, stop);
-    g_autoptr (GBytes) got = NULL;
+    g_autoptr (GBytes) part = filter_part (method, first, stop);
+    g_autoptr (GBytes) excerpt =
+        g_bytes_new_from_bytes (whole, first * size, (stop - first) * size);
 
     gst_sample_unref (gst_app_sink_pull_sample (GST_APP_SINK (sink)));
-    g_assert_true (gst_element_seek (pipeline, 1.0, GST_FORMAT_TIME,
-        GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, GST_SEEK_TYPE_SET,
-        first * GST_SECOND / RATE, GST_SEEK_TYPE_SET,
-        stop * GST_SECOND / RATE));
-    got = take_all (pipeline, first);
-    g_assert_cmpuint (g_bytes_get_size (got), ==,
-        (stop - first) * SAMPLES * sizeof (gfloat));
-    g_assert_true (g_bytes_equal (got, expected));
-
-    g_assert_true (gst_element_seek (pipeline, 1.0, GST_FORMAT_TIME,
-        GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_NONE, 0));
+    seek_to (pipeline, 0, first, stop);
+    check_part (pipeline, first, stop, part);
+    seek_to (pipeline, GST_SEEK_FLAG_ACCURATE, first, stop);
+    check_part (pipeline, first, stop, excerpt);
+    seek_to (pipeline, 0, 0, VOLUMES);
   }
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (pipeline);

@@ -1,0 +1,54 @@
+/* Accurate seeks of elements whose outputs need several volumes. The element
+ * asks upstream for more than the application asked for, so that each output
+ * equals that of continuous playback, and hides the rest from downstream.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  guint32 seqnum;           /* of the seek and of its segment */
+  GstClockTime start, stop; /* for downstream; stop is NONE if there is none */
+} GstNdSeekRange;
+
+/* Protected by the object lock of the element. */
+typedef struct
+{
+  guint before, after;   /* volumes that an output needs, in stream time */
+  GstClockTime interval; /* between two volumes; NONE: unknown */
+  GQueue asked;          /* GstNdSeekRange of seeks without a segment so far */
+  GstNdSeekRange range;  /* of the segment in use */
+  gboolean narrowed;     /* upstream has a wider segment */
+} GstNdSeek;
+
+void gst_nd_seek_init (GstNdSeek *seek);
+
+/* Forgets the seeks and the reach. Takes the object lock of @element. */
+void gst_nd_seek_reset (GstNdSeek *seek, GstElement *element);
+
+/* An output needs @before volumes before its anchor and @after after it, in the
+ * order of stream time, which does not depend on the direction of playback.
+ * Takes the object lock of @element. */
+void gst_nd_seek_set_reach (GstNdSeek *seek, GstElement *element, guint before,
+    guint after, GstClockTime interval);
+
+/* Sends @event, a SEEK event from downstream, through the sink pad @pad of an
+ * element. If the seek is accurate, asks for the volumes that the outputs at
+ * both ends need. Takes @event. */
+gboolean gst_nd_seek_send (GstNdSeek *seek, GstPad *pad, GstEvent *event);
+
+/* Takes a SEGMENT or SEGMENT_DONE event from upstream. Returns the event for
+ * downstream: if it follows from a seek of gst_nd_seek_send(), it has the range
+ * that downstream asked for. The running time and the stream time of a volume
+ * stay the same, because other branches of the pipeline may see the segment of
+ * upstream. */
+GstEvent *gst_nd_seek_narrow (GstNdSeek *seek, GstElement *element,
+    GstEvent *event);
+
+G_END_DECLS
