@@ -19,12 +19,12 @@ typedef enum
   ND_ERROR_READ,       /* reading failed, or data are truncated or damaged */
   ND_ERROR_OPEN_WRITE, /* the file cannot be opened for writing */
   ND_ERROR_WRITE,      /* writing failed */
-  ND_ERROR_NO_SPACE,   /* not enough memory of the machine or of a device */
+  ND_ERROR_MEMORY,     /* not enough memory of the machine or of a device */
   ND_ERROR_FORMAT,     /* the file or the caps are of an unsupported kind */
   ND_ERROR_INIT,       /* a back end is not available on this machine */
   ND_ERROR_CANCELLED,  /* see core/cancel.h; never shown to a user */
   ND_ERROR_FAILED,     /* anything else that failed while running */
-  ND_ERROR_DISK_FULL   /* no space for a file */
+  ND_ERROR_DISK_FULL   /* no space left for a file */
 } NdError;
 
 #define ND_ERROR (nd_error_quark ())

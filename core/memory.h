@@ -10,7 +10,7 @@
 G_BEGIN_DECLS
 
 /* Linux overcommits: an allocation that exceeds the physical memory succeeds,
- * and the process is killed when it writes to it. FALSE with ND_ERROR_NO_SPACE
+ * and the process is killed when it writes to it. FALSE with ND_ERROR_MEMORY
  * if @bytes are not less than the physical memory. G_MAXSIZE stands for an
  * overflow. */
 gboolean nd_memory_check (gsize bytes, GError **error);

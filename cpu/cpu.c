@@ -68,7 +68,7 @@ keep_init (NdRing *ring, GError **error)
       ring->kept = g_try_malloc (bytes);
   }
   if (!ring->kept)
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "Not enough memory to keep %u volumes of %" G_GSIZE_FORMAT
         " bytes: smaller volumes or a shorter filter in time need less",
         ring->n_slots, ring->kept_bytes);
@@ -90,7 +90,7 @@ responses_init (NdRing *ring, GError **error)
     ring->responses = g_try_malloc (bytes);
   }
   if (!ring->responses)
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "Not enough memory: %" G_GSIZE_FORMAT
         " bytes wanted for the responses of %u filters; smaller volumes or "
         "fewer filters need less",

@@ -281,7 +281,7 @@ nd_cpu_denoise_new (const NdDenoiseSettings *settings,
   for (gsize c = 0; c < shape->components; c++) {
     if (!init_component (self, &self->components[c], borders,
             c < 64 && kept >> c & 1)) {
-      g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+      g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
           "There is no memory for "
           "volumes of %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
           " x %" G_GSIZE_FORMAT

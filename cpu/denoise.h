@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 /* A stream of volumes of @shape, each component denoised by itself. Components
  * with their bit in @kept come out as they went in. Outputs have the type of
- * the input. ND_ERROR_NO_SPACE if the rings do not fit in memory. */
+ * the input. ND_ERROR_MEMORY if the rings do not fit in memory. */
 NdAlgorithm *nd_cpu_denoise_new (const NdDenoiseSettings *settings,
     const NdDenoiseBorders *borders, const NdShape *shape, NdSampleType type,
     guint64 kept, GError **error);

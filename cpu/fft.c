@@ -228,7 +228,7 @@ fft_create (const NdJob *job, const NdRingOptions *options, GError **error)
   if (!fft->transform)
     goto failed;
   if (!nd_pad_init (&fft->pad, job, &fft->reach)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "Not enough memory for a volume of such long axes");
     goto failed;
   }

@@ -312,7 +312,7 @@ nd_cpu_structure_new (const NdStructureSettings *settings, const NdShape *shape,
   self->reach = nd_structure_reach (settings);
   self->n_slots = 2 * self->reach + 1;
   if (!allocate (self)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "There is no memory for %u volumes of tensors, about %" G_GSIZE_FORMAT
         " bytes: a smaller sigma or smaller volumes need less",
         self->n_slots, self->bytes);

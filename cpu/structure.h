@@ -30,7 +30,7 @@ guint nd_structure_reach (const NdStructureSettings *settings);
 
 /* @shape has the 3, 6 or 10 components of tensors of float32. With 6, and with
  * 10, the last axis is time if @has_time; 10 always has it. The output is
- * float32. ND_ERROR_NO_SPACE if the window does not fit in memory. */
+ * float32. ND_ERROR_MEMORY if the window does not fit in memory. */
 NdAlgorithm *nd_cpu_structure_new (const NdStructureSettings *settings,
     const NdShape *shape, GError **error);
 

@@ -16,7 +16,7 @@ gsize nd_transform_size (gsize n, gboolean even);
 
 typedef struct _NdTransform NdTransform;
 
-/* size[0] is even. ND_ERROR_NO_SPACE if there is not enough memory. */
+/* size[0] is even. ND_ERROR_MEMORY if there is not enough memory. */
 NdTransform *nd_transform_new (const gsize size[3], GError **error);
 void nd_transform_free (NdTransform *transform);
 gsize nd_transform_bytes (const NdTransform *transform);

@@ -1,4 +1,4 @@
-/* The CUDA back end: the table of functions that the engine calls.
+/* The CUDA back end: the table of the functions that the engine calls.
  *
  * Each function enters the CUDA context of its object and leaves it when it
  * returns, also after an error.
@@ -16,7 +16,7 @@
 
 using namespace nd;
 
-/* Runs @function. An exception becomes @error. */
+/* Runs @function, and turns an exception into @error. */
 template <typename F>
 static bool
 guarded (GError **error, F function)
@@ -88,6 +88,27 @@ check_sizes (const RingJob &job)
             + ": use backend=cpu");
 }
 
+/* The cost model of @method; throws Error if the back end has no such
+ * method. */
+static Cost *
+cost_of (NdMethod method)
+{
+  switch (method) {
+    case ND_METHOD_DIRECT:
+      return direct_cost;
+    case ND_METHOD_SEPARABLE:
+      return separable_cost;
+    case ND_METHOD_FFT:
+      return fft_cost;
+    case ND_METHOD_TENSOR:
+      return tensor_cost;
+    case ND_METHOD_REFERENCE:
+    case ND_METHOD_AUTO:
+      break;
+  }
+  throw no_method (method);
+}
+
 static gdouble
 cuda_cost (const NdJob *request, const NdRingOptions *options, NdMethod method,
     gint device_id, GError **error)
@@ -96,30 +117,15 @@ cuda_cost (const NdJob *request, const NdRingOptions *options, NdMethod method,
   double cost = INFINITY;
 
   guarded (error, [&] {
-    if (method == ND_METHOD_REFERENCE)
-      throw Error (ND_ERROR_SETTINGS,
-          "method=reference runs on the CPU only: use backend=cpu with it");
+    Cost *const estimate = cost_of (method);
+
     check_sizes (job);
     if (method == ND_METHOD_SEPARABLE)
       check_separable (job);
     const ContextPointer context = Context::get (device_id);
     const Entered entered (*context);
 
-    switch (method) {
-      case ND_METHOD_DIRECT:
-        cost = direct_cost (job);
-        break;
-      case ND_METHOD_SEPARABLE:
-        cost = separable_cost (job);
-        break;
-      case ND_METHOD_FFT:
-        cost = fft_cost (job);
-        break;
-      default:
-        check_tensor (job);
-        cost = tensor_cost (job);
-        break;
-    }
+    cost = estimate (job);
   });
   return cost;
 }
@@ -235,7 +241,7 @@ cuda_destroy (NdEvent *event)
   delete event;
 }
 
-/* The contexts of memory that the caller has. */
+/* The context of each block of memory that a caller holds. */
 struct Owners
 {
   std::mutex lock;

@@ -33,6 +33,10 @@ magnitude (float2 r)
   return sqrtf (r.x * r.x + r.y * r.y);
 }
 
+static_assert (ND_RESPONSE_END == ND_RESPONSE_TENSOR + 1,
+    "value_of() or combined() lacks a response");
+
+/* The value of a kind before ND_RESPONSE_MAX, for one response. */
 __device__ float
 value_of (int kind, float2 r)
 {
@@ -45,8 +49,26 @@ value_of (int kind, float2 r)
       return r.y;
     case ND_RESPONSE_ENERGY:
       return r.x * r.x + r.y * r.y;
+    case ND_RESPONSE_ALL:
+    case ND_RESPONSE_REAL:
     default:
       return r.x;
+  }
+}
+
+/* The value of a kind from ND_RESPONSE_MAX on, for all responses. The plan
+ * refuses ND_RESPONSE_TENSOR. */
+__device__ float
+combined (int kind, float largest, int index, float sum)
+{
+  switch (kind) {
+    case ND_RESPONSE_MAX:
+      return largest;
+    case ND_RESPONSE_SUM:
+      return sum;
+    case ND_RESPONSE_ARGMAX:
+    default:
+      return index;
   }
 }
 
@@ -99,11 +121,7 @@ combine_kernel (const __grid_constant__ Arguments a)
       }
     }
     if (a.kind >= ND_RESPONSE_MAX)
-      put (a,
-          a.kind == ND_RESPONSE_MAX       ? largest
-              : a.kind == ND_RESPONSE_SUM ? sum
-                                          : index,
-          c, 0, x, y, z);
+      put (a, combined (a.kind, largest, index, sum), c, 0, x, y, z);
   }
 }
 

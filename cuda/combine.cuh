@@ -10,9 +10,8 @@
 namespace nd
 {
 
-/* Computes the output of a job for which nd_job_combines() is TRUE from the
- * @responses of its filters, which are dense float32 volumes one after the
- * other. */
+/* Computes the output of a job that combines the responses of its filters, see
+ * nd_job_combines(). @responses: dense float32 volumes, one after the other. */
 void combine_responses (const RingJob &job, const float *responses,
     const NdScale &scale, const NdSamples &out, cudaStream_t stream);
 

@@ -73,13 +73,13 @@ driver ()
 }
 
 void
-check_driver (CUresult result, const char *what)
+check_driver (CUresult result, const char *call)
 {
-  check (static_cast<cudaError_t> (result), what);
+  check (static_cast<cudaError_t> (result), call);
 }
 
-/* Contexts of our own stay until the process ends or an error makes them
- * unusable. Contexts of others are known as long as we use them. */
+/* The back end's own contexts stay until the process ends or an error makes
+ * them unusable. Contexts of others are known as long as they are used. */
 struct Known
 {
   std::mutex lock;
@@ -115,7 +115,7 @@ built_for ()
   return all;
 }
 
-/* A lost context answers every call with the error that it was lost to. */
+/* A lost context answers every call with the error that made it unusable. */
 bool
 is_well (const Context &context)
 {
@@ -146,8 +146,8 @@ choose_device (int wanted)
   cudaRuntimeGetVersion (&wanted_version);
   if (result == cudaErrorInsufficientDriver)
     throw Error (ND_ERROR_INIT,
-        "The NVIDIA driver is too old: it has CUDA " + release (version)
-            + ", and " + release (wanted_version / 1000 * 1000)
+        "The NVIDIA driver supports CUDA " + release (version) + ", but CUDA "
+            + release (wanted_version / 1000 * 1000)
             + " is needed: use backend=cpu, or install a newer driver");
   if (result != cudaSuccess && result != cudaErrorNoDevice)
     throw Error (ND_ERROR_INIT,
@@ -229,9 +229,9 @@ Context::make_own (int device)
   const CUresult result = driver ().create (&handle, CU_CTX_SCHED_AUTO, device);
 
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
-    throw Error (ND_ERROR_NO_SPACE,
-        "Not enough memory on the GPU to use it at all, because other programs "
-        "have taken it: use backend=cpu");
+    throw Error (ND_ERROR_MEMORY,
+        "Other programs have taken nearly all memory of the GPU: use "
+        "backend=cpu");
   check_driver (result, "cuCtxCreate");
   check_driver (driver ().pop (&popped), "cuCtxPopCurrent");
   ND_INFO ("made a context on device %d", device);

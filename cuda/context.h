@@ -1,6 +1,6 @@
 /* CUDA contexts. A ring belongs to the context that is current when the ring is
- * made, or if none is, to one of our own for its device. Each call of the back
- * end enters that context and leaves it again.
+ * made or, if there is none, to the back end's own context for the device. Each
+ * call of the back end enters that context and leaves it again.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -23,8 +23,9 @@ class Context
 {
 public:
   /* The current context of this thread if it is on device @wanted (-1: any
-   * device), else our own on that device. If an error has made our own context
-   * unusable, those who hold it keep it, and a new one is made. */
+   * device), otherwise the back end's own context on that device. If an error
+   * has made the own context unusable, its holders keep it, and a new one is
+   * made. */
   static ContextPointer get (int wanted);
 
   /* Throws Error if a context was lost and the driver gives this process no new
@@ -51,11 +52,11 @@ private:
   const CUcontext handle;
   const bool own;
   std::mutex lock;
-  std::vector<cudaEvent_t> events[2]; /* timed: [1] */
+  std::vector<cudaEvent_t> events[2]; /* unused; [1]: timed events */
 };
 
-/* An event of a context, which must outlive it. Events are reused because
- * making one is slow. Only timed events can tell elapsed time; recording the
+/* An event of a context, which must outlive it. Events are reused, because
+ * making one is slow. Only timed events measure elapsed time; recording the
  * others takes less time. */
 class Event
 {
@@ -86,15 +87,15 @@ public:
   Entered (const Entered &) = delete;
 };
 
-/* The device @wanted, or for -1 the first. Throws Error if it does not
- * exist. */
+/* The device @wanted, or the first one if @wanted is -1. Throws Error if it
+ * does not exist. */
 int choose_device (int wanted);
 
-/* Whether a GPU of compute @capability, 80 for 8.0, runs kernels @built for the
- * given ones, with PTX for the last. It runs PTX of an older capability, and
- * machine code of its own capability or, except for Tegra, of an older one with
- * the same major number (CUDA Programming Guide, binary and PTX
- * compatibility). */
+/* Whether a GPU of compute @capability, 80 for 8.0, can run kernels that were
+ * built for the capabilities @built, with PTX for the last of these. A GPU runs
+ * PTX of its own or an older capability. It runs machine code of its own
+ * capability and, except for Tegra, of older ones with the same major number
+ * (CUDA Programming Guide, binary and PTX compatibility). */
 bool has_code (const std::vector<int> &built, int capability);
 
 /* Throws Error if the module has no code for @device. Makes no context. */

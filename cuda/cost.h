@@ -1,5 +1,5 @@
-/* The terms that the cost models of all methods share. A cost is the seconds of
- * a volume on an H100, as measured there, times the rates of the current
+/* The terms that the cost models of all methods share. A cost is the time in
+ * seconds that a volume takes on an H100, divided by the rates of the current
  * device. Only the order of the methods' costs matters.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -14,10 +14,10 @@ namespace nd
 {
 
 constexpr double BYTE_RATE =
-    2.1e12;                     /* bytes per second, of padding and passes */
+    2.1e12;                     /* bytes per second, of padding and of passes */
 constexpr double LAUNCH = 3e-6; /* seconds */
 
-/* Samples of a volume, with the border if @reach is not nullptr. */
+/* The samples of a volume or, if @reach is not nullptr, of a padded volume. */
 inline double
 count_samples (const RingJob &job, const NdReach *reach = nullptr)
 {
@@ -36,7 +36,7 @@ count_padded (const RingJob &job)
   return count_samples (job, &reach);
 }
 
-/* Bytes that padding a volume reads and writes. */
+/* The bytes that padding a volume reads and writes. */
 inline double
 push_bytes (const RingJob &job)
 {

@@ -23,7 +23,7 @@ device_attribute (cudaDeviceAttr attribute)
   return value;
 }
 
-/* Measurements are remembered under this name. */
+/* The name under which measurements are stored. */
 inline std::string
 device_name ()
 {
@@ -35,7 +35,7 @@ device_name ()
   return properties.name;
 }
 
-/* 80 for compute capability 8.0. */
+/* The compute capability: 80 for 8.0. */
 inline int
 compute_capability ()
 {
@@ -43,7 +43,7 @@ compute_capability ()
       + device_attribute (cudaDevAttrComputeCapabilityMinor);
 }
 
-/* The bytes of dynamic shared memory that a thread block may have if its kernel
+/* The most bytes of dynamic shared memory of a thread block whose kernel
  * declares up to 1 KiB of static shared memory. */
 inline int
 max_dynamic_shared ()

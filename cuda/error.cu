@@ -11,7 +11,7 @@ namespace nd
 std::atomic<cudaError_t> lost_to{ cudaSuccess };
 
 void
-check (cudaError_t result, const char *what)
+check (cudaError_t result, const char *call)
 {
   size_t unused, all;
 
@@ -19,19 +19,19 @@ check (cudaError_t result, const char *what)
     return;
   cudaGetLastError ();
   if (result == cudaErrorMemoryAllocation)
-    throw Error (ND_ERROR_NO_SPACE,
-        std::string ("Not enough memory on the GPU: ") + what
+    throw Error (ND_ERROR_MEMORY,
+        std::string ("Not enough memory on the GPU: ") + call
             + "; smaller volumes or a shorter filter in time need less, "
               "backend=cpu needs none");
   if (cudaMemGetInfo (&unused, &all) == result) {
     lost_to = result;
-    ND_WARNING ("lost the GPU in %s: %s", what, cudaGetErrorString (result));
+    ND_WARNING ("lost the GPU in %s: %s", call, cudaGetErrorString (result));
   }
   cudaGetLastError ();
   throw Error (ND_ERROR_FAILED,
-      std::string ("The GPU failed: ") + what + ": "
+      std::string ("The GPU failed: ") + call + ": "
           + cudaGetErrorString (result) + " (" + std::to_string (result)
-          + "); set the pipeline to NULL and start it again. If the driver no "
+          + "): set the pipeline to NULL and start it again; if the driver no "
             "longer offers a GPU, backend=auto falls back to the CPU");
 }
 
@@ -41,7 +41,7 @@ multiply (size_t a, size_t b)
   size_t product;
 
   if (!g_size_checked_mul (&product, a, b))
-    throw Error (ND_ERROR_NO_SPACE,
+    throw Error (ND_ERROR_MEMORY,
         "Not enough memory on the GPU: the job needs more bytes than any "
         "device has");
   return product;

@@ -32,12 +32,12 @@ private:
   const std::string message;
 };
 
-/* Throws Error if @result is an error; @what names the call. If the context
- * answers every later call with that error, the error is kept in lost_to. */
-void check (cudaError_t result, const char *what);
+/* Throws Error if @result, of @call, is an error. If the context answers every
+ * later call with that error, the error is kept in lost_to. */
+void check (cudaError_t result, const char *call);
 
-/* The error that a context was lost to, or cudaSuccess. The driver may refuse
- * this process another context. */
+/* The error that made a context unusable, or cudaSuccess. The driver may refuse
+ * to give this process another context. */
 extern std::atomic<cudaError_t> lost_to;
 
 #define ND_CUDA(call) ::nd::check (call, #call)
@@ -45,7 +45,7 @@ extern std::atomic<cudaError_t> lost_to;
 #define ND_CUDA_LAUNCHED(kernel) \
   ::nd::check (cudaGetLastError (), "launch of " #kernel)
 
-/* a * b; throws Error with ND_ERROR_NO_SPACE if that overflows. */
+/* a * b. Throws Error with ND_ERROR_MEMORY if that overflows. */
 size_t multiply (size_t a, size_t b);
 
 } // namespace nd

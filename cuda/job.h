@@ -1,5 +1,5 @@
-/* The job of a ring: what the user asks for, and what the convolver needs of
- * the ring besides.
+/* The job of a ring: the user's settings, and the options that the convolver
+ * sets.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

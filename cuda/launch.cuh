@@ -1,4 +1,4 @@
-/* Programmatic dependent launch: kernels that begin while those before them in
+/* Programmatic dependent launch: a kernel begins while the kernels before it in
  * the stream still run (sm_90 and later; CUDA Programming Guide, "Programmatic
  * Dependent Launch"). Such a kernel calls wait_on_dependent_grids ().
  *
@@ -16,9 +16,10 @@
 namespace nd
 {
 
-/* Whether @kernel waits for the kernels before it: machine code for less than
- * sm_90 does not, on any device. The answer is remembered because asking at
- * each launch takes a noticeable share of the time of a small volume. */
+/* Whether @kernel waits for the kernels before it. Machine code for older
+ * devices than sm_90 does not, on any device. The answer is stored, because
+ * asking at each launch takes a noticeable share of the time of a small
+ * volume. */
 inline bool
 may_launch_early (const void *kernel)
 {

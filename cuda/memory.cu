@@ -21,7 +21,7 @@ expect_free (size_t bytes)
   const size_t unused = free_bytes ();
 
   if (bytes > unused)
-    throw Error (ND_ERROR_NO_SPACE,
+    throw Error (ND_ERROR_MEMORY,
         "Not enough memory on the GPU: " + std::to_string (bytes)
             + " bytes are needed, " + std::to_string (unused)
             + " are free; smaller volumes or a shorter filter in time need "

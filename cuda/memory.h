@@ -12,28 +12,28 @@
 namespace nd
 {
 
-/* Bytes of the current device that are free. */
+/* The free bytes of the current device. */
 size_t free_bytes ();
 
-/* Throws Error unless so many are free. */
+/* Throws Error if fewer than @bytes are free. */
 void expect_free (size_t bytes);
 
-/* @bytes of zeros; nullptr for none. */
+/* Allocates @bytes of zeros; nullptr if @bytes is 0. */
 void *allocate_zeroed (size_t bytes);
 
-/* Waits until the bytes have arrived: kernels in streams of a ring, which wait
- * for nothing else, may then read them. */
+/* Copies from the host to the device, and waits until the bytes have arrived:
+ * the streams of a ring do not wait for this copy. */
 void upload (void *to, const void *from, size_t bytes);
 
-/* An array in device memory. Either it is allocated at once, or its size is
- * planned first, so that a ring can compare the bytes that it needs with the
- * free ones before it allocates any. */
+/* An array in device memory. It is either allocated at once, or planned first:
+ * a ring compares the bytes that it needs with the free ones before it
+ * allocates any. */
 template <typename T>
 class Memory
 {
 public:
   Memory () = default;
-  /* Zeros, because tiles read beyond the samples that are ever written. */
+  /* Allocates zeros, because tiles also read samples that are never written. */
   explicit Memory (size_t n)
   {
     plan (n);
@@ -86,7 +86,8 @@ private:
   std::vector<T> planned; /* contents, until allocate() */
 };
 
-/* The sum of bytes () of Memory or of classes that consist of it. */
+/* The sum of bytes () of objects of class Memory or of classes with the same
+ * functions. */
 template <typename... M>
 size_t
 total_bytes (const M &...memory)

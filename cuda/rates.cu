@@ -27,9 +27,10 @@ constexpr double H100_BYTES = 2.99e12;
 constexpr int THREADS = 256, BLOCKS = 8; /* per multiprocessor */
 constexpr int SUMS = 8, STEPS = 2048;
 constexpr size_t COPIED = 128 << 20; /* more than any cache holds */
-constexpr int TRIES = 8;             /* the fastest counts */
+constexpr int TRIES = 8;             /* the fastest one counts */
 
-/* Several independent sums, because one would wait for its own latency. */
+/* Several independent sums, because each addition to a single sum would wait
+ * for the one before. */
 __global__ void __launch_bounds__ (THREADS)
 multiply_kernel (float *out, float factor)
 {
@@ -45,7 +46,7 @@ multiply_kernel (float *out, float factor)
   }
   for (int k = 0; k < SUMS; k++)
     all += sums[k];
-  if (all == -1) /* never, but it keeps the compiler from removing the loop */
+  if (all == -1) /* never; without it the compiler would remove the loop */
     *out = all;
 }
 
@@ -81,7 +82,7 @@ least_seconds (const Timer &timer, F enqueue)
   return least;
 }
 
-/* Bytes per second; 0 if memory is too short to measure. */
+/* Bytes per second; 0 if there is too little memory to measure. */
 double
 copy_rate (const Timer &timer, cudaStream_t stream)
 {
@@ -118,7 +119,7 @@ measure (double multiprocessors, double rates[3])
   rates[2] = copy_rate (timer, stream);
 }
 
-/* A file may hold anything. */
+/* The file with stored rates may be damaged. */
 bool
 is_plausible (double rate)
 {

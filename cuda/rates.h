@@ -1,5 +1,5 @@
-/* The speed of a device, relative to an H100. It is measured once and
- * remembered across runs. The cost models scale times of an H100 by it.
+/* The speed of a device, relative to an H100. It is measured once and stored
+ * across runs. The cost models divide the times of an H100 by it.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -18,7 +18,7 @@ struct Rates
   int multiprocessors;
 };
 
-/* Of the current device. */
+/* The rates of the current device. */
 Rates device_rates ();
 
 } // namespace nd

@@ -20,21 +20,22 @@ struct Shown
   size_t components;
 };
 
+/* Number @i of the volume. */
 __device__ float
-sample_at (const Shown &s, size_t i)
+number_at (const Shown &s, size_t i)
 {
   return visit_sample_type (s.type, [&] (auto sample) -> float {
     return ((const typename decltype (sample)::Type *) s.volume)[i];
   });
 }
 
-/* The value of channel @channel of voxel @i. */
+/* The value of channel @channel of sample @i. */
 __device__ float
 shown (const Shown &s, size_t i, unsigned channel)
 {
   if (s.components == 2)
-    return hypotf (sample_at (s, 2 * i), sample_at (s, 2 * i + 1));
-  return sample_at (s, s.components * i + channel);
+    return hypotf (number_at (s, 2 * i), number_at (s, 2 * i + 1));
+  return number_at (s, s.components * i + channel);
 }
 
 __global__ void
@@ -45,8 +46,8 @@ fill_kernel (float *values, size_t n)
     values[i] = NAN;
 }
 
-/* A plane of the picture. Pixel (x, y) is the maximum of @depth voxels, the
- * first at first + x * step[0] + y * step[1], the others step[2] apart. */
+/* A plane of the picture. Pixel (x, y) is the maximum of @depth samples,
+ * the first at first + x * step[0] + y * step[1], the others step[2] apart. */
 struct Plane
 {
   size_t first, step[3];
@@ -67,11 +68,11 @@ project_kernel (const __grid_constant__ Shown s,
        i += (size_t) gridDim.x * blockDim.x) {
     const unsigned c = i % p.channels;
     const size_t x = i / p.channels % p.width, y = i / p.channels / p.width;
-    const size_t voxel = p.first + x * p.step[0] + y * p.step[1];
+    const size_t first = p.first + x * p.step[0] + y * p.step[1];
     float most = NAN;
 
     for (size_t k = 0; k < p.depth; k++) {
-      const float v = shown (s, voxel + k * p.step[2], c);
+      const float v = shown (s, first + k * p.step[2], c);
 
       if (v > most || isnan (most))
         most = v;
@@ -89,8 +90,8 @@ sample_kernel (const __grid_constant__ Shown s, size_t step, unsigned channels,
     samples[k] = shown (s, k * step, k % channels);
 }
 
-/* Maps the bits of a float to an integer, such that the order of floats is that
- * of the integers. */
+/* Maps the bits of a float to an integer. The integers have the order of the
+ * floats. */
 __host__ __device__ unsigned
 ordered (unsigned bits)
 {
@@ -99,12 +100,12 @@ ordered (unsigned bits)
 
 __global__ void
 extremes_kernel (const __grid_constant__ Shown s, unsigned channels,
-    size_t voxels, unsigned *found)
+    size_t samples, unsigned *found)
 {
   unsigned low = 0xffffffffu, high = 0;
 
   for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
-       i < voxels * channels; i += (size_t) gridDim.x * blockDim.x) {
+       i < samples * channels; i += (size_t) gridDim.x * blockDim.x) {
     const float v = shown (s, i / channels, i % channels);
 
     if (isfinite (v)) {
@@ -163,7 +164,7 @@ _NdRenderer::reach (const void *volume)
   if (context->reaches (volume))
     return volume;
   if (!nd_shape_samples (&job.shape, &n))
-    throw Error (ND_ERROR_NO_SPACE, "A volume so large does not fit in memory");
+    throw Error (ND_ERROR_MEMORY, "A volume so large does not fit in memory");
   if (!copy.count ())
     copy = Memory<unsigned char> (multiply (n, nd_sample_size (job.type)));
   ND_CUDA (cudaMemcpyAsync (copy.get (), volume, copy.count (),

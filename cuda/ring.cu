@@ -13,12 +13,12 @@ using namespace nd;
 namespace
 {
 
-/* Buffers for uploads, and for downloads: one is copied while the other is
- * computed with. */
+/* Buffers for uploads, and as many for downloads: one is copied while kernels
+ * use the other. */
 constexpr size_t AHEAD = 2;
 
-/* The stream on which the timing events of each kind are recorded. A push that
- * runs while an earlier response is computed counts no time. */
+/* The stream on which the timing events of each kind are recorded. The time of
+ * a push that runs while an earlier response is computed is not counted. */
 constexpr StreamId timing_stream[KINDS] = { UPLOADS, RESPONSES, DOWNLOADS };
 
 std::unique_ptr<Method>
@@ -34,10 +34,11 @@ make_method (const RingJob &job, NdMethod method, const ComputeStreams &streams,
       return make_fft (job, streams, available);
     case ND_METHOD_TENSOR:
       return make_tensor (job, streams, available);
-    default:
-      throw Error (ND_ERROR_SETTINGS,
-          "method=reference runs on the CPU only: use backend=cpu with it");
+    case ND_METHOD_REFERENCE:
+    case ND_METHOD_AUTO:
+      break;
   }
+  throw no_method (method);
 }
 
 size_t
@@ -46,7 +47,8 @@ count_outputs (const RingJob &job)
   return nd_response_count (job.response, nd_bank_responses (job.bank));
 }
 
-/* Copies a volume between host or device memory of any row and slice stride. */
+/* Copies a volume from and to memory of the host or of the device. Rows and
+ * slices may have any stride. */
 void
 copy_volume (const NdSamples &to, const NdSamples &from, const NdShape &shape,
     size_t row_bytes, cudaStream_t stream)
@@ -82,7 +84,7 @@ Stream::Stream ()
   ND_CUDA (cudaStreamCreateWithFlags (&handle, cudaStreamNonBlocking));
 }
 
-/* Waits, because enqueued work may use memory that is freed next. */
+/* Waits, because enqueued work may use memory that the caller frees next. */
 Stream::~Stream ()
 {
   cudaStreamSynchronize (handle);
@@ -130,7 +132,7 @@ _NdRing::warm_up ()
   }
 }
 
-/* Decides the size of all memory of the ring. */
+/* Makes the method, and decides the size of all memory of the ring. */
 void
 _NdRing::plan (NdMethod wanted)
 {
@@ -185,7 +187,7 @@ _NdRing::add_buffers (std::vector<TransferBuffer> &buffers, size_t n,
   size_t samples;
 
   if (!nd_shape_samples (&shape, &samples))
-    throw Error (ND_ERROR_NO_SPACE, "A volume so large does not fit in memory");
+    throw Error (ND_ERROR_MEMORY, "A volume so large does not fit in memory");
   buffers.reserve (n);
   while (buffers.size () < n) {
     buffers.push_back (TransferBuffer{

@@ -1,6 +1,6 @@
 /* A ring on the device: a method, and the copies of volumes to it and of
- * responses from it. Upload, push, respond and download run in streams of their
- * own and wait for one another by events. If the method allows it, the next
+ * responses from it. Upload, push, respond and download each have a CUDA stream
+ * and wait for one another by events. If the method allows it, the next
  * volume is pushed while a response is computed.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -13,7 +13,7 @@
 namespace nd
 {
 
-/* The sums of times that NdTimes has. */
+/* The kinds of work whose times NdTimes has. */
 enum Kind
 {
   UPLOAD,

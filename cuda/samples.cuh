@@ -35,7 +35,7 @@ struct NonFinite
 };
 constexpr unsigned MAX_NON_FINITE = 1 << 12;
 
-/* Samples that do not fit into the list are marked by two bits per padded
+/* If the list is full, further samples are marked, by two bits per padded
  * sample. */
 enum NonFiniteMark
 {
@@ -78,13 +78,16 @@ add_non_finite (const NonFiniteList &list, int x, int y, int z, float value)
 }
 
 /* Writes @volume, which is on the device, with its border to @out, of size
- * pad.full. nullptr is the border volume. */
+ * pad.full. If @volume is nullptr, writes the border volume. */
 void pad_volume (const Pad &pad, const NdSamples *volume, NdSampleType type,
     size_t component, float *out, const NonFiniteList &non_finite,
     cudaStream_t stream);
 
 /* Pad::border if the border is in memory around the volume. */
 constexpr int BORDER_IN_MEMORY = -1;
+
+static_assert (ND_BORDER_END == ND_BORDER_WRAP + 1,
+    "border_index() lacks a border");
 
 /* nd_border_index() on the device. Most indices are at most one size beyond the
  * border; those need no division. */
@@ -118,6 +121,7 @@ border_index (int border, int i, int n)
       period = 2 * n - 2;
       j = (i % period + period) % period;
       return j < n ? j : period - j;
+    case ND_BORDER_WRAP:
     default:
       j = i < 0 ? i + n : i - n;
       return j >= 0 && j < n ? j : (i % n + n) % n;
@@ -145,7 +149,8 @@ saturate (double value, int low, int high)
   return __double2int_rn (fmin (fmax (value, (double) low), (double) high));
 }
 
-/* The same for 0 to @high, which float32 must hold exactly. */
+/* The same for a range from 0 to @high, which float32 must represent
+ * exactly. */
 __device__ inline int
 saturate (float value, int high)
 {

@@ -1,4 +1,4 @@
-/* From the sample type of a job, known at run time, to a C++ type.
+/* Calls code with the C++ type of a sample type that is known at run time.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -24,10 +24,13 @@ constexpr int lowest = (T) -1 < (T) 0 ? -(1 << (8 * sizeof (T) - 1)) : 0;
 template <typename T>
 constexpr int highest = (1 << 8 * sizeof (T)) - 1 + lowest<T>;
 
-/* Returns visit (SampleType<T> (), arguments...), T being the type of a sample
- * of @type, an NdSampleType. On host and device; @visit is a lambda of either.
- * Kernels that are sensitive to registers pass arguments on and capture none:
- * nvcc 13.0 then makes the code that a switch would make. */
+static_assert (ND_SAMPLE_TYPES == ND_FLOAT32 + 1,
+    "visit_sample_type() lacks a type");
+
+/* Returns visit (SampleType<T> (), arguments...) with the type T of a sample of
+ * @type, an NdSampleType. Works on the host and on the device. Kernels that are
+ * sensitive to registers pass @arguments instead of capturing variables: nvcc
+ * 13.0 then generates the same code as for a switch. */
 #pragma nv_exec_check_disable
 template <typename F, typename... A>
 __host__ __device__ __forceinline__ auto
@@ -40,6 +43,7 @@ visit_sample_type (int type, F visit, const A &...arguments)
       return visit (SampleType<short> (), arguments...);
     case ND_UINT16:
       return visit (SampleType<unsigned short> (), arguments...);
+    case ND_FLOAT32:
     default:
       return visit (SampleType<float> (), arguments...);
   }

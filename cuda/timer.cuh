@@ -1,4 +1,4 @@
-/* How long work on a stream takes.
+/* Measures the time that work on a stream takes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -15,8 +15,8 @@ class Timer
 public:
   explicit Timer (cudaStream_t stream) : stream (stream) {}
 
-  /* Seconds per call of @enqueue, over @repeats calls after a first one that
-   * is not measured. */
+  /* The seconds per call of @enqueue. Makes one call that is not measured, then
+   * @repeats calls that are. */
   template <typename F>
   double seconds (int repeats, F enqueue) const
   {

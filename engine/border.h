@@ -20,6 +20,9 @@ typedef enum
   ND_BORDER_WRAP = 4      /* b c d | a b c d | a b c */
 } NdBorder;
 
+/* Borders are 0 to ND_BORDER_END - 1. */
+#define ND_BORDER_END 5
+
 /* The index, 0 to n-1, of the sample that stands for sample @i of an axis of
  * @n >= 1 samples, or -1 for the border value. The patterns repeat, so that @i
  * may be any distance outside. */

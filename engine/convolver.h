@@ -35,7 +35,7 @@ gboolean nd_convolver_check_time_border (NdBorder border, GError **error);
 typedef struct _NdConvolver NdConvolver;
 
 /* Errors of nd_convolver_check_time_border() and nd_plan_new(), and
- * ND_ERROR_NO_SPACE if the rings of all planes do not fit in memory. */
+ * ND_ERROR_MEMORY if the rings of all planes do not fit in memory. */
 NdConvolver *nd_convolver_new (const NdConvolverSettings *settings,
     GError **error);
 void nd_convolver_free (NdConvolver *convolver);

@@ -85,7 +85,7 @@ nd_picture_new (NdPictureMode mode, NdAxis axis, NdSampleType type,
   self->row = g_try_new (gfloat, shape->size[0] * job->channels);
   if (self->values && self->row)
     return g_steal_pointer (&self);
-  g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+  g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
       "No memory for a picture of %d x %d pixels", width, height);
   return NULL;
 }

@@ -33,6 +33,9 @@ typedef enum
   ND_RESPONSE_TENSOR = 9  /* the orientation tensor (filters/tensor.h) */
 } NdResponse;
 
+/* Kinds of output are 0 to ND_RESPONSE_END - 1. */
+#define ND_RESPONSE_END 10
+
 /* The number of outputs of a bank of @n filters. */
 guint nd_response_count (NdResponse response, guint n);
 

@@ -17,14 +17,14 @@
 #define BAND "center-frequency", "bandwidth", "size", FIT
 #define FIT "spectrum", "snr", "localization"
 
-/* Each row has either design or bank. A bank without count has one complex
+/* Each row has either design or bank. A bank without info has one complex
  * filter. */
 static const struct
 {
   const gchar *name;
   NdDesignFunction *design;
   NdBankFunction *bank;
-  NdCountFunction *count;
+  NdInfoFunction *info;
   const gchar *takes[10]; /* parameters, NULL at the end */
   gboolean fixed;         /* coefficients are given: no axis is left out */
 } designs[] = {
@@ -48,11 +48,11 @@ static const struct
   { "quadrature", .bank = nd_design_quadrature,
       .takes = { "direction", BAND } },
   { "quadrature-bank", .bank = nd_design_quadrature_bank,
-      .count = nd_count_quadrature_bank, .takes = { BAND } },
+      .info = nd_info_quadrature_bank, .takes = { BAND } },
   { "monomial", nd_design_monomial,
       .takes = { "order", "direction", "exponents", BAND } },
   { "monomial-bank", .bank = nd_design_monomial_bank,
-      .count = nd_count_monomial_bank, .takes = { "order", BAND } },
+      .info = nd_info_monomial_bank, .takes = { "order", BAND } },
   { "riesz", nd_design_riesz, .takes = { "direction", BAND } },
   { "motion", .bank = nd_design_motion, .takes = { "velocity", BAND } },
   { "exponential", nd_design_exponential, .takes = { "tau", "size" } },
@@ -61,7 +61,7 @@ static const struct
       .takes = { "tau", "size" } },
   { "coefficients", nd_design_coefficients, .takes = { "size", "values" },
       .fixed = TRUE },
-  { "file", .bank = nd_design_file, .count = nd_count_file,
+  { "file", .bank = nd_design_file, .info = nd_info_file,
       .takes = { "location", "size" }, .fixed = TRUE },
 };
 
@@ -127,7 +127,7 @@ explain_missing (NdFilter *filter, const gsize size[ND_AXES], GError **error)
   gsize count = count_coefficients (size);
 
   if (filter == NULL && nd_design_check_size (size, error))
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "There is no memory for %" G_GSIZE_FORMAT
         " coefficients (%" G_GSIZE_FORMAT " bytes)",
         count, count * sizeof (gdouble));
@@ -286,7 +286,7 @@ leave_out (guint i, const NdParameters *parameters, const NdAxes *axes)
     const gchar *text = nd_parameters_get_text (parameters, per_axis[p]);
 
     if (text == NULL
-        || (designs[i].count != NULL && strcmp (per_axis[p], "order") == 0))
+        || (designs[i].info != NULL && strcmp (per_axis[p], "order") == 0))
       continue;
     for (guint a = 0; a < ND_AXES; a++)
       used.single[a] = used.single[a] && !names_axis (text, axes, a, p == 0);
@@ -381,8 +381,8 @@ nd_design (const gchar *design, NdParameters *parameters, const NdAxes *axes,
 }
 
 gboolean
-nd_design_count (const gchar *design, NdParameters *parameters,
-    const NdAxes *axes, NdResponses *responses, GError **error)
+nd_design_info (const gchar *design, NdParameters *parameters,
+    const NdAxes *axes, NdBankInfo *info, GError **error)
 {
   g_autoptr (NdParameters) resolved = NULL;
   NdAxes known;
@@ -391,17 +391,17 @@ nd_design_count (const gchar *design, NdParameters *parameters,
   if (!find (design, &i, error))
     return FALSE;
   known = leave_out (i, parameters, axes);
-  *responses = (NdResponses){ 1, designs[i].bank != NULL };
-  /* The count depends on the axes that have a size above 1, so that any step
-   * will do if the caps are not known yet. */
+  *info = (NdBankInfo){ 1, designs[i].bank != NULL };
+  /* The number of responses depends on the axes that have a size above 1, so
+   * that any step will do if the caps are not known yet. */
   for (guint a = 0; a < ND_AXES; a++) {
     if (!(known.step[a] > 0))
       known.step[a] = 1e-3;
   }
   if (nd_parameters_check (parameters, designs[i].takes, error)
-      && (designs[i].count == NULL
+      && (designs[i].info == NULL
           || ((resolved = nd_parameters_resolve (parameters, &known, error))
-              && designs[i].count (resolved, &known, responses, error))))
+              && designs[i].info (resolved, &known, info, error))))
     return TRUE;
   g_prefix_error (error, "%s: ", design);
   return FALSE;

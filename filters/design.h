@@ -95,18 +95,18 @@ typedef struct
 NdBank *nd_design (const gchar *design, NdParameters *parameters,
     const NdAxes *axes, GError **error);
 
-/* The responses of a bank. */
+/* The properties of a bank that caps depend on. */
 typedef struct
 {
-  guint n;
+  guint n_responses;
   gboolean is_complex;
   guint tensor_axes; /* of the tensor that a whole bank design makes, or 0 */
-} NdResponses;
+} NdBankInfo;
 
-/* Counts the responses of nd_design() in a fraction of its time. Checks only
- * the parameters that the count depends on. */
-gboolean nd_design_count (const gchar *design, NdParameters *parameters,
-    const NdAxes *axes, NdResponses *responses, GError **error);
+/* Finds the properties of the bank of nd_design() in a fraction of the time.
+ * Checks only the parameters that the properties depend on. */
+gboolean nd_design_info (const gchar *design, NdParameters *parameters,
+    const NdAxes *axes, NdBankInfo *info, GError **error);
 
 /* The names of all designs, terminated by NULL. */
 const gchar *const *nd_design_names (void);

@@ -48,13 +48,13 @@ NdBankFunction nd_design_motion;
 NdBankFunction nd_design_quadrature;
 NdBankFunction nd_design_quadrature_bank;
 
-/* Counts the filters of such a design without designing them. */
-typedef gboolean NdCountFunction (const NdParameters *parameters,
-    const NdAxes *axes, NdResponses *responses, GError **error);
+/* Finds the properties of the bank of such a design without designing it. */
+typedef gboolean NdInfoFunction (const NdParameters *parameters,
+    const NdAxes *axes, NdBankInfo *info, GError **error);
 
-NdCountFunction nd_count_file;
-NdCountFunction nd_count_monomial_bank;
-NdCountFunction nd_count_quadrature_bank;
+NdInfoFunction nd_info_file;
+NdInfoFunction nd_info_monomial_bank;
+NdInfoFunction nd_info_quadrature_bank;
 
 /* A bank of one complex filter, @real + i @imaginary. Takes both. */
 NdBank *nd_bank_new_complex (NdFilter *real, NdFilter *imaginary);

@@ -220,15 +220,15 @@ nd_design_file (const NdParameters *parameters, const NdAxes *axes,
 }
 
 gboolean
-nd_count_file (const NdParameters *parameters, const NdAxes *axes,
-    NdResponses *responses, GError **error)
+nd_info_file (const NdParameters *parameters, const NdAxes *axes,
+    NdBankInfo *info, GError **error)
 {
   const gchar *location = get_location (parameters, error);
   g_autoptr (GMappedFile) file = location ? map_file (location, error) : NULL;
   const guint8 *data;
   gsize length;
 
-  responses->is_complex = FALSE;
+  info->is_complex = FALSE;
   if (file == NULL)
     return FALSE;
   data = (const guint8 *) g_mapped_file_get_contents (file);
@@ -236,13 +236,13 @@ nd_count_file (const NdParameters *parameters, const NdAxes *axes,
   if (nd_parameters_has (parameters, "size"))
     return TRUE;
   if (nd_npy_detect (data, length)) {
-    responses->is_complex = nd_npy_is_complex (data, length);
+    info->is_complex = nd_npy_is_complex (data, length);
   } else {
     g_autoptr (NdReader) reader = open_recording (location, error);
 
     if (reader == NULL)
       return FALSE;
-    responses->is_complex = nd_reader_recording (reader)->shape.components == 2;
+    info->is_complex = nd_reader_recording (reader)->shape.components == 2;
   }
   return TRUE;
 }

@@ -263,16 +263,15 @@ nd_design_monomial_bank (const NdParameters *parameters, const NdAxes *axes,
 }
 
 gboolean
-nd_count_monomial_bank (const NdParameters *parameters, const NdAxes *axes,
-    NdResponses *responses, GError **error)
+nd_info_monomial_bank (const NdParameters *parameters, const NdAxes *axes,
+    NdBankInfo *info, GError **error)
 {
   Monomial list[MAX_MONOMIALS];
   NdBand band;
 
   if (!nd_parameters_get_band (parameters, axes, &band, error))
     return FALSE;
-  *responses =
-      (NdResponses){ list_bank (parameters, &band, list, error), FALSE };
-  responses->tensor_axes = band.n;
-  return responses->n > 0;
+  *info = (NdBankInfo){ list_bank (parameters, &band, list, error), FALSE };
+  info->tensor_axes = band.n;
+  return info->n_responses > 0;
 }

@@ -96,15 +96,15 @@ nd_design_quadrature_bank (const NdParameters *parameters, const NdAxes *axes,
 }
 
 gboolean
-nd_count_quadrature_bank (const NdParameters *parameters, const NdAxes *axes,
-    NdResponses *responses, GError **error)
+nd_info_quadrature_bank (const NdParameters *parameters, const NdAxes *axes,
+    NdBankInfo *info, GError **error)
 {
   gdouble directions[ND_MAX_DIRECTIONS][ND_AXES];
   NdBand band;
 
   if (!nd_parameters_get_band (parameters, axes, &band, error))
     return FALSE;
-  responses->n = nd_directions (band.axis, band.n, directions);
-  responses->tensor_axes = band.n;
+  info->n_responses = nd_directions (band.axis, band.n, directions);
+  info->tensor_axes = band.n;
   return TRUE;
 }

@@ -488,24 +488,24 @@ nd_bank_from_text (const gchar *text, const NdAxes *axes, const gchar *origin,
 }
 
 gboolean
-nd_bank_count_from_text (const gchar *text, const NdAxes *axes,
-    NdResponses *responses, GError **error)
+nd_bank_info_from_text (const gchar *text, const NdAxes *axes, NdBankInfo *info,
+    GError **error)
 {
   g_autoptr (GPtrArray) filters = read_text (text, error);
 
-  *responses = (NdResponses){ 0 };
+  *info = (NdBankInfo){ 0 };
   for (guint i = 0; filters && i < filters->len; i++) {
     const Description *filter = filters->pdata[i];
-    NdResponses more = { 0 };
+    NdBankInfo more = { 0 };
 
-    if (!nd_design_count (filter->design, filter->parameters, axes, &more,
+    if (!nd_design_info (filter->design, filter->parameters, axes, &more,
             error)) {
       prefix_number (error, i, filters->len);
       return FALSE;
     }
-    responses->n += more.n;
-    responses->is_complex |= more.is_complex;
-    responses->tensor_axes = filters->len == 1 ? more.tensor_axes : 0;
+    info->n_responses += more.n_responses;
+    info->is_complex |= more.is_complex;
+    info->tensor_axes = filters->len == 1 ? more.tensor_axes : 0;
   }
   return filters != NULL;
 }

@@ -41,10 +41,10 @@ NdBank *nd_bank_from_text (const gchar *text, const NdAxes *axes,
     const gchar *origin, gboolean causal, gboolean normalize,
     const gint *cancelled, GError **error);
 
-/* Counts the responses of nd_bank_from_text() without a design, as
- * nd_design_count(). Finds every error of the grammar, but not every error of a
- * parameter. */
-gboolean nd_bank_count_from_text (const gchar *text, const NdAxes *axes,
-    NdResponses *responses, GError **error);
+/* Finds the properties of the bank of nd_bank_from_text() without designing it,
+ * like nd_design_info(). Finds every error of the grammar, but not every error
+ * of a parameter. */
+gboolean nd_bank_info_from_text (const gchar *text, const NdAxes *axes,
+    NdBankInfo *info, GError **error);
 
 G_END_DECLS

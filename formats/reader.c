@@ -361,7 +361,7 @@ read_group (NdReader *reader, guint64 first, GError **error)
   if (!reader->group)
     reader->group = g_try_malloc (reader->group_size * reader->stored_size);
   if (!reader->group || !chunk) {
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "No memory for %" G_GUINT64_FORMAT " volumes of %" G_GSIZE_FORMAT
         " bytes of \"%s\"",
         count, reader->stored_size, reader->path);

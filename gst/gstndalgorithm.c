@@ -133,7 +133,7 @@ build_algorithms (GstNdAlgorithm *self, GError **error)
   gst_buffer_pool_config_set_params (config, NULL, priv->output.size, 0, 0);
   if (!gst_buffer_pool_set_config (priv->pool, config)
       || !gst_buffer_pool_set_active (priv->pool, TRUE)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "There is no memory for outputs of %" G_GSIZE_FORMAT " bytes",
         priv->output.size);
     clear_algorithms (self);

@@ -122,7 +122,7 @@ set_position (GstNdAlgorithm *self, GstBuffer *anchor)
 static GstFlowReturn
 fail_without_memory (GstNdAlgorithm *self)
 {
-  g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_NO_SPACE,
+  g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_MEMORY,
       "There is no memory for an output of %" G_GSIZE_FORMAT " bytes",
       gst_nd_algorithm_private (self)->output.size);
 

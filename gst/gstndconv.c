@@ -96,10 +96,10 @@ gst_nd_conv_transform_meta (GstBaseTransform *trans, GstBuffer *out,
 /* The responses of a bank design depend on the axes that have more than one
  * sample, and so on the caps. */
 static void
-count_responses (GstNdConv *self, const GstNdConvSettings *settings,
-    const GstCaps *caps, NdResponses *bank)
+find_bank_info (GstNdConv *self, const GstNdConvSettings *settings,
+    const GstCaps *caps, NdBankInfo *bank)
 {
-  NdResponses responses;
+  NdBankInfo info;
   NdShape shape;
   guint i = 0;
 
@@ -111,8 +111,8 @@ count_responses (GstNdConv *self, const GstNdConvSettings *settings,
   if (i < gst_caps_get_size (caps)) {
     const NdAxes axes = gst_nd_conv_axes_of_shape (self, settings, &shape);
 
-    if (nd_bank_count_from_text (settings->filter, &axes, &responses, NULL))
-      *bank = responses;
+    if (nd_bank_info_from_text (settings->filter, &axes, &info, NULL))
+      *bank = info;
   }
 }
 
@@ -128,13 +128,13 @@ gst_nd_conv_transform_caps_vfunc (GstBaseTransform *trans,
               ? trans->srcpad
               : trans->sinkpad);
   GstCaps *other, *filtered;
-  NdResponses bank;
+  NdBankInfo bank;
 
   GST_OBJECT_LOCK (self);
   gst_nd_conv_settings_copy (&settings, &priv->active);
   bank = priv->bank;
   GST_OBJECT_UNLOCK (self);
-  count_responses (self, &settings, caps, &bank);
+  find_bank_info (self, &settings, caps, &bank);
   other = gst_nd_conv_transform_caps (direction, caps, &settings, &bank,
       gst_nd_conv_may_use_device (self, &settings), template);
   if (!filter)
@@ -258,10 +258,10 @@ check_settings (GstNdConv *self, const GstNdConvSettings *settings,
   for (guint i = 0; i < 2; i++) {
     NdAxes axes = GST_ND_CONV_GET_CLASS (self)->axes (settings,
         i == 0 ? !expected : expected);
-    NdResponses responses;
+    NdBankInfo info;
 
     g_clear_error (error);
-    if (nd_bank_count_from_text (settings->filter, &axes, &responses, error))
+    if (nd_bank_info_from_text (settings->filter, &axes, &info, error))
       return nd_convolver_check_time_border (settings->time_border, error)
           && (settings->backend != GST_ND_BACKEND_CUDA
               || gst_nd_device_backend (&self->priv->device, error));
@@ -418,7 +418,7 @@ gst_nd_conv_init (GstNdConv *self)
   /* Not by gst_nd_conv_activate(): the subclass, which knows the axes, is not
    * initialized yet. */
   gst_nd_conv_settings_copy (&priv->active, &priv->settings);
-  priv->bank.n = 1;
+  priv->bank.n_responses = 1;
   priv->latency = GST_CLOCK_TIME_NONE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   g_queue_init (&priv->anchors);

@@ -98,10 +98,10 @@ make_identity (const NdBank *bank)
 
 /* Whether the output has the planes of @format, which has several. */
 static gboolean
-keeps_planes (const GstNdConvSettings *settings, const NdResponses *bank,
+keeps_planes (const GstNdConvSettings *settings, const NdBankInfo *bank,
     const GstNdFormat *format)
 {
-  if (nd_response_count (settings->response, bank->n) > 1)
+  if (nd_response_count (settings->response, bank->n_responses) > 1)
     return FALSE;
   if (gst_nd_conv_settings_type (settings, format->type) != format->type)
     return FALSE;
@@ -110,20 +110,20 @@ keeps_planes (const GstNdConvSettings *settings, const NdResponses *bank,
   return settings->planes == GST_ND_PLANES_LUMA;
 }
 
-NdResponses
-gst_nd_conv_responses (const GstNdConvSettings *settings, const NdBank *bank)
+NdBankInfo
+gst_nd_conv_bank_info (const GstNdConvSettings *settings, const NdBank *bank)
 {
-  NdResponses responses = { nd_bank_responses (bank), bank->is_complex };
+  NdBankInfo info = { nd_bank_responses (bank), bank->is_complex };
   NdTensorRecipe recipe;
 
   if (settings->response == ND_RESPONSE_TENSOR
       && nd_tensor_recipe (bank, &recipe, NULL))
-    responses.tensor_axes = recipe.axes;
-  return responses;
+    info.tensor_axes = recipe.axes;
+  return info;
 }
 
 static gboolean
-check_tensor (const GstNdConvSettings *settings, const NdResponses *bank,
+check_tensor (const GstNdConvSettings *settings, const NdBankInfo *bank,
     const GstNdFormat *format, GError **error)
 {
   if (format->planes[0].components != 1 || format->n_planes > 1)
@@ -146,7 +146,7 @@ check_tensor (const GstNdConvSettings *settings, const NdResponses *bank,
 
 gboolean
 gst_nd_conv_check_input (const GstNdConvSettings *settings,
-    const NdResponses *bank, const GstNdFormat *format, GError **error)
+    const NdBankInfo *bank, const GstNdFormat *format, GError **error)
 {
   if (format->responses > 1)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
@@ -272,15 +272,15 @@ gst_nd_conv_build_run (GstNdConv *self, GstNdConvBuild *build)
 {
   g_autoptr (NdBank) bank = design (self, build);
   NdTensorRecipe recipe;
-  NdResponses responses;
+  NdBankInfo info;
 
   if (!bank)
     return;
-  responses = gst_nd_conv_responses (&build->settings, bank);
+  info = gst_nd_conv_bank_info (&build->settings, bank);
   if (build->settings.response == ND_RESPONSE_TENSOR
       && !nd_tensor_recipe (bank, &recipe, &build->error))
     return;
-  if (gst_nd_conv_check_input (&build->settings, &responses, &build->in,
+  if (gst_nd_conv_check_input (&build->settings, &info, &build->in,
           &build->error))
     make_convolver (self, build, bank);
 }

@@ -46,13 +46,13 @@ NdAxes gst_nd_conv_axes_of_shape (GstNdConv *self,
 /* The axes of @settings, with the units of the input in use. */
 NdAxes gst_nd_conv_axes (GstNdConv *self, const GstNdConvSettings *settings);
 
-/* The responses of @bank. */
-NdResponses gst_nd_conv_responses (const GstNdConvSettings *settings,
+/* The properties of @bank. */
+NdBankInfo gst_nd_conv_bank_info (const GstNdConvSettings *settings,
     const NdBank *bank);
 
 /* Whether @bank can filter @format with @settings. Error: ND_ERROR_FORMAT. */
 gboolean gst_nd_conv_check_input (const GstNdConvSettings *settings,
-    const NdResponses *bank, const GstNdFormat *format, GError **error);
+    const NdBankInfo *bank, const GstNdFormat *format, GError **error);
 
 /* FALSE if @plane of the video @format passes as it is. */
 gboolean gst_nd_conv_is_filtered (const GstNdConvSettings *settings,

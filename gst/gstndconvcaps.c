@@ -52,7 +52,7 @@ gst_nd_conv_get_shape (const GstStructure *s, NdShape *shape)
 /* Offers both spellings of the dimensions, whichever the input has. */
 static void
 set_output_dimensions (GstStructure *s, const GstNdConvSettings *settings,
-    const NdResponses *bank)
+    const NdBankInfo *bank)
 {
   GstNdVolumeInfo info;
 
@@ -63,13 +63,13 @@ set_output_dimensions (GstStructure *s, const GstNdConvSettings *settings,
   info.shape.components = nd_output_components (settings->response,
       bank->is_complex, bank->tensor_axes, info.shape.components);
   gst_nd_structure_set_dimensions (s, &info.shape,
-      nd_response_count (settings->response, bank->n));
+      nd_response_count (settings->response, bank->n_responses));
 }
 
 /* FALSE if no input of @components gives this output. */
 static gboolean
 set_input_dimensions (GstStructure *s, const GstNdConvSettings *settings,
-    const NdResponses *bank, gsize components)
+    const NdBankInfo *bank, gsize components)
 {
   GstNdVolumeInfo info;
 
@@ -77,7 +77,8 @@ set_input_dimensions (GstStructure *s, const GstNdConvSettings *settings,
     gst_structure_remove_field (s, "dimensions");
     return TRUE;
   }
-  if (info.responses != nd_response_count (settings->response, bank->n)
+  if (info.responses
+          != nd_response_count (settings->response, bank->n_responses)
       || info.shape.components
           != nd_output_components (settings->response, bank->is_complex,
               bank->tensor_axes, components))
@@ -136,7 +137,7 @@ copy_with_type (const GstStructure *from)
 
 static GstStructure *
 tensors_to_source (const GstStructure *from, const GstNdConvSettings *settings,
-    const NdResponses *bank)
+    const NdBankInfo *bank)
 {
   GstStructure *s = copy_with_type (from);
 
@@ -150,7 +151,7 @@ tensors_to_source (const GstStructure *from, const GstNdConvSettings *settings,
 /* NULL if no input of @components gives @from. */
 static GstStructure *
 tensors_to_sink (const GstStructure *from, const GstNdConvSettings *settings,
-    const NdResponses *bank, gsize components)
+    const NdBankInfo *bank, gsize components)
 {
   g_autoptr (GstStructure) s = copy_with_type (from);
 
@@ -169,13 +170,13 @@ tensors_to_sink (const GstStructure *from, const GstNdConvSettings *settings,
  * hold. */
 static GstStructure *
 video_to_source (const GstStructure *from, const GstNdConvSettings *settings,
-    const NdResponses *bank)
+    const NdBankInfo *bank)
 {
   g_autoptr (GstCaps) caps =
       gst_caps_new_full (gst_structure_copy (from), NULL);
   g_autoptr (GstCaps) out = NULL;
   GstNdVolumeInfo info = { .responses = nd_response_count (settings->response,
-                               bank->n) };
+                               bank->n_responses) };
   gboolean one = info.responses == 1 && settings->response != ND_RESPONSE_TENSOR
       && !(bank->is_complex && settings->response == ND_RESPONSE_ALL);
   GstNdFormat format;
@@ -238,7 +239,7 @@ append (GstCaps *caps, GstStructure *s, const GstCapsFeatures *features)
 static void
 append_transformed (GstCaps *other, GstPadDirection direction,
     const GstCaps *caps, guint i, const GstNdConvSettings *settings,
-    const NdResponses *bank)
+    const NdBankInfo *bank)
 {
   const GstStructure *from = gst_caps_get_structure (caps, i);
   const GstCapsFeatures *features = gst_caps_get_features (caps, i);
@@ -294,7 +295,7 @@ append_in_other_memory (GstCaps *caps)
 
 GstCaps *
 gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps *caps,
-    const GstNdConvSettings *settings, const NdResponses *bank, gboolean device,
+    const GstNdConvSettings *settings, const NdBankInfo *bank, gboolean device,
     const GstCaps *template)
 {
   g_autoptr (GstCaps) other = gst_caps_new_empty ();
@@ -312,7 +313,8 @@ gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps *caps,
     volumes_from_video |= gst_caps_get_size (other) > before
         && direction == GST_PAD_SRC
         && gst_structure_has_name (from, GST_ND_TENSORS)
-        && (bank->n > 1 || bank->is_complex || changes_type (settings));
+        && (bank->n_responses > 1 || bank->is_complex
+            || changes_type (settings));
   }
   for (guint i = 0; i < gst_caps_get_size (template); i++) {
     const GstStructure *s = gst_caps_get_structure (template, i);

@@ -15,7 +15,7 @@ G_BEGIN_DECLS
  * @template: of the other pad. */
 GstCaps *gst_nd_conv_transform_caps (GstPadDirection direction,
     const GstCaps *caps, const GstNdConvSettings *settings,
-    const NdResponses *bank, gboolean device, const GstCaps *template);
+    const NdBankInfo *bank, gboolean device, const GstCaps *template);
 
 /* The samples along x, y and z that @s, of either pad, has; FALSE if they are
  * not fixed. */

@@ -111,12 +111,13 @@ change_caps (GstNdConv *self, GstNdConvBuild *next)
 /* Whether the outputs of @bank have the format of the current ones. */
 static gboolean
 keeps_caps (GstNdConv *self, const GstNdConvSettings *settings,
-    const NdResponses *bank)
+    const NdBankInfo *bank)
 {
   const GstNdFormat *in = &self->priv->in, *out = &self->priv->out;
 
   return gst_nd_conv_settings_type (settings, in->type) == out->type
-      && nd_response_count (settings->response, bank->n) == out->responses
+      && nd_response_count (settings->response, bank->n_responses)
+      == out->responses
       && nd_output_components (settings->response, bank->is_complex,
              bank->tensor_axes, in->planes[0].components)
       == out->planes[0].components;
@@ -126,7 +127,7 @@ keeps_caps (GstNdConv *self, const GstNdConvSettings *settings,
  * accepts none. Sets @possible to the caps before downstream is asked. */
 static GstCaps *
 negotiate (GstNdConv *self, const GstNdConvSettings *settings,
-    const NdResponses *bank, GstCaps **possible)
+    const NdBankInfo *bank, GstCaps **possible)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   g_autoptr (GstCaps) in = gst_pad_get_current_caps (trans->sinkpad);
@@ -148,7 +149,7 @@ negotiate (GstNdConv *self, const GstNdConvSettings *settings,
 
 static gboolean
 downstream_accepts (GstNdConv *self, const GstNdConvSettings *settings,
-    const NdResponses *bank, GError **error)
+    const NdBankInfo *bank, GError **error)
 {
   g_autoptr (GstCaps) possible = NULL;
   g_autoptr (GstCaps) chosen = NULL;
@@ -174,9 +175,9 @@ check (GstNdConv *self, const GstNdConvSettings *settings, GError **error)
 {
   GstNdConvPrivate *priv = self->priv;
   const NdAxes axes = gst_nd_conv_axes (self, settings);
-  NdResponses bank;
+  NdBankInfo bank;
 
-  if (!nd_bank_count_from_text (settings->filter, &axes, &bank, error)) {
+  if (!nd_bank_info_from_text (settings->filter, &axes, &bank, error)) {
     g_prefix_error (error, "Property filter: ");
     return FALSE;
   }
@@ -274,10 +275,10 @@ use_build (GstNdConv *self, GstNdConvBuild *build)
 {
   g_autoptr (GstNdConvBuild) owned = build;
   g_autoptr (GError) error = g_steal_pointer (&build->error);
-  NdResponses bank;
+  NdBankInfo bank;
 
   if (build->convolver) {
-    bank = gst_nd_conv_responses (&build->settings,
+    bank = gst_nd_conv_bank_info (&build->settings,
         nd_convolver_plan (build->convolver, 0)->bank);
     downstream_accepts (self, &build->settings, &bank, &error);
   }

@@ -225,7 +225,7 @@ accept_refused_caps (GstNdConv *self, GstQuery *query)
   GstNdConvPrivate *priv = self->priv;
   g_auto (GstNdConvSettings) settings = { 0 };
   GstCaps *filter, *caps;
-  NdResponses bank;
+  NdBankInfo bank;
   GstNdFormat format;
 
   gst_query_parse_caps (query, &filter);

@@ -58,7 +58,7 @@ fits_in_pool (GstNdConv *self)
 
   if (self->priv->out.size <= G_MAXUINT)
     return TRUE;
-  g_set_error (&error, ND_ERROR, ND_ERROR_NO_SPACE,
+  g_set_error (&error, ND_ERROR, ND_ERROR_MEMORY,
       "An output volume has %" G_GSIZE_FORMAT
       " bytes, but a buffer of a pool holds less than 4 GiB: use smaller "
       "volumes, or a smaller output-type",

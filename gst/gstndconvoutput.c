@@ -154,7 +154,7 @@ acquire_buffer (GstNdConv *self, GstBuffer *anchor, GstBuffer **buffer)
   if (ret == GST_FLOW_ERROR) {
     /* If the device is lost, report that rather than the lack of memory. */
     if (nd_convolver_synchronize (priv->convolver, &error))
-      g_set_error (&error, ND_ERROR, ND_ERROR_NO_SPACE,
+      g_set_error (&error, ND_ERROR, ND_ERROR_MEMORY,
           "No memory for an output of %" G_GSIZE_FORMAT
           " bytes: use smaller volumes, or fewer of them at a time",
           priv->out.size);

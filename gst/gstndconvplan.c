@@ -94,8 +94,8 @@ gst_nd_conv_activate (GstNdConv *self, const GstNdConvSettings *settings)
 
   gst_nd_conv_settings_copy (&priv->active, settings);
   axes = gst_nd_conv_axes (self, settings);
-  if (!nd_bank_count_from_text (settings->filter, &axes, &priv->bank, NULL))
-    priv->bank = (NdResponses){ 1, FALSE };
+  if (!nd_bank_info_from_text (settings->filter, &axes, &priv->bank, NULL))
+    priv->bank = (NdBankInfo){ 1, FALSE };
 }
 
 void

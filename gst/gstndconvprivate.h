@@ -93,7 +93,7 @@ struct _GstNdConvPrivate
   /* Protected by the object lock. */
   GstNdConvSettings settings; /* values of the properties */
   GstNdConvSettings active;   /* settings in use; the caps depend on them */
-  NdResponses bank;           /* of active.filter; 1, real if unreadable */
+  NdBankInfo bank;            /* of active.filter; 1, real if unreadable */
   gboolean negotiated;        /* active belongs to the streaming thread, which
                                * updates it at the next volume */
   gboolean settings_changed;  /* settings were set since active was made */

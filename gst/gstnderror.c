@@ -19,8 +19,8 @@ static const struct
   [ND_ERROR_OPEN_WRITE] = { gst_resource_error_quark,
       GST_RESOURCE_ERROR_OPEN_WRITE },
   [ND_ERROR_WRITE] = { gst_resource_error_quark, GST_RESOURCE_ERROR_WRITE },
-  /* NO_SPACE_LEFT is about files. GStreamer has no code for memory. */
-  [ND_ERROR_NO_SPACE] = { gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED },
+  /* GStreamer has no code for memory. */
+  [ND_ERROR_MEMORY] = { gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED },
   [ND_ERROR_DISK_FULL] = { gst_resource_error_quark,
       GST_RESOURCE_ERROR_NO_SPACE_LEFT },
   [ND_ERROR_FORMAT] = { gst_stream_error_quark, GST_STREAM_ERROR_FORMAT },

@@ -167,7 +167,7 @@ check_memory (GstNdFileSrc *self, GError **error)
   gpointer memory = g_try_malloc (self->size);
 
   if (!memory)
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "No memory for a volume of %" G_GSIZE_FORMAT
         " bytes of \"%s\": the volumes of this file do not fit in memory",
         self->size, self->settings.location);

@@ -177,7 +177,7 @@ volume_size (const NdIgtlImage *image)
 static void
 no_memory (GstNdIgtlInput *input, gsize size)
 {
-  g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_NO_SPACE,
+  g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_MEMORY,
       "No memory for a volume of %" G_GSIZE_FORMAT
       " bytes that a peer sends: it is left out; max-message-size limits what "
       "peers may send",

@@ -53,7 +53,7 @@ nd_pattern_new (const NdPatternSettings *settings, GError **error)
   self->row =
       g_try_new (gfloat, settings->shape.components * settings->shape.size[0]);
   if (!self->row) {
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "No memory for one row of "
         "%" G_GSIZE_FORMAT " samples",
         settings->shape.components * settings->shape.size[0]);

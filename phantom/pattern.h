@@ -46,7 +46,7 @@ typedef struct
 typedef struct _NdPattern NdPattern;
 
 /* ND_ERROR_SETTINGS if the type cannot represent the value,
- * ND_ERROR_NO_SPACE. */
+ * ND_ERROR_MEMORY. */
 NdPattern *nd_pattern_new (const NdPatternSettings *settings, GError **error);
 void nd_pattern_free (NdPattern *pattern);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdPattern, nd_pattern_free)

@@ -383,7 +383,7 @@ nd_phantom_new (const gsize size[3], guint64 seed, gdouble noise,
   self->reference = g_try_new (gfloat, total);
   self->noise_powers = g_try_new (gfloat, noises);
   if (!self->reference || !self->noise_powers) {
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "No memory for the heart "
         "phantom: %" G_GSIZE_FORMAT " bytes are wanted",
         (total + noises) * sizeof (gfloat));

@@ -30,7 +30,7 @@ G_BEGIN_DECLS
 typedef struct _NdPhantom NdPhantom;
 
 /* @size: voxels in x, y, z, each at least 1. @noise: amplitude of the
- * electronic noise, 1 is usual, 0 none. ND_ERROR_NO_SPACE. */
+ * electronic noise, 1 is usual, 0 none. ND_ERROR_MEMORY. */
 NdPhantom *nd_phantom_new (const gsize size[3], guint64 seed, gdouble noise,
     GError **error);
 void nd_phantom_free (NdPhantom *phantom);

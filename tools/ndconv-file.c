@@ -164,7 +164,7 @@ draw (NdReader *reader, const Options *options, GError **error)
   picture = nd_picture_new (mode, ND_AXIS_Z, recording->type, &recording->shape,
       NULL, -1, NULL);
   if (!volume || !pixels || !picture) {
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "No memory for a volume "
         "of %" G_GSIZE_FORMAT " bytes",
         nd_recording_volume_size (recording));

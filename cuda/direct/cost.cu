@@ -9,7 +9,7 @@ namespace nd
 {
 
 constexpr double DIRECT_RATE = 21e12; /* multiply-adds per second */
-constexpr double SPARSE_RATE = 6e12;  /* with a test for zero each */
+constexpr double SPARSE_RATE = 6e12;  /* if each coefficient is tested for 0 */
 constexpr double PASS_RATE = 5e12;    /* of one-dimensional filters */
 
 double

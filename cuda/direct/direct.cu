@@ -15,9 +15,9 @@ namespace nd
 namespace
 {
 
-/* Whether volumes are read unpadded. A padded copy reads and writes the volume
- * once more, which takes half as long as a small filter. A volume that is used
- * for one output only does not need it. */
+/* Whether volumes are read unpadded. Padding reads and writes the volume once
+ * more, which takes half as long as a small filter. A volume that is used for
+ * one output only does not need a padded copy. */
 bool
 reads_unpadded (const RingJob &job, const NdReach &reach)
 {

@@ -1,10 +1,10 @@
-/* A pipeline of two stages of shared memory: while the consumer computes from
- * one, the producer copies rows of samples into the other. All threads are
- * both. From sm_90 on the copy engine copies whole rows, and a barrier in
- * shared memory counts the bytes that arrived; on older devices each thread
+/* A pipeline of two stages of shared memory: while the consumer reads one, the
+ * producer copies rows of samples into the other. Each thread is producer and
+ * consumer. From sm_90 on the copy engine copies whole rows, and a barrier in
+ * shared memory counts the bytes that arrived. On older devices each thread
  * copies 16 bytes at a time. A separate warp as producer was slower: these
  * kernels are larger than the instruction caches, and warps that run the same
- * code at the same time share their contents.
+ * code at the same time share the contents of the caches.
  *
  * Source: PTX ISA 8.0 and later, 9.7.9.25 (cp.async, cp.async.bulk), 9.7.13.15
  * (mbarrier).
@@ -44,12 +44,12 @@ public:
 #endif
   }
 
-  /* The stage to fill, 0 or 1. It needs no wait: consumer_release () has
-   * synchronized the threads after the last read. */
+  /* Returns the stage to fill, 0 or 1. No wait is necessary:
+   * consumer_release () has synchronized the threads after the last read. */
   __device__ int producer_acquire () const { return committed & 1; }
 
-  /* Calls @f (y, lane, lanes) for each y of @rows rows. The @lanes threads that
-   * share a row call it with their number among them. */
+  /* Calls @f (y, lane, lanes) for each row y < @rows. @lanes threads share a
+   * row, and each of them passes its number as @lane. */
   template <typename F>
   __device__ __forceinline__ void for_rows (int rows, F f) const
   {
@@ -83,14 +83,15 @@ public:
 #endif
   }
 
-  /* Copies one float. If copy_row () may write to the same place later,
-   * fence_view_async_shared () has to be called between them. */
+  /* Copies one float. Call fence_view_async_shared () before a copy_row () that
+   * may write to the same place. */
   __device__ __forceinline__ void copy_one (float *to, const float *from) const
   {
     __pipeline_memcpy_async (to, from, 4);
   }
 
-  /* Ends the copies into the stage. @floats: those of all copy_row () calls. */
+  /* Ends the copies into the stage. @floats: the sum of the floats of all
+   * copy_row () calls. */
   __device__ __forceinline__ void producer_commit (int floats)
   {
 #if __CUDA_ARCH__ >= 900

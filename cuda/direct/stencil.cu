@@ -58,7 +58,7 @@ is_common (size_t width)
   return width >= 3 && width <= 17 && width % 2 == 1;
 }
 
-/* The coefficient of @f that reads offset @at; 0 if it has none. */
+/* The coefficient of @f that reads offset @at; 0 if there is none. */
 static double
 coefficient (const NdFilter *f, const int at[ND_AXES])
 {
@@ -74,8 +74,8 @@ coefficient (const NdFilter *f, const int at[ND_AXES])
   return f->coefficients[i];
 }
 
-/* Whether the kernel for its width can run @f. It multiplies zeros, which makes
- * NaN of samples that are not finite. */
+/* Whether the kernel for the width of @f can run @f. That kernel also
+ * multiplies by zeros, and zero times a sample that is not finite is NaN. */
 static bool
 is_full (const NdFilter *f, bool finite)
 {
@@ -86,8 +86,8 @@ is_full (const NdFilter *f, bool finite)
   return is_common (f->size[0]);
 }
 
-/* Whether the tiles of common kernels, for filters that read from @low on,
- * begin at a multiple of four samples in rows that begin at @from. */
+/* Whether the tiles of common kernels begin at a multiple of four samples, if
+ * the filter reads from offset @low on and rows begin at offset @from. */
 static bool
 is_aligned (int low, int nx, int from)
 {
@@ -96,8 +96,8 @@ is_aligned (int low, int nx, int from)
   return before >= 0 && before % 4 == 0;
 }
 
-/* The most rows of coefficients that fit into shared memory, for two planes of
- * a tile and any common width. */
+/* The most rows of coefficients of which two planes fit in shared memory beside
+ * the samples of their tiles, for any common width. */
 static int
 most_rows (size_t filters)
 {
@@ -141,8 +141,8 @@ has_zeros (const std::vector<const NdFilter *> &bank, int nx, int ny)
   return zeros;
 }
 
-/* Chooses the kernel for columns from @low to @high. Returns the offset in x at
- * which tiles begin. */
+/* Chooses the kernel for columns from @low to @high. Returns the offset in x
+ * from which tiles are read. */
 int
 Stencil::choose_kernel (int low, int high, int from, bool zeros, bool finite)
 {

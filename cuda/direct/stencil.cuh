@@ -18,7 +18,7 @@ struct Strides
 {
   size_t row;
   size_t slice;
-  size_t volume; /* with room for tiles that reach beyond it */
+  size_t volume; /* with room for tiles that extend beyond the volume */
 };
 
 /* Strides of a volume of padded @size whose outputs are @width x @height. Every
@@ -31,8 +31,8 @@ struct Unpadded
 {
   const float *in;      /* nullptr: padded volumes are read */
   size_t row, slice;    /* floats */
-  int before[3];        /* samples that padding would put before it */
-  int after;            /* and after a row */
+  int before[3];        /* samples that padding would add before the volume */
+  int after;            /* samples that padding would add after a row */
   int border;           /* NdBorder */
   const float *outside; /* OUTSIDE times the border value */
   bool aligned;         /* every fourth sample is at a multiple of 16 bytes */
@@ -41,8 +41,9 @@ struct Unpadded
 /* Border values for a row of a tile. */
 constexpr int OUTSIDE = 160;
 
-/* A plane (t, z) of coefficients. If it has more rows or columns than a kernel
- * takes, it is cut into several, of max_ny rows and the kernel's width. */
+/* A plane (t, z) of coefficients. A plane with more rows or columns than a
+ * kernel takes is cut into several, each of max_ny rows and the kernel's
+ * width. */
 struct Plane
 {
   int slot;
@@ -55,19 +56,19 @@ class Stencil
 {
 public:
   /* @filters share the box [low, high] of offsets. Padded volumes begin at
-   * offset @from; for the kernels of one width, that is a multiple of four
-   * samples plus lead() before low. Unless all samples are @finite, zeros are
-   * not multiplied, because they would make NaN of Inf. */
+   * offset @from. The kernels of one width need a multiple of four samples plus
+   * lead() between @from and @low. Unless all samples are @finite, coefficients
+   * of 0 are skipped, because 0 times Inf is NaN. */
   Stencil (const std::vector<const NdFilter *> &filters, const int low[ND_AXES],
       const int high[ND_AXES], bool finite, const int from[ND_AXES]);
 
-  /* Whether one kernel can run @filters together: they share a box, each uses
-   * all of it, and a kernel is compiled for it. */
+  /* Whether one kernel can run @filters together: they share a box, each filter
+   * fills it, and a kernel is compiled for its width. */
   static bool fit_together (const std::vector<const NdFilter *> &filters,
       bool finite, const int from[ND_AXES]);
 
-  /* Samples before the box of @f at which tiles should begin. Those of centred
-   * filters then begin at multiples of four. */
+  /* The samples that tiles should begin before the box of @f. The tiles of
+   * centred filters then begin at multiples of four. */
   static int lead (const NdFilter *f, bool finite);
 
   /* Volume t of the window is at @volumes + slots[t] * @volume_floats. @stores
@@ -91,7 +92,7 @@ private:
   int choose_kernel (int low, int high, int from, bool zeros, bool finite);
 
   unsigned filters;
-  int wide, narrow; /* widths of the kernel; narrow < 0: it has one width */
+  int wide, narrow; /* widths of the kernel; narrow < 0: one width only */
   bool skip_zeros;
   int max_ny;
   int first_slot, n_slots;

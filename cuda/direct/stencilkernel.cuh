@@ -31,9 +31,9 @@ struct Arguments
   Store stores[MAX_FILTERS];
 };
 
-/* Samples between the begin of a tile and the box of a centred filter of @kx
- * columns. The tile then begins at a multiple of 16 bytes in rows that are read
- * unpadded. */
+/* The samples between the start of a tile and the box of a centred filter of
+ * @kx columns. The tile then starts at a multiple of 16 bytes in rows that are
+ * read unpadded. */
 __host__ __device__ constexpr int
 lead_of (int kx)
 {
@@ -42,19 +42,20 @@ lead_of (int kx)
 
 constexpr int THREADS = 128;
 
-/* Rows of outputs of a thread. Rows and filters share the registers. */
+/* The rows of outputs that a thread computes. Rows and filters share the
+ * registers. */
 constexpr int
 group_rows (unsigned filters)
 {
   return filters == 12 ? 1 : filters > 2 ? 2 : 4;
 }
 
-/* For planes of KX columns, odd, 3 to 17, and 1, 2, 3, 4 or 12 filters. */
+/* Runs 1, 2, 3, 4 or 12 filters whose planes have KX columns: odd, 3 to 17. */
 template <int KX>
 void run_common (unsigned filters, const Arguments &a, cudaStream_t stream);
 
-/* For planes of 8 columns, the last ones of @narrow columns, 0 to 7, and one
- * filter. */
+/* Runs one filter whose planes have 8 columns, and the last ones @narrow
+ * columns, 0 to 7. */
 void run_general (int narrow, bool skip, const Arguments &a,
     cudaStream_t stream);
 

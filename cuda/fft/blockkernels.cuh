@@ -24,7 +24,7 @@ struct Blocks
 {
   int shape[3];  /* of the volume */
   int low[3];    /* of the filters: offset of block 0 from the volume */
-  int padded[3]; /* shape, and the samples that filters read around it */
+  int padded[3]; /* shape plus the samples that filters read around it */
   int valid[3];  /* outputs of a block along each axis */
   int count[3];
   int border; /* NdBorder */
@@ -55,7 +55,7 @@ struct BlockArguments
   const float2 *filter;      /* [t][numbers] */
   const double *filter_sums; /* [t] */
   Store store;
-  const float2 *sum; /* over slots before @first; or nullptr */
+  const float2 *sum; /* over the slots before @first; or nullptr */
   int first;
   int n_slots;
   int slots[MAX_SLOTS];
@@ -109,8 +109,8 @@ beyond (const Blocks &b, int x, int y, int z, float level)
   return x == NOTHING || y == NOTHING || z == NOTHING ? level : b.border_value;
 }
 
-/* A level near the mean of a block of @nz planes, computed from 32 samples. It
- * is the same in every warp. It is subtracted because transforms of small
+/* A level near the mean of a block of @nz planes, computed from 32 samples. All
+ * warps compute the same level. It is subtracted because transforms of small
  * samples have small errors. */
 template <typename T>
 __device__ inline float
@@ -304,9 +304,9 @@ take_out_non_finite (const BlockArguments &a, const Columns &c,
     v[i] = make_float2 (column[0][i], column[1][i]);
 }
 
-/* Loads a thread's columns and transforms them along y. A sample that is not
- * finite shows in number 0, which is the sum of all samples. In that case the
- * columns are loaded again without such samples. */
+/* Loads a thread's columns and transforms them along y. Number 0 of the result
+ * is the sum of all samples. If it is not finite, the columns are loaded again
+ * without the samples that are not finite. */
 template <typename T, bool SAME>
 __device__ __forceinline__ void
 transform_columns (const BlockArguments &a, const Columns &c, float level0,

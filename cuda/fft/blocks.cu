@@ -19,7 +19,7 @@ namespace nd
 namespace
 {
 
-/* Windows of so many volumes or more gain from sums that are begun ahead. */
+/* The least volumes of a window that gains from sums that are begun ahead. */
 constexpr unsigned WORTH_SUMS = 5;
 
 BlockKernels
@@ -54,7 +54,7 @@ launch (const void *kernel, const BlockKernels &k, const BlockArguments &a,
       k.shared, stream));
 }
 
-/* Whether no ring is needed: the last volume is read in place. */
+/* Whether the last volume is read in place, so that no ring is needed. */
 bool
 reads_whole (const RingJob &job)
 {
@@ -119,7 +119,7 @@ FftBlocks::FftBlocks (const RingJob &job, const ComputeStreams &streams)
 }
 
 /* Transforms the coefficients as one block. The coefficient that reads offset d
- * is at low - d, circularly, so that output i comes out at i. */
+ * is at low - d, modulo the size, so that output i is at i of the result. */
 void
 FftBlocks::add_filters ()
 {
@@ -264,8 +264,8 @@ make_blocks (const RingJob &job, const NdReach &reach)
   return b;
 }
 
-/* Blocks of volumes need 132 KiB of shared memory, which GPUs for workstations
- * do not have. */
+/* Whether the device has the shared memory for blocks. Blocks of volumes need
+ * 132 KiB, more than GPUs for workstations have. */
 static bool
 has_shared_memory (const RingJob &job, const NdReach &reach)
 {

@@ -111,8 +111,8 @@ FftBoxes::respond_box (const int *slots, const NdScale &scale,
   inner->respond (order.data (), scale, to);
 }
 
-/* The last box along an axis ends where the volume does, and overlaps the box
- * before it. */
+/* The last box along an axis ends at the end of the volume, and overlaps the
+ * box before it. */
 void
 FftBoxes::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 {

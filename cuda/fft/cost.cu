@@ -15,9 +15,9 @@ namespace nd
 
 constexpr double MULTIPROCESSORS = 132;
 constexpr double BLOCK_SECONDS = 12.3e-6; /* of an FFT block */
-constexpr double BLOCK_STORES = 10e-6;  /* in addition, to store all samples */
-constexpr double PLANES_SECONDS = 9e-6; /* of 32 flat blocks */
-constexpr double RING_RATE = 2.6e12;    /* bytes of spectra per second */
+constexpr double BLOCK_STORES = 10e-6;    /* more if all samples are stored */
+constexpr double PLANES_SECONDS = 9e-6;   /* of 32 flat blocks */
+constexpr double RING_RATE = 2.6e12;      /* bytes of spectra per second */
 
 double
 whole_cost (const RingJob &job)
@@ -25,7 +25,7 @@ whole_cost (const RingJob &job)
   const NdReach reach = nd_job_reach (&job);
   const double bytes = count_padded (job) * 4 * 1.15;
   const double n = job.bank->n_filters;
-  /* A transform reads and writes once for each axis. */
+  /* A transform reads and writes all numbers once for each axis. */
   const double spectra = reach.slots > 2 ? reach.slots : 2 * reach.slots;
 
   return (bytes * (2 * 3 * (1 + n) + spectra * n) + push_bytes (job))
@@ -33,10 +33,10 @@ whole_cost (const RingJob &job)
       + (5 + 4 * n) * LAUNCH;
 }
 
-/* Blocks are computed in waves, one on each multiprocessor; the time of a block
- * grows with the samples that it stores. Longer windows wait for memory: push
- * writes a spectrum, and one response in four reads the window and writes the
- * sums that it begins. */
+/* Blocks are computed in waves, one block on each multiprocessor. The time of a
+ * block grows with the samples that it stores. With longer windows, memory is
+ * the limit: push writes a spectrum, and one response in four reads the whole
+ * window and writes the sums that it begins. */
 double
 blocks_cost (const RingJob &job)
 {

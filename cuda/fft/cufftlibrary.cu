@@ -11,8 +11,8 @@ namespace nd
 namespace
 {
 
-/* The library of the toolkit that the module was built with, then others: the
- * functions below have the same interface in all of them. */
+/* The library of the toolkit that the module was built with comes first. The
+ * functions below have the same interface in all of these libraries. */
 constexpr const char *names[] = { "libcufft.so.12", "libcufft.so.11",
   "libcufft.so" };
 
@@ -52,8 +52,9 @@ open_library ()
   }
   if (!library)
     throw Error (ND_ERROR_INIT,
-        "cuFFT (libcufft.so.12) is not installed, or not where the loader "
-        "looks: install the CUDA toolkit's libraries, or use backend=cpu");
+        "cuFFT (libcufft.so.12) is not installed in a folder that the loader "
+        "searches: install the libraries of the CUDA toolkit, or use "
+        "backend=cpu");
   resolve (library, "cufftCreate", &cufft.create);
   resolve (library, "cufftEstimate3d", &cufft.estimate);
   resolve (library, "cufftMakePlan3d", &cufft.make_plan);
@@ -73,17 +74,17 @@ library ()
 }
 
 void
-check_cufft (cufftResult result, const char *what)
+check_cufft (cufftResult result, const char *call)
 {
   if (result == CUFFT_SUCCESS)
     return;
   if (result == CUFFT_ALLOC_FAILED)
-    throw Error (ND_ERROR_NO_SPACE,
-        std::string ("Not enough memory on the GPU: ") + what
+    throw Error (ND_ERROR_MEMORY,
+        std::string ("Not enough memory on the GPU: ") + call
             + "; smaller volumes need less, backend=cpu needs none");
   throw Error (ND_ERROR_FAILED,
-      std::string ("cuFFT: ") + what + " failed with code "
-          + std::to_string (result));
+      std::string ("cuFFT failed: ") + call + " returned code "
+          + std::to_string (result) + ": use backend=cpu or method=direct");
 }
 
 } // namespace

@@ -1,4 +1,5 @@
-/* cuFFT, opened at run time: the module loads on machines that lack it.
+/* cuFFT. It is opened at run time, so that the module loads on machines that
+ * lack it.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -20,7 +21,8 @@ public:
   Transform (const int size[3], cudaStream_t stream);
   Transform (const Transform &) = delete;
 
-  /* Of cuFFT's work areas: an estimate until allocate(), then exact. */
+  /* The bytes of cuFFT's work areas: an estimate before allocate(), exact
+   * afterwards. */
   size_t bytes () const { return work; }
   void allocate ();
 
@@ -30,7 +32,7 @@ public:
   void inverse (float2 *spectrum, float *samples) const;
 
 private:
-  /* Each destroys itself, also if the other cannot be made. */
+  /* A plan destroys itself, also if making the other one fails. */
   struct Plan
   {
     cufftHandle handle = -1;

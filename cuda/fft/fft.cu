@@ -1,4 +1,4 @@
-/* Method `fft`: the choice of its way.
+/* Method `fft`: the choice between its ways (cuda/fft/fft.cuh).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -21,8 +21,8 @@ namespace
 /* Makes a method, which is not allocated yet. */
 using Way = std::function<std::unique_ptr<Method> ()>;
 
-/* Halves the longest side of @box. Returns false if filters reach further than
- * that, because smaller boxes would not need less memory. */
+/* Halves the longest side of @box. Returns false if the filters are longer than
+ * that side, because smaller boxes would not need less memory. */
 bool
 halve (size_t box[3], const NdReach &reach)
 {
@@ -38,8 +38,8 @@ halve (size_t box[3], const NdReach &reach)
   return true;
 }
 
-/* Boxes from the largest to the smallest; the largest is the volume, halved
- * @halvings times. */
+/* Adds boxes from the largest to the smallest. The largest is the volume,
+ * halved @halvings times. */
 void
 add_boxes (std::vector<Way> &ways, const RingJob &job, int halvings,
     cudaStream_t stream)
@@ -64,7 +64,7 @@ add_boxes (std::vector<Way> &ways, const RingJob &job, int halvings,
 }
 
 /* The ways to try, the fastest first. For tests and benchmarks, the environment
- * variable NDCONV_CUDA_FFT may ask for `blocks`, `boxes` or `whole`. */
+ * variable NDCONV_CUDA_FFT selects `blocks`, `boxes` or `whole`. */
 std::vector<Way>
 ways_to_try (const RingJob &job, const ComputeStreams &streams)
 {
@@ -117,14 +117,15 @@ private:
   std::unique_ptr<Method> chosen;
 };
 
-Fft::Fft (const RingJob &asked, const ComputeStreams &given, size_t available)
-    : job (asked), streams (given), ways (ways_to_try (job, streams))
+Fft::Fft (const RingJob &job, const ComputeStreams &streams, size_t available)
+    : job (job), streams (streams),
+      ways (ways_to_try (this->job, this->streams))
 {
   choose (available);
 }
 
-/* Takes the next way that leaves a sixteenth of the @available memory, for code
- * and for other programs, or the last one. */
+/* Chooses the next way that leaves a sixteenth of the @available memory for
+ * code and for other programs. If there is none, chooses the last way. */
 void
 Fft::choose (size_t available)
 {
@@ -136,15 +137,16 @@ Fft::choose (size_t available)
       ND_DEBUG ("a way of method fft needs %zu bytes, %zu are available",
           chosen->bytes_needed (), available);
     } catch (const Error &e) {
-      if (e.code != ND_ERROR_NO_SPACE)
+      if (e.code != ND_ERROR_MEMORY)
         throw;
     }
   }
   chosen = ways[next++]();
 }
 
-/* A way may turn out to need more than it planned: the size of transform that
- * is measured to be faster, or cuFFT's work areas. */
+/* A way may need more memory than planned, because a larger transform was
+ * measured to be faster, or for cuFFT's work areas. Then the next way is
+ * tried. */
 void
 Fft::allocate ()
 {
@@ -153,7 +155,7 @@ Fft::allocate ()
       chosen->allocate ();
       return;
     } catch (const Error &e) {
-      if (e.code != ND_ERROR_NO_SPACE || next == ways.size ())
+      if (e.code != ND_ERROR_MEMORY || next == ways.size ())
         throw;
       ND_INFO ("trying another way of method fft: %s", e.what ());
     }

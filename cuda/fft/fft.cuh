@@ -1,5 +1,5 @@
-/* The ways of method `fft`: transforms of whole volumes, of boxes of them, or
- * of blocks in shared memory (cuda/fft/blockkernels.cuh).
+/* The ways of method `fft`: transforms of whole volumes, of boxes that volumes
+ * are cut into, or of blocks in shared memory (cuda/fft/blockkernels.cuh).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -11,22 +11,23 @@
 namespace nd
 {
 
-/* By cuFFT, over whole volumes. */
+/* Transforms whole volumes with cuFFT. */
 std::unique_ptr<Method> make_fft_whole (const RingJob &job,
     cudaStream_t stream);
 double whole_cost (const RingJob &job);
 
-/* By cuFFT, over boxes of up to @box samples. */
+/* Transforms boxes of up to @box samples with cuFFT. */
 std::unique_ptr<Method> make_fft_boxes (const RingJob &job, const size_t box[3],
     cudaStream_t stream);
 
-/* By kernels of our own, over blocks of 32 samples along each axis. */
+/* Transforms blocks of 32 samples along each axis with kernels of this folder.
+ */
 std::unique_ptr<Method> make_fft_blocks (const RingJob &job,
     const ComputeStreams &streams);
 double blocks_cost (const RingJob &job);
 
-/* Whether all filters of the job fit blocks, the device has the shared memory
- * for them, and outputs can hold NaN if inputs can. */
+/* Whether all filters of the job fit into blocks, the device has the shared
+ * memory for blocks, and outputs can hold NaN if inputs can. */
 bool blocks_possible (const RingJob &job);
 
 } // namespace nd

@@ -14,11 +14,11 @@ namespace nd
 namespace
 {
 
-constexpr int BLOCKS = 128, THREADS = 1024; /* fill the largest devices */
+constexpr int BLOCKS = 128, THREADS = 1024; /* enough for the largest device */
 constexpr size_t QUAD = 4 * MARKS_PER_WORD; /* marks of a uint4 */
 constexpr unsigned ALL_PLUS = 0x55555555;   /* NON_FINITE_PLUS in each mark */
 
-/* Empties a list, and if it overflowed its marks. Runs in one thread block. */
+/* Empties a list and, if it overflowed, its marks. Runs in one thread block. */
 __global__ void
 empty_kernel (unsigned *count, uint4 *marks, size_t n)
 {
@@ -64,8 +64,8 @@ marks_from (const unsigned *marks, size_t sample)
   return __funnelshift_r (two[0], two[1], sample % MARKS_PER_WORD * 2);
 }
 
-/* The sums of the marks under MARKS_PER_WORD responses side by side. The bits
- * of +Inf and -Inf together are those of NaN, so that OR is the sum. */
+/* The sums of the marks that MARKS_PER_WORD responses side by side read. NaN
+ * has the bits of +Inf and of -Inf, so that OR computes the sum. */
 __device__ unsigned
 marks_under (const Arguments &a, const unsigned *marks, const float *weights,
     int x, int y, int z)

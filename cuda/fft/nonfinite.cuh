@@ -1,8 +1,8 @@
-/* Samples that are not finite. One of them would spoil a whole spectrum, so
- * they are left out of the transform and listed for each volume, and the
- * filter's response to them is added in space. A volume that is masked by NaN
- * has millions: samples that do not fit into the list are marked, and each
- * response looks for marks under the filter.
+/* Samples that are not finite. One of them would spoil a whole spectrum. They
+ * are left out of the transform and listed for each volume, and the filter's
+ * response to them is added to the responses. A volume that is masked by NaN
+ * has millions of them: samples that do not fit into the list are marked in a
+ * bit map, and each response looks for the marks that its filter reads.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -25,8 +25,8 @@ public:
   }
   void allocate () { allocate_all (counts, samples, marks, weights); }
 
-  /* Empties the list of a slot, for a volume that is pushed. Jobs with integer
-   * samples have no lists. */
+  /* Empties the list of a slot and returns it for the volume that is pushed.
+   * Jobs with integer samples have no lists. */
   NonFiniteList list (unsigned slot, size_t component);
 
   /* Adds @gain times the response of filter @k to the listed samples to the

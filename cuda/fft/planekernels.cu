@@ -1,6 +1,6 @@
-/* Flat blocks of 32 x 32 samples. A warp computes two at a time, one as the
- * real part and one as the imaginary part of complex numbers. The response of a
- * real filter to one does not depend on the other.
+/* Flat blocks of 32 x 32 samples. A warp computes two blocks at a time, one as
+ * the real part and the other as the imaginary part of complex numbers. A real
+ * filter does not mix the two.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -19,8 +19,8 @@ namespace nd
 namespace
 {
 
-/* The first size from @n on without prime factors above 7, because cuFFT has
- * kernels for these. */
+/* The least size from @n on whose prime factors are at most 7: cuFFT has
+ * kernels for these factors. */
 int
 next_smooth (int n, bool even)
 {
@@ -35,7 +35,8 @@ next_smooth (int n, bool even)
   }
 }
 
-/* The time of a transform and its inverse; infinite if memory is too short. */
+/* The time of a transform and its inverse; INFINITY if there is too little
+ * memory. */
 double
 seconds_of (const int size[3], cudaStream_t stream)
 {
@@ -53,7 +54,7 @@ seconds_of (const int size[3], cudaStream_t stream)
       transform.inverse (spectrum.get (), samples.get ());
     });
   } catch (const Error &e) {
-    if (e.code != ND_ERROR_NO_SPACE)
+    if (e.code != ND_ERROR_MEMORY)
       throw;
   }
   return INFINITY;
@@ -66,7 +67,7 @@ key_of (const int size[3])
       + std::to_string (size[1]) + "x" + std::to_string (size[2]);
 }
 
-/* The file may hold anything. */
+/* Whether stored sizes can be right. The file may be damaged. */
 bool
 is_usable (const double found[3], const int size[3])
 {
@@ -78,7 +79,7 @@ is_usable (const double found[3], const int size[3])
   return usable;
 }
 
-/* Replaces @size by the size that was measured before, if any. */
+/* Replaces @size by the stored size. FALSE if there is none. */
 bool
 recall_sizes (int size[3])
 {

@@ -1,6 +1,6 @@
-/* Sizes of transforms: among sizes at least as large as needed, the one that
- * is measured to be the fastest on the device. Results are remembered across
- * runs.
+/* Sizes of transforms: the size that is measured to be the fastest on the
+ * device, among sizes that are at least as large as needed. Results are stored
+ * across runs.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -12,11 +12,11 @@
 namespace nd
 {
 
-/* @size: on entry the size needed, on return the size to transform: the one
- * that was measured before, or a good guess. */
+/* @size: on entry the size needed, on return the size to transform: the stored
+ * one, or a good guess if none is stored. */
 void guess_sizes (int size[3]);
 
-/* The same, but measures if nothing is remembered. */
+/* The same, but measures if no size is stored. */
 void choose_sizes (int size[3], cudaStream_t stream);
 
 } // namespace nd

@@ -9,10 +9,11 @@
 namespace nd
 {
 
-/* The block is real, so that half of its columns along z tell all. Number k of
- * a column is at k * COLUMNS + column. Two columns, at the frequencies that are
- * their own mirror in x and y, hold the spectra of two real columns each: their
- * numbers 0 and 16 are two real numbers, not one complex one. */
+/* The block is real, so that half of the columns along z contain the whole
+ * spectrum. Number k of a column is at k * COLUMNS + column. At four
+ * frequencies (kx, ky), which are their own mirror, columns are real along z
+ * before the transform. Their spectra share two columns: numbers 0 and 16 of
+ * these are two real numbers instead of one complex number. */
 struct BlockSpectrum
 {
   static constexpr int COLUMNS = 512;
@@ -27,8 +28,8 @@ struct BlockSpectrum
   }
 };
 
-/* sum + a * b, of complex numbers, or if @two_real of two pairs of real
- * ones. */
+/* sum + a * b of complex numbers. If @two_real, each number is a pair of real
+ * numbers instead. */
 __device__ __forceinline__ float2
 multiply_number (float2 sum, float2 a, float2 b, bool two_real)
 {

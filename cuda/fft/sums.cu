@@ -11,8 +11,9 @@
 namespace nd
 {
 
-/* Sums begun by one pass, its own output's included. With 4, a window of 11
- * volumes reads and writes about 10 spectra per volume instead of 22. */
+/* The sums that one pass begins, including that of its own output. With 4, a
+ * window of 11 volumes reads and writes about 10 spectra per volume instead of
+ * 22. */
 constexpr int BEGUN = 4;
 constexpr int THREADS = 256;
 
@@ -120,8 +121,8 @@ begin_sums (const SumArguments &a, int ahead, dim3 blocks, cudaStream_t stream)
   ND_CUDA_LAUNCHED (begin_kernel);
 }
 
-/* Thread blocks: across the filter's numbers, repeated until the device is
- * full. */
+/* The grid: thread blocks for all numbers of a filter, repeated along y until
+ * the device is full. */
 dim3
 blocks_for (const SumArguments &a)
 {

@@ -1,11 +1,12 @@
-/* The product spectra of a moving window: sums over its volumes of the spectrum
- * of the volume times that of the filter.
+/* The product spectra of a moving window: the spectrum of each volume times
+ * that of the filter, summed over the volumes of the window.
  *
- * Such a pass reads every spectrum of the ring, and memory limits it. The pass
- * for one output therefore also begins the sums of the next outputs with the
- * volumes that the ring has already. Each of these sums is finished later with
- * the few volumes that came since. All sums run from the oldest volume to the
- * newest, so that outputs are equal to the last bit whichever pass made them.
+ * A pass over the window reads every spectrum of the ring, and its speed is
+ * limited by memory. The pass for one output therefore also begins the sums of
+ * the next outputs with the volumes that the ring already has. Each of these
+ * sums is finished later with the few volumes that were pushed since. All sums
+ * run from the oldest volume to the newest, so that an output has the same bits
+ * whichever pass began its sum.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -25,7 +26,7 @@ struct WindowSpectra
   const float2 *ring;    /* spectrum of slot 0 */
   size_t ring_stride;    /* numbers from slot to slot */
   const void *filter;    /* [t][filter_numbers] of float2, or float */
-  size_t filter_numbers; /* even; each block of a volume uses them again */
+  size_t filter_numbers; /* even; the same for each block of a volume */
   bool blocks;           /* BlockSpectrum (cuda/fft/spectrum.cuh) */
   bool real;             /* the filter's spectra are float */
 };

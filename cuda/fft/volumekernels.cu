@@ -1,14 +1,14 @@
-/* Blocks of 32 x 32 x 32 samples, each by a thread block of 16 warps.
+/* Blocks of 32 x 32 x 32 samples, each computed by a thread block of 16 warps.
  *
  * Planes z and z + 16 of the block are the real and the imaginary part of one
- * complex plane. A warp transforms it: each thread a column from device memory,
- * then, through shared memory, each thread a row. The two planes are separated
- * before z is transformed. The spectrum of a real plane at (kx, ky) is the
- * conjugate of that at (-kx, -ky), so that each thread reads 16 numbers at
- * either frequency and makes of them the column of 32 planes at (kx, ky) (Press
- * et al., Numerical Recipes, section 12.3). The columns at the four frequencies
- * that are their own mirror are real, and two of them are transformed as one
- * complex column.
+ * complex plane, which a warp transforms. Each thread first transforms a
+ * column, which it loads from device memory, and then a row, which it gets
+ * through shared memory. The two planes are separated before z is transformed:
+ * the spectrum of a real plane at (kx, ky) is the conjugate of that at (-kx,
+ * -ky), so that each thread reads 16 numbers at both frequencies and computes
+ * the column of 32 planes at (kx, ky) from them (Press et al., Numerical
+ * Recipes, section 12.3). The columns at the four frequencies that are their
+ * own mirror are real, and two of them are transformed as one complex column.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -27,8 +27,8 @@ static_assert (THREADS == BlockSpectrum::COLUMNS);
 constexpr size_t NUMBERS = THREADS * BLOCK; /* of a spectrum */
 constexpr size_t SHARED = sizeof (float2) * PLANES * BLOCK * PITCH;
 
-/* The place of a thread's column in a complex plane, and that of its mirror. If
- * the thread has two real columns, their places. */
+/* The places of a thread's column and of the mirror of that column in a complex
+ * plane. If the thread has two real columns, the places of these. */
 struct Column
 {
   int at, mirror;
@@ -50,9 +50,10 @@ column_of (int thread)
   return Column{ ky * PITCH, ky * PITCH + 16, true };
 }
 
-/* Makes twice the column of 32 planes and transforms it along z. If the thread
- * has two real columns with spectra F and G, number 0 is F(0) and F(16), which
- * are both real, then come F(1) to F(15), then the same of G. */
+/* Computes twice the column of 32 planes and transforms it along z. If the
+ * thread has two real columns with spectra F and G, number 0 is the pair F(0)
+ * and F(16), which are both real, numbers 1 to 15 are F(1) to F(15), and
+ * numbers 16 to 31 are the same of G. */
 __device__ __forceinline__ void
 transform_column (const float2 *shared, const Column &c, float2 (&v)[BLOCK])
 {

@@ -69,9 +69,9 @@ level_kernel (const unsigned char *in, NdSamples strides, int nx, int ny,
   }
 }
 
-/* The levels that were subtracted from the volumes of a window, and the sums of
- * the filter's coefficients for each volume: the sum of their products is added
- * to the responses. */
+/* The levels that were subtracted from the volumes of a window, and the sum of
+ * the filter's coefficients for each volume. The sum of the products of both is
+ * added to the responses. */
 struct Levels
 {
   const float *levels; /* slot 0; @stride from slot to slot */
@@ -178,7 +178,7 @@ private:
   Pad pad;              /* full: the size of the transform */
   size_t numbers = 0;   /* of a spectrum; even */
   std::unique_ptr<Transform> transform;
-  Memory<float> samples; /* to transform, and transformed back */
+  Memory<float> samples; /* before the transform, and after its inverse */
   Memory<float2> ring;   /* [slot][component] */
   Memory<float> levels;
   const bool real;       /* spectra of filters */
@@ -285,9 +285,9 @@ FftWhole::add_filter (size_t at)
   ND_CUDA (cudaStreamSynchronize (stream));
 }
 
-/* Transforms the coefficients. The one that reads offset d is at low - d,
- * circularly, so that output i comes out at i. For a real spectrum it is at
- * center - d, and output i comes out at center + i. */
+/* Transforms the coefficients. The coefficient that reads offset d is at low -
+ * d, modulo the size, so that output i is at i of the inverse transform. For a
+ * real spectrum it is at center - d, and output i is at center + i. */
 void
 FftWhole::add_filters ()
 {

@@ -72,8 +72,8 @@ TensorEdges::TensorEdges (const RingJob &job, size_t slots)
       (unsigned char) job.border_value));
 }
 
-/* @volume, or a copy if its samples are not side by side at multiples of four
- * bytes. */
+/* Returns @volume, or a copy if its samples are not side by side at multiples
+ * of four bytes. */
 NdSamples
 TensorEdges::pack (unsigned slot, const NdSamples &volume, cudaStream_t stream)
 {

@@ -21,11 +21,11 @@ constexpr size_t SLACK = 4096;
 namespace
 {
 
-/* Byte @which of @integer in signed bytes from high to low. */
+/* Byte @number of @integer as @bytes signed bytes, from high to low. */
 int
-byte_of (int integer, int bytes, int which)
+byte_of (int integer, int bytes, int number)
 {
-  for (int i = bytes - 1; i > which; i--)
+  for (int i = bytes - 1; i > number; i--)
     integer = (integer - (signed char) integer) / 256;
   return (signed char) integer;
 }
@@ -67,8 +67,8 @@ TensorFilter::TensorFilter (const RingJob &job, const NdFilter *f,
   choose_launch (job, unpadded);
 }
 
-/* Writes coefficient @at as a product of @set multiplies it in @column. Returns
- * the integer that it writes, or 0 for halves. */
+/* Writes coefficient @at in the form in which the products of @set multiply it
+ * in @column. Returns the integer that it writes; 0 for halves. */
 int
 TensorFilter::put_coefficient (const Pieces &p, int set, int column, size_t at,
     unsigned char *to) const
@@ -81,19 +81,21 @@ TensorFilter::put_coefficient (const Pieces &p, int set, int column, size_t at,
     memcpy (to, &value, sizeof (value));
     return 0;
   }
-  /* Low bytes of samples weigh 2^8 less, and use the column after. */
-  const int which = column - set;
-  const int value = which < 0 || which >= p.bytes
+  /* Low bytes of samples weigh 2^8 less, so that their products are added to
+   * the next column. */
+  const int number = column - set;
+  const int value = number < 0 || number >= p.bytes
       ? 0
-      : byte_of ((int) p.values[at], p.bytes, which);
+      : byte_of ((int) p.values[at], p.bytes, number);
 
   *to = (unsigned char) value;
   return value;
 }
 
 /* Writes the matrix of a row of @nx coefficients, which runs backwards from
- * coefficient @last: for each of 8 outputs, 16 bytes along the window from byte
- * @begin on. Returns the sum of the integers for the first output. */
+ * coefficient @last: for each of 8 outputs, 16 bytes along the window,
+ * beginning at byte @begin. Returns the sum of the integers for the first
+ * output. */
 int
 TensorFilter::pack_matrix (const Pieces &pieces, int set, int column,
     size_t last, int nx, int begin, unsigned char *to) const
@@ -143,7 +145,7 @@ TensorFilter::pack_plane (const NdFilter *f, const Pieces &pieces, int offset,
   }
 }
 
-/* The coefficients of a plane for response_by_taps(). */
+/* Adds the coefficients of a plane for response_by_taps() to @values. */
 void
 TensorFilter::add_taps (const NdFilter *f, size_t last,
     std::vector<float> &values) const
@@ -201,14 +203,16 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
   coefficients.plan (std::move (values));
 }
 
-/* Chooses where planes and coefficients stay. @most: bytes of shared memory of
- * a thread block, @room: of a multiprocessor.
+/* Chooses whether planes and coefficients stay in shared memory. @most: the
+ * most bytes of shared memory of a thread block, @room: those of a
+ * multiprocessor.
  *
- * Both stay in shared memory for the next output plane if two thread blocks fit
- * on a multiprocessor, so that one computes while the other waits. For float32,
- * one has to fit. Otherwise planes are copied for each output, several at a
- * time, because a copy waits long: for pairs of output planes if all
- * coefficients fit beside them. */
+ * Z_SLIDING: planes and coefficients stay for the next output plane if two
+ * thread blocks fit on a multiprocessor, so that one computes while the other
+ * waits. For float32, one has to fit. Otherwise planes are copied for each
+ * output plane, several at a time because copies have a long latency. PAIRS: if
+ * all coefficients fit beside the planes, each plane is copied once for two
+ * output planes. */
 void
 TensorFilter::choose_way (const RingJob &job, bool unpadded, size_t most,
     size_t room)
@@ -251,8 +255,8 @@ TensorFilter::choose_way (const RingJob &job, bool unpadded, size_t most,
         "filter: use method=auto, direct or fft");
 }
 
-/* Cuts volumes along z such that all of the @at_once thread blocks that run at
- * the same time have equal work. */
+/* Cuts volumes along z, so that the @at_once thread blocks that run at the same
+ * time have equal work. */
 void
 TensorFilter::choose_length (const RingJob &job, size_t at_once)
 {

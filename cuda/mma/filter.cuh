@@ -23,7 +23,7 @@ public:
 
   void run (TensorArguments a, cudaStream_t stream) const;
 
-  /* Whether a plane is copied once for all outputs of an item. */
+  /* Whether each plane is copied once for all outputs of an item. */
   bool is_z_sliding () const { return way == Z_SLIDING; }
   size_t bytes () const { return total_bytes (planes, weights, coefficients); }
   void allocate () { allocate_all (planes, weights, coefficients); }
@@ -48,9 +48,9 @@ private:
   }
 
   TensorKernel kernel;
-  int x, y;  /* of the box, as in TensorArguments */
-  int shift; /* of the first column from x */
-  int end;   /* of the samples of a row that are read */
+  int x, y;  /* as in TensorArguments */
+  int shift; /* from x to the first column */
+  int end;   /* as in TensorUnpadded */
   enum
   {
     Z_SLIDING, /* planes stay in shared memory for the next output */

@@ -1,5 +1,6 @@
-/* Instructions of the matrix units and for their data: wgmma (sm_90a), mma with
- * ldmatrix (sm_80 and later), and asynchronous copies into shared memory.
+/* Instructions of the matrix units, and instructions that bring data to them:
+ * wgmma (sm_90a), mma with ldmatrix (sm_80 and later), and asynchronous copies
+ * into shared memory.
  *
  * Sources: PTX ISA 8.7 and later, 9.7.14 (mma, ldmatrix), 9.7.15 (wgmma, matrix
  * descriptors without swizzle).
@@ -24,9 +25,9 @@ shared_address (const void *p)
 }
 
 /* A descriptor of an operand of wgmma in shared memory: matrices of 8 rows of
- * 16 bytes, rows one after the other. From one matrix to the next are @leading
- * bytes along the sum and STRIDE bytes across it. All are multiples of 16. The
- * upper half of the descriptor is constant. */
+ * 16 bytes, rows one after the other. The distance from one matrix to the next
+ * is @leading bytes along the sum and STRIDE bytes across it. All numbers are
+ * multiples of 16. The upper half of the descriptor is constant. */
 template <int STRIDE>
 struct Matrices
 {
@@ -126,10 +127,11 @@ wgmma_wait ()
 }
 
 /* Wgmma<T, N>::add: 64 rows of 32 bytes times 32 bytes of N columns. The
- * product is added to the sums, or unless @keep replaces them. The operands
- * begin a_begin and b_begin bytes, multiples of 16, after their matrices. Warp
- * w of four has rows 16 w to 16 w + 15. For each 8 columns a thread has four
- * sums: two side by side in row lane / 4, and two 8 rows further. */
+ * product is added to the sums if @keep is set, and otherwise replaces them.
+ * The operands begin a_begin and b_begin bytes, multiples of 16, after their
+ * matrices. Warp w of four has rows 16 w to 16 w + 15. For each 8 columns a
+ * thread has four sums: two side by side in row lane / 4, and two in row lane /
+ * 4 + 8. */
 template <typename T, int N>
 struct Wgmma;
 

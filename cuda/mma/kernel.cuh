@@ -1,7 +1,7 @@
 /* The kernel of method `tensor`. Eight warps compute a tile of 64 x 64 outputs
  * of one plane. Kernels for pairs have eight more warps, which compute the next
- * plane. The samples go through a ring of planes in shared memory, which is
- * filled while the matrix units work.
+ * plane. Planes of samples are copied to a ring in shared memory while the
+ * matrix units multiply earlier ones.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -19,7 +19,7 @@ namespace nd
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 /* Product K of row J of a piece of samples. The first product replaces the sums
- * unless @keep. */
+ * unless @keep is set. */
 template <typename S, int J, int K, int SIZE, typename B>
 __device__ __forceinline__ void
 wgmma_row (typename S::Sum (&sum)[SIZE], Matrices<TENSOR_ROWS * S::PITCH> tile,
@@ -127,8 +127,8 @@ copy_kept_weights (const TensorArguments &a, uint32_t to)
     cp_async<16> (to + i, a.weights + i);
 }
 
-/* Waits until all threads see the planes that were copied, or if @but_one all
- * except the last. */
+/* Waits until all threads see the planes that were copied. If @but_one, the
+ * last plane may be incomplete. */
 template <bool WGMMA>
 __device__ __forceinline__ void
 wait_for_planes (bool but_one)
@@ -172,8 +172,11 @@ take_plane (const TensorArguments &a, const TensorPlane &plane, bool is_first,
 
 #endif
 
-/* A thread block computes items: tiles of a run of output planes. Responses of
- * integers are stored while the matrix units work on the next output. */
+/* A thread block computes items: tiles of a run of output planes. Responses to
+ * integers are stored while the matrix units compute the next output.
+ *
+ * The function is long on purpose: with parts of its loops as functions of
+ * their own, the compiler generates other code. */
 template <typename S, bool WGMMA, bool PAIRS>
 __global__ void __launch_bounds__ (PAIRS ? 2 * TENSOR_THREADS : TENSOR_THREADS,
     PAIRS ? 1 : 2)
@@ -208,9 +211,9 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
       __syncthreads ();
     for (; ahead > 0; ahead--)
       ring.copy_next ();
-    /* If planes stay, only the last one of an output is new. One half of the
+    /* If planes stay, only the last plane of an output is new. One half of the
      * warps waits for copies before that plane, the other half before the first
-     * one, so that one half computes while the other converts its sums. */
+     * plane, so that one half computes while the other converts its sums. */
     if (a.z_sliding) {
       until_wait = warp < TENSOR_THREADS / 64 ? a.n_planes - 1 : 0;
       if (a.n_planes > 1)
@@ -241,7 +244,7 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
             wgmma_plane<S> (sum, tile + group, used, keep);
         }
 #endif
-        /* While wgmma computes the products: */
+        /* This runs while wgmma computes the products. */
         if (is_new || !a.z_sliding)
           ring.copy_next ();
         if (!S::FLOAT && left == a.n_planes && at.x >= 0)
@@ -260,7 +263,7 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
       at = TensorPlace{ item.x0 + lane / 4 * 8 + lane % 4 * 2,
         item.y0 + TENSOR_ROWS * 2 * warp, item.z0 + o + output };
       if (PAIRS && o + output >= item.length)
-        at.x = -1; /* the last pair has one plane only */
+        at.x = -1; /* the last pair has only one plane */
       wait_for_products<WGMMA> ();
       if constexpr (S::FLOAT) {
         float_responses<S> (a, at, response);

@@ -13,7 +13,8 @@
 namespace nd
 {
 
-/* In a map: zero, after the border of a row. -1 is the border value. */
+/* In a map: zero, for the samples after the border of a row. -1 stands for the
+ * border value. */
 constexpr int AFTER_ROW = -2;
 
 /* Samples are scaled to less than 2^HALF_RANGE. A pair of fp16 then keeps 22
@@ -106,7 +107,8 @@ run_samples (TensorForm form)
   return form == TENSOR_HALVES ? 8 : 16;
 }
 
-/* The samples of a padded row; nullptr if all are border values. */
+/* The row of the volume that a padded row is made of; nullptr if all its
+ * samples are border values. */
 __device__ static const unsigned char *
 source_row (const TensorPadArguments &a, unsigned line)
 {
@@ -117,7 +119,7 @@ source_row (const TensorPadArguments &a, unsigned line)
                                     : nullptr;
 }
 
-/* Loads a run of @row. @border: which samples are border values instead. */
+/* Loads a run of @row. @border tells which samples are border values. */
 template <typename T, int N>
 __device__ __forceinline__ void
 load_run (const TensorPadArguments &a, const unsigned char *row, bool inner,
@@ -239,7 +241,8 @@ pad_run (const TensorPadArguments &a, bool inner, int x, unsigned line,
   return 0;
 }
 
-/* Copies inner runs of bytes, four at a time: all loads before the stores. */
+/* Copies inner runs of bytes, four at a time, so that four loads are under way
+ * before the first store. */
 __device__ static void
 pad_bytes (const TensorPadArguments &a, unsigned first, unsigned step)
 {
@@ -337,8 +340,8 @@ tensor_pad_kernel (const __grid_constant__ TensorPadArguments a)
   }
 }
 
-/* Runs after tensor_pad_kernel: converts again if the scale did not suit, and
- * stores the scale. */
+/* Runs after tensor_pad_kernel. If the scale does not suit the volume, converts
+ * it again with another scale. Stores the scale. */
 __global__ void __launch_bounds__ (256, 4)
 tensor_settle_kernel (const __grid_constant__ TensorPadArguments a)
 {
@@ -384,15 +387,12 @@ TensorPad::TensorPad (const RingJob &job, const NdReach &reach, TensorForm form,
     ranges.plan (1);
 }
 
-template <typename T>
-void
-TensorPad::fill_from (const NdSamples *volume, size_t component,
-    unsigned char *out, float *scale, cudaStream_t stream)
+TensorPadArguments
+TensorPad::arguments_for (const NdSamples *volume, size_t component,
+    unsigned char *out, float *scale) const
 {
   const int n = run_samples (form), runs = size[0] / n;
   const unsigned rows = (unsigned) size[1] * size[2];
-  const size_t all = (size_t) rows * runs / 256 + 1;
-  const unsigned blocks = all < most_blocks ? all : most_blocks;
   /* Whole words are read, up to four samples after a run. */
   const int first = (before + n - 1) / n;
   const int end = (before + (int) job.shape.size[0] - 4) / n;
@@ -400,7 +400,7 @@ TensorPad::fill_from (const NdSamples *volume, size_t component,
   TensorPadArguments a = {};
 
   if (volume) {
-    a.in = volume->data + component * sizeof (T);
+    a.in = volume->data + component * nd_sample_size (job.in_type);
     a.sample = volume->sample;
     a.in_row = volume->row;
     a.in_slice = volume->slice;
@@ -427,6 +427,14 @@ TensorPad::fill_from (const NdSamples *volume, size_t component,
   const float largest = fmaxf (65536, fabs (job.border_value));
 
   memcpy (&a.range, &largest, sizeof (a.range));
+  return a;
+}
+
+template <typename T>
+void
+TensorPad::launch (const TensorPadArguments &a, unsigned blocks,
+    cudaStream_t stream) const
+{
   switch (form) {
     case TENSOR_BYTES:
       launch_early (tensor_pad_kernel<T, TENSOR_BYTES>, blocks, 256, 0, stream,
@@ -441,20 +449,23 @@ TensorPad::fill_from (const NdSamples *volume, size_t component,
           a);
       break;
   }
-  if (!a.ranges)
-    return;
-  launch_early (tensor_settle_kernel, blocks, 256, 0, stream, a);
-  turn = 1 - turn;
 }
 
 void
 TensorPad::fill (const NdSamples *volume, size_t component, unsigned char *out,
     float *scale, cudaStream_t stream)
 {
+  const TensorPadArguments a = arguments_for (volume, component, out, scale);
+  const size_t all = (a.inner_runs + (size_t) a.outer_runs) / 256 + 1;
+  const unsigned blocks = all < most_blocks ? all : most_blocks;
+
   visit_sample_type (job.in_type, [&] (auto sample) {
-    fill_from<typename decltype (sample)::Type> (volume, component, out, scale,
-        stream);
+    launch<typename decltype (sample)::Type> (a, blocks, stream);
   });
+  if (!a.ranges)
+    return;
+  launch_early (tensor_settle_kernel, blocks, 256, 0, stream, a);
+  turn = 1 - turn;
 }
 
 } // namespace nd

@@ -18,13 +18,15 @@ enum TensorForm
   TENSOR_HALVES /* high, low fp16 of sample * scale */
 };
 
-/* The largest finite |sample|, as bits of a float32: of the volume whose scale
- * is used, and of the volume that is converted. Volumes use the elements in
- * turn. */
+/* The largest finite |sample|, as the bits of a float32: that of the volume
+ * whose scale is used, and that of the volume that is converted. Successive
+ * volumes use elements 0 and 1 in turn. */
 struct Ranges
 {
   unsigned used[2], found[2];
 };
+
+struct TensorPadArguments;
 
 class TensorPad
 {
@@ -33,9 +35,10 @@ public:
   TensorPad (const RingJob &job, const NdReach &reach, TensorForm form,
       int pieces, int offset, size_t row, size_t piece);
 
-  /* Writes all pieces of one component of @volume, on the device, to @out.
-   * nullptr is the border volume. For halves, *@scale, on the device, becomes
-   * the factor from stored values to samples. */
+  /* Writes all pieces of one component of @volume, which is on the device, to
+   * @out. If @volume is nullptr, writes the border volume. For halves, *@scale,
+   * which is on the device, becomes the factor from stored values to
+   * samples. */
   void fill (const NdSamples *volume, size_t component, unsigned char *out,
       float *scale, cudaStream_t stream);
 
@@ -43,9 +46,11 @@ public:
   void allocate () { allocate_all (maps, ranges); }
 
 private:
+  TensorPadArguments arguments_for (const NdSamples *volume, size_t component,
+      unsigned char *out, float *scale) const;
   template <typename T>
-  void fill_from (const NdSamples *volume, size_t component, unsigned char *out,
-      float *scale, cudaStream_t stream);
+  void launch (const TensorPadArguments &arguments, unsigned blocks,
+      cudaStream_t stream) const;
 
   const RingJob job;
   const TensorForm form;

@@ -12,11 +12,11 @@ namespace nd
 
 constexpr int HALF_BITS = 13; /* fp16 coefficients are less than 2^HALF_BITS */
 /* The weight of the error of the sum of fp16 coefficients. If all samples have
- * one value, they all have the same error of up to 4.9e-4 as fp16. The sum may
- * then err by 8e-6 only; the error of single coefficients acts like noise and
- * may be 4e-4. */
+ * one value, they all have the same error as fp16, up to 4.9e-4. The error of
+ * the sum may then be 8e-6 only. The errors of single coefficients act like
+ * noise and may be 4e-4. */
 constexpr double HALF_SUMS = 50;
-constexpr int HALF_UNITS = 1024; /* units that are tried to reach that */
+constexpr int HALF_UNITS = 1024; /* units that are tried to get there */
 
 static double
 largest_coefficient (const NdFilter *f)
@@ -41,8 +41,8 @@ filter_exponent (const NdFilter *f)
 namespace
 {
 
-/* Pieces of the rounded @values of coefficients in @unit, with their error. The
- * error of the sum counts @sums times. */
+/* The rounded @values of coefficients in @unit, with their error. The error of
+ * the sum counts @sums times. */
 Pieces
 measured (const NdFilter *f, double unit, int bytes, std::vector<double> values,
     double sums = 1)
@@ -65,8 +65,8 @@ measured (const NdFilter *f, double unit, int bytes, std::vector<double> values,
 }
 
 /* Rounds to the nearest integer. To keep the sum, as many coefficients as
- * necessary are rounded to the other side, those closest to it first; among
- * equal ones, scattered. Zeros stay zero. */
+ * necessary are rounded to the next integer on the other side: those that are
+ * closest to it first, and equal ones in a scattered order. Zeros stay zero. */
 std::vector<double>
 round_integers (const NdFilter *f, double unit)
 {

@@ -42,9 +42,9 @@ struct TensorShape
   static constexpr int STEP = MATRICES == 1 ? 2 : 1; /* rows of a product */
   static constexpr int PRODUCTS = MATRICES == 1 ? 1 : MATRICES / 2;
 
-  /* A row of the tile: the windows of its blocks, which begin every 8 samples.
-   * Overlapping windows of fp16 share samples. Bytes are stored twice, because
-   * a matrix must begin at a multiple of 16 bytes. */
+  /* A row of the tile: the windows of its blocks, one every 8 samples.
+   * Overlapping windows of fp16 share samples. Windows of bytes have copies of
+   * their samples, because a matrix must begin at a multiple of 16 bytes. */
   static constexpr int SPAN = FLOAT ? MATRICES - 1 : MATRICES == 2 ? 2 : 0;
   static constexpr int PITCH = 16 * (TENSOR_WIDTH / 8 + SPAN);
   static constexpr int LEADING = MATRICES == 1 ? PITCH : FLOAT ? 16 : 32;
@@ -52,7 +52,7 @@ struct TensorShape
   /* Columns of a product: for each output row of a group, from the last to the
    * first, 8 outputs for each piece of the coefficients. Output row n
    * multiplies input row j of the group by row j + n - (TENSOR_ROWS - 1) of the
-   * filter. The columns for input row j thus begin at row j of the
+   * filter. The columns for input row j therefore begin at row j of the
    * coefficients, which have zeros before and after them. */
   static constexpr int N = TENSOR_ROWS * COLUMNS * 8;
   struct Sums
@@ -80,7 +80,8 @@ struct TensorShape
   }
 };
 
-/* An item of work of a thread block: a tile of a run of planes in z. */
+/* An item of work of a thread block: a tile in each of several output planes
+ * that are neighbours in z. */
 struct TensorItem
 {
   int number;
@@ -165,7 +166,7 @@ private:
     }
   }
 
-  /* Plane @at of a padded volume. */
+  /* Copies plane @at of a padded volume. */
   __device__ __forceinline__ void copy_padded (int at)
   {
     const unsigned char *const tile = a.volumes + a.slots[next.slot] * a.volume
@@ -187,8 +188,8 @@ private:
     }
   }
 
-  /* Plane @at of an unpadded volume. Each half of a thread's eight samples is
-   * inside the volume or in its edges. */
+  /* Copies plane @at of an unpadded volume. Each half of a thread's eight
+   * samples is inside the volume or in its edges. */
   __device__ __forceinline__ void copy_unpadded (int at)
   {
     const TensorUnpadded &b = a.unpadded;
@@ -261,9 +262,9 @@ private:
   uint32_t to;
   int first_row, column; /* of a tile, that this thread copies */
   int rows_left;
-  int ys[S::UNPADDED ? RUNS : 1]; /* those rows in the volume; < 0: outside */
-  int z;                          /* of the next plane; unless z_sliding,
-                                   * relative to that of the filter */
+  int ys[S::UNPADDED ? RUNS : 1]; /* these rows in the volume; < 0: outside */
+  int z;                          /* of the next plane; unless z_sliding, plus
+                                   * the offset of the filter's plane */
   TensorItem item;
   TensorPlane next;
   int left = 0; /* planes of the item */
@@ -272,7 +273,7 @@ private:
 
 /* The ring for pairs of output planes, from padded volumes: all planes of the
  * filter's box, and one more of each volume. Warps spend most of their time on
- * copies, so that a copy computes as little as possible. */
+ * copies. The code for a copy therefore computes as little as possible. */
 template <typename S>
 class TensorPairRing
 {

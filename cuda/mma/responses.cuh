@@ -1,4 +1,5 @@
-/* Responses of method `tensor`: from the sums of products, and to memory.
+/* Responses of method `tensor`: computes them from the sums of products, and
+ * stores them.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -11,7 +12,7 @@ namespace nd
 {
 
 /* The response from sums of integers, which are pieces of 8 bits from high to
- * low: added exactly, and rounded once. */
+ * low. They are added exactly, and the result is rounded once. */
 template <typename S>
 __device__ __forceinline__ float
 tensor_response (const TensorArguments &a, const typename S::Sum *sum)
@@ -26,8 +27,8 @@ tensor_response (const TensorArguments &a, const typename S::Sum *sum)
       piece[p] = sum[4 * p] + (S::PIECES > 1 ? a.start[p] : 0);
     if (S::COLUMNS == 1)
       return piece[0] * a.scale;
-    /* Carries go to the next higher piece. Up to two bytes remain; they become
-     * float32 as the last bits of 2^23, because the conversion is slow. */
+    /* Carries are added to the next higher piece. Up to two bytes remain. They
+     * become float32 as the last bits of 2^23, because a conversion is slow. */
     constexpr int N = S::COLUMNS;
     constexpr unsigned TWO_23 = 0x4b000000;
     unsigned low;
@@ -74,8 +75,9 @@ add_plane (const typename S::Sums &sum, float scale,
 }
 
 /* Computes one response again, tap by tap. NaN or Inf among the samples spoils
- * all responses of its product, also through the zeros that fill the bands of
- * the matrices. Zeros of the filter itself are not multiplied either. */
+ * all responses of its product, because it is also multiplied by the zeros
+ * around the bands of the matrices. Zeros of the filter itself are not
+ * multiplied either. */
 template <int PIECES>
 __device__ __noinline__ float
 response_by_taps (const TensorArguments &a, int x, int y, int z)
@@ -108,7 +110,7 @@ response_by_taps (const TensorArguments &a, int x, int y, int z)
   return sum;
 }
 
-/* To the nearest integer, half to even; NaN becomes 0. */
+/* Rounds to the nearest integer, half to even. NaN becomes 0. */
 __device__ __forceinline__ int
 rounded (float value, int low, int high)
 {
@@ -196,8 +198,8 @@ store_pairs (const TensorArguments &a,
         Pair::pack (response[r / TENSOR_ROWS][r % TENSOR_ROWS]);
 }
 
-/* Stores one by one, at the last rows, and if outputs are scaled or not side by
- * side. */
+/* Stores responses one by one: those of the last rows, and all if outputs are
+ * scaled or not side by side. */
 __device__ __forceinline__ void
 store_singles (const TensorArguments &a,
     const float (&response)[2][TENSOR_ROWS][2], const TensorPlace &at)

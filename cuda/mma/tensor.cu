@@ -28,9 +28,9 @@ constexpr int MAX_SIZE = 17;       /* of a filter in x and y */
 constexpr size_t MAX_TAPS = 30000; /* for sums in int32 */
 constexpr double MAX_BORDER = 1ull << 36;
 
-/* Samples of a volume from which it pays to push an unpadded volume while a
- * response is computed. In smaller volumes the wait between streams costs
- * more. */
+/* Unpadded volumes of at least so many samples are pushed while a response is
+ * computed. For smaller volumes, waiting between CUDA streams costs more than
+ * that saves. */
 constexpr size_t LARGE = 1 << 22;
 
 /* The form that can hold the samples and the border value of a job. */
@@ -53,10 +53,10 @@ job_form (const RingJob &job, int *offset)
   return TENSOR_WORDS;
 }
 
-/* The reach of padded volumes. Along x they have up to three samples more
- * before the first sample than filters read, so that four samples are side by
- * side in the padded and in the original volume. They do not if that would make
- * a window wider. */
+/* The reach of padded volumes. Along x they begin up to three samples before
+ * the first sample that filters read, so that four samples are side by side in
+ * the padded and in the original volume. If that would make a window wider,
+ * they begin at the first sample that filters read. */
 NdReach
 padded_reach (const RingJob &job)
 {
@@ -78,10 +78,9 @@ padded_reach (const RingJob &job)
 }
 
 /* Whether a volume of bytes is read unpadded. Each filter then takes longer
- * than from a padded volume, so that it pays for few filters and windows of one
- * volume. The windows of samples begin at multiples of four; they must not
- * become wider than those of a padded volume, which begin at multiples of
- * eight. */
+ * than with a padded volume, so that only few filters and windows of one volume
+ * gain. The windows of samples begin at multiples of four; they must not be
+ * wider than those of a padded volume, which begin at multiples of eight. */
 bool
 reads_unpadded (const RingJob &job, TensorForm form)
 {
@@ -134,9 +133,10 @@ FindTensorKernel *
 choose_kernels ()
 {
 #ifdef ND_WGMMA
-  const char *asked = getenv ("NDCONV_TENSOR");
+  const char *variable = getenv ("NDCONV_TENSOR");
 
-  if (compute_capability () == 90 && !(asked && strcmp (asked, "mma") == 0))
+  if (compute_capability () == 90
+      && !(variable && strcmp (variable, "mma") == 0))
     return find_wgmma_kernel;
 #endif
   return find_mma_kernel;
@@ -281,8 +281,7 @@ Tensor::respond (const int *slots, const NdScale &scale, const NdSamples &out)
   }
 }
 
-} // namespace
-
+/* Throws Error if the method cannot do the job. */
 void
 check_tensor (const RingJob &job)
 {
@@ -316,16 +315,18 @@ check_tensor (const RingJob &job)
                 "method=auto, direct or fft");
     if (make_pieces (f, form, job.accuracy).error > most_error (job.accuracy))
       throw Error (ND_ERROR_SETTINGS,
-          std::string ("method=tensor cannot hold the coefficients of filter '")
+          std::string ("method=tensor cannot represent the coefficients of "
+                       "filter '")
               + f->name
-              + "' as exactly as accuracy asks: use method=auto, direct or "
-                "fft");
+              + "' as accurately as the property accuracy requires: use "
+                "method=auto, direct or fft");
   }
 }
 
-/* Clocks of a multiprocessor for the products of one plane of a filter and one
- * tile: the longer of the times of the matrix units and of shared memory. */
-static double
+/* The clocks of a multiprocessor for the products of one plane of a filter and
+ * one tile: the longer of the times of the matrix units and of shared
+ * memory. */
+double
 plane_clocks (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
 {
   const bool wide = f->size[0] > 9;
@@ -340,12 +341,15 @@ plane_clocks (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
       * (form == TENSOR_WORDS ? 2 : 1);
 }
 
+} // namespace
+
 /* The products, the time between those of two tiles, the padded copy, and
  * launches: times of an H100 with wgmma (docs/kernels.md), scaled to the
  * device. mma takes twice as long there. */
 double
 tensor_cost (const RingJob &job)
 {
+  check_tensor (job);
   constexpr double CLOCKS = 132 * 1.75e9, TILE = 1600, STREAMED = 1.6;
   constexpr double PAD_RATE = 1.7e12; /* bytes per second */
   const Rates rates = device_rates ();

@@ -2,9 +2,9 @@
  * and the conversion of samples.
  *
  * A product has 64 rows: 8 blocks of 8 outputs side by side, in 8 groups of 4
- * rows of the volume. It sums over the samples that a block needs, 8 plus the
- * filter's width. Its columns are the 8 outputs of a block, for each piece of
- * the coefficients and each row of a group. The filter along x thus becomes
+ * rows of the volume. It sums over the samples that a block needs: 7 plus the
+ * width of the filter. Its columns are the 8 outputs of a block, for each piece
+ * of the coefficients and each row of a group. The filter along x becomes
  * banded (Toeplitz) matrices, and one row of input samples is read once for all
  * rows of output that need it. The other axes of the filter are sums over
  * products.
@@ -39,12 +39,12 @@ struct TensorPlane
   int z;
 };
 
-/* Samples to the left of each row, and to its right, that an unpadded volume
- * has in separate memory. */
+/* Samples of the border to the left and to the right of each row of an unpadded
+ * volume. They are in separate memory. */
 constexpr int TENSOR_EDGE = 16;
 
-/* A volume of bytes, the only one of the window, that is read without a padded
- * copy. */
+/* A volume of bytes that is read without a padded copy. It is the only volume
+ * of the window. */
 struct TensorUnpadded
 {
   const unsigned char *edges;   /* [z][y][left, right]; nullptr: volumes are
@@ -108,9 +108,9 @@ struct TensorKernel
 };
 
 /* The kernel for planes of @ky rows, odd, and a @window of 16 or 32 samples.
- * For bytes (@unit 1) there are kernels of 1 to 3 columns and 1 piece, and of 2
- * to 4 columns and 2 pieces. For halves (@unit 2) there are kernels of 1 column
- * and 1 piece, and of 2 columns and 2 pieces. */
+ * For bytes (@unit 1) kernels have 1 to 3 columns and 1 piece, or 2 to 4
+ * columns and 2 pieces. For halves (@unit 2) they have 1 column and 1 piece, or
+ * 2 columns and 2 pieces. */
 typedef TensorKernel FindTensorKernel (int unit, int window, int ky,
     int columns, int pieces);
 FindTensorKernel find_wgmma_kernel, find_mma_kernel;

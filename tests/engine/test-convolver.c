@@ -347,7 +347,7 @@ test_no_memory (void)
     .bank = bank
   };
   g_assert_null (nd_convolver_new (&settings, &error));
-  g_assert_error (error, ND_ERROR, ND_ERROR_NO_SPACE);
+  g_assert_error (error, ND_ERROR, ND_ERROR_MEMORY);
 }
 
 int

@@ -52,15 +52,14 @@ make_bank (const gchar *design, const NdAxes *axes, const gchar *text)
   g_autoptr (NdParameters) parameters = make_parameters (text);
   g_autoptr (GError) error = NULL;
   NdBank *bank = nd_design (design, parameters, axes, &error);
-  NdResponses responses;
+  NdBankInfo info;
 
   g_assert_no_error (error);
   g_assert_nonnull (bank);
-  g_assert_true (nd_design_count (design, parameters, axes, &responses,
-      &error));
+  g_assert_true (nd_design_info (design, parameters, axes, &info, &error));
   g_assert_no_error (error);
-  g_assert_cmpuint (nd_bank_responses (bank), ==, responses.n);
-  g_assert_cmpint (bank->is_complex, ==, responses.is_complex);
+  g_assert_cmpuint (nd_bank_responses (bank), ==, info.n_responses);
+  g_assert_cmpint (bank->is_complex, ==, info.is_complex);
   return bank;
 }
 

@@ -13,15 +13,15 @@ static NdBank *
 parse (const gchar *text, const NdAxes *axes)
 {
   g_autoptr (GError) error = NULL;
-  NdResponses responses;
+  NdBankInfo info;
   NdBank *bank =
       nd_bank_from_text (text, axes, NULL, FALSE, FALSE, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_nonnull (bank);
-  g_assert_true (nd_bank_count_from_text (text, axes, &responses, NULL));
-  g_assert_cmpuint (responses.n, ==, nd_bank_responses (bank));
-  g_assert_cmpint (responses.is_complex, ==, bank->is_complex);
+  g_assert_true (nd_bank_info_from_text (text, axes, &info, NULL));
+  g_assert_cmpuint (info.n_responses, ==, nd_bank_responses (bank));
+  g_assert_cmpint (info.is_complex, ==, bank->is_complex);
   return bank;
 }
 
@@ -218,8 +218,8 @@ test_refused (gconstpointer data)
   guint i = GPOINTER_TO_UINT (data);
   g_autoptr (GError) error = NULL, count_error = NULL;
   g_auto (GStrv) words = g_strsplit (refused[i].words, "|", -1);
-  NdResponses responses;
-  gboolean counted;
+  NdBankInfo info;
+  gboolean found;
 
   g_assert_null (nd_bank_from_text (refused[i].text, &axes_xy,
       refused[i].origin, FALSE, refused[i].normalize, NULL, &error));
@@ -231,10 +231,10 @@ test_refused (gconstpointer data)
       g_error ("\"%s\" not in \"%s\"", words[j], error->message);
   }
 
-  counted = nd_bank_count_from_text (refused[i].text, &axes_xy, &responses,
-      &count_error);
-  g_assert_false (counted && refused[i].check);
-  g_assert_true (counted == (count_error == NULL));
+  found =
+      nd_bank_info_from_text (refused[i].text, &axes_xy, &info, &count_error);
+  g_assert_false (found && refused[i].check);
+  g_assert_true (found == (count_error == NULL));
   if (count_error != NULL)
     g_assert_cmpstr (count_error->message, ==, error->message);
 }

@@ -222,7 +222,7 @@ case_init (Case *c, GRand *r, gint number)
       : (NdSampleType) g_rand_int_range (r, 0, ND_SAMPLE_TYPES);
   c->nonfinite =
       c->job.in_type == ND_FLOAT32 && g_rand_int_range (r, 0, 3) == 0;
-  c->job.border = g_rand_int_range (r, 0, ND_BORDER_WRAP + 1);
+  c->job.border = g_rand_int_range (r, 0, ND_BORDER_END);
   c->job.border_value = g_rand_int_range (r, -3, 10);
   c->options.border_volumes = g_rand_boolean (r);
   c->job.accuracy = g_rand_boolean (r) ? ND_ACCURACY_SINGLE : ND_ACCURACY_FAST;
