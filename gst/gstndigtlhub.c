@@ -21,6 +21,10 @@
 /* A message that does not go on for so long never will. */
 #define STALL (10 * G_TIME_SPAN_SECOND)
 
+/* Volumes that the thread has not seen yet. Beyond that the oldest is dropped,
+ * or a fast pipeline would fill the memory. */
+#define OUTBOX_MAX 8
+
 /* After accept() failed, for example because files are open without number. */
 #define ACCEPT_PAUSE 200 /* ms */
 
@@ -41,6 +45,7 @@ struct _GstNdIgtlHub
   GMutex lock;      /* of what follows */
   GQueue outbox;    /* GstNdIgtlUnit for all peers */
   gboolean sending; /* one of it is being given to them */
+  guint overflow;   /* units that the outbox had no room for */
   GPtrArray *peers; /* GstNdIgtlPeer; the thread changes it */
   guint port;
   guint64 connections, refused, reconnects;
@@ -462,26 +467,39 @@ gst_nd_igtl_hub_resume (GstNdIgtlHub *hub)
   post (hub, resume, hub);
 }
 
+static void
+send_unit (GstNdIgtlHub *hub, GstNdIgtlUnit *unit, guint lost)
+{
+  for (guint i = 0; i < hub->peers->len; i++) {
+    GstNdIgtlPeer *peer = g_ptr_array_index (hub->peers, i);
+
+    if (!peer->streaming)
+      continue;
+    gst_nd_igtl_peer_lose (peer, lost);
+    gst_nd_igtl_peer_send (peer, unit);
+  }
+}
+
+/* One unit a call: between two of them peers are read from, too. */
 static gboolean
-send_to_all (gpointer user_data)
+send_next (gpointer user_data)
 {
   GstNdIgtlHub *hub = user_data;
   GstNdIgtlUnit *unit;
+  guint lost;
 
   g_mutex_lock (&hub->lock);
-  while ((unit = g_queue_pop_head (&hub->outbox))) {
-    hub->sending = TRUE;
-    g_mutex_unlock (&hub->lock);
-    for (guint i = 0; i < hub->peers->len; i++) {
-      GstNdIgtlPeer *peer = g_ptr_array_index (hub->peers, i);
-
-      if (peer->streaming)
-        gst_nd_igtl_peer_send (peer, unit);
-    }
-    gst_nd_igtl_unit_unref (unit);
-    g_mutex_lock (&hub->lock);
-    hub->sending = FALSE;
-  }
+  unit = g_queue_pop_head (&hub->outbox);
+  hub->sending = unit != NULL;
+  lost = hub->overflow;
+  hub->overflow = 0;
+  g_mutex_unlock (&hub->lock);
+  if (!unit)
+    return G_SOURCE_REMOVE;
+  send_unit (hub, unit, lost);
+  gst_nd_igtl_unit_unref (unit);
+  g_mutex_lock (&hub->lock);
+  hub->sending = FALSE;
   g_mutex_unlock (&hub->lock);
   return G_SOURCE_REMOVE;
 }
@@ -489,10 +507,19 @@ send_to_all (gpointer user_data)
 void
 gst_nd_igtl_hub_send (GstNdIgtlHub *hub, GstNdIgtlUnit *unit)
 {
+  GstNdIgtlUnit *oldest = NULL;
+
   g_mutex_lock (&hub->lock);
   g_queue_push_tail (&hub->outbox, gst_nd_igtl_unit_ref (unit));
+  if (hub->outbox.length > OUTBOX_MAX) {
+    oldest = g_queue_pop_head (&hub->outbox);
+    hub->overflow++;
+  }
   g_mutex_unlock (&hub->lock);
-  post (hub, send_to_all, hub);
+  if (oldest)
+    gst_nd_igtl_unit_unref (oldest);
+  else
+    post (hub, send_next, hub);
 }
 
 guint

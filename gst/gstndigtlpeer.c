@@ -192,32 +192,32 @@ send_some (GstNdIgtlPeer *peer, GError **error)
   gconstpointer data[3];
   gsize sizes[3];
   const guint n = gst_nd_igtl_unit_get_vectors (unit, peer->at, data, sizes);
+  g_autoptr (GError) failure = NULL;
   gssize sent;
 
   for (guint i = 0; i < n; i++)
     vectors[i] = (GOutputVector){ data[i], sizes[i] };
   sent = g_socket_send_message (peer->socket, NULL, vectors, n, NULL, 0, 0,
-      NULL, error);
-  if (sent < 0
-      && g_error_matches (*error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK)) {
-    g_clear_error (error);
+      NULL, &failure);
+  if (g_error_matches (failure, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
     return 0;
-  }
+  if (failure)
+    g_propagate_error (error, g_steal_pointer (&failure));
   return sent;
 }
 
+/* Sends until the queue is empty, the socket is full or a round is over. FALSE
+ * if the connection is broken. */
 static gboolean
-writable (GSocket *socket, GIOCondition condition, gpointer user_data)
+send_round (GstNdIgtlPeer *peer, GError **error)
 {
-  GstNdIgtlPeer *peer = user_data;
   gsize total = 0;
 
   while (!g_queue_is_empty (&peer->queue) && total < ROUND_SIZE) {
-    g_autoptr (GError) error = NULL;
-    const gssize sent = send_some (peer, &error);
+    const gssize sent = send_some (peer, error);
 
     if (sent < 0)
-      return end (peer, error);
+      return FALSE;
     if (sent == 0)
       break;
     total += sent;
@@ -228,6 +228,17 @@ writable (GSocket *socket, GIOCondition condition, gpointer user_data)
     if (peer->at == gst_nd_igtl_unit_size (g_queue_peek_head (&peer->queue)))
       remove_first (peer);
   }
+  return TRUE;
+}
+
+static gboolean
+writable (GSocket *socket, GIOCondition condition, gpointer user_data)
+{
+  GstNdIgtlPeer *peer = user_data;
+  g_autoptr (GError) error = NULL;
+
+  if (!send_round (peer, &error))
+    return end (peer, error);
   if (!g_queue_is_empty (&peer->queue))
     return G_SOURCE_CONTINUE;
   clear_source (&peer->out);
@@ -258,6 +269,11 @@ void
 gst_nd_igtl_peer_send (GstNdIgtlPeer *peer, GstNdIgtlUnit *unit)
 {
   if (gst_nd_igtl_unit_is_volume (unit)) {
+    /* Units may come in a burst if this thread had to wait for a processor. A
+     * socket that has room gets them, and nothing is dropped. A connection
+     * that is broken ends in writable(). */
+    if (peer->n_volumes > VOLUMES_MAX)
+      send_round (peer, NULL);
     if (peer->n_volumes > VOLUMES_MAX)
       drop_volume (peer);
     peer->n_volumes++;
@@ -268,8 +284,18 @@ gst_nd_igtl_peer_send (GstNdIgtlPeer *peer, GstNdIgtlUnit *unit)
   g_mutex_lock (&peer->lock);
   peer->stats.queued++;
   g_mutex_unlock (&peer->lock);
-  if (!peer->out)
+  if (peer->out)
+    return;
+  if (!send_round (peer, NULL) || !g_queue_is_empty (&peer->queue))
     peer->out = wait_for (peer, G_IO_OUT, writable);
+}
+
+void
+gst_nd_igtl_peer_lose (GstNdIgtlPeer *peer, guint volumes)
+{
+  g_mutex_lock (&peer->lock);
+  peer->stats.volumes_dropped += volumes;
+  g_mutex_unlock (&peer->lock);
 }
 
 void

@@ -54,8 +54,12 @@ void gst_nd_igtl_peer_free (GstNdIgtlPeer *peer);
 /* Waits for bytes from now on. */
 void gst_nd_igtl_peer_read (GstNdIgtlPeer *peer);
 
-/* Adds to the queue. If too many volumes wait, the oldest is dropped. */
+/* Sends what the socket takes now, and queues the rest. If too many volumes
+ * wait, the oldest is dropped. */
 void gst_nd_igtl_peer_send (GstNdIgtlPeer *peer, GstNdIgtlUnit *unit);
+
+/* Counts volumes that were dropped before they came here. */
+void gst_nd_igtl_peer_lose (GstNdIgtlPeer *peer, guint volumes);
 
 /* TRUE if a message has begun and nothing has come for this time, us. */
 gboolean gst_nd_igtl_peer_is_stalled (GstNdIgtlPeer *peer, gint64 most);
