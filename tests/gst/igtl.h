@@ -8,6 +8,7 @@
 
 #include <gio/gio.h>
 #include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
 
 #include "live/image.h"
 #include "live/message.h"
@@ -15,7 +16,7 @@
 #include "tests/gst/run.h"
 #include "tests/live/messages.h"
 
-#define IGTL_WAIT 20 /* s, for what must happen */
+#define IGTL_WAIT 40 /* s, for what must happen, on slow machines too */
 
 /* A figure in `stats`; strings and arrays have others. */
 static inline guint64

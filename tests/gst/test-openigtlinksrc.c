@@ -425,18 +425,20 @@ GST_START_TEST (test_policy)
 {
   const NdIgtlImage image = make_image (64, 64, 64, 1, ND_IGTL_UINT8);
   const guint n = 100;
-  g_autoptr (GstElement) valve = NULL;
   Stream stream;
 
-  stream_init (&stream, "", "identity name=stop sleep-time=300000");
-  for (guint i = 0; i < n; i++)
+  stream_init (&stream, "", "other/tensors");
+  g_object_set (stream.sink, "max-buffers", 1, NULL);
+  /* One is in the sink, one waits at its door. */
+  for (guint i = 0; i < n; i++) {
     send_image (&stream, 1, &image);
+    if (i < 2)
+      igtl_wait_stat (stream.src, "volumes-delivered", i + 1);
+  }
   igtl_wait_stat (stream.src, "volumes-received", n);
-  fail_unless (igtl_stat (stream.src, "volumes-dropped") > 0);
-  fail_unless (igtl_stat (stream.src, "volumes-dropped")
-          + igtl_stat (stream.src, "volumes-delivered")
-          + igtl_stat (stream.src, "volumes-queued")
-      <= n);
+  fail_unless_equals_uint64 (igtl_stat (stream.src, "volumes-queued"), 1);
+  fail_unless_equals_uint64 (igtl_stat (stream.src, "volumes-dropped"), n - 3);
+  fail_unless_equals_uint64 (igtl_stat (stream.src, "volumes-delivered"), 2);
   stream_clear (&stream);
 
   stream_init (&stream, "policy=every", "identity name=stop sleep-time=1000");
