@@ -73,6 +73,8 @@ gboolean
 gst_nd_conv_is_filtered (const GstNdConvSettings *settings,
     const GstNdFormat *format, guint plane)
 {
+  if (gst_nd_format_is_alpha (format, plane))
+    return FALSE;
   return settings->planes == GST_ND_PLANES_ALL || plane == 0
       || !GST_VIDEO_INFO_IS_YUV (&format->video);
 }
@@ -96,18 +98,48 @@ make_identity (const NdBank *bank)
   return nd_bank_new (filters);
 }
 
-/* Whether the output has the planes of @format, which has several. */
+/* Whether the output has the planes of @format. */
 static gboolean
 keeps_planes (const GstNdConvSettings *settings, const NdBankInfo *bank,
     const GstNdFormat *format)
 {
+  guint filtered = 0;
+
+  for (guint p = 0; p < format->n_planes; p++)
+    filtered += gst_nd_conv_is_filtered (settings, format, p);
   if (nd_response_count (settings->response, bank->n_responses) > 1)
     return FALSE;
   if (gst_nd_conv_settings_type (settings, format->type) != format->type)
     return FALSE;
   if (settings->response == ND_RESPONSE_ALL)
     return !bank->is_complex;
-  return settings->planes == GST_ND_PLANES_LUMA;
+  return filtered == 1;
+}
+
+static void
+set_planes_error (const GstNdFormat *format, GError **error)
+{
+  const gchar *name = GST_VIDEO_INFO_NAME (&format->video);
+
+  if (gst_nd_format_has_fields (format))
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "The video is interlaced, and fields can only become fields: put "
+        "'deinterlace' before a bank, a complex filter or another "
+        "output-type");
+  else if (GST_VIDEO_INFO_HAS_ALPHA (&format->video)
+      && GST_VIDEO_INFO_IS_RGB (&format->video))
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "%s video has alpha, which is not filtered, so the output must be one "
+        "real response of the type of the input: convert it to GRAY8 or RGB "
+        "before a bank, a complex filter or another output-type",
+        name);
+  else
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "%s video has several planes, so the output must be one real response "
+        "of the type of the input: convert it to GRAY8 or RGB before a bank, a "
+        "complex filter or another output-type (with planes=luma, a response "
+        "that combines filters works too)",
+        name);
 }
 
 NdBankInfo
@@ -153,14 +185,9 @@ gst_nd_conv_check_input (const GstNdConvSettings *settings,
         "The input is the output of a bank, %u responses: filter the input of "
         "that bank, and put all filters in one bank",
         format->responses);
-  else if (format->is_video && format->n_planes > 1
+  else if ((format->n_planes > 1 || gst_nd_format_has_fields (format))
       && !keeps_planes (settings, bank, format))
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "%s video has planes of several sizes, so the output must be one real "
-        "response of the type of the input: convert it to GRAY8 or RGB before "
-        "a bank, a complex filter or another output-type (with planes=luma, a "
-        "response that combines filters works too)",
-        GST_VIDEO_INFO_NAME (&format->video));
+    set_planes_error (format, error);
   else if (bank->is_complex && format->planes[0].components != 1)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "The filter is complex and the input has %" G_GSIZE_FORMAT
@@ -267,6 +294,22 @@ make_convolver (GstNdConv *self, GstNdConvBuild *build, const NdBank *bank)
       window->behind, window->ahead, nd_convolver_bytes (build->convolver));
 }
 
+/* Slices that are fields are not neighbours in z. */
+static gboolean
+check_fields (const GstNdFormat *format, const NdBank *bank, GError **error)
+{
+  gint low[ND_AXES], high[ND_AXES];
+
+  nd_bank_reach (bank, low, high);
+  if (!gst_nd_format_has_fields (format)
+      || (low[ND_AXIS_Z] == 0 && high[ND_AXIS_Z] == 0))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "The video is interlaced and the filter reaches in z: put 'deinterlace' "
+      "before this element, or use a filter of size 1 in z");
+  return FALSE;
+}
+
 void
 gst_nd_conv_build_run (GstNdConv *self, GstNdConvBuild *build)
 {
@@ -281,6 +324,7 @@ gst_nd_conv_build_run (GstNdConv *self, GstNdConvBuild *build)
       && !nd_tensor_recipe (bank, &recipe, &build->error))
     return;
   if (gst_nd_conv_check_input (&build->settings, &info, &build->in,
-          &build->error))
+          &build->error)
+      && check_fields (&build->in, bank, &build->error))
     make_convolver (self, build, bank);
 }

@@ -204,7 +204,7 @@ video_to_source (const GstStructure *from, const GstNdConvSettings *settings,
         info.type == ND_UINT8 ? "GRAY8" : "GRAY16_LE", NULL);
     return s;
   }
-  if (format.n_planes > 1)
+  if (format.n_planes > 1 || gst_nd_format_has_fields (&format))
     return NULL;
   info.shape = format.planes[0];
   info.shape.components = nd_output_components (settings->response,

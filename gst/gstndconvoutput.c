@@ -131,11 +131,14 @@ take_anchor (GstNdConv *self, GstNdPendingOutput *output)
   return g_queue_pop_head (anchors);
 }
 
+/* Waits, because enqueued work may still write to the buffer. */
 static void
-drop_buffer (GstNdPendingOutput *output)
+drop_buffer (GstNdConv *self, GstNdPendingOutput *output)
 {
-  if (output->is_mapped)
+  if (output->is_mapped) {
+    nd_convolver_synchronize (self->priv->convolver, NULL);
     gst_nd_unmap (&output->map);
+  }
   output->is_mapped = output->is_output = FALSE;
   gst_clear_buffer (&output->buffer);
 }
@@ -237,13 +240,14 @@ send (GstNdConv *self, GstNdPendingOutput *output)
 
   if (!nd_convolver_record (priv->convolver, &output->fence, &error)) {
     ret = gst_nd_conv_fail (self, error);
-    drop_buffer (output);
+    drop_buffer (self, output);
   }
   output->inputs = priv->inputs;
   g_queue_init (&priv->inputs);
   output->arrived = priv->arrived;
   memory = output->buffer ? gst_buffer_peek_memory (output->buffer, 0) : NULL;
-  if (output->fence && memory && gst_nd_memory_is_device (memory))
+  if (output->fence && memory && output->map.on_device
+      && gst_nd_memory_is_device (memory))
     ret = push_with_fence (self, output, memory);
   ret_pending = gst_nd_conv_pending_add (self, output);
   return ret == GST_FLOW_OK ? ret_pending : ret;
@@ -298,7 +302,7 @@ push_one (GstNdConv *self)
   if (ret == GST_FLOW_OK && !respond (self, output, &error))
     ret = gst_nd_conv_fail (self, error);
   if (ret != GST_FLOW_OK) {
-    drop_buffer (output);
+    drop_buffer (self, output);
     g_queue_clear_full (&output->events, (GDestroyNotify) gst_event_unref);
     g_free (output);
     return ret;

@@ -239,7 +239,7 @@ static const GstNdProperty rows[] = {
       "Scale the coefficients to sum 1; a filter of sum zero is an error",
       FIELD (BOOLEAN, normalize, FALSE), GST_ND_PLAYING },
   { "planes", "Planes",
-      "Planes of planar YUV video to filter; other streams have one plane",
+      "Planes of YUV video to filter; alpha is never filtered",
       FIELD (ENUM, planes, GstNdPlanesKind, planes_type, GST_ND_PLANES_ALL),
       GST_ND_PLAYING },
   { "backend", "Back end", "Device to compute on",

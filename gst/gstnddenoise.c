@@ -194,12 +194,17 @@ static gboolean
 gst_nd_denoise_check_input (GstNdAlgorithm *algorithm, const GstNdFormat *in,
     GError **error)
 {
-  if (in->responses == 1)
+  if (in->responses > 1)
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "The input has %u responses of a bank: nddenoise takes one volume, so "
+        "that it belongs before the filter",
+        in->responses);
+  else if (gst_nd_format_has_fields (in))
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "The video is interlaced, and fields are not denoised: put "
+        "'deinterlace' before nddenoise");
+  else
     return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-      "The input has %u responses of a bank: nddenoise takes one volume, so "
-      "that it belongs before the filter",
-      in->responses);
   return FALSE;
 }
 
@@ -226,23 +231,6 @@ gst_nd_denoise_revert (GstNdAlgorithm *algorithm)
   self->settings = self->active;
 }
 
-/* Components that are not colours: alpha, and what fills a pixel. */
-static guint64
-kept_components (const GstNdFormat *format, guint plane)
-{
-  const GstVideoInfo *info = &format->video;
-  guint64 kept = ~(guint64) 0;
-
-  if (!format->is_video)
-    return 0;
-  for (guint c = 0; c < MIN (GST_VIDEO_INFO_N_COMPONENTS (info), 3); c++) {
-    if (GST_VIDEO_INFO_COMP_PLANE (info, c) == plane)
-      kept &= ~((guint64) 1 << GST_VIDEO_INFO_COMP_POFFSET (info, c)
-              / nd_sample_size (format->type));
-  }
-  return kept;
-}
-
 static NdAlgorithm *
 gst_nd_denoise_build (GstNdAlgorithm *algorithm, const GstNdFormat *in,
     const GstNdFormat *out, guint plane, GError **error)
@@ -258,7 +246,7 @@ gst_nd_denoise_build (GstNdAlgorithm *algorithm, const GstNdFormat *in,
   borders = (NdDenoiseBorders){ active.border, active.time_border,
     active.border_value };
   denoise = nd_cpu_denoise_new (&active.denoise, &borders, &in->planes[plane],
-      in->type, kept_components (in, plane), error);
+      in->type, gst_nd_format_kept (in, plane), error);
   if (!denoise)
     return NULL;
   GST_OBJECT_LOCK (self);

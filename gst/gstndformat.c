@@ -9,17 +9,6 @@
 #include "gst/gstndmemory.h"
 #include <string.h>
 
-/* The first component in @plane. */
-static guint
-plane_component (const GstVideoInfo *info, guint plane)
-{
-  guint c = 0;
-
-  while (GST_VIDEO_INFO_COMP_PLANE (info, c) != plane)
-    c++;
-  return c;
-}
-
 static gboolean
 video_from_caps (GstNdFormat *format, const GstCaps *caps, GError **error)
 {
@@ -31,24 +20,19 @@ video_from_caps (GstNdFormat *format, const GstCaps *caps, GError **error)
         "and height");
     return FALSE;
   }
+  if (!gst_nd_video_layout_init (&format->layout, info, error))
+    return FALSE;
   format->is_video = TRUE;
-  format->type = GST_VIDEO_INFO_COMP_DEPTH (info, 0) > 8 ? ND_UINT16 : ND_UINT8;
-  format->n_planes = GST_VIDEO_INFO_N_PLANES (info);
+  format->type = format->layout.type;
+  format->n_planes = format->layout.n_planes;
   format->responses = 1;
   format->rate_n = GST_VIDEO_INFO_FPS_N (info);
   format->rate_d = GST_VIDEO_INFO_FPS_D (info);
   format->is_variable =
       GST_VIDEO_INFO_FLAG_IS_SET (info, GST_VIDEO_FLAG_VARIABLE_FPS);
   format->size = GST_VIDEO_INFO_SIZE (info);
-  for (guint p = 0; p < format->n_planes; p++) {
-    guint c = plane_component (info, p);
-
-    format->planes[p].components =
-        GST_VIDEO_INFO_COMP_PSTRIDE (info, c) / nd_sample_size (format->type);
-    format->planes[p].size[0] = GST_VIDEO_INFO_COMP_WIDTH (info, c);
-    format->planes[p].size[1] = GST_VIDEO_INFO_COMP_HEIGHT (info, c);
-    format->planes[p].size[2] = 1;
-  }
+  for (guint p = 0; p < format->n_planes; p++)
+    format->planes[p] = format->layout.planes[p].shape;
   return TRUE;
 }
 
@@ -130,7 +114,27 @@ gst_nd_format_is_equal (const GstNdFormat *a, const GstNdFormat *b)
 gdouble
 gst_nd_format_zero (const GstNdFormat *format, guint plane)
 {
-  return plane > 0 && GST_VIDEO_INFO_IS_YUV (&format->video) ? 128 : 0;
+  return plane > 0 && GST_VIDEO_INFO_IS_YUV (&format->video)
+      ? 1 << (format->layout.depth - 1)
+      : 0;
+}
+
+guint64
+gst_nd_format_kept (const GstNdFormat *format, guint plane)
+{
+  return format->is_video ? format->layout.planes[plane].kept : 0;
+}
+
+gboolean
+gst_nd_format_is_alpha (const GstNdFormat *format, guint plane)
+{
+  return format->is_video && format->layout.planes[plane].is_alpha;
+}
+
+gboolean
+gst_nd_format_has_fields (const GstNdFormat *format)
+{
+  return format->is_video && format->planes[0].size[2] > 1;
 }
 
 GstClockTime
@@ -140,27 +144,6 @@ gst_nd_format_duration (const GstNdFormat *format)
     return GST_CLOCK_TIME_NONE;
   return gst_util_uint64_scale_round (GST_SECOND, format->rate_d,
       format->rate_n);
-}
-
-/* GStreamer does not check the strides of a GstVideoMeta against the size of
- * the memory. */
-static gboolean
-planes_fit (const GstNdMap *map)
-{
-  const GstVideoFrame *frame = &map->frame;
-
-  for (guint p = 0; p < map->format->n_planes; p++) {
-    const GstMapInfo *memory = &frame->map[frame->meta ? p : 0];
-    const NdSamples *plane = &map->planes[p];
-    const gsize *size = map->format->planes[p].size;
-    gsize row = plane->sample * size[0];
-
-    if (GST_VIDEO_FRAME_PLANE_STRIDE (frame, p) < (gint64) row
-        || (size[1] - 1) * plane->row + row
-            > memory->size - (plane->data - memory->data))
-      return FALSE;
-  }
-  return TRUE;
 }
 
 /* Checks the memory, because a buffer of caps with memory:CUDAMemory may still
@@ -243,8 +226,6 @@ map_tensor (GstNdMap *map, GstMapFlags flags)
     gst_buffer_unmap (map->buffer, &map->map);
     return FALSE;
   }
-  if (flags & GST_ND_MAP_CUDA)
-    sync_memory (map->buffer);
   *volume = nd_samples_dense (map->copy ? map->copy : map->map.data,
       &format->planes[0], format->type);
   if (padded) {
@@ -254,6 +235,71 @@ map_tensor (GstNdMap *map, GstMapFlags flags)
   return TRUE;
 }
 
+/* Dense planes in memory of our own. */
+static gboolean
+make_staging (GstNdMap *map)
+{
+  const GstNdFormat *format = map->format;
+  gsize bytes = 0;
+
+  for (guint p = 0; p < format->n_planes; p++) {
+    map->frame_planes[p] = map->planes[p];
+    map->planes[p] = nd_samples_dense (NULL, &format->planes[p], format->type);
+    bytes += map->planes[p].response;
+  }
+  map->staging = g_try_malloc (bytes);
+  if (!map->staging)
+    return FALSE;
+  bytes = 0;
+  for (guint p = 0; p < format->n_planes; p++) {
+    map->planes[p].data = map->staging + bytes;
+    bytes += map->planes[p].response;
+  }
+  return TRUE;
+}
+
+static gboolean
+find_planes (GstNdMap *map)
+{
+  for (guint p = 0; p < map->format->n_planes; p++) {
+    if (!gst_nd_video_layout_find (&map->format->layout, p, &map->frame,
+            &map->planes[p]))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+map_video (GstNdMap *map, GstMapFlags flags, gboolean device)
+{
+  const GstNdVideoLayout *layout = &map->format->layout;
+  const gboolean is_plain = gst_nd_video_layout_is_plain (layout, !device);
+
+  if (!gst_video_frame_map (&map->frame, &map->format->video, map->buffer,
+          flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
+    return FALSE;
+  if (!find_planes (map) || (!is_plain && !make_staging (map))) {
+    gst_video_frame_unmap (&map->frame);
+    return FALSE;
+  }
+  if (map->writes)
+    gst_nd_video_layout_clear (layout, &map->frame);
+  else if (map->staging)
+    for (guint p = 0; p < layout->n_planes; p++)
+      gst_nd_video_layout_unpack (layout, p, &map->frame_planes[p],
+          &map->planes[p]);
+  return TRUE;
+}
+
+/* Whether a device can read and write the samples where they are. */
+static gboolean
+suits_device (const GstNdFormat *format)
+{
+  return !format->is_video
+      || (gst_nd_video_layout_is_plain (&format->layout, FALSE)
+          && format->layout.depth == 8 * nd_sample_size (format->type));
+}
+
 gboolean
 gst_nd_map (GstNdMap *map, const GstNdFormat *format, GstBuffer *buffer,
     GstMapFlags flags, gboolean device)
@@ -261,38 +307,44 @@ gst_nd_map (GstNdMap *map, const GstNdFormat *format, GstBuffer *buffer,
   map->format = format;
   map->buffer = buffer;
   map->copy = NULL;
-  if (device && is_on_device (buffer))
+  map->staging = NULL;
+  map->on_device = device && suits_device (format) && is_on_device (buffer);
+  map->writes = flags & GST_MAP_WRITE && !map->on_device;
+  if (map->on_device)
     flags |= GST_ND_MAP_CUDA;
-  if (!format->is_video)
-    return map_tensor (map, flags);
-  if (!gst_video_frame_map (&map->frame, &format->video, buffer,
-          flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
+  if (!(format->is_video ? map_video (map, flags, device)
+                         : map_tensor (map, flags)))
     return FALSE;
-  for (guint p = 0; p < format->n_planes; p++) {
-    NdSamples *plane = &map->planes[p];
-
-    plane->data = GST_VIDEO_FRAME_PLANE_DATA (&map->frame, p);
-    plane->sample =
-        format->planes[p].components * nd_sample_size (format->type);
-    plane->row = GST_VIDEO_FRAME_PLANE_STRIDE (&map->frame, p);
-    plane->slice = plane->row * format->planes[p].size[1];
-    plane->response = plane->slice;
-  }
-  if (!planes_fit (map)) {
-    gst_video_frame_unmap (&map->frame);
-    return FALSE;
-  }
-  if (flags & GST_ND_MAP_CUDA)
+  if (map->on_device)
     sync_memory (buffer);
   return TRUE;
+}
+
+/* Brings what was written into the form of the frame. */
+static void
+finish_frame (GstNdMap *map)
+{
+  const GstNdVideoLayout *layout = &map->format->layout;
+
+  for (guint p = 0; p < layout->n_planes; p++) {
+    if (map->staging)
+      gst_nd_video_layout_pack (layout, p, &map->planes[p],
+          &map->frame_planes[p]);
+    else
+      gst_nd_video_layout_limit (layout, p, &map->planes[p]);
+  }
 }
 
 void
 gst_nd_unmap (GstNdMap *map)
 {
-  if (map->format->is_video)
-    gst_video_frame_unmap (&map->frame);
-  else
+  if (!map->format->is_video) {
     gst_buffer_unmap (map->buffer, &map->map);
-  g_clear_pointer (&map->copy, g_free);
+    g_clear_pointer (&map->copy, g_free);
+    return;
+  }
+  if (map->writes)
+    finish_frame (map);
+  gst_video_frame_unmap (&map->frame);
+  g_clear_pointer (&map->staging, g_free);
 }

@@ -8,19 +8,15 @@
 
 #include "engine/convolver.h"
 #include "gst/gstndcaps.h"
-#include <gst/video/video.h>
+#include "gst/gstndvideolayout.h"
 
 G_BEGIN_DECLS
-
-/* 8 and 16 bit gray, packed RGB, planar and semi-planar YUV. */
-#define GST_ND_VIDEO_FORMATS                   \
-  "{ GRAY8, GRAY16_LE, RGB, BGR, RGBA, BGRA, " \
-  "ARGB, ABGR, RGBx, BGRx, xRGB, xBGR, I420, YV12, Y42B, Y444, NV12, NV21 }"
 
 typedef struct
 {
   gboolean is_video;
   GstVideoInfo video;      /* if is_video */
+  GstNdVideoLayout layout; /* if is_video */
   GstNdVolumeInfo tensors; /* otherwise */
 
   NdSampleType type;
@@ -48,8 +44,17 @@ gboolean gst_nd_format_set_strides (GstNdFormat *format, const gchar *strides,
 /* The same samples in the same places, in any memory. */
 gboolean gst_nd_format_is_equal (const GstNdFormat *a, const GstNdFormat *b);
 
-/* The sample value that means zero in @plane: 128 for chroma, otherwise 0. */
+/* The sample value that means zero in @plane: half of the range for chroma,
+ * otherwise 0. */
 gdouble gst_nd_format_zero (const GstNdFormat *format, guint plane);
+
+/* Components of @plane that are no colours, one bit each: alpha, and what fills
+ * a pixel. */
+guint64 gst_nd_format_kept (const GstNdFormat *format, guint plane);
+gboolean gst_nd_format_is_alpha (const GstNdFormat *format, guint plane);
+
+/* Whether the slices of frames are fields. */
+gboolean gst_nd_format_has_fields (const GstNdFormat *format);
 
 /* Duration of one volume, or GST_CLOCK_TIME_NONE if the rate is variable. */
 GstClockTime gst_nd_format_duration (const GstNdFormat *format);
@@ -62,19 +67,27 @@ typedef struct
   GstMapInfo map;
   gpointer copy; /* of samples at an odd address */
   NdSamples planes[ND_MAX_PLANES];
+  gboolean on_device; /* the planes are in memory of a device */
+  gboolean writes;    /* to the host */
+  guint8 *staging;    /* holds the planes if those of the frame do not serve */
+  NdSamples frame_planes[ND_MAX_PLANES]; /* if there is staging memory */
 } GstNdMap;
 
 /* Maps @buffer with the strides of its GstVideoMeta, or of @format if tensors
- * are larger than dense ones. With @device, device
- * memory is mapped as a device pointer, and the caller waits for
+ * are larger than dense ones. With @device, the planes of frames have no gaps
+ * between their samples, device memory is mapped as a device pointer if its
+ * samples can be used as they are, and the caller waits for
  * gst_nd_map_fence(). FALSE if mapping fails or the size is not that of
- * @format, which must outlive the map. */
+ * @format, which must outlive the map. Bytes of a frame that no plane covers
+ * are cleared before it is written. */
 gboolean gst_nd_map (GstNdMap *map, const GstNdFormat *format,
     GstBuffer *buffer, GstMapFlags flags, gboolean device);
 
 /* The fence after the work that writes the buffer, or NULL if none is pending.
  * */
 NdFence *gst_nd_map_fence (const GstNdMap *map);
+
+/* All work on the planes must be done, unless they are on a device. */
 void gst_nd_unmap (GstNdMap *map);
 
 G_END_DECLS

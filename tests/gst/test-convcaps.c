@@ -208,10 +208,13 @@ GST_START_TEST (test_kinds_of_stream)
     g_autoptr (GstCaps) video = offered (s, "sink", "video/x-raw,format=I420");
     g_autoptr (GstCaps) wide =
         offered (s, "sink", "video/x-raw,format=P010_10LE");
+    g_autoptr (GstCaps) in_words =
+        offered (s, "sink", "video/x-raw,format=v210");
     g_autoptr (GstCaps) volumes = offered (s, "src", "other/tensors");
 
     fail_unless_equals_int (gst_caps_is_empty (video), i == 2);
-    fail_unless (gst_caps_is_empty (wide));
+    fail_unless_equals_int (gst_caps_is_empty (wide), i == 2);
+    fail_unless (gst_caps_is_empty (in_words));
     fail_if (gst_caps_is_empty (volumes));
     stream_free (s);
   }

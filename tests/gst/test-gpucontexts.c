@@ -270,7 +270,7 @@ check_late (const gchar *filter, gboolean on_device)
                        "appsink name=sink sync=false",
           filter);
   g_autoptr (GstCaps) caps = gst_caps_from_string (
-      "video/x-raw(memory:CUDAMemory),format=RGBA,width=" G_STRINGIFY (
+      "video/x-raw(memory:CUDAMemory),format=RGBx,width=" G_STRINGIFY (
           WIDTH) ",height=" G_STRINGIFY (HEIGHT) ",framerate=25/1");
   g_autoptr (GError) error = NULL;
   GstElement *pipeline = gst_parse_launch (text, &error);
