@@ -477,13 +477,12 @@ gst_nd_conv_class_init (GstNdConvClass *klass)
 void
 gst_nd_conv_class_set_caps (GstNdConvClass *klass, gboolean video)
 {
-  g_autoptr (GstCaps) caps = gst_caps_from_string (video
-          ? GST_ND_TENSORS_CAPS "; " GST_VIDEO_CAPS_MAKE (
-                GST_ND_VIDEO_FORMATS) "; " GST_ND_TENSORS_CUDA_CAPS
-                                      "; " GST_VIDEO_CAPS_MAKE_WITH_FEATURES (
-                                          GST_ND_FEATURE_CUDA,
-                                          GST_ND_CUDA_VIDEO_FORMATS)
-          : GST_ND_TENSORS_CAPS "; " GST_ND_TENSORS_CUDA_CAPS);
+  g_autoptr (GstCaps) caps = gst_caps_from_string (video ? GST_ND_TENSORS_CAPS
+          "; " GST_ND_VIDEO_CAPS "; " GST_ND_TENSORS_CUDA_CAPS
+          "; " GST_VIDEO_CAPS_MAKE_WITH_FEATURES (GST_ND_FEATURE_CUDA,
+              GST_ND_CUDA_VIDEO_FORMATS)
+                                                         : GST_ND_TENSORS_CAPS
+          "; " GST_ND_TENSORS_CUDA_CAPS);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 
   gst_element_class_add_pad_template (element_class,

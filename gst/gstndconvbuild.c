@@ -27,7 +27,12 @@ NdAxes
 gst_nd_conv_axes (GstNdConv *self, const GstNdConvSettings *settings)
 {
   const GstNdFormat *in = &self->priv->in;
-  NdAxes axes = gst_nd_conv_axes_of_shape (self, settings, &in->planes[0]);
+  NdShape shape = in->planes[0];
+  NdAxes axes;
+
+  if (gst_nd_format_has_fields (in))
+    shape.size[2] = 1;
+  axes = gst_nd_conv_axes_of_shape (self, settings, &shape);
 
   gst_nd_units_set_steps (&axes, in);
   return axes;

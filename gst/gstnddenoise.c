@@ -361,12 +361,10 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
 {
   static GstStaticPadTemplate sink_template =
       GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-          GST_STATIC_CAPS (GST_ND_TENSORS_CAPS
-              "; " GST_VIDEO_CAPS_MAKE (GST_ND_VIDEO_FORMATS)));
+          GST_STATIC_CAPS (GST_ND_TENSORS_CAPS "; " GST_ND_VIDEO_CAPS));
   static GstStaticPadTemplate src_template =
       GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
-          GST_STATIC_CAPS (GST_ND_TENSORS_CAPS
-              "; " GST_VIDEO_CAPS_MAKE (GST_ND_VIDEO_FORMATS)));
+          GST_STATIC_CAPS (GST_ND_TENSORS_CAPS "; " GST_ND_VIDEO_CAPS));
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstNdAlgorithmClass *algorithm_class = GST_ND_ALGORITHM_CLASS (klass);

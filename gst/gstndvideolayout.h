@@ -12,23 +12,25 @@
 G_BEGIN_DECLS
 
 /* Formats whose components have whole bytes of their own: gray, RGB and YUV,
- * packed, semi-planar and planar, of 8 to 16 bit, with and without alpha. */
-#define GST_ND_GRAY_FORMATS "GRAY8, GRAY16_LE, GRAY16_BE"
-#define GST_ND_RGB_FORMATS                                                \
-  "RGB, BGR, RGBA, BGRA, ARGB, ABGR, RGBx, BGRx, xRGB, xBGR, ARGB64, "    \
-  "ARGB64_LE, ARGB64_BE, RGBA64_LE, RGBA64_BE, BGRA64_LE, BGRA64_BE, "    \
-  "ABGR64_LE, ABGR64_BE, RGBP, BGRP, GBR, GBR_10LE, GBR_10BE, GBR_12LE, " \
-  "GBR_12BE, GBRA, GBRA_10LE, GBRA_10BE, GBRA_12LE, GBRA_12BE"
-#define GST_ND_YUV_FORMATS                                             \
-  "I420, YV12, Y42B, Y444, Y41B, YUV9, YVU9, I420_10LE, I420_10BE, "   \
-  "I420_12LE, I420_12BE, I422_10LE, I422_10BE, I422_12LE, I422_12BE, " \
-  "Y444_10LE, Y444_10BE, Y444_12LE, Y444_12BE, Y444_16LE, Y444_16BE, " \
-  "A420, A420_10LE, A420_10BE, A422_10LE, A422_10BE, A444_10LE, "      \
-  "A444_10BE, NV12, NV21, NV16, NV61, NV24, AV12, P010_10LE, "         \
-  "P010_10BE, P012_LE, P012_BE, P016_LE, P016_BE, YUY2, UYVY, YVYU, "  \
-  "VYUY, v308, IYU2, AYUV, VUYA, AYUV64"
-#define GST_ND_VIDEO_FORMATS \
-  "{ " GST_ND_GRAY_FORMATS ", " GST_ND_RGB_FORMATS ", " GST_ND_YUV_FORMATS " }"
+ * packed, semi-planar and planar, of 8 to 16 bit, with and without alpha. Those
+ * that filters read as they are come first, so that upstream prefers them. */
+#define GST_ND_PLAIN_FORMATS                                           \
+  "{ GRAY8, GRAY16_LE, RGB, BGR, RGBx, BGRx, xRGB, xBGR, RGBP, BGRP, " \
+  "GBR, I420, YV12, Y42B, Y444, Y41B, YUV9, YVU9, NV12, NV21, NV16, "  \
+  "NV61, NV24 }"
+#define GST_ND_OTHER_FORMATS                                             \
+  "{ GRAY16_BE, RGBA, BGRA, ARGB, ABGR, ARGB64, ARGB64_LE, ARGB64_BE, "  \
+  "RGBA64_LE, RGBA64_BE, BGRA64_LE, BGRA64_BE, ABGR64_LE, ABGR64_BE, "   \
+  "GBR_10LE, GBR_10BE, GBR_12LE, GBR_12BE, GBRA, GBRA_10LE, GBRA_10BE, " \
+  "GBRA_12LE, GBRA_12BE, I420_10LE, I420_10BE, I420_12LE, I420_12BE, "   \
+  "I422_10LE, I422_10BE, I422_12LE, I422_12BE, Y444_10LE, Y444_10BE, "   \
+  "Y444_12LE, Y444_12BE, Y444_16LE, Y444_16BE, A420, A420_10LE, "        \
+  "A420_10BE, A422_10LE, A422_10BE, A444_10LE, A444_10BE, AV12, "        \
+  "P010_10LE, P010_10BE, P012_LE, P012_BE, P016_LE, P016_BE, YUY2, "     \
+  "UYVY, YVYU, VYUY, v308, IYU2, AYUV, VUYA, AYUV64 }"
+#define GST_ND_VIDEO_CAPS                    \
+  GST_VIDEO_CAPS_MAKE (GST_ND_PLAIN_FORMATS) \
+  "; " GST_VIDEO_CAPS_MAKE (GST_ND_OTHER_FORMATS)
 
 /* One plane for filters. */
 typedef struct
