@@ -18,6 +18,7 @@ struct _NdRing
   NdJob job;
   const NdCpuMethod *method;
   gpointer state;
+  guint n_threads; /* see nd_threads_start() */
   guint n_slots;
 
   /* Input volumes, one for each slot, dense. NULL without the option
@@ -47,6 +48,9 @@ static gdouble
 cpu_cost (const NdJob *job, const NdRingOptions *options, NdMethod method,
     gint device_id, GError **error)
 {
+  gdouble seconds;
+  guint before;
+
   if (!methods[method]) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "method=%s needs a GPU: use method=auto, direct or fft, or "
@@ -54,7 +58,10 @@ cpu_cost (const NdJob *job, const NdRingOptions *options, NdMethod method,
         nd_method_name (method));
     return INFINITY;
   }
-  return methods[method]->cost (job, error);
+  before = nd_threads_enter (nd_threads_start (job->n_threads));
+  seconds = methods[method]->cost (job, error);
+  nd_threads_leave (before);
+  return seconds;
 }
 
 static gboolean
@@ -117,13 +124,14 @@ cpu_ring_bytes (const NdRing *ring)
 }
 
 static NdRing *
-cpu_ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
-    gint device_id, GError **error)
+ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
+    GError **error)
 {
   NdRing *ring = g_new0 (NdRing, 1);
   NdJob filters = *job;
 
   ring->job = *job;
+  ring->n_threads = nd_threads ();
   ring->method = methods[method];
   ring->n_slots = nd_job_reach (job).slots;
   if (nd_job_combines (job))
@@ -140,6 +148,17 @@ cpu_ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
            " bytes",
       nd_method_name (method), nd_kernels ()->name, nd_threads (),
       ring->n_slots, cpu_ring_bytes (ring));
+  return ring;
+}
+
+static NdRing *
+cpu_ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
+    gint device_id, GError **error)
+{
+  const guint before = nd_threads_enter (nd_threads_start (job->n_threads));
+  NdRing *ring = ring_new (job, options, method, error);
+
+  nd_threads_leave (before);
   return ring;
 }
 
@@ -164,10 +183,14 @@ keep (NdRing *ring, guint slot, const NdSamples *volume)
 static gboolean
 cpu_push (NdRing *ring, guint slot, const NdSamples *volume, GError **error)
 {
+  guint before;
+
   g_return_val_if_fail (slot < ring->n_slots, FALSE);
+  before = nd_threads_enter (ring->n_threads);
   if (ring->kept)
     keep (ring, slot, volume);
   ring->method->push (ring->state, slot, volume);
+  nd_threads_leave (before);
   return TRUE;
 }
 
@@ -176,15 +199,18 @@ cpu_respond (NdRing *ring, const gint *slots, const NdScale *scale,
     const NdSamples *out, GError **error)
 {
   static const NdScale unscaled = { 1, 0 };
+  const guint before = nd_threads_enter (ring->n_threads);
   NdSamples responses;
 
-  if (!ring->responses) {
+  if (ring->responses) {
+    responses =
+        nd_samples_dense (ring->responses, &ring->job.shape, ND_FLOAT32);
+    ring->method->respond (ring->state, slots, &unscaled, &responses);
+    nd_cpu_combine (&ring->job, ring->responses, scale, out);
+  } else {
     ring->method->respond (ring->state, slots, scale, out);
-    return TRUE;
   }
-  responses = nd_samples_dense (ring->responses, &ring->job.shape, ND_FLOAT32);
-  ring->method->respond (ring->state, slots, &unscaled, &responses);
-  nd_cpu_combine (&ring->job, ring->responses, scale, out);
+  nd_threads_leave (before);
   return TRUE;
 }
 

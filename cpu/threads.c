@@ -20,6 +20,7 @@ struct _Job
   NdTask task;
   gpointer data;
   gsize n;
+  guint n_threads;
   atomic_size_t next; /* the index to run next */
   guint joined;       /* threads that have worked on it, also if done */
   guint working;      /* threads that work on it now */
@@ -30,7 +31,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work_cond = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t done_cond = PTHREAD_COND_INITIALIZER;
 static Job *jobs;
-static guint n_threads = 1;
+static guint n_started = 1; /* with the caller; only grows */
+static guint n_default = 1;
+static _Thread_local guint n_entered; /* 0: the default */
 
 static void
 run (Job *job, guint worker)
@@ -45,7 +48,7 @@ static Job *
 find_open_job (void)
 {
   for (Job *job = jobs; job; job = job->next_job) {
-    if (atomic_load (&job->next) < job->n && job->joined < n_threads)
+    if (atomic_load (&job->next) < job->n && job->joined < job->n_threads)
       return job;
   }
   return NULL;
@@ -74,38 +77,74 @@ worker_main (void *unused)
   return NULL;
 }
 
+/* Call with the lock held. */
 static void
-start_pool (void)
+start_threads (guint n)
+{
+  while (n_started < n) {
+    pthread_t thread;
+
+    if (pthread_create (&thread, NULL, worker_main, NULL) != 0) {
+      ND_WARNING ("only %u of %u threads could be started", n_started, n);
+      return;
+    }
+    pthread_detach (thread);
+    n_started++;
+  }
+}
+
+static void
+start_default (void)
 {
   const gchar *wanted = g_getenv ("NDCONV_THREADS");
   cpu_set_t cores;
   guint n;
 
   if (wanted)
-    n = CLAMP (atoi (wanted), 1, 256);
+    n = CLAMP (atoi (wanted), 1, ND_MAX_THREADS);
   else if (sched_getaffinity (0, sizeof (cores), &cores) == 0)
-    n = CLAMP (CPU_COUNT (&cores), 1, 256);
+    n = CLAMP (CPU_COUNT (&cores), 1, ND_MAX_THREADS);
   else
-    n = CLAMP (g_get_num_processors (), 1, 256);
+    n = CLAMP (g_get_num_processors (), 1, ND_MAX_THREADS);
 
   pthread_mutex_lock (&lock);
-  for (n_threads = 1; n_threads < n; n_threads++) {
-    pthread_t thread;
-
-    if (pthread_create (&thread, NULL, worker_main, NULL) != 0)
-      break;
-    pthread_detach (thread);
-  }
-  if (n_threads < n)
-    ND_WARNING ("only %u of %u threads could be started", n_threads, n);
+  start_threads (n);
+  n_default = MIN (n, n_started);
   pthread_mutex_unlock (&lock);
+}
+
+guint
+nd_threads_start (guint n)
+{
+  pthread_once (&once, start_default);
+  if (n == 0)
+    return n_default;
+  pthread_mutex_lock (&lock);
+  start_threads (MIN (n, ND_MAX_THREADS));
+  n = MIN (n, n_started);
+  pthread_mutex_unlock (&lock);
+  return n;
 }
 
 guint
 nd_threads (void)
 {
-  pthread_once (&once, start_pool);
-  return n_threads;
+  return n_entered ? n_entered : nd_threads_start (0);
+}
+
+guint
+nd_threads_enter (guint n)
+{
+  const guint before = n_entered;
+
+  n_entered = n;
+  return before;
+}
+
+void
+nd_threads_leave (guint before)
+{
+  n_entered = before;
 }
 
 void
@@ -114,7 +153,8 @@ nd_parallel_for (gsize n, NdTask task, gpointer data)
   Job job = { .task = task, .data = data, .n = n, .joined = 1 };
   Job **link;
 
-  if (nd_threads () == 1 || n <= 1) {
+  job.n_threads = nd_threads ();
+  if (job.n_threads == 1 || n <= 1) {
     for (gsize i = 0; i < n; i++)
       task (i, 0, data);
     return;

@@ -58,6 +58,7 @@ typedef struct
   NdAccuracy accuracy;
   const NdBank *bank; /* must outlive plans and rings of the job */
   NdResponse response;
+  guint n_threads;       /* of the CPU; 0: its default */
   const gint *cancelled; /* core/cancel.h; read while a plan is made */
 } NdJob;
 

@@ -3,6 +3,7 @@
  */
 #include "gst/gstndalgorithmprivate.h"
 
+#include "cpu/threads.h"
 #include "gst/gstndcuda.h"
 #include "gst/gstnderror.h"
 
@@ -117,11 +118,15 @@ build_algorithms (GstNdAlgorithm *self, GError **error)
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   GstNdAlgorithmClass *klass = GST_ND_ALGORITHM_GET_CLASS (self);
   GstStructure *config;
+  guint before;
 
   clear_algorithms (self);
+  priv->n_threads = nd_threads_start (klass->get_threads (self));
   for (guint p = 0; p < priv->input.n_planes; p++) {
+    before = nd_threads_enter (priv->n_threads);
     priv->algorithms[p] =
         klass->build (self, &priv->input, &priv->output, p, error);
+    nd_threads_leave (before);
     if (!priv->algorithms[p]) {
       clear_algorithms (self);
       return FALSE;

@@ -49,6 +49,9 @@ struct _GstNdAlgorithmClass
   NdAlgorithm *(*build) (GstNdAlgorithm *self, const GstNdFormat *in,
       const GstNdFormat *out, guint plane, GError **error);
 
+  /* The property n-threads. */
+  guint (*get_threads) (GstNdAlgorithm *self);
+
   /* Volumes that an output reads before its anchor, and that it waits for. */
   void (*get_window) (GstNdAlgorithm *self, guint *behind, guint *ahead);
 

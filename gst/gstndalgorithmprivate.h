@@ -28,6 +28,7 @@ typedef struct
   GstNdFormat input, output;
   NdAlgorithm *algorithms[ND_MAX_PLANES];
   guint n_algorithms; /* 0 before caps and after an error */
+  guint n_threads;    /* of the algorithms */
   GstBufferPool *pool;
   guint behind, ahead;
   gint failed;      /* an error was posted; atomic */

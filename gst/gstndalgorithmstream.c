@@ -3,6 +3,7 @@
  */
 #include "gst/gstndalgorithmprivate.h"
 
+#include "cpu/threads.h"
 #include "gst/gstnderror.h"
 
 #define GST_CAT_DEFAULT gst_nd_algorithm_debug
@@ -160,15 +161,18 @@ respond (GstNdAlgorithm *self, GstBuffer *out, GError **error)
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   GstNdMap map;
   gboolean ok = TRUE;
+  guint before;
 
   if (out && !gst_nd_map (&map, &priv->output, out, GST_MAP_WRITE, FALSE)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FAILED,
         "The memory for an output cannot be written");
     return FALSE;
   }
+  before = nd_threads_enter (priv->n_threads);
   for (guint i = 0; i < priv->n_algorithms && ok; i++)
     ok = nd_algorithm_respond (priv->algorithms[i], out ? &map.planes[i] : NULL,
         error);
+  nd_threads_leave (before);
   if (out)
     gst_nd_unmap (&map);
   return ok;
@@ -309,6 +313,7 @@ push_volume (GstNdAlgorithm *self, GstBuffer *buffer)
   const gint64 begin = g_get_monotonic_time ();
   g_autoptr (GError) error = NULL;
   gboolean ok = TRUE;
+  guint before;
   GstNdMap map;
 
   if (!gst_nd_map (&map, &priv->input, buffer, GST_MAP_READ, FALSE)) {
@@ -319,8 +324,10 @@ push_volume (GstNdAlgorithm *self, GstBuffer *buffer)
         gst_buffer_get_size (buffer), priv->input.size);
     return gst_nd_algorithm_fail (self, error);
   }
+  before = nd_threads_enter (priv->n_threads);
   for (guint i = 0; i < priv->n_algorithms && ok; i++)
     ok = nd_algorithm_push (priv->algorithms[i], &map.planes[i], &error);
+  nd_threads_leave (before);
   gst_nd_unmap (&map);
   if (!ok)
     return gst_nd_algorithm_fail (self, error);

@@ -265,6 +265,7 @@ make_job (const GstNdConvBuild *build, guint plane, const NdBank *bank,
     .accuracy = settings->accuracy,
     .bank = filtered ? bank : identity,
     .response = filtered ? settings->response : ND_RESPONSE_ALL,
+    .n_threads = settings->n_threads,
     .cancelled = &build->cancelled,
   };
 }

@@ -3,6 +3,7 @@
  */
 #include "gst/gstndconvsettings.h"
 
+#include "cpu/threads.h"
 #include "gst/gstndproperties.h"
 
 GType
@@ -290,6 +291,10 @@ static const GstNdProperty rows[] = {
       "rows or slices are padded: \"row\" or \"row:slice\". Volumes without "
       "padding are accepted too. Frames have a GstVideoMeta instead",
       FIELD (STRING, strides, ""), GST_ND_PLAYING },
+  { "n-threads", "Threads",
+      "Threads that compute on the CPU; 0: the cores that the process may use, "
+      "or the environment variable NDCONV_THREADS",
+      FIELD (UINT, n_threads, 0, ND_MAX_THREADS, 0), GST_ND_PLAYING },
   { "axes", "Axes",
       "The three axes to filter along; sizes and sigmas of filters are given "
       "for these, in this order",

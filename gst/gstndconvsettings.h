@@ -65,6 +65,7 @@ typedef struct
   NdResponse response;
   GstNdTimingRule timing;
   GstNdComputeLatency compute_latency;
+  guint n_threads;
   gchar *strides;
 } GstNdConvSettings;
 

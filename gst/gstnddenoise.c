@@ -33,6 +33,7 @@
 #include "gst/gstnddenoise.h"
 
 #include "cpu/denoise.h"
+#include "cpu/threads.h"
 #include "gst/gstndconvsettings.h"
 #include "gst/gstndelements.h"
 #include "gst/gstnderror.h"
@@ -45,6 +46,7 @@ typedef struct
   gdouble border_value;
   gboolean motion;
   GstNdBackendKind backend;
+  guint n_threads;
 } Settings;
 
 struct _GstNdDenoise
@@ -155,6 +157,10 @@ static const GstNdProperty rows[] = {
       GST_ND_ENUM (Settings, backend, GstNdBackendKind, gst_nd_backend_get_type,
           GST_ND_BACKEND_AUTO),
       GST_ND_READY },
+  { "n-threads", "Threads",
+      "Threads that compute; 0: the cores that the process may use, or the "
+      "environment variable NDCONV_THREADS",
+      GST_ND_UINT (Settings, n_threads, 0, ND_MAX_THREADS, 0), GST_ND_READY },
 };
 #define N_ROWS G_N_ELEMENTS (rows)
 #define PROP_STATS (N_ROWS + 1)
@@ -253,6 +259,18 @@ gst_nd_denoise_build (GstNdAlgorithm *algorithm, const GstNdFormat *in,
   self->bytes = (plane ? self->bytes : 0) + nd_cpu_denoise_bytes (denoise);
   GST_OBJECT_UNLOCK (self);
   return denoise;
+}
+
+static guint
+gst_nd_denoise_get_threads (GstNdAlgorithm *algorithm)
+{
+  GstNdDenoise *self = GST_ND_DENOISE (algorithm);
+  guint n_threads;
+
+  GST_OBJECT_LOCK (self);
+  n_threads = self->settings.n_threads;
+  GST_OBJECT_UNLOCK (self);
+  return n_threads;
 }
 
 static void
@@ -396,6 +414,7 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
   algorithm_class->activate = gst_nd_denoise_activate;
   algorithm_class->revert = gst_nd_denoise_revert;
   algorithm_class->build = gst_nd_denoise_build;
+  algorithm_class->get_threads = gst_nd_denoise_get_threads;
   algorithm_class->get_window = gst_nd_denoise_get_window;
   algorithm_class->get_memory = gst_nd_denoise_get_memory;
   algorithm_class->change = gst_nd_denoise_change;

@@ -29,6 +29,7 @@
 
 #include "cpu/structure.h"
 #include "cpu/structurewindow.h"
+#include "cpu/threads.h"
 #include "gst/gstndconvsettings.h"
 #include "gst/gstndelements.h"
 #include "gst/gstnderror.h"
@@ -47,6 +48,7 @@ typedef struct
   gdouble sigma;
   GstNdUnits units;
   GstNdBackendKind backend;
+  guint n_threads;
 } Settings;
 
 struct _GstNdStructure
@@ -113,6 +115,10 @@ static const GstNdProperty rows[] = {
       GST_ND_ENUM (Settings, backend, GstNdBackendKind, gst_nd_backend_get_type,
           GST_ND_BACKEND_AUTO),
       GST_ND_READY },
+  { "n-threads", "Threads",
+      "Threads that compute; 0: the cores that the process may use, or the "
+      "environment variable NDCONV_THREADS",
+      GST_ND_UINT (Settings, n_threads, 0, ND_MAX_THREADS, 0), GST_ND_READY },
 };
 #define N_ROWS G_N_ELEMENTS (rows)
 #define PROP_STATS (N_ROWS + 1)
@@ -324,6 +330,18 @@ gst_nd_structure_build (GstNdAlgorithm *algorithm, const GstNdFormat *in,
   return built;
 }
 
+static guint
+gst_nd_structure_get_threads (GstNdAlgorithm *algorithm)
+{
+  GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
+  guint n_threads;
+
+  GST_OBJECT_LOCK (self);
+  n_threads = self->settings.n_threads;
+  GST_OBJECT_UNLOCK (self);
+  return n_threads;
+}
+
 static void
 gst_nd_structure_get_window (GstNdAlgorithm *algorithm, guint *behind,
     guint *ahead)
@@ -445,6 +463,7 @@ gst_nd_structure_class_init (GstNdStructureClass *klass)
   algorithm_class->activate = gst_nd_structure_activate;
   algorithm_class->revert = gst_nd_structure_revert;
   algorithm_class->build = gst_nd_structure_build;
+  algorithm_class->get_threads = gst_nd_structure_get_threads;
   algorithm_class->get_window = gst_nd_structure_get_window;
   algorithm_class->change = gst_nd_structure_change;
   algorithm_class->add_stats = gst_nd_structure_add_stats;

@@ -43,6 +43,33 @@ GST_START_TEST (test_30_window_is_kept)
 
 GST_END_TEST;
 
+/* The number of threads does not matter to the output. */
+GST_START_TEST (test_30_threads)
+{
+  static const gchar *const methods[] = { "direct", "fft", "auto" };
+  static const guint numbers[] = { 1, 0, 5, 2, 256 };
+  Model model = model_new (NULL, 3, 3, 2, 3);
+  Stream *s =
+      stream_new ("ndconv4dtemporal", &model, "method", methods[__i__], NULL);
+
+  s->tolerance = __i__ > 0 ? 0.05 : 0; /* integers */
+  stream_set_size (s, 9, 8, 7);
+  stream_start (s);
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
+    guint n;
+
+    g_object_set (s->element, "n-threads", numbers[i], NULL);
+    g_object_get (s->element, "n-threads", &n, NULL);
+    fail_unless_equals_int (n, numbers[i]);
+    stream_push_range (s, 2 * i, 2 * i + 1);
+  }
+  stream_eos (s);
+  stream_expect_all (s, 0, 2 * G_N_ELEMENTS (numbers));
+  stream_free (s);
+}
+
+GST_END_TEST;
+
 /* A longer window restarts, after the outputs that were left of the old one. */
 GST_START_TEST (test_30_longer_window_drains)
 {
@@ -443,6 +470,7 @@ changes_suite (void)
 
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_30_window_is_kept);
+  tcase_add_loop_test (tc, test_30_threads, 0, 3);
   tcase_add_test (tc, test_30_longer_window_drains);
   tcase_add_test (tc, test_30_random_changes);
   tcase_add_test (tc, test_30_bad_settings_are_refused);

@@ -304,6 +304,43 @@ GST_START_TEST (test_refused_change)
 }
 GST_END_TEST;
 
+/* The number of threads does not matter to the bits of the output. */
+GST_START_TEST (test_threads)
+{
+  static const guint numbers[] = { 1, 2, 7, 0 };
+  g_autoptr (GByteArray) one = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
+    g_autofree gchar *launch =
+        g_strdup_printf ("nddenoise n-threads=%u", numbers[i]);
+    GstHarness *h = harness_new (launch, "float32");
+    g_autoptr (GByteArray) all = g_byte_array_new ();
+    GstBuffer *buffer;
+    GstMapInfo map;
+
+    for (guint t = 0; t < 9; t++) {
+      buffer = buffer_new (t, TRUE);
+      GST_BUFFER_PTS (buffer) = t * DURATION;
+      gst_harness_push (h, buffer);
+    }
+    gst_harness_push_event (h, gst_event_new_eos ());
+    while ((buffer = gst_harness_try_pull (h))) {
+      gst_buffer_map (buffer, &map, GST_MAP_READ);
+      g_byte_array_append (all, map.data, map.size);
+      gst_buffer_unmap (buffer, &map);
+      gst_buffer_unref (buffer);
+    }
+    gst_harness_teardown (h);
+    fail_unless_equals_int (all->len, 9 * SAMPLES * sizeof (gfloat));
+    if (!one)
+      one = g_steal_pointer (&all);
+    else
+      fail_unless (memcmp (one->data, all->data, one->len) == 0,
+          "n-threads=%u differs", numbers[i]);
+  }
+}
+GST_END_TEST;
+
 /* The bits of the first output are those of the last. */
 GST_START_TEST (test_equal)
 {
@@ -421,6 +458,7 @@ denoise_suite (void)
   tcase_add_test (tests, test_stretches);
   tcase_add_test (tests, test_changes);
   tcase_add_test (tests, test_refused_change);
+  tcase_add_test (tests, test_threads);
   tcase_add_test (tests, test_equal);
   tcase_add_test (tests, test_alpha);
   tcase_add_test (tests, test_errors);

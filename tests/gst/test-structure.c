@@ -159,6 +159,26 @@ new_rand (void)
   return g_rand_new_with_seed (seed);
 }
 
+/* The number of threads does not matter to the output. */
+GST_START_TEST (test_threads)
+{
+  g_autoptr (GRand) rand = new_rand ();
+  const Texture texture = texture_new (rand, 24, 20, 1, 1);
+  gdouble one[3], several[3];
+
+  measure (&texture,
+      "ndconv3d axes=xyt filter=\"monomial-bank,size=5\" response=tensor "
+      "n-threads=1 ! ndstructure n-threads=1",
+      7, 3, one);
+  measure (&texture,
+      "ndconv3d axes=xyt filter=\"monomial-bank,size=5\" response=tensor "
+      "n-threads=3 ! ndstructure n-threads=5",
+      7, 3, several);
+  for (guint c = 0; c < 3; c++)
+    fail_unless (one[c] == several[c]);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_frames)
 {
   static const gdouble speeds[] = { .1, .5, 1, 1.5 };
@@ -283,6 +303,7 @@ structure_suite (void)
   TCase *tests = tcase_create ("general");
 
   suite_add_tcase (suite, tests);
+  tcase_add_test (tests, test_threads);
   tcase_add_test (tests, test_frames);
   tcase_add_test (tests, test_volumes);
   tcase_add_test (tests, test_orientation);
