@@ -52,7 +52,7 @@ gst_nd_conv2d_class_init (GstNdConv2dClass *klass)
   GST_ND_CONV_CLASS (klass)->axes = gst_nd_conv2d_axes;
   gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass), TRUE);
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
-      "2D convolution of each frame or slice", "Filter/Effect/Volume",
+      "2D convolution of each frame or slice", "Filter/Effect/Video",
       "Filters frames and slices with non-separable 2D filters",
       "The ndconv developers");
   gst_element_class_add_static_metadata (GST_ELEMENT_CLASS (klass), "example",

@@ -62,7 +62,7 @@ gst_nd_conv3d_class_init (GstNdConv3dClass *klass)
   gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass), TRUE);
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
       "3D convolution of volumes, or of frames over time",
-      "Filter/Effect/Volume",
+      "Filter/Effect/Video",
       "Filters volumes in x, y, z, or frames over time, with non-separable 3D "
       "filters",
       "The ndconv developers");

@@ -114,16 +114,15 @@ gst_nd_conv_sink_event (GstBaseTransform *trans, GstEvent *event)
         return TRUE;
       }
       break;
-    case GST_EVENT_STREAM_START:
-    case GST_EVENT_SEGMENT_DONE:
     case GST_EVENT_GAP:
-      gst_nd_conv_end_stretch (self,
-          GST_EVENT_TYPE (event) == GST_EVENT_GAP ? "a GAP event"
-              : GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START
-              ? "a new stream"
-              : "the end of a segment seek");
-      if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT_DONE)
-        event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
+      gst_nd_conv_break_stretch (self, "a GAP event");
+      break;
+    case GST_EVENT_STREAM_START:
+      gst_nd_conv_end_stretch (self, "a new stream");
+      break;
+    case GST_EVENT_SEGMENT_DONE:
+      gst_nd_conv_end_stretch (self, "the end of a segment seek");
+      event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
       break;
     case GST_EVENT_FLUSH_START:
       gst_nd_conv_builder_set_flushing (self, TRUE);

@@ -177,44 +177,41 @@ take_ret (GstNdPendingOutputs *pending)
   return ret;
 }
 
-static gpointer
-complete_in_order (gpointer data)
+/* The function of the thread. */
+static void
+complete_next (gpointer data)
 {
   GstNdConv *self = data;
   GstNdPendingOutputs *pending = &self->priv->pending;
+  GstNdPendingOutput *output;
+  GstFlowReturn completed, ret;
+  gboolean wanted;
 
   g_mutex_lock (&pending->lock);
-  for (;;) {
-    GstNdPendingOutput *output;
-    GstFlowReturn completed, ret;
-    gboolean wanted;
-
-    while (!(output = g_queue_peek_head (&pending->outputs))
-        && !pending->stopping)
-      g_cond_wait (&pending->changed, &pending->lock);
-    if (!output)
-      break;
-    g_mutex_unlock (&pending->lock);
-    completed = complete (self, output);
-    g_mutex_lock (&pending->lock);
-    wait_while_blocked (self);
-    wanted = completed == GST_FLOW_OK && !is_final (pending->ret)
-        && !pending->dropping;
-    g_mutex_unlock (&pending->lock);
-    ret = push (self, output, wanted);
-    if (completed != GST_FLOW_OK)
-      ret = completed;
-    else if (ret == GST_FLOW_NOT_LINKED && is_blocked (self))
-      ret = GST_FLOW_OK; /* somebody is about to link the pad again */
-    g_mutex_lock (&pending->lock);
-    /* An output counts as pending until its push returns. */
-    g_queue_pop_head (&pending->outputs);
-    if (!is_final (pending->ret) && ret != GST_FLOW_OK)
-      pending->ret = ret;
-    g_cond_broadcast (&pending->changed);
-  }
+  while (!(output = g_queue_peek_head (&pending->outputs))
+      && !pending->stopping)
+    g_cond_wait (&pending->changed, &pending->lock);
   g_mutex_unlock (&pending->lock);
-  return NULL;
+  if (!output)
+    return;
+  completed = complete (self, output);
+  g_mutex_lock (&pending->lock);
+  wait_while_blocked (self);
+  wanted = completed == GST_FLOW_OK && !is_final (pending->ret)
+      && !pending->dropping;
+  g_mutex_unlock (&pending->lock);
+  ret = push (self, output, wanted);
+  if (completed != GST_FLOW_OK)
+    ret = completed;
+  else if (ret == GST_FLOW_NOT_LINKED && is_blocked (self))
+    ret = GST_FLOW_OK; /* somebody is about to link the pad again */
+  g_mutex_lock (&pending->lock);
+  /* An output counts as pending until its push returns. */
+  g_queue_pop_head (&pending->outputs);
+  if (!is_final (pending->ret) && ret != GST_FLOW_OK)
+    pending->ret = ret;
+  g_cond_broadcast (&pending->changed);
+  g_mutex_unlock (&pending->lock);
 }
 
 GstFlowReturn
@@ -233,8 +230,7 @@ gst_nd_conv_pending_add (GstNdConv *self, GstNdPendingOutput *output)
   }
   if (self->priv->live && g_queue_is_empty (&pending->outputs))
     return complete_and_push (self, output, TRUE);
-  if (!pending->thread)
-    pending->thread = g_thread_new ("ndconv-pending", complete_in_order, self);
+  gst_nd_thread_start (&pending->thread, "outputs", complete_next, self);
   g_mutex_lock (&pending->lock);
   g_queue_push_tail (&pending->outputs, output);
   g_cond_broadcast (&pending->changed);
@@ -298,6 +294,7 @@ gst_nd_conv_pending_init (GstNdConv *self)
   g_mutex_init (&pending->lock);
   g_cond_init (&pending->changed);
   g_queue_init (&pending->outputs);
+  gst_nd_thread_init (&pending->thread, GST_ELEMENT (self));
 }
 
 void
@@ -305,19 +302,19 @@ gst_nd_conv_pending_stop (GstNdConv *self)
 {
   GstNdPendingOutputs *pending = &self->priv->pending;
 
-  if (!pending->thread)
-    return;
   g_mutex_lock (&pending->lock);
   pending->stopping = TRUE;
+  gst_nd_thread_stop (&pending->thread);
   g_cond_broadcast (&pending->changed);
   g_mutex_unlock (&pending->lock);
-  g_clear_pointer (&pending->thread, g_thread_join);
+  gst_nd_thread_join (&pending->thread);
   pending->stopping = FALSE;
 }
 
 void
 gst_nd_conv_pending_clear (GstNdConv *self)
 {
+  gst_nd_thread_clear (&self->priv->pending.thread);
   g_mutex_clear (&self->priv->pending.lock);
   g_cond_clear (&self->priv->pending.changed);
 }

@@ -65,8 +65,8 @@ typedef struct
 {
   GMutex lock;
   GCond changed;
-  GQueue outputs;  /* GstNdPendingOutput; the thread completes the head */
-  GThread *thread; /* started for the first output that needs it */
+  GQueue outputs;     /* GstNdPendingOutput; the thread completes the head */
+  GstNdThread thread; /* started for the first output that needs it */
   gboolean stopping;
   gboolean dropping;
   guint waiting;     /* threads that wait for outputs to leave */

@@ -115,6 +115,16 @@ count_restart (GstNdConv *self, const gchar *reason)
       (NULL));
 }
 
+GstFlowReturn
+gst_nd_conv_break_stretch (GstNdConv *self, const gchar *reason)
+{
+  const NdConvolver *convolver = self->priv->convolver;
+
+  if (convolver && nd_convolver_window (convolver)->pushed > 0)
+    count_restart (self, reason);
+  return gst_nd_conv_end_stretch (self, reason);
+}
+
 /* Puts the last volume @missing more times into the window. These positions
  * have no output. */
 static GstFlowReturn
@@ -159,8 +169,7 @@ begin_volume (GstNdConv *self, GstBuffer *buffer)
   if (step.break_reason && nd_convolver_window (priv->convolver)->pushed > 0) {
     const GstNdTiming timing = priv->timing;
 
-    count_restart (self, step.break_reason);
-    ret = gst_nd_conv_end_stretch (self, step.break_reason);
+    ret = gst_nd_conv_break_stretch (self, step.break_reason);
     priv->timing = timing;
   } else if (step.missing > 0) {
     GST_DEBUG_OBJECT (self, "%u volumes are missing before %" GST_TIME_FORMAT,

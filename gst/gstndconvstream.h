@@ -20,6 +20,10 @@ gboolean gst_nd_conv_take_event (GstNdConv *self, GstEvent *event);
  * (docs/checklist.md, 8). */
 GstFlowReturn gst_nd_conv_end_stretch (GstNdConv *self, const gchar *reason);
 
+/* The same for a break in time. Warns once if stretches are so short that the
+ * filter hardly works (docs/checklist.md, 15). */
+GstFlowReturn gst_nd_conv_break_stretch (GstNdConv *self, const gchar *reason);
+
 /* Discards the window and all pending outputs, and pushes nothing
  * (docs/checklist.md, 13). */
 void gst_nd_conv_reset (GstNdConv *self);

@@ -497,6 +497,24 @@ check_value (const gchar *factory, const gchar *property, const gchar *value)
   stream_free (s);
 }
 
+/* Applications look for filters of video by this. */
+GST_START_TEST (test_klass)
+{
+  static const gchar *const video[] = { "ndconv2d", "ndconv3d", "nddenoise" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (video); i++) {
+    g_autoptr (GstElementFactory) factory = gst_element_factory_find (video[i]);
+
+    fail_unless_equals_string (gst_element_factory_get_metadata (factory,
+                                   GST_ELEMENT_METADATA_KLASS),
+        "Filter/Effect/Video");
+    fail_unless (gst_element_factory_list_is_type (factory,
+        GST_ELEMENT_FACTORY_TYPE_MEDIA_VIDEO));
+  }
+}
+
+GST_END_TEST;
+
 /* All values; test-errors.c has those that are refused. */
 GST_START_TEST (test_every_value_of_every_property)
 {
@@ -582,6 +600,7 @@ conv_suite (void)
   tcase_add_test (tc, test_bank);
   tcase_add_test (tc, test_methods_agree);
   tcase_add_loop_test (tc, test_100000_equal_frames, 0, G_N_ELEMENTS (methods));
+  tcase_add_test (tc, test_klass);
   tcase_add_test (tc, test_every_value_of_every_property);
   tcase_add_test (tc, test_numbers);
   return suite;

@@ -260,6 +260,31 @@ GST_START_TEST (test_warns_once)
 
 GST_END_TEST;
 
+/* GAP events break stretches as pauses do. */
+GST_START_TEST (test_warns_of_gap_events)
+{
+  Model model = model_temporal (TAPS, "nearest");
+  Stream *s = stream_started ("ndconv4dtemporal", &model);
+  GstMessage *message = NULL;
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < 60; i++) {
+    stream_push (s, i);
+    if (i % 3 == 2)
+      stream_event (s, gst_event_new_gap ((i + 1) * s->duration, s->duration));
+  }
+  fail_unless_equals_uint64 (stream_stat (s, "stretches"), 20);
+  fail_unless_equals_int (stream_messages (s, GST_MESSAGE_WARNING, &message),
+      1);
+  gst_message_parse_warning (message, &error, NULL);
+  fail_unless (strstr (error->message, "a GAP event") != NULL, "%s",
+      error->message);
+  gst_message_unref (message);
+  stream_free (s);
+}
+
+GST_END_TEST;
+
 /* The caps promise 10 a second, 5 come: a sink must wait twice as long. */
 GST_START_TEST (test_latency_follows)
 {
@@ -320,6 +345,7 @@ irregular_suite (void)
   tcase_add_test (tc, test_counts_gaps);
   tcase_add_loop_test (tc, test_discont, 0, 2);
   tcase_add_test (tc, test_warns_once);
+  tcase_add_test (tc, test_warns_of_gap_events);
   tcase_add_test (tc, test_latency_follows);
   tcase_add_test (tc, test_compute_latency);
   return suite;

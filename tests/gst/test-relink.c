@@ -199,6 +199,42 @@ GST_START_TEST (test_memory_renegotiated)
 
 GST_END_TEST;
 
+/* An application can set the priority of the thread that pushes what a device
+ * has made. */
+GST_START_TEST (test_stream_status)
+{
+  Pipeline p = start ("ndtestsrc pattern=ramp volume-size=8:8:4 "
+                      "num-buffers=20");
+  g_autoptr (GstBus) bus = gst_element_get_bus (p.pipeline);
+  g_autoptr (GstStructure) stats = NULL;
+  guint seen[GST_STREAM_STATUS_TYPE_STOP + 1] = { 0 };
+  gboolean on_device;
+  GstMessage *message;
+
+  fail_unless (gst_element_link (p.filter, add_sink (&p)));
+  gst_element_set_state (p.pipeline, GST_STATE_PLAYING);
+  wait_for (&p.received, 20);
+  g_object_get (p.filter, "stats", &stats, NULL);
+  on_device = g_str_equal (gst_structure_get_string (stats, "backend"), "cuda");
+  gst_element_set_state (p.pipeline, GST_STATE_READY);
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_STREAM_STATUS))) {
+    const GValue *value = gst_message_get_stream_status_object (message);
+    GstObject *task = value ? g_value_get_object (value) : NULL;
+    GstStreamStatusType type;
+
+    gst_message_parse_stream_status (message, &type, NULL);
+    seen[type] +=
+        GST_IS_TASK (task) && g_str_equal (GST_OBJECT_NAME (task), "f:outputs");
+    gst_message_unref (message);
+  }
+  fail_unless_equals_int (seen[GST_STREAM_STATUS_TYPE_CREATE], on_device);
+  fail_unless_equals_int (seen[GST_STREAM_STATUS_TYPE_ENTER], on_device);
+  fail_unless_equals_int (seen[GST_STREAM_STATUS_TYPE_LEAVE], on_device);
+  end (&p);
+}
+
+GST_END_TEST;
+
 static Suite *
 relink_suite (void)
 {
@@ -209,6 +245,7 @@ relink_suite (void)
   tcase_add_test (tc, test_relinked);
   tcase_add_test (tc, test_sink_replaced);
   tcase_add_test (tc, test_memory_renegotiated);
+  tcase_add_test (tc, test_stream_status);
   return suite;
 }
 
