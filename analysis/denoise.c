@@ -11,7 +11,7 @@ nd_denoise_schedule (const NdDenoiseSettings *settings)
   const guint n_time = settings->quality == ND_QUALITY_BEST ? 8 : 4;
   const guint latency = MIN (settings->latency, ND_DENOISE_MAX_LATENCY);
 
-  /* A block more for the result gains more than one for the pilot. */
+  /* One more block improves the result more than it would improve the pilot. */
   return (NdDenoiseSchedule){
     .n_time = n_time,
     .pilot_latency = latency > 3 ? latency - 3 : 0,
@@ -26,7 +26,7 @@ nd_denoise_axis_gain (gsize n, guint block)
 
   if (n >= block)
     return 1;
-  /* As often as mirrored samples stand in a block. */
+  /* Mirrored samples are repeated in a block. */
   for (gsize i = 0; i < n; i++) {
     const gdouble count = block / n + (i < block % n ? 1 : 0);
 
@@ -66,7 +66,8 @@ nd_clipped_mean (gdouble value, gdouble sigma, gdouble low, gdouble high)
       + sigma * (normal_density (a) - normal_density (b));
 }
 
-/* E [x^2] of the part between, after Tallis, and of the two ends. */
+/* The sum of E [x^2] of the samples inside the range (Tallis 1961) and of those
+ * at its two ends. */
 gdouble
 nd_clipped_deviation (gdouble value, gdouble sigma, gdouble low, gdouble high)
 {
@@ -81,7 +82,7 @@ nd_clipped_deviation (gdouble value, gdouble sigma, gdouble low, gdouble high)
   return sigma * sqrt (MAX (square - mean * mean, 0));
 }
 
-/* It rises with @value: halve the interval. */
+/* Bisection, because the clipped mean rises with @value. */
 gdouble
 nd_unclipped_mean (gdouble mean, gdouble sigma, gdouble low, gdouble high)
 {
@@ -98,7 +99,7 @@ nd_unclipped_mean (gdouble mean, gdouble sigma, gdouble low, gdouble high)
   return (from + to) / 2;
 }
 
-/* Newton's steps from the entry before. */
+/* Newton's method, starting at the previous entry. */
 void
 nd_unclip_table (gdouble sigma, gdouble low, gdouble high, gdouble span,
     guint n, gfloat *table)

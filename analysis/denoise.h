@@ -31,7 +31,8 @@ typedef enum
 #define ND_DENOISE_MAX_LATENCY 5
 #define ND_DENOISE_MAX_STRENGTH 4
 
-/* The noise level is the median of so many volumes' estimates. */
+/* The noise level is the median of the estimates of the last volumes, at most
+ * this number. */
 #define ND_DENOISE_MAX_ESTIMATES 15
 
 typedef struct
@@ -46,15 +47,17 @@ typedef struct
 
 /* Coefficients up to this many sigma are set to 0 in stage 1. */
 #define ND_DENOISE_THRESHOLD 2.8
-/* The noise's part in stage 2's factors P^2 / (P^2 + ND_DENOISE_WIENER s^2). */
+/* Stage 2 multiplies coefficients by P^2 / (P^2 + ND_DENOISE_WIENER
+ * sigma^2). */
 #define ND_DENOISE_WIENER 0.75
-/* Sigma below this is none. */
+/* A sigma below this counts as no noise. */
 #define ND_DENOISE_MIN_SIGMA 1e-12
 
-/* How the latency is divided. Block t covers volumes t to t + n_time - 1.
- * Stage 1 makes the pilot of volume u of blocks u - n_time + 1 to
- * u - n_time + 1 + pilot_latency, stage 2 its result of blocks u - n_time + 1
- * to u - n_time + 1 + latency - pilot_latency. */
+/* The share of the two stages in the latency. Block t covers volumes t to
+ * t + n_time - 1. Stage 1 computes the pilot of volume u from the blocks
+ * u - n_time + 1 to u - n_time + 1 + pilot_latency. Stage 2 computes the result
+ * of volume u from the blocks u - n_time + 1 to
+ * u - n_time + 1 + latency - pilot_latency. */
 typedef struct
 {
   guint n_time;
@@ -64,29 +67,32 @@ typedef struct
 
 NdDenoiseSchedule nd_denoise_schedule (const NdDenoiseSettings *settings);
 
-/* By how much the noise of an axis of @n samples grows in a block of @block,
- * since samples stand in it more than once; 1 for n >= block. */
+/* The factor by which the noise of an axis of @n samples grows in a block of
+ * @block samples. It is 1 if n >= block, and larger in shorter axes, because
+ * the border repeats samples in the block. */
 gdouble nd_denoise_axis_gain (gsize n, guint block);
 
-/* The same over time, for a stream of @n_volumes so far: 1 unless it has @ended
- * before its first output, since outputs of equal volumes shall be equal. */
+/* The same over time, for a stream that has @n_volumes so far. It is 1 unless
+ * the stream @ended before its first output, so that outputs of equal volumes
+ * are equal. */
 gdouble nd_denoise_time_gain (const NdDenoiseSchedule *schedule,
     gsize n_volumes, gboolean ended);
 
-/* Volumes with a shorter axis, if not 1, have no coarse scale. */
+/* A volume has no coarse scale if an axis has more than one sample but less
+ * than this. */
 #define ND_DENOISE_MIN_COARSE 8
 gboolean nd_denoise_has_coarse_scale (const gsize size[3]);
 
-/* sigma from median |HHH|, the orthonormal Haar difference along all axes. */
+/* The median of |HHH| for noise with sigma = 1. HHH is the orthonormal Haar
+ * difference along all axes. */
 #define ND_NOISE_MEDIAN 0.67448975019608171
 
-/* Samples that were clipped to @low and @high after noise of @sigma was added
- * have another mean than before. The mean of clipped samples whose mean was
- * @value. */
+/* The mean of samples that are clipped to @low and @high after noise of @sigma
+ * was added to @value. */
 gdouble nd_clipped_mean (gdouble value, gdouble sigma, gdouble low,
     gdouble high);
 
-/* The standard deviation of clipped samples, @value being the mean before. */
+/* The standard deviation of such samples. */
 gdouble nd_clipped_deviation (gdouble value, gdouble sigma, gdouble low,
     gdouble high);
 
@@ -94,27 +100,29 @@ gdouble nd_clipped_deviation (gdouble value, gdouble sigma, gdouble low,
 gdouble nd_unclipped_mean (gdouble mean, gdouble sigma, gdouble low,
     gdouble high);
 
-/* The same for means low + i * span / n, i from 0 to @n, relative to @low, into
- * @table[n + 1]; what would be below @low is 0. */
+/* Fills @table[n + 1] with nd_unclipped_mean() - low of the means
+ * low + i * span / n. Negative results become 0. */
 void nd_unclip_table (gdouble sigma, gdouble low, gdouble high, gdouble span,
     guint n, gfloat *table);
 
-/* Where index @i of an axis of @n samples is found, -1 for @border_value. */
-typedef gint64 (*NdExtend) (gint64 i, gint64 n, gpointer data);
+/* The index of the sample that replaces sample @i of an axis of @n samples; -1
+ * for the border value. */
+typedef gint64 (*NdBorderFunction) (gint64 i, gint64 n, gpointer data);
 
 typedef struct
 {
-  NdExtend space, time;
+  NdBorderFunction space, time;
   gpointer space_data, time_data;
   gdouble border_value;
-} NdExtension;
+} NdReferenceBorders;
 
-/* All volumes of a stream at once, @in and @out having @n_volumes of @size
- * samples: both stages, both scales, each block transformed by itself in double
- * precision. @sigma[n] is the noise's standard deviation at the arrival of
- * volume n, strength included, after the stream's end the last one. */
+/* Denoises all volumes of a stream at once, with both stages and both scales,
+ * each block by itself, in double precision. @in and @out have @n_volumes of
+ * @size samples. @sigma[n] is the standard deviation of the noise, times the
+ * strength, when volume n arrives. After the end of the stream the last one is
+ * used. */
 void nd_denoise_reference (const NdDenoiseSchedule *schedule,
-    const NdExtension *extension, const gsize size[3], gsize n_volumes,
+    const NdReferenceBorders *borders, const gsize size[3], gsize n_volumes,
     const gdouble *in, const gdouble *sigma, gdouble *out);
 
 G_END_DECLS

@@ -1,4 +1,4 @@
-/* The sliding 4D DCT as it is defined: block by block, in double precision.
+/* The sliding 4D DCT by its definition: block by block, in double precision.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -13,7 +13,7 @@
 typedef struct
 {
   const NdDenoiseSchedule *schedule;
-  const NdExtension *extension;
+  const NdReferenceBorders *borders;
   const gsize *size;
   gsize samples;
   gint64 n_volumes;
@@ -54,7 +54,7 @@ init_block (Reference *r)
         * (r->n[2] == 1 ? 1 : kaiser[i / 16 % 4]);
 }
 
-/* Multiplies one axis by its basis, or by the transpose. */
+/* Multiplies each axis by its basis or, if @inverse, by the transpose. */
 static void
 transform (const Reference *r, gdouble *block, gboolean inverse)
 {
@@ -79,21 +79,21 @@ transform (const Reference *r, gdouble *block, gboolean inverse)
   }
 }
 
-/* The sample of @volumes at @position, or what stands for it. */
+/* The sample of @volumes at @position, inside or beyond the border. */
 static gdouble
 get (const Reference *r, const gdouble *volumes, const gint64 position[4],
     gint64 known)
 {
-  const NdExtension *e = r->extension;
+  const NdReferenceBorders *b = r->borders;
   gsize at = 0;
 
   for (gint a = 3; a >= 0; a--) {
     const gint64 n = a == 3 ? known : (gint64) r->size[a];
-    const gint64 i = a == 3 ? e->time (position[a], n, e->time_data)
-                            : e->space (position[a], n, e->space_data);
+    const gint64 i = a == 3 ? b->time (position[a], n, b->time_data)
+                            : b->space (position[a], n, b->space_data);
 
     if (i < 0)
-      return e->border_value;
+      return b->border_value;
     at = a == 3 ? (gsize) i : at * r->size[a] + i;
   }
   return volumes[at];
@@ -112,7 +112,8 @@ read_block (const Reference *r, const gdouble *volumes, const gint64 origin[4],
   transform (r, block, FALSE);
 }
 
-/* Shrinks the block at @origin, and adds it to volumes @from to @to. */
+/* Shrinks the coefficients of the block at @origin, and adds the block to
+ * volumes @from to @to. */
 static void
 add_block (Reference *r, const gint64 origin[4], gint64 known, gdouble sigma,
     gint64 from, gint64 to)
@@ -173,14 +174,14 @@ run_step (Reference *r, gint64 step)
   }
 }
 
-/* Of all volumes, into @out. */
+/* Computes one stage of all volumes into @out. */
 static void
 run_stage (Reference *r, guint stage, const gdouble *pilots, gdouble *out)
 {
   const gsize total = r->samples * r->n_volumes;
   g_autofree gdouble *weights = g_new0 (gdouble, total);
   const gint64 first = stage == 1 ? 0 : r->schedule->pilot_latency;
-  const gint64 behind =
+  const gint64 latency =
       stage == 1 ? r->schedule->pilot_latency : r->schedule->latency;
 
   r->stage = stage;
@@ -188,7 +189,7 @@ run_stage (Reference *r, guint stage, const gdouble *pilots, gdouble *out)
   r->sums = out;
   r->weights = weights;
   memset (out, 0, total * sizeof (gdouble));
-  for (gint64 step = first; step < r->n_volumes + behind; step++)
+  for (gint64 step = first; step < r->n_volumes + latency; step++)
     run_step (r, step);
   for (gsize i = 0; i < total; i++)
     out[i] /= weights[i];
@@ -262,12 +263,12 @@ fuse (gdouble *fine, const gsize size[3], const gdouble *coarse)
 
 static void
 init_reference (Reference *r, const NdDenoiseSchedule *schedule,
-    const NdExtension *extension, const gsize *size, gsize n_volumes,
+    const NdReferenceBorders *borders, const gsize *size, gsize n_volumes,
     const gdouble *in, const gdouble *sigma)
 {
   *r = (Reference){
     .schedule = schedule,
-    .extension = extension,
+    .borders = borders,
     .size = size,
     .samples = size[0] * size[1] * size[2],
     .n_volumes = n_volumes,
@@ -294,7 +295,7 @@ nd_denoise_has_coarse_scale (const gsize size[3])
 
 void
 nd_denoise_reference (const NdDenoiseSchedule *schedule,
-    const NdExtension *extension, const gsize size[3], gsize n_volumes,
+    const NdReferenceBorders *borders, const gsize size[3], gsize n_volumes,
     const gdouble *in, const gdouble *sigma, gdouble *out)
 {
   const gsize samples = size[0] * size[1] * size[2];
@@ -305,7 +306,7 @@ nd_denoise_reference (const NdDenoiseSchedule *schedule,
   g_autofree gdouble *coarse_out = NULL;
   Reference fine, r;
 
-  init_reference (&fine, schedule, extension, size, n_volumes, in, sigma);
+  init_reference (&fine, schedule, borders, size, n_volumes, in, sigma);
   run_stage (&fine, 1, NULL, pilots);
   if (!nd_denoise_has_coarse_scale (size)) {
     run_stage (&fine, 2, pilots, out);
@@ -316,7 +317,7 @@ nd_denoise_reference (const NdDenoiseSchedule *schedule,
   coarse_out = g_new (gdouble, coarse * n_volumes);
   for (gsize n = 0; n < n_volumes; n++)
     coarsen (in + n * samples, size, coarse_in + n * coarse);
-  init_reference (&r, schedule, extension, half_size, n_volumes, coarse_in,
+  init_reference (&r, schedule, borders, half_size, n_volumes, coarse_in,
       sigma);
   for (guint a = 0; a < 3; a++)
     r.gain *= size[a] > 1 ? G_SQRT2 / 2 : 1;

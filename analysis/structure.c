@@ -8,7 +8,8 @@
 
 #define AXES ND_TENSOR_MAX_AXES
 #define SWEEPS 8
-/* An equation counts if it has this much of the strongest one's energy. */
+/* An equation counts if its energy is at least this fraction of that of the
+ * strongest one. */
 #define DEGENERATE 1e-7
 
 guint
@@ -37,7 +38,7 @@ nd_tensor_index (guint axes, guint i, guint j)
 
 /* Eigenvalues */
 
-/* Turns axes @p and @q so that a[p][q] becomes 0. */
+/* Rotates axes @p and @q so that a[p][q] becomes 0. */
 static void
 rotate (guint n, gdouble a[AXES][AXES], gdouble v[][AXES], guint p, guint q)
 {
@@ -70,7 +71,7 @@ rotate (guint n, gdouble a[AXES][AXES], gdouble v[][AXES], guint p, guint q)
   }
 }
 
-/* The largest eigenvalue first. */
+/* Sorts the eigenvalues, the largest first. */
 static void
 sort (guint n, gdouble *values, gdouble v[][AXES])
 {
@@ -141,9 +142,13 @@ nd_structure_components (NdStructure structure, guint axes)
       return nd_tensor_components (axes);
     case ND_STRUCTURE_CERTAINTY:
       return 1;
-    default:
+    case ND_STRUCTURE_EIGENVALUES:
+    case ND_STRUCTURE_ORIENTATION:
+    case ND_STRUCTURE_ANISOTROPY:
+    case ND_STRUCTURE_VELOCITY:
       return axes;
   }
+  g_return_val_if_reached (0);
 }
 
 static void
@@ -193,15 +198,16 @@ nd_structure_from_tensor (NdStructure structure, guint axes,
         out[d - 1] = (values[axes - d - 1] - values[axes - d]) / values[0];
       out[axes - 1] = MAX (values[axes - 1] / values[0], 0);
       break;
-    default:
+    case ND_STRUCTURE_TENSOR:
+    case ND_STRUCTURE_VELOCITY:
       break;
   }
 }
 
 /* Motion */
 
-/* The powers of the functions that a component of the velocity is made of: 1,
- * and x, y, z if it is affine. */
+/* The powers of the functions that a component of the velocity consists of: 1,
+ * and x, y, z if the model is affine. */
 static guint
 list_functions (NdMotion model, guint dims, guint powers[AXES][3])
 {
@@ -213,7 +219,8 @@ list_functions (NdMotion model, guint dims, guint powers[AXES][3])
   return dims + 1;
 }
 
-/* The moment of @component with the powers @a + @b, added if it is new. */
+/* Returns the index of the moment of @component with the powers @a + @b. Adds
+ * it to the plan if it is new. */
 static guint
 get_moment (NdMotionPlan *plan, guint component, const guint a[3],
     const guint b[3])
@@ -254,7 +261,7 @@ nd_motion_plan_init (NdMotionPlan *plan, NdMotion model, guint axes)
   }
 }
 
-/* Solves q x = -r by Cholesky's decomposition. FALSE if q is degenerate. */
+/* Solves q x = -r by Cholesky decomposition. FALSE if q is degenerate. */
 static gboolean
 solve (guint n, gdouble q[ND_MAX_UNKNOWNS][ND_MAX_UNKNOWNS],
     const gdouble r[ND_MAX_UNKNOWNS], gdouble x[ND_MAX_UNKNOWNS])
@@ -295,9 +302,9 @@ solve (guint n, gdouble q[ND_MAX_UNKNOWNS][ND_MAX_UNKNOWNS],
   return TRUE;
 }
 
-/* How well the window determines the velocity: how even the energy is spread
- * over the directions of space, times the part of it that the constant velocity
- * explains. */
+/* The certainty of the velocity: a measure of how evenly the energy is spread
+ * over the directions of space, times the fraction of the energy that a
+ * constant velocity explains. */
 static gdouble
 get_certainty (guint axes, const gdouble *tensor)
 {

@@ -1,6 +1,7 @@
-/* Local structure: what the eigenvalues and eigenvectors of an orientation
- * tensor say, and the velocity in one over space and time. Numbers of one
- * voxel, in double precision. docs/algorithms.md has the formulas.
+/* Local structure: measures from the eigenvalues and eigenvectors of an
+ * orientation tensor, and the velocity from a tensor over space and time. The
+ * functions compute one sample, in double precision. docs/algorithms.md has the
+ * formulas.
  *
  * A tensor over n axes has n (n + 1) / 2 components, row by row from the
  * diagonal on: xx xy yy; xx xy xz yy yz zz; xx xy xz xt yy yz yt zz zt tt.
@@ -17,16 +18,16 @@ G_BEGIN_DECLS
 #define ND_TENSOR_MAX_AXES 4
 #define ND_TENSOR_MAX_COMPONENTS 10
 
-/* 2, 3 or 4 axes for 3, 6 or 10 components; 0 for other numbers. */
+/* The axes of a tensor: 2, 3 or 4 for 3, 6 or 10 components, otherwise 0. */
 guint nd_tensor_axes (gsize components);
 guint nd_tensor_components (guint axes);
 
-/* The component of row @i and column @j. */
+/* The index of the component in row @i and column @j. */
 guint nd_tensor_index (guint axes, guint i, guint j);
 
-/* Eigenvalues, the largest first, and if @vectors is not NULL the unit
- * eigenvectors vectors[k], by Jacobi's rotations (Golub and Van Loan, Matrix
- * Computations, 8.5). FALSE if a component is not finite. */
+/* Finds the eigenvalues, the largest first, and if @vectors is not NULL the
+ * unit eigenvectors vectors[k], with Jacobi rotations (Golub and Van Loan,
+ * Matrix Computations, 8.5). FALSE if a component is not finite. */
 gboolean nd_tensor_eigen (guint axes, const gdouble *tensor, gdouble *values,
     gdouble vectors[][ND_TENSOR_MAX_AXES]);
 
@@ -49,15 +50,16 @@ typedef enum
   ND_MOTION_AFFINE
 } NdMotion;
 
+/* The components of @structure for a tensor over @axes. */
 guint nd_structure_components (NdStructure structure, guint axes);
 
-/* What @tensor gives but for the velocity, into nd_structure_components()
- * numbers. 0 everywhere if there is none: the trace is not above 0, or not
+/* Writes the nd_structure_components() of @structure, which is not the
+ * velocity, to @out. All are 0 if the trace of @tensor is not above 0 or not
  * finite. */
 void nd_structure_from_tensor (NdStructure structure, guint axes,
     const gdouble *tensor, gdouble *out);
 
-/* Moments of tensors about a voxel: sums over its window of
+/* A moment of the tensors around a sample: the sum over its window of
  * w(u) T[component] u_x^p[0] u_y^p[1] u_z^p[2]. */
 typedef struct
 {
@@ -68,7 +70,7 @@ typedef struct
 #define ND_MAX_MOMENTS 73
 #define ND_MAX_UNKNOWNS 12 /* 1, x, y and z for 3 axes */
 
-/* Which moments a model needs, and where they stand in its equations. */
+/* The moments that a model needs, and their places in its equations. */
 typedef struct
 {
   guint axes; /* the last one is time */
@@ -82,11 +84,11 @@ typedef struct
 
 void nd_motion_plan_init (NdMotionPlan *plan, NdMotion model, guint axes);
 
-/* The velocity v at the voxel that minimizes the sum over the window of
- * w (v, 1)^T T (v, 1), after Farnebäck, Fast and accurate motion estimation
- * using orientation tensors and parametric motion models, ICPR 2000: v is
- * constant, or v + A u over the window. Writes axes - 1 components and the
- * certainty. */
+/* Finds the velocity v of a sample that minimizes the sum over the window of
+ * w (v, 1)^T T (v, 1). The velocity in the window is v, or v + A u if the model
+ * is affine. Writes the axes - 1 components of v and the certainty. Source:
+ * Farnebäck, Fast and accurate motion estimation using orientation tensors and
+ * parametric motion models, ICPR 2000. */
 void nd_motion_solve (const NdMotionPlan *plan, const gdouble *moments,
     gdouble *out);
 

@@ -117,12 +117,20 @@ reduce (const Combine *c, const gfloat *re, gfloat *values, gfloat *magnitudes)
         for (gsize i = 0; i < c->values; i++)
           values[i] = magnitudes[i] > values[i] ? magnitudes[i] : values[i];
         break;
-      default:
+      case ND_RESPONSE_ARGMAX:
         for (gsize i = 0; i < c->values; i++) {
           values[i] = magnitudes[i] > largest[i] ? k : values[i];
           largest[i] = magnitudes[i] > largest[i] ? magnitudes[i] : largest[i];
         }
         break;
+      case ND_RESPONSE_ALL:
+      case ND_RESPONSE_MAGNITUDE:
+      case ND_RESPONSE_PHASE:
+      case ND_RESPONSE_REAL:
+      case ND_RESPONSE_IMAGINARY:
+      case ND_RESPONSE_ENERGY:
+      case ND_RESPONSE_TENSOR:
+        g_return_if_reached (); /* not reductions */
     }
   }
 }

@@ -37,7 +37,7 @@ typedef struct
   Component *components;
   gint64 pushed;       /* volumes so far */
   gint64 next;         /* of the next output */
-  gint64 done1, done2; /* steps of the stages that were made */
+  gint64 done1, done2; /* steps of the two stages so far */
   gboolean ended;
 } NdCpuDenoise;
 
@@ -166,8 +166,8 @@ run_stage2 (NdCpuDenoise *self, Component *component, gint64 step, gint64 known,
   return fine;
 }
 
-/* All steps that the next output waits for; at the beginning of the stream
- * these are several. The volume it is of, or NULL if it is the input itself. */
+/* Runs all steps that the next output needs; at the start of the stream there
+ * are several. Returns the denoised volume. */
 static gfloat *
 run_steps (NdCpuDenoise *self, Component *component)
 {
@@ -207,7 +207,8 @@ nd_cpu_denoise_respond (NdAlgorithm *algorithm, const NdSamples *out,
     if (!component->is_kept) {
       component->sigma = noise_level (self, component);
       sigma = component->sigma * self->settings.strength;
-      /* Sums over blocks go on, since later outputs may need them. */
+      /* Steps run for noise-free volumes too, because later outputs may need
+       * the sums over their blocks. */
       result = run_steps (self, component);
       if (!(sigma > ND_DENOISE_MIN_SIGMA))
         result = in;
@@ -282,11 +283,9 @@ nd_cpu_denoise_new (const NdDenoiseSettings *settings,
     if (!init_component (self, &self->components[c], borders,
             c < 64 && kept >> c & 1)) {
       g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-          "There is no memory for "
-          "volumes of %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
-          " x %" G_GSIZE_FORMAT
-          " and what they are denoised in, about %" G_GSIZE_FORMAT
-          " bytes: smaller volumes need less",
+          "Not enough memory to denoise volumes of %" G_GSIZE_FORMAT
+          " x %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT ", which takes about "
+          "%" G_GSIZE_FORMAT " bytes: smaller volumes need less",
           shape->size[0], shape->size[1], shape->size[2], self->bytes);
       nd_cpu_denoise_free (&self->parent);
       return NULL;
@@ -302,7 +301,7 @@ nd_cpu_denoise_set_strength (NdAlgorithm *algorithm,
 {
   NdCpuDenoise *self = (NdCpuDenoise *) algorithm;
 
-  /* Volumes that came while sigma was given have no estimate. */
+  /* Volumes that were pushed while sigma was set have no estimate. */
   if (self->settings.sigma > 0 && settings->sigma == 0) {
     for (gsize c = 0; c < self->shape.components; c++) {
       for (guint i = 0; i < ND_DENOISE_MAX_ESTIMATES; i++)

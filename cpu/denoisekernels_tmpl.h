@@ -1,12 +1,12 @@
 /* The sliding 4D DCT in vectors of ND_VECTOR positions. Positions of a plane
- * lie one after the other in memory: a block's neighbour along x is the next
- * lane.
+ * are neighbours in memory: the next block along x is the next lane of the
+ * vector.
  *
- * The axes are separated, and what blocks share is computed once: the transform
- * along z for a plane of blocks, along y for a row, and along x from shifted
- * vectors. The inverse goes back the same way: along x the shifted parts of
- * four positions are summed in registers, along y in memory, and along z into
- * the planes of the output.
+ * Each axis is transformed by itself, and sums that blocks share are computed
+ * once: the transform along z for a plane of blocks, along y for a row, and
+ * along x from shifted vectors. The inverse takes the same steps in reverse:
+ * along x the shifted contributions of four positions are added in registers,
+ * along y in memory, and along z to the planes of the output.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -30,11 +30,11 @@ typedef gfloat VMemory
 typedef gint32 IMemory
     __attribute__ ((vector_size (4 * ND_VECTOR), aligned (4), may_alias));
 
-/* tan (pi / 8); and the ratio of an odd basis function's square norm to an even
- * one's. */
+/* tan (pi / 8), and the ratio of the square norms of an odd and an even basis
+ * function. */
 #define ODD 0.41421356237309503f
 #define RATIO 1.7071067811865475f
-/* Kaiser's window of 4 samples, beta 2. */
+/* The Kaiser window of 4 samples with beta = 2. */
 #define OUTER 0.43867628f
 #define INNER 0.92431388f
 
@@ -71,8 +71,8 @@ all (gfloat value)
   __builtin_shufflevector (a, b, (k), (k) + 1, (k) + 2, (k) + 3)
 #endif
 
-/* 1 / a to 12 bits and more: enough for a factor of coefficients that are
- * comparable to the noise. */
+/* 1 / a with a precision of at least 12 bits. This suffices for factors of
+ * coefficients that are comparable to the noise. */
 INLINE V
 reciprocal (V a)
 {
@@ -87,7 +87,8 @@ reciprocal (V a)
 #endif
 }
 
-/* What is above @level, NaN included, is kept in *@value and counted. */
+/* Keeps the lanes of *@value that are above @level or NaN, sets the others to
+ * 0, and counts the lanes that are kept. */
 INLINE void
 threshold (V *value, V level, V *count)
 {
@@ -118,7 +119,7 @@ forward4 (V a, V b, V c, V d, V *out)
   out[3] = d0 * ODD - d1;
 }
 
-/* The adjoint of forward4(), times the square norms, and windowed. */
+/* The adjoint of forward4(), times the square norms and the window. */
 INLINE void
 inverse4 (const V *in, V *out)
 {
@@ -131,12 +132,13 @@ inverse4 (const V *in, V *out)
   out[2] = u1 * -(INNER * RATIO) + e1;
 }
 
-/* Where z's and y's parts of a plane lie. */
+/* Intermediate results of a plane. */
 typedef struct
 {
-  gfloat *data, *pilot;        /* z's coefficients, time's fastest */
-  gfloat *sum;                 /* y's sums */
-  gfloat *weights, *weights_x; /* of positions; summed along x */
+  gfloat *data, *pilot;        /* coefficients along z; those over time are the
+                                * inner index */
+  gfloat *sum;                 /* sums along y */
+  gfloat *weights, *weights_x; /* of positions, and their sums along x */
 } Scratch;
 
 static gsize
@@ -159,7 +161,7 @@ divide_scratch (const NdDenoisePlane *p)
   };
 }
 
-/* z's coefficients of positions @from to @to. */
+/* The transform along z of positions @from to @to. */
 INLINE void
 forward_z (const NdDenoisePlane *p, const gfloat *const *in, gfloat *out,
     gsize from, gsize to, guint n_time)
@@ -178,7 +180,7 @@ forward_z (const NdDenoisePlane *p, const gfloat *const *in, gfloat *out,
   }
 }
 
-/* y's coefficients of a chunk, @out[(z * 4 + y) * n_time + t]. */
+/* The transform along y of a chunk: @out[(z * 4 + y) * n_time + t]. */
 INLINE void
 forward_y (const NdDenoisePlane *p, const gfloat *in, gsize in_stride,
     gsize from, guint n_time, gfloat (*out)[CHUNK_AHEAD])
@@ -208,8 +210,9 @@ forward_x (const gfloat *in, V *out)
   forward4 (a, SHIFT (a, b, 1), SHIFT (a, b, 2), SHIFT (a, b, 3), out);
 }
 
-/* Shrinks the coefficients of one vector of positions: @n_z * 4 of y and z,
- * n_time and 4 of x each. Returns the sum of their squared factors. */
+/* Shrinks the coefficients of one vector of positions: n_z * 4 along z and y,
+ * and for each of them @n_time over time and 4 along x. Returns the sum of the
+ * squares of their factors. */
 INLINE V
 shrink (const NdDenoisePlane *p, gfloat (*data)[CHUNK_AHEAD],
     gfloat (*pilot)[CHUNK_AHEAD], guint x, guint n_time, gboolean wiener,
@@ -257,8 +260,8 @@ shrink (const NdDenoisePlane *p, gfloat (*data)[CHUNK_AHEAD],
   return count[0] + count[1];
 }
 
-/* Sums along x the parts of four positions each. @before[c] keeps the last ones
- * of the vector before. */
+/* Adds the contributions of four positions along x. @before[c] keeps the last
+ * contributions of the vector before. */
 INLINE void
 inverse_x (const V *in, V weight, V (*before)[3], gfloat (*out)[CHUNK], guint x,
     guint n)
@@ -279,7 +282,8 @@ inverse_x (const V *in, V weight, V (*before)[3], gfloat (*out)[CHUNK], guint x,
   }
 }
 
-/* Adds a chunk to y's sums. Sums up to three rows ahead are begun here. */
+/* Adds a chunk to the sums along y, and begins the sums of the next three
+ * rows. */
 INLINE void
 inverse_y (const NdDenoisePlane *p, gfloat (*in)[CHUNK], gfloat *sum,
     gsize from, guint n_time)
@@ -301,7 +305,8 @@ inverse_y (const NdDenoisePlane *p, gfloat (*in)[CHUNK], gfloat *sum,
   }
 }
 
-/* Adds y's sums of positions @from to @to to the planes of the output. */
+/* Adds the sums along y of positions @from to @to to the planes of the
+ * output. */
 INLINE void
 inverse_z (const NdDenoisePlane *p, const gfloat *sum, gsize from, gsize to,
     guint n_time)
@@ -328,7 +333,7 @@ inverse_z (const NdDenoisePlane *p, const gfloat *sum, gsize from, gsize to,
   }
 }
 
-/* The windows of all blocks, weighted. */
+/* The sums of the windows of all blocks, times their weights. */
 INLINE void
 sum_weights (const NdDenoisePlane *p, const Scratch *scratch)
 {
@@ -411,7 +416,8 @@ plane (const NdDenoisePlane *p, guint n_time, gboolean wiener, gboolean one)
       V power = shrink (p, data, pilot, x, n_time, wiener, one, coefficients);
       V weight = 1 / power;
 
-      /* Blocks that reach into the next row are none; they may hold NaN. */
+      /* Positions whose block would extend into the next row have no block;
+       * their coefficients may be NaN. */
       if (memchr (p->partial + (from + x) / 4, TRUE, ND_VECTOR / 4)) {
         const I mask = *(const IMemory *) (p->mask + from + x);
 
@@ -443,8 +449,10 @@ DEFINE_PLANE (threshold_all, FALSE, FALSE)
 DEFINE_PLANE (wiener_one, TRUE, TRUE)
 DEFINE_PLANE (wiener_all, TRUE, FALSE)
 
-/* Orthonormal: 1/2 and these for 4 samples; for 8, sqrt (1/2) of the same from
- * sums, and sqrt (1/4) cos ((2 i + 1) k pi / 16) from differences. */
+/* Factors of the orthonormal DCT. 4 samples: 1/2, C4 and S4. 8 samples: the
+ * even coefficients are those of the sums of opposite samples times HALF; the
+ * odd ones come from the differences, with factors sqrt (1/4) cos ((2 i + 1) k
+ * pi / 16). */
 #define C4 0.65328148243818826f
 #define S4 0.27059805007309851f
 #define HALF 0.70710678118654752f
@@ -554,7 +562,7 @@ time_forward (guint n_time, const gfloat *const *in, gfloat *const *out,
   }
 }
 
-/* In parts that stay in the first cache. */
+/* Works on parts that stay in the first cache. */
 static void
 time_inverse (guint n_time, const gfloat *const *in, const gfloat *in_weights,
     gfloat gain, gfloat *const *sums, gfloat *const *weights, gsize n)

@@ -11,18 +11,19 @@
 /* Histograms over the bits of floats: exponent, and 6 bits of the mantissa. */
 #define SHIFT 17
 #define BINS (1 << (31 - SHIFT))
-/* One for each so large part of an integer type's range. */
+/* The range of an integer type is divided into this number of parts, each with
+ * its own histogram. */
 #define PARTS 16
-/* More differences than these make the median no better. */
+/* More differences do not improve the median. */
 #define MAX_DIFFERENCES (1 << 18)
-/* A histogram with fewer says too little. */
+/* The least differences of a histogram that is used. */
 #define MIN_DIFFERENCES 200
 
 typedef struct
 {
   guint32 *bins;
   guint64 n;
-  gdouble sum; /* of the means of differences' samples */
+  gdouble sum; /* over the differences: the mean of their samples */
 } Histogram;
 
 static gdouble
@@ -35,7 +36,8 @@ bin_start (guint32 bin)
   return value;
 }
 
-/* Values are taken for evenly spread within a bin, except zeros. */
+/* The median of a histogram. Assumes that values are evenly spread within a
+ * bin, except for zeros. */
 static gdouble
 median (const Histogram *histogram)
 {
@@ -57,8 +59,8 @@ median (const Histogram *histogram)
   return 0;
 }
 
-/* Differences over z and y, and sums, of one row. An axis of one sample has no
- * difference. */
+/* Computes the differences over z and y of one row, and the sums. An axis of
+ * one sample has no difference. */
 static void
 fold_rows (const gfloat *const rows[4], gboolean has_y, gboolean has_z,
     gfloat *difference, gfloat *sum, gsize n)
@@ -83,7 +85,7 @@ count_row (Histogram *parts, const gfloat *difference, const gfloat *sum,
 
     memcpy (&bits, &d, sizeof (bits));
     bits &= 0x7fffffff;
-    /* NaN and infinity. */
+    /* NaN or infinite */
     if (bits >= 0x7f800000)
       continue;
     if (scale > 0)
@@ -119,8 +121,8 @@ collect (const gfloat *volume, const gsize size[3], gfloat low, gfloat high,
   }
 }
 
-/* sigma of noise that has standard deviation @deviation after clipping, about
- * samples whose mean is @mean after clipping. */
+/* sigma of noise before clipping. @deviation and @mean are the standard
+ * deviation and the mean after clipping. */
 static gdouble
 undo_clipping (gdouble mean, gdouble deviation, gdouble low, gdouble high)
 {
@@ -136,8 +138,8 @@ undo_clipping (gdouble mean, gdouble deviation, gdouble low, gdouble high)
   return sigma;
 }
 
-/* The estimate of samples that are about the middle of the range counts most,
- * as clipping changes least there. */
+/* Combines the estimates of all parts. Samples near the middle of the range
+ * count most, because clipping changes them least. */
 static gdouble
 combine (const Histogram *parts, gdouble norm, gdouble low, gdouble high)
 {

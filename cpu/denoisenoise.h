@@ -1,4 +1,4 @@
-/* The noise level of volumes, and what clipping did to their mean.
+/* Estimation of the noise of a volume.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -9,11 +9,10 @@
 
 G_BEGIN_DECLS
 
-/* sigma of one dense volume: median |HHH| / ND_NOISE_MEDIAN, HHH the
+/* sigma of one dense volume: median |HHH| / ND_NOISE_MEDIAN. HHH is the
  * orthonormal Haar difference along all axes that have more than one sample.
- * Samples of an integer type may have been clipped to @low and @high, and what
- * that did to sigma is undone; otherwise these are infinite. NaN does not
- * count. */
+ * @low and @high are the range of an integer type, or infinite. Clipping to
+ * this range reduces the differences, which is corrected. NaN is left out. */
 gdouble nd_cpu_noise_sigma (const gfloat *volume, const gsize size[3],
     gfloat low, gfloat high);
 

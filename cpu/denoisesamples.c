@@ -10,9 +10,9 @@
 #include <string.h>
 
 #define TABLE 512
-/* One row in so many is looked at for clipped samples. */
+/* Clipped samples are counted in every fourth row. */
 #define EVERY 4
-/* Of what was seen of volumes before, so much counts. */
+/* The weight of the counts of earlier volumes. */
 #define MEMORY 0.8
 
 gfloat
@@ -24,9 +24,11 @@ nd_sample_low (NdSampleType type)
       return 0;
     case ND_INT16:
       return G_MININT16;
-    default:
-      return -INFINITY;
+    case ND_FLOAT32:
+    case ND_SAMPLE_SAME:
+      break;
   }
+  return -INFINITY;
 }
 
 gfloat
@@ -39,9 +41,11 @@ nd_sample_high (NdSampleType type)
       return G_MAXUINT16;
     case ND_INT16:
       return G_MAXINT16;
-    default:
-      return INFINITY;
+    case ND_FLOAT32:
+    case ND_SAMPLE_SAME:
+      break;
   }
+  return INFINITY;
 }
 
 /* Clipping */
@@ -86,9 +90,10 @@ nd_clipping_update (NdClipping *clipping, const gfloat *in, const gfloat *out,
     const gfloat *x = in + row * size[0], *m = out + row * size[0];
 
     for (gsize i = 0; i < size[0]; i++) {
-      /* Half of the samples are clipped if the mean before was at the end of
-       * the range, and a sixth at one sigma, and then the mean is at 0.4 and
-       * 1.1 sigma. */
+      /* If the mean before clipping was at the end of the range, half of the
+       * samples are clipped and the mean after clipping is 0.4 sigma away. If
+       * it was one sigma away, a sixth is clipped and the mean is 1.1 sigma
+       * away. */
       const gdouble low_side = (m[i] - low) / sigma;
       const gdouble high_side = (high - m[i]) / sigma;
 
@@ -161,13 +166,15 @@ read_row (NdSampleType type, const guint8 *from, gsize step, gfloat *out,
     case ND_UINT16:
       READ (guint16);
       break;
-    default:
+    case ND_FLOAT32:
       READ (gfloat);
       break;
+    case ND_SAMPLE_SAME:
+      g_return_if_reached ();
   }
 }
 
-/* Half to even, for values up to 2^22. */
+/* Rounds half to even. For values up to 2^22. */
 static inline gfloat
 round_float (gfloat value)
 {
@@ -197,10 +204,12 @@ write_row (NdSampleType type, const gfloat *in, guint8 *to, gsize step, gsize n)
     case ND_UINT16:
       WRITE (guint16, 0, G_MAXUINT16);
       break;
-    default:
+    case ND_FLOAT32:
       for (gsize i = 0; i < n; i++)
         *(gfloat *) (to + i * step) = in[i];
       break;
+    case ND_SAMPLE_SAME:
+      g_return_if_reached ();
   }
 }
 

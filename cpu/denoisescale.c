@@ -8,16 +8,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Blocks reach so far beyond an edge. */
+/* The samples of a block beyond an edge. */
 #define REACH 3
 #define MIN_ROW 16
-/* Planes, or rows of a frame, that one task computes blocks of. */
+/* One task computes the blocks of so many planes or, for frames, rows. */
 #define SLAB_PLANES 8
 #define SLAB_ROWS 32
 #define MAX_TIME ND_DENOISE_MAX_TIME
 
-/* Blocks at positions from (z, y) on, and their sums, which reach into the next
- * slab. */
+/* The blocks at positions from (z, y) on, and their sums, which extend into the
+ * next slab. */
 typedef struct
 {
   gsize z, n_z, y, n_y;
@@ -35,7 +35,7 @@ struct _NdDenoiseScale
   NdDenoiseBorders borders;
   gsize size[3], samples;
   gboolean is_flat; /* one plane */
-  gdouble gain;     /* of the noise by short axes */
+  gdouble gain;     /* of the noise, because of short axes */
 
   guint n_inputs;
   gfloat *inputs, *pilots;      /* n_inputs, n_time volumes */
@@ -44,9 +44,9 @@ struct _NdDenoiseScale
 
   gsize row, stride;    /* floats of a row, of a padded plane */
   gfloat *data, *pilot; /* coefficients over time, padded planes */
-  gfloat *constant;     /* those of a plane of the border value */
+  gfloat *constant;     /* coefficients of a plane of the border value */
   gfloat *constant_row;
-  gint64 data_from[MAX_TIME]; /* volumes that `data` was made of */
+  gint64 data_from[MAX_TIME]; /* the volumes that `data` was computed from */
 
   Slab *slabs;
   guint n_slabs;
@@ -149,15 +149,15 @@ init_volumes (NdDenoiseScale *self)
   const NdDenoiseSchedule *schedule = &self->schedule;
   const guint n_time = schedule->n_time;
   const gsize planes = self->size[2] * n_time * self->stride;
-  /* The last plane is read a little further than it reaches. */
-  const gsize behind = 8 * ND_DENOISE_CHUNK + REACH * self->row;
+  /* Vectors read beyond the last plane. */
+  const gsize room = 8 * ND_DENOISE_CHUNK + REACH * self->row;
 
   self->inputs = new_floats (self->n_inputs * self->samples);
   self->pilots = new_floats (n_time * self->samples);
   self->result = new_floats (self->samples);
-  self->data = new_floats (planes + behind);
-  self->pilot = new_floats (planes + behind);
-  self->constant = new_floats (n_time * self->stride + behind);
+  self->data = new_floats (planes + room);
+  self->pilot = new_floats (planes + room);
+  self->constant = new_floats (n_time * self->stride + room);
   self->constant_row = new_floats (self->size[0]);
   for (guint i = 0; i < 2; i++) {
     self->sums[i] = new_floats (n_time * self->samples);
@@ -259,11 +259,11 @@ nd_denoise_scale_pilot (const NdDenoiseScale *self, gint64 position)
 typedef struct
 {
   NdDenoiseScale *scale;
-  const gfloat *volumes[MAX_TIME]; /* NULL: of the border value */
+  const gfloat *volumes[MAX_TIME]; /* NULL: volume of the border value */
   gfloat *out;
 } TimeJob;
 
-/* Puts what lies beyond the ends of a row, or constant border values. */
+/* Writes the samples beyond both ends of a row. @constant: the border value. */
 static void
 extend_row (const NdDenoiseScale *self, gfloat *row, gfloat constant)
 {
@@ -278,7 +278,8 @@ extend_row (const NdDenoiseScale *self, gfloat *row, gfloat constant)
   }
 }
 
-/* Coefficients over time of plane @z, with what lies beyond its edges. */
+/* Computes the coefficients over time of plane @z and of the samples beyond its
+ * edges. */
 static void
 transform_plane (gsize z, guint worker, gpointer data)
 {
@@ -316,7 +317,8 @@ transform_plane (gsize z, guint worker, gpointer data)
   }
 }
 
-/* The volumes of the block at @first: positions in a stream of @known. */
+/* The volumes of the block at @first, as positions in a stream that has @known
+ * volumes. */
 static void
 block_positions (const NdDenoiseScale *self, gint64 first, gint64 known,
     gint64 *positions)
@@ -339,7 +341,8 @@ transform (NdDenoiseScale *self, gfloat *ring, guint n, const gint64 *positions,
   nd_parallel_for (self->size[2], transform_plane, &job);
 }
 
-/* Stage 2 finds what stage 1 made, if both are at the same block. */
+/* If stage 1 has transformed the same block, its coefficients are used
+ * again. */
 static void
 transform_data (NdDenoiseScale *self, const gint64 *positions)
 {
@@ -360,11 +363,11 @@ typedef struct
   gboolean one; /* the last volume of the blocks */
   gfloat level[4];
 
-  /* For each volume of the block, NULL if it is not wanted; and the one that
-   * is complete, which goes to `out`, if that is not NULL. */
+  /* The sums of each volume of the block; NULL if the volume is not needed. */
   gfloat *sums[MAX_TIME], *weights[MAX_TIME];
+  /* The sums of the volume that is complete, and its result. */
   const gfloat *complete_sum, *complete_weight;
-  gfloat *out;
+  gfloat *out; /* or NULL */
 } BlockJob;
 
 static const gfloat *
@@ -377,7 +380,7 @@ coefficients_of_plane (const NdDenoiseScale *self, const gfloat *planes,
                   : planes + from * self->schedule.n_time * self->stride;
 }
 
-/* The part of the last volume of a block in its coefficients over time. */
+/* The factors of the coefficients over time in the last volume of a block. */
 static void
 get_slice (guint n_time, gfloat *slice)
 {
@@ -433,8 +436,9 @@ compute_slab (gsize index, guint worker, gpointer data)
   }
 }
 
-/* Row @y of plane @z of coefficient @c of the sums over all slabs, or, with
- * c = n_sums, of the weights. @row is for it to be put together in. */
+/* Row @y of plane @z of the sums of all slabs for coefficient @c or, if c is
+ * n_sums, of the weights. @row is memory for a row to which two slabs
+ * contribute. */
 static const gfloat *
 sum_row (const BlockJob *job, gsize z, gsize y, guint c, gfloat *row)
 {
@@ -503,7 +507,7 @@ finish_plane (gsize z, guint worker, gpointer data)
   }
 }
 
-/* Levels for coefficients without norms: see cpu/denoisekernels.h. */
+/* Sets the levels for coefficients without norms (cpu/denoisekernels.h). */
 static void
 set_levels (BlockJob *job, gdouble sigma)
 {
@@ -519,8 +523,9 @@ set_levels (BlockJob *job, gdouble sigma)
   }
 }
 
-/* Adds the block at @first to volumes @from to @to, the last of the block that
- * the stream has, and brings volume @from, which is complete, to job->out. */
+/* Adds the block at @first to volumes @from to @to, the last volume of the
+ * block that the stream has. Volume @from is then complete, and its result is
+ * written to job->out. */
 static void
 run (BlockJob *job, gint64 first, gint64 from, gint64 to)
 {

@@ -84,7 +84,8 @@ load_row (const guint8 *src, gsize step, gsize n, NdSampleType sample_type,
     case ND_UINT16:
       LOAD_ROW (guint16);
       break;
-    default:
+    case ND_FLOAT32:
+    case ND_SAMPLE_SAME:
       LOAD_ROW (gfloat);
       break;
   }
@@ -169,7 +170,8 @@ nd_store_row (const gfloat *restrict response, gsize n, const NdScale *scale,
     case ND_UINT16:
       STORE_ROWS (guint16, 0.0, 65535.0);
       break;
-    default:
+    case ND_FLOAT32:
+    case ND_SAMPLE_SAME:
       for (gsize i = 0; i < n; i++)
         *(gfloat *) (out + i * stride) = gain * response[i] + offset;
       break;

@@ -31,9 +31,11 @@ load_sample (const guint8 *p, NdSampleType type)
       return *(const gint16 *) p;
     case ND_UINT16:
       return *(const guint16 *) p;
-    default:
-      return *(const gfloat *) p;
+    case ND_FLOAT32:
+    case ND_SAMPLE_SAME:
+      break;
   }
+  return *(const gfloat *) p;
 }
 
 static void
@@ -51,7 +53,8 @@ store_sample (gdouble value, guint8 *p, NdSampleType type)
     case ND_UINT16:
       *(guint16 *) p = CLAMP (rounded, 0, 65535);
       break;
-    default:
+    case ND_FLOAT32:
+    case ND_SAMPLE_SAME:
       *(gfloat *) p = value;
       break;
   }

@@ -1,6 +1,6 @@
-/* A channel is a component of the tensor, or a moment of one, summed over the
- * window in space when a volume comes and over the window in time when an
- * output is due.
+/* A channel is a component of the tensor, or a moment of one. It is summed over
+ * the window in space when a volume is pushed, and over the window in time when
+ * an output is computed.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -117,7 +117,8 @@ read_plane (gsize z, guint worker, gpointer data)
   }
 }
 
-/* The tensors without their isotropic part, for moments of higher order. */
+/* Subtracts the isotropic part from the tensors, for moments of higher
+ * order. */
 static void
 remove_isotropic (NdCpuStructure *self)
 {
@@ -170,9 +171,9 @@ typedef struct
   gint slots[2 * ND_STRUCTURE_MAX_REACH + 1];
 } RespondJob;
 
-/* Writes what one voxel's sums over the window give. */
+/* Writes the output of one sample from its sums over the window. */
 static void
-write_voxel (const NdCpuStructure *self, const gdouble *sums, gfloat *out)
+write_sample (const NdCpuStructure *self, const gdouble *sums, gfloat *out)
 {
   gdouble tensor[ND_TENSOR_MAX_COMPONENTS], values[ND_TENSOR_MAX_COMPONENTS];
 
@@ -224,7 +225,7 @@ write_row (gsize index, guint worker, gpointer data)
 
     for (guint c = 0; c < self->n_channels; c++)
       sums[c] = rows[c * width + x];
-    write_voxel (self, sums, (gfloat *) (out + x * job->out->sample));
+    write_sample (self, sums, (gfloat *) (out + x * job->out->sample));
   }
 }
 
@@ -236,7 +237,7 @@ nd_cpu_structure_respond (NdAlgorithm *algorithm, const NdSamples *out,
   RespondJob job = { .self = self, .out = out };
 
   g_return_val_if_fail (nd_cpu_structure_ready (algorithm), FALSE);
-  /* The first and the last volume stand for those beyond. */
+  /* The first and the last volume replace those beyond the ends. */
   for (guint i = 0; i <= 2 * self->reach; i++)
     job.slots[i] =
         CLAMP (self->next + (gint64) i - self->reach, 0, self->pushed - 1)

@@ -1,4 +1,4 @@
-/* Local structure and velocity of a stream of tensors, on the processor.
+/* Local structure and velocity of a stream of tensors, on the CPU.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -14,23 +14,22 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  NdStructure structures[ND_MAX_STRUCTURES]; /* one after the other */
+  NdStructure structures[ND_MAX_STRUCTURES]; /* in the order of the output */
   guint n_structures;
   NdMotion model;
   gdouble sigma;    /* of the window, samples and volumes; 0: no window */
   gdouble speed[3]; /* factors of the velocity along x, y and z */
 } NdStructureSettings;
 
-/* Components of the output for a tensor over @axes. */
+/* The components of the output for a tensor over @axes. */
 guint nd_structure_output_components (const NdStructureSettings *settings,
     guint axes);
 
-/* Volumes before and after its anchor that an output is made of. */
+/* The number of volumes before, and after, its anchor that an output reads. */
 guint nd_structure_reach (const NdStructureSettings *settings);
 
-/* @shape has the 3, 6 or 10 components of tensors of float32. With 6, and with
- * 10, the last axis is time if @has_time; 10 always has it. The output is
- * float32. ND_ERROR_MEMORY if the window does not fit in memory. */
+/* @shape has 3, 6 or 10 components: tensors of float32. The output is float32.
+ * ND_ERROR_MEMORY if the window does not fit in memory. */
 NdAlgorithm *nd_cpu_structure_new (const NdStructureSettings *settings,
     const NdShape *shape, GError **error);
 

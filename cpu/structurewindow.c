@@ -87,7 +87,8 @@ sum_x (gsize row, guint worker, gpointer data)
     out[x] *= scale[x];
 }
 
-/* Rows @step rows apart, of n; @index counts the one that is made. */
+/* Sums rows that are @step rows apart. @index: the number of the output row
+ * among @n. */
 static void
 sum_rows (const AxisJob *job, gsize first, gsize step, gint64 n, gint64 index,
     const gfloat *scale)

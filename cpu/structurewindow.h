@@ -18,12 +18,12 @@ typedef struct
   gsize size[3];
   gint radius;
   gfloat *weights;  /* of -radius to radius, times u^0, u^1 and u^2 */
-  gfloat *scale[3]; /* of each sample of an axis: 1 / the weights that lie
-                      * inside the volume */
+  gfloat *scale[3]; /* of each sample of an axis: 1 / the sum of the weights
+                     * inside the volume */
   gfloat time[2 * ND_STRUCTURE_MAX_REACH + 1];
 } NdStructureWindow;
 
-/* Volumes that it reaches before and after. */
+/* The volumes of the window before, and after, the anchor. */
 guint nd_structure_window_reach (gdouble sigma);
 
 void nd_structure_window_init (NdStructureWindow *window, gdouble sigma,

@@ -93,7 +93,7 @@ nd_convolver_new (const NdConvolverSettings *settings, GError **error)
   c->slots = g_new (gint, reach.slots);
   ND_DEBUG ("window of %u volumes before and %u after the anchor, %u planes, "
             "%" G_GSIZE_FORMAT " bytes",
-      c->window.behind, c->window.ahead, settings->n_planes,
+      c->window.before, c->window.after, settings->n_planes,
       nd_convolver_bytes (c));
   return g_steal_pointer (&c);
 }
@@ -246,7 +246,7 @@ void
 nd_convolver_set_reverse (NdConvolver *c, gboolean reverse)
 {
   if (c->settings.reverse != reverse)
-    nd_window_init (&c->window, c->window.ahead, c->window.behind,
+    nd_window_init (&c->window, c->window.after, c->window.before,
         c->window.border);
   c->settings.reverse = reverse;
   nd_convolver_reset (c);

@@ -100,8 +100,9 @@ nd_picture_free (NdPicture *self)
   g_free (self);
 }
 
+/* Number @i of the volume. */
 static inline gfloat
-sample (gconstpointer data, NdSampleType type, gsize i)
+number (gconstpointer data, NdSampleType type, gsize i)
 {
   switch (type) {
     case ND_UINT8:
@@ -110,19 +111,21 @@ sample (gconstpointer data, NdSampleType type, gsize i)
       return ((const gint16 *) data)[i];
     case ND_UINT16:
       return ((const guint16 *) data)[i];
-    default:
-      return ((const gfloat *) data)[i];
+    case ND_FLOAT32:
+    case ND_SAMPLE_SAME:
+      break;
   }
+  return ((const gfloat *) data)[i];
 }
 
-/* The value of channel @channel that voxel @i shows. */
+/* The value of channel @channel of sample @i. */
 static inline gfloat
 shown (gconstpointer data, NdSampleType type, gsize components, gsize i,
     guint channel)
 {
   if (components == 2)
-    return hypotf (sample (data, type, 2 * i), sample (data, type, 2 * i + 1));
-  return sample (data, type, components * i + channel);
+    return hypotf (number (data, type, 2 * i), number (data, type, 2 * i + 1));
+  return number (data, type, components * i + channel);
 }
 
 #define READ(name)                                                     \
@@ -148,7 +151,8 @@ read_row (const NdPicture *self, gconstpointer data, gsize first, gsize n)
     case ND_UINT16:
       READ (ND_UINT16);
       break;
-    default:
+    case ND_FLOAT32:
+    case ND_SAMPLE_SAME:
       READ (ND_FLOAT32);
       break;
   }
@@ -231,7 +235,7 @@ compare_floats (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* The values that every @step-th voxel shows; see NdRendererFuncs. */
+/* The shown values of every @step-th sample; see NdRendererFuncs. */
 static gboolean
 take_samples (NdPicture *self, gconstpointer data, gsize step, gfloat *samples,
     gsize n, GError **error)
@@ -273,9 +277,9 @@ nd_picture_range (NdPicture *self, gconstpointer data, gdouble *low,
     gdouble *high, GError **error)
 {
   const gsize *size = self->job.shape.size;
-  gsize voxels = size[0] * size[1] * size[2], n = 0;
+  gsize all = size[0] * size[1] * size[2], n = 0;
   /* Odd, so that it reaches all columns if sizes are powers of two. */
-  gsize step = (voxels / RANGE_SAMPLES) | 1, samples = (voxels - 1) / step + 1;
+  gsize step = (all / RANGE_SAMPLES) | 1, samples = (all - 1) / step + 1;
   g_autofree gfloat *found = g_new (gfloat, samples);
 
   *low = 1;

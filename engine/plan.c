@@ -80,7 +80,7 @@ supports_response (const NdBackend *backend, const NdJob *job, GError **error)
       || backend->flags & ND_BACKEND_TENSOR_RESPONSE)
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-      "Back end %s does not make response=tensor yet: use backend=cpu or auto",
+      "Back end %s cannot compute response=tensor: use backend=cpu or auto",
       backend->name);
   return FALSE;
 }
@@ -196,7 +196,7 @@ nd_plan_new (const NdJob *job, const NdRingOptions *options,
   if (!plan->ring)
     return NULL;
   plan->job.cancelled = NULL;
-  ND_INFO (
+  ND_DEBUG (
       "back end %s, method %s, %.4g ms per volume expected, %" G_GSIZE_FORMAT
       " bytes: %s",
       plan->backend->name, nd_method_name (plan->method), plan->estimate * 1e3,

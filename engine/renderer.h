@@ -43,8 +43,8 @@ typedef struct
   gboolean (*take) (NdRenderer *renderer, gconstpointer volume,
       const gsize at[3], GError **error);
 
-  /* Fills @samples with the shown values of every @step-th voxel, @n in all.
-   * Sample i is of channel i % channels. */
+  /* Fills @samples with @n shown values: value i is channel i % channels of
+   * sample i * step of the volume. */
   gboolean (*sample) (NdRenderer *renderer, gconstpointer volume, gsize step,
       gfloat *samples, gsize n, GError **error);
 

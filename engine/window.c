@@ -4,12 +4,12 @@
 #include "engine/window.h"
 
 void
-nd_window_init (NdWindow *window, guint behind, guint ahead, NdBorder border)
+nd_window_init (NdWindow *window, guint before, guint after, NdBorder border)
 {
   g_return_if_fail (border != ND_BORDER_WRAP);
 
-  window->behind = behind;
-  window->ahead = ahead;
+  window->before = before;
+  window->after = after;
   window->border = border;
   nd_window_reset (window);
 }
@@ -25,7 +25,7 @@ nd_window_reset (NdWindow *window)
 guint
 nd_window_size (const NdWindow *window)
 {
-  return window->behind + 1 + window->ahead;
+  return window->before + 1 + window->after;
 }
 
 /* The last position that the output at @anchor reads if the stream does not end
@@ -33,14 +33,14 @@ nd_window_size (const NdWindow *window)
 static gint64
 last_read (const NdWindow *window, gint64 anchor)
 {
-  gint64 before = window->behind - anchor;
+  gint64 missing = window->before - anchor;
   gint64 reflected = -1;
 
   if (window->border == ND_BORDER_REFLECT)
-    reflected = before - 1;
+    reflected = missing - 1;
   else if (window->border == ND_BORDER_MIRROR)
-    reflected = before;
-  return MAX (anchor + window->ahead, reflected);
+    reflected = missing;
+  return MAX (anchor + window->after, reflected);
 }
 
 guint
@@ -55,10 +55,10 @@ nd_window_back (const NdWindow *window)
   guint reflected = 0;
 
   if (window->border == ND_BORDER_MIRROR)
-    reflected = window->ahead;
-  else if (window->border == ND_BORDER_REFLECT && window->ahead > 0)
-    reflected = window->ahead - 1;
-  return MAX (window->behind, reflected);
+    reflected = window->after;
+  else if (window->border == ND_BORDER_REFLECT && window->after > 0)
+    reflected = window->after - 1;
+  return MAX (window->before, reflected);
 }
 
 void
@@ -86,7 +86,7 @@ void
 nd_window_positions (const NdWindow *window, gint64 *positions)
 {
   guint size = nd_window_size (window);
-  gint64 first = window->anchor - window->behind;
+  gint64 first = window->anchor - window->before;
 
   g_return_if_fail (nd_window_ready (window));
 

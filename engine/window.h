@@ -16,8 +16,8 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  guint behind;    /* volumes that an output reads before its anchor */
-  guint ahead;     /* volumes that it reads after its anchor */
+  guint before;    /* volumes that an output reads before its anchor */
+  guint after;     /* volumes that it reads after its anchor */
   NdBorder border; /* at both ends of the stream; never wrap */
 
   gint64 pushed; /* volumes so far */
@@ -25,23 +25,23 @@ typedef struct
   gboolean ended;
 } NdWindow;
 
-void nd_window_init (NdWindow *window, guint behind, guint ahead,
+void nd_window_init (NdWindow *window, guint before, guint after,
     NdBorder border);
 
 /* Forgets the stream. The next volume has position 0. */
 void nd_window_reset (NdWindow *window);
 
-/* The volumes that one output reads: behind + 1 + ahead. A ring of that many
+/* The volumes that one output reads: before + 1 + after. A ring of that many
  * slots, with position p in slot p % size, holds all volumes that the next
  * output can read. */
 guint nd_window_size (const NdWindow *window);
 
-/* The most volumes after its anchor that an output waits for: `ahead`, or more
+/* The most volumes after its anchor that an output waits for: `after`, or more
  * if reflect or mirror read later volumes in place of those before the
  * start. */
 guint nd_window_delay (const NdWindow *window);
 
-/* The most volumes before its anchor that an output may read: `behind`, or more
+/* The most volumes before its anchor that an output may read: `before`, or more
  * if reflect or mirror read earlier volumes in place of those after the end. */
 guint nd_window_back (const NdWindow *window);
 
@@ -54,8 +54,8 @@ void nd_window_end (NdWindow *window);
 /* Whether all volumes that output window->anchor reads have been pushed. */
 gboolean nd_window_ready (const NdWindow *window);
 
-/* Writes the positions that output window->anchor reads, from offset -behind to
- * ahead, to @positions[nd_window_size ()]. Only while nd_window_ready(). */
+/* Writes the positions that output window->anchor reads, from offset -before to
+ * after, to @positions[nd_window_size ()]. Only while nd_window_ready(). */
 void nd_window_positions (const NdWindow *window, gint64 *positions);
 
 /* Proceeds to the next output. */

@@ -68,9 +68,10 @@ convert (gconstpointer samples, gsize i, NdSampleType type)
       return ((const guint16 *) samples)[i];
     case ND_FLOAT32:
       return ((const gfloat *) samples)[i];
-    default:
-      g_return_val_if_reached (0);
+    case ND_SAMPLE_SAME:
+      break;
   }
+  g_return_val_if_reached (0);
 }
 
 static NdReader *

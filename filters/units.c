@@ -280,11 +280,12 @@ convert (const Value *value, Quantity quantity, NdAxis axis,
         return FALSE;
       *number *= 2 * G_PI * step;
       return TRUE;
-    default:
+    case QUANTITY_LENGTH:
       return !has_unit (dimension)
           || (dimension.length == 1 && dimension.time == 0)
           || refuse_unit (value, "a length, as 520nm", error);
   }
+  g_return_val_if_reached (FALSE);
 }
 
 static void

@@ -286,7 +286,8 @@ assign_axes (NdNrrdParser *parser, GError **error)
         else
           goto refused;
         break;
-      default:
+      case AXIS_SPACE:
+      case AXIS_UNKNOWN:
         if (n_space == 3 || recording->responses > 1)
           goto refused;
         recording->shape.size[n_space] = axis->size;

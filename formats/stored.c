@@ -135,7 +135,7 @@ nd_stored_convert (const NdStored *stored, gpointer to, gconstpointer from,
     case ND_STORED_FLOAT64:
       CONVERT (gdouble, gfloat, guint64, GUINT64_SWAP_LE_BE);
       break;
-    default:
+    case ND_STORED_TYPES:
       g_return_if_reached ();
   }
 }

@@ -71,7 +71,7 @@ set_reach (GstNdAlgorithm *self, GstClockTime interval)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   GstNdAlgorithmClass *klass = GST_ND_ALGORITHM_GET_CLASS (self);
-  const guint reach = MAX (priv->behind, priv->ahead);
+  const guint reach = MAX (priv->before, priv->after);
   const guint memory = klass->get_memory ? klass->get_memory (self) : 0;
 
   gst_nd_seek_set_reach (&priv->seek, GST_ELEMENT (self),
@@ -88,14 +88,14 @@ gst_nd_algorithm_update_latency (GstNdAlgorithm *self)
   GstClockTime interval = nominal, latency = 0;
   gboolean changed;
 
-  GST_ND_ALGORITHM_GET_CLASS (self)->get_window (self, &priv->behind,
-      &priv->ahead);
+  GST_ND_ALGORITHM_GET_CLASS (self)->get_window (self, &priv->before,
+      &priv->after);
   if (!GST_CLOCK_TIME_IS_VALID (nominal)
       || (GST_CLOCK_TIME_IS_VALID (measured)
           && measured > nominal + nominal / 10))
     interval = measured;
   if (GST_CLOCK_TIME_IS_VALID (interval))
-    latency = priv->ahead * interval;
+    latency = priv->after * interval;
   set_reach (self, interval);
   GST_OBJECT_LOCK (self);
   changed = !GST_CLOCK_TIME_IS_VALID (priv->latency)
@@ -107,7 +107,7 @@ gst_nd_algorithm_update_latency (GstNdAlgorithm *self)
   if (!changed)
     return;
   GST_INFO_OBJECT (self, "latency %" GST_TIME_FORMAT " (%u volumes)",
-      GST_TIME_ARGS (latency), priv->ahead);
+      GST_TIME_ARGS (latency), priv->after);
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_latency (GST_OBJECT (self)));
 }

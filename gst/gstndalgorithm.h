@@ -53,7 +53,7 @@ struct _GstNdAlgorithmClass
   guint (*get_threads) (GstNdAlgorithm *self);
 
   /* Volumes that an output reads before its anchor, and that it waits for. */
-  void (*get_window) (GstNdAlgorithm *self, guint *behind, guint *ahead);
+  void (*get_window) (GstNdAlgorithm *self, guint *before, guint *after);
 
   /* More volumes before the anchor that an output depends on, because values
    * are estimated from them. May be NULL: none. */

@@ -30,7 +30,7 @@ typedef struct
   guint n_algorithms; /* 0 before caps and after an error */
   guint n_threads;    /* of the algorithms */
   GstBufferPool *pool;
-  guint behind, ahead;
+  guint before, after;
   gint failed;      /* an error was posted; atomic */
   gboolean discont; /* the next output has DISCONT */
   gboolean reverse;

@@ -147,7 +147,7 @@ make_output (GstNdAlgorithm *self, GstBuffer *anchor, GstBuffer **out)
     GST_BUFFER_FLAG_SET (*out, GST_BUFFER_FLAG_DISCONT);
   else
     GST_BUFFER_FLAG_UNSET (*out, GST_BUFFER_FLAG_DISCONT);
-  if (priv->last_sample < priv->pulled - (gint64) priv->behind)
+  if (priv->last_sample < priv->pulled - (gint64) priv->before)
     GST_BUFFER_FLAG_SET (*out, GST_BUFFER_FLAG_GAP);
   else
     GST_BUFFER_FLAG_UNSET (*out, GST_BUFFER_FLAG_GAP);

@@ -297,7 +297,7 @@ make_convolver (GstNdConv *self, GstNdConvBuild *build, const NdBank *bank)
       "convolver built in %.3f ms: window of %u volumes (%u before the "
       "anchor, %u after it), rings of %" G_GSIZE_FORMAT " bytes",
       (g_get_monotonic_time () - begin) * 1e-3, nd_window_size (window),
-      window->behind, window->ahead, nd_convolver_bytes (build->convolver));
+      window->before, window->after, nd_convolver_bytes (build->convolver));
 }
 
 /* Slices that are fields are not neighbours in z. */

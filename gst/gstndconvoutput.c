@@ -172,7 +172,7 @@ acquire_buffer (GstNdConv *self, GstBuffer *anchor, GstBuffer **buffer)
     GST_BUFFER_FLAG_SET (*buffer, GST_BUFFER_FLAG_DISCONT);
   else
     GST_BUFFER_FLAG_UNSET (*buffer, GST_BUFFER_FLAG_DISCONT);
-  if (priv->last_sample < window->anchor - (gint64) window->behind)
+  if (priv->last_sample < window->anchor - (gint64) window->before)
     GST_BUFFER_FLAG_SET (*buffer, GST_BUFFER_FLAG_GAP);
   return GST_FLOW_OK;
 }

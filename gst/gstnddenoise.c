@@ -274,8 +274,8 @@ gst_nd_denoise_get_threads (GstNdAlgorithm *algorithm)
 }
 
 static void
-gst_nd_denoise_get_window (GstNdAlgorithm *algorithm, guint *behind,
-    guint *ahead)
+gst_nd_denoise_get_window (GstNdAlgorithm *algorithm, guint *before,
+    guint *after)
 {
   GstNdDenoise *self = GST_ND_DENOISE (algorithm);
   NdDenoiseSchedule schedule;
@@ -283,8 +283,8 @@ gst_nd_denoise_get_window (GstNdAlgorithm *algorithm, guint *behind,
   GST_OBJECT_LOCK (self);
   schedule = nd_denoise_schedule (&self->active.denoise);
   GST_OBJECT_UNLOCK (self);
-  *behind = 2 * (schedule.n_time - 1);
-  *ahead = schedule.latency;
+  *before = 2 * (schedule.n_time - 1);
+  *after = schedule.latency;
 }
 
 /* The estimates that an output uses, and the volumes that it waits for have one

@@ -139,7 +139,8 @@ take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
       gst_nd_igtl_send_done (peer, output->version, about, header->device,
           done);
       break;
-    default:
+    case GST_ND_IGTL_NO_QUERY:
+    case GST_ND_IGTL_ANSWER:
       break;
   }
 }

@@ -203,9 +203,13 @@ value_size (const GstNdProperty *row)
       return sizeof (GstNdFraction);
     case GST_ND_KIND_STRING:
       return 0;
-    default:
+    case GST_ND_KIND_BOOLEAN:
+    case GST_ND_KIND_ENUM:
+    case GST_ND_KIND_INT:
+    case GST_ND_KIND_UINT:
       return sizeof (gint);
   }
+  g_return_val_if_reached (0);
 }
 
 void

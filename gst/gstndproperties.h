@@ -3,7 +3,8 @@
  *
  *   static const GstNdProperty rows[] = {
  *     { "gain", "Gain", "Factor of the response",
- *         GST_ND_DOUBLE (Settings, gain, 0, G_MAXDOUBLE, 1), PLAYING },
+ *         GST_ND_DOUBLE (Settings, gain, 0, G_MAXDOUBLE, 1),
+ *         GST_ND_PLAYING },
  *   };
  *
  * Row i has the property ID i + 1. The caller locks.

@@ -343,13 +343,13 @@ gst_nd_structure_get_threads (GstNdAlgorithm *algorithm)
 }
 
 static void
-gst_nd_structure_get_window (GstNdAlgorithm *algorithm, guint *behind,
-    guint *ahead)
+gst_nd_structure_get_window (GstNdAlgorithm *algorithm, guint *before,
+    guint *after)
 {
   GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
 
   GST_OBJECT_LOCK (self);
-  *behind = *ahead = nd_structure_reach (&self->structure);
+  *before = *after = nd_structure_reach (&self->structure);
   GST_OBJECT_UNLOCK (self);
 }
 

@@ -105,11 +105,15 @@ nd_receiver_space (NdReceiver *receiver, gsize *size)
     case STATE_IMAGE:
       *size = rest;
       return receiver->scratch + receiver->at;
-    default:
-      *size = receiver->state == STATE_LOST ? SCRATCH_SIZE
-                                            : MIN (rest, SCRATCH_SIZE);
+    case STATE_EXTRA:
+    case STATE_SKIP:
+      *size = MIN (rest, SCRATCH_SIZE);
+      return receiver->scratch;
+    case STATE_LOST:
+      *size = SCRATCH_SIZE;
       return receiver->scratch;
   }
+  g_return_val_if_reached (NULL);
 }
 
 static void
@@ -311,11 +315,13 @@ advance (NdReceiver *receiver, GError **error)
       return ND_RECEIVED_NOTHING;
     case STATE_METADATA:
       return finish (receiver, error);
-    default:
+    case STATE_SKIP:
+    case STATE_LOST:
       if (receiver->refusal)
         g_propagate_error (error, g_steal_pointer (&receiver->refusal));
       return receiver->skipped;
   }
+  g_return_val_if_reached (ND_RECEIVED_LOST);
 }
 
 /* After an event has been given. */

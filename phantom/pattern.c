@@ -178,7 +178,8 @@ store_row (const gfloat *row, gsize count, NdSampleType type, gpointer out)
     case ND_UINT16:
       STORE (guint16);
       break;
-    default:
+    case ND_FLOAT32:
+    case ND_SAMPLE_SAME:
       memcpy (out, row, count * sizeof (gfloat));
       break;
   }

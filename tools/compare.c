@@ -28,9 +28,11 @@ sample (gconstpointer volume, gsize i, NdSampleType type)
       return ((const gint16 *) volume)[i];
     case ND_UINT16:
       return ((const guint16 *) volume)[i];
-    default:
-      return ((const gfloat *) volume)[i];
+    case ND_FLOAT32:
+    case ND_SAMPLE_SAME:
+      break;
   }
+  return ((const gfloat *) volume)[i];
 }
 
 static gdouble *

@@ -108,7 +108,7 @@ check_case (const Case *c, GRand *rand)
   g_autofree gdouble *in = g_new (gdouble, n), *expected = g_new (gdouble, n);
   g_autofree gdouble *sigma = g_new (gdouble, c->n_volumes);
   NdBorder space = c->borders.border, time = c->borders.time_border;
-  const NdExtension extension = { extend, extend, &space, &time,
+  const NdReferenceBorders borders = { extend, extend, &space, &time,
     c->borders.border_value };
   const NdDenoiseSchedule schedule = nd_denoise_schedule (&c->settings);
   gdouble square = 0;
@@ -118,7 +118,7 @@ check_case (const Case *c, GRand *rand)
     in[i] = stream[i];
   for (gsize t = 0; t < c->n_volumes; t++)
     sigma[t] = c->settings.sigma * c->settings.strength;
-  nd_denoise_reference (&schedule, &extension, c->size, c->n_volumes, in, sigma,
+  nd_denoise_reference (&schedule, &borders, c->size, c->n_volumes, in, sigma,
       expected);
   for (gsize i = 0; i < n; i++) {
     const gdouble d = fabs (out[i] - expected[i]);

@@ -29,7 +29,7 @@ walk (NdBorder border, gint64 i, gint64 n)
 static gboolean
 is_settled (const NdWindow *w)
 {
-  for (gint64 i = -(gint64) w->behind; i <= (gint64) w->ahead; i++) {
+  for (gint64 i = -(gint64) w->before; i <= (gint64) w->after; i++) {
     gint64 now = walk (w->border, w->anchor + i, w->pushed);
 
     for (gint64 n = w->pushed + 1; n < w->pushed + 20; n++)
@@ -46,7 +46,7 @@ check_positions (const NdWindow *w)
 
   nd_window_positions (w, positions);
   for (guint i = 0; i < nd_window_size (w); i++) {
-    gint64 at = w->anchor - w->behind + i;
+    gint64 at = w->anchor - w->before + i;
 
     g_assert_cmpint (positions[i], ==, walk (w->border, at, w->pushed));
     if (positions[i] == ND_POSITION_BORDER)
@@ -58,13 +58,13 @@ check_positions (const NdWindow *w)
 }
 
 static void
-check_stream (NdBorder border, guint behind, guint ahead, gint64 n)
+check_stream (NdBorder border, guint before, guint after, gint64 n)
 {
   NdWindow w;
   gint64 longest = 0;
 
-  nd_window_init (&w, behind, ahead, border);
-  g_assert_cmpuint (nd_window_size (&w), ==, behind + 1 + ahead);
+  nd_window_init (&w, before, after, border);
+  g_assert_cmpuint (nd_window_size (&w), ==, before + 1 + after);
   g_assert_false (nd_window_ready (&w));
   for (gint64 i = 0; i < n; i++) {
     nd_window_push (&w);
@@ -96,10 +96,10 @@ check_stream (NdBorder border, guint behind, guint ahead, gint64 n)
 static void
 test_streams (gconstpointer border)
 {
-  for (guint behind = 0; behind < 7; behind++)
-    for (guint ahead = 0; ahead < 7; ahead++)
+  for (guint before = 0; before < 7; before++)
+    for (guint after = 0; after < 7; after++)
       for (gint64 n = 0; n < 24; n++)
-        check_stream (GPOINTER_TO_INT (border), behind, ahead, n);
+        check_stream (GPOINTER_TO_INT (border), before, after, n);
 }
 
 /* The borders of the window and of volumes follow the same rule. */

@@ -83,7 +83,7 @@ expected_new (guint first, guint n, guint latency, gdouble sigma)
   const NdDenoiseSettings settings = { .latency = latency };
   const NdDenoiseSchedule schedule = nd_denoise_schedule (&settings);
   NdBorder mirror = ND_BORDER_MIRROR;
-  const NdExtension extension = { extend, extend, &mirror, &mirror, 0 };
+  const NdReferenceBorders borders = { extend, extend, &mirror, &mirror, 0 };
   const gsize size[3] = { SIZE, SIZE, SIZE };
   g_autofree gdouble *in = g_new (gdouble, n * SAMPLES);
   g_autofree gdouble *sigmas = g_new (gdouble, n);
@@ -94,7 +94,7 @@ expected_new (guint first, guint n, guint latency, gdouble sigma)
     for (gsize i = 0; i < SAMPLES; i++)
       in[t * SAMPLES + i] = sample (first + t, i);
   }
-  nd_denoise_reference (&schedule, &extension, size, n, in, sigmas, out);
+  nd_denoise_reference (&schedule, &borders, size, n, in, sigmas, out);
   return out;
 }
 
