@@ -10,6 +10,7 @@
 #include "formats/npy.h"
 #include "formats/npyheader.h"
 #include "formats/nrrd.h"
+#include "formats/tiff.h"
 
 #include <string.h>
 
@@ -177,8 +178,6 @@ read_npy (NdHeader *header, Beginning *file, GError **error)
       && nd_npy_parse (header, bytes->data, bytes->len, file->path, error);
 }
 
-#define TIFF_ADVICE "numpy.save (name, tifffile.imread (file)) makes .npy of it"
-
 /* Formats that are recognized and not read, with a way to convert them. */
 static const struct
 {
@@ -190,10 +189,6 @@ static const struct
 } known[] = {
   { "DICOM", 128, "DICM", 4,
       "\"dcm2niix -o FOLDER FOLDER-OF-FILE\" makes NIfTI of it" },
-  { "TIFF", 0, "II*\0", 4, TIFF_ADVICE },
-  { "TIFF", 0, "MM\0*", 4, TIFF_ADVICE },
-  { "BigTIFF", 0, "II+\0", 4, TIFF_ADVICE },
-  { "BigTIFF", 0, "MM\0+", 4, TIFF_ADVICE },
   { "HDF5", 0, "\x89HDF\r\n", 6,
       "save its array as .npy (h5py.File (name)[dataset][:], then "
       "numpy.save)" },
@@ -229,8 +224,8 @@ refuse_known (const Beginning *file, GError **error)
   return TRUE;
 }
 
-gboolean
-nd_format_read_header (NdHeader *header, NdInput *input, const gchar *path,
+static gboolean
+read_header (NdHeader *header, NdInput *input, const gchar *path,
     const NdRecording *hint, GError **error)
 {
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
@@ -247,7 +242,42 @@ nd_format_read_header (NdHeader *header, NdInput *input, const gchar *path,
     return read_metaimage (header, &file, error);
   if (!file.gzip && nd_npy_detect (bytes->data, bytes->len))
     return read_npy (header, &file, error);
+  if (!file.gzip && nd_tiff_detect (bytes->data, bytes->len))
+    return nd_tiff_open (header, input, path, error);
   if (!hint && !refuse_known (&file, error))
     return FALSE;
   return describe_raw (header, &file, hint, error);
+}
+
+/* Makes volumes of the size of @hint of slices that may be frames over time. */
+static void
+split_slices (NdHeader *header, const gchar *path, const NdRecording *hint)
+{
+  NdRecording *recording = &header->recording;
+  gsize *size = recording->shape.size;
+
+  if (!header->z_or_time || size[2] == 1)
+    return;
+  if (hint && hint->shape.size[0] == size[0] && hint->shape.size[1] == size[1]
+      && hint->responses == 1 && size[2] % hint->shape.size[2] == 0) {
+    recording->volumes = size[2] / hint->shape.size[2];
+    size[2] = hint->shape.size[2];
+  } else if (header->slices) {
+    nd_header_warn (header,
+        "\"%s\" does not say what its %" G_GSIZE_FORMAT
+        " pages are: they are taken as the slices of one volume; if they are "
+        "frames over time, set volume-size to %" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT ":1",
+        path, size[2], size[0], size[1]);
+  }
+}
+
+gboolean
+nd_format_read_header (NdHeader *header, NdInput *input, const gchar *path,
+    const NdRecording *hint, GError **error)
+{
+  if (!read_header (header, input, path, hint, error))
+    return FALSE;
+  split_slices (header, path, hint);
+  return TRUE;
 }

@@ -25,8 +25,15 @@ nd_header_init (NdHeader *header, const gchar *format)
 }
 
 void
+nd_slices_free (NdSlices *slices)
+{
+  slices->free (slices);
+}
+
+void
 nd_header_clear (NdHeader *header)
 {
+  g_clear_pointer (&header->slices, nd_slices_free);
   g_clear_pointer (&header->metadata, nd_metadata_unref);
   g_clear_pointer (&header->warnings, g_ptr_array_unref);
   g_clear_pointer (&header->files, g_ptr_array_unref);

@@ -12,6 +12,20 @@
 
 G_BEGIN_DECLS
 
+/* Samples that a library decodes, a slice at a time. */
+typedef struct _NdSlices NdSlices;
+struct _NdSlices
+{
+  /* Reads slice z + volume * Z, in the stored type and the byte order of the
+   * machine. If it returns FALSE, it sets @reason, which is valid until the
+   * next call. */
+  gboolean (*read) (NdSlices *slices, guint64 slice, guint8 *samples,
+      const gchar **reason);
+  void (*free) (NdSlices *slices);
+};
+
+void nd_slices_free (NdSlices *slices);
+
 typedef struct
 {
   const gchar *format;   /* "NRRD", for messages; static */
@@ -21,6 +35,9 @@ typedef struct
 
   NdStored stored;
   gboolean time_first; /* time is the fastest axis */
+  gboolean z_or_time;  /* the file does not say which of them its slices are */
+
+  NdSlices *slices; /* instead of a place of the samples, or NULL */
 
   /* The place of the samples: in the file itself or in others. */
   GPtrArray *files;    /* gchar *: paths, all with equally many; or NULL */

@@ -64,6 +64,7 @@ parse_shape (NdHeader *header, const NdNpyHeader *npy, GError **error)
       return FALSE;
     }
   }
+  header->z_or_time = npy->rank == 3;
   if (npy->rank == 5)
     recording->shape.components = fastest[first++];
   for (guint a = 0; a < 3 && first + a < npy->rank; a++)

@@ -210,7 +210,7 @@ check_files (NdReader *reader, GError **error)
         reader->path, files, bytes);
     return FALSE;
   }
-  for (guint i = files; i-- > 0;) {
+  for (guint i = files; i-- > 0 && !header->slices;) {
     if (!open_file (reader, i, error))
       return FALSE;
   }
@@ -339,7 +339,7 @@ nd_reader_seek (NdReader *reader, guint64 volume, GError **error)
                                   : "it has fewer volumes");
     return FALSE;
   }
-  if (!reader->header.time_first
+  if (!reader->header.time_first && !reader->header.slices
       && !go_to (reader, volume * reader->stored_size, error))
     return FALSE;
   reader->next = volume;
@@ -421,6 +421,39 @@ read_and_convert (NdReader *reader, guint8 *data, GError **error)
   return TRUE;
 }
 
+/* Reads a slice at a time, so that only one is kept before conversion. */
+static gboolean
+read_slices (NdReader *reader, guint8 *data, GError **error)
+{
+  const NdStored *stored = &reader->header.stored;
+  const NdRecording *recording = &reader->header.recording;
+  NdSlices *slices = reader->header.slices;
+  const gsize n = recording->shape.size[2];
+  const gsize size = reader->stored_size / n;
+  const gsize samples = size / nd_stored_size (stored->type);
+  const gboolean plain = nd_stored_is_plain (stored);
+
+  if (!plain && !reader->chunk)
+    reader->chunk = g_try_malloc (size);
+  if (!plain && !reader->chunk) {
+    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+        "No memory for a slice of %" G_GSIZE_FORMAT " bytes of \"%s\"", size,
+        reader->path);
+    return FALSE;
+  }
+  for (gsize z = 0; z < n; z++) {
+    guint8 *slice = data + z * samples * nd_sample_size (recording->type);
+    const gchar *reason = NULL;
+
+    if (!slices->read (slices, reader->next * n + z,
+            plain ? slice : reader->chunk, &reason))
+      return set_read_error (reader, reason, error);
+    if (!plain)
+      nd_stored_convert (stored, slice, reader->chunk, samples);
+  }
+  return TRUE;
+}
+
 gboolean
 nd_reader_read (NdReader *reader, gpointer data, GError **error)
 {
@@ -430,6 +463,8 @@ nd_reader_read (NdReader *reader, gpointer data, GError **error)
 
   if (reader->header.time_first)
     ok = read_from_group (reader, data, error);
+  else if (reader->header.slices)
+    ok = read_slices (reader, data, error);
   else if (!go_to (reader, reader->next * reader->stored_size, error))
     ok = FALSE;
   else if (nd_stored_is_plain (&reader->header.stored))

@@ -1,8 +1,8 @@
 /* Reads and writes recorded volumes, one at a time, in bounded memory.
  *
  * Formats: NIfTI-1 and NIfTI-2 (.nii, .nii.gz), NRRD (.nrrd, .nhdr), MetaImage
- * (.mha, .mhd), NumPy (.npy), and raw samples without a header. docs/formats.md
- * lists the supported variants of each.
+ * (.mha, .mhd), NumPy (.npy), TIFF (.tif), and raw samples without a header.
+ * docs/formats.md lists the supported variants of each.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -36,11 +36,12 @@ gsize nd_recording_volume_size (const NdRecording *recording);
 typedef struct _NdReader NdReader;
 
 /* Opens the regular file @path. The content of the file determines the format,
- * not its name: NIfTI (also compressed with gzip as a whole), NRRD, MetaImage
- * or .npy in either byte order. Any other content is raw samples in the byte
- * order of the machine; @hint describes their type, shape, responses and rate
- * (its number of volumes is ignored). @hint may be NULL and is ignored if the
- * file has a header.
+ * not its name: NIfTI (also compressed with gzip as a whole), NRRD, MetaImage,
+ * .npy or TIFF in either byte order. Any other content is raw samples in the
+ * byte order of the machine; @hint describes their type, shape, responses and
+ * rate (its number of volumes is ignored). @hint may be NULL. If the file has a
+ * header, @hint only says how many slices of .npy or TIFF are a volume if the
+ * file does not.
  *
  * Samples are converted to uint8, int16, uint16 or float32: int8 becomes int16;
  * integers of 32 and 64 bits, float64, and samples that a NIfTI header scales
@@ -88,10 +89,11 @@ typedef struct _NdWriter NdWriter;
 
 /* The extension of @path names the format: .nii, .nii.gz, .nrrd, .nhdr (with
  * samples in .raw or .raw.gz), .mha, .mhd (with samples in .raw or .zraw),
- * .npy, otherwise raw samples in the byte order of the machine. Extensions of
- * formats that cannot be written are refused. @compress compresses the samples
- * of NRRD and MetaImage. Writes a partial file, @path with ".part" appended,
- * which nd_writer_finish() renames to @path. ND_ERROR_SETTINGS, _OPEN_WRITE. */
+ * .npy, .tif, otherwise raw samples in the byte order of the machine.
+ * Extensions of formats that cannot be written are refused. @compress
+ * compresses the samples of NRRD and MetaImage. Writes a partial file, @path
+ * with ".part" appended, which nd_writer_finish() renames to @path.
+ * ND_ERROR_SETTINGS, _OPEN_WRITE. */
 NdWriter *nd_writer_open (const gchar *path, gboolean compress, GError **error);
 
 /* Describes the volumes; must be called before the first one. A second call

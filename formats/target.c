@@ -30,9 +30,11 @@ static const Ending endings[] = {
   { ".mhd", ND_TARGET_METAIMAGE, { ND_PACKING_NONE, ND_PACKING_ZLIB },
       { ".raw", ".zraw" } },
   { ".npy", ND_TARGET_NPY },
+  { ".tif", ND_TARGET_TIFF },
+  { ".tiff", ND_TARGET_TIFF },
 };
 
-#define ENDINGS ".nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, .npy, .raw"
+#define ENDINGS ".nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, .npy, .tif, .raw"
 
 /* Extensions of formats that cannot be written, and what to do instead. */
 #define VIDEO_ADVICE "pipelines/movie.sh makes movies of recordings"
@@ -56,8 +58,6 @@ static const struct
   { ".mat", ARRAY_ADVICE },
   { ".npz", ARRAY_ADVICE },
   { ".zarr", ARRAY_ADVICE },
-  { ".tif", ARRAY_ADVICE },
-  { ".tiff", ARRAY_ADVICE },
   { ".dcm", "write .nrrd or .mha, which DICOM converters read" },
   { ".gz", "of compressed files only .nii.gz is written" },
   { ".hdr", "write NIfTI in one file (.nii)" },

@@ -17,7 +17,8 @@ typedef enum
   ND_TARGET_NIFTI,
   ND_TARGET_NRRD,
   ND_TARGET_METAIMAGE,
-  ND_TARGET_NPY
+  ND_TARGET_NPY,
+  ND_TARGET_TIFF
 } NdTargetFormat;
 
 typedef struct

@@ -10,6 +10,7 @@
 #include "formats/npy.h"
 #include "formats/nrrd.h"
 #include "formats/target.h"
+#include "formats/tiffbuild.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #define ROOM_SLACK 256
 
 #define PADDED_LINE 80
+#define PAGES_AT_ONCE 1024
 #define NRRD_COMMENT "NRRD0004\n# Complete NRRD file format specification at:"
 
 struct _NdWriter
@@ -38,6 +40,7 @@ struct _NdWriter
   gint64 last_time;
   gchar *warning;
   gboolean roomed;    /* the header has its room */
+  gboolean ended;     /* what follows the samples is written */
   gboolean finishing; /* all volumes are written */
   gboolean finished;
   gboolean failed; /* the last volume may be incomplete */
@@ -149,16 +152,19 @@ build_header (NdWriter *writer, gsize room)
     nd_output_store (bytes, header->data, header->len);
   } else if (writer->target.format == ND_TARGET_NPY) {
     nd_npy_build (bytes, &writer->recording, room);
+  } else if (writer->target.format == ND_TARGET_TIFF) {
+    nd_tiff_build (bytes, &writer->recording, writer->metadata, writer->ended);
   }
   return bytes;
 }
 
-/* .npy has no times. NIfTI stores a rate. It needs times only if the stream has
- * no rate, or if the source has times. */
+/* .npy has no times, TIFF only their mean. NIfTI stores a rate. It needs times
+ * only if the stream has no rate, or if the source has times. */
 static gboolean
 wants_times (NdWriter *writer)
 {
-  if (writer->target.format == ND_TARGET_NPY)
+  if (writer->target.format == ND_TARGET_NPY
+      || writer->target.format == ND_TARGET_TIFF)
     return FALSE;
   return writer->target.format != ND_TARGET_NIFTI
       || writer->recording.rate_n == 0
@@ -237,10 +243,13 @@ nd_writer_begin (NdWriter *writer, const NdRecording *recording, GError **error)
       || (writer->target.format == ND_TARGET_METAIMAGE
           && !nd_metaimage_supports (recording, writer->target.path, error))
       || (writer->target.format == ND_TARGET_NPY
-          && !nd_npy_supports (recording, writer->target.path, error)))
+          && !nd_npy_supports (recording, writer->target.path, error))
+      || (writer->target.format == ND_TARGET_TIFF
+          && !nd_tiff_supports (recording, writer->target.path, error)))
     return FALSE;
   writer->failed = FALSE;
   writer->roomed = FALSE;
+  writer->ended = FALSE;
   writer->volumes = 0;
   writer->times_known = TRUE;
   writer->recording = *recording;
@@ -374,6 +383,7 @@ static gint
 write_header (NdWriter *writer)
 {
   const gboolean exactly = writer->target.format == ND_TARGET_NPY
+      || writer->target.format == ND_TARGET_TIFF
       || (writer->target.format == ND_TARGET_NIFTI
           && writer->target.packing != ND_PACKING_NONE);
   gsize room = nd_output_room (writer->output);
@@ -398,6 +408,28 @@ write_header (NdWriter *writer)
       : nd_output_write_header (writer->output, header->data, header->len);
 }
 
+/* Writes what follows the samples: the directories of TIFF. Returns 0 or an
+ * errno. */
+static gint
+write_end (NdWriter *writer)
+{
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  guint64 page = 1, n;
+  gint reason = 0;
+
+  writer->recording.volumes = writer->volumes;
+  while (writer->target.format == ND_TARGET_TIFF && !reason) {
+    g_byte_array_set_size (bytes, 0);
+    n = nd_tiff_build_pages (bytes, &writer->recording, page, PAGES_AT_ONCE);
+    if (n == 0)
+      break;
+    reason = nd_output_write (writer->output, bytes->data, bytes->len);
+    page += n;
+  }
+  writer->ended = !reason;
+  return reason ? reason : nd_output_end (writer->output);
+}
+
 gboolean
 nd_writer_finish (NdWriter *writer, GError **error)
 {
@@ -419,7 +451,7 @@ nd_writer_finish (NdWriter *writer, GError **error)
     return FALSE;
   }
   writer->finishing = TRUE;
-  reason = nd_output_end (writer->output);
+  reason = write_end (writer);
   if (!reason)
     reason = write_header (writer);
   if (reason) {

@@ -15,6 +15,7 @@
  *   those of PLUS; `.nhdr` with the samples in a second file
  * - `.mha`, `.igs.mha` MetaImage; `.mhd` with the samples in a second file
  * - `.npy` NumPy, without spacing, times and fields
+ * - `.tif`, `.tiff` TIFF with the description of ImageJ: spacing and rate
  * - any other, preferably `.raw`: samples only, in the byte order of the
  *   machine
  *
@@ -105,7 +106,7 @@ static const GstNdProperty rows[] = {
   /* Since: 0.1 */
   { "location", "Location",
       "Path of the file to write. Its extension selects the format: .nii, "
-      ".nii.gz, .nrrd (.seq.nrrd), .nhdr, .mha (.igs.mha), .mhd, .npy, "
+      ".nii.gz, .nrrd (.seq.nrrd), .nhdr, .mha (.igs.mha), .mhd, .npy, .tif, "
       "otherwise raw samples (.raw). The file is written as NAME.part, and "
       "renamed at the end of the stream, when it replaces a file of that name",
       FIELD (STRING, location, NULL), GST_ND_READY },
@@ -483,7 +484,7 @@ gst_nd_file_sink_class_init (GstNdFileSinkClass *klass)
   gst_element_class_set_static_metadata (element_class, "Volume recorder",
       "Sink/File",
       "Writes volumes and frames to a file (NIfTI-1, NIfTI-2, NRRD, MetaImage, "
-      "raw), with their times and geometry",
+      ".npy, TIFF, raw), with their times and geometry",
       "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 ndtestsrc num-buffers=40 ! ndfilesink "

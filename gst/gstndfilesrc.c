@@ -9,14 +9,15 @@
  * Reads recorded volumes from a file, one volume per buffer. Memory holds only
  * the volume that is read, however long the recording is.
  *
- * The content of the file identifies NIfTI (also compressed as a whole), NRRD
- * and MetaImage; its name does not matter. A header may name other files with
- * the samples, in its own folder. uint8, int16, uint16 and float32 samples keep
- * their type, int8 becomes int16, wider types and samples that NIfTI scales
- * become float32. If that rounds samples, or the element ignores a part of the
- * file, it posts a warning. Any other file is read as raw samples in the byte
- * order of the machine, innermost axis first, with the size and type in
- * #GstNdFileSrc:volume-size, #GstNdFileSrc:components and #GstNdFileSrc:type.
+ * The content of the file identifies NIfTI (also compressed as a whole), NRRD,
+ * MetaImage, NumPy's .npy and TIFF; its name does not matter. A header may name
+ * other files with the samples, in its own folder. uint8, int16, uint16 and
+ * float32 samples keep their type, int8 becomes int16, wider types and samples
+ * that NIfTI scales become float32. If that rounds samples, or the element
+ * ignores a part of the file, it posts a warning. Any other file is read as raw
+ * samples in the byte order of the machine, innermost axis first, with the size
+ * and type in #GstNdFileSrc:volume-size, #GstNdFileSrc:components and
+ * #GstNdFileSrc:type.
  * docs/formats.md describes the formats.
  *
  * Times in the file, also irregular ones, become timestamps, counted from the
@@ -112,12 +113,13 @@ static const GstNdProperty rows[] = {
   /* Since: 0.1 */
   { "location", "Location",
       "Path of the file to read: NIfTI-1 or NIfTI-2 (also .nii.gz), NRRD, "
-      "MetaImage (known by their content), or raw samples",
+      "MetaImage, .npy, TIFF (known by their content), or raw samples",
       FIELD (STRING, location, NULL), GST_ND_READY },
   { "volume-size", "Volume size",
       "Raw files: samples of one volume along x, y and z, as X:Y:Z (X:Y for "
-      "frames, X:Y:Z:K for the K responses of a bank). Ignored if the file "
-      "has a header",
+      "frames, X:Y:Z:K for the K responses of a bank). Of TIFF and .npy files "
+      "that do not say whether slices are z or time, X:Y:1 makes frames over "
+      "time. Otherwise ignored if the file has a header",
       FIELD (STRING, volume_size, NULL), GST_ND_READY },
   { "components", "Components",
       "Raw files: components of a sample, interleaved: 1 scalar, 2 complex "
@@ -630,8 +632,8 @@ gst_nd_file_src_class_init (GstNdFileSrcClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
       "Recorded volume source", "Source/File",
-      "Reads recorded volumes (NIfTI-1, NIfTI-2, NRRD, MetaImage, raw) one at "
-      "a time, with their times and geometry",
+      "Reads recorded volumes (NIfTI-1, NIfTI-2, NRRD, MetaImage, .npy, TIFF, "
+      "raw) one at a time, with their times and geometry",
       "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 ndfilesrc location=heart.nii.gz ! ndview "

@@ -283,7 +283,7 @@ main (int argc, char **argv)
       "recording. compare\nprints maximum and RMS of the difference, PSNR and "
       "SSIM (in windows of 7 x 7) per\nvolume and for all; A is the "
       "reference.\n\nReads NIfTI (.nii, .nii.gz), NRRD (.nrrd, .seq.nrrd, "
-      ".nhdr), MetaImage (.mha,\n.igs.mha, .mhd), NumPy (.npy) and raw "
+      ".nhdr), MetaImage (.mha,\n.igs.mha, .mhd), NumPy (.npy), TIFF and raw "
       "samples.\n\n"
       "Exit status:\n"
       "  0  success\n"

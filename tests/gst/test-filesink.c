@@ -265,9 +265,9 @@ GST_START_TEST (test_location)
       1, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_WRITE, "folder");
   run_refused (launch ("fakesrc num-buffers=1 ! ndfilesink location=/dev/null"),
       1, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_WRITE, "device");
-  run_refused (launch ("fakesrc num-buffers=1 ! ndfilesink location=%s/x.tiff",
+  run_refused (launch ("fakesrc num-buffers=1 ! ndfilesink location=%s/x.dcm",
                    folder),
-      1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, ".tiff");
+      1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, ".dcm");
   run_refused (launch ("fakesrc num-buffers=1 ! ndfilesink compress=true "
                        "location=%s/x.nii",
                    folder),

@@ -1,0 +1,73 @@
+/* What the pages of a TIFF file are: the ImageDescription of ImageJ, of
+ * OME-TIFF and of tifffile.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  ND_TIFF_PLAIN, /* no description: all pages are slices */
+  ND_TIFF_IMAGEJ,
+  ND_TIFF_OME,
+  ND_TIFF_TIFFFILE
+} NdTiffKind;
+
+/* A part of the pages of OME-TIFF: @count planes from (c, z, t) on are in the
+ * pages from @page on. */
+typedef struct
+{
+  guint64 page, c, z, t, count;
+} NdTiffPlanes;
+
+/* The time of the volume @t. */
+typedef struct
+{
+  guint64 t;
+  gdouble seconds;
+} NdTiffTime;
+
+typedef struct
+{
+  NdTiffKind kind;
+  gboolean known;   /* the description says which axis pages have */
+  guint64 images;   /* ImageJ: planes, which may exceed the pages */
+  guint64 channels; /* in planes, not in samples of a pixel */
+  guint64 slices, volumes;
+  gchar order[4];          /* "czt": c is the fastest */
+  gdouble spacing[3];      /* mm; 0: unknown */
+  gdouble resolution_unit; /* ImageJ: mm, for XResolution; 0: unknown */
+  gdouble seconds;         /* from volume to volume; 0: unknown */
+  GArray *planes;          /* NdTiffPlanes, or NULL: in order */
+  GArray *times;           /* NdTiffTime, or NULL */
+  const gchar *warning;    /* or NULL; static */
+} NdTiffAxes;
+
+/* Parses @description (may be NULL) of a file with @pages pages of @width x
+ * @height pixels with @samples samples. The product of channels, slices and
+ * volumes is at most @pages, or images. ND_ERROR_FORMAT if the planes are in
+ * several files; the message begins with "It". */
+gboolean nd_tiff_axes_parse (NdTiffAxes *axes, const gchar *description,
+    guint64 pages, guint64 width, guint64 height, guint64 samples,
+    GError **error);
+void nd_tiff_axes_clear (NdTiffAxes *axes);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdTiffAxes, nd_tiff_axes_clear)
+
+/* The page of plane (@c, @z, @t); FALSE if the file has none. */
+gboolean nd_tiff_axes_page (const NdTiffAxes *axes, guint64 c, guint64 z,
+    guint64 t, guint64 *page);
+
+/* OME-XML (formats/tiffome.c), called by nd_tiff_axes_parse(). FALSE without an
+ * error if @description is not OME-XML. */
+gboolean nd_tiff_ome_parse (NdTiffAxes *axes, const gchar *description,
+    guint64 samples, GError **error);
+
+/* A unit of length in mm, or 0 if it is none. */
+gdouble nd_tiff_length_unit (const gchar *name);
+
+G_END_DECLS

@@ -1,0 +1,225 @@
+#!/usr/bin/python3
+# tifffile reads what ndfilesink writes, and ndfilesrc reads what tifffile
+# writes: ImageJ hyperstacks, OME-TIFF, BigTIFF, tiles, planes, compression, both
+# byte orders, channels. Samples, spacing and rate must be equal. The tif in
+# $ND_SHARED/data passes through, too.
+#
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Copyright (C) 2026 the ndconv developers
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), '../../.python'))
+try:
+    import numpy as np
+    import tifffile
+except ImportError as missing:
+    print('skipped:', missing)
+    sys.exit(77)
+
+T, Z, C, Y, X = 3, 5, 2, 7, 6
+SEED = int(os.environ.get('ND_SEED', '1'))
+rng = np.random.default_rng(SEED)
+
+
+def launch(*words):
+    run = subprocess.run(['gst-launch-1.0', '-v', *words],
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                         timeout=60)
+    text = run.stdout.decode()
+    assert run.returncode == 0 and 'ERROR' not in text, (words, text)
+    return text
+
+
+def caps_of(text):
+    """The dimensions, the rate and the spacing in the output of -v."""
+    dimensions = re.search(r'dimensions=\(string\)"?([\d:]+)', text)[1]
+    spacing = re.search(r'spacing=\(string\)"?([-\d.e:\\ ]+)', text)
+    rate = re.search(r'framerate=\(fraction\)(\d+)/(\d+)', text)
+    return (([int(n) for n in dimensions.split(':')] + [1] * 4)[:4],
+            [float(n) for n in re.findall(r'[-\d.e]+', spacing[1])]
+            if spacing else None,
+            int(rate[1]) / int(rate[2]))
+
+
+def read(path, dtype, folder, *properties):
+    raw = os.path.join(folder, 'samples.raw')
+    text = launch('ndfilesrc', 'location=' + path, *properties, '!',
+                  'ndfilesink', 'location=' + raw)
+    return (np.fromfile(raw, dtype),) + caps_of(text)
+
+
+def array(dtype, *shape):
+    if np.dtype(dtype).kind in 'fc':
+        return rng.normal(size=shape).astype(dtype)
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, info.max, shape, dtype, True)
+
+
+def check_read(folder):
+    """Each row: what to write, how, the axes that it has."""
+    rows = [
+        (array('u1', T, Z, Y, X), 'TZYX', dict(imagej=True)),
+        (array('u2', T, Z, Y, X), 'TZYX', dict(imagej=True)),
+        (array('f4', T, Z, Y, X), 'TZYX', dict(imagej=True)),
+        (array('u2', T, Y, X), 'TYX', dict(imagej=True)),
+        (array('u2', Z, Y, X), 'ZYX', dict(imagej=True)),
+        (array('u2', T, Z, C, Y, X), 'TZCYX', dict(imagej=True)),
+        (array('u1', Z, Y, X, 3), 'ZYXS', dict(imagej=True)),
+        (array('u2', T, Z, Y, X), 'TZYX', dict(ome=True)),
+        (array('f4', Z, T, Y, X), 'ZTYX', dict(ome=True)),
+        (array('i2', C, T, Z, Y, X), 'CTZYX', dict(ome=True)),
+        (array('u1', C, T, Y, X), 'CTYX', dict(ome=True, compression='zlib')),
+        (array('u1', T, Z, Y, X, 3), 'TZYXS', dict(ome=True)),
+        (array('i1', T, Z, Y, X), 'TZYX', dict(photometric='minisblack')),
+        (array('i4', T, Z, Y, X), 'TZYX', dict(photometric='minisblack')),
+        (array('f8', T, Z, Y, X), 'TZYX', dict(photometric='minisblack')),
+        (array('c8', T, Z, Y, X), 'TZYX', dict(photometric='minisblack')),
+        (array('u2', T, Z, Y, X), 'TZYX',
+         dict(photometric='minisblack', bigtiff=True)),
+        (array('u2', T, Z, Y, X), 'TZYX',
+         dict(photometric='minisblack', byteorder='>')),
+        (array('f4', T, Z, Y, X), 'TZYX',
+         dict(photometric='minisblack', rowsperstrip=3)),
+        (array('u2', T, Z, Y, X), 'TZYX',
+         dict(photometric='minisblack', compression='zlib', predictor=True)),
+        (array('u2', Z, 40, 50), 'ZYX',
+         dict(photometric='minisblack', tile=(16, 32), compression='zlib')),
+        (array('u1', Z, 3, Y, X), 'ZSYX',
+         dict(photometric='rgb', planarconfig='separate')),
+    ]
+    for number, (data, axes, how) in enumerate(rows):
+        path = os.path.join(folder, 'in%d.tif' % number)
+        how = dict(how, metadata={'axes': axes})
+        if how.get('byteorder'):
+            data = data.astype(data.dtype.newbyteorder('>'))
+        tifffile.imwrite(path, data, **how)
+        kept = data.dtype.newbyteorder('=')
+        becomes = {'i1': 'i2', 'i4': 'f4', 'f8': 'f4'}.get(
+            kept.str[1:], kept.str[1:])
+        order = ['TZYXCS'.index(axis) for axis in axes]
+        missing = [axis for axis in range(6) if axis not in order]
+        expected = data.reshape(data.shape + (1,) * len(missing))
+        expected = np.moveaxis(expected, range(6), order + missing)
+        found, dimensions, _, _ = read(path, becomes, folder)
+        assert dimensions[1:4] == list(expected.shape[3:0:-1]), (
+            axes, how, dimensions)
+        assert np.array_equal(found, expected.astype(becomes).ravel()), (
+            axes, how)
+
+
+def check_geometry(folder):
+    path = os.path.join(folder, 'geometry.tif')
+    data = array('u2', T, Z, Y, X)
+    tifffile.imwrite(path, data, imagej=True, resolution=(1 / 0.25, 1 / 0.5),
+                     metadata={'axes': 'TZYX', 'unit': 'um', 'spacing': 2.0,
+                               'finterval': 0.05})
+    _, _, spacing, rate = read(path, 'u2', folder)
+    assert np.allclose(spacing, [0.25e-3, 0.5e-3, 2e-3], 1e-6), spacing
+    assert rate == 20, rate
+    tifffile.imwrite(path, data, ome=True,
+                     metadata={'axes': 'TZYX', 'PhysicalSizeX': 0.25,
+                               'PhysicalSizeY': 500, 'PhysicalSizeYUnit': 'nm',
+                               'PhysicalSizeZ': 0.002, 'PhysicalSizeZUnit': 'mm',
+                               'TimeIncrement': 50, 'TimeIncrementUnit': 'ms'})
+    _, _, spacing, rate = read(path, 'u2', folder)
+    assert np.allclose(spacing, [0.25e-3, 0.5e-3, 2e-3], 1e-6), spacing
+    assert rate == 20, rate
+    # Irregular times.
+    times = [0, 0.1, 0.35]
+    tifffile.imwrite(path, data, ome=True, metadata={
+        'axes': 'TZYX', 'Plane': {'DeltaT': np.repeat(times, Z).tolist()}})
+    nrrd = os.path.join(folder, 'times.nrrd')
+    launch('ndfilesrc', 'location=' + path, '!', 'ndfilesink',
+           'location=' + nrrd)
+    with open(nrrd, 'rb') as file:
+        values = re.search(rb'axis 3 index values:=(.*)\n', file.read())[1]
+    assert np.allclose([float(v) for v in values.split()], times), values
+
+
+def check_plain(folder):
+    """Pages without a meaning are slices; volume-size makes volumes of them."""
+    path = os.path.join(folder, 'plain.tif')
+    data = array('u2', 6, Y, X)
+    tifffile.imwrite(path, data, photometric='minisblack', metadata=None)
+    for size, expected in [(None, 6), ('%d:%d:1' % (X, Y), 1),
+                           ('%d:%d:2' % (X, Y), 2), ('%d:%d:4' % (X, Y), 6)]:
+        found, dimensions, _, _ = read(
+            path, 'u2', folder, *(['volume-size=' + size] if size else []))
+        assert dimensions[3] == expected, (size, dimensions)
+        assert np.array_equal(found, data.ravel()), size
+
+
+def check_written(folder):
+    for dtype in ['u1', 'i2', 'u2', 'f4']:
+        for shape in [(1, Z, Y, X, 1), (T, Z, Y, X, 1), (T, 1, Y, X, 1),
+                      (1, 1, Y, X, 1), (T, Z, Y, X, 3), (T, Z, Y, X, 4),
+                      (T, Z, Y, X, 2), (T, Z, Y, X, 10)]:
+            raw = os.path.join(folder, 'in.raw')
+            path = os.path.join(folder, 'out.tif')
+            data = array(dtype, *shape)
+            data.tofile(raw)
+            names = {'u1': 'uint8', 'i2': 'int16', 'u2': 'uint16',
+                     'f4': 'float32'}
+            properties = ['volume-size=%d:%d:%d' % shape[3:0:-1],
+                          'type=' + names[dtype], 'framerate=30000/1001',
+                          'components=%d' % shape[4]]
+            launch('ndfilesrc', 'location=' + raw, *properties, '!',
+                   'ndfilesink', 'location=' + path)
+            with tifffile.TiffFile(path) as file:
+                assert len(file.pages) == shape[0] * shape[1], (dtype, shape)
+                pages = np.stack([page.asarray() for page in file.pages])
+                assert pages.dtype == np.dtype(dtype)
+                assert np.array_equal(pages.ravel(), data.ravel()), shape
+                about = file.imagej_metadata
+                assert abs(about['finterval'] - 1001 / 30000) < 1e-9
+                series = file.series[0]
+                if shape[4] in (1, 3) and (shape[4] == 1 or dtype == 'u1'):
+                    expected = ''.join(
+                        axis for axis, n in zip('TZYXS', shape) if n > 1)
+                    assert series.axes == expected, (series.axes, shape)
+                    assert np.array_equal(np.squeeze(series.asarray()),
+                                          np.squeeze(data)), shape
+            found, dimensions, _, rate = read(path, dtype, folder)
+            assert dimensions == list(shape[:0:-1]), (dimensions, shape)
+            assert np.array_equal(found, data.ravel()), shape
+            assert shape[0] == 1 or abs(rate - 30000 / 1001) < 1e-3, rate
+
+
+def check_spacing(folder):
+    path = os.path.join(folder, 'heart.tif')
+    for source in [['ndtestsrc', 'num-buffers=3', 'volume-size=8:8:8']]:
+        text = launch(*source, '!', 'ndfilesink', 'location=' + path)
+        _, spacing, rate = caps_of(text)
+        _, _, again, rate_again = read(path, 'u1', folder)
+        assert rate == rate_again
+        assert (spacing is None) == (again is None), (spacing, again)
+        assert spacing is None or np.allclose(spacing, again, 1e-6)
+
+
+def check_recording(folder):
+    data = os.path.join(os.environ.get('ND_SHARED', ''), 'data')
+    path = os.path.join(data, 'cancer_cell_migration_crop.tif')
+    if not os.path.exists(path):
+        print('without', path)
+        return
+    expected = tifffile.imread(path)
+    found, dimensions, _, _ = read(path, 'u2', folder, 'volume-size=130:130:1')
+    assert dimensions[1:4] == [130, 130, 1], dimensions
+    assert np.array_equal(found, expected.ravel())
+    out = os.path.join(folder, 'filtered.tif')
+    launch('ndfilesrc', 'location=' + path, 'volume-size=130:130:1', '!',
+           'ndconv3d', 'filter=box,size=1', '!', 'ndfilesink',
+           'location=' + out)
+    assert np.array_equal(tifffile.imread(out), expected)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    print('ND_SEED=%d' % SEED)
+    for check in [check_read, check_geometry, check_plain, check_written,
+                  check_spacing, check_recording]:
+        check(folder)
+        print(check.__name__, 'passes')
