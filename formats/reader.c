@@ -436,7 +436,7 @@ read_slices (NdReader *reader, guint8 *data, GError **error)
   if (!plain && !reader->chunk)
     reader->chunk = g_try_malloc (size);
   if (!plain && !reader->chunk) {
-    g_set_error (error, ND_ERROR, ND_ERROR_NO_SPACE,
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "No memory for a slice of %" G_GSIZE_FORMAT " bytes of \"%s\"", size,
         reader->path);
     return FALSE;
