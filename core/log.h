@@ -24,7 +24,7 @@ typedef enum
   ND_LEVEL_NONE = 0,
   ND_LEVEL_WARNING = 2, /* every user should know of it */
   ND_LEVEL_INFO = 4,    /* once in a stream: decisions and reasons */
-  ND_LEVEL_DEBUG = 5,   /* details of what ND_LEVEL_INFO tells */
+  ND_LEVEL_DEBUG = 5,   /* details of the messages at ND_LEVEL_INFO */
   ND_LEVEL_LOG = 6      /* each volume */
 } NdLevel;
 

@@ -10,9 +10,9 @@
 G_BEGIN_DECLS
 
 /* Linux overcommits: an allocation that exceeds the physical memory succeeds,
- * and the process is killed when it writes to it. FALSE with ND_ERROR_MEMORY
- * if @bytes are not less than the physical memory. G_MAXSIZE stands for an
- * overflow. */
+ * and the process is killed when it writes to it. FALSE with ND_ERROR_MEMORY if
+ * @bytes are not less than the physical memory. Pass G_MAXSIZE if the number of
+ * bytes overflowed. */
 gboolean nd_memory_check (gsize bytes, GError **error);
 
 /* The same error, if an allocation of @bytes fails. */

@@ -11,7 +11,7 @@
 /* The samples of a block beyond an edge. */
 #define REACH 3
 #define MIN_ROW 16
-/* One task computes the blocks of so many planes or, for frames, rows. */
+/* The planes (for frames, the rows) whose blocks one task computes. */
 #define SLAB_PLANES 8
 #define SLAB_ROWS 32
 #define MAX_TIME ND_DENOISE_MAX_TIME

@@ -50,8 +50,8 @@ void nd_store_responses (const gfloat *responses, gsize n, gsize x, gsize y,
     gsize z, gpointer store);
 
 /* Zeroed memory for @n floats, to be freed with g_free(). NULL with
- * ND_ERROR_MEMORY if there is not enough memory; G_MAXSIZE stands for an
- * overflow. */
+ * ND_ERROR_MEMORY if there is not enough memory; Pass G_MAXSIZE if @n
+ * overflowed. */
 gfloat *nd_floats_new (gsize n, GError **error);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
-/* What a back end makes of a stream of volumes other than filter responses:
- * one output for every volume, after a bounded number of further ones.
+/* Algorithms that are not filters. For every volume of a stream an algorithm
+ * computes one output, after a bounded number of later volumes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

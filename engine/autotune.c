@@ -21,10 +21,10 @@ nd_autotune_possible (const NdBackend *backend)
 }
 
 /* Filters with at most this many distinct magnitudes are keyed by their exact
- * coefficients, because some kernels exploit repeated values. Of the others the
- * key contains only which coefficients are zero, the largest if all are
- * integers, and whether each volume of them is symmetric: other values do not
- * change the time, and a change of them needs no new measurement. */
+ * coefficients, because some kernels exploit repeated values. The key of other
+ * filters contains only the places of the zeros, the largest coefficient if all
+ * are integers, and whether each volume is symmetric. Other values do not
+ * change the time, so that a change of them needs no new measurement. */
 #define FEW 16
 
 static void

@@ -23,9 +23,9 @@ typedef enum
 /* Borders are 0 to ND_BORDER_END - 1. */
 #define ND_BORDER_END 5
 
-/* The index, 0 to n-1, of the sample that stands for sample @i of an axis of
- * @n >= 1 samples, or -1 for the border value. The patterns repeat, so that @i
- * may be any distance outside. */
+/* The index, 0 to n-1, of the sample that replaces sample @i of an axis of @n
+ * >= 1 samples, or -1 for the border value. The patterns repeat, so that @i may
+ * be any distance outside. */
 static inline gint64
 nd_border_index (NdBorder border, gint64 i, gint64 n)
 {

@@ -47,7 +47,7 @@ typedef enum
   ND_ACCURACY_FAST = 1    /* at most 5e-4 */
 } NdAccuracy;
 
-/* What the user asks for. */
+/* The part of a job that the settings of the user decide. */
 typedef struct
 {
   NdShape shape; /* of the input, and of the responses of real filters */
@@ -62,15 +62,16 @@ typedef struct
   const gint *cancelled; /* core/cancel.h; read while a plan is made */
 } NdJob;
 
-/* What the convolver needs of a ring besides. */
+/* The options of a ring that the convolver sets. */
 typedef struct
 {
   gboolean border_volumes; /* slots may be ND_SLOT_BORDER */
   gboolean keep;           /* the ring also keeps its input volumes */
 } NdRingOptions;
 
-/* Whether the output is made of the responses of the bank's filters, rather
- * than being these responses. The input of a complex bank has one component. */
+/* Whether the output is computed from the responses of the filters of the bank,
+ * instead of being these responses. The input of a complex bank has one
+ * component. */
 gboolean nd_job_combines (const NdJob *job);
 
 /* Whether each filter of the bank is a product of one filter per axis.

@@ -17,7 +17,7 @@ struct _NdPicture
 {
   NdPictureJob job;
 
-  /* Of the device that draws; NULL if the CPU does. */
+  /* The renderer of the device; NULL if the CPU draws. */
   const NdRendererFuncs *funcs;
   NdRenderer *renderer;
 

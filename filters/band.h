@@ -66,7 +66,7 @@ void nd_band_block_constant (NdFit *fit);
 void nd_band_condition (const NdBand *band, NdFit *fit,
     const gdouble direction[ND_AXES]);
 
-/* Stores the band that the user asked for in all filters of @bank, which may be
+/* Stores the band that the user requested in all filters of @bank, which may be
  * NULL. */
 void nd_band_note (NdBank *bank, gdouble center, gdouble bandwidth);
 

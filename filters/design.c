@@ -237,8 +237,8 @@ find (const gchar *design, guint *i, GError **error)
   return FALSE;
 }
 
-/* Parameters with values per axis; size is 1 where a filter does not extend,
- * the others are 0. */
+/* Parameters with values per axis; size is 1 along axes that the filter does
+ * not use, the others are 0. */
 static const gchar *const per_axis[] = { "size", "sigma", "radius", "direction",
   "order", "exponents", "velocity" };
 

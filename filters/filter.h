@@ -55,7 +55,7 @@ typedef struct
   NdFitError fit_error;
   NdFitError truncation_error;
 
-  /* The band that the user asked for: radians per sample, octaves; or NAN. */
+  /* The band that the user requested: radians per sample, octaves; or NAN. */
   gdouble center_frequency;
   gdouble bandwidth;
 

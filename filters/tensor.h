@@ -24,7 +24,7 @@
 
 G_BEGIN_DECLS
 
-/* Of the monomials of orders 0 to 3 in 4D. */
+/* The number of monomials of orders 0 to 3 in 4D. */
 #define ND_MAX_TENSOR_RESPONSES 35
 
 #define ND_TENSOR_COMPONENTS(axes) ((axes) * ((axes) + 1) / 2)

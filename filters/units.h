@@ -9,7 +9,8 @@
 
 G_BEGIN_DECLS
 
-/* What a number measures, as powers of length and time: 12mm/s is { 1, -1 }. */
+/* The dimension of a number, as powers of length and time: 12mm/s has { 1, -1
+ * }. */
 typedef struct
 {
   gint length, time;

@@ -212,7 +212,7 @@ unpack (NdInput *input, guint8 *data, gsize size)
       return -1;
     }
     /* Tested after the status, so that the end is noticed even if the caller
-     * asked for exactly all bytes. */
+     * requested exactly all bytes. */
     if (done == size)
       break;
   }

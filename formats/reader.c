@@ -74,7 +74,7 @@ set_truncated (NdReader *reader, GError **error)
   return FALSE;
 }
 
-/* Finds the offset after so many lines. */
+/* Finds the offset after @lines lines. */
 static gboolean
 skip_lines (NdReader *reader, guint64 lines, guint64 *offset, GError **error)
 {

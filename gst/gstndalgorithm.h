@@ -28,14 +28,15 @@ struct _GstNdAlgorithmClass
 {
   GstBaseTransformClass parent_class;
 
-  /* What is wrong with the properties, before any caps. */
+  /* Checks the properties before caps are known. */
   gboolean (*check_settings) (GstNdAlgorithm *self, GError **error);
 
   /* Whether this is an input at all; ND_ERROR_FORMAT. */
   gboolean (*check_input) (GstNdAlgorithm *self, const GstNdFormat *in,
       GError **error);
 
-  /* What one structure of caps becomes on the other pad: adds it to @to. */
+  /* Transforms one structure of caps to that of the other pad, and adds it to
+   * @to. */
   void (*transform_structure) (GstNdAlgorithm *self, GstPadDirection direction,
       const GstStructure *from, GstCaps *to);
 

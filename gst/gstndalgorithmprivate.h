@@ -24,7 +24,7 @@ typedef struct
   gdouble seconds_min, seconds_sum, seconds_max;
   GstNdSeek seek;
 
-  /* Of the streaming thread. */
+  /* Used by the streaming thread only. */
   GstNdFormat input, output;
   NdAlgorithm *algorithms[ND_MAX_PLANES];
   guint n_algorithms; /* 0 before caps and after an error */

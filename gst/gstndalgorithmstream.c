@@ -106,7 +106,8 @@ is_skipped (GstNdAlgorithm *self, GstBuffer *anchor)
   return TRUE;
 }
 
-/* What the base class answers a POSITION query with (docs/checklist.md, 20). */
+/* The position with which the base class answers a POSITION query
+ * (docs/checklist.md, 20). */
 static void
 set_position (GstNdAlgorithm *self, GstBuffer *anchor)
 {

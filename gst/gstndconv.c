@@ -245,7 +245,7 @@ expects_video (GstNdConv *self)
           "video/x-raw");
 }
 
-/* Checks what can be checked at once and before caps are known. */
+/* Makes the checks that take no time and need no caps. */
 static gboolean
 check_settings (GstNdConv *self, const GstNdConvSettings *settings,
     GError **error)

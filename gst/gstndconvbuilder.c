@@ -5,7 +5,8 @@
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
-/* Call with the lock held. Returns what the caller frees without the lock. */
+/* Call with the lock held. Returns the build that the caller frees without the
+ * lock. */
 static GstNdConvBuild *
 forget_wanted (GstNdConvBuilder *builder)
 {

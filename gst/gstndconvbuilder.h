@@ -30,7 +30,7 @@ GstNdConvBuild *gst_nd_conv_builder_peek (GstNdConv *self);
 void gst_nd_conv_builder_cancel (GstNdConv *self);
 
 /* While @flushing, gst_nd_conv_builder_take() does not wait. The wanted build
- * goes on, because the settings and the input stay the same. */
+ * continues, because the settings and the input stay the same. */
 void gst_nd_conv_builder_set_flushing (GstNdConv *self, gboolean flushing);
 
 /* Frees @convolver on the thread of the builder, because that takes longer than

@@ -12,8 +12,8 @@
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
-/* Milliseconds to wait for new settings before the stream goes on with the old
- * ones. NDCONV_SETTINGS_WAIT replaces it. */
+/* Milliseconds to wait for new settings before the stream continues with the
+ * old ones. The environment variable NDCONV_SETTINGS_WAIT overrides it. */
 #define SETTINGS_WAIT 20
 
 static gint64
@@ -124,7 +124,8 @@ keeps_caps (GstNdConv *self, const GstNdConvSettings *settings,
 }
 
 /* The caps that negotiation would choose with @settings, or NULL if downstream
- * accepts none. Sets @possible to the caps before downstream is asked. */
+ * accepts none. Sets @possible to the caps that the settings allow, whatever
+ * downstream accepts. */
 static GstCaps *
 negotiate (GstNdConv *self, const GstNdConvSettings *settings,
     const NdBankInfo *bank, GstCaps **possible)
@@ -169,7 +170,7 @@ downstream_accepts (GstNdConv *self, const GstNdConvSettings *settings,
   return FALSE;
 }
 
-/* Checks what takes no time, so that nothing is designed in vain. */
+/* Makes the checks that take no time, so that nothing is designed in vain. */
 static gboolean
 check (GstNdConv *self, const GstNdConvSettings *settings, GError **error)
 {

@@ -11,8 +11,8 @@
 G_BEGIN_DECLS
 
 /* Makes the convolver for the active settings and the caps in use, and waits
- * for it. FLUSHING if a flush or a state change interrupts the wait; then
- * gst_nd_conv_apply_settings() goes on with it. */
+ * for it. FLUSHING if a flush or a state change interrupts the wait;
+ * gst_nd_conv_apply_settings() then continues with the same build. */
 GstFlowReturn gst_nd_conv_make_convolver (GstNdConv *self);
 
 /* Before each volume: starts to build a convolver if settings were set since

@@ -151,7 +151,7 @@ gst_nd_conv_sink_event (GstBaseTransform *trans, GstEvent *event)
 
 /* Late outputs are not computed. The base class must not see QoS events: it
  * would drop volumes before they enter the window. Elements upstream would drop
- * them too, so that the event goes on only if no window needs them
+ * them too, so that the event is forwarded only if no window needs them
  * (docs/checklist.md, 21). */
 gboolean
 gst_nd_conv_src_event (GstBaseTransform *trans, GstEvent *event)

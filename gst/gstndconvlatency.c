@@ -25,8 +25,8 @@ find_interval (GstNdConv *self)
   return GST_CLOCK_TIME_IS_VALID (measured) ? MAX (nominal, measured) : nominal;
 }
 
-/* The computing time as far as the property compute-latency counts it. Before
- * the first output, the estimate of the plan stands for it. */
+/* The computing time that the property compute-latency adds to the latency.
+ * Before the first output this is the estimate of the plan. */
 static GstClockTime
 find_compute_time (GstNdConv *self, GstClockTime interval)
 {

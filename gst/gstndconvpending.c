@@ -129,8 +129,8 @@ is_final (GstFlowReturn ret)
   return ret != GST_FLOW_OK && ret != GST_FLOW_NOT_LINKED;
 }
 
-/* Whether an application blocks what goes into the element, on its sink pad or
- * on the pad before it. */
+/* Whether an application blocks the sink pad of the element or the pad that is
+ * linked to it. */
 static gboolean
 is_blocked (GstNdConv *self)
 {

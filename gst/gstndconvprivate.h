@@ -109,7 +109,7 @@ struct _GstNdConvPrivate
 
   GstNdDevice device;
 
-  /* Of the streaming thread. */
+  /* Used by the streaming thread only. */
   GstNdFormat in, out;
   NdConvolver *convolver; /* NULL before caps and after an error */
   GstNdConvBuild *next;   /* for the next set_caps() */

@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 void gst_nd_element_error_full (GstElement *element, const GError *error,
     const gchar *file, const gchar *function, gint line);
 
-/* The same as a warning, after which the stream goes on. */
+/* The same as a warning, after which the stream continues. */
 void gst_nd_element_warning (GstElement *element, const GError *error);
 
 /* An error of a back end. A lost device (ND_ERROR_FAILED) breaks

@@ -1,4 +1,4 @@
-/* The thread that serves all peers: connects and listens, and closes.
+/* The thread that serves all peers: it connects, listens and closes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -14,18 +14,19 @@
 #define DELAY_MIN 100      /* ms */
 #define DELAY_MAX 30000    /* ms */
 
-/* More connections than that at a time are closed as they come. */
+/* The most connections. Further ones are closed at once. */
 #define PEERS_MAX 1024
 #define BACKLOG 64
 
-/* A message that does not go on for so long never will. */
+/* A connection whose message does not continue for so long is closed. */
 #define STALL (10 * G_TIME_SPAN_SECOND)
 
-/* Volumes that the thread has not seen yet. Beyond that the oldest is dropped,
- * or a fast pipeline would fill the memory. */
+/* The most volumes that wait for the thread. If there are more, the oldest is
+ * dropped, because a fast pipeline would otherwise fill the memory. */
 #define OUTBOX_MAX 8
 
-/* After accept() failed, for example because files are open without number. */
+/* The pause after accept() failed, for example because too many files are
+ * open. */
 #define ACCEPT_PAUSE 200 /* ms */
 
 struct _GstNdIgtlHub
@@ -38,13 +39,13 @@ struct _GstNdIgtlHub
   GMainContext *context;
   GMainLoop *loop;
   GCancellable *cancellable;
-  guint pending;     /* calls of GIO that have not answered */
+  guint pending;     /* calls of GIO that are not complete */
   GPtrArray *listen; /* GSource of listening sockets */
   guint delay;       /* ms before the next attempt */
 
-  GMutex lock;      /* of what follows */
+  GMutex lock;      /* protects the following */
   GQueue outbox;    /* GstNdIgtlUnit for all peers */
-  gboolean sending; /* one of it is being given to them */
+  gboolean sending; /* a unit of the outbox is being given to the peers */
   guint overflow;   /* units that the outbox had no room for */
   GPtrArray *peers; /* GstNdIgtlPeer; the thread changes it */
   guint port;
@@ -80,8 +81,8 @@ call_later (GstNdIgtlHub *hub, guint ms, GSourceFunc func, gpointer data)
   return source;
 }
 
-/* @func is called in the thread of the hub. g_main_context_invoke() might call
- * it here, before that thread has begun. */
+/* Calls @func in the thread of the hub. g_main_context_invoke() might call it
+ * in this thread before that thread has started. */
 static void
 post (GstNdIgtlHub *hub, GSourceFunc func, gpointer data)
 {
@@ -109,7 +110,7 @@ remove_peer (GstNdIgtlPeer *peer, const GError *error)
   const gboolean spoke = peer->spoke;
   GstNdIgtlPeerStats stats;
 
-  /* Units that wait are of no use any more. */
+  /* Units that wait will not be sent. */
   stats = gst_nd_igtl_peer_get_stats (peer);
   stats.volumes_dropped += peer->n_volumes;
   g_mutex_lock (&hub->lock);
@@ -193,7 +194,7 @@ connect_now (gpointer user_data)
   return G_SOURCE_REMOVE;
 }
 
-/* Each attempt that fails doubles the time to the next. */
+/* Each failed attempt doubles the time to the next one. */
 static void
 connect_later (GstNdIgtlHub *hub)
 {
@@ -231,7 +232,8 @@ acceptable (GSocket *socket, GIOCondition condition, gpointer user_data)
     if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK)
         || g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED))
       return G_SOURCE_CONTINUE;
-    /* The connection still waits: without a pause this would be a busy loop. */
+    /* The connection is still waiting. Without a pause this would be a busy
+     * loop. */
     g_mutex_lock (&hub->lock);
     hub->refused++;
     g_mutex_unlock (&hub->lock);
@@ -260,7 +262,7 @@ listen_to (GstNdIgtlHub *hub, GSocket *socket)
   g_source_unref (source);
 }
 
-/* A socket that listens at @address and @port, or NULL. */
+/* Returns a socket that listens at @address and @port, or NULL. */
 static GSocket *
 bind_to (GInetAddress *address, guint port, GError **error)
 {
@@ -293,8 +295,8 @@ port_of (GSocket *socket)
       : 0;
 }
 
-/* Listens at all addresses of the host. One that this computer does not have
- * does not count, as ::1 without IPv6. */
+/* Listens at all addresses of the host. Addresses that this computer does not
+ * have are skipped, for example ::1 without IPv6. */
 static gboolean
 listen_all (GstNdIgtlHub *hub, GList *addresses, GError **error)
 {
@@ -480,7 +482,8 @@ send_unit (GstNdIgtlHub *hub, GstNdIgtlUnit *unit, guint lost)
   }
 }
 
-/* One unit a call: between two of them peers are read from, too. */
+/* Gives out one unit per call, so that the thread also reads from peers between
+ * two units. */
 static gboolean
 send_next (gpointer user_data)
 {

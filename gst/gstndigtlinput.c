@@ -1,4 +1,4 @@
-/* From messages to volumes.
+/* Makes volumes of messages.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -17,9 +17,10 @@
 GST_DEBUG_CATEGORY_STATIC (nd_igtl_input_debug);
 #define GST_CAT_DEFAULT nd_igtl_input_debug
 
-#define EVERY_MAX 4 /* volumes that wait before peers do */
+#define EVERY_MAX \
+  4 /* the most volumes that wait; if there are more, peers wait */
 
-/* Fields that wait for a volume. */
+/* The most fields that wait for a volume. */
 #define FIELDS_MAX 256
 #define KEY_MAX 255
 #define VALUE_MAX 65536
@@ -27,12 +28,13 @@ GST_DEBUG_CATEGORY_STATIC (nd_igtl_input_debug);
 #define DEVICES_MAX 64
 #define PATIENCE (5 * G_TIME_SPAN_SECOND)
 
-/* An IMAGE that is being received from one peer, and its parts before it. */
+/* An IMAGE that is being received from one peer, and earlier parts of its
+ * volume. */
 typedef struct
 {
   GstBuffer *buffer; /* the volume, mapped; or NULL */
   GstMapInfo map;
-  guint8 *scratch; /* samples that must be converted or put in place */
+  guint8 *scratch; /* samples that must be converted or copied to their place */
   gsize scratch_size;
   NdIgtlParts *parts;
   gboolean asked; /* for a stream of images */
@@ -51,12 +53,12 @@ struct _GstNdIgtlInput
   GstNdIgtlInputSettings settings;
   GstNdIgtlHub *hub;
 
-  GMutex lock; /* of what follows */
+  GMutex lock; /* protects the following */
   GCond changed;
   GQueue queue; /* GstNdIgtlVolume */
   gboolean flushing, ended, failed, discont;
-  gchar *device;       /* the one that is taken; NULL: none yet */
-  GHashTable *devices; /* names of all that came */
+  gchar *device;       /* the device whose volumes are taken; NULL: none yet */
+  GHashTable *devices; /* names of all devices so far */
   GHashTable *fields;
   GstBufferPool *pool;
   gsize pool_size;
@@ -118,7 +120,7 @@ assembly_free (gpointer data)
   g_free (assembly);
 }
 
-/* A buffer for a volume, mapped. */
+/* Returns a mapped buffer for a volume. */
 static gboolean
 assembly_new_buffer (GstNdIgtlInput *input, Assembly *assembly, gsize size)
 {
@@ -159,7 +161,7 @@ assembly_get_scratch (Assembly *assembly, gsize size)
   return assembly->scratch;
 }
 
-/* Whether samples go straight to their buffer. */
+/* Whether samples are received directly in their buffer. */
 static gboolean
 is_direct (const NdIgtlImage *image)
 {
@@ -260,7 +262,8 @@ compare_texts (gconstpointer a, gconstpointer b)
       ((const GstNdIgtlText *) b)->key);
 }
 
-/* The fields that have come since the last volume. With the lock. */
+/* Returns the fields that have arrived since the last volume. Call with the
+ * lock held. */
 static GArray *
 steal_fields (GstNdIgtlInput *input)
 {
@@ -327,7 +330,7 @@ give_volume (GstNdIgtlInput *input, Assembly *assembly, NdReceiver *receiver)
   }
 }
 
-/* The part in the scratch memory goes to its place. TRUE: the volume is
+/* Copies the part in the scratch memory to its place. TRUE if the volume is
  * complete. */
 static gboolean
 add_part (GstNdIgtlInput *input, Assembly *assembly, NdReceiver *receiver)
@@ -431,7 +434,7 @@ answer (GstNdIgtlInput *input, GstNdIgtlPeer *peer, NdReceiver *receiver)
   }
 }
 
-/* Peers that send images only if they are asked say so in CAPABILITY. */
+/* Peers that send images only on request say so in CAPABILITY. */
 static void
 ask_for_images (GstNdIgtlInput *input, GstNdIgtlPeer *peer,
     NdReceiver *receiver)
@@ -467,7 +470,7 @@ take_message (GstNdIgtlInput *input, GstNdIgtlPeer *peer, NdReceiver *receiver)
     ask_for_images (input, peer, receiver);
   } else if (nd_igtl_has_fields (header->type)) {
     content = nd_receiver_content (receiver, &size);
-    /* The answer to GET_ if nothing is available. */
+    /* The answer to a GET_ message if nothing is available. */
     if (size == 0)
       return;
     if (!nd_igtl_to_fields (header, content, size, add_field, input, &error))
@@ -489,7 +492,8 @@ take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
     take_message (input, peer, receiver);
     return;
   }
-  /* A whole volume that was refused; parts stay for those that follow. */
+  /* Discards a whole volume that was refused. Parts are kept for later
+   * parts. */
   if (assembly->buffer && !nd_igtl_parts_pending (assembly->parts))
     assembly_drop_buffer (assembly);
   if (event == ND_RECEIVED_REFUSED) {
@@ -570,7 +574,8 @@ is_full (gpointer user_data)
   return full;
 }
 
-/* Names that came, for the user to choose from. With the lock. */
+/* The names of all devices so far, for the user to choose from. Call with the
+ * lock held. */
 static gchar *
 list_devices (GstNdIgtlInput *input)
 {
@@ -584,7 +589,7 @@ list_devices (GstNdIgtlInput *input)
   return g_string_free (text, FALSE);
 }
 
-/* With the lock, which it gives up. */
+/* Call with the lock held. Releases it. */
 static void
 tell_waiting (GstNdIgtlInput *input)
 {

@@ -1,4 +1,4 @@
-/* Volumes to peers, and what peers ask.
+/* Sends volumes to peers and answers their queries.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -21,7 +21,7 @@ struct _GstNdIgtlOutput
   gchar *device;
   GstNdIgtlHub *hub;
 
-  GMutex lock; /* of what follows */
+  GMutex lock; /* protects the following */
   GCond changed;
   gboolean flushing, failed, warned;
   GstNdIgtlUnit *last; /* for GET_IMAGE */
@@ -67,7 +67,7 @@ hub_failed (const GError *error, gboolean fatal, gpointer user_data)
   g_mutex_unlock (&output->lock);
 }
 
-/* The last volume again, or nothing. */
+/* Answers with the last volume, or with nothing. */
 static void
 send_last (GstNdIgtlOutput *output, GstNdIgtlPeer *peer,
     const NdIgtlHeader *header)

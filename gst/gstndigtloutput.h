@@ -11,20 +11,20 @@ G_BEGIN_DECLS
 
 typedef struct _GstNdIgtlOutput GstNdIgtlOutput;
 
-/* Begins to connect or to listen. Warnings and errors are messages of
+/* Starts to connect or to listen. Posts warnings and errors as messages of
  * @element. */
 GstNdIgtlOutput *gst_nd_igtl_output_new (GstElement *element,
     const GstNdIgtlSettings *settings, guint16 version, const gchar *device);
 void gst_nd_igtl_output_free (GstNdIgtlOutput *output);
 
-/* FALSE: nobody would get a volume. */
+/* FALSE if no peer would receive a volume. */
 gboolean gst_nd_igtl_output_has_peers (GstNdIgtlOutput *output);
 
-/* Takes @unit, a volume. Does not wait. */
+/* Sends @unit, a volume, and takes it. Does not wait. */
 void gst_nd_igtl_output_send (GstNdIgtlOutput *output, GstNdIgtlUnit *unit);
 
-/* Waits until all peers have what was sent, 2 s at most, or until flushing is
- * set. */
+/* Waits until everything is sent to all peers, but at most 2 s, or until
+ * flushing is set. */
 void gst_nd_igtl_output_drain (GstNdIgtlOutput *output);
 void gst_nd_igtl_output_set_flushing (GstNdIgtlOutput *output,
     gboolean flushing);

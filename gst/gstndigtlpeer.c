@@ -1,5 +1,4 @@
-/* One connection: reads and writes what the socket takes, and no more than a
- * share at a time.
+/* One connection: reads and writes without blocking, at most a share at a time.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -9,12 +8,13 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-/* Bytes of one read, so that the checksum finds them in the cache, and of one
- * round. */
+/* The most bytes of one read, which the checksum then finds in the cache, and
+ * of one round. */
 #define READ_SIZE (256 * 1024)
 #define ROUND_SIZE (2 * 1024 * 1024)
 
-/* Volumes that wait for a slow peer beside the one that is being sent. */
+/* The most volumes that wait for a slow peer, beside the volume that is being
+ * sent. */
 #define VOLUMES_MAX 3
 #define REPLIES_MAX 64
 
@@ -68,7 +68,7 @@ gst_nd_igtl_peer_free (GstNdIgtlPeer *peer)
   g_free (peer);
 }
 
-/* The peer is not valid after that. */
+/* The peer is not valid afterwards. */
 static gboolean
 end (GstNdIgtlPeer *peer, const GError *error)
 {
@@ -183,7 +183,8 @@ remove_first (GstNdIgtlPeer *peer)
   gst_nd_igtl_unit_unref (unit);
 }
 
-/* Bytes that the socket took, 0 if it takes none now, -1 if it is broken. */
+/* Returns the bytes that the socket took: 0 if it takes none now, -1 if it is
+ * broken. */
 static gssize
 send_some (GstNdIgtlPeer *peer, GError **error)
 {
@@ -246,7 +247,7 @@ writable (GSocket *socket, GIOCondition condition, gpointer user_data)
   return G_SOURCE_REMOVE;
 }
 
-/* The oldest volume that has not begun. */
+/* Returns the oldest volume of which nothing is sent yet. */
 static void
 drop_volume (GstNdIgtlPeer *peer)
 {
@@ -269,9 +270,9 @@ void
 gst_nd_igtl_peer_send (GstNdIgtlPeer *peer, GstNdIgtlUnit *unit)
 {
   if (gst_nd_igtl_unit_is_volume (unit)) {
-    /* Units may come in a burst if this thread had to wait for a processor. A
-     * socket that has room gets them, and nothing is dropped. A connection
-     * that is broken ends in writable(). */
+    /* Units may arrive in a burst if this thread had to wait for a CPU. If the
+     * socket has room they are sent, and nothing is dropped. A broken
+     * connection ends in writable(). */
     if (peer->n_volumes > VOLUMES_MAX)
       send_round (peer, NULL);
     if (peer->n_volumes > VOLUMES_MAX)

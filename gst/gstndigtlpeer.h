@@ -30,8 +30,8 @@ struct _GstNdIgtlPeer
   gchar *address;
   GSource *in, *out; /* NULL: not waited for */
   NdReceiver *receiver;
-  gint64 progress; /* when the last byte came, monotonic, us */
-  gboolean spoke;  /* a message has come */
+  gint64 progress; /* arrival of the last byte, monotonic, us */
+  gboolean spoke;  /* a message has arrived */
 
   GQueue queue; /* GstNdIgtlUnit */
   gsize at;     /* bytes of the first one that have been sent */
@@ -45,23 +45,24 @@ struct _GstNdIgtlPeer
   GDestroyNotify destroy;
 };
 
-/* Takes @socket and @stream. @ended is called once if the connection ends, in a
- * call of this file; it frees the peer when that call has returned. */
+/* Takes @socket and @stream. @ended is called once if the connection ends, from
+ * a function of this file. It must free the peer after that function has
+ * returned. */
 GstNdIgtlPeer *gst_nd_igtl_peer_new (GSocket *socket, GIOStream *stream,
     guint64 max_size, gboolean check_crc, GMainContext *context);
 void gst_nd_igtl_peer_free (GstNdIgtlPeer *peer);
 
-/* Waits for bytes from now on. */
+/* Starts to wait for bytes. */
 void gst_nd_igtl_peer_read (GstNdIgtlPeer *peer);
 
-/* Sends what the socket takes now, and queues the rest. If too many volumes
- * wait, the oldest is dropped. */
+/* Sends as much as the socket takes now, and queues the rest. If too many
+ * volumes wait, the oldest is dropped. */
 void gst_nd_igtl_peer_send (GstNdIgtlPeer *peer, GstNdIgtlUnit *unit);
 
-/* Counts volumes that were dropped before they came here. */
+/* Counts volumes that were dropped before they reached the peer. */
 void gst_nd_igtl_peer_lose (GstNdIgtlPeer *peer, guint volumes);
 
-/* TRUE if a message has begun and nothing has come for this time, us. */
+/* TRUE if a message has begun and nothing has arrived for this time, in us. */
 gboolean gst_nd_igtl_peer_is_stalled (GstNdIgtlPeer *peer, gint64 most);
 
 GstNdIgtlPeerStats gst_nd_igtl_peer_get_stats (GstNdIgtlPeer *peer);

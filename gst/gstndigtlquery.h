@@ -18,15 +18,16 @@ typedef enum
   GST_ND_IGTL_ANSWER /* RTS_ */
 } GstNdIgtlQuery;
 
-/* What @type asks, and the type it asks for, which may be cut ("TRANSFOR"). */
+/* Parses the query @type. @about: the type that it is about, which may be cut
+ * ("TRANSFOR"). */
 GstNdIgtlQuery gst_nd_igtl_query_parse (const gchar *type, const gchar **about);
 
-/* A message without content: a query, or the answer to GET_ if what it asks for
- * is not available. */
+/* A message without content: a query, or the answer to a GET_ for data that are
+ * not available. */
 void gst_nd_igtl_send_empty (GstNdIgtlPeer *peer, guint16 version,
     const gchar *type, const gchar *device);
 
-/* RTS_ to STT_ or STP_ about @about: whether it was done. */
+/* The RTS_ answer to STT_ or STP_ about @about: whether it was done. */
 void gst_nd_igtl_send_done (GstNdIgtlPeer *peer, guint16 version,
     const gchar *about, const gchar *device, gboolean done);
 

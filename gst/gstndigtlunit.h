@@ -1,5 +1,5 @@
-/* What one peer gets at once: OpenIGTLink messages, the last of which may be an
- * IMAGE whose samples stay in their buffer.
+/* A unit is sent to a peer as a whole: OpenIGTLink messages, the last of which
+ * may be an IMAGE whose samples stay in their buffer.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -14,19 +14,19 @@ G_BEGIN_DECLS
 
 typedef struct _GstNdIgtlUnit GstNdIgtlUnit;
 
-/* @head holds whole messages; takes it. */
+/* Makes a unit of @head, which holds whole messages. Takes @head. */
 GstNdIgtlUnit *gst_nd_igtl_unit_new (GByteArray *head);
 
-/* A message of this envelope without samples. */
+/* Makes a unit of one message without samples. */
 GstNdIgtlUnit *gst_nd_igtl_unit_new_message (const NdIgtlEnvelope *envelope,
     const GByteArray *content);
 
-/* For an IMAGE whose samples are the first @size bytes of @buffer; takes it.
- * NULL if @buffer cannot be mapped or has fewer bytes. */
+/* Makes a unit for an IMAGE whose samples are the first @size bytes of @buffer.
+ * Takes @buffer. NULL if @buffer cannot be mapped or has fewer bytes. */
 GstNdIgtlUnit *gst_nd_igtl_unit_new_volume (GstBuffer *buffer, gsize size);
 
 /* Fills in a unit of gst_nd_igtl_unit_new_volume(): messages before the IMAGE,
- * and the IMAGE; the checksum is made here. */
+ * and the IMAGE; computes the checksum. */
 void gst_nd_igtl_unit_build (GstNdIgtlUnit *unit, GByteArray *messages,
     const NdIgtlEnvelope *envelope, const GByteArray *content,
     const NdIgtlField *fields, guint n_fields);
@@ -37,7 +37,7 @@ void gst_nd_igtl_unit_unref (GstNdIgtlUnit *unit);
 gboolean gst_nd_igtl_unit_is_volume (const GstNdIgtlUnit *unit);
 gsize gst_nd_igtl_unit_size (const GstNdIgtlUnit *unit);
 
-/* The pieces from byte @at on; returns how many, 3 at most. */
+/* Gets the pieces from byte @at on. Returns their number, at most 3. */
 guint gst_nd_igtl_unit_get_vectors (const GstNdIgtlUnit *unit, gsize at,
     gconstpointer *data, gsize *sizes);
 

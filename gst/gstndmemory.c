@@ -24,7 +24,7 @@ typedef struct
   gpointer data; /* device memory, or pinned host memory */
   gboolean pinned;
 
-  /* Of device memory. */
+  /* For device memory only. */
   GMutex lock; /* of the fence */
   NdFence *fence;
   gpointer host; /* copy while host_maps > 0 */
@@ -133,7 +133,8 @@ copy (GstNdMemory *memory, gboolean to_host)
   return ok;
 }
 
-/* Of host and host_maps of all memories, because such maps are rare. */
+/* Protects host and host_maps of all memories. One lock suffices, because such
+ * maps are rare. */
 static GMutex host_lock;
 
 static gpointer

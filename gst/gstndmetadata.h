@@ -21,11 +21,11 @@ GstEvent *gst_nd_metadata_to_event (const NdMetadata *metadata,
 /* NULL if @event is another one. */
 NdMetadata *gst_nd_metadata_from_event (GstEvent *event, guint64 *volumes);
 
-/* The same for the next volume of a live stream: what it says adds to what
- * events before it said. Its origin is that of all of the stream. */
+/* The same for the next volume of a live stream. The fields are added to those
+ * of earlier events. The origin is that of the whole stream. */
 GstEvent *gst_nd_metadata_to_live_event (const NdMetadata *metadata);
 
-/* Of an event that gst_nd_metadata_from_event() has read. */
+/* The same for an event that gst_nd_metadata_from_event() has read. */
 gboolean gst_nd_metadata_is_live (GstEvent *event);
 
 G_END_DECLS

@@ -102,7 +102,8 @@ is_accurate (const Seek *s)
 }
 
 /* The time @n volumes after @time, or before it if @n is negative: the farther
- * one of that which upstream tells and of that by the interval. */
+ * one of the time that upstream reports and the time computed from the
+ * interval. */
 static gint64
 shift (GstPad *pad, GstClockTime interval, gint64 time, gint n)
 {

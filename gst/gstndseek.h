@@ -1,6 +1,7 @@
 /* Accurate seeks of elements whose outputs need several volumes. The element
- * asks upstream for more than the application asked for, so that each output
- * equals that of continuous playback, and hides the rest from downstream.
+ * requests more volumes from upstream than the application needs, so that each
+ * output equals that of continuous playback, and hides the others from
+ * downstream.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -45,7 +46,7 @@ gboolean gst_nd_seek_send (GstNdSeek *seek, GstPad *pad, GstEvent *event);
 
 /* Takes a SEGMENT or SEGMENT_DONE event from upstream. Returns the event for
  * downstream: if it follows from a seek of gst_nd_seek_send(), it has the range
- * that downstream asked for. The running time and the stream time of a volume
+ * that downstream requested. The running time and the stream time of a volume
  * stay the same, because other branches of the pipeline may see the segment of
  * upstream. */
 GstEvent *gst_nd_seek_narrow (GstNdSeek *seek, GstElement *element,

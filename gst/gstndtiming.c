@@ -33,7 +33,8 @@ gst_nd_timing_interval (const GstNdTiming *timing)
     return GST_CLOCK_TIME_NONE;
   memcpy (sorted, timing->intervals, n * sizeof *sorted);
   qsort (sorted, n, sizeof *sorted, compare);
-  /* Of an even number the lower one: a gap is longer than the interval. */
+  /* For an even number, the lower one of the middle two: a gap is longer than
+   * the interval. */
   return sorted[(n - 1) / 2];
 }
 

@@ -10,7 +10,7 @@
 
 G_BEGIN_DECLS
 
-/* What a volume that is missing from a stretch is replaced by. The numbers are
+/* The replacement of a volume that is missing from a stretch. The numbers are
  * public. */
 typedef enum
 {

@@ -6,22 +6,25 @@
  * SECTION:element-openigtlinksink
  * @title: openigtlinksink
  *
- * Sends volumes and frames to programs that speak OpenIGTLink, as IMAGE
- * messages. 3D Slicer and others connect to it (#GstOpenIGTLinkSink:mode
- * server), any number at a time; or it connects to a server (client).
+ * Sends volumes and frames as IMAGE messages to programs that speak
+ * OpenIGTLink. As a server (#GstOpenIGTLinkSink:mode server) it accepts any
+ * number of clients, for example 3D Slicer. As a client it connects to a
+ * server.
  *
- * Each client has its own queue. A client that reads too slowly loses volumes
- * of its own, the oldest of those that wait, and delays neither the others nor
- * the pipeline; #GstOpenIGTLinkSink:stats counts what each got and lost.
+ * Each client has its own queue. If a client reads too slowly, the oldest
+ * volumes in its queue are dropped. Other clients and the pipeline are not
+ * delayed. #GstOpenIGTLinkSink:stats counts the sent and the dropped volumes of
+ * each client.
  *
- * The caps say spacing, origin and directions. A volume has the time that its
- * sender gave it if it came by OpenIGTLink, otherwise the time of day at its
- * timestamp. Fields that belong to the volume are sent before it as TRANSFORM,
- * POSITION, TDATA, QTDATA, STATUS, STRING and SENSOR; all others are metadata
- * of the IMAGE if #GstOpenIGTLinkSink:version is 2 or 3.
+ * Spacing, origin and directions are taken from the caps. A volume that was
+ * received by OpenIGTLink keeps the time of its sender; other volumes get the
+ * time of day at their timestamp. Fields of a volume are sent before it as
+ * TRANSFORM, POSITION, TDATA, QTDATA, STATUS, STRING and SENSOR messages if
+ * these can hold them. The other fields become metadata of the IMAGE if
+ * #GstOpenIGTLinkSink:version is 2 or 3.
  *
- * By default it listens at localhost only: host=0.0.0.0 lets other computers
- * connect. OpenIGTLink has neither passwords nor encryption.
+ * By default the element listens at localhost only. With host=0.0.0.0 other
+ * computers can connect. OpenIGTLink has neither passwords nor encryption.
  *
  * ## Example launch line
  * |[
@@ -50,13 +53,13 @@
 GST_DEBUG_CATEGORY_STATIC (openigtlink_sink_debug);
 #define GST_CAT_DEFAULT openigtlink_sink_debug
 
-/* What clients may send: queries. */
+/* The largest message of a client: clients send queries only. */
 #define MESSAGE_MAX (16 * 1024 * 1024)
 #define RECONNECT 1 /* s */
 #define SIZE_MAX_IGTL 65535
 #define COMPONENTS_MAX 255
 
-/* Fields of volumes that have not come yet. */
+/* The most fields that wait for their volumes. */
 #define FIELDS_MAX 1024
 
 typedef struct
@@ -77,12 +80,12 @@ struct _GstOpenIGTLinkSink
   guint64 volumes, unsent; /* under the object lock */
   guint64 fields_unsent;   /* under the object lock */
 
-  /* Of the streaming thread. */
+  /* Used by the streaming thread only. */
   GstNdVolumeInfo info;
   gsize size; /* 0: no caps */
   gboolean is_video;
   GstVideoInfo video_info;
-  NdMetadata *recording; /* of a source that knows all volumes before */
+  NdMetadata *recording; /* of a source that knows all volumes in advance */
   GQueue live;           /* NdMetadata, one volume each, in order of times */
   gboolean has_origin;
   gint64 origin; /* ns since 1970 of timestamp 0 */
@@ -241,7 +244,7 @@ info_from_video (GstNdVolumeInfo *info, const GstVideoInfo *video)
   };
 }
 
-/* What IMAGE has no room for. */
+/* Checks that an IMAGE can hold volumes of this format. */
 static gboolean
 check_format (const GstNdVolumeInfo *info, GError **error)
 {
@@ -313,8 +316,8 @@ pack_frame (GstOpenIGTLinkSink *self, GstBuffer *buffer)
   return g_steal_pointer (&packed);
 }
 
-/* A slow client holds some buffers: those of a pool that has only so many are
- * copied, or the pipeline would wait for that client. */
+/* Buffers of a pool with a limited number are copied, because a slow client
+ * holds several buffers and the pipeline would wait for that client. */
 static GstBuffer *
 keep_buffer (GstBuffer *buffer)
 {
@@ -329,8 +332,8 @@ keep_buffer (GstBuffer *buffer)
   return max > 0 ? gst_buffer_copy_deep (buffer) : gst_buffer_ref (buffer);
 }
 
-/* Fields of the volume with this timestamp. Those of earlier volumes, which
- * never came, are dropped. */
+/* Returns the fields of the volume with this timestamp. Fields of earlier
+ * volumes, which never arrived, are dropped. */
 static NdMetadata *
 live_fields (GstOpenIGTLinkSink *self, gint64 time)
 {
@@ -438,7 +441,7 @@ describe_image (GstOpenIGTLinkSink *self, const GArray *fields,
   nd_igtl_image_build (&image, content);
 }
 
-/* When the volume was made, by the clock of the day. */
+/* The time of the volume in ns since 1970. */
 static guint64
 time_of_day (GstOpenIGTLinkSink *self, GstBuffer *buffer)
 {
@@ -485,7 +488,7 @@ add_message (const gchar *type, const gchar *device, const GByteArray *content,
   g_byte_array_append (to->messages, tail->data, tail->len);
 }
 
-/* Leaves in @fields those that are no messages. */
+/* Removes the fields that become messages from @fields. */
 static void
 build_messages (GArray *fields, Messages *to)
 {
@@ -608,7 +611,7 @@ gst_openigtlink_sink_event (GstBaseSink *sink, GstEvent *event)
       ->event (sink, event);
 }
 
-/* Rows may be padded: they are packed here. */
+/* Rows may be padded, and are packed here. */
 static gboolean
 gst_openigtlink_sink_propose_allocation (GstBaseSink *sink, GstQuery *query)
 {

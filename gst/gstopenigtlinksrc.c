@@ -7,23 +7,24 @@
  * @title: openigtlinksrc
  *
  * Receives volumes and frames from programs that speak OpenIGTLink: PLUS, 3D
- * Slicer, MITK, SUPRA and others. It connects to a server
- * (#GstOpenIGTLinkSrc:mode client), or listens for clients that send (server).
+ * Slicer, MITK, SUPRA and others. The element connects to a server
+ * (#GstOpenIGTLinkSrc:mode client), or accepts clients that send (server).
  *
- * Volumes come as other/tensors; frames as video/x-raw or other/tensors,
- * whichever downstream takes. uint8, int16, uint16 and float32 come as they
- * are, int8 as int16, int32, uint32 and float64 as float32. Spacing, origin and
- * directions travel in the caps. If only the matrix changes later, the caps
- * stay, and the field VolumeToRasTransform of the volume has the matrix.
+ * Volumes are other/tensors buffers. Frames are video/x-raw or other/tensors
+ * buffers, as downstream accepts them. uint8, int16, uint16 and float32 samples
+ * keep their type; int8 becomes int16, and int32, uint32 and float64 become
+ * float32. Spacing, origin and directions are in the caps. If only the matrix
+ * changes later, the caps do not change, and the field VolumeToRasTransform of
+ * the volume has the new matrix.
  *
  * TRANSFORM, POSITION, TDATA, QTDATA, STATUS, STRING and SENSOR messages and
- * the metadata of header version 2 go along as fields of the next volume:
- * ndfilesink writes them as PLUS does, openigtlinksink sends them on.
+ * the metadata of header version 2 become fields of the next volume. ndfilesink
+ * writes these fields as PLUS does, and openigtlinksink sends them.
  *
- * If downstream is slower than the peer, #GstOpenIGTLinkSrc:policy says whether
- * the newest volume replaces one that waits, or whether the peer must wait.
- * What is lost is counted in #GstOpenIGTLinkSrc:stats, and each volume that is
- * replaced is told by a QoS message.
+ * #GstOpenIGTLinkSrc:policy decides what happens if downstream is slower than
+ * the peer: either the newest volume replaces a waiting one, or the peer waits.
+ * #GstOpenIGTLinkSrc:stats counts the replaced volumes, and a QoS message
+ * reports each of them.
  *
  * docs/live.md describes how to connect to other programs.
  *
@@ -53,12 +54,12 @@
 GST_DEBUG_CATEGORY_STATIC (openigtlink_src_debug);
 #define GST_CAT_DEFAULT openigtlink_src_debug
 
-/* The latency that is reported grows in such steps, up to a limit. */
+/* The reported latency grows in steps of this size, up to a limit. */
 #define LATENCY_STEP (5 * GST_MSECOND)
 #define LATENCY_MAX GST_SECOND
 
-/* Two clocks of one computer are read one after the other: a difference below
- * that is the reading, not the clocks. */
+/* Two clocks of one computer are read one after the other. A smaller difference
+ * is due to reading them. */
 #define CLOCK_STEP (2 * GST_MSECOND)
 
 typedef enum
@@ -96,15 +97,15 @@ struct _GstOpenIGTLinkSrc
   guint64 bad_matrices, delivered;
   guint64 clock_resets;
 
-  /* Of the streaming thread. */
+  /* Used by the streaming thread only. */
   gboolean has_format;
   GstNdVolumeInfo info;
-  gfloat matrix[12]; /* that the caps stand for */
+  gfloat matrix[12]; /* the format of the caps */
   gboolean is_video, has_video_meta;
   GstVideoInfo video_info;
   NdIgtlClock clock;
   gboolean has_clock_offset;
-  gint64 clock_offset; /* pipeline's clock less monotonic time */
+  gint64 clock_offset; /* clock of the pipeline minus monotonic time */
   gint64 origin;       /* ns since 1970 of running time 0 */
   gboolean has_origin;
   GstClockTime last;
@@ -394,8 +395,8 @@ gst_openigtlink_src_negotiate (GstBaseSrc *src)
   return ok;
 }
 
-/* Samples go from the socket into buffers of this pool, which may hold memory
- * that a device reads fast. */
+/* Samples are received in buffers of this pool, which may have memory that a
+ * device reads fast. */
 static gboolean
 gst_openigtlink_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
 {
@@ -473,7 +474,7 @@ set_format (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
   return TRUE;
 }
 
-/* FALSE if the stream cannot go on. */
+/* FALSE if the stream cannot continue. */
 static gboolean
 follow_format (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
 {
@@ -566,7 +567,7 @@ set_times (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
 }
 
-/* The matrix of a volume that is not the one of the caps, as a field. */
+/* The matrix of a volume, as a field, if it differs from that of the caps. */
 static gchar *
 changed_matrix (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
 {
@@ -595,7 +596,7 @@ changed_matrix (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
   return nd_igtl_matrix_to_text (matrix);
 }
 
-/* What came with the volume, in an event before it. */
+/* Pushes the fields that arrived with the volume, in an event before it. */
 static void
 push_fields (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
 {
@@ -603,7 +604,7 @@ push_fields (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
   g_autoptr (NdMetadata) metadata = nd_metadata_new ();
   const gint64 time = GST_BUFFER_PTS (volume->buffer);
 
-  /* The first one says the origin of times. */
+  /* The first event has the origin of times. */
   if (!matrix && volume->fields->len == 0 && self->delivered > 0)
     return;
   metadata->origin = self->origin;

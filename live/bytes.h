@@ -92,7 +92,8 @@ nd_put_f64 (GByteArray *out, gdouble value)
   nd_put_u64 (out, bits);
 }
 
-/* A text of @size bytes, padded with 0, cut if it is longer. */
+/* Writes a text of @size bytes: padded with 0 if it is shorter, cut if it is
+ * longer. */
 static inline void
 nd_put_text (GByteArray *out, const gchar *text, gsize size)
 {

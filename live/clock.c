@@ -37,7 +37,8 @@ follow (NdIgtlClock *clock, gint64 difference, guint64 arrival)
       (MIN (clock->least[0], clock->least[1]) - clock->offset) / FOLLOW;
 }
 
-/* A result that lies before this one by more than the sender can explain. */
+/* TRUE if the offset has changed by more than the clock of the sender can
+ * drift. */
 static gboolean
 has_jumped (const NdIgtlClock *clock, gint64 difference)
 {

@@ -11,15 +11,15 @@
 
 G_BEGIN_DECLS
 
-/* x^64 + this, bit i is the coefficient of x^i. */
+/* The polynomial without x^64. Bit i is the coefficient of x^i. */
 #define ND_CRC64_POLYNOMIAL G_GUINT64_CONSTANT (0x42F0E1EBA9EA3693)
 
-/* The checksum of bytes that have the checksum @crc, followed by @data; 0 is
- * that of no bytes. Takes the fastest method of the processor. */
+/* Continues the checksum @crc with the bytes @data. The checksum of no bytes is
+ * 0. Uses the fastest method of the CPU. */
 guint64 nd_crc64 (guint64 crc, gconstpointer data, gsize size);
 
-/* The methods by themselves: tables of 16 bytes, and carry-less multiplication,
- * which needs nd_crc64_has_carryless(). */
+/* The methods: tables of 16 bytes, and carry-less multiplication, for which
+ * nd_crc64_has_carryless() must be TRUE. */
 guint64 nd_crc64_tables (guint64 crc, gconstpointer data, gsize size);
 guint64 nd_crc64_carryless (guint64 crc, gconstpointer data, gsize size);
 gboolean nd_crc64_has_carryless (void);

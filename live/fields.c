@@ -59,7 +59,7 @@ append_number (GString *text, gdouble value, const gchar *format)
       g_ascii_formatd (number, sizeof (number), format, value));
 }
 
-/* 9 digits bring a float back as it was, 17 a double. */
+/* A float is read back unchanged from 9 digits, a double from 17. */
 #define FLOAT_FORMAT "%.9g"
 #define DOUBLE_FORMAT "%.17g"
 
@@ -76,7 +76,8 @@ nd_igtl_matrix_to_text (const gfloat matrix[12])
   return g_string_free (text, FALSE);
 }
 
-/* @max numbers at most; how many there are, or -1 if @text is anything else. */
+/* Reads up to @max numbers. Returns their count, or -1 if @text is anything
+ * else. */
 static gint
 parse_numbers (const gchar *text, gdouble *numbers, guint max)
 {
@@ -329,7 +330,7 @@ find_field (const Fields *fields, const gchar *name, const gchar *end)
   return -1;
 }
 
-/* FALSE if the field of this tool is missing or no pose. */
+/* FALSE if the field of this tool is missing or is not a pose. */
 static gboolean
 find_tool (const Fields *fields, gboolean is_pose, NdIgtlTool *tool)
 {
@@ -444,7 +445,7 @@ nd_igtl_from_fields (const NdIgtlField *fields, guint n, gboolean *used,
   for (guint i = 0; i < n; i++)
     used[i] = strcmp (fields[i].key, ND_IGTL_MATRIX_KEY) == 0
         || strcmp (fields[i].key, ND_IGTL_MATRIX_KEY "Status") == 0;
-  /* Lists of tools take the fields of their tools. */
+  /* A list of tools includes the fields of its tools. */
   for (guint k = 0; k < G_N_ELEMENTS (keys); k++) {
     for (guint i = 0; i < n; i++) {
       if (!used[i] && g_str_has_suffix (fields[i].key, keys[k].key))

@@ -27,8 +27,8 @@ G_BEGIN_DECLS
 /* TRUE if messages of @type become fields. */
 gboolean nd_igtl_has_fields (const gchar *type);
 
-/* Gives the fields of one message. ND_ERROR_FORMAT if its content is not
- * valid; then it has no fields. */
+/* Adds the fields of one message. If its content is not valid, adds none and
+ * sets ND_ERROR_FORMAT. */
 gboolean nd_igtl_to_fields (const NdIgtlHeader *header, const guint8 *content,
     gsize size, NdIgtlFieldFunc func, gpointer user_data, GError **error);
 
@@ -36,14 +36,16 @@ gboolean nd_igtl_to_fields (const NdIgtlHeader *header, const guint8 *content,
 typedef void (*NdIgtlMessageFunc) (const gchar *type, const gchar *device,
     const GByteArray *content, gpointer user_data);
 
-/* Gives the messages of the fields of one volume. @used[i] tells whether
- * field i became a message or part of one, or is ND_IGTL_MATRIX_KEY; all others
- * are metadata. A transform whose status is not OK is not sent. */
+/* Calls a function for each message that the fields of one volume become.
+ * @used[i] tells whether field i became a message or part of one, or is
+ * ND_IGTL_MATRIX_KEY; all others are metadata. A transform whose status is not
+ * OK is not sent. */
 void nd_igtl_from_fields (const NdIgtlField *fields, guint n, gboolean *used,
     NdIgtlMessageFunc func, gpointer user_data);
 
-/* 16 numbers, row by row, as 12, column by column, and back. FALSE if @text
- * holds anything else, or numbers that are not finite. */
+/* Convert between 16 numbers, row by row, as text, and 12 numbers, column by
+ * column. FALSE if @text is anything else or has numbers that are not
+ * finite. */
 gboolean nd_igtl_matrix_from_text (gfloat matrix[12], const gchar *text);
 gchar *nd_igtl_matrix_to_text (const gfloat matrix[12]);
 

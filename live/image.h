@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 #define ND_IGTL_IMAGE_SIZE 72
 
-/* Numbers as the message has them. */
+/* The numbers are those of the protocol. */
 typedef enum
 {
   ND_IGTL_INT8 = 2,
@@ -37,43 +37,44 @@ typedef struct
   gboolean big_endian; /* the samples; numbers of the header always are */
   NdIgtlCoordinates coordinates;
   gsize size[3]; /* x, y, z of the volume, 1 or more */
-  /* Columns: direction times spacing in mm of x, y and z; then the position of
-   * the centre of the volume, index (size - 1) / 2. May hold NaN. */
+  /* Columns: direction times spacing in mm of x, y and z, then the position of
+   * the centre of the volume, index (size - 1) / 2. Numbers may be NaN. */
   gfloat matrix[12];
-  gsize offset[3], part[3]; /* which part of the volume the samples are */
+  gsize offset[3], part[3]; /* the part of the volume that the samples are */
 } NdIgtlImage;
 
 /* Reads ND_IGTL_IMAGE_SIZE bytes; @samples_size bytes follow them.
- * ND_ERROR_FORMAT if version, type or sizes are not possible, or if they are
- * not those of @samples_size bytes. */
+ * ND_ERROR_FORMAT if version, type or sizes are not possible, or do not match
+ * @samples_size. */
 gboolean nd_igtl_image_parse (NdIgtlImage *image, const guint8 *bytes,
     guint64 samples_size, GError **error);
 
 /* Appends ND_IGTL_IMAGE_SIZE bytes; sizes must be 1 to 65535. */
 void nd_igtl_image_build (const NdIgtlImage *image, GByteArray *out);
 
-/* Bytes of one component: 1, 2, 4 or 8; 0 if @scalar is no type of IMAGE. */
+/* The bytes of one component: 1, 2, 4 or 8; 0 if @scalar is not a type of
+ * IMAGE. */
 gsize nd_igtl_scalar_size (NdIgtlScalar scalar);
 
-/* "uint8" and so on, as in caps. */
+/* The name of the type as in caps, for example "uint8". */
 const gchar *nd_igtl_scalar_name (NdIgtlScalar scalar);
 gboolean nd_igtl_scalar_from_name (const gchar *name, NdIgtlScalar *scalar);
 
-/* Bytes of the whole volume and of the part; 0 on overflow. */
+/* The bytes of the whole volume, and of the part; 0 on overflow. */
 gsize nd_igtl_image_volume_size (const NdIgtlImage *image);
 gsize nd_igtl_image_part_size (const NdIgtlImage *image);
 
 /* TRUE if the samples are the whole volume. */
 gboolean nd_igtl_image_is_whole (const NdIgtlImage *image);
 
-/* The matrix as spacing in mm, origin (position of the first sample in mm, axes
- * to the Right, Anterior, Superior) and directions (row by row, column a is the
- * unit vector of axis a). FALSE if a number is not finite or a column is 0:
- * then nothing is written. */
+/* Splits the matrix into spacing in mm, origin (position of the first sample in
+ * mm, axes to the Right, Anterior, Superior) and directions (row by row, column
+ * a is the unit vector of axis a). FALSE, and nothing is written, if a number
+ * is not finite or a column is 0. */
 gboolean nd_igtl_image_get_geometry (const NdIgtlImage *image,
     gdouble spacing[3], gdouble origin[3], gdouble directions[9]);
 
-/* Back, for the sizes in @image; coordinates become RAS. */
+/* The inverse, for the sizes in @image. Coordinates become RAS. */
 void nd_igtl_image_set_geometry (NdIgtlImage *image, const gdouble spacing[3],
     const gdouble origin[3], const gdouble directions[9]);
 

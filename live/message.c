@@ -15,7 +15,7 @@
 #define BODY_SIZE_AT (TIMESTAMP_AT + 8)
 #define CRC_AT (BODY_SIZE_AT + 8)
 
-/* Of the metadata header: key size, encoding, value size. */
+/* The bytes of a metadata header: key size, encoding, value size. */
 #define ENTRY_SIZE 8
 
 gchar *
@@ -42,7 +42,8 @@ parse_type (NdIgtlHeader *header, const guint8 *bytes)
   return n > 0;
 }
 
-/* A replacement character takes more bytes than the one it stands for. */
+/* A replacement character takes more bytes than the character that it
+ * replaces. */
 static void
 parse_device (NdIgtlHeader *header, const guint8 *bytes)
 {

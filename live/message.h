@@ -44,13 +44,13 @@ typedef struct
 } NdIgtlExtended;
 
 /* Reads ND_IGTL_HEADER_SIZE bytes. ND_ERROR_FORMAT if the version is not known
- * or if the type is no ASCII text: such bytes are no header, and nothing says
- * at which byte the next message begins. */
+ * or if the type is no ASCII text: such bytes are not a header, and the start
+ * of the next message is unknown. */
 gboolean nd_igtl_header_parse (NdIgtlHeader *header, const guint8 *bytes,
     GError **error);
 
-/* Reads ND_IGTL_EXTENDED_SIZE bytes at the begin of a body of @body_size bytes;
- * ND_ERROR_FORMAT if the sizes do not fit in there. */
+/* Reads ND_IGTL_EXTENDED_SIZE bytes at the start of a body of @body_size bytes.
+ * ND_ERROR_FORMAT if the sizes exceed the body. */
 gboolean nd_igtl_extended_parse (NdIgtlExtended *extended, const guint8 *bytes,
     guint64 body_size, GError **error);
 
@@ -58,9 +58,9 @@ gboolean nd_igtl_extended_parse (NdIgtlExtended *extended, const guint8 *bytes,
 typedef void (*NdIgtlFieldFunc) (const gchar *key, const gchar *value,
     gpointer user_data);
 
-/* Reads the metadata header and metadata, @size bytes together.
- * ND_ERROR_FORMAT if the sizes in it exceed @size; fields before that one have
- * been given. */
+/* Reads the metadata header and metadata, @size bytes together. ND_ERROR_FORMAT
+ * if the sizes in it exceed @size; the function has then been called for the
+ * fields before. */
 gboolean nd_igtl_metadata_parse (const guint8 *bytes, gsize size,
     NdIgtlFieldFunc func, gpointer user_data, GError **error);
 
@@ -74,7 +74,7 @@ typedef struct
 guint16 nd_igtl_metadata_build (GByteArray *out, const NdIgtlField *fields,
     guint n);
 
-/* What a message says in its header. */
+/* The header of a message. */
 typedef struct
 {
   guint16 version;
@@ -84,19 +84,19 @@ typedef struct
 } NdIgtlEnvelope;
 
 /* Builds a message in up to three pieces, so that samples need not be copied:
- * @head gets header, extended header and @content, @tail gets metadata from
- * @fields (nothing if the version is 1). Between them stand @samples, which may
- * be NULL. */
+ * @head receives header, extended header and @content, @tail receives the
+ * metadata from @fields (nothing if the version is 1). @samples, which may be
+ * NULL, belong between them. */
 void nd_igtl_build (const NdIgtlEnvelope *envelope, const GByteArray *content,
     gconstpointer samples, gsize samples_size, const NdIgtlField *fields,
     guint n_fields, GByteArray *head, GByteArray *tail);
 
-/* Nanoseconds since 1970 and back. The way there and back changes nothing
- * until the year 2106. */
+/* Convert to nanoseconds since 1970 and back, without loss until the year
+ * 2106. */
 guint64 nd_igtl_time_to_ns (guint64 timestamp);
 guint64 nd_igtl_time_from_ns (guint64 ns);
 
-/* @size bytes that end with 0 or with the last one, as valid UTF-8. */
+/* Copies a text of up to @size bytes, which may end with 0, as valid UTF-8. */
 gchar *nd_igtl_text (const guint8 *bytes, gsize size);
 
 G_END_DECLS

@@ -1,4 +1,4 @@
-/* A state machine that takes bytes and gives messages.
+/* A state machine that turns bytes into messages.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -15,8 +15,8 @@
 #define SMALL_MAX (16 * 1024 * 1024)
 #define GROWTH (64 * 1024)
 
-/* A body above this is no message that anybody sends, and skipping it would
- * take for ever. */
+/* Nobody sends a message with a larger body, and skipping it would take
+ * forever. */
 #define BODY_MAX (G_GUINT64_CONSTANT (1) << 40)
 
 typedef enum
@@ -38,8 +38,8 @@ struct _NdReceiver
   gboolean check_crc;
 
   State state;
-  guint64 size, at; /* bytes of this state, and how many have come */
-  gboolean event;   /* the last call gave one: begin the next state */
+  guint64 size, at; /* bytes of this state, and those that have arrived */
+  gboolean event;   /* the last call returned an event: begin the next state */
   NdReceived skipped;
   guint64 crc;
   guint64 left; /* bytes of the body after this state */
@@ -49,7 +49,7 @@ struct _NdReceiver
   NdIgtlImage image;
   guint8 *samples;
   GByteArray *content, *metadata;
-  GError *refusal; /* given when the rest of the message has been skipped */
+  GError *refusal; /* returned when the rest of the message has been skipped */
   guint8 scratch[SCRATCH_SIZE];
 };
 
@@ -75,7 +75,8 @@ nd_receiver_free (NdReceiver *receiver)
   g_free (receiver);
 }
 
-/* Memory grows with what has come, not with what a header promises. */
+/* Memory grows with the bytes that have arrived, not with the size that a
+ * header claims. */
 static guint8 *
 grow (GByteArray *bytes, guint64 at, guint64 total, gsize *size)
 {
@@ -171,7 +172,7 @@ refuse_size (NdReceiver *receiver, guint64 size, guint64 max)
           receiver->header.type, receiver->header.device, size, max));
 }
 
-/* What follows header and extended header. */
+/* Begins the part of a message after the header and the extended header. */
 static void
 begin_content (NdReceiver *receiver)
 {
@@ -249,7 +250,7 @@ take_extended (NdReceiver *receiver)
         receiver->extended.size - ND_IGTL_EXTENDED_SIZE);
 }
 
-/* TRUE: the caller is to say where samples go. */
+/* TRUE if the caller has to choose the memory for the samples. */
 static gboolean
 take_image (NdReceiver *receiver)
 {
@@ -261,7 +262,7 @@ take_image (NdReceiver *receiver)
     refuse (receiver, error);
     return FALSE;
   }
-  /* A part stands for a volume that must fit into memory, too. */
+  /* The whole volume that a part belongs to must fit into memory, too. */
   if (nd_igtl_image_volume_size (&receiver->image) > receiver->max_size) {
     refuse_size (receiver, nd_igtl_image_volume_size (&receiver->image),
         receiver->max_size);
@@ -291,7 +292,7 @@ finish (NdReceiver *receiver, GError **error)
   return ND_RECEIVED_REFUSED;
 }
 
-/* The bytes of a state are complete. */
+/* Called when the bytes of a state are complete. */
 static NdReceived
 advance (NdReceiver *receiver, GError **error)
 {
@@ -324,7 +325,7 @@ advance (NdReceiver *receiver, GError **error)
   g_return_val_if_reached (ND_RECEIVED_LOST);
 }
 
-/* After an event has been given. */
+/* Called after an event was returned. */
 static void
 begin_next (NdReceiver *receiver)
 {

@@ -71,7 +71,7 @@ nd_igtl_samples_swap (gpointer samples, gsize size, gsize n)
     swap64 (samples, n);
 }
 
-/* In pieces that stay in the cache. */
+/* Converts in pieces that stay in the cache. */
 #define PIECE 1024
 
 #define CONVERT(name, from_type, to_type)                                   \

@@ -10,23 +10,24 @@
 
 G_BEGIN_DECLS
 
-/* The type of volumes that holds samples of @scalar: the same one if volumes
- * have it, otherwise int16 for int8 and float32 for all others, which rounds
- * integers above 2^24 and float64. */
+/* The sample type of a volume for samples of @scalar: the same type if volumes
+ * have it, int16 for int8, and float32 for all others. float32 rounds integers
+ * above 2^24 and float64. */
 NdSampleType nd_igtl_sample_type (NdIgtlScalar scalar);
 
-/* The type of IMAGE for samples of a volume: the same one. FALSE if IMAGE does
- * not have it. */
+/* The type in an IMAGE for samples of a volume, which is the same. FALSE if
+ * IMAGE does not have it. */
 gboolean nd_igtl_scalar_type (NdSampleType type, NdIgtlScalar *scalar);
 
-/* TRUE if samples of @scalar in this byte order are those of a volume. */
+/* TRUE if samples of @scalar in this byte order need no conversion. */
 gboolean nd_igtl_samples_are_native (NdIgtlScalar scalar, gboolean big_endian);
 
 /* Reverses the bytes of @n samples of @size bytes, in place. */
 void nd_igtl_samples_swap (gpointer samples, gsize size, gsize n);
 
-/* @n samples of @scalar, not aligned, as nd_igtl_sample_type(). Both may be the
- * same memory if the sizes of both types are the same. */
+/* Converts @n samples of @scalar, which need not be aligned, to
+ * nd_igtl_sample_type(). Both may be the same memory if the sizes of both types
+ * are the same. */
 void nd_igtl_samples_convert (gpointer to, gconstpointer from,
     NdIgtlScalar scalar, gboolean big_endian, gsize n);
 

@@ -48,7 +48,8 @@ parse_tool (NdIgtlTool *tool, gint kind, const guint8 *bytes, gsize size)
   if (kinds[kind].several) {
     g_autofree gchar *name = nd_igtl_text (bytes, ND_IGTL_DEVICE_SIZE);
 
-    /* A replacement character may take more bytes than it stands for. */
+    /* A replacement character may take more bytes than the character that it
+     * replaces. */
     while (strlen (name) > ND_IGTL_DEVICE_SIZE)
       *g_utf8_find_prev_char (name, name + strlen (name)) = '\0';
     g_strlcpy (tool->name, name, sizeof (tool->name));

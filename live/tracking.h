@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/* Where something is, in mm. Numbers are finite. */
+/* The position of an object, in mm. Numbers are finite. */
 typedef struct
 {
   gchar name[ND_IGTL_DEVICE_SIZE + 1]; /* of TDATA and QTDATA; valid UTF-8 */
@@ -21,10 +21,10 @@ typedef struct
 /* TRUE if @type is one of the four. */
 gboolean nd_igtl_is_tracking (const gchar *type);
 
-/* Reads the content of a message of @type: an array of NdIgtlTool; TRANSFORM
- * and POSITION have one. A POSITION without orientation has the quaternion
- * 0 0 0 1. ND_ERROR_FORMAT if @size is not one of this type or if a number is
- * not finite. */
+/* Reads the content of a message of @type as an array of NdIgtlTool. TRANSFORM
+ * and POSITION have one element. A POSITION without orientation gets the
+ * quaternion 0 0 0 1. ND_ERROR_FORMAT if @size is wrong for the type or if a
+ * number is not finite. */
 GArray *nd_igtl_tracking_parse (const gchar *type, const guint8 *content,
     gsize size, GError **error);
 

@@ -1,5 +1,5 @@
-/* Which samples of a volume have come: a list of boxes that do not overlap, so
- * that their sizes tell when the volume is complete.
+/* The samples of a volume that have arrived: a list of boxes that do not
+ * overlap, so that the sum of their sizes tells whether the volume is complete.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* A peer that sends single samples would make each comparison slower. */
+/* The most parts. Without a limit, a peer that sends single samples would make
+ * each comparison slower. */
 #define BOXES_MAX 8192
 
 typedef struct
@@ -21,7 +22,7 @@ struct _NdIgtlParts
   GArray *boxes;
   NdIgtlImage image; /* of the first part */
   guint64 timestamp;
-  gsize samples; /* that have come */
+  gsize samples; /* that have arrived */
 };
 
 NdIgtlParts *

@@ -1,4 +1,4 @@
-/* Parts of a volume, put together.
+/* Assembles volumes from parts.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -14,22 +14,22 @@ typedef struct _NdIgtlParts NdIgtlParts;
 typedef enum
 {
   ND_IGTL_PART_ADDED,    /* the volume has gaps */
-  ND_IGTL_PART_COMPLETE, /* every sample has come */
+  ND_IGTL_PART_COMPLETE, /* every sample has arrived */
   ND_IGTL_PART_ANEW      /* overlaps, or is of another volume: see below */
 } NdIgtlPart;
 
 NdIgtlParts *nd_igtl_parts_new (void);
 void nd_igtl_parts_free (NdIgtlParts *parts);
 
-/* Notes that the part in @image has come. After ND_IGTL_PART_COMPLETE the next
- * part begins another volume. ND_IGTL_PART_ANEW: the part begins another volume
- * though this one has gaps, which nobody fills any more; nothing was noted, and
- * after nd_igtl_parts_reset() the part can be added. */
+/* Adds the part in @image. After ND_IGTL_PART_COMPLETE the next part begins
+ * another volume. ND_IGTL_PART_ANEW: the part begins another volume although
+ * this one has gaps, which will not be filled. The part is not added; call
+ * nd_igtl_parts_reset() and add it again. */
 NdIgtlPart nd_igtl_parts_add (NdIgtlParts *parts, const NdIgtlImage *image,
     guint64 timestamp);
 void nd_igtl_parts_reset (NdIgtlParts *parts);
 
-/* TRUE if a volume has begun that is not complete. */
+/* TRUE if a volume has begun and is not complete. */
 gboolean nd_igtl_parts_pending (const NdIgtlParts *parts);
 
 /* Copies the samples of a part, @sample_size bytes each with all components, to

@@ -75,7 +75,7 @@ similarity (const gdouble sum[5], gdouble n, gdouble c1, gdouble c2)
       / ((ma * ma + mb * mb + c1) * (va + vb + c2));
 }
 
-/* Adds SSIM of all windows of a slice of @width x @height, of which samples are
+/* Adds the SSIM of all windows of a slice of @width x @height with samples
  * @step apart, by a table of sums. */
 static void
 add_windows (NdDifference *difference, const gdouble *a, const gdouble *b,
