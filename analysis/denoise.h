@@ -10,22 +10,24 @@
 
 G_BEGIN_DECLS
 
+/* The numbers of these enums are public, as values of properties, and never
+ * change. */
 typedef enum
 {
-  ND_DENOISE_TRANSFORM,
-  ND_DENOISE_ADAPTIVE
+  ND_DENOISE_TRANSFORM = 0,
+  ND_DENOISE_ADAPTIVE = 1
 } NdDenoiseMethod;
 
 typedef enum
 {
-  ND_NOISE_ADDITIVE,
-  ND_NOISE_SPECKLE
+  ND_NOISE_ADDITIVE = 0,
+  ND_NOISE_SPECKLE = 1
 } NdNoise;
 
 typedef enum
 {
-  ND_QUALITY_FAST,
-  ND_QUALITY_BEST
+  ND_QUALITY_FAST = 0,
+  ND_QUALITY_BEST = 1
 } NdDenoiseQuality;
 
 #define ND_DENOISE_MAX_LATENCY 5

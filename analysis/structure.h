@@ -44,10 +44,11 @@ typedef enum
                              * space, and a certainty from 0 to 1 */
 } NdStructure;
 
+/* The numbers are public, as values of properties, and never change. */
 typedef enum
 {
-  ND_MOTION_CONSTANT,
-  ND_MOTION_AFFINE
+  ND_MOTION_CONSTANT = 0,
+  ND_MOTION_AFFINE = 1
 } NdMotion;
 
 /* The components of @structure for a tensor over @axes. */

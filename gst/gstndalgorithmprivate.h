@@ -1,4 +1,4 @@
-/* The state of the base class of algorithms, shared by its two files.
+/* The state of the base class of algorithms, shared by its files.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -43,6 +43,10 @@ typedef struct
 } GstNdAlgorithmPrivate;
 
 GstNdAlgorithmPrivate *gst_nd_algorithm_private (GstNdAlgorithm *self);
+GstBaseTransformClass *gst_nd_algorithm_parent (void);
+
+/* Frees the algorithms in use. */
+void gst_nd_algorithm_clear (GstNdAlgorithm *self);
 
 /* Posts @error unless an error was posted since start(). */
 GstFlowReturn gst_nd_algorithm_fail (GstNdAlgorithm *self, const GError *error);
@@ -50,6 +54,12 @@ GstFlowReturn gst_nd_algorithm_fail (GstNdAlgorithm *self, const GError *error);
 /* The latency in use, from the caps' rate or, without one, from the measured
  * interval; posts LATENCY if it changes. */
 void gst_nd_algorithm_update_latency (GstNdAlgorithm *self);
+
+/* gstndalgorithmevents.c: events and queries. */
+gboolean gst_nd_algorithm_sink_event (GstBaseTransform *trans, GstEvent *event);
+gboolean gst_nd_algorithm_src_event (GstBaseTransform *trans, GstEvent *event);
+gboolean gst_nd_algorithm_query (GstBaseTransform *trans,
+    GstPadDirection direction, GstQuery *query);
 
 /* gstndalgorithmstream.c: volumes enter, outputs leave. */
 GstFlowReturn gst_nd_algorithm_take_volume (GstNdAlgorithm *self,

@@ -49,10 +49,12 @@ gap_type (void)
 {
   static gsize type;
   static const GEnumValue values[] = {
-    { GST_ND_GAP_LEAVE_OUT, "Nothing; the window spans the volumes that came",
+    { GST_ND_GAP_LEAVE_OUT,
+        "Nothing; the window spans the volumes that "
+        "arrived",
         "leave-out" },
     { GST_ND_GAP_HOLD, "The volume before it", "hold" },
-    { GST_ND_GAP_RESTART, "Nothing; each missing volume breaks the stretch",
+    { GST_ND_GAP_RESTART, "Nothing; each missing volume ends the stretch",
         "restart" },
     { 0, NULL, NULL }
   };
@@ -144,10 +146,12 @@ accuracy_type (void)
   static gsize type;
   static const GEnumValue values[] = {
     { ND_ACCURACY_SINGLE,
-        "As float32: error at most 2e-6 (relative L2, against the largest "
-        "possible response); sums of 8 and 16 bit integers are exact",
+        "Relative L2 error of at most 2e-6, compared with the largest "
+        "possible response; sums of 8 and 16 bit integers are exact",
         "single" },
-    { ND_ACCURACY_FAST, "Error at most 5e-4, for display and 8 bit data",
+    { ND_ACCURACY_FAST,
+        "Relative L2 error of at most 5e-4, for display and "
+        "8 bit data",
         "fast" },
     { 0, NULL, NULL },
   };
@@ -255,8 +259,8 @@ static const GstNdProperty rows[] = {
       FIELD (ENUM, method, NdMethod, method_type, ND_METHOD_AUTO),
       GST_ND_PLAYING },
   { "accuracy", "Accuracy",
-      "Accuracy of method=tensor; lower is faster. Other methods are as "
-      "accurate as single",
+      "Accuracy of method=tensor: fast takes less time. All other methods "
+      "have at least the accuracy of single",
       FIELD (ENUM, accuracy, NdAccuracy, accuracy_type, ND_ACCURACY_SINGLE),
       GST_ND_PLAYING },
   { "response", "Response",
@@ -265,20 +269,23 @@ static const GstNdProperty rows[] = {
       FIELD (ENUM, response, NdResponse, response_type, ND_RESPONSE_ALL),
       GST_ND_PLAYING },
   /* Since: 0.9 */
-  { "gap", "Gap", "Replacement of volumes that are missing from a stretch",
+  { "gap", "Gap",
+      "Replacement of volumes that are missing from a stretch, "
+      "which is a run of volumes without a break in time",
       FIELD (ENUM, timing.gap, GstNdGap, gap_type, GST_ND_GAP_LEAVE_OUT),
       GST_ND_PLAYING },
   { "gap-limit", "Gap limit",
-      "Longest time between two volumes of a stretch, in measured intervals; a "
-      "longer gap breaks the stretch, and the window begins again. 0: no gap "
-      "breaks a stretch",
+      "Longest time between two volumes of a stretch, in measured intervals; "
+      "a longer gap ends the stretch and empties the window. 0: no gap ends "
+      "a stretch",
       FIELD (DOUBLE, timing.limit, 0, G_MAXDOUBLE, 5), GST_ND_PLAYING },
   { "gap-jitter", "Gap jitter",
-      "How late a volume may come before another one counts as missing, in "
-      "measured intervals",
+      "Lateness of a volume, in measured intervals, up to which no other "
+      "volume counts as missing",
       FIELD (DOUBLE, timing.jitter, 0, G_MAXDOUBLE, 0.5), GST_ND_PLAYING },
   { "gap-discont", "Gap at DISCONT",
-      "The flag DISCONT breaks a stretch, unless missing volumes explain it",
+      "The flag DISCONT of a buffer begins a new stretch, unless missing "
+      "volumes explain the flag",
       FIELD (BOOLEAN, timing.discont, TRUE), GST_ND_PLAYING },
   { "compute-latency", "Compute latency",
       "Whether the answer to LATENCY queries includes the measured computing "
@@ -295,6 +302,7 @@ static const GstNdProperty rows[] = {
       "Threads that compute on the CPU; 0: the cores that the process may use, "
       "or the environment variable NDCONV_THREADS",
       FIELD (UINT, n_threads, 0, ND_MAX_THREADS, 0), GST_ND_PLAYING },
+  /* Since: 0.1 */
   { "axes", "Axes",
       "The three axes to filter along; sizes and sigmas of filters are given "
       "for these, in this order",

@@ -1,3 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+
 /**
  * SECTION:element-nddenoise
  * @title: nddenoise
@@ -27,8 +31,7 @@
  * gst-launch-1.0 ndfilesrc location=heart.nii.gz ! nddenoise latency=5 strength=1.2 ! ndfilesink location=clean.nii.gz
  * ]|
  *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- * Copyright (C) 2026 the ndconv developers
+ * Since: 0.9
  */
 #include "gst/gstnddenoise.h"
 
@@ -71,7 +74,8 @@ method_type (void)
     { ND_DENOISE_TRANSFORM, "Shrinks the coefficients of a sliding 4D DCT",
         "transform" },
     { ND_DENOISE_ADAPTIVE,
-        "Filters along what a structure tensor finds; not available yet",
+        "Filters along the orientation that a structure tensor finds; not "
+        "available",
         "adaptive" },
     { 0, NULL, NULL },
   };
@@ -86,7 +90,7 @@ noise_type (void)
   static const GEnumValue values[] = {
     { ND_NOISE_ADDITIVE, "White, the same everywhere", "additive" },
     { ND_NOISE_SPECKLE,
-        "Speckle of ultrasound after log compression; not available yet",
+        "Speckle of ultrasound after log compression; not available",
         "speckle" },
     { 0, NULL, NULL },
   };
@@ -108,13 +112,14 @@ quality_type (void)
 }
 
 static const GstNdProperty rows[] = {
-  { "method", "Method", "How to denoise",
+  /* Since: 0.9 */
+  { "method", "Method", "Method of denoising",
       GST_ND_ENUM (Settings, denoise.method, NdDenoiseMethod, method_type,
           ND_DENOISE_TRANSFORM),
       GST_ND_PLAYING },
   { "sigma", "Sigma",
       "Standard deviation of the noise, in sample values; 0: it is estimated "
-      "from the last 15 volumes, and stats has it",
+      "from the last 15 volumes; stats has the estimate",
       GST_ND_DOUBLE (Settings, denoise.sigma, 0, G_MAXFLOAT, 0),
       GST_ND_PLAYING },
   { "noise", "Noise", "Kind of the noise",
@@ -122,18 +127,19 @@ static const GstNdProperty rows[] = {
           ND_NOISE_ADDITIVE),
       GST_ND_PLAYING },
   { "latency", "Latency",
-      "Volumes that an output waits for; with more the result is better",
+      "Number of later volumes that an output waits for; more volumes "
+      "improve the result",
       GST_ND_UINT (Settings, denoise.latency, 0, ND_DENOISE_MAX_LATENCY, 3),
       GST_ND_PLAYING },
   { "quality", "Quality", "Speed or quality",
       GST_ND_ENUM (Settings, denoise.quality, NdDenoiseQuality, quality_type,
           ND_QUALITY_FAST),
       GST_ND_PLAYING },
-  { "motion", "Motion", "Follow motion; not available yet",
+  { "motion", "Motion", "Follow motion; not available",
       GST_ND_BOOLEAN (Settings, motion, FALSE), GST_ND_PLAYING },
   { "strength", "Strength",
-      "Factor of sigma: 0 changes nothing, above 1 smooths more than the noise "
-      "asks for",
+      "Factor of sigma: 0 changes nothing, values above 1 smooth more than "
+      "the noise requires",
       GST_ND_DOUBLE (Settings, denoise.strength, 0, ND_DENOISE_MAX_STRENGTH, 1),
       GST_ND_PLAYING },
   { "border", "Border", "Samples beyond the edges in x, y and z",
@@ -152,8 +158,8 @@ static const GstNdProperty rows[] = {
           ND_BORDER_MIRROR),
       GST_ND_PLAYING },
   { "backend", "Back end",
-      "Device to compute on; cuda is refused, since nddenoise does not run "
-      "on a GPU yet",
+      "Device to compute on; cuda is refused, because nddenoise runs on the "
+      "CPU only",
       GST_ND_ENUM (Settings, backend, GstNdBackendKind, gst_nd_backend_get_type,
           GST_ND_BACKEND_AUTO),
       GST_ND_READY },

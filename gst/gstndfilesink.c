@@ -107,13 +107,13 @@ static const GstNdProperty rows[] = {
   { "location", "Location",
       "Path of the file to write. Its extension selects the format: .nii, "
       ".nii.gz, .nrrd (.seq.nrrd), .nhdr, .mha (.igs.mha), .mhd, .npy, .tif, "
-      "otherwise raw samples (.raw). The file is written as NAME.part, and "
-      "renamed at the end of the stream, when it replaces a file of that name",
+      "otherwise raw samples (.raw). The file is written as NAME.part and "
+      "renamed when it is complete, which replaces an existing file",
       FIELD (STRING, location, NULL), GST_ND_READY },
   { "compress", "Compress",
-      "Compress the samples of NRRD (gzip) and MetaImage (zlib); such a file "
-      "cannot be seeked. .nii.gz is always compressed, .nii and raw files "
-      "never",
+      "Compress the samples of NRRD (gzip) and MetaImage (zlib); a "
+      "compressed file does not support seeking. .nii.gz is always "
+      "compressed, .nii and raw files never",
       FIELD (BOOLEAN, compress, FALSE), GST_ND_READY },
 };
 

@@ -65,6 +65,7 @@
 #include "gst/gstnderror.h"
 #include "gst/gstndexcerpt.h"
 #include "gst/gstndmetadata.h"
+#include "gst/gstndpool.h"
 #include "gst/gstndproperties.h"
 #include "gst/gstndsampletype.h"
 
@@ -143,9 +144,11 @@ static const GstNdProperty rows[] = {
       "The volume before which to stop, counted from 0; -1, or any number "
       "after the last volume: read to the end. To split a recording that is "
       "filtered in time, let the pieces overlap by the length of the filter "
-      "less one",
+      "minus one",
       FIELD (INT64, stop, -1, G_MAXINT64, -1), GST_ND_READY },
-  { "step", "Step", "Read one volume in this number; the rate is divided by it",
+  { "step", "Step",
+      "Read every volume whose number, counted from start, is "
+      "a multiple of step; the rate is divided by step",
       FIELD (INT64, step, 1, G_MAXINT, 1), GST_ND_READY },
 };
 
@@ -289,50 +292,10 @@ gst_nd_file_src_get_caps (GstBaseSrc *src, GstCaps *filter)
   return caps;
 }
 
-/* Uses the pool from downstream or a new one, because new memory for each
- * volume costs a page fault every 4 KiB. Buffers of a pool are smaller than 4
- * GiB; larger volumes are allocated one by one. */
 static gboolean
 gst_nd_file_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
 {
-  GstNdFileSrc *self = GST_ND_FILE_SRC (src);
-  g_autoptr (GstBufferPool) pool = NULL;
-  g_autoptr (GstAllocator) allocator = NULL;
-  GstAllocationParams params;
-  guint min = 0, max = 0, size;
-  GstStructure *config;
-  GstCaps *caps;
-  gboolean has_pool = gst_query_get_n_allocation_pools (query) > 0;
-
-  if (self->size > G_MAXUINT) {
-    while (gst_query_get_n_allocation_pools (query) > 0)
-      gst_query_remove_nth_allocation_pool (query, 0);
-    return TRUE;
-  }
-  gst_query_parse_allocation (query, &caps, NULL);
-  if (gst_query_get_n_allocation_params (query) > 0)
-    gst_query_parse_nth_allocation_param (query, 0, &allocator, &params);
-  else
-    gst_allocation_params_init (&params);
-  if (has_pool) {
-    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
-    if (size != self->size)
-      gst_clear_object (&pool);
-  }
-  if (!pool) {
-    pool = gst_buffer_pool_new ();
-    min = max = 0;
-  }
-  config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps, self->size, min, max);
-  gst_buffer_pool_config_set_allocator (config, allocator, &params);
-  if (!gst_buffer_pool_set_config (pool, config))
-    return FALSE;
-  if (has_pool)
-    gst_query_set_nth_allocation_pool (query, 0, pool, self->size, min, max);
-  else
-    gst_query_add_allocation_pool (query, pool, self->size, min, max);
-  return TRUE;
+  return gst_nd_query_set_pool (query, GST_ND_FILE_SRC (src)->size);
 }
 
 static GstFlowReturn

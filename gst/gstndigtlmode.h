@@ -9,10 +9,11 @@
 
 G_BEGIN_DECLS
 
+/* The numbers are public, as values of properties, and never change. */
 typedef enum
 {
-  GST_ND_IGTL_CLIENT,
-  GST_ND_IGTL_SERVER
+  GST_ND_IGTL_CLIENT = 0,
+  GST_ND_IGTL_SERVER = 1
 } GstNdIgtlMode;
 
 GType gst_nd_igtl_mode_get_type (void);

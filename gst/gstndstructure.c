@@ -1,3 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+
 /**
  * SECTION:element-ndstructure
  * @title: ndstructure
@@ -22,8 +26,7 @@
  * gst-launch-1.0 ndtestsrc pattern=heart ! ndconv4dtemporal filter="monomial-bank,size=9,order=2.0" response=tensor ! ndstructure output=velocity ! ndfilesink location=velocity.nrrd
  * ]|
  *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- * Copyright (C) 2026 the ndconv developers
+ * Since: 0.9
  */
 #include "gst/gstndstructure.h"
 
@@ -35,10 +38,11 @@
 #include "gst/gstnderror.h"
 #include "gst/gstndproperties.h"
 
+/* The numbers are public, as values of properties, and never change. */
 typedef enum
 {
-  GST_ND_UNITS_SAMPLES,
-  GST_ND_UNITS_PHYSICAL
+  GST_ND_UNITS_SAMPLES = 0,
+  GST_ND_UNITS_PHYSICAL = 1
 } GstNdUnits;
 
 typedef struct
@@ -84,7 +88,7 @@ units_type (void)
 {
   static gsize type;
   static const GEnumValue values[] = {
-    { GST_ND_UNITS_SAMPLES, "Samples a volume", "samples" },
+    { GST_ND_UNITS_SAMPLES, "Samples per volume", "samples" },
     { GST_ND_UNITS_PHYSICAL,
         "mm/s; the caps must have a spacing and a framerate", "physical" },
     { 0, NULL, NULL },
@@ -94,9 +98,11 @@ units_type (void)
 }
 
 static const GstNdProperty rows[] = {
+  /* Since: 0.9 */
   { "output", "Output",
-      "Measures, with ';' between: tensor, eigenvalues, orientation, "
-      "certainty, anisotropy, velocity. Their components follow each other",
+      "Measures, separated by ';': tensor, eigenvalues, orientation, "
+      "certainty, anisotropy, velocity. The output has their components in "
+      "this order",
       GST_ND_STRING (Settings, output, "velocity"), GST_ND_PLAYING },
   { "model", "Model", "How the velocity varies in the window",
       GST_ND_ENUM (Settings, model, NdMotion, model_type, ND_MOTION_CONSTANT),
@@ -110,8 +116,8 @@ static const GstNdProperty rows[] = {
           GST_ND_UNITS_SAMPLES),
       GST_ND_PLAYING },
   { "backend", "Back end",
-      "Device to compute on; cuda is refused, since ndstructure does not run "
-      "on a GPU yet",
+      "Device to compute on; cuda is refused, because ndstructure runs on "
+      "the CPU only",
       GST_ND_ENUM (Settings, backend, GstNdBackendKind, gst_nd_backend_get_type,
           GST_ND_BACKEND_AUTO),
       GST_ND_READY },

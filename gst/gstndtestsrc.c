@@ -28,9 +28,8 @@
 #include "gst/gstndcaps.h"
 #include "gst/gstndelements.h"
 #include "gst/gstnderror.h"
-#include "gst/gstndproperties.h"
-#include "gst/gstndsampletype.h"
-#include "phantom/pattern.h"
+#include "gst/gstndpool.h"
+#include "gst/gstndtestsrcsettings.h"
 #include <string.h>
 
 GST_DEBUG_CATEGORY_STATIC (nd_test_src_debug);
@@ -42,26 +41,12 @@ GST_DEBUG_CATEGORY_STATIC (nd_test_src_debug);
                  "types = (string) { uint8, int16, uint16, float32 }, " \
                  "framerate = (fraction) [ 1/2147483647, 2147483647/1 ]"
 
-typedef struct
-{
-  NdPatternKind pattern;
-  gchar *volume_size;
-  guint components;
-  GstNdSampleType type;
-  GstNdFraction framerate;
-  guint seed;
-  gdouble noise;
-  gdouble heart_rate;
-  gdouble value;
-  guint impulse_period;
-} Settings;
-
 struct _GstNdTestSrc
 {
   GstPushSrc parent;
 
   /* Protected by the object lock. */
-  Settings settings;
+  GstNdTestSrcSettings settings;
   gsize volume_size[3]; /* parsed in start() */
 
   /* From the caps, and 0 before caps. The object lock protects rate and size,
@@ -81,78 +66,7 @@ G_DEFINE_TYPE (GstNdTestSrc, gst_nd_test_src, GST_TYPE_PUSH_SRC);
 GST_ELEMENT_REGISTER_DEFINE (ndtestsrc, "ndtestsrc", GST_RANK_NONE,
     GST_TYPE_ND_TEST_SRC);
 
-static GType
-pattern_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { ND_PATTERN_HEART,
-        "Beating heart in 4D ultrasound, four chambers seen from the apex, "
-        "with speckle; depth along y, black outside the pyramid",
-        "heart" },
-    { ND_PATTERN_NOISE,
-        "Independent uniform random numbers over the whole range of the type "
-        "(float32: 0 to 1)",
-        "noise" },
-    { ND_PATTERN_RAMP,
-        "component + x + y + z + n, starting at 0 again after 255 (uint8), "
-        "32767 (int16), 65535 (uint16), 16777215 (float32)",
-        "ramp" },
-    { ND_PATTERN_IMPULSE,
-        "'value' at index size/2 of each axis, once in 'impulse-period' "
-        "volumes, and 0 elsewhere",
-        "impulse" },
-    { ND_PATTERN_CONSTANT, "'value' everywhere", "constant" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdTestSrcPattern", values);
-}
-
-#define FIELD(KIND, ...) GST_ND_##KIND (Settings, __VA_ARGS__)
-
-static const GstNdProperty rows[] = {
-  /* Since: 0.1 */
-  { "pattern", "Pattern", "Content of the volumes",
-      FIELD (ENUM, pattern, NdPatternKind, pattern_type, ND_PATTERN_HEART),
-      GST_ND_READY },
-  { "volume-size", "Volume size",
-      "Samples in x, y and z, X:Y:Z, each 1 or more; X:Y is a frame, Z = 1; "
-      "a size in downstream caps takes precedence",
-      FIELD (STRING, volume_size, "64:64:64"), GST_ND_READY },
-  { "components", "Components",
-      "Numbers per sample, 1 to 4 (2: complex); downstream caps take "
-      "precedence",
-      FIELD (UINT, components, 1, 4, 1), GST_ND_READY },
-  { "type", "Type", "Type of the samples; downstream caps take precedence",
-      FIELD (ENUM, type, GstNdSampleType, gst_nd_sample_type_get_type,
-          GST_ND_SAMPLE_UINT8),
-      GST_ND_READY },
-  { "framerate", "Frame rate",
-      "Volumes per second, above 0; downstream caps take precedence",
-      FIELD (FRACTION, framerate, 1, 25), GST_ND_READY },
-  { "seed", "Seed",
-      "Seed of the random numbers in heart and noise: equal seeds give equal "
-      "volumes",
-      FIELD (UINT, seed, 0, G_MAXUINT, 0), GST_ND_READY },
-  { "noise", "Noise",
-      "Heart: amplitude of the electronic noise, which grows with depth; 1 is "
-      "usual, 0 none, 10 (20 dB more) hides everything deep",
-      FIELD (DOUBLE, noise, 0, 100, 1), GST_ND_READY },
-  { "heart-rate", "Heart rate",
-      "Heart: beats per minute; 0 stands still at the end of diastole",
-      FIELD (DOUBLE, heart_rate, 0, 1000, 72), GST_ND_READY },
-  { "value", "Value",
-      "Impulse and constant: the sample value, in the range of the type; "
-      "integers are rounded half to even",
-      FIELD (DOUBLE, value, -G_MAXDOUBLE, G_MAXDOUBLE, 1), GST_ND_READY },
-  { "impulse-period", "Impulse period",
-      "Impulse: volumes from one impulse to the next; the first impulse is in "
-      "volume period/2, the middle as on the other axes",
-      FIELD (UINT, impulse_period, 1, G_MAXUINT, 1), GST_ND_READY },
-};
-
-#define PROP_IS_LIVE (G_N_ELEMENTS (rows) + 1)
+#define PROP_IS_LIVE (GST_ND_TEST_SRC_ROWS + 1)
 
 static void
 gst_nd_test_src_set_property (GObject *object, guint id, const GValue *value,
@@ -165,8 +79,8 @@ gst_nd_test_src_set_property (GObject *object, guint id, const GValue *value,
     return;
   }
   GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows), &self->settings, id,
-          value))
+  if (!gst_nd_properties_set (gst_nd_test_src_rows, GST_ND_TEST_SRC_ROWS,
+          &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
@@ -182,8 +96,8 @@ gst_nd_test_src_get_property (GObject *object, guint id, GValue *value,
     return;
   }
   GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_get (rows, G_N_ELEMENTS (rows), &self->settings, id,
-          value))
+  if (!gst_nd_properties_get (gst_nd_test_src_rows, GST_ND_TEST_SRC_ROWS,
+          &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
@@ -194,7 +108,8 @@ gst_nd_test_src_finalize (GObject *object)
   GstNdTestSrc *self = GST_ND_TEST_SRC (object);
 
   g_clear_pointer (&self->pattern, nd_pattern_free);
-  gst_nd_properties_clear (rows, G_N_ELEMENTS (rows), &self->settings);
+  gst_nd_properties_clear (gst_nd_test_src_rows, GST_ND_TEST_SRC_ROWS,
+      &self->settings);
   G_OBJECT_CLASS (gst_nd_test_src_parent_class)->finalize (object);
 }
 
@@ -202,51 +117,13 @@ gst_nd_test_src_finalize (GObject *object)
 static NdPatternSettings
 get_wanted (GstNdTestSrc *self)
 {
-  const Settings *settings = &self->settings;
   NdPatternSettings wanted;
 
   GST_OBJECT_LOCK (self);
-  wanted = (NdPatternSettings){
-    .kind = settings->pattern,
-    .type = gst_nd_sample_type (settings->type, ND_UINT8),
-    .shape.components = settings->components,
-    .rate_n = settings->framerate.n,
-    .rate_d = settings->framerate.d,
-    .seed = settings->seed,
-    .noise = settings->noise,
-    .heart_rate = settings->heart_rate,
-    .value = settings->value,
-    .period = settings->impulse_period,
-  };
+  wanted = gst_nd_test_src_settings_pattern (&self->settings);
   memcpy (wanted.shape.size, self->volume_size, sizeof (wanted.shape.size));
   GST_OBJECT_UNLOCK (self);
   return wanted;
-}
-
-static gboolean
-parse_volume_size (GstNdTestSrc *self, GError **error)
-{
-  const gchar *text = self->settings.volume_size;
-  NdShape shape = { .components = self->settings.components,
-    .size = { 1, 1, 1 } };
-  gsize samples;
-
-  if (!text || nd_parse_sizes (text, shape.size, 3) < 2) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "Property 'volume-size' is \"%s\": it must be X:Y:Z or X:Y, whole "
-        "numbers of 1 or more",
-        text ? text : "");
-    return FALSE;
-  }
-  if (!nd_shape_samples (&shape, &samples)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "Property 'volume-size' is \"%s\": a volume of this size does not fit "
-        "in memory",
-        text);
-    return FALSE;
-  }
-  memcpy (self->volume_size, shape.size, sizeof (shape.size));
-  return TRUE;
 }
 
 /* Not in GstBaseSrc::start: if that fails, the base class posts a second
@@ -258,7 +135,8 @@ start (GstNdTestSrc *self)
   gboolean ok;
 
   GST_OBJECT_LOCK (self);
-  ok = parse_volume_size (self, &error);
+  ok = gst_nd_test_src_settings_parse_size (&self->settings, self->volume_size,
+      &error);
   GST_OBJECT_UNLOCK (self);
   if (!ok)
     gst_nd_element_error (GST_ELEMENT (self), error);
@@ -382,28 +260,10 @@ failed:
   return FALSE;
 }
 
-/* Adds a pool if downstream has none, because new memory for each volume costs
- * more time than most patterns. */
 static gboolean
 gst_nd_test_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
 {
-  GstNdTestSrc *self = GST_ND_TEST_SRC (src);
-  g_autoptr (GstBufferPool) pool = NULL;
-  guint size, min = 0, max = 0;
-
-  if (self->size <= G_MAXUINT) {
-    if (gst_query_get_n_allocation_pools (query) > 0) {
-      gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
-      if (!pool)
-        pool = gst_buffer_pool_new ();
-      gst_query_set_nth_allocation_pool (query, 0, pool, self->size, min, max);
-    } else {
-      pool = gst_buffer_pool_new ();
-      gst_query_add_allocation_pool (query, pool, self->size, min, max);
-    }
-  }
-  return GST_BASE_SRC_CLASS (gst_nd_test_src_parent_class)
-      ->decide_allocation (src, query);
+  return gst_nd_query_set_pool (query, GST_ND_TEST_SRC (src)->size);
 }
 
 /* After an error the stream ends with FLUSHING: with ERROR the base class would
@@ -604,7 +464,8 @@ gst_nd_test_src_class_init (GstNdTestSrcClass *klass)
   object_class->get_property = gst_nd_test_src_get_property;
   object_class->finalize = gst_nd_test_src_finalize;
 
-  gst_nd_properties_install (object_class, rows, G_N_ELEMENTS (rows));
+  gst_nd_properties_install (object_class, gst_nd_test_src_rows,
+      GST_ND_TEST_SRC_ROWS);
   g_object_class_install_property (object_class, PROP_IS_LIVE,
       g_param_spec_boolean ("is-live", "Is live",
           "Output each volume at its time, as a probe does, rather than as "
@@ -639,6 +500,7 @@ gst_nd_test_src_class_init (GstNdTestSrcClass *klass)
 static void
 gst_nd_test_src_init (GstNdTestSrc *self)
 {
-  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
+  gst_nd_properties_init (gst_nd_test_src_rows, GST_ND_TEST_SRC_ROWS,
+      &self->settings);
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
 }

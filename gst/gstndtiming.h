@@ -14,10 +14,9 @@ G_BEGIN_DECLS
  * public. */
 typedef enum
 {
-  GST_ND_GAP_LEAVE_OUT =
-      0,                 /* nothing: the window spans the volumes that came */
-  GST_ND_GAP_HOLD = 1,   /* the volume before it */
-  GST_ND_GAP_RESTART = 2 /* nothing, and the window begins again */
+  GST_ND_GAP_LEAVE_OUT = 0, /* nothing: the window spans the other volumes */
+  GST_ND_GAP_HOLD = 1,      /* the volume before it */
+  GST_ND_GAP_RESTART = 2    /* nothing, and a new stretch begins */
 } GstNdGap;
 
 typedef struct

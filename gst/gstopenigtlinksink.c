@@ -30,6 +30,8 @@
  * |[
  * gst-launch-1.0 ndtestsrc is-live=true ! ndconv3d filter=gaussian,sigma=1 ! openigtlinksink
  * ]| Serves a filtered heart; in 3D Slicer add an OpenIGTLinkIF client.
+ *
+ * Since: 0.9
  */
 
 #include "gst/gstopenigtlinksink.h"
@@ -117,23 +119,24 @@ GST_ELEMENT_REGISTER_DEFINE (openigtlinksink, "openigtlinksink", GST_RANK_NONE,
     GST_TYPE_OPENIGTLINK_SINK);
 
 static const GstNdProperty rows[] = {
+  /* Since: 0.9 */
   { "mode", "Mode", "Whether to listen or to connect",
       GST_ND_ENUM (Settings, mode, GstNdIgtlMode, gst_nd_igtl_mode_get_type,
           GST_ND_IGTL_SERVER),
       GST_ND_READY },
   { "host", "Host",
-      "Name or address: of this computer to listen at (0.0.0.0: all its "
-      "addresses), or of the server",
+      "Address of this computer to listen at (0.0.0.0: all addresses); with "
+      "mode=client, the name or address of the server",
       GST_ND_STRING (Settings, host, "localhost"), GST_ND_READY },
   { "port", "Port",
-      "TCP port; as a server, 0 takes one that is free, which stats names",
+      "TCP port; with mode=server, 0 chooses a free port, which stats shows",
       GST_ND_UINT (Settings, port, 0, 65535, ND_IGTL_PORT), GST_ND_READY },
   { "device-name", "Device name",
-      "Name of the images, under which clients show them; 20 bytes at most",
+      "Device name of the images, which clients show; at most 20 bytes",
       GST_ND_STRING (Settings, device_name, "ndconv"), GST_ND_READY },
   { "version", "Header version",
-      "1: every client understands it; 2 and 3: OpenIGTLink 3 and later, with "
-      "metadata",
+      "Header version of the messages. 1: every client understands it; 2 and "
+      "3: with metadata, for OpenIGTLink 3 and later",
       GST_ND_UINT (Settings, version, 1, ND_IGTL_VERSION_MAX, 1),
       GST_ND_READY },
 };
@@ -686,7 +689,7 @@ gst_openigtlink_sink_class_init (GstOpenIGTLinkSinkClass *klass)
   gst_nd_properties_install (object_class, rows, G_N_ELEMENTS (rows));
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
-          "volumes (that came), volumes-without-client (nobody was "
+          "volumes (that arrived), volumes-without-client (nobody was "
           "connected), volumes-sent and -dropped (by all clients together), "
           "clients (one structure each: address, queued, volumes-sent, "
           "volumes-dropped, bytes-sent), fields-unsent, queries, "

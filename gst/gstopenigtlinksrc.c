@@ -32,6 +32,8 @@
  * |[
  * gst-launch-1.0 openigtlinksrc host=scanner device-name=Image ! ndconv4dtemporal filter=gaussian,sigma=1 ! ndview ! videoconvert ! autovideosink
  * ]| Filters the volumes of a scanner and shows the middle slice.
+ *
+ * Since: 0.9
  */
 
 #include "gst/gstopenigtlinksrc.h"
@@ -47,6 +49,7 @@
 #include "gst/gstndigtlinput.h"
 #include "gst/gstndigtlmode.h"
 #include "gst/gstndmetadata.h"
+#include "gst/gstndpool.h"
 #include "gst/gstndproperties.h"
 #include "live/clock.h"
 #include "live/fields.h"
@@ -62,16 +65,18 @@ GST_DEBUG_CATEGORY_STATIC (openigtlink_src_debug);
  * is due to reading them. */
 #define CLOCK_STEP (2 * GST_MSECOND)
 
+/* The numbers of these enums are public, as values of properties, and never
+ * change. */
 typedef enum
 {
-  POLICY_NEWEST,
-  POLICY_EVERY
+  POLICY_NEWEST = 0,
+  POLICY_EVERY = 1
 } Policy;
 
 typedef enum
 {
-  TIMESTAMPS_SENDER,
-  TIMESTAMPS_ARRIVAL
+  TIMESTAMPS_SENDER = 0,
+  TIMESTAMPS_ARRIVAL = 1
 } Timestamps;
 
 typedef struct
@@ -145,9 +150,11 @@ policy_get_type (void)
   static gsize type = 0;
   static const GEnumValue values[] = {
     { POLICY_NEWEST,
-        "A volume that comes replaces one that waits: the delay stays short",
+        "A new volume replaces a waiting one, so that the delay stays short",
         "newest" },
-    { POLICY_EVERY, "Peers wait until volumes are taken: none is lost",
+    { POLICY_EVERY,
+        "Peers wait until downstream takes their volumes, so "
+        "that none is lost",
         "every" },
     { 0, NULL, NULL },
   };
@@ -161,9 +168,10 @@ timestamps_get_type (void)
   static gsize type = 0;
   static const GEnumValue values[] = {
     { TIMESTAMPS_SENDER,
-        "The sender's, moved to the pipeline's clock by a running estimate",
+        "Times of the sender, converted to the clock of the pipeline by a "
+        "running estimate",
         "sender" },
-    { TIMESTAMPS_ARRIVAL, "When the last byte came", "arrival" },
+    { TIMESTAMPS_ARRIVAL, "Time at which the last byte arrived", "arrival" },
     { 0, NULL, NULL },
   };
 
@@ -171,32 +179,35 @@ timestamps_get_type (void)
 }
 
 static const GstNdProperty rows[] = {
+  /* Since: 0.9 */
   { "mode", "Mode", "Whether to connect or to listen",
       GST_ND_ENUM (Settings, mode, GstNdIgtlMode, gst_nd_igtl_mode_get_type,
           GST_ND_IGTL_CLIENT),
       GST_ND_READY },
   { "host", "Host",
-      "Name or address: of the server, or of this computer to listen at "
-      "(0.0.0.0: all its addresses)",
+      "Name or address of the server; with mode=server, the address of this "
+      "computer to listen at (0.0.0.0: all addresses)",
       GST_ND_STRING (Settings, host, "localhost"), GST_ND_READY },
   { "port", "Port",
-      "TCP port; as a server, 0 takes one that is free, which stats names",
+      "TCP port; with mode=server, 0 chooses a free port, which stats shows",
       GST_ND_UINT (Settings, port, 0, 65535, ND_IGTL_PORT), GST_ND_READY },
   { "device-name", "Device name",
-      "Which images to take; empty: those of the first device that comes",
+      "Device name of the images to receive; empty: the first device that "
+      "sends an image",
       GST_ND_STRING (Settings, device_name, ""), GST_ND_READY },
   { "policy", "Policy", "What happens if downstream is slower than the peer",
       GST_ND_ENUM (Settings, policy, Policy, policy_get_type, POLICY_NEWEST),
       GST_ND_READY },
   { "max-message-size", "Maximum message size",
-      "Messages and volumes above so many bytes are refused",
+      "Largest size of a message or volume, in bytes; larger ones are refused",
       GST_ND_INT64 (Settings, max_message_size, 1024, G_MAXINT64, 1 << 30),
       GST_ND_READY },
   { "reconnect", "Reconnect",
-      "As a client, seconds until it tries again after a connection ended or "
-      "failed; doubles with each failure, up to 30 s. -1: the stream ends",
+      "With mode=client, seconds to the next attempt after a connection "
+      "ended or failed; each failure doubles the time, up to 30 s. -1: the "
+      "stream ends",
       GST_ND_INT (Settings, reconnect, -1, 86400, 1), GST_ND_READY },
-  { "timestamps", "Timestamps", "Where timestamps come from",
+  { "timestamps", "Timestamps", "Source of the timestamps",
       GST_ND_ENUM (Settings, timestamps, Timestamps, timestamps_get_type,
           TIMESTAMPS_SENDER),
       GST_ND_READY },
@@ -401,41 +412,14 @@ static gboolean
 gst_openigtlink_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
 {
   GstOpenIGTLinkSrc *self = GST_OPENIGTLINK_SRC (src);
-  const gsize size = gst_nd_volume_info_size (&self->info);
-  g_autoptr (GstBufferPool) pool = NULL;
-  g_autoptr (GstAllocator) allocator = NULL;
-  GstAllocationParams params;
-  guint min = 0, max = 0, pool_size = 0;
-  GstStructure *config;
-  GstCaps *caps;
 
-  gst_query_parse_allocation (query, &caps, NULL);
   self->has_video_meta =
       gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  if (gst_query_get_n_allocation_pools (query) > 0)
-    gst_query_parse_nth_allocation_pool (query, 0, &pool, &pool_size, &min,
-        &max);
-  if (gst_query_get_n_allocation_params (query) > 0)
-    gst_query_parse_nth_allocation_param (query, 0, &allocator, &params);
-  else
-    gst_allocation_params_init (&params);
+  if (!self->is_video)
+    return gst_nd_query_set_pool (query, gst_nd_volume_info_size (&self->info));
+  /* Rows of frames may need padding. */
   while (gst_query_get_n_allocation_pools (query) > 0)
     gst_query_remove_nth_allocation_pool (query, 0);
-  /* Rows of frames may need padding. */
-  if (!caps || self->is_video || size > G_MAXUINT)
-    return TRUE;
-  if (pool && pool_size != size)
-    gst_clear_object (&pool);
-  if (!pool) {
-    pool = gst_buffer_pool_new ();
-    min = max = 0;
-  }
-  config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps, size, min, max);
-  gst_buffer_pool_config_set_allocator (config, allocator, &params);
-  if (!gst_buffer_pool_set_config (pool, config))
-    return FALSE;
-  gst_query_add_allocation_pool (query, pool, size, min, max);
   return TRUE;
 }
 
@@ -769,13 +753,13 @@ gst_openigtlink_src_class_init (GstOpenIGTLinkSrcClass *klass)
   gst_nd_properties_install (object_class, rows, G_N_ELEMENTS (rows));
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
-          "device-name (the one that is taken), devices (all that came), "
-          "volumes-received, -delivered, -dropped (replaced by newer ones), "
-          "-incomplete (parts or connections ended early), -without-memory, "
-          "-of-other-devices, crc-errors, messages-refused, "
+          "device-name (the device whose images are received), devices (all "
+          "devices so far), volumes-received, -delivered, -dropped (replaced "
+          "by newer ones), -incomplete (parts or connections ended early), "
+          "-without-memory, -of-other-devices, crc-errors, messages-refused, "
           "messages-of-other-types, fields, fields-superseded, "
-          "fields-dropped, queries, bad-matrices, clock-resets, latency (ns), "
-          "port, connections, refused-connections, reconnects, "
+          "fields-dropped, queries, bad-matrices, clock-resets, latency "
+          "(ns), port, connections, refused-connections, reconnects, "
           "bytes-received, bytes-sent, clients (one structure each)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 

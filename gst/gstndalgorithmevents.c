@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndalgorithmprivate.h"
+#include "gst/gstndcuda.h"
+#include "gst/gstnderror.h"
+
+#define GST_CAT_DEFAULT gst_nd_algorithm_debug
+
+/* Drains while the old caps are valid (docs/checklist.md, 11). */
+static gboolean
+caps_event (GstNdAlgorithm *self, GstEvent *event)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstNdAlgorithmClass *klass = GST_ND_ALGORITHM_GET_CLASS (self);
+  g_autoptr (GstCaps) current =
+      gst_pad_get_current_caps (GST_BASE_TRANSFORM_SINK_PAD (self));
+  g_autoptr (GError) error = NULL;
+  GstNdFormat format;
+  GstCaps *caps;
+
+  gst_event_parse_caps (event, &caps);
+  if (current && gst_caps_is_equal (current, caps))
+    return TRUE;
+  GST_INFO_OBJECT (self, "input caps %" GST_PTR_FORMAT, caps);
+  gst_nd_algorithm_end_stretch (self, "new input caps");
+  gst_nd_algorithm_clear (self);
+  GST_OBJECT_LOCK (self);
+  klass->activate (self);
+  priv->negotiated = TRUE;
+  priv->settings_changed = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  if (gst_nd_format_from_caps (&format, caps, &error)
+      && klass->check_input (self, &format, &error))
+    return TRUE;
+  gst_nd_algorithm_fail (self, error);
+  return FALSE;
+}
+
+static gboolean
+segment_event (GstNdAlgorithm *self, GstEvent *event)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstSegment current = GST_BASE_TRANSFORM (self)->segment;
+  const GstSegment *segment;
+
+  gst_event_parse_segment (event, &segment);
+  if (segment->format != GST_FORMAT_TIME) {
+    g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_FORMAT,
+        "The segment is in %s, but time is needed: set do-timestamp or "
+        "format=time on the source",
+        gst_format_get_name (segment->format));
+
+    gst_nd_algorithm_fail (self, error);
+    return FALSE;
+  }
+  current.position = segment->position;
+  if (gst_segment_is_equal (segment, &current))
+    return TRUE;
+  gst_nd_algorithm_end_stretch (self, "new segment");
+  priv->reverse = segment->rate < 0;
+  return TRUE;
+}
+
+gboolean
+gst_nd_algorithm_sink_event (GstBaseTransform *trans, GstEvent *event)
+{
+  GstNdAlgorithm *self = GST_ND_ALGORITHM (trans);
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  gboolean ok = TRUE;
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_CAPS:
+      ok = caps_event (self, event);
+      break;
+    case GST_EVENT_SEGMENT:
+      event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
+      ok = segment_event (self, event);
+      break;
+    case GST_EVENT_EOS:
+      /* After an error no EOS goes downstream: a sink would finish a file that
+       * is not complete. */
+      gst_nd_algorithm_end_stretch (self, "end of the stream");
+      if (g_atomic_int_get (&priv->failed)) {
+        gst_event_unref (event);
+        return TRUE;
+      }
+      break;
+    case GST_EVENT_STREAM_START:
+    case GST_EVENT_SEGMENT_DONE:
+    case GST_EVENT_GAP:
+      gst_nd_algorithm_end_stretch (self, GST_EVENT_TYPE_NAME (event));
+      if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT_DONE)
+        event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
+      break;
+    case GST_EVENT_CUSTOM_DOWNSTREAM:
+      return gst_nd_algorithm_take_event (self, event);
+    case GST_EVENT_FLUSH_STOP:
+      gst_nd_algorithm_reset (self);
+      priv->discont = TRUE;
+      GST_OBJECT_LOCK (self);
+      priv->earliest_time = GST_CLOCK_TIME_NONE;
+      GST_OBJECT_UNLOCK (self);
+      break;
+    default:
+      break;
+  }
+  if (!ok) {
+    gst_event_unref (event);
+    return FALSE;
+  }
+  return gst_nd_algorithm_parent ()->sink_event (trans, event);
+}
+
+/* The base class must not see QoS events: it would drop volumes before they
+ * enter the window (docs/checklist.md, 21). */
+gboolean
+gst_nd_algorithm_src_event (GstBaseTransform *trans, GstEvent *event)
+{
+  GstNdAlgorithm *self = GST_ND_ALGORITHM (trans);
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstClockTimeDiff diff;
+  GstClockTime timestamp;
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEEK)
+    return gst_nd_seek_send (&priv->seek, GST_BASE_TRANSFORM_SINK_PAD (trans),
+        event);
+  if (GST_EVENT_TYPE (event) != GST_EVENT_QOS)
+    return gst_nd_algorithm_parent ()->src_event (trans, event);
+  gst_event_parse_qos (event, NULL, NULL, &diff, &timestamp);
+  GST_OBJECT_LOCK (self);
+  if (!GST_CLOCK_TIME_IS_VALID (timestamp))
+    priv->earliest_time = GST_CLOCK_TIME_NONE;
+  else if (diff > 0)
+    priv->earliest_time = timestamp + 2 * diff;
+  else
+    priv->earliest_time = timestamp + MAX (diff, -(gint64) timestamp);
+  GST_OBJECT_UNLOCK (self);
+  return gst_pad_push_event (GST_BASE_TRANSFORM_SINK_PAD (trans), event);
+}
+
+/* Queries */
+
+static gboolean
+latency_query (GstNdAlgorithm *self, GstQuery *query)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstClockTime own, min, max;
+  gboolean live;
+
+  GST_OBJECT_LOCK (self);
+  own = priv->latency;
+  GST_OBJECT_UNLOCK (self);
+  if (!GST_CLOCK_TIME_IS_VALID (own)
+      || !gst_pad_peer_query (GST_BASE_TRANSFORM_SINK_PAD (self), query))
+    return FALSE;
+  gst_query_parse_latency (query, &live, &min, &max);
+  if (GST_CLOCK_TIME_IS_VALID (max))
+    max += own;
+  gst_query_set_latency (query, live, min + own, max);
+  return TRUE;
+}
+
+/* Fixed caps that are no input are let in: the CAPS event fails with a reason,
+ * which upstream, finding no caps in common, could not name. */
+static void
+let_in (GstNdAlgorithm *self, GstQuery *query)
+{
+  GstCaps *filter, *caps;
+  GstNdFormat format;
+
+  gst_query_parse_caps (query, &filter);
+  gst_query_parse_caps_result (query, &caps);
+  if (!filter || !caps || !gst_caps_is_empty (caps)
+      || !gst_caps_is_fixed (filter) || gst_nd_cuda_caps (filter, 0)
+      || !gst_nd_format_from_caps (&format, filter, NULL))
+    return;
+  if (!GST_ND_ALGORITHM_GET_CLASS (self)->check_input (self, &format, NULL))
+    gst_query_set_caps_result (query, filter);
+}
+
+gboolean
+gst_nd_algorithm_query (GstBaseTransform *trans, GstPadDirection direction,
+    GstQuery *query)
+{
+  GstNdAlgorithm *self = GST_ND_ALGORITHM (trans);
+
+  if (direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
+    return latency_query (self, query);
+  if (direction == GST_PAD_SINK
+      && GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS) {
+    GstCaps *caps;
+
+    gst_query_parse_accept_caps (query, &caps);
+    if (gst_caps_is_fixed (caps) && !gst_nd_cuda_caps (caps, 0)
+        && gst_structure_has_name (gst_caps_get_structure (caps, 0),
+            GST_ND_TENSORS)) {
+      gst_query_set_accept_caps_result (query, TRUE);
+      return TRUE;
+    }
+  }
+  if (!gst_nd_algorithm_parent ()->query (trans, direction, query))
+    return FALSE;
+  if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
+    let_in (self, query);
+  return TRUE;
+}

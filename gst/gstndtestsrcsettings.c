@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndtestsrcsettings.h"
+
+#include "core/error.h"
+
+#include <string.h>
+
+static GType
+pattern_type (void)
+{
+  static gsize type;
+  static const GEnumValue values[] = {
+    { ND_PATTERN_HEART,
+        "Beating heart in 4D ultrasound, four chambers seen from the apex, "
+        "with speckle; depth along y, black outside the pyramid",
+        "heart" },
+    { ND_PATTERN_NOISE,
+        "Independent uniform random numbers over the whole range of the type "
+        "(float32: 0 to 1)",
+        "noise" },
+    { ND_PATTERN_RAMP,
+        "component + x + y + z + n, starting at 0 again after 255 (uint8), "
+        "32767 (int16), 65535 (uint16), 16777215 (float32)",
+        "ramp" },
+    { ND_PATTERN_IMPULSE,
+        "'value' at index size/2 of each axis, once in 'impulse-period' "
+        "volumes, and 0 elsewhere",
+        "impulse" },
+    { ND_PATTERN_CONSTANT, "'value' everywhere", "constant" },
+    { 0, NULL, NULL },
+  };
+
+  return gst_nd_enum_type (&type, "GstNdTestSrcPattern", values);
+}
+
+#define FIELD(KIND, ...) GST_ND_##KIND (GstNdTestSrcSettings, __VA_ARGS__)
+
+const GstNdProperty gst_nd_test_src_rows[GST_ND_TEST_SRC_ROWS] = {
+  /* Since: 0.1 */
+  { "pattern", "Pattern", "Content of the volumes",
+      FIELD (ENUM, pattern, NdPatternKind, pattern_type, ND_PATTERN_HEART),
+      GST_ND_READY },
+  { "volume-size", "Volume size",
+      "Samples in x, y and z, X:Y:Z, each 1 or more; X:Y is a frame, Z = 1; "
+      "a size in downstream caps takes precedence",
+      FIELD (STRING, volume_size, "64:64:64"), GST_ND_READY },
+  { "components", "Components",
+      "Numbers per sample, 1 to 4 (2: complex); downstream caps take "
+      "precedence",
+      FIELD (UINT, components, 1, 4, 1), GST_ND_READY },
+  { "type", "Type", "Type of the samples; downstream caps take precedence",
+      FIELD (ENUM, type, GstNdSampleType, gst_nd_sample_type_get_type,
+          GST_ND_SAMPLE_UINT8),
+      GST_ND_READY },
+  { "framerate", "Frame rate",
+      "Volumes per second, above 0; downstream caps take precedence",
+      FIELD (FRACTION, framerate, 1, 25), GST_ND_READY },
+  { "seed", "Seed",
+      "Seed of the random numbers in heart and noise: equal seeds give equal "
+      "volumes",
+      FIELD (UINT, seed, 0, G_MAXUINT, 0), GST_ND_READY },
+  { "noise", "Noise",
+      "Heart: amplitude of the electronic noise, which grows with depth; 1 is "
+      "usual, 0 none, 10 (20 dB more) hides everything deep",
+      FIELD (DOUBLE, noise, 0, 100, 1), GST_ND_READY },
+  { "heart-rate", "Heart rate",
+      "Heart: beats per minute; 0: the heart stands still at the end of "
+      "diastole",
+      FIELD (DOUBLE, heart_rate, 0, 1000, 72), GST_ND_READY },
+  { "value", "Value",
+      "Impulse and constant: the sample value, in the range of the type; "
+      "integers are rounded half to even",
+      FIELD (DOUBLE, value, -G_MAXDOUBLE, G_MAXDOUBLE, 1), GST_ND_READY },
+  { "impulse-period", "Impulse period",
+      "Impulse: volumes from one impulse to the next; the first impulse is in "
+      "volume period/2, the middle as on the other axes",
+      FIELD (UINT, impulse_period, 1, G_MAXUINT, 1), GST_ND_READY },
+};
+
+NdPatternSettings
+gst_nd_test_src_settings_pattern (const GstNdTestSrcSettings *settings)
+{
+  return (NdPatternSettings){
+    .kind = settings->pattern,
+    .type = gst_nd_sample_type (settings->type, ND_UINT8),
+    .shape.components = settings->components,
+    .rate_n = settings->framerate.n,
+    .rate_d = settings->framerate.d,
+    .seed = settings->seed,
+    .noise = settings->noise,
+    .heart_rate = settings->heart_rate,
+    .value = settings->value,
+    .period = settings->impulse_period,
+  };
+}
+
+gboolean
+gst_nd_test_src_settings_parse_size (const GstNdTestSrcSettings *settings,
+    gsize size[3], GError **error)
+{
+  const gchar *text = settings->volume_size;
+  NdShape shape = { .components = settings->components, .size = { 1, 1, 1 } };
+  gsize samples;
+
+  if (!text || nd_parse_sizes (text, shape.size, 3) < 2) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Property 'volume-size' is \"%s\": it must be X:Y:Z or X:Y, whole "
+        "numbers of 1 or more",
+        text ? text : "");
+    return FALSE;
+  }
+  if (!nd_shape_samples (&shape, &samples)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Property 'volume-size' is \"%s\": a volume of this size does not fit "
+        "in memory",
+        text);
+    return FALSE;
+  }
+  memcpy (size, shape.size, sizeof (shape.size));
+  return TRUE;
+}
