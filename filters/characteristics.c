@@ -21,6 +21,10 @@ static const gsize most_frequencies[ND_AXES + 1] = { 1, 4096, 512, 128, 64 };
 
 #define REFINEMENTS 12
 
+/* Of the sum of magnitudes: what a filter passes of constant input, at least,
+ * if it is not a derivative or a band. */
+#define PASSES_CONSTANT 0.1
+
 /* The number of frequencies on each side of the maximum in the search for the
  * ends of the band. */
 #define RAY_POINTS 500
@@ -214,16 +218,30 @@ nd_filter_lag (const NdFilter *real, const NdFilter *imaginary)
 {
   const gsize count = nd_filter_count (real);
   const gsize volume = count / real->size[ND_AXIS_T];
-  gdouble sum = 0, moment = 0;
+  gdouble sum = 0, moment = 0, magnitude = 0, magnitude_moment = 0;
 
   for (gsize i = 0; i < count; i++) {
     const gdouble weight = hypot (real->coefficients[i],
         imaginary ? imaginary->coefficients[i] : 0);
+    const gdouble age = (gdouble) (i / volume);
 
-    sum += weight;
-    moment += weight * (gdouble) (i / volume);
+    sum += real->coefficients[i];
+    moment += real->coefficients[i] * age;
+    magnitude += weight;
+    magnitude_moment += weight * age;
   }
-  return sum > 0 ? moment / sum : 0;
+  if (imaginary == NULL && fabs (sum) > PASSES_CONSTANT * magnitude)
+    return moment / sum;
+  return magnitude > 0 ? magnitude_moment / magnitude : 0;
+}
+
+gdouble
+nd_filter_anchor_lag (const NdFilter *real, const NdFilter *imaginary)
+{
+  gint low[ND_AXES], high[ND_AXES];
+
+  nd_filter_reach (real, low, high);
+  return nd_filter_lag (real, imaginary) - high[ND_AXIS_T];
 }
 
 gboolean

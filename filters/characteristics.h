@@ -28,11 +28,18 @@ gdouble nd_filter_gain (const NdFilter *real, const NdFilter *imaginary,
 gboolean nd_filter_band (const NdFilter *real, const NdFilter *imaginary,
     const gdouble u[ND_AXES], gdouble gain, gdouble *low, gdouble *high);
 
-/* The mean age in volumes of the samples that the filter reads if it is causal,
- * weighted by the magnitude of its coefficients: how late the response is under
- * the timestamp of the newest volume. (T - 1) / 2 for a filter that is
- * symmetric in time and has size T there. */
+/* The mean age in volumes of the samples that the filter reads if it is causal:
+ * how late the response is under the timestamp of the newest volume. (T - 1) /
+ * 2 for a filter that is symmetric in time and has size T there.
+ *
+ * The coefficients weigh the ages if the filter passes constant input (to more
+ * than a tenth of the sum of magnitudes): that is its group delay at frequency
+ * 0. Otherwise the magnitudes of the coefficients do. */
 gdouble nd_filter_lag (const NdFilter *real, const NdFilter *imaginary);
+
+/* The same against the anchor, for the origin that the filter has: negative if
+ * the response is ahead of its timestamp. */
+gdouble nd_filter_anchor_lag (const NdFilter *real, const NdFilter *imaginary);
 
 /* The standard deviation of the coefficients along each axis, in samples: sigma
  * of a Gaussian or of a point spread function. FALSE if a coefficient is below

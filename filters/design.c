@@ -6,7 +6,9 @@
 #include "filters/design.h"
 
 #include "core/cancel.h"
+#include "filters/band.h"
 #include "filters/designs.h"
+#include "filters/minimumlag.h"
 
 #include <math.h>
 #include <string.h>
@@ -64,6 +66,12 @@ static const struct
   { "file", .bank = nd_design_file, .info = nd_info_file,
       .takes = { "location", "size" }, .fixed = TRUE },
 };
+
+/* What each design takes besides: filters/minimumlag.h. */
+static const gchar *const common[] = { "lag", "lag-snr", NULL };
+
+#define DEFAULT_LAG_SNR 3
+#define MAX_LAG_SNR 1e4
 
 static const gchar *names[G_N_ELEMENTS (designs) + 1];
 
@@ -332,6 +340,34 @@ keep (const gchar *key, const NdBank *bank)
   g_mutex_unlock (&kept_lock);
 }
 
+/* Makes @bank one-sided if the parameter lag is given. */
+static gboolean
+minimize_lag (NdBank *bank, const NdParameters *parameters, GError **error)
+{
+  gdouble lag, snr;
+
+  if (!nd_parameters_get_number (parameters, "lag", -1, &lag, error)
+      || !nd_parameters_get_number (parameters, "lag-snr", DEFAULT_LAG_SNR,
+          &snr, error))
+    return FALSE;
+  if (!nd_parameters_has (parameters, "lag")) {
+    if (!nd_parameters_has (parameters, "lag-snr"))
+      return TRUE;
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "lag-snr is given without lag; give both");
+  } else if (!(lag >= 0 && lag <= ND_LAG_MAX_SIZE)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "lag is %g; it must be from 0 to %d volumes", lag, ND_LAG_MAX_SIZE);
+  } else if (!(snr > 0 && snr <= MAX_LAG_SNR)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "lag-snr is %g; it must be above 0, and at most %g", snr, MAX_LAG_SNR);
+  } else {
+    return nd_bank_minimize_lag (bank, lag, snr,
+        nd_parameters_get_cancelled (parameters), error);
+  }
+  return FALSE;
+}
+
 /* make_bank() with the cache. Only fitted banks are kept. */
 static NdBank *
 make_or_copy_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
@@ -351,6 +387,8 @@ make_or_copy_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
   if (bank != NULL)
     return bank;
   bank = make_bank (i, parameters, axes, error);
+  if (bank != NULL && !minimize_lag (bank, parameters, error))
+    g_clear_pointer (&bank, nd_bank_free);
   if (bank != NULL && !isnan (bank->filters[0]->fit_error.total))
     keep (key->str, bank);
   return bank;
@@ -370,7 +408,7 @@ nd_design (const gchar *design, NdParameters *parameters, const NdAxes *axes,
   used = leave_out (i, parameters, axes);
   if (!nd_set_error_if_cancelled (nd_parameters_get_cancelled (parameters),
           error)
-      && nd_parameters_check (parameters, designs[i].takes, error)
+      && nd_parameters_check (parameters, designs[i].takes, common, error)
       && (resolved = nd_parameters_resolve (parameters, &used, error)))
     bank = make_or_copy_bank (i, resolved, &used, error);
   if (bank == NULL || !check_bank (bank, axes, error)) {
@@ -398,7 +436,7 @@ nd_design_info (const gchar *design, NdParameters *parameters,
     if (!(known.step[a] > 0))
       known.step[a] = 1e-3;
   }
-  if (nd_parameters_check (parameters, designs[i].takes, error)
+  if (nd_parameters_check (parameters, designs[i].takes, common, error)
       && (designs[i].info == NULL
           || ((resolved = nd_parameters_resolve (parameters, &known, error))
               && designs[i].info (resolved, &known, info, error))))
@@ -416,20 +454,20 @@ nd_filter_set_origin (NdFilter *filter, const gchar *text, const NdAxes *axes,
   if (!nd_axes_parse (axes, "origin", text, 0, values, error))
     return FALSE;
   for (guint a = 0; a < ND_AXES; a++) {
-    gint size = (gint) filter->size[a];
+    const gint size = (gint) filter->size[a], own = filter->origin[a];
+    const gint lowest = -(size / 2) - own, highest = (size - 1) / 2 - own;
 
-    if (values[a] < -(size / 2) || values[a] > (size - 1) / 2
+    if (values[a] < lowest || values[a] > highest
         || values[a] != floor (values[a])) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
           "origin is %g along %c; it must be an integer from %d to %d for the "
           "filter %s of size %d",
-          values[a], nd_axis_letter (a), -(size / 2), (size - 1) / 2,
-          filter->name, size);
+          values[a], nd_axis_letter (a), lowest, highest, filter->name, size);
       return FALSE;
     }
   }
   for (guint a = 0; a < ND_AXES; a++)
-    filter->origin[a] = (gint) values[a];
+    filter->origin[a] += (gint) values[a];
   return TRUE;
 }
 

@@ -46,6 +46,9 @@ G_BEGIN_DECLS
  *   sphere               radius, size; sum 1
  *   wiener               sigma, snr, size, spectrum, localization
  *
+ * Each design also takes lag (volumes) and lag-snr, which make it one-sided
+ * (filters/minimumlag.h).
+ *
  * FIT stands for center-frequency, bandwidth, size and the weights of the fit:
  * spectrum, snr and localization (filters/band.h).
  *
@@ -115,8 +118,9 @@ const gchar *const *nd_design_names (void);
  * design. */
 gboolean nd_design_check_name (const gchar *design, GError **error);
 
-/* Sets filter->origin from text like "0:0:-1", values for @axes as described
- * for NdAxes, each from -(size/2) to (size-1)/2. */
+/* Adds text like "0:0:-1", values for @axes as described for NdAxes, to
+ * filter->origin, which is 0 unless the design is one-sided. The sum must be
+ * from -(size/2) to (size-1)/2. */
 gboolean nd_filter_set_origin (NdFilter *filter, const gchar *text,
     const NdAxes *axes, GError **error);
 

@@ -111,12 +111,13 @@ nd_parameters_has (const NdParameters *parameters, const gchar *name)
 
 gboolean
 nd_parameters_check (const NdParameters *parameters, const gchar *const *names,
-    GError **error)
+    const gchar *const *common, GError **error)
 {
   for (guint i = 0; i < parameters->list->len; i++) {
     const Parameter *parameter = parameters->list->pdata[i];
 
-    if (!g_strv_contains (names, parameter->name)) {
+    if (!g_strv_contains (names, parameter->name)
+        && !g_strv_contains (common, parameter->name)) {
       g_autofree gchar *known = g_strjoinv (", ", (gchar **) names);
 
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,

@@ -12,10 +12,10 @@ G_BEGIN_DECLS
 
 gboolean nd_parameters_has (const NdParameters *parameters, const gchar *name);
 
-/* FALSE if a parameter is set twice or is not in @names, which is terminated by
- * NULL. */
+/* FALSE if a parameter is set twice, or is neither in @names nor in @common;
+ * both are terminated by NULL. */
 gboolean nd_parameters_check (const NdParameters *parameters,
-    const gchar *const *names, GError **error);
+    const gchar *const *names, const gchar *const *common, GError **error);
 
 /* See nd_parameters_set_cancelled(). */
 const gint *nd_parameters_get_cancelled (const NdParameters *parameters);

@@ -28,7 +28,7 @@ G_BEGIN_DECLS
  * Blanks may stand between all of these. A string without a type is kept as it
  * is, so that size=3:5 has two numbers.
  *
- * If @normalize, every filter is scaled to sum 1. Every filter gets the origin
+ * If @normalize, every filter is scaled to sum 1. Every filter is shifted by
  * @origin (see nd_filter_set_origin(); NULL: 0), and if @causal, the origin in
  * time that reads no later volume. If one filter is complex, the bank is
  * complex, and real filters get an imaginary part of 0.

@@ -122,6 +122,7 @@ static const struct
   { "radius", QUANTITY_EXTENT },
   { "size", QUANTITY_SIZE },
   { "tau", QUANTITY_TIME },
+  { "lag", QUANTITY_TIME },
   { "velocity", QUANTITY_VELOCITY },
   { "center-frequency", QUANTITY_FREQUENCY },
   { "wavelength", QUANTITY_LENGTH },
