@@ -3,6 +3,8 @@
  */
 #include "gst/gstndconvlatency.h"
 
+#include <math.h>
+
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
 /* How much of the longest computing time remains after each output. After 100
@@ -23,6 +25,17 @@ find_interval (GstNdConv *self)
   if (!GST_CLOCK_TIME_IS_VALID (nominal))
     return GST_CLOCK_TIME_IS_VALID (measured) ? measured : 0;
   return GST_CLOCK_TIME_IS_VALID (measured) ? MAX (nominal, measured) : nominal;
+}
+
+/* An output that is stamped earlier is due earlier by the same time. */
+GstClockTimeDiff
+gst_nd_conv_content_lag (GstNdConv *self)
+{
+  GstNdConvPrivate *priv = self->priv;
+
+  return priv->active.stamp == GST_ND_STAMP_CONTENT
+      ? (GstClockTimeDiff) round (priv->lag * find_interval (self))
+      : 0;
 }
 
 /* The computing time that the property compute-latency adds to the latency.
@@ -75,8 +88,10 @@ set_latency (GstNdConv *self, GstClockTime tolerance_divisor)
   GstNdConvPrivate *priv = self->priv;
   const guint delay = nd_window_delay (nd_convolver_window (priv->convolver));
   const GstClockTime interval = find_interval (self);
+  const GstClockTimeDiff due =
+      delay * interval + gst_nd_conv_content_lag (self);
   const GstClockTime latency =
-      delay * interval + find_compute_time (self, interval);
+      MAX (due, 0) + find_compute_time (self, interval);
   GstClockTime old;
   gboolean changed;
 

@@ -21,4 +21,8 @@ void gst_nd_conv_update_latency (GstNdConv *self);
 /* Takes the computing time of an output, in seconds. Any thread. */
 void gst_nd_conv_add_compute_time (GstNdConv *self, gdouble seconds);
 
+/* The time from the content of an output to its anchor, if outputs are stamped
+ * with the time of their content; otherwise 0. */
+GstClockTimeDiff gst_nd_conv_content_lag (GstNdConv *self);
+
 G_END_DECLS

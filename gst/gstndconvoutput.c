@@ -3,6 +3,7 @@
  */
 #include "gst/gstndconvoutput.h"
 
+#include "gst/gstndconvlatency.h"
 #include "gst/gstndconvpending.h"
 #include "gst/gstndconvplan.h"
 #include "gst/gstndmemory.h"
@@ -82,7 +83,25 @@ is_late (GstNdConv *self, GstBuffer *anchor)
   return TRUE;
 }
 
-/* Whether to skip the output of @anchor. Counts skipped outputs. */
+/* Moves the timestamp of @anchor to the time of its content. */
+static void
+stamp (GstNdConv *self, GstBuffer *anchor)
+{
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  const GstClockTimeDiff lag = gst_nd_conv_content_lag (self);
+  const GstClockTime pts = GST_BUFFER_PTS (anchor);
+  GstClockTime first = 0;
+
+  if (lag == 0 || !GST_CLOCK_TIME_IS_VALID (pts))
+    return;
+  if (segment->format == GST_FORMAT_TIME)
+    first = MIN (segment->start, pts);
+  GST_BUFFER_PTS (anchor) =
+      lag > (GstClockTimeDiff) (pts - first) ? first : pts - lag;
+}
+
+/* Whether to skip the output of @anchor, which gets its timestamp. Counts
+ * skipped outputs. */
 static gboolean
 is_skipped (GstNdConv *self, GstBuffer *anchor)
 {
@@ -99,6 +118,7 @@ is_skipped (GstNdConv *self, GstBuffer *anchor)
         GST_TIME_ARGS (GST_BUFFER_PTS (anchor)));
     return TRUE;
   }
+  stamp (self, anchor);
   if (!is_late (self, anchor))
     return FALSE;
   priv->discont = TRUE;
@@ -292,11 +312,12 @@ push_one (GstNdConv *self)
   g_autoptr (GError) error = NULL;
   GstFlowReturn ret = GST_FLOW_OK;
 
-  set_position (self, anchor);
   if (is_skipped (self, anchor)) {
+    set_position (self, anchor);
     nd_convolver_skip (priv->convolver);
     return send (self, output);
   }
+  set_position (self, anchor);
   sync_scale (self, anchor);
   ret = acquire_buffer (self, anchor, &output->buffer);
   if (ret == GST_FLOW_OK && !respond (self, output, &error))

@@ -3,6 +3,7 @@
  */
 #include "gst/gstndconvplan.h"
 
+#include "filters/characteristics.h"
 #include "filters/text.h"
 #include "gst/gstndconvbuild.h"
 #include "gst/gstndconvbuilder.h"
@@ -10,16 +11,34 @@
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
+/* The largest lag of the responses. */
+static gdouble
+find_lag (const NdBank *bank)
+{
+  const NdFilter *real, *imaginary;
+  gdouble lag = -G_MAXDOUBLE;
+
+  for (guint i = 0; i < nd_bank_responses (bank); i++) {
+    nd_bank_get_filter (bank, i, &real, &imaginary);
+    lag = MAX (lag, nd_filter_anchor_lag (real, imaginary));
+  }
+  return lag;
+}
+
 static void
 set_plan_stats (GstNdConv *self)
 {
   GstNdConvPrivate *priv = self->priv;
   const NdPlan *plan = nd_convolver_plan (priv->convolver, 0);
-  GstStructure *s = gst_structure_new ("ndconv-stats", "backend", G_TYPE_STRING,
+  GstStructure *s;
+
+  priv->lag = find_lag (plan->bank);
+  s = gst_structure_new ("ndconv-stats", "backend", G_TYPE_STRING,
       plan->backend->name, "method", G_TYPE_STRING,
       nd_method_name (plan->method), "reason", G_TYPE_STRING, plan->reason,
       "seconds-estimate", G_TYPE_DOUBLE, plan->estimate, "bytes", G_TYPE_UINT64,
-      (guint64) nd_convolver_bytes (priv->convolver), NULL);
+      (guint64) nd_convolver_bytes (priv->convolver), "lag", G_TYPE_DOUBLE,
+      priv->lag, NULL);
 
   GST_INFO_OBJECT (self, "plan: %s on %s, about %.3f ms per volume: %s",
       nd_method_name (plan->method), plan->backend->name, plan->estimate * 1e3,

@@ -125,6 +125,7 @@ struct _GstNdConvPrivate
   GQueue inputs;    /* GstNdMap of volumes that enqueued work may still read */
   GstNdTiming timing; /* of the inputs */
   GstNdRestarts restarts;
+  gdouble lag;             /* volumes from an anchor back to its content */
   gboolean counts_compute; /* the latency includes the computing time */
   gint64 arrived;          /* monotonic time of the last input */
   gdouble push_seconds;    /* spent in push since the last output */

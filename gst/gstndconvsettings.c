@@ -79,6 +79,23 @@ compute_latency_type (void)
 }
 
 static GType
+stamp_type (void)
+{
+  static gsize type;
+  static const GEnumValue values[] = {
+    { GST_ND_STAMP_ANCHOR, "The time of the volume that the output belongs to",
+        "anchor" },
+    { GST_ND_STAMP_CONTENT,
+        "The time of what the output shows, which is earlier by the lag of a "
+        "causal filter; the latency grows by the same time",
+        "content" },
+    { 0, NULL, NULL }
+  };
+
+  return gst_nd_enum_type (&type, "GstNdStamp", values);
+}
+
+static GType
 planes_type (void)
 {
   static gsize type;
@@ -221,8 +238,11 @@ static const GstNdProperty rows[] = {
       "to (size-1)/2, like SciPy's origin",
       FIELD (STRING, origin, "0:0:0:0"), GST_ND_PLAYING },
   { "causal", "Causal",
-      "Shift the origin in time so that the filter reads no later volume: no "
-      "delay",
+      "Shift the origin in time so that the filter reads no later volume. "
+      "Outputs do not wait, but a filter that is symmetric in time and spans T "
+      "volumes then shows the state of (T-1)/2 volumes ago: stats has this "
+      "lag. One-sided designs and the parameter lag of all designs make it "
+      "smaller",
       FIELD (BOOLEAN, causal, FALSE), GST_ND_PLAYING },
   { "output-type", "Output type",
       "Sample type of the output. An output that video cannot hold leaves as "
@@ -302,6 +322,11 @@ static const GstNdProperty rows[] = {
       "Threads that compute on the CPU; 0: the cores that the process may use, "
       "or the environment variable NDCONV_THREADS",
       FIELD (UINT, n_threads, 0, ND_MAX_THREADS, 0), GST_ND_PLAYING },
+  { "stamp", "Stamp",
+      "Timestamp of an output. The lag, in stats, counts in intervals between "
+      "volumes; no output is stamped earlier than the begin of the segment",
+      FIELD (ENUM, stamp, GstNdStamp, stamp_type, GST_ND_STAMP_ANCHOR),
+      GST_ND_PLAYING },
   /* Since: 0.1 */
   { "axes", "Axes",
       "The three axes to filter along; sizes and sigmas of filters are given "
@@ -329,7 +354,8 @@ gst_nd_conv_settings_install (GObjectClass *klass)
           "device, upload-seconds-, compute-seconds- and download-seconds-; "
           "wait-seconds-, the rest of the time from the arrival of a volume "
           "to its output; seconds-estimate of the cost model (double); bytes "
-          "of the rings (uint64)",
+          "of the rings (uint64); lag, the volumes by which outputs show an "
+          "earlier state than that of their anchors (double)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   return ID_STATS;
 }
@@ -371,6 +397,7 @@ is_of_stream (const GstNdProperty *row)
     G_STRUCT_OFFSET (GstNdConvSettings, timing.discont),
     G_STRUCT_OFFSET (GstNdConvSettings, compute_latency),
     G_STRUCT_OFFSET (GstNdConvSettings, strides),
+    G_STRUCT_OFFSET (GstNdConvSettings, stamp),
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (offsets); i++) {

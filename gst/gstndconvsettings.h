@@ -44,6 +44,13 @@ typedef enum
   GST_ND_COMPUTE_LATENCY_ALWAYS = 2
 } GstNdComputeLatency;
 
+/* The time that an output is stamped with. */
+typedef enum
+{
+  GST_ND_STAMP_ANCHOR = 0,
+  GST_ND_STAMP_CONTENT = 1 /* of what it shows: earlier by the lag */
+} GstNdStamp;
+
 typedef struct
 {
   gchar *filter;
@@ -67,6 +74,7 @@ typedef struct
   GstNdComputeLatency compute_latency;
   guint n_threads;
   gchar *strides;
+  GstNdStamp stamp;
 } GstNdConvSettings;
 
 /* Installs all properties but `axes`. Returns the ID of the property `stats`,

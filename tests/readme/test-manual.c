@@ -102,6 +102,7 @@ static const struct
       "all magnitude phase real imaginary energy max argmax sum "
       "tensor" },
   { "GstNdSampleType", "uint8 int16 uint16 float32" },
+  { "GstNdStamp", "anchor content" },
   { "GstNdTestSrcPattern", "heart noise ramp impulse constant" },
   { "GstNdUnits", "samples physical" },
   { "GstNdViewAxis", "x y z" },
