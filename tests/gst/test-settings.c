@@ -23,10 +23,19 @@ count_designs (GstDebugCategory *category, GstDebugLevel level,
     g_atomic_int_inc (&designs);
 }
 
+/* Milliseconds for which a volume waits for new settings. */
+static void
+set_wait (const gchar *milliseconds)
+{
+  g_setenv ("NDCONV_SETTINGS_WAIT", milliseconds, TRUE);
+}
+
 static void
 setup (void)
 {
   g_atomic_int_set (&designs, 0);
+  /* The test before may have changed it, if all run in one process. */
+  set_wait ("60000");
   gst_debug_set_threshold_for_name ("ndconv", GST_LEVEL_INFO);
   gst_debug_remove_log_function (gst_debug_log_default);
   gst_debug_add_log_function (count_designs, NULL, NULL);
@@ -83,7 +92,7 @@ expect_no_message (Stream *s)
 /* No state change waits for a design. */
 GST_START_TEST (test_states_do_not_wait)
 {
-  for (guint i = 0; i < 3; i++) {
+  for (guint i = 0; i < test_count (2) + 1; i++) {
     g_autoptr (GstElement) pipeline = gst_parse_launch (
         "ndtestsrc volume-size=16:16:16 ! ndconv4dtemporal response=sum "
         "method=direct filter=\"" SLOW "\" ! fakesink",
@@ -92,7 +101,7 @@ GST_START_TEST (test_states_do_not_wait)
 
     fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_PAUSED),
         GST_STATE_CHANGE_ASYNC);
-    g_usleep (i * 100000);
+    g_usleep (i * 50000);
     fail_unless_equals_int (gst_element_set_state (pipeline,
                                 i == 1 ? GST_STATE_READY : GST_STATE_NULL),
         GST_STATE_CHANGE_SUCCESS);
@@ -129,9 +138,9 @@ GST_START_TEST (test_flush_does_not_wait)
 
   s->h = gst_harness_new_with_element (s->element, "sink", "src");
   gst_harness_play (s->h);
-  for (guint i = 0; i < 4; i++) {
+  for (guint i = 0; i < test_count (3) + 1; i++) {
     thread = g_thread_new ("push", send, s);
-    g_usleep (i * 50000);
+    g_usleep (i * 30000);
     stream_event (s, gst_event_new_flush_start ());
     ret = GPOINTER_TO_INT (g_thread_join (thread));
     fail_unless_equals_int (ret, GST_FLOW_FLUSHING);
@@ -147,7 +156,7 @@ GST_END_TEST;
 /* After the flush the same design goes on, and outputs come. */
 GST_START_TEST (test_flush_keeps_the_design)
 {
-  Stream *s = stream_new ("ndconv4dtemporal", NULL, "filter",
+  Stream *s = stream_new ("ndconv3d", NULL, "filter",
       "quadrature-bank,size=7,center-frequency=(double)1.05", "response", "sum",
       NULL);
   GThread *thread;
@@ -218,7 +227,7 @@ GST_START_TEST (test_old_settings_while_designing)
   Stream *s = stream_started ("ndconv4dtemporal", &model);
   GstStructure *settings;
 
-  g_setenv ("NDCONV_SETTINGS_WAIT", "1", TRUE);
+  set_wait ("1");
   stream_push_range (s, 0, 3);
   g_atomic_int_set (&designs, 0);
   set_slow (s);
@@ -232,7 +241,7 @@ GST_START_TEST (test_old_settings_while_designing)
   stream_push_range (s, 41, 41);
   stream_expect (s, 0, 50, 40, 41);
   fail_unless_equals_int (g_atomic_int_get (&designs), 0);
-  g_setenv ("NDCONV_SETTINGS_WAIT", "60000", TRUE);
+  set_wait ("60000");
   model = model_temporal (2, "reflect");
   settings = gst_structure_new ("s", "filter", G_TYPE_STRING,
       "coefficients,size=1:1:1:2,values=<1,2>", "response", G_TYPE_STRING,
@@ -255,7 +264,7 @@ GST_END_TEST;
 /* EOS, new caps and NULL while settings are being designed. */
 GST_START_TEST (test_end_while_designing)
 {
-  g_setenv ("NDCONV_SETTINGS_WAIT", "1", TRUE);
+  set_wait ("1");
   for (guint end = 0; end < 4; end++) {
     Model model = model_temporal (3, "nearest");
     Stream *s = stream_started ("ndconv4dtemporal", &model);
@@ -494,7 +503,7 @@ GST_START_TEST (test_random)
     "gaussian,sigma=(double)1" };
   g_autoptr (GRand) r = test_rand ();
 
-  g_setenv ("NDCONV_SETTINGS_WAIT", "2", TRUE);
+  set_wait ("2");
   for (guint round = 0; round < test_count (20) + 1; round++) {
     Stream *s = stream_new ("ndconv4dtemporal", NULL, "filter", "box,size=1",
         "response", "sum", NULL);
