@@ -27,12 +27,12 @@ nd_memory_set_error (GError **error, gsize bytes)
 {
   if (bytes == G_MAXSIZE)
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "Not enough memory: the bytes wanted exceed any machine's; smaller "
-        "volumes or a shorter filter in time need less");
+        "Not enough memory: no machine has so many bytes; smaller volumes or "
+        "a shorter filter in time need less");
   else
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "Not enough memory: %" G_GSIZE_FORMAT
-        " bytes wanted, the machine has %" G_GSIZE_FORMAT
+        " bytes are needed, the machine has %" G_GSIZE_FORMAT
         "; smaller volumes or a shorter filter in time need less",
         bytes, physical_bytes ());
 }

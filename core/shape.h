@@ -56,7 +56,7 @@ typedef struct
  * many float32 samples have more bytes than a gssize can count. */
 gboolean nd_shape_samples (const NdShape *shape, gsize *samples);
 
-/* Parses 1 to @max positive integers with ':' between them, for example
+/* Parses 1 to @max positive integers separated by ':', for example
  * "128:128:64", into @values. Returns their number, or 0 if @text is anything
  * else. */
 guint nd_parse_sizes (const gchar *text, gsize *values, guint max);

@@ -99,8 +99,8 @@ responses_init (NdRing *ring, GError **error)
   if (!ring->responses)
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "Not enough memory: %" G_GSIZE_FORMAT
-        " bytes wanted for the responses of %u filters; smaller volumes or "
-        "fewer filters need less",
+        " bytes are needed for the responses of %u filters; smaller volumes "
+        "or fewer filters need less",
         ring->response_bytes, n_filters);
   return ring->responses != NULL;
 }

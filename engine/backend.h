@@ -66,7 +66,7 @@ typedef struct
       NdMethod method, gint device_id, GError **error);
 
   /* A ring of nd_job_reach().slots slots with undefined content.
-   * ND_ERROR_MEMORY names the bytes wanted. */
+   * ND_ERROR_MEMORY names the bytes that are needed. */
   NdRing *(*ring_new) (const NdJob *job, const NdRingOptions *options,
       NdMethod method, gint device_id, GError **error);
   void (*ring_free) (NdRing *ring);

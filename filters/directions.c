@@ -104,7 +104,7 @@ nd_parameters_get_direction (const NdParameters *parameters, const NdAxes *axes,
 
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "direction is \"%.40s\"; it must be one of %s, or a vector, as in "
-        "direction=<1.0,0.0>.",
+        "direction=<1.0,0.0>",
         text, letters);
     return FALSE;
   }

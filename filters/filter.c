@@ -118,8 +118,8 @@ nd_filter_normalize (NdFilter *filter, GError **error)
     absolute += fabs (filter->coefficients[i]);
   if (!(fabsl (sum) > 1e-12L * absolute)) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "The filter %s cannot be normalized, for its coefficients sum to zero; "
-        "set normalize=false, or take a filter with another sum",
+        "The filter %s cannot be normalized, because its coefficients sum to "
+        "zero; set normalize=false, or use a filter with another sum",
         filter->name);
     return FALSE;
   }

@@ -110,8 +110,9 @@ set_velocity (Motion *motion, const gdouble velocity[ND_AXES], GError **error)
   slowest = sqrt ((1 - farthest) / (1 + farthest));
   if (speed < slowest || speed > 1 / slowest) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "velocity is %g samples per volume long; it must be from %.2f to %.2f: "
-        "slower or faster motion cannot be told from its opposite",
+        "velocity is %g samples per volume long; it must be from %.2f to "
+        "%.2f: slower or faster motion cannot be distinguished from motion "
+        "in the opposite direction",
         speed, ceil (100 * slowest) / 100, floor (100 / slowest) / 100);
     return FALSE;
   }

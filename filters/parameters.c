@@ -227,8 +227,8 @@ parse_numbers (const gchar *name, const gchar *text, gsize *n, GError **error)
       end++;
     if (empty || (*end != ':' && *end != '\0')) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-          "%s=\"%.40s\" is not a number, nor numbers with ':' between", name,
-          text);
+          "%s=\"%.40s\" is not a number, nor several numbers separated by ':'",
+          name, text);
       return NULL;
     }
     if (!isfinite (number)) {
@@ -255,7 +255,8 @@ nd_parameters_get_numbers (const NdParameters *parameters, const gchar *name,
 
   if (text == NULL) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "%s is missing; give a number, or numbers with ':' between", name);
+        "%s is missing; give a number, or several numbers separated by ':'",
+        name);
     return NULL;
   }
   return parse_numbers (name, text, n, error);

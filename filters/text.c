@@ -348,10 +348,10 @@ read_filter (const gchar *text, GError **error)
     g_autofree gchar *given = g_utf8_make_valid (text, -1);
 
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "\"%.200s\" cannot be read. A filter is a design, then parameters with "
-        "commas before them, as in gaussian,sigma=1.5 or "
-        "coefficients,size=2:1,values=<1,-1>; filters have ';' between, and a "
-        "text with spaces or other special characters needs quotes",
+        "\"%.200s\" cannot be read. A filter is a design followed by "
+        "parameters, separated by commas, as in gaussian,sigma=1.5 or "
+        "coefficients,size=2:1,values=<1,-1>; filters are separated by ';', "
+        "and a text with spaces or other special characters needs quotes",
         given);
   }
   description_free (description);

@@ -67,7 +67,7 @@ read_parameters (const NdParameters *parameters, const NdAxes *axes,
   if (!any)
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         has_size
-            ? "size is 1 along every axis; it must be 3 or more along one."
+            ? "size is 1 along every axis; it must be 3 or more along one axis"
             : "sigma is 0 along every axis; give it along one axis at least");
   return any;
 }

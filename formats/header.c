@@ -89,7 +89,8 @@ nd_header_settle (NdHeader *header, const gchar *path, GError **error)
   }
   if (!nd_stored_is_exact (&header->stored))
     nd_header_warn (header,
-        "Samples of \"%s\" are %s and come as float32, rounded to 24 bits",
+        "Samples of \"%s\" are %s and are converted to float32, rounded to "
+        "24 bits",
         path, nd_stored_name (header->stored.type));
   return TRUE;
 }

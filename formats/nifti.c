@@ -281,8 +281,8 @@ nd_nifti_supports (const NdRecording *recording, const gchar *path,
   if (recording->responses != 1) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "\"%s\" cannot hold the %u responses of a bank: NIfTI keeps time "
-        "before responses, so that they cannot be written as they come; write "
-        "one response, NRRD (.nrrd) or raw (.raw)",
+        "before responses, so that they cannot be written in the order in "
+        "which they arrive; write one response, NRRD (.nrrd) or raw (.raw)",
         path, recording->responses);
     return FALSE;
   }

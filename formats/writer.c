@@ -439,7 +439,8 @@ nd_writer_finish (NdWriter *writer, GError **error)
 
   if (writer->volumes == 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_WRITE,
-        "\"%s\" was not written: no volume came before the end of the stream",
+        "\"%s\" was not written: no volume arrived before the end of the "
+        "stream",
         writer->target.path);
     return FALSE;
   }

@@ -311,8 +311,8 @@ check_fields (const GstNdFormat *format, const NdBank *bank, GError **error)
       || (low[ND_AXIS_Z] == 0 && high[ND_AXIS_Z] == 0))
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-      "The video is interlaced and the filter reaches in z: put 'deinterlace' "
-      "before this element, or use a filter of size 1 in z");
+      "The video is interlaced and the filter extends along z: put "
+      "'deinterlace' before this element, or use a filter of size 1 in z");
   return FALSE;
 }
 

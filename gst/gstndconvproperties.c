@@ -131,8 +131,8 @@ set_field (GQuark field, const GValue *value, gpointer data)
     g_autofree gchar *text = gst_value_serialize (value);
 
     GST_ELEMENT_WARNING (fields->self, LIBRARY, SETTINGS,
-        ("Property settings has %s=%s, which is no value of that property: no "
-         "setting changes",
+        ("Property settings has %s=%s, which is not a value of that "
+         "property: no setting changes",
             name, text),
         (NULL));
     return FALSE;

@@ -196,7 +196,7 @@ gst_nd_denoise_check_settings (GstNdAlgorithm *algorithm, GError **error)
   }
   if (settings.backend == GST_ND_BACKEND_CUDA) {
     g_set_error (error, ND_ERROR, ND_ERROR_INIT,
-        "nddenoise does not run on a GPU yet: use backend=cpu or auto");
+        "nddenoise runs on the CPU only: use backend=cpu or auto");
     return FALSE;
   }
   return TRUE;

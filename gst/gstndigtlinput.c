@@ -601,13 +601,13 @@ tell_waiting (GstNdIgtlInput *input)
   g_mutex_unlock (&input->lock);
   if (*names)
     g_set_error (&error, ND_ERROR, ND_ERROR_NOT_FOUND,
-        "No IMAGE of device \"%s\" came in 5 s, but of %s: set device-name to "
-        "one of these, or to nothing for the first that comes",
+        "No IMAGE of device \"%s\" arrived in 5 s, only those of %s: set "
+        "device-name to one of these, or leave it empty for the first device",
         device, names);
   else
     g_set_error (&error, ND_ERROR, ND_ERROR_NOT_FOUND,
-        "No IMAGE came in 5 s: the peer must send IMAGE messages; see whether "
-        "its source of images runs");
+        "No IMAGE arrived in 5 s: the peer must send IMAGE messages; see "
+        "whether its source of images runs");
   gst_nd_element_warning (input->element, error);
   g_mutex_lock (&input->lock);
 }

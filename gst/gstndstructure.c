@@ -156,7 +156,7 @@ parse_output (const gchar *text, NdStructureSettings *structure, GError **error)
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
           "output is \"%s\", but it must be one or several, up to %d, of "
           "tensor, eigenvalues, orientation, certainty, anisotropy and "
-          "velocity, with ';' between",
+          "velocity, separated by ';'",
           text ? text : "", ND_MAX_STRUCTURES);
       return FALSE;
     }
@@ -179,7 +179,7 @@ gst_nd_structure_check_settings (GstNdAlgorithm *algorithm, GError **error)
   GST_OBJECT_UNLOCK (self);
   if (backend == GST_ND_BACKEND_CUDA) {
     g_set_error (error, ND_ERROR, ND_ERROR_INIT,
-        "ndstructure does not run on a GPU yet: use backend=cpu or auto");
+        "ndstructure runs on the CPU only: use backend=cpu or auto");
     return FALSE;
   }
   return parse_output (output, &structure, error);

@@ -283,7 +283,7 @@ gst_openigtlink_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
     info_from_video (&info, &self->video_info);
   else
     g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
-        "Caps of the frames cannot be read: they must say format, width and "
+        "Caps of the frames cannot be read: they must have format, width and "
         "height");
   if (error || !check_format (&info, &error)) {
     gst_nd_element_error (GST_ELEMENT (self), error);
@@ -559,7 +559,7 @@ gst_openigtlink_sink_render (GstBaseSink *sink, GstBuffer *buffer)
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
         ("A buffer of %" G_GSIZE_FORMAT
          " bytes cannot be read as a volume: its caps say %" G_GSIZE_FORMAT
-         " bytes.",
+         " bytes",
             gst_buffer_get_size (buffer), self->size),
         (NULL));
     return GST_FLOW_ERROR;

@@ -469,9 +469,9 @@ follow_format (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
   if (GST_PAD_IS_FLUSHING (GST_BASE_SRC_PAD (self)))
     return FALSE;
   g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
-      "Images of %ux%ux%u samples of %u %s come, which downstream does not "
-      "take: use elements and caps that take them, or choose another image "
-      "with device-name",
+      "The peer sends images of %ux%ux%u samples of %u %s, which downstream "
+      "does not accept: use elements and caps that accept them, or choose "
+      "another image with device-name",
       (guint) volume->image.size[0], (guint) volume->image.size[1],
       (guint) volume->image.size[2], volume->image.components,
       nd_sample_name (volume->type));

@@ -69,8 +69,8 @@ nd_igtl_header_parse (NdIgtlHeader *header, const guint8 *bytes, GError **error)
   }
   if (!parse_type (header, bytes + TYPE_AT)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "The type of a message is no ASCII name: the bytes are no OpenIGTLink "
-        "header, and the peer must speak OpenIGTLink");
+        "The type of a message is not an ASCII name: the bytes are not an "
+        "OpenIGTLink header, and the peer must speak OpenIGTLink");
     return FALSE;
   }
   parse_device (header, bytes + DEVICE_AT);

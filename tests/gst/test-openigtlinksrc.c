@@ -596,7 +596,7 @@ GST_START_TEST (test_refused_format)
   stream_init (&stream, "", "other/tensors,types=uint8");
   send_image (&stream, 1, &image);
   igtl_wait_words (stream.pipeline, GST_MESSAGE_ERROR,
-      "which downstream does not take");
+      "which downstream does not accept");
   stream_clear (&stream);
 }
 GST_END_TEST;
