@@ -297,7 +297,8 @@ GST_START_TEST (test_device_name)
   stream_init (&stream, "device-name=Other", "other/tensors");
   send_image (&stream, 1, &image);
   igtl_wait_stat (stream.src, "volumes-of-other-devices", 1);
-  igtl_wait_words (stream.pipeline, GST_MESSAGE_WARNING, "but of \"Probe\"");
+  igtl_wait_words (stream.pipeline, GST_MESSAGE_WARNING,
+      "only those of \"Probe\"");
   stream_clear (&stream);
 }
 GST_END_TEST;
