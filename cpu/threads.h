@@ -20,8 +20,9 @@ guint nd_threads (void);
  * cores that this process may use. The answer stays valid. */
 guint nd_threads_start (guint n);
 
-/* Until nd_threads_leave(), the loops of the calling thread run on @n threads,
- * an answer of nd_threads_start(). Returns what nd_threads_leave() needs. */
+/* Until nd_threads_leave(), the loops of the calling thread run on @n
+ * threads, an answer of nd_threads_start(). Returns the argument of
+ * nd_threads_leave(). */
 guint nd_threads_enter (guint n);
 void nd_threads_leave (guint before);
 

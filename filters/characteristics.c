@@ -21,8 +21,8 @@ static const gsize most_frequencies[ND_AXES + 1] = { 1, 4096, 512, 128, 64 };
 
 #define REFINEMENTS 12
 
-/* Of the sum of magnitudes: what a filter passes of constant input, at least,
- * if it is not a derivative or a band. */
+/* A filter that is not a derivative or a band has at least this fraction of the
+ * sum of its magnitudes as its sum. */
 #define PASSES_CONSTANT 0.1
 
 /* The number of frequencies on each side of the maximum in the search for the

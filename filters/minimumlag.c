@@ -126,8 +126,8 @@ add_error (const Fit *fit, const gdouble *f, const gdouble *g, gdouble *error,
   *power += own;
 }
 
-/* The line @f of which a causal filter keeps what is @lag old, nearest to whole
- * volumes, scaled to the same sum. */
+/* The part of the line @f that a causal filter with @lag keeps, to the nearest
+ * whole volume, scaled to the same sum. */
 static void
 cut_off (const Fit *fit, const gdouble *f, gdouble *g)
 {

@@ -48,7 +48,7 @@ typedef struct
   Page page;
   NdTiffAxes axes;
   GArray *offsets;    /* guint64: of the directories of the pages */
-  guint64 contiguous; /* where all samples lie one after the other, or 0 */
+  guint64 contiguous; /* offset of the samples if they are contiguous, or 0 */
   gsize slices;       /* of a volume */
   gsize width;        /* bytes of a stored sample */
   guint8 *part;       /* a strip or a tile, or NULL */
@@ -519,7 +519,7 @@ set_recording (Tiff *tiff, NdHeader *header, const gchar *path, GError **error)
   return nd_header_settle (header, path, error);
 }
 
-/* Compares what the header claims with the size of the file. */
+/* Compares the sizes in the header with the size of the file. */
 static gboolean
 check_claim (Tiff *tiff, const NdHeader *header, const gchar *path,
     GError **error)

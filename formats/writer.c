@@ -40,7 +40,7 @@ struct _NdWriter
   gint64 last_time;
   gchar *warning;
   gboolean roomed;    /* the header has its room */
-  gboolean ended;     /* what follows the samples is written */
+  gboolean ended;     /* the part after the samples is written */
   gboolean finishing; /* all volumes are written */
   gboolean finished;
   gboolean failed; /* the last volume may be incomplete */
@@ -408,7 +408,7 @@ write_header (NdWriter *writer)
       : nd_output_write_header (writer->output, header->data, header->len);
 }
 
-/* Writes what follows the samples: the directories of TIFF. Returns 0 or an
+/* Writes the part after the samples: the directories of TIFF. Returns 0 or an
  * errno. */
 static gint
 write_end (NdWriter *writer)

@@ -48,7 +48,7 @@ typedef enum
 typedef enum
 {
   GST_ND_STAMP_ANCHOR = 0,
-  GST_ND_STAMP_CONTENT = 1 /* of what it shows: earlier by the lag */
+  GST_ND_STAMP_CONTENT = 1 /* of its contents: earlier by the lag */
 } GstNdStamp;
 
 typedef struct

@@ -291,7 +291,7 @@ map_video (GstNdMap *map, GstMapFlags flags, gboolean device)
   return TRUE;
 }
 
-/* Whether a device can read and write the samples where they are. */
+/* Whether a device can read and write the samples in place. */
 static gboolean
 suits_device (const GstNdFormat *format)
 {
@@ -320,7 +320,7 @@ gst_nd_map (GstNdMap *map, const GstNdFormat *format, GstBuffer *buffer,
   return TRUE;
 }
 
-/* Brings what was written into the form of the frame. */
+/* Converts the written samples to the form of the frame. */
 static void
 finish_frame (GstNdMap *map)
 {

@@ -48,8 +48,8 @@ gboolean gst_nd_format_is_equal (const GstNdFormat *a, const GstNdFormat *b);
  * otherwise 0. */
 gdouble gst_nd_format_zero (const GstNdFormat *format, guint plane);
 
-/* Components of @plane that are no colours, one bit each: alpha, and what fills
- * a pixel. */
+/* The components of @plane that are not colours, one bit each: alpha, and
+ * padding of a pixel. */
 guint64 gst_nd_format_kept (const GstNdFormat *format, guint plane);
 gboolean gst_nd_format_is_alpha (const GstNdFormat *format, guint plane);
 

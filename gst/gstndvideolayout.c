@@ -38,8 +38,8 @@ add_plane (GstNdVideoLayout *layout, const GstNdVideoPlane *plane)
   layout->planes[layout->n_planes++] = *plane;
 }
 
-/* Red, green and blue, which are side by side. With them goes what fills a
- * pixel of four components without alpha. */
+/* Red, green and blue, which are side by side, and the padding of a pixel that
+ * has four components without alpha. */
 static void
 add_packed_rgb (GstNdVideoLayout *layout, const GstVideoInfo *info)
 {

@@ -60,8 +60,8 @@ typedef struct
 gboolean gst_nd_video_layout_init (GstNdVideoLayout *layout,
     const GstVideoInfo *info, GError **error);
 
-/* Whether filters can read and write the samples where they are, if the samples
- * may have gaps between them. */
+/* Whether filters can read and write the samples in place. Samples may have
+ * gaps between them. */
 gboolean gst_nd_video_layout_is_plain (const GstNdVideoLayout *layout,
     gboolean gaps);
 
@@ -70,8 +70,8 @@ gboolean gst_nd_video_layout_is_plain (const GstNdVideoLayout *layout,
 gboolean gst_nd_video_layout_find (const GstNdVideoLayout *layout, guint plane,
     const GstVideoFrame *frame, NdSamples *samples);
 
-/* Clears what the samples do not cover: padding, and what is between planes.
- * Call before they are written. */
+/* Clears the bytes that are not samples: padding, and gaps between planes. Call
+ * before they are written. */
 void gst_nd_video_layout_clear (const GstNdVideoLayout *layout,
     GstVideoFrame *frame);
 

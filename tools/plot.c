@@ -29,7 +29,7 @@ typedef struct
   guint8 *pixels; /* red, green, blue */
   guint width, height;
   guint x, y; /* of the current panel */
-} Canvas;
+} Drawing;
 
 /* The letters of labels: rows of 3 pixels, the top one first, as bits. */
 static const struct
@@ -46,11 +46,11 @@ static const struct
   { '|', { 2, 2, 2, 2, 2, 2, 2 } } };
 
 static void
-set_pixel (Canvas *canvas, guint x, guint y, guint8 red, guint8 green,
+set_pixel (Drawing *drawing, guint x, guint y, guint8 red, guint8 green,
     guint8 blue)
 {
-  guint8 *pixel = canvas->pixels
-      + 3 * ((gsize) (canvas->y + y) * canvas->width + canvas->x + x);
+  guint8 *pixel = drawing->pixels
+      + 3 * ((gsize) (drawing->y + y) * drawing->width + drawing->x + x);
 
   pixel[0] = red;
   pixel[1] = green;
@@ -59,9 +59,9 @@ set_pixel (Canvas *canvas, guint x, guint y, guint8 red, guint8 green,
 
 /* Writes @text above the current panel. */
 static void
-write_label (Canvas *canvas, const gchar *text)
+write_label (Drawing *drawing, const gchar *text)
 {
-  Canvas label = *canvas;
+  Drawing label = *drawing;
 
   label.y -= LABEL - 4;
   for (; *text; text++, label.x += 10) {
@@ -79,29 +79,29 @@ write_label (Canvas *canvas, const gchar *text)
 
 /* Draws @value, from -1 (blue) over 0 (white) to 1 (red). */
 static void
-set_signed (Canvas *canvas, guint x, guint y, gdouble value)
+set_signed (Drawing *drawing, guint x, guint y, gdouble value)
 {
   guint8 other = (guint8) (WHITE * (1 - MIN (fabs (value), 1)) + 0.5);
 
-  set_pixel (canvas, x, y, value < 0 ? other : WHITE, other,
+  set_pixel (drawing, x, y, value < 0 ? other : WHITE, other,
       value > 0 ? other : WHITE);
 }
 
 /* Labels the panel with @what and its axes, as in "re xy". */
 static void
-write_plane (Canvas *canvas, const gchar *what, guint across, guint down)
+write_plane (Drawing *drawing, const gchar *what, guint across, guint down)
 {
   g_autofree gchar *label =
       g_strdup_printf ("%s %c%c", what, "xyzt"[across], "xyzt"[down]);
 
-  write_label (canvas, label);
+  write_label (drawing, label);
 }
 
 static void
-draw_coefficients (Canvas *canvas, const Subject *subject, const NdFilter *part,
-    guint across, guint down)
+draw_coefficients (Drawing *drawing, const Subject *subject,
+    const NdFilter *part, guint across, guint down)
 {
-  write_plane (canvas,
+  write_plane (drawing,
       subject->imaginary == NULL  ? "f"
           : part == subject->real ? "re"
                                   : "im",
@@ -117,10 +117,10 @@ draw_coefficients (Canvas *canvas, const Subject *subject, const NdFilter *part,
 
         index = index * part->size[a] + at;
       }
-      set_signed (canvas, x, y, part->coefficients[index] / subject->largest);
+      set_signed (drawing, x, y, part->coefficients[index] / subject->largest);
     }
   }
-  canvas->x += PANEL + GAP;
+  drawing->x += PANEL + GAP;
 }
 
 /* The frequency of pixel @i. */
@@ -166,13 +166,14 @@ magnitude (const NdFilter *real, const NdFilter *imaginary,
 }
 
 static void
-draw_response (Canvas *canvas, const Subject *subject, guint across, guint down)
+draw_response (Drawing *drawing, const Subject *subject, guint across,
+    guint down)
 {
   g_autoptr (NdFilter) real = project (subject->real, across, down);
   g_autoptr (NdFilter) imaginary =
       subject->imaginary ? project (subject->imaginary, across, down) : NULL;
 
-  write_plane (canvas, "|F|", across, down);
+  write_plane (drawing, "|F|", across, down);
   for (guint y = 0; y < PANEL; y++) {
     for (guint x = 0; x < PANEL; x++) {
       gdouble u[ND_AXES] = { 0 };
@@ -185,18 +186,18 @@ draw_response (Canvas *canvas, const Subject *subject, guint across, guint down)
           + 0.5);
       if (x == PANEL / 2 || y == PANEL / 2)
         level = MAX (level, 64);
-      set_pixel (canvas, x, y, level, level, level);
+      set_pixel (drawing, x, y, level, level, level);
     }
   }
-  canvas->x += PANEL + GAP;
+  drawing->x += PANEL + GAP;
 }
 
 static void
-draw_profile (Canvas *canvas, const Subject *subject, guint across)
+draw_profile (Drawing *drawing, const Subject *subject, guint across)
 {
   gdouble norm = 0;
 
-  write_label (canvas, "|F| 0-pi");
+  write_label (drawing, "|F| 0-pi");
   for (guint a = 0; a < ND_AXES; a++)
     norm += subject->peak[a] * subject->peak[a];
   norm = sqrt (norm);
@@ -213,13 +214,13 @@ draw_profile (Canvas *canvas, const Subject *subject, guint across)
           x % (PANEL / 4) == 0 || y == 0 || y == PANEL - 1 || x == PANEL - 1;
 
       if (under)
-        set_pixel (canvas, x, y, 70, 110, 180);
+        set_pixel (drawing, x, y, 70, 110, 180);
       else
-        set_pixel (canvas, x, y, line ? GRID : WHITE, line ? GRID : WHITE,
+        set_pixel (drawing, x, y, line ? GRID : WHITE, line ? GRID : WHITE,
             line ? GRID : WHITE);
     }
   }
-  canvas->x += PANEL + GAP;
+  drawing->x += PANEL + GAP;
 }
 
 static Subject
@@ -262,22 +263,22 @@ choose_axes (const NdFilter *filter, guint *across, guint down[ND_AXES])
 }
 
 static void
-draw (Canvas *canvas, const NdBank *bank)
+draw (Drawing *drawing, const NdBank *bank)
 {
   for (guint r = 0; r < nd_bank_responses (bank); r++) {
     Subject subject = look (bank, r);
     guint across, down[ND_AXES], n = choose_axes (subject.real, &across, down);
 
-    canvas->x = GAP;
-    canvas->y = LABEL + r * (PANEL + LABEL);
+    drawing->x = GAP;
+    drawing->y = LABEL + r * (PANEL + LABEL);
     for (guint i = 0; i < n; i++) {
-      draw_coefficients (canvas, &subject, subject.real, across, down[i]);
+      draw_coefficients (drawing, &subject, subject.real, across, down[i]);
       if (subject.imaginary != NULL)
-        draw_coefficients (canvas, &subject, subject.imaginary, across,
+        draw_coefficients (drawing, &subject, subject.imaginary, across,
             down[i]);
-      draw_response (canvas, &subject, across, down[i]);
+      draw_response (drawing, &subject, across, down[i]);
     }
-    draw_profile (canvas, &subject, across);
+    draw_profile (drawing, &subject, across);
   }
 }
 
@@ -288,7 +289,7 @@ nd_filter_plot (const NdBank *bank, const gchar *path, GError **error)
   const gsize length = strlen (path);
   png_image image = { .version = PNG_IMAGE_VERSION, .format = PNG_FORMAT_RGB };
   g_autofree guint8 *pixels = NULL;
-  Canvas canvas = { NULL };
+  Drawing drawing = { NULL };
 
   if (length < 5 || g_ascii_strcasecmp (path + length - 4, ".png") != 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
@@ -300,15 +301,16 @@ nd_filter_plot (const NdBank *bank, const gchar *path, GError **error)
   }
   for (guint i = 0; i < bank->n_filters; i++)
     planes = MAX (planes, choose_axes (bank->filters[i], &across, down));
-  canvas.width =
+  drawing.width =
       GAP + (PANEL + GAP) * (1 + planes * (bank->is_complex ? 3 : 2));
-  canvas.height = GAP + (PANEL + LABEL) * nd_bank_responses (bank);
-  canvas.pixels = pixels = g_malloc ((gsize) 3 * canvas.width * canvas.height);
-  memset (pixels, 128, (gsize) 3 * canvas.width * canvas.height);
-  draw (&canvas, bank);
+  drawing.height = GAP + (PANEL + LABEL) * nd_bank_responses (bank);
+  drawing.pixels = pixels =
+      g_malloc ((gsize) 3 * drawing.width * drawing.height);
+  memset (pixels, 128, (gsize) 3 * drawing.width * drawing.height);
+  draw (&drawing, bank);
 
-  image.width = canvas.width;
-  image.height = canvas.height;
+  image.width = drawing.width;
+  image.height = drawing.height;
   if (png_image_write_to_file (&image, path, 0, pixels, 0, NULL))
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
