@@ -308,7 +308,7 @@ interpolate (const gfloat *data, const gsize n[3], const gfloat c[3])
   return a + f[2] * (b - a);
 }
 
-/* Interpolates the power of the beams on the grid of voxels. */
+/* Interpolates the power of the beams on the grid of samples. */
 static void
 scan_convert (NdPhantom *self)
 {
@@ -317,7 +317,7 @@ scan_convert (NdPhantom *self)
   g_autofree gfloat *power = NULL;
   gsize i = 0;
 
-  /* not finer than the voxels */
+  /* not finer than the samples */
   gdouble across = MAX (0.04, 1.5 * MIN (sx, FIELD / 24) / 70);
   beam_axis (&beams, 0, FACE - 3, DEPTH + 14,
       MAX (1.3, 1.5 * MIN (sy, FIELD / 24)));
@@ -431,7 +431,7 @@ nd_phantom_set_time (NdPhantom *self, guint64 n, gdouble phase)
   }
 }
 
-/* Adds the power of the leaflets to the voxels @first to @last of a row. */
+/* Adds the power of the leaflets to the samples @first to @last of a row. */
 static void
 add_valves (const NdPhantom *self, gdouble y, gdouble z, gsize first,
     gsize last, gfloat *row)
@@ -482,7 +482,7 @@ fast_log2 (gfloat x)
   return exponent + u.f * (1.33333333f - 0.33333333f * u.f);
 }
 
-/* Adds noise to the voxels @first to @last of a row of powers, and converts
+/* Adds noise to the samples @first to @last of a row of powers, and converts
  * them to greys: the logarithm over RANGE_DB. */
 static void
 compress_row (const NdPhantom *self, gsize j, gsize k, gsize first, gsize last,
@@ -520,7 +520,7 @@ nd_phantom_row (const NdPhantom *self, gsize j, gsize k, gfloat *row)
   memset (row, 0, self->size[0] * sizeof (gfloat));
   if (y < FACE || fabs (z) > y * SLOPE || half <= 0)
     return;
-  /* voxels with their centres in the pyramid */
+  /* samples with their centres in the pyramid */
   lo = ceil ((FIELD / 2 - half) / sx - 0.5);
   hi = floor ((FIELD / 2 + half) / sx - 0.5);
   if (lo > hi)
@@ -559,11 +559,11 @@ nd_phantom_geometry (const gsize size[3], NdGeometry *geometry)
   memset (geometry, 0, sizeof (NdGeometry));
   geometry->known = TRUE;
   for (guint a = 0; a < 3; a++) {
-    gdouble voxel = FIELD / size[a];
+    gdouble spacing = FIELD / size[a];
 
-    /* A single plane is as thick as its voxels are wide. */
-    geometry->spacing[a] = size[a] > 1 ? voxel : FIELD / size[0];
-    geometry->origin[a] = voxel / 2 - (a == 1 ? TOP : FIELD / 2);
+    /* A single plane is as thick as its samples are wide. */
+    geometry->spacing[a] = size[a] > 1 ? spacing : FIELD / size[0];
+    geometry->origin[a] = spacing / 2 - (a == 1 ? TOP : FIELD / 2);
     geometry->directions[4 * a] = 1;
   }
 }

@@ -3,7 +3,7 @@
  * degrees and 136 mm depth inside a cube of 160 mm.
  *
  * Axes: x is lateral, y depth (the probe is at small y), z elevation. The
- * voxels fill the cube.
+ * samples fill the cube.
  *
  * Motion: a point at the normalised radius P in the ellipsoid of the left
  * ventricle at end diastole moves to rho, rho^3 = P^3 - c, when the ventricle
@@ -29,7 +29,7 @@ G_BEGIN_DECLS
 
 typedef struct _NdPhantom NdPhantom;
 
-/* @size: voxels in x, y, z, each at least 1. @noise: amplitude of the
+/* @size: samples in x, y, z, each at least 1. @noise: amplitude of the
  * electronic noise, 1 is usual, 0 none. ND_ERROR_MEMORY. */
 NdPhantom *nd_phantom_new (const gsize size[3], guint64 seed, gdouble noise,
     GError **error);
@@ -43,7 +43,7 @@ void nd_phantom_set_time (NdPhantom *phantom, guint64 n, gdouble phase);
 /* Computes one row of size[0] greys, 0 to 255. */
 void nd_phantom_row (const NdPhantom *phantom, gsize y, gsize z, gfloat *row);
 
-/* The geometry of a phantom of @size voxels. */
+/* The geometry of a phantom of @size samples. */
 void nd_phantom_geometry (const gsize size[3], NdGeometry *geometry);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The velocity in a recording of volumes, in samples a volume along x, y and z,
-# and its certainty: four components per voxel.
+# and its certainty: four components per sample.
 #
 #   pipelines/motion.sh RECORDING VELOCITY.nrrd [PROPERTY=VALUE...]
 #

@@ -321,15 +321,15 @@ print_stats (Bench *bench)
 }
 
 static void
-print_results (Bench *bench, gsize bytes, gint behind)
+print_results (Bench *bench, gsize bytes, gint missing)
 {
   g_autofree gint64 *latency = g_new (gint64, opt_volumes);
   const gint first = MIN (WARM_UP, opt_volumes / 2);
-  gint n = 0, last = opt_volumes - 1 - behind;
+  gint n = 0, last = opt_volumes - 1 - missing;
 
   for (gint i = first; i <= last; i++)
     if (bench->came[i])
-      latency[n++] = bench->came[i] - bench->pushed[i + behind];
+      latency[n++] = bench->came[i] - bench->pushed[i + missing];
   if (n < 2)
     g_error ("%s: %d outputs", opt_work, bench->outputs);
   qsort (latency, n, sizeof (gint64), compare);
@@ -355,7 +355,7 @@ main (int argc, char **argv)
   Bench bench = { 0 };
   GstElement *elements;
   GstPad *pad;
-  gint behind;
+  gint missing;
 
   g_option_context_add_main_entries (context, options, NULL);
   g_option_context_add_group (context, gst_init_get_option_group ());
@@ -394,7 +394,7 @@ main (int argc, char **argv)
   gst_object_unref (pad);
 
   start (&bench);
-  behind = delay (&bench);
+  missing = delay (&bench);
   push_all (&bench, rand);
   g_mutex_lock (&bench.lock);
   while (bench.outputs < opt_volumes) {
@@ -412,7 +412,7 @@ main (int argc, char **argv)
     gst_buffer_pool_config_get_params (config, NULL, &size, NULL, NULL);
     gst_structure_free (config);
     gst_buffer_pool_set_active (pool, FALSE);
-    print_results (&bench, size, behind);
+    print_results (&bench, size, missing);
   }
   gst_element_set_state (bench.pipeline, GST_STATE_NULL);
   gst_object_unref (bench.pipeline);

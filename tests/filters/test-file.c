@@ -223,7 +223,7 @@ static const struct
       &axes_xy, "truncated|35|36" },
   { "no-samples", ND_ERROR_READ, 1, HEADER ("<f4", "False", "(3, 3)"), 0,
       &axes_xy, "truncated| 0 bytes" },
-  { "garbage-behind", ND_ERROR_READ, 1, HEADER ("<f4", "False", "(3, 3)"), 37,
+  { "garbage-after", ND_ERROR_READ, 1, HEADER ("<f4", "False", "(3, 3)"), 37,
       &axes_xy, "too long|37|36" },
   { "version", ND_ERROR_FORMAT, 4, HEADER ("<f4", "False", "(3, 3)"), 36,
       &axes_xy, "version 4" },

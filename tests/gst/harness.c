@@ -54,7 +54,7 @@ model_ahead (const Model *model)
 }
 
 guint
-model_behind (const Model *model)
+model_before (const Model *model)
 {
   return model->size[3] - 1 - model_ahead (model);
 }
@@ -62,12 +62,12 @@ model_behind (const Model *model)
 guint
 model_delay (const Model *model)
 {
-  guint behind = model_behind (model), reflected = 0;
+  guint before = model_before (model), reflected = 0;
 
   if (model->time_border[0] == 'm')
-    reflected = behind;
-  else if (model->time_border[0] == 'r' && behind > 0)
-    reflected = behind - 1;
+    reflected = before;
+  else if (model->time_border[0] == 'r' && before > 0)
+    reflected = before - 1;
   return MAX (model_ahead (model), reflected);
 }
 

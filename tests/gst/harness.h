@@ -39,7 +39,7 @@ gchar *model_filter (const Model *model);
 
 /* The volumes that an output reads before and after its anchor, and the largest
  * number of volumes that it waits for. */
-guint model_behind (const Model *model);
+guint model_before (const Model *model);
 guint model_ahead (const Model *model);
 guint model_delay (const Model *model);
 

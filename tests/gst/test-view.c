@@ -82,7 +82,7 @@ volume_buffer (const Volume *volume)
 }
 
 static gdouble
-voxel (const Volume *v, gsize k, gsize x, gsize y, gsize z, gsize channel)
+sample_at (const Volume *v, gsize k, gsize x, gsize y, gsize z, gsize channel)
 {
   const gdouble *at =
       v->values + (((k * Z + z) * Y + y) * X + x) * v->components;
@@ -159,8 +159,8 @@ maximum (const Volume *v, gsize k, gint axis, gsize x, gsize y, gsize z,
 
   for (gsize i = 0; i < sizes[axis]; i++)
     most = MAX (most,
-        voxel (v, k, axis == 0 ? i : x, axis == 1 ? i : y, axis == 2 ? i : z,
-            channel));
+        sample_at (v, k, axis == 0 ? i : x, axis == 1 ? i : y,
+            axis == 2 ? i : z, channel));
   return most;
 }
 
@@ -174,17 +174,17 @@ pixel (const Volume *v, gsize k, const gchar *mode, gint axis,
 
   if (g_str_equal (mode, "orthogonal")) {
     if (i < X && j < Y)
-      return voxel (v, k, i, j, at[2], channel);
+      return sample_at (v, k, i, j, at[2], channel);
     if (i >= X && j < Y)
-      return voxel (v, k, at[0], j, i - X, channel);
+      return sample_at (v, k, at[0], j, i - X, channel);
     if (i < X)
-      return voxel (v, k, i, at[1], j - Y, channel);
+      return sample_at (v, k, i, at[1], j - Y, channel);
     return NAN;
   }
   x = axis == 0 ? at[0] : i;
   y = axis == 1 ? at[1] : j;
   z = axis == 0 ? i : axis == 1 ? j : at[2];
-  return g_str_equal (mode, "slice") ? voxel (v, k, x, y, z, channel)
+  return g_str_equal (mode, "slice") ? sample_at (v, k, x, y, z, channel)
                                      : maximum (v, k, axis, x, y, z, channel);
 }
 
