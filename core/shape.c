@@ -9,11 +9,16 @@ static const struct
 {
   const gchar *name;
   gsize size;
-} samples[ND_SAMPLE_TYPES] = {
-  [ND_UINT8] = { "uint8", 1 },
-  [ND_INT16] = { "int16", 2 },
-  [ND_UINT16] = { "uint16", 2 },
-  [ND_FLOAT32] = { "float32", 4 },
+  NdSampleType computed;
+} samples[ND_STREAM_TYPES] = {
+  [ND_UINT8] = { "uint8", 1, ND_UINT8 },
+  [ND_INT16] = { "int16", 2, ND_INT16 },
+  [ND_UINT16] = { "uint16", 2, ND_UINT16 },
+  [ND_FLOAT32] = { "float32", 4, ND_FLOAT32 },
+  [ND_INT8] = { "int8", 1, ND_INT16 },
+  [ND_INT32] = { "int32", 4, ND_FLOAT32 },
+  [ND_UINT32] = { "uint32", 4, ND_FLOAT32 },
+  [ND_FLOAT16] = { "float16", 2, ND_FLOAT32 },
 };
 
 gsize
@@ -28,11 +33,17 @@ nd_sample_name (NdSampleType type)
   return samples[type].name;
 }
 
+NdSampleType
+nd_sample_computed (NdSampleType type)
+{
+  return samples[type].computed;
+}
+
 gboolean
 nd_sample_from_name (const gchar *name, NdSampleType *type)
 {
-  for (guint i = 0; i < ND_SAMPLE_TYPES; i++) {
-    if (g_ascii_strcasecmp (name, samples[i].name) == 0) {
+  for (guint i = 0; i < ND_STREAM_TYPES; i++) {
+    if (samples[i].name && g_ascii_strcasecmp (name, samples[i].name) == 0) {
       *type = i;
       return TRUE;
     }

@@ -29,17 +29,38 @@ typedef enum
   ND_INT16 = 1,
   ND_UINT16 = 2,
   ND_FLOAT32 = 3,
-  ND_SAMPLE_SAME = 4 /* no type: an output is of the type of its input */
+  ND_SAMPLE_SAME = 4, /* no type: an output is of the type of its input */
+
+  /* Types of streams and files only. */
+  ND_INT8 = 5,
+  ND_INT32 = 6,
+  ND_UINT32 = 7,
+  ND_FLOAT16 = 8 /* IEEE 754 binary16 */
 } NdSampleType;
 
-/* Sample types are 0 to ND_SAMPLE_TYPES - 1. */
+/* Types that filters compute with are 0 to ND_SAMPLE_TYPES - 1; those of
+ * streams are the same and others, 0 to ND_STREAM_TYPES - 1. */
 #define ND_SAMPLE_TYPES 4
+#define ND_STREAM_TYPES 9
+
+/* In a switch, all values that filters do not compute with. */
+#define ND_CASE_NOT_COMPUTED \
+  case ND_SAMPLE_SAME:       \
+  case ND_INT8:              \
+  case ND_INT32:             \
+  case ND_UINT32:            \
+  case ND_FLOAT16
 
 /* Bytes of one sample. */
 gsize nd_sample_size (NdSampleType type);
 
-/* The name in caps and properties: "uint8", "int16", "uint16", "float32". */
+/* The name in caps and properties, for example "uint8". NULL for
+ * ND_SAMPLE_SAME. */
 const gchar *nd_sample_name (NdSampleType type);
+
+/* The type that filters compute with in place of @type, which may be the same:
+ * int16 for int8, and float32, which rounds numbers above 2^24, for 32 bits. */
+NdSampleType nd_sample_computed (NdSampleType type);
 
 /* The type called @name, in upper or lower case. FALSE if no type is. */
 gboolean nd_sample_from_name (const gchar *name, NdSampleType *type);

@@ -25,7 +25,7 @@ nd_sample_low (NdSampleType type)
     case ND_INT16:
       return G_MININT16;
     case ND_FLOAT32:
-    case ND_SAMPLE_SAME:
+    ND_CASE_NOT_COMPUTED:
       break;
   }
   return -INFINITY;
@@ -42,7 +42,7 @@ nd_sample_high (NdSampleType type)
     case ND_INT16:
       return G_MAXINT16;
     case ND_FLOAT32:
-    case ND_SAMPLE_SAME:
+    ND_CASE_NOT_COMPUTED:
       break;
   }
   return INFINITY;
@@ -169,7 +169,7 @@ read_row (NdSampleType type, const guint8 *from, gsize step, gfloat *out,
     case ND_FLOAT32:
       READ (gfloat);
       break;
-    case ND_SAMPLE_SAME:
+    ND_CASE_NOT_COMPUTED:
       g_return_if_reached ();
   }
 }
@@ -208,7 +208,7 @@ write_row (NdSampleType type, const gfloat *in, guint8 *to, gsize step, gsize n)
       for (gsize i = 0; i < n; i++)
         *(gfloat *) (to + i * step) = in[i];
       break;
-    case ND_SAMPLE_SAME:
+    ND_CASE_NOT_COMPUTED:
       g_return_if_reached ();
   }
 }

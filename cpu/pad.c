@@ -85,7 +85,7 @@ load_row (const guint8 *src, gsize step, gsize n, NdSampleType sample_type,
       LOAD_ROW (guint16);
       break;
     case ND_FLOAT32:
-    case ND_SAMPLE_SAME:
+    ND_CASE_NOT_COMPUTED:
       LOAD_ROW (gfloat);
       break;
   }
@@ -171,7 +171,7 @@ nd_store_row (const gfloat *restrict response, gsize n, const NdScale *scale,
       STORE_ROWS (guint16, 0.0, 65535.0);
       break;
     case ND_FLOAT32:
-    case ND_SAMPLE_SAME:
+    ND_CASE_NOT_COMPUTED:
       for (gsize i = 0; i < n; i++)
         *(gfloat *) (out + i * stride) = gain * response[i] + offset;
       break;

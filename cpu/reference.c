@@ -32,7 +32,7 @@ load_sample (const guint8 *p, NdSampleType type)
     case ND_UINT16:
       return *(const guint16 *) p;
     case ND_FLOAT32:
-    case ND_SAMPLE_SAME:
+    ND_CASE_NOT_COMPUTED:
       break;
   }
   return *(const gfloat *) p;
@@ -54,7 +54,7 @@ store_sample (gdouble value, guint8 *p, NdSampleType type)
       *(guint16 *) p = CLAMP (rounded, 0, 65535);
       break;
     case ND_FLOAT32:
-    case ND_SAMPLE_SAME:
+    ND_CASE_NOT_COMPUTED:
       *(gfloat *) p = value;
       break;
   }

@@ -3,6 +3,7 @@
  */
 #include "engine/picture.h"
 
+#include "core/convert.h"
 #include "core/error.h"
 
 #include <math.h>
@@ -111,6 +112,14 @@ number (gconstpointer data, NdSampleType type, gsize i)
       return ((const gint16 *) data)[i];
     case ND_UINT16:
       return ((const guint16 *) data)[i];
+    case ND_INT8:
+      return ((const gint8 *) data)[i];
+    case ND_INT32:
+      return ((const gint32 *) data)[i];
+    case ND_UINT32:
+      return ((const guint32 *) data)[i];
+    case ND_FLOAT16:
+      return nd_half_to_float (((const guint16 *) data)[i]);
     case ND_FLOAT32:
     case ND_SAMPLE_SAME:
       break;
@@ -150,6 +159,18 @@ read_row (const NdPicture *self, gconstpointer data, gsize first, gsize n)
       break;
     case ND_UINT16:
       READ (ND_UINT16);
+      break;
+    case ND_INT8:
+      READ (ND_INT8);
+      break;
+    case ND_INT32:
+      READ (ND_INT32);
+      break;
+    case ND_UINT32:
+      READ (ND_UINT32);
+      break;
+    case ND_FLOAT16:
+      READ (ND_FLOAT16);
       break;
     case ND_FLOAT32:
     case ND_SAMPLE_SAME:

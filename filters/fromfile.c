@@ -68,7 +68,7 @@ convert (gconstpointer samples, gsize i, NdSampleType type)
       return ((const guint16 *) samples)[i];
     case ND_FLOAT32:
       return ((const gfloat *) samples)[i];
-    case ND_SAMPLE_SAME:
+    ND_CASE_NOT_COMPUTED:
       break;
   }
   g_return_val_if_reached (0);

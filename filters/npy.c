@@ -5,6 +5,7 @@
  */
 #include "filters/npy.h"
 
+#include "core/convert.h"
 #include "core/error.h"
 #include "filters/designs.h"
 #include "formats/npyheader.h"
@@ -59,6 +60,8 @@ convert (const guint8 *sample, gchar kind, gsize bytes, gboolean swapped)
 
   for (gsize b = 0; b < bytes; b++)
     value.bytes[swapped ? bytes - 1 - b : b] = sample[b];
+  if (kind == 'f' && bytes == 2)
+    return nd_half_to_float (value.u2);
   if (kind == 'f' || kind == 'c')
     return bytes == 4 ? (gdouble) value.f4 : value.f8;
   switch (bytes) {
@@ -104,7 +107,7 @@ load_samples (const guint8 *samples, gsize available, const NdNpyHeader *header,
   if (!nd_npy_parse_type (header->descr, &kind, &bytes, &swapped)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "It has samples of type %.40s; they must be integers (i1 to i8, u1 to "
-        "u8), floats (f4, f8) or complex numbers (c8, c16); save it with "
+        "u8), floats (f2, f4, f8) or complex numbers (c8, c16); save it with "
         "numpy.save (name, array.astype (numpy.float32))",
         header->descr);
     return NULL;

@@ -71,7 +71,7 @@ describe_raw (NdHeader *header, const Beginning *file, const NdRecording *hint,
     return FALSE;
   }
   recording->volumes = size / volume;
-  return TRUE;
+  return nd_header_settle (header, file->path, error);
 }
 
 /* Reads until @size bytes or the whole file are in memory. */

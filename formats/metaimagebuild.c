@@ -55,11 +55,14 @@ build_geometry (GString *text, const NdRecording *recording,
 static const gchar *
 type_name (NdSampleType type)
 {
-  static const gchar *const type_names[ND_SAMPLE_TYPES] = {
+  static const gchar *const type_names[ND_STREAM_TYPES] = {
     [ND_UINT8] = "MET_UCHAR",
     [ND_INT16] = "MET_SHORT",
     [ND_UINT16] = "MET_USHORT",
     [ND_FLOAT32] = "MET_FLOAT",
+    [ND_INT8] = "MET_CHAR",
+    [ND_INT32] = "MET_INT",
+    [ND_UINT32] = "MET_UINT",
   };
 
   return type_names[type];

@@ -26,7 +26,7 @@ parse_type (NdHeader *header, const NdNpyHeader *npy, GError **error)
   if (!nd_npy_parse_type (npy->descr, &kind, &bytes, &swapped)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "It has samples of type %.40s; they must be integers (i1 to i8, u1 to "
-        "u8), floats (f4, f8) or complex numbers (c8, c16); save it with "
+        "u8), floats (f2, f4, f8) or complex numbers (c8, c16); save it with "
         "numpy.save (name, array.astype (numpy.float32))",
         npy->descr);
     return FALSE;
@@ -34,7 +34,9 @@ parse_type (NdHeader *header, const NdNpyHeader *npy, GError **error)
   if (kind == 'i' || kind == 'u')
     stored->type = integers[kind == 'u'][g_bit_storage (bytes) - 1];
   else
-    stored->type = bytes == 4 ? ND_STORED_FLOAT32 : ND_STORED_FLOAT64;
+    stored->type = bytes == 2 ? ND_STORED_FLOAT16
+        : bytes == 4          ? ND_STORED_FLOAT32
+                              : ND_STORED_FLOAT64;
   stored->swapped = swapped && bytes > 1;
   header->recording.shape.components = kind == 'c' ? 2 : 1;
   return TRUE;
@@ -97,11 +99,15 @@ nd_npy_parse (NdHeader *header, const guint8 *bytes, gsize n, const gchar *path,
 static const gchar *
 type_name (NdSampleType type)
 {
-  static const gchar *const names[ND_SAMPLE_TYPES] = {
+  static const gchar *const names[ND_STREAM_TYPES] = {
     [ND_UINT8] = "u1",
     [ND_INT16] = "i2",
     [ND_UINT16] = "u2",
     [ND_FLOAT32] = "f4",
+    [ND_INT8] = "i1",
+    [ND_INT32] = "i4",
+    [ND_UINT32] = "u4",
+    [ND_FLOAT16] = "f2",
   };
 
   return names[type];
@@ -130,7 +136,7 @@ nd_npy_build (GByteArray *bytes, const NdRecording *recording, gsize room)
 
   g_string_append_printf (text,
       "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-      recording->type == ND_UINT8           ? '|'
+      nd_sample_size (recording->type) == 1 ? '|'
           : G_BYTE_ORDER == G_LITTLE_ENDIAN ? '<'
                                             : '>',
       type_name (recording->type));

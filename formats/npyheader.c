@@ -168,7 +168,7 @@ nd_npy_parse_type (const gchar *descr, gchar *kind, gsize *bytes,
     return FALSE;
   *bytes = text[1] - '0';
   if (*kind == 'f')
-    return *bytes == 4 || *bytes == 8;
+    return *bytes == 2 || *bytes == 4 || *bytes == 8;
   return (*kind == 'i' || *kind == 'u')
       && (*bytes == 1 || *bytes == 2 || *bytes == 4 || *bytes == 8);
 }

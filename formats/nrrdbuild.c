@@ -11,11 +11,14 @@
 static const gchar *
 type_name (NdSampleType type)
 {
-  static const gchar *const type_names[ND_SAMPLE_TYPES] = {
+  static const gchar *const type_names[ND_STREAM_TYPES] = {
     [ND_UINT8] = "uchar",
     [ND_INT16] = "short",
     [ND_UINT16] = "ushort",
     [ND_FLOAT32] = "float",
+    [ND_INT8] = "signed char",
+    [ND_INT32] = "int",
+    [ND_UINT32] = "uint",
   };
 
   return type_names[type];

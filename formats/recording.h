@@ -48,6 +48,8 @@ typedef struct _NdReader NdReader;
  * (slope * sample + intercept) become float32. A header may name other files
  * with the samples, which must be in its own folder.
  *
+ * float16 of .npy and raw samples becomes float32.
+ *
  * Errors: ND_ERROR_NOT_FOUND, _OPEN_READ, _READ (truncated or damaged, wrong
  * size for raw samples), _FORMAT (unsupported format or type), _SETTINGS (raw
  * samples without @hint). */

@@ -3,6 +3,8 @@
  */
 #include "formats/stored.h"
 
+#include "core/convert.h"
+
 #include <string.h>
 
 static const struct
@@ -22,6 +24,7 @@ static const struct
   [ND_STORED_UINT64] = { "uint64", 8, FALSE, ND_FLOAT32 },
   [ND_STORED_FLOAT32] = { "float32", 4, TRUE, ND_FLOAT32 },
   [ND_STORED_FLOAT64] = { "float64", 8, FALSE, ND_FLOAT32 },
+  [ND_STORED_FLOAT16] = { "float16", 2, TRUE, ND_FLOAT32 },
 };
 
 gsize
@@ -58,11 +61,15 @@ nd_stored_is_plain (const NdStored *stored)
 NdStoredType
 nd_stored_of (NdSampleType type)
 {
-  static const NdStoredType stored[ND_SAMPLE_TYPES] = {
+  static const NdStoredType stored[ND_STREAM_TYPES] = {
     [ND_UINT8] = ND_STORED_UINT8,
     [ND_INT16] = ND_STORED_INT16,
     [ND_UINT16] = ND_STORED_UINT16,
     [ND_FLOAT32] = ND_STORED_FLOAT32,
+    [ND_INT8] = ND_STORED_INT8,
+    [ND_INT32] = ND_STORED_INT32,
+    [ND_UINT32] = ND_STORED_UINT32,
+    [ND_FLOAT16] = ND_STORED_FLOAT16,
   };
 
   return stored[type];
@@ -94,6 +101,23 @@ nd_stored_of (NdSampleType type)
     CONVERT (From, Kept, Bits, SWAP)
 
 #define SAME(bits) (bits)
+
+static void
+convert_halves (const NdStored *stored, gpointer to, gconstpointer from,
+    gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    guint16 half;
+    gfloat value;
+
+    memcpy (&half, (const guint8 *) from + 2 * i, 2);
+    value =
+        nd_half_to_float (stored->swapped ? GUINT16_SWAP_LE_BE (half) : half);
+    if (stored->scaled)
+      value = stored->slope * value + stored->intercept;
+    memcpy ((guint8 *) to + 4 * i, &value, 4);
+  }
+}
 
 void
 nd_stored_convert (const NdStored *stored, gpointer to, gconstpointer from,
@@ -134,6 +158,9 @@ nd_stored_convert (const NdStored *stored, gpointer to, gconstpointer from,
       break;
     case ND_STORED_FLOAT64:
       CONVERT (gdouble, gfloat, guint64, GUINT64_SWAP_LE_BE);
+      break;
+    case ND_STORED_FLOAT16:
+      convert_halves (stored, to, from, n);
       break;
     case ND_STORED_TYPES:
       g_return_if_reached ();

@@ -14,14 +14,18 @@ G_BEGIN_DECLS
 #define GST_ND_TENSORS "other/tensors"
 
 /* For pad templates: host memory, and device memory. */
-#define GST_ND_TENSORS_CAPS GST_ND_TENSORS GST_ND_TENSORS_FIELDS
-#define GST_ND_TENSORS_FIELDS                            \
-  ", format = (string) static, num_tensors = (int) 1, "  \
-  "types = (string) { uint8, int16, uint16, float32 }, " \
+#define GST_ND_TENSORS_CAPS              \
+  GST_ND_TENSORS GST_ND_TENSORS_FIELDS ( \
+      "uint8, int16, uint16, float32, int8, int32, uint32, float16")
+#define GST_ND_TENSORS_FIELDS(types)                    \
+  ", format = (string) static, num_tensors = (int) 1, " \
+  "types = (string) { " types " }, "                    \
   "framerate = (fraction) [ 0/1, 2147483647/1 ]"
 
-#define GST_ND_TENSORS_CUDA_CAPS \
-  GST_ND_TENSORS "(memory:CUDAMemory)" GST_ND_TENSORS_FIELDS
+/* Types that are converted are in host memory only. */
+#define GST_ND_TENSORS_CUDA_CAPS                               \
+  GST_ND_TENSORS "(memory:CUDAMemory)" GST_ND_TENSORS_FIELDS ( \
+      "uint8, int16, uint16, float32")
 
 /* The contents of caps; the field volumes is 0. */
 typedef NdRecording GstNdVolumeInfo;

@@ -258,8 +258,8 @@ make_job (const GstNdConvBuild *build, guint plane, const NdBank *bank,
 
   return (NdJob){
     .shape = in->planes[plane],
-    .in_type = in->type,
-    .out_type = build->out_type,
+    .in_type = in->computed,
+    .out_type = nd_sample_computed (build->out_type),
     .border = settings->border,
     .border_value = zero == 0 ? settings->border_value : zero,
     .accuracy = settings->accuracy,

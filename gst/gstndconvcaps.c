@@ -107,7 +107,9 @@ set_any_type (GstStructure *s)
 
   g_value_init (&list, GST_TYPE_LIST);
   g_value_init (&name, G_TYPE_STRING);
-  for (guint i = 0; i < ND_SAMPLE_TYPES; i++) {
+  for (guint i = 0; i < ND_STREAM_TYPES; i++) {
+    if (!nd_sample_name (i))
+      continue;
     g_value_set_static_string (&name, nd_sample_name (i));
     gst_value_list_append_value (&list, &name);
   }

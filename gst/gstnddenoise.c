@@ -258,7 +258,7 @@ gst_nd_denoise_build (GstNdAlgorithm *algorithm, const GstNdFormat *in,
   borders = (NdDenoiseBorders){ active.border, active.time_border,
     active.border_value };
   denoise = nd_cpu_denoise_new (&active.denoise, &borders, &in->planes[plane],
-      in->type, gst_nd_format_kept (in, plane), error);
+      in->computed, gst_nd_format_kept (in, plane), error);
   if (!denoise)
     return NULL;
   GST_OBJECT_LOCK (self);

@@ -3,6 +3,7 @@
  */
 #include "gst/gstndformat.h"
 
+#include "core/convert.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "gst/gstndcuda.h"
@@ -23,7 +24,7 @@ video_from_caps (GstNdFormat *format, const GstCaps *caps, GError **error)
   if (!gst_nd_video_layout_init (&format->layout, info, error))
     return FALSE;
   format->is_video = TRUE;
-  format->type = format->layout.type;
+  format->type = format->computed = format->layout.type;
   format->n_planes = format->layout.n_planes;
   format->responses = 1;
   format->rate_n = GST_VIDEO_INFO_FPS_N (info);
@@ -47,6 +48,7 @@ gst_nd_format_from_caps (GstNdFormat *format, const GstCaps *caps,
   if (!gst_nd_volume_info_from_caps (&format->tensors, caps, error))
     return FALSE;
   format->type = format->tensors.type;
+  format->computed = nd_sample_computed (format->type);
   format->n_planes = 1;
   format->planes[0] = format->tensors.shape;
   format->responses = format->tensors.responses;
@@ -182,6 +184,56 @@ gst_nd_map_fence (const GstNdMap *map)
                                           : NULL;
 }
 
+/* Dense planes in memory of our own, of the type that filters compute with. */
+static gboolean
+make_staging (GstNdMap *map)
+{
+  const GstNdFormat *format = map->format;
+  gsize bytes = 0;
+
+  for (guint p = 0; p < format->n_planes; p++) {
+    map->frame_planes[p] = map->planes[p];
+    map->planes[p] =
+        nd_samples_dense (NULL, &format->planes[p], format->computed);
+    bytes += map->planes[p].response * format->responses;
+  }
+  map->staging = g_try_malloc (bytes);
+  if (!map->staging)
+    return FALSE;
+  bytes = 0;
+  for (guint p = 0; p < format->n_planes; p++) {
+    map->planes[p].data = map->staging + bytes;
+    bytes += map->planes[p].response * format->responses;
+  }
+  return TRUE;
+}
+
+/* Converts all rows of all responses to the staging memory, or from there. */
+static void
+convert_rows (GstNdMap *map, gboolean to_computed)
+{
+  const GstNdFormat *format = map->format;
+  const NdShape *shape = &format->planes[0];
+  const gsize n = shape->components * shape->size[0];
+  const NdSamples *theirs = &map->frame_planes[0], *ours = &map->planes[0];
+
+  for (guint k = 0; k < format->responses; k++) {
+    for (gsize z = 0; z < shape->size[2]; z++) {
+      for (gsize y = 0; y < shape->size[1]; y++) {
+        guint8 *stream = theirs->data + k * theirs->response + z * theirs->slice
+            + y * theirs->row;
+        guint8 *computed =
+            ours->data + k * ours->response + z * ours->slice + y * ours->row;
+
+        if (to_computed)
+          nd_convert_to_computed (format->type, stream, n, computed);
+        else
+          nd_convert_from_computed (format->type, computed, n, stream);
+      }
+    }
+  }
+}
+
 /* The last row and the last slice may have no padding. */
 static gboolean
 has_padded_size (const GstNdFormat *format, gsize size)
@@ -232,29 +284,15 @@ map_tensor (GstNdMap *map, GstMapFlags flags)
     volume->row = format->row;
     volume->slice = format->slice;
   }
-  return TRUE;
-}
-
-/* Dense planes in memory of our own. */
-static gboolean
-make_staging (GstNdMap *map)
-{
-  const GstNdFormat *format = map->format;
-  gsize bytes = 0;
-
-  for (guint p = 0; p < format->n_planes; p++) {
-    map->frame_planes[p] = map->planes[p];
-    map->planes[p] = nd_samples_dense (NULL, &format->planes[p], format->type);
-    bytes += map->planes[p].response;
-  }
-  map->staging = g_try_malloc (bytes);
-  if (!map->staging)
+  if (format->computed == format->type)
+    return TRUE;
+  if (!make_staging (map)) {
+    gst_buffer_unmap (map->buffer, &map->map);
+    g_clear_pointer (&map->copy, g_free);
     return FALSE;
-  bytes = 0;
-  for (guint p = 0; p < format->n_planes; p++) {
-    map->planes[p].data = map->staging + bytes;
-    bytes += map->planes[p].response;
   }
+  if (!map->writes)
+    convert_rows (map, TRUE);
   return TRUE;
 }
 
@@ -295,9 +333,10 @@ map_video (GstNdMap *map, GstMapFlags flags, gboolean device)
 static gboolean
 suits_device (const GstNdFormat *format)
 {
-  return !format->is_video
-      || (gst_nd_video_layout_is_plain (&format->layout, FALSE)
-          && format->layout.depth == 8 * nd_sample_size (format->type));
+  if (!format->is_video)
+    return format->computed == format->type;
+  return gst_nd_video_layout_is_plain (&format->layout, FALSE)
+      && format->layout.depth == 8 * nd_sample_size (format->type);
 }
 
 gboolean
@@ -338,13 +377,15 @@ finish_frame (GstNdMap *map)
 void
 gst_nd_unmap (GstNdMap *map)
 {
-  if (!map->format->is_video) {
+  if (map->format->is_video) {
+    if (map->writes)
+      finish_frame (map);
+    gst_video_frame_unmap (&map->frame);
+  } else {
+    if (map->writes && map->staging)
+      convert_rows (map, FALSE);
     gst_buffer_unmap (map->buffer, &map->map);
     g_clear_pointer (&map->copy, g_free);
-    return;
   }
-  if (map->writes)
-    finish_frame (map);
-  gst_video_frame_unmap (&map->frame);
   g_clear_pointer (&map->staging, g_free);
 }

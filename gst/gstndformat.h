@@ -19,7 +19,8 @@ typedef struct
   GstNdVideoLayout layout; /* if is_video */
   GstNdVolumeInfo tensors; /* otherwise */
 
-  NdSampleType type;
+  NdSampleType type;     /* in buffers */
+  NdSampleType computed; /* of the planes of a map, for filters */
   guint n_planes;
   NdShape planes[ND_MAX_PLANES];
   guint responses;     /* of a bank; 1 for video */

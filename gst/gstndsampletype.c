@@ -12,12 +12,21 @@
   {                                                                       \
     GST_ND_SAMPLE_FLOAT32, "32 bit floating point (IEEE 754)", "float32"  \
   }
+#define OTHER_VALUES                                                          \
+  { GST_ND_SAMPLE_INT8, "8 bit signed, -128 to 127", "int8" },                \
+      { GST_ND_SAMPLE_INT32, "32 bit signed, computed in float32", "int32" }, \
+      { GST_ND_SAMPLE_UINT32, "32 bit unsigned, computed in float32",         \
+        "uint32" },                                                           \
+  {                                                                           \
+    GST_ND_SAMPLE_FLOAT16, "16 bit floating point (IEEE 754)", "float16"      \
+  }
 
 GType
 gst_nd_sample_type_get_type (void)
 {
   static gsize type;
-  static const GEnumValue values[] = { VALUES, { 0, NULL, NULL } };
+  static const GEnumValue values[] = { VALUES, OTHER_VALUES,
+    { 0, NULL, NULL } };
 
   return gst_nd_enum_type (&type, "GstNdSampleType", values);
 }
@@ -29,6 +38,7 @@ gst_nd_output_type_get_type (void)
   static const GEnumValue values[] = {
     { GST_ND_SAMPLE_SAME, "Type of the input", "same" },
     VALUES,
+    OTHER_VALUES,
     { 0, NULL, NULL },
   };
 
@@ -49,6 +59,14 @@ gst_nd_sample_type (GstNdSampleType type, NdSampleType same)
       return ND_FLOAT32;
     case GST_ND_SAMPLE_SAME:
       return same;
+    case GST_ND_SAMPLE_INT8:
+      return ND_INT8;
+    case GST_ND_SAMPLE_INT32:
+      return ND_INT32;
+    case GST_ND_SAMPLE_UINT32:
+      return ND_UINT32;
+    case GST_ND_SAMPLE_FLOAT16:
+      return ND_FLOAT16;
   }
   g_return_val_if_reached (same);
 }

@@ -17,7 +17,11 @@ typedef enum
   GST_ND_SAMPLE_INT16 = 1,
   GST_ND_SAMPLE_UINT16 = 2,
   GST_ND_SAMPLE_FLOAT32 = 3,
-  GST_ND_SAMPLE_SAME = 4 /* output-type only: the type of the input */
+  GST_ND_SAMPLE_SAME = 4, /* output-type only: the type of the input */
+  GST_ND_SAMPLE_INT8 = 5,
+  GST_ND_SAMPLE_INT32 = 6,
+  GST_ND_SAMPLE_UINT32 = 7,
+  GST_ND_SAMPLE_FLOAT16 = 8
 } GstNdSampleType;
 
 /* Without and with GST_ND_SAMPLE_SAME. */

@@ -36,9 +36,10 @@ GST_DEBUG_CATEGORY_STATIC (nd_test_src_debug);
 #define GST_CAT_DEFAULT nd_test_src_debug
 
 /* Timestamps are computed from the rate, so it must not be 0. */
-#define CAPS                                                            \
-  GST_ND_TENSORS ", format = (string) static, num_tensors = (int) 1, "  \
-                 "types = (string) { uint8, int16, uint16, float32 }, " \
+#define CAPS                                                           \
+  GST_ND_TENSORS ", format = (string) static, num_tensors = (int) 1, " \
+                 "types = (string) { uint8, int16, uint16, float32, "  \
+                 "int8, int32, uint32, float16 }, "                    \
                  "framerate = (fraction) [ 1/2147483647, 2147483647/1 ]"
 
 struct _GstNdTestSrc

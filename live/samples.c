@@ -12,9 +12,9 @@ nd_igtl_sample_type (NdIgtlScalar scalar)
 {
   NdSampleType type;
 
-  if (nd_sample_from_name (nd_igtl_scalar_name (scalar), &type))
-    return type;
-  return scalar == ND_IGTL_INT8 ? ND_INT16 : ND_FLOAT32;
+  return nd_sample_from_name (nd_igtl_scalar_name (scalar), &type)
+      ? nd_sample_computed (type)
+      : ND_FLOAT32;
 }
 
 gboolean

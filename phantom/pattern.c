@@ -3,6 +3,7 @@
  */
 #include "phantom/pattern.h"
 
+#include "core/convert.h"
 #include "core/error.h"
 #include "phantom/hash.h"
 #include "phantom/phantom.h"
@@ -17,13 +18,25 @@ static const struct
   guint64 ramp; /* period of the ramp */
   guint shift;  /* noise: unused bits of the hash */
   gfloat noise_scale, noise_offset;
-} types[ND_SAMPLE_TYPES] = {
+} types[ND_STREAM_TYPES] = {
   [ND_UINT8] = { 0, G_MAXUINT8, 255, 1 << 8, 56, 1, 0 },
   [ND_INT16] = { G_MININT16, G_MAXINT16, 32767, 1 << 15, 48, 1, G_MININT16 },
   [ND_UINT16] = { 0, G_MAXUINT16, 65535, 1 << 16, 48, 1, 0 },
   [ND_FLOAT32] = { -G_MAXFLOAT, G_MAXFLOAT, 255, 1 << 24, 40, 1.0f / (1 << 24),
       0 },
+  [ND_INT8] = { G_MININT8, G_MAXINT8, 127, 1 << 7, 56, 1, G_MININT8 },
+  /* Rows are float32, which holds whole numbers up to 2^24. */
+  [ND_INT32] = { G_MININT32, G_MAXINT32, (1 << 24) - 1, 1 << 24, 40, 1,
+      -(1 << 23) },
+  [ND_UINT32] = { 0, G_MAXUINT32, (1 << 24) - 1, 1 << 24, 40, 1, 0 },
+  [ND_FLOAT16] = { -65504, 65504, 255, 1 << 11, 53, 1.0f / (1 << 11), 0 },
 };
+
+static gboolean
+is_whole (NdSampleType type)
+{
+  return type != ND_FLOAT32 && type != ND_FLOAT16;
+}
 
 struct _NdPattern
 {
@@ -41,7 +54,7 @@ nd_pattern_new (const NdPatternSettings *settings, GError **error)
   gdouble min = types[settings->type].min, max = types[settings->type].max;
 
   self->settings = *settings;
-  if (settings->type != ND_FLOAT32)
+  if (is_whole (settings->type))
     self->settings.value = rint (settings->value);
   if (has_value
       && !(self->settings.value >= min && self->settings.value <= max)) {
@@ -99,7 +112,7 @@ heart_row (NdPattern *self, gsize y, gsize z)
   gfloat scale = types[s->type].white / 255;
 
   nd_phantom_row (self->phantom, y, z, self->row);
-  if (s->type != ND_FLOAT32) {
+  if (is_whole (s->type)) {
     for (gsize i = 0; i < n; i++)
       self->row[i] = (gfloat) (gint) (self->row[i] * scale + 0.5f);
   }
@@ -165,6 +178,13 @@ value_row (NdPattern *self, guint64 n, gsize y, gsize z)
       ((type *) out)[i] = (type) (gint32) row[i]; \
   } while (0)
 
+/* Values at the ends of the range are rounded up in a float. */
+static gint64
+whole_within (gfloat value, gint64 low, gint64 high)
+{
+  return CLAMP ((gint64) value, low, high);
+}
+
 static void
 store_row (const gfloat *row, gsize count, NdSampleType type, gpointer out)
 {
@@ -177,6 +197,21 @@ store_row (const gfloat *row, gsize count, NdSampleType type, gpointer out)
       break;
     case ND_UINT16:
       STORE (guint16);
+      break;
+    case ND_INT8:
+      STORE (gint8);
+      break;
+    case ND_INT32:
+      for (gsize i = 0; i < count; i++)
+        ((gint32 *) out)[i] = whole_within (row[i], G_MININT32, G_MAXINT32);
+      break;
+    case ND_UINT32:
+      for (gsize i = 0; i < count; i++)
+        ((guint32 *) out)[i] = whole_within (row[i], 0, G_MAXUINT32);
+      break;
+    case ND_FLOAT16:
+      for (gsize i = 0; i < count; i++)
+        ((guint16 *) out)[i] = nd_float_to_half (row[i]);
       break;
     case ND_FLOAT32:
     case ND_SAMPLE_SAME:

@@ -29,7 +29,7 @@ sample (gconstpointer volume, gsize i, NdSampleType type)
     case ND_UINT16:
       return ((const guint16 *) volume)[i];
     case ND_FLOAT32:
-    case ND_SAMPLE_SAME:
+    ND_CASE_NOT_COMPUTED:
       break;
   }
   return ((const gfloat *) volume)[i];

@@ -192,8 +192,8 @@ get_hint (const Options *options, NdRecording *hint, GError **error)
       && nd_recording_init_raw (hint, options->size, 1, type))
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-      "--volume-size must be X:Y:Z (or X:Y), and --type uint8, int16, uint16 "
-      "or float32");
+      "--volume-size must be X:Y:Z (or X:Y), and --type uint8, int8, uint16, "
+      "int16, uint32, int32, float16 or float32");
   return FALSE;
 }
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "core/convert.h"
 #include "tests/formats/files.h"
 #include "tests/formats/recordings.h"
 
@@ -93,6 +94,54 @@ test_components (void)
   recording.responses = 1;
   for (guint f = IN_NIFTI; f < G_N_ELEMENTS (recordings); f++)
     round_trip (recordings[f].name, recordings[f].compress, &recording, 3);
+}
+
+/* Other types of streams are written as they are, and read as the type that
+ * filters compute with. */
+static void
+test_other_types (void)
+{
+  static const NdSampleType types[] = { ND_INT8, ND_INT32, ND_UINT32,
+    ND_FLOAT16 };
+  static const gchar *const names[] = { "o.nii", "o.nii.gz", "o.nrrd", "o.mha",
+    "o.mhd", "o.npy", "o.raw" };
+
+  for (guint t = 0; t < G_N_ELEMENTS (types); t++) {
+    for (guint f = 0; f < G_N_ELEMENTS (names); f++) {
+      NdRecording recording = small_recording (types[t]);
+      g_autofree gchar *path = file_path (names[f]);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (NdWriter) writer = nd_writer_open (path, FALSE, &error);
+      g_autoptr (NdReader) reader = NULL;
+      const gsize size = nd_recording_volume_size (&recording);
+      const gsize n = size / nd_sample_size (types[t]);
+      g_autofree guint8 *data = g_malloc (size);
+      g_autofree gfloat *want = g_new (gfloat, n), *got = g_new (gfloat, n);
+
+      g_assert_no_error (error);
+      if (types[t] == ND_FLOAT16 && f < 5) {
+        g_assert_false (nd_writer_begin (writer, &recording, &error));
+        g_assert_error (error, ND_ERROR, ND_ERROR_FORMAT);
+        g_assert_nonnull (strstr (error->message, ".npy"));
+        continue;
+      }
+      for (gsize i = 0; i < size; i++)
+        data[i] = g_test_rand_int_range (0, 100);
+      g_assert_true (nd_writer_begin (writer, &recording, &error));
+      write_volumes (writer, data, size, 1);
+      g_assert_true (nd_writer_finish (writer, &error));
+      reader = nd_reader_open (path, &recording, &error);
+      g_assert_no_error (error);
+      g_assert_cmpint (nd_reader_recording (reader)->type, ==,
+          nd_sample_computed (types[t]));
+      g_assert_cmpuint (nd_reader_recording (reader)->volumes, ==, 1);
+      g_assert_true (nd_reader_read (reader, got, &error));
+      nd_convert_to_computed (types[t], data, n, want);
+      g_assert_cmpmem (got, n * nd_sample_size (nd_sample_computed (types[t])),
+          want, n * nd_sample_size (nd_sample_computed (types[t])));
+      remove_recording (path);
+    }
+  }
 }
 
 /* NIfTI refuses what it cannot store, and the error suggests another format. */
@@ -483,6 +532,7 @@ main (int argc, char **argv)
   make_folder ();
   g_test_add_func ("/recording/round-trips", test_round_trips);
   g_test_add_func ("/recording/components", test_components);
+  g_test_add_func ("/recording/other-types", test_other_types);
   g_test_add_func ("/recording/unsupported", test_unsupported);
   g_test_add_func ("/recording/nifti-2", test_nifti_2);
   g_test_add_func ("/recording/begin-again", test_begin_again);

@@ -446,42 +446,54 @@ stream_latency (const Stream *s, gboolean *live, GstClockTime *min,
 gsize
 type_size (const gchar *type)
 {
-  return type[0] == 'f' ? 4 : strcmp (type, "uint8") == 0 ? 1 : 2;
+  return g_str_has_suffix (type, "32") ? 4
+      : g_str_has_suffix (type, "16")  ? 2
+                                       : 1;
 }
 
 gdouble
 type_get (const gchar *type, gconstpointer data, gsize i)
 {
+  const gsize size = type_size (type);
+
   switch (type[0]) {
     case 'f':
-      return ((const gfloat *) data)[i];
+      return size == 4 ? ((const gfloat *) data)[i]
+                       : (gdouble) ((const _Float16 *) data)[i];
     case 'i':
-      return ((const gint16 *) data)[i];
+      return size == 1 ? ((const gint8 *) data)[i]
+          : size == 2  ? ((const gint16 *) data)[i]
+                       : ((const gint32 *) data)[i];
     default:
-      return type_size (type) == 1 ? ((const guint8 *) data)[i]
-                                   : ((const guint16 *) data)[i];
+      return size == 1 ? ((const guint8 *) data)[i]
+          : size == 2  ? ((const guint16 *) data)[i]
+                       : ((const guint32 *) data)[i];
   }
 }
 
 void
 type_set (const gchar *type, gpointer data, gsize i, gdouble value)
 {
+  const gsize size = type_size (type);
+  const gdouble half = exp2 (8 * size - 1);
   gdouble whole = isnan (value) ? 0 : rint (value);
 
-  switch (type[0]) {
-    case 'f':
+  if (type[0] == 'f') {
+    if (size == 4)
       ((gfloat *) data)[i] = value;
-      break;
-    case 'i':
-      ((gint16 *) data)[i] = CLAMP (whole, -32768, 32767);
-      break;
-    default:
-      if (type_size (type) == 1)
-        ((guint8 *) data)[i] = CLAMP (whole, 0, 255);
-      else
-        ((guint16 *) data)[i] = CLAMP (whole, 0, 65535);
-      break;
+    else
+      ((_Float16 *) data)[i] = (_Float16) value;
+    return;
   }
+  whole = type[0] == 'i' ? CLAMP (whole, -half, half - 1)
+                         : CLAMP (whole, 0, 2 * half - 1);
+  /* Two's complement has the same bits. */
+  if (size == 1)
+    ((guint8 *) data)[i] = (gint64) whole;
+  else if (size == 2)
+    ((guint16 *) data)[i] = (gint64) whole;
+  else
+    ((guint32 *) data)[i] = (gint64) whole;
 }
 
 /* Environment */

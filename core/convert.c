@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "core/convert.h"
+
+#include <math.h>
+#include <string.h>
+
+static guint32
+float_bits (gfloat value)
+{
+  guint32 bits;
+
+  memcpy (&bits, &value, sizeof (bits));
+  return bits;
+}
+
+static gfloat
+bits_float (guint32 bits)
+{
+  gfloat value;
+
+  memcpy (&value, &bits, sizeof (value));
+  return value;
+}
+
+gfloat
+nd_half_to_float (guint16 half)
+{
+  const guint32 sign = (guint32) (half & 0x8000) << 16;
+  const guint32 exponent = half >> 10 & 31;
+  const guint32 mantissa = half & 0x3ff;
+
+  if (exponent == 0)
+    return bits_float (sign | float_bits (mantissa * 0x1p-24f));
+  if (exponent == 31)
+    return bits_float (sign | 0x7f800000 | mantissa << 13);
+  return bits_float (sign | (exponent + 112) << 23 | mantissa << 13);
+}
+
+guint16
+nd_float_to_half (gfloat value)
+{
+  const guint32 bits = float_bits (value);
+  const guint16 sign = bits >> 16 & 0x8000;
+  const guint32 magnitude = bits & 0x7fffffff;
+
+  if (magnitude > 0x7f800000)
+    return sign | 0x7e00;
+  /* Half way between the largest half and the next power of two. */
+  if (magnitude >= float_bits (65520))
+    return sign | 0x7c00;
+  /* Not normal: the sum has the halves' last bit as its own. */
+  if (magnitude < float_bits (0x1p-14f))
+    return sign
+        | (float_bits (bits_float (magnitude) + 0.5f) - float_bits (0.5f));
+  return sign | (magnitude + 0xfff + (magnitude >> 13 & 1) - (112 << 23)) >> 13;
+}
+
+/* The double holds every limit exactly. */
+static gdouble
+round_between (gdouble value, gdouble low, gdouble high)
+{
+  return isnan (value) ? 0 : CLAMP (rint (value), low, high);
+}
+
+#define TO(Stream, Computed)    \
+  for (gsize i = 0; i < n; i++) \
+  ((Computed *) to)[i] = (Computed) ((const Stream *) from)[i]
+
+#define FROM(Stream, Computed, low, high) \
+  for (gsize i = 0; i < n; i++)           \
+  ((Stream *) to)[i] =                    \
+      (Stream) round_between (((const Computed *) from)[i], low, high)
+
+void
+nd_convert_to_computed (NdSampleType type, gconstpointer from, gsize n,
+    gpointer to)
+{
+  switch (type) {
+    case ND_INT8:
+      TO (gint8, gint16);
+      break;
+    case ND_INT32:
+      TO (gint32, gfloat);
+      break;
+    case ND_UINT32:
+      TO (guint32, gfloat);
+      break;
+    case ND_FLOAT16:
+      for (gsize i = 0; i < n; i++)
+        ((gfloat *) to)[i] = nd_half_to_float (((const guint16 *) from)[i]);
+      break;
+    case ND_UINT8:
+    case ND_INT16:
+    case ND_UINT16:
+    case ND_FLOAT32:
+    case ND_SAMPLE_SAME:
+      memcpy (to, from, n * nd_sample_size (type));
+      break;
+  }
+}
+
+void
+nd_convert_from_computed (NdSampleType type, gconstpointer from, gsize n,
+    gpointer to)
+{
+  switch (type) {
+    case ND_INT8:
+      FROM (gint8, gint16, G_MININT8, G_MAXINT8);
+      break;
+    case ND_INT32:
+      FROM (gint32, gfloat, G_MININT32, G_MAXINT32);
+      break;
+    case ND_UINT32:
+      FROM (guint32, gfloat, 0, G_MAXUINT32);
+      break;
+    case ND_FLOAT16:
+      for (gsize i = 0; i < n; i++)
+        ((guint16 *) to)[i] = nd_float_to_half (((const gfloat *) from)[i]);
+      break;
+    case ND_UINT8:
+    case ND_INT16:
+    case ND_UINT16:
+    case ND_FLOAT32:
+    case ND_SAMPLE_SAME:
+      memcpy (to, from, n * nd_sample_size (type));
+      break;
+  }
+}
