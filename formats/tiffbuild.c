@@ -223,7 +223,9 @@ is_rgb (const NdRecording *recording)
 static guint16
 get_format (NdSampleType type)
 {
-  return type == ND_FLOAT32 ? 3 : type == ND_INT16 ? 2 : 1;
+  if (type == ND_FLOAT32)
+    return 3;
+  return type == ND_INT8 || type == ND_INT16 || type == ND_INT32 ? 2 : 1;
 }
 
 /* The directory of @page; @next is the place of the one after it, or 0. The

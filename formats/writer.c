@@ -241,8 +241,8 @@ nd_writer_begin (NdWriter *writer, const NdRecording *recording, GError **error)
   if (recording->type == ND_FLOAT16 && writer->target.format != ND_TARGET_RAW
       && writer->target.format != ND_TARGET_NPY) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" cannot hold float16, which NIfTI, NRRD and MetaImage do not "
-        "have: write NumPy (.npy) or raw (.raw), or convert to float32",
+        "\"%s\" cannot hold float16, which only NumPy and raw files do: "
+        "write NumPy (.npy) or raw (.raw), or convert to float32",
         writer->target.path);
     return FALSE;
   }

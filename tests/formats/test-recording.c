@@ -104,7 +104,7 @@ test_other_types (void)
   static const NdSampleType types[] = { ND_INT8, ND_INT32, ND_UINT32,
     ND_FLOAT16 };
   static const gchar *const names[] = { "o.nii", "o.nii.gz", "o.nrrd", "o.mha",
-    "o.mhd", "o.npy", "o.raw" };
+    "o.mhd", "o.tif", "o.npy", "o.raw" };
 
   for (guint t = 0; t < G_N_ELEMENTS (types); t++) {
     for (guint f = 0; f < G_N_ELEMENTS (names); f++) {
@@ -119,7 +119,7 @@ test_other_types (void)
       g_autofree gfloat *want = g_new (gfloat, n), *got = g_new (gfloat, n);
 
       g_assert_no_error (error);
-      if (types[t] == ND_FLOAT16 && f < 5) {
+      if (types[t] == ND_FLOAT16 && f < 6) {
         g_assert_false (nd_writer_begin (writer, &recording, &error));
         g_assert_error (error, ND_ERROR, ND_ERROR_FORMAT);
         g_assert_nonnull (strstr (error->message, ".npy"));

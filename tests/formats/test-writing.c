@@ -212,7 +212,7 @@ test_not_writable (void)
   g_autofree gchar *below = file_path ("file/x.nii");
   g_autofree gchar *locked = file_path ("locked");
   g_autofree gchar *inside = file_path ("locked/x.nii");
-  g_autofree gchar *tiff = file_path ("x.tiff");
+  g_autofree gchar *hdf5 = file_path ("x.h5");
   g_autofree gchar *raw_gz = file_path ("x.raw.GZ");
 
   refuse_path (missing, ND_ERROR_OPEN_WRITE);
@@ -220,7 +220,7 @@ test_not_writable (void)
   refuse_path (below, ND_ERROR_OPEN_WRITE);
   refuse_path (folder, ND_ERROR_OPEN_WRITE);
   refuse_path ("/dev/null", ND_ERROR_OPEN_WRITE);
-  refuse_path (tiff, ND_ERROR_SETTINGS);
+  refuse_path (hdf5, ND_ERROR_SETTINGS);
   refuse_path (raw_gz, ND_ERROR_SETTINGS);
   if (geteuid () == 0) {
     g_test_message ("mode 0500 is not tested: root can write everywhere");

@@ -102,7 +102,8 @@ static const struct
   { "GstNdResponse",
       "all magnitude phase real imaginary energy max argmax sum "
       "tensor" },
-  { "GstNdSampleType", "uint8 int16 uint16 float32 int8 int32 uint32 float16" },
+  { "GstNdSampleType",
+      "uint8 int16 uint16 float32 - int8 int32 uint32 float16" },
   { "GstNdStamp", "anchor content" },
   { "GstNdTestSrcPattern", "heart noise ramp impulse constant" },
   { "GstNdUnits", "samples physical" },
@@ -184,14 +185,20 @@ test_enum_numbers (void)
         g_type_class_ref (g_type_from_name (enum_numbers[i].type));
     g_auto (GStrv) nicks = g_strsplit (enum_numbers[i].nicks, " ", -1);
 
+    guint n = 0;
+
     g_assert_nonnull (klass);
     for (guint k = 0; nicks[k]; k++) {
       const GEnumValue *value = g_enum_get_value_by_nick (klass, nicks[k]);
 
+      /* A number that belongs to another enum of the same kind. */
+      if (g_str_equal (nicks[k], "-"))
+        continue;
+      n++;
       if (!value || value->value != (gint) k)
         g_error ("%s: %s must be %u", enum_numbers[i].type, nicks[k], k);
     }
-    if (klass->n_values != g_strv_length (nicks))
+    if (klass->n_values != n)
       g_error ("%s has a value that this test does not know",
           enum_numbers[i].type);
     g_type_class_unref (klass);
