@@ -135,6 +135,21 @@ reduce (const Combine *c, const gfloat *re, gfloat *values, gfloat *magnitudes)
   }
 }
 
+/* Replaces the numbers of responses whose magnitude is below the threshold. */
+static void
+label_none (const Combine *c, const gfloat *largest, guint8 *to)
+{
+  const NdSampleType type = c->job->out_type;
+  const gsize bytes = nd_sample_size (type);
+  const gfloat none = ND_LABEL_NONE (type);
+  const NdScale scale = { 1, 0, NULL };
+
+  for (gsize i = 0; i < c->values; i++) {
+    if (largest[i] < c->job->threshold)
+      nd_store_row (&none, 1, &scale, type, to + i * bytes, bytes);
+  }
+}
+
 /* T = A A^T + b b^T of the monomials' responses r. */
 static void
 multiply_monomials (const NdTensorRecipe *recipe, const gfloat *r, gfloat *out)
@@ -208,6 +223,8 @@ combine_row (gsize index, guint worker, gpointer data)
       combiners[c->job->response](c, re + k * c->volume, values);
     nd_store_row (values, c->values, c->scale, c->job->out_type,
         to + k * c->out->response, nd_sample_size (c->job->out_type));
+    if (c->job->response == ND_RESPONSE_ARGMAX && c->job->threshold > 0)
+      label_none (c, values + 2 * c->values, to);
   }
 }
 

@@ -218,8 +218,9 @@ const NdBackend nd_cpu_backend = {
   .version = ND_BACKEND_VERSION,
   .size = ND_BACKEND_SIZE,
   .name = "cpu",
-  .flags =
-      ND_BACKEND_HOST_MEMORY | ND_BACKEND_FALLBACK | ND_BACKEND_TENSOR_RESPONSE,
+  .flags = ND_BACKEND_HOST_MEMORY | ND_BACKEND_FALLBACK
+      | ND_BACKEND_TENSOR_RESPONSE | ND_BACKEND_THRESHOLD
+      | ND_BACKEND_COUNTS_SATURATION,
   .available = cpu_available,
   .cost = cpu_cost,
   .ring_new = cpu_ring_new,

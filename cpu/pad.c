@@ -133,6 +133,7 @@ nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
   {                                                      \
     for (gsize i = 0; i < n; i++) {                      \
       gdouble v = gain * response[i] + offset;           \
+      saturated += v < low - 0.5 || v >= high + 0.5;     \
       v = v == v ? v : 0.0;                              \
       v = v > low ? v : low;                             \
       v = v < high ? v : high;                           \
@@ -159,6 +160,7 @@ nd_store_row (const gfloat *restrict response, gsize n, const NdScale *scale,
     NdSampleType sample_type, guint8 *restrict out, gsize stride)
 {
   gdouble gain = scale->gain, offset = scale->offset;
+  guint saturated = 0;
 
   switch (sample_type) {
     case ND_UINT8:
@@ -176,6 +178,8 @@ nd_store_row (const gfloat *restrict response, gsize n, const NdScale *scale,
         *(gfloat *) (out + i * stride) = gain * response[i] + offset;
       break;
   }
+  if (saturated > 0 && scale->saturated)
+    __atomic_fetch_add (scale->saturated, saturated, __ATOMIC_RELAXED);
 }
 
 void

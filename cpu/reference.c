@@ -39,9 +39,14 @@ load_sample (const guint8 *p, NdSampleType type)
 }
 
 static void
-store_sample (gdouble value, guint8 *p, NdSampleType type)
+store_sample (gdouble value, guint8 *p, NdSampleType type, gsize *saturated)
 {
+  static const gdouble low[] = { 0, -32768, 0 }, high[] = { 255, 32767, 65535 };
   gdouble rounded = isnan (value) ? 0 : nearbyint (value);
+
+  if (type < ND_FLOAT32 && saturated
+      && (rounded < low[type] || rounded > high[type]))
+    __atomic_fetch_add (saturated, 1, __ATOMIC_RELAXED);
 
   switch (type) {
     case ND_UINT8:
@@ -193,7 +198,7 @@ reference_respond (gpointer state, const gint *slots, const NdScale *scale,
                     + scale->offset,
                 out->data + k * out->response + c * bytes + x * out->sample
                     + y * out->row + z * out->slice,
-                ref->job.out_type);
+                ref->job.out_type, scale->saturated);
 }
 
 const NdCpuMethod nd_cpu_reference = {

@@ -20,7 +20,7 @@ G_BEGIN_DECLS
 /* A module is refused if its version or size is not the engine's. Increment the
  * version if the meaning of a function below changes; the size detects
  * most other changes of the structures that engine and module exchange. */
-#define ND_BACKEND_VERSION 1
+#define ND_BACKEND_VERSION 2
 #define ND_BACKEND_SIZE                                                      \
   (sizeof (NdBackend) + sizeof (NdEventFuncs) + sizeof (NdDeviceMemoryFuncs) \
       + sizeof (NdRendererFuncs) + sizeof (NdJob) + sizeof (NdRingOptions)   \
@@ -40,7 +40,13 @@ typedef enum
   ND_BACKEND_FALLBACK = 1 << 1,
 
   /* Makes ND_RESPONSE_TENSOR. */
-  ND_BACKEND_TENSOR_RESPONSE = 1 << 2
+  ND_BACKEND_TENSOR_RESPONSE = 1 << 2,
+
+  /* Compares with the threshold of ND_RESPONSE_ARGMAX. */
+  ND_BACKEND_THRESHOLD = 1 << 3,
+
+  /* Counts saturated samples (NdScale). */
+  ND_BACKEND_COUNTS_SATURATION = 1 << 4
 } NdBackendFlags;
 
 /* Required members come first; optional ones are NULL if a back end has not

@@ -58,6 +58,7 @@ typedef struct
   NdAccuracy accuracy;
   const NdBank *bank; /* must outlive plans and rings of the job */
   NdResponse response;
+  gdouble threshold;     /* of ND_RESPONSE_ARGMAX: see engine/response.h */
   guint n_threads;       /* of the CPU; 0: its default */
   const gint *cancelled; /* core/cancel.h; read while a plan is made */
 } NdJob;
@@ -84,6 +85,9 @@ typedef struct
 {
   gdouble gain;
   gdouble offset;
+  gsize *saturated; /* counts samples beyond the range of an integer type; NULL:
+                     * not counted. Back ends with
+                     * ND_BACKEND_COUNTS_SATURATION add to it atomically */
 } NdScale;
 
 /* Samples of a volume in memory, strides in bytes. Component c of sample

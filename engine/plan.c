@@ -76,12 +76,19 @@ explain (const gdouble estimates[ND_N_AUTO_METHODS],
 static gboolean
 supports_response (const NdBackend *backend, const NdJob *job, GError **error)
 {
-  if (job->response != ND_RESPONSE_TENSOR
-      || backend->flags & ND_BACKEND_TENSOR_RESPONSE)
+  if (job->response == ND_RESPONSE_TENSOR
+      && !(backend->flags & ND_BACKEND_TENSOR_RESPONSE))
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Back end %s cannot compute response=tensor: use backend=cpu or auto",
+        backend->name);
+  else if (job->response == ND_RESPONSE_ARGMAX && job->threshold > 0
+      && !(backend->flags & ND_BACKEND_THRESHOLD))
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Back end %s does not compare with threshold: use backend=cpu or auto, "
+        "or threshold=0",
+        backend->name);
+  else
     return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-      "Back end %s cannot compute response=tensor: use backend=cpu or auto",
-      backend->name);
   return FALSE;
 }
 

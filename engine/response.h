@@ -28,13 +28,19 @@ typedef enum
   ND_RESPONSE_ENERGY = 5, /* |r|^2 */
   ND_RESPONSE_MAX = 6,    /* the largest |r| */
   ND_RESPONSE_ARGMAX = 7, /* the number, from 0, of the first response with the
-                             largest |r| */
+                             largest |r|; if that is below the job's
+                             threshold, ND_LABEL_NONE (type), whatever the
+                             scale is */
   ND_RESPONSE_SUM = 8,    /* the sum of |r| */
   ND_RESPONSE_TENSOR = 9  /* the orientation tensor (filters/tensor.h) */
 } NdResponse;
 
 /* Kinds of output are 0 to ND_RESPONSE_END - 1. */
 #define ND_RESPONSE_END 10
+
+/* No number of a response: 255 in types without a sign, otherwise -1. */
+#define ND_LABEL_NONE(type) \
+  ((type) == ND_UINT8 || (type) == ND_UINT16 ? 255.0 : -1.0)
 
 /* The number of outputs of a bank of @n filters. */
 guint nd_response_count (NdResponse response, guint n);

@@ -329,6 +329,8 @@ gst_nd_conv_start (GstBaseTransform *trans)
   GST_OBJECT_LOCK (self);
   gst_nd_conv_settings_copy (&settings, &priv->settings);
   priv->stats = (GstNdConvStats){ 0 };
+  priv->saturated = 0;
+  priv->warned_saturation = priv->warned_rate = FALSE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   priv->latency = GST_CLOCK_TIME_NONE;
   priv->compute_peak = 0;
@@ -368,8 +370,9 @@ gst_nd_conv_stop (GstBaseTransform *trans)
   GST_OBJECT_LOCK (self);
   GST_INFO_OBJECT (self,
       "stopping after %" G_GUINT64_FORMAT " volumes in, %" G_GUINT64_FORMAT
-      " out, %" G_GUINT64_FORMAT " late, %" G_GUINT64_FORMAT " clipped",
-      priv->stats.in, priv->stats.out, priv->stats.late, priv->stats.clipped);
+      " out, %" G_GUINT64_FORMAT " late, %" G_GUINT64_FORMAT
+      " outside the segment",
+      priv->stats.in, priv->stats.out, priv->stats.late, priv->stats.outside);
   GST_OBJECT_UNLOCK (self);
   gst_nd_conv_reset (self);
   gst_nd_conv_pending_stop (self);

@@ -200,6 +200,11 @@ gst_nd_conv_check_input (const GstNdConvSettings *settings,
         "(GRAY8, or dimensions 1:x:y:z)",
         format->planes[0].components,
         format->planes[0].components == 2 ? ", real and imaginary part" : "");
+  else if (settings->response == ND_RESPONSE_ARGMAX && settings->threshold > 0
+      && gst_nd_conv_settings_type (settings, format->type) == ND_UINT32)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "threshold marks samples by -1, which uint32 cannot hold: set "
+        "output-type=uint8, uint16 or int32");
   else if (settings->response == ND_RESPONSE_TENSOR)
     return check_tensor (settings, bank, format, error);
   else
@@ -265,6 +270,7 @@ make_job (const GstNdConvBuild *build, guint plane, const NdBank *bank,
     .accuracy = settings->accuracy,
     .bank = filtered ? bank : identity,
     .response = filtered ? settings->response : ND_RESPONSE_ALL,
+    .threshold = settings->threshold,
     .n_threads = settings->n_threads,
     .cancelled = &build->cancelled,
   };

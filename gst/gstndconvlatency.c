@@ -120,9 +120,30 @@ gst_nd_conv_set_latency (GstNdConv *self)
   set_latency (self, 0);
 }
 
+/* Warns once if nothing says how long a live stream waits for later volumes. */
+static void
+warn_without_rate (GstNdConv *self)
+{
+  GstNdConvPrivate *priv = self->priv;
+  const NdWindow *window = nd_convolver_window (priv->convolver);
+  const guint delay = nd_window_delay (window);
+
+  if (!priv->live || delay == 0 || window->pushed <= delay
+      || find_interval (self) > 0 || priv->warned_rate)
+    return;
+  priv->warned_rate = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("The filter waits for %u later volumes of a live stream, but neither "
+       "caps nor timestamps tell how long that takes, so outputs count as "
+       "late: set framerate in the caps, or do-timestamp=true on the source",
+          delay),
+      (NULL));
+}
+
 void
 gst_nd_conv_update_latency (GstNdConv *self)
 {
+  warn_without_rate (self);
   set_latency (self, 10);
 }
 

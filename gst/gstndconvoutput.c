@@ -111,7 +111,7 @@ is_skipped (GstNdConv *self, GstBuffer *anchor)
     return TRUE;
   if (is_clipped (self, anchor)) {
     GST_OBJECT_LOCK (self);
-    priv->stats.clipped++;
+    priv->stats.outside++;
     GST_OBJECT_UNLOCK (self);
     GST_LOG_OBJECT (self,
         "skipping output at %" GST_TIME_FORMAT ": outside the segment",

@@ -13,6 +13,9 @@
 /* Microseconds between two looks whether the input is still blocked. */
 #define BLOCKED_POLL 2000
 
+/* The share of samples. */
+#define SATURATED_TO_WARN 0.001
+
 static void
 add_to_range (GstNdConvRange *range, gdouble value)
 {
@@ -20,6 +23,47 @@ add_to_range (GstNdConvRange *range, gdouble value)
   range->max = MAX (range->max, value);
   range->sum += value;
   range->n++;
+}
+
+/* Samples of one output. */
+static guint64
+count_samples (const GstNdFormat *format)
+{
+  guint64 samples = 0;
+
+  for (guint p = 0; p < format->n_planes; p++) {
+    const NdShape *shape = &format->planes[p];
+
+    samples += (guint64) shape->components * shape->size[0] * shape->size[1]
+        * shape->size[2] * format->responses;
+  }
+  return samples;
+}
+
+/* Warns once if many samples do not fit in their integer type: a derivative
+ * loses its negative half, for example, and looks right all the same. */
+static void
+warn_if_saturated (GstNdConv *self)
+{
+  GstNdConvPrivate *priv = self->priv;
+  const gdouble saturated =
+      __atomic_load_n (&priv->saturated, __ATOMIC_RELAXED);
+  gdouble share;
+  gboolean warn;
+
+  GST_OBJECT_LOCK (self);
+  share = priv->counts_saturation && priv->stats.samples
+      ? saturated / priv->stats.samples
+      : 0;
+  warn = share > SATURATED_TO_WARN && !priv->warned_saturation;
+  priv->warned_saturation |= warn;
+  GST_OBJECT_UNLOCK (self);
+  if (warn)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("%.2g %% of the output samples so far do not fit in %s and are "
+         "saturated: set output-type=float32 or int16, or gain and offset",
+            100 * share, nd_sample_name (priv->out.type)),
+        (NULL));
 }
 
 static void
@@ -37,7 +81,9 @@ count_output (GstNdConv *self, const GstNdPendingOutput *output,
   add_to_range (&stats->download, times->download);
   add_to_range (&stats->wait, MAX (elapsed - all, 0));
   stats->out++;
+  stats->samples += count_samples (&self->priv->out);
   GST_OBJECT_UNLOCK (self);
+  warn_if_saturated (self);
   gst_nd_conv_add_compute_time (self, all);
   GST_LOG_OBJECT (self,
       "output complete: upload %.3f ms, compute %.3f ms, download %.3f ms; "

@@ -44,6 +44,8 @@ set_plan_stats (GstNdConv *self)
       nd_method_name (plan->method), plan->backend->name, plan->estimate * 1e3,
       plan->reason);
   GST_OBJECT_LOCK (self);
+  priv->counts_saturation = plan->job.out_type != ND_FLOAT32
+      && plan->backend->flags & ND_BACKEND_COUNTS_SATURATION;
   priv->spans_time = nd_window_size (nd_convolver_window (priv->convolver)) > 1;
   if (priv->plan_stats)
     gst_structure_free (priv->plan_stats);
@@ -63,9 +65,10 @@ gst_nd_conv_set_scales (GstNdConv *self)
     gdouble zero = gst_nd_format_zero (&priv->in, p);
 
     if (!gst_nd_conv_is_filtered (&priv->active, &priv->in, p)) {
-      priv->scale[p] = (NdScale){ 1, 0 };
+      priv->scale[p] = (NdScale){ 1, 0, NULL };
       continue;
     }
+    priv->scale[p].saturated = &priv->saturated;
     priv->scale[p].gain = priv->active.gain;
     priv->scale[p].offset = zero == 0
         ? priv->active.offset

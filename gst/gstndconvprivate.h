@@ -41,7 +41,9 @@ typedef struct
 /* Times are seconds per output. The CPU only computes. */
 typedef struct
 {
-  guint64 in, out, late, clipped;
+  guint64 in, out, late;
+  guint64 outside;    /* outputs that lie outside the segment */
+  guint64 samples;    /* of all outputs */
   guint64 lost;       /* outputs pushed while the pad was not linked */
   guint64 stretches;  /* begun */
   guint64 gaps;       /* places in a stretch without one or more volumes */
@@ -103,6 +105,8 @@ struct _GstNdConvPrivate
   gdouble compute_peak;       /* seconds; of the slower ones of the outputs */
   GstClockTime earliest_time; /* from QoS; NONE: no output is late */
   gboolean spans_time;        /* outputs need more than one volume */
+  gboolean counts_saturation; /* of integer outputs; not every back end can */
+  gboolean warned_saturation, warned_rate; /* since start() */
   GstNdConvStats stats;
   GstStructure *plan_stats; /* about the convolver in use */
   GstNdSeek seek;
@@ -116,6 +120,7 @@ struct _GstNdConvPrivate
   gboolean interrupted;   /* set_caps() did not wait for the convolver */
   GstNdConvBuilder builder;
   NdScale scale[ND_MAX_PLANES];
+  gsize saturated; /* samples since start(); back ends count, atomic */
   gboolean reverse;
   gint failed;      /* an error was posted; atomic */
   gboolean discont; /* the next output has DISCONT */

@@ -33,11 +33,15 @@ make_stats (GstNdConv *self)
                        : gst_structure_new_empty ("ndconv-stats");
   gst_structure_set (s, "volumes-in", G_TYPE_UINT64, priv->stats.in,
       "volumes-out", G_TYPE_UINT64, priv->stats.out, "volumes-late",
-      G_TYPE_UINT64, priv->stats.late, "volumes-clipped", G_TYPE_UINT64,
-      priv->stats.clipped, "stretches", G_TYPE_UINT64, priv->stats.stretches,
+      G_TYPE_UINT64, priv->stats.late, "volumes-outside-segment", G_TYPE_UINT64,
+      priv->stats.outside, "volumes-clipped", G_TYPE_UINT64,
+      priv->stats.outside, "stretches", G_TYPE_UINT64, priv->stats.stretches,
       "gaps", G_TYPE_UINT64, priv->stats.gaps, "volumes-missing", G_TYPE_UINT64,
       priv->stats.missing, "volumes-held", G_TYPE_UINT64, priv->stats.held,
       "volumes-lost", G_TYPE_UINT64, priv->stats.lost, NULL);
+  if (priv->counts_saturation)
+    gst_structure_set (s, "samples-saturated", G_TYPE_UINT64,
+        (guint64) __atomic_load_n (&priv->saturated, __ATOMIC_RELAXED), NULL);
   set_range (s, "seconds", &priv->stats.all);
   set_range (s, "upload-seconds", &priv->stats.upload);
   set_range (s, "compute-seconds", &priv->stats.compute);

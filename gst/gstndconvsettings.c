@@ -322,6 +322,11 @@ static const GstNdProperty rows[] = {
       "Threads that compute on the CPU; 0: the cores that the process may use, "
       "or the environment variable NDCONV_THREADS",
       FIELD (UINT, n_threads, 0, ND_MAX_THREADS, 0), GST_ND_PLAYING },
+  { "threshold", "Threshold",
+      "For response=argmax: samples whose largest magnitude is below it belong "
+      "to no response and become 255 (uint8, uint16) or -1 (int16, float32), "
+      "whatever gain and offset are. 0: each sample gets a number. CPU only",
+      FIELD (DOUBLE, threshold, 0, G_MAXDOUBLE, 0), GST_ND_PLAYING },
   { "stamp", "Stamp",
       "Timestamp of an output. The lag, in stats, counts in intervals between "
       "volumes; no output is stamped earlier than the begin of the segment",
@@ -348,14 +353,19 @@ gst_nd_conv_settings_install (GObjectClass *klass)
   g_object_class_install_property (klass, ID_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "backend, method, reason (strings: the plan); volumes-in, "
-          "volumes-out, volumes-late, volumes-clipped, volumes-missing, "
+          "volumes-out, volumes-late, volumes-missing, "
+          "volumes-outside-segment (of the seek that was asked for; "
+          "volumes-clipped is its old name), "
           "volumes-lost, stretches, gaps (uint64); seconds-min, "
           "seconds-mean, seconds-max of work per volume, and its parts on a "
           "device, upload-seconds-, compute-seconds- and download-seconds-; "
           "wait-seconds-, the rest of the time from the arrival of a volume "
           "to its output; seconds-estimate of the cost model (double); bytes "
           "of the rings (uint64); lag, the volumes by which outputs show an "
-          "earlier state than that of their anchors (double)",
+          "earlier state than that of their anchors (double); "
+          "samples-saturated, the "
+          "samples of integer outputs that do not fit in their type (uint64; "
+          "only the CPU counts them)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   return ID_STATS;
 }

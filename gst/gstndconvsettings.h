@@ -70,6 +70,7 @@ typedef struct
   NdMethod method;
   NdAccuracy accuracy;
   NdResponse response;
+  gdouble threshold;
   GstNdTimingRule timing;
   GstNdComputeLatency compute_latency;
   guint n_threads;
