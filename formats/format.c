@@ -9,6 +9,7 @@
 #include "formats/nifti.h"
 #include "formats/npy.h"
 #include "formats/npyheader.h"
+#include "formats/npz.h"
 #include "formats/nrrd.h"
 #include "formats/tiff.h"
 
@@ -178,6 +179,56 @@ read_npy (NdHeader *header, Beginning *file, GError **error)
       && nd_npy_parse (header, bytes->data, bytes->len, file->path, error);
 }
 
+/* The array that an archive is about: its .npy file lies within. */
+static gboolean
+read_npz (NdHeader *header, Beginning *file, GError **error)
+{
+  g_auto (NdNpzMember) member = { 0 };
+  NdInput *input = file->input;
+  gboolean deflated;
+
+  if (!nd_npz_find (&member, input, file->path, error))
+    return FALSE;
+  deflated = member.method == ND_NPZ_DEFLATED;
+  g_byte_array_set_size (file->bytes, 0);
+  if (deflated)
+    nd_input_begin_bare (input, member.offset, member.sum);
+  else
+    nd_input_begin (input, member.offset, FALSE);
+  if (!read_up_to (file, MIN (member.size, ND_NIFTI_HEADER), error))
+    return FALSE;
+  if (!nd_npy_detect (file->bytes->data, file->bytes->len)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_READ,
+        "\"%s\" is damaged: its largest array does not begin like .npy",
+        file->path);
+    return FALSE;
+  }
+  if (!read_npy (header, file, error))
+    return FALSE;
+  if (nd_header_bytes (header) + header->offset > member.size) {
+    g_set_error (error, ND_ERROR, ND_ERROR_READ,
+        "\"%s\" is truncated: its array has fewer bytes than its header says",
+        file->path);
+    return FALSE;
+  }
+  header->format = "NumPy archive";
+  if (member.others) {
+    g_autofree gchar *name = nd_text_quote (member.name);
+
+    nd_header_warn (header,
+        "\"%s\" has several arrays: the largest one, %s, is read, and not %s",
+        file->path, name, member.others->str);
+  }
+  header->compressed = header->bare = deflated;
+  header->sum = member.sum;
+  if (deflated) {
+    header->skip = header->offset;
+    header->offset = 0;
+  }
+  header->offset += member.offset;
+  return TRUE;
+}
+
 /* Formats that are recognized and not read, with a way to convert them. */
 static const struct
 {
@@ -194,8 +245,6 @@ static const struct
       "numpy.save)" },
   { "MATLAB", 0, "MATLAB ", 7,
       "scipy.io.loadmat reads it and numpy.save writes .npy" },
-  { "zip (.npz, .zip)", 0, "PK\3\4", 4,
-      "unpack it (unzip), an .npz has .npy files" },
   { "PNG", 0, "\x89PNG\r\n", 6,
       "\"multifilesrc location=NAME%03d.png ! pngdec\" reads pictures" },
   { "MP4", 4, "ftyp", 4, "\"filesrc ! decodebin\" reads videos" },
@@ -242,6 +291,8 @@ read_header (NdHeader *header, NdInput *input, const gchar *path,
     return read_metaimage (header, &file, error);
   if (!file.gzip && nd_npy_detect (bytes->data, bytes->len))
     return read_npy (header, &file, error);
+  if (!file.gzip && nd_npz_detect (bytes->data, bytes->len))
+    return read_npz (header, &file, error);
   if (!file.gzip && nd_tiff_detect (bytes->data, bytes->len))
     return nd_tiff_open (header, input, path, error);
   if (!hint && !refuse_known (&file, error))

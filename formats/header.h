@@ -42,10 +42,12 @@ typedef struct
   /* The place of the samples: in the file itself or in others. */
   GPtrArray *files;    /* gchar *: paths, all with equally many; or NULL */
   gboolean compressed; /* each file by zlib or gzip, from @offset on */
-  guint64 line_skip;   /* lines to skip before @offset */
-  guint64 offset;      /* bytes of the file before its samples */
-  gboolean at_end;     /* samples are the last bytes of the file */
-  guint64 skip;        /* decompressed bytes before the samples */
+  gboolean bare;       /* by deflate alone, with the CRC-32 @sum */
+  guint32 sum;
+  guint64 line_skip; /* lines to skip before @offset */
+  guint64 offset;    /* bytes of the file before its samples */
+  gboolean at_end;   /* samples are the last bytes of the file */
+  guint64 skip;      /* decompressed bytes before the samples */
 } NdHeader;
 
 void nd_header_init (NdHeader *header, const gchar *format);

@@ -19,8 +19,9 @@
  * Factor"). */
 #define DEFLATE_MAX_RATIO 1032
 
-/* zlib's largest window, for a zlib or a gzip header. */
+/* zlib's largest window, for a zlib or a gzip header, and for neither. */
 #define ANY_WINDOW (15 + 32)
+#define BARE_WINDOW (-15)
 
 struct _NdInput
 {
@@ -30,6 +31,8 @@ struct _NdInput
   const gchar *reason;
 
   gboolean unpack;
+  gboolean bare; /* no frame with a check sum: */
+  guint32 sum, wanted_sum;
   gboolean ended;     /* the compressed data has ended */
   gboolean at_member; /* another gzip member may begin */
   z_stream z;
@@ -110,10 +113,11 @@ nd_input_is_gzip (NdInput *input)
       && magic[1] == 0x8b;
 }
 
-void
-nd_input_begin (NdInput *input, guint64 offset, gboolean unpack)
+static void
+begin (NdInput *input, guint64 offset, gboolean unpack, gint window)
 {
   input->position = offset;
+  input->bare = FALSE;
   input->unpack = unpack;
   input->ended = FALSE;
   input->at_member = FALSE;
@@ -121,14 +125,29 @@ nd_input_begin (NdInput *input, guint64 offset, gboolean unpack)
   if (!unpack)
     return;
   if (!input->buffer) {
-    if (inflateInit2 (&input->z, ANY_WINDOW) != Z_OK) {
+    if (inflateInit2 (&input->z, window) != Z_OK) {
       input->reason = "there is no memory to unpack it";
       return;
     }
     input->buffer = g_malloc (BUFFER_SIZE);
   }
-  inflateReset2 (&input->z, ANY_WINDOW);
+  inflateReset2 (&input->z, window);
   input->z.avail_in = 0;
+}
+
+void
+nd_input_begin (NdInput *input, guint64 offset, gboolean unpack)
+{
+  begin (input, offset, unpack, ANY_WINDOW);
+}
+
+void
+nd_input_begin_bare (NdInput *input, guint64 offset, guint32 sum)
+{
+  begin (input, offset, TRUE, BARE_WINDOW);
+  input->bare = TRUE;
+  input->sum = crc32 (0, NULL, 0);
+  input->wanted_sum = sum;
 }
 
 static gssize
@@ -174,6 +193,18 @@ next_member (NdInput *input)
       && inflateReset2 (z, ANY_WINDOW) == Z_OK;
 }
 
+/* Adds what was unpacked to the check sum. FALSE if the sum is wrong at the end
+ * of the data. */
+static gboolean
+check_bare (NdInput *input, const guint8 *data, gsize n)
+{
+  input->sum = crc32_z (input->sum, data, n);
+  if (!input->ended || input->sum == input->wanted_sum)
+    return TRUE;
+  input->reason = "its check sum is wrong";
+  return FALSE;
+}
+
 static gssize
 unpack (NdInput *input, guint8 *data, gsize size)
 {
@@ -203,7 +234,8 @@ unpack (NdInput *input, guint8 *data, gsize size)
     status = inflate (z, Z_NO_FLUSH);
     done = z->next_out - data;
     if (status == Z_STREAM_END) {
-      input->at_member = TRUE;
+      input->at_member = !input->bare;
+      input->ended = input->bare;
     } else if (status == Z_BUF_ERROR && z->avail_in == 0 && done < size) {
       input->reason = "the compressed data end too early";
       return -1;
@@ -216,7 +248,7 @@ unpack (NdInput *input, guint8 *data, gsize size)
     if (done == size)
       break;
   }
-  return done;
+  return input->bare && !check_bare (input, data, done) ? -1 : (gssize) done;
 }
 
 gssize

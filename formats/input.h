@@ -29,6 +29,10 @@ gboolean nd_input_is_gzip (NdInput *input);
  * there and are decompressed. */
 void nd_input_begin (NdInput *input, guint64 offset, gboolean unpack);
 
+/* As nd_input_begin() with unpack, but the deflate data have no frame of zlib
+ * or gzip; @sum is the CRC-32 of what they make. */
+void nd_input_begin_bare (NdInput *input, guint64 offset, guint32 sum);
+
 /* Returns the number of bytes read, which is below @size only at the end, or -1
  * if reading or decompression fails; nd_input_reason() then has the reason.
  * Reading past the end of compressed data verifies its check sum. */

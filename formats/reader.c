@@ -113,7 +113,10 @@ begin_file (NdReader *reader, GError **error)
     offset = size < wanted ? 0 : size - wanted;
   if (wanted > nd_input_most (reader->input, offset, header->compressed))
     return set_truncated (reader, error);
-  nd_input_begin (reader->input, offset, header->compressed);
+  if (header->bare)
+    nd_input_begin_bare (reader->input, offset, header->sum);
+  else
+    nd_input_begin (reader->input, offset, header->compressed);
   return nd_input_skip (reader->input, header->skip)
       || set_read_error (reader, "it is too short", error);
 }

@@ -56,7 +56,7 @@ static const struct
   { ".h5", ARRAY_ADVICE },
   { ".hdf5", ARRAY_ADVICE },
   { ".mat", ARRAY_ADVICE },
-  { ".npz", ARRAY_ADVICE },
+  { ".npz", "write .npy" },
   { ".zarr", ARRAY_ADVICE },
   { ".dcm", "write .nrrd or .mha, which DICOM converters read" },
   { ".gz", "of compressed files only .nii.gz is written" },

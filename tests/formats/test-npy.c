@@ -223,8 +223,7 @@ test_other_formats (void)
     gsize offset;
     const gchar *magic, *words;
   } files[] = { { 128, "DICM", "DICOM|dcm2niix" }, { 0, "\x89HDF\r\n", "HDF5" },
-    { 0, "PK\3\4", "npz|unzip" }, { 4, "ftyp", "MP4|decodebin" },
-    { 0, "GIF8", "GIF" } };
+    { 4, "ftyp", "MP4|decodebin" }, { 0, "GIF8", "GIF" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
     g_autofree gchar *path = g_build_filename (folder, "other", NULL);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "formats/npz.h"
+
+#include "core/error.h"
+#include "formats/headertext.h"
+
+#include <string.h>
+
+/* Sizes of the records without their names. */
+#define END_SIZE 22
+#define LOCATOR_SIZE 20
+#define END64_SIZE 56
+#define ENTRY_SIZE 46
+#define LOCAL_SIZE 30
+
+#define COMMENT_MAX 65535
+#define DIRECTORY_MAX ((guint64) 64 << 20)
+#define OTHERS_MAX 200
+
+#define ENCRYPTED 1 /* a flag */
+#define EXTRA_64 1
+#define IN_EXTRA 0xffffffff
+
+gboolean
+nd_npz_detect (const guint8 *bytes, gsize n)
+{
+  return n >= 4
+      && (memcmp (bytes, "PK\3\4", 4) == 0 || memcmp (bytes, "PK\5\6", 4) == 0);
+}
+
+void
+nd_npz_member_clear (NdNpzMember *member)
+{
+  g_clear_pointer (&member->name, g_free);
+  if (member->others)
+    g_string_free (g_steal_pointer (&member->others), TRUE);
+}
+
+static guint64
+get (const guint8 *bytes, guint n)
+{
+  guint64 number = 0;
+
+  while (n-- > 0)
+    number = number << 8 | bytes[n];
+  return number;
+}
+
+static gboolean
+read_at (NdInput *input, guint64 offset, guint8 *bytes, gsize n)
+{
+  nd_input_begin (input, offset, FALSE);
+  return nd_input_read (input, bytes, n) == (gssize) n;
+}
+
+/* The record at the end of the archive; its place is in @at. NULL if there is
+ * none. */
+static const guint8 *
+find_end (NdInput *input, GByteArray *tail, guint64 *at)
+{
+  const guint64 size = nd_input_size (input);
+
+  g_byte_array_set_size (tail, MIN (size, END_SIZE + COMMENT_MAX));
+  if (tail->len < END_SIZE
+      || !read_at (input, size - tail->len, tail->data, tail->len))
+    return NULL;
+  for (guint i = tail->len - END_SIZE + 1; i-- > 0;) {
+    if (memcmp (tail->data + i, "PK\5\6", 4) != 0)
+      continue;
+    *at = size - tail->len + i;
+    return tail->data + i;
+  }
+  return NULL;
+}
+
+/* The place and the size of the directory. */
+static gboolean
+find_directory (NdInput *input, guint64 *offset, guint64 *size)
+{
+  g_autoptr (GByteArray) tail = g_byte_array_new ();
+  guint8 locator[LOCATOR_SIZE], wide[END64_SIZE];
+  guint64 at;
+  const guint8 *end = find_end (input, tail, &at);
+
+  if (!end)
+    return FALSE;
+  *size = get (end + 12, 4);
+  *offset = get (end + 16, 4);
+  if (at >= LOCATOR_SIZE
+      && read_at (input, at - LOCATOR_SIZE, locator, LOCATOR_SIZE)
+      && memcmp (locator, "PK\6\7", 4) == 0) {
+    if (!read_at (input, get (locator + 8, 8), wide, END64_SIZE)
+        || memcmp (wide, "PK\6\6", 4) != 0)
+      return FALSE;
+    *size = get (wide + 40, 8);
+    *offset = get (wide + 48, 8);
+  }
+  return *size <= DIRECTORY_MAX && *offset <= nd_input_size (input)
+      && *size <= nd_input_size (input) - *offset;
+}
+
+/* Sizes and offset that need 64 bits are in an extra field. */
+static void
+read_extra (const guint8 *extra, gsize n, guint64 *const numbers[3])
+{
+  gsize at = 0;
+
+  while (at + 4 <= n && at + 4 + get (extra + at + 2, 2) <= n) {
+    const gsize size = get (extra + at + 2, 2);
+    const guint8 *values = extra + at + 4;
+    gsize used = 0;
+
+    for (guint i = 0; i < 3 && get (extra + at, 2) == EXTRA_64; i++) {
+      if (*numbers[i] != IN_EXTRA || used + 8 > size)
+        continue;
+      *numbers[i] = get (values + used, 8);
+      used += 8;
+    }
+    at += 4 + size;
+  }
+}
+
+static void
+clear_member (gpointer member)
+{
+  nd_npz_member_clear (member);
+}
+
+/* Adds the array of an entry of the directory, if it is one. */
+static void
+add_entry (GArray *members, const guint8 *entry)
+{
+  const gsize length = get (entry + 28, 2);
+  NdNpzMember member = {
+    .method = get (entry + 8, 2) & ENCRYPTED ? ND_NPZ_ENCRYPTED
+                                             : (gint) get (entry + 10, 2),
+    .sum = get (entry + 16, 4),
+    .packed = get (entry + 20, 4),
+    .size = get (entry + 24, 4),
+    .offset = get (entry + 42, 4),
+    .name = g_strndup ((const gchar *) entry + ENTRY_SIZE, length),
+  };
+
+  if (!g_str_has_suffix (member.name, ".npy")) {
+    nd_npz_member_clear (&member);
+    return;
+  }
+  member.name[strlen (member.name) - 4] = '\0';
+  read_extra (entry + ENTRY_SIZE + length, get (entry + 30, 2),
+      (guint64 *const[]){ &member.size, &member.packed, &member.offset });
+  g_array_append_val (members, member);
+}
+
+static gboolean
+read_entries (GArray *members, const guint8 *bytes, gsize n)
+{
+  while (n >= ENTRY_SIZE && memcmp (bytes, "PK\1\2", 4) == 0) {
+    const gsize size = ENTRY_SIZE + get (bytes + 28, 2) + get (bytes + 30, 2)
+        + get (bytes + 32, 2);
+
+    if (size > n)
+      return FALSE;
+    add_entry (members, bytes);
+    bytes += size;
+    n -= size;
+  }
+  return n == 0;
+}
+
+/* Takes the largest of @members, and the names of the others. */
+static void
+choose (NdNpzMember *chosen, GArray *members)
+{
+  guint best = 0;
+
+  for (guint i = 1; i < members->len; i++) {
+    if (g_array_index (members, NdNpzMember, i).size
+        > g_array_index (members, NdNpzMember, best).size)
+      best = i;
+  }
+  *chosen = g_array_index (members, NdNpzMember, best);
+  chosen->name = g_strdup (chosen->name);
+  for (guint i = 0; i < members->len; i++) {
+    if (i == best)
+      continue;
+    if (!chosen->others)
+      chosen->others = g_string_new (NULL);
+    if (chosen->others->len < OTHERS_MAX) {
+      g_autofree gchar *quoted =
+          nd_text_quote (g_array_index (members, NdNpzMember, i).name);
+
+      g_string_append_printf (chosen->others, "%s%s",
+          chosen->others->len > 0 ? ", " : "", quoted);
+    }
+  }
+}
+
+static gboolean
+set_damaged (const gchar *path, GError **error)
+{
+  g_set_error (error, ND_ERROR, ND_ERROR_READ,
+      "\"%s\" is a damaged or truncated zip archive", path);
+  return FALSE;
+}
+
+/* Replaces the place of the member by that of its bytes. */
+static gboolean
+find_bytes (NdNpzMember *member, NdInput *input)
+{
+  const guint64 size = nd_input_size (input);
+  guint8 local[LOCAL_SIZE];
+
+  if (member->offset > size
+      || !read_at (input, member->offset, local, LOCAL_SIZE)
+      || memcmp (local, "PK\3\4", 4) != 0)
+    return FALSE;
+  member->offset += LOCAL_SIZE + get (local + 26, 2) + get (local + 28, 2);
+  return member->offset <= size && member->packed <= size - member->offset
+      && (member->method != ND_NPZ_STORED || member->packed == member->size);
+}
+
+gboolean
+nd_npz_find (NdNpzMember *member, NdInput *input, const gchar *path,
+    GError **error)
+{
+  g_autoptr (GArray) members = g_array_new (FALSE, FALSE, sizeof (*member));
+  g_autofree guint8 *directory = NULL;
+  guint64 offset, size;
+
+  g_array_set_clear_func (members, clear_member);
+  if (!find_directory (input, &offset, &size))
+    return set_damaged (path, error);
+  directory = g_malloc (size + 1);
+  if (!read_at (input, offset, directory, size)
+      || !read_entries (members, directory, size))
+    return set_damaged (path, error);
+  if (members->len > 0)
+    choose (member, members);
+  if (members->len == 0
+      || (member->method != ND_NPZ_STORED
+          && member->method != ND_NPZ_DEFLATED)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "\"%s\" is a zip archive %s: unpack it (unzip)", path,
+        members->len == 0 ? "without an array of NumPy (.npz)"
+            : member->method == ND_NPZ_ENCRYPTED
+            ? "that is encrypted"
+            : "that is not packed by deflate");
+    return FALSE;
+  }
+  return find_bytes (member, input) || set_damaged (path, error);
+}
