@@ -15,13 +15,15 @@
 /* Milliseconds to wait for new settings before the stream continues with the
  * old ones. The environment variable NDCONV_SETTINGS_WAIT overrides it. */
 #define SETTINGS_WAIT 20
+#define SETTINGS_WAIT_LIVE 10
 
 static gint64
-settings_wait (void)
+settings_wait (GstNdConv *self)
 {
   const gchar *text = g_getenv ("NDCONV_SETTINGS_WAIT");
+  const gint64 wait = self->priv->live ? SETTINGS_WAIT_LIVE : SETTINGS_WAIT;
 
-  return (text ? g_ascii_strtoll (text, NULL, 10) : SETTINGS_WAIT)
+  return (text ? g_ascii_strtoll (text, NULL, 10) : wait)
       * G_TIME_SPAN_MILLISECOND;
 }
 
@@ -313,6 +315,6 @@ gst_nd_conv_apply_settings (GstNdConv *self)
   if (!priv->convolver)
     return GST_FLOW_OK;
   requested = request_changes (self);
-  build = gst_nd_conv_builder_take (self, requested ? settings_wait () : 0);
+  build = gst_nd_conv_builder_take (self, requested ? settings_wait (self) : 0);
   return build ? use_build (self, build) : GST_FLOW_OK;
 }
