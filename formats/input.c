@@ -25,7 +25,8 @@
 
 struct _NdInput
 {
-  gint fd;
+  gint fd; /* -1: @source */
+  NdSource source;
   guint64 size;
   guint64 position; /* of the next byte in the file */
   const gchar *reason;
@@ -38,6 +39,17 @@ struct _NdInput
   z_stream z;
   guint8 *buffer; /* compressed bytes; NULL: unused */
 };
+
+NdInput *
+nd_input_new (const NdSource *source)
+{
+  NdInput *input = g_new0 (NdInput, 1);
+
+  input->fd = -1;
+  input->source = *source;
+  input->size = source->size;
+  return input;
+}
 
 NdInput *
 nd_input_open (const gchar *path, gboolean follow, GError **error)
@@ -104,12 +116,29 @@ nd_input_most (NdInput *input, guint64 offset, gboolean unpack)
   return most;
 }
 
+/* As much as one call gives; -1 with the reason. */
+static gssize
+read_at (NdInput *input, guint64 offset, guint8 *data, gsize size)
+{
+  gssize got;
+
+  if (input->fd < 0)
+    return input->source.read (input->source.data, offset, data, size,
+        &input->reason);
+  do {
+    got = pread (input->fd, data, size, offset);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0)
+    input->reason = g_strerror (errno);
+  return got;
+}
+
 gboolean
 nd_input_is_gzip (NdInput *input)
 {
   guint8 magic[2];
 
-  return pread (input->fd, magic, 2, 0) == 2 && magic[0] == 0x1f
+  return read_at (input, 0, magic, 2) == 2 && magic[0] == 0x1f
       && magic[1] == 0x8b;
 }
 
@@ -156,15 +185,11 @@ read_file (NdInput *input, guint8 *data, gsize size)
   gsize done = 0;
 
   while (done < size) {
-    const gssize got = pread (input->fd, data + done, MIN (size - done, CHUNK),
-        input->position);
+    const gssize got =
+        read_at (input, input->position, data + done, MIN (size - done, CHUNK));
 
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got < 0) {
-      input->reason = g_strerror (errno);
+    if (got < 0)
       return -1;
-    }
     if (got == 0)
       break;
     done += got;

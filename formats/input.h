@@ -1,4 +1,5 @@
-/* The bytes of one file from an offset on, plain or decompressed.
+/* The bytes of one file, or of another source, from an offset on, plain or
+ * decompressed.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -10,6 +11,20 @@
 G_BEGIN_DECLS
 
 typedef struct _NdInput NdInput;
+
+/* Bytes that are no file of this machine. @read returns the number of bytes at
+ * @offset that it wrote to @data, which is below @size only at the end, or -1
+ * and sets @reason. */
+typedef struct
+{
+  gssize (*read) (gpointer data, guint64 offset, guint8 *bytes, gsize size,
+      const gchar **reason);
+  gpointer data;
+  guint64 size;
+} NdSource;
+
+/* @source->data must outlive the input. */
+NdInput *nd_input_new (const NdSource *source);
 
 /* Opens the regular file @path. It may be a symbolic link only if @follow.
  * ND_ERROR_NOT_FOUND, _OPEN_READ. */

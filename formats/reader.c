@@ -245,17 +245,30 @@ unsign_zeros (gdouble *numbers, guint n)
   }
 }
 
-NdReader *
-nd_reader_open (const gchar *path, const NdRecording *hint, GError **error)
+static gboolean
+check_local (NdReader *reader, gboolean is_local, GError **error)
+{
+  if (is_local || !reader->header.files)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "The header of \"%s\" names other files with the samples, which can be "
+      "read on this machine only: copy all of them to one folder and open the "
+      "header there",
+      reader->path);
+  return FALSE;
+}
+
+/* Reads the header from @input, which it takes. */
+static NdReader *
+open_input (NdInput *input, const gchar *path, gboolean is_local,
+    const NdRecording *hint, GError **error)
 {
   g_autoptr (NdReader) reader = g_new0 (NdReader, 1);
 
   reader->path = g_strdup (path);
-  reader->input = nd_input_open (path, TRUE, error);
-  if (!reader->input
-      || !nd_format_read_header (&reader->header, reader->input, path, hint,
-          error)
-      || !check_files (reader, error))
+  reader->input = input;
+  if (!nd_format_read_header (&reader->header, reader->input, path, hint, error)
+      || !check_local (reader, is_local, error) || !check_files (reader, error))
     return NULL;
   unsign_zeros (reader->header.recording.geometry.origin, 3);
   unsign_zeros (reader->header.recording.geometry.directions, 9);
@@ -268,6 +281,21 @@ nd_reader_open (const gchar *path, const NdRecording *hint, GError **error)
       reader->header.compressed ? ", compressed" : "");
   g_ptr_array_add (reader->header.warnings, NULL);
   return g_steal_pointer (&reader);
+}
+
+NdReader *
+nd_reader_open (const gchar *path, const NdRecording *hint, GError **error)
+{
+  NdInput *input = nd_input_open (path, TRUE, error);
+
+  return input ? open_input (input, path, TRUE, hint, error) : NULL;
+}
+
+NdReader *
+nd_reader_open_source (const NdSource *source, const gchar *path,
+    gboolean is_local, GError **error)
+{
+  return open_input (nd_input_new (source), path, is_local, NULL, error);
 }
 
 void

@@ -11,6 +11,7 @@
 
 #include "core/geometry.h"
 #include "core/shape.h"
+#include "formats/input.h"
 #include "formats/metadata.h"
 
 G_BEGIN_DECLS
@@ -55,6 +56,12 @@ typedef struct _NdReader NdReader;
  * samples without @hint). */
 NdReader *nd_reader_open (const gchar *path, const NdRecording *hint,
     GError **error);
+
+/* The same for bytes that @source has. Messages call them @path. If that is a
+ * file of this machine (@is_local), its header may name other files beside it,
+ * otherwise not: ND_ERROR_FORMAT. */
+NdReader *nd_reader_open_source (const NdSource *source, const gchar *path,
+    gboolean is_local, GError **error);
 void nd_reader_close (NdReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdReader, nd_reader_close)
 const NdRecording *nd_reader_recording (NdReader *reader);

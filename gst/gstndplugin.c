@@ -23,6 +23,7 @@ plugin_init (GstPlugin *plugin)
   ok |= GST_ELEMENT_REGISTER (ndview, plugin);
   ok |= GST_ELEMENT_REGISTER (openigtlinksrc, plugin);
   ok |= GST_ELEMENT_REGISTER (openigtlinksink, plugin);
+  ok |= GST_ELEMENT_REGISTER (nddemux, plugin);
   ok |= GST_ELEMENT_REGISTER (ndfilesrc, plugin);
   ok |= GST_ELEMENT_REGISTER (ndfilesink, plugin);
   ok |= gst_nd_type_find_register (plugin);

@@ -1,5 +1,5 @@
 /* Type finding for files of recordings: application/x-nifti,
- * application/x-nrrd, application/x-metaimage.
+ * application/x-nrrd, application/x-metaimage, application/x-npy.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -11,6 +11,7 @@
 
 #include "formats/metaimage.h"
 #include "formats/nifti.h"
+#include "formats/npyheader.h"
 #include "formats/nrrd.h"
 
 /* Compressed bytes that surely contain the header of a NIfTI file. */
@@ -19,6 +20,7 @@
 #define NIFTI_CAPS "application/x-nifti"
 #define NRRD_CAPS "application/x-nrrd"
 #define METAIMAGE_CAPS "application/x-metaimage"
+#define NPY_CAPS "application/x-npy"
 
 /* The first @n bytes of the file, at most @most. */
 static const guint8 *
@@ -98,12 +100,23 @@ find_metaimage (GstTypeFind *find, gpointer data)
         METAIMAGE_CAPS);
 }
 
+static void
+find_npy (GstTypeFind *find, gpointer data)
+{
+  guint n;
+  const guint8 *bytes = peek (find, 16, &n);
+
+  if (bytes && nd_npy_detect (bytes, n))
+    gst_type_find_suggest_empty_simple (find, GST_TYPE_FIND_MAXIMUM, NPY_CAPS);
+}
+
 gboolean
 gst_nd_type_find_register (GstPlugin *plugin)
 {
   g_autoptr (GstCaps) nifti = gst_caps_new_empty_simple (NIFTI_CAPS);
   g_autoptr (GstCaps) nrrd = gst_caps_new_empty_simple (NRRD_CAPS);
   g_autoptr (GstCaps) metaimage = gst_caps_new_empty_simple (METAIMAGE_CAPS);
+  g_autoptr (GstCaps) npy = gst_caps_new_empty_simple (NPY_CAPS);
   gboolean ok = TRUE;
 
   /* Ranked above the type finder of gzip. */
@@ -113,5 +126,7 @@ gst_nd_type_find_register (GstPlugin *plugin)
       find_nrrd, "nrrd,nhdr", nrrd, NULL, NULL);
   ok &= gst_type_find_register (plugin, METAIMAGE_CAPS, GST_RANK_PRIMARY + 1,
       find_metaimage, "mha,mhd", metaimage, NULL, NULL);
+  ok &= gst_type_find_register (plugin, NPY_CAPS, GST_RANK_PRIMARY + 1,
+      find_npy, "npy", npy, NULL, NULL);
   return ok;
 }

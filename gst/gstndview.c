@@ -88,7 +88,8 @@ static GstStaticPadTemplate src_template =
         GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ GRAY8, RGB }")));
 
 G_DEFINE_TYPE (GstNdView, gst_nd_view, GST_TYPE_BASE_TRANSFORM);
-GST_ELEMENT_REGISTER_DEFINE (ndview, "ndview", GST_RANK_NONE, GST_TYPE_ND_VIEW);
+GST_ELEMENT_REGISTER_DEFINE (ndview, "ndview", GST_RANK_SECONDARY,
+    GST_TYPE_ND_VIEW);
 
 static GType
 mode_type (void)
@@ -527,7 +528,7 @@ gst_nd_view_class_init (GstNdViewClass *klass)
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Volumes to pictures",
-      "Filter/Converter/Video",
+      "Filter/Converter/Decoder/Video",
       "Shows volumes as video: a slice, three orthogonal planes or a maximum "
       "projection, with window and level; complex volumes by their magnitude",
       "The ndconv developers");
