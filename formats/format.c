@@ -4,6 +4,7 @@
 #include "formats/format.h"
 
 #include "core/error.h"
+#include "formats/dicom.h"
 #include "formats/headertext.h"
 #include "formats/metaimage.h"
 #include "formats/nifti.h"
@@ -30,7 +31,8 @@ static gboolean
 describe_raw (NdHeader *header, const Beginning *file, const NdRecording *hint,
     GError **error)
 {
-  const guint64 size = nd_input_size (file->input);
+  const guint64 offset = hint ? hint->offset : 0;
+  const guint64 size = nd_input_most (file->input, offset, FALSE);
   NdRecording *recording = &header->recording;
   gsize volume;
 
@@ -63,15 +65,16 @@ describe_raw (NdHeader *header, const Beginning *file, const NdRecording *hint,
   if (size == 0 || size % volume != 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "\"%s\" has %" G_GUINT64_FORMAT
-        " bytes: it must be one or more whole volumes of %" G_GSIZE_FORMAT
+        " bytes%s: it must be one or more whole volumes of %" G_GSIZE_FORMAT
         " bytes (%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
         " samples of %" G_GSIZE_FORMAT " x %s)",
-        file->path, size, volume, hint->shape.size[0], hint->shape.size[1],
-        hint->shape.size[2], hint->shape.components,
-        nd_sample_name (hint->type));
+        file->path, size, offset > 0 ? " after the offset" : "", volume,
+        hint->shape.size[0], hint->shape.size[1], hint->shape.size[2],
+        hint->shape.components, nd_sample_name (hint->type));
     return FALSE;
   }
   recording->volumes = size / volume;
+  header->offset = offset;
   return nd_header_settle (header, file->path, error);
 }
 
@@ -238,8 +241,6 @@ static const struct
   gsize n;
   const gchar *advice;
 } known[] = {
-  { "DICOM", 128, "DICM", 4,
-      "\"dcm2niix -o FOLDER FOLDER-OF-FILE\" makes NIfTI of it" },
   { "HDF5", 0, "\x89HDF\r\n", 6,
       "save its array as .npy (h5py.File (name)[dataset][:], then "
       "numpy.save)" },
@@ -295,6 +296,8 @@ read_header (NdHeader *header, NdInput *input, const gchar *path,
     return read_npz (header, &file, error);
   if (!file.gzip && nd_tiff_detect (bytes->data, bytes->len))
     return nd_tiff_open (header, input, path, error);
+  if (!hint && !file.gzip && nd_dicom_detect (bytes->data, bytes->len))
+    return nd_dicom_refuse (input, path, error);
   if (!hint && !refuse_known (&file, error))
     return FALSE;
   return describe_raw (header, &file, hint, error);

@@ -108,7 +108,8 @@ nd_header_set_times (NdHeader *header, GArray *times, gint64 unit)
       nd_header_warn (header,
           "Volume %u is earlier than the one before it: times of the file are "
           "not used",
-          i + 1);
+          i);
+      ;
       return;
     }
   }

@@ -53,8 +53,8 @@ set_read_error (NdReader *reader, const gchar *reason, GError **error)
 
   g_set_error (error, ND_ERROR, ND_ERROR_READ,
       "\"%s\" cannot be read at "
-      "volume %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT ": %s",
-      file_path (reader), reader->next + 1, reader->header.recording.volumes,
+      "volume %" G_GUINT64_FORMAT " (of 0 to %" G_GUINT64_FORMAT "): %s",
+      file_path (reader), reader->next, reader->header.recording.volumes - 1,
       of_input ? of_input : reason);
   return FALSE;
 }
@@ -365,7 +365,7 @@ nd_reader_seek (NdReader *reader, guint64 volume, GError **error)
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "\"%s\" cannot be read from "
         "volume %" G_GUINT64_FORMAT ": %s",
-        reader->path, volume + 1,
+        reader->path, volume,
         reader->header.compressed ? "it is compressed; decompress it first"
                                   : "it has fewer volumes");
     return FALSE;

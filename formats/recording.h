@@ -24,6 +24,7 @@ typedef struct
   gint rate_n, rate_d; /* volumes per second; 0/1: unknown */
   guint responses;     /* of a bank; otherwise 1 */
   NdGeometry geometry;
+  guint64 offset; /* of raw samples: the bytes before them */
 } NdRecording;
 
 /* Describes raw samples, without rate and geometry. @sizes is "X:Y:Z", "X:Y"

@@ -171,7 +171,7 @@ index_to_times (NdSequence *sequence, gboolean is_time, gint exponent,
     if (!nd_text_time (values[i], exponent, &time, &last)) {
       nd_header_warn (header,
           "The index of volume %u is no time: times of the file are not used",
-          i + 1);
+          i);
       return NULL;
     }
     g_array_append_val (times, time);

@@ -218,8 +218,10 @@ parse_type (const Page *page, NdStored *stored, gsize *parts)
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64)
     return FALSE;
   if (page->format == SAMPLEFORMAT_IEEEFP || is_complex) {
-    stored->type = bits == 32 ? ND_STORED_FLOAT32 : ND_STORED_FLOAT64;
-    return bits >= 32;
+    stored->type = bits == 16 ? ND_STORED_FLOAT16
+        : bits == 32          ? ND_STORED_FLOAT32
+                              : ND_STORED_FLOAT64;
+    return bits >= 16;
   }
   stored->type = integers[page->format == SAMPLEFORMAT_INT][bits == 64 ? 3
           : bits == 32                                                 ? 2
@@ -267,7 +269,7 @@ refuse_page (const Tiff *tiff, const gchar *path, GError **error)
   else
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "\"%s\" is TIFF with samples of %u bits (format %u); they must be "
-        "integers of 8 to 64 bits, float32 or float64: save it with "
+        "integers of 8 to 64 bits or floats of 16 to 64 bits: save it with "
         "tifffile.imwrite (name, array.astype ('float32'))",
         path, page->bits, page->format);
   return FALSE;

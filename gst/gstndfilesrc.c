@@ -77,6 +77,7 @@ typedef struct
   gchar *location;
   gchar *volume_size;
   guint components;
+  gint64 offset;
   GstNdSampleType type;
   GstNdFraction framerate;
   gint64 start, stop, step;
@@ -132,6 +133,11 @@ static const GstNdProperty rows[] = {
       FIELD (ENUM, type, GstNdSampleType, gst_nd_sample_type_get_type,
           GST_ND_SAMPLE_UINT8),
       GST_ND_READY },
+  /* Since: 0.9 */
+  { "offset", "Offset",
+      "Raw files: bytes before the first volume, of a header for example. "
+      "Ignored if the file has a header that is read",
+      FIELD (INT64, offset, 0, G_MAXINT64, 0), GST_ND_READY },
   { "framerate", "Frame rate",
       "Volumes per second, for timestamps and caps, instead of the rate in the "
       "file; 0/1: the rate in the file (if it has none, caps have 0/1 and "
@@ -156,8 +162,10 @@ static gboolean
 get_hint (const Settings *settings, NdRecording *hint, GError **error)
 {
   if (nd_recording_init_raw (hint, settings->volume_size, settings->components,
-          gst_nd_sample_type (settings->type, ND_UINT8)))
+          gst_nd_sample_type (settings->type, ND_UINT8))) {
+    hint->offset = settings->offset;
     return TRUE;
+  }
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
       "Property 'volume-size' is \"%s\": it must be X:Y:Z (or X:Y, or X:Y:Z:K "
       "with K responses), each 1 or more",

@@ -24,6 +24,8 @@ typedef struct
   gint64 volume;
   gboolean fields, version;
   gchar *size, *type;
+  gint64 offset;
+  gint components;
 } Options;
 
 static void
@@ -189,11 +191,16 @@ get_hint (const Options *options, NdRecording *hint, GError **error)
   NdSampleType type = ND_UINT8;
 
   if ((!options->type || nd_sample_from_name (options->type, &type))
-      && nd_recording_init_raw (hint, options->size, 1, type))
+      && options->offset >= 0 && options->components >= 1
+      && nd_recording_init_raw (hint, options->size, options->components,
+          type)) {
+    hint->offset = options->offset;
     return TRUE;
+  }
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
       "--volume-size must be X:Y:Z (or X:Y), and --type uint8, int8, uint16, "
-      "int16, uint32, int32, float16 or float32");
+      "int16, uint32, int32, float16 or float32; --offset is 0 or more and "
+      "--components 1 or more");
   return FALSE;
 }
 
@@ -250,7 +257,7 @@ info (const gchar *path, const Options *options, GError **error)
 int
 main (int argc, char **argv)
 {
-  Options options = { 0 };
+  Options options = { .components = 1 };
   const GOptionEntry entries[] = {
     { "png", 'p', 0, G_OPTION_ARG_FILENAME, &options.png,
         "Write a picture: a frame, or three planes through a volume", "FILE" },
@@ -262,6 +269,10 @@ main (int argc, char **argv)
         "For raw samples: the size of a volume", "X:Y:Z" },
     { "type", 't', 0, G_OPTION_ARG_STRING, &options.type,
         "For raw samples: uint8 (default), int16, uint16, float32", "TYPE" },
+    { "components", 'c', 0, G_OPTION_ARG_INT, &options.components,
+        "For raw samples: components of a sample (default 1)", "N" },
+    { "offset", 'o', 0, G_OPTION_ARG_INT64, &options.offset,
+        "For raw samples: bytes before the first volume (default 0)", "BYTES" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options.version, "Print the version",
         NULL },
     { NULL }

@@ -395,7 +395,7 @@ test_truncated (void)
   g_assert_true (nd_reader_read (reader, data, &error));
   g_assert_false (nd_reader_read (reader, data, &error));
   g_assert_error (error, ND_ERROR, ND_ERROR_READ);
-  g_assert_nonnull (strstr (error->message, "volume 3 of 4"));
+  g_assert_nonnull (strstr (error->message, "volume 2 (of 0 to 3)"));
   g_assert_nonnull (strstr (error->message, packed));
   g_clear_error (&error);
   g_clear_pointer (&reader, nd_reader_close);

@@ -222,7 +222,7 @@ test_other_formats (void)
   {
     gsize offset;
     const gchar *magic, *words;
-  } files[] = { { 128, "DICM", "DICOM|dcm2niix" }, { 0, "\x89HDF\r\n", "HDF5" },
+  } files[] = { { 128, "DICM", "DICOM|picture" }, { 0, "\x89HDF\r\n", "HDF5" },
     { 4, "ftyp", "MP4|decodebin" }, { 0, "GIF8", "GIF" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
