@@ -20,6 +20,9 @@
  * The grey of a value v is 255 (v - (level - window / 2)) / window, rounded
  * half to even, from 0 to 255; NaN is black.
  *
+ * The properties position, window and level can be controlled over time
+ * (gst_object_add_control_binding()), for example to move through a volume.
+ *
  * ## Example launch line
  * |[
  * gst-launch-1.0 ndtestsrc is-live=true ! ndview mode=orthogonal ! videoconvert ! autovideosink
@@ -36,20 +39,18 @@
 #include "engine/picture.h"
 #include "gst/gstndbackends.h"
 #include "gst/gstndcaps.h"
+#include "gst/gstndconvsettings.h"
 #include "gst/gstnddevice.h"
 #include "gst/gstndelements.h"
 #include "gst/gstnderror.h"
 #include "gst/gstndmemory.h"
 #include "gst/gstndproperties.h"
 #include "gst/gstndviewcaps.h"
+#include "gst/gstndviewwindow.h"
 #include <gst/video/video.h>
 
 GST_DEBUG_CATEGORY_STATIC (nd_view_debug);
 #define GST_CAT_DEFAULT nd_view_debug
-
-/* The part of the distance to its own range by which each volume moves the
- * automatic window. Small, so that the picture does not flicker. */
-#define AUTO_STEP 0.2
 
 typedef struct
 {
@@ -58,6 +59,8 @@ typedef struct
   gdouble position;
   gdouble window, level;
   guint response;
+  GstNdBackendKind backend;
+  gint device_id;
 } Settings;
 
 struct _GstNdView
@@ -76,8 +79,11 @@ struct _GstNdView
   NdPicture *picture;
   const NdBackend *device; /* that draws the picture; NULL: the CPU */
   GstNdDevice gpu;
+  gboolean uses_gpu;
 
-  gdouble low, high; /* automatic window, valid if low <= high */
+  gint device_id; /* that the gpu was started with */
+
+  GstNdViewWindow window; /* automatic */
 };
 
 static GstStaticPadTemplate sink_template =
@@ -135,19 +141,33 @@ static const GstNdProperty rows[] = {
   { "position", "Position",
       "Slice and orthogonal: the position along the axis, 0 to 1 of its size; "
       "the index is floor(position * size), at most size - 1",
-      FIELD (DOUBLE, position, 0, 1, 0.5), GST_ND_PLAYING },
+      FIELD (DOUBLE, position, 0, 1, 0.5),
+      GST_ND_PLAYING | GST_PARAM_CONTROLLABLE },
   { "window", "Window",
       "Width of the range of sample values between black and white; 0: "
       "automatic, window and level slowly follow the 0.5 and 99.5 percentiles "
       "of the volumes",
-      FIELD (DOUBLE, window, 0, G_MAXDOUBLE, 0), GST_ND_PLAYING },
+      FIELD (DOUBLE, window, 0, G_MAXDOUBLE, 0),
+      GST_ND_PLAYING | GST_PARAM_CONTROLLABLE },
   { "level", "Level",
       "The sample value that is shown as middle grey; ignored if 'window' is "
       "automatic",
-      FIELD (DOUBLE, level, -G_MAXDOUBLE, G_MAXDOUBLE, 0), GST_ND_PLAYING },
+      FIELD (DOUBLE, level, -G_MAXDOUBLE, G_MAXDOUBLE, 0),
+      GST_ND_PLAYING | GST_PARAM_CONTROLLABLE },
   { "response", "Response",
       "The response of a bank of filters to show, counted from 0",
       FIELD (UINT, response, 0, G_MAXUINT, 0), GST_ND_PLAYING },
+  /* Since: 0.9 */
+  { "backend", "Back end",
+      "Device to draw on: auto draws volumes where they are, cpu starts no "
+      "GPU, cuda is an error without one. Set it in NULL",
+      FIELD (ENUM, backend, GstNdBackendKind, gst_nd_backend_get_type,
+          GST_ND_BACKEND_AUTO),
+      GST_ND_READY },
+  { "device-id", "Device ID",
+      "GPU to draw on, counted from 0; -1: the GPU of the neighbouring "
+      "elements, or the first one. Set it in NULL",
+      FIELD (INT, device_id, -1, G_MAXINT, -1), GST_ND_READY },
 };
 
 static void
@@ -176,13 +196,6 @@ gst_nd_view_get_property (GObject *object, guint id, GValue *value,
   GST_OBJECT_UNLOCK (self);
 }
 
-static void
-forget_window (GstNdView *self)
-{
-  self->low = 1;
-  self->high = 0;
-}
-
 /* Applies mode and axis between two volumes. */
 static void
 update_layout (GstNdView *self)
@@ -208,7 +221,7 @@ gst_nd_view_start (GstBaseTransform *trans)
   GstNdView *self = GST_ND_VIEW (trans);
 
   update_layout (self);
-  forget_window (self);
+  gst_nd_view_window_forget (&self->window);
   gst_nd_element_start (GST_ELEMENT (self));
   return TRUE;
 }
@@ -225,8 +238,48 @@ gst_nd_view_stop (GstBaseTransform *trans)
 static void
 gst_nd_view_set_context (GstElement *element, GstContext *context)
 {
-  gst_nd_device_set_context (&GST_ND_VIEW (element)->gpu, element, context, -1);
+  GstNdView *self = GST_ND_VIEW (element);
+  gint device_id;
+
+  GST_OBJECT_LOCK (self);
+  device_id = self->wanted.device_id;
+  GST_OBJECT_UNLOCK (self);
+  gst_nd_device_set_context (&self->gpu, element, context, device_id);
   GST_ELEMENT_CLASS (gst_nd_view_parent_class)->set_context (element, context);
+}
+
+/* FALSE if backend=cuda and there is no GPU. */
+static gboolean
+start_gpu (GstNdView *self)
+{
+  g_autoptr (GError) error = NULL;
+  GstNdBackendKind backend;
+
+  GST_OBJECT_LOCK (self);
+  backend = self->wanted.backend;
+  self->device_id = self->wanted.device_id;
+  self->uses_gpu = backend != GST_ND_BACKEND_CPU;
+  GST_OBJECT_UNLOCK (self);
+  if (backend != GST_ND_BACKEND_CPU)
+    gst_nd_device_start (&self->gpu, GST_ELEMENT (self), self->device_id);
+  if (backend != GST_ND_BACKEND_CUDA
+      || gst_nd_device_backend (&self->gpu, &error))
+    return TRUE;
+  gst_nd_element_error (GST_ELEMENT (self), error);
+  return FALSE;
+}
+
+static gboolean
+may_use_gpu (GstNdView *self)
+{
+  gboolean uses;
+
+  GST_OBJECT_LOCK (self);
+  uses = GST_STATE (self) == GST_STATE_NULL
+      ? self->wanted.backend != GST_ND_BACKEND_CPU
+      : self->uses_gpu;
+  GST_OBJECT_UNLOCK (self);
+  return uses && gst_nd_device_is_possible (&self->gpu);
 }
 
 static GstStateChangeReturn
@@ -235,8 +288,8 @@ gst_nd_view_change_state (GstElement *element, GstStateChange transition)
   GstNdView *self = GST_ND_VIEW (element);
   GstStateChangeReturn ret;
 
-  if (transition == GST_STATE_CHANGE_NULL_TO_READY)
-    gst_nd_device_start (&self->gpu, element, -1);
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY && !start_gpu (self))
+    return GST_STATE_CHANGE_FAILURE;
   ret = GST_ELEMENT_CLASS (gst_nd_view_parent_class)
             ->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
@@ -298,8 +351,7 @@ gst_nd_view_transform_caps (GstBaseTransform *trans, GstPadDirection direction,
   GST_OBJECT_UNLOCK (self);
   result = direction == GST_PAD_SINK
       ? gst_nd_view_caps_of_pictures (caps, mode, axis)
-      : gst_nd_view_caps_of_volumes (caps,
-            gst_nd_device_is_possible (&self->gpu));
+      : gst_nd_view_caps_of_volumes (caps, may_use_gpu (self));
   if (filter) {
     GstCaps *filtered =
         gst_caps_intersect_full (filter, result, GST_CAPS_INTERSECT_FIRST);
@@ -329,7 +381,7 @@ gst_nd_view_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   GST_INFO_OBJECT (self, "shows %" GST_PTR_FORMAT " as %" GST_PTR_FORMAT, in,
       out);
   g_clear_pointer (&self->picture, nd_picture_free);
-  forget_window (self);
+  gst_nd_view_window_forget (&self->window);
   return TRUE;
 }
 
@@ -345,26 +397,6 @@ gst_nd_view_transform_size (GstBaseTransform *trans, GstPadDirection direction,
   return TRUE;
 }
 
-/* Moves the automatic window towards the range of this volume. */
-static gboolean
-update_window (GstNdView *self, gconstpointer data, GError **error)
-{
-  gdouble low, high;
-
-  if (!nd_picture_range (self->picture, data, &low, &high, error))
-    return FALSE;
-  if (low > high)
-    return TRUE;
-  if (self->low <= self->high) {
-    self->low += AUTO_STEP * (low - self->low);
-    self->high += AUTO_STEP * (high - self->high);
-  } else {
-    self->low = low;
-    self->high = high;
-  }
-  return TRUE;
-}
-
 static gboolean
 show (GstNdView *self, gconstpointer data, GstVideoFrame *frame,
     const Settings *settings, GError **error)
@@ -377,10 +409,10 @@ show (GstNdView *self, gconstpointer data, GstVideoFrame *frame,
     low = settings->level - settings->window / 2;
     window = settings->window;
   } else {
-    if (!update_window (self, data, error))
+    if (!gst_nd_view_window_follow (&self->window, self->picture, data, error))
       return FALSE;
-    low = self->low;
-    window = self->high > self->low ? self->high - self->low : 1;
+    low = self->window.low;
+    window = gst_nd_view_window_width (&self->window);
   }
   return nd_picture_write (self->picture, low, window,
       GST_VIDEO_FRAME_PLANE_DATA (frame, 0),
@@ -402,7 +434,7 @@ make_picture (GstNdView *self, GstBuffer *input, GError **error)
   self->device = device;
   gst_nd_cuda_enter (context);
   self->picture = nd_picture_new (self->mode, self->axis, self->in.type,
-      &self->in.shape, device, -1, error);
+      &self->in.shape, device, self->device_id, error);
   gst_nd_cuda_leave (context);
   if (self->picture)
     GST_INFO_OBJECT (self, "draws on %s", device ? device->name : "the CPU");
@@ -502,10 +534,31 @@ gst_nd_view_submit_input (GstBaseTransform *trans, gboolean is_discont,
   GstNdView *self = GST_ND_VIEW (trans);
 
   update_layout (self);
-  if (GST_BUFFER_IS_DISCONT (input))
-    forget_window (self);
   return GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
       ->submit_input_buffer (trans, is_discont, input);
+}
+
+/* A seek or a new stream may show other values. A volume that a late filter
+ * left out does not. */
+static gboolean
+gst_nd_view_sink_event (GstBaseTransform *trans, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
+      || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    gst_nd_view_window_forget (&GST_ND_VIEW (trans)->window);
+  return GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
+      ->sink_event (trans, event);
+}
+
+/* Values that the application controls over time. */
+static void
+gst_nd_view_before_transform (GstBaseTransform *trans, GstBuffer *input)
+{
+  const GstClockTime time = gst_segment_to_stream_time (&trans->segment,
+      GST_FORMAT_TIME, GST_BUFFER_PTS (input));
+
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    gst_object_sync_values (GST_OBJECT (trans), time);
 }
 
 static void
@@ -545,6 +598,8 @@ gst_nd_view_class_init (GstNdViewClass *klass)
   trans_class->set_caps = gst_nd_view_set_caps;
   trans_class->transform_size = gst_nd_view_transform_size;
   trans_class->submit_input_buffer = gst_nd_view_submit_input;
+  trans_class->sink_event = gst_nd_view_sink_event;
+  trans_class->before_transform = gst_nd_view_before_transform;
   trans_class->transform = gst_nd_view_transform;
 }
 

@@ -6,6 +6,8 @@
  */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
 #include <gst/video/video.h>
 #include <math.h>
 #include <string.h>
@@ -363,8 +365,7 @@ GST_START_TEST (test_auto)
 
 GST_END_TEST;
 
-/* The window follows a change slowly to avoid flicker, and at once after a
- * DISCONT. */
+/* The window follows a change slowly to avoid flicker. */
 GST_START_TEST (test_auto_smooth)
 {
   GstHarness *h = gst_harness_new ("ndview");
@@ -392,6 +393,118 @@ GST_START_TEST (test_auto_smooth)
   fail_unless (previous <= 14 && previous >= 12);
   gst_harness_teardown (h);
   g_free (volume.values);
+}
+
+GST_END_TEST;
+
+/* A volume that a late filter left out (DISCONT) does not restart the automatic
+ * window; a flush does. */
+GST_START_TEST (test_auto_restarts)
+{
+  GstHarness *h = gst_harness_new ("ndview");
+  Volume volume = { 3, 1, 1, g_new0 (gdouble, X * Y * Z) };
+
+  set_volume_caps (h, &volume, "");
+  g_object_set (h->element, "position", 0.0, NULL);
+  for (guint n = 0; n < 3; n++) {
+    GstBuffer *in, *out;
+    guint8 pixel;
+
+    for (gsize i = 0; i < X * Y * Z; i++)
+      volume.values[i] = i % 2 ? n == 0 ? 100 : 1000 : 0;
+    volume.values[0] = 50;
+    if (n == 2) {
+      GstSegment segment;
+
+      gst_harness_push_event (h, gst_event_new_flush_start ());
+      gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+      gst_segment_init (&segment, GST_FORMAT_TIME);
+      gst_harness_push_event (h, gst_event_new_segment (&segment));
+    }
+    in = volume_buffer (&volume);
+    GST_BUFFER_FLAG_SET (in, GST_BUFFER_FLAG_DISCONT);
+    out = gst_harness_push_and_pull (h, in);
+    gst_buffer_extract (out, 0, &pixel, 1);
+    /* Windows of 100, 280 and 1000. */
+    fail_unless (ABS (pixel
+                     - (n == 0        ? 128
+                             : n == 1 ? 46
+                                      : 13))
+            <= 1,
+        "volume %u: %u", n, pixel);
+    gst_buffer_unref (out);
+  }
+  gst_harness_teardown (h);
+  g_free (volume.values);
+}
+
+GST_END_TEST;
+
+/* Position and window follow control sources at the time of each volume. */
+GST_START_TEST (test_controlled)
+{
+  GstHarness *h = gst_harness_new ("ndview");
+  Volume volume = { 3, 1, 1, g_new0 (gdouble, X * Y * Z) };
+  GstControlSource *source = gst_interpolation_control_source_new ();
+  GstTimedValueControlSource *timed = GST_TIMED_VALUE_CONTROL_SOURCE (source);
+
+  g_object_set (source, "mode", GST_INTERPOLATION_MODE_LINEAR, NULL);
+  gst_timed_value_control_source_set (timed, 0, 0);
+  gst_timed_value_control_source_set (timed, 10 * GST_SECOND, 1);
+  fail_unless (gst_object_add_control_binding (GST_OBJECT (h->element),
+      gst_direct_control_binding_new (GST_OBJECT (h->element), "position",
+          source)));
+  for (gsize i = 0; i < X * Y * Z; i++)
+    volume.values[i] = 10 * (i / (X * Y));
+  g_object_set (h->element, "window", 255.0, "level", 127.5, NULL);
+  set_volume_caps (h, &volume, "");
+  for (guint time_s = 0; time_s <= 10; time_s++) {
+    GstBuffer *in = volume_buffer (&volume), *out;
+    guint8 pixel;
+
+    GST_BUFFER_PTS (in) = time_s * GST_SECOND;
+    out = gst_harness_push_and_pull (h, in);
+    gst_buffer_extract (out, 0, &pixel, 1);
+    fail_unless_equals_int (pixel, 10 * MIN (time_s * Z / 10, Z - 1));
+    gst_buffer_unref (out);
+  }
+  gst_object_unref (source);
+  gst_harness_teardown (h);
+  g_free (volume.values);
+}
+
+GST_END_TEST;
+
+/* backend=cpu offers no memory of a GPU; backend=cuda needs one. */
+GST_START_TEST (test_backends)
+{
+  GstElement *view = gst_element_factory_make ("ndview", NULL);
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+  GstCaps *caps;
+  GstPad *pad = gst_element_get_static_pad (view, "sink");
+
+  gst_element_set_bus (view, bus);
+  g_object_set (view, "backend", 1, NULL);
+  fail_unless_equals_int (gst_element_set_state (view, GST_STATE_READY),
+      GST_STATE_CHANGE_SUCCESS);
+  caps = gst_pad_query_caps (pad, NULL);
+  for (guint i = 0; i < gst_caps_get_size (caps); i++)
+    fail_if (gst_caps_features_contains (gst_caps_get_features (caps, i),
+        "memory:CUDAMemory"));
+  gst_caps_unref (caps);
+  gst_element_set_state (view, GST_STATE_NULL);
+  g_object_set (view, "backend", 2, "device-id", 0, NULL);
+  fail_unless_equals_int (gst_element_set_state (view, GST_STATE_READY),
+      GST_STATE_CHANGE_FAILURE);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  gst_message_unref (message);
+  gst_element_set_state (view, GST_STATE_NULL);
+  gst_element_set_bus (view, NULL);
+  gst_object_unref (pad);
+  gst_object_unref (bus);
+  gst_object_unref (view);
 }
 
 GST_END_TEST;
@@ -594,7 +707,10 @@ view_suite (void)
   tcase_add_test (tc, test_responses);
   tcase_add_test (tc, test_auto);
   tcase_add_test (tc, test_auto_smooth);
+  tcase_add_test (tc, test_auto_restarts);
   tcase_add_test (tc, test_auto_constant);
+  tcase_add_test (tc, test_controlled);
+  tcase_add_test (tc, test_backends);
   tcase_add_test (tc, test_aspect);
   tcase_add_test (tc, test_frame);
   tcase_add_test (tc, test_caps_change);
