@@ -18,8 +18,8 @@ typedef struct
   gdouble sum[5];
 } Sums;
 
-static gdouble
-sample (gconstpointer volume, gsize i, NdSampleType type)
+gdouble
+nd_sample_value (gconstpointer volume, gsize i, NdSampleType type)
 {
   switch (type) {
     case ND_UINT8:
@@ -41,7 +41,7 @@ to_doubles (gconstpointer volume, const NdRecording *recording, gsize n)
   gdouble *doubles = g_new (gdouble, n);
 
   for (gsize i = 0; i < n; i++)
-    doubles[i] = sample (volume, i, recording->type);
+    doubles[i] = nd_sample_value (volume, i, recording->type);
   return doubles;
 }
 

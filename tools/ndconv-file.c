@@ -4,14 +4,12 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "core/error.h"
-#include "engine/picture.h"
 #include "formats/recording.h"
 #include "tools/compare.h"
+#include "tools/picture.h"
 
 #include <errno.h>
 #include <locale.h>
-#include <math.h>
-#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,73 +115,6 @@ print_info (const gchar *path, NdReader *reader, gboolean all_fields)
   print_fields (nd_reader_metadata (reader), all_fields);
 }
 
-/* Writes pixels of @channels samples, row by row. */
-static gboolean
-write_png (const gchar *path, guint8 *pixels, gint width, gint height,
-    guint channels, GError **error)
-{
-  png_image image = { .version = PNG_IMAGE_VERSION,
-    .width = width,
-    .height = height,
-    .format = channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY };
-
-  if (png_image_write_to_file (&image, path, 0, pixels, 0, NULL))
-    return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
-      "The picture \"%s\" cannot be written: %s", path, image.message);
-  return FALSE;
-}
-
-/* Draws a frame, or three planes through the middle of a volume. */
-static gboolean
-draw (NdReader *reader, const Options *options, GError **error)
-{
-  const NdRecording *recording = nd_reader_recording (reader);
-  const NdPictureMode mode =
-      recording->shape.size[2] > 1 ? ND_PICTURE_ORTHOGONAL : ND_PICTURE_SLICE;
-  g_autofree gpointer volume = NULL;
-  g_autofree guint8 *pixels = NULL;
-  g_autoptr (NdPicture) picture = NULL;
-  const guint channels = nd_picture_channels (&recording->shape);
-  gdouble low = 0, high = 1;
-  gint width, height;
-
-  if (options->volume < 0 || (guint64) options->volume >= recording->volumes) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "There is no volume %" G_GINT64_FORMAT
-        ": the recording has 0 to %" G_GUINT64_FORMAT,
-        options->volume, recording->volumes - 1);
-    return FALSE;
-  }
-  if (!nd_picture_size (mode, ND_AXIS_Z, recording->shape.size, &width,
-          &height)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "A picture of so large a volume is not possible");
-    return FALSE;
-  }
-  volume = g_try_malloc (nd_recording_volume_size (recording));
-  pixels = g_try_malloc ((gsize) width * height * channels);
-  picture = nd_picture_new (mode, ND_AXIS_Z, recording->type, &recording->shape,
-      NULL, -1, NULL);
-  if (!volume || !pixels || !picture) {
-    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "No memory for a volume "
-        "of %" G_GSIZE_FORMAT " bytes",
-        nd_recording_volume_size (recording));
-    return FALSE;
-  }
-  if (!nd_reader_seek (reader, options->volume, error)
-      || !nd_reader_read (reader, volume, error))
-    return FALSE;
-  nd_picture_take (picture, volume, 0.5, NULL);
-  nd_picture_range (picture, volume, &low, &high, NULL);
-  if (!(high > low))
-    high = low + 1;
-  nd_picture_write (picture, low, high - low, pixels, (gssize) width * channels,
-      NULL);
-  return write_png (options->png, pixels, width, height, channels, error);
-}
-
 /* The description of a raw file; FALSE if its options are wrong. */
 static gboolean
 get_hint (const Options *options, NdRecording *hint, GError **error)
@@ -226,6 +157,20 @@ open_recording (const gchar *path, const Options *options, GError **error)
   return reader;
 }
 
+/* Reads again, because compressed recordings are read forwards only. */
+static gboolean
+draw_both (const gchar *a, const gchar *b, const Options *options,
+    GError **error)
+{
+  g_autoptr (NdReader) reader_a = open_recording (a, options, error);
+  g_autoptr (NdReader) reader_b =
+      reader_a ? open_recording (b, options, error) : NULL;
+
+  return reader_b
+      && nd_recordings_draw (reader_a, reader_b, options->volume, options->png,
+          error);
+}
+
 /* The status is 0 if both recordings are equal, otherwise 1. */
 static gint
 compare (const gchar *a, const gchar *b, const Options *options, GError **error)
@@ -235,7 +180,8 @@ compare (const gchar *a, const gchar *b, const Options *options, GError **error)
       reader_a ? open_recording (b, options, error) : NULL;
   gboolean equal = FALSE;
 
-  if (!reader_b || !nd_recordings_compare (reader_a, reader_b, &equal, error))
+  if (!reader_b || !nd_recordings_compare (reader_a, reader_b, &equal, error)
+      || (options->png && !draw_both (a, b, options, error)))
     return EXIT_FAILURE;
   return equal ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -251,7 +197,8 @@ info (const gchar *path, const Options *options, GError **error)
   for (const gchar *const *warning = nd_reader_warnings (reader); *warning;
        warning++)
     g_print ("warning     %s\n", *warning);
-  return !options->png || draw (reader, options, error);
+  return !options->png
+      || nd_recording_draw (reader, options->volume, options->png, error);
 }
 
 int
@@ -260,7 +207,9 @@ main (int argc, char **argv)
   Options options = { .components = 1 };
   const GOptionEntry entries[] = {
     { "png", 'p', 0, G_OPTION_ARG_FILENAME, &options.png,
-        "Write a picture: a frame, or three planes through a volume", "FILE" },
+        "Write a picture: a frame, or three planes through a volume; compare: "
+        "A, B and B - A side by side",
+        "FILE" },
     { "volume", 'n', 0, G_OPTION_ARG_INT64, &options.volume,
         "Number of the volume for the picture, from 0 (default 0)", "N" },
     { "fields", 'f', 0, G_OPTION_ARG_NONE, &options.fields,

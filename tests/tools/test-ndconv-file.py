@@ -158,11 +158,41 @@ def check_compare(folder):
     assert 'not finite 1' in line(run('compare', a, b, status=1), 'all')
 
 
+def first_row(rows, width):
+    """Gray samples; PNG stores differences from the sample to the left."""
+    left, found = 0, []
+    for byte in rows[1:1 + width]:
+        left = (byte + {0: 0, 1: left, 2: 0, 3: left // 2, 4: left}[rows[0]]
+                ) % 256
+        found.append(left)
+    return found
+
+
+def check_picture(folder):
+    """A, B and B - A: the shapes are kept and grey is 0."""
+    a, b, png = (os.path.join(folder, name)
+                 for name in ('a.npy', 'b.npy', 'both.png'))
+    values = [float(i) for i in range(5 * 30)]
+    put_npy(a, (5, 30), values)
+    put_npy(b, (5, 30), [values[0] + 7, values[1] - 7] + values[2:])
+    run('compare', a, b, '--png', png, status=1)
+    width, height, channels, rows = read_png(png)
+    assert (width, height, channels) == (3 * 30 + 2 * 4, 5, 1)
+    row = first_row(rows, width)
+    difference = row[2 * 34:]
+    assert difference[0] == 255 and difference[1] == 0, list(difference)
+    assert all(abs(sample - 127.5) < 1 for sample in difference[2:])
+    assert row[0] == 0 and row[30:34] == [0] * 4, row
+    assert 'no volume 1' in run('compare', a, b, '--png', png, '-n', '1',
+                                status=1)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_nrrd(folder)
         check_frame(folder)
         check_compare(folder)
+        check_picture(folder)
         check_errors(folder)
 
 

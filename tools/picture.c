@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tools/picture.h"
+
+#include "core/error.h"
+#include "engine/picture.h"
+#include "tools/compare.h"
+
+#include <math.h>
+#include <png.h>
+
+#define GAP 4 /* black pixels between pictures */
+
+/* Pictures of equal size, one beside the other. */
+typedef struct
+{
+  NdPictureMode mode;
+  gint width, height; /* of one */
+  gsize row;          /* bytes */
+  guint n, channels;
+  guint8 *pixels;
+} Canvas;
+
+static gboolean
+canvas_init (Canvas *canvas, const NdShape *shape, guint n, GError **error)
+{
+  gsize bytes;
+
+  canvas->n = n;
+  canvas->mode = shape->size[2] > 1 ? ND_PICTURE_ORTHOGONAL : ND_PICTURE_SLICE;
+  canvas->channels = nd_picture_channels (shape);
+  if (!nd_picture_size (canvas->mode, ND_AXIS_Z, shape->size, &canvas->width,
+          &canvas->height)
+      || canvas->width > (G_MAXINT - GAP) / (gint) (n * canvas->channels)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "A picture of so large a volume is not possible");
+    return FALSE;
+  }
+  canvas->row = ((gsize) (canvas->width + GAP) * n - GAP) * canvas->channels;
+  if (g_size_checked_mul (&bytes, canvas->row, canvas->height))
+    canvas->pixels = g_try_malloc0 (bytes);
+  if (canvas->pixels)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
+      "No memory for a picture of %d rows of %" G_GSIZE_FORMAT " bytes",
+      canvas->height, canvas->row);
+  return FALSE;
+}
+
+/* Draws @volume as picture @i of @canvas. If *@high is not above *@low, they
+ * are set to the range of the picture. */
+static gboolean
+draw (Canvas *canvas, guint i, gconstpointer volume, NdSampleType type,
+    const NdShape *shape, gdouble *low, gdouble *high, GError **error)
+{
+  g_autoptr (NdPicture) picture =
+      nd_picture_new (canvas->mode, ND_AXIS_Z, type, shape, NULL, -1, NULL);
+
+  if (!picture) {
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY, "No memory for a picture");
+    return FALSE;
+  }
+  nd_picture_take (picture, volume, 0.5, NULL);
+  if (!(*high > *low))
+    nd_picture_range (picture, volume, low, high, NULL);
+  if (!(*high > *low))
+    *high = *low + 1;
+  nd_picture_write (picture, *low, *high - *low,
+      canvas->pixels + (gsize) i * (canvas->width + GAP) * canvas->channels,
+      canvas->row, NULL);
+  return TRUE;
+}
+
+static gboolean
+save (const Canvas *canvas, const gchar *path, GError **error)
+{
+  png_image image = { .version = PNG_IMAGE_VERSION,
+    .width = canvas->row / canvas->channels,
+    .height = canvas->height,
+    .format = canvas->channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY };
+
+  if (png_image_write_to_file (&image, path, 0, canvas->pixels, 0, NULL))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
+      "The picture \"%s\" cannot be written: %s", path, image.message);
+  return FALSE;
+}
+
+static gpointer
+read_volume (NdReader *reader, gint64 number, GError **error)
+{
+  const NdRecording *recording = nd_reader_recording (reader);
+  g_autofree gpointer volume = NULL;
+
+  if (number < 0 || (guint64) number >= recording->volumes) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "There is no volume %" G_GINT64_FORMAT
+        ": the recording has 0 to %" G_GUINT64_FORMAT,
+        number, recording->volumes - 1);
+    return NULL;
+  }
+  volume = g_try_malloc (nd_recording_volume_size (recording));
+  if (!volume) {
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
+        "No memory for a volume of %" G_GSIZE_FORMAT " bytes",
+        nd_recording_volume_size (recording));
+    return NULL;
+  }
+  if (!nd_reader_seek (reader, number, error)
+      || !nd_reader_read (reader, volume, error))
+    return NULL;
+  return g_steal_pointer (&volume);
+}
+
+gboolean
+nd_recording_draw (NdReader *reader, gint64 number, const gchar *path,
+    GError **error)
+{
+  const NdRecording *recording = nd_reader_recording (reader);
+  g_autofree gpointer volume = read_volume (reader, number, error);
+  Canvas canvas = { 0 };
+  gdouble low = 0, high = 0;
+  gboolean ok;
+
+  ok = volume && canvas_init (&canvas, &recording->shape, 1, error)
+      && draw (&canvas, 0, volume, recording->type, &recording->shape, &low,
+          &high, error)
+      && save (&canvas, path, error);
+  g_free (canvas.pixels);
+  return ok;
+}
+
+/* The samples of b - a, and their largest magnitude. */
+static gfloat *
+subtract (gconstpointer a, const NdRecording *of_a, gconstpointer b,
+    const NdRecording *of_b, gdouble *most)
+{
+  const gsize n = nd_recording_volume_size (of_a) / nd_sample_size (of_a->type);
+  gfloat *difference = g_try_new (gfloat, n);
+
+  *most = 0;
+  for (gsize i = 0; difference && i < n; i++) {
+    difference[i] = (gfloat) (nd_sample_value (b, i, of_b->type)
+        - nd_sample_value (a, i, of_a->type));
+    if (isfinite (difference[i]))
+      *most = MAX (*most, fabs (difference[i]));
+  }
+  return difference;
+}
+
+gboolean
+nd_recordings_draw (NdReader *a, NdReader *b, gint64 number, const gchar *path,
+    GError **error)
+{
+  const NdRecording *of_a = nd_reader_recording (a);
+  const NdRecording *of_b = nd_reader_recording (b);
+  g_autofree gpointer volume_a = read_volume (a, number, error);
+  g_autofree gpointer volume_b =
+      volume_a ? read_volume (b, number, error) : NULL;
+  g_autofree gfloat *difference = NULL;
+  Canvas canvas = { 0 };
+  gdouble low = 0, high = 0, most, least;
+  gboolean ok;
+
+  if (!volume_b)
+    return FALSE;
+  difference = subtract (volume_a, of_a, volume_b, of_b, &most);
+  if (!difference) {
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
+        "No memory for the difference of two volumes");
+    return FALSE;
+  }
+  most = most > 0 ? most : 1;
+  least = -most;
+  ok = canvas_init (&canvas, &of_a->shape, 3, error)
+      && draw (&canvas, 0, volume_a, of_a->type, &of_a->shape, &low, &high,
+          error)
+      && draw (&canvas, 1, volume_b, of_b->type, &of_b->shape, &low, &high,
+          error)
+      && draw (&canvas, 2, difference, ND_FLOAT32, &of_a->shape, &least, &most,
+          error)
+      && save (&canvas, path, error);
+  g_free (canvas.pixels);
+  return ok;
+}
