@@ -13,6 +13,9 @@
 #define PANEL 120 /* pixels */
 #define GAP 8
 #define LABEL 22 /* above each panel */
+#define LEFT 28  /* of each panel, for numbers */
+#define BELOW 10 /* each panel, for numbers */
+#define DIGIT 4  /* pixels from number to number */
 #define WHITE 255
 #define GRID 200
 
@@ -42,8 +45,13 @@ static const struct
   { 'm', { 0, 0, 6, 7, 7, 5, 5 } }, { 'p', { 0, 0, 6, 5, 6, 4, 4 } },
   { 't', { 2, 2, 7, 2, 2, 2, 3 } }, { 'x', { 0, 0, 5, 5, 2, 5, 5 } },
   { 'y', { 0, 0, 5, 5, 2, 2, 4 } }, { 'z', { 0, 0, 7, 1, 2, 4, 7 } },
-  { '0', { 2, 5, 5, 5, 5, 5, 2 } }, { '-', { 0, 0, 0, 7, 0, 0, 0 } },
-  { '|', { 2, 2, 2, 2, 2, 2, 2 } } };
+  { '|', { 2, 2, 2, 2, 2, 2, 2 } }, { '-', { 0, 0, 0, 7, 0, 0, 0 } },
+  { '+', { 0, 0, 2, 7, 2, 0, 0 } }, { '.', { 0, 0, 0, 0, 0, 0, 2 } },
+  { '0', { 2, 5, 5, 5, 5, 5, 2 } }, { '1', { 2, 6, 2, 2, 2, 2, 7 } },
+  { '2', { 6, 1, 1, 2, 4, 4, 7 } }, { '3', { 6, 1, 1, 2, 1, 1, 6 } },
+  { '4', { 5, 5, 5, 7, 1, 1, 1 } }, { '5', { 7, 4, 6, 1, 1, 1, 6 } },
+  { '6', { 2, 4, 4, 6, 5, 5, 2 } }, { '7', { 7, 1, 1, 2, 2, 2, 2 } },
+  { '8', { 2, 5, 5, 2, 5, 5, 2 } }, { '9', { 2, 5, 5, 3, 1, 1, 2 } } };
 
 static void
 set_pixel (Drawing *drawing, guint x, guint y, guint8 red, guint8 green,
@@ -57,6 +65,24 @@ set_pixel (Drawing *drawing, guint x, guint y, guint8 red, guint8 green,
   pixel[2] = blue;
 }
 
+/* Writes @text with letters of 3 x 7 dots of @dot pixels. */
+static void
+write_text (Drawing *drawing, const gchar *text, guint dot)
+{
+  Drawing at = *drawing;
+
+  for (; *text; text++, at.x += dot == 1 ? DIGIT : 10) {
+    for (guint l = 0; l < G_N_ELEMENTS (letters); l++) {
+      if (letters[l].letter != *text)
+        continue;
+      for (guint y = 0; y < 7 * dot; y++)
+        for (guint x = 0; x < 3 * dot; x++)
+          if (letters[l].rows[y / dot] >> (2 - x / dot) & 1)
+            set_pixel (&at, x, y, 0, 0, 0);
+    }
+  }
+}
+
 /* Writes @text above the current panel. */
 static void
 write_label (Drawing *drawing, const gchar *text)
@@ -64,17 +90,42 @@ write_label (Drawing *drawing, const gchar *text)
   Drawing label = *drawing;
 
   label.y -= LABEL - 4;
-  for (; *text; text++, label.x += 10) {
-    for (guint l = 0; l < G_N_ELEMENTS (letters); l++) {
-      if (letters[l].letter != *text)
-        continue;
-      /* each bit as 2 x 2 pixels */
-      for (guint y = 0; y < 14; y++)
-        for (guint x = 0; x < 6; x++)
-          if (letters[l].rows[y / 2] >> (2 - x / 2) & 1)
-            set_pixel (&label, x, y, 0, 0, 0);
-    }
+  write_text (&label, text, 2);
+}
+
+/* Writes @number below the panel at pixel @at, or to its left. */
+static void
+write_number (Drawing *drawing, gboolean below, guint at, gdouble number)
+{
+  Drawing label = *drawing;
+  gchar text[G_ASCII_DTOSTR_BUF_SIZE];
+  guint width;
+
+  g_ascii_formatd (text, sizeof (text), "%.3g", number);
+  width = DIGIT * strlen (text);
+  if (below) {
+    label.y += PANEL + 2;
+    label.x += CLAMP ((gint) at - (gint) width / 2, 0, PANEL - (gint) width);
+  } else {
+    label.x -= MIN (width + 1, LEFT);
+    label.y += CLAMP ((gint) at - 3, 0, PANEL - 7);
   }
+  write_text (&label, text, 1);
+}
+
+/* Writes the numbers of an axis of @size samples or, if @size is 0, of
+ * frequencies from -pi to pi: its ends and its middle. */
+static void
+write_axis (Drawing *drawing, gboolean below, gsize size)
+{
+  const gdouble end = size > 0 ? (gdouble) (size - 1) / 2 : G_PI;
+  const guint first = size > 0 ? PANEL / (2 * size) : 0;
+
+  if (end > 0) {
+    write_number (drawing, below, first, -end);
+    write_number (drawing, below, PANEL - 1 - first, end);
+  }
+  write_number (drawing, below, PANEL / 2, 0);
 }
 
 /* Draws @value, from -1 (blue) over 0 (white) to 1 (red). */
@@ -106,6 +157,8 @@ draw_coefficients (Drawing *drawing, const Subject *subject,
           : part == subject->real ? "re"
                                   : "im",
       across, down);
+  write_axis (drawing, TRUE, part->size[across]);
+  write_axis (drawing, FALSE, part->size[down]);
   for (guint y = 0; y < PANEL; y++) {
     for (guint x = 0; x < PANEL; x++) {
       gsize index = 0;
@@ -120,7 +173,7 @@ draw_coefficients (Drawing *drawing, const Subject *subject,
       set_signed (drawing, x, y, part->coefficients[index] / subject->largest);
     }
   }
-  drawing->x += PANEL + GAP;
+  drawing->x += PANEL + GAP + LEFT;
 }
 
 /* The frequency of pixel @i. */
@@ -174,6 +227,8 @@ draw_response (Drawing *drawing, const Subject *subject, guint across,
       subject->imaginary ? project (subject->imaginary, across, down) : NULL;
 
   write_plane (drawing, "|F|", across, down);
+  write_axis (drawing, TRUE, 0);
+  write_axis (drawing, FALSE, 0);
   for (guint y = 0; y < PANEL; y++) {
     for (guint x = 0; x < PANEL; x++) {
       gdouble u[ND_AXES] = { 0 };
@@ -189,7 +244,7 @@ draw_response (Drawing *drawing, const Subject *subject, guint across,
       set_pixel (drawing, x, y, level, level, level);
     }
   }
-  drawing->x += PANEL + GAP;
+  drawing->x += PANEL + GAP + LEFT;
 }
 
 static void
@@ -198,6 +253,10 @@ draw_profile (Drawing *drawing, const Subject *subject, guint across)
   gdouble norm = 0;
 
   write_label (drawing, "|F| 0-pi");
+  for (guint i = 0; i <= 2; i++)
+    write_number (drawing, TRUE, i * (PANEL - 1) / 2, i * G_PI / 2);
+  write_number (drawing, FALSE, 0, subject->gain);
+  write_number (drawing, FALSE, PANEL - 1, 0);
   for (guint a = 0; a < ND_AXES; a++)
     norm += subject->peak[a] * subject->peak[a];
   norm = sqrt (norm);
@@ -220,7 +279,7 @@ draw_profile (Drawing *drawing, const Subject *subject, guint across)
             line ? GRID : WHITE);
     }
   }
-  drawing->x += PANEL + GAP;
+  drawing->x += PANEL + GAP + LEFT;
 }
 
 static Subject
@@ -269,8 +328,8 @@ draw (Drawing *drawing, const NdBank *bank)
     Subject subject = look (bank, r);
     guint across, down[ND_AXES], n = choose_axes (subject.real, &across, down);
 
-    drawing->x = GAP;
-    drawing->y = LABEL + r * (PANEL + LABEL);
+    drawing->x = GAP + LEFT;
+    drawing->y = LABEL + r * (PANEL + LABEL + BELOW);
     for (guint i = 0; i < n; i++) {
       draw_coefficients (drawing, &subject, subject.real, across, down[i]);
       if (subject.imaginary != NULL)
@@ -302,8 +361,8 @@ nd_filter_plot (const NdBank *bank, const gchar *path, GError **error)
   for (guint i = 0; i < bank->n_filters; i++)
     planes = MAX (planes, choose_axes (bank->filters[i], &across, down));
   drawing.width =
-      GAP + (PANEL + GAP) * (1 + planes * (bank->is_complex ? 3 : 2));
-  drawing.height = GAP + (PANEL + LABEL) * nd_bank_responses (bank);
+      GAP + (LEFT + PANEL + GAP) * (1 + planes * (bank->is_complex ? 3 : 2));
+  drawing.height = GAP + (PANEL + LABEL + BELOW) * nd_bank_responses (bank);
   drawing.pixels = pixels =
       g_malloc ((gsize) 3 * drawing.width * drawing.height);
   memset (pixels, 128, (gsize) 3 * drawing.width * drawing.height);

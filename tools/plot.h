@@ -14,7 +14,8 @@ G_BEGIN_DECLS
  * the middle (red above 0, blue below; real, then imaginary part), and |F(u)|
  * from -pi to pi with the other frequencies at 0. The second axis points down.
  * The last panel is |F| from frequency 0 to pi in the direction of its maximum,
- * with a line at each quarter of pi. Each filter has its own scale. */
+ * with a line at each quarter of pi. Each filter has its own scale. Numbers at
+ * the axes are positions of coefficients, radians per sample and the gain. */
 gboolean nd_filter_plot (const NdBank *bank, const gchar *path, GError **error);
 
 G_END_DECLS
