@@ -4,6 +4,7 @@
 #include "gst/gstndalgorithmprivate.h"
 #include "gst/gstndcuda.h"
 #include "gst/gstnderror.h"
+#include "gst/gstndsegment.h"
 
 #define GST_CAT_DEFAULT gst_nd_algorithm_debug
 
@@ -42,9 +43,15 @@ segment_event (GstNdAlgorithm *self, GstEvent *event)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   GstSegment current = GST_BASE_TRANSFORM (self)->segment;
+  g_autoptr (GError) undecoded = NULL;
   const GstSegment *segment;
 
   gst_event_parse_segment (event, &segment);
+  if (!gst_nd_segment_check_decoded (GST_BASE_TRANSFORM_SINK_PAD (self), event,
+          &undecoded)) {
+    gst_nd_algorithm_fail (self, undecoded);
+    return FALSE;
+  }
   if (segment->format != GST_FORMAT_TIME) {
     g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_FORMAT,
         "The segment is in %s, but time is needed: set do-timestamp or "
@@ -85,6 +92,9 @@ gst_nd_algorithm_sink_event (GstBaseTransform *trans, GstEvent *event)
         gst_event_unref (event);
         return TRUE;
       }
+      gst_element_post_message (GST_ELEMENT (self),
+          gst_message_new_element (GST_OBJECT (self),
+              gst_nd_algorithm_stats (self)));
       break;
     case GST_EVENT_STREAM_START:
     case GST_EVENT_SEGMENT_DONE:

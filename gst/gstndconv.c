@@ -371,8 +371,9 @@ gst_nd_conv_stop (GstBaseTransform *trans)
   GST_INFO_OBJECT (self,
       "stopping after %" G_GUINT64_FORMAT " volumes in, %" G_GUINT64_FORMAT
       " out, %" G_GUINT64_FORMAT " late, %" G_GUINT64_FORMAT
-      " outside the segment",
-      priv->stats.in, priv->stats.out, priv->stats.late, priv->stats.outside);
+      " outside the segment; %.3f ms per volume",
+      priv->stats.in, priv->stats.out, priv->stats.late, priv->stats.outside,
+      priv->stats.all.n ? priv->stats.all.sum * 1e3 / priv->stats.all.n : 0);
   GST_OBJECT_UNLOCK (self);
   gst_nd_conv_reset (self);
   gst_nd_conv_pending_stop (self);

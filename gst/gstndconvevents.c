@@ -6,8 +6,10 @@
 #include "gst/gstndconvbuilder.h"
 #include "gst/gstndconvpending.h"
 #include "gst/gstndconvplan.h"
+#include "gst/gstndconvstats.h"
 #include "gst/gstndconvstream.h"
 #include "gst/gstndcuda.h"
+#include "gst/gstndsegment.h"
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
@@ -66,9 +68,15 @@ static gboolean
 segment_event (GstNdConv *self, GstEvent *event)
 {
   GstNdConvPrivate *priv = self->priv;
+  g_autoptr (GError) error = NULL;
   const GstSegment *segment;
 
   gst_event_parse_segment (event, &segment);
+  if (!gst_nd_segment_check_decoded (GST_BASE_TRANSFORM_SINK_PAD (self), event,
+          &error)) {
+    gst_nd_conv_fail (self, error);
+    return FALSE;
+  }
   if (segment->format != GST_FORMAT_TIME) {
     if (g_atomic_int_compare_and_exchange (&priv->failed, FALSE, TRUE))
       GST_ELEMENT_ERROR (self, STREAM, FORMAT,
@@ -113,6 +121,7 @@ gst_nd_conv_sink_event (GstBaseTransform *trans, GstEvent *event)
         gst_event_unref (event);
         return TRUE;
       }
+      gst_nd_conv_post_stats (self);
       break;
     case GST_EVENT_GAP:
       gst_nd_conv_break_stretch (self, "a GAP event");

@@ -9,6 +9,8 @@
 #include "gst/gstndconvbuilder.h"
 #include "gst/gstndconvlatency.h"
 
+#include <math.h>
+
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
 /* The largest lag of the responses. */
@@ -22,7 +24,8 @@ find_lag (const NdBank *bank)
     nd_bank_get_filter (bank, i, &real, &imaginary);
     lag = MAX (lag, nd_filter_anchor_lag (real, imaginary));
   }
-  return lag;
+  /* Without the rounding errors of the sums. */
+  return round (lag * 1e9) / 1e9 + 0.0;
 }
 
 static void

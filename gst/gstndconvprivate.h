@@ -12,6 +12,7 @@
  *   gstndconvplan.c     the convolver in use
  *   gstndconvbuilder.c  the thread that makes the next one
  *   gstndconvbuild.c    a convolver from settings and a format
+ *   gstndconvstats.c    counts and times
  *   gstndconvlatency.c  the answer to LATENCY queries
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later

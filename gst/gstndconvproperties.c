@@ -4,52 +4,12 @@
 #include "gst/gstndconvproperties.h"
 
 #include "gst/gstndconvplan.h"
+#include "gst/gstndconvstats.h"
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
 /* IDs of the properties that are not settings. */
 static guint stats_id, settings_id;
-
-static void
-set_range (GstStructure *s, const gchar *name, const GstNdConvRange *range)
-{
-  g_autofree gchar *min = g_strconcat (name, "-min", NULL);
-  g_autofree gchar *mean = g_strconcat (name, "-mean", NULL);
-  g_autofree gchar *max = g_strconcat (name, "-max", NULL);
-
-  gst_structure_set (s, min, G_TYPE_DOUBLE, range->min, mean, G_TYPE_DOUBLE,
-      range->n ? range->sum / range->n : 0, max, G_TYPE_DOUBLE, range->max,
-      NULL);
-}
-
-static GstStructure *
-make_stats (GstNdConv *self)
-{
-  GstNdConvPrivate *priv = self->priv;
-  GstStructure *s;
-
-  GST_OBJECT_LOCK (self);
-  s = priv->plan_stats ? gst_structure_copy (priv->plan_stats)
-                       : gst_structure_new_empty ("ndconv-stats");
-  gst_structure_set (s, "volumes-in", G_TYPE_UINT64, priv->stats.in,
-      "volumes-out", G_TYPE_UINT64, priv->stats.out, "volumes-late",
-      G_TYPE_UINT64, priv->stats.late, "volumes-outside-segment", G_TYPE_UINT64,
-      priv->stats.outside, "volumes-clipped", G_TYPE_UINT64,
-      priv->stats.outside, "stretches", G_TYPE_UINT64, priv->stats.stretches,
-      "gaps", G_TYPE_UINT64, priv->stats.gaps, "volumes-missing", G_TYPE_UINT64,
-      priv->stats.missing, "volumes-held", G_TYPE_UINT64, priv->stats.held,
-      "volumes-lost", G_TYPE_UINT64, priv->stats.lost, NULL);
-  if (priv->counts_saturation)
-    gst_structure_set (s, "samples-saturated", G_TYPE_UINT64,
-        (guint64) __atomic_load_n (&priv->saturated, __ATOMIC_RELAXED), NULL);
-  set_range (s, "seconds", &priv->stats.all);
-  set_range (s, "upload-seconds", &priv->stats.upload);
-  set_range (s, "compute-seconds", &priv->stats.compute);
-  set_range (s, "download-seconds", &priv->stats.download);
-  set_range (s, "wait-seconds", &priv->stats.wait);
-  GST_OBJECT_UNLOCK (self);
-  return s;
-}
 
 /* Lets the settings take effect: soon, or at once if no volume was sent. Call
  * with the object lock held. */
@@ -220,7 +180,7 @@ get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
   GstNdConvPrivate *priv = self->priv;
 
   if (id == stats_id) {
-    g_value_take_boxed (value, make_stats (self));
+    g_value_take_boxed (value, gst_nd_conv_stats (self));
     return;
   }
   if (id == settings_id) {

@@ -61,6 +61,7 @@
 #include "gst/gstnderror.h"
 #include "gst/gstndmetadata.h"
 #include "gst/gstndproperties.h"
+#include "gst/gstndsegment.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_file_sink_debug);
 #define GST_CAT_DEFAULT nd_file_sink_debug
@@ -392,8 +393,13 @@ static gboolean
 gst_nd_file_sink_event (GstBaseSink *sink, GstEvent *event)
 {
   GstNdFileSink *self = GST_ND_FILE_SINK (sink);
+  g_autoptr (GError) error = NULL;
 
   switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_SEGMENT:
+      if (!gst_nd_segment_check_decoded (sink->sinkpad, event, &error))
+        gst_nd_element_error (GST_ELEMENT (sink), error);
+      break;
     case GST_EVENT_EOS:
       /* The file is complete before the EOS message. */
       if (!finish (self)) {

@@ -27,6 +27,7 @@
 #include "gst/gstndcaps.h"
 #include "gst/gstndelements.h"
 #include "gst/gstnderror.h"
+#include "gst/gstndsegment.h"
 #include "gst/gstndstackcaps.h"
 #include <gst/video/video.h>
 #include <string.h>
@@ -399,6 +400,7 @@ static gboolean
 gst_nd_stack_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstNdStack *self = GST_ND_STACK (trans);
+  g_autoptr (GError) error = NULL;
 
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_EOS:
@@ -419,6 +421,8 @@ gst_nd_stack_sink_event (GstBaseTransform *trans, GstEvent *event)
     case GST_EVENT_SEGMENT: {
       const GstSegment *segment;
 
+      if (!gst_nd_segment_check_decoded (trans->sinkpad, event, &error))
+        gst_nd_element_error (GST_ELEMENT (trans), error);
       gst_event_parse_segment (event, &segment);
       if (!gst_segment_is_equal (segment, &trans->segment))
         discard_volume (self, "a new segment starts");

@@ -45,6 +45,7 @@
 #include "gst/gstnderror.h"
 #include "gst/gstndmemory.h"
 #include "gst/gstndproperties.h"
+#include "gst/gstndsegment.h"
 #include "gst/gstndviewcaps.h"
 #include "gst/gstndviewwindow.h"
 #include <gst/video/video.h>
@@ -543,6 +544,11 @@ gst_nd_view_submit_input (GstBaseTransform *trans, gboolean is_discont,
 static gboolean
 gst_nd_view_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
+  g_autoptr (GError) error = NULL;
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT
+      && !gst_nd_segment_check_decoded (trans->sinkpad, event, &error))
+    gst_nd_element_error (GST_ELEMENT (trans), error);
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
       || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     gst_nd_view_window_forget (&GST_ND_VIEW (trans)->window);
@@ -554,9 +560,12 @@ gst_nd_view_sink_event (GstBaseTransform *trans, GstEvent *event)
 static void
 gst_nd_view_before_transform (GstBaseTransform *trans, GstBuffer *input)
 {
-  const GstClockTime time = gst_segment_to_stream_time (&trans->segment,
-      GST_FORMAT_TIME, GST_BUFFER_PTS (input));
+  GstClockTime time;
 
+  if (trans->segment.format != GST_FORMAT_TIME)
+    return;
+  time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME,
+      GST_BUFFER_PTS (input));
   if (GST_CLOCK_TIME_IS_VALID (time))
     gst_object_sync_values (GST_OBJECT (trans), time);
 }
