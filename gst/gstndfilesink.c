@@ -36,6 +36,11 @@
  * without a volume is an error and leaves no file. After a flushing seek the
  * recording starts again.
  *
+ * With #GstNdFileSink:max-volumes or #GstNdFileSink:max-time the stream goes to
+ * numbered files, each complete as soon as it is full. New caps begin a new
+ * file too. For each file an element message `ndfilesink-file` has its
+ * location, number, volumes and the timestamp of the first of them.
+ *
  * ## Example launch line
  * |[
  * gst-launch-1.0 ndtestsrc pattern=heart num-buffers=40 !
@@ -51,7 +56,6 @@
 
 #include "gst/gstndfilesink.h"
 
-#include <gst/video/video.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -59,7 +63,9 @@
 #include "gst/gstndcaps.h"
 #include "gst/gstndelements.h"
 #include "gst/gstnderror.h"
+#include "gst/gstndframe.h"
 #include "gst/gstndmetadata.h"
+#include "gst/gstndnumbered.h"
 #include "gst/gstndproperties.h"
 #include "gst/gstndsegment.h"
 
@@ -70,6 +76,7 @@ typedef struct
 {
   gchar *location;
   gboolean compress;
+  gint64 max_volumes, max_time;
 } Settings;
 
 struct _GstNdFileSink
@@ -79,6 +86,8 @@ struct _GstNdFileSink
   Settings settings; /* protected by the object lock */
 
   NdWriter *writer;     /* NULL before start() and after the last volume */
+  guint number;         /* of the file, if there are several */
+  GstClockTime first;   /* timestamp of its first volume */
   gboolean begun;       /* the writer has the format of the volumes */
   NdMetadata *source;   /* of the file that the volumes come from, or NULL */
   guint64 expected;     /* volumes of that file; 0: unknown */
@@ -92,8 +101,8 @@ struct _GstNdFileSink
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-        GST_STATIC_CAPS (GST_ND_TENSORS_CAPS "; " GST_VIDEO_CAPS_MAKE (
-            "{ GRAY8, " GST_VIDEO_NE (GRAY16) ", RGB, RGBA }")));
+        GST_STATIC_CAPS (GST_ND_TENSORS_CAPS
+            "; " GST_VIDEO_CAPS_MAKE (GST_ND_FRAME_FORMATS)));
 
 G_DEFINE_TYPE_WITH_CODE (GstNdFileSink, gst_nd_file_sink, GST_TYPE_BASE_SINK,
     GST_DEBUG_CATEGORY_INIT (nd_file_sink_debug, "ndfilesink", 0,
@@ -116,6 +125,16 @@ static const GstNdProperty rows[] = {
       "compressed file does not support seeking. .nii.gz is always "
       "compressed, .nii and raw files never",
       FIELD (BOOLEAN, compress, FALSE), GST_ND_READY },
+  /* Since: 0.9 */
+  { "max-volumes", "Maximum number of volumes",
+      "Volumes of one file, after which the next file begins; 0: all. "
+      "'location' must then have a place for the number of the file, counted "
+      "from 0, for example heart-%05d.nii.gz",
+      FIELD (INT64, max_volumes, 0, G_MAXINT64, 0), GST_ND_READY },
+  { "max-time", "Maximum time",
+      "Nanoseconds from the first volume of a file to the first one of the "
+      "next file; 0: no limit. 'location' as with max-volumes",
+      FIELD (INT64, max_time, 0, G_MAXINT64, 0), GST_ND_READY },
 };
 
 /* Posts the only error of this stream. Nothing is written after it, and EOS
@@ -127,24 +146,41 @@ fail (GstNdFileSink *self, const GError *error)
   self->failed = TRUE;
 }
 
+/* Whether the stream is split to numbered files. Only READY changes it. */
+static gboolean
+is_split (const GstNdFileSink *self)
+{
+  return self->settings.max_volumes > 0 || self->settings.max_time > 0;
+}
+
+/* The path of the file that is next. */
+static gchar *
+make_location (GstNdFileSink *self, GError **error)
+{
+  const gchar *location = self->settings.location;
+  gchar *name = NULL;
+
+  GST_OBJECT_LOCK (self);
+  if (!location || !*location)
+    g_set_error (error, ND_ERROR, ND_ERROR_NOT_FOUND,
+        "Property 'location' is not set: it must name the file to write");
+  else if (is_split (self))
+    name = gst_nd_numbered_name (location, self->number, error);
+  else
+    name = g_strdup (location);
+  GST_OBJECT_UNLOCK (self);
+  return name;
+}
+
 static gboolean
 open_writer (GstNdFileSink *self)
 {
-  g_autofree gchar *location = NULL;
   g_autoptr (GError) error = NULL;
-  gboolean compress;
-
-  GST_OBJECT_LOCK (self);
-  location = g_strdup (self->settings.location);
-  compress = self->settings.compress;
-  GST_OBJECT_UNLOCK (self);
+  g_autofree gchar *location = make_location (self, &error);
 
   self->begun = FALSE;
-  if (!location || !*location)
-    g_set_error (&error, ND_ERROR, ND_ERROR_NOT_FOUND,
-        "Property 'location' is not set: it must name the file to write");
-  else
-    self->writer = nd_writer_open (location, compress, &error);
+  if (location)
+    self->writer = nd_writer_open (location, self->settings.compress, &error);
   if (!self->writer)
     fail (self, error);
   return self->writer != NULL;
@@ -172,6 +208,7 @@ static gboolean
 start (GstNdFileSink *self)
 {
   self->failed = FALSE;
+  self->number = 0;
   self->size = 0;
   return open_writer (self);
 }
@@ -217,15 +254,7 @@ info_from_video (GstNdFileSink *self, GstNdVolumeInfo *info,
 
   if (!gst_video_info_from_caps (video, caps))
     return FALSE;
-  memset (info, 0, sizeof (*info));
-  info->type = GST_VIDEO_INFO_COMP_DEPTH (video, 0) > 8 ? ND_UINT16 : ND_UINT8;
-  info->shape.components = GST_VIDEO_INFO_N_COMPONENTS (video);
-  info->shape.size[0] = GST_VIDEO_INFO_WIDTH (video);
-  info->shape.size[1] = GST_VIDEO_INFO_HEIGHT (video);
-  info->shape.size[2] = 1;
-  info->rate_n = GST_VIDEO_INFO_FPS_N (video);
-  info->rate_d = GST_VIDEO_INFO_FPS_D (video);
-  info->responses = 1;
+  gst_nd_frame_get_info (video, info);
   return gst_nd_volume_info_size (info) > 0;
 }
 
@@ -234,6 +263,42 @@ same_volumes (const GstNdVolumeInfo *a, const GstNdVolumeInfo *b)
 {
   return a->type == b->type && a->responses == b->responses
       && memcmp (&a->shape, &b->shape, sizeof (NdShape)) == 0;
+}
+
+/* Tells the application that one of several files is complete. */
+static void
+announce_file (GstNdFileSink *self, const gchar *path)
+{
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_element (GST_OBJECT (self),
+          gst_structure_new ("ndfilesink-file", "location", G_TYPE_STRING, path,
+              "number", G_TYPE_UINT, self->number, "volumes", G_TYPE_UINT64,
+              nd_writer_volumes (self->writer), "timestamp", G_TYPE_UINT64,
+              self->first, NULL)));
+}
+
+/* Completes the file. The next volume begins another one. */
+static gboolean
+finish_file (GstNdFileSink *self)
+{
+  g_autofree gchar *path = make_location (self, NULL);
+  g_autoptr (GError) error = NULL;
+
+  if (!nd_writer_finish (self->writer, &error)) {
+    fail (self, error);
+    return FALSE;
+  }
+  if (nd_writer_warning (self->writer))
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("%s", nd_writer_warning (self->writer)), (NULL));
+  GST_INFO_OBJECT (self, "finished \"%s\": %" G_GUINT64_FORMAT " volumes", path,
+      nd_writer_volumes (self->writer));
+  if (is_split (self))
+    announce_file (self, path);
+  g_clear_pointer (&self->writer, nd_writer_close);
+  self->begun = FALSE;
+  self->number++;
+  return TRUE;
 }
 
 static gboolean
@@ -260,10 +325,13 @@ gst_nd_file_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
       self->is_video = is_video;
       return TRUE;
     }
-    g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
-        "The size or type of the volumes changed after %" G_GUINT64_FORMAT
-        " of them: all volumes of \"%s\" must have one size and type",
-        nd_writer_volumes (self->writer), self->settings.location);
+    if (is_split (self) && !finish_file (self))
+      return FALSE;
+    if (!is_split (self))
+      g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
+          "The size or type of the volumes changed after %" G_GUINT64_FORMAT
+          " of them: all volumes of \"%s\" must have one size and type",
+          nd_writer_volumes (self->writer), self->settings.location);
   }
   if (error) {
     fail (self, error);
@@ -276,13 +344,37 @@ gst_nd_file_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
   return begin (self);
 }
 
+static gboolean
+has_all_volumes (const GstNdFileSink *self)
+{
+  const guint64 max = self->settings.max_volumes;
+
+  return max > 0 && nd_writer_volumes (self->writer) >= max;
+}
+
+/* Whether a volume at @time belongs to the next file. */
+static gboolean
+is_full (const GstNdFileSink *self, GstClockTime time)
+{
+  const guint64 max = self->settings.max_time;
+
+  return max > 0 && nd_writer_volumes (self->writer) > 0
+      && GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (self->first)
+      && time >= self->first && time - self->first >= max;
+}
+
 static GstFlowReturn
 write_volume (GstNdFileSink *self, gconstpointer data, GstClockTime time)
 {
   g_autoptr (GError) error = NULL;
 
-  if (nd_writer_volumes (self->writer) == 0)
-    nd_writer_set_source (self->writer, self->source, self->expected);
+  if (is_full (self, time) && (!finish_file (self) || !begin (self)))
+    return GST_FLOW_ERROR;
+  if (nd_writer_volumes (self->writer) == 0) {
+    nd_writer_set_source (self->writer, self->source,
+        is_split (self) ? 0 : self->expected);
+    self->first = time;
+  }
   if (nd_writer_write (self->writer, data,
           GST_CLOCK_TIME_IS_VALID (time) && time <= G_MAXINT64 ? (gint64) time
                                                                : -1,
@@ -290,7 +382,9 @@ write_volume (GstNdFileSink *self, gconstpointer data, GstClockTime time)
     GST_LOG_OBJECT (self,
         "wrote volume %" G_GUINT64_FORMAT " at %" GST_TIME_FORMAT,
         nd_writer_volumes (self->writer) - 1, GST_TIME_ARGS (time));
-    return GST_FLOW_OK;
+    /* At once, so that a complete file does not wait for the next volume. */
+    return !has_all_volumes (self) || finish_file (self) ? GST_FLOW_OK
+                                                         : GST_FLOW_ERROR;
   }
   fail (self, error);
   return GST_FLOW_ERROR;
@@ -312,22 +406,18 @@ wrong_size (GstNdFileSink *self, GstBuffer *buffer)
 static GstFlowReturn
 write_frame (GstNdFileSink *self, GstBuffer *buffer)
 {
-  const gsize height = self->info.shape.size[1];
-  const gsize row = self->size / height;
   GstVideoFrame frame;
   const guint8 *data;
-  gsize stride;
   GstFlowReturn ret;
 
   if (!gst_video_frame_map (&frame, &self->video_info, buffer, GST_MAP_READ))
     return wrong_size (self, buffer);
   data = GST_VIDEO_FRAME_PLANE_DATA (&frame, 0);
-  stride = GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0);
-  if (stride != row) {
+  if (GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0)
+      != (gint64) gst_nd_frame_row (&self->video_info)) {
     if (!self->packed)
       self->packed = g_malloc (self->size);
-    for (gsize y = 0; y < height; y++)
-      memcpy (self->packed + y * row, data + y * stride, row);
+    gst_nd_frame_copy (&frame, self->packed);
     data = self->packed;
   }
   ret = write_volume (self, data, GST_BUFFER_PTS (buffer));
@@ -369,24 +459,9 @@ gst_nd_file_sink_render (GstBaseSink *sink, GstBuffer *buffer)
 static gboolean
 finish (GstNdFileSink *self)
 {
-  g_autoptr (GError) error = NULL;
-
   if (self->failed)
     return FALSE;
-  if (!self->writer)
-    return TRUE;
-  if (!nd_writer_finish (self->writer, &error)) {
-    fail (self, error);
-    return FALSE;
-  }
-  if (nd_writer_warning (self->writer))
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-        ("%s", nd_writer_warning (self->writer)), (NULL));
-  GST_INFO_OBJECT (self, "finished \"%s\": %" G_GUINT64_FORMAT " volumes",
-      self->settings.location, nd_writer_volumes (self->writer));
-  g_clear_pointer (&self->writer, nd_writer_close);
-  self->begun = FALSE;
-  return TRUE;
+  return !self->writer || finish_file (self);
 }
 
 static gboolean

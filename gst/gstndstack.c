@@ -6,9 +6,9 @@
  * @title: ndstack
  *
  * Stacks 'slices' frames along z to one volume, for example the frames of a
- * probe that sweeps a plane through a body. The input is grey video (GRAY8
- * gives uint8, GRAY16 gives uint16) or other/tensors; volumes of several slices
- * are stacked in the same way.
+ * probe that sweeps a plane through a body. The input is video (GRAY8, RGB and
+ * RGBA give uint8 of 1, 3 and 4 components, GRAY16 gives uint16) or
+ * other/tensors; volumes of several slices are stacked in the same way.
  *
  * A volume has the timestamp of its first frame, and its duration ends with its
  * last frame. The rate is divided by 'slices'. If the stream ends, breaks
@@ -27,10 +27,9 @@
 #include "gst/gstndcaps.h"
 #include "gst/gstndelements.h"
 #include "gst/gstnderror.h"
+#include "gst/gstndframe.h"
 #include "gst/gstndsegment.h"
 #include "gst/gstndstackcaps.h"
-#include <gst/video/video.h>
-#include <string.h>
 
 GST_DEBUG_CATEGORY_STATIC (nd_stack_debug);
 #define GST_CAT_DEFAULT nd_stack_debug
@@ -65,10 +64,10 @@ struct _GstNdStack
   gboolean failed;            /* an error was posted */
 };
 
-static GstStaticPadTemplate sink_template =
-    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-        GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (
-            "{ GRAY8, " GST_VIDEO_NE (GRAY16) " }") "; " GST_ND_TENSORS_CAPS));
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
+    GST_PAD_SINK, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS (
+        GST_VIDEO_CAPS_MAKE (GST_ND_FRAME_FORMATS) "; " GST_ND_TENSORS_CAPS));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
     GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_ND_TENSORS_CAPS));
 
@@ -229,16 +228,15 @@ gst_nd_stack_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   if (self->is_video) {
     if (!gst_video_info_from_caps (&self->video, in)) {
       GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-          ("The caps of the frames are incomplete: they must be GRAY8 or "
-           "GRAY16 with width and height"),
+          ("The caps of the frames are incomplete: they must be GRAY8, GRAY16, "
+           "RGB or RGBA with width and height"),
           ("%" GST_PTR_FORMAT, in));
       return FALSE;
     }
     rate_n = GST_VIDEO_INFO_FPS_N (&self->video);
     rate_d = GST_VIDEO_INFO_FPS_D (&self->video);
-    frame_size = GST_VIDEO_INFO_WIDTH (&self->video)
-        * (gsize) GST_VIDEO_INFO_HEIGHT (&self->video)
-        * GST_VIDEO_INFO_COMP_PSTRIDE (&self->video, 0);
+    frame_size =
+        gst_nd_frame_row (&self->video) * GST_VIDEO_INFO_HEIGHT (&self->video);
   } else {
     if (!gst_nd_volume_info_from_caps (&frame, in, &error)) {
       gst_nd_element_error (GST_ELEMENT (self), error);
@@ -291,18 +289,10 @@ copy_slice (GstNdStack *self, GstBuffer *frame, guint8 *data)
 {
   if (self->is_video) {
     GstVideoFrame video;
-    gsize row = GST_VIDEO_INFO_WIDTH (&self->video)
-        * (gsize) GST_VIDEO_INFO_COMP_PSTRIDE (&self->video, 0);
-    const guint8 *from;
 
     if (!gst_video_frame_map (&video, &self->video, frame, GST_MAP_READ))
       return FALSE;
-    from = GST_VIDEO_FRAME_PLANE_DATA (&video, 0);
-    for (gint y = 0; y < GST_VIDEO_FRAME_HEIGHT (&video); y++) {
-      memcpy (data, from, row);
-      data += row;
-      from += GST_VIDEO_FRAME_PLANE_STRIDE (&video, 0);
-    }
+    gst_nd_frame_copy (&video, data);
     gst_video_frame_unmap (&video);
     return TRUE;
   }

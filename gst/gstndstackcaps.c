@@ -11,7 +11,11 @@
 static const struct
 {
   const gchar *type, *format;
-} video_types[] = { { "uint8", "GRAY8" }, { "uint16", GRAY16 } };
+  gsize components;
+} video_types[] = { { "uint8", "GRAY8", 1 }, { "uint16", GRAY16, 1 },
+  { "uint8", "RGB", 3 }, { "uint8", "RGBA", 4 } };
+
+#define MAX_COMPONENTS 4
 
 /* Sets the framerate of @to to that of @from times @numerator / @denominator.
  * If the result is not a fraction, any rate. */
@@ -80,40 +84,56 @@ field_allows (const GstStructure *s, const gchar *field, const gchar *text)
   return !allowed || gst_value_intersect (NULL, allowed, &value);
 }
 
+/* The volumes of the formats of @s that have @components, if there are any. */
+static void
+append_volumes_of_video (GstCaps *caps, const GstStructure *s, guint slices,
+    gsize components)
+{
+  GstNdVolumeInfo info = { .shape.components = components, .responses = 1 };
+  g_auto (GValue) types = G_VALUE_INIT;
+  GstStructure *volumes;
+  gint width, height;
+
+  g_value_init (&types, GST_TYPE_LIST);
+  for (guint i = 0; i < G_N_ELEMENTS (video_types); i++) {
+    if (video_types[i].components == components
+        && field_allows (s, "format", video_types[i].format)) {
+      g_auto (GValue) name = G_VALUE_INIT;
+
+      g_value_init (&name, G_TYPE_STRING);
+      g_value_set_static_string (&name, video_types[i].type);
+      gst_value_list_append_value (&types, &name);
+    }
+  }
+  if (gst_value_list_get_size (&types) == 0)
+    return;
+  volumes = new_tensors (&types);
+  scale_rate (volumes, s, 1, slices);
+  if (gst_structure_get_int (s, "width", &width)
+      && gst_structure_get_int (s, "height", &height)) {
+    info.shape.size[0] = width;
+    info.shape.size[1] = height;
+    info.shape.size[2] = slices;
+    gst_nd_structure_set_dimensions (volumes, &info.shape, 1);
+  }
+  gst_caps_append_structure (caps, volumes);
+}
+
 static void
 append_volumes (GstCaps *caps, const GstStructure *s, guint slices)
 {
   GstStructure *volumes;
-  GstNdVolumeInfo info = { .shape.components = 1, .responses = 1 };
-  gint width, height;
+  GstNdVolumeInfo info;
   gboolean known;
 
-  if (gst_structure_has_name (s, GST_ND_TENSORS)) {
-    volumes = new_tensors (gst_structure_get_value (s, "types"));
-    gst_structure_foreach (s, copy_geometry, volumes);
-    known = get_info (s, &info) && info.responses == 1;
-  } else {
-    g_auto (GValue) types = G_VALUE_INIT;
-
-    g_value_init (&types, GST_TYPE_LIST);
-    for (guint i = 0; i < G_N_ELEMENTS (video_types); i++) {
-      if (field_allows (s, "format", video_types[i].format)) {
-        g_auto (GValue) name = G_VALUE_INIT;
-
-        g_value_init (&name, G_TYPE_STRING);
-        g_value_set_static_string (&name, video_types[i].type);
-        gst_value_list_append_value (&types, &name);
-      }
-    }
-    volumes = new_tensors (&types);
-    known = gst_structure_get_int (s, "width", &width)
-        && gst_structure_get_int (s, "height", &height);
-    if (known) {
-      info.shape.size[0] = width;
-      info.shape.size[1] = height;
-      info.shape.size[2] = 1;
-    }
+  if (!gst_structure_has_name (s, GST_ND_TENSORS)) {
+    for (gsize components = 1; components <= MAX_COMPONENTS; components++)
+      append_volumes_of_video (caps, s, slices, components);
+    return;
   }
+  volumes = new_tensors (gst_structure_get_value (s, "types"));
+  gst_structure_foreach (s, copy_geometry, volumes);
+  known = get_info (s, &info) && info.responses == 1;
   scale_rate (volumes, s, 1, slices);
   if (known
       && g_size_checked_mul (&info.shape.size[2], info.shape.size[2], slices))
@@ -136,8 +156,9 @@ append_frames (GstCaps *caps, const GstStructure *s, guint slices)
     if (!field_allows (s, "types", video_types[i].type))
       continue;
     if (known
-        && (info.shape.components != 1 || info.shape.size[2] != slices
-            || info.shape.size[0] > G_MAXINT || info.shape.size[1] > G_MAXINT))
+        && (info.shape.components != video_types[i].components
+            || info.shape.size[2] != slices || info.shape.size[0] > G_MAXINT
+            || info.shape.size[1] > G_MAXINT))
       continue;
     video = gst_structure_new ("video/x-raw", "format", G_TYPE_STRING,
         video_types[i].format, NULL);

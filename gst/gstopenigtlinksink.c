@@ -45,6 +45,7 @@
 #include "gst/gstndcaps.h"
 #include "gst/gstndelements.h"
 #include "gst/gstnderror.h"
+#include "gst/gstndframe.h"
 #include "gst/gstndigtlmode.h"
 #include "gst/gstndigtloutput.h"
 #include "gst/gstndmetadata.h"
@@ -234,19 +235,6 @@ gst_openigtlink_sink_unlock_stop (GstBaseSink *sink)
   return set_flushing (sink, FALSE);
 }
 
-static void
-info_from_video (GstNdVolumeInfo *info, const GstVideoInfo *video)
-{
-  *info = (GstNdVolumeInfo){
-    .type = GST_VIDEO_INFO_COMP_DEPTH (video, 0) > 8 ? ND_UINT16 : ND_UINT8,
-    .shape = { GST_VIDEO_INFO_N_COMPONENTS (video),
-        { GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video), 1 } },
-    .rate_n = GST_VIDEO_INFO_FPS_N (video),
-    .rate_d = GST_VIDEO_INFO_FPS_D (video),
-    .responses = 1,
-  };
-}
-
 /* Checks that an IMAGE can hold volumes of this format. */
 static gboolean
 check_format (const GstNdVolumeInfo *info, GError **error)
@@ -280,7 +268,7 @@ gst_openigtlink_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
   if (!self->is_video)
     gst_nd_volume_info_from_caps (&info, caps, &error);
   else if (gst_video_info_from_caps (&self->video_info, caps))
-    info_from_video (&info, &self->video_info);
+    gst_nd_frame_get_info (&self->video_info, &info);
   else
     g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
         "Caps of the frames cannot be read: they must have format, width and "
@@ -298,8 +286,6 @@ gst_openigtlink_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
 static GstBuffer *
 pack_frame (GstOpenIGTLinkSink *self, GstBuffer *buffer)
 {
-  const gsize height = self->info.shape.size[1];
-  const gsize row = self->size / height;
   g_autoptr (GstBuffer) packed = NULL;
   GstVideoFrame frame;
   GstMapInfo map;
@@ -308,11 +294,7 @@ pack_frame (GstOpenIGTLinkSink *self, GstBuffer *buffer)
     return NULL;
   packed = gst_buffer_new_allocate (NULL, self->size, NULL);
   if (gst_buffer_map (packed, &map, GST_MAP_WRITE)) {
-    for (gsize y = 0; y < height; y++)
-      memcpy (map.data + y * row,
-          (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0)
-              + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
-          row);
+    gst_nd_frame_copy (&frame, map.data);
     gst_buffer_unmap (packed, &map);
   }
   gst_video_frame_unmap (&frame);

@@ -459,6 +459,115 @@ GST_START_TEST (test_video)
 
 GST_END_TEST;
 
+/* Reads back @n volumes of value @from, @from + 1 ... */
+static void
+expect_file (const gchar *name, guint n, guint8 from)
+{
+  g_autofree gchar *path = file_path (name);
+  g_autofree gchar *part = g_strconcat (path, ".part", NULL), *bytes = NULL;
+  gsize size;
+
+  fail_if (file_exists (part));
+  fail_unless (g_file_get_contents (path, &bytes, &size, NULL), "no %s", name);
+  fail_unless_equals_int (size, n * 24);
+  for (gsize i = 0; i < size; i++)
+    fail_unless_equals_int ((guint8) bytes[i], from + i / 24);
+}
+
+static void
+split (GstHarness *harness, guint n)
+{
+  gst_harness_set_src_caps_str (harness,
+      "other/tensors,format=static,num_tensors=1,types=uint8,"
+      "dimensions=1:4:3:2,framerate=10/1");
+  for (guint i = 0; i < n; i++) {
+    GstBuffer *buffer = new_volume (i, 24);
+
+    GST_BUFFER_PTS (buffer) = 5 * GST_SECOND + i * GST_SECOND / 10;
+    fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+  }
+}
+
+static guint
+count_files (GstBus *bus)
+{
+  GstMessage *message;
+  guint n = 0;
+
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT))) {
+    fail_unless (gst_message_has_name (message, "ndfilesink-file"));
+    gst_message_unref (message);
+    n++;
+  }
+  return n;
+}
+
+/* Each file is complete as soon as it is full, and no file is empty. */
+GST_START_TEST (test_split_by_volumes)
+{
+  for (guint n = 7; n <= 9; n++) {
+    g_autofree gchar *path = file_path ("v-%03d.raw");
+    g_autofree gchar *fourth = file_path ("v-003.raw");
+    g_autofree gchar *text = g_strconcat (path, " max-volumes=3", NULL);
+    GstHarness *harness = new_harness (text);
+    GstBus *bus = watch (harness);
+
+    split (harness, n);
+    expect_file ("v-000.raw", 3, 0);
+    expect_file ("v-001.raw", 3, 3);
+    fail_unless_equals_int (count_files (bus), n / 3);
+    fail_unless (gst_harness_push_event (harness, gst_event_new_eos ()));
+    expect_file ("v-002.raw", n - 6, 6);
+    fail_if (file_exists (fourth));
+    end_harness (harness, bus);
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_split_by_time)
+{
+  g_autofree gchar *path = file_path ("t%d.raw");
+  g_autofree gchar *text = g_strconcat (path, " max-time=250000000", NULL);
+  GstHarness *harness = new_harness (text);
+  GstBus *bus = watch (harness);
+
+  split (harness, 8);
+  fail_unless (gst_harness_push_event (harness, gst_event_new_eos ()));
+  expect_file ("t0.raw", 3, 0);
+  expect_file ("t1.raw", 3, 3);
+  expect_file ("t2.raw", 2, 6);
+  end_harness (harness, bus);
+}
+
+GST_END_TEST;
+
+/* A pattern has one place for the number. Without limits it is a name. */
+GST_START_TEST (test_patterns)
+{
+  static const gchar *const wrong[] = { "a.raw", "a%.raw", "a%s.raw",
+    "a%d%d.raw", "a%n.raw", "a%99999d.raw", "a%" };
+  g_autofree gchar *plain = file_path ("50%d.raw");
+
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    run_refused (launch ("ndtestsrc num-buffers=2 ! ndfilesink max-volumes=1 "
+                         "location=%s/%s",
+                     folder, wrong[i]),
+        1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "%05d");
+  run_whole (launch ("ndtestsrc num-buffers=2 volume-size=4:3:2 ! "
+                     "ndfilesink location=%s",
+      plain));
+  fail_unless (file_exists (plain));
+  run_whole (launch ("ndtestsrc num-buffers=2 volume-size=4:3:2 ! "
+                     "ndfilesink max-volumes=1 location=%s/10%%%%-%%4d.raw",
+      folder));
+  g_free (plain);
+  plain = file_path ("10%-   1.raw");
+  fail_unless (file_exists (plain));
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_video_too_small)
 {
   g_autofree gchar *path = file_path ("out.nii");
@@ -607,6 +716,9 @@ ndfilesink_suite (void)
   tcase_add_test (tc, test_error_upstream);
   tcase_add_test (tc, test_disk_full);
   tcase_add_test (tc, test_memory);
+  tcase_add_test (tc, test_split_by_volumes);
+  tcase_add_test (tc, test_split_by_time);
+  tcase_add_test (tc, test_patterns);
   return s;
 }
 
