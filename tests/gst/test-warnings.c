@@ -41,6 +41,7 @@ start (const gchar *properties, const gchar *rate, guint samples)
 static void
 stop (Filter *f)
 {
+  gst_bus_set_flushing (f->bus, TRUE); /* messages refer to elements */
   gst_object_unref (f->element);
   gst_harness_teardown (f->h);
   gst_object_unref (f->bus);
