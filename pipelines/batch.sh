@@ -6,8 +6,9 @@
 # FILTER is the filter of ndconv4dtemporal, as "gaussian,sigma=0.6mm". Results
 # have the names of the recordings. A recording that cannot be read or filtered
 # is skipped; the status is then 1. The variable ELEMENT replaces
-# ndconv4dtemporal (it may have properties), and JOBS the number of recordings
-# at a time, by default half of the processors.
+# ndconv4dtemporal (it may have properties), READ has properties for ndfilesrc
+# (as "volume-size=128:128:1 framerate=20/1"), and JOBS is the number of
+# recordings at a time, by default half of the processors.
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copyright (C) 2026 the ndconv developers
@@ -26,12 +27,14 @@ trap 'rm -rf "$log"' EXIT
 # filter_one NUMBER RECORDING
 filter_one() {
   local out=$folder/${2##*/} begin=$SECONDS
+  # These are read and not written.
+  case $out in *.npz|*.dcm) out=$out.nrrd ;; esac
   if [ "$(realpath -m "$2")" = "$(realpath -m "$out")" ]; then
     echo 'the result would replace the recording' >"$log/$1"
   else
-    # ELEMENT may be several words.
+    # ELEMENT and READ may be several words.
     # shellcheck disable=SC2086
-    gst-launch-1.0 -q ndfilesrc location="$2" \
+    gst-launch-1.0 -q ndfilesrc location="$2" ${READ:-} \
       ! ${ELEMENT:-ndconv4dtemporal} filter="$filter" \
       ! ndfilesink location="$out" >"$log/$1" 2>&1 && touch "$log/$1.done"
   fi

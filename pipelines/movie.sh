@@ -6,7 +6,8 @@
 # MODE is a mode of ndview, by default orthogonal for volumes; RATE is in volumes
 # per second, by default that of the recording. The variables WINDOW and LEVEL
 # set the properties of ndview for both pictures; otherwise each has its own
-# range.
+# range. The variable READ has properties for ndfilesrc, as
+# "volume-size=128:128:1" for frames in a file that does not say so.
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copyright (C) 2026 the ndconv developers
@@ -46,13 +47,13 @@ view="ndview mode=$mode window=${WINDOW:-0} level=${LEVEL:-0}"
 # The words of $view, $even and $encode are elements.
 # shellcheck disable=SC2086
 if [ -z "$after" ]; then
-  exec gst-launch-1.0 -q ndfilesrc location="$before" framerate="$rate" \
+  exec gst-launch-1.0 -q ndfilesrc location="$before" framerate="$rate" ${READ:-} \
     ! $view ! $even ! videoconvert ! $encode ! filesink location="$movie"
 fi
 half='videoconvert ! videoscale add-borders=true ! video/x-raw,width=400,height=400,pixel-aspect-ratio=1/1'
 # shellcheck disable=SC2086
 exec gst-launch-1.0 -q \
-  ndfilesrc location="$before" framerate="$rate" ! $view ! $half ! both. \
-  ndfilesrc location="$after" framerate="$rate" ! $view ! $half ! both. \
+  ndfilesrc location="$before" framerate="$rate" ${READ:-} ! $view ! $half ! both. \
+  ndfilesrc location="$after" framerate="$rate" ${READ:-} ! $view ! $half ! both. \
   compositor name=both sink_1::xpos=400 ! videoconvert ! $encode \
   ! filesink location="$movie"

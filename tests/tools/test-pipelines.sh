@@ -52,6 +52,17 @@ expect 'last line of batch.sh' '2 filtered, 1 skipped' "$(tail -1 <<<"$printed")
 expect 'results' 'in.nii.gz second.nii.gz' \
   "$(cd "$folder/out" && echo *)"
 grep -q 'bad.nrrd skipped: ..*' <<<"$printed" || expect 'reason' skipped "$printed"
+# Frames in raw samples; a file that is read and not written gets another ending.
+head -c 600 /dev/zero >"$folder/frames.raw"
+printf '%128sDICM' '' >"$folder/bad.dcm"
+printed=$(READ='volume-size=10:10:1' "$source/pipelines/batch.sh" box,size=3 \
+  "$folder/frames.raw" "$folder/out" 2>&1)
+expect 'frames of READ' '1 filtered, 0 skipped' "$(tail -1 <<<"$printed")"
+expect 'bytes of READ' 600 "$(stat -c %s "$folder/out/frames.raw")"
+printed=$("$source/pipelines/batch.sh" box,size=3 "$folder/bad.dcm" \
+  "$folder/out" 2>&1)
+grep -q 'bad.dcm skipped: .*is DICOM' <<<"$printed" \
+  || expect 'reason of DICOM' 'is DICOM' "$printed"
 "$source/pipelines/batch.sh" box,size=3 "$folder/in.nii.gz" "$folder" \
   >/dev/null 2>&1
 expect 'status if the result would replace the recording' 1 $?
