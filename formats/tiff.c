@@ -7,10 +7,10 @@
 #include "formats/headertext.h"
 #include "formats/rate.h"
 #include "formats/tiffaxes.h"
+#include "formats/tiffpages.h"
 
 #include <math.h>
 #include <string.h>
-#include <tiffio.h>
 
 /* Bytes that one compressed byte can make, and so the most that a file can
  * claim: of 12-bit codes of LZW, of a block of Zstandard. */
@@ -19,193 +19,35 @@
 #define PACKBITS_RATIO 64
 #define ZSTD_RATIO 32768
 
-/* libtiff may allocate this much at once, and the size of the file. */
-#define LIBRARY_BYTES (1 << 20)
-
 #define MAX_SAMPLES 65535
-
-/* A tile may be larger than its page by this much along x and y. */
-#define MAX_TILE 1024
 #define NANOSECONDS 1e9
 
 /* The value of the last digit of DeltaT, in nanoseconds. */
 #define TIME_DIGIT 1000
 
-/* What all pages of a recording have in common. */
-typedef struct
-{
-  guint32 width, height;
-  guint16 bits, format, samples, planar, compression;
-} Page;
-
 typedef struct
 {
   NdSlices base;
-  NdInput *input;
-  TIFF *tiff;
-  guint64 position; /* of the library in the file */
-  gchar message[256];
-  Page page;
+  NdTiffPages pages;
   NdTiffAxes axes;
-  GArray *offsets;    /* guint64: of the directories of the pages */
-  guint64 contiguous; /* offset of the samples if they are contiguous, or 0 */
+  guint64 contiguous; /* where all samples lie one after the other, or 0 */
   gsize slices;       /* of a volume */
-  gsize width;        /* bytes of a stored sample */
-  guint8 *part;       /* a strip or a tile, or NULL */
-  gsize part_size;
 } Tiff;
-
-/* The file for libtiff. */
-
-static tmsize_t
-read_bytes (thandle_t handle, void *data, tmsize_t size)
-{
-  Tiff *tiff = handle;
-  gssize got;
-
-  nd_input_begin (tiff->input, tiff->position, FALSE);
-  got = nd_input_read (tiff->input, data, size);
-  if (got > 0)
-    tiff->position += got;
-  return got;
-}
-
-static tmsize_t
-write_bytes (thandle_t handle, void *data, tmsize_t size)
-{
-  return -1;
-}
-
-static toff_t
-seek (thandle_t handle, toff_t offset, int whence)
-{
-  Tiff *tiff = handle;
-
-  if (whence == SEEK_CUR)
-    offset += tiff->position;
-  else if (whence == SEEK_END)
-    offset += nd_input_size (tiff->input);
-  return tiff->position = offset;
-}
-
-static int
-close_nothing (thandle_t handle)
-{
-  return 0;
-}
-
-static toff_t
-get_size (thandle_t handle)
-{
-  return nd_input_size (((Tiff *) handle)->input);
-}
-
-static int
-note_error (TIFF *library, void *data, const char *module, const char *format,
-    va_list arguments)
-{
-  Tiff *tiff = data;
-
-  /* The first one tells the cause. */
-  if (!*tiff->message)
-    g_vsnprintf (tiff->message, sizeof (tiff->message), format, arguments);
-  return 1;
-}
-
-/* Unknown tags, for example. */
-static int
-ignore_warning (TIFF *library, void *data, const char *module,
-    const char *format, va_list arguments)
-{
-  return 1;
-}
 
 static void
 free_tiff (NdSlices *slices)
 {
   Tiff *tiff = (Tiff *) slices;
 
-  if (tiff->tiff)
-    TIFFClose (tiff->tiff);
+  nd_tiff_pages_clear (&tiff->pages);
   nd_tiff_axes_clear (&tiff->axes);
-  g_clear_pointer (&tiff->offsets, g_array_unref);
-  g_free (tiff->part);
   g_free (tiff);
-}
-
-/* Directories */
-
-static gboolean
-read_page (TIFF *library, Page *page)
-{
-  guint16 tags[5] = { 1, SAMPLEFORMAT_UINT, 1, PLANARCONFIG_CONTIG,
-    COMPRESSION_NONE };
-
-  if (!TIFFGetField (library, TIFFTAG_IMAGEWIDTH, &page->width)
-      || !TIFFGetField (library, TIFFTAG_IMAGELENGTH, &page->height)
-      || page->width == 0 || page->height == 0)
-    return FALSE;
-  TIFFGetFieldDefaulted (library, TIFFTAG_BITSPERSAMPLE, &tags[0]);
-  TIFFGetFieldDefaulted (library, TIFFTAG_SAMPLEFORMAT, &tags[1]);
-  TIFFGetFieldDefaulted (library, TIFFTAG_SAMPLESPERPIXEL, &tags[2]);
-  TIFFGetFieldDefaulted (library, TIFFTAG_PLANARCONFIG, &tags[3]);
-  TIFFGetFieldDefaulted (library, TIFFTAG_COMPRESSION, &tags[4]);
-  page->bits = tags[0];
-  page->format = tags[1];
-  page->samples = tags[2];
-  page->planar = tags[3];
-  page->compression = tags[4];
-  return TRUE;
-}
-
-static gboolean
-is_equal (const Page *a, const Page *b)
-{
-  return a->width == b->width && a->height == b->height && a->bits == b->bits
-      && a->format == b->format && a->samples == b->samples
-      && a->planar == b->planar;
-}
-
-/* Whether the directory is a smaller copy of a page, or a mask. */
-static gboolean
-is_extra (TIFF *library)
-{
-  guint32 type = 0;
-
-  return TIFFGetField (library, TIFFTAG_SUBFILETYPE, &type)
-      && (type & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) != 0;
-}
-
-/* Notes the directories of all pages. @others is set if some have another size
- * or type than the first. */
-static gboolean
-read_directories (Tiff *tiff, guint64 *others)
-{
-  tiff->offsets = g_array_new (FALSE, FALSE, sizeof (guint64));
-  *others = 0;
-  do {
-    const guint64 offset = TIFFCurrentDirOffset (tiff->tiff);
-    Page page;
-
-    if (!read_page (tiff->tiff, &page))
-      return FALSE;
-    if (tiff->offsets->len == 0)
-      tiff->page = page;
-    else if (is_extra (tiff->tiff))
-      continue;
-    if (is_equal (&page, &tiff->page)
-        && page.compression == tiff->page.compression)
-      g_array_append_val (tiff->offsets, offset);
-    else
-      (*others)++;
-  } while (TIFFReadDirectory (tiff->tiff));
-  return *tiff->message == '\0';
 }
 
 /* Samples */
 
 static gboolean
-parse_type (const Page *page, NdStored *stored, gsize *parts)
+parse_type (const NdTiffPage *page, NdStored *stored, gsize *parts)
 {
   static const NdStoredType integers[2][4] = {
     { ND_STORED_UINT8, ND_STORED_UINT16, ND_STORED_UINT32, ND_STORED_UINT64 },
@@ -257,7 +99,7 @@ get_ratio (guint16 compression)
 static gboolean
 refuse_page (const Tiff *tiff, const gchar *path, GError **error)
 {
-  const Page *page = &tiff->page;
+  const NdTiffPage *page = &tiff->pages.page;
   const TIFFCodec *codec = TIFFFindCODEC (page->compression);
 
   if (get_ratio (page->compression) == 0)
@@ -283,127 +125,16 @@ find_contiguous (Tiff *tiff, const NdHeader *header)
   uint64_t *offsets = NULL;
 
   if (tiff->axes.kind != ND_TIFF_IMAGEJ
-      || tiff->axes.images <= tiff->offsets->len || tiff->offsets->len != 1
-      || tiff->page.compression != COMPRESSION_NONE
-      || tiff->page.planar != PLANARCONFIG_CONTIG || tiff->axes.channels > 1
-      || TIFFIsTiled (tiff->tiff)
-      || !TIFFSetSubDirectory (tiff->tiff,
-          g_array_index (tiff->offsets, guint64, 0))
-      || !TIFFGetField (tiff->tiff, TIFFTAG_STRIPOFFSETS, &offsets))
+      || tiff->axes.images <= tiff->pages.offsets->len
+      || tiff->pages.offsets->len != 1
+      || tiff->pages.page.compression != COMPRESSION_NONE
+      || tiff->pages.page.planar != PLANARCONFIG_CONTIG
+      || tiff->axes.channels > 1 || TIFFIsTiled (tiff->pages.library)
+      || !nd_tiff_pages_go_to (&tiff->pages, 0)
+      || !TIFFGetField (tiff->pages.library, TIFFTAG_STRIPOFFSETS, &offsets))
     return FALSE;
   tiff->contiguous = offsets[0];
   return tiff->contiguous > 0;
-}
-
-static gboolean
-set_part (Tiff *tiff, gsize size)
-{
-  if (size <= tiff->part_size)
-    return TRUE;
-  g_free (tiff->part);
-  tiff->part = g_try_malloc (size);
-  tiff->part_size = tiff->part ? size : 0;
-  return tiff->part != NULL;
-}
-
-/* Copies the rows of a strip or tile, @n samples of @bytes each, to every
- * @stride-th byte of the slice. */
-static void
-copy_row (guint8 *to, gsize stride, const guint8 *from, gsize bytes, gsize n)
-{
-  if (stride == bytes) {
-    memcpy (to, from, n * bytes);
-    return;
-  }
-  for (gsize i = 0; i < n; i++)
-    memcpy (to + i * stride, from + i * bytes, bytes);
-}
-
-/* Reads the current page into a slice with @stride bytes from pixel to
- * pixel. */
-static gboolean
-read_strips (Tiff *tiff, guint8 *slice, gsize stride)
-{
-  const Page *page = &tiff->page;
-  const gboolean separate =
-      page->planar == PLANARCONFIG_SEPARATE && page->samples > 1;
-  const gsize bytes = tiff->width * (separate ? 1 : page->samples);
-  const gsize row = page->width * bytes;
-  guint32 rows = 0;
-  gsize per_plane;
-
-  TIFFGetFieldDefaulted (tiff->tiff, TIFFTAG_ROWSPERSTRIP, &rows);
-  rows = CLAMP (rows, 1, page->height);
-  per_plane = (page->height + (gsize) rows - 1) / rows;
-  if (!set_part (tiff, rows * row))
-    return FALSE;
-  for (gsize s = 0; s < per_plane * (separate ? page->samples : 1); s++) {
-    const gsize first = s % per_plane * rows;
-    const gsize n = MIN (rows, page->height - first);
-
-    if (TIFFReadEncodedStrip (tiff->tiff, s, tiff->part, n * row)
-        != (tmsize_t) (n * row))
-      return FALSE;
-    for (gsize i = 0; i < n; i++)
-      copy_row (slice + s / per_plane * tiff->width
-              + (first + i) * page->width * stride,
-          stride, tiff->part + i * row, bytes, page->width);
-  }
-  return TRUE;
-}
-
-static gboolean
-read_tiles (Tiff *tiff, guint8 *slice, gsize stride)
-{
-  const Page *page = &tiff->page;
-  const gboolean separate =
-      page->planar == PLANARCONFIG_SEPARATE && page->samples > 1;
-  const gsize bytes = tiff->width * (separate ? 1 : page->samples);
-  const tmsize_t size = TIFFTileSize (tiff->tiff);
-  guint32 width = 0, height = 0, depth = 1;
-
-  TIFFGetField (tiff->tiff, TIFFTAG_TILEWIDTH, &width);
-  TIFFGetField (tiff->tiff, TIFFTAG_TILELENGTH, &height);
-  TIFFGetField (tiff->tiff, TIFFTAG_TILEDEPTH, &depth);
-  /* A hostile tile may be larger than the page that it belongs to. */
-  if (size <= 0 || depth > 1 || width > page->width + MAX_TILE
-      || height > page->height + MAX_TILE
-      || (gsize) width * height * bytes != (gsize) size
-      || !set_part (tiff, size))
-    return FALSE;
-  for (guint16 plane = 0; plane < (separate ? page->samples : 1); plane++) {
-    for (gsize y = 0; y < page->height; y += height) {
-      for (gsize x = 0; x < page->width; x += width) {
-        if (TIFFReadTile (tiff->tiff, tiff->part, x, y, 0, plane) != size)
-          return FALSE;
-        for (gsize i = 0; i < MIN (height, page->height - y); i++)
-          copy_row (slice + plane * tiff->width
-                  + ((y + i) * page->width + x) * stride,
-              stride, tiff->part + i * width * bytes, bytes,
-              MIN (width, page->width - x));
-      }
-    }
-  }
-  return TRUE;
-}
-
-static gboolean
-read_page_at (Tiff *tiff, guint64 page, guint8 *slice, gsize stride)
-{
-  Page found;
-
-  *tiff->message = '\0';
-  if (page >= tiff->offsets->len) {
-    g_strlcpy (tiff->message, "the file has no page for it",
-        sizeof (tiff->message));
-    return FALSE;
-  }
-  if (!TIFFSetSubDirectory (tiff->tiff,
-          g_array_index (tiff->offsets, guint64, page))
-      || !read_page (tiff->tiff, &found) || !is_equal (&found, &tiff->page))
-    return FALSE;
-  return TIFFIsTiled (tiff->tiff) ? read_tiles (tiff, slice, stride)
-                                  : read_strips (tiff, slice, stride);
 }
 
 static gboolean
@@ -411,21 +142,17 @@ read_slice (NdSlices *slices, guint64 slice, guint8 *samples,
     const gchar **reason)
 {
   Tiff *tiff = (Tiff *) slices;
-  const gsize bytes = tiff->width * tiff->page.samples;
+  const gsize bytes = tiff->pages.width * tiff->pages.page.samples;
   const gsize stride = bytes * tiff->axes.channels;
 
-  *reason = tiff->message;
+  *reason = tiff->pages.message;
   for (guint64 c = 0; c < tiff->axes.channels; c++) {
     guint64 page = G_MAXUINT64;
 
     nd_tiff_axes_page (&tiff->axes, c, slice % tiff->slices,
         slice / tiff->slices, &page);
-    if (!read_page_at (tiff, page, samples + c * bytes, stride)) {
-      if (!*tiff->message)
-        g_strlcpy (tiff->message, "its page is truncated or damaged",
-            sizeof (tiff->message));
+    if (!nd_tiff_pages_read (&tiff->pages, page, samples + c * bytes, stride))
       return FALSE;
-    }
   }
   return TRUE;
 }
@@ -443,11 +170,10 @@ set_geometry (Tiff *tiff, NdGeometry *geometry)
   if (unit > 0) {
     gfloat x = 0, y = 0;
 
-    if (TIFFSetSubDirectory (tiff->tiff,
-            g_array_index (tiff->offsets, guint64, 0))
-        && TIFFGetField (tiff->tiff, TIFFTAG_XRESOLUTION, &x) && x > 0)
+    if (nd_tiff_pages_go_to (&tiff->pages, 0)
+        && TIFFGetField (tiff->pages.library, TIFFTAG_XRESOLUTION, &x) && x > 0)
       spacing[0] = unit / x;
-    if (TIFFGetField (tiff->tiff, TIFFTAG_YRESOLUTION, &y) && y > 0)
+    if (TIFFGetField (tiff->pages.library, TIFFTAG_YRESOLUTION, &y) && y > 0)
       spacing[1] = unit / y;
   }
   if (!(spacing[0] > 0 && isfinite (spacing[0])))
@@ -497,24 +223,24 @@ set_recording (Tiff *tiff, NdHeader *header, const gchar *path, GError **error)
   guint64 components;
   gsize parts;
 
-  if (!parse_type (&tiff->page, &header->stored, &parts)
-      || get_ratio (tiff->page.compression) == 0)
+  if (!parse_type (&tiff->pages.page, &header->stored, &parts)
+      || get_ratio (tiff->pages.page.compression) == 0)
     return refuse_page (tiff, path, error);
   if (axes->warning)
     nd_header_warn (header, "\"%s\": %s", path, axes->warning);
   header->z_or_time = !axes->known;
-  components = tiff->page.samples * parts * axes->channels;
-  if (tiff->page.samples == 0 || axes->channels > MAX_SAMPLES
+  components = tiff->pages.page.samples * parts * axes->channels;
+  if (tiff->pages.page.samples == 0 || axes->channels > MAX_SAMPLES
       || components > MAX_SAMPLES || axes->slices == 0 || axes->volumes == 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "\"%s\" has %" G_GUINT64_FORMAT " components; there may be 1 to %u",
         path, components, MAX_SAMPLES);
     return FALSE;
   }
-  tiff->width = parts * nd_stored_size (header->stored.type);
+  tiff->pages.width = parts * nd_stored_size (header->stored.type);
   tiff->slices = axes->slices;
   recording->shape = (NdShape){ components,
-    { tiff->page.width, tiff->page.height, axes->slices } };
+    { tiff->pages.page.width, tiff->pages.page.height, axes->slices } };
   recording->volumes = axes->volumes;
   set_geometry (tiff, &recording->geometry);
   set_times (tiff, header);
@@ -526,9 +252,9 @@ static gboolean
 check_claim (Tiff *tiff, const NdHeader *header, const gchar *path,
     GError **error)
 {
-  const guint64 size = nd_input_size (tiff->input);
+  const guint64 size = nd_input_size (tiff->pages.input);
   const guint64 bytes = nd_header_bytes (header);
-  const guint64 ratio = get_ratio (tiff->page.compression);
+  const guint64 ratio = get_ratio (tiff->pages.page.compression);
 
   if (bytes / ratio <= size
       && (tiff->contiguous == 0
@@ -541,34 +267,17 @@ check_claim (Tiff *tiff, const NdHeader *header, const gchar *path,
   return FALSE;
 }
 
-static TIFF *
-open_library (Tiff *tiff, const gchar *path)
-{
-  TIFFOpenOptions *options = TIFFOpenOptionsAlloc ();
-  const guint64 most =
-      MIN (nd_input_size (tiff->input), G_MAXINT32) + LIBRARY_BYTES;
-  TIFF *library;
-
-  TIFFOpenOptionsSetMaxSingleMemAlloc (options, most);
-  TIFFOpenOptionsSetErrorHandlerExtR (options, note_error, tiff);
-  TIFFOpenOptionsSetWarningHandlerExtR (options, ignore_warning, tiff);
-  /* m: without a memory map, which a file that shrinks would end. */
-  library = TIFFClientOpenExt (path, "rm", tiff, read_bytes, write_bytes, seek,
-      close_nothing, get_size, NULL, NULL, options);
-  TIFFOpenOptionsFree (options);
-  return library;
-}
-
 static gboolean
-read_header (Tiff *tiff, NdHeader *header, const gchar *path, GError **error)
+read_header (Tiff *tiff, NdHeader *header, NdInput *input, const gchar *path,
+    GError **error)
 {
   const char *description = NULL;
   guint64 others;
 
-  tiff->tiff = open_library (tiff, path);
-  if (!tiff->tiff || !read_directories (tiff, &others)) {
+  if (!nd_tiff_pages_open (&tiff->pages, input, path, &others)) {
     g_autofree gchar *quoted =
-        nd_text_quote (*tiff->message ? tiff->message : "there is none");
+        nd_text_quote (*tiff->pages.message ? tiff->pages.message
+                                            : "there is none");
 
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "\"%s\" is damaged TIFF: its directories cannot be read (%s)", path,
@@ -580,12 +289,13 @@ read_header (Tiff *tiff, NdHeader *header, const gchar *path, GError **error)
         "%" G_GUINT64_FORMAT " pages of \"%s\" have another size or type than "
         "the first and are not read",
         others, path);
-  if (!TIFFSetSubDirectory (tiff->tiff,
-          g_array_index (tiff->offsets, guint64, 0))
-      || !TIFFGetField (tiff->tiff, TIFFTAG_IMAGEDESCRIPTION, &description))
+  if (!nd_tiff_pages_go_to (&tiff->pages, 0)
+      || !TIFFGetField (tiff->pages.library, TIFFTAG_IMAGEDESCRIPTION,
+          &description))
     description = NULL;
-  if (!nd_tiff_axes_parse (&tiff->axes, description, tiff->offsets->len,
-          tiff->page.width, tiff->page.height, tiff->page.samples, error)) {
+  if (!nd_tiff_axes_parse (&tiff->axes, description, tiff->pages.offsets->len,
+          tiff->pages.page.width, tiff->pages.page.height,
+          tiff->pages.page.samples, error)) {
     g_prefix_error (error, "\"%s\" cannot be read. ", path);
     return FALSE;
   }
@@ -603,14 +313,13 @@ nd_tiff_open (NdHeader *header, NdInput *input, const gchar *path,
   nd_header_init (header, "TIFF");
   tiff->base.read = read_slice;
   tiff->base.free = free_tiff;
-  tiff->input = input;
   header->slices = &tiff->base;
-  if (!read_header (tiff, header, path, error))
+  if (!read_header (tiff, header, input, path, error))
     return FALSE;
   if (tiff->contiguous > 0) {
     header->offset = tiff->contiguous;
     header->stored.swapped =
-        tiff->page.bits > 8 && TIFFIsByteSwapped (tiff->tiff);
+        tiff->pages.page.bits > 8 && TIFFIsByteSwapped (tiff->pages.library);
     g_clear_pointer (&header->slices, nd_slices_free);
   }
   return TRUE;

@@ -1,0 +1,48 @@
+/* The pages of a TIFF file, found and decoded by libtiff.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "formats/input.h"
+#include <tiffio.h>
+
+G_BEGIN_DECLS
+
+/* What all pages of a recording have in common. */
+typedef struct
+{
+  guint32 width, height;
+  guint16 bits, format, samples, planar, compression;
+} NdTiffPage;
+
+typedef struct
+{
+  NdInput *input; /* of the caller */
+  TIFF *library;
+  guint64 position;   /* of the library in the file */
+  gchar message[256]; /* why the last call failed, or empty */
+  NdTiffPage page;
+  GArray *offsets; /* guint64: of the directories of the pages */
+  gsize width;     /* bytes of a stored sample; set by the caller */
+  guint8 *part;    /* a strip or a tile, or NULL */
+  gsize part_size;
+} NdTiffPages;
+
+/* Finds all pages of @input, the file @path. Those of another size or type than
+ * the first are counted in @others; copies of smaller size and masks are left
+ * out. */
+gboolean nd_tiff_pages_open (NdTiffPages *pages, NdInput *input,
+    const gchar *path, guint64 *others);
+void nd_tiff_pages_clear (NdTiffPages *pages);
+
+/* Makes @page the current one of the library. */
+gboolean nd_tiff_pages_go_to (NdTiffPages *pages, guint64 page);
+
+/* Reads the samples of @page into a slice with @stride bytes from pixel to
+ * pixel. */
+gboolean nd_tiff_pages_read (NdTiffPages *pages, guint64 page, guint8 *slice,
+    gsize stride);
+
+G_END_DECLS
