@@ -43,8 +43,10 @@ gst_nd_conv_submit_input_buffer (GstBaseTransform *trans, gboolean unused,
     gst_buffer_unref (input);
     return ret;
   }
+  g_atomic_pointer_set (&priv->submitting, g_thread_self ());
   ret = GST_BASE_TRANSFORM_CLASS (gst_nd_conv_parent_class)
             ->submit_input_buffer (trans, unused, input);
+  g_atomic_pointer_set (&priv->submitting, NULL);
   buffer = g_steal_pointer (&trans->queued_buf);
   if (ret != GST_FLOW_OK)
     return ret;
@@ -129,6 +131,11 @@ gst_nd_conv_transform_caps_vfunc (GstBaseTransform *trans,
               : trans->sinkpad);
   GstCaps *other, *filtered;
   NdBankInfo bank;
+
+  /* The base class is about to negotiate. Its ALLOCATION query makes the source
+   * pad repeat its events, which must not happen during a push. */
+  if (g_atomic_pointer_get (&priv->submitting) == g_thread_self ())
+    gst_nd_conv_pending_complete_all (self);
 
   GST_OBJECT_LOCK (self);
   gst_nd_conv_settings_copy (&settings, &priv->active);
@@ -385,6 +392,7 @@ gst_nd_conv_stop (GstBaseTransform *trans)
   GST_OBJECT_LOCK (self);
   priv->started = FALSE;
   gst_nd_conv_activate (self, &priv->settings);
+  priv->has_proven = FALSE;
   priv->negotiated = FALSE;
   priv->latency = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK (self);
@@ -405,6 +413,7 @@ gst_nd_conv_finalize (GObject *object)
 
   gst_nd_conv_settings_clear (&priv->settings);
   gst_nd_conv_settings_clear (&priv->active);
+  gst_nd_conv_settings_clear (&priv->proven);
   g_clear_pointer (&priv->plan_stats, gst_structure_free);
   gst_nd_device_clear (&priv->device);
   gst_nd_conv_pending_clear (GST_ND_CONV (object));

@@ -35,35 +35,6 @@ steal_convolver (GstNdConv *self, GstNdConvBuild *build)
   return g_steal_pointer (&build->convolver);
 }
 
-GstFlowReturn
-gst_nd_conv_make_convolver (GstNdConv *self)
-{
-  GstNdConvPrivate *priv = self->priv;
-  const GstNdConvSettings *settings = &priv->active;
-  const NdSampleType type = priv->out.type;
-  g_autoptr (GstNdConvBuild) build = g_steal_pointer (&priv->next);
-
-  if (g_atomic_int_get (&priv->failed))
-    return GST_FLOW_ERROR;
-  if (build && !gst_nd_conv_build_fits (self, build, settings, type))
-    g_clear_pointer (&build, gst_nd_conv_build_free);
-  if (!build) {
-    const GstNdConvBuild *wanted = gst_nd_conv_builder_peek (self);
-
-    if (!wanted || !gst_nd_conv_build_fits (self, wanted, settings, type))
-      gst_nd_conv_builder_request (self,
-          gst_nd_conv_build_new (self, settings, type));
-    build = gst_nd_conv_builder_take (self, -1);
-  }
-  priv->interrupted = build == NULL;
-  if (!build)
-    return GST_FLOW_FLUSHING;
-  if (!build->convolver)
-    return gst_nd_conv_fail (self, build->error);
-  gst_nd_conv_use (self, steal_convolver (self, build));
-  return GST_FLOW_OK;
-}
-
 /* Uses @next from now on. Takes @next. Keeps the volumes in the window if they
  * are enough for it, and otherwise drains. */
 static GstFlowReturn
@@ -189,9 +160,8 @@ check (GstNdConv *self, const GstNdConvSettings *settings, GError **error)
       && downstream_accepts (self, settings, &bank, error);
 }
 
-/* Keeps the old settings, and says why. */
-static void
-refuse_settings (GstNdConv *self, const GError *error)
+void
+gst_nd_conv_refuse_settings (GstNdConv *self, const GError *error)
 {
   GstNdConvPrivate *priv = self->priv;
 
@@ -208,6 +178,67 @@ refuse_settings (GstNdConv *self, const GError *error)
     priv->settings.device_id = device_id;
   }
   GST_OBJECT_UNLOCK (self);
+}
+
+gboolean
+gst_nd_conv_fall_back (GstNdConv *self, const GstNdFormat *in)
+{
+  GstNdConvPrivate *priv = self->priv;
+  gboolean changed;
+
+  GST_OBJECT_LOCK (self);
+  changed = priv->has_proven
+      && !gst_nd_conv_settings_have_same_convolver (&priv->proven,
+          &priv->active);
+  if (changed)
+    gst_nd_conv_activate (self, &priv->proven);
+  GST_OBJECT_UNLOCK (self);
+  return changed
+      && gst_nd_conv_check_input (&priv->active, &priv->bank, in, NULL);
+}
+
+/* A convolver for the active settings, or NULL if the wait is interrupted. */
+static GstNdConvBuild *
+wait_for_build (GstNdConv *self)
+{
+  GstNdConvPrivate *priv = self->priv;
+  const GstNdConvSettings *settings = &priv->active;
+  const NdSampleType type = priv->out.type;
+  GstNdConvBuild *build = g_steal_pointer (&priv->next);
+  const GstNdConvBuild *wanted;
+
+  if (build && gst_nd_conv_build_fits (self, build, settings, type))
+    return build;
+  g_clear_pointer (&build, gst_nd_conv_build_free);
+  wanted = gst_nd_conv_builder_peek (self);
+  if (!wanted || !gst_nd_conv_build_fits (self, wanted, settings, type))
+    gst_nd_conv_builder_request (self,
+        gst_nd_conv_build_new (self, settings, type));
+  return gst_nd_conv_builder_take (self, -1);
+}
+
+GstFlowReturn
+gst_nd_conv_make_convolver (GstNdConv *self)
+{
+  GstNdConvPrivate *priv = self->priv;
+  g_autoptr (GstNdConvBuild) build = NULL;
+
+  if (g_atomic_int_get (&priv->failed))
+    return GST_FLOW_ERROR;
+  build = wait_for_build (self);
+  if (build && !build->convolver && gst_nd_conv_fall_back (self, &priv->in)
+      && keeps_caps (self, &priv->active, &priv->bank)) {
+    gst_nd_conv_refuse_settings (self, build->error);
+    gst_nd_conv_build_free (build);
+    build = wait_for_build (self);
+  }
+  priv->interrupted = build == NULL;
+  if (!build)
+    return GST_FLOW_FLUSHING;
+  if (!build->convolver)
+    return gst_nd_conv_fail (self, build->error);
+  gst_nd_conv_use (self, steal_convolver (self, build));
+  return GST_FLOW_OK;
 }
 
 /* Takes the settings of the stream from @settings at once; no convolver depends
@@ -241,7 +272,7 @@ request_changes (GstNdConv *self)
   gst_nd_conv_get_settings (self, &settings);
   GST_OBJECT_UNLOCK (self);
   if (!gst_nd_format_set_strides (&priv->in, settings.strides, &error)) {
-    refuse_settings (self, error);
+    gst_nd_conv_refuse_settings (self, error);
     return FALSE;
   }
   GST_OBJECT_LOCK (self);
@@ -263,7 +294,7 @@ request_changes (GstNdConv *self)
     return FALSE;
   }
   if (!check (self, &settings, &error)) {
-    refuse_settings (self, error);
+    gst_nd_conv_refuse_settings (self, error);
     return FALSE;
   }
   gst_nd_conv_builder_request (self,
@@ -286,7 +317,7 @@ use_build (GstNdConv *self, GstNdConvBuild *build)
     downstream_accepts (self, &build->settings, &bank, &error);
   }
   if (error) {
-    refuse_settings (self, error);
+    gst_nd_conv_refuse_settings (self, error);
     return GST_FLOW_OK;
   }
   GST_OBJECT_LOCK (self);

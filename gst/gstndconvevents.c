@@ -4,6 +4,7 @@
 #include "gst/gstndconvevents.h"
 
 #include "gst/gstndconvbuilder.h"
+#include "gst/gstndconvchange.h"
 #include "gst/gstndconvpending.h"
 #include "gst/gstndconvplan.h"
 #include "gst/gstndconvstats.h"
@@ -48,6 +49,11 @@ caps_event (GstNdConv *self, GstEvent *event)
   if (known
       && gst_nd_conv_check_input (&priv->active, &priv->bank, &format, &error))
     return TRUE;
+  /* Settings that were set with the old caps and never in use. */
+  if (known && gst_nd_conv_fall_back (self, &format)) {
+    gst_nd_conv_refuse_settings (self, error);
+    return TRUE;
+  }
   gst_nd_conv_fail (self, error);
   return FALSE;
 }

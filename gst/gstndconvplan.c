@@ -139,6 +139,10 @@ gst_nd_conv_use (GstNdConv *self, NdConvolver *convolver)
 
   gst_nd_conv_dispose_convolver (self);
   priv->convolver = convolver;
+  GST_OBJECT_LOCK (self);
+  gst_nd_conv_settings_copy (&priv->proven, &priv->active);
+  priv->has_proven = TRUE;
+  GST_OBJECT_UNLOCK (self);
   gst_nd_conv_set_scales (self);
   set_plan_stats (self);
   gst_nd_conv_set_latency (self);

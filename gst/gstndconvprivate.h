@@ -97,6 +97,8 @@ struct _GstNdConvPrivate
   GstNdConvSettings settings; /* values of the properties */
   GstNdConvSettings active;   /* settings in use; the caps depend on them */
   NdBankInfo bank;            /* of active.filter; 1, real if unreadable */
+  GstNdConvSettings proven;   /* of the last convolver, if has_proven */
+  gboolean has_proven;
   gboolean negotiated;        /* active belongs to the streaming thread, which
                                * updates it at the next volume */
   gboolean settings_changed;  /* settings were set since active was made */
@@ -123,12 +125,13 @@ struct _GstNdConvPrivate
   NdScale scale[ND_MAX_PLANES];
   gsize saturated; /* samples since start(); back ends count, atomic */
   gboolean reverse;
-  gint failed;      /* an error was posted; atomic */
-  gboolean discont; /* the next output has DISCONT */
-  gboolean live;    /* the streaming thread completes each output itself */
-  GQueue anchors;   /* in stream order: buffers without memory for volumes
+  gint failed;         /* an error was posted; atomic */
+  GThread *submitting; /* in submit_input_buffer() of the base class; atomic */
+  gboolean discont;    /* the next output has DISCONT */
+  gboolean live;       /* the streaming thread completes each output itself */
+  GQueue anchors;      /* in stream order: buffers without memory for volumes
                      * that have no output yet, and events between them */
-  GQueue inputs;    /* GstNdMap of volumes that enqueued work may still read */
+  GQueue inputs; /* GstNdMap of volumes that enqueued work may still read */
   GstNdTiming timing; /* of the inputs */
   GstNdRestarts restarts;
   gdouble lag;             /* volumes from an anchor back to its content */

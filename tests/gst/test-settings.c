@@ -456,6 +456,41 @@ GST_START_TEST (test_downstream_refuses)
 
 GST_END_TEST;
 
+/* Settings that do not work, set just before new caps: the old ones go on. */
+GST_START_TEST (test_refused_with_new_caps)
+{
+  static const gchar *const wrong[] = {
+    "s,filter=nonsense",
+    "s,filter=(string)\"gabor,size=5\",response=tensor",
+    "s,method=separable,filter=(string)\"coefficients,size=2:2,"
+    "values=<1,2,3,5>\"",
+    "s,filter=(string)\"file,location=/nowhere.npy\"",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    Model model = model_temporal (3, "nearest");
+    Stream *s = stream_started ("ndconv4dtemporal", &model);
+    g_autofree gchar *filter = model_filter (&model);
+    g_autofree gchar *shown = NULL;
+
+    stream_push_range (s, 0, 4);
+    stream_expect (s, 0, 9, 0, 4);
+    set_settings (s, wrong[i]);
+    stream_set_size (s, 4, 3, 2);
+    stream_send_caps (s);
+    gst_buffer_unref (stream_pull (s)); /* the last one of the old caps */
+    stream_push_range (s, 5, 9);
+    stream_eos (s);
+    stream_expect_all (s, 5, 5);
+    expect_warning (s, "");
+    g_object_get (s->element, "filter", &shown, NULL);
+    fail_unless_equals_string (shown, filter);
+    stream_free (s);
+  }
+}
+
+GST_END_TEST;
+
 /* Properties for READY take effect from there on. */
 GST_START_TEST (test_ready_only)
 {
@@ -552,6 +587,7 @@ settings_suite (void)
   tcase_add_test (tc, test_wrong_settings);
   tcase_add_test (tc, test_preset_is_one_change);
   tcase_add_test (tc, test_downstream_refuses);
+  tcase_add_test (tc, test_refused_with_new_caps);
   tcase_add_test (tc, test_ready_only);
   tcase_add_test (tc, test_random);
   return suite;
