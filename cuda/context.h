@@ -52,7 +52,7 @@ private:
   const CUcontext handle;
   const bool own;
   std::mutex lock;
-  std::vector<cudaEvent_t> events[2]; /* unused; [1]: timed events */
+  std::vector<cudaEvent_t> events[2]; /* free ones; [1]: timed */
 };
 
 /* An event of a context, which must outlive it. Events are reused, because

@@ -1,6 +1,6 @@
 /* The terms that the cost models of all methods share. A cost is the time in
  * seconds that a volume takes on an H100, divided by the rates of the current
- * device. Only the order of the methods' costs matters.
+ * device. The plan measures the methods whose costs are near the least.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

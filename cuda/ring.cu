@@ -13,8 +13,8 @@ using namespace nd;
 namespace
 {
 
-/* Buffers for uploads, and as many for downloads: one is copied while kernels
- * use the other. */
+/* Buffers for uploads and for downloads beside those in use: one is copied
+ * while kernels use the other. */
 constexpr size_t AHEAD = 2;
 
 /* The stream on which the timing events of each kind are recorded. The time of

@@ -35,7 +35,9 @@ dispatch (int wide, int narrow, bool skip, unsigned filters, const Arguments &a,
     case 17:
       return run_common<17> (filters, a, stream);
   }
-  throw Error (ND_ERROR_FAILED, "no kernel for filters of that width");
+  throw Error (ND_ERROR_FAILED,
+      "No kernel of method direct for filters of that width: use "
+      "method=auto or fft");
 }
 
 Strides

@@ -50,7 +50,8 @@ struct BlockArguments
   BlockInput in;
   float2 *spectra;       /* slot 0: [group][numbers] */
   size_t spectra_stride; /* numbers from slot to slot */
-  float *levels;         /* slot 0: [block]; nullptr: none is subtracted */
+  float *levels;         /* slot 0: [block]; nullptr: none is subtracted, as in
+                          * windows of one volume without a ring */
   size_t levels_stride;
   const float2 *filter;      /* [t][numbers] */
   const double *filter_sums; /* [t] */
@@ -260,7 +261,7 @@ load_at_border (const BlockArguments &a, const Columns &c, float level0,
 }
 
 /* Lists the samples of a column that are not finite, and replaces them by the
- * level. If blocks overlap, the first one lists the sample. */
+ * level. If blocks overlap, the last one lists the sample. */
 __device__ __noinline__ static void
 take_out_non_finite (const BlockArguments &a, const Corner &at, int plane,
     float (&column)[BLOCK])
@@ -271,15 +272,15 @@ take_out_non_finite (const BlockArguments &a, const Corner &at, int plane,
   for (int i = 0; i < BLOCK; i++) {
     const int in_block[3] = { lane, i, plane };
     const int begin[3] = { at.x, at.y, at.z };
-    bool first = a.in.non_finite.count;
+    bool last = a.in.non_finite.count;
 
     if (isfinite (column[i]))
       continue;
     for (int axis = 0; axis < 3; axis++)
-      first = first
+      last = last
           && (in_block[axis] < b.valid[axis]
               || begin[axis] + b.valid[axis] >= b.shape[axis]);
-    if (first)
+    if (last)
       add_non_finite (a.in.non_finite, at.x + lane, at.y + i, at.z + plane,
           column[i]);
     column[i] = 0;

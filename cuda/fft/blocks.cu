@@ -1,5 +1,5 @@
-/* Method `fft` by blocks: a ring of the spectra of overlapping blocks. Windows
- * of one volume need no ring.
+/* Method `fft` by blocks: a ring of the spectra of overlapping blocks. A
+ * single filter over windows of one volume needs no ring.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -125,7 +125,8 @@ FftBlocks::add_filters ()
 {
   const int depth = blocks.is_flat () ? 1 : BLOCK;
   const size_t n = BLOCK * BLOCK * depth;
-  /* The kernels for volumes double each spectrum; two are multiplied. */
+  /* The kernels for volumes double the spectra of both the volume and the
+   * filter. */
   const double scale = 1.0 / n / (blocks.is_flat () ? 1 : 4);
   const BlockKernels push = kernels_for (ND_FLOAT32, blocks);
   std::vector<float> host (n);
@@ -187,7 +188,8 @@ FftBlocks::arguments_for (const NdSamples *volume, size_t component,
   a.spectra_stride = job.shape.components * n_groups * kernels.numbers;
   a.levels_stride = job.shape.components * n_groups * kernels.group;
   a.spectra = ring.get () + component * n_groups * kernels.numbers;
-  a.levels = levels.get () + component * n_groups * kernels.group;
+  if (levels.get ())
+    a.levels = levels.get () + component * n_groups * kernels.group;
   if (volume)
     a.in = BlockInput{ volume->data + component * nd_sample_size (job.in_type),
       volume->sample, volume->row, volume->slice,

@@ -13,8 +13,8 @@
 namespace nd
 {
 
-/* In a map: zero, for the samples after the border of a row. -1 stands for the
- * border value. */
+/* Entry of a map for samples after the border of a row, which are zero. The
+ * entry -1 stands for the border value. */
 constexpr int AFTER_ROW = -2;
 
 /* Samples are scaled to less than 2^HALF_RANGE. A pair of fp16 then keeps 22
