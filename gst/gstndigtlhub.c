@@ -10,6 +10,8 @@
 #include "core/error.h"
 #include "gst/gstndigtlpeer.h"
 
+GST_DEBUG_CATEGORY (gst_nd_igtl_debug);
+
 #define CONNECT_TIMEOUT 10 /* s */
 #define DELAY_MIN 100      /* ms */
 #define DELAY_MAX 30000    /* ms */
@@ -407,12 +409,25 @@ run (gpointer user_data)
   return NULL;
 }
 
+static void
+init_debug (void)
+{
+  static gsize done = 0;
+
+  if (!g_once_init_enter (&done))
+    return;
+  GST_DEBUG_CATEGORY_INIT (gst_nd_igtl_debug, "ndopenigtlink", 0,
+      "messages and connections of OpenIGTLink");
+  g_once_init_leave (&done, 1);
+}
+
 GstNdIgtlHub *
 gst_nd_igtl_hub_new (const GstNdIgtlSettings *settings,
     const GstNdIgtlCallbacks *callbacks, gpointer user_data)
 {
   GstNdIgtlHub *hub = g_new0 (GstNdIgtlHub, 1);
 
+  init_debug ();
   hub->settings = *settings;
   hub->settings.host = g_strdup (settings->host);
   hub->callbacks = *callbacks;

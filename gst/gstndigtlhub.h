@@ -12,6 +12,9 @@
 
 G_BEGIN_DECLS
 
+/* Of what both elements do with messages. gst_nd_igtl_hub_new() begins it. */
+GST_DEBUG_CATEGORY_EXTERN (gst_nd_igtl_debug);
+
 typedef struct _GstNdIgtlHub GstNdIgtlHub;
 typedef struct _GstNdIgtlPeer GstNdIgtlPeer;
 

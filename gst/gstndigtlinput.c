@@ -9,13 +9,12 @@
 
 #include "core/error.h"
 #include "gst/gstnderror.h"
+#include "gst/gstndigtlassembly.h"
 #include "gst/gstndigtlquery.h"
 #include "live/fields.h"
 #include "live/samples.h"
-#include "live/volume.h"
 
-GST_DEBUG_CATEGORY_STATIC (nd_igtl_input_debug);
-#define GST_CAT_DEFAULT nd_igtl_input_debug
+#define GST_CAT_DEFAULT gst_nd_igtl_debug
 
 #define EVERY_MAX \
   4 /* the most volumes that wait; if there are more, peers wait */
@@ -28,17 +27,12 @@ GST_DEBUG_CATEGORY_STATIC (nd_igtl_input_debug);
 #define DEVICES_MAX 64
 #define PATIENCE (5 * G_TIME_SPAN_SECOND)
 
-/* An IMAGE that is being received from one peer, and earlier parts of its
- * volume. */
+/* What is kept of one connection. */
 typedef struct
 {
-  GstBuffer *buffer; /* the volume, mapped; or NULL */
-  GstMapInfo map;
-  guint8 *scratch; /* samples that must be converted or copied to their place */
-  gsize scratch_size;
-  NdIgtlParts *parts;
+  GstNdIgtlAssembly *assembly;
   gboolean asked; /* for a stream of images */
-} Assembly;
+} Connection;
 
 typedef struct
 {
@@ -102,78 +96,33 @@ gst_nd_igtl_input_warn (GstNdIgtlInput *input, GstNdIgtlWarning kind,
 }
 
 static void
-assembly_drop_buffer (Assembly *assembly)
+connection_free (gpointer data)
 {
-  if (assembly->buffer)
-    gst_buffer_unmap (assembly->buffer, &assembly->map);
-  gst_clear_buffer (&assembly->buffer);
+  Connection *connection = data;
+
+  gst_nd_igtl_assembly_free (connection->assembly);
+  g_free (connection);
 }
 
-static void
-assembly_free (gpointer data)
+/* Of buffers of @size bytes, or NULL. */
+static GstBufferPool *
+find_pool (GstNdIgtlInput *input, gsize size)
 {
-  Assembly *assembly = data;
-
-  assembly_drop_buffer (assembly);
-  nd_igtl_parts_free (assembly->parts);
-  g_free (assembly->scratch);
-  g_free (assembly);
-}
-
-/* Returns a mapped buffer for a volume. */
-static gboolean
-assembly_new_buffer (GstNdIgtlInput *input, Assembly *assembly, gsize size)
-{
-  GstBufferPoolAcquireParams params = {
-    .flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT
-  };
-  g_autoptr (GstBufferPool) pool = NULL;
-  GstBuffer *buffer = NULL;
-  gpointer memory;
+  GstBufferPool *pool = NULL;
 
   g_mutex_lock (&input->lock);
   if (input->pool && input->pool_size == size)
     pool = gst_object_ref (input->pool);
   g_mutex_unlock (&input->lock);
-  if (pool
-      && gst_buffer_pool_acquire_buffer (pool, &buffer, &params) != GST_FLOW_OK)
-    buffer = NULL;
-  if (!buffer && (memory = g_try_malloc (size)))
-    buffer = gst_buffer_new_wrapped (memory, size);
-  if (!buffer)
-    return FALSE;
-  if (!gst_buffer_map (buffer, &assembly->map, GST_MAP_WRITE)) {
-    gst_buffer_unref (buffer);
-    return FALSE;
-  }
-  assembly->buffer = buffer;
-  return TRUE;
+  return pool;
 }
 
-static guint8 *
-assembly_get_scratch (Assembly *assembly, gsize size)
+static void
+count_incomplete (GstNdIgtlInput *input)
 {
-  if (size > assembly->scratch_size) {
-    g_free (assembly->scratch);
-    assembly->scratch = g_try_malloc (size);
-    assembly->scratch_size = assembly->scratch ? size : 0;
-  }
-  return assembly->scratch;
-}
-
-/* Whether samples are received directly in their buffer. */
-static gboolean
-is_direct (const NdIgtlImage *image)
-{
-  return nd_igtl_image_is_whole (image)
-      && nd_igtl_samples_are_native (image->scalar, image->big_endian);
-}
-
-static gsize
-volume_size (const NdIgtlImage *image)
-{
-  return nd_igtl_image_volume_size (image) / nd_igtl_scalar_size (image->scalar)
-      * nd_sample_size (nd_igtl_sample_type (image->scalar));
+  g_mutex_lock (&input->lock);
+  input->counts.incomplete++;
+  g_mutex_unlock (&input->lock);
 }
 
 static void
@@ -212,26 +161,19 @@ static guint8 *
 take_image (GstNdIgtlPeer *peer, NdReceiver *receiver, gpointer user_data)
 {
   GstNdIgtlInput *input = user_data;
-  Assembly *assembly = gst_nd_igtl_peer_get_data (peer);
+  Connection *connection = gst_nd_igtl_peer_get_data (peer);
   const NdIgtlImage *image = nd_receiver_image (receiver);
-  const gsize size = nd_igtl_image_part_size (image);
-  guint8 *samples = NULL;
+  const gsize size = gst_nd_igtl_assembly_size (image);
+  g_autoptr (GstBufferPool) pool = find_pool (input, size);
+  gboolean lost;
+  guint8 *samples;
 
   if (!is_wanted (input, nd_receiver_header (receiver)->device))
     return NULL;
-  if (is_direct (image)) {
-    if (nd_igtl_parts_pending (assembly->parts)) {
-      nd_igtl_parts_reset (assembly->parts);
-      g_mutex_lock (&input->lock);
-      input->counts.incomplete++;
-      g_mutex_unlock (&input->lock);
-    }
-    assembly_drop_buffer (assembly);
-    if (assembly_new_buffer (input, assembly, size))
-      samples = assembly->map.data;
-  } else {
-    samples = assembly_get_scratch (assembly, size);
-  }
+  samples =
+      gst_nd_igtl_assembly_begin (connection->assembly, image, pool, &lost);
+  if (lost)
+    count_incomplete (input);
   if (!samples)
     no_memory (input, size);
   return samples;
@@ -298,15 +240,14 @@ post_qos (GstNdIgtlInput *input, guint64 volumes, guint64 dropped)
       dropped);
 }
 
-/* The volume in @assembly is complete. */
+/* A volume is complete. Takes @buffer. */
 static void
-give_volume (GstNdIgtlInput *input, Assembly *assembly, NdReceiver *receiver)
+give_volume (GstNdIgtlInput *input, GstBuffer *buffer, NdReceiver *receiver)
 {
   GstNdIgtlVolume *volume = g_new0 (GstNdIgtlVolume, 1), *old = NULL;
   guint64 volumes, dropped = 0;
 
-  gst_buffer_unmap (assembly->buffer, &assembly->map);
-  volume->buffer = g_steal_pointer (&assembly->buffer);
+  volume->buffer = buffer;
   volume->image = *nd_receiver_image (receiver);
   volume->type = nd_igtl_sample_type (volume->image.scalar);
   volume->sent = nd_igtl_time_to_ns (nd_receiver_header (receiver)->timestamp);
@@ -330,48 +271,26 @@ give_volume (GstNdIgtlInput *input, Assembly *assembly, NdReceiver *receiver)
   }
 }
 
-/* Copies the part in the scratch memory to its place. TRUE if the volume is
- * complete. */
-static gboolean
-add_part (GstNdIgtlInput *input, Assembly *assembly, NdReceiver *receiver)
+/* All samples of an IMAGE have come, and its checksum is right. */
+static void
+take_samples (GstNdIgtlInput *input, GstNdIgtlPeer *peer, NdReceiver *receiver)
 {
+  Connection *connection = gst_nd_igtl_peer_get_data (peer);
   const NdIgtlImage *image = nd_receiver_image (receiver);
-  const guint64 timestamp = nd_receiver_header (receiver)->timestamp;
-  const gsize size = nd_sample_size (nd_igtl_sample_type (image->scalar));
-  const gsize n =
-      nd_igtl_image_part_size (image) / nd_igtl_scalar_size (image->scalar);
-  g_autofree guint8 *converted = NULL;
-  NdIgtlPart result = nd_igtl_parts_add (assembly->parts, image, timestamp);
+  const gsize size = gst_nd_igtl_assembly_size (image);
+  g_autoptr (GstBufferPool) pool = find_pool (input, size);
+  GstNdIgtlAssembled result;
+  GstBuffer *buffer = NULL;
+  gboolean lost;
 
-  if (result == ND_IGTL_PART_ANEW) {
-    g_mutex_lock (&input->lock);
-    input->counts.incomplete++;
-    g_mutex_unlock (&input->lock);
-    nd_igtl_parts_reset (assembly->parts);
-    assembly_drop_buffer (assembly);
-    result = nd_igtl_parts_add (assembly->parts, image, timestamp);
-  }
-  if (!assembly->buffer
-      && !assembly_new_buffer (input, assembly, volume_size (image))) {
-    nd_igtl_parts_reset (assembly->parts);
-    no_memory (input, volume_size (image));
-    return FALSE;
-  }
-  if (nd_igtl_image_is_whole (image)) {
-    nd_igtl_samples_convert (assembly->map.data, assembly->scratch,
-        image->scalar, image->big_endian, n);
-    return TRUE;
-  }
-  if (size != nd_igtl_scalar_size (image->scalar)
-      && !(converted = g_try_malloc (n * size))) {
-    no_memory (input, n * size);
-    return FALSE;
-  }
-  nd_igtl_samples_convert (converted ? converted : assembly->scratch,
-      assembly->scratch, image->scalar, image->big_endian, n);
-  nd_igtl_parts_copy (image, size * image->components, assembly->map.data,
-      converted ? converted : assembly->scratch);
-  return result == ND_IGTL_PART_COMPLETE;
+  result = gst_nd_igtl_assembly_end (connection->assembly, image,
+      nd_receiver_header (receiver)->timestamp, pool, &buffer, &lost);
+  if (lost)
+    count_incomplete (input);
+  if (result == GST_ND_IGTL_COMPLETE)
+    give_volume (input, buffer, receiver);
+  else if (result == GST_ND_IGTL_NO_MEMORY)
+    no_memory (input, size);
 }
 
 static void
@@ -439,15 +358,15 @@ static void
 ask_for_images (GstNdIgtlInput *input, GstNdIgtlPeer *peer,
     NdReceiver *receiver)
 {
-  Assembly *assembly = gst_nd_igtl_peer_get_data (peer);
+  Connection *connection = gst_nd_igtl_peer_get_data (peer);
   const guint8 *content;
   gsize size;
 
   content = nd_receiver_content (receiver, &size);
-  if (assembly->asked
+  if (connection->asked
       || !gst_nd_igtl_capability_has (content, size, "STT_IMAGE"))
     return;
-  assembly->asked = TRUE;
+  connection->asked = TRUE;
   gst_nd_igtl_send_empty (peer, nd_receiver_header (receiver)->version,
       "STT_IMAGE", input->settings.device);
 }
@@ -456,16 +375,13 @@ static void
 take_message (GstNdIgtlInput *input, GstNdIgtlPeer *peer, NdReceiver *receiver)
 {
   const NdIgtlHeader *header = nd_receiver_header (receiver);
-  Assembly *assembly = gst_nd_igtl_peer_get_data (peer);
   g_autoptr (GError) error = NULL;
   const guint8 *content;
   gsize size;
 
   if (strcmp (header->type, "IMAGE") == 0) {
     take_metadata (input, receiver);
-    if (is_direct (nd_receiver_image (receiver))
-        || add_part (input, assembly, receiver))
-      give_volume (input, assembly, receiver);
+    take_samples (input, peer, receiver);
   } else if (strcmp (header->type, "CAPABILITY") == 0) {
     ask_for_images (input, peer, receiver);
   } else if (nd_igtl_has_fields (header->type)) {
@@ -486,16 +402,13 @@ take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
     const GError *error, gpointer user_data)
 {
   GstNdIgtlInput *input = user_data;
-  Assembly *assembly = gst_nd_igtl_peer_get_data (peer);
+  Connection *connection = gst_nd_igtl_peer_get_data (peer);
 
   if (event == ND_RECEIVED_MESSAGE) {
     take_message (input, peer, receiver);
     return;
   }
-  /* Discards a whole volume that was refused. Parts are kept for later
-   * parts. */
-  if (assembly->buffer && !nd_igtl_parts_pending (assembly->parts))
-    assembly_drop_buffer (assembly);
+  gst_nd_igtl_assembly_refuse (connection->assembly);
   if (event == ND_RECEIVED_REFUSED) {
     warn_refused (input, error);
     return;
@@ -510,12 +423,12 @@ static void
 opened (GstNdIgtlPeer *peer, gpointer user_data)
 {
   GstNdIgtlInput *input = user_data;
-  Assembly *assembly = g_new0 (Assembly, 1);
+  Connection *connection = g_new0 (Connection, 1);
 
   GST_INFO_OBJECT (input->element, "connected with %s",
       gst_nd_igtl_peer_address (peer));
-  assembly->parts = nd_igtl_parts_new ();
-  gst_nd_igtl_peer_set_data (peer, assembly, assembly_free);
+  connection->assembly = gst_nd_igtl_assembly_new ();
+  gst_nd_igtl_peer_set_data (peer, connection, connection_free);
   g_mutex_lock (&input->lock);
   input->discont = TRUE;
   if (input->opened == 0)
@@ -530,12 +443,13 @@ static void
 closed (GstNdIgtlPeer *peer, const GError *error, gpointer user_data)
 {
   GstNdIgtlInput *input = user_data;
-  Assembly *assembly = gst_nd_igtl_peer_get_data (peer);
+  Connection *connection = gst_nd_igtl_peer_get_data (peer);
 
   GST_INFO_OBJECT (input->element, "connection with %s ended: %s",
       gst_nd_igtl_peer_address (peer), error ? error->message : "closed");
   g_mutex_lock (&input->lock);
-  input->counts.incomplete += assembly->buffer != NULL;
+  input->counts.incomplete +=
+      gst_nd_igtl_assembly_is_pending (connection->assembly);
   if (!input->settings.hub.server && input->settings.hub.reconnect < 0)
     input->ended = TRUE;
   g_cond_signal (&input->changed);
@@ -693,8 +607,6 @@ gst_nd_igtl_input_new (GstElement *element,
     take, is_full, hub_failed };
   GstNdIgtlInput *input = g_new0 (GstNdIgtlInput, 1);
 
-  GST_DEBUG_CATEGORY_INIT (nd_igtl_input_debug, "ndigtlinput", 0,
-      "volumes from OpenIGTLink messages");
   input->element = element;
   input->settings = *settings;
   input->settings.device = g_strdup (settings->device);

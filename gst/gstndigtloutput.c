@@ -11,6 +11,8 @@
 #include "gst/gstnderror.h"
 #include "gst/gstndigtlquery.h"
 
+#define GST_CAT_DEFAULT gst_nd_igtl_debug
+
 #define DRAIN_MAX (2 * G_TIME_SPAN_SECOND)
 #define DRAIN_STEP (5 * G_TIME_SPAN_MILLISECOND)
 
@@ -185,11 +187,13 @@ gst_nd_igtl_output_send (GstNdIgtlOutput *output, GstNdIgtlUnit *unit)
 {
   GstNdIgtlUnit *old;
 
-  gst_nd_igtl_hub_send (output->hub, unit);
+  /* Before it is sent: a client may ask for it as soon as it has come. */
   g_mutex_lock (&output->lock);
   old = output->last;
-  output->last = unit;
+  output->last = gst_nd_igtl_unit_ref (unit);
   g_mutex_unlock (&output->lock);
+  gst_nd_igtl_hub_send (output->hub, unit);
+  gst_nd_igtl_unit_unref (unit);
   g_clear_pointer (&old, gst_nd_igtl_unit_unref);
 }
 

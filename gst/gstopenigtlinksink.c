@@ -114,7 +114,7 @@ static GstStaticPadTemplate sink_template =
 
 G_DEFINE_TYPE_WITH_CODE (GstOpenIGTLinkSink, gst_openigtlink_sink,
     GST_TYPE_BASE_SINK,
-    GST_DEBUG_CATEGORY_INIT (openigtlink_sink_debug, "openigtlinksink", 0,
+    GST_DEBUG_CATEGORY_INIT (openigtlink_sink_debug, "ndopenigtlinksink", 0,
         "sink that sends volumes by OpenIGTLink"));
 GST_ELEMENT_REGISTER_DEFINE (openigtlinksink, "openigtlinksink", GST_RANK_NONE,
     GST_TYPE_OPENIGTLINK_SINK);

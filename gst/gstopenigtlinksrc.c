@@ -139,7 +139,7 @@ static GstStaticPadTemplate src_template =
 
 G_DEFINE_TYPE_WITH_CODE (GstOpenIGTLinkSrc, gst_openigtlink_src,
     GST_TYPE_PUSH_SRC,
-    GST_DEBUG_CATEGORY_INIT (openigtlink_src_debug, "openigtlinksrc", 0,
+    GST_DEBUG_CATEGORY_INIT (openigtlink_src_debug, "ndopenigtlinksrc", 0,
         "source of volumes that come by OpenIGTLink"));
 GST_ELEMENT_REGISTER_DEFINE (openigtlinksrc, "openigtlinksrc", GST_RANK_NONE,
     GST_TYPE_OPENIGTLINK_SRC);

@@ -26,8 +26,8 @@ gboolean nd_igtl_samples_are_native (NdIgtlScalar scalar, gboolean big_endian);
 void nd_igtl_samples_swap (gpointer samples, gsize size, gsize n);
 
 /* Converts @n samples of @scalar, which need not be aligned, to
- * nd_igtl_sample_type(). Both may be the same memory if the sizes of both types
- * are the same. */
+ * nd_igtl_sample_type(). Both may be the same memory if samples do not
+ * become larger. */
 void nd_igtl_samples_convert (gpointer to, gconstpointer from,
     NdIgtlScalar scalar, gboolean big_endian, gsize n);
 

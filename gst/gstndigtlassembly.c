@@ -1,0 +1,203 @@
+/* Samples of messages, put together to volumes.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/gstndigtlassembly.h"
+
+#include "live/samples.h"
+#include "live/volume.h"
+
+struct _GstNdIgtlAssembly
+{
+  GstBuffer *buffer; /* the volume, mapped; or NULL */
+  GstMapInfo map;
+  guint8 *scratch; /* samples that must be converted or put in place */
+  gsize scratch_size;
+  NdIgtlParts *parts;
+};
+
+GstNdIgtlAssembly *
+gst_nd_igtl_assembly_new (void)
+{
+  GstNdIgtlAssembly *assembly = g_new0 (GstNdIgtlAssembly, 1);
+
+  assembly->parts = nd_igtl_parts_new ();
+  return assembly;
+}
+
+static void
+drop_buffer (GstNdIgtlAssembly *assembly)
+{
+  if (assembly->buffer)
+    gst_buffer_unmap (assembly->buffer, &assembly->map);
+  gst_clear_buffer (&assembly->buffer);
+}
+
+void
+gst_nd_igtl_assembly_free (GstNdIgtlAssembly *assembly)
+{
+  drop_buffer (assembly);
+  nd_igtl_parts_free (assembly->parts);
+  g_free (assembly->scratch);
+  g_free (assembly);
+}
+
+static gsize
+sample_size (const NdIgtlImage *image)
+{
+  return nd_sample_size (nd_igtl_sample_type (image->scalar));
+}
+
+gsize
+gst_nd_igtl_assembly_size (const NdIgtlImage *image)
+{
+  return nd_igtl_image_volume_size (image) / nd_igtl_scalar_size (image->scalar)
+      * sample_size (image);
+}
+
+/* Whether samples go straight to their buffer. */
+static gboolean
+is_direct (const NdIgtlImage *image)
+{
+  return nd_igtl_image_is_whole (image)
+      && nd_igtl_scalar_size (image->scalar) == sample_size (image);
+}
+
+static gboolean
+new_buffer (GstNdIgtlAssembly *assembly, GstBufferPool *pool, gsize size)
+{
+  GstBufferPoolAcquireParams params = {
+    .flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT
+  };
+  GstBuffer *buffer = NULL;
+  gpointer memory;
+
+  if (pool
+      && gst_buffer_pool_acquire_buffer (pool, &buffer, &params) != GST_FLOW_OK)
+    buffer = NULL;
+  if (!buffer && (memory = g_try_malloc (size)))
+    buffer = gst_buffer_new_wrapped (memory, size);
+  if (!buffer)
+    return FALSE;
+  if (!gst_buffer_map (buffer, &assembly->map, GST_MAP_WRITE)) {
+    gst_buffer_unref (buffer);
+    return FALSE;
+  }
+  assembly->buffer = buffer;
+  return TRUE;
+}
+
+static guint8 *
+get_scratch (GstNdIgtlAssembly *assembly, gsize size)
+{
+  if (size > assembly->scratch_size) {
+    g_free (assembly->scratch);
+    assembly->scratch = g_try_malloc (size);
+    assembly->scratch_size = assembly->scratch ? size : 0;
+  }
+  return assembly->scratch;
+}
+
+static void
+begin_anew (GstNdIgtlAssembly *assembly, gboolean *lost)
+{
+  *lost = nd_igtl_parts_pending (assembly->parts);
+  nd_igtl_parts_reset (assembly->parts);
+  drop_buffer (assembly);
+}
+
+guint8 *
+gst_nd_igtl_assembly_begin (GstNdIgtlAssembly *assembly,
+    const NdIgtlImage *image, GstBufferPool *pool, gboolean *lost)
+{
+  const gsize size = nd_igtl_image_part_size (image);
+
+  *lost = FALSE;
+  if (!is_direct (image))
+    return get_scratch (assembly, size);
+  begin_anew (assembly, lost);
+  return new_buffer (assembly, pool, size) ? assembly->map.data : NULL;
+}
+
+static void
+convert (const NdIgtlImage *image, guint8 *to, const guint8 *from)
+{
+  nd_igtl_samples_convert (to, from, image->scalar, image->big_endian,
+      nd_igtl_image_part_size (image) / nd_igtl_scalar_size (image->scalar));
+}
+
+/* The part in the scratch memory goes to its place. FALSE: no memory. */
+static gboolean
+put_part (GstNdIgtlAssembly *assembly, const NdIgtlImage *image)
+{
+  const gsize size = sample_size (image);
+  const gsize n =
+      nd_igtl_image_part_size (image) / nd_igtl_scalar_size (image->scalar);
+  g_autofree guint8 *larger = NULL;
+  guint8 *converted = assembly->scratch;
+
+  if (nd_igtl_image_is_whole (image)) {
+    convert (image, assembly->map.data, assembly->scratch);
+    return TRUE;
+  }
+  /* Samples that become larger have no room where they are. */
+  if (size > nd_igtl_scalar_size (image->scalar)) {
+    converted = larger = g_try_malloc_n (n, size);
+    if (!larger)
+      return FALSE;
+  }
+  convert (image, converted, assembly->scratch);
+  nd_igtl_parts_copy (image, size * image->components, assembly->map.data,
+      converted);
+  return TRUE;
+}
+
+static GstNdIgtlAssembled
+complete (GstNdIgtlAssembly *assembly, GstBuffer **volume)
+{
+  gst_buffer_unmap (assembly->buffer, &assembly->map);
+  *volume = g_steal_pointer (&assembly->buffer);
+  return GST_ND_IGTL_COMPLETE;
+}
+
+GstNdIgtlAssembled
+gst_nd_igtl_assembly_end (GstNdIgtlAssembly *assembly, const NdIgtlImage *image,
+    guint64 timestamp, GstBufferPool *pool, GstBuffer **volume, gboolean *lost)
+{
+  NdIgtlPart result;
+
+  *lost = FALSE;
+  if (is_direct (image)) {
+    if (!nd_igtl_samples_are_native (image->scalar, image->big_endian))
+      convert (image, assembly->map.data, assembly->map.data);
+    return complete (assembly, volume);
+  }
+  result = nd_igtl_parts_add (assembly->parts, image, timestamp);
+  if (result == ND_IGTL_PART_ANEW) {
+    begin_anew (assembly, lost);
+    result = nd_igtl_parts_add (assembly->parts, image, timestamp);
+  }
+  if ((!assembly->buffer
+          && !new_buffer (assembly, pool, gst_nd_igtl_assembly_size (image)))
+      || !put_part (assembly, image)) {
+    nd_igtl_parts_reset (assembly->parts);
+    drop_buffer (assembly);
+    return GST_ND_IGTL_NO_MEMORY;
+  }
+  return result == ND_IGTL_PART_COMPLETE ? complete (assembly, volume)
+                                         : GST_ND_IGTL_PART;
+}
+
+void
+gst_nd_igtl_assembly_refuse (GstNdIgtlAssembly *assembly)
+{
+  if (!nd_igtl_parts_pending (assembly->parts))
+    drop_buffer (assembly);
+}
+
+gboolean
+gst_nd_igtl_assembly_is_pending (const GstNdIgtlAssembly *assembly)
+{
+  return assembly->buffer != NULL;
+}
