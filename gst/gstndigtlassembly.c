@@ -1,4 +1,4 @@
-/* Samples of messages, put together to volumes.
+/* Assembles volumes from the samples of messages.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -12,7 +12,7 @@ struct _GstNdIgtlAssembly
 {
   GstBuffer *buffer; /* the volume, mapped; or NULL */
   GstMapInfo map;
-  guint8 *scratch; /* samples that must be converted or put in place */
+  guint8 *scratch; /* samples that must be converted or copied to their place */
   gsize scratch_size;
   NdIgtlParts *parts;
 };
@@ -56,7 +56,7 @@ gst_nd_igtl_assembly_size (const NdIgtlImage *image)
       * sample_size (image);
 }
 
-/* Whether samples go straight to their buffer. */
+/* Whether samples are received directly in their buffer. */
 static gboolean
 is_direct (const NdIgtlImage *image)
 {
@@ -127,7 +127,7 @@ convert (const NdIgtlImage *image, guint8 *to, const guint8 *from)
       nd_igtl_image_part_size (image) / nd_igtl_scalar_size (image->scalar));
 }
 
-/* The part in the scratch memory goes to its place. FALSE: no memory. */
+/* Copies the part in the scratch memory to its place. FALSE: no memory. */
 static gboolean
 put_part (GstNdIgtlAssembly *assembly, const NdIgtlImage *image)
 {
@@ -141,7 +141,7 @@ put_part (GstNdIgtlAssembly *assembly, const NdIgtlImage *image)
     convert (image, assembly->map.data, assembly->scratch);
     return TRUE;
   }
-  /* Samples that become larger have no room where they are. */
+  /* Samples that become larger need other memory. */
   if (size > nd_igtl_scalar_size (image->scalar)) {
     converted = larger = g_try_malloc_n (n, size);
     if (!larger)

@@ -1,6 +1,6 @@
-/* The volume that one peer sends: in one message, or in parts. Samples go from
- * the socket into the buffer, unless they are a part or of another size than
- * those of the volume.
+/* Assembles the volumes of one peer, from one message or from parts. Samples
+ * are received directly in their buffer, unless they are a part or their size
+ * differs from that of the volume's samples.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -18,28 +18,28 @@ typedef struct _GstNdIgtlAssembly GstNdIgtlAssembly;
 GstNdIgtlAssembly *gst_nd_igtl_assembly_new (void);
 void gst_nd_igtl_assembly_free (GstNdIgtlAssembly *assembly);
 
-/* Bytes of the whole volume in the type that volumes have. */
+/* Bytes of the whole volume, in nd_igtl_sample_type(). */
 gsize gst_nd_igtl_assembly_size (const NdIgtlImage *image);
 
-/* The header of @image has come: memory for its samples, or NULL if there is
- * none. A buffer comes from @pool, if that is not NULL and has one at once.
- * @lost: whether a volume that had begun before will never be complete. */
+/* The header of @image has arrived. Returns memory for its samples, or NULL if
+ * there is none. The buffer is taken from @pool if that is not NULL and has one
+ * at once. @lost: whether an earlier volume will never be complete. */
 guint8 *gst_nd_igtl_assembly_begin (GstNdIgtlAssembly *assembly,
     const NdIgtlImage *image, GstBufferPool *pool, gboolean *lost);
 
 typedef enum
 {
-  GST_ND_IGTL_PART,     /* more parts must come */
-  GST_ND_IGTL_COMPLETE, /* the volume is there */
+  GST_ND_IGTL_PART,     /* parts are missing */
+  GST_ND_IGTL_COMPLETE, /* the volume is complete */
   GST_ND_IGTL_NO_MEMORY /* the volume is left out */
 } GstNdIgtlAssembled;
 
-/* All samples of @image have come. @volume is set if it is complete. */
+/* All samples of @image have arrived. Sets @volume if it is complete. */
 GstNdIgtlAssembled gst_nd_igtl_assembly_end (GstNdIgtlAssembly *assembly,
     const NdIgtlImage *image, guint64 timestamp, GstBufferPool *pool,
     GstBuffer **volume, gboolean *lost);
 
-/* The samples that came were refused. Parts that came before stay. */
+/* The samples of a message were refused. Earlier parts are kept. */
 void gst_nd_igtl_assembly_refuse (GstNdIgtlAssembly *assembly);
 
 /* TRUE if a volume has begun and is not complete. */

@@ -20,9 +20,6 @@ GST_DEBUG_CATEGORY (gst_nd_igtl_debug);
 #define PEERS_MAX 1024
 #define BACKLOG 64
 
-/* A connection whose message does not continue for so long is closed. */
-#define STALL (10 * G_TIME_SPAN_SECOND)
-
 /* The most volumes that wait for the thread. If there are more, the oldest is
  * dropped, because a fast pipeline would otherwise fill the memory. */
 #define OUTBOX_MAX 8
@@ -374,11 +371,12 @@ close_stalled (gpointer user_data)
   for (guint i = hub->peers->len; i-- > 0;) {
     GstNdIgtlPeer *peer = g_ptr_array_index (hub->peers, i);
 
-    if (gst_nd_igtl_peer_is_stalled (peer, STALL)) {
+    if (gst_nd_igtl_peer_is_stalled (peer,
+            hub->settings.stall * G_TIME_SPAN_MILLISECOND)) {
       g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_READ,
-          "%s stopped in the middle of a message for 10 s: the connection is "
-          "closed",
-          peer->address);
+          "%s stopped in the middle of a message for %g s: the connection is "
+          "closed, and its program must send whole messages",
+          peer->address, hub->settings.stall / 1e3);
 
       remove_peer (peer, error);
     }

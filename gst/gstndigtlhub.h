@@ -12,7 +12,7 @@
 
 G_BEGIN_DECLS
 
-/* Of what both elements do with messages. gst_nd_igtl_hub_new() begins it. */
+/* The log category of both elements. gst_nd_igtl_hub_new() registers it. */
 GST_DEBUG_CATEGORY_EXTERN (gst_nd_igtl_debug);
 
 typedef struct _GstNdIgtlHub GstNdIgtlHub;
@@ -26,7 +26,10 @@ typedef struct
   guint64 max_size;
   gboolean check_crc;
   gint reconnect; /* s before the first new attempt; -1: never */
+  guint stall; /* ms that a message may stop; then its connection is closed */
 } GstNdIgtlSettings;
+
+#define GST_ND_IGTL_STALL 10000 /* ms */
 
 /* The functions are called in the thread of the hub. Each may be NULL. */
 typedef struct

@@ -27,7 +27,7 @@
 #define DEVICES_MAX 64
 #define PATIENCE (5 * G_TIME_SPAN_SECOND)
 
-/* What is kept of one connection. */
+/* The state of one connection. */
 typedef struct
 {
   GstNdIgtlAssembly *assembly;
@@ -104,7 +104,7 @@ connection_free (gpointer data)
   g_free (connection);
 }
 
-/* Of buffers of @size bytes, or NULL. */
+/* Returns a pool of buffers of @size bytes, or NULL. */
 static GstBufferPool *
 find_pool (GstNdIgtlInput *input, gsize size)
 {
@@ -240,7 +240,7 @@ post_qos (GstNdIgtlInput *input, guint64 volumes, guint64 dropped)
       dropped);
 }
 
-/* A volume is complete. Takes @buffer. */
+/* Queues a complete volume. Takes @buffer. */
 static void
 give_volume (GstNdIgtlInput *input, GstBuffer *buffer, NdReceiver *receiver)
 {
@@ -271,7 +271,7 @@ give_volume (GstNdIgtlInput *input, GstBuffer *buffer, NdReceiver *receiver)
   }
 }
 
-/* All samples of an IMAGE have come, and its checksum is right. */
+/* All samples of an IMAGE have arrived, and its checksum is right. */
 static void
 take_samples (GstNdIgtlInput *input, GstNdIgtlPeer *peer, NdReceiver *receiver)
 {

@@ -159,7 +159,8 @@ start (GstOpenIGTLinkSink *self)
     .port = settings->port,
     .max_size = MESSAGE_MAX,
     .check_crc = TRUE,
-    .reconnect = RECONNECT };
+    .reconnect = RECONNECT,
+    .stall = GST_ND_IGTL_STALL };
   const gchar *device = settings->device_name ? settings->device_name : "";
   g_autoptr (GError) error = NULL;
   GstNdIgtlOutput *output;

@@ -238,7 +238,8 @@ start (GstOpenIGTLinkSrc *self)
         .port = settings->port,
         .max_size = settings->max_message_size,
         .check_crc = settings->check_crc,
-        .reconnect = settings->reconnect },
+        .reconnect = settings->reconnect,
+        .stall = GST_ND_IGTL_STALL },
     .device = settings->device_name ? settings->device_name : "",
     .every = settings->policy == POLICY_EVERY,
   };

@@ -196,6 +196,17 @@ igtl_wait_words (GstElement *pipeline, GstMessageType type, const gchar *words)
   }
 }
 
+/* Whether a warning waits to be read. */
+static inline gboolean
+igtl_has_warned (GstElement *pipeline)
+{
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  g_autoptr (GstMessage) message =
+      gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+
+  return message != NULL;
+}
+
 /* To NULL, which must not wait for any peer. */
 static inline void
 igtl_stop (GstElement *pipeline)

@@ -311,24 +311,27 @@ GST_START_TEST (test_hostile)
   Stream stream;
 
   stream_init (&stream, "max-message-size=100000", "other/tensors");
-  for (guint i = 0; i < 4; i++) {
+  for (guint i = 0; i < 5; i++) {
     GByteArray *message = make_image_message (2, &good, samples->data, NULL, 0);
 
-    if (i == 0) /* a sample */
+    if (i < 2) /* a sample */
       message->data[message->len - 10] ^= 1;
-    if (i == 1) /* the size of the volume */
+    if (i == 2) /* the size of the volume */
       message->data[ND_IGTL_HEADER_SIZE + 12 + 6] = 0xff;
-    if (i == 2) /* the extended header */
+    if (i == 3) /* the extended header */
       message->data[ND_IGTL_HEADER_SIZE] = 0xff;
-    if (i == 3) /* the type */
+    if (i == 4) /* the type */
       message->data[ND_IGTL_HEADER_SIZE + 12 + 3] = 9;
     fail_unless (igtl_send_message (stream.peer, message));
   }
   send_image (&stream, 2, &good);
   check_volume (&stream, "1:4:4:4", 64);
-  fail_unless_equals_uint64 (igtl_stat (stream.src, "crc-errors"), 1);
+  fail_unless_equals_uint64 (igtl_stat (stream.src, "crc-errors"), 2);
   fail_unless_equals_uint64 (igtl_stat (stream.src, "messages-refused"), 3);
+  /* Each kind is said once. */
   igtl_wait_words (stream.pipeline, GST_MESSAGE_WARNING, "checksum");
+  igtl_wait_words (stream.pipeline, GST_MESSAGE_WARNING, "must fit");
+  fail_unless (!igtl_has_warned (stream.pipeline));
 
   /* Too large; of a type that is not known; no header at all. */
   {
