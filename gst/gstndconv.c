@@ -416,9 +416,28 @@ gst_nd_conv_finalize (GObject *object)
   gst_nd_conv_settings_clear (&priv->proven);
   g_clear_pointer (&priv->plan_stats, gst_structure_free);
   gst_nd_device_clear (&priv->device);
+  gst_nd_tensors_clear (&priv->tensors);
   gst_nd_conv_pending_clear (GST_ND_CONV (object));
   gst_nd_conv_builder_clear (GST_ND_CONV (object));
   G_OBJECT_CLASS (gst_nd_conv_parent_class)->finalize (object);
+}
+
+static gint
+get_tensor_index (GstElement *element)
+{
+  GstNdConvPrivate *priv = GST_ND_CONV (element)->priv;
+  gint index;
+
+  GST_OBJECT_LOCK (element);
+  index = priv->settings.tensor_index;
+  GST_OBJECT_UNLOCK (element);
+  return index;
+}
+
+static void
+fail_with_tensor (GstElement *element, const GError *error)
+{
+  gst_nd_conv_fail (GST_ND_CONV (element), error);
 }
 
 static void
@@ -438,6 +457,10 @@ gst_nd_conv_init (GstNdConv *self)
   g_queue_init (&priv->inputs);
   gst_nd_device_init (&priv->device);
   gst_nd_seek_init (&priv->seek);
+  priv->tensors.get_index = get_tensor_index;
+  priv->tensors.fail = fail_with_tensor;
+  g_queue_init (&priv->tensors.held);
+  gst_nd_tensors_install (&priv->tensors, GST_BASE_TRANSFORM_SINK_PAD (self));
   gst_nd_conv_pending_init (self);
   gst_nd_conv_builder_init (self);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
@@ -496,10 +519,12 @@ gst_nd_conv_class_set_caps (GstNdConvClass *klass, gboolean video)
               GST_ND_CUDA_VIDEO_FORMATS)
                                                          : GST_ND_TENSORS_CAPS
           "; " GST_ND_TENSORS_CUDA_CAPS);
+  g_autoptr (GstCaps) inputs = gst_caps_copy (caps);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 
+  gst_caps_append (inputs, gst_caps_from_string (GST_ND_SEVERAL_TENSORS_CAPS));
   gst_element_class_add_pad_template (element_class,
-      gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+      gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, inputs));
   gst_element_class_add_pad_template (element_class,
       gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
 }

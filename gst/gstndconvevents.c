@@ -272,7 +272,9 @@ answer_accept_caps (GstNdConv *self, GstQuery *query)
   if (!gst_caps_is_fixed (caps)
       || (!gst_caps_is_subset (caps, template)
           && !gst_structure_has_name (gst_caps_get_structure (caps, 0),
-              GST_ND_TENSORS)))
+              GST_ND_TENSORS)
+          && !gst_structure_has_name (gst_caps_get_structure (caps, 0),
+              "other/tensor")))
     return FALSE;
   gst_query_set_accept_caps_result (query, TRUE);
   return TRUE;
@@ -300,6 +302,8 @@ gst_nd_conv_query (GstBaseTransform *trans, GstPadDirection direction,
     return FALSE;
   if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS) {
     accept_refused_caps (self, query);
+    gst_nd_tensors_extend_caps (&self->priv->tensors, GST_ELEMENT (self),
+        query);
     gst_nd_cuda_prefer (query);
   }
   return TRUE;

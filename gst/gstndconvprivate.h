@@ -26,6 +26,7 @@
 #include "gst/gstnderror.h"
 #include "gst/gstndformat.h"
 #include "gst/gstndseek.h"
+#include "gst/gstndtensors.h"
 #include "gst/gstndthread.h"
 #include "gst/gstndtiming.h"
 
@@ -117,6 +118,7 @@ struct _GstNdConvPrivate
   GstNdDevice device;
 
   /* Used by the streaming thread only. */
+  GstNdTensors tensors;
   GstNdFormat in, out;
   NdConvolver *convolver; /* NULL before caps and after an error */
   GstNdConvBuild *next;   /* for the next set_caps() */

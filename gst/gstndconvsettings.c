@@ -267,6 +267,10 @@ static const GstNdProperty rows[] = {
       "Planes of YUV video to filter; alpha is never filtered",
       FIELD (ENUM, planes, GstNdPlanesKind, planes_type, GST_ND_PLANES_ALL),
       GST_ND_PLAYING },
+  { "tensor-index", "Tensor index",
+      "Which tensor of an other/tensors stream of several to filter, counted "
+      "from 0; the others are dropped. -1: the stream must have one",
+      FIELD (INT, tensor_index, -1, 15, -1), GST_ND_READY },
   { "backend", "Back end", "Device to compute on",
       FIELD (ENUM, backend, GstNdBackendKind, gst_nd_backend_get_type,
           GST_ND_BACKEND_AUTO),

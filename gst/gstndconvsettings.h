@@ -65,6 +65,7 @@ typedef struct
   gdouble offset;
   gboolean normalize;
   GstNdPlanesKind planes;
+  gint tensor_index;
   GstNdBackendKind backend;
   gint device_id;
   NdMethod method;

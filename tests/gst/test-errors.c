@@ -356,7 +356,7 @@ GST_START_TEST (test_npy)
   refuse_npy (good, 40, "resource read", "truncated");
   refuse_npy (good, 7, "resource read", "truncated");
   refuse_npy ("{'descr': '<c32', " SQUARE, 164, "stream format", "<c32");
-  refuse_npy ("{'descr': '<f2', " SQUARE, 164, "stream format", "<f2");
+  refuse_npy ("{'descr': '<f3', " SQUARE, 164, "stream format", "<f3");
   refuse_npy ("{'descr': '|S4', " SQUARE, 164, "stream format", "|S4");
   refuse_npy ("{'descr': '<f4', 'fortran_order': True, 'shape': (3, 3), }", 164,
       "stream format", "Fortran");
@@ -436,8 +436,8 @@ refuse_caps (const gchar *caps, const gchar *kind, const gchar *word)
 
 GST_START_TEST (test_caps_of_unsupported_type)
 {
-  refuse_caps (VOLUMES "types=int32,dimensions=(string)1:3:2:2",
-      "stream format", "int32");
+  refuse_caps (VOLUMES "types=int64,dimensions=(string)1:3:2:2",
+      "stream format", "int64");
   refuse_caps (VOLUMES "types=float64,dimensions=(string)1:3:2:2",
       "stream format", "float64");
   refuse_caps (VOLUMES "dimensions=(string)1:3:2:2", "stream format", "types");

@@ -1,0 +1,44 @@
+/* Streams of other/tensors that are more than one static tensor: one tensor of
+ * several, and format=flexible, whose buffers say what they are. A probe on the
+ * sink pad makes streams of one static tensor of them, before the element sees
+ * events and buffers.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  /* Of the element: the number of the tensor, counted from 0, or -1 for the
+   * only one; and what it does with an ND_ERROR. */
+  gint (*get_index) (GstElement *element);
+  void (*fail) (GstElement *element, const GError *error);
+
+  /* Used by the streaming thread only. */
+  guint n_tensors;     /* of each buffer; 0: a stream of one static tensor */
+  gboolean flexible;   /* then any number */
+  GstStructure *other; /* flexible: fields of the caps that do not change */
+  GstCaps *caps;       /* flexible: those that were sent last */
+  GQueue held;         /* flexible: events before the first caps */
+} GstNdTensors;
+
+/* @tensors must stay valid as long as @pad. */
+void gst_nd_tensors_install (GstNdTensors *tensors, GstPad *pad);
+void gst_nd_tensors_clear (GstNdTensors *tensors);
+
+/* Adds such streams to the answer to a CAPS query: if it asks for them, or the
+ * index says that they are wanted. */
+void gst_nd_tensors_extend_caps (const GstNdTensors *tensors,
+    GstElement *element, GstQuery *query);
+
+/* What to add to the template of the pad. */
+#define GST_ND_SEVERAL_TENSORS_CAPS                                          \
+  "other/tensors, format = (string) static, num_tensors = (int) [ 2, 16 ]; " \
+  "other/tensors, format = (string) flexible"
+
+G_END_DECLS
