@@ -33,7 +33,9 @@ static pthread_cond_t done_cond = PTHREAD_COND_INITIALIZER;
 static Job *jobs;
 static guint n_started = 1; /* with the caller; only grows */
 static guint n_default = 1;
-static _Thread_local guint n_entered; /* 0: the default */
+/* Of the calling thread; 0: the default. Not _Thread_local, since the loader
+ * allocates that of a plugin in ways that thread sanitizers report. */
+static GPrivate n_entered;
 
 static void
 run (Job *job, guint worker)
@@ -129,22 +131,24 @@ nd_threads_start (guint n)
 guint
 nd_threads (void)
 {
-  return n_entered ? n_entered : nd_threads_start (0);
+  const guint n = GPOINTER_TO_UINT (g_private_get (&n_entered));
+
+  return n > 0 ? n : nd_threads_start (0);
 }
 
 guint
 nd_threads_enter (guint n)
 {
-  const guint before = n_entered;
+  const guint before = GPOINTER_TO_UINT (g_private_get (&n_entered));
 
-  n_entered = n;
+  g_private_set (&n_entered, GUINT_TO_POINTER (n));
   return before;
 }
 
 void
 nd_threads_leave (guint before)
 {
-  n_entered = before;
+  g_private_set (&n_entered, GUINT_TO_POINTER (before));
 }
 
 void
