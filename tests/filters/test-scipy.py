@@ -84,7 +84,7 @@ def check_npy(folder):
                         ("xyt", (2, 4, 3)), ("xyzt", (2, 5, 4, 3)),
                         ("xyzt", (31, 31, 31, 31)), ("xyz", (1, 5, 4, 3))):
         types = ("<f4",) if len(shape) == 4 else (
-            "<f4", ">f4", "<f8", ">f8", "u1", "i1", "<i2", ">u2", "<i4",
+            "<f2", ">f2", "<f4", ">f4", "<f8", ">f8", "u1", "i1", "<i2", ">u2", "<i4",
             ">u4", "<i8", ">u8")
         for dtype in types:
             array = (random.normal(size=shape) * 50).astype("i1").astype(dtype)
@@ -101,7 +101,7 @@ def check_npy(folder):
         check("npy version", kernel("xy", "file", location=path)[0, 0], array,
               0)
     for wrong in (np.zeros((3, 3), order="F") + 0j, np.zeros((3, 2)).T,
-                  np.array([None, 1]), np.zeros(3, "f2"), np.zeros(3, "?"),
+                  np.array([None, 1]), np.zeros(3, "?"),
                   np.zeros(3, [("a", "f4")]), np.zeros((1, 1, 3))):
         np.save(path, wrong, allow_pickle=True)
         done = run("xy", "file", location=path)
