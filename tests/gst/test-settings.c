@@ -58,10 +58,11 @@ stream_slow (void)
 static void
 set_slow (Stream *s)
 {
-  g_object_set (s->element, "settings",
-      gst_structure_new ("s", "filter", G_TYPE_STRING, SLOW, "response",
-          G_TYPE_STRING, "sum", NULL),
-      NULL);
+  GstStructure *settings = gst_structure_new ("s", "filter", G_TYPE_STRING,
+      SLOW, "response", G_TYPE_STRING, "sum", NULL);
+
+  g_object_set (s->element, "settings", settings, NULL);
+  gst_structure_free (settings);
 }
 
 static void
