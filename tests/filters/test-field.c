@@ -113,7 +113,7 @@ static const struct
   { "motion", &axes_xyt, "velocity=0:-1e9", "velocity is 1e+09|0.19 to 5.27" },
   { "motion", &axes_xyt, "velocity=1e300", "velocity is 1e+300|0.19 to 5.27" },
   { "motion", &axes_xyt, "velocity=1e-300", "velocity is 1e-300|0.19 to 5.27" },
-  { "motion", &axes_xyzt, "velocity=4:4:0", "velocity is 5.65|its opposite" },
+  { "motion", &axes_xyzt, "velocity=4:4:0", "velocity is 5.65|opposite direction" },
   { "motion", &axes_xyt, "velocity=1:0:0", "velocity has 3 values" },
   { "motion", &axes_xyt, "size=9:1:9 velocity=0:1", "velocity is 1 along y" },
   { "motion", &axes_xyt, "", "velocity is missing" },
