@@ -670,8 +670,8 @@ def check_saved(folder):
     with open(picture, "rb") as file:
         data = file.read()
     check("picture", data[:8] == b"\x89PNG\r\n\x1a\n"
-          and int.from_bytes(data[16:20], "big") == 8 + 128 * 7
-          and int.from_bytes(data[20:24], "big") == 8 + 142 * 6)
+          and int.from_bytes(data[16:20], "big") == 8 + 156 * 7
+          and int.from_bytes(data[20:24], "big") == 8 + 152 * 6)
     for arguments, status, word in (
             (["describe", "quadrature,size=8"], 1, "must be odd"),
             (["describe", "quadrature", "--axes=yx"], 1, "--axes"),

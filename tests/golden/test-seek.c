@@ -191,7 +191,8 @@ test_progress (gconstpointer endings)
       break;
     g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ELEMENT);
     s = gst_message_get_structure (message);
-    g_assert_true (gst_structure_has_name (s, "progress"));
+    if (!gst_structure_has_name (s, "progress"))
+      continue;
     g_assert_true (gst_structure_get_int (s, "percent", &percent));
     g_assert_true (gst_structure_get_int64 (s, "total", &total));
     g_assert_cmpint (percent, >=, last);
