@@ -131,8 +131,7 @@ GST_START_TEST (test_refused)
   expect_error (start (-1, "other/tensors,format=flexible"),
       gst_buffer_new_and_alloc (64), "header of 128 bytes");
   expect_error (start (-1, "other/tensors,format=flexible"),
-      gst_buffer_new_wrapped (g_malloc0 (200), 200),
-      "NNStreamer's header");
+      gst_buffer_new_wrapped (g_malloc0 (200), 200), "NNStreamer's header");
 }
 
 GST_END_TEST;
