@@ -154,11 +154,11 @@ GST_START_TEST (test_20_caps_keep_the_order_of_the_filter)
   Model model = model_temporal (3, "nearest");
   Stream *s = stream_new ("ndconv4dtemporal", &model, NULL);
   g_autoptr (GstPad) pad = gst_element_get_static_pad (s->element, "sink");
-  g_autoptr (GstCaps) filter =
-      gst_caps_from_string ("other/tensors,format=static,types=float32;"
-                            "other/tensors,format=static,types=uint8;"
-                            "other/tensors,format=static,types=float64;"
-                            "other/tensors,format=static,types=int16");
+  g_autoptr (GstCaps) filter = gst_caps_from_string (
+      "other/tensors,num_tensors=1,format=static,types=float32;"
+      "other/tensors,num_tensors=1,format=static,types=uint8;"
+      "other/tensors,num_tensors=1,format=static,types=float64;"
+      "other/tensors,num_tensors=1,format=static,types=int16");
   g_autoptr (GstCaps) caps = gst_pad_query_caps (pad, filter);
   static const gchar *const types[] = { "float32", "uint8", "int16" };
 
