@@ -5,8 +5,9 @@
  *
  * Prints one JSON object: volumes that were sent, received, dropped and put
  * out, and percentiles of the time from the last byte that the sender gave to
- * its socket to the output of ELEMENTS, in ms. --crc measures the checksum
- * alone, in GB a second of one core.
+ * its socket to the output of ELEMENTS, in ms. If volumes were dropped there are
+ * no percentiles, because it is not known which output belongs to which volume.
+ * --crc measures the checksum alone, in GB a second of one core.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -83,12 +84,12 @@ send_volumes (guint port, const NdIgtlImage *image)
   for (gint i = 0; i < n_volumes; i++) {
     const gint64 due = begin + (gint64) (i * G_USEC_PER_SEC / rate);
     const gint64 now = g_get_monotonic_time ();
-    const guint64 stamp =
-        GUINT64_TO_BE (nd_igtl_time_from_ns ((guint64) g_get_real_time ()
-            * GST_USECOND));
+    guint64 stamp;
 
     if (due > now)
       g_usleep (due - now);
+    stamp = GUINT64_TO_BE (nd_igtl_time_from_ns ((guint64) g_get_real_time ()
+        * GST_USECOND));
     memcpy (message->data + 34, &stamp, sizeof (stamp));
     igtl_send (peer, message->data, message->len);
     shared->sent[i] = g_get_monotonic_time ();
@@ -113,22 +114,33 @@ compare (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
+/* Latencies can only be told if output n belongs to volume n. */
+static void
+print_latency (void)
+{
+  const gint n = n_volumes - WARM_UP;
+  g_autofree gdouble *ms = NULL;
+
+  if (n_came != n_volumes || n < 1)
+    return;
+  ms = g_new (gdouble, n);
+  for (gint i = 0; i < n; i++)
+    ms[i] = (came[i + WARM_UP] - shared->sent[i + WARM_UP]) / 1e3;
+  qsort (ms, n, sizeof (gdouble), compare);
+  printf (", \"p50_ms\": %.2f, \"p99_ms\": %.2f, \"max_ms\": %.2f", ms[n / 2],
+      ms[(gint) (n * 0.99)], ms[n - 1]);
+}
+
 static void
 print_results (GstElement *src, gdouble seconds)
 {
-  const gint n = MAX (n_came - WARM_UP, 1);
-  g_autofree gdouble *ms = g_new0 (gdouble, n);
-
-  for (gint i = 0; i < n_came - WARM_UP; i++)
-    ms[i] = (came[i + WARM_UP] - shared->sent[i + WARM_UP]) / 1e3;
-  qsort (ms, n, sizeof (gdouble), compare);
   printf ("{\"size\": \"%s\", \"rate\": %g, \"sent\": %d, "
           "\"received\": %" G_GUINT64_FORMAT ", \"dropped\": %" G_GUINT64_FORMAT
-          ", \"put_out\": %d, \"p50_ms\": %.2f, \"p99_ms\": %.2f, "
-          "\"max_ms\": %.2f, \"cpu_percent\": %.0f}\n",
+          ", \"put_out\": %d",
       size_text, rate, n_volumes, igtl_stat (src, "volumes-received"),
-      igtl_stat (src, "volumes-dropped"), n_came, ms[n / 2],
-      ms[(gint) (n * 0.99)], ms[n - 1],
+      igtl_stat (src, "volumes-dropped"), n_came);
+  print_latency ();
+  printf (", \"cpu_percent\": %.0f}\n",
       100 * (gdouble) clock () / CLOCKS_PER_SEC / seconds);
 }
 
@@ -151,6 +163,8 @@ measure (const gchar *elements, const NdIgtlImage *image)
     return 1;
   child = fork ();
   if (child == 0) {
+    /* So that this process ends if the other one fails. */
+    close (ports[1]);
     if (read (ports[0], &port, sizeof (port)) == sizeof (port))
       send_volumes (port, image);
     _exit (0);
