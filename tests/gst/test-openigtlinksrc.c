@@ -594,6 +594,46 @@ GST_START_TEST (test_errors)
 }
 GST_END_TEST;
 
+static GstPadProbeReturn
+note_memory (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  GstMemory *memory =
+      gst_buffer_peek_memory (GST_PAD_PROBE_INFO_BUFFER (info), 0);
+  gint *pinned = user_data;
+
+  if (gst_memory_is_type (memory, "NdMemory"))
+    g_atomic_int_inc (pinned);
+  return GST_PAD_PROBE_OK;
+}
+
+/* If a device filters, the socket is read into memory that the device reads by
+ * itself. Only the first volume arrives before downstream is known. */
+GST_START_TEST (test_pinned_memory)
+{
+  const NdIgtlImage image = make_image (16, 8, 4, 1, ND_IGTL_UINT8);
+  g_autoptr (GstElement) sink = NULL;
+  g_autoptr (GstPad) pad = NULL;
+  const gchar *module = g_getenv ("NDCONV_CUDA_MODULE");
+  const guint n = 5;
+  gint pinned = 0;
+  Stream stream;
+
+  if (!module || strcmp (module, "none") == 0)
+    return;
+  stream_init (&stream, "policy=every",
+      "ndconv3d backend=cuda filter=box,size=1");
+  pad = gst_element_get_static_pad (stream.src, "src");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, note_memory, &pinned,
+      NULL);
+  for (guint i = 0; i < n; i++) {
+    send_image (&stream, 1, &image);
+    check_volume (&stream, "1:16:8:4", 16 * 8 * 4);
+  }
+  fail_unless_equals_int (g_atomic_int_get (&pinned), n - 1);
+  stream_clear (&stream);
+}
+GST_END_TEST;
+
 /* An image that downstream does not take. */
 GST_START_TEST (test_refused_format)
 {
@@ -649,6 +689,7 @@ openigtlinksrc_suite (void)
   tcase_add_test (tests, test_reconnect);
   tcase_add_test (tests, test_end);
   tcase_add_test (tests, test_errors);
+  tcase_add_test (tests, test_pinned_memory);
   tcase_add_test (tests, test_refused_format);
   tcase_add_test (tests, test_states);
   return suite;
