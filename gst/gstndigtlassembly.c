@@ -127,30 +127,17 @@ convert (const NdIgtlImage *image, guint8 *to, const guint8 *from)
       nd_igtl_image_part_size (image) / nd_igtl_scalar_size (image->scalar));
 }
 
-/* Copies the part in the scratch memory to its place. FALSE: no memory. */
-static gboolean
+/* Copies the part in the scratch memory to its place. */
+static void
 put_part (GstNdIgtlAssembly *assembly, const NdIgtlImage *image)
 {
-  const gsize size = sample_size (image);
-  const gsize n =
-      nd_igtl_image_part_size (image) / nd_igtl_scalar_size (image->scalar);
-  g_autofree guint8 *larger = NULL;
-  guint8 *converted = assembly->scratch;
-
   if (nd_igtl_image_is_whole (image)) {
     convert (image, assembly->map.data, assembly->scratch);
-    return TRUE;
+    return;
   }
-  /* Samples that become larger need other memory. */
-  if (size > nd_igtl_scalar_size (image->scalar)) {
-    converted = larger = g_try_malloc_n (n, size);
-    if (!larger)
-      return FALSE;
-  }
-  convert (image, converted, assembly->scratch);
-  nd_igtl_parts_copy (image, size * image->components, assembly->map.data,
-      converted);
-  return TRUE;
+  convert (image, assembly->scratch, assembly->scratch);
+  nd_igtl_parts_copy (image, sample_size (image) * image->components,
+      assembly->map.data, assembly->scratch);
 }
 
 static GstNdIgtlAssembled
@@ -178,13 +165,12 @@ gst_nd_igtl_assembly_end (GstNdIgtlAssembly *assembly, const NdIgtlImage *image,
     begin_anew (assembly, lost);
     result = nd_igtl_parts_add (assembly->parts, image, timestamp);
   }
-  if ((!assembly->buffer
-          && !new_buffer (assembly, pool, gst_nd_igtl_assembly_size (image)))
-      || !put_part (assembly, image)) {
+  if (!assembly->buffer
+      && !new_buffer (assembly, pool, gst_nd_igtl_assembly_size (image))) {
     nd_igtl_parts_reset (assembly->parts);
-    drop_buffer (assembly);
     return GST_ND_IGTL_NO_MEMORY;
   }
+  put_part (assembly, image);
   return result == ND_IGTL_PART_COMPLETE ? complete (assembly, volume)
                                          : GST_ND_IGTL_PART;
 }

@@ -11,11 +11,10 @@
  * (#GstOpenIGTLinkSrc:mode client), or accepts clients that send (server).
  *
  * Volumes are other/tensors buffers. Frames are video/x-raw or other/tensors
- * buffers, as downstream accepts them. uint8, int16, uint16 and float32 samples
- * keep their type; int8 becomes int16, and int32, uint32 and float64 become
- * float32. Spacing, origin and directions are in the caps. If only the matrix
- * changes later, the caps do not change, and the field VolumeToRasTransform of
- * the volume has the new matrix.
+ * buffers, as downstream accepts them. Samples keep their type, but float64
+ * becomes float32. Spacing, origin and directions are in the caps. If only the
+ * matrix changes later, the caps do not change, and the field
+ * VolumeToRasTransform of the volume has the new matrix.
  *
  * TRANSFORM, POSITION, TDATA, QTDATA, STATUS, STRING and SENSOR messages and
  * the metadata of header version 2 become fields of the next volume. ndfilesink

@@ -12,9 +12,8 @@ nd_igtl_sample_type (NdIgtlScalar scalar)
 {
   NdSampleType type;
 
-  return nd_sample_from_name (nd_igtl_scalar_name (scalar), &type)
-      ? nd_sample_computed (type)
-      : ND_FLOAT32;
+  return nd_sample_from_name (nd_igtl_scalar_name (scalar), &type) ? type
+                                                                   : ND_FLOAT32;
 }
 
 gboolean
@@ -74,44 +73,16 @@ nd_igtl_samples_swap (gpointer samples, gsize size, gsize n)
 /* Converts in pieces that stay in the cache. */
 #define PIECE 1024
 
-#define CONVERT(name, from_type, to_type)                                   \
-  static void name (guint8 *to, const guint8 *from, gsize n)                \
-  {                                                                         \
-    for (gsize i = 0; i < n; i++) {                                         \
-      from_type value;                                                      \
-      to_type converted;                                                    \
-                                                                            \
-      memcpy (&value, from + i * sizeof (value), sizeof (value));           \
-      converted = (to_type) value;                                          \
-      memcpy (to + i * sizeof (converted), &converted, sizeof (converted)); \
-    }                                                                       \
-  }
-CONVERT (from_int8, gint8, gint16)
-CONVERT (from_int32, gint32, gfloat)
-CONVERT (from_uint32, guint32, gfloat)
-CONVERT (from_float64, gdouble, gfloat)
-
 static void
-convert_piece (guint8 *to, const guint8 *from, NdIgtlScalar scalar, gsize n)
+from_float64 (guint8 *to, const guint8 *from, gsize n)
 {
-  switch (scalar) {
-    case ND_IGTL_INT8:
-      from_int8 (to, from, n);
-      break;
-    case ND_IGTL_INT32:
-      from_int32 (to, from, n);
-      break;
-    case ND_IGTL_UINT32:
-      from_uint32 (to, from, n);
-      break;
-    case ND_IGTL_FLOAT64:
-      from_float64 (to, from, n);
-      break;
-    case ND_IGTL_UINT8:
-    case ND_IGTL_INT16:
-    case ND_IGTL_UINT16:
-    case ND_IGTL_FLOAT32:
-      g_return_if_reached (); /* passed as they are */
+  for (gsize i = 0; i < n; i++) {
+    gdouble value;
+    gfloat converted;
+
+    memcpy (&value, from + i * sizeof (value), sizeof (value));
+    converted = (gfloat) value;
+    memcpy (to + i * sizeof (converted), &converted, sizeof (converted));
   }
 }
 
@@ -121,7 +92,6 @@ nd_igtl_samples_convert (gpointer to, gconstpointer from, NdIgtlScalar scalar,
 {
   const gsize size = nd_igtl_scalar_size (scalar);
   const gboolean swap = !has_same_order (scalar, big_endian);
-  const gsize to_size = nd_sample_size (nd_igtl_sample_type (scalar));
   guint64 piece[PIECE];
 
   if (has_same_type (scalar)) {
@@ -136,7 +106,7 @@ nd_igtl_samples_convert (gpointer to, gconstpointer from, NdIgtlScalar scalar,
     memcpy (piece, (const guint8 *) from + done * size, count * size);
     if (swap)
       nd_igtl_samples_swap (piece, size, count);
-    convert_piece ((guint8 *) to + done * to_size, (const guint8 *) piece,
-        scalar, count);
+    from_float64 ((guint8 *) to + done * sizeof (gfloat),
+        (const guint8 *) piece, count);
   }
 }

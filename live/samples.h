@@ -10,9 +10,8 @@
 
 G_BEGIN_DECLS
 
-/* The sample type of a volume for samples of @scalar: the same type if volumes
- * have it, int16 for int8, and float32 for all others. float32 rounds integers
- * above 2^24 and float64. */
+/* The sample type of a volume for samples of @scalar, which is the same, but
+ * float32 for float64. */
 NdSampleType nd_igtl_sample_type (NdIgtlScalar scalar);
 
 /* The type in an IMAGE for samples of a volume, which is the same. FALSE if
@@ -26,8 +25,8 @@ gboolean nd_igtl_samples_are_native (NdIgtlScalar scalar, gboolean big_endian);
 void nd_igtl_samples_swap (gpointer samples, gsize size, gsize n);
 
 /* Converts @n samples of @scalar, which need not be aligned, to
- * nd_igtl_sample_type(). Both may be the same memory if samples do not
- * become larger. */
+ * nd_igtl_sample_type(). They never become larger, so that both may be the same
+ * memory. */
 void nd_igtl_samples_convert (gpointer to, gconstpointer from,
     NdIgtlScalar scalar, gboolean big_endian, gsize n);
 

@@ -36,6 +36,9 @@ TYPES = {2: np.int8, 3: np.uint8, 4: np.int16, 5: np.uint16, 6: np.int32,
          7: np.uint32, 10: np.float32, 11: np.float64}
 SIZES = [(7, 5, 3), (8, 6, 1)]          # x, y, z
 N = 3
+RECORDINGS = ['plus_USTC_FrameGrabber_ProbeRotationData.igs.mha',
+              'plus_BoneUltrasound_L14.igs.mha']
+FRAMES = 12                             # of each recording
 
 
 def free_port():
@@ -57,10 +60,7 @@ def finish(run, timeout=60):
 
 def received(scalar):
     """The type that samples have in a volume."""
-    kept = {np.uint8, np.int16, np.uint16, np.float32}
-    if TYPES[scalar] in kept:
-        return TYPES[scalar]
-    return np.int16 if TYPES[scalar] is np.int8 else np.float32
+    return np.float32 if TYPES[scalar] is np.float64 else TYPES[scalar]
 
 
 def record(path, *properties):
@@ -142,28 +142,121 @@ def write_raw(path, image):
 
 
 def sink_words(raw, image, size, components, name):
-    return ['ndfilesrc', 'location=' + raw,
-            'volume-size=' + ':'.join(map(str, size)), 'type=' + name,
-            'components=%d' % components, 'framerate=20/1']
+    # Files of these types become int16 and float32. A filter of one
+    # coefficient makes them what they were.
+    from_file = {'int8': 'int16', 'int32': 'float32', 'uint32': 'float32'}
+    stored = from_file.get(name, name)
+    with open(raw, 'rb') as file:
+        data = np.frombuffer(file.read(), name)
+    write_raw(raw, data.astype(stored))
+    words = ['ndfilesrc', 'location=' + raw,
+             'volume-size=' + ':'.join(map(str, size)), 'type=' + stored,
+             'components=%d' % components, 'framerate=20/1']
+    return words if stored == name else words + [
+        '!', 'ndconv2d', 'filter=box,size=1:1', 'output-type=' + name]
 
 
-def src_to_pyigtl(folder, name, size, components, version):
+# Every type, version and size in one stream: the caps change with each.
+def all_to_src(folder):
+    port = free_port()
+    server = pyigtl.OpenIGTLinkServer(port=port, local_server=True)
+    cases = [(scalar, version, size) for scalar in TYPES
+             for version in (1, 2, 3) for size in SIZES]
+    run = start('openigtlinksrc', 'policy=every', 'host=127.0.0.1',
+                'port=%d' % port, 'num-buffers=%d' % len(cases), '!',
+                'other/tensors', '!', 'multifilesink',
+                'location=' + os.path.join(folder, 'all%03d.raw'))
+    while not server.is_connected():
+        time.sleep(0.01)
+    for i, (scalar, version, size) in enumerate(cases):
+        message = pyigtl.ImageMessage(samples(TYPES[scalar], size, 1 + i % 3),
+                                      device_name='Py', timestamp=1000 + i)
+        message.header_version = version
+        server.send_message(message, wait=True)
+    finish(run)
+    server.stop()
+    for i, (scalar, version, size) in enumerate(cases):
+        expected = samples(received(scalar), size, 1 + i % 3).tobytes()
+        with open(os.path.join(folder, 'all%03d.raw' % i), 'rb') as file:
+            assert file.read() == expected, (scalar, version, size)
+    return len(cases)
+
+
+def receive_bytes(peer, n):
+    data = b''
+    while len(data) < n:
+        piece = peer.recv(n - len(data))
+        assert piece, 'the stream ended early'
+        data += piece
+    return data
+
+
+def receive_image(peer):
+    """The next IMAGE, unpacked by pyigtl."""
+    header = pyigtl.messages.MessageBase.parse_header(receive_bytes(peer, 58))
+    body = receive_bytes(peer, header['body_size'])
+    message = pyigtl.messages.MessageBase.create_message(
+        header['message_type'])
+    message.unpack(header, body)
+    return message
+
+
+# Every type and size of one version in one stream.
+def src_to_all(folder, version):
+    port = free_port()
+    names = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'float32']
+    cases = [(name, size, 1 + 2 * k) for name in names
+             for k, size in enumerate(SIZES)]
+    words = ['concat', 'name=all', '!', 'openigtlinksink', 'port=%d' % port,
+             'host=127.0.0.1', 'device-name=Nd', 'version=%d' % version]
+    for i, (name, size, components) in enumerate(cases):
+        raw = os.path.join(folder, 'one%d.raw' % i)
+        image = samples(np.dtype(name), size, components)
+        # The first ones may be sent before the peer is there.
+        write_raw(raw, np.concatenate([image.ravel()] * (40 if i == 0 else 2)))
+        words += sink_words(raw, image, size, components, name)
+        words += ['!', 'all.']
+    run = start(*words)
+    peer = None
+    while peer is None:
+        try:
+            peer = socket.create_connection(('127.0.0.1', port), timeout=30)
+        except ConnectionRefusedError:
+            assert run.poll() is None, run.communicate()
+            time.sleep(0.01)
+    seen = set()
+    while len(seen) < len(cases):
+        message = receive_image(peer)
+        assert message.header_version == version
+        assert message.device_name == 'Nd'
+        for i, (name, size, components) in enumerate(cases):
+            image = samples(np.dtype(name), size, components)
+            if (message.image.dtype == image.dtype
+                    and message.image.size == image.size
+                    and message.image.shape[:3] == image.shape[:3]):
+                np.testing.assert_array_equal(
+                    message.image.reshape(image.shape), image)
+                seen.add(i)
+    peer.close()
+    finish(run)
+    return len(cases)
+
+
+def src_to_pyigtl(folder):
     raw = os.path.join(folder, 'b.raw')
     port = free_port()
-    image = samples(np.dtype(name), size, components)
+    size = SIZES[0]
+    image = samples(np.dtype('int16'), size)
     write_raw(raw, np.concatenate([image.ravel()] * 100))
-    run = start(*sink_words(raw, image, size, components, name), '!',
-                'openigtlinksink', 'port=%d' % port, 'device-name=Nd',
-                'version=%d' % version)
+    run = start(*sink_words(raw, image, size, 1, 'int16'), '!',
+                'openigtlinksink', 'port=%d' % port, 'device-name=Nd')
     client = pyigtl.OpenIGTLinkClient('127.0.0.1', port)
     message = client.wait_for_message('Nd', timeout=30)
     client.stop()
     run.terminate()
     run.communicate()
     assert message is not None
-    assert message.header_version == version
     np.testing.assert_array_equal(message.image.reshape(image.shape), image)
-    assert message.image.dtype == image.dtype
     assert abs(message.timestamp - time.time()) < 60
 
 
@@ -205,30 +298,47 @@ def src_to_library(folder, name, size, components):
     assert output.split('\n')[0].startswith(line), (output, line)
 
 
-# The frames of a recording of PLUS, served by the library, are those that
-# ndfilesrc reads.
-def replay(folder):
-    name = os.path.join(SHARED, 'data',
-                        'plus_USTC_FrameGrabber_ProbeRotationData.igs.mha')
-    if not os.path.exists(name):
-        print('without', name)
-        return
-    direct, path, raw = (os.path.join(folder, file) for file in
-                         ('direct.mha', 'live.mha', 'e.raw'))
-    finish(start('ndfilesrc', 'location=' + name, 'stop=%d' % N, '!',
+# Frames and transforms of recordings of PLUS, served by the library, are those
+# that ndfilesrc reads.
+def replay(folder, name):
+    path = os.path.join(SHARED, 'data', name)
+    if not os.path.exists(path):
+        print('without', path)
+        return 0
+    direct, live, raw, transforms = (
+        os.path.join(folder, file) for file in
+        ('direct.igs.mha', 'live.igs.mha', 'e.raw', 'e.txt'))
+    finish(start('ndfilesrc', 'location=' + path, 'stop=%d' % FRAMES, '!',
                  'ndfilesink', 'location=' + direct))
     header, data = read(direct)
     size = [int(word) for word in header['DimSize'].split()]
     assert header['ElementType'] == 'MET_UCHAR', header
+    n = size[-1]
+    kept = [key for key in header if key.endswith('Transform')
+            and key.startswith('Seq_Frame') and len(key) <= 13 + 20 + 9
+            and header.get(key + 'Status') == 'OK']
     with open(raw, 'wb') as file:
         file.write(data)
+    with open(transforms, 'w') as file:
+        for key in sorted(kept):
+            file.write('%d %s %s\n' % (int(key[9:13]),
+                                       key[14:-len('Transform')],
+                                       ' '.join(header[key].split()[:12])))
     port = free_port()
     peer = subprocess.Popen([PEER, 'serve', str(port), raw, str(size[0]),
                              str(size[1]), str(size[2] if len(size) == 4
-                                               else 1), str(N)])
-    finish(record(path, 'host=127.0.0.1', 'port=%d' % port, 'reconnect=0'))
+                                               else 1), str(n), transforms])
+    finish(start('openigtlinksrc', 'policy=every', 'num-buffers=%d' % n,
+                 'host=127.0.0.1', 'port=%d' % port, 'reconnect=0', '!',
+                 'other/tensors', '!', 'ndfilesink', 'location=' + live))
     assert peer.wait(30) == 0
-    assert read(path)[1] == data
+    came, samples_that_came = read(live)
+    assert samples_that_came == data
+    for key in kept:
+        close(came[key].split(), [float(word) for word in header[key].split()])
+        assert came[key + 'Status'] == 'OK'
+    print(name, n, 'frames', len(kept), 'transforms')
+    return 1
 
 
 def main():
@@ -236,25 +346,24 @@ def main():
     n = 0
     try:
         if pyigtl:
-            for scalar in TYPES:
-                for size in SIZES:
-                    n += 1
-                    pyigtl_to_src(folder, scalar, size, 1 + n % 3)
-            for name in ['uint8', 'int16', 'uint16', 'float32']:
-                for k, size in enumerate(SIZES):
-                    n += 1
-                    src_to_pyigtl(folder, name, size, 1 + 2 * k, 1 + n % 3)
+            n += all_to_src(folder)
+            for version in (1, 2, 3):
+                n += src_to_all(folder, version)
+                pyigtl_to_src(folder, 3, SIZES[version % 2], version)
+            src_to_pyigtl(folder)
+            n += 4
         if PEER:
             for scalar in TYPES:
                 for size in SIZES:
                     n += 1
                     library_to_src(folder, scalar, size)
-            for name in ['uint8', 'int16', 'uint16', 'float32']:
+            for name in ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32',
+                         'float32']:
                 for k, size in enumerate(SIZES):
                     n += 1
                     src_to_library(folder, name, size, 1 + 2 * k)
-            replay(folder)
-            n += 1
+            for name in RECORDINGS:
+                n += replay(folder, name)
     finally:
         shutil.rmtree(folder)
     print(n, 'exchanges')

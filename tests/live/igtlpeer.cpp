@@ -2,8 +2,12 @@
 //
 //   igtlpeer send PORT SCALAR X Y Z N     connects, sends N images of SCALAR
 //                                         with a TRANSFORM before each
-//   igtlpeer serve PORT FILE X Y Z N      listens, and sends the N volumes of
-//                                         int16 or uint8 samples in FILE
+//   igtlpeer serve PORT FILE X Y Z N TRANSFORMS
+//                                         listens, and sends the N volumes of
+//                                         uint8 samples in FILE, and before
+//                                         each the transforms of the lines
+//                                         "volume name 12 numbers" in
+//                                         TRANSFORMS
 //   igtlpeer receive PORT N               connects, and describes N messages
 //
 // Sample i of an image is i modulo 100. Prints one line a message.
@@ -13,6 +17,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <unistd.h>
 #include <vector>
 
@@ -135,9 +141,33 @@ send_images (igtl::Socket *socket, int scalar, const int size[3], int n)
   }
 }
 
-/* What a file holds, one image a volume. */
+struct Transform
+{
+  int volume;
+  std::string name;
+  igtl::Matrix4x4 matrix;
+};
+
+static std::vector<Transform>
+read_transforms (const char *path)
+{
+  std::vector<Transform> all;
+  std::ifstream file (path);
+  Transform one;
+
+  igtl::IdentityMatrix (one.matrix);
+  while (file >> one.volume >> one.name) {
+    for (int i = 0; i < 12; i++)
+      file >> one.matrix[i / 4][i % 4];
+    all.push_back (one);
+  }
+  return all;
+}
+
+/* Sends a file, one image per volume. */
 static void
-serve_file (igtl::Socket *socket, const char *path, const int size[3], int n)
+serve_file (igtl::Socket *socket, const char *path, const int size[3], int n,
+    std::vector<Transform> transforms)
 {
   FILE *file = fopen (path, "rb");
   igtl::ImageMessage::Pointer image =
@@ -149,6 +179,16 @@ serve_file (igtl::Socket *socket, const char *path, const int size[3], int n)
         || fread (image->GetScalarPointer (), image->GetImageSize (), 1, file)
             != 1)
       exit (1);
+    for (Transform &transform : transforms) {
+      igtl::TransformMessage::Pointer message = igtl::TransformMessage::New ();
+
+      if (transform.volume != i)
+        continue;
+      message->SetDeviceName (transform.name.c_str ());
+      message->SetMatrix (transform.matrix);
+      message->Pack ();
+      socket->Send (message->GetPackPointer (), message->GetPackSize ());
+    }
     send_image (socket, image, i);
   }
   fclose (file);
@@ -230,7 +270,7 @@ main (int argc, char **argv)
     }
     return 0;
   }
-  if (argc == 8) {
+  if (argc == 8 || argc == 9) {
     const int size[3] = { atoi (argv[4]), atoi (argv[5]), atoi (argv[6]) };
 
     if (strcmp (mode, "send") == 0) {
@@ -240,7 +280,7 @@ main (int argc, char **argv)
       wait_end (socket);
       return 0;
     }
-    if (strcmp (mode, "serve") == 0) {
+    if (strcmp (mode, "serve") == 0 && argc == 9) {
       igtl::ServerSocket::Pointer server = igtl::ServerSocket::New ();
       igtl::ClientSocket::Pointer socket;
 
@@ -249,7 +289,8 @@ main (int argc, char **argv)
       do
         socket = server->WaitForConnection (1000);
       while (socket.IsNull ());
-      serve_file (socket, argv[3], size, atoi (argv[7]));
+      serve_file (socket, argv[3], size, atoi (argv[7]),
+          read_transforms (argv[8]));
       wait_end (socket);
       return 0;
     }

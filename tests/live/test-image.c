@@ -139,6 +139,12 @@ get_sample (gconstpointer samples, NdSampleType type, gsize i)
       return ((const guint16 *) samples)[i];
     case ND_FLOAT32:
       return ((const gfloat *) samples)[i];
+    case ND_INT8:
+      return ((const gint8 *) samples)[i];
+    case ND_INT32:
+      return ((const gint32 *) samples)[i];
+    case ND_UINT32:
+      return ((const guint32 *) samples)[i];
     default:
       g_assert_not_reached ();
   }
