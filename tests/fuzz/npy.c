@@ -41,7 +41,7 @@ static void
 append (GByteArray *bytes, guint64 number, guint n)
 {
   for (guint i = 0; i < n; i++) {
-    const guint8 byte = number >> (8 * i);
+    const guint8 byte = i < 8 ? number >> (8 * i) : 0;
 
     g_byte_array_append (bytes, &byte, 1);
   }
