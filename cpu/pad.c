@@ -128,19 +128,25 @@ nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
  * set. */
 #define ROUND_MAGIC 6755399441055744.0
 
-#define STORE_ROW(type, low, high)                       \
-  G_STMT_START                                           \
-  {                                                      \
-    for (gsize i = 0; i < n; i++) {                      \
-      gdouble v = gain * response[i] + offset;           \
-      saturated += v < low - 0.5 || v >= high + 0.5;     \
-      v = v == v ? v : 0.0;                              \
-      v = v > low ? v : low;                             \
-      v = v < high ? v : high;                           \
-      *(type *) (out + i * stride) =                     \
-          (type) (gint) (v + ROUND_MAGIC - ROUND_MAGIC); \
-    }                                                    \
-  }                                                      \
+#define STORE_ROW(type, low, high)                           \
+  G_STMT_START                                               \
+  {                                                          \
+    for (gsize i = 0; i < n; i++) {                          \
+      gdouble v = gain * response[i] + offset;               \
+      v = v == v ? v : 0.0;                                  \
+      v = v > low ? v : low;                                 \
+      v = v < high ? v : high;                               \
+      *(type *) (out + i * stride) =                         \
+          (type) (gint) (v + ROUND_MAGIC - ROUND_MAGIC);     \
+    }                                                        \
+    /* In a loop of its own, so that both are vectorized. */ \
+    for (gsize i = 0; i < n; i++) {                          \
+      gdouble v = gain * response[i] + offset;               \
+      gint64 below = v < low - 0.5, above = v >= high + 0.5; \
+                                                             \
+      saturated += below + above;                            \
+    }                                                        \
+  }                                                          \
   G_STMT_END
 
 #define STORE_ROWS(type, low, high) \
@@ -160,7 +166,7 @@ nd_store_row (const gfloat *restrict response, gsize n, const NdScale *scale,
     NdSampleType sample_type, guint8 *restrict out, gsize stride)
 {
   gdouble gain = scale->gain, offset = scale->offset;
-  guint saturated = 0;
+  gint64 saturated = 0;
 
   switch (sample_type) {
     case ND_UINT8:
