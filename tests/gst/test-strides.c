@@ -142,6 +142,15 @@ check_layout (GRand *r, const gchar *filter, const Layout *l)
   gst_harness_teardown (b);
 }
 
+static GstBuffer *
+zeros (gsize size)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, size, NULL);
+
+  gst_buffer_memset (buffer, 0, 0, size);
+  return buffer;
+}
+
 GST_START_TEST (test_layouts)
 {
   g_autoptr (GRand) r = test_rand ();
@@ -209,9 +218,7 @@ GST_START_TEST (test_wrong)
   gst_element_set_bus (element, bus);
   h = gst_harness_new_with_element (element, "sink", "src");
   gst_harness_set_src_caps_str (h, caps);
-  fail_if (gst_harness_push (h,
-               gst_buffer_new_allocate (NULL, wrong[__i__].size, NULL))
-      == GST_FLOW_OK);
+  fail_if (gst_harness_push (h, zeros (wrong[__i__].size)) == GST_FLOW_OK);
   expect_message (bus, GST_MESSAGE_ERROR, wrong[__i__].word);
   fail_if (gst_bus_have_pending (bus)
       && gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR));
@@ -236,17 +243,11 @@ GST_START_TEST (test_change)
   gst_element_set_bus (element, bus);
   h = gst_harness_new_with_element (element, "sink", "src");
   gst_harness_set_src_caps_str (h, caps);
-  fail_unless_equals_int (gst_harness_push (h,
-                              gst_buffer_new_allocate (NULL, 320, NULL)),
-      GST_FLOW_OK);
+  fail_unless_equals_int (gst_harness_push (h, zeros (320)), GST_FLOW_OK);
   g_object_set (element, "strides", "24:150", NULL);
-  fail_unless_equals_int (gst_harness_push (h,
-                              gst_buffer_new_allocate (NULL, 600, NULL)),
-      GST_FLOW_OK);
+  fail_unless_equals_int (gst_harness_push (h, zeros (600)), GST_FLOW_OK);
   g_object_set (element, "strides", "3", NULL);
-  fail_unless_equals_int (gst_harness_push (h,
-                              gst_buffer_new_allocate (NULL, 600, NULL)),
-      GST_FLOW_OK);
+  fail_unless_equals_int (gst_harness_push (h, zeros (600)), GST_FLOW_OK);
   expect_message (bus, GST_MESSAGE_WARNING, "12 bytes");
   g_object_get (element, "strides", &strides, NULL);
   fail_unless_equals_string (strides, "24:150");
