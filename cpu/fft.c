@@ -7,8 +7,8 @@
  * the values that are transformed, so that a constant near the mean is
  * subtracted from the samples, and its response, which is known, added to the
  * output. One sample that is not finite would spoil the whole spectrum, so that
- * such samples are left out of it, and their responses are added where the
- * filter reaches them.
+ * such samples are left out of it, and their responses are added to the outputs
+ * that the filter makes from them.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

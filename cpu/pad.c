@@ -140,7 +140,7 @@ nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
           (type) (gint) (v + ROUND_MAGIC - ROUND_MAGIC);     \
     }                                                        \
     /* In a loop of its own, so that both are vectorized. */ \
-    for (gsize i = 0; i < n; i++) {                          \
+    for (gsize i = 0; i < counted; i++) {                    \
       gdouble v = gain * response[i] + offset;               \
       gint64 below = v < low - 0.5, above = v >= high + 0.5; \
                                                              \
@@ -166,6 +166,7 @@ nd_store_row (const gfloat *restrict response, gsize n, const NdScale *scale,
     NdSampleType sample_type, guint8 *restrict out, gsize stride)
 {
   gdouble gain = scale->gain, offset = scale->offset;
+  const gsize counted = scale->saturated ? n : 0;
   gint64 saturated = 0;
 
   switch (sample_type) {
@@ -184,7 +185,7 @@ nd_store_row (const gfloat *restrict response, gsize n, const NdScale *scale,
         *(gfloat *) (out + i * stride) = gain * response[i] + offset;
       break;
   }
-  if (saturated > 0 && scale->saturated)
+  if (saturated > 0)
     __atomic_fetch_add (scale->saturated, saturated, __ATOMIC_RELAXED);
 }
 
