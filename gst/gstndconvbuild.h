@@ -50,7 +50,8 @@ NdAxes gst_nd_conv_axes (GstNdConv *self, const GstNdConvSettings *settings);
 NdBankInfo gst_nd_conv_bank_info (const GstNdConvSettings *settings,
     const NdBank *bank);
 
-/* Whether @bank can filter @format with @settings. Error: ND_ERROR_FORMAT. */
+/* Whether @bank can filter @format with @settings. Errors: ND_ERROR_FORMAT,
+ * ND_ERROR_SETTINGS. */
 gboolean gst_nd_conv_check_input (const GstNdConvSettings *settings,
     const NdBankInfo *bank, const GstNdFormat *format, GError **error);
 

@@ -31,8 +31,8 @@ void gst_nd_conv_pending_stop (GstNdConv *self);
 void gst_nd_conv_pending_clear (GstNdConv *self);
 
 /* Takes @output. It is pushed as soon as it and all outputs before it are
- * complete. Waits for that in a live stream; otherwise waits only while the
- * queue is full. */
+ * complete. Waits for that in a live stream, and for outputs without a fence
+ * (of the CPU); otherwise waits only while the queue is full. */
 GstFlowReturn gst_nd_conv_pending_add (GstNdConv *self,
     GstNdPendingOutput *output);
 

@@ -10,7 +10,8 @@
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
-/* Stretches that must break before their length is judged. */
+/* The warning about short stretches comes after this many breaks at the
+ * earliest. */
 #define RESTARTS_TO_WARN 8
 
 void

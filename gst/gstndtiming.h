@@ -36,7 +36,7 @@ typedef struct
   GstClockTime last; /* timestamp of the last volume; NONE: unknown */
   GstClockTime intervals[GST_ND_TIMING_INTERVALS];
   guint n;               /* intervals measured since the last break */
-  GstClockTime shortest; /* interval measured so far; NONE: none */
+  GstClockTime shortest; /* interval since the last reset; NONE: none */
 } GstNdTiming;
 
 typedef struct
@@ -49,12 +49,13 @@ typedef struct
 void gst_nd_timing_reset (GstNdTiming *timing);
 
 /* Takes the next volume, with timestamp @pts (or NONE). A stretch breaks if
- *  - the timestamp runs backwards by more than the jitter (forwards if
- *    @reverse),
+ *  - the timestamp runs backwards (forwards if @reverse) by more than the
+ *    jitter, or at all until there is an interval,
  *  - no volume came for more than rule->limit intervals, or for more than
  *    1 + rule->jitter of them if rule->gap is RESTART,
  *  - @discont is set and the timestamps do not explain it by missing volumes:
- *    no more than one interval passed. Here the interval is @nominal, that of
+ *    no more than 1 + rule->jitter intervals passed, or a timestamp is
+ *    missing. Here the interval is @nominal, that of
  *    the caps (or NONE: the shortest measured), because a source that leaves
  *    out volumes all the time marks each one.
  * The interval is the median of the last ones measured; until there is one, no

@@ -16,12 +16,13 @@ G_BEGIN_DECLS
 typedef struct
 {
   gboolean valid;
-  gint64 offset;           /* that is used, ns */
+  gint64 offset;           /* in use, ns */
   gint64 least[2];         /* of this period of 10 s and of the one before */
   guint64 period;          /* start of this period, on the receiver's clock */
   guint64 last, last_sent; /* of the last message */
   guint64 delay;  /* the longest time from the result to the arrival, ns */
-  guint64 resets; /* how often the sender's clock jumped */
+  guint64 resets; /* how often the offset jumped: by the sender's
+                   * clock, or by a message that was very late */
 } NdIgtlClock;
 
 void nd_igtl_clock_init (NdIgtlClock *clock);
