@@ -8,15 +8,22 @@
  */
 #include <dlfcn.h>
 #include <gst/gst.h>
+#include <stdatomic.h>
 
 void __tsan_acquire (void *address);
 void __tsan_release (void *address);
 
-/* GLib's function of this name. */
-#define REAL(name)                        \
-  static __typeof__ (name) *_Atomic real; \
-  if (!real)                              \
-  real = (__typeof__ (name) *) dlsym (RTLD_NEXT, G_STRINGIFY (name))
+/* GLib's function of this name. GCC reads a pointer that is atomic without an
+ * atomic load if the pointer is called, hence the local variable. */
+#define REAL(name)                                   \
+  static void *_Atomic found;                        \
+  void *address = atomic_load (&found);              \
+  __typeof__ (name) *real;                           \
+  if (!address) {                                    \
+    address = dlsym (RTLD_NEXT, G_STRINGIFY (name)); \
+    atomic_store (&found, address);                  \
+  }                                                  \
+  real = (__typeof__ (name) *) address
 
 #define LOCK(type, name)   \
   void name (type *lock)   \
