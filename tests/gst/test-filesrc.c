@@ -236,13 +236,15 @@ GST_START_TEST (test_seek_segment)
 
 GST_END_TEST;
 
-/* Waits until the sink plays again after a flush. If a pipeline is flushed
- * while it goes on to PLAYING, the sink can stay in PAUSED. */
+/* Waits until the pipeline of a sink plays again after a flush. If a pipeline
+ * is flushed while it goes on to PLAYING, the sink can stay in PAUSED. */
 static void
-play_again (GstElement *sink)
+play_again (GstAppSink *sink)
 {
-  fail_unless_equals_int (gst_element_get_state (sink, NULL, NULL,
-                              GST_CLOCK_TIME_NONE),
+  g_autoptr (GstObject) pipeline = gst_object_get_parent (GST_OBJECT (sink));
+
+  fail_unless_equals_int (gst_element_get_state (GST_ELEMENT (pipeline), NULL,
+                              NULL, GST_CLOCK_TIME_NONE),
       GST_STATE_CHANGE_SUCCESS);
 }
 
@@ -255,7 +257,7 @@ play_backwards (GstElement *element, GstAppSink *sink, GstClockTime start,
   const GstSegment *segment;
   GstSample *sample;
 
-  play_again (GST_ELEMENT (sink));
+  play_again (sink);
   fail_unless (gst_element_seek (element, -1.0, GST_FORMAT_TIME,
       GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, GST_SEEK_TYPE_SET, start,
       GST_CLOCK_TIME_IS_VALID (stop) ? GST_SEEK_TYPE_SET : GST_SEEK_TYPE_NONE,
@@ -264,7 +266,7 @@ play_backwards (GstElement *element, GstAppSink *sink, GstClockTime start,
     pull_volume (sink, n, 30, 1);
   fail_unless (gst_app_sink_pull_sample (sink) == NULL);
   fail_unless (gst_app_sink_is_eos (sink));
-  play_again (GST_ELEMENT (sink));
+  play_again (sink);
   fail_unless (gst_element_seek_simple (element, GST_FORMAT_TIME,
       GST_SEEK_FLAG_FLUSH, 0));
   sample = gst_app_sink_pull_sample (sink);

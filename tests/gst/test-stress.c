@@ -91,7 +91,9 @@ expect_no_error (GstElement *pipeline)
   gst_bus_set_flushing (bus, FALSE);
 }
 
-/* States in a random order, waited for or not. */
+/* States in a random order, waited for or not. GStreamer forgets a change to
+ * PAUSED or PLAYING that is asked for while it goes on from PAUSED to PLAYING,
+ * so those changes wait for the one before. */
 GST_START_TEST (test_states)
 {
   static const GstState states[] = { GST_STATE_NULL, GST_STATE_READY,
@@ -109,12 +111,17 @@ GST_START_TEST (test_states)
   for (guint p = 0; p < G_N_ELEMENTS (pipelines); p++) {
     GstElement *pipeline = launch (pipelines[p]);
     GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "f");
+    GstState before = GST_STATE_NULL;
 
     for (guint i = 0; i < test_count (500) / 3 + 3; i++) {
       const GstState state = states[g_rand_int_range (r, 0, 4)];
-      const GstStateChangeReturn ret = gst_element_set_state (pipeline, state);
 
-      fail_unless (ret != GST_STATE_CHANGE_FAILURE);
+      if (before >= GST_STATE_PAUSED && state >= GST_STATE_PAUSED)
+        fail_unless (gst_element_get_state (pipeline, NULL, NULL, WAIT)
+            == GST_STATE_CHANGE_SUCCESS);
+      fail_unless (gst_element_set_state (pipeline, state)
+          != GST_STATE_CHANGE_FAILURE);
+      before = state;
       switch (g_rand_int_range (r, 0, 4)) {
         case 0:
           fail_unless (gst_element_get_state (pipeline, NULL, NULL, WAIT)
