@@ -80,6 +80,14 @@ wait_for_eos (GstElement *pipeline, GstClockTime timeout)
     type = GST_MESSAGE_TYPE (message);
     if (type == GST_MESSAGE_LATENCY)
       gst_bin_recalculate_latency (GST_BIN (pipeline));
+    if (type == GST_MESSAGE_ERROR) {
+      g_autoptr (GError) error = NULL;
+      g_autofree gchar *debug = NULL;
+
+      gst_message_parse_error (message, &error, &debug);
+      g_error ("%s: %s (%s)", GST_MESSAGE_SRC_NAME (message), error->message,
+          debug);
+    }
   }
   g_assert_cmpint (type, ==, GST_MESSAGE_EOS);
 }
@@ -341,40 +349,65 @@ add_sink (Relinks *r)
 }
 
 static void
-replace (Relinks *r)
+remove_sink (Relinks *r, GstElement *sink)
 {
-  GstElement *old = r->sink;
-
-  gst_element_unlink (r->filter, old);
-  add_sink (r);
-  gst_element_set_state (old, GST_STATE_NULL);
-  gst_bin_remove (GST_BIN (r->pipeline), old);
-  g_atomic_int_inc (&r->relinks);
+  gst_element_set_state (sink, GST_STATE_NULL);
+  gst_bin_remove (GST_BIN (r->pipeline), sink);
 }
 
 static GstPadProbeReturn
 replace_blocked (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-  replace (data);
+  Relinks *r = data;
+  GstElement *old = r->sink;
+
+  gst_element_unlink (r->filter, old);
+  add_sink (r);
+  remove_sink (r, old);
+  g_atomic_int_inc (&r->relinks);
   return GST_PAD_PROBE_REMOVE;
+}
+
+/* GStreamer forgets events of the new sink if a pad is linked in the middle of
+ * a push, and a push that began before the old sink was unlinked must not end
+ * in state NULL. So this waits for the end of a push. */
+static GstPadProbeReturn
+link_idle (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Relinks *r = data;
+  GstElement *old = r->sink;
+
+  add_sink (r);
+  remove_sink (r, old);
+  g_atomic_int_inc (&r->relinks);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+static void
+wait_for_relinks (Relinks *r, gint n)
+{
+  for (guint k = 0; k < 60000 && g_atomic_int_get (&r->relinks) < n; k++)
+    g_usleep (1000);
+  g_assert_cmpint (g_atomic_int_get (&r->relinks), ==, n);
 }
 
 static void
 relink (Relinks *r, gint n, GRand *random)
 {
-  g_autoptr (GstPad) pad = gst_element_get_static_pad (r->filter, "sink");
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (r->filter, "sink");
+  g_autoptr (GstPad) src = gst_element_get_static_pad (r->filter, "src");
 
   for (gint i = 0; i < n; i++) {
     g_usleep (g_rand_int_range (random, 0, 8000));
-    if (!r->blocked) {
-      replace (r);
-      continue;
+    if (r->blocked) {
+      gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM,
+          replace_blocked, r, NULL);
+    } else {
+      gst_element_unlink (r->filter, r->sink);
+      g_usleep (g_rand_int_range (random, 0, 3000));
+      gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_IDLE, link_idle, r, NULL);
     }
-    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM,
-        replace_blocked, r, NULL);
-    for (guint k = 0; k < 10000 && g_atomic_int_get (&r->relinks) <= i; k++)
-      g_usleep (1000);
-    g_assert_cmpint (g_atomic_int_get (&r->relinks), ==, i + 1);
+    wait_for_relinks (r, i + 1);
   }
 }
 
