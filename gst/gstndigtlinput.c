@@ -12,6 +12,7 @@
 #include "gst/gstndigtlassembly.h"
 #include "gst/gstndigtlquery.h"
 #include "live/fields.h"
+#include "live/query.h"
 #include "live/samples.h"
 
 #define GST_CAT_DEFAULT gst_nd_igtl_debug
@@ -325,7 +326,7 @@ answer (GstNdIgtlInput *input, GstNdIgtlPeer *peer, NdReceiver *receiver)
     "GET_CAPABIL", "GET_STATUS", NULL };
   const NdIgtlHeader *header = nd_receiver_header (receiver);
   const gchar *about, *type;
-  const GstNdIgtlQuery query = gst_nd_igtl_query_parse (header->type, &about);
+  const NdIgtlQuery query = nd_igtl_query_parse (header->type, &about);
   g_autoptr (GError) error = NULL;
   const guint8 *content;
   gsize size;
@@ -334,16 +335,16 @@ answer (GstNdIgtlInput *input, GstNdIgtlPeer *peer, NdReceiver *receiver)
   input->counts.queries++;
   g_mutex_unlock (&input->lock);
   content = nd_receiver_content (receiver, &size);
-  if (query == GST_ND_IGTL_GET && strcmp (about, "CAPABIL") == 0) {
+  if (query == ND_IGTL_GET && strcmp (about, "CAPABIL") == 0) {
     gst_nd_igtl_send_capability (peer, header->version, header->device, types);
-  } else if (query == GST_ND_IGTL_GET && strcmp (about, "STATUS") == 0) {
+  } else if (query == ND_IGTL_GET && strcmp (about, "STATUS") == 0) {
     gst_nd_igtl_send_status (peer, header->version, header->device);
-  } else if (query == GST_ND_IGTL_GET) {
+  } else if (query == ND_IGTL_GET) {
     type = strcmp (about, "TRANSFOR") == 0 ? "TRANSFORM" : about;
     gst_nd_igtl_send_empty (peer, header->version, type, header->device);
-  } else if (query == GST_ND_IGTL_START || query == GST_ND_IGTL_STOP) {
+  } else if (query == ND_IGTL_START || query == ND_IGTL_STOP) {
     gst_nd_igtl_send_done (peer, header->version, about, header->device,
-        query == GST_ND_IGTL_STOP);
+        query == ND_IGTL_STOP);
   } else if (size > 0 && content[0] != 0) {
     g_set_error (&error, ND_ERROR, ND_ERROR_READ,
         "The peer %s does not start to send %s of \"%s\": set device-name to "
@@ -363,8 +364,7 @@ ask_for_images (GstNdIgtlInput *input, GstNdIgtlPeer *peer,
   gsize size;
 
   content = nd_receiver_content (receiver, &size);
-  if (connection->asked
-      || !gst_nd_igtl_capability_has (content, size, "STT_IMAGE"))
+  if (connection->asked || !nd_igtl_capability_has (content, size, "STT_IMAGE"))
     return;
   connection->asked = TRUE;
   gst_nd_igtl_send_empty (peer, nd_receiver_header (receiver)->version,

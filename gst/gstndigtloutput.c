@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "gst/gstnderror.h"
 #include "gst/gstndigtlquery.h"
+#include "live/query.h"
 
 #define GST_CAT_DEFAULT gst_nd_igtl_debug
 
@@ -113,7 +114,7 @@ take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
   GstNdIgtlOutput *output = user_data;
   const NdIgtlHeader *header = nd_receiver_header (receiver);
   const gchar *about;
-  GstNdIgtlQuery query;
+  NdIgtlQuery query;
   gboolean done;
 
   if (event == ND_RECEIVED_REFUSED) {
@@ -122,27 +123,27 @@ take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
     output->refused++;
     g_mutex_unlock (&output->lock);
   }
-  query = gst_nd_igtl_query_parse (header->type, &about);
-  if (event != ND_RECEIVED_MESSAGE || query == GST_ND_IGTL_NO_QUERY)
+  query = nd_igtl_query_parse (header->type, &about);
+  if (event != ND_RECEIVED_MESSAGE || query == ND_IGTL_NO_QUERY)
     return;
   g_mutex_lock (&output->lock);
   output->queries++;
   g_mutex_unlock (&output->lock);
   switch (query) {
-    case GST_ND_IGTL_GET:
+    case ND_IGTL_GET:
       answer_get (output, peer, header, about);
       break;
-    case GST_ND_IGTL_START:
-    case GST_ND_IGTL_STOP:
+    case ND_IGTL_START:
+    case ND_IGTL_STOP:
       done = strcmp (about, "IMAGE") == 0
           && (!*header->device || strcmp (header->device, output->device) == 0);
       if (done)
-        gst_nd_igtl_peer_set_streaming (peer, query == GST_ND_IGTL_START);
+        gst_nd_igtl_peer_set_streaming (peer, query == ND_IGTL_START);
       gst_nd_igtl_send_done (peer, output->version, about, header->device,
           done);
       break;
-    case GST_ND_IGTL_NO_QUERY:
-    case GST_ND_IGTL_ANSWER:
+    case ND_IGTL_NO_QUERY:
+    case ND_IGTL_ANSWER:
       break;
   }
 }

@@ -1,4 +1,4 @@
-/* Queries and their answers.
+/* Sends queries and answers.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -6,29 +6,7 @@
 #include "gst/gstndigtlquery.h"
 
 #include "live/bytes.h"
-
-#define STATUS_OK 1
-#define STATUS_NAME_SIZE 20
-
-GstNdIgtlQuery
-gst_nd_igtl_query_parse (const gchar *type, const gchar **about)
-{
-  static const gchar *const prefixes[] = {
-    [GST_ND_IGTL_GET] = "GET_",
-    [GST_ND_IGTL_START] = "STT_",
-    [GST_ND_IGTL_STOP] = "STP_",
-    [GST_ND_IGTL_ANSWER] = "RTS_",
-  };
-
-  for (guint i = 1; i < G_N_ELEMENTS (prefixes); i++) {
-    if (g_str_has_prefix (type, prefixes[i])) {
-      *about = type + strlen (prefixes[i]);
-      return i;
-    }
-  }
-  *about = type;
-  return GST_ND_IGTL_NO_QUERY;
-}
+#include "live/query.h"
 
 static void
 send (GstNdIgtlPeer *peer, guint16 version, const gchar *type,
@@ -65,8 +43,7 @@ gst_nd_igtl_send_capability (GstNdIgtlPeer *peer, guint16 version,
 {
   g_autoptr (GByteArray) content = g_byte_array_new ();
 
-  for (; *types; types++)
-    nd_put_text (content, *types, ND_IGTL_TYPE_SIZE);
+  nd_igtl_capability_build (types, content);
   send (peer, version, "CAPABILITY", device, content);
 }
 
@@ -76,23 +53,6 @@ gst_nd_igtl_send_status (GstNdIgtlPeer *peer, guint16 version,
 {
   g_autoptr (GByteArray) content = g_byte_array_new ();
 
-  nd_put_u16 (content, STATUS_OK);
-  nd_put_u64 (content, 0);
-  nd_put_text (content, "OK", STATUS_NAME_SIZE);
-  nd_put_u8 (content, 0);
+  nd_igtl_status_build (content);
   send (peer, version, "STATUS", device, content);
-}
-
-gboolean
-gst_nd_igtl_capability_has (const guint8 *content, gsize size,
-    const gchar *type)
-{
-  for (; size >= ND_IGTL_TYPE_SIZE;
-       content += ND_IGTL_TYPE_SIZE, size -= ND_IGTL_TYPE_SIZE) {
-    g_autofree gchar *name = nd_igtl_text (content, ND_IGTL_TYPE_SIZE);
-
-    if (strcmp (name, type) == 0)
-      return TRUE;
-  }
-  return FALSE;
 }

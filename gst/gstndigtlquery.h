@@ -1,4 +1,4 @@
-/* Queries of OpenIGTLink: GET_, STT_, STP_, RTS_ and CAPABILITY.
+/* Sends queries of OpenIGTLink and their answers.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -8,19 +8,6 @@
 #include "gst/gstndigtlhub.h"
 
 G_BEGIN_DECLS
-
-typedef enum
-{
-  GST_ND_IGTL_NO_QUERY,
-  GST_ND_IGTL_GET,
-  GST_ND_IGTL_START,
-  GST_ND_IGTL_STOP,
-  GST_ND_IGTL_ANSWER /* RTS_ */
-} GstNdIgtlQuery;
-
-/* Parses the query @type. @about: the type that it is about, which may be cut
- * ("TRANSFOR"). */
-GstNdIgtlQuery gst_nd_igtl_query_parse (const gchar *type, const gchar **about);
 
 /* A message without content: a query, or the answer to a GET_ for data that are
  * not available. */
@@ -38,9 +25,5 @@ void gst_nd_igtl_send_capability (GstNdIgtlPeer *peer, guint16 version,
 /* The answer to GET_STATUS: OK. */
 void gst_nd_igtl_send_status (GstNdIgtlPeer *peer, guint16 version,
     const gchar *device);
-
-/* TRUE if the content of a CAPABILITY names @type. */
-gboolean gst_nd_igtl_capability_has (const guint8 *content, gsize size,
-    const gchar *type);
 
 G_END_DECLS

@@ -1,5 +1,4 @@
-/* Our messages against those of the reference library's C functions, byte for
- * byte.
+/* Our messages against those of the reference library, byte for byte.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -8,6 +7,7 @@
 
 #include "live/bytes.h"
 #include "live/fields.h"
+#include "live/query.h"
 #include "live/tracking.h"
 #include "tests/live/messages.h"
 
@@ -192,6 +192,54 @@ test_string_and_sensor (void)
   g_byte_array_unref (ours);
 }
 
+/* igtl_capability_alloc_info() allocates too little for several names, and
+ * igtl_capability_unpack() uses it. Therefore the names are ours. */
+static void
+test_capability (void)
+{
+  static const gchar *const types[] = { "IMAGE", "GET_CAPABIL", "012345678901",
+    NULL };
+  unsigned char names[3][IGTL_HEADER_NAME_SIZE + 1] = { 0 };
+  unsigned char *list[3] = { names[0], names[1], names[2] };
+  igtl_capability_info info = { 3, list };
+  g_autoptr (GByteArray) content = g_byte_array_new (), ours = NULL;
+  const gsize size = igtl_capability_get_length (&info);
+  g_autofree guint8 *body = g_malloc0 (size);
+
+  for (guint i = 0; i < 3; i++)
+    memcpy (names[i], types[i], strlen (types[i]));
+  g_assert_true (igtl_capability_pack (&info, body));
+  nd_igtl_capability_build (types, content);
+  ours = make_message (1, "CAPABILITY", "Probe", content, NULL, 0, NULL, 0);
+  check (ours, "CAPABILITY", body, size);
+  for (guint i = 0; i < 3; i++)
+    g_assert_true (nd_igtl_capability_has (body, size, types[i]));
+  g_assert_false (nd_igtl_capability_has (body, size, "STT_IMAGE"));
+}
+
+/* In igtlstatus.cpp. */
+size_t pack_status (int code, long subcode, const char *name, const char *text,
+    void *body);
+
+static void
+test_status (void)
+{
+  const NdIgtlField field = { "ProbeStatus", "13 -7 NOT%20READY it is cold" };
+  g_autoptr (GByteArray) content = g_byte_array_new (), ours = NULL;
+  GByteArray *of_field = NULL;
+  guint8 body[256];
+  gboolean used;
+
+  nd_igtl_status_build (content);
+  ours = make_message (1, "STATUS", "Probe", content, NULL, 0, NULL, 0);
+  check (ours, "STATUS", body, pack_status (1, 0, "OK", "", body));
+
+  nd_igtl_from_fields (&field, 1, &used, take_content, &of_field);
+  check (of_field, "STATUS", body,
+      pack_status (13, -7, "NOT READY", "it is cold", body));
+  g_byte_array_unref (of_field);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -199,5 +247,7 @@ main (int argc, char **argv)
   g_test_add_func ("/libopenigtlink/image", test_image);
   g_test_add_func ("/libopenigtlink/tracking", test_tracking);
   g_test_add_func ("/libopenigtlink/string-and-sensor", test_string_and_sensor);
+  g_test_add_func ("/libopenigtlink/capability", test_capability);
+  g_test_add_func ("/libopenigtlink/status", test_status);
   return g_test_run ();
 }
