@@ -157,6 +157,15 @@ test_reference (void)
     c.size[2] = 8;
     check_case (&c, rand);
   }
+  for (guint latency = 1; latency <= ND_DENOISE_MAX_LATENCY; latency += 4) {
+    Case c = plain;
+
+    c.settings.latency = latency;
+    c.settings.quality = ND_QUALITY_BEST;
+    memcpy (c.size, (gsize[]){ 9, 6, 5 }, sizeof (c.size));
+    c.n_volumes = 12;
+    check_case (&c, rand);
+  }
 }
 
 static void
@@ -195,6 +204,10 @@ test_sizes (void)
     g_test_message ("%zu x %zu x %zu, %zu volumes", c.size[0], c.size[1],
         c.size[2], c.n_volumes);
     check_case (&c, rand);
+    if (sizes[i][2] == 1) {
+      c.settings.quality = ND_QUALITY_BEST;
+      check_case (&c, rand);
+    }
   }
 }
 
@@ -250,6 +263,7 @@ test_equal (void)
     c.borders.time_border = borders[i % 3];
     c.settings.latency = i / 3;
     c.settings.sigma = i % 2 ? 0 : 20;
+    c.settings.quality = i / 2 % 2 ? ND_QUALITY_BEST : ND_QUALITY_FAST;
     c.n_volumes = 20;
     stream = make_stream (&c, rand);
     for (gsize t = 1; t < c.n_volumes; t++)

@@ -2,7 +2,7 @@
  * truth, on phantoms with known truth and additive noise. The middle volume,
  * without a margin of 4, on a scale of 255.
  *
- *   ndquality [--latency N]
+ *   ndquality [--latency N] [--quality best]
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -188,15 +188,14 @@ best_gaussian (const gfloat *noisy, const gfloat *truth)
 
 /* The middle volume; *@ms is the time of one volume. */
 static gdouble
-denoise (const gfloat *noisy, const gfloat *truth, guint latency,
-    gdouble *sigma, gdouble *ms)
+denoise (const gfloat *noisy, const gfloat *truth,
+    const NdDenoiseSettings *settings, gdouble *sigma, gdouble *ms)
 {
-  const NdDenoiseSettings settings = { .latency = latency, .strength = 1 };
   const NdDenoiseBorders borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 };
   const NdShape shape = { 1, { SIZE, SIZE, SIZE } };
   g_autoptr (GError) error = NULL;
   g_autoptr (NdAlgorithm) algorithm =
-      nd_cpu_denoise_new (&settings, &borders, &shape, ND_FLOAT32, 0, &error);
+      nd_cpu_denoise_new (settings, &borders, &shape, ND_FLOAT32, 0, &error);
   g_autofree gfloat *out = g_new (gfloat, SAMPLES);
   gdouble result = 0;
   guint made = 0;
@@ -231,11 +230,17 @@ main (int argc, char **argv)
     Phantom phantom;
   } phantoms[] = { { "slow", slow }, { "fast", fast }, { "texture", texture } };
   static const gdouble sigmas[] = { 15, 30, 60 };
-  const guint latency =
-      argc > 2 && strcmp (argv[1], "--latency") == 0 ? atoi (argv[2]) : 3;
+  NdDenoiseSettings settings = { .latency = 3, .strength = 1 };
   g_autofree gfloat *clean = g_new (gfloat, (gsize) SAMPLES * VOLUMES);
   g_autofree gfloat *noisy = g_new (gfloat, (gsize) SAMPLES * VOLUMES);
 
+  for (gint i = 1; i + 1 < argc; i += 2) {
+    if (strcmp (argv[i], "--latency") == 0)
+      settings.latency = atoi (argv[i + 1]);
+    else if (strcmp (argv[i], "--quality") == 0)
+      settings.quality =
+          strcmp (argv[i + 1], "best") == 0 ? ND_QUALITY_BEST : ND_QUALITY_FAST;
+  }
   g_print ("| phantom | sigma | estimated | best Gaussian | nddenoise | gain | "
            "ms |\n| --- | --- | --- | --- | --- | --- | --- |\n");
   for (guint p = 0; p < G_N_ELEMENTS (phantoms); p++) {
@@ -251,7 +256,7 @@ main (int argc, char **argv)
             + sigmas[s] * sqrt (-2 * log (1 - g_rand_double (rand)))
                 * cos (2 * G_PI * g_rand_double (rand));
       gaussian = best_gaussian (noisy, truth);
-      ours = denoise (noisy, truth, latency, &estimate, &ms);
+      ours = denoise (noisy, truth, &settings, &estimate, &ms);
       g_print ("| %s | %g | %.2f | %.2f | %.2f | %+.2f | %.1f |\n",
           phantoms[p].name, sigmas[s], estimate, gaussian, ours,
           ours - gaussian, ms);
