@@ -10,8 +10,8 @@
 G_BEGIN_DECLS
 
 /* 16 hexadecimal digits, a hash of all sources in engine/, cpu/ and cuda/, the
- * compiler and its options. Measured times are valid for one build id only.
- */
+ * compiler and its options. Stored times of kernels are used only by a build
+ * with the same id. */
 const gchar *nd_build_id (void);
 
 G_END_DECLS

@@ -50,7 +50,8 @@ nd_float_to_half (gfloat value)
   /* Half way between the largest half and the next power of two. */
   if (magnitude >= float_bits (65520))
     return sign | 0x7c00;
-  /* Not normal: the sum has the halves' last bit as its own. */
+  /* A subnormal half: the sum has the same last bit, so that adding rounds
+   * it. */
   if (magnitude < float_bits (0x1p-14f))
     return sign
         | (float_bits (bits_float (magnitude) + 0.5f) - float_bits (0.5f));

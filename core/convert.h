@@ -1,4 +1,5 @@
-/* Between the sample types of streams and those that filters compute with.
+/* Conversion between the sample types of streams and those that filters compute
+ * with.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -16,8 +17,8 @@ guint16 nd_float_to_half (gfloat value);
 
 /* Converts @n samples of @type that are side by side to samples of
  * nd_sample_computed() of @type, and back. On the way back integers are rounded
- * half to even and saturated, and NaN becomes 0. Without conversion for types
- * that are computed with as they are. */
+ * half to even and saturated, and NaN becomes 0. Copies samples of types that
+ * filters compute with as they are. */
 void nd_convert_to_computed (NdSampleType type, gconstpointer from, gsize n,
     gpointer to);
 void nd_convert_from_computed (NdSampleType type, gconstpointer from, gsize n,

@@ -3,7 +3,7 @@
  */
 #include "core/error.h"
 
-/* Not G_DEFINE_QUARK, whose variable threads write without a lock. */
+/* Not G_DEFINE_QUARK, in which threads write a variable without a lock. */
 GQuark
 nd_error_quark (void)
 {

@@ -12,7 +12,8 @@ G_BEGIN_DECLS
 /* Millimetres, axes to the Right, Anterior, Superior, as in NIfTI. The sample
  * at index (i, j, k) is at origin + directions * (spacing * (i, j, k)). Columns
  * of directions have length 1, unless a file states a spacing that differs from
- * that of its transform: spacing and directions then keep the file's values. */
+ * the spacing in its matrix: spacing and directions then keep the values of the
+ * file. */
 typedef struct
 {
   gboolean known;

@@ -7,7 +7,8 @@
 
 gint nd_log_threshold = ND_LEVEL_NONE;
 
-static GMutex lock; /* of all that follow, but for reading `current_handler` */
+static GMutex lock; /* protects all variables below; `current_handler` is
+                       read without it */
 static NdLogHandler current_handler;
 static NdLogSetHandler copies[MAX_COPIES];
 static guint n_copies;

@@ -27,13 +27,13 @@ nd_memory_set_error (GError **error, gsize bytes)
 {
   if (bytes == G_MAXSIZE)
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "Not enough memory: no machine has so many bytes; smaller volumes or "
-        "a shorter filter in time need less");
+        "Not enough memory: the number of bytes is too large for any machine; "
+        "use smaller volumes or a filter that is shorter in time");
   else
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "Not enough memory: %" G_GSIZE_FORMAT
         " bytes are needed, the machine has %" G_GSIZE_FORMAT
-        "; smaller volumes or a shorter filter in time need less",
+        ": use smaller volumes or a filter that is shorter in time",
         bytes, physical_bytes ());
 }
 

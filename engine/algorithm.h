@@ -18,19 +18,20 @@ typedef struct
 {
   const gchar *backend;
 
-  /* Takes one more volume; it may be changed afterwards. */
+  /* Adds one volume, which the caller may change afterwards. */
   gboolean (*push) (NdAlgorithm *self, const NdSamples *volume, GError **error);
 
   /* Whether the next output can be made now. */
   gboolean (*ready) (const NdAlgorithm *self);
 
-  /* Makes the next output; with @out NULL it is left out. */
+  /* Makes the next output; skips it if @out is NULL. */
   gboolean (*respond) (NdAlgorithm *self, const NdSamples *out, GError **error);
 
-  /* No more volumes come: those that have no output yet get it. */
+  /* Ends the stretch: ready() is now TRUE for all volumes that have no output
+   * yet. */
   void (*end) (NdAlgorithm *self);
 
-  /* Forgets the stream. */
+  /* Begins a new stretch, and forgets all volumes. */
   void (*reset) (NdAlgorithm *self);
   void (*free) (NdAlgorithm *self);
 } NdAlgorithmClass;

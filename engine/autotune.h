@@ -15,7 +15,7 @@ gboolean nd_autotune_possible (const NdBackend *backend);
 
 /* Seconds per volume for one push and one respond, on volumes of zeros in the
  * device's memory. Measured now, or found in the cache (engine/cache.h).
- * INFINITY if there is not enough memory for it. */
+ * INFINITY if memory for the measurement is short. */
 gdouble nd_autotune_seconds (const NdBackend *backend, gint device_id,
     const NdJob *job, const NdRingOptions *options, NdMethod method);
 

@@ -1,4 +1,5 @@
-/* The samples assumed beyond the edge of a volume or of a stretch.
+/* The samples assumed beyond the edges of a volume, and the volumes before and
+ * after a stretch.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

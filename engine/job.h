@@ -39,8 +39,8 @@ extern const NdMethod nd_auto_methods[ND_N_AUTO_METHODS];
 /* The value of the property, for example "fft". */
 const gchar *nd_method_name (NdMethod method);
 
-/* Error of ND_METHOD_TENSOR, relative L2, against the largest response that the
- * filter can give. Other methods ignore it. */
+/* The largest relative error (docs/words.md) of ND_METHOD_TENSOR. Other methods
+ * ignore it. */
 typedef enum
 {
   ND_ACCURACY_SINGLE = 0, /* at most 2e-6 */
@@ -79,8 +79,8 @@ gboolean nd_job_combines (const NdJob *job);
  * Otherwise FALSE with ND_ERROR_SETTINGS. */
 gboolean nd_job_check_separable (const NdJob *job, GError **error);
 
-/* out = gain * response + offset. For integers the result is rounded half to
- * even and saturated, and NaN becomes 0. */
+/* out = gain * response + offset. Integer results are rounded half to even and
+ * saturated, and NaN becomes 0. */
 typedef struct
 {
   gdouble gain;

@@ -1,6 +1,6 @@
-/* The window over time: which positions of the stream make which output. It
- * holds no data: a volume is known by its position, 0 for the first one since
- * the last reset.
+/* The window over time: the positions that each output is computed from. It
+ * holds no data: a volume is known by its position in its stretch, 0 for the
+ * first one since the last reset.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -18,7 +18,7 @@ typedef struct
 {
   guint before;    /* volumes that an output reads before its anchor */
   guint after;     /* volumes that it reads after its anchor */
-  NdBorder border; /* at both ends of the stream; never wrap */
+  NdBorder border; /* at both ends of the stretch; never wrap */
 
   gint64 pushed; /* volumes so far */
   gint64 anchor; /* position of the next output */
@@ -28,7 +28,7 @@ typedef struct
 void nd_window_init (NdWindow *window, guint before, guint after,
     NdBorder border);
 
-/* Forgets the stream. The next volume has position 0. */
+/* Begins a new stretch. The next volume has position 0. */
 void nd_window_reset (NdWindow *window);
 
 /* The volumes that one output reads: before + 1 + after. A ring of that many
@@ -48,7 +48,8 @@ guint nd_window_back (const NdWindow *window);
 /* Adds a volume, whose position is window->pushed - 1 afterwards. */
 void nd_window_push (NdWindow *window);
 
-/* Ends the stream. The remaining outputs read beyond its end. */
+/* Ends the stretch. The remaining outputs read volumes of the border beyond its
+ * end. */
 void nd_window_end (NdWindow *window);
 
 /* Whether all volumes that output window->anchor reads have been pushed. */

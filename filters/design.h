@@ -31,15 +31,15 @@ G_BEGIN_DECLS
  *                        default, or full); sum 0
  *   log                  sigma, size as gaussian; its Laplacian, sum 0
  *   monomial             order (0 to 3) and direction, or exponents per axis;
- *                        FIT
- *   monomial-bank        order (one or several, default 1:2); FIT
+ *                        BAND
+ *   monomial-bank        order (one or several, default 1:2); BAND
  *   motion               (complex) velocity (samples per volume, per axis in
- *                        space); FIT
+ *                        space); BAND
  *   psf                  model (gaussian or airy), wavelength, aperture,
  *                        sampling, index, size; sum 1
- *   quadrature           (complex) direction; FIT
- *   quadrature-bank      (complex) FIT
- *   riesz                direction; FIT
+ *   quadrature           (complex) direction; BAND
+ *   quadrature-bank      (complex) BAND
+ *   riesz                direction; BAND
  *   scharr               direction (x, y, z, t; default x)
  *   sobel                direction (x, y, z, t; default x), size (3 or 5,
  *                        default 3)
@@ -49,7 +49,7 @@ G_BEGIN_DECLS
  * Each design also takes lag (volumes) and lag-snr, which make it one-sided
  * (filters/minimumlag.h).
  *
- * FIT stands for center-frequency, bandwidth, size and the weights of the fit:
+ * BAND stands for center-frequency, bandwidth, size and the weights of the fit:
  * spectrum, snr and localization (filters/band.h).
  *
  * The file of each design has its formula and the source of the formula. */

@@ -45,8 +45,8 @@ describe_raw (NdHeader *header, const Beginning *file, const NdRecording *hint,
   }
   if (!hint) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "\"%s\" has no header of NIfTI, NRRD or MetaImage: to read it as raw "
-        "samples, say the size and the type of its volumes",
+        "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy or TIFF: to "
+        "read it as raw samples, say the size and the type of its volumes",
         file->path);
     return FALSE;
   }

@@ -145,7 +145,8 @@ build_algorithms (GstNdAlgorithm *self, GError **error)
   if (!gst_buffer_pool_set_config (priv->pool, config)
       || !gst_buffer_pool_set_active (priv->pool, TRUE)) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "There is no memory for outputs of %" G_GSIZE_FORMAT " bytes",
+        "No memory for outputs of %" G_GSIZE_FORMAT
+        " bytes: use smaller volumes",
         priv->output.size);
     gst_nd_algorithm_clear (self);
     return FALSE;

@@ -19,9 +19,9 @@ G_DECLARE_DERIVABLE_TYPE (GstNdAlgorithm, gst_nd_algorithm, GST, ND_ALGORITHM,
 
 typedef enum
 {
-  GST_ND_CHANGE_NONE,   /* done */
-  GST_ND_CHANGE_STREAM, /* another algorithm: the stretch ends */
-  GST_ND_CHANGE_CAPS    /* also another output */
+  GST_ND_CHANGE_NONE,   /* nothing is left to do */
+  GST_ND_CHANGE_STREAM, /* the stretch ends: another algorithm is needed */
+  GST_ND_CHANGE_CAPS    /* the same, and the output caps change */
 } GstNdChange;
 
 struct _GstNdAlgorithmClass
@@ -31,7 +31,7 @@ struct _GstNdAlgorithmClass
   /* Checks the properties before caps are known. */
   gboolean (*check_settings) (GstNdAlgorithm *self, GError **error);
 
-  /* Whether this is an input at all; ND_ERROR_FORMAT. */
+  /* Whether the algorithm can read this input; ND_ERROR_FORMAT if not. */
   gboolean (*check_input) (GstNdAlgorithm *self, const GstNdFormat *in,
       GError **error);
 
@@ -40,13 +40,14 @@ struct _GstNdAlgorithmClass
   void (*transform_structure) (GstNdAlgorithm *self, GstPadDirection direction,
       const GstStructure *from, GstCaps *to);
 
-  /* The properties of now are in use from now on. With the object lock. */
+  /* Puts the current properties in use. Called with the object lock held. */
   void (*activate) (GstNdAlgorithm *self);
 
-  /* The properties are again those in use. With the object lock. */
+  /* Sets the properties back to those in use. Called with the object lock
+   * held. */
   void (*revert) (GstNdAlgorithm *self);
 
-  /* The algorithm of @plane, with the active settings. */
+  /* Makes the algorithm of @plane, with the active settings. */
   NdAlgorithm *(*build) (GstNdAlgorithm *self, const GstNdFormat *in,
       const GstNdFormat *out, guint plane, GError **error);
 
@@ -56,20 +57,21 @@ struct _GstNdAlgorithmClass
   /* Volumes that an output reads before its anchor, and that it waits for. */
   void (*get_window) (GstNdAlgorithm *self, guint *before, guint *after);
 
-  /* More volumes before the anchor that an output depends on, because values
-   * are estimated from them. May be NULL: none. */
+  /* The number of volumes before the window from which an output takes
+   * estimates, for example of the noise. May be NULL: none. */
   guint (*get_memory) (GstNdAlgorithm *self);
 
-  /* Properties changed since activate(). @algorithms, one for each plane, take
-   * the changes that they can take. With the object lock. */
+  /* Called with the object lock held after properties changed. Changes
+   * @algorithms, one for each plane, as far as they can change, and returns
+   * what remains to be done. */
   GstNdChange (*change) (GstNdAlgorithm *self, NdAlgorithm **algorithms,
       guint n);
 
-  /* Before respond(): @algorithms are those of the planes. May be NULL. */
+  /* Called before respond() with the algorithms of the planes. May be NULL. */
   void (*update_stats) (GstNdAlgorithm *self, NdAlgorithm **algorithms,
       guint n);
 
-  /* Adds to `stats`; with the object lock. */
+  /* Adds fields to `stats`. Called with the object lock held. */
   void (*add_stats) (GstNdAlgorithm *self, GstStructure *stats);
 };
 

@@ -125,7 +125,8 @@ static GstFlowReturn
 fail_without_memory (GstNdAlgorithm *self)
 {
   g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_MEMORY,
-      "There is no memory for an output of %" G_GSIZE_FORMAT " bytes",
+      "No memory for an output of %" G_GSIZE_FORMAT
+      " bytes: use smaller volumes",
       gst_nd_algorithm_private (self)->output.size);
 
   return gst_nd_algorithm_fail (self, error);
@@ -155,7 +156,7 @@ make_output (GstNdAlgorithm *self, GstBuffer *anchor, GstBuffer **out)
   return GST_FLOW_OK;
 }
 
-/* The next output of all planes, into @out; NULL: it is left out. */
+/* Makes the next output of all planes in @out; if @out is NULL, skips it. */
 static gboolean
 respond (GstNdAlgorithm *self, GstBuffer *out, GError **error)
 {
@@ -166,7 +167,8 @@ respond (GstNdAlgorithm *self, GstBuffer *out, GError **error)
 
   if (out && !gst_nd_map (&map, &priv->output, out, GST_MAP_WRITE, FALSE)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FAILED,
-        "The memory for an output cannot be written");
+        "An output buffer cannot be mapped for writing: the pool from "
+        "downstream must have system memory");
     return FALSE;
   }
   before = nd_threads_enter (priv->n_threads);
@@ -247,8 +249,8 @@ gst_nd_algorithm_end_stretch (GstNdAlgorithm *self, const gchar *reason)
   if (priv->n_algorithms > 0 && !g_atomic_int_get (&priv->failed)) {
     if (priv->pushed > 0)
       GST_INFO_OBJECT (self,
-          "stretch ends after %" G_GINT64_FORMAT
-          " volumes, draining %" G_GINT64_FORMAT " outputs: %s",
+          "stretch ends after %" G_GINT64_FORMAT " positions, %" G_GINT64_FORMAT
+          " outputs remain: %s",
           priv->pushed, priv->pushed - priv->pulled, reason);
     for (guint i = 0; i < priv->n_algorithms; i++)
       nd_algorithm_end (priv->algorithms[i]);

@@ -11,7 +11,8 @@
  * quick outputs a slow one counts for a third. */
 #define PEAK_DECAY 0.99
 
-/* A tenth of it is too short for any sink to care. */
+/* The shortest interval for compute-latency=auto: sinks do not notice computing
+ * times below a tenth of it. */
 #define MIN_INTERVAL (5 * GST_MSECOND)
 
 /* The time between volumes. Caps may promise more volumes than come, and then
@@ -27,7 +28,8 @@ find_interval (GstNdConv *self)
   return GST_CLOCK_TIME_IS_VALID (measured) ? MAX (nominal, measured) : nominal;
 }
 
-/* An output that is stamped earlier is due earlier by the same time. */
+/* With stamp=content, outputs have earlier timestamps, and sinks expect them
+ * earlier by the same time. */
 GstClockTimeDiff
 gst_nd_conv_content_lag (GstNdConv *self)
 {
@@ -61,14 +63,16 @@ find_compute_time (GstNdConv *self, GstClockTime interval)
     case GST_ND_COMPUTE_LATENCY_AUTO:
       break;
   }
-  /* A lower bound for leaving it out again: no flicker between the two. */
+  /* The limit is lower while the time is included, so that the latency does not
+   * go up and down. */
   interval = MAX (interval, MIN_INTERVAL);
   priv->counts_compute =
       priv->live && time > interval / (priv->counts_compute ? 20 : 10);
   return priv->counts_compute ? time : 0;
 }
 
-/* For accurate seeks. In stream time, whatever the direction of playback. */
+/* Tells accurate seeks how many volumes an output reads. In stream time, so
+ * that before and after change places in reverse playback. */
 static void
 set_reach (GstNdConv *self, GstClockTime interval)
 {
@@ -88,10 +92,10 @@ set_latency (GstNdConv *self, GstClockTime tolerance_divisor)
   GstNdConvPrivate *priv = self->priv;
   const guint delay = nd_window_delay (nd_convolver_window (priv->convolver));
   const GstClockTime interval = find_interval (self);
-  const GstClockTimeDiff due =
-      delay * interval + gst_nd_conv_content_lag (self);
-  const GstClockTime latency =
-      MAX (due, 0) + find_compute_time (self, interval);
+  const GstClockTimeDiff lag = gst_nd_conv_content_lag (self);
+  const GstClockTimeDiff due = delay * interval + lag;
+  const GstClockTime computing = find_compute_time (self, interval);
+  const GstClockTime latency = MAX (due, 0) + computing;
   GstClockTime old;
   gboolean changed;
 
@@ -108,8 +112,10 @@ set_latency (GstNdConv *self, GstClockTime tolerance_divisor)
     return;
   GST_INFO_OBJECT (self,
       "latency %" GST_TIME_FORMAT ": %u volumes of %" GST_TIME_FORMAT
-      ", and computing",
-      GST_TIME_ARGS (latency), delay, GST_TIME_ARGS (interval));
+      ", lag of the contents %" GST_STIME_FORMAT
+      ", computing %" GST_TIME_FORMAT,
+      GST_TIME_ARGS (latency), delay, GST_TIME_ARGS (interval),
+      GST_STIME_ARGS (lag), GST_TIME_ARGS (computing));
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_latency (GST_OBJECT (self)));
 }

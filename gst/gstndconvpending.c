@@ -10,10 +10,10 @@
 /* One output uploads, one computes, one downloads, and one is being pushed. */
 #define MAX_PENDING 4
 
-/* Microseconds between two looks whether the input is still blocked. */
+/* Microseconds between two checks whether the input is still blocked. */
 #define BLOCKED_POLL 2000
 
-/* The share of samples. */
+/* The share of saturated samples above which a warning is posted. */
 #define SATURATED_TO_WARN 0.001
 
 static void
@@ -40,8 +40,8 @@ count_samples (const GstNdFormat *format)
   return samples;
 }
 
-/* Warns once if many samples do not fit in their integer type: a derivative
- * loses its negative half, for example, and looks right all the same. */
+/* Warns once if many samples do not fit in their integer type: a derivative,
+ * for example, loses its negative values, which is hard to see in a picture. */
 static void
 warn_if_saturated (GstNdConv *self)
 {

@@ -86,8 +86,8 @@ stamp_type (void)
     { GST_ND_STAMP_ANCHOR, "The time of the volume that the output belongs to",
         "anchor" },
     { GST_ND_STAMP_CONTENT,
-        "The time of what the output shows, which is earlier by the lag of a "
-        "causal filter; the latency grows by the same time",
+        "The time of the contents, which is earlier by the lag of a causal "
+        "filter; the latency grows by the same time",
         "content" },
     { 0, NULL, NULL }
   };
@@ -163,12 +163,11 @@ accuracy_type (void)
   static gsize type;
   static const GEnumValue values[] = {
     { ND_ACCURACY_SINGLE,
-        "Relative L2 error of at most 2e-6, compared with the largest "
-        "possible response; sums of 8 and 16 bit integers are exact",
+        "Relative L2 error of at most 2e-6; sums of 8 and 16 bit integers are "
+        "exact",
         "single" },
     { ND_ACCURACY_FAST,
-        "Relative L2 error of at most 5e-4, for display and "
-        "8 bit data",
+        "Relative L2 error of at most 5e-4, for display and 8 bit data",
         "fast" },
     { 0, NULL, NULL },
   };
@@ -228,8 +227,9 @@ static const GstNdProperty rows[] = {
       FIELD (DOUBLE, border_value, -G_MAXFLOAT, G_MAXFLOAT, 0),
       GST_ND_PLAYING },
   { "time-border", "Time border",
-      "Volumes before the first and after the last volume of the stream; wrap "
-      "would need the whole stream and is refused",
+      "Volumes before the first and after the last volume of a stretch, which "
+      "is a run of volumes without a break in time; wrap would need the whole "
+      "stream and is refused",
       FIELD (ENUM, time_border, NdBorder, gst_nd_border_get_type,
           ND_BORDER_NEAREST),
       GST_ND_PLAYING },
@@ -238,9 +238,11 @@ static const GstNdProperty rows[] = {
       "to (size-1)/2, like SciPy's origin",
       FIELD (STRING, origin, "0:0:0:0"), GST_ND_PLAYING },
   { "causal", "Causal",
-      "Shift the origin in time so that the filter reads no later volume. "
-      "Outputs do not wait, but a filter that is symmetric in time and spans T "
-      "volumes then shows the state of (T-1)/2 volumes ago: stats has this "
+      "Shift the origin in time so that the filter reads no volume after the "
+      "anchor of an output. Outputs then do not wait for later volumes, unless "
+      "time-border is reflect or mirror: these take later volumes in place of "
+      "those before the first one. A filter that is symmetric in time and "
+      "spans T volumes shows the state of (T-1)/2 volumes ago: stats has this "
       "lag. One-sided designs and the parameter lag of all designs make it "
       "smaller",
       FIELD (BOOLEAN, causal, FALSE), GST_ND_PLAYING },
@@ -268,8 +270,8 @@ static const GstNdProperty rows[] = {
       FIELD (ENUM, planes, GstNdPlanesKind, planes_type, GST_ND_PLANES_ALL),
       GST_ND_PLAYING },
   { "tensor-index", "Tensor index",
-      "Which tensor of an other/tensors stream of several to filter, counted "
-      "from 0; the others are dropped. -1: the stream must have one",
+      "The tensor to filter of an other/tensors stream of several, counted "
+      "from 0; the others are dropped. -1: the stream must have exactly one",
       FIELD (INT, tensor_index, -1, 15, -1), GST_ND_READY },
   { "backend", "Back end", "Device to compute on",
       FIELD (ENUM, backend, GstNdBackendKind, gst_nd_backend_get_type,
@@ -283,8 +285,8 @@ static const GstNdProperty rows[] = {
       FIELD (ENUM, method, NdMethod, method_type, ND_METHOD_AUTO),
       GST_ND_PLAYING },
   { "accuracy", "Accuracy",
-      "Accuracy of method=tensor: fast takes less time. All other methods "
-      "have at least the accuracy of single",
+      "Accuracy of method=tensor: fast computes faster, with a larger error. "
+      "All other methods are at least as accurate as single",
       FIELD (ENUM, accuracy, NdAccuracy, accuracy_type, ND_ACCURACY_SINGLE),
       GST_ND_PLAYING },
   { "response", "Response",
@@ -304,12 +306,13 @@ static const GstNdProperty rows[] = {
       "a stretch",
       FIELD (DOUBLE, timing.limit, 0, G_MAXDOUBLE, 5), GST_ND_PLAYING },
   { "gap-jitter", "Gap jitter",
-      "Lateness of a volume, in measured intervals, up to which no other "
+      "Measured intervals by which a volume may come late before another "
       "volume counts as missing",
       FIELD (DOUBLE, timing.jitter, 0, G_MAXDOUBLE, 0.5), GST_ND_PLAYING },
   { "gap-discont", "Gap at DISCONT",
-      "The flag DISCONT of a buffer begins a new stretch, unless missing "
-      "volumes explain the flag",
+      "Whether the flag DISCONT of a buffer begins a new stretch. It does not "
+      "if the timestamps show that volumes are missing before the buffer, "
+      "which explains the flag",
       FIELD (BOOLEAN, timing.discont, TRUE), GST_ND_PLAYING },
   { "compute-latency", "Compute latency",
       "Whether the answer to LATENCY queries includes the measured computing "
@@ -332,8 +335,8 @@ static const GstNdProperty rows[] = {
       "whatever gain and offset are. 0: each sample gets a number. CPU only",
       FIELD (DOUBLE, threshold, 0, G_MAXDOUBLE, 0), GST_ND_PLAYING },
   { "stamp", "Stamp",
-      "Timestamp of an output. The lag, in stats, counts in intervals between "
-      "volumes; no output is stamped earlier than the begin of the segment",
+      "Timestamp of an output. The lag is the number of volumes in stats; no "
+      "output has a timestamp before the start of the segment",
       FIELD (ENUM, stamp, GstNdStamp, stamp_type, GST_ND_STAMP_ANCHOR),
       GST_ND_PLAYING },
   /* Since: 0.1 */
@@ -356,20 +359,25 @@ gst_nd_conv_settings_install (GObjectClass *klass)
   gst_nd_properties_install (klass, rows, N_ROWS - 1);
   g_object_class_install_property (klass, ID_STATS,
       g_param_spec_boxed ("stats", "Statistics",
-          "backend, method, reason (strings: the plan); volumes-in, "
-          "volumes-out, volumes-late, volumes-missing, "
-          "volumes-outside-segment (of the seek that was asked for; "
-          "volumes-clipped is its old name), "
-          "volumes-lost, stretches, gaps (uint64); seconds-min, "
-          "seconds-mean, seconds-max of work per volume, and its parts on a "
-          "device, upload-seconds-, compute-seconds- and download-seconds-; "
-          "wait-seconds-, the rest of the time from the arrival of a volume "
-          "to its output; seconds-estimate of the cost model (double); bytes "
-          "of the rings (uint64); lag, the volumes by which outputs show an "
-          "earlier state than that of their anchors (double); "
-          "samples-saturated, the "
-          "samples of integer outputs that do not fit in their type (uint64; "
-          "only the CPU counts them)",
+          "The plan: backend, method and reason (strings); seconds-estimate, "
+          "the time per volume that the cost model expects (double); bytes of "
+          "the rings (uint64); lag, the number of volumes by which outputs "
+          "show an earlier state than that of their anchors (double). Counts "
+          "(uint64): volumes-in; volumes-out; volumes-late, outputs that were "
+          "not computed because they would be late; volumes-outside-segment, "
+          "outputs that were not pushed because they lie outside the segment "
+          "that was asked for (volumes-clipped is its old name); volumes-lost, "
+          "outputs that were pushed while the source pad was not linked; "
+          "stretches, runs of volumes without a break in time; gaps, places in "
+          "stretches at which volumes are missing; volumes-missing, the "
+          "volumes that are missing there; volumes-held, positions of missing "
+          "volumes that were filled with the volume before them (gap=hold); "
+          "samples-saturated, samples of integer outputs that do not fit in "
+          "their type (only the CPU counts them). Seconds per volume (double), "
+          "each with -min, -mean and -max: seconds of work, and its parts on a "
+          "device, upload-seconds, compute-seconds and download-seconds; "
+          "wait-seconds, the rest of the time from the arrival of the last "
+          "volume that an output needs to the output",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   return ID_STATS;
 }

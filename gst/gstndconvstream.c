@@ -36,6 +36,18 @@ gst_nd_conv_reset (GstNdConv *self)
   priv->last_sample = -1;
 }
 
+/* The outputs that the window still lacks. Held positions have none. */
+static guint
+count_remaining (GstNdConv *self)
+{
+  guint remaining = 0;
+
+  for (GList *i = self->priv->anchors.head; i; i = i->next)
+    remaining += GST_IS_BUFFER (i->data)
+        && !GST_BUFFER_FLAG_IS_SET (i->data, GST_ND_ANCHOR_HELD);
+  return remaining;
+}
+
 GstFlowReturn
 gst_nd_conv_drain (GstNdConv *self, const gchar *reason)
 {
@@ -49,8 +61,8 @@ gst_nd_conv_drain (GstNdConv *self, const gchar *reason)
     if (window->pushed > 0)
       GST_INFO_OBJECT (self,
           "stretch ends after %" G_GINT64_FORMAT
-          " volumes, draining %" G_GINT64_FORMAT " outputs: %s",
-          window->pushed, window->pushed - window->anchor, reason);
+          " positions, %u outputs remain: %s",
+          window->pushed, count_remaining (self), reason);
     nd_convolver_end (priv->convolver);
     ret = gst_nd_conv_push_ready (self);
   }

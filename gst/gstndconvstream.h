@@ -13,7 +13,8 @@ G_BEGIN_DECLS
  * If the volume breaks the stretch, ends that first. */
 GstFlowReturn gst_nd_conv_take_volume (GstNdConv *self, GstBuffer *buffer);
 
-/* Takes @event. Sends it after the outputs of all volumes before it. */
+/* Takes @event, and sends it downstream after the outputs of all volumes that
+ * came before it. */
 gboolean gst_nd_conv_take_event (GstNdConv *self, GstEvent *event);
 
 /* Drains the window because of @reason. The next output has DISCONT

@@ -325,7 +325,7 @@ push_next (GstNdDemux *self, GError **error)
     return ret;
   GST_OBJECT_LOCK (self);
   self->segment.position = GST_BUFFER_PTS (buffer);
-  /* Below 0 it wraps, which is the end too. */
+  /* Below 0 the number wraps to the largest, which also ends the stream. */
   self->next += self->segment.rate < 0 ? -1 : 1;
   GST_OBJECT_UNLOCK (self);
   GST_LOG_OBJECT (self, "pushing %" GST_PTR_FORMAT, buffer);

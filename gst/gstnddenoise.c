@@ -71,7 +71,9 @@ method_type (void)
 {
   static gsize type;
   static const GEnumValue values[] = {
-    { ND_DENOISE_TRANSFORM, "Shrinks the coefficients of a sliding 4D DCT",
+    { ND_DENOISE_TRANSFORM,
+        "Makes the small coefficients of a sliding 4D DCT "
+        "smaller",
         "transform" },
     { ND_DENOISE_ADAPTIVE,
         "Filters along the orientation that a structure tensor finds; not "
@@ -127,8 +129,8 @@ static const GstNdProperty rows[] = {
           ND_NOISE_ADDITIVE),
       GST_ND_PLAYING },
   { "latency", "Latency",
-      "Number of later volumes that an output waits for; more volumes "
-      "improve the result",
+      "Number of later volumes that an output waits for; more of them improve "
+      "the result",
       GST_ND_UINT (Settings, denoise.latency, 0, ND_DENOISE_MAX_LATENCY, 3),
       GST_ND_PLAYING },
   { "quality", "Quality", "Speed or quality",
@@ -151,7 +153,7 @@ static const GstNdProperty rows[] = {
       GST_ND_DOUBLE (Settings, border_value, -G_MAXFLOAT, G_MAXFLOAT, 0),
       GST_ND_PLAYING },
   { "time-border", "Time border",
-      "Volumes before the first and after the last one of the stream; nearest "
+      "Volumes before the first and after the last one of a stretch; nearest "
       "and reflect repeat the noise of a volume, so that more of it remains; "
       "wrap is refused",
       GST_ND_ENUM (Settings, time_border, NdBorder, gst_nd_border_get_type,
@@ -208,8 +210,8 @@ gst_nd_denoise_check_input (GstNdAlgorithm *algorithm, const GstNdFormat *in,
 {
   if (in->responses > 1)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "The input has %u responses of a bank: nddenoise takes one volume, so "
-        "that it belongs before the filter",
+        "The input has %u responses of a bank, but nddenoise takes volumes of "
+        "one: put nddenoise before the bank",
         in->responses);
   else if (gst_nd_format_has_fields (in))
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
@@ -398,10 +400,11 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
   gst_nd_properties_install (object_class, rows, N_ROWS);
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
-          "backend, method (strings); volumes-in, volumes-out, volumes-late, "
-          "volumes-clipped (uint64); seconds-min, seconds-mean, seconds-max of "
-          "computing per volume; sigma of the last output (double); bytes of "
-          "memory (uint64)",
+          "backend, method (strings); volumes-in, volumes-out, volumes-late "
+          "(outputs that were not computed because they would be late), "
+          "volumes-clipped (outputs outside the segment) (uint64); "
+          "seconds-min, seconds-mean, seconds-max of computing per volume; "
+          "sigma of the last output (double); bytes of memory (uint64)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);

@@ -116,14 +116,15 @@ static const GstNdProperty rows[] = {
   /* Since: 0.1 */
   { "location", "Location",
       "Path of the file to write. Its extension selects the format: .nii, "
-      ".nii.gz, .nrrd (.seq.nrrd), .nhdr, .mha (.igs.mha), .mhd, .npy, .tif, "
-      "otherwise raw samples (.raw). The file is written as NAME.part and "
-      "renamed when it is complete, which replaces an existing file",
+      ".nii.gz (NIfTI), .nrrd, .seq.nrrd, .nhdr (NRRD), .mha, .igs.mha, .mhd "
+      "(MetaImage), .npy (NumPy), .tif (TIFF), otherwise raw samples (.raw). "
+      "The file is written as NAME.part and renamed when it is complete, which "
+      "replaces an existing file",
       FIELD (STRING, location, NULL), GST_ND_READY },
   { "compress", "Compress",
-      "Compress the samples of NRRD (gzip) and MetaImage (zlib); a "
-      "compressed file does not support seeking. .nii.gz is always "
-      "compressed, .nii and raw files never",
+      "Compress the samples of NRRD (gzip) and MetaImage (zlib); a compressed "
+      "file does not support seeking. .nii.gz is always compressed; .nii, "
+      ".npy, .tif and raw files never",
       FIELD (BOOLEAN, compress, FALSE), GST_ND_READY },
   /* Since: 0.9 */
   { "max-volumes", "Maximum number of volumes",
@@ -133,7 +134,8 @@ static const GstNdProperty rows[] = {
       FIELD (INT64, max_volumes, 0, G_MAXINT64, 0), GST_ND_READY },
   { "max-time", "Maximum time",
       "Nanoseconds from the first volume of a file to the first one of the "
-      "next file; 0: no limit. 'location' as with max-volumes",
+      "next file; 0: no limit. 'location' must have a place for the number, as "
+      "with max-volumes",
       FIELD (INT64, max_time, 0, G_MAXINT64, 0), GST_ND_READY },
 };
 
@@ -146,7 +148,8 @@ fail (GstNdFileSink *self, const GError *error)
   self->failed = TRUE;
 }
 
-/* Whether the stream is split to numbered files. Only READY changes it. */
+/* Whether the stream is split into numbered files. The properties change in
+ * NULL and READY only. */
 static gboolean
 is_split (const GstNdFileSink *self)
 {
@@ -218,8 +221,10 @@ stop (GstNdFileSink *self)
 {
   if (self->writer && nd_writer_volumes (self->writer) > 0 && !self->failed)
     GST_ELEMENT_WARNING (self, RESOURCE, CLOSE,
-        ("\"%s\" is incomplete because the stream stopped before its end: its "
-         "%" G_GUINT64_FORMAT " volumes are in \"%s\"",
+        ("The recording \"%s\" is incomplete because the stream stopped before "
+         "EOS: its %" G_GUINT64_FORMAT
+         " volumes are in \"%s\", which ndfilesrc reads. To complete a file, "
+         "end the stream with EOS (gst-launch-1.0 -e)",
             self->settings.location, nd_writer_volumes (self->writer),
             nd_writer_partial_path (self->writer)),
         (NULL));
@@ -565,7 +570,7 @@ gst_nd_file_sink_class_init (GstNdFileSinkClass *klass)
   gst_element_class_set_static_metadata (element_class, "Volume recorder",
       "Sink/File",
       "Writes volumes and frames to a file (NIfTI-1, NIfTI-2, NRRD, MetaImage, "
-      ".npy, TIFF, raw), with their times and geometry",
+      "NumPy, TIFF, raw), with their times and geometry",
       "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 ndtestsrc num-buffers=40 ! ndfilesink "

@@ -115,13 +115,14 @@ static const GstNdProperty rows[] = {
   /* Since: 0.1 */
   { "location", "Location",
       "Path of the file to read: NIfTI-1 or NIfTI-2 (also .nii.gz), NRRD, "
-      "MetaImage, .npy, TIFF (known by their content), or raw samples",
+      "MetaImage, NumPy (.npy, .npz), TIFF (known by their content), or raw "
+      "samples",
       FIELD (STRING, location, NULL), GST_ND_READY },
   { "volume-size", "Volume size",
       "Raw files: samples of one volume along x, y and z, as X:Y:Z (X:Y for "
-      "frames, X:Y:Z:K for the K responses of a bank). Of TIFF and .npy files "
-      "that do not say whether slices are z or time, X:Y:1 makes frames over "
-      "time. Otherwise ignored if the file has a header",
+      "frames, X:Y:Z:K for the K responses of a bank). TIFF and .npy files "
+      "that do not say whether their slices lie along z or time: X:Y:1 makes "
+      "frames over time. Ignored for other files that have a header",
       FIELD (STRING, volume_size, NULL), GST_ND_READY },
   { "components", "Components",
       "Raw files: components of a sample, interleaved: 1 scalar, 2 complex "
@@ -149,8 +150,8 @@ static const GstNdProperty rows[] = {
   { "stop", "Stop",
       "The volume before which to stop, counted from 0; -1, or any number "
       "after the last volume: read to the end. To split a recording that is "
-      "filtered in time, let the pieces overlap by the length of the filter "
-      "minus one",
+      "filtered in time, let the excerpts overlap by the length of the filter "
+      "in time minus one",
       FIELD (INT64, stop, -1, G_MAXINT64, -1), GST_ND_READY },
   { "step", "Step",
       "Read every volume whose number, counted from start, is "
@@ -182,7 +183,8 @@ check_memory (GstNdFileSrc *self, GError **error)
   if (!memory)
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "No memory for a volume of %" G_GSIZE_FORMAT
-        " bytes of \"%s\": the volumes of this file do not fit in memory",
+        " bytes of \"%s\": use a machine with more memory, or a recording of "
+        "smaller volumes",
         self->size, self->settings.location);
   g_free (memory);
   return memory != NULL;
@@ -208,8 +210,9 @@ open_excerpt (const Settings *settings, GstNdExcerpt *excerpt, GError **error)
       && !settings->volume_size) {
     g_clear_error (error);
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "\"%s\" has no header of NIfTI, NRRD or MetaImage: to read it as raw "
-        "samples, set the properties 'volume-size' (X:Y:Z) and 'type'",
+        "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy or TIFF: to "
+        "read it as raw samples, set the properties 'volume-size' (X:Y:Z) and "
+        "'type'",
         settings->location);
   }
   return reader
@@ -384,7 +387,7 @@ gst_nd_file_src_create (GstPushSrc *src, GstBuffer **out)
   GST_BUFFER_OFFSET (buffer) = n;
   GST_BUFFER_OFFSET_END (buffer) = n + 1;
   GST_OBJECT_LOCK (self);
-  /* Below 0 it wraps, which is the end too. */
+  /* Below 0 the number wraps to the largest, which also ends the stream. */
   self->next += self->reverse ? -1 : 1;
   GST_OBJECT_UNLOCK (self);
   GST_LOG_OBJECT (self, "read volume %" G_GUINT64_FORMAT ": %" GST_PTR_FORMAT,
@@ -456,7 +459,7 @@ gst_nd_file_src_do_seek (GstBaseSrc *src, GstSegment *segment)
   return TRUE;
 }
 
-/* Remembers KEY_UNIT, for which segments have no flag. */
+/* Remembers the flag KEY_UNIT of a seek, because segments do not have it. */
 static void
 remember_flags (GstNdFileSrc *self, GstEvent *event)
 {
@@ -603,7 +606,7 @@ gst_nd_file_src_class_init (GstNdFileSrcClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
       "Recorded volume source", "Source/File",
-      "Reads recorded volumes (NIfTI-1, NIfTI-2, NRRD, MetaImage, .npy, TIFF, "
+      "Reads recorded volumes (NIfTI-1, NIfTI-2, NRRD, MetaImage, NumPy, TIFF, "
       "raw) one at a time, with their times and geometry",
       "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",

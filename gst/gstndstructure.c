@@ -446,9 +446,11 @@ gst_nd_structure_class_init (GstNdStructureClass *klass)
   gst_nd_properties_install (object_class, rows, N_ROWS);
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
-          "backend (string); volumes-in, volumes-out, volumes-late, "
-          "volumes-clipped (uint64); seconds-min, seconds-mean, seconds-max of "
-          "computing per volume (double); bytes of memory (uint64)",
+          "backend (string); volumes-in, volumes-out, volumes-late (outputs "
+          "that were not computed because they would be late), volumes-clipped "
+          "(outputs outside the segment) (uint64); seconds-min, seconds-mean, "
+          "seconds-max of computing per volume (double); bytes of memory "
+          "(uint64)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);

@@ -7,8 +7,8 @@
 
 #define SECOND G_GINT64_CONSTANT (1000000000)
 #define PERIOD (10 * SECOND)
-#define JUMP SECOND
-#define FOLLOW 16 /* volumes in which the offset follows by 63 % */
+#define JUMP SECOND /* more than clocks drift apart in two periods */
+#define FOLLOW 16   /* volumes in which the offset follows by 63 % */
 
 void
 nd_igtl_clock_init (NdIgtlClock *clock)
@@ -37,8 +37,8 @@ follow (NdIgtlClock *clock, gint64 difference, guint64 arrival)
       (MIN (clock->least[0], clock->least[1]) - clock->offset) / FOLLOW;
 }
 
-/* TRUE if the offset has changed by more than the clock of the sender can
- * drift. */
+/* TRUE if @difference is further than JUMP from the least one: the clock of the
+ * sender was set, or the message was very late. */
 static gboolean
 has_jumped (const NdIgtlClock *clock, gint64 difference)
 {

@@ -9,16 +9,16 @@
 
 G_BEGIN_DECLS
 
-/* The offset between the clocks is the least difference between arrival and
- * sending in the last 10 to 20 s, because that message had the least delay. The
- * offset in use follows this value slowly, so that volumes keep the spacing of
- * the sender. */
+/* The offset between the clocks is the least difference between the times of
+ * arrival and of sending in the last 10 to 20 s, because that message had the
+ * least delay. The offset in use follows this value slowly, so that the
+ * intervals between volumes stay those of the sender. */
 typedef struct
 {
   gboolean valid;
-  gint64 offset;           /* in use, ns */
-  gint64 least[2];         /* of this period of 10 s and of the one before */
-  guint64 period;          /* start of this period, on the receiver's clock */
+  gint64 offset;           /* receiver's clock - sender's clock, in use, ns */
+  gint64 least[2];         /* differences, of this period and the one before */
+  guint64 period;          /* start of this period of 10 s; receiver's clock */
   guint64 last, last_sent; /* of the last message */
   guint64 delay;  /* the longest time from the result to the arrival, ns */
   guint64 resets; /* how often the offset jumped: by the sender's
@@ -30,8 +30,8 @@ void nd_igtl_clock_init (NdIgtlClock *clock);
 /* Returns the time of sending on the clock of the receiver, never after
  * @arrival and never before the last result. @sent is on the clock of the
  * sender; 0 if it is not known. @arrival is on the clock of the receiver and
- * does not descend. All times are in ns. If the clock of the sender jumps by
- * more than a second, the offset is measured again. */
+ * does not descend. All times are in ns. If the difference between arrival and
+ * sending changes by more than a second, the offset is measured again. */
 guint64 nd_igtl_clock_map (NdIgtlClock *clock, guint64 sent, guint64 arrival);
 
 G_END_DECLS

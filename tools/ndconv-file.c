@@ -149,8 +149,8 @@ open_recording (const gchar *path, const Options *options, GError **error)
         && !options->size) {
       g_clear_error (error);
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-          "\"%s\" has no header of NIfTI, NRRD or MetaImage: to read it as raw "
-          "samples, give --volume-size=X:Y:Z and --type",
+          "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy or TIFF: to "
+          "read it as raw samples, give --volume-size=X:Y:Z and --type",
           path);
     }
   }
