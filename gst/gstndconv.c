@@ -37,11 +37,12 @@ gst_nd_conv_submit_input_buffer (GstBaseTransform *trans, gboolean unused,
   GstNdConv *self = GST_ND_CONV (trans);
   GstNdConvPrivate *priv = self->priv;
   g_autoptr (GstBuffer) buffer = NULL;
-  GstFlowReturn ret = gst_nd_conv_apply_settings (self);
+  const GstFlowReturn applied = gst_nd_conv_apply_settings (self);
+  GstFlowReturn ret;
 
-  if (ret != GST_FLOW_OK) {
+  if (gst_nd_conv_is_final (applied)) {
     gst_buffer_unref (input);
-    return ret;
+    return applied;
   }
   g_atomic_pointer_set (&priv->submitting, g_thread_self ());
   ret = GST_BASE_TRANSFORM_CLASS (gst_nd_conv_parent_class)
@@ -54,7 +55,7 @@ gst_nd_conv_submit_input_buffer (GstBaseTransform *trans, gboolean unused,
     return GST_FLOW_ERROR;
   if (!priv->convolver)
     return GST_FLOW_NOT_NEGOTIATED;
-  return gst_nd_conv_take_volume (self, buffer);
+  return gst_nd_conv_join (applied, gst_nd_conv_take_volume (self, buffer));
 }
 
 /* submit_input_buffer() has pushed all outputs (docs/checklist.md, 3). */
@@ -348,7 +349,7 @@ gst_nd_conv_start (GstBaseTransform *trans)
   gst_nd_element_start (GST_ELEMENT (self));
   priv->reverse = FALSE;
   priv->discont = TRUE;
-  gst_nd_conv_reset (self);
+  gst_nd_conv_reset (self, GST_FLOW_FLUSHING);
   /* Again, if its properties were set in READY. */
   start_device (self);
   if (!check_settings (self, &settings, &error)) {
@@ -382,7 +383,7 @@ gst_nd_conv_stop (GstBaseTransform *trans)
       priv->stats.in, priv->stats.out, priv->stats.late, priv->stats.outside,
       priv->stats.all.n ? priv->stats.all.sum * 1e3 / priv->stats.all.n : 0);
   GST_OBJECT_UNLOCK (self);
-  gst_nd_conv_reset (self);
+  gst_nd_conv_reset (self, GST_FLOW_FLUSHING);
   gst_nd_conv_pending_stop (self);
   gst_nd_conv_builder_stop (self, FALSE);
   gst_nd_seek_reset (&priv->seek, GST_ELEMENT (self));

@@ -146,7 +146,7 @@ gst_nd_conv_sink_event (GstBaseTransform *trans, GstEvent *event)
       gst_nd_conv_builder_set_flushing (self, FALSE);
       GST_INFO_OBJECT (self, "flush: discarding %u volumes that have no output",
           g_queue_get_length (&priv->anchors));
-      gst_nd_conv_reset (self);
+      gst_nd_conv_reset (self, GST_FLOW_FLUSHING);
       priv->discont = TRUE;
       GST_OBJECT_LOCK (self);
       priv->earliest_time = GST_CLOCK_TIME_NONE;

@@ -238,6 +238,7 @@ push_with_fence (GstNdConv *self, GstNdPendingOutput *output, GstMemory *memory)
 {
   GstPad *pad = GST_BASE_TRANSFORM_SRC_PAD (self);
   GstBuffer *buffer = g_steal_pointer (&output->buffer);
+  GstFlowReturn ret;
 
   gst_nd_memory_set_fence (memory, nd_fence_ref (output->fence));
   gst_nd_unmap (&output->map);
@@ -245,7 +246,10 @@ push_with_fence (GstNdConv *self, GstNdPendingOutput *output, GstMemory *memory)
   while (!g_queue_is_empty (&output->events))
     gst_pad_push_event (pad, g_queue_pop_head (&output->events));
   GST_LOG_OBJECT (self, "pushing with a fence %" GST_PTR_FORMAT, buffer);
-  return gst_pad_push (pad, buffer);
+  ret = gst_pad_push (pad, buffer);
+  if (ret != GST_FLOW_OK)
+    gst_nd_conv_count_missed (self, 1, ret);
+  return ret;
 }
 
 /* Records a fence after all work so far, and adds @output to the pending
@@ -324,7 +328,9 @@ push_one (GstNdConv *self)
     ret = gst_nd_conv_fail (self, error);
   if (ret != GST_FLOW_OK) {
     drop_buffer (self, output);
-    g_queue_clear_full (&output->events, (GDestroyNotify) gst_event_unref);
+    gst_nd_conv_count_missed (self, 1, ret);
+    while (!g_queue_is_empty (&output->events))
+      gst_nd_conv_discard_event (self, g_queue_pop_head (&output->events));
     g_free (output);
     return ret;
   }
@@ -338,7 +344,8 @@ gst_nd_conv_push_ready (GstNdConv *self)
 {
   GstFlowReturn ret = GST_FLOW_OK;
 
-  while (ret == GST_FLOW_OK && nd_convolver_ready (self->priv->convolver))
-    ret = push_one (self);
+  while (!gst_nd_conv_is_final (ret)
+      && nd_convolver_ready (self->priv->convolver))
+    ret = gst_nd_conv_join (ret, push_one (self));
   return ret;
 }

@@ -100,11 +100,16 @@ gst_nd_conv_discard_event (GstNdConv *self, GstEvent *event)
   gst_event_unref (event);
 }
 
-static void
-count_lost (GstNdConv *self)
+void
+gst_nd_conv_count_missed (GstNdConv *self, guint n, GstFlowReturn ret)
 {
+  GstNdConvStats *stats = &self->priv->stats;
+
   GST_OBJECT_LOCK (self);
-  self->priv->stats.lost++;
+  if (ret == GST_FLOW_FLUSHING)
+    stats->flushed += n;
+  else
+    stats->lost += n;
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -138,11 +143,13 @@ complete (GstNdConv *self, GstNdPendingOutput *output)
   return ret;
 }
 
-/* Pushes @output, which is complete, if @wanted, and frees it. */
+/* Pushes @output, which is complete, unless @before says why the stream has
+ * ended, and frees it. */
 static GstFlowReturn
-push (GstNdConv *self, GstNdPendingOutput *output, gboolean wanted)
+push (GstNdConv *self, GstNdPendingOutput *output, GstFlowReturn before)
 {
   GstPad *pad = GST_BASE_TRANSFORM_SRC_PAD (self);
+  const gboolean wanted = !gst_nd_conv_is_final (before);
   GstFlowReturn ret = GST_FLOW_OK;
 
   while (!g_queue_is_empty (&output->events)) {
@@ -159,20 +166,14 @@ push (GstNdConv *self, GstNdPendingOutput *output, gboolean wanted)
     if (ret != GST_FLOW_OK)
       GST_DEBUG_OBJECT (self, "downstream returned %s",
           gst_flow_get_name (ret));
-    if (ret == GST_FLOW_NOT_LINKED)
-      count_lost (self);
+    if (ret != GST_FLOW_OK)
+      gst_nd_conv_count_missed (self, 1, ret);
   } else if (output->buffer) {
+    gst_nd_conv_count_missed (self, 1, before);
     gst_buffer_unref (output->buffer);
   }
   g_free (output);
   return ret;
-}
-
-/* NOT_LINKED passes when the application links the pad again. */
-static gboolean
-is_final (GstFlowReturn ret)
-{
-  return ret != GST_FLOW_OK && ret != GST_FLOW_NOT_LINKED;
 }
 
 /* Whether an application blocks the sink pad of the element or the pad that is
@@ -187,11 +188,12 @@ is_blocked (GstNdConv *self)
 }
 
 static GstFlowReturn
-complete_and_push (GstNdConv *self, GstNdPendingOutput *output, gboolean wanted)
+complete_and_push (GstNdConv *self, GstNdPendingOutput *output,
+    GstFlowReturn before)
 {
   const GstFlowReturn completed = complete (self, output);
   const GstFlowReturn pushed =
-      push (self, output, wanted && completed == GST_FLOW_OK);
+      push (self, output, completed == GST_FLOW_OK ? before : completed);
 
   return completed == GST_FLOW_OK ? pushed : completed;
 }
@@ -218,7 +220,7 @@ take_ret (GstNdPendingOutputs *pending)
 {
   const GstFlowReturn ret = pending->ret;
 
-  if (!is_final (ret))
+  if (!gst_nd_conv_is_final (ret))
     pending->ret = GST_FLOW_OK;
   return ret;
 }
@@ -230,8 +232,7 @@ complete_next (gpointer data)
   GstNdConv *self = data;
   GstNdPendingOutputs *pending = &self->priv->pending;
   GstNdPendingOutput *output;
-  GstFlowReturn completed, ret;
-  gboolean wanted;
+  GstFlowReturn completed, before, ret;
 
   g_mutex_lock (&pending->lock);
   while (!(output = g_queue_peek_head (&pending->outputs))
@@ -243,10 +244,12 @@ complete_next (gpointer data)
   completed = complete (self, output);
   g_mutex_lock (&pending->lock);
   wait_while_blocked (self);
-  wanted = completed == GST_FLOW_OK && !is_final (pending->ret)
-      && !pending->dropping;
+  if (completed != GST_FLOW_OK)
+    before = completed;
+  else
+    before = pending->dropping ? GST_FLOW_FLUSHING : pending->ret;
   g_mutex_unlock (&pending->lock);
-  ret = push (self, output, wanted);
+  ret = push (self, output, before);
   if (completed != GST_FLOW_OK)
     ret = completed;
   else if (ret == GST_FLOW_NOT_LINKED && is_blocked (self))
@@ -254,7 +257,7 @@ complete_next (gpointer data)
   g_mutex_lock (&pending->lock);
   /* An output counts as pending until its push returns. */
   g_queue_pop_head (&pending->outputs);
-  if (!is_final (pending->ret) && ret != GST_FLOW_OK)
+  if (!gst_nd_conv_is_final (pending->ret) && ret != GST_FLOW_OK)
     pending->ret = ret;
   g_cond_broadcast (&pending->changed);
   g_mutex_unlock (&pending->lock);
@@ -271,11 +274,11 @@ gst_nd_conv_pending_add (GstNdConv *self, GstNdPendingOutput *output)
     GstFlowReturn completed;
 
     ret = gst_nd_conv_pending_complete_all (self);
-    completed = complete_and_push (self, output, !is_final (ret));
+    completed = complete_and_push (self, output, ret);
     return ret == GST_FLOW_OK ? completed : ret;
   }
   if (self->priv->live && g_queue_is_empty (&pending->outputs))
-    return complete_and_push (self, output, TRUE);
+    return complete_and_push (self, output, GST_FLOW_OK);
   gst_nd_thread_start (&pending->thread, "outputs", complete_next, self);
   g_mutex_lock (&pending->lock);
   g_queue_push_tail (&pending->outputs, output);

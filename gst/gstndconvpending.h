@@ -46,6 +46,24 @@ void gst_nd_conv_pending_drop (GstNdConv *self);
  * the source pad, and follows with the next volume. */
 void gst_nd_conv_discard_event (GstNdConv *self, GstEvent *event);
 
+/* Whether @ret ends the stream. NOT_LINKED passes when the application links
+ * the pad again. */
+static inline gboolean
+gst_nd_conv_is_final (GstFlowReturn ret)
+{
+  return ret != GST_FLOW_OK && ret != GST_FLOW_NOT_LINKED;
+}
+
+/* What to report of two pushes. */
+static inline GstFlowReturn
+gst_nd_conv_join (GstFlowReturn first, GstFlowReturn second)
+{
+  return second == GST_FLOW_OK ? first : second;
+}
+
+/* Counts @n volumes whose outputs nobody gets because of @ret. */
+void gst_nd_conv_count_missed (GstNdConv *self, guint n, GstFlowReturn ret);
+
 /* Unmaps and releases an input. Takes @map. */
 void gst_nd_conv_release_input (GstNdMap *map);
 

@@ -46,7 +46,8 @@ typedef struct
   guint64 in, out, late;
   guint64 outside;    /* outputs that lie outside the segment */
   guint64 samples;    /* of all outputs */
-  guint64 lost;       /* outputs pushed while the pad was not linked */
+  guint64 lost;       /* outputs that downstream did not take */
+  guint64 flushed;    /* volumes without output because of a flush */
   guint64 stretches;  /* begun */
   guint64 gaps;       /* places in a stretch without one or more volumes */
   guint64 missing;    /* volumes that did not come there */

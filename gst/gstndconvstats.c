@@ -31,7 +31,8 @@ gst_nd_conv_stats (GstNdConv *self)
       priv->stats.outside, "stretches", G_TYPE_UINT64, priv->stats.stretches,
       "gaps", G_TYPE_UINT64, priv->stats.gaps, "volumes-missing", G_TYPE_UINT64,
       priv->stats.missing, "volumes-held", G_TYPE_UINT64, priv->stats.held,
-      "volumes-lost", G_TYPE_UINT64, priv->stats.lost, NULL);
+      "volumes-lost", G_TYPE_UINT64, priv->stats.lost, "volumes-flushed",
+      G_TYPE_UINT64, priv->stats.flushed, NULL);
   if (priv->counts_saturation)
     gst_structure_set (s, "samples-saturated", G_TYPE_UINT64,
         (guint64) __atomic_load_n (&priv->saturated, __ATOMIC_RELAXED), NULL);

@@ -14,8 +14,20 @@
  * earliest. */
 #define RESTARTS_TO_WARN 8
 
+/* The outputs that the window still lacks. Held positions have none. */
+static guint
+count_remaining (GstNdConv *self)
+{
+  guint remaining = 0;
+
+  for (GList *i = self->priv->anchors.head; i; i = i->next)
+    remaining += GST_IS_BUFFER (i->data)
+        && !GST_BUFFER_FLAG_IS_SET (i->data, GST_ND_ANCHOR_HELD);
+  return remaining;
+}
+
 void
-gst_nd_conv_reset (GstNdConv *self)
+gst_nd_conv_reset (GstNdConv *self, GstFlowReturn reason)
 {
   GstNdConvPrivate *priv = self->priv;
 
@@ -23,6 +35,7 @@ gst_nd_conv_reset (GstNdConv *self)
   gst_nd_conv_pending_drop (self);
   if (priv->convolver)
     nd_convolver_reset (priv->convolver);
+  gst_nd_conv_count_missed (self, count_remaining (self), reason);
   while (!g_queue_is_empty (&priv->anchors)) {
     gpointer anchor = g_queue_pop_head (&priv->anchors);
 
@@ -34,18 +47,6 @@ gst_nd_conv_reset (GstNdConv *self)
   gst_nd_timing_reset (&priv->timing);
   priv->push_seconds = 0;
   priv->last_sample = -1;
-}
-
-/* The outputs that the window still lacks. Held positions have none. */
-static guint
-count_remaining (GstNdConv *self)
-{
-  guint remaining = 0;
-
-  for (GList *i = self->priv->anchors.head; i; i = i->next)
-    remaining += GST_IS_BUFFER (i->data)
-        && !GST_BUFFER_FLAG_IS_SET (i->data, GST_ND_ANCHOR_HELD);
-  return remaining;
 }
 
 GstFlowReturn
@@ -66,14 +67,15 @@ gst_nd_conv_drain (GstNdConv *self, const gchar *reason)
     nd_convolver_end (priv->convolver);
     ret = gst_nd_conv_push_ready (self);
   }
-  if (ret == GST_FLOW_OK)
-    ret = gst_nd_conv_pending_complete_all (self);
-  while (ret == GST_FLOW_OK && GST_IS_EVENT (g_queue_peek_head (anchors)))
+  if (!gst_nd_conv_is_final (ret))
+    ret = gst_nd_conv_join (ret, gst_nd_conv_pending_complete_all (self));
+  while (!gst_nd_conv_is_final (ret)
+      && GST_IS_EVENT (g_queue_peek_head (anchors)))
     gst_pad_push_event (GST_BASE_TRANSFORM_SRC_PAD (self),
         g_queue_pop_head (anchors));
   if (ret != GST_FLOW_OK)
-    GST_DEBUG_OBJECT (self, "drain stopped: %s", gst_flow_get_name (ret));
-  gst_nd_conv_reset (self);
+    GST_DEBUG_OBJECT (self, "drain: %s", gst_flow_get_name (ret));
+  gst_nd_conv_reset (self, ret);
   return ret;
 }
 
@@ -153,7 +155,7 @@ hold_volume (GstNdConv *self, guint missing)
 
   if (size == 1 || window->pushed == 0)
     return GST_FLOW_OK;
-  for (guint i = 0; i < n && ret == GST_FLOW_OK; i++) {
+  for (guint i = 0; i < n && !gst_nd_conv_is_final (ret); i++) {
     GstBuffer *anchor = gst_buffer_new ();
 
     if (!nd_convolver_repeat (priv->convolver, &error)) {
@@ -165,7 +167,7 @@ hold_volume (GstNdConv *self, guint missing)
     GST_OBJECT_LOCK (self);
     priv->stats.held++;
     GST_OBJECT_UNLOCK (self);
-    ret = gst_nd_conv_push_ready (self);
+    ret = gst_nd_conv_join (ret, gst_nd_conv_push_ready (self));
   }
   return ret;
 }
@@ -302,12 +304,13 @@ GstFlowReturn
 gst_nd_conv_take_volume (GstNdConv *self, GstBuffer *buffer)
 {
   GstNdConvPrivate *priv = self->priv;
-  GstFlowReturn ret;
+  GstFlowReturn begun, ret;
 
   priv->arrived = g_get_monotonic_time ();
-  ret = begin_volume (self, buffer);
-  if (ret != GST_FLOW_OK)
-    return ret;
+  begun = begin_volume (self, buffer);
+  /* The outputs before this volume found nobody; it may be others for its. */
+  if (gst_nd_conv_is_final (begun))
+    return begun;
   ret = push_volume (self, buffer);
   if (ret == GST_FLOW_OK) {
     gst_nd_conv_update_latency (self);
@@ -316,7 +319,7 @@ gst_nd_conv_take_volume (GstNdConv *self, GstBuffer *buffer)
   /* A volume that completes no output is given back too. */
   if (ret == GST_FLOW_OK)
     ret = gst_nd_conv_send_inputs (self);
-  return ret;
+  return gst_nd_conv_join (begun, ret);
 }
 
 gboolean

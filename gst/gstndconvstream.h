@@ -25,9 +25,9 @@ GstFlowReturn gst_nd_conv_end_stretch (GstNdConv *self, const gchar *reason);
  * filter hardly works (docs/checklist.md, 15). */
 GstFlowReturn gst_nd_conv_break_stretch (GstNdConv *self, const gchar *reason);
 
-/* Discards the window and all pending outputs, and pushes nothing
- * (docs/checklist.md, 13). */
-void gst_nd_conv_reset (GstNdConv *self);
+/* Discards the window and all pending outputs because of @reason, and pushes
+ * nothing (docs/checklist.md, 13). Counts the volumes that have no output. */
+void gst_nd_conv_reset (GstNdConv *self, GstFlowReturn reason);
 
 /* Makes the outputs that the volumes in the window still lack, with the time
  * border after the end, and resets. If a push fails, discards the rest
