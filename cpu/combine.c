@@ -5,11 +5,12 @@
  */
 #include "cpu/combine.h"
 
-#include "cpu/pad.h"
+#include "cpu/kernels.h"
 #include "cpu/threads.h"
 #include "filters/tensor.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct
 {
@@ -17,6 +18,7 @@ typedef struct
   const gfloat *responses;
   const NdScale *scale;
   const NdSamples *out;
+  const NdKernels *kernels;
 
   guint n;         /* responses */
   gsize volume;    /* floats from one response to the next */
@@ -143,10 +145,12 @@ label_none (const Combine *c, const gfloat *largest, guint8 *to)
   const gsize bytes = nd_sample_size (type);
   const gfloat none = ND_LABEL_NONE (type);
   const NdScale scale = { 1, 0, NULL };
+  gfloat label; /* has room for every type */
 
+  c->kernels->store (&none, 1, &scale, type, (guint8 *) &label, bytes);
   for (gsize i = 0; i < c->values; i++) {
     if (largest[i] < c->job->threshold)
-      nd_store_row (&none, 1, &scale, type, to + i * bytes, bytes);
+      memcpy (to + i * bytes, &label, bytes);
   }
 }
 
@@ -221,7 +225,7 @@ combine_row (gsize index, guint worker, gpointer data)
       reduce (c, re, values, values + c->values);
     else
       combiners[c->job->response](c, re + k * c->volume, values);
-    nd_store_row (values, c->values, c->scale, c->job->out_type,
+    c->kernels->store (values, c->values, c->scale, c->job->out_type,
         to + k * c->out->response, nd_sample_size (c->job->out_type));
     if (c->job->response == ND_RESPONSE_ARGMAX && c->job->threshold > 0)
       label_none (c, values + 2 * c->values, to);
@@ -239,6 +243,7 @@ nd_cpu_combine (const NdJob *job, const gfloat *responses, const NdScale *scale,
     .responses = responses,
     .scale = scale,
     .out = out,
+    .kernels = nd_kernels (),
     .n = nd_bank_responses (job->bank),
     .volume = samples * shape->components,
     .step = 1,

@@ -78,7 +78,10 @@ direct_respond (gpointer state, const gint *slots, const NdScale *scale,
     const NdSamples *out)
 {
   Direct *d = state;
-  NdStore store = { .scale = scale, .out = out, .type = d->job.out_type };
+  NdStore store = { .kernels = nd_kernels (),
+    .scale = scale,
+    .out = out,
+    .type = d->job.out_type };
 
   for (gsize c = 0; c < d->job.shape.components; c++) {
     for (guint i = 0; i < d->reach.slots; i++)

@@ -458,8 +458,10 @@ fft_respond (gpointer state, const gint *slots, const NdScale *scale,
   g_autofree const Slot **at = g_new (const Slot *, fft->reach.slots);
   Respond respond = { .fft = fft, .slots = at };
 
-  respond.store =
-      (NdStore){ .scale = scale, .out = out, .type = fft->job.out_type };
+  respond.store = (NdStore){ .kernels = fft->kernels,
+    .scale = scale,
+    .out = out,
+    .type = fft->job.out_type };
   for (gsize c = 0; c < shape->components; c++) {
     for (guint t = 0; t < fft->reach.slots; t++) {
       guint slot =

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "engine/job.h"
 
 G_BEGIN_DECLS
 
@@ -48,6 +48,10 @@ typedef struct
 
   /* sum[i] += a[i] * b[i] for n complex numbers, re and im interleaved. */
   void (*multiply_add) (gfloat *sum, const gfloat *a, const gfloat *b, gsize n);
+
+  /* Scales and converts n responses to samples that are @stride bytes apart. */
+  void (*store) (const gfloat *response, gsize n, const NdScale *scale,
+      NdSampleType type, guint8 *out, gsize stride);
 } NdKernels;
 
 /* The fastest for this processor, or those that the environment variable

@@ -150,6 +150,89 @@ multiply_add (gfloat *restrict sum, const gfloat *restrict a,
   }
 }
 
+/* Adding and subtracting 1.5 * 2^52, or 2^23 for a float, rounds half to even
+ * in IEEE 754's default rounding mode. Unlike rint() it is vectorized for every
+ * instruction set. */
+#define ROUND_DOUBLE 6755399441055744.0
+#define ROUND_FLOAT 12582912.0f
+
+#define STORE_PIECE 64
+
+/* Integers pass through a piece of 32 bit integers, because compilers do not
+ * vectorize a conversion from floating point numbers to bytes in one step. */
+#define STORE_ROW(type, real, value, low, high, round)                  \
+  G_STMT_START                                                          \
+  {                                                                     \
+    for (gsize at = 0; at < n; at += STORE_PIECE) {                     \
+      const gsize count = MIN (n - at, STORE_PIECE);                    \
+      const gfloat *const r = response + at;                            \
+      gint32 piece[STORE_PIECE], beyond = 0;                            \
+                                                                        \
+      for (gsize i = 0; i < count; i++) {                               \
+        const real x = value;                                           \
+        real v = x == x ? x : 0;                                        \
+                                                                        \
+        v = v > (real) low ? v : (real) low;                            \
+        v = v < (real) high ? v : (real) high;                          \
+        piece[i] = (gint32) (v + round - round);                        \
+      }                                                                 \
+      if (scale->saturated) {                                           \
+        for (gsize i = 0; i < count; i++) {                             \
+          const real x = value;                                         \
+                                                                        \
+          beyond += x < (real) (low - 0.5) || x >= (real) (high + 0.5); \
+        }                                                               \
+        saturated += beyond;                                            \
+      }                                                                 \
+      if (stride == sizeof (type)) {                                    \
+        for (gsize i = 0; i < count; i++)                               \
+          ((type *) out)[at + i] = (type) piece[i];                     \
+      } else {                                                          \
+        for (gsize i = 0; i < count; i++)                               \
+          *(type *) (out + (at + i) * stride) = (type) piece[i];        \
+      }                                                                 \
+    }                                                                   \
+  }                                                                     \
+  G_STMT_END
+
+/* Without gain and offset a float holds the values exactly. */
+#define STORE_ROWS(type, low, high)                                            \
+  G_STMT_START                                                                 \
+  {                                                                            \
+    if (gain == 1 && offset == 0)                                              \
+      STORE_ROW (type, gfloat, r[i], low, high, ROUND_FLOAT);                  \
+    else                                                                       \
+      STORE_ROW (type, gdouble, gain *r[i] + offset, low, high, ROUND_DOUBLE); \
+  }                                                                            \
+  G_STMT_END
+
+static void
+store (const gfloat *restrict response, gsize n, const NdScale *scale,
+    NdSampleType sample_type, guint8 *restrict out, gsize stride)
+{
+  const gdouble gain = scale->gain, offset = scale->offset;
+  gsize saturated = 0;
+
+  switch (sample_type) {
+    case ND_UINT8:
+      STORE_ROWS (guint8, 0.0, 255.0);
+      break;
+    case ND_INT16:
+      STORE_ROWS (gint16, -32768.0, 32767.0);
+      break;
+    case ND_UINT16:
+      STORE_ROWS (guint16, 0.0, 65535.0);
+      break;
+    case ND_FLOAT32:
+    ND_CASE_NOT_COMPUTED:
+      for (gsize i = 0; i < n; i++)
+        *(gfloat *) (out + i * stride) = gain * response[i] + offset;
+      break;
+  }
+  if (saturated > 0)
+    __atomic_fetch_add (scale->saturated, saturated, __ATOMIC_RELAXED);
+}
+
 const NdKernels ND_KERNELS = {
   .name = ND_KERNELS_NAME,
   .vector = ND_VECTOR,
@@ -158,4 +241,5 @@ const NdKernels ND_KERNELS = {
   .spectrum_rate = ND_SPECTRUM_RATE,
   .block = { NULL, block_1, block_2, block_3, block_4 },
   .multiply_add = multiply_add,
+  .store = store,
 };

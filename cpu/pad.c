@@ -123,72 +123,6 @@ nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
   }
 }
 
-/* Adding and subtracting 1.5 * 2^52 rounds a double half to even, in IEEE 754's
- * default rounding mode. Unlike rint() it is vectorized for every instruction
- * set. */
-#define ROUND_MAGIC 6755399441055744.0
-
-#define STORE_ROW(type, low, high)                           \
-  G_STMT_START                                               \
-  {                                                          \
-    for (gsize i = 0; i < n; i++) {                          \
-      gdouble v = gain * response[i] + offset;               \
-      v = v == v ? v : 0.0;                                  \
-      v = v > low ? v : low;                                 \
-      v = v < high ? v : high;                               \
-      *(type *) (out + i * stride) =                         \
-          (type) (gint) (v + ROUND_MAGIC - ROUND_MAGIC);     \
-    }                                                        \
-    /* In a loop of its own, so that both are vectorized. */ \
-    for (gsize i = 0; i < counted; i++) {                    \
-      gdouble v = gain * response[i] + offset;               \
-      gint64 below = v < low - 0.5, above = v >= high + 0.5; \
-                                                             \
-      saturated += below + above;                            \
-    }                                                        \
-  }                                                          \
-  G_STMT_END
-
-#define STORE_ROWS(type, low, high) \
-  G_STMT_START                      \
-  {                                 \
-    if (stride == sizeof (type)) {  \
-      gsize stride = sizeof (type); \
-      STORE_ROW (type, low, high);  \
-    } else {                        \
-      STORE_ROW (type, low, high);  \
-    }                               \
-  }                                 \
-  G_STMT_END
-
-void
-nd_store_row (const gfloat *restrict response, gsize n, const NdScale *scale,
-    NdSampleType sample_type, guint8 *restrict out, gsize stride)
-{
-  gdouble gain = scale->gain, offset = scale->offset;
-  const gsize counted = scale->saturated ? n : 0;
-  gint64 saturated = 0;
-
-  switch (sample_type) {
-    case ND_UINT8:
-      STORE_ROWS (guint8, 0.0, 255.0);
-      break;
-    case ND_INT16:
-      STORE_ROWS (gint16, -32768.0, 32767.0);
-      break;
-    case ND_UINT16:
-      STORE_ROWS (guint16, 0.0, 65535.0);
-      break;
-    case ND_FLOAT32:
-    ND_CASE_NOT_COMPUTED:
-      for (gsize i = 0; i < n; i++)
-        *(gfloat *) (out + i * stride) = gain * response[i] + offset;
-      break;
-  }
-  if (saturated > 0)
-    __atomic_fetch_add (scale->saturated, saturated, __ATOMIC_RELAXED);
-}
-
 void
 nd_store_responses (const gfloat *responses, gsize n, gsize x, gsize y, gsize z,
     gpointer data)
@@ -196,7 +130,7 @@ nd_store_responses (const gfloat *responses, gsize n, gsize x, gsize y, gsize z,
   const NdStore *store = data;
   const NdSamples *out = store->out;
 
-  nd_store_row (responses, n, store->scale, store->type,
+  store->kernels->store (responses, n, store->scale, store->type,
       out->data + store->plane + x * out->sample + y * out->row
           + z * out->slice,
       out->sample);

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "engine/job.h"
+#include "cpu/kernels.h"
 
 G_BEGIN_DECLS
 
@@ -32,13 +32,10 @@ void nd_pad_clear (NdPad *pad);
 void nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
     gsize z, gfloat *row);
 
-/* Scales and converts n responses to samples that are @stride bytes apart. */
-void nd_store_row (const gfloat *response, gsize n, const NdScale *scale,
-    NdSampleType type, guint8 *out, gsize stride);
-
 /* The data of nd_store_responses(). */
 typedef struct
 {
+  const NdKernels *kernels;
   const NdScale *scale;
   const NdSamples *out;
   NdSampleType type;

@@ -205,7 +205,10 @@ separable_respond (gpointer state, const gint *slots, const NdScale *scale,
 
   for (gsize c = 0; c < s->job.shape.components; c++) {
     for (guint k = 0; k < s->job.bank->n_filters; k++) {
-      NdStore store = { .scale = scale, .out = out, .type = s->job.out_type };
+      NdStore store = { .kernels = nd_kernels (),
+        .scale = scale,
+        .out = out,
+        .type = s->job.out_type };
 
       for (guint i = 0; i < s->reach.slots; i++)
         s->volumes[i] = ring_volume (s,
