@@ -36,6 +36,26 @@ nd_tensor_index (guint axes, guint i, guint j)
   return row * axes - row * (row + 1) / 2 + column;
 }
 
+guint
+nd_structure_output_components (const NdStructureSettings *settings, guint axes)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < settings->n_structures; i++)
+    n += nd_structure_components (settings->structures[i], axes);
+  return n;
+}
+
+gboolean
+nd_structure_has_velocity (const NdStructureSettings *settings)
+{
+  for (guint i = 0; i < settings->n_structures; i++) {
+    if (settings->structures[i] == ND_STRUCTURE_VELOCITY)
+      return TRUE;
+  }
+  return FALSE;
+}
+
 /* Eigenvalues */
 
 /* Rotates axes @p and @q so that a[p][q] becomes 0. */

@@ -60,6 +60,26 @@ guint nd_structure_components (NdStructure structure, guint axes);
 void nd_structure_from_tensor (NdStructure structure, guint axes,
     const gdouble *tensor, gdouble *out);
 
+#define ND_MAX_STRUCTURES 6
+
+/* The measures of a stream of tensors, which are averaged over a window
+ * (analysis/structurewindow.h). */
+typedef struct
+{
+  NdStructure structures[ND_MAX_STRUCTURES]; /* in the order of the output */
+  guint n_structures;
+  NdMotion model;
+  gdouble sigma;    /* of the window, samples and volumes; 0: no window */
+  gdouble speed[3]; /* factors of the velocity along x, y and z */
+} NdStructureSettings;
+
+/* The components of the output for a tensor over @axes. */
+guint nd_structure_output_components (const NdStructureSettings *settings,
+    guint axes);
+
+/* Whether the velocity is among the measures. */
+gboolean nd_structure_has_velocity (const NdStructureSettings *settings);
+
 /* A moment of the tensors around a sample: the sum over its window of
  * w(u) T[component] u_x^p[0] u_y^p[1] u_z^p[2]. */
 typedef struct

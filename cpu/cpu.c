@@ -6,8 +6,10 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "cpu/combine.h"
+#include "cpu/denoise.h"
 #include "cpu/kernels.h"
 #include "cpu/method.h"
+#include "cpu/structure.h"
 #include "cpu/threads.h"
 
 #include <math.h>
@@ -214,6 +216,11 @@ cpu_respond (NdRing *ring, const gint *slots, const NdScale *scale,
   return TRUE;
 }
 
+static const NdAlgorithmFuncs algorithms = {
+  .denoise_new = nd_cpu_denoise_new,
+  .structure_new = nd_cpu_structure_new,
+};
+
 const NdBackend nd_cpu_backend = {
   .version = ND_BACKEND_VERSION,
   .size = ND_BACKEND_SIZE,
@@ -229,4 +236,5 @@ const NdBackend nd_cpu_backend = {
   .push = cpu_push,
   .kept = cpu_kept,
   .respond = cpu_respond,
+  .algorithms = &algorithms,
 };

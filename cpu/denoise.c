@@ -7,6 +7,7 @@
 #include "cpu/denoisefuse.h"
 #include "cpu/denoisenoise.h"
 #include "cpu/denoisesamples.h"
+#include "cpu/denoisescale.h"
 #include "cpu/threads.h"
 
 #include <math.h>
@@ -226,6 +227,40 @@ nd_cpu_denoise_respond (NdAlgorithm *algorithm, const NdSamples *out,
   return TRUE;
 }
 
+static void
+nd_cpu_denoise_set_strength (NdAlgorithm *algorithm,
+    const NdDenoiseSettings *settings)
+{
+  NdCpuDenoise *self = (NdCpuDenoise *) algorithm;
+
+  /* Volumes that were pushed while sigma was set have no estimate. */
+  if (self->settings.sigma > 0 && settings->sigma == 0) {
+    for (gsize c = 0; c < self->shape.components; c++) {
+      for (guint i = 0; i < ND_DENOISE_MAX_ESTIMATES; i++)
+        self->components[c].estimates[i] = self->settings.sigma;
+    }
+  }
+  self->settings.sigma = settings->sigma;
+  self->settings.strength = settings->strength;
+}
+
+static gdouble
+nd_cpu_denoise_sigma (const NdAlgorithm *algorithm)
+{
+  const NdCpuDenoise *self = (const NdCpuDenoise *) algorithm;
+  gdouble sigma = 0;
+
+  for (gsize c = 0; c < self->shape.components; c++)
+    sigma = MAX (sigma, self->components[c].sigma);
+  return sigma;
+}
+
+static gsize
+nd_cpu_denoise_bytes (const NdAlgorithm *algorithm)
+{
+  return ((const NdCpuDenoise *) algorithm)->bytes;
+}
+
 static const NdAlgorithmClass denoise_class = {
   .backend = "cpu",
   .push = nd_cpu_denoise_push,
@@ -234,6 +269,9 @@ static const NdAlgorithmClass denoise_class = {
   .end = nd_cpu_denoise_end,
   .reset = nd_cpu_denoise_reset,
   .free = nd_cpu_denoise_free,
+  .bytes = nd_cpu_denoise_bytes,
+  .set_strength = nd_cpu_denoise_set_strength,
+  .sigma = nd_cpu_denoise_sigma,
 };
 
 static gboolean
@@ -262,7 +300,7 @@ init_component (NdCpuDenoise *self, Component *component,
 NdAlgorithm *
 nd_cpu_denoise_new (const NdDenoiseSettings *settings,
     const NdDenoiseBorders *borders, const NdShape *shape, NdSampleType type,
-    guint64 kept, GError **error)
+    guint64 kept, gint device_id, GError **error)
 {
   NdCpuDenoise *self = g_new0 (NdCpuDenoise, 1);
 
@@ -293,38 +331,4 @@ nd_cpu_denoise_new (const NdDenoiseSettings *settings,
   }
   nd_cpu_denoise_reset (&self->parent);
   return &self->parent;
-}
-
-void
-nd_cpu_denoise_set_strength (NdAlgorithm *algorithm,
-    const NdDenoiseSettings *settings)
-{
-  NdCpuDenoise *self = (NdCpuDenoise *) algorithm;
-
-  /* Volumes that were pushed while sigma was set have no estimate. */
-  if (self->settings.sigma > 0 && settings->sigma == 0) {
-    for (gsize c = 0; c < self->shape.components; c++) {
-      for (guint i = 0; i < ND_DENOISE_MAX_ESTIMATES; i++)
-        self->components[c].estimates[i] = self->settings.sigma;
-    }
-  }
-  self->settings.sigma = settings->sigma;
-  self->settings.strength = settings->strength;
-}
-
-gdouble
-nd_cpu_denoise_sigma (const NdAlgorithm *algorithm)
-{
-  const NdCpuDenoise *self = (const NdCpuDenoise *) algorithm;
-  gdouble sigma = 0;
-
-  for (gsize c = 0; c < self->shape.components; c++)
-    sigma = MAX (sigma, self->components[c].sigma);
-  return sigma;
-}
-
-gsize
-nd_cpu_denoise_bytes (const NdAlgorithm *algorithm)
-{
-  return ((const NdCpuDenoise *) algorithm)->bytes;
 }

@@ -5,28 +5,13 @@
  */
 #pragma once
 
-#include "analysis/denoise.h"
-#include "cpu/denoisescale.h"
 #include "engine/algorithm.h"
 
 G_BEGIN_DECLS
 
-/* Denoises a stream of volumes of @shape, each component by itself. Components
- * whose bit is set in @kept pass unchanged. Outputs have the type of the input.
- * ND_ERROR_MEMORY if the rings do not fit in memory. */
+/* NdAlgorithmFuncs.denoise_new(). */
 NdAlgorithm *nd_cpu_denoise_new (const NdDenoiseSettings *settings,
     const NdDenoiseBorders *borders, const NdShape *shape, NdSampleType type,
-    guint64 kept, GError **error);
-
-/* Uses sigma and strength of @settings from the next output on. */
-void nd_cpu_denoise_set_strength (NdAlgorithm *self,
-    const NdDenoiseSettings *settings);
-
-/* The standard deviation of the noise, given or estimated, that the last output
- * was computed with, without the strength: the largest of all components. */
-gdouble nd_cpu_denoise_sigma (const NdAlgorithm *self);
-
-/* The bytes of the rings. */
-gsize nd_cpu_denoise_bytes (const NdAlgorithm *self);
+    guint64 kept, gint device_id, GError **error);
 
 G_END_DECLS

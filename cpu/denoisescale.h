@@ -15,15 +15,9 @@
 
 #include "analysis/denoise.h"
 #include "cpu/denoisekernels.h"
-#include "engine/border.h"
+#include "engine/algorithm.h"
 
 G_BEGIN_DECLS
-
-typedef struct
-{
-  NdBorder border, time_border;
-  gfloat border_value;
-} NdDenoiseBorders;
 
 typedef struct _NdDenoiseScale NdDenoiseScale;
 

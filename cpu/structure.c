@@ -8,7 +8,7 @@
 #include "cpu/structure.h"
 
 #include "core/error.h"
-#include "cpu/structurewindow.h"
+#include "cpu/structuresum.h"
 #include "cpu/threads.h"
 
 #include <math.h>
@@ -147,14 +147,14 @@ nd_cpu_structure_push (NdAlgorithm *algorithm, const NdSamples *volume,
   nd_parallel_for (self->shape.size[2], read_plane, &job);
   if (self->has_velocity) {
     remove_isotropic (self);
-    nd_structure_window_sum (&self->window,
+    nd_cpu_structure_sum (&self->window,
         self->input + self->components * self->samples, zero, self->scratch,
         slot + (self->n_channels - 1) * self->samples);
   }
   for (guint m = 0; m < self->plan.n_moments; m++) {
     const NdMoment *moment = &self->plan.moments[m];
 
-    nd_structure_window_sum (&self->window,
+    nd_cpu_structure_sum (&self->window,
         self->input + moment->component * self->samples, moment->p,
         self->scratch, slot + m * self->samples);
   }
@@ -249,6 +249,12 @@ nd_cpu_structure_respond (NdAlgorithm *algorithm, const NdSamples *out,
   return TRUE;
 }
 
+static gsize
+nd_cpu_structure_bytes (const NdAlgorithm *algorithm)
+{
+  return ((const NdCpuStructure *) algorithm)->bytes;
+}
+
 static const NdAlgorithmClass structure_class = {
   .backend = "cpu",
   .push = nd_cpu_structure_push,
@@ -257,23 +263,8 @@ static const NdAlgorithmClass structure_class = {
   .end = nd_cpu_structure_end,
   .reset = nd_cpu_structure_reset,
   .free = nd_cpu_structure_free,
+  .bytes = nd_cpu_structure_bytes,
 };
-
-guint
-nd_structure_output_components (const NdStructureSettings *settings, guint axes)
-{
-  guint n = 0;
-
-  for (guint i = 0; i < settings->n_structures; i++)
-    n += nd_structure_components (settings->structures[i], axes);
-  return n;
-}
-
-guint
-nd_structure_reach (const NdStructureSettings *settings)
-{
-  return nd_structure_window_reach (settings->sigma);
-}
 
 static gboolean
 allocate (NdCpuStructure *self)
@@ -294,7 +285,7 @@ allocate (NdCpuStructure *self)
 
 NdAlgorithm *
 nd_cpu_structure_new (const NdStructureSettings *settings, const NdShape *shape,
-    GError **error)
+    gint device_id, GError **error)
 {
   NdCpuStructure *self = g_new0 (NdCpuStructure, 1);
 
@@ -304,13 +295,12 @@ nd_cpu_structure_new (const NdStructureSettings *settings, const NdShape *shape,
   self->samples = shape->size[0] * shape->size[1] * shape->size[2];
   self->components = shape->components;
   self->axes = nd_tensor_axes (shape->components);
-  for (guint i = 0; i < settings->n_structures; i++)
-    self->has_velocity |= settings->structures[i] == ND_STRUCTURE_VELOCITY;
+  self->has_velocity = nd_structure_has_velocity (settings);
   nd_motion_plan_init (&self->plan,
       self->has_velocity ? settings->model : ND_MOTION_CONSTANT, self->axes);
   self->n_channels = self->plan.n_moments + (self->has_velocity ? 1 : 0);
   nd_structure_window_init (&self->window, settings->sigma, shape->size);
-  self->reach = nd_structure_reach (settings);
+  self->reach = nd_structure_window_reach (settings->sigma);
   self->n_slots = 2 * self->reach + 1;
   if (!allocate (self)) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
@@ -321,10 +311,4 @@ nd_cpu_structure_new (const NdStructureSettings *settings, const NdShape *shape,
     return NULL;
   }
   return &self->parent;
-}
-
-gsize
-nd_cpu_structure_bytes (const NdAlgorithm *algorithm)
-{
-  return ((const NdCpuStructure *) algorithm)->bytes;
 }

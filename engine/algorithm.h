@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "analysis/denoise.h"
+#include "analysis/structure.h"
 #include "engine/job.h"
 
 G_BEGIN_DECLS
@@ -13,18 +15,20 @@ G_BEGIN_DECLS
 typedef struct _NdAlgorithm NdAlgorithm;
 
 /* Functions of a back end. Volumes and outputs alternate: push() one, then
- * respond() while ready(). */
+ * respond() while ready(). Both have done their work when they return. */
 typedef struct
 {
   const gchar *backend;
 
-  /* Adds one volume, which the caller may change afterwards. */
+  /* Adds one volume, in memory of the host or of the back end's device. The
+   * caller may change it afterwards. */
   gboolean (*push) (NdAlgorithm *self, const NdSamples *volume, GError **error);
 
   /* Whether the next output can be made now. */
   gboolean (*ready) (const NdAlgorithm *self);
 
-  /* Makes the next output; skips it if @out is NULL. */
+  /* Makes the next output, in memory of the host or of the back end's device;
+   * skips it if @out is NULL. */
   gboolean (*respond) (NdAlgorithm *self, const NdSamples *out, GError **error);
 
   /* Ends the stretch: ready() is now TRUE for all volumes that have no output
@@ -34,12 +38,48 @@ typedef struct
   /* Begins a new stretch, and forgets all volumes. */
   void (*reset) (NdAlgorithm *self);
   void (*free) (NdAlgorithm *self);
+
+  /* The bytes of memory that it holds. */
+  gsize (*bytes) (const NdAlgorithm *self);
+
+  /* Denoising only, otherwise NULL. Uses sigma and strength of @settings from
+   * the next output on. */
+  void (*set_strength) (NdAlgorithm *self, const NdDenoiseSettings *settings);
+
+  /* Denoising only, otherwise NULL. The standard deviation of the noise, given
+   * or estimated, that the last output was computed with, without the strength:
+   * the largest of all components. */
+  gdouble (*sigma) (const NdAlgorithm *self);
 } NdAlgorithmClass;
 
 struct _NdAlgorithm
 {
   const NdAlgorithmClass *klass;
 };
+
+typedef struct
+{
+  NdBorder border, time_border;
+  gfloat border_value;
+} NdDenoiseBorders;
+
+/* An optional part of a back end. ND_ERROR_SETTINGS if it cannot do what the
+ * settings ask for, ND_ERROR_MEMORY if the memory does not suffice. @device_id
+ * is -1 for any device. */
+typedef struct
+{
+  /* Denoises a stream of volumes of @shape, each component by itself.
+   * Components whose bit is set in @kept pass unchanged. Outputs have the type
+   * of the input. */
+  NdAlgorithm *(*denoise_new) (const NdDenoiseSettings *settings,
+      const NdDenoiseBorders *borders, const NdShape *shape, NdSampleType type,
+      guint64 kept, gint device_id, GError **error);
+
+  /* Measures of local structure. @shape has 3, 6 or 10 components: tensors of
+   * float32. The output is float32. */
+  NdAlgorithm *(*structure_new) (const NdStructureSettings *settings,
+      const NdShape *shape, gint device_id, GError **error);
+} NdAlgorithmFuncs;
 
 static inline gboolean
 nd_algorithm_push (NdAlgorithm *self, const NdSamples *volume, GError **error)
@@ -76,6 +116,24 @@ nd_algorithm_free (NdAlgorithm *self)
 {
   if (self)
     self->klass->free (self);
+}
+
+static inline gsize
+nd_algorithm_bytes (const NdAlgorithm *self)
+{
+  return self->klass->bytes (self);
+}
+
+static inline void
+nd_algorithm_set_strength (NdAlgorithm *self, const NdDenoiseSettings *settings)
+{
+  self->klass->set_strength (self, settings);
+}
+
+static inline gdouble
+nd_algorithm_sigma (const NdAlgorithm *self)
+{
+  return self->klass->sigma (self);
 }
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdAlgorithm, nd_algorithm_free)

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/log.h"
+#include "engine/algorithm.h"
 #include "engine/devicememory.h"
 #include "engine/events.h"
 #include "engine/job.h"
@@ -20,12 +21,14 @@ G_BEGIN_DECLS
 /* A module is refused if its version or size is not the engine's. Increment the
  * version if the meaning of a function below changes; the size detects
  * most other changes of the structures that engine and module exchange. */
-#define ND_BACKEND_VERSION 2
+#define ND_BACKEND_VERSION 3
 #define ND_BACKEND_SIZE                                                      \
   (sizeof (NdBackend) + sizeof (NdEventFuncs) + sizeof (NdDeviceMemoryFuncs) \
       + sizeof (NdRendererFuncs) + sizeof (NdJob) + sizeof (NdRingOptions)   \
       + sizeof (NdPictureJob) + sizeof (NdSamples) + sizeof (NdBank)         \
-      + sizeof (NdFilter))
+      + sizeof (NdFilter) + sizeof (NdAlgorithmFuncs)                        \
+      + sizeof (NdAlgorithmClass) + sizeof (NdDenoiseSettings)               \
+      + sizeof (NdDenoiseBorders) + sizeof (NdStructureSettings))
 
 /* In place of a slot: a volume of the border value. */
 #define ND_SLOT_BORDER (-1)
@@ -101,6 +104,7 @@ typedef struct
   const NdEventFuncs *events;
   const NdDeviceMemoryFuncs *memory;
   const NdRendererFuncs *renderer;
+  const NdAlgorithmFuncs *algorithms;
 
   /* Modules only: nd_log_set_handler() of the module's copy of core/. */
   NdLogSetHandler set_log_handler;

@@ -3,7 +3,7 @@
  */
 #include "gst/gstndalgorithmprivate.h"
 
-#include "cpu/threads.h"
+#include "gst/gstndbackends.h"
 #include "gst/gstndcuda.h"
 #include "gst/gstnderror.h"
 
@@ -44,11 +44,11 @@ gst_nd_algorithm_stats (GstNdAlgorithm *self)
   GstStructure *s = gst_structure_new_empty ("ndconv-stats");
 
   GST_OBJECT_LOCK (self);
-  gst_structure_set (s, "backend", G_TYPE_STRING, "cpu", "volumes-in",
-      G_TYPE_UINT64, priv->in, "volumes-out", G_TYPE_UINT64, priv->out_count,
-      "volumes-late", G_TYPE_UINT64, priv->late, "volumes-clipped",
-      G_TYPE_UINT64, priv->clipped, "seconds-min", G_TYPE_DOUBLE,
-      priv->seconds_min, "seconds-mean", G_TYPE_DOUBLE,
+  gst_structure_set (s, "backend", G_TYPE_STRING, priv->backend_name,
+      "volumes-in", G_TYPE_UINT64, priv->in, "volumes-out", G_TYPE_UINT64,
+      priv->out_count, "volumes-late", G_TYPE_UINT64, priv->late,
+      "volumes-clipped", G_TYPE_UINT64, priv->clipped, "seconds-min",
+      G_TYPE_DOUBLE, priv->seconds_min, "seconds-mean", G_TYPE_DOUBLE,
       priv->out_count ? priv->seconds_sum / priv->out_count : 0, "seconds-max",
       G_TYPE_DOUBLE, priv->seconds_max, NULL);
   GST_ND_ALGORITHM_GET_CLASS (self)->add_stats (self, s);
@@ -59,6 +59,16 @@ gst_nd_algorithm_stats (GstNdAlgorithm *self)
 /* The algorithms in use */
 
 void
+gst_nd_algorithm_clear_pool (GstNdAlgorithm *self)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+
+  if (priv->pool)
+    gst_buffer_pool_set_active (priv->pool, FALSE);
+  gst_clear_object (&priv->pool);
+}
+
+void
 gst_nd_algorithm_clear (GstNdAlgorithm *self)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
@@ -66,9 +76,7 @@ gst_nd_algorithm_clear (GstNdAlgorithm *self)
   for (guint i = 0; i < priv->n_algorithms; i++)
     nd_algorithm_free (priv->algorithms[i]);
   priv->n_algorithms = 0;
-  if (priv->pool)
-    gst_buffer_pool_set_active (priv->pool, FALSE);
-  gst_clear_object (&priv->pool);
+  gst_nd_algorithm_clear_pool (self);
 }
 
 /* For accurate seeks. Borders may mirror time at both ends. */
@@ -119,38 +127,10 @@ gst_nd_algorithm_update_latency (GstNdAlgorithm *self)
 }
 
 static gboolean
-build_algorithms (GstNdAlgorithm *self, GError **error)
+make_algorithms (GstNdAlgorithm *self, GError **error)
 {
-  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
-  GstNdAlgorithmClass *klass = GST_ND_ALGORITHM_GET_CLASS (self);
-  GstStructure *config;
-  guint before;
-
-  gst_nd_algorithm_clear (self);
-  priv->n_threads = nd_threads_start (klass->get_threads (self));
-  for (guint p = 0; p < priv->input.n_planes; p++) {
-    before = nd_threads_enter (priv->n_threads);
-    priv->algorithms[p] =
-        klass->build (self, &priv->input, &priv->output, p, error);
-    nd_threads_leave (before);
-    if (!priv->algorithms[p]) {
-      gst_nd_algorithm_clear (self);
-      return FALSE;
-    }
-    priv->n_algorithms++;
-  }
-  priv->pool = gst_buffer_pool_new ();
-  config = gst_buffer_pool_get_config (priv->pool);
-  gst_buffer_pool_config_set_params (config, NULL, priv->output.size, 0, 0);
-  if (!gst_buffer_pool_set_config (priv->pool, config)
-      || !gst_buffer_pool_set_active (priv->pool, TRUE)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "No memory for outputs of %" G_GSIZE_FORMAT
-        " bytes: use smaller volumes",
-        priv->output.size);
-    gst_nd_algorithm_clear (self);
+  if (!gst_nd_algorithm_make (self, error))
     return FALSE;
-  }
   gst_nd_algorithm_update_latency (self);
   return TRUE;
 }
@@ -190,7 +170,7 @@ apply_settings (GstNdAlgorithm *self)
   if (change == GST_ND_CHANGE_CAPS) {
     gst_nd_algorithm_clear (self);
     gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
-  } else if (!build_algorithms (self, &error)) {
+  } else if (!make_algorithms (self, &error)) {
     ret = gst_nd_algorithm_fail (self, error);
   }
   return ret;
@@ -254,11 +234,18 @@ gst_nd_algorithm_transform_caps (GstBaseTransform *trans,
   GstCaps *other, *filtered;
 
   for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    if (gst_nd_cuda_caps (caps, i))
-      continue;
+    guint k = gst_caps_get_size (all);
+
     GST_ND_ALGORITHM_GET_CLASS (self)->transform_structure (self, direction,
         gst_caps_get_structure (caps, i), all);
+    for (; k < gst_caps_get_size (all); k++)
+      gst_caps_set_features (all, k,
+          gst_caps_features_copy (gst_caps_get_features (caps, i)));
   }
+  if (gst_nd_algorithm_may_use_device (self))
+    gst_nd_cuda_add_caps (all);
+  else
+    gst_nd_cuda_remove_caps (all);
   other = gst_caps_intersect_full (all, template, GST_CAPS_INTERSECT_FIRST);
   if (!filter)
     return other;
@@ -274,7 +261,7 @@ gst_nd_algorithm_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   g_autoptr (GError) error = NULL;
   GstNdFormat input, output;
-  gboolean same;
+  gboolean same, same_memory;
 
   if (!gst_nd_format_from_caps (&input, in, &error)
       || !gst_nd_format_from_caps (&output, out, &error)) {
@@ -284,15 +271,17 @@ gst_nd_algorithm_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   GST_INFO_OBJECT (self, "output caps %" GST_PTR_FORMAT, out);
   same = priv->n_algorithms > 0 && gst_nd_format_is_equal (&input, &priv->input)
       && gst_nd_format_is_equal (&output, &priv->output);
+  same_memory = output.device == priv->output.device;
   priv->input = input;
   priv->output = output;
-  /* Another spelling or another rate: the history stays. */
-  if (same) {
+  gst_caps_replace (&priv->output_caps, out);
+  /* Another spelling, rate or memory: the history stays. */
+  if (same && (same_memory || gst_nd_algorithm_make_pool (self, &error))) {
     gst_nd_algorithm_update_latency (self);
     return TRUE;
   }
   gst_nd_algorithm_reset (self);
-  if (build_algorithms (self, &error))
+  if (make_algorithms (self, &error))
     return TRUE;
   gst_nd_algorithm_fail (self, error);
   return FALSE;
@@ -308,24 +297,6 @@ gst_nd_algorithm_get_unit_size (GstBaseTransform *trans, GstCaps *caps,
     return FALSE;
   *size = format.size;
   return TRUE;
-}
-
-/* Outputs come from a pool of this element. */
-static gboolean
-gst_nd_algorithm_decide_allocation (GstBaseTransform *trans, GstQuery *query)
-{
-  while (gst_query_get_n_allocation_pools (query) > 0)
-    gst_query_remove_nth_allocation_pool (query, 0);
-  return TRUE;
-}
-
-static gboolean
-gst_nd_algorithm_propose_allocation (GstBaseTransform *trans,
-    GstQuery *decide_query, GstQuery *query)
-{
-  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  return GST_BASE_TRANSFORM_CLASS (gst_nd_algorithm_parent_class)
-      ->propose_allocation (trans, decide_query, query);
 }
 
 /* States */
@@ -348,7 +319,9 @@ gst_nd_algorithm_start (GstBaseTransform *trans)
   priv->reverse = FALSE;
   priv->discont = TRUE;
   gst_nd_algorithm_reset (self);
-  if (GST_ND_ALGORITHM_GET_CLASS (self)->check_settings (self, &error))
+  /* Again, if its properties were set in READY. */
+  if (GST_ND_ALGORITHM_GET_CLASS (self)->check_settings (self, &error)
+      && gst_nd_algorithm_start_device (self, &error))
     return TRUE;
   gst_nd_algorithm_fail (self, error);
   return FALSE;
@@ -362,6 +335,7 @@ gst_nd_algorithm_stop (GstBaseTransform *trans)
 
   gst_nd_algorithm_reset (self);
   gst_nd_algorithm_clear (self);
+  gst_clear_caps (&priv->output_caps);
   gst_nd_seek_reset (&priv->seek, GST_ELEMENT (self));
   GST_OBJECT_LOCK (self);
   GST_ND_ALGORITHM_GET_CLASS (self)->activate (self);
@@ -372,13 +346,23 @@ gst_nd_algorithm_stop (GstBaseTransform *trans)
 }
 
 static void
+gst_nd_algorithm_finalize (GObject *object)
+{
+  gst_nd_device_clear (&gst_nd_algorithm_private (GST_ND_ALGORITHM (object))
+                            ->device);
+  G_OBJECT_CLASS (gst_nd_algorithm_parent_class)->finalize (object);
+}
+
+static void
 gst_nd_algorithm_init (GstNdAlgorithm *self)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
 
   priv->latency = GST_CLOCK_TIME_NONE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
+  priv->backend_name = "cpu";
   g_queue_init (&priv->anchors);
+  gst_nd_device_init (&priv->device);
   gst_nd_seek_init (&priv->seek);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
@@ -391,11 +375,18 @@ gst_nd_algorithm_class_init (GstNdAlgorithmClass *klass)
 
   GST_DEBUG_CATEGORY_INIT (gst_nd_algorithm_debug, "ndalgorithm", 0,
       "base class of nddenoise and ndstructure");
+  gst_nd_backends_open ();
+  G_OBJECT_CLASS (klass)->finalize = gst_nd_algorithm_finalize;
+  GST_ELEMENT_CLASS (klass)->set_context =
+      GST_DEBUG_FUNCPTR (gst_nd_algorithm_set_context);
+  GST_ELEMENT_CLASS (klass)->change_state =
+      GST_DEBUG_FUNCPTR (gst_nd_algorithm_change_state);
   trans_class->passthrough_on_same_caps = FALSE;
   trans_class->start = GST_DEBUG_FUNCPTR (gst_nd_algorithm_start);
   trans_class->stop = GST_DEBUG_FUNCPTR (gst_nd_algorithm_stop);
   trans_class->transform_caps =
       GST_DEBUG_FUNCPTR (gst_nd_algorithm_transform_caps);
+  trans_class->fixate_caps = GST_DEBUG_FUNCPTR (gst_nd_algorithm_fixate_caps);
   trans_class->set_caps = GST_DEBUG_FUNCPTR (gst_nd_algorithm_set_caps);
   trans_class->get_unit_size =
       GST_DEBUG_FUNCPTR (gst_nd_algorithm_get_unit_size);

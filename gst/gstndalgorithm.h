@@ -7,7 +7,8 @@
  */
 #pragma once
 
-#include "engine/algorithm.h"
+#include "engine/backend.h"
+#include "gst/gstndconvsettings.h"
 #include "gst/gstndformat.h"
 #include <gst/base/gstbasetransform.h>
 
@@ -23,6 +24,14 @@ typedef enum
   GST_ND_CHANGE_STREAM, /* the stretch ends: another algorithm is needed */
   GST_ND_CHANGE_CAPS    /* the same, and the output caps change */
 } GstNdChange;
+
+/* The properties backend, device-id and n-threads. */
+typedef struct
+{
+  GstNdBackendKind backend;
+  gint device_id;
+  guint n_threads;
+} GstNdResources;
 
 struct _GstNdAlgorithmClass
 {
@@ -48,11 +57,11 @@ struct _GstNdAlgorithmClass
   void (*revert) (GstNdAlgorithm *self);
 
   /* Makes the algorithm of @plane, with the active settings. */
-  NdAlgorithm *(*build) (GstNdAlgorithm *self, const GstNdFormat *in,
-      const GstNdFormat *out, guint plane, GError **error);
+  NdAlgorithm *(*build) (GstNdAlgorithm *self, const NdAlgorithmFuncs *funcs,
+      gint device_id, const GstNdFormat *in, const GstNdFormat *out,
+      guint plane, GError **error);
 
-  /* The property n-threads. */
-  guint (*get_threads) (GstNdAlgorithm *self);
+  GstNdResources (*get_resources) (GstNdAlgorithm *self);
 
   /* Volumes that an output reads before its anchor, and that it waits for. */
   void (*get_window) (GstNdAlgorithm *self, guint *before, guint *after);

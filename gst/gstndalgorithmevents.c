@@ -197,6 +197,10 @@ gst_nd_algorithm_query (GstBaseTransform *trans, GstPadDirection direction,
 
   if (direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
     return latency_query (self, query);
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT
+      && gst_nd_device_answer (&gst_nd_algorithm_private (self)->device,
+          GST_ELEMENT (self), query))
+    return TRUE;
   if (direction == GST_PAD_SINK
       && GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS) {
     GstCaps *caps;
@@ -211,7 +215,9 @@ gst_nd_algorithm_query (GstBaseTransform *trans, GstPadDirection direction,
   }
   if (!gst_nd_algorithm_parent ()->query (trans, direction, query))
     return FALSE;
-  if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
+  if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS) {
     let_in (self, query);
+    gst_nd_cuda_prefer (query);
+  }
   return TRUE;
 }

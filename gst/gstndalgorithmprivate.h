@@ -6,6 +6,7 @@
 #pragma once
 
 #include "gst/gstndalgorithm.h"
+#include "gst/gstnddevice.h"
 #include "gst/gstndseek.h"
 #include "gst/gstndtiming.h"
 
@@ -22,13 +23,18 @@ typedef struct
   GstClockTime earliest_time; /* from QoS; NONE: no output is late */
   guint64 in, out_count, late, clipped;
   gdouble seconds_min, seconds_sum, seconds_max;
+  const gchar *backend_name; /* of the algorithms */
   GstNdSeek seek;
+
+  GstNdDevice device;
 
   /* Used by the streaming thread only. */
   GstNdFormat input, output;
   NdAlgorithm *algorithms[ND_MAX_PLANES];
-  guint n_algorithms; /* 0 before caps and after an error */
-  guint n_threads;    /* of the algorithms */
+  guint n_algorithms;       /* 0 before caps and after an error */
+  guint n_threads;          /* of the algorithms */
+  const NdBackend *backend; /* of the algorithms */
+  GstCaps *output_caps;
   GstBufferPool *pool;
   guint before, after;
   gint failed;      /* an error was posted; atomic */
@@ -47,6 +53,36 @@ GstBaseTransformClass *gst_nd_algorithm_parent (void);
 
 /* Frees the algorithms in use. */
 void gst_nd_algorithm_clear (GstNdAlgorithm *self);
+void gst_nd_algorithm_clear_pool (GstNdAlgorithm *self);
+
+/* gstndalgorithmdevice.c: the choice of the back end, and memory. */
+
+/* Makes the algorithms of all planes and the pool for outputs: on the device if
+ * the properties allow it and the device can do it, otherwise on the CPU. */
+gboolean gst_nd_algorithm_make (GstNdAlgorithm *self, GError **error);
+
+/* The pool alone. */
+gboolean gst_nd_algorithm_make_pool (GstNdAlgorithm *self, GError **error);
+
+/* Starts the device unless backend=cpu. FALSE if backend=cuda and there is
+ * none. */
+gboolean gst_nd_algorithm_start_device (GstNdAlgorithm *self, GError **error);
+
+/* Whether buffers may be in memory of a device. */
+gboolean gst_nd_algorithm_may_use_device (GstNdAlgorithm *self);
+
+/* The back end of the algorithms, or NULL if that is the CPU. */
+const NdBackend *gst_nd_algorithm_device_in_use (GstNdAlgorithm *self);
+
+void gst_nd_algorithm_set_context (GstElement *element, GstContext *context);
+GstStateChangeReturn gst_nd_algorithm_change_state (GstElement *element,
+    GstStateChange transition);
+GstCaps *gst_nd_algorithm_fixate_caps (GstBaseTransform *trans,
+    GstPadDirection direction, GstCaps *caps, GstCaps *other);
+gboolean gst_nd_algorithm_decide_allocation (GstBaseTransform *trans,
+    GstQuery *query);
+gboolean gst_nd_algorithm_propose_allocation (GstBaseTransform *trans,
+    GstQuery *decide_query, GstQuery *query);
 
 /* Posts @error unless an error was posted since start(). */
 GstFlowReturn gst_nd_algorithm_fail (GstNdAlgorithm *self, const GError *error);

@@ -165,7 +165,9 @@ respond (GstNdAlgorithm *self, GstBuffer *out, GError **error)
   gboolean ok = TRUE;
   guint before;
 
-  if (out && !gst_nd_map (&map, &priv->output, out, GST_MAP_WRITE, FALSE)) {
+  if (out
+      && !gst_nd_map (&map, &priv->output, out, GST_MAP_WRITE,
+          gst_nd_algorithm_device_in_use (self) != NULL)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FAILED,
         "An output buffer cannot be mapped for writing: the pool from "
         "downstream must have system memory");
@@ -315,11 +317,13 @@ push_volume (GstNdAlgorithm *self, GstBuffer *buffer)
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   const gint64 begin = g_get_monotonic_time ();
   g_autoptr (GError) error = NULL;
+  g_autoptr (NdFence) written = NULL;
   gboolean ok = TRUE;
   guint before;
   GstNdMap map;
 
-  if (!gst_nd_map (&map, &priv->input, buffer, GST_MAP_READ, FALSE)) {
+  if (!gst_nd_map (&map, &priv->input, buffer, GST_MAP_READ,
+          gst_nd_algorithm_device_in_use (self) != NULL)) {
     g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
         "A buffer has %" G_GSIZE_FORMAT
         " bytes, but a volume of these caps has %" G_GSIZE_FORMAT
@@ -327,6 +331,8 @@ push_volume (GstNdAlgorithm *self, GstBuffer *buffer)
         gst_buffer_get_size (buffer), priv->input.size);
     return gst_nd_algorithm_fail (self, error);
   }
+  written = gst_nd_map_fence (&map);
+  ok = !written || nd_fence_synchronize (written, NULL, &error);
   before = nd_threads_enter (priv->n_threads);
   for (guint i = 0; i < priv->n_algorithms && ok; i++)
     ok = nd_algorithm_push (priv->algorithms[i], &map.planes[i], &error);

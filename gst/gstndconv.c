@@ -152,30 +152,15 @@ gst_nd_conv_transform_caps_vfunc (GstBaseTransform *trans,
   return filtered;
 }
 
-/* If outputs can be in host memory or on a device, they go to the device if
- * downstream names that memory. */
 static GstCaps *
 gst_nd_conv_fixate_caps (GstBaseTransform *trans, GstPadDirection direction,
     GstCaps *caps, GstCaps *other)
 {
-  GstPad *pad = direction == GST_PAD_SINK ? trans->srcpad : trans->sinkpad;
-  g_autoptr (GstCaps) peer = gst_pad_peer_query_caps (pad, NULL);
-  gboolean device = FALSE;
-  GstCaps *chosen = gst_caps_new_empty ();
-
-  for (guint i = 0; peer && i < gst_caps_get_size (peer); i++)
-    device |= gst_nd_cuda_caps (peer, i);
-  for (guint i = 0; i < gst_caps_get_size (other); i++) {
-    if (gst_nd_cuda_caps (other, i) == device)
-      gst_caps_append_structure_full (chosen,
-          gst_structure_copy (gst_caps_get_structure (other, i)),
-          gst_caps_features_copy (gst_caps_get_features (other, i)));
-  }
-  if (!gst_caps_is_empty (chosen))
-    gst_caps_replace (&other, chosen);
-  gst_caps_unref (chosen);
   return GST_BASE_TRANSFORM_CLASS (gst_nd_conv_parent_class)
-      ->fixate_caps (trans, direction, caps, other);
+      ->fixate_caps (trans, direction, caps,
+          gst_nd_cuda_choose_caps (direction == GST_PAD_SINK ? trans->srcpad
+                                                             : trans->sinkpad,
+              other));
 }
 
 /* Whether upstream is live: it does not wait for this element. */

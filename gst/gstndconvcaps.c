@@ -269,32 +269,6 @@ append_transformed (GstCaps *other, GstPadDirection direction,
   }
 }
 
-static void
-remove_device_memory (GstCaps *caps)
-{
-  for (guint i = gst_caps_get_size (caps); i > 0; i--) {
-    if (gst_nd_cuda_caps (caps, i - 1))
-      gst_caps_remove_structure (caps, i - 1);
-  }
-}
-
-/* Appends all structures with the other kind of memory; the same kind is
- * preferred. */
-static void
-append_in_other_memory (GstCaps *caps)
-{
-  const guint n = gst_caps_get_size (caps);
-
-  for (guint i = 0; i < n; i++) {
-    GstCapsFeatures *features = gst_nd_cuda_caps (caps, i)
-        ? NULL
-        : gst_caps_features_new_single (GST_ND_FEATURE_CUDA);
-
-    gst_caps_append_structure_full (caps,
-        gst_structure_copy (gst_caps_get_structure (caps, i)), features);
-  }
-}
-
 GstCaps *
 gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps *caps,
     const GstNdConvSettings *settings, const NdBankInfo *bank, gboolean device,
@@ -326,9 +300,9 @@ gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps *caps,
       gst_caps_append_structure (other, gst_structure_copy (s));
   }
   if (device)
-    append_in_other_memory (other);
+    gst_nd_cuda_add_caps (other);
   if (!device || (direction == GST_PAD_SINK && combines))
-    remove_device_memory (other);
+    gst_nd_cuda_remove_caps (other);
   return gst_caps_intersect_full (other, (GstCaps *) template,
       GST_CAPS_INTERSECT_FIRST);
 }

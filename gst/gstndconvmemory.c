@@ -4,51 +4,20 @@
 #include "gst/gstndconvmemory.h"
 
 #include "gst/gstndconvplan.h"
-#include "gst/gstndcuda.h"
-#include "gst/gstndmemory.h"
+#include "gst/gstnddevicepool.h"
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
-/* An allocator of memory that the device in use reads and writes by itself, or
- * NULL if no device is in use. */
+/* NULL if no device is in use. */
 static GstAllocator *
 make_allocator (GstNdConv *self, const GstNdFormat *format)
 {
   GstNdConvPrivate *priv = self->priv;
-  const NdBackend *device = gst_nd_conv_device_in_use (self);
-  g_autoptr (GstObject) context = gst_nd_context_get (&priv->device.context);
+  const NdBackend *backend = gst_nd_conv_device_in_use (self);
 
-  if (!device)
-    return NULL;
-  return gst_nd_allocator_new (device, context, priv->active.device_id,
-      format->device ? GST_ND_MEMORY_DEVICE : GST_ND_MEMORY_PINNED);
-}
-
-/* A pool for volumes of @format. If GStreamer's CUDA memory can hold them,
- * clears @allocator: that pool has its own. */
-static GstBufferPool *
-make_pool (GstNdConv *self, const GstNdFormat *format, GstCaps *caps,
-    GstAllocator **allocator, guint min, guint max, guint *size)
-{
-  g_autoptr (GstObject) context =
-      gst_nd_context_get (&self->priv->device.context);
-  GstBufferPool *pool = NULL;
-  GstStructure *config;
-
-  if (format->device)
-    pool = gst_nd_cuda_pool_new (context, caps, min, max, size);
-  if (pool) {
-    gst_clear_object (allocator);
-    return pool;
-  }
-  pool =
-      format->is_video ? gst_video_buffer_pool_new () : gst_buffer_pool_new ();
-  config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps, *size, min, max);
-  if (*allocator)
-    gst_buffer_pool_config_set_allocator (config, *allocator, NULL);
-  gst_buffer_pool_set_config (pool, config);
-  return pool;
+  return backend ? gst_nd_device_allocator_new (&priv->device, backend,
+                       priv->active.device_id, format)
+                 : NULL;
 }
 
 static gboolean
@@ -95,7 +64,8 @@ gst_nd_conv_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   }
   size = MAX (size, priv->out.size);
   if (!pool) {
-    pool = make_pool (self, &priv->out, caps, &allocator, min, max, &size);
+    pool = gst_nd_device_pool_new (&priv->device, &priv->out, caps, &allocator,
+        min, max, &size);
     /* The base class configures the pool again, with these parameters. */
     while (gst_nd_conv_device_in_use (self)
         && gst_query_get_n_allocation_params (query) > 0)
@@ -140,7 +110,8 @@ gst_nd_conv_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query,
   if (!allocator)
     return TRUE;
   size = format.size;
-  pool = make_pool (self, &format, caps, &allocator, 0, 0, &size);
+  pool = gst_nd_device_pool_new (&self->priv->device, &format, caps, &allocator,
+      0, 0, &size);
   if (allocator)
     gst_query_add_allocation_param (query, allocator, NULL);
   gst_query_add_allocation_pool (query, pool, size, 0, 0);

@@ -37,6 +37,50 @@ gst_nd_cuda_prefer (GstQuery *query)
 }
 
 void
+gst_nd_cuda_remove_caps (GstCaps *caps)
+{
+  for (guint i = gst_caps_get_size (caps); i > 0; i--) {
+    if (gst_nd_cuda_caps (caps, i - 1))
+      gst_caps_remove_structure (caps, i - 1);
+  }
+}
+
+void
+gst_nd_cuda_add_caps (GstCaps *caps)
+{
+  const guint n = gst_caps_get_size (caps);
+
+  for (guint i = 0; i < n; i++) {
+    GstCapsFeatures *features = gst_nd_cuda_caps (caps, i)
+        ? NULL
+        : gst_caps_features_new_single (GST_ND_FEATURE_CUDA);
+
+    gst_caps_append_structure_full (caps,
+        gst_structure_copy (gst_caps_get_structure (caps, i)), features);
+  }
+}
+
+GstCaps *
+gst_nd_cuda_choose_caps (GstPad *pad, GstCaps *caps)
+{
+  g_autoptr (GstCaps) peer = gst_pad_peer_query_caps (pad, NULL);
+  g_autoptr (GstCaps) chosen = gst_caps_new_empty ();
+  gboolean device = FALSE;
+
+  for (guint i = 0; peer && i < gst_caps_get_size (peer); i++)
+    device |= gst_nd_cuda_caps (peer, i);
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    if (gst_nd_cuda_caps (caps, i) == device)
+      gst_caps_append_structure_full (chosen,
+          gst_structure_copy (gst_caps_get_structure (caps, i)),
+          gst_caps_features_copy (gst_caps_get_features (caps, i)));
+  }
+  if (!gst_caps_is_empty (chosen))
+    gst_caps_replace (&caps, chosen);
+  return caps;
+}
+
+void
 gst_nd_context_init (GstNdContext *context)
 {
   g_mutex_init (&context->lock);

@@ -75,4 +75,16 @@ void gst_nd_cuda_prefer (GstQuery *query);
 /* Whether structure @i of @caps has the feature memory:CUDAMemory. */
 gboolean gst_nd_cuda_caps (const GstCaps *caps, guint i);
 
+/* Adds all structures of @caps with the other kind of memory, after those that
+ * are there. */
+void gst_nd_cuda_add_caps (GstCaps *caps);
+
+/* Removes the structures with memory:CUDAMemory. */
+void gst_nd_cuda_remove_caps (GstCaps *caps);
+
+/* For fixate_caps() of the caps of @pad: if both kinds of memory are possible,
+ * keeps the device's if the peer names that, otherwise the host's. Takes and
+ * returns a reference. */
+GstCaps *gst_nd_cuda_choose_caps (GstPad *pad, GstCaps *caps);
+
 G_END_DECLS

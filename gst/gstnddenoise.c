@@ -35,9 +35,9 @@
  */
 #include "gst/gstnddenoise.h"
 
-#include "cpu/denoise.h"
 #include "cpu/threads.h"
 #include "gst/gstndconvsettings.h"
+#include "gst/gstndcuda.h"
 #include "gst/gstndelements.h"
 #include "gst/gstnderror.h"
 #include "gst/gstndproperties.h"
@@ -48,8 +48,7 @@ typedef struct
   NdBorder border, time_border;
   gdouble border_value;
   gboolean motion;
-  GstNdBackendKind backend;
-  guint n_threads;
+  GstNdResources resources;
 } Settings;
 
 struct _GstNdDenoise
@@ -159,16 +158,20 @@ static const GstNdProperty rows[] = {
       GST_ND_ENUM (Settings, time_border, NdBorder, gst_nd_border_get_type,
           ND_BORDER_MIRROR),
       GST_ND_PLAYING },
-  { "backend", "Back end",
-      "Device to compute on; cuda is refused, because nddenoise runs on the "
-      "CPU only",
-      GST_ND_ENUM (Settings, backend, GstNdBackendKind, gst_nd_backend_get_type,
-          GST_ND_BACKEND_AUTO),
+  { "backend", "Back end", "Device to compute on",
+      GST_ND_ENUM (Settings, resources.backend, GstNdBackendKind,
+          gst_nd_backend_get_type, GST_ND_BACKEND_AUTO),
+      GST_ND_READY },
+  { "device-id", "Device ID",
+      "GPU to compute on, counted from 0; -1: the GPU of the neighbouring "
+      "elements, or the first one",
+      GST_ND_INT (Settings, resources.device_id, -1, G_MAXINT, -1),
       GST_ND_READY },
   { "n-threads", "Threads",
       "Threads that compute; 0: the cores that the process may use, or the "
       "environment variable NDCONV_THREADS",
-      GST_ND_UINT (Settings, n_threads, 0, ND_MAX_THREADS, 0), GST_ND_READY },
+      GST_ND_UINT (Settings, resources.n_threads, 0, ND_MAX_THREADS, 0),
+      GST_ND_READY },
 };
 #define N_ROWS G_N_ELEMENTS (rows)
 #define PROP_STATS (N_ROWS + 1)
@@ -194,11 +197,6 @@ gst_nd_denoise_check_settings (GstNdAlgorithm *algorithm, GError **error)
     text = "motion=true is not available yet: use motion=false";
   if (text) {
     g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS, text);
-    return FALSE;
-  }
-  if (settings.backend == GST_ND_BACKEND_CUDA) {
-    g_set_error (error, ND_ERROR, ND_ERROR_INIT,
-        "nddenoise runs on the CPU only: use backend=cpu or auto");
     return FALSE;
   }
   return TRUE;
@@ -246,8 +244,9 @@ gst_nd_denoise_revert (GstNdAlgorithm *algorithm)
 }
 
 static NdAlgorithm *
-gst_nd_denoise_build (GstNdAlgorithm *algorithm, const GstNdFormat *in,
-    const GstNdFormat *out, guint plane, GError **error)
+gst_nd_denoise_build (GstNdAlgorithm *algorithm, const NdAlgorithmFuncs *funcs,
+    gint device_id, const GstNdFormat *in, const GstNdFormat *out, guint plane,
+    GError **error)
 {
   GstNdDenoise *self = GST_ND_DENOISE (algorithm);
   NdDenoiseBorders borders;
@@ -259,26 +258,26 @@ gst_nd_denoise_build (GstNdAlgorithm *algorithm, const GstNdFormat *in,
   GST_OBJECT_UNLOCK (self);
   borders = (NdDenoiseBorders){ active.border, active.time_border,
     active.border_value };
-  denoise = nd_cpu_denoise_new (&active.denoise, &borders, &in->planes[plane],
-      in->computed, gst_nd_format_kept (in, plane), error);
+  denoise = funcs->denoise_new (&active.denoise, &borders, &in->planes[plane],
+      in->computed, gst_nd_format_kept (in, plane), device_id, error);
   if (!denoise)
     return NULL;
   GST_OBJECT_LOCK (self);
-  self->bytes = (plane ? self->bytes : 0) + nd_cpu_denoise_bytes (denoise);
+  self->bytes = (plane ? self->bytes : 0) + nd_algorithm_bytes (denoise);
   GST_OBJECT_UNLOCK (self);
   return denoise;
 }
 
-static guint
-gst_nd_denoise_get_threads (GstNdAlgorithm *algorithm)
+static GstNdResources
+gst_nd_denoise_get_resources (GstNdAlgorithm *algorithm)
 {
   GstNdDenoise *self = GST_ND_DENOISE (algorithm);
-  guint n_threads;
+  GstNdResources resources;
 
   GST_OBJECT_LOCK (self);
-  n_threads = self->settings.n_threads;
+  resources = self->settings.resources;
   GST_OBJECT_UNLOCK (self);
-  return n_threads;
+  return resources;
 }
 
 static void
@@ -325,7 +324,7 @@ gst_nd_denoise_change (GstNdAlgorithm *algorithm, NdAlgorithm **algorithms,
     return GST_ND_CHANGE_STREAM;
   self->active = self->settings;
   for (guint i = 0; i < n; i++)
-    nd_cpu_denoise_set_strength (algorithms[i], &self->active.denoise);
+    nd_algorithm_set_strength (algorithms[i], &self->active.denoise);
   return GST_ND_CHANGE_NONE;
 }
 
@@ -333,7 +332,7 @@ static void
 gst_nd_denoise_update_stats (GstNdAlgorithm *algorithm,
     NdAlgorithm **algorithms, guint n)
 {
-  GST_ND_DENOISE (algorithm)->sigma = nd_cpu_denoise_sigma (algorithms[0]);
+  GST_ND_DENOISE (algorithm)->sigma = nd_algorithm_sigma (algorithms[0]);
 }
 
 static void
@@ -382,15 +381,19 @@ gst_nd_denoise_init (GstNdDenoise *self)
   self->active = self->settings;
 }
 
+#define DENOISE_CAPS                                           \
+  GST_ND_TENSORS_CAPS                                          \
+  "; " GST_ND_VIDEO_CAPS "; " GST_ND_TENSORS_CUDA_CAPS         \
+  "; " GST_VIDEO_CAPS_MAKE_WITH_FEATURES (GST_ND_FEATURE_CUDA, \
+      GST_ND_CUDA_VIDEO_FORMATS)
+
 static void
 gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
 {
-  static GstStaticPadTemplate sink_template =
-      GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-          GST_STATIC_CAPS (GST_ND_TENSORS_CAPS "; " GST_ND_VIDEO_CAPS));
-  static GstStaticPadTemplate src_template =
-      GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
-          GST_STATIC_CAPS (GST_ND_TENSORS_CAPS "; " GST_ND_VIDEO_CAPS));
+  static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
+      GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (DENOISE_CAPS));
+  static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
+      GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (DENOISE_CAPS));
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstNdAlgorithmClass *algorithm_class = GST_ND_ALGORITHM_CLASS (klass);
@@ -423,7 +426,7 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
   algorithm_class->activate = gst_nd_denoise_activate;
   algorithm_class->revert = gst_nd_denoise_revert;
   algorithm_class->build = gst_nd_denoise_build;
-  algorithm_class->get_threads = gst_nd_denoise_get_threads;
+  algorithm_class->get_resources = gst_nd_denoise_get_resources;
   algorithm_class->get_window = gst_nd_denoise_get_window;
   algorithm_class->get_memory = gst_nd_denoise_get_memory;
   algorithm_class->change = gst_nd_denoise_change;

@@ -30,8 +30,7 @@
  */
 #include "gst/gstndstructure.h"
 
-#include "cpu/structure.h"
-#include "cpu/structurewindow.h"
+#include "analysis/structurewindow.h"
 #include "cpu/threads.h"
 #include "gst/gstndconvsettings.h"
 #include "gst/gstndelements.h"
@@ -51,8 +50,7 @@ typedef struct
   NdMotion model;
   gdouble sigma;
   GstNdUnits units;
-  GstNdBackendKind backend;
-  guint n_threads;
+  GstNdResources resources;
 } Settings;
 
 struct _GstNdStructure
@@ -115,16 +113,20 @@ static const GstNdProperty rows[] = {
       GST_ND_ENUM (Settings, units, GstNdUnits, units_type,
           GST_ND_UNITS_SAMPLES),
       GST_ND_PLAYING },
-  { "backend", "Back end",
-      "Device to compute on; cuda is refused, because ndstructure runs on "
-      "the CPU only",
-      GST_ND_ENUM (Settings, backend, GstNdBackendKind, gst_nd_backend_get_type,
-          GST_ND_BACKEND_AUTO),
+  { "backend", "Back end", "Device to compute on",
+      GST_ND_ENUM (Settings, resources.backend, GstNdBackendKind,
+          gst_nd_backend_get_type, GST_ND_BACKEND_AUTO),
+      GST_ND_READY },
+  { "device-id", "Device ID",
+      "GPU to compute on, counted from 0; -1: the GPU of the neighbouring "
+      "elements, or the first one",
+      GST_ND_INT (Settings, resources.device_id, -1, G_MAXINT, -1),
       GST_ND_READY },
   { "n-threads", "Threads",
       "Threads that compute; 0: the cores that the process may use, or the "
       "environment variable NDCONV_THREADS",
-      GST_ND_UINT (Settings, n_threads, 0, ND_MAX_THREADS, 0), GST_ND_READY },
+      GST_ND_UINT (Settings, resources.n_threads, 0, ND_MAX_THREADS, 0),
+      GST_ND_READY },
 };
 #define N_ROWS G_N_ELEMENTS (rows)
 #define PROP_STATS (N_ROWS + 1)
@@ -171,28 +173,11 @@ gst_nd_structure_check_settings (GstNdAlgorithm *algorithm, GError **error)
   GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
   g_autofree gchar *output = NULL;
   NdStructureSettings structure;
-  GstNdBackendKind backend;
 
   GST_OBJECT_LOCK (self);
   output = g_strdup (self->settings.output);
-  backend = self->settings.backend;
   GST_OBJECT_UNLOCK (self);
-  if (backend == GST_ND_BACKEND_CUDA) {
-    g_set_error (error, ND_ERROR, ND_ERROR_INIT,
-        "ndstructure runs on the CPU only: use backend=cpu or auto");
-    return FALSE;
-  }
   return parse_output (output, &structure, error);
-}
-
-static gboolean
-wants_velocity (const NdStructureSettings *structure)
-{
-  for (guint i = 0; i < structure->n_structures; i++) {
-    if (structure->structures[i] == ND_STRUCTURE_VELOCITY)
-      return TRUE;
-  }
-  return FALSE;
 }
 
 static gboolean
@@ -240,7 +225,8 @@ gst_nd_structure_check_input (GstNdAlgorithm *algorithm, const GstNdFormat *in,
         nd_sample_name (in->type));
     return FALSE;
   }
-  return !wants_velocity (&structure) || check_velocity (in, &settings, error);
+  return !nd_structure_has_velocity (&structure)
+      || check_velocity (in, &settings, error);
 }
 
 /* The number before the first ':' of the dimensions is replaced. */
@@ -311,7 +297,8 @@ gst_nd_structure_revert (GstNdAlgorithm *algorithm)
 }
 
 static NdAlgorithm *
-gst_nd_structure_build (GstNdAlgorithm *algorithm, const GstNdFormat *in,
+gst_nd_structure_build (GstNdAlgorithm *algorithm,
+    const NdAlgorithmFuncs *funcs, gint device_id, const GstNdFormat *in,
     const GstNdFormat *out, guint plane, GError **error)
 {
   GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
@@ -327,25 +314,25 @@ gst_nd_structure_build (GstNdAlgorithm *algorithm, const GstNdFormat *in,
     structure.speed[a] = physical
         ? in->tensors.geometry.spacing[a] * in->rate_n / in->rate_d
         : 1;
-  built = nd_cpu_structure_new (&structure, &in->planes[0], error);
+  built = funcs->structure_new (&structure, &in->planes[0], device_id, error);
   if (!built)
     return NULL;
   GST_OBJECT_LOCK (self);
-  self->bytes = nd_cpu_structure_bytes (built);
+  self->bytes = nd_algorithm_bytes (built);
   GST_OBJECT_UNLOCK (self);
   return built;
 }
 
-static guint
-gst_nd_structure_get_threads (GstNdAlgorithm *algorithm)
+static GstNdResources
+gst_nd_structure_get_resources (GstNdAlgorithm *algorithm)
 {
   GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
-  guint n_threads;
+  GstNdResources resources;
 
   GST_OBJECT_LOCK (self);
-  n_threads = self->settings.n_threads;
+  resources = self->settings.resources;
   GST_OBJECT_UNLOCK (self);
-  return n_threads;
+  return resources;
 }
 
 static void
@@ -355,7 +342,7 @@ gst_nd_structure_get_window (GstNdAlgorithm *algorithm, guint *before,
   GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
 
   GST_OBJECT_LOCK (self);
-  *before = *after = nd_structure_reach (&self->structure);
+  *before = *after = nd_structure_window_reach (self->structure.sigma);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -432,10 +419,12 @@ gst_nd_structure_init (GstNdStructure *self)
 static void
 gst_nd_structure_class_init (GstNdStructureClass *klass)
 {
-  static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
-      GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_ND_TENSORS_CAPS));
-  static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
-      GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_ND_TENSORS_CAPS));
+  static GstStaticPadTemplate sink_template =
+      GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+          GST_STATIC_CAPS (GST_ND_TENSORS_CAPS "; " GST_ND_TENSORS_CUDA_CAPS));
+  static GstStaticPadTemplate src_template =
+      GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+          GST_STATIC_CAPS (GST_ND_TENSORS_CAPS "; " GST_ND_TENSORS_CUDA_CAPS));
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstNdAlgorithmClass *algorithm_class = GST_ND_ALGORITHM_CLASS (klass);
@@ -471,7 +460,7 @@ gst_nd_structure_class_init (GstNdStructureClass *klass)
   algorithm_class->activate = gst_nd_structure_activate;
   algorithm_class->revert = gst_nd_structure_revert;
   algorithm_class->build = gst_nd_structure_build;
-  algorithm_class->get_threads = gst_nd_structure_get_threads;
+  algorithm_class->get_resources = gst_nd_structure_get_resources;
   algorithm_class->get_window = gst_nd_structure_get_window;
   algorithm_class->change = gst_nd_structure_change;
   algorithm_class->add_stats = gst_nd_structure_add_stats;

@@ -70,7 +70,7 @@ run (const Case *c, const gfloat *stream)
   gfloat *out = g_new (gfloat, n * c->n_volumes);
   g_autoptr (GError) error = NULL;
   g_autoptr (NdAlgorithm) denoise = nd_cpu_denoise_new (&c->settings,
-      &c->borders, &shape, ND_FLOAT32, 0, &error);
+      &c->borders, &shape, ND_FLOAT32, 0, -1, &error);
   gsize made = 0;
 
   g_assert_no_error (error);

@@ -166,7 +166,7 @@ check_motion (guint axes, NdMotion model, GRand *rand)
   g_autofree gdouble *truth = g_new0 (gdouble, samples * dims);
   g_autoptr (GError) error = NULL;
   g_autoptr (NdAlgorithm) structure =
-      nd_cpu_structure_new (&settings, &in_shape, &error);
+      nd_cpu_structure_new (&settings, &in_shape, -1, &error);
   gdouble v[3], a[3][3];
   guint received = 0;
 

@@ -194,8 +194,8 @@ denoise (const gfloat *noisy, const gfloat *truth,
   const NdDenoiseBorders borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 };
   const NdShape shape = { 1, { SIZE, SIZE, SIZE } };
   g_autoptr (GError) error = NULL;
-  g_autoptr (NdAlgorithm) algorithm =
-      nd_cpu_denoise_new (settings, &borders, &shape, ND_FLOAT32, 0, &error);
+  g_autoptr (NdAlgorithm) algorithm = nd_cpu_denoise_new (settings, &borders,
+      &shape, ND_FLOAT32, 0, -1, &error);
   g_autofree gfloat *out = g_new (gfloat, SAMPLES);
   gdouble result = 0;
   guint made = 0;
@@ -217,7 +217,7 @@ denoise (const gfloat *noisy, const gfloat *truth,
         result = psnr (out, truth);
     }
   }
-  *sigma = nd_cpu_denoise_sigma (algorithm);
+  *sigma = nd_algorithm_sigma (algorithm);
   return result;
 }
 

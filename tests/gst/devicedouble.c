@@ -392,6 +392,132 @@ renderer_write (NdRenderer *renderer, gdouble low, gdouble window,
       error);
 }
 
+/* Algorithms of the CPU, until the device is lost. */
+typedef struct
+{
+  NdAlgorithm parent;
+  NdAlgorithm *real;
+} Algorithm;
+
+static NdAlgorithm *
+real_algorithm (const NdAlgorithm *algorithm)
+{
+  return ((const Algorithm *) algorithm)->real;
+}
+
+static gboolean
+algorithm_push (NdAlgorithm *algorithm, const NdSamples *volume, GError **error)
+{
+  return is_well (error)
+      && nd_algorithm_push (real_algorithm (algorithm), volume, error);
+}
+
+static gboolean
+algorithm_ready (const NdAlgorithm *algorithm)
+{
+  return nd_algorithm_ready (real_algorithm (algorithm));
+}
+
+static gboolean
+algorithm_respond (NdAlgorithm *algorithm, const NdSamples *out, GError **error)
+{
+  return is_well (error)
+      && nd_algorithm_respond (real_algorithm (algorithm), out, error);
+}
+
+static void
+algorithm_end (NdAlgorithm *algorithm)
+{
+  nd_algorithm_end (real_algorithm (algorithm));
+}
+
+static void
+algorithm_reset (NdAlgorithm *algorithm)
+{
+  nd_algorithm_reset (real_algorithm (algorithm));
+}
+
+static void
+algorithm_free (NdAlgorithm *algorithm)
+{
+  nd_algorithm_free (real_algorithm (algorithm));
+  g_atomic_int_add (&blocks, -1);
+  g_free (algorithm);
+}
+
+static gsize
+algorithm_bytes (const NdAlgorithm *algorithm)
+{
+  return nd_algorithm_bytes (real_algorithm (algorithm));
+}
+
+static void
+algorithm_set_strength (NdAlgorithm *algorithm,
+    const NdDenoiseSettings *settings)
+{
+  nd_algorithm_set_strength (real_algorithm (algorithm), settings);
+}
+
+static gdouble
+algorithm_sigma (const NdAlgorithm *algorithm)
+{
+  return nd_algorithm_sigma (real_algorithm (algorithm));
+}
+
+static const NdAlgorithmClass algorithm_class = {
+  .backend = "cuda",
+  .push = algorithm_push,
+  .ready = algorithm_ready,
+  .respond = algorithm_respond,
+  .end = algorithm_end,
+  .reset = algorithm_reset,
+  .free = algorithm_free,
+  .bytes = algorithm_bytes,
+  .set_strength = algorithm_set_strength,
+  .sigma = algorithm_sigma,
+};
+
+static NdAlgorithm *
+wrap_algorithm (NdAlgorithm *real)
+{
+  Algorithm *algorithm;
+
+  if (!real)
+    return NULL;
+  g_atomic_int_inc (&blocks);
+  algorithm = g_new0 (Algorithm, 1);
+  algorithm->parent.klass = &algorithm_class;
+  algorithm->real = real;
+  return &algorithm->parent;
+}
+
+static NdAlgorithm *
+denoise_new (const NdDenoiseSettings *settings, const NdDenoiseBorders *borders,
+    const NdShape *shape, NdSampleType type, guint64 kept, gint device_id,
+    GError **error)
+{
+  /* Follows the CUDA back end. */
+  if (settings->quality != ND_QUALITY_FAST) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "quality=best runs on the CPU only: use backend=cpu or auto");
+    return NULL;
+  }
+  if (!is_well (error))
+    return NULL;
+  return wrap_algorithm (nd_cpu_backend.algorithms->denoise_new (settings,
+      borders, shape, type, kept, device_id, error));
+}
+
+static NdAlgorithm *
+structure_new (const NdStructureSettings *settings, const NdShape *shape,
+    gint device_id, GError **error)
+{
+  if (!is_well (error))
+    return NULL;
+  return wrap_algorithm (nd_cpu_backend.algorithms->structure_new (settings,
+      shape, device_id, error));
+}
+
 static const NdEventFuncs events = {
   .record = event_record,
   .synchronize = event_synchronize,
@@ -416,6 +542,11 @@ static const NdRendererFuncs renderer = {
   .write = renderer_write,
 };
 
+static const NdAlgorithmFuncs algorithms = {
+  .denoise_new = denoise_new,
+  .structure_new = structure_new,
+};
+
 static const NdBackend backend = {
   .version = ND_BACKEND_VERSION,
   .size = ND_BACKEND_SIZE,
@@ -431,6 +562,7 @@ static const NdBackend backend = {
   .events = &events,
   .memory = &memory,
   .renderer = &renderer,
+  .algorithms = &algorithms,
   .set_log_handler = nd_log_set_handler,
 };
 

@@ -444,7 +444,7 @@ GST_START_TEST (test_errors)
         1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, refused[i]);
   run_refused (launch ("ndtestsrc num-buffers=2 volume-size=8:8:8 ! nddenoise "
                        "backend=cuda ! fakesink"),
-      1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT, "CPU only");
+      1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT, "'cuda' is not available");
   /* The source complains, too, that it cannot go on. */
   run_refused (
       launch ("ndtestsrc num-buffers=2 volume-size=8:8:8 ! ndconv3d filter="

@@ -280,7 +280,7 @@ GST_START_TEST (test_errors)
   run_refused (launch ("%s ! ndstructure output=speed ! fakesink", source), 1,
       GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "anisotropy");
   run_refused (launch ("%s ! ndstructure backend=cuda ! fakesink", source), 1,
-      GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT, "CPU only");
+      GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT, "'cuda' is not available");
   run_refused (launch ("%s ! ndconv3d filter=\"monomial-bank,size=5\" "
                        "response=tensor ! ndstructure ! fakesink",
                    source),

@@ -30,10 +30,4 @@ void nd_structure_window_init (NdStructureWindow *window, gdouble sigma,
     const gsize size[3]);
 void nd_structure_window_clear (NdStructureWindow *window);
 
-/* out[i] = sum over u of w(u) in[i + u] u_x^p[0] u_y^p[1] u_z^p[2], divided by
- * the sum of the weights inside the volume. @scratch is memory for two
- * volumes. */
-void nd_structure_window_sum (const NdStructureWindow *window, const gfloat *in,
-    const guint p[3], gfloat *scratch, gfloat *out);
-
 G_END_DECLS

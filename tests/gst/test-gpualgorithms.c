@@ -1,0 +1,244 @@
+/* nddenoise and ndstructure on a device: the output equals that of the CPU, in
+ * host memory and over links on the device.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tests/gst/gpu.h"
+
+#include <string.h>
+
+#define SOURCE "ndtestsrc num-buffers=%u seed=3 noise=12 volume-size=21:16:11 "
+#define SINK " ! appsink name=sink sync=false"
+/* Rounded equally everywhere. */
+#define BLUR                                                            \
+  "ndconv3d method=direct gain=0.125 filter=\"coefficients,size=2:2:2," \
+  "values=<1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0>\" backend=BACKEND "
+#define TENSOR                                                  \
+  "ndconv4dtemporal filter=\"monomial-bank,size=3,order=2.0\" " \
+  "response=tensor backend=cpu "
+
+/* Runs @format, which has BACKEND for each back end, on both. */
+static void
+compare (const gchar *format, gdouble most)
+{
+  g_auto (GStrv) parts = g_strsplit (format, "BACKEND", -1);
+  g_autofree gchar *gpu = g_strjoinv ("cuda", parts);
+  g_autofree gchar *cpu = g_strjoinv ("cpu", parts);
+  g_autoptr (GPtrArray) a = gpu_run (gpu), b = gpu_run (cpu);
+
+  gpu_expect_equal (a, b, most);
+  fail_unless (gpu_is_left ());
+}
+
+static void
+compare_denoise (guint n, const gchar *type, const gchar *settings)
+{
+  g_autofree gchar *source = g_strdup_printf (SOURCE "type=%s", n, type);
+  g_autofree gchar *text =
+      g_strdup_printf ("%s ! nddenoise %s backend=BACKEND" SINK, source,
+          settings);
+
+  compare (text, type[0] == 'f' ? .01 : 1);
+}
+
+GST_START_TEST (test_denoise)
+{
+  static const gchar *const types[] = { "uint8", "int16", "uint16", "float32" };
+  static const gchar *const settings[] = { "sigma=12", "latency=0", "latency=2",
+    "latency=5", "border=constant border-value=40", "border=wrap",
+    "border=reflect time-border=nearest", "time-border=constant", "strength=0",
+    "strength=1.5" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (types); i++)
+    compare_denoise (9, types[i], "");
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++)
+    compare_denoise (7, "uint8", settings[i]);
+  /* Shorter than the latency. */
+  for (guint n = 1; n < 6; n++)
+    compare_denoise (n, "uint8", "");
+  /* Frames, and volumes smaller than a block. */
+  compare ("ndtestsrc num-buffers=6 noise=9 volume-size=40:30:1 ! "
+           "nddenoise backend=BACKEND" SINK,
+      1);
+  compare ("ndtestsrc num-buffers=6 noise=9 volume-size=3:5:2 ! "
+           "nddenoise backend=BACKEND" SINK,
+      1);
+  compare ("videotestsrc num-buffers=6 pattern=ball ! "
+           "video/x-raw,format=RGBA,width=40,height=30 ! "
+           "nddenoise sigma=5 backend=BACKEND" SINK,
+      1);
+  compare ("videotestsrc num-buffers=6 pattern=ball ! "
+           "video/x-raw,format=I420,width=42,height=30 ! "
+           "nddenoise sigma=5 backend=BACKEND" SINK,
+      1);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_structure)
+{
+  static const gchar *const settings[] = { "", "model=affine sigma=1.5",
+    "output=eigenvalues;certainty;anisotropy sigma=0",
+    "output=tensor;orientation;velocity sigma=1" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    g_autofree gchar *source = g_strdup_printf (SOURCE "type=float32", 8);
+    g_autofree gchar *text =
+        g_strdup_printf ("%s ! " TENSOR "! ndstructure %s backend=BACKEND" SINK,
+            source, settings[i]);
+
+    compare (text, 1e-2);
+  }
+}
+GST_END_TEST;
+
+/* Volumes cross the bus once in and once out. */
+GST_START_TEST (test_links_on_the_device)
+{
+  g_autofree gchar *source = g_strdup_printf (SOURCE, 12);
+  g_autofree gchar *text = g_strdup_printf (
+      "%s ! " BLUR "name=a ! nddenoise sigma=10 backend=BACKEND name=b ! queue "
+      "! " BLUR "name=c" SINK,
+      source);
+  g_auto (GStrv) parts = g_strsplit (text, "BACKEND", -1);
+  g_autofree gchar *gpu = g_strjoinv ("cuda", parts);
+  g_autoptr (GstElement) pipeline = gst_parse_launch (gpu, NULL);
+  g_autoptr (GstElement) b = NULL;
+  g_autoptr (GstStructure) stats = NULL;
+
+  compare (text, 1);
+  gst_object_ref_sink (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
+                              60 * GST_SECOND),
+      GST_STATE_CHANGE_SUCCESS);
+  gpu_expect_device (pipeline, "a", "src");
+  gpu_expect_device (pipeline, "b", "sink");
+  gpu_expect_device (pipeline, "b", "src");
+  gpu_expect_device (pipeline, "c", "sink");
+  b = gst_bin_get_by_name (GST_BIN (pipeline), "b");
+  g_object_get (b, "stats", &stats, NULL);
+  fail_unless_equals_string (gst_structure_get_string (stats, "backend"),
+      "cuda");
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+GST_END_TEST;
+
+/* Memory of the device goes to an algorithm of the CPU, and the other way
+ * round. */
+GST_START_TEST (test_mixed_back_ends)
+{
+  g_autofree gchar *source = g_strdup_printf (SOURCE, 9);
+  g_autofree gchar *first =
+      g_strdup_printf ("%s ! " BLUR
+                       "! nddenoise sigma=10 backend=cpu ! " BLUR SINK,
+          source);
+  g_autofree gchar *second =
+      g_strdup_printf ("%s ! " BLUR
+                       "! nddenoise sigma=10 quality=best ! " BLUR SINK,
+          source);
+  g_autofree gchar *third =
+      g_strdup_printf ("%s ! nddenoise sigma=10 backend=BACKEND ! ndview" SINK,
+          source);
+
+  compare (first, 1);
+  /* auto takes the CPU for what the device refuses. */
+  compare (second, 1);
+  compare (third, 1);
+}
+GST_END_TEST;
+
+/* Changes while playing, and seeks. */
+GST_START_TEST (test_changes)
+{
+  g_autoptr (GstElement) pipeline = gst_parse_launch (
+      "ndtestsrc num-buffers=60 volume-size=16:16:16 noise=9 ! nddenoise "
+      "name=a backend=cuda" SINK,
+      NULL);
+  g_autoptr (GstElement) a = NULL;
+  g_autoptr (GPtrArray) samples = NULL;
+
+  gst_object_ref_sink (pipeline);
+  a = gst_bin_get_by_name (GST_BIN (pipeline), "a");
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
+                              60 * GST_SECOND),
+      GST_STATE_CHANGE_SUCCESS);
+  g_object_set (a, "strength", 1.5, NULL);
+  fail_unless (gst_element_seek_simple (pipeline, GST_FORMAT_TIME,
+      GST_SEEK_FLAG_FLUSH, 0));
+  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
+                              60 * GST_SECOND),
+      GST_STATE_CHANGE_SUCCESS);
+  g_object_set (a, "latency", 1, "sigma", 9.0, NULL);
+  samples = gpu_collect (pipeline);
+  fail_unless (samples->len > 0);
+}
+GST_END_TEST;
+
+/* Expects one error with @words. */
+static void
+expect_error (const gchar *text, GQuark domain, gint code, const gchar *words)
+{
+  g_autoptr (GstElement) pipeline = gst_parse_launch (text, NULL);
+  g_autoptr (GstBus) bus = NULL;
+  g_autoptr (GstMessage) message = NULL;
+  g_autoptr (GError) error = NULL;
+
+  gst_object_ref_sink (pipeline);
+  bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
+      GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (g_error_matches (error, domain, code)
+          && strstr (error->message, words),
+      "%s", error->message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+
+GST_START_TEST (test_errors)
+{
+  expect_error ("ndtestsrc num-buffers=3 ! nddenoise backend=cuda quality=best "
+                "! fakesink",
+      GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "CPU only");
+}
+GST_END_TEST;
+
+/* No memory of the device remains. */
+GST_START_TEST (test_memory)
+{
+  gsize before;
+
+  compare_denoise (5, "uint8", "sigma=10");
+  before = gpu_free_bytes ();
+  for (guint i = 0; i < 3; i++)
+    compare_denoise (5, "uint8", "sigma=10");
+  fail_unless (gpu_free_bytes () + (8 << 20) >= before);
+}
+GST_END_TEST;
+
+static Suite *
+gpu_suite (void)
+{
+  Suite *s = suite_create ("gpu algorithms");
+  TCase *tc = tcase_create ("algorithms");
+
+  tcase_set_timeout (tc, 600);
+  tcase_add_test (tc, test_denoise);
+  tcase_add_test (tc, test_structure);
+  tcase_add_test (tc, test_links_on_the_device);
+  tcase_add_test (tc, test_mixed_back_ends);
+  tcase_add_test (tc, test_changes);
+  tcase_add_test (tc, test_errors);
+  tcase_add_test (tc, test_memory);
+  suite_add_tcase (s, tc);
+  return s;
+}
+
+int
+main (int argc, char **argv)
+{
+  return gpu_main (argc, argv, gpu_suite);
+}
