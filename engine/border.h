@@ -24,6 +24,9 @@ typedef enum
 /* Borders are 0 to ND_BORDER_END - 1. */
 #define ND_BORDER_END 5
 
+/* The value of the property, for example "nearest". */
+const gchar *nd_border_name (NdBorder border);
+
 /* The index, 0 to n-1, of the sample that replaces sample @i of an axis of @n
  * >= 1 samples, or -1 for the border value. The patterns repeat, so that @i may
  * be any distance outside. */

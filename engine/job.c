@@ -27,6 +27,26 @@ nd_method_name (NdMethod method)
   return names[method];
 }
 
+const gchar *
+nd_accuracy_name (NdAccuracy accuracy)
+{
+  return accuracy == ND_ACCURACY_SINGLE ? "single" : "fast";
+}
+
+const gchar *
+nd_border_name (NdBorder border)
+{
+  static const gchar *const names[ND_BORDER_END] = {
+    [ND_BORDER_CONSTANT] = "constant",
+    [ND_BORDER_NEAREST] = "nearest",
+    [ND_BORDER_REFLECT] = "reflect",
+    [ND_BORDER_MIRROR] = "mirror",
+    [ND_BORDER_WRAP] = "wrap",
+  };
+
+  return names[border];
+}
+
 NdSamples
 nd_samples_dense (gpointer data, const NdShape *shape, NdSampleType type)
 {

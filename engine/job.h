@@ -47,6 +47,12 @@ typedef enum
   ND_ACCURACY_FAST = 1    /* at most 5e-4 */
 } NdAccuracy;
 
+/* The value of the property: "single" or "fast". */
+const gchar *nd_accuracy_name (NdAccuracy accuracy);
+
+/* Length of an array that is indexed by accuracy. */
+#define ND_ACCURACY_END 2
+
 /* The part of a job that the settings of the user decide. */
 typedef struct
 {

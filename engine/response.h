@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "core/shape.h"
 
 G_BEGIN_DECLS
 
@@ -38,6 +38,9 @@ typedef enum
 /* Kinds of output are 0 to ND_RESPONSE_END - 1. */
 #define ND_RESPONSE_END 10
 
+/* The value of the property, for example "magnitude". */
+const gchar *nd_response_name (NdResponse response);
+
 /* No number of a response: 255 in types without a sign, otherwise -1. */
 #define ND_LABEL_NONE(type) \
   ((type) == ND_UINT8 || (type) == ND_UINT16 ? 255.0 : -1.0)
@@ -53,5 +56,13 @@ gsize nd_response_components (NdResponse response, gboolean is_complex,
 /* The same of all kinds. The bank's tensor has @tensor_axes. */
 gsize nd_output_components (NdResponse response, gboolean is_complex,
     guint tensor_axes, gsize components);
+
+/* Whether a bank, complex or not, whose tensor has @tensor_axes (0: it makes
+ * none), can give @response of @components, in samples of @out_type with
+ * @threshold (NdJob). ND_ERROR_FORMAT if the input must be another one,
+ * ND_ERROR_SETTINGS for the rest. */
+gboolean nd_response_check (NdResponse response, gboolean is_complex,
+    guint tensor_axes, gsize components, NdSampleType out_type,
+    gdouble threshold, GError **error);
 
 G_END_DECLS

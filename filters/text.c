@@ -426,6 +426,17 @@ adjust (NdFilter *filter, const NdAxes *axes, const gchar *origin,
   return TRUE;
 }
 
+gboolean
+nd_bank_adjust (NdBank *bank, const NdAxes *axes, const gchar *origin,
+    gboolean causal, gboolean normalize, GError **error)
+{
+  for (guint i = 0; i < bank->n_filters; i++) {
+    if (!adjust (bank->filters[i], axes, origin, causal, normalize, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 static NdBank *
 design (const Description *description, const NdAxes *axes, const gchar *origin,
     gboolean causal, gboolean normalize, GError **error)
@@ -433,10 +444,8 @@ design (const Description *description, const NdAxes *axes, const gchar *origin,
   g_autoptr (NdBank) bank =
       nd_design (description->design, description->parameters, axes, error);
 
-  for (guint i = 0; bank && i < bank->n_filters; i++) {
-    if (!adjust (bank->filters[i], axes, origin, causal, normalize, error))
-      return NULL;
-  }
+  if (!bank || !nd_bank_adjust (bank, axes, origin, causal, normalize, error))
+    return NULL;
   return g_steal_pointer (&bank);
 }
 

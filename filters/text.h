@@ -28,10 +28,8 @@ G_BEGIN_DECLS
  * Blanks may stand between all of these. A string without a type is kept as it
  * is, so that size=3:5 has two numbers.
  *
- * If @normalize, every filter is scaled to sum 1. Every filter is shifted by
- * @origin (see nd_filter_set_origin(); NULL: 0), and if @causal, the origin in
- * time that reads no later volume. If one filter is complex, the bank is
- * complex, and real filters get an imaginary part of 0.
+ * Every filter is adjusted by nd_bank_adjust(). If one filter is complex, the
+ * bank is complex, and real filters get an imaginary part of 0.
  *
  * Errors: those of nd_design(), nd_filter_normalize() and
  * nd_filter_set_origin(), ND_ERROR_CANCELLED if @cancelled (core/cancel.h), and
@@ -40,6 +38,13 @@ G_BEGIN_DECLS
 NdBank *nd_bank_from_text (const gchar *text, const NdAxes *axes,
     const gchar *origin, gboolean causal, gboolean normalize,
     const gint *cancelled, GError **error);
+
+/* If @normalize, every filter is scaled to sum 1. Every filter is shifted by
+ * @origin (see nd_filter_set_origin(); NULL: 0) and, if @causal, gets the
+ * origin in time that reads no later volume. Errors: those of
+ * nd_filter_normalize() and nd_filter_set_origin(). */
+gboolean nd_bank_adjust (NdBank *bank, const NdAxes *axes, const gchar *origin,
+    gboolean causal, gboolean normalize, GError **error);
 
 /* Finds the properties of the bank of nd_bank_from_text() without designing it,
  * like nd_design_info(). Finds every error of the grammar, but not every error

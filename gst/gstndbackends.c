@@ -4,11 +4,10 @@
 #include "gst/gstndbackends.h"
 
 #include "cpu/cpu.h"
+#include "engine/module.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_backends_debug);
 #define GST_CAT_DEFAULT nd_backends_debug
-
-#define CUDA_MODULE "ndconv-cuda.so"
 
 static gchar *plugin_folder;
 static gchar *cuda_module; /* path, or NULL if not found */
@@ -22,27 +21,10 @@ gst_nd_backends_init (GstPlugin *plugin)
     plugin_folder = g_path_get_dirname (path);
 }
 
-static gchar *
-find_cuda_module (void)
-{
-  static const gchar *const folders[] = { "ndconv", "cuda" };
-  const gchar *named = g_getenv ("NDCONV_CUDA_MODULE");
-
-  if (named)
-    return g_file_test (named, G_FILE_TEST_EXISTS) ? g_strdup (named) : NULL;
-  for (guint i = 0; plugin_folder && i < G_N_ELEMENTS (folders); i++) {
-    g_autofree gchar *path =
-        g_build_filename (plugin_folder, "..", folders[i], CUDA_MODULE, NULL);
-
-    if (g_file_test (path, G_FILE_TEST_EXISTS))
-      return g_steal_pointer (&path);
-  }
-  return NULL;
-}
-
 void
 gst_nd_backends_open (void)
 {
+  static const gchar *const places[] = { "../ndconv", "../cuda", NULL };
   static gsize opened = 0;
 
   if (!g_once_init_enter (&opened))
@@ -50,7 +32,7 @@ gst_nd_backends_open (void)
   GST_DEBUG_CATEGORY_INIT (nd_backends_debug, "ndbackends", 0,
       "back ends and their modules");
   nd_backend_register (&nd_cpu_backend);
-  cuda_module = find_cuda_module ();
+  cuda_module = nd_module_find (plugin_folder, places);
   if (cuda_module) {
     g_autoptr (GError) error = NULL;
 

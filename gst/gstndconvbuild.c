@@ -159,28 +159,6 @@ gst_nd_conv_bank_info (const GstNdConvSettings *settings, const NdBank *bank)
   return info;
 }
 
-static gboolean
-check_tensor (const GstNdConvSettings *settings, const NdBankInfo *bank,
-    const GstNdFormat *format, GError **error)
-{
-  if (format->planes[0].components != 1 || format->n_planes > 1)
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "response=tensor needs one component; the input has %" G_GSIZE_FORMAT
-        " in %u planes: convert it to GRAY8, or to dimensions "
-        "1:x:y:z",
-        format->planes[0].components, format->n_planes);
-  else if (bank->tensor_axes < 2)
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "response=tensor needs one bank that makes a tensor: monomial-bank or "
-        "quadrature-bank");
-  else if (gst_nd_conv_settings_type (settings, format->type) != ND_FLOAT32)
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "response=tensor gives float32: set output-type=float32 or same");
-  else
-    return TRUE;
-  return FALSE;
-}
-
 gboolean
 gst_nd_conv_check_input (const GstNdConvSettings *settings,
     const NdBankInfo *bank, const GstNdFormat *format, GError **error)
@@ -193,22 +171,16 @@ gst_nd_conv_check_input (const GstNdConvSettings *settings,
   else if ((format->n_planes > 1 || gst_nd_format_has_fields (format))
       && !keeps_planes (settings, bank, format))
     set_planes_error (format, error);
-  else if (bank->is_complex && format->planes[0].components != 1)
+  else if (settings->response == ND_RESPONSE_TENSOR && format->n_planes > 1)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "The filter is complex and the input has %" G_GSIZE_FORMAT
-        " components%s: a complex filter needs real input of one component "
-        "(GRAY8, or dimensions 1:x:y:z)",
-        format->planes[0].components,
-        format->planes[0].components == 2 ? ", real and imaginary part" : "");
-  else if (settings->response == ND_RESPONSE_ARGMAX && settings->threshold > 0
-      && gst_nd_conv_settings_type (settings, format->type) == ND_UINT32)
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "threshold marks samples by -1, which uint32 cannot hold: set "
-        "output-type=uint8, uint16 or int32");
-  else if (settings->response == ND_RESPONSE_TENSOR)
-    return check_tensor (settings, bank, format, error);
+        "response=tensor needs one component; the input has %u planes: convert "
+        "it to GRAY8, or to dimensions 1:x:y:z",
+        format->n_planes);
   else
-    return TRUE;
+    return nd_response_check (settings->response, bank->is_complex,
+        bank->tensor_axes, format->planes[0].components,
+        gst_nd_conv_settings_type (settings, format->type), settings->threshold,
+        error);
   return FALSE;
 }
 

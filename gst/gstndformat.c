@@ -3,9 +3,9 @@
  */
 #include "gst/gstndformat.h"
 
-#include "core/convert.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "engine/samples.h"
 #include "gst/gstndcuda.h"
 #include "gst/gstndmemory.h"
 #include <string.h>
@@ -213,25 +213,14 @@ static void
 convert_rows (GstNdMap *map, gboolean to_computed)
 {
   const GstNdFormat *format = map->format;
-  const NdShape *shape = &format->planes[0];
-  const gsize n = shape->components * shape->size[0];
-  const NdSamples *theirs = &map->frame_planes[0], *ours = &map->planes[0];
+  const NdStrided stream = nd_strided (&map->frame_planes[0], format->type);
 
-  for (guint k = 0; k < format->responses; k++) {
-    for (gsize z = 0; z < shape->size[2]; z++) {
-      for (gsize y = 0; y < shape->size[1]; y++) {
-        guint8 *stream = theirs->data + k * theirs->response + z * theirs->slice
-            + y * theirs->row;
-        guint8 *computed =
-            ours->data + k * ours->response + z * ours->slice + y * ours->row;
-
-        if (to_computed)
-          nd_convert_to_computed (format->type, stream, n, computed);
-        else
-          nd_convert_from_computed (format->type, computed, n, stream);
-      }
-    }
-  }
+  if (to_computed)
+    nd_samples_gather (&stream, &format->planes[0], format->responses,
+        format->type, &map->planes[0]);
+  else
+    nd_samples_scatter (&map->planes[0], &format->planes[0], format->responses,
+        format->type, &stream);
 }
 
 /* The last row and the last slice may have no padding. */

@@ -4,10 +4,10 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "core/error.h"
-#include "filters/design.h"
+#include "filters/axes.h"
+#include "filters/describe.h"
 #include "filters/save.h"
 #include "filters/text.h"
-#include "tools/describe.h"
 #include "tools/plot.h"
 
 #include <locale.h>
@@ -15,26 +15,6 @@
 #include <string.h>
 
 #define USAGE_STATUS 2
-
-static gboolean
-read_axes (const gchar *text, NdAxes *axes, GError **error)
-{
-  static const NdAxes known[] = { { 2, { ND_AXIS_X, ND_AXIS_Y } },
-    { 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z } },
-    { 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_T } },
-    { 4, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z, ND_AXIS_T } } };
-  static const gchar *const names[] = { "xy", "xyz", "xyt", "xyzt" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    if (strcmp (text, names[i]) == 0) {
-      *axes = known[i];
-      return TRUE;
-    }
-  }
-  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-      "--axes is %s; it must be xy, xyz, xyt or xyzt", text);
-  return FALSE;
-}
 
 /* Makes "bank-2.nii.gz" from "bank.nii.gz". */
 static gchar *
@@ -65,48 +45,13 @@ save_all (const NdBank *bank, const NdAxes *axes, const gchar *path,
   return TRUE;
 }
 
-/* "0.3:0.3:0.5" or "0.3" mm into axes->step; "20" or "30000/1001" volumes per
- * second. */
-static gboolean
-read_steps (const gchar *spacing, const gchar *rate, NdAxes *axes,
-    GError **error)
-{
-  g_auto (GStrv) numbers = g_strsplit (spacing ? spacing : "", ":", -1);
-  const guint n = g_strv_length (numbers);
-  gdouble rate_d = 1;
-  gchar *end;
-
-  for (guint a = 0; a < ND_AXIS_T && n > 0; a++) {
-    axes->step[a] = g_ascii_strtod (numbers[MIN (a, n - 1)], &end);
-    if (*end != '\0' || !(axes->step[a] > 0) || n > ND_AXIS_T) {
-      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-          "--spacing is %s; it must be 1 to 3 numbers above 0, in mm, as "
-          "0.3:0.3:0.5",
-          spacing);
-      return FALSE;
-    }
-  }
-  if (rate == NULL)
-    return TRUE;
-  axes->step[ND_AXIS_T] = 1 / g_ascii_strtod (rate, &end);
-  if (*end == '/')
-    rate_d = g_ascii_strtod (end + 1, &end);
-  axes->step[ND_AXIS_T] *= rate_d;
-  if (*end == '\0' && axes->step[ND_AXIS_T] > 0
-      && axes->step[ND_AXIS_T] < G_MAXDOUBLE)
-    return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-      "--rate is %s; it must be the volumes per second, as 20 or 30000/1001",
-      rate);
-  return FALSE;
-}
-
 static gboolean
 run (const gchar *command, const gchar *text, const gchar *path, NdAxes *axes,
     GError **error)
 {
   g_autoptr (NdBank) bank =
       nd_bank_from_text (text, axes, NULL, FALSE, FALSE, NULL, error);
+  g_autofree gchar *said = NULL;
 
   if (bank == NULL)
     return FALSE;
@@ -114,11 +59,22 @@ run (const gchar *command, const gchar *text, const gchar *path, NdAxes *axes,
     return save_all (bank, axes, path, error);
   if (strcmp (command, "plot") == 0)
     return nd_filter_plot (bank, path, error);
-  if (strcmp (command, "response") == 0)
-    nd_bank_print_response (bank, axes);
-  else
-    nd_bank_describe (bank, axes);
+  said = strcmp (command, "response") == 0 ? nd_bank_response (bank, axes)
+                                           : nd_bank_describe (bank, axes);
+  g_print ("%s", said);
   return TRUE;
+}
+
+/* The options are named as a parameter of that name, but for the dashes. */
+static gboolean
+read_axes (const gchar *text, const gchar *spacing, const gchar *rate,
+    NdAxes *axes, GError **error)
+{
+  if (nd_axes_from_text (text, axes, error)
+      && nd_axes_set_steps (axes, spacing, rate, error))
+    return TRUE;
+  g_prefix_error (error, "--");
+  return FALSE;
 }
 
 static void
@@ -214,8 +170,7 @@ main (int argc, char **argv)
     list ();
     return EXIT_SUCCESS;
   }
-  if (read_axes (axes_text ? axes_text : "xyz", &axes, &error)
-      && read_steps (spacing, rate, &axes, &error)
+  if (read_axes (axes_text ? axes_text : "xyz", spacing, rate, &axes, &error)
       && run (argv[1], argv[2], argc > 3 ? argv[3] : NULL, &axes, &error))
     return EXIT_SUCCESS;
   g_printerr ("ndconv-filter: %s\n", error->message);

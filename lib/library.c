@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/cpu.h"
+#include "engine/module.h"
+#include "lib/private.h"
+
+#include <dlfcn.h>
+
+#define MAX_DEVICES 64
+
+const gchar *
+nd_version (void)
+{
+  return ND_VERSION;
+}
+
+GQuark
+nd_library_error_quark (void)
+{
+  return nd_error_quark ();
+}
+
+/* The folder of this library; the caller frees it. */
+static gchar *
+find_folder (void)
+{
+  Dl_info info;
+
+  if (!dladdr (nd_version, &info) || !info.dli_fname)
+    return NULL;
+  return g_path_get_dirname (info.dli_fname);
+}
+
+void
+nd_library_init (void)
+{
+  /* Installed, and built. */
+  static const gchar *const places[] = { "ndconv", "../cuda", NULL };
+  static gsize done = 0;
+  g_autofree gchar *folder = NULL, *module = NULL;
+
+  if (!g_once_init_enter (&done))
+    return;
+  nd_backend_register (&nd_cpu_backend);
+  folder = find_folder ();
+  module = nd_module_find (folder, places);
+  /* Whoever asks for this back end gets the reason (nd_backend_find()). */
+  if (module)
+    nd_backend_open (module, NULL);
+  g_once_init_leave (&done, 1);
+}
+
+gchar **
+nd_list_backends (void)
+{
+  static const gchar *const names[] = { "cuda", "cpu" };
+  g_autoptr (GPtrArray) found = g_ptr_array_new ();
+
+  nd_library_init ();
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    if (nd_backend_find (names[i], -1, NULL))
+      g_ptr_array_add (found, g_strdup (names[i]));
+  }
+  g_ptr_array_add (found, NULL);
+  return (gchar **) g_ptr_array_steal (found, NULL);
+}
+
+gchar **
+nd_list_devices (const gchar *name, GError **error)
+{
+  g_autoptr (GPtrArray) found = g_ptr_array_new ();
+  const NdBackend *backend;
+
+  nd_library_init ();
+  backend = nd_backend_find (name, -1, error);
+  if (!backend)
+    return NULL;
+  for (gint i = 0;
+       backend->device_name && i < MAX_DEVICES && backend->available (i, NULL);
+       i++)
+    g_ptr_array_add (found, backend->device_name (i));
+  g_ptr_array_add (found, NULL);
+  return (gchar **) g_ptr_array_steal (found, NULL);
+}

@@ -1,0 +1,326 @@
+/* libndconv: filters images and volumes, and streams of them, with
+ * non-separable filters in up to four dimensions, on the CPU or a GPU. It is
+ * the engine of the GStreamer elements of the same name and does not use
+ * GStreamer.
+ *
+ *   g_autoptr (NdSettings) settings = nd_settings_new ();
+ *   g_autoptr (NdFilters) filters = NULL;
+ *   g_autoptr (GError) error = NULL;
+ *   const gsize size[4] = { 128, 128, 64, 20 };
+ *   NdArray in, out;
+ *
+ *   nd_array_init (&in, volumes, "float32", 1, size);
+ *   nd_array_init (&out, filtered, "float32", 1, size);
+ *   if (!nd_settings_set (settings, "axes", "xyzt", &error)
+ *       || !(filters = nd_filters_new ("gaussian,sigma=1.5", settings, NULL,
+ *                &error))
+ *       || !nd_convolve (filters, settings, &in, &out, NULL, &error))
+ *     g_printerr ("%s\n", error->message);
+ *
+ * Axes are x, y, z, t in this order, x runs fastest in memory. Sizes are in
+ * samples, strides in bytes. A frame has size 1 along z; t counts volumes.
+ *
+ *   out[i] = sum over m of w[m] in[i + k/2 + origin - m],   0 <= m < k
+ *
+ * along each axis, with integer division: a true convolution, as
+ * scipy.ndimage.convolve and MATLAB's convn(in, w, 'same') have it.
+ *
+ * Objects may be used by several threads one after the other; filters and
+ * settings that nobody changes also at the same time. Functions with a GError
+ * return FALSE or NULL if they set it; its message is a sentence for the user.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define ND_API extern __attribute__ ((visibility ("default")))
+
+/* The version of the library, for example "0.9.0". */
+ND_API const gchar *nd_version (void);
+
+/* The domain and the codes of errors. */
+#ifndef ND_ERROR
+typedef enum
+{
+  ND_ERROR_SETTINGS,   /* a setting, a parameter or an array is wrong */
+  ND_ERROR_NOT_FOUND,  /* a file or a device does not exist */
+  ND_ERROR_OPEN_READ,  /* a file cannot be opened for reading */
+  ND_ERROR_READ,       /* reading failed, or data are truncated or damaged */
+  ND_ERROR_OPEN_WRITE, /* a file cannot be opened for writing */
+  ND_ERROR_WRITE,      /* writing failed */
+  ND_ERROR_MEMORY,     /* not enough memory of the machine or of a device */
+  ND_ERROR_FORMAT,     /* samples or files of an unsupported kind */
+  ND_ERROR_INIT,       /* a back end is not available on this machine */
+  ND_ERROR_CANCELLED,  /* the caller cancelled the call */
+  ND_ERROR_FAILED,     /* anything else that failed while running */
+  ND_ERROR_DISK_FULL   /* no space left for a file */
+} NdError;
+#define ND_ERROR (nd_library_error_quark ())
+#endif
+ND_API GQuark nd_library_error_quark (void);
+
+/* --- Settings ------------------------------------------------------------- */
+
+/* Names and values as those of the elements' properties. */
+typedef struct _NdSettings NdSettings;
+
+ND_API NdSettings *nd_settings_new (void);
+ND_API NdSettings *nd_settings_copy (const NdSettings *settings);
+ND_API void nd_settings_free (NdSettings *settings);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
+
+/* Sets one setting; @value NULL restores its default.
+ *
+ * For filters (nd_filters_new(), nd_filters_new_from_arrays()):
+ *
+ *   axes            that filters extend along: xy, xyz (default), xyt, xyzt
+ *   origin          "0:0:-1", one number per axis, -(k/2) to (k-1)/2; default 0
+ *   causal          true: the origin in time that reads no later volume; false
+ *   normalize       true: every filter is scaled to sum 1; default false
+ *   spacing         distance of samples in mm along x, y, z, as "0.3:0.3:0.5",
+ *                   for parameters with units
+ *   rate            volumes per second, as "20" or "30000/1001", for the same
+ *
+ * For streams, nd_convolve() and nd_plan_blocks():
+ *
+ *   border          beyond the edges along x, y, z, as SciPy has it: constant,
+ *                   nearest (default), reflect, mirror, wrap
+ *   time-border     the same along t; wrap for nd_convolve() only
+ *   border-value    of border=constant; default 0
+ *   gain, offset    output = gain * response + offset; defaults 1 and 0
+ *   output-type     same (default), or a type of nd_array_init(); responses are
+ *                   rounded half to even and saturated, NaN becomes 0
+ *   response        all (default), magnitude, phase, real, imaginary, energy,
+ *                   max, argmax, sum, tensor
+ *   threshold       of response=argmax: smaller magnitudes are labelled 255 (in
+ *                   uint8 and uint16) or -1; default 0
+ *   backend         auto (default), cpu, cuda
+ *   device-id       of a GPU; -1 (default): any
+ *   method          auto (default), direct, separable, fft, tensor, reference
+ *   accuracy        of method=tensor: single (default), fast
+ *   n-threads       of the CPU; 0 (default): the cores of the machine
+ *
+ * ND_ERROR_SETTINGS if there is no such setting or it cannot have the value. */
+ND_API gboolean nd_settings_set (NdSettings *settings, const gchar *name,
+    const gchar *value, GError **error);
+
+/* --- Filters -------------------------------------------------------------- */
+
+/* One filter or a bank of filters over one input. */
+typedef struct _NdFilters NdFilters;
+
+/* Filters from a text, as in the property filter of the elements:
+ * "gaussian,sigma=1.5", or several that are separated by ';'. @settings may be
+ * NULL. Another thread may set @cancelled (or NULL) to another value than 0, by
+ * g_atomic_int_set().
+ *
+ * ND_ERROR_SETTINGS if the text or a parameter is wrong, ND_ERROR_NOT_FOUND,
+ * _OPEN_READ, _READ, _FORMAT for files of coefficients, ND_ERROR_CANCELLED. */
+ND_API NdFilters *nd_filters_new (const gchar *text, const NdSettings *settings,
+    const gint *cancelled, GError **error);
+
+/* @n filters (1 and more) of @size coefficients along x, y, z, t (1 and more).
+ * @real has n * size[3] * size[2] * size[1] * size[0] finite numbers, x
+ * fastest, filters slowest; so has @imaginary, which is NULL for real filters.
+ * Both are copied. @settings may be NULL; its axes say which axes `origin`
+ * means.
+ *
+ * ND_ERROR_SETTINGS if a number is wrong, ND_ERROR_MEMORY if there are too many
+ * (2^28 in a filter). */
+ND_API NdFilters *nd_filters_new_from_arrays (guint n, const gsize size[4],
+    const gdouble *real, const gdouble *imaginary, const NdSettings *settings,
+    GError **error);
+ND_API void nd_filters_free (NdFilters *filters);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdFilters, nd_filters_free)
+
+/* The number of filters, 1 and more; a complex filter counts once. */
+ND_API guint nd_filters_get_count (const NdFilters *filters);
+ND_API gboolean nd_filters_are_complex (const NdFilters *filters);
+
+/* Filter @i, 0 to count - 1: its size and origin along x, y, z, t, and its
+ * coefficients, which belong to @filters. @imaginary becomes NULL if the filter
+ * is real. Each of the pointers may be NULL. */
+ND_API void nd_filters_get (const NdFilters *filters, guint i, gsize size[4],
+    gint origin[4], const gdouble **real, const gdouble **imaginary);
+
+/* The samples that an output of the bank reads: from @low (0 and less) to @high
+ * (0 and more), as offsets along x, y, z, t. @high along t is the delay of a
+ * stream in volumes. */
+ND_API void nd_filters_get_reach (const NdFilters *filters, gint low[4],
+    gint high[4]);
+
+/* Size, sum, rank, symmetry, gain, band, lag and errors of each filter, in
+ * lines for people. Free it with g_free(). */
+ND_API gchar *nd_filters_describe (const NdFilters *filters);
+
+/* The names of all designs, terminated by NULL. */
+ND_API const gchar *const *nd_list_designs (void);
+
+/* --- Arrays --------------------------------------------------------------- */
+
+/* Volumes in memory of the caller. Component c of sample (x, y, z) of response
+ * k at time t is at
+ *
+ *   data + x * strides[0] + y * strides[1] + z * strides[2] + t * strides[3]
+ *     + c * component_stride + k * response_stride
+ *
+ * in bytes. Strides may be 0 (of an input) or negative. Pointer and strides
+ * must be multiples of the size of a sample. Volumes whose rows are not dense,
+ * or of the types int8, int32, uint32 and float16, are copied one by one on the
+ * way; others are not copied. */
+typedef struct
+{
+  gpointer data;
+  const gchar *type; /* see nd_array_init() */
+  gsize components;  /* 1 and more; 2: real and imaginary part */
+  gsize responses;   /* 1, but for the output of a bank */
+  gsize size[4];
+  gssize strides[4];
+  gssize component_stride;
+  gssize response_stride;
+  gboolean on_device; /* data is memory of a GPU, for the back end cuda */
+  gpointer reserved[4];
+} NdArray;
+
+/* A dense array of one response: components innermost, then x, y, z, t. @type
+ * is uint8, int16, uint16, float32, int8, int32, uint32 or float16 and must
+ * stay valid; 32 bit integers are computed in float32. It is checked where the
+ * array is used. */
+ND_API void nd_array_init (NdArray *array, gpointer data, const gchar *type,
+    gsize components, const gsize size[4]);
+
+/* --- Streams -------------------------------------------------------------- */
+
+/* A filter over volumes that arrive one by one. Push a volume; take outputs
+ * while there are any. After the last volume, end, and take the rest. N volumes
+ * give N outputs. One thread at a time. */
+typedef struct _NdStream NdStream;
+
+/* A stream of volumes like @volume, of which data, size[3] and strides are
+ * ignored. @settings may be NULL; @cancelled as in nd_filters_new(). The stream
+ * keeps copies of what it needs.
+ *
+ * ND_ERROR_SETTINGS or _FORMAT if filters, settings and volume do not fit each
+ * other, _MEMORY, _INIT if the back end is not available, _CANCELLED. */
+ND_API NdStream *nd_stream_new (const NdFilters *filters,
+    const NdSettings *settings, const NdArray *volume, const gint *cancelled,
+    GError **error);
+ND_API void nd_stream_free (NdStream *stream);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdStream, nd_stream_free)
+
+/* Pushes one volume, size[3] of which is 1. Returns when it was read, so that
+ * the caller may overwrite it; what a GPU writes into its memory must be done
+ * before. ND_ERROR_SETTINGS if the volume is not like that of nd_stream_new()
+ * or the stream has ended, ND_ERROR_FAILED if the device fails. */
+ND_API gboolean nd_stream_push (NdStream *stream, const NdArray *volume,
+    GError **error);
+
+/* Whether an output can be taken. */
+ND_API gboolean nd_stream_ready (const NdStream *stream);
+
+/* A dense output without memory: set data, or change the strides, and take. */
+ND_API void nd_stream_init_output (const NdStream *stream, NdArray *output);
+
+/* Writes the next output, and returns when it is written. Errors as for
+ * nd_stream_push(), and ND_ERROR_SETTINGS if no output is ready. */
+ND_API gboolean nd_stream_take (NdStream *stream, const NdArray *output,
+    GError **error);
+
+/* No volume follows: the outputs that waited for later ones become ready. */
+ND_API void nd_stream_end (NdStream *stream);
+
+/* Forgets all volumes: the next one begins a new stream. */
+ND_API void nd_stream_flush (NdStream *stream);
+
+/* What the stream chose, and why; the texts belong to it. Seconds per volume
+ * are estimated or measured, bytes are those of all buffers. */
+ND_API const gchar *nd_stream_get_backend (const NdStream *stream);
+ND_API const gchar *nd_stream_get_method (const NdStream *stream);
+ND_API const gchar *nd_stream_get_reason (const NdStream *stream);
+ND_API gdouble nd_stream_get_estimate (const NdStream *stream);
+ND_API gsize nd_stream_get_bytes (const NdStream *stream);
+
+/* Volumes pushed, outputs taken, and samples that did not fit in an integer
+ * type (on the back end cpu), since the stream was made. */
+ND_API guint64 nd_stream_get_pushed (const NdStream *stream);
+ND_API guint64 nd_stream_get_taken (const NdStream *stream);
+ND_API guint64 nd_stream_get_saturated (const NdStream *stream);
+
+/* The most volumes that are pushed before the first output is ready, less
+ * one. */
+ND_API guint nd_stream_get_delay (const NdStream *stream);
+
+/* --- A whole array -------------------------------------------------------- */
+
+/* Called by nd_convolve() after each of @total volumes, in its thread. */
+typedef void (*NdProgress) (gsize done, gsize total, gpointer data);
+
+typedef struct
+{
+  const gint *cancelled; /* as in nd_filters_new(), or NULL */
+  NdProgress progress;   /* or NULL */
+  gpointer data;         /* of progress */
+  gpointer reserved[4];
+} NdWatch;
+
+/* Filters @in into @out, all volumes. Sizes of both are equal; components and
+ * responses of @out are those of nd_convolve_init_output(). @out may be @in if
+ * type and strides are the same and time-border is not wrap; otherwise they
+ * must not overlap. @settings and @watch may be NULL.
+ *
+ * Errors of nd_stream_new() and nd_stream_push(). After an error, or when it is
+ * cancelled, @out has undefined content. */
+ND_API gboolean nd_convolve (const NdFilters *filters,
+    const NdSettings *settings, const NdArray *in, const NdArray *out,
+    const NdWatch *watch, GError **error);
+
+/* The output that @in gives: dense, without memory, volumes slowest. Errors of
+ * nd_stream_new() that concern @in and @settings. */
+ND_API gboolean nd_convolve_init_output (const NdFilters *filters,
+    const NdSettings *settings, const NdArray *in, NdArray *output,
+    GError **error);
+
+/* --- Blocks --------------------------------------------------------------- */
+
+/* One block of an array that is too large for memory, or is filtered by several
+ * machines. Starts and sizes along x, y, z, t, in samples: `out` are its
+ * outputs, `in` the input that they need, both in the whole array. Filter the
+ * input box with the same settings; the outputs of the block begin at out_start
+ * - in_start of the result. */
+typedef struct
+{
+  gsize out_start[4];
+  gsize out_size[4];
+  gsize in_start[4];
+  gsize in_size[4];
+} NdBlock;
+
+/* Plans blocks that cover @size (1 and more along each axis) once, x fastest.
+ * An output box has @block samples, rounded up to a multiple of @chunk (NULL:
+ * 1), and fewer at the ends, so that no two blocks write into one chunk of a
+ * store. Halos are those of the filters and of border and time-border of
+ * @settings (NULL: defaults); at an edge they have what the border repeats, and
+ * with wrap the whole axis. Sets @n; free the blocks with g_free().
+ *
+ * ND_ERROR_SETTINGS if a size is 0, ND_ERROR_MEMORY if there are too many. */
+ND_API NdBlock *nd_plan_blocks (const NdFilters *filters,
+    const NdSettings *settings, const gsize size[4], const gsize block[4],
+    const gsize *chunk, gsize *n, GError **error);
+
+/* --- Back ends and devices ------------------------------------------------ */
+
+/* The names of the back ends that work on this machine, the preferred one
+ * first, terminated by NULL. Free them with g_strfreev(). */
+ND_API gchar **nd_list_backends (void);
+
+/* The names of the devices of a back end, by number; none for "cpu".
+ * ND_ERROR_INIT if the back end does not work here. Free them with
+ * g_strfreev(). */
+ND_API gchar **nd_list_devices (const gchar *backend, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,95 @@
+/* What the files of this room share.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "core/error.h"
+#include "engine/convolver.h"
+#include "engine/samples.h"
+#include "filters/design.h"
+#include "lib/ndconv/ndconv.h"
+
+G_BEGIN_DECLS
+
+struct _NdSettings
+{
+  gchar *axes; /* NULL: xyz */
+  gchar *origin;
+  gchar *spacing;
+  gchar *rate;
+  gboolean causal;
+  gboolean normalize;
+
+  gint border; /* NdBorder */
+  gint time_border;
+  gdouble border_value;
+  gdouble gain;
+  gdouble offset;
+  gint output_type; /* NdSampleType */
+  gint response;    /* NdResponse */
+  gdouble threshold;
+  gchar *backend; /* NULL: auto */
+  gint device_id;
+  gint method;   /* NdMethod */
+  gint accuracy; /* NdAccuracy */
+  gint n_threads;
+};
+
+struct _NdFilters
+{
+  NdBank *bank;
+  NdAxes axes;
+};
+
+/* @settings, or those of nd_settings_new() if it is NULL. */
+const NdSettings *nd_settings_or_default (const NdSettings *settings);
+
+/* Makes the back ends known; later calls do nothing. */
+void nd_library_init (void);
+
+/* An NdArray that was checked. */
+typedef struct
+{
+  NdSampleType type;
+  NdShape shape;
+  guint responses;
+  gsize volumes;
+  NdStrided samples; /* of the first volume */
+  gssize volume;     /* stride */
+  gboolean on_device;
+} NdVolumes;
+
+/* ND_ERROR_SETTINGS with a sentence that begins with @name. Without @memory,
+ * pointer and strides are not checked. */
+gboolean nd_volumes_init (NdVolumes *volumes, const NdArray *array,
+    const gchar *name, gboolean memory, GError **error);
+NdStrided nd_volumes_get (const NdVolumes *volumes, gsize t);
+
+/* Whether the bytes of @a and @b may overlap. */
+gboolean nd_volumes_overlap (const NdVolumes *a, const NdVolumes *b);
+
+/* Whether @a and @b are the same samples in the same memory. */
+gboolean nd_volumes_are_same (const NdVolumes *a, const NdVolumes *b);
+
+/* The output that @in gives with @settings: type, shape and responses. */
+gboolean nd_volumes_init_output (NdVolumes *out, const NdVolumes *in,
+    const NdFilters *filters, const NdSettings *settings, GError **error);
+
+/* Dense, without memory. */
+void nd_volumes_to_array (const NdVolumes *volumes, NdArray *array);
+
+/* Parts of nd_stream_push() and _take() that may only enqueue work, as those of
+ * NdConvolver. */
+NdStream *nd_stream_new_for (const NdFilters *filters,
+    const NdSettings *settings, const NdVolumes *in, const gint *cancelled,
+    GError **error);
+gboolean nd_stream_enqueue (NdStream *stream, const NdStrided *volume,
+    gboolean on_device, GError **error);
+gboolean nd_stream_respond (NdStream *stream, const NdStrided *out,
+    gboolean on_device, GError **error);
+void nd_stream_skip (NdStream *stream);
+gboolean nd_stream_synchronize (NdStream *stream, GError **error);
+
+G_END_DECLS
