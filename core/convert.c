@@ -74,6 +74,32 @@ round_between (gdouble value, gdouble low, gdouble high)
   ((Stream *) to)[i] =                    \
       (Stream) round_between (((const Computed *) from)[i], low, high)
 
+gdouble
+nd_sample_value (gconstpointer samples, gsize i, NdSampleType type)
+{
+  switch (type) {
+    case ND_UINT8:
+      return ((const guint8 *) samples)[i];
+    case ND_INT8:
+      return ((const gint8 *) samples)[i];
+    case ND_UINT16:
+      return ((const guint16 *) samples)[i];
+    case ND_INT16:
+      return ((const gint16 *) samples)[i];
+    case ND_UINT32:
+      return ((const guint32 *) samples)[i];
+    case ND_INT32:
+      return ((const gint32 *) samples)[i];
+    case ND_FLOAT16:
+      return nd_half_to_float (((const guint16 *) samples)[i]);
+    case ND_FLOAT32:
+      return ((const gfloat *) samples)[i];
+    case ND_SAMPLE_SAME:
+      break;
+  }
+  g_return_val_if_reached (0);
+}
+
 void
 nd_convert_to_computed (NdSampleType type, gconstpointer from, gsize n,
     gpointer to)

@@ -15,6 +15,9 @@ G_BEGIN_DECLS
 gfloat nd_half_to_float (guint16 half);
 guint16 nd_float_to_half (gfloat value);
 
+/* Sample @i of samples of @type. */
+gdouble nd_sample_value (gconstpointer samples, gsize i, NdSampleType type);
+
 /* Converts @n samples of @type that are side by side to samples of
  * nd_sample_computed() of @type, and back. On the way back integers are rounded
  * half to even and saturated, and NaN becomes 0. Copies samples of types that

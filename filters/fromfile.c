@@ -8,6 +8,7 @@
  */
 #include "filters/designs.h"
 
+#include "core/convert.h"
 #include "core/error.h"
 #include "filters/npy.h"
 #include "formats/npyheader.h"
@@ -54,24 +55,6 @@ load_raw (const gchar *location, GMappedFile *file,
     filter->coefficients[i] = sample.value;
   }
   return g_steal_pointer (&filter);
-}
-
-static gdouble
-convert (gconstpointer samples, gsize i, NdSampleType type)
-{
-  switch (type) {
-    case ND_UINT8:
-      return ((const guint8 *) samples)[i];
-    case ND_INT16:
-      return ((const gint16 *) samples)[i];
-    case ND_UINT16:
-      return ((const guint16 *) samples)[i];
-    case ND_FLOAT32:
-      return ((const gfloat *) samples)[i];
-    ND_CASE_NOT_COMPUTED:
-      break;
-  }
-  g_return_val_if_reached (0);
 }
 
 static NdReader *
@@ -134,7 +117,7 @@ load_recording (const gchar *location, GError **error)
       NdFilter *filter = filters->pdata[i % parts];
 
       filter->coefficients[t * samples + i / parts] =
-          convert (volume, i, recording->type);
+          nd_sample_value (volume, i, recording->type);
     }
   }
   bank = nd_bank_new (filters);

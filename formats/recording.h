@@ -45,12 +45,10 @@ typedef struct _NdReader NdReader;
  * header, @hint only says how many slices of .npy or TIFF are a volume if the
  * file does not.
  *
- * Samples are converted to uint8, int16, uint16 or float32: int8 becomes int16;
- * integers of 32 and 64 bits, float64, and samples that a NIfTI header scales
- * (slope * sample + intercept) become float32. A header may name other files
- * with the samples, which must be in its own folder.
- *
- * float16 of .npy and raw samples becomes float32.
+ * Samples keep their type if streams have it. Integers of 64 bits, float64, and
+ * samples that a NIfTI header scales (slope * sample + intercept) become
+ * float32. A header may name other files with the samples, which must be in its
+ * own folder.
  *
  * Errors: ND_ERROR_NOT_FOUND, _OPEN_READ, _READ (truncated or damaged, wrong
  * size for raw samples), _FORMAT (unsupported format or type), _SETTINGS (raw

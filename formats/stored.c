@@ -11,20 +11,20 @@ static const struct
 {
   const gchar *name;
   guint8 size;
-  gboolean exact;
+  gboolean exact; /* in the type that it becomes */
   NdSampleType becomes;
 } types[ND_STORED_TYPES] = {
-  [ND_STORED_INT8] = { "int8", 1, TRUE, ND_INT16 },
+  [ND_STORED_INT8] = { "int8", 1, TRUE, ND_INT8 },
   [ND_STORED_UINT8] = { "uint8", 1, TRUE, ND_UINT8 },
   [ND_STORED_INT16] = { "int16", 2, TRUE, ND_INT16 },
   [ND_STORED_UINT16] = { "uint16", 2, TRUE, ND_UINT16 },
-  [ND_STORED_INT32] = { "int32", 4, FALSE, ND_FLOAT32 },
-  [ND_STORED_UINT32] = { "uint32", 4, FALSE, ND_FLOAT32 },
+  [ND_STORED_INT32] = { "int32", 4, TRUE, ND_INT32 },
+  [ND_STORED_UINT32] = { "uint32", 4, TRUE, ND_UINT32 },
   [ND_STORED_INT64] = { "int64", 8, FALSE, ND_FLOAT32 },
   [ND_STORED_UINT64] = { "uint64", 8, FALSE, ND_FLOAT32 },
   [ND_STORED_FLOAT32] = { "float32", 4, TRUE, ND_FLOAT32 },
   [ND_STORED_FLOAT64] = { "float64", 8, FALSE, ND_FLOAT32 },
-  [ND_STORED_FLOAT16] = { "float16", 2, TRUE, ND_FLOAT32 },
+  [ND_STORED_FLOAT16] = { "float16", 2, TRUE, ND_FLOAT16 },
 };
 
 gsize
@@ -48,7 +48,10 @@ nd_stored_becomes (const NdStored *stored)
 gboolean
 nd_stored_is_exact (const NdStored *stored)
 {
-  return types[stored->type].exact;
+  const gboolean rounded = stored->scaled
+      && (stored->type == ND_STORED_INT32 || stored->type == ND_STORED_UINT32);
+
+  return types[stored->type].exact && !rounded;
 }
 
 gboolean
@@ -94,17 +97,16 @@ nd_stored_of (NdSampleType type)
     memcpy ((guint8 *) to + i * sizeof (To), &result, sizeof (To));           \
   }
 
-#define ANY(From, Kept, Bits, SWAP)    \
+#define KEEP(From, Bits, SWAP)         \
   if (scaled)                          \
     CONVERT (From, gfloat, Bits, SWAP) \
   else                                 \
-    CONVERT (From, Kept, Bits, SWAP)
+    CONVERT (From, From, Bits, SWAP)
 
 #define SAME(bits) (bits)
 
 static void
-convert_halves (const NdStored *stored, gpointer to, gconstpointer from,
-    gsize n)
+scale_halves (const NdStored *stored, gpointer to, gconstpointer from, gsize n)
 {
   for (gsize i = 0; i < n; i++) {
     guint16 half;
@@ -113,8 +115,7 @@ convert_halves (const NdStored *stored, gpointer to, gconstpointer from,
     memcpy (&half, (const guint8 *) from + 2 * i, 2);
     value =
         nd_half_to_float (stored->swapped ? GUINT16_SWAP_LE_BE (half) : half);
-    if (stored->scaled)
-      value = stored->slope * value + stored->intercept;
+    value = stored->slope * value + stored->intercept;
     memcpy ((guint8 *) to + 4 * i, &value, 4);
   }
 }
@@ -130,22 +131,22 @@ nd_stored_convert (const NdStored *stored, gpointer to, gconstpointer from,
 
   switch (stored->type) {
     case ND_STORED_INT8:
-      ANY (gint8, gint16, guint8, SAME);
+      KEEP (gint8, guint8, SAME);
       break;
     case ND_STORED_UINT8:
-      ANY (guint8, guint8, guint8, SAME);
+      KEEP (guint8, guint8, SAME);
       break;
     case ND_STORED_INT16:
-      ANY (gint16, gint16, guint16, GUINT16_SWAP_LE_BE);
+      KEEP (gint16, guint16, GUINT16_SWAP_LE_BE);
       break;
     case ND_STORED_UINT16:
-      ANY (guint16, guint16, guint16, GUINT16_SWAP_LE_BE);
+      KEEP (guint16, guint16, GUINT16_SWAP_LE_BE);
       break;
     case ND_STORED_INT32:
-      CONVERT (gint32, gfloat, guint32, GUINT32_SWAP_LE_BE);
+      KEEP (gint32, guint32, GUINT32_SWAP_LE_BE);
       break;
     case ND_STORED_UINT32:
-      CONVERT (guint32, gfloat, guint32, GUINT32_SWAP_LE_BE);
+      KEEP (guint32, guint32, GUINT32_SWAP_LE_BE);
       break;
     case ND_STORED_INT64:
       CONVERT (gint64, gfloat, guint64, GUINT64_SWAP_LE_BE);
@@ -160,7 +161,10 @@ nd_stored_convert (const NdStored *stored, gpointer to, gconstpointer from,
       CONVERT (gdouble, gfloat, guint64, GUINT64_SWAP_LE_BE);
       break;
     case ND_STORED_FLOAT16:
-      convert_halves (stored, to, from, n);
+      if (scaled)
+        scale_halves (stored, to, from, n);
+      else
+        CONVERT (guint16, guint16, guint16, GUINT16_SWAP_LE_BE);
       break;
     case ND_STORED_TYPES:
       g_return_if_reached ();

@@ -11,10 +11,10 @@
  *
  * The content of the file identifies NIfTI (also compressed as a whole), NRRD,
  * MetaImage, NumPy's .npy and TIFF; its name does not matter. A header may name
- * other files with the samples, in its own folder. uint8, int16, uint16 and
- * float32 samples keep their type, int8 becomes int16, wider types and samples
- * that NIfTI scales become float32. If that rounds samples, or the element
- * ignores a part of the file, it posts a warning. Any other file is read as raw
+ * other files with the samples, in its own folder. Samples keep their type;
+ * only int64, uint64, float64 and samples that NIfTI scales become float32. If
+ * that rounds samples, or the element ignores a part of the file, it posts a
+ * warning. Any other file is read as raw
  * samples in the byte order of the machine, innermost axis first, with the size
  * and type in #GstNdFileSrc:volume-size, #GstNdFileSrc:components and
  * #GstNdFileSrc:type.

@@ -3,6 +3,7 @@
  */
 #include "tools/compare.h"
 
+#include "core/convert.h"
 #include "core/error.h"
 
 #include <math.h>
@@ -17,23 +18,6 @@ typedef struct
 {
   gdouble sum[5];
 } Sums;
-
-gdouble
-nd_sample_value (gconstpointer volume, gsize i, NdSampleType type)
-{
-  switch (type) {
-    case ND_UINT8:
-      return ((const guint8 *) volume)[i];
-    case ND_INT16:
-      return ((const gint16 *) volume)[i];
-    case ND_UINT16:
-      return ((const guint16 *) volume)[i];
-    case ND_FLOAT32:
-    ND_CASE_NOT_COMPUTED:
-      break;
-  }
-  return ((const gfloat *) volume)[i];
-}
 
 static gdouble *
 to_doubles (gconstpointer volume, const NdRecording *recording, gsize n)

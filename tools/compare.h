@@ -31,7 +31,4 @@ typedef struct
 gboolean nd_recordings_compare (NdReader *a, NdReader *b, gboolean *equal,
     GError **error);
 
-/* Sample number @i of a volume. */
-gdouble nd_sample_value (gconstpointer volume, gsize i, NdSampleType type);
-
 G_END_DECLS

@@ -3,6 +3,7 @@
  */
 #include "tools/picture.h"
 
+#include "core/convert.h"
 #include "core/error.h"
 #include "engine/picture.h"
 #include "tools/compare.h"
@@ -54,9 +55,21 @@ static gboolean
 draw (Canvas *canvas, guint i, gconstpointer volume, NdSampleType type,
     const NdShape *shape, gdouble *low, gdouble *high, GError **error)
 {
+  const NdSampleType computed = nd_sample_computed (type);
   g_autoptr (NdPicture) picture =
-      nd_picture_new (canvas->mode, ND_AXIS_Z, type, shape, NULL, -1, NULL);
+      nd_picture_new (canvas->mode, ND_AXIS_Z, computed, shape, NULL, -1, NULL);
+  const gsize n =
+      shape->components * shape->size[0] * shape->size[1] * shape->size[2];
+  g_autofree gpointer converted = NULL;
 
+  if (computed != type) {
+    converted = g_try_malloc (n * nd_sample_size (computed));
+    if (converted)
+      nd_convert_to_computed (type, volume, n, converted);
+    else
+      g_clear_pointer (&picture, nd_picture_free);
+    volume = converted;
+  }
   if (!picture) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY, "No memory for a picture");
     return FALSE;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "core/convert.h"
 #include "tests/formats/files.h"
 
 #define HEAD                                         \
@@ -151,14 +152,14 @@ test_types (void)
     NdSampleType type;
     gboolean warned;
   } cases[] = {
-    { "MET_CHAR", 1, ND_INT16, FALSE },
+    { "MET_CHAR", 1, ND_INT8, FALSE },
     { "MET_UCHAR", 1, ND_UINT8, FALSE },
     { "MET_SHORT", 2, ND_INT16, FALSE },
     { "MET_USHORT", 2, ND_UINT16, FALSE },
-    { "MET_INT", 4, ND_FLOAT32, TRUE },
-    { "MET_UINT", 4, ND_FLOAT32, TRUE },
-    { "MET_LONG", 4, ND_FLOAT32, TRUE },
-    { "MET_ULONG", 4, ND_FLOAT32, TRUE },
+    { "MET_INT", 4, ND_INT32, FALSE },
+    { "MET_UINT", 4, ND_UINT32, FALSE },
+    { "MET_LONG", 4, ND_INT32, FALSE },
+    { "MET_ULONG", 4, ND_UINT32, FALSE },
     { "MET_LONG_LONG", 8, ND_FLOAT32, TRUE },
     { "MET_ULONG_LONG", 8, ND_FLOAT32, TRUE },
     { "MET_FLOAT", 4, ND_FLOAT32, FALSE },
@@ -177,8 +178,8 @@ test_types (void)
         "BinaryDataByteOrderMSB = %s\nElementType = %s\n" LOCAL,
         big ? "True" : "False", cases[i / 2].name);
     g_autoptr (GError) error = NULL;
-    guint8 sample[8], read[4];
-    gfloat found;
+    guint8 sample[8];
+    gint32 read[1];
 
     if (strstr (cases[i / 2].name, "FLOAT")) {
       memcpy (sample, &(gfloat){ value }, 4);
@@ -204,21 +205,7 @@ test_types (void)
     g_assert_cmpint (nd_reader_warnings (reader)[0] != NULL, ==,
         cases[i / 2].warned);
     g_assert_true (nd_reader_read (reader, read, &error));
-    switch (cases[i / 2].type) {
-      case ND_UINT8:
-        found = read[0];
-        break;
-      case ND_INT16:
-        found = *(gint16 *) read;
-        break;
-      case ND_UINT16:
-        found = *(guint16 *) read;
-        break;
-      default:
-        memcpy (&found, read, 4);
-        break;
-    }
-    g_assert_cmpfloat (found, ==, value);
+    g_assert_cmpfloat (nd_sample_value (read, 0, cases[i / 2].type), ==, value);
   }
 }
 

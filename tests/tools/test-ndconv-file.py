@@ -122,13 +122,15 @@ def check_errors(folder):
     run('info', path, '--no-such', status=2)
 
 
-def put_npy(path, shape, values):
-    """A .npy file of float32."""
-    header = ("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }\n"
-              % (shape,)).encode()
+def put_npy(path, shape, values, descr='<f4'):
+    """A .npy file of float32 or of another type."""
+    header = ("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n"
+              % (descr, shape)).encode()
+    code = {'f4': 'f', 'f2': 'e', 'i1': 'b', 'i4': 'i', 'u4': 'I'}[descr[1:]]
     with open(path, 'wb') as file:
         file.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header))
-                   + header + struct.pack('<%df' % len(values), *values))
+                   + header + struct.pack('<%d%s' % (len(values), code),
+                                          *values))
 
 
 def check_compare(folder):
@@ -156,6 +158,22 @@ def check_compare(folder):
     changed[5] = float('nan')
     put_npy(b, (2, 3, 8, 9), changed)
     assert 'not finite 1' in line(run('compare', a, b, status=1), 'all')
+
+
+def check_types(folder):
+    """Types that filters do not compute with: values are exact, and pictures
+    are drawn."""
+    a, b, png = (os.path.join(folder, name)
+                 for name in ('a.npy', 'b.npy', 'types.png'))
+    for descr, name, value in (('|i1', 'int8', -7), ('<f2', 'float16', 0.5),
+                               ('<i4', 'int32', 2**24),
+                               ('<u4', 'uint32', 2**32 - 2)):
+        put_npy(a, (8, 9), [value] * 72, descr)
+        put_npy(b, (8, 9), [value] * 71 + [value + 1], descr)
+        assert line(run('info', a), 'type').split(',')[0] == name
+        text = run('compare', a, b, '--png', png, status=1)
+        assert 'maximum 1 ' in line(text, 'all'), text
+        assert read_png(png)[:3] == (3 * 9 + 2 * 4, 8, 1)
 
 
 def first_row(rows, width):
@@ -192,6 +210,7 @@ def main():
         check_nrrd(folder)
         check_frame(folder)
         check_compare(folder)
+        check_types(folder)
         check_picture(folder)
         check_errors(folder)
 
