@@ -6,6 +6,7 @@
 #include "gst/gstndbackends.h"
 #include "gst/gstndcuda.h"
 #include "gst/gstnderror.h"
+#include "gst/gstndproperties.h"
 
 GST_DEBUG_CATEGORY (gst_nd_algorithm_debug);
 #define GST_CAT_DEFAULT gst_nd_algorithm_debug
@@ -14,6 +15,15 @@ G_DEFINE_ABSTRACT_TYPE_WITH_CODE (GstNdAlgorithm, gst_nd_algorithm,
     GST_TYPE_BASE_TRANSFORM,
     G_ADD_PRIVATE (GstNdAlgorithm)
         G_IMPLEMENT_INTERFACE (GST_TYPE_PRESET, NULL));
+
+static const GstNdProperty rows[] = {
+  /* Since: 0.9 */
+  { "strides", "Strides",
+      "Bytes from row to row, and from slice to slice, of input volumes whose "
+      "rows or slices are padded: \"row\" or \"row:slice\". Volumes without "
+      "padding are accepted too. Frames have a GstVideoMeta instead",
+      GST_ND_STRING (GstNdAlgorithmPrivate, strides, ""), GST_ND_READY },
+};
 
 GstNdAlgorithmPrivate *
 gst_nd_algorithm_private (GstNdAlgorithm *self)
@@ -259,11 +269,14 @@ gst_nd_algorithm_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   GstNdAlgorithm *self = GST_ND_ALGORITHM (trans);
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  g_autofree gchar *strides = NULL;
   g_autoptr (GError) error = NULL;
   GstNdFormat input, output;
   gboolean same, same_memory;
 
+  g_object_get (self, "strides", &strides, NULL);
   if (!gst_nd_format_from_caps (&input, in, &error)
+      || !gst_nd_format_set_strides (&input, strides, &error)
       || !gst_nd_format_from_caps (&output, out, &error)) {
     gst_nd_algorithm_fail (self, error);
     return FALSE;
@@ -346,10 +359,35 @@ gst_nd_algorithm_stop (GstBaseTransform *trans)
 }
 
 static void
+gst_nd_algorithm_set_property (GObject *object, guint id, const GValue *value,
+    GParamSpec *pspec)
+{
+  GST_OBJECT_LOCK (object);
+  if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows),
+          gst_nd_algorithm_private (GST_ND_ALGORITHM (object)), id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+gst_nd_algorithm_get_property (GObject *object, guint id, GValue *value,
+    GParamSpec *pspec)
+{
+  GST_OBJECT_LOCK (object);
+  if (!gst_nd_properties_get (rows, G_N_ELEMENTS (rows),
+          gst_nd_algorithm_private (GST_ND_ALGORITHM (object)), id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
 gst_nd_algorithm_finalize (GObject *object)
 {
-  gst_nd_device_clear (&gst_nd_algorithm_private (GST_ND_ALGORITHM (object))
-                            ->device);
+  GstNdAlgorithmPrivate *priv =
+      gst_nd_algorithm_private (GST_ND_ALGORITHM (object));
+
+  gst_nd_properties_clear (rows, G_N_ELEMENTS (rows), priv);
+  gst_nd_device_clear (&priv->device);
   G_OBJECT_CLASS (gst_nd_algorithm_parent_class)->finalize (object);
 }
 
@@ -361,6 +399,7 @@ gst_nd_algorithm_init (GstNdAlgorithm *self)
   priv->latency = GST_CLOCK_TIME_NONE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   priv->backend_name = "cpu";
+  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), priv);
   g_queue_init (&priv->anchors);
   gst_nd_device_init (&priv->device);
   gst_nd_seek_init (&priv->seek);
@@ -376,7 +415,10 @@ gst_nd_algorithm_class_init (GstNdAlgorithmClass *klass)
   GST_DEBUG_CATEGORY_INIT (gst_nd_algorithm_debug, "ndalgorithm", 0,
       "base class of nddenoise and ndstructure");
   gst_nd_backends_open ();
+  G_OBJECT_CLASS (klass)->set_property = gst_nd_algorithm_set_property;
+  G_OBJECT_CLASS (klass)->get_property = gst_nd_algorithm_get_property;
   G_OBJECT_CLASS (klass)->finalize = gst_nd_algorithm_finalize;
+  gst_nd_properties_install (G_OBJECT_CLASS (klass), rows, G_N_ELEMENTS (rows));
   GST_ELEMENT_CLASS (klass)->set_context =
       GST_DEBUG_FUNCPTR (gst_nd_algorithm_set_context);
   GST_ELEMENT_CLASS (klass)->change_state =

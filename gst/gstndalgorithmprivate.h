@@ -17,6 +17,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   /* Protected by the object lock. */
+  gchar *strides; /* the property */
   gboolean settings_changed;
   gboolean negotiated;  /* settings are activated by the streaming thread */
   GstClockTime latency; /* NONE before caps */

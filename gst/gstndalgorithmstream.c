@@ -324,11 +324,9 @@ push_volume (GstNdAlgorithm *self, GstBuffer *buffer)
 
   if (!gst_nd_map (&map, &priv->input, buffer, GST_MAP_READ,
           gst_nd_algorithm_device_in_use (self) != NULL)) {
-    g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
-        "A buffer has %" G_GSIZE_FORMAT
-        " bytes, but a volume of these caps has %" G_GSIZE_FORMAT
-        ": upstream must send one whole volume in each buffer",
-        gst_buffer_get_size (buffer), priv->input.size);
+    g_autofree gchar *text = gst_nd_format_wrong_size (&priv->input, buffer);
+
+    g_set_error_literal (&error, ND_ERROR, ND_ERROR_FORMAT, text);
     return gst_nd_algorithm_fail (self, error);
   }
   written = gst_nd_map_fence (&map);

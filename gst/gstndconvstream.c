@@ -228,40 +228,18 @@ make_anchor (GstNdConv *self, GstBuffer *buffer)
   return anchor;
 }
 
-/* For an error message: strides with which a buffer of @size bytes would be a
- * volume, or NULL. */
-static gchar *
-guess_strides (const GstNdFormat *format, gsize size)
-{
-  const gsize *n = format->planes[0].size;
-  const gsize rows = format->is_video ? 0 : n[1] * n[2];
-
-  if (rows == 0 || size <= format->size || size % rows != 0
-      || size / rows % nd_sample_size (format->type) != 0)
-    return NULL;
-  return g_strdup_printf ("; if its rows are padded to %" G_GSIZE_FORMAT
-                          " bytes, set strides=%" G_GSIZE_FORMAT,
-      size / rows, size / rows);
-}
-
 static GstFlowReturn
 fail_to_map (GstNdConv *self, GstBuffer *buffer)
 {
   GstNdConvPrivate *priv = self->priv;
-  const gsize size = gst_buffer_get_size (buffer);
-  g_autofree gchar *strides = guess_strides (&priv->in, size);
+  g_autofree gchar *text = gst_nd_format_wrong_size (&priv->in, buffer);
   g_autoptr (GError) error = NULL;
 
   /* If the device is lost, report that. */
   if (!nd_convolver_synchronize (priv->convolver, &error))
     return gst_nd_conv_fail (self, error);
   if (g_atomic_int_compare_and_exchange (&priv->failed, FALSE, TRUE))
-    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("A buffer has %" G_GSIZE_FORMAT
-         " bytes, but a volume of these caps has %" G_GSIZE_FORMAT
-         " bytes: upstream must send one whole volume in each buffer%s",
-            size, priv->in.size, strides ? strides : ""),
-        (NULL));
+    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE, ("%s", text), (NULL));
   return GST_FLOW_ERROR;
 }
 

@@ -102,6 +102,35 @@ gst_nd_format_set_strides (GstNdFormat *format, const gchar *strides,
   return FALSE;
 }
 
+/* Strides with which a buffer of @size bytes would be a volume, or NULL. */
+static gchar *
+guess_strides (const GstNdFormat *format, gsize size)
+{
+  const gsize *n = format->planes[0].size;
+  const gsize rows = format->is_video ? 0 : n[1] * n[2];
+
+  if (rows == 0 || size <= format->size || size % rows != 0
+      || size / rows % nd_sample_size (format->type) != 0)
+    return NULL;
+  return g_strdup_printf ("; if its rows are padded to %" G_GSIZE_FORMAT
+                          " bytes, set strides=%" G_GSIZE_FORMAT,
+      size / rows, size / rows);
+}
+
+gchar *
+gst_nd_format_wrong_size (const GstNdFormat *format, GstBuffer *buffer)
+{
+  const gsize size = gst_buffer_get_size (buffer);
+  g_autofree gchar *strides = guess_strides (format, size);
+
+  return g_strdup_printf ("A buffer has %" G_GSIZE_FORMAT
+                          " bytes, but a volume of these caps has "
+                          "%" G_GSIZE_FORMAT
+                          " bytes: upstream must send one whole volume in each "
+                          "buffer%s",
+      size, format->size, strides ? strides : "");
+}
+
 gboolean
 gst_nd_format_is_equal (const GstNdFormat *a, const GstNdFormat *b)
 {

@@ -42,6 +42,10 @@ gboolean gst_nd_format_from_caps (GstNdFormat *format, const GstCaps *caps,
 gboolean gst_nd_format_set_strides (GstNdFormat *format, const gchar *strides,
     GError **error);
 
+/* The error message if @buffer does not have the size of a volume, with the
+ * strides that would fit. */
+gchar *gst_nd_format_wrong_size (const GstNdFormat *format, GstBuffer *buffer);
+
 /* The same samples in the same places, in any memory. */
 gboolean gst_nd_format_is_equal (const GstNdFormat *a, const GstNdFormat *b);
 

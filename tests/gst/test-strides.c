@@ -20,6 +20,8 @@ static const gchar *const filters[] = {
   "ndconv4dtemporal filter=\"gaussian,sigma=0.6\" method=separable",
   "ndconv4dtemporal filter=\"sobel,direction=t\" method=fft",
   "ndconv4dtemporal filter=\"laplace\" method=reference",
+  "nddenoise sigma=5",
+  "ndstructure output=tensor sigma=0.5",
 };
 
 /* A volume and how it lies in memory. */
@@ -40,13 +42,13 @@ dense_row (const Layout *l)
 }
 
 static Layout
-random_layout (GRand *r)
+random_layout (GRand *r, gboolean tensors)
 {
   static const gchar *const types[] = { "uint8", "int16", "uint16", "float32" };
-  Layout l = { .type = types[g_rand_int_range (r, 0, 4)] };
+  Layout l = { .type = types[tensors ? 3 : g_rand_int_range (r, 0, 4)] };
 
   l.bytes = type_size (l.type);
-  l.c = g_rand_int_range (r, 1, 4);
+  l.c = tensors ? 6 : g_rand_int_range (r, 1, 4);
   l.x = g_rand_int_range (r, 1, 12);
   l.y = g_rand_int_range (r, 1, 6);
   l.z = g_rand_int_range (r, 1, 5);
@@ -84,11 +86,12 @@ make_volume (GRand *r, const Layout *l, gint n, GstBuffer **padded,
 }
 
 static GstHarness *
-start (const gchar *filter, const Layout *l)
+start (const gchar *filter, const gchar *strides, const Layout *l)
 {
+  g_autofree gchar *text = g_strdup_printf ("%s strides=%s", filter, strides);
   g_autofree gchar *caps = g_strdup_printf (CAPS, l->type, (guint) l->c,
       (guint) l->x, (guint) l->y, (guint) l->z);
-  GstHarness *h = gst_harness_new_parse (filter);
+  GstHarness *h = gst_harness_new_parse (text);
 
   gst_harness_set_src_caps_str (h, caps);
   return h;
@@ -111,17 +114,11 @@ expect_equal (GstHarness *a, GstHarness *b)
 static void
 check_layout (GRand *r, const gchar *filter, const Layout *l)
 {
-  GstHarness *a = start (filter, l), *b = start (filter, l);
   g_autofree gchar *strides =
       g_strdup_printf ("%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT, l->row,
           l->slice);
-  GstElement *element = gst_harness_find_element (a, "ndconv2d");
+  GstHarness *a = start (filter, strides, l), *b = start (filter, "\"\"", l);
 
-  element = element ? element : gst_harness_find_element (a, "ndconv3d");
-  element =
-      element ? element : gst_harness_find_element (a, "ndconv4dtemporal");
-  g_object_set (element, "strides", strides, NULL);
-  gst_object_unref (element);
   for (gint n = 0; n < VOLUMES; n++) {
     GstBuffer *padded, *dense;
 
@@ -156,7 +153,8 @@ GST_START_TEST (test_layouts)
   g_autoptr (GRand) r = test_rand ();
 
   for (guint i = 0; i < test_count (60); i++) {
-    const Layout l = random_layout (r);
+    const Layout l =
+        random_layout (r, g_str_has_prefix (filters[__i__], "ndstructure"));
 
     GST_INFO ("%s of %s %zu:%zu:%zu:%zu, %zu:%zu, %zu bytes", filters[__i__],
         l.type, l.c, l.x, l.y, l.z, l.row, l.slice, l.size);
@@ -206,25 +204,33 @@ static const struct
   { "", 240 - 2, "one whole volume" },
 };
 
-GST_START_TEST (test_wrong)
+static void
+check_wrong (const gchar *factory, guint i)
 {
-  GstElement *element = gst_element_factory_make ("ndconv3d", NULL);
+  GstElement *element = gst_element_factory_make (factory, NULL);
   GstHarness *h;
   g_autoptr (GstBus) bus = gst_bus_new ();
   g_autofree gchar *caps = g_strdup_printf (CAPS, small.type, 1, 6, 5, 4);
 
-  g_object_set (element, "filter", "box,size=3", "strides",
-      wrong[__i__].strides, NULL);
+  if (g_str_has_prefix (factory, "ndconv"))
+    g_object_set (element, "filter", "box,size=3", NULL);
+  g_object_set (element, "strides", wrong[i].strides, NULL);
   gst_element_set_bus (element, bus);
   h = gst_harness_new_with_element (element, "sink", "src");
   gst_harness_set_src_caps_str (h, caps);
-  fail_if (gst_harness_push (h, zeros (wrong[__i__].size)) == GST_FLOW_OK);
-  expect_message (bus, GST_MESSAGE_ERROR, wrong[__i__].word);
+  fail_if (gst_harness_push (h, zeros (wrong[i].size)) == GST_FLOW_OK);
+  expect_message (bus, GST_MESSAGE_ERROR, wrong[i].word);
   fail_if (gst_bus_have_pending (bus)
       && gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR));
   gst_element_set_bus (element, NULL);
   gst_harness_teardown (h);
   gst_object_unref (element);
+}
+
+GST_START_TEST (test_wrong)
+{
+  check_wrong ("ndconv3d", __i__);
+  check_wrong ("nddenoise", __i__);
 }
 
 GST_END_TEST;
