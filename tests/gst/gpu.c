@@ -320,10 +320,10 @@ gpu_collect (GstElement *pipeline)
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   while ((sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink),
-              60 * GST_SECOND)))
+              300 * GST_SECOND)))
     g_ptr_array_add (samples, sample);
   /* Other sinks may still have buffers. */
-  message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
+  message = gst_bus_timed_pop_filtered (bus, 300 * GST_SECOND,
       GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
   fail_unless (message != NULL);
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {

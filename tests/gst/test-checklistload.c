@@ -639,7 +639,7 @@ GST_START_TEST (test_32_live)
   sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
+  message = gst_bus_timed_pop_filtered (bus, 300 * GST_SECOND,
       GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
   fail_unless (gst_element_query (pipeline, query));

@@ -53,7 +53,7 @@ wait_for_end (GstElement *pipeline)
 {
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus,
-      30 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+      300 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_autoptr (GError) error = NULL;
 
   fail_unless (message != NULL, "neither EOS nor an error");
@@ -88,7 +88,7 @@ expect_volume_every (GstAppSink *sink, guint n, GstBuffer *const *want,
     GstClockTime interval)
 {
   g_autoptr (GstSample) sample =
-      gst_app_sink_try_pull_sample (sink, 30 * GST_SECOND);
+      gst_app_sink_try_pull_sample (sink, 300 * GST_SECOND);
   GstBuffer *buffer;
   GstMapInfo map;
 
@@ -215,7 +215,7 @@ GST_START_TEST (test_seeks)
       path);
   sink = find_sink (pipeline);
   fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                              30 * GST_SECOND),
+                              300 * GST_SECOND),
       GST_STATE_CHANGE_SUCCESS);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   fail_unless (gst_element_query_duration (pipeline, GST_FORMAT_TIME,
@@ -251,7 +251,7 @@ GST_START_TEST (test_compressed)
   pipeline = start (GST_STATE_PAUSED,
       "filesrc location=\"%s\" ! nddemux ! fakesink", path);
   fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                              30 * GST_SECOND),
+                              300 * GST_SECOND),
       GST_STATE_CHANGE_SUCCESS);
   fail_unless (gst_element_query (pipeline, query));
   gst_query_parse_seeking (query, NULL, &seekable, NULL, NULL);

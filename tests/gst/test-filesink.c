@@ -188,7 +188,7 @@ GST_START_TEST (test_eos)
   push (harness, 'b', SIZE, GST_FLOW_OK);
   fail_unless (file_exists (part));
   fail_unless (gst_harness_push_event (harness, gst_event_new_eos ()));
-  message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_EOS);
+  message = gst_bus_timed_pop_filtered (bus, 300 * GST_SECOND, GST_MESSAGE_EOS);
   fail_unless (message != NULL);
   gst_message_unref (message);
   fail_if (file_exists (part));

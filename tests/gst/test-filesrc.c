@@ -413,7 +413,7 @@ check_progress (const gchar *source)
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   while (!eos) {
-    GstMessage *message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
+    GstMessage *message = gst_bus_timed_pop_filtered (bus, 300 * GST_SECOND,
         GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT);
     const GstStructure *s;
 

@@ -110,7 +110,7 @@ GST_START_TEST (test_links_on_the_device)
   gst_object_ref_sink (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                              60 * GST_SECOND),
+                              300 * GST_SECOND),
       GST_STATE_CHANGE_SUCCESS);
   gpu_expect_device (pipeline, "a", "src");
   gpu_expect_device (pipeline, "b", "sink");
@@ -162,13 +162,13 @@ GST_START_TEST (test_changes)
   a = gst_bin_get_by_name (GST_BIN (pipeline), "a");
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                              60 * GST_SECOND),
+                              300 * GST_SECOND),
       GST_STATE_CHANGE_SUCCESS);
   g_object_set (a, "strength", 1.5, NULL);
   fail_unless (gst_element_seek_simple (pipeline, GST_FORMAT_TIME,
       GST_SEEK_FLAG_FLUSH, 0));
   fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                              60 * GST_SECOND),
+                              300 * GST_SECOND),
       GST_STATE_CHANGE_SUCCESS);
   g_object_set (a, "latency", 1, "sigma", 9.0, NULL);
   samples = gpu_collect (pipeline);
@@ -188,7 +188,7 @@ expect_error (const gchar *text, GQuark domain, gint code, const gchar *words)
   gst_object_ref_sink (pipeline);
   bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
+  message = gst_bus_timed_pop_filtered (bus, 300 * GST_SECOND,
       GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
   fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR);
   gst_message_parse_error (message, &error, NULL);

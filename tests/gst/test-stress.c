@@ -8,7 +8,7 @@
  */
 #include "tests/gst/harness.h"
 
-#define WAIT (60 * GST_SECOND)
+#define WAIT (300 * GST_SECOND)
 #define HEIGHT 24
 #define INTERVAL (40 * GST_MSECOND)
 

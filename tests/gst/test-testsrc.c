@@ -17,7 +17,7 @@ pull (GstElement *pipeline)
 {
   GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   GstSample *sample =
-      gst_app_sink_try_pull_sample (GST_APP_SINK (sink), 50 * GST_SECOND);
+      gst_app_sink_try_pull_sample (GST_APP_SINK (sink), 300 * GST_SECOND);
 
   gst_object_unref (sink);
   return sample;
@@ -582,7 +582,7 @@ GST_START_TEST (test_errors)
     GError *error = NULL;
 
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
+    message = gst_bus_timed_pop_filtered (bus, 300 * GST_SECOND,
         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
     fail_unless (message != NULL, "%s hangs", cases[i].settings);
     fail_unless (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR, "%s works",
@@ -647,7 +647,7 @@ GST_START_TEST (test_restart)
     GstSample *sample = NULL;
 
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
+    message = gst_bus_timed_pop_filtered (bus, 300 * GST_SECOND,
         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
     fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
     gst_message_unref (message);
