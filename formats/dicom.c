@@ -142,6 +142,35 @@ read_elements (Dicom *dicom, NdInput *input)
   }
 }
 
+/* The name of a transfer syntax that is not read (DICOM PS3.6, annex A), or
+ * its number. */
+static const gchar *
+syntax_name (const gchar *syntax)
+{
+  static const struct
+  {
+    const gchar *syntax, *name;
+  } names[] = {
+    { "1.2.840.10008.1.2.1.99", "deflate" },
+    { "1.2.840.10008.1.2.2", "big endian" },
+    { "1.2.840.10008.1.2.4.50", "JPEG" },
+    { "1.2.840.10008.1.2.4.51", "JPEG" },
+    { "1.2.840.10008.1.2.4.57", "lossless JPEG" },
+    { "1.2.840.10008.1.2.4.70", "lossless JPEG" },
+    { "1.2.840.10008.1.2.4.80", "JPEG-LS" },
+    { "1.2.840.10008.1.2.4.81", "JPEG-LS" },
+    { "1.2.840.10008.1.2.4.90", "JPEG 2000" },
+    { "1.2.840.10008.1.2.4.91", "JPEG 2000" },
+    { "1.2.840.10008.1.2.5", "RLE" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    if (strcmp (syntax, names[i].syntax) == 0)
+      return names[i].name;
+  }
+  return g_str_is_ascii (syntax) ? syntax : "unknown";
+}
+
 gboolean
 nd_dicom_refuse (NdInput *input, const gchar *path, GError **error)
 {
@@ -161,7 +190,7 @@ nd_dicom_refuse (NdInput *input, const gchar *path, GError **error)
         "\"%s\" is DICOM (%s, %u bits), which is not read: \"gdcmconv --raw "
         "FILE NEW.dcm\" (libgdcm-tools) unpacks it, and \"ndconv-file info "
         "NEW.dcm\" then says how to read its samples",
-        path, g_str_is_ascii (dicom.syntax) ? dicom.syntax : "", dicom.bits);
+        path, syntax_name (dicom.syntax), dicom.bits);
   else {
     if (nd_rate_from_seconds (g_ascii_strtod (dicom.frame_time, NULL) / 1e3,
             &rate_n, &rate_d))

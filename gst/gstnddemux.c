@@ -5,11 +5,12 @@
  * SECTION:element-nddemux
  * @title: nddemux
  *
- * Reads a recording (NIfTI, NRRD, MetaImage, NumPy) from the bytes of any
+ * Reads a recording (NIfTI, NRRD, MetaImage, NumPy, TIFF) from the bytes of any
  * source that can be read at any place: filesrc, giosrc, or urisourcebin. With
  * it decodebin, uridecodebin and players open recordings. decodebin gives
  * volumes with the property caps=other/tensors, and otherwise pictures of
- * ndview.
+ * ndview. TIFF is read by nddemux alone: decodebin takes TIFF files for
+ * pictures.
  *
  * Of a source whose bytes only come one after the other nddemux cannot read: it
  * says so. The header of a recording may name other files with the samples only
@@ -41,7 +42,8 @@ GST_DEBUG_CATEGORY (gst_nd_demux_debug);
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
         GST_STATIC_CAPS ("application/x-nifti; application/x-nrrd; "
-                         "application/x-metaimage; application/x-npy"));
+                         "application/x-metaimage; application/x-npy; "
+                         "application/x-npz"));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
     GST_PAD_SRC, GST_PAD_SOMETIMES, GST_STATIC_CAPS (GST_ND_TENSORS_CAPS));
 
@@ -440,8 +442,8 @@ gst_nd_demux_class_init (GstNdDemuxClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Recording demuxer",
       "Codec/Demuxer",
-      "Reads recorded volumes (NIfTI, NRRD, MetaImage, NumPy) from any source "
-      "that can be read at any place, for decodebin and players",
+      "Reads recorded volumes (NIfTI, NRRD, MetaImage, NumPy, TIFF) from any "
+      "source that can be read at any place, for decodebin and players",
       "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 filesrc location=heart.nii.gz ! nddemux ! ndview ! "

@@ -1,5 +1,6 @@
 /* Type finding for files of recordings: application/x-nifti,
- * application/x-nrrd, application/x-metaimage, application/x-npy.
+ * application/x-nrrd, application/x-metaimage, application/x-npy,
+ * application/x-npz.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -12,6 +13,7 @@
 #include "formats/metaimage.h"
 #include "formats/nifti.h"
 #include "formats/npyheader.h"
+#include "formats/npz.h"
 #include "formats/nrrd.h"
 
 /* Compressed bytes that surely contain the header of a NIfTI file. */
@@ -21,6 +23,11 @@
 #define NRRD_CAPS "application/x-nrrd"
 #define METAIMAGE_CAPS "application/x-metaimage"
 #define NPY_CAPS "application/x-npy"
+#define NPZ_CAPS "application/x-npz"
+
+/* A member of a zip archive begins with 30 bytes, the last four of which are
+ * the lengths of its name and of other data, and with its name. */
+#define ZIP_MEMBER 30
 
 /* The first @n bytes of the file, at most @most. */
 static const guint8 *
@@ -110,6 +117,22 @@ find_npy (GstTypeFind *find, gpointer data)
     gst_type_find_suggest_empty_simple (find, GST_TYPE_FIND_MAXIMUM, NPY_CAPS);
 }
 
+/* A zip archive whose first member is an array. */
+static void
+find_npz (GstTypeFind *find, gpointer data)
+{
+  guint n;
+  gsize length;
+  const guint8 *bytes = peek (find, 1024, &n);
+
+  if (!bytes || n < ZIP_MEMBER || !nd_npz_detect (bytes, n))
+    return;
+  length = GST_READ_UINT16_LE (bytes + 26);
+  if (length >= 4 && ZIP_MEMBER + length <= n
+      && memcmp (bytes + ZIP_MEMBER + length - 4, ".npy", 4) == 0)
+    gst_type_find_suggest_empty_simple (find, GST_TYPE_FIND_MAXIMUM, NPZ_CAPS);
+}
+
 gboolean
 gst_nd_type_find_register (GstPlugin *plugin)
 {
@@ -117,6 +140,7 @@ gst_nd_type_find_register (GstPlugin *plugin)
   g_autoptr (GstCaps) nrrd = gst_caps_new_empty_simple (NRRD_CAPS);
   g_autoptr (GstCaps) metaimage = gst_caps_new_empty_simple (METAIMAGE_CAPS);
   g_autoptr (GstCaps) npy = gst_caps_new_empty_simple (NPY_CAPS);
+  g_autoptr (GstCaps) npz = gst_caps_new_empty_simple (NPZ_CAPS);
   gboolean ok = TRUE;
 
   /* Ranked above the type finder of gzip. */
@@ -128,5 +152,7 @@ gst_nd_type_find_register (GstPlugin *plugin)
       find_metaimage, "mha,mhd", metaimage, NULL, NULL);
   ok &= gst_type_find_register (plugin, NPY_CAPS, GST_RANK_PRIMARY + 1,
       find_npy, "npy", npy, NULL, NULL);
+  ok &= gst_type_find_register (plugin, NPZ_CAPS, GST_RANK_PRIMARY + 1,
+      find_npz, "npz", npz, NULL, NULL);
   return ok;
 }

@@ -139,7 +139,7 @@ test_compressed (void)
 
   put_file (path, bytes->data, bytes->len);
   assert_refused (path, ND_ERROR_FORMAT, "gdcmconv --raw");
-  assert_refused (path, ND_ERROR_FORMAT, JPEG);
+  assert_refused (path, ND_ERROR_FORMAT, "DICOM (JPEG, 8 bits)");
   if (file_exists (shared))
     assert_refused (shared, ND_ERROR_FORMAT, "gdcmconv --raw");
 }

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 try:
     import numpy as np
@@ -36,6 +37,18 @@ def read(path, dtype, folder):
     return np.fromfile(raw, dtype), text
 
 
+def decode(path, dtype, folder):
+    """The samples that decodebin finds."""
+    raw = os.path.join(folder, 'decoded.raw')
+    run = subprocess.run(['gst-launch-1.0', 'filesrc', 'location=' + path, '!',
+                          'decodebin', 'caps=other/tensors', '!', 'filesink',
+                          'location=' + raw],
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                         timeout=60)
+    assert run.returncode == 0, run.stdout.decode()
+    return np.fromfile(raw, dtype)
+
+
 with tempfile.TemporaryDirectory() as folder:
     print('ND_SEED=%d' % SEED)
     for dtype in ['u1', '<i2', '>u2', '<f4', '>f4']:
@@ -59,6 +72,16 @@ with tempfile.TemporaryDirectory() as folder:
         assert status == 0, text
         assert np.load(out).dtype == kept
         assert np.array_equal(np.load(out).ravel(), expected)
+    for save in [np.savez, np.savez_compressed]:
+        save(path, data)
+        assert np.array_equal(decode(path, kept, folder),
+                              data.astype(kept).ravel())
+    # An archive of something else is not taken for a recording.
+    with zipfile.ZipFile(path, 'w') as archive:
+        archive.writestr('readme.txt', 'no array')
+    run = subprocess.run(['gst-typefind-1.0', path], stdout=subprocess.PIPE,
+                         timeout=60)
+    assert b'application/zip' in run.stdout, run.stdout
     # The largest array is read, and the others are named.
     np.savez(path, spacing=np.ones(3), volume=data, affine=np.eye(4))
     found, text = read(path, kept, folder)
