@@ -32,7 +32,7 @@ caps_event (GstNdConv *self, GstEvent *event)
   if (current && gst_caps_is_equal (current, caps))
     return TRUE;
   GST_INFO_OBJECT (self, "input caps %" GST_PTR_FORMAT, caps);
-  gst_nd_conv_end_stretch (self, "new input caps");
+  gst_nd_conv_break_stretch (self, "new input caps");
   gst_nd_conv_dispose_convolver (self);
   known = gst_nd_format_from_caps (&format, caps, &error);
   GST_OBJECT_LOCK (self);
@@ -93,7 +93,7 @@ segment_event (GstNdConv *self, GstEvent *event)
     return FALSE;
   }
   GST_INFO_OBJECT (self, "segment %" GST_SEGMENT_FORMAT, segment);
-  gst_nd_conv_end_stretch (self, "new segment");
+  gst_nd_conv_break_stretch (self, "new segment");
   if (priv->reverse != (segment->rate < 0)) {
     priv->reverse = segment->rate < 0;
     if (priv->convolver)
@@ -130,10 +130,9 @@ gst_nd_conv_sink_event (GstBaseTransform *trans, GstEvent *event)
       gst_nd_conv_post_stats (self);
       break;
     case GST_EVENT_GAP:
-      gst_nd_conv_break_stretch (self, "a GAP event");
-      break;
+      return gst_nd_conv_take_gap (self, event);
     case GST_EVENT_STREAM_START:
-      gst_nd_conv_end_stretch (self, "a new stream");
+      gst_nd_conv_break_stretch (self, "a new stream");
       break;
     case GST_EVENT_SEGMENT_DONE:
       gst_nd_conv_end_stretch (self, "the end of a segment seek");

@@ -95,14 +95,14 @@ static GstNdTimingStep
 take_time (GstNdConv *self, GstBuffer *buffer)
 {
   GstNdConvPrivate *priv = self->priv;
-  const GstSegmentFlags flags = GST_BASE_TRANSFORM (self)->segment.flags;
-  const GstClockTime pts = flags & GST_SEGMENT_FLAG_TRICKMODE
-      ? GST_CLOCK_TIME_NONE
-      : GST_BUFFER_PTS (buffer);
+  const gboolean tricks =
+      (GST_BASE_TRANSFORM (self)->segment.flags & GST_SEGMENT_FLAG_TRICKMODE)
+      != 0;
 
   return gst_nd_timing_step (&priv->timing, &priv->active.timing,
-      gst_nd_format_duration (&priv->in), pts, GST_BUFFER_IS_DISCONT (buffer),
-      priv->reverse);
+      gst_nd_format_duration (&priv->in),
+      tricks ? GST_CLOCK_TIME_NONE : GST_BUFFER_PTS (buffer),
+      !tricks && GST_BUFFER_IS_DISCONT (buffer), priv->reverse);
 }
 
 /* Warns once if stretches are so short that the filter hardly works. */
@@ -124,7 +124,7 @@ count_restart (GstNdConv *self, const gchar *reason)
       ("The filter spans %u volumes, but the stream breaks after every %.1f "
        "volumes, so the filter hardly works. The last reason: %s. The "
        "properties gap, gap-limit, gap-jitter and gap-discont say which gaps "
-       "break a stretch",
+       "break a stretch; new caps, segments and streams always do",
           nd_window_size (window),
           restarts->volumes / (gdouble) restarts->stretches, reason),
       (NULL));
@@ -298,6 +298,21 @@ gst_nd_conv_take_volume (GstNdConv *self, GstBuffer *buffer)
   if (ret == GST_FLOW_OK)
     ret = gst_nd_conv_send_inputs (self);
   return gst_nd_conv_join (begun, ret);
+}
+
+gboolean
+gst_nd_conv_take_gap (GstNdConv *self, GstEvent *event)
+{
+  GstNdConvPrivate *priv = self->priv;
+  GstClockTime start, duration;
+  const gchar *reason;
+
+  gst_event_parse_gap (event, &start, &duration);
+  reason = gst_nd_timing_gap (&priv->timing, &priv->active.timing,
+      gst_nd_format_duration (&priv->in), start, duration, priv->reverse);
+  if (reason)
+    gst_nd_conv_break_stretch (self, reason);
+  return gst_nd_conv_take_event (self, event);
 }
 
 gboolean

@@ -17,12 +17,16 @@ GstFlowReturn gst_nd_conv_take_volume (GstNdConv *self, GstBuffer *buffer);
  * came before it. */
 gboolean gst_nd_conv_take_event (GstNdConv *self, GstEvent *event);
 
+/* The same for a GAP event. If the gap is as long as one that breaks the
+ * stretch, drains the window first (docs/checklist.md, 14). */
+gboolean gst_nd_conv_take_gap (GstNdConv *self, GstEvent *event);
+
 /* Drains the window because of @reason. The next output has DISCONT
  * (docs/checklist.md, 8). */
 GstFlowReturn gst_nd_conv_end_stretch (GstNdConv *self, const gchar *reason);
 
-/* The same for a break in time. Warns once if stretches are so short that the
- * filter hardly works (docs/checklist.md, 15). */
+/* The same for a break that the stream makes. Warns once if stretches are so
+ * short that the filter hardly works (docs/checklist.md, 15). */
 GstFlowReturn gst_nd_conv_break_stretch (GstNdConv *self, const gchar *reason);
 
 /* Discards the window and all pending outputs because of @reason, and pushes

@@ -38,6 +38,20 @@ gst_nd_timing_interval (const GstNdTiming *timing)
   return sorted[(n - 1) / 2];
 }
 
+/* Below this share of the nominal interval volumes come in bursts. */
+#define BURST 4
+
+static GstClockTime
+find_interval (const GstNdTiming *timing, GstClockTime nominal)
+{
+  const GstClockTime measured = gst_nd_timing_interval (timing);
+
+  if (GST_CLOCK_TIME_IS_VALID (measured) && GST_CLOCK_TIME_IS_VALID (nominal)
+      && measured < nominal / BURST)
+    return nominal;
+  return measured;
+}
+
 static void
 add_interval (GstNdTiming *timing, GstClockTime interval)
 {
@@ -64,9 +78,9 @@ is_explained (const GstNdTiming *timing, const GstNdTimingRule *rule,
  * explanation. */
 static GstNdTimingStep
 classify (const GstNdTiming *timing, const GstNdTimingRule *rule,
-    GstClockTimeDiff elapsed, gboolean cut)
+    GstClockTime nominal, GstClockTimeDiff elapsed, gboolean cut)
 {
-  GstClockTime interval = gst_nd_timing_interval (timing);
+  const GstClockTime interval = find_interval (timing, nominal);
   GstNdTimingStep step = { NULL, 0 };
   gdouble intervals;
 
@@ -111,7 +125,7 @@ gst_nd_timing_step (GstNdTiming *timing, const GstNdTimingRule *rule,
   }
   elapsed = reverse ? GST_CLOCK_DIFF (pts, timing->last)
                     : GST_CLOCK_DIFF (timing->last, pts);
-  step = classify (timing, rule, elapsed,
+  step = classify (timing, rule, nominal, elapsed,
       discont && !is_explained (timing, rule, nominal, elapsed));
   if (step.break_reason)
     timing->n = 0;
@@ -119,4 +133,25 @@ gst_nd_timing_step (GstNdTiming *timing, const GstNdTimingRule *rule,
     add_interval (timing, elapsed);
   timing->last = pts;
   return step;
+}
+
+const gchar *
+gst_nd_timing_gap (const GstNdTiming *timing, const GstNdTimingRule *rule,
+    GstClockTime nominal, GstClockTime start, GstClockTime duration,
+    gboolean reverse)
+{
+  const GstClockTime interval = find_interval (timing, nominal);
+  GstClockTimeDiff elapsed;
+  gdouble limit = rule->limit;
+
+  if (!GST_CLOCK_TIME_IS_VALID (interval)
+      || !GST_CLOCK_TIME_IS_VALID (timing->last)
+      || !GST_CLOCK_TIME_IS_VALID (start)
+      || !GST_CLOCK_TIME_IS_VALID (duration))
+    return "a GAP event";
+  elapsed = reverse ? GST_CLOCK_DIFF (start, timing->last)
+                    : GST_CLOCK_DIFF (timing->last, start + duration);
+  if (rule->gap == GST_ND_GAP_RESTART)
+    limit = 1 + rule->jitter;
+  return limit > 0 && elapsed > limit * interval ? "a GAP event" : NULL;
 }

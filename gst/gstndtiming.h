@@ -59,10 +59,18 @@ void gst_nd_timing_reset (GstNdTiming *timing);
  *    the caps (or NONE: the shortest measured), because a source that leaves
  *    out volumes all the time marks each one.
  * The interval is the median of the last ones measured; until there is one, no
- * gap is seen. */
+ * gap is seen. If volumes come in bursts, much faster than @nominal, the
+ * interval is @nominal. */
 GstNdTimingStep gst_nd_timing_step (GstNdTiming *timing,
     const GstNdTimingRule *rule, GstClockTime nominal, GstClockTime pts,
     gboolean discont, gboolean reverse);
+
+/* Why a GAP event, which says that no volume comes from @start for @duration,
+ * breaks the stretch: so much time is longer than rule->limit, or unknown.
+ * NULL: it does not. */
+const gchar *gst_nd_timing_gap (const GstNdTiming *timing,
+    const GstNdTimingRule *rule, GstClockTime nominal, GstClockTime start,
+    GstClockTime duration, gboolean reverse);
 
 /* The median of the intervals measured since the last break; NONE if there is
  * none. */

@@ -360,8 +360,8 @@ note_order (Stream *s)
   return order;
 }
 
-/* No window spans the gap, and the gap event leaves after the volumes before
- * it. */
+/* No window spans a long gap, and the gap event leaves after the volumes before
+ * it. Short ones may add up. */
 GST_START_TEST (test_14_gap_event)
 {
   Model model = model_temporal (5, "nearest");
@@ -369,12 +369,52 @@ GST_START_TEST (test_14_gap_event)
   GString *order = note_order (s);
 
   stream_push_range (s, 0, 3);
-  stream_event (s, gst_event_new_gap (4 * s->duration, s->duration));
+  stream_event (s, gst_event_new_gap (4 * s->duration, 9 * s->duration));
   stream_expect_all (s, 0, 4);
-  stream_push_range (s, 5, 8);
+  stream_push_range (s, 13, 16);
   stream_eos (s);
-  stream_expect_all (s, 5, 4);
+  stream_expect_all (s, 13, 4);
   fail_unless_equals_string (order->str, "bbbbGbbbbE");
+  g_string_free (order, TRUE);
+  stream_free (s);
+}
+
+GST_END_TEST;
+
+/* A single lost frame does not break a stretch, whether or not upstream tells
+ * of it. */
+GST_START_TEST (test_14_short_gap_event)
+{
+  Model model = model_temporal (5, "nearest");
+  Stream *s = stream_started ("ndconv4dtemporal", &model);
+  GString *order = note_order (s);
+
+  stream_push_range (s, 0, 3);
+  for (gint i = 4; i < 8; i++) {
+    stream_event (s, gst_event_new_gap (i * s->duration, s->duration));
+    stream_push_range (s, i, i);
+  }
+  stream_eos (s);
+  stream_expect_all (s, 0, 8);
+  fail_unless_equals_string (order->str, "bbbbGbGbGbGbE");
+  fail_unless_equals_uint64 (stream_stat (s, "stretches"), 1);
+  g_string_free (order, TRUE);
+  stream_free (s);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_14_gap_events_add_up)
+{
+  Model model = model_temporal (5, "nearest");
+  Stream *s = stream_started ("ndconv4dtemporal", &model);
+  GString *order = note_order (s);
+
+  stream_push_range (s, 0, 3);
+  for (gint i = 4; i < 9; i++)
+    stream_event (s, gst_event_new_gap (i * s->duration, s->duration));
+  stream_expect_all (s, 0, 4);
+  fail_unless_equals_string (order->str, "bbbbGGGGG");
   g_string_free (order, TRUE);
   stream_free (s);
 }
@@ -523,7 +563,8 @@ GST_START_TEST (test_17_reverse_equals_forward_reversed)
 
 GST_END_TEST;
 
-/* Documented: volumes are filtered as if they were evenly spaced. */
+/* Documented: volumes are filtered as if they were evenly spaced. Decoders mark
+ * each frame after those that they leave out. */
 GST_START_TEST (test_18_trick_mode)
 {
   Model model = model_temporal (3, "nearest");
@@ -539,6 +580,7 @@ GST_START_TEST (test_18_trick_mode)
     GstBuffer *buffer = stream_buffer (s, i);
 
     GST_BUFFER_PTS (buffer) = 7 * i * s->duration;
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
     gst_harness_push (s->h, buffer);
   }
   stream_eos (s);
@@ -576,6 +618,8 @@ checklist_events_suite (void)
   tcase_add_test (tc, test_13_seek_twice);
   tcase_add_test (tc, test_13_flush_start_does_not_wait);
   tcase_add_test (tc, test_14_gap_event);
+  tcase_add_test (tc, test_14_short_gap_event);
+  tcase_add_test (tc, test_14_gap_events_add_up);
   tcase_add_test (tc, test_15_discont_drains);
   tcase_add_test (tc, test_15_jump_of_timestamps_drains);
   tcase_add_test (tc, test_15_jitter_is_no_jump);

@@ -271,7 +271,8 @@ GST_START_TEST (test_warns_of_gap_events)
   for (guint i = 0; i < 60; i++) {
     stream_push (s, i);
     if (i % 3 == 2)
-      stream_event (s, gst_event_new_gap ((i + 1) * s->duration, s->duration));
+      stream_event (s,
+          gst_event_new_gap ((i + 1) * s->duration, 8 * s->duration));
   }
   fail_unless_equals_uint64 (stream_stat (s, "stretches"), 20);
   fail_unless_equals_int (stream_messages (s, GST_MESSAGE_WARNING, &message),
@@ -281,6 +282,37 @@ GST_START_TEST (test_warns_of_gap_events)
       error->message);
   gst_message_unref (message);
   stream_free (s);
+}
+
+GST_END_TEST;
+
+/* Caps that change all the time break stretches too, and so do segments. */
+GST_START_TEST (test_warns_of_caps_and_segments)
+{
+  for (guint segments = 0; segments < 2; segments++) {
+    Model model = model_temporal (TAPS, "nearest");
+    Stream *s = stream_started ("ndconv4dtemporal", &model);
+    GstMessage *message = NULL;
+    g_autoptr (GError) error = NULL;
+
+    for (guint i = 0; i < 20; i++) {
+      stream_push (s, i);
+      if (segments) {
+        stream_segment (s, 1, 0, (100 + i) * GST_SECOND);
+      } else {
+        stream_set_size (s, 2 + i % 2, 2, 2);
+        stream_send_caps (s);
+      }
+    }
+    fail_unless_equals_int (stream_messages (s, GST_MESSAGE_WARNING, &message),
+        1);
+    gst_message_parse_warning (message, &error, NULL);
+    fail_unless (strstr (error->message,
+                     segments ? "new segment" : "new input caps"),
+        "%s", error->message);
+    gst_message_unref (message);
+    stream_free (s);
+  }
 }
 
 GST_END_TEST;
@@ -346,6 +378,7 @@ irregular_suite (void)
   tcase_add_loop_test (tc, test_discont, 0, 2);
   tcase_add_test (tc, test_warns_once);
   tcase_add_test (tc, test_warns_of_gap_events);
+  tcase_add_test (tc, test_warns_of_caps_and_segments);
   tcase_add_test (tc, test_latency_follows);
   tcase_add_test (tc, test_compute_latency);
   return suite;

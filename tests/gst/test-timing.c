@@ -207,6 +207,51 @@ test_leaky_queue (void)
   }
 }
 
+/* A network gives frames in bursts, and their timestamps tell when they
+ * came. */
+static void
+test_bursts (void)
+{
+  for (guint burst = 2; burst <= 4; burst++) {
+    GstClockTime intervals[4];
+    Count count;
+
+    for (guint i = 0; i < burst; i++)
+      intervals[i] = GST_MSECOND;
+    intervals[burst - 1] = burst * INTERVAL - (burst - 1) * GST_MSECOND;
+    count = run (&defaults, 100, intervals, burst);
+    g_assert_cmpuint (count.breaks, ==, 0);
+    g_assert_cmpuint (count.missing, <, 100);
+  }
+}
+
+/* Takes volumes at 0 to @n - 1, and then a GAP event of @duration. */
+static gboolean
+gap_breaks (guint n, GstNdGap gap, GstClockTime duration)
+{
+  GstNdTimingRule rule = defaults;
+  GstNdTiming timing;
+
+  rule.gap = gap;
+  gst_nd_timing_reset (&timing);
+  for (guint i = 0; i < n; i++)
+    gst_nd_timing_step (&timing, &rule, INTERVAL, i * INTERVAL, FALSE, FALSE);
+  return gst_nd_timing_gap (&timing, &rule, INTERVAL, n * INTERVAL, duration,
+             FALSE)
+      != NULL;
+}
+
+static void
+test_gap_events (void)
+{
+  g_assert_false (gap_breaks (5, GST_ND_GAP_LEAVE_OUT, INTERVAL));
+  g_assert_false (gap_breaks (5, GST_ND_GAP_HOLD, 3 * INTERVAL));
+  g_assert_true (gap_breaks (5, GST_ND_GAP_LEAVE_OUT, 5 * INTERVAL));
+  g_assert_true (gap_breaks (5, GST_ND_GAP_RESTART, INTERVAL));
+  g_assert_true (gap_breaks (5, GST_ND_GAP_LEAVE_OUT, GST_CLOCK_TIME_NONE));
+  g_assert_true (gap_breaks (1, GST_ND_GAP_LEAVE_OUT, INTERVAL));
+}
+
 static void
 test_no_timestamps (void)
 {
@@ -237,6 +282,8 @@ main (int argc, char **argv)
   g_test_add_func ("/timing/reverse", test_reverse);
   g_test_add_func ("/timing/discont", test_discont);
   g_test_add_func ("/timing/leaky-queue", test_leaky_queue);
+  g_test_add_func ("/timing/bursts", test_bursts);
+  g_test_add_func ("/timing/gap-events", test_gap_events);
   g_test_add_func ("/timing/no-timestamps", test_no_timestamps);
   return g_test_run ();
 }
