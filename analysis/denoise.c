@@ -11,7 +11,8 @@ nd_denoise_schedule (const NdDenoiseSettings *settings)
   const guint n_time = settings->quality == ND_QUALITY_BEST ? 8 : 4;
   const guint latency = MIN (settings->latency, ND_DENOISE_MAX_LATENCY);
 
-  /* One more block improves the result more than it would improve the pilot. */
+  /* A later block goes to stage 2 first, because it improves the result more
+   * than the pilot. */
   return (NdDenoiseSchedule){
     .n_time = n_time,
     .pilot_latency = latency > 3 ? latency - 3 : 0,
@@ -26,7 +27,7 @@ nd_denoise_axis_gain (gsize n, guint block)
 
   if (n >= block)
     return 1;
-  /* Mirrored samples are repeated in a block. */
+  /* A block that extends beyond the axis contains mirrored samples twice. */
   for (gsize i = 0; i < n; i++) {
     const gdouble count = block / n + (i < block % n ? 1 : 0);
 

@@ -74,9 +74,9 @@ NdDenoiseSchedule nd_denoise_schedule (const NdDenoiseSettings *settings);
  * the border repeats samples in the block. */
 gdouble nd_denoise_axis_gain (gsize n, guint block);
 
-/* The same over time, for a stream that has @n_volumes so far. It is 1 unless
- * the stream @ended before its first output, so that outputs of equal volumes
- * are equal. */
+/* The same over time, for a stream of @n_volumes volumes that have arrived. It
+ * is 1 unless the stream @ended before its first output, so that outputs of
+ * equal volumes are equal. */
 gdouble nd_denoise_time_gain (const NdDenoiseSchedule *schedule,
     gsize n_volumes, gboolean ended);
 

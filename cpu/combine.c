@@ -97,7 +97,8 @@ static const Combiner combiners[] = {
   [ND_RESPONSE_ENERGY] = take_energy,
 };
 
-/* A magnitude of NaN is never the largest. */
+/* Comparisons with NaN are false, so that a magnitude of NaN is never the
+ * largest. */
 static void
 reduce (const Combine *c, const gfloat *re, gfloat *values, gfloat *magnitudes)
 {
@@ -132,7 +133,7 @@ reduce (const Combine *c, const gfloat *re, gfloat *values, gfloat *magnitudes)
       case ND_RESPONSE_IMAGINARY:
       case ND_RESPONSE_ENERGY:
       case ND_RESPONSE_TENSOR:
-        g_return_if_reached (); /* not reductions */
+        g_return_if_reached (); /* these do not combine responses */
     }
   }
 }
@@ -257,7 +258,7 @@ nd_cpu_combine (const NdJob *job, const gfloat *responses, const NdScale *scale,
     c.step = 2;
   }
   if (job->response == ND_RESPONSE_TENSOR) {
-    /* The plan has refused banks that make no tensor. */
+    /* Cannot fail, because the plan has refused banks that make no tensor. */
     if (!nd_tensor_recipe (job->bank, &recipe, NULL))
       g_return_if_reached ();
     c.recipe = &recipe;

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Seconds of one core. They hardly depend on the instruction set. */
+/* Measured seconds on one core. They hardly depend on the instruction set. */
 #define PAD_TIME 0.6e-9   /* to convert one padded sample */
 #define STORE_TIME 0.5e-9 /* to write one response */
 #define PASS_TIME 0.9e-9  /* per sample of a separable pass, without taps */
@@ -27,7 +27,7 @@ samples (const NdJob *job)
   return n;
 }
 
-/* Samples of a volume with the border that the filters reach. */
+/* Samples of a padded volume: with the border samples that the filters read. */
 static gdouble
 padded_samples (const NdJob *job)
 {

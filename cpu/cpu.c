@@ -79,7 +79,7 @@ keep_init (NdRing *ring, GError **error)
   if (!ring->kept)
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "Not enough memory to keep %u volumes of %" G_GSIZE_FORMAT
-        " bytes: smaller volumes or a shorter filter in time need less",
+        " bytes: use smaller volumes or a filter that is shorter in time",
         ring->n_slots, ring->kept_bytes);
   return ring->kept != NULL;
 }
@@ -101,8 +101,8 @@ responses_init (NdRing *ring, GError **error)
   if (!ring->responses)
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "Not enough memory: %" G_GSIZE_FORMAT
-        " bytes are needed for the responses of %u filters; smaller volumes "
-        "or fewer filters need less",
+        " bytes are needed for the responses of %u filters: use smaller "
+        "volumes or fewer filters",
         ring->response_bytes, n_filters);
   return ring->responses != NULL;
 }

@@ -36,9 +36,9 @@ typedef struct
   gsize bytes;
 
   Component *components;
-  gint64 pushed;       /* volumes so far */
+  gint64 pushed;       /* volumes that were pushed */
   gint64 next;         /* of the next output */
-  gint64 done1, done2; /* steps of the two stages so far */
+  gint64 done1, done2; /* steps that the two stages have computed */
   gboolean ended;
 } NdCpuDenoise;
 
@@ -323,7 +323,7 @@ nd_cpu_denoise_new (const NdDenoiseSettings *settings,
       g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
           "Not enough memory to denoise volumes of %" G_GSIZE_FORMAT
           " x %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT ", which takes about "
-          "%" G_GSIZE_FORMAT " bytes: smaller volumes need less",
+          "%" G_GSIZE_FORMAT " bytes: use smaller volumes",
           shape->size[0], shape->size[1], shape->size[2], self->bytes);
       nd_cpu_denoise_free (&self->parent);
       return NULL;

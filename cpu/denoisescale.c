@@ -21,7 +21,7 @@
 typedef struct
 {
   gsize z, n_z, y, n_y;
-  gsize n, length; /* as NdDenoisePlane's */
+  gsize n, length; /* as in NdDenoisePlane */
   gint32 *mask;
   guint8 *partial;
   gfloat *sums;    /* planes of n_sums * length */

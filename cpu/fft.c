@@ -3,12 +3,12 @@
  * volume is padded by the reach of the filters, so that the circular
  * convolution is a linear one.
  *
- * Two measures keep it as exact as float32 allows. Rounding errors scale with
- * the values that are transformed, so that a constant near the mean is
- * subtracted from the samples, and its response, which is known, added to the
- * output. One sample that is not finite would spoil the whole spectrum, so that
- * such samples are left out of it, and their responses are added to the outputs
- * that the filter makes from them.
+ * Two measures keep errors as small as float32 allows. Rounding errors grow
+ * with the values that are transformed: a constant near the mean (the level) is
+ * subtracted from the samples, and its response, which is known, is added to
+ * the output. A single sample that is not finite would make the whole spectrum
+ * NaN: such samples are replaced by the level, and their responses are added to
+ * the outputs that read them.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -60,7 +60,8 @@ typedef struct
   gdouble *filter_sums; /* sums of coefficients, [filter][slot] */
 
   pthread_mutex_t lock;         /* protects the non_finite array in use */
-  gfloat *non_finite_responses; /* of one component and filter */
+  gfloat *non_finite_responses; /* one volume, of one component and one
+                                   filter */
 } Fft;
 
 static void
@@ -229,7 +230,8 @@ fft_create (const NdJob *job, const NdRingOptions *options, GError **error)
     goto failed;
   if (!nd_pad_init (&fft->pad, job, &fft->reach)) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "Not enough memory for a volume of such long axes");
+        "Not enough memory for transforms of volumes with such long axes: use "
+        "smaller volumes or method=direct");
     goto failed;
   }
   fft->numbers = nd_transform_numbers (fft->transform);
@@ -357,7 +359,7 @@ typedef struct
   const Slot **slots;
   gfloat **filters;
   gfloat level;
-  gboolean non_finite; /* the window has such samples */
+  gboolean non_finite; /* the window has samples that are not finite */
   NdStore store;
 } Respond;
 

@@ -38,10 +38,11 @@ typedef struct
   gdouble sparse_rate;
   gdouble spectrum_rate;
 
-  /* block[n] writes the sums over all planes for ND_BLOCK_ROWS rows of
-   * n * @vector outputs into @out, dense. volumes[slot] + @origin is the padded
+  /* block[n] writes the sums over all planes for ND_BLOCK_ROWS rows of n *
+   * @vector outputs into @out, dense. volumes[slot] + @origin is the padded
    * sample at offset 0 of the first output; @row is the distance of rows in
-   * floats. Always reads whole blocks, even beyond the end of the volume. */
+   * floats. Reads whole blocks, also where they extend beyond the end of the
+   * volume. */
   void (*block[ND_BLOCK_MAX_VECTORS + 1]) (const NdPlane *planes,
       guint n_planes, const gfloat *const *volumes, gsize origin, gsize row,
       gfloat *out);
@@ -54,11 +55,12 @@ typedef struct
       NdSampleType type, guint8 *out, gsize stride);
 } NdKernels;
 
-/* The fastest for this processor, or those that the environment variable
- * NDCONV_SIMD names (sse2, avx2, avx512) if the processor supports them. */
+/* The fastest kernels for this processor or, if the processor supports them,
+ * those that the environment variable NDCONV_SIMD names (sse2, avx2,
+ * avx512). */
 const NdKernels *nd_kernels (void);
 
-/* All that this processor supports, the slowest first, then NULL. */
+/* All kernels that this processor supports, the slowest first, then NULL. */
 const NdKernels *const *nd_kernels_all (void);
 
 G_END_DECLS

@@ -21,9 +21,10 @@ load (const gfloat *p)
   return *(const Unaligned *) p;
 }
 
-/* Adds one row of input to the rows @first to @last of the block, so that each
- * load serves all of them. @w is the row of weights for row 0 of the block; row
- * r uses the weights r rows before. */
+/* Adds the products of one row of input to the rows @first to @last of the
+ * block, so that each sample is loaded once for all of them. @w is the row of
+ * weights for row 0 of the block; row r uses the row of weights that is r rows
+ * before @w. */
 INLINE void
 dense_row (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv, gint first,
     gint last, const gfloat *in, const gfloat *w, gint nx)
@@ -196,7 +197,8 @@ multiply_add (gfloat *restrict sum, const gfloat *restrict a,
   }                                                                     \
   G_STMT_END
 
-/* Without gain and offset a float holds the values exactly. */
+/* Without gain and offset the values are rounded as floats, which hold them
+ * exactly; otherwise they are computed and rounded as doubles. */
 #define STORE_ROWS(type, low, high)                                            \
   G_STMT_START                                                                 \
   {                                                                            \

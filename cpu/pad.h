@@ -47,7 +47,7 @@ void nd_store_responses (const gfloat *responses, gsize n, gsize x, gsize y,
     gsize z, gpointer store);
 
 /* Zeroed memory for @n floats, to be freed with g_free(). NULL with
- * ND_ERROR_MEMORY if there is not enough memory; Pass G_MAXSIZE if @n
+ * ND_ERROR_MEMORY if there is not enough memory. Pass G_MAXSIZE if @n
  * overflowed. */
 gfloat *nd_floats_new (gsize n, GError **error);
 

@@ -18,7 +18,7 @@ typedef struct
   NdJob job;
   NdReach reach;
   gsize samples;   /* of one volume */
-  gfloat *volumes; /* exact for every type of up to 24 bits */
+  gfloat *volumes; /* float32 holds samples of up to 24 bits exactly */
 } Reference;
 
 static gfloat

@@ -33,14 +33,14 @@ typedef struct
   const NdKernels *kernels;
 } NdStencil;
 
-/* @low is the least offset of the padded volumes, for example that of a bank.
- * If all samples are @finite, zeros inside a dense box may be multiplied;
- * otherwise 0 * Inf would be NaN. */
+/* @low: the offset of the first padded sample of each axis, for example that of
+ * the bank. @finite: all samples are finite, so that zero coefficients inside a
+ * dense box may be multiplied; otherwise 0 * Inf would give NaN. */
 void nd_stencil_init (NdStencil *stencil, const NdFilter *filter,
     const gint low[ND_AXES], const NdStrides *strides, gboolean finite);
 void nd_stencil_clear (NdStencil *stencil);
 
-/* Floats that blocks may read beyond the last padded one. */
+/* The number of floats after the last padded sample that blocks may read. */
 gsize nd_stencil_slack (const NdStrides *strides);
 
 /* Receives n responses for outputs (x, y, z) to (x + n - 1, y, z). */

@@ -31,7 +31,7 @@ typedef struct
   guint n_channels; /* components or moments, and the isotropic part */
   gfloat *ring;     /* n_slots volumes of n_channels planes */
   gfloat *input;    /* components, and the isotropic part, of one volume */
-  gfloat *scratch;  /* two volumes */
+  gfloat *scratch;  /* memory for two volumes */
   gfloat *sums;     /* n_channels rows for each thread */
   gsize bytes;
 
@@ -304,8 +304,8 @@ nd_cpu_structure_new (const NdStructureSettings *settings, const NdShape *shape,
   self->n_slots = 2 * self->reach + 1;
   if (!allocate (self)) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "There is no memory for %u volumes of tensors, about %" G_GSIZE_FORMAT
-        " bytes: a smaller sigma or smaller volumes need less",
+        "Not enough memory for %u volumes of tensors, about %" G_GSIZE_FORMAT
+        " bytes: use a smaller sigma or smaller volumes",
         self->n_slots, self->bytes);
     nd_cpu_structure_free (&self->parent);
     return NULL;

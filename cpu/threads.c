@@ -31,10 +31,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work_cond = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t done_cond = PTHREAD_COND_INITIALIZER;
 static Job *jobs;
-static guint n_started = 1; /* with the caller; only grows */
+static guint n_started = 1; /* threads of the pool, and the caller; never
+                               decreases */
 static guint n_default = 1;
-/* Of the calling thread; 0: the default. Not _Thread_local, since the loader
- * allocates that of a plugin in ways that thread sanitizers report. */
+/* The number of nd_threads_enter() of the calling thread; 0: the default. Not
+ * _Thread_local, because thread sanitizers report how the loader allocates such
+ * variables of a plugin. */
 static GPrivate n_entered;
 
 static void

@@ -11,17 +11,18 @@ G_BEGIN_DECLS
 
 #define ND_MAX_THREADS 256
 
-/* The threads of one nd_parallel_for() of the calling thread, which is one of
- * them: the number of nd_threads_enter(), or else the default. */
+/* The number of threads that run an nd_parallel_for() of the calling thread,
+ * itself included: the number of nd_threads_enter(), or else the default. */
 guint nd_threads (void);
 
-/* @n threads if that many could be started, otherwise fewer; 0: the default,
- * which is the environment variable NDCONV_THREADS, 1 to ND_MAX_THREADS, or the
- * cores that this process may use. The answer stays valid. */
+/* Starts threads so that @n can run; returns @n, or fewer if not all could be
+ * started. @n = 0 stands for the default: the environment variable
+ * NDCONV_THREADS, 1 to ND_MAX_THREADS, or else the number of cores that this
+ * process may use. Threads are never stopped. */
 guint nd_threads_start (guint n);
 
-/* Until nd_threads_leave(), the loops of the calling thread run on @n
- * threads, an answer of nd_threads_start(). Returns the argument of
+/* Until nd_threads_leave(), the loops of the calling thread run on @n threads,
+ * which is a result of nd_threads_start(). Returns the number to pass to
  * nd_threads_leave(). */
 guint nd_threads_enter (guint n);
 void nd_threads_leave (guint before);

@@ -19,7 +19,8 @@
 /* The memory of one worker. */
 typedef struct
 {
-  kiss_fftr_cfg real[2];    /* [inverse]; contains scratch memory */
+  kiss_fftr_cfg real[2];    /* [forward, inverse]; contain scratch memory, so
+                               that each worker has its own */
   gfloat *row;              /* size[0] */
   kiss_fft_cpx *columns[2]; /* COLUMNS * the longest axis */
 } Scratch;

@@ -10,8 +10,8 @@
 
 G_BEGIN_DECLS
 
-/* The size of at least @n whose transform takes the least time. The x axis,
- * whose transforms are real, needs an @even size. */
+/* The size of @n or more whose transform takes the least time. @even: the size
+ * must be even, as along x, because transforms along x are of real numbers. */
 gsize nd_transform_size (gsize n, gboolean even);
 
 typedef struct _NdTransform NdTransform;

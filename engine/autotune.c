@@ -64,8 +64,8 @@ add_coefficients (GChecksum *sum, const NdFilter *f)
   g_checksum_update (sum, (const guchar *) text, -1);
 }
 
-/* The cache key: all that the time of a method depends on, except the values of
- * the samples. */
+/* The cache key: everything that the time of a method depends on, except the
+ * values of the samples. */
 static gchar *
 describe (const NdBackend *backend, const NdJob *job,
     const NdRingOptions *options, NdMethod method)
@@ -105,7 +105,7 @@ measure (const NdBackend *backend, NdRing *ring, const NdJob *job,
     if (!backend->push (ring, position, in, NULL))
       return INFINITY;
   }
-  /* The first round only warms up. */
+  /* The first round is not measured: it loads kernels and memory. */
   for (guint volumes = FIRST_VOLUMES, round = 0;; round++) {
     gint64 begin = g_get_monotonic_time ();
     gdouble seconds;

@@ -1,9 +1,9 @@
 /* A convolution over a stream: the window, and the plans of one or more planes
- * that move together (Y, U and V of a video frame). Rings also keep the volumes
- * of the window unchanged, so that a new filter can continue with them.
+ * that share the window (Y, U and V of a video frame). Rings also keep the
+ * volumes of the window unchanged, so that a new filter can continue with them.
  *
- * Push a volume; then respond, or skip, while ready. At the end of the stream,
- * end, and again respond while ready.
+ * Call push() for each volume; then respond() or skip() while ready(). At the
+ * end of a stretch call end(), and again respond() while ready().
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -21,7 +21,8 @@ G_BEGIN_DECLS
 typedef struct
 {
   guint n_planes;
-  NdJob jobs[ND_MAX_PLANES]; /* their banks reach equally far in time */
+  NdJob jobs[ND_MAX_PLANES]; /* their banks read the same volumes of the
+                                window */
   NdBorder time_border;
   gboolean reverse;     /* volumes arrive from the last to the first */
   const gchar *backend; /* NULL: the preferred one */
@@ -53,8 +54,8 @@ gsize nd_convolver_bytes (const NdConvolver *convolver);
 gboolean nd_convolver_push (NdConvolver *convolver,
     const NdSamples volume[ND_MAX_PLANES], GError **error);
 
-/* Pushes the last volume again, in place of one that is missing. Only if the
- * window has more than one volume, and after the first. */
+/* Pushes the last volume again, in place of a volume that is missing. Only for
+ * windows of more than one volume, and after a first volume was pushed. */
 gboolean nd_convolver_repeat (NdConvolver *convolver, GError **error);
 
 /* Work that is enqueued from now on starts after @fence. */
@@ -77,11 +78,11 @@ gboolean nd_convolver_respond (NdConvolver *convolver,
     GError **error);
 void nd_convolver_skip (NdConvolver *convolver);
 
-/* Forgets the stream. */
+/* Empties the window. The next volume begins a stretch. */
 void nd_convolver_reset (NdConvolver *convolver);
 
-/* Forgets the stream. Volumes of the next one arrive from the last to the first
- * if @reverse, otherwise from the first to the last. */
+/* Empties the window. From now on volumes arrive from the last to the first if
+ * @reverse, otherwise from the first to the last. */
 void nd_convolver_set_reverse (NdConvolver *convolver, gboolean reverse);
 
 /* Whether @old keeps all volumes that @next needs to make the next output of

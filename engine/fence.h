@@ -1,5 +1,5 @@
-/* A fence: an event of each ring that work for a volume was enqueued on. It is
- * counted by reference, and any thread may synchronize with it.
+/* A fence holds an event of each ring on which work for a volume was enqueued.
+ * It is counted by reference, and any thread may synchronize with it.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

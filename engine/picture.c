@@ -49,7 +49,7 @@ nd_picture_size (NdPictureMode mode, NdAxis axis, const gsize size[3],
       && (!g_size_checked_add (&w, size[ND_AXIS_X], size[ND_AXIS_Z])
           || !g_size_checked_add (&h, size[ND_AXIS_Y], size[ND_AXIS_Z])))
     return FALSE;
-  /* GstVideo counts the bytes of a picture in an int in places. */
+  /* Some functions of GstVideo count the bytes of a picture in an int. */
   if (w > G_MAXINT / 4 || h > G_MAXINT / 4 || w > G_MAXINT / 4 / h)
     return FALSE;
   *width = w;
@@ -87,7 +87,8 @@ nd_picture_new (NdPictureMode mode, NdAxis axis, NdSampleType type,
   if (self->values && self->row)
     return g_steal_pointer (&self);
   g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-      "No memory for a picture of %d x %d pixels", width, height);
+      "No memory for a picture of %d x %d pixels: use smaller volumes", width,
+      height);
   return NULL;
 }
 
@@ -299,7 +300,8 @@ nd_picture_range (NdPicture *self, gconstpointer data, gdouble *low,
 {
   const gsize *size = self->job.shape.size;
   gsize all = size[0] * size[1] * size[2], n = 0;
-  /* Odd, so that it reaches all columns if sizes are powers of two. */
+  /* Odd, so that samples of all columns are taken if sizes are powers of
+   * two. */
   gsize step = (all / RANGE_SAMPLES) | 1, samples = (all - 1) / step + 1;
   g_autofree gfloat *found = g_new (gfloat, samples);
 

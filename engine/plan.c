@@ -13,9 +13,10 @@
 /* Methods whose estimate is up to this factor above the least are measured. */
 #define AUTOTUNE_FACTOR 4
 
-/* Replaces the estimated @seconds that may turn out to be the least by measured
- * ones, and the others by INFINITY. FALSE, and nothing is replaced, if there
- * are fewer than two to compare or the back end cannot be measured. */
+/* Replaces the estimated @seconds of the methods that may be the fastest by
+ * measured ones, and those of the other methods by INFINITY. FALSE, and nothing
+ * is replaced, if fewer than two methods may be the fastest or the back end
+ * cannot be measured. */
 static gboolean
 autotune (const NdPlan *plan, gint device_id,
     gdouble seconds[ND_N_AUTO_METHODS])
@@ -135,9 +136,9 @@ choose_method (NdPlan *plan, NdMethod wanted, gint device_id, GError **error)
   return TRUE;
 }
 
-/* Why @backend supports the job by no permitted method; NULL if it supports
- * one. NULL also if the device fails, because that error must reach the user.
- */
+/* The reason for which @backend supports the job by no permitted method; NULL
+ * if it supports one. NULL also if the device fails, because that error must
+ * reach the user. */
 static GError *
 refusal (const NdPlan *plan, const NdBackend *backend, NdMethod wanted,
     gint device_id)

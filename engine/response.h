@@ -14,7 +14,7 @@ G_BEGIN_DECLS
  * imaginary part 0; if the input has other than two components, each of them is
  * filtered separately.
  *
- * Kinds from ND_RESPONSE_MAX on make one output of the responses of all
+ * Values from ND_RESPONSE_MAX on make one output from the responses of all
  * filters.
  *
  * The numbers are public, as values of a property, and never change. */
@@ -41,7 +41,8 @@ typedef enum
 /* The value of the property, for example "magnitude". */
 const gchar *nd_response_name (NdResponse response);
 
-/* No number of a response: 255 in types without a sign, otherwise -1. */
+/* The label of samples that belong to no response: 255 in types without a sign,
+ * otherwise -1. */
 #define ND_LABEL_NONE(type) \
   ((type) == ND_UINT8 || (type) == ND_UINT16 ? 255.0 : -1.0)
 

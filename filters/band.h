@@ -66,8 +66,8 @@ void nd_band_block_constant (NdFit *fit);
 void nd_band_condition (const NdBand *band, NdFit *fit,
     const gdouble direction[ND_AXES]);
 
-/* Stores the band that the user requested in all filters of @bank, which may be
- * NULL. */
+/* Stores the band that the user requested in all filters of @bank. Does nothing
+ * if @bank is NULL. */
 void nd_band_note (NdBank *bank, gdouble center, gdouble bandwidth);
 
 /* Solves @fits, which have ideal, data and conditions. If @sign is 0, the

@@ -9,7 +9,8 @@
 
 typedef double _Complex Number;
 
-/* For squares of singular values, relative to the largest. */
+/* Squares of singular values below this, relative to the largest, count as
+ * 0. */
 #define RANK_TOLERANCE 1e-12
 
 /* The number of frequencies per axis at which the search for the gain begins: 2

@@ -136,8 +136,8 @@ explain_missing (NdFilter *filter, const gsize size[ND_AXES], GError **error)
 
   if (filter == NULL && nd_design_check_size (size, error))
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "There is no memory for %" G_GSIZE_FORMAT
-        " coefficients (%" G_GSIZE_FORMAT " bytes)",
+        "not enough memory for %" G_GSIZE_FORMAT
+        " coefficients (%" G_GSIZE_FORMAT " bytes); give a smaller size",
         count, count * sizeof (gdouble));
   return filter;
 }

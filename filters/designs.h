@@ -1,9 +1,8 @@
 /* The designs. Each has a file; the table is in filters/design.c. Messages need
  * not name the design, because nd_design() prefixes its name.
  *
- * In a filter of size k, coefficient m is at x = m - (k - 1)/2, so that filters
- * of even size are sampled symmetrically too. A design ignores axes of size
- * 1.
+ * In a filter of size k, coefficient m is at x = m - (k - 1)/2: the positions
+ * of even sizes are symmetric about 0, too. A design ignores axes of size 1.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -87,7 +87,7 @@ gdouble nd_filter_sum (const NdFilter *filter);
  * 1e-12 of the sum of absolute values. */
 gboolean nd_filter_normalize (NdFilter *filter, GError **error);
 
-/* The range of input samples that an output sample needs, as offsets from
+/* The offsets from an output sample to the input samples that the filter reads:
  * low[a] (<= 0) to high[a] (>= 0) along each axis. Coefficient m reads the
  * sample at offset high[a] - m. */
 void nd_filter_reach (const NdFilter *filter, gint low[ND_AXES],

@@ -35,13 +35,15 @@
 #define RELAXATIONS 16
 #define BISECTIONS 4
 
-/* The largest error, relative to the error without conditions. */
+/* The largest error of a fit with conditions, relative to the error without
+ * conditions. */
 #define WORTH 1.5
 
 /* A pivot below this, relative to 1, is rounding. */
 #define DEPENDENT 1e-12
 
-/* The least energy that an ideal filter must pass, relative to the input. */
+/* A design is refused if its ideal filter passes less than this share of the
+ * energy of the input. */
 #define LEAST_ENERGY 1e-9
 
 /* A fit with a larger error is refused; a filter of zeros has error 1. */

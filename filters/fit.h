@@ -69,7 +69,8 @@ typedef struct
   /* The errors of this filter, and of the ideal filter cut off at the same
    * size. Soft conditions are relaxed until total and varying are at most those
    * of the cut-off filter, and total is at most 1.5 times the value without
-   * conditions. If varying stays above its limit, only total counts. */
+   * conditions. If the conditions keep varying above its limit, only total is
+   * limited. */
   NdFitError error;
   NdFitError truncation_error;
 } NdFit;

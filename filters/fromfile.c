@@ -94,7 +94,8 @@ load_recording (const gchar *location, GError **error)
   if (parts > 2 || recording->responses > 1) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "\"%s\" has %" G_GSIZE_FORMAT " components and %d responses per "
-        "volume; a filter has one real or complex number per coefficient",
+        "volume; it must have one volume of one real or complex number per "
+        "coefficient",
         location, parts, recording->responses);
     return NULL;
   }

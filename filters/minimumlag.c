@@ -20,7 +20,7 @@
 
 #define CORRELATED (G_PI / 64)
 
-/* Frequencies of the integrals. */
+/* The number of frequencies over which the integrals are computed. */
 #define FREQUENCIES 4096
 
 typedef struct

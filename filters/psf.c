@@ -34,7 +34,7 @@
  * vanish between samples that are further apart. */
 #define MAX_STEP 100
 
-/* Samples between two looks at the flag of cancellation. */
+/* Samples between two checks of the flag of cancellation. */
 #define SAMPLES_PER_CHECK 256
 
 typedef struct

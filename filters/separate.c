@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* Integers below this are exact in float32. */
+/* float32 holds integers below this exactly. */
 #define INTEGER_LIMIT 16777216.0
 
 /* Rounding to float32 changes a coefficient by at most 2^-24 of its value, and

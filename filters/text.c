@@ -290,7 +290,7 @@ read_value (const gchar **at, const gchar *name, NdParameters *parameters,
     return text != NULL;
   }
   if (!known || !begins_list (*at)) {
-    /* read_number() reads the type again. */
+    /* Goes back, because read_number() reads the type itself. */
     *at = start;
     type = NULL;
   }

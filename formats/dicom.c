@@ -96,7 +96,7 @@ read_head (NdInput *input, guint64 at, gboolean implicit, guint *tag,
     return 0;
   *tag = get (head, 2) << 16 | get (head + 2, 2);
   *length = get (head + 4, 4);
-  /* Items and their ends have no kind. */
+  /* Items, and the marks of their ends, have no kind. */
   if ((implicit && *tag >> 16 != 2) || *tag >> 16 == 0xfffe)
     return 8;
   *length = get (head + 6, 2);

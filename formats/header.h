@@ -1,5 +1,5 @@
-/* The content of a header, whatever its format: the interface between the
- * parsers and the reader.
+/* The content of a header in the same form for all formats: the interface
+ * between the parsers and the reader.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -31,18 +31,22 @@ typedef struct
   const gchar *format;   /* "NRRD", for messages; static */
   NdRecording recording; /* after conversion of the samples */
   NdMetadata *metadata;
-  GPtrArray *warnings; /* gchar *: differences from the file */
+  GPtrArray *warnings; /* gchar *: sentences about differences between the
+                          file and the samples read */
 
   NdStored stored;
   gboolean time_first; /* time is the fastest axis */
-  gboolean z_or_time;  /* the file does not say which of them its slices are */
+  gboolean z_or_time;  /* the file does not say whether its slices lie along
+                          z or time */
 
-  NdSlices *slices; /* instead of a place of the samples, or NULL */
+  NdSlices *slices; /* decodes the samples; NULL: they are at the place below */
 
   /* The place of the samples: in the file itself or in others. */
-  GPtrArray *files;    /* gchar *: paths, all with equally many; or NULL */
+  GPtrArray *files;    /* gchar *: paths of files with equally many samples;
+                          NULL: the file itself */
   gboolean compressed; /* each file by zlib or gzip, from @offset on */
-  gboolean bare;       /* by deflate alone, with the CRC-32 @sum */
+  gboolean bare;       /* deflate data without a zlib or gzip frame, with the
+                          CRC-32 @sum */
   guint32 sum;
   guint64 line_skip; /* lines to skip before @offset */
   guint64 offset;    /* bytes of the file before its samples */

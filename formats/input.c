@@ -32,7 +32,7 @@ struct _NdInput
   const gchar *reason;
 
   gboolean unpack;
-  gboolean bare; /* no frame with a check sum: */
+  gboolean bare; /* the deflate data have no frame with a check sum: */
   guint32 sum, wanted_sum;
   gboolean ended;     /* the compressed data has ended */
   gboolean at_member; /* another gzip member may begin */
@@ -116,7 +116,7 @@ nd_input_most (NdInput *input, guint64 offset, gboolean unpack)
   return most;
 }
 
-/* As much as one call gives; -1 with the reason. */
+/* Reads as many bytes as one call of the system returns; -1 with the reason. */
 static gssize
 read_at (NdInput *input, guint64 offset, guint8 *data, gsize size)
 {
@@ -268,8 +268,8 @@ unpack (NdInput *input, guint8 *data, gsize size)
       input->reason = z->msg ? z->msg : "it cannot be unpacked";
       return -1;
     }
-    /* Tested after the status, so that the end is noticed even if the caller
-     * requested exactly all bytes. */
+    /* Checked after the status, so that the end of the data is noticed even if
+     * the caller asked for exactly all bytes. */
     if (done == size)
       break;
   }

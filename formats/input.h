@@ -1,5 +1,5 @@
-/* The bytes of one file, or of another source, from an offset on, plain or
- * decompressed.
+/* Reads the bytes of one file, or of another source, from an offset on, and
+ * decompresses them if asked to.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -34,7 +34,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdInput, nd_input_close)
 
 guint64 nd_input_size (NdInput *input);
 
-/* The upper limit of bytes from @offset on, plain or decompressed. */
+/* The largest number of bytes that there can be from @offset on, plain or
+ * decompressed. */
 guint64 nd_input_most (NdInput *input, guint64 offset, gboolean unpack);
 
 /* TRUE if the file begins like gzip. */
@@ -44,8 +45,8 @@ gboolean nd_input_is_gzip (NdInput *input);
  * there and are decompressed. */
 void nd_input_begin (NdInput *input, guint64 offset, gboolean unpack);
 
-/* As nd_input_begin() with unpack, but the deflate data have no frame of zlib
- * or gzip; @sum is the CRC-32 of what they make. */
+/* As nd_input_begin() with @unpack, but the deflate data have no frame of zlib
+ * or gzip; @sum is the CRC-32 of the decompressed bytes. */
 void nd_input_begin_bare (NdInput *input, guint64 offset, guint32 sum);
 
 /* Returns the number of bytes read, which is below @size only at the end, or -1

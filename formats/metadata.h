@@ -49,8 +49,8 @@ void nd_metadata_sort (NdMetadata *metadata);
 const NdField *nd_metadata_of_volume (const NdMetadata *metadata,
     guint64 volume, guint *n);
 
-/* Adds the volumes of @next, whose times begin at the same origin. The fields
- * of the whole stay those of @metadata. */
+/* Appends the volumes of @next, whose times have the same origin. The fields of
+ * the recording remain those of @metadata. */
 void nd_metadata_append (NdMetadata *metadata, const NdMetadata *next);
 
 /* The metadata of every @step-th volume from @start up to, but without, @stop.

@@ -205,7 +205,7 @@ set_damaged (const gchar *path, GError **error)
   return FALSE;
 }
 
-/* Replaces the place of the member by that of its bytes. */
+/* Replaces the offset of the member's header by the offset of its bytes. */
 static gboolean
 find_bytes (NdNpzMember *member, NdInput *input)
 {

@@ -82,7 +82,7 @@ build_axes (GString *text, const NdRecording *recording, gboolean list,
   }
 }
 
-/* A field of NRRD again, as the parser has passed it on. */
+/* Writes a field of NRRD that the parser kept as metadata. */
 static gboolean
 is_kept (const NdField *field)
 {

@@ -20,7 +20,8 @@ gboolean nd_rate_from_seconds (gdouble seconds, gint *rate_n, gint *rate_d);
 gboolean nd_rate_from_times (const gint64 *times, guint n, gint64 unit,
     gint *rate_n, gint *rate_d);
 
-/* TRUE if all @times fit this rate in the same sense. */
+/* TRUE if all @times fit this rate, with the tolerance of
+ * nd_rate_from_times(). */
 gboolean nd_rate_fits (const gint64 *times, guint n, gint64 unit, gint rate_n,
     gint rate_d);
 

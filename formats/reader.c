@@ -274,7 +274,8 @@ open_input (NdInput *input, const gchar *path, gboolean is_local,
   unsign_zeros (reader->header.recording.geometry.directions, 9);
   if (g_str_has_suffix (path, ".part"))
     nd_header_warn (&reader->header,
-        "\"%s\" is what was written of a recording that was not finished",
+        "\"%s\" holds the volumes that were written before the writing of the "
+        "recording stopped",
         path);
   reader->format = g_strdup_printf ("%s, %s%s", reader->header.format,
       nd_stored_name (reader->header.stored.type),
@@ -394,7 +395,7 @@ read_group (NdReader *reader, guint64 first, GError **error)
   if (!reader->group || !chunk) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "No memory for %" G_GUINT64_FORMAT " volumes of %" G_GSIZE_FORMAT
-        " bytes of \"%s\"",
+        " bytes of \"%s\": use a machine with more memory",
         count, reader->stored_size, reader->path);
     return FALSE;
   }
@@ -468,8 +469,9 @@ read_slices (NdReader *reader, guint8 *data, GError **error)
     reader->chunk = g_try_malloc (size);
   if (!plain && !reader->chunk) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "No memory for a slice of %" G_GSIZE_FORMAT " bytes of \"%s\"", size,
-        reader->path);
+        "No memory for a slice of %" G_GSIZE_FORMAT
+        " bytes of \"%s\": use a machine with more memory",
+        size, reader->path);
     return FALSE;
   }
   for (gsize z = 0; z < n; z++) {

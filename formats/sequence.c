@@ -128,7 +128,8 @@ incomplete:
   return NULL;
 }
 
-/* Index values that are not times become fields, unless they only count. */
+/* Index values that are not times become fields, unless they are only the
+ * numbers of the volumes. */
 static void
 keep_index (NdSequence *sequence, gchar **values)
 {

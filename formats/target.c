@@ -15,7 +15,7 @@ typedef struct
 {
   const gchar *ending;
   NdTargetFormat format;
-  /* without and with compress: */
+  /* [0] without, [1] with compress */
   NdPacking packing[2];
   const gchar *data[2]; /* extensions of the file of samples, or NULL */
 } Ending;

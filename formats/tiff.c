@@ -12,8 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Bytes that one compressed byte can make, and so the most that a file can
- * claim: of 12-bit codes of LZW, of a block of Zstandard. */
+/* The largest number of bytes that one compressed byte can become, which limits
+ * the sizes that a header may claim: for deflate, for 12-bit codes of LZW, for
+ * a block of Zstandard. */
 #define DEFLATE_RATIO 1032
 #define LZW_RATIO 1350
 #define PACKBITS_RATIO 64
@@ -72,8 +73,8 @@ parse_type (const NdTiffPage *page, NdStored *stored, gsize *parts)
       || page->format == SAMPLEFORMAT_VOID;
 }
 
-/* How many bytes one of the file makes; 0 for a compression that loses, or that
- * the library cannot undo. */
+/* The largest number of samples' bytes that one byte of the file can become; 0
+ * if the compression is lossy or the library cannot decompress it. */
 static guint64
 get_ratio (guint16 compression)
 {
@@ -105,7 +106,7 @@ refuse_page (const Tiff *tiff, const gchar *path, GError **error)
   if (get_ratio (page->compression) == 0)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "\"%s\" is TIFF compressed by %s (%u); LZW, deflate, PackBits and "
-        "Zstandard are read: \"tiffcp -c lzw FILE NEW\" makes one "
+        "Zstandard are read: \"tiffcp -c lzw FILE NEW\" converts it "
         "(libtiff-tools)",
         path, codec ? codec->name : "an unknown method", page->compression);
   else

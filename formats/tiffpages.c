@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* The library may allocate this much at once, and the size of the file. */
+/* The library may allocate the size of the file and this many bytes more at
+ * once. */
 #define LIBRARY_BYTES (1 << 20)
 
 /* A tile may be larger than its page by this much along x and y. */
@@ -62,13 +63,13 @@ note_error (TIFF *library, void *data, const char *module, const char *format,
 {
   NdTiffPages *pages = data;
 
-  /* The first one tells the cause. */
+  /* Only the first message is kept, because it has the cause. */
   if (!*pages->message)
     g_vsnprintf (pages->message, sizeof (pages->message), format, arguments);
   return 1;
 }
 
-/* Unknown tags, for example. */
+/* Ignores warnings, for example about unknown tags. */
 static int
 ignore_warning (TIFF *library, void *data, const char *module,
     const char *format, va_list arguments)
@@ -87,7 +88,8 @@ open_library (NdTiffPages *pages, const gchar *path)
   TIFFOpenOptionsSetMaxSingleMemAlloc (options, most);
   TIFFOpenOptionsSetErrorHandlerExtR (options, note_error, pages);
   TIFFOpenOptionsSetWarningHandlerExtR (options, ignore_warning, pages);
-  /* m: without a memory map, which a file that shrinks would end. */
+  /* m: without a memory map: if the file shrank, reading the map would end the
+   * process. */
   library = TIFFClientOpenExt (path, "rm", pages, read_bytes, write_bytes, seek,
       close_nothing, get_size, NULL, NULL, options);
   TIFFOpenOptionsFree (options);

@@ -15,8 +15,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* The least room in the header for the time of one volume, in bytes, and the
- * number of volumes to expect if it is unknown. */
+/* The bytes in the header that the time of one volume needs, and the number of
+ * volumes for which there is room if their number is unknown. */
 #define TIME_BYTES 52
 #define VOLUMES_EXPECTED 1024
 #define ROOM_SLACK 256
@@ -39,8 +39,8 @@ struct _NdWriter
   gboolean times_known;
   gint64 last_time;
   gchar *warning;
-  gboolean roomed;    /* the header has its room */
-  gboolean ended;     /* the part after the samples is written */
+  gboolean roomed;    /* the room for the header is fixed */
+  gboolean ended;     /* the bytes after the samples are written */
   gboolean finishing; /* all volumes are written */
   gboolean finished;
   gboolean failed; /* the last volume may be incomplete */
@@ -186,7 +186,7 @@ estimate_room (NdWriter *writer)
 
   if (writer->target.format == ND_TARGET_RAW)
     return 0;
-  /* Assumes the fields of all volumes of the source. */
+  /* Room for the fields of all volumes of the source. */
   if (source)
     writer->metadata = (NdMetadata *) source;
   header = build_header (writer, 0);

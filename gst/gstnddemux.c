@@ -12,9 +12,9 @@
  * ndview. TIFF is read by nddemux alone: decodebin takes TIFF files for
  * pictures.
  *
- * Of a source whose bytes only come one after the other nddemux cannot read: it
- * says so. The header of a recording may name other files with the samples only
- * if it is a file of this machine.
+ * nddemux refuses a source that only sends its bytes in order, with a message
+ * that names other sources. The header of a recording may name other files with
+ * the samples only if it is a file of this machine.
  *
  * Use ndfilesrc to read a part of a recording, or raw samples without a header.
  *
@@ -244,7 +244,9 @@ new_buffer (GstNdDemux *self, GstBuffer **buffer, GError **error)
   memory = g_try_malloc (self->size);
   if (!memory) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "No memory for a volume of %" G_GSIZE_FORMAT " bytes", self->size);
+        "No memory for a volume of %" G_GSIZE_FORMAT
+        " bytes: use a machine with more memory, or smaller volumes",
+        self->size);
     return GST_FLOW_ERROR;
   }
   *buffer = gst_buffer_new_wrapped (memory, self->size);
@@ -375,7 +377,7 @@ activate (GstPad *pad, GstObject *parent)
     return gst_pad_activate_mode (pad, GST_PAD_MODE_PULL, TRUE);
   if (peer)
     GST_ELEMENT_ERROR (parent, STREAM, DEMUX,
-        ("nddemux reads a recording at any place, and '%s' only sends its "
+        ("nddemux must read any byte of a recording, but '%s' only sends its "
          "bytes in order: use filesrc, urisourcebin with download=true, or "
          "ndfilesrc",
             GST_OBJECT_NAME (GST_OBJECT_PARENT (peer))),

@@ -563,7 +563,8 @@ changed_matrix (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
           directions)) {
     g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
         "The matrix of an image holds numbers that are not finite, or an axis "
-        "of length 0: its place in space is not known");
+        "of length 0, so that its place in space is not known: the peer must "
+        "send a valid matrix");
     gst_nd_igtl_input_warn (self->input, GST_ND_IGTL_WARN_MATRIX, error);
     GST_OBJECT_LOCK (self);
     self->bad_matrices++;

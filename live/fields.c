@@ -243,7 +243,7 @@ nd_igtl_to_fields (const NdIgtlHeader *header, const guint8 *content,
   g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
       "A %s of \"%s\" has %" G_GSIZE_FORMAT
       " bytes that its own sizes contradict, or numbers that are not finite: "
-      "it is not used",
+      "it is not used, and the peer must send valid ones",
       header->type, header->device, size);
   return FALSE;
 }
@@ -445,7 +445,8 @@ nd_igtl_from_fields (const NdIgtlField *fields, guint n, gboolean *used,
   for (guint i = 0; i < n; i++)
     used[i] = strcmp (fields[i].key, ND_IGTL_MATRIX_KEY) == 0
         || strcmp (fields[i].key, ND_IGTL_MATRIX_KEY "Status") == 0;
-  /* A list of tools includes the fields of its tools. */
+  /* A list of tools becomes one message with the fields of its tools, which
+   * count as used. */
   for (guint k = 0; k < G_N_ELEMENTS (keys); k++) {
     for (guint i = 0; i < n; i++) {
       if (!used[i] && g_str_has_suffix (fields[i].key, keys[k].key))

@@ -83,10 +83,10 @@ typedef struct
   guint32 message_id; /* of version 2 and more */
 } NdIgtlEnvelope;
 
-/* Builds a message in up to three pieces, so that samples need not be copied:
- * @head receives header, extended header and @content, @tail receives the
- * metadata from @fields (nothing if the version is 1). @samples, which may be
- * NULL, belong between them. */
+/* Builds a message in up to three pieces of memory, so that samples need not be
+ * copied: @head receives header, extended header and @content, @tail receives
+ * the metadata from @fields (nothing if the version is 1). @samples, which may
+ * be NULL, belong between them. */
 void nd_igtl_build (const NdIgtlEnvelope *envelope, const GByteArray *content,
     gconstpointer samples, gsize samples_size, const NdIgtlField *fields,
     guint n_fields, GByteArray *head, GByteArray *tail);

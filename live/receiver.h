@@ -64,7 +64,7 @@ const guint8 *nd_receiver_content (const NdReceiver *receiver, gsize *size);
 gboolean nd_receiver_metadata (const NdReceiver *receiver, NdIgtlFieldFunc func,
     gpointer user_data, GError **error);
 
-/* TRUE if a message has begun and is not complete. */
+/* TRUE if bytes of a message have arrived and others are still missing. */
 gboolean nd_receiver_in_message (const NdReceiver *receiver);
 
 G_END_DECLS

@@ -106,7 +106,9 @@ nd_igtl_tracking_parse (const gchar *type, const guint8 *content, gsize size,
 
     if (!parse_tool (&tool, kind, content + at, each)) {
       g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-          "A %s holds a number that is not finite: it is not used", type);
+          "A %s holds a number that is not finite: it is not used, and the "
+          "peer must send finite numbers",
+          type);
       return NULL;
     }
     g_array_append_val (tools, tool);

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* The most parts. Without a limit, a peer that sends single samples would make
- * each comparison slower. */
+/* The largest number of parts. Without a limit, a peer that sends single
+ * samples would make the comparison of boxes slower and slower. */
 #define BOXES_MAX 8192
 
 typedef struct

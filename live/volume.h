@@ -13,17 +13,18 @@ typedef struct _NdIgtlParts NdIgtlParts;
 
 typedef enum
 {
-  ND_IGTL_PART_ADDED,    /* the volume has gaps */
+  ND_IGTL_PART_ADDED,    /* other parts of the volume are missing */
   ND_IGTL_PART_COMPLETE, /* every sample has arrived */
-  ND_IGTL_PART_ANEW      /* overlaps, or is of another volume: see below */
+  ND_IGTL_PART_ANEW      /* the part overlaps another one, or is of another
+                            volume: see below */
 } NdIgtlPart;
 
 NdIgtlParts *nd_igtl_parts_new (void);
 void nd_igtl_parts_free (NdIgtlParts *parts);
 
 /* Adds the part in @image. After ND_IGTL_PART_COMPLETE the next part begins
- * another volume. ND_IGTL_PART_ANEW: the part begins another volume although
- * this one has gaps, which will not be filled. The part is not added; call
+ * another volume. ND_IGTL_PART_ANEW: the part begins another volume, although
+ * parts of this one are missing and will not come. The part is not added; call
  * nd_igtl_parts_reset() and add it again. */
 NdIgtlPart nd_igtl_parts_add (NdIgtlParts *parts, const NdIgtlImage *image,
     guint64 timestamp);

@@ -59,16 +59,17 @@ nd_pattern_new (const NdPatternSettings *settings, GError **error)
   if (has_value
       && !(self->settings.value >= min && self->settings.value <= max)) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "Property 'value' is %g: type %s holds numbers from %g to %g",
-        settings->value, nd_sample_name (settings->type), min, max);
+        "Property 'value' is %g: it must be from %g to %g, the numbers that "
+        "type %s holds",
+        settings->value, min, max, nd_sample_name (settings->type));
     return NULL;
   }
   self->row =
       g_try_new (gfloat, settings->shape.components * settings->shape.size[0]);
   if (!self->row) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "No memory for one row of "
-        "%" G_GSIZE_FORMAT " samples",
+        "No memory for one row of %" G_GSIZE_FORMAT
+        " samples: use a smaller volume-size",
         settings->shape.components * settings->shape.size[0]);
     return NULL;
   }

@@ -384,8 +384,8 @@ nd_phantom_new (const gsize size[3], guint64 seed, gdouble noise,
   self->noise_powers = g_try_new (gfloat, noises);
   if (!self->reference || !self->noise_powers) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "No memory for the heart "
-        "phantom: %" G_GSIZE_FORMAT " bytes are wanted",
+        "No memory for %" G_GSIZE_FORMAT
+        " bytes of the heart phantom: use a smaller volume-size",
         (total + noises) * sizeof (gfloat));
     nd_phantom_free (self);
     return NULL;

@@ -5,11 +5,11 @@
  * Axes: x is lateral, y depth (the probe is at small y), z elevation. The
  * samples fill the cube.
  *
- * Motion: a point at the normalised radius P in the ellipsoid of the left
- * ventricle at end diastole moves to rho, rho^3 = P^3 - c, when the ventricle
- * has ejected the fraction c of its volume. This preserves the volume of the
- * wall, which therefore thickens as it contracts. Speckle is a property of the
- * tissue and moves with it.
+ * Motion: when the left ventricle has ejected the fraction c of its volume, a
+ * point that was at the normalised radius P of its ellipsoid at end diastole is
+ * at radius rho, with rho^3 = P^3 - c. This preserves the volume of the wall,
+ * which therefore thickens as it contracts. Speckle is a property of the tissue
+ * and moves with it.
  *
  * Speckle: scatterers with complex Gaussian amplitudes are weighted by the
  * echogenicity of the tissue and convolved, in beam coordinates, with a point

@@ -105,7 +105,7 @@ add_similarity (NdDifference *difference, const gdouble *a, const gdouble *b,
   const gdouble range = MAX (difference->high - difference->low, 1e-300);
   const gsize slice = shape->size[0] * shape->size[1] * shape->components;
 
-  /* A NaN would make every later sum NaN. */
+  /* No SSIM, because a NaN would make all later sums NaN. */
   if (difference->not_finite > 0)
     return;
   for (gsize z = 0; z < shape->size[2]; z++) {

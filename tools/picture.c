@@ -35,7 +35,7 @@ canvas_init (Canvas *canvas, const NdShape *shape, guint n, GError **error)
           &canvas->height)
       || canvas->width > (G_MAXINT - GAP) / (gint) (n * canvas->channels)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "A picture of so large a volume is not possible");
+        "The volume is too large for a picture: use smaller volumes");
     return FALSE;
   }
   canvas->row = ((gsize) (canvas->width + GAP) * n - GAP) * canvas->channels;
