@@ -36,7 +36,6 @@
 
 #include "gst/gstopenigtlinksink.h"
 
-#include <math.h>
 #include <string.h>
 
 #include <gst/video/video.h>
@@ -46,12 +45,13 @@
 #include "gst/gstndelements.h"
 #include "gst/gstnderror.h"
 #include "gst/gstndframe.h"
+#include "gst/gstndigtlfields.h"
+#include "gst/gstndigtlframe.h"
+#include "gst/gstndigtlmessages.h"
 #include "gst/gstndigtlmode.h"
 #include "gst/gstndigtloutput.h"
 #include "gst/gstndmetadata.h"
 #include "gst/gstndproperties.h"
-#include "live/fields.h"
-#include "live/samples.h"
 
 GST_DEBUG_CATEGORY_STATIC (openigtlink_sink_debug);
 #define GST_CAT_DEFAULT openigtlink_sink_debug
@@ -59,11 +59,6 @@ GST_DEBUG_CATEGORY_STATIC (openigtlink_sink_debug);
 /* The largest message of a client: clients send queries only. */
 #define MESSAGE_MAX (16 * 1024 * 1024)
 #define RECONNECT 1 /* s */
-#define SIZE_MAX_IGTL 65535
-#define COMPONENTS_MAX 255
-
-/* The most fields that wait for their volumes. */
-#define FIELDS_MAX 1024
 
 typedef struct
 {
@@ -88,8 +83,7 @@ struct _GstOpenIGTLinkSink
   gsize size; /* 0: no caps */
   gboolean is_video;
   GstVideoInfo video_info;
-  NdMetadata *recording; /* of a source that knows all volumes in advance */
-  GQueue live;           /* NdMetadata, one volume each, in order of times */
+  GstNdIgtlFields fields;
   gboolean has_origin;
   gint64 origin; /* ns since 1970 of timestamp 0 */
   guint32 message_id;
@@ -105,12 +99,10 @@ enum
   PROP_STATS
 };
 
-#define VIDEO_FORMATS "{ GRAY8, " GST_VIDEO_NE (GRAY16) ", RGB, RGBA }"
-
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (GST_ND_TENSORS_CAPS
-            "; " GST_VIDEO_CAPS_MAKE (VIDEO_FORMATS)));
+            "; " GST_VIDEO_CAPS_MAKE (GST_ND_IGTL_VIDEO_FORMATS)));
 
 G_DEFINE_TYPE_WITH_CODE (GstOpenIGTLinkSink, gst_openigtlink_sink,
     GST_TYPE_BASE_SINK,
@@ -141,13 +133,6 @@ static const GstNdProperty rows[] = {
       GST_ND_UINT (Settings, version, 1, ND_IGTL_VERSION_MAX, 1),
       GST_ND_READY },
 };
-
-static void
-clear_fields (GstOpenIGTLinkSink *self)
-{
-  g_clear_pointer (&self->recording, nd_metadata_unref);
-  g_queue_clear_full (&self->live, (GDestroyNotify) nd_metadata_unref);
-}
 
 static gboolean
 start (GstOpenIGTLinkSink *self)
@@ -193,7 +178,7 @@ stop (GstOpenIGTLinkSink *self)
   output = g_steal_pointer (&self->output);
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&output, gst_nd_igtl_output_free);
-  clear_fields (self);
+  gst_nd_igtl_fields_clear (&self->fields);
 }
 
 static GstStateChangeReturn
@@ -236,26 +221,6 @@ gst_openigtlink_sink_unlock_stop (GstBaseSink *sink)
   return set_flushing (sink, FALSE);
 }
 
-/* Checks that an IMAGE can hold volumes of this format. */
-static gboolean
-check_format (const GstNdVolumeInfo *info, GError **error)
-{
-  const gsize *size = info->shape.size;
-  NdIgtlScalar scalar;
-
-  if (info->responses == 1 && info->shape.components <= COMPONENTS_MAX
-      && size[0] <= SIZE_MAX_IGTL && size[1] <= SIZE_MAX_IGTL
-      && size[2] <= SIZE_MAX_IGTL && nd_igtl_scalar_type (info->type, &scalar))
-    return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-      "An IMAGE cannot hold %u responses of %" G_GSIZE_FORMAT
-      " components of %s: it has one response, %u components at most, sizes of "
-      "%u at most, and 8, 16 or 32 bit integers or floating point numbers",
-      info->responses, info->shape.components, nd_sample_name (info->type),
-      COMPONENTS_MAX, SIZE_MAX_IGTL);
-  return FALSE;
-}
-
 static gboolean
 gst_openigtlink_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
 {
@@ -274,7 +239,7 @@ gst_openigtlink_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
     g_set_error (&error, ND_ERROR, ND_ERROR_FORMAT,
         "Caps of the frames cannot be read: they must have format, width and "
         "height");
-  if (error || !check_format (&info, &error)) {
+  if (error || !gst_nd_igtl_check_format (&info, &error)) {
     gst_nd_element_error (GST_ELEMENT (self), error);
     return FALSE;
   }
@@ -318,115 +283,6 @@ keep_buffer (GstBuffer *buffer)
   return max > 0 ? gst_buffer_copy_deep (buffer) : gst_buffer_ref (buffer);
 }
 
-/* Returns the fields of the volume with this timestamp. Fields of earlier
- * volumes, which never arrived, are dropped. */
-static NdMetadata *
-live_fields (GstOpenIGTLinkSink *self, gint64 time)
-{
-  NdMetadata *metadata;
-
-  while ((metadata = g_queue_peek_head (&self->live))) {
-    const gint64 its = g_array_index (metadata->times, gint64, 0);
-
-    if (its > time)
-      return NULL;
-    g_queue_pop_head (&self->live);
-    if (its == time)
-      return metadata;
-    nd_metadata_unref (metadata);
-  }
-  return NULL;
-}
-
-static void
-add_fields (GArray *fields, const NdMetadata *metadata, guint64 volume)
-{
-  const NdField *field;
-  guint n;
-
-  field = nd_metadata_of_volume (metadata, volume, &n);
-  for (guint i = 0; i < n; i++) {
-    const NdIgtlField copy = { field[i].key, field[i].value };
-
-    g_array_append_val (fields, copy);
-  }
-}
-
-/* Fields of the volume, whose texts belong to @owner. */
-static GArray *
-find_fields (GstOpenIGTLinkSink *self, GstBuffer *buffer, NdMetadata **owner)
-{
-  GArray *fields = g_array_new (FALSE, FALSE, sizeof (NdIgtlField));
-  const gint64 time = GST_BUFFER_PTS (buffer);
-  guint low = 0, high;
-
-  *owner = NULL;
-  if (!GST_BUFFER_PTS_IS_VALID (buffer))
-    return fields;
-  *owner = live_fields (self, time);
-  if (*owner)
-    add_fields (fields, *owner, 0);
-  if (!self->recording)
-    return fields;
-  high = self->recording->times->len;
-  while (low < high) {
-    const guint middle = low + (high - low) / 2;
-
-    if (g_array_index (self->recording->times, gint64, middle) < time)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low < self->recording->times->len
-      && g_array_index (self->recording->times, gint64, low) == time)
-    add_fields (fields, self->recording, low);
-  return fields;
-}
-
-/* The matrix in the fields of a volume, from index to mm. */
-static gboolean
-find_matrix (const GArray *fields, gfloat matrix[12])
-{
-  for (guint i = 0; i < fields->len; i++) {
-    const NdIgtlField *field = &g_array_index (fields, NdIgtlField, i);
-
-    if (strcmp (field->key, ND_IGTL_MATRIX_KEY) == 0)
-      return nd_igtl_matrix_from_text (matrix, field->value);
-  }
-  return FALSE;
-}
-
-static void
-describe_image (GstOpenIGTLinkSink *self, const GArray *fields,
-    GByteArray *content)
-{
-  static const gdouble ones[3] = { 1, 1, 1 }, zeros[3] = { 0 };
-  static const gdouble identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-  const NdGeometry *geometry = &self->info.geometry;
-  NdIgtlImage image = { .components = self->info.shape.components,
-    .big_endian = G_BYTE_ORDER == G_BIG_ENDIAN };
-  gdouble origin[3], directions[9];
-  gfloat matrix[12];
-
-  nd_igtl_scalar_type (self->info.type, &image.scalar);
-  memcpy (image.size, self->info.shape.size, sizeof (image.size));
-  memcpy (image.part, image.size, sizeof (image.part));
-  if (find_matrix (fields, matrix)) {
-    for (guint row = 0; row < 3; row++) {
-      for (guint a = 0; a < 3; a++)
-        directions[3 * row + a] = matrix[3 * a + row];
-      origin[row] = matrix[9 + row];
-    }
-    nd_igtl_image_set_geometry (&image, ones, origin, directions);
-  } else if (geometry->known) {
-    nd_igtl_image_set_geometry (&image, geometry->spacing, geometry->origin,
-        geometry->directions);
-  } else {
-    nd_igtl_image_set_geometry (&image, ones, zeros, identity);
-  }
-  nd_igtl_image_build (&image, content);
-}
-
 /* The time of the volume in ns since 1970. */
 static guint64
 time_of_day (GstOpenIGTLinkSink *self, GstBuffer *buffer)
@@ -453,67 +309,21 @@ time_of_day (GstOpenIGTLinkSink *self, GstBuffer *buffer)
   return MAX (self->origin + (gint64) GST_BUFFER_PTS (buffer), 0);
 }
 
-typedef struct
-{
-  GByteArray *messages;
-  guint16 version;
-  guint64 timestamp;
-  guint32 *message_id;
-} Messages;
-
-static void
-add_message (const gchar *type, const gchar *device, const GByteArray *content,
-    gpointer user_data)
-{
-  Messages *to = user_data;
-  const NdIgtlEnvelope envelope = { to->version, type, device, to->timestamp,
-    ++*to->message_id };
-  g_autoptr (GByteArray) tail = g_byte_array_new ();
-
-  nd_igtl_build (&envelope, content, NULL, 0, NULL, 0, to->messages, tail);
-  g_byte_array_append (to->messages, tail->data, tail->len);
-}
-
-/* Removes the fields that become messages from @fields. */
-static void
-build_messages (GArray *fields, Messages *to)
-{
-  g_autofree gboolean *used = g_new (gboolean, fields->len + 1);
-  NdIgtlField *all = (NdIgtlField *) fields->data;
-  guint left = 0;
-
-  nd_igtl_from_fields (all, fields->len, used, add_message, to);
-  for (guint i = 0; i < fields->len; i++) {
-    if (!used[i])
-      all[left++] = all[i];
-  }
-  g_array_set_size (fields, left);
-}
-
 static void
 send_volume (GstOpenIGTLinkSink *self, GstNdIgtlUnit *unit, GstBuffer *buffer)
 {
-  g_autoptr (GByteArray) content = g_byte_array_new ();
-  g_autoptr (GByteArray) messages = g_byte_array_new ();
-  const guint16 version = self->settings.version;
-  const guint64 timestamp = nd_igtl_time_from_ns (time_of_day (self, buffer));
-  Messages to = { messages, version, timestamp, &self->message_id };
-  NdMetadata *owner;
-  g_autoptr (GArray) fields = find_fields (self, buffer, &owner);
-  NdIgtlEnvelope envelope = { version, "IMAGE", self->settings.device_name,
-    timestamp, 0 };
+  const GstNdIgtlLetterhead head = { self->settings.version,
+    self->settings.device_name, time_of_day (self, buffer), &self->message_id };
+  g_autoptr (NdMetadata) owner = NULL;
+  g_autoptr (GArray) fields =
+      gst_nd_igtl_fields_find (&self->fields, GST_BUFFER_PTS (buffer), &owner);
 
-  describe_image (self, fields, content);
-  build_messages (fields, &to);
-  envelope.message_id = ++self->message_id;
-  gst_nd_igtl_unit_build (unit, messages, &envelope, content,
-      (const NdIgtlField *) fields->data, fields->len);
-  if (version < 2) {
+  gst_nd_igtl_build_messages (unit, &head, &self->info, fields);
+  if (head.version < 2) {
     GST_OBJECT_LOCK (self);
     self->fields_unsent += fields->len;
     GST_OBJECT_UNLOCK (self);
   }
-  g_clear_pointer (&owner, nd_metadata_unref);
   gst_nd_igtl_output_send (self->output, unit);
 }
 
@@ -552,22 +362,17 @@ gst_openigtlink_sink_render (GstBaseSink *sink, GstBuffer *buffer)
 }
 
 static void
-take_fields (GstOpenIGTLinkSink *self, NdMetadata *metadata, gboolean live)
+take_metadata (GstOpenIGTLinkSink *self, NdMetadata *metadata, gboolean live)
 {
-  if (!live) {
-    clear_fields (self);
-    self->recording = metadata;
-    return;
-  }
-  if (metadata->times->len != 1) {
+  if (live && metadata->times->len != 1) {
     nd_metadata_unref (metadata);
     return;
   }
-  self->origin = metadata->origin;
-  self->has_origin = TRUE;
-  g_queue_push_tail (&self->live, metadata);
-  if (self->live.length > FIELDS_MAX)
-    nd_metadata_unref (g_queue_pop_head (&self->live));
+  if (live) {
+    self->origin = metadata->origin;
+    self->has_origin = TRUE;
+  }
+  gst_nd_igtl_fields_take (&self->fields, metadata, live);
 }
 
 static gboolean
@@ -583,12 +388,12 @@ gst_openigtlink_sink_event (GstBaseSink *sink, GstEvent *event)
       break;
     case GST_EVENT_FLUSH_STOP:
       self->has_origin = FALSE;
-      g_queue_clear_full (&self->live, (GDestroyNotify) nd_metadata_unref);
+      gst_nd_igtl_fields_flush (&self->fields);
       break;
     case GST_EVENT_CUSTOM_DOWNSTREAM_STICKY:
       metadata = gst_nd_metadata_from_event (event, &volumes);
       if (metadata)
-        take_fields (self, metadata, gst_nd_metadata_is_live (event));
+        take_metadata (self, metadata, gst_nd_metadata_is_live (event));
       break;
     default:
       break;

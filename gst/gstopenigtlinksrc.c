@@ -39,30 +39,21 @@
 
 #include <string.h>
 
-#include <gst/video/video.h>
-
 #include "core/error.h"
 #include "gst/gstndcaps.h"
 #include "gst/gstndelements.h"
 #include "gst/gstnderror.h"
+#include "gst/gstndigtlframe.h"
 #include "gst/gstndigtlinput.h"
 #include "gst/gstndigtlmode.h"
+#include "gst/gstndigtltimes.h"
 #include "gst/gstndmetadata.h"
 #include "gst/gstndpool.h"
 #include "gst/gstndproperties.h"
-#include "live/clock.h"
 #include "live/fields.h"
 
 GST_DEBUG_CATEGORY_STATIC (openigtlink_src_debug);
 #define GST_CAT_DEFAULT openigtlink_src_debug
-
-/* The reported latency grows in steps of this size, up to a limit. */
-#define LATENCY_STEP (5 * GST_MSECOND)
-#define LATENCY_MAX GST_SECOND
-
-/* Two clocks of one computer are read one after the other. A smaller difference
- * is due to reading them. */
-#define CLOCK_STEP (2 * GST_MSECOND)
 
 /* The numbers of these enums are public, as values of properties, and never
  * change. */
@@ -107,12 +98,7 @@ struct _GstOpenIGTLinkSrc
   gfloat matrix[12]; /* the format of the caps */
   gboolean is_video, has_video_meta;
   GstVideoInfo video_info;
-  NdIgtlClock clock;
-  gboolean has_clock_offset;
-  gint64 clock_offset; /* clock of the pipeline minus monotonic time */
-  gint64 origin;       /* ns since 1970 of running time 0 */
-  gboolean has_origin;
-  GstClockTime last;
+  GstNdIgtlTimes times;
 };
 
 enum
@@ -129,12 +115,10 @@ enum
   PROP_STATS
 };
 
-#define VIDEO_FORMATS "{ GRAY8, " GST_VIDEO_NE (GRAY16) ", RGB, RGBA }"
-
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (GST_ND_TENSORS_CAPS
-            "; " GST_VIDEO_CAPS_MAKE (VIDEO_FORMATS)));
+            "; " GST_VIDEO_CAPS_MAKE (GST_ND_IGTL_VIDEO_FORMATS)));
 
 G_DEFINE_TYPE_WITH_CODE (GstOpenIGTLinkSrc, gst_openigtlink_src,
     GST_TYPE_PUSH_SRC,
@@ -222,9 +206,7 @@ reset (GstOpenIGTLinkSrc *self)
   self->bad_matrices = self->delivered = self->clock_resets = 0;
   GST_OBJECT_UNLOCK (self);
   self->has_format = self->is_video = FALSE;
-  self->has_clock_offset = self->has_origin = FALSE;
-  self->last = 0;
-  nd_igtl_clock_init (&self->clock);
+  gst_nd_igtl_times_reset (&self->times);
 }
 
 static gboolean
@@ -320,47 +302,6 @@ gst_openigtlink_src_unlock_stop (GstBaseSrc *src)
   return set_flushing (src, FALSE);
 }
 
-/* UNKNOWN if video has no such frames. */
-static GstVideoFormat
-video_format (const GstNdVolumeInfo *info)
-{
-  const gsize c = info->shape.components;
-
-  if (info->shape.size[2] != 1)
-    return GST_VIDEO_FORMAT_UNKNOWN;
-  if (info->type == ND_UINT16 && c == 1)
-    return G_BYTE_ORDER == G_LITTLE_ENDIAN ? GST_VIDEO_FORMAT_GRAY16_LE
-                                           : GST_VIDEO_FORMAT_GRAY16_BE;
-  if (info->type != ND_UINT8)
-    return GST_VIDEO_FORMAT_UNKNOWN;
-  return c == 1 ? GST_VIDEO_FORMAT_GRAY8
-      : c == 3  ? GST_VIDEO_FORMAT_RGB
-      : c == 4  ? GST_VIDEO_FORMAT_RGBA
-                : GST_VIDEO_FORMAT_UNKNOWN;
-}
-
-/* All caps that the volumes can have, the preferred ones first. */
-static GstCaps *
-possible_caps (GstOpenIGTLinkSrc *self)
-{
-  const GstNdVolumeInfo *info = &self->info;
-  const GstVideoFormat format = video_format (info);
-  GstCaps *caps = gst_nd_volume_info_to_caps (info), *video;
-
-  if (format != GST_VIDEO_FORMAT_UNKNOWN) {
-    video = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING,
-        gst_video_format_to_string (format), "width", G_TYPE_INT,
-        (gint) info->shape.size[0], "height", G_TYPE_INT,
-        (gint) info->shape.size[1], NULL);
-    gst_caps_append (video, caps);
-    caps = video;
-  }
-  /* The rate is not known; downstream may state one. */
-  gst_caps_set_simple (caps, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1,
-      G_MAXINT, 1, NULL);
-  return caps;
-}
-
 static GstCaps *
 gst_openigtlink_src_get_caps (GstBaseSrc *src, GstCaps *filter)
 {
@@ -384,7 +325,7 @@ gst_openigtlink_src_negotiate (GstBaseSrc *src)
 
   if (!self->has_format)
     return TRUE;
-  possible = possible_caps (self);
+  possible = gst_nd_igtl_possible_caps (&self->info);
   peer = gst_pad_peer_query_caps (GST_BASE_SRC_PAD (src), NULL);
   caps = gst_caps_intersect_full (peer, possible, GST_CAPS_INTERSECT_FIRST);
   if (gst_caps_is_empty (caps)) {
@@ -479,43 +420,17 @@ follow_format (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
   return FALSE;
 }
 
-static guint64
-monotonic_now (void)
-{
-  return (guint64) g_get_monotonic_time () * GST_USECOND;
-}
-
-/* Running time of a monotonic time. */
-static GstClockTime
-to_running_time (GstOpenIGTLinkSrc *self, guint64 time)
-{
-  g_autoptr (GstClock) clock = gst_element_get_clock (GST_ELEMENT (self));
-  const GstClockTime base = gst_element_get_base_time (GST_ELEMENT (self));
-  gint64 offset;
-
-  if (!clock)
-    return self->last;
-  offset = (gint64) gst_clock_get_time (clock) - (gint64) monotonic_now ();
-  if (!self->has_clock_offset
-      || ABS (offset - self->clock_offset) > (gint64) CLOCK_STEP)
-    self->clock_offset = offset;
-  self->has_clock_offset = TRUE;
-  return MAX ((gint64) time + self->clock_offset - (gint64) base, 0);
-}
-
 static void
 update_latency (GstOpenIGTLinkSrc *self)
 {
-  const GstClockTime delay = MIN (self->clock.delay, LATENCY_MAX);
-  const GstClockTime wanted =
-      (delay + LATENCY_STEP - 1) / LATENCY_STEP * LATENCY_STEP;
+  const GstClockTime wanted = gst_nd_igtl_times_latency (&self->times);
   gboolean grows;
 
   GST_OBJECT_LOCK (self);
   grows = wanted > self->latency;
   if (grows)
     self->latency = wanted;
-  self->clock_resets = self->clock.resets;
+  self->clock_resets = self->times.clock.resets;
   GST_OBJECT_UNLOCK (self);
   if (grows)
     gst_element_post_message (GST_ELEMENT (self),
@@ -526,23 +441,11 @@ static void
 set_times (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
 {
   GstBuffer *buffer = volume->buffer;
-  guint64 time = volume->arrival;
-  guint64 sent = volume->sent;
 
-  if (self->settings.timestamps == TIMESTAMPS_SENDER) {
-    time = nd_igtl_clock_map (&self->clock, sent, time);
-    update_latency (self);
-  }
-  time = MAX (to_running_time (self, time), self->last);
-  self->last = time;
-  if (!self->has_origin) {
-    if (self->settings.timestamps == TIMESTAMPS_ARRIVAL || sent == 0)
-      sent = (guint64) g_get_real_time () * GST_USECOND
-          - (monotonic_now () - volume->arrival);
-    self->origin = (gint64) sent - (gint64) time;
-    self->has_origin = TRUE;
-  }
-  GST_BUFFER_PTS (buffer) = time;
+  GST_BUFFER_PTS (buffer) =
+      gst_nd_igtl_times_map (&self->times, GST_ELEMENT (self), volume->sent,
+          volume->arrival, self->settings.timestamps == TIMESTAMPS_SENDER);
+  update_latency (self);
   GST_BUFFER_DTS (buffer) = GST_CLOCK_TIME_NONE;
   GST_BUFFER_DURATION (buffer) = GST_CLOCK_TIME_NONE;
   GST_BUFFER_OFFSET (buffer) = self->delivered;
@@ -592,7 +495,7 @@ push_fields (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
   /* The first event has the origin of times. */
   if (!matrix && volume->fields->len == 0 && self->delivered > 0)
     return;
-  metadata->origin = self->origin;
+  metadata->origin = self->times.origin;
   g_array_append_val (metadata->times, time);
   for (guint i = 0; i < volume->fields->len; i++) {
     const GstNdIgtlText *text =
@@ -604,45 +507,6 @@ push_fields (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
     nd_metadata_add_to_volume (metadata, 0, ND_IGTL_MATRIX_KEY, matrix);
   gst_pad_push_event (GST_BASE_SRC_PAD (self),
       gst_nd_metadata_to_live_event (metadata));
-}
-
-/* Rows of @buffer have no padding; video may want some. */
-static GstBuffer *
-to_video (GstOpenIGTLinkSrc *self, GstBuffer *buffer)
-{
-  const GstVideoInfo *info = &self->video_info;
-  const gsize height = GST_VIDEO_INFO_HEIGHT (info);
-  const gint row =
-      GST_VIDEO_INFO_WIDTH (info) * GST_VIDEO_INFO_COMP_PSTRIDE (info, 0);
-  const gsize offsets[GST_VIDEO_MAX_PLANES] = { 0 };
-  const gint strides[GST_VIDEO_MAX_PLANES] = { row };
-  GstBuffer *padded;
-  GstVideoFrame frame;
-  GstMapInfo map;
-
-  if (GST_VIDEO_INFO_PLANE_STRIDE (info, 0) == row)
-    return buffer;
-  if (self->has_video_meta) {
-    gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE,
-        GST_VIDEO_INFO_FORMAT (info), GST_VIDEO_INFO_WIDTH (info),
-        GST_VIDEO_INFO_HEIGHT (info), 1, (gsize *) offsets, (gint *) strides);
-    return buffer;
-  }
-  padded = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (info), NULL);
-  gst_buffer_copy_into (padded, buffer,
-      GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
-  if (gst_video_frame_map (&frame, info, padded, GST_MAP_WRITE)) {
-    if (gst_buffer_map (buffer, &map, GST_MAP_READ)) {
-      for (gsize y = 0; y < height; y++)
-        memcpy ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0)
-                + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
-            map.data + y * row, row);
-      gst_buffer_unmap (buffer, &map);
-    }
-    gst_video_frame_unmap (&frame);
-  }
-  gst_buffer_unref (buffer);
-  return padded;
 }
 
 static GstFlowReturn
@@ -666,7 +530,8 @@ gst_openigtlink_src_create (GstPushSrc *src, GstBuffer **buffer)
   GST_OBJECT_UNLOCK (self);
   *buffer = g_steal_pointer (&volume->buffer);
   if (self->is_video)
-    *buffer = to_video (self, *buffer);
+    *buffer =
+        gst_nd_igtl_to_frame (*buffer, &self->video_info, self->has_video_meta);
   return GST_FLOW_OK;
 }
 

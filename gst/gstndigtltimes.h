@@ -1,0 +1,36 @@
+/* Timestamps of received volumes: times of the sender or of the arrival,
+ * converted to running time, and the latency that follows from them.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+#include "live/clock.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  NdIgtlClock clock;
+  gboolean has_clock_offset;
+  gint64 clock_offset; /* clock of the pipeline minus monotonic time */
+  gboolean has_origin;
+  gint64 origin; /* ns since 1970 of running time 0 */
+  GstClockTime last;
+} GstNdIgtlTimes;
+
+void gst_nd_igtl_times_reset (GstNdIgtlTimes *times);
+
+/* The running time of a volume of @element that was sent at @sent (ns since
+ * 1970; 0: not known) and arrived at @arrival (monotonic, ns). It is not before
+ * that of the last volume. */
+GstClockTime gst_nd_igtl_times_map (GstNdIgtlTimes *times, GstElement *element,
+    guint64 sent, guint64 arrival, gboolean use_sender);
+
+/* The longest delay of a volume so far, in steps of 5 ms and up to 1 s. */
+GstClockTime gst_nd_igtl_times_latency (const GstNdIgtlTimes *times);
+
+G_END_DECLS
