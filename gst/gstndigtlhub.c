@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "gst/gstndigtlpeer.h"
+#include "gst/gstndthread.h"
 
 GST_DEBUG_CATEGORY (gst_nd_igtl_debug);
 
@@ -34,7 +35,7 @@ struct _GstNdIgtlHub
   GstNdIgtlCallbacks callbacks;
   gpointer user_data;
 
-  GThread *thread;
+  GstNdThread thread;
   GMainContext *context;
   GMainLoop *loop;
   GCancellable *cancellable;
@@ -384,7 +385,8 @@ close_stalled (gpointer user_data)
   return G_SOURCE_CONTINUE;
 }
 
-static gpointer
+/* Until gst_nd_igtl_hub_stop(). */
+static void
 run (gpointer user_data)
 {
   GstNdIgtlHub *hub = user_data;
@@ -404,7 +406,6 @@ run (gpointer user_data)
   while (hub->pending > 0)
     g_main_context_iteration (hub->context, TRUE);
   g_main_context_pop_thread_default (hub->context);
-  return NULL;
 }
 
 static void
@@ -420,7 +421,7 @@ init_debug (void)
 }
 
 GstNdIgtlHub *
-gst_nd_igtl_hub_new (const GstNdIgtlSettings *settings,
+gst_nd_igtl_hub_new (GstElement *element, const GstNdIgtlSettings *settings,
     const GstNdIgtlCallbacks *callbacks, gpointer user_data)
 {
   GstNdIgtlHub *hub = g_new0 (GstNdIgtlHub, 1);
@@ -436,7 +437,8 @@ gst_nd_igtl_hub_new (const GstNdIgtlSettings *settings,
   hub->listen = g_ptr_array_new_with_free_func (g_object_unref);
   hub->peers = g_ptr_array_new ();
   g_mutex_init (&hub->lock);
-  hub->thread = g_thread_new ("openigtlink", run, hub);
+  gst_nd_thread_init (&hub->thread, element);
+  gst_nd_thread_start (&hub->thread, "connections", run, hub);
   return hub;
 }
 
@@ -453,8 +455,10 @@ quit (gpointer user_data)
 void
 gst_nd_igtl_hub_stop (GstNdIgtlHub *hub)
 {
+  /* First, because the thread calls run() until it is stopped. */
+  gst_nd_thread_stop (&hub->thread);
   post (hub, quit, hub);
-  g_thread_join (hub->thread);
+  gst_nd_thread_clear (&hub->thread);
   g_queue_clear_full (&hub->outbox, (GDestroyNotify) gst_nd_igtl_unit_unref);
   g_ptr_array_unref (hub->listen);
   g_ptr_array_unref (hub->peers);

@@ -51,9 +51,10 @@ typedef struct
   void (*failed) (const GError *error, gboolean fatal, gpointer user_data);
 } GstNdIgtlCallbacks;
 
-/* Returns at once. The thread resolves, binds and connects. */
-GstNdIgtlHub *gst_nd_igtl_hub_new (const GstNdIgtlSettings *settings,
-    const GstNdIgtlCallbacks *callbacks, gpointer user_data);
+/* Returns at once. A thread of @element resolves, binds and connects. */
+GstNdIgtlHub *gst_nd_igtl_hub_new (GstElement *element,
+    const GstNdIgtlSettings *settings, const GstNdIgtlCallbacks *callbacks,
+    gpointer user_data);
 
 /* Closes all connections and ends the thread. */
 void gst_nd_igtl_hub_stop (GstNdIgtlHub *hub);

@@ -618,7 +618,7 @@ gst_nd_igtl_input_new (GstElement *element,
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   input->fields =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  input->hub = gst_nd_igtl_hub_new (&settings->hub, &callbacks, input);
+  input->hub = gst_nd_igtl_hub_new (element, &settings->hub, &callbacks, input);
   return input;
 }
 

@@ -162,7 +162,7 @@ gst_nd_igtl_output_new (GstElement *element, const GstNdIgtlSettings *settings,
   output->device = g_strdup (device);
   g_mutex_init (&output->lock);
   g_cond_init (&output->changed);
-  output->hub = gst_nd_igtl_hub_new (settings, &callbacks, output);
+  output->hub = gst_nd_igtl_hub_new (element, settings, &callbacks, output);
   return output;
 }
 

@@ -45,6 +45,20 @@ received (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
   g_atomic_int_inc (&told->messages);
 }
 
+static GstElement *element; /* whose thread serves */
+
+static void
+set_up (void)
+{
+  element = gst_object_ref_sink (gst_bin_new ("hub"));
+}
+
+static void
+tear_down (void)
+{
+  gst_clear_object (&element);
+}
+
 static GstNdIgtlHub *
 make_hub (gboolean server, guint port, guint stall, Told *told)
 {
@@ -58,7 +72,7 @@ make_hub (gboolean server, guint port, guint stall, Told *told)
     .check_crc = TRUE,
     .stall = stall };
 
-  return gst_nd_igtl_hub_new (&settings, &callbacks, told);
+  return gst_nd_igtl_hub_new (element, &settings, &callbacks, told);
 }
 
 static guint64
@@ -248,6 +262,7 @@ igtlhub_suite (void)
   TCase *tests = tcase_create ("general");
 
   suite_add_tcase (suite, tests);
+  tcase_add_checked_fixture (tests, set_up, tear_down);
   tcase_add_test (tests, test_stall);
   tcase_add_test (tests, test_thousand);
   tcase_add_test (tests, test_no_files);
