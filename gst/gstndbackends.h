@@ -10,7 +10,8 @@
 
 G_BEGIN_DECLS
 
-/* Remembers the folder of the plugin, because modules are found from there. */
+/* Remembers the folder of the plugin, because modules are searched relative to
+ * it. */
 void gst_nd_backends_init (GstPlugin *plugin);
 
 /* Adds the CPU back end, and the CUDA module if it exists: the file named by

@@ -335,7 +335,7 @@ gst_nd_conv_start (GstBaseTransform *trans)
   priv->reverse = FALSE;
   priv->discont = TRUE;
   gst_nd_conv_reset (self, GST_FLOW_FLUSHING);
-  /* Again, if its properties were set in READY. */
+  /* Starts it again if its properties were set in READY. */
   start_device (self);
   if (!check_settings (self, &settings, &error)) {
     gst_nd_conv_fail (self, error);

@@ -1,5 +1,5 @@
-/* A build: a convolver for settings and an input format. It has copies of all
- * that it needs, so that any thread can run it.
+/* A build: a convolver for settings and an input format. It has copies of
+ * everything that it needs, so that any thread can run it.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

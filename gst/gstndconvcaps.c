@@ -66,7 +66,7 @@ set_output_dimensions (GstStructure *s, const GstNdConvSettings *settings,
       nd_response_count (settings->response, bank->n_responses));
 }
 
-/* FALSE if no input of @components gives this output. */
+/* FALSE if no input of this number of @components gives this output. */
 static gboolean
 set_input_dimensions (GstStructure *s, const GstNdConvSettings *settings,
     const NdBankInfo *bank, gsize components)

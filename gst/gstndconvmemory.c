@@ -54,8 +54,9 @@ gst_nd_conv_decide_allocation (GstBaseTransform *trans, GstQuery *query)
     gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
   if (!fits_in_pool (self))
     return FALSE;
-  /* A device needs several outputs at once, which a pool with a maximum might
-   * not have, and memory in our context. */
+  /* On a device several outputs are in flight, for which a pool with a maximum
+   * may have too few buffers, and outputs must be in the context of this
+   * element. */
   if (allocator && (priv->out.device || max > 0)) {
     GST_DEBUG_OBJECT (self, "replacing the pool from downstream: %s",
         max > 0 ? "it has a maximum" : "outputs need memory in our context");

@@ -125,7 +125,8 @@ is_skipped (GstNdConv *self, GstBuffer *anchor)
   return TRUE;
 }
 
-/* The base class answers POSITION queries with it (docs/checklist.md, 20). */
+/* Sets the position with which the base class answers POSITION queries
+ * (docs/checklist.md, 20). */
 static void
 set_position (GstNdConv *self, GstBuffer *anchor)
 {
@@ -285,7 +286,8 @@ gst_nd_conv_send_inputs (GstNdConv *self)
   return send (self, g_new0 (GstNdPendingOutput, 1));
 }
 
-/* Gain and offset of the time of @anchor, if the application controls them. */
+/* If the application controls gain and offset, sets them to their values at the
+ * time of @anchor. */
 static void
 sync_scale (GstNdConv *self, GstBuffer *anchor)
 {

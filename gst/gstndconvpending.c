@@ -200,8 +200,8 @@ complete_and_push (GstNdConv *self, GstNdPendingOutput *output,
 
 /* Call with the lock held. While the input is blocked, an application may
  * replace elements downstream and expects that nothing leaves the element.
- * Outputs that a thread waits for leave all the same: the block takes hold of
- * that thread only after it. */
+ * Outputs that the streaming thread waits for are pushed all the same, because
+ * the block stops that thread only after it has returned. */
 static void
 wait_while_blocked (GstNdConv *self)
 {

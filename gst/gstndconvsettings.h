@@ -90,8 +90,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (GstNdConvSettings, gst_nd_conv_settings_clear)
 void gst_nd_conv_settings_copy (GstNdConvSettings *to,
     const GstNdConvSettings *from);
 
-/* Whether one convolver does for both. Gain, offset and the timing of the
- * stream do not matter to it. */
+/* Whether one convolver can be used for both. Gain, offset and the timing of
+ * the stream do not affect it. */
 gboolean gst_nd_conv_settings_have_same_convolver (const GstNdConvSettings *a,
     const GstNdConvSettings *b);
 

@@ -133,8 +133,8 @@ is_usable (GstObject *context, const NdBackend *backend)
 static GMutex own_lock;
 static GHashTable *own_contexts; /* by device */
 
-/* Returns the context of @key, a reference, after @old, if that is still there,
- * was replaced by @replacement. */
+/* Replaces the context of @key by @replacement, if that is not NULL and the
+ * context is still @old. Returns a reference to the context of @key. */
 static GstObject *
 update_own_context (gpointer key, GstObject *old, GstObject *replacement)
 {
@@ -154,8 +154,8 @@ update_own_context (gpointer key, GstObject *old, GstObject *replacement)
   return context;
 }
 
-/* Waits for the driver without a lock. Two elements may both make a context;
- * then the first one stays. */
+/* No lock is held while the driver makes a context. If two elements make one at
+ * the same time, the first one is kept. */
 static GstObject *
 own_context (const NdBackend *backend, gint device_id)
 {

@@ -20,8 +20,8 @@ struct _GstNdDemux
 
   GstPad *sink, *src; /* src: NULL before the recording is open */
 
-  /* Only the task of the sink pad writes, and a seek while the task stands;
-   * others read with the object lock. */
+  /* Written by the task of the sink pad, and by a seek while the task is
+   * stopped; other threads read with the object lock held. */
   GstNdExcerpt excerpt; /* the whole recording; without volumes: not open */
   GstSegment segment;
   guint64 next; /* volume; backwards it wraps below 0 */

@@ -294,8 +294,7 @@ gst_nd_denoise_get_window (GstNdAlgorithm *algorithm, guint *before,
   *after = schedule.latency;
 }
 
-/* The estimates that an output uses, and the volumes that it waits for have one
- * too. */
+/* An output uses the estimates of the noise of this many volumes. */
 static guint
 gst_nd_denoise_get_memory (GstNdAlgorithm *algorithm)
 {

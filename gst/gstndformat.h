@@ -46,7 +46,7 @@ gboolean gst_nd_format_set_strides (GstNdFormat *format, const gchar *strides,
  * strides that would fit. */
 gchar *gst_nd_format_wrong_size (const GstNdFormat *format, GstBuffer *buffer);
 
-/* The same samples in the same places, in any memory. */
+/* Whether both have the same samples in the same places, in any memory. */
 gboolean gst_nd_format_is_equal (const GstNdFormat *a, const GstNdFormat *b);
 
 /* The sample value that means zero in @plane: half of the range for chroma,

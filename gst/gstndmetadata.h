@@ -1,7 +1,8 @@
 /* The metadata of a recording, in an event before the first volume. All
  * elements between the file that is read and the file that is written pass it
- * on. The event is not sticky, because GDP stores 16 bits of the type of an
- * event: a sticky event turns into one that must not stand before caps.
+ * on. The event is not sticky, because gdppay stores only 16 bits of the type
+ * of an event: after gdpdepay a sticky event would be one that must not come
+ * before caps.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -11,9 +11,9 @@ G_BEGIN_DECLS
 
 /* For GstBaseSrcClass.decide_allocation(): sets the pool of an ALLOCATION query
  * to that of downstream if its buffers have @size bytes, otherwise to a new
- * one. A pool is worth it, because new memory for each volume costs a page
- * fault every 4 KiB. Buffers of a pool have less than 4 GiB: the query of
- * larger volumes has no pool afterwards. */
+ * one. A pool is faster, because new memory for each volume costs a page fault
+ * every 4 KiB. Buffers of a pool have less than 4 GiB: the query of larger
+ * volumes has no pool afterwards. */
 gboolean gst_nd_query_set_pool (GstQuery *query, gsize size);
 
 G_END_DECLS

@@ -23,7 +23,8 @@ typedef struct
 {
   guint before, after;   /* volumes that an output needs, in stream time */
   GstClockTime interval; /* between two volumes; NONE: unknown */
-  GQueue asked;          /* GstNdSeekRange of seeks without a segment so far */
+  GQueue asked;          /* GstNdSeekRange of seeks whose segment has not
+                            arrived */
   GstNdSeekRange range;  /* of the segment in use */
   gboolean narrowed;     /* upstream has a wider segment */
 } GstNdSeek;

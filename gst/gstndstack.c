@@ -58,7 +58,7 @@ struct _GstNdStack
 
   GstBuffer *volume;          /* has slices up to `filled` */
   guint filled;               /* frames in it */
-  GstClockTime end;           /* end of the last one of them */
+  GstClockTime end;           /* end of the last frame in it */
   GstBuffer *complete;        /* volume for generate_output() */
   guint64 stacked, discarded; /* frames since start() */
   gboolean failed;            /* an error was posted */

@@ -63,7 +63,8 @@ add_packed_rgb (GstNdVideoLayout *layout, const GstVideoInfo *info)
 }
 
 /* The components of a format with a plane for each, or for both of chroma. The
- * latter are side by side; GStreamer 1.22 tells wrong offsets of some. */
+ * latter are side by side; GStreamer 1.22 has wrong offsets for some
+ * formats. */
 static void
 add_planar (GstNdVideoLayout *layout, const GstVideoInfo *info)
 {
@@ -286,7 +287,7 @@ gst_nd_video_layout_unpack (const GstNdVideoLayout *layout, guint p,
   }
 }
 
-/* What is kept may have any bits. */
+/* The largest sample value of plane @p. Alpha may have bits above the depth. */
 static guint16
 highest (const GstNdVideoLayout *layout, guint p)
 {

@@ -1,8 +1,10 @@
 #!/bin/sh
 # Draws one volume of two recordings side by side, each scaled to 400 x 400.
 #
-#   pipelines/compare.sh LEFT RIGHT PICTURE.png [VOLUME]
+#   pipelines/compare.sh LEFT RIGHT PICTURE.png [N]
 #
+# Draws volume N - 1, counted from 0; N is 40 by default. If a recording is
+# shorter, its last volume is drawn.
 # The variables WINDOW and LEVEL set the properties of ndview for both pictures;
 # otherwise each picture has its own range.
 #

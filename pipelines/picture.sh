@@ -1,11 +1,11 @@
 #!/bin/sh
 # Draws one volume of a recording as three planes through its middle.
 #
-#   pipelines/picture.sh RECORDING PICTURE.png [VOLUME]
+#   pipelines/picture.sh RECORDING PICTURE.png [N]
 #
-# VOLUME counts from 1 and is 40 by default; a shorter recording shows its last
-# volume. All volumes before it are read too, because compressed recordings are
-# not seekable. The variables WINDOW and LEVEL set the properties of ndview;
+# Reads the first N volumes, by default 40, and draws the last of them: number
+# N - 1. If the recording is shorter, it draws the last volume. The volumes before
+# it are read, too, because compressed recordings are not seekable. The variables WINDOW and LEVEL set the properties of ndview;
 # otherwise the picture has its own range.
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later

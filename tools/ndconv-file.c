@@ -217,7 +217,9 @@ main (int argc, char **argv)
     { "volume-size", 's', 0, G_OPTION_ARG_STRING, &options.size,
         "For raw samples: the size of a volume", "X:Y:Z" },
     { "type", 't', 0, G_OPTION_ARG_STRING, &options.type,
-        "For raw samples: uint8 (default), int16, uint16, float32", "TYPE" },
+        "For raw samples: uint8 (default), int8, int16, uint16, int32, uint32, "
+        "float16, float32",
+        "TYPE" },
     { "components", 'c', 0, G_OPTION_ARG_INT, &options.components,
         "For raw samples: components of a sample (default 1)", "N" },
     { "offset", 'o', 0, G_OPTION_ARG_INT64, &options.offset,
