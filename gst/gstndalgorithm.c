@@ -6,6 +6,7 @@
 #include "gst/gstndbackends.h"
 #include "gst/gstndcuda.h"
 #include "gst/gstnderror.h"
+#include "gst/gstndflow.h"
 #include "gst/gstndproperties.h"
 
 GST_DEBUG_CATEGORY (gst_nd_algorithm_debug);
@@ -57,8 +58,10 @@ gst_nd_algorithm_stats (GstNdAlgorithm *self)
   gst_structure_set (s, "backend", G_TYPE_STRING, priv->backend_name,
       "volumes-in", G_TYPE_UINT64, priv->in, "volumes-out", G_TYPE_UINT64,
       priv->out_count, "volumes-late", G_TYPE_UINT64, priv->late,
-      "volumes-clipped", G_TYPE_UINT64, priv->clipped, "seconds-min",
-      G_TYPE_DOUBLE, priv->seconds_min, "seconds-mean", G_TYPE_DOUBLE,
+      "volumes-clipped", G_TYPE_UINT64, priv->clipped, "volumes-lost",
+      G_TYPE_UINT64, priv->lost, "volumes-flushed", G_TYPE_UINT64,
+      priv->flushed, "seconds-min", G_TYPE_DOUBLE, priv->seconds_min,
+      "seconds-mean", G_TYPE_DOUBLE,
       priv->out_count ? priv->seconds_sum / priv->out_count : 0, "seconds-max",
       G_TYPE_DOUBLE, priv->seconds_max, NULL);
   GST_ND_ALGORITHM_GET_CLASS (self)->add_stats (self, s);
@@ -195,11 +198,12 @@ gst_nd_algorithm_submit_input_buffer (GstBaseTransform *trans,
   GstNdAlgorithm *self = GST_ND_ALGORITHM (trans);
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   g_autoptr (GstBuffer) buffer = NULL;
-  GstFlowReturn ret = apply_settings (self);
+  const GstFlowReturn applied = apply_settings (self);
+  GstFlowReturn ret;
 
-  if (ret != GST_FLOW_OK) {
+  if (gst_nd_flow_is_final (applied)) {
     gst_buffer_unref (input);
-    return ret;
+    return applied;
   }
   ret = GST_BASE_TRANSFORM_CLASS (gst_nd_algorithm_parent_class)
             ->submit_input_buffer (trans, is_discont, input);
@@ -210,7 +214,8 @@ gst_nd_algorithm_submit_input_buffer (GstBaseTransform *trans,
     return GST_FLOW_ERROR;
   if (priv->n_algorithms == 0)
     return GST_FLOW_NOT_NEGOTIATED;
-  return gst_nd_algorithm_take_volume (self, buffer);
+  return gst_nd_flow_join (applied,
+      gst_nd_algorithm_take_volume (self, buffer));
 }
 
 /* submit_input_buffer() has pushed all outputs. */
@@ -285,6 +290,9 @@ gst_nd_algorithm_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   same = priv->n_algorithms > 0 && gst_nd_format_is_equal (&input, &priv->input)
       && gst_nd_format_is_equal (&output, &priv->output);
   same_memory = output.device == priv->output.device;
+  /* Downstream still expects the old caps. */
+  if (!same)
+    gst_nd_algorithm_end_stretch (self, "the output caps change");
   priv->input = input;
   priv->output = output;
   gst_caps_replace (&priv->output_caps, out);
@@ -293,7 +301,6 @@ gst_nd_algorithm_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     gst_nd_algorithm_update_latency (self);
     return TRUE;
   }
-  gst_nd_algorithm_reset (self);
   if (make_algorithms (self, &error))
     return TRUE;
   gst_nd_algorithm_fail (self, error);
@@ -323,6 +330,7 @@ gst_nd_algorithm_start (GstBaseTransform *trans)
 
   GST_OBJECT_LOCK (self);
   priv->in = priv->out_count = priv->late = priv->clipped = 0;
+  priv->lost = priv->flushed = 0;
   priv->seconds_min = priv->seconds_sum = priv->seconds_max = 0;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   priv->latency = GST_CLOCK_TIME_NONE;
@@ -331,7 +339,7 @@ gst_nd_algorithm_start (GstBaseTransform *trans)
   gst_nd_element_start (GST_ELEMENT (self));
   priv->reverse = FALSE;
   priv->discont = TRUE;
-  gst_nd_algorithm_reset (self);
+  gst_nd_algorithm_reset (self, GST_FLOW_FLUSHING);
   /* Again, if its properties were set in READY. */
   if (GST_ND_ALGORITHM_GET_CLASS (self)->check_settings (self, &error)
       && gst_nd_algorithm_start_device (self, &error))
@@ -346,7 +354,7 @@ gst_nd_algorithm_stop (GstBaseTransform *trans)
   GstNdAlgorithm *self = GST_ND_ALGORITHM (trans);
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
 
-  gst_nd_algorithm_reset (self);
+  gst_nd_algorithm_reset (self, GST_FLOW_FLUSHING);
   gst_nd_algorithm_clear (self);
   gst_clear_caps (&priv->output_caps);
   gst_nd_seek_reset (&priv->seek, GST_ELEMENT (self));

@@ -38,11 +38,22 @@ caps_event (GstNdAlgorithm *self, GstEvent *event)
   return FALSE;
 }
 
+/* Whether @event repeats the segment in use. */
+static gboolean
+repeats_segment (GstNdAlgorithm *self, GstEvent *event)
+{
+  GstSegment current = GST_BASE_TRANSFORM (self)->segment;
+  const GstSegment *segment;
+
+  gst_event_parse_segment (event, &segment);
+  current.position = segment->position;
+  return gst_segment_is_equal (segment, &current);
+}
+
 static gboolean
 segment_event (GstNdAlgorithm *self, GstEvent *event)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
-  GstSegment current = GST_BASE_TRANSFORM (self)->segment;
   g_autoptr (GError) undecoded = NULL;
   const GstSegment *segment;
 
@@ -61,9 +72,6 @@ segment_event (GstNdAlgorithm *self, GstEvent *event)
     gst_nd_algorithm_fail (self, error);
     return FALSE;
   }
-  current.position = segment->position;
-  if (gst_segment_is_equal (segment, &current))
-    return TRUE;
   gst_nd_algorithm_end_stretch (self, "new segment");
   priv->reverse = segment->rate < 0;
   return TRUE;
@@ -82,6 +90,8 @@ gst_nd_algorithm_sink_event (GstBaseTransform *trans, GstEvent *event)
       break;
     case GST_EVENT_SEGMENT:
       event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
+      if (repeats_segment (self, event))
+        return gst_nd_algorithm_take_event (self, event);
       ok = segment_event (self, event);
       break;
     case GST_EVENT_EOS:
@@ -98,21 +108,22 @@ gst_nd_algorithm_sink_event (GstBaseTransform *trans, GstEvent *event)
       break;
     case GST_EVENT_STREAM_START:
     case GST_EVENT_SEGMENT_DONE:
-    case GST_EVENT_GAP:
       gst_nd_algorithm_end_stretch (self, GST_EVENT_TYPE_NAME (event));
       if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT_DONE)
         event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
       break;
-    case GST_EVENT_CUSTOM_DOWNSTREAM:
-      return gst_nd_algorithm_take_event (self, event);
+    case GST_EVENT_GAP:
+      return gst_nd_algorithm_take_gap (self, event);
     case GST_EVENT_FLUSH_STOP:
-      gst_nd_algorithm_reset (self);
+      gst_nd_algorithm_reset (self, GST_FLOW_FLUSHING);
       priv->discont = TRUE;
       GST_OBJECT_LOCK (self);
       priv->earliest_time = GST_CLOCK_TIME_NONE;
       GST_OBJECT_UNLOCK (self);
       break;
     default:
+      if (GST_EVENT_IS_SERIALIZED (event))
+        return gst_nd_algorithm_take_event (self, event);
       break;
   }
   if (!ok) {
@@ -123,7 +134,8 @@ gst_nd_algorithm_sink_event (GstBaseTransform *trans, GstEvent *event)
 }
 
 /* The base class must not see QoS events: it would drop volumes before they
- * enter the window (docs/checklist.md, 21). */
+ * enter the window. Elements upstream would drop them too, so that the event is
+ * forwarded only if no window needs them (docs/checklist.md, 21). */
 gboolean
 gst_nd_algorithm_src_event (GstBaseTransform *trans, GstEvent *event)
 {
@@ -131,6 +143,7 @@ gst_nd_algorithm_src_event (GstBaseTransform *trans, GstEvent *event)
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   GstClockTimeDiff diff;
   GstClockTime timestamp;
+  gboolean spans_time;
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEEK)
     return gst_nd_seek_send (&priv->seek, GST_BASE_TRANSFORM_SINK_PAD (trans),
@@ -141,12 +154,14 @@ gst_nd_algorithm_src_event (GstBaseTransform *trans, GstEvent *event)
   GST_OBJECT_LOCK (self);
   if (!GST_CLOCK_TIME_IS_VALID (timestamp))
     priv->earliest_time = GST_CLOCK_TIME_NONE;
-  else if (diff > 0)
-    priv->earliest_time = timestamp + 2 * diff;
   else
     priv->earliest_time = timestamp + MAX (diff, -(gint64) timestamp);
+  spans_time = priv->seek.before + priv->seek.after > 0;
   GST_OBJECT_UNLOCK (self);
-  return gst_pad_push_event (GST_BASE_TRANSFORM_SINK_PAD (trans), event);
+  if (!spans_time)
+    return gst_pad_push_event (GST_BASE_TRANSFORM_SINK_PAD (trans), event);
+  gst_event_unref (event);
+  return TRUE;
 }
 
 /* Queries */

@@ -23,6 +23,8 @@ typedef struct
   GstClockTime latency; /* NONE before caps */
   GstClockTime earliest_time; /* from QoS; NONE: no output is late */
   guint64 in, out_count, late, clipped;
+  guint64 lost;    /* outputs that downstream did not take */
+  guint64 flushed; /* volumes without output because of a flush */
   gdouble seconds_min, seconds_sum, seconds_max;
   const gchar *backend_name; /* of the algorithms */
   GstNdSeek seek;
@@ -103,11 +105,15 @@ GstFlowReturn gst_nd_algorithm_take_volume (GstNdAlgorithm *self,
     GstBuffer *buffer);
 gboolean gst_nd_algorithm_take_event (GstNdAlgorithm *self, GstEvent *event);
 
+/* The same for a GAP event (docs/checklist.md, 14). */
+gboolean gst_nd_algorithm_take_gap (GstNdAlgorithm *self, GstEvent *event);
+
 /* Makes the outputs that are missing, then forgets the stretch. */
 GstFlowReturn gst_nd_algorithm_end_stretch (GstNdAlgorithm *self,
     const gchar *reason);
 
-/* Forgets the stretch and pushes nothing. */
-void gst_nd_algorithm_reset (GstNdAlgorithm *self);
+/* Forgets the stretch because of @reason and pushes nothing. Counts the volumes
+ * that have no output. */
+void gst_nd_algorithm_reset (GstNdAlgorithm *self, GstFlowReturn reason);
 
 G_END_DECLS

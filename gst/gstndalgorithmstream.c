@@ -4,7 +4,9 @@
 #include "gst/gstndalgorithmprivate.h"
 
 #include "cpu/threads.h"
+#include "gst/gstndanchor.h"
 #include "gst/gstnderror.h"
+#include "gst/gstndflow.h"
 
 #define GST_CAT_DEFAULT gst_nd_algorithm_debug
 
@@ -18,14 +20,46 @@ gst_nd_algorithm_fail (GstNdAlgorithm *self, const GError *error)
   return GST_FLOW_ERROR;
 }
 
+/* Counts @n volumes whose outputs nobody gets because of @ret. */
+static void
+count_missed (GstNdAlgorithm *self, guint64 n, GstFlowReturn ret)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+
+  GST_OBJECT_LOCK (self);
+  if (ret == GST_FLOW_FLUSHING)
+    priv->flushed += n;
+  else
+    priv->lost += n;
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* A sticky event follows with the next volume. */
+static void
+discard_event (GstNdAlgorithm *self, GstEvent *event)
+{
+  if (GST_EVENT_IS_STICKY (event))
+    gst_pad_store_sticky_event (GST_BASE_TRANSFORM_SRC_PAD (self), event);
+  gst_event_unref (event);
+}
+
 void
-gst_nd_algorithm_reset (GstNdAlgorithm *self)
+gst_nd_algorithm_reset (GstNdAlgorithm *self, GstFlowReturn reason)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
 
   for (guint i = 0; i < priv->n_algorithms; i++)
     nd_algorithm_reset (priv->algorithms[i]);
-  g_queue_clear_full (&priv->anchors, (GDestroyNotify) gst_mini_object_unref);
+  while (!g_queue_is_empty (&priv->anchors)) {
+    gpointer anchor = g_queue_pop_head (&priv->anchors);
+
+    if (GST_IS_EVENT (anchor)) {
+      discard_event (self, anchor);
+      continue;
+    }
+    count_missed (self, 1, reason);
+    gst_buffer_unref (anchor);
+  }
   priv->pushed = priv->pulled = 0;
   priv->last_sample = -1;
   gst_nd_timing_reset (&priv->timing);
@@ -216,10 +250,12 @@ push_one (GstNdAlgorithm *self)
   set_position (self, anchor);
   if (!is_skipped (self, anchor))
     ret = make_output (self, anchor, &out);
-  if (ret != GST_FLOW_OK)
+  if (ret == GST_FLOW_OK && !respond (self, out, &error))
+    ret = gst_nd_algorithm_fail (self, error);
+  if (ret != GST_FLOW_OK) {
+    count_missed (self, 1, ret);
     return ret;
-  if (!respond (self, out, &error))
-    return gst_nd_algorithm_fail (self, error);
+  }
   priv->pulled++;
   if (!out)
     return GST_FLOW_OK;
@@ -228,7 +264,10 @@ push_one (GstNdAlgorithm *self)
   priv->push_seconds = 0;
   priv->discont = FALSE;
   GST_LOG_OBJECT (self, "output %" GST_PTR_FORMAT, out);
-  return gst_pad_push (pad, g_steal_pointer (&out));
+  ret = gst_pad_push (pad, g_steal_pointer (&out));
+  if (ret != GST_FLOW_OK)
+    count_missed (self, 1, ret);
+  return ret;
 }
 
 static GstFlowReturn
@@ -237,8 +276,9 @@ push_ready (GstNdAlgorithm *self)
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   GstFlowReturn ret = GST_FLOW_OK;
 
-  while (ret == GST_FLOW_OK && nd_algorithm_ready (priv->algorithms[0]))
-    ret = push_one (self);
+  while (!gst_nd_flow_is_final (ret)
+      && nd_algorithm_ready (priv->algorithms[0]))
+    ret = gst_nd_flow_join (ret, push_one (self));
   return ret;
 }
 
@@ -258,11 +298,11 @@ gst_nd_algorithm_end_stretch (GstNdAlgorithm *self, const gchar *reason)
       nd_algorithm_end (priv->algorithms[i]);
     ret = push_ready (self);
   }
-  while (ret == GST_FLOW_OK
+  while (!gst_nd_flow_is_final (ret)
       && GST_IS_EVENT (g_queue_peek_head (&priv->anchors)))
     gst_pad_push_event (GST_BASE_TRANSFORM_SRC_PAD (self),
         g_queue_pop_head (&priv->anchors));
-  gst_nd_algorithm_reset (self);
+  gst_nd_algorithm_reset (self, ret);
   priv->discont = TRUE;
   return ret;
 }
@@ -280,12 +320,13 @@ static GstFlowReturn
 begin_volume (GstNdAlgorithm *self, GstBuffer *buffer)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
-  const GstSegmentFlags flags = GST_BASE_TRANSFORM (self)->segment.flags;
-  const GstNdTimingStep step =
-      gst_nd_timing_step (&priv->timing, &timing_rule, GST_CLOCK_TIME_NONE,
-          flags & GST_SEGMENT_FLAG_TRICKMODE ? GST_CLOCK_TIME_NONE
-                                             : GST_BUFFER_PTS (buffer),
-          GST_BUFFER_IS_DISCONT (buffer), priv->reverse);
+  const gboolean tricks =
+      (GST_BASE_TRANSFORM (self)->segment.flags & GST_SEGMENT_FLAG_TRICKMODE)
+      != 0;
+  const GstNdTimingStep step = gst_nd_timing_step (&priv->timing, &timing_rule,
+      gst_nd_format_duration (&priv->input),
+      tricks ? GST_CLOCK_TIME_NONE : GST_BUFFER_PTS (buffer),
+      !tricks && GST_BUFFER_IS_DISCONT (buffer), priv->reverse);
   const GstNdTiming timing = priv->timing;
   GstFlowReturn ret;
 
@@ -294,21 +335,6 @@ begin_volume (GstNdAlgorithm *self, GstBuffer *buffer)
   ret = gst_nd_algorithm_end_stretch (self, step.break_reason);
   priv->timing = timing;
   return ret;
-}
-
-/* An output has everything of its anchor but the memory. */
-static GstBuffer *
-make_anchor (GstNdAlgorithm *self, GstBuffer *buffer)
-{
-  GstBuffer *anchor = gst_buffer_new ();
-
-  gst_buffer_copy_into (anchor, buffer,
-      GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META,
-      0, -1);
-  if (!GST_BUFFER_DURATION_IS_VALID (anchor))
-    GST_BUFFER_DURATION (anchor) =
-        gst_nd_format_duration (&gst_nd_algorithm_private (self)->input);
-  return anchor;
 }
 
 static GstFlowReturn
@@ -342,7 +368,7 @@ push_volume (GstNdAlgorithm *self, GstBuffer *buffer)
   if (!GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP))
     priv->last_sample = priv->pushed;
   priv->pushed++;
-  g_queue_push_tail (&priv->anchors, make_anchor (self, buffer));
+  g_queue_push_tail (&priv->anchors, gst_nd_anchor_new (buffer, &priv->input));
   GST_OBJECT_LOCK (self);
   priv->in++;
   GST_OBJECT_UNLOCK (self);
@@ -352,12 +378,31 @@ push_volume (GstNdAlgorithm *self, GstBuffer *buffer)
 GstFlowReturn
 gst_nd_algorithm_take_volume (GstNdAlgorithm *self, GstBuffer *buffer)
 {
-  GstFlowReturn ret = begin_volume (self, buffer);
+  const GstFlowReturn begun = begin_volume (self, buffer);
+  GstFlowReturn ret;
 
-  if (ret == GST_FLOW_OK)
-    ret = push_volume (self, buffer);
+  if (gst_nd_flow_is_final (begun))
+    return begun;
+  ret = push_volume (self, buffer);
   gst_nd_algorithm_update_latency (self);
-  return ret == GST_FLOW_OK ? push_ready (self) : ret;
+  if (ret == GST_FLOW_OK)
+    ret = push_ready (self);
+  return gst_nd_flow_join (begun, ret);
+}
+
+gboolean
+gst_nd_algorithm_take_gap (GstNdAlgorithm *self, GstEvent *event)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstClockTime start, duration;
+  const gchar *reason;
+
+  gst_event_parse_gap (event, &start, &duration);
+  reason = gst_nd_timing_gap (&priv->timing, &timing_rule,
+      gst_nd_format_duration (&priv->input), start, duration, priv->reverse);
+  if (reason)
+    gst_nd_algorithm_end_stretch (self, reason);
+  return gst_nd_algorithm_take_event (self, event);
 }
 
 gboolean

@@ -40,7 +40,7 @@ gst_nd_conv_submit_input_buffer (GstBaseTransform *trans, gboolean unused,
   const GstFlowReturn applied = gst_nd_conv_apply_settings (self);
   GstFlowReturn ret;
 
-  if (gst_nd_conv_is_final (applied)) {
+  if (gst_nd_flow_is_final (applied)) {
     gst_buffer_unref (input);
     return applied;
   }
@@ -55,7 +55,7 @@ gst_nd_conv_submit_input_buffer (GstBaseTransform *trans, gboolean unused,
     return GST_FLOW_ERROR;
   if (!priv->convolver)
     return GST_FLOW_NOT_NEGOTIATED;
-  return gst_nd_conv_join (applied, gst_nd_conv_take_volume (self, buffer));
+  return gst_nd_flow_join (applied, gst_nd_conv_take_volume (self, buffer));
 }
 
 /* submit_input_buffer() has pushed all outputs (docs/checklist.md, 3). */

@@ -55,14 +55,14 @@ change_convolver (GstNdConv *self, NdConvolver *next)
   GST_INFO_OBJECT (self, "new settings: the window keeps its volumes");
   priv->convolver = NULL;
   gst_nd_conv_use (self, next);
-  while (!gst_nd_conv_is_final (ret) && nd_convolver_replay (next, old, &error))
-    ret = gst_nd_conv_join (ret, gst_nd_conv_push_ready (self));
+  while (!gst_nd_flow_is_final (ret) && nd_convolver_replay (next, old, &error))
+    ret = gst_nd_flow_join (ret, gst_nd_conv_push_ready (self));
   /* Enqueued work may still read volumes of the old convolver. */
   nd_convolver_synchronize (next, error ? NULL : &error);
   gst_nd_conv_builder_dispose (self, old);
   if (error)
     ret = gst_nd_conv_fail (self, error);
-  if (gst_nd_conv_is_final (ret))
+  if (gst_nd_flow_is_final (ret))
     gst_nd_conv_reset (self, ret);
   return ret;
 }

@@ -346,8 +346,8 @@ gst_nd_conv_push_ready (GstNdConv *self)
 {
   GstFlowReturn ret = GST_FLOW_OK;
 
-  while (!gst_nd_conv_is_final (ret)
+  while (!gst_nd_flow_is_final (ret)
       && nd_convolver_ready (self->priv->convolver))
-    ret = gst_nd_conv_join (ret, push_one (self));
+    ret = gst_nd_flow_join (ret, push_one (self));
   return ret;
 }

@@ -149,7 +149,7 @@ static GstFlowReturn
 push (GstNdConv *self, GstNdPendingOutput *output, GstFlowReturn before)
 {
   GstPad *pad = GST_BASE_TRANSFORM_SRC_PAD (self);
-  const gboolean wanted = !gst_nd_conv_is_final (before);
+  const gboolean wanted = !gst_nd_flow_is_final (before);
   GstFlowReturn ret = GST_FLOW_OK;
 
   while (!g_queue_is_empty (&output->events)) {
@@ -220,7 +220,7 @@ take_ret (GstNdPendingOutputs *pending)
 {
   const GstFlowReturn ret = pending->ret;
 
-  if (!gst_nd_conv_is_final (ret))
+  if (!gst_nd_flow_is_final (ret))
     pending->ret = GST_FLOW_OK;
   return ret;
 }
@@ -257,7 +257,7 @@ complete_next (gpointer data)
   g_mutex_lock (&pending->lock);
   /* An output counts as pending until its push returns. */
   g_queue_pop_head (&pending->outputs);
-  if (!gst_nd_conv_is_final (pending->ret) && ret != GST_FLOW_OK)
+  if (!gst_nd_flow_is_final (pending->ret) && ret != GST_FLOW_OK)
     pending->ret = ret;
   g_cond_broadcast (&pending->changed);
   g_mutex_unlock (&pending->lock);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "gst/gstndconvprivate.h"
+#include "gst/gstndflow.h"
 
 G_BEGIN_DECLS
 
@@ -45,21 +46,6 @@ void gst_nd_conv_pending_drop (GstNdConv *self);
 /* Discards an event that a flush overtakes. Takes @event. A sticky one stays on
  * the source pad, and follows with the next volume. */
 void gst_nd_conv_discard_event (GstNdConv *self, GstEvent *event);
-
-/* Whether @ret ends the stream. NOT_LINKED passes when the application links
- * the pad again. */
-static inline gboolean
-gst_nd_conv_is_final (GstFlowReturn ret)
-{
-  return ret != GST_FLOW_OK && ret != GST_FLOW_NOT_LINKED;
-}
-
-/* What to report of two pushes. */
-static inline GstFlowReturn
-gst_nd_conv_join (GstFlowReturn first, GstFlowReturn second)
-{
-  return second == GST_FLOW_OK ? first : second;
-}
 
 /* Counts @n volumes whose outputs nobody gets because of @ret. */
 void gst_nd_conv_count_missed (GstNdConv *self, guint n, GstFlowReturn ret);

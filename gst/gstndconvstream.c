@@ -3,6 +3,7 @@
  */
 #include "gst/gstndconvstream.h"
 
+#include "gst/gstndanchor.h"
 #include "gst/gstndconvlatency.h"
 #include "gst/gstndconvoutput.h"
 #include "gst/gstndconvpending.h"
@@ -67,9 +68,9 @@ gst_nd_conv_drain (GstNdConv *self, const gchar *reason)
     nd_convolver_end (priv->convolver);
     ret = gst_nd_conv_push_ready (self);
   }
-  if (!gst_nd_conv_is_final (ret))
-    ret = gst_nd_conv_join (ret, gst_nd_conv_pending_complete_all (self));
-  while (!gst_nd_conv_is_final (ret)
+  if (!gst_nd_flow_is_final (ret))
+    ret = gst_nd_flow_join (ret, gst_nd_conv_pending_complete_all (self));
+  while (!gst_nd_flow_is_final (ret)
       && GST_IS_EVENT (g_queue_peek_head (anchors)))
     gst_pad_push_event (GST_BASE_TRANSFORM_SRC_PAD (self),
         g_queue_pop_head (anchors));
@@ -155,7 +156,7 @@ hold_volume (GstNdConv *self, guint missing)
 
   if (size == 1 || window->pushed == 0)
     return GST_FLOW_OK;
-  for (guint i = 0; i < n && !gst_nd_conv_is_final (ret); i++) {
+  for (guint i = 0; i < n && !gst_nd_flow_is_final (ret); i++) {
     GstBuffer *anchor = gst_buffer_new ();
 
     if (!nd_convolver_repeat (priv->convolver, &error)) {
@@ -167,7 +168,7 @@ hold_volume (GstNdConv *self, guint missing)
     GST_OBJECT_LOCK (self);
     priv->stats.held++;
     GST_OBJECT_UNLOCK (self);
-    ret = gst_nd_conv_join (ret, gst_nd_conv_push_ready (self));
+    ret = gst_nd_flow_join (ret, gst_nd_conv_push_ready (self));
   }
   return ret;
 }
@@ -197,35 +198,6 @@ begin_volume (GstNdConv *self, GstBuffer *buffer)
       ret = hold_volume (self, step.missing);
   }
   return ret;
-}
-
-/* Copies metas, but for those that describe memory or keep other buffers. */
-static gboolean
-copy_meta (GstBuffer *from, GstMeta **meta, gpointer to)
-{
-  const GstMetaTransformCopy copy = { FALSE, 0, (gsize) -1 };
-  const GType api = (*meta)->info->api;
-
-  if ((*meta)->info->transform_func && api != GST_PARENT_BUFFER_META_API_TYPE
-      && !gst_meta_api_type_has_tag (api, _gst_meta_tag_memory))
-    (*meta)->info->transform_func (to, *meta, from, _gst_meta_transform_copy,
-        (gpointer) &copy);
-  return TRUE;
-}
-
-/* Everything that an output takes from its anchor, without the memory, and
- * without holding the buffer back from its pool (docs/checklist.md, 6). */
-static GstBuffer *
-make_anchor (GstNdConv *self, GstBuffer *buffer)
-{
-  GstBuffer *anchor = gst_buffer_new ();
-
-  gst_buffer_copy_into (anchor, buffer,
-      GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
-  gst_buffer_foreach_meta (buffer, copy_meta, anchor);
-  if (!GST_BUFFER_DURATION_IS_VALID (anchor) && !self->priv->in.is_variable)
-    GST_BUFFER_DURATION (anchor) = gst_nd_format_duration (&self->priv->in);
-  return anchor;
 }
 
 static GstFlowReturn
@@ -270,7 +242,7 @@ push_volume (GstNdConv *self, GstBuffer *buffer)
       position, buffer);
   if (!GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP))
     priv->last_sample = position;
-  g_queue_push_tail (&priv->anchors, make_anchor (self, buffer));
+  g_queue_push_tail (&priv->anchors, gst_nd_anchor_new (buffer, &priv->in));
   GST_OBJECT_LOCK (self);
   priv->stats.stretches += position == 0;
   priv->stats.in++;
@@ -287,7 +259,7 @@ gst_nd_conv_take_volume (GstNdConv *self, GstBuffer *buffer)
   priv->arrived = g_get_monotonic_time ();
   begun = begin_volume (self, buffer);
   /* The outputs before this volume found nobody; it may be others for its. */
-  if (gst_nd_conv_is_final (begun))
+  if (gst_nd_flow_is_final (begun))
     return begun;
   ret = push_volume (self, buffer);
   if (ret == GST_FLOW_OK) {
@@ -297,7 +269,7 @@ gst_nd_conv_take_volume (GstNdConv *self, GstBuffer *buffer)
   /* A volume that completes no output is given back too. */
   if (ret == GST_FLOW_OK)
     ret = gst_nd_conv_send_inputs (self);
-  return gst_nd_conv_join (begun, ret);
+  return gst_nd_flow_join (begun, ret);
 }
 
 gboolean

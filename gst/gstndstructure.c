@@ -437,7 +437,9 @@ gst_nd_structure_class_init (GstNdStructureClass *klass)
       g_param_spec_boxed ("stats", "Statistics",
           "backend (string); volumes-in, volumes-out, volumes-late (outputs "
           "that were not computed because they would be late), volumes-clipped "
-          "(outputs outside the segment) (uint64); seconds-min, seconds-mean, "
+          "(outputs outside the segment), volumes-lost (downstream did not "
+          "take their outputs), volumes-flushed (a flush or a state change "
+          "discarded them) (uint64); seconds-min, seconds-mean, "
           "seconds-max of computing per volume (double); bytes of memory "
           "(uint64)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));

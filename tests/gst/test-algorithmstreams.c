@@ -1,0 +1,307 @@
+/* ndstructure and nddenoise in streams: order of events, flushes, relinking,
+ * QoS, buffers of a pool, trick modes.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+
+#define DURATION (100 * GST_MSECOND)
+
+static const struct
+{
+  const gchar *launch, *dimensions;
+  gsize samples;
+} elements[] = {
+  { "nddenoise sigma=10 latency=2", "1:9:9:9", 9 * 9 * 9 },
+  { "ndstructure output=velocity sigma=1", "6:9:9:1", 6 * 9 * 9 },
+};
+
+typedef struct
+{
+  GstHarness *h;
+  GstElement *element; /* alone in the bin of the harness */
+  gsize samples;
+  GString *order; /* b: buffer; other letters: events */
+} Stream;
+
+static GstPadProbeReturn
+note (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GString *order = data;
+
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+    g_string_append_c (order, 'b');
+    return GST_PAD_PROBE_OK;
+  }
+  switch (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info))) {
+    case GST_EVENT_TAG:
+      g_string_append_c (order, 'T');
+      break;
+    case GST_EVENT_TOC:
+      g_string_append_c (order, 'O');
+      break;
+    case GST_EVENT_CUSTOM_DOWNSTREAM:
+      g_string_append_c (order, 'C');
+      break;
+    case GST_EVENT_CUSTOM_DOWNSTREAM_STICKY:
+      g_string_append_c (order, 'S');
+      break;
+    case GST_EVENT_GAP:
+      g_string_append_c (order, 'G');
+      break;
+    case GST_EVENT_EOS:
+      g_string_append_c (order, 'E');
+      break;
+    default:
+      break;
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+static Stream
+start (guint i)
+{
+  g_autofree gchar *caps = g_strdup_printf (
+      "other/tensors,format=static,num_tensors=1,types=float32,dimensions=%s,"
+      "framerate=10/1",
+      elements[i].dimensions);
+  Stream s = { .h = gst_harness_new_parse (elements[i].launch),
+    .samples = elements[i].samples,
+    .order = g_string_new (NULL) };
+
+  s.element = GST_BIN (s.h->element)->children->data;
+  gst_harness_set_src_caps_str (s.h, caps);
+  gst_pad_add_probe (s.h->sinkpad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, note,
+      s.order, NULL);
+  return s;
+}
+
+static void
+end (Stream *s)
+{
+  gst_harness_teardown (s->h);
+  g_string_free (s->order, TRUE);
+}
+
+static GstBuffer *
+make_volume (const Stream *s, guint number)
+{
+  GstBuffer *buffer =
+      gst_buffer_new_allocate (NULL, s->samples * sizeof (gfloat), NULL);
+  GstMapInfo map;
+
+  fail_unless (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
+  for (gsize i = 0; i < s->samples; i++)
+    ((gfloat *) map.data)[i] = (number * 7 + i * 13) % 100;
+  gst_buffer_unmap (buffer, &map);
+  GST_BUFFER_PTS (buffer) = number * DURATION;
+  GST_BUFFER_DURATION (buffer) = DURATION;
+  return buffer;
+}
+
+static GstFlowReturn
+push (Stream *s, guint number)
+{
+  return gst_harness_push (s->h, make_volume (s, number));
+}
+
+static void
+push_range (Stream *s, guint first, guint last)
+{
+  for (guint i = first; i <= last; i++)
+    fail_unless_equals_int (push (s, i), GST_FLOW_OK);
+}
+
+static guint64
+stat (Stream *s, const gchar *name)
+{
+  g_autoptr (GstStructure) stats = NULL;
+  guint64 value = 0;
+
+  g_object_get (s->element, "stats", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, name, &value), "no %s", name);
+  return value;
+}
+
+static void
+expect_accounts (Stream *s, guint n)
+{
+  fail_unless_equals_uint64 (stat (s, "volumes-in"), n);
+  fail_unless_equals_uint64 (gst_harness_buffers_received (s->h)
+          + stat (s, "volumes-lost") + stat (s, "volumes-flushed")
+          + stat (s, "volumes-late") + stat (s, "volumes-clipped"),
+      n);
+}
+
+static void
+flush (Stream *s)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (s->h, gst_event_new_flush_start ());
+  gst_harness_push_event (s->h, gst_event_new_flush_stop (TRUE));
+  gst_harness_push_event (s->h, gst_event_new_segment (&segment));
+}
+
+static GstEvent *
+new_custom (GstEventType type)
+{
+  return gst_event_new_custom (type, gst_structure_new_empty ("test"));
+}
+
+/* Each serialized event keeps its place between two volumes. */
+GST_START_TEST (test_order)
+{
+  Stream s = start (__i__);
+  g_autoptr (GstToc) toc = gst_toc_new (GST_TOC_SCOPE_GLOBAL);
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  push_range (&s, 0, 3);
+  gst_harness_push_event (s.h,
+      gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, "x", NULL)));
+  gst_harness_push_event (s.h, gst_event_new_toc (toc, FALSE));
+  push_range (&s, 4, 4);
+  gst_harness_push_event (s.h, new_custom (GST_EVENT_CUSTOM_DOWNSTREAM));
+  gst_harness_push_event (s.h, new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_STICKY));
+  gst_harness_push_event (s.h, gst_event_new_segment (&segment));
+  gst_harness_push_event (s.h, gst_event_new_gap (5 * DURATION, DURATION));
+  push_range (&s, 6, 7);
+  gst_harness_push_event (s.h, gst_event_new_eos ());
+  fail_unless_equals_string (s.order->str, "bbbbTObCSGbbE");
+  end (&s);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_flush)
+{
+  Stream s = start (__i__);
+
+  push_range (&s, 0, 4);
+  gst_harness_push_event (s.h, new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_STICKY));
+  flush (&s);
+  expect_accounts (&s, 5);
+  push_range (&s, 5, 9);
+  gst_harness_push_event (s.h, gst_event_new_eos ());
+  expect_accounts (&s, 10);
+  fail_unless (strchr (s.order->str, 'S') != NULL, "%s", s.order->str);
+  end (&s);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_relinked)
+{
+  Stream s = start (__i__);
+  g_autoptr (GstPad) src = gst_pad_get_peer (s.h->sinkpad);
+  GstFlowReturn ret;
+
+  push_range (&s, 0, 4);
+  gst_pad_unlink (src, s.h->sinkpad);
+  /* After a gap, so that what is left of the stretch finds nobody. */
+  ret = push (&s, 100);
+  fail_unless (ret == GST_FLOW_OK || ret == GST_FLOW_NOT_LINKED);
+  fail_unless_equals_int (gst_pad_link (src, s.h->sinkpad), GST_PAD_LINK_OK);
+  push_range (&s, 101, 105);
+  gst_harness_push_event (s.h, gst_event_new_eos ());
+  fail_unless (stat (&s, "volumes-lost") > 0);
+  expect_accounts (&s, 11);
+  end (&s);
+}
+
+GST_END_TEST;
+
+/* A QoS event must not make elements upstream leave out volumes that the window
+ * needs. */
+GST_START_TEST (test_qos_stays)
+{
+  Stream s = start (__i__);
+  GstEvent *event;
+
+  push_range (&s, 0, 4);
+  gst_harness_push_upstream_event (s.h,
+      gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 1.5, DURATION, DURATION));
+  while ((event = gst_harness_try_pull_upstream_event (s.h))) {
+    fail_unless (GST_EVENT_TYPE (event) != GST_EVENT_QOS);
+    gst_event_unref (event);
+  }
+  end (&s);
+}
+
+GST_END_TEST;
+
+static void
+note_freed (gpointer data, GstMiniObject *buffer)
+{
+  *(gboolean *) data = TRUE;
+}
+
+/* The window holds no buffer of a pool upstream. Elements mark such buffers as
+ * the parents of their own. */
+GST_START_TEST (test_parent_is_given_back)
+{
+  Stream s = start (__i__);
+  GstBuffer *parent = gst_buffer_new (), *volume = make_volume (&s, 0);
+  gboolean freed = FALSE;
+
+  gst_mini_object_weak_ref (GST_MINI_OBJECT_CAST (parent), note_freed, &freed);
+  gst_buffer_add_parent_buffer_meta (volume, parent);
+  gst_buffer_unref (parent);
+  fail_unless_equals_int (gst_harness_push (s.h, volume), GST_FLOW_OK);
+  fail_unless (freed);
+  end (&s);
+}
+
+GST_END_TEST;
+
+/* Decoders mark each frame after those that they leave out. */
+GST_START_TEST (test_trick_mode)
+{
+  Stream s = start (__i__);
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.rate = 4;
+  segment.flags = GST_SEGMENT_FLAG_TRICKMODE;
+  gst_harness_push_event (s.h, gst_event_new_segment (&segment));
+  for (guint i = 0; i < 8; i++) {
+    GstBuffer *volume = make_volume (&s, 7 * i);
+
+    GST_BUFFER_FLAG_SET (volume, GST_BUFFER_FLAG_DISCONT);
+    fail_unless_equals_int (gst_harness_push (s.h, volume), GST_FLOW_OK);
+  }
+  gst_harness_push_event (s.h, gst_event_new_eos ());
+  for (guint i = 0; i < 8; i++) {
+    g_autoptr (GstBuffer) output = gst_harness_try_pull (s.h);
+
+    fail_unless (output != NULL);
+    fail_unless_equals_int (GST_BUFFER_IS_DISCONT (output), i == 0);
+  }
+  end (&s);
+}
+
+GST_END_TEST;
+
+static Suite *
+algorithm_streams_suite (void)
+{
+  Suite *suite = suite_create ("algorithm-streams");
+  TCase *tc = tcase_create ("algorithm-streams");
+  const guint n = G_N_ELEMENTS (elements);
+
+  suite_add_tcase (suite, tc);
+  tcase_add_loop_test (tc, test_order, 0, n);
+  tcase_add_loop_test (tc, test_flush, 0, n);
+  tcase_add_loop_test (tc, test_relinked, 0, n);
+  tcase_add_loop_test (tc, test_qos_stays, 0, n);
+  tcase_add_loop_test (tc, test_parent_is_given_back, 0, n);
+  tcase_add_loop_test (tc, test_trick_mode, 0, n);
+  return suite;
+}
+
+GST_CHECK_MAIN (algorithm_streams);
