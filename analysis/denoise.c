@@ -3,6 +3,8 @@
  */
 #include "analysis/denoise.h"
 
+#include "analysis/adaptive.h"
+
 #include <math.h>
 
 NdDenoiseSchedule
@@ -11,6 +13,12 @@ nd_denoise_schedule (const NdDenoiseSettings *settings)
   const guint n_time = settings->quality == ND_QUALITY_BEST ? 8 : 4;
   const guint latency = MIN (settings->latency, ND_DENOISE_MAX_LATENCY);
 
+  if (settings->method == ND_DENOISE_ADAPTIVE)
+    return (NdDenoiseSchedule){
+      .latency = settings->axes == ND_AXES_SPACE
+          ? 0
+          : MIN (latency, ND_ADAPTIVE_TIME_REACH),
+    };
   /* A later block goes to stage 2 first, because it improves the result more
    * than the pilot. */
   return (NdDenoiseSchedule){
@@ -18,6 +26,19 @@ nd_denoise_schedule (const NdDenoiseSettings *settings)
     .pilot_latency = latency > 3 ? latency - 3 : 0,
     .latency = latency,
   };
+}
+
+void
+nd_denoise_window (const NdDenoiseSettings *settings, guint *before,
+    guint *after)
+{
+  const NdDenoiseSchedule schedule = nd_denoise_schedule (settings);
+
+  *after = schedule.latency;
+  if (settings->method == ND_DENOISE_TRANSFORM)
+    *before = 2 * (schedule.n_time - 1);
+  else
+    *before = settings->axes == ND_AXES_SPACE ? 0 : ND_ADAPTIVE_TIME_REACH;
 }
 
 gdouble
@@ -40,7 +61,7 @@ gdouble
 nd_denoise_time_gain (const NdDenoiseSchedule *schedule, gsize n_volumes,
     gboolean ended)
 {
-  if (!ended || n_volumes > schedule->latency)
+  if (!ended || n_volumes > schedule->latency || schedule->n_time == 0)
     return 1;
   return nd_denoise_axis_gain (n_volumes, schedule->n_time);
 }

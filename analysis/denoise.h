@@ -30,12 +30,39 @@ typedef enum
   ND_QUALITY_BEST = 1
 } NdDenoiseQuality;
 
+/* The axes that method=adaptive filters. */
+typedef enum
+{
+  ND_AXES_SPACE_TIME = 0,
+  ND_AXES_SPACE = 1
+} NdDenoiseAxes;
+
 #define ND_DENOISE_MAX_LATENCY 5
 #define ND_DENOISE_MAX_STRENGTH 4
 
 /* The noise level is the median of the estimates of the last volumes, at most
  * this number. */
 #define ND_DENOISE_MAX_ESTIMATES 15
+
+/* How the eigenvalues l1 >= l2 >= ... of the structure tensor become those of
+ * the control tensor: c1 = m (l1), ck = c(k-1) mu (lk / l(k-1)) (Granlund and
+ * Knutsson, Signal Processing for Computer Vision, 1995, chapter 10).
+ *   m (x)  = (x^beta / (x^(beta + alpha) + sigma^beta))^(1 / j)
+ *   mu (x) = ((x (1 - alpha))^beta
+ *             / ((x (1 - alpha))^beta + (alpha (1 - x))^beta))^(1 / j) */
+typedef struct
+{
+  gdouble m_sigma, m_alpha, m_beta, m_j;
+  gdouble mu_alpha, mu_beta, mu_j;
+} NdAdaptiveRemap;
+
+/* The defaults; the other parameters are 0 (alpha of m) and 1 (j). */
+#define ND_M_SIGMA 4.6
+#define ND_M_BETA 3.0
+#define ND_MU_ALPHA .02
+#define ND_MU_BETA 2.25
+#define ND_ADAPTIVE_REMAP \
+  { ND_M_SIGMA, 0, ND_M_BETA, 1, ND_MU_ALPHA, ND_MU_BETA, 1 }
 
 typedef struct
 {
@@ -45,6 +72,10 @@ typedef struct
   guint latency;    /* volumes, up to ND_DENOISE_MAX_LATENCY */
   gdouble sigma;    /* of the noise; 0: it is estimated */
   gdouble strength; /* factor of sigma */
+
+  /* ND_DENOISE_ADAPTIVE */
+  NdDenoiseAxes axes;
+  NdAdaptiveRemap remap;
 } NdDenoiseSettings;
 
 /* Coefficients up to this many sigma are set to 0 in stage 1. */
@@ -68,6 +99,10 @@ typedef struct
 } NdDenoiseSchedule;
 
 NdDenoiseSchedule nd_denoise_schedule (const NdDenoiseSettings *settings);
+
+/* The volumes before, and after, its anchor that an output depends on. */
+void nd_denoise_window (const NdDenoiseSettings *settings, guint *before,
+    guint *after);
 
 /* The factor by which the noise of an axis of @n samples grows in a block of
  * @block samples. It is 1 if n >= block, and larger in shorter axes, because

@@ -4,6 +4,7 @@
 #include "cpu/denoise.h"
 
 #include "core/error.h"
+#include "cpu/adaptive.h"
 #include "cpu/denoisefuse.h"
 #include "cpu/denoisenoise.h"
 #include "cpu/denoisesamples.h"
@@ -18,7 +19,8 @@ typedef struct
 {
   gboolean is_kept;
   NdDenoiseScale *fine, *coarse;
-  gfloat *difference; /* a coarse volume */
+  gfloat *difference;         /* a coarse volume */
+  NdAdaptiveFilter *adaptive; /* or NULL; then there are no scales */
   gdouble estimates[ND_DENOISE_MAX_ESTIMATES];
   gdouble sigma; /* of the last output */
   NdClipping clipping;
@@ -52,6 +54,7 @@ nd_cpu_denoise_free (NdAlgorithm *algorithm)
 
     nd_denoise_scale_free (component->fine);
     nd_denoise_scale_free (component->coarse);
+    nd_adaptive_filter_free (component->adaptive);
     g_free (component->difference);
     nd_clipping_clear (&component->clipping);
   }
@@ -87,6 +90,15 @@ nd_cpu_denoise_ready (const NdAlgorithm *algorithm)
       && (self->ended || self->pushed > self->next + self->schedule.latency);
 }
 
+/* The place of volume @position of the stream. */
+static gfloat *
+input (const Component *component, gint64 position)
+{
+  return component->adaptive
+      ? nd_adaptive_filter_input (component->adaptive, position)
+      : nd_denoise_scale_input (component->fine, position);
+}
+
 static gboolean
 nd_cpu_denoise_push (NdAlgorithm *algorithm, const NdSamples *volume,
     GError **error)
@@ -96,11 +108,13 @@ nd_cpu_denoise_push (NdAlgorithm *algorithm, const NdSamples *volume,
   g_return_val_if_fail (!nd_cpu_denoise_ready (algorithm), FALSE);
   for (gsize c = 0; c < self->shape.components; c++) {
     Component *component = &self->components[c];
-    gfloat *in = nd_denoise_scale_input (component->fine, self->pushed);
+    gfloat *in = input (component, self->pushed);
 
     nd_samples_read (volume, &self->shape, self->type, c, in);
     if (component->is_kept)
       continue;
+    if (component->adaptive)
+      nd_adaptive_filter_push (component->adaptive, self->pushed);
     if (component->coarse)
       nd_cpu_coarsen (in, self->shape.size,
           nd_denoise_scale_input (component->coarse, self->pushed));
@@ -201,7 +215,7 @@ nd_cpu_denoise_respond (NdAlgorithm *algorithm, const NdSamples *out,
   g_return_val_if_fail (nd_cpu_denoise_ready (algorithm), FALSE);
   for (gsize c = 0; c < self->shape.components; c++) {
     Component *component = &self->components[c];
-    const gfloat *in = nd_denoise_scale_input (component->fine, self->next);
+    const gfloat *in = input (component, self->next);
     const gfloat *result = in;
     gdouble sigma;
 
@@ -210,7 +224,12 @@ nd_cpu_denoise_respond (NdAlgorithm *algorithm, const NdSamples *out,
       sigma = component->sigma * self->settings.strength;
       /* Steps run for noise-free volumes too, because later outputs may need
        * the sums over their blocks. */
-      result = run_steps (self, component);
+      if (!component->adaptive)
+        result = run_steps (self, component);
+      else if (out)
+        result = nd_adaptive_filter_run (component->adaptive, self->next,
+            MIN (self->next + schedule->latency + 1, self->pushed),
+            MAX (sigma, ND_DENOISE_MIN_SIGMA));
       if (!(sigma > ND_DENOISE_MIN_SIGMA))
         result = in;
       else if (out)
@@ -282,6 +301,11 @@ init_component (NdCpuDenoise *self, Component *component,
   const gsize *coarse = self->coarse;
 
   component->is_kept = kept;
+  if (self->settings.method == ND_DENOISE_ADAPTIVE) {
+    component->adaptive =
+        nd_adaptive_filter_new (&self->settings, borders, self->shape.size);
+    return component->adaptive != NULL;
+  }
   component->fine =
       nd_denoise_scale_new (kernels, self->shape.size, &self->schedule);
   if (!component->fine)
@@ -309,9 +333,12 @@ nd_cpu_denoise_new (const NdDenoiseSettings *settings,
   self->schedule = nd_denoise_schedule (settings);
   self->shape = *shape;
   self->type = type;
-  self->bytes =
-      nd_denoise_scale_bytes (shape->size, &self->schedule) * shape->components;
-  if (nd_cpu_coarse_size (shape->size, self->coarse)) {
+  self->bytes = shape->components
+      * (settings->method == ND_DENOISE_ADAPTIVE
+              ? nd_adaptive_filter_bytes (settings, shape->size)
+              : nd_denoise_scale_bytes (shape->size, &self->schedule));
+  if (settings->method == ND_DENOISE_TRANSFORM
+      && nd_cpu_coarse_size (shape->size, self->coarse)) {
     self->coarse_gain = 1;
     for (guint a = 0; a < 3; a++)
       self->coarse_gain *= shape->size[a] > 1 ? G_SQRT2 / 2 : 1;

@@ -12,6 +12,9 @@
  * energy in the first result. It keeps edges and thin structures that a
  * Gaussian filter blurs. docs/algorithms.md has formulas and figures.
  *
+ * method=adaptive keeps the high frequencies only in the directions in which a
+ * structure tensor finds structure. It is the method of Eklund and others.
+ *
  * N volumes in give N volumes out, with the timestamps and the type of the
  * input. An output waits for 'latency' further volumes, which is reported as
  * latency; with more of them the result is better. The noise must be white and
@@ -21,7 +24,8 @@
  * samples are clipped as the noise explains.
  *
  * Components and planes are denoised separately; alpha stays as it is. NaN and
- * infinite samples reach two blocks far, and no further.
+ * infinite samples reach two blocks far or, with method=adaptive, 12 samples
+ * and 3 volumes, and no further.
  *
  * ## Example launch lines
  * |[
@@ -75,8 +79,8 @@ method_type (void)
         "smaller",
         "transform" },
     { ND_DENOISE_ADAPTIVE,
-        "Filters along the orientation that a structure tensor finds; not "
-        "available",
+        "Filters across edges and lines less than along them, controlled by "
+        "the structure tensor",
         "adaptive" },
     { 0, NULL, NULL },
   };
@@ -112,6 +116,19 @@ quality_type (void)
   return gst_nd_enum_type (&type, "GstNdDenoiseQuality", values);
 }
 
+static GType
+axes_type (void)
+{
+  static gsize type;
+  static const GEnumValue values[] = {
+    { ND_AXES_SPACE_TIME, "Space and time", "space-time" },
+    { ND_AXES_SPACE, "Space: each volume by itself", "space" },
+    { 0, NULL, NULL },
+  };
+
+  return gst_nd_enum_type (&type, "GstNdDenoiseAxes", values);
+}
+
 static const GstNdProperty rows[] = {
   /* Since: 0.9 */
   { "method", "Method", "Method of denoising",
@@ -143,6 +160,36 @@ static const GstNdProperty rows[] = {
       "the noise requires",
       GST_ND_DOUBLE (Settings, denoise.strength, 0, ND_DENOISE_MAX_STRENGTH, 1),
       GST_ND_PLAYING },
+  { "axes", "Axes",
+      "Axes that method=adaptive filters; with space there is no latency",
+      GST_ND_ENUM (Settings, denoise.axes, NdDenoiseAxes, axes_type,
+          ND_AXES_SPACE_TIME),
+      GST_ND_PLAYING },
+  { "m-sigma", "Sigma of m",
+      "method=adaptive: structure this many times as strong as noise is kept "
+      "by half; larger values smooth more",
+      GST_ND_DOUBLE (Settings, denoise.remap.m_sigma, 1e-3, 1e6, ND_M_SIGMA),
+      GST_ND_PLAYING },
+  { "m-alpha", "Alpha of m",
+      "method=adaptive: above 0, strong structure is kept less than weaker one",
+      GST_ND_DOUBLE (Settings, denoise.remap.m_alpha, 0, 10, 0),
+      GST_ND_PLAYING },
+  { "m-beta", "Beta of m",
+      "method=adaptive: steepness of m between noise and structure",
+      GST_ND_DOUBLE (Settings, denoise.remap.m_beta, .1, 20, ND_M_BETA),
+      GST_ND_PLAYING },
+  { "m-j", "J of m", "method=adaptive: root of m; above 1, more is kept",
+      GST_ND_DOUBLE (Settings, denoise.remap.m_j, .1, 20, 1), GST_ND_PLAYING },
+  { "mu-alpha", "Alpha of mu",
+      "method=adaptive: ratio of two eigenvalues at which mu is 1/2",
+      GST_ND_DOUBLE (Settings, denoise.remap.mu_alpha, 0, .99, ND_MU_ALPHA),
+      GST_ND_PLAYING },
+  { "mu-beta", "Beta of mu",
+      "method=adaptive: steepness of mu between lines and points",
+      GST_ND_DOUBLE (Settings, denoise.remap.mu_beta, .1, 20, ND_MU_BETA),
+      GST_ND_PLAYING },
+  { "mu-j", "J of mu", "method=adaptive: root of mu; above 1, more is kept",
+      GST_ND_DOUBLE (Settings, denoise.remap.mu_j, .1, 20, 1), GST_ND_PLAYING },
   { "border", "Border", "Samples beyond the edges in x, y and z",
       GST_ND_ENUM (Settings, border, NdBorder, gst_nd_border_get_type,
           ND_BORDER_MIRROR),
@@ -189,8 +236,6 @@ gst_nd_denoise_check_settings (GstNdAlgorithm *algorithm, GError **error)
   if (settings.time_border == ND_BORDER_WRAP)
     text = "time-border=wrap would need the whole stream: use constant, "
            "nearest, reflect or mirror";
-  else if (settings.denoise.method == ND_DENOISE_ADAPTIVE)
-    text = "method=adaptive is not available yet: use method=transform";
   else if (settings.denoise.noise == ND_NOISE_SPECKLE)
     text = "noise=speckle is not available yet: use noise=additive";
   else if (settings.motion)
@@ -285,13 +330,10 @@ gst_nd_denoise_get_window (GstNdAlgorithm *algorithm, guint *before,
     guint *after)
 {
   GstNdDenoise *self = GST_ND_DENOISE (algorithm);
-  NdDenoiseSchedule schedule;
 
   GST_OBJECT_LOCK (self);
-  schedule = nd_denoise_schedule (&self->active.denoise);
+  nd_denoise_window (&self->active.denoise, before, after);
   GST_OBJECT_UNLOCK (self);
-  *before = 2 * (schedule.n_time - 1);
-  *after = schedule.latency;
 }
 
 /* An output uses the estimates of the noise of this many volumes. */
@@ -317,9 +359,12 @@ gst_nd_denoise_change (GstNdAlgorithm *algorithm, NdAlgorithm **algorithms,
   if (a->denoise.method != b->denoise.method
       || a->denoise.noise != b->denoise.noise
       || a->denoise.quality != b->denoise.quality
-      || a->denoise.latency != b->denoise.latency || a->motion != b->motion
-      || a->border != b->border || a->time_border != b->time_border
-      || a->border_value != b->border_value)
+      || a->denoise.latency != b->denoise.latency
+      || a->denoise.axes != b->denoise.axes
+      || memcmp (&a->denoise.remap, &b->denoise.remap, sizeof (NdAdaptiveRemap))
+          != 0
+      || a->motion != b->motion || a->border != b->border
+      || a->time_border != b->time_border || a->border_value != b->border_value)
     return GST_ND_CHANGE_STREAM;
   self->active = self->settings;
   for (guint i = 0; i < n; i++)
@@ -339,8 +384,11 @@ gst_nd_denoise_add_stats (GstNdAlgorithm *algorithm, GstStructure *stats)
 {
   GstNdDenoise *self = GST_ND_DENOISE (algorithm);
 
-  gst_structure_set (stats, "method", G_TYPE_STRING, "transform", "sigma",
-      G_TYPE_DOUBLE, self->sigma, "bytes", G_TYPE_UINT64, self->bytes, NULL);
+  gst_structure_set (stats, "method", G_TYPE_STRING,
+      self->active.denoise.method == ND_DENOISE_ADAPTIVE ? "adaptive"
+                                                         : "transform",
+      "sigma", G_TYPE_DOUBLE, self->sigma, "bytes", G_TYPE_UINT64, self->bytes,
+      NULL);
 }
 
 static void
@@ -436,4 +484,5 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
   gst_type_mark_as_plugin_api (method_type (), 0);
   gst_type_mark_as_plugin_api (noise_type (), 0);
   gst_type_mark_as_plugin_api (quality_type (), 0);
+  gst_type_mark_as_plugin_api (axes_type (), 0);
 }

@@ -2,7 +2,7 @@
  * truth, on phantoms with known truth and additive noise. The middle volume,
  * without a margin of 4, on a scale of 255.
  *
- *   ndquality [--latency N] [--quality best]
+ *   ndquality [--latency N] [--quality best] [--method adaptive]
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -230,13 +230,21 @@ main (int argc, char **argv)
     Phantom phantom;
   } phantoms[] = { { "slow", slow }, { "fast", fast }, { "texture", texture } };
   static const gdouble sigmas[] = { 15, 30, 60 };
-  NdDenoiseSettings settings = { .latency = 3, .strength = 1 };
+  NdDenoiseSettings settings = {
+    .latency = 3,
+    .strength = 1,
+    .remap = ND_ADAPTIVE_REMAP,
+  };
   g_autofree gfloat *clean = g_new (gfloat, (gsize) SAMPLES * VOLUMES);
   g_autofree gfloat *noisy = g_new (gfloat, (gsize) SAMPLES * VOLUMES);
 
   for (gint i = 1; i + 1 < argc; i += 2) {
     if (strcmp (argv[i], "--latency") == 0)
       settings.latency = atoi (argv[i + 1]);
+    else if (strcmp (argv[i], "--method") == 0)
+      settings.method = strcmp (argv[i + 1], "adaptive") == 0
+          ? ND_DENOISE_ADAPTIVE
+          : ND_DENOISE_TRANSFORM;
     else if (strcmp (argv[i], "--quality") == 0)
       settings.quality =
           strcmp (argv[i + 1], "best") == 0 ? ND_QUALITY_BEST : ND_QUALITY_FAST;

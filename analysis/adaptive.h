@@ -1,0 +1,74 @@
+/* Adaptive filtering with a control tensor: the filters, the remapping of
+ * eigenvalues, and the reference in double precision. docs/algorithms.md has
+ * the formulas.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "analysis/denoise.h"
+
+G_BEGIN_DECLS
+
+#define ND_ADAPTIVE_BANDS 3
+#define ND_ADAPTIVE_NODES 3
+/* The least eigenvalue above the floor. */
+#define ND_ADAPTIVE_MIN_VALUE 1e-4
+#define ND_ADAPTIVE_MAX_RADIUS 6
+/* Volumes before, and after, an output that the low-pass filters read, and that
+ * the derivatives of band-pass filters read. */
+#define ND_ADAPTIVE_TIME_RADIUS 2
+#define ND_ADAPTIVE_TIME_REACH (ND_ADAPTIVE_TIME_RADIUS + 1)
+#define ND_ADAPTIVE_TIMES (2 * ND_ADAPTIVE_TIME_REACH + 1)
+
+/* A discrete Gaussian: the same along all axes of space, another one along
+ * time. */
+typedef struct
+{
+  guint radius;
+  gdouble space[ND_ADAPTIVE_MAX_RADIUS + 1]; /* of distances 0 to radius */
+  /* The derivatives of order 0, 1 and 2, times the weight of the Gaussian. */
+  gdouble time[3][ND_ADAPTIVE_TIMES];
+} NdAdaptiveGaussian;
+
+/* The frequencies between two low-pass filters. */
+typedef struct
+{
+  NdAdaptiveGaussian low;                      /* the lower one */
+  NdAdaptiveGaussian nodes[ND_ADAPTIVE_NODES]; /* their sum is B */
+  gdouble sum;                                 /* of the coefficients of B */
+  gdouble gradient;                            /* factor of b b^T */
+  gdouble floor;   /* eigenvalues up to it, divided by `noise`, are noise */
+  gdouble m_sigma; /* factor of NdAdaptiveRemap's */
+  gdouble noise;   /* the mean eigenvalue of T for white noise of sigma = 1 */
+  guint radius;
+  gdouble window[ND_ADAPTIVE_MAX_RADIUS + 1]; /* that T is averaged over */
+} NdAdaptiveBand;
+
+/* The axes are x, y, z if there is one, and time if it counts. Time is scaled,
+ * so that a filter reaches further along it. */
+typedef struct
+{
+  guint axes, space_axes; /* 2 to 4, 2 or 3 */
+  NdAdaptiveBand bands[ND_ADAPTIVE_BANDS];
+} NdAdaptiveDesign;
+
+void nd_adaptive_design_init (NdAdaptiveDesign *design, guint space_axes,
+    gboolean has_time);
+
+/* The eigenvalues of the control tensor. @values are @axes eigenvalues of the
+ * structure tensor, the largest first, divided by those of the noise. */
+void nd_adaptive_remap (const NdAdaptiveBand *band,
+    const NdAdaptiveRemap *remap, guint axes, const gdouble *values,
+    gdouble *factors);
+
+/* Filters all volumes of a stream at once in double precision. The arguments
+ * are those of nd_denoise_reference(); an output reads at most @latency later
+ * volumes. */
+void nd_adaptive_reference (const NdAdaptiveDesign *design,
+    const NdAdaptiveRemap *remap, guint latency,
+    const NdReferenceBorders *borders, const gsize size[3], gsize n_volumes,
+    const gdouble *in, const gdouble *sigma, gdouble *out);
+
+G_END_DECLS

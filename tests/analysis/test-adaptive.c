@@ -1,0 +1,309 @@
+/* Adaptive filtering against the reference in double precision, borders, the
+ * ends of a stream, small volumes, NaN, equal volumes, and the remapping.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "analysis/adaptive.h"
+#include "cpu/denoise.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct
+{
+  NdDenoiseSettings settings;
+  NdDenoiseBorders borders;
+  gsize size[3];
+  gsize n_volumes;
+} Case;
+
+static const Case plain = {
+  .settings = { .method = ND_DENOISE_ADAPTIVE,
+      .latency = 3,
+      .sigma = 20,
+      .strength = 1,
+      .remap = ND_ADAPTIVE_REMAP },
+  .borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 },
+  .size = { 13, 11, 9 },
+  .n_volumes = 6,
+};
+
+static gsize
+case_samples (const Case *c)
+{
+  return c->size[0] * c->size[1] * c->size[2];
+}
+
+/* A ball that moves, on a slope, and noise of 20. */
+static gfloat *
+make_stream (const Case *c, GRand *rand)
+{
+  gfloat *stream = g_new (gfloat, case_samples (c) * c->n_volumes), *s = stream;
+
+  for (gsize t = 0; t < c->n_volumes; t++) {
+    for (gsize z = 0; z < c->size[2]; z++) {
+      for (gsize y = 0; y < c->size[1]; y++) {
+        for (gsize x = 0; x < c->size[0]; x++) {
+          const gdouble dx = x - 5 - .3 * t, dy = y - 4., dz = z - 4 + .2 * t;
+          gdouble noise = -6;
+
+          for (guint i = 0; i < 12; i++)
+            noise += g_rand_double (rand);
+          *s++ = 60 + 4 * x + (dx * dx + dy * dy + dz * dz < 12 ? 180 : 0)
+              + 20 * noise;
+        }
+      }
+    }
+  }
+  return stream;
+}
+
+/* All outputs of a stream of float32. */
+static gfloat *
+run (const Case *c, const gfloat *stream)
+{
+  const NdShape shape = { 1, { c->size[0], c->size[1], c->size[2] } };
+  const gsize n = case_samples (c);
+  gfloat *out = g_new (gfloat, n * c->n_volumes);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdAlgorithm) denoise = nd_cpu_denoise_new (&c->settings,
+      &c->borders, &shape, ND_FLOAT32, 0, -1, &error);
+  gsize made = 0;
+
+  g_assert_no_error (error);
+  for (gsize t = 0; t <= c->n_volumes; t++) {
+    if (t == c->n_volumes) {
+      nd_algorithm_end (denoise);
+    } else {
+      NdSamples in =
+          nd_samples_dense ((gpointer) (stream + t * n), &shape, ND_FLOAT32);
+
+      g_assert_true (nd_algorithm_push (denoise, &in, &error));
+    }
+    while (nd_algorithm_ready (denoise)) {
+      NdSamples samples = nd_samples_dense (out + made * n, &shape, ND_FLOAT32);
+
+      g_assert_true (nd_algorithm_respond (denoise, &samples, &error));
+      made++;
+    }
+  }
+  g_assert_cmpuint (made, ==, c->n_volumes);
+  return out;
+}
+
+static gint64
+extend (gint64 i, gint64 n, gpointer border)
+{
+  return nd_border_index (*(const NdBorder *) border, i, n);
+}
+
+/* Equal eigenvalues have no order, but then their factors differ little. */
+static void
+check_case (const Case *c, GRand *rand)
+{
+  const gsize n = case_samples (c) * c->n_volumes;
+  g_autofree gfloat *stream = make_stream (c, rand);
+  g_autofree gfloat *out = run (c, stream);
+  g_autofree gdouble *in = g_new (gdouble, n), *expected = g_new (gdouble, n);
+  g_autofree gdouble *sigma = g_new (gdouble, c->n_volumes);
+  NdBorder space = c->borders.border, time = c->borders.time_border;
+  const NdReferenceBorders borders = { extend, extend, &space, &time,
+    c->borders.border_value };
+  NdAdaptiveDesign design;
+  gdouble worst = 0, change = 0;
+
+  for (gsize i = 0; i < n; i++)
+    in[i] = stream[i];
+  for (gsize t = 0; t < c->n_volumes; t++)
+    sigma[t] = c->settings.sigma * c->settings.strength;
+  nd_adaptive_design_init (&design, c->size[2] == 1 ? 2 : 3,
+      c->settings.axes == ND_AXES_SPACE_TIME);
+  nd_adaptive_reference (&design, &c->settings.remap,
+      nd_denoise_schedule (&c->settings).latency, &borders, c->size,
+      c->n_volumes, in, sigma, expected);
+  for (gsize i = 0; i < n; i++) {
+    worst = MAX (worst, fabs (out[i] - expected[i]));
+    change = MAX (change, fabs (expected[i] - in[i]));
+  }
+  g_test_message ("worst error %g, largest change %g", worst, change);
+  g_assert_cmpfloat (worst, <, 1e-3 * c->settings.sigma);
+}
+
+static GRand *
+new_rand (void)
+{
+  const gchar *text = g_getenv ("ND_SEED");
+  const guint32 seed =
+      text ? g_ascii_strtoull (text, NULL, 10) : g_random_int ();
+
+  g_test_message ("ND_SEED=%u", seed);
+  return g_rand_new_with_seed (seed);
+}
+
+static void
+test_reference (void)
+{
+  g_autoptr (GRand) rand = new_rand ();
+  Case c = plain;
+
+  for (guint latency = 0; latency <= ND_DENOISE_MAX_LATENCY; latency++) {
+    c.settings.latency = latency;
+    check_case (&c, rand);
+  }
+  c = plain;
+  c.settings.axes = ND_AXES_SPACE;
+  check_case (&c, rand);
+  c.settings.remap = (NdAdaptiveRemap){ 4, .2, 3, 2, .3, 4, 1.5 };
+  check_case (&c, rand);
+  c.settings.axes = ND_AXES_SPACE_TIME;
+  check_case (&c, rand);
+}
+
+static void
+test_borders (void)
+{
+  static const NdBorder borders[] = { ND_BORDER_CONSTANT, ND_BORDER_NEAREST,
+    ND_BORDER_REFLECT, ND_BORDER_WRAP };
+  g_autoptr (GRand) rand = new_rand ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (borders); i++) {
+    Case c = plain;
+
+    c.borders.border = borders[i];
+    if (borders[i] != ND_BORDER_WRAP)
+      c.borders.time_border = borders[i];
+    c.borders.border_value = 40;
+    c.n_volumes = 4;
+    check_case (&c, rand);
+  }
+}
+
+static void
+test_sizes (void)
+{
+  static const gsize sizes[][4] = { { 1, 1, 1, 1 }, { 2, 3, 1, 2 },
+    { 3, 9, 2, 5 }, { 40, 1, 1, 6 }, { 33, 70, 1, 6 }, { 9, 8, 20, 3 },
+    { 12, 12, 12, 1 } };
+  g_autoptr (GRand) rand = new_rand ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    Case c = plain;
+
+    memcpy (c.size, sizes[i], sizeof (c.size));
+    c.n_volumes = sizes[i][3];
+    g_test_message ("%zu x %zu x %zu, %zu volumes", c.size[0], c.size[1],
+        c.size[2], c.n_volumes);
+    check_case (&c, rand);
+    c.settings.axes = ND_AXES_SPACE;
+    check_case (&c, rand);
+  }
+}
+
+/* NaN and infinity reach as far as the filters, and no further. */
+static void
+test_nan (void)
+{
+  Case c = plain;
+  g_autoptr (GRand) rand = new_rand ();
+  g_autofree gfloat *stream = NULL, *clean = NULL, *out = NULL;
+  gsize i = 0, n_nan = 0;
+
+  memcpy (c.size, (gsize[]){ 40, 37, 33 }, sizeof (c.size));
+  c.n_volumes = 9;
+  stream = make_stream (&c, rand);
+  clean = run (&c, stream);
+  stream[((4 * c.size[2] + 15) * c.size[1] + 17) * c.size[0] + 18] = NAN;
+  stream[((4 * c.size[2] + 15) * c.size[1] + 17) * c.size[0] + 19] = INFINITY;
+  out = run (&c, stream);
+  for (gint t = 0; t < 9; t++) {
+    for (gint z = 0; z < 33; z++) {
+      for (gint y = 0; y < 37; y++) {
+        for (gint x = 0; x < 40; x++, i++) {
+          /* Filter, derivative, window. */
+          const gboolean near = ABS (t - 4) <= 3 && ABS (z - 15) <= 12
+              && ABS (y - 17) <= 12 && ABS (x - 18) <= 13;
+
+          if (!near)
+            g_assert_cmpfloat (out[i], ==, clean[i]);
+          n_nan += isnan (out[i]);
+        }
+      }
+    }
+  }
+  g_assert_cmpuint (n_nan, >, 0);
+}
+
+/* Each output of equal volumes has the same bits, and without noise it is the
+ * input. */
+static void
+test_equal (void)
+{
+  g_autoptr (GRand) rand = new_rand ();
+
+  for (guint i = 0; i <= 2 * ND_DENOISE_MAX_LATENCY; i++) {
+    Case c = plain;
+    const gsize n = case_samples (&c);
+    g_autofree gfloat *stream = NULL, *out = NULL;
+
+    c.settings.latency = i / 2;
+    c.settings.sigma = i % 2 ? 0 : 20;
+    c.n_volumes = 12;
+    stream = make_stream (&c, rand);
+    for (gsize t = 1; t < c.n_volumes; t++)
+      memcpy (stream + t * n, stream, n * sizeof (gfloat));
+    out = run (&c, stream);
+    for (gsize t = 1; t < c.n_volumes; t++)
+      g_assert_cmpint (memcmp (out, out + t * n, n * sizeof (gfloat)), ==, 0);
+
+    c.settings.sigma = 0;
+    for (gsize k = 0; k < n * c.n_volumes; k++)
+      stream[k] = 17.3f;
+    g_free (out);
+    out = run (&c, stream);
+    g_assert_cmpint (memcmp (out, stream, n * sizeof (gfloat)), ==, 0);
+  }
+}
+
+/* The mean eigenvalue of noise, and the factors of the control tensor. */
+static void
+test_remap (void)
+{
+  const NdAdaptiveRemap remap = ND_ADAPTIVE_REMAP;
+  const gdouble noise[4] = { 1.5, 1.2, .8, .5 };
+  gdouble factors[4], before = 0;
+  NdAdaptiveDesign design;
+  const NdAdaptiveBand *band = &design.bands[0];
+
+  nd_adaptive_design_init (&design, 3, TRUE);
+  nd_adaptive_remap (band, &remap, 4, noise, factors);
+  for (guint k = 0; k < 4; k++)
+    g_assert_cmpfloat (factors[k], <, .01);
+  for (gdouble level = 3; level < 1e6; level *= 3) {
+    const gdouble plane[4] = { level, 1, 1, 1 };
+    const gdouble point[4] = { level, level, level, level };
+
+    nd_adaptive_remap (band, &remap, 4, plane, factors);
+    g_assert_cmpfloat (factors[0], >, before);
+    g_assert_cmpfloat (factors[0], <, 1);
+    g_assert_cmpfloat (factors[1], <, .1);
+    before = factors[0];
+    nd_adaptive_remap (band, &remap, 4, point, factors);
+    for (guint k = 1; k < 4; k++)
+      g_assert_cmpfloat_with_epsilon (factors[k], factors[0], 1e-9);
+  }
+  g_assert_cmpfloat (before, >, .99);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/adaptive/reference", test_reference);
+  g_test_add_func ("/adaptive/borders", test_borders);
+  g_test_add_func ("/adaptive/sizes", test_sizes);
+  g_test_add_func ("/adaptive/nan", test_nan);
+  g_test_add_func ("/adaptive/equal", test_equal);
+  g_test_add_func ("/adaptive/remap", test_remap);
+  return g_test_run ();
+}
