@@ -28,7 +28,7 @@ guarded (GError **error, F function)
     g_set_error_literal (error, ND_ERROR, e.code, e.what ());
   } catch (const std::exception &e) {
     g_set_error (error, ND_ERROR, ND_ERROR_FAILED,
-        "The CUDA back end failed: %s", e.what ());
+        "The CUDA back end failed: %s; use backend=cpu", e.what ());
   }
   return false;
 }
@@ -39,7 +39,7 @@ cuda_available (gint device_id, GError **error)
   return guarded (error, [&] {
     const int device = choose_device (device_id);
 
-    Context::expect_well (device);
+    Context::check_usable (device);
     check_code (device);
     open_cufft ();
   });
@@ -71,7 +71,7 @@ check_separable (const RingJob &job)
   throw Error (ND_ERROR_SETTINGS, message);
 }
 
-/* Limits of the kernels. */
+/* Throws Error if the job exceeds the limits of the kernels. */
 static void
 check_sizes (const RingJob &job)
 {
@@ -123,7 +123,7 @@ cuda_cost (const NdJob *request, const NdRingOptions *options, NdMethod method,
     if (method == ND_METHOD_SEPARABLE)
       check_separable (job);
     const ContextPointer context = Context::get (device_id);
-    const Entered entered (*context);
+    const ScopedContext scope (*context);
 
     cost = estimate (job);
   });
@@ -140,7 +140,7 @@ cuda_ring_new (const NdJob *request, const NdRingOptions *options,
   guarded (error, [&] {
     check_sizes (job);
     const ContextPointer context = Context::get (device_id);
-    const Entered entered (*context);
+    const ScopedContext scope (*context);
 
     ring = new NdRing (job, method, context);
     ND_INFO ("%s on device %d, %s: %u slots, %" G_GSIZE_FORMAT " bytes",
@@ -154,7 +154,7 @@ static void
 cuda_ring_free (NdRing *ring)
 {
   const ContextPointer context = ring->context;
-  const Entered entered (*context);
+  const ScopedContext scope (*context);
 
   delete ring;
   cudaGetLastError ();
@@ -170,7 +170,7 @@ static gboolean
 cuda_push (NdRing *ring, guint slot, const NdSamples *volume, GError **error)
 {
   return guarded (error, [&] {
-    const Entered entered (*ring->context);
+    const ScopedContext scope (*ring->context);
 
     ring->push (slot, *volume);
   });
@@ -187,7 +187,7 @@ cuda_respond (NdRing *ring, const gint *slots, const NdScale *scale,
     const NdSamples *out, GError **error)
 {
   return guarded (error, [&] {
-    const Entered entered (*ring->context);
+    const ScopedContext scope (*ring->context);
 
     ring->respond (slots, *scale, *out);
   });
@@ -199,7 +199,7 @@ cuda_record (NdRing *ring, GError **error)
   NdEvent *event = nullptr;
 
   guarded (error, [&] {
-    const Entered entered (*ring->context);
+    const ScopedContext scope (*ring->context);
 
     event = ring->record ();
   });
@@ -210,7 +210,7 @@ static gboolean
 cuda_synchronize (NdEvent *event, NdTimes *times, GError **error)
 {
   return guarded (error, [&] {
-    const Entered entered (*event->context);
+    const ScopedContext scope (*event->context);
     float sums[KINDS] = {};
 
     ND_CUDA (cudaEventSynchronize (event->done.get ()));
@@ -229,7 +229,7 @@ static gboolean
 cuda_wait (NdRing *ring, NdEvent *event, GError **error)
 {
   return guarded (error, [&] {
-    const Entered entered (*ring->context);
+    const ScopedContext scope (*ring->context);
 
     ring->wait (*event);
   });
@@ -241,7 +241,7 @@ cuda_destroy (NdEvent *event)
   delete event;
 }
 
-/* The context of each block of memory that a caller holds. */
+/* The context of each piece of memory that the engine holds. */
 struct Owners
 {
   std::mutex lock;
@@ -281,7 +281,7 @@ cuda_alloc (gint device_id, gsize bytes, GError **error)
 
   guarded (error, [&] {
     const ContextPointer context = Context::get (device_id);
-    const Entered entered (*context);
+    const ScopedContext scope (*context);
 
     memory = allocate_zeroed (bytes);
     own (memory, context);
@@ -293,7 +293,7 @@ static void
 cuda_free (gpointer memory)
 {
   const ContextPointer context = disown (memory);
-  const Entered entered (*context);
+  const ScopedContext scope (*context);
 
   cudaFree (memory);
   cudaGetLastError ();
@@ -304,7 +304,7 @@ cuda_copy (gpointer to, gconstpointer from, gsize bytes, GError **error)
 {
   return guarded (error, [&] {
     const ContextPointer context = Context::get (-1);
-    const Entered entered (*context);
+    const ScopedContext scope (*context);
 
     ND_CUDA (cudaMemcpyAsync (to, from, bytes, cudaMemcpyDefault,
         cudaStreamPerThread));
@@ -317,7 +317,7 @@ cuda_pin (gint device_id, gpointer memory, gsize bytes, GError **error)
 {
   return guarded (error, [&] {
     const ContextPointer context = Context::get (device_id);
-    const Entered entered (*context);
+    const ScopedContext scope (*context);
 
     ND_CUDA (cudaHostRegister (memory, bytes, cudaHostRegisterPortable));
     own (memory, context);
@@ -328,7 +328,7 @@ static void
 cuda_unpin (gpointer memory)
 {
   const ContextPointer context = disown (memory);
-  const Entered entered (*context);
+  const ScopedContext scope (*context);
 
   cudaHostUnregister (memory);
   cudaGetLastError ();
@@ -341,7 +341,7 @@ cuda_renderer_create (const NdPictureJob *job, gint device_id, GError **error)
 
   guarded (error, [&] {
     const ContextPointer context = Context::get (device_id);
-    const Entered entered (*context);
+    const ScopedContext scope (*context);
 
     renderer = new NdRenderer (*job, context);
   });
@@ -352,7 +352,7 @@ static void
 cuda_renderer_destroy (NdRenderer *renderer)
 {
   const ContextPointer context = renderer->context;
-  const Entered entered (*context);
+  const ScopedContext scope (*context);
 
   delete renderer;
   cudaGetLastError ();
@@ -363,7 +363,7 @@ cuda_take (NdRenderer *renderer, gconstpointer volume, const gsize at[3],
     GError **error)
 {
   return guarded (error, [&] {
-    const Entered entered (*renderer->context);
+    const ScopedContext scope (*renderer->context);
 
     renderer->take (volume, at);
   });
@@ -374,7 +374,7 @@ cuda_sample (NdRenderer *renderer, gconstpointer volume, gsize step,
     gfloat *samples, gsize n, GError **error)
 {
   return guarded (error, [&] {
-    const Entered entered (*renderer->context);
+    const ScopedContext scope (*renderer->context);
 
     renderer->sample (volume, step, samples, n);
   });
@@ -385,7 +385,7 @@ cuda_extremes (NdRenderer *renderer, gconstpointer volume, gdouble *low,
     gdouble *high, GError **error)
 {
   return guarded (error, [&] {
-    const Entered entered (*renderer->context);
+    const ScopedContext scope (*renderer->context);
 
     renderer->extremes (volume, low, high);
   });
@@ -396,7 +396,7 @@ cuda_write (NdRenderer *renderer, gdouble low, gdouble window, guint8 *pixels,
     gssize stride, GError **error)
 {
   return guarded (error, [&] {
-    const Entered entered (*renderer->context);
+    const ScopedContext scope (*renderer->context);
 
     renderer->write (low, window, pixels, stride);
   });

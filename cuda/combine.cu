@@ -14,9 +14,9 @@ namespace
 struct Arguments
 {
   const float *responses;
-  size_t volume;    /* floats from one to the next */
+  size_t volume;    /* floats from one response to the next */
   size_t imaginary; /* floats from a real part to its imaginary part; 0 if
-                     * there is none */
+                     * responses are real */
   int n_responses;
   int kind;          /* NdResponse */
   size_t components; /* of a sample of a response */
@@ -36,7 +36,8 @@ magnitude (float2 r)
 static_assert (ND_RESPONSE_END == ND_RESPONSE_TENSOR + 1,
     "value_of() or combined() lacks a response");
 
-/* The value of a kind before ND_RESPONSE_MAX, for one response. */
+/* The output of the kinds before ND_RESPONSE_MAX, which have one for each
+ * response. */
 __device__ float
 value_of (int kind, float2 r)
 {
@@ -56,8 +57,9 @@ value_of (int kind, float2 r)
   }
 }
 
-/* The value of a kind from ND_RESPONSE_MAX on, for all responses. The plan
- * refuses ND_RESPONSE_TENSOR. */
+/* The output of the kinds from ND_RESPONSE_MAX on, which have one for all
+ * responses. @index: of the largest magnitude. The plan refuses
+ * ND_RESPONSE_TENSOR. */
 __device__ float
 combined (int kind, float largest, int index, float sum)
 {
@@ -82,8 +84,8 @@ put (const Arguments &a, float value, size_t index, size_t response, size_t x,
   store_sample (store, value, x, y, z);
 }
 
-/* A thread computes one value of one sample from all responses. A magnitude
- * that is NaN is never the largest. */
+/* A thread computes one value of an output sample, or one for each response,
+ * from all responses. A magnitude that is NaN is never the largest. */
 __global__ void
 combine_kernel (const __grid_constant__ Arguments a)
 {

@@ -1,4 +1,5 @@
-/* Combines the responses of a bank: magnitude, phase, largest, sum and so on.
+/* Combines the responses of a bank to outputs: magnitude, phase, maximum, sum
+ * and so on.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

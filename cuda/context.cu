@@ -78,8 +78,8 @@ check_driver (CUresult result, const char *call)
   check (static_cast<cudaError_t> (result), call);
 }
 
-/* The back end's own contexts stay until the process ends or an error makes
- * them unusable. Contexts of others are known as long as they are used. */
+/* The back end keeps its own contexts until the process ends or an error makes
+ * them unusable. It knows contexts of applications while rings use them. */
 struct Known
 {
   std::mutex lock;
@@ -115,16 +115,16 @@ built_for ()
   return all;
 }
 
-/* A lost context answers every call with the error that made it unusable. */
+/* An unusable context answers every call with the error that made it so. */
 bool
-is_well (const Context &context)
+is_usable (const Context &context)
 {
-  const Entered entered (context);
+  const ScopedContext scope (context);
   size_t unused, all;
-  const bool well = cudaMemGetInfo (&unused, &all) == cudaSuccess;
+  const bool usable = cudaMemGetInfo (&unused, &all) == cudaSuccess;
 
   cudaGetLastError ();
-  return well;
+  return usable;
 }
 
 } // namespace
@@ -239,9 +239,9 @@ Context::make_own (int device)
 }
 
 void
-Context::expect_well (int device)
+Context::check_usable (int device)
 {
-  const cudaError_t lost = lost_to;
+  const cudaError_t lost = context_error;
   CUcontext handle, popped;
 
   if (lost == cudaSuccess)
@@ -253,7 +253,7 @@ Context::expect_well (int device)
             + "): restart the program, or use backend=cpu or auto");
   driver ().pop (&popped);
   driver ().destroy (handle);
-  lost_to = cudaSuccess;
+  context_error = cudaSuccess;
 }
 
 ContextPointer
@@ -282,7 +282,7 @@ Context::get (int wanted)
   }
   ContextPointer &own = known ().own[device];
 
-  if (!own || !is_well (*own))
+  if (!own || !is_usable (*own))
     own = make_own (device);
   return own;
 }
@@ -302,7 +302,7 @@ Context::leave ()
 }
 
 bool
-Context::reaches (const void *data) const
+Context::can_access (const void *data) const
 {
   CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
     CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL };
@@ -311,11 +311,11 @@ Context::reaches (const void *data) const
   int ordinal = -1;
   void *values[] = { &type, &its, &ordinal };
 
-  /* This is no error for pointers that the driver does not know. */
+  /* The call also succeeds for pointers that the driver does not know. */
   check_driver (driver ().attributes (3, names, values,
                     reinterpret_cast<CUdeviceptr> (data)),
       "cuPointerGetAttributes");
-  /* Memory of a pool, or mapped memory, belongs to a device, not a context. */
+  /* Memory of a pool and mapped memory have a device and no context. */
   return type == CU_MEMORYTYPE_DEVICE
       && (its ? its == handle : ordinal == device);
 }
@@ -350,7 +350,7 @@ Event::record (cudaStream_t stream) const
 }
 
 void
-Event::before (cudaStream_t stream) const
+Event::make_wait (cudaStream_t stream) const
 {
   ND_CUDA (cudaStreamWaitEvent (stream, handle));
 }

@@ -1,6 +1,7 @@
-/* CUDA contexts. A ring belongs to the context that is current when the ring is
- * made or, if there is none, to the back end's own context for the device. Each
- * call of the back end enters that context and leaves it again.
+/* CUDA contexts. A ring uses the context that is current when the ring is made.
+ * If no context is current, the ring uses the back end's own context of the
+ * device. Each function of the back end makes that context current until it
+ * returns.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -23,15 +24,15 @@ class Context
 {
 public:
   /* The current context of this thread if it is on device @wanted (-1: any
-   * device), otherwise the back end's own context on that device. If an error
-   * has made the own context unusable, its holders keep it, and a new one is
-   * made. */
+   * device), otherwise the back end's own context of that device. If an error
+   * has made the own context unusable, the back end makes a new one; rings that
+   * use the old context keep it. */
   static ContextPointer get (int wanted);
 
-  /* Throws Error if a context was lost and the driver gives this process no new
-   * one. After an illegal address, driver 580 gives none even if all contexts
-   * are destroyed. */
-  static void expect_well (int device);
+  /* Throws Error if an error has made a context unusable and the driver refuses
+   * to make another one for this process. After an access to an illegal
+   * address, driver 580 refuses even if all contexts are destroyed. */
+  static void check_usable (int device);
 
   Context (CUcontext handle, int device, bool own);
   ~Context ();
@@ -41,9 +42,9 @@ public:
   static void leave ();
 
   /* Whether kernels in this context can access memory at @data. */
-  bool reaches (const void *data) const;
+  bool can_access (const void *data) const;
 
-  const int device;
+  const int device; /* its number, from 0 */
 
 private:
   friend class Event;
@@ -52,12 +53,12 @@ private:
   const CUcontext handle;
   const bool own;
   std::mutex lock;
-  std::vector<cudaEvent_t> events[2]; /* free ones; [1]: timed */
+  std::vector<cudaEvent_t> events[2]; /* unused ones; [1]: timed */
 };
 
-/* An event of a context, which must outlive it. Events are reused, because
- * making one is slow. Only timed events measure elapsed time; recording the
- * others takes less time. */
+/* An event of a context. The context must outlive the event. A destroyed Event
+ * gives its CUDA event back to the context, because creating one is slow. Only
+ * timed events measure elapsed time; the others are faster to record. */
 class Event
 {
 public:
@@ -69,7 +70,8 @@ public:
     other.handle = nullptr;
   }
   void record (cudaStream_t stream) const;
-  void before (cudaStream_t stream) const;
+  /* Work that is enqueued on @stream from now on waits for the event. */
+  void make_wait (cudaStream_t stream) const;
   cudaEvent_t get () const { return handle; }
 
 private:
@@ -79,23 +81,24 @@ private:
 };
 
 /* Makes a context current for a scope. */
-class Entered
+class ScopedContext
 {
 public:
-  explicit Entered (const Context &context) { context.enter (); }
-  ~Entered () { Context::leave (); }
-  Entered (const Entered &) = delete;
+  explicit ScopedContext (const Context &context) { context.enter (); }
+  ~ScopedContext () { Context::leave (); }
+  ScopedContext (const ScopedContext &) = delete;
 };
 
-/* The device @wanted, or the first one if @wanted is -1. Throws Error if it
- * does not exist. */
+/* Returns @wanted, or 0, the first device, if @wanted is -1. Throws Error if
+ * that device does not exist. */
 int choose_device (int wanted);
 
-/* Whether a GPU of compute @capability, 80 for 8.0, can run kernels that were
- * built for the capabilities @built, with PTX for the last of these. A GPU runs
- * PTX of its own or an older capability. It runs machine code of its own
- * capability and, except for Tegra, of older ones with the same major number
- * (CUDA Programming Guide, binary and PTX compatibility). */
+/* Whether a GPU of compute @capability, 80 for 8.0, can run the kernels of a
+ * module. The module has machine code for the capabilities @built, and PTX for
+ * the last of them. A GPU runs PTX for its own capability and for older ones.
+ * It runs machine code for its own capability and, except on Tegra, for older
+ * ones with the same major number (CUDA Programming Guide, binary and PTX
+ * compatibility). */
 bool has_code (const std::vector<int> &built, int capability);
 
 /* Throws Error if the module has no code for @device. Makes no context. */

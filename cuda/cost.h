@@ -1,6 +1,9 @@
 /* The terms that the cost models of all methods share. A cost is the time in
  * seconds that a volume takes on an H100, divided by the rates of the current
- * device. The plan measures the methods whose costs are near the least.
+ * device. Autotuning measures the methods whose costs are near the least one.
+ *
+ * The constants of all cost models are fitted to times on one H100 80GB HBM3
+ * (`scripts/bench --backend cuda --crossing`; docs/kernels.md has the times).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -13,11 +16,14 @@
 namespace nd
 {
 
-constexpr double BYTE_RATE =
-    2.1e12;                     /* bytes per second, of padding and of passes */
-constexpr double LAUNCH = 3e-6; /* seconds */
+/* Bytes per second that kernels read and write if memory limits them. */
+constexpr double BYTE_RATE = 2.1e12;
 
-/* The samples of a volume or, if @reach is not nullptr, of a padded volume. */
+/* Seconds that the launch of a kernel adds. */
+constexpr double LAUNCH = 3e-6;
+
+/* The samples of a volume, all components; of a padded volume if @reach is not
+ * nullptr. */
 inline double
 count_samples (const RingJob &job, const NdReach *reach = nullptr)
 {

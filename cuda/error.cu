@@ -8,7 +8,7 @@
 namespace nd
 {
 
-std::atomic<cudaError_t> lost_to{ cudaSuccess };
+std::atomic<cudaError_t> context_error{ cudaSuccess };
 
 void
 check (cudaError_t result, const char *call)
@@ -24,7 +24,7 @@ check (cudaError_t result, const char *call)
             + "; smaller volumes or a shorter filter in time need less, "
               "backend=cpu needs none");
   if (cudaMemGetInfo (&unused, &all) == result) {
-    lost_to = result;
+    context_error = result;
     ND_WARNING ("lost the GPU in %s: %s", call, cudaGetErrorString (result));
   }
   cudaGetLastError ();

@@ -1,5 +1,5 @@
-/* Errors of the module are exceptions. The table of functions in
- * cuda/backend.cu turns each into a GError.
+/* Functions of the module throw exceptions. Those that the engine calls
+ * (cuda/backend.cu) turn them into GErrors.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -32,16 +32,15 @@ private:
   const std::string message;
 };
 
-/* Throws Error if @result, of @call, is an error. If the context answers every
- * later call with that error, the error is kept in lost_to. */
+/* Throws Error if @result, which @call returned, is an error. Stores the error
+ * in context_error if it has made the current context unusable. */
 void check (cudaError_t result, const char *call);
 
-/* The error that made a context unusable, or cudaSuccess. The driver may refuse
- * to give this process another context. */
-extern std::atomic<cudaError_t> lost_to;
+/* The error that made a context unusable, or cudaSuccess. */
+extern std::atomic<cudaError_t> context_error;
 
 #define ND_CUDA(call) ::nd::check (call, #call)
-/* After a launch. */
+/* Checks the launch of @kernel, which comes directly before. */
 #define ND_CUDA_LAUNCHED(kernel) \
   ::nd::check (cudaGetLastError (), "launch of " #kernel)
 

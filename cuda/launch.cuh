@@ -1,6 +1,6 @@
-/* Programmatic dependent launch: a kernel begins while the kernels before it in
- * the stream still run (sm_90 and later; CUDA Programming Guide, "Programmatic
- * Dependent Launch"). Such a kernel calls wait_on_dependent_grids ().
+/* Programmatic dependent launch (CUDA Programming Guide; sm_90 and later): a
+ * kernel begins while the kernels before it in the stream still run. It calls
+ * wait_on_dependent_grids () before it accesses memory that they use.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -16,9 +16,10 @@
 namespace nd
 {
 
-/* Whether @kernel waits for the kernels before it. Machine code for older
- * devices than sm_90 does not, on any device. The answer is stored, because
- * asking at each launch takes a noticeable share of the time of a small
+/* Whether @kernel may begin before the kernels before it are complete. It may
+ * if its code and the device are of sm_90 or later. Code for older devices does
+ * not wait for the kernels before it, also on sm_90. The answer is stored,
+ * because two queries per launch take a noticeable part of the time of a small
  * volume. */
 inline bool
 may_launch_early (const void *kernel)
@@ -41,6 +42,8 @@ may_launch_early (const void *kernel)
   return may;
 }
 
+/* Launches @kernel, which calls wait_on_dependent_grids (), as early as it may
+ * begin. @shared: bytes of dynamic shared memory of a thread block. */
 template <typename A>
 void
 launch_early (void (*kernel) (A), dim3 blocks, dim3 threads, size_t shared,

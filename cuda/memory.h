@@ -21,19 +21,20 @@ void expect_free (size_t bytes);
 /* Allocates @bytes of zeros; nullptr if @bytes is 0. */
 void *allocate_zeroed (size_t bytes);
 
-/* Copies from the host to the device, and waits until the bytes have arrived:
- * the streams of a ring do not wait for this copy. */
+/* Copies from the host to the device, and returns when the copy is complete,
+ * because the streams of a ring do not wait for it. */
 void upload (void *to, const void *from, size_t bytes);
 
-/* An array in device memory. It is either allocated at once, or planned first:
- * a ring compares the bytes that it needs with the free ones before it
- * allocates any. */
+/* An array in device memory. Its size can be planned before it is allocated, so
+ * that a ring adds up the bytes that it needs and compares them with the free
+ * ones before it allocates any. */
 template <typename T>
 class Memory
 {
 public:
   Memory () = default;
-  /* Allocates zeros, because tiles also read samples that are never written. */
+  /* Allocates zeros, because kernels also read samples that are never
+   * written. */
   explicit Memory (size_t n)
   {
     plan (n);

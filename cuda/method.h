@@ -21,36 +21,38 @@ struct ComputeStreams
   cudaStream_t push, respond;
 };
 
-/* The ring of one method. The constructor does all work of the host and
- * allocates no device memory. */
+/* A method with its ring. The constructor prepares coefficients on the host and
+ * decides the size of all device memory, but allocates none. */
 class Method
 {
 public:
   virtual ~Method () = default;
 
-  /* The bytes of device memory that allocate() will take or, once it was
-   * called, has taken. */
+  /* The bytes of device memory: those that allocate() will take, or, after
+   * allocate(), those that it took. */
   virtual size_t bytes_needed () const = 0;
 
-  /* Called once, before push() and respond(), which only enqueue. */
+  /* Allocates device memory and uploads coefficients. Called once, before
+   * push() and respond(), which only enqueue work. */
   virtual void allocate () = 0;
 
-  /* Whether a volume may be pushed while a response reads earlier volumes. The
-   * ring then has one slot more than the window. Other methods enqueue all work
-   * on the stream of responses. Valid after allocate(). */
+  /* Called after allocate(). If true, push() enqueues on the stream for pushes,
+   * and a volume may be pushed while a response reads earlier volumes; the ring
+   * therefore has one slot more than the window. If false, all work is enqueued
+   * on the stream for responses. */
   virtual bool pushes_ahead () const { return false; }
 
   /* Stores @volume, which is on the device, in @slot. If @volume is nullptr,
-   * stores the border volume, which has the last slot. */
+   * stores the border volume, whose slot is the last one. */
   virtual void push (unsigned slot, const NdSamples *volume) = 0;
 
-  /* Writes all responses to @out, which is on the device. @slots: the slots of
-   * the window's volumes, the oldest first. */
+  /* Writes the responses of all filters to @out, which is on the device.
+   * @slots: the slots of the window's volumes, the oldest first. */
   virtual void respond (const int *slots, const NdScale &scale,
       const NdSamples &out) = 0;
 };
 
-/* The longest window in time. */
+/* The most volumes of a window. */
 constexpr unsigned MAX_SLOTS = 256;
 
 /* The most rows of a volume: a grid has up to 65535 thread blocks along y, each
@@ -65,14 +67,14 @@ ahead_slots (const RingJob &job)
   return nd_job_reach (&job).slots + 1 + (job.border_volumes ? 1 : 0);
 }
 
-/* Makes a method. @available: free bytes of device memory. A method that can
- * choose how much it takes, takes no more. */
+/* Makes a method. @available: the bytes of device memory that it may take. Only
+ * `fft` reads it: it has a way that needs less memory and more time. */
 typedef std::unique_ptr<Method> MakeMethod (const RingJob &job,
     const ComputeStreams &streams, size_t available);
 MakeMethod make_direct, make_separable, make_fft, make_tensor;
 
-/* The seconds that a volume takes on the current device, for one push and one
- * respond. Throws Error if the method cannot do the job. */
+/* The estimated seconds per volume, one push and one respond, on the current
+ * device. Throws Error if the method cannot do the job. */
 typedef double Cost (const RingJob &job);
 Cost direct_cost, separable_cost, fft_cost, tensor_cost;
 
@@ -83,6 +85,15 @@ no_method (NdMethod method)
   return Error (ND_ERROR_SETTINGS,
       std::string ("method=") + nd_method_name (method)
           + " runs on the CPU only: use backend=cpu with it");
+}
+
+/* The error for a volume whose count of samples overflows. */
+inline Error
+too_large_volume ()
+{
+  return Error (ND_ERROR_MEMORY,
+      "Not enough memory on the GPU: the volume has more samples than any "
+      "device can hold; use smaller volumes");
 }
 
 /* Throws Error if cuFFT cannot be opened. */

@@ -20,17 +20,20 @@ namespace nd
 namespace
 {
 
-/* The results of measure () on an H100 80GB HBM3. */
-constexpr double H100_MULTIPLY_ADDS = 30.8e12, H100_PRODUCTS = 636e12;
-constexpr double H100_BYTES = 2.99e12;
+/* The results of measure () on an H100 80GB HBM3, per second. */
+constexpr double H100_MULTIPLY_ADDS = 30.8e12; /* of float32 */
+constexpr double H100_PRODUCTS = 636e12;       /* of bytes, by mma */
+constexpr double H100_BYTES = 2.99e12;         /* read and written by a copy */
 
-constexpr int THREADS = 256, BLOCKS = 8; /* per multiprocessor */
-constexpr int SUMS = 8, STEPS = 2048;
-constexpr size_t COPIED = 128 << 20; /* more than any cache holds */
+constexpr int THREADS = 256;         /* of a thread block */
+constexpr int BLOCKS = 8;            /* thread blocks per multiprocessor */
+constexpr int SUMS = 8;              /* of a thread */
+constexpr int STEPS = 2048;          /* multiply-adds to each sum */
+constexpr size_t COPIED = 128 << 20; /* bytes, more than any cache holds */
 constexpr int TRIES = 8;             /* the fastest one counts */
 
-/* Several independent sums, because each addition to a single sum would wait
- * for the one before. */
+/* A thread has several independent sums, because each addition to a single sum
+ * would wait for the one before. */
 __global__ void __launch_bounds__ (THREADS)
 multiply_kernel (float *out, float factor)
 {
@@ -70,7 +73,8 @@ product_kernel (float *out, unsigned factor)
 #endif
 }
 
-/* The least of several times, because other programs may use the device. */
+/* The least of several times is that with the least disturbance by other
+ * programs that use the device. */
 template <typename F>
 double
 least_seconds (const Timer &timer, F enqueue)
@@ -96,7 +100,7 @@ copy_rate (const Timer &timer, cudaStream_t stream)
   });
 }
 
-/* Multiply-adds, products and bytes per second. */
+/* Writes multiply-adds, byte products and bytes per second to @rates. */
 void
 measure (double multiprocessors, double rates[3])
 {
@@ -119,7 +123,7 @@ measure (double multiprocessors, double rates[3])
   rates[2] = copy_rate (timer, stream);
 }
 
-/* The file with stored rates may be damaged. */
+/* Rates are read from a file, which may be damaged. */
 bool
 is_plausible (double rate)
 {

@@ -13,6 +13,7 @@ using namespace nd;
 namespace
 {
 
+/* The volume that is drawn. */
 struct Shown
 {
   const void *volume;
@@ -20,7 +21,7 @@ struct Shown
   size_t components;
 };
 
-/* Number @i of the volume. */
+/* Component @i of the volume, counted through all samples. */
 __device__ float
 number_at (const Shown &s, size_t i)
 {
@@ -29,7 +30,8 @@ number_at (const Shown &s, size_t i)
   });
 }
 
-/* The value of channel @channel of sample @i. */
+/* The value of channel @channel of sample @i; the magnitude if the volume is
+ * complex. */
 __device__ float
 shown (const Shown &s, size_t i, unsigned channel)
 {
@@ -46,8 +48,9 @@ fill_kernel (float *values, size_t n)
     values[i] = NAN;
 }
 
-/* A plane of the picture. Pixel (x, y) is the maximum of @depth samples,
- * the first at first + x * step[0] + y * step[1], the others step[2] apart. */
+/* A plane of the picture. Pixel (x, y) is the maximum of @depth samples: the
+ * first is sample first + x * step[0] + y * step[1] of the volume, and the
+ * others follow at distances of step[2] samples. */
 struct Plane
 {
   size_t first, step[3];
@@ -90,8 +93,8 @@ sample_kernel (const __grid_constant__ Shown s, size_t step, unsigned channels,
     samples[k] = shown (s, k * step, k % channels);
 }
 
-/* Maps the bits of a float to an integer. The integers have the order of the
- * floats. */
+/* Maps the bits of a float to an integer, so that the integers are in the order
+ * of the floats and atomicMin and atomicMax find extremes. */
 __host__ __device__ unsigned
 ordered (unsigned bits)
 {
@@ -155,16 +158,17 @@ _NdRenderer::_NdRenderer (const NdPictureJob &job, ContextPointer context)
 {
 }
 
-/* @volume, or a copy if kernels in this context cannot access it. */
+/* Returns @volume, or a copy in device memory if kernels in this context cannot
+ * access @volume. */
 const void *
-_NdRenderer::reach (const void *volume)
+_NdRenderer::on_device (const void *volume)
 {
   size_t n;
 
-  if (context->reaches (volume))
+  if (context->can_access (volume))
     return volume;
   if (!nd_shape_samples (&job.shape, &n))
-    throw Error (ND_ERROR_MEMORY, "A volume so large does not fit in memory");
+    throw too_large_volume ();
   if (!copy.count ())
     copy = Memory<unsigned char> (multiply (n, nd_sample_size (job.type)));
   ND_CUDA (cudaMemcpyAsync (copy.get (), volume, copy.count (),
@@ -196,7 +200,7 @@ _NdRenderer::take (const void *volume, const size_t at[3])
 {
   const size_t *size = job.shape.size;
 
-  volume = reach (volume);
+  volume = on_device (volume);
   fill_kernel<<<blocks (values.count ()), 256, 0, stream>>> (values.get (),
       values.count ());
   ND_CUDA_LAUNCHED (fill_kernel);
@@ -220,7 +224,7 @@ _NdRenderer::sample (const void *volume, size_t step, float *to, size_t n)
 {
   if (samples.count () < n)
     samples = Memory<float> (n);
-  const Shown s = { reach (volume), job.type, job.shape.components };
+  const Shown s = { on_device (volume), job.type, job.shape.components };
 
   sample_kernel<<<blocks (n), 256, 0, stream>>> (s, step, job.channels,
       samples.get (), n);
@@ -238,7 +242,7 @@ _NdRenderer::extremes (const void *volume, double *low, double *high)
 
   ND_CUDA (cudaMemcpyAsync (found.get (), bits, sizeof (bits),
       cudaMemcpyHostToDevice, stream));
-  const Shown s = { reach (volume), job.type, job.shape.components };
+  const Shown s = { on_device (volume), job.type, job.shape.components };
 
   extremes_kernel<<<256, 256, 0, stream>>> (s, job.channels,
       size[0] * size[1] * size[2], found.get ());

@@ -21,7 +21,7 @@ struct _NdRenderer
   const nd::ContextPointer context;
 
 private:
-  const void *reach (const void *volume);
+  const void *on_device (const void *volume);
   void project (const void *volume, int across, size_t from, size_t to,
       size_t left, size_t top);
 

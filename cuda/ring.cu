@@ -13,8 +13,9 @@ using namespace nd;
 namespace
 {
 
-/* Buffers for uploads and for downloads beside those in use: one is copied
- * while kernels use the other. */
+/* The number of buffers for downloads. Uploads have as many more than volumes
+ * that stay in their buffers. One buffer is copied while kernels use
+ * another. */
 constexpr size_t AHEAD = 2;
 
 /* The stream on which the timing events of each kind are recorded. The time of
@@ -47,8 +48,8 @@ count_outputs (const RingJob &job)
   return nd_response_count (job.response, nd_bank_responses (job.bank));
 }
 
-/* Copies a volume from and to memory of the host or of the device. Rows and
- * slices may have any stride. */
+/* Copies a volume. @to and @from may be in memory of the host or of the device,
+ * with any strides of rows and slices. */
 void
 copy_volume (const NdSamples &to, const NdSamples &from, const NdShape &shape,
     size_t row_bytes, cudaStream_t stream)
@@ -84,7 +85,7 @@ Stream::Stream ()
   ND_CUDA (cudaStreamCreateWithFlags (&handle, cudaStreamNonBlocking));
 }
 
-/* Waits, because enqueued work may use memory that the caller frees next. */
+/* Waits for enqueued work, which may use memory that the owner frees next. */
 Stream::~Stream ()
 {
   cudaStreamSynchronize (handle);
@@ -132,7 +133,7 @@ _NdRing::warm_up ()
   }
 }
 
-/* Makes the method, and decides the size of all memory of the ring. */
+/* Makes the method, and decides the size of all device memory of the ring. */
 void
 _NdRing::plan (NdMethod wanted)
 {
@@ -187,7 +188,7 @@ _NdRing::add_buffers (std::vector<TransferBuffer> &buffers, size_t n,
   size_t samples;
 
   if (!nd_shape_samples (&shape, &samples))
-    throw Error (ND_ERROR_MEMORY, "A volume so large does not fit in memory");
+    throw too_large_volume ();
   buffers.reserve (n);
   while (buffers.size () < n) {
     buffers.push_back (TransferBuffer{
@@ -197,9 +198,9 @@ _NdRing::add_buffers (std::vector<TransferBuffer> &buffers, size_t n,
   }
 }
 
-/* Runs @work, which enqueues on a stream, between two timing events. Successive
- * work of one kind shares a span, because an event between two kernels takes as
- * long as a small kernel. */
+/* Calls @work, which enqueues on stream @id, between two timing events.
+ * Successive work of one kind shares a span, because an event between two
+ * kernels takes as long as a small kernel. */
 template <typename F>
 void
 _NdRing::timed (Kind kind, StreamId id, F work)
@@ -215,7 +216,7 @@ _NdRing::timed (Kind kind, StreamId id, F work)
   work (streams[id]);
 }
 
-/* Ends the last span, and returns the event of its end. */
+/* Ends the last span if it is open. Returns the event at its end. */
 const Event &
 _NdRing::close_span ()
 {
@@ -227,15 +228,15 @@ _NdRing::close_span ()
   return span.end;
 }
 
-/* Uploads @volume if kernels cannot access it or the job keeps it, and returns
- * the volume on the device. */
+/* Returns @volume, or a copy in device memory if kernels cannot access @volume
+ * or the job keeps volumes. */
 const NdSamples &
-_NdRing::bring_in (unsigned slot, const NdSamples &volume)
+_NdRing::to_device (unsigned slot, const NdSamples &volume)
 {
-  const bool reached = context->reaches (volume.data);
+  const bool accessible = context->can_access (volume.data);
 
   ND_LOG ("push into slot %u, %s", slot,
-      !reached       ? "uploaded"
+      !accessible    ? "uploaded"
           : job.keep ? "copied on the device"
                      : "read in place");
 
@@ -243,22 +244,22 @@ _NdRing::bring_in (unsigned slot, const NdSamples &volume)
   if (last_upload)
     last_upload->free.record (streams[RESPONSES]);
   last_upload = nullptr;
-  if (reached && !job.keep)
+  if (accessible && !job.keep)
     return volume;
 
   TransferBuffer &buffer = uploads[n_uploads++ % uploads.size ()];
-  const StreamId id = reached ? pushing : UPLOADS;
+  const StreamId id = accessible ? pushing : UPLOADS;
 
-  buffer.free.before (streams[id]);
-  timed (reached ? COMPUTE : UPLOAD, id, [&] (cudaStream_t stream) {
+  buffer.free.make_wait (streams[id]);
+  timed (accessible ? COMPUTE : UPLOAD, id, [&] (cudaStream_t stream) {
     copy_volume (buffer.samples, volume, job.shape, buffer.samples.row, stream);
   });
-  if (!reached) {
-    const Event &there = close_span ();
+  if (!accessible) {
+    const Event &uploaded = close_span ();
 
-    there.before (streams[pushing]);
+    uploaded.make_wait (streams[pushing]);
     if (pushing != RESPONSES)
-      there.before (streams[RESPONSES]);
+      uploaded.make_wait (streams[RESPONSES]);
   }
   uploaded[slot] = last_upload = &buffer;
   return buffer.samples;
@@ -267,12 +268,12 @@ _NdRing::bring_in (unsigned slot, const NdSamples &volume)
 void
 _NdRing::push (unsigned slot, const NdSamples &volume)
 {
-  const NdSamples &samples = bring_in (slot, volume);
+  const NdSamples &samples = to_device (slot, volume);
 
   if (pushing == PUSHES) {
-    /* Waits for the responses before the previous push: they read the slot
-     * that is written now. */
-    responded.before (streams[PUSHES]);
+    /* Responses that were enqueued before the previous push read the slot that
+     * is written now. */
+    responded.make_wait (streams[PUSHES]);
     responded.record (streams[RESPONSES]);
     std::swap (places[slot], spare);
   }
@@ -280,7 +281,7 @@ _NdRing::push (unsigned slot, const NdSamples &volume)
       [&] (cudaStream_t) { method->push (places[slot], &samples); });
   if (pushing == PUSHES) {
     pushed.record (streams[PUSHES]);
-    pushed.before (streams[RESPONSES]);
+    pushed.make_wait (streams[RESPONSES]);
   }
 }
 
@@ -307,10 +308,10 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 
   for (unsigned i = 0; i < n_slots; i++)
     device_slots[i] = places[slots[i] == ND_SLOT_BORDER ? n_slots : slots[i]];
-  const bool reached = context->reaches (out.data);
+  const bool accessible = context->can_access (out.data);
 
-  ND_LOG ("respond, %s", reached ? "stored in place" : "downloaded");
-  if (reached) {
+  ND_LOG ("respond, %s", accessible ? "stored in place" : "downloaded");
+  if (accessible) {
     timed (COMPUTE, RESPONSES,
         [&] (cudaStream_t) { respond_here (device_slots, scale, out); });
     return;
@@ -320,11 +321,11 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
   /* Time spent waiting for an earlier download is not computing time. */
   if (open_span)
     close_span ();
-  buffer.free.before (streams[RESPONSES]);
+  buffer.free.make_wait (streams[RESPONSES]);
   timed (COMPUTE, RESPONSES, [&] (cudaStream_t) {
     respond_here (device_slots, scale, buffer.samples);
   });
-  close_span ().before (streams[DOWNLOADS]);
+  close_span ().make_wait (streams[DOWNLOADS]);
   timed (DOWNLOAD, DOWNLOADS, [&] (cudaStream_t stream) {
     for (size_t k = 0; k < n_outputs; k++) {
       NdSamples from = buffer.samples, to = out;
@@ -348,7 +349,7 @@ _NdRing::record ()
   if (downloading) {
     /* Volumes may have been pushed since the response that is downloaded. */
     event->done.record (streams[RESPONSES]);
-    event->done.before (streams[DOWNLOADS]);
+    event->done.make_wait (streams[DOWNLOADS]);
   }
   event->done.record (streams[downloading ? DOWNLOADS : RESPONSES]);
   downloading = false;
@@ -362,7 +363,7 @@ _NdRing::wait (const NdEvent &event)
   if (open_span)
     close_span ();
   for (const Stream &stream : streams)
-    event.done.before (stream);
+    event.done.make_wait (stream);
 }
 
 size_t

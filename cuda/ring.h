@@ -13,7 +13,7 @@
 namespace nd
 {
 
-/* The kinds of work whose times NdTimes has. */
+/* The kinds of work whose times NdTimes reports. */
 enum Kind
 {
   UPLOAD,
@@ -32,13 +32,14 @@ enum StreamId
   STREAMS
 };
 
+/* Work of one kind between two timing events. */
 struct Span
 {
   Kind kind;
   Event begin, end;
 };
 
-/* Device memory for one volume on its way between host and device. */
+/* Device memory for one volume that is uploaded or downloaded. */
 struct TransferBuffer
 {
   Memory<unsigned char> memory;
@@ -96,19 +97,21 @@ private:
       const NdShape &shape, size_t responses, NdSampleType type);
   void respond_here (const int *slots, const NdScale &scale,
       const NdSamples &out);
-  const NdSamples &bring_in (unsigned slot, const NdSamples &volume);
+  const NdSamples &to_device (unsigned slot, const NdSamples &volume);
 
   const nd::RingJob job;
   const unsigned n_slots;
   const nd::Stream streams[nd::STREAMS];
   std::unique_ptr<nd::Method> method;
-  nd::StreamId pushing = nd::RESPONSES; /* of method->push () */
-  std::vector<int> places; /* the method's slot of each slot of the window, and
-                            * at n_slots that of the border volume */
-  int spare = 0;           /* the method's slot for the next volume */
+  nd::StreamId pushing = nd::RESPONSES; /* that method->push () enqueues on */
+  std::vector<int> places; /* the slot that the method uses for each slot of the
+                            * window; [n_slots]: for the border volume */
+  int spare = 0;           /* the slot that the method uses for the next volume,
+                            * if it pushes ahead */
   nd::Event pushed;
-  nd::Event responded;         /* the spare slot may be read until then */
-  nd::Memory<float> responses; /* to combine; empty if nothing is combined */
+  nd::Event responded;         /* until then, responses may read slot spare */
+  nd::Memory<float> responses; /* of the filters, before they are combined;
+                                * empty if the job does not combine them */
   const size_t n_outputs;      /* volumes of an output */
   std::vector<nd::TransferBuffer> uploads, downloads;
   std::vector<const nd::TransferBuffer *> uploaded; /* into each slot */

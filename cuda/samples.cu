@@ -41,7 +41,8 @@ struct PadArguments
   NonFiniteList non_finite;
 };
 
-/* Loads four samples of a row, some of which may be beyond the edge. */
+/* Loads four samples of a padded row, the first at (x0, y, z). Those after the
+ * border are @level. */
 template <typename T>
 __device__ static void
 load_at_edge (const PadArguments<T> &a, float level, int x0, int y, int z,

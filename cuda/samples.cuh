@@ -12,13 +12,14 @@
 namespace nd
 {
 
-/* The layout of one component of a volume with the border around it. */
+/* The layout of one component of a volume with the border around it. Indices
+ * are x, y, z. */
 struct Pad
 {
-  int shape[3];      /* of the volume */
-  int before[3];     /* padded samples before it */
-  int size[3];       /* with the border */
-  int full[3];       /* with the zeros after the border */
+  int shape[3];      /* samples of the volume */
+  int before[3];     /* samples of the border before the volume */
+  int size[3];       /* samples of the volume with its border */
+  int full[3];       /* the same with the zeros after the border */
   size_t row, slice; /* floats of the padded volume */
   int border;        /* NdBorder */
   float border_value;
@@ -30,13 +31,13 @@ Pad make_pad (const RingJob &job, const NdReach &reach);
 /* A sample that is not finite. One such sample would spoil a whole spectrum. */
 struct NonFinite
 {
-  int x, y, z; /* padded */
+  int x, y, z; /* in the padded volume */
   float value;
 };
 constexpr unsigned MAX_NON_FINITE = 1 << 12;
 
-/* If the list is full, further samples are marked, by two bits per padded
- * sample. */
+/* If the list is full, further samples are marked in a bit map, which has two
+ * bits for each padded sample. */
 enum NonFiniteMark
 {
   NON_FINITE_PLUS = 1,                                 /* +Inf */
@@ -47,14 +48,15 @@ constexpr int MARKS_PER_WORD = 16;
 
 struct NonFiniteList
 {
-  unsigned *count;    /* nullptr: do not look for any */
+  unsigned *count;    /* nullptr: no samples are listed */
   NonFinite *samples; /* MAX_NON_FINITE */
   unsigned *marks;    /* [z][y][x], MARKS_PER_WORD in a word */
   int size[2];        /* of x and y */
 };
 
-/* Stops counting when the list is full, because threads would otherwise wait
- * for one another at the counter if very many samples are not finite. */
+/* Adds a sample to @list, or marks it if the list is full. A full list is not
+ * counted further, because threads would wait for one another at the counter if
+ * many samples are not finite. */
 __device__ __noinline__ inline void
 add_non_finite (const NonFiniteList &list, int x, int y, int z, float value)
 {
@@ -83,14 +85,14 @@ void pad_volume (const Pad &pad, const NdSamples *volume, NdSampleType type,
     size_t component, float *out, const NonFiniteList &non_finite,
     cudaStream_t stream);
 
-/* Pad::border if the border is in memory around the volume. */
+/* The value of Pad::border if memory around the volume holds the border. */
 constexpr int BORDER_IN_MEMORY = -1;
 
 static_assert (ND_BORDER_END == ND_BORDER_WRAP + 1,
     "border_index() lacks a border");
 
-/* nd_border_index() on the device. Most indices are at most one size beyond the
- * border; those need no division. */
+/* nd_border_index() on the device. Indices up to @n samples beyond the edge,
+ * which are most of them, need no division. */
 __device__ inline int
 border_index (int border, int i, int n)
 {
@@ -131,7 +133,7 @@ border_index (int border, int i, int n)
 /* How a kernel stores its responses. */
 struct Store
 {
-  unsigned char *out;        /* first sample of this response and component */
+  unsigned char *out;        /* the first sample of a response's component */
   size_t sample, row, slice; /* bytes */
   int type;                  /* NdSampleType */
   bool scaled;               /* gain is not 1 or offset is not 0 */
@@ -149,8 +151,7 @@ saturate (double value, int low, int high)
   return __double2int_rn (fmin (fmax (value, (double) low), (double) high));
 }
 
-/* The same for a range from 0 to @high, which float32 must represent
- * exactly. */
+/* The same for the range from 0 to @high. */
 __device__ inline int
 saturate (float value, int high)
 {
@@ -175,7 +176,8 @@ store_sample (const Store &s, float response, size_t x, size_t y, size_t z)
   });
 }
 
-/* The general case of store_four (). Not inlined, to keep kernels small. */
+/* Stores @n of four responses side by side, of any type. Not inlined, because
+ * kernels would become larger. */
 __device__ __noinline__ inline void
 store_singles (const Store &s, float4 response, int n, size_t x, size_t y,
     size_t z)

@@ -1,5 +1,5 @@
-/* Synchronization in kernels by PTX that CUDA C++ has no function for. The
- * names are those of CUTLASS.
+/* Synchronization in kernels by PTX instructions for which CUDA C++ has no
+ * function. The names are those of CUTLASS.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -20,8 +20,8 @@ launch_dependent_grids ()
 }
 
 /* In a kernel that launch_early () launches: waits until all kernels before it
- * in the stream are complete. Until then it must not access memory that they
- * use. */
+ * in the stream are complete. Before this call, the kernel must not access
+ * memory that they use. */
 __device__ __forceinline__ void
 wait_on_dependent_grids ()
 {

@@ -15,9 +15,8 @@ namespace nd
 namespace
 {
 
-/* Whether volumes are read unpadded. Padding reads and writes the volume once
- * more, which takes half as long as a small filter. A volume that is used for
- * one output only does not need a padded copy. */
+/* Whether volumes are read unpadded. A padded copy takes half as long as a
+ * small filter, and is not needed if a volume is used for one output only. */
 bool
 reads_unpadded (const RingJob &job, const NdReach &reach)
 {
@@ -46,7 +45,7 @@ private:
   const ComputeStreams streams;
   Pad pad;
   Strides strides;
-  const bool unpadded; /* no ring: the last volume is read in place */
+  const bool unpadded; /* the last volume is read in place, there is no ring */
   NdSamples last;
   Memory<float> ring;    /* [slot][component] */
   Memory<float> outside; /* border values, if there is no ring */

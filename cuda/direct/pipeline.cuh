@@ -2,9 +2,9 @@
  * producer copies rows of samples into the other. Each thread is producer and
  * consumer. From sm_90 on the copy engine copies whole rows, and a barrier in
  * shared memory counts the bytes that arrived. On older devices each thread
- * copies 16 bytes at a time. A separate warp as producer was slower: these
- * kernels are larger than the instruction caches, and warps that run the same
- * code at the same time share the contents of the caches.
+ * copies 16 bytes at a time. A separate warp as producer was slower: kernels
+ * with a pipeline are larger than the instruction caches, and warps that run
+ * the same code at the same time share the contents of the caches.
  *
  * Source: PTX ISA 8.0 and later, 9.7.9.25 (cp.async, cp.async.bulk), 9.7.13.15
  * (mbarrier).

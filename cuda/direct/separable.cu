@@ -1,5 +1,6 @@
-/* Method `separable`: filters of rank 1 as one pass per axis. Push makes the
- * passes along x, y and z, and the ring keeps their results.
+/* Method `separable`: filters of rank 1 as one pass per axis. A push makes the
+ * passes along x, y and z and stores the result in the ring. A response is the
+ * pass along t.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -35,16 +35,14 @@ dispatch (int wide, int narrow, bool skip, unsigned filters, const Arguments &a,
     case 17:
       return run_common<17> (filters, a, stream);
   }
-  throw Error (ND_ERROR_FAILED,
-      "No kernel of method direct for filters of that width: use "
-      "method=auto or fft");
+  throw no_stencil_kernel ();
 }
 
 Strides
 make_strides (const size_t size[3], size_t width, size_t height)
 {
   Strides s;
-  /* Tiles have up to 128 x 64 outputs, and begin at multiples of these. */
+  /* The largest tiles have 128 x 64 outputs. */
   const size_t more_x = size[0] - width, more_y = size[1] - height;
   const size_t tiles_x = (width + 127) / 128 * 128;
 
@@ -76,8 +74,9 @@ coefficient (const NdFilter *f, const int at[ND_AXES])
   return f->coefficients[i];
 }
 
-/* Whether the kernel for the width of @f can run @f. That kernel also
- * multiplies by zeros, and zero times a sample that is not finite is NaN. */
+/* Whether a kernel is compiled for the width of @f and gives correct results.
+ * It also multiplies by coefficients of 0, which gives NaN for samples that are
+ * not finite. */
 static bool
 is_full (const NdFilter *f, bool finite)
 {
@@ -88,8 +87,8 @@ is_full (const NdFilter *f, bool finite)
   return is_common (f->size[0]);
 }
 
-/* Whether the tiles of common kernels begin at a multiple of four samples, if
- * the filter reads from offset @low on and rows begin at offset @from. */
+/* Whether tiles of the kernel for width @nx begin at a multiple of four samples
+ * of a row. Rows begin at offset @from, the filter's box at @low. */
 static bool
 is_aligned (int low, int nx, int from)
 {
@@ -98,8 +97,9 @@ is_aligned (int low, int nx, int from)
   return before >= 0 && before % 4 == 0;
 }
 
-/* The most rows of coefficients of which two planes fit in shared memory beside
- * the samples of their tiles, for any common width. */
+/* The most rows of a plane of coefficients with which both stages of the
+ * pipeline fit in shared memory, for any width up to 17. A stage has a plane of
+ * coefficients of each filter and the samples of a tile. */
 static int
 most_rows (size_t filters)
 {
@@ -129,7 +129,7 @@ Stencil::fit_together (const std::vector<const NdFilter *> &filters,
       && first->size[1] <= (size_t) most_rows (filters.size ());
 }
 
-/* Whether a filter has a zero among nx * ny coefficients of each plane. */
+/* Whether a filter has a coefficient of 0 in its box of @nx x @ny per plane. */
 static bool
 has_zeros (const std::vector<const NdFilter *> &bank, int nx, int ny)
 {
@@ -175,8 +175,9 @@ Stencil::Stencil (const std::vector<const NdFilter *> &bank,
   std::vector<Plane> made;
   std::vector<float> values;
 
-  /* A tall plane is cut into strips. The last one begins early enough to end
-   * with the plane. */
+  /* A plane with more rows than fit is cut into strips of equal height. The
+   * last strip ends with the plane and may overlap the one before; rows that
+   * overlap have coefficients of 0 there. */
   max_ny = (ny + strips - 1) / strips;
   const bool zeros = has_zeros (bank, nx, ny) || max_ny * strips != ny;
   const int begin = choose_kernel (low[0], high[0], from[0], zeros, finite);

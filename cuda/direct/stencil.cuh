@@ -18,11 +18,11 @@ struct Strides
 {
   size_t row;
   size_t slice;
-  size_t volume; /* with room for tiles that extend beyond the volume */
+  size_t volume; /* including room for tiles that extend beyond the volume */
 };
 
-/* Strides of a volume of padded @size whose outputs are @width x @height. Every
- * tile can be copied whole. */
+/* Strides of a volume of padded @size that has @width x @height outputs per
+ * plane. The memory has room for tiles that extend beyond the volume. */
 Strides make_strides (const size_t size[3], size_t width, size_t height);
 
 /* A volume that is not padded. The border is added when tiles are copied to
@@ -35,10 +35,11 @@ struct Unpadded
   int after;            /* samples that padding would add after a row */
   int border;           /* NdBorder */
   const float *outside; /* OUTSIDE times the border value */
-  bool aligned;         /* every fourth sample is at a multiple of 16 bytes */
+  bool aligned;         /* each row begins at a multiple of 16 bytes */
 };
 
-/* Border values for a row of a tile. */
+/* The border values in Unpadded::outside: at least the samples of a row of a
+ * tile. */
 constexpr int OUTSIDE = 160;
 
 /* A plane (t, z) of coefficients. A plane with more rows or columns than a
@@ -55,20 +56,21 @@ struct Plane
 class Stencil
 {
 public:
-  /* @filters share the box [low, high] of offsets. Padded volumes begin at
-   * offset @from. The kernels of one width need a multiple of four samples plus
-   * lead() between @from and @low. Unless all samples are @finite, coefficients
-   * of 0 are skipped, because 0 times Inf is NaN. */
+  /* @filters have the same box of offsets, from @low to @high. Padded volumes
+   * begin at offset @from. A kernel that is compiled for one width is chosen if
+   * @low[0] - lead() - @from[0] is a multiple of four. If not all samples are
+   * @finite, coefficients of 0 are skipped, because 0 times Inf is NaN. */
   Stencil (const std::vector<const NdFilter *> &filters, const int low[ND_AXES],
       const int high[ND_AXES], bool finite, const int from[ND_AXES]);
 
-  /* Whether one kernel can run @filters together: they share a box, each filter
-   * fills it, and a kernel is compiled for its width. */
+  /* Whether one kernel can run @filters together: they have the same box, a
+   * kernel is compiled for its width, and, unless samples are @finite, no
+   * coefficient is 0. */
   static bool fit_together (const std::vector<const NdFilter *> &filters,
       bool finite, const int from[ND_AXES]);
 
-  /* The samples that tiles should begin before the box of @f. The tiles of
-   * centred filters then begin at multiples of four. */
+  /* The number of samples between the begin of a tile and the box of @f. With
+   * it, the tiles of centred filters begin at multiples of four samples. */
   static int lead (const NdFilter *f, bool finite);
 
   /* Volume t of the window is at @volumes + slots[t] * @volume_floats. @stores

@@ -1,5 +1,5 @@
-/* The kernel of method `direct`, compiled once for each width ND_WIDTH of a
- * filter. Width 8 is for all widths that have no kernel of their own.
+/* The kernel of method `direct`. It is compiled once for each width ND_WIDTH of
+ * a filter. Filters of other widths use the kernel of width 8 several times.
  *
  * A multiprocessor does 128 multiply-adds per clock but reads only 32 words of
  * shared memory. A thread therefore computes four outputs side by side, which
@@ -18,9 +18,9 @@
 namespace nd
 {
 
-/* Adds row @i of the tile, which begins at @tile, to the sums of ROWS rows of
- * outputs. CHECK: the row may be outside the box of @ny rows of some outputs,
- * which then have no coefficients for it. */
+/* Adds row @i of samples, which begins at @tile, to the sums of ROWS rows of
+ * outputs. Output row r multiplies it by row i - r of the coefficients @w.
+ * CHECK: some of these rows may be outside the @ny rows of coefficients. */
 template <int KX, int LEAD, int ROWS, int FILTERS, bool SKIP, bool CHECK>
 __device__ __forceinline__ void
 add_row (float (&sum)[FILTERS][ROWS][4], const float *tile, const float *w,
@@ -72,8 +72,7 @@ add_row (float (&sum)[FILTERS][ROWS][4], const float *tile, const float *w,
 
 /* Adds all rows of a plane. KY: number of rows; 0 if it is known at run time
  * only. If it is known at compile time, the loop is unrolled and the compiler
- * keeps the coefficients of a plane in registers: 7 x 7 x 7 runs at 22 instead
- * of 15 T multiply-adds/s. */
+ * keeps the coefficients of a plane in registers, which is faster. */
 template <int KX, int LEAD, int KY, int ROWS, int FILTERS, bool SKIP>
 __device__ __forceinline__ void
 add_plane (float (&sum)[FILTERS][ROWS][4], const float *tile, int pitch,
@@ -286,8 +285,8 @@ launch_single (const Arguments &a, cudaStream_t stream)
     launch<Shape<KX, KY, -1, ROWS, 1, false, 16>> (a, stream);
 }
 
-/* The code for a number of rows that is known at compile time pays for small
- * numbers only. */
+/* Kernels for a number of rows that is known at compile time are faster for
+ * small numbers only, because their code grows with it. */
 template <int KX, int FILTERS>
 static void
 launch_group (const Arguments &a, cudaStream_t stream)
@@ -359,7 +358,7 @@ run_general (int narrow, bool skip, const Arguments &a, cudaStream_t stream)
     case 7:
       return launch_general<7> (skip, a, stream);
   }
-  throw Error (ND_ERROR_FAILED, "no kernel for filters of that width");
+  throw no_stencil_kernel ();
 }
 
 #endif

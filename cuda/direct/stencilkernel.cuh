@@ -31,19 +31,29 @@ struct Arguments
   Store stores[MAX_FILTERS];
 };
 
-/* The samples between the start of a tile and the box of a centred filter of
- * @kx columns. The tile then starts at a multiple of 16 bytes in rows that are
- * read unpadded. */
+/* The samples between the begin of a tile and the box of a centred filter of
+ * @kx columns. With them, the tile begins at a multiple of 16 bytes in a row
+ * that is read unpadded. */
 __host__ __device__ constexpr int
 lead_of (int kx)
 {
   return (4 - kx / 2 % 4) % 4;
 }
 
+/* The error for a width or remainder that no kernel is compiled for. The choice
+ * of the kernel (cuda/direct/stencil.cu) prevents it. */
+inline Error
+no_stencil_kernel ()
+{
+  return Error (ND_ERROR_FAILED,
+      "method=direct has no kernel for filters of that width: use method=auto "
+      "or fft");
+}
+
 constexpr int THREADS = 128;
 
-/* The rows of outputs that a thread computes. Rows and filters share the
- * registers. */
+/* The rows of outputs that a thread computes, for @filters together. More rows
+ * would need more registers. */
 constexpr int
 group_rows (unsigned filters)
 {
@@ -54,8 +64,9 @@ group_rows (unsigned filters)
 template <int KX>
 void run_common (unsigned filters, const Arguments &a, cudaStream_t stream);
 
-/* Runs one filter whose planes have 8 columns, and the last ones @narrow
- * columns, 0 to 7. */
+/* Runs one filter that is cut into planes of 8 columns. The last plane of each
+ * row has @narrow columns, 1 to 7; 0: it has 8 too. @skip: skips coefficients
+ * of 0. */
 void run_general (int narrow, bool skip, const Arguments &a,
     cudaStream_t stream);
 

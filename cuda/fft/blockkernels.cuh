@@ -1,7 +1,7 @@
-/* Transforms of overlapping blocks (overlap-save; Karas and Svoboda 2011). A
- * block is transformed, multiplied and transformed back in registers and shared
- * memory, so that device memory is read and written once. For filters that are
- * small compared to a block.
+/* Transforms of overlapping blocks (overlap-save; Karas and Svoboda 2011), for
+ * filters of up to 17 samples along each axis. A block is transformed,
+ * multiplied and transformed back in registers and shared memory, so that
+ * device memory is read and written once.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -23,7 +23,8 @@ constexpr int PITCH = 33; /* of rows in shared memory, without bank conflicts */
 struct Blocks
 {
   int shape[3];  /* of the volume */
-  int low[3];    /* of the filters: offset of block 0 from the volume */
+  int low[3];    /* the offset of block 0 from the volume: the lowest that
+                  * filters read */
   int padded[3]; /* shape plus the samples that filters read around it */
   int valid[3];  /* outputs of a block along each axis */
   int count[3];
@@ -62,7 +63,7 @@ struct BlockArguments
   int slots[MAX_SLOTS];
 };
 
-/* Kernels that take BlockArguments. A group of blocks is transformed
+/* Kernels that take BlockArguments. They transform a group of blocks
  * together. */
 struct BlockKernels
 {
@@ -78,7 +79,7 @@ struct BlockKernels
 BlockKernels block_kernels (NdSampleType type);
 BlockKernels plane_kernels (NdSampleType type);
 
-/* The first sample of a block, in padded coordinates. */
+/* The first sample of a block, as indices in the padded volume. */
 struct Corner
 {
   int x, y, z;
@@ -92,8 +93,8 @@ corner_of (const Blocks &b, int i)
     i / b.count[0] / b.count[1] * b.valid[2] };
 }
 
-/* The sample of the volume at padded index @i of an axis; -1 for the border
- * value, or NOTHING if no filter reads there. */
+/* The index in the volume of the sample at index @i of the padded volume, along
+ * an axis; -1 for the border value, or NOTHING if no filter reads there. */
 constexpr int NOTHING = -2;
 
 __device__ inline int
@@ -110,9 +111,9 @@ beyond (const Blocks &b, int x, int y, int z, float level)
   return x == NOTHING || y == NOTHING || z == NOTHING ? level : b.border_value;
 }
 
-/* A level near the mean of a block of @nz planes, computed from 32 samples. All
- * warps compute the same level. It is subtracted because transforms of small
- * samples have small errors. */
+/* A level near the mean of a block of @nz planes, computed from 32 samples. It
+ * is the same in all warps. It is subtracted, because errors of transforms grow
+ * with the samples. */
 template <typename T>
 __device__ inline float
 block_level (const Blocks &b, const BlockInput &in, Corner at, int nz)
@@ -261,7 +262,7 @@ load_at_border (const BlockArguments &a, const Columns &c, float level0,
 }
 
 /* Lists the samples of a column that are not finite, and replaces them by the
- * level. If blocks overlap, the last one lists the sample. */
+ * level. Of the blocks that contain a sample, only the last one lists it. */
 __device__ __noinline__ static void
 take_out_non_finite (const BlockArguments &a, const Corner &at, int plane,
     float (&column)[BLOCK])
@@ -351,7 +352,8 @@ store_columns (const BlockArguments &a, const Columns &c, float level0,
   }
 }
 
-/* Turns the columns of a warp into rows and transforms them along x. */
+/* Exchanges the columns of a warp's threads for rows, and transforms these
+ * along x. @plane: shared memory of the warp. */
 __device__ __forceinline__ void
 transform_plane (float2 *plane, float2 (&v)[BLOCK])
 {
@@ -367,6 +369,7 @@ transform_plane (float2 *plane, float2 (&v)[BLOCK])
   transform32<false> (v);
 }
 
+/* The inverse of transform_plane () and of the transform along y. */
 __device__ __forceinline__ void
 restore_plane (float2 *plane, float2 (&v)[BLOCK])
 {

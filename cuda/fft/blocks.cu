@@ -1,5 +1,6 @@
-/* Method `fft` by blocks: a ring of the spectra of overlapping blocks. A
- * single filter over windows of one volume needs no ring.
+/* Method `fft` by blocks: a ring of the spectra of overlapping blocks. A job
+ * with one filter and windows of one volume needs no ring: its volumes are read
+ * in place.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -19,7 +20,7 @@ namespace nd
 namespace
 {
 
-/* The least volumes of a window that gains from sums that are begun ahead. */
+/* Windows of at least so many volumes gain from sums that are begun ahead. */
 constexpr unsigned WORTH_SUMS = 5;
 
 BlockKernels
@@ -42,8 +43,8 @@ launch (const void *kernel, const BlockKernels &k, const BlockArguments &a,
 {
   const size_t groups = count_groups (a.blocks, k);
   const int warps = k.threads / 32;
-  /* A group of flat blocks is computed by a warp, one of others by a thread
-   * block. */
+  /* A warp computes a group of flat blocks, a thread block a group of other
+   * blocks. */
   const size_t count =
       a.blocks.is_flat () ? (groups + warps - 1) / warps : groups;
   void *arguments[] = { (void *) &a };
@@ -54,9 +55,9 @@ launch (const void *kernel, const BlockKernels &k, const BlockArguments &a,
       k.shared, stream));
 }
 
-/* Whether the last volume is read in place, so that no ring is needed. */
+/* Whether the last volume is read in place, without a ring. */
 bool
-reads_whole (const RingJob &job)
+reads_in_place (const RingJob &job)
 {
   return nd_job_reach (&job).slots == 1 && job.bank->n_filters == 1
       && !job.border_volumes;
@@ -68,7 +69,7 @@ public:
   FftBlocks (const RingJob &job, const ComputeStreams &streams);
   size_t bytes_needed () const override;
   void allocate () override;
-  bool pushes_ahead () const override { return !whole; }
+  bool pushes_ahead () const override { return !in_place; }
   void push (unsigned slot, const NdSamples *volume) override;
   void respond (const int *slots, const NdScale &scale,
       const NdSamples &out) override;
@@ -84,7 +85,7 @@ private:
   const Blocks blocks;
   const BlockKernels kernels;
   const size_t n_groups;
-  const bool whole; /* no ring */
+  const bool in_place; /* the last volume is read, there is no ring */
   NdSamples last;
   Memory<float2> ring; /* [slot][component][block] */
   Memory<float> levels;
@@ -96,18 +97,18 @@ private:
 
 FftBlocks::FftBlocks (const RingJob &job, const ComputeStreams &streams)
     : job (job), reach (nd_job_reach (&job)),
-      streams (reads_whole (job)
+      streams (reads_in_place (job)
               ? ComputeStreams{ streams.respond, streams.respond }
               : streams),
       blocks (make_blocks (job, reach)),
       kernels (kernels_for (job.in_type, blocks)),
-      n_groups (count_groups (blocks, kernels)), whole (reads_whole (job)),
-      non_finite (job, reach, this->streams)
+      n_groups (count_groups (blocks, kernels)),
+      in_place (reads_in_place (job)), non_finite (job, reach, this->streams)
 {
   const size_t volumes = multiply (ahead_slots (job), job.shape.components);
   const size_t n_filters = multiply (job.bank->n_filters, reach.slots);
 
-  if (!whole) {
+  if (!in_place) {
     ring.plan (multiply (volumes, multiply (n_groups, kernels.numbers)));
     levels.plan (multiply (volumes, n_groups * kernels.group));
     if (reach.slots >= WORTH_SUMS)
@@ -119,7 +120,8 @@ FftBlocks::FftBlocks (const RingJob &job, const ComputeStreams &streams)
 }
 
 /* Transforms the coefficients as one block. The coefficient that reads offset d
- * is at low - d, modulo the size, so that output i is at i of the result. */
+ * is stored at index low - d, modulo the size. Output i of a block is then
+ * number i of the inverse transform. */
 void
 FftBlocks::add_filters ()
 {
@@ -200,7 +202,7 @@ FftBlocks::arguments_for (const NdSamples *volume, size_t component,
 void
 FftBlocks::push (unsigned slot, const NdSamples *volume)
 {
-  if (whole) {
+  if (in_place) {
     last = *volume;
     return;
   }
@@ -221,7 +223,7 @@ FftBlocks::respond (const int *slots, const NdScale &scale,
 {
   for (size_t c = 0; c < job.shape.components; c++) {
     for (unsigned k = 0; k < job.bank->n_filters; k++) {
-      BlockArguments a = arguments_for (whole ? &last : nullptr, c, 0);
+      BlockArguments a = arguments_for (in_place ? &last : nullptr, c, 0);
 
       a.filter = filters.get () + k * reach.slots * kernels.numbers;
       a.filter_sums = filter_sums.get () + k * reach.slots;
@@ -237,7 +239,7 @@ FftBlocks::respond (const int *slots, const NdScale &scale,
         a.sum = start.sum;
         a.first = start.first;
       }
-      launch (whole ? kernels.filter : kernels.respond, kernels, a,
+      launch (in_place ? kernels.filter : kernels.respond, kernels, a,
           streams.respond);
       non_finite.add (slots, k, c, a.store.out, a.store.sample, a.store.row,
           a.store.slice, scale.gain);

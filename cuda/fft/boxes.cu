@@ -1,6 +1,6 @@
-/* Method `fft` if the spectra of whole volumes do not fit in memory. The ring
- * keeps padded volumes. Outputs are computed box by box, from transforms of
- * boxes that overlap (overlap-save; Karas and Svoboda 2011).
+/* Method `fft` by boxes, if the spectra of whole volumes do not fit in memory.
+ * The ring keeps padded volumes. Outputs are computed box by box, from
+ * transforms of boxes that overlap (overlap-save; Karas and Svoboda 2011).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

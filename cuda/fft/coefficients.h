@@ -11,7 +11,8 @@ namespace nd
 {
 
 /* Calls @visit (x, y, z, w) for each coefficient w of @f that reads volume @t
- * of the window. It reads offset (x, y, z) + @reach.low from the output. */
+ * of the window. For an output at position p, the coefficient multiplies the
+ * sample at p + @reach.low + (x, y, z). */
 template <typename F>
 void
 for_each_coefficient (const NdFilter *f, unsigned t, const NdReach &reach,

@@ -13,17 +13,31 @@
 namespace nd
 {
 
+/* Measured on an H100 80GB HBM3 (cuda/cost.h), which has so many
+ * multiprocessors. The seconds are those of one multiprocessor for one FFT
+ * block, from samples to responses: without and, in addition, with storing all
+ * 32 x 32 x 32 samples. A flat block takes 1/32 of PLANES_SECONDS. */
 constexpr double MULTIPROCESSORS = 132;
-constexpr double BLOCK_SECONDS = 12.3e-6; /* of an FFT block */
-constexpr double BLOCK_STORES = 10e-6;    /* more if all samples are stored */
-constexpr double PLANES_SECONDS = 9e-6;   /* of 32 flat blocks */
-constexpr double RING_RATE = 2.6e12;      /* bytes of spectra per second */
+constexpr double BLOCK_SECONDS = 12.3e-6;
+constexpr double BLOCK_STORES = 10e-6;
+constexpr double PLANES_SECONDS = 9e-6;
+
+/* Bytes of spectra per second that a pass over the ring reads and writes on
+ * that device. */
+constexpr double RING_RATE = 2.6e12;
+
+/* The part of the seconds above that a push or a response alone takes. */
+constexpr double ONE_WAY = 0.6;
+
+/* The bytes of a spectrum, compared with those of the padded volume: the size
+ * of a transform is rounded up. */
+constexpr double SPECTRUM_BYTES = 1.15;
 
 double
 whole_cost (const RingJob &job)
 {
   const NdReach reach = nd_job_reach (&job);
-  const double bytes = count_padded (job) * 4 * 1.15;
+  const double bytes = count_padded (job) * 4 * SPECTRUM_BYTES;
   const double n = job.bank->n_filters;
   /* A transform reads and writes all numbers once for each axis. */
   const double spectra = reach.slots > 2 ? reach.slots : 2 * reach.slots;
@@ -34,9 +48,11 @@ whole_cost (const RingJob &job)
 }
 
 /* Blocks are computed in waves, one block on each multiprocessor. The time of a
- * block grows with the samples that it stores. With longer windows, memory is
- * the limit: push writes a spectrum, and one response in four reads the whole
- * window and writes the sums that it begins. */
+ * block grows with the samples that it stores. With a ring, memory is the
+ * limit. A push writes a spectrum. A response to fewer than 5 volumes reads all
+ * t spectra. In longer windows, sums are begun ahead (cuda/fft/sums.cuh): for
+ * four responses together, a pass reads t spectra and writes four sums, and the
+ * responses read the sums and 6 spectra of volumes that were pushed since. */
 double
 blocks_cost (const RingJob &job)
 {
@@ -58,7 +74,7 @@ blocks_cost (const RingJob &job)
   wave *= all / MULTIPROCESSORS / rates.multiply_adds;
   if (n == 1 && t == 1)
     return wave + LAUNCH;
-  return wave * 0.6 * (1 + n)
+  return wave * ONE_WAY * (1 + n)
       + blocks * spectrum * (1 + n * (t < 5 ? t : (t + 14) / 4)) / RING_RATE
       / rates.bytes
       + (1 + 1.25 * n) * LAUNCH;

@@ -11,8 +11,8 @@ namespace nd
 namespace
 {
 
-/* The library of the toolkit that the module was built with comes first. The
- * functions below have the same interface in all of these libraries. */
+/* The libraries of CUDA 13, of CUDA 12 and of any other release, in this order.
+ * The functions below have the same interface in all of them. */
 constexpr const char *names[] = { "libcufft.so.12", "libcufft.so.11",
   "libcufft.so" };
 

@@ -13,8 +13,8 @@
 namespace nd
 {
 
-/* Forward and inverse real transform of size[0] x size[1] x size[2] samples, x
- * fastest. Rows of the spectrum have size[0] / 2 + 1 numbers. */
+/* Forward and inverse transform of size[0] x size[1] x size[2] real samples, x
+ * fastest. A row of the spectrum has size[0] / 2 + 1 complex numbers. */
 class Transform
 {
 public:
@@ -28,11 +28,12 @@ public:
 
   void forward (float *samples, float2 *spectrum) const;
 
-  /* Not scaled. Overwrites @spectrum. */
+  /* Transforms @spectrum, which is overwritten, to @samples: the original ones
+   * times their count. */
   void inverse (float2 *spectrum, float *samples) const;
 
 private:
-  /* A plan destroys itself, also if making the other one fails. */
+  /* A plan is also destroyed if making the other one fails. */
   struct Plan
   {
     cufftHandle handle = -1;

@@ -18,7 +18,7 @@ namespace nd
 namespace
 {
 
-/* Makes a method, which is not allocated yet. */
+/* Makes the method of one way, which allocates no memory yet. */
 using Way = std::function<std::unique_ptr<Method> ()>;
 
 /* Halves the longest side of @box. Returns false if the filters are longer than
@@ -89,7 +89,7 @@ ways_to_try (const RingJob &job, const ComputeStreams &streams)
   return ways;
 }
 
-/* The first way that fits into memory. */
+/* Method `fft` by the first way that fits into memory. */
 class Fft : public Method
 {
 public:
@@ -113,7 +113,7 @@ private:
   const RingJob job;
   const ComputeStreams streams;
   const std::vector<Way> ways;
-  size_t next = 0; /* way to try */
+  size_t next = 0; /* the way to try next */
   std::unique_ptr<Method> chosen;
 };
 

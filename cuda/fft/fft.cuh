@@ -26,8 +26,8 @@ std::unique_ptr<Method> make_fft_blocks (const RingJob &job,
     const ComputeStreams &streams);
 double blocks_cost (const RingJob &job);
 
-/* Whether all filters of the job fit into blocks, the device has the shared
- * memory for blocks, and outputs can hold NaN if inputs can. */
+/* Whether all filters of the job fit into blocks, the device has enough shared
+ * memory, and output samples can be NaN if input samples can. */
 bool blocks_possible (const RingJob &job);
 
 } // namespace nd

@@ -14,7 +14,7 @@ namespace nd
 namespace
 {
 
-constexpr int BLOCKS = 128, THREADS = 1024; /* enough for the largest device */
+constexpr int BLOCKS = 128, THREADS = 1024; /* of a grid, for any device */
 constexpr size_t QUAD = 4 * MARKS_PER_WORD; /* marks of a uint4 */
 constexpr unsigned ALL_PLUS = 0x55555555;   /* NON_FINITE_PLUS in each mark */
 
@@ -64,8 +64,9 @@ marks_from (const unsigned *marks, size_t sample)
   return __funnelshift_r (two[0], two[1], sample % MARKS_PER_WORD * 2);
 }
 
-/* The sums of the marks that MARKS_PER_WORD responses side by side read. NaN
- * has the bits of +Inf and of -Inf, so that OR computes the sum. */
+/* The marks of MARKS_PER_WORD responses side by side. The sum of +Inf and -Inf
+ * is NaN, which has the bits of both, so that OR adds marks. A negative weight
+ * exchanges +Inf and -Inf. */
 __device__ unsigned
 marks_under (const Arguments &a, const unsigned *marks, const float *weights,
     int x, int y, int z)

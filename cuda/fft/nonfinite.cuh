@@ -1,8 +1,8 @@
 /* Samples that are not finite. One of them would spoil a whole spectrum. They
- * are left out of the transform and listed for each volume, and the filter's
- * response to them is added to the responses. A volume that is masked by NaN
- * has millions of them: samples that do not fit into the list are marked in a
- * bit map, and each response looks for the marks that its filter reads.
+ * are therefore left out of the transform and listed for each volume, and the
+ * filter's response to them is added to the responses. A volume that is masked
+ * by NaN has millions of them: samples that do not fit into the list are marked
+ * in a bit map, and each response searches the marks that its filter reads.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -40,11 +40,11 @@ private:
   const RingJob job;
   const NdReach reach;
   const ComputeStreams streams;
-  Memory<unsigned> counts; /* [slot][component] */
-  Memory<NonFinite> samples;
-  size_t n_marks = 0;     /* words of a volume */
-  Memory<unsigned> marks; /* [slot][component] */
-  Memory<float> weights;  /* [filter][t], flipped */
+  Memory<unsigned> counts;   /* [slot][component] */
+  Memory<NonFinite> samples; /* [slot][component][MAX_NON_FINITE] */
+  size_t n_marks = 0;        /* words of the bit map of a volume */
+  Memory<unsigned> marks;    /* [slot][component][n_marks] */
+  Memory<float> weights;     /* [filter][t][z][y][x], in the order of samples */
 };
 
 } // namespace nd

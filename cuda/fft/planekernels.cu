@@ -1,6 +1,6 @@
-/* Flat blocks of 32 x 32 samples. A warp computes two blocks at a time, one as
- * the real part and the other as the imaginary part of complex numbers. A real
- * filter does not mix the two.
+/* Kernels for flat blocks of 32 x 32 samples. A warp computes two blocks at a
+ * time, one as the real part and the other as the imaginary part of complex
+ * numbers. Filters are real and do not mix the two.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -17,11 +17,12 @@ constexpr int WARPS = 4;
 constexpr size_t SHARED = sizeof (float2) * WARPS * BLOCK * PITCH;
 constexpr size_t NUMBERS = BLOCK * BLOCK; /* of a spectrum */
 
+/* The two blocks of a warp. */
 struct Pair
 {
   size_t index; /* among all pairs */
   Columns columns;
-  bool is_one; /* there is no second block */
+  bool is_one; /* the second block does not exist */
 };
 
 /* Returns false if the warp has no pair. */

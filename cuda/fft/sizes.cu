@@ -79,7 +79,7 @@ is_usable (const double found[3], const int size[3])
   return usable;
 }
 
-/* Replaces @size by the stored size. FALSE if there is none. */
+/* Replaces @size by the stored size. Returns false if none is stored. */
 bool
 recall_sizes (int size[3])
 {
@@ -108,8 +108,8 @@ guess_sizes (int size[3])
     smooth_sizes (size);
 }
 
-/* Tries the two next larger sizes of each axis: more factors of two and fewer
- * passes can gain more than the additional samples cost. */
+/* Measures the two next larger sizes of each axis too: more factors of two and
+ * fewer passes can save more time than the additional samples take. */
 void
 choose_sizes (int size[3], cudaStream_t stream)
 {

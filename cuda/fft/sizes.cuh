@@ -1,6 +1,5 @@
-/* Sizes of transforms: the size that is measured to be the fastest on the
- * device, among sizes that are at least as large as needed. Results are stored
- * across runs.
+/* Sizes of transforms. A somewhat larger transform is often faster. Several
+ * sizes are measured on the device, and the fastest one is stored across runs.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -12,11 +11,13 @@
 namespace nd
 {
 
-/* @size: on entry the size needed, on return the size to transform: the stored
- * one, or a good guess if none is stored. */
+/* Replaces the least @size that a job needs by the size of the transform: the
+ * stored one or, if none is stored, the least one that has only the prime
+ * factors 2, 3, 5 and 7, and is even along x. */
 void guess_sizes (int size[3]);
 
-/* The same, but measures if no size is stored. */
+/* The same, but measures several sizes if none is stored. Allocates memory and
+ * waits for the device. */
 void choose_sizes (int size[3], cudaStream_t stream);
 
 } // namespace nd

@@ -1,5 +1,5 @@
-/* Numbers of spectra, and their order in the spectrum of a block of 32 x 32 x
- * 32 samples (cuda/fft/volumekernels.cu).
+/* The product of two numbers of spectra, and the order of the numbers in the
+ * spectrum of a block of 32 x 32 x 32 samples (cuda/fft/volumekernels.cu).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -9,11 +9,11 @@
 namespace nd
 {
 
-/* The block is real, so that half of the columns along z contain the whole
- * spectrum. Number k of a column is at k * COLUMNS + column. At four
- * frequencies (kx, ky), which are their own mirror, columns are real along z
- * before the transform. Their spectra share two columns: numbers 0 and 16 of
- * these are two real numbers instead of one complex number. */
+/* A block is real, so that half of the columns along z contain its whole
+ * spectrum. Number k of a column is at k * COLUMNS + column. Four columns,
+ * those with kx and ky of 0 or 16, are real before the transform along z. Their
+ * spectra share two columns: numbers 0 and 16 of these are pairs of real
+ * numbers instead of complex numbers. */
 struct BlockSpectrum
 {
   static constexpr int COLUMNS = 512;

@@ -11,9 +11,9 @@
 namespace nd
 {
 
-/* The sums that one pass begins, including that of its own output. With 4, a
- * window of 11 volumes reads and writes about 10 spectra per volume instead of
- * 22. */
+/* The sums that one pass begins: that of its own output, which it completes,
+ * and those of the next outputs. With 4, a window of 11 volumes reads and
+ * writes about 10 spectra per volume instead of 22. */
 constexpr int BEGUN = 4;
 constexpr int THREADS = 256;
 
@@ -40,7 +40,7 @@ multiply_two (float4 sum, float4 a, float4 b, bool two_real)
   return make_float4 (p.x, p.y, q.x, q.y);
 }
 
-/* The same for the real spectrum of a symmetric filter. */
+/* The same with numbers @b of the real spectrum of a symmetric filter. */
 __device__ __forceinline__ float4
 multiply_two (float4 sum, float4 a, float2 b, bool)
 {
@@ -48,10 +48,11 @@ multiply_two (float4 sum, float4 a, float2 b, bool)
       fmaf (a.z, b.y, sum.z), fmaf (a.w, b.y, sum.w));
 }
 
-/* sums[j] = sum over i >= j of volume i times filter i - j: the complete sum of
- * this output, and the begun sums of the next N - 1. A thread has two numbers
- * of each filter spectrum, of type W, which stay in the cache, and goes through
- * all numbers of the volumes that they are multiplied with. */
+/* sums[j] = sum over i >= j of volume i times filter i - j: for j = 0 the
+ * complete sum of this output, for j = 1 to N - 1 the begun sums of the next
+ * outputs. A thread reads two numbers of each filter spectrum, of type W, which
+ * stay in the cache, and multiplies them with the numbers at their place in
+ * each block. */
 template <int N, typename W>
 __global__ void __launch_bounds__ (THREADS)
 begin_kernel (const __grid_constant__ SumArguments a)
@@ -145,8 +146,8 @@ WindowSums::WindowSums (const RingJob &job, const NdReach &reach,
   sums.plan (multiply (numbers, multiply (begun.size (), ahead)));
 }
 
-/* Whether the sum begun @used outputs ago is valid for these slots: the window
- * moved by @used volumes since. */
+/* Whether the sum that was begun @used outputs ago is valid for @slots: since
+ * then the window has moved by @used volumes, and no slot was written again. */
 bool
 WindowSums::goes_on (const int *slots, size_t window, int used) const
 {

@@ -3,9 +3,9 @@
  *
  * A pass over the window reads every spectrum of the ring, and its speed is
  * limited by memory. The pass for one output therefore also begins the sums of
- * the next outputs with the volumes that the ring already has. Each of these
- * sums is finished later with the few volumes that were pushed since. All sums
- * run from the oldest volume to the newest, so that an output has the same bits
+ * the next outputs with the volumes that are in the ring. Each of these sums is
+ * completed later with the few volumes that were pushed since. All sums add the
+ * volumes from the oldest to the newest, so that an output has the same bits
  * whichever pass began its sum.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -34,8 +34,8 @@ struct WindowSpectra
 class WindowSums
 {
 public:
-  /* There is one window for each filter and component. The spectrum of a volume
-   * has @numbers numbers, an even count. */
+  /* Keeps sums for each window: each pair of a filter and a component. The
+   * spectrum of a volume has @numbers numbers, an even count. */
   WindowSums (const RingJob &job, const NdReach &reach, size_t numbers,
       cudaStream_t stream);
   size_t bytes () const { return sums.bytes (); }
@@ -49,9 +49,12 @@ public:
     float2 *sum;
     unsigned first;
   };
+
+  /* Returns the sum that an earlier pass began or, if there is none for @slots,
+   * enqueues a pass. */
   Start start (const int *slots, size_t window, const WindowSpectra &spectra);
 
-  /* Adds the missing slots. */
+  /* Adds the missing slots to a sum, and returns it. */
   float2 *finish (const int *slots, const Start &start,
       const WindowSpectra &spectra);
 

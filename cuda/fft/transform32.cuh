@@ -11,8 +11,8 @@
 namespace nd
 {
 
-/* a, b = a + w b, a - w b with w = exp (-2 pi i k / 32), k = 0 to 15; INVERSE:
- * w's conjugate. */
+/* Replaces a by a + w b and b by a - w b, with w = exp (-2 pi i k / 32), k = 0
+ * to 15; INVERSE: with the conjugate of w. */
 template <bool INVERSE>
 __device__ __forceinline__ void
 butterfly (float2 &a, float2 &b, int k)
@@ -54,6 +54,7 @@ butterfly (float2 &a, float2 &b, int k)
   a = make_float2 (fmaf (factor, t.x, a.x), fmaf (factor, t.y, a.y));
 }
 
+/* Not scaled. */
 template <bool INVERSE>
 __device__ __forceinline__ void
 transform32 (float2 (&v)[32])

@@ -1,4 +1,5 @@
-/* Blocks of 32 x 32 x 32 samples, each computed by a thread block of 16 warps.
+/* Kernels for blocks of 32 x 32 x 32 samples. A thread block of 16 warps
+ * computes one.
  *
  * Planes z and z + 16 of the block are the real and the imaginary part of one
  * complex plane, which a warp transforms. Each thread first transforms a
@@ -27,8 +28,8 @@ static_assert (THREADS == BlockSpectrum::COLUMNS);
 constexpr size_t NUMBERS = THREADS * BLOCK; /* of a spectrum */
 constexpr size_t SHARED = sizeof (float2) * PLANES * BLOCK * PITCH;
 
-/* The places of a thread's column and of the mirror of that column in a complex
- * plane. If the thread has two real columns, the places of these. */
+/* The places in a complex plane of a thread's column and of the mirror of that
+ * column. If the thread has two real columns, the places of both. */
 struct Column
 {
   int at, mirror;
@@ -51,9 +52,9 @@ column_of (int thread)
 }
 
 /* Computes twice the column of 32 planes and transforms it along z. If the
- * thread has two real columns with spectra F and G, number 0 is the pair F(0)
- * and F(16), which are both real, numbers 1 to 15 are F(1) to F(15), and
- * numbers 16 to 31 are the same of G. */
+ * thread has two real columns with spectra F and G, number 0 is the pair of
+ * F(0) and F(16), which are real, numbers 1 to 15 are F(1) to F(15), number 16
+ * is the pair of G(0) and G(16), and numbers 17 to 31 are G(15) to G(1). */
 __device__ __forceinline__ void
 transform_column (const float2 *shared, const Column &c, float2 (&v)[BLOCK])
 {

@@ -1,12 +1,12 @@
-/* Method `fft` with whole volumes: a ring of spectra. Push transforms a volume
+/* Method `fft` by whole volumes: a ring of spectra. A push transforms a volume
  * once. A response is one pass of multiply-adds over the window and one inverse
  * transform.
  *
  * As on the CPU, a level near the mean is subtracted from the samples before
- * the transform, because transforms of small samples have small errors. Samples
+ * the transform, because errors of transforms grow with the samples. Samples
  * that are not finite are left out of the transform and added afterwards. If
- * the filters are symmetric about a sample, volume by volume, their spectra are
- * real and take half the bytes.
+ * each volume of all filters is symmetric about its centre, spectra of filters
+ * are real and take half the bytes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -81,7 +81,8 @@ struct Levels
   int slots[MAX_SLOTS];
 };
 
-/* Each thread stores four responses of a row of the inverse transform. */
+/* Stores the responses of an inverse transform, with the level added. Each
+ * thread stores four of a row. */
 __global__ void
 take_kernel (const float *samples, size_t row, size_t slice, int nx, int ny,
     int nz, const __grid_constant__ Store store,
@@ -174,14 +175,14 @@ private:
   const RingJob job;
   const NdReach reach;
   const cudaStream_t stream;
-  const size_t n_slots; /* with the border volume's */
+  const size_t n_slots; /* including that of the border volume */
   Pad pad;              /* full: the size of the transform */
   size_t numbers = 0;   /* of a spectrum; even */
   std::unique_ptr<Transform> transform;
   Memory<float> samples; /* before the transform, and after its inverse */
   Memory<float2> ring;   /* [slot][component] */
   Memory<float> levels;
-  const bool real;       /* spectra of filters */
+  const bool real;       /* spectra of filters are real */
   Memory<float> filters; /* [filter][t], of float2 or float */
   Memory<double> filter_sums;
   std::unique_ptr<WindowSums> sums;
@@ -203,7 +204,7 @@ FftWhole::FftWhole (const RingJob &job, cudaStream_t stream)
   plan_for (size);
 }
 
-/* Plans all that depends on the @size of the transform. */
+/* Plans the memory that depends on the @size of the transform. */
 void
 FftWhole::plan_for (const int size[3])
 {
@@ -245,8 +246,8 @@ FftWhole::allocate ()
   add_filters ();
 }
 
-/* The sample that a filter with a real spectrum is symmetric about, relative to
- * the first sample that it reads; 0 for other filters. */
+/* The sample about which a filter with a real spectrum is symmetric, relative
+ * to the first sample that the job reads; 0 for other filters. */
 void
 FftWhole::center_of (unsigned k, int center[3]) const
 {
@@ -257,7 +258,7 @@ FftWhole::center_of (unsigned k, int center[3]) const
     center[a] = real ? (low[a] + high[a]) / 2 - reach.low[a] : 0;
 }
 
-/* Output 0 of filter @k in the inverse transform. */
+/* The place of output 0 of filter @k in the inverse transform. */
 float *
 FftWhole::response_of (unsigned k) const
 {
@@ -285,9 +286,9 @@ FftWhole::add_filter (size_t at)
   ND_CUDA (cudaStreamSynchronize (stream));
 }
 
-/* Transforms the coefficients. The coefficient that reads offset d is at low -
- * d, modulo the size, so that output i is at i of the inverse transform. For a
- * real spectrum it is at center - d, and output i is at center + i. */
+/* Transforms the coefficients. The coefficient that reads offset d is stored at
+ * index center - d, modulo the size. Output i is then number center + i of the
+ * inverse transform. Offsets count from the first sample that the job reads. */
 void
 FftWhole::add_filters ()
 {

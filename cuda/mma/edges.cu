@@ -13,13 +13,15 @@ struct EdgeArguments
   const unsigned char *in;
   size_t row, slice;
   int height, depth;
-  int from[2 * TENSOR_EDGE]; /* sample of the row; < 0: border value */
+  int from[2 * TENSOR_EDGE]; /* the sample of the row that each one copies;
+                              * < 0: border value */
   int first_word, left_words, right_word; /* words that filters read */
   unsigned border_value;
   unsigned char *edges;
 };
 
-/* Each thread writes four samples. */
+/* Writes the samples to the left and to the right of each row. Each thread
+ * writes four. */
 __global__ void
 tensor_edges_kernel (const __grid_constant__ EdgeArguments a)
 {

@@ -1,5 +1,6 @@
-/* Volumes of bytes that method `tensor` reads unpadded, and the samples beside
- * their rows (TensorUnpadded in cuda/mma/tensor.cuh).
+/* Volumes of bytes that method `tensor` reads unpadded, and the samples of the
+ * border to the left and to the right of their rows (TensorUnpadded in
+ * cuda/mma/tensor.cuh).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -16,11 +17,11 @@ namespace nd
 class TensorEdges
 {
 public:
-  /* @slots: volumes that are kept. */
+  /* @slots: the number of volumes that are kept. */
   TensorEdges (const RingJob &job, size_t slots);
 
-  /* @volume, on the device, must stay valid until its responses are
-   * complete. */
+  /* Keeps @volume in @slot and computes its edges. @volume is on the device and
+   * must stay valid until its responses are complete. */
   void fill (unsigned slot, const NdSamples &volume, cudaStream_t stream);
 
   /* Sets the arguments of the kernel for the volume in @slot. */

@@ -14,14 +14,16 @@
 namespace nd
 {
 
-/* Bytes after the last coefficients. compute-sanitizer does not know that the
- * columns that wgmma reads overlap, and would report reads beyond the end. */
+/* Unused bytes of shared memory after the last coefficients. The columns that
+ * wgmma reads overlap. compute-sanitizer does not know that, and would report
+ * reads beyond the end. */
 constexpr size_t SLACK = 4096;
 
 namespace
 {
 
-/* Byte @number of @integer as @bytes signed bytes, from high to low. */
+/* Splits @integer into @bytes signed bytes, and returns byte @number, counted
+ * from the high one. */
 int
 byte_of (int integer, int bytes, int number)
 {
@@ -30,35 +32,80 @@ byte_of (int integer, int bytes, int number)
   return (signed char) integer;
 }
 
+/* The bytes of shared memory of a thread block that keeps the coefficients of
+ * @n planes, and these planes for the next output plane. */
+size_t
+sliding_bytes (const TensorKernel &kernel, size_t n)
+{
+  return n * tensor_weight_bytes (kernel) + (n + 2) * kernel.load_bytes;
+}
+
+/* The same of one that copies @n planes at a time, with their coefficients. */
+size_t
+streaming_bytes (const TensorKernel &kernel, size_t n)
+{
+  return 2 * n * (kernel.load_bytes + tensor_weight_bytes (kernel)) + SLACK;
+}
+
 } // namespace
+
+TensorKernel
+choose_tensor_kernel (const NdFilter *f, const Pieces &pieces, TensorForm form,
+    NdAccuracy accuracy, int shift, FindTensorKernel *find_kernel)
+{
+  const int ky = f->size[1] < 3 ? 3 : f->size[1] | 1;
+  const int n_pieces = tensor_pieces (form, accuracy);
+  int columns = n_pieces;
+
+  if (form == TENSOR_BYTES)
+    columns = pieces.bytes;
+  else if (form == TENSOR_WORDS)
+    columns = pieces.bytes + 1;
+  const TensorKernel kernel = find_kernel (form == TENSOR_HALVES ? 2 : 1,
+      shift + f->size[0] + 7 <= 16 ? 16 : 32, ky, columns, n_pieces);
+
+  if (!kernel.function)
+    throw Error (ND_ERROR_SETTINGS,
+        std::string ("method=tensor has no kernel for filter '") + f->name
+            + "': use method=auto, direct or fft");
+  return kernel;
+}
+
+size_t
+least_shared_bytes (const TensorKernel &kernel, const NdFilter *f)
+{
+  const size_t streaming = streaming_bytes (kernel, 1);
+
+  /* As in choose_way(). */
+  return f->size[3] == 1 && kernel.unit == 2
+      ? std::min (streaming, sliding_bytes (kernel, f->size[2]))
+      : streaming;
+}
+
+int
+TensorFilter::padded_shift (const NdFilter *f, const NdReach &reach)
+{
+  int low[ND_AXES], high[ND_AXES];
+
+  nd_filter_reach (f, low, high);
+  return (low[0] - reach.low[0]) % 8;
+}
 
 TensorFilter::TensorFilter (const RingJob &job, const NdFilter *f,
     const NdReach &reach, bool unpadded, TensorForm form, int offset,
     FindTensorKernel *find_kernel)
 {
   const Pieces pieces = make_pieces (f, form, job.accuracy);
-  const int ky = f->size[1] < 3 ? 3 : f->size[1] | 1;
-  int low[ND_AXES], high[ND_AXES], columns = 1, n_pieces = 1;
+  int low[ND_AXES], high[ND_AXES];
 
   nd_filter_reach (f, low, high);
-  x = unpadded ? low[0] & ~3 : (low[0] - reach.low[0]) & ~7;
+  shift = unpadded ? low[0] & 3 : padded_shift (f, reach);
+  x = (unpadded ? low[0] : low[0] - reach.low[0]) - shift;
   y = unpadded ? low[1] : low[1] - reach.low[1];
-  shift = (unpadded ? low[0] : low[0] - reach.low[0]) - x;
   end = job.shape.size[0] + high[0];
   coefficient_row = shift + f->size[0];
-  if (form == TENSOR_BYTES)
-    columns = pieces.bytes;
-  else if (form == TENSOR_WORDS)
-    columns = pieces.bytes + 1;
-  if (form == TENSOR_WORDS
-      || (form == TENSOR_HALVES && job.accuracy == ND_ACCURACY_SINGLE))
-    n_pieces = 2;
-  if (form == TENSOR_HALVES)
-    columns = n_pieces;
-  kernel = find_kernel (form == TENSOR_HALVES ? 2 : 1,
-      shift + f->size[0] + 7 <= 16 ? 16 : 32, ky, columns, n_pieces);
-  if (!kernel.function)
-    throw Error (ND_ERROR_FAILED, "no kernel of method tensor for that filter");
+  kernel =
+      choose_tensor_kernel (f, pieces, form, job.accuracy, shift, find_kernel);
   scale = pieces.unit;
   depth = f->size[2];
   duration = f->size[3];
@@ -67,8 +114,8 @@ TensorFilter::TensorFilter (const RingJob &job, const NdFilter *f,
   choose_launch (job, unpadded);
 }
 
-/* Writes coefficient @at in the form in which the products of @set multiply it
- * in @column. Returns the integer that it writes; 0 for halves. */
+/* Writes the piece of coefficient @at that @column of @set has. Returns it if
+ * it is an integer, or 0 for halves. */
 int
 TensorFilter::put_coefficient (const Pieces &p, int set, int column, size_t at,
     unsigned char *to) const
@@ -92,10 +139,10 @@ TensorFilter::put_coefficient (const Pieces &p, int set, int column, size_t at,
   return value;
 }
 
-/* Writes the matrix of a row of @nx coefficients, which runs backwards from
- * coefficient @last: for each of 8 outputs, 16 bytes along the window,
- * beginning at byte @begin. Returns the sum of the integers for the first
- * output. */
+/* Writes a matrix for the row of @nx coefficients that ends with coefficient
+ * @last, in reverse order: for each of the 8 outputs of an octet, the 16 bytes
+ * from byte @begin of the window on. Returns the sum of the integers of the
+ * first output. */
 int
 TensorFilter::pack_matrix (const Pieces &pieces, int set, int column,
     size_t last, int nx, int begin, unsigned char *to) const
@@ -118,9 +165,9 @@ TensorFilter::pack_matrix (const Pieces &pieces, int set, int column,
   return sum;
 }
 
-/* Writes the coefficients of a plane, which run backwards from @last, in the
- * order of tensor_weight_bytes(). @offset is added to samples, and the initial
- * sums subtract its products. */
+/* Writes the plane of coefficients that ends with coefficient @last, in the
+ * order of tensor_weight_bytes(). The initial sums subtract the products of
+ * @offset, which is added to samples. */
 void
 TensorFilter::pack_plane (const NdFilter *f, const Pieces &pieces, int offset,
     size_t last, unsigned char *to)
@@ -145,7 +192,8 @@ TensorFilter::pack_plane (const NdFilter *f, const Pieces &pieces, int offset,
   }
 }
 
-/* Adds the coefficients of a plane for response_by_taps() to @values. */
+/* Adds the plane of coefficients that ends with coefficient @last to @values,
+ * for response_by_taps(). */
 void
 TensorFilter::add_taps (const NdFilter *f, size_t last,
     std::vector<float> &values) const
@@ -204,15 +252,14 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
 }
 
 /* Chooses whether planes and coefficients stay in shared memory. @most: the
- * most bytes of shared memory of a thread block, @room: those of a
- * multiprocessor.
+ * bytes of shared memory that a thread block may have, @room: those of a
+ * multiprocessor. The filter needs at most @most (least_shared_bytes()).
  *
- * Z_SLIDING: planes and coefficients stay for the next output plane if two
- * thread blocks fit on a multiprocessor, so that one computes while the other
- * waits. For float32, one has to fit. Otherwise planes are copied for each
- * output plane, several at a time because copies have a long latency. PAIRS: if
- * all coefficients fit beside the planes, each plane is copied once for two
- * output planes. */
+ * Z_SLIDING is chosen if two thread blocks fit on a multiprocessor, so that one
+ * computes while the other waits; for float32, if one fits. PAIRS is chosen
+ * otherwise if its kernel exists, and all coefficients fit beside 4 planes.
+ * STREAM is chosen otherwise. It copies several planes at a time, because
+ * copies have a long latency. */
 void
 TensorFilter::choose_way (const RingJob &job, bool unpadded, size_t most,
     size_t room)
@@ -220,18 +267,16 @@ TensorFilter::choose_way (const RingJob &job, bool unpadded, size_t most,
   const size_t plane_count = planes.count ();
   const size_t weight_bytes = tensor_weight_bytes (kernel);
   const size_t all_weights = plane_count * weight_bytes;
-  const size_t sliding_bytes =
-      all_weights + (plane_count + 2) * kernel.load_bytes;
-  const size_t streaming = 2 * (kernel.load_bytes + weight_bytes);
+  const size_t sliding = sliding_bytes (kernel, plane_count);
   const size_t half = room / 2 - 1024;
 
   /* pack() leaves out planes without coefficients only if duration > 1. */
-  if (duration == 1 && sliding_bytes <= (kernel.unit == 2 ? most : half)) {
+  if (duration == 1 && sliding <= (kernel.unit == 2 ? most : half)) {
     way = Z_SLIDING;
     kept_bytes = all_weights;
     copied = 1;
     ring_planes = plane_count + 2;
-    shared_bytes = sliding_bytes;
+    shared_bytes = sliding;
   } else if (kernel.pairs && !unpadded && plane_count == depth * duration
       && job.shape.size[2] > 1 && all_weights + 4 * kernel.load_bytes <= most) {
     const size_t fit = (most - all_weights) / (2 * kernel.load_bytes);
@@ -243,20 +288,15 @@ TensorFilter::choose_way (const RingJob &job, bool unpadded, size_t most,
     ring_planes = 2 * copied;
     shared_bytes = all_weights + ring_planes * kernel.load_bytes;
   } else {
-    const size_t fit = (half - SLACK) / streaming;
-
-    copied = fit > 4 ? 4 : fit > 1 ? fit : 1;
+    for (copied = 4; copied > 1 && streaming_bytes (kernel, copied) > half;)
+      copied--;
     ring_planes = 2 * copied;
-    shared_bytes = copied * streaming + SLACK;
+    shared_bytes = streaming_bytes (kernel, copied);
   }
-  if (shared_bytes > most)
-    throw Error (ND_ERROR_SETTINGS,
-        "The GPU has too little shared memory for method=tensor with that "
-        "filter: use method=auto, direct or fft");
 }
 
-/* Cuts volumes along z, so that the @at_once thread blocks that run at the same
- * time have equal work. */
+/* Cuts volumes along z into items, so that the @at_once thread blocks that run
+ * at the same time have equal work. */
 void
 TensorFilter::choose_length (const RingJob &job, size_t at_once)
 {
@@ -268,7 +308,8 @@ TensorFilter::choose_length (const RingJob &job, size_t at_once)
   for (size_t n = 1; n <= outputs; n++) {
     const size_t each = ((outputs + n - 1) / n + step - 1) / step * step;
     const size_t items = tiles * ((outputs + each - 1) / each);
-    /* An item first fills the ring. */
+    /* In units of an eighth of an output plane. An item first fills the
+     * ring. */
     const size_t time = (items + at_once - 1) / at_once
         * (8 * each + (way == Z_SLIDING ? 2 * (planes.count () - 1) : 0) + 1);
 

@@ -14,12 +14,27 @@
 namespace nd
 {
 
+/* The kernel for @filter, whose coefficients are @pieces. @shift: coefficients
+ * of 0 before each row of the filter. Throws Error if there is none. */
+TensorKernel choose_tensor_kernel (const NdFilter *filter, const Pieces &pieces,
+    TensorForm form, NdAccuracy accuracy, int shift,
+    FindTensorKernel *find_kernel);
+
+/* The least bytes of shared memory with which a thread block of @kernel can
+ * compute responses of @filter. */
+size_t least_shared_bytes (const TensorKernel &kernel, const NdFilter *filter);
+
 class TensorFilter
 {
 public:
+  /* The device has at least least_shared_bytes() for a thread block. @reach:
+   * that of padded volumes. */
   TensorFilter (const RingJob &job, const NdFilter *filter,
       const NdReach &reach, bool unpadded, TensorForm form, int offset,
       FindTensorKernel *find_kernel);
+
+  /* The coefficients of 0 before each row of @filter in a padded volume. */
+  static int padded_shift (const NdFilter *filter, const NdReach &reach);
 
   void run (TensorArguments a, cudaStream_t stream) const;
 
@@ -49,13 +64,13 @@ private:
 
   TensorKernel kernel;
   int x, y;  /* as in TensorArguments */
-  int shift; /* from x to the first column */
+  int shift; /* coefficients of 0 between x and the first column */
   int end;   /* as in TensorUnpadded */
   enum
   {
-    Z_SLIDING, /* planes stay in shared memory for the next output */
-    PAIRS,     /* planes are copied for two outputs at a time */
-    STREAM     /* planes and coefficients are copied for each output */
+    Z_SLIDING, /* planes stay in shared memory for the next output plane */
+    PAIRS,     /* each plane is copied once for two output planes */
+    STREAM     /* planes and coefficients are copied for each output plane */
   } way = STREAM;
   size_t depth, duration; /* planes in z, and volumes */
   TensorPlane first;

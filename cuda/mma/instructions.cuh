@@ -1,6 +1,6 @@
-/* Instructions of the matrix units, and instructions that bring data to them:
- * wgmma (sm_90a), mma with ldmatrix (sm_80 and later), and asynchronous copies
- * into shared memory.
+/* Instructions of the matrix units: wgmma (sm_90a), and mma with ldmatrix
+ * (sm_80 and later). Asynchronous copies into shared memory, which bring data
+ * to them.
  *
  * Sources: PTX ISA 8.7 and later, 9.7.14 (mma, ldmatrix), 9.7.15 (wgmma, matrix
  * descriptors without swizzle).
@@ -24,10 +24,11 @@ shared_address (const void *p)
   return (uint32_t) __cvta_generic_to_shared (p);
 }
 
-/* A descriptor of an operand of wgmma in shared memory: matrices of 8 rows of
- * 16 bytes, rows one after the other. The distance from one matrix to the next
- * is @leading bytes along the sum and STRIDE bytes across it. All numbers are
- * multiples of 16. The upper half of the descriptor is constant. */
+/* The descriptor of an operand of wgmma in shared memory. The operand consists
+ * of matrices of 8 rows of 16 bytes, with the rows one after the other. From
+ * one matrix to the next it is @leading bytes in the direction of the sum, and
+ * STRIDE bytes in the other direction, both multiples of 16. The upper half of
+ * the descriptor is constant. */
 template <int STRIDE>
 struct Matrices
 {
@@ -81,7 +82,8 @@ load_matrices (uint32_t (&m)[4], uint32_t address)
                 : "memory");
 }
 
-/* 16 x 32 bytes by 32 bytes x 8. */
+/* Multiplies 16 rows of 32 bytes by 32 bytes of 8 columns, and adds the product
+ * to @sum. */
 __device__ __forceinline__ void
 multiply_add (int *sum, const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
 {
@@ -126,7 +128,7 @@ wgmma_wait ()
                 : "memory");
 }
 
-/* Wgmma<T, N>::add: 64 rows of 32 bytes times 32 bytes of N columns. The
+/* Wgmma<T, N>::add multiplies 64 rows of 32 bytes by 32 bytes of N columns. The
  * product is added to the sums if @keep is set, and otherwise replaces them.
  * The operands begin a_begin and b_begin bytes, multiples of 16, after their
  * matrices. Warp w of four has rows 16 w to 16 w + 15. For each 8 columns a

@@ -1,7 +1,7 @@
 /* The kernel of method `tensor`. Eight warps compute a tile of 64 x 64 outputs
- * of one plane. Kernels for pairs have eight more warps, which compute the next
- * plane. Planes of samples are copied to a ring in shared memory while the
- * matrix units multiply earlier ones.
+ * of one plane. Kernels for pairs have eight more warps, which compute the tile
+ * of the next plane. Planes of samples are copied to a ring in shared memory
+ * while the matrix units multiply earlier ones.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -18,8 +18,8 @@ namespace nd
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/* Product K of row J of a piece of samples. The first product replaces the sums
- * unless @keep is set. */
+/* Starts product K of row J of a piece of samples. The first product of a plane
+ * replaces the sums unless @keep is set. */
 template <typename S, int J, int K, int SIZE, typename B>
 __device__ __forceinline__ void
 wgmma_row (typename S::Sum (&sum)[SIZE], Matrices<TENSOR_ROWS * S::PITCH> tile,
@@ -42,7 +42,7 @@ wgmma_piece (typename S::Sum (&sum)[SIZE], uint32_t tile, uint32_t weights,
       ...);
 }
 
-/* Starts all products of a plane. */
+/* Starts all products of a plane of coefficients. */
 template <typename S>
 __device__ __forceinline__ void
 wgmma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, bool keep)
@@ -65,8 +65,8 @@ wgmma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, bool keep)
 
 #if __CUDA_ARCH__ >= 800
 
-/* The products of a piece of samples by mma, with columns @stride bytes
- * apart. */
+/* Computes the products of a piece of samples by mma. Matrices of coefficients
+ * for neighbouring columns are @stride bytes apart. */
 template <typename S, int SIZE>
 __device__ __forceinline__ void
 mma_piece (typename S::Sum (&sum)[SIZE], uint32_t tile, uint32_t weights,
@@ -127,8 +127,8 @@ copy_kept_weights (const TensorArguments &a, uint32_t to)
     cp_async<16> (to + i, a.weights + i);
 }
 
-/* Waits until all threads see the planes that were copied. If @but_one, the
- * last plane may be incomplete. */
+/* Waits until all threads see the planes that were copied, except the last one
+ * if @but_one is set. */
 template <bool WGMMA>
 __device__ __forceinline__ void
 wait_for_planes (bool but_one)
@@ -172,11 +172,11 @@ take_plane (const TensorArguments &a, const TensorPlane &plane, bool is_first,
 
 #endif
 
-/* A thread block computes items: tiles of a run of output planes. Responses to
- * integers are stored while the matrix units compute the next output.
+/* A thread block computes items (TensorItem). Responses to integers are stored
+ * while the matrix units compute the next output.
  *
- * The function is long on purpose: with parts of its loops as functions of
- * their own, the compiler generates other code. */
+ * The function is long, because nvcc generates slower code if parts of its
+ * loops are functions. */
 template <typename S, bool WGMMA, bool PAIRS>
 __global__ void __launch_bounds__ (PAIRS ? 2 * TENSOR_THREADS : TENSOR_THREADS,
     PAIRS ? 1 : 2)
@@ -186,13 +186,14 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
   constexpr int OUTPUTS = PAIRS ? 2 : 1; /* planes at once */
   extern __shared__ __align__ (128) unsigned char shared[];
   const int ky = WGMMA ? S::KY : a.ky;
-  /* Tells the compiler that all threads of a warp have the same value. */
+  /* The shuffle tells the compiler that all threads of a warp have the same
+   * value. */
   const int all_warps = __shfl_sync (~0u, threadIdx.x / 32, 0);
   const int output = all_warps / (TENSOR_THREADS / 32);
   const int warp = all_warps % (TENSOR_THREADS / 32);
   const int lane = threadIdx.x % 32;
   const uint32_t kept_weights = shared_address (shared);
-  const uint32_t group = warp / 4 * (TENSOR_HEIGHT / 2 * S::PITCH);
+  const uint32_t half = warp / 4 * (TENSOR_HEIGHT / 2 * S::PITCH);
   std::conditional_t<PAIRS, TensorPairRing<S>, TensorRing<S>> ring (a,
       kept_weights + a.kept_bytes, ky);
   uint32_t first = kept_weights + a.kept_bytes; /* plane of the next output */
@@ -241,7 +242,7 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
         if constexpr (WGMMA) {
           if (reads)
-            wgmma_plane<S> (sum, tile + group, used, keep);
+            wgmma_plane<S> (sum, tile + half, used, keep);
         }
 #endif
         /* This runs while wgmma computes the products. */
@@ -250,7 +251,7 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
         if (!S::FLOAT && left == a.n_planes && at.x >= 0)
           store_responses (a, response, at);
         if (!WGMMA)
-          mma_plane<S> (sum, tile + group, used, ky, keep);
+          mma_plane<S> (sum, tile + half, used, ky, keep);
         if constexpr (S::FLOAT)
           take_plane<S, WGMMA> (a, a.planes[a.n_planes - left],
               left == a.n_planes, sum, response);

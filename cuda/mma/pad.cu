@@ -13,14 +13,14 @@
 namespace nd
 {
 
-/* Entry of a map for samples after the border of a row, which are zero. The
- * entry -1 stands for the border value. */
+/* The entry of TensorPad::maps for samples after the border of a row, which are
+ * zero. The entry -1 stands for the border value. */
 constexpr int AFTER_ROW = -2;
 
 /* Samples are scaled to less than 2^HALF_RANGE. A pair of fp16 then keeps 22
- * bits of each sample that is at most 2^12 times smaller. A volume uses the
- * scale of the previous volume unless its own would be more than MORE powers of
- * two larger or LESS powers of two smaller. */
+ * bits of each sample that is at most 2^12 times smaller than the largest one.
+ * A volume uses the scale of the previous volume, unless its largest sample is
+ * more than MORE powers of two larger or LESS powers of two smaller. */
 constexpr int HALF_RANGE = 13, MORE = 2, LESS = 6;
 
 constexpr int
@@ -47,8 +47,8 @@ struct Divider
   }
 };
 
-/* A run is 16 bytes of one piece. Inner runs, whose samples are side by side in
- * the volume, come first, then the outer runs at the edges in x. */
+/* A run is 16 bytes of one piece. Inner runs come first: all their samples are
+ * inside the volume in x. Outer runs, at the edges in x, come after them. */
 struct TensorPadArguments
 {
   const unsigned char *in; /* this component; nullptr: border volume */
@@ -107,7 +107,7 @@ run_samples (TensorForm form)
   return form == TENSOR_HALVES ? 8 : 16;
 }
 
-/* The row of the volume that a padded row is made of; nullptr if all its
+/* The row of the volume that padded row @line copies; nullptr if all its
  * samples are border values. */
 __device__ static const unsigned char *
 source_row (const TensorPadArguments &a, unsigned line)
@@ -119,7 +119,8 @@ source_row (const TensorPadArguments &a, unsigned line)
                                     : nullptr;
 }
 
-/* Loads a run of @row. @border tells which samples are border values. */
+/* Loads a run of @row from padded index @x on. Sets @border[i] if sample i is
+ * the border value. */
 template <typename T, int N>
 __device__ __forceinline__ void
 load_run (const TensorPadArguments &a, const unsigned char *row, bool inner,
@@ -193,7 +194,7 @@ store_halves (const TensorPadArguments &a, unsigned char *out, const T (&v)[N],
   return largest;
 }
 
-/* Stores a run as bytes: WORDS as high and low ones. */
+/* Stores a run of integers: as bytes or, if WORDS, as high and low bytes. */
 template <bool WORDS, typename T, int N>
 __device__ __forceinline__ void
 store_integers (const TensorPadArguments &a, unsigned char *out,
@@ -241,8 +242,8 @@ pad_run (const TensorPadArguments &a, bool inner, int x, unsigned line,
   return 0;
 }
 
-/* Copies inner runs of bytes, four at a time, so that four loads are under way
- * before the first store. */
+/* Copies four inner runs of bytes, so that all four loads are issued before the
+ * first store. */
 __device__ static void
 pad_bytes (const TensorPadArguments &a, unsigned first, unsigned step)
 {
@@ -340,8 +341,8 @@ tensor_pad_kernel (const __grid_constant__ TensorPadArguments a)
   }
 }
 
-/* Runs after tensor_pad_kernel. If the scale does not suit the volume, converts
- * it again with another scale. Stores the scale. */
+/* Runs after tensor_pad_kernel. If the scale of the previous volume does not
+ * suit this one, converts it again with its own scale. Stores the scale. */
 __global__ void __launch_bounds__ (256, 4)
 tensor_settle_kernel (const __grid_constant__ TensorPadArguments a)
 {

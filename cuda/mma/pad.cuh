@@ -1,4 +1,4 @@
-/* Conversion of volumes to the forms that matrix products read
+/* Conversion of volumes to padded pieces, which matrix products read
  * (cuda/mma/tensor.cuh).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -11,19 +11,30 @@
 namespace nd
 {
 
+/* The pieces of a sample. */
 enum TensorForm
 {
   TENSOR_BYTES, /* u8 */
-  TENSOR_WORDS, /* high, low u8 of sample + offset */
-  TENSOR_HALVES /* high, low fp16 of sample * scale */
+  TENSOR_WORDS, /* high and low u8 of sample + offset */
+  TENSOR_HALVES /* high and low fp16 of sample * scale */
 };
 
-/* The largest finite |sample|, as the bits of a float32: that of the volume
- * whose scale is used, and that of the volume that is converted. Successive
- * volumes use elements 0 and 1 in turn. */
+/* The number of pieces. With accuracy `fast`, halves have only a high one. */
+inline int
+tensor_pieces (TensorForm form, NdAccuracy accuracy)
+{
+  return form == TENSOR_WORDS
+          || (form == TENSOR_HALVES && accuracy == ND_ACCURACY_SINGLE)
+      ? 2
+      : 1;
+}
+
+/* The largest finite |sample| of float32 volumes, as the bits of a float32.
+ * Successive volumes use elements 0 and 1 in turn. */
 struct Ranges
 {
-  unsigned used[2], found[2];
+  unsigned used[2];  /* of the volume that decided the scale */
+  unsigned found[2]; /* of the volume that is converted */
 };
 
 struct TensorPadArguments;
@@ -36,9 +47,8 @@ public:
       int pieces, int offset, size_t row, size_t piece);
 
   /* Writes all pieces of one component of @volume, which is on the device, to
-   * @out. If @volume is nullptr, writes the border volume. For halves, *@scale,
-   * which is on the device, becomes the factor from stored values to
-   * samples. */
+   * @out. If @volume is nullptr, writes the border volume. For halves, sets
+   * *@scale, which is on the device, to the factor from pieces to samples. */
   void fill (const NdSamples *volume, size_t component, unsigned char *out,
       float *scale, cudaStream_t stream);
 

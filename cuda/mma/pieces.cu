@@ -16,7 +16,7 @@ constexpr int HALF_BITS = 13; /* fp16 coefficients are less than 2^HALF_BITS */
  * the sum may then be 8e-6 only. The errors of single coefficients act like
  * noise and may be 4e-4. */
 constexpr double HALF_SUMS = 50;
-constexpr int HALF_UNITS = 1024; /* units that are tried to get there */
+constexpr int HALF_UNITS = 1024; /* units that are tried to reach that */
 
 static double
 largest_coefficient (const NdFilter *f)
@@ -64,9 +64,10 @@ measured (const NdFilter *f, double unit, int bytes, std::vector<double> values,
     std::move (values) };
 }
 
-/* Rounds to the nearest integer. To keep the sum, as many coefficients as
- * necessary are rounded to the next integer on the other side: those that are
- * closest to it first, and equal ones in a scattered order. Zeros stay zero. */
+/* Rounds coefficients to the nearest integers. To keep the sum, as many of them
+ * as necessary are rounded in the other direction: first those that are closest
+ * to the integer there, and equal ones in a scattered order. Zeros stay
+ * zero. */
 std::vector<double>
 round_integers (const NdFilter *f, double unit)
 {

@@ -1,5 +1,5 @@
 /* Planes of samples in shared memory: their layout, the order in which a thread
- * block goes through them, and the rings that copy them ahead of the products.
+ * block reads them, and the rings that copy them ahead of the products.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -14,8 +14,10 @@
 namespace nd
 {
 
-/* T: type of the sums, int or float. KY: rows of a plane, 0 if they are known
- * at run time only (mma). WINDOW: samples that a product sums over. */
+/* The parameters of a kernel (cuda/mma/tensor.cuh explains octets, quartets and
+ * pieces). T: type of the sums, int or float. KY: rows of coefficients of a
+ * plane, 0 if they are known at run time only (mma). WINDOW: samples that a
+ * product sums over. COLUMNS: pieces of coefficients. PIECES: of samples. */
 template <typename T, int KY_, int WINDOW_, int COLUMNS_, int PIECES_>
 struct TensorShape
 {
@@ -35,25 +37,30 @@ struct TensorShape
   /* Whether samples may be read from a volume that is not padded. */
   static constexpr bool UNPADDED = !FLOAT && PIECES == 1;
 
-  /* Matrices of 16 bytes along a window. A product takes two: for fp16, two
-   * side by side; for bytes, both of a wide window, or one from each of two
-   * rows. */
+  /* The units take matrices of 8 rows of 16 bytes. A window consists of
+   * MATRICES of these rows. A product multiplies two: for fp16, two side by
+   * side; for bytes, both of a wide window, or one from each of two rows of
+   * samples. */
   static constexpr int MATRICES = WINDOW * UNIT / 16;
-  static constexpr int STEP = MATRICES == 1 ? 2 : 1; /* rows of a product */
-  static constexpr int PRODUCTS = MATRICES == 1 ? 1 : MATRICES / 2;
+  static constexpr int STEP = MATRICES == 1 ? 2 : 1; /* rows of samples of a
+                                                      * product */
+  static constexpr int PRODUCTS = MATRICES == 1 ? 1 : MATRICES / 2; /* of STEP
+                                                                     * rows */
 
-  /* A row of the tile: the windows of its blocks, one every 8 samples.
-   * Overlapping windows of fp16 share samples. Windows of bytes have copies of
-   * their samples, because a matrix must begin at a multiple of 16 bytes. */
+  /* A row of samples of the tile: the windows of its octets, one every 8
+   * samples. Windows of fp16 overlap. Windows of bytes have their own copies of
+   * samples, because each row of a matrix must begin at a multiple of 16
+   * bytes. */
   static constexpr int SPAN = FLOAT ? MATRICES - 1 : MATRICES == 2 ? 2 : 0;
   static constexpr int PITCH = 16 * (TENSOR_WIDTH / 8 + SPAN);
   static constexpr int LEADING = MATRICES == 1 ? PITCH : FLOAT ? 16 : 32;
 
-  /* Columns of a product: for each output row of a group, from the last to the
-   * first, 8 outputs for each piece of the coefficients. Output row n
-   * multiplies input row j of the group by row j + n - (TENSOR_ROWS - 1) of the
-   * filter. The columns for input row j therefore begin at row j of the
-   * coefficients, which have zeros before and after them. */
+  /* The columns of a product: for each row of outputs of a quartet, from the
+   * last row to the first, the 8 outputs of an octet for each piece of the
+   * coefficients. Output row n in this order multiplies row j of the samples of
+   * the quartet by row j + n - (TENSOR_ROWS - 1) of the filter. The columns for
+   * row j of the samples therefore begin at row j of the packed coefficients,
+   * which have zeros before and after those of the filter. */
   static constexpr int N = TENSOR_ROWS * COLUMNS * 8;
   struct Sums
   {
@@ -80,13 +87,15 @@ struct TensorShape
   }
 };
 
-/* An item of work of a thread block: a tile in each of several output planes
+/* An item of work of a thread block: a tile in each of @length output planes
  * that are neighbours in z. */
 struct TensorItem
 {
   int number;
   int x0, y0, z0, length;
 
+  /* Sets the other fields from @number. Returns false if there is no such
+   * item. */
   __device__ bool decode (const TensorArguments &a)
   {
     const int across = (a.size[0] + TENSOR_WIDTH - 1) / TENSOR_WIDTH;
@@ -127,7 +136,7 @@ public:
     return slot + bytes == end ? begin : slot + bytes;
   }
 
-  /* Starts to copy one plane, or none if there are no more. */
+  /* Starts to copy the next plane, or none if all are copied. */
   __device__ __forceinline__ void copy_next ()
   {
     if (left > 0) {
@@ -142,8 +151,9 @@ public:
   }
 
 private:
-  /* Bytes that a thread copies at a time, threads for a row, rows that all
-   * threads copy at a time, and how often they do so for a tile. */
+  /* The bytes that a thread copies at a time, the threads for a row of samples,
+   * the rows that all threads copy at a time, and the times that they do so for
+   * a tile. */
   static constexpr int BYTES = S::FLOAT ? 16 : 8;
   static constexpr int PER_ROW = S::PITCH / BYTES;
   static constexpr int ROWS = TENSOR_THREADS / PER_ROW;
@@ -260,20 +270,22 @@ private:
   const uint32_t begin, end;
   const int ky;
   uint32_t to;
-  int first_row, column; /* of a tile, that this thread copies */
-  int rows_left;
-  int ys[S::UNPADDED ? RUNS : 1]; /* these rows in the volume; < 0: outside */
-  int z;                          /* of the next plane; unless z_sliding, plus
-                                   * the offset of the filter's plane */
+  int first_row, column;          /* of the tile, that this thread copies */
+  int rows_left;                  /* of the tile, from first_row on */
+  int ys[S::UNPADDED ? RUNS : 1]; /* rows of the volume that this thread copies;
+                                   * < 0: outside */
+  int z;                          /* of the next plane to copy if z_sliding,
+                                   * otherwise of the output */
   TensorItem item;
   TensorPlane next;
   int left = 0; /* planes of the item */
   int plane = 0;
 };
 
-/* The ring for pairs of output planes, from padded volumes: all planes of the
- * filter's box, and one more of each volume. Warps spend most of their time on
- * copies. The code for a copy therefore computes as little as possible. */
+/* The ring for pairs of output planes, from padded volumes. For each volume it
+ * copies the planes that the filter reads for the first output, and one more
+ * for the second. Warps spend most of their time on copies. The code for a copy
+ * therefore computes as little as possible. */
 template <typename S>
 class TensorPairRing
 {

@@ -11,8 +11,9 @@
 namespace nd
 {
 
-/* The response from sums of integers, which are pieces of 8 bits from high to
- * low. They are added exactly, and the result is rounded once. */
+/* The response from sums of integer products, one for each piece of the
+ * coefficients. The weight of each sum is 2^8 times that of the next one. They
+ * are added exactly, and the result is rounded once. */
 template <typename S>
 __device__ __forceinline__ float
 tensor_response (const TensorArguments &a, const typename S::Sum *sum)
@@ -27,8 +28,9 @@ tensor_response (const TensorArguments &a, const typename S::Sum *sum)
       piece[p] = sum[4 * p] + (S::PIECES > 1 ? a.start[p] : 0);
     if (S::COLUMNS == 1)
       return piece[0] * a.scale;
-    /* Carries are added to the next higher piece. Up to two bytes remain. They
-     * become float32 as the last bits of 2^23, because a conversion is slow. */
+    /* Carries are added to the next higher sum. Its lower neighbours then have
+     * 8 bits each. Up to two of them become a float32 as the last bits of 2^23,
+     * because a conversion is slow. */
     constexpr int N = S::COLUMNS;
     constexpr unsigned TWO_23 = 0x4b000000;
     unsigned low;
@@ -74,10 +76,9 @@ add_plane (const typename S::Sums &sum, float scale,
   }
 }
 
-/* Computes one response again, tap by tap. NaN or Inf among the samples spoils
- * all responses of its product, because it is also multiplied by the zeros
- * around the bands of the matrices. Zeros of the filter itself are not
- * multiplied either. */
+/* Computes one response again, tap by tap, without coefficients of 0. In
+ * products of matrices, a sample that is NaN or Inf is also multiplied by
+ * zeros, and spoils responses whose filter does not read it. */
 template <int PIECES>
 __device__ __noinline__ float
 response_by_taps (const TensorArguments &a, int x, int y, int z)
@@ -168,11 +169,10 @@ struct PairOf<float>
   }
 };
 
-/* The place that a thread stores to: two outputs side by side, in two groups of
- * rows. */
+/* The outputs of a thread: two side by side in each row of two quartets. */
 struct TensorPlace
 {
-  int x, y, z; /* of the first row of the first group */
+  int x, y, z; /* of the first output of the first quartet */
 };
 
 __device__ __forceinline__ void

@@ -33,7 +33,8 @@ constexpr double MAX_BORDER = 1ull << 36;
  * that saves. */
 constexpr size_t LARGE = 1 << 22;
 
-/* The form that can hold the samples and the border value of a job. */
+/* The form that represents the samples and the border value of a job. *@offset
+ * is added to samples. */
 TensorForm
 job_form (const RingJob &job, int *offset)
 {
@@ -54,9 +55,9 @@ job_form (const RingJob &job, int *offset)
 }
 
 /* The reach of padded volumes. Along x they begin up to three samples before
- * the first sample that filters read, so that four samples are side by side in
- * the padded and in the original volume. If that would make a window wider,
- * they begin at the first sample that filters read. */
+ * the first sample that filters read, at a multiple of four samples from the
+ * volume, so that four samples can be copied at once. If that would require a
+ * wider window, they begin at the first sample that filters read. */
 NdReach
 padded_reach (const RingJob &job)
 {
@@ -78,9 +79,10 @@ padded_reach (const RingJob &job)
 }
 
 /* Whether a volume of bytes is read unpadded. Each filter then takes longer
- * than with a padded volume, so that only few filters and windows of one volume
- * gain. The windows of samples begin at multiples of four; they must not be
- * wider than those of a padded volume, which begin at multiples of eight. */
+ * than with a padded volume, so that only jobs with one or two filters and
+ * windows of one volume become faster. The windows of samples then begin at
+ * multiples of four samples of the volume; that must not require a wider
+ * window. */
 bool
 reads_unpadded (const RingJob &job, TensorForm form)
 {
@@ -127,8 +129,9 @@ private:
   std::vector<TensorFilter> filters;
 };
 
-/* Only compute capability 9.0 has wgmma. For tests, NDCONV_TENSOR=mma chooses
- * the kernels of other devices. */
+/* The kernels for the current device. Only compute capability 9.0 has wgmma.
+ * For tests, the environment variable NDCONV_TENSOR=mma selects the kernels of
+ * other devices. */
 FindTensorKernel *
 choose_kernels ()
 {
@@ -176,16 +179,14 @@ void
 Tensor::make_ring (TensorForm form, int offset)
 {
   const int unit = form == TENSOR_HALVES ? 2 : 1;
-  const int pieces = form == TENSOR_WORDS
-          || (form == TENSOR_HALVES && job.accuracy == ND_ACCURACY_SINGLE)
-      ? 2
-      : 1;
+  const int pieces = tensor_pieces (form, job.accuracy);
   size_t size[3], volumes;
 
   for (int a = 0; a < 3; a++)
     size[a] = job.shape.size[a] + reach.high[a] - reach.low[a];
-  /* Tiles are copied whole. Windows begin at a multiple of 8 and reach up to 24
-   * samples beyond a tile; rows reach 2 beyond those of the filter. */
+  /* Memory has room for whole tiles. Windows begin at a multiple of 8 samples
+   * and end up to 24 samples beyond a tile; the rows that a kernel reads end up
+   * to 2 beyond those of the filter. */
   row = ((job.shape.size[0] + TENSOR_WIDTH - 1) / TENSOR_WIDTH * TENSOR_WIDTH
             + (size[0] - job.shape.size[0]) / 16 * 16 + 32)
       * unit;
@@ -195,7 +196,7 @@ Tensor::make_ring (TensorForm form, int offset)
   volumes = multiply (ahead_slots (job), job.shape.components);
   pad = std::make_unique<TensorPad> (job, reach, form, pieces, offset, row,
       piece);
-  /* The second plane of a pair may be after the last plane. */
+  /* The second plane of a pair may lie after the last plane. */
   ring.plan (multiply (volume, volumes) + slice);
   if (form == TENSOR_HALVES)
     scales.plan (volumes);
@@ -281,6 +282,28 @@ Tensor::respond (const int *slots, const NdScale &scale, const NdSamples &out)
   }
 }
 
+/* Throws Error if the kernel for @f needs more shared memory than the device
+ * has. Kernels for unpadded volumes read bytes and need less than any device
+ * has. */
+void
+check_shared_memory (const RingJob &job, const NdFilter *f,
+    const Pieces &pieces, TensorForm form)
+{
+  const TensorKernel kernel = choose_tensor_kernel (f, pieces, form,
+      job.accuracy, TensorFilter::padded_shift (f, padded_reach (job)),
+      choose_kernels ());
+  const size_t needed = least_shared_bytes (kernel, f);
+  const size_t most =
+      device_attribute (cudaDevAttrMaxSharedMemoryPerBlockOptin);
+
+  if (needed > most)
+    throw Error (ND_ERROR_SETTINGS,
+        std::string ("Filter '") + f->name + "' needs "
+            + std::to_string (needed)
+            + " bytes of shared memory with method=tensor, this GPU has "
+            + std::to_string (most) + ": use method=auto, direct or fft");
+}
+
 /* Throws Error if the method cannot do the job. */
 void
 check_tensor (const RingJob &job)
@@ -313,19 +336,22 @@ check_tensor (const RingJob &job)
           std::string ("The coefficients of filter '") + f->name
               + "' are too small or too large for method=tensor: use "
                 "method=auto, direct or fft");
-    if (make_pieces (f, form, job.accuracy).error > most_error (job.accuracy))
+    const Pieces pieces = make_pieces (f, form, job.accuracy);
+
+    if (pieces.error > most_error (job.accuracy))
       throw Error (ND_ERROR_SETTINGS,
           std::string ("method=tensor cannot represent the coefficients of "
                        "filter '")
               + f->name
               + "' as accurately as the property accuracy requires: use "
                 "method=auto, direct or fft");
+    check_shared_memory (job, f, pieces, form);
   }
 }
 
-/* The clocks of a multiprocessor for the products of one plane of a filter and
- * one tile: the longer of the times of the matrix units and of shared
- * memory. */
+/* The clock cycles of a multiprocessor for the products of one tile and one
+ * plane of a filter: those of the matrix units or of shared memory, whichever
+ * takes longer. */
 double
 plane_clocks (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
 {
@@ -343,15 +369,18 @@ plane_clocks (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
 
 } // namespace
 
-/* The products, the time between those of two tiles, the padded copy, and
- * launches: times of an H100 with wgmma (docs/kernels.md), scaled to the
- * device. mma takes twice as long there. */
+/* The products, the time between the products of two tiles, the padded copy,
+ * and launches. The constants are fitted to an H100 80GB HBM3 with wgmma
+ * (cuda/cost.h); mma takes twice as long there. */
 double
 tensor_cost (const RingJob &job)
 {
   check_tensor (job);
-  constexpr double CLOCKS = 132 * 1.75e9, TILE = 1600, STREAMED = 1.6;
-  constexpr double PAD_RATE = 1.7e12; /* bytes per second */
+  constexpr double CLOCKS = 132 * 1.75e9; /* cycles per second of all
+                                           * multiprocessors */
+  constexpr double TILE = 1600;           /* cycles between two tiles */
+  constexpr double STREAMED = 1.6; /* factor if planes are copied per output */
+  constexpr double PAD_RATE = 1.7e12; /* bytes per second of the padded copy */
   const Rates rates = device_rates ();
   const double slower = choose_kernels () == find_mma_kernel ? 2 : 1;
   int offset;
