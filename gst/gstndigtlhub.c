@@ -5,9 +5,8 @@
  */
 #include "gst/gstndigtlhub.h"
 
-#include <netinet/in.h>
-
 #include "core/error.h"
+#include "gst/gstndigtllisten.h"
 #include "gst/gstndigtlpeer.h"
 #include "gst/gstndthread.h"
 
@@ -19,7 +18,6 @@ GST_DEBUG_CATEGORY (gst_nd_igtl_debug);
 
 /* The most connections. Further ones are closed at once. */
 #define PEERS_MAX 1024
-#define BACKLOG 64
 
 /* The most volumes that wait for the thread. If there are more, the oldest is
  * dropped, because a fast pipeline would otherwise fill the memory. */
@@ -40,7 +38,7 @@ struct _GstNdIgtlHub
   GMainLoop *loop;
   GCancellable *cancellable;
   guint pending;     /* calls of GIO that are not complete */
-  GPtrArray *listen; /* GSource of listening sockets */
+  GPtrArray *listen; /* GSocket */
   guint delay;       /* ms before the next attempt */
 
   GMutex lock;      /* protects the following */
@@ -95,15 +93,6 @@ post (GstNdIgtlHub *hub, GSourceFunc func, gpointer data)
 }
 
 static void
-add_stats (GstNdIgtlPeerStats *sum, const GstNdIgtlPeerStats *stats)
-{
-  sum->bytes_received += stats->bytes_received;
-  sum->bytes_sent += stats->bytes_sent;
-  sum->volumes_sent += stats->volumes_sent;
-  sum->volumes_dropped += stats->volumes_dropped;
-}
-
-static void
 remove_peer (GstNdIgtlPeer *peer, const GError *error)
 {
   GstNdIgtlHub *hub = peer->hub;
@@ -114,7 +103,7 @@ remove_peer (GstNdIgtlPeer *peer, const GError *error)
   stats = gst_nd_igtl_peer_get_stats (peer);
   stats.volumes_dropped += peer->n_volumes;
   g_mutex_lock (&hub->lock);
-  add_stats (&hub->past, &stats);
+  gst_nd_igtl_peer_stats_add (&hub->past, &stats);
   g_ptr_array_remove (hub->peers, peer);
   g_mutex_unlock (&hub->lock);
   if (hub->callbacks.closed)
@@ -262,62 +251,13 @@ listen_to (GstNdIgtlHub *hub, GSocket *socket)
   g_source_unref (source);
 }
 
-/* Returns a socket that listens at @address and @port, or NULL. */
-static GSocket *
-bind_to (GInetAddress *address, guint port, GError **error)
-{
-  g_autoptr (GSocketAddress) at = g_inet_socket_address_new (address, port);
-  g_autoptr (GSocket) socket =
-      g_socket_new (g_inet_address_get_family (address), G_SOCKET_TYPE_STREAM,
-          G_SOCKET_PROTOCOL_TCP, error);
-
-  if (!socket)
-    return NULL;
-  g_socket_set_blocking (socket, FALSE);
-  g_socket_set_listen_backlog (socket, BACKLOG);
-  /* IPv4 has a socket of its own. */
-  if (g_inet_address_get_family (address) == G_SOCKET_FAMILY_IPV6)
-    g_socket_set_option (socket, IPPROTO_IPV6, IPV6_V6ONLY, 1, NULL);
-  if (!g_socket_bind (socket, at, TRUE, error)
-      || !g_socket_listen (socket, error))
-    return NULL;
-  return g_steal_pointer (&socket);
-}
-
-static guint
-port_of (GSocket *socket)
-{
-  g_autoptr (GSocketAddress) address =
-      g_socket_get_local_address (socket, NULL);
-
-  return address
-      ? g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (address))
-      : 0;
-}
-
-/* Listens at all addresses of the host. Addresses that this computer does not
- * have are skipped, for example ::1 without IPv6. */
 static gboolean
 listen_all (GstNdIgtlHub *hub, GList *addresses, GError **error)
 {
   guint port = hub->settings.port;
 
-  for (GList *link = addresses; link; link = link->next) {
-    GSocket *socket;
-
-    g_clear_error (error);
-    socket = bind_to (link->data, port, error);
-    if (socket) {
-      port = port_of (socket);
-      g_ptr_array_add (hub->listen, socket);
-    } else if (g_error_matches (*error, G_IO_ERROR,
-                   G_IO_ERROR_ADDRESS_IN_USE)) {
-      return FALSE;
-    }
-  }
-  if (hub->listen->len == 0)
+  if (!gst_nd_igtl_listen (addresses, &port, hub->listen, error))
     return FALSE;
-  g_clear_error (error);
   for (guint i = 0; i < hub->listen->len; i++)
     listen_to (hub, g_ptr_array_index (hub->listen, i));
   g_mutex_lock (&hub->lock);
@@ -567,29 +507,6 @@ gst_nd_igtl_hub_is_idle (GstNdIgtlHub *hub)
   return idle;
 }
 
-static void
-set_stats (GstStructure *to, const GstNdIgtlPeerStats *stats)
-{
-  gst_structure_set (to, "bytes-received", G_TYPE_UINT64, stats->bytes_received,
-      "bytes-sent", G_TYPE_UINT64, stats->bytes_sent, "volumes-sent",
-      G_TYPE_UINT64, stats->volumes_sent, "volumes-dropped", G_TYPE_UINT64,
-      stats->volumes_dropped, NULL);
-}
-
-static void
-append_client (GValue *clients, GstNdIgtlPeer *peer,
-    const GstNdIgtlPeerStats *stats)
-{
-  GstStructure *client = gst_structure_new ("client", "address", G_TYPE_STRING,
-      peer->address, "queued", G_TYPE_UINT, stats->queued, NULL);
-  GValue value = G_VALUE_INIT;
-
-  set_stats (client, stats);
-  g_value_init (&value, GST_TYPE_STRUCTURE);
-  g_value_take_boxed (&value, client);
-  gst_value_array_append_and_take_value (clients, &value);
-}
-
 void
 gst_nd_igtl_hub_get_stats (GstNdIgtlHub *hub, GstStructure *stats)
 {
@@ -602,15 +519,18 @@ gst_nd_igtl_hub_get_stats (GstNdIgtlHub *hub, GstStructure *stats)
   for (guint i = 0; i < hub->peers->len; i++) {
     GstNdIgtlPeer *peer = g_ptr_array_index (hub->peers, i);
     const GstNdIgtlPeerStats one = gst_nd_igtl_peer_get_stats (peer);
+    GValue client = G_VALUE_INIT;
 
-    add_stats (&sum, &one);
-    append_client (&clients, peer, &one);
+    gst_nd_igtl_peer_stats_add (&sum, &one);
+    g_value_init (&client, GST_TYPE_STRUCTURE);
+    g_value_take_boxed (&client, gst_nd_igtl_peer_describe (peer, &one));
+    gst_value_array_append_and_take_value (&clients, &client);
   }
   gst_structure_set (stats, "port", G_TYPE_UINT,
       hub->port ? hub->port : hub->settings.port, "connections", G_TYPE_UINT64,
       hub->connections, "refused-connections", G_TYPE_UINT64, hub->refused,
       "reconnects", G_TYPE_UINT64, hub->reconnects, NULL);
   g_mutex_unlock (&hub->lock);
-  set_stats (stats, &sum);
+  gst_nd_igtl_peer_stats_set (&sum, stats);
   gst_structure_take_value (stats, "clients", &clients);
 }

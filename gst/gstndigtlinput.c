@@ -20,11 +20,6 @@
 #define EVERY_MAX \
   4 /* the most volumes that wait; if there are more, peers wait */
 
-/* The most fields that wait for a volume. */
-#define FIELDS_MAX 256
-#define KEY_MAX 255
-#define VALUE_MAX 65536
-
 #define DEVICES_MAX 64
 #define PATIENCE (5 * G_TIME_SPAN_SECOND)
 
@@ -38,8 +33,8 @@ typedef struct
 typedef struct
 {
   guint64 volumes, other_devices, other_types, crc_errors, refused, incomplete;
-  guint64 dropped, fields, fields_superseded, fields_dropped, queries;
-  guint64 bad_matrices, no_memory;
+  guint64 dropped, queries;
+  guint64 no_memory;
 } Counts;
 
 struct _GstNdIgtlInput
@@ -54,7 +49,7 @@ struct _GstNdIgtlInput
   gboolean flushing, ended, failed, discont;
   gchar *device;       /* the device whose volumes are taken; NULL: none yet */
   GHashTable *devices; /* names of all devices so far */
-  GHashTable *fields;
+  GstNdIgtlWaiting fields;
   GstBufferPool *pool;
   gsize pool_size;
   gint64 opened; /* when waiting for a volume began, monotonic, us */
@@ -62,15 +57,6 @@ struct _GstNdIgtlInput
   gboolean warned[GST_ND_IGTL_WARNINGS];
   Counts counts;
 };
-
-static void
-clear_text (gpointer data)
-{
-  GstNdIgtlText *text = data;
-
-  g_free (text->key);
-  g_free (text->value);
-}
 
 void
 gst_nd_igtl_volume_free (GstNdIgtlVolume *volume)
@@ -187,42 +173,8 @@ add_field (const gchar *key, const gchar *value, gpointer user_data)
   GstNdIgtlInput *input = user_data;
 
   g_mutex_lock (&input->lock);
-  input->counts.fields++;
-  if (strlen (key) > KEY_MAX || strlen (value) > VALUE_MAX
-      || (g_hash_table_size (input->fields) == FIELDS_MAX
-          && !g_hash_table_contains (input->fields, key)))
-    input->counts.fields_dropped++;
-  else if (!g_hash_table_insert (input->fields, g_strdup (key),
-               g_strdup (value)))
-    input->counts.fields_superseded++;
+  gst_nd_igtl_waiting_add (&input->fields, key, value);
   g_mutex_unlock (&input->lock);
-}
-
-static gint
-compare_texts (gconstpointer a, gconstpointer b)
-{
-  return strcmp (((const GstNdIgtlText *) a)->key,
-      ((const GstNdIgtlText *) b)->key);
-}
-
-/* Returns the fields that have arrived since the last volume. Call with the
- * lock held. */
-static GArray *
-steal_fields (GstNdIgtlInput *input)
-{
-  GArray *fields = g_array_new (FALSE, FALSE, sizeof (GstNdIgtlText));
-  GHashTableIter iter;
-  GstNdIgtlText text;
-
-  g_array_set_clear_func (fields, clear_text);
-  g_hash_table_iter_init (&iter, input->fields);
-  while (g_hash_table_iter_next (&iter, (gpointer *) &text.key,
-      (gpointer *) &text.value)) {
-    g_hash_table_iter_steal (&iter);
-    g_array_append_val (fields, text);
-  }
-  g_array_sort (fields, compare_texts);
-  return fields;
 }
 
 static void
@@ -254,12 +206,12 @@ give_volume (GstNdIgtlInput *input, GstBuffer *buffer, NdReceiver *receiver)
   volume->sent = nd_igtl_time_to_ns (nd_receiver_header (receiver)->timestamp);
   volume->arrival = (guint64) g_get_monotonic_time () * GST_USECOND;
   g_mutex_lock (&input->lock);
-  volume->fields = steal_fields (input);
+  volume->fields = gst_nd_igtl_waiting_steal (&input->fields);
   volume->discont = input->discont;
   input->discont = FALSE;
   if (!input->settings.every && (old = g_queue_pop_head (&input->queue))) {
     dropped = ++input->counts.dropped;
-    input->counts.fields_dropped += old->fields->len;
+    input->fields.dropped += old->fields->len;
     volume->discont |= old->discont;
   }
   g_queue_push_tail (&input->queue, volume);
@@ -574,12 +526,14 @@ void
 gst_nd_igtl_input_get_stats (GstNdIgtlInput *input, GstStructure *stats)
 {
   g_autofree gchar *devices = NULL;
+  GstNdIgtlWaiting fields;
   Counts counts;
   guint queued;
 
   gst_nd_igtl_hub_get_stats (input->hub, stats);
   g_mutex_lock (&input->lock);
   counts = input->counts;
+  fields = input->fields;
   queued = input->queue.length;
   devices = list_devices (input);
   gst_structure_set (stats, "device-name", G_TYPE_STRING,
@@ -594,9 +548,8 @@ gst_nd_igtl_input_get_stats (GstNdIgtlInput *input, GstStructure *stats)
       G_TYPE_UINT64, counts.crc_errors, "messages-refused", G_TYPE_UINT64,
       counts.refused, "messages-of-other-types", G_TYPE_UINT64,
       counts.other_types, "queries", G_TYPE_UINT64, counts.queries, "fields",
-      G_TYPE_UINT64, counts.fields, "fields-superseded", G_TYPE_UINT64,
-      counts.fields_superseded, "fields-dropped", G_TYPE_UINT64,
-      counts.fields_dropped, NULL);
+      G_TYPE_UINT64, fields.arrived, "fields-superseded", G_TYPE_UINT64,
+      fields.superseded, "fields-dropped", G_TYPE_UINT64, fields.dropped, NULL);
 }
 
 GstNdIgtlInput *
@@ -616,8 +569,7 @@ gst_nd_igtl_input_new (GstElement *element,
   g_cond_init (&input->changed);
   input->devices =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  input->fields =
-      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  gst_nd_igtl_waiting_init (&input->fields);
   input->hub = gst_nd_igtl_hub_new (element, &settings->hub, &callbacks, input);
   return input;
 }
@@ -628,7 +580,7 @@ gst_nd_igtl_input_free (GstNdIgtlInput *input)
   gst_nd_igtl_hub_stop (input->hub);
   g_queue_clear_full (&input->queue, (GDestroyNotify) gst_nd_igtl_volume_free);
   g_hash_table_unref (input->devices);
-  g_hash_table_unref (input->fields);
+  gst_nd_igtl_waiting_clear (&input->fields);
   gst_clear_object (&input->pool);
   g_mutex_clear (&input->lock);
   g_cond_clear (&input->changed);

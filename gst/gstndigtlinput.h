@@ -9,6 +9,7 @@
 
 #include "core/shape.h"
 #include "gst/gstndigtlhub.h"
+#include "gst/gstndigtlwaiting.h"
 
 G_BEGIN_DECLS
 
@@ -20,11 +21,6 @@ typedef struct
   gchar *device;  /* "": the first that sends an image */
   gboolean every; /* no volume is dropped; peers wait instead */
 } GstNdIgtlInputSettings;
-
-typedef struct
-{
-  gchar *key, *value;
-} GstNdIgtlText;
 
 typedef struct
 {

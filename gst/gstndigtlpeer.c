@@ -351,3 +351,32 @@ gst_nd_igtl_peer_set_data (GstNdIgtlPeer *peer, gpointer data,
   peer->data = data;
   peer->destroy = destroy;
 }
+
+void
+gst_nd_igtl_peer_stats_add (GstNdIgtlPeerStats *sum,
+    const GstNdIgtlPeerStats *stats)
+{
+  sum->bytes_received += stats->bytes_received;
+  sum->bytes_sent += stats->bytes_sent;
+  sum->volumes_sent += stats->volumes_sent;
+  sum->volumes_dropped += stats->volumes_dropped;
+}
+
+void
+gst_nd_igtl_peer_stats_set (const GstNdIgtlPeerStats *stats, GstStructure *to)
+{
+  gst_structure_set (to, "bytes-received", G_TYPE_UINT64, stats->bytes_received,
+      "bytes-sent", G_TYPE_UINT64, stats->bytes_sent, "volumes-sent",
+      G_TYPE_UINT64, stats->volumes_sent, "volumes-dropped", G_TYPE_UINT64,
+      stats->volumes_dropped, NULL);
+}
+
+GstStructure *
+gst_nd_igtl_peer_describe (GstNdIgtlPeer *peer, const GstNdIgtlPeerStats *stats)
+{
+  GstStructure *client = gst_structure_new ("client", "address", G_TYPE_STRING,
+      peer->address, "queued", G_TYPE_UINT, stats->queued, NULL);
+
+  gst_nd_igtl_peer_stats_set (stats, client);
+  return client;
+}

@@ -17,6 +17,11 @@ typedef struct
   guint queued; /* units that wait, or are being sent */
 } GstNdIgtlPeerStats;
 
+void gst_nd_igtl_peer_stats_add (GstNdIgtlPeerStats *sum,
+    const GstNdIgtlPeerStats *stats);
+void gst_nd_igtl_peer_stats_set (const GstNdIgtlPeerStats *stats,
+    GstStructure *to);
+
 struct _GstNdIgtlPeer
 {
   GstNdIgtlHub *hub;
@@ -66,5 +71,9 @@ void gst_nd_igtl_peer_lose (GstNdIgtlPeer *peer, guint volumes);
 gboolean gst_nd_igtl_peer_is_stalled (GstNdIgtlPeer *peer, gint64 most);
 
 GstNdIgtlPeerStats gst_nd_igtl_peer_get_stats (GstNdIgtlPeer *peer);
+
+/* The structure of this peer in `clients` of `stats`. */
+GstStructure *gst_nd_igtl_peer_describe (GstNdIgtlPeer *peer,
+    const GstNdIgtlPeerStats *stats);
 
 G_END_DECLS
