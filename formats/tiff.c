@@ -31,7 +31,8 @@ typedef struct
   NdSlices base;
   NdTiffPages pages;
   NdTiffAxes axes;
-  guint64 contiguous; /* where all samples lie one after the other, or 0 */
+  guint64 contiguous; /* the offset of the samples if they are contiguous; 0:
+                         they are not */
   gsize slices;       /* of a volume */
 } Tiff;
 

@@ -196,7 +196,7 @@ log_axes (GstNdConv *self, const NdAxes *axes)
   }
   GST_INFO_OBJECT (self, "filters along %s%s%s%s", letters,
       single->len > 0 ? "; one sample along" : "", single->str,
-      single->len > 0 ? ", where single numbers mean size 1" : "");
+      single->len > 0 ? ", for which single numbers mean size 1" : "");
 }
 
 static NdBank *

@@ -1,7 +1,7 @@
 /* Streams of other/tensors that are more than one static tensor: one tensor of
- * several, and format=flexible, whose buffers say what they are. A probe on the
- * sink pad makes streams of one static tensor of them, before the element sees
- * events and buffers.
+ * several, and format=flexible, whose buffers have headers with type and size.
+ * A probe on the sink pad makes streams of one static tensor of them, before
+ * the element sees events and buffers.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -22,12 +22,13 @@
  *
  *   out[i] = sum over m of w[m] in[i + k/2 + origin - m],   0 <= m < k
  *
- * along each axis, with integer division: a true convolution, as
- * scipy.ndimage.convolve and MATLAB's convn(in, w, 'same') have it.
+ * along each axis, with integer division: a true convolution, like
+ * scipy.ndimage.convolve and MATLAB's convn(in, w, 'same').
  *
- * Objects may be used by several threads one after the other; filters and
- * settings that nobody changes also at the same time. Functions with a GError
- * return FALSE or NULL if they set it; its message is a sentence for the user.
+ * Several threads may use an object one after the other. They may use filters
+ * and settings at the same time if none of them changes the object. Functions
+ * with a GError return FALSE or NULL if they set it; its message is a sentence
+ * for the user.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -78,9 +79,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  *
  * For filters (nd_filters_new(), nd_filters_new_from_arrays()):
  *
- *   axes            that filters extend along: xy, xyz (default), xyt, xyzt
+ *   axes            the axes of the filters: xy, xyz (default), xyt, xyzt
  *   origin          "0:0:-1", one number per axis, -(k/2) to (k-1)/2; default 0
- *   causal          true: the origin in time that reads no later volume; false
+ *   causal          true: the origin in time for which a filter reads no volume
+ *                   after the anchor; default false
  *   normalize       true: every filter is scaled to sum 1; default false
  *   spacing         distance of samples in mm along x, y, z, as "0.3:0.3:0.5",
  *                   for parameters with units
@@ -88,9 +90,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  *
  * For streams, nd_convolve() and nd_plan_blocks():
  *
- *   border          beyond the edges along x, y, z, as SciPy has it: constant,
- *                   nearest (default), reflect, mirror, wrap
- *   time-border     the same along t; wrap for nd_convolve() only
+ *   border          samples beyond the edges along x, y, z, as in SciPy:
+ *                   constant, nearest (default), reflect, mirror, wrap
+ *   time-border     the same along t; only nd_convolve() accepts wrap
  *   border-value    of border=constant; default 0
  *   gain, offset    output = gain * response + offset; defaults 1 and 0
  *   output-type     same (default), or a type of nd_array_init(); responses are
@@ -100,10 +102,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  *   threshold       of response=argmax: smaller magnitudes are labelled 255 (in
  *                   uint8 and uint16) or -1; default 0
  *   backend         auto (default), cpu, cuda
- *   device-id       of a GPU; -1 (default): any
+ *   device-id       number of the GPU; -1 (default): any
  *   method          auto (default), direct, separable, fft, tensor, reference
  *   accuracy        of method=tensor: single (default), fast
- *   n-threads       of the CPU; 0 (default): the cores of the machine
+ *   n-threads       threads on the CPU; 0 (default): as many as cores
  *
  * ND_ERROR_SETTINGS if there is no such setting or it cannot have the value. */
 ND_API gboolean nd_settings_set (NdSettings *settings, const gchar *name,
@@ -303,9 +305,10 @@ typedef struct
 /* Plans blocks that cover @size (1 and more along each axis) once, x fastest.
  * An output box has @block samples, rounded up to a multiple of @chunk (NULL:
  * 1), and fewer at the ends, so that no two blocks write into one chunk of a
- * store. Halos are those of the filters and of border and time-border of
- * @settings (NULL: defaults); at an edge they have what the border repeats, and
- * with wrap the whole axis. Sets @n; free the blocks with g_free().
+ * store. An input box also has the samples around its outputs that the filters
+ * read. At an edge of the array it has the samples that border and time-border
+ * of @settings (NULL: defaults) repeat there; with wrap it has the whole axis.
+ * Sets @n; free the blocks with g_free().
  *
  * ND_ERROR_SETTINGS if a size is 0, ND_ERROR_MEMORY if there are too many. */
 ND_API NdBlock *nd_plan_blocks (const NdFilters *filters,
@@ -318,7 +321,8 @@ ND_API NdBlock *nd_plan_blocks (const NdFilters *filters,
  * first, terminated by NULL. Free them with g_strfreev(). */
 ND_API gchar **nd_list_backends (void);
 
-/* The names of the devices of a back end, by number; none for "cpu".
+/* The names of the devices of a back end, in the order of their numbers; none
+ * for "cpu".
  * ND_ERROR_INIT if the back end does not work here. Free them with
  * g_strfreev(). */
 ND_API gchar **nd_list_devices (const gchar *backend, GError **error);
