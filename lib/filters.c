@@ -144,8 +144,11 @@ nd_filters_get (const NdFilters *filters, guint i, gsize size[4],
   }
   if (real)
     *real = re->coefficients;
+  /* That of a real filter among complex ones is a single zero. */
   if (imaginary)
-    *imaginary = im ? im->coefficients : NULL;
+    *imaginary = im && nd_filter_count (im) == nd_filter_count (re)
+        ? im->coefficients
+        : NULL;
 }
 
 void

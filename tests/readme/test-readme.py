@@ -53,7 +53,9 @@ class Readme:
         self.environment = dict(
             os.environ, GST_PLUGIN_PATH=os.path.join(build, 'gst'),
             GST_PRESET_PATH=os.path.join(source, 'presets'),
-            GST_REGISTRY=os.path.join(folder, 'registry'))
+            GST_REGISTRY=os.path.join(folder, 'registry'),
+            PYTHONPATH=os.path.join(source, 'python'),
+            NDCONV_LIBRARY=os.path.join(build, 'lib', 'libndconv.so.0'))
         self.ran = 0
         self.failures = []
         for name in ('scripts', 'pipelines', 'docs', 'presets'):
@@ -88,6 +90,7 @@ class Readme:
         try:
             process = subprocess.run(
                 [sys.executable, '-c', text], cwd=self.folder, text=True,
+                env=self.environment,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                 timeout=LIMIT)
             self.judge('python: ' + process.stdout.strip()[-70:],

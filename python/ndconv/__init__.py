@@ -1,0 +1,21 @@
+"""Non-separable 2D, 3D and 4D filters for images, volumes and streams of them.
+
+Arrays are in the order t, z, y, x. Sizes in the text of a filter are in the order
+x, y, z, t.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+Copyright (C) 2026 the ndconv developers
+"""
+from ._blocks import Block, backends, devices, plan_blocks
+from ._convolve import convolve
+from ._filters import describe, design, designs
+from ._library import (BackendError, CancelledError, Error, FileError,
+                       FormatError, OutOfMemoryError, SettingsError,
+                       nd_version)
+from ._stream import Stream
+
+__version__ = nd_version().decode()
+__all__ = ["BackendError", "Block", "CancelledError", "Error", "FileError",
+           "FormatError", "OutOfMemoryError", "SettingsError", "Stream",
+           "backends", "convolve", "describe", "design", "designs", "devices",
+           "plan_blocks"]

@@ -1,0 +1,114 @@
+"""Arrays of NumPy, CuPy, PyTorch and others as memory, without copies.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+Copyright (C) 2026 the ndconv developers
+"""
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple
+
+import numpy
+
+TYPES = {numpy.dtype(name): name.encode() for name in (
+    "uint8", "int16", "uint16", "float32", "int8", "int32", "uint32",
+    "float16")}
+COMPLEX = numpy.dtype("complex64")
+_FLOAT32 = numpy.dtype("float32")
+_SENTENCE = ("filters take uint8, int16, uint16, float32, int8, int32, uint32, "
+             "float16 and complex64 in the byte order of the machine: convert "
+             "it, for example by array.astype('float32')")
+
+
+class View(NamedTuple):
+    """Memory of an array; strides are in bytes."""
+    pointer: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    type: bytes       # of the library
+    complex: bool     # pairs of that type
+    device: int | None  # of a GPU; None: memory of the host
+    owner: Any        # keeps the memory
+
+
+def _of_numpy(array: numpy.ndarray, name: str, writes: bool) -> View:
+    dtype = array.dtype
+    is_complex = dtype == COMPLEX
+    kind = TYPES.get(_FLOAT32 if is_complex else dtype)
+    if kind is None:
+        raise TypeError(f"{name} has samples of the type {dtype}; {_SENTENCE}")
+    if writes and not array.flags.writeable:
+        raise ValueError(f"{name} cannot be written: it is read-only")
+    if not array.flags.aligned:
+        if writes:
+            raise ValueError(f"{name} is not aligned in memory: use an array "
+                             "that NumPy allocated")
+        array = array.copy()
+    return View(array.ctypes.data, array.shape, array.strides, kind, is_complex,
+                None, array)
+
+
+def _wait(array: Any) -> int:
+    """Waits for the work that writes @array, and returns its device."""
+    library = type(array).__module__.partition(".")[0]
+    if library == "torch":
+        torch = sys.modules["torch"]
+        torch.cuda.current_stream(array.device).synchronize()
+        return array.device.index
+    if library == "cupy":
+        cupy = sys.modules["cupy"]
+        with array.device:
+            cupy.cuda.get_current_stream().synchronize()
+        return array.device.id
+    raise TypeError(f"Arrays of {library} on a GPU are not known: pass them as "
+                    "CuPy or PyTorch arrays, for example by cupy.asarray()")
+
+
+def _of_device(array: Any, name: str) -> View:
+    interface = array.__cuda_array_interface__
+    dtype = numpy.dtype(interface["typestr"])
+    is_complex = dtype == COMPLEX
+    kind = TYPES.get(_FLOAT32 if is_complex else dtype)
+    if kind is None:
+        raise TypeError(f"{name} has samples of the type {dtype}; {_SENTENCE}")
+    pointer, shape = interface["data"][0], tuple(interface["shape"])
+    strides = interface.get("strides")
+    if strides is None:
+        strides, bytes_ = [], dtype.itemsize
+        for size in reversed(shape):
+            strides.insert(0, bytes_)
+            bytes_ *= size
+    return View(pointer, shape, tuple(strides), kind, is_complex, _wait(array),
+                array)
+
+
+def view(array: Any, name: str, writes: bool = False) -> View:
+    """The memory of @array: of NumPy, of a GPU (__cuda_array_interface__), or of
+    whatever exchanges by DLPack or the array interface."""
+    if isinstance(array, numpy.ndarray):
+        return _of_numpy(array, name, writes)
+    if hasattr(array, "__cuda_array_interface__"):
+        return _of_device(array, name)
+    if hasattr(array, "__dlpack__"):
+        try:
+            shared = numpy.from_dlpack(array)
+        except (TypeError, RuntimeError, BufferError, AttributeError) as error:
+            raise TypeError(f"{name} cannot be used: {error}") from error
+        # NumPy marks what it imports read-only; its owner may write it.
+        return _of_numpy(shared, name, False)._replace(owner=array)
+    if writes:
+        raise TypeError(f"{name} is no array: {type(array).__name__}")
+    return _of_numpy(numpy.asarray(array), name, writes)
+
+
+def empty(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
+    """An array of the library and on the device of @like."""
+    library = type(like).__module__.partition(".")[0]
+    if library == "torch":
+        torch = sys.modules["torch"]
+        return torch.empty(shape, dtype=getattr(torch, dtype),
+                           device=like.device)
+    if library == "cupy":
+        with like.device:
+            return sys.modules["cupy"].empty(shape, dtype)
+    return numpy.empty(shape, dtype)

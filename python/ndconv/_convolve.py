@@ -1,0 +1,252 @@
+"""Whole arrays.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+Copyright (C) 2026 the ndconv developers
+"""
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Callable
+
+import numpy
+
+from . import _library as lib
+from ._arrays import View, empty, view
+from ._filters import (DEFAULTS, Filter, Prepared, check_axes, prepare)
+
+_MEMBERS = {"x": 0, "y": 1, "z": 2, "t": 3}
+
+
+def to_array(memory: View, axes: str, skip: int, bank: bool = False,
+             responses: int = 1, times: bool = False) -> lib.Array:
+    """NdArray of the last axes of @memory, named @axes. The first axis is that of
+    a bank's responses if @bank; @skip more come before @axes, and if @times the
+    last of these counts volumes."""
+    array = lib.Array(data=memory.pointer, type=memory.type, components=1,
+                      responses=1, size=(1, 1, 1, 1))
+    shape, strides = memory.shape, memory.strides
+    first = len(shape) - len(axes)
+    for i, axis in enumerate(axes, first):
+        if axis == "c":
+            array.components = shape[i]
+            array.component_stride = strides[i]
+        else:
+            at = _MEMBERS[axis]
+            array.size[at] = shape[i]
+            array.strides[at] = strides[i]
+    if times:
+        array.size[3] = shape[first - 1]
+        array.strides[3] = strides[first - 1]
+    if bank:
+        array.responses = responses
+        array.response_stride = strides[0]
+    if memory.complex:
+        array.components = 2
+        array.component_stride = 4
+    array.on_device = memory.device is not None
+    return array
+
+
+def find_output(prepared: Prepared, array: lib.Array) -> tuple[str, int, int]:
+    """Type, components and responses of the output."""
+    key = (array.type, array.components)
+    found = prepared.outputs.get(key)
+    if found is None:
+        out = lib.Array()
+        lib.nd_convolve_init_output(prepared.filters, prepared.settings, array,
+                                    out)
+        found = (out.type.decode(), out.components, out.responses)
+        prepared.outputs[key] = found
+    return found
+
+
+class Layout:
+    """The shape of the output for an input of @shape with @axes."""
+
+    def __init__(self, prepared: Prepared, array: lib.Array, axes: str,
+                 shape: tuple[int, ...]):
+        self.type, self.components, responses = find_output(prepared, array)
+        self.responses = responses
+        self.bank = prepared.is_bank and (responses > 1 or prepared.count == 1)
+        # Real and imaginary part are one number of complex64.
+        self.complex = (self.components == 2 and self.type == "float32"
+                        and "c" not in axes)
+        self.dtype = "complex64" if self.complex else self.type
+        self.axes = axes
+        if self.components > 1 and not self.complex and "c" not in axes:
+            self.axes += "c"
+            shape = shape + (self.components,)
+        if self.bank:
+            shape = (responses,) + shape
+        self.shape = shape
+
+
+def settings_for(filter_: Filter, axes: str, memory: View,
+                 settings: dict[str, Any]) -> Prepared:
+    """Prepared filters. By default complex responses are complex64, whatever the
+    input is, and arrays on a GPU are filtered there."""
+    if memory.device is not None:
+        settings = {"backend": "cuda", "device_id": memory.device, **settings}
+    own = axes.replace("c", "")
+    prepared = prepare(filter_, own, settings)
+    if (prepared.is_complex and memory.type != b"float32"
+            and settings.get("output_type", "same") == "same"
+            and settings.get("response", "all") == "all"):
+        prepared = prepare(filter_, own, {**settings, "output_type": "float32"})
+    return prepared
+
+
+def _watch(progress: Callable[[int, int], Any]):
+    """NdWatch, and a list that gets the exception of @progress."""
+    cancelled = ctypes.c_int(0)
+    raised: list[BaseException] = []
+
+    def call(done: int, total: int, _data: Any) -> None:
+        try:
+            if not raised:
+                progress(done, total)
+        except BaseException as error:  # pylint: disable=broad-except
+            raised.append(error)
+            cancelled.value = 1
+    return lib.Watch(ctypes.pointer(cancelled), lib.PROGRESS(call)), raised
+
+
+def _run(prepared: Prepared, source: lib.Array, target: lib.Array,
+         progress: Callable[[int, int], Any] | None) -> None:
+    if progress is None:
+        lib.nd_convolve(prepared.filters, prepared.settings, source, target,
+                        None)
+        return
+    watch, raised = _watch(progress)
+    try:
+        lib.nd_convolve(prepared.filters, prepared.settings, source, target,
+                        watch)
+    finally:
+        if raised:
+            raise raised[0]
+
+
+def _check_out(out: View, layout: Layout) -> None:
+    if (out.shape != layout.shape or out.type.decode() != layout.type
+            or out.complex != layout.complex):
+        kind = "complex64" if out.complex else out.type.decode()
+        raise lib.SettingsError(
+            f"out is {kind} of the shape {out.shape}; this filter gives "
+            f"{layout.dtype} of the shape {layout.shape}")
+
+
+def convolve(array: Any, filter: Filter, *, axes: str | None = None,
+             border: str = "nearest", time_border: str = "nearest",
+             border_value: float = 0.0, origin: Any = 0,
+             output_type: str = "same", backend: str = "auto",
+             method: str = "auto", out: Any = None,
+             progress: Callable[[int, int], Any] | None = None,
+             **settings: Any) -> Any:
+    """Filters an image, a volume, or a stream of them, by a true convolution.
+
+    Parameters
+    ----------
+    array : array
+        Samples of NumPy, CuPy, PyTorch, or of whatever has ``__dlpack__`` or the
+        array interface, with any strides: uint8, int16, uint16, float32, int8,
+        int32, uint32, float16 or complex64. It is not copied as a whole.
+    filter : str or array
+        A text as ``"gaussian,sigma=1.5"``, in which sizes are in the order x, y,
+        z, t; or coefficients in the order of `axes`. Coefficients with one axis
+        more are a bank of filters, and complex ones a complex filter.
+    axes : str, optional
+        The names of the last axes: ``"yx"``, ``"zyx"``, ``"tyx"`` or
+        ``"tzyx"``, by default the one with as many axes as `array`; ``"c"``
+        among them are components, as in ``"yxc"``, which are filtered
+        separately. Axes before them are filtered one by one.
+    border, time_border : str
+        What stands beyond the edges, along t and along the others:
+        ``constant``, ``nearest``, ``reflect``, ``mirror`` or ``wrap``.
+    border_value : float
+        The value of the border ``constant``.
+    origin : int or sequence of int
+        Shifts the filter, as in SciPy; in the order of `axes`.
+    output_type : str
+        The type of the output, ``"same"`` as the input (float32 for complex
+        responses). Integers are rounded half to even and saturated.
+    backend, method : str
+        ``"auto"``, ``"cpu"`` or ``"cuda"``; ``"auto"``, ``"direct"``,
+        ``"separable"``, ``"fft"``, ``"tensor"`` or ``"reference"``.
+    out : array, optional
+        Written and returned. It may be `array` itself, unless ``time_border``
+        is ``"wrap"``.
+    progress : callable, optional
+        Called with the number of filtered volumes and of all volumes. What it
+        raises ends the convolution.
+    **settings
+        ``causal``, ``normalize``, ``gain``, ``offset``, ``response``,
+        ``threshold``, ``device_id``, ``accuracy``, ``n_threads``, ``spacing``
+        and ``rate``, as the properties of the GStreamer elements.
+
+    Returns
+    -------
+    array
+        `out`, or an array of the library of `array`. A bank's responses are the
+        first axis; complex responses are complex64; a tensor's components are
+        the last axis.
+
+    Raises
+    ------
+    SettingsError, TypeError, ValueError
+        If filter, settings, array and out do not fit each other.
+    BackendError, OutOfMemoryError
+        If the back end does not work here, or memory is short.
+
+    Examples
+    --------
+    >>> import ndconv, numpy
+    >>> stream = numpy.zeros((5, 16, 32, 32), "float32")  # t, z, y, x
+    >>> stream[2, 8, 16, 16] = 1
+    >>> smooth = ndconv.convolve(stream, "gaussian,sigma=1")
+    >>> smooth.shape
+    (5, 16, 32, 32)
+    >>> float(smooth[2].max() - smooth[3].max()) > 0
+    True
+    >>> ndconv.convolve(numpy.eye(3, dtype="uint8"), numpy.ones((2, 2)),
+    ...                 border="constant")
+    array([[2, 1, 0],
+           [1, 2, 1],
+           [0, 1, 1]], dtype=uint8)
+    """
+    memory = view(array, "array")
+    axes = check_axes(axes, len(memory.shape))
+    if memory.complex and "c" in axes:
+        raise lib.SettingsError("The array is complex and has components; "
+                                "filter the components one by one")
+    for name, value in (("border", border), ("time_border", time_border),
+                        ("border_value", border_value), ("origin", origin),
+                        ("output_type", output_type), ("backend", backend),
+                        ("method", method)):
+        if not (value is DEFAULTS[name] or isinstance(value, (str, float, int))
+                and value == DEFAULTS[name]):
+            settings[name] = value
+    prepared = settings_for(filter, axes, memory, settings)
+    skip = len(memory.shape) - len(axes)
+    times = skip == 1 and "t" not in axes
+    source = to_array(memory, axes, skip, times=times)
+    layout = Layout(prepared, source, axes, memory.shape)
+    if out is None:
+        out = empty(array, layout.shape, layout.dtype)
+        target_memory = view(out, "out")
+    else:
+        target_memory = view(out, "out", writes=True)
+        _check_out(target_memory, layout)
+    target = to_array(target_memory, layout.axes, skip, layout.bank,
+                      layout.responses, times)
+    if skip == 0 or times:
+        _run(prepared, source, target, progress)
+        return out
+    first = len(target_memory.shape) - len(layout.axes) - skip
+    for index in numpy.ndindex(memory.shape[:skip]):
+        source.data = memory.pointer + sum(
+            i * stride for i, stride in zip(index, memory.strides))
+        target.data = target_memory.pointer + sum(
+            i * stride for i, stride in zip(index,
+                                            target_memory.strides[first:]))
+        _run(prepared, source, target, progress)
+    return out

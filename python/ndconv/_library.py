@@ -1,0 +1,210 @@
+"""The functions of libndconv, by ctypes, which releases the GIL in each call.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+Copyright (C) 2026 the ndconv developers
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double,
+                    c_int, c_size_t, c_ssize_t, c_uint, c_uint32, c_uint64,
+                    c_void_p)
+
+AXES = 4  # x, y, z, t
+
+
+class Error(Exception):
+    """What the library refuses or fails to do; the message says why."""
+
+
+class SettingsError(Error, ValueError):
+    """A filter, a setting or an array that the library cannot use."""
+
+
+class FormatError(Error, ValueError):
+    """Samples or a file of a kind that the library does not support."""
+
+
+class FileError(Error, OSError):
+    """A file that cannot be opened, read or written."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """The memory of the machine or of a device does not suffice."""
+
+
+class BackendError(Error, RuntimeError):
+    """A back end that does not work on this machine."""
+
+
+class CancelledError(Error):
+    """The caller cancelled the computation."""
+
+
+# By the numbers of NdError.
+_ERRORS = [SettingsError, FileError, FileError, FileError, FileError, FileError,
+           OutOfMemoryError, FormatError, BackendError, CancelledError, Error,
+           FileError]
+
+
+class Array(Structure):
+    """NdArray."""
+    _fields_ = [("data", c_void_p), ("type", c_char_p),
+                ("components", c_size_t), ("responses", c_size_t),
+                ("size", c_size_t * AXES), ("strides", c_ssize_t * AXES),
+                ("component_stride", c_ssize_t),
+                ("response_stride", c_ssize_t), ("on_device", c_int),
+                ("reserved", c_void_p * 4)]
+
+
+class Block(Structure):
+    """NdBlock."""
+    _fields_ = [("out_start", c_size_t * AXES), ("out_size", c_size_t * AXES),
+                ("in_start", c_size_t * AXES), ("in_size", c_size_t * AXES)]
+
+
+PROGRESS = CFUNCTYPE(None, c_size_t, c_size_t, c_void_p)
+
+
+class Watch(Structure):
+    """NdWatch."""
+    _fields_ = [("cancelled", POINTER(c_int)), ("progress", PROGRESS),
+                ("data", c_void_p), ("reserved", c_void_p * 4)]
+
+
+class _GError(Structure):
+    _fields_ = [("domain", c_uint32), ("code", c_int), ("message", c_char_p)]
+
+
+_sizes = c_size_t * AXES
+_ints = c_int * AXES
+_doubles = POINTER(c_double)
+_error = POINTER(POINTER(_GError))
+
+# Name: result, arguments. "!" stands for the last argument, a GError, which
+# becomes an exception.
+_FUNCTIONS = {
+    "nd_version": (c_char_p,),
+    "nd_settings_new": (c_void_p,),
+    "nd_settings_free": (None, c_void_p),
+    "nd_settings_set": (c_int, c_void_p, c_char_p, c_char_p, "!"),
+    "nd_filters_new": (c_void_p, c_char_p, c_void_p, POINTER(c_int), "!"),
+    "nd_filters_new_from_arrays": (c_void_p, c_uint, _sizes, c_void_p, c_void_p,
+                                   c_void_p, "!"),
+    "nd_filters_free": (None, c_void_p),
+    "nd_filters_get_count": (c_uint, c_void_p),
+    "nd_filters_are_complex": (c_int, c_void_p),
+    "nd_filters_get": (None, c_void_p, c_uint, _sizes, _ints,
+                       POINTER(_doubles), POINTER(_doubles)),
+    "nd_filters_describe": (c_void_p, c_void_p),
+    "nd_list_designs": (POINTER(c_char_p),),
+    "nd_stream_new": (c_void_p, c_void_p, c_void_p, POINTER(Array),
+                      POINTER(c_int), "!"),
+    "nd_stream_free": (None, c_void_p),
+    "nd_stream_push": (c_int, c_void_p, POINTER(Array), "!"),
+    "nd_stream_ready": (c_int, c_void_p),
+    "nd_stream_take": (c_int, c_void_p, POINTER(Array), "!"),
+    "nd_stream_end": (None, c_void_p),
+    "nd_stream_flush": (None, c_void_p),
+    "nd_stream_get_backend": (c_char_p, c_void_p),
+    "nd_stream_get_method": (c_char_p, c_void_p),
+    "nd_stream_get_reason": (c_char_p, c_void_p),
+    "nd_stream_get_estimate": (c_double, c_void_p),
+    "nd_stream_get_bytes": (c_size_t, c_void_p),
+    "nd_stream_get_pushed": (c_uint64, c_void_p),
+    "nd_stream_get_taken": (c_uint64, c_void_p),
+    "nd_stream_get_saturated": (c_uint64, c_void_p),
+    "nd_stream_get_delay": (c_uint, c_void_p),
+    "nd_convolve": (c_int, c_void_p, c_void_p, POINTER(Array), POINTER(Array),
+                    POINTER(Watch), "!"),
+    "nd_convolve_init_output": (c_int, c_void_p, c_void_p, POINTER(Array),
+                                POINTER(Array), "!"),
+    "nd_plan_blocks": (c_void_p, c_void_p, c_void_p, _sizes, _sizes, c_void_p,
+                       POINTER(c_size_t), "!"),
+    "nd_list_backends": (c_void_p,),
+    "nd_list_devices": (c_void_p, c_char_p, "!"),
+}
+
+
+def _open() -> ctypes.CDLL:
+    """The library that NDCONV_LIBRARY names, that of the wheel, or the one that
+    is installed."""
+    named = os.environ.get("NDCONV_LIBRARY")
+    if named:
+        return ctypes.CDLL(named)
+    folder = pathlib.Path(__file__).resolve().parent.parent
+    for path in sorted((folder / ".ndconv.mesonpy.libs").glob("libndconv.so*")):
+        return ctypes.CDLL(str(path))
+    try:
+        return ctypes.CDLL("libndconv.so.0")
+    except OSError as error:
+        raise ImportError(
+            f"libndconv.so.0 cannot be opened: {error}; install the package by "
+            "pip, or the library by 'meson install', or name its file in the "
+            "environment variable NDCONV_LIBRARY") from error
+
+
+_library = _open()
+_glib = ctypes.CDLL("libglib-2.0.so.0")
+_glib.g_free.argtypes = [c_void_p]
+_glib.g_free.restype = None
+_glib.g_strfreev.argtypes = [c_void_p]
+_glib.g_strfreev.restype = None
+_glib.g_error_free.argtypes = [c_void_p]
+_glib.g_error_free.restype = None
+
+
+def _raise(error) -> None:
+    code = error.contents.code
+    message = error.contents.message.decode("utf-8", "replace")
+    _glib.g_error_free(error)
+    raise _ERRORS[code](message)
+
+
+def _checked(function):
+    """Calls @function with a GError and raises it."""
+    def call(*arguments):
+        error = POINTER(_GError)()
+        result = function(*arguments, byref(error))
+        if error:
+            _raise(error)
+        return result
+    return call
+
+
+def _bind(name: str, signature: tuple):
+    function = getattr(_library, name)
+    raises = signature[-1] == "!"
+    function.restype = signature[0]
+    function.argtypes = [*(signature[1:-1] if raises else signature[1:]),
+                         *([_error] if raises else [])]
+    return _checked(function) if raises else function
+
+
+for _name, _signature in _FUNCTIONS.items():
+    globals()[_name] = _bind(_name, _signature)
+
+
+def take_text(pointer: int) -> str:
+    """The text at @pointer, which is freed."""
+    text = ctypes.string_at(pointer).decode()
+    _glib.g_free(pointer)
+    return text
+
+
+def take_texts(pointer: int) -> list[str]:
+    """The texts of a list that ends with NULL and is freed."""
+    found = []
+    for text in ctypes.cast(pointer, POINTER(c_char_p)):
+        if text is None:
+            break
+        found.append(text.decode())
+    _glib.g_strfreev(pointer)
+    return found
+
+
+def free(pointer: int) -> None:
+    """g_free()."""
+    _glib.g_free(pointer)

@@ -1,0 +1,190 @@
+"""Volumes that arrive one by one.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+Copyright (C) 2026 the ndconv developers
+"""
+from __future__ import annotations
+
+from typing import Any, Iterable, Iterator
+
+import numpy
+
+from . import _library as lib
+from ._arrays import TYPES, View, empty, view
+from ._convolve import Layout, settings_for, to_array
+from ._filters import Filter, check_axes
+
+
+class Stream:
+    """A filter over volumes, or images, that arrive one by one.
+
+    N volumes give N outputs. A filter that reaches into the future gives an
+    output when the volumes that it needs have arrived: `delay` volumes later.
+
+    Parameters
+    ----------
+    filter : str or array
+        As for `convolve`.
+    shape : sequence of int
+        Of one volume or image.
+    dtype : dtype
+        Of the samples.
+    axes : {"tzyx", "tyx", "zyx", "yx"}, optional
+        The axes that the filter extends along, by default t and those of
+        `shape`; ``"c"`` among them are components.
+    **settings
+        As the parameters of `convolve`. ``time_border="wrap"`` is refused,
+        because it needs the last volume first.
+
+    Raises
+    ------
+    SettingsError, BackendError, OutOfMemoryError
+
+    Examples
+    --------
+    >>> import ndconv, numpy
+    >>> stream = ndconv.Stream(numpy.ones((3, 1, 1)) / 3, (4, 6), "float32")
+    >>> stream.delay
+    1
+    >>> for n in range(3):
+    ...     for output in stream.push(numpy.full((4, 6), n, "float32")):
+    ...         print(round(float(output[0, 0]), 3))
+    0.333
+    1.0
+    >>> [round(float(output[0, 0]), 3) for output in stream.end()]
+    [1.667]
+    """
+
+    def __init__(self, filter: Filter, shape: Iterable[int], dtype: Any, *,
+                 axes: str | None = None, **settings: Any):
+        self._pointer = None
+        self._free = lib.nd_stream_free
+        self._shape = tuple(shape)
+        self._dtype = numpy.dtype(dtype)
+        if axes is None:
+            axes = "tyx" if len(self._shape) == 2 else "tzyx"
+        self._axes = check_axes(axes, 5).replace("t", "")
+        if len(self._shape) != len(self._axes):
+            raise lib.SettingsError(
+                f"The shape of a volume is {self._shape}; the axes {axes} need "
+                f"{len(self._axes)} numbers")
+        is_complex = self._dtype == numpy.dtype("complex64")
+        kind = TYPES.get(numpy.dtype("float32") if is_complex else self._dtype)
+        if kind is None:
+            raise TypeError(f"Samples of the type {self._dtype} are not "
+                            "filtered: use float32 or an integer type of up "
+                            "to 32 bits")
+        like = View(0, self._shape, (0,) * len(self._shape), kind, is_complex,
+                    None, None)
+        prepared = settings_for(filter, axes, like, settings)
+        array = to_array(like, self._axes, 0)
+        self._layout = Layout(prepared, array, self._axes, self._shape)
+        self._pointer = lib.nd_stream_new(prepared.filters, prepared.settings,
+                                          array, None)
+        self._like: Any = None
+
+    def __del__(self):
+        if self._pointer:
+            self._free(self._pointer)
+
+    def _take(self) -> list[Any]:
+        outputs = []
+        layout = self._layout
+        while lib.nd_stream_ready(self._pointer):
+            output = empty(self._like, layout.shape, layout.dtype)
+            target = to_array(view(output, "output"), layout.axes, 0,
+                              layout.bank, layout.responses)
+            lib.nd_stream_take(self._pointer, target)
+            outputs.append(output)
+        return outputs
+
+    def push(self, volume: Any) -> list[Any]:
+        """Pushes one volume and returns the outputs that are ready: none, one,
+        or several after the start with a mirrored time border.
+
+        Parameters
+        ----------
+        volume : array
+            Of the shape and type of the stream; it may be overwritten after the
+            call.
+
+        Returns
+        -------
+        list of array
+            Arrays of the library of `volume`.
+
+        Raises
+        ------
+        SettingsError
+            If the volume does not fit, or the stream has ended.
+        """
+        memory = view(volume, "volume")
+        if memory.shape != self._shape:
+            raise lib.SettingsError(
+                f"The volume has the shape {memory.shape}; this stream has "
+                f"{self._shape}")
+        self._like = volume
+        lib.nd_stream_push(self._pointer, to_array(memory, self._axes, 0))
+        return self._take()
+
+    def end(self) -> list[Any]:
+        """Returns the outputs that waited for later volumes, and starts anew."""
+        lib.nd_stream_end(self._pointer)
+        outputs = self._take()
+        lib.nd_stream_flush(self._pointer)
+        return outputs
+
+    def flush(self) -> None:
+        """Forgets all volumes: the next one begins a new stream."""
+        lib.nd_stream_flush(self._pointer)
+
+    def filter(self, volumes: Iterable[Any]) -> Iterator[Any]:
+        """The outputs of all volumes, as they become ready."""
+        for volume in volumes:
+            yield from self.push(volume)
+        yield from self.end()
+
+    @property
+    def backend(self) -> str:
+        """Where the stream is filtered: ``"cpu"`` or ``"cuda"``."""
+        return lib.nd_stream_get_backend(self._pointer).decode()
+
+    @property
+    def method(self) -> str:
+        """How: ``"direct"``, ``"separable"``, ``"fft"``, ``"tensor"``."""
+        return lib.nd_stream_get_method(self._pointer).decode()
+
+    @property
+    def reason(self) -> str:
+        """Why this method."""
+        return lib.nd_stream_get_reason(self._pointer).decode()
+
+    @property
+    def estimate(self) -> float:
+        """Estimated or measured seconds per volume."""
+        return lib.nd_stream_get_estimate(self._pointer)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all buffers of the stream."""
+        return lib.nd_stream_get_bytes(self._pointer)
+
+    @property
+    def delay(self) -> int:
+        """Volumes that follow the first one before its output is ready."""
+        return lib.nd_stream_get_delay(self._pointer)
+
+    @property
+    def pushed(self) -> int:
+        """Volumes pushed since the stream was made."""
+        return lib.nd_stream_get_pushed(self._pointer)
+
+    @property
+    def taken(self) -> int:
+        """Outputs since the stream was made."""
+        return lib.nd_stream_get_taken(self._pointer)
+
+    @property
+    def saturated(self) -> int:
+        """Output samples that did not fit in an integer type."""
+        return lib.nd_stream_get_saturated(self._pointer)
