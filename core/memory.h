@@ -9,13 +9,14 @@
 
 G_BEGIN_DECLS
 
-/* Linux overcommits: an allocation that exceeds the physical memory succeeds,
- * and the process is killed when it writes to it. FALSE with ND_ERROR_MEMORY if
- * @bytes are not less than the physical memory. Pass G_MAXSIZE if the number of
- * bytes overflowed. */
+/* Whether @bytes are less than the physical memory; otherwise FALSE with
+ * ND_ERROR_MEMORY. Call it before a large allocation: Linux overcommits, so
+ * that an allocation that exceeds the physical memory succeeds, and the process
+ * is killed when it writes to it. Pass G_MAXSIZE if the number of bytes
+ * overflowed. */
 gboolean nd_memory_check (gsize bytes, GError **error);
 
-/* The same error, if an allocation of @bytes fails. */
+/* Sets the same error, for an allocation of @bytes that failed. */
 void nd_memory_set_error (GError **error, gsize bytes);
 
 /* a * b * c, or G_MAXSIZE if that overflows. */

@@ -38,12 +38,12 @@ typedef enum
   ND_FLOAT16 = 8 /* IEEE 754 binary16 */
 } NdSampleType;
 
-/* Types that filters compute with are 0 to ND_SAMPLE_TYPES - 1; those of
- * streams are the same and others, 0 to ND_STREAM_TYPES - 1. */
+/* Filters compute with the types 0 to ND_SAMPLE_TYPES - 1. Streams may have all
+ * types up to ND_STREAM_TYPES - 1. */
 #define ND_SAMPLE_TYPES 4
 #define ND_STREAM_TYPES 9
 
-/* In a switch, all values that filters do not compute with. */
+/* The cases of a switch for all values that filters do not compute with. */
 #define ND_CASE_NOT_COMPUTED \
   case ND_SAMPLE_SAME:       \
   case ND_INT8:              \
@@ -58,11 +58,13 @@ gsize nd_sample_size (NdSampleType type);
  * ND_SAMPLE_SAME. */
 const gchar *nd_sample_name (NdSampleType type);
 
-/* The type that filters compute with in place of @type, which may be the same:
- * int16 for int8, and float32, which rounds numbers above 2^24, for 32 bits. */
+/* The type that filters compute with if samples are of @type: int16 for int8,
+ * float32 for int32, uint32 and float16, otherwise @type itself. float32 rounds
+ * integers above 2^24. */
 NdSampleType nd_sample_computed (NdSampleType type);
 
-/* The type called @name, in upper or lower case. FALSE if no type is. */
+/* Sets @type to the type with the name @name, in upper or lower case. FALSE if
+ * there is none. */
 gboolean nd_sample_from_name (const gchar *name, NdSampleType *type);
 
 /* A volume: size[0] x size[1] x size[2] samples, each of @components numbers,
@@ -73,8 +75,8 @@ typedef struct
   gsize size[3];
 } NdShape;
 
-/* Sets @samples to components * x * y * z. FALSE if a factor is 0, or if that
- * many float32 samples have more bytes than a gssize can count. */
+/* Sets @samples to components * x * y * z. FALSE if a factor is 0, or if so
+ * many float32 numbers have more bytes than a gssize can count. */
 gboolean nd_shape_samples (const NdShape *shape, gsize *samples);
 
 /* Parses 1 to @max positive integers separated by ':', for example

@@ -70,8 +70,8 @@ gboolean nd_convolver_record (NdConvolver *convolver, NdFence **fence,
 gboolean nd_convolver_synchronize (NdConvolver *convolver, GError **error);
 void nd_convolver_end (NdConvolver *convolver);
 
-/* TRUE if the output of position nd_convolver_window()->anchor can be made, by
- * one of the next two functions. */
+/* TRUE if all volumes are there that the next output reads. Its position is
+ * nd_convolver_window()->anchor. Call one of the next two functions then. */
 gboolean nd_convolver_ready (const NdConvolver *convolver);
 gboolean nd_convolver_respond (NdConvolver *convolver,
     const NdScale scale[ND_MAX_PLANES], const NdSamples out[ND_MAX_PLANES],
@@ -85,11 +85,11 @@ void nd_convolver_reset (NdConvolver *convolver);
  * @reverse, otherwise from the first to the last. */
 void nd_convolver_set_reverse (NdConvolver *convolver, gboolean reverse);
 
-/* Whether @old keeps all volumes that @next needs to make the next output of
- * @old. If so, @next is positioned before the first of them: call
- * nd_convolver_replay() until it returns FALSE, and respond while ready between
- * the calls. @old must stay valid until nd_convolver_synchronize(). Both must
- * have the same planes. */
+/* Lets @next, which has the same planes, continue in place of @old. FALSE if
+ * @old does not keep all volumes that @next needs for the next output of @old.
+ * Otherwise call nd_convolver_replay() until it returns FALSE, and respond()
+ * while ready() between the calls. @old must stay valid until
+ * nd_convolver_synchronize(). */
 gboolean nd_convolver_continue (NdConvolver *next, NdConvolver *old);
 
 /* Pushes one volume of @old. FALSE without an error if @next has them all. */

@@ -1,8 +1,8 @@
 /* Pictures of volumes: which samples a pixel shows, and how bright it is.
  *
- * A sample of two components is complex and is shown by its magnitude; one of
- * three components is red, green and blue; of any other number of components
- * the first is shown.
+ * A sample with two components is complex and is shown by its magnitude. Three
+ * components are red, green and blue. Of any other number of components, the
+ * first one is shown.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -13,14 +13,14 @@
 
 G_BEGIN_DECLS
 
-/* The axes of the volume along the width and the height of the plane across
- * @axis: z and y across x, x and z across y, x and y across z. */
+/* The axes along the width and the height of the picture of a plane across
+ * @axis: z and y for a plane across x, x and z across y, x and y across z. */
 NdAxis nd_picture_width_axis (NdAxis axis);
 NdAxis nd_picture_height_axis (NdAxis axis);
 
-/* Sets @width and @height to the pixels of a picture of a volume of @size: one
- * per sample of the plane. Three planes take X + Z by Y + Z pixels. FALSE if
- * the picture is larger than GstVideo supports. */
+/* Sets @width and @height to those of a picture of a volume of @size, with one
+ * pixel per sample. A picture of three planes has X + Z by Y + Z pixels. FALSE
+ * if the picture is larger than GstVideo supports. */
 gboolean nd_picture_size (NdPictureMode mode, NdAxis axis, const gsize size[3],
     gint *width, gint *height);
 
@@ -29,18 +29,18 @@ guint nd_picture_channels (const NdShape *shape);
 
 typedef struct _NdPicture NdPicture;
 
-/* For volumes of that type and shape, for which nd_picture_size() must be TRUE.
- * With a @device, whose renderer draws, volumes must be in its memory;
- * otherwise in host memory. */
+/* Makes a picture of volumes of @type and @shape. nd_picture_size() must be
+ * TRUE for them. If @device is not NULL, its renderer draws, and volumes must
+ * be in its memory. If @device is NULL, volumes must be in host memory. */
 NdPicture *nd_picture_new (NdPictureMode mode, NdAxis axis, NdSampleType type,
     const NdShape *shape, const NdBackend *device, gint device_id,
     GError **error);
 void nd_picture_free (NdPicture *picture);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdPicture, nd_picture_free)
 
-/* Takes the samples to show from the volume @data. Planes are at index
- * floor (position * size) along their axis, or the last one; @position is
- * between 0 and 1. */
+/* Takes the samples to show from the volume @data. @position, from 0 to 1,
+ * selects planes: that at index floor (position * size) of each axis, or the
+ * last one for 1. */
 gboolean nd_picture_take (NdPicture *picture, gconstpointer data,
     gdouble position, GError **error);
 

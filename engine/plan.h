@@ -17,8 +17,9 @@ typedef struct
   /* Seconds per volume, estimated by the cost model or measured. */
   gdouble estimate;
 
-  /* Why this method and, if it is not on the preferred back end, why that
-   * refused the job. Elements show it in `stats`. */
+  /* The reason for the choice of the method. If the fallback is used, also the
+   * reason for which the preferred back end refused the job. Elements show it
+   * in `stats`. */
   gchar *reason;
 
   NdJob job;
@@ -27,9 +28,10 @@ typedef struct
   NdRing *ring;
 } NdPlan;
 
-/* With @backend NULL, the preferred back end is used; if it supports the job by
- * no permitted method, the fallback is. With ND_METHOD_AUTO, the fastest method
- * is used. ND_ERROR_SETTINGS if the method cannot do the job. */
+/* If @backend is NULL, the preferred back end is used or, if none of its
+ * permitted methods can do the job, the fallback. ND_METHOD_AUTO permits all
+ * methods, and the fastest one is used. ND_ERROR_SETTINGS if no permitted
+ * method can do the job. */
 NdPlan *nd_plan_new (const NdJob *job, const NdRingOptions *options,
     const gchar *backend, gint device_id, NdMethod method, GError **error);
 void nd_plan_free (NdPlan *plan);

@@ -9,10 +9,9 @@
 
 G_BEGIN_DECLS
 
-/* The response r of one filter is complex if the filter or the input (two
- * components) is complex. The response of a real filter to real input has the
- * imaginary part 0; if the input has other than two components, each of them is
- * filtered separately.
+/* Input with two components is complex; of other input, each component is
+ * filtered separately. The response r of one filter is complex if the filter or
+ * the input is complex. Otherwise its imaginary part is 0.
  *
  * Values from ND_RESPONSE_MAX on make one output from the responses of all
  * filters.
@@ -49,19 +48,19 @@ const gchar *nd_response_name (NdResponse response);
 /* The number of outputs of a bank of @n filters. */
 guint nd_response_count (NdResponse response, guint n);
 
-/* The components of an output for an input of @components, of all kinds but
+/* The components of an output for an input of @components, for all values but
  * ND_RESPONSE_TENSOR. */
 gsize nd_response_components (NdResponse response, gboolean is_complex,
     gsize components);
 
-/* The same of all kinds. The bank's tensor has @tensor_axes. */
+/* The same for all values. The bank's tensor has @tensor_axes. */
 gsize nd_output_components (NdResponse response, gboolean is_complex,
     guint tensor_axes, gsize components);
 
-/* Whether a bank, complex or not, whose tensor has @tensor_axes (0: it makes
- * none), can give @response of @components, in samples of @out_type with
- * @threshold (NdJob). ND_ERROR_FORMAT if the input must be another one,
- * ND_ERROR_SETTINGS for the rest. */
+/* Whether a bank can give @response for input of @components, in samples of
+ * @out_type, with @threshold (NdJob). The bank is complex or not, and its
+ * tensor has @tensor_axes (0: it makes no tensor). Otherwise FALSE with
+ * ND_ERROR_FORMAT if other input would do, or ND_ERROR_SETTINGS. */
 gboolean nd_response_check (NdResponse response, gboolean is_complex,
     guint tensor_axes, gsize components, NdSampleType out_type,
     gdouble threshold, GError **error);
