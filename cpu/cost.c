@@ -12,10 +12,13 @@
 /* Measured seconds on one core. They hardly depend on the instruction set. */
 #define PAD_TIME 0.6e-9   /* to convert one padded sample */
 #define STORE_TIME 0.5e-9 /* to write one response */
-#define PASS_TIME 0.9e-9  /* per sample of a separable pass, without taps */
+#define PASS_TIME 0.55e-9 /* per sample of a separable pass, without taps */
 #define GATHER_TIME \
   2.5e-9 /* per complex number of a pass of transforms, without
                               the transform */
+
+#define SPECTRUM_TIME \
+  0.4e-9 /* to read a float of a spectrum in the ring of a window */
 
 static gdouble
 samples (const NdJob *job)
@@ -89,7 +92,7 @@ nd_cost_separable (const NdJob *job)
   for (guint k = 0; k < job->bank->n_filters; k++)
     for (guint a = 0; a < ND_AXES; a++)
       taps += job->bank->filters[k]->size[a];
-  per_sample = PAD_TIME + taps / nd_kernels ()->sparse_rate
+  per_sample = PAD_TIME + taps / nd_kernels ()->dense_rate
       + 3 * job->bank->n_filters * PASS_TIME;
   return (padded_samples (job) * per_sample
              + samples (job) * job->bank->n_filters * STORE_TIME)
@@ -120,7 +123,7 @@ nd_cost_transform (gsize n)
 }
 
 gdouble
-nd_cost_fft (const NdJob *job, const gsize size[3], guint spectra)
+nd_cost_fft_whole (const NdJob *job, const gsize size[3], guint spectra)
 {
   gdouble numbers = (size[0] / 2 + 1.0) * size[1] * size[2];
   gdouble transform = 0;
@@ -132,4 +135,28 @@ nd_cost_fft (const NdJob *job, const gsize size[3], guint spectra)
       * (transform * (1 + job->bank->n_filters)
           + spectra / nd_kernels ()->spectrum_rate)
       / nd_threads ();
+}
+
+gdouble
+nd_cost_fft_blocks (const NdJob *job, const NdFftBlock *block, gsize pairs,
+    gsize planes, guint spectra)
+{
+  const guint n_filters = job->bank->n_filters,
+              slots = nd_job_reach (job).slots;
+  const gdouble inverse = block->inverse_time * planes / block->size[2];
+  const gdouble threads = nd_threads ();
+  gdouble pair;
+
+  if (slots == 1 && n_filters == 1)
+    pair = block->forward_time + block->convolve_time + inverse;
+  else
+    pair = block->forward_time + block->spectrum_time
+        + n_filters * (block->sum_time + inverse)
+        + spectra * block->product_time;
+  if (slots > 1)
+    pair += spectra * block->numbers * SPECTRUM_TIME;
+  return job->shape.components * ceil (pairs / threads) * pair
+      + (padded_samples (job) * PAD_TIME
+            + samples (job) * n_filters * STORE_TIME)
+      / threads;
 }

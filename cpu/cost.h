@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "cpu/fftkernels.h"
 #include "engine/job.h"
 
 G_BEGIN_DECLS
@@ -15,9 +16,14 @@ gdouble nd_cost_direct (const NdJob *job);
 /* For jobs that nd_job_check_separable() accepts. */
 gdouble nd_cost_separable (const NdJob *job);
 
-/* @size is the size of the transforms, @spectra the number of filter spectra
- * that are not zero. */
-gdouble nd_cost_fft (const NdJob *job, const gsize size[3], guint spectra);
+/* By transforms of whole volumes. @size is the size of the transforms, @spectra
+ * the number of filter spectra that are not zero. */
+gdouble nd_cost_fft_whole (const NdJob *job, const gsize size[3],
+    guint spectra);
+
+/* By @pairs of blocks, of which @planes planes are transformed back. */
+gdouble nd_cost_fft_blocks (const NdJob *job, const NdFftBlock *block,
+    gsize pairs, gsize planes, guint spectra);
 
 /* Seconds of a KissFFT transform of @n complex numbers on one core. INFINITY if
  * @n has prime factors above 5, for which KissFFT has no butterfly. */

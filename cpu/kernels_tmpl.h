@@ -228,6 +228,11 @@ store (const gfloat *restrict response, gsize n, const NdScale *scale,
       break;
     case ND_FLOAT32:
     ND_CASE_NOT_COMPUTED:
+      if (gain == 1 && offset == 0 && stride == sizeof (gfloat)) {
+        for (gsize i = 0; i < n; i++)
+          ((gfloat *) out)[i] = response[i] + 0.0f; /* -0 becomes 0, too */
+        break;
+      }
       for (gsize i = 0; i < n; i++)
         *(gfloat *) (out + i * stride) = gain * response[i] + offset;
       break;

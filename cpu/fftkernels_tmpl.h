@@ -1,0 +1,349 @@
+/* The source of cpu/fftkernels.h. Each file that includes it is compiled for
+ * one instruction set, and defines ND_FFT_KERNELS (the name of the table),
+ * ND_KERNELS_NAME, ND_VECTOR (floats of a register) and the measured times.
+ *
+ * The lanes of a vector are neighbours along x, while y is transformed. Tiles
+ * of ND_VECTOR x ND_VECTOR samples are then transposed, so that the lanes are
+ * neighbours along y, while x and z are transformed.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/fftcodelets_tmpl.h"
+#include "cpu/fftkernels.h"
+
+/* Within each 128 bit lane: floats i, j of @a and k, l of @b. LANES takes
+ * whole lanes, of the two vectors in sequence. */
+#define AT(i, lane) (((i) / 4) * ND_VECTOR + 4 * (lane) + (i) % 4)
+#define QUAD(i, j, k, l, n) AT (i, n), AT (j, n), AT (k, n), AT (l, n)
+#define LANE(i) 4 * (i), 4 * (i) + 1, 4 * (i) + 2, 4 * (i) + 3
+#if ND_VECTOR == 4
+#define SHUFFLE(a, b, i, j, k, l) \
+  __builtin_shufflevector (a, b, QUAD (i, j, k, l, 0))
+#elif ND_VECTOR == 8
+#define SHUFFLE(a, b, i, j, k, l) \
+  __builtin_shufflevector (a, b, QUAD (i, j, k, l, 0), QUAD (i, j, k, l, 1))
+#define LANES(a, b, i, j) __builtin_shufflevector (a, b, LANE (i), LANE (j))
+#else
+#define SHUFFLE(a, b, i, j, k, l)                                            \
+  __builtin_shufflevector (a, b, QUAD (i, j, k, l, 0), QUAD (i, j, k, l, 1), \
+      QUAD (i, j, k, l, 2), QUAD (i, j, k, l, 3))
+#define LANES(a, b, i, j, k, l) \
+  __builtin_shufflevector (a, b, LANE (i), LANE (j), LANE (k), LANE (l))
+#endif
+
+/* Transposes 4 x 4 floats within each lane. */
+INLINE void
+transpose_lanes (const Vector a[4], Vector out[4])
+{
+  const Vector p = SHUFFLE (a[0], a[1], 0, 4, 1, 5);
+  const Vector q = SHUFFLE (a[0], a[1], 2, 6, 3, 7);
+  const Vector r = SHUFFLE (a[2], a[3], 0, 4, 1, 5);
+  const Vector s = SHUFFLE (a[2], a[3], 2, 6, 3, 7);
+
+  out[0] = SHUFFLE (p, r, 0, 1, 4, 5);
+  out[1] = SHUFFLE (p, r, 2, 3, 6, 7);
+  out[2] = SHUFFLE (q, s, 0, 1, 4, 5);
+  out[3] = SHUFFLE (q, s, 2, 3, 6, 7);
+}
+
+INLINE void
+transpose_vectors (const Vector in[ND_VECTOR], Vector out[ND_VECTOR])
+{
+#if ND_VECTOR == 4
+  transpose_lanes (in, out);
+#elif ND_VECTOR == 8
+  UNROLLED_FOR (guint h = 0; h < 2; h++) {
+    Vector a[4];
+
+    UNROLLED_FOR (guint i = 0; i < 4; i++)
+      a[i] = h == 0 ? LANES (in[i], in[i + 4], 0, 2)
+                    : LANES (in[i], in[i + 4], 1, 3);
+    transpose_lanes (a, out + 4 * h);
+  }
+#else
+  Vector a[ND_VECTOR];
+
+  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i += 4)
+    transpose_lanes (in + i, a + i);
+  UNROLLED_FOR (guint i = 0; i < 4; i++) {
+    const Vector p = LANES (a[i], a[i + 4], 0, 1, 4, 5);
+    const Vector q = LANES (a[i], a[i + 4], 2, 3, 6, 7);
+    const Vector r = LANES (a[i + 8], a[i + 12], 0, 1, 4, 5);
+    const Vector s = LANES (a[i + 8], a[i + 12], 2, 3, 6, 7);
+
+    out[i] = LANES (p, r, 0, 2, 4, 6);
+    out[i + 4] = LANES (p, r, 1, 3, 5, 7);
+    out[i + 8] = LANES (q, s, 0, 2, 4, 6);
+    out[i + 12] = LANES (q, s, 1, 3, 5, 7);
+  }
+#endif
+}
+
+/* Transposes a tile: vectors @in, @in_stride apart, to @out. */
+INLINE void
+transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
+{
+  Vector a[ND_VECTOR], b[ND_VECTOR];
+
+  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i++)
+    a[i] = in[i * in_stride].re;
+  transpose_vectors (a, b);
+  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i++)
+    out[i * out_stride].re = b[i];
+  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i++)
+    a[i] = in[i * in_stride].im;
+  transpose_vectors (a, b);
+  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i++)
+    out[i * out_stride].im = b[i];
+}
+
+/* The transforms of N = A * B points. Strides are in complex vectors. */
+#define DEFINE_LINES(N, A, B)                                           \
+  NOINLINE void rows_##N (const gfloat *a, const gfloat *b, gsize row,  \
+      Complex *out, gsize stride)                                       \
+  {                                                                     \
+    Complex t[N];                                                       \
+                                                                        \
+    first_step_rows (A, B, a, b, row, t);                               \
+    EACH (A, ROWS_PART_##N);                                            \
+  }                                                                     \
+                                                                        \
+  NOINLINE void rows_back_##N (const Complex *in, gsize in_stride,      \
+      gsize height, gfloat level, gfloat *a, gfloat *b)                 \
+  {                                                                     \
+    Complex t[N];                                                       \
+                                                                        \
+    first_step (B, A, in, in_stride, t, TRUE);                          \
+    EACH (B, ROWS_BACK_PART_##N);                                       \
+  }                                                                     \
+                                                                        \
+  NOINLINE void line_spectrum_##N (const Complex *in, gsize in_stride,  \
+      Complex *spectrum)                                                \
+  {                                                                     \
+    Complex t[N];                                                       \
+                                                                        \
+    first_step (A, B, in, in_stride, t, FALSE);                         \
+    EACH (A, SPECTRUM_PART_##N);                                        \
+  }                                                                     \
+                                                                        \
+  NOINLINE void line_convolve_##N (Complex *out, gsize stride,          \
+      const Complex *filter)                                            \
+  {                                                                     \
+    Complex u[N], t[N];                                                 \
+                                                                        \
+    first_step (A, B, out, stride, u, FALSE);                           \
+    EACH (A, MULTIPLY_PART_##N);                                        \
+    EACH (B, BACK_PART_##N);                                            \
+  }                                                                     \
+                                                                        \
+  NOINLINE void line_sum_##N (const gfloat *const *spectra,             \
+      const gfloat *const *filters, guint n, gsize first, Complex *out, \
+      gsize stride)                                                     \
+  {                                                                     \
+    Complex t[N];                                                       \
+                                                                        \
+    EACH (A, SUM_PART_##N);                                             \
+    EACH (B, BACK_PART_##N);                                            \
+  }
+
+/* Those of an axis that is neither the first nor the last one. */
+#define DEFINE_MIDDLE_LINES(N, A, B)                                        \
+  NOINLINE void line_##N (const Complex *in, gsize in_stride, Complex *out, \
+      gsize stride)                                                         \
+  {                                                                         \
+    Complex t[N];                                                           \
+                                                                            \
+    first_step (A, B, in, in_stride, t, FALSE);                             \
+    EACH (A, ROWS_PART_##N);                                                \
+  }                                                                         \
+                                                                            \
+  NOINLINE void line_back_##N (const Complex *in, gsize in_stride,          \
+      Complex *out, gsize stride)                                           \
+  {                                                                         \
+    Complex t[N];                                                           \
+                                                                            \
+    first_step (B, A, in, in_stride, t, TRUE);                              \
+    EACH (B, BACK_PART_##N);                                                \
+  }
+
+#define ROWS_PART_32(k) second_step_to (4, 8, t, k, out, stride, FALSE)
+#define BACK_PART_32(k) second_step_to (8, 4, t, k, out, stride, TRUE)
+#define ROWS_BACK_PART_32(k) \
+  second_step_to_rows (8, 4, t, k, height, level, a, b)
+#define SPECTRUM_PART_32(k) second_step_to_spectrum (4, 8, t, k, spectrum)
+#define MULTIPLY_PART_32(k) multiply_part (4, 8, u, k, filter, t)
+#define SUM_PART_32(k) sum_part (4, 8, spectra, filters, n, first, k, t)
+DEFINE_LINES (32, 4, 8)
+DEFINE_MIDDLE_LINES (32, 4, 8)
+
+#define ROWS_PART_64(k) second_step_to (8, 8, t, k, out, stride, FALSE)
+#define BACK_PART_64(k) second_step_to (8, 8, t, k, out, stride, TRUE)
+#define ROWS_BACK_PART_64(k) \
+  second_step_to_rows (8, 8, t, k, height, level, a, b)
+#define SPECTRUM_PART_64(k) second_step_to_spectrum (8, 8, t, k, spectrum)
+#define MULTIPLY_PART_64(k) multiply_part (8, 8, u, k, filter, t)
+#define SUM_PART_64(k) sum_part (8, 8, spectra, filters, n, first, k, t)
+DEFINE_LINES (64, 8, 8)
+
+/* Transforms blocks of N points an axis. The last axis runs along lines of N
+ * vectors, LINE apart: along z of a volume, along x of a plane. Odd distances
+ * keep the lines of a block apart in a cache whose sets repeat every 4 KiB. */
+#define TILES(N) (N / ND_VECTOR)
+#define PITCH(N) (TILES (N) + (N == 64))
+#define VOLUME_PLANE (32 * TILES (32) + 1)
+
+typedef struct
+{
+  Complex rows[32 * PITCH (32)];
+  Complex line[32];
+  Complex block[32 * VOLUME_PLANE];
+} VolumeWork;
+
+typedef struct
+{
+  Complex rows[64 * PITCH (64)];
+  Complex block[TILES (64) * (64 + 1)];
+} PlaneWork;
+
+/* Fetches @n rows of both blocks. The rows of a plane lie far apart, so that
+ * hardware does not foresee them; a few at a time go along with the arithmetic.
+ */
+INLINE void
+prefetch (const gfloat *a, const gfloat *b, gsize row, gsize n)
+{
+  for (gsize y = 0; y < n; y++) {
+    for (gsize x = 0; x < 48; x += 16) {
+      __builtin_prefetch (a + y * row + x);
+      __builtin_prefetch (b + y * row + x);
+    }
+  }
+}
+
+static void
+volume_forward (const gfloat *a, const gfloat *b, gsize row, gsize slice,
+    gfloat *memory)
+{
+  const gsize part = 32 / (2 * TILES (32));
+  VolumeWork *w = (VolumeWork *) memory;
+
+  for (gsize z = 0; z < 32; z++, a += slice, b += slice) {
+    Complex *out = w->block + z * VOLUME_PLANE;
+    gsize next = z + 1 < 32 ? slice : 0;
+
+    for (gsize x = 0; x < TILES (32); x++, next += part * row) {
+      prefetch (a + next, b + next, row, part);
+      rows_32 (a + x * ND_VECTOR, b + x * ND_VECTOR, row, w->rows + x,
+          PITCH (32));
+    }
+    for (gsize y = 0; y < TILES (32); y++, next += part * row) {
+      prefetch (a + next, b + next, row, part);
+      for (gsize x = 0; x < TILES (32); x++)
+        transpose (w->rows + y * ND_VECTOR * PITCH (32) + x, PITCH (32),
+            w->line + x * ND_VECTOR, 1);
+      line_32 (w->line, 1, out + y, TILES (32));
+    }
+  }
+}
+
+static void
+volume_inverse (gfloat *memory, gsize z, gsize width, gsize height,
+    gfloat level, gfloat *a, gfloat *b)
+{
+  VolumeWork *w = (VolumeWork *) memory;
+  const Complex *in = w->block + z * VOLUME_PLANE;
+  const gsize tiles = (width + ND_VECTOR - 1) / ND_VECTOR;
+
+  for (gsize y = 0; y < TILES (32); y++) {
+    line_back_32 (in + y, TILES (32), w->line, 1);
+    for (gsize x = 0; x < tiles; x++)
+      transpose (w->line + x * ND_VECTOR, 1,
+          w->rows + y * ND_VECTOR * PITCH (32) + x, PITCH (32));
+  }
+  for (gsize x = 0; x < tiles; x++)
+    rows_back_32 (w->rows + x, PITCH (32), height, level, a + x * ND_VECTOR,
+        b + x * ND_VECTOR);
+}
+
+static void
+plane_forward (const gfloat *a, const gfloat *b, gsize row, gsize slice,
+    gfloat *memory)
+{
+  PlaneWork *w = (PlaneWork *) memory;
+
+  for (gsize x = 0; x < TILES (64); x++)
+    rows_64 (a + x * ND_VECTOR, b + x * ND_VECTOR, row, w->rows + x,
+        PITCH (64));
+  for (gsize y = 0; y < TILES (64); y++)
+    for (gsize x = 0; x < TILES (64); x++)
+      transpose (w->rows + y * ND_VECTOR * PITCH (64) + x, PITCH (64),
+          w->block + y * (64 + 1) + x * ND_VECTOR, 1);
+}
+
+static void
+plane_inverse (gfloat *memory, gsize z, gsize width, gsize height, gfloat level,
+    gfloat *a, gfloat *b)
+{
+  PlaneWork *w = (PlaneWork *) memory;
+  const gsize tiles = (width + ND_VECTOR - 1) / ND_VECTOR;
+
+  for (gsize y = 0; y < TILES (64); y++)
+    for (gsize x = 0; x < tiles; x++)
+      transpose (w->block + y * (64 + 1) + x * ND_VECTOR, 1,
+          w->rows + y * ND_VECTOR * PITCH (64) + x, PITCH (64));
+  for (gsize x = 0; x < tiles; x++)
+    rows_back_64 (w->rows + x, PITCH (64), height, level, a + x * ND_VECTOR,
+        b + x * ND_VECTOR);
+}
+
+#define DEFINE_BLOCK(name, Work, N, COUNT, LINE, STRIDE)                     \
+  static void name##_spectrum (const gfloat *memory, gfloat *spectrum)       \
+  {                                                                          \
+    const Work *w = (const Work *) memory;                                   \
+                                                                             \
+    for (gsize i = 0; i < COUNT; i++)                                        \
+      line_spectrum_##N (w->block + i * LINE, STRIDE,                        \
+          (Complex *) spectrum + i * N);                                     \
+  }                                                                          \
+                                                                             \
+  static void name##_convolve (gfloat *memory, const gfloat *filter)         \
+  {                                                                          \
+    Work *w = (Work *) memory;                                               \
+                                                                             \
+    for (gsize i = 0; i < COUNT; i++)                                        \
+      line_convolve_##N (w->block + i * LINE, STRIDE,                        \
+          (const Complex *) filter + i * N);                                 \
+  }                                                                          \
+                                                                             \
+  static void name##_sum (const gfloat *const *spectra,                      \
+      const gfloat *const *filters, guint n, gfloat *memory)                 \
+  {                                                                          \
+    Work *w = (Work *) memory;                                               \
+                                                                             \
+    for (gsize i = 0; i < COUNT; i++)                                        \
+      line_sum_##N (spectra, filters, n, i *N, w->block + i * LINE, STRIDE); \
+  }
+DEFINE_BLOCK (volume, VolumeWork, 32, 32 * TILES (32), 1, VOLUME_PLANE)
+DEFINE_BLOCK (plane, PlaneWork, 64, TILES (64), (64 + 1), 1)
+
+const NdFftKernels ND_FFT_KERNELS = {
+  .name = ND_KERNELS_NAME,
+  .volume = { .size = { 32, 32, 32 },
+      .numbers = 2 * 32 * 32 * 32,
+      .work = sizeof (VolumeWork) / sizeof (gfloat),
+      ND_VOLUME_TIMES,
+      .forward = volume_forward,
+      .spectrum = volume_spectrum,
+      .convolve = volume_convolve,
+      .sum = volume_sum,
+      .inverse = volume_inverse },
+  .plane = { .size = { 64, 64, 1 },
+      .numbers = 2 * 64 * 64,
+      .work = sizeof (PlaneWork) / sizeof (gfloat),
+      ND_PLANE_TIMES,
+      .forward = plane_forward,
+      .spectrum = plane_spectrum,
+      .convolve = plane_convolve,
+      .sum = plane_sum,
+      .inverse = plane_inverse },
+};

@@ -1,0 +1,86 @@
+/* The input and the filters of method `fft`, and how its errors stay as small
+ * as float32 allows.
+ *
+ * Rounding errors grow with the values that are transformed: a constant near
+ * the mean, the level, is subtracted from the samples, and its response, which
+ * is known, is added to the output. A single sample that is not finite would
+ * make the whole spectrum NaN: such samples are replaced by the level, and
+ * their responses are added to the outputs that read them.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cpu/pad.h"
+
+#include <pthread.h>
+
+G_BEGIN_DECLS
+
+/* One component of a volume in the ring. */
+typedef struct
+{
+  gfloat level;       /* subtracted from the samples */
+  GArray *non_finite; /* samples left out */
+} NdFftSlot;
+
+typedef struct
+{
+  NdJob job;
+  NdReach reach;
+  NdPad pad;
+  guint n_slots;
+
+  /* Volumes of coefficients at time offset reach.low[T] + t, and their sums:
+   * [filter][t]. NULL if the volume has only zeros or the filter does not reach
+   * that far. */
+  const gdouble **coefficients;
+  gdouble *sums;
+  guint n_spectra; /* volumes that are not NULL */
+
+  NdFftSlot *slots;     /* [slot][component] */
+  pthread_mutex_t lock; /* protects the non_finite array in use */
+  gfloat *responses;    /* of nd_fft_non_finite() */
+} NdFftSamples;
+
+/* NdFftSamples.n_spectra of the job. */
+guint nd_fft_count_spectra (const NdJob *job, const NdReach *reach);
+
+/* ND_ERROR_MEMORY if there is not enough memory. Zeroed memory may be
+ * cleared. */
+gboolean nd_fft_samples_init (NdFftSamples *samples, const NdJob *job,
+    const NdRingOptions *options, GError **error);
+void nd_fft_samples_clear (NdFftSamples *samples);
+gsize nd_fft_samples_bytes (const NdFftSamples *samples);
+
+/* Writes row (y, z) of the coefficients of @filter at time @t as samples to
+ * transform, circularly in @size, times @scale. The coefficient that reads
+ * offset d is at index low - d, so that output i is at index i. */
+void nd_fft_filter_row (const NdFftSamples *samples, guint filter, guint t,
+    const gsize size[3], gdouble scale, gsize y, gsize z, gfloat *row);
+
+/* Begins the next volume of a slot, and finds its level. */
+NdFftSlot *nd_fft_samples_begin (NdFftSamples *samples, guint slot,
+    const NdSamples *volume, gsize component);
+
+/* Writes padded row (y, z), pad.size[0] floats, without the level and without
+ * samples that are not finite, which it lists. Several threads may call it. */
+void nd_fft_samples_row (NdFftSamples *samples, NdFftSlot *slot,
+    const NdSamples *volume, gsize component, gsize y, gsize z, gfloat *row);
+
+/* The slots that an output reads: index in @slots, see respond() of the back
+ * end. */
+guint nd_fft_slot (const NdFftSamples *samples, const gint *slots, guint t);
+
+/* What is to be added to all outputs of @filter, and whether its window has
+ * samples that are not finite. */
+gfloat nd_fft_level (NdFftSamples *samples, const gint *slots, gsize component,
+    guint filter, gboolean *non_finite);
+
+/* The responses of @filter to such samples, a dense volume to be added to the
+ * outputs. Valid until the next call. */
+const gfloat *nd_fft_non_finite (NdFftSamples *samples, const gint *slots,
+    gsize component, guint filter);
+
+G_END_DECLS

@@ -1,0 +1,267 @@
+/* Method `fft` by transforms of whole volumes, for filters that are large
+ * compared with a block: push computes the spectrum of a volume, which a ring
+ * keeps; respond adds the products of T spectra and runs one inverse transform.
+ * The volume is padded by the reach of the filters, so that the circular
+ * convolution is a linear one.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "core/memory.h"
+#include "cpu/cost.h"
+#include "cpu/fft.h"
+#include "cpu/fftsamples.h"
+#include "cpu/kernels.h"
+#include "cpu/transform.h"
+
+#include <string.h>
+
+typedef struct
+{
+  NdFftSamples samples;
+  const NdKernels *kernels;
+  NdTransform *transform;
+  gsize numbers; /* complex numbers of a spectrum */
+  gfloat *ring;  /* spectra, [slot][component] */
+  gfloat *filter_memory;
+  gfloat **filters; /* spectra, [filter][t]; NULL for zeros only */
+} Whole;
+
+static void
+transform_sizes (const NdJob *job, const NdReach *reach, gsize size[3])
+{
+  for (guint a = 0; a < 3; a++)
+    size[a] =
+        nd_transform_size (job->shape.size[a] + reach->high[a] - reach->low[a],
+            a == 0);
+}
+
+static gdouble
+whole_cost (const NdJob *job, GError **error)
+{
+  NdReach reach = nd_job_reach (job);
+  gsize size[3];
+
+  transform_sizes (job, &reach, size);
+  return nd_cost_fft_whole (job, size, nd_fft_count_spectra (job, &reach));
+}
+
+typedef struct
+{
+  const NdFftSamples *samples;
+  guint filter, t;
+  const gsize *size; /* of the transform */
+} FilterLoad;
+
+static void
+load_filter_row (gsize y, gsize z, gfloat *row, gpointer data)
+{
+  const FilterLoad *load = data;
+  const gsize *size = load->size;
+
+  nd_fft_filter_row (load->samples, load->filter, load->t, size,
+      1.0 / ((gdouble) size[0] * size[1] * size[2]), y, z, row);
+}
+
+static void
+make_filter_spectra (Whole *whole, const gsize size[3])
+{
+  const NdFftSamples *s = &whole->samples;
+  FilterLoad load = { .samples = s, .size = size };
+  gsize used = 0;
+
+  for (load.filter = 0; load.filter < s->job.bank->n_filters; load.filter++) {
+    for (load.t = 0; load.t < s->reach.slots; load.t++) {
+      guint i = load.filter * s->reach.slots + load.t;
+
+      if (!s->coefficients[i])
+        continue;
+      whole->filters[i] = whole->filter_memory + 2 * whole->numbers * used++;
+      nd_transform_forward (whole->transform, size, load_filter_row, &load,
+          whole->filters[i]);
+    }
+  }
+}
+
+static void
+whole_destroy (gpointer state)
+{
+  Whole *whole = state;
+
+  nd_fft_samples_clear (&whole->samples);
+  g_free (whole->ring);
+  g_free (whole->filters);
+  g_free (whole->filter_memory);
+  if (whole->transform)
+    nd_transform_free (whole->transform);
+  g_free (whole);
+}
+
+static gpointer
+whole_create (const NdJob *job, const NdRingOptions *options, GError **error)
+{
+  Whole *whole = g_new0 (Whole, 1);
+  NdFftSamples *s = &whole->samples;
+  gsize size[3];
+
+  whole->kernels = nd_kernels ();
+  if (!nd_fft_samples_init (s, job, options, error))
+    goto failed;
+  transform_sizes (job, &s->reach, size);
+  whole->transform = nd_transform_new (size, error);
+  if (!whole->transform)
+    goto failed;
+  whole->numbers = nd_transform_numbers (whole->transform);
+  whole->ring = nd_floats_new (nd_size_mul (2 * whole->numbers, s->n_slots,
+                                   job->shape.components),
+      error);
+  whole->filter_memory = whole->ring
+      ? nd_floats_new (nd_size_mul (2 * whole->numbers, MAX (s->n_spectra, 1),
+                           1),
+            error)
+      : NULL;
+  if (!whole->filter_memory)
+    goto failed;
+  whole->filters = g_new0 (gfloat *, job->bank->n_filters * s->reach.slots);
+  make_filter_spectra (whole, size);
+  return whole;
+
+failed:
+  whole_destroy (whole);
+  return NULL;
+}
+
+static gsize
+whole_bytes (gconstpointer state)
+{
+  const Whole *whole = state;
+  const NdFftSamples *s = &whole->samples;
+  gsize spectra = s->n_slots * s->job.shape.components + s->n_spectra;
+
+  return nd_transform_bytes (whole->transform) + nd_fft_samples_bytes (s)
+      + 2 * whole->numbers * spectra * sizeof (gfloat);
+}
+
+static gfloat *
+spectrum (const Whole *whole, guint slot, gsize component)
+{
+  return whole->ring
+      + 2 * whole->numbers
+      * (slot * whole->samples.job.shape.components + component);
+}
+
+typedef struct
+{
+  Whole *whole;
+  const NdSamples *volume;
+  gsize component;
+  NdFftSlot *slot;
+} Push;
+
+static void
+load_row (gsize y, gsize z, gfloat *row, gpointer data)
+{
+  const Push *push = data;
+
+  nd_fft_samples_row (&push->whole->samples, push->slot, push->volume,
+      push->component, y, z, row);
+}
+
+static void
+whole_push (gpointer state, guint slot, const NdSamples *volume)
+{
+  Whole *whole = state;
+  NdFftSamples *s = &whole->samples;
+
+  for (gsize c = 0; c < s->job.shape.components; c++) {
+    Push push = { .whole = whole, .volume = volume, .component = c };
+
+    push.slot = nd_fft_samples_begin (s, slot, volume, c);
+    nd_transform_forward (whole->transform, s->pad.size, load_row, &push,
+        spectrum (whole, slot, c));
+  }
+}
+
+typedef struct
+{
+  Whole *whole;
+  const gint *slots;
+  gsize component;
+  gfloat **filters;
+  gfloat level;
+  const gfloat *added; /* responses to non-finite samples, or NULL */
+  NdStore store;
+} Respond;
+
+static void
+load_products (gsize first, gsize n, gfloat *numbers, gpointer data)
+{
+  const Respond *respond = data;
+  const Whole *whole = respond->whole;
+
+  memset (numbers, 0, 2 * n * sizeof (gfloat));
+  for (guint t = 0; t < whole->samples.reach.slots; t++) {
+    guint slot = nd_fft_slot (&whole->samples, respond->slots, t);
+
+    if (respond->filters[t])
+      whole->kernels->multiply_add (numbers,
+          spectrum (whole, slot, respond->component) + 2 * first,
+          respond->filters[t] + 2 * first, n);
+  }
+}
+
+static void
+take_row (gsize y, gsize z, gfloat *row, gpointer data)
+{
+  Respond *respond = data;
+  const NdFftSamples *s = &respond->whole->samples;
+  const gsize *size = s->job.shape.size;
+
+  for (gsize x = 0; x < size[0]; x++)
+    row[x] += respond->level;
+  if (respond->added) {
+    const gfloat *added = respond->added + (z * size[1] + y) * size[0];
+
+    for (gsize x = 0; x < size[0]; x++)
+      row[x] += added[x];
+  }
+  nd_store_responses (row, size[0], 0, y, z, &respond->store);
+}
+
+static void
+whole_respond (gpointer state, const gint *slots, const NdScale *scale,
+    const NdSamples *out)
+{
+  Whole *whole = state;
+  NdFftSamples *s = &whole->samples;
+  const NdShape *shape = &s->job.shape;
+  Respond respond = { .whole = whole, .slots = slots };
+
+  respond.store = (NdStore){ .kernels = whole->kernels,
+    .scale = scale,
+    .out = out,
+    .type = s->job.out_type };
+  for (gsize c = 0; c < shape->components; c++) {
+    respond.component = c;
+    for (guint k = 0; k < s->job.bank->n_filters; k++) {
+      gboolean non_finite;
+
+      respond.filters = whole->filters + k * s->reach.slots;
+      respond.level = nd_fft_level (s, slots, c, k, &non_finite);
+      respond.added = non_finite ? nd_fft_non_finite (s, slots, c, k) : NULL;
+      respond.store.plane =
+          k * out->response + c * nd_sample_size (s->job.out_type);
+      nd_transform_inverse (whole->transform, shape->size, load_products,
+          take_row, &respond);
+    }
+  }
+}
+
+const NdCpuMethod nd_cpu_fft_whole = {
+  .cost = whole_cost,
+  .create = whole_create,
+  .destroy = whole_destroy,
+  .bytes = whole_bytes,
+  .push = whole_push,
+  .respond = whole_respond,
+};
