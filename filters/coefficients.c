@@ -29,7 +29,8 @@ nd_design_coefficients (const NdParameters *parameters, const NdAxes *axes,
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "values has %" G_GSIZE_FORMAT
         " numbers, but size needs %" G_GSIZE_FORMAT " (%" G_GSIZE_FORMAT
-        ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ")",
+        ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+        "); give as many as size needs",
         n, nd_filter_count (filter), size[0], size[1], size[2], size[3]);
     return NULL;
   }

@@ -75,7 +75,8 @@ design (const gchar *name, const gdouble radius[ND_AXES],
   }
   if (inside == 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "radius is too small for any sample of this size to lie inside");
+        "radius is so small that no sample of this size lies inside; give a "
+        "larger radius, or an odd size");
     g_clear_pointer (&filter, nd_filter_free);
     return NULL;
   }

@@ -121,8 +121,8 @@ nd_parameters_check (const NdParameters *parameters, const gchar *const *names,
       g_autofree gchar *known = g_strjoinv (", ", (gchar **) names);
 
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-          "%s is no parameter of this design, which takes %s", parameter->name,
-          known);
+          "%s is not a parameter of this design; its parameters are %s",
+          parameter->name, known);
       return FALSE;
     }
     if (find (parameters, parameter->name) != parameter) {
@@ -227,7 +227,8 @@ parse_numbers (const gchar *name, const gchar *text, gsize *n, GError **error)
       end++;
     if (empty || (*end != ':' && *end != '\0')) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-          "%s=\"%.40s\" is not a number, nor several numbers separated by ':'",
+          "%s=\"%.40s\" is not a number; it must be a number, or several "
+          "numbers separated by ':'",
           name, text);
       return NULL;
     }

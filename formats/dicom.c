@@ -181,7 +181,9 @@ nd_dicom_refuse (NdInput *input, const gchar *path, GError **error)
   read_elements (&dicom, input);
   if (dicom.pixels == 0 || dicom.columns == 0 || dicom.rows == 0)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" is DICOM without a picture, or damaged", path);
+        "\"%s\" is DICOM without a picture, or damaged: it must be complete "
+        "and have samples",
+        path);
   else if ((strcmp (dicom.syntax, IMPLICIT) != 0
                && strcmp (dicom.syntax, EXPLICIT) != 0)
       || (dicom.samples > 1 && dicom.planar != 0)

@@ -57,7 +57,8 @@ describe_raw (NdHeader *header, const Beginning *file, const NdRecording *hint,
   if (volume == 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "Volumes of %" G_GSIZE_FORMAT "x%" G_GSIZE_FORMAT "x%" G_GSIZE_FORMAT
-        " samples of %" G_GSIZE_FORMAT " components do not fit in memory",
+        " samples of %" G_GSIZE_FORMAT " components do not fit in memory: set "
+        "a smaller size",
         hint->shape.size[0], hint->shape.size[1], hint->shape.size[2],
         hint->shape.components);
     return FALSE;
@@ -117,8 +118,9 @@ read_text (Beginning *file, gboolean nrrd, GError **error)
     }
     if (bytes->len >= ND_TEXT_MAX) {
       g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-          "The header of \"%s\" has no end within %d MiB", file->path,
-          ND_TEXT_MAX >> 20);
+          "The header of \"%s\" has no end within %d MiB: it must end there, "
+          "the file may be damaged",
+          file->path, ND_TEXT_MAX >> 20);
       return FALSE;
     }
     before = bytes->len;

@@ -189,8 +189,9 @@ add_path (NdHeader *header, const gchar *path, gchar *file, GError **error)
       || g_file_test (file, G_FILE_TEST_EXISTS))
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_NOT_FOUND,
-      "The header of \"%s\" names the file \"%s\", which is not there", path,
-      file);
+      "The header of \"%s\" names the file \"%s\", which does not exist: put "
+      "it into the same folder",
+      path, file);
   return FALSE;
 }
 

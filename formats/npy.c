@@ -62,7 +62,8 @@ parse_shape (NdHeader *header, const NdNpyHeader *npy, GError **error)
     fastest[i] = npy->shape[npy->fortran_order ? i : npy->rank - 1 - i];
     if (fastest[i] == 0) {
       g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-          "It has an empty array (0 along an axis)");
+          "It has an empty array (size 0 along an axis); each size must be 1 "
+          "or more");
       return FALSE;
     }
   }

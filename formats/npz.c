@@ -201,7 +201,8 @@ static gboolean
 set_damaged (const gchar *path, GError **error)
 {
   g_set_error (error, ND_ERROR, ND_ERROR_READ,
-      "\"%s\" is a damaged or truncated zip archive", path);
+      "\"%s\" is a damaged or truncated zip archive: copy or save it again",
+      path);
   return FALSE;
 }
 

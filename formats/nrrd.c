@@ -102,7 +102,8 @@ take_field (NdNrrdParser *parser, const gchar *name, const gchar *value,
   if (field < 0) {
     g_autofree gchar *quoted = nd_text_quote (name);
 
-    nd_text_error (&fields->text, error, "there is no field %s in NRRD",
+    nd_text_error (&fields->text, error,
+        "NRRD has no field %s; a key of your own has the form \"key:=value\"",
         quoted);
     return FALSE;
   }

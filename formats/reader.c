@@ -208,8 +208,8 @@ check_files (NdReader *reader, GError **error)
   reader->file_bytes = bytes / files;
   if (bytes % files != 0 || reader->file_bytes == 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" names %u files, "
-        "which cannot have %" G_GUINT64_FORMAT " bytes between them",
+        "\"%s\" names %u files for %" G_GUINT64_FORMAT
+        " bytes of samples: each file must have equally many",
         reader->path, files, bytes);
     return FALSE;
   }

@@ -44,7 +44,8 @@ canvas_init (Canvas *canvas, const NdShape *shape, guint n, GError **error)
   if (canvas->pixels)
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-      "No memory for a picture of %d rows of %" G_GSIZE_FORMAT " bytes",
+      "No memory for a picture of %d rows of %" G_GSIZE_FORMAT
+      " bytes: use smaller volumes",
       canvas->height, canvas->row);
   return FALSE;
 }
@@ -71,7 +72,8 @@ draw (Canvas *canvas, guint i, gconstpointer volume, NdSampleType type,
     volume = converted;
   }
   if (!picture) {
-    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY, "No memory for a picture");
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
+        "No memory for a picture: use smaller volumes");
     return FALSE;
   }
   nd_picture_take (picture, volume, 0.5, NULL);
@@ -116,7 +118,8 @@ read_volume (NdReader *reader, gint64 number, GError **error)
   volume = g_try_malloc (nd_recording_volume_size (recording));
   if (!volume) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "No memory for a volume of %" G_GSIZE_FORMAT " bytes",
+        "No memory for a volume of %" G_GSIZE_FORMAT
+        " bytes: use smaller volumes",
         nd_recording_volume_size (recording));
     return NULL;
   }
@@ -181,7 +184,7 @@ nd_recordings_draw (NdReader *a, NdReader *b, gint64 number, const gchar *path,
   difference = subtract (volume_a, of_a, volume_b, of_b, &most);
   if (!difference) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "No memory for the difference of two volumes");
+        "No memory for the difference of two volumes: use smaller volumes");
     return FALSE;
   }
   most = most > 0 ? most : 1;
