@@ -104,21 +104,37 @@ nd_clipped_deviation (gdouble value, gdouble sigma, gdouble low, gdouble high)
   return sigma * sqrt (MAX (square - mean * mean, 0));
 }
 
-/* Bisection, because the clipped mean rises with @value. */
+/* The share of samples that are not clipped: the slope of the clipped mean. */
+static gdouble
+share_inside (gdouble value, gdouble sigma, gdouble low, gdouble high)
+{
+  return normal_probability ((high - value) / sigma)
+      - normal_probability ((low - value) / sigma);
+}
+
+/* Newton's method, or bisection if that leaves the interval of the result,
+ * because the clipped mean rises with the value. */
 gdouble
 nd_unclipped_mean (gdouble mean, gdouble sigma, gdouble low, gdouble high)
 {
-  gdouble from = low, to = high;
+  gdouble from = low, to = high, value = CLAMP (mean, low, high);
 
-  for (guint i = 0; i < 60; i++) {
-    const gdouble middle = (from + to) / 2;
+  for (guint i = 0; i < 60 && to - from > 1e-13 * (high - low); i++) {
+    const gdouble error = nd_clipped_mean (value, sigma, low, high) - mean;
+    const gdouble slope = share_inside (value, sigma, low, high);
+    gdouble next = value - error / slope;
 
-    if (nd_clipped_mean (middle, sigma, low, high) < mean)
-      from = middle;
+    if (error < 0)
+      from = value;
     else
-      to = middle;
+      to = value;
+    if (fabs (next - value) <= 1e-13 * (high - low))
+      return value;
+    if (!(next > from && next < to))
+      next = (from + to) / 2;
+    value = next;
   }
-  return (from + to) / 2;
+  return value;
 }
 
 /* Newton's method, starting at the previous entry. */
@@ -133,8 +149,7 @@ nd_unclip_table (gdouble sigma, gdouble low, gdouble high, gdouble span,
     const gdouble mean = low + span * i / n;
 
     for (guint k = 0; k < 4 && mean > least; k++) {
-      const gdouble slope = normal_probability ((high - value) / sigma)
-          - normal_probability ((low - value) / sigma);
+      const gdouble slope = share_inside (value, sigma, low, high);
 
       value +=
           (mean - nd_clipped_mean (value, sigma, low, high)) / MAX (slope, .1);

@@ -233,8 +233,8 @@ nd_cpu_denoise_respond (NdAlgorithm *algorithm, const NdSamples *out,
       if (!(sigma > ND_DENOISE_MIN_SIGMA))
         result = in;
       else if (out)
-        nd_clipping_update (&component->clipping, in, result, self->shape.size,
-            component->sigma, nd_sample_low (self->type),
+        nd_samples_count_clipped (&component->clipping, in, result,
+            self->shape.size, component->sigma, nd_sample_low (self->type),
             nd_sample_high (self->type));
     }
     if (out)

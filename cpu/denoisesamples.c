@@ -3,90 +3,24 @@
  */
 #include "cpu/denoisesamples.h"
 
-#include "analysis/denoise.h"
 #include "cpu/threads.h"
 
 #include <math.h>
 #include <string.h>
 
-#define TABLE 512
-/* Clipped samples are counted in every fourth row. */
-#define EVERY 4
-/* The weight of the counts of earlier volumes. */
-#define MEMORY 0.8
-
-gfloat
-nd_sample_low (NdSampleType type)
-{
-  switch (type) {
-    case ND_UINT8:
-    case ND_UINT16:
-      return 0;
-    case ND_INT16:
-      return G_MININT16;
-    case ND_FLOAT32:
-    ND_CASE_NOT_COMPUTED:
-      break;
-  }
-  return -INFINITY;
-}
-
-gfloat
-nd_sample_high (NdSampleType type)
-{
-  switch (type) {
-    case ND_UINT8:
-      return G_MAXUINT8;
-    case ND_UINT16:
-      return G_MAXUINT16;
-    case ND_INT16:
-      return G_MAXINT16;
-    case ND_FLOAT32:
-    ND_CASE_NOT_COMPUTED:
-      break;
-  }
-  return INFINITY;
-}
-
 /* Clipping */
 
 void
-nd_clipping_reset (NdClipping *clipping)
-{
-  clipping->seen = clipping->expected = 0;
-  clipping->is_active = FALSE;
-}
-
-void
-nd_clipping_clear (NdClipping *clipping)
-{
-  g_clear_pointer (&clipping->table, g_free);
-}
-
-static void
-fill_table (NdClipping *clipping, gdouble sigma, gfloat low, gfloat high)
-{
-  if (clipping->sigma == sigma && clipping->table)
-    return;
-  if (!clipping->table)
-    clipping->table = g_new (gfloat, TABLE + 1);
-  clipping->sigma = sigma;
-  clipping->low = low;
-  clipping->high = high;
-  clipping->span = MIN ((high - low) / 2, 6 * sigma);
-  nd_unclip_table (sigma, low, high, clipping->span, TABLE, clipping->table);
-}
-
-void
-nd_clipping_update (NdClipping *clipping, const gfloat *in, const gfloat *out,
-    const gsize size[3], gdouble sigma, gfloat low, gfloat high)
+nd_samples_count_clipped (NdClipping *clipping, const gfloat *in,
+    const gfloat *out, const gsize size[3], gdouble sigma, gfloat low,
+    gfloat high)
 {
   const gsize rows = size[1] * size[2];
   gdouble seen = 0, expected = 0;
 
   if (!isfinite (low))
     return;
-  for (gsize row = 0; row < rows; row += EVERY) {
+  for (gsize row = 0; row < rows; row += ND_CLIPPING_EVERY) {
     const gfloat *x = in + row * size[0], *m = out + row * size[0];
 
     for (gsize i = 0; i < size[0]; i++) {
@@ -106,18 +40,14 @@ nd_clipping_update (NdClipping *clipping, const gfloat *in, const gfloat *out,
       }
     }
   }
-  clipping->seen = MEMORY * clipping->seen + seen;
-  clipping->expected = MEMORY * clipping->expected + expected;
-  clipping->is_active = clipping->seen > clipping->expected / 2;
-  if (clipping->is_active)
-    fill_table (clipping, sigma, low, high);
+  nd_clipping_add (clipping, seen, expected, sigma, low, high);
 }
 
 static gfloat
 look_up (const NdClipping *clipping, gfloat above_low)
 {
-  const gfloat at = above_low * (TABLE / clipping->span);
-  const guint i = MIN ((guint) MAX (at, 0), TABLE - 1);
+  const gfloat at = above_low * (ND_CLIPPING_TABLE / clipping->span);
+  const guint i = MIN ((guint) MAX (at, 0), ND_CLIPPING_TABLE - 1);
 
   return clipping->table[i]
       + (at - i) * (clipping->table[i + 1] - clipping->table[i]);

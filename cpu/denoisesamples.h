@@ -6,33 +6,15 @@
  */
 #pragma once
 
+#include "analysis/clipping.h"
 #include "engine/job.h"
 
 G_BEGIN_DECLS
 
-/* The range of a type; infinite for ND_FLOAT32. */
-gfloat nd_sample_low (NdSampleType type);
-gfloat nd_sample_high (NdSampleType type);
-
-/* Noise that is clipped to the range of an integer type changes the mean of the
- * samples. The table leads back to the mean before clipping. */
-typedef struct
-{
-  gdouble sigma;          /* of `table` */
-  gfloat low, high, span; /* the table is for low to low + span, and
-                           * mirrored for high - span to high */
-  gfloat *table;
-  gdouble seen, expected; /* clipped samples of the last volumes, weighted */
-  gboolean is_active;
-} NdClipping;
-
-void nd_clipping_reset (NdClipping *clipping);
-void nd_clipping_clear (NdClipping *clipping);
-
 /* Decides from one volume whether noise was added before samples were clipped:
  * whether about as many samples of @in are clipped as noise of @sigma around
  * the means @out would cause. */
-void nd_clipping_update (NdClipping *clipping, const gfloat *in,
+void nd_samples_count_clipped (NdClipping *clipping, const gfloat *in,
     const gfloat *out, const gsize size[3], gdouble sigma, gfloat low,
     gfloat high);
 

@@ -6,7 +6,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "cuda/analysis/algorithm.h"
 #include "cuda/device.h"
+#include "cuda/guarded.h"
 #include "cuda/renderer.h"
 
 #include <algorithm>
@@ -15,23 +17,6 @@
 #include <map>
 
 using namespace nd;
-
-/* Runs @function, and turns an exception into @error. */
-template <typename F>
-static bool
-guarded (GError **error, F function)
-{
-  try {
-    function ();
-    return true;
-  } catch (const Error &e) {
-    g_set_error_literal (error, ND_ERROR, e.code, e.what ());
-  } catch (const std::exception &e) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FAILED,
-        "The CUDA back end failed: %s; use backend=cpu", e.what ());
-  }
-  return false;
-}
 
 static gboolean
 cuda_available (gint device_id, GError **error)
@@ -466,6 +451,7 @@ make_backend ()
   b.events = &events;
   b.memory = &memory;
   b.renderer = &renderer;
+  b.algorithms = &algorithm_funcs;
   b.set_log_handler = nd_log_set_handler;
   return b;
 }

@@ -46,6 +46,15 @@ may_launch_early (const void *kernel)
  * begin. @shared: bytes of dynamic shared memory of a thread block. */
 template <typename A>
 void
+launch (void (*kernel) (A), dim3 blocks, dim3 threads, size_t shared,
+    cudaStream_t stream, const A &a)
+{
+  kernel<<<blocks, threads, shared, stream>>> (a);
+  check (cudaGetLastError (), "launch of a kernel");
+}
+
+template <typename A>
+void
 launch_early (void (*kernel) (A), dim3 blocks, dim3 threads, size_t shared,
     cudaStream_t stream, const A &a)
 {

@@ -48,11 +48,11 @@ count_outputs (const RingJob &job)
   return nd_response_count (job.response, nd_bank_responses (job.bank));
 }
 
-/* Copies a volume. @to and @from may be in memory of the host or of the device,
- * with any strides of rows and slices. */
+} // namespace
+
 void
-copy_volume (const NdSamples &to, const NdSamples &from, const NdShape &shape,
-    size_t row_bytes, cudaStream_t stream)
+nd::copy_volume (const NdSamples &to, const NdSamples &from,
+    const NdShape &shape, size_t row_bytes, cudaStream_t stream)
 {
   const size_t ny = shape.size[1], nz = shape.size[2];
 
@@ -72,8 +72,6 @@ copy_volume (const NdSamples &to, const NdSamples &from, const NdShape &shape,
         from.data + z * from.slice, from.row, row_bytes, ny, cudaMemcpyDefault,
         stream));
 }
-
-} // namespace
 
 _NdEvent::_NdEvent (ContextPointer context)
     : context (std::move (context)), done (*this->context)

@@ -59,6 +59,11 @@ private:
   cudaStream_t handle;
 };
 
+/* Copies a volume in any direction. Samples of a row have no gaps; rows and
+ * slices may have any stride. */
+void copy_volume (const NdSamples &to, const NdSamples &from,
+    const NdShape &shape, size_t row_bytes, cudaStream_t stream);
+
 } // namespace nd
 
 struct _NdEvent

@@ -23,6 +23,9 @@
  * integer type, clipping shifts the mean: the element undoes this if as many
  * samples are clipped as the noise explains.
  *
+ * On a GPU volumes stay in memory of the device between elements. quality=best
+ * needs the CPU.
+ *
  * Components and planes are denoised separately; alpha stays as it is. NaN and
  * infinite samples reach two blocks far or, with method=adaptive, 12 samples
  * and 3 volumes, and no further.

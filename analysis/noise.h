@@ -1,0 +1,41 @@
+/* The level of white noise, from histograms of |HHH|, the differences along all
+ * axes. docs/algorithms.md has the formula.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Bins are the upper bits of a float without its sign: exponent, and 6 bits of
+ * the mantissa. */
+#define ND_NOISE_SHIFT 17
+#define ND_NOISE_BINS (1 << (31 - ND_NOISE_SHIFT))
+
+/* The range of an integer type is divided into this number of parts, each with
+ * its own histogram. */
+#define ND_NOISE_PARTS 16
+
+typedef struct
+{
+  guint32
+      *bins; /* bins[i], i > 0, counts bin first + i - 1; bins[0] those below
+                  * `first`, which must all be 0 */
+  guint32 first, n_bins;
+  guint64 n;
+  gdouble sum; /* over the differences: the mean of their samples */
+} NdNoiseHistogram;
+
+/* One of this number of rows is enough if a volume has @n differences. */
+gsize nd_noise_every (gsize n);
+
+/* The standard deviation of the noise in a volume of @size. @parts are
+ * histograms of the ND_NOISE_PARTS of the range @low to @high or, with @n = 1,
+ * of samples without a range. */
+gdouble nd_noise_sigma (const NdNoiseHistogram *parts, guint n,
+    const gsize size[3], gdouble low, gdouble high);
+
+G_END_DECLS

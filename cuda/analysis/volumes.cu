@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/analysis/volumes.cuh"
+
+#include "cuda/analysis/transform4.cuh"
+#include "cuda/launch.cuh"
+#include "cuda/samples.cuh"
+
+#include <algorithm>
+
+namespace nd
+{
+
+namespace
+{
+
+constexpr int THREADS_X = 32, THREADS_Y = 8;
+constexpr int THREADS = THREADS_X * THREADS_Y;
+
+int
+divide_up (int a, int b)
+{
+  return (a + b - 1) / b;
+}
+
+template <typename A>
+void
+launch_volume (void (*kernel) (A), const int size[3], const A &a,
+    cudaStream_t stream)
+{
+  launch (kernel,
+      dim3 (divide_up (size[0], THREADS_X), divide_up (size[1], THREADS_Y),
+          std::min (size[2], 65535)),
+      dim3 (THREADS_X, THREADS_Y), 0, stream, a);
+}
+
+/* Runs code for every sample of this thread. */
+#define FOR_EACH_SAMPLE(size, x, y, z)                \
+  const int x = blockIdx.x * THREADS_X + threadIdx.x; \
+  const int y = blockIdx.y * THREADS_Y + threadIdx.y; \
+                                                      \
+  if (x >= (size)[0] || y >= (size)[1])               \
+    return;                                           \
+  for (int z = blockIdx.z; z < (size)[2]; z += gridDim.z)
+
+__device__ __forceinline__ size_t
+sample_index (const int size[3], int x, int y, int z)
+{
+  return ((size_t) z * size[1] + y) * size[0] + x;
+}
+
+/* Samples */
+
+struct Component
+{
+  unsigned char *data;
+  size_t sample, row, slice;
+  int type;
+  int size[3];
+  float *floats;
+  Unclipping unclipping;
+};
+
+__global__ void
+read_kernel (const __grid_constant__ Component a)
+{
+  FOR_EACH_SAMPLE (a.size, x, y, z)
+  {
+    const void *from = a.data + x * a.sample + y * a.row + z * a.slice;
+
+    a.floats[sample_index (a.size, x, y, z)] =
+        visit_sample_type (a.type, [&] (auto type) -> float {
+          return *(const typename decltype (type)::Type *) from;
+        });
+  }
+}
+
+__device__ float
+look_up (const Unclipping &u, float above_low)
+{
+  const float at = above_low * (ND_CLIPPING_TABLE / u.span);
+  const int i = min ((int) fmaxf (at, 0.f), ND_CLIPPING_TABLE - 1);
+
+  return u.table[i] + (at - i) * (u.table[i + 1] - u.table[i]);
+}
+
+__device__ float
+unclip (const Unclipping &u, float value)
+{
+  if (!u.table)
+    return value;
+  if (value < u.low + u.span)
+    return u.low + look_up (u, value - u.low);
+  if (value > u.high - u.span)
+    return u.high - look_up (u, u.high - value);
+  return value;
+}
+
+template <typename T>
+__device__ void
+store (void *to, float value)
+{
+  if constexpr (is_integer<T>) {
+    value = isnan (value) ? 0.f : value;
+    value = fminf (fmaxf (value, (float) lowest<T>), (float) highest<T>);
+    *(T *) to = (T) (int) rintf (value);
+  } else {
+    *(T *) to = (T) value;
+  }
+}
+
+__global__ void
+write_kernel (const __grid_constant__ Component a)
+{
+  FOR_EACH_SAMPLE (a.size, x, y, z)
+  {
+    void *to = a.data + x * a.sample + y * a.row + z * a.slice;
+    const float value =
+        unclip (a.unclipping, a.floats[sample_index (a.size, x, y, z)]);
+
+    visit_sample_type (a.type,
+        [&] (auto type) { store<typename decltype (type)::Type> (to, value); });
+  }
+}
+
+Component
+make_component (const NdSamples &volume, const int size[3], NdSampleType type,
+    size_t component, float *floats)
+{
+  return Component{ volume.data + component * nd_sample_size (type),
+    volume.sample, volume.row, volume.slice, (int) type,
+    { size[0], size[1], size[2] }, floats, {} };
+}
+
+/* The coarse scale */
+
+struct Scales
+{
+  int size[3], coarse[3];
+  const float *in, *minuend;
+  float *out;
+};
+
+Scales
+make_scales (const int size[3], const float *in, const float *minuend,
+    float *out)
+{
+  return Scales{ { size[0], size[1], size[2] },
+    { (size[0] + 1) / 2, (size[1] + 1) / 2, (size[2] + 1) / 2 }, in, minuend,
+    out };
+}
+
+__global__ void
+coarsen_kernel (const __grid_constant__ Scales a)
+{
+  FOR_EACH_SAMPLE (a.coarse, x, y, z)
+  {
+    const int b = min (2 * x + 1, a.size[0] - 1);
+    const size_t at = sample_index (a.coarse, x, y, z);
+    float pair[4];
+
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      const size_t row =
+          sample_index (a.size, 0, min (2 * y + (i & 1), a.size[1] - 1),
+              min (2 * z + (i >> 1), a.size[2] - 1));
+
+      pair[i] = a.in[row + 2 * x] + a.in[row + b];
+    }
+
+    const float mean = .125f * (pair[0] + pair[1] + (pair[2] + pair[3]));
+
+    a.out[at] = a.minuend ? a.minuend[at] - mean : mean;
+  }
+}
+
+/* The other coarse index that @fine lies next to. */
+__device__ __forceinline__ int
+far_index (int fine, int n)
+{
+  return fine % 2 == 1 ? min (fine / 2 + 1, n - 1) : max (fine / 2 - 1, 0);
+}
+
+__global__ void
+refine_kernel (const __grid_constant__ Scales a)
+{
+  FOR_EACH_SAMPLE (a.size, x, y, z)
+  {
+    const int xs[2] = { x / 2, far_index (x, a.coarse[0]) };
+    const int ys[2] = { y / 2, far_index (y, a.coarse[1]) };
+    const int zs[2] = { z / 2, far_index (z, a.coarse[2]) };
+    float sums[2];
+
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+      const float near = a.in[sample_index (a.coarse, xs[i], ys[0], zs[0])];
+      const float side = a.in[sample_index (a.coarse, xs[i], ys[1], zs[0])]
+          + a.in[sample_index (a.coarse, xs[i], ys[0], zs[1])];
+      const float far = a.in[sample_index (a.coarse, xs[i], ys[1], zs[1])];
+
+      sums[i] = .5625f * near + .1875f * side + .0625f * far;
+    }
+    a.out[sample_index (a.size, x, y, z)] += .75f * sums[0] + .25f * sums[1];
+  }
+}
+
+/* Time */
+
+__global__ void
+time_kernel (const __grid_constant__ TimeTransform a)
+{
+  const int sizes[3] = { a.grid.width, a.grid.height, a.grid.depth };
+  const int *size = a.grid.size;
+
+  FOR_EACH_SAMPLE (sizes, x, y, z)
+  {
+    const int from[3] = { border_index (a.border, x - BLOCK_REACH, size[0]),
+      border_index (a.border, y - BLOCK_REACH, size[1]),
+      /* A single plane fills blocks, and has no border. */
+      size[2] == 1 ? 0 : border_index (a.border, z - BLOCK_REACH, size[2]) };
+    const bool inside = from[0] >= 0 && from[1] >= 0 && from[2] >= 0;
+    float v[4];
+    float4 o;
+
+#pragma unroll
+    for (int t = 0; t < 4; t++)
+      v[t] = inside && a.volumes[t]
+          ? a.volumes[t][sample_index (size, from[0], from[1], from[2])]
+          : a.border_value;
+    forward4 (v[0], v[1], v[2], v[3], o.x, o.y, o.z, o.w);
+    a.out[sample_index (sizes, x, y, z)] = o;
+  }
+}
+
+/* Sums over blocks */
+
+struct Finish
+{
+  FinishBlocks blocks;
+  int chunk; /* planes of a thread block */
+};
+
+/* Adds the tiles that have the padded sample at (x, y, z). */
+template <bool ONE>
+__device__ __forceinline__ float4
+add_tiles (const FinishBlocks &a, int x, int y, int z)
+{
+  const BlockTiles &tiles = a.tiles;
+  constexpr int ROW = ONE ? 12 : 44;
+  const int bx = x / TILE_WIDTH, by = y / tiles.height, bz = z / tiles.depth;
+  float4 sum = make_float4 (0, 0, 0, 0);
+
+  for (int kz = bz; kz >= 0; kz--) {
+    const int lz = z - kz * tiles.depth;
+
+    if (lz >= tiles.depth + BLOCK_REACH)
+      break;
+    for (int ky = by; ky >= 0; ky--) {
+      const int ly = y - ky * tiles.height;
+
+      if (ly >= tiles.height + BLOCK_REACH)
+        break;
+#pragma unroll
+      for (int i = 0; i < 2; i++) {
+        const int lx = x - (bx - i) * TILE_WIDTH;
+
+        if (bx < i || lx >= TILE_WIDTH + BLOCK_REACH)
+          continue;
+        const size_t tile =
+            ((size_t) kz * tiles.tiles_y + ky) * a.grid.tiles_x + bx - i;
+        const float *row = a.tile_sums
+            + ((tile * (tiles.depth + BLOCK_REACH) + lz)
+                      * (tiles.height + BLOCK_REACH)
+                  + ly)
+                * ROW;
+
+        if (ONE) {
+          sum.x += row[lx];
+        } else {
+          const float4 v = *(const float4 *) (row + lx * 4);
+
+          sum.x += v.x;
+          sum.y += v.y;
+          sum.z += v.z;
+          sum.w += v.w;
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+/* Adds the sums of one sample to those of the volumes of the block. */
+__device__ __forceinline__ void
+add_volumes (const FinishBlocks &a, const float4 &sums, float weight, size_t at)
+{
+  constexpr float GAIN = 1.f / 256;
+  float o[4];
+
+  inverse4 (sums.x * GAIN, sums.y * GAIN, sums.z * GAIN, sums.w * GAIN, o);
+#pragma unroll
+  for (int t = 0; t < 4; t++) {
+    float total = o[t], total_weight = weight;
+
+    if (!a.sums[t])
+      continue;
+    if (t < 3) {
+      total += a.sums[t][at];
+      total_weight += a.sum_weights[t][at];
+    }
+    if (a.out && t == a.complete) {
+      a.out[at] = total / total_weight;
+    } else {
+      a.sums[t][at] = total;
+      a.sum_weights[t][at] = total_weight;
+    }
+  }
+}
+
+/* Threads march along z and keep the sums of weights in registers. */
+template <bool ONE>
+__global__ void __launch_bounds__ (THREADS)
+finish_kernel (const __grid_constant__ Finish f)
+{
+  const FinishBlocks &a = f.blocks;
+  const BlockGrid &grid = a.grid;
+  constexpr int WIDTH = THREADS_X + BLOCK_REACH;
+  constexpr int HEIGHT = THREADS_Y + BLOCK_REACH;
+  __shared__ float window[2][HEIGHT][WIDTH + 1];
+  const int tx = threadIdx.x, ty = threadIdx.y, tid = ty * THREADS_X + tx;
+  const int x0 = blockIdx.x * THREADS_X, y0 = blockIdx.y * THREADS_Y;
+  const int x = x0 + tx, y = y0 + ty;
+  const int first = blockIdx.z * f.chunk;
+  const int last = min (first + f.chunk, grid.size[2]);
+  const bool inside = x < grid.size[0] && y < grid.size[1];
+  const float factors[4] = { OUTER, INNER, INNER, OUTER };
+  float later[3] = { 0, 0, 0 };
+
+  /* Blocks at positions z to z + 3 cover the padded sample z + 3. */
+  for (int position = first; position < last + BLOCK_REACH; position++) {
+    float (*const w)[WIDTH + 1] = window[position & 1];
+    float sum = 0;
+
+    for (int i = tid; i < HEIGHT * WIDTH; i += THREADS) {
+      const int gx = x0 + i % WIDTH, gy = y0 + i / WIDTH;
+
+      w[i / WIDTH][i % WIDTH] = gx < grid.positions[0] && gy < grid.positions[1]
+          ? a.weights[((size_t) position * grid.weight_height + gy)
+                    * grid.weight_width
+                + gx]
+          : 0.f;
+    }
+    __syncthreads ();
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      const float *row = &w[ty + j][tx];
+
+      sum = fmaf (factors[j],
+          OUTER * (row[0] + row[3]) + INNER * (row[1] + row[2]), sum);
+    }
+
+    const float weight = fmaf (OUTER, sum, later[0]);
+    const int z = position - BLOCK_REACH;
+
+    later[0] = fmaf (INNER, sum, later[1]);
+    later[1] = fmaf (INNER, sum, later[2]);
+    later[2] = OUTER * sum;
+    if (z < first || !inside)
+      continue;
+    const float4 sums =
+        add_tiles<ONE> (a, x + BLOCK_REACH, y + BLOCK_REACH, z + BLOCK_REACH);
+    const size_t at = sample_index (grid.size, x, y, z);
+
+    if (!ONE)
+      add_volumes (a, sums, weight, at);
+    else if (a.out)
+      a.out[at] = sums.x * (1.f / 256) / weight;
+  }
+}
+
+/* Noise */
+
+struct NoiseCount
+{
+  const float *volume;
+  int size[3], n[3]; /* samples, differences */
+  int every;         /* rows are counted */
+  float low, scale;
+  unsigned first, n_bins;
+  unsigned *bins;
+  NoiseCounts *counts;
+};
+
+__global__ void __launch_bounds__ (THREADS)
+noise_kernel (const __grid_constant__ NoiseCount a)
+{
+  __shared__ NoiseCounts here;
+  const size_t rows = ((size_t) a.n[1] * a.n[2] + a.every - 1) / a.every;
+  const size_t plane = (size_t) a.size[0] * a.size[1];
+  const bool has_x = a.size[0] > 1, has_y = a.size[1] > 1;
+  const size_t step_x = has_x ? 1 : 0, step_y = has_y ? a.size[0] : 0;
+  const size_t step_z = a.size[2] > 1 ? plane : 0;
+
+  for (int i = threadIdx.x; i < ND_NOISE_PARTS; i += THREADS)
+    here.n[i] = here.eighths[i] = 0;
+  __syncthreads ();
+  for (size_t i = (size_t) blockIdx.x * THREADS + threadIdx.x;
+       i < rows * a.n[0]; i += (size_t) gridDim.x * THREADS) {
+    const size_t row = i / a.n[0] * a.every;
+    const float *v =
+        a.volume + row / a.n[1] * plane + row % a.n[1] * a.size[0] + i % a.n[0];
+    float difference[2], sum[2];
+
+    for (int k = 0; k < 2; k++) {
+      const float *p = v + k * step_x;
+      const float b = p[step_y], d = p[step_z + step_y];
+      const float near = p[0] - (has_y ? b : 0.f);
+      const float far = p[step_z] - (has_y ? d : 0.f);
+
+      difference[k] = near - (step_z ? far : 0.f);
+      sum[k] = (p[0] + b) + (p[step_z] + d);
+    }
+
+    const float value =
+        fabsf (has_x ? difference[0] - difference[1] : difference[0]);
+    const float eighths = sum[0] + sum[1];
+    const unsigned bin = __float_as_uint (value) >> ND_NOISE_SHIFT;
+    int part = 0;
+
+    if (!isfinite (value))
+      continue;
+    if (a.scale > 0)
+      part = min ((int) ((eighths / 8 - a.low) * a.scale), ND_NOISE_PARTS - 1);
+    atomicAdd (a.bins + (size_t) part * a.n_bins
+            + (bin < a.first ? 0 : min (bin - a.first + 1, a.n_bins - 1)),
+        1u);
+    atomicAdd (&here.n[part], 1ull);
+    /* A whole number. Only integer types have parts, whose mean is needed. */
+    if (a.scale > 0)
+      atomicAdd (&here.eighths[part],
+          (unsigned long long) (long long) (eighths - 8 * a.low));
+  }
+  __syncthreads ();
+  for (int i = threadIdx.x; i < ND_NOISE_PARTS; i += THREADS) {
+    if (here.n[i] == 0)
+      continue;
+    atomicAdd (&a.counts->n[i], here.n[i]);
+    atomicAdd (&a.counts->eighths[i], here.eighths[i]);
+  }
+}
+
+struct ClippingCount
+{
+  const float *in, *out;
+  int size[3];
+  float sigma, low, high;
+  ClippingCounts *counts;
+};
+
+__global__ void __launch_bounds__ (THREADS)
+clipping_kernel (const __grid_constant__ ClippingCount a)
+{
+  __shared__ ClippingCounts here;
+  const size_t rows = ((size_t) a.size[1] * a.size[2] + ND_CLIPPING_EVERY - 1)
+      / ND_CLIPPING_EVERY;
+  unsigned long long seen = 0, expected = 0;
+
+  if (threadIdx.x == 0)
+    here = ClippingCounts{ 0, 0 };
+  __syncthreads ();
+  for (size_t i = (size_t) blockIdx.x * THREADS + threadIdx.x;
+       i < rows * a.size[0]; i += (size_t) gridDim.x * THREADS) {
+    const size_t at =
+        i / a.size[0] * ND_CLIPPING_EVERY * a.size[0] + i % a.size[0];
+    const float low_side = (a.out[at] - a.low) / a.sigma;
+    const float high_side = (a.high - a.out[at]) / a.sigma;
+    float side;
+
+    if (low_side < 1) {
+      seen += a.in[at] <= a.low;
+      side = low_side;
+    } else if (high_side < 1) {
+      seen += a.in[at] >= a.high;
+      side = high_side;
+    } else {
+      continue;
+    }
+    expected +=
+        (unsigned long long) ((.68 - .47 * fmaxf (side, .4f)) * 4294967296.0);
+  }
+  atomicAdd (&here.seen, seen);
+  atomicAdd (&here.expected, expected);
+  __syncthreads ();
+  if (threadIdx.x == 0 && here.expected > 0) {
+    atomicAdd (&a.counts->seen, here.seen);
+    atomicAdd (&a.counts->expected, here.expected);
+  }
+}
+
+/* Blocks of threads for @n numbers. */
+unsigned
+count_blocks (size_t n)
+{
+  return std::max<size_t> (1, std::min<size_t> (n / THREADS / 4, 1024));
+}
+
+} // namespace
+
+void
+read_component (const NdSamples &volume, const int size[3], NdSampleType type,
+    size_t component, float *out, cudaStream_t stream)
+{
+  launch_volume (read_kernel, size,
+      make_component (volume, size, type, component, out), stream);
+}
+
+void
+write_component (const NdSamples &volume, const int size[3], NdSampleType type,
+    size_t component, const float *in, const Unclipping &unclipping,
+    cudaStream_t stream)
+{
+  Component a =
+      make_component (volume, size, type, component, const_cast<float *> (in));
+
+  a.unclipping = unclipping;
+  launch_volume (write_kernel, size, a, stream);
+}
+
+void
+coarsen (const float *fine, const int size[3], const float *minuend, float *out,
+    cudaStream_t stream)
+{
+  const Scales a = make_scales (size, fine, minuend, out);
+
+  launch_volume (coarsen_kernel, a.coarse, a, stream);
+}
+
+void
+add_refined (float *fine, const int size[3], const float *coarse,
+    cudaStream_t stream)
+{
+  launch_volume (refine_kernel, size, make_scales (size, coarse, nullptr, fine),
+      stream);
+}
+
+void
+transform_time (const TimeTransform &a, cudaStream_t stream)
+{
+  const int size[3] = { a.grid.width, a.grid.height, a.grid.depth };
+
+  launch_volume (time_kernel, size, a, stream);
+}
+
+void
+finish_blocks (const FinishBlocks &a, cudaStream_t stream)
+{
+  const int n = a.grid.size[2];
+  /* Each chunk reads the weights of 3 more planes. */
+  const Finish f = { a, n > 128 ? 16 : n > 64 ? 8 : 4 };
+  const dim3 blocks (divide_up (a.grid.size[0], THREADS_X),
+      divide_up (a.grid.size[1], THREADS_Y), divide_up (n, f.chunk));
+
+  launch (a.tiles.is_one ? finish_kernel<true> : finish_kernel<false>, blocks,
+      dim3 (THREADS_X, THREADS_Y), 0, stream, f);
+}
+
+void
+count_noise (const float *volume, const int size[3], float low, float high,
+    unsigned first, unsigned n_bins, unsigned *bins, NoiseCounts *counts,
+    cudaStream_t stream)
+{
+  NoiseCount a = { volume, { size[0], size[1], size[2] }, {}, 0, low,
+    std::isfinite (low) ? ND_NOISE_PARTS / (high - low) : 0, first, n_bins,
+    bins, counts };
+  size_t n = 1;
+
+  for (int i = 0; i < 3; i++) {
+    a.n[i] = size[i] - (size[i] > 1 ? 1 : 0);
+    n *= a.n[i];
+  }
+  a.every = nd_noise_every (n);
+  launch (noise_kernel, dim3 (count_blocks (n / a.every)), dim3 (THREADS), 0,
+      stream, a);
+}
+
+void
+count_clipped (const float *in, const float *out, const int size[3],
+    float sigma, float low, float high, ClippingCounts *counts,
+    cudaStream_t stream)
+{
+  const ClippingCount a = { in, out, { size[0], size[1], size[2] }, sigma, low,
+    high, counts };
+
+  launch (clipping_kernel,
+      dim3 (count_blocks ((size_t) size[0] * size[1] * size[2]
+          / ND_CLIPPING_EVERY)),
+      dim3 (THREADS), 0, stream, a);
+}
+
+} // namespace nd

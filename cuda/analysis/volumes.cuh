@@ -1,0 +1,93 @@
+/* The work of denoising on whole volumes: conversion of samples, the transform
+ * over time, the sums over blocks, the coarse scale, and what the noise level
+ * and clipping are estimated from. cpu/denoisescale.c, denoisefuse.c,
+ * denoisenoise.c and denoisesamples.c do the same on the CPU.
+ *
+ * Sums that the host reads are sums of integers, so that they do not depend on
+ * the order of threads.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "analysis/clipping.h"
+#include "analysis/noise.h"
+#include "cuda/analysis/blocks.cuh"
+#include "engine/algorithm.h"
+
+namespace nd
+{
+
+/* Component @component of @volume, which is on the device, as dense floats. */
+void read_component (const NdSamples &volume, const int size[3],
+    NdSampleType type, size_t component, float *out, cudaStream_t stream);
+
+/* The table of NdClipping; nullptr: samples are not corrected. */
+struct Unclipping
+{
+  const float *table;
+  float low, high, span;
+};
+
+/* The reverse. Rounds half to even and saturates; NaN becomes 0 in integers. */
+void write_component (const NdSamples &volume, const int size[3],
+    NdSampleType type, size_t component, const float *in,
+    const Unclipping &unclipping, cudaStream_t stream);
+
+/* out = means of 2 samples along each axis of @fine or, if @minuend is not
+ * nullptr, minuend - means. */
+void coarsen (const float *fine, const int size[3], const float *minuend,
+    float *out, cudaStream_t stream);
+
+/* fine += linear interpolation of @coarse. */
+void add_refined (float *fine, const int size[3], const float *coarse,
+    cudaStream_t stream);
+
+struct TimeTransform
+{
+  BlockGrid grid;
+  const float *volumes[4]; /* nullptr: a volume of the border value */
+  int border;              /* NdBorder */
+  float border_value;
+  float4 *out; /* [z][y][x] with the border */
+};
+void transform_time (const TimeTransform &a, cudaStream_t stream);
+
+struct FinishBlocks
+{
+  BlockGrid grid;
+  BlockTiles tiles;
+  const float *tile_sums, *weights; /* of compute_blocks () */
+  float *out;                       /* the result; nullptr: none */
+
+  /* Unless tiles.is_one: the sums over blocks of each volume of the block, to
+   * which these blocks are added; the last one is written. nullptr: the volume
+   * is not needed. The result is that of volume `complete`. */
+  float *sums[4], *sum_weights[4];
+  int complete;
+};
+void finish_blocks (const FinishBlocks &a, cudaStream_t stream);
+
+/* Of one part of the range (analysis/noise.h). The first bin counts the
+ * differences that are 0. */
+constexpr unsigned NOISE_BINS = ND_NOISE_BINS;
+struct NoiseCounts
+{
+  unsigned long long n[ND_NOISE_PARTS];
+  unsigned long long eighths[ND_NOISE_PARTS]; /* sum of 8 times the means */
+};
+void count_noise (const float *volume, const int size[3], float low, float high,
+    unsigned first, unsigned n_bins, unsigned *bins, NoiseCounts *counts,
+    cudaStream_t stream);
+
+struct ClippingCounts
+{
+  unsigned long long seen;
+  unsigned long long expected; /* in units of 2^-32 */
+};
+void count_clipped (const float *in, const float *out, const int size[3],
+    float sigma, float low, float high, ClippingCounts *counts,
+    cudaStream_t stream);
+
+} // namespace nd

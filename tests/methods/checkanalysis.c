@@ -1,0 +1,406 @@
+/* Compares the algorithms of a back end with the references in double
+ * precision, on random streams, and measures their speed.
+ *
+ *   checkanalysis [--seed N] [--jobs N] [--only JOB] [--bench] [--module FILE]
+ *
+ * --module tests the back end of a module, for example cuda/ndconv-cuda.so. The
+ * exit code is 77 if there is no device and 1 if the device cannot be used.
+ * --bench prints the milliseconds that a volume takes, instead.
+ *
+ * Denoised volumes differ from the reference by 1e-5 of the range of the
+ * samples (root mean square). Single samples may differ by more, because a
+ * coefficient next to the threshold is kept by one and set to 0 by the other:
+ * at most by 0.01 sigma. Two runs must give equal bits.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "analysis/denoise.h"
+#include "core/error.h"
+#include "cpu/cpu.h"
+#include "cpu/threads.h"
+#include "engine/backend.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD 64
+
+static gint opt_seed = -1;
+static gint opt_jobs = 60;
+static gint opt_only = -1;
+static gboolean opt_bench;
+static gchar *opt_module;
+static const NdBackend *backend = &nd_cpu_backend;
+
+/* Memory for one volume, of the device if that has its own. */
+static guint8 *
+memory_new (gsize bytes, gboolean on_device)
+{
+  GError *error = NULL;
+  guint8 *memory;
+
+  if (!on_device || !backend->memory)
+    return g_malloc0 (bytes);
+  memory = backend->memory->alloc (-1, bytes, &error);
+  g_assert_no_error (error);
+  return memory;
+}
+
+static void
+memory_free (guint8 *memory, gboolean on_device)
+{
+  if (!on_device || !backend->memory)
+    g_free (memory);
+  else
+    backend->memory->free (memory);
+}
+
+static void
+copy (gpointer to, gconstpointer from, gsize bytes, gboolean on_device)
+{
+  if (!on_device || !backend->memory)
+    memcpy (to, from, bytes);
+  else
+    g_assert_true (backend->memory->copy (to, from, bytes, NULL));
+}
+
+typedef struct
+{
+  NdShape shape;
+  NdSampleType type;
+  guint n_volumes;
+  NdDenoiseSettings settings;
+  NdDenoiseBorders borders;
+  gboolean on_device;   /* volumes in memory of the device */
+  gsize samples, bytes; /* of a volume */
+  gdouble noise;
+  guint8 *stream;
+} Case;
+
+static gdouble
+random_normal (GRand *r)
+{
+  gdouble sum = -6;
+
+  for (guint i = 0; i < 12; i++)
+    sum += g_rand_double (r);
+  return sum;
+}
+
+static void
+set_sample (Case *c, gsize i, gdouble value)
+{
+  switch (c->type) {
+    case ND_UINT8:
+      c->stream[i] = CLAMP (rint (value), 0, 255);
+      break;
+    case ND_INT16:
+      ((gint16 *) c->stream)[i] = CLAMP (rint (value), -32768, 32767);
+      break;
+    case ND_UINT16:
+      ((guint16 *) c->stream)[i] = CLAMP (rint (value), 0, 65535);
+      break;
+    default:
+      ((gfloat *) c->stream)[i] = value;
+  }
+}
+
+static gdouble
+get_sample (NdSampleType type, gconstpointer samples, gsize i)
+{
+  switch (type) {
+    case ND_UINT8:
+      return ((const guint8 *) samples)[i];
+    case ND_INT16:
+      return ((const gint16 *) samples)[i];
+    case ND_UINT16:
+      return ((const guint16 *) samples)[i];
+    default:
+      return ((const gfloat *) samples)[i];
+  }
+}
+
+/* Waves that move, and noise. */
+static void
+fill (Case *c, GRand *r)
+{
+  const gsize *size = c->shape.size, components = c->shape.components;
+  gsize i = 0;
+
+  c->stream = g_malloc (c->bytes * c->n_volumes);
+  for (guint t = 0; t < c->n_volumes; t++) {
+    for (gsize z = 0; z < size[2]; z++) {
+      for (gsize y = 0; y < size[1]; y++) {
+        for (gsize x = 0; x < size[0]; x++) {
+          const gdouble wave =
+              sin (.31 * x + .2 * t) * sin (.23 * y) * cos (.27 * z - .1 * t)
+              + (x + t > size[0] / 2 ? .6 : 0);
+
+          for (gsize k = 0; k < components; k++)
+            set_sample (c, i++, 120 + 50 * wave + c->noise * random_normal (r));
+        }
+      }
+    }
+  }
+}
+
+static void
+case_init (Case *c, GRand *r)
+{
+  static const NdBorder borders[] = { ND_BORDER_MIRROR, ND_BORDER_REFLECT,
+    ND_BORDER_NEAREST, ND_BORDER_CONSTANT, ND_BORDER_WRAP };
+  static const NdSampleType types[] = { ND_FLOAT32, ND_FLOAT32, ND_UINT8,
+    ND_INT16, ND_UINT16 };
+
+  *c = (Case){ .shape.components = 1 };
+  for (guint a = 0; a < 3; a++)
+    c->shape.size[a] = g_rand_int_range (r, 1, a == 0 ? 26 : 16);
+  if (g_rand_int_range (r, 0, 4) == 0)
+    c->shape.size[2] = 1;
+  c->type = types[g_rand_int_range (r, 0, G_N_ELEMENTS (types))];
+  c->n_volumes = g_rand_int_range (r, 1, 8);
+  c->noise = g_rand_double_range (r, 3, 30);
+  c->settings.latency = g_rand_int_range (r, 0, ND_DENOISE_MAX_LATENCY + 1);
+  c->settings.sigma = c->noise;
+  c->settings.strength = g_rand_boolean (r) ? 1 : 1.4;
+  c->borders.border = borders[g_rand_int_range (r, 0, G_N_ELEMENTS (borders))];
+  c->borders.time_border = borders[g_rand_int_range (r, 0, 4)];
+  c->borders.border_value = 90;
+  c->on_device = g_rand_boolean (r);
+  c->samples = c->shape.size[0] * c->shape.size[1] * c->shape.size[2];
+  c->bytes = c->samples * nd_sample_size (c->type);
+  fill (c, r);
+}
+
+/* All outputs. Bytes next to the outputs must not change. */
+static guint8 *
+run (const Case *c, const NdBackend *with)
+{
+  const gboolean there = c->on_device && with == backend;
+  guint8 *outputs = g_malloc (c->bytes * c->n_volumes);
+  guint8 *in = memory_new (c->bytes, there);
+  guint8 *out = memory_new (c->bytes + 2 * GUARD, there);
+  g_autofree guint8 *guard = g_malloc (c->bytes + 2 * GUARD);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdAlgorithm) algorithm =
+      with->algorithms->denoise_new (&c->settings, &c->borders, &c->shape,
+          c->type, 0, -1, &error);
+  guint made = 0;
+
+  g_assert_no_error (error);
+  for (guint t = 0; t <= c->n_volumes; t++) {
+    NdSamples volume = nd_samples_dense (in, &c->shape, c->type);
+    NdSamples to = nd_samples_dense (out + GUARD, &c->shape, c->type);
+
+    if (t == c->n_volumes) {
+      nd_algorithm_end (algorithm);
+    } else {
+      copy (in, c->stream + t * c->bytes, c->bytes, there);
+      nd_algorithm_push (algorithm, &volume, &error);
+      g_assert_no_error (error);
+    }
+    while (nd_algorithm_ready (algorithm)) {
+      memset (guard, 0xa5, c->bytes + 2 * GUARD);
+      copy (out, guard, c->bytes + 2 * GUARD, there);
+      nd_algorithm_respond (algorithm, &to, &error);
+      g_assert_no_error (error);
+      copy (guard, out, c->bytes + 2 * GUARD, there);
+      for (guint i = 0; i < GUARD; i++) {
+        g_assert_cmpuint (guard[i], ==, 0xa5);
+        g_assert_cmpuint (guard[GUARD + c->bytes + i], ==, 0xa5);
+      }
+      memcpy (outputs + made++ * c->bytes, guard + GUARD, c->bytes);
+    }
+  }
+  g_assert_cmpuint (made, ==, c->n_volumes);
+  memory_free (in, there);
+  memory_free (out, there);
+  return outputs;
+}
+
+static gint64
+border_index (gint64 i, gint64 n, gpointer border)
+{
+  return nd_border_index (*(const NdBorder *) border, i, n);
+}
+
+/* Of float32; integers are compared with the CPU, which corrects clipping. */
+static gdouble *
+run_reference (Case *c)
+{
+  const NdDenoiseSchedule schedule = nd_denoise_schedule (&c->settings);
+  const NdReferenceBorders borders = { border_index, border_index,
+    &c->borders.border, &c->borders.time_border, c->borders.border_value };
+  const gsize n = c->samples * c->n_volumes;
+  g_autofree gdouble *in = g_new (gdouble, n);
+  g_autofree gdouble *sigma = g_new (gdouble, c->n_volumes);
+  gdouble *out = g_new (gdouble, n);
+
+  for (gsize i = 0; i < n; i++)
+    in[i] = get_sample (c->type, c->stream, i);
+  for (guint t = 0; t < c->n_volumes; t++)
+    sigma[t] = c->settings.sigma * c->settings.strength;
+  nd_denoise_reference (&schedule, &borders, c->shape.size, c->n_volumes, in,
+      sigma, out);
+  return out;
+}
+
+static gboolean
+check (gint job, Case *c)
+{
+  const gsize n = c->samples * c->n_volumes;
+  const gboolean is_float = c->type == ND_FLOAT32;
+  g_autofree guint8 *got = run (c, backend), *again = run (c, backend);
+  g_autofree guint8 *cpu = is_float ? NULL : run (c, &nd_cpu_backend);
+  g_autofree gdouble *want = is_float ? run_reference (c) : NULL;
+  gdouble worst = 0, sum = 0, rms;
+  gboolean ok;
+
+  for (gsize i = 0; i < n; i++) {
+    const gdouble w = is_float ? want[i] : get_sample (c->type, cpu, i);
+    const gdouble d = fabs (get_sample (c->type, got, i) - w);
+
+    worst = MAX (worst, isfinite (d) ? d : INFINITY);
+    sum += d * d;
+  }
+  rms = sqrt (sum / n);
+  ok = memcmp (got, again, c->bytes * c->n_volumes) == 0
+      && (is_float ? rms <= 1e-5 * 255 && worst <= .01 * c->noise : worst <= 1);
+  if (!ok)
+    g_printerr ("# job %d: %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+                ":%" G_GSIZE_FORMAT " x %u of %s, latency %u, borders %d %d: "
+                "rms %g, worst %g%s\n",
+        job, c->shape.size[0], c->shape.size[1], c->shape.size[2], c->n_volumes,
+        nd_sample_name (c->type), c->settings.latency, c->borders.border,
+        c->borders.time_border, rms, worst,
+        memcmp (got, again, c->bytes * c->n_volumes) ? ", not repeatable" : "");
+  return ok;
+}
+
+static int
+compare_times (gconstpointer a, gconstpointer b)
+{
+  const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* One volume of each size on the device, in ms: push and respond. */
+static void
+bench (gsize size, NdSampleType type)
+{
+  enum
+  {
+    VOLUMES = 8,
+    TIMES = 40
+  };
+  g_autoptr (GRand) r = g_rand_new_with_seed (1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdAlgorithm) algorithm = NULL;
+  guint8 *volumes[VOLUMES], *out;
+  gdouble times[TIMES];
+  guint n = 0;
+  Case c = {
+    .shape = { 1, { size, size, size } },
+    .type = type,
+    .n_volumes = 1,
+    .settings = { .latency = 3, .strength = 1 },
+    .samples = size * size * size,
+    .bytes = size * size * size * nd_sample_size (type),
+    .noise = 15,
+  };
+
+  c.borders = (NdDenoiseBorders){ ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 };
+  for (guint i = 0; i < VOLUMES; i++) {
+    fill (&c, r);
+    volumes[i] = memory_new (c.bytes, TRUE);
+    copy (volumes[i], c.stream, c.bytes, TRUE);
+    g_free (c.stream);
+  }
+  out = memory_new (c.bytes, TRUE);
+  algorithm = backend->algorithms->denoise_new (&c.settings, &c.borders,
+      &c.shape, type, 0, -1, &error);
+  g_assert_no_error (error);
+  for (guint t = 0; n < TIMES; t++) {
+    const NdSamples in =
+        nd_samples_dense (volumes[t % VOLUMES], &c.shape, type);
+    const NdSamples to = nd_samples_dense (out, &c.shape, type);
+    const gint64 begin = g_get_monotonic_time ();
+
+    g_assert_true (nd_algorithm_push (algorithm, &in, NULL));
+    while (nd_algorithm_ready (algorithm))
+      g_assert_true (nd_algorithm_respond (algorithm, &to, NULL));
+    if (t >= 8)
+      times[n++] = (g_get_monotonic_time () - begin) * 1e-3;
+  }
+  qsort (times, TIMES, sizeof (gdouble), compare_times);
+  g_print ("nddenoise %" G_GSIZE_FORMAT "^3 %s on %s: median %.3f ms, least "
+           "%.3f, most %.3f; sigma %.2f; %" G_GSIZE_FORMAT " bytes\n",
+      size, nd_sample_name (type), backend->name, times[TIMES / 2], times[0],
+      times[TIMES - 1], nd_algorithm_sigma (algorithm),
+      nd_algorithm_bytes (algorithm));
+  for (guint i = 0; i < VOLUMES; i++)
+    memory_free (volumes[i], TRUE);
+  memory_free (out, TRUE);
+}
+
+int
+main (int argc, char **argv)
+{
+  const GOptionEntry options[] = { { "seed", 0, 0, G_OPTION_ARG_INT, &opt_seed,
+                                       "seed of the random jobs", "N" },
+    { "jobs", 0, 0, G_OPTION_ARG_INT, &opt_jobs, "number of jobs", "N" },
+    { "module", 0, 0, G_OPTION_ARG_FILENAME, &opt_module,
+        "module of the back end", "FILE" },
+    { "only", 0, 0, G_OPTION_ARG_INT, &opt_only, "run only this job", "JOB" },
+    { "bench", 0, 0, G_OPTION_ARG_NONE, &opt_bench, "measure the speed", NULL },
+    { NULL } };
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  gint failed = 0;
+
+  g_option_context_add_main_entries (context, options, NULL);
+  if (!g_option_context_parse (context, &argc, &argv, NULL))
+    return 2;
+  if (opt_seed < 0)
+    opt_seed = g_random_int_range (0, G_MAXINT);
+  nd_backend_register (&nd_cpu_backend);
+  if (opt_module) {
+    g_autoptr (GError) error = NULL;
+
+    backend = nd_backend_open (opt_module, &error)
+        ? nd_backend_find ("cuda", -1, &error)
+        : NULL;
+    if (!backend) {
+      g_print ("1..0 # SKIP %s\n", error->message);
+      /* An unusable device is a failure. */
+      return open ("/dev/nvidiactl", O_RDONLY) >= 0 ? 1 : 77;
+    }
+  }
+  nd_threads_start (0);
+  if (opt_bench) {
+    for (gsize size = 64; size <= (opt_module ? 256 : 64); size *= 2)
+      bench (size, ND_UINT8);
+    bench (64, ND_FLOAT32);
+    return 0;
+  }
+  g_print ("1..%d\n# seed %d; one job: --seed %d --only JOB\n", opt_jobs,
+      opt_seed, opt_seed);
+  for (gint i = 0; i < opt_jobs; i++) {
+    const guint32 seeds[2] = { opt_seed, i };
+    g_autoptr (GRand) r = g_rand_new_with_seed_array (seeds, 2);
+    gboolean ok;
+    Case c;
+
+    if (opt_only >= 0 && i != opt_only)
+      continue;
+    case_init (&c, r);
+    ok = check (i, &c);
+    failed += !ok;
+    g_print ("%sok %d\n", ok ? "" : "not ", i + 1);
+    g_free (c.stream);
+  }
+  return failed ? 1 : 0;
+}
