@@ -89,6 +89,7 @@ static const struct
   { "GstNdBackend", "auto cpu cuda" },
   { "GstNdBorder", "constant nearest reflect mirror wrap" },
   { "GstNdComputeLatency", "auto never always" },
+  { "GstNdDenoiseAxes", "space-time space" },
   { "GstNdDenoiseMethod", "transform adaptive" },
   { "GstNdDenoiseQuality", "fast best" },
   { "GstNdGap", "leave-out hold restart" },
