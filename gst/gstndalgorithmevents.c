@@ -196,8 +196,11 @@ let_in (GstNdAlgorithm *self, GstQuery *query)
 
   gst_query_parse_caps (query, &filter);
   gst_query_parse_caps_result (query, &caps);
-  if (!filter || !caps || !gst_caps_is_empty (caps)
-      || !gst_caps_is_fixed (filter) || gst_nd_cuda_caps (filter, 0)
+  if (!filter || !caps || !gst_caps_is_empty (caps))
+    return;
+  if (gst_nd_caps_have_alternate_fields (filter))
+    gst_query_set_caps_result (query, filter);
+  if (!gst_caps_is_fixed (filter) || gst_nd_cuda_caps (filter, 0)
       || !gst_nd_format_from_caps (&format, filter, NULL))
     return;
   if (!GST_ND_ALGORITHM_GET_CLASS (self)->check_input (self, &format, NULL))
@@ -222,8 +225,9 @@ gst_nd_algorithm_query (GstBaseTransform *trans, GstPadDirection direction,
 
     gst_query_parse_accept_caps (query, &caps);
     if (gst_caps_is_fixed (caps) && !gst_nd_cuda_caps (caps, 0)
-        && gst_structure_has_name (gst_caps_get_structure (caps, 0),
-            GST_ND_TENSORS)) {
+        && (gst_nd_caps_have_alternate_fields (caps)
+            || gst_structure_has_name (gst_caps_get_structure (caps, 0),
+                GST_ND_TENSORS))) {
       gst_query_set_accept_caps_result (query, TRUE);
       return TRUE;
     }

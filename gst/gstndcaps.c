@@ -236,3 +236,11 @@ gst_nd_volume_info_size (const GstNdVolumeInfo *info)
 {
   return nd_recording_volume_size (info);
 }
+
+gboolean
+gst_nd_caps_have_alternate_fields (const GstCaps *caps)
+{
+  return gst_caps_get_size (caps) > 0
+      && gst_caps_features_contains (gst_caps_get_features (caps, 0),
+          "format:Interlaced");
+}

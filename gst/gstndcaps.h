@@ -46,6 +46,10 @@ GstCaps *gst_nd_volume_info_to_caps (const GstNdVolumeInfo *info);
 void gst_nd_structure_set_dimensions (GstStructure *structure,
     const NdShape *shape, guint responses);
 
+/* Whether @caps begin with video of interlace-mode=alternate, which has a caps
+ * feature of its own. */
+gboolean gst_nd_caps_have_alternate_fields (const GstCaps *caps);
+
 /* Bytes of one buffer: all responses of one volume. */
 gsize gst_nd_volume_info_size (const GstNdVolumeInfo *info);
 

@@ -243,8 +243,11 @@ accept_refused_caps (GstNdConv *self, GstQuery *query)
 
   gst_query_parse_caps (query, &filter);
   gst_query_parse_caps_result (query, &caps);
-  if (!filter || !caps || !gst_caps_is_empty (caps)
-      || !gst_caps_is_fixed (filter)
+  if (!filter || !caps || !gst_caps_is_empty (caps))
+    return;
+  if (gst_nd_caps_have_alternate_fields (filter))
+    gst_query_set_caps_result (query, filter);
+  if (!gst_caps_is_fixed (filter)
       || !gst_nd_format_from_caps (&format, filter, NULL))
     return;
   GST_OBJECT_LOCK (self);
@@ -270,6 +273,7 @@ answer_accept_caps (GstNdConv *self, GstQuery *query)
   }
   if (!gst_caps_is_fixed (caps)
       || (!gst_caps_is_subset (caps, template)
+          && !gst_nd_caps_have_alternate_fields (caps)
           && !gst_structure_has_name (gst_caps_get_structure (caps, 0),
               GST_ND_TENSORS)
           && !gst_structure_has_name (gst_caps_get_structure (caps, 0),

@@ -163,6 +163,8 @@ check_refused (GstVideoInterlaceMode mode, guint height, const gchar *factory,
 
   video_info (&info, GST_VIDEO_FORMAT_I420, 16, height);
   GST_VIDEO_INFO_INTERLACE_MODE (&info) = mode;
+  if (mode == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
+    GST_VIDEO_INFO_SIZE (&info) /= 2;
   s = stream_new (factory, NULL, property, value, second, second_value, NULL);
   s->h = gst_harness_new_with_element (s->element, "sink", "src");
   gst_harness_set_src_caps (s->h, gst_video_info_to_caps (&info));
@@ -177,6 +179,34 @@ check_refused (GstVideoInterlaceMode mode, guint height, const gchar *factory,
   stream_free (s);
 }
 
+/* In a pipeline upstream asks first which caps are possible. */
+GST_START_TEST (test_alternate_fields_in_a_pipeline)
+{
+  g_autoptr (GstElement) pipeline = gst_parse_launch (
+      "appsrc name=s caps=\"video/x-raw(format:Interlaced),format=I420,width=16,"
+      "height=16,framerate=30/1,interlace-mode=alternate\" ! capsfilter ! "
+      "ndconv2d filter=box,size=3 ! fakesink",
+      NULL);
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  g_autoptr (GstElement) src = gst_bin_get_by_name (GST_BIN (pipeline), "s");
+  g_autoptr (GstBuffer) buffer = gst_buffer_new_and_alloc (16 * 8 * 3 / 2);
+  g_autoptr (GstMessage) message = NULL;
+  g_autoptr (GError) error = NULL;
+  GstFlowReturn ret;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_signal_emit_by_name (src, "push-buffer", buffer, &ret);
+  message =
+      gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (strstr (error->message, "interlace-mode=alternate") != NULL,
+      "%s", error->message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_interlaced_video_that_is_refused)
 {
   const GstVideoInterlaceMode interleaved =
@@ -184,6 +214,10 @@ GST_START_TEST (test_interlaced_video_that_is_refused)
 
   check_refused (GST_VIDEO_INTERLACE_MODE_MIXED, 16, "ndconv2d", "filter",
       "box,size=3", NULL, NULL);
+  check_refused (GST_VIDEO_INTERLACE_MODE_ALTERNATE, 16, "ndconv2d", "filter",
+      "box,size=3", NULL, NULL);
+  check_refused (GST_VIDEO_INTERLACE_MODE_ALTERNATE, 16, "nddenoise", NULL,
+      NULL, NULL, NULL);
   /* Chroma of 4:2:0 has 7 lines. */
   check_refused (interleaved, 14, "ndconv2d", "filter", "box,size=3", NULL,
       NULL);
@@ -252,6 +286,7 @@ video_formats_suite (void)
   tcase_add_test (tc, test_over_time);
   tcase_add_test (tc, test_fields);
   tcase_add_test (tc, test_interlaced_video_that_is_refused);
+  tcase_add_test (tc, test_alternate_fields_in_a_pipeline);
   tcase_add_test (tc, test_alpha_of_denoised_frames);
   return suite;
 }
