@@ -27,7 +27,8 @@ typedef struct
   /* For device memory only. */
   GMutex lock; /* of the fence */
   NdFence *fence;
-  gpointer host; /* copy while host_maps > 0 */
+  GMutex host_lock; /* of host and host_maps; held while copying */
+  gpointer host;    /* copy while host_maps > 0 */
   guint host_maps;
 } GstNdMemory;
 
@@ -86,6 +87,7 @@ gst_nd_allocator_alloc (GstAllocator *allocator, gsize size,
   memory->data = data;
   memory->pinned = pinned;
   g_mutex_init (&memory->lock);
+  g_mutex_init (&memory->host_lock);
   return GST_MEMORY_CAST (memory);
 }
 
@@ -105,6 +107,7 @@ gst_nd_allocator_free (GstAllocator *allocator, GstMemory *mem)
   if (self->kind == GST_ND_MEMORY_PINNED)
     free (memory->data);
   g_mutex_clear (&memory->lock);
+  g_mutex_clear (&memory->host_lock);
   g_free (memory);
 }
 
@@ -133,16 +136,14 @@ copy (GstNdMemory *memory, gboolean to_host)
   return ok;
 }
 
-/* Protects host and host_maps of all memories. One lock suffices, because such
- * maps are rare. */
-static GMutex host_lock;
-
+/* Several threads may map memory for reading at once; the locks of GstMemory
+ * only keep writers apart. */
 static gpointer
 map_host (GstNdMemory *memory)
 {
   gpointer host = NULL;
 
-  g_mutex_lock (&host_lock);
+  g_mutex_lock (&memory->host_lock);
   if (memory->host_maps == 0) {
     memory->host = g_try_malloc (memory->parent.maxsize);
     if (memory->host && !copy (memory, TRUE))
@@ -151,7 +152,7 @@ map_host (GstNdMemory *memory)
   host = memory->host;
   if (host)
     memory->host_maps++;
-  g_mutex_unlock (&host_lock);
+  g_mutex_unlock (&memory->host_lock);
   return host;
 }
 
@@ -172,12 +173,12 @@ gst_nd_memory_unmap (GstMemory *mem, GstMapInfo *info)
 
   if (!gst_nd_memory_is_device (mem) || info->flags & GST_ND_MAP_CUDA)
     return;
-  g_mutex_lock (&host_lock);
+  g_mutex_lock (&memory->host_lock);
   if (info->flags & GST_MAP_WRITE)
     copy (memory, FALSE);
   if (--memory->host_maps == 0)
     g_clear_pointer (&memory->host, g_free);
-  g_mutex_unlock (&host_lock);
+  g_mutex_unlock (&memory->host_lock);
 }
 
 gboolean

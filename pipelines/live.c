@@ -57,9 +57,10 @@ make_pipeline (const gchar *folder, guint volumes, GError **error)
   g_autofree gchar *after = g_build_filename (folder, "after.nii.gz", NULL);
   g_autofree gchar *text = g_strdup_printf (
       "ndtestsrc name=source pattern=heart noise=4 volume-size=96:96:96 "
-      "framerate=20/1 is-live=true num-buffers=%u ! tee name=tee tee. ! queue "
-      "! ndconv4dtemporal name=filter normalize=true ! ndfilesink name=after "
-      "tee. ! queue ! ndfilesink name=before",
+      "framerate=20/1 is-live=true num-buffers=%u ! tee name=tee "
+      "tee. ! queue max-size-bytes=0 ! ndconv4dtemporal name=filter "
+      "normalize=true ! ndfilesink name=after "
+      "tee. ! queue max-size-bytes=0 ! ndfilesink name=before",
       volumes);
   GstElement *pipeline = gst_parse_launch (text, error);
 
