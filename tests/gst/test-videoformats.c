@@ -183,9 +183,9 @@ check_refused (GstVideoInterlaceMode mode, guint height, const gchar *factory,
 GST_START_TEST (test_alternate_fields_in_a_pipeline)
 {
   g_autoptr (GstElement) pipeline = gst_parse_launch (
-      "appsrc name=s caps=\"video/x-raw(format:Interlaced),format=I420,width=16,"
-      "height=16,framerate=30/1,interlace-mode=alternate\" ! capsfilter ! "
-      "ndconv2d filter=box,size=3 ! fakesink",
+      "appsrc name=s caps=\"video/x-raw(format:Interlaced),format=I420,"
+      "width=16,height=16,framerate=30/1,interlace-mode=alternate\" ! "
+      "capsfilter ! ndconv2d filter=box,size=3 ! fakesink",
       NULL);
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   g_autoptr (GstElement) src = gst_bin_get_by_name (GST_BIN (pipeline), "s");
