@@ -3,7 +3,7 @@
  */
 #include "gst/gstndalgorithmprivate.h"
 #include "gst/gstndcuda.h"
-#include "gst/gstnderror.h"
+#include "gst/gstndlatency.h"
 #include "gst/gstndsegment.h"
 
 #define GST_CAT_DEFAULT gst_nd_algorithm_debug
@@ -38,37 +38,16 @@ caps_event (GstNdAlgorithm *self, GstEvent *event)
   return FALSE;
 }
 
-/* Whether @event repeats the segment in use. */
-static gboolean
-repeats_segment (GstNdAlgorithm *self, GstEvent *event)
-{
-  GstSegment current = GST_BASE_TRANSFORM (self)->segment;
-  const GstSegment *segment;
-
-  gst_event_parse_segment (event, &segment);
-  current.position = segment->position;
-  return gst_segment_is_equal (segment, &current);
-}
-
 static gboolean
 segment_event (GstNdAlgorithm *self, GstEvent *event)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
-  g_autoptr (GError) undecoded = NULL;
+  g_autoptr (GError) error = NULL;
   const GstSegment *segment;
 
   gst_event_parse_segment (event, &segment);
-  if (!gst_nd_segment_check_decoded (GST_BASE_TRANSFORM_SINK_PAD (self), event,
-          &undecoded)) {
-    gst_nd_algorithm_fail (self, undecoded);
-    return FALSE;
-  }
-  if (segment->format != GST_FORMAT_TIME) {
-    g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_FORMAT,
-        "The segment is in %s, but time is needed: set do-timestamp or "
-        "format=time on the source",
-        gst_format_get_name (segment->format));
-
+  if (!gst_nd_segment_check_time (GST_BASE_TRANSFORM_SINK_PAD (self), event,
+          &error)) {
     gst_nd_algorithm_fail (self, error);
     return FALSE;
   }
@@ -90,7 +69,7 @@ gst_nd_algorithm_sink_event (GstBaseTransform *trans, GstEvent *event)
       break;
     case GST_EVENT_SEGMENT:
       event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
-      if (repeats_segment (self, event))
+      if (gst_nd_segment_is_repeated (&trans->segment, event))
         return gst_nd_algorithm_take_event (self, event);
       ok = segment_event (self, event);
       break;
@@ -141,8 +120,6 @@ gst_nd_algorithm_src_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstNdAlgorithm *self = GST_ND_ALGORITHM (trans);
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
-  GstClockTimeDiff diff;
-  GstClockTime timestamp;
   gboolean spans_time;
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEEK)
@@ -150,12 +127,8 @@ gst_nd_algorithm_src_event (GstBaseTransform *trans, GstEvent *event)
         event);
   if (GST_EVENT_TYPE (event) != GST_EVENT_QOS)
     return gst_nd_algorithm_parent ()->src_event (trans, event);
-  gst_event_parse_qos (event, NULL, NULL, &diff, &timestamp);
   GST_OBJECT_LOCK (self);
-  if (!GST_CLOCK_TIME_IS_VALID (timestamp))
-    priv->earliest_time = GST_CLOCK_TIME_NONE;
-  else
-    priv->earliest_time = timestamp + MAX (diff, -(gint64) timestamp);
+  priv->earliest_time = gst_nd_latency_earliest_time (event);
   spans_time = priv->seek.before + priv->seek.after > 0;
   GST_OBJECT_UNLOCK (self);
   if (!spans_time)
@@ -169,27 +142,18 @@ gst_nd_algorithm_src_event (GstBaseTransform *trans, GstEvent *event)
 static gboolean
 latency_query (GstNdAlgorithm *self, GstQuery *query)
 {
-  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
-  GstClockTime own, min, max;
-  gboolean live;
+  GstClockTime own;
 
   GST_OBJECT_LOCK (self);
-  own = priv->latency;
+  own = gst_nd_algorithm_private (self)->latency;
   GST_OBJECT_UNLOCK (self);
-  if (!GST_CLOCK_TIME_IS_VALID (own)
-      || !gst_pad_peer_query (GST_BASE_TRANSFORM_SINK_PAD (self), query))
-    return FALSE;
-  gst_query_parse_latency (query, &live, &min, &max);
-  if (GST_CLOCK_TIME_IS_VALID (max))
-    max += own;
-  gst_query_set_latency (query, live, min + own, max);
-  return TRUE;
+  return gst_nd_latency_query (GST_BASE_TRANSFORM (self), query, own);
 }
 
-/* Fixed caps that are no input are let in: the CAPS event fails with a reason,
- * which upstream, finding no caps in common, could not name. */
+/* Accepts fixed caps that are no input. If upstream finds no caps in common, it
+ * can name no reason, but the CAPS event fails with one. */
 static void
-let_in (GstNdAlgorithm *self, GstQuery *query)
+accept_refused_caps (GstNdAlgorithm *self, GstQuery *query)
 {
   GstCaps *filter, *caps;
   GstNdFormat format;
@@ -235,7 +199,7 @@ gst_nd_algorithm_query (GstBaseTransform *trans, GstPadDirection direction,
   if (!gst_nd_algorithm_parent ()->query (trans, direction, query))
     return FALSE;
   if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS) {
-    let_in (self, query);
+    accept_refused_caps (self, query);
     gst_nd_cuda_prefer (query);
   }
   return TRUE;

@@ -10,6 +10,7 @@
 #include "gst/gstndconvstats.h"
 #include "gst/gstndconvstream.h"
 #include "gst/gstndcuda.h"
+#include "gst/gstndlatency.h"
 #include "gst/gstndsegment.h"
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
@@ -58,18 +59,6 @@ caps_event (GstNdConv *self, GstEvent *event)
   return FALSE;
 }
 
-/* Whether @event repeats the segment in use. */
-static gboolean
-repeats_segment (GstNdConv *self, GstEvent *event)
-{
-  GstSegment current = GST_BASE_TRANSFORM (self)->segment;
-  const GstSegment *segment;
-
-  gst_event_parse_segment (event, &segment);
-  current.position = segment->position;
-  return gst_segment_is_equal (segment, &current);
-}
-
 static gboolean
 segment_event (GstNdConv *self, GstEvent *event)
 {
@@ -78,18 +67,9 @@ segment_event (GstNdConv *self, GstEvent *event)
   const GstSegment *segment;
 
   gst_event_parse_segment (event, &segment);
-  if (!gst_nd_segment_check_decoded (GST_BASE_TRANSFORM_SINK_PAD (self), event,
+  if (!gst_nd_segment_check_time (GST_BASE_TRANSFORM_SINK_PAD (self), event,
           &error)) {
     gst_nd_conv_fail (self, error);
-    return FALSE;
-  }
-  if (segment->format != GST_FORMAT_TIME) {
-    if (g_atomic_int_compare_and_exchange (&priv->failed, FALSE, TRUE))
-      GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-          ("The segment is in %s, but time is needed: set do-timestamp or "
-           "format=time on the source",
-              gst_format_get_name (segment->format)),
-          (NULL));
     return FALSE;
   }
   GST_INFO_OBJECT (self, "segment %" GST_SEGMENT_FORMAT, segment);
@@ -115,7 +95,7 @@ gst_nd_conv_sink_event (GstBaseTransform *trans, GstEvent *event)
       break;
     case GST_EVENT_SEGMENT:
       event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
-      if (repeats_segment (self, event))
+      if (gst_nd_segment_is_repeated (&trans->segment, event))
         return gst_nd_conv_take_event (self, event);
       ok = segment_event (self, event);
       break;
@@ -172,8 +152,6 @@ gst_nd_conv_src_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstNdConv *self = GST_ND_CONV (trans);
   GstNdConvPrivate *priv = self->priv;
-  GstClockTimeDiff diff;
-  GstClockTime timestamp;
   gboolean spans_time;
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEEK)
@@ -181,12 +159,8 @@ gst_nd_conv_src_event (GstBaseTransform *trans, GstEvent *event)
         event);
   if (GST_EVENT_TYPE (event) != GST_EVENT_QOS)
     return gst_nd_conv_parent ()->src_event (trans, event);
-  gst_event_parse_qos (event, NULL, NULL, &diff, &timestamp);
   GST_OBJECT_LOCK (self);
-  if (!GST_CLOCK_TIME_IS_VALID (timestamp))
-    priv->earliest_time = GST_CLOCK_TIME_NONE;
-  else
-    priv->earliest_time = timestamp + MAX (diff, -(gint64) timestamp);
+  priv->earliest_time = gst_nd_latency_earliest_time (event);
   spans_time = priv->spans_time;
   GST_OBJECT_UNLOCK (self);
   if (!spans_time)
@@ -198,23 +172,15 @@ gst_nd_conv_src_event (GstBaseTransform *trans, GstEvent *event)
 static gboolean
 latency_query (GstNdConv *self, GstQuery *query)
 {
-  GstNdConvPrivate *priv = self->priv;
-  GstClockTime own, min, max;
-  gboolean live;
+  GstClockTime own;
 
   GST_OBJECT_LOCK (self);
-  own = priv->latency;
+  own = self->priv->latency;
   GST_OBJECT_UNLOCK (self);
-  if (!GST_CLOCK_TIME_IS_VALID (own)
-      || !gst_pad_peer_query (GST_BASE_TRANSFORM_SINK_PAD (self), query))
+  if (!gst_nd_latency_query (GST_BASE_TRANSFORM (self), query, own))
     return FALSE;
-  gst_query_parse_latency (query, &live, &min, &max);
-  if (GST_CLOCK_TIME_IS_VALID (max))
-    max += own;
-  GST_DEBUG_OBJECT (self,
-      "latency %" GST_TIME_FORMAT " of upstream + %" GST_TIME_FORMAT ", %slive",
-      GST_TIME_ARGS (min), GST_TIME_ARGS (own), live ? "" : "not ");
-  gst_query_set_latency (query, live, min + own, max);
+  GST_DEBUG_OBJECT (self, "latency %" GST_TIME_FORMAT " of %" GST_PTR_FORMAT,
+      GST_TIME_ARGS (own), query);
   return TRUE;
 }
 

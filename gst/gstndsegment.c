@@ -54,3 +54,31 @@ gst_nd_segment_check_decoded (GstPad *sink, GstEvent *event, GError **error)
         source ? GST_OBJECT_NAME (source) : "The source", location, location);
   return FALSE;
 }
+
+gboolean
+gst_nd_segment_check_time (GstPad *sink, GstEvent *event, GError **error)
+{
+  const GstSegment *segment;
+
+  if (!gst_nd_segment_check_decoded (sink, event, error))
+    return FALSE;
+  gst_event_parse_segment (event, &segment);
+  if (segment->format == GST_FORMAT_TIME)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "The segment is in %s, but time is needed: set do-timestamp or "
+      "format=time on the source",
+      gst_format_get_name (segment->format));
+  return FALSE;
+}
+
+gboolean
+gst_nd_segment_is_repeated (const GstSegment *current, GstEvent *event)
+{
+  GstSegment moved = *current;
+  const GstSegment *segment;
+
+  gst_event_parse_segment (event, &segment);
+  moved.position = segment->position;
+  return gst_segment_is_equal (segment, &moved);
+}

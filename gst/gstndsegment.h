@@ -15,4 +15,13 @@ G_BEGIN_DECLS
 gboolean gst_nd_segment_check_decoded (GstPad *sink, GstEvent *segment,
     GError **error);
 
+/* The same, and FALSE with ND_ERROR_FORMAT for every segment that is not in
+ * time. */
+gboolean gst_nd_segment_check_time (GstPad *sink, GstEvent *segment,
+    GError **error);
+
+/* Whether @event repeats the segment @current. Their positions may differ. */
+gboolean gst_nd_segment_is_repeated (const GstSegment *current,
+    GstEvent *event);
+
 G_END_DECLS
