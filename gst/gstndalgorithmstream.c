@@ -7,6 +7,7 @@
 #include "gst/gstndanchor.h"
 #include "gst/gstnderror.h"
 #include "gst/gstndflow.h"
+#include "gst/gstndtensormeta.h"
 
 #define GST_CAT_DEFAULT gst_nd_algorithm_debug
 
@@ -263,6 +264,7 @@ push_one (GstNdAlgorithm *self)
       priv->push_seconds + (g_get_monotonic_time () - begin) * 1e-6);
   priv->push_seconds = 0;
   priv->discont = FALSE;
+  gst_nd_tensor_meta_attach (out, &priv->output);
   GST_LOG_OBJECT (self, "output %" GST_PTR_FORMAT, out);
   ret = gst_pad_push (pad, g_steal_pointer (&out));
   if (ret != GST_FLOW_OK)

@@ -3,6 +3,8 @@
  */
 #include "gst/gstndanchor.h"
 
+#include "gst/gstndtensormeta.h"
+
 /* Copies metas, but for those that describe memory or keep other buffers. */
 static gboolean
 copy_meta (GstBuffer *from, GstMeta **meta, gpointer to)
@@ -17,6 +19,12 @@ copy_meta (GstBuffer *from, GstMeta **meta, gpointer to)
   return TRUE;
 }
 
+static gboolean
+copy_volume_meta (GstBuffer *from, GstMeta **meta, gpointer to)
+{
+  return gst_nd_is_tensor_meta (*meta) || copy_meta (from, meta, to);
+}
+
 GstBuffer *
 gst_nd_anchor_new (GstBuffer *buffer, const GstNdFormat *format)
 {
@@ -24,7 +32,8 @@ gst_nd_anchor_new (GstBuffer *buffer, const GstNdFormat *format)
 
   gst_buffer_copy_into (anchor, buffer,
       GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
-  gst_buffer_foreach_meta (buffer, copy_meta, anchor);
+  gst_buffer_foreach_meta (buffer,
+      format->is_video ? copy_meta : copy_volume_meta, anchor);
   if (!GST_BUFFER_DURATION_IS_VALID (anchor) && !format->is_variable)
     GST_BUFFER_DURATION (anchor) = gst_nd_format_duration (format);
   return anchor;

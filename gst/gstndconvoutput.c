@@ -7,6 +7,7 @@
 #include "gst/gstndconvpending.h"
 #include "gst/gstndconvplan.h"
 #include "gst/gstndmemory.h"
+#include "gst/gstndtensormeta.h"
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
@@ -246,6 +247,7 @@ push_with_fence (GstNdConv *self, GstNdPendingOutput *output, GstMemory *memory)
   output->is_mapped = FALSE;
   while (!g_queue_is_empty (&output->events))
     gst_pad_push_event (pad, g_queue_pop_head (&output->events));
+  gst_nd_tensor_meta_attach (buffer, &self->priv->out);
   GST_LOG_OBJECT (self, "pushing with a fence %" GST_PTR_FORMAT, buffer);
   ret = gst_pad_push (pad, buffer);
   if (ret != GST_FLOW_OK)

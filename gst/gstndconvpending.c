@@ -4,6 +4,7 @@
 #include "gst/gstndconvpending.h"
 
 #include "gst/gstndconvlatency.h"
+#include "gst/gstndtensormeta.h"
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
@@ -161,6 +162,7 @@ push (GstNdConv *self, GstNdPendingOutput *output, GstFlowReturn before)
       gst_nd_conv_discard_event (self, event);
   }
   if (output->buffer && wanted) {
+    gst_nd_tensor_meta_attach (output->buffer, &self->priv->out);
     GST_LOG_OBJECT (self, "pushing %" GST_PTR_FORMAT, output->buffer);
     ret = gst_pad_push (pad, output->buffer);
     if (ret != GST_FLOW_OK)
