@@ -7,7 +7,8 @@
 
 #define LENGTH (2 * ND_ADAPTIVE_MAX_RADIUS + 3)
 #define MIDDLE (ND_ADAPTIVE_MAX_RADIUS + 1)
-/* A filter that reaches 1 sample along x reaches this many volumes. */
+/* The standard deviations over time, in volumes, divided by those in space, in
+ * samples. */
 #define TIME_SCALE 1.4
 
 /* Half the variances of the low-pass filters, and the standard deviations of
@@ -56,7 +57,8 @@ init_gaussian (NdAdaptiveGaussian *gaussian, gdouble s, gdouble weight,
     k[ND_ADAPTIVE_TIME_REACH + 1 + i] = weight * half[ABS (i)];
   for (guint i = 0; i < ND_ADAPTIVE_TIMES; i++) {
     gaussian->time[0][i] = k[i + 1];
-    /* Factors of volumes: the derivatives look from the output. */
+    /* Weights of the volumes in the order of time: derivatives are above 0 if
+     * samples rise. */
     gaussian->time[1][i] = has_time ? TIME_SCALE * (k[i] - k[i + 2]) / 2 : 0;
     gaussian->time[2][i] = has_time
         ? TIME_SCALE * TIME_SCALE * (k[i] - 2 * k[i + 1] + k[i + 2])

@@ -11,7 +11,7 @@
 G_BEGIN_DECLS
 
 #define ND_CLIPPING_TABLE 512
-/* Clipped samples are counted in one row of this number. */
+/* Clipped samples are counted in every fourth row. */
 #define ND_CLIPPING_EVERY 4
 
 /* The range of a type; infinite for ND_FLOAT32. */

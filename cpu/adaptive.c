@@ -439,7 +439,7 @@ differentiate_twice (const NdAdaptiveFilter *self, const gfloat *a,
   self->kernels->sum (3, in, weights, out, self->size[0]);
 }
 
-/* Copies @row behind one sample of the border, and adds another one. */
+/* Copies @row with one sample of the border before it and one after it. */
 static gfloat *
 pad (const NdAdaptiveFilter *self, const gfloat *row, gfloat constant,
     gfloat *padded)

@@ -24,11 +24,12 @@ gsize nd_adaptive_filter_bytes (const NdDenoiseSettings *settings,
 
 /* The place of volume @position, to read or to write: x * y * z floats. It is
  * overwritten when volume @position + ND_ADAPTIVE_TIMES is written or, if only
- * space is filtered, the next one. */
+ * space is filtered, when the next volume is written. */
 gfloat *nd_adaptive_filter_input (const NdAdaptiveFilter *filter,
     gint64 position);
 
-/* Takes volume @position, which was written before. */
+/* Adds volume @position, which nd_adaptive_filter_input() returned and the
+ * caller has written. */
 void nd_adaptive_filter_push (NdAdaptiveFilter *filter, gint64 position);
 
 /* The result of volume @position of a stream that has @known volumes so far,

@@ -33,8 +33,8 @@ typedef struct
   guint n_slots;
 
   /* Volumes of coefficients at time offset reach.low[T] + t, and their sums:
-   * [filter][t]. NULL if the volume has only zeros or the filter does not reach
-   * that far. */
+   * [filter][t]. NULL if the coefficients at that time are all zero or the
+   * filter does not extend that far. */
   const gdouble **coefficients;
   gdouble *sums;
   guint n_spectra; /* volumes that are not NULL */
@@ -47,8 +47,8 @@ typedef struct
 /* NdFftSamples.n_spectra of the job. */
 guint nd_fft_count_spectra (const NdJob *job, const NdReach *reach);
 
-/* ND_ERROR_MEMORY if there is not enough memory. Zeroed memory may be
- * cleared. */
+/* ND_ERROR_MEMORY if there is not enough memory. @samples may be zeroed and
+ * cleared without this call. */
 gboolean nd_fft_samples_init (NdFftSamples *samples, const NdJob *job,
     const NdRingOptions *options, GError **error);
 void nd_fft_samples_clear (NdFftSamples *samples);
@@ -73,8 +73,8 @@ void nd_fft_samples_row (NdFftSamples *samples, NdFftSlot *slot,
  * end. */
 guint nd_fft_slot (const NdFftSamples *samples, const gint *slots, guint t);
 
-/* What is to be added to all outputs of @filter, and whether its window has
- * samples that are not finite. */
+/* Returns the number to add to all outputs of @filter. Sets whether its window
+ * has samples that are not finite. */
 gfloat nd_fft_level (NdFftSamples *samples, const gint *slots, gsize component,
     guint filter, gboolean *non_finite);
 

@@ -21,9 +21,9 @@ nd_blocks_count (const gsize size[ND_AXES], const gsize block[ND_AXES])
   return n;
 }
 
-/* The samples, from @first to @last, that stand for @i in an axis of @n. If the
- * border goes back and forth, the samples between the edge and the one that is
- * found count too, because a box has no gaps. */
+/* The samples @first to @last that a block must have so that the border gives
+ * sample @i of an axis of @n. For reflect and mirror these are all samples from
+ * the edge to the one that replaces @i, because a box has no gaps. */
 static void
 include (NdBorder border, gint64 i, gint64 n, gint64 *first, gint64 *last)
 {

@@ -1,5 +1,5 @@
-/* Blocks: boxes of a recording that are filtered one by one, each with the part
- * of the input that its outputs need.
+/* Blocks: parts of a recording that are filtered one by one, each with the
+ * input samples that its outputs need.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -1,4 +1,4 @@
-/* Volumes in memory of any layout and of any type of stream, to and from those
+/* Conversion between volumes of any layout and any type of stream, and volumes
  * that back ends read and write.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later

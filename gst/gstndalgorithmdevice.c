@@ -56,7 +56,7 @@ gst_nd_algorithm_set_context (GstElement *element, GstContext *context)
       ->set_context (element, context);
 }
 
-/* start() tells of a device that is missing. */
+/* start() reports a missing device. */
 GstStateChangeReturn
 gst_nd_algorithm_change_state (GstElement *element, GstStateChange transition)
 {
@@ -135,7 +135,8 @@ make_on_cpu (GstNdAlgorithm *self, GError **error)
   return ok;
 }
 
-/* Outputs for the host are in memory that the device writes by itself. */
+/* Outputs in host memory are pinned, so that the device writes them
+ * directly. */
 gboolean
 gst_nd_algorithm_make_pool (GstNdAlgorithm *self, GError **error)
 {

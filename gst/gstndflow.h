@@ -17,7 +17,7 @@ gst_nd_flow_is_final (GstFlowReturn ret)
   return ret != GST_FLOW_OK && ret != GST_FLOW_NOT_LINKED;
 }
 
-/* What to report of two pushes. */
+/* The result of two pushes: that of the second one, unless it is OK. */
 static inline GstFlowReturn
 gst_nd_flow_join (GstFlowReturn first, GstFlowReturn second)
 {

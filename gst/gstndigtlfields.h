@@ -20,7 +20,7 @@ typedef struct
 
 void gst_nd_igtl_fields_clear (GstNdIgtlFields *fields);
 
-/* Forgets the fields of volumes that come no more after a flush. */
+/* Forgets the fields of volumes that will not arrive because of a flush. */
 void gst_nd_igtl_fields_flush (GstNdIgtlFields *fields);
 
 /* Takes @metadata: of one volume if @live, otherwise of a recording. */

@@ -27,8 +27,8 @@ void gst_nd_igtl_waiting_clear (GstNdIgtlWaiting *waiting);
 void gst_nd_igtl_waiting_add (GstNdIgtlWaiting *waiting, const gchar *key,
     const gchar *value);
 
-/* Returns all fields (GstNdIgtlText), in ascending order of their keys. None is
- * left. */
+/* Removes and returns all fields (GstNdIgtlText), in ascending order of their
+ * keys. */
 GArray *gst_nd_igtl_waiting_steal (GstNdIgtlWaiting *waiting);
 
 G_END_DECLS
