@@ -18,7 +18,7 @@
                               the transform */
 
 #define SPECTRUM_TIME \
-  0.4e-9 /* to read a float of a spectrum in the ring of a window */
+  0.3e-9 /* to read a float of a spectrum in the ring of a window */
 
 static gdouble
 samples (const NdJob *job)

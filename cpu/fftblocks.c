@@ -30,10 +30,14 @@
 
 #define ROWS_PER_TASK 16
 
+/* Pairs whose spectra are summed together if the window is longer than one
+ * volume: more do not fit in the cache. */
+#define GROUP 2
+
 /* The memory of a thread. */
 typedef struct
 {
-  gfloat *work;
+  gfloat *work;      /* of GROUP pairs */
   gfloat *spectrum;  /* of a pair */
   gfloat *planes[2]; /* outputs of a pair */
 } Scratch;
@@ -94,7 +98,8 @@ scratch_floats (const Blocks *b)
 {
   const NdFftBlock *block = b->grid.block;
 
-  return block->work + block->numbers + 2 * block->size[0] * block->size[1];
+  return GROUP * block->work + block->numbers
+      + 2 * block->size[0] * block->size[1];
 }
 
 static Scratch
@@ -104,7 +109,7 @@ scratch_of (const Blocks *b, guint worker)
   Scratch s;
 
   s.work = b->scratch_memory + worker * scratch_floats (b);
-  s.spectrum = s.work + block->work;
+  s.spectrum = s.work + GROUP * block->work;
   s.planes[0] = s.spectrum + block->numbers;
   s.planes[1] = s.planes[0] + block->size[0] * block->size[1];
   return s;
@@ -342,10 +347,10 @@ store_block (const Respond *respond, guint filter, const gsize origin[3],
   }
 }
 
-/* Transforms the pair in @scratch back and stores its outputs. */
+/* Transforms the pair in @work back and stores its outputs. */
 static void
 store_pair (const Respond *respond, gsize pair, guint filter,
-    const Scratch *scratch)
+    const Scratch *scratch, gfloat *work)
 {
   const NdFftGrid *grid = &respond->blocks->grid;
   const gsize depth = respond->blocks->samples.job.shape.size[2];
@@ -357,7 +362,7 @@ store_pair (const Respond *respond, gsize pair, guint filter,
   for (gsize z = 0; z < grid->kept[2]; z++) {
     if (z + MIN (origin[0][2], origin[1][2]) >= depth)
       break;
-    grid->block->inverse (scratch->work, z, grid->kept[0], grid->kept[1],
+    grid->block->inverse (work, z, grid->kept[0], grid->kept[1],
         respond->levels[filter], scratch->planes[0], scratch->planes[1]);
     for (guint i = 0; i < n; i++) {
       if (z + origin[i][2] < depth)
@@ -366,13 +371,39 @@ store_pair (const Respond *respond, gsize pair, guint filter,
   }
 }
 
+/* Writes the spectra of filter @k and of the volumes, from @pair on, that it is
+ * multiplied by. Returns their number. */
+static guint
+find_factors (const Respond *respond, guint k, gsize pair,
+    const Scratch *scratch, const gfloat **spectra, const gfloat **filters)
+{
+  const Blocks *b = respond->blocks;
+  const NdFftSamples *s = &b->samples;
+  guint n = 0;
+
+  for (guint t = 0; t < s->reach.slots; t++) {
+    const gfloat *w = b->filters[(respond->first + k) * s->reach.slots + t];
+
+    if (!w)
+      continue;
+    filters[n] = w;
+    spectra[n++] = b->ring
+        ? ring_spectrum (b, nd_fft_slot (s, respond->slots, t),
+              respond->component, pair)
+        : scratch->spectrum;
+  }
+  return n;
+}
+
 static void
-respond_pair (gsize pair, guint worker, gpointer data)
+respond_group (gsize index, guint worker, gpointer data)
 {
   const Respond *respond = data;
   const Blocks *b = respond->blocks;
   const NdFftBlock *block = b->grid.block;
   const NdFftSamples *s = &b->samples;
+  const gsize group = b->ring ? GROUP : 1, pair = index * group;
+  const gsize pairs = MIN (group, b->grid.pairs - pair);
   const Scratch scratch = scratch_of (b, worker);
   const gfloat **spectra = respond->pointers + 2 * worker * s->reach.slots;
   const gfloat **filters = spectra + s->reach.slots;
@@ -384,27 +415,18 @@ respond_pair (gsize pair, guint worker, gpointer data)
         pair, scratch.work);
     if (respond->n == 1 && b->filters[respond->first]) {
       block->convolve (scratch.work, b->filters[respond->first]);
-      store_pair (respond, pair, 0, &scratch);
+      store_pair (respond, pair, 0, &scratch, scratch.work);
       return;
     }
     block->spectrum (scratch.work, scratch.spectrum);
   }
   for (guint k = 0; k < respond->n; k++) {
-    guint n = 0;
+    const guint n = find_factors (respond, k, pair, &scratch, spectra, filters);
 
-    for (guint t = 0; t < s->reach.slots; t++) {
-      const gfloat *w = b->filters[(respond->first + k) * s->reach.slots + t];
-
-      if (!w)
-        continue;
-      filters[n] = w;
-      spectra[n++] = b->ring
-          ? ring_spectrum (b, nd_fft_slot (s, respond->slots, t),
-                respond->component, pair)
-          : scratch.spectrum;
-    }
-    block->sum (spectra, filters, n, scratch.work);
-    store_pair (respond, pair, k, &scratch);
+    block->sum (spectra, filters, n, scratch.work, pairs, b->spectrum);
+    for (gsize i = 0; i < pairs; i++)
+      store_pair (respond, pair + i, k, &scratch,
+          scratch.work + i * block->work);
   }
 }
 
@@ -444,7 +466,9 @@ blocks_respond (gpointer state, const gint *slots, const NdScale *scale,
         .out = out,
         .type = s->job.out_type,
         .plane = k * out->response + c * nd_sample_size (s->job.out_type) };
-      nd_parallel_for (b->grid.pairs, respond_pair, &respond);
+      nd_parallel_for (b->ring ? (b->grid.pairs + GROUP - 1) / GROUP
+                               : b->grid.pairs,
+          respond_group, &respond);
     }
   }
 }

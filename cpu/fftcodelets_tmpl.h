@@ -243,21 +243,22 @@ multiply_part (guint A, guint B, const Complex *t, guint k,
 /* Numbers to are in registers at a time when products are summed. */
 #define SUMMED 4
 
-/* Part @k of the sum of products, from number @first of each spectrum on, and
- * the first step back. */
+/* Part @k of the sum of products, from number @first of each filter and number
+ * @from of each spectrum on, and the first step back. */
 INLINE void
 sum_part (guint A, guint B, const gfloat *const *spectra,
-    const gfloat *const *filters, guint n, gsize first, guint k, Complex *back)
+    const gfloat *const *filters, guint n, gsize from, gsize first, guint k,
+    Complex *back)
 {
   Complex c[8];
 
   UNROLLED_FOR (guint half = 0; half < B; half += SUMMED) {
-    const gsize at = first + k * B + half;
+    const gsize at = k * B + half;
     Complex sum[SUMMED] = { { { 0 }, { 0 } } };
 
     for (guint i = 0; i < n; i++) {
-      const Complex *x = (const Complex *) spectra[i] + at;
-      const Complex *w = (const Complex *) filters[i] + at;
+      const Complex *x = (const Complex *) spectra[i] + from + at;
+      const Complex *w = (const Complex *) filters[i] + first + at;
 
       UNROLLED_FOR (guint j = 0; j < SUMMED; j++)
         multiply_add (sum + j, x + j, w + j);

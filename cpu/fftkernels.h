@@ -46,9 +46,11 @@ typedef struct
   /* Transforms the last axis, multiplies by a spectrum and transforms back. */
   void (*convolve) (gfloat *work, const gfloat *filter);
 
-  /* Sums spectra[i] * filters[i] over @n, and transforms the last axis back. */
+  /* Sums spectra[i] * filters[i] over @n, and transforms the last axis back.
+   * Does so for @pairs in a row, so that filters stay in the cache: spectra of
+   * the next pair are @next floats on, and its memory is @work floats on. */
   void (*sum) (const gfloat *const *spectra, const gfloat *const *filters,
-      guint n, gfloat *work);
+      guint n, gfloat *work, guint pairs, gsize next);
 
   /* Transforms the other axes of plane @z back, and writes @height rows of at
    * least @width samples of both blocks, each sample plus @level. The rows are

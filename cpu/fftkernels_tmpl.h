@@ -99,52 +99,52 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
 }
 
 /* The transforms of N = A * B points. Strides are in complex vectors. */
-#define DEFINE_LINES(N, A, B)                                           \
-  NOINLINE void rows_##N (const gfloat *a, const gfloat *b, gsize row,  \
-      Complex *out, gsize stride)                                       \
-  {                                                                     \
-    Complex t[N];                                                       \
-                                                                        \
-    first_step_rows (A, B, a, b, row, t);                               \
-    EACH (A, ROWS_PART_##N);                                            \
-  }                                                                     \
-                                                                        \
-  NOINLINE void rows_back_##N (const Complex *in, gsize in_stride,      \
-      gsize height, gfloat level, gfloat *a, gfloat *b)                 \
-  {                                                                     \
-    Complex t[N];                                                       \
-                                                                        \
-    first_step (B, A, in, in_stride, t, TRUE);                          \
-    EACH (B, ROWS_BACK_PART_##N);                                       \
-  }                                                                     \
-                                                                        \
-  NOINLINE void line_spectrum_##N (const Complex *in, gsize in_stride,  \
-      Complex *spectrum)                                                \
-  {                                                                     \
-    Complex t[N];                                                       \
-                                                                        \
-    first_step (A, B, in, in_stride, t, FALSE);                         \
-    EACH (A, SPECTRUM_PART_##N);                                        \
-  }                                                                     \
-                                                                        \
-  NOINLINE void line_convolve_##N (Complex *out, gsize stride,          \
-      const Complex *filter)                                            \
-  {                                                                     \
-    Complex u[N], t[N];                                                 \
-                                                                        \
-    first_step (A, B, out, stride, u, FALSE);                           \
-    EACH (A, MULTIPLY_PART_##N);                                        \
-    EACH (B, BACK_PART_##N);                                            \
-  }                                                                     \
-                                                                        \
-  NOINLINE void line_sum_##N (const gfloat *const *spectra,             \
-      const gfloat *const *filters, guint n, gsize first, Complex *out, \
-      gsize stride)                                                     \
-  {                                                                     \
-    Complex t[N];                                                       \
-                                                                        \
-    EACH (A, SUM_PART_##N);                                             \
-    EACH (B, BACK_PART_##N);                                            \
+#define DEFINE_LINES(N, A, B)                                          \
+  NOINLINE void rows_##N (const gfloat *a, const gfloat *b, gsize row, \
+      Complex *out, gsize stride)                                      \
+  {                                                                    \
+    Complex t[N];                                                      \
+                                                                       \
+    first_step_rows (A, B, a, b, row, t);                              \
+    EACH (A, ROWS_PART_##N);                                           \
+  }                                                                    \
+                                                                       \
+  NOINLINE void rows_back_##N (const Complex *in, gsize in_stride,     \
+      gsize height, gfloat level, gfloat *a, gfloat *b)                \
+  {                                                                    \
+    Complex t[N];                                                      \
+                                                                       \
+    first_step (B, A, in, in_stride, t, TRUE);                         \
+    EACH (B, ROWS_BACK_PART_##N);                                      \
+  }                                                                    \
+                                                                       \
+  NOINLINE void line_spectrum_##N (const Complex *in, gsize in_stride, \
+      Complex *spectrum)                                               \
+  {                                                                    \
+    Complex t[N];                                                      \
+                                                                       \
+    first_step (A, B, in, in_stride, t, FALSE);                        \
+    EACH (A, SPECTRUM_PART_##N);                                       \
+  }                                                                    \
+                                                                       \
+  NOINLINE void line_convolve_##N (Complex *out, gsize stride,         \
+      const Complex *filter)                                           \
+  {                                                                    \
+    Complex u[N], t[N];                                                \
+                                                                       \
+    first_step (A, B, out, stride, u, FALSE);                          \
+    EACH (A, MULTIPLY_PART_##N);                                       \
+    EACH (B, BACK_PART_##N);                                           \
+  }                                                                    \
+                                                                       \
+  NOINLINE void line_sum_##N (const gfloat *const *spectra,            \
+      const gfloat *const *filters, guint n, gsize from, gsize first,  \
+      Complex *out, gsize stride)                                      \
+  {                                                                    \
+    Complex t[N];                                                      \
+                                                                       \
+    EACH (A, SUM_PART_##N);                                            \
+    EACH (B, BACK_PART_##N);                                           \
   }
 
 /* Those of an axis that is neither the first nor the last one. */
@@ -173,7 +173,7 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
   second_step_to_rows (8, 4, t, k, height, level, a, b)
 #define SPECTRUM_PART_32(k) second_step_to_spectrum (4, 8, t, k, spectrum)
 #define MULTIPLY_PART_32(k) multiply_part (4, 8, u, k, filter, t)
-#define SUM_PART_32(k) sum_part (4, 8, spectra, filters, n, first, k, t)
+#define SUM_PART_32(k) sum_part (4, 8, spectra, filters, n, from, first, k, t)
 DEFINE_LINES (32, 4, 8)
 DEFINE_MIDDLE_LINES (32, 4, 8)
 
@@ -183,7 +183,7 @@ DEFINE_MIDDLE_LINES (32, 4, 8)
   second_step_to_rows (8, 8, t, k, height, level, a, b)
 #define SPECTRUM_PART_64(k) second_step_to_spectrum (8, 8, t, k, spectrum)
 #define MULTIPLY_PART_64(k) multiply_part (8, 8, u, k, filter, t)
-#define SUM_PART_64(k) sum_part (8, 8, spectra, filters, n, first, k, t)
+#define SUM_PART_64(k) sum_part (8, 8, spectra, filters, n, from, first, k, t)
 DEFINE_LINES (64, 8, 8)
 
 /* Transforms blocks of N points an axis. The last axis runs along lines of N
@@ -296,32 +296,36 @@ plane_inverse (gfloat *memory, gsize z, gsize width, gsize height, gfloat level,
         b + x * ND_VECTOR);
 }
 
-#define DEFINE_BLOCK(name, Work, N, COUNT, LINE, STRIDE)                     \
-  static void name##_spectrum (const gfloat *memory, gfloat *spectrum)       \
-  {                                                                          \
-    const Work *w = (const Work *) memory;                                   \
-                                                                             \
-    for (gsize i = 0; i < COUNT; i++)                                        \
-      line_spectrum_##N (w->block + i * LINE, STRIDE,                        \
-          (Complex *) spectrum + i * N);                                     \
-  }                                                                          \
-                                                                             \
-  static void name##_convolve (gfloat *memory, const gfloat *filter)         \
-  {                                                                          \
-    Work *w = (Work *) memory;                                               \
-                                                                             \
-    for (gsize i = 0; i < COUNT; i++)                                        \
-      line_convolve_##N (w->block + i * LINE, STRIDE,                        \
-          (const Complex *) filter + i * N);                                 \
-  }                                                                          \
-                                                                             \
-  static void name##_sum (const gfloat *const *spectra,                      \
-      const gfloat *const *filters, guint n, gfloat *memory)                 \
-  {                                                                          \
-    Work *w = (Work *) memory;                                               \
-                                                                             \
-    for (gsize i = 0; i < COUNT; i++)                                        \
-      line_sum_##N (spectra, filters, n, i *N, w->block + i * LINE, STRIDE); \
+#define DEFINE_BLOCK(name, Work, N, COUNT, LINE, STRIDE)                  \
+  static void name##_spectrum (const gfloat *memory, gfloat *spectrum)    \
+  {                                                                       \
+    const Work *w = (const Work *) memory;                                \
+                                                                          \
+    for (gsize i = 0; i < COUNT; i++)                                     \
+      line_spectrum_##N (w->block + i * LINE, STRIDE,                     \
+          (Complex *) spectrum + i * N);                                  \
+  }                                                                       \
+                                                                          \
+  static void name##_convolve (gfloat *memory, const gfloat *filter)      \
+  {                                                                       \
+    Work *w = (Work *) memory;                                            \
+                                                                          \
+    for (gsize i = 0; i < COUNT; i++)                                     \
+      line_convolve_##N (w->block + i * LINE, STRIDE,                     \
+          (const Complex *) filter + i * N);                              \
+  }                                                                       \
+                                                                          \
+  static void name##_sum (const gfloat *const *spectra,                   \
+      const gfloat *const *filters, guint n, gfloat *memory, guint pairs, \
+      gsize next)                                                         \
+  {                                                                       \
+    const gsize step = next * sizeof (gfloat) / sizeof (Complex);         \
+    Work *w = (Work *) memory;                                            \
+                                                                          \
+    for (gsize i = 0; i < COUNT; i++)                                     \
+      for (gsize p = 0; p < pairs; p++)                                   \
+        line_sum_##N (spectra, filters, n, p *step + i * N, i * N,        \
+            w[p].block + i * LINE, STRIDE);                               \
   }
 DEFINE_BLOCK (volume, VolumeWork, 32, 32 * TILES (32), 1, VOLUME_PLANE)
 DEFINE_BLOCK (plane, PlaneWork, 64, TILES (64), (64 + 1), 1)
