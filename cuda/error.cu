@@ -43,7 +43,7 @@ multiply (size_t a, size_t b)
   if (!g_size_checked_mul (&product, a, b))
     throw Error (ND_ERROR_MEMORY,
         "Not enough memory on the GPU: the job needs more bytes than any "
-        "device has");
+        "device has; smaller volumes or a shorter filter in time need less");
   return product;
 }
 
