@@ -189,9 +189,16 @@ static NdAlgorithm *
 cuda_structure_new (const NdStructureSettings *settings, const NdShape *shape,
     gint device_id, GError **error)
 {
-  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-      "ndstructure runs on the CPU only: use backend=cpu or auto");
-  return nullptr;
+  NdAlgorithm *algorithm = nullptr;
+
+  guarded (error, [&] {
+    const ContextPointer context = Context::get (device_id);
+    const ScopedContext entered (*context);
+
+    algorithm =
+        hand_over (make_structure (*settings, *shape, context), "structure");
+  });
+  return algorithm;
 }
 
 const NdAlgorithmFuncs algorithm_funcs = { cuda_denoise_new,

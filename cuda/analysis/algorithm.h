@@ -62,6 +62,9 @@ std::unique_ptr<Algorithm> make_denoise (const NdDenoiseSettings &settings,
     const NdDenoiseBorders &borders, const NdShape &shape, NdSampleType type,
     guint64 kept, const ContextPointer &context);
 
+std::unique_ptr<Algorithm> make_structure (const NdStructureSettings &settings,
+    const NdShape &shape, const ContextPointer &context);
+
 extern const NdAlgorithmFuncs algorithm_funcs;
 
 } // namespace nd

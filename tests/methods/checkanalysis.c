@@ -10,7 +10,9 @@
  * Denoised volumes differ from the reference by 1e-5 of the range of the
  * samples (root mean square). Single samples may differ by more, because a
  * coefficient next to the threshold is kept by one and set to 0 by the other:
- * at most by 0.01 sigma. Two runs must give equal bits.
+ * at most by 0.01 sigma. Measures of structure differ from those of the CPU by
+ * 2e-3 of tensors whose trace is about 1; velocities are those of patterns that
+ * move. Two runs must give equal bits.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -27,6 +29,12 @@
 #include <string.h>
 
 #define GUARD 64
+
+enum
+{
+  BENCH_VOLUMES = 8,
+  BENCH_TIMES = 40
+};
 
 static gint opt_seed = -1;
 static gint opt_jobs = 60;
@@ -280,6 +288,140 @@ check (gint job, Case *c)
   return ok;
 }
 
+/* Structure */
+
+typedef struct
+{
+  NdShape in, out;
+  guint axes, n_volumes;
+  NdStructureSettings settings;
+  gboolean on_device;
+  gsize samples;
+  gfloat *tensors; /* of all volumes */
+} StructureCase;
+
+/* Sums of products of gradients, of a pattern that moves with one velocity. */
+static void
+structure_case_init (StructureCase *c, GRand *r)
+{
+  static const gdouble sigmas[] = { 0, .7, 1.5 };
+  const guint axes = g_rand_int_range (r, 2, 5), dims = axes - 1;
+  gdouble v[3];
+  gfloat *to;
+
+  *c = (StructureCase){ .axes = axes };
+  c->in.components = nd_tensor_components (axes);
+  for (guint a = 0; a < 3; a++) {
+    c->in.size[a] = axes == 3 && a == 2 ? 1 : g_rand_int_range (r, 1, 19);
+    v[a] = g_rand_double_range (r, -1.5, 1.5);
+    c->settings.speed[a] = 1 + a;
+  }
+  c->samples = c->in.size[0] * c->in.size[1] * c->in.size[2];
+  c->n_volumes = g_rand_int_range (r, 1, 8);
+  c->on_device = g_rand_boolean (r);
+  c->settings.sigma = sigmas[g_rand_int_range (r, 0, 3)];
+  c->settings.model = g_rand_boolean (r) && c->settings.sigma > 1
+          && c->in.size[0] > 4 && c->in.size[1] > 4
+          && (axes == 3 || c->in.size[2] > 4)
+      ? ND_MOTION_AFFINE
+      : ND_MOTION_CONSTANT;
+  if (axes > 2)
+    c->settings.structures[c->settings.n_structures++] = ND_STRUCTURE_VELOCITY;
+  c->settings.structures[c->settings.n_structures++] = ND_STRUCTURE_TENSOR;
+  c->settings.structures[c->settings.n_structures++] = ND_STRUCTURE_EIGENVALUES;
+  c->settings.structures[c->settings.n_structures++] = ND_STRUCTURE_CERTAINTY;
+  c->settings.structures[c->settings.n_structures++] = ND_STRUCTURE_ANISOTROPY;
+  c->out = c->in;
+  c->out.components = nd_structure_output_components (&c->settings, axes);
+  to = c->tensors =
+      g_new0 (gfloat, c->samples * c->in.components * c->n_volumes);
+  for (gsize i = 0; i < c->samples * c->n_volumes; i++) {
+    for (guint k = 0; k < 4; k++) {
+      gdouble g[ND_TENSOR_MAX_AXES] = { 0 };
+
+      for (guint a = 0; a < dims; a++) {
+        g[a] = g_rand_double_range (r, -1, 1);
+        g[dims] -= g[a] * v[a];
+      }
+      for (guint a = 0; a < axes; a++) {
+        for (guint b = a; b < axes; b++)
+          to[nd_tensor_index (axes, a, b)] += .2 * g[a] * g[b];
+      }
+    }
+    to += c->in.components;
+  }
+}
+
+static gfloat *
+run_structure (const StructureCase *c, const NdBackend *with)
+{
+  const gboolean there = c->on_device && with == backend;
+  const gsize in_bytes = c->samples * c->in.components * sizeof (gfloat);
+  const gsize out_bytes = c->samples * c->out.components * sizeof (gfloat);
+  gfloat *outputs = g_malloc (out_bytes * c->n_volumes);
+  guint8 *in = memory_new (in_bytes, there);
+  guint8 *out = memory_new (out_bytes, there);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdAlgorithm) algorithm =
+      with->algorithms->structure_new (&c->settings, &c->in, -1, &error);
+  guint made = 0;
+
+  g_assert_no_error (error);
+  for (guint t = 0; t <= c->n_volumes; t++) {
+    NdSamples volume = nd_samples_dense (in, &c->in, ND_FLOAT32);
+    NdSamples to = nd_samples_dense (out, &c->out, ND_FLOAT32);
+
+    if (t == c->n_volumes) {
+      nd_algorithm_end (algorithm);
+    } else {
+      copy (in, c->tensors + t * c->samples * c->in.components, in_bytes,
+          there);
+      nd_algorithm_push (algorithm, &volume, &error);
+      g_assert_no_error (error);
+    }
+    while (nd_algorithm_ready (algorithm)) {
+      nd_algorithm_respond (algorithm, &to, &error);
+      g_assert_no_error (error);
+      copy ((guint8 *) outputs + made++ * out_bytes, out, out_bytes, there);
+    }
+  }
+  g_assert_cmpuint (made, ==, c->n_volumes);
+  memory_free (in, there);
+  memory_free (out, there);
+  return outputs;
+}
+
+static gboolean
+check_structure (gint job, GRand *r)
+{
+  StructureCase c;
+  gdouble worst = 0;
+  gboolean ok;
+
+  structure_case_init (&c, r);
+
+  const gsize n = c.samples * c.out.components * c.n_volumes;
+  g_autofree gfloat *got = run_structure (&c, backend);
+  g_autofree gfloat *again = run_structure (&c, backend);
+  g_autofree gfloat *want = run_structure (&c, &nd_cpu_backend);
+
+  for (gsize i = 0; i < n; i++) {
+    const gdouble d = fabs (got[i] - want[i]);
+
+    worst = MAX (worst, isfinite (d) ? d : INFINITY);
+  }
+  ok = worst <= 2e-3 && memcmp (got, again, n * sizeof (gfloat)) == 0;
+  if (!ok)
+    g_printerr ("# job %d: structure over %u axes, %" G_GSIZE_FORMAT
+                ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+                " x %u, sigma %g, model %d: worst %g%s\n",
+        job, c.axes, c.in.size[0], c.in.size[1], c.in.size[2], c.n_volumes,
+        c.settings.sigma, c.settings.model, worst,
+        memcmp (got, again, n * sizeof (gfloat)) ? ", not repeatable" : "");
+  g_free (c.tensors);
+  return ok;
+}
+
 static int
 compare_times (gconstpointer a, gconstpointer b)
 {
@@ -288,21 +430,80 @@ compare_times (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* One volume of each size on the device, in ms: push and respond. */
+/* Prints the ms of pushing one of @volumes, of BENCH_VOLUMES on the device, and
+ * of responding. */
+static void
+measure (NdAlgorithm *algorithm, guint8 **volumes, const NdShape *in_shape,
+    const NdShape *out_shape, NdSampleType type, const gchar *name)
+{
+  guint8 *out = memory_new (out_shape->size[0] * out_shape->size[1]
+          * out_shape->size[2] * out_shape->components * nd_sample_size (type),
+      TRUE);
+  gdouble times[BENCH_TIMES];
+  guint n = 0;
+
+  for (guint t = 0; n < BENCH_TIMES; t++) {
+    const NdSamples in =
+        nd_samples_dense (volumes[t % BENCH_VOLUMES], in_shape, type);
+    const NdSamples to = nd_samples_dense (out, out_shape, type);
+    const gint64 begin = g_get_monotonic_time ();
+    guint made = 0;
+
+    g_assert_true (nd_algorithm_push (algorithm, &in, NULL));
+    for (; nd_algorithm_ready (algorithm); made++)
+      g_assert_true (nd_algorithm_respond (algorithm, &to, NULL));
+    if (t >= 8 && made > 0)
+      times[n++] = (g_get_monotonic_time () - begin) * 1e-3;
+  }
+  qsort (times, BENCH_TIMES, sizeof (gdouble), compare_times);
+  g_print ("%s %" G_GSIZE_FORMAT
+           "^3 %s on %s: median %.3f ms, least %.3f, most "
+           "%.3f; %" G_GSIZE_FORMAT " bytes\n",
+      name, in_shape->size[0], nd_sample_name (type), backend->name,
+      times[BENCH_TIMES / 2], times[0], times[BENCH_TIMES - 1],
+      nd_algorithm_bytes (algorithm));
+  memory_free (out, TRUE);
+}
+
+static void
+bench_structure (gsize size)
+{
+  const NdShape in = { 10, { size, size, size } },
+                out = { 4, { size, size, size } };
+  const NdStructureSettings settings = {
+    .structures = { ND_STRUCTURE_VELOCITY },
+    .n_structures = 1,
+    .sigma = 2.5,
+    .speed = { 1, 1, 1 }
+  };
+  const gsize n = 10 * size * size * size;
+  g_autofree gfloat *tensors = g_new (gfloat, n);
+  g_autoptr (GRand) r = g_rand_new_with_seed (1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdAlgorithm) algorithm =
+      backend->algorithms->structure_new (&settings, &in, -1, &error);
+  guint8 *volumes[BENCH_VOLUMES];
+
+  g_assert_no_error (error);
+  for (gsize i = 0; i < n; i++)
+    tensors[i] = g_rand_double (r)
+        + (i % 10 == 0 || i % 10 == 4 || i % 10 == 7 || i % 10 == 9);
+  for (guint i = 0; i < BENCH_VOLUMES; i++) {
+    volumes[i] = memory_new (n * sizeof (gfloat), TRUE);
+    copy (volumes[i], tensors, n * sizeof (gfloat), TRUE);
+  }
+  measure (algorithm, volumes, &in, &out, ND_FLOAT32, "ndstructure velocity");
+  for (guint i = 0; i < BENCH_VOLUMES; i++)
+    memory_free (volumes[i], TRUE);
+}
+
 static void
 bench (gsize size, NdSampleType type)
 {
-  enum
-  {
-    VOLUMES = 8,
-    TIMES = 40
-  };
   g_autoptr (GRand) r = g_rand_new_with_seed (1);
   g_autoptr (GError) error = NULL;
   g_autoptr (NdAlgorithm) algorithm = NULL;
-  guint8 *volumes[VOLUMES], *out;
-  gdouble times[TIMES];
-  guint n = 0;
+  guint8 *volumes[BENCH_VOLUMES];
   Case c = {
     .shape = { 1, { size, size, size } },
     .type = type,
@@ -314,37 +515,18 @@ bench (gsize size, NdSampleType type)
   };
 
   c.borders = (NdDenoiseBorders){ ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 };
-  for (guint i = 0; i < VOLUMES; i++) {
+  for (guint i = 0; i < BENCH_VOLUMES; i++) {
     fill (&c, r);
     volumes[i] = memory_new (c.bytes, TRUE);
     copy (volumes[i], c.stream, c.bytes, TRUE);
     g_free (c.stream);
   }
-  out = memory_new (c.bytes, TRUE);
   algorithm = backend->algorithms->denoise_new (&c.settings, &c.borders,
       &c.shape, type, 0, -1, &error);
   g_assert_no_error (error);
-  for (guint t = 0; n < TIMES; t++) {
-    const NdSamples in =
-        nd_samples_dense (volumes[t % VOLUMES], &c.shape, type);
-    const NdSamples to = nd_samples_dense (out, &c.shape, type);
-    const gint64 begin = g_get_monotonic_time ();
-
-    g_assert_true (nd_algorithm_push (algorithm, &in, NULL));
-    while (nd_algorithm_ready (algorithm))
-      g_assert_true (nd_algorithm_respond (algorithm, &to, NULL));
-    if (t >= 8)
-      times[n++] = (g_get_monotonic_time () - begin) * 1e-3;
-  }
-  qsort (times, TIMES, sizeof (gdouble), compare_times);
-  g_print ("nddenoise %" G_GSIZE_FORMAT "^3 %s on %s: median %.3f ms, least "
-           "%.3f, most %.3f; sigma %.2f; %" G_GSIZE_FORMAT " bytes\n",
-      size, nd_sample_name (type), backend->name, times[TIMES / 2], times[0],
-      times[TIMES - 1], nd_algorithm_sigma (algorithm),
-      nd_algorithm_bytes (algorithm));
-  for (guint i = 0; i < VOLUMES; i++)
+  measure (algorithm, volumes, &c.shape, &c.shape, type, "nddenoise");
+  for (guint i = 0; i < BENCH_VOLUMES; i++)
     memory_free (volumes[i], TRUE);
-  memory_free (out, TRUE);
 }
 
 int
@@ -384,6 +566,9 @@ main (int argc, char **argv)
     for (gsize size = 64; size <= (opt_module ? 256 : 64); size *= 2)
       bench (size, ND_UINT8);
     bench (64, ND_FLOAT32);
+    bench_structure (64);
+    if (opt_module)
+      bench_structure (128);
     return 0;
   }
   g_print ("1..%d\n# seed %d; one job: --seed %d --only JOB\n", opt_jobs,
@@ -396,11 +581,15 @@ main (int argc, char **argv)
 
     if (opt_only >= 0 && i != opt_only)
       continue;
-    case_init (&c, r);
-    ok = check (i, &c);
+    if (i % 3 == 2) {
+      ok = check_structure (i, r);
+    } else {
+      case_init (&c, r);
+      ok = check (i, &c);
+      g_free (c.stream);
+    }
     failed += !ok;
     g_print ("%sok %d\n", ok ? "" : "not ", i + 1);
-    g_free (c.stream);
   }
   return failed ? 1 : 0;
 }
