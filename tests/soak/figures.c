@@ -203,36 +203,37 @@ find_size (const gchar *filter, gdouble milliseconds, gdouble *took)
   return edge;
 }
 
+/* A filter that takes three quarters of an interval. */
 static void
-test_late (void)
+test_late (gconstpointer data)
 {
-  const guint n = scaled (500);
+  const guint rate = GPOINTER_TO_UINT (data), n = scaled (10 * rate);
   const gchar *filter =
       "ndconv4dtemporal name=f backend=cpu method=direct "
       "filter=\"gabor,size=5,center-frequency=1.0\" response=real";
   gdouble took, before;
-  const guint edge = find_size (filter, 15, &before);
+  const guint edge = find_size (filter, 750.0 / rate, &before);
   GstElement *pipeline = launch (
-      "ndtestsrc pattern=constant is-live=true framerate=50/1 "
+      "ndtestsrc pattern=constant is-live=true framerate=%u/1 "
       "volume-size=%u:%u:%u num-buffers=%u ! queue ! %s ! fakesink name=k "
       "sync=true qos=true max-lateness=20000000",
-      edge, edge, edge, n, filter);
+      rate, edge, edge, edge, n, filter);
   g_autoptr (GstStructure) sink = NULL, stats = NULL;
   guint64 rendered = 0, dropped = 0, late;
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  wait_for_eos (pipeline, n * GST_SECOND / 50 + WAIT);
+  wait_for_eos (pipeline, n * GST_SECOND / rate + WAIT);
   g_object_get (find (pipeline, "k"), "stats", &sink, NULL);
   g_object_get (find (pipeline, "f"), "stats", &stats, NULL);
   gst_structure_get_uint64 (sink, "rendered", &rendered);
   gst_structure_get_uint64 (sink, "dropped", &dropped);
   gst_structure_get_double (stats, "seconds-mean", &took);
   late = stat_of (find (pipeline, "f"), "volumes-late");
-  g_test_message ("50 volumes/s of %u^3, a filter of %.1f ms (%.1f before): "
+  g_test_message ("%u volumes/s of %u^3, a filter of %.1f ms (%.1f before): "
                   "%" G_GUINT64_FORMAT " of %u outputs rendered, "
                   "%" G_GUINT64_FORMAT " dropped by the sink, "
                   "%" G_GUINT64_FORMAT " skipped by the filter",
-      edge, took * 1e3, before, rendered, n, dropped, late);
+      rate, edge, took * 1e3, before, rendered, n, dropped, late);
   stop (pipeline);
 }
 
@@ -452,7 +453,9 @@ main (int argc, char **argv)
   g_test_add_func ("/figures/slow-camera", test_slow_camera);
   g_test_add_func ("/figures/states", test_states);
   g_test_add_func ("/figures/pause", test_pause);
-  g_test_add_func ("/figures/late", test_late);
+  g_test_add_data_func ("/figures/late/25", GUINT_TO_POINTER (25), test_late);
+  g_test_add_data_func ("/figures/late/50", GUINT_TO_POINTER (50), test_late);
+  g_test_add_data_func ("/figures/late/400", GUINT_TO_POINTER (400), test_late);
   g_test_add_data_func ("/figures/relinks/blocked", GINT_TO_POINTER (TRUE),
       test_relinks);
   g_test_add_data_func ("/figures/relinks/flowing", GINT_TO_POINTER (FALSE),
