@@ -45,14 +45,14 @@ struct _NdAdaptiveFilter
   gfloat *rows;      /* of each thread */
 };
 
-/* Rows of a thread: a plane, and padded rows. */
+/* The rows of memory of one thread: a plane, and padded rows. */
 static gsize
 row_floats (const gsize size[3])
 {
   return size[0] * size[1] + 4 * (size[0] + 2 * RADIUS);
 }
 
-/* The volumes of memory. */
+/* The number of volumes for which there must be memory. */
 static guint
 count_volumes (const NdAdaptiveDesign *design, guint n_slots)
 {

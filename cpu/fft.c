@@ -1,6 +1,7 @@
-/* Method `fft`: of blocks or of whole volumes, by the estimated time. The
- * environment variable NDCONV_CPU_FFT, `blocks` or `whole`, decides for tests;
- * blocks that cannot do a job leave it to whole volumes.
+/* Method `fft`: transforms blocks or whole volumes, whichever is estimated to
+ * be faster. For tests, the environment variable NDCONV_CPU_FFT chooses
+ * `blocks` or `whole`. If the filters are too large for blocks, whole volumes
+ * are transformed in any case.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

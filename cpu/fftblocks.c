@@ -115,8 +115,8 @@ scratch_of (const Blocks *b, guint worker)
   return s;
 }
 
-/* Rows of a block are pages apart, which huge pages save most of the look-ups
- * of. */
+/* Asks for huge pages: the rows of a block are in different pages, and each
+ * page needs a look-up. */
 static void
 advise (gpointer memory, gsize bytes)
 {

@@ -25,7 +25,7 @@ typedef struct
 
 /* (a, b) becomes (a + w b, a - w b) with w = exp (-2 pi i k / m), or its
  * conjugate for the @inverse. The larger one of the two parts of w is a common
- * factor, so that six multiply-adds do (Linzer and Feig, New scaled DFT
+ * factor, so that six multiply-adds suffice (Linzer and Feig, New scaled DFT
  * algorithms for fused multiply-add architectures, ICASSP 1991). */
 INLINE void
 butterfly (Complex *a, Complex *b, guint k, guint m, gboolean inverse)

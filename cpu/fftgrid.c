@@ -9,8 +9,9 @@
 
 #include <math.h>
 
-/* FALSE if blocks are too small for the filters. Outputs are spread evenly,
- * because fewer of them in a block take less time to transform back. */
+/* FALSE if blocks are too small for the filters. Outputs are divided evenly
+ * among the blocks, because a block with fewer outputs takes less time to
+ * transform back. */
 static gboolean
 grid_init (NdFftGrid *grid, const NdFftBlock *block, const NdJob *job,
     const NdReach *reach)

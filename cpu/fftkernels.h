@@ -3,10 +3,11 @@
  * with a block.
  *
  * Two real blocks are the real and the imaginary part of one complex block: the
- * filter is real, so that they stay apart. A complex block of vectors has the
- * real parts of one vector, then the imaginary parts. A spectrum is stored in
- * the order in which the last axis of the transform makes and needs it, one
- * line of that axis after the other.
+ * filter is real, so that their responses are the real and the imaginary part
+ * of the result. A complex block of vectors has the real parts of one vector,
+ * then the imaginary parts. A spectrum is stored in the order in which the last
+ * axis of the transform makes and needs it, one line of that axis after the
+ * other.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -147,7 +147,7 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
     EACH (B, BACK_PART_##N);                                           \
   }
 
-/* Those of an axis that is neither the first nor the last one. */
+/* The transforms along an axis that is neither the first nor the last one. */
 #define DEFINE_MIDDLE_LINES(N, A, B)                                        \
   NOINLINE void line_##N (const Complex *in, gsize in_stride, Complex *out, \
       gsize stride)                                                         \
@@ -206,8 +206,9 @@ typedef struct
   Complex block[TILES (64) * (64 + 1)];
 } PlaneWork;
 
-/* Fetches @n rows of both blocks. The rows of a plane lie far apart, so that
- * hardware does not foresee them; a few at a time go along with the arithmetic.
+/* Prefetches @n rows of both blocks. The rows of a plane are far apart, so that
+ * the hardware does not prefetch them. A few are prefetched at a time, between
+ * the arithmetic.
  */
 INLINE void
 prefetch (const gfloat *a, const gfloat *b, gsize row, gsize n)

@@ -189,8 +189,8 @@ nd_fft_samples_begin (NdFftSamples *s, guint slot, const NdSamples *volume,
   return begun;
 }
 
-/* Subtracts @level. Whether all samples are finite then; tested on their bits,
- * so that the loop is vectorized. */
+/* Subtracts @level. Returns whether all samples are finite, which is tested on
+ * their bits so that the loop is vectorized. */
 static gboolean
 subtract (gfloat *row, gsize n, gfloat level)
 {
