@@ -6,6 +6,7 @@ x, y, z, t.
 SPDX-License-Identifier: LGPL-2.1-or-later
 Copyright (C) 2026 the ndconv developers
 """
+from ._archive import Failure, Report, run
 from ._blocks import Block, backends, devices, plan_blocks
 from ._convolve import convolve
 from ._filters import describe, design, designs
@@ -15,7 +16,7 @@ from ._library import (BackendError, CancelledError, Error, FileError,
 from ._stream import Stream
 
 __version__ = nd_version().decode()
-__all__ = ["BackendError", "Block", "CancelledError", "Error", "FileError",
-           "FormatError", "OutOfMemoryError", "SettingsError", "Stream",
-           "backends", "convolve", "describe", "design", "designs", "devices",
-           "plan_blocks"]
+__all__ = ["BackendError", "Block", "CancelledError", "Error", "Failure",
+           "FileError", "FormatError", "OutOfMemoryError", "Report",
+           "SettingsError", "Stream", "backends", "convolve", "describe",
+           "design", "designs", "devices", "plan_blocks", "run"]

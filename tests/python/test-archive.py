@@ -1,0 +1,202 @@
+# Archives: OME-Zarr in blocks equals the whole array; workers that die, runs
+# that go on, and inputs that are refused. Needs zarr 3.
+#
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Copyright (C) 2026 the ndconv developers
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+    import zarr
+    if int(zarr.__version__.split(".")[0]) < 3:
+        raise ImportError(f"zarr {zarr.__version__} is too old")
+except ImportError as missing:
+    print("skipped:", missing)
+    sys.exit(77)
+
+import ndconv
+from ndconv import _archive
+
+W = "gaussian,sigma=<0.7,0.8,0.5,0.5>"
+
+
+class Archives(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.x = np.random.default_rng(2).normal(
+            0, 9, (6, 10, 20, 30)).astype("f4")
+        self.source = self.folder / "in.zarr"
+        self.target = self.folder / "out.zarr"
+        self.make(self.source, self.x)
+        _archive._open_array.cache_clear()
+
+    def make(self, path, x, chunks=(2, 5, 8, 8), axes="tzyx", version="0.4"):
+        group = zarr.create_group(str(path),
+                                  zarr_format=2 if version == "0.4" else 3)
+        scale = {"axes": [{"name": a, "type": "space"} for a in axes],
+                 "datasets": [{"path": "s0", "coordinateTransformations": [
+                     {"type": "scale", "scale": [0.5] * x.ndim}]}]}
+        if version == "0.4":
+            group.attrs["multiscales"] = [scale]
+        else:
+            group.attrs["ome"] = {"version": version, "multiscales": [scale]}
+        group.create_array("s0", shape=x.shape, dtype=x.dtype,
+                           chunks=chunks)[...] = x
+
+    def read(self, path=None):
+        return zarr.open_group(str(path or self.target), mode="r")["0"][...]
+
+    def test_blocks(self):
+        whole = ndconv.convolve(self.x, W, method="direct", border="mirror",
+                                time_border="wrap")
+        seen = []
+        report = ndconv.run(self.source, self.target, filter=W, exact=True,
+                            border="mirror", time_border="wrap", workers=2,
+                            block=(3, 5, 16, 16),
+                            progress=lambda *numbers: seen.append(numbers))
+        np.testing.assert_array_equal(self.read(), whole)
+        n = 2 * 2 * 2 * 2
+        self.assertEqual((report.finished, report.skipped, report.samples),
+                         (n, 0, whole.size))
+        self.assertEqual(seen[-1], (n, n))
+        self.assertEqual(report.outputs, [str(self.target)])
+        self.assertIn(f"{n} blocks", str(report))
+        self.assertEqual(sorted(os.listdir(self.folder)),
+                         ["in.zarr", "out.zarr"])
+        group = zarr.open_group(str(self.target), mode="r")
+        scale = group.attrs["ome"]["multiscales"][0]
+        self.assertEqual([a["name"] for a in scale["axes"]], list("tzyx"))
+        self.assertEqual(scale["datasets"][0]["coordinateTransformations"],
+                         [{"type": "scale", "scale": [0.5] * 4}])
+        # A shard is a whole block.
+        self.assertEqual(group["0"].shards, (4, 5, 16, 16))
+        # It is there, and other settings are refused.
+        report = ndconv.run(self.source, self.target, filter=W, exact=True,
+                            border="mirror", time_border="wrap",
+                            block=(3, 5, 16, 16))
+        self.assertEqual((report.finished, report.skipped), (0, n))
+        with self.assertRaisesRegex(ndconv.SettingsError, "other settings"):
+            ndconv.run(self.source, self.target, filter=W)
+
+    def test_components_and_arrays(self):
+        x = np.random.default_rng(3).integers(0, 99, (4, 2, 6, 9, 11),
+                                              dtype="u1")
+        self.make(self.folder / "c.zarr", x, (1, 1, 6, 8, 8), "tczyx", "0.5")
+        ndconv.run(self.folder / "c.zarr", self.target, filter=W, exact=True,
+                   block=(1, 2, 6, 8, 8))
+        np.testing.assert_array_equal(
+            self.read(), ndconv.convolve(x, W, axes="tczyx", method="direct"))
+        zarr.save_array(str(self.folder / "plain.zarr"), x[0, 0])
+        ndconv.run(self.folder / "plain.zarr", self.folder / "p.zarr",
+                   filter="box,size=3", axes="tyx", exact=True)
+        np.testing.assert_array_equal(
+            self.read(self.folder / "p.zarr"),
+            ndconv.convolve(x[0, 0], "box,size=3", axes="tyx",
+                            method="direct"))
+
+    def test_several(self):
+        self.make(self.folder / "in2.zarr", 2 * self.x)
+        (self.folder / "in3.zarr").mkdir()
+        report = ndconv.run(str(self.folder / "in*.zarr"),
+                            self.folder / "outputs", filter="box,size=3")
+        self.assertEqual(len(report.outputs), 2)
+        self.assertEqual([os.path.basename(f.input) for f in report.failed],
+                         ["in3.zarr"])
+        np.testing.assert_allclose(
+            self.read(self.folder / "outputs" / "in2.zarr"),
+            ndconv.convolve(2 * self.x, "box,size=3"), atol=1e-4)
+
+    def test_killed_worker(self):
+        """A worker dies with its first blocks; the output is whole."""
+        killed = []
+
+        def kill(_done, _total):
+            # All that there are, with their tasks and without.
+            if not killed:
+                for worker in runner.workers:
+                    worker.process.kill()
+                    killed.append(worker)
+        original = _archive._Runner.run
+
+        def run(self, tasks):
+            nonlocal runner
+            runner = self
+            original(self, tasks)
+        runner = None
+        _archive._Runner.run = run
+        try:
+            report = ndconv.run(self.source, self.target, filter=W, exact=True,
+                                workers=2, block=(2, 5, 8, 8),
+                                progress=kill)
+        finally:
+            _archive._Runner.run = original
+        self.assertGreaterEqual(len(killed), 1)
+        self.assertLessEqual(report.retried, 2)
+        self.assertEqual(report.failed, [])
+        np.testing.assert_array_equal(
+            self.read(), ndconv.convolve(self.x, W, method="direct"))
+
+    def test_goes_on(self):
+        """An interrupted run leaves nothing under the final name, and the next
+        one does the rest."""
+        def stop(done, _total):
+            if done == 3:
+                raise KeyboardInterrupt
+        settings = {"filter": W, "exact": True, "block": (2, 5, 8, 8)}
+        with self.assertRaises(KeyboardInterrupt):
+            ndconv.run(self.source, self.target, progress=stop, **settings)
+        self.assertFalse(self.target.exists())
+        with self.assertRaisesRegex(ndconv.SettingsError, "other settings"):
+            ndconv.run(self.source, self.target, filter="box,size=3")
+        report = ndconv.run(self.source, self.target, **settings)
+        self.assertGreaterEqual(report.skipped, 3)
+        np.testing.assert_array_equal(
+            self.read(), ndconv.convolve(self.x, W, method="direct"))
+
+    def test_damaged_input(self):
+        chunk = next(p for p in sorted((self.source / "s0").rglob("*"))
+                     if p.is_file() and p.name[0] != "." and "z" not in p.name)
+        chunk.write_bytes(b"nothing")
+        report = ndconv.run(self.source, self.target, filter="box,size=1",
+                            block=(2, 5, 8, 8), retries=1)
+        self.assertEqual(len(report.failed), 1)
+        self.assertEqual(report.retried, 1)
+        self.assertIn("in.zarr", str(report))
+        self.assertEqual(report.outputs, [])
+        self.assertFalse(self.target.exists())
+        self.assertTrue(os.path.exists(f"{self.target}.part"))
+
+    def test_refused(self):
+        error = ndconv.SettingsError
+        for sentence, settings in (("must be 'local'", {"runner": "dask"}),
+                                   ("workers must be", {"workers": 0}),
+                                   ("block is", {"block": (1, 1)}),
+                                   ("border is 'zero'", {"border": "zero"}),
+                                   ("name all of them", {"axes": "zyx"})):
+            with self.assertRaisesRegex(error, sentence):
+                ndconv.run(self.source, self.target, filter=W, **settings)
+        with self.assertRaisesRegex(error, "one response"):
+            ndconv.run(self.source, self.target, filter="monomial-bank,size=3")
+        with self.assertRaisesRegex(ndconv.FileError, "cannot be opened"):
+            ndconv.run(self.folder / "none.zarr", self.target, filter=W)
+        zarr.create_group(str(self.folder / "group.zarr"))
+        with self.assertRaisesRegex(ndconv.FormatError, "OME-Zarr"):
+            ndconv.run(self.folder / "group.zarr", self.target, filter=W)
+        self.make(self.folder / "f8.zarr", self.x.astype("f8"))
+        with self.assertRaisesRegex(TypeError, "float64"):
+            ndconv.run(self.folder / "f8.zarr", self.target, filter=W)
+        self.target.mkdir()
+        with self.assertRaisesRegex(error, "not by this function"):
+            ndconv.run(self.source, self.target, filter=W)
+        with self.assertRaisesRegex(error, "no input"):
+            ndconv.run(str(self.folder / "x*.zarr"), self.target, filter=W)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
