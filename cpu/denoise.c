@@ -71,8 +71,15 @@ nd_cpu_denoise_reset (NdAlgorithm *algorithm)
   self->done1 = 0;
   self->done2 = self->schedule.pilot_latency;
   self->ended = FALSE;
-  for (gsize c = 0; c < self->shape.components; c++)
-    nd_clipping_reset (&self->components[c].clipping);
+  for (gsize c = 0; c < self->shape.components; c++) {
+    Component *component = &self->components[c];
+
+    nd_clipping_reset (&component->clipping);
+    if (component->fine)
+      nd_denoise_scale_reset (component->fine);
+    if (component->coarse)
+      nd_denoise_scale_reset (component->coarse);
+  }
 }
 
 static void

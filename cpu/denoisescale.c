@@ -225,11 +225,17 @@ nd_denoise_scale_free (NdDenoiseScale *self)
 }
 
 void
+nd_denoise_scale_reset (NdDenoiseScale *self)
+{
+  self->data_from[0] = G_MININT64;
+}
+
+void
 nd_denoise_scale_set_borders (NdDenoiseScale *self,
     const NdDenoiseBorders *borders)
 {
   self->borders = *borders;
-  self->data_from[0] = G_MININT64;
+  nd_denoise_scale_reset (self);
   for (gsize i = 0; i < self->size[0]; i++)
     self->constant_row[i] = borders->border_value;
   for (gsize i = 0; i < self->stride; i++)

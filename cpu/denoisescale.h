@@ -29,6 +29,9 @@ void nd_denoise_scale_free (NdDenoiseScale *scale);
 void nd_denoise_scale_set_borders (NdDenoiseScale *scale,
     const NdDenoiseBorders *borders);
 
+/* Begins a new stream, whose volumes count from 0 again. */
+void nd_denoise_scale_reset (NdDenoiseScale *scale);
+
 /* The bytes of memory for volumes of @size; 0 if a gsize cannot hold the
  * number. */
 gsize nd_denoise_scale_bytes (const gsize size[3],

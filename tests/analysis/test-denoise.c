@@ -320,6 +320,48 @@ test_clipping (void)
   }
 }
 
+/* A stretch of one volume, into @out. */
+static void
+run_one (NdAlgorithm *denoise, gfloat *volume, gfloat *out)
+{
+  const NdShape shape = { 1, { 9, 9, 9 } };
+  const NdSamples in = nd_samples_dense (volume, &shape, ND_FLOAT32);
+  const NdSamples to = nd_samples_dense (out, &shape, ND_FLOAT32);
+
+  g_assert_true (nd_algorithm_push (denoise, &in, NULL));
+  nd_algorithm_end (denoise);
+  g_assert_true (nd_algorithm_ready (denoise));
+  g_assert_true (nd_algorithm_respond (denoise, &to, NULL));
+  g_assert_false (nd_algorithm_ready (denoise));
+  nd_algorithm_reset (denoise);
+}
+
+/* Nothing of a stretch is left in the next one, whose volumes have the same
+ * numbers. */
+static void
+test_stretches (void)
+{
+  const NdDenoiseSettings settings = {
+    .latency = 3, .sigma = 9, .strength = 1
+  };
+  const NdDenoiseBorders borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 };
+  const NdShape shape = { 1, { 9, 9, 9 } };
+  g_autoptr (NdAlgorithm) denoise =
+      nd_cpu_denoise_new (&settings, &borders, &shape, ND_FLOAT32, 0, -1, NULL);
+  g_autoptr (NdAlgorithm) fresh =
+      nd_cpu_denoise_new (&settings, &borders, &shape, ND_FLOAT32, 0, -1, NULL);
+  gfloat volumes[2][9 * 9 * 9], after[9 * 9 * 9], alone[9 * 9 * 9];
+
+  for (guint i = 0; i < G_N_ELEMENTS (alone); i++) {
+    volumes[0][i] = i % 7 * 20;
+    volumes[1][i] = 100 + i % 5 * 3;
+  }
+  run_one (fresh, volumes[1], alone);
+  run_one (denoise, volumes[0], after);
+  run_one (denoise, volumes[1], after);
+  g_assert_cmpmem (after, sizeof (after), alone, sizeof (alone));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -331,5 +373,6 @@ main (int argc, char **argv)
   g_test_add_func ("/denoise/equal", test_equal);
   g_test_add_func ("/denoise/sigma", test_sigma);
   g_test_add_func ("/denoise/clipping", test_clipping);
+  g_test_add_func ("/denoise/stretches", test_stretches);
   return g_test_run ();
 }
