@@ -16,6 +16,7 @@
 static const gdouble ends[ND_ADAPTIVE_BANDS] = { .2, .6, 1.5 };
 static const gdouble windows[ND_ADAPTIVE_BANDS] = { 1.2, 1.5, 1.8 };
 static const gdouble floors[ND_ADAPTIVE_BANDS] = { 1.88, 2.28, 3.04 };
+static const gdouble speckles[ND_ADAPTIVE_BANDS] = { 1, .45, .15 };
 static const gdouble m_sigmas[ND_ADAPTIVE_BANDS] = { 1, .058, .0045 };
 
 /* The discrete Gaussian with variance 2 s, of distances 0 to @radius, with sum
@@ -165,6 +166,7 @@ nd_adaptive_design_init (NdAdaptiveDesign *design, guint space_axes,
     }
     band->gradient = .5 / (before + ends[i]);
     band->floor = floors[i];
+    band->speckle = speckles[i];
     band->m_sigma = m_sigmas[i];
     band->noise = noise_of (design, band);
     band->radius = MIN (2.5 * windows[i] + .5, ND_ADAPTIVE_MAX_RADIUS);

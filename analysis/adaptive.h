@@ -15,6 +15,8 @@ G_BEGIN_DECLS
 #define ND_ADAPTIVE_NODES 3
 /* The least eigenvalue above the floor. */
 #define ND_ADAPTIVE_MIN_VALUE 1e-4
+/* The least mean eigenvalue of noise that is measured. */
+#define ND_ADAPTIVE_MIN_NOISE 1e-20
 #define ND_ADAPTIVE_MAX_RADIUS 6
 /* Volumes before, and after, an output that the low-pass filters read, and that
  * the derivatives of band-pass filters read. */
@@ -42,6 +44,7 @@ typedef struct
   gdouble floor;   /* eigenvalues up to it, divided by `noise`, are noise */
   gdouble m_sigma; /* factor of NdAdaptiveRemap's */
   gdouble noise;   /* the mean eigenvalue of T for white noise of sigma = 1 */
+  gdouble speckle;
   guint radius;
   gdouble window[ND_ADAPTIVE_MAX_RADIUS + 1]; /* that T is averaged over */
 } NdAdaptiveBand;
@@ -57,6 +60,12 @@ typedef struct
 void nd_adaptive_design_init (NdAdaptiveDesign *design, guint space_axes,
     gboolean has_time);
 
+/* Speckle is correlated in space, so that the noise of a band is measured: this
+ * quantile of the mean eigenvalue of T, times `speckle` of the band. Samples
+ * that are equal to the least one of the volume do not count, as they are
+ * outside of the sector of an ultrasound image. */
+#define ND_SPECKLE_QUANTILE .25
+
 /* The eigenvalues of the control tensor. @values are @axes eigenvalues of the
  * structure tensor, the largest first, divided by those of the noise. */
 void nd_adaptive_remap (const NdAdaptiveBand *band,
@@ -65,10 +74,16 @@ void nd_adaptive_remap (const NdAdaptiveBand *band,
 
 /* Filters all volumes of a stream at once in double precision. The arguments
  * are those of nd_denoise_reference(); an output reads at most @latency later
- * volumes. */
+ * volumes. If @is_speckle, the noise of each band is that of speckle, times
+ * @sigma^2, and @in has been through nd_speckle_reference(). */
 void nd_adaptive_reference (const NdAdaptiveDesign *design,
-    const NdAdaptiveRemap *remap, guint latency,
+    const NdAdaptiveRemap *remap, gboolean is_speckle, guint latency,
     const NdReferenceBorders *borders, const gsize size[3], gsize n_volumes,
     const gdouble *in, const gdouble *sigma, gdouble *out);
+
+/* The means of each sample and of the median of 3 samples along each axis, with
+ * at most @latency later volumes. */
+void nd_speckle_reference (guint latency, const NdReferenceBorders *borders,
+    const gsize size[3], gsize n_volumes, const gdouble *in, gdouble *out);
 
 G_END_DECLS

@@ -149,17 +149,52 @@ make_tensor (const Reference *r, const NdAdaptiveBand *band,
   }
 }
 
-/* The inner product of the control tensor and @h at sample @s. */
+static gint
+compare (gconstpointer a, gconstpointer b)
+{
+  const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* The mean eigenvalue of speckle. */
+static gdouble
+measure_speckle (const Reference *r, const NdAdaptiveBand *band,
+    gdouble *const tensor[COMPONENTS])
+{
+  const guint n = r->design->axes;
+  const gdouble *volume = r->in + r->position * r->samples;
+  g_autofree gdouble *sorted = g_new (gdouble, r->samples);
+  gdouble least = INFINITY;
+  gsize count = 0;
+
+  for (gsize s = 0; s < r->samples; s++)
+    least = fmin (least, volume[s]);
+  for (gsize s = 0; s < r->samples; s++) {
+    gdouble trace = 0;
+
+    for (guint i = 0; i < n; i++)
+      trace += tensor[nd_tensor_index (n, i, i)][s];
+    if (volume[s] > least && isfinite (trace))
+      sorted[count++] = trace / n;
+  }
+  qsort (sorted, count, sizeof (gdouble), compare);
+  return count ? band->speckle * sorted[(gsize) (ND_SPECKLE_QUANTILE * count)]
+               : 0;
+}
+
+/* The inner product of the control tensor and @h at sample @s. @noise is the
+ * mean eigenvalue of noise. */
 static gdouble
 controlled (const Reference *r, const NdAdaptiveBand *band,
-    const NdAdaptiveRemap *remap, gdouble sigma,
+    const NdAdaptiveRemap *remap, gdouble noise,
     gdouble *const tensor[COMPONENTS], gdouble *const h[COMPONENTS], gsize s)
 {
   const guint n = r->design->axes;
   gdouble t[COMPONENTS], values[AXES], e[AXES][AXES], factors[AXES], sum = 0;
 
   for (guint i = 0; i < nd_tensor_components (n); i++)
-    t[i] = tensor[i][s] / (band->noise * sigma * sigma);
+    t[i] = tensor[i][s] / noise;
   if (!nd_tensor_eigen (n, t, values, e))
     return NAN;
   nd_adaptive_remap (band, remap, n, values, factors);
@@ -176,11 +211,12 @@ controlled (const Reference *r, const NdAdaptiveBand *band,
  * by the one below. */
 static void
 add_band (const Reference *r, const NdAdaptiveBand *band,
-    const NdAdaptiveRemap *remap, gdouble sigma, gdouble *above, gdouble *out)
+    const NdAdaptiveRemap *remap, gboolean is_speckle, gdouble sigma,
+    gdouble *above, gdouble *out)
 {
   const guint n = r->design->axes, components = nd_tensor_components (n);
   g_autofree gdouble *low = g_new0 (gdouble, r->samples);
-  gdouble *b[AXES], *h[COMPONENTS], *tensor[COMPONENTS];
+  gdouble *b[AXES], *h[COMPONENTS], *tensor[COMPONENTS], noise;
 
   for (guint i = 0; i < n; i++)
     b[i] = g_new (gdouble, r->samples);
@@ -191,6 +227,9 @@ add_band (const Reference *r, const NdAdaptiveBand *band,
   add_gaussian (r, &band->low, 0, low);
   differentiate (r, band, b, h);
   make_tensor (r, band, b, h, tensor);
+  noise = sigma * sigma
+      * (is_speckle ? measure_speckle (r, band, tensor) : band->noise);
+  noise = MAX (noise, ND_ADAPTIVE_MIN_NOISE);
   for (gsize s = 0; s < r->samples; s++) {
     gdouble rest = above[s] - low[s];
 
@@ -199,7 +238,7 @@ add_band (const Reference *r, const NdAdaptiveBand *band,
     for (guint i = 0; i < n; i++)
       h[nd_tensor_index (n, i, i)][s] += rest / n;
     out[s] +=
-        low[s] - above[s] + controlled (r, band, remap, sigma, tensor, h, s);
+        low[s] - above[s] + controlled (r, band, remap, noise, tensor, h, s);
     above[s] = low[s];
   }
   for (guint i = 0; i < n; i++)
@@ -212,7 +251,7 @@ add_band (const Reference *r, const NdAdaptiveBand *band,
 
 void
 nd_adaptive_reference (const NdAdaptiveDesign *design,
-    const NdAdaptiveRemap *remap, guint latency,
+    const NdAdaptiveRemap *remap, gboolean is_speckle, guint latency,
     const NdReferenceBorders *borders, const gsize size[3], gsize n_volumes,
     const gdouble *in, const gdouble *sigma, gdouble *out)
 {
@@ -233,7 +272,39 @@ nd_adaptive_reference (const NdAdaptiveDesign *design,
     memcpy (above, in + t * samples, samples * sizeof (gdouble));
     memcpy (out + t * samples, above, samples * sizeof (gdouble));
     for (guint i = 0; i < ND_ADAPTIVE_BANDS; i++)
-      add_band (&r, &design->bands[i], remap, sigma[r.known - 1], above,
-          out + t * samples);
+      add_band (&r, &design->bands[i], remap, is_speckle, sigma[r.known - 1],
+          above, out + t * samples);
+  }
+}
+
+void
+nd_speckle_reference (guint latency, const NdReferenceBorders *borders,
+    const gsize size[3], gsize n_volumes, const gdouble *in, gdouble *out)
+{
+  const NdReferenceBorders *b = borders;
+  const gsize samples = size[0] * size[1] * size[2];
+  const guint count = size[2] == 1 ? 27 : 81;
+
+  for (gsize i = 0; i < samples * n_volumes; i++) {
+    const gint64 known = MIN (i / samples + latency + 1, n_volumes);
+    const gint64 at[3] = { i % size[0], i / size[0] % size[1],
+      i / size[0] / size[1] % size[2] };
+    gdouble near[81];
+
+    for (guint k = 0; k < count; k++) {
+      const gint64 x = b->space (at[0] + k % 3 - 1, size[0], b->space_data);
+      const gint64 y = b->space (at[1] + k / 3 % 3 - 1, size[1], b->space_data);
+      const gint64 t =
+          b->time ((gint64) (i / samples) + k / 9 % 3 - 1, known, b->time_data);
+      const gint64 z = count == 27
+          ? 0
+          : b->space (at[2] + k / 27 - 1, size[2], b->space_data);
+
+      near[k] = MIN (MIN (x, y), MIN (z, t)) < 0
+          ? b->border_value
+          : in[((t * size[2] + z) * size[1] + y) * size[0] + x];
+    }
+    qsort (near, count, sizeof (gdouble), compare);
+    out[i] = (in[i] + near[count / 2]) / 2;
   }
 }

@@ -13,6 +13,8 @@ nd_denoise_schedule (const NdDenoiseSettings *settings)
   const guint n_time = settings->quality == ND_QUALITY_BEST ? 8 : 4;
   const guint latency = MIN (settings->latency, ND_DENOISE_MAX_LATENCY);
 
+  if (settings->noise == ND_NOISE_SPECKLE)
+    return (NdDenoiseSchedule){ .latency = MIN (latency, 1) };
   if (settings->method == ND_DENOISE_ADAPTIVE)
     return (NdDenoiseSchedule){
       .latency = settings->axes == ND_AXES_SPACE
@@ -35,7 +37,9 @@ nd_denoise_window (const NdDenoiseSettings *settings, guint *before,
   const NdDenoiseSchedule schedule = nd_denoise_schedule (settings);
 
   *after = schedule.latency;
-  if (settings->method == ND_DENOISE_TRANSFORM)
+  if (settings->noise == ND_NOISE_SPECKLE)
+    *before = 1;
+  else if (settings->method == ND_DENOISE_TRANSFORM)
     *before = 2 * (schedule.n_time - 1);
   else
     *before = settings->axes == ND_AXES_SPACE ? 0 : ND_ADAPTIVE_TIME_REACH;

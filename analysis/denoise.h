@@ -73,7 +73,8 @@ typedef struct
   gdouble sigma;    /* of the noise; 0: it is estimated */
   gdouble strength; /* factor of sigma */
 
-  /* ND_DENOISE_ADAPTIVE */
+  /* ND_DENOISE_ADAPTIVE. It also filters ND_NOISE_SPECKLE, along space, for
+   * any method. */
   NdDenoiseAxes axes;
   NdAdaptiveRemap remap;
 } NdDenoiseSettings;
@@ -93,7 +94,7 @@ typedef struct
  * u - n_time + 1 + latency - pilot_latency. */
 typedef struct
 {
-  guint n_time;
+  guint n_time; /* 0 without blocks */
   guint pilot_latency;
   guint latency;
 } NdDenoiseSchedule;

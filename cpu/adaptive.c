@@ -19,6 +19,7 @@
 #define GAUSSIANS (ND_ADAPTIVE_NODES + 1)
 #define LOW ND_ADAPTIVE_NODES
 #define RADIUS ND_ADAPTIVE_MAX_RADIUS
+#define BINS (1 << 16)
 #define MAX_ROWS (ND_ADAPTIVE_NODES * ND_ADAPTIVE_TIMES)
 
 struct _NdAdaptiveFilter
@@ -29,7 +30,7 @@ struct _NdAdaptiveFilter
   NdDenoiseBorders borders;
   gsize size[3], samples;
   guint n_slots; /* of the rings */
-  gboolean has_time;
+  gboolean has_time, is_speckle;
 
   gfloat *memory; /* of all that follows */
   gfloat *inputs;
@@ -80,11 +81,18 @@ count_floats (const NdAdaptiveDesign *design, guint n_slots,
   return total;
 }
 
+/* Time gains nothing on speckle, because it moves with the tissue. */
+static gboolean
+filters_time (const NdDenoiseSettings *settings)
+{
+  return settings->axes != ND_AXES_SPACE && settings->noise != ND_NOISE_SPECKLE;
+}
+
 static void
 get_design (const NdDenoiseSettings *settings, const gsize size[3],
     NdAdaptiveDesign *design, guint *n_slots)
 {
-  const gboolean has_time = settings->axes != ND_AXES_SPACE;
+  const gboolean has_time = filters_time (settings);
 
   nd_adaptive_design_init (design, size[2] == 1 ? 2 : 3, has_time);
   *n_slots = has_time ? ND_ADAPTIVE_TIMES : 1;
@@ -164,7 +172,8 @@ nd_adaptive_filter_new (const NdDenoiseSettings *settings,
   self->kernels = nd_adaptive_kernels ();
   self->remap = settings->remap;
   self->borders = *borders;
-  self->has_time = settings->axes != ND_AXES_SPACE;
+  self->has_time = filters_time (settings);
+  self->is_speckle = settings->noise == ND_NOISE_SPECKLE;
   memcpy (self->size, size, sizeof (self->size));
   self->samples = size[0] * size[1] * size[2];
   divide_memory (self);
@@ -584,12 +593,14 @@ control_plane (gsize z, guint worker, gpointer data)
 }
 
 static NdAdaptiveControl
-get_control (const NdAdaptiveFilter *self, const NdAdaptiveBand *band)
+get_control (const NdAdaptiveFilter *self, const NdAdaptiveBand *band,
+    gdouble scale)
 {
   const NdAdaptiveRemap r = self->remap;
 
   return (NdAdaptiveControl){
     .axes = self->design.axes,
+    .scale = scale,
     .floor = band->floor,
     .min_value = ND_ADAPTIVE_MIN_VALUE,
     .m_beta = r.m_beta,
@@ -602,6 +613,78 @@ get_control (const NdAdaptiveFilter *self, const NdAdaptiveBand *band)
   };
 }
 
+/* The sum of the eigenvalues at sample @s as the bits of a float. They have the
+ * order of the sums. */
+static guint32
+trace_bits (const NdAdaptiveFilter *self, gsize s)
+{
+  const guint n = self->design.axes;
+  gfloat trace = 0;
+  guint32 bits;
+
+  for (guint i = 0; i < n; i++)
+    trace += self->tensor[nd_tensor_index (n, i, i)][s];
+  memcpy (&bits, &trace, sizeof (bits));
+  return bits;
+}
+
+/* Counts, for the samples whose bits above @shift + 16 are @above, the values
+ * of the 16 bits above @shift. Samples that are not above @least, NaN and
+ * infinity do not count. */
+static gsize
+count_bits (const NdAdaptiveFilter *self, const gfloat *in, gfloat least,
+    guint shift, guint32 above, guint32 *bins)
+{
+  gsize count = 0;
+
+  memset (bins, 0, BINS * sizeof (guint32));
+  for (gsize s = 0; s < self->samples; s++) {
+    const guint32 bits = trace_bits (self, s);
+
+    if (!(in[s] > least) || bits >= 0x7f800000
+        || (guint64) bits >> (shift + 16) != above)
+      continue;
+    bins[bits >> shift & (BINS - 1)]++;
+    count++;
+  }
+  return count;
+}
+
+/* The bin of @rank, which becomes the rank within the bin. */
+static guint32
+find_bin (const guint32 *bins, gsize *rank)
+{
+  guint32 bin = 0;
+
+  while (*rank >= bins[bin])
+    *rank -= bins[bin++];
+  return bin;
+}
+
+/* The mean eigenvalue of speckle. The quantile is found 16 bits at a time. */
+static gdouble
+measure_speckle (const NdAdaptiveFilter *self, const NdAdaptiveBand *band,
+    gint64 position)
+{
+  const gfloat *in = nd_adaptive_filter_input (self, position);
+  g_autofree guint32 *bins = g_new (guint32, BINS);
+  gfloat least = INFINITY, trace;
+  guint32 bits;
+  gsize rank;
+
+  for (gsize s = 0; s < self->samples; s++)
+    least = in[s] < least ? in[s] : least;
+  rank = count_bits (self, in, least, 16, 0, bins);
+  if (rank == 0)
+    return 0;
+  rank *= ND_SPECKLE_QUANTILE;
+  bits = find_bin (bins, &rank);
+  count_bits (self, in, least, 0, bits, bins);
+  bits = bits << 16 | find_bin (bins, &rank);
+  memcpy (&trace, &bits, sizeof (trace));
+  return band->speckle * trace / self->design.axes;
+}
+
 gfloat *
 nd_adaptive_filter_run (NdAdaptiveFilter *self, gint64 position, gint64 known,
     gdouble sigma)
@@ -611,15 +694,23 @@ nd_adaptive_filter_run (NdAdaptiveFilter *self, gint64 position, gint64 known,
   memcpy (self->result, above, self->samples * sizeof (gfloat));
   for (guint i = 0; i < ND_ADAPTIVE_BANDS; i++) {
     const NdAdaptiveBand *band = &self->design.bands[i];
-    TensorJob tensor = { self, i, 1 / (sigma * sqrt (band->noise)) };
-    ControlJob control = { self, get_control (self, band), above,
-      self->low[i % 2] };
+    TensorJob tensor = { self, i,
+      self->is_speckle ? 1 : 1 / (sigma * sqrt (band->noise)) };
+    ControlJob control = {
+      .filter = self, .above = above, .low = self->low[i % 2]
+    };
+    gdouble scale = 1;
 
     sum_times (self, i, position, known, self->low[i % 2]);
     nd_parallel_for (self->size[2], differentiate_plane, &tensor);
     for (guint k = 0; k < nd_tensor_components (self->design.axes); k++)
       smooth (self, band->window, band->radius, NULL, self->tensor[k],
           self->tensor[k]);
+    if (self->is_speckle)
+      scale = 1
+          / MAX (measure_speckle (self, band, position) * sigma * sigma,
+              ND_ADAPTIVE_MIN_NOISE);
+    control.control = get_control (self, band, scale);
     nd_parallel_for (self->size[2], control_plane, &control);
     above = self->low[i % 2];
   }

@@ -10,10 +10,13 @@
 
 G_BEGIN_DECLS
 
+#define ND_MEDIAN_MAX 81
+
 /* NdAdaptiveRemap and what belongs to it, in single precision. */
 typedef struct
 {
   guint axes;
+  gfloat scale; /* of the eigenvalues */
   gfloat floor, min_value;
   gfloat m_beta, m_power, m_root; /* m_power = beta + alpha, m_root = 1 / j */
   gfloat m_sigma;                 /* to the power of beta */
@@ -39,6 +42,10 @@ typedef struct
   void (*control) (const NdAdaptiveControl *control,
       const gfloat *const *tensor, const gfloat *const *h, const gfloat *above,
       const gfloat *low, gfloat *out, gsize n);
+
+  /* The medians of @n_in rows, an odd number up to ND_MEDIAN_MAX. NaN counts as
+   * larger than numbers, or smaller if its sign is set. */
+  void (*median) (guint n_in, const gfloat *const *in, gfloat *out, gsize n);
 } NdAdaptiveKernels;
 
 /* The kernels for the instruction set that nd_kernels() chooses. */

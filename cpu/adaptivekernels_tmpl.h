@@ -18,6 +18,7 @@
 
 typedef gfloat V __attribute__ ((vector_size (4 * ND_VECTOR)));
 typedef gint32 I __attribute__ ((vector_size (4 * ND_VECTOR)));
+typedef guint32 U __attribute__ ((vector_size (4 * ND_VECTOR)));
 
 INLINE V
 all (gfloat value)
@@ -185,7 +186,7 @@ control_vector (const NdAdaptiveControl *c, guint axes, V *t, V *h)
     t[i] *= scale;
   diagonalize (axes, t, h);
   for (guint i = 0; i < axes; i++) {
-    values[i] = t[component (axes, i, i)] * trace - c->floor;
+    values[i] = t[component (axes, i, i)] * trace * c->scale - c->floor;
     values[i] = maximum (values[i], all (c->min_value));
     responses[i] = h[component (axes, i, i)];
   }
@@ -318,9 +319,47 @@ sum (guint n_in, const gfloat *const *in, const gfloat *weights, gfloat *out,
   }
 }
 
+/* Floats as integers of the same order, and back. */
+INLINE I
+ordered (I bits)
+{
+  return bits ^ ((bits >> 31) & 0x7fffffff);
+}
+
+/* Finds the median bit by bit: it is at least a number if fewer than half of
+ * the keys are less. */
+static void
+median (guint n_in, const gfloat *const *in, gfloat *out, gsize n)
+{
+  for (gsize i = 0; i < n; i += ND_VECTOR) {
+    const gsize bytes = MIN (ND_VECTOR, n - i) * sizeof (gfloat);
+    I keys[ND_MEDIAN_MAX];
+    U found = (U){} + 0x80000000u;
+    I result;
+
+    for (guint k = 0; k < n_in; k++) {
+      I bits = { 0 };
+
+      memcpy (&bits, in[k] + i, bytes);
+      keys[k] = ordered (bits);
+    }
+    for (guint32 bit = 0x80000000u; bit > 0; bit >>= 1) {
+      const I least = (I) (found + bit);
+      I count = { 0 };
+
+      for (guint k = 0; k < n_in; k++)
+        count -= keys[k] < least;
+      found += (U) (count <= (gint32) (n_in - 1) / 2) & bit;
+    }
+    result = ordered ((I) found);
+    memcpy (out + i, &result, bytes);
+  }
+}
+
 const NdAdaptiveKernels ND_ADAPTIVE_KERNELS = {
   .name = ND_KERNELS_NAME,
   .sum = sum,
   .tensor = tensor,
   .control = control,
+  .median = median,
 };

@@ -9,10 +9,13 @@
 #include "cpu/denoisenoise.h"
 #include "cpu/denoisesamples.h"
 #include "cpu/denoisescale.h"
+#include "cpu/speckle.h"
 #include "cpu/threads.h"
 
 #include <math.h>
 #include <string.h>
+
+#define ND_SPECKLE_VOLUMES 3
 
 /* One component of the stream. */
 typedef struct
@@ -21,6 +24,7 @@ typedef struct
   NdDenoiseScale *fine, *coarse;
   gfloat *difference;         /* a coarse volume */
   NdAdaptiveFilter *adaptive; /* or NULL; then there are no scales */
+  gfloat *speckle;            /* the last ND_SPECKLE_VOLUMES, or NULL */
   gdouble estimates[ND_DENOISE_MAX_ESTIMATES];
   gdouble sigma; /* of the last output */
   NdClipping clipping;
@@ -31,6 +35,7 @@ typedef struct
   NdAlgorithm parent;
   NdDenoiseSettings settings;
   NdDenoiseSchedule schedule;
+  NdDenoiseBorders borders;
   NdShape shape;
   NdSampleType type;
   gsize coarse[3];
@@ -44,6 +49,12 @@ typedef struct
   gboolean ended;
 } NdCpuDenoise;
 
+static gsize
+count_samples (const NdCpuDenoise *self)
+{
+  return self->shape.size[0] * self->shape.size[1] * self->shape.size[2];
+}
+
 static void
 nd_cpu_denoise_free (NdAlgorithm *algorithm)
 {
@@ -55,6 +66,7 @@ nd_cpu_denoise_free (NdAlgorithm *algorithm)
     nd_denoise_scale_free (component->fine);
     nd_denoise_scale_free (component->coarse);
     nd_adaptive_filter_free (component->adaptive);
+    g_free (component->speckle);
     g_free (component->difference);
     nd_clipping_clear (&component->clipping);
   }
@@ -99,8 +111,11 @@ nd_cpu_denoise_ready (const NdAlgorithm *algorithm)
 
 /* The place of volume @position of the stream. */
 static gfloat *
-input (const Component *component, gint64 position)
+input (const NdCpuDenoise *self, const Component *component, gint64 position)
 {
+  if (component->speckle)
+    return component->speckle
+        + position % ND_SPECKLE_VOLUMES * count_samples (self);
   return component->adaptive
       ? nd_adaptive_filter_input (component->adaptive, position)
       : nd_denoise_scale_input (component->fine, position);
@@ -115,12 +130,12 @@ nd_cpu_denoise_push (NdAlgorithm *algorithm, const NdSamples *volume,
   g_return_val_if_fail (!nd_cpu_denoise_ready (algorithm), FALSE);
   for (gsize c = 0; c < self->shape.components; c++) {
     Component *component = &self->components[c];
-    gfloat *in = input (component, self->pushed);
+    gfloat *in = input (self, component, self->pushed);
 
     nd_samples_read (volume, &self->shape, self->type, c, in);
     if (component->is_kept)
       continue;
-    if (component->adaptive)
+    if (component->adaptive && !component->speckle)
       nd_adaptive_filter_push (component->adaptive, self->pushed);
     if (component->coarse)
       nd_cpu_coarsen (in, self->shape.size,
@@ -212,6 +227,29 @@ run_steps (NdCpuDenoise *self, Component *component)
   return result;
 }
 
+static gfloat *
+run_adaptive (NdCpuDenoise *self, Component *component, gdouble sigma)
+{
+  const gint64 known =
+      MIN (self->next + self->schedule.latency + 1, self->pushed);
+
+  if (component->speckle) {
+    const gfloat *volumes[ND_SPECKLE_VOLUMES];
+
+    for (guint i = 0; i < ND_SPECKLE_VOLUMES; i++) {
+      const gint64 from = nd_border_index (self->borders.time_border,
+          self->next + i - 1, known);
+
+      volumes[i] = from < 0 ? NULL : input (self, component, from);
+    }
+    nd_speckle_half_median (volumes, self->shape.size, &self->borders,
+        nd_adaptive_filter_input (component->adaptive, self->next));
+    nd_adaptive_filter_push (component->adaptive, self->next);
+  }
+  return nd_adaptive_filter_run (component->adaptive, self->next, known,
+      MAX (sigma, ND_DENOISE_MIN_SIGMA));
+}
+
 static gboolean
 nd_cpu_denoise_respond (NdAlgorithm *algorithm, const NdSamples *out,
     GError **error)
@@ -222,31 +260,30 @@ nd_cpu_denoise_respond (NdAlgorithm *algorithm, const NdSamples *out,
   g_return_val_if_fail (nd_cpu_denoise_ready (algorithm), FALSE);
   for (gsize c = 0; c < self->shape.components; c++) {
     Component *component = &self->components[c];
-    const gfloat *in = input (component, self->next);
+    const gfloat *in = input (self, component, self->next);
     const gfloat *result = in;
     gdouble sigma;
 
     if (!component->is_kept) {
       component->sigma = noise_level (self, component);
-      sigma = component->sigma * self->settings.strength;
+      sigma =
+          self->settings.strength * (component->speckle ? 1 : component->sigma);
       /* Steps run for noise-free volumes too, because later outputs may need
        * the sums over their blocks. */
       if (!component->adaptive)
         result = run_steps (self, component);
       else if (out)
-        result = nd_adaptive_filter_run (component->adaptive, self->next,
-            MIN (self->next + schedule->latency + 1, self->pushed),
-            MAX (sigma, ND_DENOISE_MIN_SIGMA));
+        result = run_adaptive (self, component, sigma);
       if (!(sigma > ND_DENOISE_MIN_SIGMA))
         result = in;
-      else if (out)
+      else if (out && !component->speckle)
         nd_samples_count_clipped (&component->clipping, in, result,
             self->shape.size, component->sigma, nd_sample_low (self->type),
             nd_sample_high (self->type));
     }
     if (out)
       nd_samples_write (out, &self->shape, self->type, c, result,
-          result == in ? NULL : &component->clipping);
+          result == in || component->speckle ? NULL : &component->clipping);
   }
   self->done1 = self->done2 = self->next + schedule->latency + 1;
   self->next++;
@@ -308,10 +345,14 @@ init_component (NdCpuDenoise *self, Component *component,
   const gsize *coarse = self->coarse;
 
   component->is_kept = kept;
-  if (self->settings.method == ND_DENOISE_ADAPTIVE) {
+  if (self->schedule.n_time == 0) {
     component->adaptive =
         nd_adaptive_filter_new (&self->settings, borders, self->shape.size);
-    return component->adaptive != NULL;
+    if (self->settings.noise == ND_NOISE_SPECKLE)
+      component->speckle =
+          g_try_new (gfloat, ND_SPECKLE_VOLUMES * count_samples (self));
+    return component->adaptive
+        && (component->speckle || self->settings.noise != ND_NOISE_SPECKLE);
   }
   component->fine =
       nd_denoise_scale_new (kernels, self->shape.size, &self->schedule);
@@ -338,13 +379,14 @@ nd_cpu_denoise_new (const NdDenoiseSettings *settings,
   self->parent.klass = &denoise_class;
   self->settings = *settings;
   self->schedule = nd_denoise_schedule (settings);
+  self->borders = *borders;
   self->shape = *shape;
   self->type = type;
   self->bytes = shape->components
-      * (settings->method == ND_DENOISE_ADAPTIVE
+      * (self->schedule.n_time == 0
               ? nd_adaptive_filter_bytes (settings, shape->size)
               : nd_denoise_scale_bytes (shape->size, &self->schedule));
-  if (settings->method == ND_DENOISE_TRANSFORM
+  if (self->schedule.n_time > 0
       && nd_cpu_coarse_size (shape->size, self->coarse)) {
     self->coarse_gain = 1;
     for (guint a = 0; a < 3; a++)

@@ -15,6 +15,9 @@
  * method=adaptive keeps the high frequencies only in the directions in which a
  * structure tensor finds structure. It is the method of Eklund and others.
  *
+ * noise=speckle is for log-compressed ultrasound. It filters in space, whatever
+ * the method, and measures the noise.
+ *
  * N volumes in give N volumes out, with the timestamps and the type of the
  * input. An output waits for 'latency' further volumes, which is reported as
  * latency; with more of them the result is better. The noise must be white and
@@ -98,7 +101,8 @@ noise_type (void)
   static const GEnumValue values[] = {
     { ND_NOISE_ADDITIVE, "White, the same everywhere", "additive" },
     { ND_NOISE_SPECKLE,
-        "Speckle of ultrasound after log compression; not available",
+        "Speckle of ultrasound after log compression: filters in space, "
+        "whatever the method",
         "speckle" },
     { 0, NULL, NULL },
   };
@@ -247,8 +251,6 @@ gst_nd_denoise_check_settings (GstNdAlgorithm *algorithm, GError **error)
   if (settings.time_border == ND_BORDER_WRAP)
     text = "time-border=wrap would need the whole stream: use constant, "
            "nearest, reflect or mirror";
-  else if (settings.denoise.noise == ND_NOISE_SPECKLE)
-    text = "noise=speckle is not available yet: use noise=additive";
   else if (settings.motion)
     text = "motion=true is not available yet: use motion=false";
   if (text) {
@@ -396,8 +398,10 @@ gst_nd_denoise_add_stats (GstNdAlgorithm *algorithm, GstStructure *stats)
   GstNdDenoise *self = GST_ND_DENOISE (algorithm);
 
   gst_structure_set (stats, "method", G_TYPE_STRING,
-      self->active.denoise.method == ND_DENOISE_ADAPTIVE ? "adaptive"
-                                                         : "transform",
+      self->active.denoise.method == ND_DENOISE_ADAPTIVE
+              || self->active.denoise.noise == ND_NOISE_SPECKLE
+          ? "adaptive"
+          : "transform",
       "sigma", G_TYPE_DOUBLE, self->sigma, "bytes", G_TYPE_UINT64, self->bytes,
       NULL);
 }

@@ -107,6 +107,8 @@ check_case (const Case *c, GRand *rand)
   g_autofree gfloat *out = run (c, stream);
   g_autofree gdouble *in = g_new (gdouble, n), *expected = g_new (gdouble, n);
   g_autofree gdouble *sigma = g_new (gdouble, c->n_volumes);
+  g_autofree gdouble *filtered = g_new (gdouble, n);
+  const gboolean is_speckle = c->settings.noise == ND_NOISE_SPECKLE;
   NdBorder space = c->borders.border, time = c->borders.time_border;
   const NdReferenceBorders borders = { extend, extend, &space, &time,
     c->borders.border_value };
@@ -116,12 +118,16 @@ check_case (const Case *c, GRand *rand)
   for (gsize i = 0; i < n; i++)
     in[i] = stream[i];
   for (gsize t = 0; t < c->n_volumes; t++)
-    sigma[t] = c->settings.sigma * c->settings.strength;
+    sigma[t] = (is_speckle ? 1 : c->settings.sigma) * c->settings.strength;
   nd_adaptive_design_init (&design, c->size[2] == 1 ? 2 : 3,
-      c->settings.axes == ND_AXES_SPACE_TIME);
-  nd_adaptive_reference (&design, &c->settings.remap,
+      c->settings.axes == ND_AXES_SPACE_TIME && !is_speckle);
+  if (is_speckle)
+    nd_speckle_reference (nd_denoise_schedule (&c->settings).latency, &borders,
+        c->size, c->n_volumes, in, expected);
+  memcpy (filtered, is_speckle ? expected : in, n * sizeof (gdouble));
+  nd_adaptive_reference (&design, &c->settings.remap, is_speckle,
       nd_denoise_schedule (&c->settings).latency, &borders, c->size,
-      c->n_volumes, in, sigma, expected);
+      c->n_volumes, filtered, sigma, expected);
   for (gsize i = 0; i < n; i++) {
     worst = MAX (worst, fabs (out[i] - expected[i]));
     change = MAX (change, fabs (expected[i] - in[i]));
@@ -200,6 +206,32 @@ test_sizes (void)
   }
 }
 
+/* The median, and noise that is measured. */
+static void
+test_speckle (void)
+{
+  static const NdBorder borders[] = { ND_BORDER_MIRROR, ND_BORDER_CONSTANT,
+    ND_BORDER_NEAREST, ND_BORDER_REFLECT };
+  g_autoptr (GRand) rand = new_rand ();
+  Case c = plain;
+
+  c.settings.noise = ND_NOISE_SPECKLE;
+  c.settings.method = ND_DENOISE_TRANSFORM;
+  for (guint i = 0; i < G_N_ELEMENTS (borders); i++) {
+    c.borders.border = c.borders.time_border = borders[i];
+    c.borders.border_value = 30;
+    c.settings.latency = i % 2;
+    c.settings.strength = i % 2 ? 1 : .7;
+    check_case (&c, rand);
+  }
+  memcpy (c.size, (gsize[]){ 37, 21, 1 }, sizeof (c.size));
+  check_case (&c, rand);
+  c.n_volumes = 1;
+  check_case (&c, rand);
+  memcpy (c.size, (gsize[]){ 1, 1, 1 }, sizeof (c.size));
+  check_case (&c, rand);
+}
+
 /* NaN and infinity reach as far as the filters, and no further. */
 static void
 test_nan (void)
@@ -248,6 +280,7 @@ test_equal (void)
 
     c.settings.latency = i / 2;
     c.settings.sigma = i % 2 ? 0 : 20;
+    c.settings.noise = i % 3 ? ND_NOISE_ADDITIVE : ND_NOISE_SPECKLE;
     c.n_volumes = 12;
     stream = make_stream (&c, rand);
     for (gsize t = 1; t < c.n_volumes; t++)
@@ -257,6 +290,7 @@ test_equal (void)
       g_assert_cmpint (memcmp (out, out + t * n, n * sizeof (gfloat)), ==, 0);
 
     c.settings.sigma = 0;
+    c.settings.noise = ND_NOISE_ADDITIVE;
     for (gsize k = 0; k < n * c.n_volumes; k++)
       stream[k] = 17.3f;
     g_free (out);
@@ -302,6 +336,7 @@ main (int argc, char **argv)
   g_test_add_func ("/adaptive/reference", test_reference);
   g_test_add_func ("/adaptive/borders", test_borders);
   g_test_add_func ("/adaptive/sizes", test_sizes);
+  g_test_add_func ("/adaptive/speckle", test_speckle);
   g_test_add_func ("/adaptive/nan", test_nan);
   g_test_add_func ("/adaptive/equal", test_equal);
   g_test_add_func ("/adaptive/remap", test_remap);

@@ -3,11 +3,16 @@
  * without a margin of 4, on a scale of 255.
  *
  *   ndquality [--latency N] [--quality best] [--method adaptive]
+ *             [--noise speckle] [--type uint8]
+ *
+ * With --noise speckle the phantom is that of ndtestsrc pattern=heart, and the
+ * truth is the mean of 12 others with other speckle, well inside the sector.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #include "cpu/denoise.h"
+#include "phantom/phantom.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -104,6 +109,9 @@ render (Phantom phantom, gfloat *stream)
   }
 }
 
+/* The samples that count; NULL: all without a margin. */
+static guint8 *mask;
+
 static gdouble
 psnr (const gfloat *volume, const gfloat *truth)
 {
@@ -112,9 +120,9 @@ psnr (const gfloat *volume, const gfloat *truth)
 
   for (gsize i = 0; i < SAMPLES; i++) {
     const gsize at[3] = { i % SIZE, i / SIZE % SIZE, i / SIZE / SIZE };
-    gboolean is_in = TRUE;
+    gboolean is_in = !mask || mask[i];
 
-    for (guint a = 0; a < 3; a++)
+    for (guint a = 0; a < 3 && !mask; a++)
       is_in &= at[a] >= MARGIN && at[a] < SIZE - MARGIN;
     if (!is_in)
       continue;
@@ -189,36 +197,118 @@ best_gaussian (const gfloat *noisy, const gfloat *truth)
 /* The middle volume; *@ms is the time of one volume. */
 static gdouble
 denoise (const gfloat *noisy, const gfloat *truth,
-    const NdDenoiseSettings *settings, gdouble *sigma, gdouble *ms)
+    const NdDenoiseSettings *settings, NdSampleType type, gdouble *sigma,
+    gdouble *ms)
 {
   const NdDenoiseBorders borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 };
   const NdShape shape = { 1, { SIZE, SIZE, SIZE } };
   g_autoptr (GError) error = NULL;
-  g_autoptr (NdAlgorithm) algorithm = nd_cpu_denoise_new (settings, &borders,
-      &shape, ND_FLOAT32, 0, -1, &error);
+  g_autoptr (NdAlgorithm) algorithm =
+      nd_cpu_denoise_new (settings, &borders, &shape, type, 0, -1, &error);
   g_autofree gfloat *out = g_new (gfloat, SAMPLES);
+  g_autofree guint8 *bytes = g_new (guint8, SAMPLES);
   gdouble result = 0;
   guint made = 0;
 
   g_assert_no_error (error);
   *ms = INFINITY;
   for (guint t = 0; t < VOLUMES; t++) {
-    NdSamples in = nd_samples_dense ((gpointer) (noisy + (gsize) t * SAMPLES),
-        &shape, ND_FLOAT32);
-    NdSamples to = nd_samples_dense (out, &shape, ND_FLOAT32);
-    const gint64 begin = g_get_monotonic_time ();
+    const gfloat *volume = noisy + (gsize) t * SAMPLES;
+    const gboolean is_float = type == ND_FLOAT32;
+    NdSamples in =
+        nd_samples_dense (is_float ? (gpointer) volume : bytes, &shape, type);
+    NdSamples to =
+        nd_samples_dense (is_float ? (gpointer) out : bytes, &shape, type);
+    gint64 begin;
 
+    for (gsize i = 0; i < SAMPLES; i++)
+      bytes[i] = CLAMP (rint (volume[i]), 0, 255);
+    begin = g_get_monotonic_time ();
     nd_algorithm_push (algorithm, &in, &error);
     while (nd_algorithm_ready (algorithm)) {
       nd_algorithm_respond (algorithm, &to, &error);
       if (made > 0)
         *ms = MIN (*ms, (g_get_monotonic_time () - begin) * 1e-3);
+      for (gsize i = 0; !is_float && i < SAMPLES; i++)
+        out[i] = bytes[i];
       if (made++ == MIDDLE)
         result = psnr (out, truth);
     }
   }
   *sigma = nd_algorithm_sigma (algorithm);
   return result;
+}
+
+static void
+render_heart (guint64 seed, gdouble noise, gint from, gint to, gfloat *out)
+{
+  const gsize size[3] = { SIZE, SIZE, SIZE };
+  g_autoptr (NdPhantom) heart = nd_phantom_new (size, seed, noise, NULL);
+
+  for (gint t = from; t <= to; t++) {
+    nd_phantom_set_time (heart, t, t / 20.);
+    for (gsize i = 0; i < SIZE * SIZE; i++, out += SIZE)
+      nd_phantom_row (heart, i % SIZE, i / SIZE, out);
+  }
+}
+
+/* Samples count if those up to 2 samples away vary from one speckle to
+ * another. */
+static void
+find_sector (const gfloat *volumes, guint n)
+{
+  g_autofree guint8 *varies = g_new (guint8, SAMPLES);
+
+  for (gsize i = 0; i < SAMPLES; i++) {
+    gdouble sum = 0, square = 0;
+
+    for (guint k = 0; k < n; k++) {
+      sum += volumes[k * SAMPLES + i] / n;
+      square += pow (volumes[k * SAMPLES + i], 2) / n;
+    }
+    varies[i] = square - sum * sum > 1;
+  }
+  mask = g_new (guint8, SAMPLES);
+  for (gint i = 0; i < SAMPLES; i++) {
+    mask[i] = TRUE;
+    for (gint k = 0; k < 125; k++) {
+      const gint x = i % SIZE + k % 5 - 2, y = i / SIZE % SIZE + k / 5 % 5 - 2;
+      const gint z = i / SIZE / SIZE + k / 25 - 2;
+
+      mask[i] &= MIN (x, MIN (y, z)) >= 0 && MAX (x, MAX (y, z)) < SIZE
+          && varies[(z * SIZE + y) * SIZE + x];
+    }
+  }
+}
+
+static void
+print_speckle (const NdDenoiseSettings *settings)
+{
+  g_autofree gfloat *stream = g_new (gfloat, (gsize) SAMPLES * VOLUMES);
+  g_autofree gfloat *others = g_new (gfloat, (gsize) SAMPLES * 12);
+  g_autofree gfloat *truth = g_new (gfloat, SAMPLES);
+
+  g_print ("| heart, noise | best Gaussian | nddenoise | gain | ms |\n"
+           "| --- | --- | --- | --- | --- |\n");
+  for (guint noise = 1; noise <= 6; noise += 5) {
+    gdouble gaussian, ours, estimate, ms;
+
+    for (guint k = 0; k < 12; k++)
+      render_heart (100 + k, noise, MIDDLE, MIDDLE,
+          others + (gsize) k * SAMPLES);
+    for (gsize i = 0; i < SAMPLES; i++) {
+      truth[i] = 0;
+      for (guint k = 0; k < 12; k++)
+        truth[i] += others[(gsize) k * SAMPLES + i] / 12;
+    }
+    find_sector (others, 12);
+    render_heart (17, noise, 0, VOLUMES - 1, stream);
+    gaussian = best_gaussian (stream, truth);
+    ours = denoise (stream, truth, settings, ND_FLOAT32, &estimate, &ms);
+    g_print ("| %u | %.2f | %.2f | %+.2f | %.1f |\n", noise, gaussian, ours,
+        ours - gaussian, ms);
+    g_clear_pointer (&mask, g_free);
+  }
 }
 
 int
@@ -235,12 +325,18 @@ main (int argc, char **argv)
     .strength = 1,
     .remap = ND_ADAPTIVE_REMAP,
   };
+  NdSampleType type = ND_FLOAT32;
   g_autofree gfloat *clean = g_new (gfloat, (gsize) SAMPLES * VOLUMES);
   g_autofree gfloat *noisy = g_new (gfloat, (gsize) SAMPLES * VOLUMES);
 
   for (gint i = 1; i + 1 < argc; i += 2) {
     if (strcmp (argv[i], "--latency") == 0)
       settings.latency = atoi (argv[i + 1]);
+    else if (strcmp (argv[i], "--type") == 0)
+      type = strcmp (argv[i + 1], "uint8") == 0 ? ND_UINT8 : ND_FLOAT32;
+    else if (strcmp (argv[i], "--noise") == 0)
+      settings.noise = strcmp (argv[i + 1], "speckle") == 0 ? ND_NOISE_SPECKLE
+                                                            : ND_NOISE_ADDITIVE;
     else if (strcmp (argv[i], "--method") == 0)
       settings.method = strcmp (argv[i + 1], "adaptive") == 0
           ? ND_DENOISE_ADAPTIVE
@@ -248,6 +344,10 @@ main (int argc, char **argv)
     else if (strcmp (argv[i], "--quality") == 0)
       settings.quality =
           strcmp (argv[i + 1], "best") == 0 ? ND_QUALITY_BEST : ND_QUALITY_FAST;
+  }
+  if (settings.noise == ND_NOISE_SPECKLE) {
+    print_speckle (&settings);
+    return 0;
   }
   g_print ("| phantom | sigma | estimated | best Gaussian | nddenoise | gain | "
            "ms |\n| --- | --- | --- | --- | --- | --- | --- |\n");
@@ -263,8 +363,10 @@ main (int argc, char **argv)
         noisy[i] = clean[i]
             + sigmas[s] * sqrt (-2 * log (1 - g_rand_double (rand)))
                 * cos (2 * G_PI * g_rand_double (rand));
+      for (gsize i = 0; type == ND_UINT8 && i < (gsize) SAMPLES * VOLUMES; i++)
+        noisy[i] = CLAMP (rint (noisy[i]), 0, 255);
       gaussian = best_gaussian (noisy, truth);
-      ours = denoise (noisy, truth, &settings, &estimate, &ms);
+      ours = denoise (noisy, truth, &settings, type, &estimate, &ms);
       g_print ("| %s | %g | %.2f | %.2f | %.2f | %+.2f | %.1f |\n",
           phantoms[p].name, sigmas[s], estimate, gaussian, ours,
           ours - gaussian, ms);
