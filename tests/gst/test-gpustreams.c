@@ -158,8 +158,11 @@ GST_START_TEST (test_mixed_back_ends)
 
 GST_END_TEST;
 
-#define VIDEO                                                 \
-  "videotestsrc num-buffers=6 pattern=ball ! videoconvert ! " \
+/* The ball and what is around it differ in alpha too. */
+#define VIDEO                                                  \
+  "videotestsrc num-buffers=6 pattern=ball "                   \
+  "foreground-color=0xc0ffffff background-color=0x40204080 ! " \
+  "video/x-raw,format=AYUV ! videoconvert ! "                  \
   "video/x-raw,format=%s,width=322,height=182,framerate=30/1 ! "
 
 static void
