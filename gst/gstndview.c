@@ -68,23 +68,24 @@ struct _GstNdView
 {
   GstBaseTransform parent;
 
-  Settings wanted; /* properties, protected by the object lock */
+  Settings settings; /* the properties, protected by the object lock */
 
-  /* In use. The caps depend on them, so they change between two volumes.
-   * Protected by the object lock; only the streaming thread writes. */
-  NdPictureMode mode;
-  NdAxis axis;
+  /* Mode and axis in use. The caps depend on them, so that they change between
+   * two volumes. Protected by the object lock; only the streaming thread
+   * writes. */
+  NdPictureMode active_mode;
+  NdAxis active_axis;
 
   GstNdVolumeInfo in;
   GstVideoInfo out;
   NdPicture *picture;
-  const NdBackend *device; /* that draws the picture; NULL: the CPU */
-  GstNdDevice gpu;
-  gboolean uses_gpu;
+  const NdBackend *backend; /* draws the picture; NULL: the CPU does */
 
-  gint device_id; /* that the gpu was started with */
+  GstNdDevice device;
+  gboolean uses_device;  /* backend was not cpu at start_device() */
+  gint active_device_id; /* device-id at start_device() */
 
-  GstNdViewWindow window; /* automatic */
+  GstNdViewWindow window; /* the automatic one */
 };
 
 static GstStaticPadTemplate sink_template =
@@ -160,8 +161,9 @@ static const GstNdProperty rows[] = {
       FIELD (UINT, response, 0, G_MAXUINT, 0), GST_ND_PLAYING },
   /* Since: 0.9 */
   { "backend", "Back end",
-      "Device to draw on: auto draws volumes where they are, cpu starts no "
-      "GPU, cuda is an error without one. Set it in NULL",
+      "Device to draw on: auto draws on the GPU or the CPU that has the "
+      "volumes in its memory, cpu starts no GPU, cuda is an error if there is "
+      "none. Set it in NULL",
       FIELD (ENUM, backend, GstNdBackendKind, gst_nd_backend_get_type,
           GST_ND_BACKEND_AUTO),
       GST_ND_READY },
@@ -178,7 +180,7 @@ gst_nd_view_set_property (GObject *object, guint id, const GValue *value,
   GstNdView *self = GST_ND_VIEW (object);
 
   GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows), &self->wanted, id,
+  if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows), &self->settings, id,
           value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
@@ -191,7 +193,7 @@ gst_nd_view_get_property (GObject *object, guint id, GValue *value,
   GstNdView *self = GST_ND_VIEW (object);
 
   GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_get (rows, G_N_ELEMENTS (rows), &self->wanted, id,
+  if (!gst_nd_properties_get (rows, G_N_ELEMENTS (rows), &self->settings, id,
           value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
@@ -204,14 +206,15 @@ update_layout (GstNdView *self)
   gboolean changed;
 
   GST_OBJECT_LOCK (self);
-  changed = self->mode != self->wanted.mode || self->axis != self->wanted.axis;
-  self->mode = self->wanted.mode;
-  self->axis = self->wanted.axis;
+  changed = self->active_mode != self->settings.mode
+      || self->active_axis != self->settings.axis;
+  self->active_mode = self->settings.mode;
+  self->active_axis = self->settings.axis;
   GST_OBJECT_UNLOCK (self);
   if (!changed)
     return;
-  /* Here rather than in set_caps(), which is not called if the caps stay the
-   * same: a slice and a projection have the same size. */
+  /* Not in set_caps(), which is not called if the caps stay the same: a slice
+   * and a projection have the same size. */
   g_clear_pointer (&self->picture, nd_picture_free);
   gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }
@@ -243,44 +246,45 @@ gst_nd_view_set_context (GstElement *element, GstContext *context)
   gint device_id;
 
   GST_OBJECT_LOCK (self);
-  device_id = self->wanted.device_id;
+  device_id = self->settings.device_id;
   GST_OBJECT_UNLOCK (self);
-  gst_nd_device_set_context (&self->gpu, element, context, device_id);
+  gst_nd_device_set_context (&self->device, element, context, device_id);
   GST_ELEMENT_CLASS (gst_nd_view_parent_class)->set_context (element, context);
 }
 
-/* FALSE if backend=cuda and there is no GPU. */
+/* FALSE, with an error message, if backend=cuda and there is no GPU. */
 static gboolean
-start_gpu (GstNdView *self)
+start_device (GstNdView *self)
 {
   g_autoptr (GError) error = NULL;
   GstNdBackendKind backend;
 
   GST_OBJECT_LOCK (self);
-  backend = self->wanted.backend;
-  self->device_id = self->wanted.device_id;
-  self->uses_gpu = backend != GST_ND_BACKEND_CPU;
+  backend = self->settings.backend;
+  self->active_device_id = self->settings.device_id;
+  self->uses_device = backend != GST_ND_BACKEND_CPU;
   GST_OBJECT_UNLOCK (self);
   if (backend != GST_ND_BACKEND_CPU)
-    gst_nd_device_start (&self->gpu, GST_ELEMENT (self), self->device_id);
+    gst_nd_device_start (&self->device, GST_ELEMENT (self),
+        self->active_device_id);
   if (backend != GST_ND_BACKEND_CUDA
-      || gst_nd_device_backend (&self->gpu, &error))
+      || gst_nd_device_backend (&self->device, &error))
     return TRUE;
   gst_nd_element_error (GST_ELEMENT (self), error);
   return FALSE;
 }
 
 static gboolean
-may_use_gpu (GstNdView *self)
+may_use_device (GstNdView *self)
 {
   gboolean uses;
 
   GST_OBJECT_LOCK (self);
   uses = GST_STATE (self) == GST_STATE_NULL
-      ? self->wanted.backend != GST_ND_BACKEND_CPU
-      : self->uses_gpu;
+      ? self->settings.backend != GST_ND_BACKEND_CPU
+      : self->uses_device;
   GST_OBJECT_UNLOCK (self);
-  return uses && gst_nd_device_is_possible (&self->gpu);
+  return uses && gst_nd_device_is_possible (&self->device);
 }
 
 static GstStateChangeReturn
@@ -289,12 +293,12 @@ gst_nd_view_change_state (GstElement *element, GstStateChange transition)
   GstNdView *self = GST_ND_VIEW (element);
   GstStateChangeReturn ret;
 
-  if (transition == GST_STATE_CHANGE_NULL_TO_READY && !start_gpu (self))
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY && !start_device (self))
     return GST_STATE_CHANGE_FAILURE;
   ret = GST_ELEMENT_CLASS (gst_nd_view_parent_class)
             ->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
-    gst_nd_device_stop (&self->gpu);
+    gst_nd_device_stop (&self->device);
   return ret;
 }
 
@@ -305,7 +309,7 @@ gst_nd_view_query (GstBaseTransform *trans, GstPadDirection direction,
   GstNdView *self = GST_ND_VIEW (trans);
 
   if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT
-      && gst_nd_device_answer (&self->gpu, GST_ELEMENT (self), query))
+      && gst_nd_device_answer (&self->device, GST_ELEMENT (self), query))
     return TRUE;
   if (!GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
            ->query (trans, direction, query))
@@ -333,7 +337,7 @@ gst_nd_view_finalize (GObject *object)
 {
   GstNdView *self = GST_ND_VIEW (object);
 
-  gst_nd_device_clear (&self->gpu);
+  gst_nd_device_clear (&self->device);
   G_OBJECT_CLASS (gst_nd_view_parent_class)->finalize (object);
 }
 
@@ -347,12 +351,12 @@ gst_nd_view_transform_caps (GstBaseTransform *trans, GstPadDirection direction,
   NdAxis axis;
 
   GST_OBJECT_LOCK (self);
-  mode = self->mode;
-  axis = self->axis;
+  mode = self->active_mode;
+  axis = self->active_axis;
   GST_OBJECT_UNLOCK (self);
   result = direction == GST_PAD_SINK
       ? gst_nd_view_caps_of_pictures (caps, mode, axis)
-      : gst_nd_view_caps_of_volumes (caps, may_use_gpu (self));
+      : gst_nd_view_caps_of_volumes (caps, may_use_device (self));
   if (filter) {
     GstCaps *filtered =
         gst_caps_intersect_full (filter, result, GST_CAPS_INTERSECT_FIRST);
@@ -398,8 +402,9 @@ gst_nd_view_transform_size (GstBaseTransform *trans, GstPadDirection direction,
   return TRUE;
 }
 
+/* Writes the picture of the volume at @data to @frame. */
 static gboolean
-show (GstNdView *self, gconstpointer data, GstVideoFrame *frame,
+draw (GstNdView *self, gconstpointer data, GstVideoFrame *frame,
     const Settings *settings, GError **error)
 {
   gdouble low, window;
@@ -424,21 +429,21 @@ show (GstNdView *self, gconstpointer data, GstVideoFrame *frame,
 static gboolean
 make_picture (GstNdView *self, GstBuffer *input, GError **error)
 {
-  g_autoptr (GstObject) context = gst_nd_context_get (&self->gpu.context);
-  const NdBackend *device = NULL;
+  g_autoptr (GstObject) context = gst_nd_context_get (&self->device.context);
+  const NdBackend *backend = NULL;
 
   if (gst_buffer_n_memory (input) == 1)
-    device = gst_nd_memory_backend (gst_buffer_peek_memory (input, 0));
-  if (self->picture && self->device == device)
+    backend = gst_nd_memory_backend (gst_buffer_peek_memory (input, 0));
+  if (self->picture && self->backend == backend)
     return TRUE;
   g_clear_pointer (&self->picture, nd_picture_free);
-  self->device = device;
+  self->backend = backend;
   gst_nd_cuda_enter (context);
-  self->picture = nd_picture_new (self->mode, self->axis, self->in.type,
-      &self->in.shape, device, self->device_id, error);
+  self->picture = nd_picture_new (self->active_mode, self->active_axis,
+      self->in.type, &self->in.shape, backend, self->active_device_id, error);
   gst_nd_cuda_leave (context);
   if (self->picture)
-    GST_INFO_OBJECT (self, "draws on %s", device ? device->name : "the CPU");
+    GST_INFO_OBJECT (self, "draws on %s", backend ? backend->name : "the CPU");
   return self->picture != NULL;
 }
 
@@ -451,7 +456,7 @@ map_volume (GstNdView *self, GstBuffer *input, GstMapInfo *map, GError **error)
   g_autoptr (NdFence) fence = NULL;
 
   if (!gst_buffer_map (input, map,
-          self->device ? GST_MAP_READ | GST_ND_MAP_CUDA : GST_MAP_READ)) {
+          self->backend ? GST_MAP_READ | GST_ND_MAP_CUDA : GST_MAP_READ)) {
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "A buffer with a volume cannot be mapped for reading: upstream must "
         "send system memory or memory of the device");
@@ -466,7 +471,7 @@ map_volume (GstNdView *self, GstBuffer *input, GstMapInfo *map, GError **error)
     gst_buffer_unmap (input, map);
     return FALSE;
   }
-  if (self->device)
+  if (self->backend)
     fence = gst_nd_memory_get_fence (gst_buffer_peek_memory (input, 0));
   if (!fence || nd_fence_synchronize (fence, NULL, error))
     return TRUE;
@@ -485,8 +490,8 @@ make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
 
   if (settings->response >= self->in.responses) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "Property 'response' is %u, but these volumes have %u responses, "
-        "counted from 0",
+        "Property 'response' is %u, but these volumes have %u responses: it "
+        "must be less",
         settings->response, self->in.responses);
     return FALSE;
   }
@@ -495,7 +500,7 @@ make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
     return FALSE;
   ok = gst_video_frame_map (&frame, &self->out, output, GST_MAP_WRITE);
   if (ok) {
-    ok = show (self,
+    ok = draw (self,
         map.data + settings->response * (map.size / self->in.responses), &frame,
         settings, error);
     gst_video_frame_unmap (&frame);
@@ -517,7 +522,7 @@ gst_nd_view_transform (GstBaseTransform *trans, GstBuffer *input,
   Settings settings;
 
   GST_OBJECT_LOCK (self);
-  settings = self->wanted;
+  settings = self->settings;
   GST_OBJECT_UNLOCK (self);
   if (make_frame (self, input, output, &settings, &error)) {
     GST_LOG_OBJECT (self, "drew the volume at %" GST_TIME_FORMAT,
@@ -539,8 +544,9 @@ gst_nd_view_submit_input (GstBaseTransform *trans, gboolean is_discont,
       ->submit_input_buffer (trans, is_discont, input);
 }
 
-/* A seek or a new stream may show other values. A volume that a late filter
- * left out does not. */
+/* The automatic window restarts after a seek and in a new stream, which may
+ * have other sample values. It does not restart after a break, for example of
+ * an output that was late. */
 static gboolean
 gst_nd_view_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
@@ -556,7 +562,7 @@ gst_nd_view_sink_event (GstBaseTransform *trans, GstEvent *event)
       ->sink_event (trans, event);
 }
 
-/* Values that the application controls over time. */
+/* Updates the properties that the application controls over time. */
 static void
 gst_nd_view_before_transform (GstBaseTransform *trans, GstBuffer *input)
 {
@@ -615,8 +621,8 @@ gst_nd_view_class_init (GstNdViewClass *klass)
 static void
 gst_nd_view_init (GstNdView *self)
 {
-  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->wanted);
-  self->axis = self->wanted.axis;
-  gst_nd_device_init (&self->gpu);
+  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
+  self->active_axis = self->settings.axis;
+  gst_nd_device_init (&self->device);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
 }
