@@ -145,7 +145,7 @@ method_type (void)
     { ND_METHOD_TENSOR,
         "Sum over all taps by the matrix units of a GPU of compute capability "
         "8.0 or later, for filters of up to 17 samples in x and y and 30000 "
-        "in all; see accuracy",
+        "coefficients; see accuracy",
         "tensor" },
     { ND_METHOD_REFERENCE,
         "Plain loops in double precision, to check the other methods; very "
@@ -335,8 +335,8 @@ static const GstNdProperty rows[] = {
       "whatever gain and offset are. 0: each sample gets a number. CPU only",
       FIELD (DOUBLE, threshold, 0, G_MAXDOUBLE, 0), GST_ND_PLAYING },
   { "stamp", "Stamp",
-      "Timestamp of an output. The lag is the number of volumes in stats; no "
-      "output has a timestamp before the start of the segment",
+      "Timestamp of an output. stats has the lag, in volumes; no output has a "
+      "timestamp before the start of the segment",
       FIELD (ENUM, stamp, GstNdStamp, stamp_type, GST_ND_STAMP_ANCHOR),
       GST_ND_PLAYING },
   /* Since: 0.1 */
