@@ -335,6 +335,7 @@ gst_nd_algorithm_start (GstBaseTransform *trans)
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   priv->latency = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK (self);
+  priv->restarts = (GstNdRestarts){ 0 };
   g_atomic_int_set (&priv->failed, FALSE);
   gst_nd_element_start (GST_ELEMENT (self));
   priv->reverse = FALSE;

@@ -24,7 +24,7 @@ caps_event (GstNdAlgorithm *self, GstEvent *event)
   if (current && gst_caps_is_equal (current, caps))
     return TRUE;
   GST_INFO_OBJECT (self, "input caps %" GST_PTR_FORMAT, caps);
-  gst_nd_algorithm_end_stretch (self, "new input caps");
+  gst_nd_algorithm_break_stretch (self, "new input caps");
   gst_nd_algorithm_clear (self);
   GST_OBJECT_LOCK (self);
   klass->activate (self);
@@ -51,7 +51,7 @@ segment_event (GstNdAlgorithm *self, GstEvent *event)
     gst_nd_algorithm_fail (self, error);
     return FALSE;
   }
-  gst_nd_algorithm_end_stretch (self, "new segment");
+  gst_nd_algorithm_break_stretch (self, "new segment");
   priv->reverse = segment->rate < 0;
   return TRUE;
 }
@@ -86,10 +86,11 @@ gst_nd_algorithm_sink_event (GstBaseTransform *trans, GstEvent *event)
               gst_nd_algorithm_stats (self)));
       break;
     case GST_EVENT_STREAM_START:
+      gst_nd_algorithm_break_stretch (self, "a new stream");
+      break;
     case GST_EVENT_SEGMENT_DONE:
-      gst_nd_algorithm_end_stretch (self, GST_EVENT_TYPE_NAME (event));
-      if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT_DONE)
-        event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
+      gst_nd_algorithm_end_stretch (self, "the end of a segment seek");
+      event = gst_nd_seek_narrow (&priv->seek, GST_ELEMENT (self), event);
       break;
     case GST_EVENT_GAP:
       return gst_nd_algorithm_take_gap (self, event);

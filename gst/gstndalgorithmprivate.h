@@ -48,6 +48,7 @@ typedef struct
   gint64 pushed, pulled; /* volumes of the stretch */
   gint64 last_sample;    /* the last volume without GAP */
   GstNdTiming timing;
+  GstNdRestarts restarts;
   gdouble push_seconds;
 } GstNdAlgorithmPrivate;
 
@@ -110,6 +111,11 @@ gboolean gst_nd_algorithm_take_gap (GstNdAlgorithm *self, GstEvent *event);
 
 /* Makes the outputs that are missing, then forgets the stretch. */
 GstFlowReturn gst_nd_algorithm_end_stretch (GstNdAlgorithm *self,
+    const gchar *reason);
+
+/* The same for a break that the stream makes. Warns once if stretches are so
+ * short that the element hardly works (docs/checklist.md, 15). */
+GstFlowReturn gst_nd_algorithm_break_stretch (GstNdAlgorithm *self,
     const gchar *reason);
 
 /* Forgets the stretch because of @reason and pushes nothing. Counts the volumes

@@ -309,12 +309,31 @@ gst_nd_algorithm_end_stretch (GstNdAlgorithm *self, const gchar *reason)
   return ret;
 }
 
-/* Inputs */
-
 /* The defaults of the filters' properties of these names. */
 static const GstNdTimingRule timing_rule = {
   .gap = GST_ND_GAP_LEAVE_OUT, .limit = 5, .jitter = 0.5, .discont = TRUE
 };
+
+GstFlowReturn
+gst_nd_algorithm_break_stretch (GstNdAlgorithm *self, const gchar *reason)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  const guint window = priv->before + 1 + priv->after;
+
+  if (priv->n_algorithms > 0 && priv->pushed > 0
+      && gst_nd_restarts_add (&priv->restarts, priv->pushed, window))
+    GST_ELEMENT_WARNING (self, STREAM, DECODE,
+        ("An output needs %u volumes, but the stream breaks after every %.1f "
+         "volumes, so the element hardly works. The last reason: %s. Gaps of "
+         "more than %.0f intervals, DISCONT, new caps, segments and streams "
+         "break it",
+            window, gst_nd_restarts_mean (&priv->restarts), reason,
+            timing_rule.limit),
+        (NULL));
+  return gst_nd_algorithm_end_stretch (self, reason);
+}
+
+/* Inputs */
 
 /* Ends the stretch before @buffer if that does not continue it. In trick modes
  * volumes are left out on purpose (docs/checklist.md, 2, 15 and 18). */
@@ -334,7 +353,7 @@ begin_volume (GstNdAlgorithm *self, GstBuffer *buffer)
 
   if (!step.break_reason || priv->pushed == 0)
     return GST_FLOW_OK;
-  ret = gst_nd_algorithm_end_stretch (self, step.break_reason);
+  ret = gst_nd_algorithm_break_stretch (self, step.break_reason);
   priv->timing = timing;
   return ret;
 }
@@ -403,7 +422,7 @@ gst_nd_algorithm_take_gap (GstNdAlgorithm *self, GstEvent *event)
   reason = gst_nd_timing_gap (&priv->timing, &timing_rule,
       gst_nd_format_duration (&priv->input), start, duration, priv->reverse);
   if (reason)
-    gst_nd_algorithm_end_stretch (self, reason);
+    gst_nd_algorithm_break_stretch (self, reason);
   return gst_nd_algorithm_take_event (self, event);
 }
 

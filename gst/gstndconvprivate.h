@@ -57,14 +57,6 @@ typedef struct
   GstNdConvRange wait; /* the rest of the time from input to output */
 } GstNdConvStats;
 
-/* Stretches that broke, since start(), and the volumes in them. */
-typedef struct
-{
-  guint64 stretches;
-  guint64 volumes;
-  gboolean warned;
-} GstNdRestarts;
-
 /* See gstndconvpending.h. */
 typedef struct
 {

@@ -11,10 +11,6 @@
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
-/* The warning about short stretches comes after this many breaks at the
- * earliest. */
-#define RESTARTS_TO_WARN 8
-
 /* The outputs that the window still lacks. Held positions have none. */
 static guint
 count_remaining (GstNdConv *self)
@@ -114,20 +110,14 @@ count_restart (GstNdConv *self, const gchar *reason)
   GstNdRestarts *restarts = &priv->restarts;
   const NdWindow *window = nd_convolver_window (priv->convolver);
 
-  restarts->stretches++;
-  restarts->volumes += window->pushed;
-  if (restarts->warned || restarts->stretches < RESTARTS_TO_WARN
-      || restarts->volumes
-          >= restarts->stretches * (guint64) nd_window_size (window))
+  if (!gst_nd_restarts_add (restarts, window->pushed, nd_window_size (window)))
     return;
-  restarts->warned = TRUE;
   GST_ELEMENT_WARNING (self, STREAM, DECODE,
       ("The filter spans %u volumes, but the stream breaks after every %.1f "
        "volumes, so the filter hardly works. The last reason: %s. The "
        "properties gap, gap-limit, gap-jitter and gap-discont say which gaps "
        "break a stretch; new caps, segments and streams always do",
-          nd_window_size (window),
-          restarts->volumes / (gdouble) restarts->stretches, reason),
+          nd_window_size (window), gst_nd_restarts_mean (restarts), reason),
       (NULL));
 }
 

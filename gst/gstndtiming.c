@@ -155,3 +155,25 @@ gst_nd_timing_gap (const GstNdTiming *timing, const GstNdTimingRule *rule,
     limit = 1 + rule->jitter;
   return limit > 0 && elapsed > limit * interval ? "a GAP event" : NULL;
 }
+
+/* A warning comes after this many breaks at the earliest. */
+#define RESTARTS_TO_WARN 8
+
+gboolean
+gst_nd_restarts_add (GstNdRestarts *restarts, guint64 volumes, guint window)
+{
+  restarts->stretches++;
+  restarts->volumes += volumes;
+  if (restarts->warned || restarts->stretches < RESTARTS_TO_WARN
+      || restarts->volumes >= restarts->stretches * window)
+    return FALSE;
+  restarts->warned = TRUE;
+  return TRUE;
+}
+
+gdouble
+gst_nd_restarts_mean (const GstNdRestarts *restarts)
+{
+  return restarts->stretches ? restarts->volumes / (gdouble) restarts->stretches
+                             : 0;
+}

@@ -76,4 +76,20 @@ const gchar *gst_nd_timing_gap (const GstNdTiming *timing,
  * none. */
 GstClockTime gst_nd_timing_interval (const GstNdTiming *timing);
 
+/* Stretches that broke, and their volumes. */
+typedef struct
+{
+  guint64 stretches, volumes;
+  gboolean warned;
+} GstNdRestarts;
+
+/* Counts a stretch of @volumes that broke. TRUE, once, if there were several
+ * and they are shorter than @window on average, so that an element which reads
+ * a window hardly works. */
+gboolean gst_nd_restarts_add (GstNdRestarts *restarts, guint64 volumes,
+    guint window);
+
+/* The mean length of the stretches, in volumes. */
+gdouble gst_nd_restarts_mean (const GstNdRestarts *restarts);
+
 G_END_DECLS

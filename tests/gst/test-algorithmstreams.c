@@ -287,6 +287,33 @@ GST_START_TEST (test_trick_mode)
 
 GST_END_TEST;
 
+/* Stretches of two volumes are too short for either element. */
+GST_START_TEST (test_warns_once)
+{
+  Stream s = start (__i__);
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  GstMessage *message;
+  guint warnings = 0;
+
+  gst_element_set_bus (s.element, bus);
+  for (guint i = 0; i < 15; i++)
+    push_range (&s, 100 * i, 100 * i + 1);
+  gst_harness_push_event (s.h, gst_event_new_eos ());
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING))) {
+    g_autoptr (GError) error = NULL;
+
+    gst_message_parse_warning (message, &error, NULL);
+    warnings += strstr (error->message, "hardly works") != NULL;
+    gst_message_unref (message);
+  }
+  fail_unless_equals_int (warnings, 1);
+  gst_element_set_bus (s.element, NULL);
+  gst_bus_set_flushing (bus, TRUE);
+  end (&s);
+}
+
+GST_END_TEST;
+
 static Suite *
 algorithm_streams_suite (void)
 {
@@ -301,6 +328,7 @@ algorithm_streams_suite (void)
   tcase_add_loop_test (tc, test_qos_stays, 0, n);
   tcase_add_loop_test (tc, test_parent_is_given_back, 0, n);
   tcase_add_loop_test (tc, test_trick_mode, 0, n);
+  tcase_add_loop_test (tc, test_warns_once, 0, n);
   return suite;
 }
 
