@@ -124,10 +124,11 @@ first_step (guint A, guint B, const Complex *in, gsize stride, Complex *t,
   }
 }
 
-/* The same for rows of two real blocks. */
+/* The same for rows of two real blocks. If @ahead, it fetches the floats that
+ * the next call for these rows reads. */
 INLINE void
 first_step_rows (guint A, guint B, const gfloat *a, const gfloat *b, gsize row,
-    Complex *t)
+    gboolean ahead, Complex *t)
 {
   for (guint i = 0; i < B; i++) {
     Complex c[8];
@@ -137,6 +138,10 @@ first_step_rows (guint A, guint B, const gfloat *a, const gfloat *b, gsize row,
 
       c[j].re = *(const Unaligned *) (a + at);
       c[j].im = *(const Unaligned *) (b + at);
+      if (ahead) {
+        __builtin_prefetch (a + at + 32);
+        __builtin_prefetch (b + at + 32);
+      }
     }
     combine (c, A, 0, 1, FALSE);
     UNROLLED_FOR (guint j = 0; j < A; j++)

@@ -105,7 +105,7 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
   {                                                                    \
     Complex t[N];                                                      \
                                                                        \
-    first_step_rows (A, B, a, b, row, t);                              \
+    first_step_rows (A, B, a, b, row, N == 64, t);                     \
     EACH (A, ROWS_PART_##N);                                           \
   }                                                                    \
                                                                        \
