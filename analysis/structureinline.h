@@ -11,10 +11,16 @@
 #include <math.h>
 #include <string.h>
 
+/* A device keeps arrays in registers if all their indices are constants. */
 #ifdef __CUDACC__
-#define ND_INLINE static __host__ __device__ inline
+#define ND_INLINE static __host__ __device__ __forceinline__
 #else
 #define ND_INLINE static inline
+#endif
+#ifdef __CUDA_ARCH__
+#define ND_UNROLL _Pragma ("unroll")
+#else
+#define ND_UNROLL
 #endif
 
 #define ND_TENSOR_SWEEPS 8
@@ -52,18 +58,21 @@ nd_inline_rotate (guint n, gdouble a[ND_TENSOR_MAX_AXES][ND_TENSOR_MAX_AXES],
   t = (theta >= 0 ? 1 : -1) / (fabs (theta) + sqrt (theta * theta + 1));
   c = 1 / sqrt (t * t + 1);
   s = t * c;
+  ND_UNROLL
   for (guint k = 0; k < n; k++) {
     const gdouble akp = a[k][p], akq = a[k][q];
 
     a[k][p] = c * akp - s * akq;
     a[k][q] = s * akp + c * akq;
   }
+  ND_UNROLL
   for (guint k = 0; k < n; k++) {
     const gdouble apk = a[p][k], aqk = a[q][k];
 
     a[p][k] = c * apk - s * aqk;
     a[q][k] = s * apk + c * aqk;
   }
+  ND_UNROLL
   for (guint k = 0; v && k < n; k++) {
     const gdouble vp = v[p][k], vq = v[q][k];
 
@@ -76,10 +85,12 @@ nd_inline_rotate (guint n, gdouble a[ND_TENSOR_MAX_AXES][ND_TENSOR_MAX_AXES],
 ND_INLINE void
 nd_inline_sort (guint n, gdouble *values, gdouble v[][ND_TENSOR_MAX_AXES])
 {
+  ND_UNROLL
   for (guint i = 0; i + 1 < n; i++) {
     guint best = i;
     gdouble value;
 
+    ND_UNROLL
     for (guint j = i + 1; j < n; j++) {
       if (values[j] > values[best])
         best = j;
@@ -89,6 +100,7 @@ nd_inline_sort (guint n, gdouble *values, gdouble v[][ND_TENSOR_MAX_AXES])
     value = values[i];
     values[i] = values[best];
     values[best] = value;
+    ND_UNROLL
     for (guint k = 0; v && k < n; k++) {
       value = v[i][k];
       v[i][k] = v[best][k];
@@ -103,12 +115,15 @@ nd_inline_tensor_eigen (guint axes, const gdouble *tensor, gdouble *values,
 {
   gdouble a[ND_TENSOR_MAX_AXES][ND_TENSOR_MAX_AXES], scale = 0;
 
+  ND_UNROLL
   for (guint i = 0; i < nd_inline_tensor_components (axes); i++) {
     if (!isfinite (tensor[i]))
       return FALSE;
     scale = MAX (scale, fabs (tensor[i]));
   }
+  ND_UNROLL
   for (guint i = 0; i < axes; i++) {
+    ND_UNROLL
     for (guint j = 0; j < axes; j++) {
       a[i][j] =
           scale > 0 ? tensor[nd_inline_tensor_index (axes, i, j)] / scale : 0;
@@ -119,7 +134,9 @@ nd_inline_tensor_eigen (guint axes, const gdouble *tensor, gdouble *values,
   for (guint sweep = 0; sweep < ND_TENSOR_SWEEPS; sweep++) {
     gdouble rest = 0;
 
+    ND_UNROLL
     for (guint p = 0; p < axes; p++) {
+      ND_UNROLL
       for (guint q = p + 1; q < axes; q++) {
         rest += fabs (a[p][q]);
         nd_inline_rotate (axes, a, vectors, p, q);
@@ -128,6 +145,7 @@ nd_inline_tensor_eigen (guint axes, const gdouble *tensor, gdouble *values,
     if (rest < 1e-12)
       break;
   }
+  ND_UNROLL
   for (guint i = 0; i < axes; i++)
     values[i] = a[i][i] * scale;
   nd_inline_sort (axes, values, vectors);
@@ -216,12 +234,16 @@ nd_inline_solve (guint n, gdouble q[ND_MAX_UNKNOWNS][ND_MAX_UNKNOWNS],
 {
   gdouble diagonal[ND_MAX_UNKNOWNS];
 
+  ND_UNROLL
   for (guint i = 0; i < n; i++)
     diagonal[i] = q[i][i];
+  ND_UNROLL
   for (guint i = 0; i < n; i++) {
+    ND_UNROLL
     for (guint j = 0; j <= i; j++) {
       gdouble sum = q[i][j];
 
+      ND_UNROLL
       for (guint k = 0; k < j; k++)
         sum -= q[i][k] * q[j][k];
       if (i != j) {
@@ -233,16 +255,20 @@ nd_inline_solve (guint n, gdouble q[ND_MAX_UNKNOWNS][ND_MAX_UNKNOWNS],
       q[i][i] = sqrt (sum);
     }
   }
+  ND_UNROLL
   for (guint i = 0; i < n; i++) {
     gdouble sum = -r[i];
 
+    ND_UNROLL
     for (guint k = 0; k < i; k++)
       sum -= q[i][k] * x[k];
     x[i] = sum / q[i][i];
   }
+  ND_UNROLL
   for (guint i = n; i-- > 0;) {
     gdouble sum = x[i];
 
+    ND_UNROLL
     for (guint k = i + 1; k < n; k++)
       sum -= q[k][i] * x[k];
     x[i] = sum / q[i][i];
@@ -261,7 +287,9 @@ nd_inline_get_certainty (guint axes, const gdouble *tensor)
           all[ND_TENSOR_MAX_AXES];
   gdouble trace = 0, product = 1;
 
+  ND_UNROLL
   for (guint i = 0; i < dims; i++) {
+    ND_UNROLL
     for (guint j = i; j < dims; j++)
       space[nd_inline_tensor_index (dims, i, j)] =
           tensor[nd_inline_tensor_index (axes, i, j)];
@@ -272,10 +300,12 @@ nd_inline_get_certainty (guint axes, const gdouble *tensor)
   if (!nd_inline_tensor_eigen (dims, space, values, NULL)
       || !nd_inline_tensor_eigen (axes, tensor, all, NULL))
     return 0;
+  ND_UNROLL
   for (guint i = 0; i < dims; i++)
     trace += values[i];
   if (!(trace > 0) || !(all[0] > 0))
     return 0;
+  ND_UNROLL
   for (guint i = 0; i < dims; i++)
     product *= MAX (values[i], 0) * dims / trace;
   return CLAMP (pow (product, 1.0 / dims)
@@ -283,27 +313,63 @@ nd_inline_get_certainty (guint axes, const gdouble *tensor)
       0, 1);
 }
 
+/* Solves the equations of nd_motion_solve(), for @n unknowns. */
+ND_INLINE void
+nd_inline_motion_finish (guint axes, guint n,
+    gdouble q[ND_MAX_UNKNOWNS][ND_MAX_UNKNOWNS],
+    const gdouble r[ND_MAX_UNKNOWNS], const gdouble *tensor, gdouble *out)
+{
+  const guint dims = axes - 1;
+  gdouble x[ND_MAX_UNKNOWNS] = { 0 };
+  gboolean finite = TRUE;
+
+  ND_UNROLL
+  for (guint a = 0; a < axes; a++)
+    out[a] = 0;
+  if (!nd_inline_solve (n, q, r, x))
+    return;
+  ND_UNROLL
+  for (guint i = 0; i < n; i++)
+    finite = finite && isfinite (x[i]);
+  if (!finite)
+    return;
+  out[dims] = nd_inline_get_certainty (axes, tensor);
+  if (!(out[dims] > 0))
+    return;
+  ND_UNROLL
+  for (guint i = 0; i < dims; i++)
+    out[i] = x[i * (n / dims)];
+}
+
 ND_INLINE void
 nd_inline_motion_solve (const NdMotionPlan *plan, const gdouble *moments,
     gdouble *out)
 {
-  const guint dims = plan->axes - 1, n = plan->n_unknowns;
-  gdouble q[ND_MAX_UNKNOWNS][ND_MAX_UNKNOWNS];
-  gdouble r[ND_MAX_UNKNOWNS], x[ND_MAX_UNKNOWNS] = { 0 };
+  const guint n = plan->n_unknowns;
+  gdouble q[ND_MAX_UNKNOWNS][ND_MAX_UNKNOWNS], r[ND_MAX_UNKNOWNS];
 
   for (guint u = 0; u < n; u++) {
     r[u] = moments[plan->right[u]];
     for (guint w = 0; w < n; w++)
       q[u][w] = moments[plan->matrix[u][w]];
   }
-  memset (out, 0, plan->axes * sizeof (gdouble));
-  if (!nd_inline_solve (n, q, r, x))
-    return;
-  for (guint i = 0; i < n; i++) {
-    if (!isfinite (x[i]))
-      return;
+  nd_inline_motion_finish (plan->axes, n, q, r, moments, out);
+}
+
+/* The same for a constant velocity, whose moments are the tensor. */
+ND_INLINE void
+nd_inline_motion_solve_constant (guint axes, const gdouble *tensor,
+    gdouble *out)
+{
+  const guint n = axes - 1;
+  gdouble q[ND_MAX_UNKNOWNS][ND_MAX_UNKNOWNS], r[ND_MAX_UNKNOWNS];
+
+  ND_UNROLL
+  for (guint u = 0; u < n; u++) {
+    r[u] = tensor[nd_inline_tensor_index (axes, u, n)];
+    ND_UNROLL
+    for (guint w = 0; w < n; w++)
+      q[u][w] = tensor[nd_inline_tensor_index (axes, u, w)];
   }
-  out[dims] = nd_inline_get_certainty (plan->axes, moments);
-  for (guint i = 0; i < dims && out[dims] > 0; i++)
-    out[i] = x[i * (n / dims)];
+  nd_inline_motion_finish (axes, n, q, r, tensor, out);
 }

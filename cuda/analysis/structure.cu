@@ -43,13 +43,13 @@ struct Split
   const unsigned char *data;
   size_t sample, row, slice; /* bytes */
   size_t width, height, samples;
-  int axes, components;
   bool has_velocity;
   float *out; /* the components and, with the velocity, the isotropic part */
 };
 
 /* Separates the components. If the velocity is wanted, subtracts the isotropic
  * part, which is the least eigenvalue. */
+template <int AXES>
 __global__ void
 split_kernel (const __grid_constant__ Split a)
 {
@@ -59,21 +59,23 @@ split_kernel (const __grid_constant__ Split a)
         + i / a.width % a.height * a.row + i / a.width / a.height * a.slice);
     double tensor[ND_TENSOR_MAX_COMPONENTS], values[ND_TENSOR_MAX_AXES];
 
-    for (int c = 0; c < a.components; c++) {
+#pragma unroll
+    for (int c = 0; c < AXES * (AXES + 1) / 2; c++) {
       tensor[c] = from[c];
       a.out[c * a.samples + i] = from[c];
     }
     if (!a.has_velocity)
       continue;
-    if (!nd_inline_tensor_eigen (a.axes, tensor, values, nullptr))
-      values[a.axes - 1] = NAN;
-    const float least = (float) values[a.axes - 1];
+    if (!nd_inline_tensor_eigen (AXES, tensor, values, nullptr))
+      values[AXES - 1] = NAN;
+    const float least = (float) values[AXES - 1];
 
-    a.out[a.components * a.samples + i] = least;
-    for (int k = 0; k < a.axes; k++) {
-      const size_t c = nd_inline_tensor_index (a.axes, k, k);
+    a.out[AXES * (AXES + 1) / 2 * a.samples + i] = least;
+#pragma unroll
+    for (int k = 0; k < AXES; k++) {
+      const size_t c = nd_inline_tensor_index (AXES, k, k);
 
-      a.out[c * a.samples + i] = from[c] - least;
+      a.out[c * a.samples + i] = (float) tensor[c] - least;
     }
   }
 }
@@ -119,7 +121,7 @@ struct Respond
   NdStructureSettings settings;
   NdMotionPlan plan;
   size_t samples, width, height;
-  int axes, components, n_channels, n_slots;
+  int n_channels, n_slots;
   bool has_velocity;
   const float *slots[MAX_SLOTS_IN_TIME]; /* n_channels planes each */
   float weights[MAX_SLOTS_IN_TIME];
@@ -127,45 +129,100 @@ struct Respond
   size_t sample, row, slice;
 };
 
-/* The arguments are larger than those of a kernel may be on older devices. */
+/* The sum of channel @channel over the window in time. */
+__device__ __forceinline__ float
+sum_slots (const Respond &a, int channel, size_t i)
+{
+  float sum = 0;
+
+  for (int s = 0; s < a.n_slots; s++)
+    sum = fmaf (a.weights[s], a.slots[s][channel * a.samples + i], sum);
+  return sum;
+}
+
+/* The arguments are larger than those of a kernel may be on older devices.
+ * Without the affine model all channels but the isotropic part are components,
+ * whose number is known. */
+template <int AXES, bool AFFINE>
 __global__ void
 respond_kernel (const Respond *__restrict__ job)
 {
+  constexpr int COMPONENTS = AXES * (AXES + 1) / 2;
   const Respond &a = *job;
 
   FOR_EACH (i, a.samples)
   {
-    double sums[MAX_CHANNELS], tensor[ND_TENSOR_MAX_COMPONENTS];
-    double values[ND_TENSOR_MAX_COMPONENTS];
+    double sums[AFFINE ? MAX_CHANNELS : COMPONENTS + 1];
+    double tensor[COMPONENTS], values[ND_TENSOR_MAX_COMPONENTS];
     float *out = (float *) (a.data + i % a.width * a.sample
         + i / a.width % a.height * a.row + i / a.width / a.height * a.slice);
+    double isotropic = 0;
 
-    for (int c = 0; c < a.n_channels; c++) {
-      float sum = 0;
-
-      for (int s = 0; s < a.n_slots; s++)
-        sum = fmaf (a.weights[s], a.slots[s][c * a.samples + i], sum);
-      sums[c] = sum;
+    if (AFFINE) {
+      for (int c = 0; c < a.n_channels; c++)
+        sums[c] = sum_slots (a, c, i);
+      isotropic = sums[a.n_channels - 1];
+    } else {
+#pragma unroll
+      for (int c = 0; c < COMPONENTS; c++)
+        sums[c] = sum_slots (a, c, i);
+      if (a.has_velocity)
+        isotropic = sum_slots (a, COMPONENTS, i);
     }
-    for (int c = 0; c < a.components; c++)
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; c++)
       tensor[c] = sums[c];
-    for (int k = 0; a.has_velocity && k < a.axes; k++)
-      tensor[nd_inline_tensor_index (a.axes, k, k)] += sums[a.n_channels - 1];
+#pragma unroll
+    for (int k = 0; k < AXES; k++)
+      tensor[nd_inline_tensor_index (AXES, k, k)] += isotropic;
     for (unsigned s = 0; s < a.settings.n_structures; s++) {
       const NdStructure structure = a.settings.structures[s];
-      const int n = nd_inline_structure_components (structure, a.axes);
+      const int n = nd_inline_structure_components (structure, AXES);
 
       if (structure == ND_STRUCTURE_VELOCITY) {
-        nd_inline_motion_solve (&a.plan, sums, values);
-        for (int k = 0; k + 1 < a.axes; k++)
+        if (AFFINE)
+          nd_inline_motion_solve (&a.plan, sums, values);
+        else
+          nd_inline_motion_solve_constant (AXES, sums, values);
+#pragma unroll
+        for (int k = 0; k + 1 < AXES; k++)
           values[k] *= a.settings.speed[k];
       } else {
-        nd_inline_structure_from_tensor (structure, a.axes, tensor, values);
+        nd_inline_structure_from_tensor (structure, AXES, tensor, values);
       }
       for (int c = 0; c < n; c++)
         *out++ = (float) values[c];
     }
   }
+}
+
+template <int AXES>
+void
+launch_axes (const Split *split, const Respond *job, bool affine,
+    size_t samples, cudaStream_t stream)
+{
+  const dim3 blocks (count_blocks (samples)), threads (THREADS);
+
+  if (split)
+    launch (split_kernel<AXES>, blocks, threads, 0, stream, *split);
+  else if (affine)
+    launch (respond_kernel<AXES, true>, blocks, threads, 0, stream, job);
+  else
+    launch (respond_kernel<AXES, false>, blocks, threads, 0, stream, job);
+}
+
+/* Launches the kernel for tensors over @axes: of @split or, if that is nullptr,
+ * of @job, which is on the device. */
+void
+launch_kernel (unsigned axes, const Split *split, const Respond *job,
+    bool affine, size_t samples, cudaStream_t stream)
+{
+  if (axes == 2)
+    launch_axes<2> (split, job, affine, samples, stream);
+  else if (axes == 3)
+    launch_axes<3> (split, job, affine, samples, stream);
+  else
+    launch_axes<4> (split, job, affine, samples, stream);
 }
 
 /* The window, which the host computes. */
@@ -335,11 +392,9 @@ Structure::push (const NdSamples &volume)
   float *const slot =
       ring.get () + pushed % n_slots * (size_t) n_channels * samples;
   const Split split = { here.data, here.sample, here.row, here.slice,
-    shape.size[0], shape.size[1], samples, (int) axes, (int) shape.components,
-    has_velocity, input.get () };
+    shape.size[0], shape.size[1], samples, has_velocity, input.get () };
 
-  launch (split_kernel, dim3 (count_blocks (samples)), dim3 (THREADS), 0,
-      stream, split);
+  launch_kernel (axes, &split, nullptr, false, samples, stream);
   for (int first = 0; first < n_channels; first += BATCH)
     sum_batch (first, std::min (BATCH, n_channels - first), slot);
   ND_CUDA (cudaStreamSynchronize (stream));
@@ -359,8 +414,6 @@ Structure::respond (const NdSamples *out)
     a.samples = samples;
     a.width = shape.size[0];
     a.height = shape.size[1];
-    a.axes = axes;
-    a.components = (int) shape.components;
     a.n_channels = n_channels;
     a.n_slots = n_slots;
     a.has_velocity = has_velocity;
@@ -378,8 +431,8 @@ Structure::respond (const NdSamples *out)
       a.weights[i] = window.time[i];
     }
     job.upload (&a, 1);
-    launch (respond_kernel, dim3 (count_blocks (samples)), dim3 (THREADS), 0,
-        stream, (const Respond *) job.get ());
+    launch_kernel (axes, nullptr, job.get (),
+        has_velocity && settings.model == ND_MOTION_AFFINE, samples, stream);
     downloads.send_out (*context, *out, stream);
     ND_CUDA (cudaStreamSynchronize (stream));
   }
