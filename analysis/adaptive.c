@@ -195,8 +195,12 @@ nd_adaptive_remap (const NdAdaptiveBand *band, const NdAdaptiveRemap *r,
     const gdouble x = MIN (value / before, 1);
     const gdouble a = pow (x * (1 - r->mu_alpha), r->mu_beta);
     const gdouble b = pow (r->mu_alpha * (1 - x), r->mu_beta);
+    const gdouble keep = pow (value, r->m_beta)
+        / (pow (value, r->m_beta)
+            + pow (ND_ADAPTIVE_KEEP * r->m_sigma, r->m_beta));
 
-    factors[k] = factors[k - 1] * pow (a / (a + b + 1e-30), 1 / r->mu_j);
+    factors[k] =
+        MAX (factors[k - 1] * pow (a / (a + b + 1e-30), 1 / r->mu_j), keep);
     before = value;
   }
 }

@@ -15,6 +15,9 @@ G_BEGIN_DECLS
 #define ND_ADAPTIVE_NODES 3
 /* The least eigenvalue above the floor. */
 #define ND_ADAPTIVE_MIN_VALUE 1e-4
+/* An eigenvalue this many times m_sigma above the floor is kept by half,
+ * whatever the other eigenvalues are. */
+#define ND_ADAPTIVE_KEEP 10
 /* The least mean eigenvalue of noise that is measured. */
 #define ND_ADAPTIVE_MIN_NOISE 1e-20
 #define ND_ADAPTIVE_MAX_RADIUS 6

@@ -20,6 +20,7 @@ typedef struct
   gfloat floor, min_value;
   gfloat m_beta, m_power, m_root; /* m_power = beta + alpha, m_root = 1 / j */
   gfloat m_sigma;                 /* to the power of beta */
+  gfloat keep;                    /* ND_ADAPTIVE_KEEP m_sigma, likewise */
   gfloat mu_alpha, mu_beta, mu_root;
 } NdAdaptiveControl;
 

@@ -204,11 +204,12 @@ control_vector (const NdAdaptiveControl *c, guint axes, V *t, V *h)
     const V x = minimum (values[k] / before, all (1));
     const V a = power (x * (1 - c->mu_alpha) + 1e-30f, c->mu_beta);
     const V b = power ((1 - x) * c->mu_alpha + 1e-30f, c->mu_beta);
-    V mu = a / (a + b);
+    V mu = a / (a + b), kept;
 
     if (c->mu_root != 1)
       mu = power (mu + 1e-30f, c->mu_root);
-    factor *= mu;
+    kept = power (values[k], c->m_beta);
+    factor = maximum (factor * mu, kept / (kept + c->keep));
     result += factor * responses[k];
     before = values[k];
   }
