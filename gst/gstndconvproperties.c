@@ -11,8 +11,8 @@
 /* IDs of the properties that are not settings. */
 static guint stats_id, settings_id;
 
-/* Lets the settings take effect: soon, or at once if no volume was sent. Call
- * with the object lock held. */
+/* Marks the settings as changed. They take effect at the next volume or, before
+ * caps were negotiated, at once. Call with the object lock held. */
 static void
 settings_set (GstNdConv *self)
 {
@@ -43,7 +43,7 @@ warn_if_too_late (GstNdConv *self, GParamSpec *pspec,
   if (g_param_values_cmp (pspec, &before, &now) != 0)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
         ("Property %s was set while the element is in PAUSED or PLAYING: it "
-         "takes effect after the element was in READY",
+         "takes effect the next time the element starts from READY",
             pspec->name),
         (NULL));
 }
@@ -68,22 +68,59 @@ convert (GParamSpec *pspec, const GValue *from, GValue *to)
   return g_value_transform (from, to);
 }
 
+/* A value of a property. */
+typedef struct
+{
+  GParamSpec *pspec;
+  GValue value;
+} Setting;
+
+static void
+clear_setting (gpointer setting)
+{
+  g_value_unset (&((Setting *) setting)->value);
+}
+
+/* Sets all @settings at the same volume. */
+static void
+set_settings (GstNdConv *self, const Setting *settings, guint n)
+{
+  GstNdConvPrivate *priv = self->priv;
+  g_auto (GstNdConvSettings) old = { 0 };
+  gboolean started;
+
+  GST_OBJECT_LOCK (self);
+  started = priv->started;
+  gst_nd_conv_settings_copy (&old, &priv->settings);
+  for (guint i = 0; i < n; i++)
+    if (!gst_nd_conv_settings_set (&priv->settings, settings[i].pspec->param_id,
+            &settings[i].value))
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (self, settings[i].pspec->param_id,
+          settings[i].pspec);
+  settings_set (self);
+  GST_OBJECT_UNLOCK (self);
+  for (guint i = 0; started && i < n; i++)
+    warn_if_too_late (self, settings[i].pspec, &old);
+}
+
 typedef struct
 {
   GstNdConv *self;
-  GstNdConvSettings *settings;
+  GArray *settings;
 } Fields;
 
+/* Adds a field of the property `settings` to Fields. */
 static gboolean
-set_field (GQuark field, const GValue *value, gpointer data)
+add_field (GQuark field, const GValue *value, gpointer data)
 {
   Fields *fields = data;
   const gchar *name = g_quark_to_string (field);
-  GParamSpec *pspec =
-      g_object_class_find_property (G_OBJECT_GET_CLASS (fields->self), name);
-  g_auto (GValue) converted = G_VALUE_INIT;
+  Setting setting = {
+    g_object_class_find_property (G_OBJECT_GET_CLASS (fields->self), name),
+    G_VALUE_INIT
+  };
 
-  if (!pspec || !is_setting (pspec)) {
+  if (!setting.pspec || !is_setting (setting.pspec)) {
     GST_ELEMENT_WARNING (fields->self, LIBRARY, SETTINGS,
         ("Property settings has a field \"%s\", which is not a property that "
          "can be set: no setting changes",
@@ -91,9 +128,10 @@ set_field (GQuark field, const GValue *value, gpointer data)
         (NULL));
     return FALSE;
   }
-  if (!convert (pspec, value, &converted)) {
+  if (!convert (setting.pspec, value, &setting.value)) {
     g_autofree gchar *text = gst_value_serialize (value);
 
+    clear_setting (&setting);
     GST_ELEMENT_WARNING (fields->self, LIBRARY, SETTINGS,
         ("Property settings has %s=%s, which is not a value of that "
          "property: no setting changes",
@@ -101,8 +139,8 @@ set_field (GQuark field, const GValue *value, gpointer data)
         (NULL));
     return FALSE;
   }
-  g_param_value_validate (pspec, &converted);
-  gst_nd_conv_settings_set (fields->settings, pspec->param_id, &converted);
+  g_param_value_validate (setting.pspec, &setting.value);
+  g_array_append_val (fields->settings, setting);
   return TRUE;
 }
 
@@ -110,21 +148,12 @@ set_field (GQuark field, const GValue *value, gpointer data)
 static void
 set_fields (GstNdConv *self, const GstStructure *structure)
 {
-  GstNdConvPrivate *priv = self->priv;
-  g_auto (GstNdConvSettings) settings = { 0 };
-  Fields fields = { self, &settings };
+  g_autoptr (GArray) settings = g_array_new (FALSE, FALSE, sizeof (Setting));
+  Fields fields = { self, settings };
 
-  if (!structure)
-    return;
-  GST_OBJECT_LOCK (self);
-  gst_nd_conv_settings_copy (&settings, &priv->settings);
-  GST_OBJECT_UNLOCK (self);
-  if (!gst_structure_foreach (structure, set_field, &fields))
-    return;
-  GST_OBJECT_LOCK (self);
-  gst_nd_conv_settings_copy (&priv->settings, &settings);
-  settings_set (self);
-  GST_OBJECT_UNLOCK (self);
+  g_array_set_clear_func (settings, clear_setting);
+  if (structure && gst_structure_foreach (structure, add_field, &fields))
+    set_settings (self, (const Setting *) settings->data, settings->len);
 }
 
 static GstStructure *
@@ -154,23 +183,16 @@ static void
 set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstNdConv *self = GST_ND_CONV (object);
-  GstNdConvPrivate *priv = self->priv;
-  g_auto (GstNdConvSettings) old = { 0 };
-  gboolean started;
+  Setting setting = { pspec, G_VALUE_INIT };
 
   if (id == settings_id) {
     set_fields (self, g_value_get_boxed (value));
     return;
   }
-  GST_OBJECT_LOCK (self);
-  started = priv->started;
-  gst_nd_conv_settings_copy (&old, &priv->settings);
-  if (!gst_nd_conv_settings_set (&priv->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  settings_set (self);
-  GST_OBJECT_UNLOCK (self);
-  if (started)
-    warn_if_too_late (self, pspec, &old);
+  g_value_init (&setting.value, G_VALUE_TYPE (value));
+  g_value_copy (value, &setting.value);
+  set_settings (self, &setting, 1);
+  clear_setting (&setting);
 }
 
 static void
@@ -211,8 +233,8 @@ gst_nd_conv_install_properties (GObjectClass *klass)
               | GST_PARAM_MUTABLE_PLAYING));
 }
 
-/* The class that installs a property must have set_property and get_property of
- * its own. */
+/* Installs `axes`. GObject needs set_property and get_property of the class
+ * that installs a property. */
 void
 gst_nd_conv_class_install_axes (GstNdConvClass *klass)
 {
@@ -247,7 +269,7 @@ load_at_once (GstPreset *preset, const gchar *name)
   return ok;
 }
 
-/* A preset has each setting under its own name. */
+/* Leaves out `settings`: a preset has each of its fields under its own name. */
 static gchar **
 get_names_but_settings (GstPreset *preset)
 {

@@ -505,7 +505,7 @@ GST_START_TEST (test_ready_only)
   expect_no_message (s);
   gst_util_set_object_arg (G_OBJECT (s->element), "backend", "cuda");
   expect_warning (s, "backend");
-  g_object_set (s->element, "device-id", 77, NULL);
+  set_settings (s, "s,gain=1.0,device-id=77");
   expect_warning (s, "device-id");
   /* Not with the next change either. */
   g_object_set (s->element, "filter", "nonsense", NULL);
