@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 #define ND_ADAPTIVE_BANDS 3
 #define ND_ADAPTIVE_NODES 3
-/* The least eigenvalue above the floor. */
+/* Eigenvalues minus the floor are at least this. */
 #define ND_ADAPTIVE_MIN_VALUE 1e-4
 /* An eigenvalue this many times m_sigma above the floor is kept by half,
  * whatever the other eigenvalues are. */
@@ -84,8 +84,8 @@ void nd_adaptive_reference (const NdAdaptiveDesign *design,
     const NdReferenceBorders *borders, const gsize size[3], gsize n_volumes,
     const gdouble *in, const gdouble *sigma, gdouble *out);
 
-/* The means of each sample and of the median of 3 samples along each axis, with
- * at most @latency later volumes. */
+/* The mean of each sample and of the median of the 3 x 3 x 3 x 3 samples around
+ * it (3 x 3 x 3 in frames), with at most @latency later volumes. */
 void nd_speckle_reference (guint latency, const NdReferenceBorders *borders,
     const gsize size[3], gsize n_volumes, const gdouble *in, gdouble *out);
 

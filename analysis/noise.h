@@ -22,8 +22,8 @@ G_BEGIN_DECLS
 typedef struct
 {
   guint32
-      *bins; /* bins[i], i > 0, counts bin first + i - 1; bins[0] those below
-                  * `first`, which must all be 0 */
+      *bins; /* bins[i], i > 0, counts bin first + i - 1; bins[0] counts those
+                  * below bin `first`, all of which must be 0 */
   guint32 first, n_bins;
   guint64 n;
   gdouble sum; /* over the differences: the mean of their samples */

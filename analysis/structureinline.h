@@ -24,8 +24,8 @@
 #endif
 
 #define ND_TENSOR_SWEEPS 8
-/* An equation counts if its energy is at least this fraction of that of the
- * strongest one. */
+/* The equations are degenerate if less than this fraction of the diagonal of
+ * one of them remains after elimination. */
 #define ND_MOTION_DEGENERATE 1e-7
 
 ND_INLINE guint

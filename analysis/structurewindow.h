@@ -11,7 +11,7 @@
 G_BEGIN_DECLS
 
 #define ND_STRUCTURE_MAX_SIGMA 10
-#define ND_STRUCTURE_MAX_REACH (2 * ND_STRUCTURE_MAX_SIGMA)
+#define ND_STRUCTURE_MAX_TIME_REACH (2 * ND_STRUCTURE_MAX_SIGMA)
 
 typedef struct
 {
@@ -20,7 +20,7 @@ typedef struct
   gfloat *weights;  /* of -radius to radius, times u^0, u^1 and u^2 */
   gfloat *scale[3]; /* of each sample of an axis: 1 / the sum of the weights
                      * inside the volume */
-  gfloat time[2 * ND_STRUCTURE_MAX_REACH + 1];
+  gfloat time[2 * ND_STRUCTURE_MAX_TIME_REACH + 1];
 } NdStructureWindow;
 
 /* The volumes of the window before, and after, the anchor. */

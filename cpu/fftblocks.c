@@ -203,7 +203,8 @@ blocks_create (const NdJob *job, const NdRingOptions *options, GError **error)
 
   if (!isfinite (nd_fft_grid_choose (&b->grid, job))) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "The filters are too large for blocks");
+        "The filters are too large for FFT blocks; use smaller filters or "
+        "NDCONV_CPU_FFT=whole");
     g_free (b);
     return NULL;
   }

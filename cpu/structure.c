@@ -168,7 +168,7 @@ typedef struct
 {
   NdCpuStructure *self;
   const NdSamples *out;
-  gint slots[2 * ND_STRUCTURE_MAX_REACH + 1];
+  gint slots[2 * ND_STRUCTURE_MAX_TIME_REACH + 1];
 } RespondJob;
 
 /* Writes the output of one sample from its sums over the window. */

@@ -1,7 +1,7 @@
 /* CUDA contexts. A ring uses the context that is current when the ring is made.
- * If no context is current, the ring uses the back end's own context of the
- * device. Each function of the back end makes that context current until it
- * returns.
+ * If none is current, or one of another device than the ring's, the ring uses
+ * the back end's own context of the device. Each function of the back end makes
+ * that context current until it returns.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -53,7 +53,7 @@ const gchar *nd_accuracy_name (NdAccuracy accuracy);
 /* Length of an array that is indexed by accuracy. */
 #define ND_ACCURACY_END 2
 
-/* The part of a job that the settings of the user decide. */
+/* What a ring computes. */
 typedef struct
 {
   NdShape shape; /* of the input, and of the responses of real filters */
@@ -77,8 +77,8 @@ typedef struct
 } NdRingOptions;
 
 /* Whether the output is computed from the responses of the filters of the bank,
- * instead of being these responses. The input of a complex bank has one
- * component. */
+ * instead of being these responses. If the bank is complex, the input then has
+ * one component. */
 gboolean nd_job_combines (const NdJob *job);
 
 /* Whether each filter of the bank is a product of one filter per axis.

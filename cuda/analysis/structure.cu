@@ -20,7 +20,7 @@ namespace
 {
 
 constexpr int MAX_CHANNELS = ND_MAX_MOMENTS + 1;
-constexpr int MAX_SLOTS_IN_TIME = 2 * ND_STRUCTURE_MAX_REACH + 1;
+constexpr int MAX_SLOTS_IN_TIME = 2 * ND_STRUCTURE_MAX_TIME_REACH + 1;
 constexpr int THREADS = 256;
 /* Channels whose sums along x and y are in memory together. */
 constexpr int BATCH = 12;

@@ -14,8 +14,8 @@
 namespace nd
 {
 
-/* The kernel for @filter, whose coefficients are @pieces. @shift: coefficients
- * of 0 before each row of the filter. Throws Error if there is none. */
+/* The kernel for @filter, whose coefficients are @pieces. @shift: the number of
+ * zeros before each row of the filter. Throws Error if there is none. */
 TensorKernel choose_tensor_kernel (const NdFilter *filter, const Pieces &pieces,
     TensorForm form, NdAccuracy accuracy, int shift,
     FindTensorKernel *find_kernel);
@@ -33,7 +33,7 @@ public:
       const NdReach &reach, bool unpadded, TensorForm form, int offset,
       FindTensorKernel *find_kernel);
 
-  /* The coefficients of 0 before each row of @filter in a padded volume. */
+  /* The number of zeros before each row of @filter in a padded volume. */
   static int padded_shift (const NdFilter *filter, const NdReach &reach);
 
   void run (TensorArguments a, cudaStream_t stream) const;
@@ -64,7 +64,7 @@ private:
 
   TensorKernel kernel;
   int x, y;  /* as in TensorArguments */
-  int shift; /* coefficients of 0 between x and the first column */
+  int shift; /* zeros between x and the first column */
   int end;   /* as in TensorUnpadded */
   enum
   {

@@ -30,11 +30,11 @@ tensor_pieces (TensorForm form, NdAccuracy accuracy)
 }
 
 /* The largest finite |sample| of float32 volumes, as the bits of a float32.
- * Successive volumes use elements 0 and 1 in turn. */
+ * Index: number of the volume modulo 2. */
 struct Ranges
 {
-  unsigned used[2];  /* of the volume that decided the scale */
-  unsigned found[2]; /* of the volume that is converted */
+  unsigned used[2];  /* of the volume whose range set the scale */
+  unsigned found[2]; /* of the volume being converted */
 };
 
 struct TensorPadArguments;

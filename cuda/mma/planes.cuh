@@ -17,7 +17,7 @@ namespace nd
 /* The parameters of a kernel (cuda/mma/tensor.cuh explains octets, quartets and
  * pieces). T: type of the sums, int or float. KY: rows of coefficients of a
  * plane, 0 if they are known at run time only (mma). WINDOW: samples that a
- * product sums over. COLUMNS: pieces of coefficients. PIECES: of samples. */
+ * product sums over. COLUMNS: pieces of a coefficient. PIECES: of a sample. */
 template <typename T, int KY_, int WINDOW_, int COLUMNS_, int PIECES_>
 struct TensorShape
 {
@@ -38,9 +38,9 @@ struct TensorShape
   static constexpr bool UNPADDED = !FLOAT && PIECES == 1;
 
   /* The units take matrices of 8 rows of 16 bytes. A window consists of
-   * MATRICES of these rows. A product multiplies two: for fp16, two side by
-   * side; for bytes, both of a wide window, or one from each of two rows of
-   * samples. */
+   * MATRICES rows of 16 bytes, one in each matrix. A product sums over two of
+   * them: for fp16, two side by side; for bytes, both of a wide window, or one
+   * from each of two rows of samples. */
   static constexpr int MATRICES = WINDOW * UNIT / 16;
   static constexpr int STEP = MATRICES == 1 ? 2 : 1; /* rows of samples of a
                                                       * product */

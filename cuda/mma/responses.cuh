@@ -28,9 +28,9 @@ tensor_response (const TensorArguments &a, const typename S::Sum *sum)
       piece[p] = sum[4 * p] + (S::PIECES > 1 ? a.start[p] : 0);
     if (S::COLUMNS == 1)
       return piece[0] * a.scale;
-    /* Carries are added to the next higher sum. Its lower neighbours then have
-     * 8 bits each. Up to two of them become a float32 as the last bits of 2^23,
-     * because a conversion is slow. */
+    /* The part of each sum above 8 bits is added to the next higher one. The
+     * lower sums are then bytes. Two of them are put into the last bits of
+     * 2^23, which is faster than a conversion to float32. */
     constexpr int N = S::COLUMNS;
     constexpr unsigned TWO_23 = 0x4b000000;
     unsigned low;
@@ -111,7 +111,7 @@ response_by_taps (const TensorArguments &a, int x, int y, int z)
   return sum;
 }
 
-/* Rounds to the nearest integer, half to even. NaN becomes 0. */
+/* Rounds half to even, and limits to @low and @high. NaN becomes 0. */
 __device__ __forceinline__ int
 rounded (float value, int low, int high)
 {

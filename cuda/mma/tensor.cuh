@@ -19,8 +19,8 @@
  * Samples are converted to one or two pieces. Each piece is a volume:
  *   8 bit integers: one piece of u8. Coefficients are integers of up to 24 bits
  *     in signed bytes. Products are summed exactly in int32.
- *   16 bit integers, minus the smallest: a high and a low u8. Coefficients as
- *     above.
+ *   16 bit integers, minus the least value of their type: a high and a low u8.
+ *     Coefficients as above.
  *   float32, times a power of two for each volume: a high and a low fp16, for
  *     samples and for coefficients.
  *
@@ -113,7 +113,7 @@ struct TensorKernel
   int window;     /* samples that a product sums over, at least 7 more than the
                    * columns of the filter */
   int unit;       /* bytes of a piece of a sample */
-  int columns;    /* pieces of coefficients side by side */
+  int columns;    /* pieces of a coefficient, which are side by side */
   int pieces;     /* of samples */
   int load_bytes; /* of the samples of a plane that a tile reads, all pieces */
   void (*pairs) (TensorArguments); /* kernel for pairs of output planes, with
