@@ -90,7 +90,7 @@ static const struct
       "localization is 1,|cut off" },
   { "quadrature", &axes_xy, "sigma=1", "sigma|direction, center-frequency" },
   { "quadrature-bank", &axes_xy, "size=4", "size is 4" },
-  { "quadrature-bank", &axes_xy, "direction=x", "no parameter" },
+  { "quadrature-bank", &axes_xy, "direction=x", "not a parameter" },
   { "gabor", &axes_xy, "bandwidth=0", "bandwidth is 0" },
   { "gabor", &axes_xy, "size=1", "size 1:1:1:1|response|is 0" },
   { "gabor", &axes_xy, "size=3 center-frequency=1e-6",

@@ -56,7 +56,7 @@ test_part (void)
       g_assert_no_error (error);
       g_assert_cmpuint (nd_reader_recording (reader)->volumes, ==, 2);
       g_assert_nonnull (strstr (nd_reader_warnings (reader)[0],
-          "not finished"));
+          "writing of the recording stopped"));
     }
     g_remove (part);
     g_remove (header);
