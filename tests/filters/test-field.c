@@ -131,7 +131,7 @@ static const struct
   { "sphere", &axes_xy, "", "radius is missing" },
   { "sphere", &axes_xy, "radius=-1", "radius is -1" },
   { "sphere", &axes_xy, "radius=0 size=3", "size is 3 along x|radius is 0" },
-  { "sphere", &axes_xy, "radius=0.5 size=4", "too small" },
+  { "sphere", &axes_xy, "radius=0.5 size=4", "so small that" },
   { "ellipsoid", &axes_xy, "radius=1:2:3", "radius has 3 values" },
   { "psf", &axes_xy, "aperture=1 sampling=1", "wavelength is missing" },
   { "psf", &axes_xy, "wavelength=0 aperture=1 sampling=1", "wavelength is 0" },
