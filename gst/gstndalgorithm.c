@@ -167,7 +167,8 @@ apply_settings (GstNdAlgorithm *self)
   GST_OBJECT_UNLOCK (self);
   if (change == GST_ND_CHANGE_NONE)
     return GST_FLOW_OK;
-  if (!klass->check_settings (self, &error)) {
+  if (!klass->check_settings (self, &error)
+      || !klass->check_input (self, &priv->input, &error)) {
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
         ("The old settings stay in use"));
     GST_OBJECT_LOCK (self);
@@ -297,12 +298,14 @@ gst_nd_algorithm_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   priv->output = output;
   gst_caps_replace (&priv->output_caps, out);
   /* Another spelling, rate or memory: the history stays. */
-  if (same && (same_memory || gst_nd_algorithm_make_pool (self, &error))) {
-    gst_nd_algorithm_update_latency (self);
+  if (same) {
+    if (same_memory || gst_nd_algorithm_make_pool (self, &error)) {
+      gst_nd_algorithm_update_latency (self);
+      return TRUE;
+    }
+  } else if (make_algorithms (self, &error)) {
     return TRUE;
   }
-  if (make_algorithms (self, &error))
-    return TRUE;
   gst_nd_algorithm_fail (self, error);
   return FALSE;
 }
@@ -361,6 +364,7 @@ gst_nd_algorithm_stop (GstBaseTransform *trans)
   gst_nd_seek_reset (&priv->seek, GST_ELEMENT (self));
   GST_OBJECT_LOCK (self);
   GST_ND_ALGORITHM_GET_CLASS (self)->activate (self);
+  priv->started = FALSE;
   priv->negotiated = FALSE;
   priv->latency = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK (self);

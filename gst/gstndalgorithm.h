@@ -76,7 +76,7 @@ struct _GstNdAlgorithmClass
   GstNdChange (*change) (GstNdAlgorithm *self, NdAlgorithm **algorithms,
       guint n);
 
-  /* Called before respond() with the algorithms of the planes. May be NULL. */
+  /* Called after respond() with the algorithms of the planes. May be NULL. */
   void (*update_stats) (GstNdAlgorithm *self, NdAlgorithm **algorithms,
       guint n);
 

@@ -10,10 +10,19 @@
 
 #define GST_CAT_DEFAULT gst_nd_algorithm_debug
 
+/* Properties for READY take effect at the next start(). */
 static GstNdResources
 get_resources (GstNdAlgorithm *self)
 {
-  return GST_ND_ALGORITHM_GET_CLASS (self)->get_resources (self);
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstNdResources resources =
+      GST_ND_ALGORITHM_GET_CLASS (self)->get_resources (self);
+
+  GST_OBJECT_LOCK (self);
+  if (priv->started)
+    resources = priv->resources;
+  GST_OBJECT_UNLOCK (self);
+  return resources;
 }
 
 /* The device, and the context that elements share */
@@ -22,12 +31,19 @@ gboolean
 gst_nd_algorithm_start_device (GstNdAlgorithm *self, GError **error)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
-  const GstNdResources wanted = get_resources (self);
+  const GstNdResources wanted =
+      GST_ND_ALGORITHM_GET_CLASS (self)->get_resources (self);
+  gboolean ok;
 
   if (wanted.backend != GST_ND_BACKEND_CPU)
     gst_nd_device_start (&priv->device, GST_ELEMENT (self), wanted.device_id);
-  return wanted.backend != GST_ND_BACKEND_CUDA
+  ok = wanted.backend != GST_ND_BACKEND_CUDA
       || gst_nd_device_backend (&priv->device, error);
+  GST_OBJECT_LOCK (self);
+  priv->resources = wanted;
+  priv->started = ok;
+  GST_OBJECT_UNLOCK (self);
+  return ok;
 }
 
 gboolean
@@ -148,9 +164,17 @@ gst_nd_algorithm_make_pool (GstNdAlgorithm *self, GError **error)
   guint size = format->size;
 
   gst_nd_algorithm_clear_pool (self);
+  if (format->size > G_MAXUINT) {
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
+        "An output volume has %" G_GSIZE_FORMAT
+        " bytes, but a buffer of a pool has less than 4 GiB: use smaller "
+        "volumes",
+        format->size);
+    return FALSE;
+  }
   if (!backend && format->device)
     backend = gst_nd_device_backend (&priv->device, NULL);
-  if (backend && format->size <= G_MAXUINT) {
+  if (backend) {
     allocator = gst_nd_device_allocator_new (&priv->device, backend,
         get_resources (self).device_id, format);
     priv->pool = gst_nd_device_pool_new (&priv->device, format,

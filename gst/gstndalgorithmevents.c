@@ -31,7 +31,8 @@ caps_event (GstNdAlgorithm *self, GstEvent *event)
   priv->negotiated = TRUE;
   priv->settings_changed = FALSE;
   GST_OBJECT_UNLOCK (self);
-  if (gst_nd_format_from_caps (&format, caps, &error)
+  if (klass->check_settings (self, &error)
+      && gst_nd_format_from_caps (&format, caps, &error)
       && klass->check_input (self, &format, &error))
     return TRUE;
   gst_nd_algorithm_fail (self, error);

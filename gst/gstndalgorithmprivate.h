@@ -19,8 +19,10 @@ typedef struct
   /* Protected by the object lock. */
   gchar *strides; /* the property */
   gboolean settings_changed;
-  gboolean negotiated;  /* settings are activated by the streaming thread */
-  GstClockTime latency; /* NONE before caps */
+  gboolean started;         /* from start() to stop() */
+  GstNdResources resources; /* that the device was started for */
+  gboolean negotiated;      /* settings are activated by the streaming thread */
+  GstClockTime latency;     /* NONE before caps */
   GstClockTime earliest_time; /* from QoS; NONE: no output is late */
   guint64 in, out_count, late, clipped;
   guint64 lost;    /* outputs that downstream did not take */

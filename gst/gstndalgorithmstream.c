@@ -203,9 +203,10 @@ respond (GstNdAlgorithm *self, GstBuffer *out, GError **error)
   if (out
       && !gst_nd_map (&map, &priv->output, out, GST_MAP_WRITE,
           gst_nd_algorithm_device_in_use (self) != NULL)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FAILED,
-        "An output buffer cannot be mapped for writing: the pool from "
-        "downstream must have system memory");
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
+        "No memory to write an output of %" G_GSIZE_FORMAT
+        " bytes: use smaller volumes",
+        priv->output.size);
     return FALSE;
   }
   before = nd_threads_enter (priv->n_threads);
@@ -416,11 +417,13 @@ gst_nd_algorithm_take_gap (GstNdAlgorithm *self, GstEvent *event)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   GstClockTime start, duration;
-  const gchar *reason;
+  const gchar *reason = NULL;
 
   gst_event_parse_gap (event, &start, &duration);
-  reason = gst_nd_timing_gap (&priv->timing, &timing_rule,
-      gst_nd_format_duration (&priv->input), start, duration, priv->reverse);
+  /* In a trick mode volumes are left out on purpose. */
+  if (!(GST_BASE_TRANSFORM (self)->segment.flags & GST_SEGMENT_FLAG_TRICKMODE))
+    reason = gst_nd_timing_gap (&priv->timing, &timing_rule,
+        gst_nd_format_duration (&priv->input), start, duration, priv->reverse);
   if (reason)
     gst_nd_algorithm_break_stretch (self, reason);
   return gst_nd_algorithm_take_event (self, event);

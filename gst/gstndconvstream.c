@@ -267,11 +267,13 @@ gst_nd_conv_take_gap (GstNdConv *self, GstEvent *event)
 {
   GstNdConvPrivate *priv = self->priv;
   GstClockTime start, duration;
-  const gchar *reason;
+  const gchar *reason = NULL;
 
   gst_event_parse_gap (event, &start, &duration);
-  reason = gst_nd_timing_gap (&priv->timing, &priv->active.timing,
-      gst_nd_format_duration (&priv->in), start, duration, priv->reverse);
+  /* In a trick mode volumes are left out on purpose. */
+  if (!(GST_BASE_TRANSFORM (self)->segment.flags & GST_SEGMENT_FLAG_TRICKMODE))
+    reason = gst_nd_timing_gap (&priv->timing, &priv->active.timing,
+        gst_nd_format_duration (&priv->in), start, duration, priv->reverse);
   if (reason)
     gst_nd_conv_break_stretch (self, reason);
   return gst_nd_conv_take_event (self, event);

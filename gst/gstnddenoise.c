@@ -297,8 +297,10 @@ static void
 gst_nd_denoise_revert (GstNdAlgorithm *algorithm)
 {
   GstNdDenoise *self = GST_ND_DENOISE (algorithm);
+  const GstNdResources resources = self->settings.resources;
 
   self->settings = self->active;
+  self->settings.resources = resources;
 }
 
 static NdAlgorithm *

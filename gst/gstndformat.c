@@ -123,6 +123,10 @@ gst_nd_format_wrong_size (const GstNdFormat *format, GstBuffer *buffer)
   const gsize size = gst_buffer_get_size (buffer);
   g_autofree gchar *strides = guess_strides (format, size);
 
+  if (size == format->size)
+    return g_strdup ("A buffer with a volume cannot be mapped for reading: "
+                     "upstream must send memory that the host can read, and "
+                     "there must be memory for a copy");
   return g_strdup_printf ("A buffer has %" G_GSIZE_FORMAT
                           " bytes, but a volume of these caps has "
                           "%" G_GSIZE_FORMAT

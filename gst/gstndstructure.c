@@ -209,13 +209,17 @@ gst_nd_structure_check_input (GstNdAlgorithm *algorithm, const GstNdFormat *in,
     GError **error)
 {
   GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
+  g_autofree gchar *output = NULL;
   NdStructureSettings structure;
   Settings settings;
 
   GST_OBJECT_LOCK (self);
-  settings = self->active;
-  structure = self->structure;
+  settings = self->settings;
+  output = g_strdup (settings.output);
   GST_OBJECT_UNLOCK (self);
+  settings.output = output;
+  if (!parse_output (output, &structure, error))
+    return FALSE;
   if (in->is_video || in->type != ND_FLOAT32 || in->responses != 1
       || nd_tensor_axes (in->planes[0].components) == 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
@@ -293,7 +297,10 @@ gst_nd_structure_revert (GstNdAlgorithm *algorithm)
 {
   GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
 
+  const GstNdResources resources = self->settings.resources;
+
   gst_nd_properties_copy (rows, N_ROWS, &self->settings, &self->active);
+  self->settings.resources = resources;
 }
 
 static NdAlgorithm *
@@ -355,7 +362,8 @@ gst_nd_structure_change (GstNdAlgorithm *algorithm, NdAlgorithm **algorithms,
   if (g_strcmp0 (self->settings.output, self->active.output) != 0)
     return GST_ND_CHANGE_CAPS;
   for (guint i = 0; i < N_ROWS; i++) {
-    if (!gst_nd_property_is_equal (&rows[i], &self->settings, &self->active))
+    if ((rows[i].flags & GST_PARAM_MUTABLE_PLAYING)
+        && !gst_nd_property_is_equal (&rows[i], &self->settings, &self->active))
       return GST_ND_CHANGE_STREAM;
   }
   return GST_ND_CHANGE_NONE;

@@ -15,7 +15,7 @@ nd_array_init (NdArray *array, gpointer data, const gchar *type,
   *array = (NdArray){
     .data = data, .type = type, .components = components, .responses = 1
   };
-  if (nd_sample_from_name (type, &known))
+  if (type && nd_sample_from_name (type, &known))
     stride = nd_sample_size (known);
   array->component_stride = stride;
   stride *= (gssize) components;

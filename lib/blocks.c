@@ -17,7 +17,8 @@ round_up (const gsize size[ND_AXES], const gsize block[ND_AXES],
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
           "Along %c the array has %" G_GSIZE_FORMAT " samples, a block "
           "%" G_GSIZE_FORMAT ", a chunk %" G_GSIZE_FORMAT
-          "; each must be 1 or more",
+          "; each must be 1 or more, and an array has at most 2^62 samples "
+          "along an axis",
           "xyzt"[a], size[a], block[a], step);
       return FALSE;
     }

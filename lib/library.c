@@ -27,7 +27,8 @@ find_folder (void)
 {
   Dl_info info;
 
-  if (!dladdr (nd_version, &info) || !info.dli_fname)
+  /* A program can have an address of its own for an exported function. */
+  if (!dladdr (find_folder, &info) || !info.dli_fname)
     return NULL;
   return g_path_get_dirname (info.dli_fname);
 }

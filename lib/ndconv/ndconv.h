@@ -185,13 +185,13 @@ typedef struct
   gssize strides[4];
   gssize component_stride;
   gssize response_stride;
-  gboolean on_device; /* data is memory of a GPU, for the back end cuda */
-  gpointer reserved[4];
+  gboolean on_device;   /* data is memory of a GPU, for the back end cuda */
+  gpointer reserved[4]; /* NULL */
 } NdArray;
 
 /* A dense array of one response: components innermost, then x, y, z, t. @type
  * is uint8, int16, uint16, float32, int8, int32, uint32 or float16 and must
- * stay valid; 32 bit integers are computed in float32. It is checked where the
+ * stay valid; 32 bit integers are computed in float32. It is checked when the
  * array is used. */
 ND_API void nd_array_init (NdArray *array, gpointer data, const gchar *type,
     gsize components, const gsize size[4]);
@@ -216,9 +216,10 @@ ND_API void nd_stream_free (NdStream *stream);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdStream, nd_stream_free)
 
 /* Pushes one volume, size[3] of which is 1. Returns when it was read, so that
- * the caller may overwrite it; what a GPU writes into its memory must be done
- * before. ND_ERROR_SETTINGS if the volume is not like that of nd_stream_new()
- * or the stream has ended, ND_ERROR_FAILED if the device fails. */
+ * the caller may overwrite it. GPU work that writes the volume must be complete
+ * before the call. ND_ERROR_SETTINGS if the volume is not like that of
+ * nd_stream_new() or the stream has ended, ND_ERROR_FAILED if the device
+ * fails. */
 ND_API gboolean nd_stream_push (NdStream *stream, const NdArray *volume,
     GError **error);
 
@@ -239,16 +240,17 @@ ND_API void nd_stream_end (NdStream *stream);
 /* Forgets all volumes: the next one begins a new stream. */
 ND_API void nd_stream_flush (NdStream *stream);
 
-/* What the stream chose, and why; the texts belong to it. Seconds per volume
- * are estimated or measured, bytes are those of all buffers. */
+/* The plan of the stream and its reason; the stream owns the texts. Seconds
+ * per volume are estimated or measured, bytes are those of all buffers. */
 ND_API const gchar *nd_stream_get_backend (const NdStream *stream);
 ND_API const gchar *nd_stream_get_method (const NdStream *stream);
 ND_API const gchar *nd_stream_get_reason (const NdStream *stream);
 ND_API gdouble nd_stream_get_estimate (const NdStream *stream);
 ND_API gsize nd_stream_get_bytes (const NdStream *stream);
 
-/* Volumes pushed, outputs taken, and samples that did not fit in an integer
- * type (on the back end cpu), since the stream was made. */
+/* Volumes pushed, outputs taken, and samples that did not fit in uint8, int16
+ * or uint16 (on the back end cpu; other types are not counted), since the
+ * stream was made. */
 ND_API guint64 nd_stream_get_pushed (const NdStream *stream);
 ND_API guint64 nd_stream_get_taken (const NdStream *stream);
 ND_API guint64 nd_stream_get_saturated (const NdStream *stream);
@@ -267,7 +269,7 @@ typedef struct
   const gint *cancelled; /* as in nd_filters_new(), or NULL */
   NdProgress progress;   /* or NULL */
   gpointer data;         /* of progress */
-  gpointer reserved[4];
+  gpointer reserved[4];  /* NULL */
 } NdWatch;
 
 /* Filters @in into @out, all volumes. Sizes of both are equal; components and

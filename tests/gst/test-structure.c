@@ -296,6 +296,57 @@ GST_START_TEST (test_errors)
 }
 GST_END_TEST;
 
+/* Pushes tensors of zeros, and takes the messages that they cause. */
+static GstMessage *
+push_tensors (GstHarness *h, GstBus *bus, guint from, guint to)
+{
+  for (guint t = from; t < to; t++) {
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, 8 * 8 * 6 * 4, NULL);
+
+    gst_buffer_memset (buffer, 0, 0, -1);
+    GST_BUFFER_PTS (buffer) = t * DURATION;
+    GST_BUFFER_DURATION (buffer) = DURATION;
+    fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
+  }
+  return gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
+}
+
+/* A back end waits for READY. Settings that the input cannot have are refused
+ * with a warning, and the old ones stay in use. */
+GST_START_TEST (test_changes_while_playing)
+{
+  GstElement *element = gst_element_factory_make ("ndstructure", NULL);
+  GstHarness *h;
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  g_autoptr (GstMessage) warning = NULL;
+  gint units = -1;
+
+  gst_util_set_object_arg (G_OBJECT (element), "backend", "cpu");
+  gst_element_set_bus (element, bus);
+  h = gst_harness_new_with_element (element, "sink", "src");
+  gst_harness_set_src_caps_str (h,
+      "other/tensors,format=static,num_tensors=1,types=float32,"
+      "dimensions=6:8:8:1,framerate=10/1");
+  fail_unless (push_tensors (h, bus, 0, 4) == NULL);
+  gst_util_set_object_arg (G_OBJECT (element), "backend", "cuda");
+  fail_unless (push_tensors (h, bus, 4, 8) == NULL);
+  /* The algorithm is made anew. */
+  g_object_set (element, "sigma", 1.5, NULL);
+  fail_unless (push_tensors (h, bus, 8, 12) == NULL);
+  gst_util_set_object_arg (G_OBJECT (element), "units", "physical");
+  warning = push_tensors (h, bus, 12, 16);
+  fail_unless (warning && GST_MESSAGE_TYPE (warning) == GST_MESSAGE_WARNING);
+  g_object_get (element, "units", &units, NULL);
+  fail_unless_equals_int (units, 0);
+  fail_unless (push_tensors (h, bus, 16, 20) == NULL);
+  gst_harness_push_event (h, gst_event_new_eos ());
+  fail_unless_equals_int (gst_harness_buffers_received (h), 20);
+  gst_element_set_bus (element, NULL);
+  gst_harness_teardown (h);
+  gst_object_unref (element);
+}
+GST_END_TEST;
+
 static Suite *
 structure_suite (void)
 {
@@ -309,6 +360,7 @@ structure_suite (void)
   tcase_add_test (tests, test_orientation);
   tcase_add_test (tests, test_caps);
   tcase_add_test (tests, test_errors);
+  tcase_add_test (tests, test_changes_while_playing);
   return suite;
 }
 
