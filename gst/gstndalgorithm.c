@@ -133,8 +133,9 @@ gst_nd_algorithm_update_latency (GstNdAlgorithm *self)
   GST_OBJECT_UNLOCK (self);
   if (!changed)
     return;
-  GST_INFO_OBJECT (self, "latency %" GST_TIME_FORMAT " (%u volumes)",
-      GST_TIME_ARGS (latency), priv->after);
+  GST_INFO_OBJECT (self,
+      "latency %" GST_TIME_FORMAT ": %u volumes of %" GST_TIME_FORMAT,
+      GST_TIME_ARGS (latency), priv->after, GST_TIME_ARGS (interval));
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_latency (GST_OBJECT (self)));
 }
@@ -157,16 +158,22 @@ apply_settings (GstNdAlgorithm *self)
   GstNdAlgorithmClass *klass = GST_ND_ALGORITHM_GET_CLASS (self);
   g_autoptr (GError) error = NULL;
   GstNdChange change = GST_ND_CHANGE_NONE;
+  gboolean changed;
   GstFlowReturn ret;
 
   GST_OBJECT_LOCK (self);
-  if (priv->settings_changed && priv->n_algorithms > 0) {
+  changed = priv->settings_changed && priv->n_algorithms > 0;
+  if (changed) {
     priv->settings_changed = FALSE;
     change = klass->change (self, priv->algorithms, priv->n_algorithms);
   }
   GST_OBJECT_UNLOCK (self);
-  if (change == GST_ND_CHANGE_NONE)
+  if (change == GST_ND_CHANGE_NONE) {
+    if (changed)
+      gst_nd_algorithm_log_settings (self,
+          "new settings: the window keeps its volumes");
     return GST_FLOW_OK;
+  }
   if (!klass->check_settings (self, &error)
       || !klass->check_input (self, &priv->input, &error)) {
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
@@ -346,10 +353,35 @@ gst_nd_algorithm_start (GstBaseTransform *trans)
   gst_nd_algorithm_reset (self, GST_FLOW_FLUSHING);
   /* Again, if its properties were set in READY. */
   if (GST_ND_ALGORITHM_GET_CLASS (self)->check_settings (self, &error)
-      && gst_nd_algorithm_start_device (self, &error))
+      && gst_nd_algorithm_start_device (self, &error)) {
+    GST_INFO_OBJECT (self, "device: %s",
+        gst_nd_algorithm_may_use_device (self)
+            ? "cuda"
+            : "none, volumes stay in host memory");
     return TRUE;
+  }
   gst_nd_algorithm_fail (self, error);
   return FALSE;
+}
+
+static void
+log_stop (GstNdAlgorithm *self)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  gchar mean[64] = "";
+
+  GST_OBJECT_LOCK (self);
+  if (priv->out_count > 0)
+    g_snprintf (mean, sizeof (mean), "; %.3f ms per volume",
+        priv->seconds_sum * 1e3 / priv->out_count);
+  GST_INFO_OBJECT (self,
+      "stopping after %" G_GUINT64_FORMAT " volumes in, %" G_GUINT64_FORMAT
+      " out, %" G_GUINT64_FORMAT " late, %" G_GUINT64_FORMAT
+      " outside the segment, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT
+      " flushed%s",
+      priv->in, priv->out_count, priv->late, priv->clipped, priv->lost,
+      priv->flushed, mean);
+  GST_OBJECT_UNLOCK (self);
 }
 
 static gboolean
@@ -359,6 +391,7 @@ gst_nd_algorithm_stop (GstBaseTransform *trans)
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
 
   gst_nd_algorithm_reset (self, GST_FLOW_FLUSHING);
+  log_stop (self);
   gst_nd_algorithm_clear (self);
   gst_clear_caps (&priv->output_caps);
   gst_nd_seek_reset (&priv->seek, GST_ELEMENT (self));

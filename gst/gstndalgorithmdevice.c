@@ -145,6 +145,8 @@ make_on_cpu (GstNdAlgorithm *self, GError **error)
 
   if (!backend)
     return FALSE;
+  GST_INFO_OBJECT (self, "computing on the CPU with %u threads",
+      gst_nd_algorithm_private (self)->n_threads);
   before = nd_threads_enter (gst_nd_algorithm_private (self)->n_threads);
   ok = make_on (self, backend, -1, error);
   nd_threads_leave (before);
@@ -185,6 +187,12 @@ gst_nd_algorithm_make_pool (GstNdAlgorithm *self, GError **error)
     gst_buffer_pool_config_set_params (config, NULL, format->size, 0, 0);
     gst_buffer_pool_set_config (priv->pool, config);
   }
+  GST_INFO_OBJECT (self,
+      "output pool %" GST_PTR_FORMAT ": buffers of %u bytes, 0 to 0, %s",
+      priv->pool, size,
+      format->device ? "memory of the device"
+          : backend  ? "pinned memory"
+                     : "host memory");
   if (gst_buffer_pool_set_active (priv->pool, TRUE))
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
@@ -193,14 +201,62 @@ gst_nd_algorithm_make_pool (GstNdAlgorithm *self, GError **error)
   return FALSE;
 }
 
+void
+gst_nd_algorithm_log_settings (GstNdAlgorithm *self, const gchar *text)
+{
+  g_autofree GParamSpec **specs = NULL;
+  g_autoptr (GString) settings = NULL;
+  guint n;
+
+  if (gst_debug_category_get_threshold (GST_CAT_DEFAULT) < GST_LEVEL_INFO)
+    return;
+  settings = g_string_new (NULL);
+  specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (self), &n);
+  for (guint i = 0; i < n; i++) {
+    g_auto (GValue) value = G_VALUE_INIT;
+    g_autofree gchar *written = NULL;
+
+    if (specs[i]->owner_type != G_OBJECT_TYPE (self)
+        || !(specs[i]->flags & G_PARAM_WRITABLE))
+      continue;
+    g_value_init (&value, specs[i]->value_type);
+    g_object_get_property (G_OBJECT (self), specs[i]->name, &value);
+    written = G_VALUE_HOLDS_DOUBLE (&value)
+        ? g_strdup_printf ("%g", g_value_get_double (&value))
+        : gst_value_serialize (&value);
+    g_string_append_printf (settings, "%s%s=%s", settings->len ? ", " : "",
+        specs[i]->name, written ? written : "");
+  }
+  GST_INFO_OBJECT (self, "%s: %s", text, settings->str);
+}
+
+static void
+log_algorithms (GstNdAlgorithm *self, gint64 begin)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  guint before, after;
+  gsize bytes = 0;
+
+  GST_ND_ALGORITHM_GET_CLASS (self)->get_window (self, &before, &after);
+  for (guint i = 0; i < priv->n_algorithms; i++)
+    bytes += nd_algorithm_bytes (priv->algorithms[i]);
+  GST_INFO_OBJECT (self,
+      "algorithm built in %.3f ms on %s: window of %u volumes (%u before the "
+      "anchor, %u after it), %" G_GSIZE_FORMAT " bytes",
+      (g_get_monotonic_time () - begin) * 1e-3, priv->backend->name,
+      before + 1 + after, before, after, bytes);
+}
+
 gboolean
 gst_nd_algorithm_make (GstNdAlgorithm *self, GError **error)
 {
+  const gint64 begin = g_get_monotonic_time ();
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   const GstNdResources wanted = get_resources (self);
   g_autoptr (GError) why = NULL;
 
   gst_nd_algorithm_clear (self);
+  gst_nd_algorithm_log_settings (self, "settings");
   priv->n_threads = nd_threads_start (wanted.n_threads);
   if (wanted.backend != GST_ND_BACKEND_CPU
       && !make_on_device (self, wanted.device_id, &why)) {
@@ -212,6 +268,7 @@ gst_nd_algorithm_make (GstNdAlgorithm *self, GError **error)
   }
   if (priv->n_algorithms == 0 && !make_on_cpu (self, error))
     return FALSE;
+  log_algorithms (self, begin);
   if (gst_nd_algorithm_make_pool (self, error))
     return TRUE;
   gst_nd_algorithm_clear (self);

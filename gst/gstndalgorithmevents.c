@@ -52,6 +52,7 @@ segment_event (GstNdAlgorithm *self, GstEvent *event)
     gst_nd_algorithm_fail (self, error);
     return FALSE;
   }
+  GST_INFO_OBJECT (self, "segment %" GST_SEGMENT_FORMAT, segment);
   gst_nd_algorithm_break_stretch (self, "new segment");
   priv->reverse = segment->rate < 0;
   return TRUE;
@@ -96,6 +97,9 @@ gst_nd_algorithm_sink_event (GstBaseTransform *trans, GstEvent *event)
     case GST_EVENT_GAP:
       return gst_nd_algorithm_take_gap (self, event);
     case GST_EVENT_FLUSH_STOP:
+      GST_INFO_OBJECT (self,
+          "flush: discarding %" G_GINT64_FORMAT " volumes that have no output",
+          priv->pushed - priv->pulled);
       gst_nd_algorithm_reset (self, GST_FLOW_FLUSHING);
       priv->discont = TRUE;
       GST_OBJECT_LOCK (self);
@@ -149,6 +153,8 @@ latency_query (GstNdAlgorithm *self, GstQuery *query)
   GST_OBJECT_LOCK (self);
   own = gst_nd_algorithm_private (self)->latency;
   GST_OBJECT_UNLOCK (self);
+  GST_DEBUG_OBJECT (self, "latency %" GST_TIME_FORMAT " of %" GST_PTR_FORMAT,
+      GST_TIME_ARGS (own), query);
   return gst_nd_latency_query (GST_BASE_TRANSFORM (self), query, own);
 }
 

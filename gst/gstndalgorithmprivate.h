@@ -67,6 +67,9 @@ void gst_nd_algorithm_clear_pool (GstNdAlgorithm *self);
  * the properties allow it and the device can do it, otherwise on the CPU. */
 gboolean gst_nd_algorithm_make (GstNdAlgorithm *self, GError **error);
 
+/* Logs @text and the properties of the element. */
+void gst_nd_algorithm_log_settings (GstNdAlgorithm *self, const gchar *text);
+
 /* The pool alone. */
 gboolean gst_nd_algorithm_make_pool (GstNdAlgorithm *self, GError **error);
 

@@ -114,6 +114,10 @@ is_late (GstNdAlgorithm *self, GstBuffer *anchor)
   late = ++priv->late;
   out = priv->out_count;
   GST_OBJECT_UNLOCK (self);
+  GST_DEBUG_OBJECT (self,
+      "skipping output at running time %" GST_TIME_FORMAT
+      ": earliest on time is %" GST_TIME_FORMAT,
+      GST_TIME_ARGS (running_time), GST_TIME_ARGS (earliest));
   message = gst_message_new_qos (GST_OBJECT (self), FALSE, running_time,
       gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts), pts,
       GST_BUFFER_DURATION (anchor));
@@ -133,6 +137,9 @@ is_skipped (GstNdAlgorithm *self, GstBuffer *anchor)
     GST_OBJECT_LOCK (self);
     priv->clipped++;
     GST_OBJECT_UNLOCK (self);
+    GST_LOG_OBJECT (self,
+        "skipping output at %" GST_TIME_FORMAT ": outside the segment",
+        GST_TIME_ARGS (GST_BUFFER_PTS (anchor)));
     return TRUE;
   }
   if (!is_late (self, anchor))
@@ -245,6 +252,7 @@ push_one (GstNdAlgorithm *self)
   g_autoptr (GError) error = NULL;
   const gint64 begin = g_get_monotonic_time ();
   GstFlowReturn ret = GST_FLOW_OK;
+  gdouble seconds;
 
   while (GST_IS_EVENT (g_queue_peek_head (&priv->anchors)))
     gst_pad_push_event (pad, g_queue_pop_head (&priv->anchors));
@@ -261,15 +269,21 @@ push_one (GstNdAlgorithm *self)
   priv->pulled++;
   if (!out)
     return GST_FLOW_OK;
-  count_output (self,
-      priv->push_seconds + (g_get_monotonic_time () - begin) * 1e-6);
+  seconds = priv->push_seconds + (g_get_monotonic_time () - begin) * 1e-6;
+  count_output (self, seconds);
   priv->push_seconds = 0;
   priv->discont = FALSE;
   gst_nd_tensor_meta_attach (out, &priv->output);
-  GST_LOG_OBJECT (self, "output %" GST_PTR_FORMAT, out);
+  GST_LOG_OBJECT (self,
+      "response of volume %" G_GINT64_FORMAT " at %" GST_TIME_FORMAT
+      " took %.3f ms on this thread, with the pushes before it",
+      priv->pulled - 1, GST_TIME_ARGS (GST_BUFFER_PTS (out)), seconds * 1e3);
+  GST_LOG_OBJECT (self, "pushing %" GST_PTR_FORMAT, out);
   ret = gst_pad_push (pad, g_steal_pointer (&out));
-  if (ret != GST_FLOW_OK)
+  if (ret != GST_FLOW_OK) {
+    GST_DEBUG_OBJECT (self, "downstream returned %s", gst_flow_get_name (ret));
     count_missed (self, 1, ret);
+  }
   return ret;
 }
 
@@ -389,6 +403,8 @@ push_volume (GstNdAlgorithm *self, GstBuffer *buffer)
   priv->push_seconds += (g_get_monotonic_time () - begin) * 1e-6;
   if (!GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP))
     priv->last_sample = priv->pushed;
+  GST_LOG_OBJECT (self, "pushed volume %" G_GINT64_FORMAT ": %" GST_PTR_FORMAT,
+      priv->pushed, buffer);
   priv->pushed++;
   g_queue_push_tail (&priv->anchors, gst_nd_anchor_new (buffer, &priv->input));
   GST_OBJECT_LOCK (self);

@@ -359,17 +359,22 @@ gst_nd_conv_stop (GstBaseTransform *trans)
 {
   GstNdConv *self = GST_ND_CONV (trans);
   GstNdConvPrivate *priv = self->priv;
+  gchar mean[64] = "";
 
+  gst_nd_conv_reset (self, GST_FLOW_FLUSHING);
+  gst_nd_conv_pending_stop (self);
   GST_OBJECT_LOCK (self);
+  if (priv->stats.all.n > 0)
+    g_snprintf (mean, sizeof (mean), "; %.3f ms per volume",
+        priv->stats.all.sum * 1e3 / priv->stats.all.n);
   GST_INFO_OBJECT (self,
       "stopping after %" G_GUINT64_FORMAT " volumes in, %" G_GUINT64_FORMAT
       " out, %" G_GUINT64_FORMAT " late, %" G_GUINT64_FORMAT
-      " outside the segment; %.3f ms per volume",
+      " outside the segment, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT
+      " flushed%s",
       priv->stats.in, priv->stats.out, priv->stats.late, priv->stats.outside,
-      priv->stats.all.n ? priv->stats.all.sum * 1e3 / priv->stats.all.n : 0);
+      priv->stats.lost, priv->stats.flushed, mean);
   GST_OBJECT_UNLOCK (self);
-  gst_nd_conv_reset (self, GST_FLOW_FLUSHING);
-  gst_nd_conv_pending_stop (self);
   gst_nd_conv_builder_stop (self, FALSE);
   gst_nd_seek_reset (&priv->seek, GST_ELEMENT (self));
   g_clear_pointer (&priv->next, gst_nd_conv_build_free);
