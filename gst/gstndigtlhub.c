@@ -11,6 +11,7 @@
 #include "gst/gstndthread.h"
 
 GST_DEBUG_CATEGORY (gst_nd_igtl_debug);
+#define GST_CAT_DEFAULT gst_nd_igtl_debug
 
 #define CONNECT_TIMEOUT 10 /* s */
 #define DELAY_MIN 100      /* ms */
@@ -29,6 +30,7 @@ GST_DEBUG_CATEGORY (gst_nd_igtl_debug);
 
 struct _GstNdIgtlHub
 {
+  GstElement *element;
   GstNdIgtlSettings settings;
   GstNdIgtlCallbacks callbacks;
   gpointer user_data;
@@ -106,6 +108,8 @@ remove_peer (GstNdIgtlPeer *peer, const GError *error)
   gst_nd_igtl_peer_stats_add (&hub->past, &stats);
   g_ptr_array_remove (hub->peers, peer);
   g_mutex_unlock (&hub->lock);
+  GST_INFO_OBJECT (hub->element, "connection with %s ended: %s",
+      gst_nd_igtl_peer_address (peer), error ? error->message : "closed");
   if (hub->callbacks.closed)
     hub->callbacks.closed (peer, error, hub->user_data);
   gst_nd_igtl_peer_free (peer);
@@ -123,6 +127,7 @@ add_peer (GstNdIgtlHub *hub, GSocket *socket, GIOStream *stream)
       hub->settings.max_size, hub->settings.check_crc, hub->context);
 
   peer->hub = hub;
+  peer->element = hub->element;
   peer->callbacks = &hub->callbacks;
   peer->user_data = hub->user_data;
   peer->ended = remove_peer;
@@ -130,6 +135,8 @@ add_peer (GstNdIgtlHub *hub, GSocket *socket, GIOStream *stream)
   g_ptr_array_add (hub->peers, peer);
   hub->connections++;
   g_mutex_unlock (&hub->lock);
+  GST_INFO_OBJECT (hub->element, "connected with %s",
+      gst_nd_igtl_peer_address (peer));
   if (hub->callbacks.opened)
     hub->callbacks.opened (peer, hub->user_data);
   gst_nd_igtl_peer_read (peer);
@@ -178,6 +185,8 @@ connect_now (gpointer user_data)
   g_socket_client_set_enable_proxy (client, FALSE);
   g_socket_client_set_timeout (client, CONNECT_TIMEOUT);
   hub->pending++;
+  GST_INFO_OBJECT (hub->element, "connecting with \"%s\", port %u",
+      hub->settings.host, hub->settings.port);
   g_socket_client_connect_async (client, address, hub->cancellable, connected,
       hub);
   return G_SOURCE_REMOVE;
@@ -197,6 +206,7 @@ connect_later (GstNdIgtlHub *hub)
   g_mutex_lock (&hub->lock);
   hub->reconnects++;
   g_mutex_unlock (&hub->lock);
+  GST_DEBUG_OBJECT (hub->element, "next attempt in %u ms", hub->delay);
   g_source_unref (call_later (hub, hub->delay, connect_now, hub));
 }
 
@@ -233,10 +243,12 @@ acceptable (GSocket *socket, GIOCondition condition, gpointer user_data)
   n = hub->peers->len;
   hub->refused += n >= PEERS_MAX;
   g_mutex_unlock (&hub->lock);
-  if (n >= PEERS_MAX)
+  if (n >= PEERS_MAX) {
+    GST_INFO_OBJECT (hub->element, "connection refused: %u are open", n);
     g_object_unref (peer);
-  else
+  } else {
     add_peer (hub, peer, NULL);
+  }
   return G_SOURCE_CONTINUE;
 }
 
@@ -263,6 +275,8 @@ listen_all (GstNdIgtlHub *hub, GList *addresses, GError **error)
   g_mutex_lock (&hub->lock);
   hub->port = port;
   g_mutex_unlock (&hub->lock);
+  GST_INFO_OBJECT (hub->element, "listening at \"%s\", port %u",
+      hub->settings.host, port);
   return TRUE;
 }
 
@@ -367,6 +381,7 @@ gst_nd_igtl_hub_new (GstElement *element, const GstNdIgtlSettings *settings,
   GstNdIgtlHub *hub = g_new0 (GstNdIgtlHub, 1);
 
   init_debug ();
+  hub->element = element;
   hub->settings = *settings;
   hub->settings.host = g_strdup (settings->host);
   hub->callbacks = *callbacks;

@@ -131,16 +131,20 @@ no_memory (GstNdIgtlInput *input, gsize size)
 static gboolean
 is_wanted (GstNdIgtlInput *input, const gchar *device)
 {
-  gboolean wanted;
+  gboolean wanted, chosen;
 
   g_mutex_lock (&input->lock);
   if (g_hash_table_size (input->devices) < DEVICES_MAX)
     g_hash_table_add (input->devices, g_strdup (device));
-  if (!input->device)
+  chosen = !input->device;
+  if (chosen)
     input->device = g_strdup (device);
   wanted = strcmp (input->device, device) == 0;
   input->counts.other_devices += !wanted;
   g_mutex_unlock (&input->lock);
+  if (chosen)
+    GST_INFO_OBJECT (input->element, "device \"%s\" chosen: the first one",
+        device);
   return wanted;
 }
 
@@ -205,6 +209,10 @@ give_volume (GstNdIgtlInput *input, GstBuffer *buffer, NdReceiver *receiver)
   volume->type = nd_igtl_sample_type (volume->image.scalar);
   volume->sent = nd_igtl_time_to_ns (nd_receiver_header (receiver)->timestamp);
   volume->arrival = (guint64) g_get_monotonic_time () * GST_USECOND;
+  GST_LOG_OBJECT (input->element,
+      "received a volume of \"%s\", sent at %" G_GUINT64_FORMAT
+      " ns: %" GST_PTR_FORMAT,
+      nd_receiver_header (receiver)->device, volume->sent, buffer);
   g_mutex_lock (&input->lock);
   volume->fields = gst_nd_igtl_waiting_steal (&input->fields);
   volume->discont = input->discont;
@@ -377,8 +385,6 @@ opened (GstNdIgtlPeer *peer, gpointer user_data)
   GstNdIgtlInput *input = user_data;
   Connection *connection = g_new0 (Connection, 1);
 
-  GST_INFO_OBJECT (input->element, "connected with %s",
-      gst_nd_igtl_peer_address (peer));
   connection->assembly = gst_nd_igtl_assembly_new ();
   gst_nd_igtl_peer_set_data (peer, connection, connection_free);
   g_mutex_lock (&input->lock);
@@ -397,8 +403,6 @@ closed (GstNdIgtlPeer *peer, const GError *error, gpointer user_data)
   GstNdIgtlInput *input = user_data;
   Connection *connection = gst_nd_igtl_peer_get_data (peer);
 
-  GST_INFO_OBJECT (input->element, "connection with %s ended: %s",
-      gst_nd_igtl_peer_address (peer), error ? error->message : "closed");
   g_mutex_lock (&input->lock);
   input->counts.incomplete +=
       gst_nd_igtl_assembly_is_pending (connection->assembly);

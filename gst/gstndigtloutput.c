@@ -47,15 +47,6 @@ warn (GstNdIgtlOutput *output, const GError *error)
 }
 
 static void
-closed (GstNdIgtlPeer *peer, const GError *error, gpointer user_data)
-{
-  GstNdIgtlOutput *output = user_data;
-
-  GST_INFO_OBJECT (output->element, "connection with %s ended: %s",
-      gst_nd_igtl_peer_address (peer), error ? error->message : "closed");
-}
-
-static void
 hub_failed (const GError *error, gboolean fatal, gpointer user_data)
 {
   GstNdIgtlOutput *output = user_data;
@@ -152,9 +143,8 @@ GstNdIgtlOutput *
 gst_nd_igtl_output_new (GstElement *element, const GstNdIgtlSettings *settings,
     guint16 version, const gchar *device)
 {
-  static const GstNdIgtlCallbacks callbacks = {
-    .closed = closed, .received = take, .failed = hub_failed
-  };
+  static const GstNdIgtlCallbacks callbacks = { .received = take,
+    .failed = hub_failed };
   GstNdIgtlOutput *output = g_new0 (GstNdIgtlOutput, 1);
 
   output->element = element;

@@ -8,6 +8,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
+#define GST_CAT_DEFAULT gst_nd_igtl_debug
+
 /* The most bytes of one read, which the checksum then finds in the cache, and
  * of one round. */
 #define READ_SIZE (256 * 1024)
@@ -180,6 +182,9 @@ remove_first (GstNdIgtlPeer *peer)
     peer->n_replies--;
   }
   g_mutex_unlock (&peer->lock);
+  GST_LOG_OBJECT (peer->element, "sent a %s of %" G_GSIZE_FORMAT " bytes to %s",
+      gst_nd_igtl_unit_is_volume (unit) ? "volume" : "reply",
+      gst_nd_igtl_unit_size (unit), peer->address);
   gst_nd_igtl_unit_unref (unit);
 }
 
@@ -262,6 +267,8 @@ drop_volume (GstNdIgtlPeer *peer)
     peer->stats.queued--;
     peer->stats.volumes_dropped++;
     g_mutex_unlock (&peer->lock);
+    GST_DEBUG_OBJECT (peer->element, "%s is slow: a volume is dropped",
+        peer->address);
     return;
   }
 }

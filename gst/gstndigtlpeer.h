@@ -25,6 +25,7 @@ void gst_nd_igtl_peer_stats_set (const GstNdIgtlPeerStats *stats,
 struct _GstNdIgtlPeer
 {
   GstNdIgtlHub *hub;
+  GstElement *element; /* for messages of the log */
   const GstNdIgtlCallbacks *callbacks;
   gpointer user_data;
   GMainContext *context;

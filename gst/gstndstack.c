@@ -346,7 +346,10 @@ add_frame (GstNdStack *self, GstBuffer *frame)
     else
       self->end = GST_CLOCK_TIME_NONE;
   }
-  if (++self->filled == self->slices) {
+  self->filled++;
+  GST_LOG_OBJECT (self, "frame %u of %u: %" GST_PTR_FORMAT, self->filled,
+      self->slices, frame);
+  if (self->filled == self->slices) {
     GstClockTime pts = GST_BUFFER_PTS (self->volume);
 
     GST_BUFFER_DURATION (self->volume) = GST_CLOCK_TIME_IS_VALID (pts)
@@ -358,6 +361,7 @@ add_frame (GstNdStack *self, GstBuffer *frame)
     self->stacked += self->slices;
     self->complete = g_steal_pointer (&self->volume);
     self->filled = 0;
+    GST_LOG_OBJECT (self, "volume complete: %" GST_PTR_FORMAT, self->complete);
   }
   return GST_FLOW_OK;
 }

@@ -243,6 +243,7 @@ gst_openigtlink_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
     gst_nd_element_error (GST_ELEMENT (self), error);
     return FALSE;
   }
+  GST_INFO_OBJECT (self, "input caps %" GST_PTR_FORMAT, caps);
   self->info = info;
   self->size = gst_nd_volume_info_size (&info);
   return TRUE;
@@ -343,8 +344,10 @@ gst_openigtlink_sink_render (GstBaseSink *sink, GstBuffer *buffer)
   self->volumes++;
   self->unsent += !has_peers;
   GST_OBJECT_UNLOCK (self);
-  if (!has_peers)
+  if (!has_peers) {
+    GST_LOG_OBJECT (self, "not connected, not sent: %" GST_PTR_FORMAT, buffer);
     return GST_FLOW_OK;
+  }
   kept = self->is_video ? pack_frame (self, buffer) : keep_buffer (buffer);
   if (kept)
     unit = gst_nd_igtl_unit_new_volume (kept, self->size);
@@ -357,6 +360,7 @@ gst_openigtlink_sink_render (GstBaseSink *sink, GstBuffer *buffer)
         (NULL));
     return GST_FLOW_ERROR;
   }
+  GST_LOG_OBJECT (self, "sending %" GST_PTR_FORMAT, buffer);
   send_volume (self, unit, buffer);
   return GST_FLOW_OK;
 }

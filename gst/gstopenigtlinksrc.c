@@ -343,6 +343,7 @@ gst_openigtlink_src_negotiate (GstBaseSrc *src)
       gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw");
   ok = !self->is_video || gst_video_info_from_caps (&self->video_info, caps);
   ok = ok && gst_base_src_set_caps (src, caps);
+  GST_INFO_OBJECT (self, "caps of the images: %" GST_PTR_FORMAT, caps);
   gst_caps_unref (caps);
   return ok;
 }
@@ -532,6 +533,7 @@ gst_openigtlink_src_create (GstPushSrc *src, GstBuffer **buffer)
   if (self->is_video)
     *buffer =
         gst_nd_igtl_to_frame (*buffer, &self->video_info, self->has_video_meta);
+  GST_LOG_OBJECT (self, "pushing %" GST_PTR_FORMAT, *buffer);
   return GST_FLOW_OK;
 }
 
