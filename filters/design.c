@@ -6,6 +6,7 @@
 #include "filters/design.h"
 
 #include "core/cancel.h"
+#include "core/log.h"
 #include "filters/band.h"
 #include "filters/designs.h"
 #include "filters/minimumlag.h"
@@ -368,6 +369,17 @@ minimize_lag (NdBank *bank, const NdParameters *parameters, GError **error)
   return FALSE;
 }
 
+static void
+log_bank (const gchar *text, const NdBank *bank, gint64 begin)
+{
+  const gsize *size = bank->filters[0]->size;
+
+  ND_INFO ("%s: %u filters of size %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+           ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT " designed in %.3f ms",
+      text, bank->n_filters, size[0], size[1], size[2], size[3],
+      (g_get_monotonic_time () - begin) * 1e-3);
+}
+
 /* make_bank() with the cache. Only fitted banks are kept. */
 static NdBank *
 make_or_copy_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
@@ -376,6 +388,7 @@ make_or_copy_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
   g_autofree gchar *text = nd_parameters_to_string (parameters);
   g_autofree gchar *letters = nd_axes_to_string (axes);
   g_autoptr (GString) key = g_string_new (NULL);
+  const gint64 begin = g_get_monotonic_time ();
   NdBank *bank;
 
   g_string_printf (key, "%s,%s over %s", designs[i].name, text, letters);
@@ -384,13 +397,17 @@ make_or_copy_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
       g_string_append_printf (key, " without %c", nd_axis_letter (a));
   }
   bank = find_kept (key->str);
-  if (bank != NULL)
+  if (bank != NULL) {
+    ND_DEBUG ("%s: designed before", key->str);
     return bank;
+  }
   bank = make_bank (i, parameters, axes, error);
   if (bank != NULL && !minimize_lag (bank, parameters, error))
     g_clear_pointer (&bank, nd_bank_free);
   if (bank != NULL && !isnan (bank->filters[0]->fit_error.total))
     keep (key->str, bank);
+  if (bank != NULL)
+    log_bank (key->str, bank, begin);
   return bank;
 }
 

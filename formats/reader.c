@@ -4,6 +4,7 @@
 #include "formats/recording.h"
 
 #include "core/error.h"
+#include "core/log.h"
 #include "formats/format.h"
 #include "formats/rate.h"
 
@@ -258,6 +259,21 @@ check_local (NdReader *reader, gboolean is_local, GError **error)
   return FALSE;
 }
 
+static void
+log_recording (const NdReader *reader)
+{
+  const NdRecording *recording = &reader->header.recording;
+  const gsize *size = recording->shape.size;
+
+  ND_INFO ("opened \"%s\": %s; %" G_GUINT64_FORMAT
+           " volumes of %" G_GSIZE_FORMAT "x%" G_GSIZE_FORMAT
+           "x%" G_GSIZE_FORMAT " %s, components %" G_GSIZE_FORMAT
+           ", responses %u, rate %d/%d",
+      reader->path, reader->format, recording->volumes, size[0], size[1],
+      size[2], nd_sample_name (recording->type), recording->shape.components,
+      recording->responses, recording->rate_n, recording->rate_d);
+}
+
 /* Reads the header from @input, which it takes. */
 static NdReader *
 open_input (NdInput *input, const gchar *path, gboolean is_local,
@@ -281,6 +297,7 @@ open_input (NdInput *input, const gchar *path, gboolean is_local,
       nd_stored_name (reader->header.stored.type),
       reader->header.compressed ? ", compressed" : "");
   g_ptr_array_add (reader->header.warnings, NULL);
+  log_recording (reader);
   return g_steal_pointer (&reader);
 }
 

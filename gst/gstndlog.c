@@ -10,15 +10,11 @@ static struct
   const gchar *name, *description;
   GstDebugCategory *category;
 } rooms[] = {
-  { "ndcore", "sample types, errors, memory" },
   { "ndfilters", "filters, banks and designs" },
-  { "ndanalysis", "structure tensor, velocity, denoising" },
   { "ndengine", "plans, autotune, windows, convolvers" },
   { "ndcpu", "the CPU back end" },
   { "ndcuda", "the CUDA back end" },
   { "ndformats", "files of recordings" },
-  { "ndlive", "OpenIGTLink messages" },
-  { "ndphantom", "test volumes" },
 };
 
 static GstDebugCategory *
