@@ -1,5 +1,5 @@
-/* Denoising of streams by a sliding 4D DCT: settings, constants, and the
- * reference in double precision. docs/algorithms.md has the formulas.
+/* Settings of nddenoise. The sliding 4D DCT: constants, and the reference in
+ * double precision. docs/algorithms.md has the formulas.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -73,8 +73,8 @@ typedef struct
   gdouble sigma;    /* of the noise; 0: it is estimated */
   gdouble strength; /* factor of sigma */
 
-  /* ND_DENOISE_ADAPTIVE. It also filters ND_NOISE_SPECKLE, along space, for
-   * any method. */
+  /* Of ND_DENOISE_ADAPTIVE. ND_NOISE_SPECKLE is also filtered with them, along
+   * space, whatever the method. */
   NdDenoiseAxes axes;
   NdAdaptiveRemap remap;
 } NdDenoiseSettings;
@@ -101,7 +101,8 @@ typedef struct
 
 NdDenoiseSchedule nd_denoise_schedule (const NdDenoiseSettings *settings);
 
-/* The volumes before, and after, its anchor that an output depends on. */
+/* The numbers of volumes before and after its anchor on which an output
+ * depends. */
 void nd_denoise_window (const NdDenoiseSettings *settings, guint *before,
     guint *after);
 

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 
 #define ND_MEDIAN_MAX 81
 
-/* NdAdaptiveRemap and what belongs to it, in single precision. */
+/* NdAdaptiveRemap in single precision, with derived factors. */
 typedef struct
 {
   guint axes;

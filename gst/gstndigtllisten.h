@@ -9,8 +9,8 @@
 
 G_BEGIN_DECLS
 
-/* Adds to @sockets one GSocket for each of @addresses (GInetAddress), that
- * listens at *@port; if that is 0, at a free port, which it becomes. Addresses
+/* Adds one listening GSocket for each of @addresses (GInetAddress) to @sockets.
+ * If *@port is 0, a free port is chosen and stored there. Addresses
  * that this computer does not have are skipped, for example ::1 without IPv6.
  * FALSE if a port is in use or if no address is left. */
 gboolean gst_nd_igtl_listen (GList *addresses, guint *port, GPtrArray *sockets,

@@ -144,7 +144,7 @@ nd_filters_get (const NdFilters *filters, guint i, gsize size[4],
   }
   if (real)
     *real = re->coefficients;
-  /* That of a real filter among complex ones is a single zero. */
+  /* In a complex bank, a real filter has a single zero as imaginary part. */
   if (imaginary)
     *imaginary = im && nd_filter_count (im) == nd_filter_count (re)
         ? im->coefficients

@@ -46,7 +46,7 @@ nd_library_init (void)
   nd_backend_register (&nd_cpu_backend);
   folder = find_folder ();
   module = nd_module_find (folder, places);
-  /* Whoever asks for this back end gets the reason (nd_backend_find()). */
+  /* If it cannot be opened, nd_backend_find() gives the reason. */
   if (module)
     nd_backend_open (module, NULL);
   g_once_init_leave (&done, 1);

@@ -1,4 +1,4 @@
-/* What the files of this room share.
+/* Structures and functions that the files of lib/ share.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   gchar name[ND_IGTL_DEVICE_SIZE + 1]; /* of TDATA and QTDATA; valid UTF-8 */
-  guint8 type;       /* of these: 1 tracker, 2 6D, 3 3D, 4 5D instrument */
+  guint8 type;       /* of TDATA: 1 tracker, 2 6D, 3 3D, 4 5D instrument */
   gfloat matrix[12]; /* of TRANSFORM and TDATA: columns x, y, z, position */
   gfloat pose[7]; /* of POSITION and QTDATA: x, y, z, quaternion (qx qy qz w) */
 } NdIgtlTool;

@@ -45,7 +45,8 @@ public:
   NdSamples bring_in (const Context &context, const NdSamples &volume,
       cudaStream_t stream);
 
-  /* Where kernels write @out. send_out () copies it from there. */
+  /* The memory that kernels write in place of @out; send_out () copies it to
+   * @out. */
   NdSamples place (const Context &context, const NdSamples &out);
   void send_out (const Context &context, const NdSamples &out,
       cudaStream_t stream);

@@ -105,7 +105,7 @@ private:
   bool ended = false;
 };
 
-/* What the CPU does and the device does not. */
+/* Throws if only the CPU supports @settings. */
 void
 check_settings (const NdDenoiseSettings &settings)
 {

@@ -318,7 +318,7 @@ add_volumes (const FinishBlocks &a, const float4 &sums, float weight, size_t at)
   }
 }
 
-/* Threads march along z and keep the sums of weights in registers. */
+/* Each thread moves along z and keeps the sums of weights in registers. */
 template <bool ONE>
 __global__ void __launch_bounds__ (THREADS)
 finish_kernel (const __grid_constant__ Finish f)

@@ -1,6 +1,6 @@
 /* The work of denoising on whole volumes: conversion of samples, the transform
- * over time, the sums over blocks, the coarse scale, and what the noise level
- * and clipping are estimated from. cpu/denoisescale.c, denoisefuse.c,
+ * over time, the sums over blocks, the coarse scale, and the counts from which
+ * noise level and clipping are estimated. cpu/denoisescale.c, denoisefuse.c,
  * denoisenoise.c and denoisesamples.c do the same on the CPU.
  *
  * Sums that the host reads are sums of integers, so that they do not depend on
@@ -69,7 +69,7 @@ struct FinishBlocks
 };
 void finish_blocks (const FinishBlocks &a, cudaStream_t stream);
 
-/* Of one part of the range (analysis/noise.h). The first bin counts the
+/* The histogram of one part of the range (analysis/noise.h). Bin 0 counts the
  * differences that are 0. */
 constexpr unsigned NOISE_BINS = ND_NOISE_BINS;
 struct NoiseCounts

@@ -187,7 +187,7 @@ def _plan(job: _Job) -> list[Block]:
 
 
 def _describe(job: _Job) -> dict[str, Any]:
-    """What makes one run differ from another."""
+    """The settings that identify a run."""
     filter_ = job.filter
     if not isinstance(filter_, str):
         w = numpy.ascontiguousarray(filter_)
@@ -278,8 +278,8 @@ def _do(job: _Job, index: int, block: Block) -> int:
 
 
 def _work(connection: Any) -> None:
-    """The life of a worker: says None when it is ready, then gets tasks and
-    answers each with the number of samples, or with an error's text."""
+    """The loop of a worker. It sends None when it is ready, then receives tasks
+    and answers each with the number of samples, or with the text of an error."""
     connection.send(None)
     while True:
         try:
@@ -307,7 +307,7 @@ class _Worker:
         self.task: tuple | None = None
 
     def stop(self) -> None:
-        """An idle one ends by itself when its connection ends."""
+        """An idle worker ends when its connection closes."""
         self.connection.close()
         if self.task or not self.ready:
             self.process.kill()

@@ -160,7 +160,7 @@ video_is_alpha (guint c)
   return c == 3;
 }
 
-/* What bytes are that are no samples. The fill of RGBx may be anything. */
+/* The bytes of padding. The fill of RGBx may be anything. */
 static void
 check_padding (const GstVideoInfo *info, GstBuffer *output)
 {

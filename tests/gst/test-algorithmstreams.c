@@ -203,7 +203,8 @@ GST_START_TEST (test_relinked)
 
   push_range (&s, 0, 4);
   gst_pad_unlink (src, s.h->sinkpad);
-  /* After a gap, so that what is left of the stretch finds nobody. */
+  /* After a gap, so that the rest of the stretch is pushed to an unlinked
+   * pad. */
   ret = push (&s, 100);
   fail_unless (ret == GST_FLOW_OK || ret == GST_FLOW_NOT_LINKED);
   fail_unless_equals_int (gst_pad_link (src, s.h->sinkpad), GST_PAD_LINK_OK);

@@ -39,7 +39,7 @@ harness_free (GstHarness *h)
   gst_harness_teardown (h);
 }
 
-/* Volume @number: an edge that moves, and what looks like noise. */
+/* Volume @number: an edge that moves, and noise. */
 static gdouble
 sample (guint number, gsize i)
 {
@@ -84,7 +84,7 @@ extend (gint64 i, gint64 n, gpointer border)
   return nd_border_index (*(const NdBorder *) border, i, n);
 }
 
-/* What the stretch of @n volumes from @first on becomes. */
+/* The expected outputs of a stretch of @n volumes from @first on. */
 static gdouble *
 expected_new (guint first, guint n, guint latency, gdouble sigma)
 {
@@ -290,7 +290,8 @@ GST_START_TEST (test_changes)
 }
 GST_END_TEST;
 
-/* What cannot be is refused with a warning, and the old settings go on. */
+/* An impossible change is refused with a warning, and the old settings stay in
+ * use. */
 GST_START_TEST (test_refused_change)
 {
   GstHarness *h = harness_new ("nddenoise sigma=10", "float32");

@@ -142,7 +142,7 @@ GST_START_TEST (test_mixed_back_ends)
           source);
 
   compare (first, 1);
-  /* auto takes the CPU for what the device refuses. */
+  /* auto uses the CPU if the device refuses the settings. */
   compare (second, 1);
   compare (third, 1);
 }

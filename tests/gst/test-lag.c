@@ -1,5 +1,5 @@
-/* What causal filters show and when: an impulse comes out later by the lag in
- * stats, and with stamp=content under the time that it had.
+/* The time and content of the outputs of causal filters: an impulse comes out
+ * later by the lag in stats, and with stamp=content with the time that it had.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -84,7 +84,7 @@ GST_START_TEST (test_files)
 
 GST_END_TEST;
 
-/* The message has what the property stats has. */
+/* The message has the fields of the property stats. */
 GST_START_TEST (test_stats)
 {
   static const gchar *const filters[] = { "ndconv3d filter=box,size=3",

@@ -231,7 +231,7 @@ GST_START_TEST (test_interlaced_video_that_is_refused)
 GST_END_TEST;
 
 /* A picture with alpha does not become transparent, whatever the filter, and
- * what nddenoise makes of it has the alpha of its own frame. */
+ * outputs of nddenoise have the alpha of their own frame. */
 GST_START_TEST (test_alpha_of_denoised_frames)
 {
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_RGBA,

@@ -1,6 +1,6 @@
-/* What is told once, because a stream goes on and looks right: samples that do
- * not fit in their type, a live stream whose delay nobody knows. And labels of
- * samples at which no filter of a bank responds.
+/* Warnings that are posted once, because the stream goes on and looks right:
+ * samples that do not fit in their type, a live stream whose delay nobody
+ * knows. And labels of samples at which no filter of a bank responds.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -224,7 +224,8 @@ case_clear (Case *c)
   nd_settings_free (c->settings);
 }
 
-/* Where sample @i of an axis of @n comes from, walking; -1: the border. */
+/* The index of the sample that replaces sample @i of an axis of @n, found step
+ * by step; -1: the border value. */
 static gssize
 walk (guint border, gssize i, gssize n)
 {

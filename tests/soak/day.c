@@ -61,7 +61,7 @@ on_message (GstBus *bus, GstMessage *message, gpointer data)
   return GST_BUS_PASS;
 }
 
-/* Each wait for the clock ends at once, and the time is then that which was
+/* Each wait for the clock ends at once and sets the clock to the time that was
  * waited for. */
 static void
 run_clock (GstTestClock *clock, Watch *watch)

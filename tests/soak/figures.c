@@ -1,5 +1,5 @@
-/* Figures of streams as the world sends them: what a slow camera gets, late
- * outputs, pauses, state changes, relinking. Each test prints its figure.
+/* Figures of realistic streams: outputs of a slow camera, late outputs, pauses,
+ * state changes, relinking. Each test prints its figure.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -1,6 +1,6 @@
 /* Live volumes for minutes: peers connect, send volumes of sizes that change,
- * leave in the middle of a volume and come back; what comes is filtered and
- * sent on to clients that come and go. Memory must not grow.
+ * leave in the middle of a volume and come back; their volumes are filtered and
+ * sent on to clients that connect and leave. Memory must not grow.
  *
  * ND_SOAK_SECONDS in the environment says how long; 60 if it is not set.
  *
