@@ -57,7 +57,7 @@ nd_axes_set_steps (NdAxes *axes, const gchar *spacing, const gchar *rate,
 
   if (spacing && !set_spacing (axes, spacing, error))
     return FALSE;
-  if (rate == NULL)
+  if (!rate)
     return TRUE;
   axes->step[ND_AXIS_T] = 1 / g_ascii_strtod (rate, &end);
   if (*end == '/')

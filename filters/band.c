@@ -54,7 +54,7 @@ nd_parameters_get_number (const NdParameters *parameters, const gchar *name,
   if (!nd_parameters_has (parameters, name))
     return TRUE;
   numbers = nd_parameters_get_numbers (parameters, name, &n, error);
-  if (numbers == NULL)
+  if (!numbers)
     return FALSE;
   *value = numbers[0];
   if (n != 1)
@@ -309,7 +309,7 @@ nd_band_condition (const NdBand *band, NdFit *fit,
 void
 nd_band_note (NdBank *bank, gdouble center, gdouble bandwidth)
 {
-  for (guint i = 0; bank != NULL && i < bank->n_filters; i++) {
+  for (guint i = 0; bank && i < bank->n_filters; i++) {
     bank->filters[i]->center_frequency = center;
     bank->filters[i]->bandwidth = bandwidth;
   }
@@ -322,7 +322,7 @@ take (const gchar *design, const gsize size[ND_AXES], const NdFit *fit,
   NdFilter *filter = nd_design_new_filter (design, size, error);
   gsize count;
 
-  if (filter == NULL)
+  if (!filter)
     return NULL;
   count = nd_filter_count (filter);
   for (gsize i = 0; i < count; i++)
@@ -360,13 +360,13 @@ add_filters (const gchar *design, const gsize size[ND_AXES], NdFit *fit,
   for (gsize i = 0; i < count && sign != 0; i++)
     fit->even[i] += sign * fit->odd[i];
   filter = take (design, size, fit, fit->even, error);
-  if (filter == NULL)
+  if (!filter)
     return FALSE;
   g_ptr_array_add (filters, filter);
   if (sign != 0)
     return TRUE;
   filter = take (design, size, fit, fit->odd, error);
-  if (filter != NULL)
+  if (filter)
     g_ptr_array_add (filters, filter);
   return filter != NULL;
 }

@@ -15,7 +15,7 @@ nd_design_box (const NdParameters *parameters, const NdAxes *axes,
   if (!nd_parameters_get_size (parameters, axes, 0, size, error))
     return NULL;
   filter = nd_design_new_filter ("box", size, error);
-  if (filter == NULL)
+  if (!filter)
     return NULL;
 
   count = nd_filter_count (filter);

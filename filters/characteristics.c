@@ -231,7 +231,7 @@ nd_filter_lag (const NdFilter *real, const NdFilter *imaginary)
     magnitude += weight;
     magnitude_moment += weight * age;
   }
-  if (imaginary == NULL && fabs (sum) > PASSES_CONSTANT * magnitude)
+  if (!imaginary && fabs (sum) > PASSES_CONSTANT * magnitude)
     return moment / sum;
   return magnitude > 0 ? magnitude_moment / magnitude : 0;
 }
@@ -344,7 +344,7 @@ static gboolean
 is_separable (const NdFilter *real, const NdFilter *imaginary)
 {
   gdouble *factors[ND_AXES];
-  gboolean separable = imaginary == NULL && nd_filter_separate (real, factors);
+  gboolean separable = !imaginary && nd_filter_separate (real, factors);
 
   for (guint a = 0; a < ND_AXES && separable; a++)
     g_free (factors[a]);

@@ -20,10 +20,10 @@ nd_design_coefficients (const NdParameters *parameters, const NdAxes *axes,
   if (!nd_parameters_get_size (parameters, axes, 0, size, error))
     return NULL;
   filter = nd_design_new_filter ("coefficients", size, error);
-  if (filter == NULL)
+  if (!filter)
     return NULL;
   values = nd_parameters_get_numbers (parameters, "values", &n, error);
-  if (values == NULL)
+  if (!values)
     return NULL;
   if (n != nd_filter_count (filter)) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,

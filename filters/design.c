@@ -135,7 +135,7 @@ explain_missing (NdFilter *filter, const gsize size[ND_AXES], GError **error)
 {
   gsize count = count_coefficients (size);
 
-  if (filter == NULL && nd_design_check_size (size, error))
+  if (!filter && nd_design_check_size (size, error))
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "not enough memory for %" G_GSIZE_FORMAT
         " coefficients (%" G_GSIZE_FORMAT " bytes); give a smaller size",
@@ -214,10 +214,10 @@ make_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
   g_autoptr (GPtrArray) filters = NULL;
   NdFilter *filter;
 
-  if (designs[i].bank != NULL)
+  if (designs[i].bank)
     return designs[i].bank (parameters, axes, error);
   filter = designs[i].design (parameters, axes, error);
-  if (filter == NULL)
+  if (!filter)
     return NULL;
   filters = g_ptr_array_new ();
   g_ptr_array_add (filters, filter);
@@ -255,7 +255,7 @@ static const gchar *const per_axis[] = { "size", "sigma", "radius", "direction",
 static gdouble
 read_value (const gchar *text, guint i)
 {
-  while (i > 0 && (text = strchr (text, ':')) != NULL) {
+  while (i > 0 && (text = strchr (text, ':'))) {
     text++;
     i--;
   }
@@ -294,8 +294,7 @@ leave_out (guint i, const NdParameters *parameters, const NdAxes *axes)
   for (guint p = 0; p < G_N_ELEMENTS (per_axis); p++) {
     const gchar *text = nd_parameters_get_text (parameters, per_axis[p]);
 
-    if (text == NULL
-        || (designs[i].info != NULL && strcmp (per_axis[p], "order") == 0))
+    if (!text || (designs[i].info && strcmp (per_axis[p], "order") == 0))
       continue;
     for (guint a = 0; a < ND_AXES; a++)
       used.single[a] = used.single[a] && !names_axis (text, axes, a, p == 0);
@@ -321,7 +320,7 @@ find_kept (const gchar *key)
   NdBank *bank = NULL;
 
   g_mutex_lock (&kept_lock);
-  for (guint i = 0; i < KEPT && bank == NULL; i++) {
+  for (guint i = 0; i < KEPT && !bank; i++) {
     if (g_strcmp0 (kept[i].key, key) == 0)
       bank = nd_bank_copy (kept[i].bank);
   }
@@ -397,16 +396,16 @@ make_or_copy_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
       g_string_append_printf (key, " without %c", nd_axis_letter (a));
   }
   bank = find_kept (key->str);
-  if (bank != NULL) {
+  if (bank) {
     ND_DEBUG ("%s: designed before", key->str);
     return bank;
   }
   bank = make_bank (i, parameters, axes, error);
-  if (bank != NULL && !minimize_lag (bank, parameters, error))
+  if (bank && !minimize_lag (bank, parameters, error))
     g_clear_pointer (&bank, nd_bank_free);
-  if (bank != NULL && !isnan (bank->filters[0]->fit_error.total))
+  if (bank && !isnan (bank->filters[0]->fit_error.total))
     keep (key->str, bank);
-  if (bank != NULL)
+  if (bank)
     log_bank (key->str, bank, begin);
   return bank;
 }
@@ -428,7 +427,7 @@ nd_design (const gchar *design, NdParameters *parameters, const NdAxes *axes,
       && nd_parameters_check (parameters, designs[i].takes, common, error)
       && (resolved = nd_parameters_resolve (parameters, &used, error)))
     bank = make_or_copy_bank (i, resolved, &used, error);
-  if (bank == NULL || !check_bank (bank, axes, error)) {
+  if (!bank || !check_bank (bank, axes, error)) {
     g_prefix_error (error, "%s: ", bank ? bank->filters[0]->name : design);
     return NULL;
   }
@@ -454,7 +453,7 @@ nd_design_info (const gchar *design, NdParameters *parameters,
       known.step[a] = 1e-3;
   }
   if (nd_parameters_check (parameters, designs[i].takes, common, error)
-      && (designs[i].info == NULL
+      && (!designs[i].info
           || ((resolved = nd_parameters_resolve (parameters, &known, error))
               && designs[i].info (resolved, &known, info, error))))
     return TRUE;

@@ -76,7 +76,7 @@ read_vector (const NdParameters *parameters, const NdAxes *axes,
   gsize n;
 
   numbers = nd_parameters_get_numbers (parameters, "direction", &n, error);
-  if (numbers == NULL)
+  if (!numbers)
     return FALSE;
   if (n > 1)
     return nd_parameters_get_axes (parameters, "direction", axes, 0, direction,
@@ -95,7 +95,7 @@ nd_parameters_get_direction (const NdParameters *parameters, const NdAxes *axes,
   gdouble norm, largest = 0;
 
   memset (direction, 0, ND_AXES * sizeof (gdouble));
-  if (text == NULL) {
+  if (!text) {
     direction[fallback] = 1;
     return TRUE;
   }

@@ -56,7 +56,7 @@ design (const gchar *name, const gdouble radius[ND_AXES],
   NdFilter *filter = nd_design_new_filter (name, size, error);
   gsize count, inside = 0;
 
-  if (filter == NULL)
+  if (!filter)
     return NULL;
   count = nd_filter_count (filter);
   for (gsize i = 0; i < count; i++) {

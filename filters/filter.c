@@ -31,7 +31,7 @@ nd_filter_new (const gchar *name, const gsize size[ND_AXES])
   if (!count_coefficients (size, &count))
     return NULL;
   coefficients = g_try_new0 (gdouble, count);
-  if (coefficients == NULL)
+  if (!coefficients)
     return NULL;
 
   filter = g_new0 (NdFilter, 1);
@@ -50,7 +50,7 @@ nd_filter_new_product (const gchar *name, const gsize size[ND_AXES],
   NdFilter *filter = nd_filter_new (name, size);
   gsize done = 1;
 
-  if (filter == NULL)
+  if (!filter)
     return NULL;
 
   /* Each axis repeats the coefficients so far, scaled by its factor. The last
@@ -83,7 +83,7 @@ nd_filter_copy (const NdFilter *filter)
 void
 nd_filter_free (NdFilter *filter)
 {
-  if (filter == NULL)
+  if (!filter)
     return;
   g_free (filter->name);
   g_free (filter->coefficients);
@@ -204,7 +204,7 @@ nd_bank_copy (const NdBank *bank)
 void
 nd_bank_free (NdBank *bank)
 {
-  if (bank == NULL)
+  if (!bank)
     return;
   for (guint i = 0; i < bank->n_filters; i++)
     nd_filter_free (bank->filters[i]);

@@ -174,7 +174,7 @@ solve_conditions (const NdGrid *grid, const NdFit *fit,
     for (guint p = 0; p < ND_PARITIES; p++) {
       gsize n[ND_AXES];
 
-      if (components[p].solution == NULL)
+      if (!components[p].solution)
         continue;
       nd_parity_unknowns (grid, p, n);
       a[i][m] -= dot (components[p].condition[i], components[p].solution,
@@ -202,7 +202,7 @@ try_relaxation (const NdGrid *grid, const NdFit *fit,
     g_autofree gdouble *c = NULL;
     NdComponentError error;
 
-    if (components[p].ideal == NULL)
+    if (!components[p].ideal)
       continue;
     c = nd_parity_component_combine (&components[p], grid, p, y,
         fit->n_conditions);
@@ -291,7 +291,7 @@ finish (const NdGrid *grid, NdFit *fit,
   gdouble y[ND_FIT_CONDITIONS], power = 0;
 
   for (guint p = 0; p < ND_PARITIES; p++) {
-    if (components[p].ideal == NULL)
+    if (!components[p].ideal)
       continue;
     power += nd_parity_component_energy (&components[p], grid);
     error = nd_parity_component_truncation_error (&components[p], grid, p);
@@ -312,7 +312,7 @@ finish (const NdGrid *grid, NdFit *fit,
     g_autofree gdouble *c = nd_parity_component_combine (&components[p], grid,
         p, y, fit->n_conditions);
 
-    if (c != NULL)
+    if (c)
       nd_parity_component_spread (grid, p, c, fit);
   }
 }
@@ -364,10 +364,10 @@ solve_parity (Task *task, guint parity)
   for (guint f = 0; f < task->n_fits; f++) {
     NdParityComponent *component = &task->components[f * ND_PARITIES + parity];
 
-    if (component->ideal == NULL
+    if (!component->ideal
         || nd_parity_component_is_empty (component, &task->grid))
       continue;
-    if (factor == NULL) {
+    if (!factor) {
       factor = nd_parity_matrix (&task->grid, parity, n, task->localization);
       if (!nd_cholesky_factor (factor, nd_sizes_product (n),
               task->grid.cancelled)) {

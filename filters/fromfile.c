@@ -28,7 +28,7 @@ load_raw (const gchar *location, GMappedFile *file,
   if (!nd_parameters_get_size (parameters, axes, 0, size, error))
     return NULL;
   filter = nd_design_new_filter ("file", size, error);
-  if (filter == NULL)
+  if (!filter)
     return NULL;
 
   count = nd_filter_count (filter);
@@ -63,7 +63,7 @@ open_recording (const gchar *location, GError **error)
   g_autoptr (GError) reason = NULL;
   NdReader *reader = nd_reader_open (location, NULL, &reason);
 
-  if (reader != NULL)
+  if (reader)
     return reader;
   if (g_error_matches (reason, ND_ERROR, ND_ERROR_SETTINGS))
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
@@ -87,7 +87,7 @@ load_recording (const gchar *location, GError **error)
   gsize size[ND_AXES], samples, parts;
   NdBank *bank;
 
-  if (reader == NULL)
+  if (!reader)
     return NULL;
   recording = nd_reader_recording (reader);
   parts = recording->shape.components;
@@ -105,7 +105,7 @@ load_recording (const gchar *location, GError **error)
   for (gsize part = 0; part < parts; part++) {
     NdFilter *filter = nd_design_new_filter ("file", size, error);
 
-    if (filter == NULL)
+    if (!filter)
       return NULL;
     g_ptr_array_add (filters, filter);
   }
@@ -145,7 +145,7 @@ map_file (const gchar *location, GError **error)
     return NULL;
   }
   file = g_mapped_file_new (location, FALSE, &reason);
-  if (file == NULL)
+  if (!file)
     g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
         "\"%s\" cannot be opened for reading: %s", location, reason->message);
   return file;
@@ -159,7 +159,7 @@ load (const gchar *location, const NdParameters *parameters, const NdAxes *axes,
   const guint8 *data;
   gsize length;
 
-  if (file == NULL)
+  if (!file)
     return NULL;
   data = (const guint8 *) g_mapped_file_get_contents (file);
   length = g_mapped_file_get_length (file);
@@ -167,7 +167,7 @@ load (const gchar *location, const NdParameters *parameters, const NdAxes *axes,
     g_autoptr (GPtrArray) filters = g_ptr_array_new ();
     NdFilter *filter = load_raw (location, file, parameters, axes, error);
 
-    if (filter == NULL)
+    if (!filter)
       return NULL;
     g_ptr_array_add (filters, filter);
     return nd_bank_new (filters);
@@ -182,7 +182,7 @@ get_location (const NdParameters *parameters, GError **error)
 {
   const gchar *location = nd_parameters_get_text (parameters, "location");
 
-  if (location != NULL && *location != '\0')
+  if (location && *location != '\0')
     return location;
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
       "location is missing; give the path of a .npy, NIfTI or raw float32 "
@@ -214,7 +214,7 @@ nd_info_file (const NdParameters *parameters, const NdAxes *axes,
   gsize length;
 
   info->is_complex = FALSE;
-  if (file == NULL)
+  if (!file)
     return FALSE;
   data = (const guint8 *) g_mapped_file_get_contents (file);
   length = g_mapped_file_get_length (file);
@@ -225,7 +225,7 @@ nd_info_file (const NdParameters *parameters, const NdAxes *axes,
   } else {
     g_autoptr (NdReader) reader = open_recording (location, error);
 
-    if (reader == NULL)
+    if (!reader)
       return FALSE;
     info->is_complex = nd_reader_recording (reader)->shape.components == 2;
   }

@@ -69,7 +69,7 @@ nd_design_gabor (const NdParameters *parameters, const NdAxes *axes,
     return NULL;
   real = nd_design_new_filter ("gabor", gabor.size, error);
   imaginary = real ? nd_design_new_filter ("gabor", gabor.size, error) : NULL;
-  if (imaginary == NULL)
+  if (!imaginary)
     return NULL;
   count = nd_filter_count (real);
 

@@ -169,7 +169,7 @@ nd_design_log (const NdParameters *parameters, const NdAxes *axes,
       || !check_log (sigma, size, error))
     return NULL;
   filter = new_gaussian ("log", sigma, size, error);
-  if (filter == NULL)
+  if (!filter)
     return NULL;
 
   count = nd_filter_count (filter);
@@ -224,7 +224,7 @@ nd_design_dog (const NdParameters *parameters, const NdAxes *axes,
   for (guint a = 0; a < ND_AXES; a++)
     sigma[a] *= ratio;
   wide = narrow ? new_gaussian ("dog", sigma, size, error) : NULL;
-  if (wide == NULL)
+  if (!wide)
     return NULL;
   for (gsize i = 0; i < nd_filter_count (narrow); i++)
     narrow->coefficients[i] -= wide->coefficients[i];

@@ -66,7 +66,7 @@ nd_design_laplace (const NdParameters *parameters, const NdAxes *axes,
     return NULL;
   }
   filter = nd_design_new_filter ("laplace", size, error);
-  if (filter == NULL)
+  if (!filter)
     return NULL;
 
   count = nd_filter_count (filter);

@@ -228,7 +228,7 @@ list_bank (const NdParameters *parameters, const NdBand *band,
 
   if (nd_parameters_has (parameters, "order")) {
     given = nd_parameters_get_numbers (parameters, "order", &n_orders, error);
-    if (given == NULL)
+    if (!given)
       return 0;
     orders = given;
   }

@@ -62,7 +62,7 @@ read_velocity (const NdParameters *parameters, const NdAxes *axes,
   gsize n, given = 0;
 
   numbers = nd_parameters_get_numbers (parameters, "velocity", &n, error);
-  if (numbers == NULL)
+  if (!numbers)
     return FALSE;
   if (!nd_axes_have (axes, ND_AXIS_T) || size[ND_AXIS_T] == 1 || axes->n < 2) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,

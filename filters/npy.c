@@ -84,7 +84,7 @@ load_part (const guint8 *samples, gsize step, gchar kind, gsize bytes,
   NdFilter *filter = nd_design_new_filter ("file", size, error);
   gsize count;
 
-  if (filter == NULL)
+  if (!filter)
     return NULL;
   count = nd_filter_count (filter);
   for (gsize i = 0; i < count; i++)
@@ -137,7 +137,7 @@ load_samples (const guint8 *samples, gsize available, const NdNpyHeader *header,
     NdFilter *filter = load_part (samples + part * bytes, parts, kind, bytes,
         swapped, size, error);
 
-    if (filter == NULL)
+    if (!filter)
       return NULL;
     g_ptr_array_add (filters, filter);
   }
@@ -157,7 +157,7 @@ nd_npy_load (const gchar *location, const guint8 *data, gsize length,
   if (nd_npy_header_parse (&header, data, length, &end, error))
     bank = load_samples (data + end, length - end, &header, axes, error);
   g_free (header.descr);
-  if (bank == NULL)
+  if (!bank)
     g_prefix_error (error, "\"%s\" cannot be used. ", location);
   return bank;
 }

@@ -45,7 +45,7 @@ read_size_along_t (const NdParameters *parameters, const NdAxes *axes,
   gsize n;
 
   numbers = nd_parameters_get_numbers (parameters, "size", &n, error);
-  if (numbers == NULL
+  if (!numbers
       || (n > 1
           && !nd_parameters_get_axes (parameters, "size", axes, 1, values,
               error)))
@@ -144,7 +144,7 @@ make_filter (const gchar *design, const OneSided *one_sided, GError **error)
   NdFilter *filter = nd_design_new_filter (design, size, error);
   gdouble sum = 0, weight = 1;
 
-  if (filter == NULL)
+  if (!filter)
     return NULL;
   for (gsize m = 0; m < one_sided->size; m++) {
     filter->coefficients[m] = weight;
@@ -213,7 +213,7 @@ nd_design_causal_derivative (const NdParameters *parameters, const NdAxes *axes,
   /* The last volume only ends the difference, so that the sum is exactly 0. */
   smooth.size--;
   filter = make_filter ("causal-derivative", &smooth, error);
-  if (filter != NULL) {
+  if (filter) {
     const gsize size[ND_AXES] = { 1, 1, 1, smooth.size + 1 };
     NdFilter *difference =
         nd_design_new_filter ("causal-derivative", size, error);
@@ -224,7 +224,7 @@ nd_design_causal_derivative (const NdParameters *parameters, const NdAxes *axes,
     }
     nd_filter_free (filter);
     filter = difference;
-    if (filter != NULL)
+    if (filter)
       nd_filter_set_causal (filter);
   }
   return filter;

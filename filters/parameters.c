@@ -45,7 +45,7 @@ nd_parameters_new (void)
 void
 nd_parameters_free (NdParameters *parameters)
 {
-  if (parameters == NULL)
+  if (!parameters)
     return;
   g_ptr_array_unref (parameters->list);
   g_free (parameters);
@@ -141,7 +141,7 @@ check_psf (const NdParameters *parameters, GError **error)
   const gchar *wavelength = nd_parameters_get_text (parameters, "wavelength");
   const gchar *sampling = nd_parameters_get_text (parameters, "sampling");
 
-  if (wavelength == NULL || sampling == NULL
+  if (!wavelength || !sampling
       || nd_units_are_in (wavelength) == nd_units_are_in (sampling))
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
@@ -180,7 +180,7 @@ nd_parameters_resolve (const NdParameters *parameters, const NdAxes *axes,
     g_autofree gchar *text =
         nd_units_resolve (parameter->name, parameter->text, axes, error);
 
-    if (text == NULL)
+    if (!text)
       return NULL;
     nd_parameters_set_text (resolved, parameter->name, text);
   }
@@ -254,7 +254,7 @@ nd_parameters_get_numbers (const NdParameters *parameters, const gchar *name,
 {
   const gchar *text = nd_parameters_get_text (parameters, name);
 
-  if (text == NULL) {
+  if (!text) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "%s is missing; give a number, or several numbers separated by ':'",
         name);
@@ -339,8 +339,7 @@ nd_axes_parse (const NdAxes *axes, const gchar *name, const gchar *text,
   gsize n;
 
   numbers = parse_numbers (name, text, &n, error);
-  return numbers != NULL
-      && spread (axes, name, numbers, n, rest, values, error);
+  return numbers && spread (axes, name, numbers, n, rest, values, error);
 }
 
 gboolean
@@ -351,8 +350,7 @@ nd_parameters_get_axes (const NdParameters *parameters, const gchar *name,
   gsize n;
 
   numbers = nd_parameters_get_numbers (parameters, name, &n, error);
-  return numbers != NULL
-      && spread (axes, name, numbers, n, rest, values, error);
+  return numbers && spread (axes, name, numbers, n, rest, values, error);
 }
 
 gboolean

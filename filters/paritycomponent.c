@@ -42,7 +42,7 @@ nd_parity_components_init (NdParityComponent components[ND_PARITIES],
     for (guint s = 0; s < ND_PARITIES; s++) {
       gdouble u[ND_AXES];
 
-      if (components[s].ideal == NULL)
+      if (!components[s].ideal)
         continue;
       for (guint a = 0; a < ND_AXES; a++)
         u[a] = s >> a & 1 ? -grid->u[a][at[a]] : grid->u[a][at[a]];
@@ -61,7 +61,7 @@ nd_parity_components_init (NdParityComponent components[ND_PARITIES],
       }
     }
     for (guint p = 0; p < ND_PARITIES; p++) {
-      if (components[p].ideal != NULL)
+      if (components[p].ideal)
         components[p].ideal[i] = value[p];
     }
   }
@@ -115,7 +115,7 @@ nd_parity_component_combine (const NdParityComponent *component,
   gsize n[ND_AXES], count;
   gdouble *c;
 
-  if (component->solution == NULL)
+  if (!component->solution)
     return NULL;
   nd_parity_unknowns (grid, parity, n);
   count = nd_sizes_product (n);
@@ -154,7 +154,7 @@ nd_parity_component_error (const NdParityComponent *component,
   gdouble *table[ND_AXES];
   gsize n[ND_AXES];
 
-  if (c == NULL || !nd_parity_unknowns (grid, parity, n)) {
+  if (!c || !nd_parity_unknowns (grid, parity, n)) {
     error.varying = energy (grid, component->ideal);
     return error;
   }

@@ -67,7 +67,7 @@ read_model (const NdParameters *parameters, Psf *psf, GError **error)
   const gchar *text = nd_parameters_get_text (parameters, "model");
 
   psf->airy = g_strcmp0 (text, "airy") == 0;
-  if (text == NULL || psf->airy || g_strcmp0 (text, "gaussian") == 0)
+  if (!text || psf->airy || g_strcmp0 (text, "gaussian") == 0)
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
       "model is \"%.40s\"; it must be gaussian or airy", text);
@@ -181,7 +181,7 @@ nd_design_psf (const NdParameters *parameters, const NdAxes *axes,
       || !choose_size (parameters, axes, &psf, size, error))
     return NULL;
   filter = nd_design_new_filter ("psf", size, error);
-  if (filter == NULL)
+  if (!filter)
     return NULL;
   count = nd_filter_count (filter);
   volume = count / size[ND_AXIS_T];

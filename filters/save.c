@@ -52,7 +52,7 @@ save_npy (const NdFilter *real, const NdFilter *imaginary, const NdAxes *axes,
   for (gsize i = 0; i < count; i++) {
     g_string_append_len (file, (const gchar *) &real->coefficients[i],
         sizeof (gdouble));
-    if (imaginary != NULL)
+    if (imaginary)
       g_string_append_len (file, (const gchar *) &imaginary->coefficients[i],
           sizeof (gdouble));
   }
@@ -78,12 +78,12 @@ save_recording (const NdFilter *real, const NdFilter *imaginary,
   g_autofree gfloat *samples = g_new (gfloat, volume * parts);
 
   memcpy (recording.shape.size, real->size, sizeof (recording.shape.size));
-  if (writer == NULL || !nd_writer_begin (writer, &recording, error))
+  if (!writer || !nd_writer_begin (writer, &recording, error))
     return FALSE;
   for (gsize t = 0; t < real->size[ND_AXIS_T]; t++) {
     for (gsize i = 0; i < volume; i++) {
       samples[i * parts] = real->coefficients[t * volume + i];
-      if (imaginary != NULL)
+      if (imaginary)
         samples[i * parts + 1] = imaginary->coefficients[t * volume + i];
     }
     if (!nd_writer_write (writer, samples, -1, error))

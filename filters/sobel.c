@@ -34,7 +34,7 @@ read_direction (const NdParameters *parameters, const NdAxes *axes,
   const gchar *text = nd_parameters_get_text (parameters, "direction");
 
   *direction = ND_AXIS_X;
-  if (text == NULL)
+  if (!text)
     return TRUE;
   for (guint i = 0; i < axes->n; i++) {
     *direction = axes->axis[i];

@@ -149,7 +149,7 @@ read_type (const gchar **at, const Type **type)
   skip_spaces (at);
   name = read_word (at);
   skip_spaces (at);
-  if (name == NULL || !accept (at, ')'))
+  if (!name || !accept (at, ')'))
     return FALSE;
   skip_spaces (at);
   for (guint i = 0; i < G_N_ELEMENTS (types); i++) {
@@ -183,7 +183,7 @@ parse_fraction (const gchar *text, gdouble *number)
   g_auto (GStrv) parts = g_strsplit (text, "/", 2);
   gdouble denominator = 1;
 
-  if (parts[0] == NULL || !parse_integer (parts[0], number)
+  if (!parts[0] || !parse_integer (parts[0], number)
       || (parts[1] && !parse_integer (parts[1], &denominator))
       || denominator == 0)
     return FALSE;
@@ -194,7 +194,7 @@ parse_fraction (const gchar *text, gdouble *number)
 static gboolean
 parse_number (const gchar *text, const Type *type, gdouble *number)
 {
-  if (type == NULL)
+  if (!type)
     return parse_double (text, number) || parse_fraction (text, number);
   if (type->kind == KIND_INTEGER)
     return parse_integer (text, number) && *number >= type->lowest
@@ -221,13 +221,12 @@ read_number (const gchar **at, const Type *type)
 
   if (!read_type (at, &type))
     return NULL;
-  text = type == NULL || type->kind == KIND_STRING ? read_string (at)
-                                                   : read_word (at);
-  if (text == NULL)
+  text = !type || type->kind == KIND_STRING ? read_string (at) : read_word (at);
+  if (!text)
     return NULL;
   if (parse_number (text, type, &number))
     return g_strdup (g_ascii_dtostr (digits, sizeof (digits), number));
-  if ((type == NULL || type->kind == KIND_STRING)
+  if ((!type || type->kind == KIND_STRING)
       && nd_units_parse (text, &number, &dimension, &end) && *end == '\0')
     return g_steal_pointer (&text);
   return NULL;
@@ -260,7 +259,7 @@ read_numbers (const gchar **at, const Type *type, const gchar *name,
       return TRUE;
     start = *at;
     number = read_number (at, type);
-    if (number == NULL) {
+    if (!number) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
           "%s has %.*s at index %u (counted from 0); it must be a number", name,
           (int) MIN (strcspn (start, is_list ? ",>}" : ""), 40), start, n);
@@ -282,10 +281,10 @@ read_value (const gchar **at, const gchar *name, NdParameters *parameters,
   g_autoptr (GString) numbers = NULL;
 
   if (known && !begins_list (*at) && **at != '['
-      && (type == NULL || type->kind == KIND_STRING)) {
+      && (!type || type->kind == KIND_STRING)) {
     g_autofree gchar *text = read_string (at);
 
-    if (text != NULL)
+    if (text)
       nd_parameters_set_text (parameters, name, text);
     return text != NULL;
   }
@@ -309,7 +308,7 @@ read_parameter (const gchar **at, NdParameters *parameters, GError **error)
 
   name = read_word (at);
   skip_blanks (at);
-  if (name == NULL || !accept (at, '='))
+  if (!name || !accept (at, '='))
     return FALSE;
   if (nd_parameters_has (parameters, name)) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
@@ -342,7 +341,7 @@ read_filter (const gchar *text, GError **error)
   }
   if (ok)
     return description;
-  if (reason != NULL) {
+  if (reason) {
     g_propagate_prefixed_error (error, reason, "%s: ", description->design);
   } else {
     g_autofree gchar *given = g_utf8_make_valid (text, -1);
@@ -405,7 +404,7 @@ read_text (const gchar *text, GError **error)
   for (guint i = 0; i < texts->len; i++) {
     Description *filter = read_filter (texts->pdata[i], error);
 
-    if (filter == NULL) {
+    if (!filter) {
       prefix_number (error, i, texts->len);
       return NULL;
     }
@@ -486,7 +485,7 @@ nd_bank_from_text (const gchar *text, const NdAxes *axes, const gchar *origin,
 
     nd_parameters_set_cancelled (filter->parameters, cancelled);
     bank = design (filter, axes, origin, causal, normalize, error);
-    if (bank == NULL) {
+    if (!bank) {
       prefix_number (error, i, filters->len);
       return NULL;
     }

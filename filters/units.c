@@ -93,7 +93,7 @@ nd_units_are_in (const gchar *text)
     gdouble value;
 
     /* A number begins a value, not a word as in a file's name. */
-    if (at > text && strchr ("=:<{,\"() ", at[-1]) == NULL)
+    if (at > text && !strchr ("=:<{,\"() ", at[-1]))
       continue;
     if ((g_ascii_isdigit (*at) || strchr ("+-.", *at))
         && nd_units_parse (at, &value, &dimension, &end) && has_unit (dimension)

@@ -23,7 +23,7 @@ number_path (const gchar *path, guint i)
   const gchar *base = strrchr (path, '/');
   const gchar *dot = strchr (base ? base : path, '.');
 
-  if (dot == NULL)
+  if (!dot)
     dot = path + strlen (path);
   return g_strdup_printf ("%.*s-%u%s", (int) (dot - path), path, i, dot);
 }
@@ -53,7 +53,7 @@ run (const gchar *command, const gchar *text, const gchar *path, NdAxes *axes,
       nd_bank_from_text (text, axes, NULL, FALSE, FALSE, NULL, error);
   g_autofree gchar *said = NULL;
 
-  if (bank == NULL)
+  if (!bank)
     return FALSE;
   if (strcmp (command, "save") == 0)
     return save_all (bank, axes, path, error);

@@ -153,7 +153,7 @@ draw_coefficients (Drawing *drawing, const Subject *subject,
     const NdFilter *part, guint across, guint down)
 {
   write_plane (drawing,
-      subject->imaginary == NULL  ? "f"
+      !subject->imaginary         ? "f"
           : part == subject->real ? "re"
                                   : "im",
       across, down);
@@ -332,7 +332,7 @@ draw (Drawing *drawing, const NdBank *bank)
     drawing->y = LABEL + r * (PANEL + LABEL + BELOW);
     for (guint i = 0; i < n; i++) {
       draw_coefficients (drawing, &subject, subject.real, across, down[i]);
-      if (subject.imaginary != NULL)
+      if (subject.imaginary)
         draw_coefficients (drawing, &subject, subject.imaginary, across,
             down[i]);
       draw_response (drawing, &subject, across, down[i]);
