@@ -105,14 +105,14 @@ variance (const NdAdaptiveDesign *design, const NdAdaptiveBand *band,
   for (guint m = 0; m < ND_ADAPTIVE_NODES; m++) {
     for (guint n = 0; n < ND_ADAPTIVE_NODES; n++) {
       gdouble a[3][LENGTH], b[3][LENGTH];
-      gdouble part = product (band->nodes[m].time[time],
+      gdouble term = product (band->nodes[m].time[time],
           band->nodes[n].time[time], ND_ADAPTIVE_TIMES);
 
       derivatives (&band->nodes[m], a);
       derivatives (&band->nodes[n], b);
       for (guint axis = 0; axis < design->space_axes; axis++)
-        part *= product (a[orders[axis]], b[orders[axis]], LENGTH);
-      sum += part;
+        term *= product (a[orders[axis]], b[orders[axis]], LENGTH);
+      sum += term;
     }
   }
   return sum;

@@ -150,14 +150,14 @@ scratch_floats (const NdDenoisePlane *p)
 INLINE Scratch
 divide_scratch (const NdDenoisePlane *p)
 {
-  const gsize part = 4 * p->n_time * p->length;
+  const gsize area = 4 * p->n_time * p->length;
 
   return (Scratch){
     .data = p->scratch,
-    .pilot = p->scratch + part,
-    .sum = p->scratch + 2 * part,
-    .weights = p->scratch + 3 * part + CHUNK,
-    .weights_x = p->scratch + 3 * part + 2 * CHUNK + p->length,
+    .pilot = p->scratch + area,
+    .sum = p->scratch + 2 * area,
+    .weights = p->scratch + 3 * area + CHUNK,
+    .weights_x = p->scratch + 3 * area + 2 * CHUNK + p->length,
   };
 }
 

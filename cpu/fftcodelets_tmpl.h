@@ -149,7 +149,7 @@ first_step_rows (guint A, guint B, const gfloat *a, const gfloat *b, gsize row,
   }
 }
 
-/* Part @k of the second step: numbers k + A j of the transform. */
+/* Transform @k of the second step: numbers k + A j of the transform. */
 INLINE void
 second_step (guint A, guint B, const Complex *t, guint k, Complex *c,
     gboolean inverse)
@@ -200,8 +200,8 @@ second_step_to_spectrum (guint A, guint B, const Complex *t, guint k,
     spectrum[k * B + j] = c[j];
 }
 
-/* Numbers k + A j of a spectrum are the input of part @k of the first step of
- * the inverse transform, whose parts are transforms of B points. */
+/* Numbers k + A j of a spectrum are the input of transform @k of the first step
+ * of the inverse. Each transform of that step has B points. */
 INLINE void
 first_step_back (guint A, guint B, const Complex *numbers, guint k, Complex *t)
 {
@@ -231,10 +231,10 @@ multiply (const Complex *a, const Complex *b)
     a->re * b->im + a->im * b->re };
 }
 
-/* Part @k of: the second step forward, the product with @filter, and the first
- * step back, without memory between. */
+/* Transform @k of the second step forward, its product with @filter, and
+ * transform @k of the first step back, without memory between. */
 INLINE void
-multiply_part (guint A, guint B, const Complex *t, guint k,
+multiply_transform (guint A, guint B, const Complex *t, guint k,
     const Complex *filter, Complex *back)
 {
   Complex c[8];
@@ -248,10 +248,10 @@ multiply_part (guint A, guint B, const Complex *t, guint k,
 /* Numbers to are in registers at a time when products are summed. */
 #define SUMMED 4
 
-/* Part @k of the sum of products, from number @first of each filter and number
- * @from of each spectrum on, and the first step back. */
+/* The sum of products for transform @k, from number @first of each filter and
+ * number @from of each spectrum on, and the first step back. */
 INLINE void
-sum_part (guint A, guint B, const gfloat *const *spectra,
+sum_transform (guint A, guint B, const gfloat *const *spectra,
     const gfloat *const *filters, guint n, gsize from, gsize first, guint k,
     Complex *back)
 {

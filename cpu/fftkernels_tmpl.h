@@ -106,7 +106,7 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
     Complex t[N];                                                      \
                                                                        \
     first_step_rows (A, B, a, b, row, N == 64, t);                     \
-    EACH (A, ROWS_PART_##N);                                           \
+    EACH (A, ROWS_TRANSFORM_##N);                                      \
   }                                                                    \
                                                                        \
   NOINLINE void rows_back_##N (const Complex *in, gsize in_stride,     \
@@ -115,7 +115,7 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
     Complex t[N];                                                      \
                                                                        \
     first_step (B, A, in, in_stride, t, TRUE);                         \
-    EACH (B, ROWS_BACK_PART_##N);                                      \
+    EACH (B, ROWS_BACK_TRANSFORM_##N);                                 \
   }                                                                    \
                                                                        \
   NOINLINE void line_spectrum_##N (const Complex *in, gsize in_stride, \
@@ -124,7 +124,7 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
     Complex t[N];                                                      \
                                                                        \
     first_step (A, B, in, in_stride, t, FALSE);                        \
-    EACH (A, SPECTRUM_PART_##N);                                       \
+    EACH (A, SPECTRUM_TRANSFORM_##N);                                  \
   }                                                                    \
                                                                        \
   NOINLINE void line_convolve_##N (Complex *out, gsize stride,         \
@@ -133,8 +133,8 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
     Complex u[N], t[N];                                                \
                                                                        \
     first_step (A, B, out, stride, u, FALSE);                          \
-    EACH (A, MULTIPLY_PART_##N);                                       \
-    EACH (B, BACK_PART_##N);                                           \
+    EACH (A, MULTIPLY_TRANSFORM_##N);                                  \
+    EACH (B, BACK_TRANSFORM_##N);                                      \
   }                                                                    \
                                                                        \
   NOINLINE void line_sum_##N (const gfloat *const *spectra,            \
@@ -143,8 +143,8 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
   {                                                                    \
     Complex t[N];                                                      \
                                                                        \
-    EACH (A, SUM_PART_##N);                                            \
-    EACH (B, BACK_PART_##N);                                           \
+    EACH (A, SUM_TRANSFORM_##N);                                       \
+    EACH (B, BACK_TRANSFORM_##N);                                      \
   }
 
 /* The transforms along an axis that is neither the first nor the last one. */
@@ -155,7 +155,7 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
     Complex t[N];                                                           \
                                                                             \
     first_step (A, B, in, in_stride, t, FALSE);                             \
-    EACH (A, ROWS_PART_##N);                                                \
+    EACH (A, ROWS_TRANSFORM_##N);                                           \
   }                                                                         \
                                                                             \
   NOINLINE void line_back_##N (const Complex *in, gsize in_stride,          \
@@ -164,26 +164,28 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
     Complex t[N];                                                           \
                                                                             \
     first_step (B, A, in, in_stride, t, TRUE);                              \
-    EACH (B, BACK_PART_##N);                                                \
+    EACH (B, BACK_TRANSFORM_##N);                                           \
   }
 
-#define ROWS_PART_32(k) second_step_to (4, 8, t, k, out, stride, FALSE)
-#define BACK_PART_32(k) second_step_to (8, 4, t, k, out, stride, TRUE)
-#define ROWS_BACK_PART_32(k) \
+#define ROWS_TRANSFORM_32(k) second_step_to (4, 8, t, k, out, stride, FALSE)
+#define BACK_TRANSFORM_32(k) second_step_to (8, 4, t, k, out, stride, TRUE)
+#define ROWS_BACK_TRANSFORM_32(k) \
   second_step_to_rows (8, 4, t, k, height, level, a, b)
-#define SPECTRUM_PART_32(k) second_step_to_spectrum (4, 8, t, k, spectrum)
-#define MULTIPLY_PART_32(k) multiply_part (4, 8, u, k, filter, t)
-#define SUM_PART_32(k) sum_part (4, 8, spectra, filters, n, from, first, k, t)
+#define SPECTRUM_TRANSFORM_32(k) second_step_to_spectrum (4, 8, t, k, spectrum)
+#define MULTIPLY_TRANSFORM_32(k) multiply_transform (4, 8, u, k, filter, t)
+#define SUM_TRANSFORM_32(k) \
+  sum_transform (4, 8, spectra, filters, n, from, first, k, t)
 DEFINE_LINES (32, 4, 8)
 DEFINE_MIDDLE_LINES (32, 4, 8)
 
-#define ROWS_PART_64(k) second_step_to (8, 8, t, k, out, stride, FALSE)
-#define BACK_PART_64(k) second_step_to (8, 8, t, k, out, stride, TRUE)
-#define ROWS_BACK_PART_64(k) \
+#define ROWS_TRANSFORM_64(k) second_step_to (8, 8, t, k, out, stride, FALSE)
+#define BACK_TRANSFORM_64(k) second_step_to (8, 8, t, k, out, stride, TRUE)
+#define ROWS_BACK_TRANSFORM_64(k) \
   second_step_to_rows (8, 8, t, k, height, level, a, b)
-#define SPECTRUM_PART_64(k) second_step_to_spectrum (8, 8, t, k, spectrum)
-#define MULTIPLY_PART_64(k) multiply_part (8, 8, u, k, filter, t)
-#define SUM_PART_64(k) sum_part (8, 8, spectra, filters, n, from, first, k, t)
+#define SPECTRUM_TRANSFORM_64(k) second_step_to_spectrum (8, 8, t, k, spectrum)
+#define MULTIPLY_TRANSFORM_64(k) multiply_transform (8, 8, u, k, filter, t)
+#define SUM_TRANSFORM_64(k) \
+  sum_transform (8, 8, spectra, filters, n, from, first, k, t)
 DEFINE_LINES (64, 8, 8)
 
 /* Transforms blocks of N points an axis. The last axis runs along lines of N
@@ -225,20 +227,20 @@ static void
 volume_forward (const gfloat *a, const gfloat *b, gsize row, gsize slice,
     gfloat *memory)
 {
-  const gsize part = 32 / (2 * TILES (32));
+  const gsize share = 32 / (2 * TILES (32));
   VolumeWork *w = (VolumeWork *) memory;
 
   for (gsize z = 0; z < 32; z++, a += slice, b += slice) {
     Complex *out = w->block + z * VOLUME_PLANE;
     gsize next = z + 1 < 32 ? slice : 0;
 
-    for (gsize x = 0; x < TILES (32); x++, next += part * row) {
-      prefetch (a + next, b + next, row, part);
+    for (gsize x = 0; x < TILES (32); x++, next += share * row) {
+      prefetch (a + next, b + next, row, share);
       rows_32 (a + x * ND_VECTOR, b + x * ND_VECTOR, row, w->rows + x,
           PITCH (32));
     }
-    for (gsize y = 0; y < TILES (32); y++, next += part * row) {
-      prefetch (a + next, b + next, row, part);
+    for (gsize y = 0; y < TILES (32); y++, next += share * row) {
+      prefetch (a + next, b + next, row, share);
       for (gsize x = 0; x < TILES (32); x++)
         transpose (w->rows + y * ND_VECTOR * PITCH (32) + x, PITCH (32),
             w->line + x * ND_VECTOR, 1);

@@ -27,10 +27,10 @@ typedef struct
   gdouble total;
 } NdFitError;
 
-/* The part of an orientation tensor that a filter makes (filters/tensor.h). */
+/* The role of a filter in an orientation tensor (filters/tensor.h). */
 typedef enum
 {
-  ND_TENSOR_NO_PART,
+  ND_TENSOR_NO_ROLE,
   ND_TENSOR_MONOMIAL,
   ND_TENSOR_QUADRATURE
 } NdTensorKind;
@@ -40,7 +40,7 @@ typedef struct
   NdTensorKind kind;
   guint8 exponents[ND_AXES];  /* of a monomial */
   gdouble direction[ND_AXES]; /* of a quadrature filter */
-} NdTensorPart;
+} NdTensorRole;
 
 typedef struct
 {
@@ -59,7 +59,7 @@ typedef struct
   gdouble center_frequency;
   gdouble bandwidth;
 
-  NdTensorPart part;
+  NdTensorRole role;
 } NdFilter;
 
 /* The most coefficients that a filter may have (2 GiB). */

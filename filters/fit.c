@@ -54,7 +54,7 @@ static gdouble *
 make_condition (const NdFitCondition *condition, guint parity,
     const gsize n[ND_AXES])
 {
-  gdouble part =
+  gdouble factor =
       __builtin_popcount (parity) % 2 ? condition->odd : condition->even;
   gsize count = nd_sizes_product (n);
   gdouble *row = g_new0 (gdouble, count);
@@ -62,7 +62,7 @@ make_condition (const NdFitCondition *condition, guint parity,
 
   for (guint a = 0; a < ND_AXES; a++)
     slope = slope || condition->slope[a] != 0;
-  for (gsize i = 0; i < count && part != 0; i++) {
+  for (gsize i = 0; i < count && factor != 0; i++) {
     gsize at[ND_AXES];
 
     nd_sizes_split (i, n, at);
@@ -73,7 +73,7 @@ make_condition (const NdFitCondition *condition, guint parity,
         value *= slope && a == along
             ? nd_parity_phi_slope (parity, a, at[a], condition->u[a])
             : nd_parity_phi (parity, a, at[a], condition->u[a]);
-      row[i] += part * value;
+      row[i] += factor * value;
     }
   }
   return row;

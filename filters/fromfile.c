@@ -84,25 +84,25 @@ load_recording (const gchar *location, GError **error)
       g_ptr_array_new_with_free_func ((GDestroyNotify) nd_filter_free);
   g_autofree gpointer volume = NULL;
   const NdRecording *recording;
-  gsize size[ND_AXES], samples, parts;
+  gsize size[ND_AXES], samples, components;
   NdBank *bank;
 
   if (!reader)
     return NULL;
   recording = nd_reader_recording (reader);
-  parts = recording->shape.components;
-  if (parts > 2 || recording->responses > 1) {
+  components = recording->shape.components;
+  if (components > 2 || recording->responses > 1) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "\"%s\" has %" G_GSIZE_FORMAT " components and %d responses per "
         "volume; it must have one volume of one real or complex number per "
         "coefficient",
-        location, parts, recording->responses);
+        location, components, recording->responses);
     return NULL;
   }
 
   memcpy (size, recording->shape.size, sizeof (recording->shape.size));
   size[ND_AXIS_T] = (gsize) MIN (recording->volumes, G_MAXSIZE);
-  for (gsize part = 0; part < parts; part++) {
+  for (gsize c = 0; c < components; c++) {
     NdFilter *filter = nd_design_new_filter ("file", size, error);
 
     if (!filter)
@@ -114,15 +114,15 @@ load_recording (const gchar *location, GError **error)
   for (gsize t = 0; t < size[ND_AXIS_T]; t++) {
     if (!nd_reader_read (reader, volume, error))
       return NULL;
-    for (gsize i = 0; i < samples * parts; i++) {
-      NdFilter *filter = filters->pdata[i % parts];
+    for (gsize i = 0; i < samples * components; i++) {
+      NdFilter *filter = filters->pdata[i % components];
 
-      filter->coefficients[t * samples + i / parts] =
+      filter->coefficients[t * samples + i / components] =
           nd_sample_value (volume, i, recording->type);
     }
   }
   bank = nd_bank_new (filters);
-  bank->is_complex = parts == 2;
+  bank->is_complex = components == 2;
   return bank;
 }
 

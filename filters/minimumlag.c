@@ -217,7 +217,7 @@ minimize (const NdFilter *filter, gdouble lag, gdouble snr,
     fitted->origin[a] = filter->origin[a];
   fitted->center_frequency = filter->center_frequency;
   fitted->bandwidth = filter->bandwidth;
-  fitted->part = filter->part;
+  fitted->role = filter->role;
   nd_filter_set_causal (fitted);
   return fitted;
 }

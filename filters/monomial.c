@@ -84,11 +84,11 @@ design (const gchar *name, const NdBand *band, const Monomial *monomials,
   bank = nd_band_fit (name, band->size, &band->weights, fits, n, sign, error);
   nd_band_note (bank, band->center, band->bandwidth);
   for (guint i = 0; bank && i < n; i++) {
-    NdTensorPart *part = &bank->filters[i]->part;
+    NdTensorRole *role = &bank->filters[i]->role;
 
-    part->kind = ND_TENSOR_MONOMIAL;
+    role->kind = ND_TENSOR_MONOMIAL;
     for (guint a = 0; a < ND_AXES; a++)
-      part->exponents[a] = monomials[i].exponents[a];
+      role->exponents[a] = monomials[i].exponents[a];
   }
   return bank;
 }

@@ -78,7 +78,7 @@ convert (const guint8 *sample, gchar kind, gsize bytes, gboolean swapped)
 
 /* Reads every @step-th of @samples. */
 static NdFilter *
-load_part (const guint8 *samples, gsize step, gchar kind, gsize bytes,
+load_component (const guint8 *samples, gsize step, gchar kind, gsize bytes,
     gboolean swapped, const gsize size[ND_AXES], GError **error)
 {
   NdFilter *filter = nd_design_new_filter ("file", size, error);
@@ -99,7 +99,7 @@ load_samples (const guint8 *samples, gsize available, const NdNpyHeader *header,
 {
   g_autoptr (GPtrArray) filters =
       g_ptr_array_new_with_free_func ((GDestroyNotify) nd_filter_free);
-  gsize size[ND_AXES], wanted, bytes, parts;
+  gsize size[ND_AXES], wanted, bytes, components;
   NdBank *bank;
   gboolean swapped;
   gchar kind;
@@ -120,8 +120,8 @@ load_samples (const guint8 *samples, gsize available, const NdNpyHeader *header,
   }
   if (!assign_axes (header, axes, size, error))
     return NULL;
-  parts = kind == 'c' ? 2 : 1;
-  wanted = parts * bytes;
+  components = kind == 'c' ? 2 : 1;
+  wanted = components * bytes;
   for (guint a = 0; a < ND_AXES; a++) {
     if (!g_size_checked_mul (&wanted, wanted, size[a]))
       wanted = G_MAXSIZE;
@@ -133,16 +133,16 @@ load_samples (const guint8 *samples, gsize available, const NdNpyHeader *header,
         available < wanted ? "truncated" : "too long", available, wanted);
     return NULL;
   }
-  for (gsize part = 0; part < parts; part++) {
-    NdFilter *filter = load_part (samples + part * bytes, parts, kind, bytes,
-        swapped, size, error);
+  for (gsize c = 0; c < components; c++) {
+    NdFilter *filter = load_component (samples + c * bytes, components, kind,
+        bytes, swapped, size, error);
 
     if (!filter)
       return NULL;
     g_ptr_array_add (filters, filter);
   }
   bank = nd_bank_new (filters);
-  bank->is_complex = parts == 2;
+  bank->is_complex = components == 2;
   return bank;
 }
 

@@ -59,10 +59,10 @@ design (const gchar *name, const NdBand *band, gdouble directions[][ND_AXES],
   bank = nd_band_fit (name, band->size, &band->weights, fits, n, 0, error);
   nd_band_note (bank, band->center, band->bandwidth);
   for (guint i = 0; bank && i < bank->n_filters; i++) {
-    NdTensorPart *part = &bank->filters[i]->part;
+    NdTensorRole *role = &bank->filters[i]->role;
 
-    part->kind = ND_TENSOR_QUADRATURE;
-    memcpy (part->direction, directions[i / 2], sizeof (part->direction));
+    role->kind = ND_TENSOR_QUADRATURE;
+    memcpy (role->direction, directions[i / 2], sizeof (role->direction));
   }
   return bank;
 }

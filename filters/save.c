@@ -67,24 +67,24 @@ static gboolean
 save_recording (const NdFilter *real, const NdFilter *imaginary,
     const gchar *path, GError **error)
 {
-  gsize parts = imaginary ? 2 : 1,
+  gsize components = imaginary ? 2 : 1,
         volume = nd_filter_count (real) / real->size[ND_AXIS_T];
   NdRecording recording = { .type = ND_FLOAT32,
     .rate_d = 1,
     .responses = 1,
-    .shape.components = parts,
+    .shape.components = components,
     .volumes = real->size[ND_AXIS_T] };
   g_autoptr (NdWriter) writer = nd_writer_open (path, FALSE, error);
-  g_autofree gfloat *samples = g_new (gfloat, volume * parts);
+  g_autofree gfloat *samples = g_new (gfloat, volume * components);
 
   memcpy (recording.shape.size, real->size, sizeof (recording.shape.size));
   if (!writer || !nd_writer_begin (writer, &recording, error))
     return FALSE;
   for (gsize t = 0; t < real->size[ND_AXIS_T]; t++) {
     for (gsize i = 0; i < volume; i++) {
-      samples[i * parts] = real->coefficients[t * volume + i];
+      samples[i * components] = real->coefficients[t * volume + i];
       if (imaginary)
-        samples[i * parts + 1] = imaginary->coefficients[t * volume + i];
+        samples[i * components + 1] = imaginary->coefficients[t * volume + i];
     }
     if (!nd_writer_write (writer, samples, -1, error))
       return FALSE;

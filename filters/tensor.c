@@ -10,7 +10,7 @@
 
 #define MAX_COMPONENTS ND_TENSOR_COMPONENTS (ND_AXES)
 
-/* The axes that any filter of the bank has a part of. */
+/* The axes that appear in the role of any filter of the bank. */
 static guint
 find_axes (const NdBank *bank, guint axes[ND_AXES])
 {
@@ -20,8 +20,8 @@ find_axes (const NdBank *bank, guint axes[ND_AXES])
     gboolean has = FALSE;
 
     for (guint i = 0; i < bank->n_filters; i++)
-      has |= bank->filters[i]->part.exponents[a] > 0
-          || bank->filters[i]->part.direction[a] != 0;
+      has |= bank->filters[i]->role.exponents[a] > 0
+          || bank->filters[i]->role.direction[a] != 0;
     if (has)
       axes[n++] = a;
   }
@@ -49,7 +49,7 @@ read_monomials (const NdBank *bank, const guint axes[ND_AXES],
   memset (recipe->first, -1, sizeof (recipe->first));
   memset (recipe->second, -1, sizeof (recipe->second));
   for (guint k = 0; k < bank->n_filters; k++) {
-    const guint8 *exponents = bank->filters[k]->part.exponents;
+    const guint8 *exponents = bank->filters[k]->role.exponents;
     guint order = 0, found[2] = { 0 };
 
     for (guint a = 0; a < n; a++) {
@@ -129,7 +129,7 @@ read_directions (const NdBank *bank, const guint axes[ND_AXES],
   if (n_directions > ND_MAX_DIRECTIONS)
     return refuse (error, "it has more directions than a quadrature-bank");
   for (guint k = 0; k < n_directions; k++) {
-    outer_product (bank->filters[2 * k]->part.direction, axes, n, vectors[k]);
+    outer_product (bank->filters[2 * k]->role.direction, axes, n, vectors[k]);
     for (guint i = 0; i < components; i++) {
       for (guint j = 0; j < components; j++)
         frame[i][j] += vectors[k][i] * vectors[k][j];
@@ -158,14 +158,14 @@ read_directions (const NdBank *bank, const guint axes[ND_AXES],
 gboolean
 nd_tensor_recipe (const NdBank *bank, NdTensorRecipe *recipe, GError **error)
 {
-  const NdTensorKind kind = bank->filters[0]->part.kind;
+  const NdTensorKind kind = bank->filters[0]->role.kind;
   guint axes[ND_AXES];
 
   memset (recipe, 0, sizeof (*recipe));
   if (nd_bank_responses (bank) > ND_MAX_TENSOR_RESPONSES)
     return refuse (error, "it has too many filters");
   for (guint i = 0; i < bank->n_filters; i++) {
-    if (kind == ND_TENSOR_NO_PART || bank->filters[i]->part.kind != kind)
+    if (kind == ND_TENSOR_NO_ROLE || bank->filters[i]->role.kind != kind)
       return refuse (error, "the filters are of other designs");
   }
   recipe->axes = find_axes (bank, axes);

@@ -263,13 +263,13 @@ nd_output_store (GByteArray *member, const guint8 *bytes, gsize n)
 
   g_byte_array_append (member, head, sizeof (head));
   do {
-    const gsize part = MIN (n - done, STORED_MAX);
+    const gsize n_stored = MIN (n - done, STORED_MAX);
 
-    append_number (member, done + part == n, 1);
-    append_number (member, part, 2);
-    append_number (member, ~part, 2);
-    g_byte_array_append (member, bytes + done, part);
-    done += part;
+    append_number (member, done + n_stored == n, 1);
+    append_number (member, n_stored, 2);
+    append_number (member, ~n_stored, 2);
+    g_byte_array_append (member, bytes + done, n_stored);
+    done += n_stored;
   } while (done < n);
   append_number (member, sum, 4);
   append_number (member, n, 4);

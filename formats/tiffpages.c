@@ -166,14 +166,14 @@ read_directories (NdTiffPages *pages, guint64 *others)
 }
 
 static gboolean
-set_part (NdTiffPages *pages, gsize size)
+set_strip (NdTiffPages *pages, gsize size)
 {
-  if (size <= pages->part_size)
+  if (size <= pages->strip_size)
     return TRUE;
-  g_free (pages->part);
-  pages->part = g_try_malloc (size);
-  pages->part_size = pages->part ? size : 0;
-  return pages->part != NULL;
+  g_free (pages->strip);
+  pages->strip = g_try_malloc (size);
+  pages->strip_size = pages->strip ? size : 0;
+  return pages->strip != NULL;
 }
 
 /* Copies the rows of a strip or tile, @n samples of @bytes each, to every
@@ -205,19 +205,19 @@ read_strips (NdTiffPages *pages, guint8 *slice, gsize stride)
   TIFFGetFieldDefaulted (pages->library, TIFFTAG_ROWSPERSTRIP, &rows);
   rows = CLAMP (rows, 1, page->height);
   per_plane = (page->height + (gsize) rows - 1) / rows;
-  if (!set_part (pages, rows * row))
+  if (!set_strip (pages, rows * row))
     return FALSE;
   for (gsize s = 0; s < per_plane * (separate ? page->samples : 1); s++) {
     const gsize first = s % per_plane * rows;
     const gsize n = MIN (rows, page->height - first);
 
-    if (TIFFReadEncodedStrip (pages->library, s, pages->part, n * row)
+    if (TIFFReadEncodedStrip (pages->library, s, pages->strip, n * row)
         != (tmsize_t) (n * row))
       return FALSE;
     for (gsize i = 0; i < n; i++)
       copy_row (slice + s / per_plane * pages->width
               + (first + i) * page->width * stride,
-          stride, pages->part + i * row, bytes, page->width);
+          stride, pages->strip + i * row, bytes, page->width);
   }
   return TRUE;
 }
@@ -239,17 +239,17 @@ read_tiles (NdTiffPages *pages, guint8 *slice, gsize stride)
   if (size <= 0 || depth > 1 || width > page->width + MAX_TILE
       || height > page->height + MAX_TILE
       || (gsize) width * height * bytes != (gsize) size
-      || !set_part (pages, size))
+      || !set_strip (pages, size))
     return FALSE;
   for (guint16 plane = 0; plane < (separate ? page->samples : 1); plane++) {
     for (gsize y = 0; y < page->height; y += height) {
       for (gsize x = 0; x < page->width; x += width) {
-        if (TIFFReadTile (pages->library, pages->part, x, y, 0, plane) != size)
+        if (TIFFReadTile (pages->library, pages->strip, x, y, 0, plane) != size)
           return FALSE;
         for (gsize i = 0; i < MIN (height, page->height - y); i++)
           copy_row (slice + plane * pages->width
                   + ((y + i) * page->width + x) * stride,
-              stride, pages->part + i * width * bytes, bytes,
+              stride, pages->strip + i * width * bytes, bytes,
               MIN (width, page->width - x));
       }
     }
@@ -303,5 +303,5 @@ nd_tiff_pages_clear (NdTiffPages *pages)
   if (pages->library)
     TIFFClose (pages->library);
   g_clear_pointer (&pages->offsets, g_array_unref);
-  g_clear_pointer (&pages->part, g_free);
+  g_clear_pointer (&pages->strip, g_free);
 }

@@ -26,8 +26,8 @@ typedef struct
   NdTiffPage page;
   GArray *offsets; /* guint64: of the directories of the pages */
   gsize width;     /* bytes of a stored sample; set by the caller */
-  guint8 *part;    /* a strip or a tile, or NULL */
-  gsize part_size;
+  guint8 *strip;   /* or a tile, or NULL */
+  gsize strip_size;
 } NdTiffPages;
 
 /* Finds all pages of @input, the file @path. Those of another size or type than

@@ -150,27 +150,28 @@ write_plane (Drawing *drawing, const gchar *what, guint across, guint down)
 
 static void
 draw_coefficients (Drawing *drawing, const Subject *subject,
-    const NdFilter *part, guint across, guint down)
+    const NdFilter *filter, guint across, guint down)
 {
   write_plane (drawing,
-      !subject->imaginary         ? "f"
-          : part == subject->real ? "re"
-                                  : "im",
+      !subject->imaginary           ? "f"
+          : filter == subject->real ? "re"
+                                    : "im",
       across, down);
-  write_axis (drawing, TRUE, part->size[across]);
-  write_axis (drawing, FALSE, part->size[down]);
+  write_axis (drawing, TRUE, filter->size[across]);
+  write_axis (drawing, FALSE, filter->size[down]);
   for (guint y = 0; y < PANEL; y++) {
     for (guint x = 0; x < PANEL; x++) {
       gsize index = 0;
 
       for (guint a = ND_AXES; a-- > 0;) {
-        gsize at = a == across ? x * part->size[a] / PANEL
-            : a == down        ? y * part->size[a] / PANEL
-                               : part->size[a] / 2;
+        gsize at = a == across ? x * filter->size[a] / PANEL
+            : a == down        ? y * filter->size[a] / PANEL
+                               : filter->size[a] / 2;
 
-        index = index * part->size[a] + at;
+        index = index * filter->size[a] + at;
       }
-      set_signed (drawing, x, y, part->coefficients[index] / subject->largest);
+      set_signed (drawing, x, y,
+          filter->coefficients[index] / subject->largest);
     }
   }
   drawing->x += PANEL + GAP + LEFT;
