@@ -14,7 +14,7 @@ struct _GstNdIgtlAssembly
   GstMapInfo map;
   guint8 *scratch; /* samples that must be converted or copied to their place */
   gsize scratch_size;
-  NdIgtlParts *parts;
+  NdIgtlSubvolumes *subvolumes;
 };
 
 GstNdIgtlAssembly *
@@ -22,7 +22,7 @@ gst_nd_igtl_assembly_new (void)
 {
   GstNdIgtlAssembly *assembly = g_new0 (GstNdIgtlAssembly, 1);
 
-  assembly->parts = nd_igtl_parts_new ();
+  assembly->subvolumes = nd_igtl_subvolumes_new ();
   return assembly;
 }
 
@@ -38,7 +38,7 @@ void
 gst_nd_igtl_assembly_free (GstNdIgtlAssembly *assembly)
 {
   drop_buffer (assembly);
-  nd_igtl_parts_free (assembly->parts);
+  nd_igtl_subvolumes_free (assembly->subvolumes);
   g_free (assembly->scratch);
   g_free (assembly);
 }
@@ -102,8 +102,8 @@ get_scratch (GstNdIgtlAssembly *assembly, gsize size)
 static void
 begin_anew (GstNdIgtlAssembly *assembly, gboolean *lost)
 {
-  *lost = nd_igtl_parts_pending (assembly->parts);
-  nd_igtl_parts_reset (assembly->parts);
+  *lost = nd_igtl_subvolumes_pending (assembly->subvolumes);
+  nd_igtl_subvolumes_reset (assembly->subvolumes);
   drop_buffer (assembly);
 }
 
@@ -111,7 +111,7 @@ guint8 *
 gst_nd_igtl_assembly_begin (GstNdIgtlAssembly *assembly,
     const NdIgtlImage *image, GstBufferPool *pool, gboolean *lost)
 {
-  const gsize size = nd_igtl_image_part_size (image);
+  const gsize size = nd_igtl_image_subvolume_size (image);
 
   *lost = FALSE;
   if (!is_direct (image))
@@ -124,19 +124,20 @@ static void
 convert (const NdIgtlImage *image, guint8 *to, const guint8 *from)
 {
   nd_igtl_samples_convert (to, from, image->scalar, image->big_endian,
-      nd_igtl_image_part_size (image) / nd_igtl_scalar_size (image->scalar));
+      nd_igtl_image_subvolume_size (image)
+          / nd_igtl_scalar_size (image->scalar));
 }
 
-/* Copies the part in the scratch memory to its place. */
+/* Copies the subvolume in the scratch memory to its place. */
 static void
-put_part (GstNdIgtlAssembly *assembly, const NdIgtlImage *image)
+put_subvolume (GstNdIgtlAssembly *assembly, const NdIgtlImage *image)
 {
   if (nd_igtl_image_is_whole (image)) {
     convert (image, assembly->map.data, assembly->scratch);
     return;
   }
   convert (image, assembly->scratch, assembly->scratch);
-  nd_igtl_parts_copy (image, sample_size (image) * image->components,
+  nd_igtl_subvolumes_copy (image, sample_size (image) * image->components,
       assembly->map.data, assembly->scratch);
 }
 
@@ -152,7 +153,7 @@ GstNdIgtlAssembled
 gst_nd_igtl_assembly_end (GstNdIgtlAssembly *assembly, const NdIgtlImage *image,
     guint64 timestamp, GstBufferPool *pool, GstBuffer **volume, gboolean *lost)
 {
-  NdIgtlPart result;
+  NdIgtlSubvolume result;
 
   *lost = FALSE;
   if (is_direct (image)) {
@@ -160,25 +161,25 @@ gst_nd_igtl_assembly_end (GstNdIgtlAssembly *assembly, const NdIgtlImage *image,
       convert (image, assembly->map.data, assembly->map.data);
     return complete (assembly, volume);
   }
-  result = nd_igtl_parts_add (assembly->parts, image, timestamp);
-  if (result == ND_IGTL_PART_ANEW) {
+  result = nd_igtl_subvolumes_add (assembly->subvolumes, image, timestamp);
+  if (result == ND_IGTL_SUBVOLUME_ANEW) {
     begin_anew (assembly, lost);
-    result = nd_igtl_parts_add (assembly->parts, image, timestamp);
+    result = nd_igtl_subvolumes_add (assembly->subvolumes, image, timestamp);
   }
   if (!assembly->buffer
       && !new_buffer (assembly, pool, gst_nd_igtl_assembly_size (image))) {
-    nd_igtl_parts_reset (assembly->parts);
+    nd_igtl_subvolumes_reset (assembly->subvolumes);
     return GST_ND_IGTL_NO_MEMORY;
   }
-  put_part (assembly, image);
-  return result == ND_IGTL_PART_COMPLETE ? complete (assembly, volume)
-                                         : GST_ND_IGTL_PART;
+  put_subvolume (assembly, image);
+  return result == ND_IGTL_SUBVOLUME_COMPLETE ? complete (assembly, volume)
+                                              : GST_ND_IGTL_SUBVOLUME;
 }
 
 void
 gst_nd_igtl_assembly_refuse (GstNdIgtlAssembly *assembly)
 {
-  if (!nd_igtl_parts_pending (assembly->parts))
+  if (!nd_igtl_subvolumes_pending (assembly->subvolumes))
     drop_buffer (assembly);
 }
 

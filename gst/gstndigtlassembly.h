@@ -1,6 +1,6 @@
-/* Assembles the volumes of one peer, from one message or from parts. Samples
- * are received directly in their buffer, unless they are a part or their size
- * differs from that of the volume's samples.
+/* Assembles the volumes of one peer, from one message or from subvolumes.
+ * Samples are received directly in their buffer, unless they are a subvolume or
+ * their size differs from that of the volume's samples.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -29,9 +29,9 @@ guint8 *gst_nd_igtl_assembly_begin (GstNdIgtlAssembly *assembly,
 
 typedef enum
 {
-  GST_ND_IGTL_PART,     /* parts are missing */
-  GST_ND_IGTL_COMPLETE, /* the volume is complete */
-  GST_ND_IGTL_NO_MEMORY /* the volume is left out */
+  GST_ND_IGTL_SUBVOLUME, /* subvolumes are missing */
+  GST_ND_IGTL_COMPLETE,  /* the volume is complete */
+  GST_ND_IGTL_NO_MEMORY  /* the volume is left out */
 } GstNdIgtlAssembled;
 
 /* All samples of @image have arrived. Sets @volume if it is complete. */
@@ -39,7 +39,7 @@ GstNdIgtlAssembled gst_nd_igtl_assembly_end (GstNdIgtlAssembly *assembly,
     const NdIgtlImage *image, guint64 timestamp, GstBufferPool *pool,
     GstBuffer **volume, gboolean *lost);
 
-/* The samples of a message were refused. Earlier parts are kept. */
+/* The samples of a message were refused. Earlier subvolumes are kept. */
 void gst_nd_igtl_assembly_refuse (GstNdIgtlAssembly *assembly);
 
 /* TRUE if a volume has begun and is not complete. */

@@ -61,7 +61,7 @@ describe_image (const GstNdVolumeInfo *info, const GArray *fields,
 
   nd_igtl_scalar_type (info->type, &image.scalar);
   memcpy (image.size, info->shape.size, sizeof (image.size));
-  memcpy (image.part, image.size, sizeof (image.part));
+  memcpy (image.subvolume, image.size, sizeof (image.subvolume));
   if (find_matrix (fields, matrix)) {
     for (guint row = 0; row < 3; row++) {
       for (guint a = 0; a < 3; a++)

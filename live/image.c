@@ -16,7 +16,7 @@
 #define SIZE_AT 6
 #define MATRIX_AT 12
 #define OFFSET_AT 60
-#define PART_AT 66
+#define SUBVOLUME_AT 66
 
 static const struct
 {
@@ -76,16 +76,16 @@ nd_igtl_image_volume_size (const NdIgtlImage *image)
 }
 
 gsize
-nd_igtl_image_part_size (const NdIgtlImage *image)
+nd_igtl_image_subvolume_size (const NdIgtlImage *image)
 {
-  return samples_size (image, image->part);
+  return samples_size (image, image->subvolume);
 }
 
 gboolean
 nd_igtl_image_is_whole (const NdIgtlImage *image)
 {
   for (guint a = 0; a < 3; a++) {
-    if (image->part[a] != image->size[a])
+    if (image->subvolume[a] != image->size[a])
       return FALSE;
   }
   return TRUE;
@@ -95,24 +95,25 @@ static gboolean
 check_sizes (const NdIgtlImage *image, guint64 given, GError **error)
 {
   for (guint a = 0; a < 3; a++) {
-    if (image->size[a] > 0 && image->part[a] > 0
-        && image->offset[a] + image->part[a] <= image->size[a])
+    if (image->size[a] > 0 && image->subvolume[a] > 0
+        && image->offset[a] + image->subvolume[a] <= image->size[a])
       continue;
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "An IMAGE of %u samples along axis %c holds %u of them from %u on: "
         "sizes must be 1 or more, and the part must lie in the volume",
-        (guint) image->size[a], 'x' + a, (guint) image->part[a],
+        (guint) image->size[a], 'x' + a, (guint) image->subvolume[a],
         (guint) image->offset[a]);
     return FALSE;
   }
   if (nd_igtl_image_volume_size (image) == 0
-      || nd_igtl_image_part_size (image) != given) {
+      || nd_igtl_image_subvolume_size (image) != given) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "An IMAGE of %ux%ux%u samples of %u %s has %" G_GUINT64_FORMAT
         " bytes of samples: there must be %" G_GSIZE_FORMAT,
-        (guint) image->part[0], (guint) image->part[1], (guint) image->part[2],
-        image->components, nd_igtl_scalar_name (image->scalar), given,
-        nd_igtl_image_part_size (image));
+        (guint) image->subvolume[0], (guint) image->subvolume[1],
+        (guint) image->subvolume[2], image->components,
+        nd_igtl_scalar_name (image->scalar), given,
+        nd_igtl_image_subvolume_size (image));
     return FALSE;
   }
   return TRUE;
@@ -142,7 +143,7 @@ nd_igtl_image_parse (NdIgtlImage *image, const guint8 *bytes,
   for (guint a = 0; a < 3; a++) {
     image->size[a] = nd_get_u16 (bytes + SIZE_AT + 2 * a);
     image->offset[a] = nd_get_u16 (bytes + OFFSET_AT + 2 * a);
-    image->part[a] = nd_get_u16 (bytes + PART_AT + 2 * a);
+    image->subvolume[a] = nd_get_u16 (bytes + SUBVOLUME_AT + 2 * a);
   }
   for (guint i = 0; i < 12; i++)
     image->matrix[i] = nd_get_f32 (bytes + MATRIX_AT + 4 * i);
@@ -164,7 +165,7 @@ nd_igtl_image_build (const NdIgtlImage *image, GByteArray *out)
   for (guint a = 0; a < 3; a++)
     nd_put_u16 (out, image->offset[a]);
   for (guint a = 0; a < 3; a++)
-    nd_put_u16 (out, image->part[a]);
+    nd_put_u16 (out, image->subvolume[a]);
 }
 
 gboolean

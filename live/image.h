@@ -40,7 +40,7 @@ typedef struct
   /* Columns: direction times spacing in mm of x, y and z, then the position of
    * the centre of the volume, index (size - 1) / 2. Numbers may be NaN. */
   gfloat matrix[12];
-  gsize offset[3], part[3]; /* the part of the volume that the samples are */
+  gsize offset[3], subvolume[3]; /* place and size of the message's samples */
 } NdIgtlImage;
 
 /* Reads ND_IGTL_IMAGE_SIZE bytes; @samples_size bytes follow them.
@@ -60,9 +60,9 @@ gsize nd_igtl_scalar_size (NdIgtlScalar scalar);
 const gchar *nd_igtl_scalar_name (NdIgtlScalar scalar);
 gboolean nd_igtl_scalar_from_name (const gchar *name, NdIgtlScalar *scalar);
 
-/* The bytes of the whole volume, and of the part; 0 on overflow. */
+/* The bytes of the whole volume, and of the subvolume; 0 on overflow. */
 gsize nd_igtl_image_volume_size (const NdIgtlImage *image);
-gsize nd_igtl_image_part_size (const NdIgtlImage *image);
+gsize nd_igtl_image_subvolume_size (const NdIgtlImage *image);
 
 /* TRUE if the samples are the whole volume. */
 gboolean nd_igtl_image_is_whole (const NdIgtlImage *image);

@@ -262,7 +262,7 @@ take_image (NdReceiver *receiver)
     refuse (receiver, error);
     return FALSE;
   }
-  /* The whole volume that a part belongs to must fit into memory, too. */
+  /* The whole volume that a subvolume belongs to must fit into memory, too. */
   if (nd_igtl_image_volume_size (&receiver->image) > receiver->max_size) {
     refuse_size (receiver, nd_igtl_image_volume_size (&receiver->image),
         receiver->max_size);
@@ -335,7 +335,8 @@ begin_next (NdReceiver *receiver)
   else if (!receiver->samples)
     skip (receiver, ND_RECEIVED_SKIPPED);
   else
-    enter (receiver, STATE_SAMPLES, nd_igtl_image_part_size (&receiver->image));
+    enter (receiver, STATE_SAMPLES,
+        nd_igtl_image_subvolume_size (&receiver->image));
 }
 
 static void

@@ -48,9 +48,9 @@ guint8 *nd_receiver_space (NdReceiver *receiver, gsize *size);
  * @error, code ND_ERROR_FORMAT, or ND_ERROR_READ if the checksum is wrong. */
 NdReceived nd_receiver_take (NdReceiver *receiver, gsize n, GError **error);
 
-/* After ND_RECEIVED_IMAGE: sets the memory for nd_igtl_image_part_size() bytes,
- * which must stay valid until the message is complete. NULL if the samples are
- * not needed. */
+/* After ND_RECEIVED_IMAGE: sets the memory for nd_igtl_image_subvolume_size()
+ * bytes, which must stay valid until the message is complete. NULL if the
+ * samples are not needed. */
 void nd_receiver_set_samples (NdReceiver *receiver, guint8 *samples);
 
 /* The header of the message that is being received or has just arrived. */

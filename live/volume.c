@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The largest number of parts. Without a limit, a peer that sends single
+/* The largest number of subvolumes. Without a limit, a peer that sends single
  * samples would make the comparison of boxes slower and slower. */
 #define BOXES_MAX 8192
 
@@ -17,41 +17,41 @@ typedef struct
   gsize offset[3], size[3];
 } Box;
 
-struct _NdIgtlParts
+struct _NdIgtlSubvolumes
 {
   GArray *boxes;
-  NdIgtlImage image; /* of the first part */
+  NdIgtlImage image; /* of the first subvolume */
   guint64 timestamp;
   gsize samples; /* that have arrived */
 };
 
-NdIgtlParts *
-nd_igtl_parts_new (void)
+NdIgtlSubvolumes *
+nd_igtl_subvolumes_new (void)
 {
-  NdIgtlParts *parts = g_new0 (NdIgtlParts, 1);
+  NdIgtlSubvolumes *subvolumes = g_new0 (NdIgtlSubvolumes, 1);
 
-  parts->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
-  return parts;
+  subvolumes->boxes = g_array_new (FALSE, FALSE, sizeof (Box));
+  return subvolumes;
 }
 
 void
-nd_igtl_parts_free (NdIgtlParts *parts)
+nd_igtl_subvolumes_free (NdIgtlSubvolumes *subvolumes)
 {
-  g_array_unref (parts->boxes);
-  g_free (parts);
+  g_array_unref (subvolumes->boxes);
+  g_free (subvolumes);
 }
 
 void
-nd_igtl_parts_reset (NdIgtlParts *parts)
+nd_igtl_subvolumes_reset (NdIgtlSubvolumes *subvolumes)
 {
-  g_array_set_size (parts->boxes, 0);
-  parts->samples = 0;
+  g_array_set_size (subvolumes->boxes, 0);
+  subvolumes->samples = 0;
 }
 
 gboolean
-nd_igtl_parts_pending (const NdIgtlParts *parts)
+nd_igtl_subvolumes_pending (const NdIgtlSubvolumes *subvolumes)
 {
-  return parts->boxes->len > 0;
+  return subvolumes->boxes->len > 0;
 }
 
 static gboolean
@@ -66,60 +66,60 @@ overlap (const Box *a, const Box *b)
 }
 
 static gboolean
-belongs (const NdIgtlParts *parts, const NdIgtlImage *image, const Box *box,
-    guint64 timestamp)
+belongs (const NdIgtlSubvolumes *subvolumes, const NdIgtlImage *image,
+    const Box *box, guint64 timestamp)
 {
-  const NdIgtlImage *first = &parts->image;
+  const NdIgtlImage *first = &subvolumes->image;
 
-  if (timestamp != parts->timestamp || image->scalar != first->scalar
+  if (timestamp != subvolumes->timestamp || image->scalar != first->scalar
       || image->components != first->components
       || memcmp (image->size, first->size, sizeof (image->size)) != 0
-      || parts->boxes->len == BOXES_MAX)
+      || subvolumes->boxes->len == BOXES_MAX)
     return FALSE;
-  for (guint i = 0; i < parts->boxes->len; i++) {
-    if (overlap (&g_array_index (parts->boxes, Box, i), box))
+  for (guint i = 0; i < subvolumes->boxes->len; i++) {
+    if (overlap (&g_array_index (subvolumes->boxes, Box, i), box))
       return FALSE;
   }
   return TRUE;
 }
 
-NdIgtlPart
-nd_igtl_parts_add (NdIgtlParts *parts, const NdIgtlImage *image,
+NdIgtlSubvolume
+nd_igtl_subvolumes_add (NdIgtlSubvolumes *subvolumes, const NdIgtlImage *image,
     guint64 timestamp)
 {
   Box box;
 
   memcpy (box.offset, image->offset, sizeof (box.offset));
-  memcpy (box.size, image->part, sizeof (box.size));
-  if (parts->boxes->len == 0) {
-    parts->image = *image;
-    parts->timestamp = timestamp;
-  } else if (!belongs (parts, image, &box, timestamp)) {
-    return ND_IGTL_PART_ANEW;
+  memcpy (box.size, image->subvolume, sizeof (box.size));
+  if (subvolumes->boxes->len == 0) {
+    subvolumes->image = *image;
+    subvolumes->timestamp = timestamp;
+  } else if (!belongs (subvolumes, image, &box, timestamp)) {
+    return ND_IGTL_SUBVOLUME_ANEW;
   }
-  g_array_append_val (parts->boxes, box);
-  parts->samples += box.size[0] * box.size[1] * box.size[2];
-  if (parts->samples < image->size[0] * image->size[1] * image->size[2])
-    return ND_IGTL_PART_ADDED;
-  nd_igtl_parts_reset (parts);
-  return ND_IGTL_PART_COMPLETE;
+  g_array_append_val (subvolumes->boxes, box);
+  subvolumes->samples += box.size[0] * box.size[1] * box.size[2];
+  if (subvolumes->samples < image->size[0] * image->size[1] * image->size[2])
+    return ND_IGTL_SUBVOLUME_ADDED;
+  nd_igtl_subvolumes_reset (subvolumes);
+  return ND_IGTL_SUBVOLUME_COMPLETE;
 }
 
 void
-nd_igtl_parts_copy (const NdIgtlImage *image, gsize sample_size, guint8 *volume,
-    const guint8 *part)
+nd_igtl_subvolumes_copy (const NdIgtlImage *image, gsize sample_size,
+    guint8 *volume, const guint8 *subvolume)
 {
-  const gsize row = image->part[0] * sample_size;
+  const gsize row = image->subvolume[0] * sample_size;
 
-  for (gsize z = 0; z < image->part[2]; z++) {
-    for (gsize y = 0; y < image->part[1]; y++) {
+  for (gsize z = 0; z < image->subvolume[2]; z++) {
+    for (gsize y = 0; y < image->subvolume[1]; y++) {
       const gsize at = image->offset[0]
           + image->size[0]
               * (image->offset[1] + y
                   + image->size[1] * (image->offset[2] + z));
 
-      memcpy (volume + at * sample_size, part, row);
-      part += row;
+      memcpy (volume + at * sample_size, subvolume, row);
+      subvolume += row;
     }
   }
 }

@@ -1,4 +1,4 @@
-/* Assembles volumes from parts.
+/* Assembles volumes from subvolumes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -9,33 +9,34 @@
 
 G_BEGIN_DECLS
 
-typedef struct _NdIgtlParts NdIgtlParts;
+typedef struct _NdIgtlSubvolumes NdIgtlSubvolumes;
 
 typedef enum
 {
-  ND_IGTL_PART_ADDED,    /* other parts of the volume are missing */
-  ND_IGTL_PART_COMPLETE, /* every sample has arrived */
-  ND_IGTL_PART_ANEW      /* the part overlaps another one, or is of another
-                            volume: see below */
-} NdIgtlPart;
+  ND_IGTL_SUBVOLUME_ADDED,    /* other subvolumes of the volume are missing */
+  ND_IGTL_SUBVOLUME_COMPLETE, /* every sample has arrived */
+  ND_IGTL_SUBVOLUME_ANEW      /* it overlaps another subvolume, or is of another
+                                 volume: see below */
+} NdIgtlSubvolume;
 
-NdIgtlParts *nd_igtl_parts_new (void);
-void nd_igtl_parts_free (NdIgtlParts *parts);
+NdIgtlSubvolumes *nd_igtl_subvolumes_new (void);
+void nd_igtl_subvolumes_free (NdIgtlSubvolumes *subvolumes);
 
-/* Adds the part in @image. After ND_IGTL_PART_COMPLETE the next part begins
- * another volume. ND_IGTL_PART_ANEW: the part begins another volume, although
- * parts of this one are missing and will not come. The part is not added; call
- * nd_igtl_parts_reset() and add it again. */
-NdIgtlPart nd_igtl_parts_add (NdIgtlParts *parts, const NdIgtlImage *image,
-    guint64 timestamp);
-void nd_igtl_parts_reset (NdIgtlParts *parts);
+/* Adds the subvolume in @image. After ND_IGTL_SUBVOLUME_COMPLETE the next
+ * subvolume begins another volume. ND_IGTL_SUBVOLUME_ANEW: the subvolume begins
+ * another volume, although subvolumes of this one are missing and will not
+ * come. The subvolume is not added; call nd_igtl_subvolumes_reset() and add it
+ * again. */
+NdIgtlSubvolume nd_igtl_subvolumes_add (NdIgtlSubvolumes *subvolumes,
+    const NdIgtlImage *image, guint64 timestamp);
+void nd_igtl_subvolumes_reset (NdIgtlSubvolumes *subvolumes);
 
 /* TRUE if a volume has begun and is not complete. */
-gboolean nd_igtl_parts_pending (const NdIgtlParts *parts);
+gboolean nd_igtl_subvolumes_pending (const NdIgtlSubvolumes *subvolumes);
 
-/* Copies the samples of a part, @sample_size bytes each with all components, to
- * their places in the volume. */
-void nd_igtl_parts_copy (const NdIgtlImage *image, gsize sample_size,
-    guint8 *volume, const guint8 *part);
+/* Copies the samples of a subvolume, @sample_size bytes each with all
+ * components, to their places in the volume. */
+void nd_igtl_subvolumes_copy (const NdIgtlImage *image, gsize sample_size,
+    guint8 *volume, const guint8 *subvolume);
 
 G_END_DECLS

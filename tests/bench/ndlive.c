@@ -71,7 +71,7 @@ measure_crc (const gchar *name,
 static void
 send_volumes (guint port, const NdIgtlImage *image)
 {
-  const gsize size = nd_igtl_image_part_size (image);
+  const gsize size = nd_igtl_image_subvolume_size (image);
   g_autofree guint8 *samples = g_malloc (size);
   g_autoptr (GByteArray) message = NULL;
   GSocket *peer = igtl_connect (port);

@@ -21,7 +21,7 @@
 typedef struct
 {
   NdReceiver *receiver;
-  NdIgtlParts *parts;
+  NdIgtlSubvolumes *subvolumes;
   GArray *fields; /* NdIgtlField */
   guint8 *samples;
 } Session;
@@ -65,24 +65,25 @@ send_fields (GArray *fields)
   g_array_set_size (fields, 0);
 }
 
-/* Parts go to their places, as samples of a volume. */
+/* Subvolumes go to their places, as samples of a volume. */
 static void
 take_image (Session *session)
 {
   const NdIgtlImage *image = nd_receiver_image (session->receiver);
   const gsize scalar = nd_igtl_scalar_size (image->scalar);
   const gsize size = nd_sample_size (nd_igtl_sample_type (image->scalar));
-  const gsize n = nd_igtl_image_part_size (image) / scalar;
+  const gsize n = nd_igtl_image_subvolume_size (image) / scalar;
   g_autofree guint8 *volume =
       g_malloc (nd_igtl_image_volume_size (image) / scalar * size);
-  g_autofree guint8 *part = g_malloc (n * size);
+  g_autofree guint8 *subvolume = g_malloc (n * size);
   gdouble spacing[3], origin[3], directions[9];
 
-  nd_igtl_samples_convert (part, session->samples, image->scalar,
+  nd_igtl_samples_convert (subvolume, session->samples, image->scalar,
       image->big_endian, n);
-  nd_igtl_parts_copy (image, size * image->components, volume, part);
-  if (nd_igtl_parts_add (session->parts, image, 0) == ND_IGTL_PART_ANEW)
-    nd_igtl_parts_reset (session->parts);
+  nd_igtl_subvolumes_copy (image, size * image->components, volume, subvolume);
+  if (nd_igtl_subvolumes_add (session->subvolumes, image, 0)
+      == ND_IGTL_SUBVOLUME_ANEW)
+    nd_igtl_subvolumes_reset (session->subvolumes);
   nd_igtl_image_get_geometry (image, spacing, origin, directions);
 }
 
@@ -120,8 +121,8 @@ take (Session *session, gsize n)
         return;
       case ND_RECEIVED_IMAGE:
         g_free (session->samples);
-        session->samples = g_malloc (
-            nd_igtl_image_part_size (nd_receiver_image (session->receiver)));
+        session->samples = g_malloc (nd_igtl_image_subvolume_size (
+            nd_receiver_image (session->receiver)));
         nd_receiver_set_samples (session->receiver, session->samples);
         break;
       case ND_RECEIVED_MESSAGE:
@@ -144,7 +145,7 @@ LLVMFuzzerTestOneInput (const guint8 *bytes, size_t n)
 {
   const guint8 last = n > 0 ? bytes[n - 1] : 0;
   Session session = { .receiver = nd_receiver_new (MAX_SIZE, last & 1),
-    .parts = nd_igtl_parts_new (),
+    .subvolumes = nd_igtl_subvolumes_new (),
     .fields = g_array_new (FALSE, FALSE, sizeof (NdIgtlField)) };
 
   while (n > 0) {
@@ -158,7 +159,7 @@ LLVMFuzzerTestOneInput (const guint8 *bytes, size_t n)
     take (&session, size);
   }
   nd_receiver_free (session.receiver);
-  nd_igtl_parts_free (session.parts);
+  nd_igtl_subvolumes_free (session.subvolumes);
   g_array_unref (session.fields);
   g_free (session.samples);
   return 0;
@@ -186,7 +187,7 @@ fuzz_openigtlink_seed (guint version, GByteArray *stream)
   guint8 samples[3 * 4 * 5 * 2] = { 1, 2, 3 };
 
   append (stream, make_image_message (version, &image, samples, fields, 2));
-  image.part[2] = 2;
+  image.subvolume[2] = 2;
   append (stream, make_image_message (version, &image, samples, fields, 1));
   for (guint i = 0; i < G_N_ELEMENTS (small); i++) {
     g_autoptr (GByteArray) content = g_byte_array_new ();

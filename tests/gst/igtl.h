@@ -150,7 +150,7 @@ igtl_receive (GSocket *socket, IgtlMessage *message)
       if (event == ND_RECEIVED_IMAGE) {
         message->image = *nd_receiver_image (receiver);
         g_byte_array_set_size (message->content,
-            nd_igtl_image_part_size (&message->image));
+            nd_igtl_image_subvolume_size (&message->image));
         nd_receiver_set_samples (receiver, message->content->data);
         continue;
       }

@@ -49,7 +49,7 @@ make_samples (const NdIgtlImage *image)
 {
   const gsize size = nd_igtl_scalar_size (image->scalar);
   GByteArray *samples = g_byte_array_new ();
-  const gsize n = nd_igtl_image_part_size (image) / size;
+  const gsize n = nd_igtl_image_subvolume_size (image) / size;
 
   for (gsize i = 0; i < n; i++) {
     guint8 bytes[8] = { 0 };
@@ -204,13 +204,13 @@ GST_START_TEST (test_parts)
   Stream stream;
 
   stream_init (&stream, "", "other/tensors");
-  image.part[2] = 2;
+  image.subvolume[2] = 2;
   send_image (&stream, 1, &image);
   for (guint i = 0; i < 4; i++) {
     g_autoptr (GByteArray) all = NULL;
     NdIgtlImage whole = image;
 
-    whole.part[2] = 8;
+    whole.subvolume[2] = 8;
     all = make_samples (&whole);
     image.offset[2] = 2 * order[i];
     fail_unless (igtl_send_message (stream.peer,
@@ -429,7 +429,8 @@ GST_START_TEST (test_policy)
 {
   const NdIgtlImage image = make_image (64, 64, 64, 1, ND_IGTL_UINT8);
   const guint n = 100;
-  g_autofree guint8 *samples = g_malloc0 (nd_igtl_image_part_size (&image));
+  g_autofree guint8 *samples =
+      g_malloc0 (nd_igtl_image_subvolume_size (&image));
   g_autoptr (GByteArray) message =
       make_image_message (1, &image, samples, NULL, 0);
   Stream stream;

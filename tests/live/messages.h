@@ -35,7 +35,7 @@ make_image (gsize x, gsize y, gsize z, guint components, NdIgtlScalar scalar)
     .coordinates = ND_IGTL_RAS,
     .size = { x, y, z },
     .matrix = { 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0 },
-    .part = { x, y, z } };
+    .subvolume = { x, y, z } };
 }
 
 static inline GByteArray *
@@ -46,5 +46,5 @@ make_image_message (guint16 version, const NdIgtlImage *image,
 
   nd_igtl_image_build (image, content);
   return make_message (version, "IMAGE", "Probe", content, samples,
-      nd_igtl_image_part_size (image), fields, n_fields);
+      nd_igtl_image_subvolume_size (image), fields, n_fields);
 }

@@ -1,4 +1,4 @@
-/* IMAGE: header, geometry, samples, parts.
+/* IMAGE: header, geometry, samples, subvolumes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -58,7 +58,7 @@ test_refused (void)
     NdIgtlImage read;
 
     bytes->data[wrong[i].at] = wrong[i].value;
-    /* A volume that is larger than its part is none of these. */
+    /* A volume that is larger than its subvolume is none of these. */
     if (wrong[i].at == 6 || (wrong[i].at == 7 && wrong[i].value > 4))
       g_assert_true (nd_igtl_image_parse (&read, bytes->data, 64, &error));
     else
@@ -206,14 +206,14 @@ test_samples (void)
 
 /* A volume in slabs, rows and blocks, in any order. */
 static void
-test_parts (void)
+test_subvolumes (void)
 {
-  NdIgtlParts *parts = nd_igtl_parts_new ();
+  NdIgtlSubvolumes *subvolumes = nd_igtl_subvolumes_new ();
   guint8 volume[6 * 4 * 2] = { 0 };
   guint n = 0;
 
   for (guint round = 0; round < 2; round++) {
-    NdIgtlPart result = ND_IGTL_PART_COMPLETE;
+    NdIgtlSubvolume result = ND_IGTL_SUBVOLUME_COMPLETE;
 
     memset (volume, 0, sizeof (volume));
     for (gsize k = 0; k < 8; k++) {
@@ -221,47 +221,49 @@ test_parts (void)
       NdIgtlImage image = make_image (6, 4, 2, 1, ND_IGTL_UINT8);
       guint8 samples[6];
 
-      image.part[0] = 3;
-      image.part[1] = 2;
-      image.part[2] = 1;
+      image.subvolume[0] = 3;
+      image.subvolume[1] = 2;
+      image.subvolume[2] = 1;
       image.offset[0] = i % 2 * 3;
       image.offset[1] = i / 2 % 2 * 2;
       image.offset[2] = i / 4;
       for (guint s = 0; s < 6; s++)
         samples[s] = 1 + image.offset[0] + s % 3
             + 6 * (image.offset[1] + s / 3 + 4 * image.offset[2]);
-      result = nd_igtl_parts_add (parts, &image, 5);
-      nd_igtl_parts_copy (&image, 1, volume, samples);
+      result = nd_igtl_subvolumes_add (subvolumes, &image, 5);
+      nd_igtl_subvolumes_copy (&image, 1, volume, samples);
       g_assert_cmpint (result, ==,
-          k == 7 ? ND_IGTL_PART_COMPLETE : ND_IGTL_PART_ADDED);
+          k == 7 ? ND_IGTL_SUBVOLUME_COMPLETE : ND_IGTL_SUBVOLUME_ADDED);
     }
     for (n = 0; n < sizeof (volume); n++)
       g_assert_cmpuint (volume[n], ==, n + 1);
-    g_assert_false (nd_igtl_parts_pending (parts));
+    g_assert_false (nd_igtl_subvolumes_pending (subvolumes));
   }
-  nd_igtl_parts_free (parts);
+  nd_igtl_subvolumes_free (subvolumes);
 }
 
 static void
-test_parts_anew (void)
+test_subvolumes_anew (void)
 {
-  NdIgtlParts *parts = nd_igtl_parts_new ();
+  NdIgtlSubvolumes *subvolumes = nd_igtl_subvolumes_new ();
   NdIgtlImage image = make_image (4, 4, 1, 1, ND_IGTL_UINT8);
 
-  image.part[1] = 2;
-  g_assert_cmpint (nd_igtl_parts_add (parts, &image, 1), ==,
-      ND_IGTL_PART_ADDED);
-  g_assert_cmpint (nd_igtl_parts_add (parts, &image, 1), ==, ND_IGTL_PART_ANEW);
+  image.subvolume[1] = 2;
+  g_assert_cmpint (nd_igtl_subvolumes_add (subvolumes, &image, 1), ==,
+      ND_IGTL_SUBVOLUME_ADDED);
+  g_assert_cmpint (nd_igtl_subvolumes_add (subvolumes, &image, 1), ==,
+      ND_IGTL_SUBVOLUME_ANEW);
   image.offset[1] = 2;
-  g_assert_cmpint (nd_igtl_parts_add (parts, &image, 2), ==, ND_IGTL_PART_ANEW);
-  g_assert_true (nd_igtl_parts_pending (parts));
-  nd_igtl_parts_reset (parts);
-  g_assert_cmpint (nd_igtl_parts_add (parts, &image, 2), ==,
-      ND_IGTL_PART_ADDED);
+  g_assert_cmpint (nd_igtl_subvolumes_add (subvolumes, &image, 2), ==,
+      ND_IGTL_SUBVOLUME_ANEW);
+  g_assert_true (nd_igtl_subvolumes_pending (subvolumes));
+  nd_igtl_subvolumes_reset (subvolumes);
+  g_assert_cmpint (nd_igtl_subvolumes_add (subvolumes, &image, 2), ==,
+      ND_IGTL_SUBVOLUME_ADDED);
   image.offset[1] = 0;
-  g_assert_cmpint (nd_igtl_parts_add (parts, &image, 2), ==,
-      ND_IGTL_PART_COMPLETE);
-  nd_igtl_parts_free (parts);
+  g_assert_cmpint (nd_igtl_subvolumes_add (subvolumes, &image, 2), ==,
+      ND_IGTL_SUBVOLUME_COMPLETE);
+  nd_igtl_subvolumes_free (subvolumes);
 }
 
 int
@@ -273,7 +275,7 @@ main (int argc, char **argv)
   g_test_add_func ("/image/centre", test_centre);
   g_test_add_func ("/image/bad-matrix", test_bad_matrix);
   g_test_add_func ("/image/samples", test_samples);
-  g_test_add_func ("/image/parts", test_parts);
-  g_test_add_func ("/image/parts-anew", test_parts_anew);
+  g_test_add_func ("/image/subvolumes", test_subvolumes);
+  g_test_add_func ("/image/subvolumes-anew", test_subvolumes_anew);
   return g_test_run ();
 }

@@ -67,7 +67,7 @@ test_image (void)
 
     image.big_endian = i % 2;
     image.coordinates = i % 2 ? ND_IGTL_LPS : ND_IGTL_RAS;
-    size = nd_igtl_image_part_size (&image);
+    size = nd_igtl_image_subvolume_size (&image);
     body = g_malloc (ND_IGTL_IMAGE_SIZE + size);
     for (gsize k = 0; k < size; k++)
       body[ND_IGTL_IMAGE_SIZE + k] = g_test_rand_int_range (0, 256);

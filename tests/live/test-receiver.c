@@ -31,7 +31,7 @@ describe (GString *text, NdReceiver *receiver, NdReceived event,
       g_string_append_printf (text, "%s", header->type);
       if (strcmp (header->type, "IMAGE") == 0) {
         const NdIgtlImage *image = nd_receiver_image (receiver);
-        const gsize n = nd_igtl_image_part_size (image);
+        const gsize n = nd_igtl_image_subvolume_size (image);
         gsize right = 0;
 
         while (right < n && samples[right] == right)
@@ -82,7 +82,7 @@ receive (const GByteArray *stream, gsize piece, gboolean wanted)
     for (; (event = nd_receiver_take (receiver, n, &error)); n = 0) {
       if (event == ND_RECEIVED_IMAGE) {
         const gsize size =
-            nd_igtl_image_part_size (nd_receiver_image (receiver));
+            nd_igtl_image_subvolume_size (nd_receiver_image (receiver));
 
         g_assert_cmpuint (size, <=, MAX_SIZE);
         g_free (samples);

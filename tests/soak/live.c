@@ -27,7 +27,7 @@ send_some (GRand *random)
   const NdIgtlImage image = make_image (g_rand_int_range (random, 8, 100),
       g_rand_int_range (random, 8, 100), g_rand_int_range (random, 2, 40), 1,
       g_rand_boolean (random) ? ND_IGTL_UINT8 : ND_IGTL_INT32);
-  const gsize size = nd_igtl_image_part_size (&image);
+  const gsize size = nd_igtl_image_subvolume_size (&image);
   g_autofree guint8 *samples = g_malloc0 (size);
   g_autoptr (GByteArray) message =
       make_image_message (1, &image, samples, NULL, 0);
