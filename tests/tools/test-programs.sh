@@ -36,7 +36,7 @@ case $name in
     expect 'commands' 'compare info' "$(complete_words '')"
     expect 'files' '' "$(complete_words info '')"
     types=$(complete_words info FILE --type = '')
-    expect 'a type' int16 "$(complete_words info FILE --type = i)"
+    expect 'a type' 'int16 int32 int8' "$(complete_words info FILE --type = i)"
     for type in $types; do
       "$program" --help | grep -q -- "--type=.*$type" || expect type '' "$type"
     done
