@@ -41,7 +41,7 @@ typedef struct
   /* block[n] writes the sums over all planes for ND_BLOCK_ROWS rows of n *
    * @vector outputs into @out, dense. volumes[slot] + @origin is the padded
    * sample at offset 0 of the first output; @row is the distance of rows in
-   * floats. Reads whole blocks, also where they extend beyond the end of the
+   * floats. Reads whole blocks, even if they extend beyond the end of the
    * volume. */
   void (*block[ND_BLOCK_MAX_VECTORS + 1]) (const NdPlane *planes,
       guint n_planes, const gfloat *const *volumes, gsize origin, gsize row,

@@ -63,8 +63,8 @@ typedef struct
   gfloat border_value;
 } NdDenoiseBorders;
 
-/* An optional part of a back end. ND_ERROR_SETTINGS if it cannot do what the
- * settings ask for, ND_ERROR_MEMORY if the memory does not suffice. @device_id
+/* An optional part of a back end. ND_ERROR_SETTINGS if it does not support the
+ * settings, ND_ERROR_MEMORY if the memory does not suffice. @device_id
  * is -1 for any device. */
 typedef struct
 {

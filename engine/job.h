@@ -53,7 +53,7 @@ const gchar *nd_accuracy_name (NdAccuracy accuracy);
 /* Length of an array that is indexed by accuracy. */
 #define ND_ACCURACY_END 2
 
-/* What a ring computes. */
+/* The task of a ring. */
 typedef struct
 {
   NdShape shape; /* of the input, and of the responses of real filters */

@@ -72,7 +72,7 @@ struct _GstNdAlgorithmClass
 
   /* Called with the object lock held after properties changed. Changes
    * @algorithms, one for each plane, as far as they can change, and returns
-   * what remains to be done. */
+   * the change that remains to be made. */
   GstNdChange (*change) (GstNdAlgorithm *self, NdAlgorithm **algorithms,
       guint n);
 

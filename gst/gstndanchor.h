@@ -1,4 +1,5 @@
-/* Anchors: what the outputs of an element with a window take from its inputs.
+/* Anchors: the inputs from which outputs of an element with a window take their
+ * times, flags and metas.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -205,7 +205,7 @@ typedef struct _NdStream NdStream;
 
 /* A stream of volumes like @volume, of which data, size[3] and strides are
  * ignored. @settings may be NULL; @cancelled as in nd_filters_new(). The stream
- * keeps copies of what it needs.
+ * copies filters and settings.
  *
  * ND_ERROR_SETTINGS or _FORMAT if filters, settings and volume do not fit each
  * other, _MEMORY, _INIT if the back end is not available, _CANCELLED. */

@@ -48,7 +48,7 @@ class Failure(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What `run` did."""
+    """The report of `run`."""
     outputs: list[str]       # that are complete
     finished: int            # blocks of this run
     skipped: int             # blocks of earlier runs
@@ -455,9 +455,9 @@ def run(inputs: Union[str, os.PathLike, Sequence[Any]],
         The same samples, bit for bit, whatever the blocks are: ``auto`` becomes
         ``direct``. Otherwise float32 may differ by rounding.
     retries : int
-        How often a task is tried again that failed, or whose worker died.
+        How often a task is tried again if it failed or its worker died.
     runner : {"local"}
-        Where tasks run.
+        The processes that run tasks: those of this machine.
     progress : callable, optional
         Called with the number of finished tasks and of all.
     **settings

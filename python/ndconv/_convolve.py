@@ -160,7 +160,7 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
         among them are components, as in ``"yxc"``, which are filtered
         separately. Axes before them are filtered one by one.
     border, time_border : str
-        What stands beyond the edges, along t and along the others:
+        The samples beyond the edges, along t and along the other axes:
         ``constant``, ``nearest``, ``reflect``, ``mirror`` or ``wrap``.
     border_value : float
         The value of the border ``constant``.
