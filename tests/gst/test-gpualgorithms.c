@@ -142,7 +142,7 @@ GST_START_TEST (test_mixed_back_ends)
           source);
 
   compare (first, 1);
-  /* auto uses the CPU if the device refuses the settings. */
+  /* auto uses the CPU. */
   compare (second, 1);
   compare (third, 1);
 }
