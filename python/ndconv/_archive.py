@@ -406,11 +406,13 @@ def _find_pairs(inputs: Union[str, os.PathLike, Sequence[Any]],
         inputs = os.fspath(inputs)
         if not glob.has_magic(inputs) or os.path.exists(inputs):
             return [(inputs, output)]
-        inputs = sorted(glob.glob(inputs))
+        pattern, inputs = inputs, sorted(glob.glob(inputs))
+        if not inputs:
+            raise lib.FileError(f"No file matches {pattern!r}")
     paths = [os.fspath(path).rstrip("/") for path in inputs]
     names = [os.path.basename(path) for path in paths]
     if not paths or len(set(names)) < len(names):
-        raise lib.SettingsError("There is no input" if not paths else
+        raise lib.SettingsError("inputs is empty: give names or a pattern" if not paths else
                                 "Two inputs have the same name: filter them "
                                 "into different folders")
     return [(path, os.path.join(output, name))
