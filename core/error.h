@@ -1,4 +1,4 @@
-/* The errors of all rooms below gst/. gst/gstnderror.c turns each into one
+/* The errors of all rooms below gst/. gst/base/gstnderror.c turns each into one
  * GST_ELEMENT_ERROR. The message is a sentence for the user, without a full
  * stop, that names the mistake and the remedy.
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "gst/gstndbackends.h"
+#include "gst/base/gstndbackends.h"
+#include "gst/base/gstndlog.h"
 #include "gst/gstndelements.h"
-#include "gst/gstndlog.h"
 #include <gst/gst.h>
 
 static gboolean

@@ -24,11 +24,11 @@
  */
 #include "gst/gstndstack.h"
 
-#include "gst/gstndcaps.h"
+#include "gst/base/gstndcaps.h"
+#include "gst/base/gstnderror.h"
+#include "gst/base/gstndframe.h"
+#include "gst/base/gstndsegment.h"
 #include "gst/gstndelements.h"
-#include "gst/gstnderror.h"
-#include "gst/gstndframe.h"
-#include "gst/gstndsegment.h"
 #include "gst/gstndstackcaps.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_stack_debug);

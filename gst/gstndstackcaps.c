@@ -3,7 +3,7 @@
  */
 #include "gst/gstndstackcaps.h"
 
-#include "gst/gstndcaps.h"
+#include "gst/base/gstndcaps.h"
 #include <gst/video/video.h>
 
 #define GRAY16 GST_VIDEO_NE (GRAY16)

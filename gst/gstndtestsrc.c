@@ -25,10 +25,10 @@
  */
 #include "gst/gstndtestsrc.h"
 
-#include "gst/gstndcaps.h"
+#include "gst/base/gstndcaps.h"
+#include "gst/base/gstnderror.h"
+#include "gst/base/gstndpool.h"
 #include "gst/gstndelements.h"
-#include "gst/gstnderror.h"
-#include "gst/gstndpool.h"
 #include "gst/gstndtestsrcsettings.h"
 #include <string.h>
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "gst/gstndproperties.h"
-#include "gst/gstndsampletype.h"
+#include "gst/base/gstndproperties.h"
+#include "gst/base/gstndsampletype.h"
 #include "phantom/pattern.h"
 
 G_BEGIN_DECLS

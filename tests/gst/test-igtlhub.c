@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "gst/gstndigtlhub.h"
+#include "gst/igtl/gstndigtlhub.h"
 #include "tests/gst/igtl.h"
 
 #define CONNECTIONS_MAX 1024 /* of a hub */

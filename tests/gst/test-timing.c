@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "gst/gstndtiming.h"
+#include "gst/base/gstndtiming.h"
 
 #define INTERVAL (33 * GST_MSECOND)
 

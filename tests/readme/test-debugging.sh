@@ -9,7 +9,7 @@ cd "$1"
 
 documented=$(grep '^| `nd' docs/debugging.md | cut -d'|' -f2 \
   | grep -o 'nd[a-z]*' | sort)
-rooms=$(grep -o '{ "nd[a-z]*"' gst/gstndlog.c | grep -o 'nd[a-z]*')
+rooms=$(grep -o '{ "nd[a-z]*"' gst/base/gstndlog.c | grep -o 'nd[a-z]*')
 registered=$({ echo "$rooms"
   cat gst/*.c | tr '\n' ' ' \
     | grep -o 'CATEGORY_INIT ([a-z_]*, *"nd[a-z]*"' | grep -o 'nd[a-z]*"' \

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/conv/gstndconvlatency.h"
+
+#include <math.h>
+
+#define GST_CAT_DEFAULT gst_nd_conv_debug
+
+/* How much of the longest computing time remains after each output. After 100
+ * quick outputs a slow one counts for a third. */
+#define PEAK_DECAY 0.99
+
+/* The shortest interval for compute-latency=auto: sinks do not notice computing
+ * times below a tenth of it. */
+#define MIN_INTERVAL (5 * GST_MSECOND)
+
+/* The time between volumes. Caps may promise more volumes than come, and then
+ * the measured interval is the one that outputs wait for. */
+static GstClockTime
+find_interval (GstNdConv *self)
+{
+  const GstClockTime nominal = gst_nd_format_duration (&self->priv->in);
+  const GstClockTime measured = gst_nd_timing_interval (&self->priv->timing);
+
+  if (!GST_CLOCK_TIME_IS_VALID (nominal))
+    return GST_CLOCK_TIME_IS_VALID (measured) ? measured : 0;
+  return GST_CLOCK_TIME_IS_VALID (measured) ? MAX (nominal, measured) : nominal;
+}
+
+/* With stamp=content, outputs have earlier timestamps, and sinks expect them
+ * earlier by the same time. */
+GstClockTimeDiff
+gst_nd_conv_content_lag (GstNdConv *self)
+{
+  GstNdConvPrivate *priv = self->priv;
+
+  return priv->active.stamp == GST_ND_STAMP_CONTENT
+      ? (GstClockTimeDiff) round (priv->lag * find_interval (self))
+      : 0;
+}
+
+/* The computing time that the property compute-latency adds to the latency.
+ * Before the first output this is the estimate of the plan. */
+static GstClockTime
+find_compute_time (GstNdConv *self, GstClockTime interval)
+{
+  GstNdConvPrivate *priv = self->priv;
+  gdouble seconds;
+  GstClockTime time;
+
+  GST_OBJECT_LOCK (self);
+  seconds = priv->compute_peak;
+  GST_OBJECT_UNLOCK (self);
+  if (seconds == 0)
+    seconds = nd_convolver_plan (priv->convolver, 0)->estimate;
+  time = seconds * GST_SECOND;
+  switch (priv->active.compute_latency) {
+    case GST_ND_COMPUTE_LATENCY_NEVER:
+      return 0;
+    case GST_ND_COMPUTE_LATENCY_ALWAYS:
+      return time;
+    case GST_ND_COMPUTE_LATENCY_AUTO:
+      break;
+  }
+  /* The limit is lower while the time is included, so that the latency does not
+   * go up and down. */
+  interval = MAX (interval, MIN_INTERVAL);
+  priv->counts_compute =
+      priv->live && time > interval / (priv->counts_compute ? 20 : 10);
+  return priv->counts_compute ? time : 0;
+}
+
+/* Tells accurate seeks how many volumes an output reads. In stream time, so
+ * that before and after change places in reverse playback. */
+static void
+set_reach (GstNdConv *self, GstClockTime interval)
+{
+  GstNdConvPrivate *priv = self->priv;
+  const NdWindow *window = nd_convolver_window (priv->convolver);
+  const guint back = nd_window_back (window);
+  const guint delay = nd_window_delay (window);
+
+  gst_nd_seek_set_reach (&priv->seek, GST_ELEMENT (self),
+      priv->reverse ? delay : back, priv->reverse ? back : delay,
+      interval > 0 ? interval : GST_CLOCK_TIME_NONE);
+}
+
+static void
+set_latency (GstNdConv *self, GstClockTime tolerance_divisor)
+{
+  GstNdConvPrivate *priv = self->priv;
+  const guint delay = nd_window_delay (nd_convolver_window (priv->convolver));
+  const GstClockTime interval = find_interval (self);
+  const GstClockTimeDiff lag = gst_nd_conv_content_lag (self);
+  const GstClockTimeDiff due = delay * interval + lag;
+  const GstClockTime computing = find_compute_time (self, interval);
+  const GstClockTime latency = MAX (due, 0) + computing;
+  GstClockTime old;
+  gboolean changed;
+
+  set_reach (self, interval);
+  GST_OBJECT_LOCK (self);
+  old = priv->latency;
+  changed = !GST_CLOCK_TIME_IS_VALID (old)
+      || (GstClockTime) ABS (GST_CLOCK_DIFF (old, latency))
+          > (tolerance_divisor ? old / tolerance_divisor : 0);
+  if (changed)
+    priv->latency = latency;
+  GST_OBJECT_UNLOCK (self);
+  if (!changed)
+    return;
+  GST_INFO_OBJECT (self,
+      "latency %" GST_TIME_FORMAT ": %u volumes of %" GST_TIME_FORMAT
+      ", lag of the contents %" GST_STIME_FORMAT
+      ", computing %" GST_TIME_FORMAT,
+      GST_TIME_ARGS (latency), delay, GST_TIME_ARGS (interval),
+      GST_STIME_ARGS (lag), GST_TIME_ARGS (computing));
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_latency (GST_OBJECT (self)));
+}
+
+void
+gst_nd_conv_set_latency (GstNdConv *self)
+{
+  set_latency (self, 0);
+}
+
+/* Warns once if nothing says how long a live stream waits for later volumes. */
+static void
+warn_without_rate (GstNdConv *self)
+{
+  GstNdConvPrivate *priv = self->priv;
+  const NdWindow *window = nd_convolver_window (priv->convolver);
+  const guint delay = nd_window_delay (window);
+
+  if (!priv->live || delay == 0 || window->pushed <= delay
+      || find_interval (self) > 0 || priv->warned_rate)
+    return;
+  priv->warned_rate = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("The filter waits for %u later volumes of a live stream, but neither "
+       "caps nor timestamps tell how long that takes, so outputs count as "
+       "late: set framerate in the caps, or do-timestamp=true on the source",
+          delay),
+      (NULL));
+}
+
+void
+gst_nd_conv_update_latency (GstNdConv *self)
+{
+  warn_without_rate (self);
+  set_latency (self, 10);
+}
+
+void
+gst_nd_conv_add_compute_time (GstNdConv *self, gdouble seconds)
+{
+  GstNdConvPrivate *priv = self->priv;
+
+  GST_OBJECT_LOCK (self);
+  priv->compute_peak = MAX (seconds, priv->compute_peak * PEAK_DECAY);
+  GST_OBJECT_UNLOCK (self);
+}

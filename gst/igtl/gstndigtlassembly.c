@@ -1,0 +1,190 @@
+/* Assembles volumes from the samples of messages.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/igtl/gstndigtlassembly.h"
+
+#include "live/samples.h"
+#include "live/volume.h"
+
+struct _GstNdIgtlAssembly
+{
+  GstBuffer *buffer; /* the volume, mapped; or NULL */
+  GstMapInfo map;
+  guint8 *scratch; /* samples that must be converted or copied to their place */
+  gsize scratch_size;
+  NdIgtlSubvolumes *subvolumes;
+};
+
+GstNdIgtlAssembly *
+gst_nd_igtl_assembly_new (void)
+{
+  GstNdIgtlAssembly *assembly = g_new0 (GstNdIgtlAssembly, 1);
+
+  assembly->subvolumes = nd_igtl_subvolumes_new ();
+  return assembly;
+}
+
+static void
+drop_buffer (GstNdIgtlAssembly *assembly)
+{
+  if (assembly->buffer)
+    gst_buffer_unmap (assembly->buffer, &assembly->map);
+  gst_clear_buffer (&assembly->buffer);
+}
+
+void
+gst_nd_igtl_assembly_free (GstNdIgtlAssembly *assembly)
+{
+  drop_buffer (assembly);
+  nd_igtl_subvolumes_free (assembly->subvolumes);
+  g_free (assembly->scratch);
+  g_free (assembly);
+}
+
+static gsize
+sample_size (const NdIgtlImage *image)
+{
+  return nd_sample_size (nd_igtl_sample_type (image->scalar));
+}
+
+gsize
+gst_nd_igtl_assembly_size (const NdIgtlImage *image)
+{
+  return nd_igtl_image_volume_size (image) / nd_igtl_scalar_size (image->scalar)
+      * sample_size (image);
+}
+
+/* Whether samples are received directly in their buffer. */
+static gboolean
+is_direct (const NdIgtlImage *image)
+{
+  return nd_igtl_image_is_whole (image)
+      && nd_igtl_scalar_size (image->scalar) == sample_size (image);
+}
+
+static gboolean
+new_buffer (GstNdIgtlAssembly *assembly, GstBufferPool *pool, gsize size)
+{
+  GstBufferPoolAcquireParams params = {
+    .flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT
+  };
+  GstBuffer *buffer = NULL;
+  gpointer memory;
+
+  if (pool
+      && gst_buffer_pool_acquire_buffer (pool, &buffer, &params) != GST_FLOW_OK)
+    buffer = NULL;
+  if (!buffer && (memory = g_try_malloc (size)))
+    buffer = gst_buffer_new_wrapped (memory, size);
+  if (!buffer)
+    return FALSE;
+  if (!gst_buffer_map (buffer, &assembly->map, GST_MAP_WRITE)) {
+    gst_buffer_unref (buffer);
+    return FALSE;
+  }
+  assembly->buffer = buffer;
+  return TRUE;
+}
+
+static guint8 *
+get_scratch (GstNdIgtlAssembly *assembly, gsize size)
+{
+  if (size > assembly->scratch_size) {
+    g_free (assembly->scratch);
+    assembly->scratch = g_try_malloc (size);
+    assembly->scratch_size = assembly->scratch ? size : 0;
+  }
+  return assembly->scratch;
+}
+
+static void
+begin_anew (GstNdIgtlAssembly *assembly, gboolean *lost)
+{
+  *lost = nd_igtl_subvolumes_pending (assembly->subvolumes);
+  nd_igtl_subvolumes_reset (assembly->subvolumes);
+  drop_buffer (assembly);
+}
+
+guint8 *
+gst_nd_igtl_assembly_begin (GstNdIgtlAssembly *assembly,
+    const NdIgtlImage *image, GstBufferPool *pool, gboolean *lost)
+{
+  const gsize size = nd_igtl_image_subvolume_size (image);
+
+  *lost = FALSE;
+  if (!is_direct (image))
+    return get_scratch (assembly, size);
+  begin_anew (assembly, lost);
+  return new_buffer (assembly, pool, size) ? assembly->map.data : NULL;
+}
+
+static void
+convert (const NdIgtlImage *image, guint8 *to, const guint8 *from)
+{
+  nd_igtl_samples_convert (to, from, image->scalar, image->big_endian,
+      nd_igtl_image_subvolume_size (image)
+          / nd_igtl_scalar_size (image->scalar));
+}
+
+/* Copies the subvolume in the scratch memory to its place. */
+static void
+put_subvolume (GstNdIgtlAssembly *assembly, const NdIgtlImage *image)
+{
+  if (nd_igtl_image_is_whole (image)) {
+    convert (image, assembly->map.data, assembly->scratch);
+    return;
+  }
+  convert (image, assembly->scratch, assembly->scratch);
+  nd_igtl_subvolumes_copy (image, sample_size (image) * image->components,
+      assembly->map.data, assembly->scratch);
+}
+
+static GstNdIgtlAssembled
+complete (GstNdIgtlAssembly *assembly, GstBuffer **volume)
+{
+  gst_buffer_unmap (assembly->buffer, &assembly->map);
+  *volume = g_steal_pointer (&assembly->buffer);
+  return GST_ND_IGTL_COMPLETE;
+}
+
+GstNdIgtlAssembled
+gst_nd_igtl_assembly_end (GstNdIgtlAssembly *assembly, const NdIgtlImage *image,
+    guint64 timestamp, GstBufferPool *pool, GstBuffer **volume, gboolean *lost)
+{
+  NdIgtlSubvolume result;
+
+  *lost = FALSE;
+  if (is_direct (image)) {
+    if (!nd_igtl_samples_are_native (image->scalar, image->big_endian))
+      convert (image, assembly->map.data, assembly->map.data);
+    return complete (assembly, volume);
+  }
+  result = nd_igtl_subvolumes_add (assembly->subvolumes, image, timestamp);
+  if (result == ND_IGTL_SUBVOLUME_ANEW) {
+    begin_anew (assembly, lost);
+    result = nd_igtl_subvolumes_add (assembly->subvolumes, image, timestamp);
+  }
+  if (!assembly->buffer
+      && !new_buffer (assembly, pool, gst_nd_igtl_assembly_size (image))) {
+    nd_igtl_subvolumes_reset (assembly->subvolumes);
+    return GST_ND_IGTL_NO_MEMORY;
+  }
+  put_subvolume (assembly, image);
+  return result == ND_IGTL_SUBVOLUME_COMPLETE ? complete (assembly, volume)
+                                              : GST_ND_IGTL_SUBVOLUME;
+}
+
+void
+gst_nd_igtl_assembly_refuse (GstNdIgtlAssembly *assembly)
+{
+  if (!nd_igtl_subvolumes_pending (assembly->subvolumes))
+    drop_buffer (assembly);
+}
+
+gboolean
+gst_nd_igtl_assembly_is_pending (const GstNdIgtlAssembly *assembly)
+{
+  return assembly->buffer != NULL;
+}

@@ -1,0 +1,135 @@
+/* Makes the messages of a volume.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/igtl/gstndigtlmessages.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "live/fields.h"
+#include "live/image.h"
+#include "live/samples.h"
+
+#define SIZE_MAX_IGTL 65535
+#define COMPONENTS_MAX 255
+
+gboolean
+gst_nd_igtl_check_format (const GstNdVolumeInfo *info, GError **error)
+{
+  const gsize *size = info->shape.size;
+  NdIgtlScalar scalar;
+
+  if (info->responses == 1 && info->shape.components <= COMPONENTS_MAX
+      && size[0] <= SIZE_MAX_IGTL && size[1] <= SIZE_MAX_IGTL
+      && size[2] <= SIZE_MAX_IGTL && nd_igtl_scalar_type (info->type, &scalar))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "An IMAGE cannot hold %u responses of %" G_GSIZE_FORMAT
+      " components of %s: it has one response, %u components at most, sizes of "
+      "%u at most, and 8, 16 or 32 bit integers or floating point numbers",
+      info->responses, info->shape.components, nd_sample_name (info->type),
+      COMPONENTS_MAX, SIZE_MAX_IGTL);
+  return FALSE;
+}
+
+/* The matrix in the fields of a volume, from index to mm. */
+static gboolean
+find_matrix (const GArray *fields, gfloat matrix[12])
+{
+  for (guint i = 0; i < fields->len; i++) {
+    const NdIgtlField *field = &g_array_index (fields, NdIgtlField, i);
+
+    if (strcmp (field->key, ND_IGTL_MATRIX_KEY) == 0)
+      return nd_igtl_matrix_from_text (matrix, field->value);
+  }
+  return FALSE;
+}
+
+static void
+describe_image (const GstNdVolumeInfo *info, const GArray *fields,
+    GByteArray *content)
+{
+  static const gdouble ones[3] = { 1, 1, 1 }, zeros[3] = { 0 };
+  static const gdouble identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+  const NdGeometry *geometry = &info->geometry;
+  NdIgtlImage image = { .components = info->shape.components,
+    .big_endian = G_BYTE_ORDER == G_BIG_ENDIAN };
+  gdouble origin[3], directions[9];
+  gfloat matrix[12];
+
+  nd_igtl_scalar_type (info->type, &image.scalar);
+  memcpy (image.size, info->shape.size, sizeof (image.size));
+  memcpy (image.subvolume, image.size, sizeof (image.subvolume));
+  if (find_matrix (fields, matrix)) {
+    for (guint row = 0; row < 3; row++) {
+      for (guint a = 0; a < 3; a++)
+        directions[3 * row + a] = matrix[3 * a + row];
+      origin[row] = matrix[9 + row];
+    }
+    nd_igtl_image_set_geometry (&image, ones, origin, directions);
+  } else if (geometry->known) {
+    nd_igtl_image_set_geometry (&image, geometry->spacing, geometry->origin,
+        geometry->directions);
+  } else {
+    nd_igtl_image_set_geometry (&image, ones, zeros, identity);
+  }
+  nd_igtl_image_build (&image, content);
+}
+
+typedef struct
+{
+  GByteArray *messages;
+  guint16 version;
+  guint64 timestamp;
+  guint32 *message_id;
+} Messages;
+
+static void
+add_message (const gchar *type, const gchar *device, const GByteArray *content,
+    gpointer user_data)
+{
+  Messages *to = user_data;
+  const NdIgtlEnvelope envelope = { to->version, type, device, to->timestamp,
+    ++*to->message_id };
+  g_autoptr (GByteArray) tail = g_byte_array_new ();
+
+  nd_igtl_build (&envelope, content, NULL, 0, NULL, 0, to->messages, tail);
+  g_byte_array_append (to->messages, tail->data, tail->len);
+}
+
+/* Removes the fields that become messages from @fields. */
+static void
+build_small_messages (GArray *fields, Messages *to)
+{
+  g_autofree gboolean *used = g_new (gboolean, fields->len + 1);
+  NdIgtlField *all = (NdIgtlField *) fields->data;
+  guint left = 0;
+
+  nd_igtl_from_fields (all, fields->len, used, add_message, to);
+  for (guint i = 0; i < fields->len; i++) {
+    if (!used[i])
+      all[left++] = all[i];
+  }
+  g_array_set_size (fields, left);
+}
+
+void
+gst_nd_igtl_build_messages (GstNdIgtlUnit *unit,
+    const GstNdIgtlLetterhead *head, const GstNdVolumeInfo *info,
+    GArray *fields)
+{
+  g_autoptr (GByteArray) content = g_byte_array_new ();
+  g_autoptr (GByteArray) messages = g_byte_array_new ();
+  const guint64 timestamp = nd_igtl_time_from_ns (head->time);
+  Messages to = { messages, head->version, timestamp, head->message_id };
+  NdIgtlEnvelope envelope = { head->version, "IMAGE", head->device, timestamp,
+    0 };
+
+  describe_image (info, fields, content);
+  build_small_messages (fields, &to);
+  envelope.message_id = ++*head->message_id;
+  gst_nd_igtl_unit_build (unit, messages, &envelope, content,
+      (const NdIgtlField *) fields->data, fields->len);
+}

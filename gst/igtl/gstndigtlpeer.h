@@ -1,0 +1,80 @@
+/* One connection of a hub.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <gio/gio.h>
+
+#include "gst/igtl/gstndigtlhub.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  guint64 bytes_received, bytes_sent, volumes_sent, volumes_dropped;
+  guint queued; /* units that wait, or are being sent */
+} GstNdIgtlPeerStats;
+
+void gst_nd_igtl_peer_stats_add (GstNdIgtlPeerStats *sum,
+    const GstNdIgtlPeerStats *stats);
+void gst_nd_igtl_peer_stats_set (const GstNdIgtlPeerStats *stats,
+    GstStructure *to);
+
+struct _GstNdIgtlPeer
+{
+  GstNdIgtlHub *hub;
+  GstElement *element; /* for messages of the log */
+  const GstNdIgtlCallbacks *callbacks;
+  gpointer user_data;
+  GMainContext *context;
+  void (*ended) (GstNdIgtlPeer *peer, const GError *error);
+
+  GSocket *socket;
+  GIOStream *stream; /* holds the socket of a client; or NULL */
+  gchar *address;
+  GSource *in, *out; /* NULL: not waited for */
+  NdReceiver *receiver;
+  gint64 progress; /* arrival of the last byte, monotonic, us */
+  gboolean spoke;  /* a message has arrived */
+
+  GQueue queue; /* GstNdIgtlUnit */
+  gsize at;     /* bytes of the first one that have been sent */
+  guint n_volumes, n_replies;
+  gboolean streaming;
+
+  GMutex lock; /* of stats */
+  GstNdIgtlPeerStats stats;
+
+  gpointer data;
+  GDestroyNotify destroy;
+};
+
+/* Takes @socket and @stream. @ended is called once if the connection ends, from
+ * a function of this file. It must free the peer after that function has
+ * returned. */
+GstNdIgtlPeer *gst_nd_igtl_peer_new (GSocket *socket, GIOStream *stream,
+    guint64 max_size, gboolean check_crc, GMainContext *context);
+void gst_nd_igtl_peer_free (GstNdIgtlPeer *peer);
+
+/* Starts to wait for bytes. */
+void gst_nd_igtl_peer_read (GstNdIgtlPeer *peer);
+
+/* Sends as much as the socket takes now, and queues the rest. If too many
+ * volumes wait, the oldest is dropped. */
+void gst_nd_igtl_peer_send (GstNdIgtlPeer *peer, GstNdIgtlUnit *unit);
+
+/* Counts volumes that were dropped before they reached the peer. */
+void gst_nd_igtl_peer_lose (GstNdIgtlPeer *peer, guint volumes);
+
+/* TRUE if a message has begun and nothing has arrived for this time, in us. */
+gboolean gst_nd_igtl_peer_is_stalled (GstNdIgtlPeer *peer, gint64 most);
+
+GstNdIgtlPeerStats gst_nd_igtl_peer_get_stats (GstNdIgtlPeer *peer);
+
+/* The structure of this peer in `clients` of `stats`. */
+GstStructure *gst_nd_igtl_peer_describe (GstNdIgtlPeer *peer,
+    const GstNdIgtlPeerStats *stats);
+
+G_END_DECLS
