@@ -11,7 +11,7 @@ documented=$(grep '^| `nd' docs/debugging.md | cut -d'|' -f2 \
   | grep -o 'nd[a-z]*' | sort)
 rooms=$(grep -o '{ "nd[a-z]*"' gst/base/gstndlog.c | grep -o 'nd[a-z]*')
 registered=$({ echo "$rooms"
-  cat gst/*.c | tr '\n' ' ' \
+  cat gst/*.c gst/*/*.c | tr '\n' ' ' \
     | grep -o 'CATEGORY_INIT ([a-z_]*, *"nd[a-z]*"' | grep -o 'nd[a-z]*"' \
     | tr -d '"'; } | sort)
 diff <(echo "$documented") <(echo "$registered")
