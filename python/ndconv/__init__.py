@@ -6,10 +6,11 @@ x, y, z, t.
 SPDX-License-Identifier: LGPL-2.1-or-later
 Copyright (C) 2026 the ndconv developers
 """
-from ._archive import Failure, Report, run
+from ._archive import run
 from ._blocks import Block, backends, devices, plan_blocks
 from ._convolve import convolve
 from ._filters import describe, design, designs
+from ._ledger import Failure, Report
 from ._library import (BackendError, CancelledError, Error, FileError,
                        FormatError, OutOfMemoryError, SettingsError,
                        nd_version)

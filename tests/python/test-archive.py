@@ -5,6 +5,7 @@
 # Copyright (C) 2026 the ndconv developers
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -19,7 +20,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import ndconv
-from ndconv import _archive
+from ndconv import _local, _sources
 
 W = "gaussian,sigma=<0.7,0.8,0.5,0.5>"
 
@@ -34,7 +35,7 @@ class Archives(unittest.TestCase):
         self.source = self.folder / "in.zarr"
         self.target = self.folder / "out.zarr"
         self.make(self.source, self.x)
-        _archive._open_array.cache_clear()
+        _sources.open_array.cache_clear()
 
     def make(self, path, x, chunks=(2, 5, 8, 8), axes="tzyx", version="0.4"):
         group = zarr.create_group(str(path),
@@ -66,7 +67,7 @@ class Archives(unittest.TestCase):
                          (n, 0, whole.size))
         self.assertEqual(seen[-1], (n, n))
         self.assertEqual(report.outputs, [str(self.target)])
-        self.assertIn(f"{n} blocks", str(report))
+        self.assertIn(f"{n} tasks in", str(report))
         self.assertEqual(sorted(os.listdir(self.folder)),
                          ["in.zarr", "out.zarr"])
         group = zarr.open_group(str(self.target), mode="r")
@@ -122,20 +123,20 @@ class Archives(unittest.TestCase):
                 for worker in runner.workers:
                     worker.process.kill()
                     killed.append(worker)
-        original = _archive._Runner.run
+        original = _local.Local.run
 
-        def run(self, tasks):
+        def run(self):
             nonlocal runner
             runner = self
-            original(self, tasks)
+            original(self)
         runner = None
-        _archive._Runner.run = run
+        _local.Local.run = run
         try:
             report = ndconv.run(self.source, self.target, filter=W, exact=True,
                                 workers=2, block=(2, 5, 8, 8),
                                 progress=kill)
         finally:
-            _archive._Runner.run = original
+            _local.Local.run = original
         self.assertGreaterEqual(len(killed), 1)
         self.assertLessEqual(report.retried, 2)
         self.assertEqual(report.failed, [])
@@ -171,6 +172,37 @@ class Archives(unittest.TestCase):
         self.assertEqual(report.outputs, [])
         self.assertFalse(self.target.exists())
         self.assertTrue(os.path.exists(f"{self.target}.part"))
+
+    def program(self, *arguments):
+        """ndconv-run with @arguments."""
+        return subprocess.run(
+            [sys.executable, "-m", "ndconv._program", *map(str, arguments)],
+            capture_output=True, text=True, timeout=300, check=False)
+
+    def test_program(self):
+        done = self.program(self.source, self.target, "--filter", W,
+                            "--exact", "--border", "mirror", "--workers", 2,
+                            "--block", "8:8:5:2", "--origin", "0:1:0:-1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("72 of 72 tasks", done.stderr)
+        self.assertIn("volumes/s", done.stdout)
+        np.testing.assert_array_equal(self.read(), ndconv.convolve(
+            self.x, W, method="direct", border="mirror",
+            origin=(-1, 0, 1, 0)))
+        for status, sentence, arguments in (
+                (2, "give --filter", [self.source]),
+                (2, "border is 'zero'", [self.source, self.folder / "b",
+                                         "--filter", W, "--border", "zero"]),
+                (2, "other settings", [self.source, self.target,
+                                       "--filter", W]),
+                (2, "not of the form", [self.source, "b", "--filter", W,
+                                        "--block", "a"]),
+                (1, "cannot be opened", [self.folder / "none", self.target,
+                                         "--filter", W])):
+            done = self.program(*arguments)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(sentence, done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
 
     def test_refused(self):
         error = ndconv.SettingsError

@@ -54,6 +54,16 @@ case $name in
       [[ $error != *'no filter design'* ]] || expect design '' "$error"
     done
     ;;
+  ndconv-run)
+    expect 'files' '' "$(complete_words '')"
+    # Every value that is completed is one that the help names.
+    for option in border time-border backend method response accuracy; do
+      values=$("$program" --help | tr -s ' \n' ' ' |
+        grep -oE -- "--$option [A-Z]+ [^-]*: [a-z, ]*" | sed 's/.*: //' |
+        tr -d , | tr ' ' '\n' | sed '/^$/d' | sort | paste -sd' ')
+      expect "$option" "$values" "$(complete_words "--$option" '')"
+    done
+    ;;
 esac
 
 if [ -n "$page" ]; then

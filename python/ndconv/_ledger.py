@@ -1,0 +1,140 @@
+"""The tasks of a run: which are done, tried again, or failed.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+Copyright (C) 2026 the ndconv developers
+"""
+from __future__ import annotations
+
+import collections
+import time
+from typing import Any, Callable, NamedTuple
+
+from . import _library as lib
+from ._blocks import Block
+from ._jobs import Done, Job, Task
+
+
+class Failure(NamedTuple):
+    """A block, or a whole input (`block` is None), that could not be done."""
+    input: str
+    block: Block | None
+    message: str
+
+
+class Report(NamedTuple):
+    """The report of `run`."""
+    outputs: list[str]       # that are complete
+    finished: int            # tasks of this run
+    skipped: int             # tasks of earlier runs
+    retried: int             # tasks whose worker died or that failed at first
+    failed: list[Failure]
+    seconds: float
+    samples: int             # outputs of this run
+    volumes: float           # the same in volumes
+    read: int                # bytes of samples, with halos
+    written: int
+    slowest: tuple[str, float] | None    # input and seconds of one task
+
+    def __str__(self) -> str:
+        seconds = max(self.seconds, 1e-9)
+        lines = [f"{len(self.outputs)} outputs, {self.finished} tasks in "
+                 f"{self.seconds:.1f} s, {self.skipped} were done before, "
+                 f"{self.retried} tried again, {len(self.failed)} failed"]
+        if self.finished:
+            lines.append(
+                f"{self.volumes / seconds:.4g} volumes/s, "
+                f"{self.samples / seconds / 1e6:.4g} million samples/s, "
+                f"{self.read / 1e6:.4g} MB read, "
+                f"{self.written / 1e6:.4g} MB written")
+        if self.slowest:
+            lines.append(f"slowest task: {self.slowest[1]:.3g} s of "
+                         f"{self.slowest[0]}")
+        lines += [f"{f.input}{'' if f.block is None else f' {_box(f.block)}'}: "
+                  f"{f.message}" for f in self.failed]
+        return "\n".join(lines)
+
+
+def _box(block: Block) -> str:
+    return "[" + ", ".join("all" if part.stop is None
+                           else f"{part.start}:{part.stop}"
+                           for part in block.target) + "]"
+
+
+class Ledger:
+    """What the runners tell, and what becomes of it."""
+
+    def __init__(self, retries: int,
+                 progress: Callable[[int, int], Any] | None):
+        self._retries = retries
+        self._progress = progress
+        self._begin = time.perf_counter()
+        self._attempts: collections.Counter = collections.Counter()
+        self._left: collections.Counter = collections.Counter()
+        self._volumes = 0.0
+        self._slowest: tuple[str, float] | None = None
+        self.tasks: list[Task] = []
+        self.outputs: list[str] = []
+        self.failed: list[Failure] = []
+        self.finished = self.skipped = self.retried = 0
+        self._samples = self._read = self._written = 0
+
+    def add(self, job: Job) -> None:
+        """Takes the tasks of @job that are not done."""
+        tasks = job.tasks()
+        missing = job.missing(tasks) if job.begin() else []
+        self.skipped += len(tasks) - len(missing)
+        self.tasks += missing
+        self._left[job.output] = len(missing)
+        if not missing:
+            self._finish(job)
+
+    def refuse(self, path: str, error: Exception) -> None:
+        """An input of which nothing can be done."""
+        self.failed.append(Failure(path, None, str(error)))
+
+    def _finish(self, job: Job) -> None:
+        try:
+            job.finish()
+        except OSError as error:
+            self.refuse(job.source.path, error)
+        else:
+            self.outputs.append(job.output)
+
+    def done(self, task: Task, done: Done) -> None:
+        """A worker did @task."""
+        self.finished += 1
+        self._samples += done.samples
+        self._volumes += done.samples / task.job.volume
+        self._read += done.read
+        self._written += done.written
+        if not self._slowest or done.seconds > self._slowest[1]:
+            self._slowest = (task.job.source.path, done.seconds)
+        self._left[task.job.output] -= 1
+        if not self._left[task.job.output]:
+            self._finish(task.job)
+        if self._progress:
+            self._progress(self.finished, len(self.tasks))
+
+    def fail(self, task: Task, message: str) -> bool:
+        """A worker failed or died. Whether to try @task again."""
+        key = (task.job.output, task.index)
+        self._attempts[key] += 1
+        if self._attempts[key] > self._retries:
+            self.failed.append(Failure(task.job.source.path, task.block,
+                                       message))
+            return False
+        self.retried += 1
+        return True
+
+    def report(self) -> Report:
+        """What was done until now."""
+        return Report(self.outputs, self.finished, self.skipped, self.retried,
+                      self.failed, time.perf_counter() - self._begin,
+                      self._samples, self._volumes, self._read, self._written,
+                      self._slowest)
+
+
+def check_counts(workers: int, retries: int) -> None:
+    """Refuses numbers that make no run."""
+    if workers < 1 or retries < 0:
+        raise lib.SettingsError("workers must be 1 or more, retries 0 or more")

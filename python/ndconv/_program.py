@@ -1,0 +1,219 @@
+"""The program ndconv-run: ndconv.run() for the shell.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+Copyright (C) 2026 the ndconv developers
+"""
+from __future__ import annotations
+
+# The package is imported late, so that --help needs neither NumPy nor the
+# library.
+import argparse
+import signal
+import sys
+import time
+from typing import Any
+
+FAILED, WRONG, INTERRUPTED = 1, 2, 130
+PURPOSE = "filter archives of recordings"
+DESCRIPTION = """\
+Several inputs, or a pattern in quotes, give outputs of the same names in the folder
+OUTPUT. A run that was interrupted goes on if it is started again with the same options:
+what is finished is not computed again. Until an output is complete, it has another name.
+Sizes have the order x:y:z:t.
+"""
+EXAMPLES = """\
+Examples:
+  ndconv-run --filter gaussian,sigma=1.5 --workers 4 heart.zarr smooth.zarr
+  ndconv-run --filter 'box,size=3' --border mirror 'scans/*.zarr' filtered
+
+Exit status:
+  0  all outputs are complete
+  1  an input or a block failed; the report names it
+  2  the command line, the filter or a setting is wrong
+  130  the run was interrupted
+"""
+
+# Settings of convolve(): name, metavar or values, help.
+BORDERS = ["constant", "nearest", "reflect", "mirror", "wrap"]
+SETTINGS: list[tuple[str, Any, str]] = [
+    ("border", BORDERS, "samples beyond the edges (default nearest)"),
+    ("time-border", BORDERS, "the same along time"),
+    ("border-value", float, "the value of the border constant"),
+    ("origin", "X:Y:Z:T", "shift the filter, per axis"),
+    ("output-type", "TYPE", "type of the output (default: of the input)"),
+    ("backend", ["auto", "cpu", "cuda"], "where to filter"),
+    ("method", ["auto", "direct", "separable", "fft", "tensor", "reference"],
+     "how to filter"),
+    ("causal", bool, "read no volume after the anchor"),
+    ("normalize", bool, "scale every filter to the sum 1"),
+    ("gain", float, "multiply the output"),
+    ("offset", float, "add to the output"),
+    ("response", ["all", "magnitude", "phase", "real", "imaginary", "energy",
+                  "max", "argmax", "sum"], "the output"),
+    ("threshold", float, "of response=argmax"),
+    ("device-id", int, "number of the GPU"),
+    ("accuracy", ["single", "fast"], "of method=tensor"),
+    ("n-threads", int, "threads of a worker (default: its share)"),
+    ("spacing", "X:Y:Z", "distance of samples in mm, for units in filters"),
+    ("rate", "RATE", "volumes per second, for units in filters"),
+]
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str):
+        super().__init__(prog, max_help_position=28)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """Sizes x:y:z:t in the order of arrays."""
+    try:
+        return tuple(int(number) for number in reversed(text.split(":")))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not of the form X:Y:Z:T") from error
+
+
+def _add_setting(group: Any, name: str, kind: Any, text: str) -> None:
+    more: dict[str, Any] = {"help": text, "default": None}
+    if kind is bool:
+        more["action"] = "store_true"
+    elif isinstance(kind, list):
+        # The library refuses other values.
+        more["metavar"] = name.rpartition("-")[2].upper()
+        more["help"] += ": " + ", ".join(kind)
+    elif isinstance(kind, type):
+        more.update(type=kind, metavar="N" if kind is int else "NUMBER")
+    else:
+        more["metavar"] = kind
+        if name == "origin":
+            more["type"] = _numbers
+    group.add_argument("--" + name, **more)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="ndconv-run", add_help=False, allow_abbrev=False,
+        usage=f"ndconv-run [OPTION…] INPUT… OUTPUT - {PURPOSE}",
+        description=DESCRIPTION, epilog=EXAMPLES, formatter_class=_Formatter)
+    parser.add_argument("paths", nargs="*", help=argparse.SUPPRESS)
+    run = parser.add_argument_group("Options")
+    run.add_argument("--filter", metavar="TEXT",
+                     help="the filter; ndconv-filter list names designs "
+                     "(required)")
+    run.add_argument("--axes", help="names of all axes, as tzyx or tczyx "
+                     "(default: of the metadata)")
+    run.add_argument("--block", metavar="X:Y:Z:T", type=_numbers,
+                     help="outputs of one task")
+    run.add_argument("--workers", metavar="N", type=int, default=1,
+                     help="processes (default 1)")
+    run.add_argument("--exact", action="store_true",
+                     help="the same samples whatever the blocks are")
+    run.add_argument("--retries", metavar="N", type=int, default=3,
+                     help="how often a failed task is tried again (default 3)")
+    run.add_argument("--runner", choices=["local"], metavar="RUNNER",
+                     help="what runs the workers: local (default)",
+                     default="local")
+    run.add_argument("--quiet", action="store_true",
+                     help="no progress and no summary")
+    run.add_argument("--version", action="store_true",
+                     help="print the version")
+    run.add_argument("-h", "--help", action="store_true",
+                     help="print this help")
+    filtering = parser.add_argument_group("Filter options")
+    for setting in SETTINGS:
+        _add_setting(filtering, *setting)
+    return parser
+
+
+class Bar:
+    """A progress bar on the last line of a terminal; in a file, a line for each
+    tenth of the tasks."""
+    WIDTH = 30
+
+    def __init__(self, stream: Any):
+        self._stream = stream
+        self._terminal = stream.isatty()
+        self._begin = time.monotonic()
+        self._tenths = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        seconds = time.monotonic() - self._begin
+        text = (f"{done} of {total} tasks, "
+                f"{seconds * (total - done) / done:.0f} s left")
+        if self._terminal:
+            full = self.WIDTH * done // total
+            end = "\n" if done == total else ""
+            self._stream.write(f"\r[{'#' * full:{self.WIDTH}}] {text}\033[K"
+                               + end)
+            self._stream.flush()
+        elif done * 10 // total > self._tenths:
+            self._tenths = done * 10 // total
+            print(text, file=self._stream, flush=True)
+
+
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    found = {}
+    for name, *_ in SETTINGS:
+        name = name.replace("-", "_")
+        value = getattr(options, name)
+        if value is not None and value is not False:
+            found[name] = value
+    return found
+
+
+def _run(options: argparse.Namespace) -> int:
+    import ndconv  # pylint: disable=import-outside-toplevel
+    *inputs, output = options.paths
+    try:
+        report = ndconv.run(
+            inputs[0] if len(inputs) == 1 else inputs, output,
+            filter=options.filter, axes=options.axes, block=options.block,
+            workers=options.workers, exact=options.exact,
+            retries=options.retries, runner=options.runner,
+            progress=None if options.quiet else Bar(sys.stderr),
+            **_settings(options))
+    except (ndconv.SettingsError, TypeError) as error:
+        print(f"ndconv-run: {error}", file=sys.stderr)
+        return WRONG
+    except (ndconv.Error, ImportError, OSError) as error:
+        print(f"ndconv-run: {error}", file=sys.stderr)
+        return FAILED
+    if report.failed or not options.quiet:
+        print(report, file=sys.stderr if report.failed else sys.stdout)
+    return FAILED if report.failed else 0
+
+
+def _stop(_number: int, _frame: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def main(version: str | None = None) -> int:
+    """The program; returns its exit status."""
+    parser = make_parser()
+    options = parser.parse_args()
+    if options.help:
+        # argparse writes the word in lower case.
+        print("U" + parser.format_help()[1:], end="")
+        return 0
+    if options.version:
+        if version is None:
+            from ndconv import (  # pylint: disable=import-outside-toplevel
+                __version__ as version)
+        print(f"ndconv-run {version}")
+        return 0
+    if len(options.paths) < 2 or not options.filter:
+        print("ndconv-run: give --filter, an input and an output; "
+              "ndconv-run --help explains them", file=sys.stderr)
+        return WRONG
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        return _run(options)
+    except KeyboardInterrupt:
+        print("\nndconv-run: interrupted; the same command goes on",
+              file=sys.stderr)
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
