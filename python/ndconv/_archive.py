@@ -14,6 +14,7 @@ import os
 from typing import Any, Callable, Sequence, Union
 
 from . import _library as lib
+from ._dask import Dask, load_distributed, use_client
 from ._filters import Filter
 from ._jobs import Job, find_shard, find_type
 from ._ledger import Ledger, Report, check_counts
@@ -21,6 +22,7 @@ from ._local import Local
 from ._sources import open_source
 
 RETRIES = 3
+RUNNERS = ("local", "dask")
 Paths = Union[str, os.PathLike, Sequence[Any]]
 
 
@@ -67,7 +69,7 @@ def run(inputs: Union[str, os.PathLike, Sequence[Any]],
         output: Union[str, os.PathLike], *, filter: Filter,
         axes: str | None = None, block: Sequence[int] | None = None,
         workers: int = 1, exact: bool = False, retries: int = RETRIES,
-        runner: str = "local",
+        runner: str = "local", client: Any = None,
         progress: Callable[[int, int], Any] | None = None,
         **settings: Any) -> Report:
     """Filters archives that are larger than memory: OME-Zarr to OME-Zarr.
@@ -102,8 +104,12 @@ def run(inputs: Union[str, os.PathLike, Sequence[Any]],
         ``direct``. Otherwise float32 may differ by rounding.
     retries : int
         How often a task is tried again if it failed or its worker died.
-    runner : {"local"}
-        The processes that run tasks: those of this machine.
+    runner : {"local", "dask"}
+        What runs the tasks: processes of this machine, or workers of Dask.
+    client : distributed.Client, optional
+        Whose workers run the tasks of ``runner="dask"``; by default `workers`
+        processes of this machine. Each worker must see the inputs and outputs
+        under the same names.
     progress : callable, optional
         Called with the number of finished tasks and of all.
     **settings
@@ -129,12 +135,21 @@ def run(inputs: Union[str, os.PathLike, Sequence[Any]],
                             filter="gaussian,sigma=1.5", workers=2)
         print(report)
     """
-    if runner != "local":
-        raise lib.SettingsError(f"runner is {runner!r}; it must be 'local'")
+    if runner not in RUNNERS:
+        raise lib.SettingsError(
+            f"runner is {runner!r}; it must be one of {', '.join(RUNNERS)}")
     check_counts(workers, retries)
+    if runner == "dask":
+        load_distributed()      # its absence is told before the work begins
+    elif client is not None:
+        raise lib.SettingsError("client needs runner='dask'")
     if exact and settings.get("method", "auto") == "auto":
         settings["method"] = "direct"
     ledger = Ledger(retries, progress)
     _plan(ledger, inputs, output, filter, axes, block, settings)
-    Local(ledger, workers).run()
+    if runner == "local":
+        Local(ledger, workers).run()
+    elif ledger.tasks:
+        with use_client(client, workers) as own:
+            Dask(ledger, own).run()
     return ledger.report()

@@ -8,6 +8,7 @@ from __future__ import annotations
 # The package is imported late, so that --help needs neither NumPy nor the
 # library.
 import argparse
+import logging
 import signal
 import sys
 import time
@@ -111,9 +112,11 @@ def make_parser() -> argparse.ArgumentParser:
                      help="the same samples whatever the blocks are")
     run.add_argument("--retries", metavar="N", type=int, default=3,
                      help="how often a failed task is tried again (default 3)")
-    run.add_argument("--runner", choices=["local"], metavar="RUNNER",
-                     help="what runs the workers: local (default)",
-                     default="local")
+    run.add_argument("--runner", metavar="RUNNER", default="local",
+                     help="what runs the workers (default local): local, dask")
+    run.add_argument("--scheduler", metavar="ADDRESS",
+                     help="of a Dask cluster, as tcp://HOST:8786; runner=dask "
+                     "without it starts WORKERS processes")
     run.add_argument("--quiet", action="store_true",
                      help="no progress and no summary")
     run.add_argument("--version", action="store_true",
@@ -165,12 +168,20 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
 def _run(options: argparse.Namespace) -> int:
     import ndconv  # pylint: disable=import-outside-toplevel
     *inputs, output = options.paths
+    logging.basicConfig(format="%(message)s")
+    if not options.quiet:
+        logging.getLogger("ndconv").setLevel(logging.INFO)
     try:
+        client = None
+        if options.scheduler:
+            from distributed import Client  # pylint: disable=C0415
+            client = Client(options.scheduler)
         report = ndconv.run(
             inputs[0] if len(inputs) == 1 else inputs, output,
             filter=options.filter, axes=options.axes, block=options.block,
             workers=options.workers, exact=options.exact,
             retries=options.retries, runner=options.runner,
+            client=client,
             progress=None if options.quiet else Bar(sys.stderr),
             **_settings(options))
     except (ndconv.SettingsError, TypeError) as error:

@@ -206,7 +206,7 @@ class Archives(unittest.TestCase):
 
     def test_refused(self):
         error = ndconv.SettingsError
-        for sentence, settings in (("must be 'local'", {"runner": "dask"}),
+        for sentence, settings in (("must be one of", {"runner": "ray"}),
                                    ("workers must be", {"workers": 0}),
                                    ("block is", {"block": (1, 1)}),
                                    ("border is 'zero'", {"border": "zero"}),

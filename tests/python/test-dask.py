@@ -1,0 +1,127 @@
+# Runs over archives by workers of Dask: the same samples, workers that die,
+# damaged inputs, cancellation. Needs zarr 3 and distributed.
+#
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Copyright (C) 2026 the ndconv developers
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+    import zarr
+    import distributed
+    if int(zarr.__version__.split(".")[0]) < 3:
+        raise ImportError(f"zarr {zarr.__version__} is too old")
+except ImportError as missing:
+    print("skipped:", missing)
+    sys.exit(77)
+
+import ndconv
+from ndconv import _dask
+
+SETTINGS = {"filter": "gaussian,sigma=<0.7,0.8,0.5,0.5>", "exact": True,
+            "block": (2, 5, 8, 8), "runner": "dask"}
+
+
+class Dask(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None)
+        cls.client = distributed.Client(cls.cluster)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.client.close()
+        cls.cluster.close()
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.x = np.random.default_rng(2).normal(
+            0, 9, (6, 10, 20, 30)).astype("f4")
+        self.source = self.folder / "in.zarr"
+        self.target = self.folder / "out.zarr"
+        zarr.create_array(str(self.source), shape=self.x.shape, dtype="f4",
+                          chunks=(2, 5, 8, 8))[...] = self.x
+
+    def check(self):
+        found = zarr.open_group(str(self.target), mode="r")["0"][...]
+        np.testing.assert_array_equal(found, ndconv.convolve(
+            self.x, SETTINGS["filter"], method="direct"))
+
+    def run_it(self, **more):
+        return ndconv.run(self.source, self.target, client=self.client,
+                          **{**SETTINGS, **more})
+
+    def test_killed_workers(self):
+        """Workers die again and again; the output is whole."""
+        killed = []
+
+        def kill(done, _total):
+            if done in (3, 12, 30):
+                worker = list(self.cluster.workers.values())[done % 2]
+                os.kill(worker.pid, signal.SIGKILL)
+                killed.append(worker.pid)
+        report = self.run_it(progress=kill)
+        self.assertEqual(len(killed), 3)
+        self.assertEqual((report.failed, report.finished), ([], 72))
+        self.assertEqual(report.samples, self.x.size)
+        self.assertEqual(report.outputs, [str(self.target)])
+        self.check()
+        self.assertEqual(self.run_it().skipped, 72)
+
+    def test_cancelled(self):
+        """Ctrl-C leaves nothing under the final name, and the rest is done
+        later."""
+        def stop(done, _total):
+            if done == 3:
+                raise KeyboardInterrupt
+        with self.assertRaises(KeyboardInterrupt):
+            self.run_it(progress=stop)
+        self.assertFalse(self.target.exists())
+        report = self.run_it()
+        self.assertGreaterEqual(report.skipped, 3)
+        self.check()
+
+    def test_damaged_input(self):
+        chunk = next(p for p in sorted(self.source.rglob("*"))
+                     if p.is_file() and p.name != "zarr.json")
+        chunk.write_bytes(b"nothing")
+        report = self.run_it(filter="box,size=1", retries=1)
+        self.assertEqual((len(report.failed), report.retried), (1, 1))
+        self.assertEqual(report.finished, 71)
+        self.assertFalse(self.target.exists())
+
+    def test_share(self):
+        """Workers of a host share its cores."""
+        self.assertEqual(_dask._find_per_host(self.client), 2)
+
+    def test_program(self):
+        """It starts workers, or uses those of a cluster."""
+        command = [sys.executable, "-m", "ndconv._program", self.source,
+                   self.target, "--exact", "--block", "8:8:5:2", "--filter",
+                   SETTINGS["filter"], "--runner", "dask"]
+        more = ["--scheduler", self.cluster.scheduler_address]
+        for arguments in (more, []):
+            done = subprocess.run([*map(str, command), *arguments],
+                                  capture_output=True, text=True, timeout=300,
+                                  check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.check()
+
+    def test_refused(self):
+        with self.assertRaisesRegex(ndconv.SettingsError, "distributed.Client"):
+            ndconv.run(self.source, self.target, client="here", **SETTINGS)
+        with self.assertRaisesRegex(ndconv.SettingsError, "runner='dask'"):
+            self.run_it(runner="local")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
