@@ -9,7 +9,7 @@
 
 #include "analysis/structure.h"
 #include "cpu/adaptivekernels.h"
-#include "cpu/threads.h"
+#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

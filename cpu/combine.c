@@ -6,7 +6,7 @@
 #include "cpu/combine.h"
 
 #include "cpu/kernels.h"
-#include "cpu/threads.h"
+#include "engine/threads.h"
 #include "filters/tensor.h"
 
 #include <math.h>

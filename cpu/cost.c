@@ -5,7 +5,7 @@
 
 #include "cpu/kernels.h"
 #include "cpu/stencil.h"
-#include "cpu/threads.h"
+#include "engine/threads.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
 #include "cpu/kernels.h"
 #include "cpu/method.h"
 #include "cpu/structure.h"
-#include "cpu/threads.h"
+#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>
@@ -222,8 +222,6 @@ static const NdAlgorithmFuncs algorithms = {
 };
 
 const NdBackend nd_cpu_backend = {
-  .version = ND_BACKEND_VERSION,
-  .size = ND_BACKEND_SIZE,
   .name = "cpu",
   .flags = ND_BACKEND_HOST_MEMORY | ND_BACKEND_FALLBACK
       | ND_BACKEND_TENSOR_RESPONSE | ND_BACKEND_THRESHOLD

@@ -10,7 +10,7 @@
 #include "cpu/denoisesamples.h"
 #include "cpu/denoisescale.h"
 #include "cpu/speckle.h"
-#include "cpu/threads.h"
+#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "cpu/denoisefuse.h"
 
 #include "analysis/denoise.h"
-#include "cpu/threads.h"
+#include "engine/threads.h"
 
 typedef struct
 {

@@ -3,7 +3,7 @@
  */
 #include "cpu/denoisesamples.h"
 
-#include "cpu/threads.h"
+#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "cpu/denoisescale.h"
 
-#include "cpu/threads.h"
+#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #include "cpu/fft.h"
 #include "cpu/fftgrid.h"
 #include "cpu/fftsamples.h"
-#include "cpu/threads.h"
+#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "cpu/speckle.h"
 
 #include "cpu/adaptivekernels.h"
-#include "cpu/threads.h"
+#include "engine/threads.h"
 
 #include <string.h>
 

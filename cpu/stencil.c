@@ -3,7 +3,7 @@
  */
 #include "cpu/stencil.h"
 
-#include "cpu/threads.h"
+#include "engine/threads.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "cpu/structuresum.h"
-#include "cpu/threads.h"
+#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "cpu/structuresum.h"
 
-#include "cpu/threads.h"
+#include "engine/threads.h"
 
 #include <string.h>
 

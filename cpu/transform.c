@@ -6,7 +6,7 @@
 #include "core/memory.h"
 #include "cpu/cost.h"
 #include "cpu/pad.h"
-#include "cpu/threads.h"
+#include "engine/threads.h"
 
 #include <kissfft/kiss_fftr.h>
 #include <math.h>

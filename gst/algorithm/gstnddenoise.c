@@ -45,7 +45,7 @@
  */
 #include "gst/algorithm/gstnddenoise.h"
 
-#include "cpu/threads.h"
+#include "engine/threads.h"
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndproperties.h"

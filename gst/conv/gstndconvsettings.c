@@ -3,7 +3,7 @@
  */
 #include "gst/conv/gstndconvsettings.h"
 
-#include "cpu/threads.h"
+#include "engine/threads.h"
 #include "gst/base/gstndproperties.h"
 
 GType

@@ -23,8 +23,8 @@
 
 #include "cpu/cpu.h"
 #include "cpu/kernels.h"
-#include "cpu/threads.h"
 #include "engine/plan.h"
+#include "engine/threads.h"
 
 #define ERROR_SAMPLES 1000
 #define TYPES "--type is uint8, int16, uint16 or float32\n"

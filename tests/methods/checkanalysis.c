@@ -20,8 +20,8 @@
 #include "analysis/denoise.h"
 #include "core/error.h"
 #include "cpu/cpu.h"
-#include "cpu/threads.h"
 #include "engine/backend.h"
+#include "engine/threads.h"
 
 #include <fcntl.h>
 #include <math.h>
