@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Writes the source of nd_build_id().
+# Writes the source of nd_build_id() and nd_build_number().
 #
 #   build-id.py ROOT OUTPUT DEPFILE FOLDERS [WORD...]
 #
@@ -21,7 +21,13 @@ SOURCE = '''/* Made by core/build-id.py. */
 const gchar *
 nd_build_id (void)
 {
-  return "%s";
+  return "%(id)s";
+}
+
+guint32
+nd_build_number (void)
+{
+  return 0x%(number)s;
 }
 '''
 
@@ -58,7 +64,8 @@ def read(path):
 def main():
     root, output, depfile, folders, *words = sys.argv[1:]
     paths = list(walk(root, folders.split(',')))
-    source = SOURCE % compute_id(root, paths, words)
+    build_id = compute_id(root, paths, words)
+    source = SOURCE % {'id': build_id, 'number': build_id[:8]}
     if read(output) != source:
         with open(output, 'w', encoding='utf-8') as file:
             file.write(source)

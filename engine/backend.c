@@ -56,11 +56,9 @@ get_backend (GModule *module, gchar **why)
   if (backend->version == ND_BACKEND_VERSION
       && backend->size == ND_BACKEND_SIZE)
     return backend;
-  *why = g_strdup_printf ("it is of another version of ndconv (interface "
-                          "%u-%" G_GSIZE_FORMAT ", not %u-%" G_GSIZE_FORMAT
-                          "); install the plugin and its modules from one "
-                          "build",
-      backend->version, backend->size, ND_BACKEND_VERSION, ND_BACKEND_SIZE);
+  *why = g_strdup_printf ("it is of another build of ndconv (%08x, not %08x); "
+                          "install the plugin and its modules from one build",
+      backend->version, ND_BACKEND_VERSION);
   return NULL;
 }
 

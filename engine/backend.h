@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "core/buildid.h"
 #include "core/log.h"
 #include "engine/algorithm.h"
 #include "engine/devicememory.h"
@@ -18,17 +19,10 @@
 
 G_BEGIN_DECLS
 
-/* A module is refused if its version or size is not the engine's. Increment the
- * version if the meaning of a function below changes; the size detects
- * most other changes of the structures that engine and module exchange. */
-#define ND_BACKEND_VERSION 3
-#define ND_BACKEND_SIZE                                                      \
-  (sizeof (NdBackend) + sizeof (NdEventFuncs) + sizeof (NdDeviceMemoryFuncs) \
-      + sizeof (NdRendererFuncs) + sizeof (NdJob) + sizeof (NdRingOptions)   \
-      + sizeof (NdPictureJob) + sizeof (NdSamples) + sizeof (NdBank)         \
-      + sizeof (NdFilter) + sizeof (NdAlgorithmFuncs)                        \
-      + sizeof (NdAlgorithmClass) + sizeof (NdDenoiseSettings)               \
-      + sizeof (NdDenoiseBorders) + sizeof (NdStructureSettings))
+/* Engine and module exchange structures of all rooms below them, so that a
+ * module works only with the engine of its own build. */
+#define ND_BACKEND_VERSION nd_build_number ()
+#define ND_BACKEND_SIZE sizeof (NdBackend)
 
 /* In place of a slot: a volume of the border value. */
 #define ND_SLOT_BORDER (-1)
@@ -60,8 +54,10 @@ typedef enum
  * valid until an event that is recorded later is synchronized. */
 typedef struct
 {
-  guint32 version;   /* ND_BACKEND_VERSION */
-  gsize size;        /* ND_BACKEND_SIZE */
+  /* Modules only, and always first: ND_BACKEND_VERSION and ND_BACKEND_SIZE. */
+  guint32 version;
+  gsize size;
+
   const gchar *name; /* "cpu", "cuda" */
   NdBackendFlags flags;
 
@@ -115,7 +111,7 @@ void nd_backend_register (const NdBackend *backend);
 
 /* Opens the module at @path and adds the back end that its function
  * nd_backend_module() returns to the front of the list. The module stays open.
- * ND_ERROR_INIT if it cannot be opened or is of another version. */
+ * ND_ERROR_INIT if it cannot be opened or is of another build. */
 #define ND_BACKEND_MODULE "nd_backend_module"
 typedef const NdBackend *(*NdBackendModule) (void);
 gboolean nd_backend_open (const gchar *path, GError **error);

@@ -1,5 +1,5 @@
 /* A module with a back end that does nothing. ND_OTHER_VERSION and
- * ND_OTHER_SIZE make it one of another version of ndconv.
+ * ND_OTHER_SIZE make it one of another build of ndconv.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -14,8 +14,7 @@ available (gint device_id, GError **error)
   return TRUE;
 }
 
-static const NdBackend backend = {
-  .version = ND_BACKEND_VERSION + ND_OTHER_VERSION,
+static NdBackend backend = {
   .size = ND_BACKEND_SIZE + ND_OTHER_SIZE,
   .name = "module",
   .available = available,
@@ -27,6 +26,7 @@ G_MODULE_EXPORT const NdBackend *nd_backend_module (void);
 const NdBackend *
 nd_backend_module (void)
 {
+  backend.version = ND_BACKEND_VERSION + ND_OTHER_VERSION;
   ND_WARNING ("logged in the module");
   return &backend;
 }

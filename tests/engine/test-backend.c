@@ -1,4 +1,4 @@
-/* Opening modules of back ends: missing ones, those of another version, and
+/* Opening modules of back ends: missing ones, those of another build, and
  * their errors.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -46,7 +46,7 @@ open_module (const gchar *name, GError **error)
 }
 
 static void
-test_version (void)
+test_other_build (void)
 {
   static const gchar *const names[] = { "otherversion.so", "othersize.so" };
 
@@ -56,7 +56,7 @@ test_version (void)
     g_assert_false (open_module (names[i], &error));
     g_assert_error (error, ND_ERROR, ND_ERROR_INIT);
     g_assert_nonnull (strstr (error->message, names[i]));
-    g_assert_nonnull (strstr (error->message, "another version of ndconv"));
+    g_assert_nonnull (strstr (error->message, "another build of ndconv"));
     expect_missing (error->message);
     g_assert_null (nd_backend_find ("module", -1, NULL));
   }
@@ -72,9 +72,9 @@ keep_log (NdLevel level, const gchar *category, const gchar *file,
   logged = g_strdup (message);
 }
 
-/* A module of this version is used, and its log follows that of the program. */
+/* A module of this build is used, and its log follows that of the program. */
 static void
-test_same_version (void)
+test_same_build (void)
 {
   g_autofree gchar *path =
       g_test_build_filename (G_TEST_BUILT, "same.so", NULL);
@@ -102,7 +102,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/backend/missing", test_missing);
-  g_test_add_func ("/backend/version", test_version);
-  g_test_add_func ("/backend/same-version", test_same_version);
+  g_test_add_func ("/backend/other-build", test_other_build);
+  g_test_add_func ("/backend/same-build", test_same_build);
   return g_test_run ();
 }

@@ -547,8 +547,7 @@ static const NdAlgorithmFuncs algorithms = {
   .structure_new = structure_new,
 };
 
-static const NdBackend backend = {
-  .version = ND_BACKEND_VERSION,
+static NdBackend backend = {
   .size = ND_BACKEND_SIZE,
   .name = "cuda",
   .available = available,
@@ -575,6 +574,7 @@ G_MODULE_EXPORT void device_double_lose_at_memory (void);
 const NdBackend *
 nd_backend_module (void)
 {
+  backend.version = ND_BACKEND_VERSION;
   return &backend;
 }
 
