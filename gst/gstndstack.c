@@ -13,7 +13,9 @@
  * A volume has the timestamp of its first frame, and its duration ends with its
  * last frame. The rate is divided by 'slices'. If the stream ends, breaks
  * (DISCONT, GAP) or changes within a volume, its frames are discarded, and
- * reported by a QoS message and a warning.
+ * reported by a QoS message and a warning. QoS events stay in the element:
+ * elements upstream would leave out frames, and each of these would cost a
+ * volume.
  *
  * ## Example launch line
  * |[
@@ -27,7 +29,9 @@
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndframe.h"
+#include "gst/base/gstndlatency.h"
 #include "gst/base/gstndsegment.h"
+#include "gst/base/gstndtiming.h"
 #include "gst/gstndelements.h"
 #include "gst/gstndstackcaps.h"
 
@@ -50,7 +54,8 @@ struct _GstNdStack
 
   /* Protected by the object lock; only the streaming thread writes. */
   guint slices;
-  gint rate_n, rate_d; /* of the frames; 0/1: variable, 0/0: no caps yet */
+  gint rate_n, rate_d;  /* of the frames; 0/1: variable, 0/0: no caps yet */
+  GstClockTime latency; /* NONE before caps */
 
   gboolean is_video;
   GstVideoInfo video;
@@ -59,6 +64,7 @@ struct _GstNdStack
   GstBuffer *volume;          /* has slices up to `filled` */
   guint filled;               /* frames in it */
   GstClockTime end;           /* end of the last frame in it */
+  GstNdTiming timing;         /* of the frames */
   GstBuffer *complete;        /* volume for generate_output() */
   guint64 stacked, discarded; /* frames since start() */
   gboolean failed;            /* an error was posted */
@@ -146,6 +152,38 @@ discard_volume (GstNdStack *self, const gchar *reason)
       (NULL));
 }
 
+/* The time between frames by the caps, or NONE. */
+static GstClockTime
+nominal_interval (GstNdStack *self)
+{
+  return self->rate_n > 0
+      ? gst_util_uint64_scale (GST_SECOND, self->rate_d, self->rate_n)
+      : GST_CLOCK_TIME_NONE;
+}
+
+/* The first frame of a volume waits for the others. */
+static void
+update_latency (GstNdStack *self)
+{
+  const GstClockTime interval =
+      gst_nd_timing_expected (&self->timing, nominal_interval (self));
+  const GstClockTime latency = (self->slices - 1) * interval;
+  gboolean changed;
+
+  GST_OBJECT_LOCK (self);
+  changed = gst_nd_latency_differs (self->latency, latency);
+  if (changed)
+    self->latency = latency;
+  GST_OBJECT_UNLOCK (self);
+  if (!changed)
+    return;
+  GST_INFO_OBJECT (self,
+      "latency %" GST_TIME_FORMAT ": %u frames of %" GST_TIME_FORMAT,
+      GST_TIME_ARGS (latency), self->slices - 1, GST_TIME_ARGS (interval));
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_latency (GST_OBJECT (self)));
+}
+
 /* Applies a new number of slices between two volumes. */
 static void
 update_slices (GstNdStack *self)
@@ -172,7 +210,10 @@ gst_nd_stack_start (GstBaseTransform *trans)
   GST_OBJECT_LOCK (self);
   self->slices = self->wanted_slices;
   self->rate_n = self->rate_d = 0;
+  self->latency = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK (self);
+  self->timing = (GstNdTiming){ 0 };
+  gst_nd_timing_reset (&self->timing);
   self->stacked = self->discarded = 0;
   self->failed = FALSE;
   return TRUE;
@@ -256,8 +297,7 @@ gst_nd_stack_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   GST_INFO_OBJECT (self,
       "stacks %u of %" GST_PTR_FORMAT " to one of %" GST_PTR_FORMAT,
       self->slices, in, out);
-  gst_element_post_message (GST_ELEMENT (self),
-      gst_message_new_latency (GST_OBJECT (self)));
+  update_latency (self);
   return TRUE;
 }
 
@@ -338,13 +378,12 @@ add_frame (GstNdStack *self, GstBuffer *frame)
   }
   self->end = GST_BUFFER_PTS (frame);
   if (GST_CLOCK_TIME_IS_VALID (self->end)) {
-    if (GST_BUFFER_DURATION_IS_VALID (frame))
-      self->end += GST_BUFFER_DURATION (frame);
-    else if (self->rate_n > 0)
-      self->end +=
-          gst_util_uint64_scale (GST_SECOND, self->rate_d, self->rate_n);
-    else
-      self->end = GST_CLOCK_TIME_NONE;
+    const GstClockTime duration = GST_BUFFER_DURATION_IS_VALID (frame)
+        ? GST_BUFFER_DURATION (frame)
+        : nominal_interval (self);
+
+    self->end = GST_CLOCK_TIME_IS_VALID (duration) ? self->end + duration
+                                                   : GST_CLOCK_TIME_NONE;
   }
   self->filled++;
   GST_LOG_OBJECT (self, "frame %u of %u: %" GST_PTR_FORMAT, self->filled,
@@ -380,7 +419,13 @@ gst_nd_stack_submit_input (GstBaseTransform *trans, gboolean is_discont,
   if (ret != GST_FLOW_OK)
     return ret;
   frame = g_steal_pointer (&trans->queued_buf);
-  return frame ? add_frame (self, frame) : GST_FLOW_OK;
+  if (!frame)
+    return GST_FLOW_OK;
+  gst_nd_timing_step (&self->timing, &gst_nd_timing_default_rule,
+      nominal_interval (self), GST_BUFFER_PTS (frame),
+      GST_BUFFER_IS_DISCONT (frame), trans->segment.rate < 0);
+  update_latency (self);
+  return add_frame (self, frame);
 }
 
 static GstFlowReturn
@@ -418,8 +463,10 @@ gst_nd_stack_sink_event (GstBaseTransform *trans, GstEvent *event)
       if (!gst_nd_segment_check_decoded (trans->sinkpad, event, &error))
         gst_nd_element_error (GST_ELEMENT (trans), error);
       gst_event_parse_segment (event, &segment);
-      if (!gst_segment_is_equal (segment, &trans->segment))
+      if (!gst_segment_is_equal (segment, &trans->segment)) {
         discard_volume (self, "a new segment starts");
+        gst_nd_timing_reset (&self->timing);
+      }
       break;
     }
     case GST_EVENT_FLUSH_STOP:
@@ -433,33 +480,39 @@ gst_nd_stack_sink_event (GstBaseTransform *trans, GstEvent *event)
       ->sink_event (trans, event);
 }
 
+/* The base class would leave out late frames, and so would elements upstream
+ * (docs/checklist.md, 21). */
+static gboolean
+gst_nd_stack_src_event (GstBaseTransform *trans, GstEvent *event)
+{
+  GstNdStack *self = GST_ND_STACK (trans);
+  gboolean stacks;
+
+  GST_OBJECT_LOCK (self);
+  stacks = self->slices > 1;
+  GST_OBJECT_UNLOCK (self);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_QOS && stacks) {
+    gst_event_unref (event);
+    return TRUE;
+  }
+  return GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class)
+      ->src_event (trans, event);
+}
+
 static gboolean
 gst_nd_stack_query (GstBaseTransform *trans, GstPadDirection direction,
     GstQuery *query)
 {
   GstNdStack *self = GST_ND_STACK (trans);
-  GstClockTime min, max, wait = 0;
-  gboolean live, ready;
+  GstClockTime latency;
 
   if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY || direction != GST_PAD_SRC)
     return GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class)
         ->query (trans, direction, query);
-
-  /* The first frame of a volume waits for the others. */
   GST_OBJECT_LOCK (self);
-  ready = self->rate_d != 0;
-  if (self->rate_n > 0)
-    wait = gst_util_uint64_scale ((self->slices - 1) * GST_SECOND, self->rate_d,
-        self->rate_n);
+  latency = self->latency;
   GST_OBJECT_UNLOCK (self);
-  if (!ready || !gst_pad_peer_query (trans->sinkpad, query))
-    return FALSE;
-  gst_query_parse_latency (query, &live, &min, &max);
-  min += wait;
-  if (GST_CLOCK_TIME_IS_VALID (max))
-    max += wait;
-  gst_query_set_latency (query, live, min, max);
-  return TRUE;
+  return gst_nd_latency_query (trans, query, latency);
 }
 
 static void
@@ -505,6 +558,7 @@ gst_nd_stack_class_init (GstNdStackClass *klass)
   trans_class->submit_input_buffer = gst_nd_stack_submit_input;
   trans_class->generate_output = gst_nd_stack_generate_output;
   trans_class->sink_event = gst_nd_stack_sink_event;
+  trans_class->src_event = gst_nd_stack_src_event;
   trans_class->query = gst_nd_stack_query;
 }
 
@@ -512,6 +566,7 @@ static void
 gst_nd_stack_init (GstNdStack *self)
 {
   self->wanted_slices = self->slices = DEFAULT_SLICES;
+  self->latency = GST_CLOCK_TIME_NONE;
   /* Without transform() the base class switches to passthrough. */
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), FALSE);

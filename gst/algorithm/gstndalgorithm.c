@@ -7,6 +7,7 @@
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflow.h"
+#include "gst/base/gstndlatency.h"
 #include "gst/base/gstndproperties.h"
 
 GST_DEBUG_CATEGORY (gst_nd_algorithm_debug);
@@ -110,24 +111,17 @@ void
 gst_nd_algorithm_update_latency (GstNdAlgorithm *self)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
-  const GstClockTime nominal = gst_nd_format_duration (&priv->input);
-  const GstClockTime measured = gst_nd_timing_interval (&priv->timing);
-  GstClockTime interval = nominal, latency = 0;
+  const GstClockTime interval = gst_nd_timing_expected (&priv->timing,
+      gst_nd_format_duration (&priv->input));
+  GstClockTime latency;
   gboolean changed;
 
   GST_ND_ALGORITHM_GET_CLASS (self)->get_window (self, &priv->before,
       &priv->after);
-  if (!GST_CLOCK_TIME_IS_VALID (nominal)
-      || (GST_CLOCK_TIME_IS_VALID (measured)
-          && measured > nominal + nominal / 10))
-    interval = measured;
-  if (GST_CLOCK_TIME_IS_VALID (interval))
-    latency = priv->after * interval;
-  set_reach (self, interval);
+  latency = priv->after * interval;
+  set_reach (self, interval > 0 ? interval : GST_CLOCK_TIME_NONE);
   GST_OBJECT_LOCK (self);
-  changed = !GST_CLOCK_TIME_IS_VALID (priv->latency)
-      || (GstClockTime) ABS (GST_CLOCK_DIFF (priv->latency, latency))
-          > MIN (priv->latency, latency) / 10;
+  changed = gst_nd_latency_differs (priv->latency, latency);
   if (changed)
     priv->latency = latency;
   GST_OBJECT_UNLOCK (self);
@@ -350,6 +344,7 @@ gst_nd_algorithm_start (GstBaseTransform *trans)
   gst_nd_element_start (GST_ELEMENT (self));
   priv->reverse = FALSE;
   priv->discont = TRUE;
+  priv->timing = (GstNdTiming){ 0 };
   gst_nd_algorithm_reset (self, GST_FLOW_FLUSHING);
   /* Again, if its properties were set in READY. */
   if (GST_ND_ALGORITHM_GET_CLASS (self)->check_settings (self, &error)

@@ -324,11 +324,6 @@ gst_nd_algorithm_end_stretch (GstNdAlgorithm *self, const gchar *reason)
   return ret;
 }
 
-/* The defaults of the filters' properties of these names. */
-static const GstNdTimingRule timing_rule = {
-  .gap = GST_ND_GAP_LEAVE_OUT, .limit = 5, .jitter = 0.5, .discont = TRUE
-};
-
 GstFlowReturn
 gst_nd_algorithm_break_stretch (GstNdAlgorithm *self, const gchar *reason)
 {
@@ -343,7 +338,7 @@ gst_nd_algorithm_break_stretch (GstNdAlgorithm *self, const gchar *reason)
          "more than %.0f intervals, DISCONT, new caps, segments and streams "
          "break it",
             window, gst_nd_restarts_mean (&priv->restarts), reason,
-            timing_rule.limit),
+            gst_nd_timing_default_rule.limit),
         (NULL));
   return gst_nd_algorithm_end_stretch (self, reason);
 }
@@ -359,8 +354,8 @@ begin_volume (GstNdAlgorithm *self, GstBuffer *buffer)
   const gboolean tricks =
       (GST_BASE_TRANSFORM (self)->segment.flags & GST_SEGMENT_FLAG_TRICKMODE)
       != 0;
-  const GstNdTimingStep step = gst_nd_timing_step (&priv->timing, &timing_rule,
-      gst_nd_format_duration (&priv->input),
+  const GstNdTimingStep step = gst_nd_timing_step (&priv->timing,
+      &gst_nd_timing_default_rule, gst_nd_format_duration (&priv->input),
       tricks ? GST_CLOCK_TIME_NONE : GST_BUFFER_PTS (buffer),
       !tricks && GST_BUFFER_IS_DISCONT (buffer), priv->reverse);
   const GstNdTiming timing = priv->timing;
@@ -438,7 +433,7 @@ gst_nd_algorithm_take_gap (GstNdAlgorithm *self, GstEvent *event)
   gst_event_parse_gap (event, &start, &duration);
   /* In a trick mode volumes are left out on purpose. */
   if (!(GST_BASE_TRANSFORM (self)->segment.flags & GST_SEGMENT_FLAG_TRICKMODE))
-    reason = gst_nd_timing_gap (&priv->timing, &timing_rule,
+    reason = gst_nd_timing_gap (&priv->timing, &gst_nd_timing_default_rule,
         gst_nd_format_duration (&priv->input), start, duration, priv->reverse);
   if (reason)
     gst_nd_algorithm_break_stretch (self, reason);

@@ -20,6 +20,14 @@ gst_nd_latency_query (GstBaseTransform *trans, GstQuery *query,
   return TRUE;
 }
 
+gboolean
+gst_nd_latency_differs (GstClockTime old, GstClockTime latency)
+{
+  return !GST_CLOCK_TIME_IS_VALID (old)
+      || (GstClockTime) ABS (GST_CLOCK_DIFF (old, latency))
+      > MIN (old, latency) / 10;
+}
+
 GstClockTime
 gst_nd_latency_earliest_time (GstEvent *qos)
 {

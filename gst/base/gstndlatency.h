@@ -15,6 +15,10 @@ G_BEGIN_DECLS
 gboolean gst_nd_latency_query (GstBaseTransform *trans, GstQuery *query,
     GstClockTime own);
 
+/* Whether a latency changes from @old, or NONE, by so much that the pipeline
+ * must know: more than a tenth. */
+gboolean gst_nd_latency_differs (GstClockTime old, GstClockTime latency);
+
 /* The running time up to which outputs are late after the event @qos. NONE: no
  * output is late. */
 GstClockTime gst_nd_latency_earliest_time (GstEvent *qos);

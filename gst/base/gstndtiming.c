@@ -6,13 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void
-gst_nd_timing_reset (GstNdTiming *timing)
-{
-  timing->last = GST_CLOCK_TIME_NONE;
-  timing->n = 0;
-  timing->shortest = GST_CLOCK_TIME_NONE;
-}
+const GstNdTimingRule gst_nd_timing_default_rule = {
+  .gap = GST_ND_GAP_LEAVE_OUT, .limit = 5, .jitter = 0.5, .discont = TRUE
+};
 
 static int
 compare (const void *a, const void *b)
@@ -36,6 +32,34 @@ gst_nd_timing_interval (const GstNdTiming *timing)
   /* For an even number, the lower one of the middle two: a gap is longer than
    * the interval. */
   return sorted[(n - 1) / 2];
+}
+
+GstClockTime
+gst_nd_timing_expected (const GstNdTiming *timing, GstClockTime nominal)
+{
+  GstClockTime measured = gst_nd_timing_interval (timing);
+
+  if (!GST_CLOCK_TIME_IS_VALID (measured))
+    measured = timing->before;
+  return GST_CLOCK_TIME_IS_VALID (nominal) ? MAX (nominal, measured) : measured;
+}
+
+static void
+forget_intervals (GstNdTiming *timing)
+{
+  const GstClockTime measured = gst_nd_timing_interval (timing);
+
+  if (GST_CLOCK_TIME_IS_VALID (measured))
+    timing->before = measured;
+  timing->n = 0;
+}
+
+void
+gst_nd_timing_reset (GstNdTiming *timing)
+{
+  forget_intervals (timing);
+  timing->last = GST_CLOCK_TIME_NONE;
+  timing->shortest = GST_CLOCK_TIME_NONE;
 }
 
 /* Below this share of the nominal interval volumes come in bursts. */
@@ -119,7 +143,7 @@ gst_nd_timing_step (GstNdTiming *timing, const GstNdTimingRule *rule,
     if (discont)
       step.break_reason = "DISCONT without timestamps";
     if (step.break_reason)
-      timing->n = 0;
+      forget_intervals (timing);
     timing->last = pts;
     return step;
   }
@@ -128,7 +152,7 @@ gst_nd_timing_step (GstNdTiming *timing, const GstNdTimingRule *rule,
   step = classify (timing, rule, nominal, elapsed,
       discont && !is_explained (timing, rule, nominal, elapsed));
   if (step.break_reason)
-    timing->n = 0;
+    forget_intervals (timing);
   else if (elapsed > 0)
     add_interval (timing, elapsed);
   timing->last = pts;

@@ -29,6 +29,9 @@ typedef struct
   gboolean discont; /* DISCONT breaks a stretch */
 } GstNdTimingRule;
 
+/* The rule of elements without properties for it. */
+extern const GstNdTimingRule gst_nd_timing_default_rule;
+
 #define GST_ND_TIMING_INTERVALS 9
 
 typedef struct
@@ -37,6 +40,7 @@ typedef struct
   GstClockTime intervals[GST_ND_TIMING_INTERVALS];
   guint n;               /* intervals measured since the last break */
   GstClockTime shortest; /* interval since the last reset; NONE: none */
+  GstClockTime before;   /* interval before the last break; 0: unknown */
 } GstNdTiming;
 
 typedef struct
@@ -45,7 +49,8 @@ typedef struct
   guint missing;             /* volumes that did not come before this one */
 } GstNdTimingStep;
 
-/* Forgets the stream. */
+/* Forgets the stretch, but not the interval of its volumes. The first call is
+ * for a struct of zeros. */
 void gst_nd_timing_reset (GstNdTiming *timing);
 
 /* Takes the next volume, with timestamp @pts (or NONE). A stretch breaks if
@@ -75,6 +80,12 @@ const gchar *gst_nd_timing_gap (const GstNdTiming *timing,
 /* The median of the intervals measured since the last break; NONE if there is
  * none. */
 GstClockTime gst_nd_timing_interval (const GstNdTiming *timing);
+
+/* The time in which a live stream brings the next volume: the measured
+ * interval, or that before the last break; or @nominal if that is longer,
+ * because volumes can come in bursts. 0 if nothing is known. */
+GstClockTime gst_nd_timing_expected (const GstNdTiming *timing,
+    GstClockTime nominal);
 
 /* Stretches that broke, and their volumes. */
 typedef struct

@@ -334,6 +334,7 @@ gst_nd_conv_start (GstBaseTransform *trans)
   gst_nd_element_start (GST_ELEMENT (self));
   priv->reverse = FALSE;
   priv->discont = TRUE;
+  priv->timing = (GstNdTiming){ 0 };
   gst_nd_conv_reset (self, GST_FLOW_FLUSHING);
   /* Starts it again if its properties were set in READY. */
   start_device (self);

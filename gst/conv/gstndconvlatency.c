@@ -3,6 +3,8 @@
  */
 #include "gst/conv/gstndconvlatency.h"
 
+#include "gst/base/gstndlatency.h"
+
 #include <math.h>
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
@@ -15,17 +17,13 @@
  * times below a tenth of it. */
 #define MIN_INTERVAL (5 * GST_MSECOND)
 
-/* The time between volumes. Caps may promise more volumes than come, and then
- * the measured interval is the one that outputs wait for. */
+/* Caps may promise more volumes than come, and then the measured interval is
+ * the one that outputs wait for. */
 static GstClockTime
 find_interval (GstNdConv *self)
 {
-  const GstClockTime nominal = gst_nd_format_duration (&self->priv->in);
-  const GstClockTime measured = gst_nd_timing_interval (&self->priv->timing);
-
-  if (!GST_CLOCK_TIME_IS_VALID (nominal))
-    return GST_CLOCK_TIME_IS_VALID (measured) ? measured : 0;
-  return GST_CLOCK_TIME_IS_VALID (measured) ? MAX (nominal, measured) : nominal;
+  return gst_nd_timing_expected (&self->priv->timing,
+      gst_nd_format_duration (&self->priv->in));
 }
 
 /* With stamp=content, outputs have earlier timestamps, and sinks expect them
@@ -87,7 +85,7 @@ set_reach (GstNdConv *self, GstClockTime interval)
 }
 
 static void
-set_latency (GstNdConv *self, GstClockTime tolerance_divisor)
+set_latency (GstNdConv *self, gboolean exactly)
 {
   GstNdConvPrivate *priv = self->priv;
   const guint delay = nd_window_delay (nd_convolver_window (priv->convolver));
@@ -102,9 +100,7 @@ set_latency (GstNdConv *self, GstClockTime tolerance_divisor)
   set_reach (self, interval);
   GST_OBJECT_LOCK (self);
   old = priv->latency;
-  changed = !GST_CLOCK_TIME_IS_VALID (old)
-      || (GstClockTime) ABS (GST_CLOCK_DIFF (old, latency))
-          > (tolerance_divisor ? old / tolerance_divisor : 0);
+  changed = exactly ? old != latency : gst_nd_latency_differs (old, latency);
   if (changed)
     priv->latency = latency;
   GST_OBJECT_UNLOCK (self);
@@ -123,7 +119,7 @@ set_latency (GstNdConv *self, GstClockTime tolerance_divisor)
 void
 gst_nd_conv_set_latency (GstNdConv *self)
 {
-  set_latency (self, 0);
+  set_latency (self, TRUE);
 }
 
 /* Warns once if nothing says how long a live stream waits for later volumes. */
@@ -150,7 +146,7 @@ void
 gst_nd_conv_update_latency (GstNdConv *self)
 {
   warn_without_rate (self);
-  set_latency (self, 10);
+  set_latency (self, FALSE);
 }
 
 void

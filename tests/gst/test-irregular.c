@@ -338,6 +338,31 @@ GST_START_TEST (test_latency_follows)
 
 GST_END_TEST;
 
+/* A cut in the stream does not change the latency, which would be a jump at the
+ * sink. */
+GST_START_TEST (test_latency_stays)
+{
+  Model model = model_temporal (TAPS, "nearest");
+  Stream *s = stream_new ("ndconv4dtemporal", &model, NULL);
+  GstClockTime min, max;
+  gboolean live;
+
+  s->rate = __i__ * 10;
+  stream_start (s);
+  for (guint i = 0; i < 10; i++)
+    push_at (s, i, i * 2 * s->duration);
+  stream_messages (s, GST_MESSAGE_LATENCY, NULL);
+  for (guint i = 10; i < 20; i++)
+    push_at (s, i, GST_SECOND * 1000 + i * 2 * s->duration);
+  fail_unless_equals_uint64 (stream_stat (s, "stretches"), 2);
+  fail_unless (stream_latency (s, &live, &min, &max));
+  fail_unless_equals_uint64 (min, 4 * s->duration);
+  fail_unless_equals_int (stream_messages (s, GST_MESSAGE_LATENCY, NULL), 0);
+  stream_free (s);
+}
+
+GST_END_TEST;
+
 /* The computing time counts before the first output, by the estimate of the
  * plan, and after it, as measured. */
 GST_START_TEST (test_compute_latency)
@@ -380,6 +405,7 @@ irregular_suite (void)
   tcase_add_test (tc, test_warns_of_gap_events);
   tcase_add_test (tc, test_warns_of_caps_and_segments);
   tcase_add_test (tc, test_latency_follows);
+  tcase_add_loop_test (tc, test_latency_stays, 0, 2);
   tcase_add_test (tc, test_compute_latency);
   return suite;
 }

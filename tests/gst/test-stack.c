@@ -454,10 +454,60 @@ GST_START_TEST (test_latency)
         "video/x-raw,format=GRAY8,width=8,height=2,framerate=30/1");
     push (h, 0, 1, 16);
     fail_unless_equals_uint64 (gst_harness_query_latency (h),
-        10 * GST_MSECOND
-            + gst_util_uint64_scale (slices[i] - 1, GST_SECOND, 30));
+        10 * GST_MSECOND + (slices[i] - 1) * (GST_SECOND / 30));
     gst_harness_teardown (h);
   }
+}
+
+GST_END_TEST;
+
+/* Frames come at 12.5 of promised 25 frames/s, or the caps promise nothing. The
+ * latency is that of the frames, also after a break. */
+GST_START_TEST (test_latency_follows)
+{
+  static const gchar *const rates[] = { "25/1", "0/1" };
+  g_autofree gchar *caps =
+      g_strdup_printf ("video/x-raw,format=GRAY8,width=8,height=2,framerate=%s",
+          rates[__i__]);
+  GstHarness *h = stack_harness (4, caps);
+
+  gst_harness_set_live (h, TRUE);
+  for (guint n = 0; n < 10; n++)
+    fail_unless_equals_int (gst_harness_push (h, frame (2 * n, 16)),
+        GST_FLOW_OK);
+  fail_unless_equals_uint64 (gst_harness_query_latency (h), 3 * 2 * FRAME);
+  messages (h);
+  for (guint n = 0; n < 10; n++)
+    fail_unless_equals_int (gst_harness_push (h, frame (1000 + 2 * n, 16)),
+        GST_FLOW_OK);
+  fail_unless_equals_int (messages (h).latency, 0);
+  teardown (h);
+}
+
+GST_END_TEST;
+
+/* A late volume must not cost frames of the next ones. */
+GST_START_TEST (test_qos_stays)
+{
+  const guint slices = __i__ ? 2 : 1;
+  GstHarness *h = stack_harness (slices, GRAY8_8X2);
+  GstEvent *event;
+  gboolean upstream = FALSE;
+
+  g_object_set (h->element, "qos", slices > 1, NULL);
+  push (h, 0, slices, 16);
+  gst_harness_push_upstream_event (h,
+      gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 1.5, 10 * FRAME, 0));
+  while ((event = gst_harness_try_pull_upstream_event (h))) {
+    upstream = upstream || GST_EVENT_TYPE (event) == GST_EVENT_QOS;
+    gst_event_unref (event);
+  }
+  fail_unless_equals_int (upstream, slices == 1);
+  push (h, slices, 3 * slices, 16);
+  for (guint v = 0; v < 3; v++)
+    check_volume (h, v * slices, slices, 16);
+  check_discarded (h, 0);
+  teardown (h);
 }
 
 GST_END_TEST;
@@ -554,6 +604,8 @@ stack_suite (void)
   tcase_add_test (tc, test_caps_change);
   tcase_add_test (tc, test_slices_change);
   tcase_add_test (tc, test_latency);
+  tcase_add_loop_test (tc, test_latency_follows, 0, 2);
+  tcase_add_loop_test (tc, test_qos_stays, 0, 2);
   tcase_add_test (tc, test_times);
   tcase_add_test (tc, test_wrong_size);
   tcase_add_test (tc, test_restart);

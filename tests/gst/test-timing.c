@@ -23,7 +23,7 @@ static Count
 run (const GstNdTimingRule *rule, guint n, const GstClockTime *intervals,
     guint n_intervals)
 {
-  GstNdTiming timing;
+  GstNdTiming timing = { 0 };
   GstClockTime pts = 7 * GST_SECOND;
   Count count = { 0, 0 };
 
@@ -85,7 +85,7 @@ test_single_lost (void)
 static void
 test_rate_halves (void)
 {
-  GstNdTiming timing;
+  GstNdTiming timing = { 0 };
   GstClockTime pts = 0;
   guint missing = 0;
 
@@ -106,7 +106,7 @@ test_rate_halves (void)
 static void
 test_rate_falls (void)
 {
-  GstNdTiming timing;
+  GstNdTiming timing = { 0 };
   GstClockTime pts = 0;
   guint breaks = 0;
 
@@ -138,7 +138,7 @@ test_pause (void)
 static void
 test_backwards (void)
 {
-  GstNdTiming timing;
+  GstNdTiming timing = { 0 };
 
   gst_nd_timing_reset (&timing);
   for (guint i = 0; i < 5; i++)
@@ -152,7 +152,7 @@ test_backwards (void)
 static void
 test_reverse (void)
 {
-  GstNdTiming timing;
+  GstNdTiming timing = { 0 };
 
   gst_nd_timing_reset (&timing);
   for (guint i = 0; i < 20; i++)
@@ -168,7 +168,7 @@ static void
 test_discont (void)
 {
   GstNdTimingRule deaf = defaults;
-  GstNdTiming timing;
+  GstNdTiming timing = { 0 };
 
   deaf.discont = FALSE;
   for (guint gap = 1; gap <= 3; gap++) {
@@ -193,7 +193,7 @@ static void
 test_leaky_queue (void)
 {
   for (guint known = 0; known < 2; known++) {
-    GstNdTiming timing;
+    GstNdTiming timing = { 0 };
     guint breaks = 0;
 
     gst_nd_timing_reset (&timing);
@@ -230,7 +230,7 @@ static gboolean
 gap_breaks (guint n, GstNdGap gap, GstClockTime duration)
 {
   GstNdTimingRule rule = defaults;
-  GstNdTiming timing;
+  GstNdTiming timing = { 0 };
 
   rule.gap = gap;
   gst_nd_timing_reset (&timing);
@@ -255,7 +255,7 @@ test_gap_events (void)
 static void
 test_no_timestamps (void)
 {
-  GstNdTiming timing;
+  GstNdTiming timing = { 0 };
 
   gst_nd_timing_reset (&timing);
   for (guint i = 0; i < 10; i++)
@@ -266,6 +266,33 @@ test_no_timestamps (void)
       GST_CLOCK_TIME_NONE, TRUE, FALSE)
                         .break_reason);
   g_assert_false (GST_CLOCK_TIME_IS_VALID (gst_nd_timing_interval (&timing)));
+}
+
+/* A break does not change the latency before the next interval is measured. */
+static void
+test_expected (void)
+{
+  const GstClockTime nominals[] = { INTERVAL, 2 * INTERVAL,
+    GST_CLOCK_TIME_NONE };
+
+  for (guint i = 0; i < G_N_ELEMENTS (nominals); i++) {
+    const GstClockTime nominal = nominals[i], slow = 3 * INTERVAL;
+    GstNdTiming timing = { 0 };
+
+    gst_nd_timing_reset (&timing);
+    g_assert_cmpuint (gst_nd_timing_expected (&timing, nominal), ==,
+        GST_CLOCK_TIME_IS_VALID (nominal) ? nominal : 0);
+    for (guint v = 0; v < 20; v++) {
+      const GstClockTime pts = v * slow + (v >= 10 ? GST_SECOND * 60 : 0);
+
+      if (v == 15)
+        gst_nd_timing_reset (&timing);
+      gst_nd_timing_step (&timing, &gst_nd_timing_default_rule, nominal, pts,
+          FALSE, FALSE);
+      if (v > 0)
+        g_assert_cmpuint (gst_nd_timing_expected (&timing, nominal), ==, slow);
+    }
+  }
 }
 
 int
@@ -285,5 +312,6 @@ main (int argc, char **argv)
   g_test_add_func ("/timing/bursts", test_bursts);
   g_test_add_func ("/timing/gap-events", test_gap_events);
   g_test_add_func ("/timing/no-timestamps", test_no_timestamps);
+  g_test_add_func ("/timing/expected", test_expected);
   return g_test_run ();
 }
