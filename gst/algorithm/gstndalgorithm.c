@@ -3,6 +3,7 @@
  */
 #include "gst/algorithm/gstndalgorithmprivate.h"
 
+#include "gst/base/gstndanchor.h"
 #include "gst/base/gstndbackends.h"
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstnderror.h"
@@ -25,6 +26,12 @@ static const GstNdProperty rows[] = {
       "rows or slices are padded: \"row\" or \"row:slice\". Volumes without "
       "padding are accepted too. Frames have a GstVideoMeta instead",
       GST_ND_STRING (GstNdAlgorithmPrivate, strides, ""), GST_ND_READY },
+  { "compute-latency", "Compute latency",
+      "Whether the answer to LATENCY queries includes the measured computing "
+      "time",
+      GST_ND_ENUM (GstNdAlgorithmPrivate, compute_latency, GstNdComputeLatency,
+          gst_nd_compute_latency_get_type, GST_ND_COMPUTE_LATENCY_AUTO),
+      GST_ND_PLAYING },
 };
 
 GstNdAlgorithmPrivate *
@@ -113,14 +120,16 @@ gst_nd_algorithm_update_latency (GstNdAlgorithm *self)
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   const GstClockTime interval = gst_nd_timing_expected (&priv->timing,
       gst_nd_format_duration (&priv->input));
-  GstClockTime latency;
+  GstClockTime computing, latency;
   gboolean changed;
 
   GST_ND_ALGORITHM_GET_CLASS (self)->get_window (self, &priv->before,
       &priv->after);
-  latency = priv->after * interval;
   set_reach (self, interval > 0 ? interval : GST_CLOCK_TIME_NONE);
   GST_OBJECT_LOCK (self);
+  computing = gst_nd_latency_compute_time (priv->compute_latency, priv->live,
+      interval, priv->compute_peak * GST_SECOND, &priv->counts_compute);
+  latency = priv->after * interval + computing;
   changed = gst_nd_latency_differs (priv->latency, latency);
   if (changed)
     priv->latency = latency;
@@ -128,8 +137,10 @@ gst_nd_algorithm_update_latency (GstNdAlgorithm *self)
   if (!changed)
     return;
   GST_INFO_OBJECT (self,
-      "latency %" GST_TIME_FORMAT ": %u volumes of %" GST_TIME_FORMAT,
-      GST_TIME_ARGS (latency), priv->after, GST_TIME_ARGS (interval));
+      "latency %" GST_TIME_FORMAT ": %u volumes of %" GST_TIME_FORMAT
+      ", computing %" GST_TIME_FORMAT,
+      GST_TIME_ARGS (latency), priv->after, GST_TIME_ARGS (interval),
+      GST_TIME_ARGS (computing));
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_latency (GST_OBJECT (self)));
 }
@@ -236,6 +247,17 @@ gst_nd_algorithm_transform (GstBaseTransform *trans, GstBuffer *in,
   g_return_val_if_reached (GST_FLOW_ERROR);
 }
 
+static gboolean
+gst_nd_algorithm_transform_meta (GstBaseTransform *trans, GstBuffer *out,
+    GstMeta *meta, GstBuffer *in)
+{
+  const GstNdAlgorithmPrivate *priv =
+      gst_nd_algorithm_private (GST_ND_ALGORITHM (trans));
+
+  return gst_nd_anchor_keeps_meta (meta,
+      priv->input.is_video && priv->output.is_video);
+}
+
 /* Caps */
 
 static GstCaps *
@@ -289,6 +311,7 @@ gst_nd_algorithm_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     return FALSE;
   }
   GST_INFO_OBJECT (self, "output caps %" GST_PTR_FORMAT, out);
+  priv->live = gst_nd_latency_is_live (trans);
   same = priv->n_algorithms > 0 && gst_nd_format_is_equal (&input, &priv->input)
       && gst_nd_format_is_equal (&output, &priv->output);
   same_memory = output.device == priv->output.device;
@@ -336,6 +359,7 @@ gst_nd_algorithm_start (GstBaseTransform *trans)
   priv->in = priv->out_count = priv->late = priv->clipped = 0;
   priv->lost = priv->flushed = 0;
   priv->seconds_min = priv->seconds_sum = priv->seconds_max = 0;
+  priv->compute_peak = 0;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   priv->latency = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK (self);
@@ -485,5 +509,8 @@ gst_nd_algorithm_class_init (GstNdAlgorithmClass *klass)
   trans_class->generate_output =
       GST_DEBUG_FUNCPTR (gst_nd_algorithm_generate_output);
   trans_class->transform = GST_DEBUG_FUNCPTR (gst_nd_algorithm_transform);
+  trans_class->transform_meta =
+      GST_DEBUG_FUNCPTR (gst_nd_algorithm_transform_meta);
   gst_type_mark_as_plugin_api (GST_TYPE_ND_ALGORITHM, 0);
+  gst_type_mark_as_plugin_api (gst_nd_compute_latency_get_type (), 0);
 }

@@ -17,7 +17,8 @@ G_BEGIN_DECLS
 typedef struct
 {
   /* Protected by the object lock. */
-  gchar *strides; /* the property */
+  gchar *strides;                      /* the property */
+  GstNdComputeLatency compute_latency; /* the property */
   gboolean settings_changed;
   gboolean started;         /* from start() to stop() */
   GstNdResources resources; /* that the device was started for */
@@ -28,6 +29,7 @@ typedef struct
   guint64 lost;    /* outputs that downstream did not take */
   guint64 flushed; /* volumes without output because of a flush */
   gdouble seconds_min, seconds_sum, seconds_max;
+  gdouble compute_peak;      /* seconds; of the slower ones of the outputs */
   const gchar *backend_name; /* of the algorithms */
   GstNdSeek seek;
 
@@ -51,7 +53,10 @@ typedef struct
   gint64 last_sample;    /* the last volume without GAP */
   GstNdTiming timing;
   GstNdRestarts restarts;
-  gdouble push_seconds;
+  gdouble push_seconds;      /* of the volumes since the last output */
+  gdouble last_push_seconds; /* of the last one */
+  gboolean live;
+  gboolean counts_compute; /* the latency includes the computing time */
 } GstNdAlgorithmPrivate;
 
 GstNdAlgorithmPrivate *gst_nd_algorithm_private (GstNdAlgorithm *self);
@@ -96,8 +101,8 @@ gboolean gst_nd_algorithm_propose_allocation (GstBaseTransform *trans,
 /* Posts @error unless an error was posted since start(). */
 GstFlowReturn gst_nd_algorithm_fail (GstNdAlgorithm *self, const GError *error);
 
-/* The latency in use, from the caps' rate or, without one, from the measured
- * interval; posts LATENCY if it changes. */
+/* The latency in use, from the interval of the caps or the measured one, and
+ * from the computing time; posts LATENCY if it changes. */
 void gst_nd_algorithm_update_latency (GstNdAlgorithm *self);
 
 /* gstndalgorithmevents.c: events and queries. */

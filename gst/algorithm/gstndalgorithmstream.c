@@ -226,8 +226,10 @@ respond (GstNdAlgorithm *self, GstBuffer *out, GError **error)
   return ok;
 }
 
+/* An output that took @seconds with all pushes before it, and @last with the
+ * last one, for which a sink waits. */
 static void
-count_output (GstNdAlgorithm *self, gdouble seconds)
+count_output (GstNdAlgorithm *self, gdouble seconds, gdouble last)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   GstNdAlgorithmClass *klass = GST_ND_ALGORITHM_GET_CLASS (self);
@@ -237,6 +239,7 @@ count_output (GstNdAlgorithm *self, gdouble seconds)
     priv->seconds_min = seconds;
   priv->seconds_max = MAX (priv->seconds_max, seconds);
   priv->seconds_sum += seconds;
+  priv->compute_peak = gst_nd_latency_peak (priv->compute_peak, last);
   priv->out_count++;
   if (klass->update_stats)
     klass->update_stats (self, priv->algorithms, priv->n_algorithms);
@@ -252,7 +255,7 @@ push_one (GstNdAlgorithm *self)
   g_autoptr (GError) error = NULL;
   const gint64 begin = g_get_monotonic_time ();
   GstFlowReturn ret = GST_FLOW_OK;
-  gdouble seconds;
+  gdouble response, seconds;
 
   while (GST_IS_EVENT (g_queue_peek_head (&priv->anchors)))
     gst_pad_push_event (pad, g_queue_pop_head (&priv->anchors));
@@ -269,9 +272,10 @@ push_one (GstNdAlgorithm *self)
   priv->pulled++;
   if (!out)
     return GST_FLOW_OK;
-  seconds = priv->push_seconds + (g_get_monotonic_time () - begin) * 1e-6;
-  count_output (self, seconds);
-  priv->push_seconds = 0;
+  response = (g_get_monotonic_time () - begin) * 1e-6;
+  seconds = priv->push_seconds + response;
+  count_output (self, seconds, priv->last_push_seconds + response);
+  priv->push_seconds = priv->last_push_seconds = 0;
   priv->discont = FALSE;
   gst_nd_tensor_meta_attach (out, &priv->output);
   GST_LOG_OBJECT (self,
@@ -395,7 +399,8 @@ push_volume (GstNdAlgorithm *self, GstBuffer *buffer)
   gst_nd_unmap (&map);
   if (!ok)
     return gst_nd_algorithm_fail (self, error);
-  priv->push_seconds += (g_get_monotonic_time () - begin) * 1e-6;
+  priv->last_push_seconds = (g_get_monotonic_time () - begin) * 1e-6;
+  priv->push_seconds += priv->last_push_seconds;
   if (!GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP))
     priv->last_sample = priv->pushed;
   GST_LOG_OBJECT (self, "pushed volume %" G_GINT64_FORMAT ": %" GST_PTR_FORMAT,

@@ -38,3 +38,19 @@ gst_nd_anchor_new (GstBuffer *buffer, const GstNdFormat *format)
     GST_BUFFER_DURATION (anchor) = gst_nd_format_duration (format);
   return anchor;
 }
+
+gboolean
+gst_nd_anchor_keeps_meta (const GstMeta *meta, gboolean is_video)
+{
+  static const gchar *const kept[] = { GST_META_TAG_VIDEO_STR,
+    GST_META_TAG_VIDEO_ORIENTATION_STR, GST_META_TAG_VIDEO_SIZE_STR, NULL };
+  const gchar *const *tags = gst_meta_api_type_get_tags (meta->info->api);
+
+  if (tags && !is_video)
+    return FALSE;
+  for (; tags && *tags; tags++) {
+    if (!g_strv_contains (kept, *tags))
+      return FALSE;
+  }
+  return TRUE;
+}

@@ -3,6 +3,68 @@
  */
 #include "gst/base/gstndlatency.h"
 
+#include "gst/base/gstndproperties.h"
+
+/* How much of the longest computing time remains after each output. After 100
+ * quick outputs a slow one counts for a third. */
+#define PEAK_DECAY 0.99
+
+/* The shortest interval for compute-latency=auto: sinks do not notice computing
+ * times below a tenth of it. */
+#define MIN_INTERVAL (5 * GST_MSECOND)
+
+GType
+gst_nd_compute_latency_get_type (void)
+{
+  static gsize type;
+  static const GEnumValue values[] = {
+    { GST_ND_COMPUTE_LATENCY_AUTO,
+        "If the stream is live and computing takes more than a tenth of the "
+        "interval",
+        "auto" },
+    { GST_ND_COMPUTE_LATENCY_NEVER, "Never", "never" },
+    { GST_ND_COMPUTE_LATENCY_ALWAYS, "Always", "always" }, { 0, NULL, NULL }
+  };
+
+  return gst_nd_enum_type (&type, "GstNdComputeLatency", values);
+}
+
+GstClockTime
+gst_nd_latency_compute_time (GstNdComputeLatency mode, gboolean live,
+    GstClockTime interval, GstClockTime time, gboolean *counted)
+{
+  switch (mode) {
+    case GST_ND_COMPUTE_LATENCY_NEVER:
+      return 0;
+    case GST_ND_COMPUTE_LATENCY_ALWAYS:
+      return time;
+    case GST_ND_COMPUTE_LATENCY_AUTO:
+      break;
+  }
+  /* The limit is lower while the time is included, so that the latency does not
+   * go up and down. */
+  interval = MAX (interval, MIN_INTERVAL);
+  *counted = live && time > interval / (*counted ? 20 : 10);
+  return *counted ? time : 0;
+}
+
+gdouble
+gst_nd_latency_peak (gdouble peak, gdouble seconds)
+{
+  return MAX (seconds, peak * PEAK_DECAY);
+}
+
+gboolean
+gst_nd_latency_is_live (GstBaseTransform *trans)
+{
+  g_autoptr (GstQuery) query = gst_query_new_latency ();
+  gboolean live = FALSE;
+
+  if (gst_pad_peer_query (GST_BASE_TRANSFORM_SINK_PAD (trans), query))
+    gst_query_parse_latency (query, &live, NULL, NULL);
+  return live;
+}
+
 gboolean
 gst_nd_latency_query (GstBaseTransform *trans, GstQuery *query,
     GstClockTime own)

@@ -10,6 +10,29 @@
 
 G_BEGIN_DECLS
 
+/* Whether the latency includes the computing time. The numbers are public. */
+typedef enum
+{
+  GST_ND_COMPUTE_LATENCY_AUTO = 0, /* if the stream is live and the time is
+                                      more than a tenth of the interval */
+  GST_ND_COMPUTE_LATENCY_NEVER = 1,
+  GST_ND_COMPUTE_LATENCY_ALWAYS = 2
+} GstNdComputeLatency;
+
+GType gst_nd_compute_latency_get_type (void);
+
+/* The part of @time, that of computing an output, that the latency includes.
+ * @counted: whether it included it before; is updated. */
+GstClockTime gst_nd_latency_compute_time (GstNdComputeLatency mode,
+    gboolean live, GstClockTime interval, GstClockTime time, gboolean *counted);
+
+/* The computing time to expect, in seconds, after an output took @seconds and
+ * @peak was expected: that of the slower ones of the last outputs. */
+gdouble gst_nd_latency_peak (gdouble peak, gdouble seconds);
+
+/* Whether upstream is live: it does not wait for this element. */
+gboolean gst_nd_latency_is_live (GstBaseTransform *trans);
+
 /* Answers the latency @query of an element: the latency of upstream and @own.
  * FALSE if @own is NONE or upstream does not answer. */
 gboolean gst_nd_latency_query (GstBaseTransform *trans, GstQuery *query,

@@ -6,6 +6,7 @@
 #include "gst/conv/gstndconv.h"
 
 #include "filters/text.h"
+#include "gst/base/gstndanchor.h"
 #include "gst/base/gstndbackends.h"
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstnderror.h"
@@ -74,24 +75,14 @@ gst_nd_conv_transform (GstBaseTransform *trans, GstBuffer *in, GstBuffer *out)
   g_return_val_if_reached (GST_FLOW_ERROR);
 }
 
-/* A frame keeps its size and its place in the scene, and so the metas that only
- * tell of these, as GstVideoFilter has it. */
 static gboolean
 gst_nd_conv_transform_meta (GstBaseTransform *trans, GstBuffer *out,
     GstMeta *meta, GstBuffer *in)
 {
-  static const gchar *const kept[] = { GST_META_TAG_VIDEO_STR,
-    GST_META_TAG_VIDEO_ORIENTATION_STR, GST_META_TAG_VIDEO_SIZE_STR, NULL };
-  const gchar *const *tags = gst_meta_api_type_get_tags (meta->info->api);
   const GstNdConvPrivate *priv = GST_ND_CONV (trans)->priv;
 
-  if (tags && !(priv->in.is_video && priv->out.is_video))
-    return FALSE;
-  for (; tags && *tags; tags++) {
-    if (!g_strv_contains (kept, *tags))
-      return FALSE;
-  }
-  return TRUE;
+  return gst_nd_anchor_keeps_meta (meta,
+      priv->in.is_video && priv->out.is_video);
 }
 
 /* Caps */
@@ -163,18 +154,6 @@ gst_nd_conv_fixate_caps (GstBaseTransform *trans, GstPadDirection direction,
               other));
 }
 
-/* Whether upstream is live: it does not wait for this element. */
-static gboolean
-is_live (GstNdConv *self)
-{
-  g_autoptr (GstQuery) query = gst_query_new_latency ();
-  gboolean live = FALSE;
-
-  if (gst_pad_peer_query (GST_BASE_TRANSFORM_SINK_PAD (self), query))
-    gst_query_parse_latency (query, &live, NULL, NULL);
-  return live;
-}
-
 static gboolean
 gst_nd_conv_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
@@ -192,7 +171,7 @@ gst_nd_conv_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   }
   GST_INFO_OBJECT (self, "output caps %" GST_PTR_FORMAT, out);
   gst_nd_conv_pending_complete_all (self);
-  priv->live = is_live (self);
+  priv->live = gst_nd_latency_is_live (trans);
   /* Another spelling, rate or memory: the window stays. */
   if (priv->convolver && gst_nd_format_is_equal (&in_format, &priv->in)
       && gst_nd_format_is_equal (&out_format, &priv->out)

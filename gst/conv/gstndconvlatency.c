@@ -3,19 +3,9 @@
  */
 #include "gst/conv/gstndconvlatency.h"
 
-#include "gst/base/gstndlatency.h"
-
 #include <math.h>
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
-
-/* How much of the longest computing time remains after each output. After 100
- * quick outputs a slow one counts for a third. */
-#define PEAK_DECAY 0.99
-
-/* The shortest interval for compute-latency=auto: sinks do not notice computing
- * times below a tenth of it. */
-#define MIN_INTERVAL (5 * GST_MSECOND)
 
 /* Caps may promise more volumes than come, and then the measured interval is
  * the one that outputs wait for. */
@@ -45,28 +35,14 @@ find_compute_time (GstNdConv *self, GstClockTime interval)
 {
   GstNdConvPrivate *priv = self->priv;
   gdouble seconds;
-  GstClockTime time;
 
   GST_OBJECT_LOCK (self);
   seconds = priv->compute_peak;
   GST_OBJECT_UNLOCK (self);
   if (seconds == 0)
     seconds = nd_convolver_plan (priv->convolver, 0)->estimate;
-  time = seconds * GST_SECOND;
-  switch (priv->active.compute_latency) {
-    case GST_ND_COMPUTE_LATENCY_NEVER:
-      return 0;
-    case GST_ND_COMPUTE_LATENCY_ALWAYS:
-      return time;
-    case GST_ND_COMPUTE_LATENCY_AUTO:
-      break;
-  }
-  /* The limit is lower while the time is included, so that the latency does not
-   * go up and down. */
-  interval = MAX (interval, MIN_INTERVAL);
-  priv->counts_compute =
-      priv->live && time > interval / (priv->counts_compute ? 20 : 10);
-  return priv->counts_compute ? time : 0;
+  return gst_nd_latency_compute_time (priv->active.compute_latency, priv->live,
+      interval, seconds * GST_SECOND, &priv->counts_compute);
 }
 
 /* Tells accurate seeks how many volumes an output reads. In stream time, so
@@ -155,6 +131,6 @@ gst_nd_conv_add_compute_time (GstNdConv *self, gdouble seconds)
   GstNdConvPrivate *priv = self->priv;
 
   GST_OBJECT_LOCK (self);
-  priv->compute_peak = MAX (seconds, priv->compute_peak * PEAK_DECAY);
+  priv->compute_peak = gst_nd_latency_peak (priv->compute_peak, seconds);
   GST_OBJECT_UNLOCK (self);
 }

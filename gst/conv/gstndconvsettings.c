@@ -63,22 +63,6 @@ gap_type (void)
 }
 
 static GType
-compute_latency_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { GST_ND_COMPUTE_LATENCY_AUTO,
-        "If the stream is live and computing takes more than a tenth of the "
-        "interval",
-        "auto" },
-    { GST_ND_COMPUTE_LATENCY_NEVER, "Never", "never" },
-    { GST_ND_COMPUTE_LATENCY_ALWAYS, "Always", "always" }, { 0, NULL, NULL }
-  };
-
-  return gst_nd_enum_type (&type, "GstNdComputeLatency", values);
-}
-
-static GType
 stamp_type (void)
 {
   static gsize type;
@@ -317,8 +301,8 @@ static const GstNdProperty rows[] = {
   { "compute-latency", "Compute latency",
       "Whether the answer to LATENCY queries includes the measured computing "
       "time",
-      FIELD (ENUM, compute_latency, GstNdComputeLatency, compute_latency_type,
-          GST_ND_COMPUTE_LATENCY_AUTO),
+      FIELD (ENUM, compute_latency, GstNdComputeLatency,
+          gst_nd_compute_latency_get_type, GST_ND_COMPUTE_LATENCY_AUTO),
       GST_ND_PLAYING },
   { "strides", "Strides",
       "Bytes from row to row, and from slice to slice, of input volumes whose "

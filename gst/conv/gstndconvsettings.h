@@ -7,6 +7,7 @@
 
 #include "engine/job.h"
 #include "filters/design.h"
+#include "gst/base/gstndlatency.h"
 #include "gst/base/gstndsampletype.h"
 #include "gst/base/gstndtiming.h"
 #include <gst/gst.h>
@@ -34,15 +35,6 @@ typedef enum
   GST_ND_PLANES_ALL = 0,
   GST_ND_PLANES_LUMA = 1
 } GstNdPlanesKind;
-
-/* Whether the answer to LATENCY queries includes the computing time. */
-typedef enum
-{
-  GST_ND_COMPUTE_LATENCY_AUTO = 0, /* if the stream is live and the time is
-                                      above a tenth of an interval */
-  GST_ND_COMPUTE_LATENCY_NEVER = 1,
-  GST_ND_COMPUTE_LATENCY_ALWAYS = 2
-} GstNdComputeLatency;
 
 /* The time that an output is stamped with. */
 typedef enum

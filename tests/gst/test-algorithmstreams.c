@@ -315,6 +315,30 @@ GST_START_TEST (test_warns_once)
 
 GST_END_TEST;
 
+static GstClockTime
+latency_after (Stream *s, const gchar *mode, guint first, guint last)
+{
+  gst_util_set_object_arg (G_OBJECT (s->element), "compute-latency", mode);
+  push_range (s, first, last);
+  return gst_harness_query_latency (s->h);
+}
+
+/* A sink waits for the computing, too, also if no output waits for later
+ * volumes. */
+GST_START_TEST (test_compute_latency)
+{
+  Stream s = start (__i__);
+
+  gst_util_set_object_arg (G_OBJECT (s.element), __i__ ? "sigma" : "latency",
+      "0");
+  fail_unless_equals_uint64 (latency_after (&s, "never", 0, 9), 0);
+  fail_unless (latency_after (&s, "always", 10, 19) > 0);
+  fail_unless_equals_uint64 (latency_after (&s, "never", 20, 29), 0);
+  end (&s);
+}
+
+GST_END_TEST;
+
 static Suite *
 algorithm_streams_suite (void)
 {
@@ -330,6 +354,7 @@ algorithm_streams_suite (void)
   tcase_add_loop_test (tc, test_parent_is_given_back, 0, n);
   tcase_add_loop_test (tc, test_trick_mode, 0, n);
   tcase_add_loop_test (tc, test_warns_once, 0, n);
+  tcase_add_loop_test (tc, test_compute_latency, 0, n);
   return suite;
 }
 

@@ -8,6 +8,7 @@
 #include "tests/gst/run.h"
 
 #include <gst/check/gstharness.h>
+#include <gst/video/video.h>
 #include <math.h>
 
 #define SIZE 9
@@ -22,11 +23,13 @@ static GstHarness *
 harness_new (const gchar *launch, const gchar *type)
 {
   GstHarness *h = gst_harness_new_parse (launch);
-  GstBus *bus = gst_bus_new ();
+  g_autoptr (GstElement) element = gst_harness_find_element (h, "nddenoise");
+  g_autoptr (GstBus) bus = gst_bus_new ();
   g_autofree gchar *caps = g_strdup_printf (CAPS, type);
 
   gst_element_set_bus (h->element, bus);
-  gst_object_unref (bus);
+  /* The latency is then the same on each machine. */
+  gst_util_set_object_arg (G_OBJECT (element), "compute-latency", "never");
   gst_harness_set_src_caps_str (h, caps);
   return h;
 }
@@ -545,6 +548,37 @@ GST_START_TEST (test_errors)
 }
 GST_END_TEST;
 
+/* A frame keeps the metas that tell of its content. */
+GST_START_TEST (test_metas_of_frames)
+{
+  GstHarness *h = gst_harness_new_parse ("nddenoise sigma=10 latency=1");
+
+  gst_harness_set_src_caps_str (h,
+      "video/x-raw,format=GRAY8,width=16,height=12,framerate=10/1");
+  for (guint t = 0; t < 5; t++) {
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, 16 * 12, NULL);
+
+    gst_buffer_memset (buffer, 0, 100 + t, -1);
+    GST_BUFFER_PTS (buffer) = t * DURATION;
+    gst_buffer_add_video_region_of_interest_meta (buffer, "heart", t, 2, 3, 4);
+    gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE,
+        GST_VIDEO_FORMAT_GRAY8, 16, 12);
+    gst_harness_push (h, buffer);
+  }
+  gst_harness_push_event (h, gst_event_new_eos ());
+  for (guint t = 0; t < 5; t++) {
+    g_autoptr (GstBuffer) buffer = gst_harness_pull (h);
+    const GstVideoRegionOfInterestMeta *meta =
+        (gpointer) gst_buffer_get_meta (buffer,
+            GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+
+    fail_unless (meta != NULL);
+    fail_unless_equals_int (meta->x, t);
+  }
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
 static Suite *
 denoise_suite (void)
 {
@@ -560,6 +594,7 @@ denoise_suite (void)
   tcase_add_test (tests, test_threads);
   tcase_add_test (tests, test_equal);
   tcase_add_test (tests, test_alpha);
+  tcase_add_test (tests, test_metas_of_frames);
   tcase_add_test (tests, test_adaptive);
   tcase_add_test (tests, test_speckle);
   tcase_add_test (tests, test_errors);

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "gst/base/gstndlatency.h"
 #include "gst/base/gstndtiming.h"
 
 #define INTERVAL (33 * GST_MSECOND)
@@ -295,6 +296,34 @@ test_expected (void)
   }
 }
 
+/* auto counts the time that a sink would notice, and goes on with less. */
+static void
+test_compute_time (void)
+{
+  const GstClockTime interval = 20 * GST_MSECOND, slow = 3 * GST_MSECOND,
+                     quick = 1500 * GST_USECOND, least = 500 * GST_USECOND;
+  gboolean counted = FALSE;
+  gdouble peak = 0;
+
+#define TIME(mode, live, time)                                                \
+  gst_nd_latency_compute_time (GST_ND_COMPUTE_LATENCY_##mode, live, interval, \
+      time, &counted)
+  g_assert_cmpuint (TIME (NEVER, TRUE, slow), ==, 0);
+  g_assert_cmpuint (TIME (ALWAYS, FALSE, least), ==, least);
+  g_assert_cmpuint (TIME (AUTO, FALSE, slow), ==, 0);
+  g_assert_cmpuint (TIME (AUTO, TRUE, quick), ==, 0);
+  g_assert_cmpuint (TIME (AUTO, TRUE, slow), ==, slow);
+  g_assert_cmpuint (TIME (AUTO, TRUE, quick), ==, quick);
+  g_assert_cmpuint (TIME (AUTO, TRUE, least), ==, 0);
+  g_assert_cmpuint (TIME (AUTO, TRUE, quick), ==, 0);
+#undef TIME
+
+  for (guint i = 0; i < 100; i++)
+    peak = gst_nd_latency_peak (peak, i == 0 ? 1 : 0.01);
+  g_assert_cmpfloat (peak, >, 0.3);
+  g_assert_cmpfloat (peak, <, 0.5);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -313,5 +342,6 @@ main (int argc, char **argv)
   g_test_add_func ("/timing/gap-events", test_gap_events);
   g_test_add_func ("/timing/no-timestamps", test_no_timestamps);
   g_test_add_func ("/timing/expected", test_expected);
+  g_test_add_func ("/timing/compute-time", test_compute_time);
   return g_test_run ();
 }
