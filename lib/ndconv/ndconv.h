@@ -317,6 +317,100 @@ ND_API NdBlock *nd_plan_blocks (const NdFilters *filters,
     const NdSettings *settings, const gsize size[4], const gsize block[4],
     const gsize *chunk, gsize *n, GError **error);
 
+/* --- Recordings ----------------------------------------------------------- */
+
+/* Reads a recording in a file, a volume at a time: NIfTI, NRRD, MetaImage,
+ * NumPy (.npy, .npz), TIFF, or raw samples. The content of the file determines
+ * the format. One thread at a time. */
+typedef struct _NdRecordingReader NdRecordingReader;
+
+/* @raw describes the samples of a file without a header: type, components,
+ * responses and size[0] to size[2]; @offset bytes come before them. NULL for
+ * other files.
+ *
+ * ND_ERROR_NOT_FOUND, _OPEN_READ, _READ (truncated or damaged, or a wrong size
+ * for raw samples), _FORMAT (an unsupported format or type), _SETTINGS (no
+ * header and no @raw). */
+ND_API NdRecordingReader *nd_recording_reader_new (const gchar *path,
+    const NdArray *raw, gsize offset, GError **error);
+ND_API void nd_recording_reader_free (NdRecordingReader *reader);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdRecordingReader, nd_recording_reader_free)
+
+/* All its volumes as a dense array without memory. Volumes follow each other
+ * with all their responses. */
+ND_API void nd_recording_reader_init_array (const NdRecordingReader *reader,
+    NdArray *volumes);
+
+/* Text like "NRRD, int16, compressed". */
+ND_API const gchar *
+nd_recording_reader_get_format (const NdRecordingReader *reader);
+
+/* Sentences about differences between the file and the samples read, terminated
+ * by NULL. */
+ND_API const gchar *const *
+nd_recording_reader_get_warnings (const NdRecordingReader *reader);
+
+/* TRUE if volumes can be read in any order at the same cost. In a compressed
+ * file the volumes before are decompressed. */
+ND_API gboolean
+nd_recording_reader_is_seekable (const NdRecordingReader *reader);
+
+/* Volumes per second, as a fraction; FALSE and 0/1 if it is unknown. */
+ND_API gboolean nd_recording_reader_get_rate (const NdRecordingReader *reader,
+    gint *n, gint *d);
+
+/* The position in space: mm to right, anterior, superior; column a of
+ * @directions, which is row by row, is the direction of axis a. FALSE if it is
+ * unknown. Each of the pointers may be NULL. */
+ND_API gboolean
+nd_recording_reader_get_geometry (const NdRecordingReader *reader,
+    gdouble spacing[3], gdouble origin[3], gdouble directions[9]);
+
+/* Reads @volume, counted from 0, into @data, which has the bytes of a volume
+ * with all its responses (strides[3] of nd_recording_reader_init_array()).
+ *
+ * ND_ERROR_SETTINGS if there is no such volume, ND_ERROR_READ if the file is
+ * truncated or damaged. */
+ND_API gboolean nd_recording_reader_read (NdRecordingReader *reader,
+    gsize volume, gpointer data, GError **error);
+
+/* Writes a recording, a volume at a time. Until it is complete, the file has
+ * the name @path with ".part" appended. */
+typedef struct _NdRecordingWriter NdRecordingWriter;
+
+/* The extension of @path names the format: .nii, .nii.gz, .nrrd, .nhdr, .mha,
+ * .mhd, .npy, .tif, otherwise raw samples. @compress compresses the samples of
+ * NRRD and MetaImage. @volumes describes the volumes; size[3] is their number,
+ * 0 if it is unknown. The recording gets rate, times, geometry and other
+ * metadata of @like, which may be NULL, and must stay open as long as the
+ * writer.
+ *
+ * ND_ERROR_SETTINGS, _OPEN_WRITE, ND_ERROR_FORMAT if the format cannot store
+ * the volumes, ND_ERROR_DISK_FULL. */
+ND_API NdRecordingWriter *nd_recording_writer_new (const gchar *path,
+    const NdArray *volumes, const NdRecordingReader *like, gboolean compress,
+    GError **error);
+
+/* Without nd_recording_writer_finish() the partial file stays if it has
+ * volumes. */
+ND_API void nd_recording_writer_free (NdRecordingWriter *writer);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdRecordingWriter, nd_recording_writer_free)
+
+/* Writes the next volume, dense, with all its responses.
+ * ND_ERROR_DISK_FULL, _WRITE. */
+ND_API gboolean nd_recording_writer_write (NdRecordingWriter *writer,
+    gconstpointer data, GError **error);
+
+/* No volume follows: completes the file and gives it its name. ND_ERROR_WRITE,
+ * also if no volume was written. */
+ND_API gboolean nd_recording_writer_finish (NdRecordingWriter *writer,
+    GError **error);
+
+/* After nd_recording_writer_finish(): a sentence about metadata that the format
+ * could not store, or NULL. */
+ND_API const gchar *
+nd_recording_writer_get_warning (const NdRecordingWriter *writer);
+
 /* --- Back ends and devices ------------------------------------------------ */
 
 /* The names of the back ends that work on this machine, the preferred one

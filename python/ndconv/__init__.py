@@ -14,10 +14,12 @@ from ._ledger import Failure, Report
 from ._library import (BackendError, CancelledError, Error, FileError,
                        FormatError, OutOfMemoryError, SettingsError,
                        nd_version)
+from ._recordings import Raw, Recording, RecordingWriter
 from ._stream import Stream
 
 __version__ = nd_version().decode()
 __all__ = ["BackendError", "Block", "CancelledError", "Error", "Failure",
-           "FileError", "FormatError", "OutOfMemoryError", "Report",
-           "SettingsError", "Stream", "backends", "convolve", "describe",
-           "design", "designs", "devices", "plan_blocks", "run"]
+           "FileError", "FormatError", "OutOfMemoryError", "Raw", "Recording",
+           "RecordingWriter", "Report", "SettingsError", "Stream", "backends",
+           "convolve", "describe", "design", "designs", "devices",
+           "plan_blocks", "run"]

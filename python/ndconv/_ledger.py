@@ -11,7 +11,7 @@ from typing import Any, Callable, NamedTuple
 
 from . import _library as lib
 from ._blocks import Block
-from ._jobs import Done, Job, Task
+from ._jobs import Done, Task
 
 
 class Failure(NamedTuple):
@@ -78,10 +78,11 @@ class Ledger:
         self.finished = self.skipped = self.retried = 0
         self._samples = self._read = self._written = 0
 
-    def add(self, job: Job) -> None:
+    def add(self, job: Any) -> None:
         """Takes the tasks of @job that are not done."""
         tasks = job.tasks()
-        missing = job.missing(tasks) if job.begin() else []
+        job.begin()
+        missing = job.missing(tasks)
         self.skipped += len(tasks) - len(missing)
         self.tasks += missing
         self._left[job.output] = len(missing)
@@ -92,7 +93,7 @@ class Ledger:
         """An input of which nothing can be done."""
         self.failed.append(Failure(path, None, str(error)))
 
-    def _finish(self, job: Job) -> None:
+    def _finish(self, job: Any) -> None:
         try:
             job.finish()
         except OSError as error:

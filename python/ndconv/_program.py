@@ -17,6 +17,7 @@ from typing import Any
 FAILED, WRONG, INTERRUPTED = 1, 2, 130
 PURPOSE = "filter archives of recordings"
 DESCRIPTION = """\
+Inputs are recordings (NIfTI, NRRD, MetaImage, NumPy, TIFF, raw samples) and OME-Zarr.
 Several inputs, or a pattern in quotes, give outputs of the same names in the folder
 OUTPUT. A run that was interrupted goes on if it is started again with the same options:
 what is finished is not computed again. Until an output is complete, it has another name.
@@ -25,7 +26,7 @@ Sizes have the order x:y:z:t.
 EXAMPLES = """\
 Examples:
   ndconv-run --filter gaussian,sigma=1.5 --workers 4 heart.zarr smooth.zarr
-  ndconv-run --filter 'box,size=3' --border mirror 'scans/*.zarr' filtered
+  ndconv-run --filter box,size=3 --border mirror 'scans/*.nii.gz' filtered
 
 Exit status:
   0  all outputs are complete
@@ -117,6 +118,19 @@ def make_parser() -> argparse.ArgumentParser:
     run.add_argument("--scheduler", metavar="ADDRESS",
                      help="of a Dask cluster, as tcp://HOST:8786; runner=dask "
                      "without it starts WORKERS processes")
+    run.add_argument("--output-format", metavar="FORMAT",
+                     help="of the outputs (default: as the inputs): recording, "
+                     "ome-zarr, ome-zarr-0.5, ome-zarr-0.4")
+    run.add_argument("--compression", metavar="NAME", default="zstd",
+                     help="of OME-Zarr (default zstd): zstd, blosc, gzip, none")
+    run.add_argument("--volume-size", metavar="X:Y:Z", type=_numbers,
+                     help="of inputs without a header")
+    run.add_argument("--type", default="uint8",
+                     help="of their samples (default uint8)")
+    run.add_argument("--components", metavar="N", type=int, default=1,
+                     help="of their samples (default 1)")
+    run.add_argument("--offset-bytes", metavar="N", type=int, default=0,
+                     help="before their first volume (default 0)")
     run.add_argument("--quiet", action="store_true",
                      help="no progress and no summary")
     run.add_argument("--version", action="store_true",
@@ -165,6 +179,16 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
+def _raw(options: argparse.Namespace, ndconv: Any) -> Any:
+    """The description of inputs without a header."""
+    if not options.volume_size:
+        return None
+    shape = (1,) * (3 - len(options.volume_size)) + options.volume_size
+    if options.components > 1:
+        shape += (options.components,)
+    return ndconv.Raw(shape, options.type, options.offset_bytes)
+
+
 def _run(options: argparse.Namespace) -> int:
     import ndconv  # pylint: disable=import-outside-toplevel
     *inputs, output = options.paths
@@ -181,7 +205,9 @@ def _run(options: argparse.Namespace) -> int:
             filter=options.filter, axes=options.axes, block=options.block,
             workers=options.workers, exact=options.exact,
             retries=options.retries, runner=options.runner,
-            client=client,
+            client=client, raw=_raw(options, ndconv),
+            output_format=options.output_format,
+            compression=options.compression,
             progress=None if options.quiet else Bar(sys.stderr),
             **_settings(options))
     except (ndconv.SettingsError, TypeError) as error:

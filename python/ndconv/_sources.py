@@ -1,4 +1,4 @@
-"""What a run reads: arrays of Zarr stores.
+"""What a run reads: arrays of Zarr stores, and recordings.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 Copyright (C) 2026 the ndconv developers
@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
 
 import numpy
 
 from . import _library as lib
 from ._filters import check_axes
+from ._recordings import Raw, Recording
 
 _LETTERS = frozenset("tczyx")
 
 
-class Source(NamedTuple):
+class ZarrSource(NamedTuple):
     """An array of a store."""
     path: str
     inside: str              # of the group; "": the store is an array
@@ -30,6 +31,43 @@ class Source(NamedTuple):
     def read(self, box: tuple[slice, ...]) -> numpy.ndarray:
         """The samples of @box."""
         return open_array(self.path, self.inside, "r")[box]
+
+
+class RecordingSource(NamedTuple):
+    """A recording in a file."""
+    path: str
+    raw: Raw | None
+    axes: str                # "t" is missing if volumes are filtered one by one
+    shape: tuple[int, ...]   # along `axes`
+    volumes: int
+    dtype: numpy.dtype
+    chunks: tuple[int, ...]  # of an output in a store
+    multiscale: dict[str, Any]
+    compressed: bool
+    inside = ""
+
+    def open(self) -> Recording:
+        """Opens it again, in a worker."""
+        recording = Recording(self.path, self.raw)
+        if recording.shape[0] != self.volumes or recording.dtype != self.dtype:
+            raise lib.FileError(f"{self.path} has changed since the run began")
+        return recording
+
+    def read(self, box: tuple[slice, ...]) -> numpy.ndarray:
+        """The samples of @box, of which "t" is the first axis."""
+        sizes = [len(range(*part.indices(n)))
+                 for part, n in zip(box, self.shape)]
+        found = numpy.empty(sizes, self.dtype)
+        inner = self.shape[1:] if "t" in self.axes else self.shape
+        with self.open() as recording:
+            if "t" not in self.axes:
+                return recording.read(0).reshape(inner)[box]
+            for i, t in enumerate(range(*box[0].indices(self.volumes))):
+                found[i] = recording.read(t).reshape(inner)[box[1:]]
+        return found
+
+
+Source = Union[ZarrSource, RecordingSource]
 
 
 def load_zarr() -> Any:
@@ -52,7 +90,7 @@ def open_array(path: str, inside: str, mode: str) -> Any:
     return node[inside] if inside else node
 
 
-def open_source(path: str, axes: str | None) -> Source:
+def _open_zarr(path: str, axes: str | None) -> ZarrSource:
     """The array of @path, or the largest one of an OME-Zarr group (0.4, 0.5)."""
     try:
         node = load_zarr().open(path, mode="r")
@@ -79,5 +117,61 @@ def open_source(path: str, axes: str | None) -> Source:
     if len(axes) != node.ndim or not set(axes) <= _LETTERS:
         raise lib.SettingsError(f"{path} has {node.ndim} axes and axes is "
                                 f"{axes!r}; name all of them")
-    return Source(os.fspath(path), inside, axes, node.shape, node.chunks,
-                  numpy.dtype(node.dtype), multiscale)
+    return ZarrSource(path, inside, axes, node.shape, node.chunks,
+                      numpy.dtype(node.dtype), multiscale)
+
+
+# Samples of a chunk of a recording that becomes OME-Zarr, along an axis.
+_CHUNK = 64
+
+
+def _open_recording(path: str, axes: str | None,
+                    raw: Raw | None) -> RecordingSource:
+    with Recording(path, raw) as recording:
+        if recording.responses > 1:
+            raise lib.FormatError(f"{path} has {recording.responses} "
+                                  "responses; an archive takes one")
+        sizes = dict(zip("tzyxc", recording.shape))
+        if axes is None:
+            axes = "".join(axis for axis, n in sizes.items()
+                           if axis in "yx" or n > 1)
+        axes = check_axes(axes, len(axes))
+        # Volumes are filtered one by one if t is not named.
+        missing = [axis for axis in sizes if axis not in axes
+                   and axis != "t" and sizes[axis] > 1]
+        if missing or "c" in axes.replace("c", "", 1) or not (
+                axes.replace("c", "") + "c" * ("c" in axes) == axes):
+            raise lib.SettingsError(
+                f"{path} has the axes tzyx and components last, as tzyxc; axes "
+                f"is {axes!r}" + (f" without {missing[0]}" if missing else ""))
+        shape = tuple(sizes.get(axis, 1) for axis in axes)
+        spacing = dict(zip("zyx", recording.spacing or (1.0, 1.0, 1.0)))
+        rate = recording.rate
+        scales = {**spacing, "t": float(1 / rate) if rate else 1.0, "c": 1.0}
+        units = {**({axis: "millimeter" for axis in "zyx"}
+                    if recording.spacing else {}),
+                 **({"t": "second"} if rate else {})}
+        multiscale = {
+            "axes": [{"name": axis, "type": axis_type(axis),
+                      **({"unit": units[axis]} if axis in units else {})}
+                     for axis in axes],
+            "datasets": [{"coordinateTransformations": [
+                {"type": "scale", "scale": [scales[a] for a in axes]}]}]}
+        chunks = tuple(n if axis == "c" else min(n, 1 if axis == "t" else
+                                                 _CHUNK)
+                       for axis, n in zip(axes, shape))
+        return RecordingSource(path, raw, axes, shape, recording.shape[0],
+                               recording.dtype, chunks, multiscale,
+                               "compressed" in recording.format)
+
+
+def axis_type(axis: str) -> str:
+    """The kind of an axis in OME-Zarr."""
+    return {"t": "time", "c": "channel"}.get(axis, "space")
+
+
+def open_source(path: str, axes: str | None, raw: Raw | None) -> Source:
+    """The array of a Zarr store, which is a folder, or a recording."""
+    if os.path.isdir(path):
+        return _open_zarr(path, axes)
+    return _open_recording(path, axes, raw)

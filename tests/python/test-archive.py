@@ -101,6 +101,41 @@ class Archives(unittest.TestCase):
             ndconv.convolve(x[0, 0], "box,size=3", axes="tyx",
                             method="direct"))
 
+    def test_formats(self):
+        """OME-Zarr 0.4 and 0.5, all compressions, from recordings too."""
+        whole = ndconv.convolve(self.x, W, method="direct")
+        heart = self.folder / "heart.nrrd"
+        with ndconv.RecordingWriter(heart, self.x.shape[1:], "f4") as writer:
+            for volume in self.x:
+                writer.write(volume)
+        for i, (source, version, compression) in enumerate((
+                (self.source, "0.4", "blosc"), (self.source, "0.4", "none"),
+                (self.source, "0.5", "blosc"), (heart, "0.5", "gzip"),
+                (heart, "0.4", "zstd"))):
+            target = self.folder / f"{i}.zarr"
+            report = ndconv.run(source, target, filter=W, exact=True,
+                                block=(4, 10, 20, 30), compression=compression,
+                                output_format="ome-zarr-" + version)
+            self.assertEqual((report.finished, report.failed), (2, []))
+            np.testing.assert_array_equal(self.read(target), whole)
+            group = zarr.open_group(str(target), mode="r")
+            self.assertEqual(group.metadata.zarr_format,
+                             2 if version == "0.4" else 3)
+            attributes = dict(group.attrs)
+            scale = attributes.get("ome", attributes)["multiscales"][0]
+            self.assertEqual("".join(a["name"] for a in scale["axes"]), "tzyx")
+            self.assertEqual(len(group["0"].compressors),
+                             compression != "none")
+        # It is an input, too.
+        ndconv.run(self.folder / "4.zarr", self.target, filter="box,size=1",
+                   exact=True)
+        np.testing.assert_array_equal(self.read(), whole)
+        # Names of several.
+        report = ndconv.run([str(heart)], self.folder / "several", filter=W,
+                            output_format="ome-zarr")
+        self.assertEqual(report.outputs,
+                         [str(self.folder / "several" / "heart.zarr")])
+
     def test_several(self):
         self.make(self.folder / "in2.zarr", 2 * self.x)
         (self.folder / "in3.zarr").mkdir()

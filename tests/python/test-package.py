@@ -396,7 +396,8 @@ class Errors(unittest.TestCase):
 
 
 def load_tests(_loader, tests, _pattern):
-    for name in ("_blocks", "_convolve", "_filters", "_stream"):
+    for name in ("_blocks", "_convolve", "_filters", "_recordings",
+                 "_stream"):
         module = importlib.import_module("ndconv." + name)
         tests.addTests(doctest.DocTestSuite(module))
     return tests

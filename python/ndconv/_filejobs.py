@@ -1,0 +1,150 @@
+"""Jobs from one recording to another of the same format. A task is a whole
+recording, a volume at a time, because its parts cannot be written by several.
+
+The folder .ndconv beside the outputs has unfinished files and, for each output,
+a description of the run that made it.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+Copyright (C) 2026 the ndconv developers
+"""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+from typing import Any, Iterator, NamedTuple
+
+import numpy
+
+from . import _library as lib
+from ._blocks import Block
+from ._convolve import convolve
+from ._jobs import (Done, Task, count_volume, describe, refuse_other,
+                    write_whole)
+from ._recordings import Recording, RecordingWriter
+from ._sources import RecordingSource
+from ._stream import Stream
+
+
+# Extensions of formats that are written.
+COMPRESSIBLE = (".nrrd", ".nhdr", ".mha", ".mhd")
+EXTENSIONS = (".nii.gz", ".nii", ".npy", ".tif", ".tiff") + COMPRESSIBLE
+
+
+class FileJob(NamedTuple):
+    """One input and its output."""
+    source: RecordingSource
+    output: str
+    filter: Any
+    settings: dict[str, Any]
+    dtype: str
+
+    @property
+    def volume(self) -> int:
+        """The samples of a volume."""
+        return count_volume(self.source)
+
+    @property
+    def _folder(self) -> pathlib.Path:
+        return pathlib.Path(self.output).parent / ".ndconv"
+
+    @property
+    def _description(self) -> pathlib.Path:
+        return self._folder / (pathlib.Path(self.output).name + ".json")
+
+    def tasks(self) -> list[Task]:
+        """The only one."""
+        return [Task(self, 0, None)]
+
+    def missing(self, tasks: list[Task]) -> list[Task]:
+        """@tasks, unless an earlier run did them."""
+        return [] if os.path.exists(self.output) else tasks
+
+    def _describe(self) -> dict[str, Any]:
+        return describe(self.source, self.filter, self.dtype, self.settings)
+
+    def begin(self) -> None:
+        """Refuses an output that was made in another way."""
+        if not self.source.raw and not self.output.endswith(EXTENSIONS):
+            raise lib.SettingsError(
+                f"{self.output} has none of the extensions "
+                f"{', '.join(EXTENSIONS)}, which name the format to write")
+        if os.path.exists(self.output):
+            refuse_other(self._read_description(), self._describe(),
+                         self.output)
+
+    def _read_description(self) -> Any:
+        try:
+            return json.loads(self._description.read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    def _filter(self, recording: Recording) -> Iterator[numpy.ndarray]:
+        """The outputs of all volumes, with the shape of the volumes."""
+        axes, shape = self.source.axes, recording.shape[1:]
+        inner = tuple(n for n, axis in zip(shape, "zyxc") if axis in axes)
+        volumes = (volume.reshape(inner) for volume in recording)
+        if "t" not in axes:
+            outputs: Any = (convolve(volume, self.filter, axes=axes,
+                                     **self.settings) for volume in volumes)
+        elif self.settings.get("time_border") == "wrap":
+            # The first output needs the last volume.
+            outputs = convolve(numpy.stack(list(volumes)), self.filter,
+                               axes=axes, **self.settings)
+        else:
+            stream = Stream(self.filter, inner, recording.dtype, axes=axes,
+                            **self.settings)
+            outputs = stream.filter(volumes)
+        return (output.reshape(shape) for output in outputs)
+
+    def do(self, _index: int, _block: Block | None) -> Done:
+        """The task, in a worker."""
+        unfinished = self._folder / "unfinished"
+        unfinished.mkdir(parents=True, exist_ok=True)
+        name = pathlib.Path(self.output).name
+        folder = pathlib.Path(tempfile.mkdtemp(prefix=name + ".",
+                                               dir=unfinished))
+        samples = read = written = 0
+        try:
+            with self.source.open() as recording, RecordingWriter(
+                    folder / name, recording.shape[1:], self.dtype,
+                    volumes=self.source.volumes, like=recording,
+                    compress=self.source.compressed
+                    and name.endswith(COMPRESSIBLE)) as writer:
+                for output in self._filter(recording):
+                    writer.write(output)
+                    samples += output.size
+                    written += output.nbytes
+                    read += output.size * recording.dtype.itemsize
+            self._publish(folder, name)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return Done(samples, read, written, 0.0)
+
+    def _publish(self, folder: pathlib.Path, name: str) -> None:
+        """Moves the files to the output, the header last, which is the marker
+        that the task is done."""
+        target = pathlib.Path(self.output).parent
+        names = sorted(os.listdir(folder), key=lambda found: found == name)
+        if self._read_description() is None:
+            for found in names:
+                if (target / found).exists():
+                    raise lib.FileError(f"{target / found} exists and was not "
+                                        "made by this function: remove it")
+        write_whole(self._description, json.dumps(self._describe()))
+        for found in names:
+            os.replace(folder / found, target / found)
+
+    def finish(self) -> None:
+        """Removes what killed workers left."""
+        unfinished = self._folder / "unfinished"
+        name = pathlib.Path(self.output).name + "."
+        try:
+            left = os.listdir(unfinished)
+        except FileNotFoundError:
+            return
+        for found in left:
+            if found.startswith(name):
+                shutil.rmtree(unfinished / found, ignore_errors=True)

@@ -1,0 +1,241 @@
+"""Recordings in files: NIfTI, NRRD, MetaImage, NumPy, TIFF and raw samples.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+Copyright (C) 2026 the ndconv developers
+"""
+from __future__ import annotations
+
+import ctypes
+import fractions
+import os
+from typing import Any, Iterator, NamedTuple, Sequence
+
+import numpy
+
+from . import _library as lib
+from ._arrays import COMPLEX, TYPES
+
+_NAMES = {kind: dtype for dtype, kind in TYPES.items()}
+
+
+class Raw(NamedTuple):
+    """The samples of files without a header."""
+    shape: tuple[int, ...]   # of a volume: z, y, x, and components if any
+    dtype: Any
+    offset: int = 0          # bytes before the first volume
+
+
+def _to_array(shape: Sequence[int], dtype: Any, volumes: int) -> lib.Array:
+    """NdArray of dense volumes of @shape: z, y, x, and components if any."""
+    dtype = numpy.dtype(dtype)
+    kind = TYPES.get(numpy.dtype("float32") if dtype == COMPLEX else dtype)
+    if kind is None or len(shape) not in (3, 4):
+        raise lib.SettingsError(
+            f"Recordings have volumes of 3 axes, z, y, x, or 4 with "
+            f"components, of the types {', '.join(map(str, TYPES))} and "
+            f"complex64; this is {dtype} of the shape {tuple(shape)}")
+    array = lib.Array(type=kind, responses=1)
+    array.components = (2 if dtype == COMPLEX else
+                        shape[3] if len(shape) == 4 else 1)
+    array.size[:] = [shape[2], shape[1], shape[0], volumes]
+    return array
+
+
+class Recording:
+    """Reads a recording, a volume at a time.
+
+    Parameters
+    ----------
+    path : path
+        A file of NIfTI, NRRD, MetaImage, NumPy or TIFF; its content determines
+        the format.
+    raw : Raw, optional
+        The samples of a file without a header.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        t, z, y, x; the components, if there are several, come last, and the
+        responses of a bank follow t.
+    dtype : numpy.dtype
+        Two components of float32 are complex64.
+    format : str
+        Such as ``"NRRD, int16, compressed"``.
+    rate : fractions.Fraction or None
+        Volumes per second.
+    spacing : tuple of float or None
+        Distances of samples in mm, along z, y, x.
+    warnings : list of str
+        Differences between the file and the samples that are read.
+
+    Raises
+    ------
+    FileError, FormatError, SettingsError
+
+    Examples
+    --------
+    >>> import ndconv, numpy, tempfile
+    >>> path = tempfile.mkdtemp() + "/film.nrrd"
+    >>> with ndconv.RecordingWriter(path, (3, 4, 5), "int16") as writer:
+    ...     for n in range(2):
+    ...         writer.write(numpy.full((3, 4, 5), n, "int16"))
+    >>> recording = ndconv.Recording(path)
+    >>> recording.shape
+    (2, 3, 4, 5)
+    >>> int(recording.read(1).max())
+    1
+    """
+
+    def __init__(self, path: Any, raw: Raw | None = None):
+        self._pointer = None
+        self._free = lib.nd_recording_reader_free
+        self.path = os.fspath(path)
+        described = None if raw is None else _to_array(raw.shape, raw.dtype, 1)
+        self._pointer = lib.nd_recording_reader_new(
+            os.fsencode(self.path), described, raw.offset if raw else 0)
+        array = lib.Array()
+        lib.nd_recording_reader_init_array(self._pointer, array)
+        self.dtype = _NAMES[array.type]
+        x, y, z, t = array.size
+        volume: tuple[int, ...] = (z, y, x)
+        if array.components == 2 and array.type == b"float32":
+            self.dtype = COMPLEX
+        elif array.components > 1:
+            volume += (array.components,)
+        if array.responses > 1:
+            volume = (array.responses,) + volume
+        self.responses = array.responses
+        self.shape = (t,) + volume
+        self.format = lib.nd_recording_reader_get_format(self._pointer).decode()
+
+    def __del__(self):
+        self.close()
+
+    def close(self) -> None:
+        """Closes the file."""
+        if self._pointer:
+            self._free(self._pointer)
+            self._pointer = None
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, *_error: Any) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[numpy.ndarray]:
+        return (self.read(volume) for volume in range(len(self)))
+
+    @property
+    def rate(self) -> fractions.Fraction | None:
+        """Volumes per second."""
+        n, d = ctypes.c_int(), ctypes.c_int()
+        known = lib.nd_recording_reader_get_rate(self._pointer, n, d)
+        return fractions.Fraction(n.value, d.value) if known else None
+
+    @property
+    def spacing(self) -> tuple[float, float, float] | None:
+        """Distances of samples in mm, along z, y, x."""
+        numbers = (ctypes.c_double * 3)()
+        known = lib.nd_recording_reader_get_geometry(self._pointer, numbers,
+                                                     None, None)
+        return (numbers[2], numbers[1], numbers[0]) if known else None
+
+    @property
+    def warnings(self) -> list[str]:
+        """Differences between the file and the samples that are read."""
+        found = []
+        for text in lib.nd_recording_reader_get_warnings(self._pointer):
+            if text is None:
+                break
+            found.append(text.decode())
+        return found
+
+    def read(self, volume: int) -> numpy.ndarray:
+        """One volume, counted from 0. In a compressed file those before it are
+        decompressed too, unless they were just read."""
+        data = numpy.empty(self.shape[1:], self.dtype)
+        if volume < 0:
+            raise lib.SettingsError(f"volume is {volume}; it must be 0 or more")
+        lib.nd_recording_reader_read(self._pointer, volume, data.ctypes.data)
+        return data
+
+
+class RecordingWriter:
+    """Writes a recording, a volume at a time. As a context manager it completes
+    the file at the end of the block, unless that raised an exception.
+
+    Parameters
+    ----------
+    path : path
+        The extension names the format: .nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd,
+        .npy, .tif, otherwise raw samples. Until the file is complete, it has
+        the name PATH.part.
+    shape : sequence of int
+        Of a volume: z, y, x, and components if there are any.
+    dtype : dtype
+        Of the samples.
+    volumes : int, optional
+        Their number, if it is known.
+    like : Recording, optional
+        Rate, times, geometry and other metadata are taken from it.
+    compress : bool
+        Compress the samples of NRRD and MetaImage.
+
+    Raises
+    ------
+    SettingsError, FormatError, FileError
+        If the format cannot store the volumes, or the file cannot be written.
+
+    Examples
+    --------
+    See `Recording`.
+    """
+
+    def __init__(self, path: Any, shape: Sequence[int], dtype: Any, *,
+                 volumes: int = 0, like: Recording | None = None,
+                 compress: bool = False):
+        self._pointer = None
+        self._free = lib.nd_recording_writer_free
+        self._like = like       # stays open
+        self._shape, self._dtype = tuple(shape), numpy.dtype(dtype)
+        self._pointer = lib.nd_recording_writer_new(
+            os.fsencode(os.fspath(path)), _to_array(shape, dtype, volumes),
+            like._pointer if like else None, compress)
+
+    def __del__(self):
+        self.close()
+
+    def close(self) -> None:
+        """Stops writing; without `finish` the file stays PATH.part."""
+        if self._pointer:
+            self._free(self._pointer)
+            self._pointer = None
+
+    def __enter__(self) -> RecordingWriter:
+        return self
+
+    def __exit__(self, error: Any, *_rest: Any) -> None:
+        if error is None:
+            self.finish()
+        self.close()
+
+    def write(self, volume: Any) -> None:
+        """Writes the next volume."""
+        data = numpy.asarray(volume)
+        if data.shape != self._shape or data.dtype != self._dtype:
+            raise lib.SettingsError(
+                f"The volume is {data.dtype} of the shape {data.shape}; this "
+                f"recording has {self._dtype} of the shape {self._shape}")
+        data = numpy.ascontiguousarray(data)
+        lib.nd_recording_writer_write(self._pointer, data.ctypes.data)
+
+    def finish(self) -> str | None:
+        """Completes the file. Returns a sentence about metadata that the format
+        could not store, or None."""
+        lib.nd_recording_writer_finish(self._pointer)
+        text = lib.nd_recording_writer_get_warning(self._pointer)
+        return text.decode() if text else None

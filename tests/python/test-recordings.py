@@ -1,0 +1,207 @@
+# Recordings in files: read, written, and filtered by runs over archives.
+#
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Copyright (C) 2026 the ndconv developers
+import fractions
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+except ImportError as missing:
+    print("skipped:", missing)
+    sys.exit(77)
+
+import ndconv
+
+W = "gaussian,sigma=<0.7,0.8,0.5,0.5>"
+# Two volumes per second, 2 x 3 x 4 mm.
+NRRD = """NRRD0005
+type: uint8
+dimension: 4
+sizes: 9 8 5 6
+space: right-anterior-superior
+space directions: (2,0,0) (0,3,0) (0,0,4) none
+kinds: domain domain domain time
+spacings: nan nan nan 0.5
+encoding: raw
+
+"""
+
+
+class Recordings(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.random = np.random.default_rng(5)
+        (self.folder / "out").mkdir()
+
+    def make(self, name, shape, dtype="int16", **more):
+        """A recording of random volumes of @shape, t first."""
+        x = self.random.integers(0, 100, shape).astype(dtype)
+        volume = x.reshape(x.shape[:1] + (1,) * (4 - x.ndim) + x.shape[1:])
+        with ndconv.RecordingWriter(self.folder / name, volume.shape[1:],
+                                    dtype, volumes=len(x), **more) as writer:
+            for one in volume:
+                writer.write(one)
+        return x
+
+    def read(self, name, raw=None):
+        return np.stack(list(ndconv.Recording(self.folder / name, raw)))
+
+    def test_files(self):
+        for name, dtype, shape in (("a.nii.gz", "int16", (5, 4, 6, 7)),
+                                   ("a.npy", "float32", (5, 4, 6, 7)),
+                                   ("b.nrrd", "uint8", (2, 4, 6, 7, 3)),
+                                   ("c.nii", "complex64", (3, 4, 6, 7))):
+            x = self.make(name, shape, dtype)
+            with ndconv.Recording(self.folder / name) as found:
+                self.assertEqual((found.shape, found.dtype), (shape, dtype))
+                for t in (1, 0, shape[0] - 1, 0):
+                    np.testing.assert_array_equal(found.read(t), x[t])
+                self.assertIsNone(found.rate)
+                self.assertEqual((len(found), found.warnings), (len(x), []))
+                with self.assertRaisesRegex(ndconv.SettingsError, "Volume 9"):
+                    found.read(9)
+                with self.assertRaises(ndconv.SettingsError):
+                    found.read(-1)
+        with self.assertRaisesRegex(ndconv.FileError, "none.nii"):
+            ndconv.Recording(self.folder / "none.nii")
+        with self.assertRaisesRegex(ndconv.SettingsError, "float64"):
+            ndconv.RecordingWriter(self.folder / "d.nii", (1, 2, 3), "f8")
+        writer = ndconv.RecordingWriter(self.folder / "d.nii", (1, 2, 3), "u1")
+        with self.assertRaisesRegex(ndconv.SettingsError, "shape"):
+            writer.write(np.zeros((1, 2, 4), "u1"))
+
+    def check(self, name, x, filter_=W, raw=None, **settings):
+        """Runs a filter over one recording."""
+        report = ndconv.run(self.folder / name, self.folder / "out" / name,
+                            filter=filter_, exact=True, raw=raw, **settings)
+        self.assertEqual((report.failed, report.finished), ([], 1))
+        found = self.read(f"out/{name}", raw)
+        wanted = ndconv.convolve(x, filter_, method="direct", **settings)
+        np.testing.assert_array_equal(found.reshape(wanted.shape), wanted)
+        return report
+
+    def test_formats(self):
+        """Each format, and axes of all kinds."""
+        x = self.make("a.nii.gz", (5, 4, 6, 7))
+        report = self.check("a.nii.gz", x)
+        self.assertEqual((report.volumes, report.read, report.written),
+                         (5, x.nbytes, x.nbytes))
+        x = self.make("a.nrrd", (6, 4, 6, 7), "uint16", compress=True)
+        self.check("a.nrrd", x, time_border="mirror")
+        self.assertIn("compressed", ndconv.Recording(
+            self.folder / "out" / "a.nrrd").format)
+        x = self.make("a.mhd", (6, 4, 6, 7), "float32")
+        self.check("a.mhd", x, time_border="wrap")
+        x = self.make("b.npy", (4, 6, 7, 8), "float32")
+        self.check("b.npy", x, "box,size=3", axes="zyx")
+        x = self.make("film.npy", (7, 6, 9), "uint8")
+        self.check("film.npy", x, "box,size=3:2:2", axes="tyx")
+        x = self.make("colour.nrrd", (4, 5, 6, 7, 3), "uint8")
+        self.check("colour.nrrd", x, axes="tzyxc")
+        x = self.make("one.nii", (1, 5, 6, 7), "float32")
+        self.check("one.nii", x[0], "box,size=3")
+        x = self.make("c.nii", (3, 5, 6, 7), "complex64")
+        self.check("c.nii", x)
+        x = self.make("samples.raw", (3, 5, 6, 7))
+        self.check("samples.raw", x, raw=ndconv.Raw((5, 6, 7), "int16"))
+        self.assertEqual(sorted(os.listdir(self.folder / "out" / ".ndconv"
+                                           / "unfinished")), [])
+
+    def test_metadata(self):
+        (self.folder / "heart.nrrd").write_bytes(
+            NRRD.encode() + self.random.bytes(9 * 8 * 5 * 6))
+        ndconv.run(self.folder / "heart.nrrd", self.folder / "out.nrrd",
+                   filter=W, output_type="float32", workers=2)
+        found = ndconv.Recording(self.folder / "out.nrrd")
+        self.assertEqual((found.rate, found.spacing, found.dtype),
+                         (fractions.Fraction(2), (4.0, 3.0, 2.0), "float32"))
+
+    def test_archive(self):
+        """A pattern with damaged inputs; the run goes on where it ended."""
+        arrays = {name: self.make(name, (3, 4, 5, 6)) for name in
+                  ("a1.nii", "a2.nii", "a3.nii.gz", "a4.nrrd")}
+        (self.folder / "a5.nii").write_bytes(b"damaged")
+        os.truncate(self.folder / "a4.nrrd",
+                    (self.folder / "a4.nrrd").stat().st_size - 1)
+        content = bytearray((self.folder / "a3.nii.gz").read_bytes())
+        content[-20:-10] = bytes(10)
+        (self.folder / "a3.nii.gz").write_bytes(content)
+        settings = {"filter": W, "exact": True, "workers": 2, "retries": 1}
+        out = self.folder / "out"
+
+        def run():
+            return ndconv.run(str(self.folder / "a*.*"), out, **settings)
+        report = run()
+        self.assertEqual(sorted(pathlib.Path(f.input).name
+                                for f in report.failed),
+                         ["a3.nii.gz", "a4.nrrd", "a5.nii"])
+        self.assertEqual((report.finished, report.retried), (2, 1))
+        self.assertIn("a3.nii.gz", str(report))
+        self.assertEqual(sorted(os.listdir(out)),
+                         [".ndconv", "a1.nii", "a2.nii"])
+        # The rest comes later, and nothing is computed twice.
+        for name in ("a3.nii.gz", "a4.nrrd"):
+            arrays[name] = self.make(name, (3, 4, 5, 6))
+        os.remove(self.folder / "a5.nii")
+        report = run()
+        self.assertEqual((report.finished, report.skipped, report.failed),
+                         (2, 2, []))
+        for name, x in arrays.items():
+            np.testing.assert_array_equal(
+                self.read(f"out/{name}"),
+                ndconv.convolve(x, W, method="direct"))
+        settings["border"] = "mirror"
+        report = run()
+        self.assertEqual(len(report.failed), 4)
+        self.assertIn("other settings", str(report))
+
+    def test_refused(self):
+        x = self.make("a.nii", (3, 4, 5, 6))
+        target = self.folder / "out" / "a.nii"
+        for sentence, settings in (
+                ("none of the extensions", {"output": "b.xyz"}),
+                ("axes is 'yx' without z", {"axes": "yx"}),
+                ("components last", {"axes": "tczyx"}),
+                ("block is for", {"block": (1, 4, 5, 6)}),
+                ("needs axes with t", {"axes": "zyx", "output": "b.zarr"}),
+                ("output_format is", {"output_format": "tiff"}),
+                ("compression is", {"compression": "lzma"})):
+            with self.assertRaisesRegex(ndconv.SettingsError, sentence):
+                ndconv.run(self.folder / "a.nii", self.folder
+                           / settings.pop("output", "b.nii"),
+                           filter="box,size=3", **settings)
+        # Files of others stay.
+        target.write_bytes(b"mine")
+        with self.assertRaisesRegex(ndconv.SettingsError, "not by this"):
+            ndconv.run(self.folder / "a.nii", target, filter=W)
+        self.make("b.mhd", (3, 4, 5, 6))
+        (self.folder / "out" / "b.raw").write_bytes(b"mine")
+        report = ndconv.run(self.folder / "b.mhd", self.folder / "out/b.mhd",
+                            filter=W, retries=0)
+        self.assertIn("was not made by this function", str(report))
+        self.assertEqual((self.folder / "out" / "b.raw").read_bytes(), b"mine")
+        np.testing.assert_array_equal(self.read("a.nii"), x)
+
+    def test_program(self):
+        x = self.make("a.raw", (3, 4, 5, 6), "uint16")
+        done = subprocess.run(
+            [sys.executable, "-m", "ndconv._program", "--filter", W, "--exact",
+             "--volume-size", "6:5:4", "--type", "uint16",
+             str(self.folder / "a.raw"), str(self.folder / "b.raw")],
+            capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        np.testing.assert_array_equal(
+            self.read("b.raw", ndconv.Raw((4, 5, 6), "uint16")),
+            ndconv.convolve(x, W, method="direct"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
