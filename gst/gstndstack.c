@@ -27,6 +27,7 @@
 #include "gst/gstndstack.h"
 
 #include "gst/base/gstndcaps.h"
+#include "gst/base/gstnddownstream.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndframe.h"
 #include "gst/base/gstndlatency.h"
@@ -184,20 +185,44 @@ update_latency (GstNdStack *self)
       gst_message_new_latency (GST_OBJECT (self)));
 }
 
+/* Whether downstream accepts volumes of @slices. If not, the old number goes
+ * on. */
+static gboolean
+check_slices (GstNdStack *self, guint slices)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  g_autoptr (GstCaps) frames = gst_pad_get_current_caps (trans->sinkpad);
+  g_autoptr (GstCaps) volumes = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (!frames)
+    return TRUE;
+  volumes = gst_nd_stack_caps_of_volumes (frames, slices);
+  if (gst_nd_downstream_accepts (trans, volumes, &error))
+    return TRUE;
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
+      ("slices=%u stays in use", self->slices));
+  GST_OBJECT_LOCK (self);
+  if (self->wanted_slices == slices)
+    self->wanted_slices = self->slices;
+  GST_OBJECT_UNLOCK (self);
+  return FALSE;
+}
+
 /* Applies a new number of slices between two volumes. */
 static void
 update_slices (GstNdStack *self)
 {
-  gboolean changed;
+  guint slices;
 
   GST_OBJECT_LOCK (self);
-  changed = self->slices != self->wanted_slices;
+  slices = self->wanted_slices;
   GST_OBJECT_UNLOCK (self);
-  if (!changed)
+  if (slices == self->slices || !check_slices (self, slices))
     return;
   discard_volume (self, "the number of slices changes");
   GST_OBJECT_LOCK (self);
-  self->slices = self->wanted_slices;
+  self->slices = slices;
   GST_OBJECT_UNLOCK (self);
   gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }

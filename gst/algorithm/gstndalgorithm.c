@@ -6,6 +6,7 @@
 #include "gst/base/gstndanchor.h"
 #include "gst/base/gstndbackends.h"
 #include "gst/base/gstndcuda.h"
+#include "gst/base/gstnddownstream.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflow.h"
 #include "gst/base/gstndlatency.h"
@@ -154,6 +155,26 @@ make_algorithms (GstNdAlgorithm *self, GError **error)
   return TRUE;
 }
 
+/* Whether downstream accepts the output caps of the new properties. */
+static gboolean
+downstream_accepts (GstNdAlgorithm *self, GError **error)
+{
+  GstNdAlgorithmClass *klass = GST_ND_ALGORITHM_GET_CLASS (self);
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  g_autoptr (GstCaps) in = gst_pad_get_current_caps (trans->sinkpad);
+  g_autoptr (GstCaps) possible = NULL;
+
+  GST_OBJECT_LOCK (self);
+  klass->preview (self, TRUE);
+  GST_OBJECT_UNLOCK (self);
+  possible = GST_BASE_TRANSFORM_GET_CLASS (trans)->transform_caps (trans,
+      GST_PAD_SINK, in, NULL);
+  GST_OBJECT_LOCK (self);
+  klass->preview (self, FALSE);
+  GST_OBJECT_UNLOCK (self);
+  return gst_nd_downstream_accepts (trans, possible, error);
+}
+
 /* Takes the properties that were set since the last volume
  * (docs/checklist.md, 30). */
 static GstFlowReturn
@@ -180,7 +201,8 @@ apply_settings (GstNdAlgorithm *self)
     return GST_FLOW_OK;
   }
   if (!klass->check_settings (self, &error)
-      || !klass->check_input (self, &priv->input, &error)) {
+      || !klass->check_input (self, &priv->input, &error)
+      || (change == GST_ND_CHANGE_CAPS && !downstream_accepts (self, &error))) {
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
         ("The old settings stay in use"));
     GST_OBJECT_LOCK (self);

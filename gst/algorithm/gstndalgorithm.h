@@ -56,6 +56,11 @@ struct _GstNdAlgorithmClass
    * held. */
   void (*revert) (GstNdAlgorithm *self);
 
+  /* Lets transform_structure() use the properties instead of those in use, and
+   * ends that. Called with the object lock held. May be NULL if no property
+   * changes the output caps. */
+  void (*preview) (GstNdAlgorithm *self, gboolean begin);
+
   /* Makes the algorithm of @plane, with the active settings. */
   NdAlgorithm *(*build) (GstNdAlgorithm *self, const NdAlgorithmFuncs *funcs,
       gint device_id, const GstNdFormat *in, const GstNdFormat *out,

@@ -305,6 +305,15 @@ gst_nd_structure_revert (GstNdAlgorithm *algorithm)
   self->settings.resources = resources;
 }
 
+static void
+gst_nd_structure_preview (GstNdAlgorithm *algorithm, gboolean begin)
+{
+  GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
+
+  parse_output (begin ? self->settings.output : self->active.output,
+      &self->structure, NULL);
+}
+
 static NdAlgorithm *
 gst_nd_structure_build (GstNdAlgorithm *algorithm,
     const NdAlgorithmFuncs *funcs, gint device_id, const GstNdFormat *in,
@@ -471,6 +480,7 @@ gst_nd_structure_class_init (GstNdStructureClass *klass)
   algorithm_class->transform_structure = gst_nd_structure_transform_structure;
   algorithm_class->activate = gst_nd_structure_activate;
   algorithm_class->revert = gst_nd_structure_revert;
+  algorithm_class->preview = gst_nd_structure_preview;
   algorithm_class->build = gst_nd_structure_build;
   algorithm_class->get_resources = gst_nd_structure_get_resources;
   algorithm_class->get_window = gst_nd_structure_get_window;

@@ -4,6 +4,7 @@
 #include "gst/conv/gstndconvchange.h"
 
 #include "filters/text.h"
+#include "gst/base/gstnddownstream.h"
 #include "gst/conv/gstndconvbuilder.h"
 #include "gst/conv/gstndconvcaps.h"
 #include "gst/conv/gstndconvoutput.h"
@@ -97,51 +98,20 @@ keeps_caps (GstNdConv *self, const GstNdConvSettings *settings,
       == out->planes[0].components;
 }
 
-/* The caps that negotiation would choose with @settings, or NULL if downstream
- * accepts none. Sets @possible to the caps that the settings allow, whatever
- * downstream accepts. */
-static GstCaps *
-negotiate (GstNdConv *self, const GstNdConvSettings *settings,
-    const NdBankInfo *bank, GstCaps **possible)
-{
-  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
-  g_autoptr (GstCaps) in = gst_pad_get_current_caps (trans->sinkpad);
-  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (trans->srcpad);
-  g_autoptr (GstCaps) peer = NULL, chosen = NULL;
-
-  *possible = gst_nd_conv_transform_caps (GST_PAD_SINK, in, settings, bank,
-      gst_nd_conv_may_use_device (self, settings), template);
-  peer = gst_pad_peer_query_caps (trans->srcpad, *possible);
-  chosen = gst_caps_intersect_full (peer, *possible, GST_CAPS_INTERSECT_FIRST);
-  if (gst_caps_is_empty (chosen))
-    return NULL;
-  chosen = GST_BASE_TRANSFORM_GET_CLASS (trans)->fixate_caps (trans,
-      GST_PAD_SINK, in, g_steal_pointer (&chosen));
-  if (!gst_pad_peer_query_accept_caps (trans->srcpad, chosen))
-    return NULL;
-  return g_steal_pointer (&chosen);
-}
-
 static gboolean
 downstream_accepts (GstNdConv *self, const GstNdConvSettings *settings,
     const NdBankInfo *bank, GError **error)
 {
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  g_autoptr (GstCaps) in = gst_pad_get_current_caps (trans->sinkpad);
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (trans->srcpad);
   g_autoptr (GstCaps) possible = NULL;
-  g_autoptr (GstCaps) chosen = NULL;
-  g_autofree gchar *text = NULL;
 
   if (keeps_caps (self, settings, bank))
     return TRUE;
-  chosen = negotiate (self, settings, bank, &possible);
-  if (chosen)
-    return TRUE;
-  text = gst_caps_to_string (possible);
-  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-      "The new settings change the output caps to \"%.300s\", which the "
-      "elements downstream do not accept: choose settings that keep the output "
-      "caps, or link elements that accept the new ones",
-      text);
-  return FALSE;
+  possible = gst_nd_conv_transform_caps (GST_PAD_SINK, in, settings, bank,
+      gst_nd_conv_may_use_device (self, settings), template);
+  return gst_nd_downstream_accepts (trans, possible, error);
 }
 
 /* Makes the checks that take no time, so that nothing is designed in vain. */

@@ -40,6 +40,7 @@
 #include "gst/base/gstndbackends.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnddevice.h"
+#include "gst/base/gstnddownstream.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndmemory.h"
 #include "gst/base/gstndproperties.h"
@@ -75,6 +76,8 @@ struct _GstNdView
    * writes. */
   NdPictureMode active_mode;
   NdAxis active_axis;
+
+  gint shown; /* the response of the last picture; -1: there is none */
 
   GstNdVolumeInfo in;
   GstVideoInfo out;
@@ -199,20 +202,49 @@ gst_nd_view_get_property (GObject *object, guint id, GValue *value,
   GST_OBJECT_UNLOCK (self);
 }
 
+/* Whether downstream accepts the pictures of @wanted. If not, the old mode and
+ * axis go on. */
+static gboolean
+check_layout (GstNdView *self, const Settings *wanted)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  g_autoptr (GstCaps) volumes = gst_pad_get_current_caps (trans->sinkpad);
+  g_autoptr (GstCaps) pictures = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (!volumes)
+    return TRUE;
+  pictures = gst_nd_view_caps_of_pictures (volumes, wanted->mode, wanted->axis);
+  if (gst_nd_downstream_accepts (trans, pictures, &error))
+    return TRUE;
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
+      ("The old mode and axis stay in use"));
+  GST_OBJECT_LOCK (self);
+  if (self->settings.mode == wanted->mode
+      && self->settings.axis == wanted->axis) {
+    self->settings.mode = self->active_mode;
+    self->settings.axis = self->active_axis;
+  }
+  GST_OBJECT_UNLOCK (self);
+  return FALSE;
+}
+
 /* Applies mode and axis between two volumes. */
 static void
 update_layout (GstNdView *self)
 {
-  gboolean changed;
+  Settings wanted;
 
   GST_OBJECT_LOCK (self);
-  changed = self->active_mode != self->settings.mode
-      || self->active_axis != self->settings.axis;
-  self->active_mode = self->settings.mode;
-  self->active_axis = self->settings.axis;
+  wanted = self->settings;
   GST_OBJECT_UNLOCK (self);
-  if (!changed)
+  if ((wanted.mode == self->active_mode && wanted.axis == self->active_axis)
+      || !check_layout (self, &wanted))
     return;
+  GST_OBJECT_LOCK (self);
+  self->active_mode = wanted.mode;
+  self->active_axis = wanted.axis;
+  GST_OBJECT_UNLOCK (self);
   /* Not in set_caps(), which is not called if the caps stay the same: a slice
    * and a projection have the same size. */
   g_clear_pointer (&self->picture, nd_picture_free);
@@ -225,6 +257,7 @@ gst_nd_view_start (GstBaseTransform *trans)
   GstNdView *self = GST_ND_VIEW (trans);
 
   update_layout (self);
+  self->shown = -1;
   gst_nd_view_window_forget (&self->window);
   gst_nd_element_start (GST_ELEMENT (self));
   return TRUE;
@@ -513,6 +546,28 @@ make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
   return ok;
 }
 
+/* Refuses a response that the volumes do not have if there is one to go on
+ * with. */
+static void
+check_response (GstNdView *self, Settings *settings)
+{
+  const guint wanted = settings->response;
+
+  if (wanted < self->in.responses || self->shown < 0
+      || self->shown >= (gint) self->in.responses)
+    return;
+  settings->response = self->shown;
+  GST_OBJECT_LOCK (self);
+  if (self->settings.response == wanted)
+    self->settings.response = self->shown;
+  GST_OBJECT_UNLOCK (self);
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+      ("Property 'response' is %u, but these volumes have %u responses: it "
+       "must be less",
+          wanted, self->in.responses),
+      ("response=%d stays in use", self->shown));
+}
+
 static GstFlowReturn
 gst_nd_view_transform (GstBaseTransform *trans, GstBuffer *input,
     GstBuffer *output)
@@ -524,7 +579,9 @@ gst_nd_view_transform (GstBaseTransform *trans, GstBuffer *input,
   GST_OBJECT_LOCK (self);
   settings = self->settings;
   GST_OBJECT_UNLOCK (self);
+  check_response (self, &settings);
   if (make_frame (self, input, output, &settings, &error)) {
+    self->shown = settings.response;
     GST_LOG_OBJECT (self, "drew the volume at %" GST_TIME_FORMAT,
         GST_TIME_ARGS (GST_BUFFER_PTS (input)));
     return GST_FLOW_OK;
