@@ -5,18 +5,10 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "analysis/adaptive.h"
-#include "cpu/denoise.h"
+#include "tests/analysis/denoisecase.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef struct
-{
-  NdDenoiseSettings settings;
-  NdDenoiseBorders borders;
-  gsize size[3];
-  gsize n_volumes;
-} Case;
 
 static const Case plain = {
   .settings = { .method = ND_DENOISE_ADAPTIVE,
@@ -27,91 +19,21 @@ static const Case plain = {
   .borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 },
   .size = { 13, 11, 9 },
   .n_volumes = 6,
+  .ball = 180,
 };
-
-static gsize
-case_samples (const Case *c)
-{
-  return c->size[0] * c->size[1] * c->size[2];
-}
-
-/* A ball that moves, on a slope, and noise of 20. */
-static gfloat *
-make_stream (const Case *c, GRand *rand)
-{
-  gfloat *stream = g_new (gfloat, case_samples (c) * c->n_volumes), *s = stream;
-
-  for (gsize t = 0; t < c->n_volumes; t++) {
-    for (gsize z = 0; z < c->size[2]; z++) {
-      for (gsize y = 0; y < c->size[1]; y++) {
-        for (gsize x = 0; x < c->size[0]; x++) {
-          const gdouble dx = x - 5 - .3 * t, dy = y - 4., dz = z - 4 + .2 * t;
-          gdouble noise = -6;
-
-          for (guint i = 0; i < 12; i++)
-            noise += g_rand_double (rand);
-          *s++ = 60 + 4 * x + (dx * dx + dy * dy + dz * dz < 12 ? 180 : 0)
-              + 20 * noise;
-        }
-      }
-    }
-  }
-  return stream;
-}
-
-/* All outputs of a stream of float32. */
-static gfloat *
-run (const Case *c, const gfloat *stream)
-{
-  const NdShape shape = { 1, { c->size[0], c->size[1], c->size[2] } };
-  const gsize n = case_samples (c);
-  gfloat *out = g_new (gfloat, n * c->n_volumes);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (NdAlgorithm) denoise = nd_cpu_denoise_new (&c->settings,
-      &c->borders, &shape, ND_FLOAT32, 0, -1, &error);
-  gsize made = 0;
-
-  g_assert_no_error (error);
-  for (gsize t = 0; t <= c->n_volumes; t++) {
-    if (t == c->n_volumes) {
-      nd_algorithm_end (denoise);
-    } else {
-      NdSamples in =
-          nd_samples_dense ((gpointer) (stream + t * n), &shape, ND_FLOAT32);
-
-      g_assert_true (nd_algorithm_push (denoise, &in, &error));
-    }
-    while (nd_algorithm_ready (denoise)) {
-      NdSamples samples = nd_samples_dense (out + made * n, &shape, ND_FLOAT32);
-
-      g_assert_true (nd_algorithm_respond (denoise, &samples, &error));
-      made++;
-    }
-  }
-  g_assert_cmpuint (made, ==, c->n_volumes);
-  return out;
-}
-
-static gint64
-extend (gint64 i, gint64 n, gpointer border)
-{
-  return nd_border_index (*(const NdBorder *) border, i, n);
-}
 
 /* Equal eigenvalues have no order, but then their factors differ little. */
 static void
 check_case (const Case *c, GRand *rand)
 {
   const gsize n = case_samples (c) * c->n_volumes;
-  g_autofree gfloat *stream = make_stream (c, rand);
-  g_autofree gfloat *out = run (c, stream);
+  g_autofree gfloat *stream = case_stream (c, rand);
+  g_autofree gfloat *out = case_run (c, stream);
   g_autofree gdouble *in = g_new (gdouble, n), *expected = g_new (gdouble, n);
   g_autofree gdouble *sigma = g_new (gdouble, c->n_volumes);
   g_autofree gdouble *filtered = g_new (gdouble, n);
   const gboolean is_speckle = c->settings.noise == ND_NOISE_SPECKLE;
-  NdBorder space = c->borders.border, time = c->borders.time_border;
-  const NdReferenceBorders borders = { extend, extend, &space, &time,
-    c->borders.border_value };
+  const NdReferenceBorders borders = case_borders (c);
   NdAdaptiveDesign design;
   gdouble worst = 0, change = 0;
 
@@ -136,21 +58,10 @@ check_case (const Case *c, GRand *rand)
   g_assert_cmpfloat (worst, <, 1e-3 * c->settings.sigma);
 }
 
-static GRand *
-new_rand (void)
-{
-  const gchar *text = g_getenv ("ND_SEED");
-  const guint32 seed =
-      text ? g_ascii_strtoull (text, NULL, 10) : g_random_int ();
-
-  g_test_message ("ND_SEED=%u", seed);
-  return g_rand_new_with_seed (seed);
-}
-
 static void
 test_reference (void)
 {
-  g_autoptr (GRand) rand = new_rand ();
+  g_autoptr (GRand) rand = case_rand ();
   Case c = plain;
 
   for (guint latency = 0; latency <= ND_DENOISE_MAX_LATENCY; latency++) {
@@ -171,7 +82,7 @@ test_borders (void)
 {
   static const NdBorder borders[] = { ND_BORDER_CONSTANT, ND_BORDER_NEAREST,
     ND_BORDER_REFLECT, ND_BORDER_WRAP };
-  g_autoptr (GRand) rand = new_rand ();
+  g_autoptr (GRand) rand = case_rand ();
 
   for (guint i = 0; i < G_N_ELEMENTS (borders); i++) {
     Case c = plain;
@@ -191,7 +102,7 @@ test_sizes (void)
   static const gsize sizes[][4] = { { 1, 1, 1, 1 }, { 2, 3, 1, 2 },
     { 3, 9, 2, 5 }, { 40, 1, 1, 6 }, { 33, 70, 1, 6 }, { 9, 8, 20, 3 },
     { 12, 12, 12, 1 } };
-  g_autoptr (GRand) rand = new_rand ();
+  g_autoptr (GRand) rand = case_rand ();
 
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
     Case c = plain;
@@ -212,7 +123,7 @@ test_speckle (void)
 {
   static const NdBorder borders[] = { ND_BORDER_MIRROR, ND_BORDER_CONSTANT,
     ND_BORDER_NEAREST, ND_BORDER_REFLECT };
-  g_autoptr (GRand) rand = new_rand ();
+  g_autoptr (GRand) rand = case_rand ();
   Case c = plain;
 
   c.settings.noise = ND_NOISE_SPECKLE;
@@ -237,17 +148,17 @@ static void
 test_nan (void)
 {
   Case c = plain;
-  g_autoptr (GRand) rand = new_rand ();
+  g_autoptr (GRand) rand = case_rand ();
   g_autofree gfloat *stream = NULL, *clean = NULL, *out = NULL;
   gsize i = 0, n_nan = 0;
 
   memcpy (c.size, (gsize[]){ 40, 37, 33 }, sizeof (c.size));
   c.n_volumes = 9;
-  stream = make_stream (&c, rand);
-  clean = run (&c, stream);
+  stream = case_stream (&c, rand);
+  clean = case_run (&c, stream);
   stream[((4 * c.size[2] + 15) * c.size[1] + 17) * c.size[0] + 18] = NAN;
   stream[((4 * c.size[2] + 15) * c.size[1] + 17) * c.size[0] + 19] = INFINITY;
-  out = run (&c, stream);
+  out = case_run (&c, stream);
   for (gint t = 0; t < 9; t++) {
     for (gint z = 0; z < 33; z++) {
       for (gint y = 0; y < 37; y++) {
@@ -271,7 +182,7 @@ test_nan (void)
 static void
 test_equal (void)
 {
-  g_autoptr (GRand) rand = new_rand ();
+  g_autoptr (GRand) rand = case_rand ();
 
   for (guint i = 0; i <= 2 * ND_DENOISE_MAX_LATENCY; i++) {
     Case c = plain;
@@ -282,10 +193,10 @@ test_equal (void)
     c.settings.sigma = i % 2 ? 0 : 20;
     c.settings.noise = i % 3 ? ND_NOISE_ADDITIVE : ND_NOISE_SPECKLE;
     c.n_volumes = 12;
-    stream = make_stream (&c, rand);
+    stream = case_stream (&c, rand);
     for (gsize t = 1; t < c.n_volumes; t++)
       memcpy (stream + t * n, stream, n * sizeof (gfloat));
-    out = run (&c, stream);
+    out = case_run (&c, stream);
     for (gsize t = 1; t < c.n_volumes; t++)
       g_assert_cmpint (memcmp (out, out + t * n, n * sizeof (gfloat)), ==, 0);
 
@@ -294,7 +205,7 @@ test_equal (void)
     for (gsize k = 0; k < n * c.n_volumes; k++)
       stream[k] = 17.3f;
     g_free (out);
-    out = run (&c, stream);
+    out = case_run (&c, stream);
     g_assert_cmpint (memcmp (out, stream, n * sizeof (gfloat)), ==, 0);
   }
 }

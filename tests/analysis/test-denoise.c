@@ -6,96 +6,18 @@
  */
 #include "cpu/denoise.h"
 #include "cpu/denoisenoise.h"
+#include "tests/analysis/denoisecase.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef struct
-{
-  NdDenoiseSettings settings;
-  NdDenoiseBorders borders;
-  gsize size[3];
-  gsize n_volumes;
-} Case;
 
 static const Case plain = {
   .settings = { .latency = 3, .sigma = 20, .strength = 1 },
   .borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 },
   .size = { 13, 11, 9 },
   .n_volumes = 9,
+  .ball = 80,
 };
-
-static gsize
-case_samples (const Case *c)
-{
-  return c->size[0] * c->size[1] * c->size[2];
-}
-
-/* A ball that moves, on a slope, and noise of 20. */
-static gfloat *
-make_stream (const Case *c, GRand *rand)
-{
-  gfloat *stream = g_new (gfloat, case_samples (c) * c->n_volumes), *s = stream;
-
-  for (gsize t = 0; t < c->n_volumes; t++) {
-    for (gsize z = 0; z < c->size[2]; z++) {
-      for (gsize y = 0; y < c->size[1]; y++) {
-        for (gsize x = 0; x < c->size[0]; x++) {
-          const gdouble dx = x - 5 - .3 * t, dy = y - 4., dz = z - 4 + .2 * t;
-          gdouble noise = -6;
-
-          for (guint i = 0; i < 12; i++)
-            noise += g_rand_double (rand);
-          *s++ = 60 + 4 * x + (dx * dx + dy * dy + dz * dz < 12 ? 80 : 0)
-              + 20 * noise;
-        }
-      }
-    }
-  }
-  return stream;
-}
-
-static gint64
-extend (gint64 i, gint64 n, gpointer border)
-{
-  return nd_border_index (*(const NdBorder *) border, i, n);
-}
-
-/* All outputs of a stream of float32. */
-static gfloat *
-run (const Case *c, const gfloat *stream)
-{
-  const NdShape shape = { 1, { c->size[0], c->size[1], c->size[2] } };
-  const gsize n = case_samples (c);
-  gfloat *out = g_new (gfloat, n * c->n_volumes);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (NdAlgorithm) denoise = nd_cpu_denoise_new (&c->settings,
-      &c->borders, &shape, ND_FLOAT32, 0, -1, &error);
-  gsize made = 0;
-
-  g_assert_no_error (error);
-  for (gsize t = 0; t <= c->n_volumes; t++) {
-    if (t == c->n_volumes) {
-      nd_algorithm_end (denoise);
-    } else {
-      NdSamples in =
-          nd_samples_dense ((gpointer) (stream + t * n), &shape, ND_FLOAT32);
-
-      g_assert_true (nd_algorithm_push (denoise, &in, &error));
-    }
-    while (nd_algorithm_ready (denoise)) {
-      NdSamples samples = nd_samples_dense (out + made * n, &shape, ND_FLOAT32);
-
-      g_assert_true (nd_algorithm_respond (denoise, &samples, &error));
-      made++;
-    }
-    if (t < c->n_volumes)
-      g_assert_cmpuint (made, ==,
-          t < c->settings.latency ? 0 : t + 1 - c->settings.latency);
-  }
-  g_assert_cmpuint (made, ==, c->n_volumes);
-  return out;
-}
 
 /* A coefficient close to the threshold falls on one side in single precision
  * and on the other in double: a few samples may differ by more. */
@@ -103,13 +25,11 @@ static void
 check_case (const Case *c, GRand *rand)
 {
   const gsize n = case_samples (c) * c->n_volumes;
-  g_autofree gfloat *stream = make_stream (c, rand);
-  g_autofree gfloat *out = run (c, stream);
+  g_autofree gfloat *stream = case_stream (c, rand);
+  g_autofree gfloat *out = case_run (c, stream);
   g_autofree gdouble *in = g_new (gdouble, n), *expected = g_new (gdouble, n);
   g_autofree gdouble *sigma = g_new (gdouble, c->n_volumes);
-  NdBorder space = c->borders.border, time = c->borders.time_border;
-  const NdReferenceBorders borders = { extend, extend, &space, &time,
-    c->borders.border_value };
+  const NdReferenceBorders borders = case_borders (c);
   const NdDenoiseSchedule schedule = nd_denoise_schedule (&c->settings);
   gdouble square = 0;
   gsize off = 0;
@@ -133,21 +53,10 @@ check_case (const Case *c, GRand *rand)
   g_assert_cmpuint (off, <=, n / 50);
 }
 
-static GRand *
-new_rand (void)
-{
-  const gchar *text = g_getenv ("ND_SEED");
-  const guint32 seed =
-      text ? g_ascii_strtoull (text, NULL, 10) : g_random_int ();
-
-  g_test_message ("ND_SEED=%u", seed);
-  return g_rand_new_with_seed (seed);
-}
-
 static void
 test_reference (void)
 {
-  g_autoptr (GRand) rand = new_rand ();
+  g_autoptr (GRand) rand = case_rand ();
 
   check_case (&plain, rand);
   for (guint latency = 0; latency <= ND_DENOISE_MAX_LATENCY; latency++) {
@@ -173,7 +82,7 @@ test_borders (void)
 {
   static const NdBorder borders[] = { ND_BORDER_CONSTANT, ND_BORDER_NEAREST,
     ND_BORDER_REFLECT, ND_BORDER_WRAP };
-  g_autoptr (GRand) rand = new_rand ();
+  g_autoptr (GRand) rand = case_rand ();
 
   for (guint i = 0; i < G_N_ELEMENTS (borders); i++) {
     Case c = plain;
@@ -194,7 +103,7 @@ test_sizes (void)
   static const gsize sizes[][4] = { { 1, 1, 1, 1 }, { 2, 3, 1, 2 },
     { 3, 9, 2, 5 }, { 40, 1, 1, 6 }, { 33, 70, 1, 6 }, { 9, 8, 30, 5 },
     { 12, 12, 12, 1 }, { 12, 12, 12, 2 }, { 12, 12, 12, 3 } };
-  g_autoptr (GRand) rand = new_rand ();
+  g_autoptr (GRand) rand = case_rand ();
 
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
     Case c = plain;
@@ -217,17 +126,17 @@ test_nan (void)
 {
   Case c = plain;
   const gsize size[3] = { 40, 37, 33 };
-  g_autoptr (GRand) rand = new_rand ();
+  g_autoptr (GRand) rand = case_rand ();
   g_autofree gfloat *stream = NULL, *clean = NULL, *out = NULL;
   gsize i = 0, n_nan = 0;
 
   memcpy (c.size, size, sizeof (size));
   c.n_volumes = 12;
-  stream = make_stream (&c, rand);
-  clean = run (&c, stream);
+  stream = case_stream (&c, rand);
+  clean = case_run (&c, stream);
   stream[((4 * size[2] + 15) * size[1] + 17) * size[0] + 18] = NAN;
   stream[((4 * size[2] + 15) * size[1] + 17) * size[0] + 19] = INFINITY;
-  out = run (&c, stream);
+  out = case_run (&c, stream);
   for (gint t = 0; t < 12; t++) {
     for (gint z = 0; z < 33; z++) {
       for (gint y = 0; y < 37; y++) {
@@ -253,7 +162,7 @@ test_equal (void)
 {
   static const NdBorder borders[] = { ND_BORDER_NEAREST, ND_BORDER_REFLECT,
     ND_BORDER_MIRROR };
-  g_autoptr (GRand) rand = new_rand ();
+  g_autoptr (GRand) rand = case_rand ();
 
   for (guint i = 0; i < 3 * (ND_DENOISE_MAX_LATENCY + 1); i++) {
     Case c = plain;
@@ -265,10 +174,10 @@ test_equal (void)
     c.settings.sigma = i % 2 ? 0 : 20;
     c.settings.quality = i / 2 % 2 ? ND_QUALITY_BEST : ND_QUALITY_FAST;
     c.n_volumes = 20;
-    stream = make_stream (&c, rand);
+    stream = case_stream (&c, rand);
     for (gsize t = 1; t < c.n_volumes; t++)
       memcpy (stream + t * n, stream, n * sizeof (gfloat));
-    out = run (&c, stream);
+    out = case_run (&c, stream);
     for (gsize t = 1; t < c.n_volumes; t++)
       g_assert_cmpint (memcmp (out, out + t * n, n * sizeof (gfloat)), ==, 0);
 
@@ -276,7 +185,7 @@ test_equal (void)
     for (gsize k = 0; k < n * c.n_volumes; k++)
       stream[k] = 17.3f;
     g_free (out);
-    out = run (&c, stream);
+    out = case_run (&c, stream);
     g_assert_cmpint (memcmp (out, stream, n * sizeof (gfloat)), ==, 0);
   }
 }
@@ -286,16 +195,12 @@ test_sigma (void)
 {
   static const gdouble sigmas[] = { .01, 5, 20, 80, 3000 };
   const gsize size[3] = { 40, 40, 40 };
-  g_autoptr (GRand) rand = new_rand ();
+  g_autoptr (GRand) rand = case_rand ();
   g_autofree gfloat *volume = g_new (gfloat, 40 * 40 * 40);
 
   for (guint s = 0; s < G_N_ELEMENTS (sigmas); s++) {
     for (gsize i = 0; i < 40 * 40 * 40; i++) {
-      gdouble noise = -6;
-
-      for (guint k = 0; k < 12; k++)
-        noise += g_rand_double (rand);
-      volume[i] = i % 40 + sigmas[s] * noise;
+      volume[i] = i % 40 + sigmas[s] * case_noise (rand);
     }
     volume[1234] = NAN;
     g_assert_cmpfloat_with_epsilon (nd_cpu_noise_sigma (volume, size, -INFINITY,

@@ -438,6 +438,34 @@ gpu_expect_equal (GPtrArray *a, GPtrArray *b, gdouble most)
   }
 }
 
+gchar *
+gpu_text (const gchar *format, const gchar *name)
+{
+  g_auto (GStrv) parts = g_strsplit (format, "BACKEND", -1);
+
+  return g_strjoinv (name, parts);
+}
+
+void
+gpu_compare (const gchar *format, gdouble most)
+{
+  g_autofree gchar *gpu = gpu_text (format, "cuda");
+  g_autofree gchar *cpu = gpu_text (format, "cpu");
+  g_autoptr (GPtrArray) a = gpu_run (gpu), b = gpu_run (cpu);
+
+  gpu_expect_equal (a, b, most);
+  fail_unless (gpu_is_left ());
+}
+
+void
+gpu_pause (GstElement *pipeline)
+{
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
+                              300 * GST_SECOND),
+      GST_STATE_CHANGE_SUCCESS);
+}
+
 void
 gpu_expect_device (GstElement *pipeline, const gchar *name,
     const gchar *pad_name)

@@ -71,6 +71,16 @@ GPtrArray *gpu_collect (GstElement *pipeline);
  * number. Their caps must be of the same kind and in host memory. */
 void gpu_expect_equal (GPtrArray *a, GPtrArray *b, gdouble most);
 
+/* Runs @format with "cuda" and with "cpu" in place of each BACKEND. The outputs
+ * may differ by @most. */
+void gpu_compare (const gchar *format, gdouble most);
+
+/* @format with @name in place of each BACKEND. */
+gchar *gpu_text (const gchar *format, const gchar *name);
+
+/* Sets @pipeline to PAUSED and waits for its first buffer. */
+void gpu_pause (GstElement *pipeline);
+
 /* Fails if the caps of this pad of the element are not in device memory. */
 void gpu_expect_device (GstElement *pipeline, const gchar *element,
     const gchar *pad);

@@ -18,19 +18,6 @@
   "ndconv4dtemporal filter=\"monomial-bank,size=3,order=2.0\" " \
   "response=tensor backend=cpu "
 
-/* Runs @format, which has BACKEND for each back end, on both. */
-static void
-compare (const gchar *format, gdouble most)
-{
-  g_auto (GStrv) parts = g_strsplit (format, "BACKEND", -1);
-  g_autofree gchar *gpu = g_strjoinv ("cuda", parts);
-  g_autofree gchar *cpu = g_strjoinv ("cpu", parts);
-  g_autoptr (GPtrArray) a = gpu_run (gpu), b = gpu_run (cpu);
-
-  gpu_expect_equal (a, b, most);
-  fail_unless (gpu_is_left ());
-}
-
 static void
 compare_denoise (guint n, const gchar *type, const gchar *settings)
 {
@@ -39,7 +26,7 @@ compare_denoise (guint n, const gchar *type, const gchar *settings)
       g_strdup_printf ("%s ! nddenoise %s backend=BACKEND" SINK, source,
           settings);
 
-  compare (text, type[0] == 'f' ? .01 : 1);
+  gpu_compare (text, type[0] == 'f' ? .01 : 1);
 }
 
 GST_START_TEST (test_denoise)
@@ -58,19 +45,19 @@ GST_START_TEST (test_denoise)
   for (guint n = 1; n < 6; n++)
     compare_denoise (n, "uint8", "");
   /* Frames, and volumes smaller than a block. */
-  compare ("ndtestsrc num-buffers=6 noise=9 volume-size=40:30:1 ! "
-           "nddenoise backend=BACKEND" SINK,
+  gpu_compare ("ndtestsrc num-buffers=6 noise=9 volume-size=40:30:1 ! "
+               "nddenoise backend=BACKEND" SINK,
       1);
-  compare ("ndtestsrc num-buffers=6 noise=9 volume-size=3:5:2 ! "
-           "nddenoise backend=BACKEND" SINK,
+  gpu_compare ("ndtestsrc num-buffers=6 noise=9 volume-size=3:5:2 ! "
+               "nddenoise backend=BACKEND" SINK,
       1);
-  compare ("videotestsrc num-buffers=6 pattern=ball ! "
-           "video/x-raw,format=RGBA,width=40,height=30 ! "
-           "nddenoise sigma=5 backend=BACKEND" SINK,
+  gpu_compare ("videotestsrc num-buffers=6 pattern=ball ! "
+               "video/x-raw,format=RGBA,width=40,height=30 ! "
+               "nddenoise sigma=5 backend=BACKEND" SINK,
       1);
-  compare ("videotestsrc num-buffers=6 pattern=ball ! "
-           "video/x-raw,format=I420,width=42,height=30 ! "
-           "nddenoise sigma=5 backend=BACKEND" SINK,
+  gpu_compare ("videotestsrc num-buffers=6 pattern=ball ! "
+               "video/x-raw,format=I420,width=42,height=30 ! "
+               "nddenoise sigma=5 backend=BACKEND" SINK,
       1);
 }
 GST_END_TEST;
@@ -87,7 +74,7 @@ GST_START_TEST (test_structure)
         g_strdup_printf ("%s ! " TENSOR "! ndstructure %s backend=BACKEND" SINK,
             source, settings[i]);
 
-    compare (text, 1e-2);
+    gpu_compare (text, 1e-2);
   }
 }
 GST_END_TEST;
@@ -100,18 +87,14 @@ GST_START_TEST (test_links_on_the_device)
       "%s ! " BLUR "name=a ! nddenoise sigma=10 backend=BACKEND name=b ! queue "
       "! " BLUR "name=c" SINK,
       source);
-  g_auto (GStrv) parts = g_strsplit (text, "BACKEND", -1);
-  g_autofree gchar *gpu = g_strjoinv ("cuda", parts);
+  g_autofree gchar *gpu = gpu_text (text, "cuda");
   g_autoptr (GstElement) pipeline = gst_parse_launch (gpu, NULL);
   g_autoptr (GstElement) b = NULL;
   g_autoptr (GstStructure) stats = NULL;
 
-  compare (text, 1);
+  gpu_compare (text, 1);
   gst_object_ref_sink (pipeline);
-  gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                              300 * GST_SECOND),
-      GST_STATE_CHANGE_SUCCESS);
+  gpu_pause (pipeline);
   gpu_expect_device (pipeline, "a", "src");
   gpu_expect_device (pipeline, "b", "sink");
   gpu_expect_device (pipeline, "b", "src");
@@ -141,10 +124,10 @@ GST_START_TEST (test_mixed_back_ends)
       g_strdup_printf ("%s ! nddenoise sigma=10 backend=BACKEND ! ndview" SINK,
           source);
 
-  compare (first, 1);
+  gpu_compare (first, 1);
   /* auto uses the CPU. */
-  compare (second, 1);
-  compare (third, 1);
+  gpu_compare (second, 1);
+  gpu_compare (third, 1);
 }
 GST_END_TEST;
 
@@ -160,10 +143,7 @@ GST_START_TEST (test_changes)
 
   gst_object_ref_sink (pipeline);
   a = gst_bin_get_by_name (GST_BIN (pipeline), "a");
-  gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                              300 * GST_SECOND),
-      GST_STATE_CHANGE_SUCCESS);
+  gpu_pause (pipeline);
   g_object_set (a, "strength", 1.5, NULL);
   fail_unless (gst_element_seek_simple (pipeline, GST_FORMAT_TIME,
       GST_SEEK_FLAG_FLUSH, 0));

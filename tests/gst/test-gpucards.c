@@ -31,10 +31,7 @@ pause_pipeline (const gchar *text)
 
   fail_unless (error == NULL, "%s: %s", text, error ? error->message : "");
   gst_object_ref_sink (pipeline);
-  gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                              60 * GST_SECOND),
-      GST_STATE_CHANGE_SUCCESS);
+  gpu_pause (pipeline);
   return pipeline;
 }
 
@@ -188,10 +185,7 @@ GST_START_TEST (test_application_has_both)
   bus = gst_element_get_bus (pipeline);
   gst_bus_set_sync_handler (bus, answer_need, &application, NULL);
   gst_object_unref (bus);
-  gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                              60 * GST_SECOND),
-      GST_STATE_CHANGE_SUCCESS);
+  gpu_pause (pipeline);
   for (guint i = 0; i < 2; i++) {
     GstElement *element =
         gst_bin_get_by_name (GST_BIN (pipeline), i ? "b" : "a");
@@ -231,10 +225,7 @@ GST_START_TEST (test_application_has_one)
 
   gst_object_ref_sink (pipeline);
   gst_element_set_context (pipeline, message);
-  gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                              60 * GST_SECOND),
-      GST_STATE_CHANGE_SUCCESS);
+  gpu_pause (pipeline);
   expect_device_id (pipeline, "a", 1);
   {
     g_autoptr (GstElement) b = gst_bin_get_by_name (GST_BIN (pipeline), "b");

@@ -35,10 +35,7 @@ play_in (GstElement *pipeline, GObject *context, GPtrArray *wanted)
   for (guint i = 0; i < 3; i++) {
     g_autoptr (GPtrArray) got = NULL;
 
-    gst_element_set_state (pipeline, GST_STATE_PAUSED);
-    fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                                60 * GST_SECOND),
-        GST_STATE_CHANGE_SUCCESS);
+    gpu_pause (pipeline);
     expect_context (pipeline, "a", context);
     expect_context (pipeline, "b", context);
     expect_context (pipeline, "c", context);
@@ -157,10 +154,7 @@ GST_START_TEST (test_own)
   g_autoptr (GObject) context = NULL;
 
   gst_object_ref_sink (pipeline);
-  gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                              60 * GST_SECOND),
-      GST_STATE_CHANGE_SUCCESS);
+  gpu_pause (pipeline);
   a = gst_bin_get_by_name (GST_BIN (pipeline), "a");
   context = gpu_context (a);
   fail_unless (context != NULL);

@@ -73,10 +73,7 @@ check_decoder (const gchar *reader, const gchar *decoder, const gchar *other)
 
     fail_unless (error == NULL, "%s: %s", direct, error ? error->message : "");
     gst_object_ref_sink (pipeline);
-    gst_element_set_state (pipeline, GST_STATE_PAUSED);
-    fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                                60 * GST_SECOND),
-        GST_STATE_CHANGE_SUCCESS);
+    gpu_pause (pipeline);
     gpu_expect_device (pipeline, "f", "sink");
     gpu_expect_device (pipeline, "g", "sink");
     gpu_expect_device (pipeline, "g", "src");

@@ -13,10 +13,10 @@
 #define SOURCE "ndtestsrc num-buffers=%u seed=3 noise=0.2 volume-size=37:20:11 "
 #define SINK " ! appsink name=sink sync=false"
 
-/* Not separable, so that all methods apply. */
 /* Volumes for further filters are rounded equally everywhere. If auto chose
  * fft, sums that end on a half would differ. */
 #define EXACT "method=direct gain=0.1 filter="
+/* Not separable, so that all methods apply. */
 #define XYZ                                                          \
   "\"coefficients,size=3:2:2,values=<1.0,-2.0,3.0,2.0,1.0,0.5,-1.0," \
   "2.0,1.0,3.0,-0.5,1.0>\""
@@ -25,19 +25,6 @@
   "\"coefficients,size=2:2:1:3,values=<1.0,-2.0,3.0,2.0,1.0,0.5," \
   "-1.0,2.0,1.0,3.0,-0.5,1.0>\""
 
-/* @format has one %s, for the back end. */
-static void
-compare (const gchar *format, gdouble most)
-{
-  g_auto (GStrv) parts = g_strsplit (format, "BACKEND", -1);
-  g_autofree gchar *gpu = g_strjoinv ("cuda", parts);
-  g_autofree gchar *cpu = g_strjoinv ("cpu", parts);
-  g_autoptr (GPtrArray) a = gpu_run (gpu), b = gpu_run (cpu);
-
-  gpu_expect_equal (a, b, most);
-  fail_unless (gpu_is_left ());
-}
-
 static void
 compare_filter (const gchar *filter, guint n, const gchar *type)
 {
@@ -45,7 +32,7 @@ compare_filter (const gchar *filter, guint n, const gchar *type)
   g_autofree gchar *text =
       g_strdup_printf ("%s ! %s gain=0.1 backend=BACKEND" SINK, source, filter);
 
-  compare (text, type[0] == 'f' ? 1e-4 : 1);
+  gpu_compare (text, type[0] == 'f' ? 1e-4 : 1);
 }
 
 GST_START_TEST (test_host_memory)
@@ -72,8 +59,9 @@ GST_START_TEST (test_host_memory)
     compare_filter ("ndconv3d filter=" XYZ, n, "uint8");
   }
   /* One more thread before and after. */
-  compare ("ndtestsrc num-buffers=60 volume-size=20:20:20 ! queue ! ndconv3d "
-           "gain=0.1 filter=" XYZ " backend=BACKEND ! queue" SINK,
+  gpu_compare (
+      "ndtestsrc num-buffers=60 volume-size=20:20:20 ! queue ! ndconv3d "
+      "gain=0.1 filter=" XYZ " backend=BACKEND ! queue" SINK,
       1);
 }
 
@@ -93,7 +81,7 @@ GST_START_TEST (test_links_on_the_device)
         " backend=BACKEND name=b ! ndview name=c %s" SINK,
         source, views[i]);
 
-    compare (text, 1);
+    gpu_compare (text, 1);
   }
   for (guint i = 0; i < 2; i++) {
     g_autofree gchar *text =
@@ -107,10 +95,7 @@ GST_START_TEST (test_links_on_the_device)
     g_autoptr (GObject) first = NULL, second = NULL, third = NULL;
 
     gst_object_ref_sink (pipeline);
-    gst_element_set_state (pipeline, GST_STATE_PAUSED);
-    fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                                60 * GST_SECOND),
-        GST_STATE_CHANGE_SUCCESS);
+    gpu_pause (pipeline);
     gpu_expect_device (pipeline, "a", "src");
     gpu_expect_device (pipeline, "b", "sink");
     gpu_expect_device (pipeline, "b", "src");
@@ -152,7 +137,7 @@ GST_START_TEST (test_mixed_back_ends)
           parts[0], parts[1]);
   g_autoptr (GPtrArray) a = gpu_run (device), b = gpu_run (cpu);
 
-  compare (text, 2);
+  gpu_compare (text, 2);
   gpu_expect_equal (a, b, 1);
 }
 
@@ -181,10 +166,7 @@ compare_video (const gchar *format, const gchar *filter)
 
   fail_unless (error == NULL, "%s: %s", gpu, error ? error->message : "");
   gst_object_ref_sink (pipeline);
-  gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
-                              60 * GST_SECOND),
-      GST_STATE_CHANGE_SUCCESS);
+  gpu_pause (pipeline);
   gpu_expect_device (pipeline, "f", "sink");
   gpu_expect_device (pipeline, "f", "src");
   {
@@ -229,7 +211,7 @@ GST_START_TEST (test_gray_on_the_device)
                          " backend=BACKEND" SINK,
             source);
 
-    compare (text, 2);
+    gpu_compare (text, 2);
   }
 }
 
