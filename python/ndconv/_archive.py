@@ -5,122 +5,48 @@ Copyright (C) 2026 the ndconv developers
 """
 from __future__ import annotations
 
-import glob
-import os
-from typing import Any, Callable, Sequence, Union
+from typing import Any, Callable, Sequence
 
 from . import _library as lib
-from ._dask import Dask, load_distributed, use_client
-from ._filejobs import EXTENSIONS, FileJob
+from ._dask import Dask, load_distributed, start_local, start_slurm, use_client
 from ._filters import Filter
-from ._jobs import find_type
 from ._ledger import Ledger, Report, check_counts
 from ._local import Local
+from ._planning import Options, Path, Paths, check_value, find_pairs
 from ._recordings import Raw
-from ._sources import RecordingSource, Source, open_source
-from ._storejobs import CODECS, StoreJob, find_shard
 
 RETRIES = 3
-RUNNERS = ("local", "dask")
-# What outputs are, by the names of output_format: a version of OME-Zarr, or "".
-FORMATS = {"recording": "", "ome-zarr": "0.5", "ome-zarr-0.5": "0.5",
-           "ome-zarr-0.4": "0.4"}
-Path = Union[str, os.PathLike]
-Paths = Union[Path, Sequence[Any]]
+RUNNERS = ("local", "dask", "slurm")
 
 
-def _expand(inputs: Paths) -> tuple[list[str], bool]:
-    """The paths that names and patterns stand for; whether there can be
-    several."""
-    is_one = isinstance(inputs, (str, os.PathLike))
-    found, several = [], not is_one
-    for name in [inputs] if is_one else inputs:
-        name = os.fspath(name)
-        if glob.has_magic(name) and not os.path.exists(name):
-            several = True
-            matches = sorted(glob.glob(name))
-            if not matches:
-                raise lib.FileError(f"No file matches {name!r}")
-            found += matches
-        else:
-            found.append(name)
-    return [path.rstrip("/") for path in found], several
+def prepare(settings: dict[str, Any], exact: bool) -> dict[str, Any]:
+    """The settings of all tasks."""
+    if exact and settings.get("method", "auto") == "auto":
+        return {**settings, "method": "direct"}
+    return settings
 
 
-def _name_output(path: str, output_format: str | None) -> str:
-    """The name of the output in its folder."""
-    name = os.path.basename(path)
-    if output_format in (None, "recording"):
-        # .npz is read only.
-        return name[:-1] + "y" if name.endswith(".npz") else name
-    for extension in EXTENSIONS:
-        if name.endswith(extension):
-            name = name[:-len(extension)]
-    return name if name.endswith(".zarr") else name + ".zarr"
+def plan(ledger: Ledger, options: Options,
+         pairs: Sequence[tuple[str, str]]) -> None:
+    """Gives @ledger the tasks of all inputs."""
+    errors: dict[str, Exception] = {}
+    for path, target in pairs:
+        try:
+            ledger.add(options.make_job(path, target))
+        except (lib.Error, TypeError, OSError) as error:
+            # One damaged input does not keep the others from being filtered.
+            ledger.refuse(path, error)
+            errors[str(error)] = error
+    # The settings are wrong, or the only input is.
+    if len(ledger.failed) == len(pairs) and len(errors) == 1:
+        raise errors.popitem()[1]
 
 
-def _find_pairs(inputs: Paths, output: Path,
-                output_format: str | None) -> list[tuple[str, str]]:
-    """Inputs and their outputs: several go into the folder @output."""
-    output = os.fspath(output)
-    paths, several = _expand(inputs)
-    if not several:
-        return [(paths[0], output)]
-    names = [_name_output(path, output_format) for path in paths]
-    if not paths or len(set(names)) < len(names):
-        raise lib.SettingsError(
-            "inputs is empty: give names or a pattern" if not paths else
-            "Two inputs have the same name: filter them into different folders")
-    return [(path, os.path.join(output, name))
-            for path, name in zip(paths, names)]
-
-
-def _make_job(source: Source, target: str, filter_: Filter,
-              settings: dict[str, Any], block: Sequence[int] | None,
-              output_format: str | None, compression: str) -> Any:
-    is_recording = isinstance(source, RecordingSource)
-    if output_format is None:
-        output_format = ("recording" if is_recording
-                         and not target.endswith(".zarr") else "ome-zarr")
-    dtype = find_type(source, filter_, settings)
-    version = FORMATS[output_format]
-    if version:
-        if is_recording and "t" not in source.axes and source.volumes > 1:
-            raise lib.SettingsError(
-                f"{source.path} has {source.volumes} volumes; OME-Zarr needs "
-                "axes with t")
-        return StoreJob(source, target, filter_, settings, dtype,
-                        find_shard(source, block), version, compression)
-    if not is_recording:
-        raise lib.SettingsError(f"{source.path} is no recording: its output is "
-                                "OME-Zarr")
-    if block is not None:
-        raise lib.SettingsError("block is for OME-Zarr; recordings are filtered "
-                                "volume by volume")
-    return FileJob(source, target, filter_, settings, dtype)
-
-
-def _check(runner: str, client: Any, output_format: str | None,
-           compression: str) -> None:
-    for name, value, values in (
-            ("runner", runner, RUNNERS),
-            ("output_format", output_format, [None, *FORMATS]),
-            ("compression", compression, CODECS)):
-        if value not in values:
-            raise lib.SettingsError(
-                f"{name} is {value!r}; it must be one of "
-                f"{', '.join(str(known) for known in values)}")
-    if runner == "dask":
-        load_distributed()      # its absence is told before the work begins
-    elif client is not None:
-        raise lib.SettingsError("client needs runner='dask'")
-
-
-def run(inputs: Union[str, os.PathLike, Sequence[Any]],
-        output: Union[str, os.PathLike], *, filter: Filter,
+def run(inputs: Paths, output: Path, *, filter: Filter,
         axes: str | None = None, block: Sequence[int] | None = None,
         workers: int = 1, exact: bool = False, retries: int = RETRIES,
-        runner: str = "local", client: Any = None, raw: Raw | None = None,
+        runner: str = "local", client: Any = None,
+        slurm: dict[str, Any] | None = None, raw: Raw | None = None,
         output_format: str | None = None, compression: str = "zstd",
         progress: Callable[[int, int], Any] | None = None,
         **settings: Any) -> Report:
@@ -158,12 +84,17 @@ def run(inputs: Union[str, os.PathLike, Sequence[Any]],
         ``direct``. Otherwise float32 may differ by rounding.
     retries : int
         How often a task is tried again if it failed or its worker died.
-    runner : {"local", "dask"}
-        What runs the tasks: processes of this machine, or workers of Dask.
+    runner : {"local", "dask", "slurm"}
+        What runs the tasks: processes of this machine, workers of Dask, or
+        workers of Dask as jobs of Slurm.
     client : distributed.Client, optional
         Whose workers run the tasks of ``runner="dask"``; by default `workers`
         processes of this machine. Each worker must see the inputs and outputs
         under the same names.
+    slurm : dict, optional
+        For ``runner="slurm"``: parameters of ``dask_jobqueue.SLURMCluster``, as
+        ``{"queue": "short", "memory": "8GB", "walltime": "1:00:00"}``. A job is
+        one worker with `n_threads` cores.
     raw : Raw, optional
         The samples of inputs without a header.
     output_format : {"recording", "ome-zarr", "ome-zarr-0.5", "ome-zarr-0.4"}
@@ -197,24 +128,27 @@ def run(inputs: Union[str, os.PathLike, Sequence[Any]],
                             filter="gaussian,sigma=1.5", workers=2)
         print(report)
     """
-    _check(runner, client, output_format, compression)
+    check_value("runner", runner, RUNNERS)
     check_counts(workers, retries)
-    if exact and settings.get("method", "auto") == "auto":
-        settings["method"] = "direct"
+    if client is not None and runner != "dask":
+        raise lib.SettingsError("client needs runner='dask'")
+    if slurm is not None and runner != "slurm":
+        raise lib.SettingsError("slurm needs runner='slurm'")
+    if runner != "local":
+        load_distributed()      # its absence is told before the work begins
+    if runner == "slurm":
+        settings.setdefault("n_threads", 1)
+    options = Options(filter, prepare(settings, exact), axes, block, raw,
+                      output_format, compression)
+    options.check()
     ledger = Ledger(retries, progress)
-    pairs = _find_pairs(inputs, output, output_format)
-    for path, target in pairs:
-        try:
-            ledger.add(_make_job(open_source(path, axes, raw), target, filter,
-                                 settings, block, output_format, compression))
-        except (lib.Error, TypeError, OSError) as error:
-            # One damaged input does not keep the others from being filtered.
-            if len(pairs) == 1:
-                raise
-            ledger.refuse(path, error)
+    plan(ledger, options, find_pairs(inputs, output, output_format))
     if runner == "local":
         Local(ledger, workers).run()
     elif ledger.tasks:
-        with use_client(client, workers) as own:
+        with (use_client(client) if client is not None else
+              start_local(workers) if runner == "dask" else
+              start_slurm(workers, settings["n_threads"],
+                          slurm or {})) as own:
             Dask(ledger, own).run()
     return ledger.report()

@@ -102,22 +102,49 @@ def _take(future: Any) -> Any:
 
 
 @contextlib.contextmanager
-def use_client(client: Any, workers: int) -> Iterator[Any]:
-    """@client, or one of a cluster of processes of this machine."""
-    distributed = load_distributed()
-    if client is not None:
-        if not hasattr(client, "submit"):
-            raise lib.SettingsError(
-                "client must be a distributed.Client, for example "
-                "distributed.Client('tcp://HOST:8786')")
+def use_client(client: Any) -> Iterator[Any]:
+    """@client, which stays open."""
+    if not hasattr(client, "submit"):
+        raise lib.SettingsError(
+            "client must be a distributed.Client, for example "
+            "distributed.Client('tcp://HOST:8786')")
+    yield client
+
+
+# The dashboard needs Bokeh.
+_DASHBOARD = ("127.0.0.1:8787" if importlib.util.find_spec("bokeh") else None)
+
+
+@contextlib.contextmanager
+def _connect(cluster: Any) -> Iterator[Any]:
+    with cluster, load_distributed().Client(cluster) as client:
+        if _DASHBOARD:
+            _log.info("dashboard: %s", client.dashboard_link)
         yield client
-        return
-    # The dashboard needs Bokeh.
-    dashboard = importlib.util.find_spec("bokeh") is not None
-    with distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True,
-            dashboard_address="127.0.0.1:8787" if dashboard else None
-            ) as cluster, distributed.Client(cluster) as own:
-        if dashboard:
-            _log.info("dashboard: %s", own.dashboard_link)
-        yield own
+
+
+def start_local(workers: int) -> Any:
+    """Processes of this machine."""
+    return _connect(load_distributed().LocalCluster(
+        n_workers=workers, threads_per_worker=1, processes=True,
+        dashboard_address=_DASHBOARD))
+
+
+def start_slurm(workers: int, n_threads: int, options: dict[str, Any]) -> Any:
+    """Jobs of Slurm; those that die are replaced."""
+    try:
+        import dask_jobqueue  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise ImportError("runner='slurm' needs the package dask-jobqueue: pip "
+                          "install 'ndconv[slurm]'") from error
+    if "memory" not in options:
+        raise lib.SettingsError("slurm needs the memory of a worker, as "
+                                "{'memory': '8GB'}")
+    more = {"dashboard_address": _DASHBOARD, **options.get("scheduler_options",
+                                                           {})}
+    # One task at a time, which uses all cores of the job.
+    cluster = dask_jobqueue.SLURMCluster(**{
+        "cores": 1, "processes": 1, "job_cpu": n_threads, **options,
+        "scheduler_options": more})
+    cluster.adapt(minimum_jobs=workers, maximum_jobs=workers)
+    return _connect(cluster)

@@ -64,7 +64,10 @@ class Ledger:
     """What the runners tell, and what becomes of it."""
 
     def __init__(self, retries: int,
-                 progress: Callable[[int, int], Any] | None):
+                 progress: Callable[[int, int], Any] | None,
+                 finishes: bool = True):
+        # Whether it finishes outputs of which all tasks are done.
+        self._finishes = finishes
         self._retries = retries
         self._progress = progress
         self._begin = time.perf_counter()
@@ -73,6 +76,7 @@ class Ledger:
         self._volumes = 0.0
         self._slowest: tuple[str, float] | None = None
         self.tasks: list[Task] = []
+        self.counts: dict[str, int] = {}     # of tasks, by output
         self.outputs: list[str] = []
         self.failed: list[Failure] = []
         self.finished = self.skipped = self.retried = 0
@@ -82,10 +86,14 @@ class Ledger:
         """Takes the tasks of @job that are not done."""
         tasks = job.tasks()
         job.begin()
-        missing = job.missing(tasks)
+        self.take(job, tasks, job.missing(tasks))
+
+    def take(self, job: Any, tasks: list[Task], missing: list[Task]) -> None:
+        """Takes @missing, which are those of @tasks that are not done."""
         self.skipped += len(tasks) - len(missing)
         self.tasks += missing
         self._left[job.output] = len(missing)
+        self.counts[job.output] = len(tasks)
         if not missing:
             self._finish(job)
 
@@ -93,7 +101,13 @@ class Ledger:
         """An input of which nothing can be done."""
         self.failed.append(Failure(path, None, str(error)))
 
+    def refuse_task(self, task: Task, message: str) -> None:
+        """A task that cannot be done."""
+        self.failed.append(Failure(task.job.source.path, task.block, message))
+
     def _finish(self, job: Any) -> None:
+        if not self._finishes:
+            return
         try:
             job.finish()
         except OSError as error:
@@ -121,8 +135,7 @@ class Ledger:
         key = (task.job.output, task.index)
         self._attempts[key] += 1
         if self._attempts[key] > self._retries:
-            self.failed.append(Failure(task.job.source.path, task.block,
-                                       message))
+            self.refuse_task(task, message)
             return False
         self.retried += 1
         return True

@@ -21,6 +21,14 @@ from ._ledger import Ledger
 MAX_DEATHS = 20
 
 
+def count_cores() -> int:
+    """The cores that this process may use."""
+    cores = len(os.sched_getaffinity(0))
+    # Slurm does not bind processes in every configuration.
+    share = os.environ.get("SLURM_CPUS_PER_TASK", "")
+    return min(cores, int(share)) if share.isdigit() else cores
+
+
 def _choose_gpu(number: int) -> None:
     """Worker @number sees the GPUs in an order of its own, so that the first
     one, which it uses, differs from that of its neighbours. Before the first
@@ -84,7 +92,7 @@ class Local:
     def __init__(self, ledger: Ledger, workers: int):
         self.ledger = ledger
         self.n_workers = min(workers, len(ledger.tasks))
-        self.n_threads = max(1, len(os.sched_getaffinity(0)) // workers)
+        self.n_threads = max(1, count_cores() // workers)
         self.waiting = collections.deque(ledger.tasks)
         self.workers: list[Worker] = []
         self.never_ready = 0    # deaths without one that got ready

@@ -9,6 +9,7 @@ from __future__ import annotations
 # library.
 import argparse
 import logging
+import shlex
 import signal
 import sys
 import time
@@ -26,6 +27,7 @@ Sizes have the order x:y:z:t.
 EXAMPLES = """\
 Examples:
   ndconv-run --filter gaussian,sigma=1.5 --workers 4 heart.zarr smooth.zarr
+  ndconv-run --filter box,size=3 --workers 100 --slurm job.sh 'scans/*.nrrd' filtered
   ndconv-run --filter box,size=3 --border mirror 'scans/*.nii.gz' filtered
 
 Exit status:
@@ -114,10 +116,16 @@ def make_parser() -> argparse.ArgumentParser:
     run.add_argument("--retries", metavar="N", type=int, default=3,
                      help="how often a failed task is tried again (default 3)")
     run.add_argument("--runner", metavar="RUNNER", default="local",
-                     help="what runs the workers (default local): local, dask")
+                     help="what runs the workers (default local): local, dask, "
+                     "slurm")
     run.add_argument("--scheduler", metavar="ADDRESS",
                      help="of a Dask cluster, as tcp://HOST:8786; runner=dask "
                      "without it starts WORKERS processes")
+    run.add_argument("--slurm", metavar="SCRIPT",
+                     help="run nothing, but write a script that submits the "
+                     "run to Slurm as WORKERS jobs and one that checks them")
+    run.add_argument("--slurm-options", metavar="TEXT", default="",
+                     help="for Slurm, as --slurm-options='--partition=short --mem=8G'")
     run.add_argument("--output-format", metavar="FORMAT",
                      help="of the outputs (default: as the inputs): recording, "
                      "ome-zarr, ome-zarr-0.5, ome-zarr-0.4")
@@ -189,27 +197,69 @@ def _raw(options: argparse.Namespace, ndconv: Any) -> Any:
     return ndconv.Raw(shape, options.type, options.offset_bytes)
 
 
+def _read_slurm(text: str) -> dict[str, Any]:
+    """Options of sbatch as those of dask_jobqueue.SLURMCluster."""
+    options = shlex.split(text)
+    found: dict[str, Any] = {}
+    memory = [option.partition("=")[2] for option in options
+              if option.startswith("--mem=")]
+    if memory:
+        # Slurm's units are powers of 1024.
+        found["memory"] = memory[0] + ("iB" if memory[0][-1].isalpha()
+                                       else "MiB")
+    found["job_extra_directives"] = [option for option in options
+                                     if not option.startswith("--mem=")]
+    return found
+
+
+def _write_script(options: argparse.Namespace, ndconv: Any, inputs: Any,
+                  output: str) -> int:
+    # pylint: disable=import-outside-toplevel
+    from ndconv._archive import prepare
+    from ndconv._planning import Options
+    from ndconv._slurm import write_script
+    settings = prepare(_settings(options), options.exact)
+    tasks, report = write_script(
+        options.slurm, inputs, output,
+        Options(options.filter, settings, options.axes, options.block,
+                _raw(options, ndconv), options.output_format,
+                options.compression),
+        workers=options.workers, retries=options.retries,
+        cores=options.n_threads or 1, more=options.slurm_options)
+    if report.failed:
+        print(report, file=sys.stderr)
+    if not options.quiet:
+        print(f"bash {options.slurm} submits {tasks} tasks" if tasks else
+              "All outputs are there")
+    return FAILED if report.failed else 0
+
+
 def _run(options: argparse.Namespace) -> int:
     import ndconv  # pylint: disable=import-outside-toplevel
     *inputs, output = options.paths
-    logging.basicConfig(format="%(message)s")
+    if len(inputs) == 1:
+        inputs = inputs[0]
     if not options.quiet:
-        logging.getLogger("ndconv").setLevel(logging.INFO)
+        log = logging.getLogger("ndconv")
+        log.setLevel(logging.INFO)
+        log.addHandler(logging.StreamHandler())
     try:
-        client = None
+        if options.slurm:
+            return _write_script(options, ndconv, inputs, output)
+        more: dict[str, Any] = {}
         if options.scheduler:
             from distributed import Client  # pylint: disable=C0415
-            client = Client(options.scheduler)
+            more["client"] = Client(options.scheduler)
+        if options.runner == "slurm":
+            more["slurm"] = _read_slurm(options.slurm_options)
         report = ndconv.run(
-            inputs[0] if len(inputs) == 1 else inputs, output,
-            filter=options.filter, axes=options.axes, block=options.block,
-            workers=options.workers, exact=options.exact,
+            inputs, output, filter=options.filter, axes=options.axes,
+            block=options.block, workers=options.workers, exact=options.exact,
             retries=options.retries, runner=options.runner,
-            client=client, raw=_raw(options, ndconv),
-            output_format=options.output_format,
+            raw=_raw(options, ndconv), output_format=options.output_format,
             compression=options.compression,
             progress=None if options.quiet else Bar(sys.stderr),
-            **_settings(options))
+            **more, **_settings(options))
     except (ndconv.SettingsError, TypeError) as error:
         print(f"ndconv-run: {error}", file=sys.stderr)
         return WRONG
