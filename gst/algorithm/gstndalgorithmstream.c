@@ -338,9 +338,9 @@ gst_nd_algorithm_break_stretch (GstNdAlgorithm *self, const gchar *reason)
       && gst_nd_restarts_add (&priv->restarts, priv->pushed, window))
     GST_ELEMENT_WARNING (self, STREAM, DECODE,
         ("An output needs %u volumes, but the stream breaks after every %.1f "
-         "volumes, so the element hardly works. The last reason: %s. Gaps of "
-         "more than %.0f intervals, DISCONT, new caps, segments and streams "
-         "break it",
+         "volumes, so most outputs lack volumes and the element hardly works. "
+         "The last reason: %s. Gaps of more than %.0f intervals, DISCONT, new "
+         "caps, segments and streams break it",
             window, gst_nd_restarts_mean (&priv->restarts), reason,
             gst_nd_timing_default_rule.limit),
         (NULL));

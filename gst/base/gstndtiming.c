@@ -189,7 +189,7 @@ gst_nd_restarts_add (GstNdRestarts *restarts, guint64 volumes, guint window)
   restarts->stretches++;
   restarts->volumes += volumes;
   if (restarts->warned || restarts->stretches < RESTARTS_TO_WARN
-      || restarts->volumes >= restarts->stretches * window)
+      || restarts->volumes >= restarts->stretches * 2 * (window - 1))
     return FALSE;
   restarts->warned = TRUE;
   return TRUE;

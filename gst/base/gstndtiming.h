@@ -95,8 +95,8 @@ typedef struct
 } GstNdRestarts;
 
 /* Counts a stretch of @volumes that broke. TRUE, once, if there were several
- * and they are shorter than @window on average, so that an element which reads
- * a window hardly works. */
+ * and they are so short that most outputs lack volumes of @window: as many as
+ * it has but one do so in each stretch. */
 gboolean gst_nd_restarts_add (GstNdRestarts *restarts, guint64 volumes,
     guint window);
 

@@ -102,7 +102,7 @@ take_time (GstNdConv *self, GstBuffer *buffer)
       !tricks && GST_BUFFER_IS_DISCONT (buffer), priv->reverse);
 }
 
-/* Warns once if stretches are so short that the filter hardly works. */
+/* Warns once if stretches are so short that most outputs lack volumes. */
 static void
 count_restart (GstNdConv *self, const gchar *reason)
 {
@@ -114,9 +114,10 @@ count_restart (GstNdConv *self, const gchar *reason)
     return;
   GST_ELEMENT_WARNING (self, STREAM, DECODE,
       ("The filter spans %u volumes, but the stream breaks after every %.1f "
-       "volumes, so the filter hardly works. The last reason: %s. The "
-       "properties gap, gap-limit, gap-jitter and gap-discont say which gaps "
-       "break a stretch; new caps, segments and streams always do",
+       "volumes, so most outputs lack volumes and the filter hardly works. The "
+       "last reason: %s. The properties gap, gap-limit, gap-jitter and "
+       "gap-discont say which gaps break a stretch; new caps, segments and "
+       "streams always do",
           nd_window_size (window), gst_nd_restarts_mean (restarts), reason),
       (NULL));
 }

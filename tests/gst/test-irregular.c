@@ -260,6 +260,27 @@ GST_START_TEST (test_warns_once)
 
 GST_END_TEST;
 
+/* The volumes of a network come in bursts, and no caps tell their rate. A
+ * filter over five works in bursts of twenty, but most outputs lack volumes in
+ * bursts of seven. */
+GST_START_TEST (test_warns_of_bursts)
+{
+  const guint burst = __i__ ? 20 : 7;
+  Model model = model_temporal (TAPS, "nearest");
+  Stream *s = stream_new ("ndconv4dtemporal", &model, NULL);
+
+  s->rate = 0;
+  stream_start (s);
+  for (guint i = 0; i < 20 * burst; i++)
+    push_at (s, i, i * GST_MSECOND + i / burst * 300 * GST_MSECOND);
+  fail_unless_equals_uint64 (stream_stat (s, "stretches"), 20);
+  fail_unless_equals_int (stream_messages (s, GST_MESSAGE_WARNING, NULL),
+      burst == 7);
+  stream_free (s);
+}
+
+GST_END_TEST;
+
 /* GAP events break stretches as pauses do. */
 GST_START_TEST (test_warns_of_gap_events)
 {
@@ -402,6 +423,7 @@ irregular_suite (void)
   tcase_add_test (tc, test_counts_gaps);
   tcase_add_loop_test (tc, test_discont, 0, 2);
   tcase_add_test (tc, test_warns_once);
+  tcase_add_loop_test (tc, test_warns_of_bursts, 0, 2);
   tcase_add_test (tc, test_warns_of_gap_events);
   tcase_add_test (tc, test_warns_of_caps_and_segments);
   tcase_add_test (tc, test_latency_follows);
