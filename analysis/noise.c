@@ -29,16 +29,32 @@ bin_start (guint32 bin)
   return value;
 }
 
-/* The median of a histogram. Assumes that values are evenly spread within a
- * bin, except for zeros. */
-static gdouble
-median (const NdNoiseHistogram *histogram)
+/* The number of zeros that noise does not explain. An area of one value, for
+ * example around a sector of ultrasound, has zeros and tells nothing about the
+ * noise. Noise of rounded samples has about half as many zeros as differences
+ * of one step, which have two signs. */
+static guint64
+unexplained_zeros (const NdNoiseHistogram *histogram)
 {
-  const gdouble half = histogram->n / 2.0;
+  for (guint32 bin = 1; bin < histogram->n_bins; bin++) {
+    const guint32 explained = histogram->bins[bin] / 2;
+
+    if (histogram->bins[bin] > 0)
+      return histogram->bins[0] - MIN (histogram->bins[0], explained);
+  }
+  return 0;
+}
+
+/* The median of a histogram without @n_ignored zeros. Assumes that values are
+ * evenly spread within a bin, except for zeros. */
+static gdouble
+median (const NdNoiseHistogram *histogram, guint64 n_ignored)
+{
+  const gdouble half = (histogram->n - n_ignored) / 2.0;
   guint64 below = 0;
 
   for (guint32 bin = 0; bin < histogram->n_bins; bin++) {
-    const guint32 here = histogram->bins[bin];
+    const guint64 here = histogram->bins[bin] - (bin == 0 ? n_ignored : 0);
 
     if (below + here >= half && here > 0) {
       const guint32 number = histogram->first + bin - 1;
@@ -88,7 +104,7 @@ combine (const NdNoiseHistogram *parts, gdouble norm, gdouble low, gdouble high)
 
     if (part->n == 0)
       continue;
-    deviation = median (part) / norm;
+    deviation = median (part, 0) / norm;
     if (part->n > most) {
       most = part->n;
       fallback = deviation;
@@ -116,5 +132,7 @@ nd_noise_sigma (const NdNoiseHistogram *parts, guint n, const gsize size[3],
   if (axes == 0)
     return 0;
   norm = ND_NOISE_MEDIAN * sqrt (1 << axes);
-  return n == 1 ? median (parts) / norm : combine (parts, norm, low, high);
+  if (n == 1)
+    return median (parts, unexplained_zeros (parts)) / norm;
+  return combine (parts, norm, low, high);
 }

@@ -209,6 +209,27 @@ test_sigma (void)
   }
 }
 
+/* Most samples are 0, as around a sector of ultrasound. The others have noise,
+ * rounded in every second volume. */
+static void
+test_sigma_of_sector (void)
+{
+  const gsize size[3] = { 60, 60, 60 };
+  g_autoptr (GRand) rand = case_rand ();
+  g_autofree gfloat *volume = g_new (gfloat, 60 * 60 * 60);
+
+  for (guint s = 1; s < 9; s++) {
+    for (gsize i = 0; i < 60 * 60 * 60; i++) {
+      const gdouble value = 100 + s * case_noise (rand);
+
+      volume[i] = i % 60 < 40 ? 0 : s % 2 ? rint (value) : value;
+    }
+    g_assert_cmpfloat_with_epsilon (nd_cpu_noise_sigma (volume, size, -INFINITY,
+                                        INFINITY),
+        s, .15 * s);
+  }
+}
+
 /* The table is the inverse of the mean. */
 static void
 test_clipping (void)
@@ -277,6 +298,7 @@ main (int argc, char **argv)
   g_test_add_func ("/denoise/nan", test_nan);
   g_test_add_func ("/denoise/equal", test_equal);
   g_test_add_func ("/denoise/sigma", test_sigma);
+  g_test_add_func ("/denoise/sigma-of-sector", test_sigma_of_sector);
   g_test_add_func ("/denoise/clipping", test_clipping);
   g_test_add_func ("/denoise/stretches", test_stretches);
   return g_test_run ();
