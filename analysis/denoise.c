@@ -10,7 +10,6 @@
 NdDenoiseSchedule
 nd_denoise_schedule (const NdDenoiseSettings *settings)
 {
-  const guint n_time = settings->quality == ND_QUALITY_BEST ? 8 : 4;
   const guint latency = MIN (settings->latency, ND_DENOISE_MAX_LATENCY);
 
   if (settings->noise == ND_NOISE_SPECKLE)
@@ -21,10 +20,22 @@ nd_denoise_schedule (const NdDenoiseSettings *settings)
           ? 0
           : MIN (latency, ND_ADAPTIVE_TIME_REACH),
     };
+  /* Blocks of 8 volumes are worse than those of 4 if few later volumes are
+   * known, because then most of them begin long before the result. */
+  if (settings->quality == ND_QUALITY_BEST) {
+    const guint n_time = latency < ND_DENOISE_LONG_LATENCY ? 4 : 8;
+
+    return (NdDenoiseSchedule){
+      .n_time = n_time,
+      .pilot_latency = latency,
+      .latency = latency,
+      .n_blocks = MIN (latency + 1, n_time),
+    };
+  }
   /* A later block goes to stage 2 first, because it improves the result more
    * than the pilot. */
   return (NdDenoiseSchedule){
-    .n_time = n_time,
+    .n_time = 4,
     .pilot_latency = latency > 3 ? latency - 3 : 0,
     .latency = latency,
   };

@@ -84,6 +84,8 @@ typedef struct
 /* Stage 2 multiplies coefficients by P^2 / (P^2 + ND_DENOISE_WIENER
  * sigma^2). */
 #define ND_DENOISE_WIENER 0.75
+/* ND_QUALITY_BEST has blocks of 8 volumes from this latency on. */
+#define ND_DENOISE_LONG_LATENCY 5
 /* A sigma below this counts as no noise. */
 #define ND_DENOISE_MIN_SIGMA 1e-12
 
@@ -97,6 +99,13 @@ typedef struct
   guint n_time; /* 0 without blocks */
   guint pilot_latency;
   guint latency;
+
+  /* With ND_QUALITY_BEST, stage 1 adds each block to the pilots of all its
+   * volumes, and stage 2 computes the result of volume u anew from the blocks
+   * u - n_time + 1 to u - n_time + n_blocks, with the pilots at that time.
+   * pilot_latency is then the latency. Otherwise 0: each block is computed
+   * once. */
+  guint n_blocks;
 } NdDenoiseSchedule;
 
 NdDenoiseSchedule nd_denoise_schedule (const NdDenoiseSettings *settings);

@@ -152,6 +152,32 @@ add_block (Reference *r, const gint64 origin[4], gint64 known, gdouble sigma,
   }
 }
 
+/* Adds all blocks that begin with volume @first. */
+static void
+add_blocks (Reference *r, gint64 first, gint64 known, gdouble sigma,
+    gint64 from, gint64 to)
+{
+  const gint64 margin[3] = { 3, 3, r->n[2] - 1 };
+  gint64 origin[4] = { 0, 0, 0, first };
+
+  for (origin[2] = -margin[2]; origin[2] < (gint64) r->size[2]; origin[2]++) {
+    for (origin[1] = -margin[1]; origin[1] < (gint64) r->size[1]; origin[1]++) {
+      for (origin[0] = -margin[0]; origin[0] < (gint64) r->size[0]; origin[0]++)
+        add_block (r, origin, known, sigma, from, to);
+    }
+  }
+}
+
+/* The level of the noise at @step. */
+static gdouble
+step_sigma (const Reference *r, gint64 step)
+{
+  const gint64 arrived = MAX (step, (gint64) r->schedule->latency);
+
+  return r->gain * nd_denoise_time_gain (r->schedule, r->n_volumes, TRUE)
+      * r->sigma[MIN (arrived, r->n_volumes - 1)];
+}
+
 static void
 run_step (Reference *r, gint64 step)
 {
@@ -161,17 +187,9 @@ run_step (Reference *r, gint64 step)
   const gint64 known = MIN (MAX (step, latency) + 1 - delay, r->n_volumes);
   const gint64 last = step - delay;
   const gint64 from = r->stage == 1 ? step - s->pilot_latency : step - latency;
-  const gdouble sigma = r->gain * nd_denoise_time_gain (s, r->n_volumes, TRUE)
-      * r->sigma[MIN (MAX (step, latency), r->n_volumes - 1)];
-  const gint64 margin[3] = { 3, 3, r->n[2] - 1 };
-  gint64 origin[4] = { 0, 0, 0, last - s->n_time + 1 };
 
-  for (origin[2] = -margin[2]; origin[2] < (gint64) r->size[2]; origin[2]++) {
-    for (origin[1] = -margin[1]; origin[1] < (gint64) r->size[1]; origin[1]++) {
-      for (origin[0] = -margin[0]; origin[0] < (gint64) r->size[0]; origin[0]++)
-        add_block (r, origin, known, sigma, from, MIN (last, known - 1));
-    }
-  }
+  add_blocks (r, last - s->n_time + 1, known, step_sigma (r, step), from,
+      MIN (last, known - 1));
 }
 
 /* Computes one stage of all volumes into @out. */
@@ -293,6 +311,109 @@ nd_denoise_has_coarse_scale (const gsize size[3])
   return size[0] > 1 || size[1] > 1 || size[2] > 1;
 }
 
+/* One scale of ND_QUALITY_BEST: the sums of stage 1, the pilots of a step, and
+ * the sums of stage 2, which only the present result uses. */
+typedef struct
+{
+  Reference r;
+  gdouble *sums, *weights, *pilots, *results, *result_weights;
+} Scale;
+
+static void
+init_scale (Scale *scale, const Reference *r)
+{
+  const gsize total = r->samples * r->n_volumes;
+
+  scale->r = *r;
+  scale->sums = g_new0 (gdouble, total);
+  scale->weights = g_new0 (gdouble, total);
+  scale->pilots = g_new0 (gdouble, total);
+  scale->results = g_new0 (gdouble, total);
+  scale->result_weights = g_new0 (gdouble, total);
+}
+
+static void
+clear_scale (Scale *scale)
+{
+  g_free (scale->sums);
+  g_free (scale->weights);
+  g_free (scale->pilots);
+  g_free (scale->results);
+  g_free (scale->result_weights);
+}
+
+static void
+run_best_stage1 (Scale *scale, gint64 step, gint64 known)
+{
+  Reference *r = &scale->r;
+
+  r->stage = 1;
+  r->sums = scale->sums;
+  r->weights = scale->weights;
+  add_blocks (r, step - r->schedule->n_time + 1, known, step_sigma (r, step), 0,
+      known - 1);
+  for (gsize i = 0; i < MIN (step + 1, known) * r->samples; i++)
+    scale->pilots[i] = scale->sums[i] / scale->weights[i];
+}
+
+/* Returns the result of volume step - latency. */
+static gdouble *
+run_best_stage2 (Scale *scale, gint64 step, gint64 known)
+{
+  Reference *r = &scale->r;
+  const NdDenoiseSchedule *s = r->schedule;
+  const gint64 result = step - s->latency;
+  const gsize from = result * r->samples;
+
+  r->stage = 2;
+  r->pilots = scale->pilots;
+  r->sums = scale->results;
+  r->weights = scale->result_weights;
+  for (guint i = 0; i < s->n_blocks; i++)
+    add_blocks (r, result - s->n_time + 1 + i, known, step_sigma (r, step),
+        result, result);
+  for (gsize i = from; i < from + r->samples; i++)
+    scale->results[i] /= scale->result_weights[i];
+  return scale->results + from;
+}
+
+/* @coarse_reference is NULL without a coarse scale. */
+static void
+run_best (const Reference *fine_reference, const Reference *coarse_reference,
+    gdouble *out)
+{
+  const NdDenoiseSchedule *s = fine_reference->schedule;
+  const gsize *size = fine_reference->size;
+  const gsize samples = fine_reference->samples;
+  const gint64 n = fine_reference->n_volumes;
+  Scale fine = { 0 }, coarse = { 0 };
+
+  init_scale (&fine, fine_reference);
+  if (coarse_reference)
+    init_scale (&coarse, coarse_reference);
+  for (gint64 step = 0; step < n + s->latency; step++) {
+    const gint64 known = MIN (MAX (step, (gint64) s->latency) + 1, n);
+    const gint64 result = step - s->latency;
+
+    run_best_stage1 (&fine, step, known);
+    if (coarse_reference) {
+      run_best_stage1 (&coarse, step, known);
+      for (gint64 i = 0; i < MIN (step + 1, known); i++)
+        fuse (fine.pilots + i * samples, size,
+            coarse.pilots + i * coarse.r.samples);
+    }
+    if (result < 0)
+      continue;
+    memcpy (out + result * samples, run_best_stage2 (&fine, step, known),
+        samples * sizeof (gdouble));
+    if (coarse_reference)
+      fuse (out + result * samples, size,
+          run_best_stage2 (&coarse, step, known));
+  }
+  clear_scale (&fine);
+  clear_scale (&coarse);
+}
+
 void
 nd_denoise_reference (const NdDenoiseSchedule *schedule,
     const NdReferenceBorders *borders, const gsize size[3], gsize n_volumes,
@@ -307,8 +428,12 @@ nd_denoise_reference (const NdDenoiseSchedule *schedule,
   Reference fine, r;
 
   init_reference (&fine, schedule, borders, size, n_volumes, in, sigma);
-  run_stage (&fine, 1, NULL, pilots);
   if (!nd_denoise_has_coarse_scale (size)) {
+    if (schedule->n_blocks) {
+      run_best (&fine, NULL, out);
+      return;
+    }
+    run_stage (&fine, 1, NULL, pilots);
     run_stage (&fine, 2, pilots, out);
     return;
   }
@@ -321,6 +446,11 @@ nd_denoise_reference (const NdDenoiseSchedule *schedule,
       sigma);
   for (guint a = 0; a < 3; a++)
     r.gain *= size[a] > 1 ? G_SQRT2 / 2 : 1;
+  if (schedule->n_blocks) {
+    run_best (&fine, &r, out);
+    return;
+  }
+  run_stage (&fine, 1, NULL, pilots);
   run_stage (&r, 1, NULL, coarse_pilots);
   run_stage (&r, 2, coarse_pilots, coarse_out);
   for (gsize n = 0; n < n_volumes; n++)

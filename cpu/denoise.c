@@ -174,14 +174,17 @@ static void
 run_stage1 (NdCpuDenoise *self, Component *component, gint64 step, gint64 known,
     gfloat sigma)
 {
-  const gint64 pilot = step - self->schedule.pilot_latency;
+  const NdDenoiseSchedule *schedule = &self->schedule;
+  const gint64 last =
+      schedule->n_blocks ? step : step - schedule->pilot_latency;
+  const gint64 first = schedule->n_blocks ? step - schedule->n_time + 1 : last;
 
   nd_denoise_scale_stage1 (component->fine, step, known, sigma);
   if (!component->coarse)
     return;
   nd_denoise_scale_stage1 (component->coarse, step, known,
       sigma * self->coarse_gain);
-  if (pilot >= 0 && pilot < known)
+  for (gint64 pilot = MAX (first, 0); pilot <= MIN (last, known - 1); pilot++)
     nd_cpu_fuse (nd_denoise_scale_pilot (component->fine, pilot),
         self->shape.size, nd_denoise_scale_pilot (component->coarse, pilot),
         component->difference);
@@ -211,8 +214,9 @@ run_steps (NdCpuDenoise *self, Component *component)
   const NdDenoiseSchedule *schedule = &self->schedule;
   const gint64 last = self->next + schedule->latency;
   const gint64 known = MIN (last + 1, self->pushed);
-  const gint64 known_pilots =
-      MIN (last + 1 - schedule->pilot_latency, self->pushed);
+  const gint64 known_pilots = schedule->n_blocks
+      ? known
+      : MIN (last + 1 - schedule->pilot_latency, self->pushed);
   const gfloat sigma =
       nd_denoise_time_gain (schedule, self->pushed, self->ended)
       * MAX (component->sigma * self->settings.strength, ND_DENOISE_MIN_SIGMA);

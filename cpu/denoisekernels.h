@@ -80,8 +80,14 @@ typedef struct
       const gfloat *in_weights, gfloat gain, gfloat *const *sums,
       gfloat *const *weights, gsize n);
 
-  /* to = a + b, or a if @b is NULL. out = gain * sum / weight. */
+  /* Adds @sum / @in_weight, the result of one block, to the weighted @mean of
+   * those before. A mean of equal results keeps their bits. */
+  void (*refine) (const gfloat *sum, const gfloat *in_weight, gfloat *mean,
+      gfloat *weight, gsize n);
+
+  /* to = a + b, or a if @b is NULL. to += in. out = gain * sum / weight. */
   void (*add) (const gfloat *a, const gfloat *b, gfloat *to, gsize n);
+  void (*accumulate) (const gfloat *in, gfloat *to, gsize n);
   void (*divide) (const gfloat *sum, const gfloat *weight, gfloat gain,
       gfloat *out, gsize n);
 } NdDenoiseKernels;

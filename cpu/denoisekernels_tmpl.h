@@ -616,6 +616,23 @@ time_inverse (guint n_time, const gfloat *const *in, const gfloat *in_weights,
 }
 
 static void
+refine (const gfloat *sum, const gfloat *in_weight, gfloat *restrict mean,
+    gfloat *restrict weight, gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    weight[i] += in_weight[i];
+    mean[i] += (sum[i] / in_weight[i] - mean[i]) * (in_weight[i] / weight[i]);
+  }
+}
+
+static void
+accumulate (const gfloat *in, gfloat *restrict to, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    to[i] += in[i];
+}
+
+static void
 add (const gfloat *a, const gfloat *b, gfloat *restrict to, gsize n)
 {
   if (!b) {
@@ -643,6 +660,8 @@ const NdDenoiseKernels ND_DENOISE_KERNELS = {
   .wiener_all = wiener_all,
   .time_forward = time_forward,
   .time_inverse = time_inverse,
+  .refine = refine,
+  .accumulate = accumulate,
   .add = add,
   .divide = divide,
 };

@@ -37,9 +37,11 @@ struct _NdDenoiseScale
   gboolean is_flat; /* one plane */
   gdouble gain;     /* of the noise, because of short axes */
 
-  guint n_inputs;
-  gfloat *inputs, *pilots;      /* n_inputs, n_time volumes */
-  gfloat *sums[2], *weights[2]; /* n_time volumes each, of stages 1 and 2 */
+  guint n_inputs, n_pilots;
+  gfloat *inputs, *pilots; /* n_inputs, n_pilots volumes */
+  /* n_time volumes each, of stages 1 and 2. With n_blocks those of stage 1 are
+   * weighted means, and stage 2 has one volume. */
+  gfloat *sums[2], *weights[2];
   gfloat *result;
 
   gsize row, stride;    /* floats of a row, of a padded plane */
@@ -65,7 +67,8 @@ nd_denoise_scale_bytes (const gsize size[3], const NdDenoiseSchedule *schedule)
 {
   gsize floats = 1;
   /* Rings and sums of both stages, padded coefficients, and slabs. */
-  const gsize volumes = 12 * schedule->n_time + 16;
+  const gsize volumes =
+      12 * schedule->n_time + 16 + (schedule->n_blocks ? schedule->latency : 0);
 
   for (guint a = 0; a < 3; a++) {
     if (!multiply (&floats, size[a] + (size[2] == 1 && a == 2 ? 0 : 16)))
@@ -153,15 +156,17 @@ init_volumes (NdDenoiseScale *self)
   const gsize room = 8 * ND_DENOISE_CHUNK + REACH * self->row;
 
   self->inputs = new_floats (self->n_inputs * self->samples);
-  self->pilots = new_floats (n_time * self->samples);
+  self->pilots = new_floats (self->n_pilots * self->samples);
   self->result = new_floats (self->samples);
   self->data = new_floats (planes + room);
   self->pilot = new_floats (planes + room);
   self->constant = new_floats (n_time * self->stride + room);
   self->constant_row = new_floats (self->size[0]);
   for (guint i = 0; i < 2; i++) {
-    self->sums[i] = new_floats (n_time * self->samples);
-    self->weights[i] = new_floats (n_time * self->samples);
+    const guint n = i == 1 && schedule->n_blocks ? 1 : n_time;
+
+    self->sums[i] = new_floats (n * self->samples);
+    self->weights[i] = new_floats (n * self->samples);
     if (!self->sums[i] || !self->weights[i])
       return FALSE;
   }
@@ -188,6 +193,7 @@ nd_denoise_scale_new (const NdDenoiseKernels *kernels, const gsize size[3],
   if (!self->is_flat)
     self->gain *= nd_denoise_axis_gain (size[2], 4);
   self->n_inputs = schedule->n_time + schedule->pilot_latency;
+  self->n_pilots = schedule->n_blocks ? self->n_inputs : schedule->n_time;
   self->row = MAX (size[0] + 2 * REACH, MIN_ROW);
   self->stride = (size[1] + 2 * REACH) * self->row;
   if (!init_volumes (self) || !init_slabs (self)) {
@@ -257,7 +263,7 @@ nd_denoise_scale_input (const NdDenoiseScale *self, gint64 position)
 gfloat *
 nd_denoise_scale_pilot (const NdDenoiseScale *self, gint64 position)
 {
-  return volume (self, self->pilots, self->schedule.n_time, position);
+  return volume (self, self->pilots, self->n_pilots, position);
 }
 
 /* The transform over time */
@@ -366,7 +372,8 @@ typedef struct
 {
   NdDenoiseScale *scale;
   guint stage;
-  gboolean one; /* the last volume of the blocks */
+  gboolean one; /* one volume of the blocks: number `slice` */
+  guint slice;
   gfloat level[4];
 
   /* The sums of each volume of the block; NULL if the volume is not needed. */
@@ -374,6 +381,11 @@ typedef struct
   /* The sums of the volume that is complete, and its result. */
   const gfloat *complete_sum, *complete_weight;
   gfloat *out; /* or NULL */
+
+  /* With n_blocks: the means and the pilots of stage 1, and whether the blocks
+   * are the first or the last of a result in stage 2. */
+  gfloat *means[MAX_TIME], *mean_weights[MAX_TIME], *pilots[MAX_TIME];
+  gboolean is_first, is_last;
 } BlockJob;
 
 static const gfloat *
@@ -386,13 +398,13 @@ coefficients_of_plane (const NdDenoiseScale *self, const gfloat *planes,
                   : planes + from * self->schedule.n_time * self->stride;
 }
 
-/* The factors of the coefficients over time in the last volume of a block. */
+/* The factors of the coefficients over time in volume @t of a block. */
 static void
-get_slice (guint n_time, gfloat *slice)
+get_slice (guint n_time, guint t, gfloat *slice)
 {
   for (guint k = 0; k < n_time; k++)
     slice[k] = sqrt ((k ? 2.0 : 1.0) / n_time)
-        * cos (k * (2 * n_time - 1) * G_PI / (2 * n_time));
+        * cos (k * (2 * t + 1) * G_PI / (2 * n_time));
 }
 
 static void
@@ -419,7 +431,7 @@ compute_slab (gsize index, guint worker, gpointer data)
   };
 
   memcpy (plane.level, job->level, sizeof (plane.level));
-  get_slice (n_time, plane.slice);
+  get_slice (n_time, job->slice, plane.slice);
   memset (slab->sums, 0,
       (n_planes - 1) * n_sums * slab->length * sizeof (gfloat));
   memset (slab->weights, 0, (n_planes - 1) * slab->length * sizeof (gfloat));
@@ -476,6 +488,58 @@ sum_row (const BlockJob *job, gsize z, gsize y, guint c, gfloat *row)
   return row;
 }
 
+/* Adds a row of each volume of the blocks, which starts at sample @at, to the
+ * means, and copies these to the pilots. */
+static void
+refine_rows (const BlockJob *job, const gfloat *const *in,
+    const gfloat *in_weights, gfloat gain, gsize at, gfloat *rows)
+{
+  const NdDenoiseScale *self = job->scale;
+  const guint n_time = self->schedule.n_time;
+  const gsize width = self->size[0], bytes = width * sizeof (gfloat);
+  gfloat *sums[MAX_TIME], *weights[MAX_TIME];
+
+  memset (rows, 0, 2 * n_time * bytes);
+  for (guint t = 0; t < n_time; t++) {
+    sums[t] = rows + 2 * t * width;
+    weights[t] = rows + (2 * t + 1) * width;
+  }
+  self->kernels->time_inverse (n_time, in, in_weights, gain, sums, weights,
+      width);
+  for (guint t = 0; t < n_time; t++) {
+    if (!job->means[t])
+      continue;
+    /* The blocks are the first ones of their last volume. */
+    if (t == n_time - 1) {
+      memset (job->means[t] + at, 0, bytes);
+      memset (job->mean_weights[t] + at, 0, bytes);
+    }
+    self->kernels->refine (sums[t], weights[t], job->means[t] + at,
+        job->mean_weights[t] + at, width);
+    memcpy (job->pilots[t] + at, job->means[t] + at, bytes);
+  }
+}
+
+/* Adds a row of one volume of the blocks to its sums. */
+static void
+accumulate_row (const BlockJob *job, const gfloat *sum, const gfloat *weight,
+    gfloat gain, gsize at)
+{
+  const NdDenoiseScale *self = job->scale;
+  const gsize width = self->size[0];
+  gfloat *to = self->sums[1] + at, *to_weight = self->weights[1] + at;
+
+  if (job->is_first) {
+    memcpy (to, sum, width * sizeof (gfloat));
+    memcpy (to_weight, weight, width * sizeof (gfloat));
+  } else {
+    self->kernels->accumulate (sum, to, width);
+    self->kernels->accumulate (weight, to_weight, width);
+  }
+  if (job->is_last)
+    self->kernels->divide (to, to_weight, gain, job->out + at, width);
+}
+
 static void
 finish_plane (gsize z, guint worker, gpointer data)
 {
@@ -484,7 +548,7 @@ finish_plane (gsize z, guint worker, gpointer data)
   const guint n_time = self->schedule.n_time;
   const gfloat gain = self->is_flat ? 1 / 16.f : 1 / 64.f;
   const gsize width = self->size[0];
-  g_autofree gfloat *rows = g_new (gfloat, (n_time + 1) * width);
+  g_autofree gfloat *rows = g_new (gfloat, (3 * n_time + 1) * width);
 
   for (gsize y = 0; y < self->size[1]; y++) {
     const gsize at = (z * self->size[1] + y) * width;
@@ -494,7 +558,10 @@ finish_plane (gsize z, guint worker, gpointer data)
     if (job->one) {
       in[0] = sum_row (job, z, y, 0, rows);
       weights = sum_row (job, z, y, 1, rows + width);
-      self->kernels->divide (in[0], weights, gain, job->out + at, width);
+      if (self->schedule.n_blocks)
+        accumulate_row (job, in[0], weights, gain, at);
+      else
+        self->kernels->divide (in[0], weights, gain, job->out + at, width);
       continue;
     }
     for (guint t = 0; t < n_time; t++) {
@@ -505,6 +572,10 @@ finish_plane (gsize z, guint worker, gpointer data)
       }
     }
     weights = sum_row (job, z, y, n_time, rows + n_time * width);
+    if (self->schedule.n_blocks) {
+      refine_rows (job, in, weights, gain, at, rows + (n_time + 1) * width);
+      continue;
+    }
     self->kernels->time_inverse (n_time, in, weights, gain, sums, sum_weights,
         width);
     if (job->out)
@@ -556,6 +627,27 @@ run (BlockJob *job, gint64 first, gint64 from, gint64 to)
   nd_parallel_for (self->size[2], finish_plane, job);
 }
 
+/* Adds the block at @first to the pilots of its volumes, as far as the stream
+ * has them. */
+static void
+refine_pilots (BlockJob *job, gint64 first, gint64 known)
+{
+  NdDenoiseScale *self = job->scale;
+  const guint n_time = self->schedule.n_time;
+
+  for (guint t = 0; t < n_time; t++) {
+    const gint64 position = first + t;
+
+    if (position < 0 || position >= known)
+      continue;
+    job->means[t] = volume (self, self->sums[0], n_time, position);
+    job->mean_weights[t] = volume (self, self->weights[0], n_time, position);
+    job->pilots[t] = nd_denoise_scale_pilot (self, position);
+  }
+  nd_parallel_for (self->n_slabs, compute_slab, job);
+  nd_parallel_for (self->size[2], finish_plane, job);
+}
+
 void
 nd_denoise_scale_stage1 (NdDenoiseScale *self, gint64 step, gint64 known,
     gfloat sigma)
@@ -567,15 +659,46 @@ nd_denoise_scale_stage1 (NdDenoiseScale *self, gint64 step, gint64 known,
   BlockJob job = {
     .scale = self,
     .stage = 1,
-    .one = schedule->pilot_latency == 0,
+    .one = schedule->pilot_latency == 0 && !schedule->n_blocks,
+    .slice = schedule->n_time - 1,
   };
 
   block_positions (self, first, known, positions);
   transform_data (self, positions);
   set_levels (&job, sigma);
+  if (schedule->n_blocks) {
+    refine_pilots (&job, first, known);
+    return;
+  }
   if (pilot >= 0)
     job.out = nd_denoise_scale_pilot (self, pilot);
   run (&job, first, pilot, MIN (step, known - 1));
+}
+
+/* Computes the result of volume @position from all its blocks. */
+static gfloat *
+compute_result (NdDenoiseScale *self, gint64 position, gint64 known,
+    gfloat sigma)
+{
+  const guint n_time = self->schedule.n_time, n = self->schedule.n_blocks;
+  BlockJob job = {
+    .scale = self, .stage = 2, .one = TRUE, .out = self->result
+  };
+
+  set_levels (&job, sigma);
+  for (guint i = 0; i < n; i++) {
+    gint64 positions[MAX_TIME];
+
+    block_positions (self, position - n_time + 1 + i, known, positions);
+    transform_data (self, positions);
+    transform (self, self->pilots, self->n_pilots, positions, self->pilot);
+    job.slice = n_time - 1 - i;
+    job.is_first = i == 0;
+    job.is_last = i == n - 1;
+    nd_parallel_for (self->n_slabs, compute_slab, &job);
+    nd_parallel_for (self->size[2], finish_plane, &job);
+  }
+  return self->result;
 }
 
 gfloat *
@@ -590,12 +713,17 @@ nd_denoise_scale_stage2 (NdDenoiseScale *self, gint64 step, gint64 known,
     .scale = self,
     .stage = 2,
     .one = schedule->latency == schedule->pilot_latency,
+    .slice = schedule->n_time - 1,
     .out = self->result,
   };
 
+  if (schedule->n_blocks)
+    return step < schedule->latency
+        ? NULL
+        : compute_result (self, step - schedule->latency, known, sigma);
   block_positions (self, first, known, positions);
   transform_data (self, positions);
-  transform (self, self->pilots, schedule->n_time, positions, self->pilot);
+  transform (self, self->pilots, self->n_pilots, positions, self->pilot);
   set_levels (&job, sigma);
   run (&job, first, step - schedule->latency, MIN (last, known - 1));
   return job.out;

@@ -42,7 +42,8 @@ gsize nd_denoise_scale_bytes (const gsize size[3],
  * and not before 4 later volumes are. */
 gfloat *nd_denoise_scale_input (const NdDenoiseScale *scale, gint64 position);
 
-/* The pilot of volume @position. It may be changed before stage 2. */
+/* The pilot of volume @position. It may be changed before stage 2; with
+ * n_blocks, stage 1 of a step writes the pilots of all volumes of its block. */
 gfloat *nd_denoise_scale_pilot (const NdDenoiseScale *scale, gint64 position);
 
 /* The stream has @known volumes (for stage 2: pilots) so far. They decide the

@@ -20,7 +20,8 @@
  *
  * N volumes in give N volumes out, with the timestamps and the type of the
  * input. An output waits for 'latency' further volumes, which is reported as
- * latency; with more of them the result is better. The noise must be white and
+ * latency; with more of them the result is better. quality=best computes each
+ * output anew with all volumes that have arrived. The noise must be white and
  * additive. Its standard deviation is estimated from the last volumes unless
  * 'sigma' gives it; 'strength' multiplies it. If noise exceeds the range of an
  * integer type, clipping shifts the mean: the element undoes this if as many
@@ -115,8 +116,11 @@ quality_type (void)
 {
   static gsize type;
   static const GEnumValue values[] = {
-    { ND_QUALITY_FAST, "Blocks of 4 volumes", "fast" },
-    { ND_QUALITY_BEST, "Blocks of 8 volumes: slower", "best" },
+    { ND_QUALITY_FAST, "Each block of 4 volumes is computed once", "fast" },
+    { ND_QUALITY_BEST,
+        "Each output is computed from all its blocks with all that is known: "
+        "slower. With latency=5, blocks have 8 volumes",
+        "best" },
     { 0, NULL, NULL },
   };
 

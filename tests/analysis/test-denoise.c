@@ -66,13 +66,16 @@ test_reference (void)
     c.size[2] = 8;
     check_case (&c, rand);
   }
-  for (guint latency = 1; latency <= ND_DENOISE_MAX_LATENCY; latency += 4) {
+  for (guint latency = 0; latency <= ND_DENOISE_MAX_LATENCY; latency++) {
     Case c = plain;
 
     c.settings.latency = latency;
     c.settings.quality = ND_QUALITY_BEST;
-    memcpy (c.size, (gsize[]){ 9, 6, 5 }, sizeof (c.size));
-    c.n_volumes = 12;
+    memcpy (c.size, (gsize[]){ 6, 5, 5 }, sizeof (c.size));
+    c.n_volumes = latency < ND_DENOISE_LONG_LATENCY ? 6 : 12;
+    /* With a coarse scale. */
+    if (latency == 3)
+      memcpy (c.size, (gsize[]){ 9, 8, 8 }, sizeof (c.size));
     check_case (&c, rand);
   }
 }

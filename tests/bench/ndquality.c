@@ -132,6 +132,37 @@ psnr (const gfloat *volume, const gfloat *truth)
   return 10 * log10 (255. * 255 * n / sum);
 }
 
+/* The share of the gradient that @volume keeps at still walls: samples at which
+ * the gradient of the truth is above 12 per sample and the volumes next to
+ * the truth differ by less than 2. */
+static gdouble
+kept_gradient (const gfloat *volume, const gfloat *truth)
+{
+  const gfloat *before = truth - SAMPLES, *after = truth + SAMPLES;
+  static const gsize steps[] = { 1, SIZE, SIZE * SIZE };
+  gdouble product = 0, square = 0;
+
+  for (gsize i = 0; i < SAMPLES; i++) {
+    const gsize at[3] = { i % SIZE, i / SIZE % SIZE, i / SIZE / SIZE };
+    gdouble here = 0, both = 0;
+    gboolean is_in = fabs (after[i] - before[i]) < 2;
+
+    for (guint a = 0; a < 3; a++)
+      is_in &= at[a] >= MARGIN && at[a] < SIZE - MARGIN;
+    for (guint a = 0; a < 3 && is_in; a++) {
+      const gdouble g = (truth[i + steps[a]] - truth[i - steps[a]]) / 2;
+
+      here += g * g;
+      both += g * (volume[i + steps[a]] - volume[i - steps[a]]) / 2;
+    }
+    if (here <= 12 * 12)
+      continue;
+    product += both;
+    square += here;
+  }
+  return product / square;
+}
+
 /* Along the axis with so many floats between samples; mirrored at the ends. */
 static void
 smooth_axis (const gfloat *in, gsize step, gdouble sigma, gfloat *out)
@@ -194,11 +225,12 @@ best_gaussian (const gfloat *noisy, const gfloat *truth)
   return best;
 }
 
-/* The middle volume; *@ms is the time of one volume. */
+/* The middle volume; *@ms is the time of one volume, *@kept the share of the
+ * gradient. */
 static gdouble
 denoise (const gfloat *noisy, const gfloat *truth,
     const NdDenoiseSettings *settings, NdSampleType type, gdouble *sigma,
-    gdouble *ms)
+    gdouble *ms, gdouble *kept)
 {
   const NdDenoiseBorders borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 };
   const NdShape shape = { 1, { SIZE, SIZE, SIZE } };
@@ -231,8 +263,11 @@ denoise (const gfloat *noisy, const gfloat *truth,
         *ms = MIN (*ms, (g_get_monotonic_time () - begin) * 1e-3);
       for (gsize i = 0; !is_float && i < SAMPLES; i++)
         out[i] = bytes[i];
-      if (made++ == MIDDLE)
-        result = psnr (out, truth);
+      if (made++ != MIDDLE)
+        continue;
+      result = psnr (out, truth);
+      if (kept)
+        *kept = kept_gradient (out, truth);
     }
   }
   *sigma = nd_algorithm_sigma (algorithm);
@@ -304,7 +339,7 @@ print_speckle (const NdDenoiseSettings *settings)
     find_sector (others, 12);
     render_heart (17, noise, 0, VOLUMES - 1, stream);
     gaussian = best_gaussian (stream, truth);
-    ours = denoise (stream, truth, settings, ND_FLOAT32, &estimate, &ms);
+    ours = denoise (stream, truth, settings, ND_FLOAT32, &estimate, &ms, NULL);
     g_print ("| %u | %.2f | %.2f | %+.2f | %.1f |\n", noise, gaussian, ours,
         ours - gaussian, ms);
     g_clear_pointer (&mask, g_free);
@@ -350,14 +385,15 @@ main (int argc, char **argv)
     return 0;
   }
   g_print ("| phantom | sigma | estimated | best Gaussian | nddenoise | gain | "
-           "ms |\n| --- | --- | --- | --- | --- | --- | --- |\n");
+           "gradient | ms |\n"
+           "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
   for (guint p = 0; p < G_N_ELEMENTS (phantoms); p++) {
     const gfloat *truth = clean + (gsize) MIDDLE * SAMPLES;
 
     render (phantoms[p].phantom, clean);
     for (guint s = 0; s < G_N_ELEMENTS (sigmas); s++) {
       g_autoptr (GRand) rand = g_rand_new_with_seed (1000 * p + s);
-      gdouble gaussian, ours, estimate, ms;
+      gdouble gaussian, ours, estimate, ms, kept = NAN;
 
       for (gsize i = 0; i < (gsize) SAMPLES * VOLUMES; i++)
         noisy[i] = clean[i]
@@ -366,10 +402,10 @@ main (int argc, char **argv)
       for (gsize i = 0; type == ND_UINT8 && i < (gsize) SAMPLES * VOLUMES; i++)
         noisy[i] = CLAMP (rint (noisy[i]), 0, 255);
       gaussian = best_gaussian (noisy, truth);
-      ours = denoise (noisy, truth, &settings, type, &estimate, &ms);
-      g_print ("| %s | %g | %.2f | %.2f | %.2f | %+.2f | %.1f |\n",
+      ours = denoise (noisy, truth, &settings, type, &estimate, &ms, &kept);
+      g_print ("| %s | %g | %.2f | %.2f | %.2f | %+.2f | %.3f | %.1f |\n",
           phantoms[p].name, sigmas[s], estimate, gaussian, ours,
-          ours - gaussian, ms);
+          ours - gaussian, kept, ms);
     }
   }
   return 0;
