@@ -80,7 +80,7 @@ typedef struct
 } NdDenoiseSettings;
 
 /* Coefficients up to this many sigma are set to 0 in stage 1. */
-#define ND_DENOISE_THRESHOLD 2.8
+#define ND_DENOISE_THRESHOLD 3.0
 /* Stage 2 multiplies coefficients by P^2 / (P^2 + ND_DENOISE_WIENER
  * sigma^2). */
 #define ND_DENOISE_WIENER 0.75
