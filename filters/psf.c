@@ -89,7 +89,9 @@ read_parameters (const NdParameters *parameters, const NdAxes *axes, Psf *psf,
     return FALSE;
   if (aperture > index) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "aperture is %g; it must be at most index, %g", aperture, index);
+        "aperture is %g; it must be at most index, %g: set index, for example "
+        "1.33 for water",
+        aperture, index);
     return FALSE;
   }
   for (guint i = 0; i < axes->n; i++) {

@@ -10,20 +10,24 @@ set -euo pipefail
 source=$1 plugin=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-unset GST_PLUGIN_PATH GST_PLUGIN_PATH_1_0 MANPATH
+unset GST_PLUGIN_PATH GST_PLUGIN_PATH_1_0 MANPATH PKG_CONFIG_PATH PYTHONPATH
+unset LD_LIBRARY_PATH
 export GST_REGISTRY=$folder/registry
 
-mkdir -p "$folder"/{lib,bin,presets,man/man1}
+mkdir -p "$folder"/{lib/pkgconfig,python,bin,presets,man/man1}
 cp "$plugin" "$folder/lib/"
 cp "$source"/presets/*.prs "$folder/presets/"
 printf '#!/bin/sh\necho found\n' >"$folder/bin/nd-found"
 chmod +x "$folder/bin/nd-found"
+printf 'Name: nd-found\nDescription: test\nVersion: 1\n' \
+  >"$folder/lib/pkgconfig/nd-found.pc"
+echo 'found = True' >"$folder/python/nd_found.py"
 
 say() {
   "$source/scripts/after-install" "$@"
 }
 
-said=$(say "$folder"/{lib,bin,man,presets})
+said=$(say "$folder"/{lib,bin,man,presets,lib,python})
 echo "$said"
 ! gst-inspect-1.0 ndconv3d >"$folder/log" 2>&1 ||
   { echo "found before"; exit 1; }
@@ -32,11 +36,15 @@ gst-inspect-1.0 ndconv3d >"$folder/log"
 [ "$(nd-found)" = found ]
 [ "$GST_PRESET_PATH" = "$folder/presets" ]
 [ "$MANPATH" = "$folder/man:" ]
+[ "$LD_LIBRARY_PATH" = "$folder/lib" ]
+[ "$(pkg-config --modversion nd-found)" = 1 ]
+python3 -c 'import nd_found'
 
 # The same twice stands before what is there.
-eval "$(say "$folder"/{other,bin,man,presets} | grep export)"
+eval "$(say "$folder"/{other,bin,man,presets,lib} | grep export)"
 [ "$GST_PLUGIN_PATH" = "$folder/other:$folder/lib" ]
 
 # Nothing if GStreamer and the shell look there already.
 gstreamer=$(pkg-config --variable=pluginsdir gstreamer-1.0)
-[ -z "$(say "$gstreamer" "$folder"/{bin,man,presets})" ]
+libraries=${gstreamer%/gstreamer-1.0}
+[ -z "$(say "$gstreamer" "$folder"/{bin,man,presets} "$libraries")" ]
