@@ -199,7 +199,9 @@ gst_nd_algorithm_query (GstBaseTransform *trans, GstPadDirection direction,
     if (gst_caps_is_fixed (caps) && !gst_nd_cuda_caps (caps, 0)
         && (gst_nd_caps_have_alternate_fields (caps)
             || gst_structure_has_name (gst_caps_get_structure (caps, 0),
-                GST_ND_TENSORS))) {
+                GST_ND_TENSORS)
+            || gst_structure_has_name (gst_caps_get_structure (caps, 0),
+                "other/tensor"))) {
       gst_query_set_accept_caps_result (query, TRUE);
       return TRUE;
     }

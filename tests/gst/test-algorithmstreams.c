@@ -339,6 +339,31 @@ GST_START_TEST (test_compute_latency)
 
 GST_END_TEST;
 
+/* The caps of old versions of NNStreamer. */
+GST_START_TEST (test_old_caps)
+{
+  GstHarness *h = gst_harness_new_parse (elements[__i__].launch);
+  GstElement *element = GST_BIN (h->element)->children->data;
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  g_autoptr (GstMessage) message = NULL;
+  g_autoptr (GError) error = NULL;
+
+  gst_element_set_bus (element, bus);
+  gst_harness_set_src_caps_str (h,
+      "other/tensor,type=uint8,dimension=(string)1:4:4:4,framerate=10/1");
+  gst_harness_push (h, gst_buffer_new_allocate (NULL, 64, NULL));
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (strstr (error->message, "other/tensors") != NULL, "%s",
+      error->message);
+  gst_element_set_bus (element, NULL);
+  gst_bus_set_flushing (bus, TRUE);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 algorithm_streams_suite (void)
 {
@@ -355,6 +380,7 @@ algorithm_streams_suite (void)
   tcase_add_loop_test (tc, test_trick_mode, 0, n);
   tcase_add_loop_test (tc, test_warns_once, 0, n);
   tcase_add_loop_test (tc, test_compute_latency, 0, n);
+  tcase_add_loop_test (tc, test_old_caps, 0, n);
   return suite;
 }
 
