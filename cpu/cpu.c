@@ -9,6 +9,7 @@
 #include "cpu/denoise.h"
 #include "cpu/kernels.h"
 #include "cpu/method.h"
+#include "cpu/scene.h"
 #include "cpu/structure.h"
 #include "engine/threads.h"
 
@@ -235,4 +236,5 @@ const NdBackend nd_cpu_backend = {
   .kept = cpu_kept,
   .respond = cpu_respond,
   .algorithms = &algorithms,
+  .scenes = &nd_cpu_scenes,
 };

@@ -16,6 +16,7 @@
 #include "engine/events.h"
 #include "engine/job.h"
 #include "engine/renderer.h"
+#include "engine/scene.h"
 
 G_BEGIN_DECLS
 
@@ -101,6 +102,7 @@ typedef struct
   const NdDeviceMemoryFuncs *memory;
   const NdRendererFuncs *renderer;
   const NdAlgorithmFuncs *algorithms;
+  const NdSceneFuncs *scenes;
 
   /* Modules only: nd_log_set_handler() of the module's copy of core/. */
   NdLogSetHandler set_log_handler;

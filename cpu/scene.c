@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/scene.h"
+
+#include "core/convert.h"
+#include "core/error.h"
+#include "cpu/scenekernels.h"
+#include "engine/threads.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TILE 32    /* pixels, in x and in y */
+#define PART 65536 /* samples that a task converts */
+
+struct _NdScene
+{
+  NdSceneJob job;
+  gsize n;           /* samples of a volume */
+  NdSampleType type; /* computed with */
+
+  gconstpointer volume; /* as taken, or `converted` */
+  gpointer converted;   /* to `type`; NULL if that is the type of the volume */
+  gfloat *values;       /* one number per sample of two or three components */
+  gboolean valued;      /* values are those of the volume */
+
+  /* Of cells; see NdSceneSamples. */
+  gint cells[3];
+  gfloat *low, *high;
+  guint8 *empty;
+  gboolean ranged; /* low and high are those of the volume */
+  guint channel;   /* of low and high */
+};
+
+static gsize
+cell_count (const NdScene *self)
+{
+  return (gsize) self->cells[0] * self->cells[1] * self->cells[2];
+}
+
+static void
+scene_free (NdScene *self)
+{
+  g_free (self->converted);
+  g_free (self->values);
+  g_free (self->low);
+  g_free (self->high);
+  g_free (self->empty);
+  g_free (self);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdScene, scene_free)
+
+static NdScene *
+scene_new (const NdSceneJob *job, gint device_id, GError **error)
+{
+  g_autoptr (NdScene) self = g_new0 (NdScene, 1);
+  const gsize components = job->shape.components;
+  gboolean ok = TRUE;
+  gsize numbers;
+
+  self->job = *job;
+  self->type = nd_sample_computed (job->type);
+  for (guint a = 0; a < 3; a++) {
+    ok &= job->shape.size[a] <= G_MAXINT - ND_SCENE_CELL;
+    self->cells[a] = (job->shape.size[a] - 1) / ND_SCENE_CELL + 1;
+  }
+  ok = ok && nd_shape_samples (&job->shape, &numbers);
+  if (ok) {
+    self->n = numbers / components;
+    self->low = g_try_new (gfloat, cell_count (self));
+    self->high = g_try_new (gfloat, cell_count (self));
+    self->empty = g_try_new (guint8, cell_count (self));
+    ok = self->low && self->high && self->empty;
+    if (self->type != job->type)
+      ok &= (self->converted =
+                    g_try_malloc_n (numbers, nd_sample_size (self->type)))
+          != NULL;
+    if (components == 2 || components == 3)
+      ok &= (self->values = g_try_new (gfloat, self->n)) != NULL;
+  }
+  if (ok)
+    return g_steal_pointer (&self);
+  g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
+      "No memory to draw volumes of %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
+      " x %" G_GSIZE_FORMAT " samples: use smaller volumes",
+      job->shape.size[0], job->shape.size[1], job->shape.size[2]);
+  return NULL;
+}
+
+static void
+convert_part (gsize part, guint worker, gpointer data)
+{
+  NdScene *self = data;
+  const gsize first = part * PART, n = MIN (PART, self->n - first);
+  const gsize components = self->job.shape.components;
+
+  nd_convert_to_computed (self->job.type,
+      (const guint8 *) self->volume
+          + first * components * nd_sample_size (self->job.type),
+      n * components,
+      (guint8 *) self->converted
+          + first * components * nd_sample_size (self->type));
+}
+
+static gboolean
+scene_take (NdScene *self, gconstpointer volume, GError **error)
+{
+  self->volume = volume;
+  if (self->converted) {
+    nd_parallel_for ((self->n - 1) / PART + 1, convert_part, self);
+    self->volume = self->converted;
+  }
+  self->valued = FALSE;
+  self->ranged = FALSE;
+  return TRUE;
+}
+
+/* Magnitudes of complex samples, means of three components. */
+static void
+value_part (gsize part, guint worker, gpointer data)
+{
+  NdScene *self = data;
+  const gsize c = self->job.shape.components;
+  const gsize end = MIN (self->n, (part + 1) * PART);
+
+  for (gsize i = part * PART; i < end; i++) {
+    gdouble v[3] = { 0, 0, 0 };
+
+    for (gsize k = 0; k < c; k++)
+      v[k] = nd_sample_value (self->volume, i * c + k, self->type);
+    self->values[i] = c == 2 ? hypotf (v[0], v[1]) : (v[0] + v[1] + v[2]) / 3;
+  }
+}
+
+/* Sets @samples to the values of @channel, -1 for one value per sample. Returns
+ * their type. */
+static NdSampleType
+set_samples (NdScene *self, NdSceneSamples *samples, gint channel)
+{
+  const gsize components = self->job.shape.components;
+  NdSampleType type = self->type;
+  gsize step = components;
+
+  *samples = (NdSceneSamples){
+    .low = self->low, .high = self->high, .empty = self->empty
+  };
+  samples->data =
+      (const guint8 *) self->volume + MAX (channel, 0) * nd_sample_size (type);
+  if (self->values && channel < 0) {
+    if (!self->valued)
+      nd_parallel_for ((self->n - 1) / PART + 1, value_part, self);
+    self->valued = TRUE;
+    samples->data = self->values;
+    type = ND_FLOAT32;
+    step = 1;
+  }
+  for (guint a = 0; a < 3; a++) {
+    samples->step[a] = step;
+    samples->size[a] = self->job.shape.size[a];
+    step *= samples->size[a];
+    samples->spacing[a] = self->job.spacing[a];
+    samples->cells[a] = self->cells[a];
+  }
+  return type;
+}
+
+typedef struct
+{
+  NdScene *scene;
+  const NdSceneSamples *samples;
+  NdSceneRange range;
+} Ranges;
+
+static void
+find_ranges (gsize line, guint worker, gpointer data)
+{
+  Ranges *r = data;
+  const gint *cells = r->samples->cells;
+  gfloat *low = r->scene->low + line * cells[0];
+  gfloat *high = r->scene->high + line * cells[0];
+
+  for (gint i = 0; i < cells[0]; i++) {
+    low[i] = INFINITY;
+    high[i] = -INFINITY;
+  }
+  r->range (r->samples, line % cells[1], line / cells[1], low, high);
+}
+
+/* Whether values from @low to @high may show. */
+static gboolean
+may_show (const NdLook *look, const guint16 *opaque, gboolean surface,
+    gfloat low, gfloat high)
+{
+  const gdouble scale = (ND_LOOK_COLORS - 1) / look->window;
+  gint first, last;
+
+  if (!(low <= high))
+    return FALSE;
+  if (surface)
+    return high >= (gfloat) look->level;
+  /* Entries that values between are interpolated from, and one more because of
+   * rounding. */
+  first =
+      floor (CLAMP ((low - look->low) * scale, 0, ND_LOOK_COLORS - 1) - 0.01);
+  last =
+      ceil (CLAMP ((high - look->low) * scale, 0, ND_LOOK_COLORS - 1) + 0.01);
+  return opaque[MIN (last, ND_LOOK_COLORS - 1) + 1] > opaque[MAX (first, 0)];
+}
+
+/* The distances of NdSceneSamples.empty: each pass goes through all cells, from
+ * one end to the other, and looks at the neighbours that it has passed. */
+static void
+find_distances (NdScene *self)
+{
+  const gint *cells = self->cells;
+
+  for (gint pass = 0; pass < 2; pass++) {
+    const gint way = pass == 0 ? -1 : 1;
+
+    for (gsize n = 0; n < cell_count (self); n++) {
+      const gsize i = pass == 0 ? n : cell_count (self) - 1 - n;
+      const gint at[3] = { i % cells[0], i / cells[0] % cells[1],
+        i / cells[0] / cells[1] };
+      guint least = self->empty[i];
+
+      /* 13 of the 26 neighbours. */
+      for (gint k = 14; k < 27 && least > 1; k++) {
+        const gint x = at[0] + way * (k % 3 - 1);
+        const gint y = at[1] + way * (k / 3 % 3 - 1);
+        const gint z = at[2] + way * (k / 9 - 1);
+
+        if (x >= 0 && x < cells[0] && y >= 0 && y < cells[1] && z >= 0
+            && z < cells[2])
+          least = MIN (least,
+              self->empty[((gsize) z * cells[1] + y) * cells[0] + x] + 1u);
+      }
+      self->empty[i] = least;
+    }
+  }
+}
+
+static void
+find_empty (NdScene *self, const NdLook *look, gboolean surface)
+{
+  guint16 opaque[ND_LOOK_COLORS + 1] = { 0 }; /* entries before that show */
+
+  for (guint i = 0; i < ND_LOOK_COLORS; i++)
+    opaque[i + 1] = opaque[i] + (look->opacity[i] > 0);
+  for (gsize i = 0; i < cell_count (self); i++)
+    self->empty[i] =
+        may_show (look, opaque, surface, self->low[i], self->high[i])
+        ? 0
+        : ND_SCENE_FAR;
+  find_distances (self);
+}
+
+typedef struct
+{
+  NdSceneSamples samples;
+  NdSceneRow row;
+  const NdPanel *panel;
+  const NdLook *look;
+  gint tiles;     /* in a row of tiles */
+  gint channel;   /* of red, green and blue; -1: all */
+  guint8 *pixels; /* of the panel */
+  gssize stride;
+} Drawing;
+
+static guint8
+rounded (gfloat v)
+{
+  return v > 0 ? v < 255 ? (guint8) rintf (v) : 255 : 0;
+}
+
+/* The colour of @value, or component @channel of a coloured sample. */
+static void
+color (const NdLook *look, gint channel, gfloat value, guint8 *pixel)
+{
+  gdouble grey = (value - look->low) / look->window * (ND_LOOK_COLORS - 1);
+  gint i;
+
+  if (isnan (value)) {
+    if (channel < 0)
+      memcpy (pixel, look->background, 3);
+    else
+      pixel[channel] = look->background[channel];
+    return;
+  }
+  grey = CLAMP (grey, 0, ND_LOOK_COLORS - 1);
+  i = MIN ((gint) grey, ND_LOOK_COLORS - 2);
+  if (channel >= 0) {
+    pixel[channel] = rint (grey);
+    return;
+  }
+  for (guint c = 0; c < 3; c++) {
+    const gdouble first = look->colors[i][c];
+
+    pixel[c] = rint (first + (grey - i) * (look->colors[i + 1][c] - first));
+  }
+}
+
+static void
+draw_tile (gsize tile, guint worker, gpointer data)
+{
+  const Drawing *d = data;
+  const gint from = tile % d->tiles * TILE, first = tile / d->tiles * TILE;
+  const gint to = MIN (from + TILE, d->panel->width);
+  const gint end = MIN (first + TILE, d->panel->height);
+  gfloat values[3 * TILE];
+
+  for (gint y = first; y < end; y++) {
+    guint8 *pixels = d->pixels + y * d->stride + 3 * from;
+
+    d->row (&d->samples, d->panel, d->look, y, from, to, values);
+    if (d->panel->kind >= ND_PANEL_VOLUME) {
+      for (gint i = 0; i < 3 * (to - from); i++)
+        pixels[i] = rounded (values[i]);
+    } else {
+      for (gint i = 0; i < to - from; i++)
+        color (d->look, d->channel, values[i], pixels + 3 * i);
+    }
+  }
+}
+
+static void
+draw_channel (NdScene *self, const NdPanel *panel, const NdLook *look,
+    gint channel, guint8 *pixels, gssize stride)
+{
+  const gint tiles = (panel->width - 1) / TILE + 1;
+  Drawing d = { .panel = panel,
+    .look = look,
+    .tiles = tiles,
+    .channel = channel,
+    .stride = stride,
+    .pixels = pixels + panel->top * stride + 3 * panel->left };
+  const NdSampleType type = set_samples (self, &d.samples, channel);
+
+  if (panel->kind != ND_PANEL_PLANE && panel->kind != ND_PANEL_MEAN) {
+    if (!self->ranged || self->channel != (guint) (channel + 1)) {
+      Ranges r = { self, &d.samples, nd_scene_kernels ()->range[type] };
+
+      nd_parallel_for ((gsize) self->cells[1] * self->cells[2], find_ranges,
+          &r);
+      self->ranged = TRUE;
+      self->channel = channel + 1;
+    }
+    if (panel->kind >= ND_PANEL_VOLUME)
+      find_empty (self, look, panel->kind == ND_PANEL_SURFACE);
+  }
+  d.row = nd_scene_kernels ()->row[type];
+  nd_parallel_for ((gsize) tiles * ((panel->height - 1) / TILE + 1), draw_tile,
+      &d);
+}
+
+static gboolean
+scene_draw (NdScene *self, const NdPanel *panels, guint n, const NdLook *look,
+    guint8 *pixels, gssize stride, GError **error)
+{
+  for (guint i = 0; i < n; i++) {
+    if (self->job.shape.components == 3 && panels[i].kind < ND_PANEL_VOLUME) {
+      for (gint channel = 0; channel < 3; channel++)
+        draw_channel (self, &panels[i], look, channel, pixels, stride);
+    } else {
+      draw_channel (self, &panels[i], look, -1, pixels, stride);
+    }
+  }
+  return TRUE;
+}
+
+const NdSceneFuncs nd_cpu_scenes = {
+  .create = scene_new,
+  .destroy = scene_free,
+  .take = scene_take,
+  .draw = scene_draw,
+};

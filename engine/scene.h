@@ -1,0 +1,102 @@
+/* Scenes: pictures of volumes that consist of panels. A panel is a rectangle of
+ * pixels that shows a plane of the volume or, along a ray for each pixel, a
+ * projection, the volume itself or its surface. A back end draws panels; where
+ * they are and what they show is computed by engine/layout.h.
+ *
+ * Positions are in samples: sample (x, y, z) is at x, y, z, and the volume
+ * extends half a sample beyond its first and last samples. The value at a
+ * position is interpolated linearly between the 8 samples around it; beyond the
+ * first and last samples, the nearest ones count. The value of a sample with
+ * two components is its magnitude. Three components are the three values of
+ * planes and of ND_PANEL_MAX to ND_PANEL_MIN, and count by their mean
+ * otherwise. Of any other number of components, the first one is the value.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "core/shape.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  ND_PANEL_PLANE,
+  ND_PANEL_MAX, /* the values along the ray that are not NaN */
+  ND_PANEL_MEAN,
+  ND_PANEL_MIN,
+  ND_PANEL_VOLUME, /* colours and opacities along the ray, front to back */
+  ND_PANEL_SURFACE /* the first place on the ray at which the value is level */
+} NdPanelKind;
+
+/* Pixel (i, j) of a panel is the centre of a square. On a plane it shows
+ * position origin + i right + j down. Otherwise it shows the values at
+ *
+ *   eye + d (k + 0.5), k = 0, 1, … steps - 1
+ *
+ * that lie in the volume. In parallel, eye is origin + i right + j down and d is
+ * `forward`. In perspective, eye is `eye`, and d points from there to origin +
+ * i right + j down and is `step` mm long. */
+typedef struct
+{
+  NdPanelKind kind;
+  gint left, top, width, height; /* pixels; inside the picture */
+  gdouble origin[3], right[3], down[3];
+  gdouble forward[3];
+  gboolean perspective;
+  gdouble eye[3], step;
+  gsize steps;
+} NdPanel;
+
+#define ND_LOOK_COLORS 256
+
+/* How values become colours. The grey of a value is (value - low) / window,
+ * limited to 0 to 1. Its colour and opacity are interpolated linearly between
+ * the entries of the tables, of which the last one belongs to grey 1. */
+typedef struct
+{
+  gdouble low, window; /* window > 0 */
+  gfloat colors[ND_LOOK_COLORS][3];
+  gfloat opacity[ND_LOOK_COLORS]; /* of one step on a ray */
+  guint8 background[3];           /* red, green and blue, here and above */
+
+  /* ND_PANEL_VOLUME and ND_PANEL_SURFACE. The colour is multiplied by
+   *   1 + w (ambient + diffuse |n l| - 1), plus w specular |n h|^16 of white,
+   * if n is the direction of the gradient g of the value in mm, l points to the
+   * light, h half way between light and eye, and w = |g|^2 / (|g|^2 + e^2)
+   * with e = 0.02 window per mm; on a surface w = 1. The gradient is made of
+   * differences of values one sample away on both sides. */
+  gdouble light[3]; /* of length 1, in mm along x, y and z */
+  gdouble ambient, diffuse, specular;
+
+  gdouble level;           /* of the surface */
+  gfloat surface_color[3]; /* 0 to 255 */
+} NdLook;
+
+typedef struct
+{
+  NdSampleType type;
+  NdShape shape;      /* of the volumes, which are dense */
+  gdouble spacing[3]; /* mm, above 0 */
+} NdSceneJob;
+
+typedef struct _NdScene NdScene; /* each back end defines its own */
+
+/* Functions that draw volumes in the memory of a back end's device. */
+typedef struct
+{
+  NdScene *(*create) (const NdSceneJob *job, gint device_id, GError **error);
+  void (*destroy) (NdScene *scene);
+
+  /* Takes a volume to draw. It must stay valid until it is replaced or no
+   * longer drawn. */
+  gboolean (*take) (NdScene *scene, gconstpointer volume, GError **error);
+
+  /* Draws @n panels to @pixels in host memory: 3 bytes each, red, green and
+   * blue, rows @stride bytes apart. Pixels without a panel are not changed. */
+  gboolean (*draw) (NdScene *scene, const NdPanel *panels, guint n,
+      const NdLook *look, guint8 *pixels, gssize stride, GError **error);
+} NdSceneFuncs;
+
+G_END_DECLS
