@@ -8,8 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#define GAP 1     /* pixels between the planes of a mosaic */
-#define MOSAIC 64 /* planes of a mosaic that shows as many as fit */
+#define GAP 1           /* pixels between the planes of a mosaic */
+#define MOST_STEPS 8192 /* through a volume with very unequal spacing */
+#define MOSAIC 64       /* planes of a mosaic that shows as many as fit */
 
 gsize
 nd_layout_index (const NdSceneJob *job, NdAxis axis, gdouble position)
@@ -229,9 +230,8 @@ rotate (gdouble a[3], gdouble b[3], gdouble degrees)
   }
 }
 
-/* Directions of the picture in mm: to the right, down, and into it. */
-static void
-camera_axes (const NdCamera *camera, gdouble right[3], gdouble down[3],
+void
+nd_camera_axes (const NdCamera *camera, gdouble right[3], gdouble down[3],
     gdouble forward[3])
 {
   memset (right, 0, 3 * sizeof (gdouble));
@@ -260,8 +260,8 @@ add_rays (NdLayout *layout, const NdCamera *camera, const NdSceneJob *job,
                                                : kinds[camera->projection];
   panel->width = width;
   panel->height = height;
-  camera_axes (camera, right, down, forward);
-  panel->step = shortest (job);
+  nd_camera_axes (camera, right, down, forward);
+  panel->step = MAX (shortest (job), diagonal (job) / MOST_STEPS);
   for (guint a = 0; a < 3; a++)
     depth += fabs (forward[a]) * extent (job, a);
   panel->perspective = camera->perspective > 0;

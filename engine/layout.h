@@ -74,6 +74,11 @@ void nd_layout_init (NdLayout *layout, const NdCamera *camera,
 /* The panel that contains pixel (@x, @y), or -1. */
 gint nd_layout_panel_at (const NdLayout *layout, gint x, gint y);
 
+/* Directions of the pictures of @camera in mm along the axes of the volume: to
+ * the right, down, and away from the eye. */
+void nd_camera_axes (const NdCamera *camera, gdouble right[3], gdouble down[3],
+    gdouble forward[3]);
+
 /* Turns @camera as a drag by (@right, @down) pixels on a sphere as large as the
  * picture does. */
 void nd_camera_rotate (NdCamera *camera, gdouble right, gdouble down,

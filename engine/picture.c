@@ -9,10 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The range is between these percentiles of at most this many samples. */
+/* Percentiles and thresholds are those of at most this many samples. */
 #define RANGE_SAMPLES 16384
-#define RANGE_LOW 0.005
-#define RANGE_HIGH 0.995
 
 struct _NdPicture
 {
@@ -24,6 +22,8 @@ struct _NdPicture
 
   gfloat *values; /* of all pixels */
   gfloat *row;    /* one row of the volume */
+
+  gdouble percentiles[2]; /* of the range: low and high, 0 to 100 */
 };
 
 NdAxis
@@ -77,6 +77,7 @@ nd_picture_new (NdPictureMode mode, NdAxis axis, NdSampleType type,
       NULL);
   *job = (NdPictureJob){ mode, axis, type, *shape, width, height,
     nd_picture_channels (shape) };
+  nd_picture_set_percentiles (self, 0.5, 99.5);
   if (device) {
     self->funcs = device->renderer;
     self->renderer = self->funcs->create (job, device_id, error);
@@ -294,32 +295,81 @@ find_extremes (NdPicture *self, gconstpointer data, gdouble *low, gdouble *high,
   return TRUE;
 }
 
-gboolean
-nd_picture_range (NdPicture *self, gconstpointer data, gdouble *low,
-    gdouble *high, GError **error)
+void
+nd_picture_set_percentiles (NdPicture *self, gdouble low, gdouble high)
+{
+  self->percentiles[0] = MIN (low, high);
+  self->percentiles[1] = MAX (low, high);
+}
+
+/* Finite values of samples of @data in the order of size. */
+static gboolean
+sort_samples (NdPicture *self, gconstpointer data, gfloat **sorted, gsize *n,
+    GError **error)
 {
   const gsize *size = self->job.shape.size;
-  gsize all = size[0] * size[1] * size[2], n = 0;
+  gsize all = size[0] * size[1] * size[2];
   /* Odd, so that samples of all columns are taken if sizes are powers of
    * two. */
   gsize step = (all / RANGE_SAMPLES) | 1, samples = (all - 1) / step + 1;
   g_autofree gfloat *found = g_new (gfloat, samples);
 
-  *low = 1;
-  *high = 0;
   if (!take_samples (self, data, step, found, samples, error))
     return FALSE;
+  *n = 0;
   for (gsize i = 0; i < samples; i++) {
     if (isfinite (found[i]))
-      found[n++] = found[i];
+      found[(*n)++] = found[i];
   }
+  qsort (found, *n, sizeof (gfloat), compare_floats);
+  *sorted = g_steal_pointer (&found);
+  return TRUE;
+}
+
+gboolean
+nd_picture_range (NdPicture *self, gconstpointer data, gdouble *low,
+    gdouble *high, GError **error)
+{
+  g_autofree gfloat *found = NULL;
+  gsize n;
+
+  *low = 1;
+  *high = 0;
+  if (!sort_samples (self, data, &found, &n, error))
+    return FALSE;
   if (n == 0)
     return TRUE;
-  qsort (found, n, sizeof (gfloat), compare_floats);
-  *low = found[(gsize) (RANGE_LOW * (n - 1))];
-  *high = found[(gsize) (RANGE_HIGH * (n - 1))];
+  *low = found[(gsize) (self->percentiles[0] / 100 * (n - 1))];
+  *high = found[(gsize) (self->percentiles[1] / 100 * (n - 1))];
   /* In a nearly constant volume, only the outliers are worth showing. */
   return *low < *high || find_extremes (self, data, low, high, error);
+}
+
+gboolean
+nd_picture_threshold (NdPicture *self, gconstpointer data, gdouble *level,
+    GError **error)
+{
+  g_autofree gfloat *found = NULL;
+  gdouble total = 0, dark = 0, best = -1;
+  gsize n;
+
+  *level = 0;
+  if (!sort_samples (self, data, &found, &n, error))
+    return FALSE;
+  for (gsize i = 0; i < n; i++)
+    total += found[i];
+  for (gsize i = 1; i < n; i++) {
+    gdouble means, between;
+
+    dark += found[i - 1];
+    means = dark / i - (total - dark) / (n - i);
+    between = means * means * i * (n - i);
+    if (found[i - 1] < found[i] && between > best) {
+      best = between;
+      *level = (found[i - 1] + (gdouble) found[i]) / 2;
+    }
+  }
+  return TRUE;
 }
 
 gboolean

@@ -44,11 +44,21 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdPicture, nd_picture_free)
 gboolean nd_picture_take (NdPicture *picture, gconstpointer data,
     gdouble position, GError **error);
 
-/* A range of values that shows the volume @data well: estimates of its 0.5 and
- * 99.5 percentiles or, if these are equal, its minimum and maximum. @low is
- * above @high if no sample is finite. */
+/* The percentiles of nd_picture_range(), 0 to 100; 0.5 and 99.5 if they are not
+ * set. */
+void nd_picture_set_percentiles (NdPicture *picture, gdouble low, gdouble high);
+
+/* A range of values that shows the volume @data well: estimates of its
+ * percentiles or, if these are equal, its minimum and maximum. @low is above
+ * @high if no sample is finite. */
 gboolean nd_picture_range (NdPicture *picture, gconstpointer data, gdouble *low,
     gdouble *high, GError **error);
+
+/* Sets @level to the value that separates the volume @data into dark and bright
+ * samples with the greatest variance between both (Otsu's method), estimated
+ * from some samples. */
+gboolean nd_picture_threshold (NdPicture *picture, gconstpointer data,
+    gdouble *level, GError **error);
 
 /* Writes the samples taken to @pixels, whose rows are @stride bytes apart, as
  * 255 (value - low) / window, rounded half to even and limited to 0 to 255. NaN

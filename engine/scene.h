@@ -35,9 +35,11 @@ typedef enum
  *
  *   eye + d (k + 0.5), k = 0, 1, … steps - 1
  *
- * that lie in the volume. In parallel, eye is origin + i right + j down and d is
- * `forward`. In perspective, eye is `eye`, and d points from there to origin +
- * i right + j down and is `step` mm long. */
+ * that lie in the volume. With parallel rays, eye is origin + i right + j down
+ * and d is `forward`. In perspective, eye is `eye`, and d points from there to
+ * origin + i right + j down and is `step` mm long. A surface is at the first
+ * value that is not below its level or, if the value before is, between both, in
+ * proportion to their distances from the level. */
 typedef struct
 {
   NdPanelKind kind;

@@ -5,10 +5,15 @@
  * SECTION:element-ndview
  * @title: ndview
  *
- * Shows a volume as a picture: one slice, three orthogonal planes, or the
- * maximum along an axis. Volumes of one component become GRAY8, and three
- * components RGB. Complex volumes (two components) show their magnitude, and
- * volumes of four or more components the first one. One sample is one pixel:
+ * Shows a volume as a picture: a plane, three orthogonal planes, a mosaic of
+ * planes, a projection, the volume itself or a surface in it, see the property
+ * mode. Complex volumes (two components) show their magnitude, and volumes of
+ * four or more components the first one. Three components are red, green and
+ * blue.
+ *
+ * Plain pictures, of mode=slice, orthogonal and projection without other
+ * properties than axis, position, window and level, have one pixel per sample,
+ * GRAY8, or RGB for three components:
  *
  * * mode=slice and projection, axis=z: width X, height Y; axis=y: width X,
  *   height Z; axis=x: width Z, height Y;
@@ -16,7 +21,16 @@
  *   left, the plane of x to its right (rows share y), the plane of y below it
  *   (columns share x). The rest is black.
  *
- * If the caps have the spacing, pixels of a single plane have its aspect ratio.
+ * All other pictures are RGB and to scale: 1 mm is as long in every direction
+ * and on every plane, and values between samples are interpolated. So is
+ * mode=orthogonal if the spacing of the axes differs. They have the given size,
+ * or the shortest spacing is a pixel. A back end that does not draw them leaves
+ * them to the CPU.
+ *
+ * Navigation events, which windows send for mouse and keys, change the
+ * properties; key h lists them.
+ *
+ * If the caps have the spacing, pixels of a plain plane have its aspect ratio.
  * The grey of a value v is 255 (v - (level - window / 2)) / window, rounded
  * half to even, from 0 to 255; NaN is black.
  *
@@ -30,12 +44,16 @@
  * |[
  * gst-launch-1.0 ndfilesrc location=heart.nii.gz ! ndview mode=projection axis=y window=255 level=127.5 ! videoconvert ! pngenc ! multifilesink location=heart-%03d.png
  * ]| Writes pictures of a recording seen along y, with a fixed window.
+ * |[
+ * gst-launch-1.0 ndtestsrc is-live=true ! ndview mode=volume size=640:640 opacity="0.6:0,0.9:0.3" ! videoconvert ! autovideosink
+ * ]| A heart to turn with the mouse.
  *
  * Since: 0.1
  */
 #include "gst/view/gstndview.h"
 
 #include "core/error.h"
+#include "cpu/cpu.h"
 #include "engine/picture.h"
 #include "gst/base/gstndbackends.h"
 #include "gst/base/gstndcaps.h"
@@ -43,52 +61,52 @@
 #include "gst/base/gstnddownstream.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndmemory.h"
-#include "gst/base/gstndproperties.h"
 #include "gst/base/gstndsegment.h"
-#include "gst/conv/gstndconvsettings.h"
 #include "gst/gstndelements.h"
 #include "gst/view/gstndviewcaps.h"
+#include "gst/view/gstndviewkeys.h"
+#include "gst/view/gstndviewscene.h"
 #include "gst/view/gstndviewwindow.h"
 #include <gst/video/video.h>
 
 GST_DEBUG_CATEGORY_STATIC (nd_view_debug);
 #define GST_CAT_DEFAULT nd_view_debug
 
-typedef struct
-{
-  NdPictureMode mode;
-  NdAxis axis;
-  gdouble position;
-  gdouble window, level;
-  guint response;
-  GstNdBackendKind backend;
-  gint device_id;
-} Settings;
-
 struct _GstNdView
 {
   GstBaseTransform parent;
 
-  Settings settings; /* the properties, protected by the object lock */
+  GstNdViewSettings settings; /* the properties, protected by the object lock */
 
-  /* Mode and axis in use. The caps depend on them, so that they change between
-   * two volumes. Protected by the object lock; only the streaming thread
-   * writes. */
-  NdPictureMode active_mode;
-  NdAxis active_axis;
+  /* Those in use, resolved. The caps depend on some of them, which change
+   * between two volumes. Protected by the object lock; only the streaming
+   * thread writes. */
+  GstNdViewSettings active;
+
+  /* Of the streaming thread: the properties of the next volume, and those in
+   * use. */
+  GstNdViewSettings wanted, applied;
 
   gint shown; /* the response of the last picture; -1: there is none */
 
+  /* Protected by the object lock; only the streaming thread writes. */
   GstNdVolumeInfo in;
   GstVideoInfo out;
+  gdouble low, width; /* the window in use; 0, 0 before the first volume */
+
   NdPicture *picture;
   const NdBackend *backend; /* draws the picture; NULL: the CPU does */
+  GstNdViewScene *scene;    /* NULL if the picture is a plain one */
+  guint64 volumes;          /* drawn since the start */
+
+  GstNdViewDrag drag; /* of the thread that sends events */
 
   GstNdDevice device;
   gboolean uses_device;  /* backend was not cpu at start_device() */
   gint active_device_id; /* device-id at start_device() */
 
-  GstNdViewWindow window; /* the automatic one */
+  GstNdViewWindow window;    /* the automatic one */
+  GstNdViewWindow threshold; /* the automatic isovalue, twice */
 };
 
 static GstStaticPadTemplate sink_template =
@@ -102,80 +120,6 @@ G_DEFINE_TYPE (GstNdView, gst_nd_view, GST_TYPE_BASE_TRANSFORM);
 GST_ELEMENT_REGISTER_DEFINE (ndview, "ndview", GST_RANK_SECONDARY,
     GST_TYPE_ND_VIEW);
 
-static GType
-mode_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { ND_PICTURE_SLICE, "The plane across 'axis' at 'position'", "slice" },
-    { ND_PICTURE_ORTHOGONAL,
-        "Three planes, each at 'position' of its axis: z upper left, x upper "
-        "right, y lower left",
-        "orthogonal" },
-    { ND_PICTURE_PROJECTION, "The maximum of all samples along 'axis'",
-        "projection" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdViewMode", values);
-}
-
-static GType
-axis_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { ND_AXIS_X, "Along x: the picture has z to the right and y down", "x" },
-    { ND_AXIS_Y, "Along y: the picture has x to the right and z down", "y" },
-    { ND_AXIS_Z, "Along z: the picture has x to the right and y down", "z" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdViewAxis", values);
-}
-
-#define FIELD(KIND, ...) GST_ND_##KIND (Settings, __VA_ARGS__)
-
-static const GstNdProperty rows[] = {
-  /* Since: 0.1 */
-  { "mode", "Mode", "Content of the picture",
-      FIELD (ENUM, mode, NdPictureMode, mode_type, ND_PICTURE_SLICE),
-      GST_ND_PLAYING },
-  { "axis", "Axis", "Slice and projection: the direction of the view",
-      FIELD (ENUM, axis, NdAxis, axis_type, ND_AXIS_Z), GST_ND_PLAYING },
-  { "position", "Position",
-      "Slice and orthogonal: the position along the axis, 0 to 1 of its size; "
-      "the index is floor(position * size), at most size - 1",
-      FIELD (DOUBLE, position, 0, 1, 0.5),
-      GST_ND_PLAYING | GST_PARAM_CONTROLLABLE },
-  { "window", "Window",
-      "Width of the range of sample values between black and white; 0: "
-      "automatic, window and level slowly follow the 0.5 and 99.5 percentiles "
-      "of the volumes",
-      FIELD (DOUBLE, window, 0, G_MAXDOUBLE, 0),
-      GST_ND_PLAYING | GST_PARAM_CONTROLLABLE },
-  { "level", "Level",
-      "The sample value that is shown as middle grey; ignored if 'window' is "
-      "automatic",
-      FIELD (DOUBLE, level, -G_MAXDOUBLE, G_MAXDOUBLE, 0),
-      GST_ND_PLAYING | GST_PARAM_CONTROLLABLE },
-  { "response", "Response",
-      "The response of a bank of filters to show, counted from 0",
-      FIELD (UINT, response, 0, G_MAXUINT, 0), GST_ND_PLAYING },
-  /* Since: 0.9 */
-  { "backend", "Back end",
-      "Device to draw on: auto draws on the GPU or the CPU that has the "
-      "volumes in its memory, cpu starts no GPU, cuda is an error if there is "
-      "none. Set it in NULL",
-      FIELD (ENUM, backend, GstNdBackendKind, gst_nd_backend_get_type,
-          GST_ND_BACKEND_AUTO),
-      GST_ND_READY },
-  { "device-id", "Device ID",
-      "GPU to draw on, counted from 0; -1: the GPU of the neighbouring "
-      "elements, or the first one. Set it in NULL",
-      FIELD (INT, device_id, -1, G_MAXINT, -1), GST_ND_READY },
-};
-
 static void
 gst_nd_view_set_property (GObject *object, guint id, const GValue *value,
     GParamSpec *pspec)
@@ -183,8 +127,8 @@ gst_nd_view_set_property (GObject *object, guint id, const GValue *value,
   GstNdView *self = GST_ND_VIEW (object);
 
   GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows), &self->settings, id,
-          value))
+  if (!gst_nd_properties_set (gst_nd_view_rows, gst_nd_view_n_rows,
+          &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
@@ -196,69 +140,118 @@ gst_nd_view_get_property (GObject *object, guint id, GValue *value,
   GstNdView *self = GST_ND_VIEW (object);
 
   GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_get (rows, G_N_ELEMENTS (rows), &self->settings, id,
-          value))
+  if (!gst_nd_properties_get (gst_nd_view_rows, gst_nd_view_n_rows,
+          &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
 
-/* Whether downstream accepts the pictures of @wanted. If not, the old mode and
- * axis go on. */
+/* Whether downstream accepts the pictures of resolved @settings. */
 static gboolean
-check_layout (GstNdView *self, const Settings *wanted)
+check_layout (GstNdView *self, const GstNdViewSettings *settings,
+    GError **error)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   g_autoptr (GstCaps) volumes = gst_pad_get_current_caps (trans->sinkpad);
   g_autoptr (GstCaps) pictures = NULL;
-  g_autoptr (GError) error = NULL;
 
   if (!volumes)
     return TRUE;
-  pictures = gst_nd_view_caps_of_pictures (volumes, wanted->mode, wanted->axis);
-  if (gst_nd_downstream_accepts (trans, pictures, &error))
-    return TRUE;
-  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
-      ("The old mode and axis stay in use"));
-  GST_OBJECT_LOCK (self);
-  if (self->settings.mode == wanted->mode
-      && self->settings.axis == wanted->axis) {
-    self->settings.mode = self->active_mode;
-    self->settings.axis = self->active_axis;
-  }
-  GST_OBJECT_UNLOCK (self);
-  return FALSE;
+  pictures = gst_nd_view_caps_of_pictures (volumes, settings);
+  return gst_nd_downstream_accepts (trans, pictures, error);
 }
 
-/* Applies mode and axis between two volumes. */
+/* Sets the properties that changed back to the values in use. */
 static void
-update_layout (GstNdView *self)
+refuse_settings (GstNdView *self, const GError *error)
 {
-  Settings wanted;
+  GST_OBJECT_LOCK (self);
+  for (guint i = 0; i < gst_nd_view_n_rows; i++) {
+    const GstNdProperty *row = &gst_nd_view_rows[i];
+
+    if (gst_nd_property_is_equal (row, &self->settings, &self->wanted))
+      gst_nd_properties_copy (row, 1, &self->settings, &self->applied);
+  }
+  GST_OBJECT_UNLOCK (self);
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
+      ("The old properties stay in use"));
+}
+
+static void
+drop_pictures (GstNdView *self)
+{
+  g_clear_pointer (&self->picture, nd_picture_free);
+  g_clear_pointer (&self->scene, gst_nd_view_scene_free);
+}
+
+/* Whether both settings give pictures of the same kind and size. */
+static gboolean
+is_same_layout (const GstNdViewSettings *a, const GstNdViewSettings *b,
+    const GstNdVolumeInfo *info)
+{
+  gint width[2], height[2];
+
+  return a->mode == b->mode && a->axis == b->axis
+      && gst_nd_view_settings_are_scene (a, info)
+      == gst_nd_view_settings_are_scene (b, info)
+      && gst_nd_view_settings_size (a, info, &width[0], &height[0])
+      && gst_nd_view_settings_size (b, info, &width[1], &height[1])
+      && width[0] == width[1] && height[0] == height[1];
+}
+
+/* Applies the properties between two volumes. FALSE if they are wrong from the
+ * start. */
+static gboolean
+update_settings (GstNdView *self, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  GstNdViewSettings resolved;
+  gboolean ok, changed;
 
   GST_OBJECT_LOCK (self);
-  wanted = self->settings;
+  gst_nd_properties_copy (gst_nd_view_rows, gst_nd_view_n_rows, &self->wanted,
+      &self->settings);
   GST_OBJECT_UNLOCK (self);
-  if ((wanted.mode == self->active_mode && wanted.axis == self->active_axis)
-      || !check_layout (self, &wanted))
-    return;
+  ok = gst_nd_view_settings_resolve (&self->wanted, &resolved, &reason);
+  if (!ok && self->shown < 0) {
+    g_propagate_error (error, g_steal_pointer (&reason));
+    return FALSE;
+  }
+  changed = ok
+      && (self->in.shape.components == 0
+          || !is_same_layout (&self->active, &resolved, &self->in));
+  if (!ok || (changed && !check_layout (self, &resolved, &reason))) {
+    refuse_settings (self, reason);
+    return TRUE;
+  }
+  gst_nd_properties_copy (gst_nd_view_rows, gst_nd_view_n_rows, &self->applied,
+      &self->wanted);
   GST_OBJECT_LOCK (self);
-  self->active_mode = wanted.mode;
-  self->active_axis = wanted.axis;
+  self->active = resolved;
   GST_OBJECT_UNLOCK (self);
+  if (!changed)
+    return TRUE;
   /* Not in set_caps(), which is not called if the caps stay the same: a slice
    * and a projection have the same size. */
-  g_clear_pointer (&self->picture, nd_picture_free);
+  drop_pictures (self);
   gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+  return TRUE;
 }
 
 static gboolean
 gst_nd_view_start (GstBaseTransform *trans)
 {
   GstNdView *self = GST_ND_VIEW (trans);
+  g_autoptr (GError) error = NULL;
 
-  update_layout (self);
   self->shown = -1;
+  if (!update_settings (self, &error)) {
+    gst_nd_element_error (GST_ELEMENT (self), error);
+    return FALSE;
+  }
   gst_nd_view_window_forget (&self->window);
+  gst_nd_view_window_forget (&self->threshold);
+  self->volumes = 0;
   gst_nd_element_start (GST_ELEMENT (self));
   return TRUE;
 }
@@ -266,9 +259,7 @@ gst_nd_view_start (GstBaseTransform *trans)
 static gboolean
 gst_nd_view_stop (GstBaseTransform *trans)
 {
-  GstNdView *self = GST_ND_VIEW (trans);
-
-  g_clear_pointer (&self->picture, nd_picture_free);
+  drop_pictures (GST_ND_VIEW (trans));
   return TRUE;
 }
 
@@ -369,7 +360,10 @@ static void
 gst_nd_view_finalize (GObject *object)
 {
   GstNdView *self = GST_ND_VIEW (object);
+  GstNdViewSettings *all[] = { &self->settings, &self->wanted, &self->applied };
 
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    gst_nd_properties_clear (gst_nd_view_rows, gst_nd_view_n_rows, all[i]);
   gst_nd_device_clear (&self->device);
   G_OBJECT_CLASS (gst_nd_view_parent_class)->finalize (object);
 }
@@ -379,16 +373,14 @@ gst_nd_view_transform_caps (GstBaseTransform *trans, GstPadDirection direction,
     GstCaps *caps, GstCaps *filter)
 {
   GstNdView *self = GST_ND_VIEW (trans);
+  GstNdViewSettings settings;
   GstCaps *result;
-  NdPictureMode mode;
-  NdAxis axis;
 
   GST_OBJECT_LOCK (self);
-  mode = self->active_mode;
-  axis = self->active_axis;
+  settings = self->active;
   GST_OBJECT_UNLOCK (self);
   result = direction == GST_PAD_SINK
-      ? gst_nd_view_caps_of_pictures (caps, mode, axis)
+      ? gst_nd_view_caps_of_pictures (caps, &settings)
       : gst_nd_view_caps_of_volumes (caps, may_use_device (self));
   if (filter) {
     GstCaps *filtered =
@@ -405,12 +397,14 @@ gst_nd_view_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   GstNdView *self = GST_ND_VIEW (trans);
   g_autoptr (GError) error = NULL;
+  GstNdVolumeInfo volumes;
+  GstVideoInfo pictures;
 
-  if (!gst_nd_volume_info_from_caps (&self->in, in, &error)) {
+  if (!gst_nd_volume_info_from_caps (&volumes, in, &error)) {
     gst_nd_element_error (GST_ELEMENT (self), error);
     return FALSE;
   }
-  if (!gst_video_info_from_caps (&self->out, out)) {
+  if (!gst_video_info_from_caps (&pictures, out)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("The picture is too large for video/x-raw: use smaller volumes"),
         ("%" GST_PTR_FORMAT, out));
@@ -418,8 +412,13 @@ gst_nd_view_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   }
   GST_INFO_OBJECT (self, "shows %" GST_PTR_FORMAT " as %" GST_PTR_FORMAT, in,
       out);
-  g_clear_pointer (&self->picture, nd_picture_free);
+  GST_OBJECT_LOCK (self);
+  self->in = volumes;
+  self->out = pictures;
+  GST_OBJECT_UNLOCK (self);
+  drop_pictures (self);
   gst_nd_view_window_forget (&self->window);
+  gst_nd_view_window_forget (&self->threshold);
   return TRUE;
 }
 
@@ -435,45 +434,108 @@ gst_nd_view_transform_size (GstBaseTransform *trans, GstPadDirection direction,
   return TRUE;
 }
 
-/* Writes the picture of the volume at @data to @frame. */
+/* The window of the volume at @data. */
 static gboolean
-draw (GstNdView *self, gconstpointer data, GstVideoFrame *frame,
-    const Settings *settings, GError **error)
+find_window (GstNdView *self, gconstpointer data, gdouble *low, gdouble *width,
+    GError **error)
 {
-  gdouble low, window;
+  const GstNdViewSettings *settings = &self->active;
 
-  if (!nd_picture_take (self->picture, data, settings->position, error))
-    return FALSE;
   if (settings->window > 0) {
-    low = settings->level - settings->window / 2;
-    window = settings->window;
+    *low = settings->level - settings->window / 2;
+    *width = settings->window;
   } else {
+    nd_picture_set_percentiles (self->picture, settings->low_percentile,
+        settings->high_percentile);
     if (!gst_nd_view_window_follow (&self->window, self->picture, data, error))
       return FALSE;
-    low = self->window.low;
-    window = gst_nd_view_window_width (&self->window);
+    *low = self->window.low;
+    *width = gst_nd_view_window_width (&self->window);
   }
-  return nd_picture_write (self->picture, low, window,
-      GST_VIDEO_FRAME_PLANE_DATA (frame, 0),
-      GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0), error);
+  GST_OBJECT_LOCK (self);
+  self->low = *low;
+  self->width = *width;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static gboolean
+draw_scene (GstNdView *self, gconstpointer data, GstBuffer *input,
+    GstVideoFrame *frame, GError **error)
+{
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  const NdCanvas canvas = { GST_VIDEO_FRAME_PLANE_DATA (frame, 0),
+    GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0), GST_VIDEO_FRAME_WIDTH (frame),
+    GST_VIDEO_FRAME_HEIGHT (frame) };
+  GstNdViewMoment moment = { .isovalue = self->active.isovalue,
+    .time = GST_CLOCK_TIME_NONE,
+    .number = self->volumes };
+
+  if (segment->format == GST_FORMAT_TIME)
+    moment.time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME,
+        GST_BUFFER_PTS (input));
+  if (GST_BUFFER_OFFSET_IS_VALID (input))
+    moment.number = GST_BUFFER_OFFSET (input);
+  if (!find_window (self, data, &moment.low, &moment.window, error))
+    return FALSE;
+  if (self->active.mode == ND_VIEW_SURFACE && self->active.isovalue_auto) {
+    if (!gst_nd_view_threshold_follow (&self->threshold, self->picture, data,
+            error))
+      return FALSE;
+    moment.isovalue = self->threshold.low;
+  }
+  return gst_nd_view_scene_draw (self->scene, data, &self->active, &moment,
+      &canvas, error);
+}
+
+/* Writes the picture of the volume at @data to @frame. */
+static gboolean
+draw (GstNdView *self, gconstpointer data, GstBuffer *input,
+    GstVideoFrame *frame, GError **error)
+{
+  gdouble low, width;
+
+  if (self->scene)
+    return draw_scene (self, data, input, frame, error);
+  return nd_picture_take (self->picture, data, self->active.position, error)
+      && find_window (self, data, &low, &width, error)
+      && nd_picture_write (self->picture, low, width,
+          GST_VIDEO_FRAME_PLANE_DATA (frame, 0),
+          GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0), error);
 }
 
 /* Makes a renderer for volumes in the kind of memory of @input. */
 static gboolean
 make_picture (GstNdView *self, GstBuffer *input, GError **error)
 {
+  const GstNdViewSettings *settings = &self->active;
+  const gboolean is_scene =
+      gst_nd_view_settings_are_scene (settings, &self->in);
   g_autoptr (GstObject) context = gst_nd_context_get (&self->device.context);
   const NdBackend *backend = NULL;
 
   if (gst_buffer_n_memory (input) == 1)
     backend = gst_nd_memory_backend (gst_buffer_peek_memory (input, 0));
+  if (is_scene && backend && !backend->scenes) {
+    if (!self->scene)
+      GST_INFO_OBJECT (self, "%s does not draw this picture; the CPU does",
+          backend->name);
+    backend = NULL;
+  }
   if (self->picture && self->backend == backend)
     return TRUE;
-  g_clear_pointer (&self->picture, nd_picture_free);
+  drop_pictures (self);
   self->backend = backend;
   gst_nd_cuda_enter (context);
-  self->picture = nd_picture_new (self->active_mode, self->active_axis,
-      self->in.type, &self->in.shape, backend, self->active_device_id, error);
+  if (is_scene)
+    self->scene = gst_nd_view_scene_new (backend ? backend : &nd_cpu_backend,
+        self->active_device_id, &self->in, error);
+  /* That of a scene finds its window. */
+  if (!is_scene || self->scene)
+    self->picture = nd_picture_new (is_scene ? ND_PICTURE_SLICE
+                                             : (NdPictureMode) settings->mode,
+        is_scene ? ND_AXIS_Z : settings->axis, self->in.type, &self->in.shape,
+        backend, self->active_device_id, error);
   gst_nd_cuda_leave (context);
   if (self->picture)
     GST_INFO_OBJECT (self, "draws on %s", backend ? backend->name : "the CPU");
@@ -515,8 +577,9 @@ map_volume (GstNdView *self, GstBuffer *input, GstMapInfo *map, GError **error)
 /* Draws @input to @output. */
 static gboolean
 make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
-    const Settings *settings, GError **error)
+    GError **error)
 {
+  const GstNdViewSettings *settings = &self->active;
   GstVideoFrame frame;
   GstMapInfo map;
   gboolean ok;
@@ -534,8 +597,8 @@ make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
   ok = gst_video_frame_map (&frame, &self->out, output, GST_MAP_WRITE);
   if (ok) {
     ok = draw (self,
-        map.data + settings->response * (map.size / self->in.responses), &frame,
-        settings, error);
+        map.data + settings->response * (map.size / self->in.responses), input,
+        &frame, error);
     gst_video_frame_unmap (&frame);
   } else {
     g_set_error (error, ND_ERROR, ND_ERROR_WRITE,
@@ -549,7 +612,7 @@ make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
 /* Refuses a response that the volumes do not have if there is one to go on
  * with. */
 static void
-check_response (GstNdView *self, Settings *settings)
+check_response (GstNdView *self, GstNdViewSettings *settings)
 {
   const guint wanted = settings->response;
 
@@ -574,20 +637,31 @@ gst_nd_view_transform (GstBaseTransform *trans, GstBuffer *input,
 {
   GstNdView *self = GST_ND_VIEW (trans);
   g_autoptr (GError) error = NULL;
-  Settings settings;
 
-  GST_OBJECT_LOCK (self);
-  settings = self->settings;
-  GST_OBJECT_UNLOCK (self);
-  check_response (self, &settings);
-  if (make_frame (self, input, output, &settings, &error)) {
-    self->shown = settings.response;
+  check_response (self, &self->active);
+  if (make_frame (self, input, output, &error)) {
+    self->shown = self->active.response;
     GST_LOG_OBJECT (self, "drew the volume at %" GST_TIME_FORMAT,
         GST_TIME_ARGS (GST_BUFFER_PTS (input)));
+    self->volumes++;
     return GST_FLOW_OK;
   }
   gst_nd_element_error_once (GST_ELEMENT (self), error);
   return GST_FLOW_ERROR;
+}
+
+/* Updates the properties that the application controls over time. */
+static void
+sync_values (GstBaseTransform *trans, GstBuffer *input)
+{
+  GstClockTime time;
+
+  if (trans->segment.format != GST_FORMAT_TIME)
+    return;
+  time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME,
+      GST_BUFFER_PTS (input));
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    gst_object_sync_values (GST_OBJECT (trans), time);
 }
 
 static GstFlowReturn
@@ -595,10 +669,15 @@ gst_nd_view_submit_input (GstBaseTransform *trans, gboolean is_discont,
     GstBuffer *input)
 {
   GstNdView *self = GST_ND_VIEW (trans);
+  g_autoptr (GError) error = NULL;
 
-  update_layout (self);
-  return GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
-      ->submit_input_buffer (trans, is_discont, input);
+  sync_values (trans, input);
+  if (update_settings (self, &error))
+    return GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
+        ->submit_input_buffer (trans, is_discont, input);
+  gst_buffer_unref (input);
+  gst_nd_element_error_once (GST_ELEMENT (self), error);
+  return GST_FLOW_ERROR;
 }
 
 /* The automatic window restarts after a seek and in a new stream, which may
@@ -615,22 +694,52 @@ gst_nd_view_sink_event (GstBaseTransform *trans, GstEvent *event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
       || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     gst_nd_view_window_forget (&GST_ND_VIEW (trans)->window);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
+      || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    gst_nd_view_window_forget (&GST_ND_VIEW (trans)->threshold);
   return GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
       ->sink_event (trans, event);
 }
 
-/* Updates the properties that the application controls over time. */
-static void
-gst_nd_view_before_transform (GstBaseTransform *trans, GstBuffer *input)
+/* What the user looks at; FALSE if there is no picture yet, or if mouse and
+ * keys must not change it. */
+static gboolean
+get_seen (GstNdView *self, GstNdViewSeen *seen)
 {
-  GstClockTime time;
+  gboolean ok;
 
-  if (trans->segment.format != GST_FORMAT_TIME)
-    return;
-  time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME,
-      GST_BUFFER_PTS (input));
-  if (GST_CLOCK_TIME_IS_VALID (time))
-    gst_object_sync_values (GST_OBJECT (trans), time);
+  GST_OBJECT_LOCK (self);
+  ok = self->settings.navigation && self->width > 0
+      && gst_nd_view_settings_resolve (&self->settings, &seen->settings, NULL);
+  if (ok) {
+    gst_nd_view_settings_job (&self->in, &seen->job);
+    /* A plain picture has one pixel per sample. */
+    for (guint a = 0; a < 3; a++) {
+      if (!gst_nd_view_settings_are_scene (&self->active, &self->in))
+        seen->job.spacing[a] = 1;
+    }
+    seen->width = GST_VIDEO_INFO_WIDTH (&self->out);
+    seen->height = GST_VIDEO_INFO_HEIGHT (&self->out);
+    seen->low = self->low;
+    seen->window = self->width;
+  }
+  GST_OBJECT_UNLOCK (self);
+  return ok;
+}
+
+static gboolean
+gst_nd_view_src_event (GstBaseTransform *trans, GstEvent *event)
+{
+  GstNdView *self = GST_ND_VIEW (trans);
+  GstNdViewSeen seen;
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_NAVIGATION && get_seen (self, &seen)
+      && gst_nd_view_keys_handle (G_OBJECT (self), &seen, &self->drag, event)) {
+    gst_event_unref (event);
+    return TRUE;
+  }
+  return GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
+      ->src_event (trans, event);
 }
 
 static void
@@ -648,14 +757,16 @@ gst_nd_view_class_init (GstNdViewClass *klass)
   element_class->set_context = gst_nd_view_set_context;
   element_class->change_state = gst_nd_view_change_state;
 
-  gst_nd_properties_install (object_class, rows, G_N_ELEMENTS (rows));
+  gst_nd_properties_install (object_class, gst_nd_view_rows,
+      gst_nd_view_n_rows);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Volumes to pictures",
       "Filter/Converter/Decoder/Video",
-      "Shows volumes as video: a slice, three orthogonal planes or a maximum "
-      "projection, with window and level; complex volumes by their magnitude",
+      "Shows volumes as video: planes, projections, volumes and surfaces from "
+      "any side, with colours, window and level; complex volumes by their "
+      "magnitude",
       "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 ndtestsrc is-live=true ! ndview mode=projection "
@@ -671,15 +782,18 @@ gst_nd_view_class_init (GstNdViewClass *klass)
   trans_class->transform_size = gst_nd_view_transform_size;
   trans_class->submit_input_buffer = gst_nd_view_submit_input;
   trans_class->sink_event = gst_nd_view_sink_event;
-  trans_class->before_transform = gst_nd_view_before_transform;
+  trans_class->src_event = gst_nd_view_src_event;
   trans_class->transform = gst_nd_view_transform;
 }
 
 static void
 gst_nd_view_init (GstNdView *self)
 {
-  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
-  self->active_axis = self->settings.axis;
+  GstNdViewSettings *all[] = { &self->settings, &self->wanted, &self->applied };
+
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    gst_nd_properties_init (gst_nd_view_rows, gst_nd_view_n_rows, all[i]);
+  gst_nd_view_settings_resolve (&self->settings, &self->active, NULL);
   gst_nd_device_init (&self->device);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
 }

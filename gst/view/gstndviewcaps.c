@@ -3,6 +3,7 @@
  */
 #include "gst/view/gstndviewcaps.h"
 
+#include "engine/picture.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstndcuda.h"
 
@@ -23,14 +24,18 @@ pixel_aspect (NdPictureMode mode, NdAxis axis, const NdGeometry *geometry,
 
 /* Caps of pictures for one structure of volumes. */
 static void
-append_pictures (GstCaps *caps, const GstStructure *s, NdPictureMode mode,
-    NdAxis axis)
+append_pictures (GstCaps *caps, const GstStructure *s,
+    const GstNdViewSettings *settings)
 {
+  /* Of plain pictures; their numbers are equal. */
+  const NdPictureMode mode = (NdPictureMode) settings->mode;
+  const NdAxis axis = settings->axis;
   GstStructure *picture = gst_structure_new_empty ("video/x-raw");
   const GValue *rate = gst_structure_get_value (s, "framerate");
   g_autoptr (GstCaps) volumes = NULL;
   GstNdVolumeInfo info;
   gint width, height, n, d;
+  gboolean is_scene;
 
   if (rate)
     gst_structure_set_value (picture, "framerate", rate);
@@ -40,16 +45,22 @@ append_pictures (GstCaps *caps, const GstStructure *s, NdPictureMode mode,
   }
   /* Both spellings of the dimensions are equal. */
   volumes = gst_caps_fixate (gst_caps_new_full (gst_structure_copy (s), NULL));
-  if (!gst_nd_volume_info_from_caps (&info, volumes, NULL)
-      || !nd_picture_size (mode, axis, info.shape.size, &width, &height)) {
+  if (!gst_nd_volume_info_from_caps (&info, volumes, NULL)) {
+    gst_structure_free (picture);
+    return;
+  }
+  is_scene = gst_nd_view_settings_are_scene (settings, &info);
+  if (!(is_scene ? gst_nd_view_settings_size (settings, &info, &width, &height)
+                 : nd_picture_size (mode, axis, info.shape.size, &width,
+                       &height))) {
     gst_structure_free (picture);
     return;
   }
   gst_structure_set (picture, "format", G_TYPE_STRING,
-      nd_picture_channels (&info.shape) == 3 ? "RGB" : "GRAY8", "width",
-      G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
+      is_scene || nd_picture_channels (&info.shape) == 3 ? "RGB" : "GRAY8",
+      "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
   /* First, as a preference: some sinks support square pixels only. */
-  if (pixel_aspect (mode, axis, &info.geometry, &n, &d)) {
+  if (!is_scene && pixel_aspect (mode, axis, &info.geometry, &n, &d)) {
     GstStructure *stretched = gst_structure_copy (picture);
 
     gst_structure_set (stretched, "pixel-aspect-ratio", GST_TYPE_FRACTION, n, d,
@@ -78,12 +89,13 @@ append_volumes (GstCaps *caps, const GstStructure *s, gboolean device)
 }
 
 GstCaps *
-gst_nd_view_caps_of_pictures (GstCaps *volumes, NdPictureMode mode, NdAxis axis)
+gst_nd_view_caps_of_pictures (GstCaps *volumes,
+    const GstNdViewSettings *settings)
 {
   GstCaps *pictures = gst_caps_new_empty ();
 
   for (guint i = 0; i < gst_caps_get_size (volumes); i++)
-    append_pictures (pictures, gst_caps_get_structure (volumes, i), mode, axis);
+    append_pictures (pictures, gst_caps_get_structure (volumes, i), settings);
   return pictures;
 }
 

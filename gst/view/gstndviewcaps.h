@@ -5,15 +5,15 @@
  */
 #pragma once
 
-#include "engine/picture.h"
-#include <gst/gst.h>
+#include "gst/view/gstndviewsettings.h"
 
 G_BEGIN_DECLS
 
-/* The caps need not be fixed; open fields stay open. With a spacing, pictures
- * with its pixel aspect ratio come before those with square pixels. */
-GstCaps *gst_nd_view_caps_of_pictures (GstCaps *volumes, NdPictureMode mode,
-    NdAxis axis);
+/* The caps need not be fixed; open fields stay open. Scenes are RGB and have
+ * square pixels. Of other pictures with a spacing, those with its pixel aspect
+ * ratio come before those with square pixels. @settings are resolved. */
+GstCaps *gst_nd_view_caps_of_pictures (GstCaps *volumes,
+    const GstNdViewSettings *settings);
 
 /* Volumes of any size with the rate of the pictures. */
 GstCaps *gst_nd_view_caps_of_volumes (GstCaps *pictures, gboolean device);

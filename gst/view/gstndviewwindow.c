@@ -14,6 +14,18 @@ gst_nd_view_window_forget (GstNdViewWindow *window)
   window->high = 0;
 }
 
+static void
+follow (GstNdViewWindow *window, gdouble low, gdouble high)
+{
+  if (window->low <= window->high) {
+    window->low += STEP * (low - window->low);
+    window->high += STEP * (high - window->high);
+  } else {
+    window->low = low;
+    window->high = high;
+  }
+}
+
 gboolean
 gst_nd_view_window_follow (GstNdViewWindow *window, NdPicture *picture,
     gconstpointer data, GError **error)
@@ -22,15 +34,20 @@ gst_nd_view_window_follow (GstNdViewWindow *window, NdPicture *picture,
 
   if (!nd_picture_range (picture, data, &low, &high, error))
     return FALSE;
-  if (low > high)
-    return TRUE;
-  if (window->low <= window->high) {
-    window->low += STEP * (low - window->low);
-    window->high += STEP * (high - window->high);
-  } else {
-    window->low = low;
-    window->high = high;
-  }
+  if (low <= high)
+    follow (window, low, high);
+  return TRUE;
+}
+
+gboolean
+gst_nd_view_threshold_follow (GstNdViewWindow *window, NdPicture *picture,
+    gconstpointer data, GError **error)
+{
+  gdouble level;
+
+  if (!nd_picture_threshold (picture, data, &level, error))
+    return FALSE;
+  follow (window, level, level);
   return TRUE;
 }
 

@@ -23,6 +23,11 @@ void gst_nd_view_window_forget (GstNdViewWindow *window);
 gboolean gst_nd_view_window_follow (GstNdViewWindow *window, NdPicture *picture,
     gconstpointer data, GError **error);
 
+/* The same with the threshold of the volume (nd_picture_threshold()), which is
+ * both ends of @window. */
+gboolean gst_nd_view_threshold_follow (GstNdViewWindow *window,
+    NdPicture *picture, gconstpointer data, GError **error);
+
 /* The width; 1 for a volume of one value. */
 gdouble gst_nd_view_window_width (const GstNdViewWindow *window);
 

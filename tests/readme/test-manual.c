@@ -109,7 +109,9 @@ static const struct
   { "GstNdTestSrcPattern", "heart noise ramp impulse constant" },
   { "GstNdUnits", "samples physical" },
   { "GstNdViewAxis", "x y z" },
-  { "GstNdViewMode", "slice orthogonal projection" },
+  { "GstNdViewColormap", "gray hot bone viridis signed hue" },
+  { "GstNdViewMode", "slice orthogonal projection mosaic volume surface" },
+  { "GstNdViewProjection", "max mean min" },
   { "GstOpenIGTLinkSrcPolicy", "newest every" },
   { "GstOpenIGTLinkSrcTimestamps", "sender arrival" },
 };

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/view/gstndviewkeys.h"
+
+#include <gst/video/navigation.h>
+#include <math.h>
+#include <string.h>
+
+#define ZOOM_STEP 1.15
+#define TURN_STEP 10 /* degrees */
+
+const gchar *
+gst_nd_view_keys_help (void)
+{
+  return "h       this list\n"
+         "m M     next, previous mode\n"
+         "x y z   axis of the view\n"
+         "c       next colour map\n"
+         "p       max, mean, min\n"
+         "v       perspective\n"
+         "+ -     zoom\n"
+         "arrows  turn, or next slice\n"
+         "l s t   labels, scale, time\n"
+         "w       automatic window\n"
+         "r       reset the view\n"
+         "left    turn, place, or pan\n"
+         "middle  pan\n"
+         "right   window and level\n"
+         "wheel   slices, or zoom";
+}
+
+static gboolean
+has_rays (const GstNdViewSettings *s)
+{
+  return s->mode == ND_VIEW_PROJECTION || s->mode >= ND_VIEW_VOLUME;
+}
+
+static void
+set_position (GObject *view, const NdSceneJob *job, NdAxis axis, gdouble index)
+{
+  static const gchar *names[] = { "position-x", "position-y", "position-z" };
+  const gdouble size = job->shape.size[axis];
+
+  g_object_set (view, names[axis], (CLAMP (index, 0, size - 1) + 0.5) / size,
+      NULL);
+}
+
+/* Moves the plane across @axis by @steps. */
+static void
+scroll (GObject *view, const GstNdViewSeen *seen, NdAxis axis, gint steps)
+{
+  NdCamera camera;
+
+  gst_nd_view_settings_camera (&seen->settings, &camera);
+  set_position (view, &seen->job, axis,
+      (gdouble) nd_layout_index (&seen->job, axis, camera.position[axis])
+          + steps);
+}
+
+static void
+zoom (GObject *view, const GstNdViewSeen *seen, gdouble factor)
+{
+  g_object_set (view, "zoom", CLAMP (seen->settings.zoom * factor, 0.01, 1000),
+      NULL);
+}
+
+static void
+pan (GObject *view, const GstNdViewSeen *seen, gdouble right, gdouble down)
+{
+  gdouble width = seen->width, height = seen->height;
+
+  /* A plane is about half of the picture. */
+  if (seen->settings.mode == ND_VIEW_ORTHOGONAL) {
+    width /= 2;
+    height /= 2;
+  }
+  g_object_set (view, "pan-x",
+      CLAMP (seen->settings.pan_x + right / width, -1000, 1000), "pan-y",
+      CLAMP (seen->settings.pan_y + down / height, -1000, 1000), NULL);
+}
+
+static void
+turn (GObject *view, const GstNdViewSeen *seen, gdouble right, gdouble down)
+{
+  NdCamera camera;
+
+  gst_nd_view_settings_camera (&seen->settings, &camera);
+  nd_camera_rotate (&camera, right, down, seen->width, seen->height);
+  g_object_set (view, "azimuth", camera.azimuth, "elevation", camera.elevation,
+      NULL);
+}
+
+/* Wider to the right, brighter up. */
+static void
+change_window (GObject *view, const GstNdViewSeen *seen, gdouble right,
+    gdouble down)
+{
+  const gdouble window = seen->window * exp (right / 200);
+  const gdouble level =
+      seen->low + seen->window / 2 + seen->window * down / 400;
+
+  if (window > 0 && isfinite (window) && isfinite (level))
+    g_object_set (view, "window", window, "level", level, NULL);
+}
+
+/* The panel at (@x, @y), or -1. */
+static gint
+find_panel (const GstNdViewSeen *seen, NdLayout *layout, gdouble x, gdouble y)
+{
+  NdCamera camera;
+
+  gst_nd_view_settings_camera (&seen->settings, &camera);
+  nd_layout_init (layout, &camera, &seen->job, seen->width, seen->height);
+  return nd_layout_panel_at (layout, floor (x), floor (y));
+}
+
+/* Moves the cross-hair to (@x, @y). */
+static void
+place (GObject *view, const GstNdViewSeen *seen, gdouble x, gdouble y)
+{
+  g_autofree NdLayout *layout = g_new (NdLayout, 1);
+  const gint i = find_panel (seen, layout, x, y);
+  const NdPanel *p = &layout->panels[MAX (i, 0)];
+
+  for (guint a = 0; i >= 0 && a < 3; a++) {
+    if (a != layout->axes[i])
+      set_position (view, &seen->job, a,
+          rint (p->origin[a] + (x - p->left) * p->right[a]
+              + (y - p->top) * p->down[a]));
+  }
+}
+
+static void
+wheel (GObject *view, const GstNdViewSeen *seen, gdouble x, gdouble y,
+    gint steps, gboolean zooms)
+{
+  g_autofree NdLayout *layout = NULL;
+  NdAxis axis = seen->settings.axis;
+  gint i;
+
+  if (steps == 0)
+    return;
+  if (zooms || has_rays (&seen->settings)
+      || seen->settings.mode == ND_VIEW_MOSAIC) {
+    zoom (view, seen, pow (ZOOM_STEP, steps));
+    return;
+  }
+  layout = g_new (NdLayout, 1);
+  i = find_panel (seen, layout, x, y);
+  if (i >= 0)
+    axis = layout->axes[i];
+  scroll (view, seen, axis, steps);
+}
+
+static void
+move (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag, gdouble x,
+    gdouble y, gboolean shift)
+{
+  const gdouble right = x - drag->x, down = y - drag->y;
+
+  switch (drag->button) {
+    case 1:
+      if (shift || seen->settings.mode == ND_VIEW_SLICE
+          || seen->settings.mode == ND_VIEW_MOSAIC)
+        pan (view, seen, right, down);
+      else if (has_rays (&seen->settings))
+        turn (view, seen, right, down);
+      else
+        place (view, seen, x, y);
+      break;
+    case 2:
+      pan (view, seen, right, down);
+      break;
+    case 3:
+      change_window (view, seen, right, down);
+      break;
+    default:
+      /* A mouse that crosses a plain picture changes nothing. */
+      if (seen->settings.pointer_x >= 0 || seen->settings.cross_hair
+          || seen->settings.labels)
+        g_object_set (view, "pointer-x", (gint) CLAMP (x, 0, seen->width - 1),
+            "pointer-y", (gint) CLAMP (y, 0, seen->height - 1), NULL);
+      break;
+  }
+  drag->x = x;
+  drag->y = y;
+}
+
+static void
+press (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag,
+    gint button, gdouble x, gdouble y)
+{
+  /* Some sinks send the wheel as buttons. */
+  if (button == 4 || button == 5) {
+    wheel (view, seen, x, y, button == 4 ? 1 : -1, FALSE);
+    return;
+  }
+  *drag = (GstNdViewDrag){ button, x, y };
+  if (button == 1 && seen->settings.mode == ND_VIEW_ORTHOGONAL)
+    place (view, seen, x, y);
+}
+
+static void
+reset (GObject *view)
+{
+  g_object_set (view, "azimuth", 0.0, "elevation", 0.0, "perspective", 0.0,
+      "zoom", 1.0, "pan-x", 0.0, "pan-y", 0.0, "position-x", -1.0, "position-y",
+      -1.0, "position-z", -1.0, "pointer-x", -1, "pointer-y", -1, NULL);
+}
+
+/* The arrows: right and down are 1, left and up are -1. */
+static void
+arrow (GObject *view, const GstNdViewSeen *seen, gint right, gint down)
+{
+  const GstNdViewSettings *s = &seen->settings;
+
+  if (!has_rays (s))
+    scroll (view, seen, s->axis, right - down);
+  else
+    g_object_set (view, "azimuth", fmod (s->azimuth + right * TURN_STEP, 360),
+        "elevation", CLAMP (s->elevation + down * TURN_STEP, -90.0, 90.0),
+        NULL);
+}
+
+static gboolean
+press_key (GObject *view, const GstNdViewSeen *seen, const gchar *key)
+{
+  const GstNdViewSettings *s = &seen->settings;
+  const gint modes = ND_VIEW_SURFACE + 1;
+
+  if (g_str_equal (key, "h"))
+    g_object_set (view, "show-keys", !s->show_keys, NULL);
+  else if (g_str_equal (key, "m"))
+    g_object_set (view, "mode", (s->mode + 1) % modes, NULL);
+  else if (g_str_equal (key, "M"))
+    g_object_set (view, "mode", (s->mode + modes - 1) % modes, NULL);
+  else if (key[0] >= 'x' && key[0] <= 'z' && key[1] == '\0')
+    g_object_set (view, "axis", key[0] - 'x', NULL);
+  else if (g_str_equal (key, "c"))
+    g_object_set (view, "colormap", (s->colormap + 1) % (ND_COLORMAP_HUE + 1),
+        NULL);
+  else if (g_str_equal (key, "p"))
+    g_object_set (view, "projection",
+        (s->projection + 1) % (ND_PROJECTION_MIN + 1), NULL);
+  else if (g_str_equal (key, "v"))
+    g_object_set (view, "perspective", s->perspective > 0 ? 0.0 : 30.0, NULL);
+  else if (g_str_equal (key, "plus") || g_str_equal (key, "+"))
+    zoom (view, seen, ZOOM_STEP);
+  else if (g_str_equal (key, "minus") || g_str_equal (key, "-"))
+    zoom (view, seen, 1 / ZOOM_STEP);
+  else if (g_str_equal (key, "Right"))
+    arrow (view, seen, 1, 0);
+  else if (g_str_equal (key, "Left"))
+    arrow (view, seen, -1, 0);
+  else if (g_str_equal (key, "Down"))
+    arrow (view, seen, 0, 1);
+  else if (g_str_equal (key, "Up"))
+    arrow (view, seen, 0, -1);
+  else if (g_str_equal (key, "l"))
+    g_object_set (view, "labels", !s->labels, "cross-hair", !s->labels, NULL);
+  else if (g_str_equal (key, "s"))
+    g_object_set (view, "scale-bar", !s->scale_bar, NULL);
+  else if (g_str_equal (key, "t"))
+    g_object_set (view, "show-time", !s->show_time, "show-number",
+        !s->show_time, NULL);
+  else if (g_str_equal (key, "w"))
+    g_object_set (view, "window", 0.0, NULL);
+  else if (g_str_equal (key, "r"))
+    reset (view);
+  else
+    return FALSE;
+  return TRUE;
+}
+
+gboolean
+gst_nd_view_keys_handle (GObject *view, const GstNdViewSeen *seen,
+    GstNdViewDrag *drag, GstEvent *event)
+{
+  GstNavigationModifierType modifiers = 0;
+  const gchar *key;
+  gdouble x, y, right, down;
+  gint button;
+
+  gst_navigation_event_parse_modifier_state (event, &modifiers);
+  switch (gst_navigation_event_get_type (event)) {
+    case GST_NAVIGATION_EVENT_KEY_PRESS:
+      return gst_navigation_event_parse_key_event (event, &key)
+          && press_key (view, seen, key);
+    case GST_NAVIGATION_EVENT_MOUSE_BUTTON_PRESS:
+      if (!gst_navigation_event_parse_mouse_button_event (event, &button, &x,
+              &y))
+        return FALSE;
+      press (view, seen, drag, button, x, y);
+      return TRUE;
+    case GST_NAVIGATION_EVENT_MOUSE_BUTTON_RELEASE:
+      drag->button = 0;
+      return TRUE;
+    case GST_NAVIGATION_EVENT_MOUSE_MOVE:
+      if (!gst_navigation_event_parse_mouse_move_event (event, &x, &y))
+        return FALSE;
+      move (view, seen, drag, x, y,
+          (modifiers & GST_NAVIGATION_MODIFIER_SHIFT_MASK) != 0);
+      return TRUE;
+    case GST_NAVIGATION_EVENT_MOUSE_SCROLL:
+      if (!gst_navigation_event_parse_mouse_scroll_event (event, &x, &y, &right,
+              &down))
+        return FALSE;
+      wheel (view, seen, x, y,
+          down > 0       ? 1
+              : down < 0 ? -1
+                         : 0,
+          (modifiers & GST_NAVIGATION_MODIFIER_CONTROL_MASK) != 0);
+      return TRUE;
+    default:
+      return FALSE;
+  }
+}

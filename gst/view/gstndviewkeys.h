@@ -1,0 +1,36 @@
+/* Mouse and keys of ndview: navigation events become values of its properties.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "gst/view/gstndviewsettings.h"
+
+G_BEGIN_DECLS
+
+/* What the keys and buttons do, in lines of text. */
+const gchar *gst_nd_view_keys_help (void);
+
+/* The button that is held, and where the mouse was. 0: none */
+typedef struct
+{
+  gint button;
+  gdouble x, y;
+} GstNdViewDrag;
+
+/* What the user looks at. */
+typedef struct
+{
+  GstNdViewSettings settings; /* resolved */
+  NdSceneJob job;
+  gint width, height;  /* of the picture */
+  gdouble low, window; /* in use */
+} GstNdViewSeen;
+
+/* Sets properties of @view as the navigation event @event asks for. FALSE if it
+ * asks for nothing. Not to be called with the object lock. */
+gboolean gst_nd_view_keys_handle (GObject *view, const GstNdViewSeen *seen,
+    GstNdViewDrag *drag, GstEvent *event);
+
+G_END_DECLS

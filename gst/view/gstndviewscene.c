@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/view/gstndviewscene.h"
+
+#include "core/convert.h"
+#include "gst/view/gstndviewkeys.h"
+
+#include <math.h>
+#include <string.h>
+
+struct _GstNdViewScene
+{
+  const NdSceneFuncs *funcs;
+  NdScene *scene;
+  NdSceneJob job;
+  gboolean in_mm;    /* the spacing is known */
+  gboolean readable; /* volumes are in host memory */
+  NdLayout layout;
+};
+
+static const guint8 text_color[3] = { 255, 255, 255 };
+static const guint8 axis_colors[3][3] = { { 255, 110, 110 }, { 120, 230, 120 },
+  { 120, 170, 255 } };
+
+GstNdViewScene *
+gst_nd_view_scene_new (const NdBackend *backend, gint device_id,
+    const NdRecording *info, GError **error)
+{
+  g_autoptr (GstNdViewScene) self = g_new0 (GstNdViewScene, 1);
+
+  self->funcs = backend->scenes;
+  self->in_mm = info->geometry.known;
+  self->readable = backend->memory == NULL;
+  gst_nd_view_settings_job (info, &self->job);
+  self->scene = self->funcs->create (&self->job, device_id, error);
+  return self->scene ? g_steal_pointer (&self) : NULL;
+}
+
+void
+gst_nd_view_scene_free (GstNdViewScene *self)
+{
+  if (self->scene)
+    self->funcs->destroy (self->scene);
+  g_free (self);
+}
+
+const NdLayout *
+gst_nd_view_scene_layout (const GstNdViewScene *self)
+{
+  return &self->layout;
+}
+
+static void
+set_light (const GstNdViewSettings *s, const NdCamera *camera, NdLook *look)
+{
+  const gdouble azimuth = s->light_azimuth * G_PI / 180;
+  const gdouble elevation = s->light_elevation * G_PI / 180;
+  gdouble right[3], down[3], forward[3];
+
+  nd_camera_axes (camera, right, down, forward);
+  for (guint a = 0; a < 3; a++)
+    look->light[a] = sin (azimuth) * cos (elevation) * right[a]
+        - sin (elevation) * down[a]
+        - cos (azimuth) * cos (elevation) * forward[a];
+  look->ambient = s->ambient;
+  look->diffuse = s->diffuse;
+  look->specular = s->specular;
+}
+
+static void
+set_look (const GstNdViewSettings *s, const NdCamera *camera,
+    const GstNdViewMoment *moment, NdLook *look)
+{
+  memset (look, 0, sizeof *look);
+  look->low = moment->low;
+  look->window = moment->window;
+  nd_colormap_fill (s->colormap, look->colors);
+  memcpy (look->opacity, s->curve, sizeof look->opacity);
+  for (guint c = 0; c < 3; c++) {
+    look->background[c] = s->background >> (16 - 8 * c) & 255;
+    look->surface_color[c] = s->surface_color >> (16 - 8 * c) & 255;
+  }
+  look->level = moment->isovalue;
+  set_light (s, camera, look);
+}
+
+static gint
+text_scale (const NdCanvas *canvas)
+{
+  return CLAMP (MIN (canvas->width, canvas->height) / 300, 1, 8);
+}
+
+static void
+draw_cross_hair (const GstNdViewScene *self, const NdCamera *camera,
+    const NdCanvas *canvas)
+{
+  for (guint i = 0; i < self->layout.n; i++) {
+    const NdPanel *p = &self->layout.panels[i];
+
+    for (guint a = 0; a < 3; a++) {
+      const gdouble at = nd_layout_index (&self->job, a, camera->position[a]);
+      gint x, y;
+
+      if (a == self->layout.axes[i])
+        continue;
+      if (p->right[a] != 0) {
+        x = rint ((at - p->origin[a]) / p->right[a]);
+        if (x >= 0 && x < p->width)
+          nd_canvas_fill (canvas, p->left + x, p->top, 1, p->height,
+              axis_colors[a], 0.6);
+      } else {
+        y = rint ((at - p->origin[a]) / p->down[a]);
+        if (y >= 0 && y < p->height)
+          nd_canvas_fill (canvas, p->left, p->top + y, p->width, 1,
+              axis_colors[a], 0.6);
+      }
+    }
+  }
+}
+
+/* The axis and the index of each plane, if there is room. */
+static void
+draw_labels (const GstNdViewScene *self, const NdCanvas *canvas)
+{
+  const gint scale = text_scale (canvas);
+
+  for (guint i = 0; i < self->layout.n; i++) {
+    const NdPanel *p = &self->layout.panels[i];
+    const NdAxis axis = self->layout.axes[i];
+    g_autofree gchar *text = NULL;
+
+    if (p->kind != ND_PANEL_PLANE)
+      continue;
+    text = g_strdup_printf ("%c %" G_GSIZE_FORMAT, 'x' + axis,
+        self->layout.indices[i]);
+    if (nd_text_width (text, scale) + 4 * scale <= p->width
+        && ND_TEXT_HEIGHT * scale + 4 * scale <= p->height)
+      nd_text_draw (canvas, text, p->left + 2 * scale, p->top + 2 * scale,
+          scale, axis_colors[axis]);
+  }
+}
+
+/* The longest of 1, 2 or 5 times a power of ten that is at most @most. */
+static gdouble
+round_length (gdouble most)
+{
+  const gdouble power = pow (10, floor (log10 (most)));
+
+  return most >= 5 * power ? 5 * power : most >= 2 * power ? 2 * power : power;
+}
+
+static void
+draw_scale_bar (const GstNdViewScene *self, const NdCanvas *canvas)
+{
+  const gint scale = text_scale (canvas), margin = 4 * scale;
+  const gdouble length =
+      round_length (canvas->width * 0.3 * self->layout.pixel);
+  const gint width = MAX (rint (length / self->layout.pixel), 1);
+  const gint y = canvas->height - margin - 2 * scale;
+  g_autofree gchar *text =
+      g_strdup_printf ("%g %s", length, self->in_mm ? "mm" : "samples");
+
+  nd_canvas_fill (canvas, margin - 1, y - 1, width + 2, 2 * scale + 2,
+      (const guint8[]){ 0, 0, 0 }, 0.4);
+  nd_canvas_fill (canvas, margin, y, width, 2 * scale, text_color, 1);
+  nd_text_draw (canvas, text, margin, y - (ND_TEXT_HEIGHT + 1) * scale, scale,
+      text_color);
+}
+
+/* Position and value at the pointer, or NULL if it is not on a plane. */
+static gchar *
+describe_pointer (const GstNdViewScene *self, gconstpointer data,
+    const GstNdViewSettings *s)
+{
+  const NdShape *shape = &self->job.shape;
+  const gint i = nd_layout_panel_at (&self->layout, s->pointer_x, s->pointer_y);
+  const NdPanel *p = i < 0 ? NULL : &self->layout.panels[i];
+  GString *text;
+  gsize at[3], index;
+
+  if (!p || p->kind != ND_PANEL_PLANE)
+    return NULL;
+  for (guint a = 0; a < 3; a++) {
+    const gdouble v =
+        rint (p->origin[a] + (s->pointer_x - p->left) * p->right[a]
+            + (s->pointer_y - p->top) * p->down[a]);
+
+    if (!(v >= 0 && v < shape->size[a]))
+      return NULL;
+    at[a] = v;
+  }
+  text = g_string_new (NULL);
+  g_string_printf (text,
+      "x %" G_GSIZE_FORMAT " y %" G_GSIZE_FORMAT " z %" G_GSIZE_FORMAT, at[0],
+      at[1], at[2]);
+  index = ((at[2] * shape->size[1] + at[1]) * shape->size[0] + at[0])
+      * shape->components;
+  for (gsize c = 0; self->readable && c < MIN (shape->components, 4); c++)
+    g_string_append_printf (text, "%s%.5g", c == 0 ? ": " : " ",
+        nd_sample_value (data, index + c, self->job.type));
+  return g_string_free (text, FALSE);
+}
+
+/* Lines of text at the lower right. */
+static void
+draw_status (const GstNdViewScene *self, gconstpointer data,
+    const GstNdViewSettings *s, const GstNdViewMoment *moment,
+    const NdCanvas *canvas)
+{
+  const gint scale = text_scale (canvas);
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  if (s->pointer_x >= 0 && s->pointer_y >= 0) {
+    g_autofree gchar *pointer = describe_pointer (self, data, s);
+
+    if (pointer)
+      g_string_append_printf (text, "%s\n", pointer);
+  }
+  if (s->show_number)
+    g_string_append_printf (text, "volume %" G_GUINT64_FORMAT "\n",
+        moment->number);
+  if (s->show_time && GST_CLOCK_TIME_IS_VALID (moment->time))
+    g_string_append_printf (text, "%.3f s\n",
+        moment->time / (gdouble) GST_SECOND);
+  if (text->len == 0)
+    return;
+  g_string_truncate (text, text->len - 1);
+  nd_text_draw (canvas, text->str,
+      canvas->width - nd_text_width (text->str, scale) - 3 * scale,
+      canvas->height - nd_text_lines (text->str) * ND_TEXT_HEIGHT * scale
+          - 2 * scale,
+      scale, text_color);
+}
+
+static void
+draw_keys (const NdCanvas *canvas)
+{
+  const gint scale = text_scale (canvas);
+  const gint margin = 6 * scale;
+  const gchar *text = gst_nd_view_keys_help ();
+  const gint width = nd_text_width (text, scale) + 2 * margin;
+  const gint height =
+      nd_text_lines (text) * ND_TEXT_HEIGHT * scale + 2 * margin;
+  const gint left = MAX ((canvas->width - width) / 2, 0);
+  const gint top = MAX ((canvas->height - height) / 2, 0);
+
+  nd_canvas_fill (canvas, left, top, width, height, (const guint8[]){ 0, 0, 0 },
+      0.7);
+  nd_text_draw (canvas, text, left + margin, top + margin, scale, text_color);
+}
+
+gboolean
+gst_nd_view_scene_draw (GstNdViewScene *self, gconstpointer data,
+    const GstNdViewSettings *settings, const GstNdViewMoment *moment,
+    const NdCanvas *canvas, GError **error)
+{
+  NdCamera camera;
+  NdLook look;
+
+  gst_nd_view_settings_camera (settings, &camera);
+  set_look (settings, &camera, moment, &look);
+  nd_layout_init (&self->layout, &camera, &self->job, canvas->width,
+      canvas->height);
+  if (self->layout.n != 1)
+    nd_canvas_fill (canvas, 0, 0, canvas->width, canvas->height,
+        look.background, 1);
+  if (!self->funcs->take (self->scene, data, error)
+      || !self->funcs->draw (self->scene, self->layout.panels, self->layout.n,
+          &look, canvas->pixels, canvas->stride, error))
+    return FALSE;
+  if (settings->cross_hair && settings->mode == ND_VIEW_ORTHOGONAL)
+    draw_cross_hair (self, &camera, canvas);
+  if (settings->labels)
+    draw_labels (self, canvas);
+  if (settings->scale_bar
+      && !(settings->perspective > 0 && self->layout.panels[0].perspective))
+    draw_scale_bar (self, canvas);
+  draw_status (self, data, settings, moment, canvas);
+  if (settings->show_keys)
+    draw_keys (canvas);
+  return TRUE;
+}

@@ -1,0 +1,39 @@
+/* Draws volumes as scenes, with lines and text over them.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "engine/backend.h"
+#include "engine/text.h"
+#include "gst/view/gstndviewsettings.h"
+
+G_BEGIN_DECLS
+
+typedef struct _GstNdViewScene GstNdViewScene;
+
+/* For volumes of @info in the memory of @backend. */
+GstNdViewScene *gst_nd_view_scene_new (const NdBackend *backend, gint device_id,
+    const NdRecording *info, GError **error);
+void gst_nd_view_scene_free (GstNdViewScene *scene);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstNdViewScene, gst_nd_view_scene_free)
+
+/* What one picture needs beside the settings. */
+typedef struct
+{
+  gdouble low, window; /* the window in use */
+  gdouble isovalue;
+  GstClockTime time;
+  guint64 number;
+} GstNdViewMoment;
+
+/* Draws the volume at @data to @canvas. @settings are resolved. */
+gboolean gst_nd_view_scene_draw (GstNdViewScene *scene, gconstpointer data,
+    const GstNdViewSettings *settings, const GstNdViewMoment *moment,
+    const NdCanvas *canvas, GError **error);
+
+/* The panels of the last picture. */
+const NdLayout *gst_nd_view_scene_layout (const GstNdViewScene *scene);
+
+G_END_DECLS

@@ -1,0 +1,581 @@
+/* ndview: pictures of its scenes compared with those of the reference, lines
+ * and text on them, mouse and keys.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "engine/colormap.h"
+#include "engine/layout.h"
+#include "tests/engine/scenereference.h"
+
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/video/navigation.h>
+#include <gst/video/video.h>
+#include <math.h>
+#include <string.h>
+
+#define X 20
+#define Y 16
+#define Z 12
+#define WIDTH 90
+#define HEIGHT 70
+
+static const NdSceneJob job = { ND_UINT8, { 1, { X, Y, Z } }, { 1, 1.5, 2 } };
+
+#define CAPS                                                      \
+  "other/tensors,format=static,num_tensors=1,types=uint8,"        \
+  "dimensions=1:20:16:12,framerate=25/1,spacing=(string)1:1.5:2," \
+  "origin=(string)0:0:0,directions=(string)1:0:0:0:1:0:0:0:1"
+
+/* A ball in the middle, a brighter one beside it. */
+static void
+fill_volume (guint8 *data)
+{
+  for (gint z = 0; z < Z; z++) {
+    for (gint y = 0; y < Y; y++) {
+      for (gint x = 0; x < X; x++) {
+        const gdouble a = hypot (hypot (x - 9, 1.5 * (y - 7)), 2 * (z - 6));
+        const gdouble b = hypot (hypot (x - 15, 1.5 * (y - 4)), 2 * (z - 3));
+
+        *data++ = 20 + 130 * exp (-a * a / 40) + 200 * exp (-b * b / 16);
+      }
+    }
+  }
+}
+
+static GstBuffer *
+new_volume (guint64 number)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, X * Y * Z, NULL);
+  GstMapInfo map;
+
+  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+  fill_volume (map.data);
+  gst_buffer_unmap (buffer, &map);
+  GST_BUFFER_PTS (buffer) = number * 40 * GST_MSECOND;
+  GST_BUFFER_OFFSET (buffer) = number;
+  return buffer;
+}
+
+static GstHarness *
+new_harness (const gchar *properties)
+{
+  g_autofree gchar *line = g_strconcat ("ndview ", properties, NULL);
+  GstHarness *h = gst_harness_new_parse (line);
+
+  gst_harness_set_src_caps_str (h, CAPS);
+  return h;
+}
+
+static GstElement *
+view_of (GstHarness *h)
+{
+  return gst_harness_find_element (h, "ndview");
+}
+
+/* Pushes volume @number; returns the pixels of the picture without padding. */
+static guint8 *
+show (GstHarness *h, guint64 number, gint *width, gint *height)
+{
+  GstBuffer *buffer = gst_harness_push_and_pull (h, new_volume (number));
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (h->sinkpad);
+  GstVideoInfo info;
+  GstVideoFrame frame;
+  guint8 *pixels;
+
+  fail_unless (buffer != NULL);
+  fail_unless (gst_video_info_from_caps (&info, caps));
+  fail_unless_equals_int (GST_VIDEO_INFO_FORMAT (&info), GST_VIDEO_FORMAT_RGB);
+  fail_unless_equals_int (GST_VIDEO_INFO_PAR_N (&info), 1);
+  fail_unless_equals_int (GST_VIDEO_INFO_PAR_D (&info), 1);
+  fail_unless (gst_video_frame_map (&frame, &info, buffer, GST_MAP_READ));
+  *width = GST_VIDEO_INFO_WIDTH (&info);
+  *height = GST_VIDEO_INFO_HEIGHT (&info);
+  pixels = g_malloc (3 * *width * *height);
+  for (gint y = 0; y < *height; y++)
+    memcpy (pixels + y * 3 * *width,
+        (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0)
+            + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
+        3 * *width);
+  gst_video_frame_unmap (&frame);
+  gst_buffer_unref (buffer);
+  return pixels;
+}
+
+#define COMMON " size=90:70 window=150 level=95 background=0x102030 "
+
+static const struct
+{
+  const gchar *properties;
+  NdCamera camera;
+  NdColormap map;
+  gdouble level; /* of the surface */
+} scenes[] = {
+  { "mode=slice axis=y position=0.4 zoom=1.3 pan-x=0.1 pan-y=-0.2 colormap=hot",
+      { ND_VIEW_SLICE, ND_AXIS_Y, { 0.4, 0.4, 0.4 }, .zoom = 1.3,
+          .pan = { 0.1, -0.2 } },
+      ND_COLORMAP_HOT },
+  { "mode=orthogonal position-x=0.2 position-y=0.9 colormap=bone",
+      { ND_VIEW_ORTHOGONAL, ND_AXIS_Z, { 0.2, 0.9, 0.5 }, .zoom = 1 },
+      ND_COLORMAP_BONE },
+  { "mode=mosaic axis=x slices=7 colormap=viridis",
+      { ND_VIEW_MOSAIC, ND_AXIS_X, { 0.5, 0.5, 0.5 }, .slices = 7, .zoom = 1 },
+      ND_COLORMAP_VIRIDIS },
+  { "mode=projection axis=x projection=mean azimuth=31 elevation=-12 "
+    "colormap=signed",
+      { ND_VIEW_PROJECTION, ND_AXIS_X, .azimuth = 31, .elevation = -12,
+          .zoom = 1, .projection = ND_PROJECTION_MEAN },
+      ND_COLORMAP_SIGNED },
+  { "mode=projection projection=min azimuth=-131 elevation=52",
+      { ND_VIEW_PROJECTION, ND_AXIS_Z, .azimuth = -131, .elevation = 52,
+          .zoom = 1, .projection = ND_PROJECTION_MIN },
+      ND_COLORMAP_GRAY },
+  { "mode=volume azimuth=31 elevation=-12 perspective=40 colormap=hue",
+      { ND_VIEW_VOLUME, ND_AXIS_Z, .azimuth = 31, .elevation = -12,
+          .perspective = 40, .zoom = 1 },
+      ND_COLORMAP_HUE },
+  { "mode=surface azimuth=131 elevation=22 isovalue=100 isovalue-auto=false "
+    "zoom=0.8",
+      { ND_VIEW_SURFACE, ND_AXIS_Z, .azimuth = 131, .elevation = 22,
+          .zoom = 0.8 },
+      ND_COLORMAP_GRAY, 100 },
+};
+
+/* The defaults of the properties, as docs and blurbs state them. */
+static void
+make_look (const NdCamera *camera, NdColormap map, gdouble level, NdLook *look)
+{
+  const gdouble azimuth = -35 * G_PI / 180, elevation = 40 * G_PI / 180;
+  gdouble right[3], down[3], forward[3];
+
+  *look = (NdLook){ .low = 20,
+    .window = 150,
+    .ambient = 0.3,
+    .diffuse = 0.8,
+    .specular = 0.2,
+    .level = level,
+    .background = { 0x10, 0x20, 0x30 },
+    .surface_color = { 0xe8, 0xd0, 0xb0 } };
+  nd_colormap_fill (map, look->colors);
+  for (guint i = 0; i < ND_LOOK_COLORS; i++)
+    look->opacity[i] = MAX ((i / 255.0 - 0.25) / 0.75, 0) * 0.25;
+  nd_camera_axes (camera, right, down, forward);
+  for (guint a = 0; a < 3; a++)
+    look->light[a] = cos (elevation) * sin (azimuth) * right[a]
+        - sin (elevation) * down[a]
+        - cos (elevation) * cos (azimuth) * forward[a];
+}
+
+GST_START_TEST (test_reference)
+{
+  guint8 volume[X * Y * Z];
+  g_autofree NdLayout *layout = g_new (NdLayout, 1);
+
+  fill_volume (volume);
+  for (guint i = 0; i < G_N_ELEMENTS (scenes); i++) {
+    g_autofree gchar *line = g_strconcat (scenes[i].properties, COMMON, NULL);
+    GstHarness *h = new_harness (line);
+    gint width, height, bad = 0;
+    g_autofree guint8 *have = show (h, 0, &width, &height);
+    guint8 want[3 * WIDTH * HEIGHT];
+    NdLook look;
+
+    fail_unless_equals_int (width, WIDTH);
+    fail_unless_equals_int (height, HEIGHT);
+    make_look (&scenes[i].camera, scenes[i].map, scenes[i].level, &look);
+    for (guint k = 0; k < WIDTH * HEIGHT; k++)
+      memcpy (want + 3 * k, look.background, 3);
+    nd_layout_init (layout, &scenes[i].camera, &job, WIDTH, HEIGHT);
+    nd_reference_draw (&job, volume, layout->panels, layout->n, &look, want,
+        3 * WIDTH);
+    for (guint k = 0; k < sizeof want; k++)
+      bad += ABS (have[k] - want[k]) > 1;
+    /* Rays that graze an edge. */
+    fail_unless (bad <= (scenes[i].camera.mode == ND_VIEW_SURFACE ? 60
+                         : scenes[i].camera.mode == ND_VIEW_ORTHOGONAL
+                             || scenes[i].camera.mode == ND_VIEW_MOSAIC
+                             || scenes[i].camera.mode == ND_VIEW_SLICE
+                         ? 0
+                         : 12),
+        "%s: %d numbers differ", scenes[i].properties, bad);
+    gst_harness_teardown (h);
+  }
+}
+
+GST_END_TEST;
+
+/* Without a size, 1 mm is a pixel. With equal spacing and nothing else set, the
+ * picture is the plain one. */
+GST_START_TEST (test_natural_size)
+{
+  GstHarness *h = new_harness ("mode=orthogonal");
+  g_autoptr (GstCaps) caps = NULL;
+  gint width, height;
+
+  g_free (show (h, 0, &width, &height));
+  fail_unless_equals_int (width, X + 2 * Z);
+  fail_unless_equals_int (height, Y * 3 / 2 + 2 * Z);
+  gst_harness_set_src_caps_str (h,
+      "other/tensors,format=static,num_tensors=1,types=uint8,"
+      "dimensions=1:20:16:12,framerate=25/1");
+  gst_buffer_unref (gst_harness_push_and_pull (h, new_volume (1)));
+  caps = gst_pad_get_current_caps (h->sinkpad);
+  fail_unless (gst_caps_is_subset (caps,
+      gst_static_caps_get (&(GstStaticCaps) GST_STATIC_CAPS (
+          "video/x-raw,format=GRAY8,width=32,height=28"))));
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* Number of pixels in which two pictures differ inside of a rectangle. */
+static guint
+count_changes (const guint8 *a, const guint8 *b, gint left, gint top,
+    gint right, gint bottom)
+{
+  guint n = 0;
+
+  for (gint y = top; y < bottom; y++)
+    for (gint x = left; x < right; x++)
+      n += memcmp (a + 3 * (y * WIDTH * 4 + x), b + 3 * (y * WIDTH * 4 + x), 3)
+          != 0;
+  return n;
+}
+
+/* Each line of text and each bar is at its place, and nowhere else. */
+GST_START_TEST (test_annotations)
+{
+  static const struct
+  {
+    const gchar *property;
+    gint left, top, right, bottom; /* of 360 x 280 */
+  } cases[] = { { "labels", 0, 0, 360, 160 }, { "scale-bar", 0, 250, 130, 280 },
+    { "show-time", 270, 260, 360, 280 }, { "show-number", 270, 260, 360, 280 },
+    { "show-keys", 60, 40, 320, 230 } };
+  GstHarness *h =
+      new_harness ("mode=orthogonal size=360:280 window=150 level=95");
+  GstElement *view = view_of (h);
+  gint width, height;
+  g_autofree guint8 *plain = show (h, 3, &width, &height);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree guint8 *have = NULL;
+    guint inside;
+
+    g_object_set (view, cases[i].property, TRUE, NULL);
+    have = show (h, 3, &width, &height);
+    g_object_set (view, cases[i].property, FALSE, NULL);
+    inside = count_changes (plain, have, cases[i].left, cases[i].top,
+        cases[i].right, cases[i].bottom);
+    fail_unless (inside > 20, "%s is not there", cases[i].property);
+    fail_unless_equals_int (count_changes (plain, have, 0, 0, 360, 280),
+        inside);
+  }
+  gst_object_unref (view);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* The lines cross at the samples that the planes show. */
+GST_START_TEST (test_cross_hair)
+{
+  const NdCamera camera = { ND_VIEW_ORTHOGONAL, ND_AXIS_Z, { 0.2, 0.9, 0.5 },
+    .zoom = 1 };
+  g_autofree NdLayout *layout = g_new (NdLayout, 1);
+  GstHarness *h = new_harness ("mode=orthogonal size=360:280 position-x=0.2 "
+                               "position-y=0.9 window=150 level=95");
+  GstElement *view = view_of (h);
+  gint width, height;
+  g_autofree guint8 *plain = show (h, 0, &width, &height);
+  g_autofree guint8 *have = NULL;
+  const NdPanel *p;
+  gint column, row;
+
+  g_object_set (view, "cross-hair", TRUE, NULL);
+  have = show (h, 0, &width, &height);
+  nd_layout_init (layout, &camera, &job, 360, 280);
+  p = &layout->panels[0];
+  column = rint ((4 - p->origin[0]) / p->right[0]);
+  row = rint ((14 - p->origin[1]) / p->down[1]);
+  fail_unless (column > 10 && row > 10);
+  fail_unless_equals_int (count_changes (plain, have, column, 0, column + 1,
+                              p->height),
+      p->height);
+  fail_unless_equals_int (count_changes (plain, have, 0, row, p->width,
+                              row + 1),
+      p->width);
+  fail_unless_equals_int (count_changes (plain, have, 0, 0, p->width,
+                              p->height),
+      p->width + p->height - 1);
+  gst_object_unref (view);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* The text under the pointer differs with the sample, and is not drawn beside
+ * the planes. */
+GST_START_TEST (test_pointer)
+{
+  GstHarness *h =
+      new_harness ("mode=orthogonal size=360:280 window=150 level=95");
+  GstElement *view = view_of (h);
+  gint width, height;
+  g_autofree guint8 *plain = show (h, 0, &width, &height);
+  g_autofree guint8 *first = NULL;
+  g_autofree guint8 *second = NULL;
+  g_autofree guint8 *none = NULL;
+
+  g_object_set (view, "pointer-x", 60, "pointer-y", 60, NULL);
+  first = show (h, 0, &width, &height);
+  g_object_set (view, "pointer-x", 80, "pointer-y", 80, NULL);
+  second = show (h, 0, &width, &height);
+  g_object_set (view, "pointer-x", 359, "pointer-y", 279, NULL);
+  none = show (h, 0, &width, &height);
+  fail_unless (count_changes (plain, first, 180, 260, 360, 280) > 50);
+  fail_unless (count_changes (first, second, 180, 260, 360, 280) > 10);
+  fail_unless_equals_int (count_changes (plain, none, 0, 0, 360, 280), 0);
+  gst_object_unref (view);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+static void
+send (GstHarness *h, GstEvent *event)
+{
+  fail_unless (gst_harness_push_upstream_event (h, event));
+}
+
+static gdouble
+number_of (GstElement *view, const gchar *property)
+{
+  g_auto (GValue) value = G_VALUE_INIT;
+  g_auto (GValue) number = G_VALUE_INIT;
+
+  g_object_get_property (G_OBJECT (view), property, &value);
+  g_value_init (&number, G_TYPE_DOUBLE);
+  if (G_VALUE_HOLDS_ENUM (&value))
+    return g_value_get_enum (&value);
+  if (G_VALUE_HOLDS_BOOLEAN (&value))
+    return g_value_get_boolean (&value);
+  fail_unless (g_value_transform (&value, &number));
+  return g_value_get_double (&number);
+}
+
+static void
+drag (GstHarness *h, gint button, gdouble x, gdouble y, gdouble to_x,
+    gdouble to_y)
+{
+  send (h, gst_navigation_event_new_mouse_button_press (button, x, y, 0));
+  send (h, gst_navigation_event_new_mouse_move (to_x, to_y, 0));
+  send (h,
+      gst_navigation_event_new_mouse_button_release (button, to_x, to_y, 0));
+}
+
+static void
+key (GstHarness *h, const gchar *name)
+{
+  send (h, gst_navigation_event_new_key_press (name, 0));
+}
+
+GST_START_TEST (test_navigation)
+{
+  GstHarness *h = new_harness ("mode=volume size=180:180");
+  GstElement *view = view_of (h);
+  gint width, height;
+  gdouble window, level;
+
+  g_free (show (h, 0, &width, &height));
+  drag (h, 1, 10, 10, 30, 20);
+  fail_unless (fabs (number_of (view, "azimuth") - 20) < 1e-9);
+  fail_unless (fabs (number_of (view, "elevation") - 10) < 1e-9);
+  drag (h, 2, 10, 10, 28, 1);
+  fail_unless (fabs (number_of (view, "pan-x") - 0.1) < 1e-9);
+  fail_unless (fabs (number_of (view, "pan-y") + 0.05) < 1e-9);
+  send (h, gst_navigation_event_new_mouse_scroll (5, 5, 0, 1, 0));
+  fail_unless (number_of (view, "zoom") > 1.1);
+  /* From the automatic window on: wider to the right, brighter up. */
+  fail_unless (number_of (view, "window") == 0);
+  drag (h, 3, 10, 10, 10, 10);
+  window = number_of (view, "window");
+  level = number_of (view, "level");
+  fail_unless (window > 50 && window < 250 && level > 50 && level < 200);
+  g_free (show (h, 1, &width, &height));
+  drag (h, 3, 10, 30, 40, 10);
+  fail_unless (number_of (view, "window") > window);
+  fail_unless (number_of (view, "level") < level);
+  key (h, "w");
+  fail_unless (number_of (view, "window") == 0);
+  key (h, "h");
+  fail_unless (number_of (view, "show-keys") == 1);
+  key (h, "r");
+  fail_unless (number_of (view, "azimuth") == 0);
+  fail_unless (number_of (view, "zoom") == 1);
+  key (h, "m");
+  fail_unless (number_of (view, "mode") == ND_VIEW_SURFACE);
+  key (h, "m");
+  fail_unless (number_of (view, "mode") == ND_VIEW_SLICE);
+  key (h, "x");
+  fail_unless (number_of (view, "axis") == ND_AXIS_X);
+  send (h, gst_navigation_event_new_mouse_scroll (90, 90, 0, 1, 0));
+  fail_unless (fabs (number_of (view, "position-x") - 11.5 / X) < 1e-9);
+  key (h, "Left");
+  fail_unless (fabs (number_of (view, "position-x") - 10.5 / X) < 1e-9);
+  /* The last plane is the end. */
+  for (guint i = 0; i < 2 * X; i++)
+    key (h, "Right");
+  fail_unless (fabs (number_of (view, "position-x") - (X - 0.5) / X) < 1e-9);
+  g_free (show (h, 2, &width, &height));
+  gst_object_unref (view);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* A click puts the cross-hair on the sample there; with navigation=false it
+ * does nothing. */
+GST_START_TEST (test_place)
+{
+  const NdCamera camera = { ND_VIEW_ORTHOGONAL, ND_AXIS_Z, { 0.5, 0.5, 0.5 },
+    .zoom = 1 };
+  g_autofree NdLayout *layout = g_new (NdLayout, 1);
+  GstHarness *h = new_harness ("mode=orthogonal size=360:280");
+  GstElement *view = view_of (h);
+  const NdPanel *p = &layout->panels[1];
+  gint width, height;
+  gdouble x, y;
+
+  nd_layout_init (layout, &camera, &job, 360, 280);
+  /* Sample y 3, z 8 on the plane across x. */
+  x = p->left + (8 - p->origin[2]) / p->right[2];
+  y = p->top + (3 - p->origin[1]) / p->down[1];
+  g_free (show (h, 0, &width, &height));
+  g_object_set (view, "navigation", FALSE, NULL);
+  gst_harness_push_upstream_event (h,
+      gst_navigation_event_new_mouse_button_press (1, x, y, 0));
+  fail_unless (number_of (view, "position-y") == -1);
+  g_object_set (view, "navigation", TRUE, NULL);
+  send (h, gst_navigation_event_new_mouse_button_press (1, x, y, 0));
+  fail_unless (fabs (number_of (view, "position-y") - 3.5 / Y) < 1e-9);
+  fail_unless (fabs (number_of (view, "position-z") - 8.5 / Z) < 1e-9);
+  fail_unless (number_of (view, "position-x") == -1);
+  gst_object_unref (view);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* A surface that nobody chose lies between dark and bright. */
+GST_START_TEST (test_isovalue)
+{
+  GstHarness *h = new_harness ("mode=surface size=60:60 surface-color=0xff0000 "
+                               "ambient=1 diffuse=0 specular=0");
+  gint width, height, n = 0;
+  g_autofree guint8 *pixels = show (h, 0, &width, &height);
+
+  for (gint i = 0; i < width * height; i++) {
+    fail_unless (pixels[3 * i + 1] == 0 && pixels[3 * i + 2] == 0);
+    fail_unless (pixels[3 * i] == 0 || pixels[3 * i] == 255);
+    n += pixels[3 * i] == 255;
+  }
+  fail_unless (n > 300 && n < 1800, "%d pixels of the surface", n);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* Any properties at any time. */
+GST_START_TEST (test_changes)
+{
+  static const gchar *names[] = { "mode", "axis", "projection", "colormap" };
+  static const guint counts[] = { 6, 3, 3, 6 };
+  static const gchar *switches[] = { "cross-hair", "labels", "scale-bar",
+    "show-time", "show-number", "show-keys" };
+  static const gchar *sizes[] = { NULL, "1:1", "7:300", "64:48", "33:2" };
+  const guint32 seed = g_random_int ();
+  GRand *rand = g_rand_new_with_seed (seed);
+  GstHarness *h = new_harness ("");
+  GstElement *view = view_of (h);
+
+  g_print ("seed %u\n", seed);
+  for (guint n = 0; n < 150; n++) {
+    for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+      g_object_set (view, names[i], g_rand_int_range (rand, 0, counts[i]),
+          NULL);
+    for (guint i = 0; i < G_N_ELEMENTS (switches); i++)
+      g_object_set (view, switches[i], g_rand_boolean (rand), NULL);
+    g_object_set (view, "size", sizes[g_rand_int_range (rand, 0, 5)], "zoom",
+        pow (10, g_rand_double_range (rand, -2, 3)), "azimuth",
+        90.0 * g_rand_int_range (rand, -4, 5), "elevation",
+        30.0 * g_rand_int_range (rand, -3, 4), "perspective",
+        g_rand_boolean (rand) ? 0.0 : 120.0, "pointer-x",
+        g_rand_int_range (rand, -1, 100), "pointer-y",
+        g_rand_int_range (rand, -1, 100), "slices",
+        g_rand_int_range (rand, 0, 30), "position-z",
+        g_rand_double_range (rand, -1, 1), "high-percentile",
+        g_rand_double_range (rand, 0, 100), NULL);
+    gst_buffer_unref (gst_harness_push_and_pull (h, new_volume (n)));
+  }
+  gst_object_unref (view);
+  gst_harness_teardown (h);
+  g_rand_free (rand);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_errors)
+{
+  static const gchar *bad[][2] = { { "size", "12" }, { "size", "12:x" },
+    { "size", "40000:2" }, { "opacity", "0.5" }, { "opacity", "0.5:2" },
+    { "opacity", "0.5:0,0.4:1" }, { "opacity", "0:0,,1:1" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    GstHarness *h = new_harness ("mode=volume");
+    GstElement *view = view_of (h);
+    GstBus *bus = gst_bus_new ();
+    g_autoptr (GstMessage) message = NULL;
+    g_autoptr (GError) error = NULL;
+    gint width, height;
+
+    g_free (show (h, 0, &width, &height));
+    gst_element_set_bus (view, bus);
+    g_object_set (view, bad[i][0], bad[i][1], NULL);
+    fail_unless_equals_int (gst_harness_push (h, new_volume (1)),
+        GST_FLOW_ERROR);
+    message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+    fail_unless (message != NULL);
+    gst_message_parse_error (message, &error, NULL);
+    fail_unless (strstr (error->message, bad[i][0]), "%s", error->message);
+    gst_element_set_bus (view, NULL);
+    gst_object_unref (bus);
+    gst_object_unref (view);
+    gst_harness_teardown (h);
+  }
+}
+
+GST_END_TEST;
+
+static Suite *
+viewscenes_suite (void)
+{
+  Suite *suite = suite_create ("viewscenes");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_reference);
+  tcase_add_test (tc, test_natural_size);
+  tcase_add_test (tc, test_annotations);
+  tcase_add_test (tc, test_cross_hair);
+  tcase_add_test (tc, test_pointer);
+  tcase_add_test (tc, test_navigation);
+  tcase_add_test (tc, test_place);
+  tcase_add_test (tc, test_isovalue);
+  tcase_add_test (tc, test_changes);
+  tcase_add_test (tc, test_errors);
+  return suite;
+}
+
+GST_CHECK_MAIN (viewscenes);
