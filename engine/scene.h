@@ -38,8 +38,8 @@ typedef enum
  * that lie in the volume. With parallel rays, eye is origin + i right + j down
  * and d is `forward`. In perspective, eye is `eye`, and d points from there to
  * origin + i right + j down and is `step` mm long. A surface is at the first
- * value that is not below its level or, if the value before is, between both, in
- * proportion to their distances from the level. */
+ * value that is not below its level or, if the value before is, between both,
+ * in proportion to their distances from the level. */
 typedef struct
 {
   NdPanelKind kind;
