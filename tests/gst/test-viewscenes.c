@@ -526,29 +526,40 @@ GST_START_TEST (test_changes)
 
 GST_END_TEST;
 
+/* Wrong from the start, a property is an error; later the old value stays. */
 GST_START_TEST (test_errors)
 {
   static const gchar *bad[][2] = { { "size", "12" }, { "size", "12:x" },
     { "size", "40000:2" }, { "opacity", "0.5" }, { "opacity", "0.5:2" },
     { "opacity", "0.5:0,0.4:1" }, { "opacity", "0:0,,1:1" } };
 
-  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
-    GstHarness *h = new_harness ("mode=volume");
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (bad); i++) {
+    const gboolean late = i % 2;
+    const gchar *const *property = bad[i / 2];
+    GstHarness *h = new_harness ("mode=volume size=30:20");
     GstElement *view = view_of (h);
     GstBus *bus = gst_bus_new ();
     g_autoptr (GstMessage) message = NULL;
     g_autoptr (GError) error = NULL;
+    g_autofree gchar *have = NULL;
     gint width, height;
 
-    g_free (show (h, 0, &width, &height));
+    if (late)
+      g_free (show (h, 0, &width, &height));
     gst_element_set_bus (view, bus);
-    g_object_set (view, bad[i][0], bad[i][1], NULL);
+    g_object_set (view, property[0], property[1], NULL);
     fail_unless_equals_int (gst_harness_push (h, new_volume (1)),
-        GST_FLOW_ERROR);
-    message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+        late ? GST_FLOW_OK : GST_FLOW_ERROR);
+    message = gst_bus_pop_filtered (bus,
+        late ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR);
     fail_unless (message != NULL);
-    gst_message_parse_error (message, &error, NULL);
-    fail_unless (strstr (error->message, bad[i][0]), "%s", error->message);
+    if (late)
+      gst_message_parse_warning (message, &error, NULL);
+    else
+      gst_message_parse_error (message, &error, NULL);
+    fail_unless (strstr (error->message, property[0]), "%s", error->message);
+    g_object_get (view, property[0], &have, NULL);
+    fail_unless (g_str_equal (have, property[1]) != late);
     gst_element_set_bus (view, NULL);
     gst_object_unref (bus);
     gst_object_unref (view);
