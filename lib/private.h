@@ -89,7 +89,6 @@ gboolean nd_stream_enqueue (NdStream *stream, const NdStrided *volume,
     gboolean on_device, GError **error);
 gboolean nd_stream_respond (NdStream *stream, const NdStrided *out,
     gboolean on_device, GError **error);
-void nd_stream_skip (NdStream *stream);
 gboolean nd_stream_synchronize (NdStream *stream, GError **error);
 
 G_END_DECLS

@@ -167,7 +167,8 @@ nd_stream_respond (NdStream *stream, const NdStrided *out, gboolean on_device,
 void
 nd_stream_skip (NdStream *stream)
 {
-  nd_convolver_skip (stream->convolver);
+  if (nd_stream_ready (stream))
+    nd_convolver_skip (stream->convolver);
 }
 
 gboolean

@@ -234,6 +234,10 @@ ND_API void nd_stream_init_output (const NdStream *stream, NdArray *output);
 ND_API gboolean nd_stream_take (NdStream *stream, const NdArray *output,
     GError **error);
 
+/* Drops the next output, which is not computed. Does nothing if no output is
+ * ready. */
+ND_API void nd_stream_skip (NdStream *stream);
+
 /* No volume follows: the outputs that waited for later ones become ready. */
 ND_API void nd_stream_end (NdStream *stream);
 

@@ -5,6 +5,7 @@ Copyright (C) 2026 the ndconv developers
 """
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import math
@@ -21,6 +22,9 @@ from ._blocks import Block
 from ._convolve import Layout, settings_for, to_array
 from ._filters import Filter
 from ._sources import Source
+
+
+_M_ARENA_MAX = -8       # <malloc.h>
 
 
 class Done(NamedTuple):
@@ -46,6 +50,14 @@ class Task(NamedTuple):
         begin = time.perf_counter()
         done = job.do(self.index, self.block)
         return done._replace(seconds=time.perf_counter() - begin)
+
+
+def limit_arenas() -> None:
+    """For workers: threads of zarr share one heap. With a heap each, a worker
+    keeps about twice the memory that it uses."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt:     # of the GNU library
+        mallopt(_M_ARENA_MAX, 1)
 
 
 def count_volume(source: Source) -> int:

@@ -106,6 +106,7 @@ _FUNCTIONS = {
     "nd_stream_push": (c_int, c_void_p, POINTER(Array), "!"),
     "nd_stream_ready": (c_int, c_void_p),
     "nd_stream_take": (c_int, c_void_p, POINTER(Array), "!"),
+    "nd_stream_skip": (None, c_void_p),
     "nd_stream_end": (None, c_void_p),
     "nd_stream_flush": (None, c_void_p),
     "nd_stream_get_backend": (c_char_p, c_void_p),

@@ -14,7 +14,7 @@ import signal
 from typing import Any
 
 from . import _library as lib
-from ._jobs import Done, Task
+from ._jobs import Done, Task, limit_arenas
 from ._ledger import Ledger
 
 # Processes that may die one after the other before any has started.
@@ -48,6 +48,7 @@ def _work(connection: Any, number: int) -> None:
     # Ctrl-C reaches all processes; the first one stops the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _choose_gpu(number)
+    limit_arenas()
     connection.send(None)
     while True:
         try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import Any, NamedTuple, Union
+from typing import Any, Iterator, NamedTuple, Union
 
 import numpy
 
@@ -31,6 +31,15 @@ class ZarrSource(NamedTuple):
     def read(self, box: tuple[slice, ...]) -> numpy.ndarray:
         """The samples of @box."""
         return open_array(self.path, self.inside, "r")[box]
+
+    def read_volumes(self, box: tuple[slice, ...]) -> Iterator[numpy.ndarray]:
+        """The volumes of @box, of which "t" is the first axis. Each chunk is
+        decompressed once."""
+        begin, end, _ = box[0].indices(self.shape[0])
+        while begin < end:
+            stop = min(end, (begin // self.chunks[0] + 1) * self.chunks[0])
+            yield from self.read((slice(begin, stop), *box[1:]))
+            begin = stop
 
 
 class RecordingSource(NamedTuple):
@@ -57,14 +66,19 @@ class RecordingSource(NamedTuple):
         """The samples of @box, of which "t" is the first axis."""
         sizes = [len(range(*part.indices(n)))
                  for part, n in zip(box, self.shape)]
+        if "t" not in self.axes:
+            with self.open() as recording:
+                return recording.read(0).reshape(self.shape)[box]
         found = numpy.empty(sizes, self.dtype)
-        inner = self.shape[1:] if "t" in self.axes else self.shape
-        with self.open() as recording:
-            if "t" not in self.axes:
-                return recording.read(0).reshape(inner)[box]
-            for i, t in enumerate(range(*box[0].indices(self.volumes))):
-                found[i] = recording.read(t).reshape(inner)[box[1:]]
+        for i, volume in enumerate(self.read_volumes(box)):
+            found[i] = volume
         return found
+
+    def read_volumes(self, box: tuple[slice, ...]) -> Iterator[numpy.ndarray]:
+        """The volumes of @box, of which "t" is the first axis."""
+        with self.open() as recording:
+            for t in range(*box[0].indices(self.volumes)):
+                yield recording.read(t).reshape(self.shape[1:])[box[1:]]
 
 
 Source = Union[ZarrSource, RecordingSource]

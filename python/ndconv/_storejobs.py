@@ -16,12 +16,15 @@ import pathlib
 import shutil
 from typing import Any, NamedTuple, Sequence
 
+import numpy
+
 from . import _library as lib
 from ._blocks import Block, plan_blocks
 from ._convolve import convolve
 from ._jobs import (Done, Task, count_volume, describe, refuse_other,
                     write_whole)
 from ._sources import Source, axis_type, load_zarr, open_array
+from ._stream import Stream
 
 # Outputs of a block, unless the caller says how many.
 BLOCK_SAMPLES = 1 << 23
@@ -139,12 +142,34 @@ class StoreJob(NamedTuple):
     def do(self, index: int, block: Block) -> Done:
         """One task, in a worker. The marker comes last."""
         target = open_array(str(self._part / "store"), "0", "r+")
-        samples = self.source.read(block.source)
-        result = convolve(samples, self.filter, axes=self.source.axes,
-                          **self.settings)[block.inner]
+        result = self._filter(block)
         target[block.target] = result
         (self._part / "done" / str(index)).touch()
-        return Done(result.size, samples.nbytes, result.nbytes, 0.0)
+        read = math.prod(part.stop - part.start if part.stop is not None else n
+                         for part, n in zip(block.source, self.source.shape))
+        return Done(result.size, read * self.source.dtype.itemsize,
+                    result.nbytes, 0.0)
+
+    def _filter(self, block: Block) -> numpy.ndarray:
+        """The outputs of @block."""
+        source, settings = self.source, self.settings
+        if (not source.axes.startswith("t")
+                or settings.get("time_border") == "wrap"):
+            return convolve(source.read(block.source), self.filter,
+                            axes=source.axes, **settings)[block.inner]
+        # Volume by volume, without the outputs of the halo in time.
+        sizes = [len(range(*part.indices(n)))
+                 for part, n in zip(block.source, source.shape)]
+        outputs = numpy.empty([len(range(*part.indices(n))) for part, n in
+                               zip(block.inner, sizes)], self.dtype)
+        stream = Stream(self.filter, sizes[1:], source.dtype, axes=source.axes,
+                        **settings)
+        inner = block.inner[0]
+        found = stream.filter(source.read_volumes(block.source), inner.start,
+                              inner.stop)
+        for i, output in enumerate(found):
+            outputs[i] = output[block.inner[1:]]
+        return outputs
 
     def finish(self) -> None:
         """Gives the complete output its name."""

@@ -87,15 +87,18 @@ class Stream:
         if self._pointer:
             self._free(self._pointer)
 
+    def _take_one(self) -> Any:
+        layout = self._layout
+        output = empty(self._like, layout.shape, layout.dtype)
+        target = to_array(view(output, "output"), layout.axes, 0, layout.bank,
+                          layout.responses)
+        lib.nd_stream_take(self._pointer, target)
+        return output
+
     def _take(self) -> list[Any]:
         outputs = []
-        layout = self._layout
         while lib.nd_stream_ready(self._pointer):
-            output = empty(self._like, layout.shape, layout.dtype)
-            target = to_array(view(output, "output"), layout.axes, 0,
-                              layout.bank, layout.responses)
-            lib.nd_stream_take(self._pointer, target)
-            outputs.append(output)
+            outputs.append(self._take_one())
         return outputs
 
     def push(self, volume: Any) -> list[Any]:
@@ -118,6 +121,10 @@ class Stream:
         SettingsError
             If the volume does not fit, or the stream has ended.
         """
+        self._push(volume)
+        return self._take()
+
+    def _push(self, volume: Any) -> None:
         memory = view(volume, "volume")
         if memory.shape != self._shape:
             raise lib.SettingsError(
@@ -125,7 +132,6 @@ class Stream:
                 f"{self._shape}")
         self._like = volume
         lib.nd_stream_push(self._pointer, to_array(memory, self._axes, 0))
-        return self._take()
 
     def end(self) -> list[Any]:
         """Returns the outputs that waited for later volumes, and starts anew."""
@@ -138,11 +144,43 @@ class Stream:
         """Forgets all volumes: the next one begins a new stream."""
         lib.nd_stream_flush(self._pointer)
 
-    def filter(self, volumes: Iterable[Any]) -> Iterator[Any]:
-        """The outputs of all volumes, as they become ready."""
+    def filter(self, volumes: Iterable[Any], start: int = 0,
+               stop: int | None = None) -> Iterator[Any]:
+        """The outputs of all volumes, as they become ready.
+
+        Parameters
+        ----------
+        volumes : iterable of array
+            A whole stream.
+        start, stop : int
+            The outputs from number `start` up to, but without, `stop`. The
+            others are not computed.
+
+        Examples
+        --------
+        >>> import ndconv, numpy
+        >>> film = numpy.arange(5, dtype="float32")[:, None, None]
+        >>> stream = ndconv.Stream(numpy.ones((3, 1, 1)) / 3, (1, 1), "float32")
+        >>> outputs = stream.filter(film, 1, 3)
+        >>> [round(float(output[0, 0]), 3) for output in outputs]
+        [1.0, 2.0]
+        """
+        number = 0
+
+        def take() -> Iterator[Any]:
+            nonlocal number
+            while lib.nd_stream_ready(self._pointer):
+                if start <= number and (stop is None or number < stop):
+                    yield self._take_one()
+                else:
+                    lib.nd_stream_skip(self._pointer)
+                number += 1
         for volume in volumes:
-            yield from self.push(volume)
-        yield from self.end()
+            self._push(volume)
+            yield from take()
+        lib.nd_stream_end(self._pointer)
+        yield from take()
+        lib.nd_stream_flush(self._pointer)
 
     @property
     def backend(self) -> str:

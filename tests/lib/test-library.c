@@ -731,6 +731,12 @@ test_stream_errors (void)
   b.size[0] = 4;
   g_assert_true (nd_stream_take (stream, &b, &error));
   g_assert_cmpuint (nd_stream_get_taken (stream), ==, 1);
+  /* Without an output nothing is skipped; with one, it is gone. */
+  nd_stream_skip (stream);
+  g_assert_true (nd_stream_push (stream, &a, &error));
+  nd_stream_skip (stream);
+  g_assert_false (nd_stream_ready (stream));
+  g_assert_cmpuint (nd_stream_get_taken (stream), ==, 1);
   nd_stream_end (stream);
   g_assert_false (nd_stream_push (stream, &a, &error));
   expect (&error, ND_ERROR_SETTINGS, "has ended");
