@@ -81,14 +81,14 @@ nd_denoise_time_gain (const NdDenoiseSchedule *schedule, gsize n_volumes,
   return nd_denoise_axis_gain (n_volumes, schedule->n_time);
 }
 
-static gdouble
-normal_density (gdouble x)
+gdouble
+nd_normal_density (gdouble x)
 {
   return exp (-.5 * x * x) / sqrt (2 * G_PI);
 }
 
-static gdouble
-normal_probability (gdouble x)
+gdouble
+nd_normal_probability (gdouble x)
 {
   return .5 * erfc (-x / G_SQRT2);
 }
@@ -97,34 +97,18 @@ gdouble
 nd_clipped_mean (gdouble value, gdouble sigma, gdouble low, gdouble high)
 {
   gdouble a = (low - value) / sigma, b = (high - value) / sigma;
-  gdouble below = normal_probability (a), above = normal_probability (-b);
+  gdouble below = nd_normal_probability (a), above = nd_normal_probability (-b);
 
   return low * below + high * above + value * (1 - below - above)
-      + sigma * (normal_density (a) - normal_density (b));
-}
-
-/* The sum of E [x^2] of the samples inside the range (Tallis 1961) and of those
- * at its two ends. */
-gdouble
-nd_clipped_deviation (gdouble value, gdouble sigma, gdouble low, gdouble high)
-{
-  const gdouble a = (low - value) / sigma, b = (high - value) / sigma;
-  const gdouble below = normal_probability (a), above = normal_probability (-b);
-  const gdouble between = 1 - below - above;
-  const gdouble mean =
-      (nd_clipped_mean (value, sigma, low, high) - value) / sigma;
-  const gdouble square = between + a * normal_density (a)
-      - b * normal_density (b) + a * a * below + b * b * above;
-
-  return sigma * sqrt (MAX (square - mean * mean, 0));
+      + sigma * (nd_normal_density (a) - nd_normal_density (b));
 }
 
 /* The share of samples that are not clipped: the slope of the clipped mean. */
 static gdouble
 share_inside (gdouble value, gdouble sigma, gdouble low, gdouble high)
 {
-  return normal_probability ((high - value) / sigma)
-      - normal_probability ((low - value) / sigma);
+  return nd_normal_probability ((high - value) / sigma)
+      - nd_normal_probability ((low - value) / sigma);
 }
 
 /* Newton's method, or bisection if that leaves the interval of the result,

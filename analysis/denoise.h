@@ -135,13 +135,13 @@ gboolean nd_denoise_has_coarse_scale (const gsize size[3]);
  * difference along all axes. */
 #define ND_NOISE_MEDIAN 0.67448975019608171
 
+/* Of the normal distribution. */
+gdouble nd_normal_density (gdouble x);
+gdouble nd_normal_probability (gdouble x);
+
 /* The mean of samples that are clipped to @low and @high after noise of @sigma
  * was added to @value. */
 gdouble nd_clipped_mean (gdouble value, gdouble sigma, gdouble low,
-    gdouble high);
-
-/* The standard deviation of such samples. */
-gdouble nd_clipped_deviation (gdouble value, gdouble sigma, gdouble low,
     gdouble high);
 
 /* The inverse of nd_clipped_mean(), between @low and @high. */

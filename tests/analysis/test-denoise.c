@@ -212,6 +212,36 @@ test_sigma (void)
   }
 }
 
+/* Noise of 8-bit samples at the ends of the range. */
+static void
+test_clipped_sigma (void)
+{
+  static const gdouble sigmas[] = { 5, 15, 30, 60, 80 };
+  /* Two areas of a volume. */
+  static const gdouble values[][2] = { { 20, 20 }, { 0, 70 }, { 30, 120 },
+    { 128, 128 }, { 220, 100 } };
+  const gsize size[3] = { 64, 64, 64 };
+  g_autoptr (GRand) rand = case_rand ();
+  g_autofree gfloat *volume = g_new (gfloat, 64 * 64 * 64);
+
+  for (guint s = 0; s < G_N_ELEMENTS (sigmas); s++) {
+    for (guint v = 0; v < G_N_ELEMENTS (values); v++) {
+      gdouble sigma;
+
+      for (gsize i = 0; i < 64 * 64 * 64; i++) {
+        const gdouble sample =
+            rint (values[v][i % 64 < 32] + sigmas[s] * case_noise (rand));
+
+        volume[i] = CLAMP (sample, 0, 255);
+      }
+      sigma = nd_cpu_noise_sigma (volume, size, 0, 255);
+      g_test_message ("%g and %g, noise of %g: %g", values[v][0], values[v][1],
+          sigmas[s], sigma);
+      g_assert_cmpfloat_with_epsilon (sigma, sigmas[s], .05 * sigmas[s]);
+    }
+  }
+}
+
 /* Most samples are 0, as around a sector of ultrasound. The others have noise,
  * rounded in every second volume. */
 static void
@@ -301,6 +331,7 @@ main (int argc, char **argv)
   g_test_add_func ("/denoise/nan", test_nan);
   g_test_add_func ("/denoise/equal", test_equal);
   g_test_add_func ("/denoise/sigma", test_sigma);
+  g_test_add_func ("/denoise/clipped-sigma", test_clipped_sigma);
   g_test_add_func ("/denoise/sigma-of-sector", test_sigma_of_sector);
   g_test_add_func ("/denoise/clipping", test_clipping);
   g_test_add_func ("/denoise/stretches", test_stretches);
