@@ -64,8 +64,9 @@ pixels_of (gdouble length, gdouble pixel)
 static gboolean
 is_rotated (const NdCamera *camera)
 {
-  return camera->mode >= ND_VIEW_VOLUME || camera->azimuth != 0
-      || camera->elevation != 0 || camera->perspective != 0;
+  return camera->mode == ND_VIEW_VOLUME || camera->mode == ND_VIEW_SURFACE
+      || camera->azimuth != 0 || camera->elevation != 0
+      || camera->perspective != 0;
 }
 
 /* The size of the picture at @pixel mm per pixel. */
@@ -97,6 +98,10 @@ size_at (const NdCamera *camera, const NdSceneJob *job, gdouble pixel,
     case ND_VIEW_SURFACE:
       if (is_rotated (camera))
         *width = *height = pixels_of (diagonal (job), pixel);
+      break;
+    case ND_VIEW_MMODE:
+      *width = camera->columns;
+      *height = pixels_of (extent (job, camera->axis), pixel);
       break;
     case ND_VIEW_SLICE:
       break;
@@ -315,6 +320,8 @@ nd_layout_init (NdLayout *layout, const NdCamera *camera, const NdSceneJob *job,
     case ND_VIEW_VOLUME:
     case ND_VIEW_SURFACE:
       add_rays (layout, camera, job, width, height, pixel);
+      break;
+    case ND_VIEW_MMODE:
       break;
   }
 }

@@ -18,7 +18,8 @@ typedef enum
   ND_VIEW_PROJECTION = 2,
   ND_VIEW_MOSAIC = 3,
   ND_VIEW_VOLUME = 4,
-  ND_VIEW_SURFACE = 5
+  ND_VIEW_SURFACE = 5,
+  ND_VIEW_MMODE = 6 /* a line over time; it has no panels of its own */
 } NdViewMode;
 
 /* The numbers are public: property `projection`. */
@@ -35,6 +36,7 @@ typedef struct
   NdViewMode mode;
   NdAxis axis;         /* the direction of the view before it is rotated */
   gdouble position[3]; /* 0 to 1 of each axis */
+  guint columns;       /* of ND_VIEW_MMODE */
   guint slices;        /* of a mosaic; 0: as many as fit in 8 x 8 */
   gdouble azimuth;     /* degrees about the vertical axis of the picture */
   gdouble elevation;   /* degrees about its horizontal axis, after that */

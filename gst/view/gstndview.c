@@ -516,7 +516,9 @@ make_picture (GstNdView *self, GstBuffer *input, GError **error)
 
   if (gst_buffer_n_memory (input) == 1)
     backend = gst_nd_memory_backend (gst_buffer_peek_memory (input, 0));
-  if (is_scene && backend && !backend->scenes) {
+  /* The samples of a line are read here. */
+  if (is_scene && backend
+      && (!backend->scenes || settings->mode == ND_VIEW_MMODE)) {
     if (!self->scene)
       GST_INFO_OBJECT (self, "%s does not draw this picture; the CPU does",
           backend->name);

@@ -33,7 +33,8 @@ gst_nd_view_keys_help (void)
 static gboolean
 has_rays (const GstNdViewSettings *s)
 {
-  return s->mode == ND_VIEW_PROJECTION || s->mode >= ND_VIEW_VOLUME;
+  return s->mode == ND_VIEW_PROJECTION || s->mode == ND_VIEW_VOLUME
+      || s->mode == ND_VIEW_SURFACE;
 }
 
 static void
@@ -227,7 +228,7 @@ static gboolean
 press_key (GObject *view, const GstNdViewSeen *seen, const gchar *key)
 {
   const GstNdViewSettings *s = &seen->settings;
-  const gint modes = ND_VIEW_SURFACE + 1;
+  const gint modes = ND_VIEW_MMODE + 1;
 
   if (g_str_equal (key, "h"))
     g_object_set (view, "show-keys", !s->show_keys, NULL);

@@ -4,6 +4,7 @@
 #include "gst/view/gstndviewscene.h"
 
 #include "core/convert.h"
+#include "gst/view/gstndviewhistory.h"
 #include "gst/view/gstndviewkeys.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@ struct _GstNdViewScene
   gboolean in_mm;    /* the spacing is known */
   gboolean readable; /* volumes are in host memory */
   NdLayout layout;
+  GstNdViewHistory *history; /* of the line of ND_VIEW_MMODE */
 };
 
 static const guint8 text_color[3] = { 255, 255, 255 };
@@ -42,6 +44,7 @@ gst_nd_view_scene_free (GstNdViewScene *self)
 {
   if (self->scene)
     self->funcs->destroy (self->scene);
+  g_clear_pointer (&self->history, gst_nd_view_history_free);
   g_free (self);
 }
 
@@ -250,6 +253,40 @@ draw_keys (const NdCanvas *canvas)
   nd_text_draw (canvas, text, left + margin, top + margin, scale, text_color);
 }
 
+static gboolean
+draw_panels (GstNdViewScene *self, gconstpointer data, const NdLook *look,
+    const NdCanvas *canvas, GError **error)
+{
+  if (self->layout.n != 1)
+    nd_canvas_fill (canvas, 0, 0, canvas->width, canvas->height,
+        look->background, 1);
+  return self->funcs->take (self->scene, data, error)
+      && self->funcs->draw (self->scene, self->layout.panels, self->layout.n,
+          look, canvas->pixels, canvas->stride, error);
+}
+
+/* Adds the line of the volume at @data to the history, and draws it. */
+static gboolean
+draw_history (GstNdViewScene *self, gconstpointer data, const NdCamera *camera,
+    const NdLook *look, const NdCanvas *canvas, GError **error)
+{
+  gsize at[3];
+
+  for (guint a = 0; a < 3; a++)
+    at[a] = nd_layout_index (&self->job, a, camera->position[a]);
+  if (!self->history
+      || !gst_nd_view_history_is_of (self->history, camera->axis,
+          camera->columns)) {
+    g_clear_pointer (&self->history, gst_nd_view_history_free);
+    self->history = gst_nd_view_history_new (&self->job, camera->axis,
+        camera->columns, error);
+  }
+  if (!self->history)
+    return FALSE;
+  gst_nd_view_history_add (self->history, data, at);
+  return gst_nd_view_history_draw (self->history, look, canvas, error);
+}
+
 gboolean
 gst_nd_view_scene_draw (GstNdViewScene *self, gconstpointer data,
     const GstNdViewSettings *settings, const GstNdViewMoment *moment,
@@ -262,18 +299,17 @@ gst_nd_view_scene_draw (GstNdViewScene *self, gconstpointer data,
   set_look (settings, &camera, moment, &look);
   nd_layout_init (&self->layout, &camera, &self->job, canvas->width,
       canvas->height);
-  if (self->layout.n != 1)
-    nd_canvas_fill (canvas, 0, 0, canvas->width, canvas->height,
-        look.background, 1);
-  if (!self->funcs->take (self->scene, data, error)
-      || !self->funcs->draw (self->scene, self->layout.panels, self->layout.n,
-          &look, canvas->pixels, canvas->stride, error))
+  if (settings->mode == ND_VIEW_MMODE) {
+    if (!draw_history (self, data, &camera, &look, canvas, error))
+      return FALSE;
+  } else if (!draw_panels (self, data, &look, canvas, error)) {
     return FALSE;
+  }
   if (settings->cross_hair && settings->mode == ND_VIEW_ORTHOGONAL)
     draw_cross_hair (self, &camera, canvas);
   if (settings->labels)
     draw_labels (self, canvas);
-  if (settings->scale_bar
+  if (settings->scale_bar && self->layout.n > 0
       && !(settings->perspective > 0 && self->layout.panels[0].perspective))
     draw_scale_bar (self, canvas);
   draw_status (self, data, settings, moment, canvas);

@@ -33,6 +33,10 @@ mode_type (void)
         "volume" },
     { ND_VIEW_SURFACE, "The surface at which samples have the value 'isovalue'",
         "surface" },
+    { ND_VIEW_MMODE,
+        "The line along 'axis' through the positions of the other axes, down, "
+        "over time, to the right",
+        "mmode" },
     { 0, NULL, NULL },
   };
 
@@ -146,6 +150,8 @@ const GstNdProperty gst_nd_view_rows[] = {
       FIELD (DOUBLE, position_z, -1, 1, -1), CONTROLLED },
   { "slices", "Slices", "Mosaic: the number of planes; 0: all, at most 64",
       FIELD (UINT, slices, 0, ND_LAYOUT_PANELS, 0), GST_ND_PLAYING },
+  { "history", "History", "Mmode: the number of volumes to show",
+      FIELD (UINT, history, 2, 4096, 256), GST_ND_PLAYING },
   { "projection", "Projection", "Projection: the value that a pixel shows",
       FIELD (ENUM, projection, NdProjection, projection_type,
           ND_PROJECTION_MAX),
@@ -325,6 +331,7 @@ gst_nd_view_settings_camera (const GstNdViewSettings *s, NdCamera *camera)
   *camera = (NdCamera){
     .mode = s->mode,
     .axis = s->axis,
+    .columns = s->history,
     .slices = s->slices,
     .azimuth = s->azimuth,
     .elevation = s->elevation,

@@ -25,7 +25,7 @@ typedef struct
 
   gchar *size;
   gdouble position_x, position_y, position_z; /* below 0: `position` */
-  guint slices;
+  guint slices, history;
   NdProjection projection;
   gdouble azimuth, elevation, perspective, zoom, pan_x, pan_y;
   NdColormap colormap;

@@ -74,11 +74,11 @@ view_of (GstHarness *h)
   return gst_harness_find_element (h, "ndview");
 }
 
-/* Pushes volume @number; returns the pixels of the picture without padding. */
+/* The pixels of the next picture without padding. */
 static guint8 *
-show (GstHarness *h, guint64 number, gint *width, gint *height)
+pull (GstHarness *h, gint *width, gint *height)
 {
-  GstBuffer *buffer = gst_harness_push_and_pull (h, new_volume (number));
+  GstBuffer *buffer = gst_harness_try_pull (h);
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (h->sinkpad);
   GstVideoInfo info;
   GstVideoFrame frame;
@@ -101,6 +101,15 @@ show (GstHarness *h, guint64 number, gint *width, gint *height)
   gst_video_frame_unmap (&frame);
   gst_buffer_unref (buffer);
   return pixels;
+}
+
+/* Pushes volume @number, and pulls its picture. */
+static guint8 *
+show (GstHarness *h, guint64 number, gint *width, gint *height)
+{
+  fail_unless_equals_int (gst_harness_push (h, new_volume (number)),
+      GST_FLOW_OK);
+  return pull (h, width, height);
 }
 
 #define COMMON " size=90:70 window=150 level=95 background=0x102030 "
@@ -417,6 +426,7 @@ GST_START_TEST (test_navigation)
   key (h, "m");
   fail_unless (number_of (view, "mode") == ND_VIEW_SURFACE);
   key (h, "m");
+  key (h, "m");
   fail_unless (number_of (view, "mode") == ND_VIEW_SLICE);
   key (h, "x");
   fail_unless (number_of (view, "axis") == ND_AXIS_X);
@@ -468,6 +478,48 @@ GST_START_TEST (test_place)
 
 GST_END_TEST;
 
+/* Column by column: each volume adds its line at the right. */
+GST_START_TEST (test_mmode)
+{
+  GstHarness *h =
+      new_harness ("mode=mmode axis=y position-x=0.3 position-z=0.6 "
+                   "history=5 size=5:16 window=255 level=127.5 "
+                   "background=0x0000ff");
+  guint8 volume[X * Y * Z];
+  gint width, height;
+
+  fill_volume (volume);
+  for (guint64 n = 0; n < 7; n++) {
+    g_autofree guint8 *pixels = NULL;
+    GstBuffer *buffer = new_volume (n);
+    GstMapInfo map;
+
+    /* Volume n is brighter by n. */
+    gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+    for (gsize i = 0; i < map.size; i++)
+      map.data[i] = volume[i] / 2 + n;
+    gst_buffer_unmap (buffer, &map);
+    fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
+    pixels = pull (h, &width, &height);
+    fail_unless_equals_int (width, 5);
+    fail_unless_equals_int (height, 16);
+    for (gint y = 0; y < 16; y++) {
+      for (gint x = 0; x < 5; x++) {
+        const guint8 *pixel = pixels + 3 * (5 * y + x);
+        const gint shown = (gint) n + x - 4;
+
+        if (shown < 0)
+          fail_unless (pixel[0] == 0 && pixel[2] == 255);
+        else
+          fail_unless (pixel[0] == volume[(7 * Y + y) * X + 6] / 2 + shown);
+      }
+    }
+  }
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 /* A surface that nobody chose lies between dark and bright. */
 GST_START_TEST (test_isovalue)
 {
@@ -491,7 +543,7 @@ GST_END_TEST;
 GST_START_TEST (test_changes)
 {
   static const gchar *names[] = { "mode", "axis", "projection", "colormap" };
-  static const guint counts[] = { 6, 3, 3, 6 };
+  static const guint counts[] = { 7, 3, 3, 6 };
   static const gchar *switches[] = { "cross-hair", "labels", "scale-bar",
     "show-time", "show-number", "show-keys" };
   static const gchar *sizes[] = { NULL, "1:1", "7:300", "64:48", "33:2" };
@@ -583,6 +635,7 @@ viewscenes_suite (void)
   tcase_add_test (tc, test_pointer);
   tcase_add_test (tc, test_navigation);
   tcase_add_test (tc, test_place);
+  tcase_add_test (tc, test_mmode);
   tcase_add_test (tc, test_isovalue);
   tcase_add_test (tc, test_changes);
   tcase_add_test (tc, test_errors);
