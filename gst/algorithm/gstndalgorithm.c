@@ -67,7 +67,7 @@ gst_nd_algorithm_stats (GstNdAlgorithm *self)
   gst_structure_set (s, "backend", G_TYPE_STRING, priv->backend_name,
       "volumes-in", G_TYPE_UINT64, priv->in, "volumes-out", G_TYPE_UINT64,
       priv->out_count, "volumes-late", G_TYPE_UINT64, priv->late,
-      "volumes-clipped", G_TYPE_UINT64, priv->clipped, "volumes-lost",
+      "volumes-outside-segment", G_TYPE_UINT64, priv->clipped, "volumes-lost",
       G_TYPE_UINT64, priv->lost, "volumes-flushed", G_TYPE_UINT64,
       priv->flushed, "seconds-min", G_TYPE_DOUBLE, priv->seconds_min,
       "seconds-mean", G_TYPE_DOUBLE,

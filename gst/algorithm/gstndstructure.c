@@ -455,12 +455,12 @@ gst_nd_structure_class_init (GstNdStructureClass *klass)
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "backend (string); volumes-in, volumes-out, volumes-late (outputs "
-          "that were not computed because they would be late), volumes-clipped "
-          "(outputs outside the segment), volumes-lost (downstream did not "
-          "take their outputs), volumes-flushed (a flush or a state change "
-          "discarded them) (uint64); seconds-min, seconds-mean, "
-          "seconds-max of computing per volume (double); bytes of memory "
-          "(uint64)",
+          "that were not computed because they would be late), "
+          "volumes-outside-segment (outputs outside the segment that a seek "
+          "asked for), volumes-lost (downstream did not take their outputs), "
+          "volumes-flushed (a flush or a state change discarded them) "
+          "(uint64); seconds-min, seconds-mean, seconds-max of computing per "
+          "volume (double); bytes of memory (uint64)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
