@@ -25,7 +25,7 @@ struct _NdScene
   gfloat *values;       /* one number per sample of two or three components */
   gboolean valued;      /* values are those of the volume */
 
-  /* Of cells; see NdSceneSamples. */
+  /* Cells are those of NdSceneSamples. */
   gint cells[3];
   gfloat *low, *high;
   guint8 *empty;

@@ -33,9 +33,9 @@ typedef struct
   gdouble spacing[3];
 } NdSceneSamples;
 
-/* Draws pixels @from to @to - 1 of row @y. Of a plane or a projection, @values
- * becomes their values, NaN without one. Otherwise @values becomes their red,
- * green and blue, 0 to 255. */
+/* Draws pixels @from to @to - 1 of row @y. For a plane or a projection, @values
+ * gets one value per pixel, NaN if there is none; otherwise red, green and blue
+ * of each pixel, 0 to 255. */
 typedef void (*NdSceneRow) (const NdSceneSamples *samples, const NdPanel *panel,
     const NdLook *look, gint y, gint from, gint to, gfloat *values);
 

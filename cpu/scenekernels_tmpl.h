@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Rays end if less of what is beyond shows through. */
+/* A ray ends if less than this share of the light from beyond passes. */
 #define ALMOST_OPAQUE (1 / 1024.0f)
 /* Steps are marched one by one for the sake of the space that is skipped. */
 typedef struct
@@ -113,7 +113,7 @@ leave_cells (const NdSceneSamples *s, const Ray *ray, const gfloat at[3],
   return best > k ? (gint) best : k + 1;
 }
 
-/* What the look multiplies a colour by, and the white it adds. */
+/* The factor of a colour, and the white that is added to it. */
 static inline void
 shade (const NdLook *look, const Ray *ray, const gfloat gradient[3],
     gfloat edge, gfloat *factor, gfloat *white)

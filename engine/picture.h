@@ -1,8 +1,8 @@
 /* Pictures of volumes: which samples a pixel shows, and how bright it is.
  *
  * A sample with two components is complex and is shown by its magnitude. Three
- * components are red, green and blue. Of any other number of components, the
- * first one is shown.
+ * components are red, green and blue. If there is another number of components,
+ * the first one is shown.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -1,7 +1,7 @@
 /* Scenes: pictures of volumes that consist of panels. A panel is a rectangle of
  * pixels that shows a plane of the volume or, along a ray for each pixel, a
- * projection, the volume itself or its surface. A back end draws panels; where
- * they are and what they show is computed by engine/layout.h.
+ * projection, the volume itself or its surface. A back end draws panels;
+ * engine/layout.h computes their positions and contents.
  *
  * Positions are in samples: sample (x, y, z) is at x, y, z, and the volume
  * extends half a sample beyond its first and last samples. The value at a
@@ -9,7 +9,8 @@
  * first and last samples, the nearest ones count. The value of a sample with
  * two components is its magnitude. Three components are the three values of
  * planes and of ND_PANEL_MAX to ND_PANEL_MIN, and count by their mean
- * otherwise. Of any other number of components, the first one is the value.
+ * otherwise. If there is another number of components, the first one is the
+ * value.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -22,7 +22,7 @@ typedef struct
 
 /* Draws @text, which is in ASCII, with its upper left corner at (@x, @y). Each
  * dot has @scale x @scale pixels, and the pixels around the dots become dark. A
- * line ends at '\n'. What is outside of the picture is left out. */
+ * line ends at '\n'. Nothing is drawn outside of the picture. */
 void nd_text_draw (const NdCanvas *canvas, const gchar *text, gint x, gint y,
     gint scale, const guint8 color[3]);
 
@@ -30,7 +30,7 @@ void nd_text_draw (const NdCanvas *canvas, const gchar *text, gint x, gint y,
 gint nd_text_width (const gchar *text, gint scale);
 gint nd_text_lines (const gchar *text);
 
-/* Fills a rectangle, or what of it is in the picture. @opacity is from 0 to
+/* Fills the part of a rectangle that is in the picture. @opacity is from 0 to
  * 1. */
 void nd_canvas_fill (const NdCanvas *canvas, gint left, gint top, gint width,
     gint height, const guint8 color[3], gdouble opacity);

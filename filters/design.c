@@ -68,7 +68,7 @@ static const struct
       .takes = { "location", "size" }, .fixed = TRUE },
 };
 
-/* What each design takes besides: filters/minimumlag.h. */
+/* Parameters of every design: filters/minimumlag.h. */
 static const gchar *const common[] = { "lag", "lag-snr", NULL };
 
 #define DEFAULT_LAG_SNR 3

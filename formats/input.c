@@ -218,8 +218,8 @@ next_member (NdInput *input)
       && inflateReset2 (z, ANY_WINDOW) == Z_OK;
 }
 
-/* Adds what was unpacked to the check sum. FALSE if the sum is wrong at the end
- * of the data. */
+/* Adds the unpacked bytes to the check sum. FALSE if the sum is wrong at the
+ * end of the data. */
 static gboolean
 check_bare (NdInput *input, const guint8 *data, gsize n)
 {

@@ -1,4 +1,4 @@
-/* What the pages of a TIFF file are: the ImageDescription of ImageJ, of
+/* The axes of the pages of a TIFF file, from the ImageDescription of ImageJ, of
  * OME-TIFF and of tifffile.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later

@@ -10,7 +10,7 @@
 
 G_BEGIN_DECLS
 
-/* What all pages of a recording have in common. */
+/* The fields that all pages of a recording have in common. */
 typedef struct
 {
   guint32 width, height;

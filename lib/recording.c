@@ -135,7 +135,7 @@ nd_recording_reader_read (NdRecordingReader *self, gsize volume, gpointer data,
         volume, self->path, volumes);
     return FALSE;
   }
-  /* What is compressed is read forwards only. */
+  /* A compressed file can be read forwards only. */
   if (volume < self->next && !nd_reader_seekable (self->reader)) {
     g_autoptr (NdReader) again = open_reader (self, error);
 

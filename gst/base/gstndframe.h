@@ -10,7 +10,7 @@
 
 G_BEGIN_DECLS
 
-/* What sinks and ndstack take. */
+/* The formats that sinks and ndstack accept. */
 #define GST_ND_FRAME_FORMATS "{ GRAY8, " GST_VIDEO_NE (GRAY16) ", RGB, RGBA }"
 
 /* The volume of one frame: type, shape and rate, without geometry. */

@@ -85,7 +85,7 @@ gst_nd_conv_is_filtered (const GstNdConvSettings *settings,
 }
 
 /* A filter that copies the anchor and reaches as far in time as @bank, so that
- * planes which are not filtered leave together with those which are. */
+ * unfiltered planes leave together with the filtered ones. */
 static NdBank *
 make_identity (const NdBank *bank)
 {

@@ -14,8 +14,8 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  /* Of the element: the number of the tensor, counted from 0, or -1 for the
-   * only one; and what it does with an ND_ERROR. */
+  /* Functions of the element. get_index() returns the number of the tensor,
+   * counted from 0, or -1 for the only one; fail() posts an ND_ERROR. */
   gint (*get_index) (GstElement *element);
   void (*fail) (GstElement *element, const GError *error);
 
@@ -31,12 +31,12 @@ typedef struct
 void gst_nd_tensors_install (GstNdTensors *tensors, GstPad *pad);
 void gst_nd_tensors_clear (GstNdTensors *tensors);
 
-/* Adds such streams to the answer to a CAPS query: if it asks for them, or the
- * index says that they are wanted. */
+/* Adds streams of several tensors to the answer to a CAPS query if the query
+ * asks for them, or if get_index() selects one of several. */
 void gst_nd_tensors_extend_caps (const GstNdTensors *tensors,
     GstElement *element, GstQuery *query);
 
-/* What to add to the template of the pad. */
+/* To be added to the template of the pad. */
 #define GST_ND_SEVERAL_TENSORS_CAPS                                          \
   "other/tensors, format = (string) static, num_tensors = (int) [ 2, 16 ]; " \
   "other/tensors, format = (string) flexible"

@@ -26,7 +26,7 @@ struct _GstNdDemux
   GstSegment segment;
   guint64 next; /* volume; backwards it wraps below 0 */
 
-  /* Of the task. */
+  /* Used by the task only. */
   gsize size; /* bytes of a volume */
   gboolean needs_segment;
   gboolean discont;

@@ -17,7 +17,7 @@ typedef struct
   gdouble ball; /* added to the samples in the ball */
 } Case;
 
-/* Of one volume. */
+/* The number of samples of a volume. */
 gsize case_samples (const Case *c);
 
 /* A ball that moves, on a slope, and noise of standard deviation 20. */

@@ -1,4 +1,4 @@
-# Measures the Python package beside scipy.ndimage, and what a call costs. Each
+# Measures the Python package beside scipy.ndimage, and the cost of a call. Each
 # time is the least of several runs: other programs only add to it. One JSON
 # object per line on stdout, a table on stderr.
 #

@@ -8,7 +8,7 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# What embed printed with the plugin of version 0.1. The last column may differ
+# The output of embed with the plugin of version 0.1. The last column may differ
 # by the rounding of another method.
 cat > "$folder/expected" <<'END'
 seed 1

@@ -530,7 +530,7 @@ GST_START_TEST (test_ready_only)
 GST_END_TEST;
 
 /* Any order of changes, flushes and states, quick and slow filters: as many
- * outputs as inputs where nothing was thrown away. */
+ * outputs as inputs if nothing was discarded. */
 GST_START_TEST (test_random)
 {
   static const gchar *const filters[] = { SLOW, "box,size=3",

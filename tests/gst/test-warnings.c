@@ -212,7 +212,7 @@ GST_START_TEST (test_threshold)
 
 GST_END_TEST;
 
-/* Without a threshold each sample has a number, also where all is 0. */
+/* Without a threshold each sample has a number, even if all responses are 0. */
 GST_START_TEST (test_no_threshold)
 {
   const gfloat samples[2] = { 0, 1 };

@@ -235,7 +235,7 @@ border_index (gint64 i, gint64 n, gpointer border)
   return nd_border_index (*(const NdBorder *) border, i, n);
 }
 
-/* Of float32; integers are compared with the CPU, which corrects clipping. */
+/* For float32; integers are compared with the CPU, which corrects clipping. */
 static gdouble *
 run_reference (Case *c)
 {
