@@ -13,11 +13,15 @@ typedef gfloat Unaligned
 
 #define INLINE static inline __attribute__ ((always_inline))
 #define UNROLLED_FOR _Pragma ("GCC unroll 16") for
-/* Unrolling this loop with the checks of a sanitizer takes GCC minutes. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define COLUMNS_FOR for
-#else
+/* With AVX-512 the unrolled loop over columns is up to 1.5 times as fast. With
+ * AVX2, which has half as many registers, it takes up to 1.14 times as many
+ * instructions. Unrolling it with the checks of a sanitizer takes GCC
+ * minutes. */
+#if defined(__AVX512F__) && !defined(__SANITIZE_ADDRESS__) \
+    && !defined(__SANITIZE_THREAD__)
 #define COLUMNS_FOR UNROLLED_FOR
+#else
+#define COLUMNS_FOR for
 #endif
 #define ROWS ND_BLOCK_ROWS
 
@@ -35,7 +39,6 @@ INLINE void
 dense_row (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv, gint first,
     gint last, const gfloat *in, const gfloat *w, gint nx)
 {
-  /* With AVX-512 the unrolled loop is up to 1.5 times as fast. */
   COLUMNS_FOR (gint x = 0; x < nx; x++)
   {
     Vector v[ND_BLOCK_MAX_VECTORS];
