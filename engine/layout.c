@@ -104,6 +104,8 @@ size_at (const NdCamera *camera, const NdSceneJob *job, gdouble pixel,
       *height = pixels_of (extent (job, camera->axis), pixel);
       break;
     case ND_VIEW_SLICE:
+    case ND_VIEW_COMPARE:
+    case ND_VIEW_OVERLAY:
       break;
   }
 }
@@ -322,6 +324,8 @@ nd_layout_init (NdLayout *layout, const NdCamera *camera, const NdSceneJob *job,
       add_rays (layout, camera, job, width, height, pixel);
       break;
     case ND_VIEW_MMODE:
+    case ND_VIEW_COMPARE:
+    case ND_VIEW_OVERLAY:
       break;
   }
 }

@@ -19,7 +19,11 @@ typedef enum
   ND_VIEW_MOSAIC = 3,
   ND_VIEW_VOLUME = 4,
   ND_VIEW_SURFACE = 5,
-  ND_VIEW_MMODE = 6 /* a line over time; it has no panels of its own */
+  ND_VIEW_MMODE = 6, /* a line over time; it has no panels of its own */
+
+  /* Two volumes; their panels are those of another mode. */
+  ND_VIEW_COMPARE = 7,
+  ND_VIEW_OVERLAY = 8
 } NdViewMode;
 
 /* The numbers are public: property `projection`. */

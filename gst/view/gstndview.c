@@ -27,6 +27,11 @@
  * or the shortest spacing is a pixel. A back end that does not draw them leaves
  * them to the CPU.
  *
+ * The request pad second takes the second input of mode=compare and overlay.
+ * The volume that it shows is that of the same running time, or else the last
+ * one before. The first input waits for it, so that each branch after a tee
+ * needs a queue. The second input follows no seeks.
+ *
  * Navigation events, which windows send for mouse and keys, change the
  * properties; key h lists them.
  *
@@ -47,6 +52,9 @@
  * |[
  * gst-launch-1.0 ndtestsrc is-live=true ! ndview mode=volume size=640:640 opacity="0.6:0,0.9:0.3" ! videoconvert ! autovideosink
  * ]| A heart to turn with the mouse.
+ * |[
+ * gst-launch-1.0 ndtestsrc is-live=true ! tee name=t ! queue ! ndview name=view mode=compare size=640:640 ! videoconvert ! autovideosink t. ! queue ! ndconv3d filter="gaussian,sigma=1.5" ! view.second
+ * ]| Before and after a filter, with a line to move.
  *
  * Since: 0.1
  */
@@ -66,8 +74,10 @@
 #include "gst/view/gstndviewcaps.h"
 #include "gst/view/gstndviewkeys.h"
 #include "gst/view/gstndviewscene.h"
+#include "gst/view/gstndviewsecond.h"
 #include "gst/view/gstndviewwindow.h"
 #include <gst/video/video.h>
+#include <string.h>
 
 GST_DEBUG_CATEGORY_STATIC (nd_view_debug);
 #define GST_CAT_DEFAULT nd_view_debug
@@ -99,6 +109,13 @@ struct _GstNdView
   GstNdViewScene *scene;    /* NULL if the picture is a plain one */
   guint64 volumes;          /* drawn since the start */
 
+  /* The second input, with its renderer, which is of `other_info`. */
+  GstNdViewSecond second;
+  GstNdVolumeInfo other_info;
+  GstNdViewScene *other;
+  NdPicture *other_picture;
+  GstNdViewWindow other_window;
+
   GstNdViewDrag drag; /* of the thread that sends events */
 
   GstNdDevice device;
@@ -112,6 +129,8 @@ struct _GstNdView
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (GST_ND_TENSORS_CUDA_CAPS "; " GST_ND_TENSORS_CAPS));
+static GstStaticPadTemplate second_template = GST_STATIC_PAD_TEMPLATE ("second",
+    GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS (GST_ND_TENSORS_CAPS));
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ GRAY8, RGB }")));
@@ -178,8 +197,16 @@ refuse_settings (GstNdView *self, const GError *error)
 }
 
 static void
+drop_other (GstNdView *self)
+{
+  g_clear_pointer (&self->other, gst_nd_view_scene_free);
+  g_clear_pointer (&self->other_picture, nd_picture_free);
+}
+
+static void
 drop_pictures (GstNdView *self)
 {
+  drop_other (self);
   g_clear_pointer (&self->picture, nd_picture_free);
   g_clear_pointer (&self->scene, gst_nd_view_scene_free);
 }
@@ -319,11 +346,30 @@ gst_nd_view_change_state (GstElement *element, GstStateChange transition)
 
   if (transition == GST_STATE_CHANGE_NULL_TO_READY && !start_device (self))
     return GST_STATE_CHANGE_FAILURE;
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+    gst_nd_view_second_stop (&self->second, FALSE);
+  /* A thread that waits must not hinder the pads from stopping. */
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    gst_nd_view_second_stop (&self->second, TRUE);
   ret = GST_ELEMENT_CLASS (gst_nd_view_parent_class)
             ->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
     gst_nd_device_stop (&self->device);
   return ret;
+}
+
+static GstPad *
+gst_nd_view_request_new_pad (GstElement *element, GstPadTemplate *template,
+    const gchar *name, const GstCaps *caps)
+{
+  return gst_nd_view_second_request (&GST_ND_VIEW (element)->second, element,
+      template);
+}
+
+static void
+gst_nd_view_release_pad (GstElement *element, GstPad *pad)
+{
+  gst_nd_view_second_release (&GST_ND_VIEW (element)->second, element, pad);
 }
 
 static gboolean
@@ -338,6 +384,8 @@ gst_nd_view_query (GstBaseTransform *trans, GstPadDirection direction,
   if (!GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
            ->query (trans, direction, query))
     return FALSE;
+  if (direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
+    gst_nd_view_second_latency (&self->second, query);
   if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
     gst_nd_cuda_prefer (query);
   return TRUE;
@@ -365,6 +413,7 @@ gst_nd_view_finalize (GObject *object)
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
     gst_nd_properties_clear (gst_nd_view_rows, gst_nd_view_n_rows, all[i]);
   gst_nd_device_clear (&self->device);
+  gst_nd_view_second_clear (&self->second);
   G_OBJECT_CLASS (gst_nd_view_parent_class)->finalize (object);
 }
 
@@ -459,6 +508,105 @@ find_window (GstNdView *self, gconstpointer data, gdouble *low, gdouble *width,
   return TRUE;
 }
 
+/* Makes a renderer for volumes of @info of the second input. */
+static gboolean
+make_other (GstNdView *self, const GstNdVolumeInfo *info, GError **error)
+{
+  const gsize *size = self->in.shape.size, *other = info->shape.size;
+
+  if (self->other && self->other_info.type == info->type
+      && memcmp (&self->other_info.shape, &info->shape, sizeof info->shape) == 0
+      && memcmp (&self->other_info.geometry, &info->geometry,
+             sizeof info->geometry)
+          == 0)
+    return TRUE;
+  if (self->active.mode == ND_VIEW_OVERLAY
+      && memcmp (size, other, sizeof info->shape.size) != 0) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "The volumes of the second input have %" G_GSIZE_FORMAT
+        " x %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
+        " samples, those of the first one %" G_GSIZE_FORMAT
+        " x %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
+        ": for mode=overlay they must be equal",
+        other[0], other[1], other[2], size[0], size[1], size[2]);
+    return FALSE;
+  }
+  drop_other (self);
+  gst_nd_view_window_forget (&self->other_window);
+  self->other_info = *info;
+  self->other = gst_nd_view_scene_new (&nd_cpu_backend, -1, info, error);
+  if (self->other)
+    self->other_picture = nd_picture_new (ND_PICTURE_SLICE, ND_AXIS_Z,
+        info->type, &info->shape, NULL, -1, error);
+  return self->other_picture != NULL;
+}
+
+/* Sets @other to the volume at @map, with its window. */
+static gboolean
+use_other (GstNdView *self, const GstNdViewInput *input, const GstMapInfo *map,
+    GstNdViewOther *other, GError **error)
+{
+  const GstNdViewSettings *settings = &self->active;
+
+  if (map->size != gst_nd_volume_info_size (&input->info)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "A buffer of the second input has %" G_GSIZE_FORMAT
+        " bytes, but a volume of its caps has %" G_GSIZE_FORMAT
+        " bytes: upstream must send one whole volume in each buffer",
+        map->size, gst_nd_volume_info_size (&input->info));
+    return FALSE;
+  }
+  if (!make_other (self, &input->info, error))
+    return FALSE;
+  *other = (GstNdViewOther){ self->other, map->data,
+    settings->overlay_level - settings->overlay_window / 2,
+    settings->overlay_window };
+  if (settings->mode != ND_VIEW_OVERLAY || settings->overlay_window > 0)
+    return TRUE;
+  nd_picture_set_percentiles (self->other_picture, settings->low_percentile,
+      settings->high_percentile);
+  if (!gst_nd_view_window_follow (&self->other_window, self->other_picture,
+          map->data, error))
+    return FALSE;
+  other->low = self->other_window.low;
+  other->window = gst_nd_view_window_width (&self->other_window);
+  return TRUE;
+}
+
+/* Draws the volume at @data with that of the second input, if there is one. */
+static gboolean
+draw_both (GstNdView *self, gconstpointer data, GstBuffer *input,
+    const GstNdViewMoment *moment, const NdCanvas *canvas, GError **error)
+{
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  GstNdViewInput second;
+  GstNdViewOther other;
+  GstMapInfo map;
+  gboolean ok;
+
+  if (!gst_nd_view_settings_need_second (&self->active)
+      || !gst_nd_view_second_take (&self->second,
+          segment->format == GST_FORMAT_TIME
+              ? gst_segment_to_running_time (segment, GST_FORMAT_TIME,
+                    GST_BUFFER_PTS (input))
+              : GST_CLOCK_TIME_NONE,
+          &second))
+    return gst_nd_view_scene_draw (self->scene, data, NULL, &self->active,
+        moment, canvas, error);
+  if (!gst_buffer_map (second.buffer, &map, GST_MAP_READ)) {
+    gst_buffer_unref (second.buffer);
+    g_set_error (error, ND_ERROR, ND_ERROR_READ,
+        "A buffer of the second input cannot be mapped for reading");
+    return FALSE;
+  }
+  ok = use_other (self, &second, &map, &other, error)
+      && gst_nd_view_scene_draw (self->scene, data, &other, &self->active,
+          moment, canvas, error);
+  gst_buffer_unmap (second.buffer, &map);
+  gst_buffer_unref (second.buffer);
+  return ok;
+}
+
 static gboolean
 draw_scene (GstNdView *self, gconstpointer data, GstBuffer *input,
     GstVideoFrame *frame, GError **error)
@@ -478,14 +626,16 @@ draw_scene (GstNdView *self, gconstpointer data, GstBuffer *input,
     moment.number = GST_BUFFER_OFFSET (input);
   if (!find_window (self, data, &moment.low, &moment.window, error))
     return FALSE;
-  if (self->active.mode == ND_VIEW_SURFACE && self->active.isovalue_auto) {
+  if ((self->active.mode == ND_VIEW_SURFACE
+          || (gst_nd_view_settings_need_second (&self->active)
+              && self->active.content == ND_VIEW_SURFACE))
+      && self->active.isovalue_auto) {
     if (!gst_nd_view_threshold_follow (&self->threshold, self->picture, data,
             error))
       return FALSE;
     moment.isovalue = self->threshold.low;
   }
-  return gst_nd_view_scene_draw (self->scene, data, &self->active, &moment,
-      &canvas, error);
+  return draw_both (self, data, input, &moment, &canvas, error);
 }
 
 /* Writes the picture of the volume at @data to @frame. */
@@ -516,9 +666,10 @@ make_picture (GstNdView *self, GstBuffer *input, GError **error)
 
   if (gst_buffer_n_memory (input) == 1)
     backend = gst_nd_memory_backend (gst_buffer_peek_memory (input, 0));
-  /* The samples of a line are read here. */
+  /* The samples of a line are read here; a second volume is in host memory. */
   if (is_scene && backend
-      && (!backend->scenes || settings->mode == ND_VIEW_MMODE)) {
+      && (!backend->scenes || settings->mode == ND_VIEW_MMODE
+          || gst_nd_view_settings_need_second (settings))) {
     if (!self->scene)
       GST_INFO_OBJECT (self, "%s does not draw this picture; the CPU does",
           backend->name);
@@ -699,6 +850,12 @@ gst_nd_view_sink_event (GstBaseTransform *trans, GstEvent *event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
       || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     gst_nd_view_window_forget (&GST_ND_VIEW (trans)->threshold);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START
+      || GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    gst_nd_view_second_stop (&GST_ND_VIEW (trans)->second, TRUE);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
+      || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    gst_nd_view_second_stop (&GST_ND_VIEW (trans)->second, FALSE);
   return GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
       ->sink_event (trans, event);
 }
@@ -758,11 +915,14 @@ gst_nd_view_class_init (GstNdViewClass *klass)
   object_class->finalize = gst_nd_view_finalize;
   element_class->set_context = gst_nd_view_set_context;
   element_class->change_state = gst_nd_view_change_state;
+  element_class->request_new_pad = gst_nd_view_request_new_pad;
+  element_class->release_pad = gst_nd_view_release_pad;
 
   gst_nd_properties_install (object_class, gst_nd_view_rows,
       gst_nd_view_n_rows);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &second_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Volumes to pictures",
       "Filter/Converter/Decoder/Video",
@@ -797,5 +957,6 @@ gst_nd_view_init (GstNdView *self)
     gst_nd_properties_init (gst_nd_view_rows, gst_nd_view_n_rows, all[i]);
   gst_nd_view_settings_resolve (&self->settings, &self->active, NULL);
   gst_nd_device_init (&self->device);
+  gst_nd_view_second_init (&self->second);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
 }

@@ -33,8 +33,11 @@ gst_nd_view_keys_help (void)
 static gboolean
 has_rays (const GstNdViewSettings *s)
 {
-  return s->mode == ND_VIEW_PROJECTION || s->mode == ND_VIEW_VOLUME
-      || s->mode == ND_VIEW_SURFACE;
+  const NdViewMode mode =
+      gst_nd_view_settings_need_second (s) ? s->content : s->mode;
+
+  return mode == ND_VIEW_PROJECTION || mode == ND_VIEW_VOLUME
+      || mode == ND_VIEW_SURFACE;
 }
 
 static void
@@ -162,7 +165,9 @@ move (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag, gdouble x,
 
   switch (drag->button) {
     case 1:
-      if (shift || seen->settings.mode == ND_VIEW_SLICE
+      if (seen->settings.mode == ND_VIEW_COMPARE && seen->settings.split >= 0)
+        g_object_set (view, "split", CLAMP (x / seen->width, 0, 1), NULL);
+      else if (shift || seen->settings.mode == ND_VIEW_SLICE
           || seen->settings.mode == ND_VIEW_MOSAIC)
         pan (view, seen, right, down);
       else if (has_rays (&seen->settings))
@@ -228,7 +233,7 @@ static gboolean
 press_key (GObject *view, const GstNdViewSeen *seen, const gchar *key)
 {
   const GstNdViewSettings *s = &seen->settings;
-  const gint modes = ND_VIEW_MMODE + 1;
+  const gint modes = ND_VIEW_OVERLAY + 1;
 
   if (g_str_equal (key, "h"))
     g_object_set (view, "show-keys", !s->show_keys, NULL);

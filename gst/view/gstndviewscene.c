@@ -287,13 +287,136 @@ draw_history (GstNdViewScene *self, gconstpointer data, const NdCamera *camera,
   return gst_nd_view_history_draw (self->history, look, canvas, error);
 }
 
-gboolean
-gst_nd_view_scene_draw (GstNdViewScene *self, gconstpointer data,
-    const GstNdViewSettings *settings, const GstNdViewMoment *moment,
+/* What @other shows with @look, in a picture as large as @canvas; free its
+ * pixels. */
+static gboolean
+draw_other (GstNdViewScene *self, const GstNdViewOther *other,
+    const NdCamera *camera, const NdLook *look, const NdCanvas *canvas,
+    NdCanvas *result, GError **error)
+{
+  *result = (NdCanvas){ NULL, 3 * (gssize) canvas->width, canvas->width,
+    canvas->height };
+  result->pixels = g_malloc (result->stride * canvas->height);
+  nd_layout_init (&other->scene->layout, camera, &other->scene->job,
+      canvas->width, canvas->height);
+  if (draw_panels (other->scene, other->data, look, result, error))
+    return TRUE;
+  g_clear_pointer (&result->pixels, g_free);
+  return FALSE;
+}
+
+/* The right part of the picture shows the other volume. */
+static gboolean
+draw_split (GstNdViewScene *self, const GstNdViewOther *other,
+    const NdCamera *camera, const NdLook *look, gdouble split,
     const NdCanvas *canvas, GError **error)
 {
+  const gint line = rint (split * canvas->width);
+  NdCanvas right;
+
+  if (!draw_other (self, other, camera, look, canvas, &right, error))
+    return FALSE;
+  for (gint y = 0; y < canvas->height; y++)
+    memcpy (canvas->pixels + y * canvas->stride + 3 * line,
+        right.pixels + y * right.stride + 3 * line, 3 * (canvas->width - line));
+  g_free (right.pixels);
+  nd_canvas_fill (canvas, line, 0, 1, canvas->height, text_color, 0.7);
+  return TRUE;
+}
+
+static gfloat
+overlay_opacity (const GstNdViewSettings *s, guint entry)
+{
+  const gfloat grey = entry / (gfloat) (ND_LOOK_COLORS - 1);
+
+  return s->overlay_opacity
+      * (s->overlay_colormap == ND_COLORMAP_SIGNED     ? fabsf (2 * grey - 1)
+              : s->overlay_colormap == ND_COLORMAP_HUE ? 1
+                                                       : grey);
+}
+
+/* The opacity is drawn as if it were colours, so that it belongs to the same
+ * samples. */
+static gboolean
+draw_overlay (GstNdViewScene *self, const GstNdViewOther *other,
+    const NdCamera *camera, const NdLook *look, const GstNdViewSettings *s,
+    const NdCanvas *canvas, GError **error)
+{
+  NdLook over = *look;
+  NdCanvas colors, opacity;
+
+  over.low = other->low;
+  over.window = other->window;
+  nd_colormap_fill (s->overlay_colormap, over.colors);
+  if (!draw_other (self, other, camera, &over, canvas, &colors, error))
+    return FALSE;
+  memset (over.background, 0, sizeof over.background);
+  for (guint i = 0; i < ND_LOOK_COLORS; i++)
+    for (guint c = 0; c < 3; c++)
+      over.colors[i][c] = 255 * overlay_opacity (s, i);
+  if (!draw_other (self, other, camera, &over, canvas, &opacity, error)) {
+    g_free (colors.pixels);
+    return FALSE;
+  }
+  for (gint y = 0; y < canvas->height; y++) {
+    guint8 *pixel = canvas->pixels + y * canvas->stride;
+
+    for (gssize i = y * colors.stride; i < (y + 1) * colors.stride; i++) {
+      *pixel = rint (*pixel
+          + opacity.pixels[i] / 255.0 * (colors.pixels[i] - *pixel));
+      pixel++;
+    }
+  }
+  g_free (colors.pixels);
+  g_free (opacity.pixels);
+  return TRUE;
+}
+
+static gboolean
+draw_second (GstNdViewScene *self, const GstNdViewOther *other,
+    const NdCamera *camera, const NdLook *look, const GstNdViewSettings *s,
+    const NdCanvas *canvas, GError **error)
+{
+  if (s->mode == ND_VIEW_OVERLAY)
+    return draw_overlay (self, other, camera, look, s, canvas, error);
+  return draw_split (self, other, camera, look, s->split, canvas, error);
+}
+
+/* The other volume at the right of the first one. */
+static gboolean
+draw_beside (const GstNdViewOther *other, const NdCamera *camera,
+    const NdLook *look, const NdCanvas *right, GError **error)
+{
+  nd_layout_init (&other->scene->layout, camera, &other->scene->job,
+      right->width, right->height);
+  return draw_panels (other->scene, other->data, look, right, error);
+}
+
+gboolean
+gst_nd_view_scene_draw (GstNdViewScene *self, gconstpointer data,
+    const GstNdViewOther *other, const GstNdViewSettings *settings,
+    const GstNdViewMoment *moment, const NdCanvas *whole, GError **error)
+{
+  const gboolean beside = gst_nd_view_settings_are_beside (settings);
+  const gint half = whole->width / 2;
+  NdCanvas first = *whole;
+  const NdCanvas *canvas = &first;
   NdCamera camera;
   NdLook look;
+
+  /* A picture of one column has no room for two. */
+  if (beside && half > 0) {
+    const NdCanvas right = { whole->pixels + 3 * half, whole->stride,
+      whole->width - half, whole->height };
+
+    first.width = half;
+    gst_nd_view_settings_camera (settings, &camera);
+    set_look (settings, &camera, moment, &look);
+    nd_canvas_fill (&right, 0, 0, right.width, right.height, look.background,
+        1);
+    if (other && !draw_beside (other, &camera, &look, &right, error))
+      return FALSE;
+  }
 
   gst_nd_view_settings_camera (settings, &camera);
   set_look (settings, &camera, moment, &look);
@@ -305,7 +428,10 @@ gst_nd_view_scene_draw (GstNdViewScene *self, gconstpointer data,
   } else if (!draw_panels (self, data, &look, canvas, error)) {
     return FALSE;
   }
-  if (settings->cross_hair && settings->mode == ND_VIEW_ORTHOGONAL)
+  if (other && !beside && gst_nd_view_settings_need_second (settings)
+      && !draw_second (self, other, &camera, &look, settings, canvas, error))
+    return FALSE;
+  if (settings->cross_hair && camera.mode == ND_VIEW_ORTHOGONAL)
     draw_cross_hair (self, &camera, canvas);
   if (settings->labels)
     draw_labels (self, canvas);

@@ -28,10 +28,19 @@ typedef struct
   guint64 number;
 } GstNdViewMoment;
 
-/* Draws the volume at @data to @canvas. @settings are resolved. */
+/* A second volume, in the same kind of memory. */
+typedef struct
+{
+  GstNdViewScene *scene;
+  gconstpointer data;
+  gdouble low, window; /* of an overlay */
+} GstNdViewOther;
+
+/* Draws the volume at @data to @canvas, and @other, which may be NULL, beside
+ * or over it. @settings are resolved. */
 gboolean gst_nd_view_scene_draw (GstNdViewScene *scene, gconstpointer data,
-    const GstNdViewSettings *settings, const GstNdViewMoment *moment,
-    const NdCanvas *canvas, GError **error);
+    const GstNdViewOther *other, const GstNdViewSettings *settings,
+    const GstNdViewMoment *moment, const NdCanvas *canvas, GError **error);
 
 /* The panels of the last picture. */
 const NdLayout *gst_nd_view_scene_layout (const GstNdViewScene *scene);

@@ -37,10 +37,34 @@ mode_type (void)
         "The line along 'axis' through the positions of the other axes, down, "
         "over time, to the right",
         "mmode" },
+    { ND_VIEW_COMPARE,
+        "Both inputs, as 'content' says, side by side or on both sides of a "
+        "line ('split')",
+        "compare" },
+    { ND_VIEW_OVERLAY,
+        "The second input as colour over the first one, as 'content' says",
+        "overlay" },
     { 0, NULL, NULL },
   };
 
   return gst_nd_enum_type (&type, "GstNdViewMode", values);
+}
+
+static GType
+content_type (void)
+{
+  static gsize type;
+  static const GEnumValue values[] = {
+    { ND_VIEW_SLICE, "As mode=slice", "slice" },
+    { ND_VIEW_ORTHOGONAL, "As mode=orthogonal", "orthogonal" },
+    { ND_VIEW_PROJECTION, "As mode=projection", "projection" },
+    { ND_VIEW_MOSAIC, "As mode=mosaic", "mosaic" },
+    { ND_VIEW_VOLUME, "As mode=volume", "volume" },
+    { ND_VIEW_SURFACE, "As mode=surface", "surface" },
+    { 0, NULL, NULL },
+  };
+
+  return gst_nd_enum_type (&type, "GstNdViewContent", values);
 }
 
 static GType
@@ -152,6 +176,30 @@ const GstNdProperty gst_nd_view_rows[] = {
       FIELD (UINT, slices, 0, ND_LAYOUT_PANELS, 0), GST_ND_PLAYING },
   { "history", "History", "Mmode: the number of volumes to show",
       FIELD (UINT, history, 2, 4096, 256), GST_ND_PLAYING },
+  { "content", "Content", "Compare and overlay: what both inputs show",
+      FIELD (ENUM, content, NdViewMode, content_type, ND_VIEW_SLICE),
+      GST_ND_PLAYING },
+  { "split", "Split",
+      "Compare: the part of the width that shows the first input, left of a "
+      "line that the mouse moves; -1: both are side by side",
+      FIELD (DOUBLE, split, -1, 1, 0.5), CONTROLLED },
+  { "overlay-colormap", "Overlay colour map",
+      "Overlay: colours of the second input",
+      FIELD (ENUM, overlay_colormap, NdColormap, colormap_type,
+          ND_COLORMAP_HOT),
+      GST_ND_PLAYING },
+  { "overlay-window", "Overlay window",
+      "Overlay: width of the range of values of the second input; 0: "
+      "automatic, as 'window'",
+      FIELD (DOUBLE, overlay_window, 0, G_MAXDOUBLE, 0), CONTROLLED },
+  { "overlay-level", "Overlay level",
+      "Overlay: the middle of that range; ignored if it is automatic",
+      FIELD (DOUBLE, overlay_level, -G_MAXDOUBLE, G_MAXDOUBLE, 0), CONTROLLED },
+  { "overlay-opacity", "Overlay opacity",
+      "Overlay: opacity of the high end of the range, proportionally less "
+      "towards the low end; of both ends and proportionally less towards the "
+      "middle if the colour map is signed; of all values if it is hue",
+      FIELD (DOUBLE, overlay_opacity, 0, 1, 0.7), CONTROLLED },
   { "projection", "Projection", "Projection: the value that a pixel shows",
       FIELD (ENUM, projection, NdProjection, projection_type,
           ND_PROJECTION_MAX),
@@ -323,13 +371,25 @@ gst_nd_view_settings_resolve (const GstNdViewSettings *from,
       && parse_opacity (from->opacity, to->curve, error);
 }
 
+gboolean
+gst_nd_view_settings_need_second (const GstNdViewSettings *s)
+{
+  return s->mode == ND_VIEW_COMPARE || s->mode == ND_VIEW_OVERLAY;
+}
+
+gboolean
+gst_nd_view_settings_are_beside (const GstNdViewSettings *s)
+{
+  return s->mode == ND_VIEW_COMPARE && s->split < 0;
+}
+
 void
 gst_nd_view_settings_camera (const GstNdViewSettings *s, NdCamera *camera)
 {
   const gdouble positions[] = { s->position_x, s->position_y, s->position_z };
 
   *camera = (NdCamera){
-    .mode = s->mode,
+    .mode = gst_nd_view_settings_need_second (s) ? s->content : s->mode,
     .axis = s->axis,
     .columns = s->history,
     .slices = s->slices,
@@ -398,5 +458,9 @@ gst_nd_view_settings_size (const GstNdViewSettings *settings,
     return TRUE;
   gst_nd_view_settings_camera (settings, &camera);
   gst_nd_view_settings_job (info, &job);
-  return nd_layout_natural_size (&camera, &job, width, height);
+  if (!nd_layout_natural_size (&camera, &job, width, height))
+    return FALSE;
+  if (gst_nd_view_settings_are_beside (settings))
+    *width *= 2;
+  return TRUE;
 }

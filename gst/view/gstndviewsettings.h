@@ -26,6 +26,10 @@ typedef struct
   gchar *size;
   gdouble position_x, position_y, position_z; /* below 0: `position` */
   guint slices, history;
+  NdViewMode content;
+  gdouble split;
+  NdColormap overlay_colormap;
+  gdouble overlay_window, overlay_level, overlay_opacity;
   NdProjection projection;
   gdouble azimuth, elevation, perspective, zoom, pan_x, pan_y;
   NdColormap colormap;
@@ -50,6 +54,12 @@ extern const guint gst_nd_view_n_rows;
 /* Copies @from to @to, with the values of the texts in place of the texts. */
 gboolean gst_nd_view_settings_resolve (const GstNdViewSettings *from,
     GstNdViewSettings *to, GError **error);
+
+/* Whether @settings show two volumes. */
+gboolean gst_nd_view_settings_need_second (const GstNdViewSettings *settings);
+
+/* Whether both are side by side. */
+gboolean gst_nd_view_settings_are_beside (const GstNdViewSettings *settings);
 
 /* The view of resolved @settings. */
 void gst_nd_view_settings_camera (const GstNdViewSettings *settings,

@@ -425,8 +425,8 @@ GST_START_TEST (test_navigation)
   fail_unless (number_of (view, "zoom") == 1);
   key (h, "m");
   fail_unless (number_of (view, "mode") == ND_VIEW_SURFACE);
-  key (h, "m");
-  key (h, "m");
+  for (guint i = ND_VIEW_SURFACE; i <= ND_VIEW_OVERLAY; i++)
+    key (h, "m");
   fail_unless (number_of (view, "mode") == ND_VIEW_SLICE);
   key (h, "x");
   fail_unless (number_of (view, "axis") == ND_AXIS_X);
@@ -520,6 +520,166 @@ GST_START_TEST (test_mmode)
 
 GST_END_TEST;
 
+/* A volume of one value at @time. */
+static GstBuffer *
+constant_volume (guint8 value, GstClockTime time)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, X * Y * Z, NULL);
+
+  gst_buffer_memset (buffer, 0, value, X * Y * Z);
+  GST_BUFFER_PTS (buffer) = time;
+  return buffer;
+}
+
+/* The harness of the pad `second` of the element of @h. */
+static GstHarness *
+new_second (GstHarness *h)
+{
+  GstElement *view = view_of (h);
+  GstHarness *second = gst_harness_new_with_element (view, "second", NULL);
+
+  gst_harness_set_src_caps_str (second, CAPS);
+  gst_object_unref (view);
+  return second;
+}
+
+static GstHarness *
+new_first (const gchar *properties)
+{
+  GstElement *view = gst_parse_launch (properties, NULL);
+  GstHarness *h = gst_harness_new_with_element (view, "sink", "src");
+
+  gst_harness_set_src_caps_str (h, CAPS);
+  gst_object_unref (view);
+  return h;
+}
+
+/* Left of the line the first volume, right of it the second one; or side by
+ * side. */
+GST_START_TEST (test_compare)
+{
+  static const gchar *splits[] = { "0.5", "-1" };
+  static const gint lines[] = { 20, 20 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (splits); i++) {
+    g_autofree gchar *line =
+        g_strdup_printf ("ndview mode=compare size=40:24 window=255 "
+                         "level=127.5 background=0x808080 split=%s",
+            splits[i]);
+    GstHarness *h = new_first (line), *second = new_second (h);
+    g_autofree guint8 *pixels = NULL;
+    gint width, height;
+
+    gst_harness_push (second, constant_volume (200, 0));
+    gst_harness_push (h, constant_volume (50, 0));
+    pixels = pull (h, &width, &height);
+    fail_unless (width == 40 && height == 24);
+    for (gint x = 0; x < 40; x++) {
+      const gint have = pixels[3 * (12 * 40 + x) + 1];
+
+      if (x != lines[i] || i == 1)
+        fail_unless (have == 0x80 || have == (x < lines[i] ? 50 : 200),
+            "pixel %d is %d", x, have);
+    }
+    fail_unless (pixels[3 * (12 * 40 + lines[i] - 1) + 1] == 50);
+    fail_unless (pixels[3 * (12 * 40 + lines[i] + 1) + 1] == 200);
+    gst_harness_teardown (second);
+    gst_harness_teardown (h);
+  }
+}
+
+GST_END_TEST;
+
+/* The second volume is that of the same time, or else the last one before; the
+ * last one stays after the end. */
+GST_START_TEST (test_second_times)
+{
+  GstHarness *h = new_first ("ndview mode=compare size=20:24 window=255 "
+                             "level=127.5 split=0"),
+             *second = new_second (h);
+  static const guint8 wanted[] = { 10, 10, 30, 40, 40 };
+
+  gst_harness_push (second, constant_volume (10, 0));
+  for (guint n = 0; n < G_N_ELEMENTS (wanted); n++) {
+    g_autofree guint8 *pixels = NULL;
+    gint width, height;
+
+    /* None at 40 ms; the one of 120 ms is the last. */
+    if (n == 1)
+      gst_harness_push (second, constant_volume (30, 80 * GST_MSECOND));
+    if (n == 3) {
+      gst_harness_push (second, constant_volume (40, 120 * GST_MSECOND));
+      gst_harness_push_event (second, gst_event_new_eos ());
+    }
+    gst_harness_push (h, constant_volume (99, n * 40 * GST_MSECOND));
+    pixels = pull (h, &width, &height);
+    fail_unless_equals_int (pixels[3 * (12 * 20 + 10)], wanted[n]);
+  }
+  gst_harness_teardown (second);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+static gpointer
+push_alone (gpointer data)
+{
+  return GINT_TO_POINTER (gst_harness_push (data,
+      constant_volume (50, 40 * GST_MSECOND)));
+}
+
+/* A volume that waits for the second input goes on if that ends, or if the
+ * first one flushes. */
+GST_START_TEST (test_second_missing)
+{
+  for (guint i = 0; i < 2; i++) {
+    GstHarness *h = new_first ("ndview mode=overlay size=20:24"),
+               *second = new_second (h);
+    GThread *thread;
+
+    gst_harness_push (second, constant_volume (10, 0));
+    gst_harness_push (h, constant_volume (50, 0));
+    thread = g_thread_new ("first", push_alone, h);
+    if (i == 0)
+      gst_harness_push_event (second, gst_event_new_eos ());
+    else
+      gst_harness_push_event (h, gst_event_new_flush_start ());
+    g_thread_join (thread);
+    gst_harness_teardown (second);
+    gst_harness_teardown (h);
+  }
+}
+
+GST_END_TEST;
+
+/* The opacity is proportional to the grey of the second volume. */
+GST_START_TEST (test_overlay)
+{
+  static const guint8 values[] = { 0, 60, 255 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (values); i++) {
+    GstHarness *h = new_first ("ndview mode=overlay size=20:24 window=255 "
+                               "level=127.5 overlay-window=255 "
+                               "overlay-level=127.5 overlay-colormap=gray "
+                               "overlay-opacity=0.6"),
+               *second = new_second (h);
+    const gdouble alpha = 0.6 * values[i] / 255;
+    g_autofree guint8 *pixels = NULL;
+    gint width, height;
+
+    gst_harness_push (second, constant_volume (values[i], 0));
+    gst_harness_push (h, constant_volume (100, 0));
+    pixels = pull (h, &width, &height);
+    fail_unless (fabs (pixels[3 * (12 * 20 + 10)]
+                     - (100 + alpha * (values[i] - 100.0)))
+        <= 1);
+    gst_harness_teardown (second);
+    gst_harness_teardown (h);
+  }
+}
+
+GST_END_TEST;
+
 /* A surface that nobody chose lies between dark and bright. */
 GST_START_TEST (test_isovalue)
 {
@@ -543,7 +703,7 @@ GST_END_TEST;
 GST_START_TEST (test_changes)
 {
   static const gchar *names[] = { "mode", "axis", "projection", "colormap" };
-  static const guint counts[] = { 7, 3, 3, 6 };
+  static const guint counts[] = { 9, 3, 3, 6 };
   static const gchar *switches[] = { "cross-hair", "labels", "scale-bar",
     "show-time", "show-number", "show-keys" };
   static const gchar *sizes[] = { NULL, "1:1", "7:300", "64:48", "33:2" };
@@ -636,6 +796,10 @@ viewscenes_suite (void)
   tcase_add_test (tc, test_navigation);
   tcase_add_test (tc, test_place);
   tcase_add_test (tc, test_mmode);
+  tcase_add_test (tc, test_compare);
+  tcase_add_test (tc, test_second_times);
+  tcase_add_test (tc, test_second_missing);
+  tcase_add_test (tc, test_overlay);
   tcase_add_test (tc, test_isovalue);
   tcase_add_test (tc, test_changes);
   tcase_add_test (tc, test_errors);

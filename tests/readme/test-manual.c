@@ -110,8 +110,10 @@ static const struct
   { "GstNdUnits", "samples physical" },
   { "GstNdViewAxis", "x y z" },
   { "GstNdViewColormap", "gray hot bone viridis signed hue" },
+  { "GstNdViewContent", "slice orthogonal projection mosaic volume surface" },
   { "GstNdViewMode",
-      "slice orthogonal projection mosaic volume surface mmode" },
+      "slice orthogonal projection mosaic volume surface mmode "
+      "compare overlay" },
   { "GstNdViewProjection", "max mean min" },
   { "GstOpenIGTLinkSrcPolicy", "newest every" },
   { "GstOpenIGTLinkSrcTimestamps", "sender arrival" },
