@@ -35,8 +35,8 @@ typedef enum
 {
   ND_STRUCTURE_TENSOR,      /* as the input */
   ND_STRUCTURE_EIGENVALUES, /* n, the largest first */
-  ND_STRUCTURE_ORIENTATION, /* n: the first eigenvector, whose component of
-                             * largest magnitude is positive */
+  ND_STRUCTURE_ORIENTATION, /* n: the first eigenvector, whose first component
+                             * of 0.99 of the largest magnitude is positive */
   ND_STRUCTURE_CERTAINTY,   /* 1: (l1 - ln) / l1 */
   ND_STRUCTURE_ANISOTROPY,  /* n: of structures with dimension 1 to n - 1, then
                              * 0: (l[n - d] - l[n - d + 1]) / l1, and ln / l1 */

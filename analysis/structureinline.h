@@ -24,6 +24,10 @@
 #endif
 
 #define ND_TENSOR_SWEEPS 8
+/* Components of an orientation of at least this fraction of the largest one
+ * count as equal to it, so that rounding does not choose the sign of a
+ * diagonal. */
+#define ND_ORIENTATION_LARGE 0.99
 /* The equations are degenerate if less than this fraction of the diagonal of
  * one of them remains after elimination. */
 #define ND_MOTION_DEGENERATE 1e-7
@@ -174,14 +178,16 @@ nd_inline_structure_components (NdStructure structure, guint axes)
 ND_INLINE void
 nd_inline_get_orientation (guint axes, const gdouble *vector, gdouble *out)
 {
-  guint largest = 0;
+  gdouble largest = 0;
+  guint first = 0;
 
-  for (guint i = 1; i < axes; i++) {
-    if (fabs (vector[i]) > fabs (vector[largest]))
-      largest = i;
-  }
   for (guint i = 0; i < axes; i++)
-    out[i] = vector[largest] < 0 ? -vector[i] : vector[i];
+    largest = MAX (largest, fabs (vector[i]));
+  while (first + 1 < axes
+      && fabs (vector[first]) < ND_ORIENTATION_LARGE * largest)
+    first++;
+  for (guint i = 0; i < axes; i++)
+    out[i] = vector[first] < 0 ? -vector[i] : vector[i];
 }
 
 ND_INLINE void

@@ -439,6 +439,8 @@ make_backend ()
   b.version = ND_BACKEND_VERSION;
   b.size = ND_BACKEND_SIZE;
   b.name = "cuda";
+  b.flags =
+      (NdBackendFlags) (ND_BACKEND_TENSOR_RESPONSE | ND_BACKEND_THRESHOLD);
   b.available = cuda_available;
   b.cost = cuda_cost;
   b.ring_new = cuda_ring_new;

@@ -3,6 +3,8 @@
  */
 #include "cuda/combine.cuh"
 
+#include "cuda/launch.cuh"
+
 #include <algorithm>
 
 namespace nd
@@ -25,6 +27,8 @@ struct Arguments
   Store store;           /* of the first value */
   size_t value_bytes;    /* from one value to the next */
   size_t response_bytes; /* from one response to the next */
+  double threshold;      /* of ND_RESPONSE_ARGMAX; 0: none */
+  float none;            /* the label below it, which is not scaled */
 };
 
 __device__ float
@@ -57,9 +61,8 @@ value_of (int kind, float2 r)
   }
 }
 
-/* The output of the kinds from ND_RESPONSE_MAX on, which have one for all
- * responses. @index: of the largest magnitude. The plan refuses
- * ND_RESPONSE_TENSOR. */
+/* The output of the kinds from ND_RESPONSE_MAX on but ND_RESPONSE_TENSOR, which
+ * have one for all responses. @index: of the largest magnitude. */
 __device__ float
 combined (int kind, float largest, int index, float sum)
 {
@@ -76,10 +79,11 @@ combined (int kind, float largest, int index, float sum)
 
 __device__ void
 put (const Arguments &a, float value, size_t index, size_t response, size_t x,
-    size_t y, size_t z)
+    size_t y, size_t z, bool is_label = false)
 {
   Store store = a.store;
 
+  store.scaled = store.scaled && !is_label;
   store.out += index * a.value_bytes + response * a.response_bytes;
   store_sample (store, value, x, y, z);
 }
@@ -122,16 +126,110 @@ combine_kernel (const __grid_constant__ Arguments a)
         index = k;
       }
     }
-    if (a.kind >= ND_RESPONSE_MAX)
+    if (a.kind == ND_RESPONSE_ARGMAX && largest < a.threshold)
+      put (a, a.none, c, 0, x, y, z, true);
+    else if (a.kind >= ND_RESPONSE_MAX)
       put (a, combined (a.kind, largest, index, sum), c, 0, x, y, z);
+  }
+}
+
+/* Sample @i of response @k. */
+__device__ __forceinline__ float
+read_response (const Arguments &a, int k, size_t i)
+{
+  return a.responses[k * a.volume + i];
+}
+
+/* T = A A^T + b b^T of the monomials' responses (filters/tensor.h). */
+template <int AXES>
+__device__ __forceinline__ void
+multiply_monomials (const Arguments &a, const NdTensorRecipe &recipe, size_t i,
+    float *tensor)
+{
+  float first[AXES], second[AXES][AXES];
+
+#pragma unroll
+  for (int j = 0; j < AXES; j++) {
+    first[j] =
+        recipe.first[j] >= 0 ? read_response (a, recipe.first[j], i) : 0.f;
+#pragma unroll
+    for (int k = j; k < AXES; k++)
+      second[j][k] = second[k][j] = recipe.second[j][k] >= 0
+          ? read_response (a, recipe.second[j][k], i)
+          : 0.f;
+  }
+#pragma unroll
+  for (int j = 0; j < AXES; j++) {
+#pragma unroll
+    for (int k = j; k < AXES; k++) {
+      float sum = first[j] * first[k];
+
+#pragma unroll
+      for (int l = 0; l < AXES; l++)
+        sum = fmaf (second[j][l], second[k][l], sum);
+      *tensor++ = sum;
+    }
+  }
+}
+
+/* T = sum of |q_k| M_k of the magnitudes. */
+template <int AXES>
+__device__ __forceinline__ void
+sum_duals (const Arguments &a, const NdTensorRecipe &recipe, size_t i,
+    float *tensor)
+{
+  constexpr int COMPONENTS = ND_TENSOR_COMPONENTS (AXES);
+
+#pragma unroll
+  for (int c = 0; c < COMPONENTS; c++)
+    tensor[c] = 0;
+  for (int k = 0; k < a.n_responses; k++) {
+    const float size = magnitude (make_float2 (read_response (a, k, i),
+        read_response (a, k, i + a.imaginary)));
+
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; c++)
+      tensor[c] = fmaf (size, (float) recipe.dual[k][c], tensor[c]);
+  }
+}
+
+struct TensorArguments
+{
+  Arguments combine;
+  NdTensorRecipe recipe;
+};
+
+/* A thread computes the tensor of one sample. */
+template <int AXES>
+__global__ void
+tensor_kernel (const __grid_constant__ TensorArguments t)
+{
+  const Arguments &a = t.combine;
+  const size_t all = a.size[0] * a.size[1] * a.size[2];
+  const size_t step = (size_t) gridDim.x * blockDim.x;
+
+  for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < all;
+       i += step) {
+    const size_t x = i % a.size[0], y = i / a.size[0] % a.size[1];
+    const size_t z = i / a.size[0] / a.size[1];
+    float tensor[ND_TENSOR_COMPONENTS (AXES)];
+
+    if (t.recipe.is_quadratic)
+      multiply_monomials<AXES> (a, t.recipe, i, tensor);
+    else
+      sum_duals<AXES> (a, t.recipe, i, tensor);
+#pragma unroll
+    for (int c = 0; c < ND_TENSOR_COMPONENTS (AXES); c++)
+      put (a, tensor[c], c, 0, x, y, z);
   }
 }
 
 } // namespace
 
 void
-combine_responses (const RingJob &job, const float *responses,
-    const NdScale &scale, const NdSamples &out, cudaStream_t stream)
+combine_responses (const RingJob &job, const NdTensorRecipe &recipe,
+    const float *responses, const NdScale &scale, const NdSamples &out,
+    cudaStream_t stream)
 {
   const NdShape &shape = job.shape;
   Arguments a = { responses };
@@ -154,11 +252,23 @@ combine_responses (const RingJob &job, const float *responses,
   a.store = make_store (out, job.out_type, scale, 0, 0);
   a.value_bytes = nd_sample_size (job.out_type);
   a.response_bytes = out.response;
-  const size_t blocks =
-      std::min<size_t> ((samples * a.values + 255) / 256, 1 << 16);
+  a.threshold = job.threshold;
+  a.none = ND_LABEL_NONE (job.out_type);
+  const dim3 threads (256),
+      blocks (std::min<size_t> ((samples * a.values + 255) / 256, 1 << 16));
 
-  combine_kernel<<<blocks, 256, 0, stream>>> (a);
-  ND_CUDA_LAUNCHED (combine_kernel);
+  if (job.response != ND_RESPONSE_TENSOR) {
+    launch (combine_kernel, blocks, threads, 0, stream, a);
+    return;
+  }
+  const TensorArguments t = { a, recipe };
+
+  if (recipe.axes == 2)
+    launch (tensor_kernel<2>, blocks, threads, 0, stream, t);
+  else if (recipe.axes == 3)
+    launch (tensor_kernel<3>, blocks, threads, 0, stream, t);
+  else
+    launch (tensor_kernel<4>, blocks, threads, 0, stream, t);
 }
 
 } // namespace nd

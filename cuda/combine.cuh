@@ -1,5 +1,5 @@
-/* Combines the responses of a bank to outputs: magnitude, phase, maximum, sum
- * and so on.
+/* Combines the responses of a bank to outputs: magnitude, phase, maximum, sum,
+ * orientation tensor and so on.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -7,13 +7,16 @@
 #pragma once
 
 #include "cuda/samples.cuh"
+#include "filters/tensor.h"
 
 namespace nd
 {
 
 /* Computes the output of a job that combines the responses of its filters, see
- * nd_job_combines(). @responses: dense float32 volumes, one after the other. */
-void combine_responses (const RingJob &job, const float *responses,
-    const NdScale &scale, const NdSamples &out, cudaStream_t stream);
+ * nd_job_combines(). @responses: dense float32 volumes, one after the other.
+ * @recipe: of ND_RESPONSE_TENSOR, otherwise not read. */
+void combine_responses (const RingJob &job, const NdTensorRecipe &recipe,
+    const float *responses, const NdScale &scale, const NdSamples &out,
+    cudaStream_t stream);
 
 } // namespace nd

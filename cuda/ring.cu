@@ -149,8 +149,11 @@ _NdRing::plan (NdMethod wanted)
     responses.plan (multiply (samples, job.bank->n_filters));
     filters.out_type = ND_FLOAT32;
     filters.response = ND_RESPONSE_ALL;
-    made.components = nd_response_components (job.response,
-        job.bank->is_complex, job.shape.components);
+    if (job.response == ND_RESPONSE_TENSOR
+        && !nd_tensor_recipe (job.bank, &recipe, nullptr))
+      throw Error (ND_ERROR_SETTINGS, "The bank makes no tensor");
+    made.components = nd_output_components (job.response, job.bank->is_complex,
+        recipe.axes, job.shape.components);
   }
   add_buffers (downloads, AHEAD, made, n_outputs, job.out_type);
   const size_t unused = free_bytes (), buffers = bytes ();
@@ -296,7 +299,8 @@ _NdRing::respond_here (const int *slots, const NdScale &scale,
   }
   method->respond (slots, unscaled,
       nd_samples_dense (responses.get (), &job.shape, ND_FLOAT32));
-  combine_responses (job, responses.get (), scale, out, streams[RESPONSES]);
+  combine_responses (job, recipe, responses.get (), scale, out,
+      streams[RESPONSES]);
 }
 
 void

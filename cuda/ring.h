@@ -9,6 +9,7 @@
 #pragma once
 
 #include "cuda/context.h"
+#include "filters/tensor.h"
 
 namespace nd
 {
@@ -117,6 +118,7 @@ private:
   nd::Event responded;         /* until then, responses may read slot spare */
   nd::Memory<float> responses; /* of the filters, before they are combined;
                                 * empty if the job does not combine them */
+  NdTensorRecipe recipe = {};  /* of ND_RESPONSE_TENSOR */
   const size_t n_outputs;      /* volumes of an output */
   std::vector<nd::TransferBuffer> uploads, downloads;
   std::vector<const nd::TransferBuffer *> uploaded; /* into each slot */

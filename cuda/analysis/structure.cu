@@ -7,8 +7,8 @@
  */
 #include "cuda/analysis/algorithm.h"
 
-#include "analysis/structureinline.h"
-#include "analysis/structurewindow.h"
+#include "cuda/analysis/velocity.cuh"
+#include "cuda/analysis/window.cuh"
 #include "cuda/launch.cuh"
 
 #include <algorithm>
@@ -19,11 +19,10 @@ namespace nd
 namespace
 {
 
-constexpr int MAX_CHANNELS = ND_MAX_MOMENTS + 1;
 constexpr int MAX_SLOTS_IN_TIME = 2 * ND_STRUCTURE_MAX_TIME_REACH + 1;
 constexpr int THREADS = 256;
 /* Channels whose sums along x and y are in memory together. */
-constexpr int BATCH = 12;
+constexpr size_t BATCH = 12;
 
 unsigned
 count_blocks (size_t n)
@@ -50,67 +49,83 @@ struct Split
 /* Separates the components. If the velocity is wanted, subtracts the isotropic
  * part, which is the least eigenvalue. */
 template <int AXES>
-__global__ void
+__global__ void __launch_bounds__ (THREADS)
 split_kernel (const __grid_constant__ Split a)
 {
+  constexpr int COMPONENTS = AXES * (AXES + 1) / 2;
+
   FOR_EACH (i, a.samples)
   {
     const float *from = (const float *) (a.data + i % a.width * a.sample
         + i / a.width % a.height * a.row + i / a.width / a.height * a.slice);
-    double tensor[ND_TENSOR_MAX_COMPONENTS], values[ND_TENSOR_MAX_AXES];
+    float tensor[COMPONENTS], values[AXES], least[2];
+    double exact[COMPONENTS], trace = 0;
+    bool finite = true;
 
 #pragma unroll
-    for (int c = 0; c < AXES * (AXES + 1) / 2; c++) {
-      tensor[c] = from[c];
-      a.out[c * a.samples + i] = from[c];
+    for (int c = 0; c < COMPONENTS; c++) {
+      exact[c] = tensor[c] = from[c];
+      finite = finite && isfinite (tensor[c]);
+      a.out[c * a.samples + i] = tensor[c];
     }
     if (!a.has_velocity)
       continue;
-    if (!nd_inline_tensor_eigen (AXES, tensor, values, nullptr))
-      values[AXES - 1] = NAN;
-    const float least = (float) values[AXES - 1];
+    find_eigenvalues<AXES> (tensor, values);
+    take_least<AXES> (values, least);
+#pragma unroll
+    for (int k = 0; k < AXES; k++)
+      trace += exact[nd_inline_tensor_index (AXES, k, k)];
+    const float isotropic =
+        finite ? (float) refine_least<AXES> (exact, least[0], trace) : NAN;
 
-    a.out[AXES * (AXES + 1) / 2 * a.samples + i] = least;
+    a.out[COMPONENTS * a.samples + i] = isotropic;
 #pragma unroll
     for (int k = 0; k < AXES; k++) {
       const size_t c = nd_inline_tensor_index (AXES, k, k);
 
-      a.out[c * a.samples + i] = (float) tensor[c] - least;
+      a.out[c * a.samples + i] = (float) exact[c] - isotropic;
     }
   }
 }
 
-/* Sums along one axis of the channels of a batch. */
-struct AxisSum
+/* Sums in time */
+
+/* Sums of this and later outputs that are begun together, so that the volumes
+ * of the ring are read once for all of them. */
+constexpr int BEGUN = 4;
+/* With fewer volumes in the window the sums are not begun ahead. */
+constexpr int LEAST_SLOTS = 7;
+
+struct Begin
 {
-  size_t samples;
-  int n_channels;
-  size_t step; /* samples between neighbours along the axis */
-  int n;       /* samples along the axis */
-  int radius;
-  const float *scale;          /* of each sample of the axis */
-  const float *weights[BATCH]; /* of the neighbour -radius on */
-  const float *in[BATCH];
-  float *out[BATCH];
+  size_t samples; /* of all channels */
+  int n_slots;
+  const float *slots[MAX_SLOTS_IN_TIME];
+  float weights[MAX_SLOTS_IN_TIME];
+  float *out; /* BEGUN sums */
 };
 
-__global__ void
-axis_kernel (const __grid_constant__ AxisSum a)
+/* Volume s of this output is volume s - g of the output after g more. */
+__global__ void __launch_bounds__ (THREADS)
+begin_kernel (const __grid_constant__ Begin a)
 {
-  const float *const weights = a.weights[blockIdx.y];
-  const float *const in = a.in[blockIdx.y];
-
   FOR_EACH (i, a.samples)
   {
-    const int at = (int) (i / a.step % a.n);
-    const int first = max (-a.radius, -at);
-    const int last = min (a.radius, a.n - 1 - at);
-    const float *from = in + i + (ptrdiff_t) first * (ptrdiff_t) a.step;
-    float sum = 0;
+    float sums[BEGUN] = {};
 
-    for (int u = first; u <= last; u++, from += a.step)
-      sum = fmaf (weights[u + a.radius], *from, sum);
-    a.out[blockIdx.y][i] = sum * a.scale[at];
+#pragma unroll 4
+    for (int s = 0; s < a.n_slots; s++) {
+      const float v = a.slots[s][i];
+
+#pragma unroll
+      for (int g = 0; g < BEGUN; g++) {
+        if (s >= g)
+          sums[g] = fmaf (a.weights[s - g], v, sums[g]);
+      }
+    }
+#pragma unroll
+    for (int g = 0; g < BEGUN; g++)
+      a.out[g * a.samples + i] = sums[g];
   }
 }
 
@@ -119,59 +134,73 @@ axis_kernel (const __grid_constant__ AxisSum a)
 struct Respond
 {
   NdStructureSettings settings;
-  NdMotionPlan plan;
+  const NdMotionPlan *plan; /* on the device; read for the affine model only */
   size_t samples, width, height;
   int n_channels, n_slots;
-  bool has_velocity;
+  bool has_isotropic; /* the last channel */
+  const float *begun; /* the sum of the volumes before volume `first` */
+  int first;
   const float *slots[MAX_SLOTS_IN_TIME]; /* n_channels planes each */
   float weights[MAX_SLOTS_IN_TIME];
   unsigned char *data;
   size_t sample, row, slice;
 };
 
-/* The sum of channel @channel over the window in time. */
-__device__ __forceinline__ float
-sum_slots (const Respond &a, int channel, size_t i)
+/* The measures that a kernel can give: the velocity alone, all with a constant
+ * velocity, all with the affine model. */
+enum Measures
 {
-  float sum = 0;
+  VELOCITY,
+  CONSTANT,
+  AFFINE
+};
 
-  for (int s = 0; s < a.n_slots; s++)
-    sum = fmaf (a.weights[s], a.slots[s][channel * a.samples + i], sum);
-  return sum;
-}
-
-/* The arguments are larger than those of a kernel may be on older devices.
- * Without the affine model all channels but the isotropic part are components,
+/* Without the affine model all channels but the isotropic part are components,
  * whose number is known. */
-template <int AXES, bool AFFINE>
-__global__ void
-respond_kernel (const Respond *__restrict__ job)
+template <int AXES, Measures MEASURES>
+__global__ void __launch_bounds__ (THREADS)
+respond_kernel (const __grid_constant__ Respond a)
 {
   constexpr int COMPONENTS = AXES * (AXES + 1) / 2;
-  const Respond &a = *job;
+  constexpr int CHANNELS = MEASURES == AFFINE ? MAX_CHANNELS
+      : MEASURES == CONSTANT                  ? COMPONENTS + 1
+                                              : COMPONENTS;
+  const int n_channels = MEASURES == VELOCITY ? COMPONENTS : a.n_channels;
 
   FOR_EACH (i, a.samples)
   {
-    double sums[AFFINE ? MAX_CHANNELS : COMPONENTS + 1];
-    double tensor[COMPONENTS], values[ND_TENSOR_MAX_COMPONENTS];
+    float sums[CHANNELS];
+    double exact[CHANNELS], tensor[COMPONENTS];
+    double values[ND_TENSOR_MAX_COMPONENTS];
     float *out = (float *) (a.data + i % a.width * a.sample
         + i / a.width % a.height * a.row + i / a.width / a.height * a.slice);
-    double isotropic = 0;
 
-    if (AFFINE) {
-      for (int c = 0; c < a.n_channels; c++)
-        sums[c] = sum_slots (a, c, i);
-      isotropic = sums[a.n_channels - 1];
-    } else {
 #pragma unroll
-      for (int c = 0; c < COMPONENTS; c++)
-        sums[c] = sum_slots (a, c, i);
-      if (a.has_velocity)
-        isotropic = sum_slots (a, COMPONENTS, i);
+    for (int c = 0; c < CHANNELS; c++)
+      sums[c] = c < n_channels && a.begun ? a.begun[c * a.samples + i] : 0.f;
+    for (int s = a.first; s < a.n_slots; s++) {
+#pragma unroll
+      for (int c = 0; c < CHANNELS; c++) {
+        if (c < n_channels)
+          sums[c] = fmaf (a.weights[s], a.slots[s][c * a.samples + i], sums[c]);
+      }
     }
 #pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+      exact[c] = sums[c];
+    if (MEASURES == VELOCITY) {
+      solve_constant<AXES> (exact, values);
+#pragma unroll
+      for (int k = 0; k < AXES; k++)
+        out[k] = (float) (k + 1 < AXES ? values[k] * a.settings.speed[k]
+                                       : values[k]);
+      continue;
+    }
+    const double isotropic = a.has_isotropic ? exact[n_channels - 1] : 0;
+
+#pragma unroll
     for (int c = 0; c < COMPONENTS; c++)
-      tensor[c] = sums[c];
+      tensor[c] = exact[c];
 #pragma unroll
     for (int k = 0; k < AXES; k++)
       tensor[nd_inline_tensor_index (AXES, k, k)] += isotropic;
@@ -180,10 +209,10 @@ respond_kernel (const Respond *__restrict__ job)
       const int n = nd_inline_structure_components (structure, AXES);
 
       if (structure == ND_STRUCTURE_VELOCITY) {
-        if (AFFINE)
-          nd_inline_motion_solve (&a.plan, sums, values);
+        if (MEASURES == AFFINE)
+          nd_inline_motion_solve (a.plan, exact, values);
         else
-          nd_inline_motion_solve_constant (AXES, sums, values);
+          solve_constant<AXES> (exact, values);
 #pragma unroll
         for (int k = 0; k + 1 < AXES; k++)
           values[k] *= a.settings.speed[k];
@@ -198,31 +227,12 @@ respond_kernel (const Respond *__restrict__ job)
 
 template <int AXES>
 void
-launch_axes (const Split *split, const Respond *job, bool affine,
-    size_t samples, cudaStream_t stream)
+launch_respond (const Respond &a, Measures measures, cudaStream_t stream)
 {
-  const dim3 blocks (count_blocks (samples)), threads (THREADS);
-
-  if (split)
-    launch (split_kernel<AXES>, blocks, threads, 0, stream, *split);
-  else if (affine)
-    launch (respond_kernel<AXES, true>, blocks, threads, 0, stream, job);
-  else
-    launch (respond_kernel<AXES, false>, blocks, threads, 0, stream, job);
-}
-
-/* Launches the kernel for tensors over @axes: of @split or, if that is nullptr,
- * of @job, which is on the device. */
-void
-launch_kernel (unsigned axes, const Split *split, const Respond *job,
-    bool affine, size_t samples, cudaStream_t stream)
-{
-  if (axes == 2)
-    launch_axes<2> (split, job, affine, samples, stream);
-  else if (axes == 3)
-    launch_axes<3> (split, job, affine, samples, stream);
-  else
-    launch_axes<4> (split, job, affine, samples, stream);
+  launch (measures == AFFINE     ? respond_kernel<AXES, AFFINE>
+          : measures == CONSTANT ? respond_kernel<AXES, CONSTANT>
+                                 : respond_kernel<AXES, VELOCITY>,
+      dim3 (count_blocks (a.samples)), dim3 (THREADS), 0, stream, a);
 }
 
 /* The window, which the host computes. */
@@ -272,14 +282,18 @@ public:
   size_t bytes () const override;
 
 private:
-  void sum_batch (int first, int n, float *slot);
+  void sum_channels (float *slot);
+  const float *slot_at (int64_t position) const;
+  void begin_sums ();
+
+  static constexpr int64_t NONE = -BEGUN;
 
   const NdStructureSettings settings;
   const NdShape shape;
   const unsigned axes;
-  const bool has_velocity;
+  const bool has_velocity, has_isotropic;
   const NdMotionPlan plan;
-  const int n_channels;
+  const size_t n_channels;
   const Window window;
   const int reach, n_slots;
   const size_t samples;
@@ -288,11 +302,13 @@ private:
 
   Memory<float> ring;    /* n_slots volumes of n_channels planes */
   Memory<float> input;   /* components, and the isotropic part */
-  Memory<float> scratch; /* two volumes for each channel of a batch */
-  Memory<float> weights, scales[3];
-  Memory<Respond> job;
+  Memory<float> between; /* a volume for each channel of a batch */
+  Memory<float> scales[3];
+  Memory<float> begun; /* BEGUN sums in time of n_channels planes each */
+  Memory<NdMotionPlan> plan_there;
 
   int64_t pushed = 0, next = 0;
+  int64_t begun_at = NONE; /* the first output of `begun` */
   bool ended = false;
 };
 
@@ -301,8 +317,9 @@ Structure::Structure (const NdStructureSettings &settings, const NdShape &shape,
     : Algorithm (context), settings (settings), shape (shape),
       axes (nd_tensor_axes (shape.components)),
       has_velocity (nd_structure_has_velocity (&settings)),
+      has_isotropic (has_velocity && settings.n_structures > 1),
       plan (make_plan (settings, axes)),
-      n_channels (plan.n_moments + (has_velocity ? 1 : 0)),
+      n_channels (plan.n_moments + (has_isotropic ? 1 : 0)),
       window (settings.sigma, shape.size),
       reach (nd_structure_window_reach (settings.sigma)),
       n_slots (2 * reach + 1),
@@ -311,32 +328,32 @@ Structure::Structure (const NdStructureSettings &settings, const NdShape &shape,
       uploads (shape, ND_FLOAT32),
       downloads (output_shape (settings, shape), ND_FLOAT32)
 {
-  const size_t taps = 2 * window.radius + 1;
-
-  ring.plan (multiply (samples, (size_t) n_slots * n_channels));
+  ring.plan (multiply (samples, n_slots * n_channels));
   input.plan (multiply (samples, shape.components + 1));
-  scratch.plan (multiply (samples, 2 * std::min (BATCH, n_channels)));
-  weights.plan (std::vector<float> (window.weights, window.weights + 3 * taps));
+  between.plan (multiply (samples, std::min (BATCH, n_channels)));
+  if (n_slots >= LEAST_SLOTS)
+    begun.plan (multiply (samples, BEGUN * n_channels));
   for (int a = 0; a < 3; a++)
     scales[a].plan (std::vector<float> (window.scale[a],
         window.scale[a] + shape.size[a]));
-  job.plan (1);
+  plan_there.plan (std::vector<NdMotionPlan> (1, plan));
   expect_free (bytes ());
-  allocate_all (ring, input, scratch, weights, scales[0], scales[1], scales[2],
-      job);
+  allocate_all (ring, input, between, scales[0], scales[1], scales[2], begun,
+      plan_there);
 }
 
 size_t
 Structure::bytes () const
 {
-  return total_bytes (ring, input, scratch, weights, scales[0], scales[1],
-      scales[2], job);
+  return total_bytes (ring, input, between, scales[0], scales[1], scales[2],
+      begun, plan_there);
 }
 
 void
 Structure::reset ()
 {
   pushed = next = 0;
+  begun_at = NONE;
   ended = false;
 }
 
@@ -346,41 +363,36 @@ Structure::ready () const
   return next < pushed && (ended || pushed > next + reach);
 }
 
-/* Sums channels @first to @first + @n - 1 along x, y and z. */
+/* Sums the channels of one volume along x, y and z. */
 void
-Structure::sum_batch (int first, int n, float *slot)
+Structure::sum_channels (float *slot)
 {
-  const size_t steps[3] = { 1, shape.size[0], shape.size[0] * shape.size[1] };
-  const int taps = 2 * window.radius + 1;
+  const size_t taps = 2 * window.radius + 1;
 
-  for (int axis = 0; axis < 3; axis++) {
-    AxisSum a = {};
+  for (size_t first = 0; first < n_channels; first += BATCH) {
+    WindowSum a = {};
 
-    a.samples = samples;
-    a.n_channels = n;
-    a.step = steps[axis];
-    a.n = (int) shape.size[axis];
-    a.radius = window.radius;
-    a.scale = scales[axis].get ();
-    for (int i = 0; i < n; i++) {
-      const int channel = first + i;
-      const bool is_isotropic = channel == (int) plan.n_moments;
-      const NdMoment &moment = plan.moments[is_isotropic ? 0 : channel];
-      float *const along_x = scratch.get () + 2 * i * samples;
-      const size_t component =
-          is_isotropic ? shape.components : moment.component;
-
-      a.weights[i] =
-          weights.get () + (is_isotropic ? 0 : moment.p[axis]) * taps;
-      a.in[i] = axis == 0 ? input.get () + component * samples
-          : axis == 1     ? along_x
-                          : along_x + samples;
-      a.out[i] = axis == 0 ? along_x
-          : axis == 1      ? along_x + samples
-                           : slot + channel * samples;
+    for (int axis = 0; axis < 3; axis++) {
+      a.size[axis] = (int) shape.size[axis];
+      a.scale[axis] = scales[axis].get ();
+      std::copy_n (window.weights + axis * taps, taps, a.weights[axis]);
     }
-    launch (axis_kernel, dim3 (count_blocks (samples), n), dim3 (THREADS), 0,
-        stream, a);
+    a.radius = window.radius;
+    a.n_channels = (int) std::min (BATCH, n_channels - first);
+    a.in = input.get ();
+    a.between = between.get ();
+    a.out = slot + first * samples;
+    for (int i = 0; i < a.n_channels; i++) {
+      const size_t channel = first + i;
+
+      if (channel == plan.n_moments) {
+        a.channels[i].component = shape.components;
+        continue;
+      }
+      a.channels[i].component = plan.moments[channel].component;
+      std::copy_n (plan.moments[channel].p, 3, a.channels[i].p);
+    }
+    sum_window (a, stream);
   }
 }
 
@@ -389,16 +401,46 @@ Structure::push (const NdSamples &volume)
 {
   g_return_if_fail (!ready ());
   const NdSamples here = uploads.bring_in (*context, volume, stream);
-  float *const slot =
-      ring.get () + pushed % n_slots * (size_t) n_channels * samples;
+  float *const slot = ring.get () + pushed % n_slots * n_channels * samples;
   const Split split = { here.data, here.sample, here.row, here.slice,
     shape.size[0], shape.size[1], samples, has_velocity, input.get () };
 
-  launch_kernel (axes, &split, nullptr, false, samples, stream);
-  for (int first = 0; first < n_channels; first += BATCH)
-    sum_batch (first, std::min (BATCH, n_channels - first), slot);
+  launch (axes == 2   ? split_kernel<2>
+          : axes == 3 ? split_kernel<3>
+                      : split_kernel<4>,
+      dim3 (count_blocks (samples)), dim3 (THREADS), 0, stream, split);
+  sum_channels (slot);
   ND_CUDA (cudaStreamSynchronize (stream));
   pushed++;
+}
+
+/* The first and the last volume replace those beyond the ends. */
+const float *
+Structure::slot_at (int64_t position) const
+{
+  const int64_t there =
+      std::max<int64_t> (0, std::min<int64_t> (position, pushed - 1));
+
+  return ring.get () + there % n_slots * n_channels * samples;
+}
+
+/* Begins the sums of the next outputs. All volumes of the first one are in the
+ * ring. */
+void
+Structure::begin_sums ()
+{
+  Begin a = {};
+
+  a.samples = n_channels * samples;
+  a.n_slots = n_slots;
+  for (int i = 0; i < n_slots; i++) {
+    a.slots[i] = slot_at (next + i - reach);
+    a.weights[i] = window.time[i];
+  }
+  a.out = begun.get ();
+  launch (begin_kernel, dim3 (count_blocks (a.samples)), dim3 (THREADS), 0,
+      stream, a);
+  begun_at = next;
 }
 
 void
@@ -410,29 +452,38 @@ Structure::respond (const NdSamples *out)
     Respond a = {};
 
     a.settings = settings;
-    a.plan = plan;
+    a.plan = plan_there.get ();
     a.samples = samples;
     a.width = shape.size[0];
     a.height = shape.size[1];
-    a.n_channels = n_channels;
+    a.n_channels = (int) n_channels;
     a.n_slots = n_slots;
-    a.has_velocity = has_velocity;
+    a.has_isotropic = has_isotropic;
     a.data = there.data;
     a.sample = there.sample;
     a.row = there.row;
     a.slice = there.slice;
-    /* The first and the last volume replace those beyond the ends. */
+    if (begun.count () > 0 && next >= begun_at + BEGUN && pushed > next + reach)
+      begin_sums ();
+    if (next < begun_at + BEGUN) {
+      a.begun = begun.get () + (next - begun_at) * n_channels * samples;
+      a.first = n_slots - (int) (next - begun_at);
+    }
     for (int i = 0; i < n_slots; i++) {
-      const int64_t position = std::max<int64_t> (0,
-          std::min<int64_t> (next + i - reach, pushed - 1));
-
-      a.slots[i] =
-          ring.get () + position % n_slots * (size_t) n_channels * samples;
+      a.slots[i] = slot_at (next + i - reach);
       a.weights[i] = window.time[i];
     }
-    job.upload (&a, 1);
-    launch_kernel (axes, nullptr, job.get (),
-        has_velocity && settings.model == ND_MOTION_AFFINE, samples, stream);
+    const Measures measures = has_velocity && settings.model == ND_MOTION_AFFINE
+        ? AFFINE
+        : has_velocity && settings.n_structures == 1 ? VELOCITY
+                                                     : CONSTANT;
+
+    if (axes == 2)
+      launch_respond<2> (a, measures, stream);
+    else if (axes == 3)
+      launch_respond<3> (a, measures, stream);
+    else
+      launch_respond<4> (a, measures, stream);
     downloads.send_out (*context, *out, stream);
     ND_CUDA (cudaStreamSynchronize (stream));
   }

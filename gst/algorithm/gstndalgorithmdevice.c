@@ -253,14 +253,20 @@ gst_nd_algorithm_make (GstNdAlgorithm *self, GError **error)
   const gint64 begin = g_get_monotonic_time ();
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   const GstNdResources wanted = get_resources (self);
+  g_autoptr (GError) why = NULL;
 
   gst_nd_algorithm_clear (self);
   gst_nd_algorithm_log_settings (self, "settings");
   priv->n_threads = nd_threads_start (wanted.n_threads);
-  /* auto uses the CPU: the kernels have not been compared with it on a GPU. */
-  if (wanted.backend == GST_ND_BACKEND_CUDA
-          ? !make_on_device (self, wanted.device_id, error)
-          : !make_on_cpu (self, error))
+  if (wanted.backend != GST_ND_BACKEND_CPU
+      && !make_on_device (self, wanted.device_id, &why)) {
+    if (wanted.backend == GST_ND_BACKEND_CUDA) {
+      g_propagate_error (error, g_steal_pointer (&why));
+      return FALSE;
+    }
+    GST_INFO_OBJECT (self, "computing on the CPU: %s", why->message);
+  }
+  if (priv->n_algorithms == 0 && !make_on_cpu (self, error))
     return FALSE;
   log_algorithms (self, begin);
   if (gst_nd_algorithm_make_pool (self, error))

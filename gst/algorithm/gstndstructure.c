@@ -113,9 +113,7 @@ static const GstNdProperty rows[] = {
       GST_ND_ENUM (Settings, units, GstNdUnits, units_type,
           GST_ND_UNITS_SAMPLES),
       GST_ND_PLAYING },
-  { "backend", "Back end",
-      "Device to compute on; auto: the CPU, because the CUDA kernels have "
-      "not been compared with it on a GPU yet",
+  { "backend", "Back end", "Device to compute on",
       GST_ND_ENUM (Settings, resources.backend, GstNdBackendKind,
           gst_nd_backend_get_type, GST_ND_BACKEND_AUTO),
       GST_ND_READY },

@@ -316,7 +316,7 @@ static const GstNdProperty rows[] = {
   { "threshold", "Threshold",
       "For response=argmax: samples whose largest magnitude is below it belong "
       "to no response and become 255 (uint8, uint16) or -1 (int16, float32), "
-      "whatever gain and offset are. 0: each sample gets a number. CPU only",
+      "whatever gain and offset are. 0: each sample gets a number",
       FIELD (DOUBLE, threshold, 0, G_MAXDOUBLE, 0), GST_ND_PLAYING },
   { "stamp", "Stamp",
       "Timestamp of an output. stats has the lag, in volumes; no output has a "

@@ -5,9 +5,9 @@
  *
  * Prints one JSON object: volumes that were sent, received, dropped and put
  * out, and percentiles of the time from the last byte that the sender gave to
- * its socket to the output of ELEMENTS, in ms. If volumes were dropped there
- * are no percentiles, because it is not known which output belongs to which
- * volume. --crc measures the checksum alone, in GB a second of one core.
+ * its socket to the output of ELEMENTS, in ms. If volumes were dropped after the
+ * first 20 there are no percentiles, because it is not known which output
+ * belongs to which volume. --crc measures the checksum alone, in GB a second of one core.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -40,8 +40,10 @@ typedef struct
 } Shared;
 static Shared *shared;
 
+static GstElement *source;
 static gint64 *came;
 static gint n_came;
+static guint64 early_drops; /* volumes that were dropped during the warm-up */
 
 static void
 measure_crc (const gchar *name,
@@ -103,6 +105,8 @@ note_output (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   if (n_came < n_volumes)
     came[n_came++] = g_get_monotonic_time ();
+  if (n_came == WARM_UP)
+    early_drops = igtl_stat (source, "volumes-dropped");
   return GST_PAD_PROBE_OK;
 }
 
@@ -114,18 +118,19 @@ compare (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* Latencies can only be told if output n belongs to volume n. */
+/* After the warm-up output n belongs to volume n + early_drops, if no volume is
+ * dropped later. */
 static void
 print_latency (void)
 {
-  const gint n = n_volumes - WARM_UP;
+  const gint n = n_came - WARM_UP, dropped = n_volumes - n_came;
   g_autofree gdouble *ms = NULL;
 
-  if (n_came != n_volumes || n < 1)
+  if (n < 1 || dropped != (gint) early_drops)
     return;
   ms = g_new (gdouble, n);
   for (gint i = 0; i < n; i++)
-    ms[i] = (came[i + WARM_UP] - shared->sent[i + WARM_UP]) / 1e3;
+    ms[i] = (came[i + WARM_UP] - shared->sent[i + WARM_UP + dropped]) / 1e3;
   qsort (ms, n, sizeof (gdouble), compare);
   printf (", \"p50_ms\": %.2f, \"p99_ms\": %.2f, \"max_ms\": %.2f", ms[n / 2],
       ms[(gint) (n * 0.99)], ms[n - 1]);
@@ -178,7 +183,7 @@ measure (const gchar *elements, const NdIgtlImage *image)
     fprintf (stderr, "%s\n", error->message);
     return 1;
   }
-  src = gst_bin_get_by_name (GST_BIN (pipeline), "src");
+  source = src = gst_bin_get_by_name (GST_BIN (pipeline), "src");
   sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   pad = gst_element_get_static_pad (sink, "sink");
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, note_output, NULL, NULL);

@@ -550,6 +550,8 @@ static const NdAlgorithmFuncs algorithms = {
 static NdBackend backend = {
   .size = ND_BACKEND_SIZE,
   .name = "cuda",
+  /* Without ND_BACKEND_THRESHOLD, so that tests see what the plan does. */
+  .flags = ND_BACKEND_TENSOR_RESPONSE,
   .available = available,
   .cost = cost,
   .ring_new = ring_new,

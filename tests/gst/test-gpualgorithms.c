@@ -79,6 +79,32 @@ GST_START_TEST (test_structure)
 }
 GST_END_TEST;
 
+/* A bank's responses become a tensor, or a number with a threshold. */
+GST_START_TEST (test_responses)
+{
+  static const gchar *const filters[] = {
+    "ndconv2d filter=\"monomial-bank,size=5\" response=tensor",
+    "ndconv3d filter=\"monomial-bank,size=3\" response=tensor gain=0.5",
+    "ndconv4dtemporal filter=\"monomial-bank,size=3,order=2.0\" "
+    "response=tensor",
+    "ndconv2d filter=\"quadrature-bank,size=7\" response=tensor",
+    "ndconv3d filter=\"quadrature-bank,size=5\" response=tensor",
+    "ndconv3d filter=\"monomial-bank,size=3\" response=argmax threshold=4",
+  };
+  /* The double compares with no threshold. */
+  const guint n = G_N_ELEMENTS (filters) - (gpu_is_double () ? 1 : 0);
+
+  for (guint i = 0; i < n; i++) {
+    g_autofree gchar *source = g_strdup_printf (SOURCE "type=int16", 5);
+    g_autofree gchar *text =
+        g_strdup_printf ("%s ! %s method=direct backend=BACKEND" SINK, source,
+            filters[i]);
+
+    gpu_compare (text, 1e-2);
+  }
+}
+GST_END_TEST;
+
 /* Volumes cross the bus once in and once out. */
 GST_START_TEST (test_links_on_the_device)
 {
@@ -125,7 +151,7 @@ GST_START_TEST (test_mixed_back_ends)
           source);
 
   gpu_compare (first, 1);
-  /* auto uses the CPU. */
+  /* auto uses the CPU if the device refuses the settings. */
   gpu_compare (second, 1);
   gpu_compare (third, 1);
 }
@@ -208,6 +234,7 @@ gpu_suite (void)
   tcase_set_timeout (tc, 600);
   tcase_add_test (tc, test_denoise);
   tcase_add_test (tc, test_structure);
+  tcase_add_test (tc, test_responses);
   tcase_add_test (tc, test_links_on_the_device);
   tcase_add_test (tc, test_mixed_back_ends);
   tcase_add_test (tc, test_changes);
