@@ -58,32 +58,26 @@ split_kernel (const __grid_constant__ Split a)
   {
     const float *from = (const float *) (a.data + i % a.width * a.sample
         + i / a.width % a.height * a.row + i / a.width / a.height * a.slice);
-    float tensor[COMPONENTS], values[AXES], least[2];
-    double exact[COMPONENTS], trace = 0;
+    double tensor[COMPONENTS], least[2];
     bool finite = true;
 
 #pragma unroll
     for (int c = 0; c < COMPONENTS; c++) {
-      exact[c] = tensor[c] = from[c];
-      finite = finite && isfinite (tensor[c]);
-      a.out[c * a.samples + i] = tensor[c];
+      tensor[c] = from[c];
+      finite = finite && isfinite (from[c]);
+      a.out[c * a.samples + i] = from[c];
     }
     if (!a.has_velocity)
       continue;
-    find_eigenvalues<AXES> (tensor, values);
-    take_least<AXES> (values, least);
-#pragma unroll
-    for (int k = 0; k < AXES; k++)
-      trace += exact[nd_inline_tensor_index (AXES, k, k)];
-    const float isotropic =
-        finite ? (float) refine_least<AXES> (exact, least[0], trace) : NAN;
+    find_least<AXES> (tensor, 0, least);
+    const float isotropic = finite ? (float) least[0] : NAN;
 
     a.out[COMPONENTS * a.samples + i] = isotropic;
 #pragma unroll
     for (int k = 0; k < AXES; k++) {
       const size_t c = nd_inline_tensor_index (AXES, k, k);
 
-      a.out[c * a.samples + i] = (float) exact[c] - isotropic;
+      a.out[c * a.samples + i] = (float) tensor[c] - isotropic;
     }
   }
 }

@@ -43,9 +43,11 @@ find_eigenvalues (const float *tensor, float *values)
       for (int q = p + 1; q < AXES; q++) {
         const float off = a[p][q], theta = d[q] - d[p];
         /* tan of the angle: 2 off / (theta + sign (theta) sqrt (...)). */
-        const float root = sqrtf (fmaf (theta, theta, 4 * off * off));
-        const float t =
-            root > 0 ? 2 * off / (theta + copysignf (root, theta)) : 0.f;
+        const float square = fmaf (theta, theta, 4 * off * off);
+        const float root = square * rsqrtf (fmaxf (square, 1e-37f));
+        const float t = square > 1e-37f
+            ? __fdividef (2 * off, theta + copysignf (root, theta))
+            : 0.f;
         const float c = rsqrtf (fmaf (t, t, 1.f)), s = t * c;
 
         rest = fmaf (off, off, rest);
@@ -65,26 +67,12 @@ find_eigenvalues (const float *tensor, float *values)
         }
       }
     }
-    if (rest < 1e-15f)
+    if (rest < 1e-9f) /* the sweep squared it */
       break;
   }
 #pragma unroll
   for (int i = 0; i < AXES; i++)
     values[i] = d[i] * scale;
-}
-
-/* The two least of @values, the least one first. */
-template <int AXES>
-__device__ __forceinline__ void
-take_least (const float *values, float least[2])
-{
-  least[0] = fminf (values[0], values[1]);
-  least[1] = fmaxf (values[0], values[1]);
-#pragma unroll
-  for (int i = 2; i < AXES; i++) {
-    least[1] = fminf (least[1], fmaxf (least[0], values[i]));
-    least[0] = fminf (least[0], values[i]);
-  }
 }
 
 __device__ __forceinline__ double
@@ -130,20 +118,60 @@ expand_determinant (const double *t, double shift, double *value, double *slope)
   }
 }
 
-/* One Newton step from @least, which find_eigenvalues() found, brings a
- * separate eigenvalue to double precision. The step from one of several equal
- * eigenvalues is within the error of @least. */
+/* The two least eigenvalues in double precision alone. Not inlined, because few
+ * tensors need it, and its registers would limit all threads. */
 template <int AXES>
-__device__ __forceinline__ double
-refine_least (const double *tensor, double least, double trace)
+__device__ __noinline__ void
+find_least_exactly (const double *tensor, double least[2])
 {
-  const double most = 1e-6 * trace;
-  double value, slope;
+  double values[AXES];
 
-  expand_determinant<AXES> (tensor, least, &value, &slope);
-  if (!(fabs (value) < most * fabs (slope)))
-    return least;
-  return least + value / slope;
+  if (!nd_inline_tensor_eigen (AXES, tensor, values, nullptr))
+    values[AXES - 1] = values[AXES - 2] = NAN;
+  least[0] = values[AXES - 1];
+  least[1] = values[AXES - 2];
+}
+
+/* Finds the two least eigenvalues of @tensor, which is finite, the least one
+ * first. Two Newton steps bring the least one from single to double precision
+ * if it is separate from the next one. The next one has the precision of float,
+ * 1e-6 of the trace, or, if it is below @small of the trace, that of double. */
+template <int AXES>
+__device__ __forceinline__ void
+find_least (const double *tensor, float small, double least[2])
+{
+  constexpr int COMPONENTS = AXES * (AXES + 1) / 2;
+  float singles[COMPONENTS], values[AXES], two[2], trace = 0;
+
+#pragma unroll
+  for (int c = 0; c < COMPONENTS; c++)
+    singles[c] = (float) tensor[c];
+  find_eigenvalues<AXES> (singles, values);
+  two[0] = fminf (values[0], values[1]);
+  two[1] = fmaxf (values[0], values[1]);
+#pragma unroll
+  for (int i = 0; i < AXES; i++) {
+    if (i > 1) {
+      two[1] = fminf (two[1], fmaxf (two[0], values[i]));
+      two[0] = fminf (two[0], values[i]);
+    }
+    trace += values[i];
+  }
+  least[0] = two[0];
+  least[1] = two[1];
+  if (trace > 0
+      && (two[1] - two[0] < 2e-6f * trace || two[1] < small * trace)) {
+    find_least_exactly<AXES> (tensor, least);
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+    double value, slope;
+
+    expand_determinant<AXES> (tensor, least[0], &value, &slope);
+    if (slope > 0)
+      least[0] += value / slope;
+  }
 }
 
 /* The certainty of nd_inline_motion_solve_constant (). The equations of the
@@ -153,37 +181,18 @@ template <int AXES>
 __device__ __forceinline__ double
 find_certainty (const double *tensor, double determinant)
 {
-  constexpr int DIMS = AXES - 1, COMPONENTS = AXES * (AXES + 1) / 2;
+  constexpr int DIMS = AXES - 1;
 
   if constexpr (DIMS == 1) {
     return isfinite (determinant);
   } else {
-    float singles[COMPONENTS], all[AXES], least[2], largest = 0;
-    double trace = 0, ratio;
+    double trace = 0, least[2];
 
-#pragma unroll
-    for (int c = 0; c < COMPONENTS; c++)
-      singles[c] = (float) tensor[c];
 #pragma unroll
     for (int k = 0; k < DIMS; k++)
       trace += tensor[nd_inline_tensor_index (AXES, k, k)];
-    find_eigenvalues<AXES> (singles, all);
-    take_least<AXES> (all, least);
-#pragma unroll
-    for (int k = 0; k < AXES; k++)
-      largest = fmaxf (largest, all[k]);
-    if (least[1] > 1e-4f * largest) {
-      const double time = tensor[nd_inline_tensor_index (AXES, DIMS, DIMS)];
-
-      ratio = refine_least<AXES> (tensor, least[0], trace + time) / least[1];
-    } else {
-      double values[AXES];
-
-      if (!nd_inline_tensor_eigen (AXES, tensor, values, nullptr)
-          || !(values[0] > 0))
-        return 0;
-      ratio = values[AXES - 1] / fmax (values[AXES - 2], 1e-300);
-    }
+    find_least<AXES> (tensor, 1e-4f, least);
+    const double ratio = least[0] / fmax (least[1], 1e-300);
     const double mean = trace / DIMS;
     const float geometric = DIMS == 2
         ? sqrtf ((float) (determinant / (mean * mean)))

@@ -26,40 +26,34 @@ template <typename F>
 __device__ __forceinline__ void
 sum_run (const float *weights, int radius, F read, float *sums)
 {
-  const int last = 2 * radius;
+  const int taps = 2 * radius + 1;
+  float v[2 * RUN - 1];
 
 #pragma unroll
   for (int o = 0; o < RUN; o++)
     sums[o] = 0;
 #pragma unroll
-  for (int u = 0; u < RUN - 1; u++) {
-    if (u > last + RUN - 1)
-      break;
-    const float v = read (u);
-
+  for (int o = 0; o < RUN - 1; o++)
+    v[o] = read (o);
+  for (int first = 0; first < taps; first += RUN) {
 #pragma unroll
-    for (int o = 0; o <= u; o++) {
-      if (u - o <= last)
-        sums[o] = fmaf (weights[u - o], v, sums[o]);
+    for (int k = 0; k < RUN; k++) {
+      if (first + k < taps)
+        v[RUN - 1 + k] = read (first + RUN - 1 + k);
     }
-  }
-#pragma unroll 4
-  for (int u = RUN - 1; u <= last; u++) {
-    const float v = read (u);
+#pragma unroll
+    for (int k = 0; k < RUN; k++) {
+      if (first + k < taps) {
+        const float weight = weights[first + k];
 
 #pragma unroll
-    for (int o = 0; o < RUN; o++)
-      sums[o] = fmaf (weights[u - o], v, sums[o]);
-  }
+        for (int o = 0; o < RUN; o++)
+          sums[o] = fmaf (weight, v[o + k], sums[o]);
+      }
+    }
 #pragma unroll
-  for (int e = 1; e < RUN; e++) {
-    if (last + e < RUN - 1)
-      continue;
-    const float v = read (last + e);
-
-#pragma unroll
-    for (int o = e; o < RUN; o++)
-      sums[o] = fmaf (weights[last + e - o], v, sums[o]);
+    for (int o = 0; o < RUN - 1; o++)
+      v[o] = v[o + RUN];
   }
 }
 
@@ -98,14 +92,17 @@ plane_kernel (const __grid_constant__ Plane a)
   const float *const in = w.in + w.channels[c].component * volume + z * slice;
   float *const out = w.between + c * volume + z * slice;
 
-  for (int k = threadIdx.x; k < width * height; k += THREADS) {
-    const int row = k / width, column = k % width;
-    const int x = x0 - radius + column, y = y0 - radius + row;
+  for (int row = threadIdx.x / 32; row < height; row += THREADS / 32) {
+    const int y = y0 - radius + row;
 
-    samples[row * pitch + column] =
-        x >= 0 && x < w.size[0] && y >= 0 && y < w.size[1]
-        ? in[(size_t) y * w.size[0] + x]
-        : 0.f;
+    for (int column = threadIdx.x % 32; column < width; column += 32) {
+      const int x = x0 - radius + column;
+
+      samples[row * pitch + column] =
+          x >= 0 && x < w.size[0] && y >= 0 && y < w.size[1]
+          ? in[(size_t) y * w.size[0] + x]
+          : 0.f;
+    }
   }
   __syncthreads ();
   for (int k = threadIdx.x; k < height * (TILE_WIDTH / RUN); k += THREADS) {
