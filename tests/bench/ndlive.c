@@ -5,9 +5,10 @@
  *
  * Prints one JSON object: volumes that were sent, received, dropped and put
  * out, and percentiles of the time from the last byte that the sender gave to
- * its socket to the output of ELEMENTS, in ms. If volumes were dropped after the
- * first 20 there are no percentiles, because it is not known which output
- * belongs to which volume. --crc measures the checksum alone, in GB a second of one core.
+ * its socket to the output of ELEMENTS, in ms. If volumes were dropped after
+ * the first 20 there are no percentiles, because it is not known which output
+ * belongs to which volume. --crc measures the checksum alone, in GB a second of
+ * one core.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

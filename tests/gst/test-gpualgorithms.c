@@ -81,8 +81,8 @@ GST_START_TEST (test_structure)
 }
 GST_END_TEST;
 
-/* A bank's responses become a tensor, or a number with a threshold. The gain makes
- * the largest component about 1. */
+/* A bank's responses become a tensor, or a number with a threshold. The gain
+ * makes the largest component about 1. */
 GST_START_TEST (test_responses)
 {
   static const gchar *const filters[] = {
