@@ -135,7 +135,7 @@ gboolean nd_denoise_has_coarse_scale (const gsize size[3]);
  * difference along all axes. */
 #define ND_NOISE_MEDIAN 0.67448975019608171
 
-/* Of the normal distribution. */
+/* Functions of the normal distribution. */
 gdouble nd_normal_density (gdouble x);
 gdouble nd_normal_probability (gdouble x);
 

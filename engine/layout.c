@@ -188,7 +188,7 @@ add_orthogonal (NdLayout *layout, const NdCamera *camera, const NdSceneJob *job,
   const gint d = pixels_of (extent (job, 2), pixel);
   gsize at[3];
 
-  /* What is left over belongs to the planes, for the sake of the zoom. */
+  /* The planes get the remaining pixels, so that the zoom can use them. */
   w += (width - w - d) / 2;
   h += (height - h - d) / 2;
   for (guint a = 0; a < 3; a++)

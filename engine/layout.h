@@ -1,4 +1,5 @@
-/* Where the panels of a scene are, and from where they show the volume.
+/* The positions of the panels of a scene, and the directions from which they
+ * show the volume.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -34,7 +35,7 @@ typedef enum
   ND_PROJECTION_MIN = 2
 } NdProjection;
 
-/* What to show, from where. */
+/* The kind of the view and its direction. */
 typedef struct
 {
   NdViewMode mode;

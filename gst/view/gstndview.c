@@ -93,8 +93,8 @@ struct _GstNdView
    * thread writes. */
   GstNdViewSettings active;
 
-  /* Of the streaming thread: the properties of the next volume, and those in
-   * use. */
+  /* Used by the streaming thread only: the properties of the next volume, and
+   * those in use. */
   GstNdViewSettings wanted, applied;
 
   gint shown; /* the response of the last picture; -1: there is none */
@@ -860,7 +860,7 @@ gst_nd_view_sink_event (GstBaseTransform *trans, GstEvent *event)
       ->sink_event (trans, event);
 }
 
-/* What the user looks at; FALSE if there is no picture yet, or if mouse and
+/* The picture that the user sees; FALSE if there is none yet, or if mouse and
  * keys must not change it. */
 static gboolean
 get_seen (GstNdView *self, GstNdViewSeen *seen)

@@ -27,7 +27,7 @@ static void
 append_pictures (GstCaps *caps, const GstStructure *s,
     const GstNdViewSettings *settings)
 {
-  /* Of plain pictures; their numbers are equal. */
+  /* Plain pictures have the same numbers. */
   const NdPictureMode mode = (NdPictureMode) settings->mode;
   const NdAxis axis = settings->axis;
   GstStructure *picture = gst_structure_new_empty ("video/x-raw");

@@ -10,8 +10,8 @@
 G_BEGIN_DECLS
 
 /* The caps need not be fixed; open fields stay open. Scenes are RGB and have
- * square pixels. Of other pictures with a spacing, those with its pixel aspect
- * ratio come before those with square pixels. @settings are resolved. */
+ * square pixels. Other pictures, if there is a spacing, have its pixel aspect
+ * ratio first, then square pixels. @settings are resolved. */
 GstCaps *gst_nd_view_caps_of_pictures (GstCaps *volumes,
     const GstNdViewSettings *settings);
 

@@ -9,17 +9,17 @@
 
 G_BEGIN_DECLS
 
-/* What the keys and buttons do, in lines of text. */
+/* Lines of text that explain the keys and buttons. */
 const gchar *gst_nd_view_keys_help (void);
 
-/* The button that is held, and where the mouse was. 0: none */
+/* The button that is held (0: none), and the last position of the mouse. */
 typedef struct
 {
   gint button;
   gdouble x, y;
 } GstNdViewDrag;
 
-/* What the user looks at. */
+/* The picture that the user sees. */
 typedef struct
 {
   GstNdViewSettings settings; /* resolved */

@@ -19,7 +19,7 @@ GstNdViewScene *gst_nd_view_scene_new (const NdBackend *backend, gint device_id,
 void gst_nd_view_scene_free (GstNdViewScene *scene);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstNdViewScene, gst_nd_view_scene_free)
 
-/* What one picture needs beside the settings. */
+/* The values of one picture that are not in the settings. */
 typedef struct
 {
   gdouble low, window; /* the window in use */

@@ -205,18 +205,18 @@ const GstNdProperty gst_nd_view_rows[] = {
           ND_PROJECTION_MAX),
       GST_ND_PLAYING },
   { "azimuth", "Azimuth",
-      "Projection, volume and surface: degrees that what is in front turns to "
+      "Projection, volume and surface: degrees by which the front turns to "
       "the right",
       FIELD (DOUBLE, azimuth, -360, 360, 0), CONTROLLED },
   { "elevation", "Elevation",
-      "Projection, volume and surface: degrees that what is in front turns "
+      "Projection, volume and surface: degrees by which the front turns "
       "down, after 'azimuth'",
       FIELD (DOUBLE, elevation, -90, 90, 0), CONTROLLED },
   { "perspective", "Perspective",
       "Projection, volume and surface: degrees of the field of view; 0: "
       "parallel rays",
       FIELD (DOUBLE, perspective, 0, 120, 0), CONTROLLED },
-  { "zoom", "Zoom", "Enlargement of what fits in the picture",
+  { "zoom", "Zoom", "Enlargement; 1: the whole view fits in the picture",
       FIELD (DOUBLE, zoom, 0.01, 1000, 1), CONTROLLED },
   { "pan-x", "Pan x", "Shift to the right, in widths of the picture or plane",
       FIELD (DOUBLE, pan_x, -1000, 1000, 0), CONTROLLED },
@@ -254,7 +254,7 @@ const GstNdProperty gst_nd_view_rows[] = {
       "specular=0, volumes have no shading and are faster",
       FIELD (DOUBLE, ambient, 0, 2, 0.3), CONTROLLED },
   { "diffuse", "Diffuse",
-      "Volume and surface: brightness of what faces the light",
+      "Volume and surface: brightness of the sides that face the light",
       FIELD (DOUBLE, diffuse, 0, 2, 0.8), CONTROLLED },
   { "specular", "Specular", "Volume and surface: brightness of reflections",
       FIELD (DOUBLE, specular, 0, 2, 0.2), CONTROLLED },

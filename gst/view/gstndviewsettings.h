@@ -43,7 +43,7 @@ typedef struct
   gboolean navigation;
   gint pointer_x, pointer_y; /* below 0: none */
 
-  /* Of gst_nd_view_settings_resolve(). */
+  /* Set by gst_nd_view_settings_resolve(). */
   gint width, height; /* 0: the natural size */
   gfloat curve[ND_LOOK_COLORS];
 } GstNdViewSettings;

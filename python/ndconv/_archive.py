@@ -85,7 +85,7 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
     retries : int
         How often a task is tried again if it failed or its worker died.
     runner : {"local", "dask", "slurm"}
-        What runs the tasks: processes of this machine, workers of Dask, or
+        The runner of the tasks: processes of this machine, workers of Dask, or
         workers of Dask as jobs of Slurm.
     client : distributed.Client, optional
         Whose workers run the tasks of ``runner="dask"``; by default `workers`

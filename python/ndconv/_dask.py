@@ -93,7 +93,7 @@ class Dask:
 
 
 def _take(future: Any) -> Any:
-    """What a task did, or the text of its error."""
+    """The result of a task, or the text of its error."""
     try:
         return future.result()
     except Exception as error:  # its workers died, or the cluster ended

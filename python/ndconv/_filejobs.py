@@ -138,7 +138,7 @@ class FileJob(NamedTuple):
             os.replace(folder / found, target / found)
 
     def finish(self) -> None:
-        """Removes what killed workers left."""
+        """Removes the unfinished files of killed workers."""
         unfinished = self._folder / "unfinished"
         name = pathlib.Path(self.output).name + "."
         try:

@@ -1,4 +1,4 @@
-"""Filters and settings, and what the library says of them.
+"""Filters and settings, and their descriptions by the library.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 Copyright (C) 2026 the ndconv developers

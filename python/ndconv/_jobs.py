@@ -1,4 +1,4 @@
-"""What a run does: jobs, which are an input and its output, and their tasks.
+"""The work of a run: jobs, each an input and its output, and their tasks.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 Copyright (C) 2026 the ndconv developers
@@ -28,7 +28,7 @@ _M_ARENA_MAX = -8       # <malloc.h>
 
 
 class Done(NamedTuple):
-    """What a task did."""
+    """The result of a task."""
     samples: int    # outputs
     read: int       # bytes of samples
     written: int
@@ -86,7 +86,7 @@ def _describe_filter(filter_: Filter) -> Any:
 
 
 def refuse_other(found: Any, wanted: Any, where: Any) -> None:
-    """SettingsError if what is there was made in another way."""
+    """SettingsError if an existing output was made with other settings."""
     if found != wanted:
         raise lib.SettingsError(
             f"{where} was made with other settings, or not by this function: "

@@ -61,7 +61,7 @@ def _box(block: Block) -> str:
 
 
 class Ledger:
-    """What the runners tell, and what becomes of it."""
+    """The state of all tasks, from the messages of the runners."""
 
     def __init__(self, retries: int,
                  progress: Callable[[int, int], Any] | None,
@@ -141,7 +141,7 @@ class Ledger:
         return True
 
     def report(self) -> Report:
-        """What was done until now."""
+        """The report of the work until now."""
         return Report(self.outputs, self.finished, self.skipped, self.retried,
                       self.failed, time.perf_counter() - self._begin,
                       self._samples, self._volumes, self._read, self._written,

@@ -16,7 +16,7 @@ AXES = 4  # x, y, z, t
 
 
 class Error(Exception):
-    """What the library refuses or fails to do; the message says why."""
+    """The library refused or failed to do something; the message says why."""
 
 
 class SettingsError(Error, ValueError):

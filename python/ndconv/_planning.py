@@ -17,7 +17,7 @@ from ._recordings import Raw
 from ._sources import RecordingSource, open_source
 from ._storejobs import CODECS, StoreJob, find_shard
 
-# What outputs are, by the names of output_format: a version of OME-Zarr, or "".
+# The values of output_format, and the version of OME-Zarr that each stands for.
 FORMATS = {"recording": "", "ome-zarr": "0.5", "ome-zarr-0.5": "0.5",
            "ome-zarr-0.4": "0.4"}
 Path = Union[str, os.PathLike]
@@ -33,7 +33,7 @@ def check_value(name: str, value: Any, values: Any) -> None:
 
 
 class Options(NamedTuple):
-    """What a run does with every input."""
+    """The options of a run, which apply to every input."""
     filter: Filter
     settings: dict[str, Any]
     axes: str | None = None

@@ -21,7 +21,7 @@ DESCRIPTION = """\
 Inputs are recordings (NIfTI, NRRD, MetaImage, NumPy, TIFF, raw samples) and OME-Zarr.
 Several inputs, or a pattern in quotes, give outputs of the same names in the folder
 OUTPUT. A run that was interrupted goes on if it is started again with the same options:
-what is finished is not computed again. Until an output is complete, it has another name.
+finished tasks are not computed again. Until an output is complete, it has another name.
 Sizes have the order x:y:z:t.
 """
 EXAMPLES = """\
@@ -45,7 +45,7 @@ SETTINGS: list[tuple[str, Any, str]] = [
     ("border-value", float, "the value of the border constant"),
     ("origin", "X:Y:Z:T", "shift the filter, per axis"),
     ("output-type", "TYPE", "type of the output (default: of the input)"),
-    ("backend", ["auto", "cpu", "cuda"], "where to filter"),
+    ("backend", ["auto", "cpu", "cuda"], "device that filters"),
     ("method", ["auto", "direct", "separable", "fft", "tensor", "reference"],
      "how to filter"),
     ("causal", bool, "read no volume after the anchor"),

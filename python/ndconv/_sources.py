@@ -1,4 +1,4 @@
-"""What a run reads: arrays of Zarr stores, and recordings.
+"""Inputs of a run: arrays of Zarr stores, and recordings.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 Copyright (C) 2026 the ndconv developers

@@ -184,7 +184,7 @@ class Stream:
 
     @property
     def backend(self) -> str:
-        """Where the stream is filtered: ``"cpu"`` or ``"cuda"``."""
+        """The back end that filters the stream: ``"cpu"`` or ``"cuda"``."""
         return lib.nd_stream_get_backend(self._pointer).decode()
 
     @property

@@ -1,5 +1,5 @@
 /* Scenes on the CPU, pixel by pixel against the reference in double precision;
- * layouts against what the eye expects of them.
+ * layouts: sizes, positions and directions.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -259,7 +259,7 @@ test_layouts (void)
   }
 }
 
-/* What is in front moves as the drag does. */
+/* The front moves as the drag does. */
 static void
 test_rotation (void)
 {
@@ -272,7 +272,7 @@ test_rotation (void)
 
     nd_camera_rotate (&camera, !down * 10, down * 10, 100, 100);
     nd_layout_init (layout, &camera, &job, 100, 100);
-    /* Where (0, 0, -1) from the middle is in the picture. */
+    /* The position of (0, 0, -1) from the middle in the picture. */
     x -= layout->panels[0].right[2];
     y -= layout->panels[0].down[2];
     g_assert_true (down ? y > 0 && fabs (x) < 1e-9 : x > 0 && fabs (y) < 1e-9);

@@ -374,8 +374,8 @@ GST_START_TEST (test_ends)
 
 GST_END_TEST;
 
-/* A seek that is not accurate begins a stream of its own. It ends where the
- * accurate one before it ended. */
+/* A seek that is not accurate begins a stream of its own. It ends at the
+ * end of the accurate seek before it. */
 GST_START_TEST (test_plain_seek)
 {
   const gchar *elements = VOLUME_FILTER VALUES;
