@@ -6,7 +6,7 @@
 # MODE is a mode of ndview, by default orthogonal for volumes; RATE is in volumes
 # per second, by default that of the recording. The variables WINDOW and LEVEL
 # set the properties of ndview for both pictures; otherwise each has its own
-# range. The variable READ has properties for ndfilesrc, as
+# range. GIF movies are in shades of grey. The variable READ has properties for ndfilesrc, as
 # "volume-size=128:128:1" for frames in a file that does not say so.
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
@@ -38,7 +38,16 @@ case $movie in
   *.webm) encode=$(first 'vp9enc deadline=1 cpu-used=4' 'vp8enc deadline=1') \
       || exit
     encode="$encode ! $(first webmmux)" || exit ;;
-  *.gif) encode=$(first gifenc 'avenc_gif ! avmux_gif') || exit ;;
+  *.gif)
+    # gif.py reads the luma; 1:4:0:0 gives it all 256 levels.
+    encode="video/x-raw,format=I420,colorimetry=1:4:0:0 ! $(first y4menc)" \
+      || exit ;;
+esac
+out=$movie
+case $movie in
+  *.gif)
+    out=$(mktemp) || exit
+    trap 'rm -f "$out"' EXIT ;;
 esac
 
 # Encoders need even sizes; the range has only even numbers.
@@ -47,13 +56,15 @@ view="ndview mode=$mode window=${WINDOW:-0} level=${LEVEL:-0}"
 # The words of $view, $even and $encode are elements.
 # shellcheck disable=SC2086
 if [ -z "$after" ]; then
-  exec gst-launch-1.0 -q ndfilesrc location="$before" framerate="$rate" ${READ:-} \
-    ! $view ! $even ! videoconvert ! $encode ! filesink location="$movie"
+  gst-launch-1.0 -q ndfilesrc location="$before" framerate="$rate" ${READ:-} \
+    ! $view ! $even ! videoconvert ! $encode ! filesink location="$out" || exit
+else
+  half='videoconvert ! videoscale add-borders=true ! video/x-raw,width=400,height=400,pixel-aspect-ratio=1/1'
+  # shellcheck disable=SC2086
+  gst-launch-1.0 -q \
+    ndfilesrc location="$before" framerate="$rate" ${READ:-} ! $view ! $half ! both. \
+    ndfilesrc location="$after" framerate="$rate" ${READ:-} ! $view ! $half ! both. \
+    compositor name=both sink_1::xpos=400 ! videoconvert ! $encode \
+    ! filesink location="$out" || exit
 fi
-half='videoconvert ! videoscale add-borders=true ! video/x-raw,width=400,height=400,pixel-aspect-ratio=1/1'
-# shellcheck disable=SC2086
-exec gst-launch-1.0 -q \
-  ndfilesrc location="$before" framerate="$rate" ${READ:-} ! $view ! $half ! both. \
-  ndfilesrc location="$after" framerate="$rate" ${READ:-} ! $view ! $half ! both. \
-  compositor name=both sink_1::xpos=400 ! videoconvert ! $encode \
-  ! filesink location="$movie"
+[ "$out" = "$movie" ] || "${0%/*}/gif.py" "$out" "$movie"

@@ -38,6 +38,10 @@ if gst-inspect-1.0 --exists vp8enc && gst-inspect-1.0 --exists webmmux; then
 else
   echo 'vp8enc or webmmux is missing: no movies'
 fi
+if gst-inspect-1.0 --exists y4menc; then
+  "$source/pipelines/movie.sh" "$folder/in.nii.gz" "$folder/x.gif" || failed=1
+  expect 'frames of a GIF' 6 "$(LC_ALL=C grep -aoP '!\xf9\x04' "$folder/x.gif" | wc -l)"
+fi
 "$source/pipelines/movie.sh" "$folder/in.nii.gz" "$folder/x.avi" 2>/dev/null
 expect 'unknown movie' 2 $?
 "$source/pipelines/movie.sh" "$folder/none.nii" "$folder/x.webm" 2>/dev/null
