@@ -174,6 +174,11 @@ class StoreJob(NamedTuple):
     def finish(self) -> None:
         """Gives the complete output its name."""
         if self._part.exists():
+            # What workers wrote when they were killed.
+            for folder, _, names in os.walk(self._part / "store"):
+                for name in names:
+                    if name.endswith(".partial"):
+                        os.remove(os.path.join(folder, name))
             os.rename(self._part / "store", self.output)
             shutil.rmtree(self._part)
 

@@ -153,8 +153,11 @@ class Archives(unittest.TestCase):
         killed = []
 
         def kill(_done, _total):
-            # All that there are, with their tasks and without.
+            # All that there are, with their tasks and without; one was
+            # writing.
             if not killed:
+                store = pathlib.Path(f"{self.target}.part", "store", "0")
+                (store / "0.1234.partial").write_bytes(b"half")
                 for worker in runner.workers:
                     worker.process.kill()
                     killed.append(worker)
@@ -174,6 +177,7 @@ class Archives(unittest.TestCase):
             _local.Local.run = original
         self.assertGreaterEqual(len(killed), 1)
         self.assertLessEqual(report.retried, 2)
+        self.assertEqual(list(self.target.rglob("*.partial")), [])
         self.assertEqual(report.failed, [])
         np.testing.assert_array_equal(
             self.read(), ndconv.convolve(self.x, W, method="direct"))
