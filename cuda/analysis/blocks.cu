@@ -46,6 +46,51 @@ reciprocal (float x)
  *   the sums of plane k - 3 - AHEAD are added along y;
  *   the sums of plane k - 3 - 2 AHEAD are transformed along x and written. */
 
+/* Transforms the coefficients of a block back along z, times @weight, and adds
+ * them to the sums of its four planes. Plane 3 is new. @c: [along y * 4 + along
+ * z]; step @s of four. */
+__device__ __forceinline__ void
+add_along_z (const float *c, float weight, int s, float (*sums)[4])
+{
+  const float outer = weight * OUTER, inner = weight * INNER;
+
+#pragma unroll
+  for (int yc = 0; yc < 4; yc++) {
+    float o[4];
+
+    inverse4 (c[yc * 4], c[yc * 4 + 1], c[yc * 4 + 2], c[yc * 4 + 3], o);
+    sums[(s + 1) & 3][yc] = fmaf (outer, o[0], sums[(s + 1) & 3][yc]);
+    sums[(s + 2) & 3][yc] = fmaf (inner, o[1], sums[(s + 2) & 3][yc]);
+    sums[(s + 3) & 3][yc] = fmaf (inner, o[2], sums[(s + 3) & 3][yc]);
+    sums[s][yc] = outer * o[3];
+  }
+}
+
+/* Transforms a complete sum back along y, and stores what it adds to four rows,
+ * @pitch bytes apart. */
+__device__ __forceinline__ void
+store_along_y (const float *sum, SharedAddress to, int pitch)
+{
+  float o[4];
+
+  inverse4_window (sum[0], sum[1], sum[2], sum[3], o);
+#pragma unroll
+  for (int j = 0; j < 4; j++)
+    store_shared (to + j * pitch, o[j]);
+}
+
+/* The sum of four values of @pitch bytes apart, each of four floats. */
+__device__ __forceinline__ float4
+add_rows (SharedAddress from, int pitch)
+{
+  const float4 p = load_shared4 (from), q = load_shared4 (from + pitch);
+  const float4 r = load_shared4 (from + 2 * pitch);
+  const float4 u = load_shared4 (from + 3 * pitch);
+
+  return make_float4 ((p.x + q.x) + (r.x + u.x), (p.y + q.y) + (r.y + u.y),
+      (p.z + q.z) + (r.z + u.z), (p.w + q.w) + (r.w + u.w));
+}
+
 /* Stage 1 for the last volume of the blocks */
 
 constexpr int ONE_HEIGHT = 8;
@@ -76,6 +121,49 @@ gather_x (SharedAddress c)
           fmaf (inverse4_factor (k, i), load_shared (c + 64 * k - 4 * i), sum);
   }
   return sum;
+}
+
+/* Transforms the planes of @ring along z, sets coefficients up to their level
+ * to 0, and sums the others over time for the last volume. @kept: [along y * 4
+ * + along z]. Returns the number of coefficients that are not 0. */
+__device__ __forceinline__ float
+threshold_block (const float (*ring)[16], int s, const float *level,
+    float mean_level, float *kept)
+{
+  float count[2] = { 0, 0 };
+
+#pragma unroll
+  for (int yc = 0; yc < 4; yc++) {
+#pragma unroll
+    for (int t = 0; t < 4; t++) {
+      const int q = yc * 4 + t;
+      /* The factor of coefficient t in the last volume. */
+      const float slice = t == 0 ? 1.f
+          : t == 1               ? -DCT_RATIO
+          : t == 2               ? 1.f
+                                 : -DCT_RATIO * DCT_ODD;
+      float c[4];
+
+      forward4 (ring[(s + 1) & 3][q], ring[(s + 2) & 3][q],
+          ring[(s + 3) & 3][q], ring[s][q], c[0], c[1], c[2], c[3]);
+#pragma unroll
+      for (int zc = 0; zc < 4; zc++) {
+        const int odd = (t & 1) + (yc & 1) + (zc & 1);
+        /* NaN is kept. */
+        const bool keep =
+            !(fabsf (c[zc]) <= (q == 0 && zc == 0 ? mean_level : level[odd]));
+        float &sum = kept[yc * 4 + zc];
+
+        if (t == 0)
+          sum = keep ? c[zc] : 0.f;
+        else if (keep)
+          sum = fmaf (slice, c[zc], sum);
+        if (keep)
+          count[zc & 1] += 1.f;
+      }
+    }
+  }
+  return count[0] + count[1];
 }
 
 /* A thread computes one position and one coefficient along x. */
@@ -213,16 +301,13 @@ one_kernel (const __grid_constant__ BlockArguments a)
         out += ONE_ROWS * 12;
       }
       if (adds_y && k >= 3 + AHEAD && k < n_z + 6 + AHEAD) {
-        const SharedAddress b = add_from + then * 4 * ALONG_Y;
         const SharedAddress c = add_to + now * ALONG_X;
-        const float4 p = load_shared4 (b), q = load_shared4 (b + ALONG_Y);
-        const float4 r = load_shared4 (b + 2 * ALONG_Y);
-        const float4 u = load_shared4 (b + 3 * ALONG_Y);
+        const float4 sum = add_rows (add_from + then * 4 * ALONG_Y, ALONG_Y);
 
-        store_shared (c, (p.x + q.x) + (r.x + u.x));
-        store_shared (c + 4, (p.y + q.y) + (r.y + u.y));
-        store_shared (c + 8, (p.z + q.z) + (r.z + u.z));
-        store_shared (c + 12, (p.w + q.w) + (r.w + u.w));
+        store_shared (c, sum.x);
+        store_shared (c + 4, sum.y);
+        store_shared (c + 8, sum.z);
+        store_shared (c + 12, sum.w);
       }
       if (k <= n_z + 2) {
         const SharedAddress d = data_at + now * DATA;
@@ -237,73 +322,22 @@ one_kernel (const __grid_constant__ BlockArguments a)
         forward4 (p.w, q.w, r.w, u.w, c[3], c[7], c[11], c[15]);
       }
       if (k >= 3 && k <= n_z + 2) {
-        float kept[16], count[2] = { 0, 0 };
-
-#pragma unroll
-        for (int yc = 0; yc < 4; yc++) {
-#pragma unroll
-          for (int t = 0; t < 4; t++) {
-            const int q = yc * 4 + t;
-            /* The factor of coefficient t in the last volume. */
-            const float slice = t == 0 ? 1.f
-                : t == 1               ? -DCT_RATIO
-                : t == 2               ? 1.f
-                                       : -DCT_RATIO * DCT_ODD;
-            float c[4];
-
-            forward4 (ring[(s + 1) & 3][q], ring[(s + 2) & 3][q],
-                ring[(s + 3) & 3][q], ring[s][q], c[0], c[1], c[2], c[3]);
-#pragma unroll
-            for (int zc = 0; zc < 4; zc++) {
-              const int odd = (t & 1) + (yc & 1) + (zc & 1);
-              /* NaN is kept. */
-              const bool keep = !(fabsf (c[zc])
-                  <= (q == 0 && zc == 0 ? mean_level : level[odd]));
-              float &sum = kept[yc * 4 + zc];
-
-              if (t == 0)
-                sum = keep ? c[zc] : 0.f;
-              else if (keep)
-                sum = fmaf (slice, c[zc], sum);
-              if (keep)
-                count[zc & 1] += 1.f;
-            }
-          }
-        }
-
-        float n = count[0] + count[1];
+        float kept[16];
+        float n = threshold_block (ring, s, level, mean_level, kept);
 
         n += __shfl_xor_sync (ALL, n, 8);
         n += __shfl_xor_sync (ALL, n, 16);
 
         const float w = reciprocal (n);
-        const float outer = w * OUTER, inner = w * INNER;
 
         if (xc == 0)
           *weight = w;
         weight += weight_plane;
-#pragma unroll
-        for (int yc = 0; yc < 4; yc++) {
-          float o[4];
-
-          inverse4 (kept[yc * 4], kept[yc * 4 + 1], kept[yc * 4 + 2],
-              kept[yc * 4 + 3], o);
-          sums[(s + 1) & 3][yc] = fmaf (outer, o[0], sums[(s + 1) & 3][yc]);
-          sums[(s + 2) & 3][yc] = fmaf (inner, o[1], sums[(s + 2) & 3][yc]);
-          sums[(s + 3) & 3][yc] = fmaf (inner, o[2], sums[(s + 3) & 3][yc]);
-          sums[s][yc] = outer * o[3];
-        }
+        add_along_z (kept, w, s, sums);
       }
-      if (k >= 3 && k < n_z + 6) {
-        const float *done = sums[(s + 1) & 3];
-        const SharedAddress b = sum_at + now * 4 * ALONG_Y;
-        float o[4];
-
-        inverse4_window (done[0], done[1], done[2], done[3], o);
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-          store_shared (b + j * (ALONG_Y + 32 * 4), o[j]);
-      }
+      if (k >= 3 && k < n_z + 6)
+        store_along_y (sums[(s + 1) & 3], sum_at + now * 4 * ALONG_Y,
+            ALONG_Y + 32 * 4);
       if (loads)
         put (then, g0, g1);
       if ((s + 1) % AHEAD == 0)
@@ -340,6 +374,43 @@ gather_x2 (SharedAddress c)
     }
   }
   return sum;
+}
+
+/* Transforms the planes of @ring along z and multiplies the coefficients by the
+ * factor of the stage; @pilots are those of stage 2. @shrunk: [along y * 4 +
+ * along z]. Returns the sum of the squares of the factors. */
+template <bool WIENER>
+__device__ __forceinline__ float
+shrink_block (const float (*ring)[4], const float (*pilots)[4], int s,
+    const float *level, bool is_mean, float *shrunk)
+{
+  float power[2] = { 0, 0 };
+
+#pragma unroll
+  for (int yc = 0; yc < 4; yc++) {
+    float c[4], p[4];
+
+    forward4 (ring[(s + 1) & 3][yc], ring[(s + 2) & 3][yc],
+        ring[(s + 3) & 3][yc], ring[s][yc], c[0], c[1], c[2], c[3]);
+    if (WIENER)
+      forward4 (pilots[(s + 1) & 3][yc], pilots[(s + 2) & 3][yc],
+          pilots[(s + 3) & 3][yc], pilots[s][yc], p[0], p[1], p[2], p[3]);
+#pragma unroll
+    for (int zc = 0; zc < 4; zc++) {
+      const float l = level[(yc & 1) + (zc & 1)];
+      float gain;
+
+      if (WIENER)
+        gain = fmaf (-l, reciprocal (fmaf (p[zc], p[zc], l)), 1.f);
+      else
+        gain = fabsf (c[zc]) <= l ? 0.f : 1.f;
+      if (yc == 0 && zc == 0 && is_mean)
+        gain = 1.f;
+      power[zc & 1] = fmaf (gain, gain, power[zc & 1]);
+      shrunk[yc * 4 + zc] = WIENER || gain != 0.f ? c[zc] * gain : 0.f;
+    }
+  }
+  return power[0] + power[1];
 }
 
 /* A thread computes one position, one coefficient along x and one over time. */
@@ -482,16 +553,9 @@ all_kernel (const __grid_constant__ BlockArguments a)
         *out = gather_x2 (write_from + then * ALONG_X);
         out += ROWS * 22;
       }
-      if (adds_y && k >= 3 + AHEAD && k < n_z + 6 + AHEAD) {
-        const SharedAddress b = add_from + then * 4 * ALONG_Y;
-        const float4 p = load_shared4 (b), q = load_shared4 (b + ALONG_Y);
-        const float4 r = load_shared4 (b + 2 * ALONG_Y);
-        const float4 u = load_shared4 (b + 3 * ALONG_Y);
-
+      if (adds_y && k >= 3 + AHEAD && k < n_z + 6 + AHEAD)
         store_shared4 (add_to + now * ALONG_X,
-            make_float4 ((p.x + q.x) + (r.x + u.x), (p.y + q.y) + (r.y + u.y),
-                (p.z + q.z) + (r.z + u.z), (p.w + q.w) + (r.w + u.w)));
-      }
+            add_rows (add_from + then * 4 * ALONG_Y, ALONG_Y));
       if (k <= n_z + 2) {
         SharedAddress d = data_at + now * DATA;
 
@@ -506,34 +570,9 @@ all_kernel (const __grid_constant__ BlockArguments a)
         }
       }
       if (k >= 3 && k <= n_z + 2) {
-        float shrunk[16], power[2] = { 0, 0 };
-
-#pragma unroll
-        for (int yc = 0; yc < 4; yc++) {
-          float c[4], p[4];
-
-          forward4 (ring[(s + 1) & 3][yc], ring[(s + 2) & 3][yc],
-              ring[(s + 3) & 3][yc], ring[s][yc], c[0], c[1], c[2], c[3]);
-          if (WIENER)
-            forward4 (pilots[(s + 1) & 3][yc], pilots[(s + 2) & 3][yc],
-                pilots[(s + 3) & 3][yc], pilots[s][yc], p[0], p[1], p[2], p[3]);
-#pragma unroll
-          for (int zc = 0; zc < 4; zc++) {
-            const float l = level[(yc & 1) + (zc & 1)];
-            float gain;
-
-            if (WIENER)
-              gain = fmaf (-l, reciprocal (fmaf (p[zc], p[zc], l)), 1.f);
-            else
-              gain = fabsf (c[zc]) <= l ? 0.f : 1.f;
-            if (yc == 0 && zc == 0 && is_mean)
-              gain = 1.f;
-            power[zc & 1] = fmaf (gain, gain, power[zc & 1]);
-            shrunk[yc * 4 + zc] = WIENER || gain != 0.f ? c[zc] * gain : 0.f;
-          }
-        }
-
-        float n = power[0] + power[1];
+        float shrunk[16];
+        float n =
+            shrink_block<WIENER> (ring, pilots, s, level, is_mean, shrunk);
 
         n += __shfl_xor_sync (ALL, n, 1);
         n += __shfl_xor_sync (ALL, n, 2);
@@ -541,33 +580,15 @@ all_kernel (const __grid_constant__ BlockArguments a)
         n += __shfl_xor_sync (ALL, n, 16);
 
         const float w = reciprocal (n);
-        const float outer = w * OUTER, inner = w * INNER;
 
         if (is_mean)
           *weight = w;
         weight += weight_plane;
-#pragma unroll
-        for (int yc = 0; yc < 4; yc++) {
-          float o[4];
-
-          inverse4 (shrunk[yc * 4], shrunk[yc * 4 + 1], shrunk[yc * 4 + 2],
-              shrunk[yc * 4 + 3], o);
-          sums[(s + 1) & 3][yc] = fmaf (outer, o[0], sums[(s + 1) & 3][yc]);
-          sums[(s + 2) & 3][yc] = fmaf (inner, o[1], sums[(s + 2) & 3][yc]);
-          sums[(s + 3) & 3][yc] = fmaf (inner, o[2], sums[(s + 3) & 3][yc]);
-          sums[s][yc] = outer * o[3];
-        }
+        add_along_z (shrunk, w, s, sums);
       }
-      if (k >= 3 && k < n_z + 6) {
-        const float *done = sums[(s + 1) & 3];
-        const SharedAddress b = sum_at + now * 4 * ALONG_Y;
-        float o[4];
-
-        inverse4_window (done[0], done[1], done[2], done[3], o);
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-          store_shared (b + j * (ALONG_Y + ROW * 4), o[j]);
-      }
+      if (k >= 3 && k < n_z + 6)
+        store_along_y (sums[(s + 1) & 3], sum_at + now * 4 * ALONG_Y,
+            ALONG_Y + ROW * 4);
       if (loads) {
 #pragma unroll
         for (int l = 0; l < LOADS; l++) {
