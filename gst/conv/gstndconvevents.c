@@ -260,8 +260,12 @@ gst_nd_conv_query (GstBaseTransform *trans, GstPadDirection direction,
   if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT
       && gst_nd_device_answer (&self->priv->device, GST_ELEMENT (self), query))
     return TRUE;
-  /* Upstream wants its buffers back. */
-  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN)
+  /* Upstream wants its buffers back. Or the base class negotiates if it has to,
+   * and its own ALLOCATION query makes the source pad repeat its events, which
+   * must not happen during a push. */
+  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN
+      || (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION
+          && direction == GST_PAD_SINK))
     gst_nd_conv_pending_complete_all (self);
   if (direction == GST_PAD_SINK
       && GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS

@@ -71,7 +71,7 @@ stat (const Pipeline *p, const gchar *name)
 static void
 wait_for (gint *counter, gint value)
 {
-  for (guint i = 0; i < 5000 && g_atomic_int_get (counter) < value; i++)
+  for (guint i = 0; i < 300000 && g_atomic_int_get (counter) < value; i++)
     g_usleep (1000);
   fail_unless (g_atomic_int_get (counter) >= value, "%d of %d outputs",
       g_atomic_int_get (counter), value);
@@ -82,7 +82,7 @@ wait_for_eos (Pipeline *p)
 {
   g_autoptr (GstBus) bus = gst_element_get_bus (p->pipeline);
   g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus,
-      30 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+      300 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
 
   fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
 }
@@ -199,6 +199,82 @@ GST_START_TEST (test_memory_renegotiated)
 
 GST_END_TEST;
 
+typedef struct
+{
+  GstPad *src; /* of the filter */
+  gint number, pushing, crossed;
+} Crossing;
+
+/* Every tenth push takes long. */
+static GstPadProbeReturn
+take_output (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Crossing *c = data;
+
+  if (++c->number % 10 != 0)
+    return GST_PAD_PROBE_OK;
+  g_atomic_int_set (&c->pushing, TRUE);
+  for (guint i = 0; i < 20 && g_atomic_int_get (&c->crossed) == 0; i++)
+    g_usleep (1000);
+  g_atomic_int_set (&c->pushing, FALSE);
+  return GST_PAD_PROBE_OK;
+}
+
+/* The pad was linked anew, and upstream asks before the next volume. */
+static GstPadProbeReturn
+ask (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Crossing *c = data;
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
+  g_autoptr (GstQuery) query = gst_query_new_allocation (caps, FALSE);
+
+  if (g_atomic_int_get (&c->pushing)) {
+    gst_pad_mark_reconfigure (c->src);
+    gst_pad_peer_query (pad, query);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+take_query (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Crossing *c = data;
+
+  if (GST_QUERY_TYPE (GST_PAD_PROBE_INFO_QUERY (info)) == GST_QUERY_ALLOCATION
+      && g_atomic_int_get (&c->pushing))
+    g_atomic_int_inc (&c->crossed);
+  return GST_PAD_PROBE_OK;
+}
+
+/* An ALLOCATION query repeats the events of a pad that was linked. It must not
+ * leave the pad on one thread while an output is pushed on another one,
+ * which would then come before its segment. */
+GST_START_TEST (test_negotiated_during_a_push)
+{
+  Pipeline p = start ("ndtestsrc pattern=ramp volume-size=8:8:4 "
+                      "num-buffers=200 ! identity sleep-time=1000");
+  g_autoptr (GstPad) src = gst_element_get_static_pad (p.filter, "src");
+  Crossing c = { src, 0, 0, 0 };
+  g_autoptr (GstPad) in = gst_element_get_static_pad (p.filter, "sink");
+  g_autoptr (GstPad) before = gst_pad_get_peer (in);
+  g_autoptr (GstPad) after = NULL;
+
+  p.sink = add_sink (&p);
+  fail_unless (gst_element_link (p.filter, p.sink));
+  after = gst_element_get_static_pad (p.sink, "sink");
+  gst_pad_add_probe (before, GST_PAD_PROBE_TYPE_BUFFER, ask, &c, NULL);
+  gst_pad_add_probe (after, GST_PAD_PROBE_TYPE_BUFFER, take_output, &c, NULL);
+  gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, take_query, &c,
+      NULL);
+  gst_element_set_state (p.pipeline, GST_STATE_PLAYING);
+  wait_for_eos (&p);
+  fail_unless_equals_int (c.number, 200);
+  fail_unless_equals_int (c.crossed, 0);
+  end (&p);
+}
+
+GST_END_TEST;
+
 /* An application can set the priority of the thread that pushes what a device
  * has made. */
 GST_START_TEST (test_stream_status)
@@ -245,6 +321,7 @@ relink_suite (void)
   tcase_add_test (tc, test_relinked);
   tcase_add_test (tc, test_sink_replaced);
   tcase_add_test (tc, test_memory_renegotiated);
+  tcase_add_test (tc, test_negotiated_during_a_push);
   tcase_add_test (tc, test_stream_status);
   return suite;
 }
