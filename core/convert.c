@@ -94,29 +94,57 @@ nd_sample_value (gconstpointer samples, gsize i, NdSampleType type)
       return nd_half_to_float (((const guint16 *) samples)[i]);
     case ND_FLOAT32:
       return ((const gfloat *) samples)[i];
+    case ND_FLOAT64:
+      return ((const gdouble *) samples)[i];
     case ND_SAMPLE_SAME:
       break;
   }
   g_return_val_if_reached (0);
 }
 
+/* The same for types that are computed as float64 in double precision. */
+#define TO_REAL(Stream)                     \
+  G_STMT_START                              \
+  {                                         \
+    if (precision == ND_PRECISION_DOUBLE) { \
+      TO (Stream, gdouble);                 \
+    } else {                                \
+      TO (Stream, gfloat);                  \
+    }                                       \
+  }                                         \
+  G_STMT_END
+
+#define FROM_REAL(Stream, low, high)        \
+  G_STMT_START                              \
+  {                                         \
+    if (precision == ND_PRECISION_DOUBLE) { \
+      FROM (Stream, gdouble, low, high);    \
+    } else {                                \
+      FROM (Stream, gfloat, low, high);     \
+    }                                       \
+  }                                         \
+  G_STMT_END
+
 void
-nd_convert_to_computed (NdSampleType type, gconstpointer from, gsize n,
-    gpointer to)
+nd_convert_to_computed (NdSampleType type, NdPrecision precision,
+    gconstpointer from, gsize n, gpointer to)
 {
   switch (type) {
     case ND_INT8:
       TO (gint8, gint16);
       break;
     case ND_INT32:
-      TO (gint32, gfloat);
+      TO_REAL (gint32);
       break;
     case ND_UINT32:
-      TO (guint32, gfloat);
+      TO_REAL (guint32);
       break;
     case ND_FLOAT16:
       for (gsize i = 0; i < n; i++)
         ((gfloat *) to)[i] = nd_half_to_float (((const guint16 *) from)[i]);
+      break;
+    case ND_FLOAT64:
+      TO_REAL (gdouble);
       break;
     case ND_UINT8:
     case ND_INT16:
@@ -129,22 +157,29 @@ nd_convert_to_computed (NdSampleType type, gconstpointer from, gsize n,
 }
 
 void
-nd_convert_from_computed (NdSampleType type, gconstpointer from, gsize n,
-    gpointer to)
+nd_convert_from_computed (NdSampleType type, NdPrecision precision,
+    gconstpointer from, gsize n, gpointer to)
 {
   switch (type) {
     case ND_INT8:
       FROM (gint8, gint16, G_MININT8, G_MAXINT8);
       break;
     case ND_INT32:
-      FROM (gint32, gfloat, G_MININT32, G_MAXINT32);
+      FROM_REAL (gint32, G_MININT32, G_MAXINT32);
       break;
     case ND_UINT32:
-      FROM (guint32, gfloat, 0, G_MAXUINT32);
+      FROM_REAL (guint32, 0, G_MAXUINT32);
       break;
     case ND_FLOAT16:
       for (gsize i = 0; i < n; i++)
         ((guint16 *) to)[i] = nd_float_to_half (((const gfloat *) from)[i]);
+      break;
+    case ND_FLOAT64:
+      if (precision == ND_PRECISION_DOUBLE) {
+        memcpy (to, from, n * sizeof (gdouble));
+      } else {
+        TO (gfloat, gdouble);
+      }
       break;
     case ND_UINT8:
     case ND_INT16:

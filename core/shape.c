@@ -9,16 +9,17 @@ static const struct
 {
   const gchar *name;
   gsize size;
-  NdSampleType computed;
+  NdSampleType computed[ND_PRECISION_END];
 } samples[ND_STREAM_TYPES] = {
-  [ND_UINT8] = { "uint8", 1, ND_UINT8 },
-  [ND_INT16] = { "int16", 2, ND_INT16 },
-  [ND_UINT16] = { "uint16", 2, ND_UINT16 },
-  [ND_FLOAT32] = { "float32", 4, ND_FLOAT32 },
-  [ND_INT8] = { "int8", 1, ND_INT16 },
-  [ND_INT32] = { "int32", 4, ND_FLOAT32 },
-  [ND_UINT32] = { "uint32", 4, ND_FLOAT32 },
-  [ND_FLOAT16] = { "float16", 2, ND_FLOAT32 },
+  [ND_UINT8] = { "uint8", 1, { ND_UINT8, ND_UINT8 } },
+  [ND_INT16] = { "int16", 2, { ND_INT16, ND_INT16 } },
+  [ND_UINT16] = { "uint16", 2, { ND_UINT16, ND_UINT16 } },
+  [ND_FLOAT32] = { "float32", 4, { ND_FLOAT32, ND_FLOAT32 } },
+  [ND_INT8] = { "int8", 1, { ND_INT16, ND_INT16 } },
+  [ND_INT32] = { "int32", 4, { ND_FLOAT32, ND_FLOAT64 } },
+  [ND_UINT32] = { "uint32", 4, { ND_FLOAT32, ND_FLOAT64 } },
+  [ND_FLOAT16] = { "float16", 2, { ND_FLOAT32, ND_FLOAT32 } },
+  [ND_FLOAT64] = { "float64", 8, { ND_FLOAT32, ND_FLOAT64 } },
 };
 
 gsize
@@ -33,10 +34,22 @@ nd_sample_name (NdSampleType type)
   return samples[type].name;
 }
 
-NdSampleType
-nd_sample_computed (NdSampleType type)
+const gchar *
+nd_precision_name (NdPrecision precision)
 {
-  return samples[type].computed;
+  return precision == ND_PRECISION_SINGLE ? "single" : "double";
+}
+
+gboolean
+nd_sample_is_float (NdSampleType type)
+{
+  return type == ND_FLOAT32 || type == ND_FLOAT16 || type == ND_FLOAT64;
+}
+
+NdSampleType
+nd_sample_computed (NdSampleType type, NdPrecision precision)
+{
+  return samples[type].computed[precision];
 }
 
 gboolean
@@ -63,7 +76,7 @@ nd_shape_samples (const NdShape *shape, gsize *n)
         || !g_size_checked_mul (&total, total, shape->size[i]))
       return FALSE;
   }
-  if (total > G_MAXSSIZE / sizeof (gfloat))
+  if (total > G_MAXSSIZE / sizeof (gdouble))
     return FALSE;
   *n = total;
   return TRUE;

@@ -35,21 +35,43 @@ typedef enum
   ND_INT8 = 5,
   ND_INT32 = 6,
   ND_UINT32 = 7,
-  ND_FLOAT16 = 8 /* IEEE 754 binary16 */
+  ND_FLOAT16 = 8, /* IEEE 754 binary16 */
+
+  /* Filters compute with it in double precision only. */
+  ND_FLOAT64 = 9
 } NdSampleType;
 
-/* Filters compute with the types 0 to ND_SAMPLE_TYPES - 1. Streams may have all
- * types up to ND_STREAM_TYPES - 1. */
+/* Filters compute with the types 0 to ND_SAMPLE_TYPES - 1, and in double
+ * precision also with ND_FLOAT64. Streams may have all types up to
+ * ND_STREAM_TYPES - 1. */
 #define ND_SAMPLE_TYPES 4
-#define ND_STREAM_TYPES 9
+#define ND_STREAM_TYPES 10
 
-/* The cases of a switch for all values that filters do not compute with. */
+/* The precision of samples between input and output, of coefficients and of
+ * sums.
+ *
+ * The numbers are public, as values of a property, and never change. */
+typedef enum
+{
+  ND_PRECISION_SINGLE = 0, /* float32 */
+  ND_PRECISION_DOUBLE = 1  /* float64 */
+} NdPrecision;
+
+/* Length of an array that is indexed by precision. */
+#define ND_PRECISION_END 2
+
+/* The value of the property: "single" or "double". */
+const gchar *nd_precision_name (NdPrecision precision);
+
+/* The cases of a switch for all values that filters do not compute with in
+ * single precision. */
 #define ND_CASE_NOT_COMPUTED \
   case ND_SAMPLE_SAME:       \
   case ND_INT8:              \
   case ND_INT32:             \
   case ND_UINT32:            \
-  case ND_FLOAT16
+  case ND_FLOAT16:           \
+  case ND_FLOAT64
 
 /* Bytes of one sample. */
 gsize nd_sample_size (NdSampleType type);
@@ -58,10 +80,13 @@ gsize nd_sample_size (NdSampleType type);
  * ND_SAMPLE_SAME. */
 const gchar *nd_sample_name (NdSampleType type);
 
+/* Whether samples are floating point numbers, which may be NaN or infinite. */
+gboolean nd_sample_is_float (NdSampleType type);
+
 /* The type that filters compute with if samples are of @type: int16 for int8,
- * float32 for int32, uint32 and float16, otherwise @type itself. float32 rounds
- * integers above 2^24. */
-NdSampleType nd_sample_computed (NdSampleType type);
+ * float32 for float16, float32 or float64 by @precision for int32, uint32 and
+ * float64, otherwise @type itself. float32 rounds integers above 2^24. */
+NdSampleType nd_sample_computed (NdSampleType type, NdPrecision precision);
 
 /* Sets @type to the type with the name @name, in upper or lower case. FALSE if
  * there is none. */
@@ -76,7 +101,7 @@ typedef struct
 } NdShape;
 
 /* Sets @samples to components * x * y * z. FALSE if a factor is 0, or if so
- * many float32 numbers have more bytes than a gssize can count. */
+ * many float64 numbers have more bytes than a gssize can count. */
 gboolean nd_shape_samples (const NdShape *shape, gsize *samples);
 
 /* Parses 1 to @max positive integers separated by ':', for example

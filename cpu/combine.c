@@ -9,13 +9,13 @@
 #include "engine/threads.h"
 #include "filters/tensor.h"
 
-#include <math.h>
 #include <string.h>
+#include <tgmath.h>
 
 typedef struct
 {
   const NdJob *job;
-  const gfloat *responses;
+  const NdReal *responses;
   const NdScale *scale;
   const NdSamples *out;
   const NdKernels *kernels;
@@ -26,61 +26,61 @@ typedef struct
   gsize imaginary; /* floats from a real to its imaginary part; 0: real */
   gsize row;       /* floats of a row of a response */
   gsize values;    /* floats of a row of the output */
-  gfloat *scratch; /* three rows of values for each thread */
+  NdReal *scratch; /* three rows of values for each thread */
   const NdTensorRecipe *recipe; /* of ND_RESPONSE_TENSOR */
 } Combine;
 
-typedef void (*Combiner) (const Combine *c, const gfloat *re, gfloat *values);
+typedef void (*Combiner) (const Combine *c, const NdReal *re, NdReal *values);
 
 #define EACH(value_of_re_and_im)                       \
-  const gfloat *in = re + c->imaginary;                \
+  const NdReal *in = re + c->imaginary;                \
   if (c->imaginary) {                                  \
     for (gsize i = 0; i < c->values; i++) {            \
-      gfloat a = re[i * c->step], b = in[i * c->step]; \
+      NdReal a = re[i * c->step], b = in[i * c->step]; \
       values[i] = value_of_re_and_im;                  \
     }                                                  \
   } else {                                             \
     for (gsize i = 0; i < c->values; i++) {            \
-      gfloat a = re[i], b = 0;                         \
+      NdReal a = re[i], b = 0;                         \
       values[i] = value_of_re_and_im;                  \
     }                                                  \
   }
 
 static void
-take_magnitude (const Combine *c, const gfloat *re, gfloat *values)
+take_magnitude (const Combine *c, const NdReal *re, NdReal *values)
 {
-  EACH (sqrtf (a * a + b * b));
+  EACH (sqrt (a * a + b * b));
 }
 
 static void
-take_energy (const Combine *c, const gfloat *re, gfloat *values)
+take_energy (const Combine *c, const NdReal *re, NdReal *values)
 {
   EACH (a * a + b * b);
 }
 
 static void
-take_phase (const Combine *c, const gfloat *re, gfloat *values)
+take_phase (const Combine *c, const NdReal *re, NdReal *values)
 {
-  EACH (atan2f (b, a));
+  EACH (atan2 (b, a));
 }
 
 static void
-take_real (const Combine *c, const gfloat *re, gfloat *values)
+take_real (const Combine *c, const NdReal *re, NdReal *values)
 {
   EACH (((void) b, a));
 }
 
 static void
-take_imaginary (const Combine *c, const gfloat *re, gfloat *values)
+take_imaginary (const Combine *c, const NdReal *re, NdReal *values)
 {
   EACH (((void) a, b));
 }
 
 /* Interleaves real and imaginary parts. */
 static void
-take_all (const Combine *c, const gfloat *re, gfloat *values)
+take_all (const Combine *c, const NdReal *re, NdReal *values)
 {
-  const gfloat *im = re + c->imaginary;
+  const NdReal *im = re + c->imaginary;
 
   for (gsize i = 0; i < c->values / 2; i++) {
     values[2 * i] = re[i];
@@ -100,10 +100,10 @@ static const Combiner combiners[] = {
 /* Comparisons with NaN are false, so that a magnitude of NaN is never the
  * largest. */
 static void
-reduce (const Combine *c, const gfloat *re, gfloat *values, gfloat *magnitudes)
+reduce (const Combine *c, const NdReal *re, NdReal *values, NdReal *magnitudes)
 {
   gboolean index = c->job->response == ND_RESPONSE_ARGMAX;
-  gfloat *largest = index ? magnitudes + c->values : values;
+  NdReal *largest = index ? magnitudes + c->values : values;
 
   for (gsize i = 0; i < c->values; i++) {
     values[i] = 0;
@@ -140,13 +140,13 @@ reduce (const Combine *c, const gfloat *re, gfloat *values, gfloat *magnitudes)
 
 /* Replaces the numbers of responses whose magnitude is below the threshold. */
 static void
-label_none (const Combine *c, const gfloat *largest, guint8 *to)
+label_none (const Combine *c, const NdReal *largest, guint8 *to)
 {
   const NdSampleType type = c->job->out_type;
   const gsize bytes = nd_sample_size (type);
-  const gfloat none = ND_LABEL_NONE (type);
+  const NdReal none = ND_LABEL_NONE (type);
   const NdScale scale = { 1, 0, NULL };
-  gfloat label; /* has room for every type */
+  NdReal label; /* has room for every type */
 
   c->kernels->store (&none, 1, &scale, type, (guint8 *) &label, bytes);
   for (gsize i = 0; i < c->values; i++) {
@@ -157,11 +157,11 @@ label_none (const Combine *c, const gfloat *largest, guint8 *to)
 
 /* T = A A^T + b b^T of the monomials' responses r. */
 static void
-multiply_monomials (const NdTensorRecipe *recipe, const gfloat *r, gfloat *out)
+multiply_monomials (const NdTensorRecipe *recipe, const NdReal *r, NdReal *out)
 {
   for (guint i = 0; i < recipe->axes; i++) {
     for (guint j = i; j < recipe->axes; j++) {
-      gfloat sum = 0;
+      NdReal sum = 0;
 
       if (recipe->first[0] >= 0)
         sum = r[recipe->first[i]] * r[recipe->first[j]];
@@ -174,32 +174,32 @@ multiply_monomials (const NdTensorRecipe *recipe, const gfloat *r, gfloat *out)
 
 /* T = sum of |q_k| M_k of the magnitudes. */
 static void
-sum_duals (const NdTensorRecipe *recipe, guint n, const gfloat *magnitudes,
-    gfloat *out)
+sum_duals (const NdTensorRecipe *recipe, guint n, const NdReal *magnitudes,
+    NdReal *out)
 {
   for (guint c = 0; c < ND_TENSOR_COMPONENTS (recipe->axes); c++) {
-    gfloat sum = 0;
+    NdReal sum = 0;
 
     for (guint k = 0; k < n; k++)
-      sum += magnitudes[k] * (gfloat) recipe->dual[k][c];
+      sum += magnitudes[k] * (NdReal) recipe->dual[k][c];
     out[c] = sum;
   }
 }
 
 static void
-make_tensors (const Combine *c, const gfloat *re, gfloat *values)
+make_tensors (const Combine *c, const NdReal *re, NdReal *values)
 {
   const guint components = ND_TENSOR_COMPONENTS (c->recipe->axes);
 
   for (gsize x = 0; x < c->row; x++) {
-    gfloat r[ND_MAX_TENSOR_RESPONSES];
+    NdReal r[ND_MAX_TENSOR_RESPONSES];
 
     for (guint k = 0; k < c->n; k++) {
-      const gfloat *at = re + k * c->volume + x;
+      const NdReal *at = re + k * c->volume + x;
 
       r[k] = c->recipe->is_quadratic
           ? *at
-          : sqrtf (at[0] * at[0] + at[c->imaginary] * at[c->imaginary]);
+          : sqrt (at[0] * at[0] + at[c->imaginary] * at[c->imaginary]);
     }
     if (c->recipe->is_quadratic)
       multiply_monomials (c->recipe, r, values + x * components);
@@ -213,8 +213,8 @@ combine_row (gsize index, guint worker, gpointer data)
 {
   const Combine *c = data;
   gsize ny = c->job->shape.size[1];
-  const gfloat *re = c->responses + index * c->row;
-  gfloat *values = c->scratch + 3 * worker * c->values;
+  const NdReal *re = c->responses + index * c->row;
+  NdReal *values = c->scratch + 3 * worker * c->values;
   guint8 *to =
       c->out->data + index % ny * c->out->row + index / ny * c->out->slice;
   guint n = nd_response_count (c->job->response, c->n);
@@ -234,7 +234,7 @@ combine_row (gsize index, guint worker, gpointer data)
 }
 
 void
-nd_cpu_combine (const NdJob *job, const gfloat *responses, const NdScale *scale,
+nd_cpu_combine (const NdJob *job, gconstpointer responses, const NdScale *scale,
     const NdSamples *out)
 {
   const NdShape *shape = &job->shape;
@@ -266,7 +266,7 @@ nd_cpu_combine (const NdJob *job, const gfloat *responses, const NdScale *scale,
   c.values = shape->size[0]
       * nd_output_components (job->response, job->bank->is_complex, recipe.axes,
           shape->components);
-  c.scratch = g_new (gfloat, 3 * c.values * nd_threads ());
+  c.scratch = g_new (NdReal, 3 * c.values * nd_threads ());
   nd_parallel_for (shape->size[1] * shape->size[2], combine_row, &c);
   g_free (c.scratch);
 }

@@ -9,16 +9,20 @@
 
 #include <math.h>
 
-/* Measured seconds on one core. They hardly depend on the instruction set. */
-#define PAD_TIME 0.6e-9   /* to convert one padded sample */
-#define STORE_TIME 0.5e-9 /* to write one response */
-#define PASS_TIME 0.55e-9 /* per sample of a separable pass, without taps */
-#define GATHER_TIME \
-  2.5e-9 /* per complex number of a pass of transforms, without
-                              the transform */
+/* Times of single precision were measured. Vectors hold half as many numbers
+ * in double precision. */
+#define TIME(single) (single * ND_REAL_BYTES / 4)
 
-#define SPECTRUM_TIME \
-  0.3e-9 /* to read a float of a spectrum in the ring of a window */
+/* Seconds on one core. They hardly depend on the instruction set. */
+#define PAD_TIME TIME (0.6e-9)   /* to convert one padded sample */
+#define STORE_TIME TIME (0.5e-9) /* to write one response */
+#define PASS_TIME TIME (0.55e-9) /* per sample of a pass, without taps */
+
+/* Per complex number of a pass of transforms, without the transform. */
+#define GATHER_TIME TIME (2.5e-9)
+
+/* To read a float of a spectrum in the ring of a window. */
+#define SPECTRUM_TIME TIME (0.3e-9)
 
 static gdouble
 samples (const NdJob *job)
@@ -119,7 +123,7 @@ nd_cost_transform (gsize n)
       time += steps[i].time;
     }
   }
-  return left == 1 ? n * time : INFINITY;
+  return left == 1 ? n * TIME (time) : INFINITY;
 }
 
 gdouble
@@ -143,16 +147,16 @@ nd_cost_fft_blocks (const NdJob *job, const NdFftBlock *block, gsize pairs,
 {
   const guint n_filters = job->bank->n_filters,
               slots = nd_job_reach (job).slots;
-  const gdouble inverse = block->inverse_time * planes / block->size[2];
+  const gdouble inverse = TIME (block->inverse_time) * planes / block->size[2];
   const gdouble threads = nd_threads ();
   gdouble pair;
 
   if (slots == 1 && n_filters == 1)
-    pair = block->forward_time + block->convolve_time + inverse;
+    pair = TIME (block->forward_time) + TIME (block->convolve_time) + inverse;
   else
-    pair = block->forward_time + block->spectrum_time
-        + n_filters * (block->sum_time + inverse)
-        + spectra * block->product_time;
+    pair = TIME (block->forward_time) + TIME (block->spectrum_time)
+        + n_filters * (TIME (block->sum_time) + inverse)
+        + spectra * TIME (block->product_time);
   if (slots > 1)
     pair += spectra * block->numbers * SPECTRUM_TIME;
   return job->shape.components * ceil (pairs / threads) * pair

@@ -29,17 +29,32 @@ struct _NdRing
   guint8 *kept;
   gsize kept_bytes; /* of one volume */
 
-  /* Responses of all filters, dense. NULL if the job does not combine them. */
-  gfloat *responses;
+  /* Responses of all filters, dense, of the type of the precision. NULL if the
+   * job does not combine them. */
+  gpointer responses;
   gsize response_bytes; /* of all responses */
 };
 
-static const NdCpuMethod *const methods[ND_METHOD_END] = {
-  [ND_METHOD_DIRECT] = &nd_cpu_direct,
-  [ND_METHOD_SEPARABLE] = &nd_cpu_separable,
-  [ND_METHOD_FFT] = &nd_cpu_fft,
-  [ND_METHOD_REFERENCE] = &nd_cpu_reference,
+static const NdCpuMethod *const methods[ND_PRECISION_END][ND_METHOD_END] = {
+  [ND_PRECISION_SINGLE] = {
+    [ND_METHOD_DIRECT] = &nd_cpu_direct,
+    [ND_METHOD_SEPARABLE] = &nd_cpu_separable,
+    [ND_METHOD_FFT] = &nd_cpu_fft,
+    [ND_METHOD_REFERENCE] = &nd_cpu_reference,
+  },
+  [ND_PRECISION_DOUBLE] = {
+    [ND_METHOD_DIRECT] = &nd_double_cpu_direct,
+    [ND_METHOD_SEPARABLE] = &nd_double_cpu_separable,
+    [ND_METHOD_FFT] = &nd_double_cpu_fft,
+    [ND_METHOD_REFERENCE] = &nd_double_cpu_reference,
+  },
 };
+
+static NdSampleType
+response_type (const NdJob *job)
+{
+  return nd_sample_computed (ND_FLOAT64, job->precision);
+}
 
 static gboolean
 cpu_available (gint device_id, GError **error)
@@ -51,10 +66,11 @@ static gdouble
 cpu_cost (const NdJob *job, const NdRingOptions *options, NdMethod method,
     gint device_id, GError **error)
 {
+  const NdCpuMethod *wanted = methods[job->precision][method];
   gdouble seconds;
   guint before;
 
-  if (!methods[method]) {
+  if (!wanted) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "method=%s needs a GPU: use method=auto, direct or fft, or "
         "backend=cuda on a machine with a GPU",
@@ -62,7 +78,7 @@ cpu_cost (const NdJob *job, const NdRingOptions *options, NdMethod method,
     return INFINITY;
   }
   before = nd_threads_enter (nd_threads_start (job->n_threads));
-  seconds = methods[method]->cost (job, error);
+  seconds = wanted->cost (job, error);
   nd_threads_leave (before);
   return seconds;
 }
@@ -95,7 +111,8 @@ responses_init (NdRing *ring, GError **error)
     return TRUE;
   if (nd_shape_samples (&ring->job.shape, &bytes)
       && g_size_checked_mul (&bytes, bytes, n_filters)
-      && g_size_checked_mul (&bytes, bytes, sizeof (gfloat))) {
+      && g_size_checked_mul (&bytes, bytes,
+          nd_sample_size (response_type (&ring->job)))) {
     ring->response_bytes = bytes;
     ring->responses = g_try_malloc (bytes);
   }
@@ -135,10 +152,10 @@ ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
 
   ring->job = *job;
   ring->n_threads = nd_threads ();
-  ring->method = methods[method];
+  ring->method = methods[job->precision][method];
   ring->n_slots = nd_job_reach (job).slots;
   if (nd_job_combines (job))
-    filters.out_type = ND_FLOAT32;
+    filters.out_type = response_type (job);
   if (!options->keep || keep_init (ring, error))
     ring->state = ring->method->create (&filters, options, error);
   if (!ring->state || !responses_init (ring, error)) {
@@ -147,10 +164,11 @@ ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
   }
   if (options->border_volumes)
     ring->method->push (ring->state, ring->n_slots, NULL);
-  ND_INFO ("%s with %s kernels on %u threads: %u slots, %" G_GSIZE_FORMAT
-           " bytes",
-      nd_method_name (method), nd_kernels ()->name, nd_threads (),
-      ring->n_slots, cpu_ring_bytes (ring));
+  ND_INFO (
+      "%s in %s precision with %s kernels on %u threads: %u slots, %" G_GSIZE_FORMAT
+      " bytes",
+      nd_method_name (method), nd_precision_name (job->precision),
+      nd_kernels ()->name, nd_threads (), ring->n_slots, cpu_ring_bytes (ring));
   return ring;
 }
 
@@ -206,10 +224,13 @@ cpu_respond (NdRing *ring, const gint *slots, const NdScale *scale,
   NdSamples responses;
 
   if (ring->responses) {
-    responses =
-        nd_samples_dense (ring->responses, &ring->job.shape, ND_FLOAT32);
+    responses = nd_samples_dense (ring->responses, &ring->job.shape,
+        response_type (&ring->job));
     ring->method->respond (ring->state, slots, &unscaled, &responses);
-    nd_cpu_combine (&ring->job, ring->responses, scale, out);
+    if (ring->job.precision == ND_PRECISION_DOUBLE)
+      nd_double_cpu_combine (&ring->job, ring->responses, scale, out);
+    else
+      nd_cpu_combine (&ring->job, ring->responses, scale, out);
   } else {
     ring->method->respond (ring->state, slots, scale, out);
   }
@@ -226,7 +247,7 @@ const NdBackend nd_cpu_backend = {
   .name = "cpu",
   .flags = ND_BACKEND_HOST_MEMORY | ND_BACKEND_FALLBACK
       | ND_BACKEND_TENSOR_RESPONSE | ND_BACKEND_THRESHOLD
-      | ND_BACKEND_COUNTS_SATURATION,
+      | ND_BACKEND_COUNTS_SATURATION | ND_BACKEND_DOUBLE,
   .available = cpu_available,
   .cost = cpu_cost,
   .ring_new = cpu_ring_new,

@@ -15,7 +15,7 @@ typedef struct
   NdReach reach;
   NdPadded ring;
   NdStencil *stencils;    /* one per filter */
-  const gfloat **volumes; /* scratch of respond */
+  const NdReal **volumes; /* scratch of respond */
 } Direct;
 
 static gdouble
@@ -39,8 +39,8 @@ direct_create (const NdJob *job, const NdRingOptions *options, GError **error)
   d->stencils = g_new (NdStencil, job->bank->n_filters);
   for (guint k = 0; k < job->bank->n_filters; k++)
     nd_stencil_init (&d->stencils[k], job->bank->filters[k], d->reach.low,
-        &d->ring.strides, job->in_type != ND_FLOAT32);
-  d->volumes = g_new (const gfloat *, d->reach.slots);
+        &d->ring.strides, !nd_sample_is_float (job->in_type));
+  d->volumes = g_new (const NdReal *, d->reach.slots);
   return d;
 }
 

@@ -22,7 +22,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ALIGN_FLOATS (ND_FFT_ALIGN / sizeof (gfloat))
+#define ALIGN_FLOATS (ND_FFT_ALIGN / sizeof (NdReal))
 
 /* Keeps the spectra of a pair of blocks out of each other's cache sets, which
  * repeat every 4 KiB. */
@@ -37,9 +37,9 @@
 /* The memory of a thread. */
 typedef struct
 {
-  gfloat *work;      /* of GROUP pairs */
-  gfloat *spectrum;  /* of a pair */
-  gfloat *planes[2]; /* outputs of a pair */
+  NdReal *work;      /* of GROUP pairs */
+  NdReal *spectrum;  /* of a pair */
+  NdReal *planes[2]; /* outputs of a pair */
 } Scratch;
 
 typedef struct
@@ -47,17 +47,17 @@ typedef struct
   NdFftSamples samples;
   const NdKernels *kernels;
   NdFftGrid grid;
-  gfloat *memory;
+  NdReal *memory;
   gsize floats; /* of the memory */
 
-  gfloat *padded; /* [slot][component]; one volume if there is a ring */
+  NdReal *padded; /* [slot][component]; one volume if there is a ring */
   gsize row, slice, volume; /* distances in floats */
-  gfloat *ring;     /* spectra, [slot][component][pair]; NULL: window of 1 */
+  NdReal *ring;     /* spectra, [slot][component][pair]; NULL: window of 1 */
   gsize spectrum;   /* distance of spectra in floats */
-  gfloat **filters; /* spectra, [filter][t]; NULL for zeros only */
-  gfloat *filter_memory;
+  NdReal **filters; /* spectra, [filter][t]; NULL for zeros only */
+  NdReal *filter_memory;
   guint n_workers;
-  gfloat *scratch_memory;
+  NdReal *scratch_memory;
 } Blocks;
 
 static gdouble
@@ -157,13 +157,13 @@ make_memory (Blocks *b, GError **error)
   if (!b->memory)
     return FALSE;
   b->floats = used;
-  advise (b->memory, used * sizeof (gfloat));
+  advise (b->memory, used * sizeof (NdReal));
   start =
       ((guintptr) b->memory + ND_FFT_ALIGN - 1) / ND_FFT_ALIGN * ND_FFT_ALIGN;
-  b->padded = (gfloat *) start + padded - ALIGN_FLOATS;
-  b->ring = has_ring ? (gfloat *) start + ring - ALIGN_FLOATS : NULL;
-  b->filter_memory = (gfloat *) start + filters - ALIGN_FLOATS;
-  b->scratch_memory = (gfloat *) start + scratch - ALIGN_FLOATS;
+  b->padded = (NdReal *) start + padded - ALIGN_FLOATS;
+  b->ring = has_ring ? (NdReal *) start + ring - ALIGN_FLOATS : NULL;
+  b->filter_memory = (NdReal *) start + filters - ALIGN_FLOATS;
+  b->scratch_memory = (NdReal *) start + scratch - ALIGN_FLOATS;
   return TRUE;
 }
 
@@ -175,10 +175,10 @@ make_filter_spectra (Blocks *b)
   const gsize *size = block->size;
   const gsize points = size[0] * size[1] * size[2];
   const Scratch scratch = scratch_of (b, 0);
-  g_autofree gfloat *samples = g_new0 (gfloat, 2 * points);
+  g_autofree NdReal *samples = g_new0 (NdReal, 2 * points);
   gsize used = 0;
 
-  b->filters = g_new0 (gfloat *, s->job.bank->n_filters * s->reach.slots);
+  b->filters = g_new0 (NdReal *, s->job.bank->n_filters * s->reach.slots);
   for (guint k = 0; k < s->job.bank->n_filters; k++) {
     for (guint t = 0; t < s->reach.slots; t++) {
       const guint i = k * s->reach.slots + t;
@@ -223,13 +223,13 @@ blocks_bytes (gconstpointer state)
 {
   const Blocks *b = state;
 
-  return b->floats * sizeof (gfloat) + nd_fft_samples_bytes (&b->samples);
+  return b->floats * sizeof (NdReal) + nd_fft_samples_bytes (&b->samples);
 }
 
 static void
-transform_pair (const Blocks *b, const gfloat *padded, gsize pair, gfloat *work)
+transform_pair (const Blocks *b, const NdReal *padded, gsize pair, NdReal *work)
 {
-  const gfloat *in[2];
+  const NdReal *in[2];
 
   for (guint i = 0; i < 2; i++) {
     gsize at[3];
@@ -240,7 +240,7 @@ transform_pair (const Blocks *b, const gfloat *padded, gsize pair, gfloat *work)
   b->grid.block->forward (in[0], in[1], b->row, b->slice, work);
 }
 
-static gfloat *
+static NdReal *
 padded_volume (const Blocks *b, guint slot, gsize component)
 {
   return b->ring ? b->padded
@@ -248,7 +248,7 @@ padded_volume (const Blocks *b, guint slot, gsize component)
           + b->volume * (slot * b->samples.job.shape.components + component);
 }
 
-static gfloat *
+static NdReal *
 ring_spectrum (const Blocks *b, guint slot, gsize component, gsize pair)
 {
   return b->ring
@@ -273,7 +273,7 @@ push_rows (gsize index, guint worker, gpointer data)
   Blocks *b = push->blocks;
   const gsize *size = b->samples.pad.size;
   const gsize end = MIN ((index + 1) * ROWS_PER_TASK, size[1] * size[2]);
-  gfloat *padded = padded_volume (b, push->slot, push->component);
+  NdReal *padded = padded_volume (b, push->slot, push->component);
 
   for (gsize i = index * ROWS_PER_TASK; i < end; i++) {
     const gsize y = i % size[1], z = i / size[1];
@@ -318,16 +318,16 @@ typedef struct
   const gint *slots;
   gsize component;
   guint first, n;          /* filters */
-  const gfloat *levels;    /* of these filters */
-  const gfloat *added;     /* responses to add; NULL if there are none */
-  const gfloat **pointers; /* 2 * reach.slots of each thread */
+  const NdReal *levels;    /* of these filters */
+  const NdReal *added;     /* responses to add; NULL if there are none */
+  const NdReal **pointers; /* 2 * reach.slots of each thread */
   const NdSamples *out;
   NdStore store; /* of the first filter */
 } Respond;
 
 static void
 store_block (const Respond *respond, guint filter, const gsize origin[3],
-    gsize z, gfloat *rows)
+    gsize z, NdReal *rows)
 {
   const Blocks *b = respond->blocks;
   const gsize *size = b->samples.job.shape.size;
@@ -339,7 +339,7 @@ store_block (const Respond *respond, guint filter, const gsize origin[3],
   store.plane += filter * respond->out->response;
   for (gsize i = 0; i < height; i++, rows += b->grid.block->size[0]) {
     const gsize y = origin[1] + i;
-    const gfloat *added =
+    const NdReal *added =
         respond->added + (z * size[1] + y) * size[0] + origin[0];
 
     for (gsize x = 0; respond->added && x < width; x++)
@@ -351,7 +351,7 @@ store_block (const Respond *respond, guint filter, const gsize origin[3],
 /* Transforms the pair in @work back and stores its outputs. */
 static void
 store_pair (const Respond *respond, gsize pair, guint filter,
-    const Scratch *scratch, gfloat *work)
+    const Scratch *scratch, NdReal *work)
 {
   const NdFftGrid *grid = &respond->blocks->grid;
   const gsize depth = respond->blocks->samples.job.shape.size[2];
@@ -376,14 +376,14 @@ store_pair (const Respond *respond, gsize pair, guint filter,
  * multiplied by. Returns their number. */
 static guint
 find_factors (const Respond *respond, guint k, gsize pair,
-    const Scratch *scratch, const gfloat **spectra, const gfloat **filters)
+    const Scratch *scratch, const NdReal **spectra, const NdReal **filters)
 {
   const Blocks *b = respond->blocks;
   const NdFftSamples *s = &b->samples;
   guint n = 0;
 
   for (guint t = 0; t < s->reach.slots; t++) {
-    const gfloat *w = b->filters[(respond->first + k) * s->reach.slots + t];
+    const NdReal *w = b->filters[(respond->first + k) * s->reach.slots + t];
 
     if (!w)
       continue;
@@ -406,8 +406,8 @@ respond_group (gsize index, guint worker, gpointer data)
   const gsize group = b->ring ? GROUP : 1, pair = index * group;
   const gsize pairs = MIN (group, b->grid.pairs - pair);
   const Scratch scratch = scratch_of (b, worker);
-  const gfloat **spectra = respond->pointers + 2 * worker * s->reach.slots;
-  const gfloat **filters = spectra + s->reach.slots;
+  const NdReal **spectra = respond->pointers + 2 * worker * s->reach.slots;
+  const NdReal **filters = spectra + s->reach.slots;
 
   if (!b->ring) {
     transform_pair (b,
@@ -440,10 +440,10 @@ blocks_respond (gpointer state, const gint *slots, const NdScale *scale,
   Blocks *b = state;
   NdFftSamples *s = &b->samples;
   const guint n_filters = s->job.bank->n_filters;
-  g_autofree gfloat *levels = g_new (gfloat, n_filters);
+  g_autofree NdReal *levels = g_new (NdReal, n_filters);
   g_autofree gboolean *non_finite = g_new (gboolean, n_filters);
-  g_autofree const gfloat **pointers =
-      g_new (const gfloat *, 2 * s->reach.slots * b->n_workers);
+  g_autofree const NdReal **pointers =
+      g_new (const NdReal *, 2 * s->reach.slots * b->n_workers);
 
   for (gsize c = 0; c < s->job.shape.components; c++) {
     Respond respond = {

@@ -8,11 +8,13 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include <glib.h>
+#include "cpu/real.h"
 
-typedef gfloat Vector __attribute__ ((vector_size (ND_VECTOR * 4)));
-typedef gfloat Unaligned
-    __attribute__ ((vector_size (ND_VECTOR * 4), aligned (4), may_alias));
+#define ND_VECTOR (ND_VECTOR_BYTES / ND_REAL_BYTES)
+
+typedef NdReal Vector __attribute__ ((vector_size (ND_VECTOR_BYTES)));
+typedef NdReal Unaligned __attribute__ ((vector_size (ND_VECTOR_BYTES),
+    aligned (ND_REAL_BYTES), may_alias));
 
 typedef struct
 {
@@ -33,7 +35,7 @@ butterfly (Complex *a, Complex *b, guint k, guint m, gboolean inverse)
   const gdouble c = __builtin_cos (2 * G_PI * k / m);
   const gdouble s = __builtin_sin (2 * G_PI * k / m) * (inverse ? 1 : -1);
   const Complex x = *a, y = *b;
-  gfloat factor;
+  NdReal factor;
   Complex p;
 
   if (k == 0 || 4 * k == m) {
@@ -48,12 +50,12 @@ butterfly (Complex *a, Complex *b, guint k, guint m, gboolean inverse)
     return;
   }
   if (__builtin_fabs (c) >= __builtin_fabs (s)) {
-    const gfloat t = s / c;
+    const NdReal t = s / c;
 
     p = (Complex){ y.re - t * y.im, y.im + t * y.re };
     factor = c;
   } else {
-    const gfloat t = c / s;
+    const NdReal t = c / s;
 
     p = (Complex){ t * y.re - y.im, t * y.im + y.re };
     factor = s;
@@ -127,7 +129,7 @@ first_step (guint A, guint B, const Complex *in, gsize stride, Complex *t,
 /* The same for rows of two real blocks. If @ahead, it fetches the floats that
  * the next call for these rows reads. */
 INLINE void
-first_step_rows (guint A, guint B, const gfloat *a, const gfloat *b, gsize row,
+first_step_rows (guint A, guint B, const NdReal *a, const NdReal *b, gsize row,
     gboolean ahead, Complex *t)
 {
   for (guint i = 0; i < B; i++) {
@@ -172,7 +174,7 @@ second_step_to (guint A, guint B, const Complex *t, guint k, Complex *out,
 
 INLINE void
 second_step_to_rows (guint A, guint B, const Complex *t, guint k, gsize height,
-    gfloat level, gfloat *a, gfloat *b)
+    NdReal level, NdReal *a, NdReal *b)
 {
   Complex c[8];
 
@@ -251,8 +253,8 @@ multiply_transform (guint A, guint B, const Complex *t, guint k,
 /* The sum of products for transform @k, from number @first of each filter and
  * number @from of each spectrum on, and the first step back. */
 INLINE void
-sum_transform (guint A, guint B, const gfloat *const *spectra,
-    const gfloat *const *filters, guint n, gsize from, gsize first, guint k,
+sum_transform (guint A, guint B, const NdReal *const *spectra,
+    const NdReal *const *filters, guint n, gsize from, gsize first, guint k,
     Complex *back)
 {
   Complex c[8];

@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "cpu/real.h"
 
 G_BEGIN_DECLS
 
@@ -38,27 +38,27 @@ typedef struct
 
   /* Transforms all axes but the last of blocks @a and @b. @row and @slice are
    * distances in floats. */
-  void (*forward) (const gfloat *a, const gfloat *b, gsize row, gsize slice,
-      gfloat *work);
+  void (*forward) (const NdReal *a, const NdReal *b, gsize row, gsize slice,
+      NdReal *work);
 
   /* Transforms the last axis, and writes the spectrum. */
-  void (*spectrum) (const gfloat *work, gfloat *spectrum);
+  void (*spectrum) (const NdReal *work, NdReal *spectrum);
 
   /* Transforms the last axis, multiplies by a spectrum and transforms back. */
-  void (*convolve) (gfloat *work, const gfloat *filter);
+  void (*convolve) (NdReal *work, const NdReal *filter);
 
   /* Sums spectra[i] * filters[i] over @n, and transforms the last axis back.
    * Does so for @pairs in a row, so that filters stay in the cache: spectra of
    * the next pair are @next floats on, and its memory is @work floats on. */
-  void (*sum) (const gfloat *const *spectra, const gfloat *const *filters,
-      guint n, gfloat *work, guint pairs, gsize next);
+  void (*sum) (const NdReal *const *spectra, const NdReal *const *filters,
+      guint n, NdReal *work, guint pairs, gsize next);
 
   /* Transforms the other axes of plane @z back, and writes @height rows of at
    * least @width samples of both blocks, each sample plus @level. The rows are
    * size[0] floats apart. forward() and inverse() together multiply the samples
    * by the points of a block. */
-  void (*inverse) (gfloat *work, gsize z, gsize width, gsize height,
-      gfloat level, gfloat *a, gfloat *b);
+  void (*inverse) (NdReal *work, gsize z, gsize width, gsize height,
+      NdReal level, NdReal *a, NdReal *b);
 } NdFftBlock;
 
 typedef struct

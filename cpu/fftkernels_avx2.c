@@ -3,7 +3,7 @@
  */
 #define ND_FFT_KERNELS nd_fft_kernels_avx2
 #define ND_KERNELS_NAME "avx2"
-#define ND_VECTOR 8
+#define ND_VECTOR_BYTES 32
 #define ND_VOLUME_TIMES                                                  \
   .forward_time = 27e-6, .convolve_time = 21e-6, .spectrum_time = 10e-6, \
   .sum_time = 14e-6, .product_time = 12e-6, .inverse_time = 20e-6

@@ -3,7 +3,7 @@
  */
 #define ND_FFT_KERNELS nd_fft_kernels_avx512
 #define ND_KERNELS_NAME "avx512"
-#define ND_VECTOR 16
+#define ND_VECTOR_BYTES 64
 #define ND_VOLUME_TIMES                                                  \
   .forward_time = 26e-6, .convolve_time = 18e-6, .spectrum_time = 10e-6, \
   .sum_time = 12e-6, .product_time = 12e-6, .inverse_time = 18e-6

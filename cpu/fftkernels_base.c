@@ -5,7 +5,7 @@
  */
 #define ND_FFT_KERNELS nd_fft_kernels_base
 #define ND_KERNELS_NAME "base"
-#define ND_VECTOR 4
+#define ND_VECTOR_BYTES 16
 #define ND_VOLUME_TIMES                                                  \
   .forward_time = 46e-6, .convolve_time = 42e-6, .spectrum_time = 20e-6, \
   .sum_time = 25e-6, .product_time = 18e-6, .inverse_time = 36e-6

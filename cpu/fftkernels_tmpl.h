@@ -1,6 +1,7 @@
 /* The source of cpu/fftkernels.h. Each file that includes it is compiled for
  * one instruction set, and defines ND_FFT_KERNELS (the name of the table),
- * ND_KERNELS_NAME, ND_VECTOR (floats of a register) and the measured times.
+ * ND_KERNELS_NAME, ND_VECTOR_BYTES (of a register) and the measured times of
+ * single precision.
  *
  * The lanes of a vector are neighbours along x, while y is transformed. Tiles
  * of ND_VECTOR x ND_VECTOR samples are then transposed, so that the lanes are
@@ -9,76 +10,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cpu/fftcodelets_tmpl.h"
 #include "cpu/fftkernels.h"
-
-/* Within each 128 bit lane: floats i, j of @a and k, l of @b. LANES takes
- * whole lanes, of the two vectors in sequence. */
-#define AT(i, lane) (((i) / 4) * ND_VECTOR + 4 * (lane) + (i) % 4)
-#define QUAD(i, j, k, l, n) AT (i, n), AT (j, n), AT (k, n), AT (l, n)
-#define LANE(i) 4 * (i), 4 * (i) + 1, 4 * (i) + 2, 4 * (i) + 3
-#if ND_VECTOR == 4
-#define SHUFFLE(a, b, i, j, k, l) \
-  __builtin_shufflevector (a, b, QUAD (i, j, k, l, 0))
-#elif ND_VECTOR == 8
-#define SHUFFLE(a, b, i, j, k, l) \
-  __builtin_shufflevector (a, b, QUAD (i, j, k, l, 0), QUAD (i, j, k, l, 1))
-#define LANES(a, b, i, j) __builtin_shufflevector (a, b, LANE (i), LANE (j))
-#else
-#define SHUFFLE(a, b, i, j, k, l)                                            \
-  __builtin_shufflevector (a, b, QUAD (i, j, k, l, 0), QUAD (i, j, k, l, 1), \
-      QUAD (i, j, k, l, 2), QUAD (i, j, k, l, 3))
-#define LANES(a, b, i, j, k, l) \
-  __builtin_shufflevector (a, b, LANE (i), LANE (j), LANE (k), LANE (l))
-#endif
-
-/* Transposes 4 x 4 floats within each lane. */
-INLINE void
-transpose_lanes (const Vector a[4], Vector out[4])
-{
-  const Vector p = SHUFFLE (a[0], a[1], 0, 4, 1, 5);
-  const Vector q = SHUFFLE (a[0], a[1], 2, 6, 3, 7);
-  const Vector r = SHUFFLE (a[2], a[3], 0, 4, 1, 5);
-  const Vector s = SHUFFLE (a[2], a[3], 2, 6, 3, 7);
-
-  out[0] = SHUFFLE (p, r, 0, 1, 4, 5);
-  out[1] = SHUFFLE (p, r, 2, 3, 6, 7);
-  out[2] = SHUFFLE (q, s, 0, 1, 4, 5);
-  out[3] = SHUFFLE (q, s, 2, 3, 6, 7);
-}
-
-INLINE void
-transpose_vectors (const Vector in[ND_VECTOR], Vector out[ND_VECTOR])
-{
-#if ND_VECTOR == 4
-  transpose_lanes (in, out);
-#elif ND_VECTOR == 8
-  UNROLLED_FOR (guint h = 0; h < 2; h++) {
-    Vector a[4];
-
-    UNROLLED_FOR (guint i = 0; i < 4; i++)
-      a[i] = h == 0 ? LANES (in[i], in[i + 4], 0, 2)
-                    : LANES (in[i], in[i + 4], 1, 3);
-    transpose_lanes (a, out + 4 * h);
-  }
-#else
-  Vector a[ND_VECTOR];
-
-  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i += 4)
-    transpose_lanes (in + i, a + i);
-  UNROLLED_FOR (guint i = 0; i < 4; i++) {
-    const Vector p = LANES (a[i], a[i + 4], 0, 1, 4, 5);
-    const Vector q = LANES (a[i], a[i + 4], 2, 3, 6, 7);
-    const Vector r = LANES (a[i + 8], a[i + 12], 0, 1, 4, 5);
-    const Vector s = LANES (a[i + 8], a[i + 12], 2, 3, 6, 7);
-
-    out[i] = LANES (p, r, 0, 2, 4, 6);
-    out[i + 4] = LANES (p, r, 1, 3, 5, 7);
-    out[i + 8] = LANES (q, s, 0, 2, 4, 6);
-    out[i + 12] = LANES (q, s, 1, 3, 5, 7);
-  }
-#endif
-}
+#include "cpu/ffttranspose_tmpl.h"
 
 /* Transposes a tile: vectors @in, @in_stride apart, to @out. */
 INLINE void
@@ -100,7 +33,7 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
 
 /* The transforms of N = A * B points. Strides are in complex vectors. */
 #define DEFINE_LINES(N, A, B)                                          \
-  NOINLINE void rows_##N (const gfloat *a, const gfloat *b, gsize row, \
+  NOINLINE void rows_##N (const NdReal *a, const NdReal *b, gsize row, \
       Complex *out, gsize stride)                                      \
   {                                                                    \
     Complex t[N];                                                      \
@@ -110,7 +43,7 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
   }                                                                    \
                                                                        \
   NOINLINE void rows_back_##N (const Complex *in, gsize in_stride,     \
-      gsize height, gfloat level, gfloat *a, gfloat *b)                \
+      gsize height, NdReal level, NdReal *a, NdReal *b)                \
   {                                                                    \
     Complex t[N];                                                      \
                                                                        \
@@ -137,8 +70,8 @@ transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
     EACH (B, BACK_TRANSFORM_##N);                                      \
   }                                                                    \
                                                                        \
-  NOINLINE void line_sum_##N (const gfloat *const *spectra,            \
-      const gfloat *const *filters, guint n, gsize from, gsize first,  \
+  NOINLINE void line_sum_##N (const NdReal *const *spectra,            \
+      const NdReal *const *filters, guint n, gsize from, gsize first,  \
       Complex *out, gsize stride)                                      \
   {                                                                    \
     Complex t[N];                                                      \
@@ -213,7 +146,7 @@ typedef struct
  * the arithmetic.
  */
 INLINE void
-prefetch (const gfloat *a, const gfloat *b, gsize row, gsize n)
+prefetch (const NdReal *a, const NdReal *b, gsize row, gsize n)
 {
   for (gsize y = 0; y < n; y++) {
     for (gsize x = 0; x < 48; x += 16) {
@@ -224,8 +157,8 @@ prefetch (const gfloat *a, const gfloat *b, gsize row, gsize n)
 }
 
 static void
-volume_forward (const gfloat *a, const gfloat *b, gsize row, gsize slice,
-    gfloat *memory)
+volume_forward (const NdReal *a, const NdReal *b, gsize row, gsize slice,
+    NdReal *memory)
 {
   const gsize share = 32 / (2 * TILES (32));
   VolumeWork *w = (VolumeWork *) memory;
@@ -250,8 +183,8 @@ volume_forward (const gfloat *a, const gfloat *b, gsize row, gsize slice,
 }
 
 static void
-volume_inverse (gfloat *memory, gsize z, gsize width, gsize height,
-    gfloat level, gfloat *a, gfloat *b)
+volume_inverse (NdReal *memory, gsize z, gsize width, gsize height,
+    NdReal level, NdReal *a, NdReal *b)
 {
   VolumeWork *w = (VolumeWork *) memory;
   const Complex *in = w->block + z * VOLUME_PLANE;
@@ -269,8 +202,8 @@ volume_inverse (gfloat *memory, gsize z, gsize width, gsize height,
 }
 
 static void
-plane_forward (const gfloat *a, const gfloat *b, gsize row, gsize slice,
-    gfloat *memory)
+plane_forward (const NdReal *a, const NdReal *b, gsize row, gsize slice,
+    NdReal *memory)
 {
   PlaneWork *w = (PlaneWork *) memory;
 
@@ -284,8 +217,8 @@ plane_forward (const gfloat *a, const gfloat *b, gsize row, gsize slice,
 }
 
 static void
-plane_inverse (gfloat *memory, gsize z, gsize width, gsize height, gfloat level,
-    gfloat *a, gfloat *b)
+plane_inverse (NdReal *memory, gsize z, gsize width, gsize height, NdReal level,
+    NdReal *a, NdReal *b)
 {
   PlaneWork *w = (PlaneWork *) memory;
   const gsize tiles = (width + ND_VECTOR - 1) / ND_VECTOR;
@@ -300,7 +233,7 @@ plane_inverse (gfloat *memory, gsize z, gsize width, gsize height, gfloat level,
 }
 
 #define DEFINE_BLOCK(name, Work, N, COUNT, LINE, STRIDE)                  \
-  static void name##_spectrum (const gfloat *memory, gfloat *spectrum)    \
+  static void name##_spectrum (const NdReal *memory, NdReal *spectrum)    \
   {                                                                       \
     const Work *w = (const Work *) memory;                                \
                                                                           \
@@ -309,7 +242,7 @@ plane_inverse (gfloat *memory, gsize z, gsize width, gsize height, gfloat level,
           (Complex *) spectrum + i * N);                                  \
   }                                                                       \
                                                                           \
-  static void name##_convolve (gfloat *memory, const gfloat *filter)      \
+  static void name##_convolve (NdReal *memory, const NdReal *filter)      \
   {                                                                       \
     Work *w = (Work *) memory;                                            \
                                                                           \
@@ -318,11 +251,11 @@ plane_inverse (gfloat *memory, gsize z, gsize width, gsize height, gfloat level,
           (const Complex *) filter + i * N);                              \
   }                                                                       \
                                                                           \
-  static void name##_sum (const gfloat *const *spectra,                   \
-      const gfloat *const *filters, guint n, gfloat *memory, guint pairs, \
+  static void name##_sum (const NdReal *const *spectra,                   \
+      const NdReal *const *filters, guint n, NdReal *memory, guint pairs, \
       gsize next)                                                         \
   {                                                                       \
-    const gsize step = next * sizeof (gfloat) / sizeof (Complex);         \
+    const gsize step = next * sizeof (NdReal) / sizeof (Complex);         \
     Work *w = (Work *) memory;                                            \
                                                                           \
     for (gsize i = 0; i < COUNT; i++)                                     \
@@ -337,7 +270,7 @@ const NdFftKernels ND_FFT_KERNELS = {
   .name = ND_KERNELS_NAME,
   .volume = { .size = { 32, 32, 32 },
       .numbers = 2 * 32 * 32 * 32,
-      .work = sizeof (VolumeWork) / sizeof (gfloat),
+      .work = sizeof (VolumeWork) / sizeof (NdReal),
       ND_VOLUME_TIMES,
       .forward = volume_forward,
       .spectrum = volume_spectrum,
@@ -346,7 +279,7 @@ const NdFftKernels ND_FFT_KERNELS = {
       .inverse = volume_inverse },
   .plane = { .size = { 64, 64, 1 },
       .numbers = 2 * 64 * 64,
-      .work = sizeof (PlaneWork) / sizeof (gfloat),
+      .work = sizeof (PlaneWork) / sizeof (NdReal),
       ND_PLANE_TIMES,
       .forward = plane_forward,
       .spectrum = plane_spectrum,

@@ -15,7 +15,7 @@
 typedef struct
 {
   gsize at[3]; /* padded coordinates */
-  gfloat value;
+  NdReal value;
 } NonFinite;
 
 /* See NdFftSamples.coefficients. */
@@ -85,7 +85,7 @@ nd_fft_samples_init (NdFftSamples *s, const NdJob *job,
         "smaller volumes or method=direct");
     return FALSE;
   }
-  if (job->in_type == ND_FLOAT32
+  if (nd_sample_is_float (job->in_type)
       && !(s->responses =
                nd_floats_new (nd_size_mul (job->shape.size[0],
                                   job->shape.size[1], job->shape.size[2]),
@@ -119,7 +119,7 @@ nd_fft_samples_bytes (const NdFftSamples *s)
 {
   const gsize *size = s->job.shape.size;
 
-  return s->responses ? size[0] * size[1] * size[2] * sizeof (gfloat) : 0;
+  return s->responses ? size[0] * size[1] * size[2] * sizeof (NdReal) : 0;
 }
 
 /* The coefficient along @axis that belongs at sample @i of @n, or -1. */
@@ -137,14 +137,14 @@ coefficient_at (const NdFftSamples *s, const NdFilter *f, guint axis, gsize i,
 
 void
 nd_fft_filter_row (const NdFftSamples *s, guint filter, guint t,
-    const gsize size[3], gdouble scale, gsize y, gsize z, gfloat *row)
+    const gsize size[3], gdouble scale, gsize y, gsize z, NdReal *row)
 {
   const NdFilter *f = s->job.bank->filters[filter];
   const gdouble *w = s->coefficients[filter * s->reach.slots + t];
   const gssize my = coefficient_at (s, f, 1, y, size[1]);
   const gssize mz = coefficient_at (s, f, 2, z, size[2]);
 
-  memset (row, 0, size[0] * sizeof (gfloat));
+  memset (row, 0, size[0] * sizeof (NdReal));
   if (my < 0 || mz < 0)
     return;
   w += (mz * f->size[1] + my) * f->size[0];
@@ -158,11 +158,11 @@ nd_fft_filter_row (const NdFftSamples *s, guint filter, guint t,
 
 /* Any level gives the same result; the nearer it is to the mean, the smaller
  * are the rounding errors. Estimates the mean from up to 64 rows. */
-static gfloat
+static NdReal
 choose_level (const NdPad *pad, const NdSamples *volume, gsize component)
 {
   gsize rows = pad->size[1] * pad->size[2], step = rows / 64 + 1, n = 0;
-  g_autofree gfloat *row = g_new (gfloat, pad->size[0]);
+  g_autofree NdReal *row = g_new (NdReal, pad->size[0]);
   gdouble sum = 0;
 
   for (gsize i = step / 2; i < rows; i += step) {
@@ -175,7 +175,7 @@ choose_level (const NdPad *pad, const NdSamples *volume, gsize component)
       }
     }
   }
-  return n > 0 && isfinite ((gfloat) (sum / n)) ? sum / n : 0;
+  return n > 0 && isfinite ((NdReal) (sum / n)) ? sum / n : 0;
 }
 
 NdFftSlot *
@@ -192,18 +192,18 @@ nd_fft_samples_begin (NdFftSamples *s, guint slot, const NdSamples *volume,
 /* Subtracts @level. Returns whether all samples are finite, which is tested on
  * their bits so that the loop is vectorized. */
 static gboolean
-subtract (gfloat *row, gsize n, gfloat level)
+subtract (NdReal *row, gsize n, NdReal level)
 {
-  guint32 found = 0;
+  NdRealBits found = 0;
 
   for (gsize x = 0; x < n; x++) {
     union
     {
-      gfloat value;
-      guint32 bits;
+      NdReal value;
+      NdRealBits bits;
     } sample = { row[x] - level };
 
-    found |= (sample.bits & 0x7f800000) == 0x7f800000;
+    found |= (sample.bits & ND_REAL_EXPONENT) == ND_REAL_EXPONENT;
     row[x] = sample.value;
   }
   return !found;
@@ -211,7 +211,7 @@ subtract (gfloat *row, gsize n, gfloat level)
 
 void
 nd_fft_samples_row (NdFftSamples *s, NdFftSlot *slot, const NdSamples *volume,
-    gsize component, gsize y, gsize z, gfloat *row)
+    gsize component, gsize y, gsize z, NdReal *row)
 {
   const gsize n = s->pad.size[0];
 
@@ -254,13 +254,13 @@ slot_at (const NdFftSamples *s, const gint *slots, guint t, gsize component)
 /* Adds the responses of one row of coefficients to one sample, which are
  * outputs @first to @first + @n - 1. Some of them may be outside the volume. */
 static void
-add_row (gfloat *restrict out, gssize width, gssize first,
-    const gdouble *restrict w, gssize n, gfloat value)
+add_row (NdReal *restrict out, gssize width, gssize first,
+    const gdouble *restrict w, gssize n, NdReal value)
 {
   gssize begin = MAX (0, -first), end = MIN (n, width - first);
 
   for (gssize i = begin; i < end; i++)
-    out[first + i] += w[i] != 0 ? (gfloat) w[i] * value : 0;
+    out[first + i] += w[i] != 0 ? (NdReal) w[i] * value : 0;
 }
 
 /* Computes slice @z of the filter's responses to all samples of the window that
@@ -272,14 +272,14 @@ add_slice (gsize z, guint worker, gpointer data)
   NdFftSamples *s = add->samples;
   const NdFilter *f = s->job.bank->filters[add->filter];
   const gsize *size = s->job.shape.size;
-  gfloat *slice = s->responses + z * size[1] * size[0];
+  NdReal *slice = s->responses + z * size[1] * size[0];
   gint low[ND_AXES], high[ND_AXES];
   gssize shift[3];
 
   nd_filter_reach (f, low, high);
   for (guint a = 0; a < 3; a++)
     shift[a] = s->reach.low[a] - high[a];
-  memset (slice, 0, size[0] * size[1] * sizeof (gfloat));
+  memset (slice, 0, size[0] * size[1] * sizeof (NdReal));
   for (guint t = 0; t < s->reach.slots; t++) {
     const gdouble *w = s->coefficients[add->filter * s->reach.slots + t];
     const GArray *found =
@@ -302,7 +302,7 @@ add_slice (gsize z, guint worker, gpointer data)
   }
 }
 
-gfloat
+NdReal
 nd_fft_level (NdFftSamples *s, const gint *slots, gsize component, guint filter,
     gboolean *non_finite)
 {
@@ -319,7 +319,7 @@ nd_fft_level (NdFftSamples *s, const gint *slots, gsize component, guint filter,
   return level;
 }
 
-const gfloat *
+const NdReal *
 nd_fft_non_finite (NdFftSamples *s, const gint *slots, gsize component,
     guint filter)
 {

@@ -21,7 +21,7 @@ G_BEGIN_DECLS
 /* One component of a volume in the ring. */
 typedef struct
 {
-  gfloat level;       /* subtracted from the samples */
+  NdReal level;       /* subtracted from the samples */
   GArray *non_finite; /* samples left out */
 } NdFftSlot;
 
@@ -41,7 +41,7 @@ typedef struct
 
   NdFftSlot *slots;     /* [slot][component] */
   pthread_mutex_t lock; /* protects the non_finite array in use */
-  gfloat *responses;    /* of nd_fft_non_finite() */
+  NdReal *responses;    /* of nd_fft_non_finite() */
 } NdFftSamples;
 
 /* NdFftSamples.n_spectra of the job. */
@@ -58,7 +58,7 @@ gsize nd_fft_samples_bytes (const NdFftSamples *samples);
  * transform, circularly in @size, times @scale. The coefficient that reads
  * offset d is at index low - d, so that output i is at index i. */
 void nd_fft_filter_row (const NdFftSamples *samples, guint filter, guint t,
-    const gsize size[3], gdouble scale, gsize y, gsize z, gfloat *row);
+    const gsize size[3], gdouble scale, gsize y, gsize z, NdReal *row);
 
 /* Begins the next volume of a slot, and finds its level. */
 NdFftSlot *nd_fft_samples_begin (NdFftSamples *samples, guint slot,
@@ -67,7 +67,7 @@ NdFftSlot *nd_fft_samples_begin (NdFftSamples *samples, guint slot,
 /* Writes padded row (y, z), pad.size[0] floats, without the level and without
  * samples that are not finite, which it lists. Several threads may call it. */
 void nd_fft_samples_row (NdFftSamples *samples, NdFftSlot *slot,
-    const NdSamples *volume, gsize component, gsize y, gsize z, gfloat *row);
+    const NdSamples *volume, gsize component, gsize y, gsize z, NdReal *row);
 
 /* The slots that an output reads: index in @slots, see respond() of the back
  * end. */
@@ -75,12 +75,12 @@ guint nd_fft_slot (const NdFftSamples *samples, const gint *slots, guint t);
 
 /* Returns the number to add to all outputs of @filter. Sets whether its window
  * has samples that are not finite. */
-gfloat nd_fft_level (NdFftSamples *samples, const gint *slots, gsize component,
+NdReal nd_fft_level (NdFftSamples *samples, const gint *slots, gsize component,
     guint filter, gboolean *non_finite);
 
 /* The responses of @filter to such samples, a dense volume to be added to the
  * outputs. Valid until the next call. */
-const gfloat *nd_fft_non_finite (NdFftSamples *samples, const gint *slots,
+const NdReal *nd_fft_non_finite (NdFftSamples *samples, const gint *slots,
     gsize component, guint filter);
 
 G_END_DECLS

@@ -22,9 +22,9 @@ typedef struct
   const NdKernels *kernels;
   NdTransform *transform;
   gsize numbers; /* complex numbers of a spectrum */
-  gfloat *ring;  /* spectra, [slot][component] */
-  gfloat *filter_memory;
-  gfloat **filters; /* spectra, [filter][t]; NULL for zeros only */
+  NdReal *ring;  /* spectra, [slot][component] */
+  NdReal *filter_memory;
+  NdReal **filters; /* spectra, [filter][t]; NULL for zeros only */
 } Whole;
 
 static void
@@ -54,7 +54,7 @@ typedef struct
 } FilterLoad;
 
 static void
-load_filter_row (gsize y, gsize z, gfloat *row, gpointer data)
+load_filter_row (gsize y, gsize z, NdReal *row, gpointer data)
 {
   const FilterLoad *load = data;
   const gsize *size = load->size;
@@ -122,7 +122,7 @@ whole_create (const NdJob *job, const NdRingOptions *options, GError **error)
       : NULL;
   if (!whole->filter_memory)
     goto failed;
-  whole->filters = g_new0 (gfloat *, job->bank->n_filters * s->reach.slots);
+  whole->filters = g_new0 (NdReal *, job->bank->n_filters * s->reach.slots);
   make_filter_spectra (whole, size);
   return whole;
 
@@ -139,10 +139,10 @@ whole_bytes (gconstpointer state)
   gsize spectra = s->n_slots * s->job.shape.components + s->n_spectra;
 
   return nd_transform_bytes (whole->transform) + nd_fft_samples_bytes (s)
-      + 2 * whole->numbers * spectra * sizeof (gfloat);
+      + 2 * whole->numbers * spectra * sizeof (NdReal);
 }
 
-static gfloat *
+static NdReal *
 spectrum (const Whole *whole, guint slot, gsize component)
 {
   return whole->ring
@@ -159,7 +159,7 @@ typedef struct
 } Push;
 
 static void
-load_row (gsize y, gsize z, gfloat *row, gpointer data)
+load_row (gsize y, gsize z, NdReal *row, gpointer data)
 {
   const Push *push = data;
 
@@ -187,19 +187,19 @@ typedef struct
   Whole *whole;
   const gint *slots;
   gsize component;
-  gfloat **filters;
-  gfloat level;
-  const gfloat *added; /* responses to non-finite samples, or NULL */
+  NdReal **filters;
+  NdReal level;
+  const NdReal *added; /* responses to non-finite samples, or NULL */
   NdStore store;
 } Respond;
 
 static void
-load_products (gsize first, gsize n, gfloat *numbers, gpointer data)
+load_products (gsize first, gsize n, NdReal *numbers, gpointer data)
 {
   const Respond *respond = data;
   const Whole *whole = respond->whole;
 
-  memset (numbers, 0, 2 * n * sizeof (gfloat));
+  memset (numbers, 0, 2 * n * sizeof (NdReal));
   for (guint t = 0; t < whole->samples.reach.slots; t++) {
     guint slot = nd_fft_slot (&whole->samples, respond->slots, t);
 
@@ -211,7 +211,7 @@ load_products (gsize first, gsize n, gfloat *numbers, gpointer data)
 }
 
 static void
-take_row (gsize y, gsize z, gfloat *row, gpointer data)
+take_row (gsize y, gsize z, NdReal *row, gpointer data)
 {
   Respond *respond = data;
   const NdFftSamples *s = &respond->whole->samples;
@@ -220,7 +220,7 @@ take_row (gsize y, gsize z, gfloat *row, gpointer data)
   for (gsize x = 0; x < size[0]; x++)
     row[x] += respond->level;
   if (respond->added) {
-    const gfloat *added = respond->added + (z * size[1] + y) * size[0];
+    const NdReal *added = respond->added + (z * size[1] + y) * size[0];
 
     for (gsize x = 0; x < size[0]; x++)
       row[x] += added[x];

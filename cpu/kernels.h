@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "cpu/real.h"
 #include "engine/job.h"
 
 G_BEGIN_DECLS
@@ -19,7 +20,7 @@ typedef struct
   guint nx, ny;          /* of the box; nx = 0 for single taps */
   guint n_taps;          /* single taps */
   gsize offset;          /* of the box; added to those of single taps */
-  const gfloat *weights; /* nx * ny, or n_taps */
+  const NdReal *weights; /* nx * ny, or n_taps */
   const gsize *offsets;  /* n_taps */
 } NdPlane;
 
@@ -44,14 +45,14 @@ typedef struct
    * floats. Reads whole blocks, even if they extend beyond the end of the
    * volume. */
   void (*block[ND_BLOCK_MAX_VECTORS + 1]) (const NdPlane *planes,
-      guint n_planes, const gfloat *const *volumes, gsize origin, gsize row,
-      gfloat *out);
+      guint n_planes, const NdReal *const *volumes, gsize origin, gsize row,
+      NdReal *out);
 
   /* sum[i] += a[i] * b[i] for n complex numbers, re and im interleaved. */
-  void (*multiply_add) (gfloat *sum, const gfloat *a, const gfloat *b, gsize n);
+  void (*multiply_add) (NdReal *sum, const NdReal *a, const NdReal *b, gsize n);
 
   /* Scales and converts n responses to samples that are @stride bytes apart. */
-  void (*store) (const gfloat *response, gsize n, const NdScale *scale,
+  void (*store) (const NdReal *response, gsize n, const NdScale *scale,
       NdSampleType type, guint8 *out, gsize stride);
 } NdKernels;
 

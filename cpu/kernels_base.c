@@ -9,7 +9,7 @@
 #else
 #define ND_KERNELS_NAME "generic"
 #endif
-#define ND_VECTOR 4
+#define ND_VECTOR_BYTES 16
 #define ND_DENSE_RATE 16.5e9
 #define ND_SPARSE_RATE 8e9
 #define ND_SPECTRUM_RATE 0.8e9

@@ -1,15 +1,19 @@
 /* The source of the kernels. Each file that includes it is compiled for one
  * instruction set, and defines ND_KERNELS (the name of the table),
- * ND_KERNELS_NAME, ND_VECTOR (floats of a register) and the measured rates.
+ * ND_KERNELS_NAME, ND_VECTOR_BYTES (of a register) and the measured rates of
+ * single precision.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #include "cpu/kernels.h"
 
-typedef gfloat Vector __attribute__ ((vector_size (ND_VECTOR * 4)));
-typedef gfloat Unaligned
-    __attribute__ ((vector_size (ND_VECTOR * 4), aligned (4), may_alias));
+#define ND_VECTOR (ND_VECTOR_BYTES / ND_REAL_BYTES)
+#define RATE(single) (single * 4 / ND_REAL_BYTES)
+
+typedef NdReal Vector __attribute__ ((vector_size (ND_VECTOR_BYTES)));
+typedef NdReal Unaligned __attribute__ ((vector_size (ND_VECTOR_BYTES),
+    aligned (ND_REAL_BYTES), may_alias));
 
 #define INLINE static inline __attribute__ ((always_inline))
 #define UNROLLED_FOR _Pragma ("GCC unroll 16") for
@@ -26,7 +30,7 @@ typedef gfloat Unaligned
 #define ROWS ND_BLOCK_ROWS
 
 INLINE Vector
-load (const gfloat *p)
+load (const NdReal *p)
 {
   return *(const Unaligned *) p;
 }
@@ -37,7 +41,7 @@ load (const gfloat *p)
  * before @w. */
 INLINE void
 dense_row (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv, gint first,
-    gint last, const gfloat *in, const gfloat *w, gint nx)
+    gint last, const NdReal *in, const NdReal *w, gint nx)
 {
   COLUMNS_FOR (gint x = 0; x < nx; x++)
   {
@@ -46,7 +50,7 @@ dense_row (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv, gint first,
     UNROLLED_FOR (guint i = 0; i < nv; i++)
       v[i] = load (in + x + i * ND_VECTOR);
     UNROLLED_FOR (gint r = first; r <= last; r++) {
-      gfloat weight = w[x - r * nx];
+      NdReal weight = w[x - r * nx];
 
       UNROLLED_FOR (guint i = 0; i < nv; i++)
         acc[r][i] += weight * v[i];
@@ -56,10 +60,10 @@ dense_row (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv, gint first,
 
 INLINE void
 dense_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
-    const NdPlane *plane, const gfloat *in, gsize row)
+    const NdPlane *plane, const NdReal *in, gsize row)
 {
   gint nx = plane->nx, ny = plane->ny;
-  const gfloat *w = plane->weights;
+  const NdReal *w = plane->weights;
 
   for (gint y = 0; y < ny + ROWS - 1; y++, in += row, w += nx) {
     gint first = y < ny ? 0 : y - ny + 1;
@@ -87,11 +91,11 @@ dense_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
 
 INLINE void
 sparse_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
-    const NdPlane *plane, const gfloat *in, gsize row)
+    const NdPlane *plane, const NdReal *in, gsize row)
 {
   for (guint t = 0; t < plane->n_taps; t++) {
-    const gfloat *p = in + plane->offsets[t];
-    gfloat weight = plane->weights[t];
+    const NdReal *p = in + plane->offsets[t];
+    NdReal weight = plane->weights[t];
 
     UNROLLED_FOR (gint r = 0; r < ROWS; r++) {
       UNROLLED_FOR (guint i = 0; i < nv; i++)
@@ -106,7 +110,7 @@ sparse_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
 
 INLINE void
 block (guint nv, const NdPlane *planes, guint n_planes,
-    const gfloat *const *volumes, gsize origin, gsize row, gfloat *out)
+    const NdReal *const *volumes, gsize origin, gsize row, NdReal *out)
 {
   Vector acc[ROWS][ND_BLOCK_MAX_VECTORS];
   guint taps = 0;
@@ -119,7 +123,7 @@ block (guint nv, const NdPlane *planes, guint n_planes,
   }
   for (guint p = 0; p < n_planes; p++) {
     const NdPlane *plane = planes + p;
-    const gfloat *in = volumes[plane->slot] + origin + plane->offset;
+    const NdReal *in = volumes[plane->slot] + origin + plane->offset;
 
     if (plane->nx)
       dense_plane (acc, nv, plane, in, row);
@@ -140,7 +144,7 @@ block (guint nv, const NdPlane *planes, guint n_planes,
 
 #define DEFINE_BLOCK(n)                                                   \
   static void block_##n (const NdPlane *planes, guint n_planes,           \
-      const gfloat *const *volumes, gsize origin, gsize row, gfloat *out) \
+      const NdReal *const *volumes, gsize origin, gsize row, NdReal *out) \
   {                                                                       \
     block (n, planes, n_planes, volumes, origin, row, out);               \
   }
@@ -150,12 +154,12 @@ DEFINE_BLOCK (3)
 DEFINE_BLOCK (4)
 
 static void
-multiply_add (gfloat *restrict sum, const gfloat *restrict a,
-    const gfloat *restrict b, gsize n)
+multiply_add (NdReal *restrict sum, const NdReal *restrict a,
+    const NdReal *restrict b, gsize n)
 {
   for (gsize i = 0; i < 2 * n; i += 2) {
-    gfloat re = a[i] * b[i] - a[i + 1] * b[i + 1];
-    gfloat im = a[i] * b[i + 1] + a[i + 1] * b[i];
+    NdReal re = a[i] * b[i] - a[i + 1] * b[i + 1];
+    NdReal im = a[i] * b[i + 1] + a[i + 1] * b[i];
 
     sum[i] += re;
     sum[i + 1] += im;
@@ -166,7 +170,11 @@ multiply_add (gfloat *restrict sum, const gfloat *restrict a,
  * in IEEE 754's default rounding mode. Unlike rint() it is vectorized for every
  * instruction set. */
 #define ROUND_DOUBLE 6755399441055744.0
-#define ROUND_FLOAT 12582912.0f
+#ifdef ND_DOUBLE
+#define ROUND_REAL ROUND_DOUBLE
+#else
+#define ROUND_REAL 12582912.0f
+#endif
 
 #define STORE_PIECE 64
 
@@ -177,7 +185,7 @@ multiply_add (gfloat *restrict sum, const gfloat *restrict a,
   {                                                                     \
     for (gsize at = 0; at < n; at += STORE_PIECE) {                     \
       const gsize count = MIN (n - at, STORE_PIECE);                    \
-      const gfloat *const r = response + at;                            \
+      const NdReal *const r = response + at;                            \
       gint32 piece[STORE_PIECE], beyond = 0;                            \
                                                                         \
       for (gsize i = 0; i < count; i++) {                               \
@@ -207,25 +215,44 @@ multiply_add (gfloat *restrict sum, const gfloat *restrict a,
   }                                                                     \
   G_STMT_END
 
-/* Without gain and offset the values are rounded as floats, which hold them
- * exactly; otherwise they are computed and rounded as doubles. */
+/* Without gain and offset the values are rounded as they are; otherwise they
+ * are computed and rounded as doubles. */
 #define STORE_ROWS(type, low, high)                                            \
   G_STMT_START                                                                 \
   {                                                                            \
     if (gain == 1 && offset == 0)                                              \
-      STORE_ROW (type, gfloat, r[i], low, high, ROUND_FLOAT);                  \
+      STORE_ROW (type, NdReal, r[i], low, high, ROUND_REAL);                   \
     else                                                                       \
       STORE_ROW (type, gdouble, gain *r[i] + offset, low, high, ROUND_DOUBLE); \
   }                                                                            \
   G_STMT_END
 
+#define STORE_REALS(type)                                                     \
+  G_STMT_START                                                                \
+  {                                                                           \
+    if (gain == 1 && offset == 0 && stride == sizeof (type)) {                \
+      for (gsize i = 0; i < n; i++)                                           \
+        ((type *) out)[i] = response[i] + (NdReal) 0; /* -0 becomes 0, too */ \
+    } else {                                                                  \
+      for (gsize i = 0; i < n; i++)                                           \
+        *(type *) (out + i * stride) = gain * response[i] + offset;           \
+    }                                                                         \
+  }                                                                           \
+  G_STMT_END
+
 static void
-store (const gfloat *restrict response, gsize n, const NdScale *scale,
+store (const NdReal *restrict response, gsize n, const NdScale *scale,
     NdSampleType sample_type, guint8 *restrict out, gsize stride)
 {
   const gdouble gain = scale->gain, offset = scale->offset;
   gsize saturated = 0;
 
+#ifdef ND_DOUBLE
+  if (sample_type == ND_FLOAT64) {
+    STORE_REALS (gdouble);
+    return;
+  }
+#endif
   switch (sample_type) {
     case ND_UINT8:
       STORE_ROWS (guint8, 0.0, 255.0);
@@ -238,13 +265,7 @@ store (const gfloat *restrict response, gsize n, const NdScale *scale,
       break;
     case ND_FLOAT32:
     ND_CASE_NOT_COMPUTED:
-      if (gain == 1 && offset == 0 && stride == sizeof (gfloat)) {
-        for (gsize i = 0; i < n; i++)
-          ((gfloat *) out)[i] = response[i] + 0.0f; /* -0 becomes 0, too */
-        break;
-      }
-      for (gsize i = 0; i < n; i++)
-        *(gfloat *) (out + i * stride) = gain * response[i] + offset;
+      STORE_REALS (gfloat);
       break;
   }
   if (saturated > 0)
@@ -254,9 +275,9 @@ store (const gfloat *restrict response, gsize n, const NdScale *scale,
 const NdKernels ND_KERNELS = {
   .name = ND_KERNELS_NAME,
   .vector = ND_VECTOR,
-  .dense_rate = ND_DENSE_RATE,
-  .sparse_rate = ND_SPARSE_RATE,
-  .spectrum_rate = ND_SPECTRUM_RATE,
+  .dense_rate = RATE (ND_DENSE_RATE),
+  .sparse_rate = RATE (ND_SPARSE_RATE),
+  .spectrum_rate = RATE (ND_SPECTRUM_RATE),
   .block = { NULL, block_1, block_2, block_3, block_4 },
   .multiply_add = multiply_add,
   .store = store,

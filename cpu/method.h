@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "cpu/real.h"
 #include "engine/backend.h"
 
 G_BEGIN_DECLS
@@ -31,5 +32,11 @@ extern const NdCpuMethod nd_cpu_direct;
 extern const NdCpuMethod nd_cpu_separable;
 extern const NdCpuMethod nd_cpu_fft;
 extern const NdCpuMethod nd_cpu_reference;
+
+/* The same sources compiled for double precision (cpu/real.h). */
+extern const NdCpuMethod nd_double_cpu_direct;
+extern const NdCpuMethod nd_double_cpu_separable;
+extern const NdCpuMethod nd_double_cpu_fft;
+extern const NdCpuMethod nd_double_cpu_reference;
 
 G_END_DECLS

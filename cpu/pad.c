@@ -72,8 +72,14 @@ nd_pad_clear (NdPad *pad)
 
 static void
 load_row (const guint8 *src, gsize step, gsize n, NdSampleType sample_type,
-    gfloat *restrict dst)
+    NdReal *restrict dst)
 {
+#ifdef ND_DOUBLE
+  if (sample_type == ND_FLOAT64) {
+    LOAD_ROW (gdouble);
+    return;
+  }
+#endif
   switch (sample_type) {
     case ND_UINT8:
       LOAD_ROW (guint8);
@@ -92,7 +98,7 @@ load_row (const guint8 *src, gsize step, gsize n, NdSampleType sample_type,
 }
 
 static void
-fill_row (gfloat *row, gsize n, gfloat value)
+fill_row (NdReal *row, gsize n, NdReal value)
 {
   for (gsize i = 0; i < n; i++)
     row[i] = value;
@@ -100,7 +106,7 @@ fill_row (gfloat *row, gsize n, gfloat value)
 
 void
 nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
-    gsize z, gfloat *row)
+    gsize z, NdReal *row)
 {
   gssize sy = find (pad, ND_AXIS_Y, y);
   gssize sz = find (pad, ND_AXIS_Z, z);
@@ -108,7 +114,7 @@ nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
   gsize width = pad->shape.size[ND_AXIS_X];
   gsize bytes = nd_sample_size (pad->type);
   gsize before = pad->before[ND_AXIS_X];
-  gfloat *inner = row + before;
+  NdReal *inner = row + before;
 
   if (!volume || sy < 0 || sz < 0) {
     fill_row (row, n, pad->border_value);
@@ -124,7 +130,7 @@ nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
 }
 
 void
-nd_store_responses (const gfloat *responses, gsize n, gsize x, gsize y, gsize z,
+nd_store_responses (const NdReal *responses, gsize n, gsize x, gsize y, gsize z,
     gpointer data)
 {
   const NdStore *store = data;
@@ -136,11 +142,11 @@ nd_store_responses (const gfloat *responses, gsize n, gsize x, gsize y, gsize z,
       out->sample);
 }
 
-gfloat *
+NdReal *
 nd_floats_new (gsize n, GError **error)
 {
-  const gsize bytes = nd_size_mul (n, sizeof (gfloat), 1);
-  gfloat *floats;
+  const gsize bytes = nd_size_mul (n, sizeof (NdReal), 1);
+  NdReal *floats;
 
   if (!nd_memory_check (bytes, error))
     return NULL;

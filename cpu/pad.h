@@ -1,5 +1,5 @@
-/* Conversion of samples of any type to padded float32, with the border written,
- * and of float32 responses to samples of any type.
+/* Conversion of samples of any type to padded floats, with the border written,
+ * and of responses to samples of any type.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -16,7 +16,7 @@ typedef struct
 {
   NdShape shape;
   NdSampleType type;
-  gfloat border_value;
+  NdReal border_value;
   gsize size[3];   /* padded */
   gsize before[3]; /* padded samples before the volume */
   gssize *edge[3]; /* indices of the samples that the padding copies, those
@@ -30,7 +30,7 @@ void nd_pad_clear (NdPad *pad);
 /* Writes padded row (y, z) of component @c, pad->size[0] floats, to @row.
  * @volume NULL is the border volume. */
 void nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
-    gsize z, gfloat *row);
+    gsize z, NdReal *row);
 
 /* The data of nd_store_responses(). */
 typedef struct
@@ -43,12 +43,12 @@ typedef struct
 } NdStore;
 
 /* An NdRowFunc that writes responses to the output. */
-void nd_store_responses (const gfloat *responses, gsize n, gsize x, gsize y,
+void nd_store_responses (const NdReal *responses, gsize n, gsize x, gsize y,
     gsize z, gpointer store);
 
 /* Zeroed memory for @n floats, to be freed with g_free(). NULL with
  * ND_ERROR_MEMORY if there is not enough memory. Pass G_MAXSIZE if @n
  * overflowed. */
-gfloat *nd_floats_new (gsize n, GError **error);
+NdReal *nd_floats_new (gsize n, GError **error);
 
 G_END_DECLS

@@ -52,10 +52,10 @@ gsize
 nd_padded_bytes (const NdPadded *padded)
 {
   return padded->floats * padded->n_volumes * padded->components
-      * sizeof (gfloat);
+      * sizeof (NdReal);
 }
 
-gfloat *
+NdReal *
 nd_padded_volume (const NdPadded *padded, guint slot, gsize component)
 {
   return padded->memory

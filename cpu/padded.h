@@ -17,14 +17,14 @@ typedef struct
   gsize components;
   gsize floats; /* of one padded volume, with nd_stencil_slack() */
   guint n_volumes;
-  gfloat *memory;
+  NdReal *memory;
 } NdPadded;
 
 gboolean nd_padded_init (NdPadded *padded, const NdJob *job,
     const NdReach *reach, guint n_volumes, GError **error);
 void nd_padded_clear (NdPadded *padded);
 gsize nd_padded_bytes (const NdPadded *padded);
-gfloat *nd_padded_volume (const NdPadded *padded, guint slot, gsize component);
+NdReal *nd_padded_volume (const NdPadded *padded, guint slot, gsize component);
 
 /* Converts @volume and adds its border. @volume NULL is the border volume. */
 void nd_padded_push (const NdPadded *padded, guint slot,

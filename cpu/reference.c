@@ -1,5 +1,5 @@
 /* Method `reference`: the definition of the convolution in plain loops and
- * double precision. Tests compare every other method with it; they share no
+ * double precision or, for jobs in double precision, in long double. Tests compare every other method with it; they share no
  * code with it except the border rule.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -18,12 +18,16 @@ typedef struct
   NdJob job;
   NdReach reach;
   gsize samples;   /* of one volume */
-  gfloat *volumes; /* float32 holds samples of up to 24 bits exactly */
+  NdReal *volumes; /* float32 holds samples of up to 24 bits exactly */
 } Reference;
 
-static gfloat
+static NdReal
 load_sample (const guint8 *p, NdSampleType type)
 {
+#ifdef ND_DOUBLE
+  if (type == ND_FLOAT64)
+    return *(const gdouble *) p;
+#endif
   switch (type) {
     case ND_UINT8:
       return *p;
@@ -44,6 +48,12 @@ store_sample (gdouble value, guint8 *p, NdSampleType type, gsize *saturated)
   static const gdouble low[] = { 0, -32768, 0 }, high[] = { 255, 32767, 65535 };
   gdouble rounded = isnan (value) ? 0 : nearbyint (value);
 
+#ifdef ND_DOUBLE
+  if (type == ND_FLOAT64) {
+    *(gdouble *) p = value;
+    return;
+  }
+#endif
   if (type < ND_FLOAT32 && saturated
       && (rounded < low[type] || rounded > high[type]))
     __atomic_fetch_add (saturated, 1, __ATOMIC_RELAXED);
@@ -109,7 +119,7 @@ reference_bytes (gconstpointer state)
 {
   const Reference *ref = state;
 
-  return ref->samples * (ref->reach.slots + 1) * sizeof (gfloat);
+  return ref->samples * (ref->reach.slots + 1) * sizeof (NdReal);
 }
 
 static void
@@ -118,7 +128,7 @@ reference_push (gpointer state, guint slot, const NdSamples *volume)
   Reference *ref = state;
   const NdShape *shape = &ref->job.shape;
   gsize bytes = nd_sample_size (ref->job.in_type);
-  gfloat *out = ref->volumes + slot * ref->samples;
+  NdReal *out = ref->volumes + slot * ref->samples;
 
   if (!volume) {
     for (gsize i = 0; i < ref->samples; i++)
@@ -141,24 +151,24 @@ extended (const Reference *ref, gint slot, gsize c, const gint64 at[3])
   gsize offset = c;
 
   if (slot == ND_SLOT_BORDER)
-    return (gfloat) ref->job.border_value;
+    return (NdReal) ref->job.border_value;
   for (gint a = 2; a >= 0; a--) {
     gint64 i = nd_border_index (ref->job.border, at[a], ref->job.shape.size[a]);
 
     if (i < 0)
-      return (gfloat) ref->job.border_value;
+      return (NdReal) ref->job.border_value;
     offset = offset * ref->job.shape.size[a] + i;
   }
   return ref->volumes[slot * ref->samples + offset];
 }
 
-static gdouble
+static NdReferenceSum
 response (const Reference *ref, const NdFilter *f, const gint *slots, gsize c,
     gsize x, gsize y, gsize z)
 {
   const gdouble *w = f->coefficients;
   gint low[ND_AXES], high[ND_AXES];
-  gdouble sum = 0;
+  NdReferenceSum sum = 0;
 
   nd_filter_reach (f, low, high);
   for (gsize mt = 0; mt < f->size[3]; mt++) {
@@ -173,7 +183,7 @@ response (const Reference *ref, const NdFilter *f, const gint *slots, gsize c,
 
           /* As in SciPy, a zero coefficient does not spread NaN. */
           if (*w != 0)
-            sum += *w * extended (ref, slot, c, at);
+            sum += (NdReferenceSum) *w * extended (ref, slot, c, at);
         }
   }
   return sum;

@@ -60,7 +60,7 @@ scene_new (const NdSceneJob *job, gint device_id, GError **error)
   gsize numbers;
 
   self->job = *job;
-  self->type = nd_sample_computed (job->type);
+  self->type = nd_sample_computed (job->type, ND_PRECISION_SINGLE);
   for (guint a = 0; a < 3; a++) {
     ok &= job->shape.size[a] <= G_MAXINT - ND_SCENE_CELL;
     self->cells[a] = (job->shape.size[a] - 1) / ND_SCENE_CELL + 1;
@@ -95,7 +95,7 @@ convert_part (gsize part, guint worker, gpointer data)
   const gsize first = part * PART, n = MIN (PART, self->n - first);
   const gsize components = self->job.shape.components;
 
-  nd_convert_to_computed (self->job.type,
+  nd_convert_to_computed (self->job.type, ND_PRECISION_SINGLE,
       (const guint8 *) self->volume
           + first * components * nd_sample_size (self->job.type),
       n * components,

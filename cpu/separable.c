@@ -28,11 +28,11 @@ typedef struct
   NdReach reach;
   NdPadded padded;    /* the volume that is pushed */
   Layout layout[4];   /* [a]: before the pass over axis a; [3]: in the ring */
-  gfloat *between[2]; /* after the pass over x, and over y */
-  gfloat *ring;       /* [slot][component][filter] */
+  NdReal *between[2]; /* after the pass over x, and over y */
+  NdReal *ring;       /* [slot][component][filter] */
   gsize ring_floats;
   NdStencil (*passes)[ND_AXES]; /* for each filter */
-  const gfloat **volumes;       /* scratch of respond */
+  const NdReal **volumes;       /* scratch of respond */
 } Separable;
 
 /* The @factor of @f along @axis, as a filter. */
@@ -124,7 +124,7 @@ separable_create (const NdJob *job, const NdRingOptions *options,
     const NdFilter *f = job->bank->filters[k];
     gdouble *factors[ND_AXES];
 
-    if (!nd_filter_separate (f, factors))
+    if (!nd_filter_separate_in (f, job->precision, factors))
       g_return_val_if_reached (NULL);
     for (guint a = 0; a < ND_AXES; a++) {
       g_autoptr (NdFilter) pass = pass_filter (f, a, factors[a]);
@@ -132,11 +132,11 @@ separable_create (const NdJob *job, const NdRingOptions *options,
 
       low[a] = s->reach.low[a];
       nd_stencil_init (&s->passes[k][a], pass, low, &s->layout[a].strides,
-          job->in_type != ND_FLOAT32);
+          !nd_sample_is_float (job->in_type));
       g_free (factors[a]);
     }
   }
-  s->volumes = g_new (const gfloat *, s->reach.slots);
+  s->volumes = g_new (const NdReal *, s->reach.slots);
   return s;
 }
 
@@ -147,10 +147,10 @@ separable_bytes (gconstpointer state)
 
   return nd_padded_bytes (&s->padded)
       + (s->layout[1].floats + s->layout[2].floats + s->ring_floats)
-      * sizeof (gfloat);
+      * sizeof (NdReal);
 }
 
-static gfloat *
+static NdReal *
 ring_volume (const Separable *s, guint slot, gsize component, guint k)
 {
   gsize i =
@@ -161,18 +161,18 @@ ring_volume (const Separable *s, guint slot, gsize component, guint k)
 
 typedef struct
 {
-  gfloat *out;
+  NdReal *out;
   const NdStrides *strides;
 } Keep;
 
 static void
-keep_row (const gfloat *responses, gsize n, gsize x, gsize y, gsize z,
+keep_row (const NdReal *responses, gsize n, gsize x, gsize y, gsize z,
     gpointer data)
 {
   const Keep *keep = data;
 
   memcpy (keep->out + z * keep->strides->slice + y * keep->strides->row + x,
-      responses, n * sizeof (gfloat));
+      responses, n * sizeof (NdReal));
 }
 
 static void
@@ -183,7 +183,7 @@ separable_push (gpointer state, guint slot, const NdSamples *volume)
   nd_padded_push (&s->padded, 0, volume);
   for (gsize c = 0; c < s->job.shape.components; c++) {
     for (guint k = 0; k < s->job.bank->n_filters; k++) {
-      const gfloat *in = nd_padded_volume (&s->padded, 0, c);
+      const NdReal *in = nd_padded_volume (&s->padded, 0, c);
 
       for (guint a = 0; a < 3; a++) {
         Keep keep = { .strides = &s->layout[a + 1].strides };

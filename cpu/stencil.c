@@ -58,7 +58,7 @@ nd_stencil_init (NdStencil *stencil, const NdFilter *filter,
   stencil->strides = *strides;
   stencil->kernels = nd_kernels ();
   stencil->planes = g_new0 (NdPlane, size[2] * size[3]);
-  stencil->weights = g_new (gfloat, count);
+  stencil->weights = g_new (NdReal, count);
   stencil->offsets = g_new (gsize, count);
 
   nd_filter_reach (filter, filter_low, filter_high);
@@ -122,7 +122,7 @@ nd_stencil_slack (const NdStrides *strides)
 typedef struct
 {
   const NdStencil *stencil;
-  const gfloat *const *volumes;
+  const NdReal *const *volumes;
   const gsize *size;
   gsize tasks_per_slice;
   NdRowFunc func;
@@ -132,7 +132,7 @@ typedef struct
 static void
 run_block (const Run *run, gsize x, gsize y, gsize z, gsize y_end)
 {
-  gfloat out[ND_BLOCK_ROWS * ND_BLOCK_MAX_WIDTH] __attribute__ ((aligned (64)));
+  NdReal out[ND_BLOCK_ROWS * ND_BLOCK_MAX_WIDTH] __attribute__ ((aligned (64)));
   const NdKernels *k = run->stencil->kernels;
   const NdStrides *strides = &run->stencil->strides;
   gsize left = run->size[0] - x;
@@ -162,7 +162,7 @@ run_task (gsize index, guint worker, gpointer data)
 }
 
 void
-nd_stencil_run (const NdStencil *stencil, const gfloat *const *volumes,
+nd_stencil_run (const NdStencil *stencil, const NdReal *const *volumes,
     const gsize size[3], NdRowFunc func, gpointer data)
 {
   Run run = { .stencil = stencil,

@@ -27,7 +27,7 @@ typedef struct
 {
   NdPlane *planes;
   guint n_planes;
-  gfloat *weights;
+  NdReal *weights;
   gsize *offsets;
   NdStrides strides;
   const NdKernels *kernels;
@@ -44,12 +44,12 @@ void nd_stencil_clear (NdStencil *stencil);
 gsize nd_stencil_slack (const NdStrides *strides);
 
 /* Receives n responses for outputs (x, y, z) to (x + n - 1, y, z). */
-typedef void (*NdRowFunc) (const gfloat *responses, gsize n, gsize x, gsize y,
+typedef void (*NdRowFunc) (const NdReal *responses, gsize n, gsize x, gsize y,
     gsize z, gpointer data);
 
 /* Computes the responses of a volume of @size. volumes[t] is the padded volume
  * at time offset low[T] + t. @func is called from several threads. */
-void nd_stencil_run (const NdStencil *stencil, const gfloat *const *volumes,
+void nd_stencil_run (const NdStencil *stencil, const NdReal *const *volumes,
     const gsize size[3], NdRowFunc func, gpointer data);
 
 G_END_DECLS

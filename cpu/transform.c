@@ -5,10 +5,10 @@
 
 #include "core/memory.h"
 #include "cpu/cost.h"
+#include "cpu/linefft.h"
 #include "cpu/pad.h"
 #include "engine/threads.h"
 
-#include <kissfft/kiss_fftr.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ typedef struct
 {
   kiss_fftr_cfg real[2];    /* [forward, inverse]; contain scratch memory, so
                                that each worker has its own */
-  gfloat *row;              /* size[0] */
+  NdReal *row;              /* size[0] */
   kiss_fft_cpx *columns[2]; /* COLUMNS * the longest axis */
 } Scratch;
 
@@ -91,7 +91,7 @@ nd_transform_new (const gsize size[3], GError **error)
       s->real[inverse] = kiss_fftr_alloc (size[0], inverse, NULL, NULL);
       s->columns[inverse] = g_new (kiss_fft_cpx, COLUMNS * longest);
     }
-    s->row = g_new (gfloat, size[0]);
+    s->row = g_new (NdReal, size[0]);
   }
   return t;
 }
@@ -130,7 +130,7 @@ nd_transform_bytes (const NdTransform *t)
 
   return (nd_transform_numbers (t) + t->n_workers * columns)
       * sizeof (kiss_fft_cpx)
-      + t->n_workers * t->size[0] * sizeof (gfloat);
+      + t->n_workers * t->size[0] * sizeof (NdReal);
 }
 
 typedef struct
@@ -165,7 +165,7 @@ forward_x (gsize index, guint worker, gpointer data)
 
   pass->load_row (y, z, s->row, pass->data);
   memset (s->row + pass->extent[0], 0,
-      (t->size[0] - pass->extent[0]) * sizeof (gfloat));
+      (t->size[0] - pass->extent[0]) * sizeof (NdReal));
   kiss_fftr (s->real[0], s->row, work_row (pass, y, z));
 }
 
@@ -265,7 +265,7 @@ inverse_z (gsize index, guint worker, gpointer data)
 
   if (size == 1)
     in = work_row (pass, y, 0) + x;
-  pass->load_numbers ((y * t->width + x) * size, n * size, (gfloat *) in,
+  pass->load_numbers ((y * t->width + x) * size, n * size, (NdReal *) in,
       pass->data);
   if (size == 1)
     return;
@@ -281,7 +281,7 @@ inverse_z (gsize index, guint worker, gpointer data)
 
 void
 nd_transform_forward (NdTransform *t, const gsize used[3], NdLoadRow load,
-    gpointer data, gfloat *spectrum)
+    gpointer data, NdReal *spectrum)
 {
   Pass pass = { .t = t,
     .extent = used,

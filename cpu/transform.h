@@ -1,5 +1,5 @@
-/* Fourier transforms of real volumes: KissFFT's one-dimensional transforms in
- * passes over all cores.
+/* Fourier transforms of real volumes: one-dimensional transforms
+ * (cpu/linefft.h) in passes over all cores.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -26,19 +26,19 @@ gsize nd_transform_bytes (const NdTransform *transform);
 gsize nd_transform_numbers (const NdTransform *transform);
 
 /* Writes the first used[0] samples of row (y, z). The others are zero. */
-typedef void (*NdLoadRow) (gsize y, gsize z, gfloat *row, gpointer data);
+typedef void (*NdLoadRow) (gsize y, gsize z, NdReal *row, gpointer data);
 
 /* Calls @load once for each row with y < used[1] and z < used[2], from several
  * threads. */
 void nd_transform_forward (NdTransform *transform, const gsize used[3],
-    NdLoadRow load, gpointer data, gfloat *spectrum);
+    NdLoadRow load, gpointer data, NdReal *spectrum);
 
 /* Writes numbers @first to @first + @n - 1 of the spectrum. */
-typedef void (*NdLoadNumbers) (gsize first, gsize n, gfloat *numbers,
+typedef void (*NdLoadNumbers) (gsize first, gsize n, NdReal *numbers,
     gpointer data);
 
 /* Receives row (y, z), kept[0] samples long, which it may change. */
-typedef void (*NdTakeRow) (gsize y, gsize z, gfloat *row, gpointer data);
+typedef void (*NdTakeRow) (gsize y, gsize z, NdReal *row, gpointer data);
 
 /* Calls @take once for each row with y < kept[1] and z < kept[2], from several
  * threads. The result is not scaled: forward and inverse together multiply the

@@ -44,7 +44,10 @@ typedef enum
   ND_BACKEND_THRESHOLD = 1 << 3,
 
   /* Counts saturated samples (NdScale). */
-  ND_BACKEND_COUNTS_SATURATION = 1 << 4
+  ND_BACKEND_COUNTS_SATURATION = 1 << 4,
+
+  /* Computes in double precision. */
+  ND_BACKEND_DOUBLE = 1 << 5
 } NdBackendFlags;
 
 /* Required members come first; optional ones are NULL if a back end has not

@@ -82,10 +82,11 @@ nd_job_check_separable (const NdJob *job, GError **error)
     const NdFilter *f = job->bank->filters[k];
     gdouble *factors[ND_AXES];
 
-    if (!nd_filter_separate (f, factors)) {
+    if (!nd_filter_separate_in (f, job->precision, factors)) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-          "Filter '%s' is not separable: use method=auto, direct or fft",
-          f->name);
+          "Filter '%s' is not separable%s: use method=auto, direct or fft",
+          f->name,
+          job->precision == ND_PRECISION_DOUBLE ? " in double precision" : "");
       return FALSE;
     }
     for (guint a = 0; a < ND_AXES; a++)

@@ -56,12 +56,13 @@ const gchar *nd_accuracy_name (NdAccuracy accuracy);
 /* The task of a ring. */
 typedef struct
 {
-  NdShape shape; /* of the input, and of the responses of real filters */
-  NdSampleType in_type;
+  NdShape shape;        /* of the input, and of the responses of real filters */
+  NdSampleType in_type; /* see nd_sample_computed() */
   NdSampleType out_type;
   NdBorder border;      /* in x, y, z */
   gdouble border_value; /* for ND_BORDER_CONSTANT and ND_SLOT_BORDER */
   NdAccuracy accuracy;
+  NdPrecision precision;
   const NdBank *bank; /* must outlive plans and rings of the job */
   NdResponse response;
   gdouble threshold;     /* of ND_RESPONSE_ARGMAX: see engine/response.h */
@@ -81,8 +82,8 @@ typedef struct
  * one component. */
 gboolean nd_job_combines (const NdJob *job);
 
-/* Whether each filter of the bank is a product of one filter per axis.
- * Otherwise FALSE with ND_ERROR_SETTINGS. */
+/* Whether each filter of the bank is a product of one filter per axis, in the
+ * precision of the job. Otherwise FALSE with ND_ERROR_SETTINGS. */
 gboolean nd_job_check_separable (const NdJob *job, GError **error);
 
 /* out = gain * response + offset. Integer results are rounded half to even and

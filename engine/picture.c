@@ -122,6 +122,8 @@ number (gconstpointer data, NdSampleType type, gsize i)
       return ((const guint32 *) data)[i];
     case ND_FLOAT16:
       return nd_half_to_float (((const guint16 *) data)[i]);
+    case ND_FLOAT64:
+      return ((const gdouble *) data)[i];
     case ND_FLOAT32:
     case ND_SAMPLE_SAME:
       break;
@@ -173,6 +175,9 @@ read_row (const NdPicture *self, gconstpointer data, gsize first, gsize n)
       break;
     case ND_FLOAT16:
       READ (ND_FLOAT16);
+      break;
+    case ND_FLOAT64:
+      READ (ND_FLOAT64);
       break;
     case ND_FLOAT32:
     case ND_SAMPLE_SAME:

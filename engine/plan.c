@@ -75,9 +75,15 @@ explain (const gdouble estimates[ND_N_AUTO_METHODS],
 }
 
 static gboolean
-supports_response (const NdBackend *backend, const NdJob *job, GError **error)
+supports_job (const NdBackend *backend, const NdJob *job, GError **error)
 {
-  if (job->response == ND_RESPONSE_TENSOR
+  if (job->precision == ND_PRECISION_DOUBLE
+      && !(backend->flags & ND_BACKEND_DOUBLE))
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Back end %s does not compute in double precision: use backend=cpu or "
+        "auto, or precision=single",
+        backend->name);
+  else if (job->response == ND_RESPONSE_TENSOR
       && !(backend->flags & ND_BACKEND_TENSOR_RESPONSE))
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "Back end %s cannot compute response=tensor: use backend=cpu or auto",
@@ -97,7 +103,7 @@ static gdouble
 find_cost (const NdPlan *plan, const NdBackend *backend, NdMethod method,
     gint device_id, GError **error)
 {
-  return supports_response (backend, &plan->job, error)
+  return supports_job (backend, &plan->job, error)
       ? backend->cost (&plan->job, &plan->options, method, device_id, error)
       : INFINITY;
 }
@@ -109,7 +115,7 @@ choose_method (NdPlan *plan, NdMethod wanted, gint device_id, GError **error)
   gboolean measured;
 
   plan->estimate = INFINITY;
-  if (!supports_response (plan->backend, &plan->job, error))
+  if (!supports_job (plan->backend, &plan->job, error))
     return FALSE;
   if (wanted != ND_METHOD_AUTO) {
     plan->method = wanted;

@@ -61,9 +61,10 @@ check_tensor (guint tensor_axes, gsize components, NdSampleType out_type,
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "response=tensor needs one bank that makes a tensor: monomial-bank or "
         "quadrature-bank");
-  else if (out_type != ND_FLOAT32)
+  else if (out_type != ND_FLOAT32 && out_type != ND_FLOAT64)
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "response=tensor gives float32: set output-type=float32 or same");
+        "response=tensor gives float32 or float64: set output-type=float32, "
+        "float64 or same");
   else
     return TRUE;
   return FALSE;

@@ -72,15 +72,19 @@ copy_row (const NdStrided *s, const NdShape *shape, NdSampleType type,
     COPY_SAMPLES (guint16, dense, size, step, strided, s->component, s->sample);
   else if (size == 2)
     COPY_SAMPLES (guint16, strided, s->component, s->sample, dense, size, step);
-  else if (to_dense)
+  else if (size == 4 && to_dense)
     COPY_SAMPLES (guint32, dense, size, step, strided, s->component, s->sample);
-  else
+  else if (size == 4)
     COPY_SAMPLES (guint32, strided, s->component, s->sample, dense, size, step);
+  else if (to_dense)
+    COPY_SAMPLES (guint64, dense, size, step, strided, s->component, s->sample);
+  else
+    COPY_SAMPLES (guint64, strided, s->component, s->sample, dense, size, step);
 }
 
 static void
 convert (const NdStrided *s, const NdSamples *computed, const NdShape *shape,
-    guint responses, NdSampleType type, gboolean gather)
+    guint responses, NdSampleType type, NdPrecision precision, gboolean gather)
 {
   const gsize n = shape->components * shape->size[0];
   const gboolean dense = has_dense_rows (s, shape, type);
@@ -98,9 +102,9 @@ convert (const NdStrided *s, const NdSamples *computed, const NdShape *shape,
         if (gather) {
           if (!dense)
             copy_row (s, shape, type, theirs, row, TRUE);
-          nd_convert_to_computed (type, stream, n, ours);
+          nd_convert_to_computed (type, precision, stream, n, ours);
         } else {
-          nd_convert_from_computed (type, ours, n, stream);
+          nd_convert_from_computed (type, precision, ours, n, stream);
           if (!dense)
             copy_row (s, shape, type, theirs, row, FALSE);
         }
@@ -111,14 +115,15 @@ convert (const NdStrided *s, const NdSamples *computed, const NdShape *shape,
 
 void
 nd_samples_gather (const NdStrided *from, const NdShape *shape, guint responses,
-    NdSampleType type, const NdSamples *computed)
+    NdSampleType type, NdPrecision precision, const NdSamples *computed)
 {
-  convert (from, computed, shape, responses, type, TRUE);
+  convert (from, computed, shape, responses, type, precision, TRUE);
 }
 
 void
 nd_samples_scatter (const NdSamples *computed, const NdShape *shape,
-    guint responses, NdSampleType type, const NdStrided *to)
+    guint responses, NdSampleType type, NdPrecision precision,
+    const NdStrided *to)
 {
-  convert (to, computed, shape, responses, type, FALSE);
+  convert (to, computed, shape, responses, type, precision, FALSE);
 }

@@ -105,6 +105,11 @@ void nd_filter_reach (const NdFilter *filter, gint low[ND_AXES],
  * the factor {1}. */
 gboolean nd_filter_separate (const NdFilter *filter, gdouble *factors[ND_AXES]);
 
+/* The same in @precision. For double, a product may differ from its coefficient
+ * by 2^-49 |coefficient| or 2^-53 |largest| / count. */
+gboolean nd_filter_separate_in (const NdFilter *filter, NdPrecision precision,
+    gdouble *factors[ND_AXES]);
+
 typedef enum
 {
   ND_SYMMETRY_NONE,

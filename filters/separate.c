@@ -16,9 +16,14 @@
 
 /* Rounding to float32 changes a coefficient by at most 2^-24 of its value, and
  * a product of four factors, each a quotient of two, has up to eight such
- * errors. */
-#define TOLERANCE (8.0 / (1 << 24))
-#define FLOOR (1.0 / (1 << 24))
+ * errors. In double precision the error is 2^-53, and a design computed the
+ * coefficients themselves from products that were rounded. */
+static const gdouble tolerances[ND_PRECISION_END] = {
+  [ND_PRECISION_SINGLE] = 0x1p-21, [ND_PRECISION_DOUBLE] = 0x1p-49
+};
+static const gdouble floors[ND_PRECISION_END] = {
+  [ND_PRECISION_SINGLE] = 0x1p-24, [ND_PRECISION_DOUBLE] = 0x1p-53
+};
 
 static gsize
 find_largest (const NdFilter *filter)
@@ -70,11 +75,13 @@ greatest_divisor (const gdouble *values, gsize n)
  * stays large unless it becomes 0. */
 static gboolean
 check_products (const NdFilter *filter, gdouble *const factors[ND_AXES],
-    gdouble largest, gboolean exact)
+    gdouble largest, gboolean exact, NdPrecision precision)
 {
   const gsize *size = filter->size;
   const gdouble *w = filter->coefficients;
-  gdouble least = FLOOR * fabs (largest) / (gdouble) nd_filter_count (filter);
+  const gdouble tolerance = tolerances[precision];
+  gdouble least =
+      floors[precision] * fabs (largest) / (gdouble) nd_filter_count (filter);
 
   for (gsize t = 0; t < size[3]; t++) {
     for (gsize z = 0; z < size[2]; z++) {
@@ -86,7 +93,7 @@ check_products (const NdFilter *filter, gdouble *const factors[ND_AXES],
         for (gsize x = 0; x < size[0]; x++, w++) {
           gdouble difference = fabs (tzy * factors[0][x] - *w);
 
-          if (difference > (exact ? 0 : MAX (TOLERANCE * fabs (*w), least)))
+          if (difference > (exact ? 0 : MAX (tolerance * fabs (*w), least)))
             return FALSE;
         }
       }
@@ -97,6 +104,13 @@ check_products (const NdFilter *filter, gdouble *const factors[ND_AXES],
 
 gboolean
 nd_filter_separate (const NdFilter *filter, gdouble *factors[ND_AXES])
+{
+  return nd_filter_separate_in (filter, ND_PRECISION_SINGLE, factors);
+}
+
+gboolean
+nd_filter_separate_in (const NdFilter *filter, NdPrecision precision,
+    gdouble *factors[ND_AXES])
 {
   gsize peak = find_largest (filter);
   gdouble largest = filter->coefficients[peak];
@@ -139,7 +153,7 @@ nd_filter_separate (const NdFilter *filter, gdouble *factors[ND_AXES])
   for (gsize i = 0; i < filter->size[first]; i++)
     factors[first][i] *= scale;
 
-  if (!check_products (filter, factors, largest, exact)) {
+  if (!check_products (filter, factors, largest, exact, precision)) {
     for (guint a = 0; a < ND_AXES; a++)
       g_clear_pointer (&factors[a], g_free);
     return FALSE;

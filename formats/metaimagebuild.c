@@ -63,6 +63,7 @@ type_name (NdSampleType type)
     [ND_INT8] = "MET_CHAR",
     [ND_INT32] = "MET_INT",
     [ND_UINT32] = "MET_UINT",
+    [ND_FLOAT64] = "MET_DOUBLE",
   };
 
   return type_names[type];

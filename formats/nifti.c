@@ -47,7 +47,9 @@ static const struct
 #define READ                                                     \
   "integers and floats of 8 to 64 bits, complex64, complex128, " \
   "RGB24, RGBA32"
-#define WRITTEN "integers of 8 to 32 bits, float32, complex64, RGB24, RGBA32"
+#define WRITTEN                                                         \
+  "integers of 8 to 32 bits, float32, float64, complex64, complex128, " \
+  "RGB24, RGBA32"
 
 /* The metadata keys of fields that only NIfTI has. */
 #define KEY_QFORM "NIfTI.qform" /* code b c d x y z qfac */

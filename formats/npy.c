@@ -109,6 +109,7 @@ type_name (NdSampleType type)
     [ND_INT32] = "i4",
     [ND_UINT32] = "u4",
     [ND_FLOAT16] = "f2",
+    [ND_FLOAT64] = "f8",
   };
 
   return names[type];

@@ -19,6 +19,7 @@ type_name (NdSampleType type)
     [ND_INT8] = "signed char",
     [ND_INT32] = "int",
     [ND_UINT32] = "uint",
+    [ND_FLOAT64] = "double",
   };
 
   return type_names[type];

@@ -23,7 +23,7 @@ static const struct
   [ND_STORED_INT64] = { "int64", 8, FALSE, ND_FLOAT32 },
   [ND_STORED_UINT64] = { "uint64", 8, FALSE, ND_FLOAT32 },
   [ND_STORED_FLOAT32] = { "float32", 4, TRUE, ND_FLOAT32 },
-  [ND_STORED_FLOAT64] = { "float64", 8, FALSE, ND_FLOAT32 },
+  [ND_STORED_FLOAT64] = { "float64", 8, TRUE, ND_FLOAT64 },
   [ND_STORED_FLOAT16] = { "float16", 2, TRUE, ND_FLOAT16 },
 };
 
@@ -49,7 +49,8 @@ gboolean
 nd_stored_is_exact (const NdStored *stored)
 {
   const gboolean rounded = stored->scaled
-      && (stored->type == ND_STORED_INT32 || stored->type == ND_STORED_UINT32);
+      && (stored->type == ND_STORED_INT32 || stored->type == ND_STORED_UINT32
+          || stored->type == ND_STORED_FLOAT64);
 
   return types[stored->type].exact && !rounded;
 }
@@ -73,6 +74,7 @@ nd_stored_of (NdSampleType type)
     [ND_INT32] = ND_STORED_INT32,
     [ND_UINT32] = ND_STORED_UINT32,
     [ND_FLOAT16] = ND_STORED_FLOAT16,
+    [ND_FLOAT64] = ND_STORED_FLOAT64,
   };
 
   return stored[type];
@@ -158,7 +160,7 @@ nd_stored_convert (const NdStored *stored, gpointer to, gconstpointer from,
       CONVERT (gfloat, gfloat, guint32, GUINT32_SWAP_LE_BE);
       break;
     case ND_STORED_FLOAT64:
-      CONVERT (gdouble, gfloat, guint64, GUINT64_SWAP_LE_BE);
+      KEEP (gdouble, guint64, GUINT64_SWAP_LE_BE);
       break;
     case ND_STORED_FLOAT16:
       if (scaled)

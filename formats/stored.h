@@ -38,7 +38,7 @@ gsize nd_stored_size (NdStoredType type);
 const gchar *nd_stored_name (NdStoredType type);
 
 /* The sample type after conversion: the same type if streams have it, otherwise
- * (int64, uint64 and float64), and for scaled samples, float32. */
+ * (int64 and uint64), and for scaled samples, float32. */
 NdSampleType nd_stored_becomes (const NdStored *stored);
 
 /* FALSE if conversion may round samples. */

@@ -223,7 +223,7 @@ is_rgb (const NdRecording *recording)
 static guint16
 get_format (NdSampleType type)
 {
-  if (type == ND_FLOAT32 || type == ND_FLOAT16)
+  if (nd_sample_is_float (type))
     return 3;
   return type == ND_INT8 || type == ND_INT16 || type == ND_INT32 ? 2 : 1;
 }

@@ -39,7 +39,7 @@ GST_DEBUG_CATEGORY_STATIC (nd_test_src_debug);
 #define CAPS                                                           \
   GST_ND_TENSORS ", format = (string) static, num_tensors = (int) 1, " \
                  "types = (string) { uint8, int16, uint16, float32, "  \
-                 "int8, int32, uint32, float16 }, "                    \
+                 "int8, int32, uint32, float16, float64 }, "           \
                  "framerate = (fraction) [ 1/2147483647, 2147483647/1 ]"
 
 struct _GstNdTestSrc

@@ -65,8 +65,8 @@ nd_volumes_init (NdVolumes *v, const NdArray *array, const gchar *name,
   if (!array->type || !nd_sample_from_name (array->type, &v->type)) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "%s has samples of the type %s; filters take uint8, int16, uint16, "
-        "float32, int8, int32, uint32 and float16: convert it, for example to "
-        "float32",
+        "float32, int8, int32, uint32, float16 and float64: convert it, for "
+        "example to float64",
         name, array->type ? array->type : "NULL");
     return FALSE;
   }
@@ -145,8 +145,9 @@ nd_volumes_init_output (NdVolumes *out, const NdVolumes *in,
   *out = (NdVolumes){ .shape = in->shape, .volumes = in->volumes };
   out->type = settings->output_type;
   if (out->type == ND_SAMPLE_SAME)
-    out->type =
-        settings->response == ND_RESPONSE_TENSOR ? ND_FLOAT32 : in->type;
+    out->type = settings->response == ND_RESPONSE_TENSOR
+        ? nd_sample_computed (ND_FLOAT64, settings->precision)
+        : in->type;
   if (in->responses != 1) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "The input has %u responses, as the output of a bank; filter them one "

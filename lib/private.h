@@ -32,8 +32,9 @@ struct _NdSettings
   gdouble threshold;
   gchar *backend; /* NULL: auto */
   gint device_id;
-  gint method;   /* NdMethod */
-  gint accuracy; /* NdAccuracy */
+  gint method;    /* NdMethod */
+  gint accuracy;  /* NdAccuracy */
+  gint precision; /* NdPrecision */
   gint n_threads;
 };
 

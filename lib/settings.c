@@ -56,6 +56,12 @@ accuracy_name (gint i)
   return nd_accuracy_name (i);
 }
 
+static const gchar *
+precision_name (gint i)
+{
+  return nd_precision_name (i);
+}
+
 #define AT(field) G_STRUCT_OFFSET (NdSettings, field)
 
 static const Row rows[] = {
@@ -77,6 +83,8 @@ static const Row rows[] = {
   { "device-id", INTEGER, AT (device_id), -1, G_MAXINT },
   { "method", NAME, AT (method), 0, ND_METHOD_END - 1, method_name },
   { "accuracy", NAME, AT (accuracy), 0, ND_ACCURACY_END - 1, accuracy_name },
+  { "precision", NAME, AT (precision), 0, ND_PRECISION_END - 1,
+      precision_name },
   { "n-threads", INTEGER, AT (n_threads), 0, 256 },
 };
 

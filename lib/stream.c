@@ -9,6 +9,7 @@ struct _NdStream
   NdVolumes in, out; /* without memory */
   NdConvolver *convolver;
   NdScale scale;
+  NdPrecision precision;
   gboolean has_device; /* the back end reads and writes memory of a device */
   guint64 pushed, taken;
   gsize saturated;
@@ -23,11 +24,12 @@ make_job (const NdStream *stream, const NdFilters *filters, const NdSettings *s,
     const gint *cancelled)
 {
   return (NdJob){ .shape = stream->in.shape,
-    .in_type = nd_sample_computed (stream->in.type),
-    .out_type = nd_sample_computed (stream->out.type),
+    .in_type = nd_sample_computed (stream->in.type, s->precision),
+    .out_type = nd_sample_computed (stream->out.type, s->precision),
     .border = s->border,
     .border_value = s->border_value,
     .accuracy = s->accuracy,
+    .precision = s->precision,
     .bank = filters->bank,
     .response = s->response,
     .threshold = s->threshold,
@@ -49,6 +51,7 @@ nd_stream_new_for (const NdFilters *filters, const NdSettings *s,
   nd_library_init ();
   stream->in = *in;
   stream->in.volumes = 1;
+  stream->precision = s->precision;
   if (!nd_volumes_init_output (&stream->out, &stream->in, filters, s, error))
     return NULL;
   stream->scale = (NdScale){ s->gain, s->offset, &stream->saturated };
@@ -92,7 +95,8 @@ find_samples (NdStream *stream, const NdVolumes *like, guint8 **copy,
     const NdStrided *strided, gboolean on_device, NdSamples *samples,
     gboolean *copied, GError **error)
 {
-  const NdSampleType computed = nd_sample_computed (like->type);
+  const NdSampleType computed =
+      nd_sample_computed (like->type, stream->precision);
   gsize bytes;
 
   if (on_device && !stream->has_device) {
@@ -135,7 +139,7 @@ nd_stream_enqueue (NdStream *stream, const NdStrided *volume,
     return FALSE;
   if (copied)
     nd_samples_gather (volume, &stream->in.shape, 1, stream->in.type,
-        &planes[0]);
+        stream->precision, &planes[0]);
   if (!nd_convolver_push (stream->convolver, planes, error))
     return FALSE;
   stream->pushed++;
@@ -160,7 +164,7 @@ nd_stream_respond (NdStream *stream, const NdStrided *out, gboolean on_device,
   if (!nd_convolver_synchronize (stream->convolver, error))
     return FALSE;
   nd_samples_scatter (&planes[0], &stream->out.shape, stream->out.responses,
-      stream->out.type, out);
+      stream->out.type, stream->precision, out);
   return TRUE;
 }
 

@@ -12,8 +12,10 @@ nd_igtl_sample_type (NdIgtlScalar scalar)
 {
   NdSampleType type;
 
-  return nd_sample_from_name (nd_igtl_scalar_name (scalar), &type) ? type
-                                                                   : ND_FLOAT32;
+  return nd_sample_from_name (nd_igtl_scalar_name (scalar), &type)
+          && type != ND_FLOAT64
+      ? type
+      : ND_FLOAT32;
 }
 
 gboolean

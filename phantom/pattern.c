@@ -30,12 +30,14 @@ static const struct
       -(1 << 23) },
   [ND_UINT32] = { 0, G_MAXUINT32, (1 << 24) - 1, 1 << 24, 40, 1, 0 },
   [ND_FLOAT16] = { -65504, 65504, 255, 1 << 11, 53, 1.0f / (1 << 11), 0 },
+  [ND_FLOAT64] = { -G_MAXFLOAT, G_MAXFLOAT, 255, 1 << 24, 40, 1.0f / (1 << 24),
+      0 },
 };
 
 static gboolean
 is_whole (NdSampleType type)
 {
-  return type != ND_FLOAT32 && type != ND_FLOAT16;
+  return !nd_sample_is_float (type);
 }
 
 struct _NdPattern
@@ -213,6 +215,10 @@ store_row (const gfloat *row, gsize count, NdSampleType type, gpointer out)
     case ND_FLOAT16:
       for (gsize i = 0; i < count; i++)
         ((guint16 *) out)[i] = nd_float_to_half (row[i]);
+      break;
+    case ND_FLOAT64:
+      for (gsize i = 0; i < count; i++)
+        ((gdouble *) out)[i] = row[i];
       break;
     case ND_FLOAT32:
     case ND_SAMPLE_SAME:

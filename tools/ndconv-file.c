@@ -130,8 +130,8 @@ get_hint (const Options *options, NdRecording *hint, GError **error)
   }
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
       "--volume-size must be X:Y:Z (or X:Y), and --type uint8, int8, uint16, "
-      "int16, uint32, int32, float16 or float32; --offset is 0 or more and "
-      "--components 1 or more");
+      "int16, uint32, int32, float16, float32 or float64; --offset is 0 or more "
+      "and --components 1 or more");
   return FALSE;
 }
 
@@ -218,7 +218,7 @@ main (int argc, char **argv)
         "For raw samples: the size of a volume", "X:Y:Z" },
     { "type", 't', 0, G_OPTION_ARG_STRING, &options.type,
         "For raw samples: uint8 (default), int8, int16, uint16, int32, uint32, "
-        "float16, float32",
+        "float16, float32, float64",
         "TYPE" },
     { "components", 'c', 0, G_OPTION_ARG_INT, &options.components,
         "For raw samples: components of a sample (default 1)", "N" },

@@ -56,7 +56,7 @@ static gboolean
 draw (Canvas *canvas, guint i, gconstpointer volume, NdSampleType type,
     const NdShape *shape, gdouble *low, gdouble *high, GError **error)
 {
-  const NdSampleType computed = nd_sample_computed (type);
+  const NdSampleType computed = nd_sample_computed (type, ND_PRECISION_SINGLE);
   g_autoptr (NdPicture) picture =
       nd_picture_new (canvas->mode, ND_AXIS_Z, computed, shape, NULL, -1, NULL);
   const gsize n =
@@ -66,7 +66,7 @@ draw (Canvas *canvas, guint i, gconstpointer volume, NdSampleType type,
   if (computed != type) {
     converted = g_try_malloc (n * nd_sample_size (computed));
     if (converted)
-      nd_convert_to_computed (type, volume, n, converted);
+      nd_convert_to_computed (type, ND_PRECISION_SINGLE, volume, n, converted);
     else
       g_clear_pointer (&picture, nd_picture_free);
     volume = converted;

@@ -129,7 +129,7 @@ gst_nd_volume_info_from_caps (GstNdVolumeInfo *info, const GstCaps *caps,
   if (!type || !nd_sample_from_name (type, &info->type)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "Caps field 'types' is \"%s\": it must be uint8, int8, uint16, int16, "
-        "uint32, int32, float16 or float32",
+        "uint32, int32, float16, float32 or float64",
         types ? types : "missing");
     return FALSE;
   }

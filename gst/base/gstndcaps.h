@@ -14,9 +14,10 @@ G_BEGIN_DECLS
 #define GST_ND_TENSORS "other/tensors"
 
 /* For pad templates: host memory, and device memory. */
-#define GST_ND_TENSORS_CAPS              \
-  GST_ND_TENSORS GST_ND_TENSORS_FIELDS ( \
-      "uint8, int16, uint16, float32, int8, int32, uint32, float16")
+#define GST_ND_TENSORS_CAPS                                           \
+  GST_ND_TENSORS GST_ND_TENSORS_FIELDS (                              \
+      "uint8, int16, uint16, float32, int8, int32, uint32, float16, " \
+      "float64")
 #define GST_ND_TENSORS_FIELDS(types)                    \
   ", format = (string) static, num_tensors = (int) 1, " \
   "types = (string) { " types " }, "                    \

@@ -48,7 +48,7 @@ gst_nd_format_from_caps (GstNdFormat *format, const GstCaps *caps,
   if (!gst_nd_volume_info_from_caps (&format->tensors, caps, error))
     return FALSE;
   format->type = format->tensors.type;
-  format->computed = nd_sample_computed (format->type);
+  format->computed = nd_sample_computed (format->type, format->precision);
   format->n_planes = 1;
   format->planes[0] = format->tensors.shape;
   format->responses = format->tensors.responses;
@@ -56,6 +56,14 @@ gst_nd_format_from_caps (GstNdFormat *format, const GstCaps *caps,
   format->rate_d = format->tensors.rate_d;
   format->size = gst_nd_volume_info_size (&format->tensors);
   return TRUE;
+}
+
+void
+gst_nd_format_set_precision (GstNdFormat *format, NdPrecision precision)
+{
+  format->precision = precision;
+  if (!format->is_video)
+    format->computed = nd_sample_computed (format->type, precision);
 }
 
 gboolean
@@ -250,10 +258,10 @@ convert_rows (GstNdMap *map, gboolean to_computed)
 
   if (to_computed)
     nd_samples_gather (&stream, &format->planes[0], format->responses,
-        format->type, &map->planes[0]);
+        format->type, format->precision, &map->planes[0]);
   else
     nd_samples_scatter (&map->planes[0], &format->planes[0], format->responses,
-        format->type, &stream);
+        format->type, format->precision, &stream);
 }
 
 /* The last row and the last slice may have no padding. */

@@ -20,6 +20,7 @@ typedef struct
   GstNdVolumeInfo tensors; /* otherwise */
 
   NdSampleType type;     /* in buffers */
+  NdPrecision precision; /* of the computed type */
   NdSampleType computed; /* of the planes of a map, for filters */
   guint n_planes;
   NdShape planes[ND_MAX_PLANES];
@@ -31,9 +32,11 @@ typedef struct
   gsize row, slice; /* bytes of padded tensors; 0: they are dense */
 } GstNdFormat;
 
-/* @caps must be fixed. Error: ND_ERROR_FORMAT. */
+/* @caps must be fixed. The precision is single. Error: ND_ERROR_FORMAT. */
 gboolean gst_nd_format_from_caps (GstNdFormat *format, const GstCaps *caps,
     GError **error);
+
+void gst_nd_format_set_precision (GstNdFormat *format, NdPrecision precision);
 
 /* Rows and slices of tensors may be padded as @strides says: "row" or
  * "row:slice" in bytes, or "" for dense ones. Video has a GstVideoMeta for

@@ -17,8 +17,10 @@
       { GST_ND_SAMPLE_INT32, "32 bit signed, computed in float32", "int32" }, \
       { GST_ND_SAMPLE_UINT32, "32 bit unsigned, computed in float32",         \
         "uint32" },                                                           \
+      { GST_ND_SAMPLE_FLOAT16, "16 bit floating point (IEEE 754)",            \
+        "float16" },                                                          \
   {                                                                           \
-    GST_ND_SAMPLE_FLOAT16, "16 bit floating point (IEEE 754)", "float16"      \
+    GST_ND_SAMPLE_FLOAT64, "64 bit floating point (IEEE 754)", "float64"      \
   }
 
 GType
@@ -67,6 +69,8 @@ gst_nd_sample_type (GstNdSampleType type, NdSampleType same)
       return ND_UINT32;
     case GST_ND_SAMPLE_FLOAT16:
       return ND_FLOAT16;
+    case GST_ND_SAMPLE_FLOAT64:
+      return ND_FLOAT64;
   }
   g_return_val_if_reached (same);
 }

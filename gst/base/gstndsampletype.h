@@ -21,7 +21,8 @@ typedef enum
   GST_ND_SAMPLE_INT8 = 5,
   GST_ND_SAMPLE_INT32 = 6,
   GST_ND_SAMPLE_UINT32 = 7,
-  GST_ND_SAMPLE_FLOAT16 = 8
+  GST_ND_SAMPLE_FLOAT16 = 8,
+  GST_ND_SAMPLE_FLOAT64 = 9
 } GstNdSampleType;
 
 /* Without and with GST_ND_SAMPLE_SAME. */

@@ -35,6 +35,8 @@ data_type (NdSampleType type)
       return GST_TENSOR_DATA_TYPE_INT32;
     case ND_FLOAT16:
       return GST_TENSOR_DATA_TYPE_FLOAT16;
+    case ND_FLOAT64:
+      return GST_TENSOR_DATA_TYPE_FLOAT64;
     case ND_FLOAT32:
     case ND_SAMPLE_SAME:
       break;

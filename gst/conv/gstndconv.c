@@ -169,6 +169,8 @@ gst_nd_conv_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     gst_nd_conv_fail (self, error);
     return FALSE;
   }
+  gst_nd_format_set_precision (&in_format, priv->active.precision);
+  gst_nd_format_set_precision (&out_format, priv->active.precision);
   GST_INFO_OBJECT (self, "output caps %" GST_PTR_FORMAT, out);
   gst_nd_conv_pending_complete_all (self);
   priv->live = gst_nd_latency_is_live (trans);

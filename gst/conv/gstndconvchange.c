@@ -143,10 +143,12 @@ gst_nd_conv_refuse_settings (GstNdConv *self, const GError *error)
   if (!priv->settings_changed) {
     const GstNdBackendKind backend = priv->settings.backend;
     const gint device_id = priv->settings.device_id;
+    const NdPrecision precision = priv->settings.precision;
 
     gst_nd_conv_settings_copy (&priv->settings, &priv->active);
     priv->settings.backend = backend;
     priv->settings.device_id = device_id;
+    priv->settings.precision = precision;
   }
   GST_OBJECT_UNLOCK (self);
 }

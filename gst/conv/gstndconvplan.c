@@ -47,7 +47,7 @@ set_plan_stats (GstNdConv *self)
       nd_method_name (plan->method), plan->backend->name, plan->estimate * 1e3,
       plan->reason);
   GST_OBJECT_LOCK (self);
-  priv->counts_saturation = plan->job.out_type != ND_FLOAT32
+  priv->counts_saturation = !nd_sample_is_float (plan->job.out_type)
       && plan->backend->flags & ND_BACKEND_COUNTS_SATURATION;
   priv->spans_time = nd_window_size (nd_convolver_window (priv->convolver)) > 1;
   if (priv->plan_stats)
@@ -84,6 +84,7 @@ gst_nd_conv_may_use_device (GstNdConv *self, const GstNdConvSettings *settings)
 {
   return settings->backend != GST_ND_BACKEND_CPU
       && settings->method != ND_METHOD_REFERENCE
+      && settings->precision == ND_PRECISION_SINGLE
       && gst_nd_device_is_possible (&self->priv->device);
 }
 
@@ -109,6 +110,7 @@ gst_nd_conv_get_settings (GstNdConv *self, GstNdConvSettings *settings)
     return;
   settings->backend = priv->active.backend;
   settings->device_id = priv->active.device_id;
+  settings->precision = priv->active.precision;
 }
 
 void

@@ -160,6 +160,23 @@ accuracy_type (void)
 }
 
 static GType
+precision_type (void)
+{
+  static gsize type;
+  static const GEnumValue values[] = {
+    { ND_PRECISION_SINGLE, "Samples, coefficients and sums in float32",
+        "single" },
+    { ND_PRECISION_DOUBLE,
+        "Samples, coefficients and sums in float64, on the CPU; relative L2 "
+        "error of at most 1e-14, of method=fft 1e-13",
+        "double" },
+    { 0, NULL, NULL },
+  };
+
+  return gst_nd_enum_type (&type, "GstNdPrecision", values);
+}
+
+static GType
 response_type (void)
 {
   static gsize type;
@@ -273,6 +290,12 @@ static const GstNdProperty rows[] = {
       "All other methods are at least as accurate as single",
       FIELD (ENUM, accuracy, NdAccuracy, accuracy_type, ND_ACCURACY_SINGLE),
       GST_ND_PLAYING },
+  /* Since: 0.9 */
+  { "precision", "Precision",
+      "Precision of samples, coefficients and sums. With single, samples of "
+      "float64, int32 and uint32 are rounded to float32",
+      FIELD (ENUM, precision, NdPrecision, precision_type, ND_PRECISION_SINGLE),
+      GST_ND_READY },
   { "response", "Response",
       "Output computed from the responses of a complex filter or of a bank, "
       "before gain and offset",
@@ -467,6 +490,6 @@ gst_nd_conv_settings_type (const GstNdConvSettings *settings, NdSampleType in)
 {
   if (settings->response == ND_RESPONSE_TENSOR
       && settings->output_type == GST_ND_SAMPLE_SAME)
-    return ND_FLOAT32;
+    return nd_sample_computed (ND_FLOAT64, settings->precision);
   return gst_nd_sample_type (settings->output_type, in);
 }

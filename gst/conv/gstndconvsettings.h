@@ -62,6 +62,7 @@ typedef struct
   gint device_id;
   NdMethod method;
   NdAccuracy accuracy;
+  NdPrecision precision;
   NdResponse response;
   gdouble threshold;
   GstNdTimingRule timing;

@@ -12,7 +12,7 @@
  * The content of the file identifies NIfTI (also compressed as a whole), NRRD,
  * MetaImage, NumPy's .npy and TIFF; its name does not matter. A header may name
  * other files with the samples, in its own folder. Samples keep their type;
- * only int64, uint64, float64 and samples that NIfTI scales become float32. If
+ * only int64, uint64 and samples that NIfTI scales become float32. If
  * that rounds samples, or the element ignores a part of the file, it posts a
  * warning. Any other file is read as raw
  * samples in the byte order of the machine, innermost axis first, with the size

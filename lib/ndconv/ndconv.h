@@ -105,6 +105,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  *   device-id       number of the GPU; -1 (default): any
  *   method          auto (default), direct, separable, fft, tensor, reference
  *   accuracy        of method=tensor: single (default), fast
+ *   precision       of samples, coefficients and sums: single (default), double
+ *                   (float64, on the CPU)
  *   n-threads       threads on the CPU; 0 (default): as many as cores
  *
  * ND_ERROR_SETTINGS if there is no such setting or it cannot have the value. */
@@ -173,8 +175,8 @@ ND_API const gchar *const *nd_list_designs (void);
  *
  * in bytes. Strides may be 0 (of an input) or negative. Pointer and strides
  * must be multiples of the size of a sample. Volumes whose rows are not dense,
- * or of the types int8, int32, uint32 and float16, are copied one by one on the
- * way; others are not copied. */
+ * or of the types int8, int32, uint32, float16 and, with precision=single,
+ * float64, are copied one by one on the way; others are not copied. */
 typedef struct
 {
   gpointer data;
@@ -190,9 +192,9 @@ typedef struct
 } NdArray;
 
 /* A dense array of one response: components innermost, then x, y, z, t. @type
- * is uint8, int16, uint16, float32, int8, int32, uint32 or float16 and must
- * stay valid; 32 bit integers are computed in float32. It is checked when the
- * array is used. */
+ * is uint8, int16, uint16, float32, int8, int32, uint32, float16 or float64 and
+ * must stay valid; 32 bit integers and float64 are computed in float32 or, with
+ * precision=double, in float64. It is checked when the array is used. */
 ND_API void nd_array_init (NdArray *array, gpointer data, const gchar *type,
     gsize components, const gsize size[4]);
 

@@ -12,12 +12,15 @@ import numpy
 
 TYPES = {numpy.dtype(name): name.encode() for name in (
     "uint8", "int16", "uint16", "float32", "int8", "int32", "uint32",
-    "float16")}
-COMPLEX = numpy.dtype("complex64")
-_FLOAT32 = numpy.dtype("float32")
-_SENTENCE = ("filters take uint8, int16, uint16, float32, int8, int32, uint32, "
-             "float16 and complex64 in the byte order of the machine: convert "
-             "it, for example by array.astype('float32')")
+    "float16", "float64")}
+# The real and imaginary parts of complex numbers.
+_PARTS = {numpy.dtype("complex64"): b"float32",
+          numpy.dtype("complex128"): b"float64"}
+COMPLEX = {part: dtype.name for dtype, part in _PARTS.items()}
+SENTENCE = ("filters take uint8, int16, uint16, float32, int8, int32, uint32, "
+            "float16 and complex64, with precision='double' also float64 and "
+            "complex128, in the byte order of the machine: convert it, for "
+            "example by array.astype('float32')")
 
 
 class View(NamedTuple):
@@ -31,12 +34,17 @@ class View(NamedTuple):
     owner: Any        # keeps the memory
 
 
+def find_kind(dtype: Any) -> tuple[bytes | None, bool]:
+    """The library's type of @dtype, or None, and whether numbers are complex."""
+    dtype = numpy.dtype(dtype)
+    return _PARTS.get(dtype, TYPES.get(dtype)), dtype in _PARTS
+
+
 def _of_numpy(array: numpy.ndarray, name: str, writes: bool) -> View:
-    dtype = array.dtype
-    is_complex = dtype == COMPLEX
-    kind = TYPES.get(_FLOAT32 if is_complex else dtype)
+    kind, is_complex = find_kind(array.dtype)
     if kind is None:
-        raise TypeError(f"{name} has samples of the type {dtype}; {_SENTENCE}")
+        raise TypeError(f"{name} has samples of the type {array.dtype}; "
+                        f"{SENTENCE}")
     if writes and not array.flags.writeable:
         raise ValueError(f"{name} cannot be written: it is read-only")
     if not array.flags.aligned:
@@ -67,10 +75,9 @@ def _wait(array: Any) -> int:
 def _of_device(array: Any, name: str) -> View:
     interface = array.__cuda_array_interface__
     dtype = numpy.dtype(interface["typestr"])
-    is_complex = dtype == COMPLEX
-    kind = TYPES.get(_FLOAT32 if is_complex else dtype)
+    kind, is_complex = find_kind(dtype)
     if kind is None:
-        raise TypeError(f"{name} has samples of the type {dtype}; {_SENTENCE}")
+        raise TypeError(f"{name} has samples of the type {dtype}; {SENTENCE}")
     pointer, shape = interface["data"][0], tuple(interface["shape"])
     strides = interface.get("strides")
     if strides is None:

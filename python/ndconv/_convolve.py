@@ -11,7 +11,7 @@ from typing import Any, Callable
 import numpy
 
 from . import _library as lib
-from ._arrays import View, empty, view
+from ._arrays import COMPLEX, SENTENCE, View, empty, view
 from ._filters import (DEFAULTS, Filter, Prepared, check_axes, prepare)
 
 _MEMBERS = {"x": 0, "y": 1, "z": 2, "t": 3}
@@ -42,7 +42,7 @@ def to_array(memory: View, axes: str, skip: int, bank: bool = False,
         array.response_stride = strides[0]
     if memory.complex:
         array.components = 2
-        array.component_stride = 4
+        array.component_stride = 8 if memory.type == b"float64" else 4
     array.on_device = memory.device is not None
     return array
 
@@ -68,10 +68,11 @@ class Layout:
         self.type, self.components, responses = find_output(prepared, array)
         self.responses = responses
         self.bank = prepared.is_bank and (responses > 1 or prepared.count == 1)
-        # Real and imaginary part are one number of complex64.
-        self.complex = (self.components == 2 and self.type == "float32"
-                        and "c" not in axes)
-        self.dtype = "complex64" if self.complex else self.type
+        # Real and imaginary part are one complex number.
+        number = COMPLEX.get(self.type.encode())
+        self.complex = bool(self.components == 2 and number
+                            and "c" not in axes)
+        self.dtype = number if self.complex and number else self.type
         self.axes = axes
         if self.components > 1 and not self.complex and "c" not in axes:
             self.axes += "c"
@@ -83,16 +84,22 @@ class Layout:
 
 def settings_for(filter_: Filter, axes: str, memory: View,
                  settings: dict[str, Any]) -> Prepared:
-    """Prepared filters. By default complex responses are complex64, whatever the
-    input is, and arrays on a GPU are filtered there."""
+    """Prepared filters. By default complex responses are complex numbers,
+    whatever the input is, and arrays on a GPU are filtered there."""
+    is_double = settings.get("precision", "single") == "double"
+    if memory.type == b"float64" and not is_double:
+        kind = COMPLEX[memory.type] if memory.complex else "float64"
+        raise TypeError("The array has samples of the type "
+                        f"{kind}; {SENTENCE}")
     if memory.device is not None:
         settings = {"backend": "cuda", "device_id": memory.device, **settings}
     own = axes.replace("c", "")
     prepared = prepare(filter_, own, settings)
-    if (prepared.is_complex and memory.type != b"float32"
+    if (prepared.is_complex and memory.type not in COMPLEX
             and settings.get("output_type", "same") == "same"
             and settings.get("response", "all") == "all"):
-        prepared = prepare(filter_, own, {**settings, "output_type": "float32"})
+        prepared = prepare(filter_, own, {
+            **settings, "output_type": "float64" if is_double else "float32"})
     return prepared
 
 
@@ -129,7 +136,7 @@ def _run(prepared: Prepared, source: lib.Array, target: lib.Array,
 def _check_out(out: View, layout: Layout) -> None:
     if (out.shape != layout.shape or out.type.decode() != layout.type
             or out.complex != layout.complex):
-        kind = "complex64" if out.complex else out.type.decode()
+        kind = COMPLEX[out.type] if out.complex else out.type.decode()
         raise lib.SettingsError(
             f"out is {kind} of the shape {out.shape}; this filter gives "
             f"{layout.dtype} of the shape {layout.shape}")
@@ -149,7 +156,8 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
     array : array
         Samples of NumPy, CuPy, PyTorch, or of whatever has ``__dlpack__`` or the
         array interface, with any strides: uint8, int16, uint16, float32, int8,
-        int32, uint32, float16 or complex64. It is not copied as a whole.
+        int32, uint32, float16 or complex64, with ``precision="double"`` also
+        float64 or complex128. It is not copied as a whole.
     filter : str or array
         A text as ``"gaussian,sigma=1.5"``, in which sizes are in the order x, y,
         z, t; or coefficients in the order of `axes`. Coefficients with one axis
@@ -167,7 +175,7 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
     origin : int or sequence of int
         Shifts the filter, as in SciPy; in the order of `axes`.
     output_type : str
-        The type of the output, ``"same"`` as the input (float32 for complex
+        The type of the output, ``"same"`` as the input (floats for complex
         responses). Integers are rounded half to even and saturated.
     backend, method : str
         ``"auto"``, ``"cpu"`` or ``"cuda"``; ``"auto"``, ``"direct"``,
@@ -180,14 +188,14 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
         raises ends the convolution.
     **settings
         ``causal``, ``normalize``, ``gain``, ``offset``, ``response``,
-        ``threshold``, ``device_id``, ``accuracy``, ``n_threads``, ``spacing``
-        and ``rate``, as the properties of the GStreamer elements.
+        ``threshold``, ``device_id``, ``accuracy``, ``precision``,
+        ``n_threads``, ``spacing`` and ``rate``, as the properties of the GStreamer elements.
 
     Returns
     -------
     array
         `out`, or an array of the library of `array`. A bank's responses are the
-        first axis; complex responses are complex64; a tensor's components are
+        first axis; complex responses are complex64 or complex128; a tensor's components are
         the last axis.
 
     Raises

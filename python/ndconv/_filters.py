@@ -22,7 +22,8 @@ DEFAULTS: dict[str, Any] = {
     "rate": None, "border": "nearest", "time_border": "nearest",
     "border_value": 0.0, "gain": 1.0, "offset": 0.0, "output_type": "same",
     "response": "all", "threshold": 0.0, "backend": "auto", "device_id": -1,
-    "method": "auto", "accuracy": "single", "n_threads": 0,
+    "method": "auto", "accuracy": "single", "precision": "single",
+    "n_threads": 0,
 }
 _AXES = {"yx": "xy", "zyx": "xyz", "tyx": "xyt", "tzyx": "xyzt"}
 _PER_AXIS = ("origin", "spacing")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import _library as lib
-from ._arrays import COMPLEX, TYPES, View
+from ._arrays import View, find_kind
 from ._blocks import Block
 from ._convolve import Layout, settings_for, to_array
 from ._filters import Filter
@@ -103,13 +103,14 @@ def write_whole(path: pathlib.Path, text: str) -> None:
 def find_type(source: Source, filter_: Filter,
               settings: dict[str, Any]) -> str:
     """The type of the output, if it has the shape of the input."""
-    dtype = source.dtype
-    kind = TYPES.get(numpy.dtype("float32") if dtype == COMPLEX else dtype)
-    if kind is None:
-        raise TypeError(f"{source.path} has samples of the type {dtype}; "
-                        "filters take float32 and integers of up to 32 bits")
+    kind, is_complex = find_kind(source.dtype)
+    if kind is None or (kind == b"float64"
+                        and settings.get("precision") != "double"):
+        raise TypeError(f"{source.path} has samples of the type {source.dtype}; "
+                        "filters take float32 and integers of up to 32 bits, "
+                        "with precision='double' also float64")
     like = View(0, source.shape, (0,) * len(source.shape), kind,
-                dtype == COMPLEX, None, None)
+                is_complex, None, None)
     prepared = settings_for(filter_, source.axes, like, settings)
     layout = Layout(prepared, to_array(like, source.axes, 0), source.axes,
                     source.shape)

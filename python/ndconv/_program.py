@@ -57,6 +57,7 @@ SETTINGS: list[tuple[str, Any, str]] = [
     ("threshold", float, "of response=argmax"),
     ("device-id", int, "number of the GPU"),
     ("accuracy", ["single", "fast"], "of method=tensor"),
+    ("precision", ["single", "double"], "of samples, coefficients and sums"),
     ("n-threads", int, "threads of a worker (default: its share)"),
     ("spacing", "X:Y:Z", "distance of samples in mm, for units in filters"),
     ("rate", "RATE", "volumes per second, for units in filters"),

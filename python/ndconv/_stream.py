@@ -10,7 +10,7 @@ from typing import Any, Iterable, Iterator
 import numpy
 
 from . import _library as lib
-from ._arrays import TYPES, View, empty, view
+from ._arrays import View, empty, find_kind, view
 from ._convolve import Layout, settings_for, to_array
 from ._filters import Filter, check_axes
 
@@ -68,12 +68,11 @@ class Stream:
             raise lib.SettingsError(
                 f"The shape of a volume is {self._shape}; the axes {axes} need "
                 f"{len(self._axes)} numbers")
-        is_complex = self._dtype == numpy.dtype("complex64")
-        kind = TYPES.get(numpy.dtype("float32") if is_complex else self._dtype)
+        kind, is_complex = find_kind(self._dtype)
         if kind is None:
             raise TypeError(f"Samples of the type {self._dtype} are not "
-                            "filtered: use float32 or an integer type of up "
-                            "to 32 bits")
+                            "filtered: use float32, an integer type of up to "
+                            "32 bits, or float64 with precision='double'")
         like = View(0, self._shape, (0,) * len(self._shape), kind, is_complex,
                     None, None)
         prepared = settings_for(filter, axes, like, settings)

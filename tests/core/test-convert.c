@@ -75,16 +75,44 @@ test_integers (void)
   gint8 got_8[6];
   gint16 back[6];
 
-  nd_convert_from_computed (ND_INT32, from, 9, got);
+  nd_convert_from_computed (ND_INT32, ND_PRECISION_SINGLE, from, 9, got);
   g_assert_cmpmem (got, sizeof (got), signed_32, sizeof (signed_32));
-  nd_convert_from_computed (ND_UINT32, from, 9, got_unsigned);
+  nd_convert_from_computed (ND_UINT32, ND_PRECISION_SINGLE, from, 9,
+      got_unsigned);
   g_assert_cmpmem (got_unsigned, sizeof (got_unsigned), unsigned_32,
       sizeof (unsigned_32));
-  nd_convert_from_computed (ND_INT8, wide, 6, got_8);
+  nd_convert_from_computed (ND_INT8, ND_PRECISION_SINGLE, wide, 6, got_8);
   g_assert_cmpmem (got_8, sizeof (got_8), narrow, sizeof (narrow));
-  nd_convert_to_computed (ND_INT8, narrow, 6, back);
+  nd_convert_to_computed (ND_INT8, ND_PRECISION_SINGLE, narrow, 6, back);
   for (guint i = 0; i < 6; i++)
     g_assert_cmpint (back[i], ==, narrow[i]);
+}
+
+/* Double precision holds 32 bit integers and float64 exactly, single precision
+ * rounds them. */
+static void
+test_double (void)
+{
+  static const gint32 whole[] = { G_MAXINT32, G_MININT32, -((1 << 24) + 1) };
+  static const gdouble numbers[] = { 1 + 0x1p-52, -1e300, NAN };
+  gdouble wide[3], again[3];
+  gfloat narrow[3];
+  gint32 back[3];
+
+  nd_convert_to_computed (ND_INT32, ND_PRECISION_DOUBLE, whole, 3, wide);
+  nd_convert_from_computed (ND_INT32, ND_PRECISION_DOUBLE, wide, 3, back);
+  g_assert_cmpmem (back, sizeof (back), whole, sizeof (whole));
+  nd_convert_to_computed (ND_FLOAT64, ND_PRECISION_DOUBLE, numbers, 3, wide);
+  g_assert_cmpmem (wide, sizeof (wide), numbers, sizeof (numbers));
+  nd_convert_from_computed (ND_FLOAT64, ND_PRECISION_DOUBLE, wide, 3, again);
+  g_assert_cmpmem (again, sizeof (again), numbers, sizeof (numbers));
+  nd_convert_to_computed (ND_FLOAT64, ND_PRECISION_SINGLE, numbers, 3, narrow);
+  g_assert_cmpfloat (narrow[0], ==, 1);
+  g_assert_cmpfloat (narrow[1], ==, -INFINITY);
+  g_assert_true (isnan (narrow[2]));
+  narrow[1] = 0.1f;
+  nd_convert_from_computed (ND_FLOAT64, ND_PRECISION_SINGLE, narrow, 3, again);
+  g_assert_cmpfloat (again[1], ==, 0.1f);
 }
 
 /* The types of streams, by their names. */
@@ -102,11 +130,16 @@ test_types (void)
     n++;
     g_assert_true (nd_sample_from_name (name, &found));
     g_assert_cmpint (found, ==, type);
-    g_assert_cmpint (nd_sample_computed (type), <, ND_SAMPLE_TYPES);
-    if (type < ND_SAMPLE_TYPES)
-      g_assert_cmpint (nd_sample_computed (type), ==, type);
+    g_assert_cmpint (nd_sample_computed (type, ND_PRECISION_SINGLE), <,
+        ND_SAMPLE_TYPES);
+    for (guint precision = 0; precision < ND_PRECISION_END; precision++) {
+      if (type < ND_SAMPLE_TYPES)
+        g_assert_cmpint (nd_sample_computed (type, precision), ==, type);
+    }
   }
-  g_assert_cmpuint (n, ==, 8);
+  g_assert_cmpuint (n, ==, 9);
+  g_assert_cmpint (nd_sample_computed (ND_FLOAT64, ND_PRECISION_DOUBLE), ==,
+      ND_FLOAT64);
   g_assert_null (nd_sample_name (ND_SAMPLE_SAME));
 }
 
@@ -117,6 +150,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/convert/every-half", test_every_half);
   g_test_add_func ("/convert/rounding-to-half", test_rounding_to_half);
   g_test_add_func ("/convert/integers", test_integers);
+  g_test_add_func ("/convert/double", test_double);
   g_test_add_func ("/convert/types", test_types);
   return g_test_run ();
 }

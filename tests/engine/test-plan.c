@@ -4,6 +4,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include <math.h>
+#include <string.h>
 
 #include "core/error.h"
 #include "cpu/cpu.h"
@@ -45,15 +46,17 @@ static NdBackend
 
 /* The name of the back end that is chosen for a box of 3 samples. */
 static const gchar *
-taken_by (const gchar *backend, NdMethod method, GError **error)
+taken_by (const gchar *backend, NdMethod method, NdPrecision precision,
+    GError **error)
 {
   const gsize size[ND_AXES] = { 3, 1, 1, 1 };
   g_autoptr (GPtrArray) filters = g_ptr_array_new ();
   NdFilter *box = nd_filter_new ("box", size);
   g_autoptr (NdBank) bank = NULL;
-  NdJob job = {
-    .shape = { 1, { 4, 3, 2 } }, .in_type = ND_FLOAT32, .out_type = ND_FLOAT32
-  };
+  NdJob job = { .shape = { 1, { 4, 3, 2 } },
+    .in_type = nd_sample_computed (ND_FLOAT64, precision),
+    .out_type = nd_sample_computed (ND_FLOAT64, precision),
+    .precision = precision };
   const NdRingOptions options = { FALSE, FALSE };
   const gchar *name = NULL;
   NdPlan *plan;
@@ -65,7 +68,10 @@ taken_by (const gchar *backend, NdMethod method, GError **error)
   plan = nd_plan_new (&job, &options, backend, -1, method, error);
   if (plan) {
     name = plan->backend->name;
-    g_assert_true (g_str_has_prefix (plan->reason, "Not by method "));
+    if (precision == ND_PRECISION_DOUBLE)
+      g_assert_nonnull (strstr (plan->reason, "in double precision"));
+    else
+      g_assert_true (g_str_has_prefix (plan->reason, "Not by method "));
     nd_plan_free (plan);
   }
   return name;
@@ -78,7 +84,8 @@ expect (NdMethod method, guint methods, NdError why, const gchar *name)
 
   refused = methods;
   reason = why;
-  g_assert_cmpstr (taken_by (NULL, method, &error), ==, name);
+  g_assert_cmpstr (taken_by (NULL, method, ND_PRECISION_SINGLE, &error), ==,
+      name);
   if (!name)
     g_assert_error (error, ND_ERROR, (gint) why);
 }
@@ -107,8 +114,26 @@ test_named (void)
 
   refused = G_MAXUINT;
   reason = ND_ERROR_SETTINGS;
-  g_assert_null (taken_by ("choosy", ND_METHOD_AUTO, &error));
+  g_assert_null (taken_by ("choosy", ND_METHOD_AUTO, ND_PRECISION_SINGLE,
+      &error));
   g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
+}
+
+/* Only the CPU computes in double precision. */
+static void
+test_double (void)
+{
+  g_autoptr (GError) error = NULL;
+
+  refused = 0;
+  g_assert_cmpstr (taken_by (NULL, ND_METHOD_AUTO, ND_PRECISION_DOUBLE, &error),
+      ==, "cpu");
+  g_assert_no_error (error);
+  g_assert_null (taken_by ("choosy", ND_METHOD_DIRECT, ND_PRECISION_DOUBLE,
+      &error));
+  g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
+  g_assert_nonnull (strstr (error->message,
+      "Back end choosy does not compute in double precision: use backend=cpu"));
 }
 
 /* Both planes, with the given numbers of rows, are on this back end. */
@@ -165,6 +190,7 @@ main (int argc, char **argv)
   nd_backend_register (&nd_cpu_backend);
   g_test_add_func ("/plan/auto", test_auto);
   g_test_add_func ("/plan/named", test_named);
+  g_test_add_func ("/plan/double", test_double);
   g_test_add_func ("/plan/planes", test_planes);
   return g_test_run ();
 }

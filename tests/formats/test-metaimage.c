@@ -163,7 +163,7 @@ test_types (void)
     { "MET_LONG_LONG", 8, ND_FLOAT32, TRUE },
     { "MET_ULONG_LONG", 8, ND_FLOAT32, TRUE },
     { "MET_FLOAT", 4, ND_FLOAT32, FALSE },
-    { "MET_DOUBLE", 8, ND_FLOAT32, TRUE },
+    { "MET_DOUBLE", 8, ND_FLOAT64, FALSE },
   };
 
   for (guint i = 0; i < 2 * G_N_ELEMENTS (cases); i++) {
@@ -179,7 +179,7 @@ test_types (void)
         big ? "True" : "False", cases[i / 2].name);
     g_autoptr (GError) error = NULL;
     guint8 sample[8];
-    gint32 read[1];
+    gdouble read[1]; /* has room for every type */
 
     if (strstr (cases[i / 2].name, "FLOAT")) {
       memcpy (sample, &(gfloat){ value }, 4);

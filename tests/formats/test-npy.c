@@ -50,9 +50,9 @@ static const struct
   { ">u2", "False", "(3, 2)", 1, { 2, 3, 1 }, 1, ND_UINT16 },
   { "<i8", "False", "(3, 2)", 1, { 2, 3, 1 }, 1, ND_FLOAT32 },
   { "<f4", "False", "(7,)", 1, { 7, 1, 1 }, 1, ND_FLOAT32 },
-  { "<f8", "False", "(3, 2)", 1, { 2, 3, 1 }, 1, ND_FLOAT32 },
+  { "<f8", "False", "(3, 2)", 1, { 2, 3, 1 }, 1, ND_FLOAT64 },
   { "<c8", "False", "(3, 2)", 2, { 2, 3, 1 }, 1, ND_FLOAT32 },
-  { "<c16", "False", "(4, 3, 2)", 2, { 2, 3, 4 }, 1, ND_FLOAT32 },
+  { "<c16", "False", "(4, 3, 2)", 2, { 2, 3, 4 }, 1, ND_FLOAT64 },
 };
 
 static void

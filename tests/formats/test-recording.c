@@ -101,7 +101,7 @@ static void
 test_other_types (void)
 {
   static const NdSampleType types[] = { ND_INT8, ND_INT32, ND_UINT32,
-    ND_FLOAT16 };
+    ND_FLOAT16, ND_FLOAT64 };
   static const gchar *const names[] = { "o.nii", "o.nii.gz", "o.nrrd", "o.mha",
     "o.mhd", "o.tif", "o.npy", "o.raw" };
 

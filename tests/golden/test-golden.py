@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 
-from pipelines import (FFT_BOUND, GPU, TENSOR_BOUND, TYPES, colons, np,
+from pipelines import (DOUBLE_FFT_BOUND, FFT_BOUND, GPU, TENSOR_BOUND, TYPES, colons, np,
                        properties, read_raw, relative_l2, run, shared, skip)
 
 try:
@@ -23,6 +23,12 @@ except ImportError:
 TYPE_NAMES = {"u8": "uint8", "u16": "uint16", "f32": "float32"}
 VIDEO = {"uint8": "gray8", "uint16": "gray16-le"}
 METHODS = ["reference", "direct", "separable", "fft", "auto"]
+# In double precision, on the CPU, with output of float64.
+DOUBLE = "double"
+DOUBLE_METHODS = [] if GPU else ["reference", "direct", "separable", "fft"]
+# The tolerance of float32 in double precision, whose numbers have 29 bits more,
+# and as much again for the expected samples, which were computed in it.
+DOUBLE_SHARE = 2.0 ** -28
 AXES = {"xy": [0, 1], "xyz": [0, 1, 2], "xyt": [0, 1, 3],
         "xyzt": [0, 1, 2, 3]}
 
@@ -68,6 +74,7 @@ class Case:
         self.padded = (entry["row_stride_bytes"] !=
                        self.shape[3] * np.dtype(TYPES[self.type]).itemsize)
         self.methods = METHODS
+        self.double_methods = DOUBLE_METHODS
 
     def input_array(self):
         samples = np.fromfile(self.input, TYPES[self.type])
@@ -170,16 +177,26 @@ class Case:
                     jobs.append(Job(self, way, method, simd, f"{text} "
                                     f"method={method} ! ndfilesink "
                                     f"location={output}", output))
+        way, text = self.ways()[0]
+        text = text.replace("output-type=float32",
+                            "output-type=float64 precision=double")
+        for method in self.double_methods:
+            output = os.path.join(self.folder,
+                                  f"{self.name}-double-{method}.raw")
+            jobs.append(Job(self, DOUBLE, method, levels[-1], f"{text} "
+                            f"method={method} ! ndfilesink location={output}",
+                            output))
         return jobs
 
     def got(self, job):
         if job.output.endswith(".raw"):
-            return read_raw(job.output, "float32", self.shape)
+            return read_raw(job.output, "float64" if job.way == DOUBLE
+                            else "float32", self.shape)
         samples = np.asarray(nibabel.load(job.output).dataobj)
         samples = samples.T.reshape((-1,) + samples.T.shape[-3:])
         return samples if list(samples.shape) == self.shape else None
 
-    def error(self, got, method):
+    def error(self, got, method, is_double=False):
         """Returns the error as a fraction of the tolerance, and the absolute
         error."""
         expected = self.expected
@@ -192,12 +209,14 @@ class Case:
         got, expected = got[finite].astype("f8"), expected[finite]
         error = np.abs(got - expected).max()
         if method == "fft":
-            return relative_l2(got, expected) / FFT_BOUND, error
+            bound = DOUBLE_FFT_BOUND if is_double else FFT_BOUND
+            return relative_l2(got, expected) / bound, error
         if self.exact:
             return (0 if error == 0 else np.inf), error
         if method == "tensor":
             return relative_l2(got, expected) / TENSOR_BOUND, error
-        return error / self.tolerance, error
+        share = DOUBLE_SHARE if is_double else 1
+        return error / (self.tolerance * share), error
 
 
 class Report:
@@ -228,17 +247,19 @@ class Report:
         if got is None:
             self.miss(job, "the written file has another size")
             return
-        part, error = case.error(got, method)
+        is_double = job.way == DOUBLE
+        part, error = case.error(got, method, is_double)
         if not part <= 1:
             self.miss(job, f"error {error:.3g} is {part:.3g} of the bound "
                       f"({method})")
         self.counts[job.method] += 1
-        self.largest[method] = max(self.largest.get(method, 0), error)
+        key = f"{method} in double precision" if is_double else method
+        self.largest[key] = max(self.largest.get(key, 0), error)
         column = job.method
         if job.method == "direct" and job.way == case.ways()[0][0]:
             column = job.simd
         elif job.way != case.ways()[0][0]:
-            column = "ways"
+            column = DOUBLE if is_double else "ways"
         row = self.worst[case.name]
         row[column] = max(row.get(column, 0), part)
 
@@ -251,7 +272,8 @@ class Report:
                 return
         elif job.method == "separable" and "not separable" in message:
             self.counts["refused: not separable"] += 1
-            self.worst[case.name][job.method] = "-"
+            if job.way != DOUBLE:
+                self.worst[case.name][job.method] = "-"
             return
         self.miss(job, message)
 
@@ -350,6 +372,7 @@ class PeerCase(Case):
         self.tolerance = 1e-6 * max(1, np.abs(self.expected).max())
         self.exact = self.nan = self.padded = False
         self.methods = METHODS
+        self.double_methods = []  # the expected numbers are rounded
 
     def ways(self):
         axes = self.axes
@@ -390,7 +413,7 @@ def main():
         jobs = [job for case in cases for job in case.jobs(levels)]
         run_jobs(report, jobs)
         report.print(["reference"] + levels
-                     + ["separable", "fft", "auto", "ways"])
+                     + ["separable", "fft", "auto", "ways", DOUBLE])
         check_separable(report, cases)
         if not GPU:
             check_levels(report, jobs, levels)

@@ -446,7 +446,8 @@ stream_latency (const Stream *s, gboolean *live, GstClockTime *min,
 gsize
 type_size (const gchar *type)
 {
-  return g_str_has_suffix (type, "32") ? 4
+  return g_str_has_suffix (type, "64") ? 8
+      : g_str_has_suffix (type, "32")  ? 4
       : g_str_has_suffix (type, "16")  ? 2
                                        : 1;
 }
@@ -458,7 +459,8 @@ type_get (const gchar *type, gconstpointer data, gsize i)
 
   switch (type[0]) {
     case 'f':
-      return size == 4 ? ((const gfloat *) data)[i]
+      return size == 8 ? ((const gdouble *) data)[i]
+          : size == 4  ? ((const gfloat *) data)[i]
                        : (gdouble) ((const _Float16 *) data)[i];
     case 'i':
       return size == 1 ? ((const gint8 *) data)[i]
@@ -479,7 +481,9 @@ type_set (const gchar *type, gpointer data, gsize i, gdouble value)
   gdouble whole = isnan (value) ? 0 : rint (value);
 
   if (type[0] == 'f') {
-    if (size == 4)
+    if (size == 8)
+      ((gdouble *) data)[i] = value;
+    else if (size == 4)
       ((gfloat *) data)[i] = value;
     else
       ((_Float16 *) data)[i] = (_Float16) value;

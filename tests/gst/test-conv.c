@@ -11,7 +11,7 @@
 static const gchar *const factories[] = { "ndconv2d", "ndconv3d",
   "ndconv4dtemporal" };
 static const gchar *const types[] = { "uint8", "int16", "uint16", "float32",
-  "int8", "int32", "uint32", "float16" };
+  "int8", "int32", "uint32", "float16", "float64" };
 #define N_COMPUTED 4 /* the others are converted */
 
 static const gchar *const methods[] = { "direct", "separable", "fft",
@@ -55,7 +55,7 @@ check_types (GRand *r, const gchar *factory, const gchar *in_type,
       in_type);
   gdouble in[165], want[165];
   const gdouble *volume = in;
-  guint8 wanted[4 * 165];
+  guint8 wanted[8 * 165];
   GstBuffer *buffer, *output;
   GstMapInfo map;
 
@@ -103,6 +103,58 @@ GST_START_TEST (test_types)
         check_types (r, factories[f], types[i], types[o], "direct");
         check_types (r, factories[f], types[i], types[o], "reference");
       }
+}
+
+GST_END_TEST;
+
+/* The third of an integer and sums beyond 2^24 keep the digits of float64 by
+ * each method, from and to each type that holds them. */
+GST_START_TEST (test_double_precision)
+{
+  static const gchar *const wide[] = { "float64", "int32" };
+  static const gint32 whole[12] = { G_MAXINT32, G_MININT32, 16777217, -3, 0, 1,
+    2, 3, 4, 5, 6, 7 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (wide); i++) {
+    for (guint m = 0; m < G_N_ELEMENTS (methods); m++) {
+      const gsize size = type_size (wide[i]);
+      guint8 in[12 * 8];
+      Stream *s = stream_new ("ndconv3d", NULL, "filter",
+          "coefficients,size=3:1:1,values=<1.0,0.0,0.3333333333333333>",
+          "output-type", "float64", "precision", "double", "method", methods[m],
+          "border", "constant", NULL);
+      g_autofree gchar *caps =
+          g_strdup_printf ("other/tensors,format=static,num_tensors=1,types=%s,"
+                           "dimensions=1:12:1:1,framerate=10/1",
+              wide[i]);
+      GstBuffer *output;
+      GstMapInfo map;
+
+      for (guint x = 0; x < 12; x++)
+        type_set (wide[i], in, x, whole[x]);
+      s->h = gst_harness_new_with_element (s->element, "sink", "src");
+      gst_harness_set_src_caps_str (s->h, caps);
+      fail_unless_equals_int (gst_harness_push (s->h,
+                                  gst_buffer_new_memdup (in, 12 * size)),
+          GST_FLOW_OK);
+      output = stream_pull (s);
+      fail_unless (gst_buffer_map (output, &map, GST_MAP_READ));
+      fail_unless_equals_uint64 (map.size, 12 * 8);
+      for (guint x = 0; x < 12; x++) {
+        const gdouble after = x < 11 ? whole[x + 1] : 0;
+        const gdouble before = x > 0 ? whole[x - 1] : 0;
+        const gdouble want = after + before * 0.3333333333333333;
+        const gdouble got = type_get ("float64", map.data, x);
+
+        fail_unless (fabs (got - want) <= 1e-14 * G_MAXINT32,
+            "%s by %s, sample %u: %.17g, not %.17g", wide[i], methods[m], x,
+            got, want);
+      }
+      gst_buffer_unmap (output, &map);
+      gst_buffer_unref (output);
+      stream_free (s);
+    }
+  }
 }
 
 GST_END_TEST;
@@ -567,9 +619,9 @@ GST_START_TEST (test_every_value_of_every_property)
     }
     gst_object_unref (element);
   }
-  /* border 5, time-border 4, output-type 9, backend 2, method 5, planes 2,
-   * accuracy 2, response 1, stamp 1; axes 3 */
-  fail_unless_equals_int (values, 3 * 37 + 3);
+  /* border 5, time-border 4, output-type 10, backend 2, method 5, planes 2,
+   * accuracy 2, precision 2, response 1, stamp 1; axes 3 */
+  fail_unless_equals_int (values, 3 * 40 + 3);
 }
 
 GST_END_TEST;
@@ -610,6 +662,7 @@ conv_suite (void)
 
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_types);
+  tcase_add_test (tc, test_double_precision);
   tcase_add_test (tc, test_rounding);
   tcase_add_test (tc, test_components);
   tcase_add_test (tc, test_sizes_and_origins);

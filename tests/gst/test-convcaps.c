@@ -162,7 +162,7 @@ GST_START_TEST (test_output_type_and_bank_backwards)
   fail_unless_equals_int (gst_caps_get_size (caps), 1);
   fields = gst_caps_get_structure (caps, 0);
   fail_unless_equals_int (
-      gst_value_list_get_size (gst_structure_get_value (fields, "types")), 8);
+      gst_value_list_get_size (gst_structure_get_value (fields, "types")), 9);
   fail_unless_equals_string (gst_structure_get_string (fields, "dimensions"),
       "1:8:8:4");
   gst_harness_set_sink_caps_str (s->h, "other/tensors,types=uint8");

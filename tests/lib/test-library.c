@@ -503,6 +503,38 @@ test_half (void)
   g_assert_cmphex (out[2], ==, 0x4600);
 }
 
+/* A third, of which float32 holds 24 bits, and its sums. */
+static void
+test_double (void)
+{
+  static const gchar *const methods[] = { "direct", "separable", "fft",
+    "reference" };
+  const gsize size[4] = { 4, 1, 1, 1 };
+  gdouble in[4] = { 1, 0x1p-40, -3, 1e9 }, out[4];
+  g_autoptr (NdFilters) filters =
+      new_filters ("coefficients,size=1,values=0.3333333333333333", NULL);
+  g_autoptr (NdSettings) settings = nd_settings_new ();
+  g_autoptr (GError) error = NULL;
+  NdArray a, b;
+
+  nd_array_init (&a, in, "float64", 1, size);
+  nd_array_init (&b, out, "float64", 1, size);
+  g_assert_true (nd_settings_set (settings, "precision", "double", &error));
+  for (guint m = 0; m < G_N_ELEMENTS (methods); m++) {
+    g_assert_true (nd_settings_set (settings, "method", methods[m], &error));
+    g_assert_true (nd_convolve (filters, settings, &a, &b, NULL, &error));
+    g_assert_no_error (error);
+    for (guint i = 0; i < 4; i++)
+      g_assert_cmpfloat_with_epsilon (out[i], in[i] * 0.3333333333333333,
+          1e-14 * (strcmp (methods[m], "fft") == 0 ? 1e9 : fabs (in[i])));
+  }
+  /* Rounded to float32 in single precision. */
+  g_assert_true (nd_settings_set (settings, "precision", "single", &error));
+  g_assert_true (nd_settings_set (settings, "method", "direct", &error));
+  g_assert_true (nd_convolve (filters, settings, &a, &b, NULL, &error));
+  g_assert_cmpfloat (out[0], ==, 1.0f * (gfloat) 0.3333333333333333);
+}
+
 static void
 test_no_volumes (void)
 {
@@ -614,11 +646,12 @@ test_setting_errors (void)
   } wrong[] = { { "bordr", "wrap", "There is no setting 'bordr'" },
     { "border", "zero", "one of constant, nearest" },
     { "method", "fastest", "one of direct, separable" },
-    { "output-type", "float64", "one of uint8" },
+    { "output-type", "int64", "one of uint8" },
     { "gain", "much", "finite number" }, { "gain", "nan", "finite number" },
     { "gain", "", "finite number" }, { "n-threads", "-1", "from 0 to 256" },
     { "causal", "yes", "true or false" }, { "axes", "zyx", "xyzt" },
-    { "accuracy", "double", "one of single, fast" } };
+    { "accuracy", "double", "one of single, fast" },
+    { "precision", "half", "one of single, double" } };
   g_autoptr (NdSettings) settings = nd_settings_new ();
   g_autoptr (GError) error = NULL;
 
@@ -667,10 +700,10 @@ test_array_errors (void)
   g_autoptr (GError) error = NULL;
   NdArray a, b;
 
-  nd_array_init (&a, in, "float64", 1, size);
+  nd_array_init (&a, in, "int64", 1, size);
   nd_array_init (&b, out, "float32", 1, size);
   g_assert_false (nd_convolve (filters, settings, &a, &b, NULL, &error));
-  expect (&error, ND_ERROR_SETTINGS, "type float64");
+  expect (&error, ND_ERROR_SETTINGS, "type int64");
   a.type = "float32";
   a.data = NULL;
   g_assert_false (nd_convolve (filters, settings, &a, &b, NULL, &error));
@@ -801,6 +834,7 @@ main (int argc, char **argv)
   g_test_add_func ("/library/random", test_random);
   g_test_add_func ("/library/in-place", test_in_place);
   g_test_add_func ("/library/half", test_half);
+  g_test_add_func ("/library/double", test_double);
   g_test_add_func ("/library/no-volumes", test_no_volumes);
   g_test_add_func ("/library/cancel", test_cancel);
   g_test_add_func ("/library/filters", test_filters);

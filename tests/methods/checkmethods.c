@@ -5,7 +5,12 @@
  * sqrt(taps + 1) * 2^-24 * max(|w| conv |x|). The relative L2 error is at most
  * 1e-6 for fft and 2e-6 (fast: 5e-4) for tensor.
  *
- *   checkmethods [--seed N] [--jobs N] [--only JOB] [--large] [--module FILE]
+ * With --double the jobs are in double precision, and the reference sums in
+ * long double: 2^-53 replaces 2^-24, and the relative L2 error of float64 is at
+ * most 1e-14, for fft 1e-13.
+ *
+ *   checkmethods [--seed N] [--jobs N] [--only JOB] [--large] [--double]
+ *       [--module FILE]
  *
  * --module tests the back end of a module, for example cuda/ndconv-cuda.so. The
  * exit code is 77 if there is no device and 1 if the device cannot be used.
@@ -30,6 +35,7 @@ static gint opt_seed = -1;
 static gint opt_jobs = 400;
 static gint opt_only = -1;
 static gboolean opt_large;
+static gboolean opt_double;
 static gchar *opt_module;
 static const gchar *backend = "cpu";
 
@@ -100,7 +106,7 @@ run (const Case *c, const NdJob *job, const guint8 *volumes, NdMethod method,
   *bytes = c->samples * nd_sample_size (job->out_type) * job->bank->n_filters;
   memory = g_malloc (*bytes + 2 * GUARD);
   memset (memory, GUARD_BYTE, *bytes + 2 * GUARD);
-  memset (memory + GUARD, 0xff, *bytes); /* NaN in float32 */
+  memset (memory + GUARD, 0xff, *bytes); /* NaN in floats */
   from = place_new (c, plan, (guint8 *) volumes,
       c->in_bytes * (c->reach.slots + 1));
   to = place_new (c, plan, memory, *bytes + 2 * GUARD);
@@ -150,6 +156,9 @@ largest_sum (const Case *c)
     } else if (job.in_type == ND_FLOAT32) {
       gfloat *v = (gfloat *) (volumes + i);
       *v = isfinite (*v) ? fabsf (*v) : 0;
+    } else if (job.in_type == ND_FLOAT64) {
+      gdouble *v = (gdouble *) (volumes + i);
+      *v = isfinite (*v) ? fabs (*v) : 0;
     }
   }
   job.bank = bank;
@@ -166,22 +175,28 @@ compare (const Case *c, NdMethod method, const guint8 *got, const guint8 *want,
     gsize bytes, gdouble largest)
 {
   gsize taps = 0, step = nd_sample_size (c->job.out_type);
-  gboolean integer = c->job.out_type != ND_FLOAT32;
+  gboolean integer = !nd_sample_is_float (c->job.out_type);
+  gboolean is_double = c->job.precision == ND_PRECISION_DOUBLE;
   gboolean fast =
       method == ND_METHOD_TENSOR && c->job.accuracy == ND_ACCURACY_FAST;
   gdouble l2_bound = method == ND_METHOD_FFT ? 1e-6 : fast ? 5e-4 : 2e-6;
+  gint digits = is_double ? -53 : -24;
   gdouble error2 = 0, norm2 = 0, bound, worst = 0;
 
   for (guint k = 0; k < c->bank->n_filters; k++)
     taps = MAX (taps, nd_filter_count (c->bank->filters[k]));
-  /* The reference rounds its sums to float32 once. */
+  if (is_double)
+    l2_bound = method == ND_METHOD_FFT ? 1e-13 : 1e-14;
+  /* The reference rounds its sums once. */
   bound = c->exact && method != ND_METHOD_FFT && !fast
       ? 0
-      : (8 * sqrt (taps + 1) + 1) * ldexp (1, -24) * largest * c->scale.gain;
+      : (8 * sqrt (taps + 1) + 1) * ldexp (1, digits) * largest * c->scale.gain;
   if (method == ND_METHOD_TENSOR)
     bound *= fast ? 500 : 2;
   if (integer && bound > 0)
     bound += 1; /* rounding may differ by one */
+  if (is_double && c->job.out_type == ND_FLOAT32 && bound > 0)
+    bound += ldexp (1, -23) * largest * c->scale.gain; /* the same */
   for (gsize i = 0; i < bytes; i += step) {
     gdouble g = sample_at (got + GUARD + i, c->job.out_type);
     gdouble w = sample_at (want + GUARD + i, c->job.out_type);
@@ -202,7 +217,11 @@ compare (const Case *c, NdMethod method, const guint8 *got, const guint8 *want,
    * without cancellation, because the error of a transform depends on all its
    * input. */
   norm2 = MAX (norm2, bytes / step * pow (0.1 * c->magnitude, 2));
-  if (!integer
+  if (c->job.out_type == ND_FLOAT64)
+    return sqrt (error2) <= l2_bound * sqrt (norm2)
+        || (g_printerr ("# relative L2 error %g\n", sqrt (error2 / norm2)),
+            FALSE);
+  if (!integer && !is_double
       && (method == ND_METHOD_FFT || fast
           || (method == ND_METHOD_TENSOR && !c->exact)))
     return sqrt (error2) <= l2_bound * sqrt (norm2)
@@ -260,6 +279,8 @@ main (int argc, char **argv)
     { "module", 0, 0, G_OPTION_ARG_FILENAME, &opt_module,
         "module of the back end", "FILE" },
     { "only", 0, 0, G_OPTION_ARG_INT, &opt_only, "run only this job", "JOB" },
+    { "double", 0, 0, G_OPTION_ARG_NONE, &opt_double,
+        "run jobs in double precision", NULL },
     { "large", 0, 0, G_OPTION_ARG_NONE, &opt_large,
         "run the large jobs instead", NULL },
     { NULL } };
@@ -295,7 +316,8 @@ main (int argc, char **argv)
 
     if (opt_only >= 0 && i != opt_only)
       continue;
-    case_init (&c, r, opt_large ? i : -1);
+    case_init (&c, r, opt_large ? i : -1,
+        opt_double ? ND_PRECISION_DOUBLE : ND_PRECISION_SINGLE);
     ok = check (i, &c);
     failed += !ok;
     g_print ("%sok %d\n", ok ? "" : "not ", i + 1);

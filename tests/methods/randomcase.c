@@ -102,6 +102,12 @@ set_sample (guint8 *p, NdSampleType type, GRand *r, gboolean exact,
       *(guint16 *) p =
           exact ? g_rand_int_range (r, 0, 300) : g_rand_int_range (r, 0, 65536);
       break;
+    case ND_FLOAT64:
+      *(gdouble *) p =
+          exact ? g_rand_int_range (r, -100, 100) : 50 * random_normal (r);
+      if (nonfinite && g_rand_int_range (r, 0, 400) == 0)
+        *(gdouble *) p = kind < 5 ? NAN : kind < 10 ? INFINITY : -INFINITY;
+      break;
     default:
       *(gfloat *) p =
           exact ? g_rand_int_range (r, -100, 100) : 50 * random_normal (r);
@@ -131,6 +137,8 @@ sample_at (const guint8 *p, NdSampleType type)
       return *(const gint16 *) p;
     case ND_UINT16:
       return *(const guint16 *) p;
+    case ND_FLOAT64:
+      return *(const gdouble *) p;
     default:
       return *(const gfloat *) p;
   }
@@ -200,8 +208,19 @@ case_larges (void)
   return G_N_ELEMENTS (larges);
 }
 
+/* One that filters compute with. */
+static NdSampleType
+random_type (GRand *r, NdPrecision precision)
+{
+  const gint n =
+      precision == ND_PRECISION_DOUBLE ? ND_SAMPLE_TYPES + 1 : ND_SAMPLE_TYPES;
+  const gint i = g_rand_int_range (r, 0, n);
+
+  return i < ND_SAMPLE_TYPES ? (NdSampleType) i : ND_FLOAT64;
+}
+
 void
-case_init (Case *c, GRand *r, gint number)
+case_init (Case *c, GRand *r, gint number, NdPrecision precision)
 {
   const Large *large = number < 0 ? NULL : &larges[number];
   g_autoptr (GPtrArray) filters = g_ptr_array_new ();
@@ -216,14 +235,17 @@ case_init (Case *c, GRand *r, gint number)
 
   memset (c, 0, sizeof (*c));
   c->exact = g_rand_boolean (r);
-  c->job.in_type = g_rand_int_range (r, 0, ND_SAMPLE_TYPES);
+  c->job.precision = precision;
+  c->job.in_type = random_type (r, precision);
   c->job.out_type = g_rand_boolean (r)
-      ? ND_FLOAT32
-      : (NdSampleType) g_rand_int_range (r, 0, ND_SAMPLE_TYPES);
+      ? nd_sample_computed (ND_FLOAT64, precision)
+      : random_type (r, precision);
   c->nonfinite =
-      c->job.in_type == ND_FLOAT32 && g_rand_int_range (r, 0, 3) == 0;
+      nd_sample_is_float (c->job.in_type) && g_rand_int_range (r, 0, 3) == 0;
   c->job.border = g_rand_int_range (r, 0, ND_BORDER_END);
   c->job.border_value = g_rand_int_range (r, -3, 10);
+  if (precision == ND_PRECISION_DOUBLE && !c->exact)
+    c->job.border_value /= 3;
   c->options.border_volumes = g_rand_boolean (r);
   c->job.accuracy = g_rand_boolean (r) ? ND_ACCURACY_SINGLE : ND_ACCURACY_FAST;
   c->job.shape.components = g_rand_int_range (r, 0, 5) == 0 ? 3 : 1;
@@ -250,8 +272,10 @@ case_init (Case *c, GRand *r, gint number)
   c->bank = nd_bank_new (filters);
   c->job.bank = c->bank;
   c->reach = nd_job_reach (&c->job);
-  c->scale.gain = c->job.out_type == ND_FLOAT32 ? 1 : c->exact ? 0.5 : 0.01;
-  c->scale.offset = c->job.out_type == ND_FLOAT32 ? 0 : 17;
+  c->scale.gain = nd_sample_is_float (c->job.out_type) ? 1
+      : c->exact                                       ? 0.5
+                                                       : 0.01;
+  c->scale.offset = nd_sample_is_float (c->job.out_type) ? 0 : 17;
 
   bytes = nd_sample_size (c->job.in_type);
   nd_shape_samples (&c->job.shape, &c->samples);

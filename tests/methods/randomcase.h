@@ -31,7 +31,7 @@ typedef struct
 
 /* Each state of @r gives another job. @large is the number of a large job, or
  * -1. */
-void case_init (Case *c, GRand *r, gint large);
+void case_init (Case *c, GRand *r, gint large, NdPrecision precision);
 void case_clear (Case *c);
 guint case_larges (void); /* the number of large jobs */
 

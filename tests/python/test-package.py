@@ -339,7 +339,7 @@ class Errors(unittest.TestCase):
         error = ndconv.SettingsError
         self.refuse(error, "border is 'zero'", border="zero")
         self.refuse(error, "method is 'best'", method="best")
-        self.refuse(error, "output-type is 'float64'", output_type="float64")
+        self.refuse(error, "output-type is 'int64'", output_type="int64")
         self.refuse(error, "axes is 'xyz'", axes="xyz")
         self.refuse(error, "axes is 'tzyx'", axes="tzyx")
         self.refuse(error, "origin has 2 numbers", origin=(1, 1))

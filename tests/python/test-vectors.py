@@ -4,6 +4,7 @@
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copyright (C) 2026 the ndconv developers
+import itertools
 import json
 import os
 import random
@@ -169,6 +170,39 @@ class SciPy(unittest.TestCase):
             worst = max(worst, part)
             self.assertLessEqual(part, 1, f"seed {seed + i}")
         print(f"largest error / bound {worst:.3g}")
+
+    def test_double(self):
+        """float64 and complex128, within 1e-13 of SciPy in double precision."""
+        rng = np.random.default_rng(6)
+        for kind, size in itertools.product(("f8", "c16"), ((3, 4), (2, 3, 5),
+                                                            (1, 40, 33))):
+            x = rng.normal(size=(9, 21, 40)[-len(size):])
+            w = rng.normal(size=size)
+            if kind == "c16":
+                x = x + 1j * rng.normal(size=x.shape)
+            expected = ndimage.convolve(x, w, mode="mirror")
+            for method in ("direct", "fft", "auto"):
+                with self.subTest(kind=kind, size=size, method=method):
+                    got = ndconv.convolve(x, w, border="mirror",
+                                          precision="double", method=method)
+                    self.assertEqual(got.dtype, kind)
+                    error = np.linalg.norm(got - expected)
+                    self.assertLessEqual(error,
+                                         1e-13 * np.linalg.norm(expected))
+            with self.assertRaisesRegex(TypeError, "precision='double'"):
+                ndconv.convolve(x, w)
+        # Complex responses, and a stream.
+        x = rng.normal(size=(7, 8))
+        w = rng.normal(size=(3, 3)) + 1j * rng.normal(size=(3, 3))
+        got = ndconv.convolve(x, w, precision="double")
+        self.assertEqual(got.dtype, "c16")
+        np.testing.assert_allclose(got, ndimage.convolve(x, w, mode="nearest"),
+                                   rtol=0, atol=1e-13)
+        stream = ndconv.Stream(np.full((1, 3, 3), 1 / 9), (7, 8), "f8",
+                               precision="double")
+        np.testing.assert_allclose(stream.push(x)[0],
+                                   ndimage.uniform_filter(x, mode="nearest"),
+                                   rtol=0, atol=1e-14)
 
     def test_blocks(self):
         """Blocks give the whole array bit for bit."""

@@ -98,13 +98,14 @@ static const struct
   { "GstNdMotion", "constant affine" },
   { "GstNdNoise", "additive speckle" },
   { "GstNdOutputType",
-      "uint8 int16 uint16 float32 same int8 int32 uint32 float16" },
+      "uint8 int16 uint16 float32 same int8 int32 uint32 float16 "
+      "float64" },
   { "GstNdPlanes", "all luma" },
   { "GstNdResponse",
       "all magnitude phase real imaginary energy max argmax sum "
       "tensor" },
   { "GstNdSampleType",
-      "uint8 int16 uint16 float32 - int8 int32 uint32 float16" },
+      "uint8 int16 uint16 float32 - int8 int32 uint32 float16 float64" },
   { "GstNdStamp", "anchor content" },
   { "GstNdTestSrcPattern", "heart noise ramp impulse constant" },
   { "GstNdUnits", "samples physical" },

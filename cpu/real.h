@@ -1,0 +1,92 @@
+/* The type that the methods compute with: float32 or, if ND_DOUBLE is defined,
+ * float64. The sources of the methods and their kernels are compiled for both.
+ * The names of one must not be those of the other, so that this file renames
+ * all that a source gives to others. "Floats" in comments of these sources are
+ * numbers of type NdReal.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+#ifdef ND_DOUBLE
+
+typedef gdouble NdReal;
+typedef guint64 NdRealBits;
+#define ND_REAL_BYTES 8
+#define ND_REAL_EXPONENT G_GUINT64_CONSTANT (0x7ff0000000000000)
+#define ND_REAL_TYPE ND_FLOAT64
+#define ND_REAL_PRECISION ND_PRECISION_DOUBLE
+
+/* The sums of the reference have more digits than its samples. */
+typedef long double NdReferenceSum;
+
+#define nd_cost_direct nd_double_cost_direct
+#define nd_cost_fft_blocks nd_double_cost_fft_blocks
+#define nd_cost_fft_whole nd_double_cost_fft_whole
+#define nd_cost_separable nd_double_cost_separable
+#define nd_cost_transform nd_double_cost_transform
+#define nd_cpu_combine nd_double_cpu_combine
+#define nd_cpu_direct nd_double_cpu_direct
+#define nd_cpu_fft nd_double_cpu_fft
+#define nd_cpu_fft_blocks nd_double_cpu_fft_blocks
+#define nd_cpu_fft_whole nd_double_cpu_fft_whole
+#define nd_cpu_reference nd_double_cpu_reference
+#define nd_cpu_separable nd_double_cpu_separable
+#define nd_fft_count_spectra nd_double_fft_count_spectra
+#define nd_fft_filter_row nd_double_fft_filter_row
+#define nd_fft_grid_choose nd_double_fft_grid_choose
+#define nd_fft_grid_origin nd_double_fft_grid_origin
+#define nd_fft_kernels nd_double_fft_kernels
+#define nd_fft_kernels_avx2 nd_double_fft_kernels_avx2
+#define nd_fft_kernels_avx512 nd_double_fft_kernels_avx512
+#define nd_fft_kernels_base nd_double_fft_kernels_base
+#define nd_fft_level nd_double_fft_level
+#define nd_fft_non_finite nd_double_fft_non_finite
+#define nd_fft_samples_begin nd_double_fft_samples_begin
+#define nd_fft_samples_bytes nd_double_fft_samples_bytes
+#define nd_fft_samples_clear nd_double_fft_samples_clear
+#define nd_fft_samples_init nd_double_fft_samples_init
+#define nd_fft_samples_row nd_double_fft_samples_row
+#define nd_fft_slot nd_double_fft_slot
+#define nd_floats_new nd_double_floats_new
+#define nd_kernels nd_double_kernels
+#define nd_kernels_all nd_double_kernels_all
+#define nd_kernels_avx2 nd_double_kernels_avx2
+#define nd_kernels_avx512 nd_double_kernels_avx512
+#define nd_kernels_base nd_double_kernels_base
+#define nd_pad_clear nd_double_pad_clear
+#define nd_pad_init nd_double_pad_init
+#define nd_pad_row nd_double_pad_row
+#define nd_padded_bytes nd_double_padded_bytes
+#define nd_padded_clear nd_double_padded_clear
+#define nd_padded_init nd_double_padded_init
+#define nd_padded_push nd_double_padded_push
+#define nd_padded_volume nd_double_padded_volume
+#define nd_stencil_clear nd_double_stencil_clear
+#define nd_stencil_init nd_double_stencil_init
+#define nd_stencil_run nd_double_stencil_run
+#define nd_stencil_slack nd_double_stencil_slack
+#define nd_store_responses nd_double_store_responses
+#define nd_transform_bytes nd_double_transform_bytes
+#define nd_transform_forward nd_double_transform_forward
+#define nd_transform_free nd_double_transform_free
+#define nd_transform_inverse nd_double_transform_inverse
+#define nd_transform_new nd_double_transform_new
+#define nd_transform_numbers nd_double_transform_numbers
+#define nd_transform_size nd_double_transform_size
+
+#else
+
+typedef gfloat NdReal;
+typedef guint32 NdRealBits;
+#define ND_REAL_BYTES 4
+#define ND_REAL_EXPONENT 0x7f800000
+#define ND_REAL_TYPE ND_FLOAT32
+#define ND_REAL_PRECISION ND_PRECISION_SINGLE
+
+typedef gdouble NdReferenceSum;
+
+#endif
