@@ -13,7 +13,7 @@ from typing import Any, Iterator, NamedTuple, Sequence
 import numpy
 
 from . import _library as lib
-from ._arrays import COMPLEX, TYPES
+from ._arrays import COMPLEX, TYPES, find_kind
 
 _NAMES = {kind: dtype for dtype, kind in TYPES.items()}
 
@@ -28,14 +28,14 @@ class Raw(NamedTuple):
 def _to_array(shape: Sequence[int], dtype: Any, volumes: int) -> lib.Array:
     """NdArray of dense volumes of @shape: z, y, x, and components if any."""
     dtype = numpy.dtype(dtype)
-    kind = TYPES.get(numpy.dtype("float32") if dtype == COMPLEX else dtype)
+    kind, is_complex = find_kind(dtype)
     if kind is None or len(shape) not in (3, 4):
         raise lib.SettingsError(
             f"Recordings have volumes of 3 axes, z, y, x, or 4 with "
-            f"components, of the types {', '.join(map(str, TYPES))} and "
-            f"complex64; this is {dtype} of the shape {tuple(shape)}")
+            f"components, of the types {', '.join(map(str, TYPES))}, "
+            f"complex64 and complex128; this is {dtype} of the shape {tuple(shape)}")
     array = lib.Array(type=kind, responses=1)
-    array.components = (2 if dtype == COMPLEX else
+    array.components = (2 if is_complex else
                         shape[3] if len(shape) == 4 else 1)
     array.size[:] = [shape[2], shape[1], shape[0], volumes]
     return array
@@ -58,7 +58,7 @@ class Recording:
         t, z, y, x; the components, if there are several, come last, and the
         responses of a bank follow t.
     dtype : numpy.dtype
-        Two components of float32 are complex64.
+        Two components of float32 are complex64, of float64 complex128.
     format : str
         Such as ``"NRRD, int16, compressed"``.
     rate : fractions.Fraction or None
@@ -98,8 +98,8 @@ class Recording:
         self.dtype = _NAMES[array.type]
         x, y, z, t = array.size
         volume: tuple[int, ...] = (z, y, x)
-        if array.components == 2 and array.type == b"float32":
-            self.dtype = COMPLEX
+        if array.components == 2 and array.type in COMPLEX:
+            self.dtype = numpy.dtype(COMPLEX[array.type])
         elif array.components > 1:
             volume += (array.components,)
         if array.responses > 1:

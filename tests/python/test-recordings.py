@@ -58,7 +58,9 @@ class Recordings(unittest.TestCase):
         for name, dtype, shape in (("a.nii.gz", "int16", (5, 4, 6, 7)),
                                    ("a.npy", "float32", (5, 4, 6, 7)),
                                    ("b.nrrd", "uint8", (2, 4, 6, 7, 3)),
-                                   ("c.nii", "complex64", (3, 4, 6, 7))):
+                                   ("c.nii", "complex64", (3, 4, 6, 7)),
+                                   ("d.nii", "complex128", (3, 4, 6, 7)),
+                                   ("d.mha", "float64", (3, 4, 6, 7))):
             x = self.make(name, shape, dtype)
             with ndconv.Recording(self.folder / name) as found:
                 self.assertEqual((found.shape, found.dtype), (shape, dtype))
@@ -72,8 +74,8 @@ class Recordings(unittest.TestCase):
                     found.read(-1)
         with self.assertRaisesRegex(ndconv.FileError, "none.nii"):
             ndconv.Recording(self.folder / "none.nii")
-        with self.assertRaisesRegex(ndconv.SettingsError, "float64"):
-            ndconv.RecordingWriter(self.folder / "d.nii", (1, 2, 3), "f8")
+        with self.assertRaisesRegex(ndconv.SettingsError, "int64"):
+            ndconv.RecordingWriter(self.folder / "d.nii", (1, 2, 3), "i8")
         writer = ndconv.RecordingWriter(self.folder / "d.nii", (1, 2, 3), "u1")
         with self.assertRaisesRegex(ndconv.SettingsError, "shape"):
             writer.write(np.zeros((1, 2, 4), "u1"))

@@ -101,6 +101,7 @@ static const struct
       "uint8 int16 uint16 float32 same int8 int32 uint32 float16 "
       "float64" },
   { "GstNdPlanes", "all luma" },
+  { "GstNdPrecision", "single double" },
   { "GstNdResponse",
       "all magnitude phase real imaginary energy max argmax sum "
       "tensor" },
