@@ -130,8 +130,8 @@ get_hint (const Options *options, NdRecording *hint, GError **error)
   }
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
       "--volume-size must be X:Y:Z (or X:Y), and --type uint8, int8, uint16, "
-      "int16, uint32, int32, float16, float32 or float64; --offset is 0 or more "
-      "and --components 1 or more");
+      "int16, uint32, int32, float16, float32 or float64; --offset is 0 or "
+      "more and --components 1 or more");
   return FALSE;
 }
 

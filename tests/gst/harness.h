@@ -132,8 +132,8 @@ gboolean stream_latency (const Stream *stream, gboolean *live,
 gdouble stream_sample (gint number, gsize i);
 
 /* Sample @i of samples of @type: int and uint of 8, 16 and 32 bits, float16,
- * float32 and float64. Values set in integers are rounded half to even and saturated; NaN
- * becomes 0. */
+ * float32 and float64. Values set in integers are rounded half to even and
+ * saturated; NaN becomes 0. */
 gsize type_size (const gchar *type);
 gdouble type_get (const gchar *type, gconstpointer data, gsize i);
 void type_set (const gchar *type, gpointer data, gsize i, gdouble value);
