@@ -32,8 +32,8 @@ gboolean nd_strided_has_rows (const NdStrided *strided, const NdShape *shape,
     guint responses, NdSampleType type, NdSamples *samples);
 
 /* Converts @shape of @responses from samples of @type to those of
- * nd_sample_computed() in @precision, whose rows are dense, and back (core/convert.h). Memory
- * of the host only. */
+ * nd_sample_computed() in @precision, whose rows are dense, and back
+ * (core/convert.h). Memory of the host only. */
 void nd_samples_gather (const NdStrided *from, const NdShape *shape,
     guint responses, NdSampleType type, NdPrecision precision,
     const NdSamples *computed);
