@@ -19,9 +19,9 @@ guint16 nd_float_to_half (gfloat value);
 gdouble nd_sample_value (gconstpointer samples, gsize i, NdSampleType type);
 
 /* Converts @n samples of @type that are side by side to samples of
- * nd_sample_computed() of @type and @precision, and back. On the way back integers are rounded
- * half to even and saturated, and NaN becomes 0. Copies samples of types that
- * filters compute with as they are. */
+ * nd_sample_computed() of @type and @precision, and back. On the way back
+ * integers are rounded half to even and saturated, and NaN becomes 0. Copies
+ * samples of types that filters compute with as they are. */
 void nd_convert_to_computed (NdSampleType type, NdPrecision precision,
     gconstpointer from, gsize n, gpointer to);
 void nd_convert_from_computed (NdSampleType type, NdPrecision precision,

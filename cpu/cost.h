@@ -25,8 +25,8 @@ gdouble nd_cost_fft_whole (const NdJob *job, const gsize size[3],
 gdouble nd_cost_fft_blocks (const NdJob *job, const NdFftBlock *block,
     gsize pairs, gsize planes, guint spectra);
 
-/* Seconds of a transform (cpu/linefft.h) of @n complex numbers on one core. INFINITY if
- * @n has prime factors above 5, for which there is no butterfly. */
+/* Seconds of a transform (cpu/linefft.h) of @n complex numbers on one core.
+ * INFINITY if @n has prime factors above 5, for which there is no butterfly. */
 gdouble nd_cost_transform (gsize n);
 
 G_END_DECLS

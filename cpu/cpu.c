@@ -164,9 +164,8 @@ ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
   }
   if (options->border_volumes)
     ring->method->push (ring->state, ring->n_slots, NULL);
-  ND_INFO (
-      "%s in %s precision with %s kernels on %u threads: %u slots, %" G_GSIZE_FORMAT
-      " bytes",
+  ND_INFO ("%s in %s precision with %s kernels on %u threads: %u slots, "
+           "%" G_GSIZE_FORMAT " bytes",
       nd_method_name (method), nd_precision_name (job->precision),
       nd_kernels ()->name, nd_threads (), ring->n_slots, cpu_ring_bytes (ring));
   return ring;

@@ -1,5 +1,5 @@
-/* Transforms of one axis for cpu/transform.c: KissFFT in float32, cpu/doublefft.h
- * in float64.
+/* Transforms of one axis for cpu/transform.c: KissFFT in float32,
+ * cpu/doublefft.h in float64.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

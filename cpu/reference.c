@@ -1,6 +1,7 @@
 /* Method `reference`: the definition of the convolution in plain loops and
- * double precision or, for jobs in double precision, in long double. Tests compare every other method with it; they share no
- * code with it except the border rule.
+ * double precision or, for jobs in double precision, in long double. Tests
+ * compare every other method with it; they share no code with it except the
+ * border rule.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
