@@ -54,6 +54,12 @@ case $name in
       [[ $error != *'no filter design'* ]] || expect design '' "$error"
     done
     ;;
+  ndconv-web)
+    expect 'files' '' "$(complete_words '')"
+    expect 'numbers' '' "$(complete_words --port '')"
+    expect 'addresses' '0.0.0.0 ::' "$(complete_words --listen '')"
+    expect 'folders' /usr "$(complete_words --record /us)"
+    ;;
   ndconv-run)
     expect 'files' '' "$(complete_words '')"
     # Every value that is completed is one that the help names.

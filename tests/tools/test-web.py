@@ -1,0 +1,413 @@
+#!/usr/bin/env python3
+"""ndconv-web over its protocols, with good and with hostile peers.
+
+  test-web.py NDCONV-WEB NDCONV-FILE
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+Copyright (C) 2026 the ndconv developers
+"""
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+from webclient import LIMIT, PIPELINE, Live, Program, wait_for
+
+WEB, FILE = sys.argv[1:3]
+
+
+def check(what, good):
+    print('ok' if good else 'FAILED', '', what, flush=True)
+    if not good:
+        sys.exit(1)
+
+
+def test_page():
+    """One page, which names no other host, and nothing but its own paths."""
+    with Program(WEB) as program:
+        status, headers, page = program.get('/')
+        text = page.decode()
+        policy = headers['content-security-policy']
+        nonce = re.search(r"script-src 'nonce-([0-9a-f]{32})'", policy)[1]
+        check('page', status == 200 and text.startswith('<!DOCTYPE html>'))
+        check('policy', "default-src 'none'" in policy
+              and text.count(f'nonce="{nonce}"') == 2 and '@' not in nonce
+              and not re.search('@(NONCE|STYLE|SCRIPT)@', text))
+        check('a new nonce', nonce not in program.get('/')[2].decode())
+        check('no other host', not re.search(r'(?:https?:)?//[a-z0-9]+\.[a-z]',
+                                             text))
+        check('not stored', headers['cache-control'] == 'no-store')
+        for path in ('/page.js', '/../../etc/passwd', '/%2e%2e/%2e%2e/etc/passwd',
+                     '//etc/passwd', '/live/x', '/index.html', '/%00'):
+            status = program.get(path)[0]
+            check(f'{path}: {status}', status in (400, 404))
+        check('HEAD', program.get('/', method='HEAD')[0] == 200)
+        stopped = program.stop()
+        check(f'stop {stopped}', stopped == (0, ''))
+
+
+def test_guard():
+    """Who is refused, and how."""
+    with Program(WEB) as program:
+        good = program.host
+        for host, status in ((good, 200), (f'127.0.0.1:{program.port}', 200),
+                             (f'[::1]:{program.port}', 200), ('localhost', 200),
+                             ('evil.example', 403), ('192.168.0.7', 403),
+                             ('localhost.evil.example', 403), ('', 403),
+                             (None, 403), ('[', 403), (':', 403)):
+            got = program.get('/', Host=host)[0]
+            check(f'Host {host}: {got}', got == status
+                  or host in ('', None, '[', ':') and got == 400)
+        for origin, status in ((f'http://{good}', 200), ('http://evil.example', 403),
+                               ('null', 403), (f'https://{good}', 403),
+                               (f'http://{good}.evil.example', 403),
+                               ('http://localhost:1', 403)):
+            got = program.get('/', Origin=origin)[0]
+            check(f'Origin {origin}: {got}', got == status)
+            with Live(program, Origin=origin) as live:
+                check(f'WebSocket: {live.status}',
+                      live.status == (101 if status == 200 else 403))
+        for site, mode, status in (('cross-site', 'no-cors', 403),
+                                   ('same-site', 'cors', 403),
+                                   ('same-origin', 'cors', 200),
+                                   ('cross-site', 'navigate', 200)):
+            got = program.get('/metrics', Sec_Fetch_Site=site, Sec_Fetch_Mode=mode)[0]
+            check(f'{site}, {mode}: {got}', got == status)
+        for method in ('POST', 'PUT', 'DELETE', 'OPTIONS'):
+            status = program.get('/', method=method, Content_Length='0')[0]
+            check(f'{method}: {status}', status == 405)
+        got = program.get('/', body=b'x' * 100, Content_Length='100')[0]
+        check(f'body: {got}', got == 413)
+        check('no WebSocket', program.get('/live')[0] in (400, 426))
+
+        # What is no HTTP, or too much, ends the connection and nothing else.
+        endless = (b'GET / HTTP/1.1\r\nHost: ' + good.encode()
+                   + b'\r\nContent-Length: 1000000000\r\n\r\n' + b'x' * (8 << 20))
+        chunks = (b'GET / HTTP/1.1\r\nHost: ' + good.encode()
+                  + b'\r\nTransfer-Encoding: chunked\r\n\r\n'
+                  + (b'1000\r\n' + b'x' * 4096 + b'\r\n') * 2000)
+        seed = random.randrange(1 << 32)
+        print('seed', seed)
+        noise = random.Random(seed).randbytes(4096) + b'\r\n\r\n'
+        before = program.resident()
+        for data in (endless, chunks, noise, b'\r\n' * 100, b'GET\r\n\r\n',
+                     b'GET / HTTP/9.9\r\n\r\n', b'\x16\x03\x01' + b'\0' * 200
+                     + b'\r\n\r\n', b'GET / HTTP/1.1\r\nX: ' + b'y' * (4 << 20)):
+            answer = program.raw(data)
+            check(f'{data[:20]}: {answer[:20]}', not answer.startswith(b'HTTP/1.1 200')
+                  and len(answer) < 1000)
+        check('memory', program.resident() - before < 16 << 10)
+        check('alive', program.get('/')[0] == 200)
+
+        # Many connections that say nothing do not lock out the others for good.
+        idle = [program.connect() for _ in range(80)]
+        wait_for('the first ones are closed or time out',
+                 lambda: program.get('/')[0] == 200)
+        for peer in idle:
+            peer.close()
+        check('stop', program.stop(signal.SIGTERM) == (0, ''))
+
+
+def test_live():
+    """Pictures, controls and messages."""
+    with Program(WEB) as program, Live(program) as live:
+        live.wait('controls', lambda: live.controls)
+        names = {c['name']: {p['name']: p for p in c['properties']}
+                 for c in live.controls}
+        check('elements', list(names) == ['filter', 'view'])
+        gain, axis = names['filter']['gain'], names['view']['axis']
+        check('a number', gain['kind'] == 'number' and gain['default'] == '1'
+              and 'response' in gain['blurb'] and gain['high'] > 1e300)
+        check('an enum', [v['nick'] for v in axis['values']] == ['x', 'y', 'z'])
+        check('a range', (names['view']['position']['low'],
+                          names['view']['position']['high']) == (0, 1))
+        check('not while playing', not names['filter']['backend']['playing'])
+        check('no other kinds', not {'name', 'parent', 'settings', 'stats', 'qos'}
+              & set(names['filter']))
+        check('values', live.values['filter']['filter'] == 'gaussian,sigma=1.0')
+
+        for picture in 0, 1:
+            live.wait('three pictures', lambda: len(live.pictures[picture]) == 3)
+            check('JPEG', all(p[:3] == b'\xff\xd8\xff'
+                              for p in live.pictures[picture]))
+            check('moving', len(set(live.pictures[picture])) > 1)
+        live.wait('numbers', lambda: live.state['volumes'] > 0
+                  and live.state['stats']['filter']['method'])
+        check('aspects', all(0.1 < aspect < 10 for aspect in live.state['aspects']))
+
+        live.set('filter', 'gain', '0.5')
+        live.wait('the new gain', lambda: live.values['filter']['gain'] == '0.5')
+        live.set('view', 'axis', 'y')
+        live.wait('the new axis', lambda: live.values['view']['axis'] == 'y')
+
+        for element, name, value, words in (
+                ('filter', 'filter', 'gausian,sigma=1', 'no filter design gausian'),
+                ('filter', 'filter', 'file,location=/etc/passwd', 'cannot name files'),
+                ('filter', 'gain', 'much', 'must be a number'),
+                ('filter', 'gain', 'nan', 'must be a number'),
+                ('filter', 'gain', '', 'must be a number'),
+                ('filter', 'n-threads', '2.5', 'must be a whole number'),
+                ('filter', 'n-threads', '-1', 'must be from 0 to 256'),
+                ('filter', 'method', 'magic', 'the values are auto, direct'),
+                ('filter', 'normalize', 'yes', 'true or false'),
+                ('filter', 'backend', 'cpu', 'does not change while'),
+                ('filter', 'name', 'x', 'no property'),
+                ('filter', 'settings', 'settings,gain=1', 'no property'),
+                ('view', 'position', '2', 'must be from 0 to 1'),
+                ('view', 'nonsense', '2', 'no property'),
+                ('fakesink0', 'dump', 'true', 'Only filter and view')):
+            live.messages.clear()
+            live.set(element, name, value)
+            message = live.wait_message(words)
+            check(f'{element} {name}={value}: {message["text"][:60]}',
+                  message['element'] == element)
+        live.messages.clear()
+        live.send('record on')
+        live.wait_message('--record FOLDER')
+        for text in ('press 10 10 1 0', 'move 12 12 256', 'release 12 12 1 0',
+                     'scroll 5 5 0 1 0', 'key Up', 'key h'):
+            live.send(text)
+        for picture in 'before', 'after':
+            status, headers, data = wait_for(
+                'a snapshot', lambda: (lambda answer: answer[0] == 200 and answer)(
+                    program.get(f'/{picture}.png')))
+            check('PNG', headers['content-type'] == 'image/png'
+                  and data[:8] == b'\x89PNG\r\n\x1a\n')
+        live.wait('pictures go on', lambda: live.receive() or True)
+        stopped = program.stop()
+        check(f'stop {stopped}', stopped == (0, ''))
+
+
+def test_hostile_live():
+    """Nonsense in a WebSocket."""
+    seed = random.randrange(1 << 32)
+    print('seed', seed)
+    generator = random.Random(seed)
+    words = ['ack', 'show', 'set', 'press', 'move', 'release', 'scroll', 'key',
+             'record', 'restart', 'alive', 'filter', 'view', 'gain', 'mode',
+             'position', '\n', ' ', '1', '-1', '1e99', 'nan', '99999999999999999999',
+             'before', 'after', '\t', 'é', '"', '\\', 'a' * 300]
+    with Program(WEB) as program:
+        with Live(program) as live:
+            for _ in range(400):
+                live.send(''.join(generator.choices(words, k=generator.randrange(9))))
+                if generator.random() < 0.1:
+                    live.receive()
+        for opcode, data in ((2, b'binary'), (1, b'x' * 100000),
+                             (1, b'\xff\xfe not UTF-8'), (9, b'p' * 200),
+                             (3, b'no such opcode')):
+            with Live(program) as live:
+                live.frame(opcode, data)
+                try:
+                    while True:
+                        live.receive()
+                except (EOFError, ConnectionError):
+                    print('ok  closed after', opcode, data[:10])
+        with Live(program) as live:
+            try:
+                for _ in range(5000):
+                    live.send('alive')
+                while True:
+                    live.receive()
+            except (EOFError, ConnectionError):
+                print('ok  closed after a flood')
+        lives = [Live(program, show='') for _ in range(17)]
+        check('too many pages', sorted(l.status for l in lives)[-2:] == [101, 503])
+        for live in lives:
+            live.__exit__()
+        with wait_for('room for a page', lambda: (lambda live: live.status == 101
+                      and live)(Live(program))) as live:
+            live.wait('pictures', lambda: live.pictures[1])
+        stopped = program.stop()
+        check(f'stop {stopped}', stopped == (0, ''))
+
+
+def test_slow():
+    """A page gets no more than it takes, and slows nothing."""
+    with Program(WEB) as program, Live(program, acks=False) as live:
+        for _ in range(20):
+            live.send('ack 12345')
+        live.wait('two pictures', lambda: len(live.pictures[0]) == 2
+                  and len(live.pictures[1]) == 2 and live.state)
+        live.socket.settimeout(1)
+        try:
+            live.receive()
+            check('nothing more', False)
+        except TimeoutError:
+            print('ok  nothing more without ack')
+        # These two do not even read.
+        with Live(program, acks=False, buffer=2048), \
+                Live(program, acks=False, buffer=2048), Live(program) as fast:
+            begin = program.metric('ndconv_volumes_out_total')
+            fast.wait('controls', lambda: fast.controls)
+            first = fast.state['volumes']
+            count = 0
+            while count < 60:
+                taken = len(fast.pictures[1]), fast.pictures[1][-1:]
+                fast.receive()
+                count += (len(fast.pictures[1]), fast.pictures[1][-1:]) != taken
+            fast.wait('volumes', lambda: fast.state['volumes'] >= first + 60)
+            check('the pipeline goes on',
+                  program.metric('ndconv_volumes_out_total') >= begin + 60)
+        stopped = program.stop()
+        check(f'stop {stopped}', stopped == (0, ''))
+
+
+def test_memory():
+    """Pages that come and go leave nothing."""
+    with Program(WEB) as program:
+        def visit():
+            with Live(program) as live:
+                live.wait('a picture', lambda: live.pictures[1] and live.controls)
+            program.get('/')
+        for _ in range(40):
+            visit()
+        before = program.resident()
+        for _ in range(120):
+            visit()
+        grown = program.resident() - before
+        check(f'{grown} KiB more after 120 pages', grown < 4096)
+        check('no page is left', wait_for('no page', lambda: program.metric(
+            'ndconv_web_pages') == 0))
+        stopped = program.stop()
+        check(f'stop {stopped}', stopped == (0, ''))
+
+
+def test_metrics():
+    """The text format of Prometheus: each name once, all its lines together."""
+    with Program(WEB) as program:
+        wait_for('a volume', lambda: program.metric('ndconv_volumes_out_total'))
+        status, headers, text = program.get('/metrics')
+        number = r'(?:[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|NaN|[-+]Inf)'
+        label = r'[a-z_]+="(?:[^"\\\n]|\\["\\n])*"'
+        seen, kind = [], ''
+        for line in text.decode().splitlines():
+            if line.startswith('# TYPE '):
+                _, _, name, kind = line.split()
+                seen.append(name)
+                check(name, kind in ('gauge', 'counter')
+                      and (kind == 'counter') == name.endswith('_total'))
+            elif not line.startswith('# HELP '):
+                found = re.fullmatch(
+                    rf'([a-z_]+)(?:{{{label}(?:,{label})*}})? {number}', line)
+                if not found or found[1] != seen[-1]:
+                    check(line, False)
+        check('each once', len(seen) == len(set(seen)))
+        check('type', headers['content-type'].startswith('text/plain; version=0.0.4'))
+        check('the plan', re.search(
+            rb'ndconv_plan_info{element="filter",.*method="', text))
+
+
+def test_token():
+    """Other machines need the token."""
+    with Program(WEB, '--listen', '127.0.0.1', '--host', 'scanner.example') as program:
+        token = program.url.partition('?token=')[2]
+        check('token', re.fullmatch('[0-9a-f]{32}', token))
+        for path in '/', '/metrics', '/after.png', '/live':
+            check(path, program.get(path)[0] == 403
+                  and program.get(path + '?token=' + '0' * 32)[0] == 403
+                  and program.get(path + '?token=' + token[:-1])[0] == 403
+                  and program.get(path + f'?token={token}0')[0] == 403)
+        check('page', program.get('/?token=' + token)[0] == 200)
+        for host, status in (('192.168.0.7', 200), ('scanner.example', 200),
+                             (socket.gethostname(), 200), ('evil.example', 403)):
+            check(host, program.get('/?token=' + token, Host=host)[0] == status)
+        with Live(program) as live:
+            check('no token, no WebSocket', live.status == 403)
+        with Live(program, path='/live?token=' + token) as live:
+            live.wait('a picture', lambda: live.pictures[1])
+
+
+def test_record():
+    """A recording is complete, also if the program ends."""
+    def volumes(path):
+        text = subprocess.run([FILE, 'info', path], check=True, text=True,
+                              stdout=subprocess.PIPE, timeout=LIMIT).stdout
+        return text
+
+    with tempfile.TemporaryDirectory() as folder:
+        with Program(WEB, '--record', folder) as program, Live(program) as live:
+            live.send('record on')
+            live.wait('volumes', lambda: live.state.get('recorded', 0) >= 5)
+            live.send('record off')
+            path = live.wait_message('Recorded ')['text'].split(' to ')[1]
+            check('name', re.fullmatch(r'ndconv-\d{8}-\d{6}\.seq\.nrrd',
+                                       os.path.basename(path)))
+            check('24 x 20 x 16', re.search('24.*20.*16', volumes(path)))
+            live.send('record on')
+            live.wait('volumes', lambda: live.state.get('recorded', 0) >= 3)
+            stopped = program.stop()
+        check(f'stop {stopped}', stopped == (0, ''))
+        names = sorted(os.listdir(folder))
+        check(f'{names}', len(names) == 2 and all(
+            volumes(os.path.join(folder, name)) for name in names))
+        with Program(WEB, '--record', folder, '--record-limit', '0.0001') as program, \
+                Live(program) as live:
+            live.send('record on')
+            check('the limit', re.match(r'Recorded 1[0-9] volumes',
+                                        live.wait_message('Recorded ')['text']))
+
+
+def test_end():
+    """The end of a stream, playing again, and an error."""
+    short = PIPELINE.replace('is-live=true', 'num-buffers=6')
+    with Program(WEB, pipeline=short) as program, Live(program) as live:
+        live.wait('the end', lambda: live.state.get('state') == 'ended')
+        volumes = live.state['volumes']
+        live.send('restart')
+        live.wait('more', lambda: live.state['volumes'] == volumes + 6)
+        stopped = program.stop()
+        check(f'stop {stopped}', stopped == (0, ''))
+    broken = PIPELINE.replace('is-live=true',
+                              'is-live=true ! identity error-after=20')
+    with Program(WEB, pipeline=broken) as program, Live(program) as live:
+        live.wait('an error', lambda: live.state.get('state') == 'failed')
+        live.wait_message('Failed after iterations')
+        live.send('restart')
+        live.wait('playing', lambda: live.state['state'] == 'playing')
+    video = ('videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=64,height=48 '
+             '! ndconv2d name=filter filter=box,size=3 ! videoconvert name=view')
+    with Program(WEB, pipeline=video) as program, Live(program) as live:
+        live.wait('pictures of video', lambda: live.pictures[0] and live.pictures[1])
+        stopped = program.stop()
+        check(f'stop {stopped}', stopped == (0, ''))
+
+
+def test_errors():
+    """Sentences and the exit status."""
+    def fails(status, words, *arguments):
+        result = subprocess.run([WEB, *arguments], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, timeout=LIMIT)
+        check(f'{arguments}: {result.stderr.strip()[:90]}',
+              result.returncode == status and words in result.stderr
+              and result.stderr.startswith(('ndconv-web: ', 'Usage:')))
+
+    with Program(WEB) as program:
+        fails(1, f'Another program uses port {program.port}: choose another one',
+              '--port', str(program.port), PIPELINE)
+    fails(1, 'no element "nosuch"', '-p', '0', 'nosuch ! ndview name=view')
+    fails(1, 'has no element "view"', '-p', '0', 'ndtestsrc ! fakesink')
+    fails(1, 'has no output', '-p', '0', 'ndtestsrc ! fakesink name=view')
+    fails(1, 'no filter design gausian', '-p', '0', 'ndtestsrc ! ndconv3d name=filter '
+          'filter=gausian ! ndview name=view')
+    fails(1, 'cannot be opened', '-p', '0', 'ndfilesrc location=/nosuch.nii '
+          '! ndview name=view')
+    fails(1, 'is not an address', '-p', '0', '--listen', 'here', PIPELINE)
+    fails(2, '--port must be', '-p', '70000', PIPELINE)
+    fails(2, 'is not a folder', '--record', '/nosuch', PIPELINE)
+    fails(2, '--quality', '--quality', '0', PIPELINE)
+    fails(2, '--nosuch', '--nosuch', PIPELINE)
+    fails(2, 'PIPELINE', '-p', '0')
+
+
+TESTS = [value for name, value in list(globals().items()) if name.startswith('test_')]
+chosen = sys.argv[3:]
+for test in TESTS:
+    if not chosen or test.__name__ in chosen:
+        print('--', test.__name__, flush=True)
+        test()

@@ -1,0 +1,40 @@
+/* Which requests a server answers: from pages of its own, with the token if
+ * there is one, without a body, and in time.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <libsoup/soup.h>
+
+G_BEGIN_DECLS
+
+typedef struct _WebGuard WebGuard;
+
+/* Watches the connections of @server. @token: NULL, or the value that each
+ * request must have as its parameter token. @hosts: names of this machine
+ * beside localhost and its addresses. Without a token, only local names and
+ * addresses are accepted in Host. */
+WebGuard *web_guard_new (SoupServer *server, const gchar *token,
+    const gchar *const *hosts);
+void web_guard_free (WebGuard *self);
+
+/* FALSE if the request is refused; it then has its answer. */
+gboolean web_guard_check (WebGuard *self, SoupServerMessage *message,
+    GHashTable *query);
+
+/* Answers with a sentence. */
+void web_guard_answer (SoupServerMessage *message, guint status,
+    const gchar *text);
+
+/* Whether the connection of @message still waits for its answer. */
+gboolean web_guard_is_open (WebGuard *self, SoupServerMessage *message);
+
+/* The connection became one that lasts; the guard no longer watches it. */
+void web_guard_release (WebGuard *self, SoupServerMessage *message);
+
+/* Closes connections that take too long. Called a few times per second. */
+void web_guard_sweep (WebGuard *self);
+
+G_END_DECLS

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tools/web/recorder.h"
+
+#include "core/error.h"
+
+#include <gst/app/gstappsrc.h>
+
+/* Volumes that wait for the disk. */
+#define MAX_WAITING_BYTES (256u << 20)
+#define MAX_END_SECONDS 20
+
+struct _WebRecorder
+{
+  GstPad *pad;
+  gulong probe;
+  GstElement *pipeline;
+  GstAppSrc *source;
+  gchar *path;
+  guint64 limit;
+  gboolean stopping, complete; /* of the main context */
+
+  GMutex lock;
+  guint64 volumes, missing, bytes;
+  gboolean full;
+};
+
+/* In the thread of the stream. */
+static GstPadProbeReturn
+take (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  WebRecorder *self = data;
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+  const gsize size = gst_buffer_get_size (buffer);
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
+  g_autoptr (GstSample) sample = NULL;
+
+  g_mutex_lock (&self->lock);
+  if (self->bytes + size > self->limit)
+    self->full = TRUE;
+  if (self->full || !caps) {
+    g_mutex_unlock (&self->lock);
+    return GST_PAD_PROBE_OK;
+  }
+  if (gst_app_src_get_current_level_bytes (self->source) > MAX_WAITING_BYTES) {
+    self->missing++;
+    g_mutex_unlock (&self->lock);
+    return GST_PAD_PROBE_OK;
+  }
+  self->volumes++;
+  self->bytes += size;
+  g_mutex_unlock (&self->lock);
+  /* Memory of a device is read by mapping it. */
+  caps = gst_caps_make_writable (caps);
+  gst_caps_set_features (caps, 0, NULL);
+  sample = gst_sample_new (buffer, caps, NULL, NULL);
+  gst_app_src_push_sample (self->source, sample);
+  return GST_PAD_PROBE_OK;
+}
+
+gboolean
+web_recorder_has_ended (WebRecorder *self, GError **error)
+{
+  g_autoptr (GstBus) bus = gst_element_get_bus (self->pipeline);
+  g_autoptr (GstMessage) message = NULL;
+  gboolean full;
+
+  g_mutex_lock (&self->lock);
+  full = self->full;
+  g_mutex_unlock (&self->lock);
+  if (full)
+    web_recorder_stop (self);
+  if (self->complete)
+    return TRUE;
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  if (!message)
+    return FALSE;
+  self->complete = TRUE;
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, error, NULL);
+  return TRUE;
+}
+
+static gchar *
+make_path (const gchar *folder)
+{
+  g_autoptr (GDateTime) now = g_date_time_new_now_local ();
+  g_autofree gchar *time = g_date_time_format (now, "%Y%m%d-%H%M%S");
+
+  for (guint i = 0;; i++) {
+    g_autofree gchar *name = i
+        ? g_strdup_printf ("ndconv-%s-%u.seq.nrrd", time, i)
+        : g_strdup_printf ("ndconv-%s.seq.nrrd", time);
+    g_autofree gchar *part = g_strconcat (name, ".part", NULL);
+    g_autofree gchar *path = g_build_filename (folder, name, NULL);
+    g_autofree gchar *part_path = g_build_filename (folder, part, NULL);
+
+    if (!g_file_test (path, G_FILE_TEST_EXISTS)
+        && !g_file_test (part_path, G_FILE_TEST_EXISTS))
+      return g_steal_pointer (&path);
+  }
+}
+
+WebRecorder *
+web_recorder_new (GstPad *pad, const gchar *folder, guint64 limit,
+    GError **error)
+{
+  g_autoptr (GstElement) sink = NULL;
+  g_autoptr (GstBus) bus = NULL;
+  GstElement *pipeline = gst_parse_launch (
+      "appsrc name=in format=time block=false ! ndfilesink name=out", error);
+  WebRecorder *self;
+
+  if (!pipeline)
+    return NULL;
+  self = g_new0 (WebRecorder, 1);
+  self->pipeline = gst_object_ref_sink (pipeline);
+  self->source = GST_APP_SRC (gst_bin_get_by_name (GST_BIN (pipeline), "in"));
+  self->path = make_path (folder);
+  self->limit = limit;
+  self->pad = gst_object_ref (pad);
+  g_mutex_init (&self->lock);
+  gst_app_src_set_max_bytes (self->source, 0);
+  sink = gst_bin_get_by_name (GST_BIN (pipeline), "out");
+  g_object_set (sink, "location", self->path, "sync", FALSE, "async", FALSE,
+      NULL);
+  bus = gst_element_get_bus (pipeline);
+  if (gst_element_set_state (pipeline, GST_STATE_PLAYING)
+      == GST_STATE_CHANGE_FAILURE) {
+    g_autoptr (GstMessage) message =
+        gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+
+    if (message)
+      gst_message_parse_error (message, error, NULL);
+    else
+      g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE, "%s cannot be written",
+          self->path);
+    self->complete = TRUE;
+    web_recorder_free (self);
+    return NULL;
+  }
+  self->probe =
+      gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, take, self, NULL);
+  return self;
+}
+
+void
+web_recorder_stop (WebRecorder *self)
+{
+  if (self->stopping)
+    return;
+  self->stopping = TRUE;
+  if (self->probe)
+    gst_pad_remove_probe (self->pad, self->probe);
+  gst_app_src_end_of_stream (self->source);
+}
+
+void
+web_recorder_free (WebRecorder *self)
+{
+  g_autoptr (GstBus) bus = gst_element_get_bus (self->pipeline);
+
+  web_recorder_stop (self);
+  if (!self->complete) {
+    g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus,
+        MAX_END_SECONDS * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+
+    if (!message || GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+      g_printerr ("%s is not complete\n", self->path);
+  }
+  gst_element_set_state (self->pipeline, GST_STATE_NULL);
+  gst_object_unref (self->source);
+  gst_object_unref (self->pipeline);
+  gst_object_unref (self->pad);
+  g_mutex_clear (&self->lock);
+  g_free (self->path);
+  g_free (self);
+}
+
+const gchar *
+web_recorder_path (WebRecorder *self)
+{
+  return self->path;
+}
+
+static guint64
+read_count (WebRecorder *self, guint64 *count)
+{
+  guint64 value;
+
+  g_mutex_lock (&self->lock);
+  value = *count;
+  g_mutex_unlock (&self->lock);
+  return value;
+}
+
+guint64
+web_recorder_volumes (WebRecorder *self)
+{
+  return read_count (self, &self->volumes);
+}
+
+guint64
+web_recorder_missing (WebRecorder *self)
+{
+  return read_count (self, &self->missing);
+}
