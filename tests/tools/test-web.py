@@ -137,7 +137,8 @@ def test_live():
             check('moving', len(set(live.pictures[picture])) > 1)
         live.wait('numbers', lambda: live.state['volumes'] > 0
                   and live.state['stats']['filter']['method'])
-        check('aspects', all(0.1 < aspect < 10 for aspect in live.state['aspects']))
+        live.wait('aspects', lambda: all(0.1 < aspect < 10
+                                         for aspect in live.state['aspects']))
 
         live.set('filter', 'gain', '0.5')
         live.wait('the new gain', lambda: live.values['filter']['gain'] == '0.5')
