@@ -84,9 +84,9 @@ Separable::Separable (const RingJob &job, const ComputeStreams &streams)
     double *factors[ND_AXES];
     FilterPointer filters[ND_AXES];
 
+    /* separable_cost () has refused other filters. */
     if (!nd_filter_separate (f, factors))
-      throw Error (ND_ERROR_SETTINGS,
-          "A filter is not separable: use method=auto, direct or fft");
+      throw Error (ND_ERROR_SETTINGS, "A filter is not separable");
     for (int a = 0; a < ND_AXES; a++) {
       filters[a] = pass_filter (f, a, factors[a]);
       g_free (factors[a]);

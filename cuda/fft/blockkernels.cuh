@@ -262,7 +262,7 @@ load_at_border (const BlockArguments &a, const Columns &c, float level0,
 }
 
 /* Lists the samples of a column that are not finite, and replaces them by the
- * level. Of the blocks that contain a sample, only the last one lists it. */
+ * level. Only the last block that contains a sample lists it. */
 __device__ __noinline__ static void
 take_out_non_finite (const BlockArguments &a, const Corner &at, int plane,
     float (&column)[BLOCK])
