@@ -24,6 +24,7 @@ except ImportError as missing:
 BORDERS = ["constant", "nearest", "reflect", "mirror", "wrap"]
 RANDOM_CASES = 30
 LIMITS = {"uint8": (0, 255), "int16": (-32768, 32767), "uint16": (0, 65535)}
+RANDOM_TYPES = [*LIMITS, "float32"]     # of cases in single precision
 
 # The names of the borders in `numpy.pad`.
 PADS = {"nearest": "edge", "reflect": "symmetric", "mirror": "reflect",
@@ -257,8 +258,8 @@ class RandomCase:
         self.border = draw.choice(BORDERS)
         self.time_border = draw.choice(BORDERS[:-1])
         self.value = draw.choice([0.0, 3.0, -7.5])
-        self.type = draw.choice(list(TYPES))
-        self.output_type = draw.choice(["same", "float32"] + list(TYPES))
+        self.type = draw.choice(RANDOM_TYPES)
+        self.output_type = draw.choice(["same", "float32"] + RANDOM_TYPES)
         self.gain = draw.choice([1.0, 0.25, -3.0])
         self.offset = draw.choice([0.0, 11.5])
         self.separable = draw.random() < 0.3

@@ -157,7 +157,7 @@ GST_START_TEST (test_20_caps_keep_the_order_of_the_filter)
   g_autoptr (GstCaps) filter = gst_caps_from_string (
       "other/tensors,num_tensors=1,format=static,types=float32;"
       "other/tensors,num_tensors=1,format=static,types=uint8;"
-      "other/tensors,num_tensors=1,format=static,types=float64;"
+      "other/tensors,num_tensors=1,format=static,types=int64;"
       "other/tensors,num_tensors=1,format=static,types=int16");
   g_autoptr (GstCaps) caps = gst_pad_query_caps (pad, filter);
   static const gchar *const types[] = { "float32", "uint8", "int16" };
