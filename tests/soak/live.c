@@ -66,7 +66,8 @@ read_thread (gpointer data)
     GSocket *peer = igtl_connect (out_port);
 
     g_socket_set_timeout (peer, 1);
-    for (gint i = g_rand_int_range (random, 0, 500); i > 0; i--)
+    for (gint i = g_rand_int_range (random, 0, 500);
+         i > 0 && !g_atomic_int_get (&ending); i--)
       g_socket_receive (peer, bytes, sizeof (bytes), NULL, NULL);
     g_object_unref (peer);
   }
