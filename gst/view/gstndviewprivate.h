@@ -1,0 +1,69 @@
+/* The state of ndview, shared by its files: gstndview.c is the element,
+ * gstndviewchange.c applies the properties, gstndviewdraw.c draws.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "gst/view/gstndview.h"
+
+#include "engine/picture.h"
+#include "gst/base/gstndbackends.h"
+#include "gst/base/gstndcaps.h"
+#include "gst/base/gstnddevice.h"
+#include "gst/view/gstndviewkeys.h"
+#include "gst/view/gstndviewscene.h"
+#include "gst/view/gstndviewsecond.h"
+#include "gst/view/gstndviewwindow.h"
+#include <gst/video/video.h>
+
+GST_DEBUG_CATEGORY_EXTERN (gst_nd_view_debug);
+
+G_BEGIN_DECLS
+
+struct _GstNdView
+{
+  GstBaseTransform parent;
+
+  GstNdViewSettings settings; /* the properties, protected by the object lock */
+
+  /* Those in use, resolved. The caps depend on some of them, which change
+   * between two volumes. Protected by the object lock; only the streaming
+   * thread writes. */
+  GstNdViewSettings active;
+
+  /* Used by the streaming thread only: the properties of the next volume, and
+   * those in use. */
+  GstNdViewSettings wanted, applied;
+
+  gint shown; /* the response of the last picture; -1: there is none */
+
+  /* Protected by the object lock; only the streaming thread writes. */
+  GstNdVolumeInfo in;
+  GstVideoInfo out;
+  gdouble low, width; /* the window in use; 0, 0 before the first volume */
+
+  NdPicture *picture;
+  const NdBackend *backend; /* draws the picture; NULL: the CPU does */
+  GstNdViewScene *scene;    /* NULL if the picture is a plain one */
+  guint64 volumes;          /* drawn since the start */
+
+  /* The second input, with its renderer, which is of `other_info`. */
+  GstNdViewSecond second;
+  GstNdVolumeInfo other_info;
+  GstNdViewScene *other;
+  NdPicture *other_picture;
+  GstNdViewWindow other_window;
+
+  GstNdViewDrag drag; /* of the thread that sends events */
+
+  GstNdDevice device;
+  gboolean uses_device;  /* backend was not cpu at start_device() */
+  gint active_device_id; /* device-id at start_device() */
+
+  GstNdViewWindow window;    /* the automatic one */
+  GstNdViewWindow threshold; /* the automatic isovalue, twice */
+};
+
+G_END_DECLS
