@@ -1,60 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cpu/denoisescale.h"
+#include "cpu/denoisescaleprivate.h"
 
 #include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The samples of a block beyond an edge. */
-#define REACH 3
 #define MIN_ROW 16
 /* The planes (for frames, the rows) whose blocks one task computes. */
 #define SLAB_PLANES 8
 #define SLAB_ROWS 32
+#define REACH ND_DENOISE_REACH
 #define MAX_TIME ND_DENOISE_MAX_TIME
-
-/* The blocks at positions from (z, y) on, and their sums, which extend into the
- * next slab. */
-typedef struct
-{
-  gsize z, n_z, y, n_y;
-  gsize n, length; /* as in NdDenoisePlane */
-  gint32 *mask;
-  guint8 *partial;
-  gfloat *sums;    /* planes of n_sums * length */
-  gfloat *weights; /* planes of length */
-} Slab;
-
-struct _NdDenoiseScale
-{
-  const NdDenoiseKernels *kernels;
-  NdDenoiseSchedule schedule;
-  NdDenoiseBorders borders;
-  gsize size[3], samples;
-  gboolean is_flat; /* one plane */
-  gdouble gain;     /* of the noise, because of short axes */
-
-  guint n_inputs, n_pilots;
-  gfloat *inputs, *pilots; /* n_inputs, n_pilots volumes */
-  /* n_time volumes each, of stages 1 and 2. With n_blocks those of stage 1 are
-   * weighted means, and stage 2 has one volume. */
-  gfloat *sums[2], *weights[2];
-  gfloat *result;
-
-  gsize row, stride;    /* floats of a row, of a padded plane */
-  gfloat *data, *pilot; /* coefficients over time, padded planes */
-  gfloat *constant;     /* coefficients of a plane of the border value */
-  gfloat *constant_row;
-  gint64 data_from[MAX_TIME]; /* the volumes that `data` was computed from */
-
-  Slab *slabs;
-  guint n_slabs;
-  gfloat *scratch; /* of each worker */
-  gsize scratch_floats;
-};
 
 static gboolean
 multiply (gsize *product, gsize factor)
@@ -90,7 +49,7 @@ new_floats (gsize n)
 }
 
 static gboolean
-init_slab (NdDenoiseScale *self, Slab *slab, guint index)
+init_slab (NdDenoiseScale *self, NdDenoiseSlab *slab, guint index)
 {
   const gsize n_x = self->size[0] + REACH;
   const gsize n_z = self->is_flat ? 1 : self->size[2] + REACH;
@@ -132,7 +91,7 @@ init_slabs (NdDenoiseScale *self)
   gsize scratch = 0;
 
   self->n_slabs = MAX (1, n);
-  self->slabs = g_new0 (Slab, self->n_slabs);
+  self->slabs = g_new0 (NdDenoiseSlab, self->n_slabs);
   for (guint i = 0; i < self->n_slabs; i++) {
     if (!init_slab (self, &self->slabs[i], i))
       return FALSE;
@@ -366,227 +325,9 @@ transform_data (NdDenoiseScale *self, const gint64 *positions)
   transform (self, self->inputs, self->n_inputs, positions, self->data);
 }
 
-/* Blocks */
-
-typedef struct
-{
-  NdDenoiseScale *scale;
-  guint stage;
-  gboolean one; /* one volume of the blocks: number `slice` */
-  guint slice;
-  gfloat level[4];
-
-  /* The sums of each volume of the block; NULL if the volume is not needed. */
-  gfloat *sums[MAX_TIME], *weights[MAX_TIME];
-  /* The sums of the volume that is complete, and its result. */
-  const gfloat *complete_sum, *complete_weight;
-  gfloat *out; /* or NULL */
-
-  /* With n_blocks: the means and the pilots of stage 1, and whether the blocks
-   * are the first or the last of a result in stage 2. */
-  gfloat *means[MAX_TIME], *mean_weights[MAX_TIME], *pilots[MAX_TIME];
-  gboolean is_first, is_last;
-} BlockJob;
-
-static const gfloat *
-coefficients_of_plane (const NdDenoiseScale *self, const gfloat *planes,
-    gint64 z)
-{
-  gint64 from = nd_border_index (self->borders.border, z, self->size[2]);
-
-  return from < 0 ? self->constant
-                  : planes + from * self->schedule.n_time * self->stride;
-}
-
-/* The factors of the coefficients over time in volume @t of a block. */
-static void
-get_slice (guint n_time, guint t, gfloat *slice)
-{
-  for (guint k = 0; k < n_time; k++)
-    slice[k] = sqrt ((k ? 2.0 : 1.0) / n_time)
-        * cos (k * (2 * t + 1) * G_PI / (2 * n_time));
-}
-
-static void
-compute_slab (gsize index, guint worker, gpointer data)
-{
-  BlockJob *job = data;
-  NdDenoiseScale *self = job->scale;
-  const NdDenoiseKernels *kernels = self->kernels;
-  const guint n_time = self->schedule.n_time;
-  const guint n_sums = job->one ? 1 : n_time;
-  const guint n_planes = self->is_flat ? 1 : 4;
-  Slab *slab = &self->slabs[index];
-  NdDenoisePlane plane = {
-    .row = self->row,
-    .n = slab->n,
-    .length = slab->length,
-    .n_z = n_planes,
-    .n_time = n_time,
-    .mask = slab->mask,
-    .partial = slab->partial,
-    .stride = self->stride,
-    .sum_stride = slab->length,
-    .scratch = self->scratch + worker * self->scratch_floats,
-  };
-
-  memcpy (plane.level, job->level, sizeof (plane.level));
-  get_slice (n_time, job->slice, plane.slice);
-  memset (slab->sums, 0,
-      (n_planes - 1) * n_sums * slab->length * sizeof (gfloat));
-  memset (slab->weights, 0, (n_planes - 1) * slab->length * sizeof (gfloat));
-  for (gsize z = 0; z < slab->n_z; z++) {
-    for (guint i = 0; i < n_planes; i++) {
-      const gint64 from =
-          self->is_flat ? 0 : (gint64) (slab->z + z + i) - REACH;
-
-      plane.data[i] =
-          coefficients_of_plane (self, self->data, from) + slab->y * self->row;
-      plane.pilot[i] =
-          coefficients_of_plane (self, self->pilot, from) + slab->y * self->row;
-      plane.sum[i] = slab->sums + (z + i) * n_sums * slab->length;
-      plane.weights[i] = slab->weights + (z + i) * slab->length;
-    }
-    if (job->stage == 1)
-      (job->one ? kernels->threshold_one : kernels->threshold_all) (&plane);
-    else
-      (job->one ? kernels->wiener_one : kernels->wiener_all) (&plane);
-  }
-}
-
-/* Row @y of plane @z of the sums of all slabs for coefficient @c or, if c is
- * n_sums, of the weights. @row is memory for a row to which two slabs
- * contribute. */
-static const gfloat *
-sum_row (const BlockJob *job, gsize z, gsize y, guint c, gfloat *row)
-{
-  const NdDenoiseScale *self = job->scale;
-  const guint n_sums = job->one ? 1 : self->schedule.n_time;
-  const gfloat *parts[2] = { NULL, NULL };
-  guint n = 0;
-
-  y += REACH;
-  if (!self->is_flat)
-    z += REACH;
-  for (guint i = 0; i < self->n_slabs && n < 2; i++) {
-    const Slab *slab = &self->slabs[i];
-    gsize at;
-
-    if (z < slab->z || z >= slab->z + slab->n_z + (self->is_flat ? 0 : REACH)
-        || y < slab->y || y >= slab->y + slab->n_y + REACH)
-      continue;
-    at = (y - slab->y) * self->row + REACH;
-    if (c == n_sums)
-      parts[n++] = slab->weights + (z - slab->z) * slab->length + at;
-    else
-      parts[n++] =
-          slab->sums + ((z - slab->z) * n_sums + c) * slab->length + at;
-  }
-  if (n < 2)
-    return parts[0];
-  self->kernels->add (parts[0], parts[1], row, self->size[0]);
-  return row;
-}
-
-/* Adds a row of each volume of the blocks, which starts at sample @at, to the
- * means, and copies these to the pilots. */
-static void
-refine_rows (const BlockJob *job, const gfloat *const *in,
-    const gfloat *in_weights, gfloat gain, gsize at, gfloat *rows)
-{
-  const NdDenoiseScale *self = job->scale;
-  const guint n_time = self->schedule.n_time;
-  const gsize width = self->size[0], bytes = width * sizeof (gfloat);
-  gfloat *sums[MAX_TIME], *weights[MAX_TIME];
-
-  memset (rows, 0, 2 * n_time * bytes);
-  for (guint t = 0; t < n_time; t++) {
-    sums[t] = rows + 2 * t * width;
-    weights[t] = rows + (2 * t + 1) * width;
-  }
-  self->kernels->time_inverse (n_time, in, in_weights, gain, sums, weights,
-      width);
-  for (guint t = 0; t < n_time; t++) {
-    if (!job->means[t])
-      continue;
-    /* The blocks are the first ones of their last volume. */
-    if (t == n_time - 1) {
-      memset (job->means[t] + at, 0, bytes);
-      memset (job->mean_weights[t] + at, 0, bytes);
-    }
-    self->kernels->refine (sums[t], weights[t], job->means[t] + at,
-        job->mean_weights[t] + at, width);
-    memcpy (job->pilots[t] + at, job->means[t] + at, bytes);
-  }
-}
-
-/* Adds a row of one volume of the blocks to its sums. */
-static void
-accumulate_row (const BlockJob *job, const gfloat *sum, const gfloat *weight,
-    gfloat gain, gsize at)
-{
-  const NdDenoiseScale *self = job->scale;
-  const gsize width = self->size[0];
-  gfloat *to = self->sums[1] + at, *to_weight = self->weights[1] + at;
-
-  if (job->is_first) {
-    memcpy (to, sum, width * sizeof (gfloat));
-    memcpy (to_weight, weight, width * sizeof (gfloat));
-  } else {
-    self->kernels->accumulate (sum, to, width);
-    self->kernels->accumulate (weight, to_weight, width);
-  }
-  if (job->is_last)
-    self->kernels->divide (to, to_weight, gain, job->out + at, width);
-}
-
-static void
-finish_plane (gsize z, guint worker, gpointer data)
-{
-  BlockJob *job = data;
-  NdDenoiseScale *self = job->scale;
-  const guint n_time = self->schedule.n_time;
-  const gfloat gain = self->is_flat ? 1 / 16.f : 1 / 64.f;
-  const gsize width = self->size[0];
-  g_autofree gfloat *rows = g_new (gfloat, (3 * n_time + 1) * width);
-
-  for (gsize y = 0; y < self->size[1]; y++) {
-    const gsize at = (z * self->size[1] + y) * width;
-    const gfloat *in[MAX_TIME], *weights;
-    gfloat *sums[MAX_TIME] = { NULL }, *sum_weights[MAX_TIME] = { NULL };
-
-    if (job->one) {
-      in[0] = sum_row (job, z, y, 0, rows);
-      weights = sum_row (job, z, y, 1, rows + width);
-      if (self->schedule.n_blocks)
-        accumulate_row (job, in[0], weights, gain, at);
-      else
-        self->kernels->divide (in[0], weights, gain, job->out + at, width);
-      continue;
-    }
-    for (guint t = 0; t < n_time; t++) {
-      in[t] = sum_row (job, z, y, t, rows + t * width);
-      if (job->sums[t]) {
-        sums[t] = job->sums[t] + at;
-        sum_weights[t] = job->weights[t] + at;
-      }
-    }
-    weights = sum_row (job, z, y, n_time, rows + n_time * width);
-    if (self->schedule.n_blocks) {
-      refine_rows (job, in, weights, gain, at, rows + (n_time + 1) * width);
-      continue;
-    }
-    self->kernels->time_inverse (n_time, in, weights, gain, sums, sum_weights,
-        width);
-    if (job->out)
-      self->kernels->divide (job->complete_sum + at, job->complete_weight + at,
-          1, job->out + at, width);
-  }
-}
-
 /* Sets the levels for coefficients without norms (cpu/denoisekernels.h). */
 static void
-set_levels (BlockJob *job, gdouble sigma)
+set_levels (NdDenoiseBlockJob *job, gdouble sigma)
 {
   gdouble norm = job->scale->is_flat ? 1 / 4.0 : 1 / 8.0;
 
@@ -604,7 +345,7 @@ set_levels (BlockJob *job, gdouble sigma)
  * block that the stream has. Volume @from is then complete, and its result is
  * written to job->out. */
 static void
-run (BlockJob *job, gint64 first, gint64 from, gint64 to)
+run (NdDenoiseBlockJob *job, gint64 first, gint64 from, gint64 to)
 {
   NdDenoiseScale *self = job->scale;
   const guint n_time = self->schedule.n_time, i = job->stage - 1;
@@ -623,14 +364,13 @@ run (BlockJob *job, gint64 first, gint64 from, gint64 to)
     job->complete_sum = volume (self, self->sums[i], n_time, from);
     job->complete_weight = volume (self, self->weights[i], n_time, from);
   }
-  nd_parallel_for (self->n_slabs, compute_slab, job);
-  nd_parallel_for (self->size[2], finish_plane, job);
+  nd_denoise_scale_compute_blocks (job);
 }
 
 /* Adds the block at @first to the pilots of its volumes, as far as the stream
  * has them. */
 static void
-refine_pilots (BlockJob *job, gint64 first, gint64 known)
+refine_pilots (NdDenoiseBlockJob *job, gint64 first, gint64 known)
 {
   NdDenoiseScale *self = job->scale;
   const guint n_time = self->schedule.n_time;
@@ -644,8 +384,7 @@ refine_pilots (BlockJob *job, gint64 first, gint64 known)
     job->mean_weights[t] = volume (self, self->weights[0], n_time, position);
     job->pilots[t] = nd_denoise_scale_pilot (self, position);
   }
-  nd_parallel_for (self->n_slabs, compute_slab, job);
-  nd_parallel_for (self->size[2], finish_plane, job);
+  nd_denoise_scale_compute_blocks (job);
 }
 
 void
@@ -656,7 +395,7 @@ nd_denoise_scale_stage1 (NdDenoiseScale *self, gint64 step, gint64 known,
   const gint64 first = step - schedule->n_time + 1;
   const gint64 pilot = step - schedule->pilot_latency;
   gint64 positions[MAX_TIME];
-  BlockJob job = {
+  NdDenoiseBlockJob job = {
     .scale = self,
     .stage = 1,
     .one = schedule->pilot_latency == 0 && !schedule->n_blocks,
@@ -681,7 +420,7 @@ compute_result (NdDenoiseScale *self, gint64 position, gint64 known,
     gfloat sigma)
 {
   const guint n_time = self->schedule.n_time, n = self->schedule.n_blocks;
-  BlockJob job = {
+  NdDenoiseBlockJob job = {
     .scale = self, .stage = 2, .one = TRUE, .out = self->result
   };
 
@@ -695,8 +434,7 @@ compute_result (NdDenoiseScale *self, gint64 position, gint64 known,
     job.slice = n_time - 1 - i;
     job.is_first = i == 0;
     job.is_last = i == n - 1;
-    nd_parallel_for (self->n_slabs, compute_slab, &job);
-    nd_parallel_for (self->size[2], finish_plane, &job);
+    nd_denoise_scale_compute_blocks (&job);
   }
   return self->result;
 }
@@ -709,7 +447,7 @@ nd_denoise_scale_stage2 (NdDenoiseScale *self, gint64 step, gint64 known,
   const gint64 last = step - schedule->pilot_latency;
   const gint64 first = last - schedule->n_time + 1;
   gint64 positions[MAX_TIME];
-  BlockJob job = {
+  NdDenoiseBlockJob job = {
     .scale = self,
     .stage = 2,
     .one = schedule->latency == schedule->pilot_latency,
