@@ -59,29 +59,15 @@
 #include "gst/files/gstndfilesrc.h"
 
 #include "core/cancel.h"
-#include "formats/recording.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndmetadata.h"
 #include "gst/base/gstndpool.h"
-#include "gst/base/gstndproperties.h"
-#include "gst/base/gstndsampletype.h"
-#include "gst/files/gstndexcerpt.h"
+#include "gst/files/gstndfilesrcsettings.h"
 #include "gst/gstndelements.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_file_src_debug);
 #define GST_CAT_DEFAULT nd_file_src_debug
-
-typedef struct
-{
-  gchar *location;
-  gchar *volume_size;
-  guint components;
-  gint64 offset;
-  GstNdSampleType type;
-  GstNdFraction framerate;
-  gint64 start, stop, step;
-} Settings;
 
 struct _GstNdFileSrc
 {
@@ -89,7 +75,7 @@ struct _GstNdFileSrc
 
   /* Protected by the object lock: the properties, the excerpt of the file that
    * is read, and its next volume. Before start() the excerpt has no volumes. */
-  Settings settings;
+  GstNdFileSrcSettings settings;
   GstNdExcerpt excerpt;
   guint64 next;     /* not below excerpt.info.volumes: the end */
   gboolean reverse; /* volumes come from last to first */
@@ -109,71 +95,6 @@ G_DEFINE_TYPE_WITH_CODE (GstNdFileSrc, gst_nd_file_src, GST_TYPE_PUSH_SRC,
 GST_ELEMENT_REGISTER_DEFINE (ndfilesrc, "ndfilesrc", GST_RANK_NONE,
     GST_TYPE_ND_FILE_SRC);
 
-#define FIELD(KIND, ...) GST_ND_##KIND (Settings, __VA_ARGS__)
-
-static const GstNdProperty rows[] = {
-  /* Since: 0.1 */
-  { "location", "Location",
-      "Path of the file to read: NIfTI-1 or NIfTI-2 (also .nii.gz), NRRD, "
-      "MetaImage, NumPy (.npy, .npz), TIFF (known by their content), or raw "
-      "samples",
-      FIELD (STRING, location, NULL), GST_ND_READY },
-  { "volume-size", "Volume size",
-      "Raw files: samples of one volume along x, y and z, as X:Y:Z (X:Y for "
-      "frames, X:Y:Z:K for the K responses of a bank). TIFF and .npy files "
-      "that do not say whether their slices lie along z or time: X:Y:1 makes "
-      "frames over time. Ignored for other files that have a header",
-      FIELD (STRING, volume_size, NULL), GST_ND_READY },
-  { "components", "Components",
-      "Raw files: components of a sample, interleaved: 1 scalar, 2 complex "
-      "(re, im), 3 RGB. Ignored if the file has a header",
-      FIELD (UINT, components, 1, 65535, 1), GST_ND_READY },
-  { "type", "Type",
-      "Raw files: type of each component, in the byte order of the machine. "
-      "Ignored if the file has a header",
-      FIELD (ENUM, type, GstNdSampleType, gst_nd_sample_type_get_type,
-          GST_ND_SAMPLE_UINT8),
-      GST_ND_READY },
-  /* Since: 0.9 */
-  { "offset", "Offset",
-      "Raw files: bytes before the first volume, of a header for example. "
-      "Ignored if the file has a header that is read",
-      FIELD (INT64, offset, 0, G_MAXINT64, 0), GST_ND_READY },
-  { "framerate", "Frame rate",
-      "Volumes per second, for timestamps and caps, instead of the rate in the "
-      "file; 0/1: the rate in the file (if it has none, caps have 0/1 and "
-      "timestamps are 1 s apart)",
-      FIELD (FRACTION, framerate, 0, 0), GST_ND_READY },
-  { "start", "Start",
-      "The first volume to read, counted from 0. It has the timestamp 0",
-      FIELD (INT64, start, 0, G_MAXINT64, 0), GST_ND_READY },
-  { "stop", "Stop",
-      "The volume before which to stop, counted from 0; -1, or any number "
-      "after the last volume: read to the end. To split a recording that is "
-      "filtered in time, let the excerpts overlap by the length of the filter "
-      "in time minus one",
-      FIELD (INT64, stop, -1, G_MAXINT64, -1), GST_ND_READY },
-  { "step", "Step",
-      "Read every volume whose number, counted from start, is "
-      "a multiple of step; the rate is divided by step",
-      FIELD (INT64, step, 1, G_MAXINT, 1), GST_ND_READY },
-};
-
-static gboolean
-get_hint (const Settings *settings, NdRecording *hint, GError **error)
-{
-  if (nd_recording_init_raw (hint, settings->volume_size, settings->components,
-          gst_nd_sample_type (settings->type, ND_UINT8))) {
-    hint->offset = settings->offset;
-    return TRUE;
-  }
-  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-      "Property 'volume-size' is \"%s\": it must be X:Y:Z (or X:Y, or X:Y:Z:K "
-      "with K responses), each 1 or more",
-      settings->volume_size);
-  return FALSE;
-}
-
 /* GLib aborts the process if an allocation fails, so this tries it first. */
 static gboolean
 check_memory (GstNdFileSrc *self, GError **error)
@@ -190,51 +111,21 @@ check_memory (GstNdFileSrc *self, GError **error)
   return memory != NULL;
 }
 
-/* Opens the file, which may take long: without a lock. */
-static gboolean
-open_excerpt (const Settings *settings, GstNdExcerpt *excerpt, GError **error)
-{
-  NdReader *reader;
-  NdRecording hint;
-
-  if (!settings->location || !*settings->location) {
-    g_set_error (error, ND_ERROR, ND_ERROR_NOT_FOUND,
-        "Property 'location' is not set: it must name the file to read");
-    return FALSE;
-  }
-  if (settings->volume_size && !get_hint (settings, &hint, error))
-    return FALSE;
-  reader = nd_reader_open (settings->location,
-      settings->volume_size ? &hint : NULL, error);
-  if (g_error_matches (*error, ND_ERROR, ND_ERROR_SETTINGS)
-      && !settings->volume_size) {
-    g_clear_error (error);
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy or TIFF: to "
-        "read it as raw samples, set the properties 'volume-size' (X:Y:Z) and "
-        "'type'",
-        settings->location);
-  }
-  return reader
-      && gst_nd_excerpt_init (excerpt, reader, settings->location,
-          settings->start, settings->stop, settings->step,
-          settings->framerate.n, settings->framerate.d, error);
-}
-
 static gboolean
 start (GstNdFileSrc *self)
 {
   g_autoptr (GError) error = NULL;
   GstNdExcerpt excerpt = { NULL };
-  Settings settings = { NULL };
+  GstNdFileSrcSettings settings = { NULL };
   gboolean ok;
 
   GST_OBJECT_LOCK (self);
-  gst_nd_properties_copy (rows, G_N_ELEMENTS (rows), &settings,
-      &self->settings);
+  gst_nd_properties_copy (gst_nd_file_src_rows, gst_nd_file_src_n_rows,
+      &settings, &self->settings);
   GST_OBJECT_UNLOCK (self);
-  ok = open_excerpt (&settings, &excerpt, &error);
-  gst_nd_properties_clear (rows, G_N_ELEMENTS (rows), &settings);
+  ok = gst_nd_file_src_settings_open (&settings, &excerpt, &error);
+  gst_nd_properties_clear (gst_nd_file_src_rows, gst_nd_file_src_n_rows,
+      &settings);
   GST_OBJECT_LOCK (self);
   self->excerpt = excerpt;
   self->size = ok ? gst_nd_volume_info_size (&excerpt.info) : 0;
@@ -561,8 +452,8 @@ gst_nd_file_src_set_property (GObject *object, guint id, const GValue *value,
   GstNdFileSrc *self = GST_ND_FILE_SRC (object);
 
   GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows), &self->settings, id,
-          value))
+  if (!gst_nd_properties_set (gst_nd_file_src_rows, gst_nd_file_src_n_rows,
+          &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
@@ -574,8 +465,8 @@ gst_nd_file_src_get_property (GObject *object, guint id, GValue *value,
   GstNdFileSrc *self = GST_ND_FILE_SRC (object);
 
   GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_get (rows, G_N_ELEMENTS (rows), &self->settings, id,
-          value))
+  if (!gst_nd_properties_get (gst_nd_file_src_rows, gst_nd_file_src_n_rows,
+          &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
@@ -585,7 +476,8 @@ gst_nd_file_src_finalize (GObject *object)
 {
   GstNdFileSrc *self = GST_ND_FILE_SRC (object);
 
-  gst_nd_properties_clear (rows, G_N_ELEMENTS (rows), &self->settings);
+  gst_nd_properties_clear (gst_nd_file_src_rows, gst_nd_file_src_n_rows,
+      &self->settings);
   G_OBJECT_CLASS (gst_nd_file_src_parent_class)->finalize (object);
 }
 
@@ -601,7 +493,8 @@ gst_nd_file_src_class_init (GstNdFileSrcClass *klass)
   object_class->get_property = gst_nd_file_src_get_property;
   object_class->finalize = gst_nd_file_src_finalize;
 
-  gst_nd_properties_install (object_class, rows, G_N_ELEMENTS (rows));
+  gst_nd_properties_install (object_class, gst_nd_file_src_rows,
+      gst_nd_file_src_n_rows);
 
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
@@ -629,6 +522,7 @@ gst_nd_file_src_class_init (GstNdFileSrcClass *klass)
 static void
 gst_nd_file_src_init (GstNdFileSrc *self)
 {
-  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
+  gst_nd_properties_init (gst_nd_file_src_rows, gst_nd_file_src_n_rows,
+      &self->settings);
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
 }
