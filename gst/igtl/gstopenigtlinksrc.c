@@ -44,51 +44,23 @@
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndmetadata.h"
 #include "gst/base/gstndpool.h"
-#include "gst/base/gstndproperties.h"
 #include "gst/gstndelements.h"
 #include "gst/igtl/gstndigtlframe.h"
 #include "gst/igtl/gstndigtlinput.h"
-#include "gst/igtl/gstndigtlmode.h"
 #include "gst/igtl/gstndigtltimes.h"
+#include "gst/igtl/gstopenigtlinksrcsettings.h"
 #include "live/fields.h"
 
 GST_DEBUG_CATEGORY_STATIC (openigtlink_src_debug);
 #define GST_CAT_DEFAULT openigtlink_src_debug
 
-/* The numbers of these enums are public, as values of properties, and never
- * change. */
-typedef enum
-{
-  POLICY_NEWEST = 0,
-  POLICY_EVERY = 1
-} Policy;
-
-typedef enum
-{
-  TIMESTAMPS_SENDER = 0,
-  TIMESTAMPS_ARRIVAL = 1
-} Timestamps;
-
-typedef struct
-{
-  GstNdIgtlMode mode;
-  gchar *host;
-  guint port;
-  gchar *device_name;
-  Policy policy;
-  gint64 max_message_size;
-  gint reconnect;
-  Timestamps timestamps;
-  gboolean check_crc;
-} Settings;
-
 struct _GstOpenIGTLinkSrc
 {
   GstPushSrc parent;
 
-  Settings settings;     /* under the object lock */
-  GstNdIgtlInput *input; /* changes under the object lock */
-  GstClockTime latency;  /* under the object lock */
+  GstOpenIGTLinkSrcSettings settings; /* under the object lock */
+  GstNdIgtlInput *input;              /* changes under the object lock */
+  GstClockTime latency;               /* under the object lock */
   guint64 bad_matrices, delivered;
   guint64 clock_resets;
 
@@ -127,77 +99,6 @@ G_DEFINE_TYPE_WITH_CODE (GstOpenIGTLinkSrc, gst_openigtlink_src,
 GST_ELEMENT_REGISTER_DEFINE (openigtlinksrc, "openigtlinksrc", GST_RANK_NONE,
     GST_TYPE_OPENIGTLINK_SRC);
 
-static GType
-policy_get_type (void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { POLICY_NEWEST,
-        "A new volume replaces a waiting one, so that the delay stays short",
-        "newest" },
-    { POLICY_EVERY,
-        "Peers wait until downstream takes their volumes, so "
-        "that none is lost",
-        "every" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstOpenIGTLinkSrcPolicy", values);
-}
-
-static GType
-timestamps_get_type (void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { TIMESTAMPS_SENDER,
-        "Times of the sender, converted to the clock of the pipeline by a "
-        "running estimate",
-        "sender" },
-    { TIMESTAMPS_ARRIVAL, "Time at which the last byte arrived", "arrival" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstOpenIGTLinkSrcTimestamps", values);
-}
-
-static const GstNdProperty rows[] = {
-  /* Since: 0.9 */
-  { "mode", "Mode", "Whether to connect or to listen",
-      GST_ND_ENUM (Settings, mode, GstNdIgtlMode, gst_nd_igtl_mode_get_type,
-          GST_ND_IGTL_CLIENT),
-      GST_ND_READY },
-  { "host", "Host",
-      "Name or address of the server; with mode=server, the address of this "
-      "computer to listen at (0.0.0.0: all addresses)",
-      GST_ND_STRING (Settings, host, "localhost"), GST_ND_READY },
-  { "port", "Port",
-      "TCP port; with mode=server, 0 chooses a free port, which stats shows",
-      GST_ND_UINT (Settings, port, 0, 65535, ND_IGTL_PORT), GST_ND_READY },
-  { "device-name", "Device name",
-      "Device name of the images to receive; empty: the first device that "
-      "sends an image",
-      GST_ND_STRING (Settings, device_name, ""), GST_ND_READY },
-  { "policy", "Policy", "What happens if downstream is slower than the peer",
-      GST_ND_ENUM (Settings, policy, Policy, policy_get_type, POLICY_NEWEST),
-      GST_ND_READY },
-  { "max-message-size", "Maximum message size",
-      "Largest size of a message or volume, in bytes; larger ones are refused",
-      GST_ND_INT64 (Settings, max_message_size, 1024, G_MAXINT64, 1 << 30),
-      GST_ND_READY },
-  { "reconnect", "Reconnect",
-      "With mode=client, seconds to the next attempt after a connection "
-      "ended or failed; each failure doubles the time, up to 30 s. -1: the "
-      "stream ends",
-      GST_ND_INT (Settings, reconnect, -1, 86400, 1), GST_ND_READY },
-  { "timestamps", "Timestamps", "Source of the timestamps",
-      GST_ND_ENUM (Settings, timestamps, Timestamps, timestamps_get_type,
-          TIMESTAMPS_SENDER),
-      GST_ND_READY },
-  { "check-crc", "Check CRC", "Refuse messages whose checksum is wrong",
-      GST_ND_BOOLEAN (Settings, check_crc, TRUE), GST_ND_READY },
-};
-
 static void
 reset (GstOpenIGTLinkSrc *self)
 {
@@ -212,7 +113,7 @@ reset (GstOpenIGTLinkSrc *self)
 static gboolean
 start (GstOpenIGTLinkSrc *self)
 {
-  const Settings *settings = &self->settings;
+  const GstOpenIGTLinkSrcSettings *settings = &self->settings;
   const GstNdIgtlInputSettings input_settings = {
     .hub = { .server = settings->mode == GST_ND_IGTL_SERVER,
         .host = settings->host ? settings->host : "",
@@ -222,7 +123,7 @@ start (GstOpenIGTLinkSrc *self)
         .reconnect = settings->reconnect,
         .stall = GST_ND_IGTL_STALL },
     .device = settings->device_name ? settings->device_name : "",
-    .every = settings->policy == POLICY_EVERY,
+    .every = settings->policy == GST_OPENIGTLINK_SRC_POLICY_EVERY,
   };
   g_autoptr (GError) error = NULL;
   GstNdIgtlInput *input;
@@ -443,9 +344,9 @@ set_times (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
 {
   GstBuffer *buffer = volume->buffer;
 
-  GST_BUFFER_PTS (buffer) =
-      gst_nd_igtl_times_map (&self->times, GST_ELEMENT (self), volume->sent,
-          volume->arrival, self->settings.timestamps == TIMESTAMPS_SENDER);
+  GST_BUFFER_PTS (buffer) = gst_nd_igtl_times_map (&self->times,
+      GST_ELEMENT (self), volume->sent, volume->arrival,
+      self->settings.timestamps == GST_OPENIGTLINK_SRC_TIMESTAMPS_SENDER);
   update_latency (self);
   GST_BUFFER_DTS (buffer) = GST_CLOCK_TIME_NONE;
   GST_BUFFER_DURATION (buffer) = GST_CLOCK_TIME_NONE;
@@ -576,8 +477,8 @@ gst_openigtlink_src_set_property (GObject *object, guint id,
   GstOpenIGTLinkSrc *self = GST_OPENIGTLINK_SRC (object);
 
   GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows), &self->settings, id,
-          value))
+  if (!gst_nd_properties_set (gst_openigtlink_src_rows,
+          gst_openigtlink_src_n_rows, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
@@ -593,8 +494,8 @@ gst_openigtlink_src_get_property (GObject *object, guint id, GValue *value,
     return;
   }
   GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_get (rows, G_N_ELEMENTS (rows), &self->settings, id,
-          value))
+  if (!gst_nd_properties_get (gst_openigtlink_src_rows,
+          gst_openigtlink_src_n_rows, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
@@ -602,7 +503,7 @@ gst_openigtlink_src_get_property (GObject *object, guint id, GValue *value,
 static void
 gst_openigtlink_src_finalize (GObject *object)
 {
-  gst_nd_properties_clear (rows, G_N_ELEMENTS (rows),
+  gst_nd_properties_clear (gst_openigtlink_src_rows, gst_openigtlink_src_n_rows,
       &GST_OPENIGTLINK_SRC (object)->settings);
   G_OBJECT_CLASS (gst_openigtlink_src_parent_class)->finalize (object);
 }
@@ -618,7 +519,8 @@ gst_openigtlink_src_class_init (GstOpenIGTLinkSrcClass *klass)
   object_class->get_property = gst_openigtlink_src_get_property;
   object_class->finalize = gst_openigtlink_src_finalize;
 
-  gst_nd_properties_install (object_class, rows, G_N_ELEMENTS (rows));
+  gst_nd_properties_install (object_class, gst_openigtlink_src_rows,
+      gst_openigtlink_src_n_rows);
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "device-name (the device whose images are received), devices (all "
@@ -656,7 +558,8 @@ gst_openigtlink_src_class_init (GstOpenIGTLinkSrcClass *klass)
 static void
 gst_openigtlink_src_init (GstOpenIGTLinkSrc *self)
 {
-  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
+  gst_nd_properties_init (gst_openigtlink_src_rows, gst_openigtlink_src_n_rows,
+      &self->settings);
   gst_base_src_set_live (GST_BASE_SRC (self), TRUE);
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
   gst_base_src_set_do_timestamp (GST_BASE_SRC (self), FALSE);
