@@ -9,7 +9,7 @@
 
 /* A ray ends if less than this share of the light from beyond passes. */
 #define ALMOST_OPAQUE (1 / 1024.0f)
-/* Steps are marched one by one for the sake of the space that is skipped. */
+/* The loop visits steps one by one, so that it can skip empty space. */
 typedef struct
 {
   gfloat start[3], move[3]; /* position of step k: start + k move */

@@ -50,8 +50,8 @@ typedef enum
   ND_BACKEND_DOUBLE = 1 << 5
 } NdBackendFlags;
 
-/* Required members come first; optional ones are NULL if a back end has not
- * got them.
+/* Required members come first; optional ones are NULL if a back end does not
+ * have them.
  *
  * A back end without `events` has done its work when push and respond return.
  * With `events`, push and respond only enqueue it, and their memory must stay

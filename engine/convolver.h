@@ -70,7 +70,7 @@ gboolean nd_convolver_record (NdConvolver *convolver, NdFence **fence,
 gboolean nd_convolver_synchronize (NdConvolver *convolver, GError **error);
 void nd_convolver_end (NdConvolver *convolver);
 
-/* TRUE if all volumes are there that the next output reads. Its position is
+/* TRUE if all volumes that the next output reads are there. Its position is
  * nd_convolver_window()->anchor. Call one of the next two functions then. */
 gboolean nd_convolver_ready (const NdConvolver *convolver);
 gboolean nd_convolver_respond (NdConvolver *convolver,

@@ -11,8 +11,8 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  /* Allocates @bytes of zeros. ND_ERROR_MEMORY if the device has not enough
-   * memory. */
+  /* Allocates @bytes of zeros. ND_ERROR_MEMORY if the device does not have
+   * enough memory. */
   gpointer (*alloc) (gint device_id, gsize bytes, GError **error);
   void (*free) (gpointer memory);
 

@@ -78,8 +78,8 @@ const gchar *const *nd_reader_warnings (NdReader *reader);
  * volumes are a second apart. */
 gint64 nd_reader_time (NdReader *reader, guint64 volume);
 
-/* TRUE if seeking costs nothing. A compressed file can only be read from begin
- * to end. */
+/* TRUE if seeking costs nothing. A compressed file can only be read from the
+ * beginning to the end. */
 gboolean nd_reader_seekable (NdReader *reader);
 
 /* Makes @volume (counted from 0, at most recording->volumes) the next one. In a

@@ -15,9 +15,9 @@ G_BEGIN_DECLS
  * (docs/checklist.md, 6). A missing duration is that of @format. */
 GstBuffer *gst_nd_anchor_new (GstBuffer *buffer, const GstNdFormat *format);
 
-/* Whether @meta of an input is true of its output. A frame (@is_video) keeps
- * its size and its place in the scene, and so the metas that only tell of
- * these, as GstVideoFilter has it. */
+/* Whether @meta of an input is true of its output too. A frame (@is_video)
+ * keeps its size and its place in the scene. Like GstVideoFilter, it keeps the
+ * metas that describe nothing else. */
 gboolean gst_nd_anchor_keeps_meta (const GstMeta *meta, gboolean is_video);
 
 G_END_DECLS

@@ -270,10 +270,12 @@ static const GstNdProperty rows[] = {
       "Planes of YUV video to filter; alpha is never filtered",
       FIELD (ENUM, planes, GstNdPlanesKind, planes_type, GST_ND_PLANES_ALL),
       GST_ND_PLAYING },
+  /* Since: 0.9 */
   { "tensor-index", "Tensor index",
       "The tensor to filter of an other/tensors stream of several, counted "
       "from 0; the others are dropped. -1: the stream must have exactly one",
       FIELD (INT, tensor_index, -1, 15, -1), GST_ND_READY },
+  /* Since: 0.1 */
   { "backend", "Back end", "Device to compute on",
       FIELD (ENUM, backend, GstNdBackendKind, gst_nd_backend_get_type,
           GST_ND_BACKEND_AUTO),
@@ -296,6 +298,7 @@ static const GstNdProperty rows[] = {
       "float64, int32 and uint32 are rounded to float32",
       FIELD (ENUM, precision, NdPrecision, precision_type, ND_PRECISION_SINGLE),
       GST_ND_READY },
+  /* Since: 0.1 */
   { "response", "Response",
       "Output computed from the responses of a complex filter or of a bank, "
       "before gain and offset",

@@ -36,6 +36,7 @@ const GstNdProperty gst_nd_file_src_rows[] = {
       "Raw files: bytes before the first volume, of a header for example. "
       "Ignored if the file has a header that is read",
       FIELD (INT64, offset, 0, G_MAXINT64, 0), GST_ND_READY },
+  /* Since: 0.1 */
   { "framerate", "Frame rate",
       "Volumes per second, for timestamps and caps, instead of the rate in the "
       "file; 0/1: the rate in the file (if it has none, caps have 0/1 and "

@@ -287,7 +287,7 @@ draw_history (GstNdViewScene *self, gconstpointer data, const NdCamera *camera,
   return gst_nd_view_history_draw (self->history, look, canvas, error);
 }
 
-/* What @other shows with @look, in a picture as large as @canvas; free its
+/* Draws @other with @look into a picture as large as @canvas; free its
  * pixels. */
 static gboolean
 draw_other (GstNdViewScene *self, const GstNdViewOther *other,

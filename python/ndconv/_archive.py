@@ -111,8 +111,8 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
     Returns
     -------
     Report
-        ``print(report)`` says what was done and what failed. An input of which
-        a block failed stays OUTPUT.part.
+        ``print(report)`` lists the complete and the failed inputs. If a block of
+        an input failed, its output stays OUTPUT.part.
 
     Raises
     ------

@@ -101,7 +101,7 @@ def view(array: Any, name: str, writes: bool = False) -> View:
             shared = numpy.from_dlpack(array)
         except (TypeError, RuntimeError, BufferError, AttributeError) as error:
             raise TypeError(f"{name} cannot be used: {error}") from error
-        # NumPy marks what it imports read-only; its owner may write it.
+        # NumPy marks imported arrays read-only; their owner may write them.
         return _of_numpy(shared, name, False)._replace(owner=array)
     if writes:
         raise TypeError(f"{name} is no array: {type(array).__name__}")

@@ -184,8 +184,8 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
         Written and returned. It may be `array` itself, unless ``time_border``
         is ``"wrap"``.
     progress : callable, optional
-        Called with the number of filtered volumes and of all volumes. What it
-        raises ends the convolution.
+        Called with the number of filtered volumes and of all volumes. An
+        exception that it raises ends the convolution.
     **settings
         ``causal``, ``normalize``, ``gain``, ``offset``, ``response``,
         ``threshold``, ``device_id``, ``accuracy``, ``precision``,

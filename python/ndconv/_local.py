@@ -44,7 +44,7 @@ def _choose_gpu(number: int) -> None:
 
 def _work(connection: Any, number: int) -> None:
     """The loop of a worker. It sends None when it is ready, then receives tasks
-    and answers each with what it did, or with the text of an error."""
+    and answers each with its result, or with the text of an error."""
     # Ctrl-C reaches all processes; the first one stops the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _choose_gpu(number)

@@ -174,7 +174,7 @@ class StoreJob(NamedTuple):
     def finish(self) -> None:
         """Gives the complete output its name."""
         if self._part.exists():
-            # What workers wrote when they were killed.
+            # Incomplete files of workers that were killed.
             for folder, _, names in os.walk(self._part / "store"):
                 for name in names:
                     if name.endswith(".partial"):

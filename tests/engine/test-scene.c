@@ -86,7 +86,7 @@ make_look (GRand *rand, NdLook *look, NdColormap map)
 }
 
 /* Draws and compares. At the edges of volumes, surfaces and NaN, a rounding
- * decides what a ray meets; such pixels are few. */
+ * decides which sample a ray meets; such pixels are few. */
 static void
 compare (const NdSceneJob *job, gconstpointer volume, const NdCamera *camera,
     const NdLook *look, gint width, gint height)

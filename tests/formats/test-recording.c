@@ -139,7 +139,7 @@ test_other_types (void)
   }
 }
 
-/* NIfTI refuses what it cannot store, and the error suggests another format. */
+/* NIfTI refuses volumes that it cannot store; the error suggests a format. */
 static void
 test_unsupported (void)
 {

@@ -96,8 +96,8 @@ test_round_trip (void)
   }
 }
 
-/* What was written of a recording can be read, because the first directory lies
- * before the samples. */
+/* An incomplete recording can be read, because the first directory lies before
+ * the samples. */
 static void
 test_unfinished (void)
 {

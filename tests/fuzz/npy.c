@@ -47,8 +47,8 @@ append (GByteArray *bytes, guint64 number, guint n)
   }
 }
 
-/* What local header and directory have in common, up to the length of the
- * name. */
+/* The fields that a local header and the directory have in common, up to the
+ * length of the name. */
 static void
 append_entry (GByteArray *zip, guint method, guint32 sum, gsize packed, gsize n)
 {

@@ -550,7 +550,7 @@ static const NdAlgorithmFuncs algorithms = {
 static NdBackend backend = {
   .size = ND_BACKEND_SIZE,
   .name = "cuda",
-  /* Without ND_BACKEND_THRESHOLD, so that tests see what the plan does. */
+  /* Without ND_BACKEND_THRESHOLD, so that tests see the plan handle it. */
   .flags = ND_BACKEND_TENSOR_RESPONSE,
   .available = available,
   .cost = cost,

@@ -1,5 +1,5 @@
-/* Frames of every video format, and what a filter should make of them,
- * component by component.
+/* Frames of every video format, and the expected outputs of a filter, component
+ * by component.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

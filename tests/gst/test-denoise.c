@@ -435,7 +435,7 @@ GST_START_TEST (test_alpha)
 }
 GST_END_TEST;
 
-/* What method=adaptive makes of volumes 0 to @n - 1. */
+/* The output of method=adaptive for volumes 0 to @n - 1. */
 static gdouble *
 adaptive_new (guint n, guint latency, gboolean has_time)
 {

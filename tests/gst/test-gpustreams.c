@@ -143,7 +143,7 @@ GST_START_TEST (test_mixed_back_ends)
 
 GST_END_TEST;
 
-/* The ball and what is around it differ in alpha too. */
+/* The ball and its surroundings differ in alpha too. */
 #define VIDEO                                                  \
   "videotestsrc num-buffers=6 pattern=ball "                   \
   "foreground-color=0xc0ffffff background-color=0x40204080 ! " \

@@ -11,7 +11,7 @@
 
 #define CONNECTIONS_MAX 1024 /* of a hub */
 
-/* What the hub told. Atomic. */
+/* Counts of the callbacks of the hub. Atomic. */
 typedef struct
 {
   gint messages, opened, closed, stalled;

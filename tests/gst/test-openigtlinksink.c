@@ -366,7 +366,7 @@ GST_START_TEST (test_passes_messages)
 }
 GST_END_TEST;
 
-/* What a file says beside its samples, without what differs by design. */
+/* The metadata of a file, without the fields that differ by design. */
 static gchar *
 fields_of (const gchar *path)
 {

@@ -275,8 +275,8 @@ GST_START_TEST (test_negotiated_during_a_push)
 
 GST_END_TEST;
 
-/* An application can set the priority of the thread that pushes what a device
- * has made. */
+/* An application can set the priority of the thread that pushes the outputs of
+ * a device. */
 GST_START_TEST (test_stream_status)
 {
   Pipeline p = start ("ndtestsrc pattern=ramp volume-size=8:8:4 "

@@ -235,7 +235,7 @@ GST_START_TEST (test_old_settings_while_designing)
   stream_push_range (s, 4, 40);
   stream_expect (s, 0, 50, 0, 40);
   stream_expect_none (s);
-  /* What no filter depends on need not wait for it. */
+  /* A setting that no filter depends on need not wait for the filter. */
   model.gain = 2;
   g_object_set (s->element, "gain", 2.0, NULL);
   s->model = model;
@@ -331,7 +331,7 @@ GST_START_TEST (test_several_settings)
   fail_unless (gst_structure_get_string (settings, "filter") != NULL);
   fail_unless (!gst_structure_has_field (settings, "stats"));
   fail_unless (!gst_structure_has_field (settings, "settings"));
-  /* What was read can be written. */
+  /* The value that was read can be written. */
   g_object_set (s->element, "settings", settings, NULL);
   gst_structure_free (settings);
   g_object_set (s->element, "settings", NULL, NULL);
@@ -420,7 +420,7 @@ GST_END_TEST;
 
 /* Refusals */
 
-/* What downstream does not accept. */
+/* Settings whose caps downstream does not accept. */
 GST_START_TEST (test_downstream_refuses)
 {
   static const gchar *const other_caps[] = {

@@ -1,5 +1,5 @@
 /* response=tensor and ndstructure: velocity and orientation of known textures,
- * and what is refused.
+ * and the settings that are refused.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

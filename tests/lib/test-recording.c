@@ -1,5 +1,5 @@
-/* Recordings through the library: what is written is read again in any order,
- * with rate, geometry and fields, and what is wrong is an error.
+/* Recordings through the library: written volumes are read again in any order,
+ * with rate, geometry and fields, and wrong calls are errors.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

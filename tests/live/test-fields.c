@@ -69,7 +69,7 @@ to_messages (const Collected *collected, guint unused)
   return g_string_free (text, FALSE);
 }
 
-/* What goes in as fields comes out as the same message. */
+/* A message made from the fields of a message is the same message. */
 static void
 check_same (const gchar *type, const gchar *device, const GByteArray *content,
     const gchar *key, const gchar *value)

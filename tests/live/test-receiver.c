@@ -18,7 +18,7 @@ collect (const gchar *key, const gchar *value, gpointer user_data)
   g_string_append_printf (user_data, " %s=%s", key, value);
 }
 
-/* What was received, as text: one line an event. */
+/* The events of the receiver as text, one line for each. */
 static void
 describe (GString *text, NdReceiver *receiver, NdReceived event,
     const guint8 *samples, const GError *error)

@@ -117,7 +117,7 @@ run (const Case *c, const NdJob *job, const guint8 *volumes, NdMethod method,
     push (plan, c, t, &from, t);
   }
   g_assert_true (nd_plan_respond (plan, c->slots, &c->scale, &out, NULL));
-  /* The device may still be reading: what is written now must not reach it. */
+  /* The device may still be reading: later writes must not reach it. */
   for (guint t = 0; t < c->reach.slots; t++)
     push (plan, c, t, &from, c->reach.slots);
   g_assert_true (nd_plan_synchronize (plan, NULL));

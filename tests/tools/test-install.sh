@@ -1,6 +1,6 @@
 #!/bin/bash
 # The lines that an installation prints make GStreamer, the shell and man find
-# what was installed.
+# the installed files.
 #
 #   test-install.sh SOURCE PLUGIN
 #

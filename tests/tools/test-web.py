@@ -84,7 +84,7 @@ def test_guard():
         check(f'body: {got}', got == 413)
         check('no WebSocket', program.get('/live')[0] in (400, 426))
 
-        # What is no HTTP, or too much, ends the connection and nothing else.
+        # A request that is too long or not HTTP ends its connection only.
         endless = (b'GET / HTTP/1.1\r\nHost: ' + good.encode()
                    + b'\r\nContent-Length: 1000000000\r\n\r\n' + b'x' * (8 << 20))
         chunks = (b'GET / HTTP/1.1\r\nHost: ' + good.encode()

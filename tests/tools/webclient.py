@@ -57,7 +57,7 @@ class Program:
         self.process.communicate()
 
     def stop(self, number=signal.SIGINT):
-        """Returns the exit status and what was said on stderr."""
+        """Returns the exit status and the text of stderr."""
         self.process.send_signal(number)
         _, errors = self.process.communicate(timeout=LIMIT)
         return self.process.returncode, errors

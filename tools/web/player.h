@@ -26,7 +26,7 @@ typedef struct
   guint quality;              /* of JPEG */
 } WebPlayerSettings;
 
-/* What a player tells. */
+/* The callbacks of a player. */
 typedef struct
 {
   void (*picture) (gpointer data); /* there is a new picture */
@@ -60,7 +60,7 @@ void web_player_state (WebPlayer *self, GString *json);
  * of the last one. */
 guint64 web_player_messages (WebPlayer *self, guint64 since, GString *json);
 
-/* Changes a property. What is refused becomes a message. */
+/* Changes a property. If the value is refused, a message says so. */
 void web_player_set (WebPlayer *self, const gchar *element,
     const gchar *property, const gchar *value);
 
