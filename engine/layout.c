@@ -273,7 +273,7 @@ add_rays (NdLayout *layout, const NdCamera *camera, const NdSceneJob *job,
     depth += fabs (forward[a]) * extent (job, a);
   panel->perspective = camera->perspective > 0;
   if (panel->perspective) {
-    /* The eye stays where the volume is when it looks at the picture. */
+    /* A panel of this span fills the angle of view at this distance. */
     span = MIN (width, height) * pixel;
     distance =
         span / 2 / tan (camera->perspective * G_PI / 360) + diagonal (job) / 2;

@@ -66,7 +66,7 @@ set_write_error (NdWriter *writer, gint reason, gsize wanted, GError **error)
 
   g_set_error (error, ND_ERROR, full ? ND_ERROR_DISK_FULL : ND_ERROR_WRITE,
       "%s %" G_GSIZE_FORMAT " bytes of \"%s\" after %" G_GUINT64_FORMAT
-      " volumes (%s); what was written is in \"%s\"",
+      " volumes (%s); the volumes before it are in \"%s\"",
       full ? "No space left for" : "Cannot write", wanted, writer->target.path,
       writer->volumes, g_strerror (reason), nd_writer_partial_path (writer));
   writer->failed = TRUE;
@@ -454,8 +454,8 @@ nd_writer_finish (NdWriter *writer, GError **error)
   }
   if (writer->failed) {
     g_set_error (error, ND_ERROR, ND_ERROR_WRITE,
-        "\"%s\" cannot be completed: writing failed before; what was written "
-        "is in \"%s\"",
+        "\"%s\" cannot be completed: writing failed before; the volumes "
+        "before that are in \"%s\"",
         writer->target.path, nd_writer_partial_path (writer));
     return FALSE;
   }

@@ -3,7 +3,7 @@ jobs, each with its share of the tasks, and a last job that checks that all
 outputs are there.
 
     python -m ndconv._slurm PLAN PART     the tasks PART, PART + parts, ...
-    python -m ndconv._slurm PLAN check    finish the outputs, name what is missing
+    python -m ndconv._slurm PLAN check    finish the outputs, name missing ones
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 Copyright (C) 2026 the ndconv developers
@@ -28,7 +28,7 @@ from ._recordings import Raw
 _SCRIPT = """\
 #!/bin/bash
 # Submits {tasks} tasks as {parts} jobs, and a last one that finishes the outputs
-# and names what is missing. To go on after a failure, run it again:
+# and names missing ones. To go on after a failure, run it again:
 #
 #   bash {name}
 set -euo pipefail

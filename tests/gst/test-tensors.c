@@ -154,7 +154,8 @@ flexible (GRand *r, guint32 type, gsize sample, const guint32 dims[4])
   return memory;
 }
 
-/* Each buffer says what it is; caps follow if that changes. */
+/* Each buffer has a header with its type and sizes; caps follow if these
+ * change. */
 GST_START_TEST (test_flexible)
 {
   static const guint32 sizes[][4] = { { 1, 4, 3, 2 }, { 1, 4, 3, 2 },

@@ -40,11 +40,11 @@ gst-inspect-1.0 ndconv3d >"$folder/log"
 [ "$(pkg-config --modversion nd-found)" = 1 ]
 python3 -c 'import nd_found'
 
-# The same twice stands before what is there.
+# A second installation stands before the first one in the same variable.
 eval "$(say "$folder"/{other,bin,man,presets,lib} | grep export)"
 [ "$GST_PLUGIN_PATH" = "$folder/other:$folder/lib" ]
 
-# Nothing if GStreamer and the shell look there already.
+# Prints nothing if GStreamer and the shell search these folders already.
 gstreamer=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 libraries=${gstreamer%/gstreamer-1.0}
 [ -z "$(say "$gstreamer" "$folder"/{bin,man,presets} "$libraries")" ]
