@@ -1,5 +1,5 @@
-"""Runs over an archive, measured and compared with what simulate-archive
-predicts from the times of single tasks: scripts/simulate-archive --measure.
+"""Runs over an archive, compared with the prediction of simulate-archive from
+the times of single tasks: scripts/simulate-archive --measure.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 Copyright (C) 2026 the ndconv developers
