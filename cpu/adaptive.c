@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "core/threads.h"
 #include "cpu/adaptiveprivate.h"
-#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

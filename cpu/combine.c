@@ -5,8 +5,8 @@
  */
 #include "cpu/combine.h"
 
+#include "core/threads.h"
 #include "cpu/kernels.h"
-#include "engine/threads.h"
 #include "filters/tensor.h"
 
 #include <string.h>

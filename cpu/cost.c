@@ -3,9 +3,9 @@
  */
 #include "cpu/cost.h"
 
+#include "core/threads.h"
 #include "cpu/kernels.h"
 #include "cpu/stencil.h"
-#include "engine/threads.h"
 
 #include <math.h>
 

@@ -5,13 +5,13 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/threads.h"
 #include "cpu/combine.h"
 #include "cpu/denoise.h"
 #include "cpu/kernels.h"
 #include "cpu/method.h"
 #include "cpu/scene.h"
 #include "cpu/structure.h"
-#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

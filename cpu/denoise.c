@@ -4,13 +4,13 @@
 #include "cpu/denoise.h"
 
 #include "core/error.h"
+#include "core/threads.h"
 #include "cpu/adaptive.h"
 #include "cpu/denoisefuse.h"
 #include "cpu/denoisenoise.h"
 #include "cpu/denoisesamples.h"
 #include "cpu/denoisescale.h"
 #include "cpu/speckle.h"
-#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

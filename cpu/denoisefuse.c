@@ -4,7 +4,7 @@
 #include "cpu/denoisefuse.h"
 
 #include "analysis/denoise.h"
-#include "engine/threads.h"
+#include "core/threads.h"
 
 typedef struct
 {

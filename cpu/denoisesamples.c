@@ -3,7 +3,7 @@
  */
 #include "cpu/denoisesamples.h"
 
-#include "engine/threads.h"
+#include "core/threads.h"
 
 #include <math.h>
 #include <string.h>

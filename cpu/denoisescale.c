@@ -3,7 +3,7 @@
  */
 #include "cpu/denoisescaleprivate.h"
 
-#include "engine/threads.h"
+#include "core/threads.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,10 +12,10 @@
  */
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/threads.h"
 #include "cpu/fft.h"
 #include "cpu/fftgrid.h"
 #include "cpu/fftsamples.h"
-#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

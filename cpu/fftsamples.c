@@ -5,8 +5,8 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/threads.h"
 #include "engine/backend.h"
-#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

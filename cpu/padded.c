@@ -4,7 +4,7 @@
 #include "cpu/padded.h"
 
 #include "core/memory.h"
-#include "engine/threads.h"
+#include "core/threads.h"
 
 /* Rows start on cache lines of 64 bytes. */
 #define ROW_FLOATS 16

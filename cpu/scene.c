@@ -5,8 +5,8 @@
 
 #include "core/convert.h"
 #include "core/error.h"
+#include "core/threads.h"
 #include "cpu/scenekernels.h"
-#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  */
 #include "cpu/speckle.h"
 
+#include "core/threads.h"
 #include "cpu/adaptivekernels.h"
-#include "engine/threads.h"
 
 #include <string.h>
 

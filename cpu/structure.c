@@ -8,8 +8,8 @@
 #include "cpu/structure.h"
 
 #include "core/error.h"
+#include "core/threads.h"
 #include "cpu/structuresum.h"
-#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "cpu/structuresum.h"
 
-#include "engine/threads.h"
+#include "core/threads.h"
 
 #include <string.h>
 

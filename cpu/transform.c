@@ -4,10 +4,10 @@
 #include "cpu/transform.h"
 
 #include "core/memory.h"
+#include "core/threads.h"
 #include "cpu/cost.h"
 #include "cpu/linefft.h"
 #include "cpu/pad.h"
-#include "engine/threads.h"
 
 #include <math.h>
 #include <string.h>

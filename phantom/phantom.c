@@ -4,6 +4,7 @@
 #include "phantom/phantom.h"
 
 #include "core/error.h"
+#include "core/threads.h"
 #include "phantom/hash.h"
 
 #include <math.h>
@@ -118,44 +119,63 @@ ellipsoid (gdouble s, gdouble l, gdouble z, gdouble a, gdouble b, gdouble c)
   return sqrt (square (s / a) + square (l / b) + square (z / c));
 }
 
-/* The echo amplitude in dB at end diastole of the point (s, l, z), in mm in the
- * coordinates of the left ventricle. @facing is the cosine of the angle between
- * the beam and the normal of the wall. */
+/* A point of a beam, in mm in the coordinates of the left ventricle, and the
+ * slopes of the beam. */
+typedef struct
+{
+  gdouble u, v, r, y, s, l, z;
+} Point;
+
+/* The cosine of the angle between the beam and the normal of the ellipsoid
+ * through the point. */
 static gdouble
-echogenicity (gdouble s, gdouble l, gdouble z, gdouble facing)
+facing (const Point *p)
+{
+  gdouble ns = p->s / square (LV_SHORT), nl = p->l / square (LV_LONG);
+  gdouble nz = p->z / square (LV_SHORT);
+  gdouble nx = ns * LV_COS + nl * LV_SIN, ny = nl * LV_COS - ns * LV_SIN;
+
+  return fabs (nx * p->u + ny + nz * p->v) * p->y
+      / (p->r * sqrt (nx * nx + ny * ny + nz * nz) + 1e-9);
+}
+
+/* The echo amplitude of the point in dB at end diastole. */
+static gdouble
+echogenicity (const Point *p)
 {
   const gdouble blood = -52, muscle = -17, pericardium = -2, fat = -29;
+  gdouble s = p->s, l = p->l, z = p->z;
   gdouble lv = ellipsoid (s, l, z, LV_SHORT, LV_LONG, LV_SHORT);
-  gdouble rv = ellipsoid (s + 39, l, z, 22, 37, 27);
-  gdouble la = ellipsoid (s - 1, l - LV_BASE - 23, z, 20, 21, 21);
-  gdouble ra = ellipsoid (s + 36, l - LV_BASE - 18, z, 18, 20, 20);
-  gdouble axis = sqrt (square (s) + square (z));
+  gdouble rv, la, ra;
 
   if (l < LV_BASE) {
     if (lv < 1)
       return blood;
     if (lv < WALL)
-      return muscle + 7 * (facing - 0.7);
+      return muscle + 7 * (facing (p) - 0.7);
+    rv = ellipsoid (s + 39, l, z, 22, 37, 27);
     if (rv < 1)
       return blood;
     if (lv < WALL + 0.08)
-      return pericardium + 12 * (facing - 1);
+      return pericardium + 12 * (facing (p) - 1);
     if (rv < 1.18)
       return muscle - 2;
     if (rv < 1.26)
-      return pericardium + 12 * (facing - 1) - 4;
+      return pericardium + 12 * (facing (p) - 1) - 4;
     return fat;
   }
+  la = ellipsoid (s - 1, l - LV_BASE - 23, z, 20, 21, 21);
   /* the mitral opening, which the leaflets close */
-  if (la < 1 || (l < LV_BASE + 6 && axis < 14))
+  if (la < 1 || (l < LV_BASE + 6 && sqrt (square (s) + square (z)) < 14))
     return blood;
   /* annulus and central fibrous body */
   if (l < LV_BASE + 4 && lv < WALL)
     return -9;
-  if (ra < 1 || (rv < 1 && l < LV_BASE + 4))
+  ra = ellipsoid (s + 36, l - LV_BASE - 18, z, 18, 20, 20);
+  if (ra < 1 || (l < LV_BASE + 4 && ellipsoid (s + 39, l, z, 22, 37, 27) < 1))
     return blood;
   if (la < 1.14)
-    return -14 + 5 * (facing - 0.7);
+    return -14 + 5 * (facing (p) - 0.7);
   if (ra < 1.15)
     return -16;
   if (la < 1.24)
@@ -163,11 +183,14 @@ echogenicity (gdouble s, gdouble l, gdouble z, gdouble facing)
   return fat + 3;
 }
 
-/* Beams: u = x / y, v = z / y, and the distance r. */
+/* Beams: u = x / y, v = z / y, and the distance r. The other numbers are terms
+ * of amplitude() that depend on one coordinate. */
 typedef struct
 {
   gsize n[3]; /* r, u, v */
   gdouble first[3], step[3];
+  gdouble *attenuation[3]; /* dB */
+  gdouble *reverberation[2];
 } Beams;
 
 static void
@@ -179,53 +202,105 @@ beam_axis (Beams *beams, guint axis, gdouble first, gdouble last,
   beams->n[axis] = (gsize) ceil ((last - first) / beams->step[axis]) + 2;
 }
 
-/* The echo amplitude of one point of a beam, linear. */
 static gdouble
-amplitude (gdouble r, gdouble u, gdouble v)
+beam_at (const Beams *beams, guint axis, gsize i)
 {
-  gdouble y = r / sqrt (1 + u * u + v * v);
-  gdouble dx = u * y - LV_X, dy = y - LV_Y, z = v * y;
-  gdouble s = dx * LV_COS - dy * LV_SIN;
-  gdouble l = dx * LV_SIN + dy * LV_COS;
-  /* normal of the ellipsoid through this point */
-  gdouble ns = s / square (LV_SHORT), nl = l / square (LV_LONG);
-  gdouble nz = z / square (LV_SHORT);
-  gdouble nx = ns * LV_COS + nl * LV_SIN, ny = nl * LV_COS - ns * LV_SIN;
-  gdouble facing = fabs (nx * u + ny + nz * v) * y
-      / (r * sqrt (nx * nx + ny * ny + nz * nz) + 1e-9);
-  gdouble db = echogenicity (s, l, z, facing);
-
-  /* Attenuation that the time gain does not compensate, and weaker beams at the
-   * sides. */
-  db -=
-      7 * square (r / DEPTH) + 7 * pow (u / SLOPE, 4) + 7 * pow (v / SLOPE, 4);
-  /* Fat is layered. */
-  db += 2.5 * sin (0.23 * s + 0.31 * l) * sin (0.19 * z + 0.11 * l);
-  /* reverberation near the probe */
-  return from_db (db) + from_db (-3 - 1.9 * (r - FACE))
-      + from_db (-26 - 0.5 * r);
+  return beams->first[axis] + i * beams->step[axis];
 }
 
-/* Convolves an array along one axis with a Gaussian of unit energy, 2.5 samples
- * wide at half height. Samples beyond the edges are 0. */
 static void
-blur (gfloat *data, const gsize n[3], guint axis, gfloat *line)
+find_terms (Beams *beams)
 {
-  static const gfloat taps[4] = { 0.7294f, 0.4675f, 0.1232f, 0.0133f };
-  gsize stride = axis == 0 ? 1 : axis == 1 ? n[0] : n[0] * n[1];
-  gsize count = n[axis], lines = n[0] * n[1] * n[2] / count;
+  for (guint axis = 0; axis < 3; axis++)
+    beams->attenuation[axis] = g_new (gdouble, beams->n[axis]);
+  for (guint i = 0; i < 2; i++)
+    beams->reverberation[i] = g_new (gdouble, beams->n[0]);
+  /* Attenuation that the time gain does not compensate, and weaker beams at the
+   * sides. */
+  for (gsize i = 0; i < beams->n[0]; i++) {
+    gdouble r = beam_at (beams, 0, i);
 
-  memset (line, 0, (count + 6) * sizeof (gfloat));
-  for (gsize i = 0; i < lines; i++) {
-    gfloat *p = data + i / stride * stride * count + i % stride;
+    beams->attenuation[0][i] = 7 * square (r / DEPTH);
+    /* near the probe, and farther */
+    beams->reverberation[0][i] = from_db (-3 - 1.9 * (r - FACE));
+    beams->reverberation[1][i] = from_db (-26 - 0.5 * r);
+  }
+  for (guint axis = 1; axis < 3; axis++) {
+    for (gsize i = 0; i < beams->n[axis]; i++)
+      beams->attenuation[axis][i] =
+          7 * pow (beam_at (beams, axis, i) / SLOPE, 4);
+  }
+}
+
+static void
+free_terms (Beams *beams)
+{
+  for (guint axis = 0; axis < 3; axis++)
+    g_free (beams->attenuation[axis]);
+  for (guint i = 0; i < 2; i++)
+    g_free (beams->reverberation[i]);
+}
+
+/* The echo amplitudes of the points of beam (@iu, @iv), linear. */
+static void
+amplitudes (const Beams *beams, gsize iu, gsize iv, gfloat *out)
+{
+  gdouble u = beam_at (beams, 1, iu), v = beam_at (beams, 2, iv);
+  gdouble length = sqrt (1 + u * u + v * v);
+
+  for (gsize i = 0; i < beams->n[0]; i++) {
+    gdouble r = beam_at (beams, 0, i), y = r / length;
+    gdouble dx = u * y - LV_X, dy = y - LV_Y;
+    const Point p = { u, v, r, y, dx * LV_COS - dy * LV_SIN,
+      dx * LV_SIN + dy * LV_COS, v * y };
+    gdouble db = echogenicity (&p);
+
+    db -= beams->attenuation[0][i] + beams->attenuation[1][iu]
+        + beams->attenuation[2][iv];
+    /* Fat is layered. */
+    db += 2.5 * sin (0.23 * p.s + 0.31 * p.l) * sin (0.19 * p.z + 0.11 * p.l);
+    out[i] =
+        from_db (db) + beams->reverberation[0][i] + beams->reverberation[1][i];
+  }
+}
+
+/* Half of a Gaussian of unit energy, 2.5 samples wide at half height. */
+static const gfloat taps[4] = { 0.7294f, 0.4675f, 0.1232f, 0.0133f };
+
+/* Convolves each of @n lines of @count adjacent samples with the Gaussian.
+ * Samples beyond the ends are 0. @scratch: count + 6. */
+static void
+blur_along (gfloat *data, gsize count, gsize n, gfloat *scratch)
+{
+  memset (scratch, 0, (count + 6) * sizeof (gfloat));
+  for (gsize i = 0; i < n; i++, data += count) {
+    const gfloat *line = scratch + 3;
+
+    memcpy (scratch + 3, data, count * sizeof (gfloat));
+    for (gsize k = 0; k < count; k++, line++)
+      data[k] = taps[0] * line[0] + taps[1] * (line[-1] + line[1])
+          + taps[2] * (line[-2] + line[2]) + taps[3] * (line[-3] + line[3]);
+  }
+}
+
+/* The same across @n lines, which are @stride apart. @scratch:
+ * (n + 6) * count. */
+static void
+blur_across (gfloat *data, gsize count, gsize n, gsize stride, gfloat *scratch)
+{
+  const gsize bytes = count * sizeof (gfloat);
+
+  memset (scratch, 0, 3 * bytes);
+  memset (scratch + (n + 3) * count, 0, 3 * bytes);
+  for (gsize i = 0; i < n; i++)
+    memcpy (scratch + (i + 3) * count, data + i * stride, bytes);
+  for (gsize i = 0; i < n; i++, data += stride) {
+    const gfloat *a = scratch + i * count, *b = a + count, *c = b + count;
+    const gfloat *d = c + count, *e = d + count, *f = e + count, *g = f + count;
 
     for (gsize k = 0; k < count; k++)
-      line[k + 3] = p[k * stride];
-    for (gsize k = 0; k < count; k++)
-      p[k * stride] = taps[0] * line[k + 3]
-          + taps[1] * (line[k + 2] + line[k + 4])
-          + taps[2] * (line[k + 1] + line[k + 5])
-          + taps[3] * (line[k] + line[k + 6]);
+      data[k] = taps[0] * d[k] + taps[1] * (c[k] + e[k])
+          + taps[2] * (b[k] + f[k]) + taps[3] * (a[k] + g[k]);
   }
 }
 
@@ -246,37 +321,65 @@ scatter (guint64 key, gfloat *re, gfloat *im)
   *im *= scale;
 }
 
+typedef struct
+{
+  const Beams *beams;
+  guint64 key;
+  gfloat *re, *im;
+} Echoes;
+
+/* The echoes of the beams of one v, blurred along r and u. */
+static void
+receive_slice (gsize v, guint worker, gpointer data)
+{
+  const Echoes *e = data;
+  const gsize *n = e->beams->n;
+  gsize i = v * n[1] * n[0];
+  gfloat *re = e->re + i, *im = e->im + i;
+  g_autofree gfloat *scratch = g_new (gfloat, (n[1] + 6) * n[0] + 6);
+
+  for (gsize u = 0; u < n[1]; u++) {
+    amplitudes (e->beams, u, v, scratch);
+    for (gsize r = 0; r < n[0]; r++, i++) {
+      scatter (e->key + 2 * i, &e->re[i], &e->im[i]);
+      e->re[i] *= scratch[r];
+      e->im[i] *= scratch[r];
+    }
+  }
+  blur_along (re, n[0], n[1], scratch);
+  blur_along (im, n[0], n[1], scratch);
+  blur_across (re, n[0], n[1], n[0], scratch);
+  blur_across (im, n[0], n[1], n[0], scratch);
+}
+
+/* Blurs the echoes of the beams of one u along v. Stores their power in re. */
+static void
+receive_plane (gsize u, guint worker, gpointer data)
+{
+  const Echoes *e = data;
+  const gsize *n = e->beams->n, stride = n[0] * n[1];
+  gfloat *re = e->re + u * n[0], *im = e->im + u * n[0];
+  g_autofree gfloat *scratch = g_new (gfloat, (n[2] + 6) * n[0]);
+
+  blur_across (re, n[0], n[2], stride, scratch);
+  blur_across (im, n[0], n[2], stride, scratch);
+  for (gsize v = 0; v < n[2]; v++, re += stride, im += stride) {
+    for (gsize r = 0; r < n[0]; r++)
+      re[r] = re[r] * re[r] + im[r] * im[r];
+  }
+}
+
 /* The received power along all beams. */
 static gfloat *
 receive (const Beams *beams, guint64 seed)
 {
-  gsize total = beams->n[0] * beams->n[1] * beams->n[2], i = 0;
-  gfloat *re = g_new (gfloat, total);
+  gsize total = beams->n[0] * beams->n[1] * beams->n[2];
   g_autofree gfloat *im = g_new (gfloat, total);
-  g_autofree gfloat *line =
-      g_new (gfloat, MAX (MAX (beams->n[0], beams->n[1]), beams->n[2]) + 6);
-  guint64 key = nd_hash (seed);
+  Echoes echoes = { beams, nd_hash (seed), g_new (gfloat, total), im };
 
-  for (gsize v = 0; v < beams->n[2]; v++) {
-    for (gsize u = 0; u < beams->n[1]; u++) {
-      for (gsize r = 0; r < beams->n[0]; r++, i++) {
-        gfloat a = amplitude (beams->first[0] + r * beams->step[0],
-            beams->first[1] + u * beams->step[1],
-            beams->first[2] + v * beams->step[2]);
-
-        scatter (key + 2 * i, &re[i], &im[i]);
-        re[i] *= a;
-        im[i] *= a;
-      }
-    }
-  }
-  for (guint axis = 0; axis < 3; axis++) {
-    blur (re, beams->n, axis, line);
-    blur (im, beams->n, axis, line);
-  }
-  for (i = 0; i < total; i++)
-    re[i] = re[i] * re[i] + im[i] * im[i];
-  return re;
+  nd_parallel_for (beams->n[2], receive_slice, &echoes);
+  nd_parallel_for (beams->n[1], receive_plane, &echoes);
+  return echoes.re;
 }
 
 /* Linear interpolation between the eight neighbours; @c is clamped. */
@@ -308,14 +411,58 @@ interpolate (const gfloat *data, const gsize n[3], const gfloat c[3])
   return a + f[2] * (b - a);
 }
 
-/* Interpolates the power of the beams on the grid of samples. */
+typedef struct
+{
+  NdPhantom *phantom;
+  const Beams *beams;
+  const gfloat *power; /* of the beams */
+} Scan;
+
+/* Interpolates the power of the beams at the samples of one z. */
+static void
+scan_slice (gsize k, guint worker, gpointer data)
+{
+  const Scan *scan = data;
+  const Beams *beams = scan->beams;
+  const gsize *size = scan->phantom->ref_size;
+  gfloat *out = scan->phantom->reference + k * size[1] * size[0];
+  gfloat at_r[REFERENCE_MAX], at_u[REFERENCE_MAX], at_v;
+  gdouble step[3], z;
+
+  for (guint a = 0; a < 3; a++)
+    step[a] = FIELD / size[a];
+  z = (k + 0.5) * step[2] - FIELD / 2;
+  for (gsize j = 0; j < size[1]; j++, out += size[0]) {
+    gdouble y = (j + 0.5) * step[1] - TOP;
+
+    if (y <= 0) {
+      memset (out, 0, size[0] * sizeof (gfloat));
+      continue;
+    }
+    for (gsize h = 0; h < size[0]; h++) {
+      gdouble x = (h + 0.5) * step[0] - FIELD / 2;
+
+      at_r[h] =
+          (sqrt (x * x + y * y + z * z) - beams->first[0]) / beams->step[0];
+      at_u[h] = (x / y - beams->first[1]) / beams->step[1];
+    }
+    at_v = (z / y - beams->first[2]) / beams->step[2];
+    for (gsize h = 0; h < size[0]; h++) {
+      const gfloat c[3] = { at_r[h], at_u[h], at_v };
+
+      out[h] = interpolate (scan->power, beams->n, c);
+    }
+  }
+}
+
+/* Computes the power of the beams, and from it the reference. */
 static void
 scan_convert (NdPhantom *self)
 {
-  gdouble step[3], sx = self->spacing[0], sy = self->spacing[1];
+  gdouble sx = self->spacing[0], sy = self->spacing[1];
   Beams beams;
   g_autofree gfloat *power = NULL;
-  gsize i = 0;
+  Scan scan = { self, &beams };
 
   /* not finer than the samples */
   gdouble across = MAX (0.04, 1.5 * MIN (sx, FIELD / 24) / 70);
@@ -323,35 +470,16 @@ scan_convert (NdPhantom *self)
       MAX (1.3, 1.5 * MIN (sy, FIELD / 24)));
   beam_axis (&beams, 1, -1.25 * SLOPE, 1.25 * SLOPE, across);
   beam_axis (&beams, 2, -1.25 * SLOPE, 1.25 * SLOPE, across);
-  power = receive (&beams, self->seed);
-
-  for (guint a = 0; a < 3; a++)
-    step[a] = FIELD / self->ref_size[a];
-  for (gsize k = 0; k < self->ref_size[2]; k++) {
-    gdouble z = (k + 0.5) * step[2] - FIELD / 2;
-    for (gsize j = 0; j < self->ref_size[1]; j++) {
-      gdouble y = (j + 0.5) * step[1] - TOP;
-      for (gsize h = 0; h < self->ref_size[0]; h++, i++) {
-        gdouble x = (h + 0.5) * step[0] - FIELD / 2;
-        gfloat c[3];
-
-        self->reference[i] = 0;
-        if (y <= 0)
-          continue;
-        c[0] = (sqrt (x * x + y * y + z * z) - beams.first[0]) / beams.step[0];
-        c[1] = (x / y - beams.first[1]) / beams.step[1];
-        c[2] = (z / y - beams.first[2]) / beams.step[2];
-        self->reference[i] = interpolate (power, beams.n, c);
-      }
-    }
-  }
+  find_terms (&beams);
+  scan.power = power = receive (&beams, self->seed);
+  nd_parallel_for (self->ref_size[2], scan_slice, &scan);
+  free_terms (&beams);
 }
 
 /* The power of the noise of the receiver along x, as coarse as speckle. */
 static void
 make_noise (NdPhantom *self, gsize count)
 {
-  const gsize n[3] = { count, 1, 1 };
   guint64 key = nd_hash (~self->seed);
   g_autofree gfloat *im = g_new (gfloat, count);
   g_autofree gfloat *line = g_new (gfloat, count + 6);
@@ -359,8 +487,8 @@ make_noise (NdPhantom *self, gsize count)
 
   for (gsize i = 0; i < count; i++)
     scatter (key + 2 * i, &re[i], &im[i]);
-  blur (re, n, 0, line);
-  blur (im, n, 0, line);
+  blur_along (re, count, 1, line);
+  blur_along (im, count, 1, line);
   for (gsize i = 0; i < count; i++)
     re[i] = re[i] * re[i] + im[i] * im[i];
 }

@@ -3,7 +3,7 @@
  */
 #include "gst/algorithm/gstndalgorithmprivate.h"
 
-#include "engine/threads.h"
+#include "core/threads.h"
 #include "gst/base/gstndanchor.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflow.h"

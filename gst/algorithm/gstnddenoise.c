@@ -46,7 +46,7 @@
  */
 #include "gst/algorithm/gstnddenoise.h"
 
-#include "engine/threads.h"
+#include "core/threads.h"
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndproperties.h"

@@ -31,7 +31,7 @@
 #include "gst/algorithm/gstndstructure.h"
 
 #include "analysis/structurewindow.h"
-#include "engine/threads.h"
+#include "core/threads.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndproperties.h"
 #include "gst/conv/gstndconvsettings.h"

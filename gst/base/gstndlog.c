@@ -10,6 +10,7 @@ static struct
   const gchar *name, *description;
   GstDebugCategory *category;
 } rooms[] = {
+  { "ndcore", "threads" },
   { "ndfilters", "filters, banks and designs" },
   { "ndengine", "plans, autotune, windows, convolvers" },
   { "ndcpu", "the CPU back end" },
@@ -24,7 +25,7 @@ find_category (const gchar *name)
     if (g_str_equal (rooms[i].name, name))
       return rooms[i].category;
   }
-  return rooms[0].category;
+  return rooms[1].category;
 }
 
 static void

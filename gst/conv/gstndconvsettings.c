@@ -3,7 +3,7 @@
  */
 #include "gst/conv/gstndconvsettings.h"
 
-#include "engine/threads.h"
+#include "core/threads.h"
 #include "gst/base/gstndproperties.h"
 
 GType

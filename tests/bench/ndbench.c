@@ -21,10 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/threads.h"
 #include "cpu/cpu.h"
 #include "cpu/kernels.h"
 #include "engine/plan.h"
-#include "engine/threads.h"
 
 #define ERROR_SAMPLES 1000
 #define TYPES "--type is uint8, int16, uint16 or float32\n"

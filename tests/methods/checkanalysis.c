@@ -19,9 +19,9 @@
  */
 #include "analysis/denoise.h"
 #include "core/error.h"
+#include "core/threads.h"
 #include "cpu/cpu.h"
 #include "engine/backend.h"
-#include "engine/threads.h"
 
 #include <fcntl.h>
 #include <math.h>

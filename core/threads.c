@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "engine/threads.h"
+#include "core/threads.h"
 
 #include "core/log.h"
 
