@@ -10,8 +10,9 @@
 
 #include <math.h>
 
-/* A measurement doubles its volumes until it takes at least this long. */
-#define FIRST_VOLUMES 8
+/* A measurement doubles its volumes until it takes at least this long. Four
+ * volumes are the least in which each method does all kinds of its work. */
+#define FIRST_VOLUMES 4
 #define MIN_SECONDS 2e-3
 
 gboolean
@@ -129,23 +130,44 @@ measure (const NdBackend *backend, NdRing *ring, const NdJob *job,
 }
 
 gdouble
+nd_autotune_recall (const NdBackend *backend, gint device_id, const NdJob *job,
+    const NdRingOptions *options, NdMethod method)
+{
+  g_autofree gchar *device = backend->device_name (device_id);
+  g_autofree gchar *key = describe (backend, job, options, method);
+  gdouble seconds;
+
+  if (!nd_cache_get (device, key, &seconds, 1) || !(seconds > 0))
+    return 0;
+  ND_DEBUG ("%s on %s takes %.4g ms per volume, as measured before",
+      nd_method_name (method), device, seconds * 1e3);
+  return seconds;
+}
+
+gdouble
+nd_autotune_cost (const NdJob *job, gdouble seconds)
+{
+  return seconds * (nd_job_reach (job).slots + 2 * FIRST_VOLUMES)
+      + 2 * MIN_SECONDS;
+}
+
+gdouble
 nd_autotune_seconds (const NdBackend *backend, gint device_id, const NdJob *job,
     const NdRingOptions *options, NdMethod method)
 {
   g_autofree gchar *device = backend->device_name (device_id);
   g_autofree gchar *key = describe (backend, job, options, method);
   gpointer in = NULL, out = NULL;
-  gdouble seconds = INFINITY;
+  gdouble seconds =
+      nd_autotune_recall (backend, device_id, job, options, method);
   NdRingOptions measured = *options;
   NdShape made = job->shape;
   NdRing *ring;
   gsize n;
 
-  if (nd_cache_get (device, key, &seconds, 1)) {
-    ND_DEBUG ("%s on %s takes %.4g ms per volume, as measured before",
-        nd_method_name (method), device, seconds * 1e3);
+  if (seconds > 0)
     return seconds;
-  }
+  seconds = INFINITY;
   measured.keep = FALSE;
   if (nd_job_combines (job))
     made.components = nd_response_components (job->response,

@@ -74,6 +74,11 @@ typedef struct
   gdouble (*cost) (const NdJob *job, const NdRingOptions *options,
       NdMethod method, gint device_id, GError **error);
 
+  /* Optional: estimated seconds that ring_new() takes, for a method whose cost
+   * is finite. NULL: next to none. */
+  gdouble (*setup_cost) (const NdJob *job, const NdRingOptions *options,
+      NdMethod method, gint device_id);
+
   /* A ring of nd_job_reach().slots slots with undefined content.
    * ND_ERROR_MEMORY names the bytes that are needed. */
   NdRing *(*ring_new) (const NdJob *job, const NdRingOptions *options,

@@ -67,6 +67,8 @@ typedef struct
   NdResponse response;
   gdouble threshold;     /* of ND_RESPONSE_ARGMAX: see engine/response.h */
   guint n_threads;       /* of the CPU; 0: its default */
+  guint64 volumes;       /* of the stream; 0: unknown. Read while a plan is
+                          * made */
   const gint *cancelled; /* core/cancel.h; read while a plan is made */
 } NdJob;
 

@@ -13,63 +13,125 @@
 /* Methods whose estimate is up to this factor above the least are measured. */
 #define AUTOTUNE_FACTOR 4
 
-/* Replaces the estimated @seconds of the methods that may be the fastest by
- * measured ones, and those of the other methods by INFINITY. FALSE, and nothing
- * is replaced, if fewer than two methods may be the fastest or the back end
- * cannot be measured. */
+/* The part of the time of a stream that measurements save at most: the
+ * estimates of most jobs are right within a factor of two. */
+#define AUTOTUNE_SAVES 0.5
+
+/* The costs of a method in seconds. INFINITY: not possible, or left out. */
+typedef struct
+{
+  gdouble estimate; /* per volume */
+  gdouble setup;    /* before the first volume, estimated */
+  gdouble seconds;  /* per volume: the estimate, or measured */
+} Cost;
+
+/* The seconds for the whole stream if its length is known, otherwise for one
+ * volume. */
+static gdouble
+total (const NdPlan *plan, const Cost *cost)
+{
+  return plan->job.volumes > 0 ? cost->setup + plan->job.volumes * cost->seconds
+                               : cost->seconds;
+}
+
+/* Whether the stream is long enough to measure the methods up to @limit that
+ * were not measured before. */
 static gboolean
-autotune (const NdPlan *plan, gint device_id,
-    gdouble seconds[ND_N_AUTO_METHODS])
+repays_measuring (const NdPlan *plan, gint device_id,
+    const Cost costs[ND_N_AUTO_METHODS], gdouble limit)
+{
+  gdouble measuring = 0;
+
+  if (plan->job.volumes == 0)
+    return TRUE;
+  for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
+    if (isfinite (costs[i].seconds) && total (plan, &costs[i]) <= limit
+        && nd_autotune_recall (plan->backend, device_id, &plan->job,
+               &plan->options, nd_auto_methods[i])
+            == 0)
+      measuring +=
+          costs[i].setup + nd_autotune_cost (&plan->job, costs[i].estimate);
+  }
+  return measuring <= AUTOTUNE_SAVES * limit / AUTOTUNE_FACTOR;
+}
+
+typedef enum
+{
+  ESTIMATED,
+  ESTIMATED_SHORT, /* the stream is too short to measure */
+  MEASURED
+} Basis;
+
+/* Replaces the estimated seconds of the methods that may be the fastest by
+ * measured ones, and those of the other methods by INFINITY. Replaces nothing
+ * if fewer than two methods may be the fastest, the back end cannot be
+ * measured, or the stream is too short. */
+static Basis
+autotune (const NdPlan *plan, gint device_id, Cost costs[ND_N_AUTO_METHODS])
 {
   gdouble limit = INFINITY;
   guint candidates = 0;
 
   for (guint i = 0; i < ND_N_AUTO_METHODS; i++)
-    limit = MIN (limit, AUTOTUNE_FACTOR * seconds[i]);
+    limit = MIN (limit, AUTOTUNE_FACTOR * total (plan, &costs[i]));
   for (guint i = 0; i < ND_N_AUTO_METHODS; i++)
-    candidates += isfinite (seconds[i]) && seconds[i] <= limit;
+    candidates +=
+        isfinite (costs[i].seconds) && total (plan, &costs[i]) <= limit;
   if (candidates < 2 || !nd_autotune_possible (plan->backend))
-    return FALSE;
+    return ESTIMATED;
+  if (!repays_measuring (plan, device_id, costs, limit))
+    return ESTIMATED_SHORT;
   for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
-    if (isfinite (seconds[i]))
-      seconds[i] = seconds[i] <= limit && !nd_is_cancelled (plan->job.cancelled)
+    if (isfinite (costs[i].seconds))
+      costs[i].seconds = total (plan, &costs[i]) <= limit
+              && !nd_is_cancelled (plan->job.cancelled)
           ? nd_autotune_seconds (plan->backend, device_id, &plan->job,
                 &plan->options, nd_auto_methods[i])
           : INFINITY;
   }
-  return TRUE;
+  return MEASURED;
 }
 
-static void
-use_least (NdPlan *plan, const gdouble seconds[ND_N_AUTO_METHODS])
+/* FALSE if no method is possible. */
+static gboolean
+use_least (NdPlan *plan, const Cost costs[ND_N_AUTO_METHODS])
 {
+  gdouble least = INFINITY;
+
   for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
-    if (seconds[i] < plan->estimate) {
-      plan->estimate = seconds[i];
+    if (total (plan, &costs[i]) < least) {
+      least = total (plan, &costs[i]);
+      plan->estimate = costs[i].seconds;
       plan->method = nd_auto_methods[i];
     }
   }
+  return isfinite (least);
 }
 
 static gchar *
-explain (const gdouble estimates[ND_N_AUTO_METHODS],
-    const gdouble seconds[ND_N_AUTO_METHODS], gboolean measured)
+explain (const NdPlan *plan, const Cost costs[ND_N_AUTO_METHODS], Basis basis)
 {
-  GString *reason = g_string_new (measured ? "least measured time: "
-                                           : "least estimated time: ");
+  GString *reason = g_string_new (basis == MEASURED ? "least measured time"
+                                                    : "least estimated time");
 
+  if (plan->job.volumes > 0)
+    g_string_append_printf (reason, " of %" G_GUINT64_FORMAT " %s%s",
+        plan->job.volumes, plan->job.volumes == 1 ? "volume" : "volumes",
+        basis == ESTIMATED_SHORT ? ", too few to measure" : "");
   for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
     const gchar *name = nd_method_name (nd_auto_methods[i]);
 
-    if (i > 0)
-      g_string_append (reason, ", ");
-    if (isfinite (seconds[i]))
-      g_string_append_printf (reason, "%s %.3g ms", name, seconds[i] * 1e3);
-    else if (isfinite (estimates[i]))
+    g_string_append (reason, i > 0 ? ", " : ": ");
+    if (isfinite (costs[i].seconds))
+      g_string_append_printf (reason, "%s %.3g ms", name,
+          costs[i].seconds * 1e3);
+    else if (isfinite (costs[i].estimate))
       g_string_append_printf (reason, "%s left out at an estimate of %.3g ms",
-          name, estimates[i] * 1e3);
+          name, costs[i].estimate * 1e3);
     else
       g_string_append_printf (reason, "%s not possible", name);
+    if (plan->job.volumes > 0 && costs[i].setup > 0)
+      g_string_append_printf (reason, " after %.3g ms", costs[i].setup * 1e3);
   }
   return g_string_free (reason, FALSE);
 }
@@ -111,8 +173,8 @@ find_cost (const NdPlan *plan, const NdBackend *backend, NdMethod method,
 static gboolean
 choose_method (NdPlan *plan, NdMethod wanted, gint device_id, GError **error)
 {
-  gdouble estimates[ND_N_AUTO_METHODS], seconds[ND_N_AUTO_METHODS];
-  gboolean measured;
+  Cost costs[ND_N_AUTO_METHODS];
+  Basis basis;
 
   plan->estimate = INFINITY;
   if (!supports_job (plan->backend, &plan->job, error))
@@ -126,19 +188,24 @@ choose_method (NdPlan *plan, NdMethod wanted, gint device_id, GError **error)
   for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
     g_autoptr (GError) why_not = NULL;
 
-    estimates[i] = find_cost (plan, plan->backend, nd_auto_methods[i],
-        device_id, &why_not);
-    seconds[i] = estimates[i];
+    costs[i].estimate = costs[i].seconds = find_cost (plan, plan->backend,
+        nd_auto_methods[i], device_id, &why_not);
+    costs[i].setup = isfinite (costs[i].estimate) && plan->backend->setup_cost
+        ? plan->backend->setup_cost (&plan->job, &plan->options,
+              nd_auto_methods[i], device_id)
+        : 0;
     if (why_not)
       ND_DEBUG ("%s: %s", plan->backend->name, why_not->message);
   }
-  measured = autotune (plan, device_id, seconds);
-  use_least (plan, seconds);
-  /* If there was not enough memory to measure any method, ring_new() will
-   * report it. */
-  if (!isfinite (plan->estimate))
-    use_least (plan, estimates);
-  plan->reason = explain (estimates, seconds, measured);
+  basis = autotune (plan, device_id, costs);
+  plan->reason = explain (plan, costs, basis);
+  if (use_least (plan, costs))
+    return TRUE;
+  /* There was not enough memory to measure any method; ring_new() will report
+   * it. */
+  for (guint i = 0; i < ND_N_AUTO_METHODS; i++)
+    costs[i].seconds = costs[i].estimate;
+  use_least (plan, costs);
   return TRUE;
 }
 

@@ -38,6 +38,19 @@ gst_nd_conv_axes (GstNdConv *self, const GstNdConvSettings *settings)
   return axes;
 }
 
+/* The volumes of the stream that upstream expects; 0 if it does not know. */
+static guint64
+count_volumes (GstNdConv *self)
+{
+  gint64 volumes;
+
+  return gst_pad_peer_query_duration (GST_BASE_TRANSFORM_SINK_PAD (self),
+             GST_FORMAT_DEFAULT, &volumes)
+          && volumes > 0
+      ? volumes
+      : 0;
+}
+
 GstNdConvBuild *
 gst_nd_conv_build_new (GstNdConv *self, const GstNdConvSettings *settings,
     NdSampleType out_type)
@@ -49,6 +62,7 @@ gst_nd_conv_build_new (GstNdConv *self, const GstNdConvSettings *settings,
   build->axes = gst_nd_conv_axes (self, settings);
   build->in = priv->in;
   build->out_type = out_type;
+  build->volumes = count_volumes (self);
   build->context = gst_nd_context_get (&priv->device.context);
   return build;
 }
@@ -245,6 +259,7 @@ make_job (const GstNdConvBuild *build, guint plane, const NdBank *bank,
     .response = filtered ? settings->response : ND_RESPONSE_ALL,
     .threshold = settings->threshold,
     .n_threads = settings->n_threads,
+    .volumes = build->volumes,
     .cancelled = &build->cancelled,
   };
 }

@@ -16,6 +16,7 @@ struct _GstNdConvBuild
   NdAxes axes;
   GstNdFormat in;
   NdSampleType out_type;
+  guint64 volumes;    /* of the stream; 0: unknown */
   GstObject *context; /* see gstndcuda.h */
   gint cancelled;     /* core/cancel.h */
 

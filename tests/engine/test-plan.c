@@ -1,10 +1,13 @@
-/* The back end that a plan chooses if the preferred one refuses the job.
+/* The back end that a plan chooses if the preferred one refuses the job, and
+ * the method that it chooses by costs, set-up and length of the stream.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/error.h"
 #include "cpu/cpu.h"
@@ -176,21 +179,201 @@ test_planes (void)
   most_rows = 0;
 }
 
+/* A back end whose methods can be measured. */
+static NdBackend timed;
+static gdouble seconds[ND_METHOD_END]; /* estimates; 0: not possible */
+static gdouble setup[ND_METHOD_END];
+static guint rings; /* made so far */
+
+static gdouble
+timed_cost (const NdJob *job, const NdRingOptions *options, NdMethod method,
+    gint device_id, GError **error)
+{
+  if (seconds[method] > 0)
+    return seconds[method];
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "Not by method %d", method);
+  return INFINITY;
+}
+
+static gdouble
+timed_setup_cost (const NdJob *job, const NdRingOptions *options,
+    NdMethod method, gint device_id)
+{
+  g_assert_cmpfloat (seconds[method], >, 0);
+  return setup[method];
+}
+
+static NdRing *
+timed_ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
+    gint device_id, GError **error)
+{
+  rings++;
+  return nd_cpu_backend.ring_new (job, options, method, device_id, error);
+}
+
+static gchar *
+device_name (gint device_id)
+{
+  return g_strdup ("a device");
+}
+
+/* The CPU has done its work when a function returns. */
+static NdEvent *
+event_record (NdRing *ring, GError **error)
+{
+  return g_malloc (1);
+}
+
+static gboolean
+event_synchronize (NdEvent *event, NdTimes *times, GError **error)
+{
+  *times = (NdTimes){ 0, 0, 0 };
+  return TRUE;
+}
+
+static void
+event_destroy (NdEvent *event)
+{
+  g_free (event);
+}
+
+static gpointer
+memory_alloc (gint device_id, gsize bytes, GError **error)
+{
+  return g_malloc0 (bytes);
+}
+
+static const NdEventFuncs events = { .record = event_record,
+  .synchronize = event_synchronize,
+  .destroy = event_destroy };
+static const NdDeviceMemoryFuncs memory = { .alloc = memory_alloc,
+  .free = g_free };
+
+/* The method for @volumes of @size samples along x, with the @reason. Returns
+ * the rings that the plan made. */
+static guint
+choose (guint64 volumes, gsize size, NdMethod *method, gchar **reason)
+{
+  const gsize one[ND_AXES] = { 1, 1, 1, 1 };
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+  g_autoptr (NdBank) bank = NULL;
+  NdJob job = { .shape = { 1, { size, 3, 2 } },
+    .in_type = ND_UINT8,
+    .out_type = ND_UINT8,
+    .volumes = volumes };
+  const NdRingOptions options = { FALSE, FALSE };
+  GError *error = NULL;
+  NdPlan *plan;
+
+  g_ptr_array_add (filters, nd_filter_new ("one", one));
+  job.bank = bank = nd_bank_new (filters);
+  rings = 0;
+  plan = nd_plan_new (&job, &options, "timed", -1, ND_METHOD_AUTO, &error);
+  g_assert_no_error (error);
+  *method = plan->method;
+  *reason = g_strdup (plan->reason);
+  nd_plan_free (plan);
+  return rings;
+}
+
+static void
+expect_method (guint64 volumes, NdMethod expected, const gchar *words)
+{
+  g_autofree gchar *reason = NULL;
+  NdMethod method;
+
+  g_assert_cmpuint (choose (volumes, 4, &method, &reason), ==, 1);
+  g_assert_cmpint (method, ==, expected);
+  g_assert_true (g_str_has_prefix (reason, words));
+}
+
+/* A method with a long set-up gets only streams that repay it. */
+static void
+test_setup (void)
+{
+  timed.events = NULL;
+  seconds[ND_METHOD_DIRECT] = 5e-3;
+  seconds[ND_METHOD_FFT] = 1e-3;
+  setup[ND_METHOD_FFT] = 0.4;
+  expect_method (0, ND_METHOD_FFT, "least estimated time: direct 5 ms, ");
+  expect_method (99, ND_METHOD_DIRECT,
+      "least estimated time of 99 volumes: direct 5 ms, separable not "
+      "possible, fft 1 ms after 400 ms, tensor not possible");
+  expect_method (101, ND_METHOD_FFT, "least estimated time of 101 volumes: ");
+  timed.setup_cost = NULL;
+  expect_method (1, ND_METHOD_FFT, "least estimated time of 1 volume: ");
+  timed.setup_cost = timed_setup_cost;
+  timed.events = &events;
+}
+
+/* Methods are measured if the stream repays it, or its length is unknown. Of
+ * three methods the third is too slow to be measured. */
+static void
+test_measuring (void)
+{
+  g_autofree gchar *reason = NULL, *again = NULL, *whole = NULL, *other = NULL;
+  NdMethod method, later;
+
+  seconds[ND_METHOD_DIRECT] = 1e-3;
+  seconds[ND_METHOD_SEPARABLE] = 5e-3;
+  seconds[ND_METHOD_FFT] = 2e-3;
+  setup[ND_METHOD_FFT] = 0.1;
+  /* Together they take 0.1 s and more; half of the stream is 0.05 s. */
+  expect_method (100, ND_METHOD_DIRECT,
+      "least estimated time of 100 volumes, too few to measure: direct 1 ms");
+  g_assert_cmpuint (choose (1000, 4, &method, &reason), ==, 3);
+  g_assert_true (g_str_has_prefix (reason,
+      "least measured time of 1000 volumes: direct"));
+  g_assert_nonnull (strstr (reason, "separable left out at an estimate of 5"));
+  /* Times that were measured before are used for a short stream too. */
+  setup[ND_METHOD_FFT] = 0;
+  g_assert_cmpuint (choose (10, 4, &later, &again), ==, 1);
+  g_assert_true (g_str_has_prefix (again,
+      "least measured time of 10 volumes: direct"));
+  /* Of another job nothing was measured. */
+  g_assert_cmpuint (choose (10, 5, &later, &other), ==, 1);
+  g_assert_true (g_str_has_prefix (other, "least estimated time of 10 "));
+  g_assert_cmpuint (choose (0, 5, &later, &whole), ==, 3);
+  g_assert_true (g_str_has_prefix (whole, "least measured time: direct"));
+}
+
 int
 main (int argc, char **argv)
 {
+  g_autofree gchar *folder = NULL, *cache = NULL;
+  gint result;
+
   g_test_init (&argc, &argv, NULL);
+  folder = g_dir_make_tmp ("nd-plan-XXXXXX", NULL);
+  cache = g_build_filename (folder, "measured.ini", NULL);
+  g_setenv ("NDCONV_CACHE", cache, TRUE);
   choosy = nd_cpu_backend;
   choosy.name = "choosy";
   choosy.flags = 0;
   choosy.available = available;
   choosy.cost = cost;
   choosy.ring_new = ring_new;
+  timed = nd_cpu_backend;
+  timed.name = "timed";
+  timed.flags = 0;
+  timed.available = available;
+  timed.cost = timed_cost;
+  timed.setup_cost = timed_setup_cost;
+  timed.ring_new = timed_ring_new;
+  timed.device_name = device_name;
+  timed.events = &events;
+  timed.memory = &memory;
   nd_backend_register (&choosy);
   nd_backend_register (&nd_cpu_backend);
+  nd_backend_register (&timed);
   g_test_add_func ("/plan/auto", test_auto);
   g_test_add_func ("/plan/named", test_named);
   g_test_add_func ("/plan/double", test_double);
   g_test_add_func ("/plan/planes", test_planes);
-  return g_test_run ();
+  g_test_add_func ("/plan/setup", test_setup);
+  g_test_add_func ("/plan/measuring", test_measuring);
+  result = g_test_run ();
+  g_unlink (cache);
+  g_rmdir (folder);
+  return result;
 }

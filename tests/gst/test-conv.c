@@ -654,6 +654,49 @@ GST_START_TEST (test_numbers)
 
 GST_END_TEST;
 
+/* The reason for the method that a pipeline with a filter "f" has chosen. */
+static gchar *
+find_reason (const gchar *source)
+{
+  g_autofree gchar *text = g_strdup_printf (
+      "%s ! queue ! ndconv3d name=f filter=box,size=3 backend=cpu ! fakesink",
+      source);
+  g_autoptr (GstElement) pipeline = gst_parse_launch (text, NULL);
+  g_autoptr (GstElement) filter = gst_bin_get_by_name (GST_BIN (pipeline), "f");
+  g_autoptr (GstStructure) stats = NULL;
+  gchar *reason;
+
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
+                              GST_CLOCK_TIME_NONE),
+      GST_STATE_CHANGE_SUCCESS);
+  g_object_get (filter, "stats", &stats, NULL);
+  reason = g_strdup (gst_structure_get_string (stats, "reason"));
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  return reason;
+}
+
+/* The plan counts the volumes that the source announces. */
+GST_START_TEST (test_length_of_stream)
+{
+  g_autofree gchar *seven =
+      find_reason ("ndtestsrc num-buffers=7 volume-size=9:8:7");
+  g_autofree gchar *one =
+      find_reason ("ndtestsrc num-buffers=1 volume-size=9:8:7");
+  g_autofree gchar *endless = find_reason ("ndtestsrc volume-size=9:8:7");
+
+  fail_unless (g_str_has_prefix (seven,
+                   "least estimated time of 7 volumes: direct"),
+      "%s", seven);
+  fail_unless (g_str_has_prefix (one,
+                   "least estimated time of 1 volume: direct"),
+      "%s", one);
+  fail_unless (g_str_has_prefix (endless, "least estimated time: direct"), "%s",
+      endless);
+}
+
+GST_END_TEST;
+
 static Suite *
 conv_suite (void)
 {
@@ -674,6 +717,7 @@ conv_suite (void)
   tcase_add_test (tc, test_klass);
   tcase_add_test (tc, test_every_value_of_every_property);
   tcase_add_test (tc, test_numbers);
+  tcase_add_test (tc, test_length_of_stream);
   return suite;
 }
 
