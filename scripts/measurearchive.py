@@ -76,7 +76,7 @@ class Watch(threading.Thread):
     def run(self):
         source = random.Random(1)
         next_kill = time.monotonic() + self.seconds
-        while not self.ended.wait(0.02):
+        while not self.ended.wait(0.1):
             # Those that compute, not the helpers of multiprocessing or Dask.
             now = {pid: read_memory(pid) for pid in find_children()}
             for pid, n in now.items():
@@ -102,6 +102,12 @@ def measure_idle():
     seconds = time.perf_counter() - begin
     line = next(l for l in text.split("\n") if l.startswith("RssAnon"))
     return seconds, int(line.split()[1]) * 1024
+
+
+def read_cpu():
+    """User and system CPU seconds of the workers that ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime, used.ru_stime
 
 
 def hash_store(path):
@@ -143,7 +149,7 @@ def measure(options, workers, simulate):
     print(f"{options.tasks} tasks of {options.compute:.3f} s, plan "
           f"{options.plan:.2f} s, start {options.start:.2f} s, idle "
           f"{idle / 1e6:.0f} MB, {options.cores} cores")
-    print("workers  predicted   measured  ratio  user CPU  above idle  killed  "
+    print("workers  predicted   measured  ratio  user + sys  above idle  killed  "
           "tried again  equal")
     expected = None
     for n in workers:
@@ -151,7 +157,7 @@ def measure(options, workers, simulate):
             shutil.rmtree(path, ignore_errors=True)
         watch = Watch(options.mtbf / n if options.mtbf < math.inf
                       else math.inf)
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        before = read_cpu()
         watch.start()
         report = ndconv.run(
             source, target, filter=w, workers=n, runner=options.runner,
@@ -159,13 +165,14 @@ def measure(options, workers, simulate):
             **settings)
         watch.ended.set()
         watch.join()
-        cpu = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        cpu = [now - then for now, then in zip(read_cpu(), before)]
         found = hash_store(target)
         expected = expected or found
         options.restart = options.start
         predicted = simulate(options, n, options.seed)[0]
         print(f"{n:7d} {predicted:10.1f} {report.seconds:10.1f} "
-              f"{predicted / report.seconds:6.2f} {cpu:9.1f} "
+              f"{predicted / report.seconds:6.2f} "
+              f"{cpu[0]:6.1f} + {cpu[1]:3.1f} "
               f"{watch.above_idle(idle) / 1e6:8.0f} MB {watch.killed:7d} "
               f"{report.retried:12d}  {found == expected}", flush=True)
         if report.failed:

@@ -15,7 +15,7 @@ import pickle
 from typing import Any, Iterator
 
 from . import _library as lib
-from ._jobs import Done, limit_arenas
+from ._jobs import Done, prepare_memory
 from ._ledger import Ledger
 
 _log = logging.getLogger("ndconv")
@@ -35,7 +35,7 @@ def _do(task: bytes, per_host: int) -> Done | str:
     """One task, in a worker of which the host computes @per_host at a time, or
     the text of its error."""
     cores = len(os.sched_getaffinity(0))
-    limit_arenas()
+    prepare_memory()
     try:
         return pickle.loads(task).do(max(1, cores // per_host))
     except Exception as error:  # Dask would print it with its traceback

@@ -20,6 +20,7 @@ import numpy
 
 from . import _library as lib
 from ._blocks import Block
+from ._chunks import sync_file
 from ._convolve import convolve
 from ._jobs import (Done, Task, count_volume, describe, refuse_other,
                     write_whole)
@@ -133,18 +134,21 @@ class FileJob(NamedTuple):
                 if (target / found).exists():
                     raise lib.FileError(f"{target / found} exists and was not "
                                         "made by this function: remove it")
-        write_whole(self._description, json.dumps(self._describe()))
+        for found in names:
+            sync_file(folder / found)
+        write_whole(self._description, json.dumps(self._describe()), folder)
         for found in names:
             os.replace(folder / found, target / found)
 
     def finish(self) -> None:
         """Removes the unfinished files of killed workers."""
         unfinished = self._folder / "unfinished"
-        name = pathlib.Path(self.output).name + "."
+        name = pathlib.Path(self.output).name
         try:
             left = os.listdir(unfinished)
         except FileNotFoundError:
             return
         for found in left:
-            if found.startswith(name):
+            # Not those of heart.nii.gz if this is heart.nii.
+            if found.rpartition(".")[0] == name:
                 shutil.rmtree(unfinished / found, ignore_errors=True)

@@ -5,6 +5,7 @@ Copyright (C) 2026 the ndconv developers
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import json
@@ -12,7 +13,7 @@ import math
 import os
 import pathlib
 import time
-from typing import Any, NamedTuple
+from typing import Any, Iterator, NamedTuple
 
 import numpy
 
@@ -24,7 +25,12 @@ from ._filters import Filter
 from ._sources import Source
 
 
-_M_ARENA_MAX = -8       # <malloc.h>
+# <malloc.h>
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
+_M_ARENA_MAX = -8
+# Arrays up to this size are in the heap, of which so much may be unused.
+_HEAP_BYTES = 256 << 20
 
 
 class Done(NamedTuple):
@@ -52,12 +58,23 @@ class Task(NamedTuple):
         return done._replace(seconds=time.perf_counter() - begin)
 
 
-def limit_arenas() -> None:
-    """For workers: threads of zarr share one heap. With a heap each, a worker
-    keeps about twice the memory that it uses."""
+def prepare_memory() -> None:
+    """For workers. Threads of zarr share one heap: with a heap each, a worker
+    keeps about twice the memory that it uses. Freed volumes stay in the heap for
+    the next ones: from the system each page costs more than its filtering."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt:     # of the GNU library
         mallopt(_M_ARENA_MAX, 1)
+        mallopt(_M_MMAP_THRESHOLD, _HEAP_BYTES)
+        mallopt(_M_TRIM_THRESHOLD, _HEAP_BYTES)
+
+
+def count_cores() -> int:
+    """The cores that this process may use."""
+    cores = len(os.sched_getaffinity(0))
+    # Slurm does not bind processes in every configuration.
+    share = os.environ.get("SLURM_CPUS_PER_TASK", "")
+    return min(cores, int(share)) if share.isdigit() else cores
 
 
 def count_volume(source: Source) -> int:
@@ -93,11 +110,29 @@ def refuse_other(found: Any, wanted: Any, where: Any) -> None:
             "remove it, or choose another output")
 
 
-def write_whole(path: pathlib.Path, text: str) -> None:
-    """Writes a file that is complete as soon as it has its name."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
-    temporary.write_text(text, "utf-8")
-    os.replace(temporary, path)
+@contextlib.contextmanager
+def writing(path: Any) -> Iterator[None]:
+    """Errors of the system name the output @path: a full disk names nothing."""
+    try:
+        yield
+    except lib.Error:
+        raise
+    except OSError as error:
+        raise lib.FileError(f"{path} cannot be written: "
+                            f"{error.strerror or error}") from error
+
+
+def write_whole(path: pathlib.Path, text: str,
+                folder: pathlib.Path | None = None) -> None:
+    """Writes a file that is complete as soon as it has its name; until then it
+    is in @folder, by default that of @path."""
+    temporary = (folder or path.parent) / f"{path.name}.{os.getpid()}.new"
+    try:
+        temporary.write_text(text, "utf-8")
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def find_type(source: Source, filter_: Filter,

@@ -14,19 +14,11 @@ import signal
 from typing import Any
 
 from . import _library as lib
-from ._jobs import Done, Task, limit_arenas
+from ._jobs import Done, Task, count_cores, prepare_memory
 from ._ledger import Ledger
 
 # Processes that may die one after the other before any has started.
 MAX_DEATHS = 20
-
-
-def count_cores() -> int:
-    """The cores that this process may use."""
-    cores = len(os.sched_getaffinity(0))
-    # Slurm does not bind processes in every configuration.
-    share = os.environ.get("SLURM_CPUS_PER_TASK", "")
-    return min(cores, int(share)) if share.isdigit() else cores
 
 
 def _choose_gpu(number: int) -> None:
@@ -48,7 +40,7 @@ def _work(connection: Any, number: int) -> None:
     # Ctrl-C reaches all processes; the first one stops the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _choose_gpu(number)
-    limit_arenas()
+    prepare_memory()
     connection.send(None)
     while True:
         try:

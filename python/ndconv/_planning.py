@@ -10,12 +10,13 @@ import os
 from typing import Any, NamedTuple, Sequence, Union
 
 from . import _library as lib
+from ._chunks import CODECS
 from ._filejobs import EXTENSIONS, FileJob
 from ._filters import Filter
 from ._jobs import find_type
 from ._recordings import Raw
 from ._sources import RecordingSource, open_source
-from ._storejobs import CODECS, StoreJob, find_shard
+from ._storejobs import StoreJob, find_shard
 
 # The values of output_format, and the version of OME-Zarr that each stands for.
 FORMATS = {"recording": "", "ome-zarr": "0.5", "ome-zarr-0.5": "0.5",
@@ -63,8 +64,8 @@ class Options(NamedTuple):
                     f"{path} has {source.volumes} volumes; OME-Zarr needs axes "
                     "with t")
             return StoreJob(source, target, self.filter, self.settings, dtype,
-                            find_shard(source, self.block), version,
-                            self.compression)
+                            find_shard(source, self.block, self.settings),
+                            version, self.compression)
         if not is_recording:
             raise lib.SettingsError(f"{path} is no recording: its output is "
                                     "OME-Zarr")

@@ -5,7 +5,6 @@ Copyright (C) 2026 the ndconv developers
 """
 from __future__ import annotations
 
-import functools
 import os
 from typing import Any, Iterator, NamedTuple, Union
 
@@ -28,17 +27,27 @@ class ZarrSource(NamedTuple):
     dtype: numpy.dtype
     multiscale: dict[str, Any] | None
 
+    def _open(self) -> Any:
+        """The array, in a worker. It is not kept: another run of the same
+        worker may find another array of this name."""
+        node = load_zarr().open(self.path, mode="r")
+        array = node[self.inside] if self.inside else node
+        if array.shape != self.shape or array.dtype != self.dtype:
+            raise lib.FileError(f"{self.path} has changed since the run began")
+        return array
+
     def read(self, box: tuple[slice, ...]) -> numpy.ndarray:
         """The samples of @box."""
-        return open_array(self.path, self.inside, "r")[box]
+        return self._open()[box]
 
     def read_volumes(self, box: tuple[slice, ...]) -> Iterator[numpy.ndarray]:
         """The volumes of @box, of which "t" is the first axis. Each chunk is
         decompressed once."""
+        array = self._open()
         begin, end, _ = box[0].indices(self.shape[0])
         while begin < end:
             stop = min(end, (begin // self.chunks[0] + 1) * self.chunks[0])
-            yield from self.read((slice(begin, stop), *box[1:]))
+            yield from array[(slice(begin, stop), *box[1:])]
             begin = stop
 
 
@@ -95,13 +104,6 @@ def load_zarr() -> Any:
         raise ImportError(f"Archives need zarr 3.0 or later; this is "
                           f"{zarr.__version__}")
     return zarr
-
-
-@functools.lru_cache(maxsize=4)
-def open_array(path: str, inside: str, mode: str) -> Any:
-    """An array of a store; it stays open for the next blocks of a worker."""
-    node = load_zarr().open(path, mode=mode)
-    return node[inside] if inside else node
 
 
 def _open_zarr(path: str, axes: str | None) -> ZarrSource:

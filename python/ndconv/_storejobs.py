@@ -1,8 +1,9 @@
 """Jobs of which the output is OME-Zarr. A task is one block and writes one shard
 of whole chunks, so that no two tasks write into one file.
 
-While a run goes on, OUTPUT.part has the store, a description of the run, and a
-marker for each finished task; the store gets its final name last.
+While a run goes on, OUTPUT.part has the store, a description of the run, a
+marker for each finished task, and files that are being written; the store gets
+its final name last.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 Copyright (C) 2026 the ndconv developers
@@ -14,31 +15,24 @@ import math
 import os
 import pathlib
 import shutil
-from typing import Any, NamedTuple, Sequence
+import tempfile
+from typing import Any, Iterable, NamedTuple, Sequence
 
 import numpy
 
 from . import _library as lib
 from ._blocks import Block, plan_blocks
+from ._chunks import CODECS, BlockWriter, Layout
 from ._convolve import convolve
-from ._jobs import (Done, Task, count_volume, describe, refuse_other,
-                    write_whole)
-from ._sources import Source, axis_type, load_zarr, open_array
+from ._jobs import (Done, Task, count_cores, count_volume, describe,
+                    refuse_other, write_whole, writing)
+from ._sources import Source, axis_type, load_zarr
 from ._stream import Stream
 
-# Outputs of a block, unless the caller says how many.
+# Outputs of a block, unless the caller says how many: of those that are computed
+# and written volume by volume, and of those that are in memory.
+STREAMED_SAMPLES = 1 << 25
 BLOCK_SAMPLES = 1 << 23
-# Compression by version of Zarr: a codec of Zarr 3, one of numcodecs.
-CODECS: dict[str, tuple[Any, Any]] = {
-    "zstd": ({"name": "zstd", "configuration": {"level": 1, "checksum": False}},
-             {"id": "zstd", "level": 1}),
-    "gzip": ({"name": "gzip", "configuration": {"level": 5}},
-             {"id": "gzip", "level": 5}),
-    "blosc": ({"name": "blosc", "configuration": {
-        "cname": "lz4", "clevel": 5, "shuffle": "shuffle"}},
-              {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1}),
-    "none": (None, None),
-}
 
 
 class StoreJob(NamedTuple):
@@ -107,8 +101,15 @@ class StoreJob(NamedTuple):
             refuse_other(json.loads(description.read_text("utf-8")),
                          self._describe(), self._part)
             return
-        if self._part.exists():
-            shutil.rmtree(self._part)     # was killed before the description
+        with writing(self.output):
+            self._make_part(zarr, description)
+
+    def _make_part(self, zarr: Any, description: pathlib.Path) -> None:
+        if self._part.exists():     # was killed before the description
+            if any(name not in ("done", "store") and not name.endswith(".new")
+                   for name in os.listdir(self._part)):
+                refuse_other(None, self._describe(), self._part)
+            shutil.rmtree(self._part)
         (self._part / "done").mkdir(parents=True)
         self._create(zarr)
         write_whole(description, json.dumps(self._describe()))
@@ -141,51 +142,73 @@ class StoreJob(NamedTuple):
 
     def do(self, index: int, block: Block) -> Done:
         """One task, in a worker. The marker comes last."""
-        target = open_array(str(self._part / "store"), "0", "r+")
-        result = self._filter(block)
-        target[block.target] = result
-        (self._part / "done" / str(index)).touch()
+        # Not with parents: a worker that was taken for dead may come here when
+        # the output is complete.
+        unfinished = self._part / "unfinished"
+        with writing(self.output):
+            unfinished.mkdir(exist_ok=True)
+            folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{index}.",
+                                                   dir=unfinished))
+        n_threads = self.settings.get("n_threads") or count_cores()
+        try:
+            with BlockWriter(self._layout, block.target, folder,
+                             n_threads) as writer:
+                for outputs in self._filter(block):
+                    with writing(self.output):
+                        writer.write(outputs)
+                with writing(self.output):
+                    writer.publish(self._part / "store" / "0")
+                    (self._part / "done" / str(index)).touch()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
         read = math.prod(part.stop - part.start if part.stop is not None else n
                          for part, n in zip(block.source, self.source.shape))
-        return Done(result.size, read * self.source.dtype.itemsize,
-                    result.nbytes, 0.0)
+        return Done(writer.samples, read * self.source.dtype.itemsize,
+                    writer.samples * numpy.dtype(self.dtype).itemsize, 0.0)
 
-    def _filter(self, block: Block) -> numpy.ndarray:
-        """The outputs of @block."""
+    @property
+    def _layout(self) -> Layout:
+        return Layout(self.source.shape, self.source.chunks, self.shard,
+                      numpy.dtype(self.dtype), self.compression,
+                      2 if self.version == "0.4" else 3)
+
+    def _filter(self, block: Block) -> Iterable[numpy.ndarray]:
+        """The outputs of @block, one after the other along the first axis."""
         source, settings = self.source, self.settings
-        if (not source.axes.startswith("t")
-                or settings.get("time_border") == "wrap"):
+        if not is_streamed(source.axes, settings):
             return convolve(source.read(block.source), self.filter,
                             axes=source.axes, **settings)[block.inner]
         # Volume by volume, without the outputs of the halo in time.
         sizes = [len(range(*part.indices(n)))
                  for part, n in zip(block.source, source.shape)]
-        outputs = numpy.empty([len(range(*part.indices(n))) for part, n in
-                               zip(block.inner, sizes)], self.dtype)
         stream = Stream(self.filter, sizes[1:], source.dtype, axes=source.axes,
                         **settings)
         inner = block.inner[0]
         found = stream.filter(source.read_volumes(block.source), inner.start,
                               inner.stop)
-        for i, output in enumerate(found):
-            outputs[i] = output[block.inner[1:]]
-        return outputs
+        return (output[block.inner[1:]] for output in found)
 
     def finish(self) -> None:
         """Gives the complete output its name."""
-        if self._part.exists():
-            # Incomplete files of workers that were killed.
-            for folder, _, names in os.walk(self._part / "store"):
-                for name in names:
-                    if name.endswith(".partial"):
-                        os.remove(os.path.join(folder, name))
+        if not self._part.exists():
+            return
+        # It is there if an earlier run was killed below.
+        if not os.path.exists(self.output):
             os.rename(self._part / "store", self.output)
-            shutil.rmtree(self._part)
+        shutil.rmtree(self._part)
 
 
-def find_shard(source: Source,
-               block: Sequence[int] | None) -> tuple[int, ...]:
+def is_streamed(axes: str, settings: dict[str, Any]) -> bool:
+    """Whether blocks are filtered volume by volume. With the time border "wrap"
+    the first output needs the last volume."""
+    return axes.startswith("t") and settings.get("time_border") != "wrap"
+
+
+def find_shard(source: Source, block: Sequence[int] | None,
+               settings: dict[str, Any]) -> tuple[int, ...]:
     """The wanted block in whole chunks."""
+    most = (STREAMED_SAMPLES if is_streamed(source.axes, settings) else
+            BLOCK_SAMPLES)
     size = list(source.shape)
     if block is not None:
         if len(block) != len(size) or min(block) < 1:
@@ -193,7 +216,7 @@ def find_shard(source: Source,
                 f"block is {tuple(block)}; it must have {len(size)} numbers of "
                 "1 or more")
         size = [min(n, b) for n, b in zip(size, block)]
-    while block is None and math.prod(size) > BLOCK_SAMPLES:
+    while block is None and math.prod(size) > most:
         # The slowest axis that can still be halved.
         able = [i for i, (n, c) in enumerate(zip(size, source.chunks))
                 if n > c and source.axes[i] != "c"]
