@@ -22,14 +22,17 @@ nd_denoise_schedule (const NdDenoiseSettings *settings)
     };
   /* Blocks of 8 volumes are worse than those of 4 if few later volumes are
    * known, because then most of them begin long before the result. */
-  if (settings->quality == ND_QUALITY_BEST) {
-    const guint n_time = latency < ND_DENOISE_LONG_LATENCY ? 4 : 8;
+  if (settings->quality == ND_QUALITY_BEST || settings->motion) {
+    const gboolean is_long =
+        latency >= ND_DENOISE_LONG_LATENCY && !settings->motion;
+    const guint n_time = is_long ? 8 : 4;
 
     return (NdDenoiseSchedule){
       .n_time = n_time,
       .pilot_latency = latency,
       .latency = latency,
       .n_blocks = MIN (latency + 1, n_time),
+      .motion = settings->motion,
     };
   }
   /* A later block goes to stage 2 first, because it improves the result more
@@ -51,7 +54,7 @@ nd_denoise_window (const NdDenoiseSettings *settings, guint *before,
   if (settings->noise == ND_NOISE_SPECKLE)
     *before = 1;
   else if (settings->method == ND_DENOISE_TRANSFORM)
-    *before = 2 * (schedule.n_time - 1);
+    *before = (schedule.motion ? 3 : 2) * (schedule.n_time - 1);
   else
     *before = settings->axes == ND_AXES_SPACE ? 0 : ND_ADAPTIVE_TIME_REACH;
 }

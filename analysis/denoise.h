@@ -73,6 +73,10 @@ typedef struct
   gdouble sigma;    /* of the noise; 0: it is estimated */
   gdouble strength; /* factor of sigma */
 
+  /* Of ND_DENOISE_TRANSFORM with ND_NOISE_ADDITIVE: a third stage along the
+   * flow, and `quality` does not count. */
+  gboolean motion;
+
   /* Of ND_DENOISE_ADAPTIVE. ND_NOISE_SPECKLE is also filtered with them, along
    * space, whatever the method. */
   NdDenoiseAxes axes;
@@ -106,6 +110,12 @@ typedef struct
    * pilot_latency is then the latency. Otherwise 0: each block is computed
    * once. */
   guint n_blocks;
+
+  /* With motion, stage 2 adds each block to the results of all its volumes as
+   * stage 1 does, and stage 3 computes volume u anew from its n_blocks blocks,
+   * with the results of stage 2 at that time as pilots. It moves the volumes
+   * u - n_time + 1 to u - n_time + n_blocks along the flow to u first. */
+  gboolean motion;
 } NdDenoiseSchedule;
 
 NdDenoiseSchedule nd_denoise_schedule (const NdDenoiseSettings *settings);

@@ -5,6 +5,8 @@
  */
 #include "analysis/denoise.h"
 
+#include "analysis/flow.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -311,12 +313,13 @@ nd_denoise_has_coarse_scale (const gsize size[3])
   return size[0] > 1 || size[1] > 1 || size[2] > 1;
 }
 
-/* One scale of ND_QUALITY_BEST: the sums of stage 1, the pilots of a step, and
- * the sums of stage 2, which only the present result uses. */
+/* One scale of ND_QUALITY_BEST or motion: the sums of stage 1, the pilots of a
+ * step, and the sums of stage 2, which without motion only the present result
+ * uses. */
 typedef struct
 {
   Reference r;
-  gdouble *sums, *weights, *pilots, *results, *result_weights;
+  gdouble *sums, *weights, *pilots, *results, *result_sums, *result_weights;
 } Scale;
 
 static void
@@ -329,6 +332,7 @@ init_scale (Scale *scale, const Reference *r)
   scale->weights = g_new0 (gdouble, total);
   scale->pilots = g_new0 (gdouble, total);
   scale->results = g_new0 (gdouble, total);
+  scale->result_sums = g_new0 (gdouble, total);
   scale->result_weights = g_new0 (gdouble, total);
 }
 
@@ -339,6 +343,7 @@ clear_scale (Scale *scale)
   g_free (scale->weights);
   g_free (scale->pilots);
   g_free (scale->results);
+  g_free (scale->result_sums);
   g_free (scale->result_weights);
 }
 
@@ -377,6 +382,137 @@ run_best_stage2 (Scale *scale, gint64 step, gint64 known)
   return scale->results + from;
 }
 
+/* Adds the block that ends with volume @step to the results of its volumes. */
+static void
+run_motion_stage2 (Scale *scale, gint64 step, gint64 known, gdouble sigma)
+{
+  Reference *r = &scale->r;
+  const gsize n = known * r->samples;
+
+  r->stage = 2;
+  r->pilots = scale->pilots;
+  r->sums = scale->result_sums;
+  r->weights = scale->result_weights;
+  add_blocks (r, step - r->schedule->n_time + 1, known, sigma, 0, known - 1);
+  for (gsize i = 0; i < n; i++)
+    scale->results[i] = r->sums[i] / r->weights[i];
+}
+
+/* Moves volume u + @offset of the scale; @flow is that of the offset before. */
+static void
+move_volume (const Scale *scale, gint64 u, gint offset, gdouble sigma,
+    gdouble *flow, gdouble *const moved[2])
+{
+  const gsize samples = scale->r.samples;
+  const gsize from = (u + offset) * samples;
+  const gdouble *const in[2] = { scale->r.in + from, scale->results + from };
+
+  if (offset != 0)
+    nd_flow_reference (scale->r.size, scale->results + u * samples, in[1],
+        sigma, offset, flow);
+  for (guint i = 0; i < 2; i++) {
+    if (offset != 0)
+      nd_flow_reference_move (scale->r.size, flow, in[i], moved[i]);
+    else
+      memcpy (moved[i], in[i], samples * sizeof (gdouble));
+  }
+}
+
+/* The result of @n moved volumes for the one at @position. */
+static void
+run_moved (const Reference *like, gdouble *const moved[2], gint64 position,
+    gint64 n, gdouble sigma, gdouble *out)
+{
+  g_autofree gdouble *sums = g_new0 (gdouble, n * like->samples);
+  g_autofree gdouble *weights = g_new0 (gdouble, n * like->samples);
+  const gsize from = position * like->samples;
+  Reference r = *like;
+
+  r.stage = 2;
+  r.in = moved[0];
+  r.pilots = moved[1];
+  r.sums = sums;
+  r.weights = weights;
+  for (guint i = 0; i < r.schedule->n_blocks; i++)
+    add_blocks (&r, i, n, sigma, position, position);
+  for (gsize i = 0; i < r.samples; i++)
+    out[i] = sums[from + i] / weights[from + i];
+}
+
+/* Stage 3 of volume u. */
+static void
+run_stage3 (const Scale *fine, const Scale *coarse, gint64 u, gint64 known,
+    gdouble sigma, gdouble *out)
+{
+  const Reference *r = &fine->r;
+  const NdReferenceBorders *b = r->borders;
+  const gint before = r->schedule->n_time - 1;
+  const gint after = r->schedule->n_blocks - 1;
+  const gsize n = before + after + 1, samples = r->samples;
+  g_autofree gdouble *flow = g_new0 (gdouble, 3 * samples);
+  g_autofree gdouble *in = g_new (gdouble, n * samples);
+  g_autofree gdouble *results = g_new (gdouble, n * samples);
+  gdouble *const moved[2] = { in, results };
+
+  for (gint i = 0; i <= before + after; i++) {
+    const gint offset = i <= after ? i : after - i;
+    gdouble *const to[2] = { in + (before + offset) * samples,
+      results + (before + offset) * samples };
+
+    if (u + offset >= 0 && u + offset < known)
+      move_volume (fine, u, offset, sigma, flow, to);
+  }
+  for (gint i = -before; i <= after; i++) {
+    const gint64 from = b->time (u + i, known, b->time_data);
+
+    for (guint k = 0; k < 2; k++) {
+      gdouble *to = moved[k] + (before + i) * samples;
+
+      if (from >= 0 && from != u + i)
+        memcpy (to, moved[k] + (before + from - u) * samples,
+            samples * sizeof (gdouble));
+      for (gsize s = 0; from < 0 && s < samples; s++)
+        to[s] = b->border_value;
+    }
+  }
+  run_moved (r, moved, before, n, sigma * r->gain, out);
+  if (coarse) {
+    const gsize half_samples = coarse->r.samples;
+    g_autofree gdouble *half_in = g_new (gdouble, n * half_samples);
+    g_autofree gdouble *half_results = g_new (gdouble, n * half_samples);
+    g_autofree gdouble *half_out = g_new (gdouble, half_samples);
+
+    for (gsize i = 0; i < n; i++) {
+      coarsen (in + i * samples, r->size, half_in + i * half_samples);
+      coarsen (results + i * samples, r->size, half_results + i * half_samples);
+    }
+    run_moved (&coarse->r, (gdouble *[]){ half_in, half_results }, before, n,
+        sigma * coarse->r.gain, half_out);
+    fuse (out, r->size, half_out);
+  }
+}
+
+/* With motion: stages 2 and 3. At the first output stage 2 takes all steps
+ * before it at once. */
+static void
+run_motion (Scale *fine, Scale *coarse, gint64 step, gint64 known, gdouble *out)
+{
+  const NdDenoiseSchedule *s = fine->r.schedule;
+  const gint64 result = step - s->latency;
+  const gsize samples = fine->r.samples;
+  const gdouble sigma = step_sigma (&fine->r, step) / fine->r.gain;
+
+  for (gint64 i = result > 0 ? step : 0; i <= step; i++) {
+    run_motion_stage2 (fine, i, known, sigma * fine->r.gain);
+    if (coarse)
+      run_motion_stage2 (coarse, i, known, sigma * coarse->r.gain);
+  }
+  for (gint64 i = 0; coarse && i < MIN (step + 1, known); i++)
+    fuse (fine->results + i * samples, fine->r.size,
+        coarse->results + i * coarse->r.samples);
+  run_stage3 (fine, coarse, result, known, sigma, out + result * samples);
+}
+
 /* @coarse_reference is NULL without a coarse scale. */
 static void
 run_best (const Reference *fine_reference, const Reference *coarse_reference,
@@ -404,6 +540,10 @@ run_best (const Reference *fine_reference, const Reference *coarse_reference,
     }
     if (result < 0)
       continue;
+    if (s->motion) {
+      run_motion (&fine, coarse_reference ? &coarse : NULL, step, known, out);
+      continue;
+    }
     memcpy (out + result * samples, run_best_stage2 (&fine, step, known),
         samples * sizeof (gdouble));
     if (coarse_reference)

@@ -10,6 +10,7 @@
 #include "cpu/denoisenoise.h"
 #include "cpu/denoisesamples.h"
 #include "cpu/denoisescale.h"
+#include "cpu/flow.h"
 #include "cpu/speckle.h"
 
 #include <math.h>
@@ -23,6 +24,9 @@ typedef struct
   gboolean is_kept;
   NdDenoiseScale *fine, *coarse;
   gfloat *difference;         /* a coarse volume */
+  NdFlow *motion;           /* or NULL */
+  /* Of volumes that are moved to the next output: fine and coarse, or NULL. */
+  NdDenoiseScale *moved[2];
   NdAdaptiveFilter *adaptive; /* or NULL; then there are no scales */
   gfloat *speckle;            /* the last ND_SPECKLE_VOLUMES, or NULL */
   gdouble estimates[ND_DENOISE_MAX_ESTIMATES];
@@ -65,6 +69,9 @@ nd_cpu_denoise_free (NdAlgorithm *algorithm)
 
     nd_denoise_scale_free (component->fine);
     nd_denoise_scale_free (component->coarse);
+    for (guint i = 0; i < 2; i++)
+      nd_denoise_scale_free (component->moved[i]);
+    nd_flow_free (component->motion);
     nd_adaptive_filter_free (component->adaptive);
     g_free (component->speckle);
     g_free (component->difference);
@@ -81,7 +88,7 @@ nd_cpu_denoise_reset (NdAlgorithm *algorithm)
 
   self->pushed = self->next = 0;
   self->done1 = 0;
-  self->done2 = self->schedule.pilot_latency;
+  self->done2 = self->schedule.motion ? 0 : self->schedule.pilot_latency;
   self->ended = FALSE;
   for (gsize c = 0; c < self->shape.components; c++) {
     Component *component = &self->components[c];
@@ -190,6 +197,19 @@ run_stage1 (NdCpuDenoise *self, Component *component, gint64 step, gint64 known,
         component->difference);
 }
 
+/* With motion, fuses the results of the block of @step. */
+static void
+fuse_results (NdCpuDenoise *self, Component *component, gint64 step,
+    gint64 known)
+{
+  const gint64 first = step - self->schedule.n_time + 1;
+
+  for (gint64 i = MAX (first, 0); i <= MIN (step, known - 1); i++)
+    nd_cpu_fuse (nd_denoise_scale_result (component->fine, i),
+        self->shape.size, nd_denoise_scale_result (component->coarse, i),
+        component->difference);
+}
+
 static gfloat *
 run_stage2 (NdCpuDenoise *self, Component *component, gint64 step, gint64 known,
     gfloat sigma)
@@ -201,15 +221,120 @@ run_stage2 (NdCpuDenoise *self, Component *component, gint64 step, gint64 known,
     return fine;
   coarse = nd_denoise_scale_stage2 (component->coarse, step, known,
       sigma * self->coarse_gain);
-  if (fine)
+  if (self->schedule.motion)
+    fuse_results (self, component, step, known);
+  else if (fine)
     nd_cpu_fuse (fine, self->shape.size, coarse, component->difference);
   return fine;
+}
+
+/* The volume with noise and the result of stage 2 at @position of a scale of
+ * moved volumes. */
+static void
+get_moved (const NdDenoiseScale *scale, gint64 position, gfloat *moved[2])
+{
+  moved[0] = nd_denoise_scale_input (scale, position);
+  moved[1] = nd_denoise_scale_pilot (scale, position);
+}
+
+/* Copies the moved volumes at @from, which are there instead of volumes beyond
+ * the stream; -1: volumes of the border value. */
+static void
+repeat_moved (const NdCpuDenoise *self, const Component *component,
+    gint64 position, gint64 from)
+{
+  const gsize n = count_samples (self);
+  gfloat *to[2], *in[2];
+
+  get_moved (component->moved[0], position, to);
+  if (from >= 0)
+    get_moved (component->moved[0], from, in);
+  for (guint i = 0; i < 2; i++) {
+    for (gsize k = 0; from < 0 && k < n; k++)
+      to[i][k] = self->borders.border_value;
+    if (from >= 0)
+      memcpy (to[i], in[i], n * sizeof (gfloat));
+  }
+}
+
+/* Moves volume next + @offset, which the stream has. */
+static void
+move_volume (NdCpuDenoise *self, Component *component, gint offset,
+    gint64 position)
+{
+  const gfloat *const in[2] = {
+    nd_denoise_scale_input (component->fine, self->next + offset),
+    nd_denoise_scale_result (component->fine, self->next + offset)
+  };
+  gfloat *to[2];
+
+  get_moved (component->moved[0], position, to);
+  if (offset != 0) {
+    nd_flow_move (component->motion, offset, in, to);
+    return;
+  }
+  for (guint i = 0; i < 2; i++)
+    memcpy (to[i], in[i], count_samples (self) * sizeof (gfloat));
+}
+
+/* The result of a scale with @n moved volumes. */
+static gfloat *
+run_moved (NdDenoiseScale *scale, gint64 n, gfloat sigma)
+{
+  /* The volumes are others than before. */
+  nd_denoise_scale_reset (scale);
+  return nd_denoise_scale_stage2 (scale, n - 1, n, sigma);
+}
+
+/* Stage 3: the blocks of volumes that are moved to the next output. It leaves
+ * nothing for later outputs. */
+static gfloat *
+run_stage3 (NdCpuDenoise *self, Component *component, gint64 known,
+    gfloat sigma)
+{
+  const gint before = self->schedule.n_time - 1;
+  const gint after = self->schedule.n_blocks - 1;
+  gfloat *result;
+
+  nd_flow_set_target (component->motion,
+      nd_denoise_scale_result (component->fine, self->next), sigma);
+  for (gint i = 0; i <= after && self->next + i < known; i++)
+    move_volume (self, component, i, before + i);
+  for (gint i = 1; i <= before && self->next >= i; i++)
+    move_volume (self, component, -i, before - i);
+  for (gint i = -before; i <= after; i++) {
+    const gint64 at = self->next + i;
+
+    if (at < 0 || at >= known) {
+      const gint64 from =
+          nd_border_index (self->borders.time_border, at, known);
+
+      repeat_moved (self, component, before + i,
+          from < 0 ? -1 : before + from - self->next);
+    }
+  }
+  result = run_moved (component->moved[0], before + after + 1, sigma);
+  if (!component->moved[1])
+    return result;
+  for (gint i = 0; i <= before + after; i++) {
+    gfloat *fine[2], *coarse[2];
+
+    get_moved (component->moved[0], i, fine);
+    get_moved (component->moved[1], i, coarse);
+    for (guint k = 0; k < 2; k++)
+      nd_cpu_coarsen (fine[k], self->shape.size, coarse[k]);
+  }
+  nd_cpu_fuse (result, self->shape.size,
+      run_moved (component->moved[1], before + after + 1,
+          sigma * self->coarse_gain),
+      component->difference);
+  return result;
 }
 
 /* Runs all steps that the next output needs; at the start of the stream there
  * are several. Returns the denoised volume. */
 static gfloat *
-run_steps (NdCpuDenoise *self, Component *component)
+run_steps (NdCpuDenoise *self, Component *component, gboolean is_needed)
 {
   const NdDenoiseSchedule *schedule = &self->schedule;
   const gint64 last = self->next + schedule->latency;
@@ -228,6 +353,8 @@ run_steps (NdCpuDenoise *self, Component *component)
   }
   for (gint64 step = self->done2; step <= last; step++)
     result = run_stage2 (self, component, step, known_pilots, sigma);
+  if (self->schedule.motion && is_needed)
+    result = run_stage3 (self, component, known, sigma);
   return result;
 }
 
@@ -275,7 +402,8 @@ nd_cpu_denoise_respond (NdAlgorithm *algorithm, const NdSamples *out,
       /* Steps run for noise-free volumes too, because later outputs may need
        * the sums over their blocks. */
       if (!component->adaptive)
-        result = run_steps (self, component);
+        result = run_steps (self, component,
+            out && sigma > ND_DENOISE_MIN_SIGMA);
       else if (out)
         result = run_adaptive (self, component, sigma);
       if (!(sigma > ND_DENOISE_MIN_SIGMA))
@@ -341,6 +469,39 @@ static const NdAlgorithmClass denoise_class = {
   .sigma = nd_cpu_denoise_sigma,
 };
 
+/* A scale for stage 3: the blocks of one output. NULL if there is not enough
+ * memory. */
+static NdDenoiseScale *
+new_moved (const NdCpuDenoise *self, const gsize size[3])
+{
+  const guint latency = self->schedule.n_blocks - 1;
+  const NdDenoiseSchedule schedule = {
+    .n_time = self->schedule.n_time,
+    .pilot_latency = latency,
+    .latency = latency,
+    .n_blocks = self->schedule.n_blocks,
+  };
+  NdDenoiseScale *scale =
+      nd_denoise_scale_new (nd_denoise_kernels (), size, &schedule);
+
+  if (scale)
+    nd_denoise_scale_set_borders (scale, &self->borders);
+  return scale;
+}
+
+static gboolean
+init_motion (NdCpuDenoise *self, Component *component)
+{
+  component->motion = nd_flow_new (self->shape.size);
+  component->moved[0] = new_moved (self, self->shape.size);
+  if (!component->motion || !component->moved[0])
+    return FALSE;
+  if (self->coarse_gain == 0)
+    return TRUE;
+  component->moved[1] = new_moved (self, self->coarse);
+  return component->moved[1] != NULL;
+}
+
 static gboolean
 init_component (NdCpuDenoise *self, Component *component,
     const NdDenoiseBorders *borders, gboolean kept)
@@ -363,6 +524,8 @@ init_component (NdCpuDenoise *self, Component *component,
   if (!component->fine)
     return FALSE;
   nd_denoise_scale_set_borders (component->fine, borders);
+  if (!kept && self->schedule.motion && !init_motion (self, component))
+    return FALSE;
   if (kept || self->coarse_gain == 0)
     return TRUE;
   component->coarse = nd_denoise_scale_new (kernels, coarse, &self->schedule);

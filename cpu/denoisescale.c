@@ -27,7 +27,8 @@ nd_denoise_scale_bytes (const gsize size[3], const NdDenoiseSchedule *schedule)
   gsize floats = 1;
   /* Rings and sums of both stages, padded coefficients, and slabs. */
   const gsize volumes =
-      12 * schedule->n_time + 16 + (schedule->n_blocks ? schedule->latency : 0);
+      12 * schedule->n_time + 16 + (schedule->n_blocks ? schedule->latency : 0)
+      + (schedule->motion ? schedule->n_time + schedule->latency : 0);
 
   for (guint a = 0; a < 3; a++) {
     if (!multiply (&floats, size[a] + (size[2] == 1 && a == 2 ? 0 : 16)))
@@ -116,13 +117,15 @@ init_volumes (NdDenoiseScale *self)
 
   self->inputs = new_floats (self->n_inputs * self->samples);
   self->pilots = new_floats (self->n_pilots * self->samples);
-  self->result = new_floats (self->samples);
+  self->result =
+      new_floats ((schedule->motion ? self->n_pilots : 1) * self->samples);
   self->data = new_floats (planes + room);
   self->pilot = new_floats (planes + room);
   self->constant = new_floats (n_time * self->stride + room);
   self->constant_row = new_floats (self->size[0]);
   for (guint i = 0; i < 2; i++) {
-    const guint n = i == 1 && schedule->n_blocks ? 1 : n_time;
+    const guint n =
+        i == 1 && schedule->n_blocks && !schedule->motion ? 1 : n_time;
 
     self->sums[i] = new_floats (n * self->samples);
     self->weights[i] = new_floats (n * self->samples);
@@ -223,6 +226,12 @@ gfloat *
 nd_denoise_scale_pilot (const NdDenoiseScale *self, gint64 position)
 {
   return volume (self, self->pilots, self->n_pilots, position);
+}
+
+gfloat *
+nd_denoise_scale_result (const NdDenoiseScale *self, gint64 position)
+{
+  return volume (self, self->result, self->n_pilots, position);
 }
 
 /* The transform over time */
@@ -367,22 +376,23 @@ run (NdDenoiseBlockJob *job, gint64 first, gint64 from, gint64 to)
   nd_denoise_scale_compute_blocks (job);
 }
 
-/* Adds the block at @first to the pilots of its volumes, as far as the stream
- * has them. */
+/* Adds the block at @first to the pilots (in stage 2 the results) of its
+ * volumes, as far as the stream has them. */
 static void
-refine_pilots (NdDenoiseBlockJob *job, gint64 first, gint64 known)
+refine_volumes (NdDenoiseBlockJob *job, gint64 first, gint64 known)
 {
   NdDenoiseScale *self = job->scale;
-  const guint n_time = self->schedule.n_time;
+  const guint n_time = self->schedule.n_time, i = job->stage - 1;
 
   for (guint t = 0; t < n_time; t++) {
     const gint64 position = first + t;
 
     if (position < 0 || position >= known)
       continue;
-    job->means[t] = volume (self, self->sums[0], n_time, position);
-    job->mean_weights[t] = volume (self, self->weights[0], n_time, position);
-    job->pilots[t] = nd_denoise_scale_pilot (self, position);
+    job->means[t] = volume (self, self->sums[i], n_time, position);
+    job->mean_weights[t] = volume (self, self->weights[i], n_time, position);
+    job->pilots[t] = i == 0 ? nd_denoise_scale_pilot (self, position)
+                            : nd_denoise_scale_result (self, position);
   }
   nd_denoise_scale_compute_blocks (job);
 }
@@ -406,7 +416,7 @@ nd_denoise_scale_stage1 (NdDenoiseScale *self, gint64 step, gint64 known,
   transform_data (self, positions);
   set_levels (&job, sigma);
   if (schedule->n_blocks) {
-    refine_pilots (&job, first, known);
+    refine_volumes (&job, first, known);
     return;
   }
   if (pilot >= 0)
@@ -444,18 +454,18 @@ nd_denoise_scale_stage2 (NdDenoiseScale *self, gint64 step, gint64 known,
     gfloat sigma)
 {
   const NdDenoiseSchedule *schedule = &self->schedule;
-  const gint64 last = step - schedule->pilot_latency;
+  const gint64 last = schedule->motion ? step : step - schedule->pilot_latency;
   const gint64 first = last - schedule->n_time + 1;
   gint64 positions[MAX_TIME];
   NdDenoiseBlockJob job = {
     .scale = self,
     .stage = 2,
-    .one = schedule->latency == schedule->pilot_latency,
+    .one = schedule->latency == schedule->pilot_latency && !schedule->motion,
     .slice = schedule->n_time - 1,
     .out = self->result,
   };
 
-  if (schedule->n_blocks)
+  if (schedule->n_blocks && !schedule->motion)
     return step < schedule->latency
         ? NULL
         : compute_result (self, step - schedule->latency, known, sigma);
@@ -463,6 +473,10 @@ nd_denoise_scale_stage2 (NdDenoiseScale *self, gint64 step, gint64 known,
   transform_data (self, positions);
   transform (self, self->pilots, self->n_pilots, positions, self->pilot);
   set_levels (&job, sigma);
+  if (schedule->motion) {
+    refine_volumes (&job, first, known);
+    return NULL;
+  }
   run (&job, first, step - schedule->latency, MIN (last, known - 1));
   return job.out;
 }

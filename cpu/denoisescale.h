@@ -46,14 +46,18 @@ gfloat *nd_denoise_scale_input (const NdDenoiseScale *scale, gint64 position);
  * n_blocks, stage 1 of a step writes the pilots of all volumes of its block. */
 gfloat *nd_denoise_scale_pilot (const NdDenoiseScale *scale, gint64 position);
 
+/* The result of volume @position with the blocks so far; only with motion.
+ * Stage 2 of a step writes the results of all volumes of its block. */
+gfloat *nd_denoise_scale_result (const NdDenoiseScale *scale, gint64 position);
+
 /* The stream has @known volumes (for stage 2: pilots) so far. They decide the
  * border before the first and after the last of them. @sigma is the standard
  * deviation of the noise. */
 void nd_denoise_scale_stage1 (NdDenoiseScale *scale, gint64 step, gint64 known,
     gfloat sigma);
 
-/* Returns the result of volume @step - latency, or NULL if that is below 0. It
- * is valid until the next call. */
+/* Returns the result of volume @step - latency, or NULL if that is below 0 or,
+ * with motion, always. It is valid until the next call. */
 gfloat *nd_denoise_scale_stage2 (NdDenoiseScale *scale, gint64 step,
     gint64 known, gfloat sigma);
 

@@ -38,9 +38,9 @@ struct _NdDenoiseScale
   guint n_inputs, n_pilots;
   gfloat *inputs, *pilots; /* n_inputs, n_pilots volumes */
   /* n_time volumes each, of stages 1 and 2. With n_blocks those of stage 1 are
-   * weighted means, and stage 2 has one volume. */
+   * weighted means, and stage 2 has one volume or, with motion, also means. */
   gfloat *sums[2], *weights[2];
-  gfloat *result;
+  gfloat *result; /* with motion n_pilots volumes */
 
   gsize row, stride;    /* floats of a row, of a padded plane */
   gfloat *data, *pilot; /* coefficients over time, padded planes */
@@ -70,8 +70,9 @@ typedef struct
   const gfloat *complete_sum, *complete_weight;
   gfloat *out; /* or NULL */
 
-  /* With n_blocks: the means and the pilots of stage 1, and whether the blocks
-   * are the first or the last of a result in stage 2. */
+  /* With n_blocks: the means and the pilots of stage 1 (with motion also those
+   * of stage 2), and whether the blocks are the first or the last of a result
+   * in stage 2. */
   gfloat *means[ND_DENOISE_MAX_TIME], *mean_weights[ND_DENOISE_MAX_TIME];
   gfloat *pilots[ND_DENOISE_MAX_TIME];
   gboolean is_first, is_last;

@@ -115,6 +115,8 @@ check_settings (const NdDenoiseSettings &settings)
     what = "method=adaptive";
   else if (settings.noise != ND_NOISE_ADDITIVE)
     what = "noise=speckle";
+  else if (settings.motion)
+    what = "motion=true";
   else if (settings.quality != ND_QUALITY_FAST)
     what = "quality=best";
   if (what)

@@ -80,6 +80,32 @@ test_reference (void)
   }
 }
 
+/* The ends of the stream, streams shorter than a block, frames, each latency,
+ * a volume without a coarse scale, and each border. */
+static void
+test_motion (void)
+{
+  static const gsize sizes[][4] = { { 9, 8, 8, 7 }, { 11, 6, 5, 5 },
+    { 12, 11, 1, 7 }, { 5, 1, 1, 4 }, { 9, 10, 2, 3 }, { 10, 9, 1, 1 },
+    { 8, 9, 1, 2 }, { 1, 1, 1, 2 } };
+  g_autoptr (GRand) rand = case_rand ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    Case c = plain;
+
+    memcpy (c.size, sizes[i], sizeof (c.size));
+    c.n_volumes = sizes[i][3];
+    c.settings.motion = TRUE;
+    c.settings.latency = i == 0 ? 3 : i % (ND_DENOISE_MAX_LATENCY + 1);
+    c.borders.border = i % ND_BORDER_END;
+    c.borders.time_border = (i + 3) % ND_BORDER_WRAP;
+    c.borders.border_value = 70;
+    g_test_message ("%zu x %zu x %zu, %zu volumes, latency %u", c.size[0],
+        c.size[1], c.size[2], c.n_volumes, c.settings.latency);
+    check_case (&c, rand);
+  }
+}
+
 static void
 test_borders (void)
 {
@@ -158,6 +184,36 @@ test_nan (void)
   g_assert_cmpuint (n_nan, >, 0);
 }
 
+/* With motion NaN reach further, by the largest flow, and no further. */
+static void
+test_motion_nan (void)
+{
+  Case c = plain;
+  g_autoptr (GRand) rand = case_rand ();
+  g_autofree gfloat *stream = NULL, *clean = NULL, *out = NULL;
+  gsize i = 0, n_nan = 0;
+
+  memcpy (c.size, (gsize[]){ 64, 12, 10 }, sizeof (c.size));
+  c.settings.motion = TRUE;
+  c.n_volumes = 22;
+  stream = case_stream (&c, rand);
+  clean = case_run (&c, stream);
+  stream[10 * case_samples (&c) + 5] = NAN;
+  out = case_run (&c, stream);
+  for (gint t = 0; t < 22; t++) {
+    for (gint k = 0; k < 12 * 10; k++) {
+      for (gint x = 0; x < 64; x++, i++) {
+        if (ABS (t - 10) > 9)
+          g_assert_cmpfloat (out[i], ==, clean[i]);
+        else if (x > 5 + 40)
+          g_assert_true (isfinite (out[i]));
+        n_nan += isnan (out[i]);
+      }
+    }
+  }
+  g_assert_cmpuint (n_nan, >, 0);
+}
+
 /* Each output of equal volumes has the same bits, and without noise it is the
  * input. */
 static void
@@ -176,6 +232,7 @@ test_equal (void)
     c.settings.latency = i / 3;
     c.settings.sigma = i % 2 ? 0 : 20;
     c.settings.quality = i / 2 % 2 ? ND_QUALITY_BEST : ND_QUALITY_FAST;
+    c.settings.motion = i % 5 < 2;
     c.n_volumes = 20;
     stream = case_stream (&c, rand);
     for (gsize t = 1; t < c.n_volumes; t++)
@@ -326,9 +383,11 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/denoise/reference", test_reference);
+  g_test_add_func ("/denoise/motion", test_motion);
   g_test_add_func ("/denoise/borders", test_borders);
   g_test_add_func ("/denoise/sizes", test_sizes);
   g_test_add_func ("/denoise/nan", test_nan);
+  g_test_add_func ("/denoise/motion-nan", test_motion_nan);
   g_test_add_func ("/denoise/equal", test_equal);
   g_test_add_func ("/denoise/sigma", test_sigma);
   g_test_add_func ("/denoise/clipped-sigma", test_clipped_sigma);

@@ -376,6 +376,8 @@ main (int argc, char **argv)
       settings.method = strcmp (argv[i + 1], "adaptive") == 0
           ? ND_DENOISE_ADAPTIVE
           : ND_DENOISE_TRANSFORM;
+    else if (strcmp (argv[i], "--motion") == 0)
+      settings.motion = strcmp (argv[i + 1], "true") == 0;
     else if (strcmp (argv[i], "--quality") == 0)
       settings.quality =
           strcmp (argv[i + 1], "best") == 0 ? ND_QUALITY_BEST : ND_QUALITY_FAST;

@@ -497,9 +497,10 @@ denoise_new (const NdDenoiseSettings *settings, const NdDenoiseBorders *borders,
     GError **error)
 {
   /* Follows the CUDA back end. */
-  if (settings->quality != ND_QUALITY_FAST) {
+  if (settings->motion || settings->quality != ND_QUALITY_FAST) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "quality=best runs on the CPU only: use backend=cpu or auto");
+        "%s runs on the CPU only: use backend=cpu or auto",
+        settings->motion ? "motion=true" : "quality=best");
     return NULL;
   }
   if (!is_well (error))

@@ -89,9 +89,10 @@ extend (gint64 i, gint64 n, gpointer border)
 
 /* The expected outputs of a stretch of @n volumes from @first on. */
 static gdouble *
-expected_new (guint first, guint n, guint latency, gdouble sigma)
+expected_new (guint first, guint n, guint latency, gdouble sigma,
+    gboolean motion)
 {
-  const NdDenoiseSettings settings = { .latency = latency };
+  const NdDenoiseSettings settings = { .latency = latency, .motion = motion };
   const NdDenoiseSchedule schedule = nd_denoise_schedule (&settings);
   NdBorder mirror = ND_BORDER_MIRROR;
   const NdReferenceBorders borders = { extend, extend, &mirror, &mirror, 0 };
@@ -135,9 +136,11 @@ check_output (GstHarness *h, guint number, const gdouble *expected,
 }
 
 static void
-check_stretch (GstHarness *h, guint first, guint n, guint latency)
+check_stretch (GstHarness *h, guint first, guint n, guint latency,
+    gboolean motion)
 {
-  g_autofree gdouble *expected = expected_new (first, n, latency, SIGMA);
+  g_autofree gdouble *expected =
+      expected_new (first, n, latency, SIGMA, motion);
 
   for (guint t = 0; t < n; t++)
     check_output (h, first + t, expected + t * SAMPLES, TRUE);
@@ -181,7 +184,7 @@ GST_START_TEST (test_latency)
         latency * DURATION);
     gst_harness_push_event (h, gst_event_new_eos ());
     fail_unless_equals_int (gst_harness_buffers_received (h), n);
-    check_stretch (h, 0, n, latency);
+    check_stretch (h, 0, n, latency, FALSE);
     fail_unless_equals_uint64 (get_stat (h, "volumes-in"), n);
     fail_unless_equals_uint64 (get_stat (h, "volumes-out"), n);
     harness_free (h);
@@ -192,7 +195,7 @@ GST_END_TEST;
 GST_START_TEST (test_integers)
 {
   GstHarness *h = harness_new ("nddenoise sigma=10", "uint8");
-  g_autofree gdouble *expected = expected_new (0, 6, 3, SIGMA);
+  g_autofree gdouble *expected = expected_new (0, 6, 3, SIGMA, FALSE);
 
   for (guint t = 0; t < 6; t++)
     gst_harness_push (h, buffer_new (t, FALSE));
@@ -220,14 +223,14 @@ GST_START_TEST (test_stretches)
   buffer = buffer_new (n++, TRUE);
   GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
   gst_harness_push (h, buffer);
-  check_stretch (h, 0, 5, 3);
+  check_stretch (h, 0, 5, 3, FALSE);
   push (h, n++);
   /* A timestamp that jumps. */
   push (h, n + 30);
-  check_stretch (h, 5, 2, 3);
+  check_stretch (h, 5, 2, 3, FALSE);
   /* A GAP event. */
   gst_harness_push_event (h, gst_event_new_gap ((n + 31) * DURATION, DURATION));
-  check_stretch (h, n + 30, 1, 3);
+  check_stretch (h, n + 30, 1, 3, FALSE);
   /* A flush discards. */
   for (guint t = 0; t < 3; t++)
     push (h, 50 + t);
@@ -246,7 +249,7 @@ GST_START_TEST (test_stretches)
   gst_harness_set_src_caps_str (h,
       "other/tensors,format=static,num_tensors=1,types=uint8,"
       "dimensions=1:9:9:9,framerate=10/1");
-  check_stretch (h, 60, 4, 3);
+  check_stretch (h, 60, 4, 3, FALSE);
   gst_harness_push (h, buffer_new (70, FALSE));
   gst_harness_push_event (h, gst_event_new_eos ());
   buffer = gst_harness_pull (h);
@@ -288,7 +291,7 @@ GST_START_TEST (test_changes)
   fail_unless_equals_uint64 (gst_harness_query_latency (h), DURATION);
   push (h, 22);
   gst_harness_push_event (h, gst_event_new_eos ());
-  check_stretch (h, 20, 3, 1);
+  check_stretch (h, 20, 3, 1, FALSE);
   harness_free (h);
 }
 GST_END_TEST;
@@ -310,7 +313,7 @@ GST_START_TEST (test_refused_change)
   gst_message_unref (message);
   fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING) == NULL);
   gst_harness_push_event (h, gst_event_new_eos ());
-  check_stretch (h, 0, 5, 3);
+  check_stretch (h, 0, 5, 3, FALSE);
   gst_object_unref (bus);
   harness_free (h);
 }
@@ -353,10 +356,33 @@ GST_START_TEST (test_threads)
 }
 GST_END_TEST;
 
+/* With motion N volumes come in and N out, with the same latency. It begins with
+ * the next stretch if it is set while playing. */
+GST_START_TEST (test_motion)
+{
+  GstHarness *h = harness_new ("nddenoise sigma=10 latency=2", "float32");
+
+  for (guint t = 0; t < 4; t++)
+    push (h, t);
+  set (h, "motion", "true");
+  for (guint t = 4; t < 9; t++)
+    push (h, t);
+  fail_unless_equals_uint64 (gst_harness_query_latency (h), 2 * DURATION);
+  fail_unless_equals_int (gst_harness_buffers_received (h), 4 + 5 - 2);
+  gst_harness_push_event (h, gst_event_new_eos ());
+  check_stretch (h, 0, 4, 2, FALSE);
+  check_stretch (h, 4, 5, 2, TRUE);
+  fail_unless_equals_uint64 (get_stat (h, "volumes-out"), 9);
+  harness_free (h);
+}
+GST_END_TEST;
+
 /* The bits of the first output are those of the last. */
 GST_START_TEST (test_equal)
 {
-  GstHarness *h = harness_new ("nddenoise", "float32");
+  static const gchar *const launches[] = { "nddenoise",
+    "nddenoise motion=true" };
+  GstHarness *h = harness_new (launches[__i__], "float32");
   GstBuffer *first = NULL;
   GstMapInfo a, b;
   guint received = 0;
@@ -528,14 +554,10 @@ GST_END_TEST;
 
 GST_START_TEST (test_errors)
 {
-  static const gchar *const refused[] = { "time-border=wrap", "motion=true" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
-    run_refused (
-        launch ("ndtestsrc num-buffers=2 volume-size=8:8:8 ! nddenoise %s ! "
-                "fakesink",
-            refused[i]),
-        1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, refused[i]);
+  run_refused (
+      launch ("ndtestsrc num-buffers=2 volume-size=8:8:8 ! nddenoise "
+              "time-border=wrap ! fakesink"),
+      1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "time-border=wrap");
   run_refused (launch ("ndtestsrc num-buffers=2 volume-size=8:8:8 ! nddenoise "
                        "backend=cuda ! fakesink"),
       1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT, "'cuda' is not available");
@@ -592,7 +614,8 @@ denoise_suite (void)
   tcase_add_test (tests, test_changes);
   tcase_add_test (tests, test_refused_change);
   tcase_add_test (tests, test_threads);
-  tcase_add_test (tests, test_equal);
+  tcase_add_test (tests, test_motion);
+  tcase_add_loop_test (tests, test_equal, 0, 2);
   tcase_add_test (tests, test_alpha);
   tcase_add_test (tests, test_metas_of_frames);
   tcase_add_test (tests, test_adaptive);

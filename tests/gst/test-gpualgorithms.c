@@ -212,6 +212,10 @@ GST_START_TEST (test_errors)
   expect_error ("ndtestsrc num-buffers=3 ! nddenoise backend=cuda quality=best "
                 "! fakesink",
       GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "CPU only");
+  expect_error ("ndtestsrc num-buffers=3 ! nddenoise backend=cuda motion=true "
+                "! fakesink",
+      GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+      "motion=true runs on the CPU only");
 }
 GST_END_TEST;
 
