@@ -145,9 +145,9 @@ displaced (const gsize size[3], const gdouble *volume, const gsize cells[3],
       if (is_cubic)
         weight *= cubic (distance[a], step[a]);
       else
-        weight *= step[a] == 1       ? 1 - distance[a]
-            : step[a] == 2 ? distance[a]
-                                     : 0;
+        weight *= step[a] == 1 ? 1 - distance[a]
+            : step[a] == 2     ? distance[a]
+                               : 0;
     }
     if (weight != 0)
       sum += weight
@@ -177,12 +177,13 @@ sum_cells (const Level *level, const gdouble *flow)
     guint k = 0;
 
     locate (size, i, at);
-    cell = (at[2] / 2 * level->cells[1] + at[1] / 2) * level->cells[0]
-        + at[0] / 2;
+    cell =
+        (at[2] / 2 * level->cells[1] + at[1] / 2) * level->cells[0] + at[0] / 2;
     for (guint a = 0; a < 3; a++)
-      g[a] = (get (size, s, at[0] + (a == 0), at[1] + (a == 1), at[2] + (a == 2))
-                 - get (size, s, at[0] - (a == 0), at[1] - (a == 1),
-                     at[2] - (a == 2)))
+      g[a] =
+          (get (size, s, at[0] + (a == 0), at[1] + (a == 1), at[2] + (a == 2))
+              - get (size, s, at[0] - (a == 0), at[1] - (a == 1),
+                  at[2] - (a == 2)))
           / 2;
     d = displaced (size, level->other, level->cells, flow, at, FALSE) - s[i];
     for (guint a = 0; a < 3; a++) {
@@ -231,7 +232,8 @@ step (const Level *level, gdouble regular, gdouble limit, gdouble *flow)
                             + cofactors[a][2] * b[2 * n])
           / determinant;
 
-      flow[a * n + i] = CLAMP (flow[a * n + i] + CLAMP (d, -1, 1), -limit, limit);
+      flow[a * n + i] =
+          CLAMP (flow[a * n + i] + CLAMP (d, -1, 1), -limit, limit);
     }
   }
 }

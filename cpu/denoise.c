@@ -23,8 +23,8 @@ typedef struct
 {
   gboolean is_kept;
   NdDenoiseScale *fine, *coarse;
-  gfloat *difference;         /* a coarse volume */
-  NdFlow *motion;           /* or NULL */
+  gfloat *difference; /* a coarse volume */
+  NdFlow *motion;     /* or NULL */
   /* Of volumes that are moved to the next output: fine and coarse, or NULL. */
   NdDenoiseScale *moved[2];
   NdAdaptiveFilter *adaptive; /* or NULL; then there are no scales */
@@ -205,9 +205,8 @@ fuse_results (NdCpuDenoise *self, Component *component, gint64 step,
   const gint64 first = step - self->schedule.n_time + 1;
 
   for (gint64 i = MAX (first, 0); i <= MIN (step, known - 1); i++)
-    nd_cpu_fuse (nd_denoise_scale_result (component->fine, i),
-        self->shape.size, nd_denoise_scale_result (component->coarse, i),
-        component->difference);
+    nd_cpu_fuse (nd_denoise_scale_result (component->fine, i), self->shape.size,
+        nd_denoise_scale_result (component->coarse, i), component->difference);
 }
 
 static gfloat *
@@ -262,10 +261,9 @@ static void
 move_volume (NdCpuDenoise *self, Component *component, gint offset,
     gint64 position)
 {
-  const gfloat *const in[2] = {
-    nd_denoise_scale_input (component->fine, self->next + offset),
-    nd_denoise_scale_result (component->fine, self->next + offset)
-  };
+  const gfloat *const in[2] = { nd_denoise_scale_input (component->fine,
+                                    self->next + offset),
+    nd_denoise_scale_result (component->fine, self->next + offset) };
   gfloat *to[2];
 
   get_moved (component->moved[0], position, to);
@@ -402,8 +400,8 @@ nd_cpu_denoise_respond (NdAlgorithm *algorithm, const NdSamples *out,
       /* Steps run for noise-free volumes too, because later outputs may need
        * the sums over their blocks. */
       if (!component->adaptive)
-        result = run_steps (self, component,
-            out && sigma > ND_DENOISE_MIN_SIGMA);
+        result =
+            run_steps (self, component, out && sigma > ND_DENOISE_MIN_SIGMA);
       else if (out)
         result = run_adaptive (self, component, sigma);
       if (!(sigma > ND_DENOISE_MIN_SIGMA))

@@ -26,8 +26,8 @@ nd_denoise_scale_bytes (const gsize size[3], const NdDenoiseSchedule *schedule)
 {
   gsize floats = 1;
   /* Rings and sums of both stages, padded coefficients, and slabs. */
-  const gsize volumes =
-      12 * schedule->n_time + 16 + (schedule->n_blocks ? schedule->latency : 0)
+  const gsize volumes = 12 * schedule->n_time + 16
+      + (schedule->n_blocks ? schedule->latency : 0)
       + (schedule->motion ? schedule->n_time + schedule->latency : 0);
 
   for (guint a = 0; a < 3; a++) {

@@ -5,9 +5,9 @@
 
 #include "analysis/denoise.h"
 #include "analysis/flow.h"
+#include "core/threads.h"
 #include "cpu/denoisefuse.h"
 #include "cpu/flowkernels.h"
-#include "engine/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,8 +82,7 @@ extend_plane (const Level *level, gfloat *padded, gsize z)
     memcpy (plane + i * level->row, plane + PAD * level->row,
         level->row * sizeof (gfloat));
     memcpy (plane + (PAD + size[1] + i) * level->row,
-        plane + (PAD + size[1] - 1) * level->row,
-        level->row * sizeof (gfloat));
+        plane + (PAD + size[1] - 1) * level->row, level->row * sizeof (gfloat));
   }
   for (gsize i = 1; i <= PAD && size[2] > 1; i++) {
     if (z == 0)
@@ -570,7 +569,8 @@ divide_memory (NdFlow *self, gfloat *memory)
 {
   gsize n = 0;
 
-#define TAKE(array, floats) ((array) = memory ? memory + n : NULL, n += (floats))
+#define TAKE(array, floats) \
+  ((array) = memory ? memory + n : NULL, n += (floats))
   for (guint l = 0; l < self->n_levels; l++) {
     Level *level = &self->levels[l];
 

@@ -23,15 +23,14 @@ gsize nd_flow_bytes (const gsize size[3]);
 
 /* Begins with a new target. @target is denoised; @sigma is the standard
  * deviation of the noise that it had. */
-void nd_flow_set_target (NdFlow *motion, const gfloat *target,
-    gdouble sigma);
+void nd_flow_set_target (NdFlow *motion, const gfloat *target, gdouble sigma);
 
 /* Follows the flow to a volume @offset volumes after the target, or before it
  * if that is negative. @volumes are the volume with noise and the denoised one,
  * from which the flow is estimated. Both are moved to the target, into @moved.
  * Call it for offsets 1, 2, 3 and -1, -2, -3 in these orders, because the flow
  * of an offset begins with that of the one before. */
-void nd_flow_move (NdFlow *motion, gint offset,
-    const gfloat *const volumes[2], gfloat *const moved[2]);
+void nd_flow_move (NdFlow *motion, gint offset, const gfloat *const volumes[2],
+    gfloat *const moved[2]);
 
 G_END_DECLS

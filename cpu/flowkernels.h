@@ -20,9 +20,9 @@ G_BEGIN_DECLS
 /* A row of samples at (0, y, z), each of which is read at a displacement. */
 typedef struct
 {
-  gsize n;       /* samples */
-  gfloat y, z;   /* of the row */
-  gfloat end[3]; /* the last position of each axis */
+  gsize n;         /* samples */
+  gfloat y, z;     /* of the row */
+  gfloat end[3];   /* the last position of each axis */
   gint row, plane; /* floats between rows and planes; plane 0: one plane */
   const gfloat *flow[3];
 } NdFlowRow;

@@ -114,9 +114,9 @@ residual (const NdFlowRow *row, const gfloat *target, const gfloat *other,
 
     moved = linear_plane (other, row->row, at, distance);
     if (row->plane)
-      moved = mix (moved,
-          linear_plane (other + row->plane, row->row, at, distance),
-          distance[2]);
+      moved =
+          mix (moved, linear_plane (other + row->plane, row->row, at, distance),
+              distance[2]);
     moved -= load (target + x);
     differences (row, target + x, g);
     for (guint a = 0; a < 3; a++)

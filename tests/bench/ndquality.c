@@ -3,7 +3,7 @@
  * without a margin of 4, on a scale of 255.
  *
  *   ndquality [--latency N] [--quality best] [--method adaptive]
- *             [--noise speckle] [--type uint8]
+ *             [--motion true] [--noise speckle] [--type uint8]
  *
  * With --noise speckle the phantom is that of ndtestsrc pattern=heart, and the
  * truth is the mean of 12 others with other speckle, well inside the sector.
@@ -94,6 +94,25 @@ texture (const gdouble at[3], gint t)
     value += 9 * sin (wave * along + k);
   }
   return value;
+}
+
+/* A disk with spokes and dents that turns by 0.05 rad and widens by 1 % a
+ * volume: motion of up to 1.5 samples, and nothing that other settings were
+ * chosen on. */
+static gdouble
+wheel (const gdouble at[3], gint t)
+{
+  const gdouble s = t - MIDDLE, turn = .05 * s, wide = 1 + .01 * s;
+  const gdouble x = (at[0] * cos (turn) + at[1] * sin (turn)) / wide;
+  const gdouble y = (at[1] * cos (turn) - at[0] * sin (turn)) / wide;
+  const gdouble r = hypot (x, y), angle = atan2 (y, x);
+  const gdouble disk = inside (r - 27) * inside (fabs (at[2]) - 24);
+
+  return 40
+      + disk
+      * (70 + 45 * inside (fabs (sin (2.5 * angle)) * r * .4 - 1.5)
+          - 35 * inside (fabs (r - 15) - 2)
+          + 12 * cos (.9 * x + .3 * at[2]) * cos (.8 * y - .2 * at[2]));
 }
 
 typedef gdouble (*Phantom) (const gdouble at[3], gint t);
@@ -353,7 +372,8 @@ main (int argc, char **argv)
   {
     const gchar *name;
     Phantom phantom;
-  } phantoms[] = { { "slow", slow }, { "fast", fast }, { "texture", texture } };
+  } phantoms[] = { { "slow", slow }, { "fast", fast }, { "texture", texture },
+    { "wheel", wheel } };
   static const gdouble sigmas[] = { 15, 30, 60 };
   NdDenoiseSettings settings = {
     .latency = 3,

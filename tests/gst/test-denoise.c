@@ -554,9 +554,8 @@ GST_END_TEST;
 
 GST_START_TEST (test_errors)
 {
-  run_refused (
-      launch ("ndtestsrc num-buffers=2 volume-size=8:8:8 ! nddenoise "
-              "time-border=wrap ! fakesink"),
+  run_refused (launch ("ndtestsrc num-buffers=2 volume-size=8:8:8 ! nddenoise "
+                       "time-border=wrap ! fakesink"),
       1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "time-border=wrap");
   run_refused (launch ("ndtestsrc num-buffers=2 volume-size=8:8:8 ! nddenoise "
                        "backend=cuda ! fakesink"),
