@@ -27,9 +27,9 @@
  * integer type, clipping shifts the mean: the element undoes this if as many
  * samples are clipped as the noise explains.
  *
- * motion=true adds a third stage. It estimates the flow from the output to the 3
- * volumes before it and up to 3 after it, moves them along the flow, and shrinks
- * the blocks of the moved volumes.
+ * motion=true adds a third stage. It estimates the flow from the output to the
+ * 3 volumes before it and up to 3 after it, moves them along the flow, and
+ * shrinks the blocks of the moved volumes.
  *
  * On a GPU volumes stay in memory of the device between elements. quality=best
  * and motion=true need the CPU.

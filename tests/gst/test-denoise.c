@@ -356,8 +356,8 @@ GST_START_TEST (test_threads)
 }
 GST_END_TEST;
 
-/* With motion N volumes come in and N out, with the same latency. It begins with
- * the next stretch if it is set while playing. */
+/* With motion N volumes come in and N out, with the same latency. It begins
+ * with the next stretch if it is set while playing. */
 GST_START_TEST (test_motion)
 {
   GstHarness *h = harness_new ("nddenoise sigma=10 latency=2", "float32");
