@@ -112,6 +112,7 @@ _NdRing::_NdRing (const RingJob &job, NdMethod wanted, ContextPointer context)
   if (job.border_volumes)
     method->push (places[n_slots], nullptr);
   warm_up ();
+  ND_DEBUG ("kernels are loaded");
 }
 
 /* Kernels are loaded when they first run. Two volumes of zeros load them before

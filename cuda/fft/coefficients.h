@@ -10,22 +10,35 @@
 namespace nd
 {
 
-/* Calls @visit (x, y, z, w) for each coefficient w of @f that reads volume @t
- * of the window. For an output at position p, the coefficient multiplies the
- * sample at p + @reach.low + (x, y, z). */
-template <typename F>
-void
-for_each_coefficient (const NdFilter *f, unsigned t, const NdReach &reach,
-    F visit)
+/* The coefficients of @f that read volume @t of the window, of size[0] x size[1]
+ * x size[2]; nullptr if @f reads other volumes only. */
+inline const double *
+coefficients_of (const NdFilter *f, unsigned t, const NdReach &reach)
 {
   int low[ND_AXES], high[ND_AXES];
 
   nd_filter_reach (f, low, high);
   const int mt = high[3] - reach.low[3] - (int) t;
-  if (mt < 0 || mt >= (int) f->size[3])
-    return;
-  const double *w = f->coefficients + mt * f->size[2] * f->size[1] * f->size[0];
 
+  return mt < 0 || mt >= (int) f->size[3]
+      ? nullptr
+      : f->coefficients + mt * f->size[2] * f->size[1] * f->size[0];
+}
+
+/* Calls @visit (x, y, z, w) for each coefficient w of coefficients_of(). For an
+ * output at position p, the coefficient multiplies the sample at p +
+ * @reach.low + (x, y, z). */
+template <typename F>
+void
+for_each_coefficient (const NdFilter *f, unsigned t, const NdReach &reach,
+    F visit)
+{
+  const double *w = coefficients_of (f, t, reach);
+  int low[ND_AXES], high[ND_AXES];
+
+  if (!w)
+    return;
+  nd_filter_reach (f, low, high);
   for (size_t mz = 0; mz < f->size[2]; mz++)
     for (size_t my = 0; my < f->size[1]; my++)
       for (size_t mx = 0; mx < f->size[0]; mx++)

@@ -19,7 +19,9 @@
 #include "cuda/fft/sizes.cuh"
 #include "cuda/fft/sums.cuh"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 namespace nd
@@ -123,6 +125,33 @@ take_real_kernel (const float2 *numbers, size_t n, float *real)
     real[i] = numbers[i].x;
 }
 
+/* Where the coefficients of a filter go in a volume of zeros. */
+struct Placement
+{
+  int size[3];  /* of the filter */
+  int first[3]; /* the place of its first coefficient */
+  int full[3];  /* the size of the volume; places are modulo it */
+};
+
+__global__ void
+place_kernel (const double *coefficients, const __grid_constant__ Placement p,
+    double scale, float *samples)
+{
+  const size_t rows = (size_t) p.size[1] * p.size[2];
+  const size_t step = (size_t) gridDim.x * blockDim.x;
+
+  for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
+       i < rows * p.size[0]; i += step) {
+    const size_t row = i / p.size[0];
+    const int x = (p.first[0] + (int) (i % p.size[0])) % p.full[0];
+    const int y = (p.first[1] + (int) (row % p.size[1])) % p.full[1];
+    const int z = (p.first[2] + (int) (row / p.size[1])) % p.full[2];
+
+    samples[((size_t) z * p.full[1] + y) * p.full[0] + x] =
+        coefficients[i] * scale;
+  }
+}
+
 bool
 is_symmetric (const NdFilter *f)
 {
@@ -166,7 +195,8 @@ public:
 private:
   void plan_for (const int size[3]);
   void add_filters ();
-  void add_filter (size_t at);
+  Placement placement_of (unsigned k) const;
+  void add_spectrum (size_t at);
   void center_of (unsigned k, int center[3]) const;
   void find_level (const NdSamples *volume, size_t c, float *level);
   float2 *make_sum (const int *slots, unsigned k, size_t c);
@@ -243,6 +273,7 @@ FftWhole::allocate ()
       real ? "real" : "complex");
   allocate_all (samples, ring, levels, filters, filter_sums, *sums, non_finite,
       *transform);
+  ND_DEBUG ("allocated %zu bytes", bytes_needed ());
   add_filters ();
 }
 
@@ -269,57 +300,82 @@ FftWhole::response_of (unsigned k) const
       + center[0];
 }
 
-/* Stores the spectrum of the samples as filter @at. Uses the ring, which is
+/* The coefficient that reads offset d is stored at index center - d, modulo the
+ * size. Output i is then number center + i of the inverse transform. Offsets
+ * count from the first sample that the job reads. */
+Placement
+FftWhole::placement_of (unsigned k) const
+{
+  const NdFilter *const f = job.bank->filters[k];
+  int low[ND_AXES], high[ND_AXES], center[3];
+  Placement p = {};
+
+  nd_filter_reach (f, low, high);
+  center_of (k, center);
+  for (int a = 0; a < 3; a++) {
+    p.size[a] = f->size[a];
+    p.full[a] = pad.full[a];
+    p.first[a] =
+        (center[a] - high[a] + reach.low[a] + pad.full[a]) % pad.full[a];
+  }
+  return p;
+}
+
+/* Stores the spectrum of the samples as number @at. Uses the ring, which is
  * still empty. */
 void
-FftWhole::add_filter (size_t at)
+FftWhole::add_spectrum (size_t at)
 {
   float *const to = filters.get () + at * (real ? numbers : 2 * numbers);
 
-  if (real) {
-    transform->forward (samples.get (), ring.get ());
-    take_real_kernel<<<256, 256, 0, stream>>> (ring.get (), numbers, to);
-    ND_CUDA_LAUNCHED (take_real_kernel);
-  } else {
+  if (!real) {
     transform->forward (samples.get (), (float2 *) to);
+    return;
   }
-  ND_CUDA (cudaStreamSynchronize (stream));
+  transform->forward (samples.get (), ring.get ());
+  take_real_kernel<<<256, 256, 0, stream>>> (ring.get (), numbers, to);
+  ND_CUDA_LAUNCHED (take_real_kernel);
 }
 
-/* Transforms the coefficients. The coefficient that reads offset d is stored at
- * index center - d, modulo the size. Output i is then number center + i of the
- * inverse transform. Offsets count from the first sample that the job reads. */
+/* Uploads the coefficients and transforms them on the device. The spectra of
+ * volumes that a filter does not read remain zeros. */
 void
 FftWhole::add_filters ()
 {
-  const int *const size = pad.full;
-  const double scale = 1.0 / ((double) size[0] * size[1] * size[2]);
-  std::vector<float> host (samples.count ());
-  std::vector<double> coefficient_sums (filter_sums.count ());
+  const double scale = 1.0 / ((double) pad.full[0] * pad.full[1] * pad.full[2]);
+  std::vector<double> sums_of_filters (filter_sums.count ());
+  size_t largest = 0;
+
+  for (unsigned k = 0; k < job.bank->n_filters; k++)
+    largest = std::max (largest, nd_filter_count (job.bank->filters[k]));
+  Memory<double> coefficients (largest);
 
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
-    int center[3];
+    const NdFilter *const f = job.bank->filters[k];
+    const size_t n = f->size[0] * f->size[1] * f->size[2];
+    const Placement placement = placement_of (k);
 
-    center_of (k, center);
+    /* The kernels for the filter before still read its coefficients. */
+    ND_CUDA (cudaStreamSynchronize (stream));
+    coefficients.upload (f->coefficients, nd_filter_count (f));
     for (unsigned t = 0; t < reach.slots; t++) {
+      const double *const w = coefficients_of (f, t, reach);
       const size_t at = k * reach.slots + t;
 
-      std::fill (host.begin (), host.end (), 0.0f);
-      for_each_coefficient (job.bank->filters[k], t, reach,
-          [&] (int x, int y, int z, double w) {
-            const int place[3] = { (center[0] - x + size[0]) % size[0],
-              (center[1] - y + size[1]) % size[1],
-              (center[2] - z + size[2]) % size[2] };
-
-            host[((size_t) place[2] * size[1] + place[1]) * size[0]
-                + place[0]] = w * scale;
-            coefficient_sums[at] += w;
-          });
-      samples.upload (host.data (), host.size ());
-      add_filter (at);
+      if (!w)
+        continue;
+      sums_of_filters[at] = std::accumulate (w, w + n, 0.0);
+      ND_CUDA (cudaMemsetAsync (samples.get (), 0, samples.bytes (), stream));
+      place_kernel<<<(n + 255) / 256 < 1024 ? (n + 255) / 256 : 1024, 256, 0,
+          stream>>> (coefficients.get () + (w - f->coefficients), placement,
+          scale, samples.get ());
+      ND_CUDA_LAUNCHED (place_kernel);
+      add_spectrum (at);
     }
   }
-  filter_sums.upload (coefficient_sums.data (), coefficient_sums.size ());
+  filter_sums.upload (sums_of_filters.data (), sums_of_filters.size ());
+  ND_CUDA (cudaStreamSynchronize (stream));
+  ND_DEBUG ("made the spectra of %u filters", job.bank->n_filters);
 }
 
 void
