@@ -70,7 +70,7 @@ scene_new (const NdSceneJob *job, gint device_id, GError **error)
     self->n = numbers / components;
     self->low = g_try_new (gfloat, cell_count (self));
     self->high = g_try_new (gfloat, cell_count (self));
-    self->empty = g_try_new (guint8, cell_count (self));
+    self->empty = g_try_malloc0 (cell_count (self) + ND_SCENE_SLACK);
     ok = self->low && self->high && self->empty;
     if (self->type != job->type)
       ok &= (self->converted =
@@ -162,6 +162,9 @@ set_samples (NdScene *self, NdSceneSamples *samples, gint channel)
     samples->spacing[a] = self->job.spacing[a];
     samples->cells[a] = self->cells[a];
   }
+  samples->fast = step <= G_MAXINT32
+      && (type == ND_FLOAT32
+          || (samples->step[0] == 1 && samples->size[0] >= 4));
   return type;
 }
 
@@ -258,20 +261,16 @@ find_empty (NdScene *self, const NdLook *look, gboolean surface)
 typedef struct
 {
   NdSceneSamples samples;
-  NdSceneRow row;
+  NdSceneValues values;
+  NdSceneColors colors;
   const NdPanel *panel;
   const NdLook *look;
+  const NdSceneTables *tables;
   gint tiles;     /* in a row of tiles */
   gint channel;   /* of red, green and blue; -1: all */
   guint8 *pixels; /* of the panel */
   gssize stride;
 } Drawing;
-
-static guint8
-rounded (gfloat v)
-{
-  return v > 0 ? v < 255 ? (guint8) rintf (v) : 255 : 0;
-}
 
 /* The colour of @value, or component @channel of a coloured sample. */
 static void
@@ -304,21 +303,39 @@ static void
 draw_tile (gsize tile, guint worker, gpointer data)
 {
   const Drawing *d = data;
-  const gint from = tile % d->tiles * TILE, first = tile / d->tiles * TILE;
-  const gint to = MIN (from + TILE, d->panel->width);
-  const gint end = MIN (first + TILE, d->panel->height);
-  gfloat values[3 * TILE];
+  const gint from[] = { tile % d->tiles * TILE, tile / d->tiles * TILE };
+  const gint to[] = { MIN (from[0] + TILE, d->panel->width),
+    MIN (from[1] + TILE, d->panel->height) };
+  gfloat values[TILE * TILE], *value = values;
 
-  for (gint y = first; y < end; y++) {
-    guint8 *pixels = d->pixels + y * d->stride + 3 * from;
+  if (d->panel->kind >= ND_PANEL_VOLUME) {
+    d->colors (&d->samples, d->panel, d->look, d->tables, from, to, d->pixels,
+        d->stride);
+    return;
+  }
+  d->values (&d->samples, d->panel, d->look, from, to, values);
+  for (gint y = from[1]; y < to[1]; y++) {
+    for (gint x = from[0]; x < to[0]; x++)
+      color (d->look, d->channel, *value++, d->pixels + y * d->stride + 3 * x);
+  }
+}
 
-    d->row (&d->samples, d->panel, d->look, y, from, to, values);
-    if (d->panel->kind >= ND_PANEL_VOLUME) {
-      for (gint i = 0; i < 3 * (to - from); i++)
-        pixels[i] = rounded (values[i]);
-    } else {
-      for (gint i = 0; i < to - from; i++)
-        color (d->look, d->channel, values[i], pixels + 3 * i);
+static void
+fill_tables (const NdLook *look, NdSceneTables *tables)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (tables->opacity); i++)
+    tables->opacity[i] = (guint32) rint (65535 * look->opacity[i])
+        | (guint32) rint (65535 * look->opacity[i + 1]) << 16;
+  for (guint i = 0; i < G_N_ELEMENTS (tables->colors); i++) {
+    const guint entry = MIN (i / ND_SCENE_SHADES, ND_LOOK_COLORS - 2);
+    const gfloat part = i / (gfloat) ND_SCENE_SHADES - entry;
+
+    tables->colors[i] = 0;
+    for (guint c = 0; c < 3; c++) {
+      const gfloat first = look->colors[entry][c];
+      const gfloat v = first + part * (look->colors[entry + 1][c] - first);
+
+      tables->colors[i] |= (guint32) rint (4 * CLAMP (v, 0, 255)) << 10 * c;
     }
   }
 }
@@ -335,6 +352,7 @@ draw_channel (NdScene *self, const NdPanel *panel, const NdLook *look,
     .stride = stride,
     .pixels = pixels + panel->top * stride + 3 * panel->left };
   const NdSampleType type = set_samples (self, &d.samples, channel);
+  NdSceneTables tables;
 
   if (panel->kind != ND_PANEL_PLANE && panel->kind != ND_PANEL_MEAN) {
     if (!self->ranged || self->channel != (guint) (channel + 1)) {
@@ -348,7 +366,11 @@ draw_channel (NdScene *self, const NdPanel *panel, const NdLook *look,
     if (panel->kind >= ND_PANEL_VOLUME)
       find_empty (self, look, panel->kind == ND_PANEL_SURFACE);
   }
-  d.row = nd_scene_kernels ()->row[type];
+  d.values = nd_scene_kernels ()->values[type];
+  d.colors = nd_scene_kernels ()->colors[type];
+  if (panel->kind == ND_PANEL_VOLUME)
+    fill_tables (look, &tables);
+  d.tables = &tables;
   nd_parallel_for ((gsize) tiles * ((panel->height - 1) / TILE + 1), draw_tile,
       &d);
 }

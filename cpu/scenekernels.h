@@ -1,4 +1,4 @@
-/* The inner loops of scenes: one row of pixels of a panel.
+/* The inner loops of scenes: a rectangle of pixels of a panel.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -15,6 +15,7 @@ G_BEGIN_DECLS
 /* Cells have one of these numbers: 0 if the values in them show, otherwise how
  * many cells away the nearest cell is that may show, diagonals included. */
 #define ND_SCENE_FAR 31
+#define ND_SCENE_SLACK 3 /* cells are read by 4 bytes */
 
 /* Numbers of one type: sample (x, y, z) is data[x step[0] + y step[1] + z
  * step[2]]. */
@@ -24,20 +25,42 @@ typedef struct
   gsize step[3];
   gint size[3];
 
+  /* Whether the indices fit in 32 bits and, if the type is an integer, four
+   * neighbours along x lie side by side in memory. */
+  gboolean fast;
+
   /* For each cell the least and the greatest value that is interpolated in it;
    * NaN does not count. NULL if they are not needed. */
   const gfloat *low, *high;
-  const guint8 *empty; /* as above; ND_PANEL_VOLUME and ND_PANEL_SURFACE */
+  const guint8 *empty; /* as above, for ND_PANEL_VOLUME and ND_PANEL_SURFACE;
+                        * ND_SCENE_SLACK bytes longer */
   gint cells[3];
 
   gdouble spacing[3];
 } NdSceneSamples;
 
-/* Draws pixels @from to @to - 1 of row @y. For a plane or a projection, @values
- * gets one value per pixel, NaN if there is none; otherwise red, green and blue
- * of each pixel, 0 to 255. */
-typedef void (*NdSceneRow) (const NdSceneSamples *samples, const NdPanel *panel,
-    const NdLook *look, gint y, gint from, gint to, gfloat *values);
+/* Values of pixels @from to before @to (x, y) of a plane or a projection, row
+ * by row; NaN if a pixel has none. */
+typedef void (*NdSceneValues) (const NdSceneSamples *samples,
+    const NdPanel *panel, const NdLook *look, const gint from[2],
+    const gint to[2], gfloat *values);
+
+/* The tables of an NdLook, so that one number has all that belongs together.
+ * Between two entries of its colours there are ND_SCENE_SHADES. */
+#define ND_SCENE_SHADES 8
+typedef struct
+{
+  /* Opacity times 65535: of an entry in bits 0 to 15, of the next one above. */
+  guint32 opacity[ND_LOOK_COLORS - 1];
+  /* Red, green and blue times 4, from bits 0, 10 and 20. */
+  guint32 colors[(ND_LOOK_COLORS - 1) * ND_SCENE_SHADES + 1];
+} NdSceneTables;
+
+/* Draws these pixels of ND_PANEL_VOLUME or ND_PANEL_SURFACE to @pixels of the
+ * panel. */
+typedef void (*NdSceneColors) (const NdSceneSamples *samples,
+    const NdPanel *panel, const NdLook *look, const NdSceneTables *tables,
+    const gint from[2], const gint to[2], guint8 *pixels, gssize stride);
 
 /* Sets @low and @high to the range of cells [*, @y, @z], which must be infinity
  * and -infinity before. */
@@ -49,7 +72,8 @@ typedef struct
   const gchar *name;
 
   /* For each type that filters compute with. */
-  NdSceneRow row[ND_SAMPLE_TYPES];
+  NdSceneValues values[ND_SAMPLE_TYPES];
+  NdSceneColors colors[ND_SAMPLE_TYPES];
   NdSceneRange range[ND_SAMPLE_TYPES];
 } NdSceneKernels;
 

@@ -3,4 +3,5 @@
  */
 #define ND_SCENE_KERNELS nd_scene_kernels_avx2
 #define ND_KERNELS_NAME "avx2"
+#define ND_VECTOR 8
 #include "cpu/scenekernels_tmpl.h"

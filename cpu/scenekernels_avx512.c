@@ -3,4 +3,5 @@
  */
 #define ND_SCENE_KERNELS nd_scene_kernels_avx512
 #define ND_KERNELS_NAME "avx512"
+#define ND_VECTOR 16
 #include "cpu/scenekernels_tmpl.h"

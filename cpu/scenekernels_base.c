@@ -9,4 +9,5 @@
 #else
 #define ND_KERNELS_NAME "generic"
 #endif
+#define ND_VECTOR 4
 #include "cpu/scenekernels_tmpl.h"

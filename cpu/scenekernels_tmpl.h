@@ -7,15 +7,28 @@
 
 #include <math.h>
 
-/* A ray ends if less than this share of the light from beyond passes. */
-#define ALMOST_OPAQUE (1 / 1024.0f)
-/* The loop visits steps one by one, so that it can skip empty space. */
+#include "cpu/scenelanes_tmpl.h"
+
+/* A packet of rays is a rectangle of pixels. */
+#define WIDE (ND_VECTOR == 4 ? 2 : 4)
+#define HIGH (ND_VECTOR / WIDE)
+
+#define IS_FLOAT(type) ((type) 0.5f != 0)
+#define IS_SIGNED(type) ((type) ~0 < (type) 1)
+
+/* A ray ends if less than this share of the light from beyond passes, which
+ * changes a colour by half a level at most. */
+#define ALMOST_OPAQUE (1 / 512.0f)
+
+#define RANGE_CELLS 64 /* in a row, of which ranges are found at a time */
+
 typedef struct
 {
-  gfloat start[3], move[3]; /* position of step k: start + k move */
-  gint from, to;            /* steps in the volume */
-  gfloat half[3];           /* half way between light and eye */
-} Ray;
+  V start[3], move[3]; /* position of step k: start + k move */
+  V inverse[3];        /* 1 / move; 0 if move is 0 */
+  I from, to;          /* steps in the volume */
+  V half[3];           /* half way between light and eye */
+} Rays;
 
 static inline gfloat
 limit (gfloat v, gfloat most)
@@ -30,137 +43,237 @@ mix (gfloat a, gfloat b, gfloat part)
   return a + part * (b - a);
 }
 
-/* The ray of pixel (@x, @y), in double precision: a step that is just inside
- * must not depend on rounding. */
-static inline void
-make_ray (const NdSceneSamples *s, const NdPanel *panel, const NdLook *look,
-    gint x, gint y, Ray *ray)
+INLINE gdouble
+less (gdouble a, gdouble b)
 {
-  gdouble start[3], move[3], from = 0, to = panel->steps, length = 0, h = 0;
-  gdouble half[3];
+  return a < b ? a : b;
+}
 
+INLINE gdouble
+greater (gdouble a, gdouble b)
+{
+  return a > b ? a : b;
+}
+
+/* The rays of the pixels from (@x, @y) to before (@end_x, @end_y), in double
+ * precision: a step that is just inside must not depend on rounding. */
+static void
+make_rays (const NdSceneSamples *s, const NdPanel *panel, const NdLook *look,
+    gint x, gint y, const gint end[2], Rays *rays)
+{
+  const gboolean perspective = panel->perspective;
+  D start[3], move[3], half[3], length = { 0 }, h = { 0 };
+  D from = { 0 }, to, right, down;
+  I meets;
+
+  for (gint l = 0; l < ND_VECTOR; l++) {
+    right[l] = x + l % WIDE;
+    down[l] = y + l / WIDE;
+    to[l] = x + l % WIDE < end[0] && y + l / WIDE < end[1] ? panel->steps : 0;
+  }
   for (guint a = 0; a < 3; a++) {
-    start[a] = panel->origin[a] + x * panel->right[a] + y * panel->down[a];
-    move[a] = panel->forward[a];
-    if (panel->perspective) {
+    start[a] =
+        panel->origin[a] + right * panel->right[a] + down * panel->down[a];
+    move[a] = (D){} + panel->forward[a];
+    if (perspective) {
       move[a] = start[a] - panel->eye[a];
-      start[a] = panel->eye[a];
+      start[a] = (D){} + panel->eye[a];
     }
     length += move[a] * s->spacing[a] * move[a] * s->spacing[a];
   }
-  length = sqrt (length);
+  for (gint l = 0; l < ND_VECTOR; l++)
+    length[l] = sqrt (length[l]);
   for (guint a = 0; a < 3; a++) {
-    if (panel->perspective)
+    const gdouble last = s->size[a] - 0.5;
+    D enter, leave;
+
+    if (perspective)
       move[a] *= panel->step / length;
-    half[a] = look->light[a]
-        - move[a] * s->spacing[a] / (panel->perspective ? panel->step : length);
-    h += half[a] * half[a];
     start[a] += move[a] / 2;
-    if (move[a] != 0) {
-      gdouble enter = (-0.5 - start[a]) / move[a];
-      gdouble leave = (s->size[a] - 0.5 - start[a]) / move[a];
+    enter = (-0.5 - start[a]) / move[a];
+    leave = (last - start[a]) / move[a];
+    for (gint l = 0; l < ND_VECTOR; l++) {
+      const gboolean moves = move[a][l] != 0;
+      const gboolean in = (start[a][l] >= -0.5) & (start[a][l] <= last);
+      const gdouble begin = ceil (less (enter[l], leave[l]));
+      const gdouble stop = floor (greater (enter[l], leave[l])) + 1;
 
-      from = fmax (from, ceil (fmin (enter, leave)));
-      to = fmin (to, floor (fmax (enter, leave)) + 1);
-    } else if (!(start[a] >= -0.5 && start[a] <= s->size[a] - 0.5)) {
-      to = 0;
+      from[l] = greater (moves ? begin : 0, from[l]);
+      to[l] = less (moves ? stop : in ? to[l] : 0, to[l]);
     }
-    ray->start[a] = start[a];
-    ray->move[a] = move[a];
+    half[a] = look->light[a]
+        - move[a] * s->spacing[a]
+            / (perspective ? (D){} + panel->step : length);
+    h += half[a] * half[a];
+    rays->start[a] = __builtin_convertvector (start[a], V);
+    rays->move[a] = __builtin_convertvector (move[a], V);
+    rays->inverse[a] = choose (rays->move[a] != 0, 1 / rays->move[a], all (0));
   }
-  for (guint a = 0; a < 3; a++)
-    ray->half[a] = h > 0 ? half[a] / sqrt (h) : 0;
-  ray->from = from < to ? from : 0;
-  ray->to = from < to ? to : 0;
+  for (guint a = 0; a < 3; a++) {
+    const V v = __builtin_convertvector (half[a], V);
+    const V squares = __builtin_convertvector (h, V);
+
+    rays->half[a] = choose (squares > 0, v / root (squares), all (0));
+  }
+  /* A ray that is almost parallel to a face may enter after 10^17 steps. */
+  for (gint l = 0; l < ND_VECTOR; l++) {
+    to[l] = greater (to[l], 0);
+    from[l] = less (from[l], to[l]);
+  }
+  rays->from = __builtin_convertvector (from, I);
+  rays->to = __builtin_convertvector (to, I);
+  meets = rays->from < rays->to;
+  rays->from &= meets;
+  rays->to &= meets;
 }
 
-static inline void
-position (const NdSceneSamples *s, const Ray *ray, gfloat k, gfloat at[3])
+INLINE void
+position (const NdSceneSamples *s, const Rays *rays, V k, V at[3])
 {
   for (guint a = 0; a < 3; a++)
-    at[a] = limit (ray->start[a] + k * ray->move[a], s->size[a] - 1);
+    at[a] = limited (rays->start[a] + k * rays->move[a], s->size[a] - 1);
 }
 
-/* The number of the cell of the position @at. */
-static inline gsize
-find_cell (const NdSceneSamples *s, const gfloat at[3])
+INLINE V
+floats (I v)
 {
-  return ((gsize) ((gint) at[2] / ND_SCENE_CELL) * s->cells[1]
-             + (gint) at[1] / ND_SCENE_CELL)
-      * s->cells[0]
-      + (gint) at[0] / ND_SCENE_CELL;
+  return __builtin_convertvector (v, V);
 }
 
-/* The first step after @k that is not within @cells - 1 cells around that of
- * @at. */
-static inline gint
-leave_cells (const NdSceneSamples *s, const Ray *ray, const gfloat at[3],
-    gint k, gint cells)
+/* The cells of the positions @at: along each axis, and their numbers. */
+INLINE I
+find_cells (const NdSceneSamples *s, const V at[3], I cell[3])
 {
-  gfloat best = ray->to;
+  for (guint a = 0; a < 3; a++)
+    cell[a] = __builtin_convertvector (at[a], I) / ND_SCENE_CELL;
+  return (cell[2] * s->cells[1] + cell[1]) * s->cells[0] + cell[0];
+}
+
+/* The first steps after @k that are not within @far - 1 cells around @cell. */
+INLINE I
+leave_cells (const NdSceneSamples *s, const Rays *rays, const I cell[3], I k,
+    I far)
+{
+  V best = floats (rays->to);
 
   for (guint a = 0; a < 3; a++) {
-    const gint cell = (gint) at[a] / ND_SCENE_CELL;
-    const gint edge =
-        (ray->move[a] > 0 ? cell + cells : cell - cells + 1) * ND_SCENE_CELL;
-    gfloat leave;
+    const I ahead = rays->move[a] > 0;
+    const I edge =
+        choose_int (ahead, cell[a] + far, cell[a] - far + 1) * ND_SCENE_CELL;
+    /* A step too early does no harm. */
+    const V leave = (floats (edge) - rays->start[a]) * rays->inverse[a] - 0.01f;
 
-    if (ray->move[a] == 0 || edge <= 0 || edge >= s->size[a])
-      continue;
-    leave = ceilf ((edge - ray->start[a]) / ray->move[a]);
-    best = leave < best ? leave : best;
+    best = choose ((rays->move[a] != 0) & (edge > 0) & (edge < s->size[a]),
+        least (leave, best), best);
   }
-  return best > k ? (gint) best : k + 1;
+  return limited_int (ceiling (most (best, floats (k + 1))), 0, G_MAXINT);
+}
+
+/* Moves rays that are in empty cells to the next step that is not known to be
+ * empty, and returns the others of @active. */
+INLINE I
+skip_empty (const NdSceneSamples *s, const Rays *rays, const V at[3], I active,
+    I *k)
+{
+  I cell[3];
+  const I number = find_cells (s, at, cell);
+  const I empty = GATHER (s->empty, number, 1) & 255;
+  const I skipped = active & (empty != 0);
+
+  if (!any (skipped))
+    return active;
+  *k = choose_int (skipped, leave_cells (s, rays, cell, *k, empty), *k);
+  return active & ~skipped;
 }
 
 /* The factor of a colour, and the white that is added to it. */
-static inline void
-shade (const NdLook *look, const Ray *ray, const gfloat gradient[3],
-    gfloat edge, gfloat *factor, gfloat *white)
+INLINE void
+shade (const NdLook *look, const Rays *rays, const V gradient[3], gfloat edge,
+    V *factor, V *white)
 {
-  gfloat length = 0, light = 0, half = 0, weight;
+  V length = all (0), light = all (0), half = all (0), weight;
+  I known;
 
   for (guint a = 0; a < 3; a++) {
     length += gradient[a] * gradient[a];
     light += gradient[a] * (gfloat) look->light[a];
-    half += gradient[a] * ray->half[a];
+    half += gradient[a] * rays->half[a];
   }
-  *factor = 1;
-  *white = 0;
-  if (!(length > 0) || !(length <= G_MAXFLOAT))
-    return;
-  weight = length / (length + edge * edge);
-  light = fabsf (light) / sqrtf (length);
+  known = (length > 0) & (length <= G_MAXFLOAT);
+  length = choose (known, length, all (1));
+  weight = choose (known, length / (length + edge * edge), all (0));
+  light = magnitude (light) / root (length);
   half = half * half / length;
   half *= half;
   half *= half;
   *factor = 1
       + weight * ((gfloat) look->ambient + (gfloat) look->diffuse * light - 1);
-  *white = 255 * weight * (gfloat) look->specular * half * half;
+  *white = weight * (255 * (gfloat) look->specular) * half * half;
+  *factor = choose (known, *factor, all (1));
+  *white = choose (known, *white, all (0));
+}
+
+/* Writes the pixels of a packet at (@x, @y) that are before @end. */
+INLINE void
+write_pixels (const V rgb[3], gint x, gint y, const gint end[2], guint8 *pixels,
+    gssize stride)
+{
+  U packed = { 0 };
+
+  /* 1.5 * 2^23, of which the last bit is 1: rounds half to even. */
+  for (guint c = 0; c < 3; c++) {
+    const V v = limited (rgb[c], 255) + 12582912;
+
+    packed |= ((U) v & 255) << (8 * c);
+  }
+  for (gint l = 0; l < ND_VECTOR; l++) {
+    guint8 *pixel = pixels + (y + l / WIDE) * stride + 3 * (x + l % WIDE);
+
+    if (x + l % WIDE < end[0] && y + l / WIDE < end[1]) {
+      pixel[0] = packed[l];
+      pixel[1] = packed[l] >> 8;
+      pixel[2] = packed[l] >> 16;
+    }
+  }
 }
 
 #define NAME(name) name##_uint8
 #define SAMPLE guint8
-#include "cpu/scenerow_tmpl.h"
+#define LOWEST 0
+#define HIGHEST G_MAXUINT8
+#include "cpu/scenerays_tmpl.h"
 #undef NAME
 #undef SAMPLE
+#undef LOWEST
+#undef HIGHEST
 #define NAME(name) name##_int16
 #define SAMPLE gint16
-#include "cpu/scenerow_tmpl.h"
+#define LOWEST G_MININT16
+#define HIGHEST G_MAXINT16
+#include "cpu/scenerays_tmpl.h"
 #undef NAME
 #undef SAMPLE
+#undef LOWEST
+#undef HIGHEST
 #define NAME(name) name##_uint16
 #define SAMPLE guint16
-#include "cpu/scenerow_tmpl.h"
+#define LOWEST 0
+#define HIGHEST G_MAXUINT16
+#include "cpu/scenerays_tmpl.h"
 #undef NAME
 #undef SAMPLE
+#undef LOWEST
+#undef HIGHEST
 #define NAME(name) name##_float32
 #define SAMPLE gfloat
-#include "cpu/scenerow_tmpl.h"
+#define LOWEST (-INFINITY)
+#define HIGHEST INFINITY
+#include "cpu/scenerays_tmpl.h"
 
 extern const NdSceneKernels ND_SCENE_KERNELS;
 const NdSceneKernels ND_SCENE_KERNELS = {
   .name = ND_KERNELS_NAME,
-  .row = { row_uint8, row_int16, row_uint16, row_float32 },
+  .values = { values_uint8, values_int16, values_uint16, values_float32 },
+  .colors = { colors_uint8, colors_int16, colors_uint16, colors_float32 },
   .range = { range_uint8, range_int16, range_uint16, range_float32 },
 };

@@ -159,6 +159,30 @@ test_reference (void)
   }
 }
 
+/* Quarter turns, of which sines and cosines are almost 0: many rays are almost
+ * parallel to the faces of the volume and miss it. */
+static void
+test_quarter_turns (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (g_test_rand_int ());
+  const NdSceneJob job = { ND_UINT8, { 1, { 13, 9, 11 } }, { 1, 1.1, 0.9 } };
+  g_autofree gpointer volume = make_volume (rand, &job, FALSE);
+  NdLook look;
+
+  make_look (rand, &look, ND_COLORMAP_GRAY);
+  for (guint i = 0; i < 3 * 5 * 3; i++) {
+    const NdCamera camera = { .mode = i % 3 == 0 ? ND_VIEW_PROJECTION
+          : i % 3 == 1                           ? ND_VIEW_VOLUME
+                                                 : ND_VIEW_SURFACE,
+      .azimuth = 90.0 * (i / 3 % 5) - 180,
+      .elevation = 90.0 * (i / 15) - 90,
+      .zoom = 0.71,
+      .pan = { 0.013, 0.017 } };
+
+    compare (&job, volume, &camera, &look, 41, 37);
+  }
+}
+
 /* A projection that is not rotated shows each sample on its own. */
 static void
 test_axis_projection (void)
@@ -310,6 +334,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/scene/reference", test_reference);
+  g_test_add_func ("/scene/quarter-turns", test_quarter_turns);
   g_test_add_func ("/scene/axis-projection", test_axis_projection);
   g_test_add_func ("/scene/layouts", test_layouts);
   g_test_add_func ("/scene/rotation", test_rotation);
