@@ -170,7 +170,7 @@ static const GstNdProperty rows[] = {
       GST_ND_PLAYING },
   { "motion", "Motion",
       "Move the volumes around an output along their flow and denoise them "
-      "again, which keeps more of moving structures and takes about 4 times "
+      "again, which keeps more of moving structures and takes about 5 times "
       "the time; for method=transform and noise=additive, with which quality "
       "then does not count",
       GST_ND_BOOLEAN (Settings, denoise.motion, FALSE), GST_ND_PLAYING },

@@ -24,11 +24,16 @@ static struct
 static gboolean
 answer (GstPad *pad, GstObject *parent, GstQuery *query)
 {
+  GstFormat format;
+
   switch (GST_QUERY_TYPE (query)) {
     case GST_QUERY_LATENCY:
       gst_query_set_latency (query, upstream.live, upstream.min, upstream.max);
       return TRUE;
     case GST_QUERY_DURATION:
+      gst_query_parse_duration (query, &format, NULL);
+      if (format != GST_FORMAT_TIME)
+        return FALSE;
       gst_query_set_duration (query, GST_FORMAT_TIME, 5 * GST_SECOND);
       return TRUE;
     case GST_QUERY_CUSTOM:
