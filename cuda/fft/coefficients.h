@@ -10,8 +10,8 @@
 namespace nd
 {
 
-/* The coefficients of @f that read volume @t of the window, of size[0] x size[1]
- * x size[2]; nullptr if @f reads other volumes only. */
+/* The coefficients of @f that read volume @t of the window: size[0] x size[1] x
+ * size[2] of them; nullptr if @f reads other volumes only. */
 inline const double *
 coefficients_of (const NdFilter *f, unsigned t, const NdReach &reach)
 {
