@@ -73,11 +73,11 @@ typedef struct
   gdouble sigma;    /* of the noise; 0: it is estimated */
   gdouble strength; /* factor of sigma */
 
-  /* Of ND_DENOISE_TRANSFORM with ND_NOISE_ADDITIVE: a third stage along the
+  /* For ND_DENOISE_TRANSFORM with ND_NOISE_ADDITIVE: a third stage along the
    * flow, and `quality` does not count. */
   gboolean motion;
 
-  /* Of ND_DENOISE_ADAPTIVE. ND_NOISE_SPECKLE is also filtered with them, along
+  /* For ND_DENOISE_ADAPTIVE. ND_NOISE_SPECKLE is also filtered with them, along
    * space, whatever the method. */
   NdDenoiseAxes axes;
   NdAdaptiveRemap remap;

@@ -25,7 +25,7 @@ typedef struct
   NdDenoiseScale *fine, *coarse;
   gfloat *difference; /* a coarse volume */
   NdFlow *motion;     /* or NULL */
-  /* Of volumes that are moved to the next output: fine and coarse, or NULL. */
+  /* Scales of the moved volumes: fine and coarse, or NULL. */
   NdDenoiseScale *moved[2];
   NdAdaptiveFilter *adaptive; /* or NULL; then there are no scales */
   gfloat *speckle;            /* the last ND_SPECKLE_VOLUMES, or NULL */

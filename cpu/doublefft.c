@@ -27,8 +27,8 @@ struct _NdDoubleFft
   guint n_steps;
   Step steps[MAX_STEPS]; /* the last butterflies first */
 
-  /* Of a transform of real numbers. */
-  gsize half;         /* n / 2; 0: of complex numbers */
+  /* For transforms of real numbers. */
+  gsize half;         /* n / 2; 0: complex numbers */
   NdNumber *separate; /* half */
   NdNumber *scratch;  /* half */
 };

@@ -22,7 +22,7 @@ struct WindowSum
   int size[3];
   int radius;
   int n_channels;
-  /* Of the neighbour -radius on, times u^0, u^1 and u^2. */
+  /* From the neighbour -radius on, times u^0, u^1 and u^2. */
   float weights[3][2 * MAX_WINDOW_RADIUS + 1];
   const float *scale[3]; /* of each sample of an axis */
   const float *in;       /* volumes of the components */

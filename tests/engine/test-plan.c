@@ -330,7 +330,7 @@ test_measuring (void)
   g_assert_cmpuint (choose (10, 4, &later, &again), ==, 1);
   g_assert_true (g_str_has_prefix (again,
       "least measured time of 10 volumes: direct"));
-  /* Of another job nothing was measured. */
+  /* Nothing was measured for another job. */
   g_assert_cmpuint (choose (10, 5, &later, &other), ==, 1);
   g_assert_true (g_str_has_prefix (other, "least estimated time of 10 "));
   g_assert_cmpuint (choose (0, 5, &later, &whole), ==, 3);

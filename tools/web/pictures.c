@@ -29,7 +29,7 @@ struct _WebPictures
   GBytes *jpeg;     /* encoded, not announced yet */
   GstSample *raw;   /* of the last picture */
 
-  /* Of the main context. */
+  /* Used in the main context. */
   GstElement *encoder, *view, *source;
   GstCaps *caps; /* that the encoder was made for */
   GBytes *last;
