@@ -85,7 +85,7 @@ NAME (volume) (const NdSceneSamples *s, const NdLook *look,
     U bits;
 
     position (s, rays, floats (k), at);
-    /* Rays rarely leave what they see. */
+    /* A ray that sees a sample mostly sees the next one too. */
     if (!any (seen))
       active = skip_empty (s, rays, at, active, &k);
     if (!any (active))

@@ -125,7 +125,7 @@ take_real_kernel (const float2 *numbers, size_t n, float *real)
     real[i] = numbers[i].x;
 }
 
-/* Where the coefficients of a filter go in a volume of zeros. */
+/* The places of the coefficients of a filter in a volume of zeros. */
 struct Placement
 {
   int size[3];  /* of the filter */

@@ -23,8 +23,8 @@ static char folder[PATH_MAX];
 static size_t length; /* of `folder`; 0: not armed */
 static atomic_int left;
 
-/* Kills this process at change number `at` of what is in `path`, counted from
- * 1; 0: never. */
+/* Kills this process at change number `at` of the folder `path`. Changes count
+ * from 1; 0: never. */
 EXPORT void
 faults_arm (const char *path, int at)
 {
