@@ -169,7 +169,7 @@ measure_speckle (const Reference *r, const NdAdaptiveBand *band,
   gsize count = 0;
 
   for (gsize s = 0; s < r->samples; s++)
-    least = fmin (least, volume[s]);
+    least = isfinite (volume[s]) ? fmin (least, volume[s]) : least;
   for (gsize s = 0; s < r->samples; s++) {
     gdouble trace = 0;
 

@@ -44,6 +44,15 @@ nd_denoise_schedule (const NdDenoiseSettings *settings)
   };
 }
 
+gboolean
+nd_denoise_block_counts (const NdDenoiseSchedule *schedule, gint64 first,
+    gint64 known)
+{
+  const gint64 end = first + schedule->n_time;
+
+  return end <= known && (first >= 0 || end == known);
+}
+
 void
 nd_denoise_window (const NdDenoiseSettings *settings, guint *before,
     guint *after)

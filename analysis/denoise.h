@@ -120,6 +120,13 @@ typedef struct
 
 NdDenoiseSchedule nd_denoise_schedule (const NdDenoiseSettings *settings);
 
+/* With n_blocks: whether the block that begins with volume @first counts if the
+ * stream has @known volumes. Noise that the border repeats in a block is not
+ * white, so that blocks beyond the ends of the stream count only if it is
+ * shorter than a block: the one that ends with its last volume. */
+gboolean nd_denoise_block_counts (const NdDenoiseSchedule *schedule,
+    gint64 first, gint64 known);
+
 /* The numbers of volumes before and after its anchor on which an output
  * depends. */
 void nd_denoise_window (const NdDenoiseSettings *settings, guint *before,

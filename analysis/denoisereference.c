@@ -347,6 +347,15 @@ clear_scale (Scale *scale)
   g_free (scale->result_weights);
 }
 
+/* Adds the blocks that begin with volume @first if they count. */
+static void
+add_if_counts (Reference *r, gint64 first, gint64 known, gdouble sigma,
+    gint64 from, gint64 to)
+{
+  if (nd_denoise_block_counts (r->schedule, first, known))
+    add_blocks (r, first, known, sigma, from, to);
+}
+
 static void
 run_best_stage1 (Scale *scale, gint64 step, gint64 known)
 {
@@ -355,8 +364,8 @@ run_best_stage1 (Scale *scale, gint64 step, gint64 known)
   r->stage = 1;
   r->sums = scale->sums;
   r->weights = scale->weights;
-  add_blocks (r, step - r->schedule->n_time + 1, known, step_sigma (r, step), 0,
-      known - 1);
+  add_if_counts (r, step - r->schedule->n_time + 1, known, step_sigma (r, step),
+      0, known - 1);
   for (gsize i = 0; i < MIN (step + 1, known) * r->samples; i++)
     scale->pilots[i] = scale->sums[i] / scale->weights[i];
 }
@@ -375,7 +384,7 @@ run_best_stage2 (Scale *scale, gint64 step, gint64 known)
   r->sums = scale->results;
   r->weights = scale->result_weights;
   for (guint i = 0; i < s->n_blocks; i++)
-    add_blocks (r, result - s->n_time + 1 + i, known, step_sigma (r, step),
+    add_if_counts (r, result - s->n_time + 1 + i, known, step_sigma (r, step),
         result, result);
   for (gsize i = from; i < from + r->samples; i++)
     scale->results[i] /= scale->result_weights[i];
@@ -393,7 +402,7 @@ run_motion_stage2 (Scale *scale, gint64 step, gint64 known, gdouble sigma)
   r->pilots = scale->pilots;
   r->sums = scale->result_sums;
   r->weights = scale->result_weights;
-  add_blocks (r, step - r->schedule->n_time + 1, known, sigma, 0, known - 1);
+  add_if_counts (r, step - r->schedule->n_time + 1, known, sigma, 0, known - 1);
   for (gsize i = 0; i < n; i++)
     scale->results[i] = r->sums[i] / r->weights[i];
 }
@@ -434,7 +443,8 @@ run_moved (const Reference *like, gdouble *const moved[2], gint64 position,
   r.sums = sums;
   r.weights = weights;
   for (guint i = 0; i < r.schedule->n_blocks; i++)
-    add_blocks (&r, i, n, sigma, position, position);
+    add_if_counts (&r, position - r.schedule->n_time + 1 + i, n, sigma,
+        position, position);
   for (gsize i = 0; i < r.samples; i++)
     out[i] = sums[from + i] / weights[from + i];
 }
@@ -445,35 +455,22 @@ run_stage3 (const Scale *fine, const Scale *coarse, gint64 u, gint64 known,
     gdouble sigma, gdouble *out)
 {
   const Reference *r = &fine->r;
-  const NdReferenceBorders *b = r->borders;
-  const gint before = r->schedule->n_time - 1;
-  const gint after = r->schedule->n_blocks - 1;
-  const gsize n = before + after + 1, samples = r->samples;
+  const gint64 first = MAX (u - (gint64) r->schedule->n_time + 1, 0);
+  const gint64 before = u - first;
+  const gint64 n = MIN (before + r->schedule->n_blocks, known - first);
+  const gsize samples = r->samples;
   g_autofree gdouble *flow = g_new0 (gdouble, 3 * samples);
   g_autofree gdouble *in = g_new (gdouble, n * samples);
   g_autofree gdouble *results = g_new (gdouble, n * samples);
   gdouble *const moved[2] = { in, results };
 
-  for (gint i = 0; i <= before + after; i++) {
+  for (gint64 i = 0; i < n; i++) {
+    const gint64 after = n - 1 - before;
     const gint offset = i <= after ? i : after - i;
     gdouble *const to[2] = { in + (before + offset) * samples,
       results + (before + offset) * samples };
 
-    if (u + offset >= 0 && u + offset < known)
-      move_volume (fine, u, offset, sigma, flow, to);
-  }
-  for (gint i = -before; i <= after; i++) {
-    const gint64 from = b->time (u + i, known, b->time_data);
-
-    for (guint k = 0; k < 2; k++) {
-      gdouble *to = moved[k] + (before + i) * samples;
-
-      if (from >= 0 && from != u + i)
-        memcpy (to, moved[k] + (before + from - u) * samples,
-            samples * sizeof (gdouble));
-      for (gsize s = 0; from < 0 && s < samples; s++)
-        to[s] = b->border_value;
-    }
+    move_volume (fine, u, offset, sigma, flow, to);
   }
   run_moved (r, moved, before, n, sigma * r->gain, out);
   if (coarse) {
@@ -482,7 +479,7 @@ run_stage3 (const Scale *fine, const Scale *coarse, gint64 u, gint64 known,
     g_autofree gdouble *half_results = g_new (gdouble, n * half_samples);
     g_autofree gdouble *half_out = g_new (gdouble, half_samples);
 
-    for (gsize i = 0; i < n; i++) {
+    for (gint64 i = 0; i < n; i++) {
       coarsen (in + i * samples, r->size, half_in + i * half_samples);
       coarsen (results + i * samples, r->size, half_results + i * half_samples);
     }

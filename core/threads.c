@@ -24,7 +24,18 @@ struct _Job
   atomic_size_t next; /* the index to run next */
   guint joined;       /* threads that have worked on it, also if done */
   guint working;      /* threads that work on it now */
+  int cpu;            /* of the caller, when it began */
 };
+
+/* A thread of the pool. */
+typedef struct
+{
+  pid_t id;
+  gboolean idle;
+  int avoided;       /* the CPU that it must not run on; -1: none */
+  cpu_set_t allowed; /* the CPUs that it may otherwise run on */
+  cpu_set_t given;   /* the same without @avoided */
+} Worker;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -34,6 +45,8 @@ static Job *jobs;
 static guint n_started = 1; /* threads of the pool, and the caller; never
                                decreases */
 static guint n_default = 1;
+static Worker workers[ND_MAX_THREADS]; /* from 1 to n_started - 1 */
+static gboolean stacked; /* a worker has waited for the CPU of a caller */
 /* The number of nd_threads_enter() of the calling thread; 0: the default. Not
  * _Thread_local, because thread sanitizers report how the loader allocates such
  * variables of a plugin. */
@@ -58,18 +71,60 @@ find_open_job (void)
   return NULL;
 }
 
-static void *
-worker_main (void *unused)
+/* Lets an idle worker run on other CPUs than @cpu. */
+static void
+avoid (Worker *worker, int cpu)
 {
+  cpu_set_t now;
+
+  if (worker->avoided == cpu
+      || sched_getaffinity (worker->id, sizeof (now), &now) != 0)
+    return;
+  /* Somebody else may have changed it. */
+  if (worker->avoided < 0 || !CPU_EQUAL (&now, &worker->given))
+    worker->allowed = now;
+  worker->given = worker->allowed;
+  CPU_CLR (cpu, &worker->given);
+  worker->avoided = -1;
+  if (CPU_COUNT (&worker->given) > 0
+      && sched_setaffinity (worker->id, sizeof (now), &worker->given) == 0)
+    worker->avoided = cpu;
+}
+
+/* Wakes the workers. A kernel may wake a thread on the CPU of the thread that
+ * wakes it although another CPU is idle, which was observed in a virtual
+ * machine. The worker then waits until the caller has used its time slice of
+ * about 3 ms. So if that has been seen, workers avoid the CPU of the caller.
+ * Call with the lock held. */
+static void
+wake_workers (int cpu)
+{
+  for (guint i = 1; stacked && cpu >= 0 && i < n_started; i++) {
+    if (workers[i].idle)
+      avoid (&workers[i], cpu);
+  }
+  pthread_cond_broadcast (&work_cond);
+}
+
+static void *
+worker_main (void *data)
+{
+  Worker *self = data;
+
   pthread_mutex_lock (&lock);
+  self->id = gettid ();
   for (;;) {
     Job *job = find_open_job ();
     guint worker;
 
     if (!job) {
+      self->idle = TRUE;
       pthread_cond_wait (&work_cond, &lock);
+      self->idle = FALSE;
       continue;
     }
+    if (sched_getcpu () == job->cpu)
+      stacked = TRUE;
     worker = job->joined++;
     job->working++;
     pthread_mutex_unlock (&lock);
@@ -88,7 +143,8 @@ start_threads (guint n)
   while (n_started < n) {
     pthread_t thread;
 
-    if (pthread_create (&thread, NULL, worker_main, NULL) != 0) {
+    workers[n_started].avoided = -1;
+    if (pthread_create (&thread, NULL, worker_main, &workers[n_started]) != 0) {
       ND_WARNING ("only %u of %u threads could be started", n_started, n);
       return;
     }
@@ -156,7 +212,9 @@ nd_threads_leave (guint before)
 void
 nd_parallel_for (gsize n, NdTask task, gpointer data)
 {
-  Job job = { .task = task, .data = data, .n = n, .joined = 1 };
+  Job job = {
+    .task = task, .data = data, .n = n, .joined = 1, .cpu = sched_getcpu ()
+  };
   Job **link;
 
   job.n_threads = nd_threads ();
@@ -168,7 +226,7 @@ nd_parallel_for (gsize n, NdTask task, gpointer data)
   pthread_mutex_lock (&lock);
   job.next_job = jobs;
   jobs = &job;
-  pthread_cond_broadcast (&work_cond);
+  wake_workers (job.cpu);
   pthread_mutex_unlock (&lock);
 
   run (&job, 0);

@@ -311,7 +311,7 @@ nd_adaptive_measure_speckle (const NdAdaptiveFilter *self, guint index,
   gsize rank;
 
   for (gsize s = 0; s < self->samples; s++)
-    least = in[s] < least ? in[s] : least;
+    least = in[s] < least && isfinite (in[s]) ? in[s] : least;
   rank = count_bits (self, in, least, 16, 0, bins);
   if (rank == 0)
     return 0;

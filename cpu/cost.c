@@ -18,6 +18,13 @@
 #define STORE_TIME TIME (0.5e-9) /* to write one response */
 #define PASS_TIME TIME (0.55e-9) /* per sample of a pass, without taps */
 
+/* To write and read a sum that is begun ahead. */
+#define BEGUN_TIME TIME (0.5e-9)
+
+/* The share of the time of work ahead that counts. It delays no output, but a
+ * stream that is too fast must not lose volumes. */
+#define AHEAD_SHARE 0.25
+
 /* Per complex number of a pass of transforms, without the transform. */
 #define GATHER_TIME TIME (2.5e-9)
 
@@ -56,6 +63,22 @@ count_nonzero (const NdFilter *f)
   return count;
 }
 
+/* The non-zero coefficients of @f for all volumes of the window but the last
+ * one. */
+static gdouble
+count_early (const NdFilter *f, const NdReach *reach)
+{
+  const gsize volume = f->size[0] * f->size[1] * f->size[2];
+  gint low[ND_AXES], high[ND_AXES];
+  gsize late = 0;
+
+  nd_filter_reach (f, low, high);
+  for (gsize i = 0; high[ND_AXIS_T] == reach->high[ND_AXIS_T] && i < volume;
+       i++)
+    late += f->coefficients[i] != 0;
+  return count_nonzero (f) - late;
+}
+
 /* The factor by which blocks compute more than the volume: they are whole
  * vectors wide and ND_BLOCK_ROWS rows high. */
 static gdouble
@@ -69,21 +92,27 @@ block_waste (const NdJob *job)
 }
 
 gdouble
-nd_cost_direct (const NdJob *job)
+nd_cost_direct (const NdJob *job, gboolean ahead)
 {
   const NdKernels *kernels = nd_kernels ();
-  gdouble taps = 0;
+  const NdReach reach = nd_job_reach (job);
+  gdouble taps = 0, begun = 0;
 
   for (guint k = 0; k < job->bank->n_filters; k++) {
     const NdFilter *f = job->bank->filters[k];
     gdouble nonzero = count_nonzero (f);
     gboolean dense = nonzero >= ND_DENSE_SHARE * nd_filter_count (f);
+    gdouble early = ahead ? count_early (f, &reach) : 0;
 
+    if (early >= ND_EARLY_TAPS) {
+      nonzero -= (1 - AHEAD_SHARE) * early;
+      begun += BEGUN_TIME;
+    }
     taps += nonzero / (dense ? kernels->dense_rate : kernels->sparse_rate);
   }
   return (padded_samples (job) * PAD_TIME
              + samples (job)
-                 * (taps * block_waste (job)
+                 * (taps * block_waste (job) + begun
                      + job->bank->n_filters * STORE_TIME))
       / nd_threads ();
 }

@@ -11,7 +11,9 @@
 
 G_BEGIN_DECLS
 
-gdouble nd_cost_direct (const NdJob *job);
+/* @ahead: sums are begun ahead, which takes longer in all. Of these sums only
+ * a share is counted. */
+gdouble nd_cost_direct (const NdJob *job, gboolean ahead);
 
 /* For jobs that nd_job_check_separable() accepts. */
 gdouble nd_cost_separable (const NdJob *job);

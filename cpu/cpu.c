@@ -78,7 +78,7 @@ cpu_cost (const NdJob *job, const NdRingOptions *options, NdMethod method,
     return INFINITY;
   }
   before = nd_threads_enter (nd_threads_start (job->n_threads));
-  seconds = wanted->cost (job, error);
+  seconds = wanted->cost (job, options, error);
   nd_threads_leave (before);
   return seconds;
 }
@@ -237,6 +237,20 @@ cpu_respond (NdRing *ring, const gint *slots, const NdScale *scale,
   return TRUE;
 }
 
+static gboolean
+cpu_begin (NdRing *ring, const gint *slots)
+{
+  gboolean begun;
+  guint before;
+
+  if (!ring->method->begin)
+    return FALSE;
+  before = nd_threads_enter (ring->n_threads);
+  begun = ring->method->begin (ring->state, slots);
+  nd_threads_leave (before);
+  return begun;
+}
+
 static const NdAlgorithmFuncs algorithms = {
   .denoise_new = nd_cpu_denoise_new,
   .structure_new = nd_cpu_structure_new,
@@ -255,6 +269,7 @@ const NdBackend nd_cpu_backend = {
   .push = cpu_push,
   .kept = cpu_kept,
   .respond = cpu_respond,
+  .begin = cpu_begin,
   .algorithms = &algorithms,
   .scenes = &nd_cpu_scenes,
 };

@@ -16,8 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-#define ND_SPECKLE_VOLUMES 3
-
 /* One component of the stream. */
 typedef struct
 {
@@ -27,8 +25,9 @@ typedef struct
   NdFlow *motion;     /* or NULL */
   /* Scales of the moved volumes: fine and coarse, or NULL. */
   NdDenoiseScale *moved[2];
-  NdAdaptiveFilter *adaptive; /* or NULL; then there are no scales */
-  gfloat *speckle;            /* the last ND_SPECKLE_VOLUMES, or NULL */
+  /* One of them, or none; with them there are no scales. */
+  NdAdaptiveFilter *adaptive;
+  NdSpeckleFilter *speckle;
   gdouble estimates[ND_DENOISE_MAX_ESTIMATES];
   gdouble sigma; /* of the last output */
   NdClipping clipping;
@@ -73,7 +72,7 @@ nd_cpu_denoise_free (NdAlgorithm *algorithm)
       nd_denoise_scale_free (component->moved[i]);
     nd_flow_free (component->motion);
     nd_adaptive_filter_free (component->adaptive);
-    g_free (component->speckle);
+    nd_speckle_filter_free (component->speckle);
     g_free (component->difference);
     nd_clipping_clear (&component->clipping);
   }
@@ -121,8 +120,7 @@ static gfloat *
 input (const NdCpuDenoise *self, const Component *component, gint64 position)
 {
   if (component->speckle)
-    return component->speckle
-        + position % ND_SPECKLE_VOLUMES * count_samples (self);
+    return nd_speckle_filter_input (component->speckle, position);
   return component->adaptive
       ? nd_adaptive_filter_input (component->adaptive, position)
       : nd_denoise_scale_input (component->fine, position);
@@ -142,7 +140,7 @@ nd_cpu_denoise_push (NdAlgorithm *algorithm, const NdSamples *volume,
     nd_samples_read (volume, &self->shape, self->type, c, in);
     if (component->is_kept)
       continue;
-    if (component->adaptive && !component->speckle)
+    if (component->adaptive)
       nd_adaptive_filter_push (component->adaptive, self->pushed);
     if (component->coarse)
       nd_cpu_coarsen (in, self->shape.size,
@@ -186,6 +184,8 @@ run_stage1 (NdCpuDenoise *self, Component *component, gint64 step, gint64 known,
       schedule->n_blocks ? step : step - schedule->pilot_latency;
   const gint64 first = schedule->n_blocks ? step - schedule->n_time + 1 : last;
 
+  if (schedule->n_blocks && !nd_denoise_block_counts (schedule, first, known))
+    return;
   nd_denoise_scale_stage1 (component->fine, step, known, sigma);
   if (!component->coarse)
     return;
@@ -213,9 +213,14 @@ static gfloat *
 run_stage2 (NdCpuDenoise *self, Component *component, gint64 step, gint64 known,
     gfloat sigma)
 {
-  gfloat *fine = nd_denoise_scale_stage2 (component->fine, step, known, sigma);
   const gfloat *coarse;
+  gfloat *fine;
 
+  if (self->schedule.motion
+      && !nd_denoise_block_counts (&self->schedule,
+          step - self->schedule.n_time + 1, known))
+    return NULL;
+  fine = nd_denoise_scale_stage2 (component->fine, step, known, sigma);
   if (!component->coarse)
     return fine;
   coarse = nd_denoise_scale_stage2 (component->coarse, step, known,
@@ -234,26 +239,6 @@ get_moved (const NdDenoiseScale *scale, gint64 position, gfloat *moved[2])
 {
   moved[0] = nd_denoise_scale_input (scale, position);
   moved[1] = nd_denoise_scale_pilot (scale, position);
-}
-
-/* Copies the moved volumes at @from, which are there instead of volumes beyond
- * the stream; -1: volumes of the border value. */
-static void
-repeat_moved (const NdCpuDenoise *self, const Component *component,
-    gint64 position, gint64 from)
-{
-  const gsize n = count_samples (self);
-  gfloat *to[2], *in[2];
-
-  get_moved (component->moved[0], position, to);
-  if (from >= 0)
-    get_moved (component->moved[0], from, in);
-  for (guint i = 0; i < 2; i++) {
-    for (gsize k = 0; from < 0 && k < n; k++)
-      to[i][k] = self->borders.border_value;
-    if (from >= 0)
-      memcpy (to[i], in[i], n * sizeof (gfloat));
-  }
 }
 
 /* Moves volume next + @offset, which the stream has. */
@@ -275,13 +260,15 @@ move_volume (NdCpuDenoise *self, Component *component, gint offset,
     memcpy (to[i], in[i], count_samples (self) * sizeof (gfloat));
 }
 
-/* The result of a scale with @n moved volumes. */
+/* The result of volume @position of a scale with @n moved volumes. */
 static gfloat *
-run_moved (NdDenoiseScale *scale, gint64 n, gfloat sigma)
+run_moved (const NdCpuDenoise *self, NdDenoiseScale *scale, gint64 position,
+    gint64 n, gfloat sigma)
 {
   /* The volumes are others than before. */
   nd_denoise_scale_reset (scale);
-  return nd_denoise_scale_stage2 (scale, n - 1, n, sigma);
+  return nd_denoise_scale_stage2 (scale, position + self->schedule.n_blocks - 1,
+      n, sigma);
 }
 
 /* Stage 3: the blocks of volumes that are moved to the next output. It leaves
@@ -290,31 +277,21 @@ static gfloat *
 run_stage3 (NdCpuDenoise *self, Component *component, gint64 known,
     gfloat sigma)
 {
-  const gint before = self->schedule.n_time - 1;
-  const gint after = self->schedule.n_blocks - 1;
+  const gint64 first = MAX (self->next - self->schedule.n_time + 1, 0);
+  const gint64 position = self->next - first;
+  const gint64 n = MIN (position + self->schedule.n_blocks, known - first);
   gfloat *result;
 
   nd_flow_set_target (component->motion,
       nd_denoise_scale_result (component->fine, self->next), sigma);
-  for (gint i = 0; i <= after && self->next + i < known; i++)
-    move_volume (self, component, i, before + i);
-  for (gint i = 1; i <= before && self->next >= i; i++)
-    move_volume (self, component, -i, before - i);
-  for (gint i = -before; i <= after; i++) {
-    const gint64 at = self->next + i;
-
-    if (at < 0 || at >= known) {
-      const gint64 from =
-          nd_border_index (self->borders.time_border, at, known);
-
-      repeat_moved (self, component, before + i,
-          from < 0 ? -1 : before + from - self->next);
-    }
-  }
-  result = run_moved (component->moved[0], before + after + 1, sigma);
+  for (gint64 i = position; i < n; i++)
+    move_volume (self, component, i - position, i);
+  for (gint64 i = position - 1; i >= 0; i--)
+    move_volume (self, component, i - position, i);
+  result = run_moved (self, component->moved[0], position, n, sigma);
   if (!component->moved[1])
     return result;
-  for (gint i = 0; i <= before + after; i++) {
+  for (gint64 i = 0; i < n; i++) {
     gfloat *fine[2], *coarse[2];
 
     get_moved (component->moved[0], i, fine);
@@ -323,7 +300,7 @@ run_stage3 (NdCpuDenoise *self, Component *component, gint64 known,
       nd_cpu_coarsen (fine[k], self->shape.size, coarse[k]);
   }
   nd_cpu_fuse (result, self->shape.size,
-      run_moved (component->moved[1], before + after + 1,
+      run_moved (self, component->moved[1], position, n,
           sigma * self->coarse_gain),
       component->difference);
   return result;
@@ -357,26 +334,15 @@ run_steps (NdCpuDenoise *self, Component *component, gboolean is_needed)
 }
 
 static gfloat *
-run_adaptive (NdCpuDenoise *self, Component *component, gdouble sigma)
+run_filter (NdCpuDenoise *self, Component *component, gdouble sigma)
 {
   const gint64 known =
       MIN (self->next + self->schedule.latency + 1, self->pushed);
 
-  if (component->speckle) {
-    const gfloat *volumes[ND_SPECKLE_VOLUMES];
-
-    for (guint i = 0; i < ND_SPECKLE_VOLUMES; i++) {
-      const gint64 from = nd_border_index (self->borders.time_border,
-          self->next + i - 1, known);
-
-      volumes[i] = from < 0 ? NULL : input (self, component, from);
-    }
-    nd_speckle_half_median (volumes, self->shape.size, &self->borders,
-        nd_adaptive_filter_input (component->adaptive, self->next));
-    nd_adaptive_filter_push (component->adaptive, self->next);
-  }
-  return nd_adaptive_filter_run (component->adaptive, self->next, known,
-      MAX (sigma, ND_DENOISE_MIN_SIGMA));
+  sigma = MAX (sigma, ND_DENOISE_MIN_SIGMA);
+  return component->speckle
+      ? nd_speckle_filter_run (component->speckle, self->next, known, sigma)
+      : nd_adaptive_filter_run (component->adaptive, self->next, known, sigma);
 }
 
 static gboolean
@@ -399,11 +365,11 @@ nd_cpu_denoise_respond (NdAlgorithm *algorithm, const NdSamples *out,
           self->settings.strength * (component->speckle ? 1 : component->sigma);
       /* Steps run for noise-free volumes too, because later outputs may need
        * the sums over their blocks. */
-      if (!component->adaptive)
+      if (component->fine)
         result =
             run_steps (self, component, out && sigma > ND_DENOISE_MIN_SIGMA);
       else if (out)
-        result = run_adaptive (self, component, sigma);
+        result = run_filter (self, component, sigma);
       if (!(sigma > ND_DENOISE_MIN_SIGMA))
         result = in;
       else if (out && !component->speckle)
@@ -508,14 +474,15 @@ init_component (NdCpuDenoise *self, Component *component,
   const gsize *coarse = self->coarse;
 
   component->is_kept = kept;
+  if (self->settings.noise == ND_NOISE_SPECKLE) {
+    component->speckle =
+        nd_speckle_filter_new (&self->settings, borders, self->shape.size);
+    return component->speckle != NULL;
+  }
   if (self->schedule.n_time == 0) {
     component->adaptive =
         nd_adaptive_filter_new (&self->settings, borders, self->shape.size);
-    if (self->settings.noise == ND_NOISE_SPECKLE)
-      component->speckle =
-          g_try_new (gfloat, ND_SPECKLE_VOLUMES * count_samples (self));
-    return component->adaptive
-        && (component->speckle || self->settings.noise != ND_NOISE_SPECKLE);
+    return component->adaptive != NULL;
   }
   component->fine =
       nd_denoise_scale_new (kernels, self->shape.size, &self->schedule);
@@ -534,6 +501,21 @@ init_component (NdCpuDenoise *self, Component *component,
   return TRUE;
 }
 
+static gsize
+count_bytes (const NdDenoiseSettings *settings, const gsize size[3])
+{
+  const NdDenoiseSchedule schedule = nd_denoise_schedule (settings);
+  gsize bytes;
+
+  if (settings->noise == ND_NOISE_SPECKLE)
+    return nd_speckle_filter_bytes (settings, size);
+  if (schedule.n_time == 0)
+    return nd_adaptive_filter_bytes (settings, size);
+  bytes = nd_denoise_scale_bytes (size, &schedule);
+  /* Stage 3 has scales of its own. */
+  return schedule.motion ? 2 * bytes + nd_flow_bytes (size) : bytes;
+}
+
 NdAlgorithm *
 nd_cpu_denoise_new (const NdDenoiseSettings *settings,
     const NdDenoiseBorders *borders, const NdShape *shape, NdSampleType type,
@@ -547,10 +529,7 @@ nd_cpu_denoise_new (const NdDenoiseSettings *settings,
   self->borders = *borders;
   self->shape = *shape;
   self->type = type;
-  self->bytes = shape->components
-      * (self->schedule.n_time == 0
-              ? nd_adaptive_filter_bytes (settings, shape->size)
-              : nd_denoise_scale_bytes (shape->size, &self->schedule));
+  self->bytes = shape->components * count_bytes (settings, shape->size);
   if (self->schedule.n_time > 0
       && nd_cpu_coarse_size (shape->size, self->coarse)) {
     self->coarse_gain = 1;

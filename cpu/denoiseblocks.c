@@ -48,6 +48,8 @@ compute_slab (gsize index, guint worker, gpointer data)
     .n_time = n_time,
     .mask = slab->mask,
     .partial = slab->partial,
+    .levels = job->levels,
+    .powers = self->powers,
     .stride = self->stride,
     .sum_stride = slab->length,
     .scratch = self->scratch + worker * self->scratch_floats,
@@ -132,8 +134,7 @@ refine_rows (const NdDenoiseBlockJob *job, const gfloat *const *in,
   for (guint t = 0; t < n_time; t++) {
     if (!job->means[t])
       continue;
-    /* The blocks are the first ones of their last volume. */
-    if (t == n_time - 1) {
+    if (job->is_new[t]) {
       memset (job->means[t] + at, 0, bytes);
       memset (job->mean_weights[t] + at, 0, bytes);
     }
@@ -143,7 +144,7 @@ refine_rows (const NdDenoiseBlockJob *job, const gfloat *const *in,
   }
 }
 
-/* Adds a row of one volume of the blocks to its sums. */
+/* Adds a row of one volume of the blocks to its mean. */
 static void
 accumulate_row (const NdDenoiseBlockJob *job, const gfloat *sum,
     const gfloat *weight, gfloat gain, gsize at)
@@ -153,14 +154,12 @@ accumulate_row (const NdDenoiseBlockJob *job, const gfloat *sum,
   gfloat *to = self->sums[1] + at, *to_weight = self->weights[1] + at;
 
   if (job->is_first) {
-    memcpy (to, sum, width * sizeof (gfloat));
-    memcpy (to_weight, weight, width * sizeof (gfloat));
-  } else {
-    self->kernels->accumulate (sum, to, width);
-    self->kernels->accumulate (weight, to_weight, width);
+    memset (to, 0, width * sizeof (gfloat));
+    memset (to_weight, 0, width * sizeof (gfloat));
   }
-  if (job->is_last)
-    self->kernels->divide (to, to_weight, gain, job->out + at, width);
+  self->kernels->refine (sum, weight, to, to_weight, width);
+  for (gsize x = 0; job->is_last && x < width; x++)
+    job->out[at + x] = gain * to[x];
 }
 
 static void

@@ -1,9 +1,9 @@
 /* Inner loops of the sliding 4D DCT, compiled once for each instruction set.
  *
- * A block has 4 samples along x and y, 4 or 1 along z, and 4 or 8 along time.
- * The transform over time comes first and is orthonormal. Along the other axes
- * coefficients are stored without their norms, which are 1/2 for an even index
- * and ND_DCT_ODD for an odd one. With m odd indices among x, y and z, the
+ * A block has 4 samples along x and y, 4 or 1 along z, and 1, 4 or 8 along
+ * time. The transform over time comes first and is orthonormal. Along the other
+ * axes coefficients are stored without their norms, which are 1/2 for an even
+ * index and ND_DCT_ODD for an odd one. With m odd indices among x, y and z, the
  * orthonormal coefficient is 2^-axes (2 ND_DCT_ODD)^m times the stored one.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -27,7 +27,7 @@ typedef struct
   gsize n;            /* positions, a multiple of ND_DENOISE_CHUNK */
   gsize length;       /* floats of a plane: n + 3 * row, and one chunk */
   guint n_z;          /* 4, or 1 for blocks of one plane */
-  guint n_time;       /* 4 or 8 */
+  guint n_time;       /* 4 or 8, or 1 for blocks of one volume */
   const gint32 *mask; /* of each position: -1 if it has a block, otherwise 0 */
   const guint8 *partial; /* of every 4 positions: TRUE if one has mask 0 */
 
@@ -39,6 +39,10 @@ typedef struct
   /* For 0 to 3 odd indices. Stage 1: the largest magnitude that is set to 0.
    * Stage 2: the power of the noise, times ND_DENOISE_WIENER. */
   gfloat level[4];
+
+  /* Blocks of one volume have such a level for each coefficient, and the power
+   * of its noise, which the weights of blocks count. */
+  const gfloat *levels, *powers;
 
   /* Only one volume of the block is computed: its factor of each coefficient
    * over time. */
@@ -85,9 +89,8 @@ typedef struct
   void (*refine) (const gfloat *sum, const gfloat *in_weight, gfloat *mean,
       gfloat *weight, gsize n);
 
-  /* to = a + b, or a if @b is NULL. to += in. out = gain * sum / weight. */
+  /* to = a + b, or a if @b is NULL. out = gain * sum / weight. */
   void (*add) (const gfloat *a, const gfloat *b, gfloat *to, gsize n);
-  void (*accumulate) (const gfloat *in, gfloat *to, gsize n);
   void (*divide) (const gfloat *sum, const gfloat *weight, gfloat gain,
       gfloat *out, gsize n);
 } NdDenoiseKernels;

@@ -88,9 +88,9 @@ reciprocal (V a)
 }
 
 /* Keeps the lanes of *@value that are above @level or NaN, sets the others to
- * 0, and counts the lanes that are kept. */
+ * 0, and adds @one to the count of lanes that are kept. */
 INLINE void
-threshold (V *value, V level, V *count)
+threshold (V *value, V level, V one, V *count)
 {
 #if ND_VECTOR == 16
   __mmask16 kept = _mm512_cmp_ps_mask (_mm512_abs_ps ((__m512) *value),
@@ -98,13 +98,13 @@ threshold (V *value, V level, V *count)
 
   *value = (V) _mm512_maskz_mov_ps (kept, (__m512) *value);
   *count = (V) _mm512_mask_add_ps ((__m512) *count, kept, (__m512) *count,
-      _mm512_set1_ps (1));
+      (__m512) one);
 #else
   V magnitude = (V) ((I) *value & 0x7fffffff);
   I kept = ~(magnitude <= level);
 
   *value = (V) ((I) *value & kept);
-  *count += (V) ((I) all (1) & kept);
+  *count += (V) ((I) one & kept);
 #endif
 }
 
@@ -212,7 +212,7 @@ forward_x (const gfloat *in, V *out)
 
 /* Shrinks the coefficients of one vector of positions: n_z * 4 along z and y,
  * and for each of them @n_time over time and 4 along x. Returns the sum of the
- * squares of their factors. */
+ * squares of their factors, times the powers of blocks of one volume. */
 INLINE V
 shrink (const NdDenoisePlane *p, gfloat (*data)[CHUNK_AHEAD],
     gfloat (*pilot)[CHUNK_AHEAD], guint x, guint n_time, gboolean wiener,
@@ -236,17 +236,18 @@ shrink (const NdDenoisePlane *p, gfloat (*data)[CHUNK_AHEAD],
       for (guint k = 0; k < 4; k++) {
         /* The mean is kept as it is. */
         const gboolean mean = k == 0 && t == 0 && c == 0;
+        const V v = n_time == 1 ? all (p->levels[4 * c + k]) : level[k & 1];
+        const V power = n_time == 1 ? all (p->powers[4 * c + k]) : all (1);
 
         if (wiener) {
-          V v = level[k & 1];
           V g = 1 - v * reciprocal (q[k] * q[k] + v);
 
           if (mean)
             g = all (1);
-          count[k & 1] += g * g;
+          count[k & 1] += n_time == 1 ? g * g * power : g * g;
           o[k] *= g;
         } else {
-          threshold (&o[k], mean ? all (-1) : level[k & 1], &count[k & 1]);
+          threshold (&o[k], mean ? all (-1) : v, power, &count[k & 1]);
         }
         if (!one)
           u[t * 4 + k] = o[k];
@@ -438,7 +439,9 @@ plane (const NdDenoisePlane *p, guint n_time, gboolean wiener, gboolean one)
 #define DEFINE_PLANE(name, wiener, one)      \
   static void name (const NdDenoisePlane *p) \
   {                                          \
-    if (p->n_time == 8)                      \
+    if (one && p->n_time == 1)               \
+      plane (p, 1, wiener, one);             \
+    else if (p->n_time == 8)                 \
       plane (p, 8, wiener, one);             \
     else                                     \
       plane (p, 4, wiener, one);             \
@@ -545,6 +548,10 @@ time_forward (guint n_time, const gfloat *const *in, gfloat *const *out,
     }
     return;
   }
+  if (n_time == 1) {
+    memcpy (out[0], in[0], n * sizeof (gfloat));
+    return;
+  }
 
   const gfloat *a = in[0], *b = in[1], *c = in[2], *d = in[3];
   gfloat *restrict o0 = out[0], *restrict o1 = out[1];
@@ -626,13 +633,6 @@ refine (const gfloat *sum, const gfloat *in_weight, gfloat *restrict mean,
 }
 
 static void
-accumulate (const gfloat *in, gfloat *restrict to, gsize n)
-{
-  for (gsize i = 0; i < n; i++)
-    to[i] += in[i];
-}
-
-static void
 add (const gfloat *a, const gfloat *b, gfloat *restrict to, gsize n)
 {
   if (!b) {
@@ -661,7 +661,6 @@ const NdDenoiseKernels ND_DENOISE_KERNELS = {
   .time_forward = time_forward,
   .time_inverse = time_inverse,
   .refine = refine,
-  .accumulate = accumulate,
   .add = add,
   .divide = divide,
 };

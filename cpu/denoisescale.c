@@ -196,6 +196,7 @@ void
 nd_denoise_scale_reset (NdDenoiseScale *self)
 {
   self->data_from[0] = G_MININT64;
+  self->begun[0] = self->begun[1] = 0;
 }
 
 void
@@ -334,12 +335,29 @@ transform_data (NdDenoiseScale *self, const gint64 *positions)
   transform (self, self->inputs, self->n_inputs, positions, self->data);
 }
 
+void
+nd_denoise_scale_set_noise (NdDenoiseScale *self,
+    const gfloat noise[ND_SHRINK_COEFFICIENTS])
+{
+  memcpy (self->noise, noise, sizeof (self->noise));
+  for (guint k = 0; k < ND_SHRINK_COEFFICIENTS; k++)
+    self->powers[k] = powf (noise[k] / noise[0], 2);
+}
+
 /* Sets the levels for coefficients without norms (cpu/denoisekernels.h). */
 static void
 set_levels (NdDenoiseBlockJob *job, gdouble sigma)
 {
   gdouble norm = job->scale->is_flat ? 1 / 4.0 : 1 / 8.0;
 
+  for (guint k = 0; k < ND_SHRINK_COEFFICIENTS; k++) {
+    const guint odd = (k >> 4 & 1) + (k >> 2 & 1) + (k & 1);
+    const gdouble noise =
+        sigma * job->scale->noise[k] / (norm * pow (2 * ND_DCT_ODD, odd));
+
+    job->levels[k] = job->stage == 1 ? ND_DENOISE_THRESHOLD * noise
+                                     : ND_SHRINK_WIENER * noise * noise;
+  }
   sigma *= job->scale->gain;
   for (guint odd = 0; odd < 4; odd++) {
     const gdouble noise = sigma / norm;
@@ -389,11 +407,13 @@ refine_volumes (NdDenoiseBlockJob *job, gint64 first, gint64 known)
 
     if (position < 0 || position >= known)
       continue;
+    job->is_new[t] = position >= self->begun[i];
     job->means[t] = volume (self, self->sums[i], n_time, position);
     job->mean_weights[t] = volume (self, self->weights[i], n_time, position);
     job->pilots[t] = i == 0 ? nd_denoise_scale_pilot (self, position)
                             : nd_denoise_scale_result (self, position);
   }
+  self->begun[i] = MAX (self->begun[i], first + n_time);
   nd_denoise_scale_compute_blocks (job);
 }
 
@@ -435,16 +455,21 @@ compute_result (NdDenoiseScale *self, gint64 position, gint64 known,
   };
 
   set_levels (&job, sigma);
+  job.is_first = TRUE;
   for (guint i = 0; i < n; i++) {
+    const gint64 first = position - n_time + 1 + i;
     gint64 positions[MAX_TIME];
 
-    block_positions (self, position - n_time + 1 + i, known, positions);
+    if (!nd_denoise_block_counts (&self->schedule, first, known))
+      continue;
+    block_positions (self, first, known, positions);
     transform_data (self, positions);
     transform (self, self->pilots, self->n_pilots, positions, self->pilot);
     job.slice = n_time - 1 - i;
-    job.is_first = i == 0;
-    job.is_last = i == n - 1;
+    job.is_last = i == n - 1
+        || !nd_denoise_block_counts (&self->schedule, first + 1, known);
     nd_denoise_scale_compute_blocks (&job);
+    job.is_first = FALSE;
   }
   return self->result;
 }

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "analysis/denoise.h"
+#include "analysis/speckle.h"
 #include "cpu/denoisekernels.h"
 #include "engine/algorithm.h"
 
@@ -49,6 +50,12 @@ gfloat *nd_denoise_scale_pilot (const NdDenoiseScale *scale, gint64 position);
 /* The result of volume @position with the blocks so far; only with motion.
  * Stage 2 of a step writes the results of all volumes of its block. */
 gfloat *nd_denoise_scale_result (const NdDenoiseScale *scale, gint64 position);
+
+/* For blocks of one volume (n_time 1): the standard deviation of the noise of
+ * each coefficient, x + 4 y + 16 z, which `sigma` then multiplies. That of the
+ * mean is the largest one. */
+void nd_denoise_scale_set_noise (NdDenoiseScale *scale,
+    const gfloat noise[ND_SHRINK_COEFFICIENTS]);
 
 /* The stream has @known volumes (for stage 2: pilots) so far. They decide the
  * border before the first and after the last of them. @sigma is the standard

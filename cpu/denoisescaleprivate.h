@@ -34,6 +34,9 @@ struct _NdDenoiseScale
   gsize size[3], samples;
   gboolean is_flat; /* one plane */
   gdouble gain;     /* of the noise, because of short axes */
+  /* Blocks of one volume: the noise of each coefficient, and its power divided
+   * by that of the mean. */
+  gfloat noise[ND_SHRINK_COEFFICIENTS], powers[ND_SHRINK_COEFFICIENTS];
 
   guint n_inputs, n_pilots;
   gfloat *inputs, *pilots; /* n_inputs, n_pilots volumes */
@@ -46,6 +49,7 @@ struct _NdDenoiseScale
   gfloat *data, *pilot; /* coefficients over time, padded planes */
   gfloat *constant;     /* coefficients of a plane of the border value */
   gfloat *constant_row;
+  gint64 begun[2]; /* with n_blocks: the volumes before it have means */
   /* The volumes that `data` was computed from. */
   gint64 data_from[ND_DENOISE_MAX_TIME];
 
@@ -63,6 +67,7 @@ typedef struct
   gboolean one; /* one volume of the blocks: number `slice` */
   guint slice;
   gfloat level[4];
+  gfloat levels[ND_SHRINK_COEFFICIENTS]; /* of blocks of one volume */
 
   /* The sums of each volume of the block; NULL if the volume is not needed. */
   gfloat *sums[ND_DENOISE_MAX_TIME], *weights[ND_DENOISE_MAX_TIME];
@@ -71,10 +76,11 @@ typedef struct
   gfloat *out; /* or NULL */
 
   /* With n_blocks: the means and the pilots of stage 1 (with motion also those
-   * of stage 2), and whether the blocks are the first or the last of a result
-   * in stage 2. */
+   * of stage 2), whether they begin with the blocks, and whether the blocks are
+   * the first or the last of a result in stage 2. */
   gfloat *means[ND_DENOISE_MAX_TIME], *mean_weights[ND_DENOISE_MAX_TIME];
   gfloat *pilots[ND_DENOISE_MAX_TIME];
+  gboolean is_new[ND_DENOISE_MAX_TIME];
   gboolean is_first, is_last;
 } NdDenoiseBlockJob;
 

@@ -1,13 +1,18 @@
 /* Method `direct`: sums over all taps on padded volumes, in blocks of outputs
- * that fit in registers.
+ * that fit in registers. Begun ahead are the sums over all volumes of a window
+ * but the last one.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #include "cpu/method.h"
 
+#include "core/log.h"
+#include "core/memory.h"
 #include "cpu/cost.h"
 #include "cpu/padded.h"
+
+#include <string.h>
 
 typedef struct
 {
@@ -16,13 +21,44 @@ typedef struct
   NdPadded ring;
   NdStencil *stencils;    /* one per filter */
   const NdReal **volumes; /* scratch of respond */
+
+  /* Begun sums: [component], then those of each filter that has some; or
+   * NULL. */
+  NdReal *begun;
+  gsize begun_floats;   /* of one component */
+  gint *begun_slots;    /* of the volumes of the sums */
+  gboolean begun_valid; /* these volumes are still in their slots */
 } Direct;
 
 static gdouble
-direct_cost (const NdJob *job, GError **error)
+direct_cost (const NdJob *job, const NdRingOptions *options, GError **error)
 {
-  return nd_cost_direct (job);
+  return nd_cost_direct (job, options->ahead);
 }
+
+static gboolean
+make_begun (Direct *d, GError **error)
+{
+  const gsize components = d->job.shape.components;
+
+  for (guint k = 0; k < d->job.bank->n_filters; k++) {
+    if (!g_size_checked_add (&d->begun_floats, d->begun_floats,
+            nd_stencil_begun_floats (&d->stencils[k], d->job.shape.size)))
+      d->begun_floats = G_MAXSIZE;
+  }
+  if (d->begun_floats == 0)
+    return TRUE;
+  d->begun =
+      nd_floats_new (nd_size_mul (d->begun_floats, components, 1), error);
+  if (!d->begun)
+    return FALSE;
+  d->begun_slots = g_new (gint, d->reach.slots);
+  ND_INFO ("sums begun ahead over %u of %u volumes", d->reach.slots - 1,
+      d->reach.slots);
+  return TRUE;
+}
+
+static void direct_destroy (gpointer state);
 
 static gpointer
 direct_create (const NdJob *job, const NdRingOptions *options, GError **error)
@@ -37,10 +73,16 @@ direct_create (const NdJob *job, const NdRingOptions *options, GError **error)
     return NULL;
   }
   d->stencils = g_new (NdStencil, job->bank->n_filters);
-  for (guint k = 0; k < job->bank->n_filters; k++)
+  for (guint k = 0; k < job->bank->n_filters; k++) {
     nd_stencil_init (&d->stencils[k], job->bank->filters[k], d->reach.low,
         &d->ring.strides, !nd_sample_is_float (job->in_type));
+    nd_stencil_split (&d->stencils[k], d->reach.slots - 1);
+  }
   d->volumes = g_new (const NdReal *, d->reach.slots);
+  if (options->ahead && !make_begun (d, error)) {
+    direct_destroy (d);
+    return NULL;
+  }
   return d;
 }
 
@@ -53,6 +95,8 @@ direct_destroy (gpointer state)
     nd_stencil_clear (&d->stencils[k]);
   g_free (d->stencils);
   g_free (d->volumes);
+  g_free (d->begun);
+  g_free (d->begun_slots);
   nd_padded_clear (&d->ring);
   g_free (d);
 }
@@ -62,7 +106,8 @@ direct_bytes (gconstpointer state)
 {
   const Direct *d = state;
 
-  return nd_padded_bytes (&d->ring);
+  return nd_padded_bytes (&d->ring)
+      + d->begun_floats * d->job.shape.components * sizeof (NdReal);
 }
 
 static void
@@ -70,7 +115,50 @@ direct_push (gpointer state, guint slot, const NdSamples *volume)
 {
   Direct *d = state;
 
+  for (guint i = 0; d->begun_valid && i + 1 < d->reach.slots; i++)
+    d->begun_valid = d->begun_slots[i] != (gint) slot;
   nd_padded_push (&d->ring, slot, volume);
+}
+
+/* Finds the volumes of component @c in the first @n of @slots. */
+static void
+find_volumes (Direct *d, const gint *slots, guint n, gsize c)
+{
+  for (guint i = 0; i < n; i++)
+    d->volumes[i] = nd_padded_volume (&d->ring,
+        slots[i] == ND_SLOT_BORDER ? d->reach.slots : (guint) slots[i], c);
+}
+
+static gboolean
+direct_begin (gpointer state, const gint *slots)
+{
+  Direct *d = state;
+  const guint n = d->reach.slots - 1;
+  NdReal *begun = d->begun;
+
+  if (!d->begun)
+    return FALSE;
+  for (gsize c = 0; c < d->job.shape.components; c++) {
+    find_volumes (d, slots, n, c);
+    for (guint k = 0; k < d->job.bank->n_filters; k++) {
+      const NdStencil *stencil = &d->stencils[k];
+
+      nd_stencil_begin (stencil, d->volumes, d->job.shape.size, begun);
+      begun += nd_stencil_begun_floats (stencil, d->job.shape.size);
+    }
+  }
+  memcpy (d->begun_slots, slots, n * sizeof (gint));
+  d->begun_valid = TRUE;
+  return TRUE;
+}
+
+/* Whether the sums for @slots are begun. */
+static gboolean
+has_begun (const Direct *d, const gint *slots)
+{
+  return d->begun_valid
+      && memcmp (slots, d->begun_slots, (d->reach.slots - 1) * sizeof (gint))
+      == 0;
 }
 
 static void
@@ -82,15 +170,19 @@ direct_respond (gpointer state, const gint *slots, const NdScale *scale,
     .scale = scale,
     .out = out,
     .type = d->job.out_type };
+  const NdReal *begun = has_begun (d, slots) ? d->begun : NULL;
 
   for (gsize c = 0; c < d->job.shape.components; c++) {
-    for (guint i = 0; i < d->reach.slots; i++)
-      d->volumes[i] = nd_padded_volume (&d->ring,
-          slots[i] == ND_SLOT_BORDER ? d->reach.slots : (guint) slots[i], c);
+    find_volumes (d, slots, d->reach.slots, c);
     for (guint k = 0; k < d->job.bank->n_filters; k++) {
+      const NdStencil *stencil = &d->stencils[k];
+      const gsize floats = nd_stencil_begun_floats (stencil, d->job.shape.size);
+
       store.plane = k * out->response + c * nd_sample_size (d->job.out_type);
-      nd_stencil_run (&d->stencils[k], d->volumes, d->job.shape.size,
-          nd_store_responses, &store);
+      nd_stencil_run (stencil, d->volumes, d->job.shape.size,
+          floats > 0 ? begun : NULL, nd_store_responses, &store);
+      if (begun)
+        begun += floats;
     }
   }
 }
@@ -102,4 +194,5 @@ const NdCpuMethod nd_cpu_direct = {
   .bytes = direct_bytes,
   .push = direct_push,
   .respond = direct_respond,
+  .begin = direct_begin,
 };

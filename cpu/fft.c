@@ -16,16 +16,19 @@ typedef struct
   gpointer state;
 } Fft;
 
+/* @error is that of whole volumes, if neither way is possible. */
 static const NdCpuMethod *
-choose (const NdJob *job, gdouble *seconds)
+choose (const NdJob *job, const NdRingOptions *options, gdouble *seconds,
+    GError **error)
 {
   const gchar *wanted = g_getenv ("NDCONV_CPU_FFT");
-  const gdouble blocks = nd_cpu_fft_blocks.cost (job, NULL);
-  const gdouble whole = nd_cpu_fft_whole.cost (job, NULL);
+  const gdouble blocks = nd_cpu_fft_blocks.cost (job, options, NULL);
+  const gdouble whole =
+      nd_cpu_fft_whole.cost (job, options, isfinite (blocks) ? NULL : error);
   gboolean use_blocks = blocks < whole;
 
   if (g_strcmp0 (wanted, "whole") == 0)
-    use_blocks = FALSE;
+    use_blocks = !isfinite (whole);
   else if (g_strcmp0 (wanted, "blocks") == 0)
     use_blocks = isfinite (blocks);
   *seconds = use_blocks ? blocks : whole;
@@ -33,11 +36,11 @@ choose (const NdJob *job, gdouble *seconds)
 }
 
 static gdouble
-fft_cost (const NdJob *job, GError **error)
+fft_cost (const NdJob *job, const NdRingOptions *options, GError **error)
 {
   gdouble seconds;
 
-  choose (job, &seconds);
+  choose (job, options, &seconds, error);
   return seconds;
 }
 
@@ -57,7 +60,7 @@ fft_create (const NdJob *job, const NdRingOptions *options, GError **error)
   Fft *fft = g_new0 (Fft, 1);
   gdouble seconds;
 
-  fft->method = choose (job, &seconds);
+  fft->method = choose (job, options, &seconds, NULL);
   fft->state = fft->method->create (job, options, error);
   if (!fft->state)
     g_clear_pointer (&fft, fft_destroy);

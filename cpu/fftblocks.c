@@ -61,7 +61,7 @@ typedef struct
 } Blocks;
 
 static gdouble
-blocks_cost (const NdJob *job, GError **error)
+blocks_cost (const NdJob *job, const NdRingOptions *options, GError **error)
 {
   NdFftGrid grid;
 

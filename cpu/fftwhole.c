@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "core/error.h"
 #include "core/memory.h"
 #include "cpu/cost.h"
 #include "cpu/fft.h"
@@ -14,6 +15,7 @@
 #include "cpu/kernels.h"
 #include "cpu/transform.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct
@@ -37,12 +39,21 @@ transform_sizes (const NdJob *job, const NdReach *reach, gsize size[3])
 }
 
 static gdouble
-whole_cost (const NdJob *job, GError **error)
+whole_cost (const NdJob *job, const NdRingOptions *options, GError **error)
 {
   NdReach reach = nd_job_reach (job);
   gsize size[3];
 
   transform_sizes (job, &reach, size);
+  for (guint a = 0; a < 3; a++) {
+    if (size[a] > G_MAXINT) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "fft transforms up to %d samples along an axis, not %" G_GSIZE_FORMAT
+          ": use method=direct",
+          G_MAXINT, size[a]);
+      return INFINITY;
+    }
+  }
   return nd_cost_fft_whole (job, size, nd_fft_count_spectra (job, &reach));
 }
 

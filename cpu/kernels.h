@@ -22,6 +22,7 @@ typedef struct
   gsize offset;          /* of the box; added to those of single taps */
   const NdReal *weights; /* nx * ny, or n_taps */
   const gsize *offsets;  /* n_taps */
+  gboolean ends_sum;     /* the sum so far is added to the output */
 } NdPlane;
 
 #define ND_BLOCK_ROWS 4
@@ -40,13 +41,14 @@ typedef struct
   gdouble spectrum_rate;
 
   /* block[n] writes the sums over all planes for ND_BLOCK_ROWS rows of n *
-   * @vector outputs into @out, dense. volumes[slot] + @origin is the padded
-   * sample at offset 0 of the first output; @row is the distance of rows in
-   * floats. Reads whole blocks, even if they extend beyond the end of the
-   * volume. */
+   * @vector outputs into @out, dense. @begun has what another call has written
+   * for the planes that lie in memory before @planes; NULL if there are none.
+   * volumes[slot] + @origin is the padded sample at offset 0 of the first
+   * output; @row is the distance of rows in floats. Reads whole blocks, even if
+   * they extend beyond the end of the volume. */
   void (*block[ND_BLOCK_MAX_VECTORS + 1]) (const NdPlane *planes,
       guint n_planes, const NdReal *const *volumes, gsize origin, gsize row,
-      NdReal *out);
+      const NdReal *begun, NdReal *out);
 
   /* sum[i] += a[i] * b[i] for n complex numbers, re and im interleaved. */
   void (*multiply_add) (NdReal *sum, const NdReal *a, const NdReal *b, gsize n);

@@ -8,6 +8,8 @@
  */
 #include "cpu/kernels.h"
 
+#include <string.h>
+
 #define ND_VECTOR (ND_VECTOR_BYTES / ND_REAL_BYTES)
 #define RATE(single) (single * 4 / ND_REAL_BYTES)
 
@@ -104,22 +106,27 @@ sparse_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
   }
 }
 
-/* Rounding errors grow with the length of a sum, so that sums of this many taps
- * are added to the output and started again. */
-#define SUM_TAPS 128
-
 INLINE void
 block (guint nv, const NdPlane *planes, guint n_planes,
-    const NdReal *const *volumes, gsize origin, gsize row, NdReal *out)
+    const NdReal *const *volumes, gsize origin, gsize row, const NdReal *begun,
+    NdReal *out)
 {
   Vector acc[ROWS][ND_BLOCK_MAX_VECTORS];
-  guint taps = 0;
 
   UNROLLED_FOR (gint r = 0; r < ROWS; r++) {
     UNROLLED_FOR (guint i = 0; i < nv; i++) {
       acc[r][i] = (Vector){ 0 };
       *(Unaligned *) (out + (r * nv + i) * ND_VECTOR) = acc[r][i];
     }
+  }
+  if (begun) {
+    if (planes[-1].ends_sum)
+      memcpy (out, begun, ROWS * nv * sizeof (Vector));
+    else
+      UNROLLED_FOR (gint r = 0; r < ROWS; r++) {
+        UNROLLED_FOR (guint i = 0; i < nv; i++)
+          acc[r][i] = load (begun + (r * nv + i) * ND_VECTOR);
+      }
   }
   for (guint p = 0; p < n_planes; p++) {
     const NdPlane *plane = planes + p;
@@ -129,10 +136,8 @@ block (guint nv, const NdPlane *planes, guint n_planes,
       dense_plane (acc, nv, plane, in, row);
     else
       sparse_plane (acc, nv, plane, in, row);
-    taps += plane->nx ? plane->nx * plane->ny : plane->n_taps;
-    if (taps < SUM_TAPS && p + 1 < n_planes)
+    if (!plane->ends_sum && p + 1 < n_planes)
       continue;
-    taps = 0;
     UNROLLED_FOR (gint r = 0; r < ROWS; r++) {
       UNROLLED_FOR (guint i = 0; i < nv; i++) {
         *(Unaligned *) (out + (r * nv + i) * ND_VECTOR) += acc[r][i];
@@ -142,11 +147,12 @@ block (guint nv, const NdPlane *planes, guint n_planes,
   }
 }
 
-#define DEFINE_BLOCK(n)                                                   \
-  static void block_##n (const NdPlane *planes, guint n_planes,           \
-      const NdReal *const *volumes, gsize origin, gsize row, NdReal *out) \
-  {                                                                       \
-    block (n, planes, n_planes, volumes, origin, row, out);               \
+#define DEFINE_BLOCK(n)                                            \
+  static void block_##n (const NdPlane *planes, guint n_planes,    \
+      const NdReal *const *volumes, gsize origin, gsize row,       \
+      const NdReal *begun, NdReal *out)                            \
+  {                                                                \
+    block (n, planes, n_planes, volumes, origin, row, begun, out); \
   }
 DEFINE_BLOCK (1)
 DEFINE_BLOCK (2)

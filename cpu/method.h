@@ -15,7 +15,8 @@ typedef struct
 {
   /* Estimated seconds per volume, or INFINITY and ND_ERROR_SETTINGS if the
    * method cannot do the job. */
-  gdouble (*cost) (const NdJob *job, GError **error);
+  gdouble (*cost) (const NdJob *job, const NdRingOptions *options,
+      GError **error);
   gpointer (*create) (const NdJob *job, const NdRingOptions *options,
       GError **error);
   void (*destroy) (gpointer state);
@@ -26,6 +27,9 @@ typedef struct
   void (*push) (gpointer state, guint slot, const NdSamples *volume);
   void (*respond) (gpointer state, const gint *slots, const NdScale *scale,
       const NdSamples *out);
+
+  /* NULL if the method does not begin outputs. */
+  gboolean (*begin) (gpointer state, const gint *slots);
 } NdCpuMethod;
 
 extern const NdCpuMethod nd_cpu_direct;

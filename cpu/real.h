@@ -65,10 +65,13 @@ typedef long double NdReferenceSum;
 #define nd_padded_init nd_double_padded_init
 #define nd_padded_push nd_double_padded_push
 #define nd_padded_volume nd_double_padded_volume
+#define nd_stencil_begin nd_double_stencil_begin
+#define nd_stencil_begun_floats nd_double_stencil_begun_floats
 #define nd_stencil_clear nd_double_stencil_clear
 #define nd_stencil_init nd_double_stencil_init
 #define nd_stencil_run nd_double_stencil_run
 #define nd_stencil_slack nd_double_stencil_slack
+#define nd_stencil_split nd_double_stencil_split
 #define nd_store_responses nd_double_store_responses
 #define nd_transform_bytes nd_double_transform_bytes
 #define nd_transform_forward nd_double_transform_forward

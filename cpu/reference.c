@@ -77,7 +77,7 @@ store_sample (gdouble value, guint8 *p, NdSampleType type, gsize *saturated)
 }
 
 static gdouble
-reference_cost (const NdJob *job, GError **error)
+reference_cost (const NdJob *job, const NdRingOptions *options, GError **error)
 {
   gdouble cost = 0;
 

@@ -29,6 +29,7 @@ struct _NdScene
   gint cells[3];
   gfloat *low, *high;
   guint8 *empty;
+  guint8 *least;   /* room for a row of cells */
   gboolean ranged; /* low and high are those of the volume */
   guint channel;   /* of low and high */
 };
@@ -47,6 +48,7 @@ scene_free (NdScene *self)
   g_free (self->low);
   g_free (self->high);
   g_free (self->empty);
+  g_free (self->least);
   g_free (self);
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdScene, scene_free)
@@ -71,7 +73,8 @@ scene_new (const NdSceneJob *job, gint device_id, GError **error)
     self->low = g_try_new (gfloat, cell_count (self));
     self->high = g_try_new (gfloat, cell_count (self));
     self->empty = g_try_malloc0 (cell_count (self) + ND_SCENE_SLACK);
-    ok = self->low && self->high && self->empty;
+    self->least = g_try_malloc (self->cells[0]);
+    ok = self->low && self->high && self->empty && self->least;
     if (self->type != job->type)
       ok &= (self->converted =
                     g_try_malloc_n (numbers, nd_sample_size (self->type)))
@@ -116,21 +119,29 @@ scene_take (NdScene *self, gconstpointer volume, GError **error)
   return TRUE;
 }
 
+/* The value of sample @i. */
+static gfloat
+value_of (const NdScene *self, gsize i)
+{
+  const gsize c = self->job.shape.components;
+  gdouble v[3] = { 0, 0, 0 };
+
+  for (gsize k = 0; k < MIN (c, 3); k++)
+    v[k] = nd_sample_value (self->volume, i * c + k, self->type);
+  return c == 2 ? hypotf (v[0], v[1])
+      : c == 3  ? (v[0] + v[1] + v[2]) / 3
+                : v[0];
+}
+
 /* Magnitudes of complex samples, means of three components. */
 static void
 value_part (gsize part, guint worker, gpointer data)
 {
   NdScene *self = data;
-  const gsize c = self->job.shape.components;
   const gsize end = MIN (self->n, (part + 1) * PART);
 
-  for (gsize i = part * PART; i < end; i++) {
-    gdouble v[3] = { 0, 0, 0 };
-
-    for (gsize k = 0; k < c; k++)
-      v[k] = nd_sample_value (self->volume, i * c + k, self->type);
-    self->values[i] = c == 2 ? hypotf (v[0], v[1]) : (v[0] + v[1] + v[2]) / 3;
-  }
+  for (gsize i = part * PART; i < end; i++)
+    self->values[i] = value_of (self, i);
 }
 
 /* Sets @samples to the values of @channel, -1 for one value per sample. Returns
@@ -190,55 +201,52 @@ find_ranges (gsize line, guint worker, gpointer data)
   r->range (r->samples, line % cells[1], line / cells[1], low, high);
 }
 
-/* Whether values from @low to @high may show. */
-static gboolean
-may_show (const NdLook *look, const guint16 *opaque, gboolean surface,
-    gfloat low, gfloat high)
+/* Sets each of @n cells of @least to the least of it and of the up to three
+ * cells of @row next to it. */
+static void
+take_least (const guint8 *row, gint n, guint8 *least)
 {
-  const gdouble scale = (ND_LOOK_COLORS - 1) / look->window;
-  gint first, last;
-
-  if (!(low <= high))
-    return FALSE;
-  if (surface)
-    return high >= (gfloat) look->level;
-  /* Entries that values between are interpolated from, and one more because of
-   * rounding. */
-  first =
-      floor (CLAMP ((low - look->low) * scale, 0, ND_LOOK_COLORS - 1) - 0.01);
-  last =
-      ceil (CLAMP ((high - look->low) * scale, 0, ND_LOOK_COLORS - 1) + 0.01);
-  return opaque[MIN (last, ND_LOOK_COLORS - 1) + 1] > opaque[MAX (first, 0)];
+  for (gint x = 0; x < n; x++)
+    least[x] = MIN (least[x], row[x]);
+  for (gint x = 1; x < n; x++)
+    least[x] = MIN (least[x], row[x - 1]);
+  for (gint x = 1; x < n; x++)
+    least[x - 1] = MIN (least[x - 1], row[x]);
 }
 
-/* The distances of NdSceneSamples.empty: each pass goes through all cells, from
- * one end to the other, and looks at the neighbours that it has passed. */
+/* The distances of NdSceneSamples.empty: each pass goes through all rows of
+ * cells, from one end to the other, and looks at the 13 of 26 neighbours that
+ * it has passed. */
 static void
 find_distances (NdScene *self)
 {
+  static const gint passed[4][2] = { { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 } };
   const gint *cells = self->cells;
+  guint8 *least = self->least;
 
   for (gint pass = 0; pass < 2; pass++) {
-    const gint way = pass == 0 ? -1 : 1;
+    const gint way = pass == 0 ? 1 : -1;
 
-    for (gsize n = 0; n < cell_count (self); n++) {
-      const gsize i = pass == 0 ? n : cell_count (self) - 1 - n;
-      const gint at[3] = { i % cells[0], i / cells[0] % cells[1],
-        i / cells[0] / cells[1] };
-      guint least = self->empty[i];
+    for (gsize n = 0; n < (gsize) cells[1] * cells[2]; n++) {
+      const gsize at = pass == 0 ? n : (gsize) cells[1] * cells[2] - 1 - n;
+      guint8 *row = self->empty + at * cells[0];
+      guint before = ND_SCENE_FAR;
 
-      /* 13 of the 26 neighbours. */
-      for (gint k = 14; k < 27 && least > 1; k++) {
-        const gint x = at[0] + way * (k % 3 - 1);
-        const gint y = at[1] + way * (k / 3 % 3 - 1);
-        const gint z = at[2] + way * (k / 9 - 1);
+      memset (least, ND_SCENE_FAR, cells[0]);
+      for (guint i = 0; i < G_N_ELEMENTS (passed); i++) {
+        const gint y = (gint) (at % cells[1]) - way * passed[i][0];
+        const gint z = (gint) (at / cells[1]) - way * passed[i][1];
 
-        if (x >= 0 && x < cells[0] && y >= 0 && y < cells[1] && z >= 0
-            && z < cells[2])
-          least = MIN (least,
-              self->empty[((gsize) z * cells[1] + y) * cells[0] + x] + 1u);
+        if (y >= 0 && y < cells[1] && z >= 0 && z < cells[2])
+          take_least (self->empty + ((gsize) z * cells[1] + y) * cells[0],
+              cells[0], least);
       }
-      self->empty[i] = least;
+      for (gint i = 0; i < cells[0]; i++) {
+        const gint x = pass == 0 ? i : cells[0] - 1 - i;
+
+        before = MIN (row[x], MIN (least[x], before) + 1);
+        row[x] = before;
+      }
     }
   }
 }
@@ -246,15 +254,17 @@ find_distances (NdScene *self)
 static void
 find_empty (NdScene *self, const NdLook *look, gboolean surface)
 {
-  guint16 opaque[ND_LOOK_COLORS + 1] = { 0 }; /* entries before that show */
+  guint16 opaque[ND_LOOK_COLORS + 1];
 
-  for (guint i = 0; i < ND_LOOK_COLORS; i++)
-    opaque[i + 1] = opaque[i] + (look->opacity[i] > 0);
-  for (gsize i = 0; i < cell_count (self); i++)
-    self->empty[i] =
-        may_show (look, opaque, surface, self->low[i], self->high[i])
-        ? 0
-        : ND_SCENE_FAR;
+  nd_scene_count_opaque (look, opaque);
+  for (gsize i = 0; i < cell_count (self); i++) {
+    const gfloat low = self->low[i], high = self->high[i];
+    const gboolean shows = surface
+        ? nd_scene_may_reach (look->level, low, high)
+        : nd_scene_may_show (look->low, look->window, opaque, low, high);
+
+    self->empty[i] = shows ? 0 : ND_SCENE_FAR;
+  }
   find_distances (self);
 }
 
@@ -276,7 +286,7 @@ typedef struct
 static void
 color (const NdLook *look, gint channel, gfloat value, guint8 *pixel)
 {
-  gdouble grey = (value - look->low) / look->window * (ND_LOOK_COLORS - 1);
+  const gdouble grey = nd_scene_entry (look->low, look->window, value);
   gint i;
 
   if (isnan (value)) {
@@ -286,7 +296,6 @@ color (const NdLook *look, gint channel, gfloat value, guint8 *pixel)
       pixel[channel] = look->background[channel];
     return;
   }
-  grey = CLAMP (grey, 0, ND_LOOK_COLORS - 1);
   i = MIN ((gint) grey, ND_LOOK_COLORS - 2);
   if (channel >= 0) {
     pixel[channel] = rint (grey);
@@ -323,6 +332,11 @@ draw_tile (gsize tile, guint worker, gpointer data)
 static void
 fill_tables (const NdLook *look, NdSceneTables *tables)
 {
+  guint first = 0;
+
+  while (first < ND_LOOK_COLORS && !(look->opacity[first] > 0))
+    first++;
+  tables->dark = (gint) first - 1;
   for (guint i = 0; i < G_N_ELEMENTS (tables->opacity); i++)
     tables->opacity[i] = (guint32) rint (65535 * look->opacity[i])
         | (guint32) rint (65535 * look->opacity[i + 1]) << 16;
@@ -390,9 +404,19 @@ scene_draw (NdScene *self, const NdPanel *panels, guint n, const NdLook *look,
   return TRUE;
 }
 
+static gboolean
+scene_line (NdScene *self, gsize first, gsize step, gfloat *values, gsize n,
+    GError **error)
+{
+  for (gsize i = 0; i < n; i++)
+    values[i] = value_of (self, first + i * step);
+  return TRUE;
+}
+
 const NdSceneFuncs nd_cpu_scenes = {
   .create = scene_new,
   .destroy = scene_free,
   .take = scene_take,
   .draw = scene_draw,
+  .line = scene_line,
 };

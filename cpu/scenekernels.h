@@ -5,17 +5,11 @@
  */
 #pragma once
 
-#include "engine/scene.h"
+#include "engine/sceneinline.h"
 
 G_BEGIN_DECLS
 
-/* Space is skipped in cells of this many samples along each axis. */
-#define ND_SCENE_CELL 8
-
-/* Cells have one of these numbers: 0 if the values in them show, otherwise how
- * many cells away the nearest cell is that may show, diagonals included. */
-#define ND_SCENE_FAR 31
-#define ND_SCENE_SLACK 3 /* cells are read by 4 bytes */
+#define ND_SCENE_SLACK 3 /* the numbers of cells are read by 4 bytes */
 
 /* Numbers of one type: sample (x, y, z) is data[x step[0] + y step[1] + z
  * step[2]]. */
@@ -32,8 +26,9 @@ typedef struct
   /* For each cell the least and the greatest value that is interpolated in it;
    * NaN does not count. NULL if they are not needed. */
   const gfloat *low, *high;
-  const guint8 *empty; /* as above, for ND_PANEL_VOLUME and ND_PANEL_SURFACE;
-                        * ND_SCENE_SLACK bytes longer */
+  const guint8 *empty; /* the numbers of engine/sceneinline.h, for
+                        * ND_PANEL_VOLUME and ND_PANEL_SURFACE; ND_SCENE_SLACK
+                        * bytes longer */
   gint cells[3];
 
   gdouble spacing[3];
@@ -52,6 +47,7 @@ typedef struct
 {
   /* Opacity times 65535: of an entry in bits 0 to 15, of the next one above. */
   guint32 opacity[ND_LOOK_COLORS - 1];
+  gfloat dark; /* up to this entry the opacity is 0; -1: it never is */
   /* Red, green and blue times 4, from bits 0, 10 and 20. */
   guint32 colors[(ND_LOOK_COLORS - 1) * ND_SCENE_SHADES + 1];
 } NdSceneTables;

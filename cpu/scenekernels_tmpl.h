@@ -16,10 +16,6 @@
 #define IS_FLOAT(type) ((type) 0.5f != 0)
 #define IS_SIGNED(type) ((type) ~0 < (type) 1)
 
-/* A ray ends if less than this share of the light from beyond passes, which
- * changes a colour by half a level at most. */
-#define ALMOST_OPAQUE (1 / 512.0f)
-
 #define RANGE_CELLS 64 /* in a row, of which ranges are found at a time */
 
 typedef struct
@@ -43,88 +39,50 @@ mix (gfloat a, gfloat b, gfloat part)
   return a + part * (b - a);
 }
 
-INLINE gdouble
-less (gdouble a, gdouble b)
+INLINE void
+make_lanes (const NdSceneSamples *s, const NdPanel *panel, const NdLook *look,
+    gint x, gint y, const gint end[2], gboolean perspective, Rays *rays)
 {
-  return a < b ? a : b;
+  gfloat start[3][ND_VECTOR], move[3][ND_VECTOR], half[3][ND_VECTOR];
+  gint32 from[ND_VECTOR], to[ND_VECTOR];
+  const gint width = end[0] - x, height = end[1] - y;
+  I meets;
+
+  for (gint l = 0; l < ND_VECTOR; l++) {
+    NdSceneRay ray;
+
+    nd_scene_ray (panel, s->size, s->spacing, look->light, x + l % WIDE,
+        y + l / WIDE, perspective, &ray);
+    for (guint a = 0; a < 3; a++) {
+      start[a][l] = ray.start[a];
+      move[a][l] = ray.move[a];
+      half[a][l] = ray.half[a];
+    }
+    from[l] = ray.from;
+    to[l] = (l % WIDE < width) & (l / WIDE < height) ? (gint) ray.to : 0;
+  }
+  for (guint a = 0; a < 3; a++) {
+    memcpy (&rays->start[a], start[a], sizeof (V));
+    memcpy (&rays->move[a], move[a], sizeof (V));
+    memcpy (&rays->half[a], half[a], sizeof (V));
+    rays->inverse[a] = choose (rays->move[a] != 0, 1 / rays->move[a], all (0));
+  }
+  memcpy (&rays->from, from, sizeof (I));
+  memcpy (&rays->to, to, sizeof (I));
+  meets = rays->from < rays->to;
+  rays->from &= meets;
+  rays->to &= meets;
 }
 
-INLINE gdouble
-greater (gdouble a, gdouble b)
-{
-  return a > b ? a : b;
-}
-
-/* The rays of the pixels from (@x, @y) to before (@end_x, @end_y), in double
- * precision: a step that is just inside must not depend on rounding. */
+/* The rays of the pixels from (@x, @y) to before @end. */
 static void
 make_rays (const NdSceneSamples *s, const NdPanel *panel, const NdLook *look,
     gint x, gint y, const gint end[2], Rays *rays)
 {
-  const gboolean perspective = panel->perspective;
-  D start[3], move[3], half[3], length = { 0 }, h = { 0 };
-  D from = { 0 }, to, right, down;
-  I meets;
-
-  for (gint l = 0; l < ND_VECTOR; l++) {
-    right[l] = x + l % WIDE;
-    down[l] = y + l / WIDE;
-    to[l] = x + l % WIDE < end[0] && y + l / WIDE < end[1] ? panel->steps : 0;
-  }
-  for (guint a = 0; a < 3; a++) {
-    start[a] =
-        panel->origin[a] + right * panel->right[a] + down * panel->down[a];
-    move[a] = (D){} + panel->forward[a];
-    if (perspective) {
-      move[a] = start[a] - panel->eye[a];
-      start[a] = (D){} + panel->eye[a];
-    }
-    length += move[a] * s->spacing[a] * move[a] * s->spacing[a];
-  }
-  for (gint l = 0; l < ND_VECTOR; l++)
-    length[l] = sqrt (length[l]);
-  for (guint a = 0; a < 3; a++) {
-    const gdouble last = s->size[a] - 0.5;
-    D enter, leave;
-
-    if (perspective)
-      move[a] *= panel->step / length;
-    start[a] += move[a] / 2;
-    enter = (-0.5 - start[a]) / move[a];
-    leave = (last - start[a]) / move[a];
-    for (gint l = 0; l < ND_VECTOR; l++) {
-      const gboolean moves = move[a][l] != 0;
-      const gboolean in = (start[a][l] >= -0.5) & (start[a][l] <= last);
-      const gdouble begin = ceil (less (enter[l], leave[l]));
-      const gdouble stop = floor (greater (enter[l], leave[l])) + 1;
-
-      from[l] = greater (moves ? begin : 0, from[l]);
-      to[l] = less (moves ? stop : in ? to[l] : 0, to[l]);
-    }
-    half[a] = look->light[a]
-        - move[a] * s->spacing[a]
-            / (perspective ? (D){} + panel->step : length);
-    h += half[a] * half[a];
-    rays->start[a] = __builtin_convertvector (start[a], V);
-    rays->move[a] = __builtin_convertvector (move[a], V);
-    rays->inverse[a] = choose (rays->move[a] != 0, 1 / rays->move[a], all (0));
-  }
-  for (guint a = 0; a < 3; a++) {
-    const V v = __builtin_convertvector (half[a], V);
-    const V squares = __builtin_convertvector (h, V);
-
-    rays->half[a] = choose (squares > 0, v / root (squares), all (0));
-  }
-  /* A ray that is almost parallel to a face may enter after 10^17 steps. */
-  for (gint l = 0; l < ND_VECTOR; l++) {
-    to[l] = greater (to[l], 0);
-    from[l] = less (from[l], to[l]);
-  }
-  rays->from = __builtin_convertvector (from, I);
-  rays->to = __builtin_convertvector (to, I);
-  meets = rays->from < rays->to;
-  rays->from &= meets;
-  rays->to &= meets;
+  if (panel->perspective)
+    make_lanes (s, panel, look, x, y, end, TRUE, rays);
+  else
+    make_lanes (s, panel, look, x, y, end, FALSE, rays);
 }
 
 INLINE void
@@ -186,29 +144,59 @@ skip_empty (const NdSceneSamples *s, const Rays *rays, const V at[3], I active,
   return active & ~skipped;
 }
 
-/* The factor of a colour, and the white that is added to it. */
+/* Of NdLook in single precision, so that loops convert nothing. */
+typedef struct
+{
+  gfloat scale[3]; /* of the gradient along each axis */
+  gfloat light[3];
+  gfloat ambient, diffuse, specular;
+  gfloat edge; /* square of the gradient of half the weight */
+} Shading;
+
+static Shading
+make_shading (const NdSceneSamples *s, const NdLook *look, gfloat edge)
+{
+  Shading shading = { .ambient = look->ambient,
+    .diffuse = look->diffuse,
+    .specular = 255 * look->specular,
+    .edge = edge * edge };
+
+  for (guint a = 0; a < 3; a++) {
+    shading.scale[a] = 0.5 / s->spacing[a];
+    shading.light[a] = look->light[a];
+  }
+  return shading;
+}
+
+/* The factor of a colour, and the white that is added to it. @finite: all
+ * differences of samples are numbers. */
 INLINE void
-shade (const NdLook *look, const Rays *rays, const V gradient[3], gfloat edge,
-    V *factor, V *white)
+shade (const Shading *shading, const Rays *rays, const V differences[3],
+    gboolean finite, V *factor, V *white)
 {
   V length = all (0), light = all (0), half = all (0), weight;
   I known;
 
   for (guint a = 0; a < 3; a++) {
-    length += gradient[a] * gradient[a];
-    light += gradient[a] * (gfloat) look->light[a];
-    half += gradient[a] * rays->half[a];
+    const V gradient = differences[a] * shading->scale[a];
+
+    length += gradient * gradient;
+    light += gradient * shading->light[a];
+    half += gradient * rays->half[a];
   }
-  known = (length > 0) & (length <= G_MAXFLOAT);
+  known = length > 0;
+  if (!finite)
+    known &= length <= G_MAXFLOAT;
   length = choose (known, length, all (1));
-  weight = choose (known, length / (length + edge * edge), all (0));
+  weight = choose (known, length / (length + shading->edge), all (0));
   light = magnitude (light) / root (length);
   half = half * half / length;
   half *= half;
   half *= half;
-  *factor = 1
-      + weight * ((gfloat) look->ambient + (gfloat) look->diffuse * light - 1);
-  *white = weight * (255 * (gfloat) look->specular) * half * half;
+  *factor = 1 + weight * (shading->ambient + shading->diffuse * light - 1);
+  *white = weight * shading->specular * half * half;
+  if (finite)
+    return;
   *factor = choose (known, *factor, all (1));
   *white = choose (known, *white, all (0));
 }

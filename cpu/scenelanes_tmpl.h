@@ -162,3 +162,56 @@ gather (gconstpointer from, I index, gsize scale)
 #endif
 
 #define GATHER_FLOATS(from, index) ((V) GATHER (from, index, 4))
+
+#if ND_VECTOR == 16
+/* Four lanes of gather_rows(). */
+INLINE __m128i
+gather_four (const guint8 *const at[4], gssize offset)
+{
+  gint32 v[4];
+
+  for (guint l = 0; l < 4; l++)
+    memcpy (&v[l], at[l] + offset, 4);
+  return _mm_setr_epi32 (v[0], v[1], v[2], v[3]);
+}
+#endif
+
+/* The 32 bits at @from + @index + @offset, for each of four offsets. With
+ * AVX-512 this is quicker than four gathers, because the indices leave the
+ * vector once. */
+INLINE void
+gather_rows (const guint8 *from, I index, const gssize offset[4], I rows[4])
+{
+#if ND_VECTOR == 16
+  __m128i part[4][4];
+  gint32 lane[16];
+
+  memcpy (lane, &index, sizeof lane);
+#pragma GCC unroll 4
+  for (guint q = 0; q < 4; q++) {
+    const guint8 *at[4];
+
+    /* Otherwise compilers take the numbers out of the vector one by one, and
+     * all at once, for which there are too few registers. */
+    __asm__ ("" : "+m"(lane));
+    for (guint l = 0; l < 4; l++)
+      at[l] = from + lane[4 * q + l];
+    for (guint r = 0; r < 4; r++)
+      part[r][q] = gather_four (at, offset[r]);
+  }
+#pragma GCC unroll 4
+  for (guint r = 0; r < 4; r++) {
+    const __m256i low =
+        _mm256_inserti128_si256 (_mm256_castsi128_si256 (part[r][0]),
+            part[r][1], 1);
+    const __m256i high =
+        _mm256_inserti128_si256 (_mm256_castsi128_si256 (part[r][2]),
+            part[r][3], 1);
+
+    rows[r] = (I) _mm512_inserti64x4 (_mm512_castsi256_si512 (low), high, 1);
+  }
+#else
+  for (guint r = 0; r < 4; r++)
+    rows[r] = GATHER (from + offset[r], index, 1);
+#endif
+}

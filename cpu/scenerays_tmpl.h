@@ -67,10 +67,11 @@ NAME (project) (const NdSceneSamples *s, NdPanelKind kind, const Rays *rays)
 
 static void
 NAME (volume) (const NdSceneSamples *s, const NdLook *look,
-    const NdSceneTables *tables, const Rays *rays, V rgb[3])
+    const Shading *shading, const NdSceneTables *tables, const Rays *rays,
+    V rgb[3])
 {
   const gfloat scale = (ND_LOOK_COLORS - 1) / look->window;
-  const gfloat shift = -look->low * scale, edge = 0.02 * look->window;
+  const gfloat shift = -look->low * scale;
   const gboolean lit =
       look->ambient != 1 || look->diffuse != 0 || look->specular != 0;
   V clear = all (1);
@@ -78,7 +79,7 @@ NAME (volume) (const NdSceneSamples *s, const NdLook *look,
 
   for (guint c = 0; c < 3; c++)
     rgb[c] = all (0);
-  while (any (active = (k < rays->to) & (clear > ALMOST_OPAQUE))) {
+  while (any (active = (k < rays->to) & (clear > ND_SCENE_ALMOST_OPAQUE))) {
     NAME (Near) near;
     V at[3], g[3], v, alpha, factor = all (1), white = all (0);
     I i;
@@ -93,8 +94,12 @@ NAME (volume) (const NdSceneSamples *s, const NdLook *look,
     NAME (find_near) (s, at, active, &near);
     v = NAME (values_at) (s, at, &near) * scale + shift;
     k -= active;
-    active &= v == v;
+    if (IS_FLOAT (SAMPLE))
+      active &= v == v;
     v = limited (v, ND_LOOK_COLORS - 1);
+    seen = active & (v > tables->dark);
+    if (!any (seen))
+      continue;
     i = limited_int (__builtin_convertvector (v, I), 0, ND_LOOK_COLORS - 2);
     bits = (U) GATHER (tables->opacity, i, 4);
     alpha = floats ((I) (bits & 65535));
@@ -105,15 +110,14 @@ NAME (volume) (const NdSceneSamples *s, const NdLook *look,
       continue;
     if (lit) {
       NAME (gradients_at) (s, at, &near, seen, g);
-      for (guint a = 0; a < 3; a++)
-        g[a] *= (gfloat) (0.5 / s->spacing[a]);
-      shade (look, rays, g, edge, &factor, &white);
+      shade (shading, rays, g, !IS_FLOAT (SAMPLE), &factor, &white);
     }
     alpha = choose (seen, alpha, all (0));
     i = __builtin_convertvector (v * ND_SCENE_SHADES + 0.5f, I);
     bits = (U) GATHER (tables->colors, i, 4);
+    factor *= 0.25f; /* of the numbers of the table */
     for (guint c = 0; c < 3; c++) {
-      const V part = floats ((I) (bits >> (10 * c) & 1023)) / 4;
+      const V part = floats ((I) (bits >> (10 * c) & 1023));
 
       rgb[c] += clear * alpha * (part * factor + white);
     }
@@ -124,8 +128,8 @@ NAME (volume) (const NdSceneSamples *s, const NdLook *look,
 }
 
 static void
-NAME (surface) (const NdSceneSamples *s, const NdLook *look, const Rays *rays,
-    V rgb[3])
+NAME (surface) (const NdSceneSamples *s, const NdLook *look,
+    const Shading *shading, const Rays *rays, V rgb[3])
 {
   const gfloat level = look->level;
   I k = rays->from, hit = { 0 }, active;
@@ -162,9 +166,7 @@ NAME (surface) (const NdSceneSamples *s, const NdLook *look, const Rays *rays,
   NAME (find_near) (s, at, hit, &near);
   NAME (values_at) (s, at, &near);
   NAME (gradients_at) (s, at, &near, hit, g);
-  for (guint a = 0; a < 3; a++)
-    g[a] *= (gfloat) (0.5 / s->spacing[a]);
-  shade (look, rays, g, 0, &factor, &white);
+  shade (shading, rays, g, !IS_FLOAT (SAMPLE), &factor, &white);
   for (guint c = 0; c < 3; c++)
     rgb[c] = choose (hit, look->surface_color[c] * factor + white, rgb[c]);
 }
@@ -199,16 +201,20 @@ NAME (colors) (const NdSceneSamples *s, const NdPanel *panel,
     const NdLook *look, const NdSceneTables *tables, const gint from[2],
     const gint to[2], guint8 *pixels, gssize stride)
 {
+  const gboolean volume = panel->kind == ND_PANEL_VOLUME;
+  const Shading shading =
+      make_shading (s, look, volume ? ND_SCENE_EDGE * look->window : 0);
+
   for (gint y = from[1]; y < to[1]; y += HIGH) {
     for (gint x = from[0]; x < to[0]; x += WIDE) {
       Rays rays;
       V rgb[3];
 
       make_rays (s, panel, look, x, y, to, &rays);
-      if (panel->kind == ND_PANEL_VOLUME)
-        NAME (volume) (s, look, tables, &rays, rgb);
+      if (volume)
+        NAME (volume) (s, look, &shading, tables, &rays, rgb);
       else
-        NAME (surface) (s, look, &rays, rgb);
+        NAME (surface) (s, look, &shading, &rays, rgb);
       write_pixels (rgb, x, y, to, pixels, stride);
     }
   }

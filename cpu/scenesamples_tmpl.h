@@ -73,10 +73,13 @@ typedef struct
 
   /* Whether samples -1 to 2 along x can be read at once, in all lanes. */
   gboolean fast;
+  /* Whether the samples are bytes and none is beyond the first or last one
+   * along any axis. */
+  gboolean inner;
 
-  /* If so and the samples are bytes, those of the rows 0 and 1 along z and y;
-   * values_at() reads them. */
-  I bits[2][2];
+  /* If `fast` and the samples are bytes, those of the rows 0 and 1 along y, in
+   * the planes 0 and 1 along z; values_at() reads them. */
+  I bits[4];
 } NAME (Near);
 
 /* @active: the lanes that count. */
@@ -84,22 +87,32 @@ INLINE void
 NAME (find_near) (const NdSceneSamples *s, const V at[3], I active,
     NAME (Near) * near)
 {
-  near->base = (I){ 0 };
-  near->fast = s->fast;
-  for (guint a = 0; a < 3; a++) {
-    const I i = __builtin_convertvector (at[a], I), size = (I){} + s->size[a];
-    const I step = (I){} + (gint) s->step[a];
-    I index = i;
+  const gboolean large = s->size[1] > 3 && s->size[2] > 3;
+  I index[3], inner[3], other = { 0 };
 
-    near->part[a] = at[a] - floats (i);
-    if (a == 0 && sizeof (SAMPLE) < 4) {
-      index = limited_int (i, 1, s->size[a] - 3);
-      near->fast &= !any (active & (index != i));
-    }
-    near->base += index * step;
-    near->back[a] = (index > 0) & -step;
-    near->next[a] = (index < size - 1) & step;
-    near->last[a] = near->next[a] + ((index < size - 2) & step);
+  for (guint a = 0; a < 3; a++) {
+    index[a] = __builtin_convertvector (at[a], I);
+    near->part[a] = at[a] - floats (index[a]);
+    inner[a] = limited_int (index[a], 1, s->size[a] - 3);
+    other |= inner[a] ^ index[a];
+  }
+  near->inner =
+      sizeof (SAMPLE) == 1 && s->fast && large && !any (active & (other != 0));
+  near->fast = near->inner
+      || (s->fast
+          && (sizeof (SAMPLE) == 4 || !any (active & (inner[0] != index[0]))));
+  near->base = (I){ 0 };
+  for (guint a = 0; a < 3; a++) {
+    const I size = (I){} + s->size[a], step = (I){} + (gint) s->step[a];
+
+    /* Lanes that do not count read the volume, too. */
+    if (near->inner || (a == 0 && sizeof (SAMPLE) < 4))
+      index[a] = inner[a];
+    near->base += index[a] * step;
+    near->back[a] = near->inner ? -step : (index[a] > 0) & -step;
+    near->next[a] = near->inner ? step : (index[a] < size - 1) & step;
+    near->last[a] =
+        near->inner ? 2 * step : near->next[a] + ((index[a] < size - 2) & step);
   }
 }
 
@@ -114,7 +127,7 @@ NAME (between) (V a, V b, V part)
 
 /* Sample @first of bytes -1 to 2. */
 INLINE V
-NAME (unpack) (I bits, guint first)
+NAME (unpack) (I bits, gint first)
 {
   return floats ((I) ((U) bits >> (8 * (first + 1)) & 255));
 }
@@ -162,7 +175,7 @@ NAME (read_row) (const NdSceneSamples *s, const NAME (Near) * near, guint j,
     samples[3] = GATHER_FLOATS (s->data, row + near->last[0]);
   } else if (sizeof (SAMPLE) == 1) {
     for (gint i = 0; i < 4; i++)
-      samples[i] = NAME (unpack) (near->bits[k][j], i - 1);
+      samples[i] = NAME (unpack) (near->bits[2 * k + j], i - 1);
   } else {
     NAME (read_pair) (s, near, row - 1, samples);
     NAME (read_pair) (s, near, row + 1, samples + 2);
@@ -188,17 +201,22 @@ NAME (values_at) (const NdSceneSamples *s, const V at[3], NAME (Near) * near)
     NAME (each_value) (s, at, &v);
     return v;
   }
+  if (sizeof (SAMPLE) == 1 && near->inner)
+    gather_rows (s->data, near->base,
+        (gssize[]){
+            -1, s->step[1] - 1, s->step[2] - 1, s->step[1] + s->step[2] - 1 },
+        near->bits);
   for (guint k = 0; k < 2; k++) {
     for (guint j = 0; j < 2; j++) {
-      const I row = NAME (row) (near, j, k);
-      I *bits = &near->bits[k][j];
+      I *bits = &near->bits[2 * k + j];
 
       if (sizeof (SAMPLE) == 1) {
-        *bits = GATHER (s->data, row - 1, 1);
+        if (!near->inner)
+          *bits = GATHER (s->data, NAME (row) (near, j, k) - 1, 1);
         values[k][j] = NAME (between) (NAME (unpack) (*bits, 0),
             NAME (unpack) (*bits, 1), near->part[0]);
       } else {
-        values[k][j] = NAME (row_value) (s, near, row);
+        values[k][j] = NAME (row_value) (s, near, NAME (row) (near, j, k));
       }
     }
   }
@@ -206,6 +224,36 @@ NAME (values_at) (const NdSceneSamples *s, const V at[3], NAME (Near) * near)
                              near->part[1]),
       NAME (between) (values[1][0], values[1][1], near->part[1]),
       near->part[2]);
+}
+
+/* The values of the rows -1 and 2 along y in the planes 0 and 1 along z, and of
+ * those along z in the planes 0 and 1 along y. */
+INLINE void
+NAME (read_outer) (const NdSceneSamples *s, const NAME (Near) * near,
+    V before[2][2], V after[2][2])
+{
+  for (guint a = 0; a < 2; a++) {
+    const gssize own = s->step[1 + a], other = s->step[2 - a];
+    I bits[4];
+
+    if (sizeof (SAMPLE) == 1 && near->inner) {
+      gather_rows (s->data, near->base,
+          (gssize[]){ -own, 2 * own, other - own, other + 2 * own }, bits);
+      for (guint i = 0; i < 2; i++) {
+        before[a][i] = NAME (between) (NAME (unpack) (bits[2 * i], -1),
+            NAME (unpack) (bits[2 * i], 0), near->part[0]);
+        after[a][i] = NAME (between) (NAME (unpack) (bits[2 * i + 1], -1),
+            NAME (unpack) (bits[2 * i + 1], 0), near->part[0]);
+      }
+      continue;
+    }
+    for (guint i = 0; i < 2; i++) {
+      const I row = near->base + (i ? near->next[2 - a] : (I){});
+
+      before[a][i] = NAME (row_value) (s, near, row + near->back[1 + a]);
+      after[a][i] = NAME (row_value) (s, near, row + near->last[1 + a]);
+    }
+  }
 }
 
 /* Differences of the values one sample after and one before, after
@@ -216,7 +264,7 @@ NAME (gradients_at) (const NdSceneSamples *s, const V at[3],
 {
   const V *part = near->part;
   V values[2][2], slopes[2][2]; /* of the rows 0 and 1 along z and y */
-  V y[2], z[2];
+  V before[2][2], after[2][2], y[2], z[2];
 
   if (!near->fast) {
     NAME (each_gradient) (s, at, lit, g);
@@ -232,18 +280,12 @@ NAME (gradients_at) (const NdSceneSamples *s, const V at[3],
           - NAME (between) (row[0], row[1], part[0]);
     }
   }
+  NAME (read_outer) (s, near, before, after);
   for (guint k = 0; k < 2; k++) {
-    const I plane = near->base + (k ? near->next[2] : (I){});
-    const I line = near->base + (k ? near->next[1] : (I){});
-
-    y[k] = NAME (between) (values[k][1],
-               NAME (row_value) (s, near, plane + near->last[1]), part[1])
-        - NAME (between) (NAME (row_value) (s, near, plane + near->back[1]),
-            values[k][0], part[1]);
-    z[k] = NAME (between) (values[1][k],
-               NAME (row_value) (s, near, line + near->last[2]), part[2])
-        - NAME (between) (NAME (row_value) (s, near, line + near->back[2]),
-            values[0][k], part[2]);
+    y[k] = NAME (between) (values[k][1], after[0][k], part[1])
+        - NAME (between) (before[0][k], values[k][0], part[1]);
+    z[k] = NAME (between) (values[1][k], after[1][k], part[2])
+        - NAME (between) (before[1][k], values[0][k], part[2]);
   }
   g[0] = NAME (between) (NAME (between) (slopes[0][0], slopes[0][1], part[1]),
       NAME (between) (slopes[1][0], slopes[1][1], part[1]), part[2]);

@@ -50,7 +50,7 @@ pass_filter (const NdFilter *f, guint axis, const gdouble *factor)
 }
 
 static gdouble
-separable_cost (const NdJob *job, GError **error)
+separable_cost (const NdJob *job, const NdRingOptions *options, GError **error)
 {
   return nd_job_check_separable (job, error) ? nd_cost_separable (job)
                                              : INFINITY;
@@ -189,8 +189,8 @@ separable_push (gpointer state, guint slot, const NdSamples *volume)
         Keep keep = { .strides = &s->layout[a + 1].strides };
 
         keep.out = a < 2 ? s->between[a] : ring_volume (s, slot, c, k);
-        nd_stencil_run (&s->passes[k][a], &in, s->layout[a + 1].size, keep_row,
-            &keep);
+        nd_stencil_run (&s->passes[k][a], &in, s->layout[a + 1].size, NULL,
+            keep_row, &keep);
         in = keep.out;
       }
     }
@@ -216,7 +216,7 @@ separable_respond (gpointer state, const gint *slots, const NdScale *scale,
             k);
       store.plane = k * out->response + c * nd_sample_size (s->job.out_type);
       nd_stencil_run (&s->passes[k][ND_AXIS_T], s->volumes, s->job.shape.size,
-          nd_store_responses, &store);
+          NULL, nd_store_responses, &store);
     }
   }
 }

@@ -4,11 +4,26 @@
 #include "cpu/speckle.h"
 
 #include "core/threads.h"
+#include "cpu/adaptive.h"
 #include "cpu/adaptivekernels.h"
+#include "cpu/denoisefuse.h"
+#include "cpu/specklenoise.h"
 
 #include <string.h>
 
+#define VOLUMES 3
 #define ROWS 27
+
+struct _NdSpeckleFilter
+{
+  NdDenoiseBorders borders;
+  gsize size[3], samples;
+  gfloat *inputs; /* the last VOLUMES */
+  gfloat *rows;   /* ROWS padded rows for each thread */
+  gfloat *memory; /* of nd_speckle_noise() */
+  NdAdaptiveFilter *adaptive;
+  NdDenoiseScale *scale;
+};
 
 typedef struct
 {
@@ -68,13 +83,131 @@ filter_plane (gsize z, guint worker, gpointer data)
   }
 }
 
-void
-nd_speckle_half_median (const gfloat *const volumes[3], const gsize size[3],
-    const NdDenoiseBorders *borders, gfloat *out)
+/* Writes the means of each sample and of the median of its neighbourhood to
+ * @out. @volumes are the one before it, its own and the
+ * one after it; NULL is a volume of the border value. */
+static void
+half_median (const NdSpeckleFilter *self, const gfloat *const volumes[VOLUMES],
+    gfloat *out)
 {
-  g_autofree gfloat *rows =
-      g_new (gfloat, nd_threads () * ROWS * (size[0] + 2));
-  Job job = { volumes, size, borders, out, rows };
+  Job job = { volumes, self->size, &self->borders, out, self->rows };
 
-  nd_parallel_for (size[2], filter_plane, &job);
+  nd_parallel_for (self->size[2], filter_plane, &job);
+}
+
+static NdDenoiseSchedule
+shrink_schedule (void)
+{
+  return (NdDenoiseSchedule){ .n_time = 1 };
+}
+
+gsize
+nd_speckle_filter_bytes (const NdDenoiseSettings *settings, const gsize size[3])
+{
+  const NdDenoiseSchedule schedule = shrink_schedule ();
+  const gsize parts[] = { nd_adaptive_filter_bytes (settings, size),
+    nd_denoise_scale_bytes (size, &schedule), nd_speckle_noise_bytes (size),
+    VOLUMES * size[0] * size[1] * size[2] * sizeof (gfloat) };
+  gsize bytes = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
+    if (parts[i] == 0 || __builtin_add_overflow (bytes, parts[i], &bytes))
+      return 0;
+  }
+  return bytes;
+}
+
+NdSpeckleFilter *
+nd_speckle_filter_new (const NdDenoiseSettings *settings,
+    const NdDenoiseBorders *borders, const gsize size[3])
+{
+  const NdDenoiseSchedule schedule = shrink_schedule ();
+  NdSpeckleFilter *self;
+
+  if (nd_speckle_filter_bytes (settings, size) == 0)
+    return NULL;
+  self = g_new0 (NdSpeckleFilter, 1);
+  self->borders = *borders;
+  memcpy (self->size, size, sizeof (self->size));
+  self->samples = size[0] * size[1] * size[2];
+  self->inputs = g_try_new (gfloat, VOLUMES * self->samples);
+  self->rows = g_try_new (gfloat, nd_threads () * ROWS * (size[0] + 2));
+  self->memory = g_try_malloc (nd_speckle_noise_bytes (size));
+  self->adaptive = nd_adaptive_filter_new (settings, borders, size);
+  self->scale = nd_denoise_scale_new (nd_denoise_kernels (), size, &schedule);
+  if (!self->inputs || !self->rows || !self->memory || !self->adaptive
+      || !self->scale) {
+    nd_speckle_filter_free (self);
+    return NULL;
+  }
+  nd_denoise_scale_set_borders (self->scale, borders);
+  return self;
+}
+
+void
+nd_speckle_filter_free (NdSpeckleFilter *self)
+{
+  if (!self)
+    return;
+  g_free (self->inputs);
+  g_free (self->rows);
+  g_free (self->memory);
+  nd_adaptive_filter_free (self->adaptive);
+  nd_denoise_scale_free (self->scale);
+  g_free (self);
+}
+
+gfloat *
+nd_speckle_filter_input (const NdSpeckleFilter *self, gint64 position)
+{
+  return self->inputs + position % VOLUMES * self->samples;
+}
+
+/* Shrinks the coefficients of @volume. The result is valid until the next call;
+ * without noise it is NULL. */
+static gfloat *
+shrink (NdSpeckleFilter *self, const gfloat *volume, gdouble strength)
+{
+  NdDenoiseScale *scale = self->scale;
+  gfloat noise[ND_SHRINK_COEFFICIENTS], *result = NULL;
+
+  if (!nd_speckle_noise (volume, self->size, &self->borders, self->memory,
+          noise))
+    return NULL;
+  /* Each volume is a stream of its own. */
+  nd_denoise_scale_reset (scale);
+  nd_denoise_scale_set_noise (scale, noise);
+  memcpy (nd_denoise_scale_input (scale, 0), volume,
+      self->samples * sizeof (gfloat));
+  nd_denoise_scale_stage1 (scale, 0, 1, strength);
+  for (guint i = 0; i < ND_SHRINK_PASSES; i++) {
+    if (i > 0)
+      memcpy (nd_denoise_scale_pilot (scale, 0), result,
+          self->samples * sizeof (gfloat));
+    result = nd_denoise_scale_stage2 (scale, 0, 1, strength);
+  }
+  return result;
+}
+
+gfloat *
+nd_speckle_filter_run (NdSpeckleFilter *self, gint64 position, gint64 known,
+    gdouble strength)
+{
+  gfloat *volume = nd_adaptive_filter_input (self->adaptive, position);
+  const gfloat *volumes[VOLUMES], *shrunk;
+  gfloat *result;
+
+  for (guint i = 0; i < VOLUMES; i++) {
+    const gint64 from =
+        nd_border_index (self->borders.time_border, position + i - 1, known);
+
+    volumes[i] = from < 0 ? NULL : nd_speckle_filter_input (self, from);
+  }
+  half_median (self, volumes, volume);
+  nd_adaptive_filter_push (self->adaptive, position);
+  result = nd_adaptive_filter_run (self->adaptive, position, known, strength);
+  shrunk = shrink (self, volume, strength);
+  for (gsize i = 0; shrunk && i < self->samples; i++)
+    result[i] = (result[i] + shrunk[i]) / 2;
+  return result;
 }

@@ -3,11 +3,15 @@
  */
 #include "cpu/stencil.h"
 
+#include "core/memory.h"
 #include "core/threads.h"
 
 #include <string.h>
 
 #define ROWS_PER_TASK (4 * ND_BLOCK_ROWS)
+
+/* The taps of a sum; the error of a longer one would be larger. */
+#define SUM_TAPS 128
 
 /* The coefficients of a filter at one time and one z offset. */
 typedef struct
@@ -41,6 +45,35 @@ plane_crop (Plane *p)
       p->x1 = MAX (p->x1, x + 1);
       p->y0 = MIN (p->y0, y);
       p->y1 = MAX (p->y1, y + 1);
+    }
+  }
+}
+
+static guint
+count_taps (const NdPlane *plane)
+{
+  return plane->nx ? plane->nx * plane->ny : plane->n_taps;
+}
+
+/* Rounding errors grow with the length of a sum, so that sums of SUM_TAPS taps
+ * are added to the output and started again. What is begun is one number per
+ * output: either the only sum so far, which is then continued, or the total of
+ * sums that have all ended. */
+static void
+end_sums (NdStencil *stencil)
+{
+  gboolean ended = FALSE;
+  guint taps = 0;
+
+  for (guint p = 0; p < stencil->n_planes; p++) {
+    NdPlane *plane = &stencil->planes[p];
+
+    taps += count_taps (plane);
+    plane->ends_sum = taps >= SUM_TAPS || p + 1 == stencil->n_planes
+        || (ended && p + 1 == stencil->n_early);
+    if (plane->ends_sum) {
+      ended = TRUE;
+      taps = 0;
     }
   }
 }
@@ -103,6 +136,7 @@ nd_stencil_init (NdStencil *stencil, const NdFilter *filter,
       }
     }
   }
+  end_sums (stencil);
 }
 
 void
@@ -119,15 +153,43 @@ nd_stencil_slack (const NdStrides *strides)
   return ND_BLOCK_ROWS * strides->row + ND_BLOCK_MAX_WIDTH;
 }
 
+void
+nd_stencil_split (NdStencil *stencil, guint t)
+{
+  guint n = 0, taps = 0;
+
+  while (n < stencil->n_planes && stencil->planes[n].slot < t)
+    taps += count_taps (&stencil->planes[n++]);
+  if (taps < ND_EARLY_TAPS)
+    return;
+  stencil->n_early = n;
+  end_sums (stencil);
+}
+
 typedef struct
 {
   const NdStencil *stencil;
+  const NdPlane *planes;
+  guint n_planes;
   const NdReal *const *volumes;
   const gsize *size;
   gsize tasks_per_slice;
+  gsize row;         /* the floats of a row of whole vectors */
+  NdReal *begin;     /* sums to write, or NULL */
+  const NdReal *add; /* sums to add, or NULL */
   NdRowFunc func;
   gpointer data;
 } Run;
+
+/* The sums of a block are dense. Those of the blocks of ND_BLOCK_ROWS rows
+ * follow one another. */
+static gsize
+begun_at (const Run *run, gsize x, gsize y, gsize z)
+{
+  const gsize groups = (run->size[1] + ND_BLOCK_ROWS - 1) / ND_BLOCK_ROWS;
+
+  return ((z * groups + y / ND_BLOCK_ROWS) * run->row + x) * ND_BLOCK_ROWS;
+}
 
 static void
 run_block (const Run *run, gsize x, gsize y, gsize z, gsize y_end)
@@ -139,10 +201,12 @@ run_block (const Run *run, gsize x, gsize y, gsize z, gsize y_end)
   gsize vectors =
       MIN ((left + k->vector - 1) / k->vector, ND_BLOCK_MAX_VECTORS);
   gsize width = vectors * k->vector;
+  gsize at = begun_at (run, x, y, z);
 
-  k->block[vectors](run->stencil->planes, run->stencil->n_planes, run->volumes,
-      z * strides->slice + y * strides->row + x, strides->row, out);
-  for (gsize r = 0; r < ND_BLOCK_ROWS && y + r < y_end; r++)
+  k->block[vectors](run->planes, run->n_planes, run->volumes,
+      z * strides->slice + y * strides->row + x, strides->row,
+      run->add ? run->add + at : NULL, run->begin ? run->begin + at : out);
+  for (gsize r = 0; run->func && r < ND_BLOCK_ROWS && y + r < y_end; r++)
     run->func (out + r * width, MIN (width, left), x, y + r, z, run->data);
 }
 
@@ -161,16 +225,60 @@ run_task (gsize index, guint worker, gpointer data)
   }
 }
 
+static gsize
+vector_row (const NdStencil *stencil, const gsize size[3])
+{
+  const gsize vector = stencil->kernels->vector;
+
+  return (size[0] + vector - 1) / vector * vector;
+}
+
+static void
+run_all (Run *run)
+{
+  run->row = vector_row (run->stencil, run->size);
+  run->tasks_per_slice = (run->size[1] + ROWS_PER_TASK - 1) / ROWS_PER_TASK;
+  nd_parallel_for (run->tasks_per_slice * run->size[2], run_task, run);
+}
+
+gsize
+nd_stencil_begun_floats (const NdStencil *stencil, const gsize size[3])
+{
+  const gsize groups = (size[1] + ND_BLOCK_ROWS - 1) / ND_BLOCK_ROWS;
+
+  return stencil->n_early == 0 ? 0
+                               : nd_size_mul (vector_row (stencil, size),
+                                     groups * ND_BLOCK_ROWS, size[2]);
+}
+
 void
-nd_stencil_run (const NdStencil *stencil, const NdReal *const *volumes,
-    const gsize size[3], NdRowFunc func, gpointer data)
+nd_stencil_begin (const NdStencil *stencil, const NdReal *const *volumes,
+    const gsize size[3], NdReal *begun)
 {
   Run run = { .stencil = stencil,
+    .planes = stencil->planes,
+    .n_planes = stencil->n_early,
     .volumes = volumes,
     .size = size,
+    .begin = begun };
+
+  if (run.n_planes > 0)
+    run_all (&run);
+}
+
+void
+nd_stencil_run (const NdStencil *stencil, const NdReal *const *volumes,
+    const gsize size[3], const NdReal *begun, NdRowFunc func, gpointer data)
+{
+  const guint first = begun ? stencil->n_early : 0;
+  Run run = { .stencil = stencil,
+    .planes = stencil->planes + first,
+    .n_planes = stencil->n_planes - first,
+    .volumes = volumes,
+    .size = size,
+    .add = begun,
     .func = func,
     .data = data };
 
-  run.tasks_per_slice = (size[1] + ROWS_PER_TASK - 1) / ROWS_PER_TASK;
-  nd_parallel_for (run.tasks_per_slice * size[2], run_task, &run);
+  run_all (&run);
 }

@@ -23,10 +23,15 @@ typedef struct
  * kernels. */
 #define ND_DENSE_SHARE 0.6
 
+/* The least taps that are begun ahead. Writing and reading the sums takes as
+ * long as about 23 taps of AVX-512, and a quarter of the work ahead counts. */
+#define ND_EARLY_TAPS 32
+
 typedef struct
 {
-  NdPlane *planes;
+  NdPlane *planes; /* in the order of time */
   guint n_planes;
+  guint n_early; /* see nd_stencil_split() */
   NdReal *weights;
   gsize *offsets;
   NdStrides strides;
@@ -47,9 +52,20 @@ gsize nd_stencil_slack (const NdStrides *strides);
 typedef void (*NdRowFunc) (const NdReal *responses, gsize n, gsize x, gsize y,
     gsize z, gpointer data);
 
+/* Lets nd_stencil_begin() compute the sums over the volumes before volumes[@t],
+ * if these have enough taps. The bits of responses then do not depend on
+ * whether they are begun. */
+void nd_stencil_split (NdStencil *stencil, guint t);
+
+/* The floats that nd_stencil_begin() writes: 0 if there is nothing to begin. */
+gsize nd_stencil_begun_floats (const NdStencil *stencil, const gsize size[3]);
+void nd_stencil_begin (const NdStencil *stencil, const NdReal *const *volumes,
+    const gsize size[3], NdReal *begun);
+
 /* Computes the responses of a volume of @size. volumes[t] is the padded volume
- * at time offset low[T] + t. @func is called from several threads. */
+ * at time offset low[T] + t. @begun has the sums of nd_stencil_begin(), or is
+ * NULL. @func is called from several threads. */
 void nd_stencil_run (const NdStencil *stencil, const NdReal *const *volumes,
-    const gsize size[3], NdRowFunc func, gpointer data);
+    const gsize size[3], const NdReal *begun, NdRowFunc func, gpointer data);
 
 G_END_DECLS

@@ -63,6 +63,16 @@ nd_transform_size (gsize n, gboolean even)
   return best;
 }
 
+static gsize
+bytes_of (const NdTransform *t, guint n_workers)
+{
+  const gsize columns = 2 * COLUMNS * MAX (t->size[1], t->size[2]);
+
+  return (nd_transform_numbers (t) + n_workers * columns)
+      * sizeof (kiss_fft_cpx)
+      + n_workers * t->size[0] * sizeof (NdReal);
+}
+
 NdTransform *
 nd_transform_new (const gsize size[3], GError **error)
 {
@@ -74,7 +84,7 @@ nd_transform_new (const gsize size[3], GError **error)
   t->work = (kiss_fft_cpx *) nd_floats_new (nd_size_mul (2 * t->width, size[1],
                                                 size[2]),
       error);
-  if (!t->work) {
+  if (!t->work || !nd_memory_check (bytes_of (t, nd_threads ()), error)) {
     nd_transform_free (t);
     return NULL;
   }
@@ -126,11 +136,7 @@ nd_transform_numbers (const NdTransform *t)
 gsize
 nd_transform_bytes (const NdTransform *t)
 {
-  gsize columns = 2 * COLUMNS * MAX (t->size[1], t->size[2]);
-
-  return (nd_transform_numbers (t) + t->n_workers * columns)
-      * sizeof (kiss_fft_cpx)
-      + t->n_workers * t->size[0] * sizeof (NdReal);
+  return bytes_of (t, t->n_workers);
 }
 
 typedef struct

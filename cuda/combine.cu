@@ -13,11 +13,12 @@ namespace nd
 namespace
 {
 
+template <typename R>
 struct Arguments
 {
-  const float *responses;
-  size_t volume;    /* floats from one response to the next */
-  size_t imaginary; /* floats from a real part to its imaginary part; 0 if
+  const R *responses;
+  size_t volume;    /* numbers from one response to the next */
+  size_t imaginary; /* numbers from a real part to its imaginary part; 0 if
                      * responses are real */
   int n_responses;
   int kind;          /* NdResponse */
@@ -28,13 +29,20 @@ struct Arguments
   size_t value_bytes;    /* from one value to the next */
   size_t response_bytes; /* from one response to the next */
   double threshold;      /* of ND_RESPONSE_ARGMAX; 0: none */
-  float none;            /* the label below it, which is not scaled */
+  R none;                /* the label below it, which is not scaled */
 };
 
-__device__ float
-magnitude (float2 r)
+template <typename R>
+struct Complex
 {
-  return sqrtf (r.x * r.x + r.y * r.y);
+  R x, y;
+};
+
+template <typename R>
+__device__ R
+magnitude (Complex<R> r)
+{
+  return sqrt (r.x * r.x + r.y * r.y);
 }
 
 static_assert (ND_RESPONSE_END == ND_RESPONSE_TENSOR + 1,
@@ -42,14 +50,15 @@ static_assert (ND_RESPONSE_END == ND_RESPONSE_TENSOR + 1,
 
 /* The output of the kinds before ND_RESPONSE_MAX, which have one for each
  * response. */
-__device__ float
-value_of (int kind, float2 r)
+template <typename R>
+__device__ R
+value_of (int kind, Complex<R> r)
 {
   switch (kind) {
     case ND_RESPONSE_MAGNITUDE:
       return magnitude (r);
     case ND_RESPONSE_PHASE:
-      return atan2f (r.y, r.x);
+      return atan2 (r.y, r.x);
     case ND_RESPONSE_IMAGINARY:
       return r.y;
     case ND_RESPONSE_ENERGY:
@@ -63,8 +72,9 @@ value_of (int kind, float2 r)
 
 /* The output of the kinds from ND_RESPONSE_MAX on but ND_RESPONSE_TENSOR, which
  * have one for all responses. @index: of the largest magnitude. */
-__device__ float
-combined (int kind, float largest, int index, float sum)
+template <typename R>
+__device__ R
+combined (int kind, R largest, int index, R sum)
 {
   switch (kind) {
     case ND_RESPONSE_MAX:
@@ -77,8 +87,9 @@ combined (int kind, float largest, int index, float sum)
   }
 }
 
+template <typename R>
 __device__ void
-put (const Arguments &a, float value, size_t index, size_t response, size_t x,
+put (const Arguments<R> &a, R value, size_t index, size_t response, size_t x,
     size_t y, size_t z, bool is_label = false)
 {
   Store store = a.store;
@@ -88,95 +99,132 @@ put (const Arguments &a, float value, size_t index, size_t response, size_t x,
   store_sample (store, value, x, y, z);
 }
 
-/* A thread computes one value of an output sample, or one for each response,
- * from all responses. A magnitude that is NaN is never the largest. */
-__global__ void
-combine_kernel (const __grid_constant__ Arguments a)
+/* The place of a value in an output volume. */
+struct Place
 {
-  const size_t row = a.size[0] * a.values;
-  const size_t all = row * a.size[1] * a.size[2];
-  const size_t step = (size_t) gridDim.x * blockDim.x;
+  size_t sample, c, x, y, z;
+};
 
-  for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < all;
-       i += step) {
-    const size_t c = i % a.values, x = i / a.values % a.size[0];
-    const size_t y = i / row % a.size[1], z = i / row / a.size[1];
-    const float *const real = a.responses + i / a.values * a.components + c;
-    float largest = 0, sum = 0;
-    int index = 0;
+/* I: of the index. 64 bit divisions would take longer than the memory. */
+template <typename I, typename R>
+__device__ __forceinline__ Place
+place_of (const Arguments<R> &a, I i)
+{
+  const I values = a.values, nx = a.size[0], ny = a.size[1];
+  const I sample = i / values, row = sample / nx, z = row / ny;
 
-    for (int k = 0; k < a.n_responses; k++) {
-      const float *const re = real + k * a.volume;
-      const float2 r = make_float2 (*re, a.imaginary ? re[a.imaginary] : 0);
+  return Place{ sample, i - sample * values, sample - row * nx, row - z * ny,
+    z };
+}
 
-      if (a.kind < ND_RESPONSE_MAX) {
-        if (a.kind == ND_RESPONSE_ALL) {
-          put (a, r.x, 2 * c, k, x, y, z);
-          put (a, r.y, 2 * c + 1, k, x, y, z);
-        } else {
-          put (a, value_of (a.kind, r), c, k, x, y, z);
-        }
-        continue;
-      }
-      const float m = magnitude (r);
+/* Outputs of the kinds before ND_RESPONSE_MAX, one for each response. */
+template <typename R>
+__device__ void
+put_each (const Arguments<R> &a, const R *real, const Place &p)
+{
+  for (int k = 0; k < a.n_responses; k++) {
+    const R *const re = real + k * a.volume;
+    const Complex<R> r = { *re, a.imaginary ? re[a.imaginary] : 0 };
 
-      sum += m;
-      if (m > largest) {
-        largest = m;
-        index = k;
-      }
+    if (a.kind == ND_RESPONSE_ALL) {
+      put (a, r.x, 2 * p.c, k, p.x, p.y, p.z);
+      put (a, r.y, 2 * p.c + 1, k, p.x, p.y, p.z);
+    } else {
+      put (a, value_of (a.kind, r), p.c, k, p.x, p.y, p.z);
     }
-    if (a.kind == ND_RESPONSE_ARGMAX && largest < a.threshold)
-      put (a, a.none, c, 0, x, y, z, true);
-    else if (a.kind >= ND_RESPONSE_MAX)
-      put (a, combined (a.kind, largest, index, sum), c, 0, x, y, z);
+  }
+}
+
+/* Outputs of the other kinds. A magnitude that is NaN is never the largest. */
+template <typename R>
+__device__ void
+put_combined (const Arguments<R> &a, const R *real, const Place &p)
+{
+  R largest = 0, sum = 0;
+  int index = 0;
+
+#pragma unroll 4
+  for (int k = 0; k < a.n_responses; k++) {
+    const R *const re = real + k * a.volume;
+    const R m =
+        magnitude (Complex<R>{ *re, a.imaginary ? re[a.imaginary] : 0 });
+
+    sum += m;
+    if (m > largest) {
+      largest = m;
+      index = k;
+    }
+  }
+  if (a.kind == ND_RESPONSE_ARGMAX && largest < a.threshold)
+    put (a, a.none, p.c, 0, p.x, p.y, p.z, true);
+  else
+    put (a, combined (a.kind, largest, index, sum), p.c, 0, p.x, p.y, p.z);
+}
+
+/* A thread computes one value of an output sample, or one for each response,
+ * from all responses. */
+template <typename I, typename R>
+__global__ void
+combine_kernel (const __grid_constant__ Arguments<R> a)
+{
+  const I all = a.size[0] * a.values * a.size[1] * a.size[2];
+  const I step = gridDim.x * blockDim.x;
+
+  for (I i = (I) blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
+    const Place p = place_of (a, i);
+    const R *const real = a.responses + p.sample * a.components + p.c;
+
+    if (a.kind < ND_RESPONSE_MAX)
+      put_each (a, real, p);
+    else
+      put_combined (a, real, p);
   }
 }
 
 /* Sample @i of response @k. */
-__device__ __forceinline__ float
-read_response (const Arguments &a, int k, size_t i)
+template <typename R>
+__device__ __forceinline__ R
+read_response (const Arguments<R> &a, int k, size_t i)
 {
   return a.responses[k * a.volume + i];
 }
 
 /* T = A A^T + b b^T of the monomials' responses (filters/tensor.h). */
-template <int AXES>
+template <int AXES, typename R>
 __device__ __forceinline__ void
-multiply_monomials (const Arguments &a, const NdTensorRecipe &recipe, size_t i,
-    float *tensor)
+multiply_monomials (const Arguments<R> &a, const NdTensorRecipe &recipe,
+    size_t i, R *tensor)
 {
-  float first[AXES], second[AXES][AXES];
+  R first[AXES], second[AXES][AXES];
 
 #pragma unroll
   for (int j = 0; j < AXES; j++) {
-    first[j] =
-        recipe.first[j] >= 0 ? read_response (a, recipe.first[j], i) : 0.f;
+    first[j] = recipe.first[j] >= 0 ? read_response (a, recipe.first[j], i) : 0;
 #pragma unroll
     for (int k = j; k < AXES; k++)
       second[j][k] = second[k][j] = recipe.second[j][k] >= 0
           ? read_response (a, recipe.second[j][k], i)
-          : 0.f;
+          : 0;
   }
 #pragma unroll
   for (int j = 0; j < AXES; j++) {
 #pragma unroll
     for (int k = j; k < AXES; k++) {
-      float sum = first[j] * first[k];
+      R sum = first[j] * first[k];
 
 #pragma unroll
       for (int l = 0; l < AXES; l++)
-        sum = fmaf (second[j][l], second[k][l], sum);
+        sum = fma (second[j][l], second[k][l], sum);
       *tensor++ = sum;
     }
   }
 }
 
 /* T = sum of |q_k| M_k of the magnitudes. */
-template <int AXES>
+template <int AXES, typename R>
 __device__ __forceinline__ void
-sum_duals (const Arguments &a, const NdTensorRecipe &recipe, size_t i,
-    float *tensor)
+sum_duals (const Arguments<R> &a, const NdTensorRecipe &recipe, size_t i,
+    R *tensor)
 {
   constexpr int COMPONENTS = ND_TENSOR_COMPONENTS (AXES);
 
@@ -184,27 +232,28 @@ sum_duals (const Arguments &a, const NdTensorRecipe &recipe, size_t i,
   for (int c = 0; c < COMPONENTS; c++)
     tensor[c] = 0;
   for (int k = 0; k < a.n_responses; k++) {
-    const float size = magnitude (make_float2 (read_response (a, k, i),
-        read_response (a, k, i + a.imaginary)));
+    const R size = magnitude (Complex<R>{
+        read_response (a, k, i), read_response (a, k, i + a.imaginary) });
 
 #pragma unroll
     for (int c = 0; c < COMPONENTS; c++)
-      tensor[c] = fmaf (size, (float) recipe.dual[k][c], tensor[c]);
+      tensor[c] = fma (size, (R) recipe.dual[k][c], tensor[c]);
   }
 }
 
+template <typename R>
 struct TensorArguments
 {
-  Arguments combine;
+  Arguments<R> combine;
   NdTensorRecipe recipe;
 };
 
 /* A thread computes the tensor of one sample. */
-template <int AXES>
+template <int AXES, typename R>
 __global__ void
-tensor_kernel (const __grid_constant__ TensorArguments t)
+tensor_kernel (const __grid_constant__ TensorArguments<R> t)
 {
-  const Arguments &a = t.combine;
+  const Arguments<R> &a = t.combine;
   const size_t all = a.size[0] * a.size[1] * a.size[2];
   const size_t step = (size_t) gridDim.x * blockDim.x;
 
@@ -212,7 +261,7 @@ tensor_kernel (const __grid_constant__ TensorArguments t)
        i += step) {
     const size_t x = i % a.size[0], y = i / a.size[0] % a.size[1];
     const size_t z = i / a.size[0] / a.size[1];
-    float tensor[ND_TENSOR_COMPONENTS (AXES)];
+    R tensor[ND_TENSOR_COMPONENTS (AXES)];
 
     if (t.recipe.is_quadratic)
       multiply_monomials<AXES> (a, t.recipe, i, tensor);
@@ -224,15 +273,13 @@ tensor_kernel (const __grid_constant__ TensorArguments t)
   }
 }
 
-} // namespace
-
+template <typename R>
 void
-combine_responses (const RingJob &job, const NdTensorRecipe &recipe,
-    const float *responses, const NdScale &scale, const NdSamples &out,
-    cudaStream_t stream)
+combine (const RingJob &job, const NdTensorRecipe &recipe, const R *responses,
+    const NdScale &scale, const NdSamples &out, cudaStream_t stream)
 {
   const NdShape &shape = job.shape;
-  Arguments a = { responses };
+  Arguments<R> a = { responses };
   size_t samples = 1;
 
   for (int axis = 0; axis < 3; axis++)
@@ -258,17 +305,34 @@ combine_responses (const RingJob &job, const NdTensorRecipe &recipe,
       blocks (std::min<size_t> ((samples * a.values + 255) / 256, 1 << 16));
 
   if (job.response != ND_RESPONSE_TENSOR) {
-    launch (combine_kernel, blocks, threads, 0, stream, a);
+    /* The last index plus a grid must fit, too. */
+    if (samples * a.values < 1u << 31)
+      launch (combine_kernel<unsigned, R>, blocks, threads, 0, stream, a);
+    else
+      launch (combine_kernel<size_t, R>, blocks, threads, 0, stream, a);
     return;
   }
-  const TensorArguments t = { a, recipe };
+  const TensorArguments<R> t = { a, recipe };
 
   if (recipe.axes == 2)
-    launch (tensor_kernel<2>, blocks, threads, 0, stream, t);
+    launch (tensor_kernel<2, R>, blocks, threads, 0, stream, t);
   else if (recipe.axes == 3)
-    launch (tensor_kernel<3>, blocks, threads, 0, stream, t);
+    launch (tensor_kernel<3, R>, blocks, threads, 0, stream, t);
   else
-    launch (tensor_kernel<4>, blocks, threads, 0, stream, t);
+    launch (tensor_kernel<4, R>, blocks, threads, 0, stream, t);
+}
+
+} // namespace
+
+void
+combine_responses (const RingJob &job, const NdTensorRecipe &recipe,
+    const void *responses, const NdScale &scale, const NdSamples &out,
+    cudaStream_t stream)
+{
+  if (job.precision == ND_PRECISION_DOUBLE)
+    combine (job, recipe, (const double *) responses, scale, out, stream);
+  else
+    combine (job, recipe, (const float *) responses, scale, out, stream);
 }
 
 } // namespace nd

@@ -13,10 +13,11 @@ namespace nd
 {
 
 /* Computes the output of a job that combines the responses of its filters, see
- * nd_job_combines(). @responses: dense float32 volumes, one after the other.
+ * nd_job_combines(). @responses: dense volumes of float32 or,
+ * in double precision, float64, one after the other.
  * @recipe: of ND_RESPONSE_TENSOR, otherwise not read. */
 void combine_responses (const RingJob &job, const NdTensorRecipe &recipe,
-    const float *responses, const NdScale &scale, const NdSamples &out,
+    const void *responses, const NdScale &scale, const NdSamples &out,
     cudaStream_t stream);
 
 } // namespace nd

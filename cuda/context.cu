@@ -28,6 +28,8 @@ struct Driver
   CUresult (*device) (CUdevice *);
   CUresult (*attributes) (unsigned, CUpointer_attribute *, void **,
       CUdeviceptr);
+  CUresult (*can_access) (int *, CUdevice, CUdevice);
+  CUresult (*enable_access) (CUcontext, unsigned);
 };
 
 Driver
@@ -48,6 +50,8 @@ open_driver ()
     { "cuCtxGetCurrent", &d.current },
     { "cuCtxGetDevice", &d.device },
     { "cuPointerGetAttributes", &d.attributes },
+    { "cuDeviceCanAccessPeer", &d.can_access },
+    { "cuCtxEnablePeerAccess", &d.enable_access },
   };
 
   for (const auto &symbol : symbols) {
@@ -125,6 +129,23 @@ is_usable (const Context &context)
 
   cudaGetLastError ();
   return usable;
+}
+
+/* Connects @context with those of other devices. Call with the lock held. */
+void
+connect (const Context &context)
+{
+  const auto both = [&] (const ContextPointer &other) {
+    if (!other || other->device == context.device)
+      return;
+    context.enable_access (*other);
+    other->enable_access (context);
+  };
+
+  for (const auto &own : known ().own)
+    both (own.second);
+  for (const auto &other : known ().others)
+    both (other.second.lock ());
 }
 
 } // namespace
@@ -277,13 +298,16 @@ Context::get (int wanted)
     if (!context) {
       other = context = std::make_shared<Context> (handle, its, false);
       ND_INFO ("using the application's context on device %d", its);
+      connect (*context);
     }
     return context;
   }
   ContextPointer &own = known ().own[device];
 
-  if (!own || !is_usable (*own))
-    own = make_own (device);
+  if (own && is_usable (*own))
+    return own;
+  own = make_own (device);
+  connect (*own);
   return own;
 }
 
@@ -318,6 +342,25 @@ Context::can_access (const void *data) const
   /* Memory of a pool and mapped memory have a device and no context. */
   return type == CU_MEMORYTYPE_DEVICE
       && (its ? its == handle : ordinal == device);
+}
+
+void
+Context::enable_access (const Context &other) const
+{
+  int possible = 0;
+
+  if (driver ().can_access (&possible, device, other.device) != CUDA_SUCCESS
+      || !possible)
+    return;
+  const ScopedContext scope (*this);
+  const CUresult result = driver ().enable_access (other.handle, 0);
+
+  if (result == CUDA_SUCCESS)
+    ND_INFO ("device %d reads memory of device %d directly", device,
+        other.device);
+  else if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
+    ND_INFO ("device %d copies from device %d through the host: error %d",
+        device, other.device, result);
 }
 
 Event::Event (Context &context, bool timed) : context (&context), timed (timed)

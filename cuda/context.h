@@ -44,6 +44,11 @@ public:
   /* Whether kernels in this context can access memory at @data. */
   bool can_access (const void *data) const;
 
+  /* Lets copies from @other, of another device, go to this context without the
+   * host, if the machine can do that. Otherwise the driver copies through the
+   * host. */
+  void enable_access (const Context &other) const;
+
   const int device; /* its number, from 0 */
 
 private:

@@ -22,6 +22,9 @@ constexpr double BYTE_RATE = 2.1e12;
 /* Seconds that the launch of a kernel adds. */
 constexpr double LAUNCH = 3e-6;
 
+/* Seconds to make the ring of method `fft`. */
+double fft_setup (const RingJob &job);
+
 /* The samples of a volume, all components; of a padded volume if @reach is not
  * nullptr. */
 inline double
@@ -42,11 +45,18 @@ count_padded (const RingJob &job)
   return count_samples (job, &reach);
 }
 
+/* The bytes of a number that the job computes with. */
+inline double
+real_size (const RingJob &job)
+{
+  return nd_sample_size (nd_sample_computed (ND_FLOAT64, job.precision));
+}
+
 /* The bytes that padding a volume reads and writes. */
 inline double
 push_bytes (const RingJob &job)
 {
-  return count_padded (job) * (4 + nd_sample_size (job.in_type));
+  return count_padded (job) * (real_size (job) + nd_sample_size (job.in_type));
 }
 
 } // namespace nd

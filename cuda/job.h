@@ -13,6 +13,10 @@ namespace nd
 
 struct RingJob : NdJob, NdRingOptions
 {
+  /* If a method computes the responses of this job for another job, which makes
+   * its output of them: that job. */
+  const NdJob *combined = nullptr;
+
   RingJob (const NdJob &job, const NdRingOptions &options)
       : NdJob (job), NdRingOptions (options)
   {

@@ -42,6 +42,10 @@ public:
    * on the stream for responses. */
   virtual bool pushes_ahead () const { return false; }
 
+  /* Called after allocate(). If true, respond() writes the output of
+   * job.combined, not the responses. */
+  virtual bool combines () const { return false; }
+
   /* Stores @volume, which is on the device, in @slot. If @volume is nullptr,
    * stores the border volume, whose slot is the last one. */
   virtual void push (unsigned slot, const NdSamples *volume) = 0;
@@ -58,6 +62,10 @@ constexpr unsigned MAX_SLOTS = 256;
 /* The most rows of a volume: a grid has up to 65535 thread blocks along y, each
  * of four rows. */
 constexpr size_t MAX_ROWS = 4 * 65535;
+
+/* The most samples of a row, and the most slices: kernels count the bytes of a
+ * row, with the reach of a filter, in int. */
+constexpr size_t MAX_LENGTH = (size_t) 1 << 28;
 
 /* The slots of a ring whose method pushes ahead: those of the window, one more,
  * and one for the border volume if the job has one. */

@@ -31,13 +31,15 @@ constexpr int SUMS = 8;              /* of a thread */
 constexpr int STEPS = 2048;          /* multiply-adds to each sum */
 constexpr size_t COPIED = 128 << 20; /* bytes, more than any cache holds */
 constexpr int TRIES = 8;             /* the fastest one counts */
+constexpr int N_RATES = 4;           /* of measure () */
 
 /* A thread has several independent sums, because each addition to a single sum
  * would wait for the one before. */
+template <typename R>
 __global__ void __launch_bounds__ (THREADS)
-multiply_kernel (float *out, float factor)
+multiply_kernel (R *out, R factor)
 {
-  float sums[SUMS], all = 0;
+  R sums[SUMS], all = 0;
 
   for (int k = 0; k < SUMS; k++)
     sums[k] = threadIdx.x + k;
@@ -45,7 +47,7 @@ multiply_kernel (float *out, float factor)
   for (int i = 0; i < STEPS; i++) {
 #pragma unroll
     for (int k = 0; k < SUMS; k++)
-      sums[k] = fmaf (sums[k], factor, 1);
+      sums[k] = fma (sums[k], factor, (R) 1);
   }
   for (int k = 0; k < SUMS; k++)
     all += sums[k];
@@ -100,9 +102,23 @@ copy_rate (const Timer &timer, cudaStream_t stream)
   });
 }
 
-/* Writes multiply-adds, byte products and bytes per second to @rates. */
+/* Multiply-adds of numbers of type R per second. */
+template <typename R>
+double
+multiply_rate (const Timer &timer, unsigned blocks, cudaStream_t stream)
+{
+  Memory<R> out (1);
+
+  return (double) blocks * THREADS * SUMS * STEPS / least_seconds (timer, [&] {
+    multiply_kernel<R><<<blocks, THREADS, 0, stream>>> (out.get (), (R) 0.5);
+    ND_CUDA_LAUNCHED (multiply_kernel);
+  });
+}
+
+/* Writes multiply-adds, byte products, bytes and multiply-adds of float64 per
+ * second to @rates. */
 void
-measure (double multiprocessors, double rates[3])
+measure (double multiprocessors, double rates[N_RATES])
 {
   const cudaStream_t stream = cudaStreamPerThread;
   const unsigned blocks = BLOCKS * multiprocessors;
@@ -110,10 +126,7 @@ measure (double multiprocessors, double rates[3])
   Memory<float> out (1);
   const Timer timer (stream);
 
-  rates[0] = threads * SUMS * STEPS / least_seconds (timer, [&] {
-    multiply_kernel<<<blocks, THREADS, 0, stream>>> (out.get (), 0.5f);
-    ND_CUDA_LAUNCHED (multiply_kernel);
-  });
+  rates[0] = multiply_rate<float> (timer, blocks, stream);
   /* Before sm_80 the kernel is empty, and nothing uses the rate. */
   rates[1] =
       threads / 32 * 16 * 8 * 32 * SUMS * STEPS / least_seconds (timer, [&] {
@@ -121,6 +134,7 @@ measure (double multiprocessors, double rates[3])
         ND_CUDA_LAUNCHED (product_kernel);
       });
   rates[2] = copy_rate (timer, stream);
+  rates[3] = multiply_rate<double> (timer, blocks, stream);
 }
 
 /* Rates are read from a file, which may be damaged. */
@@ -146,24 +160,24 @@ device_rates ()
     return found->second;
   const std::string name = device_name ();
   const int multiprocessors = device_attribute (cudaDevAttrMultiProcessorCount);
-  double rates[3];
+  double rates[N_RATES];
 
-  if (!nd_cache_get (name.c_str (), "rates", rates, 3)
-      || !is_plausible (rates[0]) || !is_plausible (rates[1])
-      || !is_plausible (rates[2])) {
+  if (!nd_cache_get (name.c_str (), "rates", rates, N_RATES)
+      || !std::all_of (rates, rates + N_RATES, is_plausible)) {
     measure (multiprocessors, rates);
     if (rates[2] > 0)
-      nd_cache_set (name.c_str (), "rates", rates, 3);
+      nd_cache_set (name.c_str (), "rates", rates, N_RATES);
     else
       rates[2] = H100_BYTES * rates[0] / H100_MULTIPLY_ADDS;
   }
   const Rates relative = { rates[0] / H100_MULTIPLY_ADDS,
-    rates[1] / H100_PRODUCTS, rates[2] / H100_BYTES, multiprocessors };
+    rates[3] / H100_MULTIPLY_ADDS, rates[1] / H100_PRODUCTS,
+    rates[2] / H100_BYTES, multiprocessors };
 
   ND_INFO ("device %d, %s: %d multiprocessors; relative to an H100 %.2f "
-           "multiply-adds, %.2f byte products, %.2f memory",
+           "multiply-adds, %.2f of float64, %.2f byte products, %.2f memory",
       device, name.c_str (), multiprocessors, relative.multiply_adds,
-      relative.products, relative.bytes);
+      relative.double_multiply_adds, relative.products, relative.bytes);
   (*known)[device] = relative;
   return relative;
 }

@@ -12,9 +12,10 @@ namespace nd
 /* Work per second; 1 is the rate of an H100. */
 struct Rates
 {
-  double multiply_adds; /* of float32 */
-  double products;      /* of bytes by mma; meaningless before sm_80 */
-  double bytes;         /* copied in device memory */
+  double multiply_adds;        /* of float32 */
+  double double_multiply_adds; /* of float64; 1 is that of float32 too */
+  double products;             /* of bytes by mma; meaningless before sm_80 */
+  double bytes;                /* copied in device memory */
   int multiprocessors;
 };
 

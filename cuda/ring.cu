@@ -48,6 +48,22 @@ count_outputs (const RingJob &job)
   return nd_response_count (job.response, nd_bank_responses (job.bank));
 }
 
+/* @samples without the first @n along @axis. */
+NdSamples
+skip (NdSamples samples, unsigned axis, size_t n)
+{
+  samples.data += n * (axis == ND_AXIS_Z ? samples.slice : samples.row);
+  return samples;
+}
+
+/* The shape of @n samples along @axis. */
+NdShape
+part (NdShape shape, unsigned axis, size_t n)
+{
+  shape.size[axis] = n;
+  return shape;
+}
+
 } // namespace
 
 void
@@ -90,15 +106,18 @@ Stream::~Stream ()
   cudaStreamDestroy (handle);
 }
 
-_NdRing::_NdRing (const RingJob &job, NdMethod wanted, ContextPointer context)
-    : context (std::move (context)), job (job),
+_NdRing::_NdRing (const RingJob &job, NdMethod wanted, ContextPointer context,
+    size_t limit)
+    : context (std::move (context)), job (job), limit (limit),
       n_slots (nd_job_reach (&job).slots), pushed (*this->context),
       responded (*this->context), n_outputs (count_outputs (job)),
       uploaded (n_slots)
 {
   plan (wanted);
+  check_limit ();
   expect_free (bytes ());
   allocate ();
+  check_limit (); /* libraries may have needed more than planned */
   ND_DEBUG ("%zu bytes of device memory remain free", free_bytes ());
   for (unsigned i = 0; i < n_slots; i++)
     places.push_back (i);
@@ -132,6 +151,36 @@ _NdRing::warm_up ()
   }
 }
 
+/* The bytes of device memory that the ring may take. */
+size_t
+_NdRing::available () const
+{
+  return limit > 0 ? std::min (limit, free_bytes ()) : free_bytes ();
+}
+
+void
+_NdRing::check_limit () const
+{
+  if (limit > 0 && bytes () > limit)
+    throw Error (ND_ERROR_MEMORY,
+        "Not enough memory on the GPU: " + std::to_string (bytes ())
+            + " bytes are needed, memory-limit allows " + std::to_string (limit)
+            + "; smaller volumes or a shorter filter in time need less, and "
+              "backend=cpu needs none");
+}
+
+void
+_NdRing::plan_responses ()
+{
+  size_t samples = 0;
+
+  if (!nd_shape_samples (&job.shape, &samples))
+    samples = SIZE_MAX;
+  responses.plan (multiply (samples,
+      job.bank->n_filters
+          * nd_sample_size (nd_sample_computed (ND_FLOAT64, job.precision))));
+}
+
 /* Makes the method, and decides the size of all device memory of the ring. */
 void
 _NdRing::plan (NdMethod wanted)
@@ -143,13 +192,10 @@ _NdRing::plan (NdMethod wanted)
   NdShape made = job.shape;
 
   if (nd_job_combines (&job)) {
-    size_t samples = 0;
-
-    if (!nd_shape_samples (&job.shape, &samples))
-      samples = SIZE_MAX;
-    responses.plan (multiply (samples, job.bank->n_filters));
-    filters.out_type = ND_FLOAT32;
+    plan_responses ();
+    filters.out_type = nd_sample_computed (ND_FLOAT64, job.precision);
     filters.response = ND_RESPONSE_ALL;
+    filters.combined = &this->job;
     if (job.response == ND_RESPONSE_TENSOR
         && !nd_tensor_recipe (job.bank, &recipe, nullptr))
       throw Error (ND_ERROR_SETTINGS, "The bank makes no tensor");
@@ -157,11 +203,13 @@ _NdRing::plan (NdMethod wanted)
         recipe.axes, job.shape.components);
   }
   add_buffers (downloads, AHEAD, made, n_outputs, job.out_type);
-  const size_t unused = free_bytes (), buffers = bytes ();
+  const size_t unused = available (), buffers = bytes ();
 
   method = make_method (filters, wanted,
       ComputeStreams{ streams[PUSHES], streams[RESPONSES] },
       unused > buffers ? unused - buffers : 0);
+  if (method->combines ())
+    responses = Memory<unsigned char> ();
 }
 
 void
@@ -173,8 +221,12 @@ _NdRing::allocate ()
       buffer.samples.data = buffer.memory.get ();
     }
   }
-  responses.allocate ();
   method->allocate ();
+  /* Another way may have been chosen that does not combine them. */
+  if (nd_job_combines (&job) && !method->combines ()) {
+    plan_responses ();
+    responses.allocate ();
+  }
 }
 
 _NdRing::~_NdRing ()
@@ -230,23 +282,48 @@ _NdRing::close_span ()
   return span.end;
 }
 
+/* Copies @volume. What it shares with the slab @before, which was uploaded on
+ * the same stream, comes from there. */
+void
+_NdRing::upload (const TransferBuffer &to, const NdSamples &volume,
+    const TransferBuffer *before, const NdSlab *slab, cudaStream_t stream)
+{
+  const size_t shared = slab && before ? slab->shared : 0;
+  NdSamples target = to.samples, source = volume;
+  NdShape shape = job.shape;
+
+  if (shared > 0) {
+    const size_t height = job.shape.size[slab->axis];
+
+    copy_volume (target, skip (before->samples, slab->axis, height - shared),
+        part (shape, slab->axis, shared), target.row, stream);
+    target = skip (target, slab->axis, shared);
+    source = skip (source, slab->axis, shared);
+    shape = part (shape, slab->axis, height - shared);
+  }
+  if (shape.size[slab ? slab->axis : 0] > 0)
+    copy_volume (target, source, shape, target.row, stream);
+}
+
 /* Returns @volume, or a copy in device memory if kernels cannot access @volume
  * or the job keeps volumes. */
 const NdSamples &
-_NdRing::to_device (unsigned slot, const NdSamples &volume)
+_NdRing::to_device (unsigned slot, const NdSamples &volume, const NdSlab *slab)
 {
+  const TransferBuffer *const before = last_upload;
   const bool accessible = context->can_access (volume.data);
 
   ND_LOG ("push into slot %u, %s", slot,
-      !accessible    ? "uploaded"
-          : job.keep ? "copied on the device"
-                     : "read in place");
+      !accessible            ? "uploaded"
+          : job.keep || slab ? "copied on the device"
+                             : "read in place");
 
   /* The method may have read the last upload in place until now. */
   if (last_upload)
     last_upload->free.record (streams[RESPONSES]);
   last_upload = nullptr;
-  if (accessible && !job.keep)
+  /* The output may be written over a volume before its next slab is read. */
+  if (accessible && !job.keep && !slab)
     return volume;
 
   TransferBuffer &buffer = uploads[n_uploads++ % uploads.size ()];
@@ -254,7 +331,7 @@ _NdRing::to_device (unsigned slot, const NdSamples &volume)
 
   buffer.free.make_wait (streams[id]);
   timed (accessible ? COMPUTE : UPLOAD, id, [&] (cudaStream_t stream) {
-    copy_volume (buffer.samples, volume, job.shape, buffer.samples.row, stream);
+    upload (buffer, volume, before, slab, stream);
   });
   if (!accessible) {
     const Event &uploaded = close_span ();
@@ -268,9 +345,9 @@ _NdRing::to_device (unsigned slot, const NdSamples &volume)
 }
 
 void
-_NdRing::push (unsigned slot, const NdSamples &volume)
+_NdRing::push (unsigned slot, const NdSamples &volume, const NdSlab *slab)
 {
-  const NdSamples &samples = to_device (slot, volume);
+  const NdSamples &samples = to_device (slot, volume, slab);
 
   if (pushing == PUSHES) {
     /* Responses that were enqueued before the previous push read the slot that
@@ -299,22 +376,27 @@ _NdRing::respond_here (const int *slots, const NdScale &scale,
     return;
   }
   method->respond (slots, unscaled,
-      nd_samples_dense (responses.get (), &job.shape, ND_FLOAT32));
+      nd_samples_dense (responses.get (), &job.shape,
+          nd_sample_computed (ND_FLOAT64, job.precision)));
   combine_responses (job, recipe, responses.get (), scale, out,
       streams[RESPONSES]);
 }
 
 void
-_NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
+_NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out,
+    const NdSlab *slab)
 {
   int device_slots[MAX_SLOTS];
 
   for (unsigned i = 0; i < n_slots; i++)
     device_slots[i] = places[slots[i] == ND_SLOT_BORDER ? n_slots : slots[i]];
-  const bool accessible = context->can_access (out.data);
+  /* A slab has outputs that are not wanted. */
+  const bool in_place = !slab && context->can_access (out.data);
+  const NdShape shape =
+      slab ? part (job.shape, slab->axis, slab->count) : job.shape;
 
-  ND_LOG ("respond, %s", accessible ? "stored in place" : "downloaded");
-  if (accessible) {
+  ND_LOG ("respond, %s", in_place ? "stored in place" : "downloaded");
+  if (in_place) {
     timed (COMPUTE, RESPONSES,
         [&] (cudaStream_t) { respond_here (device_slots, scale, out); });
     return;
@@ -335,7 +417,9 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 
       from.data += k * from.response;
       to.data += k * to.response;
-      copy_volume (to, from, job.shape, from.row, stream);
+      if (slab)
+        from = skip (from, slab->axis, slab->first);
+      copy_volume (to, from, shape, from.row, stream);
     }
   });
   buffer.free.record (streams[DOWNLOADS]);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "cuda/context.h"
+#include "engine/slabs.h"
 #include "filters/tensor.h"
 
 namespace nd
@@ -78,11 +79,16 @@ struct _NdEvent
 
 struct _NdRing
 {
-  _NdRing (const nd::RingJob &job, NdMethod method, nd::ContextPointer context);
+  /* @limit: the most bytes of device memory; 0: no limit. */
+  _NdRing (const nd::RingJob &job, NdMethod method, nd::ContextPointer context,
+      size_t limit = 0);
   ~_NdRing ();
 
-  void push (unsigned slot, const NdSamples &volume);
-  void respond (const int *slots, const NdScale &scale, const NdSamples &out);
+  /* @slab: nullptr if the ring has whole volumes. */
+  void push (unsigned slot, const NdSamples &volume,
+      const NdSlab *slab = nullptr);
+  void respond (const int *slots, const NdScale &scale, const NdSamples &out,
+      const NdSlab *slab = nullptr);
   NdEvent *record ();
   void wait (const NdEvent &event);
   size_t bytes () const;
@@ -93,6 +99,9 @@ struct _NdRing
   const nd::ContextPointer context;
 
 private:
+  size_t available () const;
+  void check_limit () const;
+  void plan_responses ();
   void plan (NdMethod wanted);
   void allocate ();
   void warm_up ();
@@ -103,9 +112,14 @@ private:
       const NdShape &shape, size_t responses, NdSampleType type);
   void respond_here (const int *slots, const NdScale &scale,
       const NdSamples &out);
-  const NdSamples &to_device (unsigned slot, const NdSamples &volume);
+  void upload (const nd::TransferBuffer &to, const NdSamples &volume,
+      const nd::TransferBuffer *before, const NdSlab *slab,
+      cudaStream_t stream);
+  const NdSamples &to_device (unsigned slot, const NdSamples &volume,
+      const NdSlab *slab);
 
   const nd::RingJob job;
+  const size_t limit;
   const unsigned n_slots;
   const nd::Stream streams[nd::STREAMS];
   std::unique_ptr<nd::Method> method;
@@ -115,11 +129,12 @@ private:
   int spare = 0;           /* the slot that the method uses for the next volume,
                             * if it pushes ahead */
   nd::Event pushed;
-  nd::Event responded;         /* until then, responses may read slot spare */
-  nd::Memory<float> responses; /* of the filters, before they are combined;
-                                * empty if the job does not combine them */
-  NdTensorRecipe recipe = {};  /* of ND_RESPONSE_TENSOR */
-  const size_t n_outputs;      /* volumes of an output */
+  nd::Event responded; /* until then, responses may read slot spare */
+  nd::Memory<unsigned char> responses; /* of the filters, before they are
+                                        * combined; empty if the job does not
+                                        * combine them */
+  NdTensorRecipe recipe = {};          /* of ND_RESPONSE_TENSOR */
+  const size_t n_outputs;              /* volumes of an output */
   std::vector<nd::TransferBuffer> uploads, downloads;
   std::vector<const nd::TransferBuffer *> uploaded; /* into each slot */
   nd::TransferBuffer *last_upload = nullptr;

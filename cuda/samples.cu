@@ -31,22 +31,22 @@ make_store (const NdSamples &out, NdSampleType type, const NdScale &scale,
     scale.gain, scale.offset };
 }
 
-template <typename T>
+template <typename T, typename R>
 struct PadArguments
 {
   Pad pad;
   const unsigned char *in; /* this component; nullptr: border volume */
   size_t sample, row, slice;
-  float *out;
+  R *out;
   NonFiniteList non_finite;
 };
 
 /* Loads four samples of a padded row, the first at (x0, y, z). Those after the
  * border are @level. */
-template <typename T>
+template <typename T, typename R>
 __device__ static void
-load_at_edge (const PadArguments<T> &a, float level, int x0, int y, int z,
-    float (&four)[4])
+load_at_edge (const PadArguments<T, R> &a, R level, int x0, int y, int z,
+    R (&four)[4])
 {
   const Pad &pad = a.pad;
   const bool inside = y < pad.size[1] && z < pad.size[2];
@@ -57,7 +57,7 @@ load_at_edge (const PadArguments<T> &a, float level, int x0, int y, int z,
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     const int x = x0 + i;
-    float value = pad.border_value;
+    R value = pad.border_value;
 
     if (!inside || x >= pad.size[0]) {
       four[i] = level;
@@ -73,15 +73,29 @@ load_at_edge (const PadArguments<T> &a, float level, int x0, int y, int z,
   }
 }
 
+/* Writes four numbers to an address that is a multiple of 16 bytes. */
+__device__ static void
+put_four (float *to, const float (&v)[4])
+{
+  *(float4 *) to = make_float4 (v[0], v[1], v[2], v[3]);
+}
+
+__device__ static void
+put_four (double *to, const double (&v)[4])
+{
+  ((double2 *) to)[0] = make_double2 (v[0], v[1]);
+  ((double2 *) to)[1] = make_double2 (v[2], v[3]);
+}
+
 /* Each thread writes four padded samples of a row. Only threads at an edge
  * compute border indices. */
-template <typename T>
+template <typename T, typename R>
 __global__ void
-pad_kernel (const __grid_constant__ PadArguments<T> a)
+pad_kernel (const __grid_constant__ PadArguments<T, R> a)
 {
   const Pad &pad = a.pad;
   const unsigned quads = (pad.full[0] + 3) / 4;
-  const float level = pad.level ? *pad.level : 0;
+  const R level = pad.level ? *pad.level : 0;
   const size_t all = (size_t) quads * pad.full[1] * pad.full[2];
   const size_t step = (size_t) gridDim.x * blockDim.x;
 
@@ -92,8 +106,8 @@ pad_kernel (const __grid_constant__ PadArguments<T> a)
     const int y = line % pad.full[1], z = line / pad.full[1];
     const int sx = x - pad.before[0], sy = y - pad.before[1];
     const int sz = z - pad.before[2];
-    float *out = a.out + z * pad.slice + y * pad.row + x;
-    float four[4];
+    R *out = a.out + z * pad.slice + y * pad.row + x;
+    R four[4];
 
     if (a.in && sx >= 0 && sx + 3 < pad.shape[0] && sy >= 0 && sy < pad.shape[1]
         && sz >= 0 && sz < pad.shape[2]) {
@@ -116,8 +130,10 @@ pad_kernel (const __grid_constant__ PadArguments<T> a)
       }
     }
     if (((size_t) out & 15) == 0 && x + 3 < pad.full[0]) {
-      *(float4 *) out = make_float4 (four[0] - level, four[1] - level,
-          four[2] - level, four[3] - level);
+      const R values[4] = { four[0] - level, four[1] - level, four[2] - level,
+        four[3] - level };
+
+      put_four (out, values);
       continue;
     }
 #pragma unroll
@@ -128,12 +144,12 @@ pad_kernel (const __grid_constant__ PadArguments<T> a)
   }
 }
 
-template <typename T>
+template <typename T, typename R>
 static void
-launch_pad (const Pad &pad, const NdSamples *volume, size_t component,
-    float *out, const NonFiniteList &non_finite, cudaStream_t stream)
+launch_pad (const Pad &pad, const NdSamples *volume, size_t component, R *out,
+    const NonFiniteList &non_finite, cudaStream_t stream)
 {
-  PadArguments<T> a = {};
+  PadArguments<T, R> a = {};
   const size_t quads =
       (size_t) ((pad.full[0] + 3) / 4) * pad.full[1] * pad.full[2];
   const size_t blocks = quads / 256 + 1 < 65535 ? quads / 256 + 1 : 65535;
@@ -147,19 +163,27 @@ launch_pad (const Pad &pad, const NdSamples *volume, size_t component,
     a.row = volume->row;
     a.slice = volume->slice;
   }
-  pad_kernel<T><<<blocks, 256, 0, stream>>> (a);
+  pad_kernel<T, R><<<blocks, 256, 0, stream>>> (a);
   ND_CUDA_LAUNCHED (pad_kernel);
 }
 
+template <typename R>
 void
 pad_volume (const Pad &pad, const NdSamples *volume, NdSampleType type,
-    size_t component, float *out, const NonFiniteList &non_finite,
+    size_t component, R *out, const NonFiniteList &non_finite,
     cudaStream_t stream)
 {
-  visit_sample_type (type, [&] (auto sample) {
+  visit_sample_type_of<R> (type, [&] (auto sample) {
     launch_pad<typename decltype (sample)::Type> (pad, volume, component, out,
         non_finite, stream);
   });
 }
+
+template void pad_volume (const Pad &pad, const NdSamples *volume,
+    NdSampleType type, size_t component, float *out,
+    const NonFiniteList &non_finite, cudaStream_t stream);
+template void pad_volume (const Pad &pad, const NdSamples *volume,
+    NdSampleType type, size_t component, double *out,
+    const NonFiniteList &non_finite, cudaStream_t stream);
 
 } // namespace nd

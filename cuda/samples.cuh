@@ -1,5 +1,5 @@
-/* Conversion of samples of any type to padded float32, and of responses to
- * samples of any type.
+/* Conversion of samples of any type to padded float32 or float64, and of
+ * responses to samples of any type.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -20,10 +20,10 @@ struct Pad
   int before[3];     /* samples of the border before the volume */
   int size[3];       /* samples of the volume with its border */
   int full[3];       /* the same with the zeros after the border */
-  size_t row, slice; /* floats of the padded volume */
+  size_t row, slice; /* numbers of the padded volume */
   int border;        /* NdBorder */
-  float border_value;
-  const float *level; /* subtracted from every sample; nullptr: 0 */
+  double border_value;
+  const double *level; /* subtracted from every sample; nullptr: 0 */
 };
 
 Pad make_pad (const RingJob &job, const NdReach &reach);
@@ -80,9 +80,11 @@ add_non_finite (const NonFiniteList &list, int x, int y, int z, float value)
 }
 
 /* Writes @volume, which is on the device, with its border to @out, of size
- * pad.full. If @volume is nullptr, writes the border volume. */
+ * pad.full. If @volume is nullptr, writes the border volume. R is float or
+ * double. */
+template <typename R>
 void pad_volume (const Pad &pad, const NdSamples *volume, NdSampleType type,
-    size_t component, float *out, const NonFiniteList &non_finite,
+    size_t component, R *out, const NonFiniteList &non_finite,
     cudaStream_t stream);
 
 /* The value of Pad::border if memory around the volume holds the border. */
@@ -158,15 +160,16 @@ saturate (float value, int high)
   return min (max (__float2int_rn (value), 0), high);
 }
 
-__device__ inline void
-store_sample (const Store &s, float response, size_t x, size_t y, size_t z)
+template <typename R>
+__device__ __forceinline__ void
+store_sample (const Store &s, R response, size_t x, size_t y, size_t z)
 {
   unsigned char *p = s.out + x * s.sample + y * s.row + z * s.slice;
   double value = response;
 
   if (s.scaled)
     value = s.gain * value + s.offset;
-  visit_sample_type (s.type, [&] (auto sample) {
+  visit_sample_type_of<R> (s.type, [&] (auto sample) {
     using T = typename decltype (sample)::Type;
 
     if constexpr (is_integer<T>)
@@ -178,17 +181,18 @@ store_sample (const Store &s, float response, size_t x, size_t y, size_t z)
 
 /* Stores @n of four responses side by side, of any type. Not inlined, because
  * kernels would become larger. */
-__device__ __noinline__ inline void
-store_singles (const Store &s, float4 response, int n, size_t x, size_t y,
-    size_t z)
+template <typename R>
+__device__ __noinline__ void
+store_singles (const Store &s, R first, R second, R third, R fourth, int n,
+    size_t x, size_t y, size_t z)
 {
-  store_sample (s, response.x, x, y, z);
+  store_sample (s, first, x, y, z);
   if (n > 1)
-    store_sample (s, response.y, x + 1, y, z);
+    store_sample (s, second, x + 1, y, z);
   if (n > 2)
-    store_sample (s, response.z, x + 2, y, z);
+    store_sample (s, third, x + 2, y, z);
   if (n > 3)
-    store_sample (s, response.w, x + 3, y, z);
+    store_sample (s, fourth, x + 3, y, z);
 }
 
 /* Stores four responses side by side, of which @n are inside the volume. */
@@ -211,7 +215,23 @@ store_four (const Store &s, const float *response, int n, size_t x, size_t y,
         saturate (four.z, 255), saturate (four.w, 255));
     return;
   }
-  store_singles (s, four, n, x, y, z);
+  store_singles (s, four.x, four.y, four.z, four.w, n, x, y, z);
+}
+
+__device__ inline void
+store_four (const Store &s, const double *response, int n, size_t x, size_t y,
+    size_t z)
+{
+  unsigned char *p = s.out + x * s.sample + y * s.row + z * s.slice;
+
+  if (n >= 4 && s.type == ND_FLOAT64 && !s.scaled && s.sample == 8
+      && ((size_t) p & 15) == 0) {
+    ((double2 *) p)[0] = make_double2 (response[0], response[1]);
+    ((double2 *) p)[1] = make_double2 (response[2], response[3]);
+    return;
+  }
+  store_singles (s, response[0], response[1], response[2], response[3], n, x, y,
+      z);
 }
 
 } // namespace nd

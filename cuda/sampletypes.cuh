@@ -49,4 +49,25 @@ visit_sample_type (int type, F visit, const A &...arguments)
   }
 }
 
+/* Jobs compute with R: float or, in double precision, double. */
+template <typename R>
+constexpr bool is_double = sizeof (R) == sizeof (double);
+
+/* The type of samples that are such numbers. */
+template <typename R>
+constexpr NdSampleType real_type = is_double<R> ? ND_FLOAT64 : ND_FLOAT32;
+
+/* visit_sample_type() with the types that samples of such a job can have. */
+#pragma nv_exec_check_disable
+template <typename R, typename F, typename... A>
+__host__ __device__ __forceinline__ auto
+visit_sample_type_of (int type, F visit, const A &...arguments)
+{
+  if constexpr (is_double<R>) {
+    if (type == ND_FLOAT64)
+      return visit (SampleType<double> (), arguments...);
+  }
+  return visit_sample_type (type, visit, arguments...);
+}
+
 } // namespace nd

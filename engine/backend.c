@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "engine/backend.h"
+#include "engine/slabs.h"
 
 #include "core/error.h"
 
@@ -68,6 +68,7 @@ nd_backend_open (const gchar *path, GError **error)
   GModule *module = g_module_open (path, G_MODULE_BIND_LOCAL);
   g_autofree gchar *why = NULL;
   const NdBackend *backend = get_backend (module, &why);
+  NdSlabsModule slabs;
 
   if (!backend) {
     g_mutex_lock (&lock);
@@ -82,6 +83,8 @@ nd_backend_open (const gchar *path, GError **error)
     return FALSE;
   }
   g_module_make_resident (module);
+  if (g_module_symbol (module, ND_SLABS_MODULE, (gpointer *) &slabs))
+    nd_backend_register_slabs (backend, slabs ());
   if (backend->set_log_handler)
     nd_log_add_copy (backend->set_log_handler);
   ND_INFO ("back end '%s' opened from %s", backend->name, path);

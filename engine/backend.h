@@ -101,6 +101,12 @@ typedef struct
   gboolean (*respond) (NdRing *ring, const gint *slots, const NdScale *scale,
       const NdSamples *out, GError **error);
 
+  /* Optional: begins the next output before the volume of its last slot is
+   * pushed. @slots are those of respond. FALSE if the method does not begin
+   * outputs. Only with the option `ahead`. The bits of outputs do not depend on
+   * it. */
+  gboolean (*begin) (NdRing *ring, const gint *slots);
+
   /* Optional: the name of the device, under which measured times are stored.
    * Free it with g_free(). */
   gchar *(*device_name) (gint device_id);

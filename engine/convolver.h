@@ -25,9 +25,15 @@ typedef struct
                                 window */
   NdBorder time_border;
   gboolean reverse;     /* volumes arrive from the last to the first */
+  gboolean ahead;       /* nd_convolver_begin() is called; needs memory */
   const gchar *backend; /* NULL: the preferred one */
   gint device_id;       /* -1: any */
+  const gchar *devices; /* engine/devices.h; NULL: device_id */
+  guint64 volumes;      /* of the stream, to divide them; 0: unknown */
+  gboolean waits;       /* each output is waited for before the next volume
+                         * comes */
   NdMethod method;
+  gsize memory_limit; /* bytes of each device for all planes; 0: no limit */
 } NdConvolverSettings;
 
 /* ND_ERROR_SETTINGS for wrap, which needs the whole stream. */
@@ -35,8 +41,9 @@ gboolean nd_convolver_check_time_border (NdBorder border, GError **error);
 
 typedef struct _NdConvolver NdConvolver;
 
-/* Errors of nd_convolver_check_time_border() and nd_plan_new(), and
- * ND_ERROR_MEMORY if the rings of all planes do not fit in memory. */
+/* Errors of nd_convolver_check_time_border(), nd_devices_find() and
+ * nd_plan_new(), and ND_ERROR_MEMORY if the rings of all planes do not fit in
+ * memory. */
 NdConvolver *nd_convolver_new (const NdConvolverSettings *settings,
     GError **error);
 void nd_convolver_free (NdConvolver *convolver);
@@ -44,6 +51,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdConvolver, nd_convolver_free)
 
 const NdWindow *nd_convolver_window (const NdConvolver *convolver);
 const NdPlan *nd_convolver_plan (const NdConvolver *convolver, guint plane);
+
+/* Volumes that are computed at the same time, each on its device. */
+guint nd_convolver_turns (const NdConvolver *convolver);
 
 /* Bytes of all rings. */
 gsize nd_convolver_bytes (const NdConvolver *convolver);
@@ -54,19 +64,25 @@ gsize nd_convolver_bytes (const NdConvolver *convolver);
 gboolean nd_convolver_push (NdConvolver *convolver,
     const NdSamples volume[ND_MAX_PLANES], GError **error);
 
-/* Pushes the last volume again, in place of a volume that is missing. Only for
- * windows of more than one volume, and after a first volume was pushed. */
+/* Whether the last volume is kept: the window has more than one volume, and a
+ * volume was pushed since it was empty. After nd_convolver_continue() it may be
+ * empty. */
+gboolean nd_convolver_can_repeat (const NdConvolver *convolver);
+
+/* Pushes the last volume again, in place of a volume that is missing. Only if
+ * nd_convolver_can_repeat(). */
 gboolean nd_convolver_repeat (NdConvolver *convolver, GError **error);
 
 /* Work that is enqueued from now on starts after @fence. */
 gboolean nd_convolver_wait (NdConvolver *convolver, NdFence *fence,
     GError **error);
 
-/* Records a fence after all work so far. @fence is NULL if the work is done. */
+/* Records a fence after all work since the last one. @fence is NULL if the work
+ * is done. */
 gboolean nd_convolver_record (NdConvolver *convolver, NdFence **fence,
     GError **error);
 
-/* Blocks until all work so far is done. */
+/* Blocks until all work so far is done, also if a device fails. */
 gboolean nd_convolver_synchronize (NdConvolver *convolver, GError **error);
 void nd_convolver_end (NdConvolver *convolver);
 
@@ -77,6 +93,13 @@ gboolean nd_convolver_respond (NdConvolver *convolver,
     const NdScale scale[ND_MAX_PLANES], const NdSamples out[ND_MAX_PLANES],
     GError **error);
 void nd_convolver_skip (NdConvolver *convolver);
+
+/* Begins the next output with the volumes that are there, so that it takes less
+ * time after its last volume. This needs more work in all: call it while there
+ * is nothing else to do. Outputs are equal with and without it, bit for bit.
+ * FALSE, and nothing is done, if the output lacks more than one volume or the
+ * method does not begin outputs. */
+gboolean nd_convolver_begin (NdConvolver *convolver);
 
 /* Empties the window. The next volume begins a stretch. */
 void nd_convolver_reset (NdConvolver *convolver);
@@ -93,7 +116,7 @@ void nd_convolver_set_reverse (NdConvolver *convolver, gboolean reverse);
 gboolean nd_convolver_continue (NdConvolver *next, NdConvolver *old);
 
 /* Pushes one volume of @old. FALSE without an error if @next has them all. */
-gboolean nd_convolver_replay (NdConvolver *next, const NdConvolver *old,
+gboolean nd_convolver_replay (NdConvolver *next, NdConvolver *old,
     GError **error);
 
 G_END_DECLS

@@ -77,6 +77,7 @@ typedef struct
 {
   gboolean border_volumes; /* slots may be ND_SLOT_BORDER */
   gboolean keep;           /* the ring also keeps its input volumes */
+  gboolean ahead;          /* sums may be begun ahead: NdBackend.begin */
 } NdRingOptions;
 
 /* Whether the output is computed from the responses of the filters of the bank,

@@ -6,7 +6,7 @@
 #include "core/cancel.h"
 #include "core/log.h"
 #include "engine/autotune.h"
-#include "engine/fence.h"
+#include "engine/spread.h"
 
 #include <math.h>
 
@@ -16,6 +16,10 @@
 /* The part of the time of a stream that measurements save at most: the
  * estimates of most jobs are right within a factor of two. */
 #define AUTOTUNE_SAVES 0.5
+
+/* A back end that is preferred is left in double precision if it takes this
+ * factor longer than the fallback. */
+#define SLOW_DOUBLE_FACTOR 2
 
 /* The costs of a method in seconds. INFINITY: not possible, or left out. */
 typedef struct
@@ -171,7 +175,8 @@ find_cost (const NdPlan *plan, const NdBackend *backend, NdMethod method,
 }
 
 static gboolean
-choose_method (NdPlan *plan, NdMethod wanted, gint device_id, GError **error)
+choose_method (NdPlan *plan, NdMethod wanted, gint device_id,
+    gsize memory_limit, GError **error)
 {
   Cost costs[ND_N_AUTO_METHODS];
   Basis basis;
@@ -197,7 +202,8 @@ choose_method (NdPlan *plan, NdMethod wanted, gint device_id, GError **error)
     if (why_not)
       ND_DEBUG ("%s: %s", plan->backend->name, why_not->message);
   }
-  basis = autotune (plan, device_id, costs);
+  /* A measurement needs memory for whole volumes. */
+  basis = memory_limit > 0 ? ESTIMATED : autotune (plan, device_id, costs);
   plan->reason = explain (plan, costs, basis);
   if (use_least (plan, costs))
     return TRUE;
@@ -230,8 +236,42 @@ refusal (const NdPlan *plan, const NdBackend *backend, NdMethod wanted,
   return g_steal_pointer (&why_not);
 }
 
+/* The least estimate of the permitted methods. */
+static gdouble
+least_estimate (const NdPlan *plan, const NdBackend *backend, NdMethod wanted,
+    gint device_id)
+{
+  gdouble least = INFINITY;
+
+  for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
+    if (wanted == ND_METHOD_AUTO || wanted == nd_auto_methods[i])
+      least = MIN (least,
+          find_cost (plan, backend, nd_auto_methods[i], device_id, NULL));
+  }
+  return least;
+}
+
+/* Many GPUs compute float64 at a small part of their rate of float32. Replaces
+ * a back end that needs more than twice the time of the fallback. */
+static void
+avoid_slow_double (NdPlan *plan, const NdBackend *fallback, NdMethod method,
+    gint device_id, GError **why)
+{
+  const gdouble slow = least_estimate (plan, plan->backend, method, device_id);
+  const gdouble quick = least_estimate (plan, fallback, method, device_id);
+
+  if (!isfinite (slow) || slow <= SLOW_DOUBLE_FACTOR * quick)
+    return;
+  g_set_error (why, ND_ERROR, ND_ERROR_SETTINGS,
+      "Back end %s would take %.3g ms per volume in double precision, %s "
+      "%.3g ms",
+      plan->backend->name, slow * 1e3, fallback->name, quick * 1e3);
+  plan->backend = fallback;
+}
+
 /* Replaces the preferred back end by the fallback if only the fallback supports
- * the job. @why receives the reason of the preferred one. */
+ * the job, or if the preferred one is slow in double precision. @why receives
+ * the reason. */
 static void
 choose_backend (NdPlan *plan, NdMethod method, gint device_id, GError **why)
 {
@@ -240,8 +280,13 @@ choose_backend (NdPlan *plan, NdMethod method, gint device_id, GError **why)
       refusal (plan, plan->backend, method, device_id);
   g_autoptr (GError) other = NULL;
 
-  if (!preferred || !fallback)
+  if (!fallback || plan->backend == fallback)
     return;
+  if (!preferred) {
+    if (plan->job.precision == ND_PRECISION_DOUBLE)
+      avoid_slow_double (plan, fallback, method, device_id, why);
+    return;
+  }
   other = refusal (plan, fallback, method, device_id);
   if (other)
     return;
@@ -249,33 +294,124 @@ choose_backend (NdPlan *plan, NdMethod method, gint device_id, GError **why)
   *why = g_steal_pointer (&preferred);
 }
 
+/* If whole volumes do not fit on the device, a ring for slabs. */
+static gboolean
+make_ring (NdPlan *plan, gint device_id, gsize memory_limit, GError **error)
+{
+  const NdSlabFuncs *funcs = nd_backend_slabs (plan->backend);
+  g_autoptr (GError) why = NULL, why_not = NULL;
+  g_autofree gchar *reason = NULL, *slabs = NULL;
+
+  if (!funcs) {
+    plan->ring = plan->backend->ring_new (&plan->job, &plan->options,
+        plan->method, device_id, error);
+    return plan->ring != NULL;
+  }
+  plan->ring = funcs->ring_new (&plan->job, &plan->options, plan->method,
+      device_id, memory_limit, &why);
+  if (plan->ring)
+    return TRUE;
+  if (g_error_matches (why, ND_ERROR, ND_ERROR_MEMORY))
+    plan->slabs = nd_slabs_new (plan->backend, &plan->job, &plan->options,
+        plan->method, device_id, memory_limit, &why_not);
+  if (!plan->slabs) {
+    if (why_not && !g_error_matches (why_not, ND_ERROR, ND_ERROR_SETTINGS))
+      g_propagate_error (error, g_steal_pointer (&why_not));
+    else
+      g_propagate_error (error, g_steal_pointer (&why));
+    return FALSE;
+  }
+  plan->ring = nd_slabs_ring (plan->slabs);
+  plan->estimate = nd_slabs_estimate (plan->slabs);
+  reason = plan->reason;
+  slabs = nd_slabs_describe (plan->slabs);
+  plan->reason = g_strdup_printf ("%s; %s", reason, slabs);
+  return TRUE;
+}
+
+static void
+append_reason (NdPlan *plan, const gchar *text)
+{
+  g_autofree gchar *reason = plan->reason;
+
+  plan->reason = g_strdup_printf ("%s; %s", reason, text);
+}
+
+/* A ring on one device. */
+static gboolean
+use_device (NdPlan *plan, gint device_id, NdMethod method, gsize memory_limit,
+    GError **error)
+{
+  return choose_method (plan, method, device_id, memory_limit, error)
+      && !nd_set_error_if_cancelled (plan->job.cancelled, error)
+      && make_ring (plan, device_id, memory_limit, error);
+}
+
+/* Divides the work among @devices, if that is possible. */
+static gboolean
+use_devices (NdPlan *plan, const NdDevices *devices, NdMethod method,
+    gsize memory_limit, GError **error)
+{
+  g_autofree gchar *why = NULL;
+  const NdPlan *first;
+  NdSpreadCut cut;
+
+  if (!supports_job (plan->backend, &plan->job, error))
+    return FALSE;
+  nd_spread_choose (plan->backend, &plan->job, &plan->options, method, devices,
+      &cut, &why);
+  if (cut.kind == ND_SPREAD_ONE) {
+    if (!use_device (plan, devices->ids[0], method, memory_limit, error))
+      return FALSE;
+    append_reason (plan, why);
+    return TRUE;
+  }
+  plan->spread = nd_spread_new (plan->backend, &plan->job, &plan->options,
+      method, memory_limit, &cut, error);
+  if (!plan->spread)
+    return FALSE;
+  first = nd_spread_plan (plan->spread, 0);
+  plan->method = first->method;
+  for (guint i = 0; i < cut.n; i++)
+    plan->estimate =
+        MAX (plan->estimate, nd_spread_plan (plan->spread, i)->estimate);
+  plan->turns = cut.kind == ND_SPREAD_ROUND ? cut.n : 1;
+  plan->reason = g_strdup (first->reason);
+  append_reason (plan, why);
+  return TRUE;
+}
+
 NdPlan *
-nd_plan_new (const NdJob *job, const NdRingOptions *options,
-    const gchar *backend, gint device_id, NdMethod method, GError **error)
+nd_plan_new_on (const NdJob *job, const NdRingOptions *options,
+    const gchar *backend, const NdDevices *devices, NdMethod method,
+    gsize memory_limit, GError **error)
 {
   g_autoptr (NdPlan) plan = g_new0 (NdPlan, 1);
   g_autoptr (GError) why = NULL;
+  const gint first = devices->ids[0];
+  gboolean ok;
 
   plan->job = *job;
   plan->options = *options;
   plan->bank = nd_bank_copy (job->bank);
   plan->job.bank = plan->bank;
-  plan->backend = nd_backend_find (backend, device_id, error);
+  plan->turns = 1;
+  plan->backend = nd_backend_find (backend, first, error);
   if (!backend && plan->backend)
-    choose_backend (plan, method, device_id, &why);
-  if (!plan->backend || !choose_method (plan, method, device_id, error))
+    choose_backend (plan, method, first, &why);
+  if (!plan->backend)
+    return NULL;
+  if (devices->n > 1 && plan->backend->memory)
+    ok = use_devices (plan, devices, method, memory_limit, error);
+  else
+    ok = use_device (plan, first, method, memory_limit, error);
+  if (!ok)
     return NULL;
   if (why) {
     g_autofree gchar *reason = plan->reason;
 
     plan->reason = g_strdup_printf ("%s; %s", why->message, reason);
   }
-  if (nd_set_error_if_cancelled (job->cancelled, error))
-    return NULL;
-  plan->ring = plan->backend->ring_new (&plan->job, &plan->options,
-      plan->method, device_id, error);
-  if (!plan->ring)
-    return NULL;
   plan->job.cancelled = NULL;
   ND_DEBUG (
       "back end %s, method %s, %.4g ms per volume expected, %" G_GSIZE_FORMAT
@@ -285,10 +421,25 @@ nd_plan_new (const NdJob *job, const NdRingOptions *options,
   return g_steal_pointer (&plan);
 }
 
+NdPlan *
+nd_plan_new (const NdJob *job, const NdRingOptions *options,
+    const gchar *backend, gint device_id, NdMethod method, gsize memory_limit,
+    GError **error)
+{
+  const NdDevices one = { .n = 1, .ids = { device_id } };
+
+  return nd_plan_new_on (job, options, backend, &one, method, memory_limit,
+      error);
+}
+
 void
 nd_plan_free (NdPlan *plan)
 {
-  if (plan->ring)
+  if (plan->spread)
+    nd_spread_free (plan->spread);
+  else if (plan->slabs)
+    nd_slabs_free (plan->slabs);
+  else if (plan->ring)
     plan->backend->ring_free (plan->ring);
   g_clear_pointer (&plan->bank, nd_bank_free);
   g_free (plan->reason);
@@ -298,6 +449,10 @@ nd_plan_free (NdPlan *plan)
 gboolean
 nd_plan_push (NdPlan *plan, guint slot, const NdSamples *volume, GError **error)
 {
+  if (plan->spread)
+    return nd_spread_push (plan->spread, slot, volume, error);
+  if (plan->slabs)
+    return nd_slabs_push (plan->slabs, slot, volume, error);
   return plan->backend->push (plan->ring, slot, volume, error);
 }
 
@@ -305,17 +460,122 @@ gboolean
 nd_plan_respond (NdPlan *plan, const gint *slots, const NdScale *scale,
     const NdSamples *out, GError **error)
 {
+  if (plan->spread)
+    return nd_spread_respond (plan->spread, slots, scale, out, error);
+  if (plan->slabs)
+    return nd_slabs_respond (plan->slabs, slots, scale, out, error);
   return plan->backend->respond (plan->ring, slots, scale, out, error);
+}
+
+gboolean
+nd_plan_push_slab (NdPlan *plan, guint slot, const NdSamples *volume,
+    guint axis, GError **error)
+{
+  const NdSlab slab = { .axis = axis };
+
+  if (plan->slabs)
+    return nd_slabs_push (plan->slabs, slot, volume, error);
+  return nd_backend_slabs (plan->backend)
+      ->push (plan->ring, slot, volume, &slab, error);
+}
+
+gboolean
+nd_plan_respond_slab (NdPlan *plan, const gint *slots, const NdScale *scale,
+    const NdSamples *out, const NdSlab *slab, GError **error)
+{
+  /* A plan for one slice cuts it along y. */
+  if (plan->slabs && slab->count == plan->job.shape.size[slab->axis])
+    return nd_slabs_respond (plan->slabs, slots, scale, out, error);
+  if (plan->slabs)
+    return nd_slabs_respond_part (plan->slabs, slots, scale, out, slab, error);
+  return nd_backend_slabs (plan->backend)
+      ->respond (plan->ring, slots, scale, out, slab, error);
+}
+
+gboolean
+nd_plan_repeat (NdPlan *plan, guint from, guint slot, GError **error)
+{
+  NdSamples kept;
+
+  if (plan->spread)
+    return nd_spread_repeat (plan->spread, from, slot, error);
+  kept = nd_plan_kept (plan, from);
+  return nd_plan_push (plan, slot, &kept, error);
+}
+
+NdSamples
+nd_plan_kept (const NdPlan *plan, guint slot)
+{
+  return plan->slabs ? nd_slabs_kept (plan->slabs, slot)
+                     : plan->backend->kept (plan->ring, slot);
+}
+
+gboolean
+nd_plan_copy_kept (NdPlan *plan, guint slot, const NdSamples *to,
+    GError **error)
+{
+  const NdShape *shape = &plan->job.shape;
+  NdSamples kept;
+
+  if (plan->spread)
+    return nd_spread_copy_kept (plan->spread, slot, to, error);
+  kept = nd_plan_kept (plan, slot);
+  return nd_plan_finish (plan, error)
+      && nd_slab_copy (plan->backend->memory, shape, plan->job.in_type,
+          ND_AXIS_Z, shape->size[2], to, &kept, error);
+}
+
+gboolean
+nd_plan_retain (NdPlan *plan, GError **error)
+{
+  if (plan->spread)
+    return nd_spread_retain (plan->spread, error);
+  return !plan->slabs || nd_slabs_retain (plan->slabs, error);
+}
+
+gboolean
+nd_plan_begin (NdPlan *plan, const gint *slots)
+{
+  if (plan->spread)
+    return plan->options.ahead && nd_spread_begin (plan->spread, slots);
+  return plan->options.ahead && !plan->slabs && plan->backend->begin
+      && plan->backend->begin (plan->ring, slots);
+}
+
+gboolean
+nd_plan_wait (NdPlan *plan, NdFence *fence, GError **error)
+{
+  return plan->spread ? nd_spread_wait (plan->spread, fence, error)
+                      : nd_fence_wait (fence, plan->backend, plan->ring, error);
+}
+
+guint
+nd_plan_take_used (NdPlan *plan, NdRing *rings[ND_MAX_DEVICES],
+    gint devices[ND_MAX_DEVICES])
+{
+  if (plan->spread)
+    return nd_spread_take_used (plan->spread, rings, devices);
+  rings[0] = plan->ring;
+  devices[0] = -1;
+  return 1;
+}
+
+gboolean
+nd_plan_finish (NdPlan *plan, GError **error)
+{
+  return plan->spread ? nd_spread_finish (plan->spread, error)
+                      : nd_ring_synchronize (plan->backend, plan->ring, error);
 }
 
 gboolean
 nd_plan_synchronize (NdPlan *plan, GError **error)
 {
-  return nd_ring_synchronize (plan->backend, plan->ring, error);
+  return nd_plan_retain (plan, error) && nd_plan_finish (plan, error);
 }
 
 gsize
 nd_plan_bytes (const NdPlan *plan)
 {
-  return plan->backend->ring_bytes (plan->ring);
+  return plan->spread ? nd_spread_bytes (plan->spread)
+                      : plan->backend->ring_bytes (plan->ring);
 }

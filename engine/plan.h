@@ -5,16 +5,21 @@
  */
 #pragma once
 
-#include "engine/backend.h"
+#include "engine/devices.h"
+#include "engine/fence.h"
+#include "engine/slabs.h"
 
 G_BEGIN_DECLS
+
+typedef struct _NdSpread NdSpread;
 
 typedef struct
 {
   const NdBackend *backend;
   NdMethod method;
 
-  /* Seconds per volume, estimated by the cost model or measured. */
+  /* Seconds for a volume, from its first work to its last, estimated by the
+   * cost model or measured. */
   gdouble estimate;
 
   /* The reason for the choice of the method. If the fallback is used, also the
@@ -25,15 +30,31 @@ typedef struct
   NdJob job;
   NdBank *bank; /* job.bank, a copy that the plan owns */
   NdRingOptions options;
-  NdRing *ring;
+  NdRing *ring;   /* NULL if several devices share the work */
+  NdSlabs *slabs; /* owns the ring; NULL if the ring has whole volumes */
+
+  NdSpread *spread; /* owns the plans of several devices; or NULL */
+  guint turns;      /* volumes that are computed at the same time, each on its
+                     * device */
 } NdPlan;
 
 /* If @backend is NULL, the preferred back end is used or, if none of its
  * permitted methods can do the job, the fallback. ND_METHOD_AUTO permits all
  * methods, and the fastest one is used. ND_ERROR_SETTINGS if no permitted
- * method can do the job. */
+ * method can do the job.
+ *
+ * @memory_limit: the most bytes of the device; 0: no limit. Volumes that need
+ * more go through the device in slabs (engine/slabs.h). Back ends without a
+ * device ignore it. */
 NdPlan *nd_plan_new (const NdJob *job, const NdRingOptions *options,
-    const gchar *backend, gint device_id, NdMethod method, GError **error);
+    const gchar *backend, gint device_id, NdMethod method, gsize memory_limit,
+    GError **error);
+
+/* The same on several devices (engine/spread.h). A back end without devices
+ * ignores them, which the reason says. @memory_limit is that of each device. */
+NdPlan *nd_plan_new_on (const NdJob *job, const NdRingOptions *options,
+    const gchar *backend, const NdDevices *devices, NdMethod method,
+    gsize memory_limit, GError **error);
 void nd_plan_free (NdPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdPlan, nd_plan_free)
 
@@ -43,7 +64,43 @@ gboolean nd_plan_push (NdPlan *plan, guint slot, const NdSamples *volume,
 gboolean nd_plan_respond (NdPlan *plan, const gint *slots, const NdScale *scale,
     const NdSamples *out, GError **error);
 
-/* Blocks until all work that is enqueued on the plan's ring is done. */
+/* The same for a slab of a volume: the plan's volumes are slabs themselves.
+ * Only if the back end has NdSlabFuncs. */
+gboolean nd_plan_push_slab (NdPlan *plan, guint slot, const NdSamples *volume,
+    guint axis, GError **error);
+gboolean nd_plan_respond_slab (NdPlan *plan, const gint *slots,
+    const NdScale *scale, const NdSamples *out, const NdSlab *slab,
+    GError **error);
+
+/* Pushes the volume in slot @from again, into @slot. Only with the option
+ * `keep`. */
+gboolean nd_plan_repeat (NdPlan *plan, guint from, guint slot, GError **error);
+
+/* begin of the plan's NdBackend; FALSE if the plan does not begin outputs. */
+gboolean nd_plan_begin (NdPlan *plan, const gint *slots);
+
+/* kept of the plan's NdBackend. Only if the plan has no spread. */
+NdSamples nd_plan_kept (const NdPlan *plan, guint slot);
+
+/* Copies that volume to @to, in memory of the host. */
+gboolean nd_plan_copy_kept (NdPlan *plan, guint slot, const NdSamples *to,
+    GError **error);
+
+/* Call it before an event is recorded: copies volumes that were pushed and are
+ * read later. */
+gboolean nd_plan_retain (NdPlan *plan, GError **error);
+
+/* Work that is enqueued from now on starts after @fence. */
+gboolean nd_plan_wait (NdPlan *plan, NdFence *fence, GError **error);
+
+/* The rings on which work was enqueued since the last call, and the devices
+ * that errors name, -1 for none. Returns their number. */
+guint nd_plan_take_used (NdPlan *plan, NdRing *rings[ND_MAX_DEVICES],
+    gint devices[ND_MAX_DEVICES]);
+
+/* Blocks until all work that is enqueued so far is done, also if a device
+ * fails. nd_plan_synchronize() calls nd_plan_retain() first. */
+gboolean nd_plan_finish (NdPlan *plan, GError **error);
 gboolean nd_plan_synchronize (NdPlan *plan, GError **error);
 gsize nd_plan_bytes (const NdPlan *plan);
 

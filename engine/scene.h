@@ -100,6 +100,12 @@ typedef struct
    * blue, rows @stride bytes apart. Pixels without a panel are not changed. */
   gboolean (*draw) (NdScene *scene, const NdPanel *panels, guint n,
       const NdLook *look, guint8 *pixels, gssize stride, GError **error);
+
+  /* Sets @values, in host memory, to the values of @n samples of the volume:
+   * sample @first, counted in the order of memory, and others that follow at
+   * distances of @step samples. */
+  gboolean (*line) (NdScene *scene, gsize first, gsize step, gfloat *values,
+      gsize n, GError **error);
 } NdSceneFuncs;
 
 G_END_DECLS

@@ -65,11 +65,11 @@ nd_parameters_get_number (const NdParameters *parameters, const gchar *name,
 }
 
 static gboolean
-get_bandwidth (const NdParameters *parameters, gdouble *bandwidth,
-    GError **error)
+get_bandwidth (const NdParameters *parameters, gdouble fallback,
+    gdouble *bandwidth, GError **error)
 {
-  if (!nd_parameters_get_number (parameters, "bandwidth", DEFAULT_BANDWIDTH,
-          bandwidth, error))
+  if (!nd_parameters_get_number (parameters, "bandwidth", fallback, bandwidth,
+          error))
     return FALSE;
   if (*bandwidth > 0 && *bandwidth <= MAX_BANDWIDTH)
     return TRUE;
@@ -79,13 +79,12 @@ get_bandwidth (const NdParameters *parameters, gdouble *bandwidth,
   return FALSE;
 }
 
-gboolean
-nd_parameters_get_frequencies (const NdParameters *parameters, gdouble fallback,
-    gdouble *center, gdouble *bandwidth, GError **error)
+static gboolean
+get_center (const NdParameters *parameters, gdouble fallback, gdouble *center,
+    GError **error)
 {
   if (!nd_parameters_get_number (parameters, "center-frequency", fallback,
-          center, error)
-      || !get_bandwidth (parameters, bandwidth, error))
+          center, error))
     return FALSE;
   if (!(*center > 0 && *center < G_PI)) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
@@ -95,6 +94,14 @@ nd_parameters_get_frequencies (const NdParameters *parameters, gdouble fallback,
     return FALSE;
   }
   return TRUE;
+}
+
+gboolean
+nd_parameters_get_frequencies (const NdParameters *parameters, gdouble fallback,
+    gdouble *center, gdouble *bandwidth, GError **error)
+{
+  return get_center (parameters, fallback, center, error)
+      && get_bandwidth (parameters, DEFAULT_BANDWIDTH, bandwidth, error);
 }
 
 gboolean
@@ -175,14 +182,14 @@ get_default_size (gdouble center, gdouble bandwidth)
 }
 
 gboolean
-nd_parameters_get_band (const NdParameters *parameters, const NdAxes *axes,
-    NdBand *band, GError **error)
+nd_parameters_get_wide_band (const NdParameters *parameters, const NdAxes *axes,
+    gdouble bandwidth, gdouble least_center, NdBand *band, GError **error)
 {
-  gdouble fallback = DEFAULT_CENTER, bandwidth;
+  gdouble fallback = DEFAULT_CENTER;
   gsize largest = 0;
 
   *band = (NdBand){ { 0 } };
-  if (!get_bandwidth (parameters, &bandwidth, error)
+  if (!get_bandwidth (parameters, bandwidth, &bandwidth, error)
       || !nd_parameters_get_weights (parameters, DEFAULT_SNR, &band->weights,
           error))
     return FALSE;
@@ -192,10 +199,10 @@ nd_parameters_get_band (const NdParameters *parameters, const NdAxes *axes,
     for (guint a = 0; a < ND_AXES; a++)
       largest = MAX (largest, band->size[a] / 2);
     if (largest > 0)
-      fallback = get_default_center (largest, bandwidth);
+      fallback = MAX (get_default_center (largest, bandwidth), least_center);
   }
-  if (!nd_parameters_get_frequencies (parameters, fallback, &band->center,
-          &band->bandwidth, error))
+  band->bandwidth = bandwidth;
+  if (!get_center (parameters, fallback, &band->center, error))
     return FALSE;
   if (!nd_parameters_has (parameters, "size")
       && !nd_parameters_get_size (parameters, axes,
@@ -215,6 +222,14 @@ nd_parameters_get_band (const NdParameters *parameters, const NdAxes *axes,
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "size is 1 along every axis; it must be 3 or more along one");
   return band->n > 0;
+}
+
+gboolean
+nd_parameters_get_band (const NdParameters *parameters, const NdAxes *axes,
+    NdBand *band, GError **error)
+{
+  return nd_parameters_get_wide_band (parameters, axes, DEFAULT_BANDWIDTH, 0,
+      band, error);
 }
 
 gdouble

@@ -40,6 +40,12 @@ typedef struct
 gboolean nd_parameters_get_band (const NdParameters *parameters,
     const NdAxes *axes, NdBand *band, GError **error);
 
+/* The same with another default of bandwidth. If only size is given,
+ * center-frequency is at least @least_center. */
+gboolean nd_parameters_get_wide_band (const NdParameters *parameters,
+    const NdAxes *axes, gdouble bandwidth, gdouble least_center, NdBand *band,
+    GError **error);
+
 /* Reads center-frequency, by default @fallback, and bandwidth. */
 gboolean nd_parameters_get_frequencies (const NdParameters *parameters,
     gdouble fallback, gdouble *center, gdouble *bandwidth, GError **error);

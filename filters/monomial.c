@@ -32,6 +32,13 @@
 /* One order in 4D has at most 20 monomials; orders 0 to 3 have 35. */
 #define MAX_MONOMIALS 35
 
+/* Defaults of the bank of the orders 1 and 2, whose responses make orientation
+ * tensors: with them the errors of the fits turn the tensor least.
+ * docs/algorithms.md has the errors of velocities. */
+#define TENSOR_BANDWIDTH 3.0
+#define TENSOR_CENTER 0.95
+#define BANDWIDTH 2.0 /* of all others */
+
 typedef struct
 {
   const NdBand *band;
@@ -213,36 +220,62 @@ list_order (const NdBand *band, guint order, Monomial *list, guint n)
   return n;
 }
 
-static guint
-list_bank (const NdParameters *parameters, const NdBand *band,
-    Monomial list[MAX_MONOMIALS], GError **error)
+typedef struct
 {
-  static const gdouble default_orders[] = { 1, 2 };
+  guint n;
+  guint order[MAX_ORDER + 1];
+} Orders;
+
+static gboolean
+read_orders (const NdParameters *parameters, Orders *orders, GError **error)
+{
   g_autofree gdouble *given = NULL;
-  const gdouble *orders = default_orders;
   gboolean taken[MAX_ORDER + 1] = {
     FALSE,
   };
-  gsize n_orders = G_N_ELEMENTS (default_orders);
+  gsize n;
+
+  if (!nd_parameters_has (parameters, "order")) {
+    *orders = (Orders){ 2, { 1, 2 } };
+    return TRUE;
+  }
+  given = nd_parameters_get_numbers (parameters, "order", &n, error);
+  if (!given)
+    return FALSE;
+  orders->n = 0;
+  for (gsize i = 0; i < n; i++) {
+    if (!check_order (given[i], error))
+      return FALSE;
+    if (taken[(guint) given[i]]) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "order has %g twice; give each order once", given[i]);
+      return FALSE;
+    }
+    taken[(guint) given[i]] = TRUE;
+    orders->order[orders->n++] = (guint) given[i];
+  }
+  return TRUE;
+}
+
+/* Reads the band, and lists the monomials. Returns their number, 0 after an
+ * error. */
+static guint
+list_bank (const NdParameters *parameters, const NdAxes *axes, NdBand *band,
+    Monomial list[MAX_MONOMIALS], GError **error)
+{
+  Orders orders;
+  gboolean is_tensor;
   guint n = 0;
 
-  if (nd_parameters_has (parameters, "order")) {
-    given = nd_parameters_get_numbers (parameters, "order", &n_orders, error);
-    if (!given)
-      return 0;
-    orders = given;
-  }
-  for (gsize i = 0; i < n_orders; i++) {
-    if (!check_order (orders[i], error))
-      return 0;
-    if (taken[(guint) orders[i]]) {
-      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-          "order has %g twice; give each order once", orders[i]);
-      return 0;
-    }
-    taken[(guint) orders[i]] = TRUE;
-    n = list_order (band, (guint) orders[i], list, n);
-  }
+  if (!read_orders (parameters, &orders, error))
+    return 0;
+  is_tensor = orders.n == 2 && orders.order[0] * orders.order[1] == 2;
+  if (!nd_parameters_get_wide_band (parameters, axes,
+          is_tensor ? TENSOR_BANDWIDTH : BANDWIDTH,
+          is_tensor ? TENSOR_CENTER : 0, band, error))
+    return 0;
+  for (guint i = 0; i < orders.n; i++)
+    n = list_order (band, orders.order[i], list, n);
   return n;
 }
 
@@ -252,14 +285,9 @@ nd_design_monomial_bank (const NdParameters *parameters, const NdAxes *axes,
 {
   Monomial list[MAX_MONOMIALS];
   NdBand band;
-  guint n;
+  const guint n = list_bank (parameters, axes, &band, list, error);
 
-  if (!nd_parameters_get_band (parameters, axes, &band, error))
-    return NULL;
-  n = list_bank (parameters, &band, list, error);
-  if (n == 0)
-    return NULL;
-  return design ("monomial-bank", &band, list, n, -1, error);
+  return n > 0 ? design ("monomial-bank", &band, list, n, -1, error) : NULL;
 }
 
 gboolean
@@ -269,9 +297,8 @@ nd_info_monomial_bank (const NdParameters *parameters, const NdAxes *axes,
   Monomial list[MAX_MONOMIALS];
   NdBand band;
 
-  if (!nd_parameters_get_band (parameters, axes, &band, error))
-    return FALSE;
-  *info = (NdBankInfo){ list_bank (parameters, &band, list, error), FALSE };
-  info->tensor_axes = band.n;
+  *info =
+      (NdBankInfo){ list_bank (parameters, axes, &band, list, error), FALSE };
+  info->tensor_axes = info->n_responses > 0 ? band.n : 0;
   return info->n_responses > 0;
 }

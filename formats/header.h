@@ -21,6 +21,9 @@ struct _NdSlices
    * next call. */
   gboolean (*read) (NdSlices *slices, guint64 slice, guint8 *samples,
       const gchar **reason);
+  /* Reads a whole volume instead, if it is not NULL. */
+  gboolean (*read_volume) (NdSlices *slices, guint64 volume, guint8 *samples,
+      const gchar **reason);
   void (*free) (NdSlices *slices);
 };
 

@@ -108,3 +108,15 @@ nd_rate_time (gint rate_n, gint rate_d, guint64 volume)
     return volume * SECOND;
   return (guint64) ((unsigned __int128) volume * rate_d * SECOND / rate_n);
 }
+
+gdouble
+nd_rate_interval (gint rate_n, gint rate_d, const GArray *times)
+{
+  if (rate_n > 0)
+    return (gdouble) rate_d / rate_n;
+  if (times->len < 2)
+    return 0;
+  return (g_array_index (times, gint64, times->len - 1)
+             - g_array_index (times, gint64, 0))
+      * 1e-9 / (times->len - 1);
+}

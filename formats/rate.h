@@ -29,4 +29,8 @@ gboolean nd_rate_fits (const gint64 *times, guint n, gint64 unit, gint rate_n,
  * volumes are a second apart. */
 guint64 nd_rate_time (gint rate_n, gint rate_d, guint64 volume);
 
+/* The mean time from volume to volume in seconds: by the rate, otherwise by
+ * @times, which are gint64; 0 if it is unknown. */
+gdouble nd_rate_interval (gint rate_n, gint rate_d, const GArray *times);
+
 G_END_DECLS

@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "formats/format.h"
 #include "formats/rate.h"
+#include "formats/zarr.h"
 
 #include <string.h>
 
@@ -50,7 +51,8 @@ file_path (NdReader *reader)
 static gboolean
 set_read_error (NdReader *reader, const gchar *reason, GError **error)
 {
-  const gchar *of_input = nd_input_reason (reader->input);
+  const gchar *of_input =
+      reader->input ? nd_input_reason (reader->input) : NULL;
 
   g_set_error (error, ND_ERROR, ND_ERROR_READ,
       "\"%s\" cannot be read at "
@@ -274,7 +276,7 @@ log_recording (const NdReader *reader)
       recording->responses, recording->rate_n, recording->rate_d);
 }
 
-/* Reads the header from @input, which it takes. */
+/* Reads the header from @input, which it takes; NULL if @path is a folder. */
 static NdReader *
 open_input (NdInput *input, const gchar *path, gboolean is_local,
     const NdRecording *hint, GError **error)
@@ -283,7 +285,9 @@ open_input (NdInput *input, const gchar *path, gboolean is_local,
 
   reader->path = g_strdup (path);
   reader->input = input;
-  if (!nd_format_read_header (&reader->header, reader->input, path, hint, error)
+  if (!(input ? nd_format_read_header (&reader->header, input, path, hint,
+                    error)
+              : nd_zarr_open (&reader->header, path, error))
       || !check_local (reader, is_local, error) || !check_files (reader, error))
     return NULL;
   unsign_zeros (reader->header.recording.geometry.origin, 3);
@@ -304,8 +308,11 @@ open_input (NdInput *input, const gchar *path, gboolean is_local,
 NdReader *
 nd_reader_open (const gchar *path, const NdRecording *hint, GError **error)
 {
-  NdInput *input = nd_input_open (path, TRUE, error);
+  NdInput *input;
 
+  if (nd_zarr_detect (path))
+    return open_input (NULL, path, TRUE, NULL, error);
+  input = nd_input_open (path, TRUE, error);
   return input ? open_input (input, path, TRUE, hint, error) : NULL;
 }
 
@@ -470,6 +477,30 @@ read_and_convert (NdReader *reader, guint8 *data, GError **error)
   return TRUE;
 }
 
+/* Converts in place, unless the samples become smaller. */
+static gboolean
+read_whole (NdReader *reader, guint8 *data, GError **error)
+{
+  const NdStored *stored = &reader->header.stored;
+  NdSlices *slices = reader->header.slices;
+  const gsize width = nd_stored_size (stored->type);
+  const gboolean apart =
+      width != nd_sample_size (reader->header.recording.type);
+  const gchar *reason = NULL;
+
+  if (apart && !reader->chunk)
+    reader->chunk = g_try_malloc (reader->stored_size);
+  if (apart && !reader->chunk)
+    return set_read_error (reader, "there is no memory for a volume", error);
+  if (!slices->read_volume (slices, reader->next, apart ? reader->chunk : data,
+          &reason))
+    return set_read_error (reader, reason, error);
+  if (!nd_stored_is_plain (stored))
+    nd_stored_convert (stored, data, apart ? reader->chunk : data,
+        reader->stored_size / width);
+  return TRUE;
+}
+
 /* Reads a slice at a time, so that only one is kept before conversion. */
 static gboolean
 read_slices (NdReader *reader, guint8 *data, GError **error)
@@ -513,6 +544,8 @@ nd_reader_read (NdReader *reader, gpointer data, GError **error)
 
   if (reader->header.time_first)
     ok = read_from_group (reader, data, error);
+  else if (reader->header.slices && reader->header.slices->read_volume)
+    ok = read_whole (reader, data, error);
   else if (reader->header.slices)
     ok = read_slices (reader, data, error);
   else if (!go_to (reader, reader->next * reader->stored_size, error))

@@ -1,7 +1,8 @@
 /* Reads and writes recorded volumes, one at a time, in bounded memory.
  *
  * Formats: NIfTI-1 and NIfTI-2 (.nii, .nii.gz), NRRD (.nrrd, .nhdr), MetaImage
- * (.mha, .mhd), NumPy (.npy), TIFF (.tif), and raw samples without a header.
+ * (.mha, .mhd), NumPy (.npy), TIFF (.tif), OME-Zarr (folders .zarr), and raw
+ * samples without a header.
  * docs/formats.md lists the supported variants of each.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -37,7 +38,8 @@ gsize nd_recording_volume_size (const NdRecording *recording);
 
 typedef struct _NdReader NdReader;
 
-/* Opens the regular file @path. The content of the file determines the format,
+/* Opens the regular file @path, or a folder of OME-Zarr. The content of the
+ * file determines the format,
  * not its name: NIfTI (also compressed with gzip as a whole), NRRD, MetaImage,
  * .npy or TIFF in either byte order. Any other content is raw samples in the
  * byte order of the machine; @hint describes their type, shape, responses and
@@ -97,9 +99,11 @@ typedef struct _NdWriter NdWriter;
 
 /* The extension of @path names the format: .nii, .nii.gz, .nrrd, .nhdr (with
  * samples in .raw or .raw.gz), .mha, .mhd (with samples in .raw or .zraw),
- * .npy, .tif, otherwise raw samples in the byte order of the machine.
+ * .npy, .tif, .zarr (a folder; .v2.zarr is version 0.4), otherwise raw samples
+ * in the byte order of the machine.
  * Extensions of formats that cannot be written are refused. @compress
- * compresses the samples of NRRD and MetaImage. Writes a partial file, @path
+ * compresses the samples of NRRD, MetaImage and OME-Zarr. Writes a partial
+ * file, @path
  * with ".part" appended, which nd_writer_finish() renames to @path.
  * ND_ERROR_SETTINGS, _OPEN_WRITE. */
 NdWriter *nd_writer_open (const gchar *path, gboolean compress, GError **error);

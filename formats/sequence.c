@@ -318,6 +318,10 @@ nd_sequence_write (GString *text, NdSequenceStyle style,
     /* The time follows the other fields of its volume. */
     while (next < times && next < field->volume)
       write_timestamp (text, style, metadata, next++);
+    /* Readers would find two times. A peer of OpenIGTLink may send such a
+     * field. */
+    if (metadata->times->len > 0 && strcmp (field->key, TIMESTAMP) == 0)
+      continue;
     g_string_append_printf (text,
         style == ND_SEQUENCE_SLICER ? "axis 3 item %04" G_GUINT64_FORMAT " "
                                     : FRAME "%04" G_GUINT64_FORMAT "_",

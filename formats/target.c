@@ -32,9 +32,12 @@ static const Ending endings[] = {
   { ".npy", ND_TARGET_NPY },
   { ".tif", ND_TARGET_TIFF },
   { ".tiff", ND_TARGET_TIFF },
+  { ".zarr", ND_TARGET_ZARR },
 };
 
-#define ENDINGS ".nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, .npy, .tif, .raw"
+#define ENDINGS                                           \
+  ".nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, .npy, .tif, " \
+  ".zarr, .raw"
 
 /* Extensions of formats that cannot be written, and what to do instead. */
 #define VIDEO_ADVICE "pipelines/movie.sh makes movies of recordings"
@@ -57,7 +60,6 @@ static const struct
   { ".hdf5", ARRAY_ADVICE },
   { ".mat", ARRAY_ADVICE },
   { ".npz", "write .npy" },
-  { ".zarr", ARRAY_ADVICE },
   { ".dcm", "write .nrrd or .mha, which DICOM converters read" },
   { ".gz", "of compressed files only .nii.gz is written" },
   { ".hdr", "write NIfTI in one file (.nii)" },
@@ -139,6 +141,13 @@ check_replaced (NdTarget *target, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (paths); i++) {
     if (!paths[i] || stat (paths[i], &info) != 0)
       continue;
+    if (target->format == ND_TARGET_ZARR) {
+      g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
+          "\"%s\" cannot be written: it exists, and folders are not replaced; "
+          "remove it or choose another name",
+          paths[i]);
+      return FALSE;
+    }
     if (!S_ISREG (info.st_mode)) {
       g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
           "\"%s\" cannot be written: it is a folder or a device, it must be a "
@@ -168,12 +177,15 @@ nd_target_init (NdTarget *target, const gchar *path, gboolean compress,
       has_ending (path, ".seq.nrrd") || has_ending (path, ".seq.nhdr");
   target->plus =
       has_ending (path, ".igs.nrrd") || has_ending (path, ".igs.nhdr");
+  target->old = has_ending (path, ".v2.zarr");
+  target->compress = compress;
   if (!read_ending (target, compress, error))
     return FALSE;
-  if (compress && target->packing == ND_PACKING_NONE) {
+  if (compress && target->packing == ND_PACKING_NONE
+      && target->format != ND_TARGET_ZARR) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "\"%s\" cannot be compressed: only "
-        ".nii.gz, .nrrd, .nhdr, .mha and .mhd can",
+        ".nii.gz, .nrrd, .nhdr, .mha, .mhd and .zarr can",
         path);
     return FALSE;
   }
@@ -195,13 +207,12 @@ nd_target_partial_path (const NdTarget *target)
   return target->data_partial ? target->data_partial : target->partial;
 }
 
-NdOutput *
-nd_target_open (const NdTarget *target, GError **error)
+/* Sets the error for the errno @reason; 0: none. */
+static void
+set_open_error (const NdTarget *target, gint reason, GError **error)
 {
   const gchar *partial = nd_target_partial_path (target);
   g_autofree gchar *folder = g_path_get_dirname (partial);
-  NdOutput *output = NULL;
-  const gint reason = nd_output_open (&output, partial, target->packing);
 
   if (reason == ENOENT)
     g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
@@ -218,7 +229,41 @@ nd_target_open (const NdTarget *target, GError **error)
                                              : ND_ERROR_OPEN_WRITE,
         "\"%s\" cannot be opened for writing: %s", partial,
         g_strerror (reason));
+}
+
+NdOutput *
+nd_target_open (const NdTarget *target, GError **error)
+{
+  NdOutput *output = NULL;
+
+  set_open_error (target,
+      nd_output_open (&output, nd_target_partial_path (target),
+          target->packing),
+      error);
   return output;
+}
+
+NdZarrWriter *
+nd_target_open_folder (const NdTarget *target, GError **error)
+{
+  gint reason;
+  NdZarrWriter *writer = nd_zarr_writer_new (target->partial, target->old,
+      target->compress, &reason);
+
+  if (reason == ENOTEMPTY)
+    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
+        "\"%s\" cannot be written: the folder has files that are not of "
+        "OME-Zarr; remove it or choose another name",
+        target->partial);
+  else if (reason == ENOSYS)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "\"%s\" cannot be written: this build has no OME-Zarr; build ndconv "
+        "with json-glib, blosc and Zstandard (libjson-glib-dev, libblosc-dev, "
+        "libzstd-dev), or write .npy",
+        target->path);
+  else
+    set_open_error (target, reason, error);
+  return writer;
 }
 
 static gboolean

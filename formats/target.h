@@ -8,6 +8,7 @@
 #pragma once
 
 #include "formats/output.h"
+#include "formats/zarr.h"
 
 G_BEGIN_DECLS
 
@@ -18,7 +19,8 @@ typedef enum
   ND_TARGET_NRRD,
   ND_TARGET_METAIMAGE,
   ND_TARGET_NPY,
-  ND_TARGET_TIFF
+  ND_TARGET_TIFF,
+  ND_TARGET_ZARR /* a folder */
 } NdTargetFormat;
 
 typedef struct
@@ -27,6 +29,8 @@ typedef struct
   NdPacking packing;
   gboolean list; /* NRRD: write a list axis for one volume too */
   gboolean plus; /* NRRD: field names of PLUS */
+  gboolean old;  /* OME-Zarr 0.4 */
+  gboolean compress;
   gchar *path, *partial;
   /* The file of the samples if the header is detached, otherwise NULL. */
   gchar *data_path, *data_partial;
@@ -44,6 +48,9 @@ const gchar *nd_target_partial_path (const NdTarget *target);
 
 /* Creates that file. ND_ERROR_OPEN_WRITE, _DISK_FULL. */
 NdOutput *nd_target_open (const NdTarget *target, GError **error);
+
+/* Creates that folder. ND_ERROR_OPEN_WRITE, _DISK_FULL. */
+NdZarrWriter *nd_target_open_folder (const NdTarget *target, GError **error);
 
 /* Renames the partial files to their final names. ND_ERROR_WRITE. */
 gboolean nd_target_rename (const NdTarget *target, GError **error);

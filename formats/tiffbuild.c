@@ -4,6 +4,7 @@
 #include "formats/tiffbuild.h"
 
 #include "core/error.h"
+#include "formats/rate.h"
 
 #include <math.h>
 #include <string.h>
@@ -263,21 +264,6 @@ put_directory (const Builder *b, guint64 page, gsize description, guint64 next)
   pad (b->bytes, begin + directory_size (b->big));
 }
 
-/* The mean time from volume to volume in seconds; 0 if it is unknown. */
-static gdouble
-get_interval (const NdRecording *recording, const NdMetadata *metadata)
-{
-  const GArray *times = metadata->times;
-
-  if (recording->rate_n > 0)
-    return (gdouble) recording->rate_d / recording->rate_n;
-  if (times->len < 2)
-    return 0;
-  return (g_array_index (times, gint64, times->len - 1)
-             - g_array_index (times, gint64, 0))
-      * 1e-9 / (times->len - 1);
-}
-
 static void
 append_key (GString *text, const gchar *key, gdouble value)
 {
@@ -293,7 +279,8 @@ describe (const Builder *b, const NdMetadata *metadata)
 {
   const NdRecording *recording = b->recording;
   const NdGeometry *geometry = &recording->geometry;
-  const gdouble interval = get_interval (recording, metadata);
+  const gdouble interval =
+      nd_rate_interval (recording->rate_n, recording->rate_d, metadata->times);
   GString *text = g_string_new ("ImageJ=1.53t\n");
 
   g_string_append_printf (text, "images=%" G_GUINT64_FORMAT "\n", b->pages);

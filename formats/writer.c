@@ -9,6 +9,7 @@
 #include "formats/nifti.h"
 #include "formats/npy.h"
 #include "formats/nrrd.h"
+#include "formats/rate.h"
 #include "formats/target.h"
 #include "formats/tiffbuild.h"
 
@@ -28,7 +29,8 @@
 struct _NdWriter
 {
   NdTarget target;
-  NdOutput *output; /* for the samples */
+  NdOutput *output;   /* for the samples */
+  NdZarrWriter *zarr; /* instead, for folders */
 
   NdRecording recording;
   gsize volume_size; /* 0: before nd_writer_begin() */
@@ -53,8 +55,11 @@ nd_writer_open (const gchar *path, gboolean compress, GError **error)
 
   if (!nd_target_init (&writer->target, path, compress, error))
     return NULL;
-  writer->output = nd_target_open (&writer->target, error);
-  return writer->output ? g_steal_pointer (&writer) : NULL;
+  if (writer->target.format == ND_TARGET_ZARR)
+    writer->zarr = nd_target_open_folder (&writer->target, error);
+  else
+    writer->output = nd_target_open (&writer->target, error);
+  return writer->zarr || writer->output ? g_steal_pointer (&writer) : NULL;
 }
 
 /* Sets the error for @wanted bytes that could not be written; @reason is an
@@ -239,10 +244,10 @@ nd_writer_begin (NdWriter *writer, const NdRecording *recording, GError **error)
   gint reason;
 
   if (recording->type == ND_FLOAT16 && writer->target.format != ND_TARGET_RAW
-      && writer->target.format != ND_TARGET_NPY) {
+      && writer->target.format != ND_TARGET_NPY && !writer->zarr) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" cannot hold float16, which only NumPy and raw files do: "
-        "write NumPy (.npy) or raw (.raw), or convert to float32",
+        "\"%s\" cannot hold float16, which only NumPy, OME-Zarr and raw files "
+        "do: write NumPy (.npy) or raw (.raw), or convert to float32",
         writer->target.path);
     return FALSE;
   }
@@ -253,7 +258,9 @@ nd_writer_begin (NdWriter *writer, const NdRecording *recording, GError **error)
       || (writer->target.format == ND_TARGET_NPY
           && !nd_npy_supports (recording, writer->target.path, error))
       || (writer->target.format == ND_TARGET_TIFF
-          && !nd_tiff_supports (recording, writer->target.path, error)))
+          && !nd_tiff_supports (recording, writer->target.path, error))
+      || (writer->zarr
+          && !nd_zarr_supports (recording, writer->target.path, error)))
     return FALSE;
   writer->failed = FALSE;
   writer->roomed = FALSE;
@@ -265,7 +272,8 @@ nd_writer_begin (NdWriter *writer, const NdRecording *recording, GError **error)
   g_clear_pointer (&writer->metadata, nd_metadata_unref);
   writer->metadata = nd_metadata_new ();
   nd_writer_set_source (writer, NULL, 0);
-  reason = nd_output_begin (writer->output, 0);
+  reason = writer->zarr ? nd_zarr_writer_begin (writer->zarr, recording)
+                        : nd_output_begin (writer->output, 0);
   if (reason)
     return set_write_error (writer, reason, writer->volume_size, error);
   return TRUE;
@@ -357,10 +365,12 @@ nd_writer_write (NdWriter *writer, gconstpointer data, gint64 time,
 
   g_return_val_if_fail (size > 0 && !writer->finished, FALSE);
 
-  if (!writer->roomed)
+  if (!writer->roomed && !writer->zarr)
     reason = make_room (writer);
   if (!reason)
-    reason = nd_output_write (writer->output, data, size);
+    reason = writer->zarr
+        ? nd_zarr_writer_write (writer->zarr, writer->volumes, data)
+        : nd_output_write (writer->output, data, size);
   if (reason)
     return set_write_error (writer, reason, size, error);
   note_volume (writer, time);
@@ -438,6 +448,24 @@ write_end (NdWriter *writer)
   return reason ? reason : nd_output_end (writer->output);
 }
 
+/* Writes the number of volumes. Returns 0 or an errno. */
+static gint
+describe_folder (NdWriter *writer)
+{
+  return nd_zarr_writer_describe (writer->zarr, writer->volumes,
+      nd_rate_interval (writer->recording.rate_n, writer->recording.rate_d,
+          writer->metadata->times));
+}
+
+/* Returns 0 or an errno. */
+static gint
+finish_file (NdWriter *writer)
+{
+  gint reason = write_end (writer);
+
+  return reason ? reason : write_header (writer);
+}
+
 gboolean
 nd_writer_finish (NdWriter *writer, GError **error)
 {
@@ -460,15 +488,14 @@ nd_writer_finish (NdWriter *writer, GError **error)
     return FALSE;
   }
   writer->finishing = TRUE;
-  reason = write_end (writer);
-  if (!reason)
-    reason = write_header (writer);
+  reason = writer->zarr ? describe_folder (writer) : finish_file (writer);
   if (reason) {
     /* nd_writer_close() makes the partial file readable. */
     writer->finishing = FALSE;
     return set_write_error (writer, reason, writer->volume_size, error);
   }
-  reason = nd_output_close (writer->output);
+  if (writer->output)
+    reason = nd_output_close (writer->output);
   writer->output = NULL;
   if (reason)
     return set_write_error (writer, reason, writer->volume_size, error);
@@ -481,6 +508,12 @@ nd_writer_finish (NdWriter *writer, GError **error)
 void
 nd_writer_close (NdWriter *writer)
 {
+  if (writer->zarr) {
+    if (!writer->finished && writer->volumes > 0)
+      describe_folder (writer);
+    nd_zarr_writer_free (writer->zarr,
+        !writer->finished && writer->volumes == 0);
+  }
   if (writer->output) {
     if (writer->volumes == 0) {
       nd_target_remove (&writer->target);

@@ -29,6 +29,7 @@
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnddownstream.h"
 #include "gst/base/gstnderror.h"
+#include "gst/base/gstndflush.h"
 #include "gst/base/gstndframe.h"
 #include "gst/base/gstndlatency.h"
 #include "gst/base/gstndsegment.h"
@@ -439,8 +440,7 @@ gst_nd_stack_submit_input (GstBaseTransform *trans, gboolean is_discont,
   GstFlowReturn ret;
 
   update_slices (self);
-  ret = GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class)
-            ->submit_input_buffer (trans, is_discont, input);
+  ret = gst_nd_flush_submit (trans, is_discont, input);
   if (ret != GST_FLOW_OK)
     return ret;
   frame = g_steal_pointer (&trans->queued_buf);
@@ -560,6 +560,8 @@ gst_nd_stack_class_init (GstNdStackClass *klass)
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
               | GST_PARAM_MUTABLE_PLAYING));
 
+  element_class->post_message = gst_nd_flush_post_message;
+
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Frames to volumes",
@@ -577,6 +579,7 @@ gst_nd_stack_class_init (GstNdStackClass *klass)
   trans_class->start = gst_nd_stack_start;
   trans_class->stop = gst_nd_stack_stop;
   trans_class->transform_caps = gst_nd_stack_transform_caps;
+  trans_class->fixate_caps = gst_nd_downstream_fixate;
   trans_class->set_caps = gst_nd_stack_set_caps;
   trans_class->transform_size = gst_nd_stack_transform_size;
   trans_class->propose_allocation = gst_nd_stack_propose_allocation;
@@ -592,6 +595,7 @@ gst_nd_stack_init (GstNdStack *self)
 {
   self->wanted_slices = self->slices = DEFAULT_SLICES;
   self->latency = GST_CLOCK_TIME_NONE;
+  gst_nd_flush_install (GST_BASE_TRANSFORM_SINK_PAD (self));
   /* Without transform() the base class switches to passthrough. */
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), FALSE);

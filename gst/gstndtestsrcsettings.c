@@ -29,6 +29,12 @@ pattern_type (void)
         "volumes, and 0 elsewhere",
         "impulse" },
     { ND_PATTERN_CONSTANT, "'value' everywhere", "constant" },
+    /* Since: 0.9 */
+    { ND_PATTERN_VESSELS, "Bright curved tubes, with noise", "vessels" },
+    { ND_PATTERN_HEART_VELOCITY,
+        "The velocity of the heart along x, y and z in samples per volume, and "
+        "1 inside of the pyramid: 4 components of float32",
+        "heart-velocity" },
     { 0, NULL, NULL },
   };
 
@@ -48,7 +54,7 @@ const GstNdProperty gst_nd_test_src_rows[GST_ND_TEST_SRC_ROWS] = {
       FIELD (STRING, volume_size, "64:64:64"), GST_ND_READY },
   { "components", "Components",
       "Numbers per sample, 1 to 4 (2: complex); downstream caps take "
-      "precedence",
+      "precedence; heart-velocity: always 4",
       FIELD (UINT, components, 1, 4, 1), GST_ND_READY },
   { "type", "Type", "Type of the samples; downstream caps take precedence",
       FIELD (ENUM, type, GstNdSampleType, gst_nd_sample_type_get_type,
@@ -58,12 +64,13 @@ const GstNdProperty gst_nd_test_src_rows[GST_ND_TEST_SRC_ROWS] = {
       "Volumes per second, above 0; downstream caps take precedence",
       FIELD (FRACTION, framerate, 1, 25), GST_ND_READY },
   { "seed", "Seed",
-      "Seed of the random numbers in heart and noise: equal seeds give equal "
-      "volumes",
+      "Seed of the random numbers in heart, noise and vessels: equal seeds "
+      "give equal volumes",
       FIELD (UINT, seed, 0, G_MAXUINT, 0), GST_ND_READY },
   { "noise", "Noise",
       "Heart: amplitude of the electronic noise, which grows with depth; 1 is "
-      "usual, 0 none, 10 (20 dB more) hides everything deep",
+      "usual, 0 none, 10 (20 dB more) hides everything deep. Vessels: 1 "
+      "changes values by up to 40 %",
       FIELD (DOUBLE, noise, 0, 100, 1), GST_ND_READY },
   { "heart-rate", "Heart rate",
       "Heart: beats per minute; 0: the heart stands still at the end of "
@@ -82,10 +89,13 @@ const GstNdProperty gst_nd_test_src_rows[GST_ND_TEST_SRC_ROWS] = {
 NdPatternSettings
 gst_nd_test_src_settings_pattern (const GstNdTestSrcSettings *settings)
 {
+  const gboolean is_velocity = settings->pattern == ND_PATTERN_HEART_VELOCITY;
+
   return (NdPatternSettings){
     .kind = settings->pattern,
-    .type = gst_nd_sample_type (settings->type, ND_UINT8),
-    .shape.components = settings->components,
+    .type = is_velocity ? ND_FLOAT32
+                        : gst_nd_sample_type (settings->type, ND_UINT8),
+    .shape.components = is_velocity ? 4 : settings->components,
     .rate_n = settings->framerate.n,
     .rate_d = settings->framerate.d,
     .seed = settings->seed,

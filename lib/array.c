@@ -10,7 +10,7 @@ nd_array_init (NdArray *array, gpointer data, const gchar *type,
     gsize components, const gsize size[4])
 {
   NdSampleType known;
-  gssize stride = 1;
+  gsize stride = 1; /* wraps for sizes that no memory has */
 
   *array = (NdArray){
     .data = data, .type = type, .components = components, .responses = 1
@@ -18,11 +18,11 @@ nd_array_init (NdArray *array, gpointer data, const gchar *type,
   if (type && nd_sample_from_name (type, &known))
     stride = nd_sample_size (known);
   array->component_stride = stride;
-  stride *= (gssize) components;
+  stride *= components;
   for (guint a = 0; a < ND_AXES; a++) {
     array->size[a] = size[a];
     array->strides[a] = stride;
-    stride *= (gssize) size[a];
+    stride *= size[a];
   }
   array->response_stride = stride;
 }
@@ -178,5 +178,5 @@ nd_volumes_to_array (const NdVolumes *v, NdArray *array)
       size);
   array->responses = v->responses;
   array->response_stride = array->strides[3];
-  array->strides[3] *= v->responses;
+  array->strides[3] = (gsize) array->strides[3] * v->responses;
 }

@@ -4,7 +4,7 @@
 #include "core/cancel.h"
 #include "lib/private.h"
 
-/* Volumes that a device may have in its queue. */
+/* Volumes that each device may have in its queue. */
 #define QUEUE 8
 
 /* With time-border=wrap, positions of the stream are those of the array, before
@@ -34,7 +34,8 @@ respond (Run *run, GError **error)
   out = nd_volumes_get (run->out, at);
   if (!nd_stream_respond (run->stream, &out, run->out->on_device, error))
     return FALSE;
-  if (++run->queued == QUEUE || at + 1 == run->out->volumes) {
+  if (++run->queued == QUEUE * nd_stream_turns (run->stream)
+      || at + 1 == run->out->volumes) {
     run->queued = 0;
     if (!nd_stream_synchronize (run->stream, error))
       return FALSE;
@@ -146,8 +147,9 @@ nd_convolve (const NdFilters *filters, const NdSettings *settings,
     after = high[ND_AXIS_T];
     s.time_border = ND_BORDER_NEAREST;
   }
-  stream = nd_stream_new_for (filters, &s, &from,
-      watch ? watch->cancelled : NULL, error);
+  /* Copies from and to memory of the host that is not pinned are waited for. */
+  stream = nd_stream_new_for (filters, &s, &from, from.volumes,
+      !from.on_device || !to.on_device, watch ? watch->cancelled : NULL, error);
   if (!stream)
     return FALSE;
   run = (Run){ .stream = stream, .in = &from, .out = &to, .watch = watch };

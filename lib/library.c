@@ -36,8 +36,9 @@ find_folder (void)
 void
 nd_library_init (void)
 {
-  /* Installed, and built. */
-  static const gchar *const places[] = { "ndconv", "../cuda", NULL };
+  /* Installed, built, and beside the wheel of the Python package. */
+  static const gchar *const places[] = { "ndconv", "../cuda",
+    "../ndconv_cuda13", NULL };
   static gsize done = 0;
   g_autofree gchar *folder = NULL, *module = NULL;
 

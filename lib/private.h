@@ -32,10 +32,12 @@ struct _NdSettings
   gdouble threshold;
   gchar *backend; /* NULL: auto */
   gint device_id;
+  gchar *devices; /* NULL: that of device_id */
   gint method;    /* NdMethod */
   gint accuracy;  /* NdAccuracy */
   gint precision; /* NdPrecision */
   gint n_threads;
+  gint64 memory_limit;
 };
 
 struct _NdFilters
@@ -82,10 +84,14 @@ gboolean nd_volumes_init_output (NdVolumes *out, const NdVolumes *in,
 void nd_volumes_to_array (const NdVolumes *volumes, NdArray *array);
 
 /* Parts of nd_stream_push() and _take() that may only enqueue work, as those of
- * NdConvolver. */
+ * NdConvolver. @volumes is the number that will come, 0 if unknown. @waits: the
+ * caller waits for each output. */
 NdStream *nd_stream_new_for (const NdFilters *filters,
-    const NdSettings *settings, const NdVolumes *in, const gint *cancelled,
-    GError **error);
+    const NdSettings *settings, const NdVolumes *in, guint64 volumes,
+    gboolean waits, const gint *cancelled, GError **error);
+
+/* Volumes that are computed at the same time. */
+guint nd_stream_turns (const NdStream *stream);
 gboolean nd_stream_enqueue (NdStream *stream, const NdStrided *volume,
     gboolean on_device, GError **error);
 gboolean nd_stream_respond (NdStream *stream, const NdStrided *out,

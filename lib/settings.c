@@ -11,9 +11,11 @@ typedef enum
 {
   TEXT,
   AXES,
+  DEVICES,
   FLAG,
   NUMBER,
   INTEGER,
+  BYTES,
   NAME
 } Kind;
 
@@ -81,11 +83,13 @@ static const Row rows[] = {
   { "threshold", NUMBER, AT (threshold) },
   { "backend", TEXT, AT (backend) },
   { "device-id", INTEGER, AT (device_id), -1, G_MAXINT },
+  { "devices", DEVICES, AT (devices) },
   { "method", NAME, AT (method), 0, ND_METHOD_END - 1, method_name },
   { "accuracy", NAME, AT (accuracy), 0, ND_ACCURACY_END - 1, accuracy_name },
   { "precision", NAME, AT (precision), 0, ND_PRECISION_END - 1,
       precision_name },
   { "n-threads", INTEGER, AT (n_threads), 0, 256 },
+  { "memory-limit", BYTES, AT (memory_limit) },
 };
 
 static const NdSettings defaults = {
@@ -112,7 +116,7 @@ nd_settings_new (void)
 static gboolean
 is_text (const Row *row)
 {
-  return row->kind == TEXT || row->kind == AXES;
+  return row->kind == TEXT || row->kind == AXES || row->kind == DEVICES;
 }
 
 NdSettings *
@@ -210,6 +214,17 @@ read_integer (const Row *row, const gchar *value, gint *to, GError **error)
 }
 
 static gboolean
+read_bytes (const Row *row, const gchar *value, gint64 *to, GError **error)
+{
+  if (g_ascii_string_to_signed (value, 10, 0, G_MAXINT64, to, NULL))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "%s is '%s'; it must be a number of bytes, 0 for no limit", row->name,
+      value);
+  return FALSE;
+}
+
+static gboolean
 read_flag (const Row *row, const gchar *value, gboolean *to, GError **error)
 {
   const gboolean yes = strcmp (value, "true") == 0;
@@ -231,6 +246,8 @@ read_text (const Row *row, const gchar *value, gchar **to, GError **error)
 
   if (row->kind == AXES && !nd_axes_from_text (value, &axes, error))
     return FALSE;
+  if (row->kind == DEVICES && !nd_devices_check (value, error))
+    return FALSE;
   g_free (*to);
   *to = row->offset == AT (backend) && strcmp (value, "auto") == 0
       ? NULL
@@ -249,6 +266,8 @@ restore (NdSettings *settings, const Row *row)
     *(gchar **) to = NULL;
   } else if (row->kind == NUMBER) {
     *(gdouble *) to = *(const gdouble *) from;
+  } else if (row->kind == BYTES) {
+    *(gint64 *) to = *(const gint64 *) from;
   } else {
     *(gint *) to = *(const gint *) from;
   }
@@ -275,10 +294,13 @@ nd_settings_set (NdSettings *settings, const gchar *name, const gchar *value,
       return read_number (row, value, to, error);
     case INTEGER:
       return read_integer (row, value, to, error);
+    case BYTES:
+      return read_bytes (row, value, to, error);
     case NAME:
       return read_name (row, value, to, error);
     case TEXT:
     case AXES:
+    case DEVICES:
       break;
   }
   return read_text (row, value, to, error);

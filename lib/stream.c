@@ -39,14 +39,19 @@ make_job (const NdStream *stream, const NdFilters *filters, const NdSettings *s,
 
 NdStream *
 nd_stream_new_for (const NdFilters *filters, const NdSettings *s,
-    const NdVolumes *in, const gint *cancelled, GError **error)
+    const NdVolumes *in, guint64 volumes, gboolean waits, const gint *cancelled,
+    GError **error)
 {
   g_autoptr (NdStream) stream = g_new0 (NdStream, 1);
   NdConvolverSettings wanted = { .n_planes = 1,
     .time_border = s->time_border,
     .backend = s->backend,
     .device_id = s->device_id,
-    .method = s->method };
+    .devices = s->devices,
+    .volumes = volumes,
+    .waits = waits,
+    .method = s->method,
+    .memory_limit = s->memory_limit };
 
   nd_library_init ();
   stream->in = *in;
@@ -71,8 +76,8 @@ nd_stream_new (const NdFilters *filters, const NdSettings *settings,
   NdVolumes in;
 
   return nd_volumes_init (&in, volume, "The volume", FALSE, error)
-      ? nd_stream_new_for (filters, nd_settings_or_default (settings), &in,
-            cancelled, error)
+      ? nd_stream_new_for (filters, nd_settings_or_default (settings), &in, 0,
+            TRUE, cancelled, error)
       : NULL;
 }
 
@@ -112,9 +117,9 @@ find_samples (NdStream *stream, const NdVolumes *like, guint8 **copy,
     return TRUE;
   if (on_device) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "Samples in memory of a GPU must be uint8, int16, uint16 or float32 "
-        "with dense rows, slices and volumes in the order of the axes: copy or "
-        "convert them there");
+        "Samples in memory of a GPU must be uint8, int16, uint16 or float32, "
+        "or float64 with precision=double, with dense rows, slices and volumes "
+        "in the order of the axes: copy or convert them there");
     return FALSE;
   }
   *samples = nd_samples_dense (*copy, &like->shape, computed);
@@ -173,6 +178,12 @@ nd_stream_skip (NdStream *stream)
 {
   if (nd_stream_ready (stream))
     nd_convolver_skip (stream->convolver);
+}
+
+guint
+nd_stream_turns (const NdStream *stream)
+{
+  return nd_convolver_turns (stream->convolver);
 }
 
 gboolean

@@ -7,8 +7,9 @@
 
 #define SECOND G_GINT64_CONSTANT (1000000000)
 #define PERIOD (10 * SECOND)
-#define JUMP SECOND /* more than clocks drift apart in two periods */
-#define FOLLOW 16   /* volumes in which the offset follows by 63 % */
+#define JUMP SECOND        /* more than clocks drift apart in two periods */
+#define BACK (SECOND / 10) /* more than volumes of one sender change places */
+#define FOLLOW 16          /* volumes in which the offset follows by 63 % */
 
 void
 nd_igtl_clock_init (NdIgtlClock *clock)
@@ -37,14 +38,16 @@ follow (NdIgtlClock *clock, gint64 difference, guint64 arrival)
       (MIN (clock->least[0], clock->least[1]) - clock->offset) / FOLLOW;
 }
 
-/* TRUE if @difference is further than JUMP from the least one: the clock of the
- * sender was set, or the message was very late. */
+/* TRUE if @difference is further than JUMP from the least one, or @sent is BACK
+ * before the last one: the clock of the sender was set, or the message was very
+ * late. */
 static gboolean
-has_jumped (const NdIgtlClock *clock, gint64 difference)
+has_jumped (const NdIgtlClock *clock, gint64 difference, guint64 sent)
 {
   const gint64 least = MIN (clock->least[0], clock->least[1]);
 
-  return difference < least - JUMP || difference > least + JUMP;
+  return difference < least - JUMP || difference > least + JUMP
+      || sent + BACK < clock->last_sent;
 }
 
 guint64
@@ -52,14 +55,15 @@ nd_igtl_clock_map (NdIgtlClock *clock, guint64 sent, guint64 arrival)
 {
   gint64 difference, time;
 
-  if (sent == 0 || sent > G_MAXINT64 || arrival > G_MAXINT64) {
+  if (sent == 0 || sent == clock->last_sent || sent > G_MAXINT64
+      || arrival > G_MAXINT64) {
     clock->last = MAX (clock->last, arrival);
     return clock->last;
   }
   difference = (gint64) arrival - (gint64) sent;
   if (!clock->valid) {
     measure_anew (clock, difference, arrival);
-  } else if (has_jumped (clock, difference)) {
+  } else if (has_jumped (clock, difference, sent)) {
     clock->resets++;
     measure_anew (clock, difference, arrival);
   } else {

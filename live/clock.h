@@ -29,9 +29,11 @@ void nd_igtl_clock_init (NdIgtlClock *clock);
 
 /* Returns the time of sending on the clock of the receiver, never after
  * @arrival and never before the last result. @sent is on the clock of the
- * sender; 0 if it is not known. @arrival is on the clock of the receiver and
- * does not descend. All times are in ns. If the difference between arrival and
- * sending changes by more than a second, the offset is measured again. */
+ * sender; 0 if it is not known. If it is the same as before, it is not known
+ * either: the sender's clock stands still. @arrival is on the clock of the
+ * receiver and does not descend. All times are in ns. If the difference between
+ * arrival and sending changes by more than a second, or if @sent is more than
+ * 0.1 s before the last one, the offset is measured again. */
 guint64 nd_igtl_clock_map (NdIgtlClock *clock, guint64 sent, guint64 arrival);
 
 G_END_DECLS

@@ -1,4 +1,4 @@
-/* CRC-64 by tables of 16 bytes, and by carry-less multiplication on x86.
+/* CRC-64 by tables of 16 bytes, and by carry-less multiplication.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -6,18 +6,18 @@
 #include "live/crc64.h"
 
 #include "live/bytes.h"
-
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define HAVE_CARRYLESS 1
-#include <immintrin.h>
-#endif
+#include "live/carryless.h"
 
 #define SLICES 16
+#define HALF 2048
 #define LANES 8
 #define LANE_BYTES 16
 
 /* table[k][b]: the checksum of byte b followed by k zeros. */
 static guint64 table[SLICES][256];
+
+/* table_half[k][b]: the checksum b << 8 * k after HALF more zeros. */
+static guint64 table_half[8][256];
 
 /* x^(distance + 64) and x^distance modulo the polynomial, for moving 128 bits
  * up by the bits of one lane and of all lanes. */
@@ -64,6 +64,22 @@ init_tables (void)
   }
 }
 
+/* times_x() is linear: a byte is the sum of its bits. */
+static void
+init_half (void)
+{
+  for (guint bit = 0; bit < 64; bit++) {
+    guint64 value = G_GUINT64_CONSTANT (1) << bit;
+
+    for (guint i = 0; i < 8 * HALF; i++)
+      value = times_x (value);
+    for (guint b = 0; b < 256; b++) {
+      if (b >> bit % 8 & 1)
+        table_half[bit / 8][b] ^= value;
+    }
+  }
+}
+
 static void
 init (void)
 {
@@ -72,13 +88,13 @@ init (void)
   if (!g_once_init_enter (&done))
     return;
   init_tables ();
+  init_half ();
   fold_lane = (Fold){ .low = power_of_x (8 * LANE_BYTES),
     .high = power_of_x (8 * LANE_BYTES + 64) };
   fold_lanes = (Fold){ .low = power_of_x (8 * LANE_BYTES * LANES),
     .high = power_of_x (8 * LANE_BYTES * LANES + 64) };
 #ifdef HAVE_CARRYLESS
-  has_carryless =
-      __builtin_cpu_supports ("pclmul") && __builtin_cpu_supports ("ssse3");
+  has_carryless = nd_carryless_available ();
 #endif
   g_once_init_leave (&done, 1);
 }
@@ -94,11 +110,39 @@ lookup (guint64 bytes, guint slice)
   return crc;
 }
 
+/* Adds HALF zeros to the bytes of which @crc is the checksum. */
+static guint64
+skip_half (guint64 crc)
+{
+  guint64 moved = 0;
+
+  for (guint i = 0; i < 8; i++)
+    moved ^= table_half[i][crc >> (8 * i) & 0xff];
+  return moved;
+}
+
+static inline guint64
+add_slices (guint64 crc, const guint8 *p)
+{
+  return lookup (crc ^ nd_get_u64 (p), 8) ^ lookup (nd_get_u64 (p + 8), 0);
+}
+
+/* Each step of a checksum waits for the one before, so that two halves at once
+ * take little more time than one. */
 static guint64
 by_tables (guint64 crc, const guint8 *p, gsize size)
 {
+  for (; size >= 2 * HALF; p += 2 * HALF, size -= 2 * HALF) {
+    guint64 second = 0;
+
+    for (gsize i = 0; i < HALF; i += SLICES) {
+      crc = add_slices (crc, p + i);
+      second = add_slices (second, p + HALF + i);
+    }
+    crc = skip_half (crc) ^ second;
+  }
   for (; size >= SLICES; p += SLICES, size -= SLICES)
-    crc = lookup (crc ^ nd_get_u64 (p), 8) ^ lookup (nd_get_u64 (p + 8), 0);
+    crc = add_slices (crc, p);
   while (size-- > 0)
     crc = table[0][crc >> 56 ^ *p++] ^ crc << 8;
   return crc;
@@ -120,56 +164,37 @@ nd_crc64_has_carryless (void)
 
 #ifdef HAVE_CARRYLESS
 
-#define CARRYLESS __attribute__ ((target ("pclmul,ssse3")))
-
-/* 16 bytes as a polynomial: the first bit of the first byte is x^127. */
-CARRYLESS static inline __m128i
-load (const guint8 *p)
-{
-  const __m128i reverse =
-      _mm_set_epi8 (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-
-  return _mm_shuffle_epi8 (_mm_loadu_si128 ((const __m128i *) p), reverse);
-}
-
-/* @value times x^distance, which is congruent to it but has 128 bits again. */
-CARRYLESS static inline __m128i
-fold (__m128i value, __m128i factors)
-{
-  return _mm_xor_si128 (_mm_clmulepi64_si128 (value, factors, 0x00),
-      _mm_clmulepi64_si128 (value, factors, 0x11));
-}
-
 CARRYLESS static guint64
 by_multiplication (guint64 crc, const guint8 *p, gsize size)
 {
-  const __m128i one = _mm_set_epi64x (fold_lane.high, fold_lane.low);
-  const __m128i all = _mm_set_epi64x (fold_lanes.high, fold_lanes.low);
+  /* nd_polynomial_fold() of a value and these is the value times x^distance,
+   * which is congruent to it but has 128 bits again. */
+  const NdPolynomial one = nd_polynomial (fold_lane.high, fold_lane.low);
+  const NdPolynomial all = nd_polynomial (fold_lanes.high, fold_lanes.low);
+  NdPolynomial lanes[LANES], sum;
   guint8 rest[LANE_BYTES];
-  __m128i lanes[LANES], sum;
   guint64 halves[2];
 
   for (guint i = 0; i < LANES; i++)
-    lanes[i] = load (p + i * LANE_BYTES);
-  lanes[0] = _mm_xor_si128 (lanes[0], _mm_set_epi64x (crc, 0));
+    lanes[i] = nd_polynomial_load (p + i * LANE_BYTES);
+  lanes[0] = nd_polynomial_add (lanes[0], nd_polynomial (crc, 0));
   p += LANES * LANE_BYTES;
   size -= LANES * LANE_BYTES;
   for (; size >= LANES * LANE_BYTES; size -= LANES * LANE_BYTES) {
     for (guint i = 0; i < LANES; i++)
-      lanes[i] =
-          _mm_xor_si128 (fold (lanes[i], all), load (p + i * LANE_BYTES));
+      lanes[i] = nd_polynomial_add (nd_polynomial_fold (lanes[i], all),
+          nd_polynomial_load (p + i * LANE_BYTES));
     p += LANES * LANE_BYTES;
   }
   sum = lanes[0];
   for (guint i = 1; i < LANES; i++)
-    sum = _mm_xor_si128 (fold (sum, one), lanes[i]);
+    sum = nd_polynomial_add (nd_polynomial_fold (sum, one), lanes[i]);
   for (; size >= LANE_BYTES; p += LANE_BYTES, size -= LANE_BYTES)
-    sum = _mm_xor_si128 (fold (sum, one), load (p));
-  _mm_storeu_si128 ((__m128i *) halves, sum);
-  halves[0] = GUINT64_TO_BE (halves[0]);
-  halves[1] = GUINT64_TO_BE (halves[1]);
-  memcpy (rest, &halves[1], 8);
-  memcpy (rest + 8, &halves[0], 8);
+    sum = nd_polynomial_add (nd_polynomial_fold (sum, one),
+        nd_polynomial_load (p));
+  halves[0] = GUINT64_TO_BE (nd_polynomial_high (sum));
+  halves[1] = GUINT64_TO_BE (nd_polynomial_low (sum));
+  memcpy (rest, halves, sizeof (rest));
   return by_tables (by_tables (0, rest, LANE_BYTES), p, size);
 }
 

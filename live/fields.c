@@ -196,7 +196,8 @@ string_to_text (const guint8 *content, gsize size)
 {
   if (size < 4 || (gsize) nd_get_u16 (content + 2) > size - 4)
     return NULL;
-  return nd_igtl_text (content + 4, nd_get_u16 (content + 2));
+  return nd_igtl_text_of (nd_get_u16 (content), content + 4,
+      nd_get_u16 (content + 2));
 }
 
 static gchar *

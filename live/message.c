@@ -27,6 +27,51 @@ nd_igtl_text (const guint8 *bytes, gsize size)
       end ? (gssize) (end - bytes) : (gssize) size);
 }
 
+static gchar *
+from_latin1 (const guint8 *bytes, gsize size)
+{
+  GString *text = g_string_sized_new (size);
+
+  for (gsize i = 0; i < size && bytes[i] != 0; i++)
+    g_string_append_unichar (text, bytes[i]);
+  return g_string_free (text, FALSE);
+}
+
+/* NULL if the bytes are no UTF-16. */
+static gchar *
+from_utf16 (const guint8 *bytes, gsize size, gboolean big_endian)
+{
+  const gsize n = size / 2;
+  g_autofree gunichar2 *units = g_new (gunichar2, n + 1);
+
+  for (gsize i = 0; i < n; i++) {
+    const guint16 unit = nd_get_u16 (bytes + 2 * i);
+
+    units[i] = big_endian ? unit : GUINT16_SWAP_LE_BE (unit);
+  }
+  return size % 2 ? NULL : g_utf16_to_utf8 (units, n, NULL, NULL, NULL);
+}
+
+/* iconv would know more sets, but to open it takes so long that a message with
+ * many fields would delay other peers. */
+gchar *
+nd_igtl_text_of (guint charset, const guint8 *bytes, gsize size)
+{
+  gchar *text = NULL;
+
+  if (charset == ND_IGTL_LATIN1) {
+    text = from_latin1 (bytes, size);
+  } else if (charset == ND_IGTL_UTF16BE || charset == ND_IGTL_UTF16LE) {
+    text = from_utf16 (bytes, size, charset == ND_IGTL_UTF16BE);
+  } else if (charset == ND_IGTL_UTF16) {
+    const gboolean little = size >= 2 && nd_get_u16 (bytes) == 0xfffe;
+    const gsize mark = little || (size >= 2 && nd_get_u16 (bytes) == 0xfeff);
+
+    text = from_utf16 (bytes + 2 * mark, size - 2 * mark, !little);
+  }
+  return text ? text : nd_igtl_text (bytes, size);
+}
+
 static gboolean
 parse_type (NdIgtlHeader *header, const guint8 *bytes)
 {
@@ -125,7 +170,8 @@ nd_igtl_metadata_parse (const guint8 *bytes, gsize size, NdIgtlFieldFunc func,
       break;
     }
     key = nd_igtl_text (bytes + at, key_size);
-    value = nd_igtl_text (bytes + at + key_size, value_size);
+    value = nd_igtl_text_of (nd_get_u16 (entry + 2), bytes + at + key_size,
+        value_size);
     at += key_size + value_size;
     func (key, value, user_data);
   }

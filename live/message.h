@@ -23,7 +23,11 @@ G_BEGIN_DECLS
 
 /* Character sets of strings, as IANA numbers them. */
 #define ND_IGTL_ASCII 3
+#define ND_IGTL_LATIN1 4
 #define ND_IGTL_UTF8 106
+#define ND_IGTL_UTF16BE 1013
+#define ND_IGTL_UTF16LE 1014
+#define ND_IGTL_UTF16 1015 /* with a byte order mark, or big-endian */
 
 typedef struct
 {
@@ -98,5 +102,9 @@ guint64 nd_igtl_time_from_ns (guint64 ns);
 
 /* Copies a text of up to @size bytes, which may end with 0, as valid UTF-8. */
 gchar *nd_igtl_text (const guint8 *bytes, gsize size);
+
+/* The same for a text in the character set @charset, one of the numbers above.
+ * Texts of other sets are read as UTF-8 whose invalid bytes are replaced. */
+gchar *nd_igtl_text_of (guint charset, const guint8 *bytes, gsize size);
 
 G_END_DECLS

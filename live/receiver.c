@@ -166,10 +166,12 @@ refuse_size (NdReceiver *receiver, guint64 size, guint64 max)
 {
   refuse (receiver,
       g_error_new (ND_ERROR, ND_ERROR_FORMAT,
-          "A message of type %s and device \"%s\" has %" G_GUINT64_FORMAT
-          " bytes: the limit is %" G_GUINT64_FORMAT
-          "; larger messages need a larger max-message-size",
-          receiver->header.type, receiver->header.device, size, max));
+          "A message of type %s and device \"%s\" needs %" G_GUINT64_FORMAT
+          " bytes: the limit is %" G_GUINT64_FORMAT "%s",
+          receiver->header.type, receiver->header.device, size, max,
+          max == receiver->max_size
+              ? "; larger messages need a larger max-message-size"
+              : " for what is not samples"));
 }
 
 /* Begins the part of a message after the header and the extended header. */
@@ -202,6 +204,18 @@ begin_content (NdReceiver *receiver)
   }
 }
 
+/* Large messages do not keep their memory beside that of the next one. */
+static void
+clear (GByteArray **bytes)
+{
+  if ((*bytes)->len <= GROWTH) {
+    g_byte_array_set_size (*bytes, 0);
+    return;
+  }
+  g_byte_array_unref (*bytes);
+  *bytes = g_byte_array_new ();
+}
+
 /* FALSE if the stream is lost. */
 static gboolean
 take_header (NdReceiver *receiver, GError **error)
@@ -210,8 +224,8 @@ take_header (NdReceiver *receiver, GError **error)
 
   receiver->crc = 0;
   receiver->extended = (NdIgtlExtended){ 0 };
-  g_byte_array_set_size (receiver->content, 0);
-  g_byte_array_set_size (receiver->metadata, 0);
+  clear (&receiver->content);
+  clear (&receiver->metadata);
   if (!nd_igtl_header_parse (header, receiver->scratch, error))
     return FALSE;
   if (header->body_size > BODY_MAX) {
@@ -256,16 +270,19 @@ take_image (NdReceiver *receiver)
 {
   const guint64 samples = receiver->left - metadata_bytes (receiver);
   GError *error = NULL;
+  guint64 needed;
 
   if (!nd_igtl_image_parse (&receiver->image, receiver->scratch, samples,
           &error)) {
     refuse (receiver, error);
     return FALSE;
   }
-  /* The whole volume that a subvolume belongs to must fit into memory, too. */
-  if (nd_igtl_image_volume_size (&receiver->image) > receiver->max_size) {
-    refuse_size (receiver, nd_igtl_image_volume_size (&receiver->image),
-        receiver->max_size);
+  /* A subvolume needs memory beside that of its volume. */
+  needed = nd_igtl_image_volume_size (&receiver->image);
+  if (!nd_igtl_image_is_whole (&receiver->image))
+    needed += samples;
+  if (needed > receiver->max_size) {
+    refuse_size (receiver, needed, receiver->max_size);
     return FALSE;
   }
   receiver->samples = NULL;

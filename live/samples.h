@@ -10,24 +10,19 @@
 
 G_BEGIN_DECLS
 
-/* The sample type of a volume for samples of @scalar, which is the same, but
- * float32 for float64. */
+/* The sample type of a volume for samples of @scalar, which is the same. */
 NdSampleType nd_igtl_sample_type (NdIgtlScalar scalar);
 
 /* The type in an IMAGE for samples of a volume, which is the same. FALSE if
  * IMAGE does not have it. */
 gboolean nd_igtl_scalar_type (NdSampleType type, NdIgtlScalar *scalar);
 
-/* TRUE if samples of @scalar in this byte order need no conversion. */
-gboolean nd_igtl_samples_are_native (NdIgtlScalar scalar, gboolean big_endian);
-
 /* Reverses the bytes of @n samples of @size bytes, in place. */
 void nd_igtl_samples_swap (gpointer samples, gsize size, gsize n);
 
-/* Converts @n samples of @scalar, which need not be aligned, to
- * nd_igtl_sample_type(). They never become larger, so that both may be the same
- * memory. */
-void nd_igtl_samples_convert (gpointer to, gconstpointer from,
-    NdIgtlScalar scalar, gboolean big_endian, gsize n);
+/* Gives @n samples of @scalar the byte order of this computer, in place. They
+ * need not be aligned. */
+void nd_igtl_samples_to_native (gpointer samples, NdIgtlScalar scalar,
+    gboolean big_endian, gsize n);
 
 G_END_DECLS

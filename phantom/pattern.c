@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "phantom/hash.h"
 #include "phantom/phantom.h"
+#include "phantom/vessels.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,6 +41,13 @@ is_whole (NdSampleType type)
   return !nd_sample_is_float (type);
 }
 
+static gboolean
+is_heart (const NdPatternSettings *settings)
+{
+  return settings->kind == ND_PATTERN_HEART
+      || settings->kind == ND_PATTERN_HEART_VELOCITY;
+}
+
 struct _NdPattern
 {
   NdPatternSettings settings;
@@ -66,6 +74,14 @@ nd_pattern_new (const NdPatternSettings *settings, GError **error)
         settings->value, min, max, nd_sample_name (settings->type));
     return NULL;
   }
+  if (settings->kind == ND_PATTERN_HEART_VELOCITY
+      && (is_whole (settings->type) || settings->shape.components != 4)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "pattern=heart-velocity has 4 components of type float32, float16 or "
+        "float64, not %" G_GSIZE_FORMAT " of type %s",
+        settings->shape.components, nd_sample_name (settings->type));
+    return NULL;
+  }
   self->row =
       g_try_new (gfloat, settings->shape.components * settings->shape.size[0]);
   if (!self->row) {
@@ -75,7 +91,7 @@ nd_pattern_new (const NdPatternSettings *settings, GError **error)
         settings->shape.components * settings->shape.size[0]);
     return NULL;
   }
-  if (settings->kind == ND_PATTERN_HEART) {
+  if (is_heart (settings)) {
     self->phantom = nd_phantom_new (settings->shape.size, settings->seed,
         settings->noise, error);
     if (!self->phantom)
@@ -95,7 +111,7 @@ nd_pattern_free (NdPattern *self)
 void
 nd_pattern_geometry (const NdPatternSettings *settings, NdGeometry *geometry)
 {
-  if (settings->kind == ND_PATTERN_HEART) {
+  if (is_heart (settings)) {
     nd_phantom_geometry (settings->shape.size, geometry);
     return;
   }
@@ -107,14 +123,19 @@ nd_pattern_geometry (const NdPatternSettings *settings, NdGeometry *geometry)
   }
 }
 
+/* The heart or the vessels. */
 static void
-heart_row (NdPattern *self, gsize y, gsize z)
+body_row (NdPattern *self, guint64 volume, gsize y, gsize z)
 {
   const NdPatternSettings *s = &self->settings;
   gsize n = s->shape.size[0], components = s->shape.components;
   gfloat scale = types[s->type].white / 255;
 
-  nd_phantom_row (self->phantom, y, z, self->row);
+  if (self->phantom)
+    nd_phantom_row (self->phantom, y, z, self->row);
+  else
+    nd_vessels_row (s->shape.size, s->noise, nd_hash_volume (s->seed, volume),
+        y, z, self->row);
   if (is_whole (s->type)) {
     for (gsize i = 0; i < n; i++)
       self->row[i] = (gfloat) (gint) (self->row[i] * scale + 0.5f);
@@ -173,6 +194,13 @@ value_row (NdPattern *self, guint64 n, gsize y, gsize z)
   }
   for (gsize i = first; i < count; i++)
     self->row[i] = (gfloat) s->value;
+}
+
+/* Heart beats from one volume to the next. */
+static gdouble
+get_beats (const NdPatternSettings *s)
+{
+  return (gdouble) s->rate_d / s->rate_n * s->heart_rate / 60;
 }
 
 #define STORE(type)                               \
@@ -242,7 +270,12 @@ nd_pattern_volume (NdPattern *self, guint64 n, gpointer data)
     for (gsize y = 0; y < s->shape.size[1]; y++) {
       switch (s->kind) {
         case ND_PATTERN_HEART:
-          heart_row (self, y, z);
+        case ND_PATTERN_VESSELS:
+          body_row (self, n, y, z);
+          break;
+        case ND_PATTERN_HEART_VELOCITY:
+          nd_phantom_velocity_row (self->phantom, get_beats (s), y, z,
+              self->row);
           break;
         case ND_PATTERN_NOISE:
           noise_row (self, n, y, z);

@@ -27,7 +27,14 @@ typedef enum
   ND_PATTERN_RAMP,
   /* value at (X/2, Y/2, Z/2) if n modulo period is period/2, otherwise 0 */
   ND_PATTERN_IMPULSE,
-  ND_PATTERN_CONSTANT
+  ND_PATTERN_CONSTANT,
+  /* Bright tubes, see phantom/vessels.h, that do not move; noise as above,
+   * times `noise`, is multiplied. White is as for the heart, and all
+   * components are equal. */
+  ND_PATTERN_VESSELS,
+  /* The velocity of the heart: nd_phantom_velocity_row(). Float types, 4
+   * components. */
+  ND_PATTERN_HEART_VELOCITY
 } NdPatternKind;
 
 typedef struct
@@ -37,7 +44,7 @@ typedef struct
   NdShape shape;
   gint rate_n, rate_d; /* volumes per second, above 0 */
   guint64 seed;
-  gdouble noise;      /* heart: 1 is usual, 0 none */
+  gdouble noise;      /* heart and vessels: 1 is usual, 0 none */
   gdouble heart_rate; /* beats per minute */
   gdouble value;      /* impulse and constant; integers: rounded */
   guint period;       /* impulse: volumes, 1 or more */
@@ -45,8 +52,8 @@ typedef struct
 
 typedef struct _NdPattern NdPattern;
 
-/* ND_ERROR_SETTINGS if the type cannot represent the value,
- * ND_ERROR_MEMORY. */
+/* ND_ERROR_SETTINGS if the type cannot represent the value or the pattern, or
+ * the pattern has other components, ND_ERROR_MEMORY. */
 NdPattern *nd_pattern_new (const NdPatternSettings *settings, GError **error);
 void nd_pattern_free (NdPattern *pattern);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdPattern, nd_pattern_free)

@@ -73,6 +73,7 @@ struct _NdPhantom
   gfloat *noise_powers; /* exponentially distributed, mean 1 */
 
   guint64 n;
+  gdouble ejected, ejecting; /* c, and its derivative by the phase */
   Motion motion[MOTION_STEPS];
   gdouble opening; /* of the valves, 0 to 1 */
 };
@@ -99,6 +100,19 @@ curve (const Knot *knots, gdouble phase)
   f = (phase - knots[0].phase) / (knots[1].phase - knots[0].phase);
   f = f * f * (3 - 2 * f);
   return knots[0].value + f * (knots[1].value - knots[0].value);
+}
+
+/* The derivative of curve(). */
+static gdouble
+curve_slope (const Knot *knots, gdouble phase)
+{
+  gdouble f, width;
+
+  while (phase >= knots[1].phase)
+    knots++;
+  width = knots[1].phase - knots[0].phase;
+  f = (phase - knots[0].phase) / width;
+  return 6 * f * (1 - f) / width * (knots[1].value - knots[0].value);
 }
 
 static gdouble
@@ -547,6 +561,8 @@ nd_phantom_set_time (NdPhantom *self, guint64 n, gdouble phase)
   gdouble inside = cbrt (1 - c);
 
   self->n = n;
+  self->ejected = c;
+  self->ejecting = EJECTION * curve_slope (contraction, phase - floor (phase));
   self->opening = curve (opening, phase - floor (phase));
   for (gsize i = 0; i < MOTION_STEPS; i++) {
     gdouble rho2 = (i + 0.5) * (MOTION_RANGE / MOTION_STEPS);
@@ -633,29 +649,37 @@ compress_row (const NdPhantom *self, gsize j, gsize k, gsize first, gsize last,
   }
 }
 
+/* The samples of the row (@y, @z), in mm, with their centres in the pyramid.
+ * FALSE if there are none. */
+static gboolean
+find_samples (const NdPhantom *self, gdouble y, gdouble z, gsize *first,
+    gsize *last)
+{
+  gdouble half2 = DEPTH * DEPTH - y * y - z * z;
+  gdouble half = half2 > 0 ? MIN (y * SLOPE, sqrt (half2)) : 0;
+  gdouble sx = self->spacing[0], lo, hi;
+
+  if (y < FACE || fabs (z) > y * SLOPE || half <= 0)
+    return FALSE;
+  lo = ceil ((FIELD / 2 - half) / sx - 0.5);
+  hi = floor ((FIELD / 2 + half) / sx - 0.5);
+  *first = MAX (lo, 0);
+  *last = MIN (hi, self->size[0] - 1);
+  return lo <= hi;
+}
+
 void
 nd_phantom_row (const NdPhantom *self, gsize j, gsize k, gfloat *row)
 {
   gdouble y = (j + 0.5) * self->spacing[1] - TOP;
   gdouble z = (k + 0.5) * self->spacing[2] - FIELD / 2;
-  gdouble half2 = DEPTH * DEPTH - y * y - z * z;
-  gdouble half = half2 > 0 ? MIN (y * SLOPE, sqrt (half2)) : 0;
   gdouble sx = self->spacing[0];
   gfloat to_ref[3], from_ref[3];
   gsize first, last;
-  gdouble lo, hi;
 
   memset (row, 0, self->size[0] * sizeof (gfloat));
-  if (y < FACE || fabs (z) > y * SLOPE || half <= 0)
+  if (!find_samples (self, y, z, &first, &last))
     return;
-  /* samples with their centres in the pyramid */
-  lo = ceil ((FIELD / 2 - half) / sx - 0.5);
-  hi = floor ((FIELD / 2 + half) / sx - 0.5);
-  if (lo > hi)
-    return;
-  first = MAX (lo, 0);
-  last = MIN (hi, self->size[0] - 1);
-
   for (guint a = 0; a < 3; a++)
     to_ref[a] = self->ref_size[a] / FIELD;
   from_ref[0] = (LV_X + FIELD / 2) * to_ref[0] - 0.5;
@@ -679,6 +703,68 @@ nd_phantom_row (const NdPhantom *self, gsize j, gsize k, gfloat *row)
   }
   add_valves (self, y, z, first, last, row);
   compress_row (self, j, k, first, last, row);
+}
+
+/* The velocity of the point @p in mm per beat. A point at p was at
+ * F (p) = m p + h e at end diastole, e along the long axis, where m and h
+ * depend on rho^2. F stays the same along the way of a point:
+ * dp/dt = -F'^-1 dF/dt. */
+static void
+find_velocity (const NdPhantom *self, const gdouble p[3], gdouble velocity[3])
+{
+  const gdouble c = self->ejected, dc = self->ejecting;
+  const gdouble s = p[0] * LV_COS - p[1] * LV_SIN;
+  const gdouble l = p[0] * LV_SIN + p[1] * LV_COS;
+  const gdouble at[3] = { s, l, p[2] };
+  const gdouble slope[3] = { 2 * s / square (LV_SHORT),
+    2 * l / square (LV_LONG), 2 * p[2] / square (LV_SHORT) };
+  const gdouble rho2 = (s * slope[0] + l * slope[1] + p[2] * slope[2]) / 2;
+  const gdouble rho3 = rho2 * sqrt (rho2);
+  const gboolean is_blood = rho3 < 1 - c;
+  const gdouble m = is_blood ? 1 / cbrt (1 - c) : cbrt (1 + c / rho3);
+  const gdouble m_slope = is_blood ? 0 : -c / (2 * m * m * rho3 * rho2);
+  const gdouble m_time =
+      is_blood ? dc * m / (3 * (1 - c)) : dc / (3 * m * m * rho3);
+  const gdouble far = 1 + square (rho2 / 4);
+  const gdouble h_slope = -APEX_FIX / EJECTION * c * rho2 / (8 * far * far);
+  const gdouble h_time = APEX_FIX / EJECTION * dc / far;
+  gdouble w[3], time[3], v[3], gw = m, gt = 0;
+
+  for (guint a = 0; a < 3; a++) {
+    w[a] = at[a] * m_slope + (a == 1 ? h_slope : 0);
+    time[a] = at[a] * m_time + (a == 1 ? h_time : 0);
+    gw += slope[a] * w[a];
+    gt += slope[a] * time[a];
+  }
+  /* F' = m 1 + w slope^T: Sherman and Morrison's inverse. */
+  for (guint a = 0; a < 3; a++)
+    v[a] = -(time[a] - w[a] * gt / gw) / m;
+  velocity[0] = v[0] * LV_COS + v[1] * LV_SIN;
+  velocity[1] = v[1] * LV_COS - v[0] * LV_SIN;
+  velocity[2] = v[2];
+}
+
+void
+nd_phantom_velocity_row (const NdPhantom *self, gdouble beats, gsize j, gsize k,
+    gfloat *row)
+{
+  gdouble y = (j + 0.5) * self->spacing[1] - TOP;
+  gdouble z = (k + 0.5) * self->spacing[2] - FIELD / 2;
+  gsize first, last;
+
+  memset (row, 0, 4 * self->size[0] * sizeof (gfloat));
+  if (!find_samples (self, y, z, &first, &last))
+    return;
+  for (gsize i = first; i <= last; i++) {
+    const gdouble p[3] = { (i + 0.5) * self->spacing[0] - FIELD / 2 - LV_X,
+      y - LV_Y, z };
+    gdouble velocity[3];
+
+    find_velocity (self, p, velocity);
+    for (guint a = 0; a < 3; a++)
+      row[4 * i + a] = velocity[a] * beats / self->spacing[a];
+    row[4 * i + 3] = 1;
+  }
 }
 
 void

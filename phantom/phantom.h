@@ -43,6 +43,12 @@ void nd_phantom_set_time (NdPhantom *phantom, guint64 n, gdouble phase);
 /* Computes one row of size[0] greys, 0 to 255. */
 void nd_phantom_row (const NdPhantom *phantom, gsize y, gsize z, gfloat *row);
 
+/* Computes one row of the velocity of the tissue in samples per volume, along
+ * x, y and z, and 1, or four times 0 outside of the pyramid: 4 size[0] floats.
+ * @beats: from one volume to the next. The valves move in another way. */
+void nd_phantom_velocity_row (const NdPhantom *phantom, gdouble beats, gsize y,
+    gsize z, gfloat *row);
+
 /* The geometry of a phantom of @size samples. */
 void nd_phantom_geometry (const gsize size[3], NdGeometry *geometry);
 

@@ -7,6 +7,7 @@
  */
 #include "cuda/analysis/algorithm.h"
 #include "cuda/analysis/scale.h"
+#include "cuda/pinned.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,23 +17,6 @@ namespace nd
 
 namespace
 {
-
-/* Page-locked memory of the host. */
-template <typename T>
-class Pinned
-{
-public:
-  explicit Pinned (size_t n)
-  {
-    ND_CUDA (cudaMallocHost ((void **) &data, multiply (n, sizeof (T))));
-  }
-  ~Pinned () { cudaFreeHost (data); }
-  Pinned (const Pinned &) = delete;
-  T *get () const { return data; }
-
-private:
-  T *data = nullptr;
-};
 
 struct DenoisedComponent
 {

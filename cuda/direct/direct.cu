@@ -5,6 +5,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "core/log.h"
+#include "cuda/direct/double.h"
 #include "cuda/direct/stencil.cuh"
 
 #include <cstring>
@@ -174,6 +175,8 @@ Direct::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 std::unique_ptr<Method>
 make_direct (const RingJob &job, const ComputeStreams &streams, size_t)
 {
+  if (job.precision == ND_PRECISION_DOUBLE)
+    return make_double_direct (job, streams);
   return std::make_unique<Direct> (job, streams);
 }
 

@@ -1,10 +1,14 @@
-/* Method `separable`: filters of rank 1 as one pass per axis. A push makes the
- * passes along x, y and z and stores the result in the ring. A response is the
- * pass along t.
+/* Method `separable`: filters of rank 1 as passes along the axes. Fused passes
+ * (cuda/direct/fused.cu) do all filters that are not too long for shared
+ * memory. The others have one pass per axis, by the kernels of `direct`: a push
+ * makes the passes along x, y and z and stores the result in the ring, and a
+ * response is the pass along t.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "cuda/direct/double.h"
+#include "cuda/direct/fused.h"
 #include "cuda/direct/stencil.cuh"
 
 #include <cstring>
@@ -172,6 +176,12 @@ Separable::respond (const int *slots, const NdScale &scale,
 std::unique_ptr<Method>
 make_separable (const RingJob &job, const ComputeStreams &streams, size_t)
 {
+  if (job.precision == ND_PRECISION_DOUBLE)
+    return make_double_separable (job, streams);
+  std::unique_ptr<Method> fused = make_fused (job, streams);
+
+  if (fused)
+    return fused;
   return std::make_unique<Separable> (job, streams);
 }
 

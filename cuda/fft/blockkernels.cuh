@@ -45,6 +45,34 @@ struct BlockInput
   NonFiniteList non_finite;
 };
 
+/* How a launch computes the responses of a bank. A unit is the blocks that a
+ * thread block computes. Strides are from one filter to the next. */
+struct BankArguments
+{
+  int n_filters;
+  int n_units;
+  size_t filter_stride, sum_stride; /* numbers */
+  size_t response_stride;           /* bytes */
+  /* The first @whole thread blocks of BankKernels::filter each compute all
+   * responses of a unit. Those of the other units are divided into @parts. */
+  int whole, parts, filters_of_part;
+  int wave; /* units that BankKernels::respond filters before the next filter */
+  /* Of BankKernels::combine. */
+  int response; /* NdResponse */
+  bool is_complex;
+  float *scratch; /* [thread block][field][y][2][thread] */
+};
+
+/* The numbers that a thread block keeps in memory for each of its samples: the
+ * sum or the largest magnitude so far, and the real part of the response. They
+ * stay in the cache. */
+enum BankField
+{
+  BANK_VALUE,
+  BANK_REAL,
+  BANK_FIELDS
+};
+
 struct BlockArguments
 {
   Blocks blocks;
@@ -61,6 +89,8 @@ struct BlockArguments
   int first;
   int n_slots;
   int slots[MAX_SLOTS];
+  BankArguments bank; /* @filter, @filter_sums, @store and @sum are those of
+                       * filter 0 */
 };
 
 /* Kernels that take BlockArguments. They transform a group of blocks
@@ -78,6 +108,26 @@ struct BlockKernels
 
 BlockKernels block_kernels (NdSampleType type);
 BlockKernels plane_kernels (NdSampleType type);
+
+/* Whether a job reads its last volume in place, without a ring. */
+bool reads_in_place (const RingJob &job);
+
+/* The kernels of banks, in thread blocks of as many threads. They read the
+ * spectra that BlockKernels::push writes. */
+struct BankKernels
+{
+  const void *filter;  /* volume to responses, for windows of one volume */
+  const void *respond; /* spectra and levels of the window to responses; uses
+                        * BlockKernels::shared */
+  const void *combine; /* sums or maxima of the responses to integers, in place
+                        * of @filter; or nullptr */
+  size_t scratch;      /* floats of a thread block of @combine */
+  size_t shared;       /* bytes, of @filter */
+  int resident; /* thread blocks of @filter that a multiprocessor holds */
+};
+
+BankKernels block_bank_kernels (NdSampleType type);
+BankKernels plane_bank_kernels (NdSampleType type);
 
 /* The first sample of a block, as indices in the padded volume. */
 struct Corner
@@ -261,8 +311,9 @@ load_at_border (const BlockArguments &a, const Columns &c, float level0,
   }
 }
 
-/* Lists the samples of a column that are not finite, and replaces them by the
- * level. Only the last block that contains a sample lists it. */
+/* Replaces the samples of a column that are not finite by the level. LISTS:
+ * also lists them. Only the last block that contains a sample lists it. */
+template <bool LISTS>
 __device__ __noinline__ static void
 take_out_non_finite (const BlockArguments &a, const Corner &at, int plane,
     float (&column)[BLOCK])
@@ -273,7 +324,7 @@ take_out_non_finite (const BlockArguments &a, const Corner &at, int plane,
   for (int i = 0; i < BLOCK; i++) {
     const int in_block[3] = { lane, i, plane };
     const int begin[3] = { at.x, at.y, at.z };
-    bool last = a.in.non_finite.count;
+    bool last = LISTS && a.in.non_finite.count;
 
     if (isfinite (column[i]))
       continue;
@@ -288,6 +339,7 @@ take_out_non_finite (const BlockArguments &a, const Corner &at, int plane,
   }
 }
 
+template <bool LISTS>
 __device__ __forceinline__ void
 take_out_non_finite (const BlockArguments &a, const Columns &c,
     float2 (&v)[BLOCK])
@@ -299,8 +351,8 @@ take_out_non_finite (const BlockArguments &a, const Columns &c,
     column[0][i] = v[i].x;
     column[1][i] = v[i].y;
   }
-  take_out_non_finite (a, c.at[0], c.plane[0], column[0]);
-  take_out_non_finite (a, c.at[1], c.plane[1], column[1]);
+  take_out_non_finite<LISTS> (a, c.at[0], c.plane[0], column[0]);
+  take_out_non_finite<LISTS> (a, c.at[1], c.plane[1], column[1]);
 #pragma unroll
   for (int i = 0; i < BLOCK; i++)
     v[i] = make_float2 (column[0][i], column[1][i]);
@@ -324,7 +376,7 @@ transform_columns (const BlockArguments &a, const Columns &c, float level0,
     else
       load_at_border<T, SAME> (a, c, level0, level1, v);
     if (again)
-      take_out_non_finite (a, c, v);
+      take_out_non_finite<true> (a, c, v);
     transform32<false> (v);
     again = sizeof (T) == 4 && !again
         && __any_sync (~0u, !isfinite (v[0].x + v[0].y));

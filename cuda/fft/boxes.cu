@@ -19,6 +19,7 @@ namespace nd
 namespace
 {
 
+template <typename R>
 class FftBoxes : public Method
 {
 public:
@@ -41,13 +42,14 @@ private:
   const cudaStream_t stream;
   size_t box[3];
   Pad pad;
-  size_t volume;          /* floats of a padded volume */
-  Memory<float> ring;     /* [slot][component] */
+  size_t volume;          /* numbers of a padded volume */
+  Memory<R> ring;         /* [slot][component] */
   std::vector<int> order; /* slots of the inner ring: 0, 1, 2, ... */
   std::unique_ptr<Method> inner;
 };
 
-FftBoxes::FftBoxes (const RingJob &job, const size_t wanted[3],
+template <typename R>
+FftBoxes<R>::FftBoxes (const RingJob &job, const size_t wanted[3],
     cudaStream_t stream)
     : job (job), reach (nd_job_reach (&job)), stream (stream),
       pad (make_pad (job, reach)), order (reach.slots)
@@ -65,14 +67,15 @@ FftBoxes::FftBoxes (const RingJob &job, const size_t wanted[3],
   for (unsigned t = 0; t < reach.slots; t++)
     order[t] = t;
   in_box.shape.components = 1;
-  in_box.in_type = ND_FLOAT32;
+  in_box.in_type = real_type<R>;
   in_box.border = (NdBorder) BORDER_IN_MEMORY;
   in_box.border_volumes = FALSE;
   inner = make_fft_whole (in_box, stream);
 }
 
+template <typename R>
 void
-FftBoxes::allocate ()
+FftBoxes<R>::allocate ()
 {
   ND_INFO ("boxes of %zux%zux%zu, because spectra of whole volumes do not fit",
       box[0], box[1], box[2]);
@@ -80,8 +83,9 @@ FftBoxes::allocate ()
   inner->allocate ();
 }
 
+template <typename R>
 void
-FftBoxes::push (unsigned slot, const NdSamples *samples)
+FftBoxes<R>::push (unsigned slot, const NdSamples *samples)
 {
   const size_t components = job.shape.components;
 
@@ -91,8 +95,9 @@ FftBoxes::push (unsigned slot, const NdSamples *samples)
         stream);
 }
 
+template <typename R>
 void
-FftBoxes::respond_box (const int *slots, const NdScale &scale,
+FftBoxes<R>::respond_box (const int *slots, const NdScale &scale,
     const NdSamples &out, size_t component, const size_t at[3])
 {
   const size_t offset = (at[2] + pad.before[2]) * pad.slice
@@ -100,9 +105,10 @@ FftBoxes::respond_box (const int *slots, const NdScale &scale,
   NdSamples to = out;
 
   for (unsigned t = 0; t < reach.slots; t++) {
-    float *const from = ring.get ()
+    R *const from = ring.get ()
         + (slots[t] * job.shape.components + component) * volume + offset;
-    const NdSamples in = { (guint8 *) from, 4, 4 * pad.row, 4 * pad.slice };
+    const NdSamples in = { (guint8 *) from, sizeof (R), sizeof (R) * pad.row,
+      sizeof (R) * pad.slice };
 
     inner->push (t, &in);
   }
@@ -113,8 +119,10 @@ FftBoxes::respond_box (const int *slots, const NdScale &scale,
 
 /* The last box along an axis ends at the end of the volume, and overlaps the
  * box before it. */
+template <typename R>
 void
-FftBoxes::respond (const int *slots, const NdScale &scale, const NdSamples &out)
+FftBoxes<R>::respond (const int *slots, const NdScale &scale,
+    const NdSamples &out)
 {
   const size_t *const size = job.shape.size;
 
@@ -134,7 +142,9 @@ FftBoxes::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 std::unique_ptr<Method>
 make_fft_boxes (const RingJob &job, const size_t box[3], cudaStream_t stream)
 {
-  return std::make_unique<FftBoxes> (job, box, stream);
+  if (job.precision == ND_PRECISION_DOUBLE)
+    return std::make_unique<FftBoxes<double>> (job, box, stream);
+  return std::make_unique<FftBoxes<float>> (job, box, stream);
 }
 
 } // namespace nd

@@ -22,9 +22,20 @@ constexpr double BLOCK_SECONDS = 12.3e-6;
 constexpr double BLOCK_STORES = 10e-6;
 constexpr double PLANES_SECONDS = 9e-6;
 
+/* The same for one response of a bank that is filtered in place, with stores of
+ * float32, and for 32 flat blocks. The forward transform takes as long. */
+constexpr double BANK_SECONDS = 4.75e-6;
+constexpr double BANK_STORES = 8.3e-6;
+constexpr double BANK_PLANES_SECONDS = 3.84e-6;
+constexpr double BANK_PLANES_STORES = 3.18e-6;
+
 /* Bytes of spectra per second that a pass over the ring reads and writes on
  * that device. */
 constexpr double RING_RATE = 2.6e12;
+
+/* Seconds to make a ring. cuFFT reads its library and makes its plans. */
+constexpr double BLOCKS_SETUP = 4e-3;
+constexpr double WHOLE_SETUP = 75e-3;
 
 /* The part of the seconds above that a push or a response alone takes. */
 constexpr double ONE_WAY = 0.6;
@@ -33,51 +44,109 @@ constexpr double ONE_WAY = 0.6;
  * of a transform is rounded up. */
 constexpr double SPECTRUM_BYTES = 1.15;
 
+/* Multiply-adds of float64 per second that transforms do at most, on a device
+ * whose rate is that of float32 of an H100 (cuda/rates.h). */
+constexpr double DOUBLE_RATE = 12e12;
+
+/* The seconds that the arithmetic of one transform takes. In single precision
+ * memory always takes longer. Many GPUs do float64 at 1/64 of the rate. */
+static double
+arithmetic_cost (const RingJob &job)
+{
+  const double n = count_padded (job) * SPECTRUM_BYTES;
+
+  return job.precision == ND_PRECISION_DOUBLE ? 1.25 * n * std::log2 (n)
+          / DOUBLE_RATE / device_rates ().double_multiply_adds
+                                              : 0;
+}
+
 double
 whole_cost (const RingJob &job)
 {
   const NdReach reach = nd_job_reach (&job);
-  const double bytes = count_padded (job) * 4 * SPECTRUM_BYTES;
+  const double bytes = count_padded (job) * real_size (job) * SPECTRUM_BYTES;
   const double n = job.bank->n_filters;
   /* A transform reads and writes all numbers once for each axis. */
   const double spectra = reach.slots > 2 ? reach.slots : 2 * reach.slots;
 
-  return (bytes * (2 * 3 * (1 + n) + spectra * n) + push_bytes (job))
-      / BYTE_RATE / device_rates ().bytes
+  const double bytes_rate = BYTE_RATE * device_rates ().bytes;
+  const double transform =
+      std::max (bytes * 2 * 3 / bytes_rate, arithmetic_cost (job));
+
+  return transform * (1 + n)
+      + (bytes * spectra * n + push_bytes (job)) / bytes_rate
       + (5 + 4 * n) * LAUNCH;
+}
+
+/* The spectra of a block that are read and written for one volume. A push
+ * writes a spectrum. A response to fewer than 5 volumes reads all t spectra,
+ * once for all filters. In longer windows, sums are begun ahead
+ * (cuda/fft/sums.cuh): for four responses together, a pass reads t spectra and
+ * writes four sums, and the responses read the sums and 6 spectra of volumes
+ * that were pushed since. A pass that the filters of a bank share serves two
+ * responses of each. */
+static double
+ring_spectra (const RingJob &job, const NdReach &reach)
+{
+  const double n = job.bank->n_filters, t = reach.slots;
+
+  if (t < 5)
+    return 1 + t;
+  if (passes_are_shared (job, reach) && n > 2)
+    return 1 + (t + 1) / 2 + 2 * n;
+  return 1 + n * (t + 14) / 4;
+}
+
+/* The seconds of a bank that is filtered in place, for @blocks blocks or 32
+ * times as many flat ones on each multiprocessor. The last ones are divided, so
+ * that they take about one response. @valid: the part of the samples of a block
+ * that is stored. */
+static double
+bank_seconds (const RingJob &job, bool flat, double blocks, double valid)
+{
+  const double bytes =
+      nd_job_combines (&job) ? 4 : nd_sample_size (job.out_type);
+  const double stores = valid * (bytes + 1) / 5; /* as measured for 1 and 4 */
+  const double response = flat
+      ? BANK_PLANES_SECONDS + BANK_PLANES_STORES * stores
+      : BANK_SECONDS + BANK_STORES * stores;
+
+  return (blocks * (1 + job.bank->n_filters) + 1) * response;
 }
 
 /* Blocks are computed in waves, one block on each multiprocessor. The time of a
  * block grows with the samples that it stores. With a ring, memory is the
- * limit. A push writes a spectrum. A response to fewer than 5 volumes reads all
- * t spectra. In longer windows, sums are begun ahead (cuda/fft/sums.cuh): for
- * four responses together, a pass reads t spectra and writes four sums, and the
- * responses read the sums and 6 spectra of volumes that were pushed since. */
+ * limit. */
 double
 blocks_cost (const RingJob &job)
 {
   const Rates rates = device_rates ();
   const NdReach reach = nd_job_reach (&job);
-  const double n = job.bank->n_filters, t = reach.slots;
+  const double n = job.bank->n_filters;
   const double all = rates.multiprocessors;
   const Blocks b = make_blocks (job, reach);
   const double spectrum = b.is_flat () ? 4096 : 131072;
+  const double speed = MULTIPROCESSORS / all * rates.multiply_adds;
   double blocks = job.shape.components, valid = 1, wave;
 
   for (int a = 0; a < 3; a++) {
     blocks *= b.count[a];
-    valid *= b.valid[a] / 32.0;
+    valid *= b.valid[a] / (a == 2 && b.is_flat () ? 1.0 : 32.0);
   }
+  if (n > 1 && reads_in_place (job))
+    return bank_seconds (job, b.is_flat (),
+               blocks / all / (b.is_flat () ? 32 : 1), valid)
+        / speed
+        + (job.in_type == ND_FLOAT32 ? 3 : 1) * LAUNCH;
   wave = b.is_flat ()
       ? blocks / 32 / all * PLANES_SECONDS
       : std::ceil (blocks / all) * (BLOCK_SECONDS + BLOCK_STORES * valid);
-  wave *= all / MULTIPROCESSORS / rates.multiply_adds;
-  if (n == 1 && t == 1)
+  wave /= speed;
+  if (n == 1 && reach.slots == 1)
     return wave + LAUNCH;
   return wave * ONE_WAY * (1 + n)
-      + blocks * spectrum * (1 + n * (t < 5 ? t : (t + 14) / 4)) / RING_RATE
-      / rates.bytes
-      + (1 + 1.25 * n) * LAUNCH;
+      + blocks * spectrum * ring_spectra (job, reach) / RING_RATE / rates.bytes
+      + 2.25 * LAUNCH;
 }
 
 double
@@ -85,6 +154,15 @@ fft_cost (const RingJob &job)
 {
   return blocks_possible (job) ? std::min (blocks_cost (job), whole_cost (job))
                                : whole_cost (job);
+}
+
+double
+fft_setup (const RingJob &job)
+{
+  const bool blocks =
+      blocks_possible (job) && blocks_cost (job) <= whole_cost (job);
+
+  return blocks ? BLOCKS_SETUP : WHOLE_SETUP;
 }
 
 } // namespace nd

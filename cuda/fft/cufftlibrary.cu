@@ -16,7 +16,10 @@ namespace
 constexpr const char *names[] = { "libcufft.so.12", "libcufft.so.11",
   "libcufft.so" };
 
+template <typename R>
 constexpr cufftType types[2] = { CUFFT_R2C, CUFFT_C2R };
+template <>
+constexpr cufftType types<double>[2] = { CUFFT_D2Z, CUFFT_Z2D };
 
 struct Cufft
 {
@@ -26,6 +29,8 @@ struct Cufft
   decltype (&cufftSetStream) set_stream;
   decltype (&cufftExecR2C) forward;
   decltype (&cufftExecC2R) inverse;
+  decltype (&cufftExecD2Z) double_forward;
+  decltype (&cufftExecZ2D) double_inverse;
   decltype (&cufftDestroy) destroy;
 };
 
@@ -61,6 +66,8 @@ open_library ()
   resolve (library, "cufftSetStream", &cufft.set_stream);
   resolve (library, "cufftExecR2C", &cufft.forward);
   resolve (library, "cufftExecC2R", &cufft.inverse);
+  resolve (library, "cufftExecD2Z", &cufft.double_forward);
+  resolve (library, "cufftExecZ2D", &cufft.double_inverse);
   resolve (library, "cufftDestroy", &cufft.destroy);
   return cufft;
 }
@@ -95,10 +102,11 @@ open_cufft ()
   library ();
 }
 
-Transform::Transform (const int size[3], cudaStream_t stream)
+template <typename R>
+Transform<R>::Transform (const int size[3], cudaStream_t stream)
     : nx (size[0]), ny (size[1]), nz (size[2]), stream (stream)
 {
-  for (cufftType type : types) {
+  for (cufftType type : types<R>) {
     size_t bytes;
 
     /* If cuFFT has no estimate, allocate() fails and says why. */
@@ -107,15 +115,16 @@ Transform::Transform (const int size[3], cudaStream_t stream)
   }
 }
 
+template <typename R>
 void
-Transform::allocate ()
+Transform<R>::allocate ()
 {
   work = 0;
   for (int i = 0; i < 2; i++) {
     size_t bytes;
 
     check_cufft (library ().create (&plans[i].handle), "cufftCreate");
-    check_cufft (library ().make_plan (plans[i].handle, nz, ny, nx, types[i],
+    check_cufft (library ().make_plan (plans[i].handle, nz, ny, nx, types<R>[i],
                      &bytes),
         "cufftMakePlan3d");
     check_cufft (library ().set_stream (plans[i].handle, stream),
@@ -124,24 +133,46 @@ Transform::allocate ()
   }
 }
 
-Transform::Plan::~Plan ()
+template <typename R>
+Transform<R>::Plan::~Plan ()
 {
   if (handle != -1)
     library ().destroy (handle);
 }
 
+template <>
 void
-Transform::forward (float *samples, float2 *spectrum) const
+Transform<float>::forward (float *samples, float2 *spectrum) const
 {
   check_cufft (library ().forward (plans[0].handle, samples, spectrum),
       "cufftExecR2C");
 }
 
+template <>
 void
-Transform::inverse (float2 *spectrum, float *samples) const
+Transform<float>::inverse (float2 *spectrum, float *samples) const
 {
   check_cufft (library ().inverse (plans[1].handle, spectrum, samples),
       "cufftExecC2R");
 }
+
+template <>
+void
+Transform<double>::forward (double *samples, double2 *spectrum) const
+{
+  check_cufft (library ().double_forward (plans[0].handle, samples, spectrum),
+      "cufftExecD2Z");
+}
+
+template <>
+void
+Transform<double>::inverse (double2 *spectrum, double *samples) const
+{
+  check_cufft (library ().double_inverse (plans[1].handle, spectrum, samples),
+      "cufftExecZ2D");
+}
+
+template class Transform<float>;
+template class Transform<double>;
 
 } // namespace nd

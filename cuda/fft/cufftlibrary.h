@@ -7,6 +7,7 @@
 #pragma once
 
 #include "cuda/error.h"
+#include "cuda/fft/spectrum.cuh"
 
 #include <cufft.h>
 
@@ -14,7 +15,9 @@ namespace nd
 {
 
 /* Forward and inverse transform of size[0] x size[1] x size[2] real samples, x
- * fastest. A row of the spectrum has size[0] / 2 + 1 complex numbers. */
+ * fastest. A row of the spectrum has size[0] / 2 + 1 complex numbers. R is
+ * float or double. */
+template <typename R>
 class Transform
 {
 public:
@@ -26,11 +29,11 @@ public:
   size_t bytes () const { return work; }
   void allocate ();
 
-  void forward (float *samples, float2 *spectrum) const;
+  void forward (R *samples, Number<R> *spectrum) const;
 
   /* Transforms @spectrum, which is overwritten, to @samples: the original ones
    * times their count. */
-  void inverse (float2 *spectrum, float *samples) const;
+  void inverse (Number<R> *spectrum, R *samples) const;
 
 private:
   /* A plan is also destroyed if making the other one fails. */

@@ -97,6 +97,7 @@ public:
   size_t bytes_needed () const override { return chosen->bytes_needed (); }
   void allocate () override;
   bool pushes_ahead () const override { return chosen->pushes_ahead (); }
+  bool combines () const override { return chosen->combines (); }
   void push (unsigned slot, const NdSamples *volume) override
   {
     chosen->push (slot, volume);

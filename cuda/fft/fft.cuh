@@ -26,7 +26,8 @@ std::unique_ptr<Method> make_fft_blocks (const RingJob &job,
     const ComputeStreams &streams);
 double blocks_cost (const RingJob &job);
 
-/* Whether all filters of the job fit into blocks, the device has enough shared
+/* Whether the job is in single precision, all its filters fit into blocks, the
+ * device has enough shared
  * memory, and output samples can be NaN if input samples can. */
 bool blocks_possible (const RingJob &job);
 

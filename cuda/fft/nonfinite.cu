@@ -38,21 +38,24 @@ struct Arguments
   const unsigned *marks; /* @n_marks words of each list */
   size_t n_marks;
   int stride;
-  const float *weights; /* [t][z][y][x] */
+  const float *weights; /* [filter][t][z][y][x] */
+  int n_filters;
   int taps[3];
   int padded[2]; /* x and y of the marked volume */
   int size[3];   /* of the responses */
   unsigned char *out;
-  size_t sample, row, slice;
+  size_t sample, row, slice, response; /* bytes */
   float gain;
   int n_slots;
   int slots[MAX_SLOTS];
 };
 
-__device__ float *
-response_at (const Arguments &a, int x, int y, int z)
+template <typename R>
+__device__ R *
+response_at (const Arguments &a, int filter, int x, int y, int z)
 {
-  return (float *) (a.out + x * a.sample + y * a.row + z * a.slice);
+  return (R *) (a.out + filter * a.response + x * a.sample + y * a.row
+      + z * a.slice);
 }
 
 /* The marks of MARKS_PER_WORD samples from @sample on. */
@@ -106,9 +109,10 @@ value_of (unsigned mark)
   return mark == NON_FINITE_MINUS ? -INFINITY : NAN;
 }
 
+template <typename R>
 __device__ __noinline__ void
-add_marked (const Arguments &a, const unsigned *marks, const float *weights,
-    size_t first, size_t step)
+add_marked (const Arguments &a, int filter, const unsigned *marks,
+    const float *weights, size_t first, size_t step)
 {
   const size_t line = (a.size[0] + MARKS_PER_WORD - 1) / MARKS_PER_WORD;
   const size_t all = line * a.size[1] * a.size[2];
@@ -122,38 +126,56 @@ add_marked (const Arguments &a, const unsigned *marks, const float *weights,
       const unsigned mark = sum & NON_FINITE_NAN;
 
       if (mark)
-        atomicAdd (response_at (a, x + k, y, z), a.gain * value_of (mark));
+        atomicAdd (response_at<R> (a, filter, x + k, y, z),
+            (R) (a.gain * value_of (mark)));
     }
   }
 }
 
+/* Adds the responses of filter @filter to the @n samples in @list, which have
+ * the coefficients @weights. */
+template <typename R>
+__device__ __forceinline__ void
+add_listed (const Arguments &a, int filter, const NonFinite *list, unsigned n,
+    const float *weights, size_t first, size_t step)
+{
+  const int taps = a.taps[0] * a.taps[1] * a.taps[2];
+
+  for (size_t i = first; i < (size_t) n * taps; i += step) {
+    const NonFinite non_finite = list[i / taps];
+    const int tap = i % taps;
+    const int x = non_finite.x - tap % a.taps[0];
+    const int y = non_finite.y - tap / a.taps[0] % a.taps[1];
+    const int z = non_finite.z - tap / a.taps[0] / a.taps[1];
+    const float weight = weights[tap];
+
+    if (weight != 0 && x >= 0 && x < a.size[0] && y >= 0 && y < a.size[1]
+        && z >= 0 && z < a.size[2])
+      atomicAdd (response_at<R> (a, filter, x, y, z),
+          (R) (a.gain * (weight * non_finite.value)));
+  }
+}
+
+template <typename R>
 __global__ void __launch_bounds__ (THREADS)
 non_finite_kernel (const __grid_constant__ Arguments a)
 {
-  const int taps = a.taps[0] * a.taps[1] * a.taps[2];
+  const size_t taps = (size_t) a.taps[0] * a.taps[1] * a.taps[2];
   const size_t first = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
   const size_t step = (size_t) gridDim.x * blockDim.x;
 
   for (int t = 0; t < a.n_slots; t++) {
     const size_t slot = (size_t) a.slots[t] * a.stride;
     const unsigned n = min (a.counts[slot], MAX_NON_FINITE);
-    const NonFinite *const list = a.lists + slot * MAX_NON_FINITE;
 
-    if (a.counts[slot] > MAX_NON_FINITE)
-      add_marked (a, a.marks + slot * a.n_marks, a.weights + (size_t) t * taps,
-          first, step);
-    for (size_t i = first; i < (size_t) n * taps; i += step) {
-      const NonFinite non_finite = list[i / taps];
-      const int tap = i % taps;
-      const int x = non_finite.x - tap % a.taps[0];
-      const int y = non_finite.y - tap / a.taps[0] % a.taps[1];
-      const int z = non_finite.z - tap / a.taps[0] / a.taps[1];
-      const float weight = a.weights[(size_t) t * taps + tap];
+    for (int k = 0; n > 0 && k < a.n_filters; k++) {
+      const float *const weights =
+          a.weights + ((size_t) k * a.n_slots + t) * taps;
 
-      if (weight != 0 && x >= 0 && x < a.size[0] && y >= 0 && y < a.size[1]
-          && z >= 0 && z < a.size[2])
-        atomicAdd (response_at (a, x, y, z),
-            a.gain * (weight * non_finite.value));
+      if (a.counts[slot] > MAX_NON_FINITE)
+        add_marked<R> (a, k, a.marks + slot * a.n_marks, weights, first, step);
+      add_listed<R> (a, k, a.lists + slot * MAX_NON_FINITE, n, weights, first,
+          step);
     }
   }
 }
@@ -164,10 +186,13 @@ NonFiniteSamples::NonFiniteSamples (const RingJob &job, const NdReach &reach,
     const ComputeStreams &streams)
     : job (job), reach (reach), streams (streams)
 {
+  /* Only signs matter, because the samples are not finite. float32 rounds small
+   * coefficients of float64 to 0. */
+  const bool is_double = job.precision == ND_PRECISION_DOUBLE;
   const size_t lists = ahead_slots (job) * job.shape.components;
   size_t taps[3], all = 1, padded = 1;
 
-  if (job.in_type != ND_FLOAT32)
+  if (!nd_sample_is_float (job.in_type))
     return;
   for (int a = 0; a < 3; a++)
     all = multiply (all, taps[a] = reach.high[a] - reach.low[a] + 1);
@@ -187,7 +212,7 @@ NonFiniteSamples::NonFiniteSamples (const RingJob &job, const NdReach &reach,
       for_each_coefficient (job.bank->filters[k], t, reach,
           [&] (int x, int y, int z, double w) {
             flipped[(k * reach.slots + t) * all + (z * taps[1] + y) * taps[0]
-                + x] = w;
+                + x] = is_double ? (w > 0) - (w < 0) : w;
           });
   weights.plan (std::move (flipped));
 }
@@ -214,8 +239,8 @@ NonFiniteSamples::list (unsigned slot, size_t component)
 }
 
 void
-NonFiniteSamples::add (const int *slots, unsigned k, size_t component,
-    unsigned char *out, size_t sample, size_t row, size_t slice, float gain)
+NonFiniteSamples::add (const int *slots, unsigned first, unsigned n,
+    size_t component, const NdSamples &out, float gain)
 {
   Arguments a = { counts.get () + component,
     samples.get () + component * MAX_NON_FINITE,
@@ -231,15 +256,20 @@ NonFiniteSamples::add (const int *slots, unsigned k, size_t component,
   }
   for (int axis = 0; axis < 2; axis++)
     a.padded[axis] = padded_size (axis);
-  a.weights = weights.get () + k * reach.slots * taps;
-  a.out = out;
-  a.sample = sample;
-  a.row = row;
-  a.slice = slice;
+  a.weights = weights.get () + first * reach.slots * taps;
+  a.n_filters = n;
+  a.out = out.data;
+  a.sample = out.sample;
+  a.row = out.row;
+  a.slice = out.slice;
+  a.response = out.response;
   a.gain = gain;
   a.n_slots = reach.slots;
   memcpy (a.slots, slots, reach.slots * sizeof (int));
-  non_finite_kernel<<<BLOCKS, THREADS, 0, streams.respond>>> (a);
+  if (job.precision == ND_PRECISION_DOUBLE)
+    non_finite_kernel<double><<<BLOCKS, THREADS, 0, streams.respond>>> (a);
+  else
+    non_finite_kernel<float><<<BLOCKS, THREADS, 0, streams.respond>>> (a);
   ND_CUDA_LAUNCHED (non_finite_kernel);
 }
 

@@ -29,10 +29,11 @@ public:
    * Jobs with integer samples have no lists. */
   NonFiniteList list (unsigned slot, size_t component);
 
-  /* Adds @gain times the response of filter @k to the listed samples to the
-   * float32 responses at @out. Strides are in bytes. */
-  void add (const int *slots, unsigned k, size_t component, unsigned char *out,
-      size_t sample, size_t row, size_t slice, float gain);
+  /* Adds @gain times the responses of @n filters from @first on to the listed
+   * samples to their responses at @out, which are float32 or, in double
+   * precision, float64. */
+  void add (const int *slots, unsigned first, unsigned n, size_t component,
+      const NdSamples &out, float gain);
 
 private:
   int padded_size (int axis) const;

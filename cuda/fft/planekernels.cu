@@ -5,51 +5,13 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cuda/fft/blockkernels.cuh"
+#include "cuda/fft/planepairs.cuh"
 
 namespace nd
 {
 
 namespace
 {
-
-constexpr int WARPS = 4;
-constexpr size_t SHARED = sizeof (float2) * WARPS * BLOCK * PITCH;
-constexpr size_t NUMBERS = BLOCK * BLOCK; /* of a spectrum */
-
-/* The two blocks of a warp. */
-struct Pair
-{
-  size_t index; /* among all pairs */
-  Columns columns;
-  bool is_one; /* the second block does not exist */
-};
-
-/* Returns false if the warp has no pair. */
-__device__ __forceinline__ bool
-find_pair (const Blocks &b, Pair *pair)
-{
-  const int count = b.count[0] * b.count[1] * b.count[2];
-  const int i = 2 * (blockIdx.x * WARPS + threadIdx.x / 32);
-
-  if (i >= count)
-    return false;
-  pair->index = i / 2;
-  pair->is_one = i + 1 == count;
-  pair->columns = Columns{ corner_of (b, i),
-    corner_of (b, pair->is_one ? i : i + 1), 0, 0 };
-  if (pair->is_one)
-    pair->columns.plane[1] = b.shape[2]; /* reads and stores nothing */
-  return true;
-}
-
-__device__ __forceinline__ float2 *
-shared_plane ()
-{
-  extern __shared__ float2 planes[];
-
-  return planes + threadIdx.x / 32 * BLOCK * PITCH;
-}
 
 template <typename T>
 __device__ __forceinline__ float2
@@ -83,7 +45,7 @@ filter_kernel (const __grid_constant__ BlockArguments a)
   float2 v[BLOCK];
   Pair pair;
 
-  if (!find_pair (a.blocks, &pair))
+  if (!find_pair (a.blocks, blockIdx.x, &pair))
     return;
   const float2 level = transform_pair<T> (a, pair, v);
 
@@ -101,7 +63,7 @@ push_kernel (const __grid_constant__ BlockArguments a)
   float2 v[BLOCK];
   Pair pair;
 
-  if (!find_pair (a.blocks, &pair))
+  if (!find_pair (a.blocks, blockIdx.x, &pair))
     return;
   const float2 level = transform_pair<T> (a, pair, v);
   float2 *const out = a.spectra + pair.index * NUMBERS + threadIdx.x % 32;
@@ -122,7 +84,7 @@ respond_kernel (const __grid_constant__ BlockArguments a)
   double level0 = 0, level1 = 0;
   Pair pair;
 
-  if (!find_pair (a.blocks, &pair))
+  if (!find_pair (a.blocks, blockIdx.x, &pair))
     return;
   if (a.sum) {
     const float2 *const begun = a.sum + pair.index * NUMBERS + threadIdx.x % 32;

@@ -7,6 +7,7 @@
 #include "cuda/device.h"
 #include "cuda/fft/cufftlibrary.h"
 #include "cuda/memory.h"
+#include "cuda/sampletypes.cuh"
 #include "cuda/timer.cuh"
 #include "engine/cache.h"
 
@@ -37,15 +38,16 @@ next_smooth (int n, bool even)
 
 /* The time of a transform and its inverse; INFINITY if there is too little
  * memory. */
+template <typename R>
 double
 seconds_of (const int size[3], cudaStream_t stream)
 {
   try {
     const size_t row = size[0] / 2 + 1;
     const size_t n = multiply (multiply (row, size[1]), size[2]);
-    Memory<float> samples (multiply (2, n));
-    Memory<float2> spectrum (n);
-    Transform transform (size, stream);
+    Memory<R> samples (multiply (2, n));
+    Memory<Number<R>> spectrum (n);
+    Transform<R> transform (size, stream);
 
     transform.allocate ();
 
@@ -60,11 +62,13 @@ seconds_of (const int size[3], cudaStream_t stream)
   return INFINITY;
 }
 
+template <typename R>
 std::string
 key_of (const int size[3])
 {
-  return "transform of " + std::to_string (size[0]) + "x"
-      + std::to_string (size[1]) + "x" + std::to_string (size[2]);
+  return std::string (is_double<R> ? "float64 " : "") + "transform of "
+      + std::to_string (size[0]) + "x" + std::to_string (size[1]) + "x"
+      + std::to_string (size[2]);
 }
 
 /* Whether stored sizes can be right. The file may be damaged. */
@@ -80,12 +84,14 @@ is_usable (const double found[3], const int size[3])
 }
 
 /* Replaces @size by the stored size. Returns false if none is stored. */
+template <typename R>
 bool
 recall_sizes (int size[3])
 {
   double found[3];
 
-  if (!nd_cache_get (device_name ().c_str (), key_of (size).c_str (), found, 3)
+  if (!nd_cache_get (device_name ().c_str (), key_of<R> (size).c_str (), found,
+          3)
       || !is_usable (found, size))
     return false;
   std::copy (found, found + 3, size);
@@ -101,31 +107,33 @@ smooth_sizes (int size[3])
 
 } // namespace
 
+template <typename R>
 void
 guess_sizes (int size[3])
 {
-  if (!recall_sizes (size))
+  if (!recall_sizes<R> (size))
     smooth_sizes (size);
 }
 
 /* Measures the two next larger sizes of each axis too: more factors of two and
  * fewer passes can save more time than the additional samples take. */
+template <typename R>
 void
 choose_sizes (int size[3], cudaStream_t stream)
 {
-  const std::string key = key_of (size);
+  const std::string key = key_of<R> (size);
 
-  if (recall_sizes (size))
+  if (recall_sizes<R> (size))
     return;
   smooth_sizes (size);
-  double best = seconds_of (size, stream);
+  double best = seconds_of<R> (size, stream);
 
   for (int a = 0; a < 3; a++) {
     int tried[3] = { size[0], size[1], size[2] };
 
     for (int i = 0; i < 2 && size[a] > 1; i++) {
       tried[a] = next_smooth (tried[a] + 1, a == 0);
-      const double seconds = seconds_of (tried, stream);
+      const double seconds = seconds_of<R> (tried, stream);
 
       ND_DEBUG ("transform of %dx%dx%d takes %.3f ms, best so far %.3f ms",
           tried[0], tried[1], tried[2], 1e3 * seconds, 1e3 * best);
@@ -142,5 +150,10 @@ choose_sizes (int size[3], cudaStream_t stream)
 
   nd_cache_set (device_name ().c_str (), key.c_str (), chosen, 3);
 }
+
+template void guess_sizes<float> (int size[3]);
+template void guess_sizes<double> (int size[3]);
+template void choose_sizes<float> (int size[3], cudaStream_t stream);
+template void choose_sizes<double> (int size[3], cudaStream_t stream);
 
 } // namespace nd

@@ -13,11 +13,13 @@ namespace nd
 
 /* Replaces the least @size that a job needs by the size of the transform: the
  * stored one or, if none is stored, the least one that has only the prime
- * factors 2, 3, 5 and 7, and is even along x. */
+ * factors 2, 3, 5 and 7, and is even along x. R is float or double. */
+template <typename R>
 void guess_sizes (int size[3]);
 
 /* The same, but measures several sizes if none is stored. Allocates memory and
  * waits for the device. */
+template <typename R>
 void choose_sizes (int size[3], cudaStream_t stream);
 
 } // namespace nd

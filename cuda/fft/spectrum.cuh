@@ -1,4 +1,4 @@
-/* The product of two numbers of spectra, and the order of the numbers in the
+/* Numbers of spectra, their product, and the order of the numbers in the
  * spectrum of a block of 32 x 32 x 32 samples (cuda/fft/volumekernels.cu).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -8,6 +8,20 @@
 
 namespace nd
 {
+
+/* A number of a spectrum. */
+template <typename R>
+struct NumberOf
+{
+  using Type = float2;
+};
+template <>
+struct NumberOf<double>
+{
+  using Type = double2;
+};
+template <typename R>
+using Number = typename NumberOf<R>::Type;
 
 /* A block is real, so that half of the columns along z contain its whole
  * spectrum. Number k of a column is at k * COLUMNS + column. Four columns,

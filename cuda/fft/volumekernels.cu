@@ -14,42 +14,13 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cuda/fft/blockkernels.cuh"
+#include "cuda/fft/volumecolumns.cuh"
 
 namespace nd
 {
 
 namespace
 {
-
-constexpr int PLANES = 16;           /* complex planes, each of one warp */
-constexpr int THREADS = 32 * PLANES; /* each has a column of the spectrum */
-static_assert (THREADS == BlockSpectrum::COLUMNS);
-constexpr size_t NUMBERS = THREADS * BLOCK; /* of a spectrum */
-constexpr size_t SHARED = sizeof (float2) * PLANES * BLOCK * PITCH;
-
-/* The places in a complex plane of a thread's column and of the mirror of that
- * column. If the thread has two real columns, the places of both. */
-struct Column
-{
-  int at, mirror;
-  bool real;
-};
-
-__device__ Column
-column_of (int thread)
-{
-  const int lane = thread % 32, row = thread / 32 + 1;
-
-  if (row < 16)
-    return Column{ row * PITCH + lane,
-      (BLOCK - row) * PITCH + (BLOCK - lane) % BLOCK, false };
-  const int ky = lane < 16 ? 0 : 16, kx = lane % 16;
-
-  if (kx > 0)
-    return Column{ ky * PITCH + kx, ky * PITCH + BLOCK - kx, false };
-  return Column{ ky * PITCH, ky * PITCH + 16, true };
-}
 
 /* Computes twice the column of 32 planes and transforms it along z. If the
  * thread has two real columns with spectra F and G, number 0 is the pair of
@@ -133,14 +104,6 @@ multiply_column (float2 (&v)[BLOCK], const float2 *filter, bool real)
   for (int k = 0; k < BLOCK; k++)
     v[k] = multiply_number (make_float2 (0, 0), v[k],
         __ldg (filter + k * THREADS), real && k % 16 == 0);
-}
-
-__device__ __forceinline__ float2 *
-shared_planes ()
-{
-  extern __shared__ float2 planes[];
-
-  return planes;
 }
 
 template <typename T>

@@ -31,10 +31,10 @@ namespace
 {
 
 /* The mean of some samples of a volume. Runs in one thread block. */
-template <typename T>
+template <typename T, typename R>
 __global__ void
 level_kernel (const unsigned char *in, NdSamples strides, int nx, int ny,
-    int nz, float *level)
+    int nz, double *level)
 {
   __shared__ double sums[256];
   __shared__ int counts[256];
@@ -46,8 +46,8 @@ level_kernel (const unsigned char *in, NdSamples strides, int nx, int ny,
     /* Spread over the volume: steps through the rows, scattered columns. */
     const size_t row = (size_t) i * rows / 4096;
     const int x = (int) ((i * 2654435761u) % (unsigned) nx);
-    const float v = *(const T *) (in + x * strides.sample
-        + row % ny * strides.row + row / ny * strides.slice);
+    const R v = *(const T *) (in + x * strides.sample + row % ny * strides.row
+        + row / ny * strides.slice);
 
     if (isfinite (v)) {
       sum += v;
@@ -65,7 +65,7 @@ level_kernel (const unsigned char *in, NdSamples strides, int nx, int ny,
     __syncthreads ();
   }
   if (threadIdx.x == 0) {
-    const float mean = counts[0] ? sums[0] / counts[0] : 0;
+    const R mean = counts[0] ? sums[0] / counts[0] : 0;
 
     *level = isfinite (mean) ? mean : 0;
   }
@@ -76,7 +76,7 @@ level_kernel (const unsigned char *in, NdSamples strides, int nx, int ny,
  * added to the responses. */
 struct Levels
 {
-  const float *levels; /* slot 0; @stride from slot to slot */
+  const double *levels; /* slot 0; @stride from slot to slot */
   int stride;
   const double *sums; /* [t] */
   int n_slots;
@@ -85,12 +85,12 @@ struct Levels
 
 /* Stores the responses of an inverse transform, with the level added. Each
  * thread stores four of a row. */
+template <typename R>
 __global__ void
-take_kernel (const float *samples, size_t row, size_t slice, int nx, int ny,
-    int nz, const __grid_constant__ Store store,
-    const __grid_constant__ Levels l)
+take_kernel (const R *samples, size_t row, size_t slice, int nx, int ny, int nz,
+    const __grid_constant__ Store store, const __grid_constant__ Levels l)
 {
-  __shared__ float level;
+  __shared__ R level;
   const int x = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
   const int y = blockIdx.y * blockDim.y + threadIdx.y;
 
@@ -105,8 +105,8 @@ take_kernel (const float *samples, size_t row, size_t slice, int nx, int ny,
   if (x >= nx || y >= ny)
     return;
   for (int z = blockIdx.z; z < nz; z += gridDim.z) {
-    const float *from = samples + z * slice + y * row + x;
-    float four[4];
+    const R *from = samples + z * slice + y * row + x;
+    R four[4];
 
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -115,8 +115,9 @@ take_kernel (const float *samples, size_t row, size_t slice, int nx, int ny,
   }
 }
 
+template <typename R>
 __global__ void
-take_real_kernel (const float2 *numbers, size_t n, float *real)
+take_real_kernel (const Number<R> *numbers, size_t n, R *real)
 {
   const size_t step = (size_t) gridDim.x * blockDim.x;
 
@@ -133,9 +134,10 @@ struct Placement
   int full[3];  /* the size of the volume; places are modulo it */
 };
 
+template <typename R>
 __global__ void
 place_kernel (const double *coefficients, const __grid_constant__ Placement p,
-    double scale, float *samples)
+    double scale, R *samples)
 {
   const size_t rows = (size_t) p.size[1] * p.size[2];
   const size_t step = (size_t) gridDim.x * blockDim.x;
@@ -182,6 +184,7 @@ all_symmetric (const NdBank *bank)
   return true;
 }
 
+template <typename R>
 class FftWhole : public Method
 {
 public:
@@ -198,9 +201,9 @@ private:
   Placement placement_of (unsigned k) const;
   void add_spectrum (size_t at);
   void center_of (unsigned k, int center[3]) const;
-  void find_level (const NdSamples *volume, size_t c, float *level);
-  float2 *make_sum (const int *slots, unsigned k, size_t c);
-  float *response_of (unsigned k) const;
+  void find_level (const NdSamples *volume, size_t c, double *level);
+  Number<R> *make_sum (const int *slots, unsigned k, size_t c);
+  R *response_of (unsigned k) const;
 
   const RingJob job;
   const NdReach reach;
@@ -208,18 +211,19 @@ private:
   const size_t n_slots; /* including that of the border volume */
   Pad pad;              /* full: the size of the transform */
   size_t numbers = 0;   /* of a spectrum; even */
-  std::unique_ptr<Transform> transform;
-  Memory<float> samples; /* before the transform, and after its inverse */
-  Memory<float2> ring;   /* [slot][component] */
-  Memory<float> levels;
-  const bool real;       /* spectra of filters are real */
-  Memory<float> filters; /* [filter][t], of float2 or float */
+  std::unique_ptr<Transform<R>> transform;
+  Memory<R> samples;      /* before the transform, and after its inverse */
+  Memory<Number<R>> ring; /* [slot][component] */
+  Memory<double> levels;
+  const bool real;   /* spectra of filters are real */
+  Memory<R> filters; /* [filter][t], of Number<R> or R */
   Memory<double> filter_sums;
-  std::unique_ptr<WindowSums> sums;
+  std::unique_ptr<WindowSums<R>> sums;
   NonFiniteSamples non_finite;
 };
 
-FftWhole::FftWhole (const RingJob &job, cudaStream_t stream)
+template <typename R>
+FftWhole<R>::FftWhole (const RingJob &job, cudaStream_t stream)
     : job (job), reach (nd_job_reach (&job)), stream (stream),
       n_slots (reach.slots + (job.border_volumes ? 1 : 0)),
       pad (make_pad (job, reach)), real (all_symmetric (job.bank)),
@@ -228,15 +232,16 @@ FftWhole::FftWhole (const RingJob &job, cudaStream_t stream)
   int size[3];
 
   memcpy (size, pad.size, sizeof (size));
-  guess_sizes (size);
+  guess_sizes<R> (size);
   levels.plan (n_slots * job.shape.components);
   filter_sums.plan (job.bank->n_filters * reach.slots);
   plan_for (size);
 }
 
 /* Plans the memory that depends on the @size of the transform. */
+template <typename R>
 void
-FftWhole::plan_for (const int size[3])
+FftWhole<R>::plan_for (const int size[3])
 {
   memcpy (pad.full, size, sizeof (pad.full));
   pad.row = size[0];
@@ -247,24 +252,26 @@ FftWhole::plan_for (const int size[3])
   ring.plan (multiply (numbers, multiply (n_slots, job.shape.components)));
   filters.plan (multiply (real ? numbers : 2 * numbers,
       multiply (job.bank->n_filters, reach.slots)));
-  sums = std::make_unique<WindowSums> (job, reach, numbers, stream);
-  transform = std::make_unique<Transform> (size, stream);
+  sums = std::make_unique<WindowSums<R>> (job, reach, numbers, false, stream);
+  transform = std::make_unique<Transform<R>> (size, stream);
 }
 
+template <typename R>
 size_t
-FftWhole::bytes_needed () const
+FftWhole<R>::bytes_needed () const
 {
   return total_bytes (samples, ring, levels, filters, filter_sums, *sums,
       non_finite, *transform);
 }
 
+template <typename R>
 void
-FftWhole::allocate ()
+FftWhole<R>::allocate ()
 {
   int size[3];
 
   memcpy (size, pad.size, sizeof (size));
-  choose_sizes (size, stream);
+  choose_sizes<R> (size, stream);
   if (memcmp (size, pad.full, sizeof (size)) != 0)
     plan_for (size);
   ND_INFO ("transforms of %dx%dx%d for padded volumes of %dx%dx%d, %s spectra "
@@ -279,8 +286,9 @@ FftWhole::allocate ()
 
 /* The sample about which a filter with a real spectrum is symmetric, relative
  * to the first sample that the job reads; 0 for other filters. */
+template <typename R>
 void
-FftWhole::center_of (unsigned k, int center[3]) const
+FftWhole<R>::center_of (unsigned k, int center[3]) const
 {
   int low[ND_AXES], high[ND_AXES];
 
@@ -290,8 +298,9 @@ FftWhole::center_of (unsigned k, int center[3]) const
 }
 
 /* The place of output 0 of filter @k in the inverse transform. */
-float *
-FftWhole::response_of (unsigned k) const
+template <typename R>
+R *
+FftWhole<R>::response_of (unsigned k) const
 {
   int center[3];
 
@@ -303,8 +312,9 @@ FftWhole::response_of (unsigned k) const
 /* The coefficient that reads offset d is stored at index center - d, modulo the
  * size. Output i is then number center + i of the inverse transform. Offsets
  * count from the first sample that the job reads. */
+template <typename R>
 Placement
-FftWhole::placement_of (unsigned k) const
+FftWhole<R>::placement_of (unsigned k) const
 {
   const NdFilter *const f = job.bank->filters[k];
   int low[ND_AXES], high[ND_AXES], center[3];
@@ -323,24 +333,26 @@ FftWhole::placement_of (unsigned k) const
 
 /* Stores the spectrum of the samples as number @at. Uses the ring, which is
  * still empty. */
+template <typename R>
 void
-FftWhole::add_spectrum (size_t at)
+FftWhole<R>::add_spectrum (size_t at)
 {
-  float *const to = filters.get () + at * (real ? numbers : 2 * numbers);
+  R *const to = filters.get () + at * (real ? numbers : 2 * numbers);
 
   if (!real) {
-    transform->forward (samples.get (), (float2 *) to);
+    transform->forward (samples.get (), (Number<R> *) to);
     return;
   }
   transform->forward (samples.get (), ring.get ());
-  take_real_kernel<<<256, 256, 0, stream>>> (ring.get (), numbers, to);
+  take_real_kernel<R><<<256, 256, 0, stream>>> (ring.get (), numbers, to);
   ND_CUDA_LAUNCHED (take_real_kernel);
 }
 
 /* Uploads the coefficients and transforms them on the device. The spectra of
  * volumes that a filter does not read remain zeros. */
+template <typename R>
 void
-FftWhole::add_filters ()
+FftWhole<R>::add_filters ()
 {
   const double scale = 1.0 / ((double) pad.full[0] * pad.full[1] * pad.full[2]);
   std::vector<double> sums_of_filters (filter_sums.count ());
@@ -366,7 +378,7 @@ FftWhole::add_filters ()
         continue;
       sums_of_filters[at] = std::accumulate (w, w + n, 0.0);
       ND_CUDA (cudaMemsetAsync (samples.get (), 0, samples.bytes (), stream));
-      place_kernel<<<(n + 255) / 256 < 1024 ? (n + 255) / 256 : 1024, 256, 0,
+      place_kernel<R><<<(n + 255) / 256 < 1024 ? (n + 255) / 256 : 1024, 256, 0,
           stream>>> (coefficients.get () + (w - f->coefficients), placement,
           scale, samples.get ());
       ND_CUDA_LAUNCHED (place_kernel);
@@ -378,22 +390,24 @@ FftWhole::add_filters ()
   ND_DEBUG ("made the spectra of %u filters", job.bank->n_filters);
 }
 
+template <typename R>
 void
-FftWhole::find_level (const NdSamples *volume, size_t c, float *level)
+FftWhole<R>::find_level (const NdSamples *volume, size_t c, double *level)
 {
   const unsigned char *in = volume->data + c * nd_sample_size (job.in_type);
   const int nx = pad.shape[0], ny = pad.shape[1], nz = pad.shape[2];
 
-  visit_sample_type (job.in_type, [&] (auto sample) {
+  visit_sample_type_of<R> (job.in_type, [&] (auto sample) {
     using T = typename decltype (sample)::Type;
 
-    level_kernel<T><<<1, 256, 0, stream>>> (in, *volume, nx, ny, nz, level);
+    level_kernel<T, R><<<1, 256, 0, stream>>> (in, *volume, nx, ny, nz, level);
   });
   ND_CUDA_LAUNCHED (level_kernel);
 }
 
+template <typename R>
 void
-FftWhole::push (unsigned slot, const NdSamples *volume)
+FftWhole<R>::push (unsigned slot, const NdSamples *volume)
 {
   for (size_t c = 0; c < job.shape.components; c++) {
     const size_t i = slot * job.shape.components + c;
@@ -411,11 +425,12 @@ FftWhole::push (unsigned slot, const NdSamples *volume)
 }
 
 /* The product spectrum of filter @k over the window. */
-float2 *
-FftWhole::make_sum (const int *slots, unsigned k, size_t c)
+template <typename R>
+Number<R> *
+FftWhole<R>::make_sum (const int *slots, unsigned k, size_t c)
 {
   const size_t components = job.shape.components;
-  const WindowSpectra spectra = { ring.get () + c * numbers,
+  const WindowSpectra<R> spectra = { ring.get () + c * numbers,
     components * numbers,
     filters.get () + k * reach.slots * (real ? numbers : 2 * numbers), numbers,
     false, real };
@@ -424,8 +439,10 @@ FftWhole::make_sum (const int *slots, unsigned k, size_t c)
       spectra);
 }
 
+template <typename R>
 void
-FftWhole::respond (const int *slots, const NdScale &scale, const NdSamples &out)
+FftWhole<R>::respond (const int *slots, const NdScale &scale,
+    const NdSamples &out)
 {
   const dim3 threads (32, 4);
   const dim3 blocks ((pad.shape[0] + 127) / 128, (pad.shape[1] + 3) / 4,
@@ -437,13 +454,14 @@ FftWhole::respond (const int *slots, const NdScale &scale, const NdSamples &out)
         filter_sums.get () + k * reach.slots, (int) reach.slots };
 
       memcpy (l.slots, slots, reach.slots * sizeof (int));
-      float *const response = response_of (k);
+      R *const response = response_of (k);
+      const NdSamples to = { (guint8 *) response, sizeof (R),
+        sizeof (R) * pad.row, sizeof (R) * pad.slice };
 
       transform->inverse (make_sum (slots, k, c), samples.get ());
-      non_finite.add (slots, k, c, (unsigned char *) response, 4, 4 * pad.row,
-          4 * pad.slice, 1);
-      take_kernel<<<blocks, threads, 0, stream>>> (response, pad.row, pad.slice,
-          pad.shape[0], pad.shape[1], pad.shape[2],
+      non_finite.add (slots, k, 1, c, to, 1);
+      take_kernel<R><<<blocks, threads, 0, stream>>> (response, pad.row,
+          pad.slice, pad.shape[0], pad.shape[1], pad.shape[2],
           make_store (out, job.out_type, scale, c, k), l);
       ND_CUDA_LAUNCHED (take_kernel);
     }
@@ -455,7 +473,9 @@ FftWhole::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 std::unique_ptr<Method>
 make_fft_whole (const RingJob &job, cudaStream_t stream)
 {
-  return std::make_unique<FftWhole> (job, stream);
+  if (job.precision == ND_PRECISION_DOUBLE)
+    return std::make_unique<FftWhole<double>> (job, stream);
+  return std::make_unique<FftWhole<float>> (job, stream);
 }
 
 } // namespace nd

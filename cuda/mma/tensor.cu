@@ -309,6 +309,11 @@ void
 check_tensor (const RingJob &job)
 {
   int offset;
+
+  if (job.precision == ND_PRECISION_DOUBLE)
+    throw Error (ND_ERROR_SETTINGS,
+        "method=tensor computes in single precision only: use method=auto, "
+        "direct, separable or fft with precision=double");
   const TensorForm form = job_form (job, &offset);
 
   if (compute_capability () < 80)

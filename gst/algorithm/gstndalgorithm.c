@@ -9,6 +9,7 @@
 #include "gst/base/gstnddownstream.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflow.h"
+#include "gst/base/gstndflush.h"
 #include "gst/base/gstndlatency.h"
 #include "gst/base/gstndproperties.h"
 
@@ -66,7 +67,9 @@ gst_nd_algorithm_stats (GstNdAlgorithm *self)
   GST_OBJECT_LOCK (self);
   gst_structure_set (s, "backend", G_TYPE_STRING, priv->backend_name,
       "volumes-in", G_TYPE_UINT64, priv->in, "volumes-out", G_TYPE_UINT64,
-      priv->out_count, "volumes-late", G_TYPE_UINT64, priv->late,
+      priv->out_count, "volumes-late", G_TYPE_UINT64, priv->late, "stretches",
+      G_TYPE_UINT64, priv->stretches, "gaps", G_TYPE_UINT64, priv->gaps,
+      "volumes-missing", G_TYPE_UINT64, priv->missing,
       "volumes-outside-segment", G_TYPE_UINT64, priv->clipped, "volumes-lost",
       G_TYPE_UINT64, priv->lost, "volumes-flushed", G_TYPE_UINT64,
       priv->flushed, "seconds-min", G_TYPE_DOUBLE, priv->seconds_min,
@@ -116,7 +119,7 @@ set_reach (GstNdAlgorithm *self, GstClockTime interval)
 }
 
 void
-gst_nd_algorithm_update_latency (GstNdAlgorithm *self)
+gst_nd_algorithm_update_latency (GstNdAlgorithm *self, gboolean exactly)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
   const GstClockTime interval = gst_nd_timing_expected (&priv->timing,
@@ -131,9 +134,10 @@ gst_nd_algorithm_update_latency (GstNdAlgorithm *self)
   computing = gst_nd_latency_compute_time (priv->compute_latency, priv->live,
       interval, priv->compute_peak * GST_SECOND, &priv->counts_compute);
   latency = priv->after * interval + computing;
-  changed = gst_nd_latency_differs (priv->latency, latency);
-  if (changed)
-    priv->latency = latency;
+  if (!exactly)
+    latency = gst_nd_latency_step (priv->latency, latency, interval);
+  changed = latency != priv->latency;
+  priv->latency = latency;
   GST_OBJECT_UNLOCK (self);
   if (!changed)
     return;
@@ -151,7 +155,7 @@ make_algorithms (GstNdAlgorithm *self, GError **error)
 {
   if (!gst_nd_algorithm_make (self, error))
     return FALSE;
-  gst_nd_algorithm_update_latency (self);
+  gst_nd_algorithm_update_latency (self, TRUE);
   return TRUE;
 }
 
@@ -175,8 +179,46 @@ downstream_accepts (GstNdAlgorithm *self, GError **error)
   return gst_nd_downstream_accepts (trans, possible, error);
 }
 
+/* Checks the properties, of which @change remains to be made. If they do not
+ * work, goes back to those in use. */
+static gboolean
+check_change (GstNdAlgorithm *self, GstNdChange change)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstNdAlgorithmClass *klass = GST_ND_ALGORITHM_GET_CLASS (self);
+  g_autoptr (GError) error = NULL;
+
+  if (klass->check_settings (self, &error)
+      && klass->check_input (self, &priv->input, &error)
+      && (change != GST_ND_CHANGE_CAPS || downstream_accepts (self, &error)))
+    return TRUE;
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
+      ("The old settings stay in use"));
+  GST_OBJECT_LOCK (self);
+  if (!priv->settings_changed)
+    klass->revert (self);
+  GST_OBJECT_UNLOCK (self);
+  return FALSE;
+}
+
+/* Puts the properties in use, unless one was set since they were checked. */
+static gboolean
+activate (GstNdAlgorithm *self)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  gboolean same;
+
+  GST_OBJECT_LOCK (self);
+  same = !priv->settings_changed;
+  if (same)
+    GST_ND_ALGORITHM_GET_CLASS (self)->activate (self);
+  GST_OBJECT_UNLOCK (self);
+  return same;
+}
+
 /* Takes the properties that were set since the last volume
- * (docs/checklist.md, 30). */
+ * (docs/checklist.md, 30). Those that are set meanwhile wait for the next
+ * one. */
 static GstFlowReturn
 apply_settings (GstNdAlgorithm *self)
 {
@@ -200,21 +242,12 @@ apply_settings (GstNdAlgorithm *self)
           "new settings: the window keeps its volumes");
     return GST_FLOW_OK;
   }
-  if (!klass->check_settings (self, &error)
-      || !klass->check_input (self, &priv->input, &error)
-      || (change == GST_ND_CHANGE_CAPS && !downstream_accepts (self, &error))) {
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
-        ("The old settings stay in use"));
-    GST_OBJECT_LOCK (self);
-    if (!priv->settings_changed)
-      klass->revert (self);
-    GST_OBJECT_UNLOCK (self);
+  if (!check_change (self, change))
     return GST_FLOW_OK;
-  }
-  ret = gst_nd_algorithm_end_stretch (self, "new settings");
-  GST_OBJECT_LOCK (self);
-  klass->activate (self);
-  GST_OBJECT_UNLOCK (self);
+  ret = gst_nd_downstream_result (GST_BASE_TRANSFORM (self),
+      gst_nd_algorithm_end_stretch (self, "new settings"));
+  if (!activate (self))
+    return ret;
   if (change == GST_ND_CHANGE_CAPS) {
     gst_nd_algorithm_clear (self);
     gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
@@ -225,6 +258,19 @@ apply_settings (GstNdAlgorithm *self)
 }
 
 /* Volumes */
+
+/* The base class does not call set_caps() if new properties lead to the same
+ * caps, for example because eigenvalues and velocities have as many
+ * components. */
+static gboolean
+set_same_caps (GstBaseTransform *trans)
+{
+  g_autoptr (GstCaps) in = gst_pad_get_current_caps (trans->sinkpad);
+  g_autoptr (GstCaps) out = gst_pad_get_current_caps (trans->srcpad);
+
+  return in && out
+      && GST_BASE_TRANSFORM_GET_CLASS (trans)->set_caps (trans, in, out);
+}
 
 static GstFlowReturn
 gst_nd_algorithm_submit_input_buffer (GstBaseTransform *trans,
@@ -240,14 +286,13 @@ gst_nd_algorithm_submit_input_buffer (GstBaseTransform *trans,
     gst_buffer_unref (input);
     return applied;
   }
-  ret = GST_BASE_TRANSFORM_CLASS (gst_nd_algorithm_parent_class)
-            ->submit_input_buffer (trans, is_discont, input);
+  ret = gst_nd_flush_submit (trans, is_discont, input);
   buffer = g_steal_pointer (&trans->queued_buf);
   if (ret != GST_FLOW_OK)
     return ret;
-  if (g_atomic_int_get (&priv->failed))
+  if (gst_nd_was_posted (&priv->failed))
     return GST_FLOW_ERROR;
-  if (priv->n_algorithms == 0)
+  if (priv->n_algorithms == 0 && !set_same_caps (trans))
     return GST_FLOW_NOT_NEGOTIATED;
   return gst_nd_flow_join (applied,
       gst_nd_algorithm_take_volume (self, buffer));
@@ -346,7 +391,7 @@ gst_nd_algorithm_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   /* Another spelling, rate or memory: the history stays. */
   if (same) {
     if (same_memory || gst_nd_algorithm_make_pool (self, &error)) {
-      gst_nd_algorithm_update_latency (self);
+      gst_nd_algorithm_update_latency (self, TRUE);
       return TRUE;
     }
   } else if (make_algorithms (self, &error)) {
@@ -379,6 +424,7 @@ gst_nd_algorithm_start (GstBaseTransform *trans)
 
   GST_OBJECT_LOCK (self);
   priv->in = priv->out_count = priv->late = priv->clipped = 0;
+  priv->stretches = priv->gaps = priv->missing = 0;
   priv->lost = priv->flushed = 0;
   priv->seconds_min = priv->seconds_sum = priv->seconds_max = 0;
   priv->compute_peak = 0;
@@ -490,6 +536,7 @@ gst_nd_algorithm_init (GstNdAlgorithm *self)
   g_queue_init (&priv->anchors);
   gst_nd_device_init (&priv->device);
   gst_nd_seek_init (&priv->seek);
+  gst_nd_flush_install (GST_BASE_TRANSFORM_SINK_PAD (self));
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
 }
@@ -508,6 +555,7 @@ gst_nd_algorithm_class_init (GstNdAlgorithmClass *klass)
   gst_nd_properties_install (G_OBJECT_CLASS (klass), rows, G_N_ELEMENTS (rows));
   GST_ELEMENT_CLASS (klass)->set_context =
       GST_DEBUG_FUNCPTR (gst_nd_algorithm_set_context);
+  GST_ELEMENT_CLASS (klass)->post_message = gst_nd_flush_post_message;
   GST_ELEMENT_CLASS (klass)->change_state =
       GST_DEBUG_FUNCPTR (gst_nd_algorithm_change_state);
   trans_class->passthrough_on_same_caps = FALSE;
@@ -515,7 +563,7 @@ gst_nd_algorithm_class_init (GstNdAlgorithmClass *klass)
   trans_class->stop = GST_DEBUG_FUNCPTR (gst_nd_algorithm_stop);
   trans_class->transform_caps =
       GST_DEBUG_FUNCPTR (gst_nd_algorithm_transform_caps);
-  trans_class->fixate_caps = GST_DEBUG_FUNCPTR (gst_nd_algorithm_fixate_caps);
+  trans_class->fixate_caps = GST_DEBUG_FUNCPTR (gst_nd_downstream_fixate);
   trans_class->set_caps = GST_DEBUG_FUNCPTR (gst_nd_algorithm_set_caps);
   trans_class->get_unit_size =
       GST_DEBUG_FUNCPTR (gst_nd_algorithm_get_unit_size);

@@ -277,16 +277,6 @@ gst_nd_algorithm_make (GstNdAlgorithm *self, GError **error)
 
 /* Memory of buffers */
 
-GstCaps *
-gst_nd_algorithm_fixate_caps (GstBaseTransform *trans,
-    GstPadDirection direction, GstCaps *caps, GstCaps *other)
-{
-  return gst_nd_algorithm_parent ()->fixate_caps (trans, direction, caps,
-      gst_nd_cuda_choose_caps (direction == GST_PAD_SINK ? trans->srcpad
-                                                         : trans->sinkpad,
-          other));
-}
-
 /* Outputs come from a pool of this element. */
 gboolean
 gst_nd_algorithm_decide_allocation (GstBaseTransform *trans, GstQuery *query)

@@ -8,12 +8,54 @@
 
 #define GST_CAT_DEFAULT gst_nd_algorithm_debug
 
+static gboolean
+check_format (GstNdAlgorithm *self, const GstNdFormat *format, GError **error)
+{
+  GstNdAlgorithmClass *klass = GST_ND_ALGORITHM_GET_CLASS (self);
+
+  return klass->check_settings (self, error)
+      && klass->check_input (self, format, error);
+}
+
+/* Puts the properties in use; if they do not suit @format, those before them.
+ * Properties that are set meanwhile are checked as well. */
+static gboolean
+choose_settings (GstNdAlgorithm *self, const GstNdFormat *format,
+    GError **error)
+{
+  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
+  GstNdAlgorithmClass *klass = GST_ND_ALGORITHM_GET_CLASS (self);
+  g_autoptr (GError) refused = NULL;
+  gboolean ok, again;
+
+  do {
+    GST_OBJECT_LOCK (self);
+    priv->settings_changed = FALSE;
+    GST_OBJECT_UNLOCK (self);
+    g_clear_error (error);
+    ok = check_format (self, format, error);
+    GST_OBJECT_LOCK (self);
+    again = priv->settings_changed;
+    if (!again && ok) {
+      klass->activate (self);
+      priv->negotiated = TRUE;
+    } else if (!again && priv->negotiated && !refused) {
+      refused = g_steal_pointer (error);
+      klass->revert (self);
+      again = TRUE;
+    }
+    GST_OBJECT_UNLOCK (self);
+  } while (again);
+  if (ok && refused)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", refused->message),
+        ("The old settings stay in use"));
+  return ok;
+}
+
 /* Drains while the old caps are valid (docs/checklist.md, 11). */
 static gboolean
 caps_event (GstNdAlgorithm *self, GstEvent *event)
 {
-  GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
-  GstNdAlgorithmClass *klass = GST_ND_ALGORITHM_GET_CLASS (self);
   g_autoptr (GstCaps) current =
       gst_pad_get_current_caps (GST_BASE_TRANSFORM_SINK_PAD (self));
   g_autoptr (GError) error = NULL;
@@ -26,14 +68,8 @@ caps_event (GstNdAlgorithm *self, GstEvent *event)
   GST_INFO_OBJECT (self, "input caps %" GST_PTR_FORMAT, caps);
   gst_nd_algorithm_break_stretch (self, "new input caps");
   gst_nd_algorithm_clear (self);
-  GST_OBJECT_LOCK (self);
-  klass->activate (self);
-  priv->negotiated = TRUE;
-  priv->settings_changed = FALSE;
-  GST_OBJECT_UNLOCK (self);
-  if (klass->check_settings (self, &error)
-      && gst_nd_format_from_caps (&format, caps, &error)
-      && klass->check_input (self, &format, &error))
+  if (gst_nd_format_from_caps (&format, caps, &error)
+      && choose_settings (self, &format, &error))
     return TRUE;
   gst_nd_algorithm_fail (self, error);
   return FALSE;

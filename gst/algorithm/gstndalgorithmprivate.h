@@ -26,8 +26,10 @@ typedef struct
   GstClockTime latency;     /* NONE before caps */
   GstClockTime earliest_time; /* from QoS; NONE: no output is late */
   guint64 in, out_count, late, clipped;
-  guint64 lost;    /* outputs that downstream did not take */
-  guint64 flushed; /* volumes without output because of a flush */
+  guint64 stretches;
+  guint64 gaps, missing; /* places in stretches, and volumes missing there */
+  guint64 lost;          /* outputs that downstream did not take */
+  guint64 flushed;       /* volumes without output because of a flush */
   gdouble seconds_min, seconds_sum, seconds_max;
   gdouble compute_peak;      /* seconds; of the slower ones of the outputs */
   const gchar *backend_name; /* of the algorithms */
@@ -44,7 +46,7 @@ typedef struct
   GstCaps *output_caps;
   GstBufferPool *pool;
   guint before, after;
-  gint failed;      /* an error was posted; atomic */
+  gint failed;      /* gst_nd_was_posted(); atomic */
   gboolean discont; /* the next output has DISCONT */
   gboolean reverse;
   GQueue anchors;        /* in stream order: buffers without memory for volumes
@@ -91,8 +93,6 @@ const NdBackend *gst_nd_algorithm_device_in_use (GstNdAlgorithm *self);
 void gst_nd_algorithm_set_context (GstElement *element, GstContext *context);
 GstStateChangeReturn gst_nd_algorithm_change_state (GstElement *element,
     GstStateChange transition);
-GstCaps *gst_nd_algorithm_fixate_caps (GstBaseTransform *trans,
-    GstPadDirection direction, GstCaps *caps, GstCaps *other);
 gboolean gst_nd_algorithm_decide_allocation (GstBaseTransform *trans,
     GstQuery *query);
 gboolean gst_nd_algorithm_propose_allocation (GstBaseTransform *trans,
@@ -102,8 +102,9 @@ gboolean gst_nd_algorithm_propose_allocation (GstBaseTransform *trans,
 GstFlowReturn gst_nd_algorithm_fail (GstNdAlgorithm *self, const GError *error);
 
 /* The latency in use, from the interval of the caps or the measured one, and
- * from the computing time; posts LATENCY if it changes. */
-void gst_nd_algorithm_update_latency (GstNdAlgorithm *self);
+ * from the computing time; posts LATENCY if it changes. @exactly: also by less
+ * than a tenth, and at once. */
+void gst_nd_algorithm_update_latency (GstNdAlgorithm *self, gboolean exactly);
 
 /* gstndalgorithmevents.c: events and queries. */
 gboolean gst_nd_algorithm_sink_event (GstBaseTransform *trans, GstEvent *event);

@@ -7,6 +7,7 @@
 #include "gst/base/gstndanchor.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflow.h"
+#include "gst/base/gstndflush.h"
 #include "gst/base/gstndtensormeta.h"
 
 #define GST_CAT_DEFAULT gst_nd_algorithm_debug
@@ -16,8 +17,10 @@ gst_nd_algorithm_fail (GstNdAlgorithm *self, const GError *error)
 {
   GstNdAlgorithmPrivate *priv = gst_nd_algorithm_private (self);
 
-  if (g_atomic_int_compare_and_exchange (&priv->failed, FALSE, TRUE))
+  if (gst_nd_posting_begin (&priv->failed)) {
     gst_nd_element_error_once (GST_ELEMENT (self), error);
+    gst_nd_posting_end (&priv->failed);
+  }
   return GST_FLOW_ERROR;
 }
 
@@ -283,7 +286,8 @@ push_one (GstNdAlgorithm *self)
       " took %.3f ms on this thread, with the pushes before it",
       priv->pulled - 1, GST_TIME_ARGS (GST_BUFFER_PTS (out)), seconds * 1e3);
   GST_LOG_OBJECT (self, "pushing %" GST_PTR_FORMAT, out);
-  ret = gst_pad_push (pad, g_steal_pointer (&out));
+  ret = gst_nd_flush_result (GST_ELEMENT (self),
+      gst_pad_push (pad, g_steal_pointer (&out)));
   if (ret != GST_FLOW_OK) {
     GST_DEBUG_OBJECT (self, "downstream returned %s", gst_flow_get_name (ret));
     count_missed (self, 1, ret);
@@ -365,6 +369,14 @@ begin_volume (GstNdAlgorithm *self, GstBuffer *buffer)
   const GstNdTiming timing = priv->timing;
   GstFlowReturn ret;
 
+  if (!step.break_reason && step.missing > 0) {
+    GST_DEBUG_OBJECT (self, "%u volumes are missing before %" GST_TIME_FORMAT,
+        step.missing, GST_TIME_ARGS (GST_BUFFER_PTS (buffer)));
+    GST_OBJECT_LOCK (self);
+    priv->gaps++;
+    priv->missing += step.missing;
+    GST_OBJECT_UNLOCK (self);
+  }
   if (!step.break_reason || priv->pushed == 0)
     return GST_FLOW_OK;
   ret = gst_nd_algorithm_break_stretch (self, step.break_reason);
@@ -405,11 +417,12 @@ push_volume (GstNdAlgorithm *self, GstBuffer *buffer)
     priv->last_sample = priv->pushed;
   GST_LOG_OBJECT (self, "pushed volume %" G_GINT64_FORMAT ": %" GST_PTR_FORMAT,
       priv->pushed, buffer);
-  priv->pushed++;
   g_queue_push_tail (&priv->anchors, gst_nd_anchor_new (buffer, &priv->input));
   GST_OBJECT_LOCK (self);
+  priv->stretches += priv->pushed == 0;
   priv->in++;
   GST_OBJECT_UNLOCK (self);
+  priv->pushed++;
   return GST_FLOW_OK;
 }
 
@@ -422,7 +435,7 @@ gst_nd_algorithm_take_volume (GstNdAlgorithm *self, GstBuffer *buffer)
   if (gst_nd_flow_is_final (begun))
     return begun;
   ret = push_volume (self, buffer);
-  gst_nd_algorithm_update_latency (self);
+  gst_nd_algorithm_update_latency (self, FALSE);
   if (ret == GST_FLOW_OK)
     ret = push_ready (self);
   return gst_nd_flow_join (begun, ret);

@@ -479,6 +479,8 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
       g_param_spec_boxed ("stats", "Statistics",
           "backend, method (strings); volumes-in, volumes-out, volumes-late "
           "(outputs that were not computed because they would be late), "
+          "stretches (runs of volumes without a break in time), gaps (places "
+          "in stretches at which volumes are missing), volumes-missing there, "
           "volumes-outside-segment (outputs outside the segment that a seek "
           "asked for), volumes-lost (downstream did not take their outputs), "
           "volumes-flushed (a flush or a state change discarded them) "

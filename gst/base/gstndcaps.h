@@ -27,6 +27,9 @@ G_BEGIN_DECLS
 #define GST_ND_TENSORS_CUDA_CAPS                               \
   GST_ND_TENSORS "(memory:CUDAMemory)" GST_ND_TENSORS_FIELDS ( \
       "uint8, int16, uint16, float32")
+#define GST_ND_TENSORS_CUDA_DOUBLE_CAPS                        \
+  GST_ND_TENSORS "(memory:CUDAMemory)" GST_ND_TENSORS_FIELDS ( \
+      "uint8, int16, uint16, float32, float64")
 
 /* The contents of caps; the field volumes is 0. */
 typedef NdRecording GstNdVolumeInfo;

@@ -4,6 +4,34 @@
 #include "gst/base/gstnddownstream.h"
 
 #include "core/error.h"
+#include "gst/base/gstndcuda.h"
+
+static GstCaps *
+fixate (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+    GstCaps *other)
+{
+  const GstBaseTransformClass *base =
+      g_type_class_peek (GST_TYPE_BASE_TRANSFORM);
+  GstPad *pad = direction == GST_PAD_SINK ? trans->srcpad : trans->sinkpad;
+
+  return base->fixate_caps (trans, direction, caps,
+      gst_nd_cuda_choose_caps (pad, other));
+}
+
+GstCaps *
+gst_nd_downstream_fixate (GstBaseTransform *trans, GstPadDirection direction,
+    GstCaps *caps, GstCaps *other)
+{
+  if (direction == GST_PAD_SINK && gst_caps_is_equal (caps, other)) {
+    g_autoptr (GstCaps) possible =
+        GST_BASE_TRANSFORM_GET_CLASS (trans)->transform_caps (trans, direction,
+            caps, NULL);
+
+    if (!gst_caps_is_empty (possible) && !gst_caps_is_subset (other, possible))
+      gst_caps_replace (&other, possible);
+  }
+  return fixate (trans, direction, caps, other);
+}
 
 static gboolean
 is_accepted (GstBaseTransform *trans, GstCaps *possible)
@@ -15,8 +43,7 @@ is_accepted (GstBaseTransform *trans, GstCaps *possible)
 
   if (gst_caps_is_empty (chosen))
     return FALSE;
-  chosen = GST_BASE_TRANSFORM_GET_CLASS (trans)->fixate_caps (trans,
-      GST_PAD_SINK, in, g_steal_pointer (&chosen));
+  chosen = fixate (trans, GST_PAD_SINK, in, g_steal_pointer (&chosen));
   return gst_pad_peer_query_accept_caps (trans->srcpad, chosen);
 }
 
@@ -35,4 +62,13 @@ gst_nd_downstream_accepts (GstBaseTransform *trans, GstCaps *possible,
       "caps, or link elements that accept the new ones",
       text);
   return FALSE;
+}
+
+GstFlowReturn
+gst_nd_downstream_result (GstBaseTransform *trans, GstFlowReturn ret)
+{
+  return ret == GST_FLOW_NOT_NEGOTIATED
+          && gst_pad_needs_reconfigure (trans->srcpad)
+      ? GST_FLOW_OK
+      : ret;
 }

@@ -57,37 +57,117 @@ gst_nd_element_warning (GstElement *element, const GError *error)
   post (element, GST_MESSAGE_WARNING, error, __FILE__, GST_FUNCTION, __LINE__);
 }
 
-/* Remembers in the outermost bin of @element whether an error was posted, and
- * returns the previous value. */
-static gboolean
-set_posted (GstElement *element, gboolean posted)
+/* The outermost bin of @element, or @element. */
+static GstObject *
+get_top (GstElement *element)
 {
-  static GMutex lock;
-  GQuark quark = g_quark_from_static_string ("nd-back-end-failed");
-  GstObject *top = GST_OBJECT (element);
-  gboolean before;
+  GstObject *top = gst_object_ref (element), *parent;
 
-  while (GST_OBJECT_PARENT (top))
-    top = GST_OBJECT_PARENT (top);
+  while ((parent = gst_object_get_parent (top))) {
+    gst_object_unref (top);
+    top = parent;
+  }
+  return top;
+}
+
+/* A handler on the bus that stops the pipeline must not wait for a thread that
+ * waits for the handler. */
+#define POSTING_WAIT G_TIME_SPAN_SECOND
+
+enum
+{
+  NOT_POSTED,
+  POSTING,
+  POSTED
+};
+
+static GMutex lock;
+static GCond changed;
+
+/* Call with the lock held. */
+static gint
+wait_until_posted (const gint *posted)
+{
+  const gint64 end = g_get_monotonic_time () + POSTING_WAIT;
+
+  while (g_atomic_int_get (posted) == POSTING
+      && g_cond_wait_until (&changed, &lock, end))
+    ;
+  return g_atomic_int_get (posted);
+}
+
+gboolean
+gst_nd_posting_begin (gint *posted)
+{
+  gboolean first;
+
   g_mutex_lock (&lock);
-  before = g_object_get_qdata (G_OBJECT (top), quark) != NULL;
-  g_object_set_qdata (G_OBJECT (top), quark, GINT_TO_POINTER (posted));
+  first = wait_until_posted (posted) == NOT_POSTED;
+  if (first)
+    g_atomic_int_set (posted, POSTING);
   g_mutex_unlock (&lock);
-  return before;
+  return first;
+}
+
+void
+gst_nd_posting_end (gint *posted)
+{
+  g_mutex_lock (&lock);
+  g_atomic_int_set (posted, POSTED);
+  g_cond_broadcast (&changed);
+  g_mutex_unlock (&lock);
+}
+
+gboolean
+gst_nd_was_posted (const gint *posted)
+{
+  gboolean was;
+
+  if (g_atomic_int_get (posted) == NOT_POSTED)
+    return FALSE;
+  g_mutex_lock (&lock);
+  was = wait_until_posted (posted) != NOT_POSTED;
+  g_mutex_unlock (&lock);
+  return was;
+}
+
+/* Whether the elements of @top posted the error of a device. */
+static gint *
+posted_by (GstObject *top)
+{
+  const gchar *name = "nd-back-end-failed";
+  gint *posted;
+
+  g_mutex_lock (&lock);
+  posted = g_object_get_data (G_OBJECT (top), name);
+  if (!posted) {
+    posted = g_new0 (gint, 1);
+    g_object_set_data_full (G_OBJECT (top), name, posted, g_free);
+  }
+  g_mutex_unlock (&lock);
+  return posted;
 }
 
 void
 gst_nd_element_error_once_full (GstElement *element, const GError *error,
     const gchar *file, const gchar *function, gint line)
 {
-  if (!g_error_matches (error, ND_ERROR, ND_ERROR_FAILED)
-      || !set_posted (element, TRUE))
+  g_autoptr (GstObject) top = get_top (element);
+  gint *posted = posted_by (top);
+
+  if (!g_error_matches (error, ND_ERROR, ND_ERROR_FAILED)) {
     gst_nd_element_error_full (element, error, file, function, line);
+  } else if (gst_nd_posting_begin (posted)) {
+    gst_nd_element_error_full (element, error, file, function, line);
+    gst_nd_posting_end (posted);
+  }
 }
 
 void
 gst_nd_element_start (GstElement *element)
 {
-  set_posted (element, FALSE);
+  g_autoptr (GstObject) top = get_top (element);
+
+  g_atomic_int_set (posted_by (top), NOT_POSTED);
   gst_nd_log_update ();
 }

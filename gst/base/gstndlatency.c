@@ -91,6 +91,19 @@ gst_nd_latency_differs (GstClockTime old, GstClockTime latency)
 }
 
 GstClockTime
+gst_nd_latency_step (GstClockTime old, GstClockTime latency,
+    GstClockTime interval)
+{
+  const GstClockTime step = interval / 8;
+
+  if (!gst_nd_latency_differs (old, latency))
+    return old;
+  return GST_CLOCK_TIME_IS_VALID (old) && step > 0 && latency + step < old
+      ? old - step
+      : latency;
+}
+
+GstClockTime
 gst_nd_latency_earliest_time (GstEvent *qos)
 {
   GstClockTimeDiff diff;

@@ -3,11 +3,9 @@
  */
 #include "gst/base/gstndmemory.h"
 
-#include "core/threads.h"
+#include "core/pages.h"
 #include "gst/base/gstndcuda.h"
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 struct _GstNdAllocator
 {
@@ -39,48 +37,12 @@ G_DEFINE_TYPE (GstNdAllocator, gst_nd_allocator, GST_TYPE_ALLOCATOR);
 GST_DEBUG_CATEGORY_STATIC (nd_memory_debug);
 #define GST_CAT_DEFAULT nd_memory_debug
 
-/* The size of large pages on most machines. A driver pins one of them in about
- * the time of a small page. */
-#define LARGE_PAGE ((gsize) 2 << 20)
-
-/* Gives pages to LARGE_PAGE bytes. */
-static void
-touch (gsize index, guint worker, gpointer data)
-{
-  volatile guint8 *bytes = (guint8 *) data + index * LARGE_PAGE;
-
-  for (gsize i = 0; i < LARGE_PAGE; i += 4096)
-    bytes[i] = 0;
-}
-
-/* Host memory of whole pages. The kernel clears the pages of large memory on
- * all cores, because a driver that pins memory would do it on one. */
-static gpointer
-new_pages (gsize *size)
-{
-  const gsize small = sysconf (_SC_PAGESIZE);
-  const gboolean is_large = *size >= 4 * LARGE_PAGE;
-  const gsize page = is_large ? MAX (small, LARGE_PAGE) : small;
-  gpointer data = NULL;
-
-  if (*size > G_MAXSIZE - page)
-    return NULL;
-  *size = MAX (*size + page - 1, page) / page * page;
-  if (posix_memalign (&data, page, *size) != 0)
-    return NULL;
-  if (is_large) {
-    madvise (data, *size, MADV_HUGEPAGE);
-    nd_parallel_for (*size / LARGE_PAGE, touch, data);
-  }
-  return data;
-}
-
 /* If pinning fails, the memory still works, but slower. */
 static gpointer
 new_pinned (GstNdAllocator *self, gsize size, gboolean *pinned)
 {
   g_autoptr (GError) error = NULL;
-  gpointer data = new_pages (&size);
+  gpointer data = nd_pages_new (&size);
 
   if (!data)
     return NULL;
@@ -130,7 +92,11 @@ gst_nd_allocator_free (GstAllocator *allocator, GstMemory *mem)
 {
   GstNdAllocator *self = GST_ND_ALLOCATOR (allocator);
   GstNdMemory *memory = (GstNdMemory *) mem;
+  g_autoptr (NdFence) fence = gst_nd_memory_get_fence (mem);
 
+  /* A buffer that downstream dropped may still be written to. */
+  if (fence)
+    nd_fence_synchronize (fence, NULL, NULL);
   gst_nd_memory_set_fence (mem, NULL);
   gst_nd_cuda_enter (self->context);
   if (self->kind == GST_ND_MEMORY_DEVICE)

@@ -9,7 +9,9 @@
 #include "gst/base/gstndanchor.h"
 #include "gst/base/gstndbackends.h"
 #include "gst/base/gstndcuda.h"
+#include "gst/base/gstnddownstream.h"
 #include "gst/base/gstnderror.h"
+#include "gst/base/gstndflush.h"
 #include "gst/conv/gstndconvbuilder.h"
 #include "gst/conv/gstndconvcaps.h"
 #include "gst/conv/gstndconvchange.h"
@@ -46,23 +48,24 @@ gst_nd_conv_submit_input_buffer (GstBaseTransform *trans, gboolean unused,
     return applied;
   }
   g_atomic_pointer_set (&priv->submitting, g_thread_self ());
-  ret = GST_BASE_TRANSFORM_CLASS (gst_nd_conv_parent_class)
-            ->submit_input_buffer (trans, unused, input);
+  ret = gst_nd_flush_submit (trans, unused, input);
   g_atomic_pointer_set (&priv->submitting, NULL);
   buffer = g_steal_pointer (&trans->queued_buf);
   if (ret != GST_FLOW_OK)
     return ret;
-  if (g_atomic_int_get (&priv->failed))
+  if (gst_nd_was_posted (&priv->failed))
     return GST_FLOW_ERROR;
   if (!priv->convolver)
     return GST_FLOW_NOT_NEGOTIATED;
   return gst_nd_flow_join (applied, gst_nd_conv_take_volume (self, buffer));
 }
 
-/* submit_input_buffer() has pushed all outputs (docs/checklist.md, 3). */
+/* submit_input_buffer() has pushed all outputs (docs/checklist.md, 3) and
+ * released the input. */
 static GstFlowReturn
 gst_nd_conv_generate_output (GstBaseTransform *trans, GstBuffer **out)
 {
+  gst_nd_conv_begin_next (GST_ND_CONV (trans));
   *out = NULL;
   return GST_FLOW_OK;
 }
@@ -143,17 +146,6 @@ gst_nd_conv_transform_caps_vfunc (GstBaseTransform *trans,
   return filtered;
 }
 
-static GstCaps *
-gst_nd_conv_fixate_caps (GstBaseTransform *trans, GstPadDirection direction,
-    GstCaps *caps, GstCaps *other)
-{
-  return GST_BASE_TRANSFORM_CLASS (gst_nd_conv_parent_class)
-      ->fixate_caps (trans, direction, caps,
-          gst_nd_cuda_choose_caps (direction == GST_PAD_SINK ? trans->srcpad
-                                                             : trans->sinkpad,
-              other));
-}
-
 static gboolean
 gst_nd_conv_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
@@ -219,6 +211,23 @@ expects_video (GstNdConv *self)
           "video/x-raw");
 }
 
+static gboolean
+check_devices (const GstNdConvSettings *settings, GError **error)
+{
+  const NdBackend *backend;
+  NdDevices devices;
+
+  if (!nd_devices_check (settings->devices, error))
+    return FALSE;
+  if (!settings->devices || *settings->devices == '\0'
+      || settings->backend == GST_ND_BACKEND_CPU)
+    return TRUE;
+  backend = nd_backend_find ("cuda", -1, NULL);
+  return !backend
+      || nd_devices_find (settings->devices, settings->device_id, backend,
+          &devices, error);
+}
+
 /* Makes the checks that take no time and need no caps. */
 static gboolean
 check_settings (GstNdConv *self, const GstNdConvSettings *settings,
@@ -237,6 +246,7 @@ check_settings (GstNdConv *self, const GstNdConvSettings *settings,
     g_clear_error (error);
     if (nd_bank_info_from_text (settings->filter, &axes, &info, error))
       return nd_convolver_check_time_border (settings->time_border, error)
+          && check_devices (settings, error)
           && (settings->backend != GST_ND_BACKEND_CUDA
               || gst_nd_device_backend (&self->priv->device, error));
   }
@@ -251,7 +261,7 @@ gst_nd_conv_set_context (GstElement *element, GstContext *context)
   gint device_id;
 
   GST_OBJECT_LOCK (element);
-  device_id = priv->active.device_id;
+  device_id = gst_nd_conv_settings_device (&priv->active);
   GST_OBJECT_UNLOCK (element);
   gst_nd_device_set_context (&priv->device, element, context, device_id);
   GST_ELEMENT_CLASS (gst_nd_conv_parent_class)->set_context (element, context);
@@ -268,7 +278,7 @@ start_device (GstNdConv *self)
 
   GST_OBJECT_LOCK (self);
   backend = priv->active.backend;
-  device_id = priv->active.device_id;
+  device_id = gst_nd_conv_settings_device (&priv->active);
   GST_OBJECT_UNLOCK (self);
   if (backend != GST_ND_BACKEND_CPU)
     gst_nd_device_start (&priv->device, GST_ELEMENT (self), device_id);
@@ -433,6 +443,7 @@ gst_nd_conv_init (GstNdConv *self)
   priv->tensors.get_index = get_tensor_index;
   priv->tensors.fail = fail_with_tensor;
   g_queue_init (&priv->tensors.held);
+  gst_nd_flush_install (GST_BASE_TRANSFORM_SINK_PAD (self));
   gst_nd_tensors_install (&priv->tensors, GST_BASE_TRANSFORM_SINK_PAD (self));
   gst_nd_conv_pending_init (self);
   gst_nd_conv_builder_init (self);
@@ -456,6 +467,7 @@ gst_nd_conv_class_init (GstNdConvClass *klass)
 
   GST_ELEMENT_CLASS (klass)->set_context =
       GST_DEBUG_FUNCPTR (gst_nd_conv_set_context);
+  GST_ELEMENT_CLASS (klass)->post_message = gst_nd_flush_post_message;
   GST_ELEMENT_CLASS (klass)->change_state =
       GST_DEBUG_FUNCPTR (gst_nd_conv_change_state);
 
@@ -464,7 +476,7 @@ gst_nd_conv_class_init (GstNdConvClass *klass)
   trans_class->stop = GST_DEBUG_FUNCPTR (gst_nd_conv_stop);
   trans_class->transform_caps =
       GST_DEBUG_FUNCPTR (gst_nd_conv_transform_caps_vfunc);
-  trans_class->fixate_caps = GST_DEBUG_FUNCPTR (gst_nd_conv_fixate_caps);
+  trans_class->fixate_caps = GST_DEBUG_FUNCPTR (gst_nd_downstream_fixate);
   trans_class->set_caps = GST_DEBUG_FUNCPTR (gst_nd_conv_set_caps);
   trans_class->get_unit_size = GST_DEBUG_FUNCPTR (gst_nd_conv_get_unit_size);
   trans_class->decide_allocation =
@@ -487,11 +499,11 @@ void
 gst_nd_conv_class_set_caps (GstNdConvClass *klass, gboolean video)
 {
   g_autoptr (GstCaps) caps = gst_caps_from_string (video ? GST_ND_TENSORS_CAPS
-          "; " GST_ND_VIDEO_CAPS "; " GST_ND_TENSORS_CUDA_CAPS
+          "; " GST_ND_VIDEO_CAPS "; " GST_ND_TENSORS_CUDA_DOUBLE_CAPS
           "; " GST_VIDEO_CAPS_MAKE_WITH_FEATURES (GST_ND_FEATURE_CUDA,
               GST_ND_CUDA_VIDEO_FORMATS)
                                                          : GST_ND_TENSORS_CAPS
-          "; " GST_ND_TENSORS_CUDA_CAPS);
+          "; " GST_ND_TENSORS_CUDA_DOUBLE_CAPS);
   g_autoptr (GstCaps) inputs = gst_caps_copy (caps);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 

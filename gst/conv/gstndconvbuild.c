@@ -24,18 +24,24 @@ gst_nd_conv_axes_of_shape (GstNdConv *self, const GstNdConvSettings *settings,
 }
 
 NdAxes
-gst_nd_conv_axes (GstNdConv *self, const GstNdConvSettings *settings)
+gst_nd_conv_axes_of_format (GstNdConv *self, const GstNdConvSettings *settings,
+    const GstNdFormat *format)
 {
-  const GstNdFormat *in = &self->priv->in;
-  NdShape shape = in->planes[0];
+  NdShape shape = format->planes[0];
   NdAxes axes;
 
-  if (gst_nd_format_has_fields (in))
+  if (gst_nd_format_has_fields (format))
     shape.size[2] = 1;
   axes = gst_nd_conv_axes_of_shape (self, settings, &shape);
 
-  gst_nd_units_set_steps (&axes, in);
+  gst_nd_units_set_steps (&axes, format);
   return axes;
+}
+
+NdAxes
+gst_nd_conv_axes (GstNdConv *self, const GstNdConvSettings *settings)
+{
+  return gst_nd_conv_axes_of_format (self, settings, &self->priv->in);
 }
 
 /* The volumes of the stream that upstream expects; 0 if it does not know. */
@@ -63,6 +69,7 @@ gst_nd_conv_build_new (GstNdConv *self, const GstNdConvSettings *settings,
   build->in = priv->in;
   build->out_type = out_type;
   build->volumes = count_volumes (self);
+  build->live = priv->live;
   build->context = gst_nd_context_get (&priv->device.context);
   return build;
 }
@@ -273,9 +280,14 @@ make_convolver (GstNdConv *self, GstNdConvBuild *build, const NdBank *bank)
   NdConvolverSettings wanted = {
     .n_planes = build->in.n_planes,
     .time_border = settings->time_border,
+    .ahead = build->live,
     .backend = gst_nd_conv_settings_backend (settings),
     .device_id = settings->device_id,
+    .devices = settings->devices,
+    .volumes = build->volumes,
+    .waits = build->live,
     .method = settings->method,
+    .memory_limit = settings->memory_limit,
   };
   const NdWindow *window;
 

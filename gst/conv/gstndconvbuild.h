@@ -17,6 +17,7 @@ struct _GstNdConvBuild
   GstNdFormat in;
   NdSampleType out_type;
   guint64 volumes;    /* of the stream; 0: unknown */
+  gboolean live;      /* time between volumes is free for work ahead */
   GstObject *context; /* see gstndcuda.h */
   gint cancelled;     /* core/cancel.h */
 
@@ -44,7 +45,11 @@ gboolean gst_nd_conv_build_fits (GstNdConv *self, const GstNdConvBuild *build,
 NdAxes gst_nd_conv_axes_of_shape (GstNdConv *self,
     const GstNdConvSettings *settings, const NdShape *shape);
 
-/* The axes of @settings, with the units of the input in use. */
+/* The axes of @settings, with the units of @format. */
+NdAxes gst_nd_conv_axes_of_format (GstNdConv *self,
+    const GstNdConvSettings *settings, const GstNdFormat *format);
+
+/* The same for the input in use. */
 NdAxes gst_nd_conv_axes (GstNdConv *self, const GstNdConvSettings *settings);
 
 /* The properties of @bank. */

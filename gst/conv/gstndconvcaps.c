@@ -269,6 +269,31 @@ append_transformed (GstCaps *other, GstPadDirection direction,
   }
 }
 
+/* Devices compute with float64 in double precision only. */
+static GstCaps *
+remove_double_on_device (GstCaps *caps)
+{
+  g_autoptr (GstCaps) single = gst_caps_from_string (GST_ND_TENSORS_CUDA_CAPS);
+  GstCaps *kept = gst_caps_new_empty ();
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    GstCaps *one = gst_caps_copy_nth (caps, i);
+
+    if (gst_nd_cuda_caps (one, 0)
+        && gst_structure_has_name (gst_caps_get_structure (one, 0),
+            GST_ND_TENSORS)) {
+      GstCaps *both =
+          gst_caps_intersect_full (one, single, GST_CAPS_INTERSECT_FIRST);
+
+      gst_caps_unref (one);
+      one = both;
+    }
+    gst_caps_append (kept, one);
+  }
+  gst_caps_unref (caps);
+  return kept;
+}
+
 GstCaps *
 gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps *caps,
     const GstNdConvSettings *settings, const NdBankInfo *bank, gboolean device,
@@ -277,6 +302,7 @@ gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps *caps,
   g_autoptr (GstCaps) other = gst_caps_new_empty ();
   gboolean combines = bank->is_complex || settings->response != ND_RESPONSE_ALL;
   gboolean volumes_from_video = FALSE;
+  GstCaps *result;
 
   for (guint i = 0; i < gst_caps_get_size (caps); i++) {
     const GstStructure *from = gst_caps_get_structure (caps, i);
@@ -303,6 +329,9 @@ gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps *caps,
     gst_nd_cuda_add_caps (other);
   if (!device || (direction == GST_PAD_SINK && combines))
     gst_nd_cuda_remove_caps (other);
-  return gst_caps_intersect_full (other, (GstCaps *) template,
+  result = gst_caps_intersect_full (other, (GstCaps *) template,
       GST_CAPS_INTERSECT_FIRST);
+  return settings->precision == ND_PRECISION_DOUBLE
+      ? result
+      : remove_double_on_device (result);
 }

@@ -143,11 +143,14 @@ gst_nd_conv_refuse_settings (GstNdConv *self, const GError *error)
   if (!priv->settings_changed) {
     const GstNdBackendKind backend = priv->settings.backend;
     const gint device_id = priv->settings.device_id;
+    gchar *devices = g_steal_pointer (&priv->settings.devices);
     const NdPrecision precision = priv->settings.precision;
 
     gst_nd_conv_settings_copy (&priv->settings, &priv->active);
     priv->settings.backend = backend;
     priv->settings.device_id = device_id;
+    g_free (priv->settings.devices);
+    priv->settings.devices = devices;
     priv->settings.precision = precision;
   }
   GST_OBJECT_UNLOCK (self);
@@ -190,18 +193,40 @@ wait_for_build (GstNdConv *self)
   return gst_nd_conv_builder_take (self, -1);
 }
 
+/* The file of a filter may have changed since the caps were chosen. */
+static gboolean
+check_output (GstNdConv *self, const GstNdConvBuild *build, GError **error)
+{
+  const NdBank *made = nd_convolver_plan (build->convolver, 0)->bank;
+  const NdBankInfo bank = gst_nd_conv_bank_info (&build->settings, made);
+
+  if (keeps_caps (self, &build->settings, &bank))
+    return TRUE;
+  g_set_error_literal (error, ND_ERROR, ND_ERROR_FORMAT,
+      "The filter does not suit the output caps, because its file has changed "
+      "since they were chosen: set the pipeline to READY and start it again");
+  return FALSE;
+}
+
 GstFlowReturn
 gst_nd_conv_make_convolver (GstNdConv *self)
 {
   GstNdConvPrivate *priv = self->priv;
   g_autoptr (GstNdConvBuild) build = NULL;
+  g_autoptr (GError) error = NULL;
 
-  if (g_atomic_int_get (&priv->failed))
+  if (gst_nd_was_posted (&priv->failed))
     return GST_FLOW_ERROR;
   build = wait_for_build (self);
-  if (build && !build->convolver && gst_nd_conv_fall_back (self, &priv->in)
-      && keeps_caps (self, &priv->active, &priv->bank)) {
+  if (build && !build->convolver && gst_nd_conv_fall_back (self, &priv->in)) {
     gst_nd_conv_refuse_settings (self, build->error);
+    if (!keeps_caps (self, &priv->active, &priv->bank)) {
+      /* The caps suit the refused settings. The base class negotiates again
+       * before the next volume. */
+      gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+      priv->interrupted = FALSE;
+      return GST_FLOW_OK;
+    }
     gst_nd_conv_build_free (build);
     build = wait_for_build (self);
   }
@@ -210,6 +235,8 @@ gst_nd_conv_make_convolver (GstNdConv *self)
     return GST_FLOW_FLUSHING;
   if (!build->convolver)
     return gst_nd_conv_fail (self, build->error);
+  if (!check_output (self, build, &error))
+    return gst_nd_conv_fail (self, error);
   gst_nd_conv_use (self, steal_convolver (self, build));
   return GST_FLOW_OK;
 }
@@ -320,5 +347,7 @@ gst_nd_conv_apply_settings (GstNdConv *self)
     return GST_FLOW_OK;
   requested = request_changes (self);
   build = gst_nd_conv_builder_take (self, requested ? settings_wait (self) : 0);
-  return build ? use_build (self, build) : GST_FLOW_OK;
+  return build ? gst_nd_downstream_result (GST_BASE_TRANSFORM (self),
+                     use_build (self, build))
+               : GST_FLOW_OK;
 }

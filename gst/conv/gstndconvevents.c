@@ -3,9 +3,11 @@
  */
 #include "gst/conv/gstndconvevents.h"
 
+#include "filters/text.h"
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstndlatency.h"
 #include "gst/base/gstndsegment.h"
+#include "gst/conv/gstndconvbuild.h"
 #include "gst/conv/gstndconvbuilder.h"
 #include "gst/conv/gstndconvchange.h"
 #include "gst/conv/gstndconvpending.h"
@@ -14,6 +16,24 @@
 #include "gst/conv/gstndconvstream.h"
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
+
+/* Makes the checks of the active settings that take no time. */
+static gboolean
+check_input (GstNdConv *self, const GstNdFormat *format, GError **error)
+{
+  GstNdConvPrivate *priv = self->priv;
+  const NdAxes axes = gst_nd_conv_axes_of_format (self, &priv->active, format);
+  NdBankInfo bank;
+
+  if (!nd_bank_info_from_text (priv->active.filter, &axes, &bank, error)) {
+    g_prefix_error (error, "Property filter: ");
+    return FALSE;
+  }
+  GST_OBJECT_LOCK (self);
+  priv->bank = bank;
+  GST_OBJECT_UNLOCK (self);
+  return gst_nd_conv_check_input (&priv->active, &bank, format, error);
+}
 
 /* Drains while the old caps and the old pool are valid (docs/checklist.md, 11).
  */
@@ -47,8 +67,7 @@ caps_event (GstNdConv *self, GstEvent *event)
   gst_nd_conv_activate (self, &settings);
   priv->negotiated = TRUE;
   GST_OBJECT_UNLOCK (self);
-  if (known
-      && gst_nd_conv_check_input (&priv->active, &priv->bank, &format, &error))
+  if (known && check_input (self, &format, &error))
     return TRUE;
   /* Settings that were set with the old caps and never in use. */
   if (known && gst_nd_conv_fall_back (self, &format)) {
@@ -185,7 +204,7 @@ latency_query (GstNdConv *self, GstQuery *query)
 }
 
 static gboolean
-accepts_device (GstNdConv *self)
+accepts_device (GstNdConv *self, const GstStructure *s)
 {
   GstNdConvPrivate *priv = self->priv;
   g_auto (GstNdConvSettings) settings = { 0 };
@@ -193,7 +212,9 @@ accepts_device (GstNdConv *self)
   GST_OBJECT_LOCK (self);
   gst_nd_conv_settings_copy (&settings, &priv->active);
   GST_OBJECT_UNLOCK (self);
-  return gst_nd_conv_may_use_device (self, &settings);
+  return gst_nd_conv_may_use_device (self, &settings)
+      && (settings.precision == ND_PRECISION_DOUBLE
+          || g_strcmp0 (gst_structure_get_string (s, "types"), "float64") != 0);
 }
 
 /* Accepts fixed caps that cannot be filtered. If upstream finds no caps in
@@ -233,7 +254,8 @@ answer_accept_caps (GstNdConv *self, GstQuery *query)
   GstCaps *caps;
 
   gst_query_parse_accept_caps (query, &caps);
-  if (gst_nd_cuda_caps (caps, 0) && !accepts_device (self)) {
+  if (gst_nd_cuda_caps (caps, 0)
+      && !accepts_device (self, gst_caps_get_structure (caps, 0))) {
     gst_query_set_accept_caps_result (query, FALSE);
     return TRUE;
   }

@@ -69,16 +69,15 @@ set_latency (GstNdConv *self, gboolean exactly)
   const GstClockTimeDiff lag = gst_nd_conv_content_lag (self);
   const GstClockTimeDiff due = delay * interval + lag;
   const GstClockTime computing = find_compute_time (self, interval);
-  const GstClockTime latency = MAX (due, 0) + computing;
-  GstClockTime old;
+  GstClockTime latency = MAX (due, 0) + computing;
   gboolean changed;
 
   set_reach (self, interval);
   GST_OBJECT_LOCK (self);
-  old = priv->latency;
-  changed = exactly ? old != latency : gst_nd_latency_differs (old, latency);
-  if (changed)
-    priv->latency = latency;
+  if (!exactly)
+    latency = gst_nd_latency_step (priv->latency, latency, interval);
+  changed = latency != priv->latency;
+  priv->latency = latency;
   GST_OBJECT_UNLOCK (self);
   if (!changed)
     return;

@@ -16,7 +16,7 @@ make_allocator (GstNdConv *self, const GstNdFormat *format)
   const NdBackend *backend = gst_nd_conv_device_in_use (self);
 
   return backend ? gst_nd_device_allocator_new (&priv->device, backend,
-                       priv->active.device_id, format)
+                       gst_nd_conv_settings_device (&priv->active), format)
                  : NULL;
 }
 

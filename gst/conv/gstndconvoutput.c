@@ -3,6 +3,7 @@
  */
 #include "gst/conv/gstndconvoutput.h"
 
+#include "gst/base/gstndflush.h"
 #include "gst/base/gstndmemory.h"
 #include "gst/base/gstndtensormeta.h"
 #include "gst/conv/gstndconvlatency.h"
@@ -249,7 +250,7 @@ push_with_fence (GstNdConv *self, GstNdPendingOutput *output, GstMemory *memory)
     gst_pad_push_event (pad, g_queue_pop_head (&output->events));
   gst_nd_tensor_meta_attach (buffer, &self->priv->out);
   GST_LOG_OBJECT (self, "pushing with a fence %" GST_PTR_FORMAT, buffer);
-  ret = gst_pad_push (pad, buffer);
+  ret = gst_nd_flush_result (GST_ELEMENT (self), gst_pad_push (pad, buffer));
   if (ret != GST_FLOW_OK)
     gst_nd_conv_count_missed (self, 1, ret);
   return ret;
@@ -267,6 +268,8 @@ send (GstNdConv *self, GstNdPendingOutput *output)
 
   if (!nd_convolver_record (priv->convolver, &output->fence, &error)) {
     ret = gst_nd_conv_fail (self, error);
+    /* If one of several devices has failed, the others still read inputs. */
+    nd_convolver_synchronize (priv->convolver, NULL);
     drop_buffer (self, output);
   }
   output->inputs = priv->inputs;

@@ -3,28 +3,26 @@
  */
 #include "gst/conv/gstndconvpending.h"
 
+#include "gst/base/gstndflush.h"
 #include "gst/base/gstndtensormeta.h"
 #include "gst/conv/gstndconvlatency.h"
+#include "gst/conv/gstndconvstats.h"
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
-/* One output uploads, one computes, one downloads, and one is being pushed. */
-#define MAX_PENDING 4
+/* On each device one output uploads, one computes and one downloads; and one is
+ * being pushed. */
+static guint
+max_pending (GstNdConv *self)
+{
+  return 3 * nd_convolver_turns (self->priv->convolver) + 1;
+}
 
 /* Microseconds between two checks whether the input is still blocked. */
 #define BLOCKED_POLL 2000
 
 /* The share of saturated samples above which a warning is posted. */
 #define SATURATED_TO_WARN 0.001
-
-static void
-add_to_range (GstNdConvRange *range, gdouble value)
-{
-  range->min = range->n == 0 ? value : MIN (range->min, value);
-  range->max = MAX (range->max, value);
-  range->sum += value;
-  range->n++;
-}
 
 /* Samples of one output. */
 static guint64
@@ -76,11 +74,11 @@ count_output (GstNdConv *self, const GstNdPendingOutput *output,
   const gdouble elapsed = (g_get_monotonic_time () - output->arrived) * 1e-6;
 
   GST_OBJECT_LOCK (self);
-  add_to_range (&stats->all, all);
-  add_to_range (&stats->upload, times->upload);
-  add_to_range (&stats->compute, times->compute);
-  add_to_range (&stats->download, times->download);
-  add_to_range (&stats->wait, MAX (elapsed - all, 0));
+  gst_nd_conv_range_add (&stats->all, all);
+  gst_nd_conv_range_add (&stats->upload, times->upload);
+  gst_nd_conv_range_add (&stats->compute, times->compute);
+  gst_nd_conv_range_add (&stats->download, times->download);
+  gst_nd_conv_range_add (&stats->wait, MAX (elapsed - all, 0));
   stats->out++;
   stats->samples += count_samples (&self->priv->out);
   GST_OBJECT_UNLOCK (self);
@@ -164,7 +162,8 @@ push (GstNdConv *self, GstNdPendingOutput *output, GstFlowReturn before)
   if (output->buffer && wanted) {
     gst_nd_tensor_meta_attach (output->buffer, &self->priv->out);
     GST_LOG_OBJECT (self, "pushing %" GST_PTR_FORMAT, output->buffer);
-    ret = gst_pad_push (pad, output->buffer);
+    ret = gst_nd_flush_result (GST_ELEMENT (self),
+        gst_pad_push (pad, output->buffer));
     if (ret != GST_FLOW_OK)
       GST_DEBUG_OBJECT (self, "downstream returned %s",
           gst_flow_get_name (ret));
@@ -201,30 +200,58 @@ complete_and_push (GstNdConv *self, GstNdPendingOutput *output,
 }
 
 /* Call with the lock held. While the input is blocked, an application may
- * replace elements downstream and expects that nothing leaves the element.
- * Outputs that the streaming thread waits for are pushed all the same, because
- * the block stops that thread only after it has returned. */
-static void
+ * replace elements downstream and expects that nothing leaves the element. An
+ * output that brings events, which a new sink lacks, takes the lock of the
+ * stream: GstPad forgets events that are on their way when the pad is linked
+ * again. Outputs that the streaming thread waits for are pushed all the same,
+ * because the block stops that thread only after it has returned. TRUE if the
+ * stream is locked. */
+static gboolean
 wait_while_blocked (GstNdConv *self)
 {
   GstNdPendingOutputs *pending = &self->priv->pending;
+  GstPad *src = GST_BASE_TRANSFORM_SRC_PAD (self);
 
-  while (!pending->waiting && !pending->dropping && !pending->stopping
-      && is_blocked (self))
+  while (!pending->waiting && !pending->dropping && !pending->stopping) {
+    if (!is_blocked (self)) {
+      if (!GST_PAD_HAS_PENDING_EVENTS (src))
+        return FALSE;
+      if (GST_PAD_STREAM_TRYLOCK (GST_BASE_TRANSFORM_SINK_PAD (self)))
+        return TRUE;
+    }
     g_cond_wait_until (&pending->changed, &pending->lock,
         g_get_monotonic_time () + BLOCKED_POLL);
+  }
+  return FALSE;
+}
+
+/* The result of a push to @peer. That of a sink that has been replaced
+ * meanwhile does not end the stream. */
+static GstFlowReturn
+result_of_push (GstNdConv *self, GstPad *peer, GstFlowReturn ret)
+{
+  g_autoptr (GstPad) now = gst_pad_get_peer (GST_BASE_TRANSFORM_SRC_PAD (self));
+
+  if (now != peer && gst_nd_flow_is_final (ret))
+    ret = GST_FLOW_NOT_LINKED;
+  /* Somebody is about to link the pad again. */
+  return ret == GST_FLOW_NOT_LINKED && is_blocked (self) ? GST_FLOW_OK : ret;
 }
 
 /* Call with the lock held. NOT_LINKED is reported once, as it is by a push on
- * this thread. */
+ * this thread, unless the pad has been linked since: upstream would wait for a
+ * RECONFIGURE event that has already come. */
 static GstFlowReturn
-take_ret (GstNdPendingOutputs *pending)
+take_ret (GstNdConv *self)
 {
+  GstNdPendingOutputs *pending = &self->priv->pending;
   const GstFlowReturn ret = pending->ret;
 
-  if (!gst_nd_flow_is_final (ret))
-    pending->ret = GST_FLOW_OK;
-  return ret;
+  if (gst_nd_flow_is_final (ret))
+    return ret;
+  pending->ret = GST_FLOW_OK;
+  return gst_pad_is_linked (GST_BASE_TRANSFORM_SRC_PAD (self)) ? GST_FLOW_OK
+                                                               : ret;
 }
 
 /* The function of the thread. */
@@ -234,7 +261,9 @@ complete_next (gpointer data)
   GstNdConv *self = data;
   GstNdPendingOutputs *pending = &self->priv->pending;
   GstNdPendingOutput *output;
+  g_autoptr (GstPad) peer = NULL;
   GstFlowReturn completed, before, ret;
+  gboolean locked;
 
   g_mutex_lock (&pending->lock);
   while (!(output = g_queue_peek_head (&pending->outputs))
@@ -245,17 +274,17 @@ complete_next (gpointer data)
     return;
   completed = complete (self, output);
   g_mutex_lock (&pending->lock);
-  wait_while_blocked (self);
+  locked = wait_while_blocked (self);
   if (completed != GST_FLOW_OK)
     before = completed;
   else
     before = pending->dropping ? GST_FLOW_FLUSHING : pending->ret;
   g_mutex_unlock (&pending->lock);
+  peer = gst_pad_get_peer (GST_BASE_TRANSFORM_SRC_PAD (self));
   ret = push (self, output, before);
-  if (completed != GST_FLOW_OK)
-    ret = completed;
-  else if (ret == GST_FLOW_NOT_LINKED && is_blocked (self))
-    ret = GST_FLOW_OK; /* somebody is about to link the pad again */
+  if (locked)
+    GST_PAD_STREAM_UNLOCK (GST_BASE_TRANSFORM_SINK_PAD (self));
+  ret = completed == GST_FLOW_OK ? result_of_push (self, peer, ret) : completed;
   g_mutex_lock (&pending->lock);
   /* An output counts as pending until its push returns. */
   g_queue_pop_head (&pending->outputs);
@@ -269,6 +298,7 @@ GstFlowReturn
 gst_nd_conv_pending_add (GstNdConv *self, GstNdPendingOutput *output)
 {
   GstNdPendingOutputs *pending = &self->priv->pending;
+  const guint most = max_pending (self);
   GstFlowReturn ret;
 
   /* If the CPU has replaced a device, outputs of the device go first. */
@@ -288,10 +318,10 @@ gst_nd_conv_pending_add (GstNdConv *self, GstNdPendingOutput *output)
   GST_LOG_OBJECT (self, "%u outputs pending",
       g_queue_get_length (&pending->outputs));
   pending->waiting++;
-  while (g_queue_get_length (&pending->outputs) >= MAX_PENDING)
+  while (g_queue_get_length (&pending->outputs) >= most)
     g_cond_wait (&pending->changed, &pending->lock);
   pending->waiting--;
-  ret = take_ret (pending);
+  ret = take_ret (self);
   g_mutex_unlock (&pending->lock);
   return ret;
 }
@@ -315,7 +345,7 @@ gst_nd_conv_pending_complete_all (GstNdConv *self)
   g_cond_broadcast (&pending->changed);
   wait_until_empty (pending);
   pending->waiting--;
-  ret = take_ret (pending);
+  ret = take_ret (self);
   g_mutex_unlock (&pending->lock);
   return ret;
 }

@@ -84,7 +84,6 @@ gst_nd_conv_may_use_device (GstNdConv *self, const GstNdConvSettings *settings)
 {
   return settings->backend != GST_ND_BACKEND_CPU
       && settings->method != ND_METHOD_REFERENCE
-      && settings->precision == ND_PRECISION_SINGLE
       && gst_nd_device_is_possible (&self->priv->device);
 }
 
@@ -110,6 +109,8 @@ gst_nd_conv_get_settings (GstNdConv *self, GstNdConvSettings *settings)
     return;
   settings->backend = priv->active.backend;
   settings->device_id = priv->active.device_id;
+  g_free (settings->devices);
+  settings->devices = g_strdup (priv->active.devices);
   settings->precision = priv->active.precision;
 }
 

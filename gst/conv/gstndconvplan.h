@@ -9,9 +9,9 @@
 
 G_BEGIN_DECLS
 
-/* Copies the values of the properties. For backend and device-id, which take
- * effect in start(), copies the values in use. Call with the object lock
- * held. */
+/* Copies the values of the properties. For backend, device-id, devices and
+ * precision, which take effect in start(), copies the values in use. Call with
+ * the object lock held. */
 void gst_nd_conv_get_settings (GstNdConv *self, GstNdConvSettings *settings);
 
 /* Copies @settings to the active ones. Call with the object lock held. If the

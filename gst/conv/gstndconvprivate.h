@@ -54,7 +54,8 @@ typedef struct
   guint64 held;       /* positions filled with the volume before them */
   GstNdConvRange all; /* sum of the next three */
   GstNdConvRange upload, compute, download;
-  GstNdConvRange wait; /* the rest of the time from input to output */
+  GstNdConvRange wait;  /* the rest of the time from input to output */
+  GstNdConvRange ahead; /* to begin an output, between two inputs */
 } GstNdConvStats;
 
 /* See gstndconvpending.h. */
@@ -97,7 +98,7 @@ struct _GstNdConvPrivate
                                * updates it at the next volume */
   gboolean settings_changed;  /* settings were set since active was made */
   guint settings_held;        /* changes wait until it is 0 */
-  gboolean started;           /* backend and device-id stay those of active */
+  gboolean started;           /* backend and devices stay those of active */
   GstClockTime latency;       /* of this element; NONE before caps */
   gdouble compute_peak;       /* seconds; of the slower ones of the outputs */
   GstClockTime earliest_time; /* from QoS; NONE: no output is late */
@@ -120,7 +121,7 @@ struct _GstNdConvPrivate
   NdScale scale[ND_MAX_PLANES];
   gsize saturated; /* samples since start(); back ends count, atomic */
   gboolean reverse;
-  gint failed;         /* an error was posted; atomic */
+  gint failed;         /* gst_nd_was_posted(); atomic */
   GThread *submitting; /* in submit_input_buffer() of the base class; atomic */
   gboolean discont;    /* the next output has DISCONT */
   gboolean live;       /* the streaming thread completes each output itself */
@@ -153,9 +154,11 @@ static inline GstFlowReturn
 gst_nd_conv_fail_full (GstNdConv *self, const GError *error, const gchar *file,
     const gchar *function, gint line)
 {
-  if (g_atomic_int_compare_and_exchange (&self->priv->failed, FALSE, TRUE))
+  if (gst_nd_posting_begin (&self->priv->failed)) {
     gst_nd_element_error_once_full (GST_ELEMENT (self), error, file, function,
         line);
+    gst_nd_posting_end (&self->priv->failed);
+  }
   return GST_FLOW_ERROR;
 }
 

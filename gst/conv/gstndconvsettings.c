@@ -4,6 +4,7 @@
 #include "gst/conv/gstndconvsettings.h"
 
 #include "core/threads.h"
+#include "engine/devices.h"
 #include "gst/base/gstndproperties.h"
 
 GType
@@ -167,8 +168,8 @@ precision_type (void)
     { ND_PRECISION_SINGLE, "Samples, coefficients and sums in float32",
         "single" },
     { ND_PRECISION_DOUBLE,
-        "Samples, coefficients and sums in float64, on the CPU; relative L2 "
-        "error of at most 1e-14, of method=fft 1e-13",
+        "Samples, coefficients and sums in float64, by every method but "
+        "tensor; relative L2 error of at most 1e-14, of method=fft 1e-13",
         "double" },
     { 0, NULL, NULL },
   };
@@ -339,6 +340,19 @@ static const GstNdProperty rows[] = {
       "Threads that compute on the CPU; 0: the cores that the process may use, "
       "or the environment variable NDCONV_THREADS",
       FIELD (UINT, n_threads, 0, ND_MAX_THREADS, 0), GST_ND_PLAYING },
+  { "memory-limit", "Memory limit",
+      "Bytes of device memory that the filter may use; 0: no limit. Volumes "
+      "that need more go through the device in slabs along z, or along y if "
+      "they have one slice; stats has their number in reason",
+      FIELD (INT64, memory_limit, 0, G_MAXINT64, 0), GST_ND_PLAYING },
+  { "devices", "Devices",
+      "GPUs that share the work, counted from 0: numbers separated by commas, "
+      "as in \"0,1\"; all; auto, as many as make the stream faster; empty: the "
+      "one of device-id. Volumes go round the GPUs, or each GPU computes a "
+      "part of every volume; reason in stats says which and why. device-id, if "
+      "it is set, must be one of them; it holds outputs that stay on the GPU. "
+      "No effect on the CPU",
+      FIELD (STRING, devices, ""), GST_ND_READY },
   { "threshold", "Threshold",
       "For response=argmax: samples whose largest magnitude is below it belong "
       "to no response and become 255 (uint8, uint16) or -1 (int16, float32), "
@@ -388,7 +402,9 @@ gst_nd_conv_settings_install (GObjectClass *klass)
           "each with -min, -mean and -max: seconds of work, and its parts on a "
           "device, upload-seconds, compute-seconds and download-seconds; "
           "wait-seconds, the rest of the time from the arrival of the last "
-          "volume that an output needs to the output",
+          "volume that an output needs to the output; ahead-seconds, work on "
+          "an output before that volume arrives, which the work above does "
+          "not contain (live streams only)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   return ID_STATS;
 }
@@ -486,6 +502,12 @@ gst_nd_conv_settings_backend (const GstNdConvSettings *settings)
     default:
       return NULL;
   }
+}
+
+gint
+gst_nd_conv_settings_device (const GstNdConvSettings *settings)
+{
+  return nd_devices_first (settings->devices, settings->device_id);
 }
 
 NdSampleType

@@ -60,6 +60,7 @@ typedef struct
   gint tensor_index;
   GstNdBackendKind backend;
   gint device_id;
+  gchar *devices;
   NdMethod method;
   NdAccuracy accuracy;
   NdPrecision precision;
@@ -68,6 +69,7 @@ typedef struct
   GstNdTimingRule timing;
   GstNdComputeLatency compute_latency;
   guint n_threads;
+  gint64 memory_limit;
   gchar *strides;
   GstNdStamp stamp;
 } GstNdConvSettings;
@@ -100,6 +102,9 @@ gboolean gst_nd_conv_settings_get (const GstNdConvSettings *settings, guint id,
 
 /* "cpu", "cuda", or NULL for auto. */
 const gchar *gst_nd_conv_settings_backend (const GstNdConvSettings *settings);
+
+/* The device of memory and contexts, the first one of several; -1: any. */
+gint gst_nd_conv_settings_device (const GstNdConvSettings *settings);
 
 /* The type of the output for input of type @in. */
 NdSampleType gst_nd_conv_settings_type (const GstNdConvSettings *settings,

@@ -3,6 +3,15 @@
  */
 #include "gst/conv/gstndconvstats.h"
 
+void
+gst_nd_conv_range_add (GstNdConvRange *range, gdouble value)
+{
+  range->min = range->n == 0 ? value : MIN (range->min, value);
+  range->max = MAX (range->max, value);
+  range->sum += value;
+  range->n++;
+}
+
 static void
 set_range (GstStructure *s, const gchar *name, const GstNdConvRange *range)
 {
@@ -41,6 +50,7 @@ gst_nd_conv_stats (GstNdConv *self)
   set_range (s, "compute-seconds", &priv->stats.compute);
   set_range (s, "download-seconds", &priv->stats.download);
   set_range (s, "wait-seconds", &priv->stats.wait);
+  set_range (s, "ahead-seconds", &priv->stats.ahead);
   GST_OBJECT_UNLOCK (self);
   return s;
 }

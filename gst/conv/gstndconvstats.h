@@ -12,6 +12,8 @@ G_BEGIN_DECLS
 /* The value of the property `stats`. */
 GstStructure *gst_nd_conv_stats (GstNdConv *self);
 
+void gst_nd_conv_range_add (GstNdConvRange *range, gdouble value);
+
 /* Posts it as an element message, which gst-launch-1.0 -m prints. */
 void gst_nd_conv_post_stats (GstNdConv *self);
 

@@ -8,6 +8,7 @@
 #include "gst/conv/gstndconvoutput.h"
 #include "gst/conv/gstndconvpending.h"
 #include "gst/conv/gstndconvplan.h"
+#include "gst/conv/gstndconvstats.h"
 
 #define GST_CAT_DEFAULT gst_nd_conv_debug
 
@@ -145,7 +146,9 @@ hold_volume (GstNdConv *self, guint missing)
   g_autoptr (GError) error = NULL;
   GstFlowReturn ret = GST_FLOW_OK;
 
-  if (size == 1 || window->pushed == 0)
+  /* After a change of settings that needed none of the volumes before it, no
+   * output reads the missing ones. */
+  if (!nd_convolver_can_repeat (priv->convolver))
     return GST_FLOW_OK;
   for (guint i = 0; i < n && !gst_nd_flow_is_final (ret); i++) {
     GstBuffer *anchor = gst_buffer_new ();
@@ -201,8 +204,10 @@ fail_to_map (GstNdConv *self, GstBuffer *buffer)
   /* If the device is lost, report that. */
   if (!nd_convolver_synchronize (priv->convolver, &error))
     return gst_nd_conv_fail (self, error);
-  if (g_atomic_int_compare_and_exchange (&priv->failed, FALSE, TRUE))
+  if (gst_nd_posting_begin (&priv->failed)) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE, ("%s", text), (NULL));
+    gst_nd_posting_end (&priv->failed);
+  }
   return GST_FLOW_ERROR;
 }
 
@@ -261,6 +266,22 @@ gst_nd_conv_take_volume (GstNdConv *self, GstBuffer *buffer)
   if (ret == GST_FLOW_OK)
     ret = gst_nd_conv_send_inputs (self);
   return gst_nd_flow_join (begun, ret);
+}
+
+void
+gst_nd_conv_begin_next (GstNdConv *self)
+{
+  GstNdConvPrivate *priv = self->priv;
+  const gint64 begin = g_get_monotonic_time ();
+  gdouble seconds;
+
+  if (!priv->live || !priv->convolver || !nd_convolver_begin (priv->convolver))
+    return;
+  seconds = (g_get_monotonic_time () - begin) * 1e-6;
+  GST_LOG_OBJECT (self, "next output begun in %.3f ms", seconds * 1e3);
+  GST_OBJECT_LOCK (self);
+  gst_nd_conv_range_add (&priv->stats.ahead, seconds);
+  GST_OBJECT_UNLOCK (self);
 }
 
 gboolean

@@ -21,6 +21,10 @@ gboolean gst_nd_conv_take_event (GstNdConv *self, GstEvent *event);
  * stretch, drains the window first (docs/checklist.md, 14). */
 gboolean gst_nd_conv_take_gap (GstNdConv *self, GstEvent *event);
 
+/* Begins the next output of a live stream while its last volume has not
+ * arrived. */
+void gst_nd_conv_begin_next (GstNdConv *self);
+
 /* Drains the window because of @reason. The next output has DISCONT
  * (docs/checklist.md, 8). */
 GstFlowReturn gst_nd_conv_end_stretch (GstNdConv *self, const gchar *reason);

@@ -274,7 +274,6 @@ hold_event (GstNdTensors *self, GstPad *pad, GstEvent *event)
 {
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_STREAM_START:
-    case GST_EVENT_FLUSH_START:
       return GST_PAD_PROBE_OK;
     case GST_EVENT_FLUSH_STOP:
     case GST_EVENT_EOS:
@@ -283,8 +282,6 @@ hold_event (GstNdTensors *self, GstPad *pad, GstEvent *event)
     default:
       break;
   }
-  if (!GST_EVENT_IS_SERIALIZED (event))
-    return GST_PAD_PROBE_OK;
   if (GST_EVENT_IS_STICKY (event))
     gst_pad_store_sticky_event (pad, event);
   g_queue_push_tail (&self->held, event);
@@ -305,6 +302,9 @@ probe (GstPad *pad, GstPadProbeInfo *info, gpointer data)
           | GST_PAD_PROBE_TYPE_EVENT_FLUSH)) {
     GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
 
+    /* FLUSH_START, for example, comes on another thread. */
+    if (!GST_EVENT_IS_SERIALIZED (event))
+      return GST_PAD_PROBE_OK;
     if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
       return take_caps (self, pad, element, info);
     return self->flexible && !self->caps ? hold_event (self, pad, event)

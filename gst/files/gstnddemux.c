@@ -29,6 +29,7 @@
 
 #include "core/error.h"
 #include "gst/base/gstnderror.h"
+#include "gst/base/gstndflush.h"
 #include "gst/base/gstndmetadata.h"
 #include "gst/gstndelements.h"
 #include <string.h>
@@ -333,7 +334,8 @@ push_next (GstNdDemux *self, GError **error)
   self->next += self->segment.rate < 0 ? -1 : 1;
   GST_OBJECT_UNLOCK (self);
   GST_LOG_OBJECT (self, "pushing %" GST_PTR_FORMAT, buffer);
-  return gst_pad_push (self->src, buffer);
+  return gst_nd_flush_result (GST_ELEMENT (self),
+      gst_pad_push (self->src, buffer));
 }
 
 /* After an error of the recording no EOS goes downstream: a sink would finish a

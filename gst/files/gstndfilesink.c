@@ -62,6 +62,7 @@
 #include "formats/recording.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
+#include "gst/base/gstndflush.h"
 #include "gst/base/gstndframe.h"
 #include "gst/base/gstndmetadata.h"
 #include "gst/base/gstndproperties.h"
@@ -590,4 +591,5 @@ gst_nd_file_sink_init (GstNdFileSink *self)
   /* Write as fast as volumes arrive, and keep none back. */
   gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
   gst_base_sink_set_last_sample_enabled (GST_BASE_SINK (self), FALSE);
+  gst_nd_flush_install (GST_BASE_SINK_PAD (self));
 }

@@ -18,7 +18,8 @@
  * samples in the byte order of the machine, innermost axis first, with the size
  * and type in #GstNdFileSrc:volume-size, #GstNdFileSrc:components and
  * #GstNdFileSrc:type.
- * docs/formats.md describes the formats.
+ * If the build has the option zarr, #GstNdFileSrc:location may be a folder of
+ * OME-Zarr. docs/formats.md describes the formats.
  *
  * Times in the file, also irregular ones, become timestamps, counted from the
  * first volume that is read. Without times, volume n has the timestamp
@@ -333,7 +334,10 @@ gst_nd_file_src_do_seek (GstBaseSrc *src, GstSegment *segment)
   const guint64 volume = segment->rate < 0 ? seek_backwards (self, segment)
                                            : seek_forwards (self, segment);
 
-  if (!gst_nd_excerpt_seek (&self->excerpt, MIN (volume, volumes - 1), NULL,
+  /* create() skips through a file that is not seekable, because this may be a
+   * change of the state. */
+  if (nd_reader_seekable (self->excerpt.reader)
+      && !gst_nd_excerpt_seek (&self->excerpt, MIN (volume, volumes - 1), NULL,
           &error)) {
     GST_WARNING_OBJECT (self, "seek failed: %s", error->message);
     return FALSE;

@@ -12,8 +12,9 @@ struct _GstNdIgtlAssembly
 {
   GstBuffer *buffer; /* the volume, mapped; or NULL */
   GstMapInfo map;
-  guint8 *scratch; /* samples that must be converted or copied to their place */
+  guint8 *scratch; /* samples of a subvolume, for a copy to their place */
   gsize scratch_size;
+  gboolean receiving; /* samples are on their way */
   NdIgtlSubvolumes *subvolumes;
 };
 
@@ -41,27 +42,6 @@ gst_nd_igtl_assembly_free (GstNdIgtlAssembly *assembly)
   nd_igtl_subvolumes_free (assembly->subvolumes);
   g_free (assembly->scratch);
   g_free (assembly);
-}
-
-static gsize
-sample_size (const NdIgtlImage *image)
-{
-  return nd_sample_size (nd_igtl_sample_type (image->scalar));
-}
-
-gsize
-gst_nd_igtl_assembly_size (const NdIgtlImage *image)
-{
-  return nd_igtl_image_volume_size (image) / nd_igtl_scalar_size (image->scalar)
-      * sample_size (image);
-}
-
-/* Whether samples are received directly in their buffer. */
-static gboolean
-is_direct (const NdIgtlImage *image)
-{
-  return nd_igtl_image_is_whole (image)
-      && nd_igtl_scalar_size (image->scalar) == sample_size (image);
 }
 
 static gboolean
@@ -114,31 +94,28 @@ gst_nd_igtl_assembly_begin (GstNdIgtlAssembly *assembly,
   const gsize size = nd_igtl_image_subvolume_size (image);
 
   *lost = FALSE;
-  if (!is_direct (image))
+  assembly->receiving = TRUE;
+  if (!nd_igtl_image_is_whole (image))
     return get_scratch (assembly, size);
+  /* Whole volumes need no such memory, and may be as large as the limit. */
+  g_clear_pointer (&assembly->scratch, g_free);
+  assembly->scratch_size = 0;
   begin_anew (assembly, lost);
   return new_buffer (assembly, pool, size) ? assembly->map.data : NULL;
 }
 
-static void
-convert (const NdIgtlImage *image, guint8 *to, const guint8 *from)
+static gsize
+sample_size (const NdIgtlImage *image)
 {
-  nd_igtl_samples_convert (to, from, image->scalar, image->big_endian,
-      nd_igtl_image_subvolume_size (image)
-          / nd_igtl_scalar_size (image->scalar));
+  return nd_igtl_scalar_size (image->scalar) * image->components;
 }
 
-/* Copies the subvolume in the scratch memory to its place. */
 static void
-put_subvolume (GstNdIgtlAssembly *assembly, const NdIgtlImage *image)
+to_native (const NdIgtlImage *image, guint8 *samples)
 {
-  if (nd_igtl_image_is_whole (image)) {
-    convert (image, assembly->map.data, assembly->scratch);
-    return;
-  }
-  convert (image, assembly->scratch, assembly->scratch);
-  nd_igtl_subvolumes_copy (image, sample_size (image) * image->components,
-      assembly->map.data, assembly->scratch);
+  nd_igtl_samples_to_native (samples, image->scalar, image->big_endian,
+      nd_igtl_image_subvolume_size (image)
+          / nd_igtl_scalar_size (image->scalar));
 }
 
 static GstNdIgtlAssembled
@@ -155,10 +132,9 @@ gst_nd_igtl_assembly_end (GstNdIgtlAssembly *assembly, const NdIgtlImage *image,
 {
   NdIgtlSubvolume result;
 
-  *lost = FALSE;
-  if (is_direct (image)) {
-    if (!nd_igtl_samples_are_native (image->scalar, image->big_endian))
-      convert (image, assembly->map.data, assembly->map.data);
+  *lost = assembly->receiving = FALSE;
+  if (nd_igtl_image_is_whole (image)) {
+    to_native (image, assembly->map.data);
     return complete (assembly, volume);
   }
   result = nd_igtl_subvolumes_add (assembly->subvolumes, image, timestamp);
@@ -167,11 +143,13 @@ gst_nd_igtl_assembly_end (GstNdIgtlAssembly *assembly, const NdIgtlImage *image,
     result = nd_igtl_subvolumes_add (assembly->subvolumes, image, timestamp);
   }
   if (!assembly->buffer
-      && !new_buffer (assembly, pool, gst_nd_igtl_assembly_size (image))) {
+      && !new_buffer (assembly, pool, nd_igtl_image_volume_size (image))) {
     nd_igtl_subvolumes_reset (assembly->subvolumes);
     return GST_ND_IGTL_NO_MEMORY;
   }
-  put_subvolume (assembly, image);
+  to_native (image, assembly->scratch);
+  nd_igtl_subvolumes_copy (image, sample_size (image), assembly->map.data,
+      assembly->scratch);
   return result == ND_IGTL_SUBVOLUME_COMPLETE ? complete (assembly, volume)
                                               : GST_ND_IGTL_SUBVOLUME;
 }
@@ -179,6 +157,7 @@ gst_nd_igtl_assembly_end (GstNdIgtlAssembly *assembly, const NdIgtlImage *image,
 void
 gst_nd_igtl_assembly_refuse (GstNdIgtlAssembly *assembly)
 {
+  assembly->receiving = FALSE;
   if (!nd_igtl_subvolumes_pending (assembly->subvolumes))
     drop_buffer (assembly);
 }
@@ -186,5 +165,5 @@ gst_nd_igtl_assembly_refuse (GstNdIgtlAssembly *assembly)
 gboolean
 gst_nd_igtl_assembly_is_pending (const GstNdIgtlAssembly *assembly)
 {
-  return assembly->buffer != NULL;
+  return assembly->receiving || assembly->buffer != NULL;
 }

@@ -1,6 +1,5 @@
 /* Assembles the volumes of one peer, from one message or from subvolumes.
- * Samples are received directly in their buffer, unless they are a subvolume or
- * their size differs from that of the volume's samples.
+ * Samples are received directly in their buffer, unless they are a subvolume.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -17,9 +16,6 @@ typedef struct _GstNdIgtlAssembly GstNdIgtlAssembly;
 
 GstNdIgtlAssembly *gst_nd_igtl_assembly_new (void);
 void gst_nd_igtl_assembly_free (GstNdIgtlAssembly *assembly);
-
-/* Bytes of the whole volume, in nd_igtl_sample_type(). */
-gsize gst_nd_igtl_assembly_size (const NdIgtlImage *image);
 
 /* The header of @image has arrived. Returns memory for its samples, or NULL if
  * there is none. The buffer is taken from @pool if that is not NULL and has one

@@ -49,7 +49,7 @@ struct _GstNdIgtlHub
   guint overflow;   /* units that the outbox had no room for */
   GPtrArray *peers; /* GstNdIgtlPeer; the thread changes it */
   guint port;
-  guint64 connections, refused, reconnects;
+  guint64 connections, refused, reconnects, broken;
   GstNdIgtlPeerStats past; /* of peers that are gone */
 };
 
@@ -107,6 +107,7 @@ remove_peer (GstNdIgtlPeer *peer, const GError *error)
   g_mutex_lock (&hub->lock);
   gst_nd_igtl_peer_stats_add (&hub->past, &stats);
   g_ptr_array_remove (hub->peers, peer);
+  hub->broken += error && error->domain == ND_ERROR;
   g_mutex_unlock (&hub->lock);
   GST_INFO_OBJECT (hub->element, "connection with %s ended: %s",
       gst_nd_igtl_peer_address (peer), error ? error->message : "closed");
@@ -330,7 +331,7 @@ close_stalled (gpointer user_data)
             hub->settings.stall * G_TIME_SPAN_MILLISECOND)) {
       g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_READ,
           "%s stopped in the middle of a message for %g s: the connection is "
-          "closed, and its program must send whole messages",
+          "closed; see whether its program and the network still work",
           peer->address, hub->settings.stall / 1e3);
 
       remove_peer (peer, error);
@@ -544,7 +545,8 @@ gst_nd_igtl_hub_get_stats (GstNdIgtlHub *hub, GstStructure *stats)
   gst_structure_set (stats, "port", G_TYPE_UINT,
       hub->port ? hub->port : hub->settings.port, "connections", G_TYPE_UINT64,
       hub->connections, "refused-connections", G_TYPE_UINT64, hub->refused,
-      "reconnects", G_TYPE_UINT64, hub->reconnects, NULL);
+      "broken-connections", G_TYPE_UINT64, hub->broken, "reconnects",
+      G_TYPE_UINT64, hub->reconnects, NULL);
   g_mutex_unlock (&hub->lock);
   gst_nd_igtl_peer_stats_set (&sum, stats);
   gst_structure_take_value (stats, "clients", &clients);

@@ -35,8 +35,8 @@ typedef struct
 typedef struct
 {
   void (*opened) (GstNdIgtlPeer *peer, gpointer user_data);
-  /* @error is the reason, or NULL if the peer or the hub closed the
-   * connection. */
+  /* @error is the reason, of ND_ERROR if the bytes of the peer are; or NULL if
+   * the peer or the hub closed the connection. */
   void (*closed) (GstNdIgtlPeer *peer, const GError *error, gpointer user_data);
   /* The header of an IMAGE has arrived. Returns memory for its samples, or
    * NULL. */
@@ -68,9 +68,9 @@ guint gst_nd_igtl_hub_n_peers (GstNdIgtlHub *hub);
 gboolean gst_nd_igtl_hub_is_idle (GstNdIgtlHub *hub);
 
 /* Adds the fields about connections: `port`, `connections`,
- * `refused-connections`, `reconnects`, `bytes-received`, `bytes-sent`,
- * `volumes-sent`, `volumes-dropped` and `clients`, an array of structures with
- * the address and the same figures of each peer. */
+ * `refused-connections`, `broken-connections`, `reconnects`, `bytes-received`,
+ * `bytes-sent`, `volumes-sent`, `volumes-dropped` and `clients`, an array of
+ * structures with the address and the same figures of each peer. */
 void gst_nd_igtl_hub_get_stats (GstNdIgtlHub *hub, GstStructure *stats);
 
 /* Sends a reply. Call it in the thread of the hub only. A reply is never

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "gst/base/gstnderror.h"
 #include "gst/igtl/gstndigtlassembly.h"
+#include "gst/igtl/gstndigtldevices.h"
 #include "gst/igtl/gstndigtlquery.h"
 #include "live/fields.h"
 #include "live/query.h"
@@ -20,14 +21,12 @@
 #define EVERY_MAX \
   4 /* the most volumes that wait; if there are more, peers wait */
 
-#define DEVICES_MAX 64
-#define PATIENCE (5 * G_TIME_SPAN_SECOND)
-
 /* The state of one connection. */
 typedef struct
 {
   GstNdIgtlAssembly *assembly;
   gboolean asked; /* for a stream of images */
+  gboolean spoke; /* a message has begun to arrive */
 } Connection;
 
 typedef struct
@@ -47,13 +46,10 @@ struct _GstNdIgtlInput
   GCond changed;
   GQueue queue; /* GstNdIgtlVolume */
   gboolean flushing, ended, failed, discont;
-  gchar *device;       /* the device whose volumes are taken; NULL: none yet */
-  GHashTable *devices; /* names of all devices so far */
+  GstNdIgtlDevices devices;
   GstNdIgtlWaiting fields;
   GstBufferPool *pool;
   gsize pool_size;
-  gint64 opened; /* when waiting for a volume began, monotonic, us */
-  gboolean told_waiting;
   gboolean warned[GST_ND_IGTL_WARNINGS];
   Counts counts;
 };
@@ -134,12 +130,8 @@ is_wanted (GstNdIgtlInput *input, const gchar *device)
   gboolean wanted, chosen;
 
   g_mutex_lock (&input->lock);
-  if (g_hash_table_size (input->devices) < DEVICES_MAX)
-    g_hash_table_add (input->devices, g_strdup (device));
-  chosen = !input->device;
-  if (chosen)
-    input->device = g_strdup (device);
-  wanted = strcmp (input->device, device) == 0;
+  chosen = !input->devices.chosen;
+  wanted = gst_nd_igtl_devices_is_wanted (&input->devices, device);
   input->counts.other_devices += !wanted;
   g_mutex_unlock (&input->lock);
   if (chosen)
@@ -154,11 +146,12 @@ take_image (GstNdIgtlPeer *peer, NdReceiver *receiver, gpointer user_data)
   GstNdIgtlInput *input = user_data;
   Connection *connection = gst_nd_igtl_peer_get_data (peer);
   const NdIgtlImage *image = nd_receiver_image (receiver);
-  const gsize size = gst_nd_igtl_assembly_size (image);
+  const gsize size = nd_igtl_image_volume_size (image);
   g_autoptr (GstBufferPool) pool = find_pool (input, size);
   gboolean lost;
   guint8 *samples;
 
+  connection->spoke = TRUE;
   if (!is_wanted (input, nd_receiver_header (receiver)->device))
     return NULL;
   samples =
@@ -223,6 +216,7 @@ give_volume (GstNdIgtlInput *input, GstBuffer *buffer, NdReceiver *receiver)
     volume->discont |= old->discont;
   }
   g_queue_push_tail (&input->queue, volume);
+  gst_nd_igtl_devices_end_wait (&input->devices);
   volumes = ++input->counts.volumes;
   g_cond_signal (&input->changed);
   g_mutex_unlock (&input->lock);
@@ -238,7 +232,7 @@ take_samples (GstNdIgtlInput *input, GstNdIgtlPeer *peer, NdReceiver *receiver)
 {
   Connection *connection = gst_nd_igtl_peer_get_data (peer);
   const NdIgtlImage *image = nd_receiver_image (receiver);
-  const gsize size = gst_nd_igtl_assembly_size (image);
+  const gsize size = nd_igtl_image_volume_size (image);
   g_autoptr (GstBufferPool) pool = find_pool (input, size);
   GstNdIgtlAssembled result;
   GstBuffer *buffer = NULL;
@@ -364,6 +358,7 @@ take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
   GstNdIgtlInput *input = user_data;
   Connection *connection = gst_nd_igtl_peer_get_data (peer);
 
+  connection->spoke = TRUE;
   if (event == ND_RECEIVED_MESSAGE) {
     take_message (input, peer, receiver);
     return;
@@ -389,8 +384,9 @@ opened (GstNdIgtlPeer *peer, gpointer user_data)
   gst_nd_igtl_peer_set_data (peer, connection, connection_free);
   g_mutex_lock (&input->lock);
   input->discont = TRUE;
-  if (input->opened == 0)
-    input->opened = g_get_monotonic_time ();
+  /* Clients of a server may be as silent as they like. */
+  if (!input->settings.hub.server || input->counts.volumes == 0)
+    gst_nd_igtl_devices_wait (&input->devices);
   g_cond_signal (&input->changed);
   g_mutex_unlock (&input->lock);
   if (!input->settings.hub.server)
@@ -398,12 +394,25 @@ opened (GstNdIgtlPeer *peer, gpointer user_data)
 }
 
 static void
+warn_silent (GstNdIgtlInput *input, GstNdIgtlPeer *peer)
+{
+  g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_OPEN_READ,
+      "%s ended the connection before it sent a message: some programs serve "
+      "one client at a time, so close the others",
+      gst_nd_igtl_peer_address (peer));
+
+  gst_nd_igtl_input_warn (input, GST_ND_IGTL_WARN_SILENT, error);
+}
+
+static void
 closed (GstNdIgtlPeer *peer, const GError *error, gpointer user_data)
 {
   GstNdIgtlInput *input = user_data;
   Connection *connection = gst_nd_igtl_peer_get_data (peer);
+  gboolean ending;
 
   g_mutex_lock (&input->lock);
+  ending = input->flushing;
   input->counts.incomplete +=
       gst_nd_igtl_assembly_is_pending (connection->assembly);
   if (!input->settings.hub.server && input->settings.hub.reconnect < 0)
@@ -412,6 +421,8 @@ closed (GstNdIgtlPeer *peer, const GError *error, gpointer user_data)
   g_mutex_unlock (&input->lock);
   if (error && error->domain == ND_ERROR)
     gst_nd_igtl_input_warn (input, GST_ND_IGTL_WARN_CONNECTION, error);
+  else if (!input->settings.hub.server && !connection->spoke && !ending)
+    warn_silent (input, peer);
 }
 
 static void
@@ -444,40 +455,13 @@ is_full (gpointer user_data)
   return full;
 }
 
-/* The names of all devices so far, for the user to choose from. Call with the
- * lock held. */
-static gchar *
-list_devices (GstNdIgtlInput *input)
-{
-  g_autoptr (GList) names = g_hash_table_get_keys (input->devices);
-  GString *text = g_string_new (NULL);
-
-  names = g_list_sort (names, (GCompareFunc) strcmp);
-  for (GList *link = names; link; link = link->next)
-    g_string_append_printf (text, text->len ? ", \"%s\"" : "\"%s\"",
-        (const gchar *) link->data);
-  return g_string_free (text, FALSE);
-}
-
-/* Call with the lock held. Releases it. */
+/* Call with the lock held, which is released meanwhile. */
 static void
 tell_waiting (GstNdIgtlInput *input)
 {
-  g_autofree gchar *names = list_devices (input);
-  g_autofree gchar *device = g_strdup (input->settings.device);
-  g_autoptr (GError) error = NULL;
+  g_autoptr (GError) error = gst_nd_igtl_devices_tell (&input->devices);
 
-  input->told_waiting = TRUE;
   g_mutex_unlock (&input->lock);
-  if (*names)
-    g_set_error (&error, ND_ERROR, ND_ERROR_NOT_FOUND,
-        "No IMAGE of device \"%s\" arrived in 5 s, only those of %s: set "
-        "device-name to one of these, or leave it empty for the first device",
-        device, names);
-  else
-    g_set_error (&error, ND_ERROR, ND_ERROR_NOT_FOUND,
-        "No IMAGE arrived in 5 s: the peer must send IMAGE messages; see "
-        "whether its source of images runs");
   gst_nd_element_warning (input->element, error);
   g_mutex_lock (&input->lock);
 }
@@ -490,9 +474,9 @@ gst_nd_igtl_input_pop (GstNdIgtlInput *input, GstFlowReturn *ret)
   g_mutex_lock (&input->lock);
   while (!input->flushing && !input->failed
       && !(volume = g_queue_pop_head (&input->queue)) && !input->ended) {
-    const gint64 until = input->opened + PATIENCE;
+    const gint64 until = gst_nd_igtl_devices_deadline (&input->devices);
 
-    if (input->opened == 0 || input->told_waiting || input->counts.volumes > 0)
+    if (until == 0)
       g_cond_wait (&input->changed, &input->lock);
     else if (!g_cond_wait_until (&input->changed, &input->lock, until))
       tell_waiting (input);
@@ -539,9 +523,9 @@ gst_nd_igtl_input_get_stats (GstNdIgtlInput *input, GstStructure *stats)
   counts = input->counts;
   fields = input->fields;
   queued = input->queue.length;
-  devices = list_devices (input);
+  devices = gst_nd_igtl_devices_list (&input->devices);
   gst_structure_set (stats, "device-name", G_TYPE_STRING,
-      input->device ? input->device : "", NULL);
+      input->devices.chosen ? input->devices.chosen : "", NULL);
   g_mutex_unlock (&input->lock);
   gst_structure_set (stats, "devices", G_TYPE_STRING, devices,
       "volumes-received", G_TYPE_UINT64, counts.volumes, "volumes-dropped",
@@ -567,12 +551,9 @@ gst_nd_igtl_input_new (GstElement *element,
   input->element = element;
   input->settings = *settings;
   input->settings.device = g_strdup (settings->device);
-  if (*settings->device)
-    input->device = g_strdup (settings->device);
   g_mutex_init (&input->lock);
   g_cond_init (&input->changed);
-  input->devices =
-      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  gst_nd_igtl_devices_init (&input->devices, settings->device);
   gst_nd_igtl_waiting_init (&input->fields);
   input->hub = gst_nd_igtl_hub_new (element, &settings->hub, &callbacks, input);
   return input;
@@ -583,12 +564,11 @@ gst_nd_igtl_input_free (GstNdIgtlInput *input)
 {
   gst_nd_igtl_hub_stop (input->hub);
   g_queue_clear_full (&input->queue, (GDestroyNotify) gst_nd_igtl_volume_free);
-  g_hash_table_unref (input->devices);
+  gst_nd_igtl_devices_clear (&input->devices);
   gst_nd_igtl_waiting_clear (&input->fields);
   gst_clear_object (&input->pool);
   g_mutex_clear (&input->lock);
   g_cond_clear (&input->changed);
-  g_free (input->device);
   g_free (input->settings.device);
   g_free (input);
 }

@@ -28,7 +28,8 @@ gst_nd_igtl_check_format (const GstNdVolumeInfo *info, GError **error)
   g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
       "An IMAGE cannot hold %u responses of %" G_GSIZE_FORMAT
       " components of %s: it has one response, %u components at most, sizes of "
-      "%u at most, and 8, 16 or 32 bit integers or floating point numbers",
+      "%u at most, and integers of 8, 16 or 32 bits or floating point numbers "
+      "of 32 or 64 bits",
       info->responses, info->shape.components, nd_sample_name (info->type),
       COMPONENTS_MAX, SIZE_MAX_IGTL);
   return FALSE;

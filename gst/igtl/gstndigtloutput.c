@@ -17,6 +17,15 @@
 #define DRAIN_MAX (2 * G_TIME_SPAN_SECOND)
 #define DRAIN_STEP (5 * G_TIME_SPAN_MILLISECOND)
 
+/* A warning of each kind is posted once. */
+typedef enum
+{
+  WARN_CONNECTION,
+  WARN_REFUSED,
+  WARN_BROKEN,
+  WARNINGS
+} Warning;
+
 struct _GstNdIgtlOutput
 {
   GstElement *element;
@@ -26,19 +35,20 @@ struct _GstNdIgtlOutput
 
   GMutex lock; /* protects the following */
   GCond changed;
-  gboolean flushing, failed, warned;
+  gboolean flushing, failed;
+  gboolean warned[WARNINGS];
   GstNdIgtlUnit *last; /* for GET_IMAGE */
   guint64 queries, refused;
 };
 
 static void
-warn (GstNdIgtlOutput *output, const GError *error)
+warn (GstNdIgtlOutput *output, Warning kind, const GError *error)
 {
   gboolean warned;
 
   g_mutex_lock (&output->lock);
-  warned = output->warned;
-  output->warned = TRUE;
+  warned = output->warned[kind];
+  output->warned[kind] = TRUE;
   g_mutex_unlock (&output->lock);
   if (warned)
     GST_INFO_OBJECT (output->element, "%s", error->message);
@@ -52,13 +62,20 @@ hub_failed (const GError *error, gboolean fatal, gpointer user_data)
   GstNdIgtlOutput *output = user_data;
 
   if (!fatal) {
-    warn (output, error);
+    warn (output, WARN_CONNECTION, error);
     return;
   }
   gst_nd_element_error (output->element, error);
   g_mutex_lock (&output->lock);
   output->failed = TRUE;
   g_mutex_unlock (&output->lock);
+}
+
+static void
+closed (GstNdIgtlPeer *peer, const GError *error, gpointer user_data)
+{
+  if (error && error->domain == ND_ERROR)
+    warn (user_data, WARN_BROKEN, error);
 }
 
 /* Answers with the last volume, or with nothing. */
@@ -109,10 +126,10 @@ take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
   gboolean done;
 
   if (event == ND_RECEIVED_REFUSED) {
-    GST_INFO_OBJECT (output->element, "%s", error->message);
     g_mutex_lock (&output->lock);
     output->refused++;
     g_mutex_unlock (&output->lock);
+    warn (output, WARN_REFUSED, error);
   }
   query = nd_igtl_query_parse (header->type, &about);
   if (event != ND_RECEIVED_MESSAGE || query == ND_IGTL_NO_QUERY)
@@ -143,8 +160,9 @@ GstNdIgtlOutput *
 gst_nd_igtl_output_new (GstElement *element, const GstNdIgtlSettings *settings,
     guint16 version, const gchar *device)
 {
-  static const GstNdIgtlCallbacks callbacks = { .received = take,
-    .failed = hub_failed };
+  static const GstNdIgtlCallbacks callbacks = {
+    .closed = closed, .received = take, .failed = hub_failed
+  };
   GstNdIgtlOutput *output = g_new0 (GstNdIgtlOutput, 1);
 
   output->element = element;

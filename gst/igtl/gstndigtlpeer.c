@@ -20,6 +20,33 @@
 #define VOLUMES_MAX 3
 #define REPLIES_MAX 64
 
+/* If nothing arrives from a computer, for example because a cable was pulled,
+ * it is asked after SILENCE and then after each PROBE_PAUSE. Without an answer
+ * the connection ends. Programs that only have nothing to send do answer. */
+#define SILENCE 10    /* s */
+#define PROBE_PAUSE 5 /* s */
+#define PROBES 3
+
+/* TCP_USER_TIMEOUT would also end connections with programs that only do not
+ * read. Options that a system lacks are left out. */
+static void
+set_options (GSocket *socket)
+{
+  g_socket_set_blocking (socket, FALSE);
+  g_socket_set_timeout (socket, 0);
+  g_socket_set_option (socket, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
+  g_socket_set_keepalive (socket, TRUE);
+#ifdef TCP_KEEPIDLE
+  g_socket_set_option (socket, IPPROTO_TCP, TCP_KEEPIDLE, SILENCE, NULL);
+#endif
+#ifdef TCP_KEEPINTVL
+  g_socket_set_option (socket, IPPROTO_TCP, TCP_KEEPINTVL, PROBE_PAUSE, NULL);
+#endif
+#ifdef TCP_KEEPCNT
+  g_socket_set_option (socket, IPPROTO_TCP, TCP_KEEPCNT, PROBES, NULL);
+#endif
+}
+
 GstNdIgtlPeer *
 gst_nd_igtl_peer_new (GSocket *socket, GIOStream *stream, guint64 max_size,
     gboolean check_crc, GMainContext *context)
@@ -28,10 +55,7 @@ gst_nd_igtl_peer_new (GSocket *socket, GIOStream *stream, guint64 max_size,
   g_autoptr (GSocketAddress) address =
       g_socket_get_remote_address (socket, NULL);
 
-  g_socket_set_blocking (socket, FALSE);
-  g_socket_set_keepalive (socket, TRUE);
-  g_socket_set_timeout (socket, 0);
-  g_socket_set_option (socket, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
+  set_options (socket);
   peer->socket = socket;
   peer->stream = stream;
   peer->address = address

@@ -43,6 +43,7 @@
 #include "core/error.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
+#include "gst/base/gstndflush.h"
 #include "gst/base/gstndframe.h"
 #include "gst/base/gstndmetadata.h"
 #include "gst/base/gstndproperties.h"
@@ -56,8 +57,9 @@
 GST_DEBUG_CATEGORY_STATIC (openigtlink_sink_debug);
 #define GST_CAT_DEFAULT openigtlink_sink_debug
 
-/* The largest message of a client: clients send queries only. */
-#define MESSAGE_MAX (16 * 1024 * 1024)
+/* The largest message of a client. Samples of clients need no memory, because
+ * they are skipped, and other messages have a limit of their own. */
+#define MESSAGE_MAX (G_GUINT64_CONSTANT (1) << 40)
 #define RECONNECT 1 /* s */
 
 typedef struct
@@ -344,10 +346,7 @@ gst_openigtlink_sink_render (GstBaseSink *sink, GstBuffer *buffer)
   self->volumes++;
   self->unsent += !has_peers;
   GST_OBJECT_UNLOCK (self);
-  if (!has_peers) {
-    GST_LOG_OBJECT (self, "not connected, not sent: %" GST_PTR_FORMAT, buffer);
-    return GST_FLOW_OK;
-  }
+  /* Without a client, too: the next one may ask for the last volume. */
   kept = self->is_video ? pack_frame (self, buffer) : keep_buffer (buffer);
   if (kept)
     unit = gst_nd_igtl_unit_new_volume (kept, self->size);
@@ -360,7 +359,8 @@ gst_openigtlink_sink_render (GstBaseSink *sink, GstBuffer *buffer)
         (NULL));
     return GST_FLOW_ERROR;
   }
-  GST_LOG_OBJECT (self, "sending %" GST_PTR_FORMAT, buffer);
+  GST_LOG_OBJECT (self, "%s %" GST_PTR_FORMAT,
+      has_peers ? "sending" : "no client for", buffer);
   send_volume (self, unit, buffer);
   return GST_FLOW_OK;
 }
@@ -486,7 +486,7 @@ gst_openigtlink_sink_class_init (GstOpenIGTLinkSinkClass *klass)
           "clients (one structure each: address, queued, volumes-sent, "
           "volumes-dropped, bytes-sent), fields-unsent, queries, "
           "messages-refused, port, connections, refused-connections, "
-          "reconnects, bytes-sent, bytes-received",
+          "broken-connections, reconnects, bytes-sent, bytes-received",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
@@ -512,4 +512,5 @@ gst_openigtlink_sink_init (GstOpenIGTLinkSink *self)
 {
   gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
   gst_base_sink_set_last_sample_enabled (GST_BASE_SINK (self), FALSE);
+  gst_nd_flush_install (GST_BASE_SINK_PAD (self));
 }

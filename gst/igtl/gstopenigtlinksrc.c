@@ -11,10 +11,10 @@
  * (#GstOpenIGTLinkSrc:mode client), or accepts clients that send (server).
  *
  * Volumes are other/tensors buffers. Frames are video/x-raw or other/tensors
- * buffers, as downstream accepts them. Samples keep their type, but float64
- * becomes float32. Spacing, origin and directions are in the caps. If only the
- * matrix changes later, the caps do not change, and the field
- * VolumeToRasTransform of the volume has the new matrix.
+ * buffers, as downstream accepts them. Samples keep their type. Spacing, origin
+ * and directions are in the caps. If only the matrix changes later, the caps do
+ * not change, and the field VolumeToRasTransform of the volume has the new
+ * matrix.
  *
  * TRANSFORM, POSITION, TDATA, QTDATA, STATUS, STRING and SENSOR messages and
  * the metadata of header version 2 become fields of the next volume. ndfilesink
@@ -282,7 +282,6 @@ set_format (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
 {
   const NdIgtlImage *image = &volume->image;
   GstNdVolumeInfo *info = &self->info;
-  g_autoptr (GstBufferPool) pool = NULL;
 
   *info = (GstNdVolumeInfo){ .type = volume->type,
     .shape.components = image->components,
@@ -293,12 +292,19 @@ set_format (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
       info->geometry.spacing, info->geometry.origin, info->geometry.directions);
   memcpy (self->matrix, image->matrix, sizeof (self->matrix));
   self->has_format = TRUE;
-  if (!gst_base_src_negotiate (GST_BASE_SRC (self)))
-    return FALSE;
-  pool = gst_base_src_get_buffer_pool (GST_BASE_SRC (self));
+  return gst_base_src_negotiate (GST_BASE_SRC (self));
+}
+
+/* For the next volumes. The base class gets another pool also if only elements
+ * downstream change. */
+static void
+give_pool (GstOpenIGTLinkSrc *self)
+{
+  g_autoptr (GstBufferPool) pool =
+      gst_base_src_get_buffer_pool (GST_BASE_SRC (self));
+
   gst_nd_igtl_input_set_pool (self->input, pool,
-      gst_nd_volume_info_size (info));
-  return TRUE;
+      gst_nd_volume_info_size (&self->info));
 }
 
 /* FALSE if the stream cannot continue. */
@@ -424,6 +430,7 @@ gst_openigtlink_src_create (GstPushSrc *src, GstBuffer **buffer)
   /* The error has been posted: the base class would post another. */
   if (!follow_format (self, volume))
     return GST_FLOW_FLUSHING;
+  give_pool (self);
   volume->buffer = gst_buffer_make_writable (volume->buffer);
   set_times (self, volume);
   push_fields (self, volume);
@@ -529,7 +536,8 @@ gst_openigtlink_src_class_init (GstOpenIGTLinkSrcClass *klass)
           "-without-memory, -of-other-devices, crc-errors, messages-refused, "
           "messages-of-other-types, fields, fields-superseded, "
           "fields-dropped, queries, bad-matrices, clock-resets, latency "
-          "(ns), port, connections, refused-connections, reconnects, "
+          "(ns), port, connections, refused-connections, broken-connections, "
+          "reconnects, "
           "bytes-received, bytes-sent, clients (one structure each)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 

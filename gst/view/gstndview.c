@@ -24,8 +24,10 @@
  * All other pictures are RGB and to scale: 1 mm is as long in every direction
  * and on every plane, and values between samples are interpolated. So is
  * mode=orthogonal if the spacing of the axes differs. They have the given size,
- * or the shortest spacing is a pixel. A back end that does not draw them leaves
- * them to the CPU.
+ * or the shortest spacing is a pixel. The GPU draws them if the volumes lie in
+ * its memory, or with backend=cuda, so that only the picture leaves it. If it
+ * has too little memory, the CPU draws and the log says so. Lines and text, and
+ * the lines of mode=mmode, are drawn by the CPU.
  *
  * The request pad second takes the second input of mode=compare and overlay.
  * The volume that it shows is that of the same running time, or else the last
@@ -33,7 +35,10 @@
  * needs a queue. The second input follows no seeks.
  *
  * Navigation events, which windows send for mouse and keys, change the
- * properties; key h lists them.
+ * properties; key h lists them. While the pipeline is paused, each change draws
+ * the last volume again, if all sinks after the element show pictures (windows,
+ * appsink, fakesink): a flush downstream makes them take it, and drops pictures
+ * that wait in a queue.
  *
  * If the caps have the spacing, pixels of a plain plane have its aspect ratio.
  * The grey of a value v is 255 (v - (level - window / 2)) / window, rounded
@@ -60,7 +65,9 @@
  */
 #include "gst/view/gstndview.h"
 
+#include "gst/base/gstnddownstream.h"
 #include "gst/base/gstnderror.h"
+#include "gst/base/gstndflush.h"
 #include "gst/base/gstndmemory.h"
 #include "gst/base/gstndsegment.h"
 #include "gst/gstndelements.h"
@@ -74,8 +81,9 @@ GST_DEBUG_CATEGORY (gst_nd_view_debug);
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (GST_ND_TENSORS_CUDA_CAPS "; " GST_ND_TENSORS_CAPS));
-static GstStaticPadTemplate second_template = GST_STATIC_PAD_TEMPLATE ("second",
-    GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS (GST_ND_TENSORS_CAPS));
+static GstStaticPadTemplate second_template =
+    GST_STATIC_PAD_TEMPLATE ("second", GST_PAD_SINK, GST_PAD_REQUEST,
+        GST_STATIC_CAPS (GST_ND_TENSORS_CUDA_CAPS "; " GST_ND_TENSORS_CAPS));
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ GRAY8, RGB }")));
@@ -95,6 +103,7 @@ gst_nd_view_set_property (GObject *object, guint id, const GValue *value,
           &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
+  gst_nd_view_redraw_request (&self->redraw, GST_BASE_TRANSFORM (self));
 }
 
 static void
@@ -132,6 +141,7 @@ static gboolean
 gst_nd_view_stop (GstBaseTransform *trans)
 {
   gst_nd_view_drop_pictures (GST_ND_VIEW (trans));
+  gst_nd_view_redraw_reset (&GST_ND_VIEW (trans)->redraw, trans);
   return TRUE;
 }
 
@@ -203,12 +213,45 @@ gst_nd_view_change_state (GstElement *element, GstStateChange transition)
   return ret;
 }
 
+/* Answers a query at the pad `second` as the first input does. */
+static gboolean
+query_second (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  GstNdView *self = GST_ND_VIEW (parent);
+  g_autoptr (GstCaps) all = NULL, result = NULL;
+  GstCaps *caps;
+
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_CONTEXT:
+      return gst_nd_device_answer (&self->device, GST_ELEMENT (self), query)
+          || gst_pad_query_default (pad, parent, query);
+    case GST_QUERY_CAPS:
+      gst_query_parse_caps (query, &caps);
+      all = gst_caps_make_writable (gst_pad_get_pad_template_caps (pad));
+      if (!may_use_device (self))
+        gst_nd_cuda_remove_caps (all);
+      result = caps
+          ? gst_caps_intersect_full (caps, all, GST_CAPS_INTERSECT_FIRST)
+          : gst_caps_ref (all);
+      gst_query_set_caps_result (query, result);
+      gst_nd_cuda_prefer (query);
+      return TRUE;
+    case GST_QUERY_ALLOCATION:
+      /* The upstream filter allocates device memory itself. */
+      gst_query_parse_allocation (query, &caps, NULL);
+      return (caps && gst_nd_cuda_caps (caps, 0))
+          || gst_pad_query_default (pad, parent, query);
+    default:
+      return gst_pad_query_default (pad, parent, query);
+  }
+}
+
 static GstPad *
 gst_nd_view_request_new_pad (GstElement *element, GstPadTemplate *template,
     const gchar *name, const GstCaps *caps)
 {
   return gst_nd_view_second_request (&GST_ND_VIEW (element)->second, element,
-      template);
+      template, query_second);
 }
 
 static void
@@ -259,6 +302,7 @@ gst_nd_view_finalize (GObject *object)
     gst_nd_properties_clear (gst_nd_view_rows, gst_nd_view_n_rows, all[i]);
   gst_nd_device_clear (&self->device);
   gst_nd_view_second_clear (&self->second);
+  gst_nd_view_redraw_clear (&self->redraw);
   G_OBJECT_CLASS (gst_nd_view_parent_class)->finalize (object);
 }
 
@@ -309,8 +353,11 @@ gst_nd_view_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   GST_OBJECT_LOCK (self);
   self->in = volumes;
   self->out = pictures;
+  self->oriented =
+      gst_structure_has_field (gst_caps_get_structure (in, 0), "directions");
   GST_OBJECT_UNLOCK (self);
   gst_nd_view_drop_pictures (self);
+  self->on_cpu = FALSE;
   gst_nd_view_window_forget (&self->window);
   gst_nd_view_window_forget (&self->threshold);
   return TRUE;
@@ -340,7 +387,9 @@ gst_nd_view_transform (GstBaseTransform *trans, GstBuffer *input,
     self->shown = self->active.response;
     GST_LOG_OBJECT (self, "drew the volume at %" GST_TIME_FORMAT,
         GST_TIME_ARGS (GST_BUFFER_PTS (input)));
-    self->volumes++;
+    if (!self->redraw.again)
+      self->volumes++;
+    gst_nd_view_redraw_take (&self->redraw, trans, input);
     return GST_FLOW_OK;
   }
   gst_nd_element_error_once (GST_ELEMENT (self), error);
@@ -356,8 +405,7 @@ gst_nd_view_submit_input (GstBaseTransform *trans, gboolean is_discont,
 
   gst_nd_view_sync_values (trans, input);
   if (gst_nd_view_update_settings (self, &error))
-    return GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
-        ->submit_input_buffer (trans, is_discont, input);
+    return gst_nd_flush_submit (trans, is_discont, input);
   gst_buffer_unref (input);
   gst_nd_element_error_once (GST_ELEMENT (self), error);
   return GST_FLOW_ERROR;
@@ -380,14 +428,15 @@ gst_nd_view_sink_event (GstBaseTransform *trans, GstEvent *event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
       || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     gst_nd_view_window_forget (&GST_ND_VIEW (trans)->threshold);
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START
-      || GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START)
     gst_nd_view_second_stop (&GST_ND_VIEW (trans)->second, TRUE);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    gst_nd_view_second_end (&GST_ND_VIEW (trans)->second);
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
       || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     gst_nd_view_second_stop (&GST_ND_VIEW (trans)->second, FALSE);
-  return GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)
-      ->sink_event (trans, event);
+  return gst_nd_view_redraw_event (&GST_ND_VIEW (trans)->redraw, trans, event,
+      GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)->sink_event);
 }
 
 static gboolean
@@ -419,6 +468,7 @@ gst_nd_view_class_init (GstNdViewClass *klass)
   object_class->set_property = gst_nd_view_set_property;
   object_class->get_property = gst_nd_view_get_property;
   object_class->finalize = gst_nd_view_finalize;
+  element_class->post_message = gst_nd_flush_post_message;
   element_class->set_context = gst_nd_view_set_context;
   element_class->change_state = gst_nd_view_change_state;
   element_class->request_new_pad = gst_nd_view_request_new_pad;
@@ -446,6 +496,7 @@ gst_nd_view_class_init (GstNdViewClass *klass)
   trans_class->start = gst_nd_view_start;
   trans_class->stop = gst_nd_view_stop;
   trans_class->transform_caps = gst_nd_view_transform_caps;
+  trans_class->fixate_caps = gst_nd_downstream_fixate;
   trans_class->set_caps = gst_nd_view_set_caps;
   trans_class->transform_size = gst_nd_view_transform_size;
   trans_class->submit_input_buffer = gst_nd_view_submit_input;
@@ -464,5 +515,7 @@ gst_nd_view_init (GstNdView *self)
   gst_nd_view_settings_resolve (&self->settings, &self->active, NULL);
   gst_nd_device_init (&self->device);
   gst_nd_view_second_init (&self->second);
+  gst_nd_view_redraw_init (&self->redraw, GST_BASE_TRANSFORM (self));
+  gst_nd_flush_install (GST_BASE_TRANSFORM_SINK_PAD (self));
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
 }

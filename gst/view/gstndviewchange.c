@@ -75,8 +75,16 @@ gst_nd_view_update_settings (GstNdView *self, GError **error)
       && (self->in.shape.components == 0
           || !is_same_layout (&self->active, &resolved, &self->in));
   if (!ok || (changed && !check_layout (self, &resolved, &reason))) {
+    /* A flush answers no questions; the next volume asks again. */
+    if (ok && GST_PAD_IS_FLUSHING (GST_BASE_TRANSFORM_SRC_PAD (self)))
+      return TRUE;
     refuse_settings (self, reason);
     return TRUE;
+  }
+  if (resolved.low_percentile != self->active.low_percentile
+      || resolved.high_percentile != self->active.high_percentile) {
+    gst_nd_view_window_forget (&self->window);
+    gst_nd_view_window_forget (&self->other_window);
   }
   gst_nd_properties_copy (gst_nd_view_rows, gst_nd_view_n_rows, &self->applied,
       &self->wanted);
@@ -121,6 +129,9 @@ gst_nd_view_sync_values (GstBaseTransform *trans, GstBuffer *input)
     return;
   time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME,
       GST_BUFFER_PTS (input));
-  if (GST_CLOCK_TIME_IS_VALID (time))
+  if (GST_CLOCK_TIME_IS_VALID (time)) {
+    gst_nd_view_redraw_ignore (TRUE);
     gst_object_sync_values (GST_OBJECT (trans), time);
+    gst_nd_view_redraw_ignore (FALSE);
+  }
 }

@@ -38,7 +38,9 @@ find_window (GstNdView *self, gconstpointer data, gdouble *low, gdouble *width,
   } else {
     nd_picture_set_percentiles (self->picture, settings->low_percentile,
         settings->high_percentile);
-    if (!gst_nd_view_window_follow (&self->window, self->picture, data, error))
+    if (!(self->redraw.again && gst_nd_view_window_is_known (&self->window))
+        && !gst_nd_view_window_follow (&self->window, self->picture, data,
+            error))
       return FALSE;
     *low = self->window.low;
     *width = gst_nd_view_window_width (&self->window);
@@ -50,43 +52,53 @@ find_window (GstNdView *self, gconstpointer data, gdouble *low, gdouble *width,
   return TRUE;
 }
 
-/* Makes a renderer for volumes of @info of the second input. */
+/* Makes a renderer for volumes of @info of the second input in @memory. */
 static gboolean
-make_other (GstNdView *self, const GstNdVolumeInfo *info, GError **error)
+make_other (GstNdView *self, const GstNdVolumeInfo *info,
+    const NdBackend *memory, GError **error)
 {
-  const gsize *size = self->in.shape.size, *other = info->shape.size;
+  const gboolean mapped = !gst_nd_view_settings_are_beside (&self->active);
+  g_autoptr (GstObject) context = NULL;
+  GstNdVolumeInfo shown = *info;
+  NdSceneJob job;
 
-  if (self->other && self->other_info.type == info->type
+  if (self->other && self->other_mapped == mapped
+      && self->other_memory == memory && self->other_info.type == info->type
       && memcmp (&self->other_info.shape, &info->shape, sizeof info->shape) == 0
       && memcmp (&self->other_info.geometry, &info->geometry,
              sizeof info->geometry)
           == 0)
     return TRUE;
-  if (self->active.mode == ND_VIEW_OVERLAY
-      && memcmp (size, other, sizeof info->shape.size) != 0) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "The volumes of the second input have %" G_GSIZE_FORMAT
-        " x %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
-        " samples, those of the first one %" G_GSIZE_FORMAT
-        " x %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
-        ": for mode=overlay they must be equal",
-        other[0], other[1], other[2], size[0], size[1], size[2]);
-    return FALSE;
-  }
   drop_other (self);
   gst_nd_view_window_forget (&self->other_window);
   self->other_info = *info;
-  self->other = gst_nd_view_scene_new (&nd_cpu_backend, -1, info, error);
+  self->other_mapped = mapped;
+  self->other_memory = memory;
+  if (mapped) {
+    gst_nd_view_settings_job (&self->in, &job);
+    nd_scene_map_init (&self->other_map, &job, &self->in.geometry, &info->shape,
+        &info->geometry);
+    shown.geometry.known = TRUE;
+    memcpy (shown.geometry.spacing, self->other_map.spacing,
+        sizeof shown.geometry.spacing);
+  }
+  context = gst_nd_context_get (&self->device.context);
+  gst_nd_cuda_enter (context);
+  self->other =
+      gst_nd_view_scene_new (self->backend ? self->backend : &nd_cpu_backend,
+          memory, self->active_device_id, &shown, error);
   if (self->other)
     self->other_picture = nd_picture_new (ND_PICTURE_SLICE, ND_AXIS_Z,
-        info->type, &info->shape, NULL, -1, error);
+        info->type, &info->shape, memory, self->active_device_id, error);
+  gst_nd_cuda_leave (context);
   return self->other_picture != NULL;
 }
 
-/* Sets @other to the volume at @map, with its window. */
+/* Sets @other to the volume at @map, in @memory, with its window. */
 static gboolean
-use_other (GstNdView *self, const GstNdViewInput *input, const GstMapInfo *map,
-    GstNdViewOther *other, GError **error)
+use_other (GstNdView *self, const GstNdViewInput *input,
+    const NdBackend *memory, const GstMapInfo *map, GstNdViewOther *other,
+    GError **error)
 {
   const GstNdViewSettings *settings = &self->active;
 
@@ -98,16 +110,18 @@ use_other (GstNdView *self, const GstNdViewInput *input, const GstMapInfo *map,
         map->size, gst_nd_volume_info_size (&input->info));
     return FALSE;
   }
-  if (!make_other (self, &input->info, error))
+  if (!make_other (self, &input->info, memory, error))
     return FALSE;
-  *other = (GstNdViewOther){ self->other, map->data,
+  *other = (GstNdViewOther){ self->other,
+    self->other_mapped ? &self->other_map : NULL, map->data,
     settings->overlay_level - settings->overlay_window / 2,
     settings->overlay_window };
   if (settings->mode != ND_VIEW_OVERLAY || settings->overlay_window > 0)
     return TRUE;
   nd_picture_set_percentiles (self->other_picture, settings->low_percentile,
       settings->high_percentile);
-  if (!gst_nd_view_window_follow (&self->other_window, self->other_picture,
+  if (!(self->redraw.again && gst_nd_view_window_is_known (&self->other_window))
+      && !gst_nd_view_window_follow (&self->other_window, self->other_picture,
           map->data, error))
     return FALSE;
   other->low = self->other_window.low;
@@ -121,6 +135,8 @@ draw_both (GstNdView *self, gconstpointer data, GstBuffer *input,
     const GstNdViewMoment *moment, const NdCanvas *canvas, GError **error)
 {
   const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  const NdBackend *memory = NULL;
+  g_autoptr (NdFence) fence = NULL;
   GstNdViewInput second;
   GstNdViewOther other;
   GstMapInfo map;
@@ -135,13 +151,19 @@ draw_both (GstNdView *self, gconstpointer data, GstBuffer *input,
           &second))
     return gst_nd_view_scene_draw (self->scene, data, NULL, &self->active,
         moment, canvas, error);
-  if (!gst_buffer_map (second.buffer, &map, GST_MAP_READ)) {
+  if (self->backend && gst_buffer_n_memory (second.buffer) == 1)
+    memory = gst_nd_memory_backend (gst_buffer_peek_memory (second.buffer, 0));
+  if (!gst_buffer_map (second.buffer, &map,
+          memory ? GST_MAP_READ | GST_ND_MAP_CUDA : GST_MAP_READ)) {
     gst_buffer_unref (second.buffer);
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "A buffer of the second input cannot be mapped for reading");
     return FALSE;
   }
-  ok = use_other (self, &second, &map, &other, error)
+  if (memory)
+    fence = gst_nd_memory_get_fence (gst_buffer_peek_memory (second.buffer, 0));
+  ok = (!fence || nd_fence_synchronize (fence, NULL, error))
+      && use_other (self, &second, memory, &map, &other, error)
       && gst_nd_view_scene_draw (self->scene, data, &other, &self->active,
           moment, canvas, error);
   gst_buffer_unmap (second.buffer, &map);
@@ -159,7 +181,8 @@ draw_scene (GstNdView *self, gconstpointer data, GstBuffer *input,
     GST_VIDEO_FRAME_HEIGHT (frame) };
   GstNdViewMoment moment = { .isovalue = self->active.isovalue,
     .time = GST_CLOCK_TIME_NONE,
-    .number = self->volumes };
+    .again = self->redraw.again,
+    .number = self->volumes - self->redraw.again };
 
   if (segment->format == GST_FORMAT_TIME)
     moment.time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME,
@@ -172,7 +195,8 @@ draw_scene (GstNdView *self, gconstpointer data, GstBuffer *input,
           || (gst_nd_view_settings_need_second (&self->active)
               && self->active.content == ND_VIEW_SURFACE))
       && self->active.isovalue_auto) {
-    if (!gst_nd_view_threshold_follow (&self->threshold, self->picture, data,
+    if (!(self->redraw.again && gst_nd_view_window_is_known (&self->threshold))
+        && !gst_nd_view_threshold_follow (&self->threshold, self->picture, data,
             error))
       return FALSE;
     moment.isovalue = self->threshold.low;
@@ -196,6 +220,25 @@ draw (GstNdView *self, gconstpointer data, GstBuffer *input,
           GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0), error);
 }
 
+/* The back end of the device that draws a scene of volumes in @memory, or NULL
+ * if the CPU does. */
+static const NdBackend *
+choose_backend (GstNdView *self, const NdBackend *memory)
+{
+  const NdBackend *backend = memory;
+
+  if (!backend && self->active.backend == GST_ND_BACKEND_CUDA)
+    backend = gst_nd_device_backend (&self->device, NULL);
+  if (!backend || self->on_cpu)
+    return NULL;
+  if (backend->scenes)
+    return backend;
+  if (!self->scene)
+    GST_INFO_OBJECT (self, "%s does not draw this picture; the CPU does",
+        backend->name);
+  return NULL;
+}
+
 /* Makes a renderer for volumes in the kind of memory of @input. */
 static gboolean
 make_picture (GstNdView *self, GstBuffer *input, GError **error)
@@ -204,33 +247,32 @@ make_picture (GstNdView *self, GstBuffer *input, GError **error)
   const gboolean is_scene =
       gst_nd_view_settings_are_scene (settings, &self->in);
   g_autoptr (GstObject) context = gst_nd_context_get (&self->device.context);
-  const NdBackend *backend = NULL;
+  const NdBackend *memory = NULL, *backend;
 
   if (gst_buffer_n_memory (input) == 1)
-    backend = gst_nd_memory_backend (gst_buffer_peek_memory (input, 0));
-  /* The samples of a line are read here; a second volume is in host memory. */
-  if (is_scene && backend
-      && (!backend->scenes || settings->mode == ND_VIEW_MMODE
-          || gst_nd_view_settings_need_second (settings))) {
-    if (!self->scene)
-      GST_INFO_OBJECT (self, "%s does not draw this picture; the CPU does",
-          backend->name);
-    backend = NULL;
-  }
-  if (self->picture && self->backend == backend)
+    memory = gst_nd_memory_backend (gst_buffer_peek_memory (input, 0));
+  backend = is_scene ? choose_backend (self, memory) : memory;
+  /* The CPU draws volumes in host memory. */
+  if (!backend)
+    memory = NULL;
+  if (self->picture && self->backend == backend && self->memory == memory)
     return TRUE;
   gst_nd_view_drop_pictures (self);
   self->backend = backend;
+  self->memory = memory;
   gst_nd_cuda_enter (context);
   if (is_scene)
     self->scene = gst_nd_view_scene_new (backend ? backend : &nd_cpu_backend,
-        self->active_device_id, &self->in, error);
+        memory, self->active_device_id, &self->in, error);
+  if (self->scene && self->oriented && self->in.geometry.known)
+    gst_nd_view_scene_set_directions (self->scene,
+        self->in.geometry.directions);
   /* That of a scene finds its window. */
   if (!is_scene || self->scene)
     self->picture = nd_picture_new (is_scene ? ND_PICTURE_SLICE
                                              : (NdPictureMode) settings->mode,
         is_scene ? ND_AXIS_Z : settings->axis, self->in.type, &self->in.shape,
-        backend, self->active_device_id, error);
+        memory, self->active_device_id, error);
   gst_nd_cuda_leave (context);
   if (self->picture)
     GST_INFO_OBJECT (self, "draws on %s", backend ? backend->name : "the CPU");
@@ -246,7 +288,7 @@ map_volume (GstNdView *self, GstBuffer *input, GstMapInfo *map, GError **error)
   g_autoptr (NdFence) fence = NULL;
 
   if (!gst_buffer_map (input, map,
-          self->backend ? GST_MAP_READ | GST_ND_MAP_CUDA : GST_MAP_READ)) {
+          self->memory ? GST_MAP_READ | GST_ND_MAP_CUDA : GST_MAP_READ)) {
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "A buffer with a volume cannot be mapped for reading: upstream must "
         "send system memory or memory of the device");
@@ -261,7 +303,7 @@ map_volume (GstNdView *self, GstBuffer *input, GstMapInfo *map, GError **error)
     gst_buffer_unmap (input, map);
     return FALSE;
   }
-  if (self->backend)
+  if (self->memory)
     fence = gst_nd_memory_get_fence (gst_buffer_peek_memory (input, 0));
   if (!fence || nd_fence_synchronize (fence, NULL, error))
     return TRUE;
@@ -269,30 +311,22 @@ map_volume (GstNdView *self, GstBuffer *input, GstMapInfo *map, GError **error)
   return FALSE;
 }
 
-gboolean
-gst_nd_view_make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
+static gboolean
+make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
     GError **error)
 {
-  const GstNdViewSettings *settings = &self->active;
   GstVideoFrame frame;
   GstMapInfo map;
   gboolean ok;
 
-  if (settings->response >= self->in.responses) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "Property 'response' is %u, but these volumes have %u responses: it "
-        "must be less",
-        settings->response, self->in.responses);
-    return FALSE;
-  }
   if (!make_picture (self, input, error)
       || !map_volume (self, input, &map, error))
     return FALSE;
   ok = gst_video_frame_map (&frame, &self->out, output, GST_MAP_WRITE);
   if (ok) {
     ok = draw (self,
-        map.data + settings->response * (map.size / self->in.responses), input,
-        &frame, error);
+        map.data + self->active.response * (map.size / self->in.responses),
+        input, &frame, error);
     gst_video_frame_unmap (&frame);
   } else {
     g_set_error (error, ND_ERROR, ND_ERROR_WRITE,
@@ -301,6 +335,36 @@ gst_nd_view_make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
   }
   gst_buffer_unmap (input, &map);
   return ok;
+}
+
+gboolean
+gst_nd_view_make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
+    GError **error)
+{
+  const GstNdViewSettings *settings = &self->active;
+  g_autoptr (GError) reason = NULL;
+
+  if (settings->response >= self->in.responses) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "Property 'response' is %u, but these volumes have %u responses: it "
+        "must be less",
+        settings->response, self->in.responses);
+    return FALSE;
+  }
+  if (make_frame (self, input, output, &reason))
+    return TRUE;
+  /* A device may have too little memory for a scene. */
+  if (self->backend && settings->backend != GST_ND_BACKEND_CUDA
+      && gst_nd_view_settings_are_scene (settings, &self->in)
+      && (g_error_matches (reason, ND_ERROR, ND_ERROR_MEMORY)
+          || g_error_matches (reason, ND_ERROR, ND_ERROR_SETTINGS))) {
+    GST_WARNING_OBJECT (self, "the CPU draws, because %s cannot: %s",
+        self->backend->name, reason->message);
+    self->on_cpu = TRUE;
+    return make_frame (self, input, output, error);
+  }
+  g_propagate_error (error, g_steal_pointer (&reason));
+  return FALSE;
 }
 
 gboolean

@@ -3,7 +3,6 @@
  */
 #include "gst/view/gstndviewhistory.h"
 
-#include "core/convert.h"
 #include "core/error.h"
 #include "cpu/cpu.h"
 
@@ -18,6 +17,7 @@ struct _GstNdViewHistory
 
   /* A plane of its own: x is time, y the position on the line. */
   gfloat *values;
+  gfloat *line; /* the newest one */
   NdScene *plane;
 };
 
@@ -34,7 +34,8 @@ gst_nd_view_history_new (const NdSceneJob *job, NdAxis axis, guint columns,
   self->axis = axis;
   self->columns = columns;
   self->values = g_try_new (gfloat, columns * length);
-  if (!self->values) {
+  self->line = g_try_new (gfloat, length);
+  if (!self->values || !self->line) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "No memory for %u lines of %" G_GSIZE_FORMAT
         " samples: set a smaller 'history'",
@@ -55,6 +56,7 @@ gst_nd_view_history_free (GstNdViewHistory *self)
   if (self->plane)
     nd_cpu_backend.scenes->destroy (self->plane);
   g_free (self->values);
+  g_free (self->line);
   g_free (self);
 }
 
@@ -65,33 +67,26 @@ gst_nd_view_history_is_of (const GstNdViewHistory *self, NdAxis axis,
   return self->axis == axis && self->columns == columns;
 }
 
-/* The value of sample @i, as engine/scene.h defines it for volumes. */
-static gfloat
-value_of (const NdSceneJob *job, gconstpointer data, gsize i)
-{
-  const gsize n = job->shape.components;
-  gdouble v[3] = { 0, 0, 0 };
-
-  for (gsize c = 0; c < MIN (n, 3); c++)
-    v[c] = nd_sample_value (data, i * n + c, job->type);
-  return n == 2 ? hypot (v[0], v[1]) : n == 3 ? (v[0] + v[1] + v[2]) / 3 : v[0];
-}
-
-void
-gst_nd_view_history_add (GstNdViewHistory *self, gconstpointer data,
-    const gsize at[3])
+gboolean
+gst_nd_view_history_add (GstNdViewHistory *self, const NdSceneFuncs *funcs,
+    NdScene *scene, const gsize at[3], GError **error)
 {
   const gsize *size = self->job.shape.size;
-  gsize where[3] = { at[0], at[1], at[2] };
+  const gsize steps[3] = { 1, size[0], size[0] * size[1] };
+  gsize first = 0;
 
+  for (guint a = 0; a < 3; a++)
+    first += a == self->axis ? 0 : at[a] * steps[a];
+  if (!funcs->line (scene, first, steps[self->axis], self->line,
+          size[self->axis], error))
+    return FALSE;
   for (gsize i = 0; i < size[self->axis]; i++) {
     gfloat *row = self->values + i * self->columns;
 
-    where[self->axis] = i;
     memmove (row, row + 1, (self->columns - 1) * sizeof *row);
-    row[self->columns - 1] = value_of (&self->job, data,
-        (where[2] * size[1] + where[1]) * size[0] + where[0]);
+    row[self->columns - 1] = self->line[i];
   }
+  return TRUE;
 }
 
 gboolean

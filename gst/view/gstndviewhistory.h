@@ -12,16 +12,18 @@ G_BEGIN_DECLS
 
 typedef struct _GstNdViewHistory GstNdViewHistory;
 
-/* The last @columns lines along @axis of volumes in host memory. */
+/* The last @columns lines along @axis of volumes. */
 GstNdViewHistory *gst_nd_view_history_new (const NdSceneJob *job, NdAxis axis,
     guint columns, GError **error);
 void gst_nd_view_history_free (GstNdViewHistory *history);
 gboolean gst_nd_view_history_is_of (const GstNdViewHistory *history,
     NdAxis axis, guint columns);
 
-/* Adds the line through sample @at of the volume at @data. */
-void gst_nd_view_history_add (GstNdViewHistory *history, gconstpointer data,
-    const gsize at[3]);
+/* Adds the line through sample @at of the volume that @scene of @funcs has
+ * taken. */
+gboolean gst_nd_view_history_add (GstNdViewHistory *history,
+    const NdSceneFuncs *funcs, NdScene *scene, const gsize at[3],
+    GError **error);
 
 /* Draws the lines over the whole of @canvas, the last one at the right. */
 gboolean gst_nd_view_history_draw (GstNdViewHistory *history,

@@ -20,8 +20,9 @@ gst_nd_view_keys_help (void)
          "p       max, mean, min\n"
          "v       perspective\n"
          "+ -     zoom\n"
-         "arrows  turn, or next slice\n"
-         "l s t   labels, scale, time\n"
+         "arrows  turn, next slice\n"
+         "l       labels, value\n"
+         "s t     scale, time\n"
          "w       automatic window\n"
          "r       reset the view\n"
          "left    turn, place, or pan\n"
@@ -30,11 +31,17 @@ gst_nd_view_keys_help (void)
          "wheel   slices, or zoom";
 }
 
+/* That of each of two inputs if there are two. */
+static NdViewMode
+shown_mode (const GstNdViewSettings *s)
+{
+  return gst_nd_view_settings_need_second (s) ? s->content : s->mode;
+}
+
 static gboolean
 has_rays (const GstNdViewSettings *s)
 {
-  const NdViewMode mode =
-      gst_nd_view_settings_need_second (s) ? s->content : s->mode;
+  const NdViewMode mode = shown_mode (s);
 
   return mode == ND_VIEW_PROJECTION || mode == ND_VIEW_VOLUME
       || mode == ND_VIEW_SURFACE;
@@ -74,8 +81,10 @@ pan (GObject *view, const GstNdViewSeen *seen, gdouble right, gdouble down)
 {
   gdouble width = seen->width, height = seen->height;
 
+  if (gst_nd_view_settings_are_beside (&seen->settings))
+    width /= 2;
   /* A plane is about half of the picture. */
-  if (seen->settings.mode == ND_VIEW_ORTHOGONAL) {
+  if (shown_mode (&seen->settings) == ND_VIEW_ORTHOGONAL) {
     width /= 2;
     height /= 2;
   }
@@ -108,15 +117,22 @@ change_window (GObject *view, const GstNdViewSeen *seen, gdouble right,
     g_object_set (view, "window", window, "level", level, NULL);
 }
 
-/* The panel at (@x, @y), or -1. */
+/* The panel at (*@x, @y), or -1. If two pictures are beside each other, *@x is
+ * then that of its own picture. */
 static gint
-find_panel (const GstNdViewSeen *seen, NdLayout *layout, gdouble x, gdouble y)
+find_panel (const GstNdViewSeen *seen, NdLayout *layout, gdouble *x, gdouble y)
 {
+  const gint half = seen->width / 2;
+  gint width = seen->width;
   NdCamera camera;
 
+  if (gst_nd_view_settings_are_beside (&seen->settings) && half > 0) {
+    width = *x < half ? half : width - half;
+    *x -= *x < half ? 0 : half;
+  }
   gst_nd_view_settings_camera (&seen->settings, &camera);
-  nd_layout_init (layout, &camera, &seen->job, seen->width, seen->height);
-  return nd_layout_panel_at (layout, floor (x), floor (y));
+  nd_layout_init (layout, &camera, &seen->job, width, seen->height);
+  return nd_layout_panel_at (layout, floor (*x), floor (y));
 }
 
 /* Moves the cross-hair to (@x, @y). */
@@ -124,7 +140,7 @@ static void
 place (GObject *view, const GstNdViewSeen *seen, gdouble x, gdouble y)
 {
   g_autofree NdLayout *layout = g_new (NdLayout, 1);
-  const gint i = find_panel (seen, layout, x, y);
+  const gint i = find_panel (seen, layout, &x, y);
   const NdPanel *p = &layout->panels[MAX (i, 0)];
 
   for (guint a = 0; i >= 0 && a < 3; a++) {
@@ -133,6 +149,19 @@ place (GObject *view, const GstNdViewSeen *seen, gdouble x, gdouble y)
           rint (p->origin[a] + (x - p->left) * p->right[a]
               + (y - p->top) * p->down[a]));
   }
+}
+
+/* The axes across that of the line of the M-mode. */
+static NdAxis
+first_across (NdAxis line)
+{
+  return line == ND_AXIS_X ? ND_AXIS_Y : ND_AXIS_X;
+}
+
+static NdAxis
+second_across (NdAxis line)
+{
+  return line == ND_AXIS_Z ? ND_AXIS_Y : ND_AXIS_Z;
 }
 
 static void
@@ -146,12 +175,16 @@ wheel (GObject *view, const GstNdViewSeen *seen, gdouble x, gdouble y,
   if (steps == 0)
     return;
   if (zooms || has_rays (&seen->settings)
-      || seen->settings.mode == ND_VIEW_MOSAIC) {
+      || shown_mode (&seen->settings) == ND_VIEW_MOSAIC) {
     zoom (view, seen, pow (ZOOM_STEP, steps));
     return;
   }
+  if (seen->settings.mode == ND_VIEW_MMODE) {
+    scroll (view, seen, first_across (axis), steps);
+    return;
+  }
   layout = g_new (NdLayout, 1);
-  i = find_panel (seen, layout, x, y);
+  i = find_panel (seen, layout, &x, y);
   if (i >= 0)
     axis = layout->axes[i];
   scroll (view, seen, axis, steps);
@@ -162,17 +195,17 @@ move (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag, gdouble x,
     gdouble y, gboolean shift)
 {
   const gdouble right = x - drag->x, down = y - drag->y;
+  const NdViewMode mode = shown_mode (&seen->settings);
 
   switch (drag->button) {
     case 1:
       if (seen->settings.mode == ND_VIEW_COMPARE && seen->settings.split >= 0)
         g_object_set (view, "split", CLAMP (x / seen->width, 0, 1), NULL);
-      else if (shift || seen->settings.mode == ND_VIEW_SLICE
-          || seen->settings.mode == ND_VIEW_MOSAIC)
+      else if (shift || mode == ND_VIEW_SLICE || mode == ND_VIEW_MOSAIC)
         pan (view, seen, right, down);
       else if (has_rays (&seen->settings))
         turn (view, seen, right, down);
-      else
+      else if (mode == ND_VIEW_ORTHOGONAL)
         place (view, seen, x, y);
       break;
     case 2:
@@ -203,7 +236,8 @@ press (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag,
     return;
   }
   *drag = (GstNdViewDrag){ button, x, y };
-  if (button == 1 && seen->settings.mode == ND_VIEW_ORTHOGONAL)
+  if (button == 1 && shown_mode (&seen->settings) == ND_VIEW_ORTHOGONAL
+      && !(seen->settings.mode == ND_VIEW_COMPARE && seen->settings.split >= 0))
     place (view, seen, x, y);
 }
 
@@ -221,7 +255,11 @@ arrow (GObject *view, const GstNdViewSeen *seen, gint right, gint down)
 {
   const GstNdViewSettings *s = &seen->settings;
 
-  if (!has_rays (s))
+  if (s->mode == ND_VIEW_MMODE)
+    scroll (view, seen,
+        right != 0 ? first_across (s->axis) : second_across (s->axis),
+        right + down);
+  else if (!has_rays (s))
     scroll (view, seen, s->axis, right - down);
   else
     g_object_set (view, "azimuth", fmod (s->azimuth + right * TURN_STEP, 360),

@@ -13,6 +13,7 @@
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnddevice.h"
 #include "gst/view/gstndviewkeys.h"
+#include "gst/view/gstndviewredraw.h"
 #include "gst/view/gstndviewscene.h"
 #include "gst/view/gstndviewsecond.h"
 #include "gst/view/gstndviewwindow.h"
@@ -42,10 +43,14 @@ struct _GstNdView
   /* Protected by the object lock; only the streaming thread writes. */
   GstNdVolumeInfo in;
   GstVideoInfo out;
+  gboolean oriented;  /* the caps of the volumes have directions */
   gdouble low, width; /* the window in use; 0, 0 before the first volume */
 
   NdPicture *picture;
+  const NdBackend *memory;  /* in which volumes are mapped; NULL: in host
+                             * memory */
   const NdBackend *backend; /* draws the picture; NULL: the CPU does */
+  gboolean on_cpu;          /* because the device could not draw */
   GstNdViewScene *scene;    /* NULL if the picture is a plain one */
   guint64 volumes;          /* drawn since the start */
 
@@ -53,9 +58,13 @@ struct _GstNdView
   GstNdViewSecond second;
   GstNdVolumeInfo other_info;
   GstNdViewScene *other;
+  NdSceneMap other_map; /* from the first volumes, if other_mapped */
+  gboolean other_mapped;
+  const NdBackend *other_memory; /* in which it is mapped; NULL: host memory */
   NdPicture *other_picture;
   GstNdViewWindow other_window;
 
+  GstNdViewRedraw redraw;
   GstNdViewDrag drag; /* of the thread that sends events */
 
   GstNdDevice device;

@@ -3,37 +3,20 @@
  */
 #include "gst/view/gstndviewscene.h"
 
-#include "core/convert.h"
-#include "gst/view/gstndviewhistory.h"
-#include "gst/view/gstndviewkeys.h"
+#include "gst/view/gstndviewnotes.h"
 
 #include <math.h>
 #include <string.h>
 
-struct _GstNdViewScene
-{
-  const NdSceneFuncs *funcs;
-  NdScene *scene;
-  NdSceneJob job;
-  gboolean in_mm;    /* the spacing is known */
-  gboolean readable; /* volumes are in host memory */
-  NdLayout layout;
-  GstNdViewHistory *history; /* of the line of ND_VIEW_MMODE */
-};
-
-static const guint8 text_color[3] = { 255, 255, 255 };
-static const guint8 axis_colors[3][3] = { { 255, 110, 110 }, { 120, 230, 120 },
-  { 120, 170, 255 } };
-
 GstNdViewScene *
-gst_nd_view_scene_new (const NdBackend *backend, gint device_id,
-    const NdRecording *info, GError **error)
+gst_nd_view_scene_new (const NdBackend *backend, const NdBackend *memory,
+    gint device_id, const NdRecording *info, GError **error)
 {
   g_autoptr (GstNdViewScene) self = g_new0 (GstNdViewScene, 1);
 
   self->funcs = backend->scenes;
   self->in_mm = info->geometry.known;
-  self->readable = backend->memory == NULL;
+  self->memory = memory;
   gst_nd_view_settings_job (info, &self->job);
   self->scene = self->funcs->create (&self->job, device_id, error);
   return self->scene ? g_steal_pointer (&self) : NULL;
@@ -46,6 +29,14 @@ gst_nd_view_scene_free (GstNdViewScene *self)
     self->funcs->destroy (self->scene);
   g_clear_pointer (&self->history, gst_nd_view_history_free);
   g_free (self);
+}
+
+void
+gst_nd_view_scene_set_directions (GstNdViewScene *self,
+    const gdouble directions[9])
+{
+  memcpy (self->directions, directions, sizeof self->directions);
+  self->oriented = TRUE;
 }
 
 const NdLayout *
@@ -88,171 +79,7 @@ set_look (const GstNdViewSettings *s, const NdCamera *camera,
   set_light (s, camera, look);
 }
 
-static gint
-text_scale (const NdCanvas *canvas)
-{
-  return CLAMP (MIN (canvas->width, canvas->height) / 300, 1, 8);
-}
-
-static void
-draw_cross_hair (const GstNdViewScene *self, const NdCamera *camera,
-    const NdCanvas *canvas)
-{
-  for (guint i = 0; i < self->layout.n; i++) {
-    const NdPanel *p = &self->layout.panels[i];
-
-    for (guint a = 0; a < 3; a++) {
-      const gdouble at = nd_layout_index (&self->job, a, camera->position[a]);
-      gint x, y;
-
-      if (a == self->layout.axes[i])
-        continue;
-      if (p->right[a] != 0) {
-        x = rint ((at - p->origin[a]) / p->right[a]);
-        if (x >= 0 && x < p->width)
-          nd_canvas_fill (canvas, p->left + x, p->top, 1, p->height,
-              axis_colors[a], 0.6);
-      } else {
-        y = rint ((at - p->origin[a]) / p->down[a]);
-        if (y >= 0 && y < p->height)
-          nd_canvas_fill (canvas, p->left, p->top + y, p->width, 1,
-              axis_colors[a], 0.6);
-      }
-    }
-  }
-}
-
-/* The axis and the index of each plane, if there is room. */
-static void
-draw_labels (const GstNdViewScene *self, const NdCanvas *canvas)
-{
-  const gint scale = text_scale (canvas);
-
-  for (guint i = 0; i < self->layout.n; i++) {
-    const NdPanel *p = &self->layout.panels[i];
-    const NdAxis axis = self->layout.axes[i];
-    g_autofree gchar *text = NULL;
-
-    if (p->kind != ND_PANEL_PLANE)
-      continue;
-    text = g_strdup_printf ("%c %" G_GSIZE_FORMAT, 'x' + axis,
-        self->layout.indices[i]);
-    if (nd_text_width (text, scale) + 4 * scale <= p->width
-        && ND_TEXT_HEIGHT * scale + 4 * scale <= p->height)
-      nd_text_draw (canvas, text, p->left + 2 * scale, p->top + 2 * scale,
-          scale, axis_colors[axis]);
-  }
-}
-
-/* The longest of 1, 2 or 5 times a power of ten that is at most @most. */
-static gdouble
-round_length (gdouble most)
-{
-  const gdouble power = pow (10, floor (log10 (most)));
-
-  return most >= 5 * power ? 5 * power : most >= 2 * power ? 2 * power : power;
-}
-
-static void
-draw_scale_bar (const GstNdViewScene *self, const NdCanvas *canvas)
-{
-  const gint scale = text_scale (canvas), margin = 4 * scale;
-  const gdouble length =
-      round_length (canvas->width * 0.3 * self->layout.pixel);
-  const gint width = MAX (rint (length / self->layout.pixel), 1);
-  const gint y = canvas->height - margin - 2 * scale;
-  g_autofree gchar *text =
-      g_strdup_printf ("%g %s", length, self->in_mm ? "mm" : "samples");
-
-  nd_canvas_fill (canvas, margin - 1, y - 1, width + 2, 2 * scale + 2,
-      (const guint8[]){ 0, 0, 0 }, 0.4);
-  nd_canvas_fill (canvas, margin, y, width, 2 * scale, text_color, 1);
-  nd_text_draw (canvas, text, margin, y - (ND_TEXT_HEIGHT + 1) * scale, scale,
-      text_color);
-}
-
-/* Position and value at the pointer, or NULL if it is not on a plane. */
-static gchar *
-describe_pointer (const GstNdViewScene *self, gconstpointer data,
-    const GstNdViewSettings *s)
-{
-  const NdShape *shape = &self->job.shape;
-  const gint i = nd_layout_panel_at (&self->layout, s->pointer_x, s->pointer_y);
-  const NdPanel *p = i < 0 ? NULL : &self->layout.panels[i];
-  GString *text;
-  gsize at[3], index;
-
-  if (!p || p->kind != ND_PANEL_PLANE)
-    return NULL;
-  for (guint a = 0; a < 3; a++) {
-    const gdouble v =
-        rint (p->origin[a] + (s->pointer_x - p->left) * p->right[a]
-            + (s->pointer_y - p->top) * p->down[a]);
-
-    if (!(v >= 0 && v < shape->size[a]))
-      return NULL;
-    at[a] = v;
-  }
-  text = g_string_new (NULL);
-  g_string_printf (text,
-      "x %" G_GSIZE_FORMAT " y %" G_GSIZE_FORMAT " z %" G_GSIZE_FORMAT, at[0],
-      at[1], at[2]);
-  index = ((at[2] * shape->size[1] + at[1]) * shape->size[0] + at[0])
-      * shape->components;
-  for (gsize c = 0; self->readable && c < MIN (shape->components, 4); c++)
-    g_string_append_printf (text, "%s%.5g", c == 0 ? ": " : " ",
-        nd_sample_value (data, index + c, self->job.type));
-  return g_string_free (text, FALSE);
-}
-
-/* Lines of text at the lower right. */
-static void
-draw_status (const GstNdViewScene *self, gconstpointer data,
-    const GstNdViewSettings *s, const GstNdViewMoment *moment,
-    const NdCanvas *canvas)
-{
-  const gint scale = text_scale (canvas);
-  g_autoptr (GString) text = g_string_new (NULL);
-
-  if (s->pointer_x >= 0 && s->pointer_y >= 0) {
-    g_autofree gchar *pointer = describe_pointer (self, data, s);
-
-    if (pointer)
-      g_string_append_printf (text, "%s\n", pointer);
-  }
-  if (s->show_number)
-    g_string_append_printf (text, "volume %" G_GUINT64_FORMAT "\n",
-        moment->number);
-  if (s->show_time && GST_CLOCK_TIME_IS_VALID (moment->time))
-    g_string_append_printf (text, "%.3f s\n",
-        moment->time / (gdouble) GST_SECOND);
-  if (text->len == 0)
-    return;
-  g_string_truncate (text, text->len - 1);
-  nd_text_draw (canvas, text->str,
-      canvas->width - nd_text_width (text->str, scale) - 3 * scale,
-      canvas->height - nd_text_lines (text->str) * ND_TEXT_HEIGHT * scale
-          - 2 * scale,
-      scale, text_color);
-}
-
-static void
-draw_keys (const NdCanvas *canvas)
-{
-  const gint scale = text_scale (canvas);
-  const gint margin = 6 * scale;
-  const gchar *text = gst_nd_view_keys_help ();
-  const gint width = nd_text_width (text, scale) + 2 * margin;
-  const gint height =
-      nd_text_lines (text) * ND_TEXT_HEIGHT * scale + 2 * margin;
-  const gint left = MAX ((canvas->width - width) / 2, 0);
-  const gint top = MAX ((canvas->height - height) / 2, 0);
-
-  nd_canvas_fill (canvas, left, top, width, height, (const guint8[]){ 0, 0, 0 },
-      0.7);
-  nd_text_draw (canvas, text, left + margin, top + margin, scale, text_color);
-}
-
+/* Draws the volume at @data, or if that is NULL the one taken before. */
 static gboolean
 draw_panels (GstNdViewScene *self, gconstpointer data, const NdLook *look,
     const NdCanvas *canvas, GError **error)
@@ -260,15 +87,16 @@ draw_panels (GstNdViewScene *self, gconstpointer data, const NdLook *look,
   if (self->layout.n != 1)
     nd_canvas_fill (canvas, 0, 0, canvas->width, canvas->height,
         look->background, 1);
-  return self->funcs->take (self->scene, data, error)
+  return (!data || self->funcs->take (self->scene, data, error))
       && self->funcs->draw (self->scene, self->layout.panels, self->layout.n,
           look, canvas->pixels, canvas->stride, error);
 }
 
-/* Adds the line of the volume at @data to the history, and draws it. */
+/* Adds the line of the volume at @data to the history if it is not there, and
+ * draws it. The history is in host memory. */
 static gboolean
 draw_history (GstNdViewScene *self, gconstpointer data, const NdCamera *camera,
-    const NdLook *look, const NdCanvas *canvas, GError **error)
+    const NdLook *look, gboolean again, const NdCanvas *canvas, GError **error)
 {
   gsize at[3];
 
@@ -280,26 +108,36 @@ draw_history (GstNdViewScene *self, gconstpointer data, const NdCamera *camera,
     g_clear_pointer (&self->history, gst_nd_view_history_free);
     self->history = gst_nd_view_history_new (&self->job, camera->axis,
         camera->columns, error);
+    again = FALSE;
   }
   if (!self->history)
     return FALSE;
-  gst_nd_view_history_add (self->history, data, at);
+  if (!again
+      && (!self->funcs->take (self->scene, data, error)
+          || !gst_nd_view_history_add (self->history, self->funcs, self->scene,
+              at, error)))
+    return FALSE;
   return gst_nd_view_history_draw (self->history, look, canvas, error);
 }
 
-/* Draws @other with @look into a picture as large as @canvas; free its
- * pixels. */
+/* Draws @other with @look into a picture as large as @canvas, at the positions
+ * of the first volume; free its pixels. @taken: it was drawn just before. */
 static gboolean
-draw_other (GstNdViewScene *self, const GstNdViewOther *other,
-    const NdCamera *camera, const NdLook *look, const NdCanvas *canvas,
-    NdCanvas *result, GError **error)
+draw_other (GstNdViewScene *self, const GstNdViewOther *other, gboolean taken,
+    const NdLook *look, const NdCanvas *canvas, NdCanvas *result,
+    GError **error)
 {
+  NdLook placed = *look;
+
   *result = (NdCanvas){ NULL, 3 * (gssize) canvas->width, canvas->width,
     canvas->height };
   result->pixels = g_malloc (result->stride * canvas->height);
-  nd_layout_init (&other->scene->layout, camera, &other->scene->job,
-      canvas->width, canvas->height);
-  if (draw_panels (other->scene, other->data, look, result, error))
+  other->scene->layout = self->layout;
+  for (guint i = 0; i < self->layout.n; i++)
+    nd_scene_map_panel (other->map, &other->scene->layout.panels[i]);
+  nd_scene_map_light (other->map, placed.light);
+  if (draw_panels (other->scene, taken ? NULL : other->data, &placed, result,
+          error))
     return TRUE;
   g_clear_pointer (&result->pixels, g_free);
   return FALSE;
@@ -308,19 +146,19 @@ draw_other (GstNdViewScene *self, const GstNdViewOther *other,
 /* The right part of the picture shows the other volume. */
 static gboolean
 draw_split (GstNdViewScene *self, const GstNdViewOther *other,
-    const NdCamera *camera, const NdLook *look, gdouble split,
-    const NdCanvas *canvas, GError **error)
+    const NdLook *look, gdouble split, const NdCanvas *canvas, GError **error)
 {
   const gint line = rint (split * canvas->width);
   NdCanvas right;
 
-  if (!draw_other (self, other, camera, look, canvas, &right, error))
+  if (!draw_other (self, other, FALSE, look, canvas, &right, error))
     return FALSE;
   for (gint y = 0; y < canvas->height; y++)
     memcpy (canvas->pixels + y * canvas->stride + 3 * line,
         right.pixels + y * right.stride + 3 * line, 3 * (canvas->width - line));
   g_free (right.pixels);
-  nd_canvas_fill (canvas, line, 0, 1, canvas->height, text_color, 0.7);
+  nd_canvas_fill (canvas, line, 0, 1, canvas->height,
+      (const guint8[]){ 255, 255, 255 }, 0.7);
   return TRUE;
 }
 
@@ -339,8 +177,8 @@ overlay_opacity (const GstNdViewSettings *s, guint entry)
  * samples. */
 static gboolean
 draw_overlay (GstNdViewScene *self, const GstNdViewOther *other,
-    const NdCamera *camera, const NdLook *look, const GstNdViewSettings *s,
-    const NdCanvas *canvas, GError **error)
+    const NdLook *look, const GstNdViewSettings *s, const NdCanvas *canvas,
+    GError **error)
 {
   NdLook over = *look;
   NdCanvas colors, opacity;
@@ -348,13 +186,13 @@ draw_overlay (GstNdViewScene *self, const GstNdViewOther *other,
   over.low = other->low;
   over.window = other->window;
   nd_colormap_fill (s->overlay_colormap, over.colors);
-  if (!draw_other (self, other, camera, &over, canvas, &colors, error))
+  if (!draw_other (self, other, FALSE, &over, canvas, &colors, error))
     return FALSE;
   memset (over.background, 0, sizeof over.background);
   for (guint i = 0; i < ND_LOOK_COLORS; i++)
     for (guint c = 0; c < 3; c++)
       over.colors[i][c] = 255 * overlay_opacity (s, i);
-  if (!draw_other (self, other, camera, &over, canvas, &opacity, error)) {
+  if (!draw_other (self, other, TRUE, &over, canvas, &opacity, error)) {
     g_free (colors.pixels);
     return FALSE;
   }
@@ -374,12 +212,12 @@ draw_overlay (GstNdViewScene *self, const GstNdViewOther *other,
 
 static gboolean
 draw_second (GstNdViewScene *self, const GstNdViewOther *other,
-    const NdCamera *camera, const NdLook *look, const GstNdViewSettings *s,
-    const NdCanvas *canvas, GError **error)
+    const NdLook *look, const GstNdViewSettings *s, const NdCanvas *canvas,
+    GError **error)
 {
   if (s->mode == ND_VIEW_OVERLAY)
-    return draw_overlay (self, other, camera, look, s, canvas, error);
-  return draw_split (self, other, camera, look, s->split, canvas, error);
+    return draw_overlay (self, other, look, s, canvas, error);
+  return draw_split (self, other, look, s->split, canvas, error);
 }
 
 /* The other volume at the right of the first one. */
@@ -398,6 +236,7 @@ gst_nd_view_scene_draw (GstNdViewScene *self, gconstpointer data,
     const GstNdViewMoment *moment, const NdCanvas *whole, GError **error)
 {
   const gboolean beside = gst_nd_view_settings_are_beside (settings);
+  const gboolean second = other && gst_nd_view_settings_need_second (settings);
   const gint half = whole->width / 2;
   NdCanvas first = *whole;
   const NdCanvas *canvas = &first;
@@ -423,23 +262,16 @@ gst_nd_view_scene_draw (GstNdViewScene *self, gconstpointer data,
   nd_layout_init (&self->layout, &camera, &self->job, canvas->width,
       canvas->height);
   if (settings->mode == ND_VIEW_MMODE) {
-    if (!draw_history (self, data, &camera, &look, canvas, error))
+    if (!draw_history (self, data, &camera, &look, moment->again, canvas,
+            error))
       return FALSE;
   } else if (!draw_panels (self, data, &look, canvas, error)) {
     return FALSE;
   }
-  if (other && !beside && gst_nd_view_settings_need_second (settings)
-      && !draw_second (self, other, &camera, &look, settings, canvas, error))
+  if (second && !beside
+      && !draw_second (self, other, &look, settings, canvas, error))
     return FALSE;
-  if (settings->cross_hair && camera.mode == ND_VIEW_ORTHOGONAL)
-    draw_cross_hair (self, &camera, canvas);
-  if (settings->labels)
-    draw_labels (self, canvas);
-  if (settings->scale_bar && self->layout.n > 0
-      && !(settings->perspective > 0 && self->layout.panels[0].perspective))
-    draw_scale_bar (self, canvas);
-  draw_status (self, data, settings, moment, canvas);
-  if (settings->show_keys)
-    draw_keys (canvas);
+  gst_nd_view_notes_draw (self, data, second ? other : NULL, settings, &camera,
+      moment, beside ? half : 0, canvas);
   return TRUE;
 }

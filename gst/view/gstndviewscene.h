@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/backend.h"
+#include "engine/scenemap.h"
 #include "engine/text.h"
 #include "gst/view/gstndviewsettings.h"
 
@@ -13,11 +14,18 @@ G_BEGIN_DECLS
 
 typedef struct _GstNdViewScene GstNdViewScene;
 
-/* For volumes of @info in the memory of @backend. */
-GstNdViewScene *gst_nd_view_scene_new (const NdBackend *backend, gint device_id,
-    const NdRecording *info, GError **error);
+/* For volumes of @info that @backend draws. @memory: the back end in whose
+ * memory they lie; NULL: host memory. */
+GstNdViewScene *gst_nd_view_scene_new (const NdBackend *backend,
+    const NdBackend *memory, gint device_id, const NdRecording *info,
+    GError **error);
 void gst_nd_view_scene_free (GstNdViewScene *scene);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstNdViewScene, gst_nd_view_scene_free)
+
+/* The directions of the volumes in space (NdGeometry), row by row, for labels;
+ * without them these are not known. */
+void gst_nd_view_scene_set_directions (GstNdViewScene *scene,
+    const gdouble directions[9]);
 
 /* The values of one picture that are not in the settings. */
 typedef struct
@@ -26,12 +34,15 @@ typedef struct
   gdouble isovalue;
   GstClockTime time;
   guint64 number;
+  gboolean again; /* the volume was drawn before */
 } GstNdViewMoment;
 
-/* A second volume, in the same kind of memory. */
+/* A second volume, in any memory. */
 typedef struct
 {
   GstNdViewScene *scene;
+  const NdSceneMap *map; /* from the first volume; NULL: both have the whole
+                          * picture */
   gconstpointer data;
   gdouble low, window; /* of an overlay */
 } GstNdViewOther;

@@ -97,7 +97,7 @@ handle_event (GstPad *pad, GstObject *parent, GstEvent *event)
 
 GstPad *
 gst_nd_view_second_request (GstNdViewSecond *self, GstElement *element,
-    GstPadTemplate *template)
+    GstPadTemplate *template, GstPadQueryFunction query)
 {
   GstPad *pad = NULL;
 
@@ -112,6 +112,7 @@ gst_nd_view_second_request (GstNdViewSecond *self, GstElement *element,
   gst_pad_set_element_private (pad, self);
   gst_pad_set_chain_function (pad, chain);
   gst_pad_set_event_function (pad, handle_event);
+  gst_pad_set_query_function (pad, query);
   gst_pad_set_active (pad, TRUE);
   gst_element_add_pad (element, pad);
   return pad;
@@ -140,6 +141,16 @@ gst_nd_view_second_stop (GstNdViewSecond *self, gboolean stopped)
   self->stopped = stopped;
   if (stopped)
     drop (self);
+  g_cond_broadcast (&self->cond);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_nd_view_second_end (GstNdViewSecond *self)
+{
+  g_mutex_lock (&self->lock);
+  self->stopped = TRUE;
+  gst_clear_buffer (&self->next.buffer);
   g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
 }
@@ -177,7 +188,7 @@ gst_nd_view_second_take (GstNdViewSecond *self, GstClockTime time,
   while (self->pad && !self->stopped && !find (self, time) && !self->eos
       && !self->flushing)
     g_cond_wait (&self->cond, &self->lock);
-  found = self->pad && !self->stopped && self->current.buffer;
+  found = self->pad && self->current.buffer;
   if (found) {
     *input = self->current;
     gst_buffer_ref (input->buffer);

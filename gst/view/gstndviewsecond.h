@@ -34,16 +34,19 @@ typedef struct
 void gst_nd_view_second_init (GstNdViewSecond *second);
 void gst_nd_view_second_clear (GstNdViewSecond *second);
 
-/* Adds the pad to @element; NULL if there is one. */
+/* Adds the pad to @element, with @query; NULL if there is one. */
 GstPad *gst_nd_view_second_request (GstNdViewSecond *second,
-    GstElement *element, GstPadTemplate *template);
+    GstElement *element, GstPadTemplate *template, GstPadQueryFunction query);
 void gst_nd_view_second_release (GstNdViewSecond *second, GstElement *element,
     GstPad *pad);
 
 /* With @stopped, gst_nd_view_second_take() does not wait, and volumes of the
- * second input are dropped: while the first input flushes, after its end, and
- * below PAUSED. */
+ * second input are dropped: while the first input flushes, and below PAUSED. */
 void gst_nd_view_second_stop (GstNdViewSecond *second, gboolean stopped);
+
+/* The same at the end of the first input, but its last picture may still be
+ * drawn again. */
+void gst_nd_view_second_end (GstNdViewSecond *second);
 
 /* Waits for the volume that belongs to running time @time: that at this time,
  * or else the last one before it, or else the first one. Sets @input, with a

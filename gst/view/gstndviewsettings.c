@@ -42,7 +42,9 @@ mode_type (void)
         "line ('split')",
         "compare" },
     { ND_VIEW_OVERLAY,
-        "The second input as colour over the first one, as 'content' says",
+        "The second input as colour over the first one, as 'content' says; "
+        "positions are those in space if both caps have the geometry, or else "
+        "both volumes fill the same box",
         "overlay" },
     { 0, NULL, NULL },
   };
@@ -147,8 +149,9 @@ const GstNdProperty gst_nd_view_rows[] = {
   /* Since: 0.9 */
   { "backend", "Back end",
       "Device to draw on: auto draws on the GPU or the CPU that has the "
-      "volumes in its memory, cpu starts no GPU, cuda is an error if there is "
-      "none. Set it in NULL",
+      "volumes in its memory, cpu starts no GPU, cuda also draws scenes of "
+      "volumes in host memory on the GPU and is an error if there is none. Set "
+      "it in NULL",
       FIELD (ENUM, backend, GstNdBackendKind, gst_nd_backend_get_type,
           GST_ND_BACKEND_AUTO),
       GST_ND_READY },
@@ -268,7 +271,9 @@ const GstNdProperty gst_nd_view_rows[] = {
   { "cross-hair", "Cross-hair",
       "Orthogonal: lines at the positions of the other planes",
       FIELD (BOOLEAN, cross_hair, FALSE), GST_ND_PLAYING },
-  { "labels", "Labels", "Write the axis and the index on each plane",
+  { "labels", "Labels",
+      "Write the axis and the index on each plane; orthogonal: also the sides "
+      "of the patient, R, L, A, P, S and I, if the caps have directions",
       FIELD (BOOLEAN, labels, FALSE), GST_ND_PLAYING },
   { "scale-bar", "Scale bar", "Draw a bar with its length in mm",
       FIELD (BOOLEAN, scale_bar, FALSE), GST_ND_PLAYING },
@@ -282,8 +287,9 @@ const GstNdProperty gst_nd_view_rows[] = {
       "Mouse and keys in a window change the properties; key h lists them",
       FIELD (BOOLEAN, navigation, TRUE), GST_ND_PLAYING },
   { "pointer-x", "Pointer x",
-      "Planes: the pixel of which position and value are written, from the "
-      "left; -1: none. The mouse sets it",
+      "Planes: the pixel of which the sample and the names and values there of "
+      "both inputs are written, from the "
+      "left; -1: none. With labels or a cross-hair, the mouse sets it",
       FIELD (INT, pointer_x, -1, G_MAXINT, -1), GST_ND_PLAYING },
   { "pointer-y", "Pointer y", "The same from above",
       FIELD (INT, pointer_y, -1, G_MAXINT, -1), GST_ND_PLAYING },

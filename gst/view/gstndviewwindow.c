@@ -14,10 +14,16 @@ gst_nd_view_window_forget (GstNdViewWindow *window)
   window->high = 0;
 }
 
+gboolean
+gst_nd_view_window_is_known (const GstNdViewWindow *window)
+{
+  return window->low <= window->high;
+}
+
 static void
 follow (GstNdViewWindow *window, gdouble low, gdouble high)
 {
-  if (window->low <= window->high) {
+  if (gst_nd_view_window_is_known (window)) {
     window->low += STEP * (low - window->low);
     window->high += STEP * (high - window->high);
   } else {

@@ -17,6 +17,7 @@ typedef struct
 } GstNdViewWindow;
 
 void gst_nd_view_window_forget (GstNdViewWindow *window);
+gboolean gst_nd_view_window_is_known (const GstNdViewWindow *window);
 
 /* Moves the window towards the range of the volume at @data, or takes that
  * range if none is known. */

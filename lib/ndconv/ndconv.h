@@ -103,11 +103,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  *                   uint8 and uint16) or -1; default 0
  *   backend         auto (default), cpu, cuda
  *   device-id       number of the GPU; -1 (default): any
+ *   devices         GPUs that share the work: "0,1", "all" or "auto"; ""
+ *                   (default): the one of device-id
  *   method          auto (default), direct, separable, fft, tensor, reference
  *   accuracy        of method=tensor: single (default), fast
  *   precision       of samples, coefficients and sums: single (default), double
- *                   (float64, on the CPU)
+ *                   (float64, by all methods but tensor)
  *   n-threads       threads on the CPU; 0 (default): as many as cores
+ *   memory-limit    bytes of memory of the GPU; 0 (default): no limit. Volumes
+ *                   that need more go through the GPU in slabs
  *
  * ND_ERROR_SETTINGS if there is no such setting or it cannot have the value. */
 ND_API gboolean nd_settings_set (NdSettings *settings, const gchar *name,
@@ -326,8 +330,9 @@ ND_API NdBlock *nd_plan_blocks (const NdFilters *filters,
 /* --- Recordings ----------------------------------------------------------- */
 
 /* Reads a recording in a file, a volume at a time: NIfTI, NRRD, MetaImage,
- * NumPy (.npy, .npz), TIFF, or raw samples. The content of the file determines
- * the format. One thread at a time. */
+ * NumPy (.npy, .npz), TIFF, or raw samples; or in a folder of OME-Zarr, if the
+ * library was built with it. The content of the file determines the format. One
+ * thread at a time. */
 typedef struct _NdRecordingReader NdRecordingReader;
 
 /* @raw describes the samples of a file without a header: type, components,
@@ -385,8 +390,9 @@ ND_API gboolean nd_recording_reader_read (NdRecordingReader *reader,
 typedef struct _NdRecordingWriter NdRecordingWriter;
 
 /* The extension of @path names the format: .nii, .nii.gz, .nrrd, .nhdr, .mha,
- * .mhd, .npy, .tif, otherwise raw samples. @compress compresses the samples of
- * NRRD and MetaImage. @volumes describes the volumes; size[3] is their number,
+ * .mhd, .npy, .tif, .zarr (OME-Zarr 0.5), .v2.zarr (0.4), otherwise raw
+ * samples. @compress compresses the samples of NRRD, MetaImage and OME-Zarr.
+ * @volumes describes the volumes; size[3] is their number,
  * 0 if it is unknown. The recording gets rate, times, geometry and other
  * metadata of @like, which may be NULL, and must stay open as long as the
  * writer.

@@ -14,6 +14,7 @@ from ._ledger import Failure, Report
 from ._library import (BackendError, CancelledError, Error, FileError,
                        FormatError, OutOfMemoryError, SettingsError,
                        nd_version)
+from ._plot import plot
 from ._recordings import Raw, Recording, RecordingWriter
 from ._stream import Stream
 
@@ -22,4 +23,4 @@ __all__ = ["BackendError", "Block", "CancelledError", "Error", "Failure",
            "FileError", "FormatError", "OutOfMemoryError", "Raw", "Recording",
            "RecordingWriter", "Report", "SettingsError", "Stream", "backends",
            "convolve", "describe", "design", "designs", "devices",
-           "plan_blocks", "run"]
+           "plan_blocks", "plot", "run"]

@@ -19,13 +19,6 @@ RETRIES = 3
 RUNNERS = ("local", "dask", "slurm")
 
 
-def prepare(settings: dict[str, Any], exact: bool) -> dict[str, Any]:
-    """The settings of all tasks."""
-    if exact and settings.get("method", "auto") == "auto":
-        return {**settings, "method": "direct"}
-    return settings
-
-
 def plan(ledger: Ledger, options: Options,
          pairs: Sequence[tuple[str, str]]) -> None:
     """Gives @ledger the tasks of all inputs."""
@@ -80,8 +73,10 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
     workers : int
         Processes. Each uses its share of the cores, unless `n_threads` is given.
     exact : bool
-        The same samples, bit for bit, whatever the blocks are: ``auto`` becomes
-        ``direct``. Otherwise float32 may differ by rounding.
+        The same samples, bit for bit, whatever the blocks are: the method
+        ``auto`` becomes ``separable`` for filters that are, otherwise
+        ``direct``. For outputs of integers it does so in any case. Other
+        outputs may differ by rounding.
     retries : int
         How often a task is tried again if it failed or its worker died.
     runner : {"local", "dask", "slurm"}
@@ -121,12 +116,21 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
 
     Examples
     --------
-    Two processes filter a recording (a script needs the usual guard,
-    ``if __name__ == "__main__":``, because its workers import it)::
+    Two processes filter recordings. A script needs the usual guard,
+    ``if __name__ == "__main__":``, because its workers import it.
 
-        report = ndconv.run("heart.zarr", "smooth.zarr",
-                            filter="gaussian,sigma=1.5", workers=2)
-        print(report)
+    >>> import ndconv, numpy, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> for name in "ab":
+    ...     with ndconv.RecordingWriter(f"{folder}/{name}.nrrd", (4, 16, 16),
+    ...                                 "uint8") as writer:
+    ...         for n in range(5):
+    ...             writer.write(numpy.full((4, 16, 16), n, "uint8"))
+    >>> report = ndconv.run(folder + "/*.nrrd", folder + "/smooth",
+    ...                     filter="gaussian,sigma=1", workers=2)
+    >>> print(report)    # doctest: +ELLIPSIS
+    2 outputs, 2 tasks in ... s, 0 were done before, 0 tried again, 0 failed
+    ...
     """
     check_value("runner", runner, RUNNERS)
     check_counts(workers, retries)
@@ -138,8 +142,8 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
         load_distributed()      # its absence is told before the work begins
     if runner == "slurm":
         settings.setdefault("n_threads", 1)
-    options = Options(filter, prepare(settings, exact), axes, block, raw,
-                      output_format, compression)
+    options = Options(filter, settings, axes, block, raw, output_format,
+                      compression, exact)
     options.check()
     ledger = Ledger(retries, progress)
     plan(ledger, options, find_pairs(inputs, output, output_format))

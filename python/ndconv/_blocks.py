@@ -101,6 +101,11 @@ def backends() -> list[str]:
 def devices(backend: str = "cuda") -> list[str]:
     """The names of the devices of a back end, by number.
 
+    Parameters
+    ----------
+    backend : str
+        One of those that the library knows: ``"cpu"`` has no numbered devices.
+
     Raises
     ------
     BackendError

@@ -6,6 +6,7 @@ Copyright (C) 2026 the ndconv developers
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any, Callable
 
 import numpy
@@ -92,7 +93,9 @@ def settings_for(filter_: Filter, axes: str, memory: View,
         raise TypeError("The array has samples of the type "
                         f"{kind}; {SENTENCE}")
     if memory.device is not None:
-        settings = {"backend": "cuda", "device_id": memory.device, **settings}
+        settings = {"backend": "cuda", **settings}
+        if not settings.get("devices"):
+            settings = {"device_id": memory.device, **settings}
     own = axes.replace("c", "")
     prepared = prepare(filter_, own, settings)
     if (prepared.is_complex and memory.type not in COMPLEX
@@ -103,7 +106,8 @@ def settings_for(filter_: Filter, axes: str, memory: View,
     return prepared
 
 
-def _watch(progress: Callable[[int, int], Any]):
+def _watch(progress: Callable[[int, int], Any]
+           ) -> tuple[lib.Watch, list[BaseException]]:
     """NdWatch, and a list that gets the exception of @progress."""
     cancelled = ctypes.c_int(0)
     raised: list[BaseException] = []
@@ -116,6 +120,13 @@ def _watch(progress: Callable[[int, int], Any]):
             raised.append(error)
             cancelled.value = 1
     return lib.Watch(ctypes.pointer(cancelled), lib.PROGRESS(call)), raised
+
+
+def _count_all(progress: Callable[[int, int], Any] | None, i: int,
+               n: int) -> Callable[[int, int], Any] | None:
+    """@progress of part @i of @n parts of equal size."""
+    return progress and (lambda done, total: progress(i * total + done,
+                                                      n * total))
 
 
 def _run(prepared: Prepared, source: lib.Array, target: lib.Array,
@@ -188,8 +199,9 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
         exception that it raises ends the convolution.
     **settings
         ``causal``, ``normalize``, ``gain``, ``offset``, ``response``,
-        ``threshold``, ``device_id``, ``accuracy``, ``precision``,
-        ``n_threads``, ``spacing`` and ``rate``, as the properties of the GStreamer elements.
+        ``threshold``, ``device_id``, ``devices``, ``accuracy``, ``precision``,
+        ``n_threads``, ``memory_limit``, ``spacing`` and ``rate``, as the
+        properties of the GStreamer elements.
 
     Returns
     -------
@@ -250,11 +262,26 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
         _run(prepared, source, target, progress)
         return out
     first = len(target_memory.shape) - len(layout.axes) - skip
-    for index in numpy.ndindex(memory.shape[:skip]):
+    parts = math.prod(memory.shape[:skip])
+    for number, index in enumerate(numpy.ndindex(memory.shape[:skip])):
         source.data = memory.pointer + sum(
             i * stride for i, stride in zip(index, memory.strides))
         target.data = target_memory.pointer + sum(
             i * stride for i, stride in zip(index,
                                             target_memory.strides[first:]))
-        _run(prepared, source, target, progress)
+        _run(prepared, source, target, _count_all(progress, number, parts))
     return out
+
+
+def is_separable(filter_: Filter, axes: str, settings: dict[str, Any]) -> bool:
+    """Whether the method "separable" can be used."""
+    settings = {**settings, "method": "separable", "backend": "cpu"}
+    prepared = prepare(filter_, axes, settings)
+    if prepared.is_separable is None:
+        try:
+            convolve(numpy.zeros((1,) * len(axes), "float32"), filter_,
+                     axes=axes, **settings)
+            prepared.is_separable = True
+        except lib.Error:
+            prepared.is_separable = False
+    return prepared.is_separable

@@ -23,7 +23,7 @@ from ._blocks import Block
 from ._chunks import sync_file
 from ._convolve import convolve
 from ._jobs import (Done, Task, count_volume, describe, refuse_other,
-                    write_whole)
+                    write_whole, writing)
 from ._recordings import Recording, RecordingWriter
 from ._sources import RecordingSource
 from ._stream import Stream
@@ -103,10 +103,13 @@ class FileJob(NamedTuple):
     def do(self, _index: int, _block: Block | None) -> Done:
         """The task, in a worker."""
         unfinished = self._folder / "unfinished"
-        unfinished.mkdir(parents=True, exist_ok=True)
         name = pathlib.Path(self.output).name
-        folder = pathlib.Path(tempfile.mkdtemp(prefix=name + ".",
-                                               dir=unfinished))
+        # A file of coefficients may change meanwhile.
+        description = json.dumps(self._describe())
+        with writing(self.output):
+            unfinished.mkdir(parents=True, exist_ok=True)
+            folder = pathlib.Path(tempfile.mkdtemp(prefix=name + ".",
+                                                   dir=unfinished))
         samples = read = written = 0
         try:
             with self.source.open() as recording, RecordingWriter(
@@ -119,12 +122,14 @@ class FileJob(NamedTuple):
                     samples += output.size
                     written += output.nbytes
                     read += output.size * recording.dtype.itemsize
-            self._publish(folder, name)
+            with writing(self.output):
+                self._publish(folder, name, description)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         return Done(samples, read, written, 0.0)
 
-    def _publish(self, folder: pathlib.Path, name: str) -> None:
+    def _publish(self, folder: pathlib.Path, name: str,
+                 description: str) -> None:
         """Moves the files to the output, the header last, which is the marker
         that the task is done."""
         target = pathlib.Path(self.output).parent
@@ -136,7 +141,7 @@ class FileJob(NamedTuple):
                                         "made by this function: remove it")
         for found in names:
             sync_file(folder / found)
-        write_whole(self._description, json.dumps(self._describe()), folder)
+        write_whole(self._description, description, folder)
         for found in names:
             os.replace(folder / found, target / found)
 

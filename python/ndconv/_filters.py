@@ -22,8 +22,8 @@ DEFAULTS: dict[str, Any] = {
     "rate": None, "border": "nearest", "time_border": "nearest",
     "border_value": 0.0, "gain": 1.0, "offset": 0.0, "output_type": "same",
     "response": "all", "threshold": 0.0, "backend": "auto", "device_id": -1,
-    "method": "auto", "accuracy": "single", "precision": "single",
-    "n_threads": 0,
+    "devices": "", "method": "auto", "accuracy": "single", "precision": "single",
+    "n_threads": 0, "memory_limit": 0,
 }
 _AXES = {"yx": "xy", "zyx": "xyz", "tyx": "xyt", "tzyx": "xyzt"}
 _PER_AXIS = ("origin", "spacing")
@@ -52,6 +52,8 @@ def _text(name: str, value: Any) -> str:
     if name in _PER_AXIS and not isinstance(value, (str, int, float)):
         # The library's order is x, y, z, t.
         return ":".join(str(number) for number in reversed(tuple(value)))
+    if name == "devices" and isinstance(value, (tuple, list, range)):
+        return ",".join(str(number) for number in value)
     if isinstance(value, (float, numpy.floating)):
         return repr(float(value))
     return str(value)
@@ -84,6 +86,7 @@ class Prepared:
                     self.set("origin", _origin(value, axes))
             elif value is not None:
                 self.set(name.replace("_", "-"), _text(name, value))
+        self.is_separable: bool | None = None   # not known yet
         self.is_bank = False
         if isinstance(filter_, str):
             self.filters = lib.nd_filters_new(filter_.encode(), self.settings,
@@ -94,7 +97,7 @@ class Prepared:
         self.is_bank = self.is_bank or self.count > 1
         self.is_complex = bool(lib.nd_filters_are_complex(self.filters))
 
-    def __del__(self):
+    def __del__(self) -> None:
         free_settings, free_filters = self._free
         if self.filters:
             free_filters(self.filters)
@@ -145,6 +148,11 @@ def _hashable(value: Any) -> Any:
     return tuple(value) if isinstance(value, (list, numpy.ndarray)) else value
 
 
+def is_in_file(filter_: Filter) -> bool:
+    """Whether coefficients of @filter_ are in a file, which can change."""
+    return isinstance(filter_, str) and "location" in filter_
+
+
 def prepare(filter_: Filter, axes: str, settings: dict[str, Any]) -> Prepared:
     """Filters and settings, which are remembered: a design may take longer than
     many convolutions. @axes without "c"."""
@@ -153,10 +161,9 @@ def prepare(filter_: Filter, axes: str, settings: dict[str, Any]) -> Prepared:
         raise TypeError(f"There is no parameter {', '.join(sorted(unknown))}; "
                         f"there are {', '.join(DEFAULTS)}")
     key = tuple((name, _hashable(value)) for name, value in settings.items())
+    if is_in_file(filter_):
+        return Prepared(filter_, axes, settings)
     if isinstance(filter_, str):
-        # A file may change.
-        if "location" in filter_:
-            return Prepared(filter_, axes, settings)
         return _prepare(filter_, axes, key)
     if hasattr(filter_, "__dlpack__") and not isinstance(filter_,
                                                          numpy.ndarray):
@@ -250,12 +257,7 @@ def designs() -> list[str]:
     >>> "gaussian" in ndconv.designs()
     True
     """
-    found = []
-    for name in lib.nd_list_designs():
-        if name is None:
-            return found
-        found.append(name.decode())
-    return found
+    return list(lib.read_texts(lib.nd_list_designs()))
 
 
 def spread(values: Sequence[int], axes: str, rest: int) -> ctypes.Array:

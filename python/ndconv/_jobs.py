@@ -21,7 +21,7 @@ from . import _library as lib
 from ._arrays import View, find_kind
 from ._blocks import Block
 from ._convolve import Layout, settings_for, to_array
-from ._filters import Filter
+from ._filters import Filter, is_in_file, prepare
 from ._sources import Source
 
 
@@ -44,7 +44,7 @@ class Done(NamedTuple):
 class Task(NamedTuple):
     """A part of a job; processes exchange it."""
     job: Any
-    index: int
+    index: int  # type: ignore[assignment]  # a method of tuples
     block: Block | None     # None: all
 
     def do(self, n_threads: int | None = None) -> Done:
@@ -89,16 +89,27 @@ def describe(source: Source, filter_: Filter, dtype: str,
     return json.loads(json.dumps({
         "input": os.path.abspath(source.path), "array": source.inside,
         "axes": source.axes, "shape": source.shape, "type": str(source.dtype),
-        "filter": _describe_filter(filter_), "output_type": dtype,
+        "filter": _describe_filter(filter_, source.axes, settings),
+        "output_type": dtype,
         "settings": {name: value for name, value in settings.items()
                      if name != "n_threads"}, **more}, default=str))
 
 
-def _describe_filter(filter_: Filter) -> Any:
-    """A text, or size, type and check sum of coefficients."""
+def _describe_filter(filter_: Filter, axes: str,
+                     settings: dict[str, Any]) -> Any:
+    """A text, or size, type and check sum of coefficients; both if they are in a
+    file."""
+    if is_in_file(filter_):
+        prepared = prepare(filter_, axes.replace("c", ""), settings)
+        return [filter_] + [_check_sum(prepared.coefficients(i))
+                            for i in range(prepared.count)]
     if isinstance(filter_, str):
         return filter_
-    w = numpy.ascontiguousarray(filter_)
+    return _check_sum(filter_)
+
+
+def _check_sum(coefficients: Any) -> list[Any]:
+    w = numpy.ascontiguousarray(coefficients)
     return [list(w.shape), w.dtype.str, hashlib.sha256(w.tobytes()).hexdigest()]
 
 

@@ -6,11 +6,13 @@ Copyright (C) 2026 the ndconv developers
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import pathlib
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double,
                     c_int, c_size_t, c_ssize_t, c_uint, c_uint32, c_uint64,
                     c_void_p)
+from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 AXES = 4  # x, y, z, t
 
@@ -165,6 +167,7 @@ def _open() -> ctypes.CDLL:
 
 
 _library = _open()
+_library.nd_library_error_quark.restype = c_uint32
 _glib = ctypes.CDLL("libglib-2.0.so.0")
 _glib.g_free.argtypes = [c_void_p]
 _glib.g_free.restype = None
@@ -174,16 +177,19 @@ _glib.g_error_free.argtypes = [c_void_p]
 _glib.g_error_free.restype = None
 
 
-def _raise(error) -> None:
-    code = error.contents.code
+def _raise(error: Any) -> None:
+    domain, code = error.contents.domain, error.contents.code
     message = error.contents.message.decode("utf-8", "replace")
     _glib.g_error_free(error)
-    raise _ERRORS[code](message)
+    # GLib has errors of its own.
+    is_known = (domain == _library.nd_library_error_quark()
+                and code < len(_ERRORS))
+    raise (_ERRORS[code] if is_known else Error)(message)
 
 
-def _checked(function):
+def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
     """Calls @function with a GError and raises it."""
-    def call(*arguments):
+    def call(*arguments: Any) -> Any:
         error = POINTER(_GError)()
         result = function(*arguments, byref(error))
         if error:
@@ -192,7 +198,7 @@ def _checked(function):
     return call
 
 
-def _bind(name: str, signature: tuple):
+def _bind(name: str, signature: tuple) -> Callable[..., Any]:
     function = getattr(_library, name)
     raises = signature[-1] == "!"
     function.restype = signature[0]
@@ -204,6 +210,10 @@ def _bind(name: str, signature: tuple):
 for _name, _signature in _FUNCTIONS.items():
     globals()[_name] = _bind(_name, _signature)
 
+if TYPE_CHECKING:
+    def __getattr__(name: str) -> Any:
+        """For checkers, which do not see the functions above."""
+
 
 def take_text(pointer: int) -> str:
     """The text at @pointer, which is freed."""
@@ -214,13 +224,15 @@ def take_text(pointer: int) -> str:
 
 def take_texts(pointer: int) -> list[str]:
     """The texts of a list that ends with NULL and is freed."""
-    found = []
-    for text in ctypes.cast(pointer, POINTER(c_char_p)):
-        if text is None:
-            break
-        found.append(text.decode())
+    found = list(read_texts(ctypes.cast(pointer, POINTER(c_char_p))))
     _glib.g_strfreev(pointer)
     return found
+
+
+def read_texts(texts: Any) -> Iterator[str]:
+    """The texts of a list that ends with NULL."""
+    return (text.decode() for text in itertools.takewhile(
+        lambda text: text is not None, texts))
 
 
 def free(pointer: int) -> None:

@@ -85,7 +85,7 @@ class Local:
     def __init__(self, ledger: Ledger, workers: int):
         self.ledger = ledger
         self.n_workers = min(workers, len(ledger.tasks))
-        self.n_threads = max(1, count_cores() // workers)
+        self.n_threads = max(1, count_cores() // max(1, self.n_workers))
         self.waiting = collections.deque(ledger.tasks)
         self.workers: list[Worker] = []
         self.never_ready = 0    # deaths without one that got ready
@@ -114,7 +114,7 @@ class Local:
             self._bury(worker)
             return
         task, worker.task = worker.task, None
-        if not worker.ready:
+        if task is None:
             worker.ready = True
             self.never_ready = 0
         elif isinstance(answer, str):

@@ -6,21 +6,31 @@ Copyright (C) 2026 the ndconv developers
 from __future__ import annotations
 
 import glob
+import math
 import os
 from typing import Any, NamedTuple, Sequence, Union
 
+import numpy
+
 from . import _library as lib
 from ._chunks import CODECS
+from ._convolve import is_separable
 from ._filejobs import EXTENSIONS, FileJob
-from ._filters import Filter
+from ._filters import Filter, prepare
 from ._jobs import find_type
 from ._recordings import Raw
-from ._sources import RecordingSource, open_source
+from ._sources import RecordingSource, Source, open_source
 from ._storejobs import StoreJob, find_shard
 
 # The values of output_format, and the version of OME-Zarr that each stands for.
 FORMATS = {"recording": "", "ome-zarr": "0.5", "ome-zarr-0.5": "0.5",
            "ome-zarr-0.4": "0.4"}
+# Methods of which the samples do not depend on the blocks.
+EXACT = ("separable", "direct", "reference")
+# Responses that a rounding changes by more than itself.
+JUMPING = ("argmax", "phase")
+# The error of FFTs of such outputs, in double precision, is below 1e-8.
+GREATEST_BY_FFT = 2.0 ** 22
 Path = Union[str, os.PathLike]
 Paths = Union[Path, Sequence[Any]]
 
@@ -33,6 +43,24 @@ def check_value(name: str, value: Any, values: Any) -> None:
             f"{', '.join(str(known) for known in values)}")
 
 
+def find_greatest(filter_: Filter, source: Source,
+                  settings: dict[str, Any]) -> float:
+    """The greatest magnitude of an output that the type of the samples
+    allows."""
+    if source.dtype.kind not in "iu":
+        return math.inf
+    limits = numpy.iinfo(source.dtype)
+    prepared = prepare(filter_, source.axes.replace("c", ""), settings)
+    sums = [float(numpy.abs(prepared.coefficients(i)).sum())
+            for i in range(prepared.count)]
+    most = max(-limits.min, limits.max,
+               abs(float(settings.get("border_value", 0)))) * max(sums)
+    if settings.get("response") == "energy":
+        most *= most
+    return (most * len(sums) * abs(float(settings.get("gain", 1)))
+            + abs(float(settings.get("offset", 0))))
+
+
 class Options(NamedTuple):
     """The options of a run, which apply to every input."""
     filter: Filter
@@ -42,46 +70,92 @@ class Options(NamedTuple):
     raw: Raw | None = None
     output_format: str | None = None
     compression: str = "zstd"
+    exact: bool = False
 
     def check(self) -> None:
         """Refuses unknown names."""
+        method = self.settings.get("method", "auto")
+        if self.exact and method not in ("auto", *EXACT):
+            raise lib.SettingsError(f"method is {method!r}; with exact it must "
+                                    f"be one of auto, {', '.join(EXACT)}")
         check_value("output_format", self.output_format, [None, *FORMATS])
         check_value("compression", self.compression, CODECS)
+
+    def _find_settings(self, axes: str, dtype: str) -> dict[str, Any]:
+        """The settings of all tasks of an input with @axes. Rounding by fft in
+        single precision would make integers next to a half depend on the
+        blocks, and the index or the phase of responses that are all 0."""
+        method = self.settings.get("method", "auto")
+        response = self.settings.get("response")
+        if method == "fft" and response in JUMPING:
+            raise lib.SettingsError(
+                f"method is 'fft' and response is {response!r}: rounding, which "
+                "depends on the blocks, would decide between equal responses; "
+                "use method=auto")
+        if method != "auto" or not (
+                self.exact or response in JUMPING
+                or numpy.dtype(dtype).kind in "iu"):
+            return self.settings
+        return self._find_exact(axes)
+
+    def _find_exact(self, axes: str) -> dict[str, Any]:
+        """The same with a method of EXACT."""
+        can = is_separable(self.filter, axes.replace("c", ""), self.settings)
+        return {**self.settings, "method": EXACT[0 if can else 1]}
+
+    def _find_block_settings(self, settings: dict[str, Any], source: Source,
+                             dtype: str) -> dict[str, Any]:
+        """The settings of blocks of outputs of the type @dtype. Integers by fft
+        are computed in double precision, and `round_integers` rounds them, if
+        the greatest possible output allows it."""
+        if (settings.get("method") != "fft"
+                or numpy.dtype(dtype).kind not in "iu"):
+            return settings
+        if find_greatest(self.filter, source, settings) > GREATEST_BY_FFT:
+            return self._find_exact(source.axes)
+        return {**settings, "precision": "double", "output_type": "float64"}
 
     def make_job(self, path: str, target: str) -> StoreJob | FileJob:
         """The job from @path to @target."""
         source = open_source(path, self.axes, self.raw)
-        is_recording = isinstance(source, RecordingSource)
-        output_format = self.output_format or (
-            "recording" if is_recording and not target.endswith(".zarr")
-            else "ome-zarr")
         dtype = find_type(source, self.filter, self.settings)
+        settings = self._find_settings(source.axes, dtype)
+        output_format = self.output_format or (
+            "recording" if isinstance(source, RecordingSource)
+            and not target.endswith(".zarr") else "ome-zarr")
         version = FORMATS[output_format]
         if version:
-            if (is_recording and "t" not in source.axes
-                    and source.volumes > 1):
+            if target.endswith(EXTENSIONS):
+                raise lib.SettingsError(
+                    f"{target} has the extension of a recording; the output of "
+                    f"{path} is OME-Zarr: name it .zarr")
+            if (isinstance(source, RecordingSource)
+                    and "t" not in source.axes and source.volumes > 1):
                 raise lib.SettingsError(
                     f"{path} has {source.volumes} volumes; OME-Zarr needs axes "
                     "with t")
-            return StoreJob(source, target, self.filter, self.settings, dtype,
-                            find_shard(source, self.block, self.settings),
+            settings = self._find_block_settings(settings, source, dtype)
+            return StoreJob(source, target, self.filter, settings, dtype,
+                            find_shard(source, self.filter, self.block,
+                                       settings),
                             version, self.compression)
-        if not is_recording:
+        if not isinstance(source, RecordingSource):
             raise lib.SettingsError(f"{path} is no recording: its output is "
                                     "OME-Zarr")
         if self.block is not None:
             raise lib.SettingsError("block is for OME-Zarr; recordings are "
                                     "filtered volume by volume")
-        return FileJob(source, target, self.filter, self.settings, dtype)
+        return FileJob(source, target, self.filter, settings, dtype)
 
 
 def _expand(inputs: Paths) -> tuple[list[str], bool]:
     """The paths that names and patterns stand for; whether there can be
     several."""
-    is_one = isinstance(inputs, (str, os.PathLike))
-    found, several = [], not is_one
-    for name in [inputs] if is_one else inputs:
-        name = os.fspath(name)
+    several = not isinstance(inputs, (str, os.PathLike))
+    found: list[str] = []
+    for path in ([inputs] if isinstance(inputs, (str, os.PathLike)) else
+                 inputs):
+        name = os.fspath(path)
         if glob.has_magic(name) and not os.path.exists(name):
             several = True
             matches = sorted(glob.glob(name))

@@ -56,8 +56,10 @@ SETTINGS: list[tuple[str, Any, str]] = [
                   "max", "argmax", "sum"], "the output"),
     ("threshold", float, "of response=argmax"),
     ("device-id", int, "number of the GPU"),
+    ("devices", "LIST", "GPUs that share the work: 0,1, all or auto"),
     ("accuracy", ["single", "fast"], "of method=tensor"),
     ("precision", ["single", "double"], "of samples, coefficients and sums"),
+    ("memory-limit", int, "bytes of memory of the GPU; 0: no limit"),
     ("n-threads", int, "threads of a worker (default: its share)"),
     ("spacing", "X:Y:Z", "distance of samples in mm, for units in filters"),
     ("rate", "RATE", "volumes per second, for units in filters"),
@@ -192,6 +194,9 @@ def _raw(options: argparse.Namespace, ndconv: Any) -> Any:
     """The description of inputs without a header."""
     if not options.volume_size:
         return None
+    if len(options.volume_size) > 3:
+        raise ndconv.SettingsError(
+            "--volume-size has the form X:Y:Z, without the number of volumes")
     shape = (1,) * (3 - len(options.volume_size)) + options.volume_size
     if options.components > 1:
         shape += (options.components,)
@@ -216,15 +221,13 @@ def _read_slurm(text: str) -> dict[str, Any]:
 def _write_script(options: argparse.Namespace, ndconv: Any, inputs: Any,
                   output: str) -> int:
     # pylint: disable=import-outside-toplevel
-    from ndconv._archive import prepare
     from ndconv._planning import Options
     from ndconv._slurm import write_script
-    settings = prepare(_settings(options), options.exact)
     tasks, report = write_script(
         options.slurm, inputs, output,
-        Options(options.filter, settings, options.axes, options.block,
-                _raw(options, ndconv), options.output_format,
-                options.compression),
+        Options(options.filter, _settings(options), options.axes,
+                options.block, _raw(options, ndconv), options.output_format,
+                options.compression, options.exact),
         workers=options.workers, retries=options.retries,
         cores=options.n_threads or 1, more=options.slurm_options)
     if report.failed:

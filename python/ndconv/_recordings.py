@@ -8,7 +8,8 @@ from __future__ import annotations
 import ctypes
 import fractions
 import os
-from typing import Any, Iterator, NamedTuple, Sequence
+import threading
+from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 import numpy
 
@@ -41,6 +42,18 @@ def _to_array(shape: Sequence[int], dtype: Any, volumes: int) -> lib.Array:
     return array
 
 
+class _Handle:
+    """An object of the library, which lives as long as somebody uses it."""
+
+    def __init__(self, pointer: int, free: Callable[[int], None],
+                 needs: Any = None):
+        self.pointer, self._free, self._needs = pointer, free, needs
+        self.lock = threading.Lock()    # one thread at a time
+
+    def __del__(self) -> None:
+        self._free(self.pointer)
+
+
 class Recording:
     """Reads a recording, a volume at a time.
 
@@ -48,7 +61,8 @@ class Recording:
     ----------
     path : path
         A file of NIfTI, NRRD, MetaImage, NumPy or TIFF; its content determines
-        the format.
+        the format. Also a folder of OME-Zarr, if the library was built with
+        it; that of a wheel is not.
     raw : Raw, optional
         The samples of a file without a header.
 
@@ -87,14 +101,14 @@ class Recording:
     """
 
     def __init__(self, path: Any, raw: Raw | None = None):
-        self._pointer = None
-        self._free = lib.nd_recording_reader_free
+        self._reader: _Handle | None = None
         self.path = os.fspath(path)
         described = None if raw is None else _to_array(raw.shape, raw.dtype, 1)
-        self._pointer = lib.nd_recording_reader_new(
-            os.fsencode(self.path), described, raw.offset if raw else 0)
+        self._reader = _Handle(lib.nd_recording_reader_new(
+            os.fsencode(self.path), described, raw.offset if raw else 0),
+            lib.nd_recording_reader_free)
         array = lib.Array()
-        lib.nd_recording_reader_init_array(self._pointer, array)
+        lib.nd_recording_reader_init_array(self._reader.pointer, array)
         self.dtype = _NAMES[array.type]
         x, y, z, t = array.size
         volume: tuple[int, ...] = (z, y, x)
@@ -106,16 +120,18 @@ class Recording:
             volume = (array.responses,) + volume
         self.responses = array.responses
         self.shape = (t,) + volume
-        self.format = lib.nd_recording_reader_get_format(self._pointer).decode()
+        self.format = lib.nd_recording_reader_get_format(
+            self._reader.pointer).decode()
 
-    def __del__(self):
-        self.close()
+    def _get(self) -> _Handle:
+        reader = self._reader
+        if reader is None:
+            raise ValueError(f"{self.path} is closed")
+        return reader
 
     def close(self) -> None:
-        """Closes the file."""
-        if self._pointer:
-            self._free(self._pointer)
-            self._pointer = None
+        """Closes the file, as soon as no writer needs its metadata."""
+        self._reader = None
 
     def __enter__(self) -> Recording:
         return self
@@ -133,26 +149,22 @@ class Recording:
     def rate(self) -> fractions.Fraction | None:
         """Volumes per second."""
         n, d = ctypes.c_int(), ctypes.c_int()
-        known = lib.nd_recording_reader_get_rate(self._pointer, n, d)
+        known = lib.nd_recording_reader_get_rate(self._get().pointer, n, d)
         return fractions.Fraction(n.value, d.value) if known else None
 
     @property
     def spacing(self) -> tuple[float, float, float] | None:
         """Distances of samples in mm, along z, y, x."""
         numbers = (ctypes.c_double * 3)()
-        known = lib.nd_recording_reader_get_geometry(self._pointer, numbers,
-                                                     None, None)
+        known = lib.nd_recording_reader_get_geometry(
+            self._get().pointer, numbers, None, None)
         return (numbers[2], numbers[1], numbers[0]) if known else None
 
     @property
     def warnings(self) -> list[str]:
         """Differences between the file and the samples that are read."""
-        found = []
-        for text in lib.nd_recording_reader_get_warnings(self._pointer):
-            if text is None:
-                break
-            found.append(text.decode())
-        return found
+        return list(lib.read_texts(lib.nd_recording_reader_get_warnings(
+            self._get().pointer)))
 
     def read(self, volume: int) -> numpy.ndarray:
         """One volume, counted from 0. In a compressed file those before it are
@@ -160,7 +172,10 @@ class Recording:
         data = numpy.empty(self.shape[1:], self.dtype)
         if volume < 0:
             raise lib.SettingsError(f"volume is {volume}; it must be 0 or more")
-        lib.nd_recording_reader_read(self._pointer, volume, data.ctypes.data)
+        reader = self._get()
+        with reader.lock:
+            lib.nd_recording_reader_read(reader.pointer, volume,
+                                         data.ctypes.data)
         return data
 
 
@@ -172,8 +187,8 @@ class RecordingWriter:
     ----------
     path : path
         The extension names the format: .nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd,
-        .npy, .tif, otherwise raw samples. Until the file is complete, it has
-        the name PATH.part.
+        .npy, .tif, .zarr (as for `Recording`), otherwise raw samples. Until the
+        file is complete, it has the name PATH.part.
     shape : sequence of int
         Of a volume: z, y, x, and components if there are any.
     dtype : dtype
@@ -198,28 +213,33 @@ class RecordingWriter:
     def __init__(self, path: Any, shape: Sequence[int], dtype: Any, *,
                  volumes: int = 0, like: Recording | None = None,
                  compress: bool = False):
-        self._pointer = None
-        self._free = lib.nd_recording_writer_free
-        self._like = like       # stays open
+        self._writer: _Handle | None = None
+        self._finished = False
+        self.path = os.fspath(path)
         self._shape, self._dtype = tuple(shape), numpy.dtype(dtype)
-        self._pointer = lib.nd_recording_writer_new(
-            os.fsencode(os.fspath(path)), _to_array(shape, dtype, volumes),
-            like._pointer if like else None, compress)
+        source = like._get() if like else None
+        self._writer = _Handle(lib.nd_recording_writer_new(
+            os.fsencode(self.path), _to_array(shape, dtype, volumes),
+            source.pointer if source else None, compress),
+            lib.nd_recording_writer_free, source)
 
-    def __del__(self):
-        self.close()
+    def _get(self) -> _Handle:
+        writer = self._writer
+        if writer is None:
+            raise ValueError(f"{self.path} is closed")
+        if self._finished:
+            raise ValueError(f"{self.path} is complete")
+        return writer
 
     def close(self) -> None:
         """Stops writing; without `finish` the file stays PATH.part."""
-        if self._pointer:
-            self._free(self._pointer)
-            self._pointer = None
+        self._writer = None
 
     def __enter__(self) -> RecordingWriter:
         return self
 
     def __exit__(self, error: Any, *_rest: Any) -> None:
-        if error is None:
+        if error is None and not self._finished:
             self.finish()
         self.close()
 
@@ -231,11 +251,16 @@ class RecordingWriter:
                 f"The volume is {data.dtype} of the shape {data.shape}; this "
                 f"recording has {self._dtype} of the shape {self._shape}")
         data = numpy.ascontiguousarray(data)
-        lib.nd_recording_writer_write(self._pointer, data.ctypes.data)
+        writer = self._get()
+        with writer.lock:
+            lib.nd_recording_writer_write(writer.pointer, data.ctypes.data)
 
     def finish(self) -> str | None:
         """Completes the file. Returns a sentence about metadata that the format
         could not store, or None."""
-        lib.nd_recording_writer_finish(self._pointer)
-        text = lib.nd_recording_writer_get_warning(self._pointer)
+        writer = self._get()
+        with writer.lock:
+            lib.nd_recording_writer_finish(writer.pointer)
+            self._finished = True
+            text = lib.nd_recording_writer_get_warning(writer.pointer)
         return text.decode() if text else None

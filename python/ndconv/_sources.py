@@ -62,7 +62,7 @@ class RecordingSource(NamedTuple):
     chunks: tuple[int, ...]  # of an output in a store
     multiscale: dict[str, Any]
     compressed: bool
-    inside = ""
+    inside: str = ""
 
     def open(self) -> Recording:
         """Opens it again, in a worker."""
@@ -113,8 +113,10 @@ def _open_zarr(path: str, axes: str | None) -> ZarrSource:
     except ImportError:
         raise
     except Exception as error:
-        raise lib.FileError(f"{path} cannot be opened as Zarr: {error}"
-                            ) from error
+        raise lib.FileError(
+            f"{path} is a folder and cannot be opened as Zarr: {error}; "
+            f"recordings in it are named by a pattern, such as "
+            f"'{path}/*.nii.gz'") from error
     multiscale, inside = None, ""
     if hasattr(node, "keys"):
         attributes = dict(node.attrs)

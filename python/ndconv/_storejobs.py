@@ -10,6 +10,7 @@ Copyright (C) 2026 the ndconv developers
 """
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -24,6 +25,7 @@ from . import _library as lib
 from ._blocks import Block, plan_blocks
 from ._chunks import CODECS, BlockWriter, Layout
 from ._convolve import convolve
+from ._filters import is_in_file, prepare
 from ._jobs import (Done, Task, count_cores, count_volume, describe,
                     refuse_other, write_whole, writing)
 from ._sources import Source, axis_type, load_zarr
@@ -33,6 +35,29 @@ from ._stream import Stream
 # and written volume by volume, and of those that are in memory.
 STREAMED_SAMPLES = 1 << 25
 BLOCK_SAMPLES = 1 << 23
+
+# Above the error of FFTs in double precision, and no number that exact outputs
+# are likely to have as their distance from a half.
+NEXT_TO_HALF = 3.7e-7
+
+
+@functools.lru_cache(maxsize=16)
+def _make_array(version: str, shape: tuple[int, ...], chunks: tuple[int, ...],
+                shard: tuple[int, ...], axes: str, dtype: str,
+                compression: str) -> dict[str, bytes]:
+    """The files of the metadata of an array. Thousands of equal ones are common,
+    and zarr needs a millisecond for each."""
+    zarr = load_zarr()
+    files: dict[str, Any] = {}
+    is_old = version == "0.4"
+    # Without shards a block is several files.
+    more: dict[str, Any] = (
+        {"chunk_key_encoding": {"name": "v2", "separator": "/"}} if is_old else
+        {"shards": shard, "dimension_names": list(axes)})
+    zarr.create_array(zarr.storage.MemoryStore(files), shape=shape, dtype=dtype,
+                      chunks=chunks, compressors=CODECS[compression][is_old],
+                      zarr_format=2 if is_old else 3, **more)
+    return {name: data.to_bytes() for name, data in files.items()}
 
 
 class StoreJob(NamedTuple):
@@ -102,19 +127,19 @@ class StoreJob(NamedTuple):
                          self._describe(), self._part)
             return
         with writing(self.output):
-            self._make_part(zarr, description)
+            self._make_part(description)
 
-    def _make_part(self, zarr: Any, description: pathlib.Path) -> None:
+    def _make_part(self, description: pathlib.Path) -> None:
         if self._part.exists():     # was killed before the description
             if any(name not in ("done", "store") and not name.endswith(".new")
                    for name in os.listdir(self._part)):
                 refuse_other(None, self._describe(), self._part)
             shutil.rmtree(self._part)
         (self._part / "done").mkdir(parents=True)
-        self._create(zarr)
+        self._create()
         write_whole(description, json.dumps(self._describe()))
 
-    def _create(self, zarr: Any) -> None:
+    def _create(self) -> None:
         source = self.source
         old = source.multiscale or {
             "axes": [{"name": axis, "type": axis_type(axis)}
@@ -125,23 +150,33 @@ class StoreJob(NamedTuple):
                                                  [])
         scale = {"axes": old["axes"], "datasets": [
             {"path": "0", "coordinateTransformations": transformations}]}
-        codec = CODECS[self.compression][self.version == "0.4"]
-        path = str(self._part / "store")
+        # Those of all resolutions.
+        if "coordinateTransformations" in old:
+            scale["coordinateTransformations"] = (
+                old["coordinateTransformations"])
+        own: dict[str, Any] = {"ndconv": self._describe()}
+        folder = self._part / "store"
+        (folder / "0").mkdir(parents=True)
         if self.version == "0.4":
-            group = zarr.create_group(path, zarr_format=2)
-            attributes = {"multiscales": [{"version": "0.4", **scale}]}
-            # Without shards a block is several files.
-            more = {"chunk_key_encoding": {"name": "v2", "separator": "/"}}
+            own["multiscales"] = [{"version": "0.4", **scale}]
+            (folder / ".zgroup").write_text('{"zarr_format": 2}', "utf-8")
+            (folder / ".zattrs").write_text(json.dumps(own), "utf-8")
         else:
-            group = zarr.create_group(path, zarr_format=3)
-            attributes = {"ome": {"version": "0.5", "multiscales": [scale]}}
-            more = {"shards": self.shard, "dimension_names": list(source.axes)}
-        group.attrs.update({"ndconv": self._describe(), **attributes})
-        group.create_array("0", shape=source.shape, dtype=self.dtype,
-                           chunks=source.chunks, compressors=codec, **more)
+            own["ome"] = {"version": "0.5", "multiscales": [scale]}
+            (folder / "zarr.json").write_text(json.dumps(
+                {"zarr_format": 3, "node_type": "group", "attributes": own}),
+                "utf-8")
+        for name, content in _make_array(
+                self.version, source.shape, source.chunks, self.shard,
+                source.axes, self.dtype, self.compression).items():
+            (folder / "0" / name).write_bytes(content)
 
     def do(self, index: int, block: Block) -> Done:
         """One task, in a worker. The marker comes last."""
+        if is_in_file(self.filter):     # which may have changed
+            with writing(self.output):
+                begun = (self._part / "run.json").read_text("utf-8")
+            refuse_other(json.loads(begun), self._describe(), self._part)
         # Not with parents: a worker that was taken for dead may come here when
         # the output is complete.
         unfinished = self._part / "unfinished"
@@ -174,6 +209,11 @@ class StoreJob(NamedTuple):
 
     def _filter(self, block: Block) -> Iterable[numpy.ndarray]:
         """The outputs of @block, one after the other along the first axis."""
+        return (round_integers(output, self.dtype)
+                for output in self._convolve(block))
+
+    def _convolve(self, block: Block) -> Iterable[numpy.ndarray]:
+        """The same before they are rounded."""
         source, settings = self.source, self.settings
         if not is_streamed(source.axes, settings):
             return convolve(source.read(block.source), self.filter,
@@ -198,31 +238,67 @@ class StoreJob(NamedTuple):
         shutil.rmtree(self._part)
 
 
+def round_integers(outputs: numpy.ndarray, dtype: str) -> numpy.ndarray:
+    """@outputs as integers of the type @dtype, half to even, or @outputs if they
+    have that type. Numbers next to a half count as halves: those by fft have an
+    error that depends on the block."""
+    if outputs.dtype == dtype:
+        return outputs
+    limits = numpy.iinfo(dtype)
+    found = numpy.empty(outputs.shape, dtype)
+    # One after the other: a block of several arrays of double precision is large.
+    for i, part in enumerate(outputs):
+        half = numpy.floor(part) + 0.5
+        part = numpy.where(numpy.abs(part - half) < NEXT_TO_HALF, half, part)
+        numpy.rint(part, out=part)
+        found[i] = numpy.clip(part, limits.min, limits.max, out=part)
+    return found
+
+
 def is_streamed(axes: str, settings: dict[str, Any]) -> bool:
     """Whether blocks are filtered volume by volume. With the time border "wrap"
     the first output needs the last volume."""
     return axes.startswith("t") and settings.get("time_border") != "wrap"
 
 
-def find_shard(source: Source, block: Sequence[int] | None,
+def _find_reach(source: Source, filter_: Any,
+                settings: dict[str, Any]) -> list[int]:
+    """The samples that a block reads beyond its outputs, along each axis."""
+    prepared = prepare(filter_, source.axes.replace("c", ""), settings)
+    shapes = [prepared.coefficients(i).shape for i in range(prepared.count)]
+    reach = iter([max(sizes) - 1 for sizes in zip(*shapes)])
+    return [0 if axis == "c" else next(reach) for axis in source.axes]
+
+
+def find_shard(source: Source, filter_: Any, block: Sequence[int] | None,
                settings: dict[str, Any]) -> tuple[int, ...]:
-    """The wanted block in whole chunks."""
+    """The wanted block in whole chunks. Unless the caller names one, axes along
+    which a block is much longer than the reach of the filter are cut first."""
     most = (STREAMED_SAMPLES if is_streamed(source.axes, settings) else
             BLOCK_SAMPLES)
+    if settings.get("precision") == "double":
+        most //= 2
     size = list(source.shape)
     if block is not None:
-        if len(block) != len(size) or min(block) < 1:
+        if (len(block) != len(size)
+                or not all(isinstance(n, (int, numpy.integer)) and n > 0
+                           for n in block)):
             raise lib.SettingsError(
-                f"block is {tuple(block)}; it must have {len(size)} numbers of "
-                "1 or more")
+                f"block is {block!r}; it must have {len(size)} integers of 1 or "
+                "more")
         size = [min(n, b) for n, b in zip(size, block)]
+    reach = [0] * len(size) if block is not None else _find_reach(
+        source, filter_, settings)
     while block is None and math.prod(size) > most:
-        # The slowest axis that can still be halved.
         able = [i for i, (n, c) in enumerate(zip(size, source.chunks))
                 if n > c and source.axes[i] != "c"]
         if not able:
             break
-        size[able[0]] = -(-size[able[0]] // 2)
+        # The slowest one that remains long, otherwise the longest.
+        long = [i for i in able if size[i] >= 4 * reach[i]]
+        at = long[0] if long else max(able,
+                                      key=lambda i: size[i] / (reach[i] + 1))
+        size[at] = -(-size[at] // 2)
     # A block has all components.
     return tuple(-(-(n if a != "c" else whole) // c) * c for a, n, whole, c in
                  zip(source.axes, size, source.shape, source.chunks))

@@ -5,6 +5,7 @@ Copyright (C) 2026 the ndconv developers
 """
 from __future__ import annotations
 
+import threading
 from typing import Any, Iterable, Iterator
 
 import numpy
@@ -81,8 +82,9 @@ class Stream:
         self._pointer = lib.nd_stream_new(prepared.filters, prepared.settings,
                                           array, None)
         self._like: Any = None
+        self._lock = threading.RLock()      # one thread at a time
 
-    def __del__(self):
+    def __del__(self) -> None:
         if self._pointer:
             self._free(self._pointer)
 
@@ -120,8 +122,9 @@ class Stream:
         SettingsError
             If the volume does not fit, or the stream has ended.
         """
-        self._push(volume)
-        return self._take()
+        with self._lock:
+            self._push(volume)
+            return self._take()
 
     def _push(self, volume: Any) -> None:
         memory = view(volume, "volume")
@@ -134,18 +137,21 @@ class Stream:
 
     def end(self) -> list[Any]:
         """Returns the outputs that waited for later volumes, and starts anew."""
-        lib.nd_stream_end(self._pointer)
-        outputs = self._take()
-        lib.nd_stream_flush(self._pointer)
+        with self._lock:
+            lib.nd_stream_end(self._pointer)
+            outputs = self._take()
+            lib.nd_stream_flush(self._pointer)
         return outputs
 
     def flush(self) -> None:
         """Forgets all volumes: the next one begins a new stream."""
-        lib.nd_stream_flush(self._pointer)
+        with self._lock:
+            lib.nd_stream_flush(self._pointer)
 
     def filter(self, volumes: Iterable[Any], start: int = 0,
                stop: int | None = None) -> Iterator[Any]:
-        """The outputs of all volumes, as they become ready.
+        """The outputs of all volumes, as they become ready. Volumes that the
+        stream still has from other calls are forgotten.
 
         Parameters
         ----------
@@ -169,17 +175,25 @@ class Stream:
         def take() -> Iterator[Any]:
             nonlocal number
             while lib.nd_stream_ready(self._pointer):
-                if start <= number and (stop is None or number < stop):
-                    yield self._take_one()
-                else:
-                    lib.nd_stream_skip(self._pointer)
+                with self._lock:
+                    output = None
+                    wanted = start <= number and (stop is None or number < stop)
+                    if wanted:
+                        output = self._take_one()
+                    else:
+                        lib.nd_stream_skip(self._pointer)
                 number += 1
+                if wanted:
+                    yield output
+        self.flush()
         for volume in volumes:
-            self._push(volume)
+            with self._lock:
+                self._push(volume)
             yield from take()
-        lib.nd_stream_end(self._pointer)
+        with self._lock:
+            lib.nd_stream_end(self._pointer)
         yield from take()
-        lib.nd_stream_flush(self._pointer)
+        self.flush()
 
     @property
     def backend(self) -> str:

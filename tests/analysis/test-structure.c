@@ -230,6 +230,144 @@ test_motion (void)
   }
 }
 
+/* The outputs of @n volumes. */
+static gfloat *
+run_structure (const gfloat *in, const NdShape *shape, guint n, NdMotion model)
+{
+  const gsize samples = shape->size[0] * shape->size[1] * shape->size[2];
+  const NdStructureSettings settings = { .structures = { ND_STRUCTURE_VELOCITY,
+                                             ND_STRUCTURE_CERTAINTY },
+    .n_structures = 2,
+    .model = model,
+    .sigma = 1,
+    .speed = { 1, 1, 1 } };
+  NdShape out_shape = *shape;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdAlgorithm) structure =
+      nd_cpu_structure_new (&settings, shape, -1, &error);
+  gfloat *out;
+  guint made = 0;
+
+  g_assert_no_error (error);
+  out_shape.components = nd_structure_output_components (&settings,
+      nd_tensor_axes (shape->components));
+  out = g_new (gfloat, n * samples * out_shape.components);
+  for (guint t = 0; t <= n; t++) {
+    NdSamples volume =
+        nd_samples_dense ((gpointer) (in + t * samples * shape->components),
+            shape, ND_FLOAT32);
+
+    if (t < n)
+      g_assert_true (nd_algorithm_push (structure, &volume, &error));
+    else
+      nd_algorithm_end (structure);
+    while (nd_algorithm_ready (structure)) {
+      NdSamples to =
+          nd_samples_dense (out + made++ * samples * out_shape.components,
+              &out_shape, ND_FLOAT32);
+
+      g_assert_true (nd_algorithm_respond (structure, &to, &error));
+    }
+  }
+  g_assert_cmpuint (made, ==, n);
+  return out;
+}
+
+static gfloat *
+random_tensors (const NdShape *shape, guint n, GRand *rand)
+{
+  const guint axes = nd_tensor_axes (shape->components);
+  const gsize samples = n * shape->size[0] * shape->size[1] * shape->size[2];
+  gfloat *in = g_new (gfloat, samples * shape->components);
+
+  for (gsize s = 0; s < samples; s++) {
+    gdouble tensor[10] = { 0 };
+
+    for (guint k = 0; k < axes; k++) {
+      const gdouble g[3] = { g_rand_double (rand) - .5,
+        g_rand_double (rand) - .5, g_rand_double (rand) - .5 };
+      const gdouble v[3] = { .3, -.2, .1 };
+
+      add_gradient (axes, g, v, tensor);
+    }
+    for (guint c = 0; c < shape->components; c++)
+      in[s * shape->components + c] = tensor[c];
+  }
+  return in;
+}
+
+/* NaN and infinite components make the outputs 0 whose window they are in: 3
+ * samples and 2 volumes with sigma=1. All others stay as they are. */
+static void
+test_nan (void)
+{
+  const NdShape shape = { 10, { 13, 12, 11 } };
+  const gsize *size = shape.size, samples = size[0] * size[1] * size[2];
+  const gsize at[3] = { 6, 4, 5 };
+  g_autoptr (GRand) rand = new_rand ();
+  g_autofree gfloat *in = random_tensors (&shape, 9, rand);
+
+  for (NdMotion model = ND_MOTION_CONSTANT; model <= ND_MOTION_AFFINE;
+       model++) {
+    g_autofree gfloat *want = run_structure (in, &shape, 9, model);
+
+    for (guint k = 0; k < 2; k++) {
+      gfloat *bad = in
+          + ((4 * samples + (at[2] * size[1] + at[1]) * size[0] + at[0]) * 10
+              + 3 * k);
+      const gfloat old = *bad;
+      g_autofree gfloat *got = NULL;
+
+      *bad = k == 0 ? NAN : -INFINITY;
+      got = run_structure (in, &shape, 9, model);
+      *bad = old;
+      for (gsize i = 0; i < 9 * samples; i++) {
+        const gsize here[3] = { i % size[0], i / size[0] % size[1],
+          i / size[0] / size[1] % size[2] };
+        gboolean reached = ABS ((gint) (i / samples) - 4) <= 2;
+
+        for (guint a = 0; a < 3; a++)
+          reached &= ABS ((gint) here[a] - (gint) at[a]) <= 3;
+        for (guint c = 0; c < 5; c++)
+          g_assert_true (got[i * 5 + c] == (reached ? 0 : want[i * 5 + c]));
+      }
+    }
+  }
+}
+
+/* Equal volumes have equal outputs, bit by bit, also at the ends of a stream,
+ * and in streams shorter than the window. */
+static void
+test_equal (void)
+{
+  static const gsize sizes[][3] = { { 9, 8, 7 }, { 1, 1, 1 }, { 2, 7, 1 } };
+  static const guint lengths[] = { 1, 2, 300 };
+  g_autoptr (GRand) rand = new_rand ();
+
+  for (guint s = 0; s < G_N_ELEMENTS (sizes); s++) {
+    const guint axes = sizes[s][2] > 1 || sizes[s][0] == 1 ? 4 : 3;
+    const NdShape shape = { nd_tensor_components (axes),
+      { sizes[s][0], sizes[s][1], sizes[s][2] } };
+    const gsize samples = sizes[s][0] * sizes[s][1] * sizes[s][2];
+    const gsize n = samples * shape.components;
+    g_autofree gfloat *one = random_tensors (&shape, 1, rand);
+    g_autofree gfloat *in = g_new (gfloat, 300 * n);
+
+    for (guint t = 0; t < 300; t++)
+      memcpy (in + t * n, one, n * sizeof (gfloat));
+    for (guint l = 0; l < G_N_ELEMENTS (lengths); l++) {
+      g_autofree gfloat *out =
+          run_structure (in, &shape, lengths[l], ND_MOTION_CONSTANT);
+      const gsize bytes = samples * (axes + 1) * sizeof (gfloat);
+
+      for (guint t = 1; t < lengths[l]; t++)
+        g_assert_cmpmem (out, bytes, (guint8 *) out + t * bytes, bytes);
+      for (gsize i = 0; i < samples * (axes + 1); i++)
+        g_assert_true (isfinite (out[i]));
+    }
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -238,5 +376,7 @@ main (int argc, char **argv)
   g_test_add_func ("/structure/degenerate", test_degenerate);
   g_test_add_func ("/structure/anisotropy", test_anisotropy);
   g_test_add_func ("/structure/motion", test_motion);
+  g_test_add_func ("/structure/nan", test_nan);
+  g_test_add_func ("/structure/equal", test_equal);
   return g_test_run ();
 }

@@ -41,11 +41,12 @@ for line in sys.stdin:
     axes = 2 if size[2] == 1 and taps[3] == 1 else 3 if volumes == 1 else 4
     shape = (size + [volumes])[:axes][::-1]
     x = rng.uniform(0, 255, shape).astype(case['type'])
-    w = rng.uniform(-1, 1, taps[:axes][::-1]).astype(np.float32)
+    real = np.float64 if case['type'] == 'float64' else np.float32
+    w = rng.uniform(-1, 1, taps[:axes][::-1]).astype(real)
     outputs = size[0] * size[1] * size[2]
     if x.size * w.size <= MAX_MACS:
         t = median(lambda: ndimage.convolve(x, w, mode='nearest'))
         show(case, 'scipy.ndimage.convolve', t / volumes, outputs, w.size)
-    xf = x.astype(np.float32)
+    xf = x.astype(real)
     t = median(lambda: signal.fftconvolve(xf, w, 'same'))
     show(case, 'scipy.fftconvolve', t / volumes, outputs, w.size)

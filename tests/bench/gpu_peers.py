@@ -64,7 +64,8 @@ def torch_elapsed(begin, end):
 def run_cupy(case, shape, taps, show):
     axes = len(shape)
     x = cupy.random.uniform(0, 255, shape).astype(case['type'])
-    w = cupy.random.uniform(-1, 1, taps[:axes][::-1]).astype(cupy.float32)
+    real = cupy.float64 if case['type'] == 'float64' else cupy.float32
+    w = cupy.random.uniform(-1, 1, taps[:axes][::-1]).astype(real)
     volumes = shape[0] if axes == 4 else 1
 
     def time(function):
@@ -72,7 +73,7 @@ def run_cupy(case, shape, taps, show):
     if x.size * w.size <= MAX_MACS:
         show('cupyx.ndimage.convolve', cupy.__version__, time(
             lambda: cupyx.scipy.ndimage.convolve(x, w, mode='nearest')))
-    xf = x.astype(cupy.float32)
+    xf = x.astype(real)
     show('cupyx.fftconvolve', cupy.__version__, time(
         lambda: cupyx.scipy.signal.fftconvolve(xf, w, 'same')))
 
@@ -118,7 +119,7 @@ def main():
                 print(f"{case['work']}: CuPy ran out of memory",
                       file=sys.stderr)
             cupy.get_default_memory_pool().free_all_blocks()
-        if torch is not None:
+        if torch is not None and case['type'] != 'float64':
             run_torch(case, shape, taps, filters, show)
             torch.cuda.empty_cache()
 

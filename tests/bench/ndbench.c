@@ -1,17 +1,25 @@
 /* Measures the time and error of the methods of a back end on data in memory.
  *
  *   ndbench [--work TEXT] [--method NAME] [--size X:Y:Z] [--filter X:Y:Z:T]
- *           [--filters N] [--type TYPE] [--masked PERCENT] [--backend NAME]
- *           [--runs N] [--crossing]
+ *           [--filters N] [--separable] [--type TYPE] [--masked PERCENT]
+ *           [--response NAME] [--backend NAME] [--devices LIST] [--parts N]
+ *           [--host] [--runs N] [--crossing]
  *
  * Prints one JSON object per case and method: work, size, filter, type,
  * backend, method, device, simd, threads, runs, median_ms and min_ms of one
  * push and one respond, estimate_ms of the cost model, outputs_per_s,
  * macs_per_s (coefficients * outputs), error (relative L2 of 1000 outputs
- * against sums in double precision), bytes. --masked sets the given percentage
- * of the samples of a float32 case to NaN, in one region. --crossing measures
- * filters from small to large, for float32 or --type, to show at which size
- * `auto` should change the method.
+ * against sums in long double; cases of float64 are in double precision),
+ * bytes, setup_ms (of the plan and its ring,
+ * after the device has started). --masked sets the given percentage of the
+ * samples of a float32 case to NaN, in one region. --response makes complex
+ * filters of pairs, and measures for example the sum of their magnitudes; the
+ * error is then null. --devices shares the work among several devices; volumes
+ * are in memory of the first one or, with --host, in pinned memory of the host;
+ * devices, host and reason are printed too. --parts divides the work as among
+ * so many devices, but all on one: what its parts take together. --crossing
+ * measures filters from small to large, for float32 or --type, to show at which
+ * size `auto` should change the method.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -21,13 +29,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/pages.h"
 #include "core/threads.h"
 #include "cpu/cpu.h"
 #include "cpu/kernels.h"
 #include "engine/plan.h"
 
 #define ERROR_SAMPLES 1000
-#define TYPES "--type is uint8, int16, uint16 or float32\n"
+#define TYPES "--type is uint8, int16, uint16, float32 or float64\n"
 
 typedef struct
 {
@@ -40,7 +49,8 @@ typedef struct
   {
     ON_CPU,
     ON_GPU,
-    ON_BOTH
+    ON_BOTH,
+    ON_SEVERAL /* with --devices */
   } where;
   guint n_filters; /* 0: one */
 } Work;
@@ -88,12 +98,29 @@ static const Work works[] = {
       ND_UINT8, ON_GPU, 12 },
   { "4d-7-128-uint8", { 128, 128, 128 }, { 7, 7, 7, 7 }, FALSE, ND_UINT8,
       ON_GPU },
+  { "4d-11-256-uint8", { 256, 256, 256 }, { 11, 11, 11, 11 }, FALSE, ND_UINT8,
+      ON_SEVERAL },
+  { "3d-bank-12x7-512", { 512, 512, 512 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT32,
+      ON_SEVERAL, 12 },
+  { "2d-17x17-4096-round", { 4096, 4096, 1 }, { 17, 17, 1, 1 }, FALSE,
+      ND_FLOAT32, ON_SEVERAL },
+  { "3d-7-128-float64", { 128, 128, 128 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT64,
+      ON_BOTH },
+  { "3d-13-128-float64", { 128, 128, 128 }, { 13, 13, 13, 1 }, FALSE,
+      ND_FLOAT64, ON_BOTH },
+  { "3d-7-256-float64", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT64,
+      ON_BOTH },
+  { "3d-13-256-float64", { 256, 256, 256 }, { 13, 13, 13, 1 }, FALSE,
+      ND_FLOAT64, ON_BOTH },
+  { "3d-gauss-13-256-float64", { 256, 256, 256 }, { 13, 13, 13, 1 }, TRUE,
+      ND_FLOAT64, ON_GPU },
 };
 
 static gchar *opt_work, *opt_method, *opt_size, *opt_filter, *opt_type;
-static gchar *opt_backend, *opt_module;
-static gint opt_runs = 15, opt_filters = 1, opt_masked;
-static gboolean opt_crossing, opt_list, opt_fast;
+static gchar *opt_backend, *opt_module, *opt_devices, *opt_response;
+static gint opt_runs = 15, opt_filters = 1, opt_masked, opt_parts;
+static gboolean opt_crossing, opt_list, opt_fast, opt_separable, opt_host;
+static NdDevices devices = { .n = 1, .ids = { -1 } };
 
 static gdouble
 seconds (void)
@@ -164,19 +191,21 @@ sample_at (const guint8 *data, gsize i, NdSampleType type)
       return ((const gint16 *) data)[i];
     case ND_UINT16:
       return ((const guint16 *) data)[i];
+    case ND_FLOAT64:
+      return ((const gdouble *) data)[i];
     default:
       return ((const gfloat *) data)[i];
   }
 }
 
 /* The definition at one sample, if every volume of the window is @in. */
-static gdouble
+static long double
 exact_at (const NdJob *job, const NdFilter *f, const guint8 *in,
     const gsize at[3])
 {
   const gdouble *w = f->coefficients;
   gint low[ND_AXES], high[ND_AXES];
-  gdouble sum = 0;
+  long double sum = 0;
 
   nd_filter_reach (f, low, high);
   for (gsize t = 0; t < f->size[3]; t++)
@@ -190,21 +219,28 @@ exact_at (const NdJob *job, const NdFilter *f, const guint8 *in,
                 + nd_border_index (job->border,
                     (gint64) at[a] + high[a] - (gint64) m[a],
                     job->shape.size[a]);
-          sum += *w++ * sample_at (in, i, job->in_type);
+          sum += (long double) *w++ * sample_at (in, i, job->in_type);
         }
   return sum;
 }
 
 static const NdRingOptions no_options = { FALSE, FALSE };
 
-/* The error of the responses of all filters as float32, before they are rounded
- * to the type of the job. */
+static NdPlan *
+new_plan (const NdJob *job, NdMethod method, GError **error)
+{
+  return nd_plan_new_on (job, &no_options, opt_backend, &devices, method, 0,
+      error);
+}
+
+/* The error of the responses of all filters as float32 or float64, before they
+ * are rounded to the type of the job. */
 static gdouble
 measure_error (const NdJob *work, NdMethod method, const guint8 *in, GRand *r)
 {
   NdJob job[1] = { *work };
   g_autoptr (NdPlan) plan = NULL;
-  g_autofree gfloat *out = NULL;
+  g_autofree guint8 *out = NULL;
   g_autofree gint *order = NULL;
   const NdScale scale = { 1, 0 };
   NdSamples from, to;
@@ -212,13 +248,14 @@ measure_error (const NdJob *work, NdMethod method, const guint8 *in, GRand *r)
   gdouble error2 = 0, norm2 = 0;
   gsize samples;
 
-  job->out_type = ND_FLOAT32;
+  job->out_type = nd_sample_computed (ND_FLOAT64, job->precision);
   nd_shape_samples (&job->shape, &samples);
-  out = g_new0 (gfloat, samples * job->bank->n_filters);
+  out = g_malloc0 (samples * nd_sample_size (job->out_type)
+      * job->bank->n_filters);
   order = g_new (gint, slots);
   from = nd_samples_dense ((guint8 *) in, &job->shape, job->in_type);
   to = nd_samples_dense (out, &job->shape, job->out_type);
-  plan = nd_plan_new (job, &no_options, opt_backend, -1, method, NULL);
+  plan = new_plan (job, method, NULL);
   if (!plan)
     return NAN;
   for (guint t = 0; t < slots; t++) {
@@ -226,10 +263,11 @@ measure_error (const NdJob *work, NdMethod method, const guint8 *in, GRand *r)
     nd_plan_push (plan, t, &from, NULL);
   }
   nd_plan_respond (plan, order, &scale, &to, NULL);
+  nd_plan_synchronize (plan, NULL);
 
   for (guint n = 0; n < ERROR_SAMPLES; n++) {
     gsize at[3], i = 0;
-    gdouble exact;
+    long double exact, difference;
 
     for (gint a = 2; a >= 0; a--) {
       at[a] = g_rand_int_range (r, 0, job->shape.size[a]);
@@ -238,7 +276,8 @@ measure_error (const NdJob *work, NdMethod method, const guint8 *in, GRand *r)
     i += n % job->bank->n_filters * samples;
     exact =
         exact_at (job, job->bank->filters[n % job->bank->n_filters], in, at);
-    error2 += (out[i] - exact) * (out[i] - exact);
+    difference = sample_at (out, i, job->out_type) - exact;
+    error2 += difference * difference;
     norm2 += exact * exact;
   }
   return sqrt (error2 / norm2);
@@ -299,6 +338,69 @@ print_sizes (const gchar *name, const gsize *size, guint n)
   printf ("], ");
 }
 
+/* Lets the device start before a time is measured. */
+static void
+start_device (void)
+{
+  const NdBackend *backend = nd_backend_find (opt_backend, -1, NULL);
+
+  for (guint i = 0; i < devices.n && backend && backend->memory; i++) {
+    gpointer memory = backend->memory->alloc (devices.ids[i], 1, NULL);
+
+    if (memory)
+      backend->memory->free (memory);
+  }
+}
+
+/* Memory of the first device, or pinned memory of the host. */
+static gpointer
+alloc_volume (const NdBackend *backend, gsize bytes)
+{
+  gpointer memory;
+
+  if (!opt_host)
+    return backend->memory->alloc (devices.ids[0], bytes, NULL);
+  memory = nd_pages_new (&bytes);
+  if (memory && !backend->memory->pin (devices.ids[0], memory, bytes, NULL)) {
+    free (memory);
+    return NULL;
+  }
+  return memory;
+}
+
+static void
+free_volume (const NdBackend *backend, gpointer memory)
+{
+  if (!opt_host) {
+    backend->memory->free (memory);
+    return;
+  }
+  backend->memory->unpin (memory);
+  free (memory);
+}
+
+/* Sets the response that --response names. Returns FALSE if the bank cannot
+ * give it. */
+static gboolean
+set_response (NdJob *job, NdBank *bank)
+{
+  guint i = ND_RESPONSE_MAGNITUDE;
+
+  if (!opt_response)
+    return TRUE;
+  while (i < ND_RESPONSE_TENSOR
+      && !g_str_equal (opt_response, nd_response_name (i)))
+    i++;
+  if (i == ND_RESPONSE_TENSOR || bank->n_filters % 2 != 0) {
+    g_printerr ("--response is magnitude, phase, real, imaginary, energy, "
+                "max, argmax or sum, and needs an even number of filters\n");
+    return FALSE;
+  }
+  job->response = i;
+  bank->is_complex = TRUE;
+  return TRUE;
+}
+
 static gboolean
 run (const Work *work, NdMethod method, gboolean is_auto)
 {
@@ -308,34 +410,44 @@ run (const Work *work, NdMethod method, gboolean is_auto)
     .out_type = work->type,
     .border = ND_BORDER_NEAREST,
     .bank = bank,
+    .precision =
+        work->type == ND_FLOAT64 ? ND_PRECISION_DOUBLE : ND_PRECISION_SINGLE,
     .accuracy = opt_fast ? ND_ACCURACY_FAST : ND_ACCURACY_SINGLE };
   g_autoptr (GError) error = NULL;
   g_autoptr (NdPlan) plan = NULL;
   g_autofree guint8 *in = NULL, *out = NULL;
   guint8 *device_in = NULL, *device_out = NULL;
   NdSamples in_samples, out_samples;
-  gdouble median, least, l2 = NAN;
+  gdouble begin, setup, median, least, l2 = NAN;
   gsize n, bytes, out_bytes;
 
   job.shape.components = 1;
   memcpy (job.shape.size, work->size, sizeof (job.shape.size));
-  if (!nd_shape_samples (&job.shape, &n))
+  if (!nd_shape_samples (&job.shape, &n) || !set_response (&job, bank))
     return FALSE;
   bytes = n * nd_sample_size (work->type);
   in = g_malloc (bytes);
   out_bytes = bytes * bank->n_filters;
   out = g_malloc0 (out_bytes);
   for (gsize i = 0; i < n; i++) {
-    if (work->type == ND_FLOAT32)
-      ((gfloat *) in)[i] =
+    if (nd_sample_is_float (work->type)) {
+      const gdouble value =
           i < n * opt_masked / 100 ? NAN : g_rand_double_range (r, 0, 255);
-    else if (work->type == ND_UINT8)
+
+      if (work->type == ND_FLOAT64)
+        ((gdouble *) in)[i] = value;
+      else
+        ((gfloat *) in)[i] = value;
+    } else if (work->type == ND_UINT8) {
       in[i] = g_rand_int_range (r, 0, 256);
-    else
+    } else {
       ((guint16 *) in)[i] = g_rand_int_range (r, 0, 32768);
+    }
   }
-  plan = nd_plan_new (&job, &no_options, opt_backend, -1,
-      is_auto ? ND_METHOD_AUTO : method, &error);
+  start_device ();
+  begin = seconds ();
+  plan = new_plan (&job, is_auto ? ND_METHOD_AUTO : method, &error);
+  setup = seconds () - begin;
   if (!plan) {
     if (work->separable || method != ND_METHOD_SEPARABLE)
       g_printerr ("%s, %s: %s\n", work->work, nd_method_name (method),
@@ -343,8 +455,8 @@ run (const Work *work, NdMethod method, gboolean is_auto)
     return FALSE;
   }
   if (plan->backend->memory) {
-    device_in = plan->backend->memory->alloc (-1, bytes, NULL);
-    device_out = plan->backend->memory->alloc (-1, out_bytes, NULL);
+    device_in = alloc_volume (plan->backend, bytes);
+    device_out = alloc_volume (plan->backend, out_bytes);
     if (!device_in || !device_out
         || !plan->backend->memory->copy (device_in, in, bytes, NULL))
       return FALSE;
@@ -355,10 +467,11 @@ run (const Work *work, NdMethod method, gboolean is_auto)
       nd_samples_dense (device_out ? device_out : out, &job.shape, work->type);
   median = time_plan (plan, &in_samples, &out_samples, &least);
   if (device_out) {
-    plan->backend->memory->free (device_in);
-    plan->backend->memory->free (device_out);
+    free_volume (plan->backend, device_in);
+    free_volume (plan->backend, device_out);
   }
-  l2 = measure_error (&job, plan->method, in, r);
+  if (!opt_response)
+    l2 = measure_error (&job, plan->method, in, r);
 
   printf ("{\"work\": \"%s\", ", work->work);
   print_sizes ("size", work->size, 3);
@@ -380,7 +493,14 @@ run (const Work *work, NdMethod method, gboolean is_auto)
     printf ("\"error\": null, ");
   else
     printf ("\"error\": %.2e, ", l2);
-  printf ("\"bytes\": %zu}\n", nd_plan_bytes (plan));
+  if (opt_devices) {
+    g_autofree gchar *reason = g_strescape (plan->reason, NULL);
+
+    printf ("\"devices\": \"%s\", \"host\": %s, \"reason\": \"%s\", ",
+        opt_devices, opt_host ? "true" : "false", reason);
+  }
+  printf ("\"bytes\": %zu, \"setup_ms\": %.3f}\n", nd_plan_bytes (plan),
+      setup * 1e3);
   fflush (stdout);
   return TRUE;
 }
@@ -445,6 +565,7 @@ run_own (void)
   Work work = { .work = "own",
     .size = { 1, 1, 1 },
     .filter = { 1, 1, 1, 1 },
+    .separable = opt_separable,
     .type = ND_FLOAT32,
     .n_filters = MAX (opt_filters, 1) };
 
@@ -456,6 +577,36 @@ run_own (void)
     return FALSE;
   }
   return run_methods (&work);
+}
+
+static gboolean
+find_devices (void)
+{
+  g_autoptr (GError) error = NULL;
+  const NdBackend *backend;
+
+  if (opt_parts > 0) {
+    devices = (NdDevices){ .n = MIN (opt_parts, ND_MAX_DEVICES) };
+    opt_devices = "0";
+  }
+  if (!opt_devices || opt_parts > 0)
+    return TRUE;
+  backend = nd_backend_find (opt_backend, -1, &error);
+  if (!backend
+      || !nd_devices_find (opt_devices, -1, backend, &devices, &error)) {
+    g_printerr ("%s\n", error->message);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+is_default (const Work *work)
+{
+  if (opt_devices)
+    return work->where == ON_SEVERAL;
+  return work->where == (opt_module ? ON_GPU : ON_CPU)
+      || work->where == ON_BOTH;
 }
 
 int
@@ -471,13 +622,23 @@ main (int argc, char **argv)
     { "filter", 0, 0, G_OPTION_ARG_STRING, &opt_filter, "of it", "X:Y:Z:T" },
     { "filters", 0, 0, G_OPTION_ARG_INT, &opt_filters, "of it, default 1",
         "N" },
+    { "separable", 0, 0, G_OPTION_ARG_NONE, &opt_separable, "of it: Gaussians",
+        NULL },
     { "type", 0, 0, G_OPTION_ARG_STRING, &opt_type, "of it", "TYPE" },
     { "masked", 0, 0, G_OPTION_ARG_INT, &opt_masked,
         "of a float32 work's samples, NaN; default 0", "PERCENT" },
+    { "response", 0, 0, G_OPTION_ARG_STRING, &opt_response,
+        "of complex filters, pairs of those of the work", "NAME" },
     { "backend", 0, 0, G_OPTION_ARG_STRING, &opt_backend, "default: the best",
         "NAME" },
     { "module", 0, 0, G_OPTION_ARG_FILENAME, &opt_module, "of a back end",
         "FILE" },
+    { "devices", 0, 0, G_OPTION_ARG_STRING, &opt_devices,
+        "that share the work: 0,1, all or auto", "LIST" },
+    { "parts", 0, 0, G_OPTION_ARG_INT, &opt_parts, "of the work of one device",
+        "N" },
+    { "host", 0, 0, G_OPTION_ARG_NONE, &opt_host,
+        "volumes in pinned memory of the host", NULL },
     { "fast", 0, 0, G_OPTION_ARG_NONE, &opt_fast, "accuracy=fast, of tensor",
         NULL },
     { "runs", 0, 0, G_OPTION_ARG_INT, &opt_runs, "timed, default 15", "N" },
@@ -501,13 +662,14 @@ main (int argc, char **argv)
     g_printerr ("%s\n", error->message);
     return 1;
   }
+  if (!find_devices ())
+    return 1;
   if (opt_size || opt_filter)
     return run_own () ? 0 : 1;
   if (opt_crossing)
     return run_crossing () ? 0 : 1;
   for (guint i = 0; i < G_N_ELEMENTS (works); i++) {
-    if (opt_work ? !strstr (works[i].work, opt_work)
-                 : works[i].where == (opt_module ? ON_CPU : ON_GPU))
+    if (opt_work ? !strstr (works[i].work, opt_work) : !is_default (&works[i]))
       continue;
     if (opt_list)
       any |= printf ("%s\n", works[i].work) > 0;

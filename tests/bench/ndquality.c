@@ -4,9 +4,13 @@
  *
  *   ndquality [--latency N] [--quality best] [--method adaptive]
  *             [--motion true] [--noise speckle] [--type uint8]
+ *             [--phantom NAME] [--save FOLDER]
+ *
+ * --save writes the noisy middle volume and the truth as raw float32, for
+ * tests/bench/quality_peers.py.
  *
  * With --noise speckle the phantom is that of ndtestsrc pattern=heart, and the
- * truth is the mean of 12 others with other speckle, well inside the sector.
+ * truth is the mean of 48 others with other speckle, well inside the sector.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -22,6 +26,7 @@
 #define VOLUMES 15
 #define MIDDLE 7
 #define MARGIN 4
+#define HEARTS 48
 #define SAMPLES (SIZE * SIZE * SIZE)
 
 /* 1 inside, 0 outside, over about two samples; @distance in samples. */
@@ -113,6 +118,42 @@ wheel (const gdouble at[3], gint t)
       * (70 + 45 * inside (fabs (sin (2.5 * angle)) * r * .4 - 1.5)
           - 35 * inside (fabs (r - 15) - 2)
           + 12 * cos (.9 * x + .3 * at[2]) * cos (.8 * y - .2 * at[2]));
+}
+
+/* Organs of fine texture that breathe by up to 0.8 samples per volume and are
+ * squeezed, with bright and dark spots. It was measured after all settings were
+ * chosen. */
+static gdouble
+tissue (const gdouble at[3], gint t)
+{
+  const gdouble phase = 2 * G_PI * t / 11, breath = 1.4 * sin (phase);
+  const gdouble squeeze = 1 + .04 * cos (phase);
+  const gdouble x = at[0] * squeeze, y = at[1] - breath;
+  const gdouble z = at[2] - .5 * breath * cos (.06 * at[1]);
+  const gdouble here[3] = { x, y, z };
+  const gdouble body = inside (ellipsoid (here, 0, 0, 0, 30, 25, 29));
+  const gdouble liver = inside (ellipsoid (here, -9, 4, 3, 16, 13, 18));
+  const gdouble kidney = inside (ellipsoid (here, 14, -6, -4, 8, 10, 12));
+  gdouble fine = 0, value = 35;
+
+  for (guint k = 1; k <= 10; k++) {
+    const gdouble wave = 2 * G_PI / (3.5 + .9 * k), a = 3.1 * k, b = 1.7 * k;
+
+    fine += (.5 + .09 * k)
+        * sin (wave
+                * (cos (a) * sin (b) * x + sin (a) * sin (b) * y + cos (b) * z)
+            + 2.3 * k);
+  }
+  value += body * (45 + 2 * fine) + liver * (50 + 5 * fine)
+      + kidney * (70 - 4 * fine);
+  for (guint k = 0; k < 12; k++) {
+    const gdouble u = x - 22 * sin (2.1 * k), v = y - 17 * cos (3.3 * k);
+    const gdouble w = z - 19 * sin (1.3 * k + 1);
+
+    value += (k % 2 ? 80 : -30) * body
+        * exp (-(u * u + v * v + w * w) / (2 * (1.2 + .1 * k)));
+  }
+  return CLAMP (value, 0, 255);
 }
 
 typedef gdouble (*Phantom) (const gdouble at[3], gint t);
@@ -336,10 +377,23 @@ find_sector (const gfloat *volumes, guint n)
 }
 
 static void
+save (const gchar *folder, const gchar *name, gdouble sigma,
+    const gfloat *volume)
+{
+  g_autofree gchar *path =
+      g_strdup_printf ("%s/%s-%g.raw", folder, name, sigma);
+  g_autoptr (GError) error = NULL;
+
+  if (!g_file_set_contents (path, (const gchar *) volume,
+          SAMPLES * sizeof (gfloat), &error))
+    g_error ("%s", error->message);
+}
+
+static void
 print_speckle (const NdDenoiseSettings *settings)
 {
   g_autofree gfloat *stream = g_new (gfloat, (gsize) SAMPLES * VOLUMES);
-  g_autofree gfloat *others = g_new (gfloat, (gsize) SAMPLES * 12);
+  g_autofree gfloat *others = g_new (gfloat, (gsize) SAMPLES * HEARTS);
   g_autofree gfloat *truth = g_new (gfloat, SAMPLES);
 
   g_print ("| heart, noise | best Gaussian | nddenoise | gain | ms |\n"
@@ -347,15 +401,15 @@ print_speckle (const NdDenoiseSettings *settings)
   for (guint noise = 1; noise <= 6; noise += 5) {
     gdouble gaussian, ours, estimate, ms;
 
-    for (guint k = 0; k < 12; k++)
+    for (guint k = 0; k < HEARTS; k++)
       render_heart (100 + k, noise, MIDDLE, MIDDLE,
           others + (gsize) k * SAMPLES);
     for (gsize i = 0; i < SAMPLES; i++) {
       truth[i] = 0;
-      for (guint k = 0; k < 12; k++)
-        truth[i] += others[(gsize) k * SAMPLES + i] / 12;
+      for (guint k = 0; k < HEARTS; k++)
+        truth[i] += others[(gsize) k * SAMPLES + i] / HEARTS;
     }
-    find_sector (others, 12);
+    find_sector (others, HEARTS);
     render_heart (17, noise, 0, VOLUMES - 1, stream);
     gaussian = best_gaussian (stream, truth);
     ours = denoise (stream, truth, settings, ND_FLOAT32, &estimate, &ms, NULL);
@@ -373,7 +427,8 @@ main (int argc, char **argv)
     const gchar *name;
     Phantom phantom;
   } phantoms[] = { { "slow", slow }, { "fast", fast }, { "texture", texture },
-    { "wheel", wheel } };
+    { "wheel", wheel }, { "tissue", tissue } };
+  const gchar *only = NULL, *folder = NULL;
   static const gdouble sigmas[] = { 15, 30, 60 };
   NdDenoiseSettings settings = {
     .latency = 3,
@@ -396,6 +451,10 @@ main (int argc, char **argv)
       settings.method = strcmp (argv[i + 1], "adaptive") == 0
           ? ND_DENOISE_ADAPTIVE
           : ND_DENOISE_TRANSFORM;
+    else if (strcmp (argv[i], "--phantom") == 0)
+      only = argv[i + 1];
+    else if (strcmp (argv[i], "--save") == 0)
+      folder = argv[i + 1];
     else if (strcmp (argv[i], "--motion") == 0)
       settings.motion = strcmp (argv[i + 1], "true") == 0;
     else if (strcmp (argv[i], "--quality") == 0)
@@ -406,12 +465,16 @@ main (int argc, char **argv)
     print_speckle (&settings);
     return 0;
   }
-  g_print ("| phantom | sigma | estimated | best Gaussian | nddenoise | gain | "
-           "gradient | ms |\n"
-           "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+  if (!folder)
+    g_print (
+        "| phantom | sigma | estimated | best Gaussian | nddenoise | gain | "
+        "gradient | ms |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
   for (guint p = 0; p < G_N_ELEMENTS (phantoms); p++) {
     const gfloat *truth = clean + (gsize) MIDDLE * SAMPLES;
 
+    if (only && strcmp (only, phantoms[p].name) != 0)
+      continue;
     render (phantoms[p].phantom, clean);
     for (guint s = 0; s < G_N_ELEMENTS (sigmas); s++) {
       g_autoptr (GRand) rand = g_rand_new_with_seed (1000 * p + s);
@@ -423,6 +486,12 @@ main (int argc, char **argv)
                 * cos (2 * G_PI * g_rand_double (rand));
       for (gsize i = 0; type == ND_UINT8 && i < (gsize) SAMPLES * VOLUMES; i++)
         noisy[i] = CLAMP (rint (noisy[i]), 0, 255);
+      if (folder) {
+        save (folder, phantoms[p].name, sigmas[s],
+            noisy + (gsize) MIDDLE * SAMPLES);
+        save (folder, phantoms[p].name, 0, truth);
+        continue;
+      }
       gaussian = best_gaussian (noisy, truth);
       ours = denoise (noisy, truth, &settings, type, &estimate, &ms, &kept);
       g_print ("| %s | %g | %.2f | %.2f | %.2f | %+.2f | %.3f | %.1f |\n",

@@ -6,6 +6,10 @@
  */
 #include "core/threads.h"
 
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #define N 2000
 #define DEFAULT 3
 
@@ -102,12 +106,95 @@ test_at_once (void)
     g_thread_join (threads[i]);
 }
 
+/* The other threads of this process. */
+static guint
+list_threads (pid_t *threads, guint max)
+{
+  g_autoptr (GDir) dir = g_dir_open ("/proc/self/task", 0, NULL);
+  const gchar *name;
+  guint n = 0;
+
+  g_assert_nonnull (dir);
+  while ((name = g_dir_read_name (dir)) && n < max) {
+    if (atoi (name) != gettid ())
+      threads[n++] = atoi (name);
+  }
+  return n;
+}
+
+static void
+set_cpus (const pid_t *threads, guint n, const cpu_set_t *cpus)
+{
+  for (guint i = 0; i < n; i++)
+    g_assert_cmpint (sched_setaffinity (threads[i], sizeof (*cpus), cpus), ==,
+        0);
+}
+
+static void
+wait_for_worker (gsize index, guint worker, gpointer data)
+{
+  gint *joined = data;
+  const gint64 until = g_get_monotonic_time () + 10 * G_USEC_PER_SEC;
+
+  if (worker > 0)
+    g_atomic_int_set (joined, TRUE);
+  while (!g_atomic_int_get (joined) && g_get_monotonic_time () < until)
+    ;
+}
+
+/* A worker that had to wait for the CPU of the caller avoids it afterwards, and
+ * keeps to the CPUs that others allow it. */
+static void
+test_stacked (void)
+{
+  static pid_t threads[2 * ND_MAX_THREADS];
+  const guint n = list_threads (threads, G_N_ELEMENTS (threads));
+  cpu_set_t all, one, now;
+  gint joined = FALSE;
+  guint moved = 0;
+
+  g_assert_cmpint (sched_getaffinity (0, sizeof (all), &all), ==, 0);
+  if (CPU_COUNT (&all) < 2) {
+    g_test_skip ("one CPU");
+    return;
+  }
+  CPU_ZERO (&one);
+  CPU_SET (sched_getcpu (), &one);
+  g_assert_cmpint (sched_setaffinity (0, sizeof (one), &one), ==, 0);
+  set_cpus (threads, n, &one);
+  nd_parallel_for (N, wait_for_worker, &joined);
+  g_assert_true (joined);
+
+  set_cpus (threads, n, &all);
+  for (guint turn = 0; turn < 1000 && moved < DEFAULT - 1; turn++) {
+    g_usleep (10000); /* until the workers are idle */
+    run_loop (DEFAULT);
+    moved = 0;
+    for (guint i = 0; i < n; i++) {
+      g_assert_cmpint (sched_getaffinity (threads[i], sizeof (now), &now), ==,
+          0);
+      moved += !CPU_ISSET (sched_getcpu (), &now);
+      CPU_OR (&now, &now, &one);
+      g_assert_true (CPU_EQUAL (&now, &all));
+    }
+  }
+  g_assert_cmpuint (moved, >=, DEFAULT - 1);
+
+  /* There is no other CPU to go to. */
+  set_cpus (threads, n, &one);
+  run_loop (DEFAULT);
+  g_assert_cmpint (sched_setaffinity (0, sizeof (all), &all), ==, 0);
+  run_loop (DEFAULT);
+  set_cpus (threads, n, &all);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_setenv ("NDCONV_THREADS", G_STRINGIFY (DEFAULT), TRUE);
   g_test_add_func ("/threads/default", test_default);
+  g_test_add_func ("/threads/stacked", test_stacked);
   g_test_add_func ("/threads/number", test_number);
   g_test_add_func ("/threads/nested", test_nested);
   g_test_add_func ("/threads/at-once", test_at_once);

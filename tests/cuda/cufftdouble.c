@@ -51,6 +51,18 @@ cufftExecC2R (int plan, void *in, void *out)
 }
 
 int
+cufftExecD2Z (int plan, void *in, void *out)
+{
+  return SUCCESS;
+}
+
+int
+cufftExecZ2D (int plan, void *in, void *out)
+{
+  return SUCCESS;
+}
+
+int
 cufftDestroy (int plan)
 {
   cufft_double_plans--;

@@ -101,6 +101,7 @@ of_cufft (const char *name)
 }
 
 /* If there is no memory for the second plan, the first one is freed. */
+template <typename R>
 static void
 test_plans ()
 {
@@ -114,7 +115,7 @@ test_plans ()
 
     *succeed = n;
     try {
-      Transform transform (size, nullptr);
+      Transform<R> transform (size, nullptr);
 
       transform.allocate ();
       during = *plans;
@@ -186,7 +187,8 @@ main (int argc, char **argv)
   g_test_add_func ("/refusals/sizes", test_sizes);
   g_test_add_func ("/refusals/old-driver", test_old_driver);
   g_test_add_func ("/refusals/code", test_code);
-  g_test_add_func ("/refusals/plans", test_plans);
+  g_test_add_func ("/refusals/plans", test_plans<float>);
+  g_test_add_func ("/refusals/plans-double", test_plans<double>);
   g_test_add_func ("/refusals/shared-memory", test_shared_memory);
   return g_test_run ();
 }

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -286,6 +287,7 @@ test_single (void)
   push (&w, 5, NULL);
   g_assert_cmpint (w.out, ==, 2);
   g_assert_true (change (&w, new_bank (3, 1, NULL), ND_BORDER_NEAREST, NULL));
+  g_assert_false (nd_convolver_can_repeat (w.convolver));
   push (&w, 6, NULL);
   g_assert_cmpint (w.out, ==, 2);
   finish (&w, NULL);
@@ -308,6 +310,183 @@ test_reverse (void)
     }
     walk_clear (&w);
   }
+}
+
+#define BEGUN_SHAPE \
+  {                 \
+    1,              \
+    {               \
+      37, 9, 4      \
+    }               \
+  }
+#define BEGUN_SAMPLES (37 * 9 * 4)
+
+/* With taps enough for sums that are begun. */
+static NdConvolver *
+new_begun_convolver (GRand *r, NdBorder border, gboolean reverse,
+    gboolean ahead)
+{
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+  g_autoptr (NdBank) bank = NULL;
+  const gsize t = g_rand_int_range (r, 1, 7);
+  const gint origin = g_rand_int_range (r, -(gint) (t / 2), (t + 1) / 2);
+  NdConvolverSettings settings = { .n_planes = 1,
+    .time_border = border,
+    .reverse = reverse,
+    .ahead = ahead,
+    .backend = "cpu",
+    .device_id = -1,
+    .method = ND_METHOD_DIRECT };
+  NdConvolver *c;
+
+  for (guint k = 0; k < 2; k++) {
+    const gsize size[ND_AXES] = { 5, 3, 1 + k, t };
+    NdFilter *f = nd_filter_new ("begun", size);
+
+    for (gsize i = 0; i < nd_filter_count (f); i++)
+      f->coefficients[i] = g_rand_double_range (r, -1, 1);
+    f->origin[ND_AXIS_T] = origin;
+    g_ptr_array_add (filters, f);
+  }
+  bank = nd_bank_new (filters);
+  settings.jobs[0] = (NdJob){ .shape = BEGUN_SHAPE,
+    .in_type = ND_FLOAT32,
+    .out_type = ND_FLOAT32,
+    .border = ND_BORDER_MIRROR,
+    .border_value = border_value,
+    .bank = bank };
+  c = nd_convolver_new (&settings, NULL);
+  g_assert_nonnull (c);
+  return c;
+}
+
+/* The same stream through two convolvers, the second of which begins outputs
+ * at times. All bits must be equal. */
+typedef struct
+{
+  NdConvolver *plain, *begun;
+  guint outputs, begins;
+} Pair;
+
+static void
+pair_respond (Pair *p, GRand *r)
+{
+  const NdShape shape = BEGUN_SHAPE;
+  const NdScale scale[ND_MAX_PLANES] = { { 1, 0 } };
+  g_autofree gfloat *want = g_new (gfloat, 2 * BEGUN_SAMPLES);
+  g_autofree gfloat *got = g_new (gfloat, 2 * BEGUN_SAMPLES);
+  const NdSamples to_want[ND_MAX_PLANES] = { nd_samples_dense (want, &shape,
+      ND_FLOAT32) };
+  const NdSamples to_got[ND_MAX_PLANES] = { nd_samples_dense (got, &shape,
+      ND_FLOAT32) };
+
+  while (nd_convolver_ready (p->plain)) {
+    g_assert_true (nd_convolver_ready (p->begun));
+    if (g_rand_int_range (r, 0, 8) == 0) {
+      nd_convolver_skip (p->plain);
+      nd_convolver_skip (p->begun);
+      continue;
+    }
+    if (g_rand_int_range (r, 0, 4) == 0) /* an output that is ready */
+      g_assert_false (nd_convolver_begin (p->begun));
+    g_assert_true (nd_convolver_respond (p->plain, scale, to_want, NULL));
+    g_assert_true (nd_convolver_respond (p->begun, scale, to_got, NULL));
+    g_assert_cmpmem (got, 2 * BEGUN_SAMPLES * sizeof (gfloat), want,
+        2 * BEGUN_SAMPLES * sizeof (gfloat));
+    p->outputs++;
+  }
+  for (guint n = g_rand_int_range (r, 0, 3); n > 0; n--)
+    p->begins += nd_convolver_begin (p->begun);
+}
+
+static void
+pair_push (Pair *p, GRand *r)
+{
+  static const gfloat odd[] = { NAN, INFINITY, -INFINITY };
+  const NdShape shape = BEGUN_SHAPE;
+  g_autofree gfloat *in = g_new (gfloat, BEGUN_SAMPLES);
+  const NdSamples volume[ND_MAX_PLANES] = { nd_samples_dense (in, &shape,
+      ND_FLOAT32) };
+
+  for (guint i = 0; i < BEGUN_SAMPLES; i++)
+    in[i] = g_rand_int_range (r, 0, 2000) == 0
+        ? odd[g_rand_int_range (r, 0, G_N_ELEMENTS (odd))]
+        : g_rand_double_range (r, -100, 100);
+  g_assert_true (nd_convolver_push (p->plain, volume, NULL));
+  g_assert_true (nd_convolver_push (p->begun, volume, NULL));
+}
+
+static void
+pair_end (Pair *p, GRand *r)
+{
+  if (g_rand_boolean (r)) {
+    nd_convolver_end (p->plain);
+    nd_convolver_end (p->begun);
+    pair_respond (p, r);
+    g_assert_false (nd_convolver_begin (p->begun));
+  }
+  nd_convolver_reset (p->plain);
+  nd_convolver_reset (p->begun);
+}
+
+static void
+pair_change (Pair *p, GRand *r, NdBorder border, gboolean reverse)
+{
+  g_autoptr (GRand) same = g_rand_copy (r);
+  g_autoptr (NdConvolver) plain = p->plain;
+  g_autoptr (NdConvolver) begun = p->begun;
+
+  p->plain = new_begun_convolver (r, border, reverse, FALSE);
+  p->begun = new_begun_convolver (same, border, reverse, TRUE);
+  if (!nd_convolver_continue (p->plain, plain)) {
+    g_assert_false (nd_convolver_continue (p->begun, begun));
+    return;
+  }
+  g_assert_true (nd_convolver_continue (p->begun, begun));
+  while (nd_convolver_replay (p->plain, plain, NULL)) {
+    g_assert_true (nd_convolver_replay (p->begun, begun, NULL));
+    pair_respond (p, r);
+  }
+  pair_respond (p, r);
+}
+
+static void
+test_begun (void)
+{
+  guint outputs = 0, begins = 0;
+
+  for (guint n = 0; n < 200; n++) {
+    g_autoptr (GRand) r = g_rand_new_with_seed (g_test_rand_int ());
+    g_autoptr (GRand) same = g_rand_copy (r);
+    const NdBorder border = n % ND_BORDER_WRAP;
+    const gboolean reverse = n % 7 == 0;
+    Pair p = { new_begun_convolver (r, border, reverse, FALSE),
+      new_begun_convolver (same, border, reverse, TRUE), 0, 0 };
+
+    for (guint i = 0; i < 30; i++) {
+      const gint action = g_rand_int_range (r, 0, 20);
+
+      if (action == 0) {
+        pair_end (&p, r);
+      } else if (action == 1) {
+        pair_change (&p, r, border, reverse);
+      } else if (action == 2 && nd_convolver_can_repeat (p.plain)) {
+        g_assert_true (nd_convolver_repeat (p.plain, NULL));
+        g_assert_true (nd_convolver_repeat (p.begun, NULL));
+      } else {
+        pair_push (&p, r);
+      }
+      if (g_rand_int_range (r, 0, 6) > 0)
+        pair_respond (&p, r);
+    }
+    outputs += p.outputs;
+    begins += p.begins;
+    g_assert_true (!reverse || p.begins == 0);
+    nd_convolver_free (p.plain);
+    nd_convolver_free (p.begun);
+  }
+  g_test_message ("%u outputs, %u times begun", outputs, begins);
+  g_assert_cmpuint (begins, >, 1000);
 }
 
 static void
@@ -359,6 +538,7 @@ main (int argc, char **argv)
   g_test_add_func ("/convolver/kept", test_kept);
   g_test_add_func ("/convolver/single", test_single);
   g_test_add_func ("/convolver/reverse", test_reverse);
+  g_test_add_func ("/convolver/begun", test_begun);
   g_test_add_func ("/convolver/wrap", test_wrap_is_refused);
   g_test_add_func ("/convolver/no-memory", test_no_memory);
   return g_test_run ();

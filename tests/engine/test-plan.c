@@ -11,12 +11,15 @@
 
 #include "core/error.h"
 #include "cpu/cpu.h"
+#include "cpu/stencil.h"
 #include "engine/convolver.h"
 #include "engine/plan.h"
+#include "filters/text.h"
 
 static guint refused;   /* bit mask of refused methods */
 static gsize most_rows; /* jobs with more rows are refused */
 static NdError reason;
+static gdouble unit = 1; /* of costs */
 
 static gboolean
 available (gint device_id, GError **error)
@@ -29,7 +32,7 @@ cost (const NdJob *job, const NdRingOptions *options, NdMethod method,
     gint device_id, GError **error)
 {
   if (!(refused & 1 << method) || job->shape.size[1] <= most_rows)
-    return 1 + method;
+    return (1 + method) * unit;
   g_set_error (error, ND_ERROR, reason, "Not by method %d", method);
   return INFINITY;
 }
@@ -68,11 +71,12 @@ taken_by (const gchar *backend, NdMethod method, NdPrecision precision,
     box->coefficients[i] = 1.0 / 3;
   g_ptr_array_add (filters, box);
   job.bank = bank = nd_bank_new (filters);
-  plan = nd_plan_new (&job, &options, backend, -1, method, error);
+  plan = nd_plan_new (&job, &options, backend, -1, method, 0, error);
   if (plan) {
     name = plan->backend->name;
     if (precision == ND_PRECISION_DOUBLE)
-      g_assert_nonnull (strstr (plan->reason, "in double precision"));
+      g_assert_true (g_str_equal (name, "choosy")
+          || strstr (plan->reason, "in double precision"));
     else
       g_assert_true (g_str_has_prefix (plan->reason, "Not by method "));
     nd_plan_free (plan);
@@ -122,7 +126,7 @@ test_named (void)
   g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
 }
 
-/* Only the CPU computes in double precision. */
+/* A back end that does not compute in double precision, or slowly. */
 static void
 test_double (void)
 {
@@ -137,6 +141,22 @@ test_double (void)
   g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
   g_assert_nonnull (strstr (error->message,
       "Back end choosy does not compute in double precision: use backend=cpu"));
+
+  choosy.flags = ND_BACKEND_DOUBLE;
+  most_rows = 3; /* it makes the ring */
+  g_assert_cmpstr (taken_by (NULL, ND_METHOD_AUTO, ND_PRECISION_DOUBLE, NULL),
+      ==, "cpu");
+  g_assert_cmpstr (taken_by ("choosy", ND_METHOD_AUTO, ND_PRECISION_DOUBLE,
+                       NULL),
+      ==, "choosy");
+  unit = 1e-12;
+  g_assert_cmpstr (taken_by (NULL, ND_METHOD_AUTO, ND_PRECISION_DOUBLE, NULL),
+      ==, "choosy");
+  g_assert_cmpstr (taken_by (NULL, ND_METHOD_FFT, ND_PRECISION_DOUBLE, NULL),
+      ==, "choosy");
+  unit = 1;
+  most_rows = 0;
+  choosy.flags = 0;
 }
 
 /* Both planes, with the given numbers of rows, are on this back end. */
@@ -268,7 +288,7 @@ choose (guint64 volumes, gsize size, NdMethod *method, gchar **reason)
   g_ptr_array_add (filters, nd_filter_new ("one", one));
   job.bank = bank = nd_bank_new (filters);
   rings = 0;
-  plan = nd_plan_new (&job, &options, "timed", -1, ND_METHOD_AUTO, &error);
+  plan = nd_plan_new (&job, &options, "timed", -1, ND_METHOD_AUTO, 0, &error);
   g_assert_no_error (error);
   *method = plan->method;
   *reason = g_strdup (plan->reason);
@@ -337,6 +357,50 @@ test_measuring (void)
   g_assert_true (g_str_has_prefix (whole, "least measured time: direct"));
 }
 
+/* The estimated seconds of a Gaussian of @size samples along x, y and z and of
+ * @t volumes. */
+static gdouble
+gaussian_cost (NdMethod method, gsize size, gsize t, gboolean ahead)
+{
+  const NdAxes axes = { 4, { 0, 1, 2, 3 } };
+  const NdRingOptions options = { .ahead = ahead };
+  g_autofree gchar *text =
+      g_strdup_printf ("gaussian,sigma=0.8,size=%" G_GSIZE_FORMAT
+                       ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+                       ":%" G_GSIZE_FORMAT,
+          size, size, size, t);
+  g_autoptr (NdBank) bank =
+      nd_bank_from_text (text, &axes, NULL, FALSE, FALSE, NULL, NULL);
+  const NdJob job = { .shape = { 1, { 128, 128, 128 } }, .bank = bank };
+
+  g_assert_nonnull (bank);
+  return nd_cpu_backend.cost (&job, &options, method, -1, NULL);
+}
+
+/* If outputs are begun ahead, direct is chosen for more filters, but not if the
+ * work in all is much more. */
+static void
+test_ahead (void)
+{
+  for (gsize size = 3; size <= 5; size += 2) {
+    for (gsize t = 1; t <= 5; t++) {
+      const gdouble plain = gaussian_cost (ND_METHOD_DIRECT, size, t, FALSE);
+      const gdouble ahead = gaussian_cost (ND_METHOD_DIRECT, size, t, TRUE);
+
+      /* Few taps are not begun ahead. */
+      if (size * size * size * (t - 1) < ND_EARLY_TAPS)
+        g_assert_cmpfloat (ahead, ==, plain);
+      else
+        g_assert_cmpfloat (ahead, <, plain);
+      for (guint m = ND_METHOD_SEPARABLE; m <= ND_METHOD_FFT; m++)
+        g_assert_cmpfloat (gaussian_cost (m, size, t, TRUE), ==,
+            gaussian_cost (m, size, t, FALSE));
+    }
+  }
+  g_assert_cmpfloat (gaussian_cost (ND_METHOD_DIRECT, 3, 40, TRUE), >,
+      gaussian_cost (ND_METHOD_SEPARABLE, 3, 40, TRUE));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -372,6 +436,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plan/planes", test_planes);
   g_test_add_func ("/plan/setup", test_setup);
   g_test_add_func ("/plan/measuring", test_measuring);
+  g_test_add_func ("/plan/ahead", test_ahead);
   result = g_test_run ();
   g_unlink (cache);
   g_rmdir (folder);

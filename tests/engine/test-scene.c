@@ -4,158 +4,81 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "core/convert.h"
 #include "cpu/cpu.h"
 #include "engine/colormap.h"
 #include "engine/layout.h"
+#include "tests/engine/randomscene.h"
 #include "tests/engine/scenereference.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Blobs, so that there are surfaces, on noise; numbers fit in all types. */
-static gpointer
-make_volume (GRand *rand, const NdSceneJob *job, gboolean holes)
+/* The picture of the CPU with the rows @stride bytes apart. */
+static guint8 *
+draw (const NdRandomScene *scene, const NdLayout *layout, gsize stride)
 {
-  const gsize *size = job->shape.size, components = job->shape.components;
-  const gsize n = components * size[0] * size[1] * size[2];
-  const gsize bytes = nd_sample_size (job->type);
-  guint8 *data = g_malloc (n * bytes);
-  gdouble blobs[4][4];
-
-  for (guint b = 0; b < 4; b++) {
-    for (guint a = 0; a < 3; a++)
-      blobs[b][a] = g_rand_double_range (rand, 0.2, 0.8) * size[a];
-    blobs[b][3] = g_rand_double_range (rand, 2, 6);
-  }
-  for (gsize i = 0; i < n; i++) {
-    const gsize s = i / components;
-    const gdouble at[3] = { s % size[0], s / size[0] % size[1],
-      s / size[0] / size[1] };
-    gfloat v = g_rand_double_range (rand, 0, 8);
-
-    for (guint b = 0; b < 4; b++) {
-      gdouble d = 0;
-
-      for (guint a = 0; a < 3; a++)
-        d += (at[a] - blobs[b][a]) * (at[a] - blobs[b][a]);
-      v += 30 * exp (-d / blobs[b][3] / blobs[b][3]);
-    }
-    v = MIN (v, 120);
-    if (job->type == ND_FLOAT32 && holes && g_rand_int_range (rand, 0, 50) == 0)
-      v = NAN;
-    switch (job->type) {
-      case ND_FLOAT32:
-        memcpy (data + i * bytes, &v, 4);
-        break;
-      case ND_FLOAT16:
-        *(guint16 *) (data + i * bytes) = nd_float_to_half (v);
-        break;
-      default:
-        for (gsize k = 0; k < bytes; k++)
-          data[i * bytes + k] = k == 0 ? (guint8) v : 0;
-        break;
-    }
-  }
-  return data;
-}
-
-static void
-make_look (GRand *rand, NdLook *look, NdColormap map)
-{
-  gdouble length = 0;
-
-  memset (look, 0, sizeof *look);
-  look->low = g_rand_double_range (rand, 0, 10);
-  look->window = g_rand_double_range (rand, 20, 40);
-  nd_colormap_fill (map, look->colors);
-  for (guint i = 0; i < ND_LOOK_COLORS; i++)
-    look->opacity[i] = i < 80 ? 0 : (i - 80) / 400.0;
-  for (guint c = 0; c < 3; c++) {
-    look->background[c] = g_rand_int_range (rand, 0, 256);
-    look->surface_color[c] = g_rand_int_range (rand, 0, 256);
-    look->light[c] = g_rand_double_range (rand, -1, 1);
-    length += look->light[c] * look->light[c];
-  }
-  for (guint c = 0; c < 3; c++)
-    look->light[c] /= sqrt (length);
-  look->ambient = 0.3;
-  look->diffuse = 0.6;
-  look->specular = 0.3;
-  look->level = 20.3;
-}
-
-/* Draws and compares. At the edges of volumes, surfaces and NaN, a rounding
- * decides which sample a ray meets; such pixels are few. */
-static void
-compare (const NdSceneJob *job, gconstpointer volume, const NdCamera *camera,
-    const NdLook *look, gint width, gint height)
-{
-  g_autofree NdLayout *layout = g_new (NdLayout, 1);
-  const gsize stride = 3 * width + 1;
-  g_autofree guint8 *want = g_malloc0 (stride * height);
-  g_autofree guint8 *have = g_malloc0 (stride * height);
+  guint8 *pixels = g_malloc0 (stride * scene->height);
+  const NdSceneFuncs *funcs = nd_cpu_backend.scenes;
   g_autoptr (GError) error = NULL;
-  NdScene *scene = nd_cpu_backend.scenes->create (job, -1, &error);
-  gsize bad = 0;
+  NdScene *drawn = funcs->create (&scene->job, -1, &error);
 
   g_assert_no_error (error);
-  nd_layout_init (layout, camera, job, width, height);
-  g_assert_true (nd_cpu_backend.scenes->take (scene, volume, &error));
-  g_assert_true (nd_cpu_backend.scenes->draw (scene, layout->panels, layout->n,
-      look, have, stride, &error));
-  nd_reference_draw (job, volume, layout->panels, layout->n, look, want,
-      stride);
-  for (gsize i = 0; i < stride * height; i++)
-    bad += ABS (have[i] - want[i]) > 1;
-  if (bad > (camera->mode == ND_VIEW_SURFACE       ? stride * height / 50
-              : camera->mode == ND_VIEW_SLICE      ? 0
-              : camera->mode == ND_VIEW_ORTHOGONAL ? 0
-              : camera->mode == ND_VIEW_MOSAIC     ? 0
-                                                   : stride * height / 100))
-    g_error ("mode %d axis %d type %d components %" G_GSIZE_FORMAT
-             " size %d x %d: %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
-             " numbers differ",
-        camera->mode, camera->axis, job->type, job->shape.components, width,
-        height, bad, stride * height);
-  nd_cpu_backend.scenes->destroy (scene);
+  g_assert_true (funcs->take (drawn, scene->volume, &error));
+  g_assert_true (funcs->draw (drawn, layout->panels, layout->n, &scene->look,
+      pixels, stride, &error));
+  funcs->destroy (drawn);
+  return pixels;
+}
+
+static void
+compare (const NdRandomScene *scene)
+{
+  g_autofree NdLayout *layout = g_new (NdLayout, 1);
+  const gsize stride = 3 * scene->width + 1;
+  g_autofree guint8 *want = g_malloc0 (stride * scene->height);
+  g_autofree guint8 *have = NULL;
+  g_autofree gchar *text = nd_random_scene_text (scene);
+  gsize bad;
+
+  nd_random_scene_layout (scene, layout);
+  have = draw (scene, layout, stride);
+  nd_reference_draw (&scene->job, scene->volume, layout->panels, layout->n,
+      &scene->look, want, stride);
+  bad = nd_random_scene_differences (scene, have, want, stride);
+  if (bad > nd_random_scene_allowed (scene))
+    g_error ("%s: %" G_GSIZE_FORMAT " numbers differ, %" G_GSIZE_FORMAT " may",
+        text, bad, nd_random_scene_allowed (scene));
 }
 
 static void
 test_reference (void)
 {
-  static const NdSampleType types[] = { ND_UINT8, ND_INT16, ND_UINT16,
-    ND_FLOAT32, ND_INT8, ND_UINT32, ND_FLOAT16 };
   g_autoptr (GRand) rand = g_rand_new_with_seed (g_test_rand_int ());
 
-  for (guint round = 0; round < 42; round++) {
-    NdSceneJob job = { types[round % G_N_ELEMENTS (types)],
-      { 1 + round / 7 % 4, { 0 } }, { 0 } };
-    g_autofree gpointer volume = NULL;
+  for (guint i = 0; i < 42 * (ND_VIEW_SURFACE + 1); i++) {
+    g_auto (NdRandomScene) scene;
 
-    for (guint a = 0; a < 3; a++) {
-      job.shape.size[a] = g_rand_int_range (rand, 1, 26);
-      job.spacing[a] = g_rand_double_range (rand, 0.5, 1.5);
-    }
-    volume = make_volume (rand, &job, round % 2);
-    for (guint mode = ND_VIEW_SLICE; mode <= ND_VIEW_SURFACE; mode++) {
-      NdCamera camera = { .mode = mode,
-        .axis = g_rand_int_range (rand, 0, 3),
-        .azimuth = g_rand_double_range (rand, -180, 180),
-        .elevation = g_rand_double_range (rand, -90, 90),
-        .perspective = round % 3 == 0 ? g_rand_double_range (rand, 5, 60) : 0,
-        .zoom = g_rand_double_range (rand, 0.7, 2),
-        .pan = { g_rand_double_range (rand, -0.3, 0.3),
-            g_rand_double_range (rand, -0.3, 0.3) },
-        .projection = round % 3 };
-      NdLook look;
+    nd_random_scene_init (&scene, rand, i);
+    compare (&scene);
+  }
+}
 
-      make_look (rand, &look, round % 6);
-      for (guint a = 0; a < 3; a++)
-        camera.position[a] = g_rand_double (rand);
-      compare (&job, volume, &camera, &look, g_rand_int_range (rand, 20, 50),
-          g_rand_int_range (rand, 20, 50));
-    }
+/* Values along lines of all directions, of all types and components. */
+static void
+test_lines (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (g_test_rand_int ());
+  const NdSceneFuncs *funcs = nd_cpu_backend.scenes;
+
+  for (guint i = 0; i < 100; i++) {
+    g_auto (NdRandomScene) scene;
+    NdScene *drawn;
+
+    nd_random_scene_init (&scene, rand, 6 * i);
+    drawn = funcs->create (&scene.job, -1, NULL);
+    g_assert_true (funcs->take (drawn, scene.volume, NULL));
+    nd_random_scene_check_line (&scene, rand, funcs, drawn);
+    funcs->destroy (drawn);
   }
 }
 
@@ -165,21 +88,24 @@ static void
 test_quarter_turns (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (g_test_rand_int ());
-  const NdSceneJob job = { ND_UINT8, { 1, { 13, 9, 11 } }, { 1, 1.1, 0.9 } };
-  g_autofree gpointer volume = make_volume (rand, &job, FALSE);
-  NdLook look;
+  g_auto (NdRandomScene)
+      scene = { .job = { ND_UINT8, { 1, { 13, 9, 11 } }, { 1, 1.1, 0.9 } },
+        .eye = { -1 },
+        .width = 41,
+        .height = 37 };
 
-  make_look (rand, &look, ND_COLORMAP_GRAY);
+  scene.volume = nd_random_volume (rand, &scene.job, FALSE, NULL);
+  nd_random_look (rand, &scene.look, ND_COLORMAP_GRAY);
   for (guint i = 0; i < 3 * 5 * 3; i++) {
-    const NdCamera camera = { .mode = i % 3 == 0 ? ND_VIEW_PROJECTION
-          : i % 3 == 1                           ? ND_VIEW_VOLUME
-                                                 : ND_VIEW_SURFACE,
+    scene.camera = (NdCamera){ .mode = i % 3 == 0 ? ND_VIEW_PROJECTION
+          : i % 3 == 1                            ? ND_VIEW_VOLUME
+                                                  : ND_VIEW_SURFACE,
       .azimuth = 90.0 * (i / 3 % 5) - 180,
       .elevation = 90.0 * (i / 15) - 90,
       .zoom = 0.71,
       .pan = { 0.013, 0.017 } };
 
-    compare (&job, volume, &camera, &look, 41, 37);
+    compare (&scene);
   }
 }
 
@@ -196,7 +122,7 @@ test_axis_projection (void)
       .mode = ND_VIEW_PROJECTION, .axis = axis, .zoom = 1
     };
     const guint across = axis == 0 ? 2 : 0, down = axis == 1 ? 2 : 1;
-    g_autofree guint8 *volume = make_volume (rand, &job, FALSE);
+    g_autofree guint8 *volume = nd_random_volume (rand, &job, FALSE, NULL);
     g_autofree NdLayout *layout = g_new (NdLayout, 1);
     guint8 pixels[13 * 13 * 3];
     NdScene *scene = nd_cpu_backend.scenes->create (&job, -1, NULL);
@@ -334,6 +260,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/scene/reference", test_reference);
+  g_test_add_func ("/scene/lines", test_lines);
   g_test_add_func ("/scene/quarter-turns", test_quarter_turns);
   g_test_add_func ("/scene/axis-projection", test_axis_projection);
   g_test_add_func ("/scene/layouts", test_layouts);

@@ -71,16 +71,14 @@ take_image (Session *session)
 {
   const NdIgtlImage *image = nd_receiver_image (session->receiver);
   const gsize scalar = nd_igtl_scalar_size (image->scalar);
-  const gsize size = nd_sample_size (nd_igtl_sample_type (image->scalar));
   const gsize n = nd_igtl_image_subvolume_size (image) / scalar;
-  g_autofree guint8 *volume =
-      g_malloc (nd_igtl_image_volume_size (image) / scalar * size);
-  g_autofree guint8 *subvolume = g_malloc (n * size);
+  g_autofree guint8 *volume = g_malloc (nd_igtl_image_volume_size (image));
   gdouble spacing[3], origin[3], directions[9];
 
-  nd_igtl_samples_convert (subvolume, session->samples, image->scalar,
-      image->big_endian, n);
-  nd_igtl_subvolumes_copy (image, size * image->components, volume, subvolume);
+  nd_igtl_samples_to_native (session->samples, image->scalar, image->big_endian,
+      n);
+  nd_igtl_subvolumes_copy (image, scalar * image->components, volume,
+      session->samples);
   if (nd_igtl_subvolumes_add (session->subvolumes, image, 0)
       == ND_IGTL_SUBVOLUME_ANEW)
     nd_igtl_subvolumes_reset (session->subvolumes);

@@ -23,9 +23,9 @@ except ImportError:
 TYPE_NAMES = {"u8": "uint8", "u16": "uint16", "f32": "float32"}
 VIDEO = {"uint8": "gray8", "uint16": "gray16-le"}
 METHODS = ["reference", "direct", "separable", "fft", "auto"]
-# In double precision, on the CPU, with output of float64.
+# In double precision, with output of float64.
 DOUBLE = "double"
-DOUBLE_METHODS = [] if GPU else ["reference", "direct", "separable", "fft"]
+DOUBLE_METHODS = [*([] if GPU else ["reference"]), "direct", "separable", "fft"]
 # The tolerance of float32 in double precision, whose numbers have 29 bits more,
 # and as much again for the expected samples, which were computed in it.
 DOUBLE_SHARE = 2.0 ** -28

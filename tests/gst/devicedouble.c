@@ -1,7 +1,7 @@
-/* A test double of a device: a module that replaces the CUDA back end. A thread
+/* A test double of devices: a module that replaces the CUDA back end. A thread
  * of each ring does the work of the CPU back end, late and in order. Code that
  * does not wait reads data that are not there yet, which the thread sanitizer
- * finds. Memory of this device is host memory, and its blocks are counted.
+ * finds. Memory of the devices is host memory, and its blocks are counted.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -9,16 +9,19 @@
 #include "core/error.h"
 #include "cpu/cpu.h"
 #include "engine/picture.h"
+#include "engine/slabs.h"
 
 #include <gmodule.h>
 #include <math.h>
 #include <string.h>
 
 #define MAX_SLOTS 64
+#define MAX_DEVICES 8
 
 struct _NdEvent
 {
   gint references; /* atomic */
+  gint device;
   GMutex lock;
   GCond changed;
   gboolean done;
@@ -38,12 +41,15 @@ typedef struct
   NdSamples samples;
   gint slots[MAX_SLOTS];
   NdScale scale;
+  NdSlab slab; /* of a respond; count 0: all outputs */
   NdEvent *event;
 } Work;
 
 struct _NdRing
 {
   NdRing *real;
+  NdJob job;
+  gint device;
   guint n_slots;
   GMutex lock;
   GCond changed;
@@ -69,6 +75,22 @@ is_well (GError **error)
   g_set_error (error, ND_ERROR, ND_ERROR_FAILED,
       "The GPU failed: set the "
       "pipeline to NULL and start it again");
+  return FALSE;
+}
+
+static gint n_devices = MAX_DEVICES;
+static gint fails = -1;         /* this device fails, and stays so, */
+static gint fails_after;        /* after so many pushes and responses */
+static gint works[MAX_DEVICES]; /* that it has done */
+
+static gboolean
+device_is_well (gint device, GError **error)
+{
+  if (device != g_atomic_int_get (&fails)
+      || g_atomic_int_get (&works[device]) <= g_atomic_int_get (&fails_after))
+    return is_well (error);
+  g_set_error (error, ND_ERROR, ND_ERROR_FAILED,
+      "The GPU failed: set the pipeline to NULL and start it again");
   return FALSE;
 }
 
@@ -98,6 +120,34 @@ wait_for (NdEvent *event)
   g_mutex_unlock (&event->lock);
 }
 
+/* Computes whole outputs, of which it writes a part. */
+static void
+respond_slab (NdRing *ring, Work *work)
+{
+  const NdJob *job = &ring->job;
+  const guint n =
+      nd_response_count (job->response, nd_bank_responses (job->bank));
+  NdSamples all = nd_samples_dense (NULL, &job->shape, job->out_type);
+  g_autofree guint8 *data = g_malloc (all.response * n);
+
+  all.data = data;
+  nd_cpu_backend.respond (ring->real, work->slots, &work->scale, &all, NULL);
+  for (guint k = 0; k < n; k++) {
+    const gboolean along_z = work->slab.axis == ND_AXIS_Z;
+    NdSamples from = all, to = work->samples;
+    gsize rows = job->shape.size[1], slices = job->shape.size[2];
+
+    *(along_z ? &slices : &rows) = work->slab.count;
+    from.data += k * from.response
+        + work->slab.first * (along_z ? from.slice : from.row);
+    to.data += k * to.response;
+    for (gsize z = 0; z < slices; z++)
+      for (gsize y = 0; y < rows; y++)
+        memcpy (to.data + z * to.slice + y * to.row,
+            from.data + z * from.slice + y * from.row, from.row);
+  }
+}
+
 static gboolean
 do_work (NdRing *ring, Work *work)
 {
@@ -105,11 +155,16 @@ do_work (NdRing *ring, Work *work)
     case PUSH:
       g_usleep (g_random_int_range (0, 100));
       nd_cpu_backend.push (ring->real, work->slot, &work->samples, NULL);
+      g_atomic_int_inc (&works[ring->device]);
       break;
     case RESPOND:
       g_usleep (g_random_int_range (0, 200));
-      nd_cpu_backend.respond (ring->real, work->slots, &work->scale,
-          &work->samples, NULL);
+      if (work->slab.count > 0)
+        respond_slab (ring, work);
+      else
+        nd_cpu_backend.respond (ring->real, work->slots, &work->scale,
+            &work->samples, NULL);
+      g_atomic_int_inc (&works[ring->device]);
       break;
     case RECORD:
       g_mutex_lock (&work->event->lock);
@@ -161,6 +216,13 @@ static gboolean
 available (gint device_id, GError **error)
 {
   g_atomic_int_inc (&starts);
+  if (device_id >= g_atomic_int_get (&n_devices)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_NOT_FOUND,
+        "There is no GPU with device-id=%d: this machine has %d, counted from "
+        "0",
+        device_id, g_atomic_int_get (&n_devices));
+    return FALSE;
+  }
   if (!g_atomic_int_get (&lost))
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_INIT,
@@ -194,6 +256,8 @@ ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
     return NULL;
   ring = g_new0 (NdRing, 1);
   ring->real = real;
+  ring->job = *job;
+  ring->device = MAX (0, device_id);
   ring->n_slots = nd_job_reach (job).slots;
   g_assert_cmpuint (ring->n_slots, <=, MAX_SLOTS);
   g_mutex_init (&ring->lock);
@@ -201,6 +265,25 @@ ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
   g_queue_init (&ring->works);
   ring->thread = g_thread_new ("device", run, ring);
   return ring;
+}
+
+static void ring_free (NdRing *ring);
+
+static NdRing *
+slab_ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
+    gint device_id, gsize limit, GError **error)
+{
+  NdRing *ring = ring_new (job, options, method, device_id, error);
+  const gsize bytes = ring ? nd_cpu_backend.ring_bytes (ring->real) : 0;
+
+  if (limit == 0 || bytes <= limit)
+    return ring;
+  ring_free (ring);
+  g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
+      "Not enough memory on the GPU: %" G_GSIZE_FORMAT
+      " bytes are needed, memory-limit allows %" G_GSIZE_FORMAT,
+      bytes, limit);
+  return NULL;
 }
 
 static void
@@ -224,7 +307,15 @@ static gboolean
 push (NdRing *ring, guint slot, const NdSamples *volume, GError **error)
 {
   enqueue (ring, &(Work){ PUSH, .slot = slot, .samples = *volume });
-  return is_well (error);
+  return device_is_well (ring->device, error);
+}
+
+/* Reads the whole slab, also the part that is there already. */
+static gboolean
+slab_push (NdRing *ring, guint slot, const NdSamples *volume,
+    const NdSlab *slab, GError **error)
+{
+  return push (ring, slot, volume, error);
 }
 
 static NdSamples
@@ -234,29 +325,41 @@ kept (const NdRing *ring, guint slot)
 }
 
 static gboolean
-respond (NdRing *ring, const gint *slots, const NdScale *scale,
-    const NdSamples *out, GError **error)
+slab_respond (NdRing *ring, const gint *slots, const NdScale *scale,
+    const NdSamples *out, const NdSlab *slab, GError **error)
 {
-  Work work = { RESPOND, .samples = *out, .scale = *scale };
+  Work work = { RESPOND, .samples = *out, .scale = *scale, .slab = *slab };
 
   memcpy (work.slots, slots, ring->n_slots * sizeof (*slots));
   enqueue (ring, &work);
-  return is_well (error);
+  return device_is_well (ring->device, error);
+}
+
+static gboolean
+respond (NdRing *ring, const gint *slots, const NdScale *scale,
+    const NdSamples *out, GError **error)
+{
+  const NdSlab all = { .count = 0 };
+
+  return slab_respond (ring, slots, scale, out, &all, error);
 }
 
 static NdEvent *
 event_record (NdRing *ring, GError **error)
 {
-  NdEvent *event;
+  NdEvent *event = g_new0 (NdEvent, 1);
 
-  if (!is_well (error))
-    return NULL;
-  event = g_new0 (NdEvent, 1);
   event->references = 1;
+  event->device = ring->device;
   g_mutex_init (&event->lock);
   g_cond_init (&event->changed);
   enqueue (ring, &(Work){ RECORD, .event = event_ref (event) });
-  return event;
+  if (device_is_well (ring->device, error))
+    return event;
+  /* A device that has failed reads and writes nothing any more. */
+  wait_for (event);
+  event_destroy (event);
+  return NULL;
 }
 
 static gboolean
@@ -264,14 +367,14 @@ event_synchronize (NdEvent *event, NdTimes *times, GError **error)
 {
   wait_for (event);
   *times = (NdTimes){ 1e-6, 1e-6, 1e-6 };
-  return is_well (error);
+  return device_is_well (event->device, error);
 }
 
 static gboolean
 event_wait (NdRing *ring, NdEvent *event, GError **error)
 {
   enqueue (ring, &(Work){ WAIT, .event = event_ref (event) });
-  return is_well (error);
+  return device_is_well (ring->device, error);
 }
 
 static gpointer
@@ -548,11 +651,28 @@ static const NdAlgorithmFuncs algorithms = {
   .structure_new = structure_new,
 };
 
+/* Scenes of the CPU, or none. */
+
+static gint refuses_scenes;
+
+static gboolean
+scene_draw (NdScene *scene, const NdPanel *panels, guint n, const NdLook *look,
+    guint8 *pixels, gssize stride, GError **error)
+{
+  if (!g_atomic_int_get (&refuses_scenes))
+    return nd_cpu_backend.scenes->draw (scene, panels, n, look, pixels, stride,
+        error);
+  g_set_error (error, ND_ERROR, ND_ERROR_MEMORY, "No memory for a scene");
+  return FALSE;
+}
+
+static NdSceneFuncs scenes;
+
 static NdBackend backend = {
   .size = ND_BACKEND_SIZE,
   .name = "cuda",
   /* Without ND_BACKEND_THRESHOLD, so that tests see the plan handle it. */
-  .flags = ND_BACKEND_TENSOR_RESPONSE,
+  .flags = ND_BACKEND_TENSOR_RESPONSE | ND_BACKEND_DOUBLE,
   .available = available,
   .cost = cost,
   .ring_new = ring_new,
@@ -565,20 +685,62 @@ static NdBackend backend = {
   .memory = &memory,
   .renderer = &renderer,
   .algorithms = &algorithms,
+  .scenes = &scenes,
   .set_log_handler = nd_log_set_handler,
 };
 
+static const NdSlabFuncs slabs = {
+  .ring_new = slab_ring_new,
+  .push = slab_push,
+  .respond = slab_respond,
+};
+
 G_MODULE_EXPORT const NdBackend *nd_backend_module (void);
+G_MODULE_EXPORT const NdSlabFuncs *nd_backend_module_slabs (void);
 G_MODULE_EXPORT gint device_double_blocks (void);
 G_MODULE_EXPORT gint device_double_starts (void);
 G_MODULE_EXPORT void device_double_lose (void);
 G_MODULE_EXPORT void device_double_lose_at_memory (void);
+G_MODULE_EXPORT void device_double_set_devices (gint n);
+G_MODULE_EXPORT void device_double_fail (gint device, gint after);
+G_MODULE_EXPORT gint device_double_works (gint device);
+G_MODULE_EXPORT void device_double_refuse_scenes (gboolean refuse);
 
 const NdBackend *
 nd_backend_module (void)
 {
   backend.version = ND_BACKEND_VERSION;
+  scenes = *nd_cpu_backend.scenes;
+  scenes.draw = scene_draw;
   return &backend;
+}
+
+const NdSlabFuncs *
+nd_backend_module_slabs (void)
+{
+  return &slabs;
+}
+
+void
+device_double_set_devices (gint n)
+{
+  g_atomic_int_set (&n_devices, n);
+}
+
+/* Device -1: none fails. Works count from 0 again. */
+void
+device_double_fail (gint device, gint after)
+{
+  g_atomic_int_set (&fails, device);
+  g_atomic_int_set (&fails_after, after);
+  for (gint i = 0; i < MAX_DEVICES; i++)
+    g_atomic_int_set (&works[i], 0);
+}
+
+gint
+device_double_works (gint device)
+{
+  return g_atomic_int_get (&works[device]);
 }
 
 gint
@@ -603,4 +765,10 @@ void
 device_double_lose_at_memory (void)
 {
   g_atomic_int_set (&lose_at_memory, TRUE);
+}
+
+void
+device_double_refuse_scenes (gboolean refuse)
+{
+  g_atomic_int_set (&refuses_scenes, refuse);
 }

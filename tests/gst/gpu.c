@@ -72,6 +72,7 @@ static gint (*double_blocks) (void);
 static gint (*double_starts) (void);
 static void (*double_lose) (void);
 static void (*double_lose_at_memory) (void);
+static void (*double_refuse_scenes) (gboolean);
 
 static gboolean
 open_double (const gchar *path)
@@ -86,7 +87,9 @@ open_double (const gchar *path)
       && g_module_symbol (module, "device_double_lose",
           (gpointer *) &double_lose)
       && g_module_symbol (module, "device_double_lose_at_memory",
-          (gpointer *) &double_lose_at_memory);
+          (gpointer *) &double_lose_at_memory)
+      && g_module_symbol (module, "device_double_refuse_scenes",
+          (gpointer *) &double_refuse_scenes);
 }
 
 gboolean
@@ -170,6 +173,18 @@ gpu_free_bytes (void)
   fail_unless_equals_int (driver.info (&free_bytes, &all), 0);
   driver.pop (&popped);
   return free_bytes;
+}
+
+gsize
+gpu_wait_for_bytes (gsize wanted)
+{
+  gsize found = gpu_free_bytes ();
+
+  for (guint i = 0; i < 2000 && found < wanted; i++) {
+    g_usleep (10000);
+    found = gpu_free_bytes ();
+  }
+  return found;
 }
 
 gboolean
@@ -307,6 +322,12 @@ gpu_spoil_at_memory (void)
   double_lose_at_memory ();
 }
 
+void
+gpu_refuse_scenes (gboolean refuse)
+{
+  double_refuse_scenes (refuse);
+}
+
 GPtrArray *
 gpu_collect (GstElement *pipeline)
 {
@@ -357,6 +378,7 @@ static guint
 sample_bytes (const gchar *type)
 {
   return !type                                                            ? 1
+      : strcmp (type, "float64") == 0                                     ? 8
       : strcmp (type, "float32") == 0                                     ? 4
       : g_str_has_suffix (type, "16") || g_str_has_suffix (type, "16_LE") ? 2
                                                                           : 1;
@@ -366,6 +388,8 @@ static gdouble
 sample_value (const gchar *type, const guint8 *data, gsize i)
 {
   switch (sample_bytes (type)) {
+    case 8:
+      return ((const gdouble *) data)[i];
     case 4:
       return ((const gfloat *) data)[i];
     case 2:

@@ -33,6 +33,10 @@ gboolean gpu_has_elements (void);
 /* Free bytes on the first device. */
 gsize gpu_free_bytes (void);
 
+/* The same as soon as it is @wanted or more, or after 20 s: a change of state
+ * does not wait for the threads that free filters and rings. */
+gsize gpu_wait_for_bytes (gsize wanted);
+
 /* Whether no CUDA context is current in this thread. */
 gboolean gpu_is_left (void);
 
@@ -59,6 +63,9 @@ void gpu_spoil (GObject *context, gboolean trap);
 
 /* The double is lost at its next allocation. */
 void gpu_spoil_at_memory (void);
+
+/* The double has no memory for scenes. */
+void gpu_refuse_scenes (gboolean refuse);
 
 /* Runs @pipeline, a text for gst_parse_launch(), and returns all samples from
  * its appsink "sink" until EOS. Fails on an error. */

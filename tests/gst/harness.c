@@ -177,6 +177,8 @@ stream_new (const gchar *factory, const Model *model, ...)
   if (g_object_class_find_property (G_OBJECT_GET_CLASS (s->element),
           "compute-latency"))
     gst_util_set_object_arg (G_OBJECT (s->element), "compute-latency", "never");
+  if (g_getenv ("ND_DEVICES"))
+    g_object_set (s->element, "devices", g_getenv ("ND_DEVICES"), NULL);
   if (model)
     stream_set_model (s, model);
   va_start (args, model);
@@ -216,6 +218,7 @@ void
 stream_start (Stream *s)
 {
   s->h = gst_harness_new_with_element (s->element, "sink", "src");
+  gst_harness_set_live (s->h, !s->not_live);
   gst_harness_set_src_caps (s->h, stream_caps (s));
 }
 

@@ -62,12 +62,14 @@ typedef struct
   gint rate; /* volumes per second; 0: variable */
   GstClockTime duration;
   gdouble tolerance; /* largest error of a sample; 0: exact */
+  gboolean not_live; /* outputs on a device then come from another thread */
 } Stream;
 
 #define FFT_TOLERANCE 1e-4 /* for sums of samples of stream_sample() */
 
 /* Creates an element with the properties of @model and those given by name and
- * text, ending with NULL. Volumes are 1:3:2:2 at 10 per second. */
+ * text, ending with NULL. Volumes are 1:3:2:2 at 10 per second. The environment
+ * variable ND_DEVICES is the value of `devices`. */
 Stream *stream_new (const gchar *factory, const Model *model,
     ...) G_GNUC_NULL_TERMINATED;
 void stream_free (Stream *stream);

@@ -333,7 +333,29 @@ GST_START_TEST (test_compute_latency)
   gst_util_set_object_arg (G_OBJECT (s.element), elements[__i__].window, "0");
   fail_unless_equals_uint64 (latency_after (&s, "never", 0, 9), 0);
   fail_unless (latency_after (&s, "always", 10, 19) > 0);
-  fail_unless_equals_uint64 (latency_after (&s, "never", 20, 29), 0);
+  fail_unless_equals_uint64 (latency_after (&s, "never", 20, 99), 0);
+  end (&s);
+}
+
+GST_END_TEST;
+
+/* A single lost volume does not break a stretch, a long gap does. Both are
+ * counted. */
+GST_START_TEST (test_counts_gaps)
+{
+  Stream s = start (__i__);
+
+  push_range (&s, 0, 9);
+  push_range (&s, 11, 20);
+  fail_unless_equals_uint64 (stat (&s, "stretches"), 1);
+  fail_unless_equals_uint64 (stat (&s, "gaps"), 1);
+  fail_unless_equals_uint64 (stat (&s, "volumes-missing"), 1);
+  push_range (&s, 200, 209);
+  fail_unless_equals_uint64 (stat (&s, "stretches"), 2);
+  fail_unless_equals_uint64 (stat (&s, "gaps"), 1);
+  fail_unless_equals_uint64 (stat (&s, "volumes-missing"), 1);
+  gst_harness_push_event (s.h, gst_event_new_eos ());
+  fail_unless_equals_uint64 (stat (&s, "volumes-out"), 30);
   end (&s);
 }
 
@@ -364,6 +386,22 @@ GST_START_TEST (test_old_caps)
 
 GST_END_TEST;
 
+/* Eigenvalues have as many components as the velocity of a frame. */
+GST_START_TEST (test_same_caps)
+{
+  Stream s = start (1);
+
+  push_range (&s, 0, 3);
+  g_object_set (s.element, "output", "eigenvalues", NULL);
+  push_range (&s, 4, 7);
+  gst_harness_push_event (s.h, gst_event_new_eos ());
+  expect_accounts (&s, 8);
+  fail_unless_equals_int (gst_harness_buffers_received (s.h), 8);
+  end (&s);
+}
+
+GST_END_TEST;
+
 static Suite *
 algorithm_streams_suite (void)
 {
@@ -381,6 +419,8 @@ algorithm_streams_suite (void)
   tcase_add_loop_test (tc, test_warns_once, 0, n);
   tcase_add_loop_test (tc, test_compute_latency, 0, n);
   tcase_add_loop_test (tc, test_old_caps, 0, n);
+  tcase_add_loop_test (tc, test_counts_gaps, 0, n);
+  tcase_add_test (tc, test_same_caps);
   return suite;
 }
 

@@ -70,6 +70,31 @@ GST_START_TEST (test_30_threads)
 
 GST_END_TEST;
 
+/* On the CPU, a limit of device memory does not matter to the output. */
+GST_START_TEST (test_30_memory_limit)
+{
+  Model model = model_new (NULL, 3, 3, 2, 3);
+  Stream *s =
+      stream_new ("ndconv4dtemporal", &model, "memory-limit", "1", NULL);
+
+  stream_set_size (s, 9, 8, 7);
+  stream_start (s);
+  for (guint i = 0; i < 3; i++) {
+    const gint64 limit = G_GINT64_CONSTANT (5000000000) * i;
+    gint64 got;
+
+    g_object_set (s->element, "memory-limit", limit, NULL);
+    g_object_get (s->element, "memory-limit", &got, NULL);
+    fail_unless (got == limit);
+    stream_push_range (s, 2 * i, 2 * i + 1);
+  }
+  stream_eos (s);
+  stream_expect_all (s, 0, 6);
+  stream_free (s);
+}
+
+GST_END_TEST;
+
 /* A longer window restarts, after the outputs that were left of the old one. */
 GST_START_TEST (test_30_longer_window_drains)
 {
@@ -471,6 +496,7 @@ changes_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_30_window_is_kept);
   tcase_add_loop_test (tc, test_30_threads, 0, 3);
+  tcase_add_test (tc, test_30_memory_limit);
   tcase_add_test (tc, test_30_longer_window_drains);
   tcase_add_test (tc, test_30_random_changes);
   tcase_add_test (tc, test_30_bad_settings_are_refused);

@@ -330,6 +330,40 @@ GST_START_TEST (test_skip_in_compressed)
 
 GST_END_TEST;
 
+/* The skip fails, which the state change does not notice. */
+GST_START_TEST (test_skip_after_the_state_change)
+{
+  g_autofree gchar *raw = file_path ("in.raw"), *path = file_path ("in.nii.gz");
+  g_autofree gchar *bytes = NULL;
+  g_autoptr (GRand) r = g_rand_new_with_seed (1);
+  guint8 data[20 * 4096];
+  GstElement *pipeline;
+  g_autoptr (GstBus) bus = NULL;
+  g_autoptr (GstMessage) message = NULL;
+  gsize n;
+
+  for (guint i = 0; i < sizeof (data); i++)
+    data[i] = g_rand_int (r);
+  put_file (raw, data, sizeof (data));
+  run_whole (launch ("ndfilesrc location=%s volume-size=16:16:16 "
+                     "framerate=30/1 ! ndfilesink location=%s",
+      raw, path));
+  fail_unless (g_file_get_contents (path, &bytes, &n, NULL));
+  put_file (path, bytes, n / 2);
+  pipeline = launch ("ndfilesrc location=%s start=19 ! fakesink", path);
+  bus = gst_element_get_bus (pipeline);
+  fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_PAUSED),
+      GST_STATE_CHANGE_ASYNC);
+  message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND,
+      GST_MESSAGE_ERROR | GST_MESSAGE_ASYNC_DONE);
+  fail_unless (message != NULL);
+  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_ERROR);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_compressed_not_seekable)
 {
   g_autofree gchar *path = packed_file ();
@@ -692,6 +726,7 @@ ndfilesrc_suite (void)
   tcase_add_test (tc, test_seek_segment);
   tcase_add_test (tc, test_backwards);
   tcase_add_test (tc, test_skip_in_compressed);
+  tcase_add_test (tc, test_skip_after_the_state_change);
   tcase_add_test (tc, test_compressed_not_seekable);
   tcase_add_test (tc, test_queries);
   tcase_add_test (tc, test_progress);

@@ -228,7 +228,7 @@ GST_START_TEST (test_memory)
   before = gpu_free_bytes ();
   for (guint i = 0; i < 3; i++)
     compare_denoise (5, "uint8", "sigma=10");
-  fail_unless (gpu_free_bytes () + (8 << 20) >= before);
+  fail_unless (gpu_wait_for_bytes (before - (8 << 20)) + (8 << 20) >= before);
 }
 GST_END_TEST;
 

@@ -1,5 +1,6 @@
 /* Two GPUs in one process: each element filters on the GPU of its device-id,
- * and volumes from the other GPU are filtered correctly.
+ * volumes from the other GPU are filtered correctly, and two GPUs that share
+ * the work of an element give the outputs of one.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -239,6 +240,57 @@ GST_START_TEST (test_application_has_one)
 
 GST_END_TEST;
 
+/* Pipelines with an element "a" whose devices replace %s. */
+static const struct
+{
+  const gchar *text, *reason;
+} shared[] = {
+  { SOURCE "! ndconv3d name=a method=direct backend=cuda %s " FILTER SINK,
+      "volumes go round devices 0, 1" },
+  { SOURCE "! ndconv4dtemporal name=a method=direct backend=cuda %s " FILTER
+           " time-border=mirror" SINK,
+      "slices on devices 0, 1" },
+  { SOURCE "! ndconv4dtemporal name=a method=direct backend=cuda %s "
+           "filter=\"box,size=3;box,size=3:1:1:3\" memory-limit=1000000" SINK,
+      "on devices 0, 1" },
+  /* Volumes stay on the first GPU between elements. */
+  { SOURCE "! ndconv3d method=direct backend=cuda device-id=1 " FILTER
+           " ! ndconv4dtemporal name=a method=direct backend=cuda %s " FILTER
+           " ! ndconv3d method=direct backend=cuda device-id=0 " FILTER SINK,
+      "slices on devices 0, 1" },
+  { SOURCE
+      "! ndconv3d method=direct backend=cuda device-id=0 " FILTER
+      " ! ndconv3d name=a method=direct backend=cuda %s " FILTER
+      " ! ndconv4dtemporal method=direct backend=cuda device-id=1 " FILTER SINK,
+      "volumes go round devices 0, 1" },
+};
+
+GST_START_TEST (test_shared_work)
+{
+  g_autofree gchar *one =
+      g_strdup_printf (shared[__i__].text, 30u, "device-id=0");
+  g_autofree gchar *both =
+      g_strdup_printf (shared[__i__].text, 30u, "devices=\"0,1\"");
+  g_autoptr (GstElement) pipeline = gst_parse_launch (both, NULL);
+  g_autoptr (GstElement) element = NULL;
+  g_autoptr (GPtrArray) wanted = gpu_run (one), got = NULL;
+  GstStructure *stats;
+  const gchar *reason;
+
+  gst_object_ref_sink (pipeline);
+  got = gpu_collect (pipeline);
+  element = gst_bin_get_by_name (GST_BIN (pipeline), "a");
+  g_object_get (element, "stats", &stats, NULL);
+  reason = gst_structure_get_string (stats, "reason");
+  fail_unless (reason && strstr (reason, shared[__i__].reason), "%s", reason);
+  gst_structure_free (stats);
+  fail_unless_equals_int (got->len, 30);
+  gpu_expect_equal (got, wanted, 0);
+  fail_unless (gpu_is_left ());
+}
+
+GST_END_TEST;
+
 static Suite *
 gpu_suite (void)
 {
@@ -250,6 +302,7 @@ gpu_suite (void)
   tcase_add_loop_test (tc, test_links_between_cards, 0, 2);
   tcase_add_test (tc, test_application_has_both);
   tcase_add_test (tc, test_application_has_one);
+  tcase_add_loop_test (tc, test_shared_work, 0, G_N_ELEMENTS (shared));
   suite_add_tcase (s, tc);
   return s;
 }

@@ -114,6 +114,34 @@ GST_START_TEST (test_links_on_the_device)
 
 GST_END_TEST;
 
+/* Volumes of float64 stay on the device, and keep their digits. */
+GST_START_TEST (test_double_precision)
+{
+  static const gchar *const methods[] = { "direct", "fft", "auto" };
+  static const gchar *const text = SOURCE
+      "type=float32 ! ndconv3d name=a filter=" XYZ
+      " precision=double output-type=float64 method=%s backend=BACKEND ! "
+      "ndconv4dtemporal name=b precision=double time-border=constant "
+      "filter=" XYZT " method=%s backend=BACKEND" SINK;
+
+  for (guint m = 0; m < G_N_ELEMENTS (methods); m++) {
+    g_autofree gchar *format =
+        g_strdup_printf (text, 7, methods[m], methods[m]);
+    g_autofree gchar *on_device = gpu_text (format, "cuda");
+    g_autoptr (GstElement) pipeline = NULL;
+
+    gpu_compare (format, 1e-9);
+    pipeline = gst_parse_launch (on_device, NULL);
+    gst_object_ref_sink (pipeline);
+    gpu_pause (pipeline);
+    gpu_expect_device (pipeline, "a", "src");
+    gpu_expect_device (pipeline, "b", "sink");
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+  }
+}
+
+GST_END_TEST;
+
 /* A back end without a device accepts volumes on a device, and the other way
  * round. */
 GST_START_TEST (test_mixed_back_ends)
@@ -289,7 +317,8 @@ rounds (guint n)
 static void
 expect_memory_back (gsize before, gsize most)
 {
-  gsize after = gpu_free_bytes ();
+  gsize after = gpu_is_checked () ? gpu_free_bytes ()
+                                  : gpu_wait_for_bytes (before - most);
 
   g_print ("free before %zu, after %zu bytes\n", before, after);
   fail_unless (gpu_is_checked () || after + most >= before,
@@ -586,6 +615,7 @@ gpu_suite (void)
 
   tcase_set_timeout (tc, 600);
   tcase_add_test (tc, test_host_memory);
+  tcase_add_test (tc, test_double_precision);
   tcase_add_test (tc, test_links_on_the_device);
   tcase_add_test (tc, test_mixed_back_ends);
   if (gpu_has_elements ())

@@ -54,23 +54,50 @@ if ! command -v ip >/dev/null || ! unshare -Urn true 2>/dev/null; then
 fi
 cat >"$folder/hosts.sh" <<'END'
 set -e
-unshare -n sleep 100 &
-other=$!
-trap 'kill $other' EXIT
-for i in $(seq 100); do
-  [ "$(readlink /proc/$other/ns/net)" = "$(readlink /proc/$$/ns/net)" ] || break
-  sleep 0.05
-done
-ip link add ndhere type veth peer name ndthere netns $other
-ip addr add 10.77.0.1/24 dev ndhere
-ip link set ndhere up
-nsenter -t $other -n sh -c \
-  'ip addr add 10.77.0.2/24 dev ndthere; ip link set ndthere up; ip link set lo up'
-nsenter -t $other -n gst-launch-1.0 -q ndtestsrc pattern=ramp is-live=true \
-  volume-size=64:64:64 framerate=50/1 num-buffers=500 \
-  ! openigtlinksink host=10.77.0.2 &
+# start_host: another host, 10.77.0.2, at the end of a cable from this one.
+start_host() {
+  unshare -n sleep 200 &
+  other=$!
+  for i in $(seq 100); do
+    [ "$(readlink /proc/$other/ns/net)" = "$(readlink /proc/$$/ns/net)" ] || break
+    sleep 0.05
+  done
+  ip link add ndhere type veth peer name ndthere netns $other
+  ip addr add 10.77.0.1/24 dev ndhere
+  ip link set ndhere up
+  nsenter -t $other -n sh -c \
+    'ip addr add 10.77.0.2/24 dev ndthere; ip link set ndthere up; ip link set lo up'
+}
+# serve SIZE RATE N: N volumes from the other host
+serve() {
+  nsenter -t $other -n gst-launch-1.0 -q ndtestsrc pattern=ramp is-live=true \
+    volume-size="$1" framerate="$2/1" num-buffers="$3" \
+    ! openigtlinksink host=10.77.0.2 &
+  server=$!
+}
+trap 'kill $server $other' EXIT
+start_host
+serve 64:64:64 50 500
 timeout 60 gst-launch-1.0 -q openigtlinksrc host=10.77.0.2 reconnect=0 \
   policy=every num-buffers=50 ! ndfilesink location="$1/hosts.mha"
+
+# The cable is pulled, and the other host starts anew: nobody tells this host
+# that the connection is gone.
+kill $server
+serve 16:16:16 20 2000
+timeout 100 gst-launch-1.0 -q openigtlinksrc host=10.77.0.2 reconnect=0 \
+  policy=every num-buffers=200 ! ndfilesink location="$1/again.mha" &
+client=$!
+sleep 4
+ip link set ndhere down
+kill -9 $server
+kill $other
+wait $other 2>/dev/null || true
+# The cable goes with its host.
+ip link del ndhere 2>/dev/null || true
+start_host
+serve 16:16:16 20 2000
+wait $client
 END
 if ! unshare -Urn ip link add ndhere type veth peer name ndthere 2>/dev/null
 then
@@ -81,4 +108,6 @@ unshare -Urn bash "$folder/hosts.sh" "$folder" >"$folder/hosts.log" 2>&1 \
   || fail 'two hosts failed'
 grep -aq 'DimSize = 64 64 64 50' "$folder/hosts.mha" \
   || fail 'volumes from another host are missing'
-echo "two hosts: 50 volumes"
+grep -aq 'DimSize = 16 16 16 200' "$folder/again.mha" \
+  || fail 'volumes do not go on after the cable was pulled'
+echo "two hosts: 50 volumes, and 200 beyond a pulled cable"

@@ -38,7 +38,6 @@ SIZES = [(7, 5, 3), (8, 6, 1)]          # x, y, z
 N = 3
 RECORDINGS = ['plus_USTC_FrameGrabber_ProbeRotationData.igs.mha',
               'plus_BoneUltrasound_L14.igs.mha']
-FRAMES = 12                             # of each recording
 
 
 def free_port():
@@ -56,11 +55,6 @@ def finish(run, timeout=60):
     output = run.communicate(timeout=timeout)[0].decode()
     assert run.returncode == 0 and 'ERROR' not in output, output
     return output
-
-
-def received(scalar):
-    """The type that samples have in a volume."""
-    return np.float32 if TYPES[scalar] is np.float64 else TYPES[scalar]
 
 
 def record(path, *properties):
@@ -126,7 +120,7 @@ def pyigtl_to_src(folder, scalar, size, version):
         server.send_message(message)
     finish(run)
     server.stop()
-    header = check_file(path, image.astype(received(scalar)), size,
+    header = check_file(path, image, size,
                         [0.5, 2, 3], [10, 20, 30])
     close([header['Seq_Frame0000_Timestamp']], [1000])
     for i in range(N):
@@ -141,19 +135,10 @@ def write_raw(path, image):
         file.write(image.tobytes())
 
 
-def sink_words(raw, image, size, components, name):
-    # Files of these types become int16 and float32. A filter of one
-    # coefficient makes them what they were.
-    from_file = {'int8': 'int16', 'int32': 'float32', 'uint32': 'float32'}
-    stored = from_file.get(name, name)
-    with open(raw, 'rb') as file:
-        data = np.frombuffer(file.read(), name)
-    write_raw(raw, data.astype(stored))
-    words = ['ndfilesrc', 'location=' + raw,
-             'volume-size=' + ':'.join(map(str, size)), 'type=' + stored,
-             'components=%d' % components, 'framerate=20/1']
-    return words if stored == name else words + [
-        '!', 'ndconv2d', 'filter=box,size=1:1', 'output-type=' + name]
+def sink_words(raw, size, components, name):
+    return ['ndfilesrc', 'location=' + raw,
+            'volume-size=' + ':'.join(map(str, size)), 'type=' + name,
+            'components=%d' % components, 'framerate=20/1']
 
 
 # Every type, version and size in one stream: the caps change with each.
@@ -176,7 +161,7 @@ def all_to_src(folder):
     finish(run)
     server.stop()
     for i, (scalar, version, size) in enumerate(cases):
-        expected = samples(received(scalar), size, 1 + i % 3).tobytes()
+        expected = samples(TYPES[scalar], size, 1 + i % 3).tobytes()
         with open(os.path.join(folder, 'all%03d.raw' % i), 'rb') as file:
             assert file.read() == expected, (scalar, version, size)
     return len(cases)
@@ -204,8 +189,8 @@ def receive_image(peer):
 # Every type and size of one version in one stream.
 def src_to_all(folder, version):
     port = free_port()
-    names = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'float32']
-    cases = [(name, size, 1 + 2 * k) for name in names
+    cases = [(np.dtype(dtype).name, size, 1 + 2 * k)
+             for dtype in TYPES.values()
              for k, size in enumerate(SIZES)]
     words = ['concat', 'name=all', '!', 'openigtlinksink', 'port=%d' % port,
              'host=127.0.0.1', 'device-name=Nd', 'version=%d' % version]
@@ -214,7 +199,7 @@ def src_to_all(folder, version):
         image = samples(np.dtype(name), size, components)
         # The first ones may be sent before the peer is there.
         write_raw(raw, np.concatenate([image.ravel()] * (40 if i == 0 else 2)))
-        words += sink_words(raw, image, size, components, name)
+        words += sink_words(raw, size, components, name)
         words += ['!', 'all.']
     run = start(*words)
     peer = None
@@ -248,7 +233,7 @@ def src_to_pyigtl(folder):
     size = SIZES[0]
     image = samples(np.dtype('int16'), size)
     write_raw(raw, np.concatenate([image.ravel()] * 100))
-    run = start(*sink_words(raw, image, size, 1, 'int16'), '!',
+    run = start(*sink_words(raw, size, 1, 'int16'), '!',
                 'openigtlinksink', 'port=%d' % port, 'device-name=Nd')
     client = pyigtl.OpenIGTLinkClient('127.0.0.1', port)
     message = client.wait_for_message('Nd', timeout=30)
@@ -270,7 +255,7 @@ def library_to_src(folder, scalar, size):
     assert peer.wait(30) == 0
     # The library's position is that of the centre, in RAS.
     corner = [10 - 0.5 * (size[0] - 1) / 2, 20 - 2 * (size[1] - 1) / 2]
-    header = check_file(path, samples(received(scalar), size), size,
+    header = check_file(path, samples(TYPES[scalar], size), size,
                         [0.5, 2, 3], [-corner[0], -corner[1]])
     close([header['Seq_Frame0000_Timestamp']], [1000])
     for i in range(N):
@@ -283,7 +268,7 @@ def src_to_library(folder, name, size, components):
     port = free_port()
     image = samples(np.dtype(name), size, components)
     write_raw(raw, np.concatenate([image.ravel()] * 100))
-    run = start(*sink_words(raw, image, size, components, name), '!',
+    run = start(*sink_words(raw, size, components, name), '!',
                 'openigtlinksink', 'port=%d' % port, 'device-name=Nd')
     output = subprocess.run([PEER, 'receive', str(port), '2'], timeout=60,
                             stdout=subprocess.PIPE, check=True).stdout.decode()
@@ -308,8 +293,8 @@ def replay(folder, name):
     direct, live, raw, transforms = (
         os.path.join(folder, file) for file in
         ('direct.igs.mha', 'live.igs.mha', 'e.raw', 'e.txt'))
-    finish(start('ndfilesrc', 'location=' + path, 'stop=%d' % FRAMES, '!',
-                 'ndfilesink', 'location=' + direct))
+    finish(start('ndfilesrc', 'location=' + path, '!', 'ndfilesink',
+                 'location=' + direct))
     header, data = read(direct)
     size = [int(word) for word in header['DimSize'].split()]
     assert header['ElementType'] == 'MET_UCHAR', header
@@ -357,11 +342,11 @@ def main():
                 for size in SIZES:
                     n += 1
                     library_to_src(folder, scalar, size)
-            for name in ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32',
-                         'float32']:
+            for dtype in TYPES.values():
                 for k, size in enumerate(SIZES):
                     n += 1
-                    src_to_library(folder, name, size, 1 + 2 * k)
+                    src_to_library(folder, np.dtype(dtype).name, size,
+                                   1 + 2 * k)
             for name in RECORDINGS:
                 n += replay(folder, name)
     finally:

@@ -173,6 +173,69 @@ GST_START_TEST (test_queries)
 }
 GST_END_TEST;
 
+/* Peers whose bytes are not OpenIGTLink, and messages that are not valid, are
+ * counted and said once of each kind. Another client is served. */
+GST_START_TEST (test_hostile)
+{
+  static const gchar rubbish[] = "GET / HTTP/1.1\r\nHost: localhost\r\n"
+                                 "Accept: text/html, text/plain, image/png\r\n";
+  g_autoptr (GstElement) sink = NULL;
+  g_autoptr (GSocket) good = NULL;
+  guint port;
+  GstElement *pipeline =
+      play (RAMP "volume-size=5:4:3" OUT "device-name=Heart", &sink, &port);
+
+  good = igtl_connect (port);
+  for (guint i = 1; i <= 2; i++) {
+    g_autoptr (GSocket) web = igtl_connect (port), peer = igtl_connect (port);
+    g_autoptr (GByteArray) content = g_byte_array_new ();
+    GByteArray *message;
+
+    fail_unless (igtl_send (web, (const guint8 *) rubbish, sizeof (rubbish)));
+    igtl_wait_stat (sink, "broken-connections", i);
+    nd_put_u32 (content, 0);
+    message = make_message (1, "GET_IMAGE", "", content, NULL, 0, NULL, 0);
+    message->data[message->len - 1] ^= 1;
+    fail_unless (igtl_send_message (peer, message));
+    igtl_wait_stat (sink, "messages-refused", i);
+  }
+  igtl_wait_words (pipeline, GST_MESSAGE_WARNING, "must speak OpenIGTLink");
+  igtl_wait_words (pipeline, GST_MESSAGE_WARNING, "checksum");
+  fail_unless (!igtl_has_warned (pipeline));
+  for (guint i = 0; i < 3; i++)
+    check_image (good, 1, "Heart");
+  igtl_stop (pipeline);
+}
+GST_END_TEST;
+
+/* A client that sends volumes, as 3D Slicer may through the same connection, is
+ * served, and they need no memory. */
+GST_START_TEST (test_client_sends)
+{
+  const NdIgtlImage image = make_image (300, 300, 300, 1, ND_IGTL_UINT8);
+  const gsize size = nd_igtl_image_subvolume_size (&image);
+  g_autoptr (GstElement) sink = NULL;
+  g_autoptr (GSocket) peer = NULL;
+  g_autofree guint8 *samples = g_malloc0 (size);
+  g_auto (IgtlMessage) message = { 0 };
+  guint port;
+  GstElement *pipeline =
+      play (RAMP "volume-size=5:4:3" OUT "device-name=Heart", &sink, &port);
+
+  peer = igtl_connect (port);
+  ask (peer, "STP_IMAGE", "Heart");
+  fail_unless (igtl_send_message (peer,
+      make_image_message (1, &image, samples, NULL, 0)));
+  ask (peer, "GET_STATUS", "x");
+  do {
+    next (peer, &message, FALSE);
+  } while (strcmp (message.header.type, "STATUS") != 0);
+  fail_unless (igtl_stat (sink, "bytes-received") > size);
+  fail_unless_equals_uint64 (igtl_stat (sink, "messages-refused"), 0);
+  igtl_stop (pipeline);
+}
+GST_END_TEST;
+
 /* The next volume, whose first sample says which one it is. */
 static void
 push_volume (GstElement *in, gsize size, guint i)
@@ -267,6 +330,40 @@ GST_START_TEST (test_bursts)
     }
   }
   fail_unless_equals_uint64 (igtl_stat (sink, "volumes-dropped"), 0);
+  igtl_stop (pipeline);
+}
+GST_END_TEST;
+
+/* A client that connects late and asks gets the last volume, not the last one
+ * that a client got. */
+GST_START_TEST (test_last_volume)
+{
+  g_autoptr (GstElement) in = NULL, sink = NULL;
+  g_autoptr (GSocket) peer = NULL;
+  g_auto (IgtlMessage) message = { 0 };
+  guint port;
+  GstElement *pipeline =
+      play ("appsrc name=in format=time caps=other/tensors,format=static,"
+            "num_tensors=1,types=uint8,dimensions=1:16:4:4,framerate=0/1" OUT
+            "sync=false async=false",
+          &sink, &port);
+
+  in = gst_bin_get_by_name (GST_BIN (pipeline), "in");
+  push_volume (in, 256, 1);
+  push_volume (in, 256, 2);
+  igtl_wait_stat (sink, "volumes-without-client", 2);
+  /* The figure grows before the volume is kept. */
+  push_volume (in, 256, 3);
+  igtl_wait_stat (sink, "volumes-without-client", 3);
+  peer = igtl_connect (port);
+  do {
+    ask (peer, "GET_IMAGE", "");
+    fail_unless (igtl_receive (peer, &message));
+    fail_unless_equals_string (message.header.type, "IMAGE");
+    fail_unless_equals_int (message.content->len, 256);
+    fail_unless (message.content->data[0] >= 2);
+  } while (message.content->data[0] == 2);
+  fail_unless_equals_int (message.content->data[0], 3);
   igtl_stop (pipeline);
 }
 GST_END_TEST;
@@ -523,6 +620,9 @@ openigtlinksink_suite (void)
   tcase_add_test (tests, test_geometry);
   tcase_add_test (tests, test_video);
   tcase_add_test (tests, test_queries);
+  tcase_add_test (tests, test_client_sends);
+  tcase_add_test (tests, test_hostile);
+  tcase_add_test (tests, test_last_volume);
   tcase_add_test (tests, test_slow_clients);
   tcase_add_test (tests, test_bursts);
   tcase_add_test (tests, test_end);

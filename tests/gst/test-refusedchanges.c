@@ -93,6 +93,55 @@ GST_START_TEST (test_refused)
 
 GST_END_TEST;
 
+/* Properties that do not work, set just before new caps. */
+GST_START_TEST (test_refused_with_new_caps)
+{
+  static const struct
+  {
+    const gchar *element, *settings, *caps[2], *name, *value;
+    gsize bytes[2];
+  } with_caps[] = {
+    { "nddenoise", "sigma=4", { CAPS "1:8:8:1", CAPS "1:6:8:1" }, "time-border",
+        "wrap", { 8 * 8 * 4, 6 * 8 * 4 } },
+    { "ndstructure", "sigma=1.0", { CAPS "6:8:8:1", CAPS "6:6:8:1" }, "output",
+        "nonsense", { 6 * 8 * 8 * 4, 6 * 6 * 8 * 4 } },
+    /* Tensors without time have no velocity. */
+    { "ndstructure", "sigma=1.0 output=eigenvalues",
+        { CAPS "6:8:8:1", CAPS "3:6:8:1" }, "output", "velocity",
+        { 6 * 8 * 8 * 4, 3 * 6 * 8 * 4 } },
+  };
+  g_autofree gchar *launch = g_strdup_printf ("%s %s", with_caps[__i__].element,
+      with_caps[__i__].settings);
+  GstHarness *h = gst_harness_new_parse (launch);
+  g_autoptr (GstElement) element =
+      gst_harness_find_element (h, with_caps[__i__].element);
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  g_autoptr (GstMessage) warning = NULL;
+  g_autofree gchar *before = NULL, *after = NULL;
+
+  gst_element_set_bus (element, bus);
+  gst_harness_set_src_caps_str (h, with_caps[__i__].caps[0]);
+  push (h, with_caps[__i__].bytes[0], 0, 4);
+  before = value_of (element, with_caps[__i__].name);
+  gst_util_set_object_arg (G_OBJECT (element), with_caps[__i__].name,
+      with_caps[__i__].value);
+  gst_harness_set_src_caps_str (h, with_caps[__i__].caps[1]);
+  push (h, with_caps[__i__].bytes[1], 4, 12);
+  gst_harness_push_event (h, gst_event_new_eos ());
+
+  after = value_of (element, with_caps[__i__].name);
+  fail_unless_equals_string (after, before);
+  warning = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+  fail_unless (warning != NULL);
+  fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR) == NULL);
+  fail_unless_equals_int (gst_harness_buffers_received (h), 12);
+  gst_element_set_bus (element, NULL);
+  gst_bus_set_flushing (bus, TRUE);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 refused_changes_suite (void)
 {
@@ -101,6 +150,7 @@ refused_changes_suite (void)
 
   suite_add_tcase (suite, tc);
   tcase_add_loop_test (tc, test_refused, 0, G_N_ELEMENTS (changes));
+  tcase_add_loop_test (tc, test_refused_with_new_caps, 0, 3);
   return suite;
 }
 

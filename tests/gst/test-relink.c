@@ -164,6 +164,162 @@ GST_START_TEST (test_sink_replaced)
 
 GST_END_TEST;
 
+/* Volumes from the thread of the test; the filter, two sinks that wait, and a
+ * third one. */
+typedef struct
+{
+  Pipeline p;
+  GstPad *in;
+  gint number;
+  gint reached, swapped; /* counted by the output thread, and by the other */
+} Swap;
+
+static void
+push_volume (Swap *s)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 8 * 8 * 8 * 4, NULL);
+
+  gst_buffer_memset (buffer, 0, 0, -1);
+  GST_BUFFER_PTS (buffer) = s->number++ * 40 * GST_MSECOND;
+  GST_BUFFER_DURATION (buffer) = 40 * GST_MSECOND;
+  fail_unless_equals_int (gst_pad_push (s->in, buffer), GST_FLOW_OK);
+}
+
+static void
+start_swap (Swap *s)
+{
+  g_autoptr (GstCaps) caps = gst_caps_from_string (
+      "other/tensors,"
+      "format=static,num_tensors=1,types=float32,dimensions=(string)1:8:8:8,"
+      "framerate=25/1");
+  g_autoptr (GstPad) sink = NULL;
+  GstSegment segment;
+
+  *s = (Swap){ .in = gst_pad_new ("in", GST_PAD_SRC) };
+  s->p.pipeline = gst_pipeline_new (NULL);
+  s->p.filter = gst_element_factory_make ("ndconv4dtemporal", NULL);
+  gst_bin_add (GST_BIN (s->p.pipeline), gst_object_ref (s->p.filter));
+  s->p.sink = add_sink (&s->p);
+  fail_unless (gst_element_link (s->p.filter, s->p.sink));
+  g_object_set (s->p.filter, "filter", "box,size=1:1:1:3", NULL);
+  sink = gst_element_get_static_pad (s->p.filter, "sink");
+  gst_pad_set_active (s->in, TRUE);
+  fail_unless_equals_int (gst_pad_link (s->in, sink), GST_PAD_LINK_OK);
+  gst_element_set_state (s->p.pipeline, GST_STATE_PLAYING);
+  gst_pad_push_event (s->in, gst_event_new_stream_start ("relink"));
+  gst_pad_push_event (s->in, gst_event_new_caps (caps));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (s->in, gst_event_new_segment (&segment));
+}
+
+/* Not for ever: the streaming thread may have to wait for this. */
+static void
+wait_for_swap (Swap *s)
+{
+  const gint before = g_atomic_int_get (&s->swapped);
+
+  g_atomic_int_inc (&s->reached);
+  for (guint i = 0; i < 300 && g_atomic_int_get (&s->swapped) == before; i++)
+    g_usleep (1000);
+}
+
+/* The sink is shut down while it has the buffer. */
+static GstPadProbeReturn
+hold_buffer (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Swap *s = data;
+
+  wait_for_swap (s);
+  g_atomic_int_add (&s->p.received, -1);
+  gst_buffer_unref (GST_PAD_PROBE_INFO_BUFFER (info));
+  GST_PAD_PROBE_INFO_DATA (info) = NULL;
+  GST_PAD_PROBE_INFO_FLOW_RETURN (info) = GST_FLOW_FLUSHING;
+  return GST_PAD_PROBE_HANDLED;
+}
+
+static GstPadProbeReturn
+hold_stream_start (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    wait_for_swap (data);
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+swap_sinks (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Swap *s = data;
+  GstElement *old = s->p.sink;
+  g_autoptr (GstPad) sink = NULL;
+
+  gst_element_unlink (s->p.filter, old);
+  s->p.sink = add_sink (&s->p);
+  sink = gst_element_get_static_pad (s->p.sink, "sink");
+  gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      hold_stream_start, s, NULL);
+  fail_unless (gst_element_link (s->p.filter, s->p.sink));
+  g_atomic_int_inc (&s->swapped);
+  g_usleep (20000); /* the old sink still takes what it has */
+  gst_element_set_state (old, GST_STATE_NULL);
+  gst_bin_remove (GST_BIN (s->p.pipeline), old);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+/* Replaces the sink while an event is blocked. */
+static void
+swap (Swap *s, GstPad *pad)
+{
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, swap_sinks, s,
+      NULL);
+  gst_pad_push_event (s->in,
+      gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, "swap", NULL)));
+}
+
+/* A sink is replaced while an output is on its way to it, and the next one
+ * while events are. No sink gets an output before its stream-start. */
+GST_START_TEST (test_swapped_during_a_push)
+{
+  const gboolean on_device =
+      g_strcmp0 (g_getenv ("NDCONV_CUDA_MODULE"), "none") != 0;
+  g_autoptr (GstPad) before = NULL, pad = NULL;
+  gulong hold;
+  Swap s;
+
+  start_swap (&s);
+  pad = gst_element_get_static_pad (s.p.filter, "sink");
+  /* One volume stays in the window, so that events wait for its output. */
+  push_volume (&s);
+  push_volume (&s);
+  wait_for (&s.p.received, 1);
+  before = gst_element_get_static_pad (s.p.sink, "sink");
+  hold = gst_pad_add_probe (before, GST_PAD_PROBE_TYPE_BUFFER, hold_buffer, &s,
+      NULL);
+  if (on_device) {
+    push_volume (&s);
+    wait_for (&s.reached, 1);
+  } else {
+    /* Outputs leave on the thread of the test. */
+    gst_pad_remove_probe (before, hold);
+  }
+  push_volume (&s);
+  swap (&s, pad);
+  if (on_device)
+    wait_for (&s.reached, 2);
+  swap (&s, pad);
+  for (guint i = 0; i < 5; i++)
+    push_volume (&s);
+  gst_pad_push_event (s.in, gst_event_new_eos ());
+  fail_unless_equals_int (g_atomic_int_get (&s.p.received)
+          + stat (&s.p, "volumes-lost") + stat (&s.p, "volumes-flushed"),
+      s.number);
+  end (&s.p);
+  gst_object_unref (s.in);
+}
+
+GST_END_TEST;
+
 /* Downstream asks for memory of the device in mid-stream. */
 GST_START_TEST (test_memory_renegotiated)
 {
@@ -320,6 +476,7 @@ relink_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_relinked);
   tcase_add_test (tc, test_sink_replaced);
+  tcase_add_test (tc, test_swapped_during_a_push);
   tcase_add_test (tc, test_memory_renegotiated);
   tcase_add_test (tc, test_negotiated_during_a_push);
   tcase_add_test (tc, test_stream_status);

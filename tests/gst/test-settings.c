@@ -466,6 +466,10 @@ GST_START_TEST (test_refused_with_new_caps)
     "s,method=separable,filter=(string)\"coefficients,size=2:2,"
     "values=<1,2,3,5>\"",
     "s,filter=(string)\"file,location=/nowhere.npy\"",
+    /* These change the output caps too. */
+    "s,filter=nonsense,output-type=int16",
+    "s,method=separable,output-type=int16,filter=(string)\"coefficients,"
+    "size=2:2,values=<1,2,3,5>\"",
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {

@@ -222,9 +222,10 @@ replace_sink (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   /* Pads must not be linked while a seek flushes them. */
   if (!g_mutex_trylock (&s->seeking))
     return GST_PAD_PROBE_PASS;
+  /* The thread that added the probe is about to remove it. */
   if (!g_atomic_int_compare_and_exchange (&s->claimed, FALSE, TRUE)) {
     g_mutex_unlock (&s->seeking);
-    return GST_PAD_PROBE_REMOVE;
+    return GST_PAD_PROBE_PASS;
   }
   gst_element_unlink (s->filter, old);
   add_sink (s);
@@ -306,6 +307,14 @@ property_thread (gpointer data)
   return NULL;
 }
 
+static gdouble
+stress_seconds (void)
+{
+  const gchar *seconds = g_getenv ("ND_STRESS_SECONDS");
+
+  return seconds ? g_ascii_strtod (seconds, NULL) : 3;
+}
+
 static void
 wait_for_outputs (Stress *s, gint n)
 {
@@ -322,7 +331,6 @@ GST_START_TEST (test_threads)
   static GThreadFunc const functions[] = { relink_thread, seek_thread,
     property_thread };
   GThread *threads[G_N_ELEMENTS (functions)];
-  const gchar *seconds = g_getenv ("ND_STRESS_SECONDS");
   g_autoptr (GRand) r = test_rand ();
   Stress s = { NULL };
 
@@ -342,7 +350,7 @@ GST_START_TEST (test_threads)
   wait_for_outputs (&s, 1);
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     threads[i] = g_thread_new ("stress", functions[i], &s);
-  g_usleep ((seconds ? g_ascii_strtod (seconds, NULL) : 3) * G_USEC_PER_SEC);
+  g_usleep (stress_seconds () * G_USEC_PER_SEC);
   g_atomic_int_set (&s.ending, TRUE);
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     g_thread_join (threads[i]);
@@ -372,6 +380,8 @@ stress_suite (void)
   TCase *tc = tcase_create ("stress");
 
   suite_add_tcase (suite, tc);
+  /* The work of the threads, and as long as other tests have. */
+  tcase_set_timeout (tc, stress_seconds () + 240);
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_threads);
   return suite;

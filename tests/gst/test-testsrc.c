@@ -324,6 +324,66 @@ check_sample (GstElement *pipeline, guint64 n, guint8 first)
 }
 
 /* 30000/1001 volumes per second, for which times are not whole nanoseconds. */
+/* The place at end diastole, in mm along s, l and z, of the tissue that is at p
+ * (x, y, z from the middle of the ventricle) in @phase of the beat, as
+ * phantom/phantom.h says. */
+static void
+place_at_rest (const gdouble p[3], gdouble phase, gdouble rest[3])
+{
+  /* The part of a beat in which the ventricle contracts. */
+  const gdouble f = (phase - .04) / .3, c = .6 * f * f * (3 - 2 * f);
+  const gdouble at[3] = { .99 * p[0] - .139 * p[1], .139 * p[0] + .99 * p[1],
+    p[2] };
+  const gdouble rho = sqrt ((at[0] * at[0] + at[2] * at[2]) / (21. * 21)
+      + at[1] * at[1] / (42. * 42));
+  const gdouble scale =
+      rho < cbrt (1 - c) ? 1 / cbrt (1 - c) : cbrt (1 + c / pow (rho, 3));
+
+  for (guint a = 0; a < 3; a++)
+    rest[a] = at[a] * scale;
+  rest[1] += 5.5 * c / .6 / (1 + pow (rho, 4) / 16);
+}
+
+/* A step along the velocity stays at the same tissue. */
+GST_START_TEST (test_heart_velocity)
+{
+  gsize size;
+  gfloat *data = (gfloat *) volumes ("pattern=heart-velocity framerate=50/1 "
+                                     "volume-size=20:24:16",
+      12, &size);
+  const gdouble spacing[3] = { 8, 160 / 24., 10 }, phase = 11 * 72 / 60. / 50;
+  const gdouble step = 1e-4;
+  guint moving = 0;
+
+  fail_unless_equals_uint64 (size, 12 * 20 * 24 * 16 * 4 * sizeof (gfloat));
+  for (gsize i = 0; i < 20 * 24 * 16; i++) {
+    const gfloat *v = data + (11 * 20 * 24 * 16 + i) * 4;
+    const gdouble p[3] = { (i % 20 + .5) * spacing[0] - 92,
+      (i / 20 % 24 + .5) * spacing[1] - 72, (i / 480 + .5) * spacing[2] - 80 };
+    gdouble later[3], here[3], there[3], speed = 0, error = 0;
+
+    fail_unless (v[3] == 0 || v[3] == 1);
+    if (v[3] == 0) {
+      fail_unless (v[0] == 0 && v[1] == 0 && v[2] == 0);
+      continue;
+    }
+    for (guint a = 0; a < 3; a++) {
+      later[a] = p[a] + step * v[a] * spacing[a];
+      speed += v[a] * v[a];
+    }
+    place_at_rest (p, phase, here);
+    place_at_rest (later, phase + step * 72 / 60. / 50, there);
+    for (guint a = 0; a < 3; a++)
+      error = MAX (error, fabs (there[a] - here[a]));
+    fail_unless (error < 5e-3 * step, "%g mm at sample %zu, speed %g",
+        error / step, i, sqrt (speed));
+    moving += speed > 1e-3;
+  }
+  fail_unless (moving > 500, "only %u samples move", moving);
+  g_free (data);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_seek)
 {
   static const guint targets[] = { 7, 3, 0, 11, 5 };
@@ -569,6 +629,9 @@ GST_START_TEST (test_errors)
     { "pattern=constant value=-1", "'value'" },
     { "pattern=impulse type=int16 value=32768", "'value'" },
     { "pattern=constant type=float32 value=1e300", "'value'" },
+    { "pattern=heart-velocity ! other/tensors,dimensions=2:4:4:4",
+        "4 components" },
+    { "pattern=heart-velocity ! other/tensors,types=uint8", "float32" },
     { "! other/tensors,dimensions=1:4:4:4:2", "responses" },
     { "! other/tensors,dimensions=1:x:4", "'dimensions'" },
     { "pattern=ramp type=float32 volume-size=2000000:2000000:1000", "memory" },
@@ -677,6 +740,7 @@ testsrc_suite (void)
   tcase_add_test (tc, test_repeatable);
   tcase_add_test (tc, test_heart);
   tcase_add_test (tc, test_heart_types);
+  tcase_add_test (tc, test_heart_velocity);
   tcase_add_test (tc, test_seek);
   tcase_add_test (tc, test_seek_backwards);
   tcase_add_test (tc, test_convert);

@@ -6,6 +6,7 @@
  */
 #include "engine/colormap.h"
 #include "engine/layout.h"
+#include "engine/text.h"
 #include "tests/engine/scenereference.h"
 
 #include <gst/check/gstcheck.h>
@@ -259,7 +260,7 @@ GST_START_TEST (test_annotations)
   {
     const gchar *property;
     gint left, top, right, bottom; /* of 360 x 280 */
-  } cases[] = { { "labels", 0, 0, 360, 160 }, { "scale-bar", 0, 250, 130, 280 },
+  } cases[] = { { "labels", 0, 0, 360, 280 }, { "scale-bar", 0, 250, 130, 280 },
     { "show-time", 270, 260, 360, 280 }, { "show-number", 270, 260, 360, 280 },
     { "show-keys", 60, 40, 320, 230 } };
   GstHarness *h =
@@ -478,6 +479,69 @@ GST_START_TEST (test_place)
 
 GST_END_TEST;
 
+/* The same with two inputs: in both pictures beside each other, and over each
+ * other. The mouse acts as in the mode of each of them. */
+GST_START_TEST (test_place_of_two)
+{
+  static const gchar *const settings[] = {
+    "mode=compare split=-1 content=orthogonal size=720:280",
+    "mode=compare split=-1 content=orthogonal size=720:280",
+    "mode=overlay content=orthogonal size=360:280"
+  };
+  const NdCamera camera = { ND_VIEW_ORTHOGONAL, ND_AXIS_Z, { 0.5, 0.5, 0.5 },
+    .zoom = 1 };
+  g_autofree NdLayout *layout = g_new (NdLayout, 1);
+  GstHarness *h = new_harness (settings[__i__]);
+  GstElement *view = view_of (h);
+  const NdPanel *p = &layout->panels[1];
+  gint width, height;
+  gdouble x, y;
+
+  nd_layout_init (layout, &camera, &job, 360, 280);
+  x = p->left + (8 - p->origin[2]) / p->right[2] + (__i__ == 1 ? 360 : 0);
+  y = p->top + (3 - p->origin[1]) / p->down[1];
+  g_free (show (h, 0, &width, &height));
+  send (h, gst_navigation_event_new_mouse_button_press (1, x, y, 0));
+  fail_unless (fabs (number_of (view, "position-y") - 3.5 / Y) < 1e-9);
+  fail_unless (fabs (number_of (view, "position-z") - 8.5 / Z) < 1e-9);
+  fail_unless (number_of (view, "position-x") == -1);
+  key (h, "r");
+  g_object_set (view, "content", ND_VIEW_MOSAIC, NULL);
+  g_free (show (h, 1, &width, &height));
+  send (h, gst_navigation_event_new_mouse_scroll (5, 5, 0, 1, 0));
+  fail_unless (number_of (view, "zoom") > 1.1);
+  drag (h, 1, 10, 10, 28, 10);
+  fail_unless (number_of (view, "pan-x") > 0);
+  fail_unless (number_of (view, "position-x") == -1);
+  gst_object_unref (view);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* The wheel and the arrows move the line of the M-mode across its axis. */
+GST_START_TEST (test_line)
+{
+  GstHarness *h =
+      new_harness ("mode=mmode axis=y position=0.5 history=5 size=50:40");
+  GstElement *view = view_of (h);
+  gint width, height;
+
+  g_free (show (h, 0, &width, &height));
+  send (h, gst_navigation_event_new_mouse_scroll (5, 5, 0, 1, 0));
+  fail_unless (number_of (view, "position-x") > 0.5);
+  key (h, "Up");
+  fail_unless (number_of (view, "position-z") >= 0
+      && number_of (view, "position-z") <= 0.5);
+  fail_unless (number_of (view, "position-y") == -1);
+  drag (h, 1, 10, 10, 20, 20);
+  fail_unless (number_of (view, "position-y") == -1);
+  gst_object_unref (view);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 /* Column by column: each volume adds its line at the right. */
 GST_START_TEST (test_mmode)
 {
@@ -680,6 +744,243 @@ GST_START_TEST (test_overlay)
 
 GST_END_TEST;
 
+/* Volumes of the second input that have other samples. */
+static const struct
+{
+  const gchar *caps; /* without type */
+  gsize size[3];
+  gdouble spacing[3], origin[3];
+  gdouble directions[9]; /* orthonormal */
+} others[] = {
+  /* The same box, by its size alone. */
+  { "dimensions=1:9:30:5", { 9, 30, 5 }, { 20 / 9.0, 24 / 30.0, 24 / 5.0 },
+      { (20 / 9.0 - 1) / 2, (24 / 30.0 - 1.5) / 2, (24 / 5.0 - 2) / 2 },
+      { 1, 0, 0, 0, 1, 0, 0, 0, 1 } },
+  /* A part in another place. */
+  { "dimensions=1:7:6:5,spacing=(string)2:1.25:3,origin=(string)4:-1.5:2,"
+    "directions=(string)1:0:0:0:1:0:0:0:1",
+      { 7, 6, 5 }, { 2, 1.25, 3 }, { 4, -1.5, 2 },
+      { 1, 0, 0, 0, 1, 0, 0, 0, 1 } },
+  /* Axes that are exchanged and turned by 36.87 degrees. */
+  { "dimensions=1:8:9:10,spacing=(string)2:2.5:2,origin=(string)12:1:20,"
+    "directions=(string)0:0.6:0.8:0:0.8:-0.6:-1:0:0",
+      { 8, 9, 10 }, { 2, 2.5, 2 }, { 12, 1, 20 },
+      { 0, 0.6, 0.8, 0, 0.8, -0.6, -1, 0, 0 } },
+};
+
+static gdouble
+ramp (const gdouble at[3])
+{
+  return 20 + 3 * at[0] + 5 * at[1] + 6 * at[2];
+}
+
+static GstBuffer *
+ramp_volume (const gsize size[3])
+{
+  GstBuffer *buffer =
+      gst_buffer_new_allocate (NULL, size[0] * size[1] * size[2], NULL);
+  GstMapInfo map;
+
+  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+  for (gsize i = 0; i < map.size; i++)
+    map.data[i] = ramp ((gdouble[]){
+        i % size[0], i / size[0] % size[1], i / size[0] / size[1] });
+  gst_buffer_unmap (buffer, &map);
+  GST_BUFFER_PTS (buffer) = 0;
+  return buffer;
+}
+
+/* Each pixel shows the value that the second volume has at the place of the
+ * first one in space. A linear function is interpolated exactly. */
+GST_START_TEST (test_places)
+{
+  const NdCamera camera = { ND_VIEW_ORTHOGONAL, ND_AXIS_Z, { 0.5, 0.5, 0.5 },
+    .zoom = 1 };
+  g_autofree NdLayout *layout = g_new (NdLayout, 1);
+
+  nd_layout_init (layout, &camera, &job, 180, 140);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (others); i++) {
+    const gboolean overlaid = i % 2;
+    const gsize *size = others[i / 2].size;
+    g_autofree gchar *caps = g_strdup_printf (
+        "other/tensors,format=static,num_tensors=1,types=uint8,framerate=25/1,"
+        "%s",
+        others[i / 2].caps);
+    GstHarness
+        *h = new_first (overlaid
+                ? "ndview mode=overlay content=orthogonal size=180:140 "
+                  "window=255 level=127.5 overlay-window=255 "
+                  "overlay-level=127.5 "
+                  "overlay-colormap=gray overlay-opacity=1"
+                : "ndview mode=compare content=orthogonal split=0 size=180:140 "
+                  "window=255 level=127.5"),
+        *second = new_second (h);
+    g_autofree guint8 *pixels = NULL;
+    guint inside = 0, outside = 0;
+    gint width, height;
+
+    gst_harness_set_src_caps_str (second, caps);
+    gst_harness_push (second, ramp_volume (size));
+    gst_harness_push (h, constant_volume (100, 0));
+    pixels = pull (h, &width, &height);
+    for (guint n = 0; n < layout->n; n++) {
+      const NdPanel *p = &layout->panels[n];
+
+      for (gint y = 0; y < p->height; y++) {
+        for (gint x = n == 1 ? 0 : 1; x < p->width; x++) {
+          const gint have = pixels[3 * ((p->top + y) * 180 + p->left + x)];
+          gdouble at[3], limited[3], want;
+          gboolean in_first = TRUE, in = TRUE, near = FALSE;
+
+          for (guint a = 0; a < 3; a++) {
+            at[a] = p->origin[a] + x * p->right[a] + y * p->down[a];
+            in_first &= at[a] > -0.5 && at[a] < job.shape.size[a] - 0.5;
+            near |= fabs (at[a] + 0.5) < 1e-3
+                || fabs (at[a] - job.shape.size[a] + 0.5) < 1e-3;
+          }
+          for (guint a = 0; a < 3; a++) {
+            gdouble v = 0;
+
+            for (guint k = 0; k < 3; k++)
+              v += others[i / 2].directions[3 * k + a]
+                  * (at[k] * job.spacing[k] - others[i / 2].origin[k]);
+            v /= others[i / 2].spacing[a];
+            in &= v > -0.5 && v < size[a] - 0.5;
+            near |= fabs (v + 0.5) < 1e-3 || fabs (v - size[a] + 0.5) < 1e-3;
+            limited[a] = CLAMP (v, 0, size[a] - 1.0);
+          }
+          if (near)
+            continue;
+          want = in ? ramp (limited) : 0;
+          /* The opacity of a value is its part of the window. */
+          if (overlaid)
+            want = (in_first ? 100 : 0)
+                + want / 255 * (want - (in_first ? 100 : 0));
+          fail_unless (fabs (have - want) <= 1.01,
+              "case %u, pixel %d, %d of plane %u: %d, not %g", i, x, y, n, have,
+              want);
+          inside += in;
+          outside += !in;
+        }
+      }
+    }
+    fail_unless (inside > 1500 && outside > 300, "%u and %u pixels", inside,
+        outside);
+    gst_harness_teardown (second);
+    gst_harness_teardown (h);
+  }
+}
+
+GST_END_TEST;
+
+/* The names and values of both inputs under the pointer. */
+GST_START_TEST (test_pointer_of_both)
+{
+  for (guint i = 0; i < 3; i++) {
+    static const gchar *texts[] = { "x 10 y 8 z 6\nfirst: 50\nsecond: 77",
+      "x 10 y 8 z 6\nfirst: 50", "x 10 y 8 z 6\nsecond: 77" };
+    static const gint columns[] = { 180, 90, 270 };
+    const gboolean beside = i > 0;
+    GstHarness
+        *h = new_first (beside
+                ? "ndview mode=compare split=-1 size=360:160 window=255 "
+                  "level=100"
+                : "ndview mode=overlay size=360:160 window=255 level=100"),
+        *second = new_second (h);
+    GstElement *view = view_of (h);
+    g_autofree guint8 *plain = NULL, *have = NULL;
+    const gint canvas_width = beside ? 180 : 360;
+    gint width, height;
+    NdCanvas canvas;
+
+    gst_harness_push (second, constant_volume (77, 0));
+    gst_harness_push (h, constant_volume (50, 0));
+    plain = pull (h, &width, &height);
+    g_object_set (view, "pointer-x", columns[i], "pointer-y", 82, NULL);
+    gst_harness_push (h, constant_volume (50, 0));
+    have = pull (h, &width, &height);
+    canvas = (NdCanvas){ plain, 3 * width, canvas_width, height };
+    nd_text_draw (&canvas, texts[i],
+        canvas_width - nd_text_width (texts[i], 1) - 3,
+        height - nd_text_lines (texts[i]) * ND_TEXT_HEIGHT - 2, 1,
+        (const guint8[]){ 255, 255, 255 });
+    fail_unless_equals_int (count_changes (plain, have, 0, 0, width, height),
+        0);
+    gst_object_unref (view);
+    gst_harness_teardown (second);
+    gst_harness_teardown (h);
+  }
+}
+
+GST_END_TEST;
+
+/* The sides of the patient are those of the directions, and nothing is written
+ * if the caps have none. */
+GST_START_TEST (test_sides)
+{
+  static const struct
+  {
+    const gchar *directions;
+    const gchar *letters[3][4]; /* planes z, x, y; left, right, top, bottom */
+  } cases[] = {
+    { "1:0:0:0:1:0:0:0:1",
+        { { "L", "R", "P", "A" }, { "I", "S", "P", "A" },
+            { "L", "R", "I", "S" } } },
+    /* As files of DICOM have it: x to the left, y to the back. */
+    { "-1:0:0:0:-1:0:0:0:1",
+        { { "R", "L", "A", "P" }, { "I", "S", "A", "P" },
+            { "R", "L", "I", "S" } } },
+    /* x up, y to the right and a little to the front, z between. */
+    { "0:0.8:-0.6:0:0.6:0.8:1:0:0",
+        { { "I", "S", "LP", "RA" }, { "PR", "AL", "LP", "RA" },
+            { "I", "S", "PR", "AL" } } },
+  };
+  const NdCamera camera = { ND_VIEW_ORTHOGONAL, ND_AXIS_Z, { 0.5, 0.5, 0.5 },
+    .zoom = 1 };
+  g_autofree NdLayout *layout = g_new (NdLayout, 1);
+
+  nd_layout_init (layout, &camera, &job, 360, 280);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstHarness *h = new_first (
+        "ndview mode=orthogonal size=360:280 labels=true window=255 level=99");
+    const gchar *start = strstr (CAPS, ",directions");
+    g_autofree gchar *bare = g_strndup (CAPS, start - CAPS);
+    g_autofree gchar *caps =
+        g_strdup_printf ("%s,directions=(string)%s", bare, cases[i].directions);
+    g_autofree guint8 *plain = NULL, *have = NULL;
+    NdCanvas canvas;
+    gint width, height;
+
+    gst_harness_set_src_caps_str (h, bare);
+    plain = show (h, 0, &width, &height);
+    gst_harness_set_src_caps_str (h, caps);
+    have = show (h, 1, &width, &height);
+    canvas = (NdCanvas){ plain, 3 * width, width, height };
+    for (guint n = 0; n < layout->n; n++) {
+      const NdPanel *p = &layout->panels[n];
+
+      for (guint k = 0; k < 4; k++) {
+        const gchar *text = cases[i].letters[n][k];
+        const gint w = nd_text_width (text, 1);
+        const gint x = k == 0 ? 2
+            : k == 1          ? p->width - 2 - w
+                              : p->width / 2 - w / 2;
+        const gint y = k < 2 ? p->height / 2 - ND_TEXT_HEIGHT / 2
+            : k == 2         ? 2
+                             : p->height - 2 - ND_TEXT_HEIGHT;
+
+        nd_text_draw (&canvas, text, p->left + x, p->top + y, 1,
+            (const guint8[]){ 255, 255, 255 });
+      }
+    }
+    fail_unless_equals_int (count_changes (plain, have, 0, 0, width, height),
+        0);
+    gst_harness_teardown (h);
+  }
+}
+
+GST_END_TEST;
+
 /* A surface that nobody chose lies between dark and bright. */
 GST_START_TEST (test_isovalue)
 {
@@ -795,11 +1096,16 @@ viewscenes_suite (void)
   tcase_add_test (tc, test_pointer);
   tcase_add_test (tc, test_navigation);
   tcase_add_test (tc, test_place);
+  tcase_add_loop_test (tc, test_place_of_two, 0, 3);
+  tcase_add_test (tc, test_line);
   tcase_add_test (tc, test_mmode);
   tcase_add_test (tc, test_compare);
   tcase_add_test (tc, test_second_times);
   tcase_add_test (tc, test_second_missing);
   tcase_add_test (tc, test_overlay);
+  tcase_add_test (tc, test_places);
+  tcase_add_test (tc, test_pointer_of_both);
+  tcase_add_test (tc, test_sides);
   tcase_add_test (tc, test_isovalue);
   tcase_add_test (tc, test_changes);
   tcase_add_test (tc, test_errors);

@@ -1,5 +1,6 @@
 /* The library by its public header alone: arrays of every layout, streams,
- * blocks and errors. Results are compared with sums in double precision.
+ * blocks and errors. Results are compared with sums in double precision. With
+ * the environment variable ND_DEVICES, the random cases run on these devices.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -196,7 +197,8 @@ case_init (Case *c, GRand *r)
   set (c->settings, "time-border", borders[c->time_border]);
   set (c->settings, "border-value", value);
   set (c->settings, "output-type", "float32");
-  set (c->settings, "backend", "cpu");
+  set (c->settings, "backend", g_getenv ("ND_DEVICES") ? "cuda" : "cpu");
+  set (c->settings, "devices", g_getenv ("ND_DEVICES"));
   set (c->settings, "method", g_rand_int_range (r, 0, 4) ? "direct" : "auto");
 
   nd_array_init (&c->in, NULL, types[c->type],
@@ -649,6 +651,11 @@ test_setting_errors (void)
     { "output-type", "int64", "one of uint8" },
     { "gain", "much", "finite number" }, { "gain", "nan", "finite number" },
     { "gain", "", "finite number" }, { "n-threads", "-1", "from 0 to 256" },
+    { "memory-limit", "-1", "a number of bytes" },
+    { "memory-limit", "4G", "a number of bytes" },
+    { "devices", "0,,1", "has an empty part" },
+    { "devices", "1,1", "names device 1 twice" },
+    { "devices", "first", "is not the number of a device" },
     { "causal", "yes", "true or false" }, { "axes", "zyx", "xyzt" },
     { "accuracy", "double", "one of single, fast" },
     { "precision", "half", "one of single, double" } };

@@ -189,7 +189,7 @@ test_errors (void)
 {
   const gsize size[4] = { 4, 3, 2, VOLUMES };
   g_autofree gchar *raw = in_folder ("c.raw"), *none = in_folder ("none.nii"),
-                   *cut = in_folder ("cut.nii"), *zarr = in_folder ("c.zarr"),
+                   *cut = in_folder ("cut.nii"), *hdf5 = in_folder ("c.h5"),
                    *empty = in_folder ("empty.nii");
   g_autofree guint8 *bytes = NULL;
   g_autofree gchar *content = NULL;
@@ -217,7 +217,7 @@ test_errors (void)
   g_assert_null (nd_recording_writer_new (raw, &array, NULL, FALSE, &error));
   expect (&error, ND_ERROR_SETTINGS, "int64");
   array.type = "uint8";
-  g_assert_null (nd_recording_writer_new (zarr, &array, NULL, FALSE, &error));
+  g_assert_null (nd_recording_writer_new (hdf5, &array, NULL, FALSE, &error));
   g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
   g_clear_error (&error);
 

@@ -84,6 +84,41 @@ test_jump (void)
   }
 }
 
+/* The sender's clock is set back by less than the greatest delay: the spacing
+ * of volumes stays, and they do not seem to be late. */
+static void
+test_set_back (void)
+{
+  NdIgtlClock clock;
+  guint64 last = 0;
+
+  nd_igtl_clock_init (&clock);
+  for (guint i = 0; i < 100; i++) {
+    const guint64 arrival = (1 + i) * 20 * MS;
+    const guint64 stamp = EPOCH + arrival - (i < 50 ? 0 : 500 * MS);
+    const guint64 time = nd_igtl_clock_map (&clock, stamp, arrival);
+
+    if (i > 0)
+      g_assert_cmpuint (time - last, ==, 20 * MS);
+    last = time;
+  }
+  g_assert_cmpuint (clock.resets, ==, 1);
+  g_assert_cmpuint (clock.delay, ==, 0);
+}
+
+/* A sender whose times are all the same: those of the arrival count. */
+static void
+test_stands_still (void)
+{
+  NdIgtlClock clock;
+
+  nd_igtl_clock_init (&clock);
+  for (guint i = 0; i < 100; i++)
+    g_assert_cmpuint (nd_igtl_clock_map (&clock, EPOCH, (1 + i) * 20 * MS), ==,
+        (1 + i) * 20 * MS);
+  g_assert_cmpuint (clock.resets, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -91,5 +126,7 @@ main (int argc, char **argv)
   g_test_add_func ("/clock/jitter", test_jitter);
   g_test_add_func ("/clock/unknown", test_unknown);
   g_test_add_func ("/clock/jump", test_jump);
+  g_test_add_func ("/clock/set-back", test_set_back);
+  g_test_add_func ("/clock/stands-still", test_stands_still);
   return g_test_run ();
 }

@@ -178,6 +178,23 @@ test_reports (void)
   check_same ("SENSOR", "Force", content, NULL, NULL);
 }
 
+/* A text goes on in UTF-8. */
+static void
+test_charset (void)
+{
+  static const guint8 latin1[] = { 0, ND_IGTL_LATIN1, 0, 2, 0xfc, 0xdf };
+  const NdIgtlHeader header = { .version = 1, .type = "STRING", .device = "N" };
+  g_autofree gchar *messages = NULL;
+  Collected collected;
+
+  collected_init (&collected);
+  g_assert_true (nd_igtl_to_fields (&header, latin1, sizeof (latin1), collect,
+      &collected, NULL));
+  messages = to_messages (&collected, 0);
+  g_assert_cmpstr (messages, ==, "STRING N 006a0004c3bcc39f\n");
+  collected_clear (&collected);
+}
+
 /* Contents of every size, full of anything. */
 static void
 test_any_content (void)
@@ -250,6 +267,7 @@ main (int argc, char **argv)
   g_test_add_func ("/fields/position", test_position);
   g_test_add_func ("/fields/tools", test_tools);
   g_test_add_func ("/fields/reports", test_reports);
+  g_test_add_func ("/fields/charset", test_charset);
   g_test_add_func ("/fields/any-content", test_any_content);
   g_test_add_func ("/fields/not-finite", test_not_finite);
   g_test_add_func ("/fields/other-fields", test_other_fields);

@@ -145,6 +145,8 @@ get_sample (gconstpointer samples, NdSampleType type, gsize i)
       return ((const gint32 *) samples)[i];
     case ND_UINT32:
       return ((const guint32 *) samples)[i];
+    case ND_FLOAT64:
+      return ((const gdouble *) samples)[i];
     default:
       g_assert_not_reached ();
   }
@@ -185,20 +187,22 @@ test_samples (void)
     const NdIgtlScalar scalar = scalars[i / 2];
     const gsize size = nd_igtl_scalar_size (scalar);
     const NdSampleType type = nd_igtl_sample_type (scalar);
-    g_autofree guint8 *from = g_malloc (n * size + 1);
-    g_autofree guint8 *to = g_malloc (n * 8);
+    /* Not aligned. */
+    g_autofree guint8 *samples = g_malloc (n * size + 1);
     const gboolean swap = i % 2;
 
     for (gsize k = 0; k < n; k++)
-      put_sample (from + 1 + k * size, scalar, k);
+      put_sample (samples + 1 + k * size, scalar, k);
     if (swap)
-      nd_igtl_samples_swap (from + 1, size, n);
-    nd_igtl_samples_convert (to, from + 1, scalar,
+      nd_igtl_samples_swap (samples + 1, size, n);
+    nd_igtl_samples_to_native (samples + 1, scalar,
         swap != (G_BYTE_ORDER == G_BIG_ENDIAN), n);
+    g_assert_cmpuint (nd_sample_size (type), ==, size);
+    memmove (samples, samples + 1, n * size);
     for (gsize k = 0; k < n; k++) {
       guint8 bytes[8];
 
-      g_assert_cmpfloat (get_sample (to, type, k), ==,
+      g_assert_cmpfloat (get_sample (samples, type, k), ==,
           put_sample (bytes, scalar, k));
     }
   }

@@ -124,6 +124,53 @@ test_metadata (void)
   }
 }
 
+/* Texts in the sets that headers name, and in others than they name. */
+static void
+test_charsets (void)
+{
+  static const struct
+  {
+    guint charset;
+    const gchar *bytes;
+    gsize size;
+    const gchar *text;
+  } texts[] = {
+    { ND_IGTL_ASCII, "Gr\xc3\xbc\xc3\x9f", 6, "Grüß" },
+    { ND_IGTL_ASCII, "Gr\xfc", 3, "Gr\xef\xbf\xbd" },
+    { ND_IGTL_LATIN1, "Gr\xfc\xdf", 4, "Grüß" },
+    { ND_IGTL_LATIN1, "a\0b", 3, "a" },
+    { ND_IGTL_UTF16BE, "\0G\0\xfc\xd8\x3d\xde\x00", 8, "Gü😀" },
+    { ND_IGTL_UTF16LE, "G\0\xfc\0", 4, "Gü" },
+    { ND_IGTL_UTF16, "\xff\xfeG\0\xfc\0", 6, "Gü" },
+    { ND_IGTL_UTF16, "\xfe\xff\0G\0\xfc", 6, "Gü" },
+    { ND_IGTL_UTF16, "\0G\0\xfc", 4, "Gü" },
+    { ND_IGTL_UTF16, "", 0, "" },
+    { ND_IGTL_UTF16BE, "abc", 3, "abc" },
+    { ND_IGTL_UTF16BE, "\xd8\x3d", 2, "\xef\xbf\xbd=" },
+    { 17, "abc", 3, "abc" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_autofree guint8 *bytes = g_memdup2 (texts[i].bytes, texts[i].size);
+    g_autofree gchar *text =
+        nd_igtl_text_of (texts[i].charset, bytes, texts[i].size);
+
+    g_assert_cmpstr (text, ==, texts[i].text);
+  }
+}
+
+/* The set of a value of metadata. */
+static void
+test_metadata_charset (void)
+{
+  static const guint8 bytes[] = { 0, 1, 0, 1, 0, 4, 0, 0, 0, 1, 'k', 0xe9 };
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  g_assert_true (nd_igtl_metadata_parse (bytes, sizeof (bytes), collect, text,
+      NULL));
+  g_assert_cmpstr (text->str, ==, "k=é;");
+}
+
 static void
 test_extended (void)
 {
@@ -151,6 +198,8 @@ main (int argc, char **argv)
   g_test_add_func ("/message/refused", test_refused);
   g_test_add_func ("/message/names", test_names);
   g_test_add_func ("/message/metadata", test_metadata);
+  g_test_add_func ("/message/charsets", test_charsets);
+  g_test_add_func ("/message/metadata-charset", test_metadata_charset);
   g_test_add_func ("/message/extended", test_extended);
   return g_test_run ();
 }

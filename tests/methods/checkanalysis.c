@@ -553,7 +553,7 @@ bench_structure (gsize size)
 }
 
 static void
-bench (gsize size, NdSampleType type)
+bench (gsize size, NdSampleType type, NdDenoiseMethod method)
 {
   g_autoptr (GRand) r = g_rand_new_with_seed (1);
   g_autoptr (GError) error = NULL;
@@ -563,7 +563,10 @@ bench (gsize size, NdSampleType type)
     .shape = { 1, { size, size, size } },
     .type = type,
     .n_volumes = 1,
-    .settings = { .latency = 3, .strength = 1 },
+    .settings = { .latency = 3,
+        .strength = 1,
+        .method = method,
+        .remap = ND_ADAPTIVE_REMAP },
     .samples = size * size * size,
     .bytes = size * size * size * nd_sample_size (type),
     .noise = 15,
@@ -579,7 +582,8 @@ bench (gsize size, NdSampleType type)
   algorithm = backend->algorithms->denoise_new (&c.settings, &c.borders,
       &c.shape, type, 0, -1, &error);
   g_assert_no_error (error);
-  measure (algorithm, volumes, &c.shape, &c.shape, type, "nddenoise");
+  measure (algorithm, volumes, &c.shape, &c.shape, type,
+      method == ND_DENOISE_ADAPTIVE ? "nddenoise adaptive" : "nddenoise");
   for (guint i = 0; i < BENCH_VOLUMES; i++)
     memory_free (volumes[i], TRUE);
 }
@@ -618,12 +622,16 @@ main (int argc, char **argv)
   }
   nd_threads_start (0);
   if (opt_bench) {
-    for (gsize size = 64; size <= (opt_module ? 256 : 64); size *= 2)
-      bench (size, ND_UINT8);
-    bench (64, ND_FLOAT32);
-    bench_structure (64);
-    if (opt_module)
-      bench_structure (128);
+    static const gsize on_cpu[] = { 64, 96 }, on_device[] = { 64, 128, 256 };
+    const gsize *sizes = opt_module ? on_device : on_cpu;
+
+    for (guint i = 0; i < (opt_module ? 3 : 2); i++)
+      bench (sizes[i], ND_UINT8, ND_DENOISE_TRANSFORM);
+    bench (64, ND_FLOAT32, ND_DENOISE_TRANSFORM);
+    if (!opt_module)
+      bench (64, ND_UINT8, ND_DENOISE_ADAPTIVE);
+    for (guint i = 0; i < 2; i++)
+      bench_structure (sizes[i]);
     return 0;
   }
   g_print ("1..%d\n# seed %d; one job: --seed %d --only JOB\n", opt_jobs,

@@ -9,8 +9,24 @@
  * long double: 2^-53 replaces 2^-24, and the relative L2 error of float64 is at
  * most 1e-14, for fft 1e-13.
  *
+ * Some windows move on by a few volumes, and the last output is compared.
+ *
+ * The bound of what is made of the responses is the sum of the bounds of all
+ * responses, and labels may differ in one sample of 200.
+ *
+ * If a method begins outputs ahead, the values must be those without it. The
+ * sign and the payload of NaN may differ.
+ *
+ * With --slabs each method also has less memory than it needs, if the back end
+ * can do with less (engine/slabs.h). Its results must be as accurate, and those
+ * of direct and separable equal to those without a limit.
+ *
+ * With --spread the work is also divided in every way in which several devices
+ * share it (engine/spread.h), all on one device. The same holds for the
+ * results.
+ *
  *   checkmethods [--seed N] [--jobs N] [--only JOB] [--large] [--double]
- *       [--module FILE]
+ *       [--slabs] [--spread] [--method NAME] [--module FILE]
  *
  * --module tests the back end of a module, for example cuda/ndconv-cuda.so. The
  * exit code is 77 if there is no device and 1 if the device cannot be used.
@@ -21,7 +37,7 @@
 #include "core/error.h"
 #include "cpu/cpu.h"
 #include "cpu/kernels.h"
-#include "engine/plan.h"
+#include "engine/spread.h"
 #include "tests/methods/randomcase.h"
 
 #include <fcntl.h>
@@ -36,8 +52,20 @@ static gint opt_jobs = 400;
 static gint opt_only = -1;
 static gboolean opt_large;
 static gboolean opt_double;
-static gchar *opt_module;
+static gboolean opt_slabs;
+static gboolean opt_spread;
+static gchar *opt_method, *opt_module;
 static const gchar *backend = "cpu";
+static guint n_begun; /* runs in which an output was begun ahead */
+
+/* The part of the memory that a plan may have, and the plans that had slabs. */
+static gdouble part = 1;
+static guint in_slabs;
+
+/* How several plans share the work, their number, and the plans that did. */
+static NdSpreadKind kind;
+static guint n_devices = 1;
+static guint divided[ND_SPREAD_KINDS];
 
 /* Volumes and responses in host memory, or copies of them on the device. */
 typedef struct
@@ -82,16 +110,96 @@ push (NdPlan *plan, const Case *c, guint slot, const Place *volumes,
   g_assert_true (nd_plan_push (plan, slot, &in, NULL));
 }
 
+/* Replaces @whole by several plans that share its work, if they can. */
+static NdPlan *
+divide (NdPlan *whole)
+{
+  g_autoptr (NdPlan) plan = whole;
+  NdPlan *several = g_new0 (NdPlan, 1);
+  NdDevices devices = { .n = n_devices };
+  g_autoptr (GError) error = NULL;
+  NdSpreadCut cut;
+
+  several->backend = plan->backend;
+  several->method = plan->method;
+  several->turns = 1;
+  several->options = plan->options;
+  several->options.keep = nd_job_reach (&plan->job).slots > 1;
+  several->job = plan->job;
+  several->job.bank = several->bank = nd_bank_copy (plan->bank);
+  if (nd_spread_cut (plan->backend, &several->job, &several->options,
+          plan->method, &devices, kind, &cut))
+    several->spread = nd_spread_new (plan->backend, &several->job,
+        &several->options, plan->method, 0, &cut, &error);
+  if (!several->spread) {
+    nd_plan_free (several);
+    return g_steal_pointer (&plan);
+  }
+  divided[kind]++;
+  return several;
+}
+
+/* Slot @slot of @plan keeps volume @which. */
+static void
+check_kept (const Case *c, NdPlan *plan, guint slot, const guint8 *volumes,
+    guint which)
+{
+  const NdShape *shape = &plan->job.shape;
+  NdSamples kept = nd_samples_dense (NULL, shape, plan->job.in_type);
+  g_autofree guint8 *memory = g_malloc (kept.response);
+
+  kept.data = memory;
+  g_assert_true (nd_plan_copy_kept (plan, slot, &kept, NULL));
+  for (gsize z = 0; z < shape->size[2]; z++)
+    for (gsize y = 0; y < shape->size[1]; y++)
+      g_assert_true (memcmp (memory + z * kept.slice + y * kept.row,
+                         volumes + which * c->in_bytes + z * c->in.slice
+                             + y * c->in.row,
+                         kept.row)
+          == 0);
+}
+
+static NdPlan *
+new_plan (const NdJob *job, const NdRingOptions *options, NdMethod method,
+    GError **error)
+{
+  const gchar *name = method == ND_METHOD_REFERENCE ? "cpu" : backend;
+  NdPlan *whole = nd_plan_new (job, options, name, -1, method, 0, error);
+  g_autoptr (GError) why = NULL;
+  NdPlan *slabs;
+  gsize bytes;
+
+  if (whole && kind != ND_SPREAD_ONE && method != ND_METHOD_REFERENCE)
+    return divide (whole);
+  if (!whole || part == 1 || !nd_backend_slabs (whole->backend))
+    return whole;
+  bytes = nd_plan_bytes (whole) * part;
+  slabs = nd_plan_new (job, options, name, -1, method, bytes, &why);
+  if (!slabs) {
+    g_assert_error (why, ND_ERROR, ND_ERROR_MEMORY);
+    return whole;
+  }
+  g_assert_cmpuint (nd_plan_bytes (slabs), <=, bytes);
+  in_slabs += slabs->slabs != NULL;
+  nd_plan_free (whole);
+  return slabs;
+}
+
 /* Computes all responses by @method. Returns NULL if the method cannot do the
- * job. @job and @volumes can differ from those of the case in type and
- * samples. */
+ * job. @job and @volumes can differ from those of the case in type and samples.
+ * If @begun, the output is begun before the last volume is pushed; it is then
+ * set to whether the method could do so. */
 static guint8 *
 run (const Case *c, const NdJob *job, const guint8 *volumes, NdMethod method,
-    gsize *bytes)
+    gsize *bytes, gboolean *begun)
 {
+  const NdRingOptions options = { .border_volumes = c->options.border_volumes,
+    .ahead = begun != NULL };
+  const gint last = c->slots[c->reach.slots - 1];
   g_autoptr (GError) error = NULL;
-  g_autoptr (NdPlan) plan = nd_plan_new (job, &c->options,
-      method == ND_METHOD_REFERENCE ? "cpu" : backend, -1, method, &error);
+  g_autoptr (NdPlan) plan = new_plan (job, &options, method, &error);
+  g_autofree gint *order =
+      g_memdup2 (c->slots, c->reach.slots * sizeof (c->slots[0]));
   Place from, to;
   NdSamples out;
   guint8 *memory;
@@ -103,7 +211,8 @@ run (const Case *c, const NdJob *job, const guint8 *volumes, NdMethod method,
         && method != ND_METHOD_REFERENCE);
     return NULL;
   }
-  *bytes = c->samples * nd_sample_size (job->out_type) * job->bank->n_filters;
+  *bytes = c->samples * nd_sample_size (job->out_type)
+      * nd_response_count (job->response, nd_bank_responses (job->bank));
   memory = g_malloc (*bytes + 2 * GUARD);
   memset (memory, GUARD_BYTE, *bytes + 2 * GUARD);
   memset (memory + GUARD, 0xff, *bytes); /* NaN in floats */
@@ -116,11 +225,33 @@ run (const Case *c, const NdJob *job, const guint8 *volumes, NdMethod method,
     push (plan, c, t, &from, c->reach.slots);
     push (plan, c, t, &from, t);
   }
-  g_assert_true (nd_plan_respond (plan, c->slots, &c->scale, &out, NULL));
+  if (begun) {
+    /* Nothing of what was begun before may remain, either. */
+    nd_plan_begin (plan, c->slots);
+    push (plan, c, 0, &from, c->reach.slots);
+    *begun = nd_plan_begin (plan, c->slots);
+    push (plan, c, 0, &from, 0);
+    if (last != 0) {
+      if (last != ND_SLOT_BORDER)
+        push (plan, c, last, &from, c->reach.slots);
+      nd_plan_begin (plan, c->slots);
+      if (last != ND_SLOT_BORDER)
+        push (plan, c, last, &from, last);
+    }
+  }
+  for (guint i = 0; i < c->moves; i++) {
+    g_assert_true (nd_plan_respond (plan, order, &c->scale, &out, NULL));
+    push (plan, c, order[0], &from, order[0]);
+    for (guint t = 0; t < c->reach.slots; t++)
+      order[t] = c->slots[(t + i + 1) % c->reach.slots];
+  }
+  g_assert_true (nd_plan_respond (plan, order, &c->scale, &out, NULL));
   /* The device may still be reading: later writes must not reach it. */
   for (guint t = 0; t < c->reach.slots; t++)
     push (plan, c, t, &from, c->reach.slots);
   g_assert_true (nd_plan_synchronize (plan, NULL));
+  if (plan->spread && plan->options.keep && plan->backend->memory)
+    check_kept (c, plan, 0, volumes, c->reach.slots);
   place_free (&from, FALSE);
   place_free (&to, TRUE);
   g_assert_cmpuint (nd_plan_bytes (plan), >, 0);
@@ -161,10 +292,12 @@ largest_sum (const Case *c)
       *v = isfinite (*v) ? fabs (*v) : 0;
     }
   }
+  bank->is_complex = FALSE;
+  job.response = ND_RESPONSE_ALL;
   job.bank = bank;
   job.border_value = fabs (job.border_value);
   job.out_type = ND_FLOAT32;
-  sums = run (c, &job, volumes, ND_METHOD_REFERENCE, &bytes);
+  sums = run (c, &job, volumes, ND_METHOD_REFERENCE, &bytes, NULL);
   for (gsize i = 0; i < bytes; i += sizeof (gfloat))
     largest = MAX (largest, *(gfloat *) (sums + GUARD + i) - c->scale.offset);
   return largest / c->scale.gain;
@@ -180,19 +313,24 @@ compare (const Case *c, NdMethod method, const guint8 *got, const guint8 *want,
   gboolean fast =
       method == ND_METHOD_TENSOR && c->job.accuracy == ND_ACCURACY_FAST;
   gdouble l2_bound = method == ND_METHOD_FFT ? 1e-6 : fast ? 5e-4 : 2e-6;
+  gboolean is_made = c->job.response != ND_RESPONSE_ALL;
+  gboolean exact = c->exact && !is_made;
   gint digits = is_double ? -53 : -24;
   gdouble error2 = 0, norm2 = 0, bound, worst = 0;
+  gsize n_other = 0;
 
   for (guint k = 0; k < c->bank->n_filters; k++)
     taps = MAX (taps, nd_filter_count (c->bank->filters[k]));
   if (is_double)
     l2_bound = method == ND_METHOD_FFT ? 1e-13 : 1e-14;
   /* The reference rounds its sums once. */
-  bound = c->exact && method != ND_METHOD_FFT && !fast
+  bound = exact && method != ND_METHOD_FFT && !fast
       ? 0
       : (8 * sqrt (taps + 1) + 1) * ldexp (1, digits) * largest * c->scale.gain;
   if (method == ND_METHOD_TENSOR)
     bound *= fast ? 500 : 2;
+  if (is_made)
+    bound *= c->bank->n_filters;
   if (integer && bound > 0)
     bound += 1; /* rounding may differ by one */
   if (is_double && c->job.out_type == ND_FLOAT32 && bound > 0)
@@ -209,10 +347,16 @@ compare (const Case *c, NdMethod method, const guint8 *got, const guint8 *want,
       }
       continue;
     }
+    n_other += g != w;
     worst = MAX (worst, fabs (g - w));
     error2 += (g - w) * (g - w);
     norm2 += w * w;
   }
+  /* Labels may differ if two responses are nearly equal. */
+  if (c->job.response == ND_RESPONSE_ARGMAX)
+    return n_other <= bytes / step / 200
+        || (g_printerr ("# %" G_GSIZE_FORMAT " other labels\n", n_other),
+            FALSE);
   /* If a response cancels, its error is compared with a tenth of the response
    * without cancellation, because the error of a transform depends on all its
    * input. */
@@ -223,7 +367,7 @@ compare (const Case *c, NdMethod method, const guint8 *got, const guint8 *want,
             FALSE);
   if (!integer && !is_double
       && (method == ND_METHOD_FFT || fast
-          || (method == ND_METHOD_TENSOR && !c->exact)))
+          || (method == ND_METHOD_TENSOR && !exact)))
     return sqrt (error2) <= l2_bound * sqrt (norm2)
         || (g_printerr ("# relative L2 error %g\n", sqrt (error2 / norm2)),
             FALSE);
@@ -232,13 +376,92 @@ compare (const Case *c, NdMethod method, const guint8 *got, const guint8 *want,
   return worst <= bound;
 }
 
+/* Whether all samples are equal; NaN equals NaN. */
+static gboolean
+is_equal (const Case *c, const guint8 *got, const guint8 *want, gsize bytes)
+{
+  const gsize step = nd_sample_size (c->job.out_type);
+
+  for (gsize i = 0; i < bytes; i += step) {
+    const gdouble g = sample_at (got + GUARD + i, c->job.out_type);
+    const gdouble w = sample_at (want + GUARD + i, c->job.out_type);
+
+    if (g != w && !(isnan (g) && isnan (w))) {
+      g_printerr ("# sample %" G_GSIZE_FORMAT ": %.9g, not %.9g\n", i / step, g,
+          w);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* Whether @method gives the same with less memory. */
+static gboolean
+check_slabs (guint index, const Case *c, NdMethod method, const guint8 *whole,
+    const guint8 *want, gdouble largest)
+{
+  const guint32 seeds[3] = { opt_seed, index, method };
+  g_autoptr (GRand) r = g_rand_new_with_seed_array (seeds, 3);
+  g_autofree guint8 *got = NULL;
+  gsize bytes;
+
+  part = g_rand_double_range (r, 0.2, 0.95);
+  got = run (c, &c->job, c->volumes, method, &bytes, NULL);
+  part = 1;
+  if (method == ND_METHOD_DIRECT || method == ND_METHOD_SEPARABLE)
+    return is_equal (c, got, whole, bytes);
+  return compare (c, method, got, want, bytes, largest);
+}
+
+/* Whether @method gives the same on several devices. If a bank is divided,
+ * `direct` may sum in another order, since a kernel serves several filters. */
+static gboolean
+check_spread (guint index, const Case *c, NdMethod method, const guint8 *whole,
+    const guint8 *want, gdouble largest)
+{
+  const guint32 seeds[3] = { opt_seed, index, method };
+  g_autoptr (GRand) r = g_rand_new_with_seed_array (seeds, 3);
+  gboolean ok = TRUE;
+
+  n_devices = g_rand_int_range (r, 2, 6);
+  for (kind = ND_SPREAD_ROUND; ok && kind < ND_SPREAD_KINDS; kind++) {
+    gsize bytes;
+    g_autofree guint8 *got = run (c, &c->job, c->volumes, method, &bytes, NULL);
+
+    ok = method == ND_METHOD_SEPARABLE
+            || (method == ND_METHOD_DIRECT && kind != ND_SPREAD_FILTERS)
+        ? is_equal (c, got, whole, bytes)
+        : compare (c, method, got, want, bytes, largest);
+    if (!ok)
+      g_printerr ("# %u devices, kind %d\n", n_devices, kind);
+  }
+  kind = ND_SPREAD_ONE;
+  return ok;
+}
+
+static gboolean
+compare_begun (const Case *c, NdMethod method, const guint8 *want, gsize bytes)
+{
+  gboolean begun;
+  g_autofree guint8 *got = NULL;
+
+  if (!nd_backend_find (backend, -1, NULL)->begin)
+    return TRUE;
+  got = run (c, &c->job, c->volumes, method, &bytes, &begun);
+  n_begun += begun;
+  if (is_equal (c, got, want, bytes))
+    return TRUE;
+  g_printerr ("# other values if begun ahead\n");
+  return FALSE;
+}
+
 static gboolean
 check (guint index, const Case *c)
 {
   gsize bytes;
   gdouble largest = largest_sum (c);
   g_autofree guint8 *want =
-      run (c, &c->job, c->volumes, ND_METHOD_REFERENCE, &bytes);
+      run (c, &c->job, c->volumes, ND_METHOD_REFERENCE, &bytes, NULL);
   gboolean ok = TRUE;
 
   for (const NdKernels *const *k = nd_kernels_all (); *k; k++) {
@@ -247,21 +470,30 @@ check (guint index, const Case *c)
     g_setenv ("NDCONV_SIMD", (*k)->name, TRUE);
     for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
       const NdMethod m = nd_auto_methods[i];
-      g_autofree guint8 *got = run (c, &c->job, c->volumes, m, &bytes);
+      g_autofree guint8 *got = NULL;
 
-      if (got && !compare (c, m, got, want, bytes, largest)) {
+      if (opt_method && !g_str_equal (opt_method, nd_method_name (m)))
+        continue;
+      got = run (c, &c->job, c->volumes, m, &bytes, NULL);
+
+      if (got
+          && (!compare (c, m, got, want, bytes, largest)
+              || !compare_begun (c, m, got, bytes)
+              || (opt_slabs && !check_slabs (index, c, m, got, want, largest))
+              || (opt_spread
+                  && !check_spread (index, c, m, got, want, largest)))) {
         g_printerr ("# job %u, %s with %s: %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
                     ":%" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
                     " components of %s to %s, border %d, %u filters, first "
                     "%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
-                    ":%" G_GSIZE_FORMAT "%s%s%s\n",
+                    ":%" G_GSIZE_FORMAT ", response %s%s%s%s\n",
             index, nd_method_name (m), (*k)->name, c->job.shape.size[0],
             c->job.shape.size[1], c->job.shape.size[2], c->job.shape.components,
             nd_sample_name (c->job.in_type), nd_sample_name (c->job.out_type),
             c->job.border, c->bank->n_filters, c->bank->filters[0]->size[0],
             c->bank->filters[0]->size[1], c->bank->filters[0]->size[2],
-            c->bank->filters[0]->size[3], c->exact ? ", exact" : "",
-            c->nonfinite ? ", NonFinite" : "",
+            c->bank->filters[0]->size[3], nd_response_name (c->job.response),
+            c->exact ? ", exact" : "", c->nonfinite ? ", NonFinite" : "",
             c->job.accuracy == ND_ACCURACY_FAST ? ", fast" : "");
         ok = FALSE;
       }
@@ -278,9 +510,15 @@ main (int argc, char **argv)
     { "jobs", 0, 0, G_OPTION_ARG_INT, &opt_jobs, "number of jobs", "N" },
     { "module", 0, 0, G_OPTION_ARG_FILENAME, &opt_module,
         "module of the back end", "FILE" },
+    { "method", 0, 0, G_OPTION_ARG_STRING, &opt_method,
+        "check only this method", "NAME" },
     { "only", 0, 0, G_OPTION_ARG_INT, &opt_only, "run only this job", "JOB" },
     { "double", 0, 0, G_OPTION_ARG_NONE, &opt_double,
         "run jobs in double precision", NULL },
+    { "slabs", 0, 0, G_OPTION_ARG_NONE, &opt_slabs,
+        "also with less memory than a job needs", NULL },
+    { "spread", 0, 0, G_OPTION_ARG_NONE, &opt_spread, "also on several devices",
+        NULL },
     { "large", 0, 0, G_OPTION_ARG_NONE, &opt_large,
         "run the large jobs instead", NULL },
     { NULL } };
@@ -323,5 +561,12 @@ main (int argc, char **argv)
     g_print ("%sok %d\n", ok ? "" : "not ", i + 1);
     case_clear (&c);
   }
+  g_print ("# %u runs began outputs ahead\n", n_begun);
+  if (opt_slabs)
+    g_print ("# %u plans had slabs\n", in_slabs);
+  if (opt_spread)
+    g_print ("# %u plans went round, %u had slabs, %u had some filters\n",
+        divided[ND_SPREAD_ROUND], divided[ND_SPREAD_SLABS],
+        divided[ND_SPREAD_FILTERS]);
   return failed ? 1 : 0;
 }

@@ -27,11 +27,12 @@ make_symmetric (NdFilter *f)
       f->coefficients[t * n + n - 1 - i] = f->coefficients[t * n + i];
 }
 
-/* Makes a filter of size @wanted, or of a random size of up to @taps if that is
- * NULL. If @like is set, the filter has the origin of @like and no zeros. */
+/* Makes a filter of size @wanted, or of a random size of up to @taps along the
+ * first @axes axes if that is NULL. If @like is set, the filter has the origin
+ * of @like and no zeros. */
 static NdFilter *
 random_filter (GRand *r, gboolean exact, gboolean symmetric,
-    const gsize *wanted, gsize taps, const NdFilter *like)
+    const gsize *wanted, guint axes, gsize taps, const NdFilter *like)
 {
   static const gsize sizes[] = { 1, 1, 2, 3, 3, 4, 5, 5, 6, 7, 9, 11, 13, 17,
     31 };
@@ -45,7 +46,8 @@ random_filter (GRand *r, gboolean exact, gboolean symmetric,
   do {
     for (guint a = 0; a < ND_AXES; a++) {
       size[a] = wanted ? wanted[a]
-                       : sizes[g_rand_int_range (r, 0, G_N_ELEMENTS (sizes))];
+          : a < axes   ? sizes[g_rand_int_range (r, 0, G_N_ELEMENTS (sizes))]
+                       : 1;
       if (symmetric && a < ND_AXIS_T)
         size[a] |= 1;
     }
@@ -180,13 +182,17 @@ largest_weights (const Case *c)
 
 /* Jobs that are large enough for cases that small jobs do not reach on a GPU:
  * thread blocks with several items of work, runs of several planes, pushes
- * beside a response, and more NonFinite samples than the list holds. */
+ * beside a response, more NonFinite samples than the list holds, and banks with
+ * more blocks of a transform than the device computes at once. */
 typedef struct
 {
   NdSampleType type;
   gsize size[3];
   gsize filter[ND_AXES];
   gboolean masked; /* half of each volume is NaN or infinite */
+  guint n_filters; /* 0: one */
+  NdResponse response;
+  gboolean is_complex;
 } Large;
 
 static const Large larges[] = {
@@ -200,6 +206,16 @@ static const Large larges[] = {
   { ND_FLOAT32, { 90, 80, 40 }, { 5, 3, 3, 3 }, TRUE },
   { ND_FLOAT32, { 600, 500, 1 }, { 7, 5, 1, 1 }, TRUE },
   { ND_FLOAT32, { 100, 60, 50 }, { 20, 19, 1, 1 }, TRUE },
+  { ND_UINT8, { 130, 33, 130 }, { 17, 1, 17, 1 }, FALSE, 3 },
+  { ND_FLOAT32, { 130, 33, 120 }, { 17, 1, 16, 1 }, TRUE, 2 },
+  { ND_UINT16, { 1100, 1000, 1 }, { 17, 15, 1, 1 }, FALSE, 2 },
+  { ND_FLOAT32, { 70, 60, 40 }, { 2, 2, 2, 14 }, TRUE, 20 },
+  { ND_UINT8, { 130, 33, 100 }, { 17, 1, 17, 1 }, FALSE, 4, ND_RESPONSE_SUM,
+      TRUE },
+  { ND_UINT8, { 130, 33, 220 }, { 17, 1, 17, 1 }, FALSE, 3,
+      ND_RESPONSE_ARGMAX },
+  { ND_UINT16, { 130, 33, 100 }, { 17, 1, 17, 1 }, FALSE, 6, ND_RESPONSE_MAX,
+      TRUE },
 };
 
 guint
@@ -219,17 +235,39 @@ random_type (GRand *r, NdPrecision precision)
   return i < ND_SAMPLE_TYPES ? (NdSampleType) i : ND_FLOAT64;
 }
 
+/* What is made of the responses. Small jobs have no labels, because responses
+ * to a border of zeros are equal. Complex banks filter one component. */
+static void
+init_response (Case *c, GRand *r, const Large *large)
+{
+  static const NdResponse kinds[] = { ND_RESPONSE_MAGNITUDE, ND_RESPONSE_MAX,
+    ND_RESPONSE_SUM };
+
+  if (large) {
+    c->job.response = large->response;
+    c->bank->is_complex = large->is_complex;
+  } else if (g_rand_int_range (r, 0, 6) == 0) {
+    c->job.response = kinds[g_rand_int_range (r, 0, G_N_ELEMENTS (kinds))];
+    c->bank->is_complex = c->bank->n_filters % 2 == 0
+        && c->job.shape.components == 1 && g_rand_boolean (r);
+  }
+}
+
 void
 case_init (Case *c, GRand *r, gint number, NdPrecision precision)
 {
   const Large *large = number < 0 ? NULL : &larges[number];
   g_autoptr (GPtrArray) filters = g_ptr_array_new ();
-  static const guint banks[] = { 2, 3, 4, 7, 13 };
-  guint n_filters = !large && g_rand_int_range (r, 0, 4) == 0
+  static const guint banks[] = { 2, 3, 4, 7, 13, 40 };
+  guint n_filters = large ? MAX (large->n_filters, 1)
+      : g_rand_int_range (r, 0, 4) == 0
       ? banks[g_rand_int_range (r, 0, G_N_ELEMENTS (banks))]
       : 1;
   /* All filters have one size, or all but the first, or each its own. */
   guint model = g_rand_int_range (r, 0, 3);
+  /* Banks of windows of one volume, and flat ones, have kernels of their own on
+   * a GPU. */
+  guint axes = n_filters > 1 ? g_rand_int_range (r, 2, 5) : ND_AXES;
   gboolean symmetric = g_rand_int_range (r, 0, 4) == 0;
   gsize bytes;
 
@@ -267,15 +305,24 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
             large      ? large->filter
                 : like ? like->size
                        : NULL,
-            2500 / n_filters, like));
+            axes, 2500 / n_filters, like));
   }
   c->bank = nd_bank_new (filters);
   c->job.bank = c->bank;
+  init_response (c, r, large);
   c->reach = nd_job_reach (&c->job);
   c->scale.gain = nd_sample_is_float (c->job.out_type) ? 1
       : c->exact                                       ? 0.5
                                                        : 0.01;
   c->scale.offset = nd_sample_is_float (c->job.out_type) ? 0 : 17;
+  /* Integers are also stored without a scale: the coefficients have it. */
+  if (!nd_sample_is_float (c->job.out_type) && g_rand_boolean (r)) {
+    for (guint k = 0; k < n_filters; k++)
+      for (gsize i = 0; i < nd_filter_count (c->bank->filters[k]); i++)
+        c->bank->filters[k]->coefficients[i] *= c->scale.gain;
+    c->scale.gain = 1;
+    c->scale.offset = 0;
+  }
 
   bytes = nd_sample_size (c->job.in_type);
   nd_shape_samples (&c->job.shape, &c->samples);
@@ -305,6 +352,13 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
     c->slots[t] = c->options.border_volumes && g_rand_int_range (r, 0, 4) == 0
         ? ND_SLOT_BORDER
         : g_rand_int_range (r, 0, c->reach.slots);
+  /* Sums that were begun ahead are used in windows that move on, whose slots
+   * differ. */
+  if (!large && c->reach.slots > 2 && g_rand_boolean (r)) {
+    c->moves = g_rand_int_range (r, 1, 4);
+    for (guint t = 0; t < c->reach.slots; t++)
+      c->slots[t] = (t + c->moves) % c->reach.slots;
+  }
   c->resident = g_rand_boolean (r);
 }
 

@@ -19,6 +19,9 @@ typedef struct
   gboolean exact;
   gboolean nonfinite; /* samples include NaN and Inf */
   gint *slots;
+  guint
+      moves; /* by how many volumes the window moves on before the last output,
+                * as in a stream */
   gdouble magnitude; /* max |x| * sum |w| of the largest filter */
   gsize samples;
   /* Strided input, volumes in sequence. There is one volume more than the

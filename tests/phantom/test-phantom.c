@@ -5,6 +5,9 @@
  */
 #include "core/threads.h"
 #include "phantom/pattern.h"
+#include "phantom/vessels.h"
+
+#include <math.h>
 
 #include <string.h>
 
@@ -60,10 +63,70 @@ test_threads (void)
   }
 }
 
+/* Middle lines are bright, and all values are those of the formula, with the
+ * distance from the plane across the line. */
+static void
+test_vessels (void)
+{
+  NdPatternSettings settings = { .kind = ND_PATTERN_VESSELS,
+    .type = ND_FLOAT32,
+    .shape = { 1, { 40, 44, 50 } },
+    .rate_n = 25,
+    .rate_d = 1 };
+  const gsize *size = settings.shape.size;
+  g_autofree gfloat *data = g_new (gfloat, size[0] * size[1] * size[2]);
+  g_autofree gfloat *noisy = g_new (gfloat, size[0] * size[1] * size[2]);
+  g_autofree gfloat *again = g_new (gfloat, size[0] * size[1] * size[2]);
+  guint bright = 0, changed = 0;
+
+  for (guint noise = 0; noise < 3; noise++) {
+    g_autoptr (NdPattern) pattern = NULL;
+    gfloat *const out[] = { data, noisy, again };
+
+    settings.noise = noise > 0;
+    pattern = nd_pattern_new (&settings, NULL);
+    nd_pattern_volume (pattern, 3, out[noise]);
+  }
+  for (gsize i = 0; i < size[0] * size[1] * size[2]; i++) {
+    const gdouble x = (2.0 * (i % size[0]) + 1 - 40) / 40;
+    const gdouble y = (2.0 * (i / size[0] % size[1]) + 1 - 44) / 40;
+    const gdouble z = (2.0 * (i / size[0] / size[1]) + 1 - 50) / 40;
+    gdouble want = 0;
+
+    for (guint k = 0; k < ND_VESSELS; k++) {
+      const NdVessel *t = &nd_vessels[k];
+      const gdouble p[] = { x - t->a * sin (t->f * z + t->p),
+        y - t->b * sin (t->g * z + t->q), 0 };
+      const gdouble l[] = { t->a * t->f * cos (t->f * z + t->p),
+        t->b * t->g * cos (t->g * z + t->q), 1 };
+      gdouble cross = 0, length = 0;
+
+      for (guint a = 0; a < 3; a++) {
+        const guint b = (a + 1) % 3, c = (a + 2) % 3;
+
+        cross += pow (p[b] * l[c] - p[c] * l[b], 2);
+        length += l[a] * l[a];
+      }
+      want = MAX (want,
+          40 + 200 * exp (-2 * cross / length / (t->radius * t->radius)));
+    }
+    g_assert_cmpfloat_with_epsilon (data[i], want, 1e-3);
+    g_assert_cmpfloat (fabs (noisy[i] - MIN (data[i], 255)), <=,
+        0.4 * data[i] + 1e-3);
+    g_assert_true (noisy[i] >= 0 && noisy[i] <= 255);
+    bright += data[i] > 200;
+    changed += fabs (noisy[i] - data[i]) > 0.1 * data[i];
+  }
+  g_assert_cmpuint (bright, >, 100);
+  g_assert_cmpuint (changed, >, 40 * 44 * 50 / 2);
+  g_assert_cmpmem (noisy, 40 * 44 * 50 * 4, again, 40 * 44 * 50 * 4);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/phantom/threads", test_threads);
+  g_test_add_func ("/phantom/vessels", test_vessels);
   return g_test_run ();
 }

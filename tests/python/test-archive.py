@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 try:
     import numpy as np
@@ -20,7 +21,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import ndconv
-from ndconv import _local
+from ndconv import _ledger, _local, _sources, _storejobs
 
 W = "gaussian,sigma=<0.7,0.8,0.5,0.5>"
 
@@ -53,7 +54,7 @@ class Archives(unittest.TestCase):
         return zarr.open_group(str(path or self.target), mode="r")["0"][...]
 
     def test_blocks(self):
-        whole = ndconv.convolve(self.x, W, method="direct", border="mirror",
+        whole = ndconv.convolve(self.x, W, method="separable", border="mirror",
                                 time_border="wrap")
         seen = []
         report = ndconv.run(self.source, self.target, filter=W, exact=True,
@@ -84,6 +85,131 @@ class Archives(unittest.TestCase):
         with self.assertRaisesRegex(ndconv.SettingsError, "other settings"):
             ndconv.run(self.source, self.target, filter=W)
 
+    def test_small_chunks(self):
+        """Halos of several chunks; a scale of all resolutions is kept."""
+        group = zarr.create_group(str(self.folder / "small.zarr"))
+        scale = [{"type": "scale", "scale": [0.04, 1, 1, 1]}]
+        group.attrs["ome"] = {"version": "0.5", "multiscales": [{
+            "axes": [{"name": a} for a in "tzyx"], "datasets": [{"path": "a"}],
+            "coordinateTransformations": scale}]}
+        group.create_array("a", shape=self.x.shape, dtype="f4",
+                           chunks=(1, 2, 3, 4))[...] = self.x
+        filter_ = np.random.default_rng(4).random((5, 5, 7, 9))
+        for border in ("constant", "mirror", "wrap"):
+            settings = {"border": border, "time_border": border,
+                        "origin": (1, -1, 2, -3)}
+            target = self.folder / f"{border}.zarr"
+            report = ndconv.run(self.folder / "small.zarr", target,
+                                filter=filter_, exact=True, workers=2,
+                                block=(2, 4, 9, 8), **settings)
+            self.assertEqual(report.failed, [])
+            np.testing.assert_array_equal(
+                self.read(target), ndconv.convolve(
+                    self.x, filter_, method="direct", **settings))
+            found = zarr.open_group(str(target), mode="r").attrs["ome"]
+            self.assertEqual(found["multiscales"][0][
+                "coordinateTransformations"], scale)
+
+    def test_integers(self):
+        """They do not depend on blocks, even those next to a half."""
+        x = np.random.default_rng(5).integers(0, 4000, (8, 32, 40, 40)
+                                              ).astype("i2")
+        self.make(self.folder / "i2.zarr", x, (1, 16, 20, 20))
+        filter_ = np.random.default_rng(6).random((5, 5, 5, 5))
+        filter_ /= filter_.sum()
+        whole = ndconv.convolve(x, filter_, method="direct")
+        self.assertTrue((ndconv.convolve(x, filter_, method="fft")
+                         != whole).any())
+        for i, (block, workers) in enumerate((((8, 32, 40, 40), 1),
+                                              ((3, 16, 40, 20), 2))):
+            target = self.folder / f"{i}.zarr"
+            ndconv.run(self.folder / "i2.zarr", target, filter=filter_,
+                       block=block, workers=workers)
+            np.testing.assert_array_equal(self.read(target), whole)
+
+    def test_integers_by_fft(self):
+        """The same by fft, with means of which many are exact halves."""
+        x = np.random.default_rng(7).integers(0, 255, (6, 24, 40, 40)
+                                              ).astype("u1")
+        self.make(self.folder / "u1.zarr", x, (1, 8, 8, 8))
+        for border, filter_ in (("mirror", np.ones((2, 4, 4, 4)) / 128),
+                                ("wrap", np.random.default_rng(8).random(
+                                    (3, 5, 5, 5)) / 200)):
+            settings = {"border": border, "time_border": border}
+            # The sums, rounded as exact ones are.
+            whole = np.rint(ndconv.convolve(
+                x, filter_, method="direct", precision="double",
+                output_type="float64", **settings))
+            self.assertLess(whole.max(), 256)
+            for i, block in enumerate(((6, 24, 40, 40), (2, 8, 16, 40),
+                                       (1, 16, 8, 16))):
+                target = self.folder / f"{border}.{i}.zarr"
+                report = ndconv.run(
+                    self.folder / "u1.zarr", target, filter=filter_,
+                    method="fft", block=block, workers=1 + i % 2, **settings)
+                self.assertEqual(report.failed, [])
+                found = self.read(target)
+                self.assertEqual(found.dtype, x.dtype)
+                np.testing.assert_array_equal(found, whole)
+        for response, filter_ in (("argmax", "quadrature-bank,size=3"),
+                                  ("phase", np.ones((3, 3, 3, 3), "c16"))):
+            with self.assertRaisesRegex(ndconv.SettingsError,
+                                        "equal responses"):
+                ndconv.run(self.folder / "u1.zarr", self.folder / "no.zarr",
+                           filter=filter_, method="fft", response=response)
+
+    def test_large_by_fft(self):
+        """Sums too large for that are computed by direct."""
+        rng = np.random.default_rng(9)
+        large = rng.integers(-2 ** 31, 2 ** 31, (3, 8, 20, 20)).astype("i4")
+        outlier = rng.random((3, 8, 20, 20), "float32") * 99
+        outlier[1, 2, 3, 4] = 1e10
+        filter_ = rng.integers(-9, 9, (3, 5, 5, 5)) / 2
+        for name, x, output in (("i4", large, "int32"),
+                                ("f4", outlier, "int16")):
+            self.make(self.folder / f"{name}.zarr", x, (1, 8, 10, 10))
+            found = []
+            for i, block in enumerate(((3, 8, 20, 20), (1, 8, 10, 10))):
+                target = self.folder / f"{name}.{i}.zarr"
+                ndconv.run(self.folder / f"{name}.zarr", target,
+                           filter=filter_, method="fft", output_type=output,
+                           block=block)
+                found.append(self.read(target))
+            np.testing.assert_array_equal(*found)
+
+    def test_index_of_equal_responses(self):
+        """It does not depend on blocks, although it is float32."""
+        x = np.random.default_rng(10).random((3, 16, 24, 24), "float32")
+        x[:, :, :12] = 0
+        self.make(self.folder / "zero.zarr", x, (1, 8, 12, 12))
+        found = []
+        for i, block in enumerate(((3, 16, 24, 24), (1, 8, 12, 12))):
+            target = self.folder / f"{i}.zarr"
+            ndconv.run(self.folder / "zero.zarr", target, block=block,
+                       filter="monomial-bank,size=9", response="argmax",
+                       output_type="float32")
+            found.append(self.read(target))
+        np.testing.assert_array_equal(*found)
+
+    def test_changed_file(self):
+        """A run does not go on with other coefficients of the same name."""
+        path = self.folder / "w.npy"
+        np.save(path, np.ones((3, 3, 3, 3)) / 81)
+        settings = {"filter": f"file,location={path}",
+                    "block": (1,) + self.x.shape[1:]}
+        ndconv.run(self.source, self.target, **settings)
+        ndconv.run(self.source, self.target, **settings)
+        np.save(path, np.ones((3, 3, 3, 3)))
+        with self.assertRaisesRegex(ndconv.SettingsError, "other settings"):
+            ndconv.run(self.source, self.target, **settings)
+
+        # In the middle of a run, the tasks that remain fail.
+        report = ndconv.run(
+            self.source, self.folder / "middle.zarr", **settings,
+            progress=lambda _done, _total: np.save(path, np.ones((1, 1, 1, 1))))
+        self.assertNotEqual(report.failed, [])
+        self.assertFalse((self.folder / "middle.zarr").exists())
+
     def test_components_and_arrays(self):
         x = np.random.default_rng(3).integers(0, 99, (4, 2, 6, 9, 11),
                                               dtype="u1")
@@ -91,18 +217,18 @@ class Archives(unittest.TestCase):
         ndconv.run(self.folder / "c.zarr", self.target, filter=W, exact=True,
                    block=(1, 2, 6, 8, 8))
         np.testing.assert_array_equal(
-            self.read(), ndconv.convolve(x, W, axes="tczyx", method="direct"))
+            self.read(), ndconv.convolve(x, W, axes="tczyx", method="separable"))
         zarr.save_array(str(self.folder / "plain.zarr"), x[0, 0])
         ndconv.run(self.folder / "plain.zarr", self.folder / "p.zarr",
                    filter="box,size=3", axes="tyx", exact=True)
         np.testing.assert_array_equal(
             self.read(self.folder / "p.zarr"),
             ndconv.convolve(x[0, 0], "box,size=3", axes="tyx",
-                            method="direct"))
+                            method="separable"))
 
     def test_formats(self):
         """OME-Zarr 0.4 and 0.5, all compressions, from recordings too."""
-        whole = ndconv.convolve(self.x, W, method="direct")
+        whole = ndconv.convolve(self.x, W, method="separable")
         heart = self.folder / "heart.nrrd"
         with ndconv.RecordingWriter(heart, self.x.shape[1:], "f4") as writer:
             for volume in self.x:
@@ -175,7 +301,7 @@ class Archives(unittest.TestCase):
         self.assertLessEqual(report.retried, 2)
         self.assertEqual(report.failed, [])
         np.testing.assert_array_equal(
-            self.read(), ndconv.convolve(self.x, W, method="direct"))
+            self.read(), ndconv.convolve(self.x, W, method="separable"))
 
     def test_goes_on(self):
         """An interrupted run leaves nothing under the final name, and the next
@@ -192,7 +318,7 @@ class Archives(unittest.TestCase):
         report = ndconv.run(self.source, self.target, **settings)
         self.assertGreaterEqual(report.skipped, 3)
         np.testing.assert_array_equal(
-            self.read(), ndconv.convolve(self.x, W, method="direct"))
+            self.read(), ndconv.convolve(self.x, W, method="separable"))
 
     def test_damaged_input(self):
         chunk = next(p for p in sorted((self.source / "s0").rglob("*"))
@@ -221,7 +347,7 @@ class Archives(unittest.TestCase):
         self.assertIn("72 of 72 tasks", done.stderr)
         self.assertIn("volumes/s", done.stdout)
         np.testing.assert_array_equal(self.read(), ndconv.convolve(
-            self.x, W, method="direct", border="mirror",
+            self.x, W, method="separable", border="mirror",
             origin=(-1, 0, 1, 0)))
         for status, sentence, arguments in (
                 (2, "give --filter", [self.source]),
@@ -229,6 +355,9 @@ class Archives(unittest.TestCase):
                                          "--filter", W, "--border", "zero"]),
                 (2, "other settings", [self.source, self.target,
                                        "--filter", W]),
+                (2, "without the number of volumes",
+                 [self.source, "b", "--filter", W, "--volume-size",
+                  "4:4:4:9"]),
                 (2, "not of the form", [self.source, "b", "--filter", W,
                                         "--block", "a"]),
                 (1, "cannot be opened", [self.folder / "none", self.target,
@@ -238,19 +367,46 @@ class Archives(unittest.TestCase):
             self.assertIn(sentence, done.stderr)
             self.assertNotIn("Traceback", done.stderr)
 
+    def test_share(self):
+        """A worker uses the cores of those that have no task."""
+        for n_tasks, n_threads in ((0, 12), (1, 12), (3, 4), (4, 3), (99, 3)):
+            ledger = _ledger.Ledger(0, None)
+            ledger.tasks = [None] * n_tasks
+            with unittest.mock.patch.object(_local, "count_cores", lambda: 12):
+                self.assertEqual(_local.Local(ledger, 4).n_threads, n_threads)
+
+    def test_shape_of_blocks(self):
+        """A block is long compared with the reach of the filter, if it can."""
+        source = _sources.ZarrSource("", "", "tzyx", (256, 256, 256, 256),
+                                     (1, 64, 256, 256), np.dtype("f4"), None)
+        for filter_, block in ((np.ones((1, 1, 1, 1)), (2, 256, 256, 256)),
+                               (np.ones((5, 3, 1, 1)), (8, 64, 256, 256)),
+                               (np.ones((5, 33, 1, 1)), (8, 64, 256, 256)),
+                               (np.ones((2, 99, 1, 1)), (2, 256, 256, 256))):
+            shard = _storejobs.find_shard(source, filter_, None, {})
+            self.assertEqual(shard, block, filter_.shape)
+
     def test_refused(self):
         error = ndconv.SettingsError
         for sentence, settings in (("must be one of", {"runner": "ray"}),
                                    ("workers must be", {"workers": 0}),
                                    ("block is", {"block": (1, 1)}),
+                                   ("block is", {"block": (1.5, 2, 2, 2)}),
+                                   ("block is", {"block": "1234"}),
                                    ("border is 'zero'", {"border": "zero"}),
+                                   ("with exact it must be", {
+                                       "exact": True, "method": "fft"}),
                                    ("name all of them", {"axes": "zyx"})):
             with self.assertRaisesRegex(error, sentence):
                 ndconv.run(self.source, self.target, filter=W, **settings)
+        with self.assertRaisesRegex(error, "extension of a recording"):
+            ndconv.run(self.source, self.folder / "out.nii.gz", filter=W)
         with self.assertRaisesRegex(error, "one response"):
             ndconv.run(self.source, self.target, filter="monomial-bank,size=3")
         with self.assertRaisesRegex(ndconv.FileError, "cannot be opened"):
             ndconv.run(self.folder / "none.zarr", self.target, filter=W)
+        with self.assertRaisesRegex(ndconv.FileError, "by a pattern"):
+            ndconv.run(self.folder, self.target, filter=W)
         zarr.create_group(str(self.folder / "group.zarr"))
         with self.assertRaisesRegex(ndconv.FormatError, "OME-Zarr"):
             ndconv.run(self.folder / "group.zarr", self.target, filter=W)

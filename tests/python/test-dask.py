@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 try:
     import numpy as np
@@ -27,6 +28,22 @@ from ndconv import _dask
 
 SETTINGS = {"filter": "gaussian,sigma=<0.7,0.8,0.5,0.5>", "exact": True,
             "block": (2, 5, 8, 8), "runner": "dask"}
+
+
+SBATCH = r"""#!/bin/bash
+script=${@: -1}
+cp "$script" "$FOLDER/$$.sh"
+setsid bash "$FOLDER/$$.sh" >"$FOLDER/$$.log" 2>&1 </dev/null &
+ln "$FOLDER/$$.sh" "$FOLDER/$!.sh"
+echo $! >>"$FOLDER/jobs"
+echo "Submitted batch job $!"
+"""
+SCANCEL = r"""#!/bin/bash
+for job in "$@"; do
+  echo "$job" >>"$FOLDER/ended"
+  kill -- "-$job"
+done
+"""
 
 
 class Dask(unittest.TestCase):
@@ -55,7 +72,7 @@ class Dask(unittest.TestCase):
     def check(self):
         found = zarr.open_group(str(self.target), mode="r")["0"][...]
         np.testing.assert_array_equal(found, ndconv.convolve(
-            self.x, SETTINGS["filter"], method="direct"))
+            self.x, SETTINGS["filter"], method="separable"))
 
     def run_it(self, **more):
         return ndconv.run(self.source, self.target, client=self.client,
@@ -123,6 +140,38 @@ class Dask(unittest.TestCase):
                                   check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.check()
+
+    def test_jobs_of_slurm(self):
+        """Workers that dask-jobqueue submits, to an sbatch that starts them
+        here; no job is left."""
+        try:
+            import dask_jobqueue    # pylint: disable=W0611,C0415
+        except ImportError as error:
+            self.skipTest(str(error))
+        programs = self.folder / "bin"
+        programs.mkdir()
+        for name, text in (("sbatch", SBATCH), ("scancel", SCANCEL)):
+            (programs / name).write_text(text)
+            (programs / name).chmod(0o755)
+        with unittest.mock.patch.dict(os.environ, {
+                "FOLDER": str(self.folder),
+                "PATH": f"{programs}:{os.environ['PATH']}"}):
+            report = ndconv.run(
+                self.source, self.target, workers=2, n_threads=3,
+                slurm={"memory": "1GB", "queue": "short", "interface": "lo"},
+                **{**SETTINGS, "runner": "slurm"})
+        self.assertEqual((report.failed, report.finished), ([], 72))
+        self.check()
+        pids = (self.folder / "jobs").read_text().split()
+        self.assertGreaterEqual(len(pids), 2)
+        self.assertEqual(set(pids),
+                         set((self.folder / "ended").read_text().split()))
+        job = (self.folder / f"{pids[0]}.sh").read_text()
+        for option in ("-p short", "--cpus-per-task=3", "--mem="):
+            self.assertIn(f"#SBATCH {option}", job)
+        with self.assertRaisesRegex(ndconv.SettingsError, "needs the memory"):
+            ndconv.run(self.source, self.folder / "b.zarr",
+                       **{**SETTINGS, "runner": "slurm"})
 
     def test_refused(self):
         with self.assertRaisesRegex(ndconv.SettingsError, "distributed.Client"):

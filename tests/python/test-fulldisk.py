@@ -65,7 +65,7 @@ class FullDisk(unittest.TestCase):
             found = (np.load(path) if kind == "npy" else
                      zarr.open_group(str(path), mode="r")["0"][...])
             np.testing.assert_array_equal(
-                found, ndconv.convolve(x, W, method="direct"), name)
+                found, ndconv.convolve(x, W, method="separable"), name)
         self.assertEqual({path.name for path in self.outputs.iterdir()}
                          - {".ndconv"}, {f"{name}.{kind}" for name in NAMES})
 
@@ -124,7 +124,7 @@ class FullDisk(unittest.TestCase):
                          ([], report.finished))
         np.testing.assert_array_equal(
             zarr.open_group(str(target), mode="r")["0"][...],
-            ndconv.convolve(self.volumes["large"], W, method="direct"))
+            ndconv.convolve(self.volumes["large"], W, method="separable"))
 
     def test_full_from_the_start(self):
         """Not even the folder of the run fits."""

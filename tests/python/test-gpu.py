@@ -36,6 +36,10 @@ rng = np.random.default_rng(11)
 X = rng.integers(0, 50, (6, 9, 20, 33)).astype("f4")
 W = rng.integers(-3, 4, (3, 2, 5, 4))
 EXPECTED = ndconv.convolve(X, W, backend="cpu", method="reference")
+# Thirds have more digits than float32.
+THIRDS = X.astype("f8") / 3
+DOUBLE = ndconv.convolve(THIRDS, W, backend="cpu", method="reference",
+                         precision="double")
 
 
 class Device:
@@ -119,6 +123,28 @@ class Gpu(unittest.TestCase):
         got = list(stream.filter(array))
         np.testing.assert_array_equal(np.stack([to_numpy(v) for v in got]),
                                       EXPECTED)
+
+        # The same in double precision, and of complex numbers.
+        thirds = (array.astype("f8") if hasattr(array, "astype")
+                  else array.double()) / 3
+        for method, bound in (("direct", 1e-14), ("fft", 1e-13)):
+            got = ndconv.convolve(thirds, W, method=method, precision="double")
+            self.assertIs(type(got), type(array))
+            self.check_double(to_numpy(got), DOUBLE, bound)
+            got = ndconv.convolve(thirds * (1 + 2j), W, method=method,
+                                  precision="double")
+            self.check_double(to_numpy(got), DOUBLE * (1 + 2j), bound)
+
+    def check_double(self, got, want, bound):
+        self.assertIs(got.dtype, want.dtype)
+        error = np.linalg.norm((got - want).ravel())
+        self.assertLessEqual(error, bound * np.linalg.norm(want.ravel()))
+
+    def test_host_double(self):
+        for method, bound in (("direct", 1e-14), ("fft", 1e-13)):
+            got = ndconv.convolve(THIRDS, W, backend="cuda", method=method,
+                                  precision="double")
+            self.check_double(got, DOUBLE, bound)
 
     @unittest.skipUnless(cupy, "no CuPy")
     def test_cupy(self):

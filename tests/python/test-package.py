@@ -4,10 +4,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copyright (C) 2026 the ndconv developers
 import concurrent.futures
+import ctypes
 import doctest
 import importlib
+import inspect
 import sys
+import threading
+import time
 import unittest
+import weakref
 
 try:
     import numpy as np
@@ -16,7 +21,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import ndconv
-from ndconv import _arrays, _convolve
+from ndconv import _arrays, _convolve, _library
 
 try:
     import torch
@@ -41,6 +46,22 @@ class Exchange:
 
     def __dlpack_device__(self):
         return self.array.__dlpack_device__()
+
+
+class Copies(Exchange):
+    """An array that exports a copy, which lives as long as its capsule."""
+    copy = None
+
+    def __dlpack__(self, **arguments):
+        copy = self.array.copy()
+        self.copy = weakref.ref(copy)
+        return copy.__dlpack__(**arguments)
+
+
+class Device:
+    """An array that only says that it is in read-only memory of a GPU."""
+    __cuda_array_interface__ = {"data": (0, True), "shape": (3, 4),
+                                "typestr": "<f4", "version": 3}
 
 
 class Interface:
@@ -139,6 +160,35 @@ class Arrays(unittest.TestCase):
         finally:
             _convolve._run = run
 
+    def test_exchanged_memory(self):
+        """An exported copy lives as long as the library uses it."""
+        array = Copies(self.x)
+        memory = _arrays.view(array, "array")
+        self.assertIsNotNone(array.copy())
+        del memory
+        self.assertIsNone(array.copy())
+        raw = np.zeros(self.x.nbytes + 1, "u1")
+        x = raw[1:].view("f4").reshape(self.x.shape)
+        x[:] = self.x
+        np.testing.assert_array_equal(
+            ndconv.convolve(Exchange(x), self.w, method="direct"),
+            reference(self.x, self.w))
+
+    def test_exchanged_outputs(self):
+        out = np.zeros_like(self.x)
+        ndconv.convolve(self.x, self.w, method="direct", out=Exchange(out))
+        np.testing.assert_array_equal(out, reference(self.x, self.w))
+        raw = np.zeros(self.x.nbytes + 1, "u1")
+        with self.assertRaisesRegex(ValueError, "not aligned"):
+            ndconv.convolve(self.x, self.w, out=Exchange(
+                raw[1:].view("f4").reshape(self.x.shape)))
+        out.flags.writeable = False
+        out_of_old = "read-?only"       # NumPy before 2.1 exports none
+        with self.assertRaisesRegex((ValueError, TypeError), out_of_old):
+            ndconv.convolve(self.x, self.w, out=Exchange(out))
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            ndconv.convolve(self.x, self.w, out=Device())
+
     def test_torch_stream(self):
         if not torch:
             self.skipTest("PyTorch is not installed")
@@ -212,12 +262,35 @@ class Arrays(unittest.TestCase):
             for one, other in zip(got, expected):
                 np.testing.assert_array_equal(one, other)
 
+    def test_lock(self):
+        """Python goes on while the library computes."""
+        x = self.rng.normal(size=(20, 40, 40)).astype("f4")
+        seconds = []
+
+        def filter_it():
+            ndconv.convolve(x, np.ones((9, 9, 9)), method="reference",
+                            n_threads=1)
+            seconds.append(time.thread_time())
+        thread = threading.Thread(target=filter_it)
+        begin = time.thread_time()
+        thread.start()
+        while thread.is_alive():
+            pass
+        # As seconds of the processor, which others may use too.
+        self.assertGreater(time.thread_time() - begin, seconds[0] / 4)
+
     def test_progress(self):
         seen = []
         x = np.zeros((5, 4, 4), "f4")
         ndconv.convolve(x, "box,size=3", axes="tyx",
                         progress=lambda done, total: seen.append((done, total)))
         self.assertEqual(seen, [(i + 1, 5) for i in range(5)])
+
+        # Batches count together.
+        seen.clear()
+        ndconv.convolve(np.zeros((3, 2, 4, 4), "f4"), "box,size=3", axes="yx",
+                        progress=lambda done, total: seen.append((done, total)))
+        self.assertEqual(seen, [(i + 1, 6) for i in range(6)])
 
         def stop(done, _total):
             if done == 2:
@@ -260,6 +333,26 @@ class Streams(unittest.TestCase):
         self.assertGreater(stream.saturated, 0)
         causal = ndconv.Stream("box,size=3", (3, 4), "f4", causal=True)
         self.assertEqual(causal.delay, 0)
+
+
+    def test_abandoned(self):
+        """A stream of which not all outputs were taken begins anew."""
+        x = np.random.default_rng(8).normal(size=(6, 4, 5)).astype("f4")
+        stream = ndconv.Stream("box,size=3", (4, 5), "f4", time_border="mirror")
+        for _ in stream.filter(x):
+            break
+        np.testing.assert_array_equal(
+            np.stack(list(stream.filter(x))),
+            ndconv.convolve(x, "box,size=3", axes="tyx", time_border="mirror"))
+
+    def test_threads(self):
+        """Threads that share a stream take turns."""
+        stream = ndconv.Stream("box,size=5", (40, 50, 60), "f4", causal=True)
+        one = np.ones((40, 50, 60), "f4")
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            counts = pool.map(lambda _: len(stream.push(one)), range(80))
+            self.assertEqual(sum(counts), 80)
+        self.assertEqual((stream.pushed, stream.taken), (80, 80))
 
 
 class Filters(unittest.TestCase):
@@ -387,6 +480,12 @@ class Errors(unittest.TestCase):
         with self.assertRaises(ndconv.BackendError):
             ndconv.devices("tpu")
 
+    def test_other_domains(self):
+        """An error of GLib, of which the numbers mean other things."""
+        with self.assertRaisesRegex(ndconv.Error, "Invalid byte") as caught:
+            _library._raise(glib_error())
+        self.assertIs(type(caught.exception), ndconv.Error)
+
     def test_order(self):
         """All are ndconv.Error, and what Python calls them."""
         self.assertTrue(issubclass(ndconv.SettingsError, ValueError))
@@ -395,9 +494,62 @@ class Errors(unittest.TestCase):
         self.assertTrue(issubclass(ndconv.SettingsError, ndconv.Error))
 
 
+class Documentation(unittest.TestCase):
+    def public(self):
+        """Names and functions of the package and of its classes."""
+        for name in ndconv.__all__:
+            found = getattr(ndconv, name)
+            if not isinstance(found, type):
+                yield name, found
+            elif not issubclass(found, (tuple, BaseException)):
+                yield name, found.__init__
+                for member, method in vars(found).items():
+                    if inspect.isfunction(method) and member[0] != "_":
+                        yield f"{name}.{member}", method
+
+    def test_annotations(self):
+        for name, function in self.public():
+            signature = inspect.signature(function)
+            for parameter in signature.parameters.values():
+                if parameter.name != "self":
+                    self.assertIsNot(parameter.annotation, parameter.empty,
+                                     (name, parameter))
+            if not name[0].isupper() or "." in name:
+                self.assertIsNot(signature.return_annotation, signature.empty,
+                                 name)
+
+    def test_docstrings(self):
+        """Each has one; those of functions and classes name all parameters, and
+        have an example."""
+        for name, function in self.public():
+            self.assertTrue(function.__doc__ or "." not in name, name)
+            if "." in name:
+                continue
+            text = getattr(ndconv, name).__doc__
+            names = list(inspect.signature(function).parameters)
+            for parameter in names:
+                if parameter != "self":
+                    self.assertRegex(text, rf"\b{parameter}\b.* : |"
+                                     rf"\*\*{parameter}\b", name)
+            if names:
+                self.assertIn("Parameters\n", text, name)
+            self.assertIn("Examples\n", text, name)
+
+
+def glib_error():
+    """A GError of GLib: bytes that are no UTF-8."""
+    error = ctypes.POINTER(_library._GError)()
+    convert = _library._glib.g_convert
+    convert.restype = ctypes.c_void_p
+    convert(b"\xff", ctypes.c_ssize_t(1), b"UTF-16", b"UTF-8", None, None,
+            ctypes.byref(error))
+    error.contents.message      # is there
+    return error
+
+
 def load_tests(_loader, tests, _pattern):
-    for name in ("_blocks", "_convolve", "_filters", "_recordings",
-                 "_stream"):
+    for name in ("_archive", "_blocks", "_convolve", "_filters",
+                 "_recordings", "_stream"):
         module = importlib.import_module("ndconv." + name)
         tests.addTests(doctest.DocTestSuite(module))
     return tests

@@ -2,12 +2,15 @@
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copyright (C) 2026 the ndconv developers
+import concurrent.futures
 import fractions
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 try:
@@ -17,6 +20,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import ndconv
+from ndconv import _archive, _ledger, _planning
 
 W = "gaussian,sigma=<0.7,0.8,0.5,0.5>"
 # Two volumes per second, 2 x 3 x 4 mm.
@@ -80,13 +84,51 @@ class Recordings(unittest.TestCase):
         with self.assertRaisesRegex(ndconv.SettingsError, "shape"):
             writer.write(np.zeros((1, 2, 4), "u1"))
 
+    def test_closed(self):
+        """Closed objects say so; a writer keeps the metadata that it needs."""
+        (self.folder / "a.nrrd").write_bytes(NRRD.encode() + bytes(9 * 8 * 5
+                                                                   * 6))
+        like = ndconv.Recording(self.folder / "a.nrrd")
+        writer = ndconv.RecordingWriter(self.folder / "b.nrrd", (5, 8, 9),
+                                        "u1", like=like)
+        like.close()
+        for use in (lambda: like.read(0), lambda: like.rate,
+                    lambda: like.spacing, lambda: like.warnings,
+                    lambda: ndconv.RecordingWriter(
+                        self.folder / "c.nrrd", (5, 8, 9), "u1", like=like)):
+            with self.assertRaisesRegex(ValueError, "is closed"):
+                use()
+        like.close()
+        with writer:
+            for _ in range(6):
+                writer.write(np.ones((5, 8, 9), "u1"))
+            writer.finish()
+            for use in (writer.finish,
+                        lambda: writer.write(np.ones((5, 8, 9), "u1"))):
+                with self.assertRaisesRegex(ValueError, "is complete"):
+                    use()
+        with self.assertRaisesRegex(ValueError, "is closed"):
+            writer.finish()
+        with ndconv.Recording(self.folder / "b.nrrd") as found:
+            self.assertEqual(found.rate, fractions.Fraction(2))
+            self.assertEqual(found.spacing, (4.0, 3.0, 2.0))
+
+    def test_threads(self):
+        """Threads that share a recording take turns."""
+        x = self.make("a.nii.gz", (9, 12, 40, 50))
+        with ndconv.Recording(self.folder / "a.nii.gz") as recording:
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                order = list(self.random.permutation(9)) * 3
+                for t, volume in zip(order, pool.map(recording.read, order)):
+                    np.testing.assert_array_equal(volume, x[t])
+
     def check(self, name, x, filter_=W, raw=None, **settings):
         """Runs a filter over one recording."""
         report = ndconv.run(self.folder / name, self.folder / "out" / name,
                             filter=filter_, exact=True, raw=raw, **settings)
         self.assertEqual((report.failed, report.finished), ([], 1))
         found = self.read(f"out/{name}", raw)
-        wanted = ndconv.convolve(x, filter_, method="direct", **settings)
+        wanted = ndconv.convolve(x, filter_, method="separable", **settings)
         np.testing.assert_array_equal(found.reshape(wanted.shape), wanted)
         return report
 
@@ -159,11 +201,24 @@ class Recordings(unittest.TestCase):
         for name, x in arrays.items():
             np.testing.assert_array_equal(
                 self.read(f"out/{name}"),
-                ndconv.convolve(x, W, method="direct"))
+                ndconv.convolve(x, W, method="separable"))
         settings["border"] = "mirror"
         report = run()
         self.assertEqual(len(report.failed), 4)
         self.assertIn("other settings", str(report))
+
+    def test_many(self):
+        """10,000 small recordings are planned in 10 s."""
+        self.make("a.nii", (2, 2, 4, 5), "uint8")
+        for i in range(1000):
+            shutil.copy(self.folder / "a.nii", self.folder / f"b{i}.nii")
+        ledger = _ledger.Ledger(0, None)
+        begin = time.process_time()
+        _archive.plan(ledger, _planning.Options(W, {}), _planning.find_pairs(
+            str(self.folder / "b*.nii"), self.folder / "out", None))
+        seconds = time.process_time() - begin
+        self.assertEqual((len(ledger.tasks), ledger.failed), (1000, []))
+        self.assertLess(seconds, 1)
 
     def test_refused(self):
         x = self.make("a.nii", (3, 4, 5, 6))
@@ -180,6 +235,9 @@ class Recordings(unittest.TestCase):
                 ndconv.run(self.folder / "a.nii", self.folder
                            / settings.pop("output", "b.nii"),
                            filter="box,size=3", **settings)
+        report = ndconv.run(self.folder / "a.nii", "/proc/none/a.nii",
+                            filter=W, retries=0)
+        self.assertIn("/proc/none/a.nii cannot be written", str(report))
         # Files of others stay.
         target.write_bytes(b"mine")
         with self.assertRaisesRegex(ndconv.SettingsError, "not by this"):
@@ -202,7 +260,7 @@ class Recordings(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         np.testing.assert_array_equal(
             self.read("b.raw", ndconv.Raw((4, 5, 6), "uint16")),
-            ndconv.convolve(x, W, method="direct"))
+            ndconv.convolve(x, W, method="separable"))
 
 
 if __name__ == "__main__":

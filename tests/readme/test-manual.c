@@ -108,7 +108,9 @@ static const struct
   { "GstNdSampleType",
       "uint8 int16 uint16 float32 - int8 int32 uint32 float16 float64" },
   { "GstNdStamp", "anchor content" },
-  { "GstNdTestSrcPattern", "heart noise ramp impulse constant" },
+  { "GstNdTestSrcPattern",
+      "heart noise ramp impulse constant vessels "
+      "heart-velocity" },
   { "GstNdUnits", "samples physical" },
   { "GstNdViewAxis", "x y z" },
   { "GstNdViewColormap", "gray hot bone viridis signed hue" },

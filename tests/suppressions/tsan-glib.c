@@ -84,6 +84,26 @@ g_cond_wait_until (GCond *cond, GMutex *lock, gint64 end_time)
   return in_time;
 }
 
+/* What is initialised once is visible to all who find it done. GLib's macros of
+ * the same names would cast the argument. */
+gboolean (g_once_init_enter) (volatile void *location)
+{
+  gboolean first;
+
+  REAL (g_once_init_enter);
+  first = real (location);
+  if (!first)
+    __tsan_acquire ((void *) location);
+  return first;
+}
+
+void (g_once_init_leave) (volatile void *location, gsize result)
+{
+  REAL (g_once_init_leave);
+  __tsan_release ((void *) location);
+  real (location, result);
+}
+
 /* Work done before a push is visible after the pop. */
 void
 g_async_queue_push (GAsyncQueue *queue, gpointer data)

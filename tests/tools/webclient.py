@@ -123,6 +123,7 @@ class Live:
         self.controls = None
         self.messages = []
         self.pictures = {0: [], 1: []}
+        self.taken = 0      # pictures
         self.state = {}
         headers = {'Host': program.host, 'Upgrade': 'websocket',
                    'Connection': 'Upgrade', 'Sec-WebSocket-Version': '13',
@@ -201,6 +202,7 @@ class Live:
             number, = struct.unpack('>I', data[:4])
             self.pictures[data[4]].append(data[5:])
             del self.pictures[data[4]][:-3]
+            self.taken += 1
         else:
             return
         if self.acks:
@@ -320,6 +322,16 @@ class Browser:
             self.mouse('mouseMoved', x + (to_x - x) * i / steps,
                        y + (to_y - y) * i / steps, button='left', buttons=1)
         self.mouse('mouseReleased', to_x, to_y, button='left', clickCount=1)
+
+    def touch(self, kind, *points):
+        """@kind: touchStart, touchMove or touchEnd."""
+        self.call('Input.dispatchTouchEvent', type=kind, touchPoints=[
+            {'x': x, 'y': y, 'id': i} for i, (x, y) in enumerate(points)])
+
+    def heap(self):
+        """Bytes of the page's objects."""
+        self.call('HeapProfiler.collectGarbage')
+        return self.call('Runtime.getHeapUsage')['usedSize']
 
     def picture(self, path):
         data = self.call('Page.captureScreenshot')['data']

@@ -1,0 +1,117 @@
+/* The pass along z of method `separable`. A thread block reads the columns of a
+ * strip of one row, for all its outputs, to shared memory.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/device.h"
+#include "cuda/direct/columns.cuh"
+#include "cuda/launch.cuh"
+
+#include <algorithm>
+#include <cuda_pipeline.h>
+
+namespace nd
+{
+
+namespace
+{
+
+struct DepthArguments
+{
+  const float *in;
+  size_t row, slice;
+  int border;
+  float outside;
+  int size[3];
+  Factor z;
+  Store out;
+  int strips;
+  int planes; /* of outputs of a thread block */
+};
+
+size_t
+shared_bytes (int planes, int taps)
+{
+  return (taps + (size_t) STRIP * column_rows (planes, taps)) * sizeof (float);
+}
+
+__global__ void __launch_bounds__ (PASS_THREADS, 4)
+depth_kernel (const __grid_constant__ DepthArguments a)
+{
+  extern __shared__ float4 shared[];
+  constexpr int LANES = STRIP / 4; /* of a row */
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  float *const weights = (float *) shared, *const sums = weights + a.z.n;
+  const int x0 = blockIdx.x % a.strips * STRIP, y = blockIdx.x / a.strips;
+  const int z0 = blockIdx.y * a.planes, n = min (a.planes, a.size[2] - z0);
+  const int rows = column_rows (n, a.z.n), x = threadIdx.x % LANES * 4;
+  const float *const in = a.in + y * a.row + x0 + x;
+
+  for (int i = threadIdx.x; i < a.z.n; i += PASS_THREADS)
+    weights[i] = a.z.weights[i];
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
+  for (int r = threadIdx.x / LANES; r < rows; r += PASS_THREADS / LANES) {
+    const int z = border_index (a.border, z0 + r + a.z.low, a.size[2]);
+    float *const to = sums + r * STRIP + x;
+
+    if (z >= 0)
+      __pipeline_memcpy_async (to, in + z * a.slice, 16);
+    else
+      *(float4 *) to = make_float4 (a.outside, a.outside, a.outside, a.outside);
+  }
+  __pipeline_commit ();
+  __pipeline_wait_prior (0);
+  __syncthreads ();
+  unsigned char *const out =
+      a.out.out + (x0 + lane) * a.out.sample + y * a.out.row;
+#pragma unroll 1
+  for (int r = warp * OUTPUTS; r < n; r += WARPS * OUTPUTS) {
+    float sum[OUTPUTS];
+
+    sum_column<STRIP> (sum, sums + r * STRIP + lane, weights, a.z.n, a.z.check);
+    if (x0 + lane < a.size[0])
+      store_column (a.out, sum, n - r, out + (z0 + r) * a.out.slice,
+          a.out.slice);
+  }
+}
+
+} // namespace
+
+int
+depth_planes (const size_t size[3], const Factor &z)
+{
+  return choose_outputs (size[2], (size[0] + STRIP - 1) / STRIP * size[1],
+      [&] (int planes) { return shared_bytes (planes, z.n); });
+}
+
+void
+prepare_depth ()
+{
+  prepare_shared (depth_kernel);
+}
+
+void
+run_depth (const DepthPass &pass, const Store &out, cudaStream_t stream)
+{
+  DepthArguments a = {};
+
+  a.in = pass.in;
+  a.row = pass.layout.row;
+  a.slice = pass.layout.slice;
+  a.border = pass.border;
+  a.outside = pass.outside;
+  for (int axis = 0; axis < 3; axis++)
+    a.size[axis] = pass.size[axis];
+  a.z = pass.z;
+  a.out = out;
+  a.strips = (a.size[0] + STRIP - 1) / STRIP;
+  a.planes = pass.planes;
+  launch_early (depth_kernel,
+      dim3 ((unsigned) a.strips * a.size[1],
+          (a.size[2] + a.planes - 1) / a.planes),
+      PASS_THREADS, shared_bytes (a.planes, a.z.n), stream, a);
+}
+
+} // namespace nd

@@ -1,0 +1,278 @@
+/* Method `separable` with as few passes as possible: x and y of each plane, z,
+ * and t. The result along x, y and z of each volume of a window is in the ring.
+ * If the window has one volume, there is no ring, and the volume is read in
+ * place.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/direct/fused.h"
+
+#include "core/log.h"
+#include "cuda/direct/passes.cuh"
+
+#include <cmath>
+#include <cstring>
+
+namespace nd
+{
+
+namespace
+{
+
+/* The passes of one filter. */
+struct Passes
+{
+  Factor factors[ND_AXES];
+  size_t offsets[ND_AXES]; /* of the weights in Fused::weights */
+  int rows;                /* plane_rows () */
+  bool deep;               /* there is a pass along z */
+  int planes;              /* depth_planes (), if it is deep */
+  float outside;           /* the sum along x and y of border values */
+};
+
+SumLayout
+make_layout (const size_t size[3])
+{
+  SumLayout layout;
+
+  layout.row = (size[0] + STRIP - 1) / STRIP * STRIP;
+  layout.slice = multiply (layout.row, size[1]);
+  layout.volume = multiply (layout.slice, size[2]);
+  return layout;
+}
+
+class Fused : public Method
+{
+public:
+  Fused (const RingJob &job, const ComputeStreams &streams);
+  bool fits () const;
+  size_t bytes_needed () const override
+  {
+    return total_bytes (weights, between, ring);
+  }
+  void allocate () override;
+  bool pushes_ahead () const override { return !in_place; }
+  void push (unsigned slot, const NdSamples *volume) override;
+  void respond (const int *slots, const NdScale &scale,
+      const NdSamples &out) override;
+
+private:
+  void add_filter (const NdFilter *f);
+  void add_factor (Passes &passes, int axis, const double *factor, int low,
+      int n);
+  float sum_of_border (const Passes &passes) const;
+  void run (const Passes &passes, const NdSamples *volume, size_t component,
+      const Store &out, cudaStream_t stream) const;
+  size_t in_ring (size_t slot, size_t component, size_t k) const;
+
+  const RingJob job;
+  const NdReach reach;
+  const ComputeStreams streams;
+  const bool in_place; /* the last volume is read in place, there is no ring */
+  const SumLayout layout;
+  NdSamples last;
+  std::vector<Passes> filters;
+  std::vector<float> values; /* of all weights */
+  Memory<float> weights;
+  Memory<float> between; /* sums along x and y */
+  Memory<float> ring;    /* [slot][component][filter] */
+};
+
+Fused::Fused (const RingJob &job, const ComputeStreams &streams)
+    : job (job), reach (nd_job_reach (&job)), streams (streams),
+      in_place (reach.slots == 1 && !job.border_volumes),
+      layout (make_layout (job.shape.size))
+{
+  bool deep = false;
+
+  for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    add_filter (job.bank->filters[k]);
+    deep |= filters.back ().deep;
+  }
+  weights.plan (values);
+  if (deep)
+    between.plan (layout.volume);
+  if (!in_place)
+    ring.plan (multiply (layout.volume,
+        multiply (job.bank->n_filters,
+            multiply (ahead_slots (job), job.shape.components))));
+}
+
+/* Adds the taps along @axis, of which the first has offset @low. Those along x
+ * begin at a multiple of four samples. */
+void
+Fused::add_factor (Passes &passes, int axis, const double *factor, int low,
+    int n)
+{
+  Factor &f = passes.factors[axis];
+  const int lead = axis == 0 ? (low % 4 + 4) % 4 : 0;
+  const bool finite =
+      job.in_type != ND_FLOAT32 && std::isfinite (job.border_value);
+
+  f.low = low - lead;
+  f.n = (lead + n + 3) / 4 * 4;
+  f.check = false;
+  passes.offsets[axis] = values.size ();
+  for (int k = 0; k < f.n; k++) {
+    const bool used = k >= lead && k < lead + n;
+
+    /* The tap at the highest offset is the first coefficient. */
+    values.push_back (used ? (float) factor[n - 1 - (k - lead)] : 0);
+    f.check |= !finite && values.back () == 0;
+  }
+}
+
+void
+Fused::add_filter (const NdFilter *f)
+{
+  double *factors[ND_AXES];
+  int low[ND_AXES], high[ND_AXES];
+  Passes passes = {};
+
+  /* separable_cost () has refused other filters. */
+  if (!nd_filter_separate (f, factors))
+    throw Error (ND_ERROR_SETTINGS, "A filter is not separable");
+  nd_filter_reach (f, low, high);
+  for (int a = 0; a < ND_AXES; a++) {
+    add_factor (passes, a, factors[a], low[a], f->size[a]);
+    g_free (factors[a]);
+  }
+  passes.deep = low[2] != 0 || high[2] != 0;
+  passes.outside = sum_of_border (passes);
+  passes.rows =
+      plane_rows (job.shape.size, passes.factors[0], passes.factors[1]);
+  if (passes.deep)
+    passes.planes = depth_planes (job.shape.size, passes.factors[2]);
+  filters.push_back (passes);
+}
+
+/* The sum along x and y in a volume of border values, rounded as the kernels
+ * round it. */
+float
+Fused::sum_of_border (const Passes &passes) const
+{
+  float value = job.border_value;
+
+  for (int axis = 0; axis < 2; axis++) {
+    const float *w = values.data () + passes.offsets[axis];
+    float sum = 0;
+
+    for (int k = 0; k < passes.factors[axis].n; k++)
+      sum = w[k] != 0 ? std::fma (w[k], value, sum) : sum;
+    value = sum;
+  }
+  return value;
+}
+
+bool
+Fused::fits () const
+{
+  for (const Passes &p : filters) {
+    if (p.rows == 0 || (p.deep && p.planes == 0))
+      return false;
+  }
+  return true;
+}
+
+void
+Fused::allocate ()
+{
+  ND_INFO ("fused passes, %s", in_place ? "volumes in place" : "with a ring");
+  allocate_all (weights, between, ring);
+  prepare_planes (job.in_type);
+  prepare_depth ();
+  for (Passes &p : filters) {
+    for (int a = 0; a < ND_AXES; a++)
+      p.factors[a].weights = weights.get () + p.offsets[a];
+  }
+}
+
+/* x, y and z of one component. */
+void
+Fused::run (const Passes &p, const NdSamples *volume, size_t component,
+    const Store &out, cudaStream_t stream) const
+{
+  const size_t *size = job.shape.size;
+  const PlanePass plane = { volume, job.in_type, component, job.border,
+    (float) job.border_value, size, p.factors[0], p.factors[1], p.rows };
+  const Store store = { (unsigned char *) between.get (), sizeof (float),
+    layout.row * sizeof (float), layout.slice * sizeof (float), ND_FLOAT32,
+    false, 1, 0 };
+
+  run_planes (plane, p.deep ? store : out, stream);
+  if (p.deep) {
+    const DepthPass depth = { between.get (), layout, job.border, p.outside,
+      size, p.factors[2], p.planes };
+
+    run_depth (depth, out, stream);
+  }
+}
+
+size_t
+Fused::in_ring (size_t slot, size_t component, size_t k) const
+{
+  return ((slot * job.shape.components + component) * job.bank->n_filters + k)
+      * layout.volume;
+}
+
+void
+Fused::push (unsigned slot, const NdSamples *volume)
+{
+  if (in_place) {
+    last = *volume;
+    return;
+  }
+  for (size_t c = 0; c < job.shape.components; c++) {
+    for (size_t k = 0; k < filters.size (); k++) {
+      const Store store = { (unsigned char *) (ring.get ()
+                                + in_ring (slot, c, k)),
+        sizeof (float), layout.row * sizeof (float),
+        layout.slice * sizeof (float), ND_FLOAT32, false, 1, 0 };
+
+      run (filters[k], volume, c, store, streams.push);
+    }
+  }
+}
+
+void
+Fused::respond (const int *slots, const NdScale &scale, const NdSamples &out)
+{
+  for (size_t c = 0; c < job.shape.components; c++) {
+    for (size_t k = 0; k < filters.size (); k++) {
+      const Store store = make_store (out, job.out_type, scale, c, k);
+      const Factor &f = filters[k].factors[3];
+
+      if (in_place) {
+        run (filters[k], &last, c, store, streams.respond);
+        continue;
+      }
+      TimePass<float> time = { ring.get () + in_ring (0, c, k),
+        in_ring (1, 0, 0), layout, job.shape.size, {}, {} };
+
+      for (int t = 0; t < f.n; t++) {
+        const float w = values[filters[k].offsets[3] + t];
+
+        if (w == 0)
+          continue;
+        time.slots.push_back (slots[f.low - reach.low[3] + t]);
+        time.weights.push_back (w);
+      }
+      run_time (time, store, streams.respond);
+    }
+  }
+}
+
+} // namespace
+
+std::unique_ptr<Method>
+make_fused (const RingJob &job, const ComputeStreams &streams)
+{
+  auto fused = std::make_unique<Fused> (job, streams);
+
+  if (!fused->fits ())
+    return nullptr;
+  return fused;
+}
+
+} // namespace nd

@@ -1,0 +1,92 @@
+/* The passes of method `separable`: x and y of a plane in one kernel, z, and t.
+ * Each output is a sum over the taps in the order of the samples, so that it
+ * does not depend on its place in the volume.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cuda/samples.cuh"
+
+#include <vector>
+
+namespace nd
+{
+
+/* The taps of a filter along one axis. */
+struct Factor
+{
+  const float *weights; /* on the device; weights[k] multiplies the sample at
+                         * offset low + k from the output */
+  int n;                /* a multiple of four; unused weights are 0 */
+  int low;
+  bool check; /* weights of 0 must not multiply samples that are not finite: a
+               * sum that is not finite is computed again without them */
+};
+
+/* A volume of sums between passes or in the ring. Rows have room for whole
+ * strips. */
+struct SumLayout
+{
+  size_t row, slice, volume; /* numbers */
+};
+
+/* The outputs of a strip: the samples of a row that the lanes of a warp compute
+ * side by side. */
+constexpr int STRIP = 32;
+
+/* The outputs along an axis that a thread block computes; 0: the filter is too
+ * long for the shared memory of the device. */
+int plane_rows (const size_t size[3], const Factor &x, const Factor &y);
+int depth_planes (const size_t size[3], const Factor &z);
+
+/* Call prepare_planes () and prepare_depth () once on each device before the
+ * passes run.
+ *
+ * x and y. @volume: one component, on the device; nullptr: the border
+ * volume. */
+struct PlanePass
+{
+  const NdSamples *volume;
+  NdSampleType type;
+  size_t component;
+  int border;
+  float border_value;
+  const size_t *size;
+  Factor x, y;
+  int rows; /* plane_rows () */
+};
+void prepare_planes (NdSampleType type);
+void run_planes (const PlanePass &pass, const Store &out, cudaStream_t stream);
+
+/* z. @outside: the sum that replaces a border volume's. */
+struct DepthPass
+{
+  const float *in;
+  SumLayout layout;
+  int border;
+  float outside;
+  const size_t *size;
+  Factor z;
+  int planes; /* depth_planes () */
+};
+void prepare_depth ();
+void run_depth (const DepthPass &pass, const Store &out, cudaStream_t stream);
+
+/* t. @slots and @weights: of the taps other than 0, the oldest volume first.
+ * Volume s of the ring is at @ring + s * @step. R is float or double. */
+template <typename R>
+struct TimePass
+{
+  const R *ring;
+  size_t step;
+  SumLayout layout;
+  const size_t *size;
+  std::vector<int> slots;
+  std::vector<R> weights;
+};
+template <typename R>
+void run_time (const TimePass<R> &pass, const Store &out, cudaStream_t stream);
+
+} // namespace nd

@@ -1,0 +1,360 @@
+/* Kernels of banks, for blocks of 32 x 32 x 32 samples: one launch computes all
+ * responses. The transforms are those of cuda/fft/volumekernels.cu, but planes
+ * 2 z and 2 z + 1 of the block are the real and the imaginary part of a complex
+ * plane. A warp whose two planes have no valid output then takes no part in the
+ * transforms along x and y.
+ *
+ * For windows of one volume, a kernel keeps the spectrum of a block, as much as
+ * fits in shared memory and the rest in registers, while it goes through the
+ * filters.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/fft/bankcolumns.cuh"
+#include "cuda/fft/volumecolumns.cuh"
+
+namespace nd
+{
+
+namespace
+{
+
+/* Numbers of a column that shared memory keeps, which has up to 227 KiB for
+ * them. */
+constexpr int HELD = 23;
+constexpr size_t BANK_SHARED = SHARED + sizeof (float2) * HELD * THREADS;
+
+/* See transform_column () of cuda/fft/volumekernels.cu. */
+__device__ __forceinline__ void
+transform_column (const float2 *shared, const Column &c, float2 (&v)[BLOCK])
+{
+#pragma unroll
+  for (int z = 0; z < PLANES; z++) {
+    const float2 p = shared[z * BLOCK * PITCH + c.at];
+    const float2 q = shared[z * BLOCK * PITCH + c.mirror];
+
+    v[2 * z] = make_float2 (p.x + q.x, p.y - q.y);
+    v[2 * z + 1] = make_float2 (p.y + q.y, q.x - p.x);
+  }
+  if (c.real) {
+#pragma unroll
+    for (int z = 0; z < PLANES; z++) {
+      const float2 p = shared[z * BLOCK * PITCH + c.at];
+      const float2 q = shared[z * BLOCK * PITCH + c.mirror];
+
+      v[2 * z] = make_float2 (2 * p.x, 2 * q.x);
+      v[2 * z + 1] = make_float2 (2 * p.y, 2 * q.y);
+    }
+  }
+  transform32<false> (v);
+  if (c.real) {
+    const float2 zero = v[0], middle = v[16];
+
+    v[0] = make_float2 (zero.x, middle.x);
+    v[16] = make_float2 (zero.y, middle.y);
+#pragma unroll
+    for (int k = 1; k < 16; k++) {
+      const float2 p = v[k], q = v[BLOCK - k];
+
+      v[k] = make_float2 (0.5f * (p.x + q.x), 0.5f * (p.y - q.y));
+      v[BLOCK - k] = make_float2 (0.5f * (p.y + q.y), 0.5f * (q.x - p.x));
+    }
+  }
+}
+
+/* The inverse of transform_column (), of the first @planes complex planes.
+ * WAIT: first waits until all warps have read @shared. */
+template <bool WAIT>
+__device__ __forceinline__ void
+restore_column (float2 *shared, const Column &c, int planes, float2 (&v)[BLOCK])
+{
+  if (c.real) {
+    const float2 f = v[0], g = v[16];
+
+    v[0] = make_float2 (f.x, g.x);
+    v[16] = make_float2 (f.y, g.y);
+#pragma unroll
+    for (int k = 1; k < 16; k++) {
+      const float2 p = v[k], q = v[BLOCK - k];
+
+      v[k] = make_float2 (p.x - q.y, p.y + q.x);
+      v[BLOCK - k] = make_float2 (p.x + q.y, q.x - p.y);
+    }
+  }
+  transform32<true> (v);
+  if (WAIT)
+    __syncthreads ();
+#pragma unroll
+  for (int z = 0; z < PLANES; z++) {
+    const float2 p = v[2 * z], q = v[2 * z + 1];
+    float2 *const plane = shared + z * BLOCK * PITCH;
+
+    if (z >= planes)
+      break;
+    plane[c.at] = make_float2 (p.x - q.y, p.y + q.x);
+    plane[c.mirror] = make_float2 (p.x + q.y, q.x - p.y);
+  }
+  if (c.real) {
+#pragma unroll
+    for (int z = 0; z < PLANES; z++) {
+      float2 *const plane = shared + z * BLOCK * PITCH;
+
+      plane[c.at] = make_float2 (v[2 * z].x, v[2 * z + 1].x);
+      plane[c.mirror] = make_float2 (v[2 * z].y, v[2 * z + 1].y);
+    }
+  }
+}
+
+/* The thread's columns along y. */
+__device__ __forceinline__ Columns
+columns_of (const Corner &at)
+{
+  const int plane = threadIdx.x / 32;
+
+  return Columns{ at, at, 2 * plane, 2 * plane + 1 };
+}
+
+/* @lists: whether samples that are not finite are listed. */
+template <typename T>
+__device__ __forceinline__ void
+transform_block (const BlockArguments &a, const Corner &at,
+    const Column &column, bool lists, float2 (&v)[BLOCK])
+{
+  float2 *const planes = shared_planes ();
+  float2 *const plane = planes + threadIdx.x / 32 * BLOCK * PITCH;
+  const int lane = threadIdx.x % 32;
+
+  transform_bank_columns<T, true> (a, columns_of (at), lists, v);
+  transform_plane (plane, v);
+#pragma unroll
+  for (int x = 0; x < BLOCK; x++)
+    plane[lane * PITCH + x] = v[x];
+  __syncthreads ();
+  transform_column (planes, column, v);
+}
+
+/* Computes the thread's columns of a response. Returns false if the warp has no
+ * valid output. WAIT: see restore_column (). */
+template <bool WAIT>
+__device__ __forceinline__ bool
+restore_columns (const BlockArguments &a, const Column &column,
+    float2 (&v)[BLOCK])
+{
+  float2 *const planes = shared_planes ();
+  float2 *const plane = planes + threadIdx.x / 32 * BLOCK * PITCH;
+  const int lane = threadIdx.x % 32;
+  const int n_planes = (a.blocks.valid[2] + 1) / 2;
+
+  restore_column<WAIT> (planes, column, n_planes, v);
+  __syncthreads ();
+  if (threadIdx.x / 32 >= n_planes)
+    return false;
+#pragma unroll
+  for (int x = 0; x < BLOCK; x++)
+    v[x] = plane[lane * PITCH + x];
+  restore_plane (plane, v);
+  return true;
+}
+
+template <bool LEVEL, bool WAIT>
+__device__ __forceinline__ void
+restore_block (const BlockArguments &a, unsigned char *response,
+    const Corner &at, const Column &column, float level, float2 (&v)[BLOCK])
+{
+  if (restore_columns<WAIT> (a, column, v))
+    store_bank_columns<LEVEL> (a, response, columns_of (at),
+        make_float2 (level, level),
+        shared_planes () + threadIdx.x / 32 * BLOCK * PITCH, v);
+}
+
+/* From a volume to responses, for windows of one volume. */
+template <typename T>
+__global__ void __launch_bounds__ (THREADS, 1)
+filter_kernel (const __grid_constant__ BlockArguments a)
+{
+  const BankPart part = part_of_bank (a.bank);
+  const Corner at = corner_of (a.blocks, part.unit);
+  const Column column = column_of (threadIdx.x);
+  float2 *const held = shared_planes () + PLANES * BLOCK * PITCH + threadIdx.x;
+  float2 kept[BLOCK - HELD];
+  float2 v[BLOCK];
+
+  transform_block<T> (a, at, column, part.first == 0, v);
+#pragma unroll
+  for (int k = 0; k < BLOCK; k++) {
+    if (k < HELD)
+      held[k * THREADS] = v[k];
+    else
+      kept[k - HELD] = v[k];
+  }
+#pragma unroll 1
+  for (int i = part.first; i < part.end; i++) {
+    const float2 *const filter =
+        a.filter + i * a.bank.filter_stride + threadIdx.x;
+
+#pragma unroll
+    for (int k = 0; k < BLOCK; k++)
+      v[k] = multiply_number (make_float2 (0, 0),
+          k < HELD ? held[k * THREADS] : kept[k < HELD ? 0 : k - HELD],
+          __ldg (filter + k * THREADS), column.real && k % 16 == 0);
+    restore_block<false, true> (a, a.store.out + i * a.bank.response_stride, at,
+        column, 0, v);
+  }
+}
+
+/* The place of a value in the scratch memory of a thread. */
+__device__ __forceinline__ int
+scratch_at (int field, int y, int column)
+{
+  return ((field * BLOCK + y) * 2 + column) * THREADS;
+}
+
+/* Combines the magnitude of the response of filter @i with those of the filters
+ * before it, and returns the value so far. */
+__device__ __forceinline__ float
+add_magnitude (const BankArguments &bank, float *scratch, int i, int y,
+    int column, float v)
+{
+  const int k = bank.is_complex ? i / 2 : i;
+  float *const value = scratch + scratch_at (BANK_VALUE, y, column);
+  const float real =
+      bank.is_complex ? scratch[scratch_at (BANK_REAL, y, column)] : 0;
+  const float m = sqrtf (real * real + v * v);
+  const float before = k > 0 ? *value : 0;
+  const float now = bank.response == ND_RESPONSE_SUM ? before + m
+      : k == 0 || m > before                         ? m
+                                                     : before;
+
+  *value = now;
+  return now;
+}
+
+/* The same as filter_kernel, but stores the sum of the magnitudes of all
+ * responses, or the largest of them. A thread block computes several units, so
+ * that its scratch memory stays in the cache. */
+template <typename T>
+__global__ void __launch_bounds__ (THREADS, 1)
+combine_kernel (const __grid_constant__ BlockArguments a)
+{
+  const BankArguments &bank = a.bank;
+  const Column column = column_of (threadIdx.x);
+  float2 *const plane = shared_planes () + threadIdx.x / 32 * BLOCK * PITCH;
+  float2 *const held = shared_planes () + PLANES * BLOCK * PITCH + threadIdx.x;
+  float *const scratch = bank.scratch
+      + (size_t) blockIdx.x * BANK_FIELDS * 2 * BLOCK * THREADS + threadIdx.x;
+  float2 kept[BLOCK - HELD];
+  float2 v[BLOCK];
+
+#pragma unroll 1
+  for (int unit = blockIdx.x; unit < bank.n_units; unit += gridDim.x) {
+    const Corner at = corner_of (a.blocks, unit);
+
+    __syncwarp (); /* the warp has read its plane */
+    transform_block<T> (a, at, column, false, v);
+#pragma unroll
+    for (int k = 0; k < BLOCK; k++) {
+      if (k < HELD)
+        held[k * THREADS] = v[k];
+      else
+        kept[k - HELD] = v[k];
+    }
+#pragma unroll 1
+    for (int i = 0; i < bank.n_filters; i++) {
+      const float2 *const filter =
+          a.filter + i * bank.filter_stride + threadIdx.x;
+
+#pragma unroll
+      for (int k = 0; k < BLOCK; k++)
+        v[k] = multiply_number (make_float2 (0, 0),
+            k < HELD ? held[k * THREADS] : kept[k < HELD ? 0 : k - HELD],
+            __ldg (filter + k * THREADS), column.real && k % 16 == 0);
+      if (!restore_columns<true> (a, column, v))
+        continue;
+      if (bank.is_complex && i % 2 == 0) {
+#pragma unroll
+        for (int y = 0; y < BLOCK; y++) {
+          if (y >= a.blocks.valid[1])
+            break;
+          scratch[scratch_at (BANK_REAL, y, 0)] = v[y].x;
+          scratch[scratch_at (BANK_REAL, y, 1)] = v[y].y;
+        }
+        continue;
+      }
+#pragma unroll
+      for (int y = 0; y < BLOCK; y++) {
+        if (y >= a.blocks.valid[1])
+          break;
+        v[y].x = add_magnitude (bank, scratch, i, y, 0, v[y].x);
+        v[y].y = add_magnitude (bank, scratch, i, y, 1, v[y].y);
+      }
+      if (i == bank.n_filters - 1)
+        store_bank_columns<false> (a, a.store.out, columns_of (at),
+            make_float2 (0, 0), plane, v);
+    }
+  }
+}
+
+template <typename T>
+const void *
+combine_kernel_for ()
+{
+  if constexpr (is_integer<T>)
+    return (const void *) combine_kernel<T>;
+  else
+    return nullptr;
+}
+
+/* A response from the spectra of the window. */
+__global__ void __launch_bounds__ (THREADS, 1)
+respond_kernel (const __grid_constant__ BlockArguments a)
+{
+  const BankResponse response = response_of_bank (a.bank);
+  const size_t block = response.unit, f = response.filter;
+  const Corner at = corner_of (a.blocks, response.unit);
+  const Column column = column_of (threadIdx.x);
+  const double *const filter_sums = a.filter_sums + f * a.n_slots;
+  float2 sum[BLOCK] = {};
+  double level = 0;
+
+  if (a.sum) {
+    const float2 *const begun =
+        a.sum + f * a.bank.sum_stride + block * NUMBERS + threadIdx.x;
+
+#pragma unroll
+    for (int k = 0; k < BLOCK; k++)
+      sum[k] = __ldcs (begun + k * THREADS);
+  }
+  for (int t = 0; t < a.n_slots; t++)
+    level += filter_sums[t] * a.levels[a.slots[t] * a.levels_stride + block];
+#pragma unroll 1
+  for (int t = a.first; t < a.n_slots; t++) {
+    const float2 *const spectrum = a.spectra + a.slots[t] * a.spectra_stride
+        + block * NUMBERS + threadIdx.x;
+    const float2 *const filter =
+        a.filter + f * a.bank.filter_stride + t * NUMBERS + threadIdx.x;
+
+#pragma unroll
+    for (int k = 0; k < BLOCK; k++)
+      sum[k] = multiply_number (sum[k], __ldcg (spectrum + k * THREADS),
+          __ldg (filter + k * THREADS), column.real && k % 16 == 0);
+  }
+  restore_block<true, false> (a, a.store.out + f * a.bank.response_stride, at,
+      column, level, sum);
+}
+
+} // namespace
+
+BankKernels
+block_bank_kernels (NdSampleType type)
+{
+  return visit_sample_type (type, [] (auto sample) {
+    using T = typename decltype (sample)::Type;
+
+    return BankKernels{ (const void *) filter_kernel<T>,
+      (const void *) respond_kernel, combine_kernel_for<T> (),
+      BANK_FIELDS * 2 * BLOCK * THREADS, BANK_SHARED, 1 };
+  });
+}
+
+} // namespace nd

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "engine/spread.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/threads.h"
+
+#include <stdlib.h>
+
+typedef struct
+{
+  NdSpreadPart cut;
+  NdPlan *plan;
+  gboolean used;   /* since nd_spread_take_used() */
+  guint64 given;   /* volumes, if they go round */
+  guint8 *wrapped; /* a slab that goes on at the other end, or NULL */
+  GError *error;   /* of the call in progress */
+} Part;
+
+/* The memory of a volume or of an output. */
+typedef struct
+{
+  const guint8 *begin, *end;
+} Range;
+
+struct _NdSpread
+{
+  const NdBackend *backend;
+  const NdJob *job;
+  NdSpreadCut cut;
+  Part parts[ND_MAX_DEVICES];
+  guint last;      /* the part that has the last volume, if volumes go round */
+  GArray *volumes; /* Range: pushed, and perhaps not read yet */
+};
+
+static void
+name_device (const Part *part, GError **error)
+{
+  g_prefix_error (error, "Device %d: ", part->cut.device_id);
+}
+
+/* The settings that the plans of all parts share. */
+typedef struct
+{
+  NdSpread *s;
+  const NdRingOptions *options;
+  NdMethod method;
+  gsize memory_limit;
+} Making;
+
+static void
+make_plan (const Making *making, guint i)
+{
+  NdSpread *s = making->s;
+  Part *part = &s->parts[i];
+  NdBank bank;
+  const NdJob own = nd_spread_part_job (&s->cut, i, s->job, &bank);
+
+  part->plan = nd_plan_new (&own, making->options, s->backend->name,
+      part->cut.device_id, making->method, making->memory_limit, &part->error);
+}
+
+static void
+make_other (gsize i, guint worker, gpointer data)
+{
+  make_plan (data, i + 1);
+}
+
+/* The first error of all parts. */
+static gboolean
+take_errors (NdSpread *s, GError **error)
+{
+  gboolean ok = TRUE;
+
+  for (guint i = 0; i < s->cut.n; i++) {
+    GError *own = g_steal_pointer (&s->parts[i].error);
+
+    if (own && ok) {
+      name_device (&s->parts[i], &own);
+      g_propagate_error (error, own);
+      ok = FALSE;
+    } else {
+      g_clear_error (&own);
+    }
+  }
+  return ok;
+}
+
+NdSpread *
+nd_spread_new (const NdBackend *backend, const NdJob *job,
+    const NdRingOptions *options, NdMethod method, gsize memory_limit,
+    const NdSpreadCut *cut, GError **error)
+{
+  g_autoptr (NdSpread) s = g_new0 (NdSpread, 1);
+  Making making = { s, options, method, memory_limit };
+
+  s->backend = backend;
+  s->job = job;
+  s->cut = *cut;
+  s->volumes = g_array_new (FALSE, FALSE, sizeof (Range));
+  for (guint i = 0; i < cut->n; i++)
+    s->parts[i].cut = cut->parts[i];
+  make_plan (&making, 0);
+  if (s->parts[0].plan) {
+    /* All parts use the method of the first, so that an output does not depend
+     * on the device that made it. The devices start at the same time. */
+    making.method = s->parts[0].plan->method;
+    nd_parallel_for (cut->n - 1, make_other, &making);
+  }
+  return take_errors (s, error) ? g_steal_pointer (&s) : NULL;
+}
+
+void
+nd_spread_free (NdSpread *s)
+{
+  for (guint i = 0; i < s->cut.n; i++) {
+    g_clear_pointer (&s->parts[i].plan, nd_plan_free);
+    free (s->parts[i].wrapped);
+  }
+  g_array_unref (s->volumes);
+  g_free (s);
+}
+
+const NdPlan *
+nd_spread_plan (const NdSpread *s, guint i)
+{
+  return i < s->cut.n ? s->parts[i].plan : NULL;
+}
+
+/* @samples from sample @n along the axis on. */
+static NdSamples
+skip (const NdSpread *s, NdSamples samples, gsize n)
+{
+  samples.data += n * (s->cut.axis == ND_AXIS_Z ? samples.slice : samples.row);
+  return samples;
+}
+
+/* A call of the functions below. */
+typedef struct
+{
+  NdSpread *s;
+  guint slot, from;
+  const NdSamples *samples;
+  const gint *slots;
+  const NdScale *scale;
+  gboolean (*work) (NdSpread *s, Part *part, gconstpointer call,
+      GError **error);
+} Call;
+
+static void
+run_part (gsize i, guint worker, gpointer data)
+{
+  const Call *call = data;
+  Part *part = &call->s->parts[i];
+
+  part->used = TRUE;
+  call->work (call->s, part, data, &part->error);
+}
+
+/* Enqueues the work of all parts at the same time: a copy to or from memory
+ * that is not pinned blocks its caller. */
+static gboolean
+run_parts (Call *call, GError **error)
+{
+  NdSpread *s = call->s;
+
+  nd_parallel_for (s->cut.n, run_part, call);
+  return take_errors (s, error);
+}
+
+/* The device that has done least for the volumes that it got. */
+static guint
+next_part (const NdSpread *s)
+{
+  guint next = 0;
+
+  for (guint i = 1; i < s->cut.n; i++) {
+    if ((s->parts[i].given + 1) * s->parts[i].cut.seconds
+        < (s->parts[next].given + 1) * s->parts[next].cut.seconds)
+      next = i;
+  }
+  return next;
+}
+
+static Range
+find_range (const NdSamples *samples, const NdShape *shape, NdSampleType type)
+{
+  const gsize row = shape->components * shape->size[0] * nd_sample_size (type);
+
+  return (Range){ samples->data,
+    samples->data + (shape->size[1] - 1) * samples->row
+        + (shape->size[2] - 1) * samples->slice + row };
+}
+
+/* Puts the slab of @part together from both ends of @volume. */
+static gboolean
+wrap (const NdSpread *s, Part *part, const NdSamples *volume, NdSamples *slab,
+    GError **error)
+{
+  const NdJob *job = &part->plan->job;
+  const gint64 size = s->job->shape.size[s->cut.axis];
+  gsize done = 0;
+
+  *slab = nd_samples_dense (part->wrapped, &job->shape, job->in_type);
+  if (!part->wrapped) {
+    part->wrapped = slab->data = malloc (slab->response);
+    if (!part->wrapped) {
+      nd_memory_set_error (error, slab->response);
+      return FALSE;
+    }
+  }
+  /* The slab before may still be read, and the volume may still be written by
+   * work that the ring waits for. */
+  if (!nd_plan_finish (part->plan, error))
+    return FALSE;
+  while (done < part->cut.height) {
+    const gint64 first =
+        ((part->cut.start + (gint64) done) % size + size) % size;
+    const gsize count = MIN (part->cut.height - done, (gsize) (size - first));
+    const NdSamples to = skip (s, *slab, done);
+    const NdSamples from = skip (s, *volume, first);
+
+    if (!nd_slab_copy (s->backend->memory, &job->shape, job->in_type,
+            s->cut.axis, count, &to, &from, error))
+      return FALSE;
+    done += count;
+  }
+  return TRUE;
+}
+
+static gboolean
+push_part (NdSpread *s, Part *part, gconstpointer data, GError **error)
+{
+  const Call *call = data;
+  NdSamples slab = *call->samples;
+
+  if (s->cut.kind != ND_SPREAD_SLABS)
+    return nd_plan_push (part->plan, call->slot, &slab, error);
+  if (part->cut.start < 0
+      || part->cut.start + part->cut.height > s->job->shape.size[s->cut.axis]) {
+    if (!wrap (s, part, call->samples, &slab, error))
+      return FALSE;
+  } else {
+    slab = skip (s, slab, part->cut.start);
+  }
+  return nd_plan_push_slab (part->plan, call->slot, &slab, s->cut.axis, error);
+}
+
+gboolean
+nd_spread_push (NdSpread *s, guint slot, const NdSamples *volume,
+    GError **error)
+{
+  const Range range = find_range (volume, &s->job->shape, s->job->in_type);
+  Call call = { .s = s, .slot = slot, .samples = volume, .work = push_part };
+  Part *part;
+
+  if (s->cut.kind != ND_SPREAD_ROUND) {
+    g_array_append_val (s->volumes, range);
+    return run_parts (&call, error);
+  }
+  s->last = next_part (s);
+  part = &s->parts[s->last];
+  part->given++;
+  part->used = TRUE;
+  if (nd_plan_push (part->plan, slot, volume, error))
+    return TRUE;
+  name_device (part, error);
+  return FALSE;
+}
+
+static gboolean
+repeat_part (NdSpread *s, Part *part, gconstpointer data, GError **error)
+{
+  const Call *call = data;
+  const NdSamples kept = nd_plan_kept (part->plan, call->from);
+
+  return s->cut.kind == ND_SPREAD_SLABS
+      ? nd_plan_push_slab (part->plan, call->slot, &kept, s->cut.axis, error)
+      : nd_plan_push (part->plan, call->slot, &kept, error);
+}
+
+gboolean
+nd_spread_repeat (NdSpread *s, guint from, guint slot, GError **error)
+{
+  Call call = { .s = s, .slot = slot, .from = from, .work = repeat_part };
+
+  return run_parts (&call, error);
+}
+
+static gboolean
+respond_part (NdSpread *s, Part *part, gconstpointer data, GError **error)
+{
+  const Call *call = data;
+  const NdSpreadPart *cut = &part->cut;
+  const NdSlab slab = { .axis = s->cut.axis,
+    .first = (gint64) cut->first - cut->start,
+    .count = cut->count };
+  NdSamples out = *call->samples;
+
+  if (s->cut.kind == ND_SPREAD_SLABS) {
+    out = skip (s, out, cut->first);
+    return nd_plan_respond_slab (part->plan, call->slots, call->scale, &out,
+        &slab, error);
+  }
+  out.data += cut->first * out.response;
+  return nd_plan_respond (part->plan, call->slots, call->scale, &out, error);
+}
+
+/* If @out lies over a volume, waits until all devices have read that, because
+ * each reads samples where another one writes. */
+static gboolean
+protect_volumes (NdSpread *s, const NdSamples *out, GError **error)
+{
+  const Range range = find_range (out, &s->job->shape, s->job->out_type);
+  gboolean overlaps = FALSE;
+
+  for (guint i = 0; i < s->volumes->len; i++) {
+    const Range *volume = &g_array_index (s->volumes, Range, i);
+
+    overlaps |= range.begin < volume->end && volume->begin < range.end;
+  }
+  return !overlaps
+      || (nd_spread_retain (s, error) && nd_spread_finish (s, error));
+}
+
+gboolean
+nd_spread_respond (NdSpread *s, const gint *slots, const NdScale *scale,
+    const NdSamples *out, GError **error)
+{
+  Call call = {
+    .s = s, .samples = out, .slots = slots, .scale = scale, .work = respond_part
+  };
+  Part *part = &s->parts[s->last];
+
+  if (s->cut.kind != ND_SPREAD_ROUND)
+    return protect_volumes (s, out, error) && run_parts (&call, error);
+  part->used = TRUE;
+  if (nd_plan_respond (part->plan, slots, scale, out, error))
+    return TRUE;
+  name_device (part, error);
+  return FALSE;
+}
+
+gboolean
+nd_spread_begin (NdSpread *s, const gint *slots)
+{
+  gboolean begun = FALSE;
+
+  for (guint i = 0; i < s->cut.n; i++) {
+    s->parts[i].used = TRUE;
+    begun |= nd_plan_begin (s->parts[i].plan, slots);
+  }
+  return begun;
+}
+
+/* Each sample comes from the device that makes its output. */
+gboolean
+nd_spread_copy_kept (NdSpread *s, guint slot, const NdSamples *to,
+    GError **error)
+{
+  const gboolean slabs = s->cut.kind == ND_SPREAD_SLABS;
+
+  for (guint i = 0; i < (slabs ? s->cut.n : 1); i++) {
+    Part *part = &s->parts[i];
+    const NdSpreadPart *cut = &part->cut;
+    NdSamples from, into = *to;
+    gsize count = s->job->shape.size[s->cut.axis];
+
+    if (!nd_plan_finish (part->plan, error)) {
+      name_device (part, error);
+      return FALSE;
+    }
+    from = nd_plan_kept (part->plan, slot);
+    if (slabs) {
+      from = skip (s, from, (gint64) cut->first - cut->start);
+      into = skip (s, into, cut->first);
+      count = cut->count;
+    }
+    if (!nd_slab_copy (s->backend->memory, &s->job->shape, s->job->in_type,
+            s->cut.axis, count, &into, &from, error)) {
+      name_device (part, error);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+gboolean
+nd_spread_retain (NdSpread *s, GError **error)
+{
+  const gboolean round = s->cut.kind == ND_SPREAD_ROUND;
+
+  for (guint i = 0; i < s->cut.n; i++) {
+    if (round && i != s->last)
+      continue;
+    if (!nd_plan_retain (s->parts[i].plan, error)) {
+      name_device (&s->parts[i], error);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* If volumes go round, the next work is that of the next volume. */
+gboolean
+nd_spread_wait (NdSpread *s, NdFence *fence, GError **error)
+{
+  const guint next = next_part (s);
+
+  for (guint i = 0; i < s->cut.n; i++) {
+    if (s->cut.kind == ND_SPREAD_ROUND && i != next)
+      continue;
+    if (!nd_plan_wait (s->parts[i].plan, fence, error)) {
+      name_device (&s->parts[i], error);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* Waits for all, also if one fails: the others may still write. */
+gboolean
+nd_spread_finish (NdSpread *s, GError **error)
+{
+  gboolean ok = TRUE;
+
+  for (guint i = 0; i < s->cut.n; i++) {
+    if (!nd_plan_finish (s->parts[i].plan, ok ? error : NULL) && ok) {
+      name_device (&s->parts[i], error);
+      ok = FALSE;
+    }
+  }
+  g_array_set_size (s->volumes, 0);
+  return ok;
+}
+
+guint
+nd_spread_take_used (NdSpread *s, NdRing *rings[ND_MAX_DEVICES],
+    gint devices[ND_MAX_DEVICES])
+{
+  guint n = 0;
+
+  for (guint i = 0; i < s->cut.n; i++) {
+    if (!s->parts[i].used)
+      continue;
+    s->parts[i].used = FALSE;
+    rings[n] = s->parts[i].plan->ring;
+    devices[n++] = s->parts[i].cut.device_id;
+  }
+  g_array_set_size (s->volumes, 0);
+  return n;
+}
+
+gsize
+nd_spread_bytes (const NdSpread *s)
+{
+  gsize bytes = 0;
+
+  for (guint i = 0; i < s->cut.n; i++)
+    bytes += nd_plan_bytes (s->parts[i].plan);
+  return bytes;
+}

@@ -1,0 +1,35 @@
+/* Lines and text over scenes: cross-hair, labels, scale bar, pointer, time and
+ * keys. The members of a scene are here for both files that draw it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "gst/view/gstndviewhistory.h"
+#include "gst/view/gstndviewscene.h"
+
+G_BEGIN_DECLS
+
+struct _GstNdViewScene
+{
+  const NdSceneFuncs *funcs;
+  NdScene *scene;
+  NdSceneJob job;
+  gboolean in_mm;          /* the spacing is known */
+  const NdBackend *memory; /* in which volumes lie; NULL: host memory */
+  gdouble directions[9];   /* row by row, if `oriented` */
+  gboolean oriented;
+  NdLayout layout;
+  GstNdViewHistory *history; /* of the line of ND_VIEW_MMODE */
+};
+
+/* Draws the notes that @settings ask for over the picture of @scene. @other may
+ * be NULL. With @half above 0 it begins at that column of the whole picture, to
+ * which the pointer belongs. */
+void gst_nd_view_notes_draw (const GstNdViewScene *scene, gconstpointer data,
+    const GstNdViewOther *other, const GstNdViewSettings *settings,
+    const NdCamera *camera, const GstNdViewMoment *moment, gint half,
+    const NdCanvas *canvas);
+
+G_END_DECLS
