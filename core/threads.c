@@ -91,19 +91,28 @@ avoid (Worker *worker, int cpu)
     worker->avoided = cpu;
 }
 
-/* Wakes the workers. A kernel may wake a thread on the CPU of the thread that
- * wakes it although another CPU is idle, which was observed in a virtual
- * machine. The worker then waits until the caller has used its time slice of
- * about 3 ms. So if that has been seen, workers avoid the CPU of the caller.
+/* Wakes @n workers, or all if there are fewer. To wake many that find nothing
+ * to do would take longer than a short task.
+ *
+ * A kernel may wake a thread on the CPU of the thread that wakes it although
+ * another CPU is idle, which was observed in a virtual machine. The worker then
+ * waits until the caller has used its time slice of about 3 ms. So if that has
+ * been seen, workers avoid the CPU of the caller.
+ *
  * Call with the lock held. */
 static void
-wake_workers (int cpu)
+wake_workers (gsize n, int cpu)
 {
   for (guint i = 1; stacked && cpu >= 0 && i < n_started; i++) {
     if (workers[i].idle)
       avoid (&workers[i], cpu);
   }
-  pthread_cond_broadcast (&work_cond);
+  if (n >= n_started - 1) {
+    pthread_cond_broadcast (&work_cond);
+  } else {
+    for (gsize i = 0; i < n; i++)
+      pthread_cond_signal (&work_cond);
+  }
 }
 
 static void *
@@ -226,7 +235,7 @@ nd_parallel_for (gsize n, NdTask task, gpointer data)
   pthread_mutex_lock (&lock);
   job.next_job = jobs;
   jobs = &job;
-  wake_workers (job.cpu);
+  wake_workers (MIN (n, job.n_threads) - 1, job.cpu);
   pthread_mutex_unlock (&lock);
 
   run (&job, 0);

@@ -363,6 +363,15 @@ cuda_unpin (gpointer memory)
   cudaGetLastError ();
 }
 
+static gboolean
+cuda_is_pageable (gconstpointer memory)
+{
+  gboolean pageable = TRUE;
+
+  guarded (nullptr, [&] { pageable = !Context::knows (memory); });
+  return pageable;
+}
+
 static NdRenderer *
 cuda_renderer_create (const NdPictureJob *job, gint device_id, GError **error)
 {
@@ -455,6 +464,7 @@ memory_funcs ()
   f.copy = cuda_copy;
   f.pin = cuda_pin;
   f.unpin = cuda_unpin;
+  f.is_pageable = cuda_is_pageable;
   return f;
 }
 

@@ -326,6 +326,20 @@ Context::leave ()
 }
 
 bool
+Context::knows (const void *data)
+{
+  CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE };
+  CUmemorytype type = static_cast<CUmemorytype> (0);
+  void *values[] = { &type };
+
+  /* The call also succeeds for pointers that the driver does not know. */
+  check_driver (driver ().attributes (1, names, values,
+                    reinterpret_cast<CUdeviceptr> (data)),
+      "cuPointerGetAttributes");
+  return type != static_cast<CUmemorytype> (0);
+}
+
+bool
 Context::can_access (const void *data) const
 {
   CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE,

@@ -44,6 +44,9 @@ public:
   /* Whether kernels in this context can access memory at @data. */
   bool can_access (const void *data) const;
 
+  /* Whether @data is memory of a device, or pinned memory of the host. */
+  static bool knows (const void *data);
+
   /* Lets copies from @other, of another device, go to this context without the
    * host, if the machine can do that. Otherwise the driver copies through the
    * host. */

@@ -27,6 +27,10 @@ typedef struct
   gboolean (*pin) (gint device_id, gpointer memory, gsize bytes,
       GError **error);
   void (*unpin) (gpointer memory);
+
+  /* Whether @memory is of the host and not page-locked, so that a thread that
+   * enqueues a copy from or to it waits for the copy. NULL: may be. */
+  gboolean (*is_pageable) (gconstpointer memory);
 } NdDeviceMemoryFuncs;
 
 G_END_DECLS

@@ -53,6 +53,12 @@ const gchar *nd_accuracy_name (NdAccuracy accuracy);
 /* Length of an array that is indexed by accuracy. */
 #define ND_ACCURACY_END 2
 
+/* Samples along an axis. */
+typedef struct
+{
+  gsize first, n;
+} NdRange;
+
 /* The task of a ring. */
 typedef struct
 {
@@ -61,6 +67,8 @@ typedef struct
   NdSampleType out_type;
   NdBorder border;      /* in x, y, z */
   gdouble border_value; /* for ND_BORDER_CONSTANT and ND_SLOT_BORDER */
+  NdRange wanted[3];    /* the outputs along x, y, z that are read; n = 0: all.
+                         * A back end may also compute the others */
   NdAccuracy accuracy;
   NdPrecision precision;
   const NdBank *bank; /* must outlive plans and rings of the job */

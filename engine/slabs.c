@@ -109,6 +109,7 @@ job_of_slab (const NdSlabs *s, gsize height)
   NdJob job = *s->job;
 
   job.shape.size[s->axis] = height;
+  job.wanted[s->axis] = (NdRange){ 0, 0 };
   return job;
 }
 

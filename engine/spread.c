@@ -159,14 +159,34 @@ run_part (gsize i, guint worker, gpointer data)
   call->work (call->s, part, data, &part->error);
 }
 
-/* Enqueues the work of all parts at the same time: a copy to or from memory
- * that is not pinned blocks its caller. */
+/* Whether the thread that enqueues the work of a part may have to wait. */
+static gboolean
+may_wait (const Call *call)
+{
+  const NdSpread *s = call->s;
+  const NdDeviceMemoryFuncs *memory = s->backend->memory;
+
+  for (guint i = 0; i < s->cut.n; i++) {
+    if (s->parts[i].plan->slabs || s->parts[i].wrapped)
+      return TRUE;
+  }
+  return !call->samples || !memory || !memory->is_pageable
+      || memory->is_pageable (call->samples->data);
+}
+
+/* Threads that wait do so at the same time. Otherwise one thread enqueues the
+ * work of all parts earlier than others would wake up. */
 static gboolean
 run_parts (Call *call, GError **error)
 {
   NdSpread *s = call->s;
 
-  nd_parallel_for (s->cut.n, run_part, call);
+  if (may_wait (call)) {
+    nd_parallel_for (s->cut.n, run_part, call);
+  } else {
+    for (guint i = 0; i < s->cut.n; i++)
+      run_part (i, 0, call);
+  }
   return take_errors (s, error);
 }
 

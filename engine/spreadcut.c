@@ -164,8 +164,11 @@ nd_spread_part_job (const NdSpreadCut *cut, guint i, const NdJob *job,
 
   if (cut->kind == ND_SPREAD_ROUND)
     own.volumes = (job->volumes + cut->n - 1) / cut->n;
-  if (cut->kind == ND_SPREAD_SLABS)
+  if (cut->kind == ND_SPREAD_SLABS) {
     own.shape.size[cut->axis] = part->height;
+    own.wanted[cut->axis] =
+        (NdRange){ (gint64) part->first - part->start, part->count };
+  }
   if (cut->kind == ND_SPREAD_FILTERS) {
     const guint each = job->bank->is_complex ? 2 : 1;
 

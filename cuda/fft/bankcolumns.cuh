@@ -206,7 +206,8 @@ put_bank_scaled (const Store &s, unsigned char *out, int n, float level,
   });
 }
 
-/* Stores the valid responses of the columns; @response: of sample (0, 0, 0).
+/* Stores the valid responses of the columns; @response: of the first
+ * output.
  * LEVEL: adds @level. @plane: shared memory of the warp, which has been
  * read. */
 template <bool LEVEL>
@@ -224,9 +225,9 @@ store_bank_columns (const BlockArguments &a, unsigned char *response,
   for (int i = 0; i < 2; i++) {
     const Corner &at = c.at[i];
 
-    n[i] = lane < min (b.valid[0], b.shape[0] - at.x)
-            && c.plane[i] < min (b.valid[2], b.shape[2] - at.z)
-        ? min (b.valid[1], b.shape[1] - at.y)
+    n[i] = lane < min (b.valid[0], b.outputs[0] - at.x)
+            && c.plane[i] < min (b.valid[2], b.outputs[2] - at.z)
+        ? min (b.valid[1], b.outputs[1] - at.y)
         : 0;
     out[i] = response + (at.x + lane) * s.sample + at.y * s.row
         + (at.z + c.plane[i]) * s.slice;

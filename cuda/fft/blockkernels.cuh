@@ -22,17 +22,19 @@ constexpr int PITCH = 33; /* of rows in shared memory, without bank conflicts */
 /* How blocks cover a component of a volume. */
 struct Blocks
 {
-  int shape[3];  /* of the volume */
-  int low[3];    /* the offset of block 0 from the volume: the lowest that
-                  * filters read */
-  int padded[3]; /* shape plus the samples that filters read around it */
-  int valid[3];  /* outputs of a block along each axis */
+  int shape[3];   /* of the volume */
+  int first[3];   /* the first output */
+  int outputs[3]; /* along each axis */
+  int low[3];     /* the offset of block 0 from the volume: the lowest that
+                   * filters read */
+  int padded[3];  /* the samples that the filters read for the outputs */
+  int valid[3];   /* outputs of a block along each axis */
   int count[3];
   int border; /* NdBorder */
   float border_value;
 
   /* Whether blocks have one plane, because no filter reads along z. */
-  bool is_flat () const { return valid[2] == 1 && padded[2] == shape[2]; }
+  bool is_flat () const { return valid[2] == 1 && padded[2] == outputs[2]; }
 };
 
 Blocks make_blocks (const RingJob &job, const NdReach &reach);
@@ -129,7 +131,8 @@ struct BankKernels
 BankKernels block_bank_kernels (NdSampleType type);
 BankKernels plane_bank_kernels (NdSampleType type);
 
-/* The first sample of a block, as indices in the padded volume. */
+/* The first sample of a block, as indices in the padded volume; and its first
+ * output, counted from Blocks::first. */
 struct Corner
 {
   int x, y, z;
@@ -331,10 +334,10 @@ take_out_non_finite (const BlockArguments &a, const Corner &at, int plane,
     for (int axis = 0; axis < 3; axis++)
       last = last
           && (in_block[axis] < b.valid[axis]
-              || begin[axis] + b.valid[axis] >= b.shape[axis]);
+              || begin[axis] + b.valid[axis] >= b.outputs[axis]);
     if (last)
-      add_non_finite (a.in.non_finite, at.x + lane, at.y + i, at.z + plane,
-          column[i]);
+      add_non_finite (a.in.non_finite, b.first[0] + at.x + lane,
+          b.first[1] + at.y + i, b.first[2] + at.z + plane, column[i]);
     column[i] = 0;
   }
 }
@@ -396,10 +399,10 @@ store_columns (const BlockArguments &a, const Columns &c, float level0,
   for (int i = 0; i < 2; i++) {
     const Corner &at = c.at[i];
 
-    if (lane < min (b.valid[0], b.shape[0] - at.x)
-        && c.plane[i] < min (b.valid[2], b.shape[2] - at.z))
+    if (lane < min (b.valid[0], b.outputs[0] - at.x)
+        && c.plane[i] < min (b.valid[2], b.outputs[2] - at.z))
       put_column (a.store, at.x + lane, at.y, at.z + c.plane[i],
-          min (b.valid[1], b.shape[1] - at.y), i ? level1 : level0,
+          min (b.valid[1], b.outputs[1] - at.y), i ? level1 : level0,
           [&] (int y) { return i ? v[y].y : v[y].x; });
   }
 }

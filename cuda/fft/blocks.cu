@@ -232,7 +232,7 @@ FftBlocks::add_filters ()
     samples.upload (host.data (), n);
     for (int axis = 0; axis < 3; axis++) {
       a.blocks.shape[axis] = a.blocks.padded[axis] = a.blocks.valid[axis] =
-          axis < 2 ? BLOCK : depth;
+          a.blocks.outputs[axis] = axis < 2 ? BLOCK : depth;
       a.blocks.count[axis] = 1;
     }
     a.in = BlockInput{ (const unsigned char *) samples.get (), 4, 4 * BLOCK,
@@ -349,6 +349,9 @@ FftBlocks::respond (const int *slots, const NdScale &scale,
     a.bank.n_units = n_units;
     a.bank.filter_stride = reach.slots * kernels.numbers;
     a.bank.response_stride = out.response;
+    responses.data = a.store.out;
+    a.store.out += blocks.first[0] * out.sample + blocks.first[1] * out.row
+        + blocks.first[2] * out.slice;
     if (sums) {
       const WindowSums<float>::Start start = sums->start_bank (slots, c,
           WindowSpectra<float>{ a.spectra, a.spectra_stride, a.filter,
@@ -363,7 +366,6 @@ FftBlocks::respond (const int *slots, const NdScale &scale,
     else
       launch (in_place ? kernels.filter : kernels.respond, kernels, a, n_units,
           kernels.shared, streams.respond);
-    responses.data = a.store.out;
     non_finite.add (slots, 0, n_filters, c, responses, scale.gain);
   }
 }
@@ -390,10 +392,12 @@ make_blocks (const RingJob &job, const NdReach &reach)
     const int more = reach.high[a] - reach.low[a];
 
     b.shape[a] = job.shape.size[a];
-    b.low[a] = reach.low[a];
-    b.padded[a] = b.shape[a] + more;
+    b.first[a] = job.wanted[a].first;
+    b.outputs[a] = job.wanted[a].n > 0 ? job.wanted[a].n : b.shape[a];
+    b.low[a] = b.first[a] + reach.low[a];
+    b.padded[a] = b.outputs[a] + more;
     b.valid[a] = a == 2 && more == 0 ? 1 : BLOCK - more;
-    b.count[a] = (b.shape[a] + b.valid[a] - 1) / b.valid[a];
+    b.count[a] = (b.outputs[a] + b.valid[a] - 1) / b.valid[a];
   }
   b.border = job.border;
   b.border_value = job.border_value;

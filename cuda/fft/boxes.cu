@@ -62,8 +62,10 @@ FftBoxes<R>::FftBoxes (const RingJob &job, const size_t wanted[3],
   ring.plan (multiply (volume,
       multiply (reach.slots + (job.border_volumes ? 1 : 0),
           job.shape.components)));
-  for (int a = 0; a < 3; a++)
+  for (int a = 0; a < 3; a++) {
     box[a] = in_box.shape.size[a] = std::min (wanted[a], job.shape.size[a]);
+    in_box.wanted[a] = NdRange{};
+  }
   for (unsigned t = 0; t < reach.slots; t++)
     order[t] = t;
   in_box.shape.components = 1;

@@ -38,7 +38,7 @@ find_pair (const Blocks &b, int unit, Pair *pair)
   pair->columns = Columns{ corner_of (b, i),
     corner_of (b, pair->is_one ? i : i + 1), 0, 0 };
   if (pair->is_one)
-    pair->columns.plane[1] = b.shape[2]; /* reads and stores nothing */
+    pair->columns.plane[1] = b.outputs[2]; /* reads and stores nothing */
   return true;
 }
 

@@ -227,6 +227,28 @@ do_push (NdRing *ring, const Work *work)
   ring->last = data;
 }
 
+/* Outputs that are not wanted need not be computed. */
+static void
+spoil_unwanted (const NdRing *ring, NdSamples out)
+{
+  const NdShape *shape = &ring->job.shape;
+  const gsize bytes = shape->components * nd_sample_size (ring->job.out_type);
+
+  for (gsize i = 0; i < shape->size[0] * shape->size[1] * shape->size[2]; i++) {
+    const gsize at[3] = { i % shape->size[0],
+      i / shape->size[0] % shape->size[1],
+      i / shape->size[0] / shape->size[1] };
+
+    for (guint a = 0; a < 3; a++) {
+      const NdRange *wanted = &ring->job.wanted[a];
+
+      if (wanted->n > 0
+          && (at[a] < wanted->first || at[a] >= wanted->first + wanted->n))
+        memset (out.data + i * bytes, 0xa5, bytes);
+    }
+  }
+}
+
 static void
 do_respond (NdRing *ring, const Work *work)
 {
@@ -242,6 +264,7 @@ do_respond (NdRing *ring, const Work *work)
     NdSamples from = all, to = work->samples;
 
     from.data += k * from.response;
+    spoil_unwanted (ring, from);
     to.data += k * to.response;
     copy (shape, type, work->slab.axis, work->slab.count, to,
         skip (from, work->slab.axis, work->slab.first));
@@ -377,10 +400,16 @@ unpin (gpointer memory)
   g_atomic_int_add (&slab_double.blocks, -1);
 }
 
+static gboolean
+is_pageable (gconstpointer block)
+{
+  return slab_double.pageable;
+}
+
 static const NdEventFuncs events = { event_record, event_synchronize,
   event_wait, event_destroy };
 static const NdDeviceMemoryFuncs memory = { memory_alloc, memory_free,
-  memory_copy, pin, unpin };
+  memory_copy, pin, unpin, is_pageable };
 static const NdSlabFuncs slabs = { slab_ring_new, slab_push, slab_respond };
 
 void

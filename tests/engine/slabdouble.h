@@ -26,6 +26,7 @@ typedef struct
   gint fails_after;     /* works that it does before */
   gint works[8];        /* pushes and responses that each device has done */
   gint waiting[8];      /* works that each device has not done yet */
+  gboolean pageable;    /* all memory */
   gint memory_fails_on; /* the device whose allocations fail, or -1 */
 } SlabDouble;
 

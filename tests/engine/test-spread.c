@@ -123,6 +123,7 @@ check (GRand *r, guint seen[KINDS])
   for (guint i = 0; i < 8; i++)
     slab_double.slowness[i] =
         g_rand_boolean (r) ? 1 : g_rand_int_range (r, 1, 4);
+  slab_double.pageable = g_rand_boolean (r);
   stream_init (&s, r);
   one = stream_convolver (&s, "double", 0, NULL);
   if (g_rand_int_range (r, 0, 3) == 0)

@@ -74,8 +74,8 @@ GST_END_TEST;
 GST_START_TEST (test_30_memory_limit)
 {
   Model model = model_new (NULL, 3, 3, 2, 3);
-  Stream *s =
-      stream_new ("ndconv4dtemporal", &model, "memory-limit", "1", NULL);
+  Stream *s = stream_new ("ndconv4dtemporal", &model, "backend", "cpu",
+      "memory-limit", "1", NULL);
 
   stream_set_size (s, 9, 8, 7);
   stream_start (s);
