@@ -92,7 +92,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  *
  *   border          samples beyond the edges along x, y, z, as in SciPy:
  *                   constant, nearest (default), reflect, mirror, wrap
- *   time-border     the same along t; only nd_convolve() accepts wrap
+ *   time-border     the same along t; streams do not accept wrap
  *   border-value    of border=constant; default 0
  *   gain, offset    output = gain * response + offset; defaults 1 and 0
  *   output-type     same (default), or a type of nd_array_init(); responses are

@@ -174,8 +174,9 @@ class BlockWriter:
                       if n_threads > 1 else None)
         self._n_threads = n_threads
         self._waiting: collections.deque[Any] = collections.deque()
-        self._slab: list[numpy.ndarray] = []
-        self._n_outputs = 0
+        self._slab: numpy.ndarray | None = None
+        self._filled = 0    # outputs in it
+        self._n_slabs = 0   # that are written
 
     def _compress(self, chunk: numpy.ndarray) -> Any:
         """The bytes of a chunk, which is smaller at the edges of the array, or
@@ -210,17 +211,29 @@ class BlockWriter:
             self._waiting.append((at, self._pool.submit(self._compress, chunk)))
             self._drain(2 * self._n_threads)
 
+    def _collect(self, outputs: numpy.ndarray, n: int) -> numpy.ndarray | None:
+        """The next @n outputs, if @outputs completes them."""
+        if len(outputs) == n:
+            return outputs
+        if self._slab is None:
+            self._slab = numpy.empty((n, *self._shape[1:]), self._layout.dtype)
+        self._slab[self._filled:self._filled + len(outputs)] = outputs
+        self._filled += len(outputs)
+        return self._slab if self._filled == n else None
+
     def write(self, outputs: numpy.ndarray) -> None:
-        """Writes the next outputs along the first axis, without that axis."""
-        self._slab.append(outputs)
-        self._n_outputs += 1
-        if (len(self._slab) == self._layout.chunks[0]
-                or self._n_outputs == self._shape[0]):
-            slab = (self._slab[0][None] if len(self._slab) == 1 else
-                    numpy.stack(self._slab))
-            self._slab = []
-            self._write_slab((self._n_outputs - 1) // self._layout.chunks[0],
-                             slab.astype(self._layout.dtype, copy=False))
+        """Writes the next outputs along the first axis. If they are whole chunks,
+        they are not copied, and must not change until `publish`."""
+        depth = self._layout.chunks[0]
+        while len(outputs):
+            n = min(depth, self._shape[0] - self._n_slabs * depth)
+            room = n - self._filled
+            slab = self._collect(outputs[:room], n)
+            outputs = outputs[room:]
+            if slab is not None:
+                self._slab, self._filled = None, 0
+                self._write_slab(self._n_slabs, slab)
+                self._n_slabs += 1
 
     def publish(self, array: pathlib.Path) -> None:
         """Gives the files of the whole block their names in the folder of the

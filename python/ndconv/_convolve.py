@@ -151,6 +151,10 @@ def _check_out(out: View, layout: Layout) -> None:
         raise lib.SettingsError(
             f"out is {kind} of the shape {out.shape}; this filter gives "
             f"{layout.dtype} of the shape {layout.shape}")
+    if any(n > 1 and stride == 0 for n, stride in zip(out.shape, out.strides)):
+        raise lib.SettingsError(
+            "out has several samples in one place of memory, as arrays of "
+            "numpy.broadcast_to() have: use an array with memory for each")
 
 
 def convolve(array: Any, filter: Filter, *, axes: str | None = None,

@@ -21,12 +21,11 @@ import numpy
 from . import _library as lib
 from ._blocks import Block
 from ._chunks import sync_file
-from ._convolve import convolve
 from ._jobs import (Done, Task, count_volume, describe, refuse_other,
                     write_whole, writing)
+from ._pieces import Work, filter_block, find_piece, fits_as_stream
 from ._recordings import Recording, RecordingWriter
 from ._sources import RecordingSource
-from ._stream import Stream
 
 
 # Extensions of formats that are written.
@@ -87,17 +86,22 @@ class FileJob(NamedTuple):
         axes, shape = self.source.axes, recording.shape[1:]
         inner = tuple(n for n, axis in zip(shape, "zyxc") if axis in axes)
         volumes = (volume.reshape(inner) for volume in recording)
-        if "t" not in axes:
-            outputs: Any = (convolve(volume, self.filter, axes=axes,
-                                     **self.settings) for volume in volumes)
-        elif self.settings.get("time_border") == "wrap":
-            # The first output needs the last volume.
-            outputs = convolve(numpy.stack(list(volumes)), self.filter,
-                               axes=axes, **self.settings)
+        work = Work(self.filter, axes, self.settings, recording.dtype,
+                    numpy.dtype(self.dtype))
+        sizes = (len(recording), *inner) if "t" in axes else inner
+        everything = [slice(0, n) for n in sizes]
+        # A volume may be in use while the next one is read.
+        held = work.count_bytes((2, *inner), (1, *inner))
+        if fits_as_stream(work, sizes, sizes, held):
+            outputs: Any = work.make_stream(inner).filter(volumes)
+            return (output.reshape(shape) for output in outputs)
+        find_piece(work, sizes, sizes)      # before samples are in memory
+        if "t" in axes:
+            outputs = filter_block(
+                work, self.source.read(tuple(everything)), everything)
         else:
-            stream = Stream(self.filter, inner, recording.dtype, axes=axes,
-                            **self.settings)
-            outputs = stream.filter(volumes)
+            outputs = (filter_block(work, volume, everything)
+                       for volume in volumes)
         return (output.reshape(shape) for output in outputs)
 
     def do(self, _index: int, _block: Block | None) -> Done:

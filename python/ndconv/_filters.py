@@ -87,6 +87,7 @@ class Prepared:
             elif value is not None:
                 self.set(name.replace("_", "-"), _text(name, value))
         self.is_separable: bool | None = None   # not known yet
+        self.pieces: dict[Any, Any] = {}        # of blocks
         self.is_bank = False
         if isinstance(filter_, str):
             self.filters = lib.nd_filters_new(filter_.encode(), self.settings,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import hashlib
 import json
 import math
@@ -67,6 +68,14 @@ def prepare_memory() -> None:
         mallopt(_M_ARENA_MAX, 1)
         mallopt(_M_MMAP_THRESHOLD, _HEAP_BYTES)
         mallopt(_M_TRIM_THRESHOLD, _HEAP_BYTES)
+
+
+def release_memory() -> None:
+    """Gives memory that nothing uses back to the system."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    gc.collect()
+    if trim:        # of the GNU library
+        trim(ctypes.c_size_t(0))
 
 
 def count_cores() -> int:

@@ -61,6 +61,15 @@ def find_greatest(filter_: Filter, source: Source,
             + abs(float(settings.get("offset", 0))))
 
 
+def has_integer_sums(source: Source, settings: dict[str, Any]) -> bool:
+    """Whether the method "tensor" sums integers, which no order changes."""
+    if source.dtype.name not in ("uint8", "int16", "uint16"):
+        return False
+    limits = numpy.iinfo(source.dtype)
+    value = float(settings.get("border_value", 0))
+    return value == round(value) and limits.min <= value <= limits.max
+
+
 class Options(NamedTuple):
     """The options of a run, which apply to every input."""
     filter: Filter
@@ -108,6 +117,10 @@ class Options(NamedTuple):
         """The settings of blocks of outputs of the type @dtype. Integers by fft
         are computed in double precision, and `round_integers` rounds them, if
         the greatest possible output allows it."""
+        if (settings.get("method") == "tensor" and not has_integer_sums(
+                source, settings) and (numpy.dtype(dtype).kind in "iu" or
+                                       settings.get("response") in JUMPING)):
+            return self._find_exact(source.axes)
         if (settings.get("method") != "fft"
                 or numpy.dtype(dtype).kind not in "iu"):
             return settings

@@ -5,6 +5,7 @@ Copyright (C) 2026 the ndconv developers
 """
 from __future__ import annotations
 
+import math
 import os
 from typing import Any, Iterator, NamedTuple, Union
 
@@ -15,6 +16,8 @@ from ._filters import check_axes
 from ._recordings import Raw, Recording
 
 _LETTERS = frozenset("tczyx")
+# Of chunks that are decompressed at the same time; one chunk may have more.
+CHUNK_BYTES = 16 << 20
 
 
 class ZarrSource(NamedTuple):
@@ -36,9 +39,23 @@ class ZarrSource(NamedTuple):
             raise lib.FileError(f"{self.path} has changed since the run began")
         return array
 
+    def _few_chunks(self) -> Any:
+        """Limits the memory of chunks that are decompressed at the same time."""
+        # Each is in memory with and without compression.
+        most = CHUNK_BYTES // (2 * math.prod(self.chunks) * self.dtype.itemsize)
+        config = load_zarr().config
+        known = config.get("async.concurrency")
+        return config.set({"async.concurrency": max(1, min(most, known or most))})
+
+    @property
+    def volumes_read(self) -> int:
+        """The volumes that `read_volumes` has at once."""
+        return self.chunks[0]
+
     def read(self, box: tuple[slice, ...]) -> numpy.ndarray:
         """The samples of @box."""
-        return self._open()[box]
+        with self._few_chunks():
+            return self._open()[box]
 
     def read_volumes(self, box: tuple[slice, ...]) -> Iterator[numpy.ndarray]:
         """The volumes of @box, of which "t" is the first axis. Each chunk is
@@ -47,7 +64,9 @@ class ZarrSource(NamedTuple):
         begin, end, _ = box[0].indices(self.shape[0])
         while begin < end:
             stop = min(end, (begin // self.chunks[0] + 1) * self.chunks[0])
-            yield from array[(slice(begin, stop), *box[1:])]
+            with self._few_chunks():
+                volumes = array[(slice(begin, stop), *box[1:])]
+            yield from volumes
             begin = stop
 
 
@@ -70,6 +89,11 @@ class RecordingSource(NamedTuple):
         if recording.shape[0] != self.volumes or recording.dtype != self.dtype:
             raise lib.FileError(f"{self.path} has changed since the run began")
         return recording
+
+    @property
+    def volumes_read(self) -> int:
+        """The volumes that `read_volumes` has at once."""
+        return 1
 
     def read(self, box: tuple[slice, ...]) -> numpy.ndarray:
         """The samples of @box, of which "t" is the first axis."""

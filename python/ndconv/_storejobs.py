@@ -24,21 +24,20 @@ import numpy
 from . import _library as lib
 from ._blocks import Block, plan_blocks
 from ._chunks import CODECS, BlockWriter, Layout
-from ._convolve import convolve
 from ._filters import is_in_file, prepare
 from ._jobs import (Done, Task, count_cores, count_volume, describe,
-                    refuse_other, write_whole, writing)
+                    refuse_other, release_memory, write_whole, writing)
+from ._pieces import (Work, filter_block, find_piece, fits_as_stream,
+                      is_streamed, round_integers)
 from ._sources import Source, axis_type, load_zarr
-from ._stream import Stream
 
 # Outputs of a block, unless the caller says how many: of those that are computed
 # and written volume by volume, and of those that are in memory.
 STREAMED_SAMPLES = 1 << 25
 BLOCK_SAMPLES = 1 << 23
-
-# Above the error of FFTs in double precision, and no number that exact outputs
-# are likely to have as their distance from a half.
-NEXT_TO_HALF = 3.7e-7
+# Memory that reading a larger block took is given back: it is in pieces that are
+# too small for the block's outputs.
+TRIMMED_BYTES = 4 << 20
 
 
 @functools.lru_cache(maxsize=16)
@@ -207,26 +206,38 @@ class StoreJob(NamedTuple):
                       numpy.dtype(self.dtype), self.compression,
                       2 if self.version == "0.4" else 3)
 
-    def _filter(self, block: Block) -> Iterable[numpy.ndarray]:
-        """The outputs of @block, one after the other along the first axis."""
-        return (round_integers(output, self.dtype)
-                for output in self._convolve(block))
+    @property
+    def _work(self) -> Work:
+        return Work(self.filter, self.source.axes, self.settings,
+                    self.source.dtype, numpy.dtype(self.dtype))
 
-    def _convolve(self, block: Block) -> Iterable[numpy.ndarray]:
-        """The same before they are rounded."""
-        source, settings = self.source, self.settings
-        if not is_streamed(source.axes, settings):
-            return convolve(source.read(block.source), self.filter,
-                            axes=source.axes, **settings)[block.inner]
-        # Volume by volume, without the outputs of the halo in time.
-        sizes = [len(range(*part.indices(n)))
-                 for part, n in zip(block.source, source.shape)]
-        stream = Stream(self.filter, sizes[1:], source.dtype, axes=source.axes,
-                        **settings)
-        inner = block.inner[0]
-        found = stream.filter(source.read_volumes(block.source), inner.start,
-                              inner.stop)
-        return (output[block.inner[1:]] for output in found)
+    def _filter(self, block: Block) -> Iterable[numpy.ndarray]:
+        """The outputs of @block, one part after the other along the first
+        axis."""
+        source, work = self.source, self._work
+        sizes, target = (
+            [len(range(*part.indices(n))) for part, n in zip(box, source.shape)]
+            for box in (block.source, block.target))
+        inner = tuple(slice(part.start or 0, (part.start or 0) + n)
+                      for part, n in zip(block.inner, target))
+        # A volume may be in use while the next chunk is read, or compressed
+        # while outputs of the next one are computed.
+        held = work.count_bytes((2 * source.volumes_read, *sizes[1:]),
+                                (2 * source.chunks[0], *target[1:]))
+        if not fits_as_stream(work, sizes, target, held):
+            find_piece(work, sizes, target)     # before the block is in memory
+            samples = source.read(block.source)
+            if samples.nbytes > TRIMMED_BYTES:
+                release_memory()
+            outputs = filter_block(work, samples, inner)
+            del samples     # before outputs are compressed
+            yield outputs
+            return
+        # Without the outputs of the halo in time.
+        for output in work.make_stream(sizes[1:]).filter(
+                source.read_volumes(block.source), inner[0].start,
+                inner[0].stop):
+            yield round_integers(output[inner[1:]], self.dtype)[None]
 
     def finish(self) -> None:
         """Gives the complete output its name."""
@@ -236,29 +247,6 @@ class StoreJob(NamedTuple):
         if not os.path.exists(self.output):
             os.rename(self._part / "store", self.output)
         shutil.rmtree(self._part)
-
-
-def round_integers(outputs: numpy.ndarray, dtype: str) -> numpy.ndarray:
-    """@outputs as integers of the type @dtype, half to even, or @outputs if they
-    have that type. Numbers next to a half count as halves: those by fft have an
-    error that depends on the block."""
-    if outputs.dtype == dtype:
-        return outputs
-    limits = numpy.iinfo(dtype)
-    found = numpy.empty(outputs.shape, dtype)
-    # One after the other: a block of several arrays of double precision is large.
-    for i, part in enumerate(outputs):
-        half = numpy.floor(part) + 0.5
-        part = numpy.where(numpy.abs(part - half) < NEXT_TO_HALF, half, part)
-        numpy.rint(part, out=part)
-        found[i] = numpy.clip(part, limits.min, limits.max, out=part)
-    return found
-
-
-def is_streamed(axes: str, settings: dict[str, Any]) -> bool:
-    """Whether blocks are filtered volume by volume. With the time border "wrap"
-    the first output needs the last volume."""
-    return axes.startswith("t") and settings.get("time_border") != "wrap"
 
 
 def _find_reach(source: Source, filter_: Any,

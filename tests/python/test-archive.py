@@ -21,7 +21,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import ndconv
-from ndconv import _ledger, _local, _sources, _storejobs
+from ndconv import _ledger, _local, _planning, _sources, _storejobs
 
 W = "gaussian,sigma=<0.7,0.8,0.5,0.5>"
 
@@ -190,6 +190,23 @@ class Archives(unittest.TestCase):
                        output_type="float32")
             found.append(self.read(target))
         np.testing.assert_array_equal(*found)
+
+    def test_integers_by_tensor(self):
+        """Only sums of integers do not depend on blocks."""
+        for dtype, method, settings in (
+                ("u1", "tensor", {}), ("i2", "tensor", {}),
+                ("u2", "tensor", {"border_value": 7}),
+                ("u1", "separable", {"border_value": 0.5}),
+                ("u2", "separable", {"border_value": -1}),
+                ("i4", "separable", {}),
+                ("f4", "tensor", {}),
+                ("f4", "separable", {"output_type": "int16"})):
+            path = self.folder / f"tensor-{dtype}.zarr"
+            if not path.exists():
+                self.make(path, np.zeros((2, 4, 8, 8), dtype), (1, 4, 8, 8))
+            job = _planning.Options(W, {"method": "tensor", **settings}
+                                    ).make_job(str(path), "out.zarr")
+            self.assertEqual(job.settings["method"], method, (dtype, settings))
 
     def test_changed_file(self):
         """A run does not go on with other coefficients of the same name."""

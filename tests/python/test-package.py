@@ -189,6 +189,22 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "read-only"):
             ndconv.convolve(self.x, self.w, out=Device())
 
+    def test_shared_outputs(self):
+        """Several outputs in one place would overwrite each other."""
+        out = np.zeros_like(self.x)
+        shared = np.lib.stride_tricks.as_strided(
+            out[0], self.x.shape, (0, *out.strides[1:]))
+        with self.assertRaisesRegex(ndconv.SettingsError, "in one place"):
+            ndconv.convolve(self.x, self.w, out=shared)
+        with self.assertRaisesRegex(ndconv.SettingsError, "in one place"):
+            ndconv.convolve(self.x, np.ones((3, 3)), axes="yx", out=shared)
+        self.assertFalse(out.any())
+        # An axis of one sample may have any stride.
+        one = np.lib.stride_tricks.as_strided(
+            out[0], (1, *self.x.shape[1:]), (0, *out.strides[1:]))
+        ndconv.convolve(self.x[:1], self.w, method="direct", out=one)
+        np.testing.assert_array_equal(one, reference(self.x[:1], self.w))
+
     def test_torch_stream(self):
         if not torch:
             self.skipTest("PyTorch is not installed")
