@@ -68,8 +68,10 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
         Without t their volumes are filtered one by one.
     block : sequence of int, optional
         The outputs of one task along each axis, which are rounded up to whole
-        chunks of the input and become one shard. By default about 8 million
-        samples. Recordings that become recordings have no blocks.
+        chunks of the input and become one shard. By default about 32 million
+        samples, or 8 million if a block has to be in memory. A worker needs at
+        most two blocks and 32 MiB. Recordings that become recordings have no
+        blocks.
     workers : int
         Processes. Each uses its share of the cores, unless `n_threads` is given.
     exact : bool

@@ -95,12 +95,12 @@ class FileJob(NamedTuple):
         if fits_as_stream(work, sizes, sizes, held):
             outputs: Any = work.make_stream(inner).filter(volumes)
             return (output.reshape(shape) for output in outputs)
-        find_piece(work, sizes, sizes)      # before samples are in memory
+        piece = find_piece(work, sizes, sizes)  # before samples are in memory
         if "t" in axes:
             outputs = filter_block(
-                work, self.source.read(tuple(everything)), everything)
+                work, self.source.read(tuple(everything)), everything, piece)
         else:
-            outputs = (filter_block(work, volume, everything)
+            outputs = (filter_block(work, volume, everything, piece)
                        for volume in volumes)
         return (output.reshape(shape) for output in outputs)
 

@@ -15,6 +15,7 @@ import numpy
 from ._blocks import plan_blocks
 from ._convolve import convolve
 from ._filters import Filter, Prepared, prepare
+from ._jobs import release_memory
 from ._stream import Stream
 
 # A worker needs at most two blocks, each the input of a task and its outputs, and
@@ -106,6 +107,7 @@ class Piece(NamedTuple):
     """A part of the outputs of a block that is computed at once."""
     size: tuple[int, ...]
     method: str     # of all pieces, which the memory depends on
+    reach: list[tuple[int, int]]    # before and after them, along each axis
 
 
 def _find_reach(work: Work) -> list[tuple[int, int]]:
@@ -172,17 +174,20 @@ def _try(work: Work, inputs: Sequence[Sequence[int]],
     @most bytes, and the method of the last of them, or of the first one. To try
     one takes its memory, so that none is tried for which the one before it
     predicts too much."""
-    method, each = "auto", 0.0
-    for i, sizes in enumerate(inputs):
+    n, method, each = 0, "auto", 0.0
+    for sizes in inputs:
         if each * math.prod(sizes) > most:
-            return i, method
+            break
         needed, found = _count_needed(work, sizes)
-        if i == 0 or needed <= most:
+        if n == 0:
             method = found
         if needed > most:
-            return i, method
-        each = needed / math.prod(sizes)
-    return len(inputs), method
+            break
+        if needed == 0:     # a GPU filters large blocks in slabs
+            return len(inputs), found
+        n, method, each = n + 1, found, needed / math.prod(sizes)
+    release_memory()
+    return n, method
 
 
 def _find_piece(work: Work, source: Sequence[int],
@@ -198,7 +203,7 @@ def _find_piece(work: Work, source: Sequence[int],
                for n, all_, whole, r in zip(piece, target, source, reach)]
               for piece in pieces]
     n, method = _try(work, inputs, most)
-    return Piece(pieces[max(n - 1, 0)], method)
+    return Piece(pieces[max(n - 1, 0)], method, reach)
 
 
 def find_piece(work: Work, source: Sequence[int],
@@ -268,35 +273,37 @@ class _Step(NamedTuple):
 
 
 def _plan_steps(work: Work, sizes: Sequence[int], inner: Sequence[slice],
-                piece: Sequence[int]) -> Iterator[_Step]:
-    """The pieces with the size @piece of a block with the input @sizes, of which
-    @inner are the outputs."""
+                piece: Piece) -> Iterator[_Step]:
+    """The pieces of a block with the input @sizes, of which @inner are the
+    outputs."""
     target = _count(inner)
-    reach = _find_reach(work)
     border = work.settings.get("border", "nearest")
     for starts in itertools.product(*(range(0, n, p)
-                                      for n, p in zip(target, piece))):
+                                      for n, p in zip(target, piece.size))):
         found: list[tuple[Range, slice, slice]] = []
         for i, start in enumerate(starts):
-            n = min(piece[i], target[i] - start)
+            n = min(piece.size[i], target[i] - start)
             source: Range = slice(0, sizes[i])
             first = inner[i].start
-            if piece[i] < target[i]:
+            if piece.size[i] < target[i]:
                 source, first = _find_range(first + start, first + start + n,
-                                            sizes[i], reach[i], border)
+                                            sizes[i], piece.reach[i], border)
             found.append((source, slice(first, first + n),
                           slice(start, start + n)))
         yield _Step(*zip(*found))
 
 
-def filter_block(work: Work, array: numpy.ndarray,
-                 inner: Sequence[slice]) -> numpy.ndarray:
+def filter_block(work: Work, array: numpy.ndarray, inner: Sequence[slice],
+                 piece: Piece) -> numpy.ndarray:
     """The outputs @inner of the block @array."""
-    outputs = numpy.empty(_count(inner), work.output)
-    piece = find_piece(work, array.shape, outputs.shape)
     work = work._replace(settings={**work.settings, "method": piece.method})
+    if not work.is_streamed and list(piece.size) == _count(inner):
+        return round_integers(
+            convolve(array, work.filter, axes=work.axes,
+                     **work.settings)[tuple(inner)], work.output)
+    outputs = numpy.empty(_count(inner), work.output)
     stream, shape = None, None
-    for step in _plan_steps(work, array.shape, inner, piece.size):
+    for step in _plan_steps(work, array.shape, inner, piece):
         if not work.is_streamed:
             outputs[step.target] = round_integers(convolve(
                 _take(array, step.source), work.filter, axes=work.axes,

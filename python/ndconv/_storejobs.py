@@ -225,11 +225,12 @@ class StoreJob(NamedTuple):
         held = work.count_bytes((2 * source.volumes_read, *sizes[1:]),
                                 (2 * source.chunks[0], *target[1:]))
         if not fits_as_stream(work, sizes, target, held):
-            find_piece(work, sizes, target)     # before the block is in memory
+            # Before the block is in memory.
+            piece = find_piece(work, sizes, target)
             samples = source.read(block.source)
             if samples.nbytes > TRIMMED_BYTES:
                 release_memory()
-            outputs = filter_block(work, samples, inner)
+            outputs = filter_block(work, samples, inner, piece)
             del samples     # before outputs are compressed
             yield outputs
             return

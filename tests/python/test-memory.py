@@ -168,7 +168,7 @@ class Pieces(unittest.TestCase):
             inner = inner or [slice(0, n) for n in x.shape]
             piece = _pieces.find_piece(work, x.shape, _pieces._count(inner))
             self.assertLess(math.prod(piece.size), x.size // 2)
-            found = _pieces.filter_block(work, x, inner)
+            found = _pieces.filter_block(work, x, inner, piece)
         work.prepared.pieces.clear()
         return found
 
