@@ -23,7 +23,8 @@ from ._blocks import Block
 from ._chunks import sync_file
 from ._jobs import (Done, Task, count_volume, describe, refuse_other,
                     write_whole, writing)
-from ._pieces import Work, filter_block, find_piece, fits_as_stream
+from ._pieces import (Work, filter_block, find_piece, fits_as_stream,
+                      round_integers)
 from ._recordings import Recording, RecordingWriter
 from ._sources import RecordingSource
 
@@ -94,7 +95,8 @@ class FileJob(NamedTuple):
         held = work.count_bytes((2, *inner), (1, *inner))
         if fits_as_stream(work, sizes, sizes, held):
             outputs: Any = work.make_stream(inner).filter(volumes)
-            return (output.reshape(shape) for output in outputs)
+            return (round_integers(output, self.dtype).reshape(shape)
+                    for output in outputs)
         piece = find_piece(work, sizes, sizes)  # before samples are in memory
         if "t" in axes:
             outputs = filter_block(

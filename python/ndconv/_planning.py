@@ -132,7 +132,8 @@ class Options(NamedTuple):
         """The job from @path to @target."""
         source = open_source(path, self.axes, self.raw)
         dtype = find_type(source, self.filter, self.settings)
-        settings = self._find_settings(source.axes, dtype)
+        settings = self._find_block_settings(
+            self._find_settings(source.axes, dtype), source, dtype)
         output_format = self.output_format or (
             "recording" if isinstance(source, RecordingSource)
             and not target.endswith(".zarr") else "ome-zarr")
@@ -147,7 +148,6 @@ class Options(NamedTuple):
                 raise lib.SettingsError(
                     f"{path} has {source.volumes} volumes; OME-Zarr needs axes "
                     "with t")
-            settings = self._find_block_settings(settings, source, dtype)
             return StoreJob(source, target, self.filter, settings, dtype,
                             find_shard(source, self.filter, self.block,
                                        settings),

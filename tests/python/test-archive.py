@@ -132,6 +132,7 @@ class Archives(unittest.TestCase):
         x = np.random.default_rng(7).integers(0, 255, (6, 24, 40, 40)
                                               ).astype("u1")
         self.make(self.folder / "u1.zarr", x, (1, 8, 8, 8))
+        np.save(self.folder / "u1.npy", x)
         for border, filter_ in (("mirror", np.ones((2, 4, 4, 4)) / 128),
                                 ("wrap", np.random.default_rng(8).random(
                                     (3, 5, 5, 5)) / 200)):
@@ -151,6 +152,12 @@ class Archives(unittest.TestCase):
                 found = self.read(target)
                 self.assertEqual(found.dtype, x.dtype)
                 np.testing.assert_array_equal(found, whole)
+            # A recording too.
+            ndconv.run(self.folder / "u1.npy", self.folder / f"{border}.npy",
+                       filter=filter_, method="fft", **settings)
+            found = np.load(self.folder / f"{border}.npy")
+            self.assertEqual(found.dtype, x.dtype)
+            np.testing.assert_array_equal(found, whole)
         for response, filter_ in (("argmax", "quadrature-bank,size=3"),
                                   ("phase", np.ones((3, 3, 3, 3), "c16"))):
             with self.assertRaisesRegex(ndconv.SettingsError,
