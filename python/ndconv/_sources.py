@@ -101,7 +101,10 @@ class RecordingSource(NamedTuple):
                  for part, n in zip(box, self.shape)]
         if "t" not in self.axes:
             with self.open() as recording:
-                return recording.read(0).reshape(self.shape)[box]
+                volume = recording.read(0).reshape(self.shape)
+            # A small part does not keep the volume.
+            part = volume[box]
+            return part.copy() if 2 * part.size < volume.size else part
         found = numpy.empty(sizes, self.dtype)
         for i, volume in enumerate(self.read_volumes(box)):
             found[i] = volume

@@ -57,7 +57,7 @@ def measure(folder, case):
     options = _planning.Options(case["filter"], case["settings"], case["axes"])
     for name in ("small", "large"):
         path = next(folder.glob(name + ".*"))
-        job = options.make_job(str(path), str(folder / ("out-" + path.name)))
+        job = options.make_job(str(path), str(folder / f"out-{name}{case['output']}"))
         job.begin()
         tasks = job.tasks()
         task = tasks[len(tasks) // 2]
@@ -78,7 +78,7 @@ def measure(folder, case):
 
 class Memory(unittest.TestCase):
     def check(self, axes, shape, chunks, dtype="float32", method="auto",
-              filter_=W, kind=".zarr", threads=1, **settings):
+              filter_=W, kind=".zarr", output=None, threads=1, **settings):
         """A worker needs two blocks and what the documentation names."""
         with tempfile.TemporaryDirectory() as folder:
             for name, sizes in (("small", [min(n, 24) for n in shape]),
@@ -89,6 +89,7 @@ class Memory(unittest.TestCase):
             done = subprocess.run(
                 [sys.executable, __file__, "--measure", folder, json.dumps({
                     "axes": axes, "filter": filter_, "threads": threads,
+                    "output": output or kind,
                     "settings": {"method": method, **settings}})],
                 stdout=subprocess.PIPE, check=True, timeout=120)
         peak, block = json.loads(done.stdout)
@@ -143,6 +144,8 @@ class Memory(unittest.TestCase):
         self.check("zyx", (1, 128, 256, 256), (), kind=".nii")
         self.check("zyx", (1, 128, 256, 256), (), "uint8", "separable",
                    kind=".nrrd")
+        self.check("zyx", (1, 384, 256, 256), (), "float32", "separable",
+                   kind=".nii", output=".zarr")
         self.check("tzyx", (16, 64, 128, 128), (), kind=".nii",
                    filter_="gaussian,sigma=1,size=5", time_border="wrap")
 
