@@ -78,6 +78,10 @@
 GST_DEBUG_CATEGORY (gst_nd_view_debug);
 #define GST_CAT_DEFAULT gst_nd_view_debug
 
+/* After those of the table. */
+#define PROP_SHOWN_WINDOW (gst_nd_view_n_rows + 1)
+#define PROP_SHOWN_LEVEL (gst_nd_view_n_rows + 2)
+
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (GST_ND_TENSORS_CUDA_CAPS "; " GST_ND_TENSORS_CAPS));
@@ -97,11 +101,16 @@ gst_nd_view_set_property (GObject *object, guint id, const GValue *value,
     GParamSpec *pspec)
 {
   GstNdView *self = GST_ND_VIEW (object);
+  GstNdViewSettings before;
 
   GST_OBJECT_LOCK (self);
+  before = self->settings;
   if (!gst_nd_properties_set (gst_nd_view_rows, gst_nd_view_n_rows,
           &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  gst_nd_view_follow_position (self, &before, pspec->name);
+  if (!self->settings.show_keys)
+    g_atomic_int_set (&self->drag.page, 0);
   GST_OBJECT_UNLOCK (self);
   gst_nd_view_redraw_request (&self->redraw, GST_BASE_TRANSFORM (self));
 }
@@ -113,8 +122,12 @@ gst_nd_view_get_property (GObject *object, guint id, GValue *value,
   GstNdView *self = GST_ND_VIEW (object);
 
   GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_get (gst_nd_view_rows, gst_nd_view_n_rows,
-          &self->settings, id, value))
+  if (id == PROP_SHOWN_WINDOW)
+    g_value_set_double (value, self->width);
+  else if (id == PROP_SHOWN_LEVEL)
+    g_value_set_double (value, self->low + self->width / 2);
+  else if (!gst_nd_properties_get (gst_nd_view_rows, gst_nd_view_n_rows,
+               &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
@@ -439,15 +452,29 @@ gst_nd_view_sink_event (GstBaseTransform *trans, GstEvent *event)
       GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class)->sink_event);
 }
 
+static void
+set_navigator (GstNdView *self, GThread *thread)
+{
+  GST_OBJECT_LOCK (self);
+  self->navigator = thread;
+  GST_OBJECT_UNLOCK (self);
+}
+
 static gboolean
 gst_nd_view_src_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstNdView *self = GST_ND_VIEW (trans);
+  gboolean handled = FALSE;
   GstNdViewSeen seen;
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_NAVIGATION
-      && gst_nd_view_get_seen (self, &seen)
-      && gst_nd_view_keys_handle (G_OBJECT (self), &seen, &self->drag, event)) {
+      && gst_nd_view_get_seen (self, &seen)) {
+    set_navigator (self, g_thread_self ());
+    handled =
+        gst_nd_view_keys_handle (G_OBJECT (self), &seen, &self->drag, event);
+    set_navigator (self, NULL);
+  }
+  if (handled) {
     gst_event_unref (event);
     return TRUE;
   }
@@ -476,6 +503,15 @@ gst_nd_view_class_init (GstNdViewClass *klass)
 
   gst_nd_properties_install (object_class, gst_nd_view_rows,
       gst_nd_view_n_rows);
+  g_object_class_install_property (object_class, PROP_SHOWN_WINDOW,
+      g_param_spec_double ("shown-window", "Shown window",
+          "Width of the range of sample values of the last picture, also if "
+          "'window' is automatic; 0: there was none",
+          0, G_MAXDOUBLE, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_SHOWN_LEVEL,
+      g_param_spec_double ("shown-level", "Shown level",
+          "The middle of that range", -G_MAXDOUBLE, G_MAXDOUBLE, 0,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &second_template);

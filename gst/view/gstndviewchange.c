@@ -135,3 +135,25 @@ gst_nd_view_sync_values (GstBaseTransform *trans, GstBuffer *input)
     gst_nd_view_redraw_ignore (FALSE);
   }
 }
+
+void
+gst_nd_view_follow_position (GstNdView *self, const GstNdViewSettings *before,
+    const gchar *name)
+{
+  static const gchar *const names[] = { "position-x", "position-y",
+    "position-z" };
+  const gdouble old[] = { before->position_x, before->position_y,
+    before->position_z };
+  gdouble *now[] = { &self->settings.position_x, &self->settings.position_y,
+    &self->settings.position_z };
+
+  for (guint a = 0; a < 3; a++) {
+    if (g_str_equal (name, "position") && self->moved[a]) {
+      *now[a] = -1;
+      self->moved[a] = FALSE;
+    } else if (g_str_equal (name, names[a])) {
+      self->moved[a] = self->navigator == g_thread_self () && *now[a] >= 0
+          && (self->moved[a] || old[a] < 0);
+    }
+  }
+}

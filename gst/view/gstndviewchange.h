@@ -20,4 +20,9 @@ gboolean gst_nd_view_update_settings (GstNdView *self, GError **error);
  * with. */
 void gst_nd_view_check_response (GstNdView *self, GstNdViewSettings *settings);
 
+/* After property @name has changed from @before: `position` takes back planes
+ * that mouse or keys moved away from it. With the object lock. */
+void gst_nd_view_follow_position (GstNdView *self,
+    const GstNdViewSettings *before, const gchar *name);
+
 G_END_DECLS

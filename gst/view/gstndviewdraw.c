@@ -54,7 +54,7 @@ find_window (GstNdView *self, gconstpointer data, gdouble *low, gdouble *width,
 
 /* Makes a renderer for volumes of @info of the second input in @memory. */
 static gboolean
-make_other (GstNdView *self, const GstNdVolumeInfo *info,
+make_other (GstNdView *self, const GstNdVolumeInfo *info, gboolean oriented,
     const NdBackend *memory, GError **error)
 {
   const gboolean mapped = !gst_nd_view_settings_are_beside (&self->active);
@@ -87,6 +87,8 @@ make_other (GstNdView *self, const GstNdVolumeInfo *info,
   self->other =
       gst_nd_view_scene_new (self->backend ? self->backend : &nd_cpu_backend,
           memory, self->active_device_id, &shown, error);
+  if (self->other && oriented && info->geometry.known)
+    gst_nd_view_scene_set_directions (self->other, info->geometry.directions);
   if (self->other)
     self->other_picture = nd_picture_new (ND_PICTURE_SLICE, ND_AXIS_Z,
         info->type, &info->shape, memory, self->active_device_id, error);
@@ -110,7 +112,7 @@ use_other (GstNdView *self, const GstNdViewInput *input,
         map->size, gst_nd_volume_info_size (&input->info));
     return FALSE;
   }
-  if (!make_other (self, &input->info, memory, error))
+  if (!make_other (self, &input->info, input->oriented, memory, error))
     return FALSE;
   *other = (GstNdViewOther){ self->other,
     self->other_mapped ? &self->other_map : NULL, map->data,
@@ -182,6 +184,7 @@ draw_scene (GstNdView *self, gconstpointer data, GstBuffer *input,
   GstNdViewMoment moment = { .isovalue = self->active.isovalue,
     .time = GST_CLOCK_TIME_NONE,
     .again = self->redraw.again,
+    .keys_page = g_atomic_int_get (&self->drag.page),
     .number = self->volumes - self->redraw.again };
 
   if (segment->format == GST_FORMAT_TIME)

@@ -3,33 +3,14 @@
  */
 #include "gst/view/gstndviewkeys.h"
 
+#include "gst/view/gstndviewnotes.h"
+
 #include <gst/video/navigation.h>
 #include <math.h>
 #include <string.h>
 
 #define ZOOM_STEP 1.15
 #define TURN_STEP 10 /* degrees */
-
-const gchar *
-gst_nd_view_keys_help (void)
-{
-  return "h       this list\n"
-         "m M     next, previous mode\n"
-         "x y z   axis of the view\n"
-         "c       next colour map\n"
-         "p       max, mean, min\n"
-         "v       perspective\n"
-         "+ -     zoom\n"
-         "arrows  turn, next slice\n"
-         "l       labels, value\n"
-         "s t     scale, time\n"
-         "w       automatic window\n"
-         "r       reset the view\n"
-         "left    turn, place, or pan\n"
-         "middle  pan\n"
-         "right   window and level\n"
-         "wheel   slices, or zoom";
-}
 
 /* That of each of two inputs if there are two. */
 static NdViewMode
@@ -235,7 +216,9 @@ press (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag,
     wheel (view, seen, x, y, button == 4 ? 1 : -1, FALSE);
     return;
   }
-  *drag = (GstNdViewDrag){ button, x, y };
+  drag->button = button;
+  drag->x = x;
+  drag->y = y;
   if (button == 1 && shown_mode (&seen->settings) == ND_VIEW_ORTHOGONAL
       && !(seen->settings.mode == ND_VIEW_COMPARE && seen->settings.split >= 0))
     place (view, seen, x, y);
@@ -267,14 +250,27 @@ arrow (GObject *view, const GstNdViewSeen *seen, gint right, gint down)
         NULL);
 }
 
+/* Shows the next page of the list of keys, or ends it. */
+static void
+turn_page (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag)
+{
+  const gint next = g_atomic_int_get (&drag->page) + 1;
+  const gboolean more = seen->settings.show_keys
+      && next < (gint) gst_nd_view_notes_pages (seen->width, seen->height);
+
+  g_atomic_int_set (&drag->page, more ? next : 0);
+  g_object_set (view, "show-keys", more || !seen->settings.show_keys, NULL);
+}
+
 static gboolean
-press_key (GObject *view, const GstNdViewSeen *seen, const gchar *key)
+press_key (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag,
+    const gchar *key)
 {
   const GstNdViewSettings *s = &seen->settings;
   const gint modes = ND_VIEW_OVERLAY + 1;
 
   if (g_str_equal (key, "h"))
-    g_object_set (view, "show-keys", !s->show_keys, NULL);
+    turn_page (view, seen, drag);
   else if (g_str_equal (key, "m"))
     g_object_set (view, "mode", (s->mode + 1) % modes, NULL);
   else if (g_str_equal (key, "M"))
@@ -330,7 +326,7 @@ gst_nd_view_keys_handle (GObject *view, const GstNdViewSeen *seen,
   switch (gst_navigation_event_get_type (event)) {
     case GST_NAVIGATION_EVENT_KEY_PRESS:
       return gst_navigation_event_parse_key_event (event, &key)
-          && press_key (view, seen, key);
+          && press_key (view, seen, drag, key);
     case GST_NAVIGATION_EVENT_MOUSE_BUTTON_PRESS:
       if (!gst_navigation_event_parse_mouse_button_event (event, &button, &x,
               &y))

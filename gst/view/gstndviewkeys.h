@@ -9,14 +9,13 @@
 
 G_BEGIN_DECLS
 
-/* Lines of text that explain the keys and buttons. */
-const gchar *gst_nd_view_keys_help (void);
-
-/* The button that is held (0: none), and the last position of the mouse. */
+/* The button that is held (0: none), the last position of the mouse, and the
+ * page of the list of keys (atomic). */
 typedef struct
 {
   gint button;
   gdouble x, y;
+  gint page;
 } GstNdViewDrag;
 
 /* The picture that the user sees. */

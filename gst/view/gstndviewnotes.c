@@ -5,20 +5,27 @@
 
 #include "core/convert.h"
 #include "engine/picture.h"
-#include "gst/view/gstndviewkeys.h"
+#include "gst/view/gstndviewhelp.h"
 
 #include <math.h>
 
 #define MOST_NUMBERS 4 /* that are shown of a sample */
+#define KEYS_MARGIN 4  /* dots around the list of keys */
 
 static const guint8 text_color[3] = { 255, 255, 255 };
 static const guint8 axis_colors[3][3] = { { 255, 110, 110 }, { 120, 230, 120 },
   { 120, 170, 255 } };
 
 static gint
+scale_for (gint width, gint height)
+{
+  return CLAMP (MIN (width, height) / 300, 1, 8);
+}
+
+static gint
 text_scale (const NdCanvas *canvas)
 {
-  return CLAMP (MIN (canvas->width, canvas->height) / 300, 1, 8);
+  return scale_for (canvas->width, canvas->height);
 }
 
 static void
@@ -278,9 +285,8 @@ append_pointer (GString *text, const GstNdViewScene *self, gconstpointer data,
     append_value (text, "second:", other->scene, other->data, second);
 }
 
-/* Lines of text at the lower right. */
-static void
-draw_status (const GstNdViewScene *self, gconstpointer data,
+void
+gst_nd_view_notes_draw_status (const GstNdViewScene *self, gconstpointer data,
     const GstNdViewOther *other, const GstNdViewSettings *s,
     const GstNdViewMoment *moment, gint half, const NdCanvas *canvas)
 {
@@ -305,12 +311,32 @@ draw_status (const GstNdViewScene *self, gconstpointer data,
       scale, text_color);
 }
 
-static void
-draw_keys (const NdCanvas *canvas)
+/* The page @page of the list of keys for a picture of @width x @height. */
+static gchar *
+keys_page (gint width, gint height, guint page, guint *pages)
+{
+  const gint scale = scale_for (width, height);
+
+  return gst_nd_view_help_page (width / scale - 2 * KEYS_MARGIN,
+      height / scale - 2 * KEYS_MARGIN, page, pages);
+}
+
+guint
+gst_nd_view_notes_pages (gint width, gint height)
+{
+  guint pages;
+
+  g_free (keys_page (width, height, 0, &pages));
+  return pages;
+}
+
+void
+gst_nd_view_notes_draw_keys (guint page, const NdCanvas *canvas)
 {
   const gint scale = text_scale (canvas);
-  const gint margin = 6 * scale;
-  const gchar *text = gst_nd_view_keys_help ();
+  const gint margin = KEYS_MARGIN * scale;
+  g_autofree gchar *text =
+      keys_page (canvas->width, canvas->height, page, NULL);
   const gint width = nd_text_width (text, scale) + 2 * margin;
   const gint height =
       nd_text_lines (text) * ND_TEXT_HEIGHT * scale + 2 * margin;
@@ -323,9 +349,8 @@ draw_keys (const NdCanvas *canvas)
 }
 
 void
-gst_nd_view_notes_draw (const GstNdViewScene *self, gconstpointer data,
-    const GstNdViewOther *other, const GstNdViewSettings *settings,
-    const NdCamera *camera, const GstNdViewMoment *moment, gint half,
+gst_nd_view_notes_draw (const GstNdViewScene *self,
+    const GstNdViewSettings *settings, const NdCamera *camera,
     const NdCanvas *canvas)
 {
   if (settings->cross_hair && camera->mode == ND_VIEW_ORTHOGONAL)
@@ -337,7 +362,4 @@ gst_nd_view_notes_draw (const GstNdViewScene *self, gconstpointer data,
   if (settings->scale_bar && self->layout.n > 0
       && !(settings->perspective > 0 && self->layout.panels[0].perspective))
     draw_scale_bar (self, canvas);
-  draw_status (self, data, other, settings, moment, half, canvas);
-  if (settings->show_keys)
-    draw_keys (canvas);
 }

@@ -67,6 +67,11 @@ struct _GstNdView
   GstNdViewRedraw redraw;
   GstNdViewDrag drag; /* of the thread that sends events */
 
+  /* Protected by the object lock: the thread that handles a navigation event,
+   * and the axes along which it moved a plane away from `position`. */
+  GThread *navigator;
+  gboolean moved[3];
+
   GstNdDevice device;
   gboolean uses_device;  /* backend was not cpu at start_device() */
   gint active_device_id; /* device-id at start_device() */

@@ -222,12 +222,16 @@ draw_second (GstNdViewScene *self, const GstNdViewOther *other,
 
 /* The other volume at the right of the first one. */
 static gboolean
-draw_beside (const GstNdViewOther *other, const NdCamera *camera,
-    const NdLook *look, const NdCanvas *right, GError **error)
+draw_beside (const GstNdViewOther *other, const GstNdViewSettings *settings,
+    const NdCamera *camera, const NdLook *look, const NdCanvas *right,
+    GError **error)
 {
   nd_layout_init (&other->scene->layout, camera, &other->scene->job,
       right->width, right->height);
-  return draw_panels (other->scene, other->data, look, right, error);
+  if (!draw_panels (other->scene, other->data, look, right, error))
+    return FALSE;
+  gst_nd_view_notes_draw (other->scene, settings, camera, right);
+  return TRUE;
 }
 
 gboolean
@@ -253,7 +257,7 @@ gst_nd_view_scene_draw (GstNdViewScene *self, gconstpointer data,
     set_look (settings, &camera, moment, &look);
     nd_canvas_fill (&right, 0, 0, right.width, right.height, look.background,
         1);
-    if (other && !draw_beside (other, &camera, &look, &right, error))
+    if (other && !draw_beside (other, settings, &camera, &look, &right, error))
       return FALSE;
   }
 
@@ -271,7 +275,10 @@ gst_nd_view_scene_draw (GstNdViewScene *self, gconstpointer data,
   if (second && !beside
       && !draw_second (self, other, &look, settings, canvas, error))
     return FALSE;
-  gst_nd_view_notes_draw (self, data, second ? other : NULL, settings, &camera,
+  gst_nd_view_notes_draw (self, settings, &camera, canvas);
+  gst_nd_view_notes_draw_status (self, data, second ? other : NULL, settings,
       moment, beside ? half : 0, canvas);
+  if (settings->show_keys)
+    gst_nd_view_notes_draw_keys (moment->keys_page, whole);
   return TRUE;
 }

@@ -34,7 +34,8 @@ typedef struct
   gdouble isovalue;
   GstClockTime time;
   guint64 number;
-  gboolean again; /* the volume was drawn before */
+  gboolean again;  /* the volume was drawn before */
+  guint keys_page; /* of the list of keys */
 } GstNdViewMoment;
 
 /* A second volume, in any memory. */

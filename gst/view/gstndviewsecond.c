@@ -46,7 +46,7 @@ chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   if (ret != GST_FLOW_OK || self->stopped) {
     gst_buffer_unref (buffer);
   } else {
-    self->next = (GstNdViewInput){ buffer, self->info,
+    self->next = (GstNdViewInput){ buffer, self->info, self->oriented,
       gst_segment_to_running_time (&self->segment, GST_FORMAT_TIME,
           GST_BUFFER_PTS (buffer)) };
     g_cond_broadcast (&self->cond);
@@ -68,6 +68,9 @@ handle_event (GstPad *pad, GstObject *parent, GstEvent *event)
       gst_event_parse_caps (event, &caps);
       ok = self->has_info =
           gst_nd_volume_info_from_caps (&self->info, caps, NULL);
+      self->oriented =
+          gst_structure_has_field (gst_caps_get_structure (caps, 0),
+              "directions");
       break;
     case GST_EVENT_SEGMENT:
       gst_event_copy_segment (event, &self->segment);

@@ -15,6 +15,7 @@ typedef struct
 {
   GstBuffer *buffer; /* NULL: none */
   GstNdVolumeInfo info;
+  gboolean oriented; /* its caps have directions */
   GstClockTime time; /* running time */
 } GstNdViewInput;
 
@@ -25,7 +26,7 @@ typedef struct
   GstPad *pad; /* NULL: not requested */
   GstSegment segment;
   GstNdVolumeInfo info; /* of the next buffer, if has_info */
-  gboolean has_info;
+  gboolean has_info, oriented;
   GstNdViewInput next, current;
   gboolean eos, flushing; /* of the pad */
   gboolean stopped;       /* the first input takes no more volumes */

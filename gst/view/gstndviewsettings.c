@@ -132,7 +132,8 @@ const GstNdProperty gst_nd_view_rows[] = {
       FIELD (ENUM, axis, NdAxis, axis_type, ND_AXIS_Z), GST_ND_PLAYING },
   { "position", "Position",
       "Slice and orthogonal: the position along the axis, 0 to 1 of its size; "
-      "the index is floor(position * size), at most size - 1",
+      "the index is floor(position * size), at most size - 1. It also takes "
+      "back planes that mouse or keys moved away from it",
       FIELD (DOUBLE, position, 0, 1, 0.5), CONTROLLED },
   { "window", "Window",
       "Width of the range of sample values between black and white; 0: "
@@ -165,15 +166,15 @@ const GstNdProperty gst_nd_view_rows[] = {
       FIELD (STRING, size, NULL), GST_ND_PLAYING },
   { "position-x", "Position x",
       "Orthogonal, and slices across x: the position along x, 0 to 1; -1: "
-      "'position'",
+      "'position'. Mouse and keys set it, until 'position' is set",
       FIELD (DOUBLE, position_x, -1, 1, -1), CONTROLLED },
   { "position-y", "Position y",
       "Orthogonal, and slices across y: the position along y, 0 to 1; -1: "
-      "'position'",
+      "'position'. Mouse and keys set it, until 'position' is set",
       FIELD (DOUBLE, position_y, -1, 1, -1), CONTROLLED },
   { "position-z", "Position z",
       "Orthogonal, and slices across z: the position along z, 0 to 1; -1: "
-      "'position'",
+      "'position'. Mouse and keys set it, until 'position' is set",
       FIELD (DOUBLE, position_z, -1, 1, -1), CONTROLLED },
   { "slices", "Slices", "Mosaic: the number of planes; 0: all, at most 64",
       FIELD (UINT, slices, 0, ND_LAYOUT_PANELS, 0), GST_ND_PLAYING },
@@ -281,7 +282,9 @@ const GstNdProperty gst_nd_view_rows[] = {
       FIELD (BOOLEAN, show_time, FALSE), GST_ND_PLAYING },
   { "show-number", "Show number", "Write the number of the volume",
       FIELD (BOOLEAN, show_number, FALSE), GST_ND_PLAYING },
-  { "show-keys", "Show keys", "List the keys and buttons; key h changes it",
+  { "show-keys", "Show keys",
+      "List the keys and buttons; key h changes it. In small pictures the list "
+      "has pages, and key h shows the next one",
       FIELD (BOOLEAN, show_keys, FALSE), GST_ND_PLAYING },
   { "navigation", "Navigation",
       "Mouse and keys in a window change the properties; key h lists them",

@@ -366,6 +366,43 @@ GST_START_TEST (test_compare)
 
 GST_END_TEST;
 
+/* Side by side, both pictures have the same lines and text: of equal volumes
+ * they are equal. */
+GST_START_TEST (test_annotations_of_both)
+{
+  static const gchar *const properties[] = { "labels", "cross-hair",
+    "scale-bar" };
+  GstHarness *h = new_first ("ndview mode=compare split=-1 size=720:280 "
+                             "content=orthogonal window=150 level=95"),
+             *second = new_second (h);
+  GstElement *view = view_of (h);
+
+  for (guint i = 0; i < G_N_ELEMENTS (properties); i++) {
+    g_autofree guint8 *plain = NULL, *have = NULL;
+    gint width, height, changed = 0;
+
+    for (guint on = 0; on < 2; on++) {
+      g_object_set (view, properties[i], on > 0, NULL);
+      gst_harness_push (second, new_volume (2 * i + on));
+      *(on ? &have : &plain) = show (h, 2 * i + on, &width, &height);
+    }
+    g_object_set (view, properties[i], FALSE, NULL);
+    for (gint y = 0; y < height; y++) {
+      const gsize row = 3 * (gsize) width * y, half = 3 * (gsize) width / 2;
+
+      fail_unless (memcmp (have + row, have + row + half, half) == 0,
+          "%s: the halves differ in row %d", properties[i], y);
+      changed += memcmp (have + row, plain + row, half) != 0;
+    }
+    fail_unless (changed > 3, "%s is not there", properties[i]);
+  }
+  gst_object_unref (view);
+  gst_harness_teardown (second);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 /* The second volume is that of the same time, or else the last one before; the
  * last one stays after the end. */
 GST_START_TEST (test_second_times)
@@ -808,6 +845,7 @@ viewscenes_suite (void)
   tcase_add_test (tc, test_pointer);
   tcase_add_test (tc, test_mmode);
   tcase_add_test (tc, test_compare);
+  tcase_add_test (tc, test_annotations_of_both);
   tcase_add_test (tc, test_second_times);
   tcase_add_test (tc, test_second_missing);
   tcase_add_test (tc, test_overlay);
