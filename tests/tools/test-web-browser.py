@@ -162,6 +162,8 @@ def check_controls(browser):
         browser.wait(f"{refusal}.includes('no filter design gausian')")
         set_value(browser, 'filter-gain', '1e999')
         browser.wait(f"{refusal}.includes('must be')")
+        set_value(browser, 'view-size', '20000:20000')
+        browser.wait(f"{refusal}.includes('at most 4194304 pixels')")
         check('what is refused is shown', True)
 
         count = browser.run("+document.getElementById('after').dataset.count")
@@ -187,12 +189,38 @@ def check_controls(browser):
             check('the page finds the program again', True)
 
 
+MEAN = ("(() => { const c = document.getElementById('%s'); const d = c.getContext('2d')"
+        ".getImageData(0, 0, c.width, c.height).data; let sum = 0; "
+        "for (let i = 0; i < d.length; i += 4) sum += d[i]; "
+        "return sum / c.width / c.height })()")
+
+
+def check_window(browser):
+    """With a window for each picture, gain hardly changes them; with the same
+    one, the picture after the filter becomes dark."""
+    with Program(sys.argv[1]) as program:
+        open_page(browser, program)
+        part = lambda: browser.run(MEAN % 'after') / browser.run(MEAN % 'before')
+        button = "document.getElementById('same-window')"
+        set_value(browser, 'filter-gain', '0.25')
+        browser.wait("document.getElementById('filter-gain').value === '0.25'")
+        wait_for('its own window', lambda: part() > 0.6)
+        browser.run(f'{button}.click()')
+        browser.wait(f"{button}.getAttribute('aria-pressed') === 'true'")
+        wait_for('a dark picture', lambda: part() < 0.4)
+        browser.run(f'{button}.click()')
+        browser.wait(f"{button}.getAttribute('aria-pressed') === 'false'")
+        wait_for('its own window again', lambda: part() > 0.6)
+        check('the same window for both pictures', True)
+
+
 if not Browser.find():
     print('There is no Chromium: install the package chromium for this test')
     sys.exit(77)
 with Browser() as browser:
     check_moves(browser, sys.argv[2] if len(sys.argv) > 2 else None)
     check_controls(browser)
+    check_window(browser)
     check_day(browser)
     errors = [e['params'] for e in browser.events
               if e['method'] == 'Runtime.exceptionThrown'

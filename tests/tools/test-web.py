@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 
+import pngfile
 from webclient import LIMIT, PIPELINE, Live, Program, wait_for
 
 WEB, FILE = sys.argv[1:3]
@@ -160,6 +161,9 @@ def test_live():
                 ('filter', 'name', 'x', 'no property'),
                 ('filter', 'settings', 'settings,gain=1', 'no property'),
                 ('view', 'position', '2', 'must be from 0 to 1'),
+                ('view', 'size', '20000:20000', 'at most 4194304 pixels'),
+                ('view', 'size', '2049:2048', 'at most 4194304 pixels'),
+                ('view', 'size', '1:18446744073709551615', 'must be WIDTH:HEIGHT'),
                 ('view', 'nonsense', '2', 'no property'),
                 ('fakesink0', 'dump', 'true', 'Only filter and view')):
             live.messages.clear()
@@ -266,6 +270,76 @@ def test_slow():
                   beside > before / 2)
         stopped = program.stop()
         check(f'stop {stopped}', stopped == (0, ''))
+
+
+def columns(program, name):
+    """The number of columns of the M-mode that have a volume."""
+    _, _, data = wait_for('a snapshot', lambda: (
+        lambda answer: answer[0] == 200 and answer)(program.get(f'/{name}.png')))
+    width, height, channels, samples = pngfile.read(data)
+    check(f'{name}: {width} x {height}', (width, height, channels) == (400, 16, 3))
+    middle = samples[3 * width * 8:3 * width * 9]
+    return sum(middle[i:i + 3] != b'\0\0\xff' for i in range(0, 3 * width, 3))
+
+
+def test_mmode():
+    """The lines of all volumes are in both pictures, however few pictures a slow
+    page takes, and also if the mode changes while the pipeline plays."""
+    still = PIPELINE.replace('name=view', 'name=view size=400:16 history=400 '
+                             'background=0x0000ff window=255 level=127')
+    for late in False, True:
+        pipeline = still if late else still + ' mode=mmode'
+        # It takes two pictures, and no more.
+        with Program(WEB, pipeline=pipeline) as program, \
+                Live(program, acks=False) as slow:
+            slow.wait('pictures', lambda: slow.pictures[0] and slow.pictures[1])
+            if late:
+                slow.set('view', 'mode', 'mmode')
+            begin = program.metric('ndconv_volumes_out_total')
+            wait_for('100 volumes', lambda: program.metric(
+                'ndconv_volumes_out_total') >= begin + 100)
+            with Live(program) as page:
+                page.wait('pictures', lambda: len(page.pictures[0]) > 1
+                          and len(page.pictures[1]) > 1)
+                before, after = (columns(program, name)
+                                 for name in ('before', 'after'))
+            # Volumes arrive between the two pictures.
+            check(f'{before} columns before, {after} after the filter',
+                  before >= 90 and after >= 90)
+            stopped = program.stop()
+            check(f'stop {stopped}', stopped == (0, ''))
+    # A stream that begins again has no lines of the one before.
+    short = still.replace('is-live=true', 'num-buffers=40') + ' mode=mmode'
+    with Program(WEB, pipeline=short) as program, Live(program) as live:
+        live.wait('the end', lambda: live.state.get('state') == 'ended')
+        live.send('restart')
+        live.wait('the end again', lambda: live.state['volumes'] == 80
+                  and live.state['state'] == 'ended')
+        before, after = (columns(program, name) for name in ('before', 'after'))
+        check(f'{before} columns before, {after} after', max(before, after) <= 40)
+
+
+def test_window():
+    """Both pictures with the window of the one before; each with its own
+    again."""
+    with Program(WEB) as program, Live(program) as live:
+        live.wait('pictures', lambda: live.pictures[0] and live.pictures[1])
+        number = lambda name: float(live.values['view'][name])
+        live.set('filter', 'gain', '0.25')
+        live.send('same-window on')
+        live.wait('a window', lambda: number('window') > 0)
+        # The volumes are uint8, and a quarter of them is not the window.
+        check(f'window {number("window")}, level {number("level")}',
+              100 < number('window') <= 255 and 50 < number('level') < 200)
+        live.send('same-window off')
+        live.wait('an automatic window', lambda: number('window') == 0)
+        stopped = program.stop()
+        check(f'stop {stopped}', stopped == (0, ''))
+    video = ('videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=64,height=48 '
+             '! ndconv2d name=filter filter=box,size=3 ! videoconvert name=view')
+    with Program(WEB, pipeline=video) as program, Live(program) as live:
+        live.send('same-window on')
+        live.wait_message('has no window')
 
 
 def test_memory():

@@ -273,6 +273,8 @@ take_text (WebClient *self, const gchar *text)
     take_set (self, text);
   else if (strcmp (name, "key") == 0)
     take_key (self, rest);
+  else if (strcmp (name, "same-window") == 0)
+    web_player_same_window (self->player, strcmp (rest, "on") == 0);
   else if (strcmp (name, "record") == 0)
     web_player_record (self->player, strcmp (rest, "on") == 0);
   else if (strcmp (name, "restart") == 0)

@@ -4,12 +4,15 @@
 #include "tools/web/controls.h"
 
 #include "core/error.h"
+#include "core/shape.h"
 #include "tools/web/json.h"
 
 #include <errno.h>
 #include <gst/base/gstbasetransform.h>
 #include <math.h>
 #include <string.h>
+
+#define MOST_PIXELS (2048 * 2048) /* that a page can ask for */
 
 typedef enum
 {
@@ -303,6 +306,17 @@ read_number (GParamSpec *pspec, const gchar *text, GValue *value,
 static gboolean
 read_text (GParamSpec *pspec, const gchar *text, GValue *value, GError **error)
 {
+  gsize size[2];
+
+  /* The element refuses what is malformed. */
+  if (strcmp (pspec->name, "size") == 0 && nd_parse_sizes (text, size, 2) == 2
+      && size[1] > MOST_PIXELS / size[0]) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "A page can ask for pictures of at most %d pixels, for example "
+        "2048:2048, but size is %.40s: give a larger size in the pipeline",
+        MOST_PIXELS, text);
+    return FALSE;
+  }
   /* The parameter of filter designs that read files. */
   if (strstr (text, "location")) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,

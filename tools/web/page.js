@@ -281,6 +281,7 @@ function makeControls(elements) {
   }
   const both = elements.some(element => element.name === 'filter');
   document.querySelector('.choice').hidden = !both;
+  byId('same-window').hidden = !both || !controls.has('view low-percentile');
   show(both ? 'before after' : 'after');
 }
 
@@ -290,6 +291,8 @@ function takeValues(values) {
       const control = controls.get(element + ' ' + name);
       if (!control) continue;
       control.box.classList.toggle('changed', value !== control.property.default);
+      if (element === 'view' && name === 'window')
+        byId('same-window').setAttribute('aria-pressed', String(+value !== 0));
       if (control.slider && document.activeElement !== control.slider)
         control.slider.value = value;
       if (document.activeElement === control.input && control.input.type !== 'checkbox'
@@ -473,6 +476,8 @@ function takeState(state) {
 }
 byId('record').addEventListener('click', () =>
   send('record ' + (byId('record').classList.contains('on') ? 'off' : 'on')));
+byId('same-window').addEventListener('click', () => send('same-window '
+  + (byId('same-window').getAttribute('aria-pressed') === 'true' ? 'off' : 'on')));
 byId('restart').addEventListener('click', () => send('restart'));
 
 connect();

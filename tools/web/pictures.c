@@ -7,8 +7,10 @@
 
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
+#include <string.h>
 
 #define RETRY_SECONDS 1
+#define MOST_WAITING (64 << 20) /* bytes of volumes, if there are several */
 
 struct _WebPictures
 {
@@ -22,12 +24,14 @@ struct _WebPictures
   GMainContext *context;
 
   gint wanted;  /* atomic */
+  gint sends;   /* the next picture of the view is encoded; atomic */
   gint pending; /* calls of the main context that are on their way; atomic */
 
   GMutex lock;
-  GstSample *taken; /* of the pad, not encoded yet */
-  GBytes *jpeg;     /* encoded, not announced yet */
-  GstSample *raw;   /* of the last picture */
+  GQueue taken;      /* samples of the pad, not encoded yet */
+  gsize taken_bytes; /* of their buffers */
+  GBytes *jpeg;      /* encoded, not announced yet */
+  GstSample *raw;    /* of the last picture */
 
   /* Used in the main context. */
   GstElement *encoder, *view, *source;
@@ -64,25 +68,88 @@ call_encode (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+/* Whether a picture shows all volumes before it, not only the last one: an
+ * M-mode. */
+static gboolean
+needs_all (WebPictures *self)
+{
+  GObjectClass *class = self->like ? G_OBJECT_GET_CLASS (self->like) : NULL;
+  GParamSpec *pspec =
+      class ? g_object_class_find_property (class, "mode") : NULL;
+  const GEnumValue *value;
+  gint mode;
+
+  if (!pspec || !G_IS_PARAM_SPEC_ENUM (pspec))
+    return FALSE;
+  g_object_get (self->like, "mode", &mode, NULL);
+  value = g_enum_get_value (G_PARAM_SPEC_ENUM (pspec)->enum_class, mode);
+  return value && strcmp (value->value_nick, "mmode") == 0;
+}
+
+static gsize
+sample_bytes (GstSample *sample)
+{
+  return gst_buffer_get_size (gst_sample_get_buffer (sample));
+}
+
+/* The oldest sample that waits, or NULL. With the lock. */
+static GstSample *
+pop_taken (WebPictures *self)
+{
+  GstSample *sample = g_queue_pop_head (&self->taken);
+
+  if (sample)
+    self->taken_bytes -= sample_bytes (sample);
+  return sample;
+}
+
+static void
+drop_taken (WebPictures *self)
+{
+  GstSample *sample;
+
+  g_mutex_lock (&self->lock);
+  while ((sample = pop_taken (self)))
+    gst_sample_unref (sample);
+  g_mutex_unlock (&self->lock);
+}
+
+/* Adds @sample to those that wait, in place of them unless @keeps. Returns
+ * whether none waited. */
+static gboolean
+push_taken (WebPictures *self, GstSample *sample, gboolean keeps)
+{
+  gboolean first;
+
+  g_mutex_lock (&self->lock);
+  first = g_queue_is_empty (&self->taken);
+  while (!g_queue_is_empty (&self->taken)
+      && (!keeps || self->taken_bytes + sample_bytes (sample) > MOST_WAITING))
+    gst_sample_unref (pop_taken (self));
+  g_queue_push_tail (&self->taken, sample);
+  self->taken_bytes += sample_bytes (sample);
+  g_mutex_unlock (&self->lock);
+  return first;
+}
+
 /* In the thread of the stream. */
 static GstPadProbeReturn
 take (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   WebPictures *self = data;
+  const gboolean all = needs_all (self);
   g_autoptr (GstCaps) caps = NULL;
-  g_autoptr (GstSample) sample = NULL;
 
-  if (!g_atomic_int_compare_and_exchange (&self->wanted, TRUE, FALSE))
+  if (g_atomic_int_compare_and_exchange (&self->wanted, TRUE, FALSE))
+    g_atomic_int_set (&self->sends, TRUE);
+  else if (!all)
     return GST_PAD_PROBE_OK;
   caps = gst_pad_get_current_caps (pad);
-  if (!caps)
-    return GST_PAD_PROBE_OK;
-  sample = gst_sample_new (GST_PAD_PROBE_INFO_BUFFER (info), caps, NULL, NULL);
-  g_mutex_lock (&self->lock);
-  g_clear_pointer (&self->taken, gst_sample_unref);
-  self->taken = g_steal_pointer (&sample);
-  g_mutex_unlock (&self->lock);
-  call (self, call_encode);
+  if (caps
+      && push_taken (self,
+          gst_sample_new (GST_PAD_PROBE_INFO_BUFFER (info), caps, NULL, NULL),
+          all))
+    call (self, call_encode);
   return GST_PAD_PROBE_OK;
 }
 
@@ -161,6 +228,17 @@ keep_raw (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
+/* In the thread of the encoder: the view has drawn a volume. */
+static GstPadProbeReturn
+drop_unwanted (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  WebPictures *self = data;
+
+  return g_atomic_int_compare_and_exchange (&self->sends, TRUE, FALSE)
+      ? GST_PAD_PROBE_OK
+      : GST_PAD_PROBE_DROP;
+}
+
 static void
 stop_encoder (WebPictures *self)
 {
@@ -218,10 +296,10 @@ start_encoder (WebPictures *self, GstCaps *caps, GError **error)
   GstAppSinkCallbacks callbacks = { .new_sample = take_jpeg };
   g_autofree gchar *text = g_strdup_printf (
       "videoconvert name=pictures ! jpegenc name=jpeg quality=%u "
-      "! appsink name=out sync=false max-buffers=1 drop=true",
+      "! appsink name=out sync=false async=false max-buffers=1 drop=true",
       self->quality);
   g_autoptr (GstElement) out = NULL, pictures = NULL, jpeg = NULL;
-  g_autoptr (GstPad) pad = NULL;
+  g_autoptr (GstPad) pad = NULL, drawn = NULL;
   g_autoptr (GstBus) bus = NULL;
 
   self->encoder = gst_parse_launch (text, error);
@@ -230,9 +308,9 @@ start_encoder (WebPictures *self, GstCaps *caps, GError **error)
   gst_object_ref_sink (self->encoder);
   self->source = gst_element_factory_make ("appsrc", "in");
   gst_object_ref_sink (self->source);
-  g_object_set (self->source, "format", GST_FORMAT_TIME, "max-buffers",
-      (guint64) 1, "max-bytes", (guint64) 0, "leaky-type",
-      GST_APP_LEAKY_TYPE_DOWNSTREAM, NULL);
+  g_object_set (self->source, "format", GST_FORMAT_TIME, "max-bytes",
+      (guint64) MOST_WAITING, "leaky-type", GST_APP_LEAKY_TYPE_DOWNSTREAM,
+      NULL);
   gst_bin_add (GST_BIN (self->encoder), self->source);
   pictures = gst_bin_get_by_name (GST_BIN (self->encoder), "pictures");
   if (self->like && !are_pictures (caps)) {
@@ -241,6 +319,9 @@ start_encoder (WebPictures *self, GstCaps *caps, GError **error)
     web_controls_copy (self->like, self->view);
     gst_bin_add (GST_BIN (self->encoder), self->view);
     gst_element_link_many (self->source, self->view, pictures, NULL);
+    drawn = gst_element_get_static_pad (self->view, "src");
+    gst_pad_add_probe (drawn, GST_PAD_PROBE_TYPE_BUFFER, drop_unwanted, self,
+        NULL);
   } else {
     gst_element_link (self->source, pictures);
   }
@@ -257,18 +338,11 @@ start_encoder (WebPictures *self, GstCaps *caps, GError **error)
 }
 
 static void
-encode (WebPictures *self)
+encode_sample (WebPictures *self, GstSample *sample)
 {
-  g_autoptr (GstSample) sample = NULL;
+  GstCaps *caps = gst_sample_get_caps (sample);
   g_autoptr (GError) error = NULL;
-  GstCaps *caps;
 
-  g_mutex_lock (&self->lock);
-  sample = g_steal_pointer (&self->taken);
-  g_mutex_unlock (&self->lock);
-  if (!sample || !self->made)
-    return;
-  caps = gst_sample_get_caps (sample);
   if (self->broken) {
     /* The settings may have become good. */
     if (g_get_monotonic_time () - self->broken < RETRY_SECONDS * G_USEC_PER_SEC)
@@ -284,8 +358,32 @@ encode (WebPictures *self)
   }
   if (self->view)
     web_controls_copy (self->like, self->view);
-  self->busy = TRUE;
+  if (!self->view || g_atomic_int_get (&self->sends))
+    self->busy = TRUE;
   gst_app_src_push_sample (GST_APP_SRC (self->source), sample);
+}
+
+static void
+encode (WebPictures *self)
+{
+  for (;;) {
+    g_autoptr (GstSample) sample = NULL;
+
+    g_mutex_lock (&self->lock);
+    sample = pop_taken (self);
+    g_mutex_unlock (&self->lock);
+    if (!sample)
+      return;
+    if (self->made)
+      encode_sample (self, sample);
+  }
+}
+
+void
+web_pictures_restart (WebPictures *self)
+{
+  drop_taken (self);
+  stop_encoder (self);
 }
 
 void
@@ -313,6 +411,17 @@ web_pictures_last_raw (WebPictures *self)
   return sample;
 }
 
+gboolean
+web_pictures_window (WebPictures *self, gdouble *window, gdouble *level)
+{
+  if (!self->view
+      || !g_object_class_find_property (G_OBJECT_GET_CLASS (self->view),
+          "shown-window"))
+    return FALSE;
+  g_object_get (self->view, "shown-window", window, "shown-level", level, NULL);
+  return *window > 0;
+}
+
 void
 web_pictures_navigate (WebPictures *self, GstEvent *event)
 {
@@ -333,7 +442,7 @@ web_pictures_free (WebPictures *self)
   /* The probe may still run, and calls of the main context are on their way. */
   while (g_atomic_int_get (&self->pending) > 0)
     g_main_context_iteration (self->context, TRUE);
-  g_clear_pointer (&self->taken, gst_sample_unref);
+  drop_taken (self);
   g_clear_pointer (&self->raw, gst_sample_unref);
   g_clear_pointer (&self->jpeg, g_bytes_unref);
   g_clear_pointer (&self->last, g_bytes_unref);

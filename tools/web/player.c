@@ -278,6 +278,9 @@ web_player_restart (WebPlayer *self)
   if (g_strcmp0 (self->state, "playing") == 0)
     return;
   gst_element_set_state (self->pipeline, GST_STATE_NULL);
+  for (guint i = 0; i < WEB_N_PICTURES; i++)
+    if (self->pictures[i])
+      web_pictures_restart (self->pictures[i]);
   self->state = "playing";
   if (!web_player_start (self, &error)) {
     self->state = "failed";
@@ -416,6 +419,24 @@ web_player_navigate (WebPlayer *self, GstEvent *event)
   if (self->pictures[WEB_BEFORE])
     web_pictures_navigate (self->pictures[WEB_BEFORE], event);
   gst_pad_send_event (pad, event);
+}
+
+void
+web_player_same_window (WebPlayer *self, gboolean same)
+{
+  WebPictures *before = self->pictures[WEB_BEFORE];
+  gdouble window = 0, level = 0;
+
+  if (!g_object_class_find_property (G_OBJECT_GET_CLASS (self->view),
+          "shown-window"))
+    say (self, "refused", "view", "", "The view has no window");
+  else if (!same)
+    g_object_set (self->view, "window", 0.0, NULL);
+  else if (before && web_pictures_window (before, &window, &level))
+    g_object_set (self->view, "window", window, "level", level, NULL);
+  else
+    say (self, "refused", "view", "",
+        "There is no picture before the filter, whose window both could have");
 }
 
 void

@@ -67,6 +67,10 @@ void web_player_set (WebPlayer *self, const gchar *element,
 /* Takes a navigation event to the view, and to that of the input. */
 void web_player_navigate (WebPlayer *self, GstEvent *event);
 
+/* Gives both pictures the range of sample values that the picture before the
+ * filter has now, or with @same FALSE to each its own again. */
+void web_player_same_window (WebPlayer *self, gboolean same);
+
 void web_player_record (WebPlayer *self, gboolean record);
 
 /* Plays from the beginning, after the end or an error. */
