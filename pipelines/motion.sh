@@ -9,6 +9,8 @@
 #   PROPERTY=VALUE     of ndstructure, such as sigma=3.0, model=affine or
 #                      units=physical
 #   --size N           samples of the filters along each axis (9)
+#   --method M         of the filters (auto). With direct, samples around which
+#                      all are equal have no velocity, however machines round
 #   --picture FILE     draws the velocity along x (.png): grey is 0, white goes
 #                      to the right
 #   --volume N         which volume is drawn, counted from 1 (4)
@@ -17,11 +19,11 @@
 # Copyright (C) 2026 the ndconv developers
 usage() { sed -n '2,/^#   --volume/p' "$0" | sed 's/^# \{0,1\}//'; }
 
-size=9 picture= volume=4
+size=9 method=auto picture= volume=4
 while [ $# -gt 0 ]; do
   case $1 in
     --help) usage; exit 0 ;;
-    --size|--picture|--volume)
+    --size|--method|--picture|--volume)
       [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; }
       eval "${1#--}=\$2"
       shift ;;
@@ -35,7 +37,7 @@ done
 in=$1 out=$2
 shift 2
 gst-launch-1.0 -q ndfilesrc location="$in" \
-  ! ndconv4dtemporal response=tensor \
+  ! ndconv4dtemporal response=tensor method="$method" \
     filter="monomial-bank,size=$size,order=2.0" \
   ! ndstructure "$@" ! ndfilesink location="$out" || exit
 # White and black are half a sample per volume unless WINDOW says otherwise.
