@@ -7,6 +7,7 @@
  *   set / ELEMENT / PROPERTY / VALUE            each on a line of its own
  *   press X Y BUTTON STATE, release, move, scroll X Y DX DY STATE, key NAME
  *   record on, record off, restart, alive
+ *   same-window on, same-window off     for both pictures, or each its own
  *
  * The program sends its state as JSON with a field ack, and pictures: the
  * number for ack (4 bytes, most significant first), 0 or 1 for before or after,
