@@ -117,6 +117,9 @@ static const struct
 } pairs[] = {
   { "mode=compare", 0 },
   { "mode=compare split=-1 content=projection azimuth=20", EDGES },
+  { "mode=compare split=-1 content=orthogonal labels=true cross-hair=true "
+    "scale-bar=true",
+      0 },
   { "mode=overlay overlay-colormap=signed pointer-x=20 pointer-y=20", 0 },
   { "mode=overlay content=projection azimuth=30 overlay-window=100", EDGES },
 };

@@ -89,3 +89,27 @@ show (GstHarness *h, guint64 number, gint *width, gint *height)
       GST_FLOW_OK);
   return pull (h, width, height);
 }
+
+GstHarness *
+new_first (const gchar *properties)
+{
+  GstElement *view = gst_parse_launch (properties, NULL);
+  GstHarness *h = gst_harness_new_with_element (view, "sink", "src");
+
+  gst_harness_set_src_caps_str (h, CAPS);
+  gst_object_unref (view);
+  return h;
+}
+
+guint
+count_changes (const guint8 *a, const guint8 *b, gint left, gint top,
+    gint right, gint bottom)
+{
+  guint n = 0;
+
+  for (gint y = top; y < bottom; y++)
+    for (gint x = left; x < right; x++)
+      n += memcmp (a + 3 * (y * WIDTH * 4 + x), b + 3 * (y * WIDTH * 4 + x), 3)
+          != 0;
+  return n;
+}

@@ -38,3 +38,11 @@ guint8 *pull (GstHarness *h, gint *width, gint *height);
 
 /* Pushes volume @number, and pulls its picture. */
 guint8 *show (GstHarness *h, guint64 number, gint *width, gint *height);
+
+/* The element of a line, with the harness at its pad `sink`. */
+GstHarness *new_first (const gchar *line);
+
+/* Number of pixels in which two pictures, 4 WIDTH wide, differ inside of a
+ * rectangle. */
+guint count_changes (const guint8 *a, const guint8 *b, gint left, gint top,
+    gint right, gint bottom);
