@@ -12,6 +12,7 @@ Copyright (C) 2026 the ndconv developers
 import os
 import re
 import sys
+import tempfile
 
 from webclient import PIPELINE, Browser, Program, wait_for
 
@@ -214,6 +215,32 @@ def check_window(browser):
         check('the same window for both pictures', True)
 
 
+def check_buttons(browser):
+    """Record writes a file. Snapshot has the last picture without loss."""
+    with tempfile.TemporaryDirectory() as folder, \
+            Program(sys.argv[1], '--record', folder) as program:
+        open_page(browser, program)
+        record = "document.getElementById('record')"
+        browser.wait(f'!{record}.disabled')
+        browser.run(f'{record}.click()')
+        browser.wait(f"+{record}.textContent.replace(/\\D/g, '') >= 3")
+        browser.run(f'{record}.click()')
+        browser.wait("document.getElementById('messages').textContent"
+                     ".includes('Recorded ')")
+        check('a recording', len(os.listdir(folder)) == 1)
+        for name in 'before', 'after':
+            size = browser.run(
+                f"(async () => {{ const a = document.querySelector('[data-save={name}]');"
+                " a.addEventListener('click', event => event.preventDefault());"
+                " a.click();"
+                " const picture = await createImageBitmap(await (await fetch(a.href))"
+                ".blob()); return [a.download, picture.width, picture.height] })()")
+            canvas = browser.run(f"(() => {{ const c = document.getElementById('{name}');"
+                                 " return [c.width, c.height] })()")
+            check(f'snapshot {size}', size[1:] == canvas
+                  and re.fullmatch(rf'ndconv-{name}-\d{{14}}\.png', size[0]))
+
+
 if not Browser.find():
     print('There is no Chromium: install the package chromium for this test')
     sys.exit(77)
@@ -221,6 +248,7 @@ with Browser() as browser:
     check_moves(browser, sys.argv[2] if len(sys.argv) > 2 else None)
     check_controls(browser)
     check_window(browser)
+    check_buttons(browser)
     check_day(browser)
     errors = [e['params'] for e in browser.events
               if e['method'] == 'Runtime.exceptionThrown'
