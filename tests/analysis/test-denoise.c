@@ -269,7 +269,8 @@ test_sigma (void)
   }
 }
 
-/* Noise of 8-bit samples at the ends of the range. */
+/* Noise of 8-bit samples at the ends of the range. If a third of the samples or
+ * more are cut off, estimates of other seeds differ by 2 %. */
 static void
 test_clipped_sigma (void)
 {
@@ -283,6 +284,8 @@ test_clipped_sigma (void)
 
   for (guint s = 0; s < G_N_ELEMENTS (sigmas); s++) {
     for (guint v = 0; v < G_N_ELEMENTS (values); v++) {
+      const gdouble least = MIN (values[v][0], values[v][1]);
+      const gdouble tolerance = least < .4 * sigmas[s] ? .1 : .05;
       gdouble sigma;
 
       for (gsize i = 0; i < 64 * 64 * 64; i++) {
@@ -294,7 +297,7 @@ test_clipped_sigma (void)
       sigma = nd_cpu_noise_sigma (volume, size, 0, 255);
       g_test_message ("%g and %g, noise of %g: %g", values[v][0], values[v][1],
           sigmas[s], sigma);
-      g_assert_cmpfloat_with_epsilon (sigma, sigmas[s], .05 * sigmas[s]);
+      g_assert_cmpfloat_with_epsilon (sigma, sigmas[s], tolerance * sigmas[s]);
     }
   }
 }
