@@ -69,7 +69,7 @@ split_kernel (const __grid_constant__ Split a)
     }
     if (!a.has_velocity)
       continue;
-    find_least<AXES> (tensor, 0, least);
+    find_least<AXES> (tensor, least);
     const float isotropic = finite ? (float) least[0] : NAN;
 
     a.out[COMPONENTS * a.samples + i] = isotropic;

@@ -1,6 +1,5 @@
-/* The velocity of analysis/structureinline.h with fewer operations in double
- * precision: the eigenvalues are found in single precision, and one step in
- * double precision corrects the least one.
+/* The velocity of analysis/structureinline.h with fewer operations: only the two
+ * least eigenvalues are computed, as zeros of the characteristic polynomial.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -12,110 +11,98 @@
 namespace nd
 {
 
-/* Jacobi rotations until the rest is below the rounding of float. Compared with
- * nd_inline_tensor_eigen() the error is at most 1e-6 of the trace. @tensor
- * must be finite. The values are not sorted. */
-template <int AXES>
-__device__ __forceinline__ void
-find_eigenvalues (const float *tensor, float *values)
-{
-  float a[AXES][AXES]; /* above the diagonal */
-  float d[AXES], scale = 0;
-
-#pragma unroll
-  for (int i = 0; i < AXES; i++)
-    scale += fabsf (tensor[nd_inline_tensor_index (AXES, i, i)]);
-  const float unit = scale > 1e-37f ? 1 / scale : 0;
-
-#pragma unroll
-  for (int i = 0; i < AXES; i++) {
-    d[i] = tensor[nd_inline_tensor_index (AXES, i, i)] * unit;
-#pragma unroll
-    for (int j = i + 1; j < AXES; j++)
-      a[i][j] = tensor[nd_inline_tensor_index (AXES, i, j)] * unit;
-  }
-  for (int sweep = 0; sweep < 6; sweep++) {
-    float rest = 0;
-
-#pragma unroll
-    for (int p = 0; p < AXES; p++) {
-#pragma unroll
-      for (int q = p + 1; q < AXES; q++) {
-        const float off = a[p][q], theta = d[q] - d[p];
-        /* tan of the angle: 2 off / (theta + sign (theta) sqrt (...)). */
-        const float square = fmaf (theta, theta, 4 * off * off);
-        const float root = square * rsqrtf (fmaxf (square, 1e-37f));
-        const float t = square > 1e-37f
-            ? __fdividef (2 * off, theta + copysignf (root, theta))
-            : 0.f;
-        const float c = rsqrtf (fmaf (t, t, 1.f)), s = t * c;
-
-        rest = fmaf (off, off, rest);
-        d[p] = fmaf (-t, off, d[p]);
-        d[q] = fmaf (t, off, d[q]);
-        a[p][q] = 0;
-#pragma unroll
-        for (int k = 0; k < AXES; k++) {
-          if (k == p || k == q)
-            continue;
-          float &kp = k < p ? a[k][p] : a[p][k];
-          float &kq = k < q ? a[k][q] : a[q][k];
-          const float old = kp;
-
-          kp = fmaf (c, old, -s * kq);
-          kq = fmaf (s, old, c * kq);
-        }
-      }
-    }
-    if (rest < 1e-9f) /* the sweep squared it */
-      break;
-  }
-#pragma unroll
-  for (int i = 0; i < AXES; i++)
-    values[i] = d[i] * scale;
-}
-
 __device__ __forceinline__ double
 determinant (double a, double b, double c, double d, double e, double f)
 {
   return a * (d * f - e * e) - b * (b * f - c * e) + c * (b * e - c * d);
 }
 
-/* The characteristic polynomial of @tensor - @shift at 0, and minus its
- * derivative there. */
+/* The coefficients of x^0, x^1 and so on of det (x - @t). The trace of @t is 0,
+ * and @square is the sum of the squares of all its elements. */
 template <int AXES>
 __device__ __forceinline__ void
-expand_determinant (const double *t, double shift, double *value, double *slope)
+expand_determinant (const double *t, double square, double *c)
 {
-  if (AXES == 2) {
-    const double a = t[0] - shift, b = t[1], c = t[2] - shift;
-
-    *value = a * c - b * b;
-    *slope = a + c;
-  } else if (AXES == 3) {
-    const double a = t[0] - shift, b = t[1], c = t[2], d = t[3] - shift,
-                 e = t[4], f = t[5] - shift;
-
-    *value = determinant (a, b, c, d, e, f);
-    *slope = a * d - b * b + a * f - c * c + d * f - e * e;
-  } else {
-    const double xx = t[0] - shift, xy = t[1], xz = t[2], xt = t[3],
-                 yy = t[4] - shift, yz = t[5], yt = t[6], zz = t[7] - shift,
-                 zt = t[8], tt = t[9] - shift;
+  c[AXES - 1] = 0;
+  c[AXES - 2] = -.5 * square;
+  if constexpr (AXES == 3) {
+    c[0] = -determinant (t[0], t[1], t[2], t[3], t[4], t[5]);
+  } else if constexpr (AXES == 4) {
+    const double xx = t[0], xy = t[1], xz = t[2], xt = t[3], yy = t[4],
+                 yz = t[5], yt = t[6], zz = t[7], zt = t[8], tt = t[9];
     /* Minors of the first two rows and of the last two. */
     const double a = xx * yy - xy * xy, b = xx * yz - xz * xy,
-                 c = xx * yt - xt * xy, d = xy * yz - xz * yy,
+                 c1 = xx * yt - xt * xy, d = xy * yz - xz * yy,
                  e = xy * yt - xt * yy, f = xz * yt - xt * yz;
-    const double u = xz * yt - yz * xt, v = xz * zt - zz * xt,
-                 w = xz * tt - zt * xt, p = yz * zt - zz * yt,
-                 q = yz * tt - zt * yt, r = zz * tt - zt * zt;
+    const double v = xz * zt - zz * xt, w = xz * tt - zt * xt,
+                 p = yz * zt - zz * yt, q = yz * tt - zt * yt,
+                 r = zz * tt - zt * zt;
 
-    *value = a * r - b * q + c * p + d * w - e * v + f * u;
-    *slope = determinant (xx, xy, xz, yy, yz, zz)
+    c[0] = a * r - b * q + c1 * p + d * w - e * v + f * f;
+    c[1] = -(determinant (xx, xy, xz, yy, yz, zz)
         + determinant (xx, xy, xt, yy, yt, tt)
         + determinant (xx, xz, xt, zz, zt, tt)
-        + determinant (yy, yz, yt, zz, zt, tt);
+        + determinant (yy, yz, yt, zz, zt, tt));
   }
+}
+
+/* About 20 bits are right, without the steps that make all right. */
+__device__ __forceinline__ double
+approximate_reciprocal (double a)
+{
+  double r;
+
+  asm ("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
+  return r;
+}
+
+__device__ __forceinline__ double
+approximate_root (double a)
+{
+  double r;
+
+  asm ("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
+  return a * r;
+}
+
+/* A zero is not found next to a place where the slope of the polynomial is
+ * less. */
+#define ND_LEAST_SLOPE 1e-9
+
+/* Finds the least zero of x^N + c[N - 1] x^(N - 1) + ... + c[0], all of whose
+ * zeros are real, from @x on, which is not above it, with the method of
+ * Laguerre: no step passes the zero, and a step corrects the errors of the
+ * approximations of the step before. FALSE if the slope is small. */
+template <int N>
+__device__ __forceinline__ bool
+find_least_zero (const double *c, double *x)
+{
+  constexpr int SIGN = N % 2 ? 1 : -1; /* of the slope below all zeros */
+
+  for (int i = 0; i < 14; i++) {
+    double value = *x + c[N - 1], slope = 1;
+    double bend = 0; /* half of the second derivative */
+
+#pragma unroll
+    for (int k = N - 2; k >= 0; k--) {
+      bend = k == N - 2 ? slope : fma (bend, *x, slope);
+      slope = fma (slope, *x, value);
+      value = fma (value, *x, c[k]);
+    }
+    if (!(SIGN * slope > ND_LEAST_SLOPE))
+      return false;
+    const double square =
+        (N - 1) * ((N - 1) * slope * slope - 2 * N * value * bend);
+    const double step = N * value
+        * approximate_reciprocal (-SIGN
+                * approximate_root (fmax (square, 1e-40))
+            - slope);
+
+    *x += step;
+    if (!(step > 1e-8))
+      break;
+  }
+  return true;
 }
 
 /* The two least eigenvalues in double precision alone. Not inlined, because few
@@ -133,44 +120,61 @@ find_least_exactly (const double *tensor, double least[2])
 }
 
 /* Finds the two least eigenvalues of @tensor, which is finite, the least one
- * first. Two Newton steps bring the least one from single to double precision
- * if it is separate from the next one. The next one has the precision of float,
- * 1e-6 of the trace, or, if it is below @small of the trace, that of double. */
+ * first, from the characteristic polynomial of the tensor without its mean
+ * eigenvalue. If the least eigenvalue is part of a narrow cluster, the
+ * polynomial does not determine it. */
 template <int AXES>
 __device__ __forceinline__ void
-find_least (const double *tensor, float small, double least[2])
+find_least (const double *tensor, double least[2])
 {
   constexpr int COMPONENTS = AXES * (AXES + 1) / 2;
-  float singles[COMPONENTS], values[AXES], two[2], trace = 0;
+  double t[COMPONENTS], c[AXES], mean = 0, square = 0;
 
 #pragma unroll
-  for (int c = 0; c < COMPONENTS; c++)
-    singles[c] = (float) tensor[c];
-  find_eigenvalues<AXES> (singles, values);
-  two[0] = fminf (values[0], values[1]);
-  two[1] = fmaxf (values[0], values[1]);
+  for (int i = 0; i < AXES; i++)
+    mean += tensor[nd_inline_tensor_index (AXES, i, i)] * (1. / AXES);
 #pragma unroll
   for (int i = 0; i < AXES; i++) {
-    if (i > 1) {
-      two[1] = fminf (two[1], fmaxf (two[0], values[i]));
-      two[0] = fminf (two[0], values[i]);
+#pragma unroll
+    for (int j = i; j < AXES; j++) {
+      const int k = nd_inline_tensor_index (AXES, i, j);
+
+      t[k] = i == j ? tensor[k] - mean : tensor[k];
+      square = fma (i == j ? t[k] : 2 * t[k], t[k], square);
     }
-    trace += values[i];
   }
-  least[0] = two[0];
-  least[1] = two[1];
-  if (trace > 0
-      && (two[1] - two[0] < 2e-6f * trace || two[1] < small * trace)) {
+  least[0] = least[1] = mean;
+  if (!(square > 1e-280))
+    return;
+  /* A power of 2, so that squares and products do not overflow or vanish. */
+  const int exponent = ((__double2hiint (square) >> 20) - 1023) / 2;
+  const double unit = __hiloint2double ((1023 - exponent) << 20, 0);
+  const double back = __hiloint2double ((1023 + exponent) << 20, 0);
+
+#pragma unroll
+  for (int k = 0; k < COMPONENTS; k++)
+    t[k] *= unit;
+  square *= unit * unit;
+  expand_determinant<AXES> (t, square, c);
+  /* No eigenvalue is below -sqrt ((1 - 1 / AXES) square). */
+  double x = -1.00001 * approximate_root ((1 - 1. / AXES) * square);
+
+  if (!find_least_zero<AXES> (c, &x)) {
     find_least_exactly<AXES> (tensor, least);
     return;
   }
-#pragma unroll
-  for (int i = 0; i < 2; i++) {
-    double value, slope;
+  least[0] = fma (x, back, mean);
+  if constexpr (AXES == 2) {
+    least[1] = fma (-x, back, mean);
+  } else {
+    double rest[AXES - 1]; /* the polynomial divided by its least factor */
 
-    expand_determinant<AXES> (tensor, least[0], &value, &slope);
-    if (slope > 0)
-      least[0] += value / slope;
+    rest[AXES - 2] = x;
+#pragma unroll
+    for (int k = AXES - 3; k >= 0; k--)
+      rest[k] = fma (rest[k + 1], x, c[k + 1]);
+    find_least_zero<AXES - 1> (rest, &x);
+    least[1] = fma (x, back, mean);
   }
 }
 
@@ -191,7 +195,7 @@ find_certainty (const double *tensor, double determinant)
 #pragma unroll
     for (int k = 0; k < DIMS; k++)
       trace += tensor[nd_inline_tensor_index (AXES, k, k)];
-    find_least<AXES> (tensor, 1e-4f, least);
+    find_least<AXES> (tensor, least);
     const double ratio = least[0] / fmax (least[1], 1e-300);
     const double mean = trace / DIMS;
     const float geometric = DIMS == 2
@@ -202,34 +206,51 @@ find_certainty (const double *tensor, double determinant)
   }
 }
 
-/* nd_inline_motion_solve_constant () with fewer operations in double
- * precision. */
+/* nd_inline_motion_solve_constant () with fewer operations in double precision:
+ * the decomposition L D L^T has no square roots, and three reciprocals. */
 template <int AXES>
 __device__ __forceinline__ void
 solve_constant (const double *tensor, double *out)
 {
   constexpr int DIMS = AXES - 1;
-  double q[ND_MAX_UNKNOWNS][ND_MAX_UNKNOWNS], r[ND_MAX_UNKNOWNS];
-  double x[ND_MAX_UNKNOWNS], determinant = 1;
-  bool good;
+  double lower[DIMS][DIMS], scaled[DIMS][DIMS]; /* L, and L D */
+  double inverse[DIMS], x[DIMS], determinant = 1;
+  bool good = true;
 
 #pragma unroll
-  for (int u = 0; u < DIMS; u++) {
-    r[u] = tensor[nd_inline_tensor_index (AXES, u, DIMS)];
+  for (int i = 0; i < DIMS; i++) {
+    const double diagonal = tensor[nd_inline_tensor_index (AXES, i, i)];
+    double pivot = diagonal;
+
+    x[i] = -tensor[nd_inline_tensor_index (AXES, i, DIMS)];
 #pragma unroll
-    for (int w = 0; w < DIMS; w++)
-      q[u][w] = tensor[nd_inline_tensor_index (AXES, u, w)];
+    for (int j = 0; j < i; j++) {
+      double sum = tensor[nd_inline_tensor_index (AXES, j, i)];
+
+#pragma unroll
+      for (int k = 0; k < j; k++)
+        sum -= scaled[i][k] * lower[j][k];
+      scaled[i][j] = sum;
+      lower[i][j] = sum * inverse[j];
+      pivot -= sum * lower[i][j];
+      x[i] -= lower[i][j] * x[j];
+    }
+    good = good && pivot > ND_MOTION_DEGENERATE * diagonal && isfinite (pivot);
+    inverse[i] = 1 / pivot;
+    determinant *= pivot;
   }
-  good = nd_inline_solve (DIMS, q, r, x);
 #pragma unroll
-  for (int u = 0; u < DIMS; u++) {
-    good = good && isfinite (x[u]);
-    determinant *= q[u][u] * q[u][u];
+  for (int i = DIMS - 1; i >= 0; i--) {
+    x[i] *= inverse[i];
+#pragma unroll
+    for (int k = i + 1; k < DIMS; k++)
+      x[i] -= lower[k][i] * x[k];
+    good = good && isfinite (x[i]);
   }
   out[DIMS] = good ? find_certainty<AXES> (tensor, determinant) : 0;
 #pragma unroll
-  for (int u = 0; u < DIMS; u++)
-    out[u] = out[DIMS] > 0 ? x[u] : 0;
+  for (int i = 0; i < DIMS; i++)
+    out[i] = out[DIMS] > 0 ? x[i] : 0;
 }
 
 } // namespace nd
