@@ -15,7 +15,8 @@ G_BEGIN_DECLS
 typedef struct _NdAlgorithm NdAlgorithm;
 
 /* Functions of a back end. Volumes and outputs alternate: push() one, then
- * respond() while ready(). Both have done their work when they return. */
+ * respond() while ready(). When they return, push() has read the volume, and
+ * respond() has written the output. */
 typedef struct
 {
   const gchar *backend;

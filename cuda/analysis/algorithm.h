@@ -1,5 +1,4 @@
-/* Algorithms on the device, and their part of the back end's interface. Their
- * work is done when push and respond return.
+/* Algorithms on the device, and their part of the back end's interface.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -292,6 +292,7 @@ private:
   const int reach, n_slots;
   const size_t samples;
   const Stream stream;
+  const Event was_read; /* the volume that was pushed last */
   Transfer uploads, downloads;
 
   Memory<float> ring;    /* n_slots volumes of n_channels planes */
@@ -319,7 +320,7 @@ Structure::Structure (const NdStructureSettings &settings, const NdShape &shape,
       n_slots (2 * reach + 1),
       samples (multiply (multiply (shape.size[0], shape.size[1]),
           shape.size[2])),
-      uploads (shape, ND_FLOAT32),
+      was_read (*context), uploads (shape, ND_FLOAT32),
       downloads (output_shape (settings, shape), ND_FLOAT32)
 {
   ring.plan (multiply (samples, n_slots * n_channels));
@@ -390,6 +391,7 @@ Structure::sum_channels (float *slot)
   }
 }
 
+/* Returns when @volume is read. The sums go on. */
 void
 Structure::push (const NdSamples &volume)
 {
@@ -403,8 +405,9 @@ Structure::push (const NdSamples &volume)
           : axes == 3 ? split_kernel<3>
                       : split_kernel<4>,
       dim3 (count_blocks (samples)), dim3 (THREADS), 0, stream, split);
+  was_read.record (stream);
   sum_channels (slot);
-  ND_CUDA (cudaStreamSynchronize (stream));
+  ND_CUDA (cudaEventSynchronize (was_read.get ()));
   pushed++;
 }
 

@@ -65,14 +65,17 @@ approximate_root (double a)
   return a * r;
 }
 
-/* A zero is not found next to a place where the slope of the polynomial is
- * less. */
-#define ND_LEAST_SLOPE 1e-9
+/* The coefficients have errors of about 1e-16. Divided by the slope of the
+ * polynomial at a zero they are the error of the zero, and the slope divided by
+ * half of the second derivative is about the distance to the next zero. The
+ * error must be less than about 1e-4 of this distance. */
+#define ND_LEAST_SLOPE 4e-12
 
 /* Finds the least zero of x^N + c[N - 1] x^(N - 1) + ... + c[0], all of whose
  * zeros are real, from @x on, which is not above it, with the method of
  * Laguerre: no step passes the zero, and a step corrects the errors of the
- * approximations of the step before. FALSE if the slope is small. */
+ * approximations of the step before. FALSE if the zero has
+ * too large an error. */
 template <int N>
 __device__ __forceinline__ bool
 find_least_zero (const double *c, double *x)
@@ -89,7 +92,7 @@ find_least_zero (const double *c, double *x)
       slope = fma (slope, *x, value);
       value = fma (value, *x, c[k]);
     }
-    if (!(SIGN * slope > ND_LEAST_SLOPE))
+    if (!(SIGN * slope > 0 && slope * slope > ND_LEAST_SLOPE * fabs (bend)))
       return false;
     const double square =
         (N - 1) * ((N - 1) * slope * slope - 2 * N * value * bend);

@@ -6,6 +6,7 @@
 #include "cuda/launch.cuh"
 
 #include <algorithm>
+#include <cuda_pipeline.h>
 
 namespace nd
 {
@@ -18,6 +19,9 @@ constexpr int THREADS = 256;
  * all of them. */
 constexpr int RUN = 8;
 constexpr int TILE_WIDTH = 64;
+#ifndef TILE_HEIGHT
+#define TILE_HEIGHT 64
+#endif
 
 /* Sums of RUN neighbours along an axis: sum o is that of samples o to
  * o + 2 radius. @read (u) returns sample u. A sample outside the window of a
@@ -85,8 +89,9 @@ plane_kernel (const __grid_constant__ Plane a)
   unsigned i = blockIdx.x;
   const int x0 = i % a.tiles_x * TILE_WIDTH;
   const int y0 = (i /= a.tiles_x) % a.tiles_y * a.tile_height;
-  const int z = (i /= a.tiles_y) % w.size[2];
-  const int c = i / w.size[2];
+  const int c = (i /= a.tiles_y) % w.n_channels;
+  /* The planes that were written last, and may be in the cache, are first. */
+  const int z = w.size[2] - 1 - i / w.n_channels;
   const size_t slice = (size_t) w.size[0] * w.size[1];
   const size_t volume = slice * w.size[2];
   const float *const in = w.in + w.channels[c].component * volume + z * slice;
@@ -98,12 +103,16 @@ plane_kernel (const __grid_constant__ Plane a)
     for (int column = threadIdx.x % 32; column < width; column += 32) {
       const int x = x0 - radius + column;
 
-      samples[row * pitch + column] =
-          x >= 0 && x < w.size[0] && y >= 0 && y < w.size[1]
-          ? in[(size_t) y * w.size[0] + x]
-          : 0.f;
+      const bool inside = x >= 0 && x < w.size[0] && y >= 0 && y < w.size[1];
+
+      /* Asynchronous, so that the next copy does not wait for this one. */
+      __pipeline_memcpy_async (samples + row * pitch + column,
+          inside ? in + (size_t) y * w.size[0] + x : in, sizeof (float),
+          inside ? 0 : sizeof (float));
     }
   }
+  __pipeline_commit ();
+  __pipeline_wait_prior (0);
   __syncthreads ();
   for (int k = threadIdx.x; k < height * (TILE_WIDTH / RUN); k += THREADS) {
     const int row = k % height, x = k / height * RUN;
@@ -147,11 +156,11 @@ depth_kernel (const __grid_constant__ WindowSum w)
   const size_t slice = (size_t) w.size[0] * w.size[1];
   const size_t volume = slice * w.size[2];
   const size_t i = (size_t) blockIdx.x * THREADS + threadIdx.x;
-  const int c = blockIdx.z;
+  const int c = blockIdx.y;
 
   if (i >= slice)
     return;
-  for (int z0 = blockIdx.y * RUN; z0 < w.size[2]; z0 += gridDim.y * RUN) {
+  for (int z0 = blockIdx.z * RUN; z0 < w.size[2]; z0 += gridDim.z * RUN) {
     const float *const from = w.between + c * volume + i;
     float *const to = w.out + c * volume + i;
     float sums[RUN];
@@ -177,7 +186,7 @@ depth_kernel (const __grid_constant__ WindowSum w)
 void
 sum_window (const WindowSum &w, cudaStream_t stream)
 {
-  Plane a = { w, w.radius > 16 ? 16 : 32 };
+  Plane a = { w, w.radius > 16 ? 16 : w.radius > 8 ? 32 : TILE_HEIGHT };
   const size_t slice = (size_t) w.size[0] * w.size[1];
   const int height = a.tile_height + 2 * w.radius;
   const size_t shared =
@@ -191,8 +200,8 @@ sum_window (const WindowSum &w, cudaStream_t stream)
       dim3 ((size_t) a.tiles_x * a.tiles_y * w.size[2] * w.n_channels),
       dim3 (THREADS), shared, stream, a);
   launch (depth_kernel,
-      dim3 ((slice + THREADS - 1) / THREADS,
-          std::min ((w.size[2] + RUN - 1) / RUN, 65535), w.n_channels),
+      dim3 ((slice + THREADS - 1) / THREADS, w.n_channels,
+          std::min ((w.size[2] + RUN - 1) / RUN, 65535)),
       dim3 (THREADS), 0, stream, w);
 }
 
