@@ -58,27 +58,31 @@ split_kernel (const __grid_constant__ Split a)
   {
     const float *from = (const float *) (a.data + i % a.width * a.sample
         + i / a.width % a.height * a.row + i / a.width / a.height * a.slice);
-    double tensor[COMPONENTS], least[2];
+    float tensor[COMPONENTS];
     bool finite = true;
 
+    /* All loads come before the first store, which the compiler must assume to
+     * change what they load. */
 #pragma unroll
-    for (int c = 0; c < COMPONENTS; c++) {
+    for (int c = 0; c < COMPONENTS; c++)
       tensor[c] = from[c];
-      finite = finite && isfinite (from[c]);
-      a.out[c * a.samples + i] = from[c];
-    }
-    if (!a.has_velocity)
-      continue;
-    find_least<AXES> (tensor, least);
-    const float isotropic = finite ? (float) least[0] : NAN;
+    if (a.has_velocity) {
+      double least[2];
 
-    a.out[COMPONENTS * a.samples + i] = isotropic;
+      find_least<AXES> (tensor, least);
 #pragma unroll
-    for (int k = 0; k < AXES; k++) {
-      const size_t c = nd_inline_tensor_index (AXES, k, k);
+      for (int c = 0; c < COMPONENTS; c++)
+        finite = finite && isfinite (tensor[c]);
+      const float isotropic = finite ? (float) least[0] : NAN;
 
-      a.out[c * a.samples + i] = (float) tensor[c] - isotropic;
+      a.out[COMPONENTS * a.samples + i] = isotropic;
+#pragma unroll
+      for (int k = 0; k < AXES; k++)
+        tensor[nd_inline_tensor_index (AXES, k, k)] -= isotropic;
     }
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; c++)
+      a.out[c * a.samples + i] = tensor[c];
   }
 }
 
@@ -183,7 +187,7 @@ respond_kernel (const __grid_constant__ Respond a)
     for (int c = 0; c < CHANNELS; c++)
       exact[c] = sums[c];
     if (MEASURES == VELOCITY) {
-      solve_constant<AXES> (exact, values);
+      solve_constant<AXES> (sums, values);
 #pragma unroll
       for (int k = 0; k < AXES; k++)
         out[k] = (float) (k + 1 < AXES ? values[k] * a.settings.speed[k]
@@ -206,7 +210,7 @@ respond_kernel (const __grid_constant__ Respond a)
         if (MEASURES == AFFINE)
           nd_inline_motion_solve (a.plan, exact, values);
         else
-          solve_constant<AXES> (exact, values);
+          solve_constant<AXES> (sums, values);
 #pragma unroll
         for (int k = 0; k + 1 < AXES; k++)
           values[k] *= a.settings.speed[k];

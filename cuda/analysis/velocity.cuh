@@ -112,11 +112,14 @@ find_least_zero (const double *c, double *x)
  * tensors need it, and its registers would limit all threads. */
 template <int AXES>
 __device__ __noinline__ void
-find_least_exactly (const double *tensor, double least[2])
+find_least_exactly (const float *tensor, double least[2])
 {
-  double values[AXES];
+  double exact[AXES * (AXES + 1) / 2], values[AXES];
 
-  if (!nd_inline_tensor_eigen (AXES, tensor, values, nullptr))
+#pragma unroll
+  for (int c = 0; c < AXES * (AXES + 1) / 2; c++)
+    exact[c] = tensor[c];
+  if (!nd_inline_tensor_eigen (AXES, exact, values, nullptr))
     values[AXES - 1] = values[AXES - 2] = NAN;
   least[0] = values[AXES - 1];
   least[1] = values[AXES - 2];
@@ -128,7 +131,7 @@ find_least_exactly (const double *tensor, double least[2])
  * polynomial does not determine it. */
 template <int AXES>
 __device__ __forceinline__ void
-find_least (const double *tensor, double least[2])
+find_least (const float *tensor, double least[2])
 {
   constexpr int COMPONENTS = AXES * (AXES + 1) / 2;
   double t[COMPONENTS], c[AXES], mean = 0, square = 0;
@@ -186,7 +189,7 @@ find_least (const double *tensor, double least[2])
  * definite; @determinant is its determinant. */
 template <int AXES>
 __device__ __forceinline__ double
-find_certainty (const double *tensor, double determinant)
+find_certainty (const float *tensor, double determinant)
 {
   constexpr int DIMS = AXES - 1;
 
@@ -213,7 +216,7 @@ find_certainty (const double *tensor, double determinant)
  * the decomposition L D L^T has no square roots, and three reciprocals. */
 template <int AXES>
 __device__ __forceinline__ void
-solve_constant (const double *tensor, double *out)
+solve_constant (const float *tensor, double *out)
 {
   constexpr int DIMS = AXES - 1;
   double lower[DIMS][DIMS], scaled[DIMS][DIMS]; /* L, and L D */
