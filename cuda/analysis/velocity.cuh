@@ -1,5 +1,6 @@
-/* The velocity of analysis/structureinline.h with fewer operations: only the two
- * least eigenvalues are computed, as zeros of the characteristic polynomial.
+/* The velocity of analysis/structureinline.h with fewer operations: of the
+ * eigenvalues only the two least are computed, as zeros of the characteristic
+ * polynomial.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

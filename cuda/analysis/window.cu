@@ -19,9 +19,6 @@ constexpr int THREADS = 256;
  * all of them. */
 constexpr int RUN = 8;
 constexpr int TILE_WIDTH = 64;
-#ifndef TILE_HEIGHT
-#define TILE_HEIGHT 64
-#endif
 
 /* Sums of RUN neighbours along an axis: sum o is that of samples o to
  * o + 2 radius. @read (u) returns sample u. A sample outside the window of a
@@ -186,7 +183,7 @@ depth_kernel (const __grid_constant__ WindowSum w)
 void
 sum_window (const WindowSum &w, cudaStream_t stream)
 {
-  Plane a = { w, w.radius > 16 ? 16 : w.radius > 8 ? 32 : TILE_HEIGHT };
+  Plane a = { w, w.radius > 16 ? 16 : w.radius > 8 ? 32 : 64 };
   const size_t slice = (size_t) w.size[0] * w.size[1];
   const int height = a.tile_height + 2 * w.radius;
   const size_t shared =
