@@ -7,7 +7,7 @@
  * exit code is 77 if there is no device and 1 if the device cannot be used.
  * --bench prints the milliseconds that a volume takes, instead.
  *
- * Denoised volumes differ from the reference by 1e-5 of the range of the
+ * Denoised volumes differ from the reference by 2e-5 of the range of the
  * samples (root mean square), and single samples by 0.01 sigma. A coefficient
  * next to the threshold may be kept by one and set to 0 by the other: if a job
  * exceeds the bounds, its samples are held to the range of three references,
@@ -288,7 +288,7 @@ static gboolean
 within_bounds (const Case *c, Difference d)
 {
   return c->type == ND_FLOAT32
-      ? d.rms <= 1e-5 * 255 && d.worst <= .01 * c->noise
+      ? d.rms <= 2e-5 * 255 && d.worst <= .01 * c->noise
       : d.worst <= 1;
 }
 
