@@ -401,8 +401,10 @@ typedef struct
   Stream *stream;
   GMutex streaming; /* held while a volume is pushed */
   gint stop;
+  GstFlowReturn failed;
 } Pushes;
 
+/* A check that fails would end the thread of the test, not this one. */
 static gpointer
 push_all_the_time (gpointer data)
 {
@@ -413,8 +415,9 @@ push_all_the_time (gpointer data)
 
     g_mutex_lock (&pushes->streaming);
     ret = stream_push (pushes->stream, i);
+    if (ret != GST_FLOW_OK && ret != GST_FLOW_FLUSHING)
+      pushes->failed = ret;
     g_mutex_unlock (&pushes->streaming);
-    fail_unless (ret == GST_FLOW_OK || ret == GST_FLOW_FLUSHING);
   }
   return NULL;
 }
@@ -441,6 +444,8 @@ GST_START_TEST (test_31_stress_flushes)
   }
   g_atomic_int_set (&pushes.stop, 1);
   g_thread_join (thread);
+  fail_unless (pushes.failed == GST_FLOW_OK, "%s",
+      gst_flow_get_name (pushes.failed));
   g_mutex_clear (&pushes.streaming);
   fail_unless_equals_int (stream_messages (s, GST_MESSAGE_ERROR, NULL), 0);
   /* The element still works. */
@@ -479,6 +484,8 @@ GST_START_TEST (test_31_stress_states)
   }
   g_atomic_int_set (&pushes.stop, 1);
   g_thread_join (thread);
+  fail_unless (pushes.failed == GST_FLOW_OK, "%s",
+      gst_flow_get_name (pushes.failed));
   fail_unless (gst_harness_stress_thread_stop (filters) > 0);
   g_mutex_clear (&pushes.streaming);
   fail_unless_equals_int (stream_messages (s, GST_MESSAGE_ERROR, NULL), 0);
