@@ -5,6 +5,7 @@
 
 #include "core/convert.h"
 #include "core/error.h"
+#include "core/threads.h"
 #include "phantom/hash.h"
 #include "phantom/phantom.h"
 #include "phantom/vessels.h"
@@ -48,12 +49,32 @@ is_heart (const NdPatternSettings *settings)
       || settings->kind == ND_PATTERN_HEART_VELOCITY;
 }
 
+/* Samples that a thread makes at a time. */
+#define SAMPLES_OF_TASK 16384
+
 struct _NdPattern
 {
   NdPatternSettings settings;
   NdPhantom *phantom;
-  gfloat *row; /* values that the type can represent */
+  gfloat *rows; /* of values that the type can represent, one a thread */
+  guint n_rows;
 };
+
+/* FALSE if there is no memory for one row. */
+static gboolean
+allocate_rows (NdPattern *self)
+{
+  const NdPatternSettings *s = &self->settings;
+  const gsize count = s->shape.components * s->shape.size[0];
+
+  self->n_rows = nd_threads ();
+  self->rows = g_try_malloc_n (count, self->n_rows * sizeof (gfloat));
+  if (!self->rows) {
+    self->n_rows = 1;
+    self->rows = g_try_new (gfloat, count);
+  }
+  return self->rows != NULL;
+}
 
 NdPattern *
 nd_pattern_new (const NdPatternSettings *settings, GError **error)
@@ -82,9 +103,7 @@ nd_pattern_new (const NdPatternSettings *settings, GError **error)
         settings->shape.components, nd_sample_name (settings->type));
     return NULL;
   }
-  self->row =
-      g_try_new (gfloat, settings->shape.components * settings->shape.size[0]);
-  if (!self->row) {
+  if (!allocate_rows (self)) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "No memory for one row of %" G_GSIZE_FORMAT
         " samples: use a smaller volume-size",
@@ -104,7 +123,7 @@ void
 nd_pattern_free (NdPattern *self)
 {
   g_clear_pointer (&self->phantom, nd_phantom_free);
-  g_free (self->row);
+  g_free (self->rows);
   g_free (self);
 }
 
@@ -125,31 +144,31 @@ nd_pattern_geometry (const NdPatternSettings *settings, NdGeometry *geometry)
 
 /* The heart or the vessels. */
 static void
-body_row (NdPattern *self, guint64 volume, gsize y, gsize z)
+body_row (const NdPattern *self, guint64 volume, gsize y, gsize z, gfloat *row)
 {
   const NdPatternSettings *s = &self->settings;
   gsize n = s->shape.size[0], components = s->shape.components;
   gfloat scale = types[s->type].white / 255;
 
   if (self->phantom)
-    nd_phantom_row (self->phantom, y, z, self->row);
+    nd_phantom_row (self->phantom, y, z, row);
   else
     nd_vessels_row (s->shape.size, s->noise, nd_hash_volume (s->seed, volume),
-        y, z, self->row);
+        y, z, row);
   if (is_whole (s->type)) {
     for (gsize i = 0; i < n; i++)
-      self->row[i] = (gfloat) (gint) (self->row[i] * scale + 0.5f);
+      row[i] = (gfloat) (gint) (row[i] * scale + 0.5f);
   }
   /* From the end, because the row is read and written in place. */
   if (components > 1) {
     for (gsize i = n; i-- > 0;)
       for (gsize c = components; c-- > 0;)
-        self->row[i * components + c] = self->row[i];
+        row[i * components + c] = row[i];
   }
 }
 
 static void
-noise_row (NdPattern *self, guint64 n, gsize y, gsize z)
+noise_row (const NdPattern *self, guint64 n, gsize y, gsize z, gfloat *row)
 {
   const NdPatternSettings *s = &self->settings;
   gsize count = s->shape.size[0] * s->shape.components;
@@ -160,18 +179,16 @@ noise_row (NdPattern *self, guint64 n, gsize y, gsize z)
   gfloat offset = types[s->type].noise_offset;
 
   for (gsize i = 0; i < count; i++)
-    self->row[i] =
-        (gfloat) (gint32) (nd_hash (key + i) >> shift) * scale + offset;
+    row[i] = (gfloat) (gint32) (nd_hash (key + i) >> shift) * scale + offset;
 }
 
 static void
-ramp_row (NdPattern *self, guint64 n, gsize y, gsize z)
+ramp_row (const NdPattern *self, guint64 n, gsize y, gsize z, gfloat *row)
 {
   const NdPatternSettings *s = &self->settings;
   guint32 mask = types[s->type].ramp - 1;
   guint32 start = (guint32) (n + y + z);
   guint32 components = s->shape.components;
-  gfloat *row = self->row;
 
   for (guint32 x = 0; x < s->shape.size[0]; x++)
     for (guint32 c = 0; c < components; c++)
@@ -179,21 +196,21 @@ ramp_row (NdPattern *self, guint64 n, gsize y, gsize z)
 }
 
 static void
-value_row (NdPattern *self, guint64 n, gsize y, gsize z)
+value_row (const NdPattern *self, guint64 n, gsize y, gsize z, gfloat *row)
 {
   const NdPatternSettings *s = &self->settings;
   const gsize *size = s->shape.size;
   gsize first = 0, count = size[0] * s->shape.components;
 
   if (s->kind == ND_PATTERN_IMPULSE) {
-    memset (self->row, 0, count * sizeof (gfloat));
+    memset (row, 0, count * sizeof (gfloat));
     if (n % s->period != s->period / 2 || y != size[1] / 2 || z != size[2] / 2)
       return;
     first = size[0] / 2 * s->shape.components;
     count = first + s->shape.components;
   }
   for (gsize i = first; i < count; i++)
-    self->row[i] = (gfloat) s->value;
+    row[i] = (gfloat) s->value;
 }
 
 /* Heart beats from one volume to the next. */
@@ -255,41 +272,75 @@ store_row (const gfloat *row, gsize count, NdSampleType type, gpointer out)
   }
 }
 
+static void
+make_row (const NdPattern *self, guint64 n, gsize y, gsize z, gfloat *row)
+{
+  const NdPatternSettings *s = &self->settings;
+
+  switch (s->kind) {
+    case ND_PATTERN_HEART:
+    case ND_PATTERN_VESSELS:
+      body_row (self, n, y, z, row);
+      break;
+    case ND_PATTERN_HEART_VELOCITY:
+      nd_phantom_velocity_row (self->phantom, get_beats (s), y, z, row);
+      break;
+    case ND_PATTERN_NOISE:
+      noise_row (self, n, y, z, row);
+      break;
+    case ND_PATTERN_RAMP:
+      ramp_row (self, n, y, z, row);
+      break;
+    case ND_PATTERN_IMPULSE:
+    case ND_PATTERN_CONSTANT:
+      value_row (self, n, y, z, row);
+      break;
+  }
+}
+
+typedef struct
+{
+  const NdPattern *self;
+  guint64 n;
+  guint8 *out;
+  gsize count;  /* samples of a row */
+  gsize n_rows; /* of the volume */
+  gsize rows_of_task;
+} Volume;
+
+static void
+make_rows (gsize task, guint worker, gpointer data)
+{
+  const Volume *v = data;
+  const NdPatternSettings *s = &v->self->settings;
+  const gsize bytes = v->count * nd_sample_size (s->type);
+  const gsize first = task * v->rows_of_task;
+  const gsize end = MIN (first + v->rows_of_task, v->n_rows);
+  gfloat *row = v->self->rows + worker * v->count;
+
+  for (gsize i = first; i < end; i++) {
+    make_row (v->self, v->n, i % s->shape.size[1], i / s->shape.size[1], row);
+    store_row (row, v->count, s->type, v->out + i * bytes);
+  }
+}
+
 void
 nd_pattern_volume (NdPattern *self, guint64 n, gpointer data)
 {
   const NdPatternSettings *s = &self->settings;
-  gsize count = s->shape.size[0] * s->shape.components;
-  gsize bytes = count * nd_sample_size (s->type);
-  guint8 *out = data;
+  Volume v = { self, n, data, .n_rows = s->shape.size[1] * s->shape.size[2] };
+  gsize n_tasks;
 
+  v.count = s->shape.size[0] * s->shape.components;
+  v.rows_of_task = MAX (SAMPLES_OF_TASK / v.count, 1);
+  n_tasks = (v.n_rows + v.rows_of_task - 1) / v.rows_of_task;
   if (self->phantom)
     nd_phantom_set_time (self->phantom, n,
         fmod ((gdouble) n * s->rate_d / s->rate_n * s->heart_rate / 60, 1.0));
-  for (gsize z = 0; z < s->shape.size[2]; z++) {
-    for (gsize y = 0; y < s->shape.size[1]; y++) {
-      switch (s->kind) {
-        case ND_PATTERN_HEART:
-        case ND_PATTERN_VESSELS:
-          body_row (self, n, y, z);
-          break;
-        case ND_PATTERN_HEART_VELOCITY:
-          nd_phantom_velocity_row (self->phantom, get_beats (s), y, z,
-              self->row);
-          break;
-        case ND_PATTERN_NOISE:
-          noise_row (self, n, y, z);
-          break;
-        case ND_PATTERN_RAMP:
-          ramp_row (self, n, y, z);
-          break;
-        case ND_PATTERN_IMPULSE:
-        case ND_PATTERN_CONSTANT:
-          value_row (self, n, y, z);
-          break;
-      }
-      store_row (self->row, count, s->type, out);
-      out += bytes;
-    }
+  if (nd_threads () <= self->n_rows) {
+    nd_parallel_for (n_tasks, make_rows, &v);
+  } else {
+    for (gsize i = 0; i < n_tasks; i++)
+      make_rows (i, 0, &v);
   }
 }

@@ -1,4 +1,4 @@
-/* The heart does not depend on the number of threads that compute it.
+/* Patterns do not depend on the number of threads that compute them.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -13,25 +13,28 @@
 
 #define VOLUMES 3
 
-/* The first volumes of a heart, computed by up to @n_threads threads. */
+/* The first volumes, computed by up to @n_threads threads. */
 static gfloat *
-heart (const gsize size[3], guint64 seed, guint n_threads, gsize *samples)
+volumes (NdPatternKind kind, const gsize size[3], guint64 seed, guint n_threads,
+    gsize *samples)
 {
-  NdPatternSettings settings = { .kind = ND_PATTERN_HEART,
+  NdPatternSettings settings = { .kind = kind,
     .type = ND_FLOAT32,
     .rate_n = 20,
     .rate_d = 1,
     .seed = seed,
     .noise = 1,
-    .heart_rate = 200 };
+    .heart_rate = 200,
+    .value = 3,
+    .period = 3 };
   const guint before = nd_threads_enter (nd_threads_start (n_threads));
   g_autoptr (NdPattern) pattern = NULL;
   GError *error = NULL;
   gfloat *data;
 
-  settings.shape.components = 1;
+  settings.shape.components = kind == ND_PATTERN_HEART_VELOCITY ? 4 : 1;
   memcpy (settings.shape.size, size, 3 * sizeof (gsize));
-  *samples = size[0] * size[1] * size[2];
+  *samples = settings.shape.components * size[0] * size[1] * size[2];
   data = g_new (gfloat, VOLUMES * *samples);
   pattern = nd_pattern_new (&settings, &error);
   g_assert_no_error (error);
@@ -42,24 +45,33 @@ heart (const gsize size[3], guint64 seed, guint n_threads, gsize *samples)
 }
 
 static void
+check_threads (NdPatternKind kind, const gsize size[3])
+{
+  const gboolean is_random = kind == ND_PATTERN_HEART
+      || kind == ND_PATTERN_NOISE || kind == ND_PATTERN_VESSELS;
+  const guint64 seed = g_test_rand_int ();
+  gsize n;
+  g_autofree gfloat *alone = volumes (kind, size, seed, 1, &n);
+  g_autofree gfloat *together = volumes (kind, size, seed, 5, &n);
+  g_autofree gfloat *other = volumes (kind, size, seed + 1, 5, &n);
+
+  g_test_message ("pattern %d, %zux%zux%zu, seed %" G_GUINT64_FORMAT, kind,
+      size[0], size[1], size[2], seed);
+  g_assert_cmpmem (alone, VOLUMES * n * sizeof (gfloat), together,
+      VOLUMES * n * sizeof (gfloat));
+  if (is_random && n > 1000)
+    g_assert_true (memcmp (alone, other, n * sizeof (gfloat)) != 0);
+}
+
+static void
 test_threads (void)
 {
   static const gsize sizes[][3] = { { 40, 37, 29 }, { 200, 9, 3 }, { 1, 1, 1 },
-    { 7, 64, 1 } };
+    { 7, 64, 1 }, { 300, 200, 2 }, { 20000, 3, 2 } };
 
-  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
-    const guint64 seed = g_test_rand_int ();
-    gsize samples, other_samples;
-    g_autofree gfloat *alone = heart (sizes[i], seed, 1, &samples);
-    g_autofree gfloat *together = heart (sizes[i], seed, 5, &other_samples);
-    g_autofree gfloat *other = heart (sizes[i], seed + 1, 5, &other_samples);
-
-    g_test_message ("%zux%zux%zu, seed %" G_GUINT64_FORMAT, sizes[i][0],
-        sizes[i][1], sizes[i][2], seed);
-    g_assert_cmpmem (alone, VOLUMES * samples * sizeof (gfloat), together,
-        VOLUMES * samples * sizeof (gfloat));
-    if (samples > 1000)
-      g_assert_true (memcmp (alone, other, samples * sizeof (gfloat)) != 0);
+  for (gint kind = 0; kind <= ND_PATTERN_HEART_VELOCITY; kind++) {
+    for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+      check_threads (kind, sizes[i]);
   }
 }
 
