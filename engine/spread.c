@@ -329,7 +329,7 @@ respond_part (NdSpread *s, Part *part, gconstpointer data, GError **error)
 }
 
 /* If @out lies over a volume, waits until all devices have read that, because
- * each reads samples where another one writes. */
+ * each reads samples that another one writes. */
 static gboolean
 protect_volumes (NdSpread *s, const NdSamples *out, GError **error)
 {
