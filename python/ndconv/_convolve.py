@@ -151,10 +151,14 @@ def _check_out(out: View, layout: Layout) -> None:
         raise lib.SettingsError(
             f"out is {kind} of the shape {out.shape}; this filter gives "
             f"{layout.dtype} of the shape {layout.shape}")
-    if any(n > 1 and stride == 0 for n, stride in zip(out.shape, out.strides)):
-        raise lib.SettingsError(
-            "out has several samples in one place of memory, as arrays of "
-            "numpy.broadcast_to() have: use an array with memory for each")
+    extent = numpy.dtype(layout.dtype).itemsize
+    for stride, n in sorted((abs(stride), n) for n, stride
+                            in zip(out.shape, out.strides) if n > 1):
+        if stride < extent:
+            raise lib.SettingsError(
+                "out has several samples in one place of memory, as arrays of "
+                "numpy.broadcast_to() have: use an array with memory for each")
+        extent += stride * (n - 1)
 
 
 def convolve(array: Any, filter: Filter, *, axes: str | None = None,

@@ -188,7 +188,8 @@ def _open_recording(path: str, axes: str | None,
                 axes.replace("c", "") + "c" * ("c" in axes) == axes):
             raise lib.SettingsError(
                 f"{path} has the axes tzyx and components last, as tzyxc; axes "
-                f"is {axes!r}" + (f" without {missing[0]}" if missing else ""))
+                f"is {axes!r}" + (f" without {missing[0]}" if missing else "")
+                + ". Save other arrays as Zarr, with these axes")
         shape = tuple(sizes.get(axis, 1) for axis in axes)
         spacing = dict(zip("zyx", recording.spacing or (1.0, 1.0, 1.0)))
         rate = recording.rate

@@ -198,6 +198,11 @@ class Arrays(unittest.TestCase):
             ndconv.convolve(self.x, self.w, out=shared)
         with self.assertRaisesRegex(ndconv.SettingsError, "in one place"):
             ndconv.convolve(self.x, np.ones((3, 3)), axes="yx", out=shared)
+        # Rows that overlap the next ones.
+        rows = np.lib.stride_tricks.as_strided(
+            out, self.x.shape, (*out.strides[:-2], *out.strides[-1:] * 2))
+        with self.assertRaisesRegex(ndconv.SettingsError, "in one place"):
+            ndconv.convolve(self.x, self.w, out=rows)
         self.assertFalse(out.any())
         # An axis of one sample may have any stride.
         one = np.lib.stride_tricks.as_strided(

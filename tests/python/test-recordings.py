@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 try:
@@ -208,17 +207,14 @@ class Recordings(unittest.TestCase):
         self.assertIn("other settings", str(report))
 
     def test_many(self):
-        """10,000 small recordings are planned in 10 s."""
+        """Each of many small recordings is one task."""
         self.make("a.nii", (2, 2, 4, 5), "uint8")
         for i in range(1000):
             shutil.copy(self.folder / "a.nii", self.folder / f"b{i}.nii")
         ledger = _ledger.Ledger(0, None)
-        begin = time.process_time()
         _archive.plan(ledger, _planning.Options(W, {}), _planning.find_pairs(
             str(self.folder / "b*.nii"), self.folder / "out", None))
-        seconds = time.process_time() - begin
         self.assertEqual((len(ledger.tasks), ledger.failed), (1000, []))
-        self.assertLess(seconds, 1)
 
     def test_refused(self):
         x = self.make("a.nii", (3, 4, 5, 6))
