@@ -106,7 +106,7 @@ def _round(outputs: numpy.ndarray, found: numpy.ndarray) -> None:
 class Piece(NamedTuple):
     """A part of the outputs of a block that is computed at once."""
     size: tuple[int, ...]
-    method: str     # of all pieces, which the memory depends on
+    method: str     # the same for all pieces; the memory depends on it
     reach: list[tuple[int, int]]    # before and after them, along each axis
 
 
@@ -168,8 +168,8 @@ def _halve(work: Work, sizes: Sequence[int],
         yield tuple(piece)
 
 
-def _try(work: Work, inputs: Sequence[Sequence[int]],
-         most: int) -> tuple[int, str]:
+def _count_fitting(work: Work, inputs: Sequence[Sequence[int]],
+                   most: int) -> tuple[int, str]:
     """The number of @inputs, the small ones first, that can be filtered with
     @most bytes, and the method of the last of them, or of the first one. To try
     one takes its memory, so that none is tried for which the one before it
@@ -202,7 +202,7 @@ def _find_piece(work: Work, source: Sequence[int],
                n + sum(r) if wraps else min(n + sum(r), whole)
                for n, all_, whole, r in zip(piece, target, source, reach)]
               for piece in pieces]
-    n, method = _try(work, inputs, most)
+    n, method = _count_fitting(work, inputs, most)
     return Piece(pieces[max(n - 1, 0)], method, reach)
 
 
@@ -229,7 +229,7 @@ def fits_as_stream(work: Work, source: Sequence[int], target: Sequence[int],
         most = (2 * work.count_bytes(source, target) + MORE_BYTES - _CHUNK_BYTES
                 - held)
         inputs = list(_halve(work, source, _find_reach(work)))
-        known[key] = _try(work, inputs[::-1], most)[0] == len(inputs)
+        known[key] = _count_fitting(work, inputs[::-1], most)[0] == len(inputs)
     return known[key]
 
 
