@@ -658,7 +658,7 @@ set_rate (const NdZarrImage *image, gint time, NdRecording *recording)
         &recording->rate_d);
 }
 
-/* Where the samples of the array lie in a volume, and how many chunks. */
+/* The places of the array's samples in a volume, and the number of chunks. */
 static gboolean
 set_layout (Zarr *zarr, const NdZarrImage *image, const NdRecording *recording,
     GError **error)

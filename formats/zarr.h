@@ -32,7 +32,7 @@ NdZarrWriter *nd_zarr_writer_new (const gchar *path, gboolean old,
 gboolean nd_zarr_supports (const NdRecording *recording, const gchar *path,
     GError **error);
 
-/* These return 0 or an errno. Begin removes what was written before. */
+/* These return 0 or an errno. Begin removes earlier output. */
 gint nd_zarr_writer_begin (NdZarrWriter *writer, const NdRecording *recording);
 gint nd_zarr_writer_write (NdZarrWriter *writer, guint64 volume,
     gconstpointer data);

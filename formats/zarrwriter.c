@@ -56,7 +56,7 @@ remove_tree (const gchar *path)
   nftw (path, remove_entry, OPEN_MAX, FTW_DEPTH | FTW_PHYS);
 }
 
-/* TRUE if a folder has nothing, or what this writer makes. */
+/* TRUE if a folder is empty, or has only files of this writer. */
 static gboolean
 is_own (const gchar *path)
 {
@@ -315,7 +315,7 @@ chunk_name (const NdZarrWriter *writer, const guint64 *numbers)
   return g_strconcat ("0/", name, NULL);
 }
 
-/* All chunks of a volume, and where they are. */
+/* All chunks of a volume, and their places. */
 static gint
 write_shard (NdZarrWriter *writer, guint64 volume)
 {

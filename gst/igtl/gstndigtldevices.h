@@ -1,4 +1,4 @@
-/* The devices that send images: which one is received, and what is said if it
+/* The devices that send images: which one is received, and the message if it
  * does not come.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
