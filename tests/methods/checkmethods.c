@@ -523,6 +523,8 @@ main (int argc, char **argv)
         "run the large jobs instead", NULL },
     { NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  /* Set for slow tools, such as the thread sanitizer. */
+  const char *const divisor = g_getenv ("ND_JOBS_DIVISOR");
   gint failed = 0;
 
   g_option_context_add_main_entries (context, options, NULL);
@@ -544,6 +546,8 @@ main (int argc, char **argv)
   }
   if (opt_large)
     opt_jobs = case_larges ();
+  else if (divisor)
+    opt_jobs = MAX (1, opt_jobs / MAX (1, atoi (divisor)));
   g_print ("1..%d\n# seed %d; one job: --seed %d --only JOB\n", opt_jobs,
       opt_seed, opt_seed);
   for (gint i = 0; i < opt_jobs; i++) {
