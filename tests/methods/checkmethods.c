@@ -75,6 +75,16 @@ typedef struct
   gsize bytes;
 } Place;
 
+/* The error of a step that must not fail. */
+static GError *failure;
+
+static void
+succeeded (gboolean ok)
+{
+  g_assert_no_error (failure);
+  g_assert_true (ok);
+}
+
 static Place
 place_new (const Case *c, const NdPlan *plan, guint8 *host, gsize bytes)
 {
@@ -83,9 +93,9 @@ place_new (const Case *c, const NdPlan *plan, guint8 *host, gsize bytes)
   if (!c->resident || !plan->backend->memory)
     return place;
   place.backend = plan->backend;
-  place.memory = place.backend->memory->alloc (-1, bytes, NULL);
-  g_assert_nonnull (place.memory);
-  g_assert_true (place.backend->memory->copy (place.memory, host, bytes, NULL));
+  place.memory = place.backend->memory->alloc (-1, bytes, &failure);
+  succeeded (place.memory != NULL);
+  succeeded (place.backend->memory->copy (place.memory, host, bytes, &failure));
   return place;
 }
 
@@ -95,8 +105,8 @@ place_free (Place *place, gboolean fetch)
   if (!place->backend)
     return;
   if (fetch)
-    g_assert_true (place->backend->memory->copy (place->host, place->memory,
-        place->bytes, NULL));
+    succeeded (place->backend->memory->copy (place->host, place->memory,
+        place->bytes, &failure));
   place->backend->memory->free (place->memory);
 }
 
@@ -107,7 +117,7 @@ push (NdPlan *plan, const Case *c, guint slot, const Place *volumes,
   NdSamples in = c->in;
 
   in.data = volumes->memory + which * c->in_bytes;
-  g_assert_true (nd_plan_push (plan, slot, &in, NULL));
+  succeeded (nd_plan_push (plan, slot, &in, &failure));
 }
 
 /* Replaces @whole by several plans that share its work, if they can. */
@@ -149,7 +159,7 @@ check_kept (const Case *c, NdPlan *plan, guint slot, const guint8 *volumes,
   g_autofree guint8 *memory = g_malloc (kept.response);
 
   kept.data = memory;
-  g_assert_true (nd_plan_copy_kept (plan, slot, &kept, NULL));
+  succeeded (nd_plan_copy_kept (plan, slot, &kept, &failure));
   for (gsize z = 0; z < shape->size[2]; z++)
     for (gsize y = 0; y < shape->size[1]; y++)
       g_assert_true (memcmp (memory + z * kept.slice + y * kept.row,
@@ -240,16 +250,16 @@ run (const Case *c, const NdJob *job, const guint8 *volumes, NdMethod method,
     }
   }
   for (guint i = 0; i < c->moves; i++) {
-    g_assert_true (nd_plan_respond (plan, order, &c->scale, &out, NULL));
+    succeeded (nd_plan_respond (plan, order, &c->scale, &out, &failure));
     push (plan, c, order[0], &from, order[0]);
     for (guint t = 0; t < c->reach.slots; t++)
       order[t] = c->slots[(t + i + 1) % c->reach.slots];
   }
-  g_assert_true (nd_plan_respond (plan, order, &c->scale, &out, NULL));
+  succeeded (nd_plan_respond (plan, order, &c->scale, &out, &failure));
   /* The device may still be reading: later writes must not reach it. */
   for (guint t = 0; t < c->reach.slots; t++)
     push (plan, c, t, &from, c->reach.slots);
-  g_assert_true (nd_plan_synchronize (plan, NULL));
+  succeeded (nd_plan_synchronize (plan, &failure));
   if (plan->spread && plan->options.keep && plan->backend->memory)
     check_kept (c, plan, 0, volumes, c->reach.slots);
   place_free (&from, FALSE);
