@@ -3,6 +3,8 @@
  */
 #include "cuda/fft/cufftlibrary.h"
 
+#include "cuda/sampletypes.cuh"
+
 #include <dlfcn.h>
 
 namespace nd
@@ -20,6 +22,8 @@ template <typename R>
 constexpr cufftType types[2] = { CUFFT_R2C, CUFFT_C2R };
 template <>
 constexpr cufftType types<double>[2] = { CUFFT_D2Z, CUFFT_Z2D };
+template <typename R>
+constexpr cufftType complex_type = is_double<R> ? CUFFT_Z2Z : CUFFT_C2C;
 
 struct Cufft
 {
@@ -31,6 +35,8 @@ struct Cufft
   decltype (&cufftExecC2R) inverse;
   decltype (&cufftExecD2Z) double_forward;
   decltype (&cufftExecZ2D) double_inverse;
+  decltype (&cufftExecC2C) complex;
+  decltype (&cufftExecZ2Z) double_complex;
   decltype (&cufftDestroy) destroy;
 };
 
@@ -68,6 +74,8 @@ open_library ()
   resolve (library, "cufftExecC2R", &cufft.inverse);
   resolve (library, "cufftExecD2Z", &cufft.double_forward);
   resolve (library, "cufftExecZ2D", &cufft.double_inverse);
+  resolve (library, "cufftExecC2C", &cufft.complex);
+  resolve (library, "cufftExecZ2Z", &cufft.double_complex);
   resolve (library, "cufftDestroy", &cufft.destroy);
   return cufft;
 }
@@ -94,6 +102,44 @@ check_cufft (cufftResult result, const char *call)
           + std::to_string (result) + ": use backend=cpu or method=direct");
 }
 
+/* Makes a plan of @type for @stream. Returns the bytes of its work area. */
+size_t
+make_plan (cufftHandle *plan, int nx, int ny, int nz, cufftType type,
+    cudaStream_t stream)
+{
+  size_t bytes;
+
+  check_cufft (library ().create (plan), "cufftCreate");
+  check_cufft (library ().make_plan (*plan, nz, ny, nx, type, &bytes),
+      "cufftMakePlan3d");
+  check_cufft (library ().set_stream (*plan, stream), "cufftSetStream");
+  return bytes;
+}
+
+/* If cuFFT has no estimate, it returns 0; make_plan() fails and says why. */
+size_t
+estimate (int nx, int ny, int nz, cufftType type)
+{
+  size_t bytes;
+
+  return library ().estimate (nz, ny, nx, type, &bytes) == CUFFT_SUCCESS ? bytes
+                                                                         : 0;
+}
+
+void
+execute (cufftHandle plan, float2 *numbers, int direction)
+{
+  check_cufft (library ().complex (plan, numbers, numbers, direction),
+      "cufftExecC2C");
+}
+
+void
+execute (cufftHandle plan, double2 *numbers, int direction)
+{
+  check_cufft (library ().double_complex (plan, numbers, numbers, direction),
+      "cufftExecZ2Z");
+}
+
 } // namespace
 
 void
@@ -106,13 +152,8 @@ template <typename R>
 Transform<R>::Transform (const int size[3], cudaStream_t stream)
     : nx (size[0]), ny (size[1]), nz (size[2]), stream (stream)
 {
-  for (cufftType type : types<R>) {
-    size_t bytes;
-
-    /* If cuFFT has no estimate, allocate() fails and says why. */
-    if (library ().estimate (nz, ny, nx, type, &bytes) == CUFFT_SUCCESS)
-      work += bytes;
-  }
+  for (cufftType type : types<R>)
+    work += estimate (nx, ny, nz, type);
 }
 
 template <typename R>
@@ -120,17 +161,8 @@ void
 Transform<R>::allocate ()
 {
   work = 0;
-  for (int i = 0; i < 2; i++) {
-    size_t bytes;
-
-    check_cufft (library ().create (&plans[i].handle), "cufftCreate");
-    check_cufft (library ().make_plan (plans[i].handle, nz, ny, nx, types<R>[i],
-                     &bytes),
-        "cufftMakePlan3d");
-    check_cufft (library ().set_stream (plans[i].handle, stream),
-        "cufftSetStream");
-    work += bytes;
-  }
+  for (int i = 0; i < 2; i++)
+    work += make_plan (&plans[i].handle, nx, ny, nz, types<R>[i], stream);
 }
 
 template <typename R>
@@ -172,7 +204,44 @@ Transform<double>::inverse (double2 *spectrum, double *samples) const
       "cufftExecZ2D");
 }
 
+template <typename R>
+ComplexTransform<R>::ComplexTransform (const int size[3], cudaStream_t stream)
+    : nx (size[0]), ny (size[1]), nz (size[2]), stream (stream),
+      work (estimate (nx, ny, nz, complex_type<R>))
+{
+}
+
+template <typename R>
+ComplexTransform<R>::~ComplexTransform ()
+{
+  if (handle != -1)
+    library ().destroy (handle);
+}
+
+template <typename R>
+void
+ComplexTransform<R>::allocate ()
+{
+  work = make_plan (&handle, nx, ny, nz, complex_type<R>, stream);
+}
+
+template <typename R>
+void
+ComplexTransform<R>::forward (Number<R> *numbers) const
+{
+  execute (handle, numbers, CUFFT_FORWARD);
+}
+
+template <typename R>
+void
+ComplexTransform<R>::inverse (Number<R> *numbers) const
+{
+  execute (handle, numbers, CUFFT_INVERSE);
+}
+
 template class Transform<float>;
 template class Transform<double>;
+template class ComplexTransform<float>;
+template class ComplexTransform<double>;
 
 } // namespace nd

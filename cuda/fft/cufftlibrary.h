@@ -49,4 +49,27 @@ private:
   size_t work = 0;
 };
 
+/* Forward and inverse transform of complex numbers in place. */
+template <typename R>
+class ComplexTransform
+{
+public:
+  ComplexTransform (const int size[3], cudaStream_t stream);
+  ComplexTransform (const ComplexTransform &) = delete;
+  ~ComplexTransform ();
+
+  /* As those of Transform. */
+  size_t bytes () const { return work; }
+  void allocate ();
+
+  void forward (Number<R> *numbers) const;
+  void inverse (Number<R> *numbers) const;
+
+private:
+  const int nx, ny, nz;
+  const cudaStream_t stream;
+  cufftHandle handle = -1;
+  size_t work = 0;
+};
+
 } // namespace nd

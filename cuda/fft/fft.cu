@@ -7,6 +7,7 @@
 
 #include "core/log.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -38,17 +39,24 @@ halve (size_t box[3], const NdReach &reach)
   return true;
 }
 
-/* Adds boxes from the largest to the smallest. The largest is the volume,
- * halved @halvings times. */
+/* A way, and its seconds per volume. */
+struct Candidate
+{
+  double cost;
+  Way way;
+};
+
+/* Adds boxes. The largest is the volume, halved @halvings times. */
 void
-add_boxes (std::vector<Way> &ways, const RingJob &job, int halvings,
+add_boxes (std::vector<Candidate> &candidates, const RingJob &job, int halvings,
     cudaStream_t stream)
 {
   const NdReach reach = nd_job_reach (&job);
   const auto add = [&] (const size_t box[3]) {
     const size_t size[3] = { box[0], box[1], box[2] };
 
-    ways.push_back ([=, &job] { return make_fft_boxes (job, size, stream); });
+    candidates.push_back ({ boxes_cost (job, size),
+        [=, &job] { return make_fft_boxes (job, size, stream); } });
   };
   size_t box[3];
   bool added = false;
@@ -63,8 +71,19 @@ add_boxes (std::vector<Way> &ways, const RingJob &job, int halvings,
     add (box);
 }
 
+/* Adds transforms in parts. Two parts would need as much memory as whole
+ * volumes. */
+void
+add_decimated (std::vector<Candidate> &candidates, const RingJob &job,
+    cudaStream_t stream)
+{
+  for (int parts = 4; parts <= 32; parts *= 2)
+    candidates.push_back ({ decimated_cost (job, parts),
+        [=, &job] { return make_fft_decimated (job, parts, stream); } });
+}
+
 /* The ways to try, the fastest first. For tests and benchmarks, the environment
- * variable NDCONV_CUDA_FFT selects `blocks`, `boxes` or `whole`. */
+ * variable NDCONV_CUDA_FFT selects `blocks`, `boxes`, `decimated` or `whole`. */
 std::vector<Way>
 ways_to_try (const RingJob &job, const ComputeStreams &streams)
 {
@@ -72,20 +91,26 @@ ways_to_try (const RingJob &job, const ComputeStreams &streams)
   const std::string wanted = variable ? variable : "";
   const Way blocks = [&] { return make_fft_blocks (job, streams); };
   const Way whole = [&] { return make_fft_whole (job, streams.respond); };
+  std::vector<Candidate> candidates;
   std::vector<Way> ways;
 
   if (wanted == "blocks" && blocks_possible (job))
     return { blocks };
   if (wanted == "whole")
     return { whole };
-  if (wanted == "boxes") {
-    add_boxes (ways, job, 3, streams.respond);
-    return ways;
+  if (wanted != "decimated")
+    add_boxes (candidates, job, wanted == "boxes" ? 3 : 1, streams.respond);
+  if (wanted != "boxes")
+    add_decimated (candidates, job, streams.respond);
+  std::stable_sort (candidates.begin (), candidates.end (),
+      [] (const Candidate &a, const Candidate &b) { return a.cost < b.cost; });
+  if (wanted != "boxes" && wanted != "decimated") {
+    if (blocks_possible (job) && blocks_cost (job) < whole_cost (job))
+      ways.push_back (blocks);
+    ways.push_back (whole);
   }
-  if (blocks_possible (job) && blocks_cost (job) < whole_cost (job))
-    ways.push_back (blocks);
-  ways.push_back (whole);
-  add_boxes (ways, job, 1, streams.respond);
+  for (const Candidate &candidate : candidates)
+    ways.push_back (candidate.way);
   return ways;
 }
 
@@ -126,23 +151,31 @@ Fft::Fft (const RingJob &job, const ComputeStreams &streams, size_t available)
 }
 
 /* Chooses the next way that leaves a sixteenth of the @available memory for
- * code and for other programs. If there is none, chooses the last way. */
+ * code and for other programs. If there is none, chooses the one that needs
+ * least. */
 void
 Fft::choose (size_t available)
 {
-  while (next + 1 < ways.size ()) {
+  chosen.reset ();
+  while (next < ways.size ()) {
     try {
-      chosen = ways[next++]();
-      if (chosen->bytes_needed () <= available - available / 16)
+      std::unique_ptr<Method> way = ways[next++]();
+
+      if (way->bytes_needed () <= available - available / 16) {
+        chosen = std::move (way);
         return;
+      }
       ND_DEBUG ("a way of method fft needs %zu bytes, %zu are available",
-          chosen->bytes_needed (), available);
+          way->bytes_needed (), available);
+      if (!chosen || way->bytes_needed () < chosen->bytes_needed ())
+        chosen = std::move (way);
     } catch (const Error &e) {
       if (e.code != ND_ERROR_MEMORY)
         throw;
     }
   }
-  chosen = ways[next++]();
+  if (!chosen)
+    throw too_large_volume ();
 }
 
 /* A way may need more memory than planned, because a larger transform was
@@ -160,7 +193,7 @@ Fft::allocate ()
         throw;
       ND_INFO ("trying another way of method fft: %s", e.what ());
     }
-    chosen.reset ();
+    chosen.reset (); /* gives its memory back */
     choose (free_bytes ());
   }
 }

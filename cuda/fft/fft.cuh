@@ -1,5 +1,6 @@
 /* The ways of method `fft`: transforms of whole volumes, of boxes that volumes
- * are cut into, or of blocks in shared memory (cuda/fft/blockkernels.cuh).
+ * are cut into, of parts of the frequencies, or of blocks in shared memory
+ * (cuda/fft/blockkernels.cuh).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -19,6 +20,13 @@ double whole_cost (const RingJob &job);
 /* Transforms boxes of up to @box samples with cuFFT. */
 std::unique_ptr<Method> make_fft_boxes (const RingJob &job, const size_t box[3],
     cudaStream_t stream);
+double boxes_cost (const RingJob &job, const size_t box[3]);
+
+/* Transforms whole volumes with cuFFT in @parts parts of their frequencies, an
+ * even number up to 64. */
+std::unique_ptr<Method> make_fft_decimated (const RingJob &job, int parts,
+    cudaStream_t stream);
+double decimated_cost (const RingJob &job, int parts);
 
 /* Transforms blocks of 32 samples along each axis with kernels of this folder.
  */

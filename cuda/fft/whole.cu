@@ -15,6 +15,7 @@
 #include "cuda/fft/coefficients.h"
 #include "cuda/fft/cufftlibrary.h"
 #include "cuda/fft/fft.cuh"
+#include "cuda/fft/levels.cuh"
 #include "cuda/fft/nonfinite.cuh"
 #include "cuda/fft/sizes.cuh"
 #include "cuda/fft/sums.cuh"
@@ -29,91 +30,6 @@ namespace nd
 
 namespace
 {
-
-/* The mean of some samples of a volume. Runs in one thread block. */
-template <typename T, typename R>
-__global__ void
-level_kernel (const unsigned char *in, NdSamples strides, int nx, int ny,
-    int nz, double *level)
-{
-  __shared__ double sums[256];
-  __shared__ int counts[256];
-  const size_t rows = (size_t) ny * nz;
-  double sum = 0;
-  int count = 0;
-
-  for (int i = threadIdx.x; i < 4096; i += 256) {
-    /* Spread over the volume: steps through the rows, scattered columns. */
-    const size_t row = (size_t) i * rows / 4096;
-    const int x = (int) ((i * 2654435761u) % (unsigned) nx);
-    const R v = *(const T *) (in + x * strides.sample + row % ny * strides.row
-        + row / ny * strides.slice);
-
-    if (isfinite (v)) {
-      sum += v;
-      count++;
-    }
-  }
-  sums[threadIdx.x] = sum;
-  counts[threadIdx.x] = count;
-  __syncthreads ();
-  for (int step = 128; step > 0; step /= 2) {
-    if (threadIdx.x < step) {
-      sums[threadIdx.x] += sums[threadIdx.x + step];
-      counts[threadIdx.x] += counts[threadIdx.x + step];
-    }
-    __syncthreads ();
-  }
-  if (threadIdx.x == 0) {
-    const R mean = counts[0] ? sums[0] / counts[0] : 0;
-
-    *level = isfinite (mean) ? mean : 0;
-  }
-}
-
-/* The levels that were subtracted from the volumes of a window, and the sum of
- * the filter's coefficients for each volume. The sum of the products of both is
- * added to the responses. */
-struct Levels
-{
-  const double *levels; /* slot 0; @stride from slot to slot */
-  int stride;
-  const double *sums; /* [t] */
-  int n_slots;
-  int slots[MAX_SLOTS];
-};
-
-/* Stores the responses of an inverse transform, with the level added. Each
- * thread stores four of a row. */
-template <typename R>
-__global__ void
-take_kernel (const R *samples, size_t row, size_t slice, int nx, int ny, int nz,
-    const __grid_constant__ Store store, const __grid_constant__ Levels l)
-{
-  __shared__ R level;
-  const int x = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
-  const int y = blockIdx.y * blockDim.y + threadIdx.y;
-
-  if (threadIdx.x == 0 && threadIdx.y == 0) {
-    double sum = 0;
-
-    for (int t = 0; t < l.n_slots; t++)
-      sum += l.sums[t] * l.levels[l.slots[t] * l.stride];
-    level = sum;
-  }
-  __syncthreads ();
-  if (x >= nx || y >= ny)
-    return;
-  for (int z = blockIdx.z; z < nz; z += gridDim.z) {
-    const R *from = samples + z * slice + y * row + x;
-    R four[4];
-
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-      four[i] = x + i < nx ? from[i] + level : 0;
-    store_four (store, four, nx - x, x, y, z);
-  }
-}
 
 template <typename R>
 __global__ void
@@ -201,7 +117,6 @@ private:
   Placement placement_of (unsigned k) const;
   void add_spectrum (size_t at);
   void center_of (unsigned k, int center[3]) const;
-  void find_level (const NdSamples *volume, size_t c, double *level);
   Number<R> *make_sum (const int *slots, unsigned k, size_t c);
   R *response_of (unsigned k) const;
 
@@ -392,21 +307,6 @@ FftWhole<R>::add_filters ()
 
 template <typename R>
 void
-FftWhole<R>::find_level (const NdSamples *volume, size_t c, double *level)
-{
-  const unsigned char *in = volume->data + c * nd_sample_size (job.in_type);
-  const int nx = pad.shape[0], ny = pad.shape[1], nz = pad.shape[2];
-
-  visit_sample_type_of<R> (job.in_type, [&] (auto sample) {
-    using T = typename decltype (sample)::Type;
-
-    level_kernel<T, R><<<1, 256, 0, stream>>> (in, *volume, nx, ny, nz, level);
-  });
-  ND_CUDA_LAUNCHED (level_kernel);
-}
-
-template <typename R>
-void
 FftWhole<R>::push (unsigned slot, const NdSamples *volume)
 {
   for (size_t c = 0; c < job.shape.components; c++) {
@@ -414,7 +314,7 @@ FftWhole<R>::push (unsigned slot, const NdSamples *volume)
     Pad p = pad;
 
     if (volume) {
-      find_level (volume, c, levels.get () + i);
+      find_level<R> (pad, *volume, job.in_type, c, levels.get () + i, stream);
       p.level = levels.get () + i;
     }
     pad_volume (p, volume, job.in_type, c, samples.get (),
@@ -444,10 +344,6 @@ void
 FftWhole<R>::respond (const int *slots, const NdScale &scale,
     const NdSamples &out)
 {
-  const dim3 threads (32, 4);
-  const dim3 blocks ((pad.shape[0] + 127) / 128, (pad.shape[1] + 3) / 4,
-      pad.shape[2] < 65535 ? pad.shape[2] : 65535);
-
   for (size_t c = 0; c < job.shape.components; c++) {
     for (unsigned k = 0; k < job.bank->n_filters; k++) {
       Levels l = { levels.get () + c, (int) job.shape.components,
@@ -460,10 +356,8 @@ FftWhole<R>::respond (const int *slots, const NdScale &scale,
 
       transform->inverse (make_sum (slots, k, c), samples.get ());
       non_finite.add (slots, k, 1, c, to, 1);
-      take_kernel<R><<<blocks, threads, 0, stream>>> (response, pad.row,
-          pad.slice, pad.shape[0], pad.shape[1], pad.shape[2],
-          make_store (out, job.out_type, scale, c, k), l);
-      ND_CUDA_LAUNCHED (take_kernel);
+      store_responses (response, pad.row, pad.slice, pad.shape,
+          make_store (out, job.out_type, scale, c, k), l, stream);
     }
   }
 }
