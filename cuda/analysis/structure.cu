@@ -21,8 +21,6 @@ namespace
 
 constexpr int MAX_SLOTS_IN_TIME = 2 * ND_STRUCTURE_MAX_TIME_REACH + 1;
 constexpr int THREADS = 256;
-/* Channels whose sums along x and y are in memory together. */
-constexpr size_t BATCH = 12;
 
 unsigned
 count_blocks (size_t n)
@@ -34,57 +32,6 @@ count_blocks (size_t n)
 #define FOR_EACH(i, n)                                                  \
   for (size_t i = (size_t) blockIdx.x * THREADS + threadIdx.x; i < (n); \
        i += (size_t) gridDim.x * THREADS)
-
-/* Volumes in */
-
-struct Split
-{
-  const unsigned char *data;
-  size_t sample, row, slice; /* bytes */
-  size_t width, height, samples;
-  bool has_velocity;
-  float *out; /* the components and, with the velocity, the isotropic part */
-};
-
-/* Separates the components. If the velocity is wanted, subtracts the isotropic
- * part, which is the least eigenvalue. */
-template <int AXES>
-__global__ void __launch_bounds__ (THREADS)
-split_kernel (const __grid_constant__ Split a)
-{
-  constexpr int COMPONENTS = AXES * (AXES + 1) / 2;
-
-  FOR_EACH (i, a.samples)
-  {
-    const float *from = (const float *) (a.data + i % a.width * a.sample
-        + i / a.width % a.height * a.row + i / a.width / a.height * a.slice);
-    float tensor[COMPONENTS];
-    bool finite = true;
-
-    /* All loads come before the first store, which the compiler must assume to
-     * change what they load. */
-#pragma unroll
-    for (int c = 0; c < COMPONENTS; c++)
-      tensor[c] = from[c];
-    if (a.has_velocity) {
-      double least[2];
-
-      find_least<AXES> (tensor, least);
-#pragma unroll
-      for (int c = 0; c < COMPONENTS; c++)
-        finite = finite && isfinite (tensor[c]);
-      const float isotropic = finite ? (float) least[0] : NAN;
-
-      a.out[COMPONENTS * a.samples + i] = isotropic;
-#pragma unroll
-      for (int k = 0; k < AXES; k++)
-        tensor[nd_inline_tensor_index (AXES, k, k)] -= isotropic;
-    }
-#pragma unroll
-    for (int c = 0; c < COMPONENTS; c++)
-      a.out[c * a.samples + i] = tensor[c];
-  }
-}
 
 /* Sums in time */
 
@@ -156,7 +103,7 @@ enum Measures
 /* Without the affine model all channels but the isotropic part are components,
  * whose number is known. */
 template <int AXES, Measures MEASURES>
-__global__ void __launch_bounds__ (THREADS)
+__global__ void __launch_bounds__ (THREADS, MEASURES == VELOCITY ? 3 : 1)
 respond_kernel (const __grid_constant__ Respond a)
 {
   constexpr int COMPONENTS = AXES * (AXES + 1) / 2;
@@ -165,6 +112,8 @@ respond_kernel (const __grid_constant__ Respond a)
                                               : COMPONENTS;
   const int n_channels = MEASURES == VELOCITY ? COMPONENTS : a.n_channels;
 
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
   FOR_EACH (i, a.samples)
   {
     float sums[CHANNELS];
@@ -227,22 +176,11 @@ template <int AXES>
 void
 launch_respond (const Respond &a, Measures measures, cudaStream_t stream)
 {
-  launch (measures == AFFINE     ? respond_kernel<AXES, AFFINE>
-          : measures == CONSTANT ? respond_kernel<AXES, CONSTANT>
-                                 : respond_kernel<AXES, VELOCITY>,
+  launch_early (measures == AFFINE ? respond_kernel<AXES, AFFINE>
+          : measures == CONSTANT   ? respond_kernel<AXES, CONSTANT>
+                                   : respond_kernel<AXES, VELOCITY>,
       dim3 (count_blocks (a.samples)), dim3 (THREADS), 0, stream, a);
 }
-
-/* The window, which the host computes. */
-struct Window : NdStructureWindow
-{
-  Window (double sigma, const size_t size[3])
-  {
-    nd_structure_window_init (this, sigma, size);
-  }
-  ~Window () { nd_structure_window_clear (this); }
-  Window (const Window &) = delete;
-};
 
 NdMotionPlan
 make_plan (const NdStructureSettings &settings, unsigned axes)
@@ -254,6 +192,19 @@ make_plan (const NdStructureSettings &settings, unsigned axes)
                                             : ND_MOTION_CONSTANT,
       axes);
   return plan;
+}
+
+/* Of the volumes of a window. */
+std::vector<float>
+weights_in_time (const NdStructureSettings &settings)
+{
+  static const size_t none[3] = {};
+  NdStructureWindow window;
+
+  nd_structure_window_init (&window, settings.sigma, none);
+  nd_structure_window_clear (&window);
+  return std::vector<float> (window.time,
+      window.time + 2 * nd_structure_window_reach (settings.sigma) + 1);
 }
 
 NdShape
@@ -280,7 +231,6 @@ public:
   size_t bytes () const override;
 
 private:
-  void sum_channels (float *slot);
   const float *slot_at (int64_t position) const;
   void begin_sums ();
 
@@ -291,18 +241,16 @@ private:
   const unsigned axes;
   const bool has_velocity, has_isotropic;
   const NdMotionPlan plan;
+  WindowSums sums;
   const size_t n_channels;
-  const Window window;
   const int reach, n_slots;
+  std::vector<float> weights; /* in time */
   const size_t samples;
   const Stream stream;
   const Event was_read; /* the volume that was pushed last */
   Transfer uploads, downloads;
 
-  Memory<float> ring;    /* n_slots volumes of n_channels planes */
-  Memory<float> input;   /* components, and the isotropic part */
-  Memory<float> between; /* a volume for each channel of a batch */
-  Memory<float> scales[3];
+  Memory<float> ring;  /* n_slots volumes of n_channels planes */
   Memory<float> begun; /* BEGUN sums in time of n_channels planes each */
   Memory<NdMotionPlan> plan_there;
 
@@ -317,35 +265,27 @@ Structure::Structure (const NdStructureSettings &settings, const NdShape &shape,
       axes (nd_tensor_axes (shape.components)),
       has_velocity (nd_structure_has_velocity (&settings)),
       has_isotropic (has_velocity && settings.n_structures > 1),
-      plan (make_plan (settings, axes)),
-      n_channels (plan.n_moments + (has_isotropic ? 1 : 0)),
-      window (settings.sigma, shape.size),
+      plan (make_plan (settings, axes)), sums (settings, plan, shape),
+      n_channels (sums.channels ()),
       reach (nd_structure_window_reach (settings.sigma)),
-      n_slots (2 * reach + 1),
+      n_slots (2 * reach + 1), weights (weights_in_time (settings)),
       samples (multiply (multiply (shape.size[0], shape.size[1]),
           shape.size[2])),
       was_read (*context), uploads (shape, ND_FLOAT32),
       downloads (output_shape (settings, shape), ND_FLOAT32)
 {
   ring.plan (multiply (samples, n_slots * n_channels));
-  input.plan (multiply (samples, shape.components + 1));
-  between.plan (multiply (samples, std::min (BATCH, n_channels)));
   if (n_slots >= LEAST_SLOTS)
     begun.plan (multiply (samples, BEGUN * n_channels));
-  for (int a = 0; a < 3; a++)
-    scales[a].plan (std::vector<float> (window.scale[a],
-        window.scale[a] + shape.size[a]));
   plan_there.plan (std::vector<NdMotionPlan> (1, plan));
   expect_free (bytes ());
-  allocate_all (ring, input, between, scales[0], scales[1], scales[2], begun,
-      plan_there);
+  allocate_all (ring, sums, begun, plan_there);
 }
 
 size_t
 Structure::bytes () const
 {
-  return total_bytes (ring, input, between, scales[0], scales[1], scales[2],
-      begun, plan_there);
+  return total_bytes (ring, sums, begun, plan_there);
 }
 
 void
@@ -362,39 +302,6 @@ Structure::ready () const
   return next < pushed && (ended || pushed > next + reach);
 }
 
-/* Sums the channels of one volume along x, y and z. */
-void
-Structure::sum_channels (float *slot)
-{
-  const size_t taps = 2 * window.radius + 1;
-
-  for (size_t first = 0; first < n_channels; first += BATCH) {
-    WindowSum a = {};
-
-    for (int axis = 0; axis < 3; axis++) {
-      a.size[axis] = (int) shape.size[axis];
-      a.scale[axis] = scales[axis].get ();
-      std::copy_n (window.weights + axis * taps, taps, a.weights[axis]);
-    }
-    a.radius = window.radius;
-    a.n_channels = (int) std::min (BATCH, n_channels - first);
-    a.in = input.get ();
-    a.between = between.get ();
-    a.out = slot + first * samples;
-    for (int i = 0; i < a.n_channels; i++) {
-      const size_t channel = first + i;
-
-      if (channel == plan.n_moments) {
-        a.channels[i].component = shape.components;
-        continue;
-      }
-      a.channels[i].component = plan.moments[channel].component;
-      std::copy_n (plan.moments[channel].p, 3, a.channels[i].p);
-    }
-    sum_window (a, stream);
-  }
-}
-
 /* Returns when @volume is read. The sums go on. */
 void
 Structure::push (const NdSamples &volume)
@@ -402,15 +309,10 @@ Structure::push (const NdSamples &volume)
   g_return_if_fail (!ready ());
   const NdSamples here = uploads.bring_in (*context, volume, stream);
   float *const slot = ring.get () + pushed % n_slots * n_channels * samples;
-  const Split split = { here.data, here.sample, here.row, here.slice,
-    shape.size[0], shape.size[1], samples, has_velocity, input.get () };
 
-  launch (axes == 2   ? split_kernel<2>
-          : axes == 3 ? split_kernel<3>
-                      : split_kernel<4>,
-      dim3 (count_blocks (samples)), dim3 (THREADS), 0, stream, split);
+  sums.begin (here, stream);
   was_read.record (stream);
-  sum_channels (slot);
+  sums.end (slot, stream);
   ND_CUDA (cudaEventSynchronize (was_read.get ()));
   pushed++;
 }
@@ -436,7 +338,7 @@ Structure::begin_sums ()
   a.n_slots = n_slots;
   for (int i = 0; i < n_slots; i++) {
     a.slots[i] = slot_at (next + i - reach);
-    a.weights[i] = window.time[i];
+    a.weights[i] = weights[i];
   }
   a.out = begun.get ();
   launch (begin_kernel, dim3 (count_blocks (a.samples)), dim3 (THREADS), 0,
@@ -472,7 +374,7 @@ Structure::respond (const NdSamples *out)
     }
     for (int i = 0; i < n_slots; i++) {
       a.slots[i] = slot_at (next + i - reach);
-      a.weights[i] = window.time[i];
+      a.weights[i] = weights[i];
     }
     const Measures measures = has_velocity && settings.model == ND_MOTION_AFFINE
         ? AFFINE

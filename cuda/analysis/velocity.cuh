@@ -72,18 +72,53 @@ approximate_root (double a)
  * error must be less than about 1e-4 of this distance. */
 #define ND_LEAST_SLOPE 4e-12
 
+/* The first steps of approach_least_zero () in single precision, as long as
+ * they are so large that the errors do not matter. Many GPUs compute doubles at
+ * half of the rate or less. */
+template <int N>
+__device__ __forceinline__ double
+approach_roughly (const double *c, double from)
+{
+  constexpr int SIGN = N % 2 ? 1 : -1;
+  float x = (float) from, coefficients[N];
+
+#pragma unroll
+  for (int k = 0; k < N; k++)
+    coefficients[k] = (float) c[k];
+#pragma unroll 1
+  for (int i = 0; i < 3; i++) {
+    float value = x + coefficients[N - 1], slope = 1, bend = 0;
+
+#pragma unroll
+    for (int k = N - 2; k >= 0; k--) {
+      bend = k == N - 2 ? slope : fmaf (bend, x, slope);
+      slope = fmaf (slope, x, value);
+      value = fmaf (value, x, coefficients[k]);
+    }
+    const float square =
+        (N - 1) * ((N - 1) * slope * slope - 2 * N * value * bend);
+    const float step =
+        __fdividef (N * value, -SIGN * sqrtf (fmaxf (square, 1e-12f)) - slope);
+
+    if (!(step > .02f))
+      break;
+    x += .9999f * step;
+  }
+  return x;
+}
+
 /* Finds the least zero of x^N + c[N - 1] x^(N - 1) + ... + c[0], all of whose
  * zeros are real, from @x on, which is not above it, with the method of
  * Laguerre: no step passes the zero, and a step corrects the errors of the
- * approximations of the step before. FALSE if the zero has
- * too large an error. */
+ * approximations of the step before. FALSE if @steps do not suffice, or if the
+ * zero has too large an error. */
 template <int N>
 __device__ __forceinline__ bool
-find_least_zero (const double *c, double *x)
+approach_least_zero (const double *c, double *x, int steps)
 {
   constexpr int SIGN = N % 2 ? 1 : -1; /* of the slope below all zeros */
 
-  for (int i = 0; i < 14; i++) {
+  for (int i = 0; i < steps; i++) {
     double value = *x + c[N - 1], slope = 1;
     double bend = 0; /* half of the second derivative */
 
@@ -103,86 +138,298 @@ find_least_zero (const double *c, double *x)
             - slope);
 
     *x += step;
-    if (!(step > 1e-8))
-      break;
+    /* The next step would be about step^3 (bend / slope)^2. */
+    if (!(step * step * step * (bend * bend) > 1e-12 * (slope * slope)))
+      return true;
   }
-  return true;
+  return false;
 }
 
-/* The two least eigenvalues in double precision alone. Not inlined, because few
- * tensors need it, and its registers would limit all threads. */
+template <int N>
+__device__ __forceinline__ bool
+find_least_zero (const double *c, double *x)
+{
+  return approach_least_zero<N> (c, x, 14);
+}
+
+/* Arguments of functions that are not inlined, because few tensors need them,
+ * and their registers would limit all threads. They are copies, because all
+ * threads would keep an array in memory whose address is passed. */
+template <typename T, int N>
+struct Copy
+{
+  T v[N];
+
+  __device__ __forceinline__ explicit Copy (const T *from)
+  {
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      v[i] = from[i];
+  }
+};
+
+/* The two least eigenvalues in double precision alone. */
 template <int AXES>
-__device__ __noinline__ void
-find_least_exactly (const float *tensor, double least[2])
+__device__ __noinline__ double2
+find_least_exactly (const Copy<float, AXES *(AXES + 1) / 2> tensor)
 {
   double exact[AXES * (AXES + 1) / 2], values[AXES];
 
 #pragma unroll
   for (int c = 0; c < AXES * (AXES + 1) / 2; c++)
-    exact[c] = tensor[c];
+    exact[c] = tensor.v[c];
   if (!nd_inline_tensor_eigen (AXES, exact, values, nullptr))
     values[AXES - 1] = values[AXES - 2] = NAN;
-  least[0] = values[AXES - 1];
-  least[1] = values[AXES - 2];
+  return make_double2 (values[AXES - 1], values[AXES - 2]);
 }
 
+/* A tensor without its mean eigenvalue, times a power of 2, so that squares and
+ * products do not overflow or vanish, and the coefficients of det (x - t). */
+template <int AXES>
+struct Deviation
+{
+  double t[AXES * (AXES + 1) / 2], c[AXES];
+  double mean, square; /* square: of all elements of t, from 1 to 4 */
+  double back;         /* an eigenvalue is x * back + mean */
+
+  /* FALSE if all eigenvalues are equal. @tensor is finite. */
+  __device__ __forceinline__ bool set (const float *tensor)
+  {
+    mean = square = 0;
+#pragma unroll
+    for (int i = 0; i < AXES; i++)
+      mean += tensor[nd_inline_tensor_index (AXES, i, i)] * (1. / AXES);
+#pragma unroll
+    for (int i = 0; i < AXES; i++) {
+#pragma unroll
+      for (int j = i; j < AXES; j++) {
+        const int k = nd_inline_tensor_index (AXES, i, j);
+
+        t[k] = i == j ? tensor[k] - mean : tensor[k];
+        square = fma (i == j ? t[k] : 2 * t[k], t[k], square);
+      }
+    }
+    if (!(square > 1e-280))
+      return false;
+    const int exponent = ((__double2hiint (square) >> 20) - 1023) / 2;
+    const double unit = __hiloint2double ((1023 - exponent) << 20, 0);
+
+    back = __hiloint2double ((1023 + exponent) << 20, 0);
+#pragma unroll
+    for (int k = 0; k < AXES * (AXES + 1) / 2; k++)
+      t[k] *= unit;
+    square *= unit * unit;
+    expand_determinant<AXES> (t, square, c);
+    return true;
+  }
+
+  /* Not above the least eigenvalue of t. */
+  __device__ __forceinline__ double bound () const
+  {
+    return -1.00001 * approximate_root ((1 - 1. / AXES) * square);
+  }
+};
+
 /* Finds the two least eigenvalues of @tensor, which is finite, the least one
- * first, from the characteristic polynomial of the tensor without its mean
- * eigenvalue. If the least eigenvalue is part of a narrow cluster, the
- * polynomial does not determine it. */
+ * first, from the characteristic polynomial. If the least eigenvalue is part of
+ * a narrow cluster, the polynomial does not determine it. */
 template <int AXES>
 __device__ __forceinline__ void
 find_least (const float *tensor, double least[2])
 {
-  constexpr int COMPONENTS = AXES * (AXES + 1) / 2;
-  double t[COMPONENTS], c[AXES], mean = 0, square = 0;
+  Deviation<AXES> d;
+  const bool differ = d.set (tensor);
 
-#pragma unroll
-  for (int i = 0; i < AXES; i++)
-    mean += tensor[nd_inline_tensor_index (AXES, i, i)] * (1. / AXES);
-#pragma unroll
-  for (int i = 0; i < AXES; i++) {
-#pragma unroll
-    for (int j = i; j < AXES; j++) {
-      const int k = nd_inline_tensor_index (AXES, i, j);
-
-      t[k] = i == j ? tensor[k] - mean : tensor[k];
-      square = fma (i == j ? t[k] : 2 * t[k], t[k], square);
-    }
-  }
-  least[0] = least[1] = mean;
-  if (!(square > 1e-280))
+  least[0] = least[1] = d.mean;
+  if (!differ)
     return;
-  /* A power of 2, so that squares and products do not overflow or vanish. */
-  const int exponent = ((__double2hiint (square) >> 20) - 1023) / 2;
-  const double unit = __hiloint2double ((1023 - exponent) << 20, 0);
-  const double back = __hiloint2double ((1023 + exponent) << 20, 0);
+  double x = d.bound ();
 
-#pragma unroll
-  for (int k = 0; k < COMPONENTS; k++)
-    t[k] *= unit;
-  square *= unit * unit;
-  expand_determinant<AXES> (t, square, c);
-  /* No eigenvalue is below -sqrt ((1 - 1 / AXES) square). */
-  double x = -1.00001 * approximate_root ((1 - 1. / AXES) * square);
+  if (!find_least_zero<AXES> (d.c, &x)) {
+    const double2 exact =
+        find_least_exactly<AXES> (Copy<float, AXES *(AXES + 1) / 2> (tensor));
 
-  if (!find_least_zero<AXES> (c, &x)) {
-    find_least_exactly<AXES> (tensor, least);
+    least[0] = exact.x;
+    least[1] = exact.y;
     return;
   }
-  least[0] = fma (x, back, mean);
+  least[0] = fma (x, d.back, d.mean);
   if constexpr (AXES == 2) {
-    least[1] = fma (-x, back, mean);
+    least[1] = fma (-x, d.back, d.mean);
   } else {
     double rest[AXES - 1]; /* the polynomial divided by its least factor */
 
     rest[AXES - 2] = x;
 #pragma unroll
     for (int k = AXES - 3; k >= 0; k--)
-      rest[k] = fma (rest[k + 1], x, c[k + 1]);
+      rest[k] = fma (rest[k + 1], x, d.c[k + 1]);
     find_least_zero<AXES - 1> (rest, &x);
-    least[1] = fma (x, back, mean);
+    least[1] = fma (x, d.back, d.mean);
   }
+}
+
+/* The isotropic part of a tensor is its least eigenvalue, within 1e-6 of the
+ * trace. Tensors without noise have clusters of eigenvalues: three near 0 if
+ * only one direction has energy, two if a plane has. */
+
+/* The three least eigenvalues of @t, whose trace is 0, differ by less than
+ * about 1 % of the largest one. Its eigenvector comes from products with the
+ * tensor, and a reflection moves it to the last axis. The least eigenvalue of
+ * the other three axes is then exact to a fraction of their differences. */
+static __device__ __noinline__ double
+find_least_of_three (const Copy<double, 10> t, double square)
+{
+  const double a = sqrt (square * (1. / 12)); /* the three are near -a */
+  double p[4][4], q[4], r[4], y[4], b[6], c[3];
+  double length = 0, k = 0, mean, rest = 0, x;
+
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      p[i][j] = t.v[nd_inline_tensor_index (4, i, j)] + (i == j ? a : 0);
+  }
+  /* The column with the largest diagonal. */
+  double largest = p[0][0];
+
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    q[i] = p[i][0];
+#pragma unroll
+  for (int j = 1; j < 4; j++) {
+    const bool larger = p[j][j] > largest;
+
+    largest = larger ? p[j][j] : largest;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      q[i] = larger ? p[i][j] : q[i];
+  }
+#pragma unroll
+  for (int n = 0; n < 3; n++) {
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      r[i] = p[i][0] * q[0] + p[i][1] * q[1] + p[i][2] * q[2] + p[i][3] * q[3];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      q[i] = r[i];
+  }
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    length = fma (q[i], q[i], length);
+  q[3] += copysign (sqrt (length), q[3]);
+  length = 0;
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    length = fma (q[i], q[i], length);
+  const double twice = 2 / length;
+
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    y[i] = twice
+        * (p[i][0] * q[0] + p[i][1] * q[1] + p[i][2] * q[2] + p[i][3] * q[3]);
+    k = fma (.5 * twice * q[i], y[i], k);
+  }
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    y[i] = fma (-k, q[i], y[i]);
+#pragma unroll
+  for (int i = 0; i < 3; i++) {
+#pragma unroll
+    for (int j = i; j < 3; j++)
+      b[nd_inline_tensor_index (3, i, j)] = p[i][j] - q[i] * y[j] - y[i] * q[j];
+  }
+  mean = (b[0] + b[3] + b[5]) * (1. / 3);
+#pragma unroll
+  for (int i = 0; i < 3; i++) {
+#pragma unroll
+    for (int j = i; j < 3; j++) {
+      double &v = b[nd_inline_tensor_index (3, i, j)];
+
+      v -= i == j ? mean : 0;
+      rest = fma (i == j ? v : 2 * v, v, rest);
+    }
+  }
+  if (rest > 1e-24) {
+    const double size = sqrt (rest);
+
+#pragma unroll
+    for (int i = 0; i < 6; i++)
+      b[i] *= 1 / size;
+    expand_determinant<3> (b, 1, c);
+    x = approach_roughly<3> (c, -.8165);
+    find_least_zero<3> (c, &x);
+    mean = fma (x, size, mean);
+  }
+  return mean - a;
+}
+
+/* The least zero of det (x - t) if it and the next one are so near that
+ * Laguerre's method is slow: it is half of their distance below a zero of the
+ * derivative. FALSE if they are not as near. */
+template <int AXES>
+__device__ __forceinline__ bool
+find_least_of_two (const double *c, double *x)
+{
+  double slope[AXES - 1], zero = *x, value = 1, bend = 0, rest = 0;
+
+#pragma unroll
+  for (int k = 0; k < AXES - 1; k++)
+    slope[k] = (k + 1) * c[k + 1] * (1. / AXES);
+  if (!find_least_zero<AXES - 1> (slope, &zero))
+    return false;
+#pragma unroll
+  for (int k = AXES - 1; k >= 0; k--) {
+    bend = fma (bend, zero, rest);
+    rest = fma (rest, zero, value);
+    value = fma (value, zero, c[k]);
+  }
+  const double half = sqrt (fmax (-value / bend, 0.));
+
+  if (!(half < 3e-5))
+    return false;
+  *x = zero - half;
+  return true;
+}
+
+template <int AXES>
+__device__ __forceinline__ float
+find_isotropic (const float *tensor)
+{
+  Deviation<AXES> d;
+  bool finite = true;
+
+#pragma unroll
+  for (int c = 0; c < AXES * (AXES + 1) / 2; c++)
+    finite = finite && isfinite (tensor[c]);
+  if (!finite)
+    return NAN;
+  if (!d.set (tensor))
+    return (float) d.mean;
+  double x = d.bound ();
+
+  if constexpr (AXES == 2) {
+    x = -sqrt (.5 * d.square);
+  } else {
+    if constexpr (AXES == 4) {
+      /* The sum of the cubes of the eigenvalues is the largest one possible if
+       * the three least ones are equal. */
+      const double cube = d.square * d.square * d.square * (64. / 1728);
+
+      if (d.c[1] < 0 && d.c[1] * d.c[1] > cube * (1 - 1e-4))
+        return (float) fma (find_least_of_three (Copy<double, 10> (d.t),
+                                d.square),
+            d.back, d.mean);
+    }
+    x = approach_roughly<AXES> (d.c, x);
+    if (!approach_least_zero<AXES> (d.c, &x, 3)
+        && !find_least_of_two<AXES> (d.c, &x)
+        && !find_least_zero<AXES> (d.c, &x)) {
+      return (float)
+          find_least_exactly<AXES> (Copy<float, AXES *(AXES + 1) / 2> (tensor))
+              .x;
+    }
+  }
+  return (float) fma (x, d.back, d.mean);
 }
 
 /* The certainty of nd_inline_motion_solve_constant (). The equations of the

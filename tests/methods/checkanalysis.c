@@ -360,7 +360,7 @@ typedef struct
 static void
 structure_case_init (StructureCase *c, GRand *r)
 {
-  static const gdouble sigmas[] = { 0, .7, 1.5 };
+  static const gdouble sigmas[] = { 0, .7, 1.5, 2.5, 3.1 };
   const guint axes = g_rand_int_range (r, 2, 5), dims = axes - 1;
   gdouble v[3];
   gfloat *to;
@@ -374,11 +374,19 @@ structure_case_init (StructureCase *c, GRand *r)
   }
   if (axes != 3 && g_rand_int_range (r, 0, 4) == 0)
     c->in.size[2] = g_rand_int_range (r, 30, 80);
+  /* Several thread blocks along x and y. */
+  if (g_rand_int_range (r, 0, 3) == 0) {
+    const guint a = g_rand_int_range (r, 0, 2);
+
+    c->in.size[a] = g_rand_int_range (r, 40, 300);
+    c->in.size[1 - a] = g_rand_int_range (r, 1, 7);
+    c->in.size[2] = axes == 3 ? 1 : g_rand_int_range (r, 1, 7);
+  }
   c->samples = c->in.size[0] * c->in.size[1] * c->in.size[2];
   c->n_volumes = g_rand_int_range (r, 1, 16);
   c->skipped = g_rand_int_range (r, 0, 2 * c->n_volumes);
   c->on_device = g_rand_boolean (r);
-  c->settings.sigma = sigmas[g_rand_int_range (r, 0, 3)];
+  c->settings.sigma = sigmas[g_rand_int_range (r, 0, G_N_ELEMENTS (sigmas))];
   c->settings.model = g_rand_boolean (r) && c->settings.sigma > 1
           && c->in.size[0] > 4 && c->in.size[1] > 4
           && (axes == 3 || c->in.size[2] > 4)
