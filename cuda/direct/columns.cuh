@@ -192,8 +192,9 @@ convert_scaled (const Store &s, float response)
 
 /* Stores the first @n of the responses, or all if there are fewer. The first is
  * at @p, its neighbours are @step bytes apart. */
+template <int N>
 __device__ __forceinline__ void
-store_column (const Store &s, const float (&response)[OUTPUTS], int n,
+store_column (const Store &s, const float (&response)[N], int n,
     unsigned char *p, size_t step)
 {
   visit_sample_type (s.type, [&] (auto sample) {
@@ -201,17 +202,17 @@ store_column (const Store &s, const float (&response)[OUTPUTS], int n,
 
     if (s.scaled) {
 #pragma unroll
-      for (int o = 0; o < OUTPUTS; o++, p += step) {
+      for (int o = 0; o < N; o++, p += step) {
         if (o < n)
           *(T *) p = convert_scaled<T> (s, response[o]);
       }
-    } else if (n >= OUTPUTS) {
+    } else if (n >= N) {
 #pragma unroll
-      for (int o = 0; o < OUTPUTS; o++, p += step)
+      for (int o = 0; o < N; o++, p += step)
         *(T *) p = convert_response<T> (response[o]);
     } else {
 #pragma unroll
-      for (int o = 0; o < OUTPUTS; o++, p += step) {
+      for (int o = 0; o < N; o++, p += step) {
         if (o < n)
           *(T *) p = convert_response<T> (response[o]);
       }

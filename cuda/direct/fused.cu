@@ -1,7 +1,7 @@
-/* Method `separable` with as few passes as possible: x and y of each plane, z,
- * and t. The result along x, y and z of each volume of a window is in the ring.
- * If the window has one volume, there is no ring, and the volume is read in
- * place.
+/* Method `separable` with as few passes as possible: x, y and z together, or x
+ * and y of each plane and z, and t. The result along x, y and z of each volume
+ * of a window is in the ring. If the window has one volume, there is no ring,
+ * and the volume is read in place.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "cuda/direct/passes.cuh"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -29,6 +30,8 @@ struct Passes
   bool deep;               /* there is a pass along z */
   int planes;              /* depth_planes (), if it is deep */
   float outside;           /* the sum along x and y of border values */
+  int taps;                /* of the kernel for x, y and z; 0: not possible */
+  float together[3][MAX_SLIDING_TAPS]; /* its weights */
 };
 
 SumLayout
@@ -40,6 +43,21 @@ make_layout (const size_t size[3])
   layout.slice = multiply (layout.row, size[1]);
   layout.volume = multiply (layout.slice, size[2]);
   return layout;
+}
+
+/* Whether @value is one of the values of samples of @type. */
+bool
+is_sample (NdSampleType type, double value)
+{
+  return visit_sample_type (type, [&] (auto sample) {
+    using T = typename decltype (sample)::Type;
+
+    if constexpr (is_integer<T>)
+      return value >= lowest<T> && value <= highest<T>
+          && value == std::trunc (value);
+    else
+      return true;
+  });
 }
 
 class Fused : public Method
@@ -62,6 +80,8 @@ private:
   void add_factor (Passes &passes, int axis, const double *factor, int low,
       int n);
   float sum_of_border (const Passes &passes) const;
+  int put_together (float (*weights)[MAX_SLIDING_TAPS], double *const *factors,
+      const int *low, const size_t *n) const;
   void run (const Passes &passes, const NdSamples *volume, size_t component,
       const Store &out, cudaStream_t stream) const;
   size_t in_ring (size_t slot, size_t component, size_t k) const;
@@ -88,7 +108,7 @@ Fused::Fused (const RingJob &job, const ComputeStreams &streams)
 
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
     add_filter (job.bank->filters[k]);
-    deep |= filters.back ().deep;
+    deep |= filters.back ().deep && filters.back ().taps == 0;
   }
   weights.plan (values);
   if (deep)
@@ -134,6 +154,7 @@ Fused::add_filter (const NdFilter *f)
   if (!nd_filter_separate (f, factors))
     throw Error (ND_ERROR_SETTINGS, "A filter is not separable");
   nd_filter_reach (f, low, high);
+  passes.taps = put_together (passes.together, factors, low, f->size);
   for (int a = 0; a < ND_AXES; a++) {
     add_factor (passes, a, factors[a], low[a], f->size[a]);
     g_free (factors[a]);
@@ -145,6 +166,38 @@ Fused::add_filter (const NdFilter *f)
   if (passes.deep)
     passes.planes = depth_planes (job.shape.size, passes.factors[2]);
   filters.push_back (passes);
+}
+
+/* Fills @weights with those of the kernel for x, y and z, and returns its taps,
+ * or 0. Taps are padded with zeros only if all samples are finite, and border
+ * values have to be samples of the volume's type. */
+int
+Fused::put_together (float (*weights)[MAX_SLIDING_TAPS], double *const *factors,
+    const int *low, const size_t *n) const
+{
+  const size_t most = *std::max_element (n, n + 3);
+  const int taps =
+      most > MAX_SLIDING_TAPS ? 0 : sliding_taps ((int) most, job.shape.size);
+  const int lead = low[0] + taps / 2;
+  const bool is_float = job.in_type == ND_FLOAT32;
+
+  if (taps == 0 || *std::min_element (n, n + 3) == 1 || lead < 0
+      || lead + (int) n[0] > taps
+      || (!is_float && !is_sample (job.in_type, job.border_value)))
+    return 0;
+  for (int axis = 0; axis < 3; axis++) {
+    const int begin = axis == 0 ? lead : 0;
+
+    for (int k = 0; k < taps; k++) {
+      const int i = (int) n[axis] - 1 - (k - begin);
+      const bool used = i >= 0 && i < (int) n[axis];
+
+      weights[axis][k] = used ? (float) factors[axis][i] : 0;
+      if (is_float && weights[axis][k] == 0)
+        return 0;
+    }
+  }
+  return taps;
 }
 
 /* The sum along x and y in a volume of border values, rounded as the kernels
@@ -169,6 +222,8 @@ bool
 Fused::fits () const
 {
   for (const Passes &p : filters) {
+    if (p.taps > 0)
+      continue;
     if (p.rows == 0 || (p.deep && p.planes == 0))
       return false;
   }
@@ -185,6 +240,8 @@ Fused::allocate ()
   for (Passes &p : filters) {
     for (int a = 0; a < ND_AXES; a++)
       p.factors[a].weights = weights.get () + p.offsets[a];
+    if (p.taps > 0)
+      prepare_sliding (job.in_type, p.taps);
   }
 }
 
@@ -194,6 +251,16 @@ Fused::run (const Passes &p, const NdSamples *volume, size_t component,
     const Store &out, cudaStream_t stream) const
 {
   const size_t *size = job.shape.size;
+
+  if (p.taps > 0) {
+    const VolumePass pass = { volume, job.in_type, component, job.border,
+      (float) job.border_value, size, p.taps,
+      { p.factors[1].low, p.factors[2].low },
+      { p.together[0], p.together[1], p.together[2] } };
+
+    run_sliding (pass, out, stream);
+    return;
+  }
   const PlanePass plane = { volume, job.in_type, component, job.border,
     (float) job.border_value, size, p.factors[0], p.factors[1], p.rows };
   const Store store = { (unsigned char *) between.get (), sizeof (float),

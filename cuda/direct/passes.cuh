@@ -1,4 +1,5 @@
-/* The passes of method `separable`: x and y of a plane in one kernel, z, and t.
+/* The passes of method `separable`: x and y of a plane in one kernel, z, and t,
+ * or x, y and z in one kernel for few taps.
  * Each output is a sum over the taps in the order of the samples, so that it
  * does not depend on its place in the volume.
  *
@@ -73,6 +74,29 @@ struct DepthPass
 };
 void prepare_depth ();
 void run_depth (const DepthPass &pass, const Store &out, cudaStream_t stream);
+
+/* x, y and z together, of filters with as many taps along each axis. */
+constexpr int MAX_SLIDING_TAPS = 9;
+struct VolumePass
+{
+  const NdSamples *volume;
+  NdSampleType type;
+  size_t component;
+  int border;
+  float border_value; /* a sample of @type */
+  const size_t *size;
+  int taps;   /* sliding_taps () */
+  int low[2]; /* offsets of the first taps along y and z; along x it is
+               * -taps / 2 */
+  const float *weights[3]; /* on the host */
+};
+/* The taps of the least kernel that sums @taps; 0: there is none, or the two
+ * kernels for planes and z are faster. */
+int sliding_taps (int taps, const size_t size[3]);
+/* Call it once on each device before the kernel runs. */
+void prepare_sliding (NdSampleType type, int taps);
+void run_sliding (const VolumePass &pass, const Store &out,
+    cudaStream_t stream);
 
 /* t. @slots and @weights: of the taps other than 0, the oldest volume first.
  * Volume s of the ring is at @ring + s * @step. R is float or double. */

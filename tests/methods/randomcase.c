@@ -29,15 +29,24 @@ make_symmetric (NdFilter *f)
 
 /* Makes a filter of size @wanted, or of a random size of up to @taps along the
  * first @axes axes if that is NULL. If @like is set, the filter has the origin
- * of @like and no zeros. */
+ * of @like and no zeros. If it is @separable it has no zeros and is centred in
+ * x. */
 static NdFilter *
 random_filter (GRand *r, gboolean exact, gboolean symmetric,
-    const gsize *wanted, guint axes, gsize taps, const NdFilter *like)
+    const gsize *wanted, guint axes, gsize taps, const NdFilter *like,
+    gboolean separable)
 {
   static const gsize sizes[] = { 1, 1, 2, 3, 3, 4, 5, 5, 6, 7, 9, 11, 13, 17,
     31 };
   gboolean rank_1 = g_rand_boolean (r);
   gboolean holes = !like && g_rand_int_range (r, 0, 3) == 0;
+  /* A GPU sums few taps along three axes in one kernel, and floats only without
+   * zeros. */
+  const gsize cube = !wanted && axes > 2 && taps >= 9 * 9 * 9
+          && g_rand_int_range (r, 0, 8) == 0
+      ? 5 + 2 * g_rand_int_range (r, 0, 3)
+      : 0;
+  gboolean full = g_rand_boolean (r);
   gsize size[ND_AXES];
   gdouble *factor[ND_AXES];
   NdFilter *f;
@@ -50,11 +59,14 @@ random_filter (GRand *r, gboolean exact, gboolean symmetric,
                        : 1;
       if (symmetric && a < ND_AXIS_T)
         size[a] |= 1;
+      if (cube > 0 && a < ND_AXIS_T)
+        size[a] = cube;
     }
     /* More rows than fit in the shared memory of a GPU; 211 is prime. */
-    if (!wanted && g_rand_int_range (r, 0, 12) == 0)
+    if (!wanted && cube == 0 && g_rand_int_range (r, 0, 12) == 0)
       size[1] = g_rand_boolean (r) ? 206 : 211;
   } while (!wanted && size[0] * size[1] * size[2] * size[3] > taps);
+  rank_1 |= separable || cube > 0;
   f = nd_filter_new ("random", size);
   for (guint a = 0; a < ND_AXES; a++) {
     gint half = size[a] / 2;
@@ -62,9 +74,14 @@ random_filter (GRand *r, gboolean exact, gboolean symmetric,
     f->origin[a] = like
         ? like->origin[a]
         : g_rand_int_range (r, -half, ((gint) size[a] - 1) / 2 + 1);
+    if (a == 0 && (separable || (cube > 0 && g_rand_boolean (r))))
+      f->origin[a] = 0;
     factor[a] = g_new (gdouble, size[a]);
-    for (gsize m = 0; m < size[a]; m++)
+    for (gsize m = 0; m < size[a]; m++) {
       factor[a][m] = exact ? g_rand_int_range (r, -2, 3) : random_normal (r);
+      if ((separable || (cube > 0 && full)) && factor[a][m] == 0)
+        factor[a][m] = 1;
+    }
   }
   for (gsize t = 0; t < size[3]; t++)
     for (gsize z = 0; z < size[2]; z++)
@@ -193,6 +210,7 @@ typedef struct
   guint n_filters; /* 0: one */
   NdResponse response;
   gboolean is_complex;
+  gboolean is_separable;
 } Large;
 
 static const Large larges[] = {
@@ -216,6 +234,8 @@ static const Large larges[] = {
       ND_RESPONSE_ARGMAX },
   { ND_UINT16, { 130, 33, 100 }, { 17, 1, 17, 1 }, FALSE, 6, ND_RESPONSE_MAX,
       TRUE },
+  { ND_FLOAT32, { 170, 60, 150 }, { 7, 7, 7, 1 }, .is_separable = TRUE },
+  { ND_UINT8, { 300, 70, 90 }, { 5, 7, 6, 1 }, .is_separable = TRUE },
 };
 
 guint
@@ -305,7 +325,7 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
             large      ? large->filter
                 : like ? like->size
                        : NULL,
-            axes, 2500 / n_filters, like));
+            axes, 2500 / n_filters, like, large && large->is_separable));
   }
   c->bank = nd_bank_new (filters);
   c->job.bank = c->bank;
