@@ -13,18 +13,26 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* The tasks of a job are in ranges, one for each thread. A thread begins with
+ * the range of its number, so that it finds in its cache what it has written in
+ * the loop before, and then helps with the others. */
+typedef struct
+{
+  atomic_size_t next; /* the index to run next */
+  gsize end;
+} __attribute__ ((aligned (64))) Range; /* a cache line for each */
+
 typedef struct _Job Job;
 struct _Job
 {
   Job *next_job;
   NdTask task;
   gpointer data;
-  gsize n;
   guint n_threads;
-  atomic_size_t next; /* the index to run next */
-  guint joined;       /* threads that have worked on it, also if done */
-  guint working;      /* threads that work on it now */
-  int cpu;            /* of the caller, when it began */
+  Range *ranges; /* n_threads */
+  guint joined;  /* threads that have worked on it, also if done */
+  guint working; /* threads that work on it now */
+  int cpu;       /* of the caller, when it began */
 };
 
 /* A thread of the pool. */
@@ -52,20 +60,35 @@ static gboolean stacked; /* a worker has waited for the CPU of a caller */
  * variables of a plugin. */
 static GPrivate n_entered;
 
+/* @thread is the number of the calling thread. */
 static void
-run (Job *job, guint worker)
+run (Job *job, guint worker, guint thread)
 {
-  gsize i;
+  for (guint k = 0; k < job->n_threads; k++) {
+    Range *range = &job->ranges[(thread + k) % job->n_threads];
+    gsize i;
 
-  while ((i = atomic_fetch_add (&job->next, 1)) < job->n)
-    job->task (i, worker, job->data);
+    while (atomic_load (&range->next) < range->end
+        && (i = atomic_fetch_add (&range->next, 1)) < range->end)
+      job->task (i, worker, job->data);
+  }
+}
+
+static gboolean
+has_tasks (Job *job)
+{
+  for (guint k = 0; k < job->n_threads; k++) {
+    if (atomic_load (&job->ranges[k].next) < job->ranges[k].end)
+      return TRUE;
+  }
+  return FALSE;
 }
 
 static Job *
 find_open_job (void)
 {
   for (Job *job = jobs; job; job = job->next_job) {
-    if (atomic_load (&job->next) < job->n && job->joined < job->n_threads)
+    if (job->joined < job->n_threads && has_tasks (job))
       return job;
   }
   return NULL;
@@ -137,7 +160,7 @@ worker_main (void *data)
     worker = job->joined++;
     job->working++;
     pthread_mutex_unlock (&lock);
-    run (job, worker);
+    run (job, worker, self - workers);
     pthread_mutex_lock (&lock);
     if (--job->working == 0)
       pthread_cond_broadcast (&done_cond);
@@ -221,24 +244,32 @@ nd_threads_leave (guint before)
 void
 nd_parallel_for (gsize n, NdTask task, gpointer data)
 {
-  Job job = {
-    .task = task, .data = data, .n = n, .joined = 1, .cpu = sched_getcpu ()
-  };
+  const guint n_threads = MIN (nd_threads (), n);
+  Range ranges[ND_MAX_THREADS];
+  Job job = { .task = task,
+    .data = data,
+    .n_threads = n_threads,
+    .ranges = ranges,
+    .joined = 1,
+    .cpu = sched_getcpu () };
   Job **link;
 
-  job.n_threads = nd_threads ();
-  if (job.n_threads == 1 || n <= 1) {
+  if (n_threads <= 1) {
     for (gsize i = 0; i < n; i++)
       task (i, 0, data);
     return;
   }
+  for (guint k = 0; k < n_threads; k++) {
+    atomic_init (&ranges[k].next, n / n_threads * k + MIN (k, n % n_threads));
+    ranges[k].end = n / n_threads * (k + 1) + MIN (k + 1, n % n_threads);
+  }
   pthread_mutex_lock (&lock);
   job.next_job = jobs;
   jobs = &job;
-  wake_workers (MIN (n, job.n_threads) - 1, job.cpu);
+  wake_workers (n_threads - 1, job.cpu);
   pthread_mutex_unlock (&lock);
 
-  run (&job, 0);
+  run (&job, 0, 0);
 
   pthread_mutex_lock (&lock);
   for (link = &jobs; *link != &job; link = &(*link)->next_job)
