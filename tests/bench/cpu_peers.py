@@ -1,5 +1,6 @@
-# Measures SciPy on the cases that ndbench printed: one JSON object per line on
-# stdin, and the same with SciPy's times on stdout.
+# Measures SciPy, and OpenCV if it is installed, on the cases that ndbench
+# printed: one JSON object per line on stdin, and the same with their times on
+# stdout. Functions that have threads use as many as ndbench.
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copyright (C) 2026 the ndconv developers
@@ -10,7 +11,12 @@ import time
 
 import numpy as np
 import scipy
-from scipy import ndimage, signal
+from scipy import fft, ndimage, signal
+
+try:
+    import cv2
+except ImportError:
+    cv2 = None
 
 VOLUMES = 8          # of a stream in 4D
 MAX_MACS = 30e9      # cases with more than this in one call are skipped
@@ -25,12 +31,45 @@ def median(function, budget=3.0):
     return statistics.median(times)
 
 
-def show(case, method, seconds, outputs, taps):
+def show(case, method, seconds, outputs, taps, version=scipy.__version__):
     print(json.dumps({
         'work': case['work'], 'method': method,
-        'device': case['device'], 'version': scipy.__version__,
+        'device': case['device'], 'version': version,
         'median_ms': seconds * 1e3, 'outputs_per_s': outputs / seconds,
         'macs_per_s': outputs * taps / seconds}), flush=True)
+
+
+def transforms(x, w, workers):
+    """A convolution by transforms, with the spectrum of w made before."""
+    size = [fft.next_fast_len(n + k - 1, real=True)
+            for n, k in zip(x.shape, w.shape)]
+    spectrum = fft.rfftn(w, size)
+    part = tuple(slice(k // 2, k // 2 + n) for n, k in zip(x.shape, w.shape))
+
+    def run():
+        y = fft.rfftn(x, size, workers=workers)
+        y *= spectrum
+        return fft.irfftn(y, size, workers=workers, overwrite_x=True)[part]
+    return run
+
+
+def passes(x, line):
+    """Filters every axis with line."""
+    def run():
+        y = x
+        for axis in range(x.ndim):
+            y = ndimage.correlate1d(y, line, axis, mode='nearest')
+    return run
+
+
+def run_opencv(case, x, w, line, outputs):
+    cv2.setNumThreads(case['threads'])
+    border = {'borderType': cv2.BORDER_REPLICATE}
+    t = median(lambda: cv2.filter2D(x, -1, w, **border))
+    show(case, 'cv2.filter2D', t, outputs, w.size, cv2.__version__)
+    if line is not None:
+        t = median(lambda: cv2.sepFilter2D(x, -1, line, line, **border))
+        show(case, 'cv2.sepFilter2D', t, outputs, w.size, cv2.__version__)
 
 
 for line in sys.stdin:
@@ -50,3 +89,14 @@ for line in sys.stdin:
     xf = x.astype(real)
     t = median(lambda: signal.fftconvolve(xf, w, 'same'))
     show(case, 'scipy.fftconvolve', t / volumes, outputs, w.size)
+    if volumes == 1:
+        t = median(transforms(xf, w, case['threads']))
+        show(case, 'scipy.fft', t, outputs, w.size)
+    factor = None
+    if case['separable'] and len({*taps[:axes]}) == 1:
+        factor = np.exp(-0.1 * (np.arange(taps[0]) - taps[0] // 2)**2)
+        factor = (factor / factor.sum()).astype(real)
+        t = median(passes(xf, factor))
+        show(case, 'scipy.correlate1d', t / volumes, outputs, w.size)
+    if cv2 and axes == 2 and case['filters'] == 1:
+        run_opencv(case, x, w, factor, outputs)

@@ -73,6 +73,10 @@ def run_cupy(case, shape, taps, show):
     if x.size * w.size <= MAX_MACS:
         show('cupyx.ndimage.convolve', cupy.__version__, time(
             lambda: cupyx.scipy.ndimage.convolve(x, w, mode='nearest')))
+    if case['separable'] and len({*taps[:axes]}) == 1:
+        show('cupyx.gaussian_filter', cupy.__version__, time(
+            lambda: cupyx.scipy.ndimage.gaussian_filter(
+                x, 5**0.5, output=real, mode='nearest', radius=taps[0] // 2)))
     xf = x.astype(real)
     show('cupyx.fftconvolve', cupy.__version__, time(
         lambda: cupyx.scipy.signal.fftconvolve(xf, w, 'same')))
