@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "cpu/cost.h"
 #include "cpu/padded.h"
+#include "cpu/tiles.h"
 
 #include <string.h>
 
@@ -18,6 +19,8 @@ typedef struct
 {
   NdJob job;
   NdReach reach;
+  gboolean by_tiles; /* has tiles and no ring */
+  NdTiles tiles;
   NdPadded ring;
   NdStencil *stencils;    /* one per filter */
   const NdReal **volumes; /* scratch of respond */
@@ -67,15 +70,19 @@ direct_create (const NdJob *job, const NdRingOptions *options, GError **error)
 
   d->job = *job;
   d->reach = nd_job_reach (job);
-  if (!nd_padded_init (&d->ring, job, &d->reach,
-          d->reach.slots + (options->border_volumes ? 1 : 0), error)) {
+  d->by_tiles = !options->border_volumes && nd_tiles_fit (job, &d->reach);
+  if (d->by_tiles
+          ? !nd_tiles_init (&d->tiles, job, &d->reach, error)
+          : !nd_padded_init (&d->ring, job, &d->reach,
+                d->reach.slots + (options->border_volumes ? 1 : 0), error)) {
     g_free (d);
     return NULL;
   }
   d->stencils = g_new (NdStencil, job->bank->n_filters);
   for (guint k = 0; k < job->bank->n_filters; k++) {
     nd_stencil_init (&d->stencils[k], job->bank->filters[k], d->reach.low,
-        &d->ring.strides, !nd_sample_is_float (job->in_type));
+        d->by_tiles ? &d->tiles.strides : &d->ring.strides,
+        !nd_sample_is_float (job->in_type));
     nd_stencil_split (&d->stencils[k], d->reach.slots - 1);
   }
   d->volumes = g_new (const NdReal *, d->reach.slots);
@@ -98,6 +105,7 @@ direct_destroy (gpointer state)
   g_free (d->begun);
   g_free (d->begun_slots);
   nd_padded_clear (&d->ring);
+  nd_tiles_clear (&d->tiles);
   g_free (d);
 }
 
@@ -106,6 +114,8 @@ direct_bytes (gconstpointer state)
 {
   const Direct *d = state;
 
+  if (d->by_tiles)
+    return nd_tiles_bytes (&d->tiles);
   return nd_padded_bytes (&d->ring)
       + d->begun_floats * d->job.shape.components * sizeof (NdReal);
 }
@@ -115,6 +125,10 @@ direct_push (gpointer state, guint slot, const NdSamples *volume)
 {
   Direct *d = state;
 
+  if (d->by_tiles) {
+    nd_tiles_push (&d->tiles, volume);
+    return;
+  }
   for (guint i = 0; d->begun_valid && i + 1 < d->reach.slots; i++)
     d->begun_valid = d->begun_slots[i] != (gint) slot;
   nd_padded_push (&d->ring, slot, volume);
@@ -173,12 +187,17 @@ direct_respond (gpointer state, const gint *slots, const NdScale *scale,
   const NdReal *begun = has_begun (d, slots) ? d->begun : NULL;
 
   for (gsize c = 0; c < d->job.shape.components; c++) {
-    find_volumes (d, slots, d->reach.slots, c);
+    if (!d->by_tiles)
+      find_volumes (d, slots, d->reach.slots, c);
     for (guint k = 0; k < d->job.bank->n_filters; k++) {
       const NdStencil *stencil = &d->stencils[k];
       const gsize floats = nd_stencil_begun_floats (stencil, d->job.shape.size);
 
       store.plane = k * out->response + c * nd_sample_size (d->job.out_type);
+      if (d->by_tiles) {
+        nd_tiles_run (&d->tiles, stencil, c, nd_store_responses, &store);
+        continue;
+      }
       nd_stencil_run (stencil, d->volumes, d->job.shape.size,
           floats > 0 ? begun : NULL, nd_store_responses, &store);
       if (begun)

@@ -25,6 +25,15 @@ typedef struct
   gboolean ends_sum;     /* the sum so far is added to the output */
 } NdPlane;
 
+/* The taps of a pass over one axis, in the order of the samples. */
+typedef struct
+{
+  guint n;
+  guint span; /* the last offset and 1; 0 without taps */
+  const NdReal *weights;
+  const gsize *offsets; /* NULL: from 0 to n - 1 */
+} NdTaps;
+
 #define ND_BLOCK_ROWS 4
 #define ND_BLOCK_MAX_VECTORS 4
 #define ND_BLOCK_MAX_WIDTH 64
@@ -40,18 +49,34 @@ typedef struct
   gdouble sparse_rate;
   gdouble spectrum_rate;
 
-  /* block[n] writes the sums over all planes for ND_BLOCK_ROWS rows of n *
-   * @vector outputs into @out, dense. @begun has what another call has written
-   * for the planes that lie in memory before @planes; NULL if there are none.
-   * volumes[slot] + @origin is the padded sample at offset 0 of the first
-   * output; @row is the distance of rows in floats. Reads whole blocks, even if
-   * they extend beyond the end of the volume. */
-  void (*block[ND_BLOCK_MAX_VECTORS + 1]) (const NdPlane *planes,
-      guint n_planes, const NdReal *const *volumes, gsize origin, gsize row,
-      const NdReal *begun, NdReal *out);
+  /* Writes the sums over all planes for ND_BLOCK_ROWS rows of @n outputs to
+   * @out, whose rows are @out_row apart. @begun has what another call has
+   * written for the planes that lie in memory before @planes; NULL if there are
+   * none. volumes[slot] + @origin is the padded sample at offset 0 of the first
+   * output; @row is the distance of rows in floats. Reads and writes whole
+   * vectors, even if they extend beyond the end of the volume. */
+  void (*sum_piece) (const NdPlane *planes, guint n_planes,
+      const NdReal *const *volumes, gsize origin, gsize row,
+      const NdReal *begun, gsize begun_row, NdReal *out, gsize out_row,
+      gsize n);
+
+  /* out[i] = sum over t of weights[t] * rows[t][i], for n numbers. Reads and
+   * writes whole vectors. */
+  void (*sum_rows) (const NdTaps *taps, const NdReal *const *rows, gsize n,
+      NdReal *out);
+
+  /* out[r][i] = sum over t of weights[t] * lines[offsets[t] + r][i], for
+   * ND_BLOCK_ROWS outputs of n numbers. @lines has span + ND_BLOCK_ROWS - 1
+   * lines. Reads and writes whole vectors. */
+  void (*sum_lines) (const NdTaps *taps, const NdReal *const *lines, gsize n,
+      NdReal *const out[ND_BLOCK_ROWS]);
 
   /* sum[i] += a[i] * b[i] for n complex numbers, re and im interleaved. */
   void (*multiply_add) (NdReal *sum, const NdReal *a, const NdReal *b, gsize n);
+
+  /* Converts n samples that are @step samples apart. */
+  void (*load) (const guint8 *in, gsize step, gsize n, NdSampleType type,
+      NdReal *out);
 
   /* Scales and converts n responses to samples that are @stride bytes apart. */
   void (*store) (const NdReal *response, gsize n, const NdScale *scale,

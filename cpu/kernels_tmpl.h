@@ -30,6 +30,10 @@ typedef NdReal Unaligned __attribute__ ((vector_size (ND_VECTOR_BYTES),
 #define COLUMNS_FOR for
 #endif
 #define ROWS ND_BLOCK_ROWS
+/* Sums of this many vectors of ROWS rows fit in the registers. */
+#ifndef BLOCK_VECTORS
+#define BLOCK_VECTORS (ND_VECTOR_BYTES == 64 ? 4 : 3)
+#endif
 
 INLINE Vector
 load (const NdReal *p)
@@ -91,6 +95,16 @@ dense_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
   }
 }
 
+/* 3x3 without branches. */
+INLINE void
+small_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
+    const NdPlane *plane, const NdReal *in, gsize row)
+{
+  UNROLLED_FOR (gint y = 0; y < 3 + ROWS - 1; y++)
+    dense_row (acc, nv, y < 3 ? 0 : y - 2, y < ROWS ? y : ROWS - 1,
+        in + y * row, plane->weights + 3 * y, 3);
+}
+
 INLINE void
 sparse_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
     const NdPlane *plane, const NdReal *in, gsize row)
@@ -109,30 +123,30 @@ sparse_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
 INLINE void
 block (guint nv, const NdPlane *planes, guint n_planes,
     const NdReal *const *volumes, gsize origin, gsize row, const NdReal *begun,
-    NdReal *out)
+    gsize begun_row, NdReal *out, gsize out_row)
 {
+  gboolean has_total = begun && planes[-1].ends_sum;
   Vector acc[ROWS][ND_BLOCK_MAX_VECTORS];
 
   UNROLLED_FOR (gint r = 0; r < ROWS; r++) {
-    UNROLLED_FOR (guint i = 0; i < nv; i++) {
-      acc[r][i] = (Vector){ 0 };
-      *(Unaligned *) (out + (r * nv + i) * ND_VECTOR) = acc[r][i];
-    }
+    UNROLLED_FOR (guint i = 0; i < nv; i++)
+      acc[r][i] = begun && !has_total
+          ? load (begun + r * begun_row + i * ND_VECTOR)
+          : (Vector){ 0 };
   }
-  if (begun) {
-    if (planes[-1].ends_sum)
-      memcpy (out, begun, ROWS * nv * sizeof (Vector));
-    else
-      UNROLLED_FOR (gint r = 0; r < ROWS; r++) {
-        UNROLLED_FOR (guint i = 0; i < nv; i++)
-          acc[r][i] = load (begun + (r * nv + i) * ND_VECTOR);
-      }
+  for (gint r = 0; (has_total || n_planes == 0) && r < ROWS; r++) {
+    for (guint i = 0; i < nv; i++)
+      *(Unaligned *) (out + r * out_row + i * ND_VECTOR) =
+          begun ? load (begun + r * begun_row + i * ND_VECTOR) : (Vector){ 0 };
   }
   for (guint p = 0; p < n_planes; p++) {
     const NdPlane *plane = planes + p;
     const NdReal *in = volumes[plane->slot] + origin + plane->offset;
 
-    if (plane->nx)
+    /* AVX-512 is faster with the loop. */
+    if (ND_VECTOR_BYTES < 64 && plane->nx == 3 && plane->ny == 3)
+      small_plane (acc, nv, plane, in, row);
+    else if (plane->nx)
       dense_plane (acc, nv, plane, in, row);
     else
       sparse_plane (acc, nv, plane, in, row);
@@ -140,24 +154,151 @@ block (guint nv, const NdPlane *planes, guint n_planes,
       continue;
     UNROLLED_FOR (gint r = 0; r < ROWS; r++) {
       UNROLLED_FOR (guint i = 0; i < nv; i++) {
-        *(Unaligned *) (out + (r * nv + i) * ND_VECTOR) += acc[r][i];
+        NdReal *total = out + r * out_row + i * ND_VECTOR;
+
+        if (has_total)
+          acc[r][i] += load (total);
+        *(Unaligned *) total = acc[r][i];
         acc[r][i] = (Vector){ 0 };
       }
+    }
+    has_total = TRUE;
+  }
+}
+
+static void
+sum_piece (const NdPlane *planes, guint n_planes, const NdReal *const *volumes,
+    gsize origin, gsize row, const NdReal *begun, gsize begun_row, NdReal *out,
+    gsize out_row, gsize n)
+{
+  gsize left = (n + ND_VECTOR - 1) / ND_VECTOR, x = 0;
+
+#define BLOCK(nv)                                        \
+  block (nv, planes, n_planes, volumes, origin + x, row, \
+      begun ? begun + x : NULL, begun_row, out + x, out_row)
+  for (; left >= BLOCK_VECTORS; left -= BLOCK_VECTORS) {
+    BLOCK (BLOCK_VECTORS);
+    x += BLOCK_VECTORS * ND_VECTOR;
+  }
+  if (left == 3)
+    BLOCK (3);
+  else if (left == 2)
+    BLOCK (2);
+  else if (left == 1)
+    BLOCK (1);
+#undef BLOCK
+}
+
+/* Vectors of one output row, and of ND_BLOCK_ROWS, whose sums are in registers.
+ */
+#define ROW_VECTORS 8
+#define LINE_VECTORS BLOCK_VECTORS
+
+INLINE void
+rows_block (guint nv, const NdTaps *taps, const NdReal *const *rows, gsize x,
+    NdReal *out)
+{
+  Vector acc[ROW_VECTORS];
+
+  UNROLLED_FOR (guint i = 0; i < nv; i++)
+    acc[i] = (Vector){ 0 };
+  for (guint t = 0; t < taps->n; t++) {
+    const NdReal *in = rows[t] + x;
+    NdReal weight = taps->weights[t];
+
+    UNROLLED_FOR (guint i = 0; i < nv; i++)
+      acc[i] += weight * load (in + i * ND_VECTOR);
+  }
+  UNROLLED_FOR (guint i = 0; i < nv; i++)
+    *(Unaligned *) (out + x + i * ND_VECTOR) = acc[i];
+}
+
+static void
+sum_rows (const NdTaps *taps, const NdReal *const *rows, gsize n, NdReal *out)
+{
+  gsize x = 0;
+
+  for (; x + (ROW_VECTORS - 1) * ND_VECTOR < n; x += ROW_VECTORS * ND_VECTOR)
+    rows_block (ROW_VECTORS, taps, rows, x, out);
+  for (; x + ND_VECTOR < n; x += 2 * ND_VECTOR)
+    rows_block (2, taps, rows, x, out);
+  if (x < n)
+    rows_block (1, taps, rows, x, out);
+}
+
+INLINE void
+dense_lines (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
+    const NdTaps *taps, const NdReal *const *lines, gsize x)
+{
+  const NdReal *w = taps->weights;
+  gint n = taps->n, y = 0;
+
+  for (; y < n + ROWS - 1; y++) {
+    gint first = y < n ? 0 : y - n + 1;
+    gint last = y < ROWS ? y : ROWS - 1;
+
+    switch (first * ROWS + last) {
+#define CASE(f, l)                                     \
+  case f *ROWS + l:                                    \
+    dense_row (acc, nv, f, l, lines[y] + x, w + y, 1); \
+    break
+      CASE (0, 0);
+      CASE (0, 1);
+      CASE (0, 2);
+      CASE (1, 1);
+      CASE (1, 2);
+      CASE (1, 3);
+      CASE (2, 2);
+      CASE (2, 3);
+      CASE (3, 3);
+#undef CASE
+      case 3:
+        for (; y < n; y++)
+          dense_row (acc, nv, 0, 3, lines[y] + x, w + y, 1);
+        y--;
+        break;
     }
   }
 }
 
-#define DEFINE_BLOCK(n)                                            \
-  static void block_##n (const NdPlane *planes, guint n_planes,    \
-      const NdReal *const *volumes, gsize origin, gsize row,       \
-      const NdReal *begun, NdReal *out)                            \
-  {                                                                \
-    block (n, planes, n_planes, volumes, origin, row, begun, out); \
+INLINE void
+lines_block (guint nv, const NdTaps *taps, const NdReal *const *lines, gsize x,
+    NdReal *const out[ROWS])
+{
+  Vector acc[ROWS][ND_BLOCK_MAX_VECTORS];
+
+  UNROLLED_FOR (gint r = 0; r < ROWS; r++) {
+    UNROLLED_FOR (guint i = 0; i < nv; i++)
+      acc[r][i] = (Vector){ 0 };
   }
-DEFINE_BLOCK (1)
-DEFINE_BLOCK (2)
-DEFINE_BLOCK (3)
-DEFINE_BLOCK (4)
+  if (taps->offsets) {
+    for (guint t = 0; t < taps->n; t++) {
+      UNROLLED_FOR (gint r = 0; r < ROWS; r++) {
+        UNROLLED_FOR (guint i = 0; i < nv; i++)
+          acc[r][i] += taps->weights[t]
+              * load (lines[taps->offsets[t] + r] + x + i * ND_VECTOR);
+      }
+    }
+  } else {
+    dense_lines (acc, nv, taps, lines, x);
+  }
+  UNROLLED_FOR (gint r = 0; r < ROWS; r++) {
+    UNROLLED_FOR (guint i = 0; i < nv; i++)
+      *(Unaligned *) (out[r] + x + i * ND_VECTOR) = acc[r][i];
+  }
+}
+
+static void
+sum_lines (const NdTaps *taps, const NdReal *const *lines, gsize n,
+    NdReal *const out[ROWS])
+{
+  gsize x = 0;
+
+  for (; x + (LINE_VECTORS - 1) * ND_VECTOR < n; x += LINE_VECTORS * ND_VECTOR)
+    lines_block (LINE_VECTORS, taps, lines, x, out);
+  for (; x < n; x += ND_VECTOR)
+    lines_block (1, taps, lines, x, out);
+}
 
 static void
 multiply_add (NdReal *restrict sum, const NdReal *restrict a,
@@ -172,111 +313,7 @@ multiply_add (NdReal *restrict sum, const NdReal *restrict a,
   }
 }
 
-/* Adding and subtracting 1.5 * 2^52, or 2^23 for a float, rounds half to even
- * in IEEE 754's default rounding mode. Unlike rint() it is vectorized for every
- * instruction set. */
-#define ROUND_DOUBLE 6755399441055744.0
-#ifdef ND_DOUBLE
-#define ROUND_REAL ROUND_DOUBLE
-#else
-#define ROUND_REAL 12582912.0f
-#endif
-
-#define STORE_PIECE 64
-
-/* Integers pass through a piece of 32 bit integers, because compilers do not
- * vectorize a conversion from floating point numbers to bytes in one step. */
-#define STORE_ROW(type, real, value, low, high, round)                  \
-  G_STMT_START                                                          \
-  {                                                                     \
-    for (gsize at = 0; at < n; at += STORE_PIECE) {                     \
-      const gsize count = MIN (n - at, STORE_PIECE);                    \
-      const NdReal *const r = response + at;                            \
-      gint32 piece[STORE_PIECE], beyond = 0;                            \
-                                                                        \
-      for (gsize i = 0; i < count; i++) {                               \
-        const real x = value;                                           \
-        real v = x == x ? x : 0;                                        \
-                                                                        \
-        v = v > (real) low ? v : (real) low;                            \
-        v = v < (real) high ? v : (real) high;                          \
-        piece[i] = (gint32) (v + round - round);                        \
-      }                                                                 \
-      if (scale->saturated) {                                           \
-        for (gsize i = 0; i < count; i++) {                             \
-          const real x = value;                                         \
-                                                                        \
-          beyond += x < (real) (low - 0.5) || x >= (real) (high + 0.5); \
-        }                                                               \
-        saturated += beyond;                                            \
-      }                                                                 \
-      if (stride == sizeof (type)) {                                    \
-        for (gsize i = 0; i < count; i++)                               \
-          ((type *) out)[at + i] = (type) piece[i];                     \
-      } else {                                                          \
-        for (gsize i = 0; i < count; i++)                               \
-          *(type *) (out + (at + i) * stride) = (type) piece[i];        \
-      }                                                                 \
-    }                                                                   \
-  }                                                                     \
-  G_STMT_END
-
-/* Without gain and offset the values are rounded as they are; otherwise they
- * are computed and rounded as doubles. */
-#define STORE_ROWS(type, low, high)                                            \
-  G_STMT_START                                                                 \
-  {                                                                            \
-    if (gain == 1 && offset == 0)                                              \
-      STORE_ROW (type, NdReal, r[i], low, high, ROUND_REAL);                   \
-    else                                                                       \
-      STORE_ROW (type, gdouble, gain *r[i] + offset, low, high, ROUND_DOUBLE); \
-  }                                                                            \
-  G_STMT_END
-
-#define STORE_REALS(type)                                                     \
-  G_STMT_START                                                                \
-  {                                                                           \
-    if (gain == 1 && offset == 0 && stride == sizeof (type)) {                \
-      for (gsize i = 0; i < n; i++)                                           \
-        ((type *) out)[i] = response[i] + (NdReal) 0; /* -0 becomes 0, too */ \
-    } else {                                                                  \
-      for (gsize i = 0; i < n; i++)                                           \
-        *(type *) (out + i * stride) = gain * response[i] + offset;           \
-    }                                                                         \
-  }                                                                           \
-  G_STMT_END
-
-static void
-store (const NdReal *restrict response, gsize n, const NdScale *scale,
-    NdSampleType sample_type, guint8 *restrict out, gsize stride)
-{
-  const gdouble gain = scale->gain, offset = scale->offset;
-  gsize saturated = 0;
-
-#ifdef ND_DOUBLE
-  if (sample_type == ND_FLOAT64) {
-    STORE_REALS (gdouble);
-    return;
-  }
-#endif
-  switch (sample_type) {
-    case ND_UINT8:
-      STORE_ROWS (guint8, 0.0, 255.0);
-      break;
-    case ND_INT16:
-      STORE_ROWS (gint16, -32768.0, 32767.0);
-      break;
-    case ND_UINT16:
-      STORE_ROWS (guint16, 0.0, 65535.0);
-      break;
-    case ND_FLOAT32:
-    ND_CASE_NOT_COMPUTED:
-      STORE_REALS (gfloat);
-      break;
-  }
-  if (saturated > 0)
-    __atomic_fetch_add (scale->saturated, saturated, __ATOMIC_RELAXED);
-}
+#include "cpu/samples_tmpl.h"
 
 const NdKernels ND_KERNELS = {
   .name = ND_KERNELS_NAME,
@@ -284,7 +321,10 @@ const NdKernels ND_KERNELS = {
   .dense_rate = RATE (ND_DENSE_RATE),
   .sparse_rate = RATE (ND_SPARSE_RATE),
   .spectrum_rate = RATE (ND_SPECTRUM_RATE),
-  .block = { NULL, block_1, block_2, block_3, block_4 },
+  .sum_piece = sum_piece,
+  .sum_rows = sum_rows,
+  .sum_lines = sum_lines,
   .multiply_add = multiply_add,
+  .load = load_samples,
   .store = store,
 };

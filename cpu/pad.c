@@ -12,6 +12,7 @@ gboolean
 nd_pad_init (NdPad *pad, const NdJob *job, const NdReach *reach)
 {
   memset (pad, 0, sizeof (*pad));
+  pad->kernels = nd_kernels ();
   pad->shape = job->shape;
   pad->type = job->in_type;
   pad->border_value = job->border_value;
@@ -56,47 +57,6 @@ nd_pad_clear (NdPad *pad)
     g_clear_pointer (&pad->edge[a], g_free);
 }
 
-#define LOAD_ROW(type)                   \
-  G_STMT_START                           \
-  {                                      \
-    const type *in = (const type *) src; \
-    if (step == 1) {                     \
-      for (gsize i = 0; i < n; i++)      \
-        dst[i] = in[i];                  \
-    } else {                             \
-      for (gsize i = 0; i < n; i++)      \
-        dst[i] = in[i * step];           \
-    }                                    \
-  }                                      \
-  G_STMT_END
-
-static void
-load_row (const guint8 *src, gsize step, gsize n, NdSampleType sample_type,
-    NdReal *restrict dst)
-{
-#ifdef ND_DOUBLE
-  if (sample_type == ND_FLOAT64) {
-    LOAD_ROW (gdouble);
-    return;
-  }
-#endif
-  switch (sample_type) {
-    case ND_UINT8:
-      LOAD_ROW (guint8);
-      break;
-    case ND_INT16:
-      LOAD_ROW (gint16);
-      break;
-    case ND_UINT16:
-      LOAD_ROW (guint16);
-      break;
-    case ND_FLOAT32:
-    ND_CASE_NOT_COMPUTED:
-      LOAD_ROW (gfloat);
-      break;
-  }
-}
-
 static void
 fill_row (NdReal *row, gsize n, NdReal value)
 {
@@ -120,7 +80,8 @@ nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
     fill_row (row, n, pad->border_value);
     return;
   }
-  load_row (volume->data + c * bytes + sy * volume->row + sz * volume->slice,
+  pad->kernels->load (volume->data + c * bytes + sy * volume->row
+          + sz * volume->slice,
       volume->sample / bytes, width, pad->type, inner);
   for (gsize i = 0; i < n - width; i++) {
     gssize at = pad->edge[ND_AXIS_X][i];

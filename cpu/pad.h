@@ -14,6 +14,7 @@ G_BEGIN_DECLS
  * Padded sample (x, y, z) is sample (x + low[0], y + low[1], z + low[2]). */
 typedef struct
 {
+  const NdKernels *kernels;
   NdShape shape;
   NdSampleType type;
   NdReal border_value;

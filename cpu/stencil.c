@@ -10,6 +10,10 @@
 
 #define ROWS_PER_TASK (4 * ND_BLOCK_ROWS)
 
+/* The columns of outputs that are computed before they are stored: blocks of 2,
+ * 3 and 4 vectors fill them. */
+#define PIECE 768
+
 /* The taps of a sum; the error of a longer one would be larger. */
 #define SUM_TAPS 128
 
@@ -177,37 +181,45 @@ typedef struct
   gsize row;         /* the floats of a row of whole vectors */
   NdReal *begin;     /* sums to write, or NULL */
   const NdReal *add; /* sums to add, or NULL */
+  gsize y, z;        /* of the first output */
   NdRowFunc func;
   gpointer data;
 } Run;
 
-/* The sums of a block are dense. Those of the blocks of ND_BLOCK_ROWS rows
- * follow one another. */
+/* The sums of a volume are in rows of whole vectors. The rows of a slice are
+ * whole groups of ND_BLOCK_ROWS. */
 static gsize
 begun_at (const Run *run, gsize x, gsize y, gsize z)
 {
   const gsize groups = (run->size[1] + ND_BLOCK_ROWS - 1) / ND_BLOCK_ROWS;
 
-  return ((z * groups + y / ND_BLOCK_ROWS) * run->row + x) * ND_BLOCK_ROWS;
+  return (z * groups * ND_BLOCK_ROWS + y) * run->row + x;
+}
+
+/* Computes @n columns of ND_BLOCK_ROWS rows from column @x on. */
+static void
+run_piece (const Run *run, gsize x, gsize n, gsize y, gsize z, gsize y_end)
+{
+  NdReal sums[ND_BLOCK_ROWS * PIECE] __attribute__ ((aligned (64)));
+  const NdStrides *strides = &run->stencil->strides;
+  const gsize at = begun_at (run, x, y, z);
+  NdReal *out = run->begin ? run->begin + at : sums;
+
+  run->stencil->kernels->sum_piece (run->planes, run->n_planes, run->volumes,
+      z * strides->slice + y * strides->row + x, strides->row,
+      run->add ? run->add + at : NULL, run->row, out,
+      run->begin ? run->row : PIECE, n);
+  for (gsize r = 0; run->func && r < ND_BLOCK_ROWS && y + r < y_end; r++)
+    run->func (sums + r * PIECE, n, x, run->y + y + r, run->z + z, run->data);
 }
 
 static void
-run_block (const Run *run, gsize x, gsize y, gsize z, gsize y_end)
+run_rows (const Run *run, gsize y, gsize y_end, gsize z)
 {
-  NdReal out[ND_BLOCK_ROWS * ND_BLOCK_MAX_WIDTH] __attribute__ ((aligned (64)));
-  const NdKernels *k = run->stencil->kernels;
-  const NdStrides *strides = &run->stencil->strides;
-  gsize left = run->size[0] - x;
-  gsize vectors =
-      MIN ((left + k->vector - 1) / k->vector, ND_BLOCK_MAX_VECTORS);
-  gsize width = vectors * k->vector;
-  gsize at = begun_at (run, x, y, z);
-
-  k->block[vectors](run->planes, run->n_planes, run->volumes,
-      z * strides->slice + y * strides->row + x, strides->row,
-      run->add ? run->add + at : NULL, run->begin ? run->begin + at : out);
-  for (gsize r = 0; run->func && r < ND_BLOCK_ROWS && y + r < y_end; r++)
-    run->func (out + r * width, MIN (width, left), x, y + r, z, run->data);
+  for (; y < y_end; y += ND_BLOCK_ROWS) {
+    for (gsize x = 0; x < run->size[0]; x += PIECE)
+      run_piece (run, x, MIN (run->size[0] - x, PIECE), y, z, y_end);
+  }
 }
 
 static void
@@ -216,13 +228,8 @@ run_task (gsize index, guint worker, gpointer data)
   const Run *run = data;
   gsize z = index / run->tasks_per_slice;
   gsize y = index % run->tasks_per_slice * ROWS_PER_TASK;
-  gsize y_end = MIN (y + ROWS_PER_TASK, run->size[1]);
-  gsize step = ND_BLOCK_MAX_VECTORS * run->stencil->kernels->vector;
 
-  for (; y < y_end; y += ND_BLOCK_ROWS) {
-    for (gsize x = 0; x < run->size[0]; x += step)
-      run_block (run, x, y, z, y_end);
-  }
+  run_rows (run, y, MIN (y + ROWS_PER_TASK, run->size[1]), z);
 }
 
 static gsize
@@ -281,4 +288,22 @@ nd_stencil_run (const NdStencil *stencil, const NdReal *const *volumes,
     .data = data };
 
   run_all (&run);
+}
+
+void
+nd_stencil_rows (const NdStencil *stencil, const NdReal *rows, gsize width,
+    gsize n, gsize y, gsize z, NdRowFunc func, gpointer data)
+{
+  const gsize size[3] = { width, n, 1 };
+  const Run run = { .stencil = stencil,
+    .planes = stencil->planes,
+    .n_planes = stencil->n_planes,
+    .volumes = &rows,
+    .size = size,
+    .y = y,
+    .z = z,
+    .func = func,
+    .data = data };
+
+  run_rows (&run, 0, n, 0);
 }

@@ -68,4 +68,9 @@ void nd_stencil_begin (const NdStencil *stencil, const NdReal *const *volumes,
 void nd_stencil_run (const NdStencil *stencil, const NdReal *const *volumes,
     const gsize size[3], const NdReal *begun, NdRowFunc func, gpointer data);
 
+/* The same for @n rows of @width responses, from row @y of slice @z on, on this
+ * thread. @rows is the padded sample at offset 0 of the first one. */
+void nd_stencil_rows (const NdStencil *stencil, const NdReal *rows, gsize width,
+    gsize n, gsize y, gsize z, NdRowFunc func, gpointer data);
+
 G_END_DECLS
