@@ -14,9 +14,19 @@
 #define TIME(single) (single * ND_REAL_BYTES / 4)
 
 /* Seconds on one core. They hardly depend on the instruction set. */
-#define PAD_TIME TIME (0.6e-9)   /* to convert one padded sample */
-#define STORE_TIME TIME (0.5e-9) /* to write one response */
-#define PASS_TIME TIME (0.55e-9) /* per sample of a pass, without taps */
+#define PAD_TIME TIME (0.4e-9)   /* to convert one padded sample */
+#define STORE_TIME TIME (0.3e-9) /* to write one response */
+#define PASS_TIME TIME (0.25e-9) /* per sample of a pass, without taps */
+#define READ_TIME TIME (0.1e-9)  /* to read a sample of a volume of a window */
+
+/* The same for the rows that transforms read and write. */
+#define FFT_PAD_TIME TIME (0.6e-9)
+#define FFT_STORE_TIME TIME (0.5e-9)
+
+/* By this share, each thread after the first one delays the transforms of the
+ * others, which need more of the caches and memory that they share than the
+ * other methods. */
+#define FFT_SHARE 0.02
 
 /* To write and read a sum that is begun ahead. */
 #define BEGUN_TIME TIME (0.5e-9)
@@ -120,16 +130,20 @@ nd_cost_direct (const NdJob *job, gboolean ahead)
 gdouble
 nd_cost_separable (const NdJob *job)
 {
-  gdouble taps = 0, per_sample;
+  const NdReach reach = nd_job_reach (job);
+  const guint n_filters = job->bank->n_filters;
+  gdouble seconds = 0;
 
-  for (guint k = 0; k < job->bank->n_filters; k++)
+  for (guint k = 0; k < n_filters; k++) {
+    const NdFilter *f = job->bank->filters[k];
+
     for (guint a = 0; a < ND_AXES; a++)
-      taps += job->bank->filters[k]->size[a];
-  per_sample = PAD_TIME + taps / nd_kernels ()->dense_rate
-      + 3 * job->bank->n_filters * PASS_TIME;
-  return (padded_samples (job) * per_sample
-             + samples (job) * job->bank->n_filters * STORE_TIME)
-      / nd_threads ();
+      seconds += f->size[a] / nd_kernels ()->dense_rate
+          + (a < 3 && f->size[a] > 1 ? PASS_TIME : 0);
+    if (reach.slots > 1)
+      seconds += reach.slots * READ_TIME + STORE_TIME;
+  }
+  return samples (job) * seconds / nd_threads ();
 }
 
 gdouble
@@ -178,6 +192,7 @@ nd_cost_fft_blocks (const NdJob *job, const NdFftBlock *block, gsize pairs,
               slots = nd_job_reach (job).slots;
   const gdouble inverse = TIME (block->inverse_time) * planes / block->size[2];
   const gdouble threads = nd_threads ();
+  const gdouble slower = 1 + FFT_SHARE * (threads - 1);
   gdouble pair;
 
   if (slots == 1 && n_filters == 1)
@@ -188,8 +203,8 @@ nd_cost_fft_blocks (const NdJob *job, const NdFftBlock *block, gsize pairs,
         + spectra * TIME (block->product_time);
   if (slots > 1)
     pair += spectra * block->numbers * SPECTRUM_TIME;
-  return job->shape.components * ceil (pairs / threads) * pair
-      + (padded_samples (job) * PAD_TIME
-            + samples (job) * n_filters * STORE_TIME)
+  return job->shape.components * ceil (pairs / threads) * pair * slower
+      + (padded_samples (job) * FFT_PAD_TIME
+            + samples (job) * n_filters * FFT_STORE_TIME)
       / threads;
 }

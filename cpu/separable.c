@@ -1,53 +1,34 @@
-/* Method `separable`: filters of rank 1 as one pass per axis. Push runs the
- * passes over x, y and z, and the ring holds their results. Respond runs the
- * pass over time, a weighted sum of the volumes of the ring.
+/* Method `separable`: filters of rank 1 as one pass per axis. The last pass
+ * over a volume is that along z or, if no filter has taps there, along y. The
+ * passes before it are computed together for a tile of rows: the sums along x
+ * stay in the cache for those along y. If the window has one volume, respond
+ * computes the last pass and stores its sums as samples. Otherwise push
+ * computes it, and the ring holds its results; respond computes the weighted
+ * sum of the volumes of the ring.
+ *
+ * No pass reads a padded volume. Rows are padded one by one when they are
+ * converted, and the border along the last axis is a table of lines.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cpu/method.h"
+#include "cpu/separableprivate.h"
 
 #include "core/memory.h"
+#include "core/threads.h"
 #include "cpu/cost.h"
-#include "cpu/padded.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The memory layout of a volume between two passes, or after the last one. */
-typedef struct
-{
-  gsize size[3];
-  NdStrides strides;
-  gsize floats;
-} Layout;
+/* Rows in memory are whole vectors of any kernel. */
+#define ROW_FLOATS 16
 
-typedef struct
-{
-  NdJob job;
-  NdReach reach;
-  NdPadded padded;    /* the volume that is pushed */
-  Layout layout[4];   /* [a]: before the pass over axis a; [3]: in the ring */
-  NdReal *between[2]; /* after the pass over x, and over y */
-  NdReal *ring;       /* [slot][component][filter] */
-  gsize ring_floats;
-  NdStencil (*passes)[ND_AXES]; /* for each filter */
-  const NdReal **volumes;       /* scratch of respond */
-} Separable;
-
-/* The @factor of @f along @axis, as a filter. */
-static NdFilter *
-pass_filter (const NdFilter *f, guint axis, const gdouble *factor)
-{
-  gsize size[ND_AXES] = { 1, 1, 1, 1 };
-  NdFilter *pass;
-
-  size[axis] = f->size[axis];
-  pass = nd_filter_new (f->name, size);
-  memcpy (pass->coefficients, factor, size[axis] * sizeof (gdouble));
-  pass->origin[axis] = f->origin[axis];
-  return pass;
-}
+/* The least rows of a tile, so that it is not mostly rows that its neighbours
+ * compute, too, and the floats of a tile, which fit in half of a small L2
+ * cache. */
+#define TILE_ROWS 16
+#define TILE_FLOATS (128 * 1024 / sizeof (NdReal))
 
 static gdouble
 separable_cost (const NdJob *job, const NdRingOptions *options, GError **error)
@@ -56,85 +37,202 @@ separable_cost (const NdJob *job, const NdRingOptions *options, GError **error)
                                              : INFINITY;
 }
 
-static void
-layout_init (Layout *layout, const gsize size[3], gsize row)
+/* Lines at this distance, in floats, share few sets of an L1 cache, whose sets
+ * repeat after 64 cache lines. */
+static gsize
+spread (gsize floats)
 {
-  memcpy (layout->size, size, 3 * sizeof (gsize));
-  layout->strides.row = row;
-  layout->strides.slice = nd_size_mul (row, size[1], 1);
-  layout->floats = nd_size_mul (layout->strides.slice, size[2], 1);
-  if (!g_size_checked_add (&layout->floats, layout->floats,
-          nd_stencil_slack (&layout->strides)))
-    layout->floats = G_MAXSIZE;
+  gsize lines =
+      (floats + ND_SEPARABLE_LINE_FLOATS - 1) / ND_SEPARABLE_LINE_FLOATS;
+  const gsize set = lines % 64;
+
+  if (lines >= 32 && (set < 9 || set > 55))
+    lines += (64 + 9 - set) % 64;
+  return nd_size_mul (lines, ND_SEPARABLE_LINE_FLOATS, 1);
 }
 
 static void
 separable_destroy (gpointer state)
 {
-  Separable *s = state;
+  NdSeparable *s = state;
 
-  if (s->passes) {
-    for (guint k = 0; k < s->job.bank->n_filters; k++)
-      for (guint a = 0; a < ND_AXES; a++)
-        nd_stencil_clear (&s->passes[k][a]);
+  for (guint k = 0; s->filters && k < s->job.bank->n_filters; k++) {
+    for (guint a = 0; a < ND_AXES; a++)
+      nd_pass_clear (&s->filters[k].pass[a]);
+    g_free (s->filters[k].lines);
+    g_free (s->filters[k].border);
   }
-  g_free (s->passes);
+  g_free (s->filters);
   g_free (s->volumes);
-  g_free (s->between[0]);
-  g_free (s->between[1]);
-  g_free (s->ring);
-  nd_padded_clear (&s->padded);
+  g_free (s->table);
+  g_free (s->memory);
+  nd_pad_clear (&s->pad);
   g_free (s);
+}
+
+/* Takes @count times @n floats of the memory; @n becomes whole cache lines. */
+static gsize
+take (NdSeparable *s, gsize *n, gsize count)
+{
+  const gsize at = s->total;
+
+  *n = nd_size_mul (*n / ND_SEPARABLE_LINE_FLOATS
+          + (*n % ND_SEPARABLE_LINE_FLOATS != 0),
+      ND_SEPARABLE_LINE_FLOATS, 1);
+  if (!g_size_checked_add (&s->total, at, nd_size_mul (*n, count, 1)))
+    s->total = G_MAXSIZE;
+  return at;
+}
+
+/* The rows around a tile that its sums along y need. */
+static gsize
+rows_around (const NdSeparable *s)
+{
+  return s->last == ND_AXIS_Y
+      ? 0
+      : s->reach.high[ND_AXIS_Y] - s->reach.low[ND_AXIS_Y];
+}
+
+/* Tiles are as large as their memory allows, but there are enough of them for
+ * all threads. */
+static gsize
+choose_tile (const NdSeparable *s)
+{
+  const gsize *size = s->job.shape.size;
+  const gsize fit = TILE_FLOATS / s->row, around = rows_around (s);
+  gsize tile = MIN (fit > around ? fit - around : 0, size[1]);
+
+  while (tile > TILE_ROWS
+      && size[2] * ((size[1] + tile - 1) / tile) < 4 * nd_threads ())
+    tile /= 2;
+  return MIN (MAX (tile, TILE_ROWS), size[1]);
+}
+
+static gboolean
+make_memory (NdSeparable *s, gboolean border_volumes, GError **error)
+{
+  const gsize *size = s->job.shape.size;
+  const gsize responses =
+      nd_size_mul (s->job.bank->n_filters, s->job.shape.components, 1);
+  const guint slots = s->reach.slots + (border_volumes ? 1 : 0);
+  gsize slack = ND_SEPARABLE_LINE_FLOATS, between, ring, scratch;
+  NdReal *start;
+
+  s->row = (size[0] + ROW_FLOATS - 1) / ROW_FLOATS * ROW_FLOATS;
+  if (s->last == ND_AXIS_Y && size[0] > ND_SEPARABLE_COLUMNS)
+    s->row = spread (s->row);
+  s->slice = spread (nd_size_mul (s->row, size[1], 1));
+  s->floats = nd_size_mul (s->slice, size[2], 1);
+  /* Sums of whole vectors read beyond the end of a row. */
+  s->padded_row = s->pad.size[0] + ND_BLOCK_MAX_WIDTH;
+  s->padded_row += ROW_FLOATS - s->padded_row % ROW_FLOATS;
+  s->tile = choose_tile (s);
+  s->scratch_floats =
+      nd_size_mul (s->row, s->tile + rows_around (s) + 2 * ND_BLOCK_ROWS, 1);
+  if (!g_size_checked_add (&s->scratch_floats, s->scratch_floats,
+          s->padded_row))
+    s->scratch_floats = G_MAXSIZE;
+
+  between = take (s, &s->floats, s->has_ring ? 1 : responses);
+  ring =
+      take (s, &s->floats, s->has_ring ? nd_size_mul (responses, slots, 1) : 0);
+  scratch = take (s, &s->scratch_floats, nd_threads ());
+  take (s, &slack, 1);
+  s->memory = nd_floats_new (s->total, error);
+  if (!s->memory)
+    return FALSE;
+  start = (NdReal *) (((guintptr) s->memory + ND_SEPARABLE_LINE - 1)
+      / ND_SEPARABLE_LINE * ND_SEPARABLE_LINE);
+  s->between = start + between;
+  s->ring = start + ring;
+  s->scratch = start + scratch;
+  return TRUE;
+}
+
+/* The line of constants that the passes before the last one make of a row
+ * beyond the volume. */
+static void
+make_border (NdSeparable *s, NdSeparableFilter *f)
+{
+  const gsize n = s->job.shape.size[0];
+  NdReal *row = nd_separable_scratch (s, 0), *spare = row + s->padded_row;
+  const NdReal **lines = nd_separable_table (s, 0);
+  NdReal *out[ND_BLOCK_ROWS] = { NULL, spare, spare, spare };
+
+  out[0] = f->border = g_new0 (NdReal, s->row);
+  for (gsize i = 0; i < s->padded_row; i++)
+    row[i] = s->job.border_value;
+  for (guint i = 0; i < s->n_lines; i++)
+    lines[i] = row;
+  s->kernels->sum_rows (&f->pass[ND_AXIS_X].taps, lines, n, f->border);
+  if (s->last == ND_AXIS_Y)
+    return;
+  memcpy (row, f->border, s->row * sizeof (NdReal));
+  s->kernels->sum_lines (&f->pass[ND_AXIS_Y].taps, lines, n, out);
+}
+
+static void
+make_filter (NdSeparable *s, guint k)
+{
+  NdSeparableFilter *filter = &s->filters[k];
+  const NdFilter *f = s->job.bank->filters[k];
+  const gboolean finite = !nd_sample_is_float (s->job.in_type);
+  gdouble *factors[ND_AXES];
+  gint low[ND_AXES], high[ND_AXES];
+
+  if (!nd_filter_separate_in (f, s->job.precision, factors))
+    g_return_if_reached ();
+  nd_filter_reach (f, low, high);
+  for (guint a = 0; a < ND_AXES; a++) {
+    nd_pass_init (&filter->pass[a], factors[a], f->size[a], low[a], finite);
+    s->n_lines =
+        MAX (s->n_lines, filter->pass[a].taps.span + ND_BLOCK_ROWS - 1);
+    g_free (factors[a]);
+  }
+}
+
+static void
+make_lines (const NdSeparable *s, NdSeparableFilter *f)
+{
+  const gsize n = s->job.shape.size[s->last];
+  const NdPass *pass = &f->pass[s->last];
+  const gsize count = n + pass->taps.span + 2 * ND_BLOCK_ROWS;
+
+  f->lines = g_new (gssize, count);
+  for (gsize i = 0; i < count; i++)
+    f->lines[i] = nd_border_index (s->job.border, (gint64) i + pass->low, n);
 }
 
 static gpointer
 separable_create (const NdJob *job, const NdRingOptions *options,
     GError **error)
 {
-  Separable *s = g_new0 (Separable, 1);
-  guint n_filters = job->bank->n_filters;
-  gsize size[3];
+  NdSeparable *s = g_new0 (NdSeparable, 1);
+  const guint n_filters = job->bank->n_filters;
 
   s->job = *job;
   s->reach = nd_job_reach (job);
-  if (!nd_padded_init (&s->padded, job, &s->reach, 1, error)) {
+  s->kernels = nd_kernels ();
+  s->has_ring = s->reach.slots > 1 || options->border_volumes;
+  s->last = s->reach.low[ND_AXIS_Z] != 0 || s->reach.high[ND_AXIS_Z] != 0
+      ? ND_AXIS_Z
+      : ND_AXIS_Y;
+  if (!nd_pad_init (&s->pad, job, &s->reach)) {
+    nd_memory_set_error (error, G_MAXSIZE);
     separable_destroy (s);
     return NULL;
   }
-  memcpy (size, s->padded.pad.size, sizeof (size));
-  for (guint a = 0; a <= 3; a++) {
-    layout_init (&s->layout[a], size, s->padded.strides.row);
-    if (a < 3)
-      size[a] = job->shape.size[a];
-  }
-  s->ring_floats = nd_size_mul (s->layout[3].floats,
-      nd_size_mul (n_filters,
-          s->reach.slots + (options->border_volumes ? 1 : 0), 1),
-      job->shape.components);
-  s->between[0] = nd_floats_new (s->layout[1].floats, error);
-  s->between[1] =
-      s->between[0] ? nd_floats_new (s->layout[2].floats, error) : NULL;
-  s->ring = s->between[1] ? nd_floats_new (s->ring_floats, error) : NULL;
-  if (!s->ring) {
+  if (!make_memory (s, options->border_volumes, error)) {
     separable_destroy (s);
     return NULL;
   }
-  s->passes = g_malloc0_n (n_filters, sizeof (*s->passes));
+  s->filters = g_new0 (NdSeparableFilter, n_filters);
+  for (guint k = 0; k < n_filters; k++)
+    make_filter (s, k);
+  s->table = g_new (const NdReal *, (gsize) s->n_lines *nd_threads ());
   for (guint k = 0; k < n_filters; k++) {
-    const NdFilter *f = job->bank->filters[k];
-    gdouble *factors[ND_AXES];
-
-    if (!nd_filter_separate_in (f, job->precision, factors))
-      g_return_val_if_reached (NULL);
-    for (guint a = 0; a < ND_AXES; a++) {
-      g_autoptr (NdFilter) pass = pass_filter (f, a, factors[a]);
-      gint low[ND_AXES] = { 0 };
-
-      low[a] = s->reach.low[a];
-      nd_stencil_init (&s->passes[k][a], pass, low, &s->layout[a].strides,
-          !nd_sample_is_float (job->in_type));
-      g_free (factors[a]);
-    }
+    make_border (s, &s->filters[k]);
+    make_lines (s, &s->filters[k]);
   }
   s->volumes = g_new (const NdReal *, s->reach.slots);
   return s;
@@ -143,80 +241,76 @@ separable_create (const NdJob *job, const NdRingOptions *options,
 static gsize
 separable_bytes (gconstpointer state)
 {
-  const Separable *s = state;
+  const NdSeparable *s = state;
 
-  return nd_padded_bytes (&s->padded)
-      + (s->layout[1].floats + s->layout[2].floats + s->ring_floats)
-      * sizeof (NdReal);
+  return s->total * sizeof (NdReal);
 }
 
 static NdReal *
-ring_volume (const Separable *s, guint slot, gsize component, guint k)
+between_of (const NdSeparable *s, gsize c, guint k)
 {
-  gsize i =
-      (slot * s->job.shape.components + component) * s->job.bank->n_filters + k;
-
-  return s->ring + i * s->layout[3].floats;
+  return s->between
+      + (s->has_ring ? 0 : c * s->job.bank->n_filters + k) * s->floats;
 }
 
-typedef struct
+static NdReal *
+ring_volume (const NdSeparable *s, guint slot, gsize c, guint k)
 {
-  NdReal *out;
-  const NdStrides *strides;
-} Keep;
+  const gsize i =
+      (slot * s->job.shape.components + c) * s->job.bank->n_filters + k;
 
-static void
-keep_row (const NdReal *responses, gsize n, gsize x, gsize y, gsize z,
-    gpointer data)
-{
-  const Keep *keep = data;
-
-  memcpy (keep->out + z * keep->strides->slice + y * keep->strides->row + x,
-      responses, n * sizeof (NdReal));
+  return s->ring + i * s->floats;
 }
 
 static void
 separable_push (gpointer state, guint slot, const NdSamples *volume)
 {
-  Separable *s = state;
-
-  nd_padded_push (&s->padded, 0, volume);
+  const NdSeparable *s = state;
   for (gsize c = 0; c < s->job.shape.components; c++) {
     for (guint k = 0; k < s->job.bank->n_filters; k++) {
-      const NdReal *in = nd_padded_volume (&s->padded, 0, c);
+      NdReal *between = between_of (s, c, k);
 
-      for (guint a = 0; a < 3; a++) {
-        Keep keep = { .strides = &s->layout[a + 1].strides };
-
-        keep.out = a < 2 ? s->between[a] : ring_volume (s, slot, c, k);
-        nd_stencil_run (&s->passes[k][a], &in, s->layout[a + 1].size, NULL,
-            keep_row, &keep);
-        in = keep.out;
-      }
+      nd_separable_first (s, &s->filters[k], volume, c, between);
+      if (s->has_ring)
+        nd_separable_last (s, &s->filters[k], between,
+            ring_volume (s, slot, c, k), NULL);
     }
   }
+}
+
+static void
+weigh_volumes (const NdSeparable *s, const gint *slots, gsize c, guint k,
+    NdStore *store)
+{
+  const NdPass *pass = &s->filters[k].pass[ND_AXIS_T];
+
+  for (guint t = 0; t < pass->taps.n; t++) {
+    const guint at = pass->offsets ? pass->offsets[t] : t;
+    const gint slot = slots[pass->low - s->reach.low[ND_AXIS_T] + (gint) at];
+
+    s->volumes[t] = ring_volume (s,
+        slot == ND_SLOT_BORDER ? s->reach.slots : (guint) slot, c, k);
+  }
+  nd_separable_weigh (s, &pass->taps, store);
 }
 
 static void
 separable_respond (gpointer state, const gint *slots, const NdScale *scale,
     const NdSamples *out)
 {
-  Separable *s = state;
+  const NdSeparable *s = state;
+  NdStore store = {
+    .kernels = s->kernels, .scale = scale, .out = out, .type = s->job.out_type
+  };
 
   for (gsize c = 0; c < s->job.shape.components; c++) {
     for (guint k = 0; k < s->job.bank->n_filters; k++) {
-      NdStore store = { .kernels = nd_kernels (),
-        .scale = scale,
-        .out = out,
-        .type = s->job.out_type };
-
-      for (guint i = 0; i < s->reach.slots; i++)
-        s->volumes[i] = ring_volume (s,
-            slots[i] == ND_SLOT_BORDER ? s->reach.slots : (guint) slots[i], c,
-            k);
       store.plane = k * out->response + c * nd_sample_size (s->job.out_type);
-      nd_stencil_run (&s->passes[k][ND_AXIS_T], s->volumes, s->job.shape.size,
-          NULL, nd_store_responses, &store);
+      if (s->has_ring)
+        weigh_volumes (s, slots, c, k, &store);
+      else
+        nd_separable_last (s, &s->filters[k], between_of (s, c, k), NULL,
+            &store);
     }
   }
 }

@@ -1,0 +1,243 @@
+/* The passes of separable filters.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/separableprivate.h"
+
+#include "core/threads.h"
+
+/* Of the last pass: the outputs along its axis and the rows across it of a
+ * task. */
+#define TASK_OUTPUTS 32
+#define TASK_ROWS 8
+typedef struct
+{
+  const NdSeparable *s;
+  const NdSamples *volume;
+  const NdSeparableFilter *filter;
+  gsize component;
+  gsize tiles; /* of a slice */
+  NdReal *out;
+} Push;
+
+/* Asks for the row after the next one, while the sums of this one are
+ * computed. */
+static void
+prefetch_row (const Push *push, gssize y, gsize z)
+{
+  const NdSamples *volume = push->volume;
+  const gsize *size = push->s->job.shape.size;
+
+  if (!volume || y < 0 || y >= (gssize) size[1])
+    return;
+  for (gsize i = 0; i < size[0] * volume->sample; i += ND_SEPARABLE_LINE)
+    __builtin_prefetch (volume->data + z * volume->slice + y * volume->row + i);
+}
+
+/* The sums along x for @n rows from row @y of slice @z on, which may lie beyond
+ * the volume. */
+static void
+sum_along_x (const Push *push, guint worker, gssize y, gsize z, gsize n,
+    NdReal *out)
+{
+  const NdSeparable *s = push->s;
+  const gint *low = s->reach.low;
+  const NdPass *pass = &push->filter->pass[ND_AXIS_X];
+  NdReal *padded = nd_separable_scratch (s, worker);
+  const NdReal **rows = nd_separable_table (s, worker);
+
+  for (guint t = 0; t < pass->taps.n; t++)
+    rows[t] = padded + (pass->low - low[ND_AXIS_X])
+        + (pass->offsets ? pass->offsets[t] : t);
+  for (gsize i = 0; i < n; i++) {
+    prefetch_row (push, y + (gssize) i + 2, z);
+    nd_pad_row (&s->pad, push->volume, push->component,
+        y + (gssize) i - low[ND_AXIS_Y], z - low[ND_AXIS_Z], padded);
+    s->kernels->sum_rows (&pass->taps, rows, s->job.shape.size[0],
+        out + i * s->row);
+  }
+}
+
+static void
+push_task (gsize index, guint worker, gpointer data)
+{
+  const Push *push = data;
+  const NdSeparable *s = push->s;
+  const NdPass *pass = &push->filter->pass[ND_AXIS_Y];
+  const gsize z = index / push->tiles, row = s->row;
+  const gsize y = index % push->tiles * s->tile;
+  const gsize n = MIN (s->tile, s->job.shape.size[1] - y);
+  NdReal *rows = nd_separable_scratch (s, worker) + s->padded_row;
+  NdReal *out = push->out + z * s->slice + y * row;
+  const NdReal **lines = nd_separable_table (s, worker);
+
+  if (s->last == ND_AXIS_Y) {
+    sum_along_x (push, worker, y, z, n, out);
+    return;
+  }
+  /* Sums of whole blocks read lines after those of the tile. The last row of
+   * the scratch memory takes their results. */
+  sum_along_x (push, worker, (gssize) y + pass->low, z,
+      n + MAX (pass->taps.span, 1) - 1, rows);
+  for (gsize i = 0; i < n; i += ND_BLOCK_ROWS) {
+    NdReal *spare = rows + (n + pass->taps.span + ND_BLOCK_ROWS) * row;
+    NdReal *to[ND_BLOCK_ROWS];
+
+    for (guint j = 0; j < pass->taps.span + ND_BLOCK_ROWS - 1; j++)
+      lines[j] = rows + (i + j) * row;
+    for (guint r = 0; r < ND_BLOCK_ROWS; r++)
+      to[r] = i + r < n ? out + (i + r) * row : spare;
+    s->kernels->sum_lines (&pass->taps, lines, s->job.shape.size[0], to);
+  }
+}
+
+void
+nd_separable_first (const NdSeparable *s, const NdSeparableFilter *filter,
+    const NdSamples *volume, gsize c, NdReal *out)
+{
+  Push push = { .s = s,
+    .volume = volume,
+    .filter = filter,
+    .component = c,
+    .tiles = (s->job.shape.size[1] + s->tile - 1) / s->tile,
+    .out = out };
+
+  nd_parallel_for (push.tiles * s->job.shape.size[2], push_task, &push);
+}
+
+/* The last pass, to @sums or to @store. */
+typedef struct
+{
+  const NdSeparable *s;
+  const NdSeparableFilter *filter;
+  const NdReal *in;
+  NdReal *sums;
+  NdStore *store;
+  gsize n, across;         /* outputs along the axis, and rows across it */
+  gsize stride, next;      /* of the lines along the axis, and across it */
+  gsize n_outputs, n_rows; /* of a task */
+  gsize tasks;             /* along the axis */
+} Last;
+
+static void
+last_block (const Last *last, guint worker, gsize at, gsize row, gsize x,
+    gsize n)
+{
+  const NdSeparable *s = last->s;
+  const NdSeparableFilter *f = last->filter;
+  const NdTaps *taps = &f->pass[s->last].taps;
+  const NdReal **lines = nd_separable_table (s, worker);
+  NdReal sums[ND_BLOCK_ROWS][ND_SEPARABLE_COLUMNS]
+      __attribute__ ((aligned (ND_SEPARABLE_LINE)));
+  NdReal *out[ND_BLOCK_ROWS];
+
+  for (guint i = 0; i < taps->span + ND_BLOCK_ROWS - 1; i++) {
+    const gssize line = f->lines[at + i];
+
+    lines[i] = line < 0 ? f->border
+                        : last->in + line * last->stride + row * last->next + x;
+  }
+  for (guint r = 0; r < ND_BLOCK_ROWS; r++)
+    out[r] = last->sums && at + r < last->n
+        ? last->sums + (at + r) * last->stride + row * last->next + x
+        : sums[r];
+  for (guint r = 0; r < ND_BLOCK_ROWS; r++) {
+    const gssize line = f->lines[at + taps->span + ND_BLOCK_ROWS - 1 + r];
+    const NdReal *p = last->in + line * last->stride + row * last->next + x;
+
+    for (gsize i = 0; line >= 0 && i < n; i += ND_SEPARABLE_LINE_FLOATS)
+      __builtin_prefetch (p + i);
+  }
+  s->kernels->sum_lines (taps, lines, n, out);
+  for (guint r = 0; last->store && r < ND_BLOCK_ROWS && at + r < last->n; r++) {
+    const gboolean is_y = s->last == ND_AXIS_Y;
+
+    nd_store_responses (sums[r], n, x, is_y ? at + r : row, is_y ? row : at + r,
+        last->store);
+  }
+}
+
+static void
+last_task (gsize index, guint worker, gpointer data)
+{
+  const Last *last = data;
+  const gsize width = last->s->job.shape.size[0];
+  const gsize first = index % last->tasks * last->n_outputs;
+  const gsize end = MIN (first + last->n_outputs, last->n);
+  const gsize row = index / last->tasks * last->n_rows;
+  const gsize row_end = MIN (row + last->n_rows, last->across);
+
+  for (gsize x = 0; x < width; x += ND_SEPARABLE_COLUMNS)
+    for (gsize r = row; r < row_end; r++)
+      for (gsize at = first; at < end; at += ND_BLOCK_ROWS)
+        last_block (last, worker, at, r, x,
+            MIN (width - x, ND_SEPARABLE_COLUMNS));
+}
+
+void
+nd_separable_last (const NdSeparable *s, const NdSeparableFilter *filter,
+    const NdReal *in, NdReal *sums, NdStore *store)
+{
+  const gboolean is_y = s->last == ND_AXIS_Y;
+  const gsize *size = s->job.shape.size;
+  Last last = { .s = s,
+    .filter = filter,
+    .in = in,
+    .sums = sums,
+    .store = store,
+    .n = size[s->last],
+    .across = size[is_y ? ND_AXIS_Z : ND_AXIS_Y],
+    .stride = is_y ? s->row : s->slice,
+    .next = is_y ? s->slice : s->row,
+    .n_outputs = TASK_OUTPUTS,
+    .n_rows = is_y ? 1 : TASK_ROWS };
+  const gsize rows = (last.across + last.n_rows - 1) / last.n_rows;
+
+  if (rows >= 4 * nd_threads ())
+    last.n_outputs = last.n;
+  last.tasks = (last.n + last.n_outputs - 1) / last.n_outputs;
+  nd_parallel_for (rows * last.tasks, last_task, &last);
+}
+
+/* The weighted sum of the volumes of the ring. */
+typedef struct
+{
+  const NdSeparable *s;
+  const NdTaps *taps;
+  NdStore *store;
+} Weigh;
+
+static void
+weigh_task (gsize index, guint worker, gpointer data)
+{
+  const Weigh *weigh = data;
+  const NdSeparable *s = weigh->s;
+  const gsize *size = s->job.shape.size;
+  const gsize end = MIN ((index + 1) * TASK_ROWS, size[1] * size[2]);
+  const NdReal **rows = nd_separable_table (s, worker);
+  NdReal sums[ND_SEPARABLE_COLUMNS]
+      __attribute__ ((aligned (ND_SEPARABLE_LINE)));
+
+  for (gsize i = index * TASK_ROWS; i < end; i++) {
+    const gsize y = i % size[1], z = i / size[1];
+
+    for (gsize x = 0; x < size[0]; x += ND_SEPARABLE_COLUMNS) {
+      const gsize n = MIN (size[0] - x, ND_SEPARABLE_COLUMNS);
+
+      for (guint t = 0; t < weigh->taps->n; t++)
+        rows[t] = s->volumes[t] + z * s->slice + y * s->row + x;
+      s->kernels->sum_rows (weigh->taps, rows, n, sums);
+      nd_store_responses (sums, n, x, y, z, weigh->store);
+    }
+  }
+}
+
+void
+nd_separable_weigh (const NdSeparable *s, const NdTaps *taps, NdStore *store)
+{
+  const gsize rows = s->job.shape.size[1] * s->job.shape.size[2];
+  Weigh weigh = { .s = s, .taps = taps, .store = store };
+
+  nd_parallel_for ((rows + TASK_ROWS - 1) / TASK_ROWS, weigh_task, &weigh);
+}

@@ -1,0 +1,77 @@
+/* Inside of separable.c and separablepasses.c.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cpu/method.h"
+#include "cpu/pad.h"
+#include "cpu/pass.h"
+
+G_BEGIN_DECLS
+
+/* A cache line, in bytes and in floats. */
+#define ND_SEPARABLE_LINE 64
+#define ND_SEPARABLE_LINE_FLOATS (ND_SEPARABLE_LINE / sizeof (NdReal))
+
+/* The columns that the last pass sums at a time, so that the lines that it
+ * reads fit in the L1 cache. */
+#define ND_SEPARABLE_COLUMNS 256
+
+typedef struct
+{
+  NdPass pass[ND_AXES];
+  gssize *lines;  /* of the last pass: along its axis; -1 for the border */
+  NdReal *border; /* that line */
+} NdSeparableFilter;
+
+typedef struct
+{
+  NdJob job;
+  NdReach reach;
+  const NdKernels *kernels;
+  NdPad pad; /* of the rows that are converted */
+  gboolean has_ring;
+  guint last;
+  gsize row, slice; /* of volumes, in floats */
+  gsize floats;     /* of a volume */
+  gsize tile;       /* rows */
+  guint n_lines;    /* that a block of outputs reads, for any filter */
+  gsize padded_row; /* floats */
+  gsize scratch_floats;
+  gsize total;
+  NdReal *memory;
+  NdReal *between; /* before the last pass: [component][filter], or of one */
+  NdReal *ring;    /* [slot][component][filter] */
+  NdReal *scratch; /* of each worker: a padded row, and rows of a tile */
+  const NdReal **table; /* n_lines of each worker */
+  NdSeparableFilter *filters;
+  const NdReal **volumes; /* scratch of respond */
+} NdSeparable;
+
+static inline NdReal *
+nd_separable_scratch (const NdSeparable *s, guint worker)
+{
+  return s->scratch + worker * s->scratch_floats;
+}
+
+static inline const NdReal **
+nd_separable_table (const NdSeparable *s, guint worker)
+{
+  return s->table + (gsize) worker * s->n_lines;
+}
+
+/* All passes before the last one, for component @c of @volume. */
+void nd_separable_first (const NdSeparable *s, const NdSeparableFilter *filter,
+    const NdSamples *volume, gsize c, NdReal *out);
+
+/* The last pass over a volume, to @sums or to @store. */
+void nd_separable_last (const NdSeparable *s, const NdSeparableFilter *filter,
+    const NdReal *in, NdReal *sums, NdStore *store);
+
+/* The sum of s->volumes with the weights of @taps. */
+void nd_separable_weigh (const NdSeparable *s, const NdTaps *taps,
+    NdStore *store);
+
+G_END_DECLS
