@@ -39,7 +39,7 @@
 #define GATHER_TIME TIME (2.5e-9)
 
 /* To read a float of a spectrum in the ring of a window. */
-#define SPECTRUM_TIME TIME (0.3e-9)
+#define SPECTRUM_TIME TIME (0.1e-9)
 
 static gdouble
 samples (const NdJob *job)

@@ -23,8 +23,12 @@ typedef NdReal Unaligned __attribute__ ((vector_size (ND_VECTOR_BYTES),
  * AVX2, which has half as many registers, it takes up to 1.14 times as many
  * instructions. Unrolling it with the checks of a sanitizer takes GCC
  * minutes. */
-#if defined(__AVX512F__) && !defined(__SANITIZE_ADDRESS__) \
-    && !defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_CHECKED 1
+#else
+#define IS_CHECKED 0
+#endif
+#if defined(__AVX512F__) && !IS_CHECKED
 #define COLUMNS_FOR UNROLLED_FOR
 #else
 #define COLUMNS_FOR for
@@ -144,7 +148,7 @@ block (guint nv, const NdPlane *planes, guint n_planes,
     const NdReal *in = volumes[plane->slot] + origin + plane->offset;
 
     /* AVX-512 is faster with the loop. */
-    if (ND_VECTOR_BYTES < 64 && plane->nx == 3 && plane->ny == 3)
+    if (ND_VECTOR_BYTES < 64 && !IS_CHECKED && plane->nx == 3 && plane->ny == 3)
       small_plane (acc, nv, plane, in, row);
     else if (plane->nx)
       dense_plane (acc, nv, plane, in, row);
@@ -166,27 +170,51 @@ block (guint nv, const NdPlane *planes, guint n_planes,
   }
 }
 
+/* One function for all blocks would take compilers long. */
+#define DEFINE_BLOCK(n)                                                      \
+  static __attribute__ ((noinline)) void block_##n (const NdPlane *planes,   \
+      guint n_planes, const NdReal *const *volumes, gsize origin, gsize row, \
+      const NdReal *begun, gsize begun_row, NdReal *out, gsize out_row)      \
+  {                                                                          \
+    block (n, planes, n_planes, volumes, origin, row, begun, begun_row, out, \
+        out_row);                                                            \
+  }
+DEFINE_BLOCK (1)
+DEFINE_BLOCK (2)
+DEFINE_BLOCK (3)
+#if ND_VECTOR_BYTES == 64
+DEFINE_BLOCK (4)
+#else
+#define block_4 block_3
+#endif
+
 static void
 sum_piece (const NdPlane *planes, guint n_planes, const NdReal *const *volumes,
     gsize origin, gsize row, const NdReal *begun, gsize begun_row, NdReal *out,
     gsize out_row, gsize n)
 {
-  gsize left = (n + ND_VECTOR - 1) / ND_VECTOR, x = 0;
+  gsize left = (n + ND_VECTOR - 1) / ND_VECTOR;
 
-#define BLOCK(nv)                                        \
-  block (nv, planes, n_planes, volumes, origin + x, row, \
-      begun ? begun + x : NULL, begun_row, out + x, out_row)
-  for (; left >= BLOCK_VECTORS; left -= BLOCK_VECTORS) {
-    BLOCK (BLOCK_VECTORS);
-    x += BLOCK_VECTORS * ND_VECTOR;
-  }
-  if (left == 3)
-    BLOCK (3);
-  else if (left == 2)
-    BLOCK (2);
-  else if (left == 1)
-    BLOCK (1);
+  while (left > 0) {
+    const gsize nv = MIN (left, BLOCK_VECTORS);
+
+#define BLOCK(n)                                                            \
+  block_##n (planes, n_planes, volumes, origin, row, begun, begun_row, out, \
+      out_row)
+    if (nv == 4)
+      BLOCK (4);
+    else if (nv == 3)
+      BLOCK (3);
+    else if (nv == 2)
+      BLOCK (2);
+    else
+      BLOCK (1);
 #undef BLOCK
+    left -= nv;
+    origin += nv * ND_VECTOR;
+    out += nv * ND_VECTOR;
+    begun += begun ? nv * ND_VECTOR : 0;
+  }
 }
 
 /* Vectors of one output row, and of ND_BLOCK_ROWS, whose sums are in registers.
