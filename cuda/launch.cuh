@@ -16,13 +16,12 @@
 namespace nd
 {
 
-/* Whether @kernel may begin before the kernels before it are complete. It may
- * if its code and the device are of sm_90 or later. Code for older devices does
- * not wait for the kernels before it, also on sm_90. The answer is stored,
- * because two queries per launch take a noticeable part of the time of a small
- * volume. */
+/* Whether the code of @kernel and the device are of sm_90 or later. Code for
+ * older devices does other things on sm_90 too: it does not wait for the
+ * kernels before it. The answer is stored, because two queries per launch take
+ * a noticeable part of the time of a small volume. */
 inline bool
-may_launch_early (const void *kernel)
+runs_as_sm90 (const void *kernel)
 {
   static std::mutex lock;
   static std::map<std::pair<const void *, int>, bool> known;
@@ -36,10 +35,10 @@ may_launch_early (const void *kernel)
   cudaFuncAttributes attributes;
 
   ND_CUDA (cudaFuncGetAttributes (&attributes, kernel));
-  const bool may = attributes.ptxVersion >= 90 && compute_capability () >= 90;
+  const bool runs = attributes.ptxVersion >= 90 && compute_capability () >= 90;
 
-  known[{ kernel, device }] = may;
-  return may;
+  known[{ kernel, device }] = runs;
+  return runs;
 }
 
 /* Launches @kernel, which calls wait_on_dependent_grids (), as early as it may
@@ -68,7 +67,7 @@ launch_early (void (*kernel) (A), dim3 blocks, dim3 threads, size_t shared,
   config.dynamicSmemBytes = shared;
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = may_launch_early ((const void *) kernel) ? 1 : 0;
+  config.numAttrs = runs_as_sm90 ((const void *) kernel) ? 1 : 0;
   ND_CUDA (cudaLaunchKernelEx (&config, kernel, a));
 }
 

@@ -37,7 +37,8 @@ struct Blocks
   bool is_flat () const { return valid[2] == 1 && padded[2] == outputs[2]; }
 };
 
-Blocks make_blocks (const RingJob &job, const NdReach &reach);
+/* @size: samples of a block along x and y. */
+Blocks make_blocks (const RingJob &job, const NdReach &reach, int size = BLOCK);
 
 /* One component of a volume. */
 struct BlockInput

@@ -384,7 +384,7 @@ reads_in_place (const RingJob &job)
 }
 
 Blocks
-make_blocks (const RingJob &job, const NdReach &reach)
+make_blocks (const RingJob &job, const NdReach &reach, int size)
 {
   Blocks b = {};
 
@@ -396,7 +396,7 @@ make_blocks (const RingJob &job, const NdReach &reach)
     b.outputs[a] = job.wanted[a].n > 0 ? job.wanted[a].n : b.shape[a];
     b.low[a] = b.first[a] + reach.low[a];
     b.padded[a] = b.outputs[a] + more;
-    b.valid[a] = a == 2 && more == 0 ? 1 : BLOCK - more;
+    b.valid[a] = a == 2 && more == 0 ? 1 : size - more;
     b.count[a] = (b.outputs[a] + b.valid[a] - 1) / b.valid[a];
   }
   b.border = job.border;

@@ -6,6 +6,7 @@
 #include "cuda/cost.h"
 #include "cuda/fft/blockkernels.cuh"
 #include "cuda/fft/fft.cuh"
+#include "cuda/fft/wide.cuh"
 
 #include <algorithm>
 #include <cmath>
@@ -16,11 +17,13 @@ namespace nd
 /* Measured on an H100 80GB HBM3 (cuda/cost.h), which has so many
  * multiprocessors. The seconds are those of one multiprocessor for one FFT
  * block, from samples to responses: without and, in addition, with storing all
- * 32 x 32 x 32 samples. A flat block takes 1/32 of PLANES_SECONDS. */
+ * 32 x 32 x 32 samples. A flat block takes 1/32 of PLANES_SECONDS and
+ * PLANES_STORES. */
 constexpr double MULTIPROCESSORS = 132;
 constexpr double BLOCK_SECONDS = 12.3e-6;
 constexpr double BLOCK_STORES = 10e-6;
-constexpr double PLANES_SECONDS = 9e-6;
+constexpr double PLANES_SECONDS = 6.3e-6;
+constexpr double PLANES_STORES = 9.3e-6;
 
 /* The same for one response of a bank that is filtered in place, with stores of
  * float32, and for 32 flat blocks. The forward transform takes as long. */
@@ -28,6 +31,12 @@ constexpr double BANK_SECONDS = 4.75e-6;
 constexpr double BANK_STORES = 8.3e-6;
 constexpr double BANK_PLANES_SECONDS = 3.84e-6;
 constexpr double BANK_PLANES_STORES = 3.18e-6;
+
+/* The same for a pair of wide blocks, if a multiprocessor computes as many at a
+ * time as it can; and the time between launches in which it computes fewer. */
+constexpr double WIDE_SECONDS = 2.3e-6;
+constexpr double WIDE_STORES = 1.1e-6;
+constexpr double WIDE_BETWEEN = 5e-6;
 
 /* Bytes of spectra per second that a pass over the ring reads and writes on
  * that device. */
@@ -179,7 +188,7 @@ blocks_cost (const RingJob &job)
         / speed
         + (job.in_type == ND_FLOAT32 ? 3 : 1) * LAUNCH;
   wave = b.is_flat ()
-      ? blocks / 32 / all * PLANES_SECONDS
+      ? blocks / 32 / all * (PLANES_SECONDS + PLANES_STORES * valid)
       : std::ceil (blocks / all) * (BLOCK_SECONDS + BLOCK_STORES * valid);
   wave /= speed;
   if (n == 1 && reach.slots == 1)
@@ -189,20 +198,48 @@ blocks_cost (const RingJob &job)
       + 2.25 * LAUNCH;
 }
 
+/* Each filter is a launch that transforms all blocks. A few pairs take as long
+ * as two on each multiprocessor. */
+double
+wide_cost (const RingJob &job)
+{
+  const Rates rates = device_rates ();
+  const Blocks b = make_wide_blocks (job, nd_job_reach (&job));
+  const double speed =
+      MULTIPROCESSORS / rates.multiprocessors * rates.multiply_adds;
+  double pairs = 0.5;
+
+  for (int a = 0; a < 3; a++)
+    pairs *= b.count[a];
+  const double waves = std::max (pairs / rates.multiprocessors, 2.0);
+  const double stored = (double) b.valid[0] * b.valid[1] / WIDE / WIDE;
+
+  const double launches = job.shape.components * job.bank->n_filters;
+
+  return (launches * waves * (WIDE_SECONDS + WIDE_STORES * stored)
+             + (launches - 1) * WIDE_BETWEEN)
+      / speed
+      + launches * LAUNCH;
+}
+
+/* The least cost of blocks. */
+static double
+any_blocks_cost (const RingJob &job)
+{
+  return std::min (blocks_possible (job) ? blocks_cost (job) : INFINITY,
+      wide_possible (job) ? wide_cost (job) : INFINITY);
+}
+
 double
 fft_cost (const RingJob &job)
 {
-  return blocks_possible (job) ? std::min (blocks_cost (job), whole_cost (job))
-                               : whole_cost (job);
+  return std::min (any_blocks_cost (job), whole_cost (job));
 }
 
 double
 fft_setup (const RingJob &job)
 {
-  const bool blocks =
-      blocks_possible (job) && blocks_cost (job) <= whole_cost (job);
-
-  return blocks ? BLOCKS_SETUP : WHOLE_SETUP;
+  return any_blocks_cost (job) <= whole_cost (job) ? BLOCKS_SETUP : WHOLE_SETUP;
 }
 
 } // namespace nd

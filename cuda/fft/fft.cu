@@ -82,35 +82,63 @@ add_decimated (std::vector<Candidate> &candidates, const RingJob &job,
         [=, &job] { return make_fft_decimated (job, parts, stream); } });
 }
 
+/* FFT blocks of one size, if the job can use them. */
+struct Kind
+{
+  const char *name;
+  bool possible;
+  Cost *cost;
+  Way way;
+};
+
 /* The ways to try, the fastest first. For tests and benchmarks, the environment
- * variable NDCONV_CUDA_FFT selects `blocks`, `boxes`, `decimated` or `whole`. */
+ * variable NDCONV_CUDA_FFT selects `blocks`, `wide`, `deep`, `boxes`,
+ * `decimated` or `whole`. If the job cannot use the selected kind of blocks, it
+ * uses another one. */
 std::vector<Way>
 ways_to_try (const RingJob &job, const ComputeStreams &streams)
 {
   const char *const variable = getenv ("NDCONV_CUDA_FFT");
   const std::string wanted = variable ? variable : "";
-  const Way blocks = [&] { return make_fft_blocks (job, streams); };
   const Way whole = [&] { return make_fft_whole (job, streams.respond); };
-  std::vector<Candidate> candidates;
+  const Kind kinds[] = {
+    { "blocks", blocks_possible (job), blocks_cost,
+        [&] { return make_fft_blocks (job, streams); } },
+    { "wide", wide_possible (job), wide_cost,
+        [&] { return make_fft_wide (job, streams); } },
+  };
+  std::vector<Candidate> fast, small;
   std::vector<Way> ways;
+  bool kind_wanted = false;
 
-  if (wanted == "blocks" && blocks_possible (job))
-    return { blocks };
   if (wanted == "whole")
     return { whole };
-  if (wanted != "decimated")
-    add_boxes (candidates, job, wanted == "boxes" ? 3 : 1, streams.respond);
-  if (wanted != "boxes")
-    add_decimated (candidates, job, streams.respond);
-  std::stable_sort (candidates.begin (), candidates.end (),
-      [] (const Candidate &a, const Candidate &b) { return a.cost < b.cost; });
-  if (wanted != "boxes" && wanted != "decimated") {
-    if (blocks_possible (job) && blocks_cost (job) < whole_cost (job))
-      ways.push_back (blocks);
-    ways.push_back (whole);
+  for (const Kind &kind : kinds) {
+    if (kind.possible && wanted == kind.name)
+      return { kind.way };
+    kind_wanted = kind_wanted || wanted == kind.name;
   }
-  for (const Candidate &candidate : candidates)
-    ways.push_back (candidate.way);
+  for (const Kind &kind : kinds) {
+    if (kind.possible && kind_wanted)
+      return { kind.way };
+    if (kind.possible)
+      fast.push_back ({ kind.cost (job), kind.way });
+  }
+  fast.push_back ({ whole_cost (job), whole });
+  if (wanted != "decimated")
+    add_boxes (small, job, wanted == "boxes" ? 3 : 1, streams.respond);
+  if (wanted != "boxes")
+    add_decimated (small, job, streams.respond);
+  for (std::vector<Candidate> *some : { &fast, &small }) {
+    if (some == &fast && (wanted == "boxes" || wanted == "decimated"))
+      continue;
+    std::stable_sort (some->begin (), some->end (),
+        [] (const Candidate &a, const Candidate &b) {
+          return a.cost < b.cost;
+        });
+    for (const Candidate &candidate : *some)
+      ways.push_back (candidate.way);
+  }
   return ways;
 }
 

@@ -34,6 +34,15 @@ std::unique_ptr<Method> make_fft_blocks (const RingJob &job,
     const ComputeStreams &streams);
 double blocks_cost (const RingJob &job);
 
+/* Transforms wide blocks (cuda/fft/wide.cuh). */
+std::unique_ptr<Method> make_fft_wide (const RingJob &job,
+    const ComputeStreams &streams);
+double wide_cost (const RingJob &job);
+
+/* The same as blocks_possible () for wide blocks: filters read one plane of one
+ * volume. */
+bool wide_possible (const RingJob &job);
+
 /* Whether the job is in single precision, all its filters fit into blocks, the
  * device has enough shared
  * memory, and output samples can be NaN if input samples can. */

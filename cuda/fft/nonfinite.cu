@@ -4,6 +4,7 @@
 #include "cuda/fft/nonfinite.cuh"
 
 #include "cuda/fft/coefficients.h"
+#include "cuda/launch.cuh"
 
 #include <cstring>
 #include <vector>
@@ -18,24 +19,40 @@ constexpr int BLOCKS = 128, THREADS = 1024; /* of a grid, for any device */
 constexpr size_t QUAD = 4 * MARKS_PER_WORD; /* marks of a uint4 */
 constexpr unsigned ALL_PLUS = 0x55555555;   /* NON_FINITE_PLUS in each mark */
 
-/* Empties a list and, if it overflowed, its marks. Runs in one thread block. */
-__global__ void
-empty_kernel (unsigned *count, uint4 *marks, size_t n)
+struct EmptyArguments
 {
-  const bool is_marked = *count > MAX_NON_FINITE;
+  unsigned *count;
+  uint4 *marks;
+  size_t n; /* of marks */
+};
+
+/* Empties a list and, if it overflowed, its marks. Called by one thread
+ * block. */
+__device__ void
+empty_list (const EmptyArguments &a)
+{
+  const bool is_marked = *a.count > MAX_NON_FINITE;
 
   __syncthreads ();
-  for (size_t i = threadIdx.x; is_marked && i < n; i += THREADS)
-    marks[i] = uint4{};
+  for (size_t i = threadIdx.x; is_marked && i < a.n; i += THREADS)
+    a.marks[i] = uint4{};
   if (threadIdx.x == 0)
-    *count = 0;
+    *a.count = 0;
 }
 
+__global__ void
+empty_kernel (const __grid_constant__ EmptyArguments a)
+{
+  wait_on_dependent_grids ();
+  empty_list (a);
+}
+
+/* Of non_finite_kernel. */
 struct Arguments
 {
-  const unsigned *counts; /* slot 0; @stride from slot to slot */
+  unsigned *counts; /* slot 0; @stride from slot to slot */
   const NonFinite *lists;
-  const unsigned *marks; /* @n_marks words of each list */
+  unsigned *marks; /* @n_marks words of each list */
   size_t n_marks;
   int stride;
   const float *weights; /* [filter][t][z][y][x] */
@@ -46,6 +63,7 @@ struct Arguments
   unsigned char *out;
   size_t sample, row, slice, response; /* bytes */
   float gain;
+  unsigned *done; /* thread blocks that are; nullptr: lists are not emptied */
   int n_slots;
   int slots[MAX_SLOTS];
 };
@@ -156,6 +174,27 @@ add_listed (const Arguments &a, int filter, const NonFinite *list, unsigned n,
   }
 }
 
+/* Empties the lists in the last thread block that has read them. */
+__device__ void
+empty_lists (const Arguments &a)
+{
+  __shared__ bool is_last;
+
+  __syncthreads ();
+  if (threadIdx.x == 0) {
+    is_last = atomicAdd (a.done, 1u) == gridDim.x - 1;
+    if (is_last)
+      *a.done = 0;
+  }
+  __syncthreads ();
+  for (int t = 0; is_last && t < a.n_slots; t++) {
+    const size_t slot = (size_t) a.slots[t] * a.stride;
+
+    empty_list (EmptyArguments{ a.counts + slot,
+        (uint4 *) (a.marks + slot * a.n_marks), a.n_marks / 4 });
+  }
+}
+
 template <typename R>
 __global__ void __launch_bounds__ (THREADS)
 non_finite_kernel (const __grid_constant__ Arguments a)
@@ -164,10 +203,14 @@ non_finite_kernel (const __grid_constant__ Arguments a)
   const size_t first = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
   const size_t step = (size_t) gridDim.x * blockDim.x;
 
+  bool any = false;
+
+  wait_on_dependent_grids ();
   for (int t = 0; t < a.n_slots; t++) {
     const size_t slot = (size_t) a.slots[t] * a.stride;
     const unsigned n = min (a.counts[slot], MAX_NON_FINITE);
 
+    any = any || n > 0;
     for (int k = 0; n > 0 && k < a.n_filters; k++) {
       const float *const weights =
           a.weights + ((size_t) k * a.n_slots + t) * taps;
@@ -178,6 +221,8 @@ non_finite_kernel (const __grid_constant__ Arguments a)
           step);
     }
   }
+  if (a.done && any)
+    empty_lists (a);
 }
 
 } // namespace
@@ -201,7 +246,7 @@ NonFiniteSamples::NonFiniteSamples (const RingJob &job, const NdReach &reach,
   /* Kernels read words beyond the last sample. */
   n_marks =
       (padded + 2 * MARKS_PER_WORD + QUAD - 1) / QUAD * (QUAD / MARKS_PER_WORD);
-  counts.plan (lists);
+  counts.plan (lists + 1);
   samples.plan (multiply (lists, MAX_NON_FINITE));
   marks.plan (multiply (lists, n_marks));
   std::vector<float> flipped (multiply (job.bank->n_filters,
@@ -224,23 +269,33 @@ NonFiniteSamples::padded_size (int axis) const
 }
 
 NonFiniteList
+NonFiniteSamples::list_in_place (size_t component)
+{
+  return counts.count () == 0 ? NonFiniteList{} : list_at (component);
+}
+
+NonFiniteList
+NonFiniteSamples::list_at (size_t i)
+{
+  return NonFiniteList{ counts.get () + i, samples.get () + i * MAX_NON_FINITE,
+    marks.get () + i * n_marks, { padded_size (0), padded_size (1) } };
+}
+
+NonFiniteList
 NonFiniteSamples::list (unsigned slot, size_t component)
 {
-  const size_t i = slot * job.shape.components + component;
-  NonFiniteList list = { counts.get () + i, samples.get () + i * MAX_NON_FINITE,
-    marks.get () + i * n_marks, { padded_size (0), padded_size (1) } };
-
   if (counts.count () == 0)
     return NonFiniteList{};
-  empty_kernel<<<1, THREADS, 0, streams.push>>> (list.count,
-      (uint4 *) list.marks, n_marks / 4);
-  ND_CUDA_LAUNCHED (empty_kernel);
+  const NonFiniteList list = list_at (slot * job.shape.components + component);
+
+  launch_early (empty_kernel, 1, THREADS, 0, streams.push,
+      EmptyArguments{ list.count, (uint4 *) list.marks, n_marks / 4 });
   return list;
 }
 
 void
 NonFiniteSamples::add (const int *slots, unsigned first, unsigned n,
-    size_t component, const NdSamples &out, float gain)
+    size_t component, const NdSamples &out, float gain, bool empties)
 {
   Arguments a = { counts.get () + component,
     samples.get () + component * MAX_NON_FINITE,
@@ -264,13 +319,15 @@ NonFiniteSamples::add (const int *slots, unsigned first, unsigned n,
   a.slice = out.slice;
   a.response = out.response;
   a.gain = gain;
+  a.done = empties ? counts.get () + counts.count () - 1 : nullptr;
   a.n_slots = reach.slots;
   memcpy (a.slots, slots, reach.slots * sizeof (int));
   if (job.precision == ND_PRECISION_DOUBLE)
-    non_finite_kernel<double><<<BLOCKS, THREADS, 0, streams.respond>>> (a);
+    launch_early (non_finite_kernel<double>, BLOCKS, THREADS, 0,
+        streams.respond, a);
   else
-    non_finite_kernel<float><<<BLOCKS, THREADS, 0, streams.respond>>> (a);
-  ND_CUDA_LAUNCHED (non_finite_kernel);
+    launch_early (non_finite_kernel<float>, BLOCKS, THREADS, 0, streams.respond,
+        a);
 }
 
 } // namespace nd

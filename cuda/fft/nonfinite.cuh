@@ -29,19 +29,24 @@ public:
    * Jobs with integer samples have no lists. */
   NonFiniteList list (unsigned slot, size_t component);
 
+  /* The list of slot 0 for a method that lists samples while it responds, and
+   * whose calls of add () empty it. */
+  NonFiniteList list_in_place (size_t component);
+
   /* Adds @gain times the responses of @n filters from @first on to the listed
    * samples to their responses at @out, which are float32 or, in double
-   * precision, float64. */
+   * precision, float64. @empties: then empties the lists. */
   void add (const int *slots, unsigned first, unsigned n, size_t component,
-      const NdSamples &out, float gain);
+      const NdSamples &out, float gain, bool empties = false);
 
 private:
   int padded_size (int axis) const;
+  NonFiniteList list_at (size_t i);
 
   const RingJob job;
   const NdReach reach;
   const ComputeStreams streams;
-  Memory<unsigned> counts;   /* [slot][component] */
+  Memory<unsigned> counts;   /* [slot][component]; then of thread blocks */
   Memory<NonFinite> samples; /* [slot][component][MAX_NON_FINITE] */
   size_t n_marks = 0;        /* words of the bit map of a volume */
   Memory<unsigned> marks;    /* [slot][component][n_marks] */

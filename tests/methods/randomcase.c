@@ -37,7 +37,7 @@ random_filter (GRand *r, gboolean exact, gboolean symmetric,
     gboolean separable)
 {
   static const gsize sizes[] = { 1, 1, 2, 3, 3, 4, 5, 5, 6, 7, 9, 11, 13, 17,
-    31 };
+    31, 33 };
   gboolean rank_1 = g_rand_boolean (r);
   gboolean holes = !like && g_rand_int_range (r, 0, 3) == 0;
   /* A GPU sums few taps along three axes in one kernel, and floats only without
@@ -236,6 +236,10 @@ static const Large larges[] = {
       TRUE },
   { ND_FLOAT32, { 170, 60, 150 }, { 7, 7, 7, 1 }, .is_separable = TRUE },
   { ND_UINT8, { 300, 70, 90 }, { 5, 7, 6, 1 }, .is_separable = TRUE },
+  { ND_FLOAT32, { 528, 300, 1 }, { 33, 20, 1, 1 }, TRUE },
+  { ND_FLOAT32, { 1008, 1100, 3 }, { 33, 3, 1, 1 } },
+  { ND_UINT8, { 1008, 600, 3 }, { 3, 33, 1, 1 } },
+  { ND_UINT16, { 500, 300, 1 }, { 21, 29, 1, 1 }, FALSE, 2 },
 };
 
 guint
@@ -287,7 +291,9 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
   guint model = g_rand_int_range (r, 0, 3);
   /* Banks of windows of one volume, and flat ones, have kernels of their own on
    * a GPU. */
-  guint axes = n_filters > 1 ? g_rand_int_range (r, 2, 5) : ND_AXES;
+  guint axes = n_filters > 1 || g_rand_int_range (r, 0, 3) == 0
+      ? g_rand_int_range (r, 2, 5)
+      : ND_AXES;
   gboolean symmetric = g_rand_int_range (r, 0, 4) == 0;
   gsize bytes;
 
@@ -310,10 +316,18 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
   c->job.shape.size[0] = g_rand_int_range (r, 1, 80);
   c->job.shape.size[1] = g_rand_int_range (r, 1, 20);
   c->job.shape.size[2] = g_rand_int_range (r, 1, 8);
+  /* Several blocks of a transform. */
+  if (g_rand_int_range (r, 0, 4) == 0) {
+    c->job.shape.size[0] = g_rand_int_range (r, 128, 300);
+    c->job.shape.size[1] = g_rand_int_range (r, 1, 100);
+    c->job.shape.size[2] = g_rand_int_range (r, 1, 3);
+  }
   if (large) {
     c->job.in_type = c->job.out_type = large->type;
     c->job.shape.components = 1;
     memcpy (c->job.shape.size, large->size, sizeof (large->size));
+    if (large->filter[ND_AXIS_T] == 1)
+      c->options.border_volumes = FALSE;
     c->nonfinite = large->masked;
   }
   for (guint k = 0; k < n_filters; k++) {
@@ -351,6 +365,16 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
       c->in.sample * c->job.shape.size[0] + bytes * g_rand_int_range (r, 0, 5);
   c->in.slice =
       c->in.row * c->job.shape.size[1] + bytes * g_rand_int_range (r, 0, 5);
+  /* The copy engine of a GPU copies rows of multiples of 16 bytes. */
+  if (large ? c->job.shape.size[0] % 16 == 0 : g_rand_boolean (r)) {
+    if (!large)
+      c->job.shape.size[0] = (c->job.shape.size[0] + 15) / 16 * 16;
+    c->in.row = (c->in.sample * c->job.shape.size[0] + 15) / 16 * 16
+        + 16 * g_rand_int_range (r, 0, 2);
+    c->in.slice =
+        c->in.row * c->job.shape.size[1] + 16 * g_rand_int_range (r, 0, 2);
+    nd_shape_samples (&c->job.shape, &c->samples);
+  }
   c->in_bytes = c->in.slice * c->job.shape.size[2];
   c->volumes = g_malloc (c->in_bytes * (c->reach.slots + 1));
   memset (c->volumes, GUARD_BYTE, c->in_bytes * (c->reach.slots + 1));

@@ -1,0 +1,237 @@
+/* Method `fft` by wide blocks: volumes are read in place, and each filter is a
+ * launch.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "core/log.h"
+#include "cuda/device.h"
+#include "cuda/fft/coefficients.h"
+#include "cuda/fft/fft.cuh"
+#include "cuda/fft/wide.cuh"
+#include "cuda/launch.cuh"
+
+#include <cmath>
+#include <complex>
+#include <vector>
+
+namespace nd
+{
+
+namespace
+{
+
+class FftWide : public Method
+{
+public:
+  FftWide (const RingJob &job, cudaStream_t stream);
+  size_t bytes_needed () const override
+  {
+    return total_bytes (filters, non_finite);
+  }
+  void allocate () override;
+  void push (unsigned slot, const NdSamples *volume) override
+  {
+    last = *volume;
+  }
+  void respond (const int *slots, const NdScale &scale,
+      const NdSamples &out) override;
+
+private:
+  const RingJob job;
+  const NdReach reach;
+  const cudaStream_t stream;
+  const Blocks blocks;
+  const WideKernel copying, loading;
+  NdSamples last;
+  Memory<float2> filters; /* [filter][WIDE_NUMBERS] */
+  NonFiniteSamples non_finite;
+};
+
+/* Adds the spectrum of the filter to @numbers. A coefficient that reads offset
+ * d has index low - d, so that output i of a block is number i of the inverse
+ * transform. */
+void
+add_spectrum (std::vector<float2> &numbers, const NdFilter *filter,
+    const NdReach &reach)
+{
+  std::complex<double> turns[WIDE]; /* exp (2 pi i k / WIDE) */
+  std::vector<std::complex<double>> rows (WIDE * WIDE); /* [y][kx] */
+
+  for (int k = 0; k < WIDE; k++)
+    turns[k] = std::polar (1.0 / WIDE / WIDE, 2 * G_PI * k / WIDE);
+  for_each_coefficient (filter, 0, reach, [&] (int x, int y, int, double w) {
+    for (int k = 0; k < WIDE; k++)
+      rows[y * WIDE + k] += w * turns[k * x % WIDE];
+  });
+  for (int kx = 0; kx < WIDE; kx++) {
+    for (int ky = 0; ky < WIDE_HALF; ky++) {
+      std::complex<double> sum = 0;
+
+      for (int y = 0; y < WIDE; y++)
+        sum += rows[y * WIDE + kx] * turns[ky * y % WIDE];
+      sum *= WIDE * WIDE;
+      numbers.push_back (make_float2 (sum.real (), sum.imag ()));
+    }
+  }
+}
+
+FftWide::FftWide (const RingJob &job, cudaStream_t stream)
+    : job (job), reach (nd_job_reach (&job)), stream (stream),
+      blocks (make_wide_blocks (job, reach)),
+      copying (wide_kernel (job.in_type, true)),
+      loading (wide_kernel (job.in_type, false)),
+      non_finite (job, reach, ComputeStreams{ stream, stream })
+{
+  std::vector<float2> numbers;
+
+  for (unsigned k = 0; k < job.bank->n_filters; k++)
+    add_spectrum (numbers, job.bank->filters[k], reach);
+  filters.plan (std::move (numbers));
+}
+
+void
+FftWide::allocate ()
+{
+  ND_INFO ("%dx%dx%d wide blocks with %dx%d outputs each", blocks.count[0],
+      blocks.count[1], blocks.count[2], blocks.valid[0], blocks.valid[1]);
+  allocate_all (filters, non_finite);
+}
+
+/* Whether the copy engine can read rows of @in (cuda/fft/widekernels.cu): they
+ * consist of whole groups of 16 bytes, and any sample that a block reads beyond
+ * an edge is one of the first or last of a row. */
+bool
+can_copy (const NdSamples &in, NdSampleType type, const Blocks &b)
+{
+  const size_t size = nd_sample_size (type), row = b.shape[0] * size;
+
+  return in.sample == size && row % 16 == 0 && (size_t) in.data % 16 == 0
+      && in.row % 16 == 0 && in.slice % 16 == 0 && b.shape[0] >= 2 * WIDE;
+}
+
+using EncodeMap = CUresult (CUtensorMap *, CUtensorMapDataType, cuuint32_t,
+    void *, const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
+    const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
+    CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+/* The driver's function, or nullptr. */
+EncodeMap *
+find_encode_map ()
+{
+  void *found = nullptr;
+  cudaDriverEntryPointQueryResult result;
+#if CUDART_VERSION >= 12050
+  const cudaError_t error =
+      cudaGetDriverEntryPointByVersion ("cuTensorMapEncodeTiled", &found, 12000,
+          cudaEnableDefault, &result);
+#else
+  const cudaError_t error = cudaGetDriverEntryPoint ("cuTensorMapEncodeTiled",
+      &found, cudaEnableDefault, &result);
+#endif
+
+  return error == cudaSuccess && result == cudaDriverEntryPointSuccess
+      ? (EncodeMap *) found
+      : nullptr;
+}
+
+/* Describes a volume to the copy engine. Returns false if it cannot read it. */
+bool
+make_map (CUtensorMap *map, const NdSamples &in, NdSampleType type,
+    const Blocks &b)
+{
+  static EncodeMap *const encode = find_encode_map ();
+  const cuuint32_t samples = copied_samples (nd_sample_size (type));
+  const cuuint64_t sizes[] = { (cuuint64_t) b.shape[0], (cuuint64_t) b.shape[1],
+    (cuuint64_t) b.shape[2] };
+  const cuuint64_t strides[] = { in.row, in.slice };
+  const cuuint32_t box[] = { samples, WIDE, 1 }, steps[] = { 1, 1, 1 };
+  const CUtensorMapDataType numbers = type == ND_FLOAT32
+      ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+      : nd_sample_size (type) == 1 ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                                   : CU_TENSOR_MAP_DATA_TYPE_UINT16;
+
+  return encode && can_copy (in, type, b)
+      && encode (map, numbers, 3, in.data, sizes, strides, box, steps,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
+      == CUDA_SUCCESS;
+}
+
+void
+FftWide::respond (const int *slots, const NdScale &scale, const NdSamples &out)
+{
+  const size_t count =
+      multiply (multiply (blocks.count[0], blocks.count[1]), blocks.count[2]);
+  const unsigned n_filters = job.bank->n_filters;
+  WideArguments a = {};
+  const int multiprocessors = device_attribute (cudaDevAttrMultiProcessorCount);
+
+  a.blocks = blocks;
+  a.n_pairs = (count + 1) / 2;
+  for (size_t c = 0; c < job.shape.components; c++) {
+    NdSamples responses = out;
+
+    a.in = BlockInput{ last.data + c * nd_sample_size (job.in_type),
+      last.sample, last.row, last.slice, non_finite.list_in_place (c) };
+    const bool copies = runs_as_sm90 ((const void *) copying.function)
+        && make_map (&a.map, last, job.in_type, blocks);
+    const WideKernel &kernel = copies ? copying : loading;
+
+    ND_CUDA (cudaFuncSetAttribute ((const void *) kernel.function,
+        cudaFuncAttributeMaxDynamicSharedMemorySize, kernel.shared));
+    for (unsigned k = 0; k < n_filters; k++) {
+      a.store = make_store (out, job.out_type, scale, c, k);
+      a.is_plain = !a.store.scaled && a.store.row <= ~0u
+          && (a.store.type == ND_FLOAT32 || a.store.type == job.in_type);
+      a.filter = filters.get () + k * WIDE_NUMBERS;
+      if (k == 0)
+        responses.data = a.store.out;
+      a.store.out += blocks.first[0] * out.sample + blocks.first[1] * out.row
+          + blocks.first[2] * out.slice;
+      launch_early (kernel.function, std::min (a.n_pairs, multiprocessors),
+          kernel.threads, kernel.shared, stream, a);
+      a.in.non_finite = NonFiniteList{}; /* samples are listed once */
+    }
+    non_finite.add (slots, 0, n_filters, c, responses, scale.gain, true);
+  }
+}
+
+} // namespace
+
+Blocks
+make_wide_blocks (const RingJob &job, const NdReach &reach)
+{
+  Blocks b = make_blocks (job, reach, WIDE);
+
+  b.valid[1] -= b.valid[1] % WIDE_ROWS;
+  b.count[1] = (b.outputs[1] + b.valid[1] - 1) / b.valid[1];
+  return b;
+}
+
+bool
+wide_possible (const RingJob &job)
+{
+  const NdReach reach = nd_job_reach (&job);
+
+  if (job.precision == ND_PRECISION_DOUBLE || reach.slots > 1
+      || job.border_volumes || reach.low[2] != 0
+      || !make_blocks (job, reach, WIDE).is_flat ()
+      || wide_kernel (job.in_type, false).threads == 0)
+    return false;
+  for (int a = 0; a < 2; a++) {
+    if (reach.high[a] - reach.low[a] > WIDE / 2)
+      return false;
+  }
+  /* NaN and Inf are added to stored responses, which must be float32. */
+  return job.in_type != ND_FLOAT32 || job.out_type == ND_FLOAT32;
+}
+
+std::unique_ptr<Method>
+make_fft_wide (const RingJob &job, const ComputeStreams &streams)
+{
+  return std::make_unique<FftWide> (job, streams.respond);
+}
+
+} // namespace nd
