@@ -47,8 +47,8 @@ response_of_bank (const BankArguments &bank)
   return BankResponse{ begin + i % wave, i / wave };
 }
 
-/* @base + @row * @y. The compiler would add 64 bit numbers, which takes two
- * instructions. */
+/* @base + @row * @y, in memory of the device. The compiler would add 64 bit
+ * numbers, which takes two instructions. */
 template <typename P>
 __device__ __forceinline__ P *
 row_at (P *base, unsigned row, int y)
@@ -56,6 +56,7 @@ row_at (P *base, unsigned row, int y)
   P *at;
 
   asm ("mad.wide.u32 %0, %1, %2, %3;" : "=l"(at) : "r"(row), "r"(y), "l"(base));
+  __builtin_assume (__isGlobal (at));
   return at;
 }
 
@@ -186,7 +187,8 @@ put_bank_columns (unsigned char *const (&out)[2], unsigned row,
 
 /* The same for any store and one column: @column is the thread's own part of
  * shared memory. This code is small, because it is seldom used. */
-__device__ __noinline__ static void
+template <int COLUMN_PITCH = PITCH>
+__device__ __noinline__ void
 put_bank_scaled (const Store &s, unsigned char *out, int n, float level,
     const float *column)
 {
@@ -195,7 +197,7 @@ put_bank_scaled (const Store &s, unsigned char *out, int n, float level,
 
 #pragma unroll 4
     for (int y = 0; y < n; y++, out += s.row) {
-      const float r = column[2 * y * PITCH] + level;
+      const float r = column[2 * y * COLUMN_PITCH] + level;
       const double value = s.scaled ? s.gain * r + s.offset : r;
 
       if constexpr (is_integer<OUT>)

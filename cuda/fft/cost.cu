@@ -5,6 +5,7 @@
  */
 #include "cuda/cost.h"
 #include "cuda/fft/blockkernels.cuh"
+#include "cuda/fft/deep.cuh"
 #include "cuda/fft/fft.cuh"
 #include "cuda/fft/wide.cuh"
 
@@ -25,6 +26,10 @@ constexpr double BLOCK_STORES = 10e-6;
 constexpr double PLANES_SECONDS = 6.3e-6;
 constexpr double PLANES_STORES = 9.3e-6;
 
+/* The same for one filter and windows of one volume. */
+constexpr double LEAN_SECONDS = 9.6e-6;
+constexpr double LEAN_STORES = 11e-6;
+
 /* The same for one response of a bank that is filtered in place, with stores of
  * float32, and for 32 flat blocks. The forward transform takes as long. */
 constexpr double BANK_SECONDS = 4.75e-6;
@@ -37,6 +42,12 @@ constexpr double BANK_PLANES_STORES = 3.18e-6;
 constexpr double WIDE_SECONDS = 2.3e-6;
 constexpr double WIDE_STORES = 1.1e-6;
 constexpr double WIDE_BETWEEN = 5e-6;
+/* A pair of planes of deep blocks, forward, on the whole device. A thread block
+ * that computes responses: without the products, and those with a slice of the
+ * filter. */
+constexpr double DEEP_FORWARD = 21e-9;
+constexpr double DEEP_BACKWARD = 19e-6;
+constexpr double DEEP_PRODUCTS = 0.45e-6;
 
 /* Bytes of spectra per second that a pass over the ring reads and writes on
  * that device. */
@@ -187,11 +198,15 @@ blocks_cost (const RingJob &job)
                blocks / all / (b.is_flat () ? 32 : 1), valid)
         / speed
         + (job.in_type == ND_FLOAT32 ? 3 : 1) * LAUNCH;
+  const bool lean = n == 1 && reach.slots == 1;
+  const double block = lean ? LEAN_SECONDS + LEAN_STORES * valid
+                            : BLOCK_SECONDS + BLOCK_STORES * valid;
+
   wave = b.is_flat ()
       ? blocks / 32 / all * (PLANES_SECONDS + PLANES_STORES * valid)
-      : std::ceil (blocks / all) * (BLOCK_SECONDS + BLOCK_STORES * valid);
+      : std::ceil (blocks / all) * block;
   wave /= speed;
-  if (n == 1 && reach.slots == 1)
+  if (lean)
     return wave + LAUNCH;
   return wave * ONE_WAY * (1 + n)
       + blocks * spectrum * ring_spectra (job, reach) / RING_RATE / rates.bytes
@@ -222,12 +237,34 @@ wide_cost (const RingJob &job)
       + launches * LAUNCH;
 }
 
+double
+deep_cost (const RingJob &job)
+{
+  const Rates rates = device_rates ();
+  const NdReach reach = nd_job_reach (&job);
+  const Blocks b = make_blocks (job, reach, DEEP);
+  const DeepKernels k =
+      deep_kernels (job.in_type, reach.high[2] - reach.low[2] + 1);
+  const double all = rates.multiprocessors;
+  const double speed = MULTIPROCESSORS / all * rates.multiply_adds;
+  const double pairs = std::ceil (0.5 * b.count[0] * b.count[1]);
+  const double parts = std::ceil ((double) b.outputs[2] / k.depth);
+  const double forward =
+      pairs * b.padded[2] * DEEP_FORWARD * MULTIPROCESSORS / all;
+  const double response = std::ceil (pairs * parts / all)
+      * (DEEP_BACKWARD + DEEP_PRODUCTS * k.slices);
+
+  return job.shape.components
+      * ((forward + job.bank->n_filters * response) / speed + 4 * LAUNCH);
+}
+
 /* The least cost of blocks. */
 static double
 any_blocks_cost (const RingJob &job)
 {
-  return std::min (blocks_possible (job) ? blocks_cost (job) : INFINITY,
-      wide_possible (job) ? wide_cost (job) : INFINITY);
+  return std::min ({ blocks_possible (job) ? blocks_cost (job) : INFINITY,
+      wide_possible (job) ? wide_cost (job) : INFINITY,
+      deep_possible (job) ? deep_cost (job) : INFINITY });
 }
 
 double

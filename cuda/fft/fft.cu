@@ -106,6 +106,8 @@ ways_to_try (const RingJob &job, const ComputeStreams &streams)
         [&] { return make_fft_blocks (job, streams); } },
     { "wide", wide_possible (job), wide_cost,
         [&] { return make_fft_wide (job, streams); } },
+    { "deep", deep_possible (job), deep_cost,
+        [&] { return make_fft_deep (job, streams); } },
   };
   std::vector<Candidate> fast, small;
   std::vector<Way> ways;

@@ -43,6 +43,15 @@ double wide_cost (const RingJob &job);
  * volume. */
 bool wide_possible (const RingJob &job);
 
+/* Transforms deep blocks (cuda/fft/deep.cuh). */
+std::unique_ptr<Method> make_fft_deep (const RingJob &job,
+    const ComputeStreams &streams);
+double deep_cost (const RingJob &job);
+
+/* The same as blocks_possible () for deep blocks: filters read several planes
+ * of one volume. */
+bool deep_possible (const RingJob &job);
+
 /* Whether the job is in single precision, all its filters fit into blocks, the
  * device has enough shared
  * memory, and output samples can be NaN if input samples can. */

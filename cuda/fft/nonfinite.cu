@@ -6,6 +6,7 @@
 #include "cuda/fft/coefficients.h"
 #include "cuda/launch.cuh"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -15,7 +16,10 @@ namespace nd
 namespace
 {
 
-constexpr int BLOCKS = 128, THREADS = 1024; /* of a grid, for any device */
+/* Of a grid, for any device. Grids for small volumes leave room for other
+ * kernels. */
+constexpr int BLOCKS = 128, THREADS = 1024;
+constexpr size_t BLOCK_SAMPLES = 1 << 12;
 constexpr size_t QUAD = 4 * MARKS_PER_WORD; /* marks of a uint4 */
 constexpr unsigned ALL_PLUS = 0x55555555;   /* NON_FINITE_PLUS in each mark */
 
@@ -43,6 +47,7 @@ empty_list (const EmptyArguments &a)
 __global__ void
 empty_kernel (const __grid_constant__ EmptyArguments a)
 {
+  launch_dependent_grids ();
   wait_on_dependent_grids ();
   empty_list (a);
 }
@@ -205,6 +210,7 @@ non_finite_kernel (const __grid_constant__ Arguments a)
 
   bool any = false;
 
+  launch_dependent_grids ();
   wait_on_dependent_grids ();
   for (int t = 0; t < a.n_slots; t++) {
     const size_t slot = (size_t) a.slots[t] * a.stride;
@@ -322,11 +328,16 @@ NonFiniteSamples::add (const int *slots, unsigned first, unsigned n,
   a.done = empties ? counts.get () + counts.count () - 1 : nullptr;
   a.n_slots = reach.slots;
   memcpy (a.slots, slots, reach.slots * sizeof (int));
+  const size_t n_samples =
+      job.shape.size[0] * job.shape.size[1] * job.shape.size[2];
+  const unsigned blocks =
+      std::clamp<size_t> (n_samples / BLOCK_SAMPLES, 1, BLOCKS);
+
   if (job.precision == ND_PRECISION_DOUBLE)
-    launch_early (non_finite_kernel<double>, BLOCKS, THREADS, 0,
+    launch_early (non_finite_kernel<double>, blocks, THREADS, 0,
         streams.respond, a);
   else
-    launch_early (non_finite_kernel<float>, BLOCKS, THREADS, 0, streams.respond,
+    launch_early (non_finite_kernel<float>, blocks, THREADS, 0, streams.respond,
         a);
 }
 

@@ -1,8 +1,5 @@
 /* Kernels of banks, for blocks of 32 x 32 x 32 samples: one launch computes all
- * responses. The transforms are those of cuda/fft/volumekernels.cu, but planes
- * 2 z and 2 z + 1 of the block are the real and the imaginary part of a complex
- * plane. A warp whose two planes have no valid output then takes no part in the
- * transforms along x and y.
+ * responses. The transforms are those of cuda/fft/volumekernels.cu.
  *
  * For windows of one volume, a kernel keeps the spectrum of a block, as much as
  * fits in shared memory and the rest in registers, while it goes through the
@@ -12,7 +9,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "cuda/fft/bankcolumns.cuh"
-#include "cuda/fft/volumecolumns.cuh"
+#include "cuda/fft/volumetransforms.cuh"
 
 namespace nd
 {
@@ -24,96 +21,6 @@ namespace
  * them. */
 constexpr int HELD = 23;
 constexpr size_t BANK_SHARED = SHARED + sizeof (float2) * HELD * THREADS;
-
-/* See transform_column () of cuda/fft/volumekernels.cu. */
-__device__ __forceinline__ void
-transform_column (const float2 *shared, const Column &c, float2 (&v)[BLOCK])
-{
-#pragma unroll
-  for (int z = 0; z < PLANES; z++) {
-    const float2 p = shared[z * BLOCK * PITCH + c.at];
-    const float2 q = shared[z * BLOCK * PITCH + c.mirror];
-
-    v[2 * z] = make_float2 (p.x + q.x, p.y - q.y);
-    v[2 * z + 1] = make_float2 (p.y + q.y, q.x - p.x);
-  }
-  if (c.real) {
-#pragma unroll
-    for (int z = 0; z < PLANES; z++) {
-      const float2 p = shared[z * BLOCK * PITCH + c.at];
-      const float2 q = shared[z * BLOCK * PITCH + c.mirror];
-
-      v[2 * z] = make_float2 (2 * p.x, 2 * q.x);
-      v[2 * z + 1] = make_float2 (2 * p.y, 2 * q.y);
-    }
-  }
-  transform32<false> (v);
-  if (c.real) {
-    const float2 zero = v[0], middle = v[16];
-
-    v[0] = make_float2 (zero.x, middle.x);
-    v[16] = make_float2 (zero.y, middle.y);
-#pragma unroll
-    for (int k = 1; k < 16; k++) {
-      const float2 p = v[k], q = v[BLOCK - k];
-
-      v[k] = make_float2 (0.5f * (p.x + q.x), 0.5f * (p.y - q.y));
-      v[BLOCK - k] = make_float2 (0.5f * (p.y + q.y), 0.5f * (q.x - p.x));
-    }
-  }
-}
-
-/* The inverse of transform_column (), of the first @planes complex planes.
- * WAIT: first waits until all warps have read @shared. */
-template <bool WAIT>
-__device__ __forceinline__ void
-restore_column (float2 *shared, const Column &c, int planes, float2 (&v)[BLOCK])
-{
-  if (c.real) {
-    const float2 f = v[0], g = v[16];
-
-    v[0] = make_float2 (f.x, g.x);
-    v[16] = make_float2 (f.y, g.y);
-#pragma unroll
-    for (int k = 1; k < 16; k++) {
-      const float2 p = v[k], q = v[BLOCK - k];
-
-      v[k] = make_float2 (p.x - q.y, p.y + q.x);
-      v[BLOCK - k] = make_float2 (p.x + q.y, q.x - p.y);
-    }
-  }
-  transform32<true> (v);
-  if (WAIT)
-    __syncthreads ();
-#pragma unroll
-  for (int z = 0; z < PLANES; z++) {
-    const float2 p = v[2 * z], q = v[2 * z + 1];
-    float2 *const plane = shared + z * BLOCK * PITCH;
-
-    if (z >= planes)
-      break;
-    plane[c.at] = make_float2 (p.x - q.y, p.y + q.x);
-    plane[c.mirror] = make_float2 (p.x + q.y, q.x - p.y);
-  }
-  if (c.real) {
-#pragma unroll
-    for (int z = 0; z < PLANES; z++) {
-      float2 *const plane = shared + z * BLOCK * PITCH;
-
-      plane[c.at] = make_float2 (v[2 * z].x, v[2 * z + 1].x);
-      plane[c.mirror] = make_float2 (v[2 * z].y, v[2 * z + 1].y);
-    }
-  }
-}
-
-/* The thread's columns along y. */
-__device__ __forceinline__ Columns
-columns_of (const Corner &at)
-{
-  const int plane = threadIdx.x / 32;
-
-  return Columns{ at, at, 2 * plane, 2 * plane + 1 };
-}
 
 /* @lists: whether samples that are not finite are listed. */
 template <typename T>
@@ -131,7 +38,7 @@ transform_block (const BlockArguments &a, const Corner &at,
   for (int x = 0; x < BLOCK; x++)
     plane[lane * PITCH + x] = v[x];
   __syncthreads ();
-  transform_column (planes, column, v);
+  transform_column<PLANE> (planes, column, v);
 }
 
 /* Computes the thread's columns of a response. Returns false if the warp has no
@@ -146,7 +53,7 @@ restore_columns (const BlockArguments &a, const Column &column,
   const int lane = threadIdx.x % 32;
   const int n_planes = (a.blocks.valid[2] + 1) / 2;
 
-  restore_column<WAIT> (planes, column, n_planes, v);
+  restore_column<PLANE, WAIT> (planes, column, n_planes, v);
   __syncthreads ();
   if (threadIdx.x / 32 >= n_planes)
     return false;

@@ -16,7 +16,8 @@ constexpr int PLANES = 16;           /* complex planes, each of one warp */
 constexpr int THREADS = 32 * PLANES; /* each has a column of the spectrum */
 static_assert (THREADS == BlockSpectrum::COLUMNS);
 constexpr size_t NUMBERS = THREADS * BLOCK; /* of a spectrum */
-constexpr size_t SHARED = sizeof (float2) * PLANES * BLOCK * PITCH;
+constexpr int PLANE = BLOCK * PITCH;        /* numbers of a complex plane */
+constexpr size_t SHARED = sizeof (float2) * PLANES * PLANE;
 
 /* The places in a complex plane of a thread's column and of the mirror of that
  * column. If the thread has two real columns, the places of both. */

@@ -3,7 +3,7 @@
  *   ndbench [--work TEXT] [--method NAME] [--size X:Y:Z] [--filter X:Y:Z:T]
  *           [--filters N] [--separable] [--type TYPE] [--masked PERCENT]
  *           [--response NAME] [--backend NAME] [--devices LIST] [--parts N]
- *           [--host] [--runs N] [--crossing]
+ *           [--host] [--outputs N] [--runs N] [--crossing]
  *
  * Prints one JSON object per case and method: work, size, filter, type,
  * backend, method, device, simd, threads, runs, median_ms and min_ms of one
@@ -17,7 +17,8 @@
  * error is then null. --devices shares the work among several devices; volumes
  * are in memory of the first one or, with --host, in pinned memory of the host;
  * devices, host and reason are printed too. --parts divides the work as among
- * so many devices, but all on one: what its parts take together. --crossing
+ * so many devices, but all on one: what its parts take together. --outputs
+ * stores responses in so many buffers in turn, as a stream does. --crossing
  * measures filters from small to large, for float32 or --type, to show at which
  * size `auto` should change the method.
  *
@@ -123,7 +124,8 @@ static const Work works[] = {
 
 static gchar *opt_work, *opt_method, *opt_size, *opt_filter, *opt_type;
 static gchar *opt_backend, *opt_module, *opt_devices, *opt_response;
-static gint opt_runs = 15, opt_filters = 1, opt_masked, opt_parts;
+static gint opt_runs = 15, opt_outputs = 1, opt_filters = 1, opt_masked,
+            opt_parts;
 static gboolean opt_crossing, opt_list, opt_fast, opt_separable, opt_host;
 static NdDevices devices = { .n = 1, .ids = { -1 } };
 
@@ -303,13 +305,14 @@ compare_doubles (gconstpointer a, gconstpointer b)
 /* One push and one respond, repeatedly, as in a stream. */
 static gdouble
 time_plan (NdPlan *plan, const NdSamples *in, const NdSamples *out,
-    gdouble *least)
+    gsize out_bytes, gdouble *least)
 {
   guint batch = plan->backend->events ? DEVICE_BATCH : 1, position = 0;
   guint slots = nd_job_reach (&plan->job).slots;
   g_autofree gint *order = g_new (gint, slots);
   g_autofree gdouble *times = g_new (gdouble, opt_runs);
   const NdScale scale = { 1, 0 };
+  NdSamples to = *out;
 
   for (guint t = 0; t < slots; t++) {
     order[t] = t;
@@ -323,7 +326,8 @@ time_plan (NdPlan *plan, const NdSamples *in, const NdSamples *out,
       nd_plan_push (plan, position % slots, in, NULL);
       for (guint t = 0; t < slots; t++)
         order[t] = (position + 1 + t) % slots;
-      nd_plan_respond (plan, order, &scale, out, NULL);
+      to.data = out->data + position % opt_outputs * out_bytes;
+      nd_plan_respond (plan, order, &scale, &to, NULL);
     }
     nd_plan_synchronize (plan, NULL);
     if (i >= 0) /* the first one warms up */
@@ -433,7 +437,7 @@ run (const Work *work, NdMethod method, gboolean is_auto)
   bytes = n * nd_sample_size (work->type);
   in = g_malloc (bytes);
   out_bytes = bytes * bank->n_filters;
-  out = g_malloc0 (out_bytes);
+  out = g_malloc0 (out_bytes * opt_outputs);
   for (gsize i = 0; i < n; i++) {
     if (nd_sample_is_float (work->type)) {
       const gdouble value =
@@ -461,7 +465,7 @@ run (const Work *work, NdMethod method, gboolean is_auto)
   }
   if (plan->backend->memory) {
     device_in = alloc_volume (plan->backend, bytes);
-    device_out = alloc_volume (plan->backend, out_bytes);
+    device_out = alloc_volume (plan->backend, out_bytes * opt_outputs);
     if (!device_in || !device_out
         || !plan->backend->memory->copy (device_in, in, bytes, NULL))
       return FALSE;
@@ -470,7 +474,7 @@ run (const Work *work, NdMethod method, gboolean is_auto)
       nd_samples_dense (device_in ? device_in : in, &job.shape, work->type);
   out_samples =
       nd_samples_dense (device_out ? device_out : out, &job.shape, work->type);
-  median = time_plan (plan, &in_samples, &out_samples, &least);
+  median = time_plan (plan, &in_samples, &out_samples, out_bytes, &least);
   if (device_out) {
     free_volume (plan->backend, device_in);
     free_volume (plan->backend, device_out);
@@ -647,6 +651,8 @@ main (int argc, char **argv)
     { "fast", 0, 0, G_OPTION_ARG_NONE, &opt_fast, "accuracy=fast, of tensor",
         NULL },
     { "runs", 0, 0, G_OPTION_ARG_INT, &opt_runs, "timed, default 15", "N" },
+    { "outputs", 0, 0, G_OPTION_ARG_INT, &opt_outputs,
+        "buffers of responses, default 1", "N" },
     { "crossing", 0, 0, G_OPTION_ARG_NONE, &opt_crossing,
         "small to large filters", NULL },
     { "list", 0, 0, G_OPTION_ARG_NONE, &opt_list, "names of the works", NULL },
@@ -661,6 +667,7 @@ main (int argc, char **argv)
     return 2;
   }
   opt_runs = MAX (opt_runs, 1);
+  opt_outputs = MAX (opt_outputs, 1);
   opt_masked = CLAMP (opt_masked, 0, 100);
   nd_backend_register (&nd_cpu_backend);
   if (opt_module && !nd_backend_open (opt_module, &error)) {
