@@ -84,8 +84,15 @@ void nd_adaptive_reference (const NdAdaptiveDesign *design,
     const NdReferenceBorders *borders, const gsize size[3], gsize n_volumes,
     const gdouble *in, const gdouble *sigma, gdouble *out);
 
-/* The mean of each sample and of the median of the 3 x 3 x 3 x 3 samples around
- * it (3 x 3 x 3 in frames), with at most @latency later volumes. */
+/* The noise of a receiver is new in each volume, and speckle is not: if the
+ * samples before and after are both above or both below a sample, it moves this
+ * part of the way to the nearer one. At an edge that moves, one of them is close
+ * to the sample or on its other side. */
+#define ND_SPECKLE_TIME .3
+
+/* The mean of each sample, moved like this, and of the median of the
+ * 3 x 3 x 3 x 3 samples around it (3 x 3 x 3 in frames), with at most @latency
+ * later volumes. */
 void nd_speckle_reference (guint latency, const NdReferenceBorders *borders,
     const gsize size[3], gsize n_volumes, const gdouble *in, gdouble *out);
 

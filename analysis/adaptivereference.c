@@ -283,13 +283,13 @@ nd_speckle_reference (guint latency, const NdReferenceBorders *borders,
 {
   const NdReferenceBorders *b = borders;
   const gsize samples = size[0] * size[1] * size[2];
-  const guint count = size[2] == 1 ? 27 : 81;
+  const guint count = size[2] == 1 ? 27 : 81, middle = count / 2;
 
   for (gsize i = 0; i < samples * n_volumes; i++) {
     const gint64 known = MIN (i / samples + latency + 1, n_volumes);
     const gint64 at[3] = { i % size[0], i / size[0] % size[1],
       i / size[0] / size[1] % size[2] };
-    gdouble near[81];
+    gdouble near[81], before, after, change;
 
     for (guint k = 0; k < count; k++) {
       const gint64 x = b->space (at[0] + k % 3 - 1, size[0], b->space_data);
@@ -304,7 +304,13 @@ nd_speckle_reference (guint latency, const NdReferenceBorders *borders,
           ? b->border_value
           : in[((t * size[2] + z) * size[1] + y) * size[0] + x];
     }
+    /* The same sample in the volumes before and after. */
+    before = near[middle - 9] - in[i];
+    after = near[middle + 9] - in[i];
+    change = before * after <= 0       ? 0
+        : fabs (before) < fabs (after) ? before
+                                       : after;
     qsort (near, count, sizeof (gdouble), compare);
-    out[i] = (in[i] + near[count / 2]) / 2;
+    out[i] = (in[i] + ND_SPECKLE_TIME * change + near[middle]) / 2;
   }
 }

@@ -52,6 +52,30 @@ read_row (const Job *job, const gfloat *volume, gint64 y, gint64 z, gfloat *out)
   }
 }
 
+/* Replaces the medians of the row at @at by the means of them and of the
+ * samples, which move towards those before and after. */
+static void
+add_sample (const Job *job, gsize at, gfloat *const rows[2])
+{
+  const gsize width = job->size[0];
+  const gfloat *in = job->volumes[1] + at, *others[2];
+  gfloat *out = job->out + at;
+
+  for (guint i = 0; i < 2; i++) {
+    const gfloat *volume = job->volumes[2 * i];
+
+    for (gsize x = 0; !volume && x < width; x++)
+      rows[i][x] = job->borders->border_value;
+    others[i] = volume ? volume + at : rows[i];
+  }
+  for (gsize x = 0; x < width; x++) {
+    const gfloat a = others[0][x] - in[x], b = others[1][x] - in[x];
+    const gfloat change = MAX (MIN (a, b), 0) + MIN (MAX (a, b), 0);
+
+    out[x] = (out[x] + in[x] + (gfloat) ND_SPECKLE_TIME * change) / 2;
+  }
+}
+
 static void
 filter_plane (gsize z, guint worker, gpointer data)
 {
@@ -78,13 +102,12 @@ filter_plane (gsize z, guint worker, gpointer data)
       }
     }
     nd_adaptive_kernels ()->median (n, in, job->out + at, width);
-    for (gsize x = 0; x < width; x++)
-      job->out[at + x] = (job->out[at + x] + job->volumes[1][at + x]) / 2;
+    add_sample (job, at, (gfloat *[]){ rows, rows + width });
   }
 }
 
-/* Writes the means of each sample and of the median of its neighbourhood to
- * @out. @volumes are the one before it, its own and the
+/* Writes the means of each sample, with less noise over time, and of the median
+ * of its neighbourhood to @out. @volumes are the one before it, its own and the
  * one after it; NULL is a volume of the border value. */
 static void
 half_median (const NdSpeckleFilter *self, const gfloat *const volumes[VOLUMES],

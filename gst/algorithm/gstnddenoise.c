@@ -15,8 +15,8 @@
  * method=adaptive keeps the high frequencies only in the directions in which a
  * structure tensor finds structure. It is the method of Eklund and others.
  *
- * noise=speckle is for log-compressed ultrasound. It filters in space, whatever
- * the method, and measures the noise.
+ * noise=speckle is for log-compressed ultrasound. It filters mostly in space,
+ * whatever the method, and measures the noise.
  *
  * N volumes in give N volumes out, with the timestamps and the type of the
  * input. An output waits for 'latency' further volumes, which is reported as

@@ -334,14 +334,16 @@ denoise (const gfloat *noisy, const gfloat *truth,
   return result;
 }
 
+/* The phase of the beat at volume MIDDLE. */
 static void
-render_heart (guint64 seed, gdouble noise, gint from, gint to, gfloat *out)
+render_heart (guint64 seed, gdouble noise, gdouble phase, gint from, gint to,
+    gfloat *out)
 {
   const gsize size[3] = { SIZE, SIZE, SIZE };
   g_autoptr (NdPhantom) heart = nd_phantom_new (size, seed, noise, NULL);
 
   for (gint t = from; t <= to; t++) {
-    nd_phantom_set_time (heart, t, t / 20.);
+    nd_phantom_set_time (heart, t, phase + (t - MIDDLE) / 20.);
     for (gsize i = 0; i < SIZE * SIZE; i++, out += SIZE)
       nd_phantom_row (heart, i % SIZE, i / SIZE, out);
   }
@@ -396,24 +398,26 @@ print_speckle (const NdDenoiseSettings *settings)
   g_autofree gfloat *others = g_new (gfloat, (gsize) SAMPLES * HEARTS);
   g_autofree gfloat *truth = g_new (gfloat, SAMPLES);
 
-  g_print ("| heart, noise | best Gaussian | nddenoise | gain | ms |\n"
-           "| --- | --- | --- | --- | --- |\n");
-  for (guint noise = 1; noise <= 6; noise += 5) {
+  g_print ("| heart | noise | best Gaussian | nddenoise | gain | ms |\n"
+           "| --- | --- | --- | --- | --- | --- |\n");
+  for (guint i = 0; i < 4; i++) {
+    const gdouble noise = i % 2 ? 6 : 1, phase = i < 2 ? .35 : .2;
     gdouble gaussian, ours, estimate, ms;
 
     for (guint k = 0; k < HEARTS; k++)
-      render_heart (100 + k, noise, MIDDLE, MIDDLE,
+      render_heart (100 + k, noise, phase, MIDDLE, MIDDLE,
           others + (gsize) k * SAMPLES);
-    for (gsize i = 0; i < SAMPLES; i++) {
-      truth[i] = 0;
+    for (gsize n = 0; n < SAMPLES; n++) {
+      truth[n] = 0;
       for (guint k = 0; k < HEARTS; k++)
-        truth[i] += others[(gsize) k * SAMPLES + i] / HEARTS;
+        truth[n] += others[(gsize) k * SAMPLES + n] / HEARTS;
     }
     find_sector (others, HEARTS);
-    render_heart (17, noise, 0, VOLUMES - 1, stream);
+    render_heart (17, noise, phase, 0, VOLUMES - 1, stream);
     gaussian = best_gaussian (stream, truth);
     ours = denoise (stream, truth, settings, ND_FLOAT32, &estimate, &ms, NULL);
-    g_print ("| %u | %.2f | %.2f | %+.2f | %.1f |\n", noise, gaussian, ours,
+    g_print ("| %s | %g | %.2f | %.2f | %+.2f | %.1f |\n",
+        i < 2 ? "contracted" : "contracting", noise, gaussian, ours,
         ours - gaussian, ms);
     g_clear_pointer (&mask, g_free);
   }
