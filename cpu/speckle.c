@@ -43,12 +43,17 @@ read_row (const Job *job, const gfloat *volume, gint64 y, gint64 z, gfloat *out)
 
   y = nd_border_index (border, y, job->size[1]);
   z = nd_border_index (border, z, job->size[2]);
-  for (gint64 x = -1; x <= n; x++) {
+  if (!volume || y < 0 || z < 0) {
+    for (gint64 x = 0; x < n + 2; x++)
+      out[x] = job->borders->border_value;
+    return;
+  }
+  volume += (z * (gint64) job->size[1] + y) * n;
+  memcpy (out + 1, volume, n * sizeof (gfloat));
+  for (gint64 x = -1; x <= n; x += n + 1) {
     const gint64 from = nd_border_index (border, x, n);
 
-    out[x + 1] = !volume || y < 0 || z < 0 || from < 0
-        ? job->borders->border_value
-        : volume[(z * (gint64) job->size[1] + y) * n + from];
+    out[x + 1] = from < 0 ? job->borders->border_value : volume[from];
   }
 }
 
@@ -58,8 +63,8 @@ static void
 add_sample (const Job *job, gsize at, gfloat *const rows[2])
 {
   const gsize width = job->size[0];
-  const gfloat *in = job->volumes[1] + at, *others[2];
-  gfloat *out = job->out + at;
+  const gfloat *in = job->volumes[1] + at, *others[2], *before, *after;
+  gfloat *restrict out = job->out + at;
 
   for (guint i = 0; i < 2; i++) {
     const gfloat *volume = job->volumes[2 * i];
@@ -68,11 +73,14 @@ add_sample (const Job *job, gsize at, gfloat *const rows[2])
       rows[i][x] = job->borders->border_value;
     others[i] = volume ? volume + at : rows[i];
   }
+  before = others[0];
+  after = others[1];
   for (gsize x = 0; x < width; x++) {
-    const gfloat a = others[0][x] - in[x], b = others[1][x] - in[x];
-    const gfloat change = MAX (MIN (a, b), 0) + MIN (MAX (a, b), 0);
+    const gfloat a = before[x] - in[x], b = after[x] - in[x];
+    const gfloat least = a < b ? a : b, most = a < b ? b : a;
+    const gfloat up = least > 0 ? least : 0, down = most < 0 ? most : 0;
 
-    out[x] = (out[x] + in[x] + (gfloat) ND_SPECKLE_TIME * change) / 2;
+    out[x] = (out[x] + in[x] + (gfloat) ND_SPECKLE_TIME * (up + down)) / 2;
   }
 }
 
