@@ -256,8 +256,10 @@ run (const Case *c, const NdJob *job, const guint8 *volumes, NdMethod method,
       order[t] = c->slots[(t + i + 1) % c->reach.slots];
   }
   /* Kernels for small volumes may run at the same time; but not if they store
-   * their responses in the same memory. */
-  for (guint i = 0; i < 3 && c->reach.slots == 1; i++) {
+   * their responses in the same memory. Devices that take volumes in turn do
+   * not wait for each other. */
+  for (guint i = 0; i < 3 && c->reach.slots == 1 && kind != ND_SPREAD_ROUND;
+       i++) {
     push (plan, c, 0, &from, 1);
     succeeded (nd_plan_respond (plan, order, &c->scale, &out, &failure));
     push (plan, c, 0, &from, 0);
