@@ -258,7 +258,8 @@ run (const Case *c, const NdJob *job, const guint8 *volumes, NdMethod method,
   /* Kernels for small volumes may run at the same time; but not if they store
    * their responses in the same memory. Devices that take volumes in turn do
    * not wait for each other. */
-  for (guint i = 0; i < 3 && c->reach.slots == 1 && kind != ND_SPREAD_ROUND;
+  for (guint i = 0; i < 3 && c->reach.slots == 1 && plan->backend->memory
+       && kind != ND_SPREAD_ROUND;
        i++) {
     push (plan, c, 0, &from, 1);
     succeeded (nd_plan_respond (plan, order, &c->scale, &out, &failure));
