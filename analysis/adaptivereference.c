@@ -304,12 +304,15 @@ nd_speckle_reference (guint latency, const NdReferenceBorders *borders,
           ? b->border_value
           : in[((t * size[2] + z) * size[1] + y) * size[0] + x];
     }
-    /* The same sample in the volumes before and after. */
+    /* The same sample in the volumes before and after, if these are not one
+     * volume. */
     before = near[middle - 9] - in[i];
     after = near[middle + 9] - in[i];
-    change = before * after <= 0       ? 0
-        : fabs (before) < fabs (after) ? before
-                                       : after;
+    change = fabs (before) < fabs (after) ? before : after;
+    if (!(before * after > 0)
+        || b->time ((gint64) (i / samples) - 1, known, b->time_data)
+            == b->time ((gint64) (i / samples) + 1, known, b->time_data))
+      change = 0;
     qsort (near, count, sizeof (gdouble), compare);
     out[i] = (in[i] + ND_SPECKLE_TIME * change + near[middle]) / 2;
   }

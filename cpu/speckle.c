@@ -9,6 +9,7 @@
 #include "cpu/denoisefuse.h"
 #include "cpu/specklenoise.h"
 
+#include <math.h>
 #include <string.h>
 
 #define VOLUMES 3
@@ -58,13 +59,16 @@ read_row (const Job *job, const gfloat *volume, gint64 y, gint64 z, gfloat *out)
 }
 
 /* Replaces the medians of the row at @at by the means of them and of the
- * samples, which move towards those before and after. */
+ * samples, which move towards those before and after. If these are of one
+ * volume, because the stream begins or ends or the latency is 0, walls that
+ * move cannot be told from noise, and the samples stay. */
 static void
 add_sample (const Job *job, gsize at, gfloat *const rows[2])
 {
   const gsize width = job->size[0];
   const gfloat *in = job->volumes[1] + at, *others[2], *before, *after;
   gfloat *restrict out = job->out + at;
+  const gfloat part = job->volumes[0] == job->volumes[2] ? 0 : ND_SPECKLE_TIME;
 
   for (guint i = 0; i < 2; i++) {
     const gfloat *volume = job->volumes[2 * i];
@@ -77,10 +81,9 @@ add_sample (const Job *job, gsize at, gfloat *const rows[2])
   after = others[1];
   for (gsize x = 0; x < width; x++) {
     const gfloat a = before[x] - in[x], b = after[x] - in[x];
-    const gfloat least = a < b ? a : b, most = a < b ? b : a;
-    const gfloat up = least > 0 ? least : 0, down = most < 0 ? most : 0;
+    const gfloat nearer = fabsf (a) < fabsf (b) ? a : b;
 
-    out[x] = (out[x] + in[x] + (gfloat) ND_SPECKLE_TIME * (up + down)) / 2;
+    out[x] = (out[x] + in[x] + (a * b > 0 ? part * nearer : 0)) / 2;
   }
 }
 

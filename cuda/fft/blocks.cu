@@ -379,9 +379,11 @@ FftBlocks::filter_one (const BlockArguments &a, const Range &out)
   if (worth && can_be_lean (a, lean, job.in_type))
     launch (lean.kernel, kernels, a, n, lean.shared, streams.respond,
         overlaps.may_begin_early (in, out));
-  else
+  else {
     launch (kernels.filter, kernels, a, n_units, kernels.shared,
         streams.respond);
+    overlaps.restart (in, out);
+  }
 }
 
 void
@@ -389,6 +391,7 @@ FftBlocks::respond (const int *slots, const NdScale &scale,
     const NdSamples &out)
 {
   const unsigned n_filters = job.bank->n_filters;
+
   for (size_t c = 0; c < job.shape.components; c++) {
     BlockArguments a = arguments_for (in_place ? &last : nullptr, c, 0);
     NdSamples responses = out;

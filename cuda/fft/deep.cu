@@ -172,7 +172,7 @@ FftDeep::filter_pairs (DeepArguments a, int n, const NdScale &scale,
     a.store = make_store (out, job.out_type, scale, component, k);
     a.store.out += blocks.first[0] * out.sample + blocks.first[1] * out.row
         + blocks.first[2] * out.slice;
-    a.filter = filters.get () + k * kernels.slices * DEEP_FILTER;
+    a.filter = filters.get () + (size_t) k * kernels.slices * DEEP_FILTER;
     launch (kernels.backward, n * parts, kernels.backward_threads,
         kernels.backward_shared, a);
   }

@@ -16,7 +16,7 @@ namespace nd
 namespace
 {
 
-/* Of a grid, for any device. Grids for small volumes leave room for other
+/* The size of a grid, for any device. Grids for small volumes leave room for other
  * kernels. */
 constexpr int BLOCKS = 128, THREADS = 1024;
 constexpr size_t BLOCK_SAMPLES = 1 << 12;
@@ -52,7 +52,7 @@ empty_kernel (const __grid_constant__ EmptyArguments a)
   empty_list (a);
 }
 
-/* Of non_finite_kernel. */
+/* The arguments of non_finite_kernel (). */
 struct Arguments
 {
   unsigned *counts; /* slot 0; @stride from slot to slot */
@@ -262,8 +262,9 @@ NonFiniteSamples::NonFiniteSamples (const RingJob &job, const NdReach &reach,
     for (unsigned t = 0; t < reach.slots; t++)
       for_each_coefficient (job.bank->filters[k], t, reach,
           [&] (int x, int y, int z, double w) {
-            flipped[(k * reach.slots + t) * all + (z * taps[1] + y) * taps[0]
-                + x] = is_double ? (w > 0) - (w < 0) : w;
+            flipped[((size_t) k * reach.slots + t) * all
+                + (z * taps[1] + y) * taps[0] + x] =
+                is_double ? (w > 0) - (w < 0) : w;
           });
   weights.plan (std::move (flipped));
 }
@@ -317,7 +318,7 @@ NonFiniteSamples::add (const int *slots, unsigned first, unsigned n,
   }
   for (int axis = 0; axis < 2; axis++)
     a.padded[axis] = padded_size (axis);
-  a.weights = weights.get () + first * reach.slots * taps;
+  a.weights = weights.get () + (size_t) first * reach.slots * taps;
   a.n_filters = n;
   a.out = out.data;
   a.sample = out.sample;

@@ -41,16 +41,24 @@ range_of (const NdSamples &samples, const NdShape &shape, NdSampleType type)
 class Overlaps
 {
 public:
+  /* The response waits for all work before it. */
+  void restart (const Range &in, const Range &out)
+  {
+    running.assign (1, Access{ in, out });
+  }
+
+  /* If the result is false, the response must wait for all work before it. */
   bool may_begin_early (const Range &in, const Range &out)
   {
-    bool may = running.size () < MOST;
+    bool may = !running.empty () && running.size () < MOST;
 
     for (const Access &a : running)
       may = may && !in.overlaps (a.out) && !out.overlaps (a.out)
           && !out.overlaps (a.in);
-    if (!may)
-      running.clear ();
-    running.push_back (Access{ in, out });
+    if (may)
+      running.push_back (Access{ in, out });
+    else
+      restart (in, out);
     return may;
   }
 

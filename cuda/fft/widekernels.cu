@@ -539,8 +539,8 @@ filter_kernel (const __grid_constant__ WideArguments a)
           arrivals.wait ();
           load_copied<T> (a, at, second, pair_shared, v);
           wait_for_pair ();
-        } else if (!again && !COPIES && is_inside (a.blocks, at)
-            && is_inside (a.blocks, second)) {
+        } else if (!again && !COPIES && a.in.row <= ~0u
+            && is_inside (a.blocks, at) && is_inside (a.blocks, second)) {
           load_inside<T> (a, at, second, v);
         } else {
           if (again && sizeof (T) == 4) {
