@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 /* The tasks of a job are in ranges, one for each thread. A thread begins with
- * the range of its number, so that it finds in its cache what it has written in
- * the loop before, and then helps with the others. */
+ * the range of its number, so that it finds its own data of the loop before in
+ * its cache, and then helps with the others. */
 typedef struct
 {
   atomic_size_t next; /* the index to run next */

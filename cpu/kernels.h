@@ -50,11 +50,11 @@ typedef struct
   gdouble spectrum_rate;
 
   /* Writes the sums over all planes for ND_BLOCK_ROWS rows of @n outputs to
-   * @out, whose rows are @out_row apart. @begun has what another call has
-   * written for the planes that lie in memory before @planes; NULL if there are
-   * none. volumes[slot] + @origin is the padded sample at offset 0 of the first
-   * output; @row is the distance of rows in floats. Reads and writes whole
-   * vectors, even if they extend beyond the end of the volume. */
+   * @out, whose rows are @out_row apart. @begun has the sums that another
+   * call has written for the planes that lie in memory before @planes; NULL if
+   * there are none. volumes[slot] + @origin is the padded sample at offset 0 of
+   * the first output; @row is the distance of rows in floats. Reads and writes
+   * whole vectors, even if they extend beyond the end of the volume. */
   void (*sum_piece) (const NdPlane *planes, guint n_planes,
       const NdReal *const *volumes, gsize origin, gsize row,
       const NdReal *begun, gsize begun_row, NdReal *out, gsize out_row,

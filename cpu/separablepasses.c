@@ -7,8 +7,8 @@
 
 #include "core/threads.h"
 
-/* Of the last pass: the outputs along its axis and the rows across it of a
- * task. */
+/* The outputs along the axis, and the rows across it, of a task of the last
+ * pass. */
 #define TASK_OUTPUTS 32
 #define TASK_ROWS 8
 typedef struct

@@ -111,7 +111,7 @@ deep_kernel (const __grid_constant__ DeepSum a)
   const int begin_in = max (first - a.radius, 0);
   const int end_in = i < slice ? min (end + a.radius, a.size[2]) : 0;
   const int taps = 2 * a.radius + 1;
-  /* Sums begin one plane behind a multiple of RUN in the ring, so that RUN
+  /* Sums begin one plane after a multiple of RUN in the ring, so that RUN
    * planes that are loaded together are side by side. */
   int z = first + a.radius - a.lead + threadIdx.x / COLUMNS;
   int at = taps % RUN + threadIdx.x / COLUMNS;

@@ -194,7 +194,7 @@ make_plan (const NdStructureSettings &settings, unsigned axes)
   return plan;
 }
 
-/* Of the volumes of a window. */
+/* The weights of the volumes of a window. */
 std::vector<float>
 weights_in_time (const NdStructureSettings &settings)
 {

@@ -223,7 +223,7 @@ make_deep_layout (const size_t size[3], int radius)
 {
   DeepLayout layout;
 
-  /* The margin behind a row is the one before the next. */
+  /* The margin after a row is the one before the next row. */
   layout.margin = round_up (radius, 4);
   layout.row = (size[0] + ACROSS - 1) / ACROSS * ACROSS + layout.margin;
   layout.slice = multiply (layout.row, size[1]);

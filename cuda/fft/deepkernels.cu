@@ -1,10 +1,9 @@
 /* Kernels for deep blocks (cuda/fft/deep.cuh).
  *
  * A thread block transforms one plane of a pair of blocks: 64 threads have a
- * column each, and then a row. The spectra go through memory, and stay in the
- * second level cache if a launch has few pairs. For each frequency, another
- * kernel sums the products of the spectra of neighbouring planes and of those
- * of the filter's slices, and transforms the sums back.
+ * column each, and then a row. The spectra go through memory. For each
+ * frequency, another kernel sums the products of the spectra of neighbouring
+ * planes and of those of the filter's slices, and transforms the sums back.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -29,8 +29,8 @@ namespace
  * multiprocessor suffice for so many. */
 constexpr int PAIRS = 6;
 
-/* Of rows of numbers in shared memory: threads that access rows with 16 bytes
- * each have no bank conflicts. */
+/* The distance of rows of numbers in shared memory: threads that access rows
+ * with 16 bytes each have no bank conflicts. */
 constexpr int WIDE_PITCH = WIDE + 2;
 
 /* Samples of a block as the copy engine brings them. */

@@ -17,10 +17,10 @@
  * error is then null. --devices shares the work among several devices; volumes
  * are in memory of the first one or, with --host, in pinned memory of the host;
  * devices, host and reason are printed too. --parts divides the work as among
- * so many devices, but all on one: what its parts take together. --outputs
- * stores responses in so many buffers in turn, as a stream does. --crossing
- * measures filters from small to large, for float32 or --type, to show at which
- * size `auto` should change the method.
+ * so many devices, but all on one: the time that its parts take together.
+ * --outputs stores responses in so many buffers in turn, as a stream does.
+ * --crossing measures filters from small to large, for float32 or --type, to
+ * show at which size `auto` should change the method.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
