@@ -86,8 +86,8 @@ void nd_adaptive_reference (const NdAdaptiveDesign *design,
 
 /* The noise of a receiver is new in each volume, and speckle is not: if the
  * samples before and after are both above or both below a sample, it moves this
- * part of the way to the nearer one. At an edge that moves, one of them is close
- * to the sample or on its other side. */
+ * part of the way to the nearer one. At an edge that moves, one of them is
+ * close to the sample or on its other side. */
 #define ND_SPECKLE_TIME .3
 
 /* The mean of each sample, moved like this, and of the median of the

@@ -1,6 +1,6 @@
-/* A level near the mean of a volume. Transforms of whole volumes subtract it from
- * the samples, because their errors grow with the samples, and add its response
- * to the outputs.
+/* A level near the mean of a volume. Transforms of whole volumes subtract it
+ * from the samples, because their errors grow with the samples, and add its
+ * response to the outputs.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -31,7 +31,8 @@ struct Levels
 };
 
 /* Stores shape[0] x shape[1] x shape[2] responses, with the response to the
- * levels added. @row, @slice: numbers from row to row and from slice to slice. */
+ * levels added. @row, @slice: numbers from row to row and from slice to slice.
+ */
 template <typename R>
 void store_responses (const R *responses, size_t row, size_t slice,
     const int shape[3], const Store &store, const Levels &levels,

@@ -16,8 +16,8 @@ namespace nd
 namespace
 {
 
-/* The size of a grid, for any device. Grids for small volumes leave room for other
- * kernels. */
+/* The size of a grid, for any device. Grids for small volumes leave room for
+ * other kernels. */
 constexpr int BLOCKS = 128, THREADS = 1024;
 constexpr size_t BLOCK_SAMPLES = 1 << 12;
 constexpr size_t QUAD = 4 * MARKS_PER_WORD; /* marks of a uint4 */
