@@ -100,8 +100,9 @@ of_cufft (const char *name)
   return static_cast<int *> (dlsym (library, name));
 }
 
-/* If there is no memory for the second plan, the first one is freed. */
-template <typename R>
+/* If there is no memory for one of a transform's @all plans, those before it
+ * are freed. T is Transform or ComplexTransform. */
+template <typename T, int all>
 static void
 test_plans ()
 {
@@ -110,20 +111,20 @@ test_plans ()
   int *const succeed = of_cufft ("cufft_double_succeed");
 
   g_assert_true (plans && succeed);
-  for (int n = 0; n <= 2; n++) {
+  for (int n = 0; n <= all; n++) {
     int code = -1, during = 0;
 
     *succeed = n;
     try {
-      Transform<R> transform (size, nullptr);
+      T transform (size, nullptr);
 
       transform.allocate ();
       during = *plans;
     } catch (const Error &error) {
       code = error.code;
     }
-    g_assert_cmpint (code, ==, n < 2 ? (int) ND_ERROR_MEMORY : -1);
-    g_assert_cmpint (during, ==, n < 2 ? 0 : 2);
+    g_assert_cmpint (code, ==, n < all ? (int) ND_ERROR_MEMORY : -1);
+    g_assert_cmpint (during, ==, n < all ? 0 : all);
     g_assert_cmpint (*plans, ==, 0);
   }
 }
@@ -187,8 +188,12 @@ main (int argc, char **argv)
   g_test_add_func ("/refusals/sizes", test_sizes);
   g_test_add_func ("/refusals/old-driver", test_old_driver);
   g_test_add_func ("/refusals/code", test_code);
-  g_test_add_func ("/refusals/plans", test_plans<float>);
-  g_test_add_func ("/refusals/plans-double", test_plans<double>);
+  g_test_add_func ("/refusals/plans", test_plans<Transform<float>, 2>);
+  g_test_add_func ("/refusals/plans-double", test_plans<Transform<double>, 2>);
+  g_test_add_func ("/refusals/plans-complex",
+      test_plans<ComplexTransform<float>, 1>);
+  g_test_add_func ("/refusals/plans-complex-double",
+      test_plans<ComplexTransform<double>, 1>);
   g_test_add_func ("/refusals/shared-memory", test_shared_memory);
   return g_test_run ();
 }
