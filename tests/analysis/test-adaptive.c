@@ -319,6 +319,30 @@ test_remap (void)
   g_assert_cmpfloat (before, >, .99);
 }
 
+/* If one volume stands before and after another, as at the end of a stream and
+ * with a latency of 0, samples do not move towards it: the result is the mean
+ * of the sample and of the median. */
+static void
+test_speckle_ends (void)
+{
+  Case c = plain;
+  const NdReferenceBorders borders = case_borders (&c);
+  const gsize n = case_samples (&c);
+  g_autofree gdouble *in = g_new (gdouble, 3 * n);
+  g_autofree gdouble *out = g_new (gdouble, 3 * n);
+
+  for (gsize i = 0; i < 3 * n; i++)
+    in[i] = i < n ? 100 : i < 2 * n ? 150 : 180;
+  nd_speckle_reference (0, &borders, c.size, 3, in, out);
+  g_assert_cmpfloat (out[0], ==, 100);
+  g_assert_cmpfloat (out[n], ==, (150 + 100) / 2.);
+  g_assert_cmpfloat (out[2 * n], ==, (180 + 150) / 2.);
+  nd_speckle_reference (1, &borders, c.size, 3, in, out);
+  g_assert_cmpfloat (out[0], ==, (100 + 150) / 2.);
+  g_assert_cmpfloat (out[n], ==, 150);
+  g_assert_cmpfloat (out[2 * n], ==, (180 + 150) / 2.);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -327,6 +351,7 @@ main (int argc, char **argv)
   g_test_add_func ("/adaptive/borders", test_borders);
   g_test_add_func ("/adaptive/sizes", test_sizes);
   g_test_add_func ("/adaptive/speckle", test_speckle);
+  g_test_add_func ("/adaptive/speckle-ends", test_speckle_ends);
   g_test_add_func ("/adaptive/sector", test_sector);
   g_test_add_func ("/adaptive/nan", test_nan);
   g_test_add_func ("/adaptive/equal", test_equal);
