@@ -42,6 +42,41 @@ column_of (int thread)
   return Column{ ky * PITCH, ky * PITCH + 16, true };
 }
 
+/* Replaces the transform of two real columns, which were the real and the
+ * imaginary parts of @v, by the half of the spectrum of each. */
+__device__ __forceinline__ void
+split_real_columns (float2 (&v)[BLOCK])
+{
+  const float2 zero = v[0], middle = v[16];
+
+  v[0] = make_float2 (zero.x, middle.x);
+  v[16] = make_float2 (zero.y, middle.y);
+#pragma unroll
+  for (int k = 1; k < 16; k++) {
+    const float2 p = v[k], q = v[BLOCK - k];
+
+    v[k] = make_float2 (0.5f * (p.x + q.x), 0.5f * (p.y - q.y));
+    v[BLOCK - k] = make_float2 (0.5f * (p.y + q.y), 0.5f * (q.x - p.x));
+  }
+}
+
+/* The inverse of split_real_columns (). */
+__device__ __forceinline__ void
+join_real_columns (float2 (&v)[BLOCK])
+{
+  const float2 f = v[0], g = v[16];
+
+  v[0] = make_float2 (f.x, g.x);
+  v[16] = make_float2 (f.y, g.y);
+#pragma unroll
+  for (int k = 1; k < 16; k++) {
+    const float2 p = v[k], q = v[BLOCK - k];
+
+    v[k] = make_float2 (p.x - q.y, p.y + q.x);
+    v[BLOCK - k] = make_float2 (p.x + q.y, q.x - p.y);
+  }
+}
+
 __device__ __forceinline__ float2 *
 shared_planes ()
 {

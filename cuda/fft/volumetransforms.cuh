@@ -43,19 +43,8 @@ transform_column (const float2 *shared, const Column &c, float2 (&v)[BLOCK])
     }
   }
   transform32<false> (v);
-  if (c.real) {
-    const float2 zero = v[0], middle = v[16];
-
-    v[0] = make_float2 (zero.x, middle.x);
-    v[16] = make_float2 (zero.y, middle.y);
-#pragma unroll
-    for (int k = 1; k < 16; k++) {
-      const float2 p = v[k], q = v[BLOCK - k];
-
-      v[k] = make_float2 (0.5f * (p.x + q.x), 0.5f * (p.y - q.y));
-      v[BLOCK - k] = make_float2 (0.5f * (p.y + q.y), 0.5f * (q.x - p.x));
-    }
-  }
+  if (c.real)
+    split_real_columns (v);
 }
 
 /* The inverse of transform_column (), of the first @planes complex planes.
@@ -64,19 +53,8 @@ template <int STRIDE, bool WAIT>
 __device__ __forceinline__ void
 restore_column (float2 *shared, const Column &c, int planes, float2 (&v)[BLOCK])
 {
-  if (c.real) {
-    const float2 f = v[0], g = v[16];
-
-    v[0] = make_float2 (f.x, g.x);
-    v[16] = make_float2 (f.y, g.y);
-#pragma unroll
-    for (int k = 1; k < 16; k++) {
-      const float2 p = v[k], q = v[BLOCK - k];
-
-      v[k] = make_float2 (p.x - q.y, p.y + q.x);
-      v[BLOCK - k] = make_float2 (p.x + q.y, q.x - p.y);
-    }
-  }
+  if (c.real)
+    join_real_columns (v);
   transform32<true> (v);
   if (WAIT)
     __syncthreads ();
