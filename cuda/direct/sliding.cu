@@ -154,7 +154,7 @@ public:
     }
   }
 
-  /* Stores what is held. */
+  /* Stores the samples that were loaded into registers. */
   __device__ __forceinline__ void store (Quad<T> *before)
   {
 #pragma unroll
