@@ -14,6 +14,13 @@
  * volumes are the least in which each method does all kinds of its work. */
 #define FIRST_VOLUMES 4
 #define MIN_SECONDS 2e-3
+/* A stream stores responses in the buffers of a pool in turn, so that a device
+ * may compute several small responses at the same time. The buffers of a
+ * measurement, which together have at most this many bytes unless one has more,
+ * do the same. */
+#define MAX_OUTPUTS 4
+#define OUTPUTS_BYTES (64 << 20)
+#define OUTPUT_ALIGN 256
 
 gboolean
 nd_autotune_possible (const NdBackend *backend)
@@ -98,7 +105,7 @@ describe (const NdBackend *backend, const NdJob *job,
 
 static gdouble
 measure (const NdBackend *backend, NdRing *ring, const NdJob *job,
-    const NdSamples *in, const NdSamples *out)
+    const NdSamples *in, const NdSamples *outputs, guint n_outputs)
 {
   const guint n_slots = nd_job_reach (job).slots;
   const NdScale scale = { 1, 0 };
@@ -118,7 +125,8 @@ measure (const NdBackend *backend, NdRing *ring, const NdJob *job,
       for (guint t = 0; t < n_slots; t++)
         slots[t] = (position + 1 + t) % n_slots;
       if (!backend->push (ring, position % n_slots, in, NULL)
-          || !backend->respond (ring, slots, &scale, out, NULL))
+          || !backend->respond (ring, slots, &scale,
+              &outputs[position % n_outputs], NULL))
         return INFINITY;
     }
     if (!nd_ring_synchronize (backend, ring, NULL)
@@ -160,13 +168,14 @@ nd_autotune_seconds (const NdBackend *backend, gint device_id, const NdJob *job,
 {
   g_autofree gchar *device = backend->device_name (device_id);
   g_autofree gchar *key = describe (backend, job, options, method);
-  gpointer in = NULL, out = NULL;
+  guint8 *in = NULL, *out = NULL;
   gdouble seconds =
       nd_autotune_recall (backend, device_id, job, options, method);
   NdRingOptions measured = *options;
   NdShape made = job->shape;
+  guint n_outputs = MAX_OUTPUTS;
+  gsize n, out_bytes = 0;
   NdRing *ring;
-  gsize n;
 
   if (seconds > 0)
     return seconds;
@@ -181,14 +190,19 @@ nd_autotune_seconds (const NdBackend *backend, gint device_id, const NdJob *job,
   if (ring) {
     in = backend->memory->alloc (device_id, n * nd_sample_size (job->in_type),
         NULL);
-    out = backend->memory->alloc (device_id,
-        n * nd_sample_size (job->out_type) * job->bank->n_filters, NULL);
+    out_bytes = n * nd_sample_size (job->out_type) * job->bank->n_filters;
+    out_bytes += -out_bytes % OUTPUT_ALIGN;
+    while (n_outputs > 1 && out_bytes > OUTPUTS_BYTES / n_outputs)
+      n_outputs--;
+    out = backend->memory->alloc (device_id, n_outputs * out_bytes, NULL);
   }
   if (in && out) {
     const NdSamples from = nd_samples_dense (in, &job->shape, job->in_type);
-    const NdSamples to = nd_samples_dense (out, &made, job->out_type);
+    NdSamples to[MAX_OUTPUTS];
 
-    seconds = measure (backend, ring, job, &from, &to);
+    for (guint i = 0; i < n_outputs; i++)
+      to[i] = nd_samples_dense (out + i * out_bytes, &made, job->out_type);
+    seconds = measure (backend, ring, job, &from, to, n_outputs);
     if (isfinite (seconds))
       nd_cache_set (device, key, &seconds, 1);
   }
