@@ -52,11 +52,16 @@ struct DenoisedComponent
   bool is_kept = false;
   std::unique_ptr<DenoiseFilter> filter;
   double estimates[ND_DENOISE_MAX_ESTIMATES] = {};
-  double sigma = 0; /* of the last output */
+  double sigma = 0;        /* of the last output */
+  float *result = nullptr; /* the last output */
+  bool is_counted = false; /* the clipped samples of the last output are */
   NdClipping clipping = {};
   Memory<float> table;
   double table_sigma = 0; /* of the table on the device */
 };
+
+/* What one volume is measured by. */
+constexpr size_t NOISE_COUNTS = sizeof (NoiseCounts) / sizeof (unsigned);
 
 /* The bins that differences of integers can be in: 1 to 2^19. */
 constexpr unsigned INTEGER_BIN = 127u << (23 - ND_NOISE_SHIFT);
@@ -79,11 +84,13 @@ public:
   double sigma () const override;
 
 private:
-  double measure_noise (float *volume);
+  void count_noise_of (const float *volume);
+  double measured_noise () const;
   double noise_level (const DenoisedComponent &component) const;
-  float *run_filter (DenoisedComponent &component, bool is_needed);
-  Unclipping update_clipping (DenoisedComponent &component, const float *in,
-      const float *result);
+  void run_component (size_t c, bool is_needed);
+  void update_clipping ();
+  bool is_corrected () const;
+  void write (const NdSamples &out);
 
   NdDenoiseSettings settings;
   const unsigned latency; /* volumes */
@@ -93,15 +100,14 @@ private:
   const NdSampleType type;
   const float low, high;
   const Stream stream;
+  const Event counted; /* a volume is read, or its noise is counted */
   std::vector<DenoisedComponent> components;
 
   Transfer uploads, downloads;
   unsigned first_bin, n_bins, n_parts;
-  Memory<unsigned> bins;
-  Memory<NoiseCounts> noise_counts;
-  Memory<ClippingCounts> clipping_counts;
-  Pinned<unsigned> host_bins;
-  Pinned<NoiseCounts> host_noise;
+  Memory<unsigned> noise_counts; /* NoiseCounts, then the bins */
+  Pinned<unsigned> host_noise;
+  Memory<ClippingCounts> clipping_counts; /* of each component */
   Pinned<ClippingCounts> host_clipping;
 
   int64_t pushed = 0; /* volumes so far */
@@ -142,7 +148,7 @@ Denoise::Denoise (const NdDenoiseSettings &settings,
       latency (nd_denoise_schedule (&settings).latency),
       is_speckle (settings.noise == ND_NOISE_SPECKLE), shape (shape),
       type (type), low (nd_sample_low (type)), high (nd_sample_high (type)),
-      components (shape.components), uploads (shape, type),
+      counted (*context), components (shape.components), uploads (shape, type),
       downloads (shape, type), first_bin (has_range (type) ? INTEGER_BIN : 1),
       n_bins (has_range (type) ? INTEGER_BINS + 1 : ND_NOISE_BINS),
       n_parts (has_range (type) ? ND_NOISE_PARTS : 1)
@@ -158,9 +164,8 @@ Denoise::Denoise (const NdDenoiseSettings &settings,
     size[a] = (int) shape.size[a];
     samples = multiply (samples, shape.size[a]);
   }
-  bins.plan (multiply (n_bins, n_parts));
-  noise_counts.plan (1);
-  clipping_counts.plan (1);
+  noise_counts.plan (NOISE_COUNTS + multiply (n_bins, n_parts));
+  clipping_counts.plan (shape.components);
   for (size_t c = 0; c < shape.components; c++) {
     DenoisedComponent &component = components[c];
 
@@ -174,21 +179,20 @@ Denoise::Denoise (const NdDenoiseSettings &settings,
       component.table.plan (ND_CLIPPING_TABLE + 1);
   }
   expect_free (bytes ());
-  allocate_all (bins, noise_counts, clipping_counts);
+  allocate_all (noise_counts, clipping_counts);
   for (DenoisedComponent &component : components) {
     component.filter->allocate ();
     component.table.allocate ();
   }
-  host_bins.grow (bins.count ());
-  host_noise.grow (1);
-  host_clipping.grow (1);
+  host_noise.grow (noise_counts.count ());
+  host_clipping.grow (clipping_counts.count ());
   reset ();
 }
 
 size_t
 Denoise::bytes () const
 {
-  size_t sum = total_bytes (bins, noise_counts, clipping_counts);
+  size_t sum = total_bytes (noise_counts, clipping_counts);
 
   for (const DenoisedComponent &component : components)
     sum += component.filter->bytes () + component.table.bytes ();
@@ -212,54 +216,65 @@ Denoise::ready () const
   return next < pushed && (ended || pushed > next + latency);
 }
 
-/* The standard deviation of the noise in @volume; waits for the device. */
-double
-Denoise::measure_noise (float *volume)
+void
+Denoise::count_noise_of (const float *volume)
 {
-  const size_t n = (size_t) n_bins * n_parts;
-  NdNoiseHistogram parts[ND_NOISE_PARTS] = {};
-
-  ND_CUDA (cudaMemsetAsync (bins.get (), 0, bins.bytes (), stream));
-  ND_CUDA (cudaMemsetAsync (noise_counts.get (), 0, sizeof (NoiseCounts),
+  ND_CUDA (cudaMemsetAsync (noise_counts.get (), 0, noise_counts.bytes (),
       stream));
   if (size[0] > 1 || size[1] > 1 || size[2] > 1)
-    count_noise (volume, size, low, high, first_bin, n_bins, bins.get (),
-        noise_counts.get (), stream);
-  ND_CUDA (cudaMemcpyAsync (host_bins.get (), bins.get (),
-      n * sizeof (unsigned), cudaMemcpyDeviceToHost, stream));
+    count_noise (volume, size, low, high, first_bin, n_bins,
+        noise_counts.get () + NOISE_COUNTS, (NoiseCounts *) noise_counts.get (),
+        stream);
   ND_CUDA (cudaMemcpyAsync (host_noise.get (), noise_counts.get (),
-      sizeof (NoiseCounts), cudaMemcpyDeviceToHost, stream));
-  ND_CUDA (cudaStreamSynchronize (stream));
+      noise_counts.bytes (), cudaMemcpyDeviceToHost, stream));
+  counted.record (stream);
+}
+
+/* The standard deviation of the noise in the volume that was counted last. */
+double
+Denoise::measured_noise () const
+{
+  const NoiseCounts &counts = *(const NoiseCounts *) host_noise.get ();
+  NdNoiseHistogram parts[ND_NOISE_PARTS] = {};
+
+  ND_CUDA (cudaEventSynchronize (counted.get ()));
   for (unsigned i = 0; i < n_parts; i++) {
-    parts[i].bins = host_bins.get () + (size_t) i * n_bins;
+    parts[i].bins = host_noise.get () + NOISE_COUNTS + (size_t) i * n_bins;
     parts[i].first = first_bin;
     parts[i].n_bins = n_bins;
-    parts[i].n = host_noise.get ()->n[i];
-    parts[i].sum = host_noise.get ()->eighths[i] / 8.0
+    parts[i].n = counts.n[i];
+    parts[i].sum = counts.eighths[i] / 8.0
         + (has_range (type) ? (double) low * parts[i].n : 0);
   }
   return nd_noise_sigma (parts, n_parts, shape.size, low, high);
 }
 
+/* Returns when @volume has been read. */
 void
 Denoise::push (const NdSamples &volume)
 {
   g_return_if_fail (!ready ());
+  const bool is_measured = settings.sigma == 0;
   const NdSamples here = uploads.bring_in (*context, volume, stream);
 
   for (size_t c = 0; c < shape.components; c++) {
     DenoisedComponent &component = components[c];
-    float *in = component.filter->input (pushed);
 
-    read_component (here, size, type, c, in, stream);
+    read_component (here, size, type, c, component.filter->input (pushed),
+        stream);
+  }
+  counted.record (stream);
+  for (DenoisedComponent &component : components) {
     if (component.is_kept)
       continue;
+    if (is_measured)
+      count_noise_of (component.filter->input (pushed));
     component.filter->push (pushed, stream);
-    if (settings.sigma == 0)
+    if (is_measured)
       component.estimates[pushed % ND_DENOISE_MAX_ESTIMATES] =
-          measure_noise (in);
+          measured_noise ();
   }
-  ND_CUDA (cudaStreamSynchronize (stream));
+  ND_CUDA (cudaEventSynchronize (counted.get ()));
   pushed++;
 }
 
@@ -276,74 +291,107 @@ Denoise::noise_level (const DenoisedComponent &component) const
   return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
-/* The denoised volume; nullptr if there is no noise. */
-float *
-Denoise::run_filter (DenoisedComponent &component, bool is_needed)
+void
+Denoise::run_component (size_t c, bool is_needed)
 {
+  DenoisedComponent &component = components[c];
+
+  component.result = component.filter->input (next);
+  component.is_counted = false;
+  if (component.is_kept)
+    return;
+  component.sigma = noise_level (component);
   const double sigma = settings.strength * (is_speckle ? 1 : component.sigma);
   const bool has_noise = sigma > ND_DENOISE_MIN_SIGMA;
-  float *result =
+  float *const result =
       component.filter->run ({ next, pushed, ended,
                                  std::max (sigma, ND_DENOISE_MIN_SIGMA),
                                  is_needed && has_noise },
           stream);
 
-  return has_noise ? result : nullptr;
+  if (!has_noise)
+    return;
+  component.is_counted = is_needed && component.table.count ();
+  if (component.is_counted)
+    count_clipped (component.result, result, size, (float) component.sigma, low,
+        high, clipping_counts.get () + c, stream);
+  component.result = result;
 }
 
-/* Waits for the device. */
-Unclipping
-Denoise::update_clipping (DenoisedComponent &component, const float *in,
-    const float *result)
+/* From the counts of the last output, which are on the host. */
+void
+Denoise::update_clipping ()
 {
-  NdClipping &clipping = component.clipping;
-  const ClippingCounts &counts = *host_clipping.get ();
+  for (size_t c = 0; c < shape.components; c++) {
+    DenoisedComponent &component = components[c];
+    NdClipping &clipping = component.clipping;
+    const ClippingCounts &counts = host_clipping.get ()[c];
 
-  if (!component.table.count ())
-    return {};
-  ND_CUDA (cudaMemsetAsync (clipping_counts.get (), 0, sizeof (ClippingCounts),
-      stream));
-  count_clipped (in, result, size, (float) component.sigma, low, high,
-      clipping_counts.get (), stream);
-  ND_CUDA (cudaMemcpyAsync (host_clipping.get (), clipping_counts.get (),
-      sizeof (ClippingCounts), cudaMemcpyDeviceToHost, stream));
-  ND_CUDA (cudaStreamSynchronize (stream));
-  nd_clipping_add (&clipping, (double) counts.seen,
-      std::ldexp ((double) counts.expected, -32), component.sigma, low, high);
-  if (!clipping.is_active)
-    return {};
-  if (component.table_sigma != clipping.sigma) {
+    if (!component.is_counted)
+      continue;
+    nd_clipping_add (&clipping, (double) counts.seen,
+        std::ldexp ((double) counts.expected, -32), component.sigma, low, high);
+    if (!clipping.is_active || component.table_sigma == clipping.sigma)
+      continue;
     component.table.upload (clipping.table, ND_CLIPPING_TABLE + 1);
     component.table_sigma = clipping.sigma;
   }
-  return { component.table.get (), clipping.low, clipping.high, clipping.span };
+}
+
+/* Whether a component of the last output is corrected, with the counts that the
+ * host has. */
+bool
+Denoise::is_corrected () const
+{
+  return std::any_of (components.begin (), components.end (),
+      [] (const DenoisedComponent &component) {
+        return component.is_counted && component.clipping.is_active;
+      });
+}
+
+void
+Denoise::write (const NdSamples &out)
+{
+  const NdSamples there = downloads.place (*context, out);
+
+  for (size_t c = 0; c < shape.components; c++) {
+    const DenoisedComponent &component = components[c];
+    const NdClipping &clipping = component.clipping;
+    Unclipping unclipping = {};
+
+    if (component.is_counted && clipping.is_active)
+      unclipping = { component.table.get (), clipping.low, clipping.high,
+        clipping.span };
+    write_component (there, size, type, c, component.result, unclipping,
+        stream);
+  }
+  downloads.send_out (*context, out, stream);
 }
 
 void
 Denoise::respond (const NdSamples *out)
 {
   g_return_if_fail (ready ());
-  const NdSamples there = out ? downloads.place (*context, *out) : NdSamples{};
 
-  for (size_t c = 0; c < shape.components; c++) {
-    DenoisedComponent &component = components[c];
-    float *const in = component.filter->input (next), *result = in;
-    Unclipping unclipping = {};
+  ND_CUDA (cudaMemsetAsync (clipping_counts.get (), 0, clipping_counts.bytes (),
+      stream));
+  for (size_t c = 0; c < shape.components; c++)
+    run_component (c, out != nullptr);
+  ND_CUDA (cudaMemcpyAsync (host_clipping.get (), clipping_counts.get (),
+      clipping_counts.bytes (), cudaMemcpyDeviceToHost, stream));
 
-    if (!component.is_kept) {
-      component.sigma = noise_level (component);
-      result = run_filter (component, out != nullptr);
-      if (!result)
-        result = in;
-      else if (out)
-        unclipping = update_clipping (component, in, result);
-    }
-    if (out)
-      write_component (there, size, type, c, result, unclipping, stream);
-  }
-  if (out)
-    downloads.send_out (*context, *out, stream);
+  /* Most streams are not corrected: the output is written before its counts are
+   * known, and again if they begin a correction. */
+  const bool was_corrected = is_corrected ();
+
+  if (out && !was_corrected)
+    write (*out);
   ND_CUDA (cudaStreamSynchronize (stream));
+  update_clipping ();
+  if (out && (was_corrected || is_corrected ())) {
+    write (*out);
+    ND_CUDA (cudaStreamSynchronize (stream));
+  }
   next++;
 }
 

@@ -110,15 +110,15 @@ TransformFilter::run_stage1 (int64_t step, int64_t known, double sigma,
 {
   const int64_t pilot = step - schedule.pilot_latency;
 
-  if (coarse) {
+  if (coarse)
     begun.record (stream);
-    begun.make_wait (side);
-    coarse->stage1 (step, known, sigma * coarse_gain, side);
-    coarse_done.record (side);
-  }
+  /* First, because it takes longest. */
   fine.stage1 (step, known, sigma, stream);
   if (!coarse)
     return;
+  begun.make_wait (side);
+  coarse->stage1 (step, known, sigma * coarse_gain, side);
+  coarse_done.record (side);
   coarse_done.make_wait (stream);
   if (pilot >= 0 && pilot < known)
     fuse (fine.pilot (pilot), coarse->pilot (pilot), stream);
@@ -128,19 +128,19 @@ float *
 TransformFilter::run_stage2 (int64_t step, int64_t known, double sigma,
     cudaStream_t stream)
 {
-  const float *coarse_result = nullptr;
-
-  if (coarse) {
-    begun.record (stream);
-    begun.make_wait (side);
-    coarse_result = coarse->stage2 (step, known, sigma * coarse_gain, side);
-    coarse_done.record (side);
-  }
-  float *result = fine.stage2 (step, known, sigma, stream);
-
   if (coarse)
-    coarse_done.make_wait (stream);
-  if (coarse && result)
+    begun.record (stream);
+  float *const result = fine.stage2 (step, known, sigma, stream);
+
+  if (!coarse)
+    return result;
+  begun.make_wait (side);
+  const float *const coarse_result =
+      coarse->stage2 (step, known, sigma * coarse_gain, side);
+
+  coarse_done.record (side);
+  coarse_done.make_wait (stream);
+  if (result)
     fuse (result, coarse_result, stream);
   return result;
 }

@@ -385,31 +385,58 @@ struct NoiseCount
 {
   const float *volume;
   int size[3], n[3]; /* samples, differences */
-  int every;         /* rows are counted */
+  int every;         /* rows one is counted */
+  unsigned n_rows;   /* that are counted */
   float low, scale;
   unsigned first, n_bins;
   unsigned *bins;
   NoiseCounts *counts;
 };
 
+/* Counts the threads of a warp that have each part, and adds their values. Most
+ * threads have the same part. A thread of part -1 does not count. */
+__device__ __forceinline__ void
+count_parts (int part, unsigned value, unsigned *counts, unsigned *sums)
+{
+  constexpr unsigned ALL = 0xffffffff;
+
+  for (unsigned left = __ballot_sync (ALL, part >= 0); left;) {
+    const int p = __shfl_sync (ALL, part, __ffs (left) - 1);
+    const unsigned same = __ballot_sync (ALL, part == p);
+    unsigned sum = part == p ? value : 0;
+
+    for (int i = 16; i > 0; i /= 2)
+      sum += __shfl_xor_sync (ALL, sum, i);
+    if (threadIdx.x % 32 == 0) {
+      atomicAdd (&counts[p], __popc (same));
+      atomicAdd (&sums[p], sum);
+    }
+    left &= ~same;
+  }
+}
+
 __global__ void __launch_bounds__ (THREADS)
 noise_kernel (const __grid_constant__ NoiseCount a)
 {
-  __shared__ NoiseCounts here;
-  const size_t rows = ((size_t) a.n[1] * a.n[2] + a.every - 1) / a.every;
+  /* Sums of a thread block. 32 bits hold them, because 8 times a mean is below
+   * 2^20, and a thread has at most 5 of the 2^18 differences, and of a row of
+   * 2^20, that nd_noise_every() leaves. */
+  __shared__ unsigned counts[ND_NOISE_PARTS], eighths[ND_NOISE_PARTS];
+  const unsigned n = a.n_rows * a.n[0];
   const size_t plane = (size_t) a.size[0] * a.size[1];
   const bool has_x = a.size[0] > 1, has_y = a.size[1] > 1;
   const size_t step_x = has_x ? 1 : 0, step_y = has_y ? a.size[0] : 0;
   const size_t step_z = a.size[2] > 1 ? plane : 0;
 
   for (int i = threadIdx.x; i < ND_NOISE_PARTS; i += THREADS)
-    here.n[i] = here.eighths[i] = 0;
+    counts[i] = eighths[i] = 0;
   __syncthreads ();
-  for (size_t i = (size_t) blockIdx.x * THREADS + threadIdx.x;
-       i < rows * a.n[0]; i += (size_t) gridDim.x * THREADS) {
-    const size_t row = i / a.n[0] * a.every;
-    const float *v =
-        a.volume + row / a.n[1] * plane + row % a.n[1] * a.size[0] + i % a.n[0];
+  for (unsigned first = blockIdx.x * THREADS; first < n;
+       first += gridDim.x * THREADS) {
+    const unsigned i = min (first + threadIdx.x, n - 1);
+    const size_t row = (size_t) (i / a.n[0]) * a.every;
+    const size_t z = row / a.n[1], y = row - z * a.n[1];
+    const float *v = a.volume + z * plane + y * a.size[0] + i % a.n[0];
     float difference[2], sum[2];
 
     for (int k = 0; k < 2; k++) {
@@ -424,29 +451,28 @@ noise_kernel (const __grid_constant__ NoiseCount a)
 
     const float value =
         fabsf (has_x ? difference[0] - difference[1] : difference[0]);
-    const float eighths = sum[0] + sum[1];
+    const float mean8 = sum[0] + sum[1];
     const unsigned bin = __float_as_uint (value) >> ND_NOISE_SHIFT;
+    const bool is_counted = isfinite (value) && i == first + threadIdx.x;
     int part = 0;
 
-    if (!isfinite (value))
-      continue;
-    if (a.scale > 0)
-      part = min ((int) ((eighths / 8 - a.low) * a.scale), ND_NOISE_PARTS - 1);
-    atomicAdd (a.bins + (size_t) part * a.n_bins
-            + (bin < a.first ? 0 : min (bin - a.first + 1, a.n_bins - 1)),
-        1u);
-    atomicAdd (&here.n[part], 1ull);
-    /* A whole number. Only integer types have parts, whose mean is needed. */
-    if (a.scale > 0)
-      atomicAdd (&here.eighths[part],
-          (unsigned long long) (long long) (eighths - 8 * a.low));
+    /* Only integer types have parts, whose mean is needed. Sums of their
+     * samples are whole numbers. */
+    if (is_counted && a.scale > 0)
+      part = min ((int) ((mean8 / 8 - a.low) * a.scale), ND_NOISE_PARTS - 1);
+    if (is_counted)
+      atomicAdd (a.bins + (size_t) part * a.n_bins
+              + (bin < a.first ? 0 : min (bin - a.first + 1, a.n_bins - 1)),
+          1u);
+    count_parts (is_counted ? part : -1,
+        a.scale > 0 ? (unsigned) (mean8 - 8 * a.low) : 0, counts, eighths);
   }
   __syncthreads ();
   for (int i = threadIdx.x; i < ND_NOISE_PARTS; i += THREADS) {
-    if (here.n[i] == 0)
+    if (counts[i] == 0)
       continue;
-    atomicAdd (&a.counts->n[i], here.n[i]);
-    atomicAdd (&a.counts->eighths[i], here.eighths[i]);
+    atomicAdd (&a.counts->n[i], (unsigned long long) counts[i]);
+    atomicAdd (&a.counts->eighths[i], (unsigned long long) eighths[i]);
   }
 }
 
@@ -556,8 +582,9 @@ void
 finish_blocks (const FinishBlocks &a, cudaStream_t stream)
 {
   const int n = a.grid.size[2];
-  /* Each chunk reads the weights of 3 more planes. */
-  const Finish f = { a, n > 128 ? 16 : n > 64 ? 8 : 4 };
+  /* Each chunk reads the weights of 3 more planes, but small volumes need many
+   * thread blocks. */
+  const Finish f = { a, n > 128 ? 16 : n > 64 ? 8 : 2 };
   const dim3 blocks (divide_up (a.grid.size[0], THREADS_X),
       divide_up (a.grid.size[1], THREADS_Y), divide_up (n, f.chunk));
 
@@ -570,7 +597,7 @@ count_noise (const float *volume, const int size[3], float low, float high,
     unsigned first, unsigned n_bins, unsigned *bins, NoiseCounts *counts,
     cudaStream_t stream)
 {
-  NoiseCount a = { volume, { size[0], size[1], size[2] }, {}, 0, low,
+  NoiseCount a = { volume, { size[0], size[1], size[2] }, {}, 0, 0, low,
     std::isfinite (low) ? ND_NOISE_PARTS / (high - low) : 0, first, n_bins,
     bins, counts };
   size_t n = 1;
@@ -579,9 +606,11 @@ count_noise (const float *volume, const int size[3], float low, float high,
     a.n[i] = size[i] - (size[i] > 1 ? 1 : 0);
     n *= a.n[i];
   }
-  a.every = nd_noise_every (n);
-  launch (noise_kernel, dim3 (count_blocks (n / a.every)), dim3 (THREADS), 0,
-      stream, a);
+  a.every = (int) nd_noise_every (n);
+  a.n_rows = divide_up ((size_t) a.n[1] * a.n[2], a.every);
+  n = (size_t) a.n_rows * a.n[0];
+  launch (noise_kernel, dim3 (std::clamp<size_t> (n / THREADS / 2, 1, 1024)),
+      dim3 (THREADS), 0, stream, a);
 }
 
 void
