@@ -6,7 +6,8 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "cuda/analysis/algorithm.h"
-#include "cuda/analysis/scale.h"
+#include "cuda/analysis/denoisefilter.h"
+#include "cuda/analysis/volumes.cuh"
 #include "cuda/pinned.h"
 
 #include <algorithm>
@@ -18,13 +19,38 @@ namespace nd
 namespace
 {
 
+/* The volumes of a component that is not filtered. */
+class KeptVolumes : public DenoiseFilter
+{
+public:
+  KeptVolumes (size_t samples, unsigned n) : samples (samples), n (n)
+  {
+    volumes.plan (multiply (samples, n));
+  }
+
+  size_t bytes () const override { return volumes.bytes (); }
+  void allocate () override { volumes.allocate (); }
+  float *input (int64_t position) override
+  {
+    return volumes.get () + position % n * samples;
+  }
+  float *run (const DenoiseOutput &output, cudaStream_t stream) override
+  {
+    return input (output.position);
+  }
+
+private:
+  const size_t samples;
+  const unsigned n;
+  Memory<float> volumes;
+};
+
 struct DenoisedComponent
 {
   ~DenoisedComponent () { nd_clipping_clear (&clipping); }
 
   bool is_kept = false;
-  std::unique_ptr<DenoiseScale> fine, coarse;
-  Memory<float> difference; /* a coarse volume */
+  std::unique_ptr<DenoiseFilter> filter;
   double estimates[ND_DENOISE_MAX_ESTIMATES] = {};
   double sigma = 0; /* of the last output */
   NdClipping clipping = {};
@@ -55,23 +81,18 @@ public:
 private:
   double measure_noise (float *volume);
   double noise_level (const DenoisedComponent &component) const;
-  void run_stage1 (DenoisedComponent &component, int64_t step, int64_t known,
-      double sigma);
-  float *run_stage2 (DenoisedComponent &component, int64_t step, int64_t known,
-      double sigma);
-  void fuse (DenoisedComponent &component, float *fine, const float *coarse);
-  float *run_steps (DenoisedComponent &component);
+  float *run_filter (DenoisedComponent &component, bool is_needed);
   Unclipping update_clipping (DenoisedComponent &component, const float *in,
       const float *result);
 
   NdDenoiseSettings settings;
-  const NdDenoiseSchedule schedule;
+  const unsigned latency; /* volumes */
+  const bool is_speckle;
   const NdShape shape;
+  int size[3];
   const NdSampleType type;
   const float low, high;
-  double coarse_gain = 0;    /* of the noise; 0 without a coarse scale */
-  const Stream stream, side; /* the coarse scale runs beside the fine one */
-  const Event begun, coarse_done;
+  const Stream stream;
   std::vector<DenoisedComponent> components;
 
   Transfer uploads, downloads;
@@ -83,22 +104,21 @@ private:
   Pinned<NoiseCounts> host_noise;
   Pinned<ClippingCounts> host_clipping;
 
-  int64_t pushed = 0;           /* volumes so far */
-  int64_t next = 0;             /* of the next output */
-  int64_t done1 = 0, done2 = 0; /* steps of the two stages so far */
+  int64_t pushed = 0; /* volumes so far */
+  int64_t next = 0;   /* of the next output */
   bool ended = false;
 };
 
-/* Throws if only the CPU supports @settings. */
-void
-check_settings (const NdDenoiseSettings &settings)
+std::unique_ptr<DenoiseFilter>
+make_filter (const NdDenoiseSettings &settings, const NdDenoiseBorders &borders,
+    const size_t size[3], const ContextPointer &context)
 {
   const char *what = nullptr;
 
-  if (settings.method != ND_DENOISE_TRANSFORM)
-    what = "method=adaptive";
-  else if (settings.noise != ND_NOISE_ADDITIVE)
+  if (settings.noise == ND_NOISE_SPECKLE)
     what = "noise=speckle";
+  else if (settings.method == ND_DENOISE_ADAPTIVE)
+    what = "method=adaptive";
   else if (settings.motion)
     what = "motion=true";
   else if (settings.quality != ND_QUALITY_FAST)
@@ -106,13 +126,7 @@ check_settings (const NdDenoiseSettings &settings)
   if (what)
     throw Error (ND_ERROR_SETTINGS,
         std::string (what) + " runs on the CPU only: use backend=cpu or auto");
-}
-
-const NdDenoiseSettings &
-checked (const NdDenoiseSettings &settings)
-{
-  check_settings (settings);
-  return settings;
+  return make_transform_filter (settings, borders, size, context);
 }
 
 bool
@@ -124,79 +138,78 @@ has_range (NdSampleType type)
 Denoise::Denoise (const NdDenoiseSettings &settings,
     const NdDenoiseBorders &borders, const NdShape &shape, NdSampleType type,
     guint64 kept, const ContextPointer &context)
-    : Algorithm (context), settings (checked (settings)),
-      schedule (nd_denoise_schedule (&settings)), shape (shape), type (type),
-      low (nd_sample_low (type)), high (nd_sample_high (type)),
-      begun (*context), coarse_done (*context), components (shape.components),
-      uploads (shape, type), downloads (shape, type),
-      first_bin (has_range (type) ? INTEGER_BIN : 1),
+    : Algorithm (context), settings (settings),
+      latency (nd_denoise_schedule (&settings).latency),
+      is_speckle (settings.noise == ND_NOISE_SPECKLE), shape (shape),
+      type (type), low (nd_sample_low (type)), high (nd_sample_high (type)),
+      components (shape.components), uploads (shape, type),
+      downloads (shape, type), first_bin (has_range (type) ? INTEGER_BIN : 1),
       n_bins (has_range (type) ? INTEGER_BINS + 1 : ND_NOISE_BINS),
-      n_parts (has_range (type) ? ND_NOISE_PARTS : 1), bins (n_bins * n_parts),
-      noise_counts (1), clipping_counts (1), host_bins (n_bins * n_parts),
-      host_noise (1), host_clipping (1)
+      n_parts (has_range (type) ? ND_NOISE_PARTS : 1)
 {
-  size_t coarse[3], needed = 0;
+  size_t samples = 1;
 
-  if (nd_denoise_has_coarse_scale (shape.size))
-    coarse_gain = 1;
   for (int a = 0; a < 3; a++) {
-    coarse[a] = (shape.size[a] + 1) / 2;
-    coarse_gain *= shape.size[a] > 1 ? M_SQRT1_2 : 1;
+    if (shape.size[a] > 1 << 20)
+      throw Error (ND_ERROR_SETTINGS,
+          "nddenoise on the GPU takes up to 1048576 samples along an axis, "
+          "not "
+              + std::to_string (shape.size[a]) + ": use backend=cpu");
+    size[a] = (int) shape.size[a];
+    samples = multiply (samples, shape.size[a]);
   }
+  bins.plan (multiply (n_bins, n_parts));
+  noise_counts.plan (1);
+  clipping_counts.plan (1);
   for (size_t c = 0; c < shape.components; c++) {
     DenoisedComponent &component = components[c];
 
     component.is_kept = c < 64 && (kept >> c & 1);
-    component.fine =
-        std::make_unique<DenoiseScale> (shape.size, schedule, borders);
-    needed += component.fine->bytes ();
-    if (component.is_kept || coarse_gain == 0)
+    if (component.is_kept) {
+      component.filter = std::make_unique<KeptVolumes> (samples, latency + 1);
       continue;
-    component.coarse =
-        std::make_unique<DenoiseScale> (coarse, schedule, borders);
-    component.difference.plan (component.coarse->samples);
-    needed += component.coarse->bytes () + component.difference.bytes ();
-  }
-  expect_free (needed);
-  for (DenoisedComponent &component : components) {
-    component.fine->allocate ();
-    if (component.coarse)
-      component.coarse->allocate ();
-    component.difference.allocate ();
-    if (has_range (type)) {
-      component.table.plan (ND_CLIPPING_TABLE + 1);
-      component.table.allocate ();
     }
+    component.filter = make_filter (settings, borders, shape.size, context);
+    if (has_range (type) && !is_speckle)
+      component.table.plan (ND_CLIPPING_TABLE + 1);
   }
+  expect_free (bytes ());
+  allocate_all (bins, noise_counts, clipping_counts);
+  for (DenoisedComponent &component : components) {
+    component.filter->allocate ();
+    component.table.allocate ();
+  }
+  host_bins.grow (bins.count ());
+  host_noise.grow (1);
+  host_clipping.grow (1);
   reset ();
 }
 
 size_t
 Denoise::bytes () const
 {
-  size_t sum = bins.bytes ();
+  size_t sum = total_bytes (bins, noise_counts, clipping_counts);
 
   for (const DenoisedComponent &component : components)
-    sum += component.fine->bytes ()
-        + (component.coarse ? component.coarse->bytes () : 0)
-        + component.difference.bytes ();
+    sum += component.filter->bytes () + component.table.bytes ();
   return sum;
 }
 
 void
 Denoise::reset ()
 {
-  pushed = next = done1 = 0;
-  done2 = schedule.pilot_latency;
+  pushed = next = 0;
   ended = false;
-  for (DenoisedComponent &component : components)
+  for (DenoisedComponent &component : components) {
     nd_clipping_reset (&component.clipping);
+    component.filter->reset ();
+  }
 }
 
 bool
 Denoise::ready () const
 {
-  return next < pushed && (ended || pushed > next + schedule.latency);
+  return next < pushed && (ended || pushed > next + latency);
 }
 
 /* The standard deviation of the noise in @volume; waits for the device. */
@@ -204,8 +217,6 @@ double
 Denoise::measure_noise (float *volume)
 {
   const size_t n = (size_t) n_bins * n_parts;
-  const int size[3] = { (int) shape.size[0], (int) shape.size[1],
-    (int) shape.size[2] };
   NdNoiseHistogram parts[ND_NOISE_PARTS] = {};
 
   ND_CUDA (cudaMemsetAsync (bins.get (), 0, bins.bytes (), stream));
@@ -238,15 +249,12 @@ Denoise::push (const NdSamples &volume)
 
   for (size_t c = 0; c < shape.components; c++) {
     DenoisedComponent &component = components[c];
-    DenoiseScale &fine = *component.fine;
-    float *in = fine.input (pushed);
+    float *in = component.filter->input (pushed);
 
-    read_component (here, fine.size, type, c, in, stream);
+    read_component (here, size, type, c, in, stream);
     if (component.is_kept)
       continue;
-    if (component.coarse)
-      coarsen (in, fine.size, nullptr, component.coarse->input (pushed),
-          stream);
+    component.filter->push (pushed, stream);
     if (settings.sigma == 0)
       component.estimates[pushed % ND_DENOISE_MAX_ESTIMATES] =
           measure_noise (in);
@@ -268,77 +276,19 @@ Denoise::noise_level (const DenoisedComponent &component) const
   return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
-/* fine += U (coarse - D fine) */
-void
-Denoise::fuse (DenoisedComponent &component, float *fine, const float *coarse)
-{
-  coarsen (fine, component.fine->size, coarse, component.difference.get (),
-      stream);
-  add_refined (fine, component.fine->size, component.difference.get (), stream);
-}
-
-void
-Denoise::run_stage1 (DenoisedComponent &component, int64_t step, int64_t known,
-    double sigma)
-{
-  const int64_t pilot = step - schedule.pilot_latency;
-
-  if (component.coarse) {
-    begun.record (stream);
-    begun.make_wait (side);
-    component.coarse->stage1 (step, known, sigma * coarse_gain, side);
-    coarse_done.record (side);
-  }
-  component.fine->stage1 (step, known, sigma, stream);
-  if (!component.coarse)
-    return;
-  coarse_done.make_wait (stream);
-  if (pilot >= 0 && pilot < known)
-    fuse (component, component.fine->pilot (pilot),
-        component.coarse->pilot (pilot));
-}
-
+/* The denoised volume; nullptr if there is no noise. */
 float *
-Denoise::run_stage2 (DenoisedComponent &component, int64_t step, int64_t known,
-    double sigma)
+Denoise::run_filter (DenoisedComponent &component, bool is_needed)
 {
-  const float *coarse = nullptr;
+  const double sigma = settings.strength * (is_speckle ? 1 : component.sigma);
+  const bool has_noise = sigma > ND_DENOISE_MIN_SIGMA;
+  float *result =
+      component.filter->run ({ next, pushed, ended,
+                                 std::max (sigma, ND_DENOISE_MIN_SIGMA),
+                                 is_needed && has_noise },
+          stream);
 
-  if (component.coarse) {
-    begun.record (stream);
-    begun.make_wait (side);
-    coarse = component.coarse->stage2 (step, known, sigma * coarse_gain, side);
-    coarse_done.record (side);
-  }
-  float *fine = component.fine->stage2 (step, known, sigma, stream);
-
-  if (component.coarse)
-    coarse_done.make_wait (stream);
-  if (component.coarse && fine)
-    fuse (component, fine, coarse);
-  return fine;
-}
-
-/* Runs all steps that the next output needs; at the start of the stream there
- * are several. Returns the denoised volume. */
-float *
-Denoise::run_steps (DenoisedComponent &component)
-{
-  const int64_t last = next + schedule.latency;
-  const int64_t known = std::min (last + 1, pushed);
-  const int64_t known_pilots =
-      std::min (last + 1 - (int64_t) schedule.pilot_latency, pushed);
-  const double sigma = nd_denoise_time_gain (&schedule, pushed, ended)
-      * std::max (component.sigma * settings.strength, ND_DENOISE_MIN_SIGMA);
-  float *result = nullptr;
-
-  for (int64_t step = done1; step <= last; step++) {
-    if (step - (int64_t) schedule.pilot_latency < pushed)
-      run_stage1 (component, step, known, (float) sigma);
-  }
-  for (int64_t step = done2; step <= last; step++)
-    result = run_stage2 (component, step, known_pilots, (float) sigma);
-  return result;
+  return has_noise ? result : nullptr;
 }
 
 /* Waits for the device. */
@@ -349,12 +299,12 @@ Denoise::update_clipping (DenoisedComponent &component, const float *in,
   NdClipping &clipping = component.clipping;
   const ClippingCounts &counts = *host_clipping.get ();
 
-  if (!has_range (type))
+  if (!component.table.count ())
     return {};
   ND_CUDA (cudaMemsetAsync (clipping_counts.get (), 0, sizeof (ClippingCounts),
       stream));
-  count_clipped (in, result, component.fine->size, (float) component.sigma, low,
-      high, clipping_counts.get (), stream);
+  count_clipped (in, result, size, (float) component.sigma, low, high,
+      clipping_counts.get (), stream);
   ND_CUDA (cudaMemcpyAsync (host_clipping.get (), clipping_counts.get (),
       sizeof (ClippingCounts), cudaMemcpyDeviceToHost, stream));
   ND_CUDA (cudaStreamSynchronize (stream));
@@ -377,25 +327,23 @@ Denoise::respond (const NdSamples *out)
 
   for (size_t c = 0; c < shape.components; c++) {
     DenoisedComponent &component = components[c];
-    float *const in = component.fine->input (next), *result = in;
+    float *const in = component.filter->input (next), *result = in;
     Unclipping unclipping = {};
 
     if (!component.is_kept) {
       component.sigma = noise_level (component);
-      result = run_steps (component);
-      if (!(component.sigma * settings.strength > ND_DENOISE_MIN_SIGMA))
+      result = run_filter (component, out != nullptr);
+      if (!result)
         result = in;
       else if (out)
         unclipping = update_clipping (component, in, result);
     }
     if (out)
-      write_component (there, component.fine->size, type, c, result, unclipping,
-          stream);
+      write_component (there, size, type, c, result, unclipping, stream);
   }
   if (out)
     downloads.send_out (*context, *out, stream);
   ND_CUDA (cudaStreamSynchronize (stream));
-  done1 = done2 = next + schedule.latency + 1;
   next++;
 }
 

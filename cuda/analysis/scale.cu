@@ -36,11 +36,6 @@ DenoiseScale::DenoiseScale (const size_t sizes[3],
 {
   samples = 1;
   for (int a = 0; a < 3; a++) {
-    if (sizes[a] > 1 << 20)
-      throw Error (ND_ERROR_SETTINGS,
-          "nddenoise on the GPU takes up to 1048576 samples along an axis, "
-          "not "
-              + std::to_string (sizes[a]) + ": use backend=cpu");
     size[a] = (int) sizes[a];
     samples = multiply (samples, sizes[a]);
     /* A single plane fills blocks, so that its noise is counted 4 times. */
