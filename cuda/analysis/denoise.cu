@@ -119,10 +119,6 @@ make_filter (const NdDenoiseSettings &settings, const NdDenoiseBorders &borders,
     what = "noise=speckle";
   else if (settings.method == ND_DENOISE_ADAPTIVE)
     what = "method=adaptive";
-  else if (settings.motion)
-    what = "motion=true";
-  else if (settings.quality != ND_QUALITY_FAST)
-    what = "quality=best";
   if (what)
     throw Error (ND_ERROR_SETTINGS,
         std::string (what) + " runs on the CPU only: use backend=cpu or auto");

@@ -157,8 +157,27 @@ fill (Case *c, GRand *r)
   }
 }
 
+/* Blocks of 8 volumes, all blocks of an output, or motion. */
 static void
-case_init (Case *c, GRand *r)
+choose_stages (Case *c, GRand *r)
+{
+  NdDenoiseSettings *settings = &c->settings;
+
+  settings->motion = g_rand_boolean (r);
+  settings->quality = ND_QUALITY_BEST;
+  /* The reference takes long. */
+  for (guint a = 0; a < 3; a++)
+    c->shape.size[a] = 1 + c->shape.size[a] % 13;
+  if (settings->motion)
+    return;
+  if (g_rand_boolean (r))
+    settings->latency = ND_DENOISE_LONG_LATENCY;
+  if (settings->latency == ND_DENOISE_LONG_LATENCY)
+    c->n_volumes = g_rand_int_range (r, 1, 15);
+}
+
+static void
+case_init (Case *c, GRand *r, gboolean has_more_stages)
 {
   static const NdBorder borders[] = { ND_BORDER_MIRROR, ND_BORDER_REFLECT,
     ND_BORDER_NEAREST, ND_BORDER_CONSTANT, ND_BORDER_WRAP };
@@ -180,6 +199,8 @@ case_init (Case *c, GRand *r)
   c->borders.time_border = borders[g_rand_int_range (r, 0, 4)];
   c->borders.border_value = 90;
   c->on_device = g_rand_boolean (r);
+  if (has_more_stages)
+    choose_stages (c, r);
   c->samples = c->shape.size[0] * c->shape.size[1] * c->shape.size[2];
   c->bytes = c->samples * nd_sample_size (c->type);
   fill (c, r);
@@ -334,13 +355,63 @@ check (gint job, const Case *c)
       within_bounds (c, d) && memcmp (got, again, c->bytes * c->n_volumes) == 0;
   if (!ok)
     g_printerr ("# job %d: %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
-                ":%" G_GSIZE_FORMAT " x %u of %s, latency %u, borders %d %d: "
+                ":%" G_GSIZE_FORMAT " x %u of %s%s, latency %u, borders %d %d: "
                 "rms %g, worst %g%s\n",
         job, c->shape.size[0], c->shape.size[1], c->shape.size[2], c->n_volumes,
-        nd_sample_name (c->type), c->settings.latency, c->borders.border,
-        c->borders.time_border, d.rms, d.worst,
+        nd_sample_name (c->type),
+        c->settings.motion        ? ", motion"
+            : c->settings.quality ? ", best"
+                                  : "",
+        c->settings.latency, c->borders.border, c->borders.time_border, d.rms,
+        d.worst,
         memcmp (got, again, c->bytes * c->n_volumes) ? ", not repeatable" : "");
   return ok;
+}
+
+/* NaN reaches as far as docs/algorithms.md says, and no further. */
+static gboolean
+check_reach (gint job, GRand *r)
+{
+  const gboolean is_motion = g_rand_boolean (r);
+  const gint reach = is_motion ? 40 : 17, time_reach = is_motion ? 9 : 14;
+  const gint at_x = 5, at_t = 12;
+  Case c = {
+    .shape = { 1, { 64, 12, 10 } },
+    .type = ND_FLOAT32,
+    .n_volumes = 28,
+    .settings = { .latency = is_motion ? 3 : ND_DENOISE_LONG_LATENCY,
+        .quality = ND_QUALITY_BEST,
+        .motion = is_motion,
+        .sigma = 20,
+        .strength = 1 },
+    .borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 },
+    .samples = 64 * 12 * 10,
+    .bytes = 64 * 12 * 10 * sizeof (gfloat),
+    .noise = 20,
+  };
+  g_autofree guint8 *clean = NULL, *got = NULL;
+  gsize n_nan = 0, n_wrong = 0;
+
+  fill (&c, r);
+  clean = run (&c, backend);
+  ((gfloat *) c.stream)[at_t * c.samples + at_x] = NAN;
+  got = run (&c, backend);
+  for (gsize i = 0; i < c.samples * c.n_volumes; i++) {
+    const gint x = i % c.shape.size[0], t = i / c.samples;
+    const gfloat value = ((const gfloat *) got)[i];
+
+    n_nan += isnan (value);
+    if (ABS (t - at_t) > time_reach)
+      n_wrong += value != ((const gfloat *) clean)[i];
+    else
+      n_wrong += x > at_x + reach && !isfinite (value);
+  }
+  if (n_wrong > 0 || n_nan == 0)
+    g_printerr ("# job %d: NaN with %s: %" G_GSIZE_FORMAT
+                " samples are NaN, %" G_GSIZE_FORMAT " are too far away\n",
+        job, is_motion ? "motion" : "blocks of 8 volumes", n_nan, n_wrong);
+  g_free (c.stream);
+  return n_wrong == 0 && n_nan > 0;
 }
 
 /* Structure */
@@ -568,38 +639,45 @@ bench_structure (gsize size)
     memory_free (volumes[i], TRUE);
 }
 
-static void
-bench (gsize size, NdSampleType type, NdDenoiseMethod method)
+typedef struct
 {
+  const gchar *name;
+  NdDenoiseSettings settings;
+} Bench;
+
+static void
+bench (gsize size, NdSampleType type, const Bench *benches, guint n)
+{
+  const NdDenoiseBorders borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 };
   g_autoptr (GRand) r = g_rand_new_with_seed (1);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (NdAlgorithm) algorithm = NULL;
   guint8 *volumes[BENCH_VOLUMES];
   Case c = {
     .shape = { 1, { size, size, size } },
     .type = type,
     .n_volumes = 1,
-    .settings = { .latency = 3,
-        .strength = 1,
-        .method = method,
-        .remap = ND_ADAPTIVE_REMAP },
     .samples = size * size * size,
     .bytes = size * size * size * nd_sample_size (type),
     .noise = 15,
   };
 
-  c.borders = (NdDenoiseBorders){ ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 };
   for (guint i = 0; i < BENCH_VOLUMES; i++) {
     fill (&c, r);
     volumes[i] = memory_new (c.bytes, TRUE);
     copy (volumes[i], c.stream, c.bytes, TRUE);
     g_free (c.stream);
   }
-  algorithm = backend->algorithms->denoise_new (&c.settings, &c.borders,
-      &c.shape, type, 0, -1, &error);
-  g_assert_no_error (error);
-  measure (algorithm, volumes, &c.shape, &c.shape, type,
-      method == ND_DENOISE_ADAPTIVE ? "nddenoise adaptive" : "nddenoise");
+  for (guint i = 0; i < n; i++) {
+    NdDenoiseSettings settings = benches[i].settings;
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdAlgorithm) algorithm = NULL;
+
+    settings.strength = 1;
+    settings.remap = (NdAdaptiveRemap) ND_ADAPTIVE_REMAP;
+    algorithm = backend->algorithms->denoise_new (&settings, &borders, &c.shape,
+        type, 0, -1, &error);
+    g_assert_no_error (error);
+    measure (algorithm, volumes, &c.shape, &c.shape, type, benches[i].name);
+  }
   for (guint i = 0; i < BENCH_VOLUMES; i++)
     memory_free (volumes[i], TRUE);
 }
@@ -640,12 +718,21 @@ main (int argc, char **argv)
   if (opt_bench) {
     static const gsize on_cpu[] = { 64, 96 }, on_device[] = { 64, 128, 256 };
     const gsize *sizes = opt_module ? on_device : on_cpu;
+    static const Bench benches[] = {
+      { "nddenoise", { .latency = 3 } },
+      { "nddenoise quality=best",
+          { .latency = 3, .quality = ND_QUALITY_BEST } },
+      { "nddenoise quality=best latency=5",
+          { .latency = 5, .quality = ND_QUALITY_BEST } },
+      { "nddenoise motion=true", { .latency = 3, .motion = TRUE } },
+      /* On the CPU. */
+      { "nddenoise adaptive", { .latency = 3, .method = ND_DENOISE_ADAPTIVE } },
+    };
+    const guint n = opt_module ? 4 : G_N_ELEMENTS (benches);
 
     for (guint i = 0; i < (opt_module ? 3 : 2); i++)
-      bench (sizes[i], ND_UINT8, ND_DENOISE_TRANSFORM);
-    bench (64, ND_FLOAT32, ND_DENOISE_TRANSFORM);
-    if (!opt_module)
-      bench (64, ND_UINT8, ND_DENOISE_ADAPTIVE);
+      bench (sizes[i], ND_UINT8, benches, i == 0 || opt_module ? n : 1);
+    bench (64, ND_FLOAT32, benches, 1);
     for (guint i = 0; i < 2; i++)
       bench_structure (sizes[i]);
     return 0;
@@ -662,8 +749,10 @@ main (int argc, char **argv)
       continue;
     if (i % 3 == 2) {
       ok = check_structure (i, r);
+    } else if (i % 30 == 1) {
+      ok = check_reach (i, r);
     } else {
-      case_init (&c, r);
+      case_init (&c, r, i % 3 == 1);
       ok = check (i, &c);
       g_free (c.stream);
     }
