@@ -1,7 +1,8 @@
 /* Compares the algorithms of a back end with the references in double
  * precision, on random streams, and measures their speed.
  *
- *   checkanalysis [--seed N] [--jobs N] [--only JOB] [--bench] [--module FILE]
+ *   checkanalysis [--seed N] [--jobs N] [--only JOB] [--module FILE]
+ *   checkanalysis --bench [--size N] [--module FILE]
  *
  * --module tests the back end of a module, for example cuda/ndconv-cuda.so. The
  * exit code is 77 if there is no device and 1 if the device cannot be used.
@@ -41,6 +42,7 @@ enum
 static gint opt_seed = -1;
 static gint opt_jobs = 60;
 static gint opt_only = -1;
+static gint opt_size = -1;
 static gboolean opt_bench;
 static gchar *opt_module;
 static const NdBackend *backend = &nd_cpu_backend;
@@ -660,6 +662,8 @@ bench (gsize size, NdSampleType type, const Bench *benches, guint n)
     .noise = 15,
   };
 
+  if (opt_size >= 0 && size != (gsize) opt_size)
+    return;
   for (guint i = 0; i < BENCH_VOLUMES; i++) {
     fill (&c, r);
     volumes[i] = memory_new (c.bytes, TRUE);
@@ -692,6 +696,8 @@ main (int argc, char **argv)
         "module of the back end", "FILE" },
     { "only", 0, 0, G_OPTION_ARG_INT, &opt_only, "run only this job", "JOB" },
     { "bench", 0, 0, G_OPTION_ARG_NONE, &opt_bench, "measure the speed", NULL },
+    { "size", 0, 0, G_OPTION_ARG_INT, &opt_size,
+        "measure only volumes of this size", "N" },
     { NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
   gint failed = 0;
@@ -733,8 +739,10 @@ main (int argc, char **argv)
     for (guint i = 0; i < (opt_module ? 3 : 2); i++)
       bench (sizes[i], ND_UINT8, benches, i == 0 || opt_module ? n : 1);
     bench (64, ND_FLOAT32, benches, 1);
-    for (guint i = 0; i < 2; i++)
-      bench_structure (sizes[i]);
+    for (guint i = 0; i < 2; i++) {
+      if (opt_size < 0 || sizes[i] == (gsize) opt_size)
+        bench_structure (sizes[i]);
+    }
     return 0;
   }
   g_print ("1..%d\n# seed %d; one job: --seed %d --only JOB\n", opt_jobs,
