@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "cuda/analysis/adaptive.h"
 #include "cuda/analysis/algorithm.h"
 #include "cuda/analysis/denoisefilter.h"
 #include "cuda/analysis/volumes.cuh"
@@ -118,7 +119,7 @@ make_filter (const NdDenoiseSettings &settings, const NdDenoiseBorders &borders,
   if (settings.noise == ND_NOISE_SPECKLE)
     what = "noise=speckle";
   else if (settings.method == ND_DENOISE_ADAPTIVE)
-    what = "method=adaptive";
+    return std::make_unique<AdaptiveFilter> (settings, borders, size);
   else if (settings.motion)
     what = "motion=true";
   else if (settings.quality != ND_QUALITY_FAST)

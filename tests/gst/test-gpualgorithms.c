@@ -62,6 +62,39 @@ GST_START_TEST (test_denoise)
 }
 GST_END_TEST;
 
+GST_START_TEST (test_adaptive)
+{
+  static const gchar *const settings[] = { "", "sigma=12", "sigma=12 latency=0",
+    "sigma=12 axes=space", "sigma=12 border=constant border-value=40",
+    "sigma=12 border=nearest time-border=constant", "strength=0",
+    "sigma=12 strength=1.5 m-alpha=0.2 m-j=2.0 mu-j=1.5" };
+  g_autoptr (GstElement) pipeline = gst_parse_launch (
+      "ndtestsrc num-buffers=60 volume-size=16:16:16 noise=9 ! nddenoise "
+      "name=a method=adaptive backend=auto" SINK,
+      NULL);
+  g_autoptr (GstElement) a = NULL;
+  g_autoptr (GstStructure) stats = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    g_autofree gchar *with =
+        g_strdup_printf ("method=adaptive %s", settings[i]);
+
+    compare_denoise (7, i % 2 ? "uint8" : "float32", with);
+  }
+  gpu_compare ("videotestsrc num-buffers=6 pattern=ball ! "
+               "video/x-raw,format=RGBA,width=40,height=30 ! "
+               "nddenoise method=adaptive sigma=5 backend=BACKEND" SINK,
+      1);
+  gst_object_ref_sink (pipeline);
+  gpu_pause (pipeline);
+  a = gst_bin_get_by_name (GST_BIN (pipeline), "a");
+  g_object_get (a, "stats", &stats, NULL);
+  fail_unless_equals_string (gst_structure_get_string (stats, "backend"),
+      "cuda");
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+GST_END_TEST;
+
 /* With smaller windows some velocities change by 1e-2 if the input changes by a
  * rounding of float. */
 GST_START_TEST (test_structure)
@@ -240,6 +273,7 @@ gpu_suite (void)
 
   tcase_set_timeout (tc, 600);
   tcase_add_test (tc, test_denoise);
+  tcase_add_test (tc, test_adaptive);
   tcase_add_test (tc, test_structure);
   tcase_add_test (tc, test_responses);
   tcase_add_test (tc, test_links_on_the_device);

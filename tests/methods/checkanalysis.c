@@ -8,18 +8,19 @@
  * --bench prints the milliseconds that a volume takes, instead.
  *
  * Denoised volumes differ from the reference by 2e-5 of the range of the
- * samples (root mean square), and single samples by 0.01 sigma. A coefficient
- * next to the threshold may be kept by one and set to 0 by the other: if a job
- * exceeds the bounds, its samples are held to the range of three references,
- * whose sigmas differ by the rounding errors of the coefficients. Measures of
- * structure differ from those of the CPU by 2e-3 of tensors whose trace is
- * about 1; velocities are those of patterns that move. Two runs must give equal
- * bits.
+ * samples (root mean square), and single samples by 0.01 sigma; with
+ * method=adaptive by 2e-5 sigma, and single samples by 0.001 sigma. A
+ * coefficient next to the threshold may be kept by one and set to 0 by the
+ * other: if a job exceeds the bounds, its samples are held to the range of
+ * three references, whose sigmas differ by the rounding errors of the
+ * coefficients. Measures of structure differ from those of the CPU by 2e-3 of
+ * tensors whose trace is about 1; velocities are those of patterns that move.
+ * Two runs must give equal bits.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "analysis/denoise.h"
+#include "analysis/adaptive.h"
 #include "core/error.h"
 #include "core/threads.h"
 #include "cpu/cpu.h"
@@ -157,8 +158,28 @@ fill (Case *c, GRand *r)
   }
 }
 
+/* With times and parameters of any kind, and more than one thread block. */
 static void
-case_init (Case *c, GRand *r)
+make_adaptive (Case *c, GRand *r)
+{
+  c->settings.method = ND_DENOISE_ADAPTIVE;
+  c->settings.axes =
+      g_rand_int_range (r, 0, 3) ? ND_AXES_SPACE_TIME : ND_AXES_SPACE;
+  c->settings.remap = (NdAdaptiveRemap) ND_ADAPTIVE_REMAP;
+  if (g_rand_boolean (r))
+    c->settings.remap = (NdAdaptiveRemap){ g_rand_double_range (r, 1, 8),
+      g_rand_double_range (r, 0, .5), g_rand_double_range (r, 1, 4),
+      g_rand_double_range (r, 1, 3), g_rand_double_range (r, .01, .5),
+      g_rand_double_range (r, 1, 4), g_rand_double_range (r, 1, 3) };
+  if (g_rand_int_range (r, 0, 3) == 0) {
+    c->shape.size[0] = g_rand_int_range (r, 30, 80);
+    c->shape.size[1] = g_rand_int_range (r, 1, 50);
+    c->shape.size[2] = g_rand_int_range (r, 1, 12);
+  }
+}
+
+static void
+case_init (Case *c, gboolean is_adaptive, GRand *r)
 {
   static const NdBorder borders[] = { ND_BORDER_MIRROR, ND_BORDER_REFLECT,
     ND_BORDER_NEAREST, ND_BORDER_CONSTANT, ND_BORDER_WRAP };
@@ -180,6 +201,8 @@ case_init (Case *c, GRand *r)
   c->borders.time_border = borders[g_rand_int_range (r, 0, 4)];
   c->borders.border_value = 90;
   c->on_device = g_rand_boolean (r);
+  if (is_adaptive)
+    make_adaptive (c, r);
   c->samples = c->shape.size[0] * c->shape.size[1] * c->shape.size[2];
   c->bytes = c->samples * nd_sample_size (c->type);
   fill (c, r);
@@ -254,8 +277,17 @@ run_reference (const Case *c, gdouble sigma_offset)
     in[i] = get_sample (c->type, c->stream, i);
   for (guint t = 0; t < c->n_volumes; t++)
     sigma[t] = c->settings.sigma * c->settings.strength + sigma_offset;
-  nd_denoise_reference (&schedule, &borders, c->shape.size, c->n_volumes, in,
-      sigma, out);
+  if (c->settings.method == ND_DENOISE_ADAPTIVE) {
+    NdAdaptiveDesign design;
+
+    nd_adaptive_design_init (&design, c->shape.size[2] == 1 ? 2 : 3,
+        c->settings.axes == ND_AXES_SPACE_TIME);
+    nd_adaptive_reference (&design, &c->settings.remap, FALSE, schedule.latency,
+        &borders, c->shape.size, c->n_volumes, in, sigma, out);
+  } else {
+    nd_denoise_reference (&schedule, &borders, c->shape.size, c->n_volumes, in,
+        sigma, out);
+  }
   return out;
 }
 
@@ -287,6 +319,8 @@ difference (const Case *c, const guint8 *got, const gdouble *low,
 static gboolean
 within_bounds (const Case *c, Difference d)
 {
+  if (c->settings.method == ND_DENOISE_ADAPTIVE && c->type == ND_FLOAT32)
+    return d.rms <= 2e-5 * c->noise && d.worst <= 1e-3 * c->noise;
   return c->type == ND_FLOAT32
       ? d.rms <= 2e-5 * 255 && d.worst <= .01 * c->noise
       : d.worst <= 1;
@@ -328,19 +362,83 @@ check (gint job, const Case *c)
   for (gsize i = 0; !is_float && i < n; i++)
     want[i] = get_sample (c->type, cpu, i);
   d = difference (c, got, want, want);
-  if (is_float && !within_bounds (c, d))
+  if (is_float && c->settings.method == ND_DENOISE_TRANSFORM
+      && !within_bounds (c, d))
     d = difference_near_threshold (c, got, want);
   ok =
       within_bounds (c, d) && memcmp (got, again, c->bytes * c->n_volumes) == 0;
   if (!ok)
-    g_printerr ("# job %d: %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
-                ":%" G_GSIZE_FORMAT " x %u of %s, latency %u, borders %d %d: "
+    g_printerr ("# job %d: method %d, axes %d, %" G_GSIZE_FORMAT
+                ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+                " x %u of %s, latency %u, borders %d %d, noise %g: "
                 "rms %g, worst %g%s\n",
-        job, c->shape.size[0], c->shape.size[1], c->shape.size[2], c->n_volumes,
+        job, c->settings.method, c->settings.axes, c->shape.size[0],
+        c->shape.size[1], c->shape.size[2], c->n_volumes,
         nd_sample_name (c->type), c->settings.latency, c->borders.border,
-        c->borders.time_border, d.rms, d.worst,
+        c->borders.time_border, c->noise, d.rms, d.worst,
         memcmp (got, again, c->bytes * c->n_volumes) ? ", not repeatable" : "");
   return ok;
+}
+
+/* Outputs of equal volumes have equal bits. A NaN reaches 12 samples and 3
+ * volumes far with method=adaptive, and no further. */
+static gboolean
+check_adaptive_reach (gint job, GRand *r)
+{
+  enum
+  {
+    VOLUMES = 9,
+    AT = 4 /* the volume with NaN */
+  };
+  static const gsize size[] = { 40, 37, 33 };
+  const gint at[] = { g_rand_int_range (r, 0, 40), g_rand_int_range (r, 0, 37),
+    g_rand_int_range (r, 0, 33) };
+  guint8 *clean, *got;
+  gsize i = 0, n_wrong = 0, n_nan = 0;
+  gfloat *in;
+  Case c;
+
+  case_init (&c, TRUE, r);
+  memcpy (c.shape.size, size, sizeof (size));
+  c.type = ND_FLOAT32;
+  c.n_volumes = VOLUMES;
+  c.samples = size[0] * size[1] * size[2];
+  c.bytes = c.samples * sizeof (gfloat);
+  c.borders.border = c.borders.time_border = ND_BORDER_MIRROR;
+  g_free (c.stream);
+  fill (&c, r);
+  for (guint t = 1; t < VOLUMES; t++)
+    memcpy (c.stream + t * c.bytes, c.stream, c.bytes);
+  clean = run (&c, backend);
+  for (guint t = 1; t < VOLUMES; t++)
+    n_wrong += memcmp (clean, clean + t * c.bytes, c.bytes) != 0;
+  in = (gfloat *) (c.stream + AT * c.bytes);
+  in[(at[2] * size[1] + at[1]) * size[0] + at[0]] =
+      g_rand_boolean (r) ? NAN : INFINITY;
+  got = run (&c, backend);
+  for (gint t = 0; t < VOLUMES; t++) {
+    for (gint z = 0; z < 33; z++) {
+      for (gint y = 0; y < 37; y++) {
+        for (gint x = 0; x < 40; x++, i++) {
+          const gfloat value = ((gfloat *) got)[i];
+
+          if (ABS (t - AT) > 3 || ABS (z - at[2]) > 12 || ABS (y - at[1]) > 12
+              || ABS (x - at[0]) > 12)
+            n_wrong += value != ((gfloat *) clean)[i];
+          else
+            n_nan += isnan (value);
+        }
+      }
+    }
+  }
+  if (n_wrong > 0 || n_nan == 0)
+    g_printerr ("# job %d: %" G_GSIZE_FORMAT
+                " samples are wrong, %" G_GSIZE_FORMAT " are NaN\n",
+        job, n_wrong, n_nan);
+  g_free (clean);
+  g_free (got);
+  g_free (c.stream);
+  return n_wrong == 0 && n_nan > 0;
 }
 
 /* Structure */
@@ -644,8 +742,8 @@ main (int argc, char **argv)
     for (guint i = 0; i < (opt_module ? 3 : 2); i++)
       bench (sizes[i], ND_UINT8, ND_DENOISE_TRANSFORM);
     bench (64, ND_FLOAT32, ND_DENOISE_TRANSFORM);
-    if (!opt_module)
-      bench (64, ND_UINT8, ND_DENOISE_ADAPTIVE);
+    for (guint i = 0; i < (opt_module ? 3 : 1); i++)
+      bench (sizes[i], ND_UINT8, ND_DENOISE_ADAPTIVE);
     for (guint i = 0; i < 2; i++)
       bench_structure (sizes[i]);
     return 0;
@@ -662,8 +760,10 @@ main (int argc, char **argv)
       continue;
     if (i % 3 == 2) {
       ok = check_structure (i, r);
+    } else if (i % 24 == 1) {
+      ok = check_adaptive_reach (i, r);
     } else {
-      case_init (&c, r);
+      case_init (&c, i % 3 == 1, r);
       ok = check (i, &c);
       g_free (c.stream);
     }
