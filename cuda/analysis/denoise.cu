@@ -117,7 +117,7 @@ make_filter (const NdDenoiseSettings &settings, const NdDenoiseBorders &borders,
   const char *what = nullptr;
 
   if (settings.noise == ND_NOISE_SPECKLE)
-    what = "noise=speckle";
+    return make_speckle_filter (settings, borders, size);
   else if (settings.method == ND_DENOISE_ADAPTIVE)
     return std::make_unique<AdaptiveFilter> (settings, borders, size);
   else if (settings.motion)

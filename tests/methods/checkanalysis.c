@@ -667,7 +667,7 @@ bench_structure (gsize size)
 }
 
 static void
-bench (gsize size, NdSampleType type, NdDenoiseMethod method)
+bench (gsize size, NdSampleType type, NdDenoiseMethod method, NdNoise noise)
 {
   g_autoptr (GRand) r = g_rand_new_with_seed (1);
   g_autoptr (GError) error = NULL;
@@ -680,6 +680,7 @@ bench (gsize size, NdSampleType type, NdDenoiseMethod method)
     .settings = { .latency = 3,
         .strength = 1,
         .method = method,
+        .noise = noise,
         .remap = ND_ADAPTIVE_REMAP },
     .samples = size * size * size,
     .bytes = size * size * size * nd_sample_size (type),
@@ -697,7 +698,9 @@ bench (gsize size, NdSampleType type, NdDenoiseMethod method)
       &c.shape, type, 0, -1, &error);
   g_assert_no_error (error);
   measure (algorithm, volumes, &c.shape, &c.shape, type,
-      method == ND_DENOISE_ADAPTIVE ? "nddenoise adaptive" : "nddenoise");
+      noise == ND_NOISE_SPECKLE           ? "nddenoise speckle"
+          : method == ND_DENOISE_ADAPTIVE ? "nddenoise adaptive"
+                                          : "nddenoise");
   for (guint i = 0; i < BENCH_VOLUMES; i++)
     memory_free (volumes[i], TRUE);
 }
@@ -740,10 +743,12 @@ main (int argc, char **argv)
     const gsize *sizes = opt_module ? on_device : on_cpu;
 
     for (guint i = 0; i < (opt_module ? 3 : 2); i++)
-      bench (sizes[i], ND_UINT8, ND_DENOISE_TRANSFORM);
-    bench (64, ND_FLOAT32, ND_DENOISE_TRANSFORM);
+      bench (sizes[i], ND_UINT8, ND_DENOISE_TRANSFORM, ND_NOISE_ADDITIVE);
+    bench (64, ND_FLOAT32, ND_DENOISE_TRANSFORM, ND_NOISE_ADDITIVE);
     for (guint i = 0; i < (opt_module ? 3 : 1); i++)
-      bench (sizes[i], ND_UINT8, ND_DENOISE_ADAPTIVE);
+      bench (sizes[i], ND_UINT8, ND_DENOISE_ADAPTIVE, ND_NOISE_ADDITIVE);
+    for (guint i = 0; i < (opt_module ? 3 : 1); i++)
+      bench (sizes[i], ND_UINT8, ND_DENOISE_TRANSFORM, ND_NOISE_SPECKLE);
     for (guint i = 0; i < 2; i++)
       bench_structure (sizes[i]);
     return 0;
