@@ -36,6 +36,8 @@ struct BlockGrid
   int tiles_x;
 };
 
+BlockGrid make_block_grid (const int size[3]);
+
 /* How the positions of one stage are divided. */
 struct BlockTiles
 {
@@ -71,9 +73,6 @@ struct BlockArguments
 /* The tiles of a stage on the current device. @one: of the last of 4 volumes of
  * blocks only, which stage 1 can do. */
 BlockTiles choose_block_tiles (const BlockGrid &grid, int n_time, bool one);
-
-/* The least height of the arrays with the border: tiles read whole rows. */
-int padded_block_height (int size);
 
 /* Shrinks the coefficients of all blocks and sums the results. */
 void compute_blocks (const BlockArguments &a, cudaStream_t stream);

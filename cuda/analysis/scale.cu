@@ -9,25 +9,6 @@
 namespace nd
 {
 
-static BlockGrid
-make_grid (const int size[3])
-{
-  BlockGrid grid = {};
-
-  for (int a = 0; a < 3; a++) {
-    grid.size[a] = size[a];
-    grid.positions[a] = size[a] + BLOCK_REACH;
-  }
-  grid.tiles_x = (grid.positions[0] + TILE_WIDTH - 1) / TILE_WIDTH;
-  /* One more, so that rows are aligned. */
-  grid.width = grid.tiles_x * TILE_WIDTH + BLOCK_REACH + 1;
-  grid.height = padded_block_height (size[1]);
-  grid.depth = grid.positions[2] + BLOCK_REACH;
-  grid.weight_width = grid.tiles_x * TILE_WIDTH;
-  grid.weight_height = grid.height;
-  return grid;
-}
-
 DenoiseScale::DenoiseScale (const size_t sizes[3],
     const NdDenoiseSchedule &schedule, const NdDenoiseBorders &borders)
     : schedule (schedule), borders (borders), n_time (schedule.n_time),
@@ -41,7 +22,7 @@ DenoiseScale::DenoiseScale (const size_t sizes[3],
     /* A single plane fills blocks, so that its noise is counted 4 times. */
     gain *= nd_denoise_axis_gain (sizes[a], 4);
   }
-  grid = make_grid (size);
+  grid = make_block_grid (size);
   tiles[0] = choose_block_tiles (grid, n_time,
       schedule.pilot_latency == 0 && !schedule.n_blocks);
   tiles[1] = choose_block_tiles (grid, n_time, false);

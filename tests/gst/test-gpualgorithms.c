@@ -69,6 +69,79 @@ GST_START_TEST (test_denoise)
 }
 GST_END_TEST;
 
+/* backend=auto uses the device. */
+static void
+expect_on_device (const gchar *settings)
+{
+  g_autofree gchar *text = g_strdup_printf (
+      "ndtestsrc num-buffers=60 volume-size=16:16:16 noise=9 ! "
+      "nddenoise name=a %s backend=auto" SINK,
+      settings);
+  g_autoptr (GstElement) pipeline = gst_parse_launch (text, NULL);
+  g_autoptr (GstElement) a = NULL;
+  g_autoptr (GstStructure) stats = NULL;
+
+  gst_object_ref_sink (pipeline);
+  gpu_pause (pipeline);
+  a = gst_bin_get_by_name (GST_BIN (pipeline), "a");
+  g_object_get (a, "stats", &stats, NULL);
+  fail_unless_equals_string (gst_structure_get_string (stats, "backend"),
+      "cuda");
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+
+GST_START_TEST (test_adaptive)
+{
+  static const gchar *const settings[] = { "", "sigma=12", "sigma=12 latency=0",
+    "sigma=12 axes=space", "sigma=12 border=constant border-value=40",
+    "sigma=12 border=nearest time-border=constant", "strength=0",
+    "sigma=12 strength=1.5 m-alpha=0.2 m-j=2.0 mu-j=1.5" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    g_autofree gchar *with =
+        g_strdup_printf ("method=adaptive %s", settings[i]);
+
+    compare_denoise (7, i % 2 ? "uint8" : "float32", with);
+  }
+  gpu_compare ("videotestsrc num-buffers=6 pattern=ball ! "
+               "video/x-raw,format=RGBA,width=40,height=30 ! "
+               "nddenoise method=adaptive sigma=5 backend=BACKEND" SINK,
+      1);
+  expect_on_device ("method=adaptive");
+}
+GST_END_TEST;
+
+/* A coefficient next to the threshold can change float32 by a part of the
+ * noise. */
+GST_START_TEST (test_speckle)
+{
+  static const gchar *const settings[] = { "", "latency=0", "latency=3",
+    "border=constant border-value=40 time-border=constant", "border=wrap",
+    "border=reflect time-border=nearest", "strength=0", "strength=1.5" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    g_autofree gchar *source =
+        g_strdup_printf (SOURCE "type=%s", 5, i % 2 ? "uint8" : "float32");
+    g_autofree gchar *text =
+        g_strdup_printf ("%s ! nddenoise noise=speckle %s backend=BACKEND" SINK,
+            source, settings[i]);
+
+    gpu_compare (text, 1);
+  }
+  /* Shorter than the latency, a heart with its sector, frames of colours. */
+  compare_denoise (1, "uint8", "noise=speckle");
+  gpu_compare ("ndtestsrc pattern=heart num-buffers=4 noise=6 "
+               "volume-size=24:20:28 ! "
+               "nddenoise noise=speckle backend=BACKEND" SINK,
+      1);
+  gpu_compare ("videotestsrc num-buffers=6 pattern=ball ! "
+               "video/x-raw,format=RGBA,width=40,height=30 ! "
+               "nddenoise noise=speckle backend=BACKEND" SINK,
+      1);
+  expect_on_device ("noise=speckle");
+}
+GST_END_TEST;
+
 /* With smaller windows some velocities change by 1e-2 if the input changes by a
  * rounding of float. */
 GST_START_TEST (test_structure)
@@ -211,6 +284,8 @@ gpu_suite (void)
 
   tcase_set_timeout (tc, 600);
   tcase_add_test (tc, test_denoise);
+  tcase_add_test (tc, test_adaptive);
+  tcase_add_test (tc, test_speckle);
   tcase_add_test (tc, test_structure);
   tcase_add_test (tc, test_responses);
   tcase_add_test (tc, test_links_on_the_device);
