@@ -94,11 +94,14 @@ shrink_block (const float (*ring)[4], const float (*pilots)[4], int s,
       const int k = yc * 4 + zc;
       float gain;
 
-      if (WIENER)
-        gain =
-            fmaf (-level[k], reciprocal (fmaf (p[zc], p[zc], level[k])), 1.f);
-      else
+      if (WIENER) {
+        const float q = p[zc] * p[zc];
+
+        /* NaN if the pilot is infinite. */
+        gain = q * reciprocal (q + level[k]);
+      } else {
         gain = fabsf (c[zc]) <= level[k] ? 0.f : 1.f;
+      }
       if (k == 0 && is_mean)
         gain = 1.f;
       sum[zc & 1] = fmaf (gain * gain, power[k], sum[zc & 1]);

@@ -5,7 +5,7 @@
  *
  * The options and the exit code are those of checkanalysis.
  *
- * Outputs of float32 differ from the reference by 3e-5 of the noise (root mean
+ * Outputs of float32 differ from the reference by 1e-4 of the noise (root mean
  * square), and single samples by 0.001. A coefficient next to the threshold may
  * be kept by one and set to 0 by the other: if a job exceeds the bounds, its
  * samples are held to the range of several references, whose strengths differ
@@ -26,10 +26,10 @@
 #include <math.h>
 #include <string.h>
 
-#define RMS 3e-5
+#define RMS 1e-4
 #define WORST 1e-3
-/* Relative rounding errors of coefficients. */
-#define ROUNDING 3e-6
+/* Rounding errors of coefficients. */
+#define ROUNDING (1e-6 * 255)
 
 static gint opt_seed = -1;
 static gint opt_jobs = 60;
@@ -321,7 +321,8 @@ difference_near_threshold (const Case *c, const guint8 *got,
   g_autofree gdouble *high = g_memdup2 (reference, n * sizeof (gdouble));
 
   for (gint step = -2; step <= 2; step++) {
-    g_autofree gdouble *other = run_reference (c, 1 + step * ROUNDING / 2);
+    g_autofree gdouble *other =
+        run_reference (c, 1 + step * ROUNDING / 2 / c->noise);
 
     for (gsize i = 0; i < n; i++) {
       low[i] = MIN (low[i], other[i]);
