@@ -3,8 +3,7 @@
  */
 #include "cuda/analysis/blocks.cuh"
 
-#include "cuda/analysis/sharedaccess.cuh"
-#include "cuda/analysis/transform4.cuh"
+#include "cuda/analysis/blockstages.cuh"
 #include "cuda/device.h"
 #include "cuda/launch.cuh"
 
@@ -19,77 +18,9 @@ namespace
 
 /* Floats of a row of coefficients in shared memory: 4 along x of 8 positions of
  * 4 over time, 8 floats apart, which avoids bank conflicts. */
-constexpr int X_STRIDE = 40;
+constexpr int PADDING = 8;
+constexpr int X_STRIDE = 4 * TILE_WIDTH + PADDING;
 constexpr int ROW = 4 * X_STRIDE;
-constexpr unsigned ALL = 0xffffffffu;
-
-__device__ __forceinline__ float
-reciprocal (float x)
-{
-#ifdef __CUDA_ARCH__
-  float r;
-
-  asm ("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
-  return r;
-#else
-  return 1 / x;
-#endif
-}
-
-/* The planes of a slab go through stages, each AHEAD steps after the one before
- * it, with one barrier every AHEAD steps. Stages exchange planes by 2 AHEAD
- * buffers. At step k:
- *   plane k + AHEAD is loaded and transformed along x;
- *   plane k is transformed along y; from k = 3 on, the blocks of position k - 3
- *     are transformed along z and shrunk, and the sums of plane k - 3 along z
- *     are complete and are transformed along y;
- *   the sums of plane k - 3 - AHEAD are added along y;
- *   the sums of plane k - 3 - 2 AHEAD are transformed along x and written. */
-
-/* Transforms the coefficients of a block back along z, times @weight, and adds
- * them to the sums of its four planes. Plane 3 is new. @c: [along y * 4 + along
- * z]; step @s of four. */
-__device__ __forceinline__ void
-add_along_z (const float *c, float weight, int s, float (*sums)[4])
-{
-  const float outer = weight * OUTER, inner = weight * INNER;
-
-#pragma unroll
-  for (int yc = 0; yc < 4; yc++) {
-    float o[4];
-
-    inverse4 (c[yc * 4], c[yc * 4 + 1], c[yc * 4 + 2], c[yc * 4 + 3], o);
-    sums[(s + 1) & 3][yc] = fmaf (outer, o[0], sums[(s + 1) & 3][yc]);
-    sums[(s + 2) & 3][yc] = fmaf (inner, o[1], sums[(s + 2) & 3][yc]);
-    sums[(s + 3) & 3][yc] = fmaf (inner, o[2], sums[(s + 3) & 3][yc]);
-    sums[s][yc] = outer * o[3];
-  }
-}
-
-/* Transforms a complete sum back along y, and stores what it adds to four rows,
- * @pitch bytes apart. */
-__device__ __forceinline__ void
-store_along_y (const float *sum, SharedAddress to, int pitch)
-{
-  float o[4];
-
-  inverse4_window (sum[0], sum[1], sum[2], sum[3], o);
-#pragma unroll
-  for (int j = 0; j < 4; j++)
-    store_shared (to + j * pitch, o[j]);
-}
-
-/* The sum of four values of @pitch bytes apart, each of four floats. */
-__device__ __forceinline__ float4
-add_rows (SharedAddress from, int pitch)
-{
-  const float4 p = load_shared4 (from), q = load_shared4 (from + pitch);
-  const float4 r = load_shared4 (from + 2 * pitch);
-  const float4 u = load_shared4 (from + 3 * pitch);
-
-  return make_float4 ((p.x + q.x) + (r.x + u.x), (p.y + q.y) + (r.y + u.y),
-      (p.z + q.z) + (r.z + u.z), (p.w + q.w) + (r.w + u.w));
-}
 
 /* Stage 1 for the last volume of the blocks */
 
@@ -106,22 +37,6 @@ struct OneShared
   /* [y][x coefficient][x + 3] */
   float along_x[2 * ONE_AHEAD][ONE_ROWS][4][16];
 };
-
-/* Transforms a row back along x: the sample at @c. */
-__device__ __forceinline__ float
-gather_x (SharedAddress c)
-{
-  float sum = 0;
-
-#pragma unroll
-  for (int i = 0; i < 4; i++) {
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-      sum =
-          fmaf (inverse4_factor (k, i), load_shared (c + 64 * k - 4 * i), sum);
-  }
-  return sum;
-}
 
 /* Transforms the planes of @ring along z, sets coefficients up to their level
  * to 0, and sums the others over time for the last volume. @kept: [along y * 4
@@ -325,8 +240,8 @@ one_kernel (const __grid_constant__ BlockArguments a)
         float kept[16];
         float n = threshold_block (ring, s, level, mean_level, kept);
 
-        n += __shfl_xor_sync (ALL, n, 8);
-        n += __shfl_xor_sync (ALL, n, 16);
+        n += __shfl_xor_sync (ALL_LANES, n, 8);
+        n += __shfl_xor_sync (ALL_LANES, n, 16);
 
         const float w = reciprocal (n);
 
@@ -348,16 +263,22 @@ one_kernel (const __grid_constant__ BlockArguments a)
 
 /* All coefficients over time */
 
-template <int HEIGHT, int AHEAD>
+/* Tiles of HEIGHT positions along y, blocks of TIME volumes. */
+template <int HEIGHT, int AHEAD, int TIME>
 struct AllShared
 {
   static constexpr int ROWS = HEIGHT + BLOCK_REACH;
+  /* The least tiles of 8 volumes fit into 64 KiB only without padding. */
+  static constexpr int STRIDE = TIME * TILE_WIDTH + (HEIGHT == 1 ? 0 : PADDING);
+  static constexpr int ROW = 4 * STRIDE;
+  static constexpr int LINE = 15 * TIME;
 
   float data[2 * AHEAD][2][ROWS][ROW]; /* of the volumes and of the pilots */
   float along_y[2 * AHEAD][4][ROWS][ROW];
-  float along_x[2 * AHEAD][ROWS][4][60]; /* [y][x coefficient][x + 3][t] */
+  float along_x[2 * AHEAD][ROWS][4][LINE]; /* [y][x coefficient][x + 3][t] */
 };
 
+template <int TIME>
 __device__ __forceinline__ float2
 gather_x2 (SharedAddress c)
 {
@@ -367,7 +288,7 @@ gather_x2 (SharedAddress c)
   for (int i = 0; i < 4; i++) {
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-      const float2 v = load_shared2 (c + 240 * k - 16 * i);
+      const float2 v = load_shared2 (c + 60 * TIME * k - 4 * TIME * i);
 
       sum.x = fmaf (inverse4_factor (k, i), v.x, sum.x);
       sum.y = fmaf (inverse4_factor (k, i), v.y, sum.y);
@@ -414,22 +335,26 @@ shrink_block (const float (*ring)[4], const float (*pilots)[4], int s,
 }
 
 /* A thread computes one position, one coefficient along x and one over time. */
-template <int HEIGHT, int AHEAD, bool WIENER>
-__global__ void __launch_bounds__ (HEIGHT * 128, 1)
+template <int HEIGHT, int AHEAD, int TIME, bool WIENER>
+__global__ void __launch_bounds__ (HEIGHT * 32 * TIME, 1)
 all_kernel (const __grid_constant__ BlockArguments a)
 {
-  using Shared = AllShared<HEIGHT, AHEAD>;
+  using Shared = AllShared<HEIGHT, AHEAD, TIME>;
   extern __shared__ float4 memory[];
   Shared &shared = *(Shared *) memory;
   const BlockGrid &grid = a.grid;
   const int depth = a.tiles.depth;
-  constexpr int THREADS = HEIGHT * 128, ROWS = Shared::ROWS;
+  constexpr int THREADS = HEIGHT * 32 * TIME, ROWS = Shared::ROWS;
+  constexpr int ROW = Shared::ROW, STRIDE = Shared::STRIDE;
+  constexpr int LINE = Shared::LINE, INPUT = TILE_WIDTH * TIME;
   constexpr int BUFFERS = 2 * AHEAD, SETS = WIENER ? 2 : 1;
   constexpr int SET = ROWS * ROW * 4, DATA = 2 * SET; /* bytes */
-  constexpr int ALONG_Y = ROWS * ROW * 4, ALONG_X = ROWS * 240 * 4;
+  constexpr int ALONG_Y = ROWS * ROW * 4, ALONG_X = ROWS * LINE * 16;
+  /* The positions of a warp along x. */
+  constexpr int NEAR = 8 / TIME;
   const int tid = threadIdx.x, lane = tid & 31, warp = tid >> 5;
-  const int t = lane & 3, xc = lane >> 3, y = warp >> 2;
-  const int x = (warp & 3) * 2 + ((lane >> 2) & 1);
+  const int t = lane & (TIME - 1), xc = lane >> 3, y = warp / TIME;
+  const int x = warp % TIME * NEAR + (lane & 7) / TIME;
   const int x0 = blockIdx.x * TILE_WIDTH, y0 = blockIdx.y * HEIGHT;
   const int z0 = blockIdx.z * depth;
   const int n_z = min (depth, grid.positions[2] - z0);
@@ -441,16 +366,17 @@ all_kernel (const __grid_constant__ BlockArguments a)
        i += THREADS)
     (&shared.along_y[0][0][0][0])[i] = 0;
 
-  const int odd_xt = (xc & 1) + (t & 1);
+  /* The transform of 8 volumes is orthonormal. */
+  const int odd_xt = (xc & 1) + (TIME == 4 ? t & 1 : 0);
   const bool is_mean = xc == 0 && t == 0;
   const float level[3] = { a.level[odd_xt], a.level[odd_xt + 1],
     a.level[odd_xt + 2] };
 
-  /* Loading: rows of 32 floats of each set. */
-  constexpr int ITEMS = ROWS * 32,
+  /* Loading: rows of INPUT floats of each set. */
+  constexpr int ITEMS = ROWS * INPUT,
                 LOADS = (SETS * ITEMS + THREADS - 1) / THREADS;
-  const size_t plane = (size_t) grid.height * grid.width * 4;
-  const size_t corner = z0 * plane + ((size_t) y0 * grid.width + x0) * 4;
+  const size_t plane = (size_t) grid.height * grid.width * TIME;
+  const size_t corner = z0 * plane + ((size_t) y0 * grid.width + x0) * TIME;
   const float *from[LOADS];
   SharedAddress to[LOADS];
   bool is_loaded[LOADS];
@@ -466,8 +392,8 @@ all_kernel (const __grid_constant__ BlockArguments a)
 
     item -= set * ITEMS;
     from[l] = (set ? a.pilot : a.data) + corner
-        + (size_t) (item >> 5) * grid.width * 4 + (item & 31);
-    to[l] = shared_address (&shared.data[0][set][item >> 5][item & 31]);
+        + (size_t) (item / INPUT) * grid.width * TIME + item % INPUT;
+    to[l] = shared_address (&shared.data[0][set][item / INPUT][item % INPUT]);
   }
   const auto put = [&] (int l, int buffer, const float *g) {
     float o[4];
@@ -475,7 +401,7 @@ all_kernel (const __grid_constant__ BlockArguments a)
     forward4 (g[0], g[1], g[2], g[3], o[0], o[1], o[2], o[3]);
 #pragma unroll
     for (int k = 0; k < 4; k++)
-      store_shared (to[l] + buffer * DATA + k * X_STRIDE * 4, o[k]);
+      store_shared (to[l] + buffer * DATA + k * STRIDE * 4, o[k]);
   };
 
 #pragma unroll
@@ -483,7 +409,8 @@ all_kernel (const __grid_constant__ BlockArguments a)
     for (int buffer = 0; buffer < AHEAD && is_loaded[l]; buffer++) {
       if (buffer > 0)
         from[l] += plane;
-      const float g[4] = { from[l][0], from[l][4], from[l][8], from[l][12] };
+      const float g[4] = { from[l][0], from[l][TIME], from[l][2 * TIME],
+        from[l][3 * TIME] };
 
       put (l, buffer, g);
     }
@@ -499,28 +426,30 @@ all_kernel (const __grid_constant__ BlockArguments a)
   }
 
   /* Adding along y: 4 values a thread. */
-  const bool adds_y = tid < ROWS * 32;
+  const bool adds_y = tid < ROWS * INPUT;
   const int add = adds_y ? tid : 0;
-  const int add_row = add >> 5, add_k = (add >> 3) & 3, add_x = add & 7;
+  const int add_row = add / INPUT, add_k = add / (INPUT / 4) & 3;
+  const int add_at = add % (INPUT / 4) * 4;
   const SharedAddress add_from =
-      shared_address (&shared.along_y[0][0][add_row]
-                                     [add_k * X_STRIDE + add_x * 4]);
+      shared_address (&shared.along_y[0][0][add_row][add_k * STRIDE + add_at]);
   const SharedAddress add_to =
-      shared_address (&shared.along_x[0][add_row][add_k][12 + add_x * 4]);
+      shared_address (&shared.along_x[0][add_row][add_k][3 * TIME + add_at]);
   /* Writing: 2 values a thread, of other threads if there are enough. */
-  constexpr int FIRST_WRITER = THREADS >= ROWS * 54 ? ROWS * 32 : 0;
+  constexpr int OUTPUT = 11 * TIME / 2;
+  constexpr int FIRST_WRITER =
+      THREADS >= ROWS * (INPUT + OUTPUT) ? ROWS * INPUT : 0;
   const int writer = tid - FIRST_WRITER;
-  const bool writes = writer >= 0 && writer < ROWS * 22;
+  const bool writes = writer >= 0 && writer < ROWS * OUTPUT;
   const int write = writes ? writer : 0;
-  const SharedAddress write_from =
-      shared_address (&shared.along_x[0][write / 22][0][12 + write % 22 * 2]);
+  const SharedAddress write_from = shared_address (&shared.along_x[0][write
+      / OUTPUT][0][3 * TIME + write % OUTPUT * 2]);
   float2 *out =
       (float2 *) (a.sums
           + ((size_t) (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x
                 + blockIdx.x)
-              * (depth + BLOCK_REACH) * ROWS * 44)
+              * (depth + BLOCK_REACH) * ROWS * 2 * OUTPUT)
       + write;
-  const int at = y * ROW + xc * X_STRIDE + x * 4 + t;
+  const int at = y * ROW + xc * STRIDE + x * TIME + t;
   const SharedAddress data_at = shared_address (&shared.data[0][0][0][0] + at);
   const SharedAddress sum_at =
       shared_address (&shared.along_y[0][0][0][0] + at);
@@ -546,12 +475,12 @@ all_kernel (const __grid_constant__ BlockArguments a)
           from[l] += plane;
 #pragma unroll
           for (int i = 0; i < 4; i++)
-            g[l][i] = from[l][4 * i];
+            g[l][i] = from[l][TIME * i];
         }
       }
       if (writes && k >= 3 + 2 * AHEAD && k < n_z + 6 + 2 * AHEAD) {
-        *out = gather_x2 (write_from + then * ALONG_X);
-        out += ROWS * 22;
+        *out = gather_x2<TIME> (write_from + then * ALONG_X);
+        out += ROWS * OUTPUT;
       }
       if (adds_y && k >= 3 + AHEAD && k < n_z + 6 + AHEAD)
         store_shared4 (add_to + now * ALONG_X,
@@ -574,10 +503,12 @@ all_kernel (const __grid_constant__ BlockArguments a)
         float n =
             shrink_block<WIENER> (ring, pilots, s, level, is_mean, shrunk);
 
-        n += __shfl_xor_sync (ALL, n, 1);
-        n += __shfl_xor_sync (ALL, n, 2);
-        n += __shfl_xor_sync (ALL, n, 8);
-        n += __shfl_xor_sync (ALL, n, 16);
+        n += __shfl_xor_sync (ALL_LANES, n, 1);
+        n += __shfl_xor_sync (ALL_LANES, n, 2);
+        if (TIME == 8)
+          n += __shfl_xor_sync (ALL_LANES, n, 4);
+        n += __shfl_xor_sync (ALL_LANES, n, 8);
+        n += __shfl_xor_sync (ALL_LANES, n, 16);
 
         const float w = reciprocal (n);
 
@@ -605,12 +536,24 @@ all_kernel (const __grid_constant__ BlockArguments a)
 /* Large tiles if shared memory holds them. */
 constexpr int LARGE_HEIGHT = 4, LARGE_AHEAD = 2;
 constexpr int SMALL_HEIGHT = 2, SMALL_AHEAD = 1;
+/* The same for blocks of 8 volumes. */
+constexpr int LARGE_HEIGHT8 = 2, LARGE_AHEAD8 = 2;
+constexpr int SMALL_HEIGHT8 = 1, SMALL_AHEAD8 = 1;
 
 bool
-has_room_for_large_tiles ()
+has_room_for_large_tiles (int n_time)
 {
-  return (size_t) max_dynamic_shared ()
-      >= sizeof (AllShared<LARGE_HEIGHT, LARGE_AHEAD>);
+  return (size_t) max_dynamic_shared () >= (n_time == 4
+                 ? sizeof (AllShared<LARGE_HEIGHT, LARGE_AHEAD, 4>)
+                 : sizeof (AllShared<LARGE_HEIGHT8, LARGE_AHEAD8, 8>));
+}
+
+int
+tile_height (int n_time, bool large)
+{
+  if (n_time == 8)
+    return large ? LARGE_HEIGHT8 : SMALL_HEIGHT8;
+  return large ? LARGE_HEIGHT : SMALL_HEIGHT;
 }
 
 void
@@ -624,40 +567,62 @@ run (void (*kernel) (BlockArguments), const BlockArguments &a, int threads,
   launch (kernel, blocks, dim3 (threads), shared, stream, a);
 }
 
-template <int HEIGHT, int AHEAD>
+template <int HEIGHT, int AHEAD, int TIME>
 void
 run_all (const BlockArguments &a, cudaStream_t stream)
 {
-  const auto kernel = a.pilot ? all_kernel<HEIGHT, AHEAD, true>
-                              : all_kernel<HEIGHT, AHEAD, false>;
+  const auto kernel = a.pilot ? all_kernel<HEIGHT, AHEAD, TIME, true>
+                              : all_kernel<HEIGHT, AHEAD, TIME, false>;
 
-  run (kernel, a, HEIGHT * 128, sizeof (AllShared<HEIGHT, AHEAD>), stream);
+  run (kernel, a, HEIGHT * 32 * TIME, sizeof (AllShared<HEIGHT, AHEAD, TIME>),
+      stream);
 }
 
-} // namespace
-
+/* The least height of the arrays with the border: tiles read whole rows. */
 int
-padded_block_height (int size)
+padded_height (int size)
 {
   const int positions = size + BLOCK_REACH;
 
   return (positions + ONE_HEIGHT - 1) / ONE_HEIGHT * ONE_HEIGHT + BLOCK_REACH;
 }
 
+} // namespace
+
+BlockGrid
+make_block_grid (const int size[3])
+{
+  BlockGrid grid = {};
+
+  for (int a = 0; a < 3; a++) {
+    grid.size[a] = size[a];
+    grid.positions[a] = size[a] + BLOCK_REACH;
+  }
+  grid.tiles_x = (grid.positions[0] + TILE_WIDTH - 1) / TILE_WIDTH;
+  /* One more, so that rows are aligned. */
+  grid.width = grid.tiles_x * TILE_WIDTH + BLOCK_REACH + 1;
+  grid.height = padded_height (size[1]);
+  grid.depth = grid.positions[2] + BLOCK_REACH;
+  grid.weight_width = grid.tiles_x * TILE_WIDTH;
+  grid.weight_height = grid.height;
+  return grid;
+}
+
 /* Slabs that fill the multiprocessors: each costs 2 more steps than it has
  * positions along z, besides those of its neighbours. */
 BlockTiles
-choose_block_tiles (const BlockGrid &grid, bool one)
+choose_block_tiles (const BlockGrid &grid, int n_time, bool one)
 {
-  const bool large = has_room_for_large_tiles ();
+  const bool large = has_room_for_large_tiles (n_time);
   const int at_once = device_attribute (cudaDevAttrMultiProcessorCount)
-      * (one || !large ? 2 : 1);
+      * (one || (!large && n_time == 4) ? 2 : 1);
   const int n = grid.positions[2];
   BlockTiles tiles = {};
   double least = INFINITY;
 
+  tiles.n_time = n_time;
   tiles.is_one = one;
-  tiles.height = one ? ONE_HEIGHT : large ? LARGE_HEIGHT : SMALL_HEIGHT;
+  tiles.height = one ? ONE_HEIGHT : tile_height (n_time, large);
   tiles.tiles_y = (grid.positions[1] + tiles.height - 1) / tiles.height;
   tiles.depth = n;
   for (int slabs = 1; slabs <= std::max (1, n / 4); slabs++) {
@@ -680,10 +645,14 @@ compute_blocks (const BlockArguments &a, cudaStream_t stream)
 {
   if (a.tiles.is_one)
     run (one_kernel, a, ONE_THREADS, sizeof (OneShared), stream);
+  else if (a.tiles.n_time == 8 && a.tiles.height == LARGE_HEIGHT8)
+    run_all<LARGE_HEIGHT8, LARGE_AHEAD8, 8> (a, stream);
+  else if (a.tiles.n_time == 8)
+    run_all<SMALL_HEIGHT8, SMALL_AHEAD8, 8> (a, stream);
   else if (a.tiles.height == LARGE_HEIGHT)
-    run_all<LARGE_HEIGHT, LARGE_AHEAD> (a, stream);
+    run_all<LARGE_HEIGHT, LARGE_AHEAD, 4> (a, stream);
   else
-    run_all<SMALL_HEIGHT, SMALL_AHEAD> (a, stream);
+    run_all<SMALL_HEIGHT, SMALL_AHEAD, 4> (a, stream);
 }
 
 } // namespace nd

@@ -1,6 +1,7 @@
-/* The blocks of the sliding 4D DCT on the device: 4 x 4 x 4 samples of 4
+/* The blocks of the sliding 4D DCT on the device: 4 x 4 x 4 samples of 4 or 8
  * volumes, at every position. cpu/denoisekernels.h describes the stages and the
- * scales of coefficients; here the transform over time has no norms either.
+ * scales of coefficients; here the transform over 4 volumes has no norms
+ * either.
  *
  * A tile of positions marches along z. Its threads load a plane of coefficients
  * over time, transform it along x into shared memory, along y from there, and
@@ -22,6 +23,8 @@ namespace nd
 constexpr int BLOCK_REACH = 3;
 /* Positions of a tile along x. */
 constexpr int TILE_WIDTH = 8;
+/* The most volumes of a block. */
+constexpr int MAX_TIME = 8;
 
 /* The sizes of one scale. */
 struct BlockGrid
@@ -33,16 +36,20 @@ struct BlockGrid
   int tiles_x;
 };
 
+BlockGrid make_block_grid (const int size[3]);
+
 /* How the positions of one stage are divided. */
 struct BlockTiles
 {
   int height; /* positions of a tile along y */
   int depth;  /* and along z */
   int tiles_y, tiles_z;
+  int n_time;  /* volumes of a block: 4 or 8 */
   bool is_one; /* the tiles hold one volume, not coefficients over time */
 
-  /* The floats of a row of sums of a tile: 11 samples, padded, of 1 or 4. */
-  __host__ __device__ int row () const { return is_one ? 12 : 44; }
+  /* The floats of a row of sums of a tile: 11 samples, padded, of 1 or
+   * n_time. */
+  int row () const { return is_one ? 12 : 11 * n_time; }
   size_t floats (const BlockGrid &grid) const
   {
     return (size_t) tiles_z * tiles_y * grid.tiles_x * (depth + BLOCK_REACH)
@@ -58,15 +65,14 @@ struct BlockArguments
   const float *pilot; /* of the pilot; nullptr: stage 1 */
   float *sums;        /* BlockTiles::floats () */
   float *weights;     /* [z][y][x] of all positions */
-  float level[5];     /* for 0 to 4 odd indices: see NdDenoisePlane */
+  /* For 0 to 4 odd indices, of 8 volumes 0 to 3 without that over time: see
+   * NdDenoisePlane. */
+  float level[5];
 };
 
-/* The tiles of a stage on the current device. @one: of the last volume of
+/* The tiles of a stage on the current device. @one: of the last of 4 volumes of
  * blocks only, which stage 1 can do. */
-BlockTiles choose_block_tiles (const BlockGrid &grid, bool one);
-
-/* The least height of the arrays with the border: tiles read whole rows. */
-int padded_block_height (int size);
+BlockTiles choose_block_tiles (const BlockGrid &grid, int n_time, bool one);
 
 /* Shrinks the coefficients of all blocks and sums the results. */
 void compute_blocks (const BlockArguments &a, cudaStream_t stream);

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "cuda/analysis/adaptive.h"
 #include "cuda/analysis/algorithm.h"
 #include "cuda/analysis/denoisefilter.h"
 #include "cuda/analysis/volumes.cuh"
@@ -119,19 +120,10 @@ std::unique_ptr<DenoiseFilter>
 make_filter (const NdDenoiseSettings &settings, const NdDenoiseBorders &borders,
     const size_t size[3], const ContextPointer &context)
 {
-  const char *what = nullptr;
-
   if (settings.noise == ND_NOISE_SPECKLE)
-    what = "noise=speckle";
-  else if (settings.method == ND_DENOISE_ADAPTIVE)
-    what = "method=adaptive";
-  else if (settings.motion)
-    what = "motion=true";
-  else if (settings.quality != ND_QUALITY_FAST)
-    what = "quality=best";
-  if (what)
-    throw Error (ND_ERROR_SETTINGS,
-        std::string (what) + " runs on the CPU only: use backend=cpu or auto");
+    return make_speckle_filter (settings, borders, size);
+  if (settings.method == ND_DENOISE_ADAPTIVE)
+    return std::make_unique<AdaptiveFilter> (settings, borders, size);
   return make_transform_filter (settings, borders, size, context);
 }
 

@@ -58,4 +58,9 @@ make_transform_filter (const NdDenoiseSettings &settings,
     const NdDenoiseBorders &borders, const size_t size[3],
     const ContextPointer &context);
 
+/* noise=speckle. */
+std::unique_ptr<DenoiseFilter>
+make_speckle_filter (const NdDenoiseSettings &settings,
+    const NdDenoiseBorders &borders, const size_t size[3]);
+
 } // namespace nd

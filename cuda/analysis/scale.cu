@@ -5,34 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace nd
 {
 
-static BlockGrid
-make_grid (const int size[3])
-{
-  BlockGrid grid = {};
-
-  for (int a = 0; a < 3; a++) {
-    grid.size[a] = size[a];
-    grid.positions[a] = size[a] + BLOCK_REACH;
-  }
-  grid.tiles_x = (grid.positions[0] + TILE_WIDTH - 1) / TILE_WIDTH;
-  /* One more, so that rows are aligned. */
-  grid.width = grid.tiles_x * TILE_WIDTH + BLOCK_REACH + 1;
-  grid.height = padded_block_height (size[1]);
-  grid.depth = grid.positions[2] + BLOCK_REACH;
-  grid.weight_width = grid.tiles_x * TILE_WIDTH;
-  grid.weight_height = grid.height;
-  return grid;
-}
-
 DenoiseScale::DenoiseScale (const size_t sizes[3],
     const NdDenoiseSchedule &schedule, const NdDenoiseBorders &borders)
-    : schedule (schedule), borders (borders),
-      n_inputs (schedule.n_time + schedule.pilot_latency), gain (1)
+    : schedule (schedule), borders (borders), n_time (schedule.n_time),
+      n_inputs (schedule.n_time + schedule.pilot_latency),
+      n_pilots (schedule.n_blocks ? n_inputs : n_time), gain (1)
 {
   samples = 1;
   for (int a = 0; a < 3; a++) {
@@ -41,43 +22,53 @@ DenoiseScale::DenoiseScale (const size_t sizes[3],
     /* A single plane fills blocks, so that its noise is counted 4 times. */
     gain *= nd_denoise_axis_gain (sizes[a], 4);
   }
-  grid = make_grid (size);
-  tiles[0] = choose_block_tiles (grid, schedule.pilot_latency == 0);
-  tiles[1] = choose_block_tiles (grid, false);
+  grid = make_block_grid (size);
+  tiles[0] = choose_block_tiles (grid, n_time,
+      schedule.pilot_latency == 0 && !schedule.n_blocks);
+  tiles[1] = choose_block_tiles (grid, n_time, false);
 
   const size_t padded =
       multiply (multiply (grid.width, grid.height), grid.depth);
 
   inputs.plan (multiply (samples, n_inputs));
-  pilots.plan (multiply (samples, 4));
+  pilots.plan (multiply (samples, n_pilots));
   for (int i = 0; i < 2; i++) {
+    const bool is_single = i == 1 && schedule.n_blocks && !schedule.motion;
+
     if (tiles[i].is_one)
       continue;
-    sums[i].plan (multiply (samples, 4));
-    weights[i].plan (multiply (samples, 4));
+    sums[i].plan (multiply (samples, is_single ? 1 : n_time));
+    weights[i].plan (multiply (samples, is_single ? 1 : n_time));
   }
-  result.plan (samples);
-  data.plan (padded);
-  pilot_data.plan (padded);
+  results.plan (multiply (samples, schedule.motion ? n_pilots : 1));
+  data.plan (multiply (padded, n_time));
+  pilot_data.plan (multiply (padded, n_time));
   tile_sums.plan (std::max (tiles[0].floats (grid), tiles[1].floats (grid)));
   block_weights.plan (multiply (multiply (grid.weight_width,
                                     grid.weight_height),
       grid.positions[2]));
-  std::fill (data_from, data_from + 4, INT64_MIN);
+  reset ();
 }
 
 size_t
 DenoiseScale::bytes () const
 {
   return total_bytes (inputs, pilots, sums[0], sums[1], weights[0], weights[1],
-      result, data, pilot_data, tile_sums, block_weights);
+      results, data, pilot_data, tile_sums, block_weights);
 }
 
 void
 DenoiseScale::allocate ()
 {
   allocate_all (inputs, pilots, sums[0], sums[1], weights[0], weights[1],
-      result, data, pilot_data, tile_sums, block_weights);
+      results, data, pilot_data, tile_sums, block_weights);
+}
+
+void
+DenoiseScale::reset ()
+{
+  std::fill (data_from, data_from + MAX_TIME, INT64_MIN);
+  begun[0] = begun[1] = 0;
 }
 
 float *
@@ -89,50 +80,69 @@ DenoiseScale::input (int64_t position)
 float *
 DenoiseScale::pilot (int64_t position)
 {
-  return pilots.get () + position % 4 * samples;
+  return pilots.get () + position % n_pilots * samples;
 }
 
+float *
+DenoiseScale::result (int64_t position)
+{
+  return results.get () + position % n_pilots * samples;
+}
+
+/* The volumes of the block at @first, as positions in a stream that has @known
+ * volumes. */
 void
 DenoiseScale::positions_of (int64_t first, int64_t known,
-    int64_t positions[4]) const
+    int64_t positions[MAX_TIME]) const
 {
-  for (int t = 0; t < 4; t++)
+  for (int t = 0; t < n_time; t++)
     positions[t] = nd_border_index (borders.time_border, first + t, known);
 }
 
 void
-DenoiseScale::transform (bool of_pilots, const int64_t positions[4],
-    float4 *out, cudaStream_t stream)
+DenoiseScale::transform (bool of_pilots, const int64_t positions[MAX_TIME],
+    float *out, cudaStream_t stream)
 {
   TimeTransform a = {};
 
   a.grid = grid;
+  a.n_time = n_time;
   a.border = borders.border;
   a.border_value = borders.border_value;
   a.out = out;
-  for (int t = 0; t < 4; t++) {
+  for (int t = 0; t < n_time; t++) {
     if (positions[t] >= 0)
       a.volumes[t] = of_pilots ? pilot (positions[t]) : input (positions[t]);
   }
   transform_time (a, stream);
 }
 
-/* Adds the blocks at @first to volumes @from to @to, the last volume of the
- * blocks that the stream has. Volume @from is then complete, and its result is
- * written to @out. */
+/* If stage 1 has transformed the same volumes, their coefficients are used
+ * again. */
 void
-DenoiseScale::run (int stage, double sigma, int64_t first, int64_t from,
-    int64_t to, float *out, cudaStream_t stream)
+DenoiseScale::transform_data (const int64_t positions[MAX_TIME],
+    cudaStream_t stream)
+{
+  if (std::equal (positions, positions + n_time, data_from))
+    return;
+  std::copy (positions, positions + n_time, data_from);
+  transform (false, positions, data.get (), stream);
+}
+
+/* Computes the sums of tiles. Returns the arguments of the step that adds
+ * them. */
+FinishBlocks
+DenoiseScale::compute (int stage, double sigma, cudaStream_t stream)
 {
   const int i = stage - 1;
   BlockArguments blocks = {};
   FinishBlocks finish = {};
-  double norm = 1 / 16.0;
+  double norm = n_time == 4 ? 1 / 16.0 : 1 / 8.0;
 
   blocks.grid = finish.grid = grid;
   blocks.tiles = finish.tiles = tiles[i];
-  blocks.data = (const float *) data.get ();
-  blocks.pilot = stage == 1 ? nullptr : (const float *) pilot_data.get ();
+  blocks.data = data.get ();
+  blocks.pilot = stage == 1 ? nullptr : pilot_data.get ();
   blocks.sums = tile_sums.get ();
   blocks.weights = block_weights.get ();
   sigma *= gain;
@@ -145,55 +155,127 @@ DenoiseScale::run (int stage, double sigma, int64_t first, int64_t from,
     norm *= M_SQRT2 * std::cos (M_PI / 8);
   }
   compute_blocks (blocks, stream);
-
   finish.tile_sums = tile_sums.get ();
   finish.weights = block_weights.get ();
+  return finish;
+}
+
+/* Adds the blocks at @first to volumes @from to @to, the last volume of the
+ * blocks that the stream has. Volume @from is then complete, and its result is
+ * written to @out. */
+void
+DenoiseScale::run (int stage, double sigma, int64_t first, int64_t from,
+    int64_t to, float *out, cudaStream_t stream)
+{
+  const int i = stage - 1;
+  FinishBlocks finish = compute (stage, sigma, stream);
+
   finish.out = from < 0 ? nullptr : out;
   finish.complete = (int) (from - first);
-  for (int t = 0; t < 4 && !tiles[i].is_one; t++) {
+  for (int t = 0; t < n_time && !tiles[i].is_one; t++) {
     const int64_t position = first + t;
 
     if (position < std::max<int64_t> (from, 0) || position > to)
       continue;
-    finish.sums[t] = sums[i].get () + position % 4 * samples;
-    finish.sum_weights[t] = weights[i].get () + position % 4 * samples;
+    finish.sums[t] = sums[i].get () + position % n_time * samples;
+    finish.sum_weights[t] = weights[i].get () + position % n_time * samples;
   }
   finish_blocks (finish, stream);
+}
+
+/* Adds the blocks at @first to the pilots (in stage 2 the results) of their
+ * volumes, as far as the stream has them. */
+void
+DenoiseScale::refine (int stage, double sigma, int64_t first, int64_t known,
+    cudaStream_t stream)
+{
+  const int i = stage - 1;
+  FinishBlocks finish = compute (stage, sigma, stream);
+
+  finish.refines = true;
+  for (int t = 0; t < n_time; t++) {
+    const int64_t position = first + t;
+
+    if (position < 0 || position >= known)
+      continue;
+    finish.is_new[t] = position >= begun[i];
+    finish.sums[t] = sums[i].get () + position % n_time * samples;
+    finish.sum_weights[t] = weights[i].get () + position % n_time * samples;
+    finish.results[t] = stage == 1 ? pilot (position) : result (position);
+  }
+  begun[i] = std::max (begun[i], first + n_time);
+  finish_blocks (finish, stream);
+}
+
+/* Computes the result of volume @position from all its blocks. */
+float *
+DenoiseScale::compute_result (int64_t position, int64_t known, double sigma,
+    cudaStream_t stream)
+{
+  bool is_new = true;
+
+  for (int i = 0; i < (int) schedule.n_blocks; i++) {
+    const int64_t first = position - n_time + 1 + i;
+    const int t = n_time - 1 - i; /* of the result in the block */
+    int64_t positions[MAX_TIME];
+
+    if (!nd_denoise_block_counts (&schedule, first, known))
+      continue;
+    positions_of (first, known, positions);
+    transform_data (positions, stream);
+    transform (true, positions, pilot_data.get (), stream);
+
+    FinishBlocks finish = compute (2, sigma, stream);
+
+    finish.refines = true;
+    finish.is_new[t] = is_new;
+    finish.sums[t] = sums[1].get ();
+    finish.sum_weights[t] = weights[1].get ();
+    finish.results[t] = results.get ();
+    finish_blocks (finish, stream);
+    is_new = false;
+  }
+  return results.get ();
 }
 
 void
 DenoiseScale::stage1 (int64_t step, int64_t known, double sigma,
     cudaStream_t stream)
 {
-  const int64_t first = step - 3, done = step - schedule.pilot_latency;
-  int64_t positions[4];
+  const int64_t first = step - n_time + 1;
+  const int64_t done = step - schedule.pilot_latency;
+  int64_t positions[MAX_TIME];
 
   positions_of (first, known, positions);
-  std::copy (positions, positions + 4, data_from);
-  transform (false, positions, data.get (), stream);
-  run (1, sigma, first, done, std::min (step, known - 1),
-      done >= 0 ? pilot (done) : nullptr, stream);
+  transform_data (positions, stream);
+  if (schedule.n_blocks)
+    refine (1, sigma, first, known, stream);
+  else
+    run (1, sigma, first, done, std::min (step, known - 1),
+        done >= 0 ? pilot (done) : nullptr, stream);
 }
 
 float *
 DenoiseScale::stage2 (int64_t step, int64_t known, double sigma,
     cudaStream_t stream)
 {
-  const int64_t last = step - schedule.pilot_latency, first = last - 3;
+  const int64_t last = schedule.motion ? step : step - schedule.pilot_latency;
+  const int64_t first = last - n_time + 1;
   const int64_t from = step - schedule.latency;
-  int64_t positions[4];
+  int64_t positions[MAX_TIME];
 
+  if (schedule.n_blocks && !schedule.motion)
+    return from < 0 ? nullptr : compute_result (from, known, sigma, stream);
   positions_of (first, known, positions);
-  /* If stage 1 has transformed the same volumes, their coefficients are used
-   * again. */
-  if (!std::equal (positions, positions + 4, data_from)) {
-    std::copy (positions, positions + 4, data_from);
-    transform (false, positions, data.get (), stream);
-  }
+  transform_data (positions, stream);
   transform (true, positions, pilot_data.get (), stream);
-  run (2, sigma, first, from, std::min (last, known - 1), result.get (),
+  if (schedule.motion) {
+    refine (2, sigma, first, known, stream);
+    return nullptr;
+  }
+  run (2, sigma, first, from, std::min (last, known - 1), results.get (),
       stream);
-  return from < 0 ? nullptr : result.get ();
+  return from < 0 ? nullptr : results.get ();
 }
 
 } // namespace nd

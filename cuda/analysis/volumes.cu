@@ -3,52 +3,14 @@
  */
 #include "cuda/analysis/volumes.cuh"
 
-#include "cuda/analysis/transform4.cuh"
-#include "cuda/launch.cuh"
+#include "cuda/analysis/eachsample.cuh"
 #include "cuda/samples.cuh"
-
-#include <algorithm>
 
 namespace nd
 {
 
 namespace
 {
-
-constexpr int THREADS_X = 32, THREADS_Y = 8;
-constexpr int THREADS = THREADS_X * THREADS_Y;
-
-int
-divide_up (int a, int b)
-{
-  return (a + b - 1) / b;
-}
-
-template <typename A>
-void
-launch_volume (void (*kernel) (A), const int size[3], const A &a,
-    cudaStream_t stream)
-{
-  launch (kernel,
-      dim3 (divide_up (size[0], THREADS_X), divide_up (size[1], THREADS_Y),
-          std::min (size[2], 65535)),
-      dim3 (THREADS_X, THREADS_Y), 0, stream, a);
-}
-
-/* Runs code for every sample of this thread. */
-#define FOR_EACH_SAMPLE(size, x, y, z)                \
-  const int x = blockIdx.x * THREADS_X + threadIdx.x; \
-  const int y = blockIdx.y * THREADS_Y + threadIdx.y; \
-                                                      \
-  if (x >= (size)[0] || y >= (size)[1])               \
-    return;                                           \
-  for (int z = blockIdx.z; z < (size)[2]; z += gridDim.z)
-
-__device__ __forceinline__ size_t
-sample_index (const int size[3], int x, int y, int z)
-{
-  return ((size_t) z * size[1] + y) * size[0] + x;
-}
 
 /* Samples */
 
@@ -202,180 +164,6 @@ refine_kernel (const __grid_constant__ Scales a)
       sums[i] = .5625f * near + .1875f * side + .0625f * far;
     }
     a.out[sample_index (a.size, x, y, z)] += .75f * sums[0] + .25f * sums[1];
-  }
-}
-
-/* Time */
-
-__global__ void
-time_kernel (const __grid_constant__ TimeTransform a)
-{
-  const int sizes[3] = { a.grid.width, a.grid.height, a.grid.depth };
-  const int *size = a.grid.size;
-
-  FOR_EACH_SAMPLE (sizes, x, y, z)
-  {
-    const int from[3] = { border_index (a.border, x - BLOCK_REACH, size[0]),
-      border_index (a.border, y - BLOCK_REACH, size[1]),
-      /* A single plane fills blocks, and has no border. */
-      size[2] == 1 ? 0 : border_index (a.border, z - BLOCK_REACH, size[2]) };
-    const bool inside = from[0] >= 0 && from[1] >= 0 && from[2] >= 0;
-    float v[4];
-    float4 o;
-
-#pragma unroll
-    for (int t = 0; t < 4; t++)
-      v[t] = inside && a.volumes[t]
-          ? a.volumes[t][sample_index (size, from[0], from[1], from[2])]
-          : a.border_value;
-    forward4 (v[0], v[1], v[2], v[3], o.x, o.y, o.z, o.w);
-    a.out[sample_index (sizes, x, y, z)] = o;
-  }
-}
-
-/* Sums over blocks */
-
-struct Finish
-{
-  FinishBlocks blocks;
-  int chunk; /* planes of a thread block */
-};
-
-/* Adds the tiles that have the padded sample at (x, y, z). */
-template <bool ONE>
-__device__ __forceinline__ float4
-add_tiles (const FinishBlocks &a, int x, int y, int z)
-{
-  const BlockTiles &tiles = a.tiles;
-  constexpr int ROW = ONE ? 12 : 44;
-  const int bx = x / TILE_WIDTH, by = y / tiles.height, bz = z / tiles.depth;
-  float4 sum = make_float4 (0, 0, 0, 0);
-
-  for (int kz = bz; kz >= 0; kz--) {
-    const int lz = z - kz * tiles.depth;
-
-    if (lz >= tiles.depth + BLOCK_REACH)
-      break;
-    for (int ky = by; ky >= 0; ky--) {
-      const int ly = y - ky * tiles.height;
-
-      if (ly >= tiles.height + BLOCK_REACH)
-        break;
-#pragma unroll
-      for (int i = 0; i < 2; i++) {
-        const int lx = x - (bx - i) * TILE_WIDTH;
-
-        if (bx < i || lx >= TILE_WIDTH + BLOCK_REACH)
-          continue;
-        const size_t tile =
-            ((size_t) kz * tiles.tiles_y + ky) * a.grid.tiles_x + bx - i;
-        const float *row = a.tile_sums
-            + ((tile * (tiles.depth + BLOCK_REACH) + lz)
-                      * (tiles.height + BLOCK_REACH)
-                  + ly)
-                * ROW;
-
-        if (ONE) {
-          sum.x += row[lx];
-        } else {
-          const float4 v = *(const float4 *) (row + lx * 4);
-
-          sum.x += v.x;
-          sum.y += v.y;
-          sum.z += v.z;
-          sum.w += v.w;
-        }
-      }
-    }
-  }
-  return sum;
-}
-
-/* Adds the sums of one sample to those of the volumes of the block. */
-__device__ __forceinline__ void
-add_volumes (const FinishBlocks &a, const float4 &sums, float weight, size_t at)
-{
-  constexpr float GAIN = 1.f / 256;
-  float o[4];
-
-  inverse4 (sums.x * GAIN, sums.y * GAIN, sums.z * GAIN, sums.w * GAIN, o);
-#pragma unroll
-  for (int t = 0; t < 4; t++) {
-    float total = o[t], total_weight = weight;
-
-    if (!a.sums[t])
-      continue;
-    if (t < 3) {
-      total += a.sums[t][at];
-      total_weight += a.sum_weights[t][at];
-    }
-    if (a.out && t == a.complete) {
-      a.out[at] = total / total_weight;
-    } else {
-      a.sums[t][at] = total;
-      a.sum_weights[t][at] = total_weight;
-    }
-  }
-}
-
-/* Each thread moves along z and keeps the sums of weights in registers. */
-template <bool ONE>
-__global__ void __launch_bounds__ (THREADS)
-finish_kernel (const __grid_constant__ Finish f)
-{
-  const FinishBlocks &a = f.blocks;
-  const BlockGrid &grid = a.grid;
-  constexpr int WIDTH = THREADS_X + BLOCK_REACH;
-  constexpr int HEIGHT = THREADS_Y + BLOCK_REACH;
-  __shared__ float window[2][HEIGHT][WIDTH + 1];
-  const int tx = threadIdx.x, ty = threadIdx.y, tid = ty * THREADS_X + tx;
-  const int x0 = blockIdx.x * THREADS_X, y0 = blockIdx.y * THREADS_Y;
-  const int x = x0 + tx, y = y0 + ty;
-  const int first = blockIdx.z * f.chunk;
-  const int last = min (first + f.chunk, grid.size[2]);
-  const bool inside = x < grid.size[0] && y < grid.size[1];
-  const float factors[4] = { OUTER, INNER, INNER, OUTER };
-  float later[3] = { 0, 0, 0 };
-
-  /* Blocks at positions z to z + 3 cover the padded sample z + 3. */
-  for (int position = first; position < last + BLOCK_REACH; position++) {
-    float (*const w)[WIDTH + 1] = window[position & 1];
-    float sum = 0;
-
-    for (int i = tid; i < HEIGHT * WIDTH; i += THREADS) {
-      const int gx = x0 + i % WIDTH, gy = y0 + i / WIDTH;
-
-      w[i / WIDTH][i % WIDTH] = gx < grid.positions[0] && gy < grid.positions[1]
-          ? a.weights[((size_t) position * grid.weight_height + gy)
-                    * grid.weight_width
-                + gx]
-          : 0.f;
-    }
-    __syncthreads ();
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-      const float *row = &w[ty + j][tx];
-
-      sum = fmaf (factors[j],
-          OUTER * (row[0] + row[3]) + INNER * (row[1] + row[2]), sum);
-    }
-
-    const float weight = fmaf (OUTER, sum, later[0]);
-    const int z = position - BLOCK_REACH;
-
-    later[0] = fmaf (INNER, sum, later[1]);
-    later[1] = fmaf (INNER, sum, later[2]);
-    later[2] = OUTER * sum;
-    if (z < first || !inside)
-      continue;
-    const float4 sums =
-        add_tiles<ONE> (a, x + BLOCK_REACH, y + BLOCK_REACH, z + BLOCK_REACH);
-    const size_t at = sample_index (grid.size, x, y, z);
-
-    if (!ONE)
-      add_volumes (a, sums, weight, at);
-    else if (a.out)
-      a.out[at] = sums.x * (1.f / 256) / weight;
   }
 }
 
@@ -568,28 +356,6 @@ add_refined (float *fine, const int size[3], const float *coarse,
 {
   launch_volume (refine_kernel, size, make_scales (size, coarse, nullptr, fine),
       stream);
-}
-
-void
-transform_time (const TimeTransform &a, cudaStream_t stream)
-{
-  const int size[3] = { a.grid.width, a.grid.height, a.grid.depth };
-
-  launch_volume (time_kernel, size, a, stream);
-}
-
-void
-finish_blocks (const FinishBlocks &a, cudaStream_t stream)
-{
-  const int n = a.grid.size[2];
-  /* Each chunk reads the weights of 3 more planes, but small volumes need many
-   * thread blocks. */
-  const Finish f = { a, n > 128 ? 16 : n > 64 ? 8 : 2 };
-  const dim3 blocks (divide_up (a.grid.size[0], THREADS_X),
-      divide_up (a.grid.size[1], THREADS_Y), divide_up (n, f.chunk));
-
-  launch (a.tiles.is_one ? finish_kernel<true> : finish_kernel<false>, blocks,
-      dim3 (THREADS_X, THREADS_Y), 0, stream, f);
 }
 
 void

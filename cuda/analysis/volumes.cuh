@@ -1,7 +1,7 @@
-/* The work of denoising on whole volumes: conversion of samples, the transform
- * over time, the sums over blocks, the coarse scale, and the counts from which
- * noise level and clipping are estimated. cpu/denoisescale.c, denoisefuse.c,
- * denoisenoise.c and denoisesamples.c do the same on the CPU.
+/* The work of denoising on whole volumes: conversion of samples, the coarse
+ * scale, and the counts from which noise level and clipping are estimated.
+ * cpu/denoisefuse.c, denoisenoise.c and denoisesamples.c do the same on the
+ * CPU.
  *
  * Sums that the host reads are sums of integers, so that they do not depend on
  * the order of threads.
@@ -13,7 +13,7 @@
 
 #include "analysis/clipping.h"
 #include "analysis/noise.h"
-#include "cuda/analysis/blocks.cuh"
+#include "cuda/error.h"
 #include "engine/algorithm.h"
 
 namespace nd
@@ -43,31 +43,6 @@ void coarsen (const float *fine, const int size[3], const float *minuend,
 /* fine += linear interpolation of @coarse. */
 void add_refined (float *fine, const int size[3], const float *coarse,
     cudaStream_t stream);
-
-struct TimeTransform
-{
-  BlockGrid grid;
-  const float *volumes[4]; /* nullptr: a volume of the border value */
-  int border;              /* NdBorder */
-  float border_value;
-  float4 *out; /* [z][y][x] with the border */
-};
-void transform_time (const TimeTransform &a, cudaStream_t stream);
-
-struct FinishBlocks
-{
-  BlockGrid grid;
-  BlockTiles tiles;
-  const float *tile_sums, *weights; /* of compute_blocks () */
-  float *out;                       /* the result; nullptr: none */
-
-  /* Unless tiles.is_one: the sums over blocks of each volume of the block, to
-   * which these blocks are added; the last one is written. nullptr: the volume
-   * is not needed. The result is that of volume `complete`. */
-  float *sums[4], *sum_weights[4];
-  int complete;
-};
-void finish_blocks (const FinishBlocks &a, cudaStream_t stream);
 
 /* The histogram of one part of the range (analysis/noise.h). Bin 0 counts the
  * differences that are 0. */

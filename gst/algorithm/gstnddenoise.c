@@ -31,8 +31,7 @@
  * 3 volumes before it and up to 3 after it, moves them along the flow, and
  * shrinks the blocks of the moved volumes.
  *
- * On a GPU volumes stay in memory of the device between elements. quality=best
- * and motion=true need the CPU.
+ * On a GPU volumes stay in memory of the device between elements.
  *
  * Components and planes are denoised separately; alpha stays as it is. NaN and
  * infinite samples reach two blocks far or, with method=adaptive, 12 samples

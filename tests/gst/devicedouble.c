@@ -599,13 +599,6 @@ denoise_new (const NdDenoiseSettings *settings, const NdDenoiseBorders *borders,
     const NdShape *shape, NdSampleType type, guint64 kept, gint device_id,
     GError **error)
 {
-  /* Follows the CUDA back end. */
-  if (settings->motion || settings->quality != ND_QUALITY_FAST) {
-    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "%s runs on the CPU only: use backend=cpu or auto",
-        settings->motion ? "motion=true" : "quality=best");
-    return NULL;
-  }
   if (!is_well (error))
     return NULL;
   return wrap_algorithm (nd_cpu_backend.algorithms->denoise_new (settings,

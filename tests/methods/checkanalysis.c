@@ -1,25 +1,27 @@
 /* Compares the algorithms of a back end with the references in double
  * precision, on random streams, and measures their speed.
  *
- *   checkanalysis [--seed N] [--jobs N] [--only JOB] [--bench] [--module FILE]
+ *   checkanalysis [--seed N] [--jobs N] [--only JOB] [--module FILE]
+ *   checkanalysis --bench [--size N] [--module FILE]
  *
  * --module tests the back end of a module, for example cuda/ndconv-cuda.so. The
  * exit code is 77 if there is no device and 1 if the device cannot be used.
  * --bench prints the milliseconds that a volume takes, instead.
  *
  * Denoised volumes differ from the reference by 2e-5 of the range of the
- * samples (root mean square), and single samples by 0.01 sigma. A coefficient
- * next to the threshold may be kept by one and set to 0 by the other: if a job
- * exceeds the bounds, its samples are held to the range of three references,
- * whose sigmas differ by the rounding errors of the coefficients. Measures of
- * structure differ from those of the CPU by 2e-3 of tensors whose trace is
- * about 1; velocities are those of patterns that move. Two runs must give equal
- * bits.
+ * samples (root mean square), and single samples by 0.01 sigma; with
+ * method=adaptive by 2e-5 sigma, and single samples by 0.001 sigma. A
+ * coefficient next to the threshold may be kept by one and set to 0 by the
+ * other: if a job exceeds the bounds, its samples are held to the range of
+ * three references, whose sigmas differ by the rounding errors of the
+ * coefficients. Measures of structure differ from those of the CPU by 2e-3 of
+ * tensors whose trace is about 1; velocities are those of patterns that move.
+ * Two runs must give equal bits.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "analysis/denoise.h"
+#include "analysis/adaptive.h"
 #include "core/error.h"
 #include "core/threads.h"
 #include "cpu/cpu.h"
@@ -41,6 +43,7 @@ enum
 static gint opt_seed = -1;
 static gint opt_jobs = 60;
 static gint opt_only = -1;
+static gint opt_size = -1;
 static gboolean opt_bench;
 static gchar *opt_module;
 static const NdBackend *backend = &nd_cpu_backend;
@@ -157,8 +160,48 @@ fill (Case *c, GRand *r)
   }
 }
 
+/* Blocks of 8 volumes, all blocks of an output, or motion. */
 static void
-case_init (Case *c, GRand *r)
+choose_stages (Case *c, GRand *r)
+{
+  NdDenoiseSettings *settings = &c->settings;
+
+  settings->motion = g_rand_boolean (r);
+  settings->quality = ND_QUALITY_BEST;
+  /* The reference takes long. */
+  for (guint a = 0; a < 3; a++)
+    c->shape.size[a] = 1 + c->shape.size[a] % 13;
+  if (settings->motion)
+    return;
+  if (g_rand_boolean (r))
+    settings->latency = ND_DENOISE_LONG_LATENCY;
+  if (settings->latency == ND_DENOISE_LONG_LATENCY)
+    c->n_volumes = g_rand_int_range (r, 1, 15);
+}
+
+/* With times and parameters of any kind, and more than one thread block. */
+static void
+make_adaptive (Case *c, GRand *r)
+{
+  c->settings.method = ND_DENOISE_ADAPTIVE;
+  c->settings.axes =
+      g_rand_int_range (r, 0, 3) ? ND_AXES_SPACE_TIME : ND_AXES_SPACE;
+  c->settings.remap = (NdAdaptiveRemap) ND_ADAPTIVE_REMAP;
+  if (g_rand_boolean (r))
+    c->settings.remap = (NdAdaptiveRemap){ g_rand_double_range (r, 1, 8),
+      g_rand_double_range (r, 0, .5), g_rand_double_range (r, 1, 4),
+      g_rand_double_range (r, 1, 3), g_rand_double_range (r, .01, .5),
+      g_rand_double_range (r, 1, 4), g_rand_double_range (r, 1, 3) };
+  if (g_rand_int_range (r, 0, 3) == 0) {
+    c->shape.size[0] = g_rand_int_range (r, 30, 80);
+    c->shape.size[1] = g_rand_int_range (r, 1, 50);
+    c->shape.size[2] = g_rand_int_range (r, 1, 12);
+  }
+}
+
+/* @vary chooses further settings, unless it is NULL. */
+static void
+case_init (Case *c, GRand *r, void (*vary) (Case *c, GRand *r))
 {
   static const NdBorder borders[] = { ND_BORDER_MIRROR, ND_BORDER_REFLECT,
     ND_BORDER_NEAREST, ND_BORDER_CONSTANT, ND_BORDER_WRAP };
@@ -180,6 +223,8 @@ case_init (Case *c, GRand *r)
   c->borders.time_border = borders[g_rand_int_range (r, 0, 4)];
   c->borders.border_value = 90;
   c->on_device = g_rand_boolean (r);
+  if (vary)
+    vary (c, r);
   c->samples = c->shape.size[0] * c->shape.size[1] * c->shape.size[2];
   c->bytes = c->samples * nd_sample_size (c->type);
   fill (c, r);
@@ -254,8 +299,17 @@ run_reference (const Case *c, gdouble sigma_offset)
     in[i] = get_sample (c->type, c->stream, i);
   for (guint t = 0; t < c->n_volumes; t++)
     sigma[t] = c->settings.sigma * c->settings.strength + sigma_offset;
-  nd_denoise_reference (&schedule, &borders, c->shape.size, c->n_volumes, in,
-      sigma, out);
+  if (c->settings.method == ND_DENOISE_ADAPTIVE) {
+    NdAdaptiveDesign design;
+
+    nd_adaptive_design_init (&design, c->shape.size[2] == 1 ? 2 : 3,
+        c->settings.axes == ND_AXES_SPACE_TIME);
+    nd_adaptive_reference (&design, &c->settings.remap, FALSE, schedule.latency,
+        &borders, c->shape.size, c->n_volumes, in, sigma, out);
+  } else {
+    nd_denoise_reference (&schedule, &borders, c->shape.size, c->n_volumes, in,
+        sigma, out);
+  }
   return out;
 }
 
@@ -287,6 +341,8 @@ difference (const Case *c, const guint8 *got, const gdouble *low,
 static gboolean
 within_bounds (const Case *c, Difference d)
 {
+  if (c->settings.method == ND_DENOISE_ADAPTIVE && c->type == ND_FLOAT32)
+    return d.rms <= 2e-5 * c->noise && d.worst <= 1e-3 * c->noise;
   return c->type == ND_FLOAT32
       ? d.rms <= 2e-5 * 255 && d.worst <= .01 * c->noise
       : d.worst <= 1;
@@ -328,19 +384,132 @@ check (gint job, const Case *c)
   for (gsize i = 0; !is_float && i < n; i++)
     want[i] = get_sample (c->type, cpu, i);
   d = difference (c, got, want, want);
-  if (is_float && !within_bounds (c, d))
+  if (is_float && c->settings.method == ND_DENOISE_TRANSFORM
+      && !within_bounds (c, d))
     d = difference_near_threshold (c, got, want);
   ok =
       within_bounds (c, d) && memcmp (got, again, c->bytes * c->n_volumes) == 0;
   if (!ok)
-    g_printerr ("# job %d: %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
-                ":%" G_GSIZE_FORMAT " x %u of %s, latency %u, borders %d %d: "
-                "rms %g, worst %g%s\n",
-        job, c->shape.size[0], c->shape.size[1], c->shape.size[2], c->n_volumes,
-        nd_sample_name (c->type), c->settings.latency, c->borders.border,
-        c->borders.time_border, d.rms, d.worst,
+    g_printerr (
+        "# job %d: method %d, axes %d, %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT
+        " x %u of %s, quality %d, motion %d, latency %u, borders %d %d, "
+        "noise %g: "
+        "rms %g, worst %g%s\n",
+        job, c->settings.method, c->settings.axes, c->shape.size[0],
+        c->shape.size[1], c->shape.size[2], c->n_volumes,
+        nd_sample_name (c->type), c->settings.quality, c->settings.motion,
+        c->settings.latency, c->borders.border, c->borders.time_border,
+        c->noise, d.rms, d.worst,
         memcmp (got, again, c->bytes * c->n_volumes) ? ", not repeatable" : "");
   return ok;
+}
+
+/* NaN reaches as far as docs/algorithms.md says, and no further. */
+static gboolean
+check_reach (gint job, GRand *r)
+{
+  const gboolean is_motion = g_rand_boolean (r);
+  const gint reach = is_motion ? 40 : 17, time_reach = is_motion ? 9 : 14;
+  const gint at_x = 5, at_t = 12;
+  Case c = {
+    .shape = { 1, { 64, 12, 10 } },
+    .type = ND_FLOAT32,
+    .n_volumes = 28,
+    .settings = { .latency = is_motion ? 3 : ND_DENOISE_LONG_LATENCY,
+        .quality = ND_QUALITY_BEST,
+        .motion = is_motion,
+        .sigma = 20,
+        .strength = 1 },
+    .borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 },
+    .samples = 64 * 12 * 10,
+    .bytes = 64 * 12 * 10 * sizeof (gfloat),
+    .noise = 20,
+  };
+  g_autofree guint8 *clean = NULL, *got = NULL;
+  gsize n_nan = 0, n_wrong = 0;
+
+  fill (&c, r);
+  clean = run (&c, backend);
+  ((gfloat *) c.stream)[at_t * c.samples + at_x] = NAN;
+  got = run (&c, backend);
+  for (gsize i = 0; i < c.samples * c.n_volumes; i++) {
+    const gint x = i % c.shape.size[0], t = i / c.samples;
+    const gfloat value = ((const gfloat *) got)[i];
+
+    n_nan += isnan (value);
+    if (ABS (t - at_t) > time_reach)
+      n_wrong += value != ((const gfloat *) clean)[i];
+    else
+      n_wrong += x > at_x + reach && !isfinite (value);
+  }
+  if (n_wrong > 0 || n_nan == 0)
+    g_printerr ("# job %d: NaN with %s: %" G_GSIZE_FORMAT
+                " samples are NaN, %" G_GSIZE_FORMAT " are too far away\n",
+        job, is_motion ? "motion" : "blocks of 8 volumes", n_nan, n_wrong);
+  g_free (c.stream);
+  return n_wrong == 0 && n_nan > 0;
+}
+
+/* Outputs of equal volumes have equal bits. A NaN reaches 12 samples and 3
+ * volumes far with method=adaptive, and no further. */
+static gboolean
+check_adaptive_reach (gint job, GRand *r)
+{
+  enum
+  {
+    VOLUMES = 9,
+    AT = 4 /* the volume with NaN */
+  };
+  static const gsize size[] = { 40, 37, 33 };
+  const gint at[] = { g_rand_int_range (r, 0, 40), g_rand_int_range (r, 0, 37),
+    g_rand_int_range (r, 0, 33) };
+  guint8 *clean, *got;
+  gsize i = 0, n_wrong = 0, n_nan = 0;
+  gfloat *in;
+  Case c;
+
+  case_init (&c, r, make_adaptive);
+  memcpy (c.shape.size, size, sizeof (size));
+  c.type = ND_FLOAT32;
+  c.n_volumes = VOLUMES;
+  c.samples = size[0] * size[1] * size[2];
+  c.bytes = c.samples * sizeof (gfloat);
+  c.borders.border = c.borders.time_border = ND_BORDER_MIRROR;
+  g_free (c.stream);
+  fill (&c, r);
+  for (guint t = 1; t < VOLUMES; t++)
+    memcpy (c.stream + t * c.bytes, c.stream, c.bytes);
+  clean = run (&c, backend);
+  for (guint t = 1; t < VOLUMES; t++)
+    n_wrong += memcmp (clean, clean + t * c.bytes, c.bytes) != 0;
+  in = (gfloat *) (c.stream + AT * c.bytes);
+  in[(at[2] * size[1] + at[1]) * size[0] + at[0]] =
+      g_rand_boolean (r) ? NAN : INFINITY;
+  got = run (&c, backend);
+  for (gint t = 0; t < VOLUMES; t++) {
+    for (gint z = 0; z < 33; z++) {
+      for (gint y = 0; y < 37; y++) {
+        for (gint x = 0; x < 40; x++, i++) {
+          const gfloat value = ((gfloat *) got)[i];
+
+          if (ABS (t - AT) > 3 || ABS (z - at[2]) > 12 || ABS (y - at[1]) > 12
+              || ABS (x - at[0]) > 12)
+            n_wrong += value != ((gfloat *) clean)[i];
+          else
+            n_nan += isnan (value);
+        }
+      }
+    }
+  }
+  if (n_wrong > 0 || n_nan == 0)
+    g_printerr ("# job %d: %" G_GSIZE_FORMAT
+                " samples are wrong, %" G_GSIZE_FORMAT " are NaN\n",
+        job, n_wrong, n_nan);
+  g_free (clean);
+  g_free (got);
+  g_free (c.stream);
+  return n_wrong == 0 && n_nan > 0;
 }
 
 /* Structure */
@@ -568,38 +737,47 @@ bench_structure (gsize size)
     memory_free (volumes[i], TRUE);
 }
 
-static void
-bench (gsize size, NdSampleType type, NdDenoiseMethod method)
+typedef struct
 {
+  const gchar *name;
+  NdDenoiseSettings settings;
+} Bench;
+
+static void
+bench (gsize size, NdSampleType type, const Bench *benches, guint n)
+{
+  const NdDenoiseBorders borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 };
   g_autoptr (GRand) r = g_rand_new_with_seed (1);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (NdAlgorithm) algorithm = NULL;
   guint8 *volumes[BENCH_VOLUMES];
   Case c = {
     .shape = { 1, { size, size, size } },
     .type = type,
     .n_volumes = 1,
-    .settings = { .latency = 3,
-        .strength = 1,
-        .method = method,
-        .remap = ND_ADAPTIVE_REMAP },
     .samples = size * size * size,
     .bytes = size * size * size * nd_sample_size (type),
     .noise = 15,
   };
 
-  c.borders = (NdDenoiseBorders){ ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 };
+  if (opt_size >= 0 && size != (gsize) opt_size)
+    return;
   for (guint i = 0; i < BENCH_VOLUMES; i++) {
     fill (&c, r);
     volumes[i] = memory_new (c.bytes, TRUE);
     copy (volumes[i], c.stream, c.bytes, TRUE);
     g_free (c.stream);
   }
-  algorithm = backend->algorithms->denoise_new (&c.settings, &c.borders,
-      &c.shape, type, 0, -1, &error);
-  g_assert_no_error (error);
-  measure (algorithm, volumes, &c.shape, &c.shape, type,
-      method == ND_DENOISE_ADAPTIVE ? "nddenoise adaptive" : "nddenoise");
+  for (guint i = 0; i < n; i++) {
+    NdDenoiseSettings settings = benches[i].settings;
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdAlgorithm) algorithm = NULL;
+
+    settings.strength = 1;
+    settings.remap = (NdAdaptiveRemap) ND_ADAPTIVE_REMAP;
+    algorithm = backend->algorithms->denoise_new (&settings, &borders, &c.shape,
+        type, 0, -1, &error);
+    g_assert_no_error (error);
+    measure (algorithm, volumes, &c.shape, &c.shape, type, benches[i].name);
+  }
   for (guint i = 0; i < BENCH_VOLUMES; i++)
     memory_free (volumes[i], TRUE);
 }
@@ -614,6 +792,8 @@ main (int argc, char **argv)
         "module of the back end", "FILE" },
     { "only", 0, 0, G_OPTION_ARG_INT, &opt_only, "run only this job", "JOB" },
     { "bench", 0, 0, G_OPTION_ARG_NONE, &opt_bench, "measure the speed", NULL },
+    { "size", 0, 0, G_OPTION_ARG_INT, &opt_size,
+        "measure only volumes of this size", "N" },
     { NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
   gint failed = 0;
@@ -640,14 +820,25 @@ main (int argc, char **argv)
   if (opt_bench) {
     static const gsize on_cpu[] = { 64, 96 }, on_device[] = { 64, 128, 256 };
     const gsize *sizes = opt_module ? on_device : on_cpu;
+    static const Bench benches[] = {
+      { "nddenoise", { .latency = 3 } },
+      { "nddenoise quality=best",
+          { .latency = 3, .quality = ND_QUALITY_BEST } },
+      { "nddenoise quality=best latency=5",
+          { .latency = 5, .quality = ND_QUALITY_BEST } },
+      { "nddenoise motion=true", { .latency = 3, .motion = TRUE } },
+      { "nddenoise adaptive", { .latency = 3, .method = ND_DENOISE_ADAPTIVE } },
+      { "nddenoise speckle", { .latency = 3, .noise = ND_NOISE_SPECKLE } },
+    };
+    const guint n = G_N_ELEMENTS (benches);
 
     for (guint i = 0; i < (opt_module ? 3 : 2); i++)
-      bench (sizes[i], ND_UINT8, ND_DENOISE_TRANSFORM);
-    bench (64, ND_FLOAT32, ND_DENOISE_TRANSFORM);
-    if (!opt_module)
-      bench (64, ND_UINT8, ND_DENOISE_ADAPTIVE);
-    for (guint i = 0; i < 2; i++)
-      bench_structure (sizes[i]);
+      bench (sizes[i], ND_UINT8, benches, i == 0 || opt_module ? n : 1);
+    bench (64, ND_FLOAT32, benches, 1);
+    for (guint i = 0; i < 2; i++) {
+      if (opt_size < 0 || sizes[i] == (gsize) opt_size)
+        bench_structure (sizes[i]);
+    }
     return 0;
   }
   g_print ("1..%d\n# seed %d; one job: --seed %d --only JOB\n", opt_jobs,
@@ -662,8 +853,15 @@ main (int argc, char **argv)
       continue;
     if (i % 3 == 2) {
       ok = check_structure (i, r);
+    } else if (i % 30 == 1) {
+      ok = check_reach (i, r);
+    } else if (i % 24 == 4) {
+      ok = check_adaptive_reach (i, r);
     } else {
-      case_init (&c, r);
+      case_init (&c, r,
+          i % 3 == 0       ? NULL
+              : i % 6 == 1 ? choose_stages
+                           : make_adaptive);
       ok = check (i, &c);
       g_free (c.stream);
     }

@@ -1,0 +1,364 @@
+/* The control tensor of each sample: the last axis of the window, eigenvalues
+ * and their remapping.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/analysis/adaptivederive.cuh"
+#include "cuda/analysis/adaptivekernels.cuh"
+#include "cuda/launch.cuh"
+
+namespace nd
+{
+
+namespace
+{
+
+/* Warps of a thread block are neighbours along z, so that they read the same
+ * samples of the window, or along y in a single plane. */
+constexpr int THREADS_X = 32, THREADS_Z = 8;
+
+struct Trace
+{
+  AdaptiveBand band;
+  float *out;
+};
+
+template <int SPACE>
+dim3
+count_blocks (const int size[3])
+{
+  const size_t n = (size[0] + THREADS_X - 1) / THREADS_X;
+  const size_t along[2] = { SPACE == 3 ? (size_t) size[1] : size[2],
+    SPACE == 3 ? (size_t) size[2] : size[1] };
+
+  return dim3 (n * along[0] * ((along[1] + THREADS_Z - 1) / THREADS_Z));
+}
+
+struct Place
+{
+  int x, y, z;
+};
+
+template <int SPACE>
+__device__ __forceinline__ Place
+find_place (const int size[3])
+{
+  const unsigned n = (size[0] + THREADS_X - 1) / THREADS_X;
+  const unsigned n_rows = SPACE == 3 ? size[1] : size[2];
+  const unsigned i = blockIdx.x;
+  const int x = i % n * THREADS_X + threadIdx.x;
+  const int single = i / n % n_rows;
+  const int many = i / n / n_rows * THREADS_Z + threadIdx.y;
+
+  return { x, SPACE == 3 ? single : many, SPACE == 3 ? many : single };
+}
+
+__device__ __forceinline__ bool
+is_inside (const Place &p, const int size[3])
+{
+  return p.x < size[0] && p.y < size[1] && p.z < size[2];
+}
+
+/* T of one sample: the sum over z. */
+template <int SPACE, int N>
+__device__ __forceinline__ void
+sum_depth (const AdaptiveBand &a, const Place &p, float *t)
+{
+  const int *size = a.volume.size;
+  const size_t plane = (size_t) size[0] * size[1];
+  const float *const in = a.tensor + (size_t) p.y * size[0] + p.x;
+
+  const int radius = SPACE == 3 ? a.radius : 0;
+
+#pragma unroll
+  for (int k = 0; k < N; k++)
+    t[k] = 0;
+  for (int u = -radius; u <= radius; u++) {
+    const float *const from =
+        in + nearest_index (a.volume.border, p.z + u, size[2]) * plane;
+    const float weight = SPACE == 3 ? a.window[abs (u)] : 1;
+
+#pragma unroll
+    for (int k = 0; k < N; k++)
+      t[k] = fmaf (weight, from[k * a.volume.samples], t[k]);
+  }
+}
+
+template <int SPACE, bool TIME>
+__global__ void __launch_bounds__ (THREADS_X *THREADS_Z)
+trace_kernel (const __grid_constant__ Trace a)
+{
+  constexpr int AXES = SPACE + TIME, N = AXES * (AXES + 1) / 2;
+  const int *size = a.band.volume.size;
+  const Place p = find_place<SPACE> (size);
+  float t[N], trace = 0;
+
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
+  if (!is_inside (p, size))
+    return;
+  sum_depth<SPACE, N> (a.band, p, t);
+#pragma unroll
+  for (int i = 0; i < AXES; i++)
+    trace += t[tensor_index<AXES> (i, i)];
+  a.out[((size_t) p.z * size[1] + p.y) * size[0] + p.x] = trace;
+}
+
+/* Approximations with errors of 2 to 3 units of the last digit. */
+
+__device__ __forceinline__ float
+root (float a)
+{
+  float r;
+
+  asm ("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+  return r;
+}
+
+__device__ __forceinline__ float
+inverse_root (float a)
+{
+  float r;
+
+  asm ("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+  return r;
+}
+
+/* Of normal x > 0; at least 2^-126 and at most 2^126. */
+__device__ __forceinline__ float
+power (float x, float exponent)
+{
+  float r;
+
+  asm ("lg2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  r = fminf (fmaxf (r * exponent, -126.f), 126.f);
+  asm ("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(r));
+  return r;
+}
+
+/* A Jacobi rotation of axes @p and @q that makes t[p][q] zero, of @t and @h. */
+template <int AXES>
+__device__ __forceinline__ void
+rotate (float *t, float *h, int p, int q)
+{
+  const int pp = tensor_index<AXES> (p, p), qq = tensor_index<AXES> (q, q);
+  const int pq = tensor_index<AXES> (p, q);
+  const float d = t[qq] - t[pp], a = 2 * t[pq];
+  const float side = fabsf (d) + root (fmaf (d, d, a * a)) + 1e-30f;
+  const float tan = copysignf (1, d) * __fdividef (a, side);
+  const float c = inverse_root (fmaf (tan, tan, 1.f)), s = tan * c;
+  const float cc = c * c, ss = s * s, cs = c * s;
+  const float hpp = h[pp], hqq = h[qq], hpq = h[pq];
+
+  t[pp] -= tan * t[pq];
+  t[qq] += tan * t[pq];
+  t[pq] = 0;
+  h[pp] = cc * hpp - 2 * cs * hpq + ss * hqq;
+  h[qq] = ss * hpp + 2 * cs * hpq + cc * hqq;
+  h[pq] = cs * (hpp - hqq) + (cc - ss) * hpq;
+#pragma unroll
+  for (int k = 0; k < AXES; k++) {
+    const int kp = tensor_index<AXES> (k, p), kq = tensor_index<AXES> (k, q);
+
+    if (k == p || k == q)
+      continue;
+    const float tp = t[kp], tq = t[kq], hp = h[kp], hq = h[kq];
+
+    t[kp] = c * tp - s * tq;
+    t[kq] = s * tp + c * tq;
+    h[kp] = c * hp - s * hq;
+    h[kq] = s * hp + c * hq;
+  }
+}
+
+/* Rotates both to the axes of the eigenvectors of @t, whose trace is 1. */
+template <int AXES>
+__device__ __forceinline__ void
+diagonalize (float *t, float *h)
+{
+#pragma unroll 1
+  for (int sweep = 0; sweep < (AXES == 2 ? 1 : 5); sweep++) {
+    float rest = 0;
+
+#pragma unroll
+    for (int p = 0; p < AXES; p++) {
+#pragma unroll
+      for (int q = p + 1; q < AXES; q++)
+        rest += fabsf (t[tensor_index<AXES> (p, q)]);
+    }
+    /* NaN ends it too. */
+    if (!(rest > 1e-7f))
+      break;
+#pragma unroll
+    for (int p = 0; p < AXES; p++) {
+#pragma unroll
+      for (int q = p + 1; q < AXES; q++)
+        rotate<AXES> (t, h, p, q);
+    }
+  }
+}
+
+/* The largest value first, with @others. */
+template <int AXES>
+__device__ __forceinline__ void
+sort (float *values, float *others)
+{
+#pragma unroll
+  for (int i = 0; i + 1 < AXES; i++) {
+#pragma unroll
+    for (int j = AXES - 1; j > i; j--) {
+      const bool swap = values[j] > values[j - 1];
+      const float value = values[j], other = others[j];
+
+      values[j] = swap ? values[j - 1] : value;
+      values[j - 1] = swap ? value : values[j - 1];
+      others[j] = swap ? others[j - 1] : other;
+      others[j - 1] = swap ? other : others[j - 1];
+    }
+  }
+}
+
+/* The inner product of @h and the control tensor whose eigenvalues
+ * nd_adaptive_remap() gives. The eigenvalues of the structure tensor minus the
+ * floor are @values, and the diagonal of H on its axes is @h. */
+template <int AXES>
+__device__ __forceinline__ float
+remap (const AdaptiveControl &c, const float *values, const float *h)
+{
+  float before = values[0];
+  float factor = power (before, c.m_beta);
+
+  factor = __fdividef (factor,
+      (c.m_power == c.m_beta ? factor : power (before, c.m_power)) + c.m_sigma);
+  if (c.m_root != 1)
+    factor = power (factor + 1e-30f, c.m_root);
+  float result = factor * h[0];
+
+#pragma unroll
+  for (int k = 1; k < AXES; k++) {
+    const float x = fminf (values[k] / before, 1.f);
+    const float a = power (fmaf (x, 1 - c.mu_alpha, 1e-30f), c.mu_beta);
+    const float b = power (fmaf (1 - x, c.mu_alpha, 1e-30f), c.mu_beta);
+    float mu = a / (a + b);
+
+    if (c.mu_root != 1)
+      mu = power (mu + 1e-30f, c.mu_root);
+    const float kept = power (values[k], c.m_beta);
+
+    factor = fmaxf (factor * mu, kept / (kept + c.keep));
+    result += factor * h[k];
+    before = values[k];
+  }
+  return result;
+}
+
+template <int AXES>
+__device__ __forceinline__ float
+control (const AdaptiveControl &c, float scale, float *t, float *h)
+{
+  constexpr int N = AXES * (AXES + 1) / 2;
+  float trace = 0, values[AXES], responses[AXES];
+
+#pragma unroll
+  for (int i = 0; i < AXES; i++)
+    trace += t[tensor_index<AXES> (i, i)];
+  const float divisor = 1 / (trace + 1e-30f);
+
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    t[i] *= divisor;
+  diagonalize<AXES> (t, h);
+#pragma unroll
+  for (int i = 0; i < AXES; i++) {
+    values[i] = fmaxf (t[tensor_index<AXES> (i, i)] * trace * scale - c.floor,
+        c.min_value);
+    responses[i] = h[tensor_index<AXES> (i, i)];
+  }
+  sort<AXES> (values, responses);
+  /* NaN and infinite tensors make NaN. */
+  return remap<AXES> (c, values, responses) + trace * 0;
+}
+
+template <int SPACE, bool TIME>
+__global__ void __launch_bounds__ (THREADS_X *THREADS_Z)
+control_kernel (const __grid_constant__ AdaptiveControl a)
+{
+  constexpr int AXES = SPACE + TIME, N = AXES * (AXES + 1) / 2;
+  const int *size = a.band.volume.size;
+  const Place p = find_place<SPACE> (size);
+  float t[N], h[N], b[AXES];
+
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
+  if (!is_inside (p, size))
+    return;
+  const size_t at = ((size_t) p.z * size[1] + p.y) * size[0] + p.x;
+  const float scale = a.trace
+      ? 1 / fmaxf (*a.trace * a.speckle, (float) ND_ADAPTIVE_MIN_NOISE)
+      : a.scale;
+  const float low = a.low[at];
+  float rest = a.above[at] - low;
+
+  sum_depth<SPACE, N> (a.band, p, t);
+  differentiate<SPACE, TIME> (a.band, p.x, p.y, p.z, b, h);
+#pragma unroll
+  for (int i = 0; i < AXES; i++)
+    rest -= h[tensor_index<AXES> (i, i)];
+#pragma unroll
+  for (int i = 0; i < AXES; i++)
+    h[tensor_index<AXES> (i, i)] += rest * (1.f / AXES);
+  float result = control<AXES> (a, scale, t, h);
+
+  if (!a.is_first)
+    result += a.out[at];
+  a.out[at] = a.is_last ? result + low : result;
+}
+
+template <int SPACE, bool TIME>
+void
+launch_trace (const Trace &a, cudaStream_t stream)
+{
+  launch_early (trace_kernel<SPACE, TIME>,
+      count_blocks<SPACE> (a.band.volume.size), dim3 (THREADS_X, THREADS_Z), 0,
+      stream, a);
+}
+
+template <int SPACE, bool TIME>
+void
+launch_control (const AdaptiveControl &a, cudaStream_t stream)
+{
+  launch_early (control_kernel<SPACE, TIME>,
+      count_blocks<SPACE> (a.band.volume.size), dim3 (THREADS_X, THREADS_Z), 0,
+      stream, a);
+}
+
+} // namespace
+
+void
+trace_adaptive_tensors (const AdaptiveBand &band, float *trace,
+    cudaStream_t stream)
+{
+  /* Speckle is not filtered along time. */
+  if (band.volume.is_deep)
+    launch_trace<3, false> ({ band, trace }, stream);
+  else
+    launch_trace<2, false> ({ band, trace }, stream);
+}
+
+void
+add_adaptive_band (const AdaptiveControl &a, cudaStream_t stream)
+{
+  const AdaptiveVolume &volume = a.band.volume;
+
+  if (volume.is_deep && volume.has_time)
+    launch_control<3, true> (a, stream);
+  else if (volume.is_deep)
+    launch_control<3, false> (a, stream);
+  else if (volume.has_time)
+    launch_control<2, true> (a, stream);
+  else
+    launch_control<2, false> (a, stream);
+}
+
+} // namespace nd

@@ -1,0 +1,426 @@
+/* Sums along x and y of volumes that a thread block computes for its tile: sums
+ * over time, and tensors. Sums along z of the first.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cuda/analysis/adaptivederive.cuh"
+#include "cuda/analysis/adaptivekernels.cuh"
+#include "cuda/launch.cuh"
+
+namespace nd
+{
+
+namespace
+{
+
+constexpr int WIDTH = 32, HEIGHT = 16; /* outputs of a thread block */
+constexpr int THREADS = 256, WARPS = THREADS / 32;
+constexpr int ACROSS = 4, DOWN = 4; /* of a thread along x, y or z */
+constexpr int LANES = WIDTH / ACROSS;
+
+constexpr __host__ __device__ int
+round_up (int n, int step)
+{
+  return (n + step - 1) / step * step;
+}
+
+int
+divide_up (int a, int b)
+{
+  return (a + b - 1) / b;
+}
+
+/* N planes of a tile with the samples around it. */
+template <int N, int RADIUS>
+struct Tile
+{
+  static constexpr int WIDE = WIDTH + 2 * RADIUS, ROWS = HEIGHT + 2 * RADIUS;
+  static constexpr int PITCH = round_up (WIDE, 4);
+  static constexpr int PLANE = ROWS * PITCH;
+  static constexpr size_t BYTES = N * PLANE * sizeof (float);
+};
+
+struct Place
+{
+  int x, y, z; /* of the first output */
+};
+
+__device__ __forceinline__ Place
+find_place (const int size[3])
+{
+  const unsigned across = (size[0] + WIDTH - 1) / WIDTH;
+  const unsigned down = (size[1] + HEIGHT - 1) / HEIGHT;
+  const unsigned i = blockIdx.x;
+
+  return { (int) (i % across) * WIDTH, (int) (i / across % down) * HEIGHT,
+    (int) (i / across / down) };
+}
+
+dim3
+count_tiles (const int size[3])
+{
+  return dim3 ((size_t) divide_up (size[0], WIDTH) * divide_up (size[1], HEIGHT)
+      * size[2]);
+}
+
+/* The sum over the window of RADIUS around v[RADIUS]. */
+template <int RADIUS>
+__device__ __forceinline__ float
+sum_window (const float *v, const float *half)
+{
+  float sum = half[0] * v[RADIUS];
+
+#pragma unroll
+  for (int u = 1; u <= RADIUS; u++)
+    sum = fmaf (half[u], v[RADIUS - u] + v[RADIUS + u], sum);
+  return sum;
+}
+
+/* Sums @tile along x in its place, and then along y to @out, N volumes.
+ * @find_weights gives the weights of the distances for a plane. */
+template <int N, int RADIUS, typename F>
+__device__ __forceinline__ void
+sum_tile (float *tile, const AdaptiveVolume &volume, const Place &place,
+    const F &find_weights, float *out)
+{
+  using T = Tile<N, RADIUS>;
+  constexpr int ROWS = N * T::ROWS;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int rows = min (volume.size[1] - place.y, HEIGHT);
+
+  __syncthreads ();
+  /* LANES threads of one warp have a row, so that they can overwrite it. */
+  for (int first = 0; first < ROWS; first += THREADS / LANES) {
+    const int r = first + threadIdx.x / LANES, x = lane % LANES * ACROSS;
+    float4 *const row = (float4 *) (tile + r * T::PITCH + x);
+    float half[RADIUS + 1], v[round_up (ACROSS + 2 * RADIUS, 4)];
+    float sums[ACROSS];
+
+    if (r < ROWS) {
+      find_weights (r / T::ROWS, half);
+#pragma unroll
+      for (int i = 0; i < (int) (sizeof (v) / sizeof (float)); i += 4) {
+        const float4 four = row[i / 4];
+
+        v[i] = four.x;
+        v[i + 1] = four.y;
+        v[i + 2] = four.z;
+        v[i + 3] = four.w;
+      }
+#pragma unroll
+      for (int o = 0; o < ACROSS; o++)
+        sums[o] = sum_window<RADIUS> (v + o, half);
+    }
+    __syncwarp ();
+    if (r < ROWS)
+      row[0] = make_float4 (sums[0], sums[1], sums[2], sums[3]);
+  }
+  __syncthreads ();
+  if (place.x + lane >= volume.size[0])
+    return;
+  for (int i = warp; i < N * (HEIGHT / DOWN); i += WARPS) {
+    const int k = i / (HEIGHT / DOWN), y = i % (HEIGHT / DOWN) * DOWN;
+    float half[RADIUS + 1], v[DOWN + 2 * RADIUS];
+    float *to = out + k * volume.samples
+        + ((size_t) place.z * volume.size[1] + place.y + y) * volume.size[0]
+        + place.x + lane;
+
+    find_weights (k, half);
+#pragma unroll
+    for (int j = 0; j < DOWN + 2 * RADIUS; j++)
+      v[j] = tile[(k * T::ROWS + y + j) * T::PITCH + lane];
+#pragma unroll
+    for (int o = 0; o < DOWN; o++, to += volume.size[0]) {
+      if (y + o < rows)
+        *to = sum_window<RADIUS> (v + o, half);
+    }
+  }
+}
+
+/* Runs @compute (x, y, to) for the samples that the outputs of the tile read.
+ * They may lie outside of the volume. */
+template <int N, int RADIUS, typename F>
+__device__ __forceinline__ void
+fill_tile (float *tile, const AdaptiveVolume &volume, const Place &place,
+    const F &compute)
+{
+  using T = Tile<N, RADIUS>;
+
+  for (int i = threadIdx.x; i < T::ROWS * T::WIDE; i += THREADS) {
+    const int column = i % T::WIDE, row = i / T::WIDE;
+    const int x = place.x + column - RADIUS, y = place.y + row - RADIUS;
+
+    if (x < volume.size[0] + RADIUS && y < volume.size[1] + RADIUS)
+      compute (x, y, tile + row * T::PITCH + column);
+  }
+}
+
+/* Sums over time, x and y */
+
+__device__ __forceinline__ float
+read (const AdaptiveSmooth &a, int t, bool inside, size_t at)
+{
+  return inside && a.in[t] ? a.in[t][at] : a.border_value;
+}
+
+/* Of the sums with time, sum i belongs to node i / 3. */
+template <bool TIME>
+__device__ __forceinline__ int
+gaussian_of (int sum)
+{
+  return TIME ? sum / 3 : sum;
+}
+
+template <bool TIME, int RADIUS>
+__global__ void __launch_bounds__ (THREADS)
+smooth_planes_kernel (const __grid_constant__ AdaptiveSmooth a)
+{
+  constexpr int N = TIME ? ADAPTIVE_SUMS : ADAPTIVE_GAUSSIANS;
+  constexpr int REACH = ND_ADAPTIVE_TIME_REACH;
+  extern __shared__ float4 shared[];
+  float *const tile = (float *) shared;
+  const int *size = a.volume.size;
+  const Place place = find_place (size);
+
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
+  fill_tile<N, RADIUS> (tile, a.volume, place, [&] (int x, int y, float *to) {
+    const int xs = border_index (a.volume.border, x, size[0]);
+    const int ys = border_index (a.volume.border, y, size[1]);
+    const bool inside = xs >= 0 && ys >= 0;
+    const size_t at = ((size_t) place.z * size[1] + ys) * size[0] + xs;
+    const float now = read (a, TIME ? REACH : 0, inside, at);
+
+    if constexpr (!TIME) {
+#pragma unroll
+      for (int i = 0; i < N; i++)
+        to[i * Tile<N, RADIUS>::PLANE] = a.time[i][0] * now;
+      return;
+    }
+    float even[REACH + 1] = { now }, odd[REACH + 1] = {};
+
+#pragma unroll
+    for (int u = 1; u <= REACH; u++) {
+      const float before = read (a, REACH - u, inside, at);
+      const float after = read (a, REACH + u, inside, at);
+
+      even[u] = after + before;
+      odd[u] = after - before;
+    }
+    /* Only derivatives read the most distant volumes. */
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const int order = i == N - 1 ? 0 : i % 3;
+      float sum = order == 1 ? 0 : a.time[i][0] * now;
+
+#pragma unroll
+      for (int u = 1; u <= (order ? REACH : ND_ADAPTIVE_TIME_RADIUS); u++)
+        sum = fmaf (a.time[i][u], order == 1 ? odd[u] : even[u], sum);
+      to[i * Tile<N, RADIUS>::PLANE] = sum;
+    }
+  });
+  sum_tile<N, RADIUS> (
+      tile, a.volume, place,
+      [&] (int sum, float *half) {
+        const float *from = a.space[gaussian_of<TIME> (sum)];
+
+#pragma unroll
+        for (int u = 0; u <= RADIUS; u++)
+          half[u] = from[u];
+      },
+      a.sums);
+}
+
+/* Sums over z. RADIUS 0: a single plane, whose axis z does not count. */
+template <bool TIME, int RADIUS>
+__global__ void __launch_bounds__ (THREADS)
+smooth_depth_kernel (const __grid_constant__ AdaptiveSmooth a)
+{
+  constexpr int N = TIME ? ADAPTIVE_SUMS : ADAPTIVE_GAUSSIANS;
+  const AdaptiveVolume &volume = a.volume;
+  const int *size = volume.size;
+  const size_t plane = (size_t) size[0] * size[1];
+  const size_t n_columns = (plane + THREADS - 1) / THREADS;
+  const size_t i = blockIdx.x % n_columns * THREADS + threadIdx.x;
+  const int z0 = blockIdx.x / n_columns * DOWN;
+  float sums[TIME ? 3 : 1][DOWN] = {};
+  int zs[DOWN + 2 * RADIUS];
+
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
+  if (i >= plane)
+    return;
+#pragma unroll
+  for (int k = 0; k < DOWN + 2 * RADIUS; k++)
+    zs[k] = RADIUS == 0
+        ? (k == 0 ? 0 : -1)
+        : border_index (volume.border, z0 - RADIUS + k, size[2]);
+#pragma unroll
+  for (int n = 0; n < N; n++) {
+    const float *in = a.sums + n * volume.samples + i;
+    const float *half = a.space[gaussian_of<TIME> (n)];
+    float v[DOWN + 2 * RADIUS];
+
+#pragma unroll
+    for (int k = 0; k < DOWN + 2 * RADIUS; k++)
+      v[k] = zs[k] < 0 ? a.edges[n] : in[zs[k] * plane];
+#pragma unroll
+    for (int o = 0; o < DOWN; o++) {
+      const float sum = RADIUS == 0 ? v[o] : sum_window<RADIUS> (v + o, half);
+
+      if (n < N - 1)
+        sums[TIME ? n % 3 : 0][o] += sum;
+      else if (z0 + o < size[2])
+        a.low[(z0 + o) * plane + i] = sum;
+    }
+  }
+#pragma unroll
+  for (int order = 0; order < (TIME ? 3 : 1); order++) {
+#pragma unroll
+    for (int o = 0; o < DOWN; o++) {
+      if (z0 + o < size[2])
+        a.base[order][(z0 + o) * plane + i] = sums[order][o];
+    }
+  }
+}
+
+/* Tensors */
+
+template <int SPACE, bool TIME, int RADIUS>
+__global__ void __launch_bounds__ (THREADS)
+tensor_kernel (const __grid_constant__ AdaptiveBand a)
+{
+  constexpr int AXES = SPACE + TIME, N = AXES * (AXES + 1) / 2;
+  extern __shared__ float4 shared[];
+  float *const tile = (float *) shared;
+  const int *size = a.volume.size;
+  const Place place = find_place (size);
+
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
+  fill_tile<N, RADIUS> (tile, a.volume, place, [&] (int x, int y, float *to) {
+    float b[AXES], h[N];
+
+    /* The window has the tensors of the border's samples. */
+    differentiate<SPACE, TIME> (a, nearest_index (a.volume.border, x, size[0]),
+        nearest_index (a.volume.border, y, size[1]), place.z, b, h);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      h[i] *= a.scale;
+#pragma unroll
+    for (int i = 0; i < AXES; i++)
+      b[i] *= a.scale;
+#pragma unroll
+    for (int i = 0; i < AXES; i++) {
+#pragma unroll
+      for (int j = i; j < AXES; j++) {
+        float sum = a.gradient * b[i] * b[j];
+
+#pragma unroll
+        for (int k = 0; k < AXES; k++)
+          sum = fmaf (h[tensor_index<AXES> (i, k)],
+              h[tensor_index<AXES> (j, k)], sum);
+        to[tensor_index<AXES> (i, j) * Tile<N, RADIUS>::PLANE] = sum;
+      }
+    }
+  });
+  sum_tile<N, RADIUS> (
+      tile, a.volume, place,
+      [&] (int component, float *half) {
+#pragma unroll
+        for (int u = 0; u <= RADIUS; u++)
+          half[u] = a.window[u];
+      },
+      a.tensor);
+}
+
+/* Launches */
+
+template <int N, int RADIUS, typename A>
+void
+launch_tiles (void (*kernel) (A), const A &a, cudaStream_t stream)
+{
+  constexpr size_t bytes = Tile<N, RADIUS>::BYTES;
+
+  ND_CUDA (cudaFuncSetAttribute ((const void *) kernel,
+      cudaFuncAttributeMaxDynamicSharedMemorySize, (int) bytes));
+  launch_early (kernel, count_tiles (a.volume.size), dim3 (THREADS), bytes,
+      stream, a);
+}
+
+template <bool TIME>
+void
+launch_smooth_planes (const AdaptiveSmooth &a, cudaStream_t stream)
+{
+  constexpr int N = TIME ? ADAPTIVE_SUMS : ADAPTIVE_GAUSSIANS;
+
+  if (a.radius <= 3)
+    launch_tiles<N, 3> (smooth_planes_kernel<TIME, 3>, a, stream);
+  else if (a.radius <= 4)
+    launch_tiles<N, 4> (smooth_planes_kernel<TIME, 4>, a, stream);
+  else
+    launch_tiles<N, 6> (smooth_planes_kernel<TIME, 6>, a, stream);
+}
+
+template <bool TIME>
+auto
+find_depth_kernel (const AdaptiveSmooth &a)
+{
+  return !a.volume.is_deep ? smooth_depth_kernel<TIME, 0>
+      : a.radius <= 3      ? smooth_depth_kernel<TIME, 3>
+      : a.radius <= 4      ? smooth_depth_kernel<TIME, 4>
+                           : smooth_depth_kernel<TIME, 6>;
+}
+
+template <int SPACE, bool TIME>
+void
+launch_tensors (const AdaptiveBand &a, cudaStream_t stream)
+{
+  constexpr int AXES = SPACE + TIME, N = AXES * (AXES + 1) / 2;
+
+  if (a.radius <= 3)
+    launch_tiles<N, 3> (tensor_kernel<SPACE, TIME, 3>, a, stream);
+  else if (a.radius <= 4)
+    launch_tiles<N, 4> (tensor_kernel<SPACE, TIME, 4>, a, stream);
+  else
+    launch_tiles<N, 5> (tensor_kernel<SPACE, TIME, 5>, a, stream);
+}
+
+} // namespace
+
+void
+smooth_adaptive_planes (const AdaptiveSmooth &a, cudaStream_t stream)
+{
+  if (a.volume.has_time)
+    launch_smooth_planes<true> (a, stream);
+  else
+    launch_smooth_planes<false> (a, stream);
+}
+
+void
+smooth_adaptive_depth (const AdaptiveSmooth &a, cudaStream_t stream)
+{
+  const size_t plane = (size_t) a.volume.size[0] * a.volume.size[1];
+  const size_t blocks =
+      (plane + THREADS - 1) / THREADS * divide_up (a.volume.size[2], DOWN);
+
+  launch_early (a.volume.has_time ? find_depth_kernel<true> (a)
+                                  : find_depth_kernel<false> (a),
+      dim3 (blocks), dim3 (THREADS), 0, stream, a);
+}
+
+void
+make_adaptive_tensors (const AdaptiveBand &a, cudaStream_t stream)
+{
+  if (a.volume.is_deep && a.volume.has_time)
+    launch_tensors<3, true> (a, stream);
+  else if (a.volume.is_deep)
+    launch_tensors<3, false> (a, stream);
+  else if (a.volume.has_time)
+    launch_tensors<2, true> (a, stream);
+  else
+    launch_tensors<2, false> (a, stream);
+}
+
+} // namespace nd
