@@ -47,36 +47,15 @@ constexpr size_t COMMON_BYTES =
     (sizeof (float2) * WIDE_NUMBERS + (sizeof (uint64_t) + 32) * PAIRS + 127)
     / 128 * 128;
 
-/* The barrier in shared memory that counts the bytes of a pair (PTX ISA,
- * mbarrier). */
+/* The barrier that counts the bytes of a pair. */
 struct Arrivals
 {
-  uint32_t barrier; /* shared address */
+  TransactionBarrier barrier;
   uint32_t parity = 0;
 
   __device__ __forceinline__ explicit Arrivals (uint64_t *in_shared)
-      : barrier ((uint32_t) __cvta_generic_to_shared (in_shared))
+      : barrier{ shared_address (in_shared) }
   {
-  }
-
-  __device__ __forceinline__ void init () const
-  {
-#if __CUDA_ARCH__ >= 900
-    asm volatile ("mbarrier.init.shared::cta.b64 [%0], 1;"
-                  :
-                  : "r"(barrier)
-                  : "memory");
-#endif
-  }
-
-  __device__ __forceinline__ void expect (int bytes) const
-  {
-#if __CUDA_ARCH__ >= 900
-    asm volatile ("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-                  :
-                  : "r"(barrier), "r"(bytes)
-                  : "memory");
-#endif
   }
 
   /* Copies the box of @map at (x, y, z). */
@@ -88,36 +67,18 @@ struct Arrivals
                   ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], "
                   "[%5];"
                   :
-                  : "r"((uint32_t) __cvta_generic_to_shared (to)), "l"(&map),
-                  "r"(x), "r"(y), "r"(z), "r"(barrier)
+                  : "r"(shared_address (to)), "l"(&map), "r"(x), "r"(y), "r"(z),
+                  "r"(barrier.address)
                   : "memory");
 #endif
   }
 
   __device__ __forceinline__ void wait ()
   {
-#if __CUDA_ARCH__ >= 900
-    asm volatile ("{\n.reg .pred done;\n"
-                  "again:\n"
-                  "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-                  "@!done bra again;\n}"
-                  :
-                  : "r"(barrier), "r"(parity)
-                  : "memory");
+    barrier.wait (parity);
     parity ^= 1;
-#endif
   }
 };
-
-/* Waits for the threads of the pair. */
-__device__ __forceinline__ void
-wait_for_pair ()
-{
-  asm volatile ("bar.sync %0, %1;"
-                :
-                : "r"((int) threadIdx.x / WIDE + 1), "n"(WIDE)
-                : "memory");
-}
 
 /* The block after that at @at. */
 __device__ __forceinline__ Corner
@@ -190,7 +151,7 @@ copy_pair (const WideArguments &a, const Corner &at, const Arrivals &arrivals,
 
   if (threadIdx.x % WIDE > 0 || !is_copied (b, at) || !is_copied (b, second))
     return;
-  arrivals.expect (2 * TILE_BYTES<T>);
+  arrivals.barrier.arrive_and_expect (2 * TILE_BYTES<T>);
   arrivals.copy_box (to, a.map, first_copied<T> (b, at), at.y + b.low[1],
       at.z + b.low[2]);
   arrivals.copy_box (to + TILE_BYTES<T>, a.map, first_copied<T> (b, second),
@@ -204,7 +165,7 @@ copy_next (const WideArguments &a, const Corner &at, const Arrivals &arrivals,
     unsigned char *to)
 {
   fence_view_async_shared ();
-  wait_for_pair ();
+  wait_for_group<WIDE> ();
   copy_pair<T> (a, at, arrivals, to);
 }
 
@@ -322,7 +283,7 @@ load_rows (float2 *plane, float2 (&v)[WIDE])
 #pragma unroll
   for (int y = 0; y < WIDE; y++)
     plane[y * WIDE_PITCH + t] = v[y];
-  wait_for_pair ();
+  wait_for_group<WIDE> ();
 #pragma unroll
   for (int x = 0; x < WIDE; x += 2) {
     const float4 two = *(const float4 *) (plane + t * WIDE_PITCH + x);
@@ -341,7 +302,7 @@ load_columns (float2 *plane, float2 (&v)[WIDE])
   for (int x = 0; x < WIDE; x += 2)
     *(float4 *) (plane + t * WIDE_PITCH + x) =
         make_float4 (v[x].x, v[x].y, v[x + 1].x, v[x + 1].y);
-  wait_for_pair ();
+  wait_for_group<WIDE> ();
 #pragma unroll
   for (int y = 0; y < WIDE; y++)
     v[y] = plane[y * WIDE_PITCH + t];
@@ -511,7 +472,7 @@ filter_kernel (const __grid_constant__ WideArguments a)
   float2 v[WIDE];
 
   if (t == 0) {
-    arrivals.init ();
+    arrivals.barrier.init ();
     fence_view_async_shared ();
     corners[0] = corner_of (a.blocks, 2 * pair);
   }
@@ -538,7 +499,7 @@ filter_kernel (const __grid_constant__ WideArguments a)
             && is_copied (a.blocks, second)) {
           arrivals.wait ();
           load_copied<T> (a, at, second, pair_shared, v);
-          wait_for_pair ();
+          wait_for_group<WIDE> ();
         } else if (!again && !COPIES && a.in.row <= ~0u
             && is_inside (a.blocks, at) && is_inside (a.blocks, second)) {
           load_inside<T> (a, at, second, v);
