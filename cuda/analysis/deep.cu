@@ -199,8 +199,8 @@ run_deep (DeepSum a, size_t shared, cudaStream_t stream)
       a.chunk = chunk;
     }
   }
-  ND_CUDA (cudaFuncSetAttribute (deep_kernel<AXES, COLUMNS, RADIUS>,
-      cudaFuncAttributeMaxDynamicSharedMemorySize, max_dynamic_shared ()));
+  allow_shared ((const void *) deep_kernel<AXES, COLUMNS, RADIUS>,
+      max_dynamic_shared ());
   launch_early (deep_kernel<AXES, COLUMNS, RADIUS>,
       dim3 (across, (a.size[2] + a.chunk - 1) / a.chunk), RUN * COLUMNS, shared,
       stream, a);

@@ -6,14 +6,12 @@
  * with a pipeline are larger than the instruction caches, and warps that run
  * the same code at the same time share the contents of the caches.
  *
- * Source: PTX ISA 8.0 and later, 9.7.9.25 (cp.async, cp.async.bulk), 9.7.13.15
- * (mbarrier).
- *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
+#include "cuda/copybarrier.cuh"
 #include "cuda/sync.cuh"
 
 #include <cstdint>
@@ -68,12 +66,7 @@ public:
   {
 #if __CUDA_ARCH__ >= 900
     if (lane == 0)
-      asm volatile ("cp.async.bulk.shared::cluster.global.mbarrier"
-                    "::complete_tx::bytes [%0], [%1], %2, [%3];"
-                    :
-                    : "r"(shared_address (to)), "l"(from), "r"(4 * floats),
-                    "r"(full (committed & 1).address)
-                    : "memory");
+      copy_bytes (shared_address (to), from, 4 * floats, full (committed & 1));
 #else
     for (int x = 4 * lane; x < floats; x += 4 * lanes)
       __pipeline_memcpy_async (to + x, from + x, 16);
@@ -119,9 +112,9 @@ public:
   }
 
 private:
-  __device__ __forceinline__ TransactionBarrier full (unsigned stage) const
+  __device__ __forceinline__ CopyBarrier full (unsigned stage) const
   {
-    return TransactionBarrier{ full_barriers + 8 * stage };
+    return CopyBarrier{ full_barriers + 8 * stage };
   }
 
   /* Waits until the copies by threads are complete, except those of the last

@@ -169,6 +169,16 @@ padded_index (const Blocks &b, int axis, int i)
       : border_index (b.border, i + b.low[axis], b.shape[axis]);
 }
 
+/* Whether the volume has the sample at index @i of the padded volume, along an
+ * axis. Indices that no filter reads count as the last one that they read. */
+__device__ __forceinline__ bool
+is_in_volume (const Blocks &b, int axis, int i)
+{
+  const int index = min (i, b.padded[axis] - 1) + b.low[axis];
+
+  return index >= 0 && index < b.shape[axis];
+}
+
 __device__ inline float
 beyond (const Blocks &b, int x, int y, int z, float level)
 {

@@ -8,6 +8,7 @@
 #include "cuda/fft/coefficients.h"
 #include "cuda/fft/deep.cuh"
 #include "cuda/fft/fft.cuh"
+#include "cuda/launch.cuh"
 
 #include <algorithm>
 #include <complex>
@@ -41,8 +42,6 @@ public:
       const NdSamples &out) override;
 
 private:
-  void launch (const void *kernel, size_t blocks, int threads, size_t shared,
-      const DeepArguments &a) const;
   void filter_pairs (DeepArguments a, int n, const NdScale &scale,
       const NdSamples &out, size_t component) const;
 
@@ -147,18 +146,6 @@ FftDeep::allocate ()
   allocate_all (filters, spectra, non_finite);
 }
 
-void
-FftDeep::launch (const void *kernel, size_t n, int threads, size_t shared,
-    const DeepArguments &a) const
-{
-  void *arguments[] = { (void *) &a };
-
-  ND_CUDA (cudaFuncSetAttribute (kernel,
-      cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  ND_CUDA (cudaLaunchKernel (kernel, dim3 (n), dim3 (threads), arguments,
-      shared, stream));
-}
-
 /* Enqueues the responses of @n pairs from a.first_pair on. */
 void
 FftDeep::filter_pairs (DeepArguments a, int n, const NdScale &scale,
@@ -166,15 +153,19 @@ FftDeep::filter_pairs (DeepArguments a, int n, const NdScale &scale,
 {
   const size_t parts = (blocks.outputs[2] + kernels.depth - 1) / kernels.depth;
 
-  launch (kernels.forward, (size_t) n * blocks.padded[2],
-      kernels.forward_threads, kernels.forward_shared, a);
+  allow_shared (kernels.forward, kernels.forward_shared);
+  allow_shared (kernels.backward, kernels.backward_shared);
+  launch_kernel (kernels.forward, dim3 ((size_t) n * blocks.padded[2]),
+      dim3 (kernels.forward_threads), kernels.forward_shared, stream, &a,
+      false);
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
     a.store = make_store (out, job.out_type, scale, component, k);
     a.store.out += blocks.first[0] * out.sample + blocks.first[1] * out.row
         + blocks.first[2] * out.slice;
     a.filter = filters.get () + (size_t) k * kernels.slices * DEEP_FILTER;
-    launch (kernels.backward, n * parts, kernels.backward_threads,
-        kernels.backward_shared, a);
+    launch_kernel (kernels.backward, dim3 (n * parts),
+        dim3 (kernels.backward_threads), kernels.backward_shared, stream, &a,
+        false);
   }
 }
 

@@ -68,14 +68,6 @@ any_index (const Blocks &b, int axis, int i)
 }
 
 __device__ __forceinline__ bool
-is_in_volume (const Blocks &b, int axis, int i)
-{
-  const int index = min (i, b.padded[axis] - 1) + b.low[axis];
-
-  return index >= 0 && index < b.shape[axis];
-}
-
-__device__ __forceinline__ bool
 is_inside (const Blocks &b, const Corner &at)
 {
   const int x = at.x + b.low[0], y = at.y + b.low[1];

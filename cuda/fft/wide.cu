@@ -179,8 +179,7 @@ FftWide::respond (const int *slots, const NdScale &scale, const NdSamples &out)
         && make_map (&a.map, last, job.in_type, blocks);
     const WideKernel &kernel = copies ? copying : loading;
 
-    ND_CUDA (cudaFuncSetAttribute ((const void *) kernel.function,
-        cudaFuncAttributeMaxDynamicSharedMemorySize, kernel.shared));
+    allow_shared ((const void *) kernel.function, kernel.shared);
     for (unsigned k = 0; k < n_filters; k++) {
       a.store = make_store (out, job.out_type, scale, c, k);
       a.is_plain = !a.store.scaled && a.store.row <= ~0u

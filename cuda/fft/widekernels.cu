@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "cuda/copybarrier.cuh"
 #include "cuda/device.h"
 #include "cuda/fft/bankcolumns.cuh"
 #include "cuda/fft/transform64.cuh"
@@ -46,39 +47,6 @@ constexpr size_t PAIR_BYTES =
 constexpr size_t COMMON_BYTES =
     (sizeof (float2) * WIDE_NUMBERS + (sizeof (uint64_t) + 32) * PAIRS + 127)
     / 128 * 128;
-
-/* The barrier that counts the bytes of a pair. */
-struct Arrivals
-{
-  TransactionBarrier barrier;
-  uint32_t parity = 0;
-
-  __device__ __forceinline__ explicit Arrivals (uint64_t *in_shared)
-      : barrier{ shared_address (in_shared) }
-  {
-  }
-
-  /* Copies the box of @map at (x, y, z). */
-  __device__ __forceinline__ void copy_box (void *to, const CUtensorMap &map,
-      int x, int y, int z) const
-  {
-#if __CUDA_ARCH__ >= 900
-    asm volatile ("cp.async.bulk.tensor.3d.shared::cluster.global.tile"
-                  ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], "
-                  "[%5];"
-                  :
-                  : "r"(shared_address (to)), "l"(&map), "r"(x), "r"(y), "r"(z),
-                  "r"(barrier.address)
-                  : "memory");
-#endif
-  }
-
-  __device__ __forceinline__ void wait ()
-  {
-    barrier.wait (parity);
-    parity ^= 1;
-  }
-};
 
 /* The block after that at @at. */
 __device__ __forceinline__ Corner
@@ -143,7 +111,7 @@ first_copied (const Blocks &b, const Corner &at)
 
 template <typename T>
 __device__ __forceinline__ void
-copy_pair (const WideArguments &a, const Corner &at, const Arrivals &arrivals,
+copy_pair (const WideArguments &a, const Corner &at, CopyBarrier arrived,
     unsigned char *to)
 {
   const Blocks &b = a.blocks;
@@ -151,22 +119,23 @@ copy_pair (const WideArguments &a, const Corner &at, const Arrivals &arrivals,
 
   if (threadIdx.x % WIDE > 0 || !is_copied (b, at) || !is_copied (b, second))
     return;
-  arrivals.barrier.arrive_and_expect (2 * TILE_BYTES<T>);
-  arrivals.copy_box (to, a.map, first_copied<T> (b, at), at.y + b.low[1],
-      at.z + b.low[2]);
-  arrivals.copy_box (to + TILE_BYTES<T>, a.map, first_copied<T> (b, second),
-      second.y + b.low[1], second.z + b.low[2]);
+  arrived.arrive_and_expect (2 * TILE_BYTES<T>);
+  copy_box (shared_address (to), a.map, first_copied<T> (b, at),
+      at.y + b.low[1], at.z + b.low[2], arrived);
+  copy_box (shared_address (to + TILE_BYTES<T>), a.map,
+      first_copied<T> (b, second), second.y + b.low[1], second.z + b.low[2],
+      arrived);
 }
 
 /* copy_pair () when all threads have read the shared memory of the pair. */
 template <typename T>
 __device__ __forceinline__ void
-copy_next (const WideArguments &a, const Corner &at, const Arrivals &arrivals,
+copy_next (const WideArguments &a, const Corner &at, CopyBarrier arrived,
     unsigned char *to)
 {
   fence_view_async_shared ();
   wait_for_group<WIDE> ();
-  copy_pair<T> (a, at, arrivals, to);
+  copy_pair<T> (a, at, arrived, to);
 }
 
 /* The thread's column in a copied block. A column that no filter reads may
@@ -465,14 +434,15 @@ filter_kernel (const __grid_constant__ WideArguments a)
   uint64_t *const barriers = (uint64_t *) (filter + WIDE_NUMBERS);
   /* Those of this pair and of the next one. They would need registers. */
   Corner *const corners = (Corner *) (barriers + PAIRS) + 2 * place;
-  Arrivals arrivals (barriers + place);
+  const CopyBarrier arrived = { shared_address (barriers + place) };
+  uint32_t parity = 0; /* of the next wait for copies */
   /* Neighbours in a thread block are far from one another, so that a few pairs
    * use all multiprocessors. */
   int pair = place * gridDim.x + blockIdx.x;
   float2 v[WIDE];
 
   if (t == 0) {
-    arrivals.barrier.init ();
+    arrived.init ();
     fence_view_async_shared ();
     corners[0] = corner_of (a.blocks, 2 * pair);
   }
@@ -483,7 +453,7 @@ filter_kernel (const __grid_constant__ WideArguments a)
   wait_on_dependent_grids ();
   launch_dependent_grids ();
   if (COPIES && pair < a.n_pairs)
-    copy_pair<T> (a, corners[0], arrivals, pair_shared);
+    copy_pair<T> (a, corners[0], arrived, pair_shared);
 #pragma unroll 1
   for (int turn = 0; pair < a.n_pairs; pair += step, turn ^= 1) {
     bool again = false;
@@ -497,7 +467,8 @@ filter_kernel (const __grid_constant__ WideArguments a)
 
         if (!again && COPIES && is_copied (a.blocks, at)
             && is_copied (a.blocks, second)) {
-          arrivals.wait ();
+          arrived.wait (parity);
+          parity ^= 1;
           load_copied<T> (a, at, second, pair_shared, v);
           wait_for_group<WIDE> ();
         } else if (!again && !COPIES && a.in.row <= ~0u
@@ -525,7 +496,7 @@ filter_kernel (const __grid_constant__ WideArguments a)
       } else {
         load_columns (plane, v);
         if (COPIES && a.is_plain && pair + step < a.n_pairs)
-          copy_next<T> (a, corners[turn ^ 1], arrivals, pair_shared);
+          copy_next<T> (a, corners[turn ^ 1], arrived, pair_shared);
       }
       transform64<false> (v);
       if (sizeof (T) == 4 && pass == 0 && !again
@@ -536,7 +507,7 @@ filter_kernel (const __grid_constant__ WideArguments a)
     } while (pass < 4);
     store_pair<T> (a, corners[turn], plane + t, v);
     if (COPIES && !a.is_plain && pair + step < a.n_pairs)
-      copy_next<T> (a, corners[turn ^ 1], arrivals, pair_shared);
+      copy_next<T> (a, corners[turn ^ 1], arrived, pair_shared);
   }
 }
 
