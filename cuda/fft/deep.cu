@@ -5,13 +5,12 @@
  */
 #include "core/log.h"
 #include "cuda/device.h"
-#include "cuda/fft/coefficients.h"
 #include "cuda/fft/deep.cuh"
 #include "cuda/fft/fft.cuh"
+#include "cuda/fft/planespectra.h"
 #include "cuda/launch.cuh"
 
 #include <algorithm>
-#include <complex>
 #include <vector>
 
 namespace nd
@@ -58,39 +57,6 @@ private:
   NonFiniteSamples non_finite;
 };
 
-/* Adds the spectra of the slices of the filter to @numbers. A coefficient that
- * reads offset d has index low - d, so that output i of a block is number i of
- * the inverse transform. */
-void
-add_spectra (std::vector<float2> &numbers, const NdFilter *filter,
-    const NdReach &reach, int slices)
-{
-  const int n_rows = reach.high[1] - reach.low[1] + 1;
-  std::complex<double> turns[DEEP]; /* exp (2 pi i k / DEEP) */
-  std::vector<std::complex<double>> rows ((size_t) slices * n_rows
-      * DEEP_HALF); /* [z][y][kx] */
-
-  for (int k = 0; k < DEEP; k++)
-    turns[k] = std::polar (1.0, 2 * G_PI * k / DEEP);
-  for_each_coefficient (filter, 0, reach, [&] (int x, int y, int z, double w) {
-    for (int k = 0; k < DEEP_HALF; k++)
-      rows[((size_t) z * n_rows + y) * DEEP_HALF + k] +=
-          w / DEEP_NUMBERS * turns[k * x % DEEP];
-  });
-  for (int z = 0; z < slices; z++) {
-    for (int kx = 0; kx < DEEP_HALF; kx++) {
-      for (int ky = 0; ky < DEEP; ky++) {
-        std::complex<double> sum = 0;
-
-        for (int y = 0; y < n_rows; y++)
-          sum += rows[((size_t) z * n_rows + y) * DEEP_HALF + kx]
-              * turns[ky * y % DEEP];
-        numbers.push_back (make_float2 (sum.real (), sum.imag ()));
-      }
-    }
-  }
-}
-
 int
 count_pairs (const Blocks &b)
 {
@@ -132,7 +98,8 @@ FftDeep::FftDeep (const RingJob &job, cudaStream_t stream)
   std::vector<float2> numbers;
 
   for (unsigned k = 0; k < job.bank->n_filters; k++)
-    add_spectra (numbers, job.bank->filters[k], reach, kernels.slices);
+    add_plane_spectra (numbers, job.bank->filters[k], reach, kernels.slices,
+        DEEP_HALF, DEEP);
   filters.plan (std::move (numbers));
   spectra.plan (multiply (multiply (pairs, n_planes), DEEP_NUMBERS));
 }
