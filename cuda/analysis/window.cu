@@ -245,7 +245,7 @@ sum_planes (PlaneSum a, cudaStream_t stream)
       dim3 (THREADS), shared, stream, a);
 }
 
-WindowSums::WindowSums (const NdStructureSettings &settings,
+SpaceSums::SpaceSums (const NdStructureSettings &settings,
     const NdMotionPlan &plan, const NdShape &shape)
     : axes (nd_tensor_axes (shape.components)), n_channels (plan.n_moments)
 {
@@ -298,7 +298,7 @@ WindowSums::WindowSums (const NdStructureSettings &settings,
 /* The volume of sums along z of @component, which is added if it is not there
  * yet. */
 size_t
-WindowSums::find_deep (unsigned component, unsigned power)
+SpaceSums::find_deep (unsigned component, unsigned power)
 {
   int i = 0;
 
@@ -315,7 +315,7 @@ WindowSums::find_deep (unsigned component, unsigned power)
 }
 
 void
-WindowSums::begin (const NdSamples &volume, cudaStream_t stream) const
+SpaceSums::begin (const NdSamples &volume, cudaStream_t stream) const
 {
   DeepSum a = deep;
 
@@ -329,7 +329,7 @@ WindowSums::begin (const NdSamples &volume, cudaStream_t stream) const
 }
 
 void
-WindowSums::end (float *out, cudaStream_t stream) const
+SpaceSums::end (float *out, cudaStream_t stream) const
 {
   for (PlaneSum a : planes) {
     a.in = between.get ();
