@@ -1,5 +1,6 @@
-/* Method `fft` by wide blocks: volumes are read in place, and each filter is a
- * launch.
+/* Method `fft` by wide blocks (cuda/fft/wide.cuh): volumes are read in place,
+ * and each filter is a launch. The copy engine needs a description of the
+ * volume (CUtensorMap), which is made here.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
