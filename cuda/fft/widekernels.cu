@@ -366,26 +366,6 @@ put_columns (unsigned char *const (&out)[2], size_t row, const int (&n)[2],
   }
 }
 
-/* Stores of any kind of @n numbers of a column in shared memory. */
-__device__ __noinline__ void
-put_any (const Store &s, unsigned char *out, int n, const float *column)
-{
-  visit_sample_type (s.type, [&] (auto sample) {
-    using OUT = typename decltype (sample)::Type;
-
-#pragma unroll 4
-    for (int y = 0; y < n; y++, out += s.row) {
-      const float r = column[2 * y * WIDE_PITCH];
-      const double value = s.scaled ? s.gain * r + s.offset : r;
-
-      if constexpr (is_integer<OUT>)
-        *(OUT *) out = saturate (value, lowest<OUT>, highest<OUT>);
-      else
-        *(OUT *) out = (OUT) value;
-    }
-  });
-}
-
 template <typename T>
 __device__ __forceinline__ void
 store_pair (const WideArguments &a, const Corner &at, float2 *column,
@@ -411,8 +391,8 @@ store_pair (const WideArguments &a, const Corner &at, float2 *column,
 #pragma unroll
     for (int y = 0; y < WIDE; y++)
       column[y * WIDE_PITCH] = v[y];
-    put_any (s, out[0], n[0], &column->y);
-    put_any (s, out[1], n[1], &column->x);
+    put_bank_scaled<WIDE_PITCH> (s, out[0], n[0], 0, &column->y);
+    put_bank_scaled<WIDE_PITCH> (s, out[1], n[1], 0, &column->x);
   } else if (is_integer<T> && s.type != ND_FLOAT32) {
     put_columns<T> (out, s.row, n, v);
   } else {
