@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cuda/analysis/velocity.cuh"
+#include "cuda/analysis/leasteigenvalues.cuh"
 #include "cuda/analysis/window.cuh"
 #include "cuda/device.h"
 #include "cuda/launch.cuh"
