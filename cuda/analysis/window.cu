@@ -3,6 +3,7 @@
  */
 #include "cuda/analysis/window.cuh"
 
+#include "cuda/analysis/neighbours.cuh"
 #include "cuda/launch.cuh"
 
 #include <algorithm>
@@ -126,27 +127,12 @@ sum_down (const float *column, const float *weights, int radius, float *sum)
 #pragma unroll
     for (int o = 0; o < N - 1; o++)
       v[o] = column[o * PITCH];
-    for (int first = 0; first < taps; first += N) {
+    const auto next = [&] {
       column += N * PITCH;
-#pragma unroll
-      for (int k = 0; k < N; k++) {
-        if (first + k < taps)
-          v[N - 1 + k] = column[(k - 1) * PITCH];
-      }
-#pragma unroll
-      for (int k = 0; k < N; k++) {
-        if (first + k < taps) {
-          const float weight = weights[first + k];
+      return column - PITCH;
+    };
 
-#pragma unroll
-          for (int o = 0; o < N; o++)
-            sum[o] = fmaf (weight, v[o + k], sum[o]);
-        }
-      }
-#pragma unroll
-      for (int o = 0; o < N - 1; o++)
-        v[o] = v[o + N];
-    }
+    sum_neighbours<N, PITCH, 1> (v, weights, taps, next, sum);
   }
 }
 
