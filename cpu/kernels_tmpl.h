@@ -68,6 +68,20 @@ dense_row (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv, gint first,
   }
 }
 
+/* The first and the last row of a block to which a row of input is added. The
+ * code of each case is unrolled. */
+#define CASES_OF_ROWS(CASE, CASE_OF_ALL) \
+  CASE (0, 0)                            \
+  CASE (0, 1)                            \
+  CASE (0, 2)                            \
+  CASE_OF_ALL (0, 3)                     \
+  CASE (1, 1)                            \
+  CASE (1, 2)                            \
+  CASE (1, 3)                            \
+  CASE (2, 2)                            \
+  CASE (2, 3)                            \
+  CASE (3, 3)
+
 INLINE void
 dense_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
     const NdPlane *plane, const NdReal *in, gsize row)
@@ -83,17 +97,8 @@ dense_plane (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
 #define CASE(f, l)                        \
   case f *ROWS + l:                       \
     dense_row (acc, nv, f, l, in, w, nx); \
-    break
-      CASE (0, 0);
-      CASE (0, 1);
-      CASE (0, 2);
-      CASE (0, 3);
-      CASE (1, 1);
-      CASE (1, 2);
-      CASE (1, 3);
-      CASE (2, 2);
-      CASE (2, 3);
-      CASE (3, 3);
+    break;
+      CASES_OF_ROWS (CASE, CASE)
 #undef CASE
     }
   }
@@ -269,16 +274,10 @@ dense_lines (Vector acc[ROWS][ND_BLOCK_MAX_VECTORS], guint nv,
 #define CASE(f, l)                                     \
   case f *ROWS + l:                                    \
     dense_row (acc, nv, f, l, lines[y] + x, w + y, 1); \
-    break
-      CASE (0, 0);
-      CASE (0, 1);
-      CASE (0, 2);
-      CASE (1, 1);
-      CASE (1, 2);
-      CASE (1, 3);
-      CASE (2, 2);
-      CASE (2, 3);
-      CASE (3, 3);
+    break;
+#define NO_CASE(f, l)
+      CASES_OF_ROWS (CASE, NO_CASE)
+#undef NO_CASE
 #undef CASE
       case 3:
         for (; y < n; y++)

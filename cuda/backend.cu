@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <gmodule.h>
-#include <map>
 
 using namespace nd;
 
@@ -270,178 +269,7 @@ cuda_destroy (NdEvent *event)
   delete event;
 }
 
-/* The context of each piece of memory that the engine holds. */
-struct Owners
-{
-  std::mutex lock;
-  std::map<void *, ContextPointer> contexts;
-};
-
-static Owners &
-owners ()
-{
-  static Owners *all = new Owners;
-
-  return *all;
-}
-
-static void
-own (void *memory, const ContextPointer &context)
-{
-  const std::lock_guard<std::mutex> guard (owners ().lock);
-
-  owners ().contexts[memory] = context;
-}
-
-static ContextPointer
-disown (void *memory)
-{
-  const std::lock_guard<std::mutex> guard (owners ().lock);
-  const ContextPointer context = owners ().contexts[memory];
-
-  owners ().contexts.erase (memory);
-  return context;
-}
-
-static gpointer
-cuda_alloc (gint device_id, gsize bytes, GError **error)
-{
-  void *memory = nullptr;
-
-  guarded (error, [&] {
-    const ContextPointer context = Context::get (device_id);
-    const ScopedContext scope (*context);
-
-    memory = allocate_zeroed (bytes);
-    own (memory, context);
-  });
-  return memory;
-}
-
-static void
-cuda_free (gpointer memory)
-{
-  const ContextPointer context = disown (memory);
-  const ScopedContext scope (*context);
-
-  cudaFree (memory);
-  cudaGetLastError ();
-}
-
-static gboolean
-cuda_copy (gpointer to, gconstpointer from, gsize bytes, GError **error)
-{
-  return guarded (error, [&] {
-    const ContextPointer context = Context::get (-1);
-    const ScopedContext scope (*context);
-
-    ND_CUDA (cudaMemcpyAsync (to, from, bytes, cudaMemcpyDefault,
-        cudaStreamPerThread));
-    ND_CUDA (cudaStreamSynchronize (cudaStreamPerThread));
-  });
-}
-
-static gboolean
-cuda_pin (gint device_id, gpointer memory, gsize bytes, GError **error)
-{
-  return guarded (error, [&] {
-    const ContextPointer context = Context::get (device_id);
-    const ScopedContext scope (*context);
-
-    ND_CUDA (cudaHostRegister (memory, bytes, cudaHostRegisterPortable));
-    own (memory, context);
-  });
-}
-
-static void
-cuda_unpin (gpointer memory)
-{
-  const ContextPointer context = disown (memory);
-  const ScopedContext scope (*context);
-
-  cudaHostUnregister (memory);
-  cudaGetLastError ();
-}
-
-static gboolean
-cuda_is_pageable (gconstpointer memory)
-{
-  gboolean pageable = TRUE;
-
-  guarded (nullptr, [&] { pageable = !Context::knows (memory); });
-  return pageable;
-}
-
-static NdRenderer *
-cuda_renderer_create (const NdPictureJob *job, gint device_id, GError **error)
-{
-  NdRenderer *renderer = nullptr;
-
-  guarded (error, [&] {
-    const ContextPointer context = Context::get (device_id);
-    const ScopedContext scope (*context);
-
-    renderer = new NdRenderer (*job, context);
-  });
-  return renderer;
-}
-
-static void
-cuda_renderer_destroy (NdRenderer *renderer)
-{
-  const ContextPointer context = renderer->context;
-  const ScopedContext scope (*context);
-
-  delete renderer;
-  cudaGetLastError ();
-}
-
-static gboolean
-cuda_take (NdRenderer *renderer, gconstpointer volume, const gsize at[3],
-    GError **error)
-{
-  return guarded (error, [&] {
-    const ScopedContext scope (*renderer->context);
-
-    renderer->take (volume, at);
-  });
-}
-
-static gboolean
-cuda_sample (NdRenderer *renderer, gconstpointer volume, gsize step,
-    gfloat *samples, gsize n, GError **error)
-{
-  return guarded (error, [&] {
-    const ScopedContext scope (*renderer->context);
-
-    renderer->sample (volume, step, samples, n);
-  });
-}
-
-static gboolean
-cuda_extremes (NdRenderer *renderer, gconstpointer volume, gdouble *low,
-    gdouble *high, GError **error)
-{
-  return guarded (error, [&] {
-    const ScopedContext scope (*renderer->context);
-
-    renderer->extremes (volume, low, high);
-  });
-}
-
-static gboolean
-cuda_write (NdRenderer *renderer, gdouble low, gdouble window, guint8 *pixels,
-    gssize stride, GError **error)
-{
-  return guarded (error, [&] {
-    const ScopedContext scope (*renderer->context);
-
-    renderer->write (low, window, pixels, stride);
-  });
-}
-
-/* C++17 has no designated initialisers: the tables are filled by assignment. */
-
+/* C++17 has no designated initialisers: tables are filled by assignment. */
 static NdEventFuncs
 event_funcs ()
 {
@@ -454,40 +282,10 @@ event_funcs ()
   return f;
 }
 
-static NdDeviceMemoryFuncs
-memory_funcs ()
-{
-  NdDeviceMemoryFuncs f = {};
-
-  f.alloc = cuda_alloc;
-  f.free = cuda_free;
-  f.copy = cuda_copy;
-  f.pin = cuda_pin;
-  f.unpin = cuda_unpin;
-  f.is_pageable = cuda_is_pageable;
-  return f;
-}
-
-static NdRendererFuncs
-renderer_funcs ()
-{
-  NdRendererFuncs f = {};
-
-  f.create = cuda_renderer_create;
-  f.destroy = cuda_renderer_destroy;
-  f.take = cuda_take;
-  f.sample = cuda_sample;
-  f.extremes = cuda_extremes;
-  f.write = cuda_write;
-  return f;
-}
-
 static NdBackend
 make_backend ()
 {
   static const NdEventFuncs events = event_funcs ();
-  static const NdDeviceMemoryFuncs memory = memory_funcs ();
-  static const NdRendererFuncs renderer = renderer_funcs ();
   NdBackend b = {};
 
   b.version = ND_BACKEND_VERSION;
@@ -506,8 +304,8 @@ make_backend ()
   b.respond = cuda_respond;
   b.device_name = cuda_device_name;
   b.events = &events;
-  b.memory = &memory;
-  b.renderer = &renderer;
+  b.memory = &memory_funcs;
+  b.renderer = &renderer_funcs;
   b.algorithms = &algorithm_funcs;
   b.scenes = &scene_funcs;
   b.set_log_handler = nd_log_set_handler;

@@ -1,6 +1,9 @@
-/* Programmatic dependent launch (CUDA Programming Guide; sm_90 and later): a
- * kernel begins while the kernels before it in the stream still run. It calls
- * wait_on_dependent_grids () before it accesses memory that they use.
+/* How kernels are launched.
+ *
+ * An early launch is a programmatic dependent launch (CUDA Programming Guide;
+ * sm_90 and later): the kernel may begin while the kernels before it in the
+ * stream still run. It calls wait_on_dependent_grids () before it accesses
+ * memory that they use.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -41,15 +44,34 @@ runs_as_sm90 (const void *kernel)
   return runs;
 }
 
-/* Launches @kernel, which calls wait_on_dependent_grids (), as early as it may
- * begin. @shared: bytes of dynamic shared memory of a thread block. */
+/* Launches @kernel, whose only parameter is at @a. @shared: bytes of dynamic
+ * shared memory of a thread block. @early: as early as it may begin. */
+inline void
+launch_kernel (const void *kernel, dim3 blocks, dim3 threads, size_t shared,
+    cudaStream_t stream, const void *a, bool early)
+{
+  void *arguments[] = { const_cast<void *> (a) };
+  cudaLaunchAttribute attribute = {};
+  cudaLaunchConfig_t config = {};
+
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim = blocks;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = early && runs_as_sm90 (kernel) ? 1 : 0;
+  ND_CUDA (cudaLaunchKernelExC (&config, kernel, arguments));
+}
+
 template <typename A>
 void
 launch (void (*kernel) (A), dim3 blocks, dim3 threads, size_t shared,
     cudaStream_t stream, const A &a)
 {
-  kernel<<<blocks, threads, shared, stream>>> (a);
-  check (cudaGetLastError (), "launch of a kernel");
+  launch_kernel ((const void *) kernel, blocks, threads, shared, stream, &a,
+      false);
 }
 
 template <typename A>
@@ -57,18 +79,30 @@ void
 launch_early (void (*kernel) (A), dim3 blocks, dim3 threads, size_t shared,
     cudaStream_t stream, const A &a)
 {
-  cudaLaunchAttribute early = {};
-  cudaLaunchConfig_t config = {};
+  launch_kernel ((const void *) kernel, blocks, threads, shared, stream, &a,
+      true);
+}
 
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  config.gridDim = blocks;
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared;
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = runs_as_sm90 ((const void *) kernel) ? 1 : 0;
-  ND_CUDA (cudaLaunchKernelEx (&config, kernel, a));
+/* Lets @kernel have @shared bytes of dynamic shared memory, which may be more
+ * than 48 KiB. Always the same number for a kernel, because other threads may
+ * launch it at the same time. */
+inline void
+allow_shared (const void *kernel, size_t shared)
+{
+  ND_CUDA (cudaFuncSetAttribute (kernel,
+      cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared));
+}
+
+/* Lets @kernel have any shared memory that a thread block can have, and prefers
+ * shared memory to the cache of a multiprocessor. */
+template <typename A>
+void
+prepare_shared (void (*kernel) (A))
+{
+  allow_shared ((const void *) kernel, max_dynamic_shared ());
+  ND_CUDA (cudaFuncSetAttribute (kernel,
+      cudaFuncAttributePreferredSharedMemoryCarveout,
+      cudaSharedmemCarveoutMaxShared));
 }
 
 } // namespace nd

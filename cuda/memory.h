@@ -6,11 +6,15 @@
 #pragma once
 
 #include "cuda/error.h"
+#include "engine/devicememory.h"
 
 #include <vector>
 
 namespace nd
 {
+
+/* Memory that the engine holds: of the device, or pinned memory of the host. */
+extern const NdDeviceMemoryFuncs memory_funcs;
 
 /* The free bytes of the current device. */
 size_t free_bytes ();

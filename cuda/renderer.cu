@@ -3,6 +3,7 @@
  */
 #include "cuda/renderer.h"
 
+#include "cuda/guarded.h"
 #include "cuda/sampletypes.cuh"
 
 #include <cmath>
@@ -269,3 +270,87 @@ _NdRenderer::write (double low, double window, unsigned char *pixels,
       job.height, cudaMemcpyDeviceToHost, stream));
   ND_CUDA (cudaStreamSynchronize (stream));
 }
+
+static NdRenderer *
+renderer_create (const NdPictureJob *job, gint device_id, GError **error)
+{
+  NdRenderer *renderer = nullptr;
+
+  guarded (error, [&] {
+    const ContextPointer context = Context::get (device_id);
+    const ScopedContext scope (*context);
+
+    renderer = new NdRenderer (*job, context);
+  });
+  return renderer;
+}
+
+static void
+renderer_destroy (NdRenderer *renderer)
+{
+  const ContextPointer context = renderer->context;
+  const ScopedContext scope (*context);
+
+  delete renderer;
+  cudaGetLastError ();
+}
+
+static gboolean
+renderer_take (NdRenderer *renderer, gconstpointer volume, const gsize at[3],
+    GError **error)
+{
+  return guarded (error, [&] {
+    const ScopedContext scope (*renderer->context);
+
+    renderer->take (volume, at);
+  });
+}
+
+static gboolean
+renderer_sample (NdRenderer *renderer, gconstpointer volume, gsize step,
+    gfloat *samples, gsize n, GError **error)
+{
+  return guarded (error, [&] {
+    const ScopedContext scope (*renderer->context);
+
+    renderer->sample (volume, step, samples, n);
+  });
+}
+
+static gboolean
+renderer_extremes (NdRenderer *renderer, gconstpointer volume, gdouble *low,
+    gdouble *high, GError **error)
+{
+  return guarded (error, [&] {
+    const ScopedContext scope (*renderer->context);
+
+    renderer->extremes (volume, low, high);
+  });
+}
+
+static gboolean
+renderer_write (NdRenderer *renderer, gdouble low, gdouble window,
+    guint8 *pixels, gssize stride, GError **error)
+{
+  return guarded (error, [&] {
+    const ScopedContext scope (*renderer->context);
+
+    renderer->write (low, window, pixels, stride);
+  });
+}
+
+static NdRendererFuncs
+make_funcs ()
+{
+  NdRendererFuncs f = {};
+
+  f.create = renderer_create;
+  f.destroy = renderer_destroy;
+  f.take = renderer_take;
+  f.sample = renderer_sample;
+  f.extremes = renderer_extremes;
+  f.write = renderer_write;
+  return f;
+}
+
+const NdRendererFuncs nd::renderer_funcs = make_funcs ();

@@ -8,6 +8,13 @@
 
 #include "cuda/ring.h"
 
+namespace nd
+{
+
+extern const NdRendererFuncs renderer_funcs;
+
+} // namespace nd
+
 struct _NdRenderer
 {
   _NdRenderer (const NdPictureJob &job, nd::ContextPointer context);

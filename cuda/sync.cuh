@@ -40,4 +40,16 @@ fence_view_async_shared ()
 #endif
 }
 
+/* Waits for a group of THREADS neighbours of a thread block, as
+ * __syncthreads () does for all its threads. */
+template <int THREADS>
+__device__ __forceinline__ void
+wait_for_group ()
+{
+  asm volatile ("bar.sync %0, %1;"
+                :
+                : "r"((int) threadIdx.x / THREADS + 1), "n"(THREADS)
+                : "memory");
+}
+
 } // namespace nd

@@ -7,7 +7,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cuda/analysis/velocity.cuh"
+#include "cuda/analysis/leasteigenvalues.cuh"
+#include "cuda/analysis/neighbours.cuh"
 #include "cuda/analysis/window.cuh"
 #include "cuda/device.h"
 #include "cuda/launch.cuh"
@@ -59,6 +60,7 @@ __device__ __forceinline__ void
 sum_column (const float *column, int planes, int read, const float *weights,
     int radius, float *sum)
 {
+  constexpr int UNROLL = RADIUS < 0 ? 1 : (2 * RADIUS + RUN) / RUN;
   const int taps = 2 * (RADIUS < 0 ? radius : RADIUS) + 1;
   float v[2 * RUN - 1];
 
@@ -69,29 +71,14 @@ sum_column (const float *column, int planes, int read, const float *weights,
   for (int o = 0; o < RUN - 1; o++)
     v[o] = column[(read + o) * COLUMNS];
   read += RUN - 1;
-#pragma unroll(RADIUS < 0 ? 1 : (2 * RADIUS + RUN) / RUN)
-  for (int first = 0; first < taps; first += RUN) {
+  const auto next = [&] {
     read = read == planes ? 0 : read;
-#pragma unroll
-    for (int k = 0; k < RUN; k++) {
-      if (first + k < taps)
-        v[RUN - 1 + k] = column[(read + k) * COLUMNS];
-    }
-#pragma unroll
-    for (int k = 0; k < RUN; k++) {
-      if (first + k < taps) {
-        const float weight = weights[first + k];
-
-#pragma unroll
-        for (int o = 0; o < RUN; o++)
-          sum[o] = fmaf (weight, v[o + k], sum[o]);
-      }
-    }
-#pragma unroll
-    for (int o = 0; o < RUN - 1; o++)
-      v[o] = v[o + RUN];
+    const float *const group = column + read * COLUMNS;
     read += RUN;
-  }
+    return group;
+  };
+
+  sum_neighbours<RUN, COLUMNS, UNROLL> (v, weights, taps, next, sum);
 }
 
 template <int AXES, int COLUMNS, int RADIUS>
@@ -199,8 +186,8 @@ run_deep (DeepSum a, size_t shared, cudaStream_t stream)
       a.chunk = chunk;
     }
   }
-  ND_CUDA (cudaFuncSetAttribute (deep_kernel<AXES, COLUMNS, RADIUS>,
-      cudaFuncAttributeMaxDynamicSharedMemorySize, max_dynamic_shared ()));
+  allow_shared ((const void *) deep_kernel<AXES, COLUMNS, RADIUS>,
+      max_dynamic_shared ());
   launch_early (deep_kernel<AXES, COLUMNS, RADIUS>,
       dim3 (across, (a.size[2] + a.chunk - 1) / a.chunk), RUN * COLUMNS, shared,
       stream, a);

@@ -241,7 +241,7 @@ private:
   const unsigned axes;
   const bool has_velocity, has_isotropic;
   const NdMotionPlan plan;
-  WindowSums sums;
+  SpaceSums sums;
   const size_t n_channels;
   const int reach, n_slots;
   std::vector<float> weights; /* in time */

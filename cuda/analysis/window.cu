@@ -3,6 +3,7 @@
  */
 #include "cuda/analysis/window.cuh"
 
+#include "cuda/analysis/neighbours.cuh"
 #include "cuda/launch.cuh"
 
 #include <algorithm>
@@ -126,27 +127,12 @@ sum_down (const float *column, const float *weights, int radius, float *sum)
 #pragma unroll
     for (int o = 0; o < N - 1; o++)
       v[o] = column[o * PITCH];
-    for (int first = 0; first < taps; first += N) {
+    const auto next = [&] {
       column += N * PITCH;
-#pragma unroll
-      for (int k = 0; k < N; k++) {
-        if (first + k < taps)
-          v[N - 1 + k] = column[(k - 1) * PITCH];
-      }
-#pragma unroll
-      for (int k = 0; k < N; k++) {
-        if (first + k < taps) {
-          const float weight = weights[first + k];
+      return column - PITCH;
+    };
 
-#pragma unroll
-          for (int o = 0; o < N; o++)
-            sum[o] = fmaf (weight, v[o + k], sum[o]);
-        }
-      }
-#pragma unroll
-      for (int o = 0; o < N - 1; o++)
-        v[o] = v[o + N];
-    }
+    sum_neighbours<N, PITCH, 1> (v, weights, taps, next, sum);
   }
 }
 
@@ -245,7 +231,7 @@ sum_planes (PlaneSum a, cudaStream_t stream)
       dim3 (THREADS), shared, stream, a);
 }
 
-WindowSums::WindowSums (const NdStructureSettings &settings,
+SpaceSums::SpaceSums (const NdStructureSettings &settings,
     const NdMotionPlan &plan, const NdShape &shape)
     : axes (nd_tensor_axes (shape.components)), n_channels (plan.n_moments)
 {
@@ -298,7 +284,7 @@ WindowSums::WindowSums (const NdStructureSettings &settings,
 /* The volume of sums along z of @component, which is added if it is not there
  * yet. */
 size_t
-WindowSums::find_deep (unsigned component, unsigned power)
+SpaceSums::find_deep (unsigned component, unsigned power)
 {
   int i = 0;
 
@@ -315,7 +301,7 @@ WindowSums::find_deep (unsigned component, unsigned power)
 }
 
 void
-WindowSums::begin (const NdSamples &volume, cudaStream_t stream) const
+SpaceSums::begin (const NdSamples &volume, cudaStream_t stream) const
 {
   DeepSum a = deep;
 
@@ -329,7 +315,7 @@ WindowSums::begin (const NdSamples &volume, cudaStream_t stream) const
 }
 
 void
-WindowSums::end (float *out, cudaStream_t stream) const
+SpaceSums::end (float *out, cudaStream_t stream) const
 {
   for (PlaneSum a : planes) {
     a.in = between.get ();

@@ -76,10 +76,10 @@ void sum_deep (DeepSum a, unsigned axes, cudaStream_t stream);
 void sum_planes (PlaneSum a, cudaStream_t stream);
 
 /* The sums of all channels of a volume. */
-class WindowSums
+class SpaceSums
 {
 public:
-  WindowSums (const NdStructureSettings &settings, const NdMotionPlan &plan,
+  SpaceSums (const NdStructureSettings &settings, const NdMotionPlan &plan,
       const NdShape &shape);
 
   size_t channels () const { return n_channels; }

@@ -57,20 +57,6 @@ choose_outputs (size_t n, size_t columns, F bytes)
   return bytes (OUTPUTS) <= most ? OUTPUTS : 0;
 }
 
-/* Lets @kernel have as much shared memory as the device has. The attributes are
- * always set to the same values, because other threads may launch the same
- * kernel at the same time. */
-template <typename A>
-void
-prepare_shared (void (*kernel) (A))
-{
-  ND_CUDA (cudaFuncSetAttribute (kernel,
-      cudaFuncAttributeMaxDynamicSharedMemorySize, max_dynamic_shared ()));
-  ND_CUDA (cudaFuncSetAttribute (kernel,
-      cudaFuncAttributePreferredSharedMemoryCarveout,
-      cudaSharedmemCarveoutMaxShared));
-}
-
 template <int N>
 __device__ __forceinline__ bool
 all_finite (const float (&sum)[N])

@@ -341,20 +341,14 @@ void
 launch_tiles (Arguments a, int nx, int ny, cudaStream_t stream)
 {
   constexpr int WIDTH = WIDE * ACROSS, HEIGHT = THREADS / ACROSS * ROWS;
-  const auto kernel = double_stencil_kernel<ACROSS, SKIP>;
+  void (*const kernel) (Arguments) = double_stencil_kernel<ACROSS, SKIP>;
   const dim3 blocks ((a.size[0] + WIDTH - 1) / WIDTH,
       (a.size[1] + HEIGHT - 1) / HEIGHT, std::min (a.size[2], 65535));
 
   a.pitch = pitch_of (WIDTH, nx);
   a.max_ny = ny;
   a.first_tile = weights_of (nx, ny);
-  /* Always the same values, because other threads may launch the same kernel
-   * with another size at the same time. */
-  ND_CUDA (cudaFuncSetAttribute (kernel,
-      cudaFuncAttributeMaxDynamicSharedMemorySize, max_dynamic_shared ()));
-  ND_CUDA (cudaFuncSetAttribute (kernel,
-      cudaFuncAttributePreferredSharedMemoryCarveout,
-      cudaSharedmemCarveoutMaxShared));
+  prepare_shared (kernel);
   launch_early (kernel, blocks, THREADS, shared_bytes (WIDTH, HEIGHT, nx, ny),
       stream, a);
 }

@@ -6,14 +6,12 @@
  * with a pipeline are larger than the instruction caches, and warps that run
  * the same code at the same time share the contents of the caches.
  *
- * Source: PTX ISA 8.0 and later, 9.7.9.25 (cp.async, cp.async.bulk), 9.7.13.15
- * (mbarrier).
- *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
+#include "cuda/copybarrier.cuh"
 #include "cuda/sync.cuh"
 
 #include <cstdint>
@@ -33,12 +31,9 @@ public:
 #if __CUDA_ARCH__ >= 900
     __shared__ uint64_t barriers[2];
 
-    full_barriers = (uint32_t) __cvta_generic_to_shared (barriers);
+    full_barriers = shared_address (barriers);
     if (threadIdx.x < 2)
-      asm volatile ("mbarrier.init.shared::cta.b64 [%0], 1;"
-                    :
-                    : "r"(full_barriers + 8 * threadIdx.x)
-                    : "memory");
+      full (threadIdx.x).init ();
     fence_view_async_shared ();
     __syncthreads ();
 #endif
@@ -71,12 +66,7 @@ public:
   {
 #if __CUDA_ARCH__ >= 900
     if (lane == 0)
-      asm volatile ("cp.async.bulk.shared::cluster.global.mbarrier"
-                    "::complete_tx::bytes [%0], [%1], %2, [%3];"
-                    :
-                    : "r"((uint32_t) __cvta_generic_to_shared (to)), "l"(from),
-                    "r"(4 * floats), "r"(full_barriers + 8 * (committed & 1))
-                    : "memory");
+      copy_bytes (shared_address (to), from, 4 * floats, full (committed & 1));
 #else
     for (int x = 4 * lane; x < floats; x += 4 * lanes)
       __pipeline_memcpy_async (to + x, from + x, 16);
@@ -96,10 +86,7 @@ public:
   {
 #if __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0)
-      asm volatile ("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-                    :
-                    : "r"(full_barriers + 8 * (committed & 1)), "r"(4 * floats)
-                    : "memory");
+      full (committed & 1).arrive_and_expect (4 * floats);
 #endif
     __pipeline_commit ();
     committed++;
@@ -111,14 +98,7 @@ public:
     if (released == waited)
       wait_for_threads (committed - released - 1);
 #if __CUDA_ARCH__ >= 900
-    asm volatile ("{\n.reg .pred done;\n"
-                  "again:\n"
-                  "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-                  "@!done bra again;\n}"
-                  :
-                  : "r"(full_barriers + 8 * (released & 1)),
-                  "r"(released >> 1 & 1)
-                  : "memory");
+    full (released & 1).wait (released >> 1 & 1);
 #endif
     return released & 1;
   }
@@ -132,6 +112,11 @@ public:
   }
 
 private:
+  __device__ __forceinline__ CopyBarrier full (unsigned stage) const
+  {
+    return CopyBarrier{ full_barriers + 8 * stage };
+  }
+
   /* Waits until the copies by threads are complete, except those of the last
    * @pending stages, 0 or 1. */
   __device__ __forceinline__ void wait_for_threads (unsigned pending) const

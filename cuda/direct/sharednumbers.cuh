@@ -8,19 +8,13 @@
  */
 #pragma once
 
-#include <cstdint>
+#include "cuda/sharedaddress.cuh"
 
 namespace nd
 {
 
 /* Bytes. */
 typedef uint32_t SharedAddress;
-
-__device__ __forceinline__ SharedAddress
-shared_address (const void *shared)
-{
-  return (SharedAddress) __cvta_generic_to_shared (shared);
-}
 
 /* Two numbers. @from is a multiple of 16 bytes. */
 __device__ __forceinline__ double2

@@ -265,12 +265,9 @@ launch (const Arguments &a, cudaStream_t stream)
       (a.size[1] + S::HEIGHT - 1) / S::HEIGHT,
       a.size[2] < 65535 ? a.size[2] : 65535);
 
-  /* The limit of 48 KiB includes the barriers. The attribute is always set to
-   * the same value, because other threads may launch the same kernel with
-   * another size at the same time. */
+  /* The limit of 48 KiB includes the barriers. */
   if (bytes > 47 << 10)
-    ND_CUDA (cudaFuncSetAttribute (stencil_kernel<S>,
-        cudaFuncAttributeMaxDynamicSharedMemorySize, max_dynamic_shared ()));
+    allow_shared ((const void *) stencil_kernel<S>, max_dynamic_shared ());
   launch_early (stencil_kernel<S>, blocks, THREADS, bytes, stream, a);
 }
 

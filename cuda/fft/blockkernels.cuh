@@ -1,7 +1,15 @@
-/* Transforms of overlapping blocks (overlap-save; Karas and Svoboda 2011), for
- * filters of up to 17 samples along each axis. A block is transformed,
- * multiplied and transformed back in registers and shared memory, so that
- * device memory is read and written once.
+/* What the kernels for FFT blocks of 32 samples along each axis share: their
+ * arguments, and how they load and store samples. `Blocks` also describes wide
+ * and deep blocks.
+ *
+ * The product of the spectra of a block and of a filter is the spectrum of a
+ * circular convolution: at the edges of the block, outputs sum samples of the
+ * opposite edge. They are not stored. The other outputs are called valid, and
+ * blocks overlap so that each output is valid in one of them (overlap-save;
+ * Karas and Svoboda 2011). Filters have up to 17 samples along each axis, which
+ * leaves at least half of the outputs of a block along an axis. A block is
+ * transformed, multiplied and transformed back in registers and shared memory,
+ * so that device memory is read and written once.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -167,6 +175,16 @@ padded_index (const Blocks &b, int axis, int i)
   return i >= b.padded[axis]
       ? NOTHING
       : border_index (b.border, i + b.low[axis], b.shape[axis]);
+}
+
+/* Whether the volume has the sample at index @i of the padded volume, along an
+ * axis. Indices that no filter reads count as the last one that they read. */
+__device__ __forceinline__ bool
+is_in_volume (const Blocks &b, int axis, int i)
+{
+  const int index = min (i, b.padded[axis] - 1) + b.low[axis];
+
+  return index >= 0 && index < b.shape[axis];
 }
 
 __device__ inline float

@@ -62,27 +62,14 @@ count_units (const Blocks &b, const BlockKernels &k)
   return b.is_flat () ? (groups + warps - 1) / warps : groups;
 }
 
-/* Launches @count thread blocks, each with @shared bytes of shared memory.
- * @early: as early as launch_early () does. */
+/* Launches @count thread blocks, each with @shared bytes of shared memory. */
 void
 launch (const void *kernel, const BlockKernels &k, const BlockArguments &a,
     size_t count, size_t shared, cudaStream_t stream, bool early = false)
 {
-  void *arguments[] = { (void *) &a };
-  cudaLaunchAttribute attribute = {};
-  cudaLaunchConfig_t config = {};
-
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  config.gridDim = dim3 (count);
-  config.blockDim = dim3 (k.threads);
-  config.dynamicSmemBytes = shared;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = early && runs_as_sm90 (kernel) ? 1 : 0;
-  ND_CUDA (cudaFuncSetAttribute (kernel,
-      cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  ND_CUDA (cudaLaunchKernelExC (&config, kernel, arguments));
+  allow_shared (kernel, shared);
+  launch_kernel (kernel, dim3 (count), dim3 (k.threads), shared, stream, &a,
+      early);
 }
 
 /* Whether a multiprocessor holds as many thread blocks as the kernel for

@@ -28,7 +28,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 namespace nd
@@ -188,8 +187,8 @@ public:
   FftDecimated (const RingJob &job, int parts, cudaStream_t stream);
   size_t bytes_needed () const override
   {
-    return total_bytes (ring, levels, coefficients, filter_sums, spectra,
-        responses, non_finite, *transform);
+    return total_bytes (ring, levels, coefficients, spectra, responses,
+        non_finite, *transform);
   }
   void allocate () override;
   void push (unsigned slot, const NdSamples *volume) override;
@@ -212,10 +211,9 @@ private:
   size_t numbers; /* of a part */
   size_t volume;  /* numbers of a padded volume */
   Memory<R> ring; /* [slot][component] */
-  Memory<double> levels;
+  Levels<R> levels;
   std::vector<size_t> filter_at; /* the first coefficient of each filter */
   Memory<R> coefficients;        /* times the scale of the transforms */
-  Memory<double> filter_sums;
   Memory<Number<R>> spectra; /* of the volume, the filter, and their product */
   Memory<R> responses;
   std::unique_ptr<ComplexTransform<R>> transform;
@@ -229,6 +227,7 @@ FftDecimated<R>::FftDecimated (const RingJob &job, int parts,
       n_slots (reach.slots + (job.border_volumes ? 1 : 0)),
       pad (make_pad (job, reach)),
       axis{ 0, pad.size[2] > 1 ? 1 : 2, pad.size[2] > 1 ? 2 : 1 },
+      levels (job, reach, n_slots, stream),
       non_finite (job, reach, ComputeStreams{ stream, stream })
 {
   size_t n = 0;
@@ -238,8 +237,6 @@ FftDecimated<R>::FftDecimated (const RingJob &job, int parts,
   pad.slice = multiply (pad.row, pad.size[1]);
   volume = multiply (pad.slice, pad.size[2]);
   ring.plan (multiply (volume, multiply (n_slots, job.shape.components)));
-  levels.plan (n_slots * job.shape.components);
-  filter_sums.plan (job.bank->n_filters * reach.slots);
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
     filter_at.push_back (n);
     n += nd_filter_count (job.bank->filters[k]);
@@ -266,30 +263,21 @@ FftDecimated<R>::allocate ()
   const double scale =
       2.0 / part.parts / part.size[0] / part.size[1] / part.size[2];
   std::vector<R> scaled (coefficients.count ());
-  std::vector<double> sums (filter_sums.count ());
 
   ND_INFO ("transforms decimated by %d to %dx%dx%d, because spectra of whole "
            "volumes do not fit",
       part.parts, part.size[0], part.size[1], part.size[2]);
-  allocate_all (ring, levels, coefficients, filter_sums, spectra, responses,
-      non_finite, *transform);
+  allocate_all (ring, levels, coefficients, spectra, responses, non_finite,
+      *transform);
   ND_DEBUG ("allocated %zu bytes", bytes_needed ());
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
     const NdFilter *const f = job.bank->filters[k];
-    const size_t n = f->size[0] * f->size[1] * f->size[2];
 
     std::transform (f->coefficients, f->coefficients + nd_filter_count (f),
         scaled.begin () + filter_at[k],
         [scale] (double w) { return scale * w; });
-    for (unsigned t = 0; t < reach.slots; t++) {
-      const double *const w = coefficients_of (f, t, reach);
-
-      if (w)
-        sums[k * reach.slots + t] = std::accumulate (w, w + n, 0.0);
-    }
   }
   coefficients.upload (scaled.data (), scaled.size ());
-  filter_sums.upload (sums.data (), sums.size ());
 }
 
 template <typename R>
@@ -298,14 +286,9 @@ FftDecimated<R>::push (unsigned slot, const NdSamples *samples)
 {
   for (size_t c = 0; c < job.shape.components; c++) {
     const size_t i = slot * job.shape.components + c;
-    Pad p = pad;
 
-    if (samples) {
-      find_level<R> (pad, *samples, job.in_type, c, levels.get () + i, stream);
-      p.level = levels.get () + i;
-    }
-    pad_volume (p, samples, job.in_type, c, ring.get () + i * volume,
-        non_finite.list (slot, c), stream);
+    levels.push (pad, slot, samples, c, ring.get () + i * volume,
+        non_finite.list (slot, c));
   }
 }
 
@@ -415,14 +398,9 @@ FftDecimated<R>::respond (const int *slots, const NdScale &scale,
 
   for (size_t c = 0; c < job.shape.components; c++)
     for (unsigned k = 0; k < job.bank->n_filters; k++) {
-      Levels l = { levels.get () + c, (int) job.shape.components,
-        filter_sums.get () + k * reach.slots, (int) reach.slots };
-
-      memcpy (l.slots, slots, reach.slots * sizeof (int));
       respond_one (slots, k, c);
       non_finite.add (slots, k, 1, c, to, 1);
-      store_responses (responses.get (), row, slice, pad.shape,
-          make_store (out, job.out_type, scale, c, k), l, stream);
+      levels.store (slots, k, c, responses.get (), row, slice, scale, out);
     }
 }
 

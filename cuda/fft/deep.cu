@@ -5,12 +5,12 @@
  */
 #include "core/log.h"
 #include "cuda/device.h"
-#include "cuda/fft/coefficients.h"
 #include "cuda/fft/deep.cuh"
 #include "cuda/fft/fft.cuh"
+#include "cuda/fft/planespectra.h"
+#include "cuda/launch.cuh"
 
 #include <algorithm>
-#include <complex>
 #include <vector>
 
 namespace nd
@@ -41,8 +41,6 @@ public:
       const NdSamples &out) override;
 
 private:
-  void launch (const void *kernel, size_t blocks, int threads, size_t shared,
-      const DeepArguments &a) const;
   void filter_pairs (DeepArguments a, int n, const NdScale &scale,
       const NdSamples &out, size_t component) const;
 
@@ -58,39 +56,6 @@ private:
   Memory<float2> spectra; /* of a launch */
   NonFiniteSamples non_finite;
 };
-
-/* Adds the spectra of the slices of the filter to @numbers. A coefficient that
- * reads offset d has index low - d, so that output i of a block is number i of
- * the inverse transform. */
-void
-add_spectra (std::vector<float2> &numbers, const NdFilter *filter,
-    const NdReach &reach, int slices)
-{
-  const int n_rows = reach.high[1] - reach.low[1] + 1;
-  std::complex<double> turns[DEEP]; /* exp (2 pi i k / DEEP) */
-  std::vector<std::complex<double>> rows ((size_t) slices * n_rows
-      * DEEP_HALF); /* [z][y][kx] */
-
-  for (int k = 0; k < DEEP; k++)
-    turns[k] = std::polar (1.0, 2 * G_PI * k / DEEP);
-  for_each_coefficient (filter, 0, reach, [&] (int x, int y, int z, double w) {
-    for (int k = 0; k < DEEP_HALF; k++)
-      rows[((size_t) z * n_rows + y) * DEEP_HALF + k] +=
-          w / DEEP_NUMBERS * turns[k * x % DEEP];
-  });
-  for (int z = 0; z < slices; z++) {
-    for (int kx = 0; kx < DEEP_HALF; kx++) {
-      for (int ky = 0; ky < DEEP; ky++) {
-        std::complex<double> sum = 0;
-
-        for (int y = 0; y < n_rows; y++)
-          sum += rows[((size_t) z * n_rows + y) * DEEP_HALF + kx]
-              * turns[ky * y % DEEP];
-        numbers.push_back (make_float2 (sum.real (), sum.imag ()));
-      }
-    }
-  }
-}
 
 int
 count_pairs (const Blocks &b)
@@ -133,7 +98,8 @@ FftDeep::FftDeep (const RingJob &job, cudaStream_t stream)
   std::vector<float2> numbers;
 
   for (unsigned k = 0; k < job.bank->n_filters; k++)
-    add_spectra (numbers, job.bank->filters[k], reach, kernels.slices);
+    add_plane_spectra (numbers, job.bank->filters[k], reach, kernels.slices,
+        DEEP_HALF, DEEP);
   filters.plan (std::move (numbers));
   spectra.plan (multiply (multiply (pairs, n_planes), DEEP_NUMBERS));
 }
@@ -147,18 +113,6 @@ FftDeep::allocate ()
   allocate_all (filters, spectra, non_finite);
 }
 
-void
-FftDeep::launch (const void *kernel, size_t n, int threads, size_t shared,
-    const DeepArguments &a) const
-{
-  void *arguments[] = { (void *) &a };
-
-  ND_CUDA (cudaFuncSetAttribute (kernel,
-      cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  ND_CUDA (cudaLaunchKernel (kernel, dim3 (n), dim3 (threads), arguments,
-      shared, stream));
-}
-
 /* Enqueues the responses of @n pairs from a.first_pair on. */
 void
 FftDeep::filter_pairs (DeepArguments a, int n, const NdScale &scale,
@@ -166,15 +120,19 @@ FftDeep::filter_pairs (DeepArguments a, int n, const NdScale &scale,
 {
   const size_t parts = (blocks.outputs[2] + kernels.depth - 1) / kernels.depth;
 
-  launch (kernels.forward, (size_t) n * blocks.padded[2],
-      kernels.forward_threads, kernels.forward_shared, a);
+  allow_shared (kernels.forward, kernels.forward_shared);
+  allow_shared (kernels.backward, kernels.backward_shared);
+  launch_kernel (kernels.forward, dim3 ((size_t) n * blocks.padded[2]),
+      dim3 (kernels.forward_threads), kernels.forward_shared, stream, &a,
+      false);
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
     a.store = make_store (out, job.out_type, scale, component, k);
     a.store.out += blocks.first[0] * out.sample + blocks.first[1] * out.row
         + blocks.first[2] * out.slice;
     a.filter = filters.get () + (size_t) k * kernels.slices * DEEP_FILTER;
-    launch (kernels.backward, n * parts, kernels.backward_threads,
-        kernels.backward_shared, a);
+    launch_kernel (kernels.backward, dim3 (n * parts),
+        dim3 (kernels.backward_threads), kernels.backward_shared, stream, &a,
+        false);
   }
 }
 

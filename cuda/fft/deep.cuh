@@ -1,5 +1,7 @@
 /* Deep blocks: 64 x 64 samples and all slices, for filters of up to 33 samples
- * along x, y and z (cuda/fft/deep.cu, cuda/fft/deepkernels.cu).
+ * along x, y and z (cuda/fft/deep.cu, cuda/fft/deepkernels.cu). Only planes are
+ * transformed. Along z, the spectra of planes are summed with the spectra of
+ * the slices of the filter as coefficients.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -11,6 +11,7 @@
 #include "cuda/fft/bankcolumns.cuh"
 #include "cuda/fft/deep.cuh"
 #include "cuda/fft/transform64.cuh"
+#include "cuda/sync.cuh"
 
 namespace nd
 {
@@ -64,14 +65,6 @@ any_index (const Blocks &b, int axis, int i)
   return border_index (b.border == ND_BORDER_CONSTANT ? (int) ND_BORDER_NEAREST
                                                       : b.border,
       min (i, b.padded[axis] - 1) + b.low[axis], b.shape[axis]);
-}
-
-__device__ __forceinline__ bool
-is_in_volume (const Blocks &b, int axis, int i)
-{
-  const int index = min (i, b.padded[axis] - 1) + b.low[axis];
-
-  return index >= 0 && index < b.shape[axis];
 }
 
 __device__ __forceinline__ bool
@@ -324,15 +317,6 @@ store_columns (const DeepArguments &a, const DeepPair &pair, int z,
   put_bank_scaled<DEEP_PITCH> (s, out[1], n[1], 0, &plane[t].y);
 }
 
-__device__ __forceinline__ void
-wait_for_plane ()
-{
-  asm volatile ("bar.sync %0, %1;"
-                :
-                : "r"((int) threadIdx.x / DEEP + 1), "n"(DEEP)
-                : "memory");
-}
-
 /* From spectra to DEPTH slices of responses of a pair. */
 template <int SLICES>
 __global__ void __launch_bounds__ (BACKWARD_THREADS, 1)
@@ -380,7 +364,7 @@ backward_kernel (const __grid_constant__ DeepArguments a)
 #pragma unroll
       for (int x = 0; x < DEEP; x++)
         plane[t * DEEP_PITCH + x] = v[x];
-      wait_for_plane ();
+      wait_for_group<DEEP> ();
 #pragma unroll
       for (int y = 0; y < DEEP; y++)
         v[y] = plane[y * DEEP_PITCH + t];
@@ -388,7 +372,7 @@ backward_kernel (const __grid_constant__ DeepArguments a)
     transform64<true> (v);
   }
   if (a.store.scaled || a.store.row > ~0u)
-    wait_for_plane ();
+    wait_for_group<DEEP> ();
   store_columns (a, pair_of (a.blocks, a.first_pair + pair), z, plane, v);
 }
 

@@ -1,6 +1,15 @@
-/* The ways of method `fft`: transforms of whole volumes, of boxes that volumes
- * are cut into, of parts of the frequencies, or of blocks in shared memory
- * (cuda/fft/blockkernels.cuh).
+/* The ways of method `fft`. All multiply the spectra of samples by those of
+ * filters. They differ in the part of a volume that is transformed at a time:
+ *
+ *   blocks     32 samples along each axis, for filters of up to 17
+ *   wide       64 x 64 samples of a plane, for flat filters of up to 33
+ *   deep       64 x 64 samples and all slices, for filters of up to 33
+ *   whole      the whole volume, by cuFFT, for any filter
+ *   boxes      large boxes, by cuFFT, if whole spectra do not fit in memory
+ *   decimated  parts of the frequencies, by cuFFT, in the same case
+ *
+ * For each there is a function that makes the method, and its cost in seconds
+ * per volume. cuda/fft/fft.cu chooses.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -53,8 +62,8 @@ double deep_cost (const RingJob &job);
 bool deep_possible (const RingJob &job);
 
 /* Whether the job is in single precision, all its filters fit into blocks, the
- * device has enough shared
- * memory, and output samples can be NaN if input samples can. */
+ * device has enough shared memory, and output samples can be NaN if input
+ * samples can. */
 bool blocks_possible (const RingJob &job);
 
 } // namespace nd

@@ -3,11 +3,27 @@
  */
 #include "cuda/fft/levels.cuh"
 
+#include "cuda/fft/coefficients.h"
+
+#include <cstring>
+#include <numeric>
+
 namespace nd
 {
 
 namespace
 {
+
+/* The levels of the volumes of a window, and the sum of a filter's coefficients
+ * for each volume. */
+struct WindowLevels
+{
+  const double *levels; /* slot 0; @stride from slot to slot */
+  int stride;
+  const double *sums; /* [t] */
+  int n_slots;
+  int slots[MAX_SLOTS];
+};
 
 /* The mean of some samples of a volume. Runs in one thread block. */
 template <typename T, typename R>
@@ -54,7 +70,7 @@ level_kernel (const unsigned char *in, NdSamples strides, int nx, int ny,
 template <typename R>
 __global__ void
 take_kernel (const R *samples, size_t row, size_t slice, int nx, int ny, int nz,
-    const __grid_constant__ Store store, const __grid_constant__ Levels l)
+    const __grid_constant__ Store store, const __grid_constant__ WindowLevels l)
 {
   __shared__ R level;
   const int x = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
@@ -81,8 +97,6 @@ take_kernel (const R *samples, size_t row, size_t slice, int nx, int ny, int nz,
   }
 }
 
-} // namespace
-
 template <typename R>
 void
 find_level (const Pad &pad, const NdSamples &volume, NdSampleType type,
@@ -99,28 +113,65 @@ find_level (const Pad &pad, const NdSamples &volume, NdSampleType type,
   ND_CUDA_LAUNCHED (level_kernel);
 }
 
+} // namespace
+
+template <typename R>
+Levels<R>::Levels (const RingJob &job, const NdReach &reach, size_t n_slots,
+    cudaStream_t stream)
+    : job (job), reach (reach), stream (stream)
+{
+  std::vector<double> sums_of_filters;
+
+  for (unsigned k = 0; k < job.bank->n_filters; k++) {
+    const NdFilter *const f = job.bank->filters[k];
+    const size_t n = f->size[0] * f->size[1] * f->size[2];
+
+    for (unsigned t = 0; t < reach.slots; t++) {
+      const double *const w = coefficients_of (f, t, reach);
+
+      sums_of_filters.push_back (w ? std::accumulate (w, w + n, 0.0) : 0);
+    }
+  }
+  levels.plan (n_slots * job.shape.components);
+  sums.plan (std::move (sums_of_filters));
+}
+
 template <typename R>
 void
-store_responses (const R *responses, size_t row, size_t slice,
-    const int shape[3], const Store &store, const Levels &levels,
-    cudaStream_t stream)
+Levels<R>::push (Pad pad, unsigned slot, const NdSamples *volume,
+    size_t component, R *to, const NonFiniteList &non_finite)
 {
+  if (volume) {
+    double *const level =
+        levels.get () + slot * job.shape.components + component;
+
+    find_level<R> (pad, *volume, job.in_type, component, level, stream);
+    pad.level = level;
+  }
+  pad_volume (pad, volume, job.in_type, component, to, non_finite, stream);
+}
+
+template <typename R>
+void
+Levels<R>::store (const int *slots, unsigned k, size_t component,
+    const R *responses, size_t row, size_t slice, const NdScale &scale,
+    const NdSamples &out) const
+{
+  const size_t *const shape = job.shape.size;
   const dim3 threads (32, 4);
   const dim3 blocks ((shape[0] + 127) / 128, (shape[1] + 3) / 4,
       shape[2] < 65535 ? shape[2] : 65535);
+  WindowLevels l = { levels.get () + component, (int) job.shape.components,
+    sums.get () + k * reach.slots, (int) reach.slots };
 
+  memcpy (l.slots, slots, reach.slots * sizeof (int));
   take_kernel<R><<<blocks, threads, 0, stream>>> (responses, row, slice,
-      shape[0], shape[1], shape[2], store, levels);
+      shape[0], shape[1], shape[2],
+      make_store (out, job.out_type, scale, component, k), l);
   ND_CUDA_LAUNCHED (take_kernel);
 }
 
-template void find_level<float> (const Pad &, const NdSamples &, NdSampleType,
-    size_t, double *, cudaStream_t);
-template void find_level<double> (const Pad &, const NdSamples &, NdSampleType,
-    size_t, double *, cudaStream_t);
-template void store_responses<float> (const float *, size_t, size_t,
-    const int[3], const Store &, const Levels &, cudaStream_t);
-template void store_responses<double> (const double *, size_t, size_t,
-    const int[3], const Store &, const Levels &, cudaStream_t);
+template class Levels<float>;
+template class Levels<double>;
 
 } // namespace nd

@@ -1,5 +1,5 @@
-/* Which responses may be computed at the same time: those that do not use each
- * other's memory.
+/* Which responses may be computed at the same time, by early launches
+ * (cuda/launch.cuh): those that do not use each other's memory.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

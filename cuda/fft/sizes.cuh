@@ -1,5 +1,6 @@
-/* Sizes of transforms. A somewhat larger transform is often faster. Several
- * sizes are measured on the device, and the fastest one is stored across runs.
+/* Sizes of transforms by cuFFT. A somewhat larger transform is often faster.
+ * Several sizes are measured on the device, and the fastest one is stored
+ * across runs.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

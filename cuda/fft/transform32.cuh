@@ -1,5 +1,5 @@
-/* The Fourier transform of 32 numbers in the registers of one thread:
- * the same as of 64 numbers.
+/* The Fourier transform of 32 numbers in the registers of one thread, by the
+ * same steps as that of 64 numbers (cuda/fft/transform64.cuh).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -1,6 +1,7 @@
 /* How a thread block of 16 warps computes a block of 32 x 32 x 32 samples: the
  * column of the spectrum that each thread has (cuda/fft/volumekernels.cu,
- * cuda/fft/volumebank.cu).
+ * cuda/fft/volumebank.cu). A column is the 32 numbers along z at one (kx, ky);
+ * its mirror is the column at (-kx, -ky).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -200,7 +200,8 @@ private:
   {
     return (i < b.valid[axis] || begin + b.valid[axis] >= b.outputs[axis])
         && begin + i < b.padded[axis]
-        && (b.border != ND_BORDER_CONSTANT || is_volume (b, axis, begin + i));
+        && (b.border != ND_BORDER_CONSTANT
+            || is_in_volume (b, axis, begin + i));
   }
 
   /* Replaces the samples outside of the volume by the border's value. */
@@ -209,24 +210,18 @@ private:
   {
     const int lane = threadIdx.x % 32;
     const Corner &at = c.at[0];
-    const unsigned rows = __ballot_sync (~0u, is_volume (b, 1, at.y + lane));
-    const bool x = is_volume (b, 0, at.x + lane);
-    const unsigned inside[2] = { x && is_volume (b, 2, at.z + c.plane[0]) ? rows
-                                                                          : 0,
-      x && is_volume (b, 2, at.z + c.plane[1]) ? rows : 0 };
+    const unsigned rows = __ballot_sync (~0u, is_in_volume (b, 1, at.y + lane));
+    const bool x = is_in_volume (b, 0, at.x + lane);
+    const unsigned inside[2] = {
+      x && is_in_volume (b, 2, at.z + c.plane[0]) ? rows : 0,
+      x && is_in_volume (b, 2, at.z + c.plane[1]) ? rows : 0
+    };
 
 #pragma unroll
     for (int y = 0; y < BLOCK; y++) {
       v[y].x = inside[0] >> y & 1 ? v[y].x : b.border_value;
       v[y].y = inside[1] >> y & 1 ? v[y].y : b.border_value;
     }
-  }
-
-  __device__ static bool is_volume (const Blocks &b, int axis, int i)
-  {
-    const int index = min (i, b.padded[axis] - 1) + b.low[axis];
-
-    return index >= 0 && index < b.shape[axis];
   }
 
   __device__ __forceinline__ unsigned char *memory () const

@@ -22,7 +22,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 namespace nd
@@ -129,10 +128,9 @@ private:
   std::unique_ptr<Transform<R>> transform;
   Memory<R> samples;      /* before the transform, and after its inverse */
   Memory<Number<R>> ring; /* [slot][component] */
-  Memory<double> levels;
+  Levels<R> levels;
   const bool real;   /* spectra of filters are real */
   Memory<R> filters; /* [filter][t], of Number<R> or R */
-  Memory<double> filter_sums;
   std::unique_ptr<WindowSums<R>> sums;
   NonFiniteSamples non_finite;
 };
@@ -141,15 +139,14 @@ template <typename R>
 FftWhole<R>::FftWhole (const RingJob &job, cudaStream_t stream)
     : job (job), reach (nd_job_reach (&job)), stream (stream),
       n_slots (reach.slots + (job.border_volumes ? 1 : 0)),
-      pad (make_pad (job, reach)), real (all_symmetric (job.bank)),
+      pad (make_pad (job, reach)), levels (job, reach, n_slots, stream),
+      real (all_symmetric (job.bank)),
       non_finite (job, reach, ComputeStreams{ stream, stream })
 {
   int size[3];
 
   memcpy (size, pad.size, sizeof (size));
   guess_sizes<R> (size);
-  levels.plan (n_slots * job.shape.components);
-  filter_sums.plan (job.bank->n_filters * reach.slots);
   plan_for (size);
 }
 
@@ -175,8 +172,8 @@ template <typename R>
 size_t
 FftWhole<R>::bytes_needed () const
 {
-  return total_bytes (samples, ring, levels, filters, filter_sums, *sums,
-      non_finite, *transform);
+  return total_bytes (samples, ring, levels, filters, *sums, non_finite,
+      *transform);
 }
 
 template <typename R>
@@ -193,8 +190,7 @@ FftWhole<R>::allocate ()
            "of filters",
       size[0], size[1], size[2], pad.size[0], pad.size[1], pad.size[2],
       real ? "real" : "complex");
-  allocate_all (samples, ring, levels, filters, filter_sums, *sums, non_finite,
-      *transform);
+  allocate_all (samples, ring, levels, filters, *sums, non_finite, *transform);
   ND_DEBUG ("allocated %zu bytes", bytes_needed ());
   add_filters ();
 }
@@ -270,7 +266,6 @@ void
 FftWhole<R>::add_filters ()
 {
   const double scale = 1.0 / ((double) pad.full[0] * pad.full[1] * pad.full[2]);
-  std::vector<double> sums_of_filters (filter_sums.count ());
   size_t largest = 0;
 
   for (unsigned k = 0; k < job.bank->n_filters; k++)
@@ -291,7 +286,6 @@ FftWhole<R>::add_filters ()
 
       if (!w)
         continue;
-      sums_of_filters[at] = std::accumulate (w, w + n, 0.0);
       ND_CUDA (cudaMemsetAsync (samples.get (), 0, samples.bytes (), stream));
       place_kernel<R><<<(n + 255) / 256 < 1024 ? (n + 255) / 256 : 1024, 256, 0,
           stream>>> (coefficients.get () + (w - f->coefficients), placement,
@@ -300,7 +294,6 @@ FftWhole<R>::add_filters ()
       add_spectrum (at);
     }
   }
-  filter_sums.upload (sums_of_filters.data (), sums_of_filters.size ());
   ND_CUDA (cudaStreamSynchronize (stream));
   ND_DEBUG ("made the spectra of %u filters", job.bank->n_filters);
 }
@@ -311,14 +304,9 @@ FftWhole<R>::push (unsigned slot, const NdSamples *volume)
 {
   for (size_t c = 0; c < job.shape.components; c++) {
     const size_t i = slot * job.shape.components + c;
-    Pad p = pad;
 
-    if (volume) {
-      find_level<R> (pad, *volume, job.in_type, c, levels.get () + i, stream);
-      p.level = levels.get () + i;
-    }
-    pad_volume (p, volume, job.in_type, c, samples.get (),
-        non_finite.list (slot, c), stream);
+    levels.push (pad, slot, volume, c, samples.get (),
+        non_finite.list (slot, c));
     transform->forward (samples.get (), ring.get () + i * numbers);
   }
   sums->pushed (slot);
@@ -346,18 +334,13 @@ FftWhole<R>::respond (const int *slots, const NdScale &scale,
 {
   for (size_t c = 0; c < job.shape.components; c++) {
     for (unsigned k = 0; k < job.bank->n_filters; k++) {
-      Levels l = { levels.get () + c, (int) job.shape.components,
-        filter_sums.get () + k * reach.slots, (int) reach.slots };
-
-      memcpy (l.slots, slots, reach.slots * sizeof (int));
       R *const response = response_of (k);
       const NdSamples to = { (guint8 *) response, sizeof (R),
         sizeof (R) * pad.row, sizeof (R) * pad.slice };
 
       transform->inverse (make_sum (slots, k, c), samples.get ());
       non_finite.add (slots, k, 1, c, to, 1);
-      store_responses (response, pad.row, pad.slice, pad.shape,
-          make_store (out, job.out_type, scale, c, k), l, stream);
+      levels.store (slots, k, c, response, pad.row, pad.slice, scale, out);
     }
   }
 }

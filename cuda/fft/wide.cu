@@ -1,18 +1,17 @@
-/* Method `fft` by wide blocks: volumes are read in place, and each filter is a
- * launch.
+/* Method `fft` by wide blocks (cuda/fft/wide.cuh): volumes are read in place,
+ * and each filter is a launch. The copy engine needs a description of the
+ * volume (CUtensorMap), which is made here.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #include "core/log.h"
 #include "cuda/device.h"
-#include "cuda/fft/coefficients.h"
 #include "cuda/fft/fft.cuh"
+#include "cuda/fft/planespectra.h"
 #include "cuda/fft/wide.cuh"
 #include "cuda/launch.cuh"
 
-#include <cmath>
-#include <complex>
 #include <vector>
 
 namespace nd
@@ -48,34 +47,6 @@ private:
   NonFiniteSamples non_finite;
 };
 
-/* Adds the spectrum of the filter to @numbers. A coefficient that reads offset
- * d has index low - d, so that output i of a block is number i of the inverse
- * transform. */
-void
-add_spectrum (std::vector<float2> &numbers, const NdFilter *filter,
-    const NdReach &reach)
-{
-  std::complex<double> turns[WIDE]; /* exp (2 pi i k / WIDE) */
-  std::vector<std::complex<double>> rows (WIDE * WIDE); /* [y][kx] */
-
-  for (int k = 0; k < WIDE; k++)
-    turns[k] = std::polar (1.0 / WIDE / WIDE, 2 * G_PI * k / WIDE);
-  for_each_coefficient (filter, 0, reach, [&] (int x, int y, int, double w) {
-    for (int k = 0; k < WIDE; k++)
-      rows[y * WIDE + k] += w * turns[k * x % WIDE];
-  });
-  for (int kx = 0; kx < WIDE; kx++) {
-    for (int ky = 0; ky < WIDE_HALF; ky++) {
-      std::complex<double> sum = 0;
-
-      for (int y = 0; y < WIDE; y++)
-        sum += rows[y * WIDE + kx] * turns[ky * y % WIDE];
-      sum *= WIDE * WIDE;
-      numbers.push_back (make_float2 (sum.real (), sum.imag ()));
-    }
-  }
-}
-
 FftWide::FftWide (const RingJob &job, cudaStream_t stream)
     : job (job), reach (nd_job_reach (&job)), stream (stream),
       blocks (make_wide_blocks (job, reach)),
@@ -86,7 +57,8 @@ FftWide::FftWide (const RingJob &job, cudaStream_t stream)
   std::vector<float2> numbers;
 
   for (unsigned k = 0; k < job.bank->n_filters; k++)
-    add_spectrum (numbers, job.bank->filters[k], reach);
+    add_plane_spectra (numbers, job.bank->filters[k], reach, 1, WIDE,
+        WIDE_HALF);
   filters.plan (std::move (numbers));
 }
 
@@ -179,8 +151,7 @@ FftWide::respond (const int *slots, const NdScale &scale, const NdSamples &out)
         && make_map (&a.map, last, job.in_type, blocks);
     const WideKernel &kernel = copies ? copying : loading;
 
-    ND_CUDA (cudaFuncSetAttribute ((const void *) kernel.function,
-        cudaFuncAttributeMaxDynamicSharedMemorySize, kernel.shared));
+    allow_shared ((const void *) kernel.function, kernel.shared);
     for (unsigned k = 0; k < n_filters; k++) {
       a.store = make_store (out, job.out_type, scale, c, k);
       a.is_plain = !a.store.scaled && a.store.row <= ~0u

@@ -13,8 +13,7 @@
 #include "cuda/device.h"
 #include "cuda/fft/bankcolumns.cuh"
 #include "cuda/fft/transform64.cuh"
-#include "cuda/fft/wide.cuh"
-#include "cuda/sync.cuh"
+#include "cuda/fft/wideloads.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -29,16 +28,6 @@ namespace
  * multiprocessor suffice for so many. */
 constexpr int PAIRS = 6;
 
-/* The distance of rows of numbers in shared memory: threads that access rows
- * with 16 bytes each have no bank conflicts. */
-constexpr int WIDE_PITCH = WIDE + 2;
-
-/* Samples of a block as the copy engine brings them. */
-template <typename T>
-constexpr int ROW_BYTES = copied_samples (sizeof (T)) * sizeof (T);
-template <typename T>
-constexpr int TILE_BYTES = WIDE * ROW_BYTES<T>;
-
 /* Shared memory of a pair, and of all pairs of a thread block. */
 constexpr size_t PAIR_BYTES =
     std::max<size_t> (sizeof (float2) * WIDE * WIDE_PITCH,
@@ -46,272 +35,6 @@ constexpr size_t PAIR_BYTES =
 constexpr size_t COMMON_BYTES =
     (sizeof (float2) * WIDE_NUMBERS + (sizeof (uint64_t) + 32) * PAIRS + 127)
     / 128 * 128;
-
-/* The barrier in shared memory that counts the bytes of a pair (PTX ISA,
- * mbarrier). */
-struct Arrivals
-{
-  uint32_t barrier; /* shared address */
-  uint32_t parity = 0;
-
-  __device__ __forceinline__ explicit Arrivals (uint64_t *in_shared)
-      : barrier ((uint32_t) __cvta_generic_to_shared (in_shared))
-  {
-  }
-
-  __device__ __forceinline__ void init () const
-  {
-#if __CUDA_ARCH__ >= 900
-    asm volatile ("mbarrier.init.shared::cta.b64 [%0], 1;"
-                  :
-                  : "r"(barrier)
-                  : "memory");
-#endif
-  }
-
-  __device__ __forceinline__ void expect (int bytes) const
-  {
-#if __CUDA_ARCH__ >= 900
-    asm volatile ("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-                  :
-                  : "r"(barrier), "r"(bytes)
-                  : "memory");
-#endif
-  }
-
-  /* Copies the box of @map at (x, y, z). */
-  __device__ __forceinline__ void copy_box (void *to, const CUtensorMap &map,
-      int x, int y, int z) const
-  {
-#if __CUDA_ARCH__ >= 900
-    asm volatile ("cp.async.bulk.tensor.3d.shared::cluster.global.tile"
-                  ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], "
-                  "[%5];"
-                  :
-                  : "r"((uint32_t) __cvta_generic_to_shared (to)), "l"(&map),
-                  "r"(x), "r"(y), "r"(z), "r"(barrier)
-                  : "memory");
-#endif
-  }
-
-  __device__ __forceinline__ void wait ()
-  {
-#if __CUDA_ARCH__ >= 900
-    asm volatile ("{\n.reg .pred done;\n"
-                  "again:\n"
-                  "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-                  "@!done bra again;\n}"
-                  :
-                  : "r"(barrier), "r"(parity)
-                  : "memory");
-    parity ^= 1;
-#endif
-  }
-};
-
-/* Waits for the threads of the pair. */
-__device__ __forceinline__ void
-wait_for_pair ()
-{
-  asm volatile ("bar.sync %0, %1;"
-                :
-                : "r"((int) threadIdx.x / WIDE + 1), "n"(WIDE)
-                : "memory");
-}
-
-/* The block after that at @at. */
-__device__ __forceinline__ Corner
-next_corner (const Blocks &b, Corner at)
-{
-  at.x += b.valid[0];
-  if (at.x >= b.outputs[0]) {
-    at.x = 0;
-    at.y += b.valid[1];
-  }
-  if (at.y >= b.outputs[1]) {
-    at.y = 0;
-    at.z++;
-  }
-  return at;
-}
-
-/* The second block of the pair. If there is none, it is the first one again,
- * and nothing of it is stored. */
-__device__ __forceinline__ Corner
-second_corner (const Blocks &b, const Corner &at)
-{
-  const Corner next = next_corner (b, at);
-
-  return next.z < b.outputs[2] ? next : at;
-}
-
-__device__ __forceinline__ bool
-is_within (const Blocks &b, const Corner &at, int axis)
-{
-  const int first = (axis == 0 ? at.x : at.y) + b.low[axis];
-
-  return first >= 0 && first + WIDE <= b.shape[axis];
-}
-
-__device__ __forceinline__ bool
-is_inside (const Blocks &b, const Corner &at)
-{
-  return is_within (b, at, 0) && is_within (b, at, 1);
-}
-
-/* Whether the copy engine brings the block: its rows are in the volume, and so
- * are its columns, or samples near them that are copied too. */
-__device__ __forceinline__ bool
-is_copied (const Blocks &b, const Corner &at)
-{
-  return is_within (b, at, 1)
-      && (is_within (b, at, 0)
-          || (b.border != ND_BORDER_WRAP && b.border != ND_BORDER_CONSTANT));
-}
-
-/* The first sample of a row that is copied: those that the block contains, or
- * the last ones near them. */
-template <typename T>
-__device__ __forceinline__ int
-first_copied (const Blocks &b, const Corner &at)
-{
-  const int first = min (max (at.x + b.low[0], 0), b.shape[0] - WIDE);
-
-  return first & ~(int) (16 / sizeof (T) - 1);
-}
-
-template <typename T>
-__device__ __forceinline__ void
-copy_pair (const WideArguments &a, const Corner &at, const Arrivals &arrivals,
-    unsigned char *to)
-{
-  const Blocks &b = a.blocks;
-  const Corner second = second_corner (b, at);
-
-  if (threadIdx.x % WIDE > 0 || !is_copied (b, at) || !is_copied (b, second))
-    return;
-  arrivals.expect (2 * TILE_BYTES<T>);
-  arrivals.copy_box (to, a.map, first_copied<T> (b, at), at.y + b.low[1],
-      at.z + b.low[2]);
-  arrivals.copy_box (to + TILE_BYTES<T>, a.map, first_copied<T> (b, second),
-      second.y + b.low[1], second.z + b.low[2]);
-}
-
-/* copy_pair () when all threads have read the shared memory of the pair. */
-template <typename T>
-__device__ __forceinline__ void
-copy_next (const WideArguments &a, const Corner &at, const Arrivals &arrivals,
-    unsigned char *to)
-{
-  fence_view_async_shared ();
-  wait_for_pair ();
-  copy_pair<T> (a, at, arrivals, to);
-}
-
-/* The thread's column in a copied block. A column that no filter reads may
- * contain any samples. */
-template <typename T>
-__device__ __forceinline__ const unsigned char *
-copied_column (const Blocks &b, const Corner &at, const unsigned char *tile)
-{
-  const int x = padded_index (b, 0, at.x + threadIdx.x % WIDE);
-
-  return tile + (x >= 0 ? x - first_copied<T> (b, at) : 0) * sizeof (T);
-}
-
-template <typename T>
-__device__ __forceinline__ void
-load_copied (const WideArguments &a, const Corner &at, const Corner &second,
-    const unsigned char *from, float2 (&v)[WIDE])
-{
-  const unsigned char *const p0 = copied_column<T> (a.blocks, at, from);
-  const unsigned char *const p1 =
-      copied_column<T> (a.blocks, second, from + TILE_BYTES<T>);
-
-#pragma unroll
-  for (int y = 0; y < WIDE; y++)
-    v[y] = make_float2 (load_sample<T> (p0 + y * ROW_BYTES<T>),
-        load_sample<T> (p1 + y * ROW_BYTES<T>));
-}
-
-template <typename T>
-__device__ __forceinline__ const unsigned char *
-first_sample (const WideArguments &a, const Corner &at)
-{
-  return a.in.in + (at.x + a.blocks.low[0] + threadIdx.x % WIDE) * a.in.sample
-      + (at.y + a.blocks.low[1]) * a.in.row
-      + (at.z + a.blocks.low[2]) * a.in.slice;
-}
-
-/* Blocks whose samples are all in the volume, and that the copy engine cannot
- * read. */
-template <typename T>
-__device__ __forceinline__ void
-load_inside (const WideArguments &a, const Corner &at, const Corner &second,
-    float2 (&v)[WIDE])
-{
-  const unsigned char *const p0 = first_sample<T> (a, at);
-  const unsigned char *const p1 = first_sample<T> (a, second);
-
-#pragma unroll
-  for (int y = 0; y < WIDE; y++)
-    v[y] = make_float2 (load_sample<T> (row_at (p0, a.in.row, y)),
-        load_sample<T> (row_at (p1, a.in.row, y)));
-}
-
-/* Lists a sample that is not finite. Only the last block that contains it
- * does. */
-__device__ __noinline__ void
-list_non_finite (const WideArguments &a, const Corner &at, int row, float value)
-{
-  const Blocks &b = a.blocks;
-  const int column = threadIdx.x % WIDE;
-
-  if (a.in.non_finite.count
-      && (column < b.valid[0] || at.x + b.valid[0] >= b.outputs[0])
-      && (row < b.valid[1] || at.y + b.valid[1] >= b.outputs[1]))
-    add_non_finite (a.in.non_finite, b.first[0] + at.x + column,
-        b.first[1] + at.y + row, b.first[2] + at.z, value);
-}
-
-/* Loads a column of any block, the real or the imaginary part of @column, which
- * is the thread's own part of shared memory. FINITE: lists samples that are not
- * finite and takes 0 for them. The code is apart, because it is seldom used and
- * instruction caches are small. */
-template <typename T, bool FINITE>
-__device__ __noinline__ void
-load_any (const WideArguments &a, const Corner &at, float *column)
-{
-  constexpr int GROUP = 16; /* loads at a time */
-  const Blocks b = a.blocks;
-  const size_t row_bytes = a.in.row;
-  const int x = padded_index (b, 0, at.x + threadIdx.x % WIDE);
-  const unsigned char *const p =
-      a.in.in + max (x, 0) * a.in.sample + (at.z + b.low[2]) * a.in.slice;
-
-#pragma unroll 1
-  for (int row = 0; row < WIDE; row += GROUP) {
-    const int mine = padded_index (b, 1, at.y + row + threadIdx.x % GROUP);
-    float values[GROUP];
-
-#pragma unroll
-    for (int i = 0; i < GROUP; i++) {
-      const int y = __shfl_sync (~0u, mine, i);
-
-      values[i] = load_sample<T> (p + max (y, 0) * row_bytes);
-      if (x < 0 || y < 0)
-        values[i] = beyond (b, x, y, 0, 0);
-    }
-#pragma unroll
-    for (int i = 0; i < GROUP; i++) {
-      if (FINITE && !isfinite (values[i])) {
-        list_non_finite (a, at, row + i, values[i]);
-        values[i] = 0;
-      }
-      column[2 * (row + i) * WIDE_PITCH] = values[i];
-    }
-  }
-}
 
 /* Exchanges the columns of the threads for rows. */
 __device__ __forceinline__ void
@@ -322,7 +45,7 @@ load_rows (float2 *plane, float2 (&v)[WIDE])
 #pragma unroll
   for (int y = 0; y < WIDE; y++)
     plane[y * WIDE_PITCH + t] = v[y];
-  wait_for_pair ();
+  wait_for_group<WIDE> ();
 #pragma unroll
   for (int x = 0; x < WIDE; x += 2) {
     const float4 two = *(const float4 *) (plane + t * WIDE_PITCH + x);
@@ -341,7 +64,7 @@ load_columns (float2 *plane, float2 (&v)[WIDE])
   for (int x = 0; x < WIDE; x += 2)
     *(float4 *) (plane + t * WIDE_PITCH + x) =
         make_float4 (v[x].x, v[x].y, v[x + 1].x, v[x + 1].y);
-  wait_for_pair ();
+  wait_for_group<WIDE> ();
 #pragma unroll
   for (int y = 0; y < WIDE; y++)
     v[y] = plane[y * WIDE_PITCH + t];
@@ -436,26 +159,6 @@ put_columns (unsigned char *const (&out)[2], size_t row, const int (&n)[2],
   }
 }
 
-/* Stores of any kind of @n numbers of a column in shared memory. */
-__device__ __noinline__ void
-put_any (const Store &s, unsigned char *out, int n, const float *column)
-{
-  visit_sample_type (s.type, [&] (auto sample) {
-    using OUT = typename decltype (sample)::Type;
-
-#pragma unroll 4
-    for (int y = 0; y < n; y++, out += s.row) {
-      const float r = column[2 * y * WIDE_PITCH];
-      const double value = s.scaled ? s.gain * r + s.offset : r;
-
-      if constexpr (is_integer<OUT>)
-        *(OUT *) out = saturate (value, lowest<OUT>, highest<OUT>);
-      else
-        *(OUT *) out = (OUT) value;
-    }
-  });
-}
-
 template <typename T>
 __device__ __forceinline__ void
 store_pair (const WideArguments &a, const Corner &at, float2 *column,
@@ -481,8 +184,8 @@ store_pair (const WideArguments &a, const Corner &at, float2 *column,
 #pragma unroll
     for (int y = 0; y < WIDE; y++)
       column[y * WIDE_PITCH] = v[y];
-    put_any (s, out[0], n[0], &column->y);
-    put_any (s, out[1], n[1], &column->x);
+    put_bank_scaled<WIDE_PITCH> (s, out[0], n[0], 0, &column->y);
+    put_bank_scaled<WIDE_PITCH> (s, out[1], n[1], 0, &column->x);
   } else if (is_integer<T> && s.type != ND_FLOAT32) {
     put_columns<T> (out, s.row, n, v);
   } else {
@@ -504,14 +207,15 @@ filter_kernel (const __grid_constant__ WideArguments a)
   uint64_t *const barriers = (uint64_t *) (filter + WIDE_NUMBERS);
   /* Those of this pair and of the next one. They would need registers. */
   Corner *const corners = (Corner *) (barriers + PAIRS) + 2 * place;
-  Arrivals arrivals (barriers + place);
+  const CopyBarrier arrived = { shared_address (barriers + place) };
+  uint32_t parity = 0; /* of the next wait for copies */
   /* Neighbours in a thread block are far from one another, so that a few pairs
    * use all multiprocessors. */
   int pair = place * gridDim.x + blockIdx.x;
   float2 v[WIDE];
 
   if (t == 0) {
-    arrivals.init ();
+    arrived.init ();
     fence_view_async_shared ();
     corners[0] = corner_of (a.blocks, 2 * pair);
   }
@@ -522,7 +226,7 @@ filter_kernel (const __grid_constant__ WideArguments a)
   wait_on_dependent_grids ();
   launch_dependent_grids ();
   if (COPIES && pair < a.n_pairs)
-    copy_pair<T> (a, corners[0], arrivals, pair_shared);
+    copy_pair<T> (a, corners[0], arrived, pair_shared);
 #pragma unroll 1
   for (int turn = 0; pair < a.n_pairs; pair += step, turn ^= 1) {
     bool again = false;
@@ -536,9 +240,10 @@ filter_kernel (const __grid_constant__ WideArguments a)
 
         if (!again && COPIES && is_copied (a.blocks, at)
             && is_copied (a.blocks, second)) {
-          arrivals.wait ();
+          arrived.wait (parity);
+          parity ^= 1;
           load_copied<T> (a, at, second, pair_shared, v);
-          wait_for_pair ();
+          wait_for_group<WIDE> ();
         } else if (!again && !COPIES && a.in.row <= ~0u
             && is_inside (a.blocks, at) && is_inside (a.blocks, second)) {
           load_inside<T> (a, at, second, v);
@@ -564,7 +269,7 @@ filter_kernel (const __grid_constant__ WideArguments a)
       } else {
         load_columns (plane, v);
         if (COPIES && a.is_plain && pair + step < a.n_pairs)
-          copy_next<T> (a, corners[turn ^ 1], arrivals, pair_shared);
+          copy_next<T> (a, corners[turn ^ 1], arrived, pair_shared);
       }
       transform64<false> (v);
       if (sizeof (T) == 4 && pass == 0 && !again
@@ -575,7 +280,7 @@ filter_kernel (const __grid_constant__ WideArguments a)
     } while (pass < 4);
     store_pair<T> (a, corners[turn], plane + t, v);
     if (COPIES && !a.is_plain && pair + step < a.n_pairs)
-      copy_next<T> (a, corners[turn ^ 1], arrivals, pair_shared);
+      copy_next<T> (a, corners[turn ^ 1], arrived, pair_shared);
   }
 }
 

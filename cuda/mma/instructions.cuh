@@ -10,19 +10,13 @@
  */
 #pragma once
 
+#include "cuda/sharedaddress.cuh"
 #include "cuda/sync.cuh"
 
-#include <cstdint>
 #include <cuda_fp16.h>
 
 namespace nd
 {
-
-__device__ __forceinline__ uint32_t
-shared_address (const void *p)
-{
-  return (uint32_t) __cvta_generic_to_shared (p);
-}
 
 /* The descriptor of an operand of wgmma in shared memory. The operand consists
  * of matrices of 8 rows of 16 bytes, with the rows one after the other. From

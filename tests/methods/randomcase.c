@@ -168,7 +168,7 @@ largest_sample (const Case *c)
 {
   gdouble largest = fabs (c->job.border_value);
 
-  for (gsize t = 0; t < c->reach.slots; t++)
+  for (gsize t = 0; t <= c->reach.slots; t++)
     for (gsize z = 0; z < c->job.shape.size[2]; z++)
       for (gsize y = 0; y < c->job.shape.size[1]; y++)
         for (gsize i = 0; i < c->in.sample * c->job.shape.size[0];
@@ -200,7 +200,8 @@ largest_weights (const Case *c)
 /* Jobs that are large enough for cases that small jobs do not reach on a GPU:
  * thread blocks with several items of work, runs of several planes, pushes
  * beside a response, more NonFinite samples than the list holds, and banks with
- * more blocks of a transform than the device computes at once. */
+ * more blocks of a transform than the device computes at once. Those in memory
+ * of the device are small, so that `fft` computes several at the same time. */
 typedef struct
 {
   NdSampleType type;
@@ -211,6 +212,7 @@ typedef struct
   NdResponse response;
   gboolean is_complex;
   gboolean is_separable;
+  gboolean is_resident; /* in memory of the device */
 } Large;
 
 static const Large larges[] = {
@@ -245,6 +247,8 @@ static const Large larges[] = {
   { ND_FLOAT32, { 1008, 1100, 3 }, { 33, 3, 1, 1 } },
   { ND_UINT8, { 1008, 600, 3 }, { 3, 33, 1, 1 } },
   { ND_UINT16, { 500, 300, 1 }, { 21, 29, 1, 1 }, FALSE, 2 },
+  { ND_FLOAT32, { 64, 50, 40 }, { 5, 3, 7, 1 }, TRUE, .is_resident = TRUE },
+  { ND_UINT8, { 96, 40, 30 }, { 3, 7, 5, 1 }, .is_resident = TRUE },
 };
 
 guint
@@ -303,6 +307,7 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
   gsize bytes;
 
   memset (c, 0, sizeof (*c));
+  c->outputs = 1;
   c->exact = g_rand_boolean (r);
   c->job.precision = precision;
   c->job.in_type = random_type (r, precision);
@@ -408,7 +413,7 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
     for (guint t = 0; t < c->reach.slots; t++)
       c->slots[t] = (t + c->moves) % c->reach.slots;
   }
-  c->resident = g_rand_boolean (r);
+  c->resident = g_rand_boolean (r) || (large && large->is_resident);
 }
 
 void

@@ -22,6 +22,7 @@ typedef struct
   guint
       moves; /* by how many volumes the window moves on before the last output,
                 * as in a stream */
+  guint outputs;     /* computed in a row, of different volumes if several */
   gdouble magnitude; /* max |x| * sum |w| of the largest filter */
   gsize samples;
   /* Strided input, volumes in sequence. There is one volume more than the
