@@ -32,6 +32,13 @@ constexpr int COMMON_RADIUS = 8;
 /* The threads of a multiprocessor, limited by registers. */
 constexpr int RESIDENT = 1024;
 
+/* The first sample and the first output of a column. */
+struct Column
+{
+  const unsigned char *from;
+  float *out;
+};
+
 /* @paired: pairs of components begin at multiples of 8 bytes. */
 template <int N>
 __device__ __forceinline__ void
@@ -86,78 +93,97 @@ __global__ void __launch_bounds__ (RUN *COLUMNS, RESIDENT / (RUN * COLUMNS))
 deep_kernel (const __grid_constant__ DeepSum a)
 {
   constexpr int COMPONENTS = AXES * (AXES + 1) / 2, THREADS = RUN * COLUMNS;
-  extern __shared__ float ring[]; /* [component][plane][column] */
-  const int column = threadIdx.x % COLUMNS;
+  extern __shared__ Column columns[];
+  float *const ring = (float *) (columns + COLUMNS); /* [element][plane][] */
+  const int column = threadIdx.x % COLUMNS, plane = threadIdx.x / COLUMNS;
   const size_t slice = (size_t) a.size[0] * a.size[1];
   const size_t i = (size_t) blockIdx.x * COLUMNS + column;
-  const int x = i % a.size[0], y = i / a.size[0];
-  const unsigned char *const from = a.data + x * a.sample + y * a.row;
   const int first = blockIdx.y * a.chunk;
   const int end = min (first + a.chunk, a.size[2]);
   /* The planes that outputs of the chunk read. */
   const int begin_in = max (first - a.radius, 0);
-  const int end_in = i < slice ? min (end + a.radius, a.size[2]) : 0;
+  const int end_in = min (end + a.radius, a.size[2]);
   const int taps = 2 * a.radius + 1;
+  const int pitch = a.planes * COLUMNS;
   /* Sums begin one plane after a multiple of RUN in the ring, so that RUN
    * planes that are loaded together are side by side. */
-  int z = first + a.radius - a.lead + threadIdx.x / COLUMNS;
-  int at = taps % RUN + threadIdx.x / COLUMNS;
-  int read = taps % RUN + a.lead - 2 * a.radius;
-  float next[COMPONENTS];
+  int at = taps % RUN, read = taps % RUN + a.lead - 2 * a.radius;
+  float tensor[COMPONENTS];
+  /* The samples of step @step. */
+  const auto load = [&] (int step) {
+    const int z = first + a.radius + step + plane;
 
-  launch_dependent_grids ();
-  wait_on_dependent_grids ();
-  if (z >= begin_in && z < end_in)
-    load_tensor ((const float *) (from + z * a.slice), a.paired, next);
-  for (int step = -a.lead; step < end - first; step += RUN) {
-    float tensor[COMPONENTS], isotropic = 0;
-    float *const to = ring + at * COLUMNS + column;
-
-    if (z >= begin_in && z < end_in) {
-#pragma unroll
-      for (int c = 0; c < COMPONENTS; c++)
-        tensor[c] = next[c];
-      if (a.has_velocity) {
-        isotropic = find_isotropic<AXES> (tensor);
-#pragma unroll
-        for (int k = 0; k < AXES; k++)
-          tensor[nd_inline_tensor_index (AXES, k, k)] -= isotropic;
-      }
+    if (i < slice && z >= begin_in && z < end_in) {
+      load_tensor ((const float *) (columns[column].from + z * a.slice),
+          a.paired, tensor);
     } else {
 #pragma unroll
       for (int c = 0; c < COMPONENTS; c++)
         tensor[c] = 0;
     }
+  };
+
+  launch_dependent_grids ();
+  if (plane == 0) {
+    const size_t x = i % a.size[0], y = i / a.size[0];
+
+    columns[column].from = a.data + x * a.sample + y * a.row;
+    columns[column].out = a.out + a.layout.margin + first * a.layout.slice + i;
+  }
+  __syncthreads ();
+  wait_on_dependent_grids ();
+  load (-a.lead);
+  for (int step = -a.lead; step < end - first; step += RUN) {
+    const int here = at + plane < a.planes ? at + plane : at + plane - a.planes;
+    float *const to = ring + here * COLUMNS + column;
+
 #pragma unroll
     for (int c = 0; c < COMPONENTS; c++)
-      to[c * a.planes * COLUMNS] = tensor[c];
-    if (a.has_isotropic)
-      to[COMPONENTS * a.planes * COLUMNS] = isotropic;
-    z += RUN;
+      to[c * pitch] = tensor[c];
+    if (a.has_velocity) {
+      const float isotropic = find_isotropic<AXES> (tensor, to, pitch);
+
+      /* The elements are read again, because registers are short. */
+#pragma unroll
+      for (int k = 0; k < AXES; k++) {
+        volatile float *const element =
+            to + nd_inline_tensor_index (AXES, k, k) * pitch;
+
+        *element = *element - isotropic;
+      }
+      if (a.has_isotropic)
+        to[COMPONENTS * pitch] = isotropic;
+    }
     at = at + RUN < a.planes ? at + RUN : at + RUN - a.planes;
-    if (z >= begin_in && z < end_in)
-      load_tensor ((const float *) (from + z * a.slice), a.paired, next);
     /* The planes of the next step are not those that are read below. */
     __syncthreads ();
+    load (step + RUN);
     if (step < 0)
       continue;
     for (int k = threadIdx.x; k < a.n_channels * COLUMNS; k += THREADS) {
       /* All of a warp if it has only one channel. */
       const int c = k / COLUMNS;
-      const size_t line =
-          (size_t) (first + step) * a.layout.slice + y * a.layout.row + x;
-      float *out = a.out + a.layout.margin + c * a.layout.volume + line;
+      float *out =
+          columns[column].out + c * a.layout.volume + step * a.layout.slice;
       float sum[RUN];
 
       if (i >= slice)
         break;
-      sum_column<COLUMNS, RADIUS> (ring
-              + a.channels[c].component * a.planes * COLUMNS + column,
-          a.planes, read, a.weights[a.channels[c].power], a.radius, sum);
+      const float *const samples =
+          ring + a.channels[c].component * pitch + column;
+      const int power = a.channels[c].power;
+
+      /* Weights whose place is known are operands of instructions. */
+      if (RADIUS >= 0 && power == 0)
+        sum_column<COLUMNS, RADIUS> (samples, a.planes, read, a.weights[0],
+            a.radius, sum);
+      else
+        sum_column<COLUMNS, RADIUS> (samples, a.planes, read, a.weights[power],
+            a.radius, sum);
 #pragma unroll
       for (int o = 0; o < RUN; o++, out += a.layout.slice) {
         if (first + step + o < end)
-          *out = sum[o] * a.scale[first + step + o];
+          *out = sum[o];
       }
     }
     read = read + RUN < a.planes ? read + RUN : read + RUN - a.planes;
@@ -198,7 +224,8 @@ void
 run_deep (DeepSum a, cudaStream_t stream)
 {
   const size_t components = AXES * (AXES + 1) / 2 + (a.has_isotropic ? 1 : 0);
-  const size_t column = components * a.planes * sizeof (float);
+  const size_t column =
+      components * a.planes * sizeof (float) + sizeof (Column);
 
   const bool fits = column * COLUMNS <= (size_t) max_dynamic_shared ();
 

@@ -40,10 +40,8 @@ expand_determinant (const double *t, double square, double *c)
                  r = zz * tt - zt * zt;
 
     c[0] = a * r - b * q + c1 * p + d * w - e * v + f * f;
-    c[1] = -(determinant (xx, xy, xz, yy, yz, zz)
-        + determinant (xx, xy, xt, yy, yt, tt)
-        + determinant (xx, xz, xt, zz, zt, tt)
-        + determinant (yy, yz, yt, zz, zt, tt));
+    c[1] = yz * (b + q) - xz * d - zz * a + yt * (c1 - p) - xt * (e + v)
+        - tt * a - r * (xx + yy) + xz * w;
   }
 }
 
@@ -87,7 +85,8 @@ struct Deviation
   double mean, square; /* square: of all elements of t, from 1 to 4 */
   double back;         /* an eigenvalue is x * back + mean */
 
-  /* FALSE if all eigenvalues are equal. @tensor is finite. */
+  /* FALSE if all eigenvalues are equal, and if @tensor is not finite: @square
+   * is not finite then. */
   __device__ __forceinline__ bool set (const float *tensor)
   {
     mean = square = 0;
@@ -104,7 +103,7 @@ struct Deviation
         square = fma (i == j ? t[k] : 2 * t[k], t[k], square);
       }
     }
-    if (!(square > 1e-280))
+    if (!(square > 1e-280 && square < INFINITY))
       return false;
     const int exponent = ((__double2hiint (square) >> 20) - 1023) / 2;
     const double unit = __hiloint2double ((1023 - exponent) << 20, 0);
@@ -138,7 +137,7 @@ find_least (const float *tensor, double least[2])
   least[0] = least[1] = d.mean;
   if (!differ)
     return;
-  double x = d.bound ();
+  double x = approach_roughly<AXES> (d.c, d.bound ());
 
   if (!find_least_zero<AXES> (d.c, &x)) {
     const double2 exact =
@@ -158,6 +157,7 @@ find_least (const float *tensor, double least[2])
 #pragma unroll
     for (int k = AXES - 3; k >= 0; k--)
       rest[k] = fma (rest[k + 1], x, d.c[k + 1]);
+    x = approach_roughly<AXES - 1> (rest, x);
     find_least_zero<AXES - 1> (rest, &x);
     least[1] = fma (x, d.back, d.mean);
   }
@@ -171,8 +171,8 @@ find_least (const float *tensor, double least[2])
  * about 1 % of the largest one. Its eigenvector comes from products with the
  * tensor, and a reflection moves it to the last axis. The least eigenvalue of
  * the other three axes is then exact to a fraction of their differences. */
-static __device__ __noinline__ double
-find_least_of_three (const Copy<double, 10> t, double square)
+__device__ __forceinline__ double
+find_least_of_three (const double *t, double square)
 {
   const double a = sqrt (square * (1. / 12)); /* the three are near -a */
   double p[4][4], q[4], r[4], y[4], b[6], c[3];
@@ -182,7 +182,7 @@ find_least_of_three (const Copy<double, 10> t, double square)
   for (int i = 0; i < 4; i++) {
 #pragma unroll
     for (int j = 0; j < 4; j++)
-      p[i][j] = t.v[nd_inline_tensor_index (4, i, j)] + (i == j ? a : 0);
+      p[i][j] = t[nd_inline_tensor_index (4, i, j)] + (i == j ? a : 0);
   }
   /* The column with the largest diagonal. */
   double largest = p[0][0];
@@ -286,43 +286,65 @@ find_least_of_two (const double *c, double *x)
   return true;
 }
 
-template <int AXES>
-__device__ __forceinline__ float
-find_isotropic (const float *tensor)
+/* Whether the three least eigenvalues are nearly equal: the sum of the cubes of
+ * the eigenvalues is almost the largest one possible. */
+__device__ __forceinline__ bool
+has_three_equal (const Deviation<4> &d)
 {
+  const double cube = d.square * d.square * d.square * (64. / 1728);
+
+  return d.c[1] < 0 && d.c[1] * d.c[1] > cube * (1 - 1e-4);
+}
+
+/* The isotropic part of a tensor with a cluster of eigenvalues, whose elements
+ * are @pitch apart. Not inlined, because few tensors need it, and its registers
+ * would limit all threads. @x: for approach_least_zero (), which failed. */
+template <int AXES>
+__device__ __noinline__ float
+find_isotropic_slowly (const float *from, int pitch, double x)
+{
+  float tensor[AXES * (AXES + 1) / 2];
   Deviation<AXES> d;
-  bool finite = true;
 
 #pragma unroll
   for (int c = 0; c < AXES * (AXES + 1) / 2; c++)
-    finite = finite && isfinite (tensor[c]);
-  if (!finite)
-    return NAN;
+    tensor[c] = from[c * pitch];
+  d.set (tensor);
+  if constexpr (AXES == 4) {
+    if (has_three_equal (d))
+      return (float) fma (find_least_of_three (d.t, d.square), d.back, d.mean);
+  }
+  if (find_least_of_two<AXES> (d.c, &x) || find_least_zero<AXES> (d.c, &x))
+    return (float) fma (x, d.back, d.mean);
+  return (float)
+      find_least_exactly<AXES> (Copy<float, AXES *(AXES + 1) / 2> (tensor))
+          .x;
+}
+
+/* @from: the elements of @tensor in memory, @pitch apart. */
+template <int AXES>
+__device__ __forceinline__ float
+find_isotropic (const float *tensor, const float *from, int pitch)
+{
+  Deviation<AXES> d;
+
   if (!d.set (tensor))
-    return (float) d.mean;
+    return isfinite (d.square) ? (float) d.mean : NAN;
   double x = d.bound ();
 
   if constexpr (AXES == 2) {
     x = -sqrt (.5 * d.square);
   } else {
-    if constexpr (AXES == 4) {
-      /* The sum of the cubes of the eigenvalues is the largest one possible if
-       * the three least ones are equal. */
-      const double cube = d.square * d.square * d.square * (64. / 1728);
+    bool found = true;
 
-      if (d.c[1] < 0 && d.c[1] * d.c[1] > cube * (1 - 1e-4))
-        return (float) fma (find_least_of_three (Copy<double, 10> (d.t),
-                                d.square),
-            d.back, d.mean);
+    if constexpr (AXES == 4)
+      found = !has_three_equal (d);
+    if (found) {
+      x = approach_roughly<AXES> (d.c, x);
+      found = approach_least_zero<AXES> (d.c, &x, 3);
     }
-    x = approach_roughly<AXES> (d.c, x);
-    if (!approach_least_zero<AXES> (d.c, &x, 3)
-        && !find_least_of_two<AXES> (d.c, &x)
-        && !find_least_zero<AXES> (d.c, &x)) {
-      return (float)
-          find_least_exactly<AXES> (Copy<float, AXES *(AXES + 1) / 2> (tensor))
-              .x;
-    }
+    if (!found)
+      return find_isotropic_slowly<AXES> (from, pitch, x);
   }
   return (float) fma (x, d.back, d.mean);
 }

@@ -18,6 +18,25 @@ approximate_reciprocal (double a)
   return r;
 }
 
+/* Two steps of Newton's method make about all bits right. */
+__device__ __forceinline__ double
+find_reciprocal (double a)
+{
+  double r = approximate_reciprocal (a);
+
+  r = fma (r, fma (-a, r, 1.), r);
+  return fma (r, fma (-a, r, 1.), r);
+}
+
+__device__ __forceinline__ float
+approximate_reciprocal (float a)
+{
+  float r;
+
+  asm ("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+  return r;
+}
+
 __device__ __forceinline__ double
 approximate_root (double a)
 {
@@ -25,6 +44,15 @@ approximate_root (double a)
 
   asm ("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
   return a * r;
+}
+
+__device__ __forceinline__ float
+approximate_root (float a)
+{
+  float r;
+
+  asm ("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+  return r;
 }
 
 /* The coefficients have errors of about 1e-16. Divided by the slope of the
@@ -58,8 +86,10 @@ approach_roughly (const double *c, double from)
     }
     const float square =
         (N - 1) * ((N - 1) * slope * slope - 2 * N * value * bend);
-    const float step =
-        __fdividef (N * value, -SIGN * sqrtf (fmaxf (square, 1e-12f)) - slope);
+    const float step = N * value
+        * approximate_reciprocal (-SIGN
+                * approximate_root (fmaxf (square, 1e-12f))
+            - slope);
 
     if (!(step > .02f))
       break;

@@ -28,13 +28,17 @@ find_certainty (const float *tensor, double determinant)
     for (int k = 0; k < DIMS; k++)
       trace += tensor[nd_inline_tensor_index (AXES, k, k)];
     find_least<AXES> (tensor, least);
-    const double ratio = least[0] / fmax (least[1], 1e-300);
-    const double mean = trace / DIMS;
-    const float geometric = DIMS == 2
-        ? sqrtf ((float) (determinant / (mean * mean)))
-        : cbrtf ((float) (determinant / (mean * mean * mean)));
+    /* 1 - the quotient of the two, and 0 if they are equal. */
+    const float apart = (float) ((least[1] - least[0])
+        * approximate_reciprocal (fmax (least[1], 1e-300)));
+    const double mean = trace * (1. / DIMS);
+    const double power = DIMS == 2 ? mean * mean : mean * mean * mean;
+    const float even = (float) (determinant * approximate_reciprocal (power));
+    const float geometric = DIMS == 2 ? approximate_root (even)
+                                      : exp2f (__log2f (even) * (1.f / DIMS));
 
-    return fmin (fmax (geometric * (1 - fmin (fmax (ratio, 0.), 1.)), 0.), 1.);
+    /* NaN becomes 0. */
+    return __saturatef (geometric * __saturatef (apart));
   }
 }
 
@@ -68,7 +72,7 @@ solve_constant (const float *tensor, double *out)
       x[i] -= lower[i][j] * x[j];
     }
     good = good && pivot > ND_MOTION_DEGENERATE * diagonal && isfinite (pivot);
-    inverse[i] = 1 / pivot;
+    inverse[i] = find_reciprocal (pivot);
     determinant *= pivot;
   }
 #pragma unroll

@@ -3,7 +3,6 @@
  */
 #include "cuda/analysis/window.cuh"
 
-#include "cuda/analysis/neighbours.cuh"
 #include "cuda/launch.cuh"
 
 #include <algorithm>
@@ -14,49 +13,100 @@ namespace nd
 namespace
 {
 
-constexpr int THREADS = 128;
-constexpr int WARPS = THREADS / 32;
-/* A warp sums eight rows of a strip along x, four lanes a row. */
-constexpr int STRIP = 32;
+constexpr int THREADS = 128; /* columns of a thread block */
+constexpr int ACROSS = 8;    /* outputs of a thread along x */
+/* Rows whose sums along x a thread block computes at the same time. */
 constexpr int ROWS = 8;
-constexpr int LANES = 4;
-constexpr int ACROSS = STRIP / LANES; /* outputs of a lane */
-constexpr int TILE = 128;             /* rows of outputs of a thread block */
-constexpr int PITCH = STRIP + 4;      /* of sums: rows are in different banks */
 
+/* Samples before and after the outputs along x, quads of them. */
 __host__ __device__ constexpr int
-round_up (int n, int step)
+margin_of (int radius)
 {
-  return (n + step - 1) / step * step;
+  return radius < 1 ? 4 : (radius + 3) / 4 * 4;
 }
 
-/* The outputs of a lane along y. */
+/* The outputs of a thread along y. */
 template <int RADIUS>
-constexpr int down = RADIUS < 0 ? 8 : 16;
+constexpr int down = RADIUS < 0 ? 8 : 32;
 
-/* sum[o] = the sum over k <= 2 @radius of weights[k] * row[o - radius + k].
- * All of the row is loaded before the first sum. A sample outside the window of
- * a sum is not multiplied by 0, because it may be NaN. */
+/* sum[o] = the sum over k <= 2 @radius of weights[k] * column[o + k], whose
+ * samples are @pitch apart. All samples are loaded before the first sum. A
+ * sample outside the window of a sum is not multiplied by 0, because it may be
+ * NaN. */
+template <int RADIUS>
+__device__ __forceinline__ void
+sum_down (const float *column, unsigned pitch, const float *weights, int radius,
+    float *sum)
+{
+  constexpr int N = down<RADIUS>;
+  const auto load = [&] (int i) { return __ldg (column + (size_t) i * pitch); };
+
+  if constexpr (RADIUS >= 0) {
+    float v[N + 2 * RADIUS];
+
+#pragma unroll
+    for (int i = 0; i < N + 2 * RADIUS; i++)
+      v[i] = load (i);
+#pragma unroll
+    for (int k = 0; k <= 2 * RADIUS; k++) {
+#pragma unroll
+      for (int o = 0; o < N; o++)
+        sum[o] = fmaf (weights[k], v[o + k], sum[o]);
+    }
+  } else {
+    const int taps = 2 * radius + 1;
+    float v[2 * N - 1];
+
+#pragma unroll
+    for (int o = 0; o < N - 1; o++)
+      v[o] = load (o);
+    for (int first = 0; first < taps; first += N) {
+#pragma unroll
+      for (int k = 0; k < N; k++)
+        v[N - 1 + k] = first + k < taps ? load (first + N - 1 + k) : 0;
+#pragma unroll
+      for (int k = 0; k < N; k++) {
+        if (first + k < taps) {
+          const float weight = weights[first + k];
+
+#pragma unroll
+          for (int o = 0; o < N; o++)
+            sum[o] = fmaf (weight, v[o + k], sum[o]);
+        }
+      }
+#pragma unroll
+      for (int o = 0; o < N - 1; o++)
+        v[o] = v[o + N];
+    }
+  }
+}
+
+/* sum[o] = the sum over k <= 2 @radius of weights[k] * row[o - radius + k]. */
 template <int RADIUS>
 __device__ __forceinline__ void
 sum_across (const float *row, const float *weights, int radius, float *sum)
 {
+  constexpr int MARGIN = margin_of (RADIUS);
+  constexpr int N = RADIUS < 0 ? ACROSS + 4 : ACROSS + 2 * MARGIN;
+  const float4 *from =
+      (const float4 *) (row - (RADIUS < 0 ? margin_of (radius) : MARGIN));
+  float v[N];
+  const auto load = [&] (int i) {
+    const float4 four = *from++;
+
+    v[i] = four.x;
+    v[i + 1] = four.y;
+    v[i + 2] = four.z;
+    v[i + 3] = four.w;
+  };
+
 #pragma unroll
   for (int o = 0; o < ACROSS; o++)
     sum[o] = 0;
-  if constexpr (RADIUS >= 0) {
-    constexpr int MARGIN = round_up (RADIUS, 4), N = ACROSS + 2 * MARGIN;
-    float v[N];
-
 #pragma unroll
-    for (int i = 0; i < N; i += 4) {
-      const float4 four = __ldg ((const float4 *) (row - MARGIN + i));
-
-      v[i] = four.x;
-      v[i + 1] = four.y;
-      v[i + 2] = four.z;
-      v[i + 3] = four.w;
-    }
+  for (int i = 0; i < N - (RADIUS < 0 ? 4 : 0); i += 4)
+    load (i);
+  if constexpr (RADIUS >= 0) {
 #pragma unroll
     for (int k = 0; k <= 2 * RADIUS; k++) {
 #pragma unroll
@@ -64,22 +114,9 @@ sum_across (const float *row, const float *weights, int radius, float *sum)
         sum[o] = fmaf (weights[k], v[MARGIN - RADIUS + k + o], sum[o]);
     }
   } else {
-    const int margin = round_up (radius, 4), taps = 2 * radius + 1;
-    const float4 *from = (const float4 *) (row - margin);
-    float v[ACROSS + 4];
-    const auto load = [&] (int i) {
-      const float4 four = __ldg (from++);
+    const int taps = 2 * radius + 1;
 
-      v[i] = four.x;
-      v[i + 1] = four.y;
-      v[i + 2] = four.z;
-      v[i + 3] = four.w;
-    };
-
-#pragma unroll
-    for (int i = 0; i < ACROSS; i += 4)
-      load (i);
-    for (int first = radius - margin; first < taps; first += 4) {
+    for (int first = radius - margin_of (radius); first < taps; first += 4) {
       load (ACROSS);
 #pragma unroll
       for (int k = 0; k < 4; k++) {
@@ -98,45 +135,17 @@ sum_across (const float *row, const float *weights, int radius, float *sum)
   }
 }
 
-/* sum[o] = the sum over k <= 2 @radius of weights[k] * column[o + k], whose
- * samples are PITCH apart. */
-template <int RADIUS>
-__device__ __forceinline__ void
-sum_down (const float *column, const float *weights, int radius, float *sum)
+/* Sums along y are in shared memory between two margins. Eight threads read
+ * four octets of one row and of the next one together: these are in different
+ * banks. sum_across () reads up to four samples after a margin. */
+__host__ __device__ constexpr int
+pitch_of_rows (int radius)
 {
-  constexpr int N = down<RADIUS>;
-
-#pragma unroll
-  for (int o = 0; o < N; o++)
-    sum[o] = 0;
-  if constexpr (RADIUS >= 0) {
-#pragma unroll
-    for (int i = 0; i < N + 2 * RADIUS; i++) {
-      const float v = column[i * PITCH];
-
-#pragma unroll
-      for (int o = 0; o < N; o++) {
-        if (i - o >= 0 && i - o <= 2 * RADIUS)
-          sum[o] = fmaf (weights[i - o], v, sum[o]);
-      }
-    }
-  } else {
-    const int taps = 2 * radius + 1;
-    float v[2 * N - 1];
-
-#pragma unroll
-    for (int o = 0; o < N - 1; o++)
-      v[o] = column[o * PITCH];
-    const auto next = [&] {
-      column += N * PITCH;
-      return column - PITCH;
-    };
-
-    sum_neighbours<N, PITCH, 1> (v, weights, taps, next, sum);
-  }
+  return THREADS + 2 * margin_of (radius) + 4;
 }
 
-/* A thread block sums a strip of one plane of one channel. RADIUS < 0: any
+/* A thread block sums a strip of a few rows of one channel. A thread sums one
+ * column along y, and then octets of outputs along x. RADIUS < 0: any
  * radius. */
 template <int RADIUS>
 __global__ void __launch_bounds__ (THREADS)
@@ -144,55 +153,78 @@ plane_kernel (const __grid_constant__ PlaneSum a)
 {
   extern __shared__ float4 shared[];
   constexpr int N = down<RADIUS>;
-  float *const across = (float *) shared;
+  float *const rows = (float *) shared;
   const int radius = RADIUS < 0 ? a.radius : RADIUS;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int margin = margin_of (radius), pitch = pitch_of_rows (radius);
+  const size_t slice = (size_t) a.size[0] * a.size[1];
   unsigned i = blockIdx.x;
-  const int x0 = i % a.strips * STRIP;
-  const int y0 = (i /= a.strips) % a.tiles * TILE;
+  const int x0 = i % a.strips * (THREADS - 2 * a.lead);
+  const int y0 = (i /= a.strips) % a.tiles * N;
   const int c = (i /= a.tiles) % a.n_channels;
   /* The planes that were written last, and may be in the cache, are first. */
   const int z = a.size[2] - 1 - i / a.n_channels;
-  const float *const in = a.in + a.layout.margin
-      + a.channels[c].from * a.layout.volume + z * a.layout.slice;
-  const int n = min (TILE, a.size[1] - y0);
-  const int rows = (n + N - 1) / N * N + 2 * radius;
+  const int x = x0 - a.lead + threadIdx.x, lane = threadIdx.x % 32;
+  const int octet = lane % 4 + lane / 8 * 4, to = x0 + octet * ACROSS;
+  float down[N] = {};
 
   launch_dependent_grids ();
   wait_on_dependent_grids ();
-  for (int r = warp * ROWS + lane / LANES; r < rows; r += WARPS * ROWS) {
-    const int y = y0 - radius + r, x = lane % LANES * ACROSS;
-    float sum[ACROSS] = {};
+  if (x >= 0 && x < a.size[0]) {
+    const float *from = a.in + a.channels[c].from * a.layout.volume
+        + z * a.layout.slice + (size_t) y0 * a.size[0] + x;
 
-    if (y >= 0 && y < a.size[1] && x0 + x < a.size[0])
-      sum_across<RADIUS> (in + y * a.layout.row + x0 + x, a.along_x, radius,
-          sum);
-    float4 *const to = (float4 *) (across + r * PITCH + x);
+    /* Otherwise the compiler computes all addresses from the first one. */
+    asm ("" : "+l"(from));
+    sum_down<RADIUS> (from, a.size[0], a.along_y, radius, down);
+  }
+#pragma unroll
+  for (int r = 0; r < N; r++)
+    rows[r * pitch + margin + threadIdx.x] = down[r];
+  for (int k = threadIdx.x; k < N * margin; k += THREADS) {
+    float *const before = rows + k / margin * pitch + k % margin;
 
-    to[0] = make_float4 (sum[0], sum[1], sum[2], sum[3]);
-    to[1] = make_float4 (sum[4], sum[5], sum[6], sum[7]);
+    before[0] = before[margin + THREADS] = 0;
   }
   __syncthreads ();
-  if (x0 + lane >= a.size[0])
+  if (octet * ACROSS >= THREADS - 2 * a.lead || to >= a.size[0])
     return;
-  const float scale = a.scale[0][x0 + lane];
+  float *out = a.out + (a.channels[c].to * (size_t) a.size[2] + z) * slice + to;
 
-  for (int r = warp * N; r < n; r += WARPS * N) {
-    const size_t line =
-        ((size_t) a.channels[c].to * a.size[2] + z) * a.size[1] + y0 + r;
-    float *out = a.out + line * a.size[0] + x0 + lane;
-    float sum[N];
+#pragma unroll 1
+  for (int k = 0; k < N; k += ROWS) {
+    const int r = k + threadIdx.x / 32 * 2 + lane / 4 % 2, y = y0 + r;
 
-    sum_down<RADIUS> (across + r * PITCH + lane, a.along_y, radius, sum);
+    if (y >= a.size[1])
+      break;
+    const float scale = a.scale[1][y] * a.scale[2][z];
+    float *const line = out + (size_t) y * a.size[0];
+    float sum[ACROSS];
+
+    sum_across<RADIUS> (rows + r * pitch + margin + a.lead + octet * ACROSS,
+        a.along_x, radius, sum);
 #pragma unroll
-    for (int o = 0; o < N; o++, out += a.size[0]) {
-      if (r + o < n)
-        *out = sum[o] * (scale * a.scale[1][y0 + r + o]);
+    for (int o = 0; o < ACROSS; o += 4) {
+      if (to + o < a.size[0] && a.size[0] % 4 == 0) {
+        const float4 along_x = __ldg ((const float4 *) (a.scale[0] + to + o));
+
+        *(float4 *) (line + o) = make_float4 (sum[o] * (along_x.x * scale),
+            sum[o + 1] * (along_x.y * scale), sum[o + 2] * (along_x.z * scale),
+            sum[o + 3] * (along_x.w * scale));
+      } else {
+#pragma unroll
+        for (int p = o; p < o + 4; p++) {
+          if (to + p < a.size[0])
+            line[p] = sum[p] * (a.scale[0][to + p] * scale);
+        }
+      }
     }
   }
 }
 
-template <int RADIUS = 8>
+/* Larger radii are computed by loops. */
+constexpr int MAX_UNROLLED = 8;
+
+template <int RADIUS = MAX_UNROLLED>
 void (*find_plane_kernel (int radius)) (PlaneSum)
 {
   if constexpr (RADIUS < 0)
@@ -209,26 +241,28 @@ make_deep_layout (const size_t size[3], int radius)
 {
   DeepLayout layout;
 
-  /* The margin after a row is the one before the next row. */
-  layout.margin = round_up (radius, 4);
-  layout.row = (size[0] + ACROSS - 1) / ACROSS * ACROSS + layout.margin;
-  layout.slice = multiply (layout.row, size[1]);
+  layout.margin = multiply (radius, size[0]);
+  /* The rows after a plane are those before the next one. */
+  layout.slice = multiply (size[1], size[0]) + layout.margin;
   layout.volume = multiply (layout.slice, size[2]);
+  layout.end = multiply (radius + down<MAX_UNROLLED>, size[0]);
   return layout;
 }
 
 void
 sum_planes (PlaneSum a, cudaStream_t stream)
 {
-  a.strips = (a.size[0] + STRIP - 1) / STRIP;
-  a.tiles = (a.size[1] + TILE - 1) / TILE;
-  const size_t shared =
-      (std::min (round_up (a.size[1], 16), TILE) + 2 * a.radius) * PITCH
-      * sizeof (float);
+  const auto kernel = find_plane_kernel (a.radius);
+  const int rows = a.radius > MAX_UNROLLED ? down<-1> : down<MAX_UNROLLED>;
 
-  launch_early (find_plane_kernel (a.radius),
+  /* Columns beside a strip are summed again for it. */
+  a.lead = a.size[0] > THREADS ? margin_of (a.radius) : 0;
+  a.strips = (a.size[0] - 1) / (THREADS - 2 * a.lead) + 1;
+  a.tiles = (a.size[1] - 1) / rows + 1;
+  launch_early (kernel,
       dim3 ((size_t) a.strips * a.tiles * a.size[2] * a.n_channels),
-      dim3 (THREADS), shared, stream, a);
+      dim3 (THREADS), rows * pitch_of_rows (a.radius) * sizeof (float), stream,
+      a);
 }
 
 SpaceSums::SpaceSums (const NdStructureSettings &settings,
@@ -277,8 +311,8 @@ SpaceSums::SpaceSums (const NdStructureSettings &settings,
         planes.push_back (plane);
     }
   }
-  between.plan (deep.layout.margin
-      + multiply (deep.layout.volume, deep.n_channels));
+  between.plan (multiply (deep.layout.volume, deep.n_channels)
+      + deep.layout.margin + deep.layout.end);
 }
 
 /* The volume of sums along z of @component, which is added if it is not there
@@ -309,7 +343,6 @@ SpaceSums::begin (const NdSamples &volume, cudaStream_t stream) const
   a.sample = volume.sample;
   a.row = volume.row;
   a.slice = volume.slice;
-  a.scale = scales[2].get ();
   a.out = between.get ();
   sum_deep (a, axes, stream);
 }
@@ -319,8 +352,8 @@ SpaceSums::end (float *out, cudaStream_t stream) const
 {
   for (PlaneSum a : planes) {
     a.in = between.get ();
-    a.scale[0] = scales[0].get ();
-    a.scale[1] = scales[1].get ();
+    for (int axis = 0; axis < 3; axis++)
+      a.scale[axis] = scales[axis].get ();
     a.out = out;
     sum_planes (a, stream);
   }

@@ -23,12 +23,12 @@ constexpr int MAX_CHANNELS = ND_MAX_MOMENTS + 1;
 /* Pairs of a component and a power of z, and the isotropic part. */
 constexpr int MAX_DEEP = 3 * ND_TENSOR_MAX_COMPONENTS + 1;
 
-/* Volumes of sums along z. Threads read quads of samples, also beside a row,
- * and find zeros there. */
+/* Volumes of sums along z, numbers of samples. Threads read rows beside a
+ * plane, and find zeros there. */
 struct DeepLayout
 {
-  int margin; /* before the first row, a multiple of four */
-  size_t row, slice, volume;
+  size_t margin, end; /* before the first row, and after the last one */
+  size_t slice, volume;
 };
 
 struct DeepSum
@@ -41,7 +41,6 @@ struct DeepSum
   int radius;
   /* From the neighbour -radius on, times u^0, u^1 and u^2. */
   float weights[3][2 * MAX_WINDOW_RADIUS + 1];
-  const float *scale; /* of each slice */
   int n_channels;
   struct
   {
@@ -60,18 +59,18 @@ struct PlaneSum
   int size[3];
   int radius;
   float along_x[2 * MAX_WINDOW_RADIUS + 1], along_y[2 * MAX_WINDOW_RADIUS + 1];
-  const float *scale[2]; /* of each column and row */
+  const float *scale[3]; /* of each column, row and slice */
   int n_channels;
   struct
   {
     unsigned char from, to; /* volumes of @in and @out */
   } channels[MAX_CHANNELS];
   float *out;
-  int strips, tiles; /* set by sum_planes () */
+  int lead, strips, tiles; /* set by sum_planes () */
 };
 
-DeepLayout make_deep_layout (const size_t size[3], int radius);
 /* @axes: of the tensors. */
+DeepLayout make_deep_layout (const size_t size[3], int radius);
 void sum_deep (DeepSum a, unsigned axes, cudaStream_t stream);
 void sum_planes (PlaneSum a, cudaStream_t stream);
 
