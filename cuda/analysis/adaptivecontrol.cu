@@ -14,9 +14,7 @@ namespace nd
 namespace
 {
 
-/* Warps of a thread block are neighbours along z, so that they read the same
- * samples of the window, or along y in a single plane. */
-constexpr int THREADS_X = 32, THREADS_Z = 8;
+constexpr int WIDTH = 32; /* samples along x, one of each lane */
 
 struct Trace
 {
@@ -24,15 +22,16 @@ struct Trace
   float *out;
 };
 
-template <int SPACE>
+/* A thread block has N warps, one for each component of a tensor, and WIDTH x N
+ * samples along x and z or, in a single plane, along x and y. */
+template <int SPACE, int N>
 dim3
 count_blocks (const int size[3])
 {
-  const size_t n = (size[0] + THREADS_X - 1) / THREADS_X;
-  const size_t along[2] = { SPACE == 3 ? (size_t) size[1] : size[2],
-    SPACE == 3 ? (size_t) size[2] : size[1] };
+  const size_t across = (size[0] + WIDTH - 1) / WIDTH;
 
-  return dim3 (n * along[0] * ((along[1] + THREADS_Z - 1) / THREADS_Z));
+  return SPACE == 3 ? dim3 (across * size[1] * ((size[2] + N - 1) / N))
+                    : dim3 (across * ((size[1] + N - 1) / N) * size[2]);
 }
 
 struct Place
@@ -40,18 +39,17 @@ struct Place
   int x, y, z;
 };
 
-template <int SPACE>
+template <int SPACE, int N>
 __device__ __forceinline__ Place
 find_place (const int size[3])
 {
-  const unsigned n = (size[0] + THREADS_X - 1) / THREADS_X;
-  const unsigned n_rows = SPACE == 3 ? size[1] : size[2];
-  const unsigned i = blockIdx.x;
-  const int x = i % n * THREADS_X + threadIdx.x;
-  const int single = i / n % n_rows;
-  const int many = i / n / n_rows * THREADS_Z + threadIdx.y;
+  const unsigned across = (size[0] + WIDTH - 1) / WIDTH, i = blockIdx.x;
+  const int x = i % across * WIDTH + threadIdx.x;
 
-  return { x, SPACE == 3 ? single : many, SPACE == 3 ? many : single };
+  if (SPACE == 3)
+    return { x, (int) (i / across % size[1]),
+      (int) (i / across / size[1]) * N + (int) threadIdx.y };
+  return { x, (int) (i / across) * N + (int) threadIdx.y, 0 };
 }
 
 __device__ __forceinline__ bool
@@ -60,45 +58,86 @@ is_inside (const Place &p, const int size[3])
   return p.x < size[0] && p.y < size[1] && p.z < size[2];
 }
 
-/* T of one sample: the sum over z. */
+/* The sums over z of component @k, of all samples of the thread block with the
+ * x and y of @p, to the rows @to[N][N][WIDTH] of samples and components. */
+template <int N, int RADIUS>
+__device__ __forceinline__ void
+sum_component (const AdaptiveBand &a, const Place &p, int k, float *to)
+{
+  const int *size = a.volume.size;
+  const ptrdiff_t plane = (ptrdiff_t) size[0] * size[1];
+  const int z0 = p.z - (int) threadIdx.y;
+  const float *const in =
+      a.tensor + k * a.volume.samples + (size_t) p.y * size[0] + p.x;
+  float v[N + 2 * RADIUS];
+
+  if (z0 >= RADIUS && z0 + N + RADIUS <= size[2]) {
+    const float *from = in + (z0 - RADIUS) * plane;
+
+#pragma unroll
+    for (int i = 0; i < N + 2 * RADIUS; i++, from += plane)
+      v[i] = *from;
+  } else {
+#pragma unroll
+    for (int i = 0; i < N + 2 * RADIUS; i++)
+      v[i] =
+          in[nearest_index (a.volume.border, z0 - RADIUS + i, size[2]) * plane];
+  }
+#pragma unroll
+  for (int o = 0; o < N; o++) {
+    float sum = a.window[0] * v[o + RADIUS];
+
+#pragma unroll
+    for (int u = 1; u <= RADIUS; u++)
+      sum = fmaf (a.window[u], v[o + RADIUS - u] + v[o + RADIUS + u], sum);
+    to[o * N * WIDTH] = sum;
+  }
+}
+
+/* T of one sample: the sum over z. The whole thread block calls it. */
 template <int SPACE, int N>
 __device__ __forceinline__ void
 sum_depth (const AdaptiveBand &a, const Place &p, float *t)
 {
-  const int *size = a.volume.size;
-  const size_t plane = (size_t) size[0] * size[1];
-  const float *const in = a.tensor + (size_t) p.y * size[0] + p.x;
-
-  const int radius = SPACE == 3 ? a.radius : 0;
-
-#pragma unroll
-  for (int k = 0; k < N; k++)
-    t[k] = 0;
-  for (int u = -radius; u <= radius; u++) {
-    const float *const from =
-        in + nearest_index (a.volume.border, p.z + u, size[2]) * plane;
-    const float weight = SPACE == 3 ? a.window[abs (u)] : 1;
+  if constexpr (SPACE == 2) {
+    const float *const in = a.tensor + (size_t) p.y * a.volume.size[0] + p.x;
 
 #pragma unroll
     for (int k = 0; k < N; k++)
-      t[k] = fmaf (weight, from[k * a.volume.samples], t[k]);
+      t[k] = is_inside (p, a.volume.size) ? in[k * a.volume.samples] : 0;
+  } else {
+    __shared__ float sums[N][N][WIDTH];
+    float *const to = &sums[0][threadIdx.y][threadIdx.x];
+
+    if (p.x < a.volume.size[0]) {
+      if (a.radius <= 3)
+        sum_component<N, 3> (a, p, threadIdx.y, to);
+      else if (a.radius <= 4)
+        sum_component<N, 4> (a, p, threadIdx.y, to);
+      else
+        sum_component<N, 5> (a, p, threadIdx.y, to);
+    }
+    __syncthreads ();
+#pragma unroll
+    for (int k = 0; k < N; k++)
+      t[k] = sums[threadIdx.y][k][threadIdx.x];
   }
 }
 
 template <int SPACE, bool TIME>
-__global__ void __launch_bounds__ (THREADS_X *THREADS_Z)
+__global__ void __launch_bounds__ (WIDTH *component_count (SPACE + TIME))
 trace_kernel (const __grid_constant__ Trace a)
 {
-  constexpr int AXES = SPACE + TIME, N = AXES * (AXES + 1) / 2;
+  constexpr int AXES = SPACE + TIME, N = component_count (AXES);
   const int *size = a.band.volume.size;
-  const Place p = find_place<SPACE> (size);
+  const Place p = find_place<SPACE, N> (size);
   float t[N], trace = 0;
 
   launch_dependent_grids ();
   wait_on_dependent_grids ();
+  sum_depth<SPACE, N> (a.band, p, t);
   if (!is_inside (p, size))
     return;
-  sum_depth<SPACE, N> (a.band, p, t);
 #pragma unroll
   for (int i = 0; i < AXES; i++)
     trace += t[tensor_index<AXES> (i, i)];
@@ -199,6 +238,30 @@ diagonalize (float *t, float *h)
   }
 }
 
+/* An upper bound of the eigenvalues of @t, whose trace is 1 (Wolkowicz and
+ * Styan, Bounds for eigenvalues using traces, 1980). */
+template <int AXES>
+__device__ __forceinline__ float
+bound_eigenvalues (const float *t)
+{
+  constexpr float MEAN = 1.f / AXES;
+  float squares = 0;
+
+#pragma unroll
+  for (int i = 0; i < AXES; i++) {
+    const float d = t[tensor_index<AXES> (i, i)] - MEAN;
+
+    squares = fmaf (d, d, squares);
+#pragma unroll
+    for (int j = i + 1; j < AXES; j++) {
+      const float e = t[tensor_index<AXES> (i, j)];
+
+      squares = fmaf (2 * e, e, squares);
+    }
+  }
+  return MEAN + root (squares * ((AXES - 1) * MEAN));
+}
+
 /* The largest value first, with @others. */
 template <int AXES>
 __device__ __forceinline__ void
@@ -257,7 +320,7 @@ template <int AXES>
 __device__ __forceinline__ float
 control (const AdaptiveControl &c, float scale, float *t, float *h)
 {
-  constexpr int N = AXES * (AXES + 1) / 2;
+  constexpr int N = component_count (AXES);
   float trace = 0, values[AXES], responses[AXES];
 
 #pragma unroll
@@ -268,7 +331,10 @@ control (const AdaptiveControl &c, float scale, float *t, float *h)
 #pragma unroll
   for (int i = 0; i < N; i++)
     t[i] *= divisor;
-  diagonalize<AXES> (t, h);
+  /* If all eigenvalues are noise, all factors are equal, so that the axes do
+   * not matter. */
+  if (!(bound_eigenvalues<AXES> (t) * trace * scale <= c.floor))
+    diagonalize<AXES> (t, h);
 #pragma unroll
   for (int i = 0; i < AXES; i++) {
     values[i] = fmaxf (t[tensor_index<AXES> (i, i)] * trace * scale - c.floor,
@@ -281,16 +347,17 @@ control (const AdaptiveControl &c, float scale, float *t, float *h)
 }
 
 template <int SPACE, bool TIME>
-__global__ void __launch_bounds__ (THREADS_X *THREADS_Z)
+__global__ void __launch_bounds__ (WIDTH *component_count (SPACE + TIME))
 control_kernel (const __grid_constant__ AdaptiveControl a)
 {
-  constexpr int AXES = SPACE + TIME, N = AXES * (AXES + 1) / 2;
+  constexpr int AXES = SPACE + TIME, N = component_count (AXES);
   const int *size = a.band.volume.size;
-  const Place p = find_place<SPACE> (size);
+  const Place p = find_place<SPACE, N> (size);
   float t[N], h[N], b[AXES];
 
   launch_dependent_grids ();
   wait_on_dependent_grids ();
+  sum_depth<SPACE, N> (a.band, p, t);
   if (!is_inside (p, size))
     return;
   const size_t at = ((size_t) p.z * size[1] + p.y) * size[0] + p.x;
@@ -300,7 +367,6 @@ control_kernel (const __grid_constant__ AdaptiveControl a)
   const float low = a.low[at];
   float rest = a.above[at] - low;
 
-  sum_depth<SPACE, N> (a.band, p, t);
   differentiate<SPACE, TIME> (a.band, p.x, p.y, p.z, b, h);
 #pragma unroll
   for (int i = 0; i < AXES; i++)
@@ -319,18 +385,22 @@ template <int SPACE, bool TIME>
 void
 launch_trace (const Trace &a, cudaStream_t stream)
 {
+  constexpr int N = component_count (SPACE + TIME);
+
   launch_early (trace_kernel<SPACE, TIME>,
-      count_blocks<SPACE> (a.band.volume.size), dim3 (THREADS_X, THREADS_Z), 0,
-      stream, a);
+      count_blocks<SPACE, N> (a.band.volume.size), dim3 (WIDTH, N), 0, stream,
+      a);
 }
 
 template <int SPACE, bool TIME>
 void
 launch_control (const AdaptiveControl &a, cudaStream_t stream)
 {
+  constexpr int N = component_count (SPACE + TIME);
+
   launch_early (control_kernel<SPACE, TIME>,
-      count_blocks<SPACE> (a.band.volume.size), dim3 (THREADS_X, THREADS_Z), 0,
-      stream, a);
+      count_blocks<SPACE, N> (a.band.volume.size), dim3 (WIDTH, N), 0, stream,
+      a);
 }
 
 } // namespace

@@ -21,6 +21,12 @@ tensor_index (int i, int j)
   return row * AXES - row * (row + 1) / 2 + column;
 }
 
+constexpr __host__ __device__ int
+component_count (int axes)
+{
+  return axes * (axes + 1) / 2;
+}
+
 /* border_index(), but the nearest sample in place of the border value. */
 __device__ __forceinline__ int
 nearest_index (int border, int i, int n)
@@ -30,44 +36,27 @@ nearest_index (int border, int i, int n)
   return at < 0 ? min (max (i, 0), n - 1) : at;
 }
 
-/* Writes the gradient @b, and @h: minus the second derivatives. */
-template <int SPACE, bool TIME>
+/* The gradient @b, and @h: minus the second derivatives. @value (order,
+ * offsets) is B, or a derivative over time, at a neighbour. */
+template <int SPACE, bool TIME, typename F>
 __device__ __forceinline__ void
-differentiate (const AdaptiveBand &a, int x, int y, int z, float *b, float *h)
+differentiate_values (const F &value, float *b, float *h)
 {
   constexpr int AXES = SPACE + TIME;
-  const int *size = a.volume.size, border = a.volume.border;
-  int xs[3] = { x - 1, x, x + 1 }, ys[3] = { y - 1, y, y + 1 };
-  int zs[3] = { z - 1, z, z + 1 };
-
-#pragma unroll
-  for (int i = 0; i < 3; i += 2) {
-    xs[i] = border_index (border, xs[i], size[0]);
-    ys[i] = border_index (border, ys[i], size[1]);
-    zs[i] = SPACE == 3 ? border_index (border, zs[i], size[2]) : 0;
-  }
-  const auto value = [&] (const float *in, const int *d, float edge) {
-    const int sx = xs[1 + d[0]], sy = ys[1 + d[1]], sz = zs[1 + d[2]];
-
-    return sx < 0 || sy < 0 || sz < 0
-        ? edge
-        : in[((size_t) sz * size[1] + sy) * size[0] + sx];
-  };
   const int here[3] = { 0, 0, 0 };
-  const float center = value (a.base[0], here, 0);
+  const float center = value (0, here);
 
 #pragma unroll
   for (int i = 0; i < SPACE; i++) {
     const int before[3] = { i == 0 ? -1 : 0, i == 1 ? -1 : 0, i == 2 ? -1 : 0 };
     const int after[3] = { -before[0], -before[1], -before[2] };
-    const float low = value (a.base[0], before, a.edge);
-    const float high = value (a.base[0], after, a.edge);
+    const float low = value (0, before), high = value (0, after);
 
     b[i] = .5f * (high - low);
     h[tensor_index<AXES> (i, i)] = (center - low) + (center - high);
     if (TIME)
       h[tensor_index<AXES> (i, SPACE)] =
-          .5f * (value (a.base[1], before, 0) - value (a.base[1], after, 0));
+          .5f * (value (1, before) - value (1, after));
 #pragma unroll
     for (int j = i + 1; j < SPACE; j++) {
       float sum = 0;
@@ -78,15 +67,56 @@ differentiate (const AdaptiveBand &a, int x, int y, int z, float *b, float *h)
 
         d[i] = k & 1 ? 1 : -1;
         d[j] = k & 2 ? 1 : -1;
-        sum += d[i] * d[j] * value (a.base[0], d, a.edge);
+        sum += d[i] * d[j] * value (0, d);
       }
       h[tensor_index<AXES> (i, j)] = -.25f * sum;
     }
   }
   if (TIME) {
-    b[SPACE] = value (a.base[1], here, 0);
-    h[tensor_index<AXES> (SPACE, SPACE)] = -value (a.base[2], here, 0);
+    b[SPACE] = value (1, here);
+    h[tensor_index<AXES> (SPACE, SPACE)] = -value (2, here);
   }
+}
+
+/* Of a sample of the volume. */
+template <int SPACE, bool TIME>
+__device__ __forceinline__ void
+differentiate (const AdaptiveBand &a, int x, int y, int z, float *b, float *h)
+{
+  const int *size = a.volume.size, border = a.volume.border;
+  const auto is_inner = [&] (int i, int n) { return i > 0 && i + 1 < n; };
+
+  if (is_inner (x, size[0]) && is_inner (y, size[1])
+      && (SPACE == 2 || is_inner (z, size[2]))) {
+    const ptrdiff_t row = size[0], slice = row * size[1];
+    const ptrdiff_t at = z * slice + y * row + x;
+
+    differentiate_values<SPACE, TIME> (
+        [&] (int order, const int *d) {
+          return (a.base[order] + at + d[2] * slice + d[1] * row)[d[0]];
+        },
+        b, h);
+    return;
+  }
+  int xs[3] = { x - 1, x, x + 1 }, ys[3] = { y - 1, y, y + 1 };
+  int zs[3] = { z - 1, z, z + 1 };
+
+#pragma unroll
+  for (int i = 0; i < 3; i += 2) {
+    xs[i] = border_index (border, xs[i], size[0]);
+    ys[i] = border_index (border, ys[i], size[1]);
+    zs[i] = SPACE == 3 ? border_index (border, zs[i], size[2]) : 0;
+  }
+  differentiate_values<SPACE, TIME> (
+      [&] (int order, const int *d) {
+        const int sx = xs[1 + d[0]], sy = ys[1 + d[1]], sz = zs[1 + d[2]];
+
+        /* Derivatives over time of a constant are 0. */
+        return sx < 0 || sy < 0 || sz < 0
+            ? (order == 0 ? a.edge : 0)
+            : a.base[order][((size_t) sz * size[1] + sy) * size[0] + sx];
+      },
+      b, h);
 }
 
 } // namespace nd

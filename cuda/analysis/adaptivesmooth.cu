@@ -291,7 +291,7 @@ template <int SPACE, bool TIME, int RADIUS>
 __global__ void __launch_bounds__ (THREADS)
 tensor_kernel (const __grid_constant__ AdaptiveBand a)
 {
-  constexpr int AXES = SPACE + TIME, N = AXES * (AXES + 1) / 2;
+  constexpr int AXES = SPACE + TIME, N = component_count (AXES);
   extern __shared__ float4 shared[];
   float *const tile = (float *) shared;
   const int *size = a.volume.size;
@@ -377,7 +377,7 @@ template <int SPACE, bool TIME>
 void
 launch_tensors (const AdaptiveBand &a, cudaStream_t stream)
 {
-  constexpr int AXES = SPACE + TIME, N = AXES * (AXES + 1) / 2;
+  constexpr int AXES = SPACE + TIME, N = component_count (AXES);
 
   if (a.radius <= 3)
     launch_tiles<N, 3> (tensor_kernel<SPACE, TIME, 3>, a, stream);
