@@ -68,7 +68,10 @@ add_sample (const Job *job, gsize at, gfloat *const rows[2])
   const gsize width = job->size[0];
   const gfloat *in = job->volumes[1] + at, *others[2], *before, *after;
   gfloat *restrict out = job->out + at;
-  const gfloat part = job->volumes[0] == job->volumes[2] ? 0 : ND_SPECKLE_TIME;
+  const gfloat part = ND_SPECKLE_TIME;
+  /* No product is above INFINITY. A part of 0 in place of it would make NaN of
+   * infinite differences. */
+  const gfloat least = job->volumes[0] == job->volumes[2] ? INFINITY : 0;
 
   for (guint i = 0; i < 2; i++) {
     const gfloat *volume = job->volumes[2 * i];
@@ -83,7 +86,7 @@ add_sample (const Job *job, gsize at, gfloat *const rows[2])
     const gfloat a = before[x] - in[x], b = after[x] - in[x];
     const gfloat nearer = fabsf (a) < fabsf (b) ? a : b;
 
-    out[x] = (out[x] + in[x] + (a * b > 0 ? part * nearer : 0)) / 2;
+    out[x] = (out[x] + in[x] + (a * b > least ? part * nearer : 0)) / 2;
   }
 }
 

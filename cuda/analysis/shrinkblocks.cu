@@ -32,6 +32,8 @@ struct ShrinkShared
   float along_y[BUFFERS][4][ROWS][32];
   /* [y][x coefficient][x + 3] */
   float along_x[BUFFERS][ROWS][4][16];
+  /* Registers for them would leave fewer for loads ahead. */
+  float levels[ND_SHRINK_COEFFICIENTS], powers[ND_SHRINK_COEFFICIENTS];
 };
 
 /* The samples that a thread loads from each plane. */
@@ -76,12 +78,16 @@ load_row (const ShrinkArguments &a, const Row &row, int z, float *samples)
 template <bool WIENER>
 __device__ __forceinline__ float
 shrink_block (const float (*ring)[4], const float (*pilots)[4], int s,
-    const float *level, const float *power, bool is_mean, float *shrunk)
+    SharedAddress levels, SharedAddress powers, bool is_mean, float *shrunk)
 {
   float sum[2] = { 0, 0 };
 
 #pragma unroll
   for (int yc = 0; yc < 4; yc++) {
+    const float4 l = load_shared4 (levels + 16 * yc);
+    const float4 w = load_shared4 (powers + 16 * yc);
+    const float level[4] = { l.x, l.y, l.z, l.w };
+    const float power[4] = { w.x, w.y, w.z, w.w };
     float c[4], p[4];
 
     forward4 (ring[(s + 1) & 3][yc], ring[(s + 2) & 3][yc],
@@ -98,13 +104,13 @@ shrink_block (const float (*ring)[4], const float (*pilots)[4], int s,
         const float q = p[zc] * p[zc];
 
         /* NaN if the pilot is infinite. */
-        gain = q * reciprocal (q + level[k]);
+        gain = q * reciprocal (q + level[zc]);
       } else {
-        gain = fabsf (c[zc]) <= level[k] ? 0.f : 1.f;
+        gain = fabsf (c[zc]) <= level[zc] ? 0.f : 1.f;
       }
       if (k == 0 && is_mean)
         gain = 1.f;
-      sum[zc & 1] = fmaf (gain * gain, power[k], sum[zc & 1]);
+      sum[zc & 1] = fmaf (gain * gain, power[zc], sum[zc & 1]);
       shrunk[k] = WIENER || gain != 0.f ? c[zc] * gain : 0.f;
     }
   }
@@ -134,13 +140,14 @@ shrink_kernel (const __grid_constant__ ShrinkArguments a)
        i += THREADS)
     (&shared.along_y[0][0][0][0])[i] = 0;
 
-  float level[16], power[16];
-
-#pragma unroll
-  for (int k = 0; k < 16; k++) {
-    level[k] = (WIENER ? a.levels->wiener : a.levels->thresholds)[16 * xc + k];
-    power[k] = a.levels->powers[16 * xc + k];
+  if (tid < ND_SHRINK_COEFFICIENTS) {
+    shared.levels[tid] =
+        (WIENER ? a.levels->wiener : a.levels->thresholds)[tid];
+    shared.powers[tid] = a.levels->powers[tid];
   }
+
+  const SharedAddress levels = shared_address (&shared.levels[16 * xc]);
+  const SharedAddress powers = shared_address (&shared.powers[16 * xc]);
 
   /* Loading: positions of the rows of the volume, then of the pilot. */
   const bool loads = tid < (WIENER ? 2 : 1) * LOADS;
@@ -239,8 +246,8 @@ shrink_kernel (const __grid_constant__ ShrinkArguments a)
       }
       if (k >= 3 && k <= n_z + 2) {
         float shrunk[16];
-        float n = shrink_block<WIENER> (ring, pilots, s, level, power, xc == 0,
-            shrunk);
+        float n = shrink_block<WIENER> (ring, pilots, s, levels, powers,
+            xc == 0, shrunk);
 
         n += __shfl_xor_sync (ALL_LANES, n, 8);
         n += __shfl_xor_sync (ALL_LANES, n, 16);

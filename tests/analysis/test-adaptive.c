@@ -343,6 +343,24 @@ test_speckle_ends (void)
   g_assert_cmpfloat (out[2 * n], ==, (180 + 150) / 2.);
 }
 
+/* An infinite sample does not change the volume before it, if that volume has
+ * the same one before and after it. */
+static void
+test_speckle_infinite (void)
+{
+  g_autoptr (GRand) rand = case_rand ();
+  g_autofree gfloat *stream = NULL, *out = NULL;
+  Case c = plain;
+
+  c.settings.noise = ND_NOISE_SPECKLE;
+  c.n_volumes = 2;
+  stream = case_stream (&c, rand);
+  stream[case_samples (&c) + 500] = INFINITY;
+  out = case_run (&c, stream);
+  for (gsize i = 0; i < case_samples (&c); i++)
+    g_assert_true (isfinite (out[i]));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -352,6 +370,7 @@ main (int argc, char **argv)
   g_test_add_func ("/adaptive/sizes", test_sizes);
   g_test_add_func ("/adaptive/speckle", test_speckle);
   g_test_add_func ("/adaptive/speckle-ends", test_speckle_ends);
+  g_test_add_func ("/adaptive/speckle-infinite", test_speckle_infinite);
   g_test_add_func ("/adaptive/sector", test_sector);
   g_test_add_func ("/adaptive/nan", test_nan);
   g_test_add_func ("/adaptive/equal", test_equal);
