@@ -36,44 +36,80 @@ shared_bytes (int planes, int taps)
   return (taps + (size_t) STRIP * column_rows (planes, taps)) * sizeof (float);
 }
 
-__global__ void __launch_bounds__ (PASS_THREADS, 4)
-depth_kernel (const __grid_constant__ DepthArguments a)
+/* Copies the rows from @begin to @end - 1 to shared memory, asynchronously. Row
+ * r is in plane @first + r. */
+__device__ __forceinline__ void
+copy_rows (const DepthArguments &a, const float *in, float *sums, int first,
+    int begin, int end)
 {
-  extern __shared__ float4 shared[];
   constexpr int LANES = STRIP / 4; /* of a row */
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  float *const weights = (float *) shared, *const sums = weights + a.z.n;
-  const int x0 = blockIdx.x % a.strips * STRIP, y = blockIdx.x / a.strips;
-  const int z0 = blockIdx.y * a.planes, n = min (a.planes, a.size[2] - z0);
-  const int rows = column_rows (n, a.z.n), x = threadIdx.x % LANES * 4;
-  const float *const in = a.in + y * a.row + x0 + x;
+  constexpr int STEP = PASS_THREADS / LANES;
+  const int x = threadIdx.x % LANES * 4, mine = begin + threadIdx.x / LANES;
+  /* Rows inside the volume. */
+  const int low = min (max (-first, begin), end);
+  const int high = min (max (a.size[2] - first, low), end);
+  const int before = max (low - mine + STEP - 1, 0) / STEP * STEP;
+  const float *from = in + (size_t) (first + mine + before) * a.slice + x;
+  const size_t step = STEP * a.slice;
+  float *to = sums + (mine + before) * STRIP + x;
 
-  for (int i = threadIdx.x; i < a.z.n; i += PASS_THREADS)
-    weights[i] = a.z.weights[i];
-  launch_dependent_grids ();
-  wait_on_dependent_grids ();
-  for (int r = threadIdx.x / LANES; r < rows; r += PASS_THREADS / LANES) {
-    const int z = border_index (a.border, z0 + r + a.z.low, a.size[2]);
+#pragma unroll 1
+  for (int r = mine + before; r < high; r += STEP) {
+    __pipeline_memcpy_async (to, from, 16);
+    from += step;
+    to += STEP * STRIP;
+  }
+  /* Rows beside it. */
+#pragma unroll 1
+  for (int i = threadIdx.x / LANES; i < low - begin + end - high; i += STEP) {
+    const int r = i < low - begin ? begin + i : i - (low - begin) + high;
+    const int z = border_index (a.border, first + r, a.size[2]);
     float *const to = sums + r * STRIP + x;
 
     if (z >= 0)
-      __pipeline_memcpy_async (to, in + z * a.slice, 16);
+      __pipeline_memcpy_async (to, in + z * a.slice + x, 16);
     else
       *(float4 *) to = make_float4 (a.outside, a.outside, a.outside, a.outside);
   }
   __pipeline_commit ();
-  __pipeline_wait_prior (0);
+}
+
+__global__ void __launch_bounds__ (PASS_THREADS, 4)
+depth_kernel (const __grid_constant__ DepthArguments a)
+{
+  extern __shared__ float4 shared[];
+  constexpr int TOGETHER = WARPS * OUTPUTS; /* outputs of all warps */
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  float *const weights = (float *) shared, *const sums = weights + a.z.n;
+  const int x0 = blockIdx.x % a.strips * STRIP, y = blockIdx.x / a.strips;
+  const int z0 = blockIdx.y * a.planes, n = min (a.planes, a.size[2] - z0);
+  const int rows = column_rows (n, a.z.n), first = z0 + a.z.low;
+  const int split = min (rows, column_rows (TOGETHER, a.z.n));
+  const float *const in = a.in + y * a.row + x0;
+
+#pragma unroll 1
+  for (int i = threadIdx.x; i < a.z.n; i += PASS_THREADS)
+    weights[i] = a.z.weights[i];
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
+  copy_rows (a, in, sums, first, 0, split);
+  copy_rows (a, in, sums, first, split, rows);
+  __pipeline_wait_prior (1);
   __syncthreads ();
   unsigned char *const out =
       a.out.out + (x0 + lane) * a.out.sample + y * a.out.row;
 #pragma unroll 1
-  for (int r = warp * OUTPUTS; r < n; r += WARPS * OUTPUTS) {
+  for (int r = warp * OUTPUTS; r < n; r += TOGETHER) {
     float sum[OUTPUTS];
 
     sum_column<STRIP> (sum, sums + r * STRIP + lane, weights, a.z.n, a.z.check);
     if (x0 + lane < a.size[0])
       store_column (a.out, sum, n - r, out + (z0 + r) * a.out.slice,
           a.out.slice);
+    if (r < TOGETHER && n > TOGETHER) {
+      __pipeline_wait_prior (0);
+      __syncthreads ();
+    }
   }
 }
 

@@ -9,6 +9,7 @@
  */
 #include "cuda/device.h"
 #include "cuda/direct/columns.cuh"
+#include "cuda/direct/quads.cuh"
 #include "cuda/launch.cuh"
 
 #include <algorithm>
@@ -36,13 +37,6 @@ constexpr int QUADS = (STRIP + 2 * MARGIN) / 4;
 constexpr int PITCH = QUADS | 1;
 constexpr int SUMS_PITCH = STRIP + 4;
 
-/* Four samples side by side. */
-template <typename T>
-struct alignas (4 * sizeof (T)) Quad
-{
-  T v[4];
-};
-
 template <int N>
 struct Arguments
 {
@@ -60,9 +54,9 @@ struct Arguments
 };
 
 /* If thread blocks compute more sums beside their outputs, or multiprocessors
- * have less work, the two kernels for planes and z are faster. The ratio is 1.3
- * for 256^3 and 9 taps on an H100, and 3.1 for 128^3. */
-constexpr double MAX_RATIO = 1.5;
+ * have less work, the two kernels for planes and z are faster. With 9 taps on
+ * an H100 the ratio is 1.3 for 256^3, 2.1 for 160^3 and 3.1 for 128^3. */
+constexpr double MAX_RATIO = 2.5;
 
 template <int N>
 constexpr int rows_of = TILE + N - 1;
@@ -72,49 +66,37 @@ constexpr size_t shared_bytes =
     (size_t) STAGES * rows_of<N> * PITCH * sizeof (Quad<T>)
     + (size_t) 2 * rows_of<N> * SUMS_PITCH * sizeof (float);
 
-template <typename T>
-__device__ __forceinline__ void
-to_floats (const Quad<T> &quad, float *v)
-{
-  if constexpr (sizeof (T) == 1) {
-    const unsigned bytes = *(const unsigned *) &quad;
-
-    /* 2^23 and a byte, less 2^23: quicker than a conversion. */
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-      v[i] = __uint_as_float (__byte_perm (bytes, 0x4b000000u, 0x7440 + i))
-          - 8388608.f;
-  } else {
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-      v[i] = (float) quad.v[i];
-  }
-}
-
-/* Copies quads of samples to shared memory, those of a thread in each plane.
- * Quads at a border are copied sample by sample. Integers among them are too
- * small for asynchronous copies: they are loaded with one plane and stored with
- * the next. */
+/* Copies samples to shared memory, those of a thread in each plane: quads that
+ * are inside the volume, and one sample of each other quad of a row. Integers
+ * of the latter are too small for asynchronous copies: they are loaded with one
+ * plane and stored with the next. */
 template <typename T, int N>
 class Loader
 {
 public:
-  /* @columns: the place of each column in a row, or -1 for the border value. */
+  /* @columns: the place of each column in a row, or -1 for the border value,
+   * which is in all stages already. */
   __device__ __forceinline__ Loader (const Arguments<N> &a, int x0, int y0,
       const int *columns)
       : a (a), columns (columns)
   {
+    const int left = x0 - MARGIN < 0 ? 1 : 0;
+    const int inside = (a.size[0] - (x0 - MARGIN)) / 4;
+    const int single_row = threadIdx.x / 4;
+    const int y = row_of (y0, single_row);
+
+    begin = a.aligned ? left : 0;
+    end = a.aligned ? max (min (inside, QUADS), left) : 0;
+    from_row = a.in + max (y, 0) * a.row;
+    copies_singles = single_row < rows_of<N> && y >= 0;
 #pragma unroll
     for (int j = 0; j < ROUNDS; j++) {
-      const int k = threadIdx.x + j * THREADS, x = x0 - MARGIN + k % QUADS * 4;
-      const int y =
-          border_index (a.border, y0 + a.low[0] + k / QUADS, a.size[1]);
+      const int k = threadIdx.x + j * THREADS, q = k % QUADS;
+      const int y = row_of (y0, k / QUADS);
 
-      inside[j] = a.in && y >= 0;
-      whole[j] = a.aligned && inside[j] && x >= 0 && x + 4 <= a.size[0];
-      offset[j] = inside[j] ? y * a.row : 0;
-      offset[j] += whole[j] ? x * sizeof (T) : 0;
-      pending[j] = false;
+      whole[j] = k < COUNT && y >= 0 && q >= begin && q < end;
+      from[j] =
+          a.in + max (y, 0) * a.row + (x0 - MARGIN + 4 * q) * (int) sizeof (T);
     }
   }
 
@@ -122,34 +104,46 @@ public:
    * before it went to @before. */
   __device__ __forceinline__ void copy (int z, Quad<T> *to, Quad<T> *before)
   {
-    const unsigned char *const plane = a.in + z * a.slice;
+    const int x = threadIdx.x % 4;
 
     store (before);
+    if (!a.in || z < 0) {
+      fill (a, to, rows_of<N> * PITCH);
+      return;
+    }
+    const size_t plane = z * a.slice;
+
 #pragma unroll
     for (int j = 0; j < ROUNDS; j++) {
       const int k = threadIdx.x + j * THREADS;
-      Quad<T> *const quad = to + k / QUADS * PITCH + k % QUADS;
 
-      if ((j + 1) * THREADS > COUNT && k >= COUNT)
-        break;
-      if (whole[j] && z >= 0) {
-        __pipeline_memcpy_async (quad, plane + offset[j], sizeof (Quad<T>));
-        continue;
-      }
-      pending[j] = is_integer<T>;
+      if (whole[j])
+        __pipeline_memcpy_async (to + k / QUADS * PITCH + k % QUADS,
+            from[j] + plane, sizeof (Quad<T>));
+    }
+    if (!copies_singles)
+      return;
+    if constexpr (is_integer<T>) {
+      pending = true;
 #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        const int at = inside[j] && z >= 0 ? columns[k % QUADS * 4 + i] : -1;
+      for (int i = 0; i < QUADS; i++) {
+        if (i == singles ())
+          break;
+        const int at = columns[4 * single (i) + x];
 
-        if constexpr (is_integer<T>)
-          held[j].v[i] = at < 0
-              ? (T) a.border_value
-              : *(const T *) (plane + offset[j] + at * a.sample);
-        else if (at < 0)
-          quad->v[i] = a.border_value;
-        else
-          __pipeline_memcpy_async (quad->v + i,
-              plane + offset[j] + at * a.sample, sizeof (T));
+        if (at >= 0)
+          held[i] = *(const T *) (from_row + plane + at * a.sample);
+      }
+    } else {
+      float *const row = (float *) (to + threadIdx.x / 4 * PITCH);
+
+#pragma unroll 1
+      for (int i = 0; i < singles (); i++) {
+        const int column = 4 * single (i) + x, at = columns[column];
+
+        if (at >= 0)
+          __pipeline_memcpy_async (row + column,
+              from_row + plane + at * a.sample, sizeof (T));
       }
     }
   }
@@ -157,25 +151,65 @@ public:
   /* Stores the samples that were loaded into registers. */
   __device__ __forceinline__ void store (Quad<T> *before)
   {
-#pragma unroll
-    for (int j = 0; j < ROUNDS && is_integer<T>; j++) {
-      const int k = threadIdx.x + j * THREADS;
+    if constexpr (is_integer<T>) {
+      const int x = threadIdx.x % 4;
+      T *const row = (T *) (before + threadIdx.x / 4 * PITCH);
 
-      if (pending[j])
-        before[k / QUADS * PITCH + k % QUADS] = held[j];
-      pending[j] = false;
+      if (!pending)
+        return;
+      pending = false;
+#pragma unroll
+      for (int i = 0; i < QUADS; i++) {
+        if (i == singles ())
+          break;
+        const int column = 4 * single (i) + x;
+
+        if (columns[column] >= 0)
+          row[column] = held[i];
+      }
     }
+  }
+
+  /* Fills @n quads with the border value. */
+  static __device__ __forceinline__ void fill (const Arguments<N> &a,
+      Quad<T> *to, int n)
+  {
+    const T v = (T) a.border_value;
+
+#pragma unroll 1
+    for (int k = threadIdx.x; k < n; k += THREADS)
+      to[k] = Quad<T>{ { v, v, v, v } };
   }
 
 private:
   static constexpr int COUNT = rows_of<N> * QUADS;
   static constexpr int ROUNDS = (COUNT + THREADS - 1) / THREADS;
 
+  static_assert (rows_of<N> * 4 <= THREADS, "a thread has one row of singles");
+
+  /* The row of the volume that row @i of the tile is, or -1. */
+  __device__ __forceinline__ int row_of (int y0, int i) const
+  {
+    return border_index (a.border, y0 + a.low[0] + i, a.size[1]);
+  }
+
+  /* Quads of a row that are copied sample by sample: those before @begin and
+   * from @end on. */
+  __device__ __forceinline__ int singles () const
+  {
+    return QUADS - (end - begin);
+  }
+  __device__ __forceinline__ int single (int i) const
+  {
+    return i < begin ? i : i - begin + end;
+  }
+
   const Arguments<N> &a;
   const int *const columns;
-  bool inside[ROUNDS], whole[ROUNDS], pending[ROUNDS];
-  size_t offset[ROUNDS];
-  Quad<T> held[ROUNDS];
+  int begin, end; /* the quads of a row that are copied as a whole */
+  bool whole[ROUNDS], copies_singles, pending = false;
+  const unsigned char *from[ROUNDS], *from_row;
+  T held[is_integer<T> ? QUADS : 1];
 };
 
 template <typename T, int N>
@@ -215,6 +249,8 @@ sliding_kernel (const __grid_constant__ Arguments<N> a)
 
   for (int i = threadIdx.x; i < 4 * QUADS; i += THREADS)
     columns[i] = border_index (a.border, x0 - MARGIN + i, a.size[0]);
+  if (a.border == ND_BORDER_CONSTANT)
+    Loader<T, N>::fill (a, stages, STAGES * ROWS * PITCH);
   __syncthreads ();
   launch_dependent_grids ();
   wait_on_dependent_grids ();
@@ -333,7 +369,7 @@ run (const VolumePass &pass, const Store &out, cudaStream_t stream)
     a.row = volume->row;
     a.slice = volume->slice;
   }
-  a.aligned = a.sample == sizeof (T)
+  a.aligned = volume && a.sample == sizeof (T)
       && ((size_t) a.in | a.row | a.slice) % sizeof (Quad<T>) == 0;
   a.border = pass.border;
   a.border_value = pass.border_value;
