@@ -44,7 +44,7 @@ constexpr size_t PAIR_BYTES =
     std::max<size_t> (sizeof (float2) * WIDE * WIDE_PITCH,
         2 * TILE_BYTES<float>);
 constexpr size_t COMMON_BYTES =
-    (sizeof (float2) * WIDE_NUMBERS + (sizeof (uint64_t) + 32) * PAIRS + 127)
+    (sizeof (float2) * WIDE_NUMBERS + (sizeof (uint64_t) + 64) * PAIRS + 127)
     / 128 * 128;
 
 /* The barrier in shared memory that counts the bytes of a pair (PTX ISA,
@@ -135,16 +135,6 @@ next_corner (const Blocks &b, Corner at)
   return at;
 }
 
-/* The second block of the pair. If there is none, it is the first one again,
- * and nothing of it is stored. */
-__device__ __forceinline__ Corner
-second_corner (const Blocks &b, const Corner &at)
-{
-  const Corner next = next_corner (b, at);
-
-  return next.z < b.outputs[2] ? next : at;
-}
-
 __device__ __forceinline__ bool
 is_within (const Blocks &b, const Corner &at, int axis)
 {
@@ -159,14 +149,47 @@ is_inside (const Blocks &b, const Corner &at)
   return is_within (b, at, 0) && is_within (b, at, 1);
 }
 
-/* Whether the copy engine brings the block: its rows are in the volume, and so
- * are its columns, or samples near them that are copied too. */
+/* Whether each sample along an axis that a filter reads in the block, or the
+ * one that the border repeats in its place, is in the block. */
+__device__ __forceinline__ bool
+repeats_own (const Blocks &b, const Corner &at, int axis)
+{
+  const int begin = axis == 0 ? at.x : at.y, n = b.shape[axis];
+  const int first = begin + b.low[axis];
+  const int last = min (begin + WIDE, b.padded[axis]) - 1 + b.low[axis];
+
+  return n >= WIDE && first >= -WIDE / 2 && first < n
+      && 2 * n - 2 - last >= first;
+}
+
+/* Whether the copy engine brings the block: its rows and columns are in the
+ * volume, or samples near them that are copied too. */
 __device__ __forceinline__ bool
 is_copied (const Blocks &b, const Corner &at)
 {
-  return is_within (b, at, 1)
-      && (is_within (b, at, 0)
-          || (b.border != ND_BORDER_WRAP && b.border != ND_BORDER_CONSTANT));
+  return is_inside (b, at)
+      || (b.border != ND_BORDER_WRAP && b.border != ND_BORDER_CONSTANT
+          && (is_within (b, at, 1) || repeats_own (b, at, 1)));
+}
+
+/* The two blocks of a pair, in shared memory, because each thread would need
+ * registers for them. If the second one does not exist, it is the first one
+ * again, and nothing of it is stored. */
+struct Pair
+{
+  Corner at[2];
+  bool has_second, is_copied;
+};
+
+__device__ __forceinline__ Pair
+pair_of (const Blocks &b, int i)
+{
+  const Corner first = corner_of (b, 2 * i);
+  const Corner second = next_corner (b, first);
+  const bool has_second = second.z < b.outputs[2];
+
+  return Pair{ { first, has_second ? second : first }, has_second,
+    is_copied (b, first) && (!has_second || is_copied (b, second)) };
 }
 
 /* The first sample of a row that is copied: those that the block contains, or
@@ -182,52 +205,74 @@ first_copied (const Blocks &b, const Corner &at)
 
 template <typename T>
 __device__ __forceinline__ void
-copy_pair (const WideArguments &a, const Corner &at, const Arrivals &arrivals,
+copy_pair (const WideArguments &a, const Pair &pair, const Arrivals &arrivals,
     unsigned char *to)
 {
   const Blocks &b = a.blocks;
-  const Corner second = second_corner (b, at);
 
-  if (threadIdx.x % WIDE > 0 || !is_copied (b, at) || !is_copied (b, second))
+  if (threadIdx.x % WIDE > 0 || !pair.is_copied)
     return;
   arrivals.expect (2 * TILE_BYTES<T>);
-  arrivals.copy_box (to, a.map, first_copied<T> (b, at), at.y + b.low[1],
-      at.z + b.low[2]);
-  arrivals.copy_box (to + TILE_BYTES<T>, a.map, first_copied<T> (b, second),
-      second.y + b.low[1], second.z + b.low[2]);
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+    arrivals.copy_box (to + i * TILE_BYTES<T>, a.map,
+        first_copied<T> (b, pair.at[i]), pair.at[i].y + b.low[1],
+        pair.at[i].z + b.low[2]);
 }
 
 /* copy_pair () when all threads have read the shared memory of the pair. */
 template <typename T>
 __device__ __forceinline__ void
-copy_next (const WideArguments &a, const Corner &at, const Arrivals &arrivals,
+copy_next (const WideArguments &a, const Pair &pair, const Arrivals &arrivals,
     unsigned char *to)
 {
   fence_view_async_shared ();
   wait_for_pair ();
-  copy_pair<T> (a, at, arrivals, to);
+  copy_pair<T> (a, pair, arrivals, to);
 }
 
 /* The thread's column in a copied block. A column that no filter reads may
  * contain any samples. */
 template <typename T>
-__device__ __forceinline__ const unsigned char *
-copied_column (const Blocks &b, const Corner &at, const unsigned char *tile)
+__device__ __forceinline__ unsigned char *
+copied_column (const Blocks &b, const Corner &at, unsigned char *tile)
 {
   const int x = padded_index (b, 0, at.x + threadIdx.x % WIDE);
 
   return tile + (x >= 0 ? x - first_copied<T> (b, at) : 0) * sizeof (T);
 }
 
+/* Replaces the rows beyond an edge in the thread's column of a copied block.
+ * Other threads may have the same column. They write the same samples. */
+template <typename T>
+__device__ __noinline__ void
+repeat_rows (const Blocks &b, const Corner &at, unsigned char *column)
+{
+  const int first = at.y + b.low[1];
+
+#pragma unroll 1
+  for (int y = 0; y < min (WIDE, b.padded[1] - at.y); y++) {
+    if (first + y < 0 || first + y >= b.shape[1])
+      *(T *) (column + y * ROW_BYTES<T>) = *(const T *) (column
+          + (border_index (b.border, first + y, b.shape[1]) - first)
+              * ROW_BYTES<T>);
+  }
+}
+
 template <typename T>
 __device__ __forceinline__ void
-load_copied (const WideArguments &a, const Corner &at, const Corner &second,
-    const unsigned char *from, float2 (&v)[WIDE])
+load_copied (const WideArguments &a, const Pair &pair, unsigned char *from,
+    float2 (&v)[WIDE])
 {
-  const unsigned char *const p0 = copied_column<T> (a.blocks, at, from);
-  const unsigned char *const p1 =
-      copied_column<T> (a.blocks, second, from + TILE_BYTES<T>);
+  const Blocks &b = a.blocks;
+  unsigned char *const p0 = copied_column<T> (b, pair.at[0], from);
+  unsigned char *const p1 =
+      copied_column<T> (b, pair.at[1], from + TILE_BYTES<T>);
 
+  if (!is_within (b, pair.at[0], 1))
+    repeat_rows<T> (b, pair.at[0], p0);
+  if (!is_within (b, pair.at[1], 1))
+    repeat_rows<T> (b, pair.at[1], p1);
 #pragma unroll
   for (int y = 0; y < WIDE; y++)
     v[y] = make_float2 (load_sample<T> (p0 + y * ROW_BYTES<T>),
@@ -247,11 +292,10 @@ first_sample (const WideArguments &a, const Corner &at)
  * read. */
 template <typename T>
 __device__ __forceinline__ void
-load_inside (const WideArguments &a, const Corner &at, const Corner &second,
-    float2 (&v)[WIDE])
+load_inside (const WideArguments &a, const Pair &pair, float2 (&v)[WIDE])
 {
-  const unsigned char *const p0 = first_sample<T> (a, at);
-  const unsigned char *const p1 = first_sample<T> (a, second);
+  const unsigned char *const p0 = first_sample<T> (a, pair.at[0]);
+  const unsigned char *const p1 = first_sample<T> (a, pair.at[1]);
 
 #pragma unroll
   for (int y = 0; y < WIDE; y++)
@@ -458,21 +502,21 @@ put_any (const Store &s, unsigned char *out, int n, const float *column)
 
 template <typename T>
 __device__ __forceinline__ void
-store_pair (const WideArguments &a, const Corner &at, float2 *column,
+store_pair (const WideArguments &a, const Pair &pair, float2 *column,
     float2 (&v)[WIDE])
 {
   const Blocks &b = a.blocks;
   const Store &s = a.store;
   const int t = threadIdx.x % WIDE;
-  const Corner second = next_corner (b, at);
   unsigned char *out[2];
   int n[2];
 
 #pragma unroll
   for (int i = 0; i < 2; i++) {
-    const Corner &c = i ? second : at;
+    const Corner &c = pair.at[i];
 
-    n[i] = t < min (b.valid[0], b.outputs[0] - c.x) && c.z < b.outputs[2]
+    n[i] =
+        t < min (b.valid[0], b.outputs[0] - c.x) && (i == 0 || pair.has_second)
         ? min (b.valid[1], b.outputs[1] - c.y)
         : 0;
     out[i] = s.out + (c.x + t) * s.sample + c.y * s.row + c.z * s.slice;
@@ -502,8 +546,8 @@ filter_kernel (const __grid_constant__ WideArguments a)
   float2 *const plane = (float2 *) pair_shared;
   float2 *const filter = (float2 *) shared;
   uint64_t *const barriers = (uint64_t *) (filter + WIDE_NUMBERS);
-  /* Those of this pair and of the next one. They would need registers. */
-  Corner *const corners = (Corner *) (barriers + PAIRS) + 2 * place;
+  /* This pair and the next one. */
+  Pair *const pairs = (Pair *) (barriers + PAIRS) + 2 * place;
   Arrivals arrivals (barriers + place);
   /* Neighbours in a thread block are far from one another, so that a few pairs
    * use all multiprocessors. */
@@ -513,16 +557,17 @@ filter_kernel (const __grid_constant__ WideArguments a)
   if (t == 0) {
     arrivals.init ();
     fence_view_async_shared ();
-    corners[0] = corner_of (a.blocks, 2 * pair);
+    pairs[0] = pair_of (a.blocks, pair);
   }
 #pragma unroll 6
   for (int i = threadIdx.x; i < (int) WIDE_NUMBERS; i += blockDim.x)
     filter[i] = a.filter[i];
   __syncthreads ();
-  wait_on_dependent_grids ();
   launch_dependent_grids ();
+  if (a.begin == BEGIN_AFTER_ALL)
+    wait_on_dependent_grids ();
   if (COPIES && pair < a.n_pairs)
-    copy_pair<T> (a, corners[0], arrivals, pair_shared);
+    copy_pair<T> (a, pairs[0], arrivals, pair_shared);
 #pragma unroll 1
   for (int turn = 0; pair < a.n_pairs; pair += step, turn ^= 1) {
     bool again = false;
@@ -531,24 +576,24 @@ filter_kernel (const __grid_constant__ WideArguments a)
 #pragma unroll 1
     do {
       if (pass == 0) {
-        const Corner at = corners[turn];
-        const Corner second = second_corner (a.blocks, at);
+        const Pair now = pairs[turn];
 
-        if (!again && COPIES && is_copied (a.blocks, at)
-            && is_copied (a.blocks, second)) {
+        if (!again && COPIES && now.is_copied) {
           arrivals.wait ();
-          load_copied<T> (a, at, second, pair_shared, v);
+          load_copied<T> (a, now, pair_shared, v);
           wait_for_pair ();
         } else if (!again && !COPIES && a.in.row <= ~0u
-            && is_inside (a.blocks, at) && is_inside (a.blocks, second)) {
-          load_inside<T> (a, at, second, v);
+            && is_inside (a.blocks, now.at[0])
+            && is_inside (a.blocks, now.at[1])) {
+          load_inside<T> (a, now, v);
         } else {
           if (again && sizeof (T) == 4) {
-            load_any<T, true> (a, at, &plane[t].x);
-            load_any<T, true> (a, second, &plane[t].y);
+            wait_on_dependent_grids (); /* they use the list */
+            load_any<T, true> (a, now.at[0], &plane[t].x);
+            load_any<T, true> (a, now.at[1], &plane[t].y);
           } else {
-            load_any<T, false> (a, at, &plane[t].x);
-            load_any<T, false> (a, second, &plane[t].y);
+            load_any<T, false> (a, now.at[0], &plane[t].x);
+            load_any<T, false> (a, now.at[1], &plane[t].y);
           }
 #pragma unroll
           for (int y = 0; y < WIDE; y++)
@@ -559,12 +604,12 @@ filter_kernel (const __grid_constant__ WideArguments a)
       } else if (pass == 2) {
         /* All threads have stored the pair before this one. */
         if (t == 0)
-          corners[turn ^ 1] = corner_of (a.blocks, 2 * (pair + step));
+          pairs[turn ^ 1] = pair_of (a.blocks, pair + step);
         multiply_row (filter, v);
       } else {
         load_columns (plane, v);
         if (COPIES && a.is_plain && pair + step < a.n_pairs)
-          copy_next<T> (a, corners[turn ^ 1], arrivals, pair_shared);
+          copy_next<T> (a, pairs[turn ^ 1], arrivals, pair_shared);
       }
       transform64<false> (v);
       if (sizeof (T) == 4 && pass == 0 && !again
@@ -573,10 +618,13 @@ filter_kernel (const __grid_constant__ WideArguments a)
       else
         pass++;
     } while (pass < 4);
-    store_pair<T> (a, corners[turn], plane + t, v);
+    wait_on_dependent_grids ();
+    store_pair<T> (a, pairs[turn], plane + t, v);
     if (COPIES && !a.is_plain && pair + step < a.n_pairs)
-      copy_next<T> (a, corners[turn ^ 1], arrivals, pair_shared);
+      copy_next<T> (a, pairs[turn ^ 1], arrivals, pair_shared);
   }
+  wait_on_dependent_grids ();
+  add_non_finite_responses (a.work);
 }
 
 } // namespace
