@@ -17,6 +17,7 @@
 #pragma once
 
 #include "cuda/fft/nonfinite.cuh"
+#include "cuda/fft/overlaps.h"
 #include "cuda/fft/spectrum.cuh"
 #include "cuda/fft/sums.cuh"
 #include "cuda/fft/transform32.cuh"
@@ -100,6 +101,8 @@ struct BlockArguments
   int first;
   int n_slots;
   int slots[MAX_SLOTS];
+  int begin;          /* Begin, of the lean kernel */
+  NonFiniteWork work; /* of the lean kernel */
   BankArguments bank; /* @filter, @filter_sums, @store and @sum are those of
                        * filter 0 */
 };

@@ -171,7 +171,8 @@ private:
       unsigned slot);
   void add_filters ();
   void launch_bank (BlockArguments &a);
-  void filter_one (const BlockArguments &a, const Range &out);
+  void filter_one (BlockArguments &a, size_t component,
+      const NdSamples &responses, double gain);
 
   const RingJob job;
   const NdReach reach;
@@ -301,7 +302,8 @@ FftBlocks::arguments_for (const NdSamples *volume, size_t component,
   if (volume)
     a.in = BlockInput{ volume->data + component * nd_sample_size (job.in_type),
       volume->sample, volume->row, volume->slice,
-      non_finite.list (slot, component) };
+      in_place ? non_finite.list_in_place (component)
+               : non_finite.list (slot, component) };
   return a;
 }
 
@@ -351,26 +353,26 @@ FftBlocks::launch_bank (BlockArguments &a)
       streams.respond);
 }
 
-/* Launches a kernel for a single filter. If a large volume stores most samples
- * of its blocks, memory limits both kernels, and the lean one is slower: by 3 %
- * for 7^3 of float32, by 6 % for 3^3. */
+/* Launches a kernel for a single filter. */
 void
-FftBlocks::filter_one (const BlockArguments &a, const Range &out)
+FftBlocks::filter_one (BlockArguments &a, size_t component,
+    const NdSamples &responses, double gain)
 {
+  const int slots[] = { 0 };
+  const Range out = range_of (responses, job.shape, job.out_type);
   const Range in = range_of (last, job.shape, job.in_type);
   const size_t n = std::min<size_t> (n_units, count_multiprocessors ());
-  const double valid = blocks.valid[0] * blocks.valid[1] * blocks.valid[2];
-  const double most = job.in_type == ND_FLOAT32 ? 0.5 : 0.6;
-  const bool worth = n == n_units || valid < most * BLOCK * BLOCK * BLOCK;
 
-  if (worth && can_be_lean (a, lean, job.in_type))
+  if (can_be_lean (a, lean, job.in_type)) {
+    a.begin = overlaps.begin (in, out);
+    a.work = non_finite.work (0, component, responses, gain);
     launch (lean.kernel, kernels, a, n, lean.shared, streams.respond,
-        overlaps.may_begin_early (in, out));
-  else {
-    launch (kernels.filter, kernels, a, n_units, kernels.shared,
-        streams.respond);
-    overlaps.restart (in, out);
+        a.begin != BEGIN_AFTER_ALL);
+    return;
   }
+  launch (kernels.filter, kernels, a, n_units, kernels.shared, streams.respond);
+  overlaps.restart (in, out);
+  non_finite.add (slots, 0, 1, component, responses, gain, true);
 }
 
 void
@@ -405,14 +407,16 @@ FftBlocks::respond (const int *slots, const NdScale &scale,
       a.first = start.first;
       a.bank.sum_stride = sums->stride ();
     }
+    if (in_place && n_filters == 1) {
+      filter_one (a, c, responses, scale.gain);
+      continue;
+    }
     if (n_filters > 1)
       launch_bank (a);
-    else if (in_place)
-      filter_one (a, range_of (out, job.shape, job.out_type));
     else
       launch (kernels.respond, kernels, a, n_units, kernels.shared,
           streams.respond);
-    non_finite.add (slots, 0, n_filters, c, responses, scale.gain);
+    non_finite.add (slots, 0, n_filters, c, responses, scale.gain, in_place);
   }
 }
 

@@ -26,9 +26,10 @@ constexpr double BLOCK_STORES = 10e-6;
 constexpr double PLANES_SECONDS = 6.3e-6;
 constexpr double PLANES_STORES = 9.3e-6;
 
-/* The same for one filter and windows of one volume. */
-constexpr double LEAN_SECONDS = 9.6e-6;
-constexpr double LEAN_STORES = 11e-6;
+/* The same for one filter and windows of one volume. The first blocks of a
+ * volume take the place of the last ones of the volume before it. */
+constexpr double LEAN_SECONDS = 10.2e-6;
+constexpr double LEAN_STORES = 7.5e-6;
 
 /* The same for one response of a bank that is filtered in place, with stores of
  * float32, and for 32 flat blocks. The forward transform takes as long. */
@@ -39,8 +40,8 @@ constexpr double BANK_PLANES_STORES = 3.18e-6;
 
 /* The same for a pair of wide blocks, if a multiprocessor computes as many at a
  * time as it can; and the time between launches in which it computes fewer. */
-constexpr double WIDE_SECONDS = 2.3e-6;
-constexpr double WIDE_STORES = 1.1e-6;
+constexpr double WIDE_SECONDS = 2.12e-6;
+constexpr double WIDE_STORES = 1.0e-6;
 constexpr double WIDE_BETWEEN = 5e-6;
 /* A pair of planes of deep blocks, forward, on the whole device. A thread block
  * that computes responses: without the products, and those with a slice of the
@@ -204,7 +205,8 @@ blocks_cost (const RingJob &job)
 
   wave = b.is_flat ()
       ? blocks / 32 / all * (PLANES_SECONDS + PLANES_STORES * valid)
-      : std::ceil (blocks / all) * block;
+      : (lean ? std::max (blocks / all, 1.0) : std::ceil (blocks / all))
+          * block;
   wave /= speed;
   if (lean)
     return wave + LAUNCH;

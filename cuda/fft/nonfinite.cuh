@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "cuda/samples.cuh"
+#include "cuda/fft/nonfiniteresponses.cuh"
 
 namespace nd
 {
@@ -30,7 +30,7 @@ public:
   NonFiniteList list (unsigned slot, size_t component);
 
   /* The list of slot 0 for a method that lists samples while it responds, and
-   * whose calls of add () empty it. */
+   * whose calls of add (), or kernels with work (), empty it. */
   NonFiniteList list_in_place (size_t component);
 
   /* Adds @gain times the responses of @n filters from @first on to the listed
@@ -39,14 +39,22 @@ public:
   void add (const int *slots, unsigned first, unsigned n, size_t component,
       const NdSamples &out, float gain, bool empties = false);
 
+  /* The work of add () for a single filter, at the end of the kernel that lists
+   * the samples. */
+  NonFiniteWork work (unsigned filter, size_t component, const NdSamples &out,
+      float gain);
+
 private:
   int padded_size (int axis) const;
   NonFiniteList list_at (size_t i);
+  NonFiniteResponses responses_at (unsigned filter, const NdSamples &out,
+      float gain) const;
 
   const RingJob job;
   const NdReach reach;
   const ComputeStreams streams;
-  Memory<unsigned> counts;   /* [slot][component]; then of thread blocks */
+  Memory<unsigned> counts;   /* [slot][component]; then of thread blocks and
+                              * of parts of the work */
   Memory<NonFinite> samples; /* [slot][component][MAX_NON_FINITE] */
   size_t n_marks = 0;        /* words of the bit map of a volume */
   Memory<unsigned> marks;    /* [slot][component][n_marks] */

@@ -34,10 +34,19 @@ range_of (const NdSamples &samples, const NdShape &shape, NdSampleType type)
         + shape.components * nd_sample_size (type) };
 }
 
-/* Tells which volumes can be filtered before the response to the volume before
+/* When the kernel of a response may begin. Its kernels wait until all work
+ * before it in the stream is complete. */
+enum Begin
+{
+  BEGIN_AFTER_ALL, /* before they load samples */
+  LOAD_EARLY,      /* before they store responses */
+  BEGIN_EARLY,     /* before they end */
+};
+
+/* Tells which volumes can be loaded before the response to the volume before
  * them is complete: those that do not use the memory of responses that may not
- * be complete, and whose response is not stored in memory that may still be
- * read. */
+ * be complete. Responses can be stored early, too, in memory that may not be
+ * used any more. */
 class Overlaps
 {
 public:
@@ -47,19 +56,21 @@ public:
     running.assign (1, Access{ in, out });
   }
 
-  /* If the result is false, the response must wait for all work before it. */
-  bool may_begin_early (const Range &in, const Range &out)
+  Begin begin (const Range &in, const Range &out)
   {
-    bool may = !running.empty () && running.size () < MOST;
+    bool loads = !running.empty () && running.size () < MOST;
+    bool stores = loads;
 
-    for (const Access &a : running)
-      may = may && !in.overlaps (a.out) && !out.overlaps (a.out)
-          && !out.overlaps (a.in);
-    if (may)
-      running.push_back (Access{ in, out });
-    else
+    for (const Access &a : running) {
+      loads = loads && !in.overlaps (a.out);
+      stores = stores && !out.overlaps (a.out) && !out.overlaps (a.in);
+    }
+    if (!loads) {
       restart (in, out);
-    return may;
+      return BEGIN_AFTER_ALL;
+    }
+    running.push_back (Access{ in, out });
+    return stores ? BEGIN_EARLY : LOAD_EARLY;
   }
 
 private:

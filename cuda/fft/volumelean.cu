@@ -157,6 +157,8 @@ filter_kernel (const __grid_constant__ BlockArguments a)
       rows.copy (a, columns_of (at));
     if (has_outputs) {
       transform32<true> (v);
+      if (a.begin == LOAD_EARLY)
+        wait_on_dependent_grids ();
       const int n = min (b.valid[1], b.outputs[1] - c.at[0].y);
       const int nz = min (b.valid[2], b.outputs[2] - c.at[0].z);
       const bool stores = lane < min (b.valid[0], b.outputs[0] - c.at[0].x);
@@ -177,6 +179,7 @@ filter_kernel (const __grid_constant__ BlockArguments a)
     }
   }
   wait_on_dependent_grids ();
+  add_non_finite_responses (a.work);
 }
 
 } // namespace

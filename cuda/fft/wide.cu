@@ -43,6 +43,7 @@ private:
   const Blocks blocks;
   const WideKernel copying, loading;
   NdSamples last;
+  Overlaps overlaps;
   Memory<float2> filters; /* [filter][WIDE_NUMBERS] */
   NonFiniteSamples non_finite;
 };
@@ -132,7 +133,7 @@ make_map (CUtensorMap *map, const NdSamples &in, NdSampleType type,
 }
 
 void
-FftWide::respond (const int *slots, const NdScale &scale, const NdSamples &out)
+FftWide::respond (const int *, const NdScale &scale, const NdSamples &out)
 {
   const size_t count =
       multiply (multiply (blocks.count[0], blocks.count[1]), blocks.count[2]);
@@ -143,8 +144,6 @@ FftWide::respond (const int *slots, const NdScale &scale, const NdSamples &out)
   a.blocks = blocks;
   a.n_pairs = (count + 1) / 2;
   for (size_t c = 0; c < job.shape.components; c++) {
-    NdSamples responses = out;
-
     a.in = BlockInput{ last.data + c * nd_sample_size (job.in_type),
       last.sample, last.row, last.slice, non_finite.list_in_place (c) };
     const bool copies = runs_as_sm90 ((const void *) copying.function)
@@ -157,15 +156,17 @@ FftWide::respond (const int *slots, const NdScale &scale, const NdSamples &out)
       a.is_plain = !a.store.scaled && a.store.row <= ~0u
           && (a.store.type == ND_FLOAT32 || a.store.type == job.in_type);
       a.filter = filters.get () + k * WIDE_NUMBERS;
-      if (k == 0)
-        responses.data = a.store.out;
+      NdSamples responses = out;
+
+      responses.data = a.store.out;
+      a.work = non_finite.work (k, c, responses, scale.gain);
+      a.begin = overlaps.begin (range_of (last, job.shape, job.in_type),
+          range_of (responses, job.shape, job.out_type));
       a.store.out += blocks.first[0] * out.sample + blocks.first[1] * out.row
           + blocks.first[2] * out.slice;
       launch_early (kernel.function, std::min (a.n_pairs, multiprocessors),
           kernel.threads, kernel.shared, stream, a);
-      a.in.non_finite = NonFiniteList{}; /* samples are listed once */
     }
-    non_finite.add (slots, 0, n_filters, c, responses, scale.gain, true);
   }
 }
 

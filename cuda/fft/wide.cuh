@@ -29,8 +29,10 @@ struct WideArguments
   Blocks blocks;
   BlockInput in;
   Store store;
+  NonFiniteWork work;
   const float2 *filter; /* WIDE_NUMBERS */
   int n_pairs;          /* of blocks */
+  int begin;            /* Begin */
   bool is_plain; /* stores float32, or the type of the input, without scale */
 };
 

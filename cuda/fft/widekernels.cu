@@ -33,7 +33,7 @@ constexpr size_t PAIR_BYTES =
     std::max<size_t> (sizeof (float2) * WIDE * WIDE_PITCH,
         2 * TILE_BYTES<float>);
 constexpr size_t COMMON_BYTES =
-    (sizeof (float2) * WIDE_NUMBERS + (sizeof (uint64_t) + 32) * PAIRS + 127)
+    (sizeof (float2) * WIDE_NUMBERS + (sizeof (uint64_t) + 64) * PAIRS + 127)
     / 128 * 128;
 
 /* Exchanges the columns of the threads for rows. */
@@ -161,21 +161,21 @@ put_columns (unsigned char *const (&out)[2], size_t row, const int (&n)[2],
 
 template <typename T>
 __device__ __forceinline__ void
-store_pair (const WideArguments &a, const Corner &at, float2 *column,
+store_pair (const WideArguments &a, const Pair &pair, float2 *column,
     float2 (&v)[WIDE])
 {
   const Blocks &b = a.blocks;
   const Store &s = a.store;
   const int t = threadIdx.x % WIDE;
-  const Corner second = next_corner (b, at);
   unsigned char *out[2];
   int n[2];
 
 #pragma unroll
   for (int i = 0; i < 2; i++) {
-    const Corner &c = i ? second : at;
+    const Corner &c = pair.at[i];
 
-    n[i] = t < min (b.valid[0], b.outputs[0] - c.x) && c.z < b.outputs[2]
+    n[i] =
+        t < min (b.valid[0], b.outputs[0] - c.x) && (i == 0 || pair.has_second)
         ? min (b.valid[1], b.outputs[1] - c.y)
         : 0;
     out[i] = s.out + (c.x + t) * s.sample + c.y * s.row + c.z * s.slice;
@@ -205,8 +205,8 @@ filter_kernel (const __grid_constant__ WideArguments a)
   float2 *const plane = (float2 *) pair_shared;
   float2 *const filter = (float2 *) shared;
   uint64_t *const barriers = (uint64_t *) (filter + WIDE_NUMBERS);
-  /* Those of this pair and of the next one. They would need registers. */
-  Corner *const corners = (Corner *) (barriers + PAIRS) + 2 * place;
+  /* This pair and the next one. */
+  Pair *const pairs = (Pair *) (barriers + PAIRS) + 2 * place;
   const CopyBarrier arrived = { shared_address (barriers + place) };
   uint32_t parity = 0; /* of the next wait for copies */
   /* Neighbours in a thread block are far from one another, so that a few pairs
@@ -217,16 +217,17 @@ filter_kernel (const __grid_constant__ WideArguments a)
   if (t == 0) {
     arrived.init ();
     fence_view_async_shared ();
-    corners[0] = corner_of (a.blocks, 2 * pair);
+    pairs[0] = pair_of (a.blocks, pair);
   }
 #pragma unroll 6
   for (int i = threadIdx.x; i < (int) WIDE_NUMBERS; i += blockDim.x)
     filter[i] = a.filter[i];
   __syncthreads ();
-  wait_on_dependent_grids ();
   launch_dependent_grids ();
+  if (a.begin == BEGIN_AFTER_ALL)
+    wait_on_dependent_grids ();
   if (COPIES && pair < a.n_pairs)
-    copy_pair<T> (a, corners[0], arrived, pair_shared);
+    copy_pair<T> (a, pairs[0], arrived, pair_shared);
 #pragma unroll 1
   for (int turn = 0; pair < a.n_pairs; pair += step, turn ^= 1) {
     bool again = false;
@@ -235,25 +236,25 @@ filter_kernel (const __grid_constant__ WideArguments a)
 #pragma unroll 1
     do {
       if (pass == 0) {
-        const Corner at = corners[turn];
-        const Corner second = second_corner (a.blocks, at);
+        const Pair now = pairs[turn];
 
-        if (!again && COPIES && is_copied (a.blocks, at)
-            && is_copied (a.blocks, second)) {
+        if (!again && COPIES && now.is_copied) {
           arrived.wait (parity);
           parity ^= 1;
-          load_copied<T> (a, at, second, pair_shared, v);
+          load_copied<T> (a, now, pair_shared, v);
           wait_for_group<WIDE> ();
         } else if (!again && !COPIES && a.in.row <= ~0u
-            && is_inside (a.blocks, at) && is_inside (a.blocks, second)) {
-          load_inside<T> (a, at, second, v);
+            && is_inside (a.blocks, now.at[0])
+            && is_inside (a.blocks, now.at[1])) {
+          load_inside<T> (a, now, v);
         } else {
           if (again && sizeof (T) == 4) {
-            load_any<T, true> (a, at, &plane[t].x);
-            load_any<T, true> (a, second, &plane[t].y);
+            wait_on_dependent_grids (); /* they use the list */
+            load_any<T, true> (a, now.at[0], &plane[t].x);
+            load_any<T, true> (a, now.at[1], &plane[t].y);
           } else {
-            load_any<T, false> (a, at, &plane[t].x);
-            load_any<T, false> (a, second, &plane[t].y);
+            load_any<T, false> (a, now.at[0], &plane[t].x);
+            load_any<T, false> (a, now.at[1], &plane[t].y);
           }
 #pragma unroll
           for (int y = 0; y < WIDE; y++)
@@ -264,12 +265,12 @@ filter_kernel (const __grid_constant__ WideArguments a)
       } else if (pass == 2) {
         /* All threads have stored the pair before this one. */
         if (t == 0)
-          corners[turn ^ 1] = corner_of (a.blocks, 2 * (pair + step));
+          pairs[turn ^ 1] = pair_of (a.blocks, pair + step);
         multiply_row (filter, v);
       } else {
         load_columns (plane, v);
         if (COPIES && a.is_plain && pair + step < a.n_pairs)
-          copy_next<T> (a, corners[turn ^ 1], arrived, pair_shared);
+          copy_next<T> (a, pairs[turn ^ 1], arrived, pair_shared);
       }
       transform64<false> (v);
       if (sizeof (T) == 4 && pass == 0 && !again
@@ -278,10 +279,13 @@ filter_kernel (const __grid_constant__ WideArguments a)
       else
         pass++;
     } while (pass < 4);
-    store_pair<T> (a, corners[turn], plane + t, v);
+    wait_on_dependent_grids ();
+    store_pair<T> (a, pairs[turn], plane + t, v);
     if (COPIES && !a.is_plain && pair + step < a.n_pairs)
-      copy_next<T> (a, corners[turn ^ 1], arrived, pair_shared);
+      copy_next<T> (a, pairs[turn ^ 1], arrived, pair_shared);
   }
+  wait_on_dependent_grids ();
+  add_non_finite_responses (a.work);
 }
 
 } // namespace

@@ -41,16 +41,6 @@ next_corner (const Blocks &b, Corner at)
   return at;
 }
 
-/* The second block of the pair. If there is none, it is the first one again,
- * and nothing of it is stored. */
-__device__ __forceinline__ Corner
-second_corner (const Blocks &b, const Corner &at)
-{
-  const Corner next = next_corner (b, at);
-
-  return next.z < b.outputs[2] ? next : at;
-}
-
 __device__ __forceinline__ bool
 is_within (const Blocks &b, const Corner &at, int axis)
 {
@@ -65,14 +55,47 @@ is_inside (const Blocks &b, const Corner &at)
   return is_within (b, at, 0) && is_within (b, at, 1);
 }
 
-/* Whether the copy engine brings the block: its rows are in the volume, and so
- * are its columns, or samples near them that are copied too. */
+/* Whether each sample along an axis that a filter reads in the block, or the
+ * one that the border repeats in its place, is in the block. */
+__device__ __forceinline__ bool
+repeats_own (const Blocks &b, const Corner &at, int axis)
+{
+  const int begin = axis == 0 ? at.x : at.y, n = b.shape[axis];
+  const int first = begin + b.low[axis];
+  const int last = min (begin + WIDE, b.padded[axis]) - 1 + b.low[axis];
+
+  return n >= WIDE && first >= -WIDE / 2 && first < n
+      && 2 * n - 2 - last >= first;
+}
+
+/* Whether the copy engine brings the block: its rows and columns are in the
+ * volume, or samples near them that are copied too. */
 __device__ __forceinline__ bool
 is_copied (const Blocks &b, const Corner &at)
 {
-  return is_within (b, at, 1)
-      && (is_within (b, at, 0)
-          || (b.border != ND_BORDER_WRAP && b.border != ND_BORDER_CONSTANT));
+  return is_inside (b, at)
+      || (b.border != ND_BORDER_WRAP && b.border != ND_BORDER_CONSTANT
+          && (is_within (b, at, 1) || repeats_own (b, at, 1)));
+}
+
+/* The two blocks of a pair, in shared memory, because each thread would need
+ * registers for them. If the second one does not exist, it is the first one
+ * again, and nothing of it is stored. */
+struct Pair
+{
+  Corner at[2];
+  bool has_second, is_copied;
+};
+
+__device__ __forceinline__ Pair
+pair_of (const Blocks &b, int i)
+{
+  const Corner first = corner_of (b, 2 * i);
+  const Corner second = next_corner (b, first);
+  const bool has_second = second.z < b.outputs[2];
+
+  return Pair{ { first, has_second ? second : first }, has_second,
+    is_copied (b, first) && (!has_second || is_copied (b, second)) };
 }
 
 /* The first sample of a row that is copied: those that the block contains, or
@@ -88,53 +111,74 @@ first_copied (const Blocks &b, const Corner &at)
 
 template <typename T>
 __device__ __forceinline__ void
-copy_pair (const WideArguments &a, const Corner &at, CopyBarrier arrived,
+copy_pair (const WideArguments &a, const Pair &pair, CopyBarrier arrived,
     unsigned char *to)
 {
   const Blocks &b = a.blocks;
-  const Corner second = second_corner (b, at);
 
-  if (threadIdx.x % WIDE > 0 || !is_copied (b, at) || !is_copied (b, second))
+  if (threadIdx.x % WIDE > 0 || !pair.is_copied)
     return;
   arrived.arrive_and_expect (2 * TILE_BYTES<T>);
-  copy_box (shared_address (to), a.map, first_copied<T> (b, at),
-      at.y + b.low[1], at.z + b.low[2], arrived);
-  copy_box (shared_address (to + TILE_BYTES<T>), a.map,
-      first_copied<T> (b, second), second.y + b.low[1], second.z + b.low[2],
-      arrived);
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+    copy_box (shared_address (to + i * TILE_BYTES<T>), a.map,
+        first_copied<T> (b, pair.at[i]), pair.at[i].y + b.low[1],
+        pair.at[i].z + b.low[2], arrived);
 }
 
 /* copy_pair () when all threads have read the shared memory of the pair. */
 template <typename T>
 __device__ __forceinline__ void
-copy_next (const WideArguments &a, const Corner &at, CopyBarrier arrived,
+copy_next (const WideArguments &a, const Pair &pair, CopyBarrier arrived,
     unsigned char *to)
 {
   fence_view_async_shared ();
   wait_for_group<WIDE> ();
-  copy_pair<T> (a, at, arrived, to);
+  copy_pair<T> (a, pair, arrived, to);
 }
 
 /* The thread's column in a copied block. A column that no filter reads may
  * contain any samples. */
 template <typename T>
-__device__ __forceinline__ const unsigned char *
-copied_column (const Blocks &b, const Corner &at, const unsigned char *tile)
+__device__ __forceinline__ unsigned char *
+copied_column (const Blocks &b, const Corner &at, unsigned char *tile)
 {
   const int x = padded_index (b, 0, at.x + threadIdx.x % WIDE);
 
   return tile + (x >= 0 ? x - first_copied<T> (b, at) : 0) * sizeof (T);
 }
 
+/* Replaces the rows beyond an edge in the thread's column of a copied block.
+ * Other threads may have the same column. They write the same samples. */
+template <typename T>
+__device__ __noinline__ void
+repeat_rows (const Blocks &b, const Corner &at, unsigned char *column)
+{
+  const int first = at.y + b.low[1];
+
+#pragma unroll 1
+  for (int y = 0; y < min (WIDE, b.padded[1] - at.y); y++) {
+    if (first + y < 0 || first + y >= b.shape[1])
+      *(T *) (column + y * ROW_BYTES<T>) = *(const T *) (column
+          + (border_index (b.border, first + y, b.shape[1]) - first)
+              * ROW_BYTES<T>);
+  }
+}
+
 template <typename T>
 __device__ __forceinline__ void
-load_copied (const WideArguments &a, const Corner &at, const Corner &second,
-    const unsigned char *from, float2 (&v)[WIDE])
+load_copied (const WideArguments &a, const Pair &pair, unsigned char *from,
+    float2 (&v)[WIDE])
 {
-  const unsigned char *const p0 = copied_column<T> (a.blocks, at, from);
-  const unsigned char *const p1 =
-      copied_column<T> (a.blocks, second, from + TILE_BYTES<T>);
+  const Blocks &b = a.blocks;
+  unsigned char *const p0 = copied_column<T> (b, pair.at[0], from);
+  unsigned char *const p1 =
+      copied_column<T> (b, pair.at[1], from + TILE_BYTES<T>);
 
+  if (!is_within (b, pair.at[0], 1))
+    repeat_rows<T> (b, pair.at[0], p0);
+  if (!is_within (b, pair.at[1], 1))
+    repeat_rows<T> (b, pair.at[1], p1);
 #pragma unroll
   for (int y = 0; y < WIDE; y++)
     v[y] = make_float2 (load_sample<T> (p0 + y * ROW_BYTES<T>),
@@ -154,11 +198,10 @@ first_sample (const WideArguments &a, const Corner &at)
  * read. */
 template <typename T>
 __device__ __forceinline__ void
-load_inside (const WideArguments &a, const Corner &at, const Corner &second,
-    float2 (&v)[WIDE])
+load_inside (const WideArguments &a, const Pair &pair, float2 (&v)[WIDE])
 {
-  const unsigned char *const p0 = first_sample<T> (a, at);
-  const unsigned char *const p1 = first_sample<T> (a, second);
+  const unsigned char *const p0 = first_sample<T> (a, pair.at[0]);
+  const unsigned char *const p1 = first_sample<T> (a, pair.at[1]);
 
 #pragma unroll
   for (int y = 0; y < WIDE; y++)

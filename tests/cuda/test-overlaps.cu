@@ -22,8 +22,10 @@ test_first ()
 {
   Overlaps overlaps;
 
-  g_assert_false (overlaps.may_begin_early (range (0, 8), range (8, 16)));
-  g_assert_true (overlaps.may_begin_early (range (16, 24), range (24, 32)));
+  g_assert_true (overlaps.begin (range (0, 8), range (8, 16))
+      == BEGIN_AFTER_ALL);
+  g_assert_true (overlaps.begin (range (16, 24), range (24, 32))
+      == BEGIN_EARLY);
 }
 
 /* Volumes may share memory; a response may share it with no volume and no
@@ -34,21 +36,22 @@ test_shared ()
   const struct
   {
     Range in, out;
-    bool may;
+    Begin begin;
   } cases[] = {
-    { range (0, 8), range (16, 24), true },
-    { range (0, 8), range (15, 24), false },
-    { range (0, 8), range (8, 16), false },
-    { range (0, 8), range (7, 8), false },
-    { range (15, 16), range (16, 24), false },
-    { range (16, 24), range (24, 32), true },
+    { range (0, 8), range (16, 24), BEGIN_EARLY },
+    { range (0, 8), range (15, 24), LOAD_EARLY },
+    { range (0, 8), range (8, 16), LOAD_EARLY },
+    { range (0, 8), range (7, 8), LOAD_EARLY },
+    { range (15, 16), range (16, 24), BEGIN_AFTER_ALL },
+    { range (15, 16), range (8, 16), BEGIN_AFTER_ALL },
+    { range (16, 24), range (24, 32), BEGIN_EARLY },
   };
 
   for (const auto &c : cases) {
     Overlaps overlaps;
 
     overlaps.restart (range (0, 8), range (8, 16));
-    g_assert_true (overlaps.may_begin_early (c.in, c.out) == c.may);
+    g_assert_true (overlaps.begin (c.in, c.out) == c.begin);
   }
 }
 
@@ -59,12 +62,13 @@ test_restart ()
   Overlaps overlaps;
 
   overlaps.restart (range (0, 8), range (8, 16));
-  g_assert_true (overlaps.may_begin_early (range (0, 8), range (16, 24)));
-  g_assert_false (overlaps.may_begin_early (range (0, 8), range (8, 16)));
-  g_assert_true (overlaps.may_begin_early (range (0, 8), range (16, 24)));
+  g_assert_true (overlaps.begin (range (0, 8), range (16, 24)) == BEGIN_EARLY);
+  g_assert_true (overlaps.begin (range (16, 24), range (24, 32))
+      == BEGIN_AFTER_ALL);
+  g_assert_true (overlaps.begin (range (0, 8), range (8, 16)) == BEGIN_EARLY);
   overlaps.restart (range (32, 40), range (40, 48));
-  g_assert_true (overlaps.may_begin_early (range (0, 8), range (8, 16)));
-  g_assert_false (overlaps.may_begin_early (range (0, 8), range (40, 48)));
+  g_assert_true (overlaps.begin (range (0, 8), range (8, 16)) == BEGIN_EARLY);
+  g_assert_true (overlaps.begin (range (0, 8), range (40, 48)) == LOAD_EARLY);
 }
 
 /* No more than 16 run at the same time. */
@@ -76,8 +80,8 @@ test_most ()
 
   overlaps.restart (range (0, 8), range (8, 16));
   for (size_t i = 1; i < 17; i++)
-    early +=
-        overlaps.may_begin_early (range (0, 8), range (8 + 8 * i, 16 + 8 * i));
+    early += overlaps.begin (range (0, 8), range (8 + 8 * i, 16 + 8 * i))
+        == BEGIN_EARLY;
   g_assert_cmpuint (early, ==, 15);
 }
 
