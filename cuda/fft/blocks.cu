@@ -144,10 +144,10 @@ is_worth_combining (size_t units, size_t multiprocessors, unsigned n)
   return waves * (1 + COMBINED * n) <= divided * (1 + SEPARATE * n) + 1;
 }
 
-/* Whether the lean kernel can filter: it copies vectors of 16 bytes, and stores
- * responses as they are. */
+/* Whether a lean kernel with @shared bytes of shared memory can be used: it
+ * copies vectors of 16 bytes, and stores responses as they are. */
 bool
-can_be_lean (const BlockArguments &a, const LeanKernel &lean, NdSampleType type)
+can_be_lean (const BlockArguments &a, size_t shared, NdSampleType type)
 {
   const Blocks &b = a.blocks;
   const BlockInput &in = a.in;
@@ -157,7 +157,7 @@ can_be_lean (const BlockArguments &a, const LeanKernel &lean, NdSampleType type)
       && ((size_t) in.in | in.row | in.slice | row) % 16 == 0 && !a.store.scaled
       && a.store.row <= UINT32_MAX
       && (b.border != ND_BORDER_CONSTANT || std::isfinite (b.border_value))
-      && lean.shared
+      && shared
       <= (size_t) device_attribute (cudaDevAttrMaxSharedMemoryPerBlockOptin);
 }
 
@@ -191,7 +191,7 @@ private:
   const ComputeStreams streams;
   const Blocks blocks;
   const BlockKernels kernels;
-  const LeanKernel lean;
+  const LeanKernels lean;
   const BankKernels bank;
   const size_t n_groups, n_units;
   const bool in_place; /* the last volume is read, there is no ring */
@@ -213,7 +213,7 @@ FftBlocks::FftBlocks (const RingJob &job, const ComputeStreams &streams)
               : streams),
       blocks (make_blocks (job, reach)),
       kernels (kernels_for (job.in_type, blocks)),
-      lean (lean_kernel (job.in_type)),
+      lean (lean_kernels (job.in_type)),
       bank (bank_kernels_for (job.in_type, blocks)),
       n_groups (count_groups (blocks, kernels)),
       n_units (count_units (blocks, kernels)), in_place (reads_in_place (job)),
@@ -330,7 +330,13 @@ FftBlocks::push (unsigned slot, const NdSamples *volume)
 
     a.spectra += slot * a.spectra_stride;
     a.levels += slot * a.levels_stride;
-    launch (kernels.push, kernels, a, n_units, kernels.shared, streams.push);
+    a.bank.n_units = n_units;
+    if (can_be_lean (a, lean.push_shared, job.in_type))
+      launch (lean.push, kernels, a,
+          std::min<size_t> (n_units, count_multiprocessors ()),
+          lean.push_shared, streams.push);
+    else
+      launch (kernels.push, kernels, a, n_units, kernels.shared, streams.push);
   }
   if (sums)
     sums->pushed (slot);
@@ -376,8 +382,8 @@ FftBlocks::filter_one (const BlockArguments &a, const Range &out)
   const double most = job.in_type == ND_FLOAT32 ? 0.5 : 0.6;
   const bool worth = n == n_units || valid < most * BLOCK * BLOCK * BLOCK;
 
-  if (worth && can_be_lean (a, lean, job.in_type))
-    launch (lean.kernel, kernels, a, n, lean.shared, streams.respond,
+  if (worth && can_be_lean (a, lean.filter_shared, job.in_type))
+    launch (lean.filter, kernels, a, n, lean.filter_shared, streams.respond,
         overlaps.may_begin_early (in, out));
   else {
     launch (kernels.filter, kernels, a, n_units, kernels.shared,
