@@ -123,15 +123,15 @@ struct BlockKernels
 BlockKernels block_kernels (NdSampleType type);
 BlockKernels plane_kernels (NdSampleType type);
 
-/* The same as block_kernels ().filter for aligned volumes
- * (cuda/fft/volumelean.cu). A thread block computes several blocks. */
-struct LeanKernel
+/* The same as block_kernels () for aligned volumes (cuda/fft/volumelean.cu). A
+ * thread block computes several blocks. */
+struct LeanKernels
 {
-  const void *kernel;
-  size_t shared; /* bytes */
+  const void *filter, *push;
+  size_t filter_shared, push_shared; /* bytes */
 };
 
-LeanKernel lean_kernel (NdSampleType type);
+LeanKernels lean_kernels (NdSampleType type);
 
 /* Whether a job reads its last volume in place, without a ring. */
 bool reads_in_place (const RingJob &job);

@@ -131,10 +131,10 @@ is_worth_combining (size_t units, size_t multiprocessors, unsigned n)
   return waves * (1 + COMBINED * n) <= divided * (1 + SEPARATE * n) + 1;
 }
 
-/* Whether the lean kernel can filter: it copies vectors of 16 bytes, and stores
- * responses as they are. */
+/* Whether a lean kernel with @shared bytes of shared memory can be used: it
+ * copies vectors of 16 bytes, and stores responses as they are. */
 bool
-can_be_lean (const BlockArguments &a, const LeanKernel &lean, NdSampleType type)
+can_be_lean (const BlockArguments &a, size_t shared, NdSampleType type)
 {
   const Blocks &b = a.blocks;
   const BlockInput &in = a.in;
@@ -144,7 +144,7 @@ can_be_lean (const BlockArguments &a, const LeanKernel &lean, NdSampleType type)
       && ((size_t) in.in | in.row | in.slice | row) % 16 == 0 && !a.store.scaled
       && a.store.row <= UINT32_MAX
       && (b.border != ND_BORDER_CONSTANT || std::isfinite (b.border_value))
-      && lean.shared
+      && shared
       <= (size_t) device_attribute (cudaDevAttrMaxSharedMemoryPerBlockOptin);
 }
 
@@ -179,7 +179,7 @@ private:
   const ComputeStreams streams;
   const Blocks blocks;
   const BlockKernels kernels;
-  const LeanKernel lean;
+  const LeanKernels lean;
   const BankKernels bank;
   const size_t n_groups, n_units;
   const bool in_place; /* the last volume is read, there is no ring */
@@ -201,7 +201,7 @@ FftBlocks::FftBlocks (const RingJob &job, const ComputeStreams &streams)
               : streams),
       blocks (make_blocks (job, reach)),
       kernels (kernels_for (job.in_type, blocks)),
-      lean (lean_kernel (job.in_type)),
+      lean (lean_kernels (job.in_type)),
       bank (bank_kernels_for (job.in_type, blocks)),
       n_groups (count_groups (blocks, kernels)),
       n_units (count_units (blocks, kernels)), in_place (reads_in_place (job)),
@@ -319,7 +319,13 @@ FftBlocks::push (unsigned slot, const NdSamples *volume)
 
     a.spectra += slot * a.spectra_stride;
     a.levels += slot * a.levels_stride;
-    launch (kernels.push, kernels, a, n_units, kernels.shared, streams.push);
+    a.bank.n_units = n_units;
+    if (can_be_lean (a, lean.push_shared, job.in_type))
+      launch (lean.push, kernels, a,
+          std::min<size_t> (n_units, count_multiprocessors ()),
+          lean.push_shared, streams.push);
+    else
+      launch (kernels.push, kernels, a, n_units, kernels.shared, streams.push);
   }
   if (sums)
     sums->pushed (slot);
@@ -363,10 +369,10 @@ FftBlocks::filter_one (BlockArguments &a, size_t component,
   const Range in = range_of (last, job.shape, job.in_type);
   const size_t n = std::min<size_t> (n_units, count_multiprocessors ());
 
-  if (can_be_lean (a, lean, job.in_type)) {
+  if (can_be_lean (a, lean.filter_shared, job.in_type)) {
     a.begin = overlaps.begin (in, out);
     a.work = non_finite.work (0, component, responses, gain);
-    launch (lean.kernel, kernels, a, n, lean.shared, streams.respond,
+    launch (lean.filter, kernels, a, n, lean.filter_shared, streams.respond,
         a.begin != BEGIN_AFTER_ALL);
     return;
   }

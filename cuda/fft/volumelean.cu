@@ -1,7 +1,7 @@
-/* The lean kernel: a single filter in windows of one volume, for volumes whose
- * rows can be copied (cuda/fft/volumerows.cuh), and responses that are stored
- * as they are. Its transforms and spectra are those of
- * cuda/fft/volumekernels.cu.
+/* The lean kernels, for volumes whose rows can be copied
+ * (cuda/fft/volumerows.cuh): a single filter in windows of one volume, if
+ * responses are stored as they are, and the spectra of a volume. Their
+ * transforms and spectra are those of cuda/fft/volumekernels.cu.
  *
  * A thread block computes several blocks in turn. While a warp still transforms
  * and stores its planes of a block, the samples of the next block are copied to
@@ -39,17 +39,21 @@ shared_bytes (int held)
 }
 
 /* Loads a thread's columns and transforms them along y. If a sum of samples is
- * not finite, loads them again without those that are not finite. */
-template <typename T>
+ * not finite, loads them again without those that are not finite. LEVEL:
+ * subtracts @level. */
+template <typename T, bool LEVEL>
 __device__ __forceinline__ void
-transform_copied (const BlockArguments &a, const Columns &c, Rows<T> &rows,
-    float2 (&v)[BLOCK])
+transform_copied (const BlockArguments &a, const Columns &c, float level,
+    Rows<T> &rows, float2 (&v)[BLOCK])
 {
   bool again = false;
 
 #pragma unroll 1
   do {
     rows.load (a, c, v);
+#pragma unroll
+    for (int y = 0; LEVEL && y < BLOCK; y++)
+      v[y] = make_float2 (v[y].x - level, v[y].y - level);
     transform32<false> (v);
     again = sizeof (T) == 4 && !again
         && __any_sync (~0u, !isfinite (v[0].x + v[0].y));
@@ -125,7 +129,7 @@ filter_kernel (const __grid_constant__ BlockArguments a)
   for (int unit = blockIdx.x; unit < a.bank.n_units; unit += gridDim.x) {
     const Columns c = columns_of (at);
 
-    transform_copied<T> (a, c, rows, v);
+    transform_copied<T, false> (a, c, 0, rows, v);
     transform_plane (plane, v);
 #pragma unroll
     for (int x = 0; x < BLOCK; x++)
@@ -182,17 +186,59 @@ filter_kernel (const __grid_constant__ BlockArguments a)
   add_non_finite_responses (a.work);
 }
 
+/* From a volume to the spectra and levels of its blocks. */
+template <typename T>
+__global__ void __launch_bounds__ (THREADS, 1)
+push_kernel (const __grid_constant__ BlockArguments a)
+{
+  constexpr int STRIDE = WIDE_PLANE<T>;
+  const Blocks &b = a.blocks;
+  const int lane = threadIdx.x % 32;
+  const Column column = column_of (threadIdx.x);
+  const Corner step = corner_of (b, gridDim.x);
+  float2 *const planes = shared_planes ();
+  float2 *const plane = planes + threadIdx.x / 32 * STRIDE;
+  float2 v[BLOCK];
+  Corner at = corner_of (b, blockIdx.x);
+  Rows<T> rows (threadIdx.x / 32 * STRIDE);
+
+  rows.copy (a, columns_of (at));
+#pragma unroll 1
+  for (size_t unit = blockIdx.x; unit < a.bank.n_units; unit += gridDim.x) {
+    float2 *const out = a.spectra + unit * NUMBERS + threadIdx.x;
+    const float level = block_level<T> (b, a.in, at, BLOCK);
+
+    transform_copied<T, true> (a, columns_of (at), level, rows, v);
+    transform_plane (plane, v);
+#pragma unroll
+    for (int x = 0; x < BLOCK; x++)
+      plane[lane * PITCH + x] = v[x];
+    __syncthreads ();
+    load_column<STRIDE> (planes, column, v);
+    __syncthreads (); /* the next samples are copied to the planes */
+    at = next_corner (b, at, step);
+    if (unit + gridDim.x < a.bank.n_units)
+      rows.copy (a, columns_of (at));
+    transform_column (column, v);
+#pragma unroll
+    for (int k = 0; k < BLOCK; k++)
+      out[k * THREADS] = v[k];
+    if (threadIdx.x == 0)
+      a.levels[unit] = level;
+  }
+}
+
 } // namespace
 
-LeanKernel
-lean_kernel (NdSampleType type)
+LeanKernels
+lean_kernels (NdSampleType type)
 {
   return visit_sample_type (type, [] (auto sample) {
     using T = typename decltype (sample)::Type;
     const void *const kernel = (const void *) filter_kernel<T>;
 
-    return LeanKernel{ kernel,
-      shared_bytes<T> (runs_as_sm90 (kernel) ? HELD : 0) };
+    return LeanKernels{ kernel, (const void *) push_kernel<T>,
+      shared_bytes<T> (runs_as_sm90 (kernel) ? HELD : 0), shared_bytes<T> (0) };
   });
 }
 

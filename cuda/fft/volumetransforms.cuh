@@ -15,14 +15,11 @@
 namespace nd
 {
 
-/* Computes twice the column of 32 planes and transforms it along z. If the
- * thread has two real columns with spectra F and G, number 0 is the pair of
- * F(0) and F(16), which are real, numbers 1 to 15 are F(1) to F(15), number 16
- * is the pair of G(0) and G(16), and numbers 17 to 31 are G(15) to G(1).
- * STRIDE: numbers from plane to plane. */
+/* Computes twice the column of 32 planes. STRIDE: numbers from plane to
+ * plane. */
 template <int STRIDE>
 __device__ __forceinline__ void
-transform_column (const float2 *shared, const Column &c, float2 (&v)[BLOCK])
+load_column (const float2 *shared, const Column &c, float2 (&v)[BLOCK])
 {
 #pragma unroll
   for (int z = 0; z < PLANES; z++) {
@@ -42,9 +39,27 @@ transform_column (const float2 *shared, const Column &c, float2 (&v)[BLOCK])
       v[2 * z + 1] = make_float2 (2 * p.y, 2 * q.y);
     }
   }
+}
+
+/* Transforms a column along z. If the thread has two real columns with spectra
+ * F and G, number 0 is the pair of F(0) and F(16), which are real, numbers 1 to
+ * 15 are F(1) to F(15), number 16 is the pair of G(0) and G(16), and numbers 17
+ * to 31 are G(15) to G(1). */
+__device__ __forceinline__ void
+transform_column (const Column &c, float2 (&v)[BLOCK])
+{
   transform32<false> (v);
   if (c.real)
     split_real_columns (v);
+}
+
+/* Both. */
+template <int STRIDE>
+__device__ __forceinline__ void
+transform_column (const float2 *shared, const Column &c, float2 (&v)[BLOCK])
+{
+  load_column<STRIDE> (shared, c, v);
+  transform_column (c, v);
 }
 
 /* The inverse of transform_column (), of the first @planes complex planes.
