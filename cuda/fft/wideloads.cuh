@@ -64,8 +64,9 @@ repeats_own (const Blocks &b, const Corner &at, int axis)
   const int first = begin + b.low[axis];
   const int last = min (begin + WIDE, b.padded[axis]) - 1 + b.low[axis];
 
-  return n >= WIDE && first >= -WIDE / 2 && first < n
-      && 2 * n - 2 - last >= first;
+  return n >= WIDE && first < n
+      && (first >= 0 || border_index (b.border, first, n) < first + WIDE)
+      && (last < n || border_index (b.border, last, n) >= first);
 }
 
 /* Whether the copy engine brings the block: its rows and columns are in the

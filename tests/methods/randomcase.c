@@ -213,6 +213,9 @@ typedef struct
   gboolean is_complex;
   gboolean is_separable;
   gboolean is_resident; /* in memory of the device */
+  gint
+      side; /* -1, 1: filters reach to this side of samples only, and the border
+              * is MIRROR, whose samples are farthest from an edge */
 } Large;
 
 static const Large larges[] = {
@@ -249,6 +252,8 @@ static const Large larges[] = {
   { ND_UINT16, { 500, 300, 1 }, { 21, 29, 1, 1 }, FALSE, 2 },
   { ND_FLOAT32, { 64, 50, 40 }, { 5, 3, 7, 1 }, TRUE, .is_resident = TRUE },
   { ND_UINT8, { 96, 40, 30 }, { 3, 7, 5, 1 }, .is_resident = TRUE },
+  { ND_UINT8, { 144, 130, 2 }, { 3, 33, 1, 1 }, .side = -1 },
+  { ND_FLOAT32, { 144, 130, 2 }, { 33, 33, 1, 1 }, .side = 1 },
 };
 
 guint
@@ -339,6 +344,8 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
     if (large->filter[ND_AXIS_T] == 1)
       c->options.border_volumes = FALSE;
     c->nonfinite = large->masked;
+    if (large->side)
+      c->job.border = ND_BORDER_MIRROR;
   }
   for (guint k = 0; k < n_filters; k++) {
     const NdFilter *like =
@@ -350,6 +357,12 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
                 : like ? like->size
                        : NULL,
             axes, 2500 / n_filters, like, large && large->is_separable));
+  }
+  for (guint k = 0; large && large->side && k < n_filters; k++) {
+    NdFilter *f = filters->pdata[k];
+
+    for (guint a = 0; a < ND_AXES; a++)
+      f->origin[a] = large->side * (gint) (f->size[a] / 2);
   }
   c->bank = nd_bank_new (filters);
   c->job.bank = c->bank;
