@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct
@@ -51,7 +52,7 @@ typedef struct
 } Making;
 
 static void
-make_plan (const Making *making, guint i)
+make_plan (const Making *making, guint i, NdMethod method)
 {
   NdSpread *s = making->s;
   Part *part = &s->parts[i];
@@ -59,13 +60,24 @@ make_plan (const Making *making, guint i)
   const NdJob own = nd_spread_part_job (&s->cut, i, s->job, &bank);
 
   part->plan = nd_plan_new (&own, making->options, s->backend->name,
-      part->cut.device_id, making->method, making->memory_limit, &part->error);
+      part->cut.device_id, method, making->memory_limit, &part->error);
 }
 
+/* All parts use the method of the first, so that an output does not depend on
+ * the device that made it. A part that has other filters may not support that
+ * method, for example if only the filters of the first are separable. */
 static void
 make_other (gsize i, guint worker, gpointer data)
 {
-  make_plan (data, i + 1);
+  const Making *making = data;
+  const NdSpread *s = making->s;
+  const NdMethod method = s->parts[0].plan->method;
+  NdBank bank;
+  const NdJob own = nd_spread_part_job (&s->cut, i + 1, s->job, &bank);
+  const gboolean is_supported = isfinite (s->backend->cost (&own,
+      making->options, method, s->parts[i + 1].cut.device_id, NULL));
+
+  make_plan (making, i + 1, is_supported ? method : making->method);
 }
 
 /* The first error of all parts. */
@@ -102,13 +114,10 @@ nd_spread_new (const NdBackend *backend, const NdJob *job,
   s->volumes = g_array_new (FALSE, FALSE, sizeof (Range));
   for (guint i = 0; i < cut->n; i++)
     s->parts[i].cut = cut->parts[i];
-  make_plan (&making, 0);
-  if (s->parts[0].plan) {
-    /* All parts use the method of the first, so that an output does not depend
-     * on the device that made it. The devices start at the same time. */
-    making.method = s->parts[0].plan->method;
+  make_plan (&making, 0, method);
+  /* The devices start at the same time. */
+  if (s->parts[0].plan)
     nd_parallel_for (cut->n - 1, make_other, &making);
-  }
   return take_errors (s, error) ? g_steal_pointer (&s) : NULL;
 }
 

@@ -293,6 +293,42 @@ test_filters (void)
   nd_bank_free (s.bank);
 }
 
+/* Only the filters of the first device are separable. */
+static void
+test_methods (void)
+{
+  const NdShape shape = { 1, { 16, 16, 3 } };
+  const gsize size[ND_AXES] = { 9, 9, 5, 1 };
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+  g_autoptr (NdConvolver) c = NULL, cpu = NULL;
+  g_autoptr (GPtrArray) got = NULL, want = NULL;
+  Stream s;
+
+  reset_double (2);
+  stream_init_box (&s, &shape, size);
+  nd_bank_free (s.bank);
+  for (guint i = 0; i < 4; i++) {
+    NdFilter *f = nd_filter_new (i < 2 ? "box" : "ramp", size);
+
+    for (gsize k = 0; k < nd_filter_count (f); k++)
+      f->coefficients[k] = i < 2 ? 1 : k % 3;
+    g_ptr_array_add (filters, f);
+  }
+  s.bank = nd_bank_new (filters);
+  s.settings.jobs[0].bank = s.bank;
+  s.out_bytes[0] *= 4;
+  s.settings.devices = "0,1";
+  s.settings.method = ND_METHOD_AUTO;
+  c = stream_convolver (&s, "double", 0, NULL);
+  cpu = stream_convolver (&s, "cpu", 0, NULL);
+  expect_in_reason (c, " 2, 2 filters on devices 0, 1");
+  g_assert_cmpint (nd_convolver_plan (c, 0)->method, ==, ND_METHOD_SEPARABLE);
+  got = stream_run (&s, c, NULL, 4, &no_events);
+  want = stream_run (&s, cpu, NULL, 4, &no_events);
+  expect_equal (&s, got, want, reason (c, 0));
+  nd_bank_free (s.bank);
+}
+
 /* "auto" uses the devices that help. */
 static void
 test_auto (void)
@@ -603,6 +639,7 @@ main (int argc, char **argv)
   g_test_add_func ("/spread/slabs", test_slabs);
   g_test_add_func ("/spread/thin", test_thin);
   g_test_add_func ("/spread/filters", test_filters);
+  g_test_add_func ("/spread/methods", test_methods);
   g_test_add_func ("/spread/auto", test_auto);
   g_test_add_func ("/spread/cpu", test_cpu);
   g_test_add_func ("/spread/in-place", test_in_place);
