@@ -195,6 +195,10 @@ nd_autotune_seconds (const NdBackend *backend, gint device_id, const NdJob *job,
     while (n_outputs > 1 && out_bytes > OUTPUTS_BYTES / n_outputs)
       n_outputs--;
     out = backend->memory->alloc (device_id, n_outputs * out_bytes, NULL);
+    if (!out && n_outputs > 1) {
+      n_outputs = 1;
+      out = backend->memory->alloc (device_id, out_bytes, NULL);
+    }
   }
   if (in && out) {
     const NdSamples from = nd_samples_dense (in, &job->shape, job->in_type);

@@ -164,7 +164,7 @@ inverse_root (float a)
   return r;
 }
 
-/* Of normal x > 0; at least 2^-126 and at most 2^126. */
+/* @x is normal and above 0. The result is from 2^-126 to 2^126. */
 __device__ __forceinline__ float
 power (float x, float exponent)
 {

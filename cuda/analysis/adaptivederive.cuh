@@ -78,7 +78,7 @@ differentiate_values (const F &value, float *b, float *h)
   }
 }
 
-/* Of a sample of the volume. */
+/* The derivatives at a sample of the volume. */
 template <int SPACE, bool TIME>
 __device__ __forceinline__ void
 differentiate (const AdaptiveBand &a, int x, int y, int z, float *b, float *h)

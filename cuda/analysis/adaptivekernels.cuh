@@ -35,7 +35,7 @@ struct AdaptiveSmooth
   const float *in[ND_ADAPTIVE_TIMES]; /* nullptr: a volume of border_value */
   float border_value;
   int radius; /* of the widest Gaussian; the others have weights of 0 */
-  /* Of the distances in time; derivatives of order 1 are odd. */
+  /* By distance in time; derivatives of order 1 are odd. */
   float time[ADAPTIVE_SUMS][ND_ADAPTIVE_TIME_REACH + 1];
   float space[ADAPTIVE_GAUSSIANS][ND_ADAPTIVE_MAX_RADIUS + 1];
   float edges[ADAPTIVE_SUMS]; /* sums of a volume of border_value */

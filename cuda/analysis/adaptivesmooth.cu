@@ -164,7 +164,7 @@ read (const AdaptiveSmooth &a, int t, bool inside, size_t at)
   return inside && a.in[t] ? a.in[t][at] : a.border_value;
 }
 
-/* Of the sums with time, sum i belongs to node i / 3. */
+/* With time, sum i belongs to node i / 3. */
 template <bool TIME>
 __device__ __forceinline__ int
 gaussian_of (int sum)

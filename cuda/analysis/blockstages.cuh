@@ -56,7 +56,7 @@ add_along_z (const float *c, float weight, int s, float (*sums)[4])
   }
 }
 
-/* Transforms a complete sum back along y, and stores what it adds to four rows,
+/* Transforms a complete sum back along y, and stores its parts of four rows,
  * @pitch bytes apart. */
 __device__ __forceinline__ void
 store_along_y (const float *sum, SharedAddress to, int pitch)

@@ -55,14 +55,18 @@ struct DenoisedComponent
   double estimates[ND_DENOISE_MAX_ESTIMATES] = {};
   double sigma = 0;        /* of the last output */
   float *result = nullptr; /* the last output */
-  bool is_counted = false; /* the clipped samples of the last output are */
+  bool is_counted = false; /* its clipped samples are counted */
   NdClipping clipping = {};
   Memory<float> table;
   double table_sigma = 0; /* of the table on the device */
 };
 
-/* What one volume is measured by. */
+/* The size of NoiseCounts in words, before the bins. */
 constexpr size_t NOISE_COUNTS = sizeof (NoiseCounts) / sizeof (unsigned);
+
+/* Along an axis: the grids of some kernels have a thread block for 8 samples
+ * along y, and 65535 thread blocks at most. */
+constexpr size_t MAX_SIZE = 8 * 65535;
 
 /* The bins that differences of integers can be in: 1 to 2^19. */
 constexpr unsigned INTEGER_BIN = 127u << (23 - ND_NOISE_SHIFT);
@@ -148,11 +152,11 @@ Denoise::Denoise (const NdDenoiseSettings &settings,
   size_t samples = 1;
 
   for (int a = 0; a < 3; a++) {
-    if (shape.size[a] > 1 << 20)
+    if (shape.size[a] > MAX_SIZE)
       throw Error (ND_ERROR_SETTINGS,
-          "nddenoise on the GPU takes up to 1048576 samples along an axis, "
-          "not "
-              + std::to_string (shape.size[a]) + ": use backend=cpu");
+          "nddenoise on the GPU takes up to " + std::to_string (MAX_SIZE)
+              + " samples along an axis, not " + std::to_string (shape.size[a])
+              + ": use backend=cpu");
     size[a] = (int) shape.size[a];
     samples = multiply (samples, shape.size[a]);
   }

@@ -60,8 +60,8 @@ sort3 (int *v)
 }
 
 /* The steps of Batcher's odd-even merge of two lists of HALF values, from
- * distance K on. Of the first list only the last M values exist, and of the
- * second one the first N: comparisons with the others change nothing. */
+ * distance K on. The first list has only its last M values, and the second one
+ * only its first N, because comparisons with the others change nothing. */
 template <int M, int N, int HALF, int K>
 __device__ __forceinline__ void
 merge_from (int *v)

@@ -64,8 +64,8 @@ private:
   BlockTiles tiles[2]; /* of stages 1 and 2 */
 
   Memory<float> inputs, pilots; /* n_inputs and n_pilots volumes */
-  /* Of n_time volumes, of both stages. With n_blocks they are means, and those
-   * of stage 2 are of one volume unless there is motion. */
+  /* The sums of n_time volumes for both stages. With n_blocks they are means,
+   * and stage 2 has those of one volume unless there is motion. */
   Memory<float> sums[2], weights[2];
   Memory<float> results;          /* with motion n_pilots volumes */
   Memory<float> data, pilot_data; /* coefficients over time */

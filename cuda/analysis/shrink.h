@@ -14,13 +14,13 @@
 namespace nd
 {
 
-/* Of coefficients without norms. The coefficient (x, y, z) is at
+/* The levels of coefficients without norms. The coefficient (x, y, z) is at
  * 16 x + 4 y + z. */
 struct ShrinkLevels
 {
   float thresholds[ND_SHRINK_COEFFICIENTS]; /* set to 0 up to it; stage 1 */
   float wiener[ND_SHRINK_COEFFICIENTS];     /* power of the noise; stage 2 */
-  float powers[ND_SHRINK_COEFFICIENTS];     /* what they add to the weight */
+  float powers[ND_SHRINK_COEFFICIENTS];     /* their part of the weight */
   int has_noise;
 };
 

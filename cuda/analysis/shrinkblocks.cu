@@ -73,8 +73,8 @@ load_row (const ShrinkArguments &a, const Row &row, int z, float *samples)
 
 /* Transforms the planes of @ring along z and multiplies the coefficients by the
  * factor of the stage; @pilots are those of stage 2. @shrunk: [along y * 4 +
- * along z], as levels and powers. Returns what these coefficients add to the
- * inverse of the weight. */
+ * along z], as levels and powers. Returns the part of these coefficients in
+ * the inverse of the weight. */
 template <bool WIENER>
 __device__ __forceinline__ float
 shrink_block (const float (*ring)[4], const float (*pilots)[4], int s,

@@ -1,5 +1,5 @@
-/* What the kernels for FFT blocks of 32 samples along each axis share: their
- * arguments, and how they load and store samples. `Blocks` also describes wide
+/* The arguments of the kernels for FFT blocks of 32 samples along each axis,
+ * and their loads and stores of samples. `Blocks` also describes wide
  * and deep blocks.
  *
  * The product of the spectra of a block and of a filter is the spectrum of a

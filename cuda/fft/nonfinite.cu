@@ -47,7 +47,8 @@ struct Arguments
   NonFiniteResponses responses; /* of filter 0 and the first slot */
   int n_filters;
   size_t response; /* bytes from filter to filter */
-  unsigned *done;  /* thread blocks that are; nullptr: lists are not emptied */
+  unsigned *done;  /* thread blocks that have read the lists; nullptr: lists
+                    * are not emptied */
   int n_slots;
   int slots[MAX_SLOTS];
 };

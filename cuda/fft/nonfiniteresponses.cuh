@@ -167,12 +167,19 @@ constexpr unsigned NON_FINITE_STORED = 1;
 constexpr unsigned NON_FINITE_HELPS = 1 << 12;
 constexpr unsigned NON_FINITE_GO = 1 << 24;
 
-/* Whether the thread block takes part in the work. A thread block that helps
- * waits a while until all have stored their responses. It may wait in vain,
- * because others may not have begun. The last one always works. Called by one
- * thread. */
-__device__ inline bool
-joins (const NonFiniteWork &w)
+/* The part of a thread block in the work. */
+enum NonFinitePart : unsigned
+{
+  HAS_NO_PART,
+  GAVE_UP, /* it counts as one that helps, and has waited in vain */
+  WORKS,   /* all thread blocks have stored their responses */
+};
+
+/* A thread block that helps waits a while until all have stored their
+ * responses. It may wait in vain, because others may not have begun. The last
+ * one always works. Called by one thread. */
+__device__ inline NonFinitePart
+join_work (const NonFiniteWork &w)
 {
   constexpr long long MOST = 1 << 20; /* clocks */
   const volatile unsigned *const listed = w.list.count;
@@ -186,21 +193,21 @@ joins (const NonFiniteWork &w)
     __threadfence ();
     if (*listed == 0) {
       *w.blocks = 0;
-      return false;
+      return HAS_NO_PART;
     }
     atomicAdd (w.blocks, NON_FINITE_GO + (any ? 0 : NON_FINITE_HELPS));
-    return true;
+    return WORKS;
   }
   if (!any)
-    return false;
+    return HAS_NO_PART;
   for (const long long begin = clock64 ();
        *(volatile unsigned *) w.blocks < NON_FINITE_GO;) {
     if (clock64 () - begin > MOST)
-      break;
+      return GAVE_UP;
     __nanosleep (200);
   }
   __threadfence ();
-  return true;
+  return WORKS;
 }
 
 /* All threads of the thread block work on parts of the work, one after another,
@@ -210,15 +217,17 @@ do_work (const NonFiniteWork &w)
 {
   constexpr size_t TURNS = 4; /* of a thread in a part */
   __shared__ unsigned shared;
-  unsigned part;
 
   __syncthreads ();
   if (threadIdx.x == 0)
-    shared = joins (w);
+    shared = join_work (w);
   __syncthreads ();
-  if (!shared)
+  const unsigned joined = shared;
+
+  if (joined == HAS_NO_PART)
     return;
 
+  /* The list does not change any more if the thread block works. */
   const unsigned count = *(volatile unsigned *) w.list.count;
   const NonFiniteResponses &r = w.responses;
   const size_t n = TURNS * blockDim.x;
@@ -227,25 +236,26 @@ do_work (const NonFiniteWork &w)
       (size_t) min (count, MAX_NON_FINITE) * r.taps[0] * r.taps[1] * r.taps[2];
   const unsigned word_parts = (words + n - 1) / n;
   const unsigned parts = word_parts + (products + n - 1) / n;
-  bool goes = false;
 
-  do {
+  while (joined == WORKS) {
     __syncthreads ();
-    if (threadIdx.x == 0) {
-      goes = goes || *(volatile unsigned *) w.blocks >= NON_FINITE_GO;
-      shared = goes ? atomicAdd (w.parts, 1u) : parts;
-    }
+    if (threadIdx.x == 0)
+      shared = atomicAdd (w.parts, 1u);
     __syncthreads ();
-    part = shared;
+    const unsigned part = shared;
+
+    if (part >= parts)
+      break;
     if (part < word_parts)
       add_marked<float> (r, w.list.marks, part * n + threadIdx.x,
           min ((part + 1) * n, words), blockDim.x);
-    else if (part < parts)
+    else
       add_listed<float> (r, w.list.samples,
           (part - word_parts) * n + threadIdx.x,
           min ((part - word_parts + 1) * n, products), blockDim.x);
-  } while (part < parts);
+  }
 
+  __syncthreads ();
   if (threadIdx.x == 0) {
     __threadfence ();
     shared = atomicSub (w.blocks, NON_FINITE_HELPS)

@@ -34,8 +34,8 @@ range_of (const NdSamples &samples, const NdShape &shape, NdSampleType type)
         + shape.components * nd_sample_size (type) };
 }
 
-/* When the kernel of a response may begin. Its kernels wait until all work
- * before it in the stream is complete. */
+/* When kernels of a response wait until all work before it in the stream is
+ * complete. Wide blocks are always stored after that. */
 enum Begin
 {
   BEGIN_AFTER_ALL, /* before they load samples */

@@ -58,7 +58,7 @@ transform_copied (const BlockArguments &a, const Columns &c, float level,
     again = sizeof (T) == 4 && !again
         && __any_sync (~0u, !isfinite (v[0].x + v[0].y));
     if (sizeof (T) == 4 && again) {
-      wait_on_dependent_grids (); /* they use the list */
+      wait_on_dependent_grids (); /* earlier kernels use the list */
       rows.take_out_non_finite (a, c);
     }
   } while (again);

@@ -223,9 +223,10 @@ filter_kernel (const __grid_constant__ WideArguments a)
   for (int i = threadIdx.x; i < (int) WIDE_NUMBERS; i += blockDim.x)
     filter[i] = a.filter[i];
   __syncthreads ();
-  launch_dependent_grids ();
+  /* The kernel after this one counts on what this one waited for. */
   if (a.begin == BEGIN_AFTER_ALL)
     wait_on_dependent_grids ();
+  launch_dependent_grids ();
   if (COPIES && pair < a.n_pairs)
     copy_pair<T> (a, pairs[0], arrived, pair_shared);
 #pragma unroll 1
@@ -249,7 +250,7 @@ filter_kernel (const __grid_constant__ WideArguments a)
           load_inside<T> (a, now, v);
         } else {
           if (again && sizeof (T) == 4) {
-            wait_on_dependent_grids (); /* they use the list */
+            wait_on_dependent_grids (); /* earlier kernels use the list */
             load_any<T, true> (a, now.at[0], &plane[t].x);
             load_any<T, true> (a, now.at[1], &plane[t].y);
           } else {
