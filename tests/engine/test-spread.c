@@ -259,74 +259,75 @@ test_thin (void)
   g_assert_cmpuint (cut, >, 0);
 }
 
-/* A bank over few slices is divided by its filters. */
+/* Runs a bank of @n filters of @size over few slices, which is divided by its
+ * filters. Coefficient k of filter i is coefficient (i, k). @part is in the
+ * reason for the choice. The method is that which the first device has. */
+static NdMethod
+expect_filters (guint n, const gsize size[ND_AXES],
+    gdouble (*coefficient) (guint i, gsize k), NdMethod method,
+    const gchar *part)
+{
+  const NdShape shape = { 1, { 16, 16, 3 } };
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+  g_autoptr (NdConvolver) c = NULL, cpu = NULL;
+  g_autoptr (GPtrArray) got = NULL, want = NULL;
+  Stream s;
+
+  reset_double (2);
+  stream_init_box (&s, &shape, size);
+  nd_bank_free (s.bank);
+  for (guint i = 0; i < n; i++) {
+    NdFilter *f = nd_filter_new ("filter", size);
+
+    for (gsize k = 0; k < nd_filter_count (f); k++)
+      f->coefficients[k] = coefficient (i, k);
+    g_ptr_array_add (filters, f);
+  }
+  s.bank = nd_bank_new (filters);
+  s.settings.jobs[0].bank = s.bank;
+  s.out_bytes[0] *= n;
+  s.settings.devices = "0,1";
+  s.settings.method = method;
+  c = stream_convolver (&s, "double", 0, NULL);
+  cpu = stream_convolver (&s, "cpu", 0, NULL);
+  expect_in_reason (c, part);
+  got = stream_run (&s, c, NULL, 4, &no_events);
+  want = stream_run (&s, cpu, NULL, 4, &no_events);
+  expect_equal (&s, got, want, reason (c, 0));
+  nd_bank_free (s.bank);
+  return nd_convolver_plan (c, 0)->method;
+}
+
+static gdouble
+ramp (guint i, gsize k)
+{
+  return (k * (i + 1)) % 5;
+}
+
 static void
 test_filters (void)
 {
-  const NdShape shape = { 1, { 16, 16, 3 } };
   const gsize size[ND_AXES] = { 3, 3, 5, 2 };
-  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
-  g_autoptr (NdConvolver) c = NULL, cpu = NULL;
-  g_autoptr (GPtrArray) got = NULL, want = NULL;
-  Stream s;
 
-  reset_double (2);
-  stream_init_box (&s, &shape, size);
-  nd_bank_free (s.bank);
-  for (guint i = 0; i < 6; i++) {
-    NdFilter *f = nd_filter_new ("ramp", size);
-
-    for (gsize k = 0; k < nd_filter_count (f); k++)
-      f->coefficients[k] = (k * (i + 1)) % 5;
-    g_ptr_array_add (filters, f);
-  }
-  s.bank = nd_bank_new (filters);
-  s.settings.jobs[0].bank = s.bank;
-  s.out_bytes[0] *= 6;
-  s.settings.devices = "0,1";
-  c = stream_convolver (&s, "double", 0, NULL);
-  cpu = stream_convolver (&s, "cpu", 0, NULL);
-  expect_in_reason (c, " 3, 3 filters on devices 0, 1");
-  got = stream_run (&s, c, NULL, 4, &no_events);
-  want = stream_run (&s, cpu, NULL, 4, &no_events);
-  expect_equal (&s, got, want, reason (c, 0));
-  nd_bank_free (s.bank);
+  expect_filters (6, size, ramp, ND_METHOD_DIRECT,
+      " 3, 3 filters on devices 0, 1");
 }
 
 /* Only the filters of the first device are separable. */
+static gdouble
+box_or_ramp (guint i, gsize k)
+{
+  return i < 2 ? 1 : k % 5;
+}
+
 static void
 test_methods (void)
 {
-  const NdShape shape = { 1, { 16, 16, 3 } };
   const gsize size[ND_AXES] = { 9, 9, 5, 1 };
-  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
-  g_autoptr (NdConvolver) c = NULL, cpu = NULL;
-  g_autoptr (GPtrArray) got = NULL, want = NULL;
-  Stream s;
 
-  reset_double (2);
-  stream_init_box (&s, &shape, size);
-  nd_bank_free (s.bank);
-  for (guint i = 0; i < 4; i++) {
-    NdFilter *f = nd_filter_new (i < 2 ? "box" : "ramp", size);
-
-    for (gsize k = 0; k < nd_filter_count (f); k++)
-      f->coefficients[k] = i < 2 ? 1 : k % 3;
-    g_ptr_array_add (filters, f);
-  }
-  s.bank = nd_bank_new (filters);
-  s.settings.jobs[0].bank = s.bank;
-  s.out_bytes[0] *= 4;
-  s.settings.devices = "0,1";
-  s.settings.method = ND_METHOD_AUTO;
-  c = stream_convolver (&s, "double", 0, NULL);
-  cpu = stream_convolver (&s, "cpu", 0, NULL);
-  expect_in_reason (c, " 2, 2 filters on devices 0, 1");
-  g_assert_cmpint (nd_convolver_plan (c, 0)->method, ==, ND_METHOD_SEPARABLE);
-  got = stream_run (&s, c, NULL, 4, &no_events);
-  want = stream_run (&s, cpu, NULL, 4, &no_events);
-  expect_equal (&s, got, want, reason (c, 0));
-  nd_bank_free (s.bank);
+  g_assert_cmpint (expect_filters (4, size, box_or_ramp, ND_METHOD_AUTO,
+                       " 2, 2 filters on devices 0, 1"),
+      ==, ND_METHOD_SEPARABLE);
 }
 
 /* "auto" uses the devices that help. */
