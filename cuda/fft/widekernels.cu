@@ -223,7 +223,7 @@ filter_kernel (const __grid_constant__ WideArguments a)
   for (int i = threadIdx.x; i < (int) WIDE_NUMBERS; i += blockDim.x)
     filter[i] = a.filter[i];
   __syncthreads ();
-  /* The kernel after this one counts on what this one waited for. */
+  /* The next kernel may begin early, and needs all that this one waits for. */
   if (a.begin == BEGIN_AFTER_ALL)
     wait_on_dependent_grids ();
   launch_dependent_grids ();

@@ -150,7 +150,7 @@ with_outputs (const Case *c, guint n)
   return few;
 }
 
-/* Where output @i of @bytes begins. */
+/* The offset of output @i, if each has @bytes. */
 static gsize
 output_at (guint i, gsize bytes)
 {

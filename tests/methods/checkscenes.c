@@ -3,9 +3,8 @@
  *
  *   checkscenes [--seed N] [--jobs N] [--only JOB] [--module FILE]
  *
- * --module tests the back end of a module, for example cuda/ndconv-cuda.so, and
- * also compares it with the CPU. The exit code is 77 if there is no device and
- * 1 if the device cannot be used.
+ * tests/methods/checkjobs.h explains the options. The back end of a module is
+ * also compared with the CPU.
  *
  * Numbers of a picture differ by 1 at most, but for few at the edges of
  * volumes, surfaces and NaN, where a rounding decides which sample a ray meets.
@@ -16,23 +15,15 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "core/error.h"
-#include "core/threads.h"
 #include "cpu/cpu.h"
-#include "engine/backend.h"
 #include "tests/engine/randomscene.h"
 #include "tests/engine/scenereference.h"
+#include "tests/methods/checkjobs.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define GUARD 61
-
-static gint opt_seed = -1;
-static gint opt_jobs = 120;
-static gint opt_only = -1;
-static gchar *opt_module;
-static const NdBackend *backend = &nd_cpu_backend;
 
 /* The volume of a scene in memory of the device, at an address that is no
  * better aligned than a sample, or in host memory. */
@@ -52,11 +43,11 @@ place_init (Place *place, const NdRandomScene *scene, GRand *rand)
 
   place->memory = NULL;
   place->volume = scene->volume;
-  if (!backend->memory || g_rand_boolean (rand))
+  if (!check_backend->memory || g_rand_boolean (rand))
     return;
-  memory = backend->memory->alloc (-1, scene->bytes + offset, &error);
+  memory = check_backend->memory->alloc (-1, scene->bytes + offset, &error);
   g_assert_no_error (error);
-  g_assert_true (backend->memory->copy (memory + offset, scene->volume,
+  g_assert_true (check_backend->memory->copy (memory + offset, scene->volume,
       scene->bytes, &error));
   place->memory = memory;
   place->volume = memory + offset;
@@ -66,7 +57,7 @@ static void
 place_clear (Place *place)
 {
   if (place->memory)
-    backend->memory->free (place->memory);
+    check_backend->memory->free (place->memory);
 }
 
 typedef struct
@@ -129,7 +120,7 @@ static gsize total_reference, total_cpu, total_numbers;
 static gboolean
 check (gint number, GRand *rand)
 {
-  const NdSceneFuncs *funcs = backend->scenes;
+  const NdSceneFuncs *funcs = check_backend->scenes;
   g_autofree NdLayout *layout = g_new (NdLayout, 1);
   g_autoptr (GError) error = NULL;
   Picture have, again, want, cpu;
@@ -163,7 +154,7 @@ check (gint number, GRand *rand)
       &scene.look, memset (want.pixels, 0xa5, want.size - GUARD), want.stride);
   bad = nd_random_scene_differences (&scene, have.pixels, want.pixels,
       have.stride);
-  if (opt_module) {
+  if (check_has_module) {
     draw_on_cpu (&scene, layout, &cpu);
     differ = nd_random_scene_differences (&scene, have.pixels, cpu.pixels,
         have.stride);
@@ -194,51 +185,14 @@ check (gint number, GRand *rand)
 int
 main (int argc, char **argv)
 {
-  const GOptionEntry options[] = { { "seed", 0, 0, G_OPTION_ARG_INT, &opt_seed,
-                                       "seed of the random jobs", "N" },
-    { "jobs", 0, 0, G_OPTION_ARG_INT, &opt_jobs, "number of jobs", "N" },
-    { "module", 0, 0, G_OPTION_ARG_FILENAME, &opt_module,
-        "module of the back end", "FILE" },
-    { "only", 0, 0, G_OPTION_ARG_INT, &opt_only, "run only this job", "JOB" },
-    { NULL } };
-  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
-  gint failed = 0;
+  gint code = check_begin (&argc, &argv, NULL);
 
-  g_option_context_add_main_entries (context, options, NULL);
-  if (!g_option_context_parse (context, &argc, &argv, NULL))
-    return 2;
-  if (opt_seed < 0)
-    opt_seed = g_random_int_range (0, G_MAXINT);
-  nd_backend_register (&nd_cpu_backend);
-  if (opt_module) {
-    g_autoptr (GError) error = NULL;
-
-    backend = nd_backend_open (opt_module, &error)
-        ? nd_backend_find ("cuda", -1, &error)
-        : NULL;
-    if (!backend) {
-      g_print ("1..0 # SKIP %s\n", error->message);
-      /* An unusable device is a failure. */
-      return open ("/dev/nvidiactl", O_RDONLY) >= 0 ? 1 : 77;
-    }
-  }
-  nd_threads_start (0);
-  g_print ("1..%d\n# seed %d; one job: --seed %d --only JOB\n", opt_jobs,
-      opt_seed, opt_seed);
-  for (gint i = 0; i < opt_jobs; i++) {
-    const guint32 seeds[2] = { opt_seed, i };
-    g_autoptr (GRand) rand = g_rand_new_with_seed_array (seeds, 2);
-    gboolean ok;
-
-    if (opt_only >= 0 && i != opt_only)
-      continue;
-    ok = check (i, rand);
-    failed += !ok;
-    g_print ("%sok %d\n", ok ? "" : "not ", i + 1);
-  }
+  if (code >= 0)
+    return code;
+  code = check_run (check);
   g_print ("# of %" G_GSIZE_FORMAT " numbers, %" G_GSIZE_FORMAT
            " differ from the reference by more than 1 and %" G_GSIZE_FORMAT
            " from the CPU\n",
       total_numbers, total_reference, total_cpu);
-  return failed ? 1 : 0;
+  return code;
 }

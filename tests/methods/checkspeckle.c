@@ -3,7 +3,7 @@
  *
  *   checkspeckle [--seed N] [--jobs N] [--only JOB] [--module FILE]
  *
- * The options and the exit code are those of checkanalysis.
+ * tests/methods/checkjobs.h explains the options.
  *
  * Outputs of float32 differ from the reference by 1e-4 of the noise (root mean
  * square), and single samples by 0.005. A coefficient next to the threshold may
@@ -18,11 +18,9 @@
 #include "analysis/adaptive.h"
 #include "analysis/speckle.h"
 #include "core/error.h"
-#include "core/threads.h"
 #include "cpu/cpu.h"
-#include "engine/backend.h"
+#include "tests/methods/checkjobs.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,12 +28,6 @@
 #define WORST 5e-3
 /* Rounding errors of coefficients. */
 #define ROUNDING (1e-6 * 255)
-
-static gint opt_seed = -1;
-static gint opt_jobs = 60;
-static gint opt_only = -1;
-static gchar *opt_module;
-static const NdBackend *backend = &nd_cpu_backend;
 
 typedef struct
 {
@@ -52,16 +44,6 @@ typedef struct
   gdouble noise;
   guint8 *stream;
 } Case;
-
-static gdouble
-random_normal (GRand *r)
-{
-  gdouble sum = -6;
-
-  for (guint i = 0; i < 12; i++)
-    sum += g_rand_double (r);
-  return sum;
-}
 
 static void
 set_number (NdSampleType type, gpointer numbers, gsize i, gdouble value)
@@ -97,7 +79,8 @@ fill (Case *c, GRand *r)
         for (gsize x = 0; x < size[0]; x++) {
           for (gsize k = 0; k < c->shape.components; k++) {
             gdouble value = 80 + 40 * sin (.31 * x) * sin (.23 * y - .1 * z)
-                + (x + t > size[0] / 2 ? 60 : 0) + c->noise * random_normal (r);
+                + (x + t > size[0] / 2 ? 60 : 0)
+                + c->noise * check_random_normal (r);
 
             if (x + y + z < black)
               value = 0;
@@ -149,44 +132,15 @@ case_init (Case *c, GRand *r)
   fill (c, r);
 }
 
-/* Memory for one volume, of the device if @there. */
-static guint8 *
-memory_new (gsize bytes, gboolean there)
-{
-  g_autoptr (GError) error = NULL;
-  guint8 *memory =
-      there ? backend->memory->alloc (-1, bytes, &error) : g_malloc0 (bytes);
-
-  g_assert_no_error (error);
-  return memory;
-}
-
-static void
-memory_free (guint8 *memory, gboolean there)
-{
-  if (there)
-    backend->memory->free (memory);
-  else
-    g_free (memory);
-}
-
-static void
-copy (gpointer to, gconstpointer from, gsize bytes, gboolean there)
-{
-  if (there)
-    g_assert_true (backend->memory->copy (to, from, bytes, NULL));
-  else
-    memcpy (to, from, bytes);
-}
-
 /* All outputs. */
 static guint8 *
 run (const Case *c, const NdBackend *with)
 {
-  const gboolean there = c->on_device && with == backend && backend->memory;
+  const gboolean there =
+      c->on_device && with == check_backend && check_backend->memory;
   guint8 *outputs = g_malloc (c->bytes * c->n_volumes);
-  guint8 *in = memory_new (c->bytes, there);
-  guint8 *out = memory_new (c->bytes, there);
+  guint8 *in = check_memory_new (c->bytes, there);
+  guint8 *out = check_memory_new (c->bytes, there);
   NdDenoiseSettings settings = c->settings;
   g_autoptr (GError) error = NULL;
   g_autoptr (NdAlgorithm) algorithm = with->algorithms->denoise_new (&settings,
@@ -205,19 +159,19 @@ run (const Case *c, const NdBackend *with)
     if (t == c->n_volumes) {
       nd_algorithm_end (algorithm);
     } else {
-      copy (in, c->stream + t * c->bytes, c->bytes, there);
+      check_copy (in, c->stream + t * c->bytes, c->bytes, there);
       nd_algorithm_push (algorithm, &volume, &error);
       g_assert_no_error (error);
     }
     while (nd_algorithm_ready (algorithm)) {
       nd_algorithm_respond (algorithm, &to, &error);
       g_assert_no_error (error);
-      copy (outputs + made++ * c->bytes, out, c->bytes, there);
+      check_copy (outputs + made++ * c->bytes, out, c->bytes, there);
     }
   }
   g_assert_cmpuint (made, ==, c->n_volumes);
-  memory_free (in, there);
-  memory_free (out, there);
+  check_memory_free (in, there);
+  check_memory_free (out, there);
   return outputs;
 }
 
@@ -338,7 +292,8 @@ check (gint job, const Case *c)
   const gsize n = c->n * c->n_volumes;
   const gboolean with_cpu =
       c->type != ND_FLOAT32 || c->has_nan || c->change != G_MAXUINT;
-  g_autofree guint8 *got = run (c, backend), *again = run (c, backend);
+  g_autofree guint8 *got = run (c, check_backend),
+                    *again = run (c, check_backend);
   g_autofree guint8 *cpu = with_cpu ? run (c, &nd_cpu_backend) : NULL;
   g_autofree gdouble *want =
       with_cpu ? g_new (gdouble, n) : run_reference (c, 1);
@@ -368,53 +323,22 @@ check (gint job, const Case *c)
   return ok;
 }
 
+static gboolean
+check_job (gint job, GRand *r)
+{
+  gboolean ok;
+  Case c;
+
+  case_init (&c, r);
+  ok = check (job, &c);
+  g_free (c.stream);
+  return ok;
+}
+
 int
 main (int argc, char **argv)
 {
-  const GOptionEntry options[] = { { "seed", 0, 0, G_OPTION_ARG_INT, &opt_seed,
-                                       "seed of the random jobs", "N" },
-    { "jobs", 0, 0, G_OPTION_ARG_INT, &opt_jobs, "number of jobs", "N" },
-    { "module", 0, 0, G_OPTION_ARG_FILENAME, &opt_module,
-        "module of the back end", "FILE" },
-    { "only", 0, 0, G_OPTION_ARG_INT, &opt_only, "run only this job", "JOB" },
-    { NULL } };
-  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
-  gint failed = 0;
+  const gint code = check_begin (&argc, &argv, NULL);
 
-  g_option_context_add_main_entries (context, options, NULL);
-  if (!g_option_context_parse (context, &argc, &argv, NULL))
-    return 2;
-  if (opt_seed < 0)
-    opt_seed = g_random_int_range (0, G_MAXINT);
-  nd_backend_register (&nd_cpu_backend);
-  if (opt_module) {
-    g_autoptr (GError) error = NULL;
-
-    backend = nd_backend_open (opt_module, &error)
-        ? nd_backend_find ("cuda", -1, &error)
-        : NULL;
-    if (!backend) {
-      g_print ("1..0 # SKIP %s\n", error->message);
-      /* An unusable device is a failure. */
-      return open ("/dev/nvidiactl", O_RDONLY) >= 0 ? 1 : 77;
-    }
-  }
-  nd_threads_start (0);
-  g_print ("1..%d\n# seed %d; one job: --seed %d --only JOB\n", opt_jobs,
-      opt_seed, opt_seed);
-  for (gint i = 0; i < opt_jobs; i++) {
-    const guint32 seeds[2] = { opt_seed, i };
-    g_autoptr (GRand) r = g_rand_new_with_seed_array (seeds, 2);
-    gboolean ok;
-    Case c;
-
-    if (opt_only >= 0 && i != opt_only)
-      continue;
-    case_init (&c, r);
-    ok = check (i, &c);
-    g_free (c.stream);
-    failed += !ok;
-    g_print ("%sok %d\n", ok ? "" : "not ", i + 1);
-  }
-  return failed ? 1 : 0;
+  return code >= 0 ? code : check_run (check_job);
 }

@@ -1,0 +1,169 @@
+/* The time that an algorithm takes for a volume.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "analysis/adaptive.h"
+#include "tests/methods/checkanalysis.h"
+#include "tests/methods/checkjobs.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum
+{
+  BENCH_VOLUMES = 8,
+  BENCH_TIMES = 40
+};
+
+static int
+compare_times (gconstpointer a, gconstpointer b)
+{
+  const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* Prints the ms of pushing one of @volumes, of BENCH_VOLUMES on the device, and
+ * of responding. */
+static void
+measure (NdAlgorithm *algorithm, guint8 **volumes, const NdShape *in_shape,
+    const NdShape *out_shape, NdSampleType type, const gchar *name)
+{
+  guint8 *out = check_memory_new (out_shape->size[0] * out_shape->size[1]
+          * out_shape->size[2] * out_shape->components * nd_sample_size (type),
+      TRUE);
+  gdouble times[BENCH_TIMES];
+  guint n = 0;
+
+  for (guint t = 0; n < BENCH_TIMES; t++) {
+    const NdSamples in =
+        nd_samples_dense (volumes[t % BENCH_VOLUMES], in_shape, type);
+    const NdSamples to = nd_samples_dense (out, out_shape, type);
+    const gint64 begin = g_get_monotonic_time ();
+    guint made = 0;
+
+    g_assert_true (nd_algorithm_push (algorithm, &in, NULL));
+    for (; nd_algorithm_ready (algorithm); made++)
+      g_assert_true (nd_algorithm_respond (algorithm, &to, NULL));
+    if (t >= 8 && made > 0)
+      times[n++] = (g_get_monotonic_time () - begin) * 1e-3;
+  }
+  qsort (times, BENCH_TIMES, sizeof (gdouble), compare_times);
+  g_print ("%s %" G_GSIZE_FORMAT
+           "^3 %s on %s: median %.3f ms, least %.3f, most "
+           "%.3f; %" G_GSIZE_FORMAT " bytes\n",
+      name, in_shape->size[0], nd_sample_name (type), check_backend->name,
+      times[BENCH_TIMES / 2], times[0], times[BENCH_TIMES - 1],
+      nd_algorithm_bytes (algorithm));
+  check_memory_free (out, TRUE);
+}
+
+static void
+bench_structure (gsize size)
+{
+  const NdShape in = { 10, { size, size, size } },
+                out = { 4, { size, size, size } };
+  const NdStructureSettings settings = {
+    .structures = { ND_STRUCTURE_VELOCITY },
+    .n_structures = 1,
+    .sigma = 2.5,
+    .speed = { 1, 1, 1 }
+  };
+  const gsize n = 10 * size * size * size;
+  g_autofree gfloat *tensors = g_new (gfloat, n);
+  g_autoptr (GRand) r = g_rand_new_with_seed (1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdAlgorithm) algorithm =
+      check_backend->algorithms->structure_new (&settings, &in, -1, &error);
+  guint8 *volumes[BENCH_VOLUMES];
+
+  g_assert_no_error (error);
+  for (gsize i = 0; i < n; i++)
+    tensors[i] = g_rand_double (r)
+        + (i % 10 == 0 || i % 10 == 4 || i % 10 == 7 || i % 10 == 9);
+  for (guint i = 0; i < BENCH_VOLUMES; i++) {
+    volumes[i] = check_memory_new (n * sizeof (gfloat), TRUE);
+    check_copy (volumes[i], tensors, n * sizeof (gfloat), TRUE);
+  }
+  measure (algorithm, volumes, &in, &out, ND_FLOAT32, "ndstructure velocity");
+  for (guint i = 0; i < BENCH_VOLUMES; i++)
+    check_memory_free (volumes[i], TRUE);
+}
+
+typedef struct
+{
+  const gchar *name;
+  NdDenoiseSettings settings;
+} Bench;
+
+static void
+bench_denoise (gsize size, NdSampleType type, const Bench *benches, guint n)
+{
+  const NdDenoiseBorders borders = { ND_BORDER_MIRROR, ND_BORDER_MIRROR, 0 };
+  const NdShape shape = { 1, { size, size, size } };
+  const gsize samples = size * size * size;
+  const gsize bytes = samples * nd_sample_size (type);
+  g_autofree guint8 *volume = g_malloc (bytes);
+  g_autoptr (GRand) r = g_rand_new_with_seed (1);
+  guint8 *volumes[BENCH_VOLUMES];
+
+  for (guint i = 0; i < BENCH_VOLUMES; i++) {
+    for (gsize k = 0; k < samples; k++) {
+      const gdouble x = k % size, y = k / size % size, z = k / size / size;
+      const gdouble wave = sin (.31 * x) * sin (.23 * y) * cos (.27 * z)
+          + (x > size / 2 ? .6 : 0);
+      const gdouble value = 120 + 50 * wave + 15 * check_random_normal (r);
+
+      if (type == ND_UINT8)
+        volume[k] = CLAMP (rint (value), 0, 255);
+      else
+        ((gfloat *) volume)[k] = value;
+    }
+    volumes[i] = check_memory_new (bytes, TRUE);
+    check_copy (volumes[i], volume, bytes, TRUE);
+  }
+  for (guint i = 0; i < n; i++) {
+    NdDenoiseSettings settings = benches[i].settings;
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdAlgorithm) algorithm = NULL;
+
+    settings.strength = 1;
+    settings.remap = (NdAdaptiveRemap) ND_ADAPTIVE_REMAP;
+    algorithm = check_backend->algorithms->denoise_new (&settings, &borders,
+        &shape, type, 0, -1, &error);
+    g_assert_no_error (error);
+    measure (algorithm, volumes, &shape, &shape, type, benches[i].name);
+  }
+  for (guint i = 0; i < BENCH_VOLUMES; i++)
+    check_memory_free (volumes[i], TRUE);
+}
+
+void
+bench_analysis (gint size)
+{
+  static const Bench benches[] = {
+    { "nddenoise", { .latency = 3 } },
+    { "nddenoise quality=best", { .latency = 3, .quality = ND_QUALITY_BEST } },
+    { "nddenoise quality=best latency=5",
+        { .latency = 5, .quality = ND_QUALITY_BEST } },
+    { "nddenoise motion=true", { .latency = 3, .motion = TRUE } },
+    { "nddenoise adaptive", { .latency = 3, .method = ND_DENOISE_ADAPTIVE } },
+    { "nddenoise speckle", { .latency = 3, .noise = ND_NOISE_SPECKLE } },
+  };
+  static const gsize on_cpu[] = { 64, 96 }, on_device[] = { 64, 128, 256 };
+  const gsize *sizes = check_has_module ? on_device : on_cpu;
+  const guint n = G_N_ELEMENTS (benches);
+
+  for (guint i = 0; i < (check_has_module ? 3 : 2); i++) {
+    if (size < 0 || sizes[i] == (gsize) size)
+      bench_denoise (sizes[i], ND_UINT8, benches,
+          i == 0 || check_has_module ? n : 1);
+  }
+  if (size < 0 || size == 64)
+    bench_denoise (64, ND_FLOAT32, benches, 1);
+  for (guint i = 0; i < 2; i++) {
+    if (size < 0 || sizes[i] == (gsize) size)
+      bench_structure (sizes[i]);
+  }
+}
