@@ -19,6 +19,8 @@
  * devices, host and reason are printed too. --parts divides the work as among
  * so many devices, but all on one: the time that its parts take together.
  * --outputs stores responses in so many buffers in turn, as a stream does.
+ * Without --method, it leaves out methods that are expected to take more than
+ * 30 times as long as auto.
  * --crossing measures filters from small to large, for float32 or --type, to
  * show at which size `auto` should change the method.
  *
@@ -35,92 +37,11 @@
 #include "cpu/cpu.h"
 #include "cpu/kernels.h"
 #include "engine/plan.h"
+#include "tests/bench/works.h"
 
 #define ERROR_SAMPLES 1000
+#define TOO_SLOW 30 /* times as long as auto */
 #define TYPES "--type is uint8, int16, uint16, float32 or float64\n"
-
-typedef struct
-{
-  const gchar *work;
-  gsize size[3];
-  gsize filter[ND_AXES];
-  gboolean separable;
-  NdSampleType type;
-  enum
-  {
-    ON_CPU,
-    ON_GPU,
-    ON_BOTH,
-    ON_SEVERAL /* with --devices */
-  } where;
-  guint n_filters; /* 0: one */
-} Work;
-
-static const Work works[] = {
-  { "2d-9x9-2048", { 2048, 2048, 1 }, { 9, 9, 1, 1 }, FALSE, ND_FLOAT32 },
-  { "2d-9x9-2048-uint8", { 2048, 2048, 1 }, { 9, 9, 1, 1 }, FALSE, ND_UINT8 },
-  { "2d-17x17-2048", { 2048, 2048, 1 }, { 17, 17, 1, 1 }, FALSE, ND_FLOAT32,
-      ON_BOTH },
-  { "2d-31x31-2048", { 2048, 2048, 1 }, { 31, 31, 1, 1 }, FALSE, ND_FLOAT32 },
-  { "2d-gauss-31-2048", { 2048, 2048, 1 }, { 31, 31, 1, 1 }, TRUE, ND_FLOAT32 },
-  { "2d-3x3-1080p-uint8", { 1920, 1080, 1 }, { 3, 3, 1, 1 }, FALSE, ND_UINT8 },
-  { "3d-3-128", { 128, 128, 128 }, { 3, 3, 3, 1 }, FALSE, ND_FLOAT32 },
-  { "3d-7-128", { 128, 128, 128 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT32 },
-  { "3d-7-128-uint8", { 128, 128, 128 }, { 7, 7, 7, 1 }, FALSE, ND_UINT8 },
-  { "3d-13-128", { 128, 128, 128 }, { 13, 13, 13, 1 }, FALSE, ND_FLOAT32 },
-  { "3d-17-128", { 128, 128, 128 }, { 17, 17, 17, 1 }, FALSE, ND_FLOAT32 },
-  { "3d-gauss-9-128", { 128, 128, 128 }, { 9, 9, 9, 1 }, TRUE, ND_FLOAT32 },
-  { "3d-gauss-13-128", { 128, 128, 128 }, { 13, 13, 13, 1 }, TRUE, ND_FLOAT32 },
-  { "3d-gauss-17-128", { 128, 128, 128 }, { 17, 17, 17, 1 }, TRUE, ND_FLOAT32 },
-  { "4d-5-64", { 64, 64, 64 }, { 5, 5, 5, 5 }, FALSE, ND_FLOAT32 },
-  { "4d-7-64", { 64, 64, 64 }, { 7, 7, 7, 7 }, FALSE, ND_FLOAT32 },
-  { "4d-11-64", { 64, 64, 64 }, { 11, 11, 11, 11 }, FALSE, ND_FLOAT32 },
-  { "4d-gauss-9-64", { 64, 64, 64 }, { 9, 9, 9, 9 }, TRUE, ND_FLOAT32 },
-  { "4d-11-128-uint8", { 128, 128, 128 }, { 11, 11, 11, 11 }, FALSE, ND_UINT8,
-      ON_BOTH },
-  { "2d-9x9-4096", { 4096, 4096, 1 }, { 9, 9, 1, 1 }, FALSE, ND_FLOAT32,
-      ON_GPU },
-  { "2d-17x17-4096", { 4096, 4096, 1 }, { 17, 17, 1, 1 }, FALSE, ND_FLOAT32,
-      ON_GPU },
-  { "3d-7-256", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT32, ON_GPU },
-  { "3d-13-256", { 256, 256, 256 }, { 13, 13, 13, 1 }, FALSE, ND_FLOAT32,
-      ON_GPU },
-  { "3d-17-256", { 256, 256, 256 }, { 17, 17, 17, 1 }, FALSE, ND_FLOAT32,
-      ON_GPU },
-  { "3d-gauss-13-256", { 256, 256, 256 }, { 13, 13, 13, 1 }, TRUE, ND_FLOAT32,
-      ON_GPU },
-  { "3d-bank-12x7-256", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT32,
-      ON_GPU, 12 },
-  { "4d-5-128-uint8", { 128, 128, 128 }, { 5, 5, 5, 5 }, FALSE, ND_UINT8,
-      ON_GPU },
-  { "4d-7-128", { 128, 128, 128 }, { 7, 7, 7, 7 }, FALSE, ND_FLOAT32, ON_GPU },
-  { "4d-11-128", { 128, 128, 128 }, { 11, 11, 11, 11 }, FALSE, ND_FLOAT32,
-      ON_GPU },
-  { "2d-17x17-4096-uint8", { 4096, 4096, 1 }, { 17, 17, 1, 1 }, FALSE, ND_UINT8,
-      ON_GPU },
-  { "3d-7-256-uint8", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE, ND_UINT8,
-      ON_GPU },
-  { "3d-bank-12x7-256-uint8", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE,
-      ND_UINT8, ON_GPU, 12 },
-  { "4d-7-128-uint8", { 128, 128, 128 }, { 7, 7, 7, 7 }, FALSE, ND_UINT8,
-      ON_GPU },
-  { "4d-11-256-uint8", { 256, 256, 256 }, { 11, 11, 11, 11 }, FALSE, ND_UINT8,
-      ON_SEVERAL },
-  { "3d-bank-12x7-512", { 512, 512, 512 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT32,
-      ON_SEVERAL, 12 },
-  { "2d-17x17-4096-round", { 4096, 4096, 1 }, { 17, 17, 1, 1 }, FALSE,
-      ND_FLOAT32, ON_SEVERAL },
-  { "3d-7-128-float64", { 128, 128, 128 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT64,
-      ON_BOTH },
-  { "3d-13-128-float64", { 128, 128, 128 }, { 13, 13, 13, 1 }, FALSE,
-      ND_FLOAT64, ON_BOTH },
-  { "3d-7-256-float64", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT64,
-      ON_BOTH },
-  { "3d-13-256-float64", { 256, 256, 256 }, { 13, 13, 13, 1 }, FALSE,
-      ND_FLOAT64, ON_BOTH },
-  { "3d-gauss-13-256-float64", { 256, 256, 256 }, { 13, 13, 13, 1 }, TRUE,
-      ND_FLOAT64, ON_GPU },
-};
 
 static gchar *opt_work, *opt_method, *opt_size, *opt_filter, *opt_type;
 static gchar *opt_backend, *opt_module, *opt_devices, *opt_response;
@@ -305,7 +226,7 @@ compare_doubles (gconstpointer a, gconstpointer b)
 /* One push and one respond, repeatedly, as in a stream. */
 static gdouble
 time_plan (NdPlan *plan, const NdSamples *in, const NdSamples *out,
-    gsize out_bytes, gdouble *least)
+    gsize out_bytes, guint outputs, gdouble *least)
 {
   guint batch = plan->backend->events ? DEVICE_BATCH : 1, position = 0;
   guint slots = nd_job_reach (&plan->job).slots;
@@ -326,7 +247,7 @@ time_plan (NdPlan *plan, const NdSamples *in, const NdSamples *out,
       nd_plan_push (plan, position % slots, in, NULL);
       for (guint t = 0; t < slots; t++)
         order[t] = (position + 1 + t) % slots;
-      to.data = out->data + position % opt_outputs * out_bytes;
+      to.data = out->data + position % outputs * out_bytes;
       nd_plan_respond (plan, order, &scale, &to, NULL);
     }
     nd_plan_synchronize (plan, NULL);
@@ -388,17 +309,15 @@ free_volume (const NdBackend *backend, gpointer memory)
   free (memory);
 }
 
-/* Sets the response that --response names. Returns FALSE if the bank cannot
- * give it. */
+/* Sets the response of this name. Returns FALSE if the bank cannot give it. */
 static gboolean
-set_response (NdJob *job, NdBank *bank)
+set_response (NdJob *job, NdBank *bank, const gchar *name)
 {
   guint i = ND_RESPONSE_MAGNITUDE;
 
-  if (!opt_response)
+  if (!name)
     return TRUE;
-  while (i < ND_RESPONSE_TENSOR
-      && !g_str_equal (opt_response, nd_response_name (i)))
+  while (i < ND_RESPONSE_TENSOR && !g_str_equal (name, nd_response_name (i)))
     i++;
   if (i == ND_RESPONSE_TENSOR || bank->n_filters % 2 != 0) {
     g_printerr ("--response is magnitude, phase, real, imaginary, energy, "
@@ -410,8 +329,9 @@ set_response (NdJob *job, NdBank *bank)
   return TRUE;
 }
 
+/* The time of auto is stored at @fastest, unless it is NULL. */
 static gboolean
-run (const Work *work, NdMethod method, gboolean is_auto)
+run (const Work *work, NdMethod method, gboolean is_auto, gdouble *fastest)
 {
   g_autoptr (GRand) r = g_rand_new_with_seed (1);
   g_autoptr (NdBank) bank = make_bank (work, r);
@@ -428,16 +348,19 @@ run (const Work *work, NdMethod method, gboolean is_auto)
   guint8 *device_in = NULL, *device_out = NULL;
   NdSamples in_samples, out_samples;
   gdouble begin, setup, median, least, l2 = NAN;
+  const gchar *response = opt_response ? opt_response : work->response;
+  const guint outputs = MAX (work->outputs, (guint) opt_outputs);
   gsize n, bytes, out_bytes;
 
   job.shape.components = 1;
   memcpy (job.shape.size, work->size, sizeof (job.shape.size));
-  if (!nd_shape_samples (&job.shape, &n) || !set_response (&job, bank))
+  if (!nd_shape_samples (&job.shape, &n)
+      || !set_response (&job, bank, response))
     return FALSE;
   bytes = n * nd_sample_size (work->type);
   in = g_malloc (bytes);
   out_bytes = bytes * bank->n_filters;
-  out = g_malloc0 (out_bytes * opt_outputs);
+  out = g_malloc0 (out_bytes * outputs);
   for (gsize i = 0; i < n; i++) {
     if (nd_sample_is_float (work->type)) {
       const gdouble value =
@@ -463,9 +386,14 @@ run (const Work *work, NdMethod method, gboolean is_auto)
           error->message);
     return FALSE;
   }
+  if (!is_auto && fastest && plan->estimate > TOO_SLOW * *fastest) {
+    g_printerr ("%s, %s: not measured, as the estimate is %.0f ms\n",
+        work->work, nd_method_name (method), plan->estimate * 1e3);
+    return FALSE;
+  }
   if (plan->backend->memory) {
     device_in = alloc_volume (plan->backend, bytes);
-    device_out = alloc_volume (plan->backend, out_bytes * opt_outputs);
+    device_out = alloc_volume (plan->backend, out_bytes * outputs);
     if (!device_in || !device_out
         || !plan->backend->memory->copy (device_in, in, bytes, NULL))
       return FALSE;
@@ -474,28 +402,33 @@ run (const Work *work, NdMethod method, gboolean is_auto)
       nd_samples_dense (device_in ? device_in : in, &job.shape, work->type);
   out_samples =
       nd_samples_dense (device_out ? device_out : out, &job.shape, work->type);
-  median = time_plan (plan, &in_samples, &out_samples, out_bytes, &least);
+  median =
+      time_plan (plan, &in_samples, &out_samples, out_bytes, outputs, &least);
+  if (is_auto && fastest)
+    *fastest = median;
   if (device_out) {
     free_volume (plan->backend, device_in);
     free_volume (plan->backend, device_out);
   }
-  if (!opt_response)
+  if (!response)
     l2 = measure_error (&job, plan->method, in, r);
 
   printf ("{\"work\": \"%s\", ", work->work);
   print_sizes ("size", work->size, 3);
   print_sizes ("filter", work->filter, ND_AXES);
   printf (
-      "\"filters\": %u, \"separable\": %s, \"type\": \"%s\", "
+      "\"filters\": %u, \"separable\": %s, \"response\": \"%s\", "
+      "\"type\": \"%s\", "
       "\"backend\": \"%s\", "
       "\"method\": \"%s\", \"auto\": %s, \"device\": \"%s\", \"simd\": \"%s\", "
       "\"threads\": %u, \"runs\": %d, \"median_ms\": %.4f, \"min_ms\": %.4f, "
       "\"estimate_ms\": %.4f, \"outputs_per_s\": %.4g, \"macs_per_s\": %.4g, ",
       bank->n_filters, work->separable ? "true" : "false",
-      nd_sample_name (work->type), plan->backend->name,
-      nd_method_name (plan->method), is_auto ? "true" : "false",
-      device (plan->backend), nd_kernels ()->name, nd_threads (), opt_runs,
-      median * 1e3, least * 1e3, plan->estimate * 1e3, n / median,
+      response ? response : "each", nd_sample_name (work->type),
+      plan->backend->name, nd_method_name (plan->method),
+      is_auto ? "true" : "false", device (plan->backend), nd_kernels ()->name,
+      nd_threads (), opt_runs, median * 1e3, least * 1e3, plan->estimate * 1e3,
+      n / median,
       n * (gdouble) nd_filter_count (bank->filters[0]) * bank->n_filters
           / median);
   if (isnan (l2))
@@ -517,15 +450,16 @@ run (const Work *work, NdMethod method, gboolean is_auto)
 static gboolean
 run_methods (const Work *work)
 {
+  gdouble fastest = INFINITY;
   gboolean any = FALSE;
 
   if (!opt_method || strstr (opt_method, "auto"))
-    any |= run (work, ND_METHOD_AUTO, TRUE);
+    any |= run (work, ND_METHOD_AUTO, TRUE, &fastest);
   for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
     const NdMethod method = nd_auto_methods[i];
 
     if (!opt_method || strstr (opt_method, nd_method_name (method)))
-      any |= run (work, method, FALSE);
+      any |= run (work, method, FALSE, &fastest);
   }
   return any;
 }
@@ -680,7 +614,7 @@ main (int argc, char **argv)
     return run_own () ? 0 : 1;
   if (opt_crossing)
     return run_crossing () ? 0 : 1;
-  for (guint i = 0; i < G_N_ELEMENTS (works); i++) {
+  for (guint i = 0; i < n_works; i++) {
     if (opt_work ? !strstr (works[i].work, opt_work) : !is_default (&works[i]))
       continue;
     if (opt_list)
