@@ -15,7 +15,8 @@
  * samples of a float32 case to NaN, in one region. --response makes complex
  * filters of pairs, and measures for example the sum of their magnitudes; the
  * error is then null. --devices shares the work among several devices; volumes
- * are in memory of the first one or, with --host, in pinned memory of the host;
+ * are in memory of the first one (if they go round, each is in memory of the
+ * device that filters it) or, with --host, in pinned memory of the host;
  * devices, host and reason are printed too. --parts divides the work as among
  * so many devices, but all on one: the time that its parts take together.
  * --outputs stores responses in so many buffers in turn, as a stream does.
@@ -223,31 +224,45 @@ compare_doubles (gconstpointer a, gconstpointer b)
  * data in its memory. */
 #define DEVICE_BATCH 24
 
-/* One push and one respond, repeatedly, as in a stream. */
+/* The memory of volumes that a device filters and of their responses, in
+ * @outputs buffers that are used in turn. */
+typedef struct
+{
+  NdSamples in, out;
+  gsize bytes, out_bytes;
+  guint outputs;
+} Place;
+
+/* One push and one respond, repeatedly, as in a stream. Volumes are at the
+ * places of plan->turns in turn. */
 static gdouble
-time_plan (NdPlan *plan, const NdSamples *in, const NdSamples *out,
-    gsize out_bytes, guint outputs, gdouble *least)
+time_plan (NdPlan *plan, const Place *places, gdouble *least)
 {
   guint batch = plan->backend->events ? DEVICE_BATCH : 1, position = 0;
   guint slots = nd_job_reach (&plan->job).slots;
   g_autofree gint *order = g_new (gint, slots);
   g_autofree gdouble *times = g_new (gdouble, opt_runs);
   const NdScale scale = { 1, 0 };
-  NdSamples to = *out;
 
-  for (guint t = 0; t < slots; t++) {
-    order[t] = t;
-    nd_plan_push (plan, t, in, NULL);
+  /* As many as turns, so that the measured volumes begin at the first place. */
+  for (guint turn = 0; turn < plan->turns; turn++) {
+    for (guint t = 0; t < slots; t++) {
+      order[t] = t;
+      nd_plan_push (plan, t, &places[turn].in, NULL);
+    }
+    nd_plan_respond (plan, order, &scale, &places[turn].out, NULL);
   }
-  nd_plan_respond (plan, order, &scale, out, NULL);
   for (gint i = -1; i < opt_runs; i++) {
     gdouble begin = seconds ();
 
     for (guint b = 0; b < batch; b++, position++) {
-      nd_plan_push (plan, position % slots, in, NULL);
+      const Place *place = &places[position % plan->turns];
+      NdSamples to = place->out;
+
+      nd_plan_push (plan, position % slots, &place->in, NULL);
       for (guint t = 0; t < slots; t++)
         order[t] = (position + 1 + t) % slots;
-      to.data = out->data + position % outputs * out_bytes;
+      to.data += position / plan->turns % place->outputs * place->out_bytes;
       nd_plan_respond (plan, order, &scale, &to, NULL);
     }
     nd_plan_synchronize (plan, NULL);
@@ -282,14 +297,14 @@ start_device (void)
   }
 }
 
-/* Memory of the first device, or pinned memory of the host. */
+/* Memory of device @id, or pinned memory of the host. */
 static gpointer
-alloc_volume (const NdBackend *backend, gsize bytes)
+alloc_volume (const NdBackend *backend, gint id, gsize bytes)
 {
   gpointer memory;
 
   if (!opt_host)
-    return backend->memory->alloc (devices.ids[0], bytes, NULL);
+    return backend->memory->alloc (id, bytes, NULL);
   memory = nd_pages_new (&bytes);
   if (memory && !backend->memory->pin (devices.ids[0], memory, bytes, NULL)) {
     free (memory);
@@ -307,6 +322,42 @@ free_volume (const NdBackend *backend, gpointer memory)
   }
   backend->memory->unpin (memory);
   free (memory);
+}
+
+/* Memory of the device of @place with a copy of the volume at @in, or of the
+ * host for the CPU. */
+static gboolean
+make_place (const NdPlan *plan, Place *place, gint id, const guint8 *in)
+{
+  const NdDeviceMemoryFuncs *memory = plan->backend->memory;
+  const NdJob *job = &plan->job;
+  const gsize out_bytes = place->out_bytes * place->outputs;
+  gpointer from = memory ? alloc_volume (plan->backend, id, place->bytes)
+                         : g_malloc (place->bytes);
+  gpointer to = memory ? alloc_volume (plan->backend, id, out_bytes)
+                       : g_malloc0 (out_bytes);
+
+  if (!from || !to)
+    return FALSE;
+  if (!memory)
+    memcpy (from, in, place->bytes);
+  else if (!memory->copy (from, in, place->bytes, NULL))
+    return FALSE;
+  place->in = nd_samples_dense (from, &job->shape, job->in_type);
+  place->out = nd_samples_dense (to, &job->shape, job->out_type);
+  return TRUE;
+}
+
+static void
+free_place (const NdPlan *plan, Place *place)
+{
+  if (plan->backend->memory) {
+    free_volume (plan->backend, place->in.data);
+    free_volume (plan->backend, place->out.data);
+  } else {
+    g_free (place->in.data);
+    g_free (place->out.data);
+  }
 }
 
 /* Sets the response of this name. Returns FALSE if the bank cannot give it. */
@@ -344,13 +395,12 @@ run (const Work *work, NdMethod method, gboolean is_auto, gdouble *fastest)
     .accuracy = opt_fast ? ND_ACCURACY_FAST : ND_ACCURACY_SINGLE };
   g_autoptr (GError) error = NULL;
   g_autoptr (NdPlan) plan = NULL;
-  g_autofree guint8 *in = NULL, *out = NULL;
-  guint8 *device_in = NULL, *device_out = NULL;
-  NdSamples in_samples, out_samples;
+  g_autofree guint8 *in = NULL;
+  Place places[ND_MAX_DEVICES];
   gdouble begin, setup, median, least, l2 = NAN;
   const gchar *response = opt_response ? opt_response : work->response;
   const guint outputs = MAX (work->outputs, (guint) opt_outputs);
-  gsize n, bytes, out_bytes;
+  gsize n, bytes;
 
   job.shape.components = 1;
   memcpy (job.shape.size, work->size, sizeof (job.shape.size));
@@ -359,8 +409,6 @@ run (const Work *work, NdMethod method, gboolean is_auto, gdouble *fastest)
     return FALSE;
   bytes = n * nd_sample_size (work->type);
   in = g_malloc (bytes);
-  out_bytes = bytes * bank->n_filters;
-  out = g_malloc0 (out_bytes * outputs);
   for (gsize i = 0; i < n; i++) {
     if (nd_sample_is_float (work->type)) {
       const gdouble value =
@@ -391,25 +439,18 @@ run (const Work *work, NdMethod method, gboolean is_auto, gdouble *fastest)
         work->work, nd_method_name (method), plan->estimate * 1e3);
     return FALSE;
   }
-  if (plan->backend->memory) {
-    device_in = alloc_volume (plan->backend, bytes);
-    device_out = alloc_volume (plan->backend, out_bytes * outputs);
-    if (!device_in || !device_out
-        || !plan->backend->memory->copy (device_in, in, bytes, NULL))
+  for (guint i = 0; i < plan->turns; i++) {
+    places[i] = (Place){
+      .bytes = bytes, .out_bytes = bytes * bank->n_filters, .outputs = outputs
+    };
+    if (!make_place (plan, &places[i], devices.ids[i], in))
       return FALSE;
   }
-  in_samples =
-      nd_samples_dense (device_in ? device_in : in, &job.shape, work->type);
-  out_samples =
-      nd_samples_dense (device_out ? device_out : out, &job.shape, work->type);
-  median =
-      time_plan (plan, &in_samples, &out_samples, out_bytes, outputs, &least);
+  median = time_plan (plan, places, &least);
   if (is_auto && fastest)
     *fastest = median;
-  if (device_out) {
-    free_volume (plan->backend, device_in);
-    free_volume (plan->backend, device_out);
-  }
+  for (guint i = 0; i < plan->turns; i++)
+    free_place (plan, &places[i]);
   if (!response)
     l2 = measure_error (&job, plan->method, in, r);
 
