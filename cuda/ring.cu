@@ -7,6 +7,7 @@
 #include "cuda/combine.cuh"
 
 #include <algorithm>
+#include <climits>
 
 using namespace nd;
 
@@ -17,6 +18,9 @@ namespace
  * that stay in their buffers. One buffer is copied while kernels use
  * another. */
 constexpr size_t AHEAD = 2;
+
+/* Bytes from one row of a two-dimensional copy to the next. */
+constexpr size_t MAX_PITCH = INT_MAX;
 
 /* The stream on which the timing events of each kind are recorded. The time of
  * a push that runs while an earlier response is computed is not counted. */
@@ -76,6 +80,12 @@ nd::copy_volume (const NdSamples &to, const NdSamples &from,
       && to.slice == row_bytes * ny) {
     ND_CUDA (cudaMemcpyAsync (to.data, from.data, to.slice * nz,
         cudaMemcpyDefault, stream));
+    return;
+  }
+  if (to.row == row_bytes && from.row == row_bytes
+      && std::max (to.slice, from.slice) <= MAX_PITCH) {
+    ND_CUDA (cudaMemcpy2DAsync (to.data, to.slice, from.data, from.slice,
+        row_bytes * ny, nz, cudaMemcpyDefault, stream));
     return;
   }
   if (to.slice == to.row * ny && from.slice == from.row * ny) {
