@@ -184,15 +184,13 @@ may_wait (const Call *call)
 }
 
 /* Threads that wait do so at the same time. Otherwise one thread enqueues the
- * work of two parts earlier than another would wake up; it needs about 45 us
- * for the push and the response of a part, and four small parts on H200s were
- * complete earlier than they were enqueued. */
+ * work of all parts earlier than others would wake up. */
 static gboolean
 run_parts (Call *call, GError **error)
 {
   NdSpread *s = call->s;
 
-  if (s->cut.n > 2 || may_wait (call)) {
+  if (may_wait (call)) {
     nd_parallel_for (s->cut.n, run_part, call);
   } else {
     for (guint i = 0; i < s->cut.n; i++)

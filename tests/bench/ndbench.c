@@ -220,8 +220,8 @@ compare_doubles (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* On a device calls only enqueue work, so a batch of them is measured, with
- * data in its memory. */
+/* On devices calls only enqueue work, so a batch of so many volumes for each
+ * device is measured. */
 #define DEVICE_BATCH 24
 
 /* The memory of volumes that a device filters and of their responses, in
@@ -238,7 +238,8 @@ typedef struct
 static gdouble
 time_plan (NdPlan *plan, const Place *places, gdouble *least)
 {
-  guint batch = plan->backend->events ? DEVICE_BATCH : 1, position = 0;
+  guint batch = plan->backend->events ? DEVICE_BATCH * devices.n : 1;
+  guint position = 0;
   guint slots = nd_job_reach (&plan->job).slots;
   g_autofree gint *order = g_new (gint, slots);
   g_autofree gdouble *times = g_new (gdouble, opt_runs);
