@@ -339,8 +339,8 @@ Context::knows (const void *data)
   return type != static_cast<CUmemorytype> (0);
 }
 
-bool
-Context::can_access (const void *data) const
+Context::Place
+Context::place_of (const void *data) const
 {
   CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
     CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL };
@@ -354,8 +354,9 @@ Context::can_access (const void *data) const
                     reinterpret_cast<CUdeviceptr> (data)),
       "cuPointerGetAttributes");
   /* Memory of a pool and mapped memory have a device and no context. */
-  return type == CU_MEMORYTYPE_DEVICE
-      && (its ? its == handle : ordinal == device);
+  if (type != CU_MEMORYTYPE_DEVICE)
+    return HOST;
+  return (its ? its == handle : ordinal == device) ? HERE : ELSEWHERE;
 }
 
 void

@@ -41,8 +41,16 @@ public:
   void enter () const;
   static void leave ();
 
-  /* Whether kernels in this context can access memory at @data. */
-  bool can_access (const void *data) const;
+  /* Where the memory at @data is: that of this context, which its kernels can
+   * access, that of another one, or that of the host. */
+  enum Place
+  {
+    HERE,
+    ELSEWHERE,
+    HOST
+  };
+  Place place_of (const void *data) const;
+  bool can_access (const void *data) const { return place_of (data) == HERE; }
 
   /* Whether @data is memory of a device, or pinned memory of the host. */
   static bool knows (const void *data);

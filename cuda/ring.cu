@@ -7,6 +7,7 @@
 #include "cuda/combine.cuh"
 
 #include <algorithm>
+#include <climits>
 
 using namespace nd;
 
@@ -17,6 +18,9 @@ namespace
  * that stay in their buffers. One buffer is copied while kernels use
  * another. */
 constexpr size_t AHEAD = 2;
+
+/* Bytes from one row of a two-dimensional copy to the next. */
+constexpr size_t MAX_PITCH = INT_MAX;
 
 /* The stream on which the timing events of each kind are recorded. The time of
  * a push that runs while an earlier response is computed is not counted. */
@@ -76,6 +80,12 @@ nd::copy_volume (const NdSamples &to, const NdSamples &from,
       && to.slice == row_bytes * ny) {
     ND_CUDA (cudaMemcpyAsync (to.data, from.data, to.slice * nz,
         cudaMemcpyDefault, stream));
+    return;
+  }
+  if (to.row == row_bytes && from.row == row_bytes
+      && std::max (to.slice, from.slice) <= MAX_PITCH) {
+    ND_CUDA (cudaMemcpy2DAsync (to.data, to.slice, from.data, from.slice,
+        row_bytes * ny, nz, cudaMemcpyDefault, stream));
     return;
   }
   if (to.slice == to.row * ny && from.slice == from.row * ny) {
@@ -245,8 +255,9 @@ _NdRing::add_buffers (std::vector<TransferBuffer> &buffers, size_t n,
     throw too_large_volume ();
   buffers.reserve (n);
   while (buffers.size () < n) {
-    buffers.push_back (TransferBuffer{
-        {}, nd_samples_dense (nullptr, &shape, type), Event (*context) });
+    buffers.push_back (TransferBuffer{ {},
+        nd_samples_dense (nullptr, &shape, type), Event (*context),
+        Event (*context) });
     buffers.back ().memory.plan (multiply (samples * nd_sample_size (type),
         responses));
   }
@@ -254,7 +265,9 @@ _NdRing::add_buffers (std::vector<TransferBuffer> &buffers, size_t n,
 
 /* Calls @work, which enqueues on stream @id, between two timing events.
  * Successive work of one kind shares a span, because an event between two
- * kernels takes as long as a small kernel. */
+ * kernels takes as long as a small kernel. Copies between devices are not
+ * timed: four small parts of a volume on four H200s took longer to enqueue than
+ * to compute. */
 template <typename F>
 void
 _NdRing::timed (Kind kind, StreamId id, F work)
@@ -311,7 +324,8 @@ const NdSamples &
 _NdRing::to_device (unsigned slot, const NdSamples &volume, const NdSlab *slab)
 {
   const TransferBuffer *const before = last_upload;
-  const bool accessible = context->can_access (volume.data);
+  const Context::Place place = context->place_of (volume.data);
+  const bool accessible = place == Context::HERE;
 
   ND_LOG ("push into slot %u, %s", slot,
       !accessible            ? "uploaded"
@@ -330,15 +344,16 @@ _NdRing::to_device (unsigned slot, const NdSamples &volume, const NdSlab *slab)
   const StreamId id = accessible ? pushing : UPLOADS;
 
   buffer.free.make_wait (streams[id]);
-  timed (accessible ? COMPUTE : UPLOAD, id, [&] (cudaStream_t stream) {
-    upload (buffer, volume, before, slab, stream);
-  });
-  if (!accessible) {
-    const Event &uploaded = close_span ();
-
-    uploaded.make_wait (streams[pushing]);
-    if (pushing != RESPONSES)
-      uploaded.make_wait (streams[RESPONSES]);
+  if (place == Context::ELSEWHERE) {
+    upload (buffer, volume, before, slab, streams[id]);
+    buffer.full.record (streams[id]);
+    buffer.full.make_wait (streams[pushing]);
+  } else {
+    timed (accessible ? COMPUTE : UPLOAD, id, [&] (cudaStream_t stream) {
+      upload (buffer, volume, before, slab, stream);
+    });
+    if (!accessible)
+      close_span ().make_wait (streams[pushing]);
   }
   uploaded[slot] = last_upload = &buffer;
   return buffer.samples;
@@ -390,8 +405,9 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out,
 
   for (unsigned i = 0; i < n_slots; i++)
     device_slots[i] = places[slots[i] == ND_SLOT_BORDER ? n_slots : slots[i]];
+  const Context::Place place = context->place_of (out.data);
   /* A slab has outputs that are not wanted. */
-  const bool in_place = !slab && context->can_access (out.data);
+  const bool in_place = !slab && place == Context::HERE;
   const NdShape shape =
       slab ? part (job.shape, slab->axis, slab->count) : job.shape;
 
@@ -402,16 +418,7 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out,
     return;
   }
   TransferBuffer &buffer = downloads[n_downloads++ % downloads.size ()];
-
-  /* Time spent waiting for an earlier download is not computing time. */
-  if (open_span)
-    close_span ();
-  buffer.free.make_wait (streams[RESPONSES]);
-  timed (COMPUTE, RESPONSES, [&] (cudaStream_t) {
-    respond_here (device_slots, scale, buffer.samples);
-  });
-  close_span ().make_wait (streams[DOWNLOADS]);
-  timed (DOWNLOAD, DOWNLOADS, [&] (cudaStream_t stream) {
+  const auto download = [&] (cudaStream_t stream) {
     for (size_t k = 0; k < n_outputs; k++) {
       NdSamples from = buffer.samples, to = out;
 
@@ -421,7 +428,24 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out,
         from = skip (from, slab->axis, slab->first);
       copy_volume (to, from, shape, from.row, stream);
     }
+  };
+
+  /* Time spent waiting for an earlier download to the host is not computing
+   * time. */
+  if (open_span && place == Context::HOST)
+    close_span ();
+  buffer.free.make_wait (streams[RESPONSES]);
+  timed (COMPUTE, RESPONSES, [&] (cudaStream_t) {
+    respond_here (device_slots, scale, buffer.samples);
   });
+  if (place == Context::HOST) {
+    close_span ().make_wait (streams[DOWNLOADS]);
+    timed (DOWNLOAD, DOWNLOADS, download);
+  } else {
+    buffer.full.record (streams[RESPONSES]);
+    buffer.full.make_wait (streams[DOWNLOADS]);
+    download (streams[DOWNLOADS]);
+  }
   buffer.free.record (streams[DOWNLOADS]);
   downloading = true;
 }

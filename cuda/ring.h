@@ -47,6 +47,7 @@ struct TransferBuffer
   Memory<unsigned char> memory;
   NdSamples samples; /* dense */
   Event free;        /* complete when the buffer may be written again */
+  Event full;        /* complete when it is written, if that is not timed */
 };
 
 class Stream

@@ -347,6 +347,36 @@ use_device (NdPlan *plan, gint device_id, NdMethod method, gsize memory_limit,
       && make_ring (plan, device_id, memory_limit, error);
 }
 
+static gboolean
+has_slabs (const NdSpread *spread, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    if (nd_spread_plan (spread, i)->slabs)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Divides the work as @cut says. Slabs that are too large for a device are
+ * divided again, which is possible along the same axis only. */
+static gboolean
+make_spread (NdPlan *plan, const NdDevices *devices, NdMethod method,
+    gsize memory_limit, NdSpreadCut *cut, gchar **why, GError **error)
+{
+  plan->spread = nd_spread_new (plan->backend, &plan->job, &plan->options,
+      method, memory_limit, cut, error);
+  if (!plan->spread || cut->kind != ND_SPREAD_SLABS || cut->axis == ND_AXIS_Z
+      || plan->job.shape.size[2] == 1 || !has_slabs (plan->spread, cut->n))
+    return plan->spread != NULL;
+  g_clear_pointer (&plan->spread, nd_spread_free);
+  g_clear_pointer (why, g_free);
+  nd_spread_choose (plan->backend, &plan->job, &plan->options, method, devices,
+      FALSE, cut, why);
+  plan->spread = nd_spread_new (plan->backend, &plan->job, &plan->options,
+      method, memory_limit, cut, error);
+  return plan->spread != NULL;
+}
+
 /* Divides the work among @devices, if that is possible. */
 static gboolean
 use_devices (NdPlan *plan, const NdDevices *devices, NdMethod method,
@@ -359,16 +389,14 @@ use_devices (NdPlan *plan, const NdDevices *devices, NdMethod method,
   if (!supports_job (plan->backend, &plan->job, error))
     return FALSE;
   nd_spread_choose (plan->backend, &plan->job, &plan->options, method, devices,
-      &cut, &why);
+      TRUE, &cut, &why);
   if (cut.kind == ND_SPREAD_ONE) {
     if (!use_device (plan, devices->ids[0], method, memory_limit, error))
       return FALSE;
     append_reason (plan, why);
     return TRUE;
   }
-  plan->spread = nd_spread_new (plan->backend, &plan->job, &plan->options,
-      method, memory_limit, &cut, error);
-  if (!plan->spread)
+  if (!make_spread (plan, devices, method, memory_limit, &cut, &why, error))
     return FALSE;
   first = nd_spread_plan (plan->spread, 0);
   plan->method = first->method;

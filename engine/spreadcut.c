@@ -16,6 +16,9 @@
 /* Devices whose speeds differ by less get equal parts. */
 #define EQUAL_SPEED 0.1
 
+/* Scores that differ by less are equal. */
+#define EQUAL_SCORE 0.001
+
 /* "auto" does not add devices for a smaller gain. */
 #define LEAST_GAIN 0.05
 
@@ -26,6 +29,7 @@ typedef struct
   const NdRingOptions *options;
   NdMethod method;
   const NdDevices *devices;
+  gboolean cut_rows; /* slabs of volumes may have rows of all slices */
   NdReach reach;
   gsize in_bytes, out_bytes; /* of a volume, and of one of its outputs */
   guint n_outputs;
@@ -196,16 +200,16 @@ can_cut_filters (const Choice *c, const NdSpreadCut *cut)
   return TRUE;
 }
 
-/* The cut of @kind for the first @n devices. FALSE if it is not possible, or
- * leaves all work to one device. */
+/* The cut of @kind for the first @n devices, of slabs along @axis. FALSE if it
+ * is not possible, or leaves all work to one device. */
 static gboolean
-make_cut (const Choice *c, NdSpreadKind kind, guint n, NdSpreadCut *cut)
+make_cut (const Choice *c, NdSpreadKind kind, NdAxis axis, guint n,
+    NdSpreadCut *cut)
 {
   const NdShape *shape = &c->job->shape;
   const guint responses = nd_bank_responses (c->job->bank);
 
-  *cut = (NdSpreadCut){ .kind = kind,
-    .axis = shape->size[2] > 1 ? ND_AXIS_Z : ND_AXIS_Y };
+  *cut = (NdSpreadCut){ .kind = kind, .axis = axis };
   switch (kind) {
     case ND_SPREAD_ONE:
       share (c, 1, 1, cut);
@@ -344,23 +348,67 @@ explain (const Choice *c, const NdSpreadCut *cut,
   return g_string_free (text, FALSE);
 }
 
+static gdouble
+longest_work (const NdSpreadCut *cut)
+{
+  gdouble longest = 0;
+
+  for (guint i = 0; i < cut->n; i++)
+    longest = MAX (longest, cut->parts[i].seconds);
+  return longest;
+}
+
+static NdAxis
+first_axis (const NdJob *job)
+{
+  return job->shape.size[2] > 1 ? ND_AXIS_Z : ND_AXIS_Y;
+}
+
+/* Slabs of whole slices, because their memory is in one piece, unless the work
+ * of slabs of rows is shorter: FFT blocks may divide rows more evenly. Returns
+ * the score, INFINITY if there is no cut. */
+static gdouble
+choose_slabs (const Choice *c, guint n, NdSpreadCut *cut)
+{
+  const NdAxis axis = first_axis (c->job);
+  const gdouble slices =
+      make_cut (c, ND_SPREAD_SLABS, axis, n, cut) ? score (c, cut) : INFINITY;
+  NdSpreadCut other;
+  gdouble rows;
+
+  if (axis == ND_AXIS_Y || !c->cut_rows
+      || !make_cut (c, ND_SPREAD_SLABS, ND_AXIS_Y, n, &other))
+    return slices;
+  rows = score (c, &other);
+  if (isfinite (slices)
+      && (rows > slices * (1 + EQUAL_SCORE)
+          || longest_work (&other) > longest_work (cut) * (1 - LEAST_GAIN)))
+    return slices;
+  *cut = other;
+  return rows;
+}
+
 /* The best cut for the first @n devices, and the scores of all. One device is
  * best if @n is 1 or nothing can be divided. */
 static gdouble
 choose_for (const Choice *c, guint n, NdSpreadCut *cut,
     gdouble scores[ND_SPREAD_KINDS])
 {
+  const NdAxis axis = first_axis (c->job);
   gdouble least = INFINITY;
 
-  make_cut (c, ND_SPREAD_ONE, 1, cut);
+  make_cut (c, ND_SPREAD_ONE, axis, 1, cut);
   scores[ND_SPREAD_ONE] = score (c, cut);
   for (guint kind = ND_SPREAD_ROUND; kind < ND_SPREAD_KINDS; kind++) {
     NdSpreadCut other;
 
     scores[kind] = INFINITY;
-    if (n == 1 || !make_cut (c, kind, n, &other))
+    if (n == 1)
       continue;
-    scores[kind] = score (c, &other);
+    if (kind == ND_SPREAD_SLABS)
+      scores[kind] = choose_slabs (c, n, &other);
+    else if (make_cut (c, kind, axis, n, &other))
+      scores[kind] = score (c, &other);
     if (scores[kind] < least) {
       least = scores[kind];
       *cut = other;
@@ -393,12 +441,12 @@ choice_init (Choice *c, const NdBackend *backend, const NdJob *job,
 gboolean
 nd_spread_cut (const NdBackend *backend, const NdJob *job,
     const NdRingOptions *options, NdMethod method, const NdDevices *devices,
-    NdSpreadKind kind, NdSpreadCut *cut)
+    NdSpreadKind kind, NdAxis axis, NdSpreadCut *cut)
 {
   Choice c;
 
   choice_init (&c, backend, job, options, method, devices);
-  if (!make_cut (&c, kind, devices->n, cut))
+  if (!make_cut (&c, kind, axis, devices->n, cut))
     return FALSE;
   score (&c, cut);
   return TRUE;
@@ -407,12 +455,13 @@ nd_spread_cut (const NdBackend *backend, const NdJob *job,
 void
 nd_spread_choose (const NdBackend *backend, const NdJob *job,
     const NdRingOptions *options, NdMethod method, const NdDevices *devices,
-    NdSpreadCut *cut, gchar **why)
+    gboolean cut_rows, NdSpreadCut *cut, gchar **why)
 {
   gdouble scores[ND_SPREAD_KINDS], least = INFINITY;
   Choice c;
 
   choice_init (&c, backend, job, options, method, devices);
+  c.cut_rows = cut_rows;
   for (guint n = devices->choose ? 1 : devices->n; n <= devices->n; n++) {
     gdouble these[ND_SPREAD_KINDS];
     NdSpreadCut best;

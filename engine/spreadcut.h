@@ -38,16 +38,19 @@ typedef struct
 } NdSpreadCut;
 
 /* Chooses the cut for @devices. ND_METHOD_AUTO: the method with the least
- * estimate. @why receives a text for people; free it with g_free(). */
+ * estimate. @cut_rows: slabs of volumes may have some rows of all slices, which
+ * a plan cannot divide again if they do not fit in the memory of a device. @why
+ * receives a text for people; free it with g_free(). */
 void nd_spread_choose (const NdBackend *backend, const NdJob *job,
     const NdRingOptions *options, NdMethod method, const NdDevices *devices,
-    NdSpreadCut *cut, gchar **why);
+    gboolean cut_rows, NdSpreadCut *cut, gchar **why);
 
-/* The cut of @kind. FALSE if it is not possible, or leaves all work to one
- * device. A device may be named several times, to test one as several. */
+/* The cut of @kind, of slabs along @axis. FALSE if it is not possible, or
+ * leaves all work to one device. A device may be named several times, to test
+ * one as several. */
 gboolean nd_spread_cut (const NdBackend *backend, const NdJob *job,
     const NdRingOptions *options, NdMethod method, const NdDevices *devices,
-    NdSpreadKind kind, NdSpreadCut *cut);
+    NdSpreadKind kind, NdAxis axis, NdSpreadCut *cut);
 
 /* The job of the device of @part. @bank is scratch that must outlive the
  * result. */

@@ -5,6 +5,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copyright (C) 2026 the ndconv developers
 import json
+import math
 import statistics
 import sys
 
@@ -104,6 +105,8 @@ def main():
               file=sys.stderr)
     for line in sys.stdin:
         case = json.loads(line)
+        if case['response'] != 'each':
+            continue
         size, taps, filters = case['size'], case['filter'], case['filters']
         axes = 2 if size[2] == 1 and taps[3] == 1 \
             else 3 if taps[3] == 1 else 4
@@ -123,7 +126,8 @@ def main():
                 print(f"{case['work']}: CuPy ran out of memory",
                       file=sys.stderr)
             cupy.get_default_memory_pool().free_all_blocks()
-        if torch is not None and case['type'] != 'float64':
+        macs = outputs * math.prod(taps) * filters
+        if torch is not None and case['type'] != 'float64' and macs <= MAX_MACS:
             run_torch(case, shape, taps, filters, show)
             torch.cuda.empty_cache()
 

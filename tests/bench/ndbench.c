@@ -15,10 +15,13 @@
  * samples of a float32 case to NaN, in one region. --response makes complex
  * filters of pairs, and measures for example the sum of their magnitudes; the
  * error is then null. --devices shares the work among several devices; volumes
- * are in memory of the first one or, with --host, in pinned memory of the host;
+ * are in memory of the first one (if they go round, each is in memory of the
+ * device that filters it) or, with --host, in pinned memory of the host;
  * devices, host and reason are printed too. --parts divides the work as among
  * so many devices, but all on one: the time that its parts take together.
  * --outputs stores responses in so many buffers in turn, as a stream does.
+ * Without --method, it leaves out methods that are expected to take more than
+ * 30 times as long as auto.
  * --crossing measures filters from small to large, for float32 or --type, to
  * show at which size `auto` should change the method.
  *
@@ -35,92 +38,11 @@
 #include "cpu/cpu.h"
 #include "cpu/kernels.h"
 #include "engine/plan.h"
+#include "tests/bench/works.h"
 
 #define ERROR_SAMPLES 1000
+#define TOO_SLOW 30 /* times as long as auto */
 #define TYPES "--type is uint8, int16, uint16, float32 or float64\n"
-
-typedef struct
-{
-  const gchar *work;
-  gsize size[3];
-  gsize filter[ND_AXES];
-  gboolean separable;
-  NdSampleType type;
-  enum
-  {
-    ON_CPU,
-    ON_GPU,
-    ON_BOTH,
-    ON_SEVERAL /* with --devices */
-  } where;
-  guint n_filters; /* 0: one */
-} Work;
-
-static const Work works[] = {
-  { "2d-9x9-2048", { 2048, 2048, 1 }, { 9, 9, 1, 1 }, FALSE, ND_FLOAT32 },
-  { "2d-9x9-2048-uint8", { 2048, 2048, 1 }, { 9, 9, 1, 1 }, FALSE, ND_UINT8 },
-  { "2d-17x17-2048", { 2048, 2048, 1 }, { 17, 17, 1, 1 }, FALSE, ND_FLOAT32,
-      ON_BOTH },
-  { "2d-31x31-2048", { 2048, 2048, 1 }, { 31, 31, 1, 1 }, FALSE, ND_FLOAT32 },
-  { "2d-gauss-31-2048", { 2048, 2048, 1 }, { 31, 31, 1, 1 }, TRUE, ND_FLOAT32 },
-  { "2d-3x3-1080p-uint8", { 1920, 1080, 1 }, { 3, 3, 1, 1 }, FALSE, ND_UINT8 },
-  { "3d-3-128", { 128, 128, 128 }, { 3, 3, 3, 1 }, FALSE, ND_FLOAT32 },
-  { "3d-7-128", { 128, 128, 128 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT32 },
-  { "3d-7-128-uint8", { 128, 128, 128 }, { 7, 7, 7, 1 }, FALSE, ND_UINT8 },
-  { "3d-13-128", { 128, 128, 128 }, { 13, 13, 13, 1 }, FALSE, ND_FLOAT32 },
-  { "3d-17-128", { 128, 128, 128 }, { 17, 17, 17, 1 }, FALSE, ND_FLOAT32 },
-  { "3d-gauss-9-128", { 128, 128, 128 }, { 9, 9, 9, 1 }, TRUE, ND_FLOAT32 },
-  { "3d-gauss-13-128", { 128, 128, 128 }, { 13, 13, 13, 1 }, TRUE, ND_FLOAT32 },
-  { "3d-gauss-17-128", { 128, 128, 128 }, { 17, 17, 17, 1 }, TRUE, ND_FLOAT32 },
-  { "4d-5-64", { 64, 64, 64 }, { 5, 5, 5, 5 }, FALSE, ND_FLOAT32 },
-  { "4d-7-64", { 64, 64, 64 }, { 7, 7, 7, 7 }, FALSE, ND_FLOAT32 },
-  { "4d-11-64", { 64, 64, 64 }, { 11, 11, 11, 11 }, FALSE, ND_FLOAT32 },
-  { "4d-gauss-9-64", { 64, 64, 64 }, { 9, 9, 9, 9 }, TRUE, ND_FLOAT32 },
-  { "4d-11-128-uint8", { 128, 128, 128 }, { 11, 11, 11, 11 }, FALSE, ND_UINT8,
-      ON_BOTH },
-  { "2d-9x9-4096", { 4096, 4096, 1 }, { 9, 9, 1, 1 }, FALSE, ND_FLOAT32,
-      ON_GPU },
-  { "2d-17x17-4096", { 4096, 4096, 1 }, { 17, 17, 1, 1 }, FALSE, ND_FLOAT32,
-      ON_GPU },
-  { "3d-7-256", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT32, ON_GPU },
-  { "3d-13-256", { 256, 256, 256 }, { 13, 13, 13, 1 }, FALSE, ND_FLOAT32,
-      ON_GPU },
-  { "3d-17-256", { 256, 256, 256 }, { 17, 17, 17, 1 }, FALSE, ND_FLOAT32,
-      ON_GPU },
-  { "3d-gauss-13-256", { 256, 256, 256 }, { 13, 13, 13, 1 }, TRUE, ND_FLOAT32,
-      ON_GPU },
-  { "3d-bank-12x7-256", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT32,
-      ON_GPU, 12 },
-  { "4d-5-128-uint8", { 128, 128, 128 }, { 5, 5, 5, 5 }, FALSE, ND_UINT8,
-      ON_GPU },
-  { "4d-7-128", { 128, 128, 128 }, { 7, 7, 7, 7 }, FALSE, ND_FLOAT32, ON_GPU },
-  { "4d-11-128", { 128, 128, 128 }, { 11, 11, 11, 11 }, FALSE, ND_FLOAT32,
-      ON_GPU },
-  { "2d-17x17-4096-uint8", { 4096, 4096, 1 }, { 17, 17, 1, 1 }, FALSE, ND_UINT8,
-      ON_GPU },
-  { "3d-7-256-uint8", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE, ND_UINT8,
-      ON_GPU },
-  { "3d-bank-12x7-256-uint8", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE,
-      ND_UINT8, ON_GPU, 12 },
-  { "4d-7-128-uint8", { 128, 128, 128 }, { 7, 7, 7, 7 }, FALSE, ND_UINT8,
-      ON_GPU },
-  { "4d-11-256-uint8", { 256, 256, 256 }, { 11, 11, 11, 11 }, FALSE, ND_UINT8,
-      ON_SEVERAL },
-  { "3d-bank-12x7-512", { 512, 512, 512 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT32,
-      ON_SEVERAL, 12 },
-  { "2d-17x17-4096-round", { 4096, 4096, 1 }, { 17, 17, 1, 1 }, FALSE,
-      ND_FLOAT32, ON_SEVERAL },
-  { "3d-7-128-float64", { 128, 128, 128 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT64,
-      ON_BOTH },
-  { "3d-13-128-float64", { 128, 128, 128 }, { 13, 13, 13, 1 }, FALSE,
-      ND_FLOAT64, ON_BOTH },
-  { "3d-7-256-float64", { 256, 256, 256 }, { 7, 7, 7, 1 }, FALSE, ND_FLOAT64,
-      ON_BOTH },
-  { "3d-13-256-float64", { 256, 256, 256 }, { 13, 13, 13, 1 }, FALSE,
-      ND_FLOAT64, ON_BOTH },
-  { "3d-gauss-13-256-float64", { 256, 256, 256 }, { 13, 13, 13, 1 }, TRUE,
-      ND_FLOAT64, ON_GPU },
-};
 
 static gchar *opt_work, *opt_method, *opt_size, *opt_filter, *opt_type;
 static gchar *opt_backend, *opt_module, *opt_devices, *opt_response;
@@ -298,35 +220,50 @@ compare_doubles (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* On a device calls only enqueue work, so a batch of them is measured, with
- * data in its memory. */
+/* On devices calls only enqueue work, so a batch of so many volumes for each
+ * device is measured. */
 #define DEVICE_BATCH 24
 
-/* One push and one respond, repeatedly, as in a stream. */
-static gdouble
-time_plan (NdPlan *plan, const NdSamples *in, const NdSamples *out,
-    gsize out_bytes, gdouble *least)
+/* The memory of volumes that a device filters and of their responses, in
+ * @outputs buffers that are used in turn. */
+typedef struct
 {
-  guint batch = plan->backend->events ? DEVICE_BATCH : 1, position = 0;
+  NdSamples in, out;
+  gsize bytes, out_bytes;
+  guint outputs;
+} Place;
+
+/* One push and one respond, repeatedly, as in a stream. Volumes are at the
+ * places of plan->turns in turn. */
+static gdouble
+time_plan (NdPlan *plan, const Place *places, gdouble *least)
+{
+  guint batch = plan->backend->events ? DEVICE_BATCH * devices.n : 1;
+  guint position = 0;
   guint slots = nd_job_reach (&plan->job).slots;
   g_autofree gint *order = g_new (gint, slots);
   g_autofree gdouble *times = g_new (gdouble, opt_runs);
   const NdScale scale = { 1, 0 };
-  NdSamples to = *out;
 
-  for (guint t = 0; t < slots; t++) {
-    order[t] = t;
-    nd_plan_push (plan, t, in, NULL);
+  /* As many as turns, so that the measured volumes begin at the first place. */
+  for (guint turn = 0; turn < plan->turns; turn++) {
+    for (guint t = 0; t < slots; t++) {
+      order[t] = t;
+      nd_plan_push (plan, t, &places[turn].in, NULL);
+    }
+    nd_plan_respond (plan, order, &scale, &places[turn].out, NULL);
   }
-  nd_plan_respond (plan, order, &scale, out, NULL);
   for (gint i = -1; i < opt_runs; i++) {
     gdouble begin = seconds ();
 
     for (guint b = 0; b < batch; b++, position++) {
-      nd_plan_push (plan, position % slots, in, NULL);
+      const Place *place = &places[position % plan->turns];
+      NdSamples to = place->out;
+
+      nd_plan_push (plan, position % slots, &place->in, NULL);
       for (guint t = 0; t < slots; t++)
         order[t] = (position + 1 + t) % slots;
-      to.data = out->data + position % opt_outputs * out_bytes;
+      to.data += position / plan->turns % place->outputs * place->out_bytes;
       nd_plan_respond (plan, order, &scale, &to, NULL);
     }
     nd_plan_synchronize (plan, NULL);
@@ -361,14 +298,14 @@ start_device (void)
   }
 }
 
-/* Memory of the first device, or pinned memory of the host. */
+/* Memory of device @id, or pinned memory of the host. */
 static gpointer
-alloc_volume (const NdBackend *backend, gsize bytes)
+alloc_volume (const NdBackend *backend, gint id, gsize bytes)
 {
   gpointer memory;
 
   if (!opt_host)
-    return backend->memory->alloc (devices.ids[0], bytes, NULL);
+    return backend->memory->alloc (id, bytes, NULL);
   memory = nd_pages_new (&bytes);
   if (memory && !backend->memory->pin (devices.ids[0], memory, bytes, NULL)) {
     free (memory);
@@ -388,17 +325,51 @@ free_volume (const NdBackend *backend, gpointer memory)
   free (memory);
 }
 
-/* Sets the response that --response names. Returns FALSE if the bank cannot
- * give it. */
+/* Memory of the device of @place with a copy of the volume at @in, or of the
+ * host for the CPU. */
 static gboolean
-set_response (NdJob *job, NdBank *bank)
+make_place (const NdPlan *plan, Place *place, gint id, const guint8 *in)
+{
+  const NdDeviceMemoryFuncs *memory = plan->backend->memory;
+  const NdJob *job = &plan->job;
+  const gsize out_bytes = place->out_bytes * place->outputs;
+  gpointer from = memory ? alloc_volume (plan->backend, id, place->bytes)
+                         : g_malloc (place->bytes);
+  gpointer to = memory ? alloc_volume (plan->backend, id, out_bytes)
+                       : g_malloc0 (out_bytes);
+
+  if (!from || !to)
+    return FALSE;
+  if (!memory)
+    memcpy (from, in, place->bytes);
+  else if (!memory->copy (from, in, place->bytes, NULL))
+    return FALSE;
+  place->in = nd_samples_dense (from, &job->shape, job->in_type);
+  place->out = nd_samples_dense (to, &job->shape, job->out_type);
+  return TRUE;
+}
+
+static void
+free_place (const NdPlan *plan, Place *place)
+{
+  if (plan->backend->memory) {
+    free_volume (plan->backend, place->in.data);
+    free_volume (plan->backend, place->out.data);
+  } else {
+    g_free (place->in.data);
+    g_free (place->out.data);
+  }
+}
+
+/* Sets the response of this name. Returns FALSE if the bank cannot give it. */
+static gboolean
+set_response (NdJob *job, NdBank *bank, const gchar *name)
 {
   guint i = ND_RESPONSE_MAGNITUDE;
 
-  if (!opt_response)
+  if (!name)
     return TRUE;
-  while (i < ND_RESPONSE_TENSOR
-      && !g_str_equal (opt_response, nd_response_name (i)))
+  while (i < ND_RESPONSE_TENSOR && !g_str_equal (name, nd_response_name (i)))
     i++;
   if (i == ND_RESPONSE_TENSOR || bank->n_filters % 2 != 0) {
     g_printerr ("--response is magnitude, phase, real, imaginary, energy, "
@@ -410,8 +381,9 @@ set_response (NdJob *job, NdBank *bank)
   return TRUE;
 }
 
+/* The time of auto is stored at @fastest, unless it is NULL. */
 static gboolean
-run (const Work *work, NdMethod method, gboolean is_auto)
+run (const Work *work, NdMethod method, gboolean is_auto, gdouble *fastest)
 {
   g_autoptr (GRand) r = g_rand_new_with_seed (1);
   g_autoptr (NdBank) bank = make_bank (work, r);
@@ -424,20 +396,20 @@ run (const Work *work, NdMethod method, gboolean is_auto)
     .accuracy = opt_fast ? ND_ACCURACY_FAST : ND_ACCURACY_SINGLE };
   g_autoptr (GError) error = NULL;
   g_autoptr (NdPlan) plan = NULL;
-  g_autofree guint8 *in = NULL, *out = NULL;
-  guint8 *device_in = NULL, *device_out = NULL;
-  NdSamples in_samples, out_samples;
+  g_autofree guint8 *in = NULL;
+  Place places[ND_MAX_DEVICES];
   gdouble begin, setup, median, least, l2 = NAN;
-  gsize n, bytes, out_bytes;
+  const gchar *response = opt_response ? opt_response : work->response;
+  const guint outputs = MAX (work->outputs, (guint) opt_outputs);
+  gsize n, bytes;
 
   job.shape.components = 1;
   memcpy (job.shape.size, work->size, sizeof (job.shape.size));
-  if (!nd_shape_samples (&job.shape, &n) || !set_response (&job, bank))
+  if (!nd_shape_samples (&job.shape, &n)
+      || !set_response (&job, bank, response))
     return FALSE;
   bytes = n * nd_sample_size (work->type);
   in = g_malloc (bytes);
-  out_bytes = bytes * bank->n_filters;
-  out = g_malloc0 (out_bytes * opt_outputs);
   for (gsize i = 0; i < n; i++) {
     if (nd_sample_is_float (work->type)) {
       const gdouble value =
@@ -463,39 +435,42 @@ run (const Work *work, NdMethod method, gboolean is_auto)
           error->message);
     return FALSE;
   }
-  if (plan->backend->memory) {
-    device_in = alloc_volume (plan->backend, bytes);
-    device_out = alloc_volume (plan->backend, out_bytes * opt_outputs);
-    if (!device_in || !device_out
-        || !plan->backend->memory->copy (device_in, in, bytes, NULL))
+  if (!is_auto && fastest && plan->estimate > TOO_SLOW * *fastest) {
+    g_printerr ("%s, %s: not measured, as the estimate is %.0f ms\n",
+        work->work, nd_method_name (method), plan->estimate * 1e3);
+    return FALSE;
+  }
+  for (guint i = 0; i < plan->turns; i++) {
+    places[i] = (Place){
+      .bytes = bytes, .out_bytes = bytes * bank->n_filters, .outputs = outputs
+    };
+    if (!make_place (plan, &places[i], devices.ids[i], in))
       return FALSE;
   }
-  in_samples =
-      nd_samples_dense (device_in ? device_in : in, &job.shape, work->type);
-  out_samples =
-      nd_samples_dense (device_out ? device_out : out, &job.shape, work->type);
-  median = time_plan (plan, &in_samples, &out_samples, out_bytes, &least);
-  if (device_out) {
-    free_volume (plan->backend, device_in);
-    free_volume (plan->backend, device_out);
-  }
-  if (!opt_response)
+  median = time_plan (plan, places, &least);
+  if (is_auto && fastest)
+    *fastest = median;
+  for (guint i = 0; i < plan->turns; i++)
+    free_place (plan, &places[i]);
+  if (!response)
     l2 = measure_error (&job, plan->method, in, r);
 
   printf ("{\"work\": \"%s\", ", work->work);
   print_sizes ("size", work->size, 3);
   print_sizes ("filter", work->filter, ND_AXES);
   printf (
-      "\"filters\": %u, \"separable\": %s, \"type\": \"%s\", "
+      "\"filters\": %u, \"separable\": %s, \"response\": \"%s\", "
+      "\"type\": \"%s\", "
       "\"backend\": \"%s\", "
       "\"method\": \"%s\", \"auto\": %s, \"device\": \"%s\", \"simd\": \"%s\", "
       "\"threads\": %u, \"runs\": %d, \"median_ms\": %.4f, \"min_ms\": %.4f, "
       "\"estimate_ms\": %.4f, \"outputs_per_s\": %.4g, \"macs_per_s\": %.4g, ",
       bank->n_filters, work->separable ? "true" : "false",
-      nd_sample_name (work->type), plan->backend->name,
-      nd_method_name (plan->method), is_auto ? "true" : "false",
-      device (plan->backend), nd_kernels ()->name, nd_threads (), opt_runs,
-      median * 1e3, least * 1e3, plan->estimate * 1e3, n / median,
+      response ? response : "each", nd_sample_name (work->type),
+      plan->backend->name, nd_method_name (plan->method),
+      is_auto ? "true" : "false", device (plan->backend), nd_kernels ()->name,
+      nd_threads (), opt_runs, median * 1e3, least * 1e3, plan->estimate * 1e3,
+      n / median,
       n * (gdouble) nd_filter_count (bank->filters[0]) * bank->n_filters
           / median);
   if (isnan (l2))
@@ -517,15 +492,16 @@ run (const Work *work, NdMethod method, gboolean is_auto)
 static gboolean
 run_methods (const Work *work)
 {
+  gdouble fastest = INFINITY;
   gboolean any = FALSE;
 
   if (!opt_method || strstr (opt_method, "auto"))
-    any |= run (work, ND_METHOD_AUTO, TRUE);
+    any |= run (work, ND_METHOD_AUTO, TRUE, &fastest);
   for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
     const NdMethod method = nd_auto_methods[i];
 
     if (!opt_method || strstr (opt_method, nd_method_name (method)))
-      any |= run (work, method, FALSE);
+      any |= run (work, method, FALSE, &fastest);
   }
   return any;
 }
@@ -680,7 +656,7 @@ main (int argc, char **argv)
     return run_own () ? 0 : 1;
   if (opt_crossing)
     return run_crossing () ? 0 : 1;
-  for (guint i = 0; i < G_N_ELEMENTS (works); i++) {
+  for (guint i = 0; i < n_works; i++) {
     if (opt_work ? !strstr (works[i].work, opt_work) : !is_default (&works[i]))
       continue;
     if (opt_list)

@@ -83,6 +83,7 @@ enum
 {
   ROUND,
   SLABS,
+  ROWS, /* slabs of rows of all slices */
   FILTERS,
   LIMITED,
   KINDS
@@ -93,8 +94,12 @@ static void
 count_kinds (NdConvolver *c, guint n_planes, guint seen[KINDS])
 {
   for (guint p = 0; p < n_planes; p++) {
+    const NdJob *job = &nd_convolver_plan (c, p)->job;
+
     seen[ROUND] += strstr (reason (c, p), "volumes go round devices") != NULL;
     seen[SLABS] += strstr (reason (c, p), "; slabs of ") != NULL;
+    seen[ROWS] += strstr (reason (c, p), " rows on devices") != NULL
+        && job->shape.size[2] > 1;
     seen[FILTERS] += strstr (reason (c, p), " filters on devices") != NULL;
     seen[LIMITED] += strstr (reason (c, p), "shared by neighbours") != NULL
         && strstr (reason (c, p), "on devices") != NULL;
@@ -161,9 +166,9 @@ test_random (void)
 
     check (r, seen);
   }
-  g_test_message ("%u planes go round, %u in slabs, %u by filters, %u of them "
-                  "limited",
-      seen[ROUND], seen[SLABS], seen[FILTERS], seen[LIMITED]);
+  g_test_message ("%u planes go round, %u in slabs, %u of them of rows, %u by "
+                  "filters, %u limited",
+      seen[ROUND], seen[SLABS], seen[ROWS], seen[FILTERS], seen[LIMITED]);
   for (guint i = 0; i < KINDS; i++)
     g_assert_cmpuint (seen[i], >, JOBS / 100);
 }
@@ -232,6 +237,33 @@ test_slabs (void)
   slab_double.slowness[3] = 3;
   expect_box (&shape, size, ND_BORDER_REFLECT, "3,1", TRUE, 3,
       "slabs of 12, 32 slices on devices 3, 1");
+}
+
+/* Few slices and a filter that reads most of them: rows have less work. Slabs
+ * of rows that are too large for a device cannot be cut again. */
+static void
+test_rows (void)
+{
+  const NdShape shape = { 1, { 4, 40, 12 } };
+  const gsize size[ND_AXES] = { 3, 3, 5, 1 };
+  g_autoptr (NdConvolver) c = NULL, whole = NULL;
+  Stream s;
+
+  reset_double (2);
+  expect_box (&shape, size, ND_BORDER_NEAREST, "0,1", TRUE, 3,
+      "slabs of 21, 21 rows on devices 0, 1");
+  expect_box (&shape, size, ND_BORDER_WRAP, "0,1", TRUE, 3,
+      "slabs of 22, 22 rows on devices 0, 1");
+  stream_init_box (&s, &shape, size);
+  s.settings.devices = "0,1";
+  s.settings.waits = TRUE;
+  whole = stream_convolver (&s, "double", 0, NULL);
+  c = stream_convolver (&s, "double", nd_convolver_bytes (whole) * 9 / 20,
+      NULL);
+  g_assert_nonnull (c);
+  expect_in_reason (c, "shared by neighbours");
+  expect_in_reason (c, " slices on devices 0, 1");
+  nd_bank_free (s.bank);
 }
 
 /* Volumes thinner than there are devices, and halos larger than slabs. */
@@ -638,6 +670,7 @@ main (int argc, char **argv)
   g_test_add_func ("/spread/random", test_random);
   g_test_add_func ("/spread/round", test_round);
   g_test_add_func ("/spread/slabs", test_slabs);
+  g_test_add_func ("/spread/rows", test_rows);
   g_test_add_func ("/spread/thin", test_thin);
   g_test_add_func ("/spread/filters", test_filters);
   g_test_add_func ("/spread/methods", test_methods);

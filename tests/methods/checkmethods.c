@@ -176,6 +176,11 @@ divide (NdPlan *whole)
   NdDevices devices = { .n = n_devices };
   g_autoptr (GError) error = NULL;
   NdSpreadCut cut;
+  /* Slabs have rows of volumes with an odd number of rows. */
+  const NdAxis axis =
+      whole->job.shape.size[2] > 1 && whole->job.shape.size[1] % 2 == 0
+      ? ND_AXIS_Z
+      : ND_AXIS_Y;
 
   several->backend = plan->backend;
   several->method = plan->method;
@@ -185,7 +190,7 @@ divide (NdPlan *whole)
   several->job = plan->job;
   several->job.bank = several->bank = nd_bank_copy (plan->bank);
   if (nd_spread_cut (plan->backend, &several->job, &several->options,
-          plan->method, &devices, kind, &cut))
+          plan->method, &devices, kind, axis, &cut))
     several->spread = nd_spread_new (plan->backend, &several->job,
         &several->options, plan->method, 0, &cut, &error);
   if (!several->spread) {
