@@ -16,7 +16,8 @@ typedef struct _NdAlgorithm NdAlgorithm;
 
 /* Functions of a back end. Volumes and outputs alternate: push() one, then
  * respond() while ready(). When they return, push() has read the volume, and
- * respond() has written the output. */
+ * respond() has written the output; after an error too, the memory is not used
+ * any more. If one of them fails, both fail until reset(). */
 typedef struct
 {
   const gchar *backend;

@@ -6,6 +6,7 @@
  */
 #include "cuda/analysis/adaptivederive.cuh"
 #include "cuda/analysis/adaptivekernels.cuh"
+#include "cuda/analysis/approximate.cuh"
 #include "cuda/launch.cuh"
 
 namespace nd
@@ -144,27 +145,8 @@ trace_kernel (const __grid_constant__ Trace a)
   a.out[((size_t) p.z * size[1] + p.y) * size[0] + p.x] = trace;
 }
 
-/* Approximations with errors of 2 to 3 units of the last digit. */
-
-__device__ __forceinline__ float
-root (float a)
-{
-  float r;
-
-  asm ("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
-  return r;
-}
-
-__device__ __forceinline__ float
-inverse_root (float a)
-{
-  float r;
-
-  asm ("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
-  return r;
-}
-
-/* @x is normal and above 0. The result is from 2^-126 to 2^126. */
+/* Its error is 2 to 3 units of the last digit, if @x is normal and above 0. The
+ * result is from 2^-126 to 2^126. */
 __device__ __forceinline__ float
 power (float x, float exponent)
 {
@@ -184,9 +166,9 @@ rotate (float *t, float *h, int p, int q)
   const int pp = tensor_index<AXES> (p, p), qq = tensor_index<AXES> (q, q);
   const int pq = tensor_index<AXES> (p, q);
   const float d = t[qq] - t[pp], a = 2 * t[pq];
-  const float side = fabsf (d) + root (fmaf (d, d, a * a)) + 1e-30f;
+  const float side = fabsf (d) + approximate_root (fmaf (d, d, a * a)) + 1e-30f;
   const float tan = copysignf (1, d) * __fdividef (a, side);
-  const float c = inverse_root (fmaf (tan, tan, 1.f)), s = tan * c;
+  const float c = approximate_inverse_root (fmaf (tan, tan, 1.f)), s = tan * c;
   const float cc = c * c, ss = s * s, cs = c * s;
   const float hpp = h[pp], hqq = h[qq], hpq = h[pq];
 
@@ -259,7 +241,7 @@ bound_eigenvalues (const float *t)
       squares = fmaf (2 * e, e, squares);
     }
   }
-  return MEAN + root (squares * ((AXES - 1) * MEAN));
+  return MEAN + approximate_root (squares * ((AXES - 1) * MEAN));
 }
 
 /* The largest value first, with @others. */

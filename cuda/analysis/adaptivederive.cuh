@@ -84,20 +84,6 @@ __device__ __forceinline__ void
 differentiate (const AdaptiveBand &a, int x, int y, int z, float *b, float *h)
 {
   const int *size = a.volume.size, border = a.volume.border;
-  const auto is_inner = [&] (int i, int n) { return i > 0 && i + 1 < n; };
-
-  if (is_inner (x, size[0]) && is_inner (y, size[1])
-      && (SPACE == 2 || is_inner (z, size[2]))) {
-    const ptrdiff_t row = size[0], slice = row * size[1];
-    const ptrdiff_t at = z * slice + y * row + x;
-
-    differentiate_values<SPACE, TIME> (
-        [&] (int order, const int *d) {
-          return (a.base[order] + at + d[2] * slice + d[1] * row)[d[0]];
-        },
-        b, h);
-    return;
-  }
   int xs[3] = { x - 1, x, x + 1 }, ys[3] = { y - 1, y, y + 1 };
   int zs[3] = { z - 1, z, z + 1 };
 
@@ -107,16 +93,26 @@ differentiate (const AdaptiveBand &a, int x, int y, int z, float *b, float *h)
     ys[i] = border_index (border, ys[i], size[1]);
     zs[i] = SPACE == 3 ? border_index (border, zs[i], size[2]) : 0;
   }
-  differentiate_values<SPACE, TIME> (
-      [&] (int order, const int *d) {
-        const int sx = xs[1 + d[0]], sy = ys[1 + d[1]], sz = zs[1 + d[2]];
+  const auto find = [&] (int order, const int *d) {
+    return a.base[order]
+        + ((size_t) zs[1 + d[2]] * size[1] + ys[1 + d[1]]) * size[0]
+        + xs[1 + d[0]];
+  };
 
-        /* Derivatives over time of a constant are 0. */
-        return sx < 0 || sy < 0 || sz < 0
-            ? (order == 0 ? a.edge : 0)
-            : a.base[order][((size_t) sz * size[1] + sy) * size[0] + sx];
-      },
-      b, h);
+  if (border == ND_BORDER_CONSTANT)
+    differentiate_values<SPACE, TIME> (
+        [&] (int order, const int *d) {
+          const bool inside =
+              xs[1 + d[0]] >= 0 && ys[1 + d[1]] >= 0 && zs[1 + d[2]] >= 0;
+
+          /* Derivatives over time of a constant are 0. */
+          return inside ? *find (order, d) : order == 0 ? a.edge : 0;
+        },
+        b, h);
+  else
+    differentiate_values<SPACE,
+        TIME> ([&] (int order, const int *d) { return *find (order, d); }, b,
+        h);
 }
 
 } // namespace nd

@@ -7,6 +7,7 @@
 #include "cuda/analysis/adaptivederive.cuh"
 #include "cuda/analysis/adaptivekernels.cuh"
 #include "cuda/launch.cuh"
+#include "cuda/rounding.h"
 
 namespace nd
 {
@@ -18,18 +19,6 @@ constexpr int WIDTH = 32, HEIGHT = 16; /* outputs of a thread block */
 constexpr int THREADS = 256, WARPS = THREADS / 32;
 constexpr int ACROSS = 4, DOWN = 4; /* of a thread along x, y or z */
 constexpr int LANES = WIDTH / ACROSS;
-
-constexpr __host__ __device__ int
-round_up (int n, int step)
-{
-  return (n + step - 1) / step * step;
-}
-
-int
-divide_up (int a, int b)
-{
-  return (a + b - 1) / b;
-}
 
 /* N planes of a tile with the samples around it. */
 template <int N, int RADIUS>
@@ -60,7 +49,7 @@ find_place (const int size[3])
 dim3
 count_tiles (const int size[3])
 {
-  return dim3 ((size_t) divide_up (size[0], WIDTH) * divide_up (size[1], HEIGHT)
+  return dim3 (divide_up (size[0], WIDTH) * divide_up (size[1], HEIGHT)
       * size[2]);
 }
 
@@ -232,57 +221,96 @@ smooth_planes_kernel (const __grid_constant__ AdaptiveSmooth a)
       a.sums);
 }
 
-/* Sums over z. RADIUS 0: a single plane, whose axis z does not count. */
+/* Sums over z of volumes of sums, which are added. */
+struct Columns
+{
+  const float *in;
+  size_t step; /* from one of the volumes to the next */
+  const float (*space)[ND_ADAPTIVE_MAX_RADIUS + 1]; /* of each volume */
+  const float *edges;
+  int edge_step;
+  float *out;
+};
+
+/* The samples @z0 to @z0 + DOWN - 1 of column @i. @read (n, k) is sample
+ * @z0 - RADIUS + k of volume n. */
+template <int N, int RADIUS, typename F>
+__device__ __forceinline__ void
+sum_column (const Columns &c, size_t plane, size_t i, int z0, int depth,
+    const F &read)
+{
+  float sums[DOWN] = {};
+
+#pragma unroll
+  for (int n = 0; n < N; n++) {
+    float v[DOWN + 2 * RADIUS];
+
+#pragma unroll
+    for (int k = 0; k < DOWN + 2 * RADIUS; k++)
+      v[k] = read (n, k);
+#pragma unroll
+    for (int o = 0; o < DOWN; o++)
+      sums[o] += RADIUS == 0 ? v[o] : sum_window<RADIUS> (v + o, c.space[n]);
+  }
+#pragma unroll
+  for (int o = 0; o < DOWN; o++) {
+    if (z0 + o < depth)
+      c.out[(z0 + o) * plane + i] = sums[o];
+  }
+}
+
+template <int N, int RADIUS>
+__device__ __forceinline__ void
+sum_columns (const Columns &c, const AdaptiveVolume &volume, size_t i, int z0)
+{
+  const size_t plane = (size_t) volume.size[0] * volume.size[1];
+  const int depth = volume.size[2], from = z0 - RADIUS;
+
+  if (from >= 0 && z0 + DOWN + RADIUS <= depth) {
+    const float *const in = c.in + from * plane + i;
+
+    sum_column<N, RADIUS> (c, plane, i, z0, depth,
+        [&] (int n, int k) { return in[n * c.step + k * plane]; });
+  } else {
+    sum_column<N, RADIUS> (c, plane, i, z0, depth, [&] (int n, int k) {
+      const int z = border_index (volume.border, from + k, depth);
+
+      return z < 0 ? c.edges[n * c.edge_step]
+                   : c.in[n * c.step + z * plane + i];
+    });
+  }
+}
+
+/* Thread blocks beside each other have the same columns: one sums the low-pass
+ * filter, and one each derivative over time. RADIUS 0: a single plane, whose
+ * axis z does not count. */
 template <bool TIME, int RADIUS>
 __global__ void __launch_bounds__ (THREADS)
 smooth_depth_kernel (const __grid_constant__ AdaptiveSmooth a)
 {
-  constexpr int N = TIME ? ADAPTIVE_SUMS : ADAPTIVE_GAUSSIANS;
-  const AdaptiveVolume &volume = a.volume;
-  const int *size = volume.size;
-  const size_t plane = (size_t) size[0] * size[1];
-  const size_t n_columns = (plane + THREADS - 1) / THREADS;
-  const size_t i = blockIdx.x % n_columns * THREADS + threadIdx.x;
-  const int z0 = blockIdx.x / n_columns * DOWN;
-  float sums[TIME ? 3 : 1][DOWN] = {};
-  int zs[DOWN + 2 * RADIUS];
+  constexpr int ORDERS = TIME ? 3 : 1, LOW = ORDERS * ND_ADAPTIVE_NODES;
+  const size_t plane = (size_t) a.volume.size[0] * a.volume.size[1];
+  const unsigned n_columns = (plane + THREADS - 1) / THREADS;
+  const int order = blockIdx.x % (ORDERS + 1);
+  const unsigned block = blockIdx.x / (ORDERS + 1);
+  const size_t i = (size_t) (block % n_columns) * THREADS + threadIdx.x;
+  const int z0 = block / n_columns * DOWN;
 
   launch_dependent_grids ();
   wait_on_dependent_grids ();
   if (i >= plane)
     return;
-#pragma unroll
-  for (int k = 0; k < DOWN + 2 * RADIUS; k++)
-    zs[k] = RADIUS == 0
-        ? (k == 0 ? 0 : -1)
-        : border_index (volume.border, z0 - RADIUS + k, size[2]);
-#pragma unroll
-  for (int n = 0; n < N; n++) {
-    const float *in = a.sums + n * volume.samples + i;
-    const float *half = a.space[gaussian_of<TIME> (n)];
-    float v[DOWN + 2 * RADIUS];
-
-#pragma unroll
-    for (int k = 0; k < DOWN + 2 * RADIUS; k++)
-      v[k] = zs[k] < 0 ? a.edges[n] : in[zs[k] * plane];
-#pragma unroll
-    for (int o = 0; o < DOWN; o++) {
-      const float sum = RADIUS == 0 ? v[o] : sum_window<RADIUS> (v + o, half);
-
-      if (n < N - 1)
-        sums[TIME ? n % 3 : 0][o] += sum;
-      else if (z0 + o < size[2])
-        a.low[(z0 + o) * plane + i] = sum;
-    }
-  }
-#pragma unroll
-  for (int order = 0; order < (TIME ? 3 : 1); order++) {
-#pragma unroll
-    for (int o = 0; o < DOWN; o++) {
-      if (z0 + o < size[2])
-        a.base[order][(z0 + o) * plane + i] = sums[order][o];
-    }
-  }
+  if (order < ORDERS)
+    sum_columns<ND_ADAPTIVE_NODES, RADIUS> ({ a.sums + order * a.volume.samples,
+                                                ORDERS * a.volume.samples,
+                                                a.space, a.edges + order,
+                                                ORDERS, a.base[order] },
+        a.volume, i, z0);
+  else
+    sum_columns<1, RADIUS> ({ a.sums + LOW * a.volume.samples, 0,
+                                a.space + ND_ADAPTIVE_NODES, a.edges + LOW, 0,
+                                a.low },
+        a.volume, i, z0);
 }
 
 /* Tensors */
@@ -402,8 +430,9 @@ void
 smooth_adaptive_depth (const AdaptiveSmooth &a, cudaStream_t stream)
 {
   const size_t plane = (size_t) a.volume.size[0] * a.volume.size[1];
+  const size_t sums = (a.volume.has_time ? 3 : 1) + 1; /* and the low-pass */
   const size_t blocks =
-      (plane + THREADS - 1) / THREADS * divide_up (a.volume.size[2], DOWN);
+      sums * divide_up (plane, THREADS) * divide_up (a.volume.size[2], DOWN);
 
   launch_early (a.volume.has_time ? find_depth_kernel<true> (a)
                                   : find_depth_kernel<false> (a),

@@ -20,14 +20,32 @@ cast (const NdAlgorithm *algorithm)
   return static_cast<const Algorithm *> (algorithm);
 }
 
+/* Runs @work, which reads or writes memory of the caller. If it fails, waits
+ * for copies and kernels that it has enqueued. */
+template <typename F>
+static gboolean
+run (Algorithm *algorithm, GError **error, F work)
+{
+  return guarded (error, [&] {
+    const ScopedContext entered (*algorithm->context);
+
+    if (algorithm->failure)
+      std::rethrow_exception (algorithm->failure);
+    try {
+      work ();
+    } catch (...) {
+      algorithm->failure = std::current_exception ();
+      cudaDeviceSynchronize ();
+      cudaGetLastError ();
+      throw;
+    }
+  });
+}
+
 static gboolean
 cuda_algorithm_push (NdAlgorithm *self, const NdSamples *volume, GError **error)
 {
-  return guarded (error, [&] {
-    const ScopedContext entered (*cast (self)->context);
-
-    cast (self)->push (*volume);
-  });
+  return run (cast (self), error, [&] { cast (self)->push (*volume); });
 }
 
 static gboolean
@@ -39,11 +57,7 @@ cuda_algorithm_ready (const NdAlgorithm *self)
 static gboolean
 cuda_algorithm_respond (NdAlgorithm *self, const NdSamples *out, GError **error)
 {
-  return guarded (error, [&] {
-    const ScopedContext entered (*cast (self)->context);
-
-    cast (self)->respond (out);
-  });
+  return run (cast (self), error, [&] { cast (self)->respond (out); });
 }
 
 static void
@@ -55,6 +69,7 @@ cuda_algorithm_end (NdAlgorithm *self)
 static void
 cuda_algorithm_reset (NdAlgorithm *self)
 {
+  cast (self)->failure = nullptr;
   cast (self)->reset ();
 }
 

@@ -32,6 +32,10 @@ public:
   virtual double sigma () const { return 0; }
 
   const ContextPointer context;
+
+  /* Of a push or a respond. Later ones fail with it until reset(), because the
+   * volumes on the device may be incomplete. */
+  std::exception_ptr failure;
 };
 
 /* A volume on the device in place of one that kernels cannot access. */

@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "cuda/analysis/approximate.cuh"
 #include "cuda/analysis/sharedaccess.cuh"
 #include "cuda/analysis/transform4.cuh"
 
@@ -23,18 +24,9 @@ namespace nd
 
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-__device__ __forceinline__ float
-reciprocal (float x)
-{
-#ifdef __CUDA_ARCH__
-  float r;
-
-  asm ("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
-  return r;
-#else
-  return 1 / x;
-#endif
-}
+/* Floats between rows of coefficients in shared memory, which avoid bank
+ * conflicts. */
+constexpr int ROW_PADDING = 8;
 
 /* Transforms the coefficients of a block back along z, times @weight, and adds
  * them to the sums of its four planes. Plane 3 is new. @c: [along y * 4 + along

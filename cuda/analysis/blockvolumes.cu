@@ -206,6 +206,8 @@ finish_kernel (const __grid_constant__ Finish f)
   const float factors[4] = { OUTER, INNER, INNER, OUTER };
   float later[3] = { 0, 0, 0 };
 
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
   /* Blocks at positions z to z + 3 cover the padded sample z + 3. */
   for (int position = first; position < last + BLOCK_REACH; position++) {
     float (*const w)[WIDTH + 1] = window[position & 1];
@@ -275,7 +277,7 @@ finish_blocks (const FinishBlocks &a, cudaStream_t stream)
       : a.tiles.n_time == 8          ? finish_kernel<8, true>
                                      : finish_kernel<4, true>;
 
-  launch (kernel, blocks, dim3 (THREADS_X, THREADS_Y), 0, stream, f);
+  launch_early (kernel, blocks, dim3 (THREADS_X, THREADS_Y), 0, stream, f);
 }
 
 } // namespace nd

@@ -68,9 +68,15 @@ constexpr size_t NOISE_COUNTS = sizeof (NoiseCounts) / sizeof (unsigned);
  * along y, and 65535 thread blocks at most. */
 constexpr size_t MAX_SIZE = 8 * 65535;
 
-/* The bins that differences of integers can be in: 1 to 2^19. */
+/* The bins that differences of integers can be in: from 1 on, for 12 or 20
+ * powers of 2. */
 constexpr unsigned INTEGER_BIN = 127u << (23 - ND_NOISE_SHIFT);
-constexpr unsigned INTEGER_BINS = 20u << (23 - ND_NOISE_SHIFT);
+
+unsigned
+count_integer_bins (NdSampleType type)
+{
+  return (8 * (unsigned) nd_sample_size (type) + 4) << (23 - ND_NOISE_SHIFT);
+}
 
 class Denoise : public Algorithm
 {
@@ -89,9 +95,12 @@ public:
   double sigma () const override;
 
 private:
-  void count_noise_of (const float *volume);
-  double measured_noise () const;
+  void clear_counts ();
+  void count_noise_of (size_t c);
+  double measured_noise (size_t c) const;
+  void collect_noise ();
   double noise_level (const DenoisedComponent &component) const;
+  void find_noise ();
   void run_component (size_t c, bool is_needed);
   void update_clipping ();
   bool is_corrected () const;
@@ -104,20 +113,23 @@ private:
   int size[3];
   const NdSampleType type;
   const float low, high;
-  const Stream stream;
-  const Event counted; /* a volume is read, or its noise is counted */
+  const Event was_read; /* the last volume */
+  const Event counted;  /* counts are on the host */
   std::vector<DenoisedComponent> components;
 
   Transfer uploads, downloads;
   unsigned first_bin, n_bins, n_parts;
-  Memory<unsigned> noise_counts; /* NoiseCounts, then the bins */
-  Pinned<unsigned> host_noise;
+  Memory<unsigned> noise_counts;          /* NoiseCounts, then the bins */
+  Pinned<unsigned> host_noise;            /* the same of each component */
   Memory<ClippingCounts> clipping_counts; /* of each component */
   Pinned<ClippingCounts> host_clipping;
 
-  int64_t pushed = 0; /* volumes so far */
-  int64_t next = 0;   /* of the next output */
+  int64_t pushed = 0;       /* volumes so far */
+  int64_t next = 0;         /* of the next output */
+  bool is_counting = false; /* the noise of the last volume */
   bool ended = false;
+
+  const Stream stream; /* the last, so that its work ends first */
 };
 
 std::unique_ptr<DenoiseFilter>
@@ -144,9 +156,10 @@ Denoise::Denoise (const NdDenoiseSettings &settings,
       latency (nd_denoise_schedule (&settings).latency),
       is_speckle (settings.noise == ND_NOISE_SPECKLE), shape (shape),
       type (type), low (nd_sample_low (type)), high (nd_sample_high (type)),
-      counted (*context), components (shape.components), uploads (shape, type),
-      downloads (shape, type), first_bin (has_range (type) ? INTEGER_BIN : 1),
-      n_bins (has_range (type) ? INTEGER_BINS + 1 : ND_NOISE_BINS),
+      was_read (*context), counted (*context), components (shape.components),
+      uploads (shape, type), downloads (shape, type),
+      first_bin (has_range (type) ? INTEGER_BIN : 1),
+      n_bins (has_range (type) ? count_integer_bins (type) + 1 : ND_NOISE_BINS),
       n_parts (has_range (type) ? ND_NOISE_PARTS : 1)
 {
   size_t samples = 1;
@@ -180,7 +193,7 @@ Denoise::Denoise (const NdDenoiseSettings &settings,
     component.filter->allocate ();
     component.table.allocate ();
   }
-  host_noise.grow (noise_counts.count ());
+  host_noise.grow (multiply (noise_counts.count (), shape.components));
   host_clipping.grow (clipping_counts.count ());
   reset ();
 }
@@ -199,7 +212,7 @@ void
 Denoise::reset ()
 {
   pushed = next = 0;
-  ended = false;
+  is_counting = ended = false;
   for (DenoisedComponent &component : components) {
     nd_clipping_reset (&component.clipping);
     component.filter->reset ();
@@ -212,30 +225,41 @@ Denoise::ready () const
   return next < pushed && (ended || pushed > next + latency);
 }
 
+/* Counts are 0 when a volume is counted: each is cleared when the host has it,
+ * which takes no time of the next output. */
 void
-Denoise::count_noise_of (const float *volume)
+Denoise::clear_counts ()
 {
   ND_CUDA (cudaMemsetAsync (noise_counts.get (), 0, noise_counts.bytes (),
       stream));
+  ND_CUDA (cudaMemsetAsync (clipping_counts.get (), 0, clipping_counts.bytes (),
+      stream));
+}
+
+void
+Denoise::count_noise_of (size_t c)
+{
   if (size[0] > 1 || size[1] > 1 || size[2] > 1)
-    count_noise (volume, size, low, high, first_bin, n_bins,
-        noise_counts.get () + NOISE_COUNTS, (NoiseCounts *) noise_counts.get (),
-        stream);
-  ND_CUDA (cudaMemcpyAsync (host_noise.get (), noise_counts.get (),
-      noise_counts.bytes (), cudaMemcpyDeviceToHost, stream));
-  counted.record (stream);
+    count_noise (components[c].filter->input (pushed), size, low, high,
+        first_bin, n_bins, noise_counts.get () + NOISE_COUNTS,
+        (NoiseCounts *) noise_counts.get (), stream);
+  ND_CUDA (cudaMemcpyAsync (host_noise.get () + c * noise_counts.count (),
+      noise_counts.get (), noise_counts.bytes (), cudaMemcpyDeviceToHost,
+      stream));
+  ND_CUDA (cudaMemsetAsync (noise_counts.get (), 0, noise_counts.bytes (),
+      stream));
 }
 
 /* The standard deviation of the noise in the volume that was counted last. */
 double
-Denoise::measured_noise () const
+Denoise::measured_noise (size_t c) const
 {
-  const NoiseCounts &counts = *(const NoiseCounts *) host_noise.get ();
+  unsigned *const from = host_noise.get () + c * noise_counts.count ();
+  const NoiseCounts &counts = *(const NoiseCounts *) from;
   NdNoiseHistogram parts[ND_NOISE_PARTS] = {};
 
-  ND_CUDA (cudaEventSynchronize (counted.get ()));
   for (unsigned i = 0; i < n_parts; i++) {
-    parts[i].bins = host_noise.get () + NOISE_COUNTS + (size_t) i * n_bins;
+    parts[i].bins = from + NOISE_COUNTS + (size_t) i * n_bins;
     parts[i].first = first_bin;
     parts[i].n_bins = n_bins;
     parts[i].n = counts.n[i];
@@ -245,33 +269,49 @@ Denoise::measured_noise () const
   return nd_noise_sigma (parts, n_parts, shape.size, low, high);
 }
 
+/* Waits for the counts of the last volume. */
+void
+Denoise::collect_noise ()
+{
+  if (!is_counting)
+    return;
+  ND_CUDA (cudaEventSynchronize (counted.get ()));
+  for (size_t c = 0; c < shape.components; c++) {
+    if (!components[c].is_kept)
+      components[c].estimates[(pushed - 1) % ND_DENOISE_MAX_ESTIMATES] =
+          measured_noise (c);
+  }
+  is_counting = false;
+}
+
 /* Returns when @volume has been read. */
 void
 Denoise::push (const NdSamples &volume)
 {
   g_return_if_fail (!ready ());
+  collect_noise ();
   const bool is_measured = settings.sigma == 0;
   const NdSamples here = uploads.bring_in (*context, volume, stream);
 
-  for (size_t c = 0; c < shape.components; c++) {
-    DenoisedComponent &component = components[c];
-
-    read_component (here, size, type, c, component.filter->input (pushed),
+  if (pushed == 0)
+    clear_counts ();
+  for (size_t c = 0; c < shape.components; c++)
+    read_component (here, size, type, c, components[c].filter->input (pushed),
         stream);
+  was_read.record (stream);
+  for (size_t c = 0; c < shape.components && is_measured; c++) {
+    if (!components[c].is_kept)
+      count_noise_of (c);
   }
   counted.record (stream);
-  for (DenoisedComponent &component : components) {
-    if (component.is_kept)
-      continue;
-    if (is_measured)
-      count_noise_of (component.filter->input (pushed));
+  for (DenoisedComponent &component : components)
     component.filter->push (pushed, stream);
-    if (is_measured)
-      component.estimates[pushed % ND_DENOISE_MAX_ESTIMATES] =
-          measured_noise ();
-  }
-  ND_CUDA (cudaEventSynchronize (counted.get ()));
+  is_counting = is_measured;
   pushed++;
+  if (is_counting && !is_speckle)
+    collect_noise ();
+  else
+    ND_CUDA (cudaEventSynchronize (was_read.get ()));
 }
 
 double
@@ -288,6 +328,16 @@ Denoise::noise_level (const DenoisedComponent &component) const
 }
 
 void
+Denoise::find_noise ()
+{
+  collect_noise ();
+  for (DenoisedComponent &component : components) {
+    if (!component.is_kept)
+      component.sigma = noise_level (component);
+  }
+}
+
+void
 Denoise::run_component (size_t c, bool is_needed)
 {
   DenoisedComponent &component = components[c];
@@ -296,7 +346,6 @@ Denoise::run_component (size_t c, bool is_needed)
   component.is_counted = false;
   if (component.is_kept)
     return;
-  component.sigma = noise_level (component);
   const double sigma = settings.strength * (is_speckle ? 1 : component.sigma);
   const bool has_noise = sigma > ND_DENOISE_MIN_SIGMA;
   float *const result =
@@ -329,6 +378,7 @@ Denoise::update_clipping ()
         std::ldexp ((double) counts.expected, -32), component.sigma, low, high);
     if (!clipping.is_active || component.table_sigma == clipping.sigma)
       continue;
+    component.table_sigma = 0; /* if the upload fails */
     component.table.upload (clipping.table, ND_CLIPPING_TABLE + 1);
     component.table_sigma = clipping.sigma;
   }
@@ -369,12 +419,10 @@ Denoise::respond (const NdSamples *out)
 {
   g_return_if_fail (ready ());
 
-  ND_CUDA (cudaMemsetAsync (clipping_counts.get (), 0, clipping_counts.bytes (),
-      stream));
+  if (!is_speckle)
+    find_noise ();
   for (size_t c = 0; c < shape.components; c++)
     run_component (c, out != nullptr);
-  ND_CUDA (cudaMemcpyAsync (host_clipping.get (), clipping_counts.get (),
-      clipping_counts.bytes (), cudaMemcpyDeviceToHost, stream));
 
   /* Most streams are not corrected: the output is written before its counts are
    * known, and again if they begin a correction. */
@@ -382,7 +430,15 @@ Denoise::respond (const NdSamples *out)
 
   if (out && !was_corrected)
     write (*out);
-  ND_CUDA (cudaStreamSynchronize (stream));
+  /* It is only reported. */
+  if (is_speckle)
+    find_noise ();
+  ND_CUDA (cudaMemcpyAsync (host_clipping.get (), clipping_counts.get (),
+      clipping_counts.bytes (), cudaMemcpyDeviceToHost, stream));
+  counted.record (stream);
+  ND_CUDA (cudaMemsetAsync (clipping_counts.get (), 0, clipping_counts.bytes (),
+      stream));
+  ND_CUDA (cudaEventSynchronize (counted.get ()));
   update_clipping ();
   if (out && (was_corrected || is_corrected ())) {
     write (*out);

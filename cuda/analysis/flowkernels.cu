@@ -4,6 +4,7 @@
 #include "cuda/analysis/flowkernels.cuh"
 
 #include "cuda/analysis/eachsample.cuh"
+#include "cuda/analysis/interpolate.cuh"
 
 namespace nd
 {
@@ -23,33 +24,53 @@ mix (float a, float b, float share)
   return a + share * (b - a);
 }
 
+/* Planes of a thread, which reads two more. */
+constexpr int SMOOTH_PLANES = 8;
+
 struct Smoothing
 {
-  int size[3];
+  int size[3], chunks[3];
   const float *in;
   float *out;
 };
 
+/* Along x and y. */
+__device__ __forceinline__ float
+smooth_plane (const Smoothing &a, int x, int y, int z)
+{
+  const int left = max (x - 1, 0), right = min (x + 1, a.size[0] - 1);
+  float sums[3];
+
+#pragma unroll
+  for (int i = 0; i < 3; i++) {
+    const float *row = a.in
+        + sample_index (a.size, 0, clamp_index (y + i - 1, a.size[1]),
+            clamp_index (z, a.size[2]));
+
+    sums[i] = .25f * (row[left] + row[right]) + .5f * row[x];
+  }
+  return .25f * (sums[0] + sums[2]) + .5f * sums[1];
+}
+
 __global__ void __launch_bounds__ (THREADS)
 smooth_kernel (const __grid_constant__ Smoothing a)
 {
-  constexpr float WEIGHTS[3] = { .25f, .5f, .25f };
-
-  FOR_EACH_SAMPLE (a.size, x, y, z)
+  /* z counts chunks. */
+  FOR_EACH_SAMPLE (a.chunks, x, y, z)
   {
-    const int left = max (x - 1, 0), right = min (x + 1, a.size[0] - 1);
-    float sum = 0;
+    const int first = z * SMOOTH_PLANES;
+    const int last = min (first + SMOOTH_PLANES, a.size[2]);
+    float before = smooth_plane (a, x, y, first - 1);
+    float here = smooth_plane (a, x, y, first);
 
-#pragma unroll
-    for (int i = 0; i < 9; i++) {
-      const float *row = a.in
-          + sample_index (a.size, 0, clamp_index (y + i % 3 - 1, a.size[1]),
-              clamp_index (z + i / 3 - 1, a.size[2]));
+    for (int plane = first; plane < last; plane++) {
+      const float after = smooth_plane (a, x, y, plane + 1);
 
-      sum += WEIGHTS[i % 3] * WEIGHTS[i / 3]
-          * (.25f * (row[left] + row[right]) + .5f * row[x]);
+      a.out[sample_index (a.size, x, y, plane)] =
+          .25f * (before + after) + .5f * here;
+      before = here;
+      here = after;
     }
-    a.out[sample_index (a.size, x, y, z)] = sum;
   }
 }
 
@@ -99,37 +120,6 @@ interpolate_cell (const float *cells, const int n[3], int x, int y, int z,
 #pragma unroll
   for (int i = 0; i < 8; i++)
     out[i] = .75f * planes[1][i & 3] + .25f * planes[(i & 4) / 2][i & 3];
-}
-
-/* The values of cells at one sample. */
-__device__ __forceinline__ float
-interpolate_sample (const float *cells, const int n[3], const int near[3],
-    const int far[3])
-{
-  float sums[2];
-
-#pragma unroll
-  for (int i = 0; i < 2; i++) {
-    const int x = i ? far[0] : near[0];
-    const float a = cells[sample_index (n, x, near[1], near[2])];
-    const float b = cells[sample_index (n, x, far[1], near[2])];
-    const float c = cells[sample_index (n, x, near[1], far[2])];
-    const float d = cells[sample_index (n, x, far[1], far[2])];
-
-    sums[i] = .5625f * a + .1875f * (b + c) + .0625f * d;
-  }
-  return .75f * sums[0] + .25f * sums[1];
-}
-
-/* The cells around sample @at. */
-__device__ __forceinline__ void
-locate_cells (const int at[3], const int n[3], int near[3], int far[3])
-{
-#pragma unroll
-  for (int a = 0; a < 3; a++) {
-    near[a] = at[a] / 2;
-    far[a] = at[a] % 2 ? min (near[a] + 1, n[a] - 1) : max (near[a] - 1, 0);
-  }
 }
 
 /* The sample below a position, which is clamped to the axis, and the distance
@@ -259,6 +249,8 @@ window_kernel (const __grid_constant__ Windows a)
   const int x0 = blockIdx.x * THREADS_X, y0 = blockIdx.y * THREADS_Y;
   const int x = x0 + threadIdx.x, y = y0 + threadIdx.y;
 
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
   for (int i = blockIdx.z; i < cells[2] * a.n; i += gridDim.z) {
     const int z = i % cells[2];
     const size_t component = i / cells[2] * a.level.n_cells;
@@ -485,8 +477,10 @@ void
 smooth_volume (const float *in, const int size[3], float *out,
     cudaStream_t stream)
 {
-  launch_volume (smooth_kernel, size,
-      Smoothing{ { size[0], size[1], size[2] }, in, out }, stream);
+  const Smoothing a = { { size[0], size[1], size[2] },
+    { size[0], size[1], (int) divide_up (size[2], SMOOTH_PLANES) }, in, out };
+
+  launch_volume (smooth_kernel, a.chunks, a, stream);
 }
 
 void

@@ -12,6 +12,7 @@
 
 #include "analysis/adaptive.h"
 #include "cuda/launch.cuh"
+#include "cuda/rounding.h"
 #include "cuda/samples.cuh"
 
 #include <algorithm>
@@ -162,6 +163,8 @@ median_kernel (const __grid_constant__ HalfMedian a)
   const int x0 = blockIdx.x * WIDTH, y0 = blockIdx.y * HEIGHT;
   const int x = tid % (WIDTH / 2) * 2, y = tid / (WIDTH / 2);
 
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
   for (int z = blockIdx.z; z < a.size[2]; z += gridDim.z) {
     for (int i = tid; i < ROWS * COLUMNS; i += THREADS) {
       const int column = i % COLUMNS, row = i / COLUMNS;
@@ -227,10 +230,10 @@ template <int IN_COLUMN>
 void
 run (const HalfMedian &a, cudaStream_t stream)
 {
-  const dim3 blocks ((a.size[0] + WIDTH - 1) / WIDTH,
-      (a.size[1] + HEIGHT - 1) / HEIGHT, std::min (a.size[2], 65535));
+  const dim3 blocks (divide_up (a.size[0], WIDTH),
+      divide_up (a.size[1], HEIGHT), std::min (a.size[2], 65535));
 
-  launch (median_kernel<IN_COLUMN>, blocks, dim3 (THREADS),
+  launch_early (median_kernel<IN_COLUMN>, blocks, dim3 (THREADS),
       sizeof (MedianShared<IN_COLUMN>), stream, a);
 }
 

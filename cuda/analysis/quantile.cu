@@ -121,11 +121,14 @@ round_kernel (const __grid_constant__ Round r)
   __shared__ unsigned bins[QUANTILE_BINS];
   __shared__ bool is_last;
   const int tid = threadIdx.x;
-  const float least = least_value (*a.least);
-  const unsigned known = r.round == 0 ? 0 : a.state->search.bits;
 
   for (unsigned i = tid; i < QUANTILE_BINS; i += THREADS)
     bins[i] = 0;
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
+  const float least = least_value (*a.least);
+  const unsigned known = r.round == 0 ? 0 : a.state->search.bits;
+
   __syncthreads ();
   for (size_t i = (size_t) blockIdx.x * THREADS + tid; i < a.n;
        i += (size_t) gridDim.x * THREADS) {
@@ -176,6 +179,8 @@ arrays_kernel (const __grid_constant__ Arrays a)
   const float *values = a.values + blockIdx.x * a.n;
   const int tid = threadIdx.x;
 
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
   if (tid == 0)
     search = {};
   for (int round = 0; round < ROUNDS; round++) {
@@ -206,6 +211,8 @@ least_kernel (const __grid_constant__ Least a)
 {
   unsigned least = NO_LEAST;
 
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
   for (size_t i = (size_t) blockIdx.x * THREADS + threadIdx.x; i < a.n;
        i += (size_t) gridDim.x * THREADS) {
     const unsigned bits = __float_as_uint (a.volume[i]);
@@ -238,14 +245,14 @@ find_least (const float *volume, size_t n, unsigned *least, cudaStream_t stream)
   const Least a = { volume, n, least };
 
   ND_CUDA (cudaMemsetAsync (least, 0xff, sizeof (NO_LEAST), stream));
-  launch (least_kernel, count_blocks (n), dim3 (THREADS), 0, stream, a);
+  launch_early (least_kernel, count_blocks (n), dim3 (THREADS), 0, stream, a);
 }
 
 void
 find_quantile (const QuantileArguments &a, cudaStream_t stream)
 {
   for (int round = 0; round < ROUNDS; round++)
-    launch (round_kernel, count_blocks (a.n), dim3 (THREADS), 0, stream,
+    launch_early (round_kernel, count_blocks (a.n), dim3 (THREADS), 0, stream,
         Round{ a, round });
 }
 
@@ -255,7 +262,8 @@ find_quantiles (const float *values, int n_arrays, size_t n, double fraction,
 {
   const Arrays a = { values, n, fraction, out };
 
-  launch (arrays_kernel, dim3 (n_arrays), dim3 (ARRAY_THREADS), 0, stream, a);
+  launch_early (arrays_kernel, dim3 (n_arrays), dim3 (ARRAY_THREADS), 0, stream,
+      a);
 }
 
 } // namespace nd

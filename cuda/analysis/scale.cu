@@ -239,6 +239,15 @@ DenoiseScale::compute_result (int64_t position, int64_t known, double sigma,
 }
 
 void
+DenoiseScale::prepare (int64_t position, cudaStream_t stream)
+{
+  int64_t positions[MAX_TIME];
+
+  positions_of (position - n_time + 1, position + 1, positions);
+  transform_data (positions, stream);
+}
+
+void
 DenoiseScale::stage1 (int64_t step, int64_t known, double sigma,
     cudaStream_t stream)
 {

@@ -33,6 +33,10 @@ public:
   float *pilot (int64_t position);
   float *result (int64_t position);
 
+  /* Enqueues the part of stage 1 that needs no noise level, of step @position
+   * if the stream ends with volume @position for now. */
+  void prepare (int64_t position, cudaStream_t stream);
+
   /* Enqueue the work of a step; see nd_denoise_scale_stage1() and 2(). */
   void stage1 (int64_t step, int64_t known, double sigma, cudaStream_t stream);
   float *stage2 (int64_t step, int64_t known, double sigma,

@@ -5,6 +5,7 @@
 
 #include "cuda/analysis/blockvolumes.cuh"
 #include "cuda/launch.cuh"
+#include "cuda/rounding.h"
 
 #include <algorithm>
 #include <climits>
@@ -28,6 +29,8 @@ struct Mean
 __global__ void __launch_bounds__ (THREADS)
 mean_kernel (const __grid_constant__ Mean a)
 {
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
   if (!a.levels->has_noise)
     return;
   for (size_t i = (size_t) blockIdx.x * THREADS + threadIdx.x; i < a.n;
@@ -107,9 +110,8 @@ Shrink::add_to (float *volume, cudaStream_t stream)
 {
   const Mean a = { volume, result.get (), result.count (), levels.get () };
 
-  launch (mean_kernel,
-      dim3 ((unsigned) std::min<size_t> ((a.n + THREADS - 1) / THREADS,
-          INT_MAX)),
+  launch_early (mean_kernel,
+      dim3 ((unsigned) std::min<size_t> (divide_up (a.n, THREADS), INT_MAX)),
       dim3 (THREADS), 0, stream, a);
 }
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cuda/analysis/blockstages.cuh"
+#include "cuda/analysis/oneblocks.cuh"
 #include "cuda/analysis/shrink.h"
 #include "cuda/launch.cuh"
 #include "cuda/samples.cuh"
@@ -15,23 +15,14 @@ namespace nd
 namespace
 {
 
-/* Positions of a tile along y: those of choose_block_tiles () for one
- * volume. */
-constexpr int HEIGHT = 8;
-constexpr int ROWS = HEIGHT + BLOCK_REACH;
-constexpr int THREADS = 32 * HEIGHT;
-constexpr int AHEAD = 2, BUFFERS = 2 * AHEAD;
 /* Rows of four samples along x that threads load for each volume. */
-constexpr int LOADS = ROWS * TILE_WIDTH;
+constexpr int LOADS = ONE_ROWS * TILE_WIDTH;
 
 /* Coefficients along x: [x coefficient * 8 + x]. */
 struct ShrinkShared
 {
-  float data[BUFFERS][2][ROWS][32]; /* of the volume and of the pilot */
-  /* Contributions to row y + j of position y: [j][y + j][x coefficient][x]. */
-  float along_y[BUFFERS][4][ROWS][32];
-  /* [y][x coefficient][x + 3] */
-  float along_x[BUFFERS][ROWS][4][16];
+  float data[ONE_BUFFERS][2][ONE_ROWS][32]; /* of the volume and the pilot */
+  OneSums sums;
   /* Registers for them would leave fewer for loads ahead. */
   float levels[ND_SHRINK_COEFFICIENTS], powers[ND_SHRINK_COEFFICIENTS];
 };
@@ -104,7 +95,7 @@ shrink_block (const float (*ring)[4], const float (*pilots)[4], int s,
         const float q = p[zc] * p[zc];
 
         /* NaN if the pilot is infinite. */
-        gain = q * reciprocal (q + level[zc]);
+        gain = q * approximate_reciprocal (q + level[zc]);
       } else {
         gain = fabsf (c[zc]) <= level[zc] ? 0.f : 1.f;
       }
@@ -118,7 +109,7 @@ shrink_block (const float (*ring)[4], const float (*pilots)[4], int s,
 }
 
 template <bool WIENER>
-__global__ void __launch_bounds__ (THREADS, 2)
+__global__ void __launch_bounds__ (ONE_THREADS, 2)
 shrink_kernel (const __grid_constant__ ShrinkArguments a)
 {
   __shared__ float4 memory[sizeof (ShrinkShared) / sizeof (float4)];
@@ -126,20 +117,22 @@ shrink_kernel (const __grid_constant__ ShrinkArguments a)
   const BlockGrid &grid = a.grid;
   const int depth = a.tiles.depth;
   const int tid = threadIdx.x, lane = tid & 31, y = tid >> 5;
-  const int x = lane & 7, xc = lane >> 3;
-  const int x0 = blockIdx.x * TILE_WIDTH, y0 = blockIdx.y * HEIGHT;
+  const int xc = lane >> 3;
+  const int x0 = blockIdx.x * TILE_WIDTH, y0 = blockIdx.y * ONE_HEIGHT;
   const int z0 = blockIdx.z * depth;
   const int n_z = min (depth, grid.positions[2] - z0);
-  constexpr int SET = ROWS * 32 * 4, DATA = 2 * SET; /* bytes */
-  constexpr int ALONG_Y = ROWS * 32 * 4, ALONG_X = ROWS * 64 * 4;
+  constexpr int AHEAD = ONE_AHEAD, BUFFERS = ONE_BUFFERS;
+  constexpr int SET = ONE_ROWS * 32 * 4, DATA = 2 * SET; /* bytes */
 
-  if (n_z <= 0)
+  launch_dependent_grids ();
+  if (n_z <= 0) {
+    wait_on_dependent_grids ();
     return;
-  for (int i = tid;
-       i < int ((sizeof (shared.along_y) + sizeof (shared.along_x)) / 4);
-       i += THREADS)
-    (&shared.along_y[0][0][0][0])[i] = 0;
+  }
 
+  OneTile tile (shared.sums, grid, depth, a.sums, a.weights);
+
+  wait_on_dependent_grids ();
   if (tid < ND_SHRINK_COEFFICIENTS) {
     shared.levels[tid] =
         (WIENER ? a.levels->wiener : a.levels->thresholds)[tid];
@@ -182,30 +175,7 @@ shrink_kernel (const __grid_constant__ ShrinkArguments a)
       ring[i][k] = pilots[i][k] = sums[i][k] = 0;
   }
 
-  /* Adding along y: 4 values of 88 threads. */
-  const bool adds_y = tid < ROWS * 8;
-  const int add = adds_y ? tid : 0;
-  const SharedAddress add_from =
-      shared_address ((const float4 *) &shared.along_y[0][0][0][0] + add);
-  const SharedAddress add_to = shared_address (&shared.along_x[0][add
-      >> 3][(add & 7) >> 1][(add & 1) * 4 + 3]);
-  /* Writing: 121 of the upper 128 threads. */
-  const int writer = tid - THREADS / 2;
-  const bool writes = writer >= 0 && writer < ROWS * 11;
-  const int write = writes ? writer : 0;
-  const SharedAddress write_from =
-      shared_address (&shared.along_x[0][write / 11][0][write % 11 + 3]);
-  float *out = a.sums
-      + ((size_t) (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x
-            + blockIdx.x)
-          * (depth + BLOCK_REACH) * ROWS * 12
-      + write / 11 * 12 + write % 11;
   const SharedAddress data_at = shared_address (&shared.data[0][0][y][lane]);
-  const SharedAddress sum_at = shared_address (&shared.along_y[0][0][y][lane]);
-  float *weight = a.weights
-      + ((size_t) z0 * grid.weight_height + y0 + y) * grid.weight_width + x0
-      + x;
-  const size_t weight_plane = (size_t) grid.weight_height * grid.weight_width;
 
   __syncthreads ();
   for (int first = 0; first < n_z + 6 + 2 * AHEAD; first += 4) {
@@ -218,19 +188,8 @@ shrink_kernel (const __grid_constant__ ShrinkArguments a)
 
       if (loads_now)
         load_row (a, row, z0 + k + AHEAD - BLOCK_REACH, g);
-      if (writes && k >= 3 + 2 * AHEAD && k < n_z + 6 + 2 * AHEAD) {
-        *out = gather_x (write_from + then * ALONG_X);
-        out += ROWS * 12;
-      }
-      if (adds_y && k >= 3 + AHEAD && k < n_z + 6 + AHEAD) {
-        const SharedAddress c = add_to + now * ALONG_X;
-        const float4 sum = add_rows (add_from + then * 4 * ALONG_Y, ALONG_Y);
-
-        store_shared (c, sum.x);
-        store_shared (c + 4, sum.y);
-        store_shared (c + 8, sum.z);
-        store_shared (c + 12, sum.w);
-      }
+      tile.write (k, n_z, then);
+      tile.add (k, n_z, now, then);
       if (k <= n_z + 2) {
         SharedAddress d = data_at + now * DATA;
 
@@ -246,23 +205,13 @@ shrink_kernel (const __grid_constant__ ShrinkArguments a)
       }
       if (k >= 3 && k <= n_z + 2) {
         float shrunk[16];
-        float n = shrink_block<WIENER> (ring, pilots, s, levels, powers,
-            xc == 0, shrunk);
+        const float w = tile.weigh (shrink_block<WIENER> (ring, pilots, s,
+            levels, powers, xc == 0, shrunk));
 
-        n += __shfl_xor_sync (ALL_LANES, n, 8);
-        n += __shfl_xor_sync (ALL_LANES, n, 16);
-
-        const float w = reciprocal (n);
-
-        if (xc == 0)
-          *weight = w;
-        weight += weight_plane;
         /* finish_blocks () divides by the square norms of four axes. */
         add_along_z (shrunk, 4 * w, s, sums);
       }
-      if (k >= 3 && k < n_z + 6)
-        store_along_y (sums[(s + 1) & 3], sum_at + now * 4 * ALONG_Y,
-            ALONG_Y + 32 * 4);
+      tile.store (k, n_z, sums[(s + 1) & 3], now);
       if (loads_now)
         put (then, g);
       if ((s + 1) % AHEAD == 0)
@@ -278,8 +227,8 @@ shrink_blocks (const ShrinkArguments &a, cudaStream_t stream)
 {
   const dim3 blocks (a.grid.tiles_x, a.tiles.tiles_y, a.tiles.tiles_z);
 
-  launch (a.pilot ? shrink_kernel<true> : shrink_kernel<false>, blocks,
-      dim3 (THREADS), 0, stream, a);
+  launch_early (a.pilot ? shrink_kernel<true> : shrink_kernel<false>, blocks,
+      dim3 (ONE_THREADS), 0, stream, a);
 }
 
 } // namespace nd

@@ -8,6 +8,7 @@
 #include "cuda/analysis/shrink.h"
 #include "cuda/analysis/transform4.cuh"
 #include "cuda/launch.cuh"
+#include "cuda/rounding.h"
 #include "cuda/samples.cuh"
 
 namespace nd
@@ -42,13 +43,15 @@ __global__ void __launch_bounds__ (THREADS)
 measure_kernel (const __grid_constant__ ShrinkMeasurement a)
 {
   const int at = blockIdx.x * THREADS + threadIdx.x, n = a.n_blocks ();
-  const float least = least_value (*a.least);
   float block[N];
   bool is_inside = true;
   int xs[4];
 
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
   if (at >= n)
     return;
+  const float least = least_value (*a.least);
   const int x = at % a.blocks[0] * a.step;
   const int y = at / a.blocks[0] % a.blocks[1] * a.step;
   const int z = at / a.blocks[0] / a.blocks[1] * a.step;
@@ -99,6 +102,9 @@ levels_kernel (const __grid_constant__ ShrinkMeasurement a)
   const int at = 16 * x + 4 * y + z;
   /* A single plane fills blocks, which doubles coefficients. */
   double norm = a.size[2] > 1 ? 1 / 8. : 1 / 16.;
+
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
   double noise =
       k < a.n_coefficients () ? a.quantiles[k] / ND_SHRINK_NORMAL_QUANTILE : 0;
   double most = 0;
@@ -132,12 +138,12 @@ measure_levels (const ShrinkMeasurement &a, cudaStream_t stream)
 {
   const int n = a.n_blocks ();
 
-  launch (a.size[2] > 1 ? measure_kernel<COEFFICIENTS>
-                        : measure_kernel<COEFFICIENTS / 4>,
-      dim3 ((n + THREADS - 1) / THREADS), dim3 (THREADS), 0, stream, a);
+  launch_early (a.size[2] > 1 ? measure_kernel<COEFFICIENTS>
+                              : measure_kernel<COEFFICIENTS / 4>,
+      dim3 (divide_up (n, THREADS)), dim3 (THREADS), 0, stream, a);
   find_quantiles (a.magnitudes, a.n_coefficients (), n, ND_SHRINK_QUANTILE,
       a.quantiles, stream);
-  launch (levels_kernel, dim3 (1), dim3 (COEFFICIENTS), 0, stream, a);
+  launch_early (levels_kernel, dim3 (1), dim3 (COEFFICIENTS), 0, stream, a);
 }
 
 } // namespace nd

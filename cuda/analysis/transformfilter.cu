@@ -130,9 +130,12 @@ TransformFilter::reset ()
 void
 TransformFilter::push (int64_t position, cudaStream_t stream)
 {
-  if (coarse)
-    coarsen (fine.input (position), fine.size, nullptr,
-        coarse->input (position), stream);
+  fine.prepare (position, stream);
+  if (!coarse)
+    return;
+  coarsen (fine.input (position), fine.size, nullptr, coarse->input (position),
+      stream);
+  coarse->prepare (position, stream);
 }
 
 /* result += U (coarse - D result) */

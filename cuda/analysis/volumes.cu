@@ -4,6 +4,7 @@
 #include "cuda/analysis/volumes.cuh"
 
 #include "cuda/analysis/eachsample.cuh"
+#include "cuda/analysis/interpolate.cuh"
 #include "cuda/samples.cuh"
 
 namespace nd
@@ -137,33 +138,17 @@ coarsen_kernel (const __grid_constant__ Scales a)
   }
 }
 
-/* The other coarse index that @fine lies next to. */
-__device__ __forceinline__ int
-far_index (int fine, int n)
-{
-  return fine % 2 == 1 ? min (fine / 2 + 1, n - 1) : max (fine / 2 - 1, 0);
-}
-
 __global__ void
 refine_kernel (const __grid_constant__ Scales a)
 {
   FOR_EACH_SAMPLE (a.size, x, y, z)
   {
-    const int xs[2] = { x / 2, far_index (x, a.coarse[0]) };
-    const int ys[2] = { y / 2, far_index (y, a.coarse[1]) };
-    const int zs[2] = { z / 2, far_index (z, a.coarse[2]) };
-    float sums[2];
+    const int at[3] = { x, y, z };
+    int near[3], far[3];
 
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-      const float near = a.in[sample_index (a.coarse, xs[i], ys[0], zs[0])];
-      const float side = a.in[sample_index (a.coarse, xs[i], ys[1], zs[0])]
-          + a.in[sample_index (a.coarse, xs[i], ys[0], zs[1])];
-      const float far = a.in[sample_index (a.coarse, xs[i], ys[1], zs[1])];
-
-      sums[i] = .5625f * near + .1875f * side + .0625f * far;
-    }
-    a.out[sample_index (a.size, x, y, z)] += .75f * sums[0] + .25f * sums[1];
+    locate_cells (at, a.coarse, near, far);
+    a.out[sample_index (a.size, x, y, z)] +=
+        interpolate_sample (a.in, a.coarse, near, far);
   }
 }
 
@@ -177,9 +162,14 @@ struct NoiseCount
   unsigned n_rows;   /* that are counted */
   float low, scale;
   unsigned first, n_bins;
-  unsigned *bins;
+  unsigned *bins, n_words; /* of all parts, and a thread block's words */
   NoiseCounts *counts;
 };
+
+constexpr int NOISE_THREADS = 1024;
+/* Differences of a thread block, about: more thread blocks add more counts that
+ * are not 0, fewer ones wait longer for samples. */
+constexpr int NOISE_SHARE = 2048;
 
 /* Counts the threads of a warp that have each part, and adds their values. Most
  * threads have the same part. A thread of part -1 does not count. */
@@ -203,12 +193,15 @@ count_parts (int part, unsigned value, unsigned *counts, unsigned *sums)
   }
 }
 
-__global__ void __launch_bounds__ (THREADS)
+/* Most differences are in a few bins, so that threads would wait for one
+ * another at counts in memory. */
+__global__ void __launch_bounds__ (NOISE_THREADS)
 noise_kernel (const __grid_constant__ NoiseCount a)
 {
-  /* Sums of a thread block. 32 bits hold them, because 8 times a mean is below
-   * 2^20, and a thread has at most 5 of the 2^18 differences, and of a row of
-   * 2^20, that nd_noise_every() leaves. */
+  /* Two counts in a word, which have 16 bits: a thread block has less than
+   * 2^13 differences. */
+  extern __shared__ unsigned bins[];
+  /* 32 bits hold the sums, because 8 times a mean is below 2^19. */
   __shared__ unsigned counts[ND_NOISE_PARTS], eighths[ND_NOISE_PARTS];
   const unsigned n = a.n_rows * a.n[0];
   const size_t plane = (size_t) a.size[0] * a.size[1];
@@ -216,11 +209,15 @@ noise_kernel (const __grid_constant__ NoiseCount a)
   const size_t step_x = has_x ? 1 : 0, step_y = has_y ? a.size[0] : 0;
   const size_t step_z = a.size[2] > 1 ? plane : 0;
 
-  for (int i = threadIdx.x; i < ND_NOISE_PARTS; i += THREADS)
+  for (int i = threadIdx.x; i < ND_NOISE_PARTS; i += NOISE_THREADS)
     counts[i] = eighths[i] = 0;
+  for (unsigned i = threadIdx.x; i < a.n_words; i += NOISE_THREADS)
+    bins[i] = 0;
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
   __syncthreads ();
-  for (unsigned first = blockIdx.x * THREADS; first < n;
-       first += gridDim.x * THREADS) {
+  for (unsigned first = blockIdx.x * NOISE_THREADS; first < n;
+       first += gridDim.x * NOISE_THREADS) {
     const unsigned i = min (first + threadIdx.x, n - 1);
     const size_t row = (size_t) (i / a.n[0]) * a.every;
     const size_t z = row / a.n[1], y = row - z * a.n[1];
@@ -248,15 +245,25 @@ noise_kernel (const __grid_constant__ NoiseCount a)
      * samples are whole numbers. */
     if (is_counted && a.scale > 0)
       part = min ((int) ((mean8 / 8 - a.low) * a.scale), ND_NOISE_PARTS - 1);
-    if (is_counted)
-      atomicAdd (a.bins + (size_t) part * a.n_bins
-              + (bin < a.first ? 0 : min (bin - a.first + 1, a.n_bins - 1)),
-          1u);
+    if (is_counted) {
+      const unsigned at = part * a.n_bins
+          + (bin < a.first ? 0 : min (bin - a.first + 1, a.n_bins - 1));
+
+      atomicAdd (&bins[at / 2], at % 2 ? 0x10000u : 1u);
+    }
     count_parts (is_counted ? part : -1,
         a.scale > 0 ? (unsigned) (mean8 - 8 * a.low) : 0, counts, eighths);
   }
   __syncthreads ();
-  for (int i = threadIdx.x; i < ND_NOISE_PARTS; i += THREADS) {
+  for (unsigned i = threadIdx.x; i < a.n_words; i += NOISE_THREADS) {
+    const unsigned even = bins[i] & 0xffff, odd = bins[i] >> 16;
+
+    if (even)
+      atomicAdd (&a.bins[2 * i], even);
+    if (odd)
+      atomicAdd (&a.bins[2 * i + 1], odd);
+  }
+  for (int i = threadIdx.x; i < ND_NOISE_PARTS; i += NOISE_THREADS) {
     if (counts[i] == 0)
       continue;
     atomicAdd (&a.counts->n[i], (unsigned long long) counts[i]);
@@ -282,6 +289,8 @@ clipping_kernel (const __grid_constant__ ClippingCount a)
 
   if (threadIdx.x == 0)
     here = ClippingCounts{ 0, 0 };
+  launch_dependent_grids ();
+  wait_on_dependent_grids ();
   __syncthreads ();
   for (size_t i = (size_t) blockIdx.x * THREADS + threadIdx.x;
        i < rows * a.size[0]; i += (size_t) gridDim.x * THREADS) {
@@ -365,7 +374,7 @@ count_noise (const float *volume, const int size[3], float low, float high,
 {
   NoiseCount a = { volume, { size[0], size[1], size[2] }, {}, 0, 0, low,
     std::isfinite (low) ? ND_NOISE_PARTS / (high - low) : 0, first, n_bins,
-    bins, counts };
+    bins, 0, counts };
   size_t n = 1;
 
   for (int i = 0; i < 3; i++) {
@@ -375,8 +384,10 @@ count_noise (const float *volume, const int size[3], float low, float high,
   a.every = (int) nd_noise_every (n);
   a.n_rows = divide_up ((size_t) a.n[1] * a.n[2], a.every);
   n = (size_t) a.n_rows * a.n[0];
-  launch (noise_kernel, dim3 (std::clamp<size_t> (n / THREADS / 2, 1, 1024)),
-      dim3 (THREADS), 0, stream, a);
+  a.n_words =
+      divide_up ((std::isfinite (low) ? ND_NOISE_PARTS : 1) * n_bins, 2);
+  launch_early (noise_kernel, dim3 (divide_up (n, NOISE_SHARE)),
+      dim3 (NOISE_THREADS), a.n_words * sizeof (unsigned), stream, a);
 }
 
 void
@@ -387,7 +398,7 @@ count_clipped (const float *in, const float *out, const int size[3],
   const ClippingCount a = { in, out, { size[0], size[1], size[2] }, sigma, low,
     high, counts };
 
-  launch (clipping_kernel,
+  launch_early (clipping_kernel,
       dim3 (count_blocks ((size_t) size[0] * size[1] * size[2]
           / ND_CLIPPING_EVERY)),
       dim3 (THREADS), 0, stream, a);

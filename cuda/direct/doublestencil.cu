@@ -16,6 +16,7 @@
 #include "cuda/device.h"
 #include "cuda/direct/sharednumbers.cuh"
 #include "cuda/launch.cuh"
+#include "cuda/rounding.h"
 
 #include <algorithm>
 #include <climits>
@@ -56,12 +57,6 @@ struct alignas (64) Group
 {
   double v[8];
 };
-
-__host__ __device__ constexpr int
-round_up (int n, int step)
-{
-  return (n + step - 1) / step * step;
-}
 
 /* The samples from row to row of a tile. */
 int

@@ -6,15 +6,10 @@
 #pragma once
 
 #include "cuda/direct/stencil.cuh"
+#include "cuda/rounding.h"
 
 namespace nd
 {
-
-__host__ __device__ constexpr int
-round_up (int n, int step)
-{
-  return (n + step - 1) / step * step;
-}
 
 struct Arguments
 {

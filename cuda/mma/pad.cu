@@ -4,6 +4,7 @@
 #include "cuda/mma/pad.cuh"
 
 #include "cuda/launch.cuh"
+#include "cuda/rounding.h"
 
 #include <cmath>
 #include <cstring>
@@ -22,12 +23,6 @@ constexpr int AFTER_ROW = -2;
  * A volume uses the scale of the previous volume, unless its largest sample is
  * more than MORE powers of two larger or LESS powers of two smaller. */
 constexpr int HALF_RANGE = 13, MORE = 2, LESS = 6;
-
-constexpr int
-round_up (int n, int step)
-{
-  return (n + step - 1) / step * step;
-}
 
 /* n / d for n below 2^31, without a division (Granlund and Montgomery 1994). */
 struct Divider

@@ -4,6 +4,7 @@
 #include "cuda/view/scene.h"
 
 #include "cuda/guarded.h"
+#include "cuda/rounding.h"
 #include "cuda/view/scenekernels.cuh"
 
 #include <algorithm>
@@ -15,12 +16,6 @@ namespace
 
 /* Sizes up to this one are exact in Near. */
 constexpr size_t MOST_SAMPLES = 1 << 22;
-
-unsigned
-divide_up (size_t a, size_t b)
-{
-  return (a + b - 1) / b;
-}
 
 /* Thread blocks of a grid-stride loop. */
 unsigned

@@ -13,7 +13,9 @@
 enum
 {
   BENCH_VOLUMES = 8,
-  BENCH_TIMES = 40
+  BENCH_TIMES = 40,
+  /* Random numbers, which repeat: a prime, so that neighbours differ. */
+  BENCH_RANDOM = 1000003
 };
 
 static int
@@ -97,6 +99,33 @@ typedef struct
   NdDenoiseSettings settings;
 } Bench;
 
+/* Waves and an edge, with noise. */
+static void
+make_volume (guint8 *volume, gsize size, NdSampleType type,
+    const gdouble *random, gsize at)
+{
+  g_autofree gdouble *wave = g_new (gdouble, size);
+
+  for (gsize x = 0; x < size; x++)
+    wave[x] = sin (.31 * x);
+  for (gsize z = 0; z < size; z++) {
+    for (gsize y = 0; y < size; y++) {
+      const gdouble factor = 50 * sin (.23 * y) * cos (.27 * z);
+
+      for (gsize x = 0; x < size; x++, at++) {
+        const gdouble value = 120 + factor * wave[x] + (x > size / 2 ? 30 : 0)
+            + 15 * random[at % BENCH_RANDOM];
+
+        if (type == ND_UINT8)
+          *volume = CLAMP (rint (value), 0, 255);
+        else
+          *(gfloat *) volume = value;
+        volume += nd_sample_size (type);
+      }
+    }
+  }
+}
+
 static void
 bench_denoise (gsize size, NdSampleType type, const Bench *benches, guint n)
 {
@@ -105,21 +134,14 @@ bench_denoise (gsize size, NdSampleType type, const Bench *benches, guint n)
   const gsize samples = size * size * size;
   const gsize bytes = samples * nd_sample_size (type);
   g_autofree guint8 *volume = g_malloc (bytes);
+  g_autofree gdouble *random = g_new (gdouble, BENCH_RANDOM);
   g_autoptr (GRand) r = g_rand_new_with_seed (1);
   guint8 *volumes[BENCH_VOLUMES];
 
+  for (gsize i = 0; i < BENCH_RANDOM; i++)
+    random[i] = check_random_normal (r);
   for (guint i = 0; i < BENCH_VOLUMES; i++) {
-    for (gsize k = 0; k < samples; k++) {
-      const gdouble x = k % size, y = k / size % size, z = k / size / size;
-      const gdouble wave = sin (.31 * x) * sin (.23 * y) * cos (.27 * z)
-          + (x > size / 2 ? .6 : 0);
-      const gdouble value = 120 + 50 * wave + 15 * check_random_normal (r);
-
-      if (type == ND_UINT8)
-        volume[k] = CLAMP (rint (value), 0, 255);
-      else
-        ((gfloat *) volume)[k] = value;
-    }
+    make_volume (volume, size, type, random, i * samples);
     volumes[i] = check_memory_new (bytes, TRUE);
     check_copy (volumes[i], volume, bytes, TRUE);
   }

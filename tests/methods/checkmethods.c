@@ -42,16 +42,12 @@
 #include "cpu/cpu.h"
 #include "cpu/kernels.h"
 #include "engine/spread.h"
-#include "tests/methods/randomcase.h"
+#include "tests/methods/outputs.h"
 
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define GUARD 256
-#define OUTPUTS 5 /* that a module computes in a row */
-#define KINDS 3   /* of these outputs */
 
 /* The reference takes about a second for so many products. Larger jobs have one
  * output, to save time. */
@@ -120,26 +116,6 @@ place_free (Place *place, gboolean fetch)
   place->backend->memory->free (place->memory);
 }
 
-/* If there are several outputs, output @i has kind kinds[i]: kind 1 is of
- * another volume, and kind 2 has another scale. */
-static const guint kinds[OUTPUTS] = { 0, 1, 2, 0, 1 };
-
-static guint
-volume_of (const Case *c, guint i)
-{
-  return kinds[i] == 1 ? c->reach.slots : 0;
-}
-
-static NdScale
-scale_of (const Case *c, guint i)
-{
-  NdScale scale = c->scale;
-
-  if (kinds[i] == 2)
-    scale.gain /= 2;
-  return scale;
-}
-
 /* The case with the first @n outputs only. */
 static Case
 with_outputs (const Case *c, guint n)
@@ -148,13 +124,6 @@ with_outputs (const Case *c, guint n)
 
   few.outputs = MIN (c->outputs, n);
   return few;
-}
-
-/* The offset of output @i, if each has @bytes. */
-static gsize
-output_at (guint i, gsize bytes)
-{
-  return GUARD + i * (bytes + GUARD);
 }
 
 static void
@@ -263,11 +232,11 @@ respond_in_turn (NdPlan *plan, const Case *c, const Place *volumes,
   for (guint n = twice ? 0 : c->outputs; n < 2 * c->outputs; n++) {
     const guint i = n % c->outputs;
     const guint like = n < c->outputs ? (i + 2) % OUTPUTS : i;
-    const NdScale scale = scale_of (c, like);
+    const NdScale scale = output_scale (c, like);
     NdSamples to = out;
 
     to.data += output_at (i, bytes) - output_at (0, bytes);
-    push (plan, c, slot, volumes, volume_of (c, like));
+    push (plan, c, slot, volumes, output_volume (c, like));
     succeeded (nd_plan_respond (plan, &slot, &scale, &to, &failure));
   }
 }
@@ -401,115 +370,6 @@ largest_sum (const Case *c)
   return largest / c->scale.gain;
 }
 
-static gboolean
-compare_output (const Case *c, NdMethod method, const NdScale *scale,
-    const guint8 *got, const guint8 *want, gsize bytes, gdouble largest)
-{
-  gsize taps = 0, step = nd_sample_size (c->job.out_type);
-  gboolean integer = !nd_sample_is_float (c->job.out_type);
-  gboolean is_double = c->job.precision == ND_PRECISION_DOUBLE;
-  gboolean fast =
-      method == ND_METHOD_TENSOR && c->job.accuracy == ND_ACCURACY_FAST;
-  gdouble l2_bound = method == ND_METHOD_FFT ? 1e-6 : fast ? 5e-4 : 2e-6;
-  gboolean is_made = c->job.response != ND_RESPONSE_ALL;
-  gboolean exact = c->exact && !is_made;
-  gint digits = is_double ? -53 : -24;
-  gdouble error2 = 0, norm2 = 0, bound, worst = 0;
-  gsize n_other = 0;
-
-  for (guint k = 0; k < c->bank->n_filters; k++)
-    taps = MAX (taps, nd_filter_count (c->bank->filters[k]));
-  if (is_double)
-    l2_bound = method == ND_METHOD_FFT ? 1e-13 : 1e-14;
-  /* The reference rounds its sums once. */
-  bound = exact && method != ND_METHOD_FFT && !fast
-      ? 0
-      : (8 * sqrt (taps + 1) + 1) * ldexp (1, digits) * largest * scale->gain;
-  if (method == ND_METHOD_TENSOR)
-    bound *= fast ? 500 : 2;
-  if (is_made)
-    bound *= c->bank->n_filters;
-  if (integer && bound > 0)
-    bound += 1; /* rounding may differ by one */
-  if (is_double && c->job.out_type == ND_FLOAT32 && bound > 0)
-    bound += ldexp (1, -23) * largest * scale->gain; /* the same */
-  for (gsize i = 0; i < bytes; i += step) {
-    gdouble g = sample_at (got + i, c->job.out_type);
-    gdouble w = sample_at (want + i, c->job.out_type);
-
-    if (!isfinite (w) || !isfinite (g)) {
-      if (isnan (w) ? !isnan (g) : w != g) {
-        g_printerr ("# sample %" G_GSIZE_FORMAT ": %g, not %g\n", i / step, g,
-            w);
-        return FALSE;
-      }
-      continue;
-    }
-    n_other += g != w;
-    worst = MAX (worst, fabs (g - w));
-    error2 += (g - w) * (g - w);
-    norm2 += w * w;
-  }
-  /* Labels may differ if two responses are nearly equal. */
-  if (c->job.response == ND_RESPONSE_ARGMAX)
-    return n_other <= bytes / step / 200
-        || (g_printerr ("# %" G_GSIZE_FORMAT " other labels\n", n_other),
-            FALSE);
-  /* If a response cancels, its error is compared with a tenth of the response
-   * without cancellation, because the error of a transform depends on all its
-   * input. */
-  norm2 = MAX (norm2, bytes / step * pow (0.1 * c->magnitude * scale->gain, 2));
-  if (c->job.out_type == ND_FLOAT64)
-    return sqrt (error2) <= l2_bound * sqrt (norm2)
-        || (g_printerr ("# relative L2 error %g\n", sqrt (error2 / norm2)),
-            FALSE);
-  if (!integer && !is_double
-      && (method == ND_METHOD_FFT || fast
-          || (method == ND_METHOD_TENSOR && !exact)))
-    return sqrt (error2) <= l2_bound * sqrt (norm2)
-        || (g_printerr ("# relative L2 error %g\n", sqrt (error2 / norm2)),
-            FALSE);
-  if (worst > bound)
-    g_printerr ("# error %g, bound %g\n", worst, bound);
-  return worst <= bound;
-}
-
-static gboolean
-compare (const Case *c, NdMethod method, const guint8 *got, const guint8 *want,
-    gsize bytes, gdouble largest)
-{
-  for (guint i = 0; i < c->outputs; i++) {
-    const NdScale scale = scale_of (c, i);
-
-    if (!compare_output (c, method, &scale, got + output_at (i, bytes),
-            want + output_at (kinds[i], bytes), bytes, largest)) {
-      g_printerr ("# in output %u of %u\n", i, c->outputs);
-      return FALSE;
-    }
-  }
-  return TRUE;
-}
-
-/* Whether all samples of all outputs are equal; NaN equals NaN. */
-static gboolean
-is_equal (const Case *c, const guint8 *got, const guint8 *want, gsize bytes)
-{
-  const gsize step = nd_sample_size (c->job.out_type);
-
-  for (gsize i = 0; i < c->outputs * bytes; i += step) {
-    const gsize at = output_at (i / bytes, bytes) + i % bytes;
-    const gdouble g = sample_at (got + at, c->job.out_type);
-    const gdouble w = sample_at (want + at, c->job.out_type);
-
-    if (g != w && !(isnan (g) && isnan (w))) {
-      g_printerr ("# sample %" G_GSIZE_FORMAT ": %.9g, not %.9g\n", i / step, g,
-          w);
-      return FALSE;
-    }
-  }
-  return TRUE;
-}
-
 /* Whether @method gives the same with less memory. */
 static gboolean
 check_slabs (guint index, const Case *c, NdMethod method, const guint8 *whole,
@@ -524,8 +384,8 @@ check_slabs (guint index, const Case *c, NdMethod method, const guint8 *whole,
   got = run (c, &c->job, c->volumes, method, &bytes, NULL);
   part = 1;
   if (method == ND_METHOD_DIRECT || method == ND_METHOD_SEPARABLE)
-    return is_equal (c, got, whole, bytes);
-  return compare (c, method, got, want, bytes, largest);
+    return outputs_are_equal (c, got, whole, bytes);
+  return outputs_compare (c, method, got, want, bytes, largest);
 }
 
 /* Whether @method gives the same on several devices. If a bank is divided,
@@ -545,8 +405,8 @@ check_spread (guint index, const Case *c, NdMethod method, const guint8 *whole,
 
     ok = method == ND_METHOD_SEPARABLE
             || (method == ND_METHOD_DIRECT && kind != ND_SPREAD_FILTERS)
-        ? is_equal (c, got, whole, bytes)
-        : compare (c, method, got, want, bytes, largest);
+        ? outputs_are_equal (c, got, whole, bytes)
+        : outputs_compare (c, method, got, want, bytes, largest);
     if (!ok)
       g_printerr ("# %u devices, kind %d\n", n_devices, kind);
   }
@@ -564,7 +424,7 @@ compare_begun (const Case *c, NdMethod method, const guint8 *want, gsize bytes)
     return TRUE;
   got = run (c, &c->job, c->volumes, method, &bytes, &begun);
   n_begun += begun;
-  if (is_equal (c, got, want, bytes))
+  if (outputs_are_equal (c, got, want, bytes))
     return TRUE;
   g_printerr ("# other values if begun ahead\n");
   return FALSE;
@@ -603,7 +463,7 @@ check (guint index, const Case *c)
       got = run (c, &c->job, c->volumes, m, &bytes, NULL);
 
       if (got
-          && (!compare (c, m, got, want, bytes, largest)
+          && (!outputs_compare (c, m, got, want, bytes, largest)
               || !compare_begun (c, m, got, bytes)
               || (opt_slabs && !check_slabs (index, c, m, got, want, largest))
               || (opt_spread

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tests/methods/outputs.h"
+
+#include <math.h>
+
+const guint output_kinds[OUTPUTS] = { 0, 1, 2, 0, 1 };
+
+guint
+output_volume (const Case *c, guint i)
+{
+  return output_kinds[i] == 1 ? c->reach.slots : 0;
+}
+
+NdScale
+output_scale (const Case *c, guint i)
+{
+  NdScale scale = c->scale;
+
+  if (output_kinds[i] == 2)
+    scale.gain /= 2;
+  return scale;
+}
+
+gsize
+output_at (guint i, gsize bytes)
+{
+  return GUARD + i * (bytes + GUARD);
+}
+
+static gboolean
+compare_output (const Case *c, NdMethod method, const NdScale *scale,
+    const guint8 *got, const guint8 *want, gsize bytes, gdouble largest)
+{
+  gsize taps = 0, step = nd_sample_size (c->job.out_type);
+  gboolean integer = !nd_sample_is_float (c->job.out_type);
+  gboolean is_double = c->job.precision == ND_PRECISION_DOUBLE;
+  gboolean fast =
+      method == ND_METHOD_TENSOR && c->job.accuracy == ND_ACCURACY_FAST;
+  gdouble l2_bound = method == ND_METHOD_FFT ? 1e-6 : fast ? 5e-4 : 2e-6;
+  gboolean is_made = c->job.response != ND_RESPONSE_ALL;
+  gboolean exact = c->exact && !is_made;
+  gint digits = is_double ? -53 : -24;
+  gdouble error2 = 0, norm2 = 0, bound, worst = 0;
+  gsize n_other = 0;
+
+  for (guint k = 0; k < c->bank->n_filters; k++)
+    taps = MAX (taps, nd_filter_count (c->bank->filters[k]));
+  if (is_double)
+    l2_bound = method == ND_METHOD_FFT ? 1e-13 : 1e-14;
+  /* The reference rounds its sums once. */
+  bound = exact && method != ND_METHOD_FFT && !fast
+      ? 0
+      : (8 * sqrt (taps + 1) + 1) * ldexp (1, digits) * largest * scale->gain;
+  if (method == ND_METHOD_TENSOR)
+    bound *= fast ? 500 : 2;
+  if (is_made)
+    bound *= c->bank->n_filters;
+  if (integer && bound > 0)
+    bound += 1; /* rounding may differ by one */
+  if (is_double && c->job.out_type == ND_FLOAT32 && bound > 0)
+    bound += ldexp (1, -23) * largest * scale->gain; /* the same */
+  for (gsize i = 0; i < bytes; i += step) {
+    gdouble g = sample_at (got + i, c->job.out_type);
+    gdouble w = sample_at (want + i, c->job.out_type);
+
+    if (!isfinite (w) || !isfinite (g)) {
+      if (isnan (w) ? !isnan (g) : w != g) {
+        g_printerr ("# sample %" G_GSIZE_FORMAT ": %g, not %g\n", i / step, g,
+            w);
+        return FALSE;
+      }
+      continue;
+    }
+    n_other += g != w;
+    worst = MAX (worst, fabs (g - w));
+    error2 += (g - w) * (g - w);
+    norm2 += w * w;
+  }
+  /* Labels may differ if two responses are nearly equal. */
+  if (c->job.response == ND_RESPONSE_ARGMAX)
+    return n_other <= bytes / step / 200
+        || (g_printerr ("# %" G_GSIZE_FORMAT " other labels\n", n_other),
+            FALSE);
+  /* If a response cancels, its error is compared with a tenth of the response
+   * without cancellation, because the error of a transform depends on all its
+   * input. */
+  norm2 = MAX (norm2, bytes / step * pow (0.1 * c->magnitude * scale->gain, 2));
+  if (c->job.out_type == ND_FLOAT64)
+    return sqrt (error2) <= l2_bound * sqrt (norm2)
+        || (g_printerr ("# relative L2 error %g\n", sqrt (error2 / norm2)),
+            FALSE);
+  if (!integer && !is_double
+      && (method == ND_METHOD_FFT || fast
+          || (method == ND_METHOD_TENSOR && !exact)))
+    return sqrt (error2) <= l2_bound * sqrt (norm2)
+        || (g_printerr ("# relative L2 error %g\n", sqrt (error2 / norm2)),
+            FALSE);
+  if (worst > bound)
+    g_printerr ("# error %g, bound %g\n", worst, bound);
+  return worst <= bound;
+}
+
+gboolean
+outputs_compare (const Case *c, NdMethod method, const guint8 *got,
+    const guint8 *want, gsize bytes, gdouble largest)
+{
+  for (guint i = 0; i < c->outputs; i++) {
+    const NdScale scale = output_scale (c, i);
+
+    if (!compare_output (c, method, &scale, got + output_at (i, bytes),
+            want + output_at (output_kinds[i], bytes), bytes, largest)) {
+      g_printerr ("# in output %u of %u\n", i, c->outputs);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+gboolean
+outputs_are_equal (const Case *c, const guint8 *got, const guint8 *want,
+    gsize bytes)
+{
+  const gsize step = nd_sample_size (c->job.out_type);
+
+  for (gsize i = 0; i < c->outputs * bytes; i += step) {
+    const gsize at = output_at (i / bytes, bytes) + i % bytes;
+    const gdouble g = sample_at (got + at, c->job.out_type);
+    const gdouble w = sample_at (want + at, c->job.out_type);
+
+    if (g != w && !(isnan (g) && isnan (w))) {
+      g_printerr ("# sample %" G_GSIZE_FORMAT ": %.9g, not %.9g\n", i / step, g,
+          w);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
