@@ -27,10 +27,15 @@ struct Passes
   Factor factors[ND_AXES];
   size_t offsets[ND_AXES]; /* of the weights in Fused::weights */
   int rows;                /* plane_rows () */
-  bool deep;               /* there is a pass along z */
-  int planes;              /* depth_planes (), if it is deep */
-  float outside;           /* the sum along x and y of border values */
-  int taps;                /* of the kernel for x, y and z; 0: not possible */
+  int strip_taps[2];       /* of the kernel for few taps along x and y; 0: not
+                            * possible */
+  int strip_low[2], strip_rows;
+  bool strip_check[2];
+  float strip_weights[2][MAX_STRIP_TAPS];
+  bool deep;     /* there is a pass along z */
+  int planes;    /* depth_planes (), if it is deep */
+  float outside; /* the sum along x and y of border values */
+  int taps;      /* of the kernel for x, y and z; 0: not possible */
   float together[3][MAX_SLIDING_TAPS]; /* its weights */
 };
 
@@ -79,9 +84,13 @@ private:
   void add_filter (const NdFilter *f);
   void add_factor (Passes &passes, int axis, const double *factor, int low,
       int n);
+  void add_strip (Passes &passes, int axis, const double *factor, int low,
+      int n) const;
   float sum_of_border (const Passes &passes) const;
   int put_together (float (*weights)[MAX_SLIDING_TAPS], double *const *factors,
       const int *low, const size_t *n) const;
+  void run_plane (const Passes &passes, const NdSamples *volume,
+      size_t component, const Store &out, cudaStream_t stream) const;
   void run (const Passes &passes, const NdSamples *volume, size_t component,
       const Store &out, cudaStream_t stream) const;
   size_t in_ring (size_t slot, size_t component, size_t k) const;
@@ -90,6 +99,7 @@ private:
   const NdReach reach;
   const ComputeStreams streams;
   const bool in_place; /* the last volume is read in place, there is no ring */
+  const bool all_finite; /* samples and border values */
   const SumLayout layout;
   NdSamples last;
   std::vector<Passes> filters;
@@ -102,6 +112,8 @@ private:
 Fused::Fused (const RingJob &job, const ComputeStreams &streams)
     : job (job), reach (nd_job_reach (&job)), streams (streams),
       in_place (reach.slots == 1 && !job.border_volumes),
+      all_finite (job.in_type != ND_FLOAT32
+          && std::isfinite (job.border_value)),
       layout (make_layout (job.shape.size))
 {
   bool deep = false;
@@ -127,8 +139,6 @@ Fused::add_factor (Passes &passes, int axis, const double *factor, int low,
 {
   Factor &f = passes.factors[axis];
   const int lead = axis == 0 ? (low % 4 + 4) % 4 : 0;
-  const bool finite =
-      job.in_type != ND_FLOAT32 && std::isfinite (job.border_value);
 
   f.low = low - lead;
   f.n = (lead + n + 3) / 4 * 4;
@@ -139,7 +149,30 @@ Fused::add_factor (Passes &passes, int axis, const double *factor, int low,
 
     /* The tap at the highest offset is the first coefficient. */
     values.push_back (used ? (float) factor[n - 1 - (k - lead)] : 0);
-    f.check |= !finite && values.back () == 0;
+    f.check |= !all_finite && values.back () == 0;
+  }
+}
+
+/* The taps of the kernel for few taps along @axis, x or y. Those before and
+ * after the filter's are 0. */
+void
+Fused::add_strip (Passes &passes, int axis, const double *factor, int low,
+    int n) const
+{
+  int first = low;
+  const int taps = is_sample (job.in_type, job.border_value)
+      ? strip_taps (&first, n, axis)
+      : 0;
+
+  passes.strip_taps[axis] = taps;
+  passes.strip_low[axis] = first;
+  for (int k = 0; k < taps; k++) {
+    const int i = n - 1 - (k - (low - first));
+    const bool used = i >= 0 && i < n;
+    const float w = used ? (float) factor[i] : 0;
+
+    passes.strip_weights[axis][k] = w;
+    passes.strip_check[axis] |= !all_finite && w == 0;
   }
 }
 
@@ -157,12 +190,15 @@ Fused::add_filter (const NdFilter *f)
   passes.taps = put_together (passes.together, factors, low, f->size);
   for (int a = 0; a < ND_AXES; a++) {
     add_factor (passes, a, factors[a], low[a], f->size[a]);
+    if (a < 2)
+      add_strip (passes, a, factors[a], low[a], f->size[a]);
     g_free (factors[a]);
   }
   passes.deep = low[2] != 0 || high[2] != 0;
   passes.outside = sum_of_border (passes);
   passes.rows =
       plane_rows (job.shape.size, passes.factors[0], passes.factors[1]);
+  passes.strip_rows = strip_rows (job.shape.size, passes.strip_taps[1]);
   if (passes.deep)
     passes.planes = depth_planes (job.shape.size, passes.factors[2]);
   filters.push_back (passes);
@@ -245,6 +281,29 @@ Fused::allocate ()
   }
 }
 
+/* x and y of one component. */
+void
+Fused::run_plane (const Passes &p, const NdSamples *volume, size_t component,
+    const Store &out, cudaStream_t stream) const
+{
+  const size_t *size = job.shape.size;
+
+  if (p.strip_taps[0] > 0 && p.strip_taps[1] > 0) {
+    const StripPass strip = { volume, job.in_type, component, job.border,
+      (float) job.border_value, size, { p.strip_taps[0], p.strip_taps[1] },
+      { p.strip_low[0], p.strip_low[1] },
+      { p.strip_weights[0], p.strip_weights[1] },
+      { p.strip_check[0], p.strip_check[1] }, p.strip_rows };
+
+    if (run_strips (strip, out, stream))
+      return;
+  }
+  const PlanePass plane = { volume, job.in_type, component, job.border,
+    (float) job.border_value, size, p.factors[0], p.factors[1], p.rows };
+
+  run_planes (plane, out, stream);
+}
+
 /* x, y and z of one component. */
 void
 Fused::run (const Passes &p, const NdSamples *volume, size_t component,
@@ -261,13 +320,11 @@ Fused::run (const Passes &p, const NdSamples *volume, size_t component,
     run_sliding (pass, out, stream);
     return;
   }
-  const PlanePass plane = { volume, job.in_type, component, job.border,
-    (float) job.border_value, size, p.factors[0], p.factors[1], p.rows };
   const Store store = { (unsigned char *) between.get (), sizeof (float),
     layout.row * sizeof (float), layout.slice * sizeof (float), ND_FLOAT32,
     false, 1, 0 };
 
-  run_planes (plane, p.deep ? store : out, stream);
+  run_plane (p, volume, component, p.deep ? store : out, stream);
   if (p.deep) {
     const DepthPass depth = { between.get (), layout, job.border, p.outside,
       size, p.factors[2], p.planes };

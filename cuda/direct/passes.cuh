@@ -61,6 +61,41 @@ struct PlanePass
 void prepare_planes (NdSampleType type);
 void run_planes (const PlanePass &pass, const Store &out, cudaStream_t stream);
 
+/* x and y of filters with few taps. There are kernels for 1, 5, 9 and so on up
+ * to MAX_STRIP_TAPS. */
+constexpr int MAX_STRIP_TAPS = 41;
+struct StripPass
+{
+  const NdSamples *volume;
+  NdSampleType type;
+  size_t component;
+  int border;
+  float border_value;
+  const size_t *size;
+  int taps[2];             /* strip_taps () of x and y */
+  int low[2];              /* offsets of the first taps */
+  const float *weights[2]; /* on the host */
+  bool check[2];           /* as in Factor */
+  int rows;                /* strip_rows () */
+};
+/* The least number of taps that sums @n taps along x or y, of which the first
+ * has the offset @low; 0: there are too many. Changes @low to the offset of the
+ * first tap of the kernel. */
+int strip_taps (int *low, int n, int axis);
+/* @taps: along y. The other functions are like those of PlanePass. */
+int strip_rows (const size_t size[3], int taps);
+/* Returns false if the rows of the volume do not begin at multiples of four
+ * samples, or samples are not side by side: run_planes () has to run. */
+bool run_strips (const StripPass &pass, const Store &out, cudaStream_t stream);
+
+/* The samples between a multiple of four and the first sample that a kernel
+ * reads for a multiple of four. */
+__host__ __device__ constexpr int
+strip_lead (int taps)
+{
+  return (4 - taps / 2 % 4) % 4;
+}
+
 /* z. @outside: the sum that replaces a border volume's. */
 struct DepthPass
 {
