@@ -27,15 +27,12 @@ struct Passes
   Factor factors[ND_AXES];
   size_t offsets[ND_AXES]; /* of the weights in Fused::weights */
   int rows;                /* plane_rows () */
-  int strip_taps[2];       /* of the kernel for few taps along x and y; 0: not
-                            * possible */
-  int strip_low[2], strip_rows;
-  bool strip_check[2];
-  float strip_weights[2][MAX_STRIP_TAPS];
-  bool deep;     /* there is a pass along z */
-  int planes;    /* depth_planes (), if it is deep */
-  float outside; /* the sum along x and y of border values */
-  int taps;      /* of the kernel for x, y and z; 0: not possible */
+  FewTaps few[3];          /* along x, y and z */
+  int strip_rows;          /* strip_rows () */
+  bool deep;               /* there is a pass along z */
+  int planes;              /* depth_planes (), if it is deep */
+  float outside;           /* the sum along x and y of border values */
+  int taps;                /* of the kernel for x, y and z; 0: not possible */
   float together[3][MAX_SLIDING_TAPS]; /* its weights */
 };
 
@@ -84,8 +81,7 @@ private:
   void add_filter (const NdFilter *f);
   void add_factor (Passes &passes, int axis, const double *factor, int low,
       int n);
-  void add_strip (Passes &passes, int axis, const double *factor, int low,
-      int n) const;
+  FewTaps make_few_taps (int axis, const double *factor, int low, int n) const;
   float sum_of_border (const Passes &passes) const;
   int put_together (float (*weights)[MAX_SLIDING_TAPS], double *const *factors,
       const int *low, const size_t *n) const;
@@ -153,27 +149,22 @@ Fused::add_factor (Passes &passes, int axis, const double *factor, int low,
   }
 }
 
-/* The taps of the kernel for few taps along @axis, x or y. Those before and
- * after the filter's are 0. */
-void
-Fused::add_strip (Passes &passes, int axis, const double *factor, int low,
-    int n) const
+/* Taps before and after those of the filter are 0. */
+FewTaps
+Fused::make_few_taps (int axis, const double *factor, int low, int n) const
 {
-  int first = low;
-  const int taps = is_sample (job.in_type, job.border_value)
-      ? strip_taps (&first, n, axis)
-      : 0;
+  FewTaps taps = {};
 
-  passes.strip_taps[axis] = taps;
-  passes.strip_low[axis] = first;
-  for (int k = 0; k < taps; k++) {
-    const int i = n - 1 - (k - (low - first));
+  taps.low = low;
+  taps.n = few_taps (&taps.low, n, axis);
+  for (int k = 0; k < taps.n; k++) {
+    const int i = n - 1 - (k - (low - taps.low));
     const bool used = i >= 0 && i < n;
-    const float w = used ? (float) factor[i] : 0;
 
-    passes.strip_weights[axis][k] = w;
-    passes.strip_check[axis] |= !all_finite && w == 0;
+    taps.weights[k] = used ? (float) factor[i] : 0;
+    taps.check |= !all_finite && taps.weights[k] == 0;
   }
+  return taps;
 }
 
 void
@@ -190,15 +181,15 @@ Fused::add_filter (const NdFilter *f)
   passes.taps = put_together (passes.together, factors, low, f->size);
   for (int a = 0; a < ND_AXES; a++) {
     add_factor (passes, a, factors[a], low[a], f->size[a]);
-    if (a < 2)
-      add_strip (passes, a, factors[a], low[a], f->size[a]);
+    if (a < 3)
+      passes.few[a] = make_few_taps (a, factors[a], low[a], f->size[a]);
     g_free (factors[a]);
   }
   passes.deep = low[2] != 0 || high[2] != 0;
   passes.outside = sum_of_border (passes);
   passes.rows =
       plane_rows (job.shape.size, passes.factors[0], passes.factors[1]);
-  passes.strip_rows = strip_rows (job.shape.size, passes.strip_taps[1]);
+  passes.strip_rows = strip_rows (job.shape.size, passes.few[1]);
   if (passes.deep)
     passes.planes = depth_planes (job.shape.size, passes.factors[2]);
   filters.push_back (passes);
@@ -288,12 +279,10 @@ Fused::run_plane (const Passes &p, const NdSamples *volume, size_t component,
 {
   const size_t *size = job.shape.size;
 
-  if (p.strip_taps[0] > 0 && p.strip_taps[1] > 0) {
+  if (p.few[0].n > 0 && p.few[1].n > 0
+      && is_sample (job.in_type, job.border_value)) {
     const StripPass strip = { volume, job.in_type, component, job.border,
-      (float) job.border_value, size, { p.strip_taps[0], p.strip_taps[1] },
-      { p.strip_low[0], p.strip_low[1] },
-      { p.strip_weights[0], p.strip_weights[1] },
-      { p.strip_check[0], p.strip_check[1] }, p.strip_rows };
+      (float) job.border_value, size, &p.few[0], &p.few[1], p.strip_rows };
 
     if (run_strips (strip, out, stream))
       return;
@@ -329,7 +318,8 @@ Fused::run (const Passes &p, const NdSamples *volume, size_t component,
     const DepthPass depth = { between.get (), layout, job.border, p.outside,
       size, p.factors[2], p.planes };
 
-    run_depth (depth, out, stream);
+    if (!run_few_depth (depth, p.few[2], out, stream))
+      run_depth (depth, out, stream);
   }
 }
 

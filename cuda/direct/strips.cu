@@ -8,7 +8,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "cuda/device.h"
-#include "cuda/direct/columns.cuh"
+#include "cuda/direct/fewtaps.cuh"
 #include "cuda/direct/quads.cuh"
 #include "cuda/launch.cuh"
 
@@ -23,14 +23,11 @@ namespace
 constexpr int ROWS = 8;   /* that a warp sums along x together */
 constexpr int LANES = 4;  /* of a row */
 constexpr int ACROSS = 8; /* outputs of a lane: STRIP / LANES */
-constexpr int DOWN = 8;   /* rows of outputs of a lane; it has four columns */
-constexpr int GROUPS = 4; /* of rows, that a warp sums along y together */
-constexpr int TOGETHER = WARPS * GROUPS * DOWN; /* rows of a thread block */
 constexpr int PITCH = 36; /* of sums: rows are in different banks */
 
 /* Quads of samples that a lane reads. */
 template <int N>
-constexpr int quads_of = (ACROSS + strip_lead (N) + N + 2) / 4;
+constexpr int quads_of = (ACROSS + lead_of (N) + N + 2) / 4;
 
 struct StripArguments
 {
@@ -39,15 +36,12 @@ struct StripArguments
   int border;
   float border_value;
   int size[3];
-  int low[2]; /* offsets of the first samples along x and y */
-  int taps[2];
-  bool check[2];
   Store out;
   int strips;
-  int rows;    /* of outputs of a thread block */
-  int outside; /* samples of a row that are copied at a border, a multiple of
+  int rows;     /* of outputs of a thread block */
+  int outside;  /* samples of a row that are copied at a border, a multiple of
                 * four */
-  float weights[2][MAX_STRIP_TAPS];
+  FewTaps x, y; /* x.low: of the first sample that is read */
 };
 
 /* The samples outside the volume that a strip reads. */
@@ -63,34 +57,9 @@ shared_bytes (int rows, int taps)
 {
   return (size_t) PITCH * (column_rows (rows, taps) + ROWS) * sizeof (float);
 }
-
-/* Calls @visit with a number of taps that is known to the compiler. */
-template <typename F>
-__device__ __forceinline__ void
-visit_taps (int taps, F visit)
-{
-  switch (taps / 4) {
-#define CASE(I)                                        \
-  case I:                                              \
-    visit (std::integral_constant<int, 4 * I + 1> ()); \
-    break
-    CASE (0);
-    CASE (1);
-    CASE (2);
-    CASE (3);
-    CASE (4);
-    CASE (5);
-    CASE (6);
-    CASE (7);
-    CASE (8);
-    CASE (9);
-    CASE (10);
-#undef CASE
-    default:
-      break;
-  }
-}
-static_assert (MAX_STRIP_TAPS == 41, "visit_taps() lacks a number");
+static_assert (PITCH * (column_rows (256, MAX_FEW_TAPS) + ROWS) * sizeof (float)
+        < 48 * 1024,
+    "more needs the permission of the device");
 
 /* The samples of a lane: those of a row from column @x on. */
 template <typename T>
@@ -118,7 +87,7 @@ struct Row
   }
 
   /* Loads any quads. The lanes of a row copy the samples outside the volume to
-   * @outside in shared memory. All lanes of a warp call it. */
+   * @copies in shared memory. All lanes of a warp call it. */
   template <int N>
   __device__ __forceinline__ void load (Quad<T> (&quads)[N],
       const Outside &outside, T *copies) const
@@ -145,7 +114,7 @@ struct Row
   }
 };
 
-/* sum[o] = the sum over k < N of weights[k] * sample o + k + strip_lead (N). */
+/* sum[o] = the sum over k < N of weights[k] * sample o + k + lead_of (N). */
 template <int N, typename T>
 __device__ __forceinline__ void
 sum_row (const StripArguments &a, float (&sum)[ACROSS],
@@ -163,10 +132,10 @@ sum_row (const StripArguments &a, float (&sum)[ACROSS],
     for (int j = 0; j < 4; j++) {
 #pragma unroll
       for (int o = 0; o < ACROSS; o++) {
-        const int k = 4 * i + j - strip_lead (N) - o;
+        const int k = 4 * i + j - lead_of (N) - o;
 
         if (k >= 0 && k < N)
-          sum[o] = fmaf (a.weights[0][k], v[j], sum[o]);
+          sum[o] = fmaf (a.x.weights[k], v[j], sum[o]);
       }
     }
   }
@@ -177,83 +146,18 @@ template <typename T>
 __device__ __forceinline__ float
 sum_again (const StripArguments &a, const Row<T> &row, int o)
 {
-  const int x = row.x + o + strip_lead (a.taps[0]);
+  const int x = row.x + o + lead_of (a.x.n);
   float sum = 0;
 
 #pragma unroll 1
-  for (int k = 0; k < a.taps[0]; k++) {
-    const float w = a.weights[0][k];
+  for (int k = 0; k < a.x.n; k++) {
+    const float w = a.x.weights[k];
 
     if (w != 0)
       sum = fmaf (w,
           (float) row.sample (border_index (a.border, x + k, a.size[0])), sum);
   }
   return sum;
-}
-
-/* sum[o][c] = the sum over k < N of weights[k] * rows[(o + k) * PITCH + c]. */
-template <int N>
-__device__ __forceinline__ void
-sum_columns (const StripArguments &a, float (&sum)[DOWN][4], const float *rows)
-{
-#pragma unroll
-  for (int o = 0; o < DOWN; o++)
-    sum[o][0] = sum[o][1] = sum[o][2] = sum[o][3] = 0;
-#pragma unroll
-  for (int i = 0; i < DOWN + N - 1; i++) {
-    const float4 v = *(const float4 *) (rows + i * PITCH);
-
-#pragma unroll
-    for (int o = 0; o < DOWN; o++) {
-      if (i < o || i >= o + N)
-        continue;
-      const float w = a.weights[1][i - o];
-
-      sum[o][0] = fmaf (w, v.x, sum[o][0]);
-      sum[o][1] = fmaf (w, v.y, sum[o][1]);
-      sum[o][2] = fmaf (w, v.z, sum[o][2]);
-      sum[o][3] = fmaf (w, v.w, sum[o][3]);
-    }
-  }
-}
-
-/* Sums four columns without the weights that are 0. */
-__device__ __forceinline__ void
-sum_four (const StripArguments &a, float (&sum)[4], const float *rows)
-{
-#pragma unroll
-  for (int c = 0; c < 4; c++)
-    sum[c] = 0;
-#pragma unroll 1
-  for (int k = 0; k < a.taps[1]; k++) {
-    const float w = a.weights[1][k];
-    const float4 v = *(const float4 *) (rows + k * PITCH);
-
-    if (w == 0)
-      continue;
-    sum[0] = fmaf (w, v.x, sum[0]);
-    sum[1] = fmaf (w, v.y, sum[1]);
-    sum[2] = fmaf (w, v.z, sum[2]);
-    sum[3] = fmaf (w, v.w, sum[3]);
-  }
-}
-
-/* Stores four columns of responses. */
-__device__ __forceinline__ void
-store_rows (const StripArguments &a, const float (&v)[DOWN][4],
-    unsigned char *p)
-{
-  if (a.out.type == ND_FLOAT32) {
-#pragma unroll
-    for (int o = 0; o < DOWN; o++, p += a.out.row)
-      *(float4 *) p = make_float4 (v[o][0], v[o][1], v[o][2], v[o][3]);
-  } else {
-#pragma unroll
-    for (int o = 0; o < DOWN; o++, p += a.out.row)
-      *(uchar4 *) p =
-          make_uchar4 (saturate (v[o][0], 255), saturate (v[o][1], 255),
-              saturate (v[o][2], 255), saturate (v[o][3], 255));
-  }
 }
 
 __device__ __forceinline__ void
@@ -271,13 +175,12 @@ strip_kernel (const __grid_constant__ StripArguments a)
   __shared__ int columns[PITCH];
   float *const sums = (float *) shared;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int x0 = blockIdx.x % a.strips * STRIP, first = x0 + a.low[0];
-  const int y0 = blockIdx.x / a.strips * a.rows, low = y0 + a.low[1];
-  const int n = min (a.rows, a.size[1] - y0), rows = n + a.taps[1] - 1;
+  const int x0 = blockIdx.x % a.strips * STRIP, first = x0 + a.x.low;
+  const int y0 = blockIdx.x / a.strips * a.rows, low = y0 + a.y.low;
+  const int n = min (a.rows, a.size[1] - y0), rows = n + a.y.n - 1;
   const int across = lane % LANES * ACROSS; /* from x0 to the lane's outputs */
   /* Whether all samples are inside the volume. */
-  const bool is_inside =
-      first >= 0 && first + STRIP + a.taps[0] + 4 <= a.size[0];
+  const bool is_inside = first >= 0 && first + STRIP + a.x.n + 4 <= a.size[0];
   const bool is_plain = is_inside
       && (a.border != ND_BORDER_CONSTANT
           || (low >= 0 && low + rows + ROWS <= a.size[1]));
@@ -304,7 +207,7 @@ strip_kernel (const __grid_constant__ StripArguments a)
   };
   bool again = false;
 
-  visit_taps (a.taps[0], [&] (auto taps) {
+  visit_taps (a.x.n, [&] (auto taps) {
     constexpr int N = decltype (taps)::value;
 
 #pragma unroll 1
@@ -321,7 +224,7 @@ strip_kernel (const __grid_constant__ StripArguments a)
         row_of (r).load (quads, outside, (T *) to);
       sum_row<N> (a, sum, quads);
       put_row (to + across, sum);
-      again |= a.check[0] && !all_finite (sum);
+      again |= a.x.check && !all_finite (sum);
     }
   });
   if (again) {
@@ -334,51 +237,22 @@ strip_kernel (const __grid_constant__ StripArguments a)
   }
   __syncthreads ();
   const int x = x0 + lane % 8 * 4;
-  const int group = (warp * GROUPS + lane / 8) * DOWN;
-  const float *const mine = sums + lane % 8 * 4;
 
-  again = false;
-  visit_taps (a.taps[1], [&] (auto taps) {
-#pragma unroll 1
-    for (int r = group; r < n; r += TOGETHER) {
-      bool is_plain = r + DOWN <= n && x + 4 <= a.size[0];
-      float sum[DOWN][4];
-
-      sum_columns<decltype (taps)::value> (a, sum, mine + r * PITCH);
-      if (a.check[1]) {
-#pragma unroll
-        for (int o = 0; o < DOWN; o++)
-          is_plain &= all_finite (sum[o]);
-      }
-      if (is_plain)
-        store_rows (a, sum,
-            a.out.out + x * a.out.sample + (y0 + r) * a.out.row
-                + z * a.out.slice);
-      again |= !is_plain;
-    }
-  });
-  if (again && x < a.size[0]) {
-#pragma unroll 1
-    for (int r = group; r < n; r += TOGETHER) {
-#pragma unroll 1
-      for (int o = 0; o < min (DOWN, n - r); o++) {
-        float four[4];
-
-        sum_four (a, four, mine + (r + o) * PITCH);
-        store_four (a.out, four, a.size[0] - x, x, y0 + r + o, z);
-      }
-    }
-  }
+  compute_columns<PITCH> (a.y, a.out, sums + lane % 8 * 4,
+      (warp * GROUPS + lane / 8) * DOWN, WARPS * WARP_ROWS, n, a.size[0] - x,
+      a.out.out + x * a.out.sample + y0 * a.out.row + z * a.out.slice,
+      a.out.row, [&] (int r, const float (&sum)[4]) {
+        store_four (a.out, sum, a.size[0] - x, x, y0 + r, z);
+      });
 }
 
 } // namespace
 
 int
-strip_taps (int *low, int n, int axis)
+few_taps (int *low, int n, int axis)
 {
-  for (int taps = 1; taps <= MAX_STRIP_TAPS; taps += 4) {
-    const int lead = strip_lead (taps);
-    const int before = axis == 0 ? ((*low - lead) % 4 + 4) % 4 : 0;
+  for (int taps = 1; taps <= MAX_FEW_TAPS; taps += 4) {
+    const int before = axis == 0 ? ((*low - lead_of (taps)) % 4 + 4) % 4 : 0;
 
     if (before + n > taps)
       continue;
@@ -389,10 +263,10 @@ strip_taps (int *low, int n, int axis)
 }
 
 int
-strip_rows (const size_t size[3], int taps)
+strip_rows (const size_t size[3], const FewTaps &y)
 {
   return choose_outputs (size[1], (size[0] + STRIP - 1) / STRIP * size[2],
-      [&] (int rows) { return shared_bytes (rows, taps); });
+      [&] (int rows) { return shared_bytes (rows, y.n); });
 }
 
 bool
@@ -402,11 +276,7 @@ run_strips (const StripPass &pass, const Store &out, cudaStream_t stream)
   const size_t sample = nd_sample_size (pass.type);
   StripArguments a = {};
 
-  const size_t out_sample = nd_sample_size ((NdSampleType) out.type);
-
-  if (!volume || volume->sample != sample || out.sample != out_sample
-      || ((size_t) out.out | out.row | out.slice) % (4 * out_sample) != 0
-      || out.scaled || (out.type != ND_FLOAT32 && out.type != ND_UINT8))
+  if (!volume || volume->sample != sample || !stores_quads (out))
     return false;
   a.in = volume->data + pass.component * sample;
   a.row = volume->row;
@@ -417,18 +287,13 @@ run_strips (const StripPass &pass, const Store &out, cudaStream_t stream)
   a.border_value = pass.border_value;
   for (int axis = 0; axis < 3; axis++)
     a.size[axis] = pass.size[axis];
-  for (int axis = 0; axis < 2; axis++) {
-    a.low[axis] = pass.low[axis];
-    a.taps[axis] = pass.taps[axis];
-    a.check[axis] = pass.check[axis];
-    std::copy_n (pass.weights[axis], pass.taps[axis], a.weights[axis]);
-  }
-  a.low[0] -= strip_lead (a.taps[0]);
+  a.x = *pass.x;
+  a.y = *pass.y;
+  a.x.low -= lead_of (a.x.n);
 
   /* The samples of a strip before the volume and after it. */
-  const int left = std::max (-a.low[0], 0);
-  const int right =
-      std::max (a.low[0] + strip_lead (a.taps[0]) + a.taps[0] - 1, 0);
+  const int left = std::max (-a.x.low, 0);
+  const int right = std::max (a.x.low + lead_of (a.x.n) + a.x.n - 1, 0);
 
   a.outside = (std::max (left, right + 3) + 3) / 4 * 4;
   if (a.outside > PITCH
@@ -445,7 +310,7 @@ run_strips (const StripPass &pass, const Store &out, cudaStream_t stream)
         (a.size[2] + most - 1) / most);
 
     launch_early (strip_kernel<T>, blocks, PASS_THREADS,
-        shared_bytes (a.rows, a.taps[1]), stream, a);
+        shared_bytes (a.rows, a.y.n), stream, a);
   });
   return true;
 }
