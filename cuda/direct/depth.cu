@@ -1,5 +1,6 @@
-/* The pass along z of method `separable`. A thread block reads the columns of a
- * strip of one row, for all its outputs, to shared memory.
+/* The pass along z of method `separable` for any number of taps and any layout
+ * of responses. A thread block reads the columns of a strip of one row, for all
+ * its outputs, to shared memory.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

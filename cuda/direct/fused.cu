@@ -27,6 +27,8 @@ struct Passes
   Factor factors[ND_AXES];
   size_t offsets[ND_AXES]; /* of the weights in Fused::weights */
   int rows;                /* plane_rows () */
+  FewTaps few[3];          /* along x, y and z */
+  int strip_rows;          /* strip_rows () */
   bool deep;               /* there is a pass along z */
   int planes;              /* depth_planes (), if it is deep */
   float outside;           /* the sum along x and y of border values */
@@ -79,9 +81,12 @@ private:
   void add_filter (const NdFilter *f);
   void add_factor (Passes &passes, int axis, const double *factor, int low,
       int n);
+  FewTaps make_few_taps (int axis, const double *factor, int low, int n) const;
   float sum_of_border (const Passes &passes) const;
   int put_together (float (*weights)[MAX_SLIDING_TAPS], double *const *factors,
       const int *low, const size_t *n) const;
+  void run_plane (const Passes &passes, const NdSamples *volume,
+      size_t component, const Store &out, cudaStream_t stream) const;
   void run (const Passes &passes, const NdSamples *volume, size_t component,
       const Store &out, cudaStream_t stream) const;
   size_t in_ring (size_t slot, size_t component, size_t k) const;
@@ -90,6 +95,7 @@ private:
   const NdReach reach;
   const ComputeStreams streams;
   const bool in_place; /* the last volume is read in place, there is no ring */
+  const bool all_finite; /* samples and border values */
   const SumLayout layout;
   NdSamples last;
   std::vector<Passes> filters;
@@ -102,6 +108,8 @@ private:
 Fused::Fused (const RingJob &job, const ComputeStreams &streams)
     : job (job), reach (nd_job_reach (&job)), streams (streams),
       in_place (reach.slots == 1 && !job.border_volumes),
+      all_finite (job.in_type != ND_FLOAT32
+          && std::isfinite (job.border_value)),
       layout (make_layout (job.shape.size))
 {
   bool deep = false;
@@ -127,8 +135,6 @@ Fused::add_factor (Passes &passes, int axis, const double *factor, int low,
 {
   Factor &f = passes.factors[axis];
   const int lead = axis == 0 ? (low % 4 + 4) % 4 : 0;
-  const bool finite =
-      job.in_type != ND_FLOAT32 && std::isfinite (job.border_value);
 
   f.low = low - lead;
   f.n = (lead + n + 3) / 4 * 4;
@@ -139,8 +145,26 @@ Fused::add_factor (Passes &passes, int axis, const double *factor, int low,
 
     /* The tap at the highest offset is the first coefficient. */
     values.push_back (used ? (float) factor[n - 1 - (k - lead)] : 0);
-    f.check |= !finite && values.back () == 0;
+    f.check |= !all_finite && values.back () == 0;
   }
+}
+
+/* Taps before and after those of the filter are 0. */
+FewTaps
+Fused::make_few_taps (int axis, const double *factor, int low, int n) const
+{
+  FewTaps taps = {};
+
+  taps.low = low;
+  taps.n = few_taps (&taps.low, n, axis);
+  for (int k = 0; k < taps.n; k++) {
+    const int i = n - 1 - (k - (low - taps.low));
+    const bool used = i >= 0 && i < n;
+
+    taps.weights[k] = used ? (float) factor[i] : 0;
+    taps.check |= !all_finite && taps.weights[k] == 0;
+  }
+  return taps;
 }
 
 void
@@ -157,12 +181,15 @@ Fused::add_filter (const NdFilter *f)
   passes.taps = put_together (passes.together, factors, low, f->size);
   for (int a = 0; a < ND_AXES; a++) {
     add_factor (passes, a, factors[a], low[a], f->size[a]);
+    if (a < 3)
+      passes.few[a] = make_few_taps (a, factors[a], low[a], f->size[a]);
     g_free (factors[a]);
   }
   passes.deep = low[2] != 0 || high[2] != 0;
   passes.outside = sum_of_border (passes);
   passes.rows =
       plane_rows (job.shape.size, passes.factors[0], passes.factors[1]);
+  passes.strip_rows = strip_rows (job.shape.size, passes.few[1]);
   if (passes.deep)
     passes.planes = depth_planes (job.shape.size, passes.factors[2]);
   filters.push_back (passes);
@@ -245,6 +272,27 @@ Fused::allocate ()
   }
 }
 
+/* x and y of one component. */
+void
+Fused::run_plane (const Passes &p, const NdSamples *volume, size_t component,
+    const Store &out, cudaStream_t stream) const
+{
+  const size_t *size = job.shape.size;
+
+  if (p.few[0].n > 0 && p.few[1].n > 0
+      && is_sample (job.in_type, job.border_value)) {
+    const StripPass strip = { volume, job.in_type, component, job.border,
+      (float) job.border_value, size, &p.few[0], &p.few[1], p.strip_rows };
+
+    if (run_strips (strip, out, stream))
+      return;
+  }
+  const PlanePass plane = { volume, job.in_type, component, job.border,
+    (float) job.border_value, size, p.factors[0], p.factors[1], p.rows };
+
+  run_planes (plane, out, stream);
+}
+
 /* x, y and z of one component. */
 void
 Fused::run (const Passes &p, const NdSamples *volume, size_t component,
@@ -261,18 +309,17 @@ Fused::run (const Passes &p, const NdSamples *volume, size_t component,
     run_sliding (pass, out, stream);
     return;
   }
-  const PlanePass plane = { volume, job.in_type, component, job.border,
-    (float) job.border_value, size, p.factors[0], p.factors[1], p.rows };
   const Store store = { (unsigned char *) between.get (), sizeof (float),
     layout.row * sizeof (float), layout.slice * sizeof (float), ND_FLOAT32,
     false, 1, 0 };
 
-  run_planes (plane, p.deep ? store : out, stream);
+  run_plane (p, volume, component, p.deep ? store : out, stream);
   if (p.deep) {
     const DepthPass depth = { between.get (), layout, job.border, p.outside,
       size, p.factors[2], p.planes };
 
-    run_depth (depth, out, stream);
+    if (!run_few_depth (depth, p.few[2], out, stream))
+      run_depth (depth, out, stream);
   }
 }
 

@@ -61,6 +61,46 @@ struct PlanePass
 void prepare_planes (NdSampleType type);
 void run_planes (const PlanePass &pass, const Store &out, cudaStream_t stream);
 
+/* The taps of a filter along one axis for kernels with code for each number of
+ * taps: 1, 5, 9 and so on. */
+constexpr int MAX_FEW_TAPS = 41;
+struct FewTaps
+{
+  int n;                       /* 0: there are too many */
+  int low;                     /* the offset of the first tap */
+  bool check;                  /* as in Factor */
+  float weights[MAX_FEW_TAPS]; /* unused ones are 0 */
+};
+/* Returns FewTaps::n for @n taps along @axis, of which the first has the offset
+ * @low. Changes @low to the offset of the first tap of the kernel. */
+int few_taps (int *low, int n, int axis);
+
+/* Along x such a kernel reads from a multiple of four samples on. Its first tap
+ * is so many samples further. */
+__host__ __device__ constexpr int
+lead_of (int taps)
+{
+  return (4 - taps / 2 % 4) % 4;
+}
+
+/* x and y of filters with few taps. */
+struct StripPass
+{
+  const NdSamples *volume;
+  NdSampleType type;
+  size_t component;
+  int border;
+  float border_value; /* a sample of @type */
+  const size_t *size;
+  const FewTaps *x, *y;
+  int rows; /* strip_rows () */
+};
+int strip_rows (const size_t size[3], const FewTaps &y);
+/* Returns false if rows of samples or responses do not begin at multiples of
+ * four, or the samples of a row are not side by side: run_planes () has to
+ * run. */
+bool run_strips (const StripPass &pass, const Store &out, cudaStream_t stream);
+
 /* z. @outside: the sum that replaces a border volume's. */
 struct DepthPass
 {
@@ -74,6 +114,9 @@ struct DepthPass
 };
 void prepare_depth ();
 void run_depth (const DepthPass &pass, const Store &out, cudaStream_t stream);
+/* The same with few taps. Returns false if run_depth () has to run. */
+bool run_few_depth (const DepthPass &pass, const FewTaps &z, const Store &out,
+    cudaStream_t stream);
 
 /* x, y and z together, of filters with as many taps along each axis. */
 constexpr int MAX_SLIDING_TAPS = 9;

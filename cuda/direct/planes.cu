@@ -1,13 +1,15 @@
-/* The passes along x and y of method `separable`, in one kernel. A thread block
- * computes a strip of a plane: its warps sum along x, eight rows at a time,
- * from samples that they converted and extended by the border in shared memory.
- * Then they sum these sums along y.
+/* The passes along x and y of method `separable`, in one kernel for any number
+ * of taps and any layout of samples and responses. A thread block computes a
+ * strip of a plane: its warps sum along x, eight rows at a time, from samples
+ * that they converted and extended by the border in shared memory. Then they
+ * sum these sums along y.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #include "cuda/device.h"
 #include "cuda/direct/columns.cuh"
+#include "cuda/direct/quads.cuh"
 #include "cuda/launch.cuh"
 
 #include <algorithm>
@@ -38,13 +40,6 @@ struct PlaneArguments
   int strips;
   int rows;  /* of outputs of a thread block */
   int quads; /* of a row of samples */
-};
-
-/* Four samples side by side. */
-template <typename T>
-struct alignas (4 * sizeof (T)) Quad
-{
-  T v[4];
 };
 
 __host__ __device__ int

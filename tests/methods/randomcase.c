@@ -259,6 +259,9 @@ static const Large larges[] = {
   { ND_UINT8, { 96, 40, 30 }, { 3, 7, 5, 1 }, .is_resident = TRUE },
   { ND_UINT8, { 144, 130, 2 }, { 3, 33, 1, 1 }, .side = -1 },
   { ND_FLOAT32, { 144, 130, 2 }, { 33, 33, 1, 1 }, .side = 1 },
+  { ND_FLOAT32, { 160, 280, 2 }, { 39, 18, 3, 1 }, TRUE, .is_separable = TRUE },
+  { ND_UINT8, { 256, 300, 1 }, { 17, 13, 1, 1 }, .is_separable = TRUE },
+  { ND_INT16, { 304, 270, 3 }, { 21, 9, 5, 1 }, .is_separable = TRUE },
 };
 
 guint
