@@ -98,9 +98,8 @@ struct Respond
   size_t samples, width, height;
   int n_channels, n_slots;
   bool has_isotropic; /* the last channel */
-  const float *begun; /* the sum of the volumes before volume `first` */
-  int first;
-  const float *slots[MAX_SLOTS_IN_TIME]; /* n_channels planes each */
+  /* A sum that was begun, and volumes; n_channels planes each. */
+  const float *slots[MAX_SLOTS_IN_TIME];
   float weights[MAX_SLOTS_IN_TIME];
   unsigned char *data;
   size_t sample, row, slice;
@@ -117,10 +116,118 @@ enum Measures
   AFFINE
 };
 
+/* Divisions take a noticeable part of the time. */
+__device__ __forceinline__ float *
+find_output (const Respond &a, size_t i)
+{
+  return (float *) (a.data
+      + (a.dense ? i * a.sample
+                 : i % a.width * a.sample + i / a.width % a.height * a.row
+                  + i / a.width / a.height * a.slice));
+}
+
+/* Sums in time of the first N of @n channels. */
+template <int N>
+__device__ __forceinline__ void
+sum_in_time (const Respond &a, size_t i, int n, float (&sums)[N])
+{
+#pragma unroll
+  for (int c = 0; c < N; c++)
+    sums[c] = 0;
+#pragma unroll(N == MAX_CHANNELS ? 1 : 2)
+  for (int s = 0; s < a.n_slots; s++) {
+    const float *const from = a.slots[s] + i;
+
+#pragma unroll
+    for (int c = 0; c < N; c++) {
+      if (c < n)
+        sums[c] = fmaf (a.weights[s], from[c * a.samples], sums[c]);
+    }
+  }
+}
+
+template <int AXES>
+__device__ __forceinline__ void
+write_velocity (const Respond &a, size_t i, const double *values)
+{
+  float *const out = find_output (a, i);
+  float rounded[AXES];
+
+#pragma unroll
+  for (int k = 0; k < AXES; k++)
+    rounded[k] =
+        (float) (k + 1 < AXES ? values[k] * a.settings.speed[k] : values[k]);
+  if (AXES == 4 && a.aligned) {
+    *(float4 *) out =
+        make_float4 (rounded[0], rounded[1], rounded[2], rounded[3]);
+  } else {
+#pragma unroll
+    for (int k = 0; k < AXES; k++)
+      out[k] = rounded[k];
+  }
+}
+
+/* Not inlined, because few tensors need it, and its registers would limit all
+ * threads. */
+template <int AXES>
+__device__ __noinline__ void
+respond_slowly (const Respond &a, size_t i)
+{
+  float sums[AXES * (AXES + 1) / 2];
+  double values[AXES];
+
+  sum_in_time (a, i, AXES * (AXES + 1) / 2, sums);
+  solve_constant<AXES> (sums, values);
+  write_velocity<AXES> (a, i, values);
+}
+
+template <int AXES, Measures MEASURES>
+__device__ __forceinline__ void
+write_measures (const Respond &a, const float *sums, int n_channels, float *out)
+{
+  constexpr int COMPONENTS = AXES * (AXES + 1) / 2;
+  constexpr int CHANNELS = MEASURES == AFFINE ? MAX_CHANNELS : COMPONENTS + 1;
+  double exact[CHANNELS], tensor[COMPONENTS];
+  double values[ND_TENSOR_MAX_COMPONENTS];
+
+#pragma unroll
+  for (int c = 0; c < CHANNELS; c++)
+    exact[c] = sums[c];
+  const double isotropic = a.has_isotropic ? exact[n_channels - 1] : 0;
+
+#pragma unroll
+  for (int c = 0; c < COMPONENTS; c++)
+    tensor[c] = exact[c];
+#pragma unroll
+  for (int k = 0; k < AXES; k++)
+    tensor[nd_inline_tensor_index (AXES, k, k)] += isotropic;
+  for (unsigned s = 0; s < a.settings.n_structures; s++) {
+    const NdStructure structure = a.settings.structures[s];
+    const int n = nd_inline_structure_components (structure, AXES);
+
+    if (structure == ND_STRUCTURE_VELOCITY) {
+      if (MEASURES == AFFINE)
+        nd_inline_motion_solve (a.plan, exact, values);
+      else
+        solve_constant<AXES> (sums, values);
+#pragma unroll
+      for (int k = 0; k + 1 < AXES; k++)
+        values[k] *= a.settings.speed[k];
+    } else {
+      nd_inline_structure_from_tensor (structure, AXES, tensor, values);
+    }
+    for (int c = 0; c < n; c++)
+      *out++ = (float) values[c];
+  }
+}
+
 /* Without the affine model all channels but the isotropic part are components,
  * whose number is known. */
 template <int AXES, Measures MEASURES>
-__global__ void __launch_bounds__ (THREADS, MEASURES == VELOCITY ? 3 : 1)
+__global__ void __launch_bounds__ (THREADS,
+    MEASURES == VELOCITY       ? 4
+        : MEASURES == CONSTANT ? 2
+                               : 1)
 respond_kernel (const __grid_constant__ Respond a)
 {
   constexpr int COMPONENTS = AXES * (AXES + 1) / 2;
@@ -129,73 +236,23 @@ respond_kernel (const __grid_constant__ Respond a)
                                               : COMPONENTS;
   const int n_channels = MEASURES == VELOCITY ? COMPONENTS : a.n_channels;
 
+  const size_t i = (size_t) blockIdx.x * THREADS + threadIdx.x;
+  float sums[CHANNELS];
+
   launch_dependent_grids ();
   wait_on_dependent_grids ();
-  FOR_EACH (i, a.samples)
-  {
-    float sums[CHANNELS];
-    double exact[CHANNELS], tensor[COMPONENTS];
-    double values[ND_TENSOR_MAX_COMPONENTS];
-    /* Divisions take a noticeable part of the time. */
-    float *out = (float *) (a.data
-        + (a.dense ? i * a.sample
-                   : i % a.width * a.sample + i / a.width % a.height * a.row
-                    + i / a.width / a.height * a.slice));
+  if (i >= a.samples)
+    return;
+  sum_in_time (a, i, n_channels, sums);
+  if constexpr (MEASURES != VELOCITY) {
+    write_measures<AXES, MEASURES> (a, sums, n_channels, find_output (a, i));
+  } else {
+    double values[AXES];
 
-#pragma unroll
-    for (int c = 0; c < CHANNELS; c++)
-      sums[c] = c < n_channels && a.begun ? a.begun[c * a.samples + i] : 0.f;
-    for (int s = a.first; s < a.n_slots; s++) {
-#pragma unroll
-      for (int c = 0; c < CHANNELS; c++) {
-        if (c < n_channels)
-          sums[c] = fmaf (a.weights[s], a.slots[s][c * a.samples + i], sums[c]);
-      }
-    }
-#pragma unroll
-    for (int c = 0; c < CHANNELS; c++)
-      exact[c] = sums[c];
-    if (MEASURES == VELOCITY) {
-      solve_constant<AXES> (sums, values);
-#pragma unroll
-      for (int k = 0; k < AXES; k++)
-        sums[k] = (float) (k + 1 < AXES ? values[k] * a.settings.speed[k]
-                                        : values[k]);
-      if (AXES == 4 && a.aligned) {
-        *(float4 *) out = make_float4 (sums[0], sums[1], sums[2], sums[3]);
-      } else {
-#pragma unroll
-        for (int k = 0; k < AXES; k++)
-          out[k] = sums[k];
-      }
-      continue;
-    }
-    const double isotropic = a.has_isotropic ? exact[n_channels - 1] : 0;
-
-#pragma unroll
-    for (int c = 0; c < COMPONENTS; c++)
-      tensor[c] = exact[c];
-#pragma unroll
-    for (int k = 0; k < AXES; k++)
-      tensor[nd_inline_tensor_index (AXES, k, k)] += isotropic;
-    for (unsigned s = 0; s < a.settings.n_structures; s++) {
-      const NdStructure structure = a.settings.structures[s];
-      const int n = nd_inline_structure_components (structure, AXES);
-
-      if (structure == ND_STRUCTURE_VELOCITY) {
-        if (MEASURES == AFFINE)
-          nd_inline_motion_solve (a.plan, exact, values);
-        else
-          solve_constant<AXES> (sums, values);
-#pragma unroll
-        for (int k = 0; k + 1 < AXES; k++)
-          values[k] *= a.settings.speed[k];
-      } else {
-        nd_inline_structure_from_tensor (structure, AXES, tensor, values);
-      }
-      for (int c = 0; c < n; c++)
-        *out++ = (float) values[c];
-    }
+    if (solve_quickly<AXES> (sums, values))
+      write_velocity<AXES> (a, i, values);
+    else
+      respond_slowly<AXES> (a, i);
   }
 }
 
@@ -206,7 +263,7 @@ launch_respond (const Respond &a, Measures measures, cudaStream_t stream)
   launch_early (measures == AFFINE ? respond_kernel<AXES, AFFINE>
           : measures == CONSTANT   ? respond_kernel<AXES, CONSTANT>
                                    : respond_kernel<AXES, VELOCITY>,
-      dim3 (count_blocks (a.samples)), dim3 (THREADS), 0, stream, a);
+      dim3 ((a.samples + THREADS - 1) / THREADS), dim3 (THREADS), 0, stream, a);
 }
 
 NdMotionPlan
@@ -389,7 +446,6 @@ Structure::respond (const NdSamples *out)
     a.width = shape.size[0];
     a.height = shape.size[1];
     a.n_channels = (int) n_channels;
-    a.n_slots = n_slots;
     a.has_isotropic = has_isotropic;
     a.data = there.data;
     a.sample = there.sample;
@@ -401,13 +457,17 @@ Structure::respond (const NdSamples *out)
         ((size_t) a.data | there.sample | there.row | there.slice) % 16 == 0;
     if (begun.count () > 0 && next >= begun_at + BEGUN && pushed > next + reach)
       begin_sums ();
+    int first = 0;
+
     if (next < begun_at + BEGUN) {
-      a.begun = begun.get () + (next - begun_at) * n_channels * samples;
-      a.first = n_slots - (int) (next - begun_at);
+      first = n_slots - (int) (next - begun_at);
+      a.slots[0] = begun.get () + (next - begun_at) * n_channels * samples;
+      a.weights[0] = 1;
+      a.n_slots = 1;
     }
-    for (int i = 0; i < n_slots; i++) {
-      a.slots[i] = slot_at (next + i - reach);
-      a.weights[i] = weights[i];
+    for (int i = first; i < n_slots; i++, a.n_slots++) {
+      a.slots[a.n_slots] = slot_at (next + i - reach);
+      a.weights[a.n_slots] = weights[i];
     }
     const Measures measures = has_velocity && settings.model == ND_MOTION_AFFINE
         ? AFFINE

@@ -6,31 +6,29 @@
 #pragma once
 
 #include "cuda/analysis/leasteigenvalues.cuh"
+#include "cuda/analysis/tridiagonal.cuh"
 
 namespace nd
 {
 
 /* The certainty of nd_inline_motion_solve_constant (). The equations of the
  * velocity have a solution, so that the part of @tensor in space is positive
- * definite; @determinant is its determinant. */
+ * definite; @determinant is its determinant. @apart is 1 minus the quotient of
+ * the two least eigenvalues, and 0 if they are equal. */
 template <int AXES>
 __device__ __forceinline__ double
-find_certainty (const float *tensor, double determinant)
+find_certainty (const float *tensor, double determinant, float apart)
 {
   constexpr int DIMS = AXES - 1;
 
   if constexpr (DIMS == 1) {
     return isfinite (determinant);
   } else {
-    double trace = 0, least[2];
+    double trace = 0;
 
 #pragma unroll
     for (int k = 0; k < DIMS; k++)
       trace += tensor[nd_inline_tensor_index (AXES, k, k)];
-    find_least<AXES> (tensor, least);
-    /* 1 - the quotient of the two, and 0 if they are equal. */
-    const float apart = (float) ((least[1] - least[0])
-        * approximate_reciprocal (fmax (least[1], 1e-300)));
     const double mean = trace * (1. / DIMS);
     const double power = DIMS == 2 ? mean * mean : mean * mean * mean;
     const float even = (float) (determinant * approximate_reciprocal (power));
@@ -42,17 +40,19 @@ find_certainty (const float *tensor, double determinant)
   }
 }
 
-/* nd_inline_motion_solve_constant () with fewer operations in double precision:
- * the decomposition L D L^T has no square roots, and three reciprocals. */
+/* Solves the equations of nd_inline_motion_solve_constant () with fewer
+ * operations in double precision: the decomposition L D L^T has no square
+ * roots, and three reciprocals. FALSE if they are degenerate. */
 template <int AXES>
-__device__ __forceinline__ void
-solve_constant (const float *tensor, double *out)
+__device__ __forceinline__ bool
+solve_equations (const float *tensor, double *x, double *determinant)
 {
   constexpr int DIMS = AXES - 1;
   double lower[DIMS][DIMS], scaled[DIMS][DIMS]; /* L, and L D */
-  double inverse[DIMS], x[DIMS], determinant = 1;
+  double inverse[DIMS];
   bool good = true;
 
+  *determinant = 1;
 #pragma unroll
   for (int i = 0; i < DIMS; i++) {
     const double diagonal = tensor[nd_inline_tensor_index (AXES, i, i)];
@@ -73,7 +73,7 @@ solve_constant (const float *tensor, double *out)
     }
     good = good && pivot > ND_MOTION_DEGENERATE * diagonal && isfinite (pivot);
     inverse[i] = find_reciprocal (pivot);
-    determinant *= pivot;
+    *determinant *= pivot;
   }
 #pragma unroll
   for (int i = DIMS - 1; i >= 0; i--) {
@@ -83,10 +83,59 @@ solve_constant (const float *tensor, double *out)
       x[i] -= lower[k][i] * x[k];
     good = good && isfinite (x[i]);
   }
-  out[DIMS] = good ? find_certainty<AXES> (tensor, determinant) : 0;
+  return good;
+}
+
+template <int AXES>
+__device__ __forceinline__ void
+set_velocity (const double *x, double certainty, double *out)
+{
 #pragma unroll
-  for (int i = 0; i < DIMS; i++)
-    out[i] = out[DIMS] > 0 ? x[i] : 0;
+  for (int i = 0; i < AXES - 1; i++)
+    out[i] = certainty > 0 ? x[i] : 0;
+  out[AXES - 1] = certainty;
+}
+
+/* nd_inline_motion_solve_constant (). */
+template <int AXES>
+__device__ __forceinline__ void
+solve_constant (const float *tensor, double *out)
+{
+  double x[AXES - 1], determinant, certainty = 0, least[2];
+
+  if (solve_equations<AXES> (tensor, x, &determinant)) {
+    find_least<AXES> (tensor, least);
+    certainty = find_certainty<AXES> (tensor, determinant,
+        (float) ((least[1] - least[0])
+            * approximate_reciprocal (fmax (least[1], 1e-300))));
+  }
+  set_velocity<AXES> (x, certainty, out);
+}
+
+/* The same with eigenvalues in single precision. FALSE if they are not known
+ * well enough. */
+template <int AXES>
+__device__ __forceinline__ bool
+solve_quickly (const float *tensor, double *out)
+{
+  double x[AXES - 1], determinant;
+  float apart;
+
+  if constexpr (AXES != 4) {
+    solve_constant<AXES> (tensor, out);
+    return true;
+  } else {
+    /* First, because it needs many registers. */
+    const bool known = compare_least_roughly (tensor, &apart);
+
+    if (!solve_equations<AXES> (tensor, x, &determinant))
+      apart = 0;
+    else if (!known)
+      return false;
+    set_velocity<AXES> (x,
+        apart > 0 ? find_certainty<AXES> (tensor, determinant, apart) : 0, out);
+    return true;
+  }
 }
 
 } // namespace nd

@@ -61,17 +61,32 @@ measure (NdAlgorithm *algorithm, guint8 **volumes, const NdShape *in_shape,
   check_memory_free (out, TRUE);
 }
 
-static void
-bench_structure (gsize size)
+typedef struct
 {
-  const NdShape in = { 10, { size, size, size } },
-                out = { 4, { size, size, size } };
-  const NdStructureSettings settings = {
-    .structures = { ND_STRUCTURE_VELOCITY },
+  const gchar *name;
+  NdStructure structure;
+  gboolean edges; /* one direction and little noise */
+} StructureBench;
+
+static const StructureBench structure_benches[] = {
+  { "ndstructure velocity", ND_STRUCTURE_VELOCITY, FALSE },
+  { "ndstructure velocity of edges", ND_STRUCTURE_VELOCITY, TRUE },
+  { "ndstructure eigenvalues", ND_STRUCTURE_EIGENVALUES, FALSE },
+  { "ndstructure orientation", ND_STRUCTURE_ORIENTATION, FALSE },
+  { "ndstructure certainty", ND_STRUCTURE_CERTAINTY, FALSE },
+  { "ndstructure anisotropy", ND_STRUCTURE_ANISOTROPY, FALSE },
+};
+
+static void
+bench_structure (gsize size, const StructureBench *bench)
+{
+  const NdShape in = { 10, { size, size, size } };
+  const NdShape out = { nd_structure_components (bench->structure, 4),
+    { size, size, size } };
+  const NdStructureSettings settings = { .structures = { bench->structure },
     .n_structures = 1,
     .sigma = 2.5,
-    .speed = { 1, 1, 1 }
-  };
+    .speed = { 1, 1, 1 } };
   const gsize n = 10 * size * size * size;
   g_autofree gfloat *tensors = g_new (gfloat, n);
   g_autoptr (GRand) r = g_rand_new_with_seed (1);
@@ -81,14 +96,28 @@ bench_structure (gsize size)
   guint8 *volumes[BENCH_VOLUMES];
 
   g_assert_no_error (error);
-  for (gsize i = 0; i < n; i++)
-    tensors[i] = g_rand_double (r)
-        + (i % 10 == 0 || i % 10 == 4 || i % 10 == 7 || i % 10 == 9);
+  for (gsize i = 0; i < n; i += 10) {
+    gfloat *tensor = tensors + i;
+
+    for (guint k = 0; k < 10; k++)
+      tensor[k] = g_rand_double (r) * (bench->edges ? .01 : 1);
+    for (guint a = 0; a < 4; a++)
+      tensor[nd_tensor_index (4, a, a)] += bench->edges ? .02 : 1;
+    if (bench->edges) {
+      const gdouble angle = i * (1e-3 / size);
+      const gdouble g[] = { cos (angle), sin (angle), .3, .2 };
+
+      for (guint a = 0; a < 4; a++) {
+        for (guint b = a; b < 4; b++)
+          tensor[nd_tensor_index (4, a, b)] += g[a] * g[b];
+      }
+    }
+  }
   for (guint i = 0; i < BENCH_VOLUMES; i++) {
     volumes[i] = check_memory_new (n * sizeof (gfloat), TRUE);
     check_copy (volumes[i], tensors, n * sizeof (gfloat), TRUE);
   }
-  measure (algorithm, volumes, &in, &out, ND_FLOAT32, "ndstructure velocity");
+  measure (algorithm, volumes, &in, &out, ND_FLOAT32, bench->name);
   for (guint i = 0; i < BENCH_VOLUMES; i++)
     check_memory_free (volumes[i], TRUE);
 }
@@ -161,8 +190,8 @@ bench_denoise (gsize size, NdSampleType type, const Bench *benches, guint n)
     check_memory_free (volumes[i], TRUE);
 }
 
-void
-bench_analysis (gint size)
+static void
+bench_denoisers (gint size)
 {
   static const Bench benches[] = {
     { "nddenoise", { .latency = 3 } },
@@ -184,8 +213,19 @@ bench_analysis (gint size)
   }
   if (size < 0 || size == 64)
     bench_denoise (64, ND_FLOAT32, benches, 1);
-  for (guint i = 0; i < 2; i++) {
-    if (size < 0 || sizes[i] == (gsize) size)
-      bench_structure (sizes[i]);
+}
+
+void
+bench_analysis (gint size, gboolean only_structure)
+{
+  static const gsize sizes[] = { 64, 96, 128 };
+
+  if (!only_structure)
+    bench_denoisers (size);
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    if (size < 0 ? i != (check_has_module ? 1 : 2) : sizes[i] == (gsize) size) {
+      for (guint k = 0; k < G_N_ELEMENTS (structure_benches); k++)
+        bench_structure (sizes[i], &structure_benches[k]);
+    }
   }
 }

@@ -455,13 +455,15 @@ check_adaptive_reach (gint job, GRand *r)
   return n_wrong == 0 && n_nan > 0;
 }
 
+static gboolean opt_structure;
+
 static gboolean
 check_job (gint job, GRand *r)
 {
   gboolean ok;
   Case c;
 
-  if (job % 3 == 2)
+  if (opt_structure || job % 3 == 2)
     return check_structure (job, r);
   if (job % 30 == 1)
     return check_reach (job, r);
@@ -483,6 +485,8 @@ main (int argc, char **argv)
   static gint opt_size = -1;
   const GOptionEntry options[] = { { "bench", 0, 0, G_OPTION_ARG_NONE,
                                        &opt_bench, "measure the speed", NULL },
+    { "structure", 0, 0, G_OPTION_ARG_NONE, &opt_structure, "only ndstructure",
+        NULL },
     { "size", 0, 0, G_OPTION_ARG_INT, &opt_size,
         "measure only volumes of this size", "N" },
     { NULL } };
@@ -492,6 +496,6 @@ main (int argc, char **argv)
     return code;
   if (!opt_bench)
     return check_run (check_job);
-  bench_analysis (opt_size);
+  bench_analysis (opt_size, opt_structure);
   return 0;
 }

@@ -12,8 +12,8 @@ G_BEGIN_DECLS
 /* Compares structure and velocity with those of the CPU. */
 gboolean check_structure (gint job, GRand *r);
 
-/* Prints the times of all algorithms, or only those of volumes of @size samples
- * along each axis if that is not negative. */
-void bench_analysis (gint size);
+/* Prints the times of all algorithms, or only of ndstructure, and only of
+ * volumes of @size samples along each axis if that is not negative. */
+void bench_analysis (gint size, gboolean only_structure);
 
 G_END_DECLS
