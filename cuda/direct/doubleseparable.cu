@@ -9,7 +9,7 @@
 #include "core/log.h"
 #include "cuda/direct/double.h"
 #include "cuda/direct/doublestencil.cuh"
-#include "cuda/direct/passes.cuh"
+#include "cuda/direct/time.cuh"
 
 #include <algorithm>
 #include <cmath>
@@ -84,6 +84,7 @@ private:
   Memory<double> outside;     /* [filter][pass]: the border of its input */
   Memory<double> between[3];  /* converted samples, and sums */
   Memory<double> ring;        /* [slot][component][filter] */
+  TimeSums<double> sums;
 };
 
 DoubleSeparable::DoubleSeparable (const RingJob &job,
@@ -91,7 +92,8 @@ DoubleSeparable::DoubleSeparable (const RingJob &job,
     : job (job), reach (nd_job_reach (&job)), streams (streams),
       has_ring (reach.slots > 1 || job.border_volumes),
       converts (job.in_type != ND_FLOAT64 || job.border_volumes),
-      layout (make_layout (job.shape.size))
+      layout (make_layout (job.shape.size)),
+      sums (job, layout, job.bank->n_filters * job.shape.components)
 {
   size_t lines = 0;
 
@@ -146,7 +148,7 @@ size_t
 DoubleSeparable::bytes_needed () const
 {
   size_t bytes =
-      total_bytes (outside, between[0], between[1], between[2], ring);
+      total_bytes (outside, between[0], between[1], between[2], ring, sums);
 
   for (const DoublePasses &p : filters) {
     bytes += p.x.bytes ();
@@ -160,7 +162,7 @@ void
 DoubleSeparable::allocate ()
 {
   ND_INFO ("double precision, %s", has_ring ? "with a ring" : "without a ring");
-  allocate_all (outside, between[0], between[1], between[2], ring);
+  allocate_all (outside, between[0], between[1], between[2], ring, sums);
   for (DoublePasses &p : filters) {
     p.x.allocate ();
     for (DoubleLine &line : p.lines)
@@ -235,6 +237,7 @@ DoubleSeparable::push (unsigned slot, const NdSamples *volume)
     last = *volume;
     return;
   }
+  sums.pushed (slot);
   for (size_t c = 0; c < job.shape.components; c++) {
     const DoubleVolumes from = input_of (volume, c, streams.push);
 
@@ -248,6 +251,7 @@ void
 DoubleSeparable::respond (const int *slots, const NdScale &scale,
     const NdSamples &out)
 {
+  sums.move (slots);
   for (size_t c = 0; c < job.shape.components; c++) {
     DoubleVolumes from = {};
 
@@ -261,16 +265,11 @@ DoubleSeparable::respond (const int *slots, const NdScale &scale,
         run (k, from, store, streams.respond);
         continue;
       }
-      TimePass<double> time = { ring.get () + in_ring (0, c, k),
-        in_ring (1, 0, 0), layout, job.shape.size, {}, {} };
+      const TimePass<double> time = { ring.get () + in_ring (0, c, k),
+        in_ring (1, 0, 0), c * filters.size () + k, p.time.data (),
+        (int) p.time.size (), p.first };
 
-      for (size_t t = 0; t < p.time.size (); t++) {
-        if (p.time[t] == 0)
-          continue;
-        time.slots.push_back (slots[p.first + t]);
-        time.weights.push_back (p.time[t]);
-      }
-      run_time (time, store, streams.respond);
+      sums.run (time, store, streams.respond);
     }
   }
 }

@@ -10,6 +10,7 @@
 
 #include "core/log.h"
 #include "cuda/direct/passes.cuh"
+#include "cuda/direct/time.cuh"
 
 #include <algorithm>
 #include <cmath>
@@ -69,7 +70,7 @@ public:
   bool fits () const;
   size_t bytes_needed () const override
   {
-    return total_bytes (weights, between, ring);
+    return total_bytes (weights, between, ring, sums);
   }
   void allocate () override;
   bool pushes_ahead () const override { return !in_place; }
@@ -103,6 +104,7 @@ private:
   Memory<float> weights;
   Memory<float> between; /* sums along x and y */
   Memory<float> ring;    /* [slot][component][filter] */
+  TimeSums<float> sums;
 };
 
 Fused::Fused (const RingJob &job, const ComputeStreams &streams)
@@ -110,7 +112,8 @@ Fused::Fused (const RingJob &job, const ComputeStreams &streams)
       in_place (reach.slots == 1 && !job.border_volumes),
       all_finite (job.in_type != ND_FLOAT32
           && std::isfinite (job.border_value)),
-      layout (make_layout (job.shape.size))
+      layout (make_layout (job.shape.size)),
+      sums (job, layout, job.bank->n_filters * job.shape.components)
 {
   bool deep = false;
 
@@ -203,8 +206,9 @@ Fused::put_together (float (*weights)[MAX_SLIDING_TAPS], double *const *factors,
     const int *low, const size_t *n) const
 {
   const size_t most = *std::max_element (n, n + 3);
-  const int taps =
-      most > MAX_SLIDING_TAPS ? 0 : sliding_taps ((int) most, job.shape.size);
+  const int taps = most > MAX_SLIDING_TAPS
+      ? 0
+      : sliding_taps (job.in_type, (int) most, job.shape);
   const int lead = low[0] + taps / 2;
   const bool is_float = job.in_type == ND_FLOAT32;
 
@@ -261,7 +265,7 @@ void
 Fused::allocate ()
 {
   ND_INFO ("fused passes, %s", in_place ? "volumes in place" : "with a ring");
-  allocate_all (weights, between, ring);
+  allocate_all (weights, between, ring, sums);
   prepare_planes (job.in_type);
   prepare_depth ();
   for (Passes &p : filters) {
@@ -337,6 +341,7 @@ Fused::push (unsigned slot, const NdSamples *volume)
     last = *volume;
     return;
   }
+  sums.pushed (slot);
   for (size_t c = 0; c < job.shape.components; c++) {
     for (size_t k = 0; k < filters.size (); k++) {
       const Store store = { (unsigned char *) (ring.get ()
@@ -352,6 +357,7 @@ Fused::push (unsigned slot, const NdSamples *volume)
 void
 Fused::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 {
+  sums.move (slots);
   for (size_t c = 0; c < job.shape.components; c++) {
     for (size_t k = 0; k < filters.size (); k++) {
       const Store store = make_store (out, job.out_type, scale, c, k);
@@ -361,18 +367,11 @@ Fused::respond (const int *slots, const NdScale &scale, const NdSamples &out)
         run (filters[k], &last, c, store, streams.respond);
         continue;
       }
-      TimePass<float> time = { ring.get () + in_ring (0, c, k),
-        in_ring (1, 0, 0), layout, job.shape.size, {}, {} };
+      const TimePass<float> time = { ring.get () + in_ring (0, c, k),
+        in_ring (1, 0, 0), c * filters.size () + k,
+        values.data () + filters[k].offsets[3], f.n, f.low - reach.low[3] };
 
-      for (int t = 0; t < f.n; t++) {
-        const float w = values[filters[k].offsets[3] + t];
-
-        if (w == 0)
-          continue;
-        time.slots.push_back (slots[f.low - reach.low[3] + t]);
-        time.weights.push_back (w);
-      }
-      run_time (time, store, streams.respond);
+      sums.run (time, store, streams.respond);
     }
   }
 }

@@ -1,5 +1,5 @@
-/* The passes of method `separable`: x and y of a plane in one kernel, z, and t,
- * or x, y and z in one kernel for few taps.
+/* The passes of method `separable`: x and y of a plane in one kernel and z, or
+ * x, y and z in one kernel for few taps; and t (cuda/direct/time.cuh).
  * Each output is a sum over the taps in the order of the samples, so that it
  * does not depend on its place in the volume.
  *
@@ -9,8 +9,6 @@
 #pragma once
 
 #include "cuda/samples.cuh"
-
-#include <vector>
 
 namespace nd
 {
@@ -135,25 +133,10 @@ struct VolumePass
 };
 /* The taps of the least kernel that sums @taps; 0: there is none, or the two
  * kernels for planes and z are faster. */
-int sliding_taps (int taps, const size_t size[3]);
+int sliding_taps (NdSampleType type, int taps, const NdShape &shape);
 /* Call it once on each device before the kernel runs. */
 void prepare_sliding (NdSampleType type, int taps);
 void run_sliding (const VolumePass &pass, const Store &out,
     cudaStream_t stream);
-
-/* t. @slots and @weights: of the taps other than 0, the oldest volume first.
- * Volume s of the ring is at @ring + s * @step. R is float or double. */
-template <typename R>
-struct TimePass
-{
-  const R *ring;
-  size_t step;
-  SumLayout layout;
-  const size_t *size;
-  std::vector<int> slots;
-  std::vector<R> weights;
-};
-template <typename R>
-void run_time (const TimePass<R> &pass, const Store &out, cudaStream_t stream);
 
 } // namespace nd

@@ -9,14 +9,13 @@
  */
 #include "cuda/device.h"
 #include "cuda/direct/columns.cuh"
-#include "cuda/direct/quads.cuh"
+#include "cuda/direct/slidingload.cuh"
 #include "cuda/launch.cuh"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <cuda_pipeline.h>
 #include <string>
 
 namespace nd
@@ -30,22 +29,13 @@ constexpr int BLOCKS = 4; /* of a multiprocessor, limited by registers */
 constexpr int TILE = 24;  /* rows of outputs */
 constexpr int DOWN = 6;   /* rows of outputs of a thread */
 constexpr int ACROSS = 8; /* sums along x of a thread */
-constexpr int MARGIN = 4; /* samples beside a strip */
 constexpr int STAGES = 6; /* planes of samples in shared memory */
-constexpr int QUADS = (STRIP + 2 * MARGIN) / 4;
-/* Rows are in different banks: odd numbers of quads apart. */
-constexpr int PITCH = QUADS | 1;
 constexpr int SUMS_PITCH = STRIP + 4;
 
 template <int N>
 struct Arguments
 {
-  const unsigned char *in; /* nullptr: border volume */
-  size_t sample, row, slice;
-  bool aligned; /* quads of samples begin at multiples of their size */
-  int border;
-  float border_value;
-  int size[3];
+  SlidingVolume in;
   int low[2]; /* of y and z */
   float weights[3][N];
   Store out;
@@ -66,191 +56,59 @@ constexpr size_t shared_bytes =
     (size_t) STAGES * rows_of<N> * PITCH * sizeof (Quad<T>)
     + (size_t) 2 * rows_of<N> * SUMS_PITCH * sizeof (float);
 
-/* Copies samples to shared memory, those of a thread in each plane: quads that
- * are inside the volume, and one sample of each other quad of a row. Integers
- * of the latter are too small for asynchronous copies: they are loaded with one
- * plane and stored with the next. */
-template <typename T, int N>
-class Loader
-{
-public:
-  /* @columns: the place of each column in a row, or -1 for the border value,
-   * which is in all stages already. */
-  __device__ __forceinline__ Loader (const Arguments<N> &a, int x0, int y0,
-      const int *columns)
-      : a (a), columns (columns)
-  {
-    const int left = x0 - MARGIN < 0 ? 1 : 0;
-    const int inside = (a.size[0] - (x0 - MARGIN)) / 4;
-    const int single_row = threadIdx.x / 4;
-    const int y = row_of (y0, single_row);
-
-    begin = a.aligned ? left : 0;
-    end = a.aligned ? max (min (inside, QUADS), left) : 0;
-    from_row = a.in + max (y, 0) * a.row;
-    copies_singles = single_row < rows_of<N> && y >= 0;
-#pragma unroll
-    for (int j = 0; j < ROUNDS; j++) {
-      const int k = threadIdx.x + j * THREADS, q = k % QUADS;
-      const int y = row_of (y0, k / QUADS);
-
-      whole[j] = k < COUNT && y >= 0 && q >= begin && q < end;
-      from[j] =
-          a.in + max (y, 0) * a.row + (x0 - MARGIN + 4 * q) * (int) sizeof (T);
-    }
-  }
-
-  /* Copies plane @z, or border values if it is below 0, to @to. The plane
-   * before it went to @before. */
-  __device__ __forceinline__ void copy (int z, Quad<T> *to, Quad<T> *before)
-  {
-    const int x = threadIdx.x % 4;
-
-    store (before);
-    if (!a.in || z < 0) {
-      fill (a, to, rows_of<N> * PITCH);
-      return;
-    }
-    const size_t plane = z * a.slice;
-
-#pragma unroll
-    for (int j = 0; j < ROUNDS; j++) {
-      const int k = threadIdx.x + j * THREADS;
-
-      if (whole[j])
-        __pipeline_memcpy_async (to + k / QUADS * PITCH + k % QUADS,
-            from[j] + plane, sizeof (Quad<T>));
-    }
-    if (!copies_singles)
-      return;
-    if constexpr (is_integer<T>) {
-      pending = true;
-#pragma unroll
-      for (int i = 0; i < QUADS; i++) {
-        if (i == singles ())
-          break;
-        const int at = columns[4 * single (i) + x];
-
-        if (at >= 0)
-          held[i] = *(const T *) (from_row + plane + at * a.sample);
-      }
-    } else {
-      float *const row = (float *) (to + threadIdx.x / 4 * PITCH);
-
-#pragma unroll 1
-      for (int i = 0; i < singles (); i++) {
-        const int column = 4 * single (i) + x, at = columns[column];
-
-        if (at >= 0)
-          __pipeline_memcpy_async (row + column,
-              from_row + plane + at * a.sample, sizeof (T));
-      }
-    }
-  }
-
-  /* Stores the samples that were loaded into registers. */
-  __device__ __forceinline__ void store (Quad<T> *before)
-  {
-    if constexpr (is_integer<T>) {
-      const int x = threadIdx.x % 4;
-      T *const row = (T *) (before + threadIdx.x / 4 * PITCH);
-
-      if (!pending)
-        return;
-      pending = false;
-#pragma unroll
-      for (int i = 0; i < QUADS; i++) {
-        if (i == singles ())
-          break;
-        const int column = 4 * single (i) + x;
-
-        if (columns[column] >= 0)
-          row[column] = held[i];
-      }
-    }
-  }
-
-  /* Fills @n quads with the border value. */
-  static __device__ __forceinline__ void fill (const Arguments<N> &a,
-      Quad<T> *to, int n)
-  {
-    const T v = (T) a.border_value;
-
-#pragma unroll 1
-    for (int k = threadIdx.x; k < n; k += THREADS)
-      to[k] = Quad<T>{ { v, v, v, v } };
-  }
-
-private:
-  static constexpr int COUNT = rows_of<N> * QUADS;
-  static constexpr int ROUNDS = (COUNT + THREADS - 1) / THREADS;
-
-  static_assert (rows_of<N> * 4 <= THREADS, "a thread has one row of singles");
-
-  /* The row of the volume that row @i of the tile is, or -1. */
-  __device__ __forceinline__ int row_of (int y0, int i) const
-  {
-    return border_index (a.border, y0 + a.low[0] + i, a.size[1]);
-  }
-
-  /* Quads of a row that are copied sample by sample: those before @begin and
-   * from @end on. */
-  __device__ __forceinline__ int singles () const
-  {
-    return QUADS - (end - begin);
-  }
-  __device__ __forceinline__ int single (int i) const
-  {
-    return i < begin ? i : i - begin + end;
-  }
-
-  const Arguments<N> &a;
-  const int *const columns;
-  int begin, end; /* the quads of a row that are copied as a whole */
-  bool whole[ROUNDS], copies_singles, pending = false;
-  const unsigned char *from[ROUNDS], *from_row;
-  T held[is_integer<T> ? QUADS : 1];
-};
-
-template <typename T, int N>
+template <typename T, int N, bool ALIGNED>
 __global__ void __launch_bounds__ (THREADS, BLOCKS)
 sliding_kernel (const __grid_constant__ Arguments<N> a)
 {
   extern __shared__ float4 shared[];
   __shared__ int columns[4 * QUADS];
   constexpr int R = N / 2, ROWS = rows_of<N>, PARTS = STRIP / ACROSS;
-  constexpr int SAMPLES = ACROSS + 2 * MARGIN;
+  constexpr int SAMPLES = ACROSS + 2 * MARGIN, SUMS = ROWS * SUMS_PITCH;
+  using Loader = SlidingLoader<T, ROWS, THREADS, ALIGNED>;
+  const SlidingVolume &in = a.in;
   Quad<T> *const stages = (Quad<T> *) shared;
-  float *const sums = (float *) (stages + STAGES * ROWS * PITCH);
+  float *const sums = (float *) (stages + STAGES * Loader::STAGE);
   const int x0 = blockIdx.x % a.strips * STRIP;
   const int y0 = blockIdx.x / a.strips * TILE;
   const int z0 = blockIdx.y * a.chunk;
   /* Plane i is at z0 + a.low[1] + i. */
-  const int planes = min (a.chunk, a.size[2] - z0) + N - 1;
+  const int planes = min (a.chunk, in.size[2] - z0) + N - 1;
+  /* This thread's part of the sums along x and along y. */
+  const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS;
   const int column = threadIdx.x % STRIP, first = threadIdx.x / STRIP * DOWN;
-  const int rows = x0 + column < a.size[0] ? a.size[1] - y0 - first : 0;
-  Loader<T, N> loader (a, x0, y0, columns);
+  const Quad<T> *const quads =
+      keep_shared (stages + row * PITCH + part * (ACROSS / 4));
+  float *const to = keep_shared (sums + row * SUMS_PITCH + part * ACROSS);
+  const float *const from = keep_shared (sums + first * SUMS_PITCH + column);
+  const int rows = x0 + column < in.size[0] ? in.size[1] - y0 - first : 0;
+  Loader loader (in, x0, y0 + a.low[0], stages, columns);
+  const unsigned row_phase = ALIGNED ? 0 : loader.phase_of_row (row);
+  unsigned phases = 0; /* of the last planes, two bits each */
   float queue[DOWN][N - 1] = {};
   unsigned char *out = a.out.out + (x0 + column) * a.out.sample
       + (y0 + first) * a.out.row + z0 * a.out.slice;
-  const auto stage = [&] (int i) { return stages + i * (ROWS * PITCH); };
   /* Loads plane @i into stage @slot. */
   const auto load = [&] (int i, int slot) {
-    Quad<T> *const before = stage (slot > 0 ? slot - 1 : STAGES - 1);
+    const int before = slot > 0 ? slot - 1 : STAGES - 1;
 
-    if (i < planes)
-      loader.copy (border_index (a.border, z0 + a.low[1] + i, a.size[2]),
-          stage (slot), before);
-    else
+    phases <<= 2;
+    if (i < planes) {
+      const int z = border_index (in.border, z0 + a.low[1] + i, in.size[2]);
+
+      loader.copy (z, slot, before);
+      phases |= ALIGNED ? 0 : loader.phase_of_plane (z);
+    } else {
       loader.store (before);
+    }
     __pipeline_commit ();
   };
   int slot = 0;
 
+  static_assert (ROWS * PARTS <= THREADS, "a thread sums a part of a row");
   for (int i = threadIdx.x; i < 4 * QUADS; i += THREADS)
-    columns[i] = border_index (a.border, x0 - MARGIN + i, a.size[0]);
-  if (a.border == ND_BORDER_CONSTANT)
-    Loader<T, N>::fill (a, stages, STAGES * ROWS * PITCH);
+    columns[i] = border_index (in.border, x0 - MARGIN + i, in.size[0]);
+  if (in.border == ND_BORDER_CONSTANT)
+    loader.fill (0, STAGES);
   __syncthreads ();
   launch_dependent_grids ();
   wait_on_dependent_grids ();
@@ -262,43 +120,36 @@ sliding_kernel (const __grid_constant__ Arguments<N> a)
     __pipeline_wait_prior (STAGES - 2);
     __syncthreads ();
     load (i + STAGES - 1, slot > 0 ? slot - 1 : STAGES - 1);
-    if (i < planes) {
-      const Quad<T> *const plane = stage (slot);
-      float *const to = sums + (i & 1) * (ROWS * SUMS_PITCH);
+    if (i < planes && part < PARTS) {
+      float v[SAMPLES], sum[ACROSS] = {};
 
-#pragma unroll
-      for (int j = 0; j < (ROWS * PARTS + THREADS - 1) / THREADS; j++) {
-        const int k = threadIdx.x + j * THREADS;
-        const int row = k % ROWS, part = k / ROWS;
-        float v[SAMPLES], sum[ACROSS] = {};
-
-        if ((j + 1) * THREADS > ROWS * PARTS && k >= ROWS * PARTS)
-          break;
+      if (!ALIGNED && !in.apart) {
+        read_shifted (quads + slot * Loader::STAGE,
+            (row_phase + (phases >> 2 * (STAGES - 1))) % 4, v);
+      } else {
 #pragma unroll
         for (int q = 0; q < SAMPLES / 4; q++)
-          to_floats (plane[row * PITCH + part * (ACROSS / 4) + q], v + 4 * q);
-#pragma unroll
-        for (int t = 0; t < N; t++) {
-#pragma unroll
-          for (int o = 0; o < ACROSS; o++)
-            sum[o] = fmaf (a.weights[0][t], v[MARGIN - R + t + o], sum[o]);
-        }
-        float4 *const four = (float4 *) (to + row * SUMS_PITCH + part * ACROSS);
-
-        four[0] = make_float4 (sum[0], sum[1], sum[2], sum[3]);
-        four[1] = make_float4 (sum[4], sum[5], sum[6], sum[7]);
+          to_floats (quads[slot * Loader::STAGE + q], v + 4 * q);
       }
+#pragma unroll
+      for (int t = 0; t < N; t++) {
+#pragma unroll
+        for (int o = 0; o < ACROSS; o++)
+          sum[o] = fmaf (a.weights[0][t], v[MARGIN - R + t + o], sum[o]);
+      }
+      float4 *const four = (float4 *) (to + (i & 1) * SUMS);
+
+      four[0] = make_float4 (sum[0], sum[1], sum[2], sum[3]);
+      four[1] = make_float4 (sum[4], sum[5], sum[6], sum[7]);
     }
     slot = slot + 1 < STAGES ? slot + 1 : 0;
     if (i == 0)
       continue;
-    const float *const from = sums + ((i - 1) & 1) * (ROWS * SUMS_PITCH)
-        + first * SUMS_PITCH + column;
     float sum[DOWN] = {};
 
 #pragma unroll
     for (int j = 0; j < DOWN + N - 1; j++) {
-      const float v = from[j * SUMS_PITCH];
+      const float v = from[((i - 1) & 1) * SUMS + j * SUMS_PITCH];
 
 #pragma unroll
       for (int o = 0; o < DOWN; o++) {
@@ -363,18 +214,19 @@ run (const VolumePass &pass, const Store &out, cudaStream_t stream)
   const size_t bytes = shared_bytes<T, N>;
   Arguments<N> a = {};
 
+  SlidingVolume &in = a.in;
+
   if (volume) {
-    a.in = volume->data + pass.component * sizeof (T);
-    a.sample = volume->sample;
-    a.row = volume->row;
-    a.slice = volume->slice;
+    in.in = volume->data + pass.component * sizeof (T);
+    in.sample = volume->sample;
+    in.row = volume->row;
+    in.slice = volume->slice;
   }
-  a.aligned = volume && a.sample == sizeof (T)
-      && ((size_t) a.in | a.row | a.slice) % sizeof (Quad<T>) == 0;
-  a.border = pass.border;
-  a.border_value = pass.border_value;
+  in.apart = in.sample != sizeof (T);
+  in.border = pass.border;
+  in.border_value = pass.border_value;
   for (int axis = 0; axis < 3; axis++) {
-    a.size[axis] = pass.size[axis];
+    in.size[axis] = pass.size[axis];
     std::copy_n (pass.weights[axis], N, a.weights[axis]);
   }
   a.low[0] = pass.low[0];
@@ -384,8 +236,12 @@ run (const VolumePass &pass, const Store &out, cudaStream_t stream)
 
   a.strips = d.strips;
   a.chunk = d.chunk;
-  launch_early (sliding_kernel<T, N>,
-      dim3 (d.strips * d.tiles, (a.size[2] + a.chunk - 1) / a.chunk), THREADS,
+  const bool aligned =
+      !in.apart && ((size_t) in.in | in.row | in.slice) % sizeof (Quad<T>) == 0;
+
+  launch_early (aligned ? sliding_kernel<T, N, true>
+                        : sliding_kernel<T, N, false>,
+      dim3 (d.strips * d.tiles, (in.size[2] + a.chunk - 1) / a.chunk), THREADS,
       bytes, stream, a);
 }
 
@@ -408,7 +264,7 @@ visit_taps (int taps, F visit)
 
 /* The variable NDCONV_CUDA_SEPARABLE selects `sliding` or `passes`. */
 int
-sliding_taps (int taps, const size_t size[3])
+sliding_taps (NdSampleType type, int taps, const NdShape &shape)
 {
   const char *const variable = getenv ("NDCONV_CUDA_SEPARABLE");
   const std::string way = variable ? variable : "";
@@ -416,7 +272,12 @@ sliding_taps (int taps, const size_t size[3])
 
   if (taps > MAX_SLIDING_TAPS || way == "passes")
     return 0;
-  return way == "sliding" || Division (size, n).ratio < MAX_RATIO ? n : 0;
+  if (way == "sliding")
+    return n;
+  /* Integers that are not side by side are copied one by one. */
+  if (type != ND_FLOAT32 && shape.components > 1)
+    return 0;
+  return Division (shape.size, n).ratio < MAX_RATIO ? n : 0;
 }
 
 void
@@ -424,8 +285,11 @@ prepare_sliding (NdSampleType type, int taps)
 {
   visit_sample_type (type, [&] (auto sample) {
     visit_taps (taps, [&] (auto n) {
-      prepare_shared (sliding_kernel<typename decltype (sample)::Type,
-          decltype (n)::value>);
+      using T = typename decltype (sample)::Type;
+      constexpr int N = decltype (n)::value;
+
+      prepare_shared (sliding_kernel<T, N, true>);
+      prepare_shared (sliding_kernel<T, N, false>);
     });
   });
 }

@@ -1,10 +1,8 @@
-/* The pass along t of method `separable`: a weighted sum of volumes of the
- * ring.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cuda/direct/passes.cuh"
+#include "cuda/direct/time.cuh"
+
 #include "cuda/launch.cuh"
 
 #include <algorithm>
@@ -17,6 +15,14 @@ namespace
 
 constexpr int TIME_THREADS = 256;
 
+/* The sums that a thread block begins, of which it completes the first one. In
+ * windows of 9 volumes, 6.25 volumes are then read and written per output
+ * instead of 10. */
+constexpr int BEGUN = 4;
+
+/* The fewest volumes of a window with sums that are begun ahead. */
+constexpr int LEAST_AHEAD = 6;
+
 template <typename R>
 struct TimeArguments
 {
@@ -28,34 +34,94 @@ struct TimeArguments
   int n;
   int slots[MAX_SLOTS];
   R weights[MAX_SLOTS];
+  R *sums; /* of the next outputs */
+  size_t sums_step;
+  /* Of each fourth thread block: the outputs since its sums were begun, and
+   * the sums of next outputs that it begins now, if that is 0. */
+  int used[BEGUN], ahead[BEGUN];
 };
 
-/* Loads four samples of a row. */
-__device__ __forceinline__ void
-load_four (const float *from, float (&v)[4])
+/* Four numbers of a row. */
+template <typename R>
+struct Four
 {
-  const float4 four = *(const float4 *) from;
+  R v[4];
+};
 
-  v[0] = four.x;
-  v[1] = four.y;
-  v[2] = four.z;
-  v[3] = four.w;
+__device__ __forceinline__ Four<float>
+load (const float *from)
+{
+  const float4 v = __ldcg ((const float4 *) from);
+
+  return Four<float>{ { v.x, v.y, v.z, v.w } };
+}
+
+__device__ __forceinline__ Four<double>
+load (const double *from)
+{
+  const double2 p = __ldcg ((const double2 *) from);
+  const double2 q = __ldcg ((const double2 *) from + 1);
+
+  return Four<double>{ { p.x, p.y, q.x, q.y } };
 }
 
 __device__ __forceinline__ void
-load_four (const double *from, double (&v)[4])
+store (float *to, const Four<float> &four)
 {
-  const double2 first = *(const double2 *) from;
-  const double2 second = *(const double2 *) (from + 2);
+  __stcg ((float4 *) to,
+      make_float4 (four.v[0], four.v[1], four.v[2], four.v[3]));
+}
 
-  v[0] = first.x;
-  v[1] = first.y;
-  v[2] = second.x;
-  v[3] = second.y;
+__device__ __forceinline__ void
+store (double *to, const Four<double> &four)
+{
+  __stcg ((double2 *) to, make_double2 (four.v[0], four.v[1]));
+  __stcg ((double2 *) to + 1, make_double2 (four.v[2], four.v[3]));
+}
+
+/* Weights of 0 do not multiply numbers that are not finite. */
+template <typename R>
+__device__ __forceinline__ void
+add (Four<R> &sum, R weight, const Four<R> &four)
+{
+  if (weight == 0)
+    return;
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    sum.v[i] = fma (weight, four.v[i], sum.v[i]);
+}
+
+/* The sum of the volumes of a window, and the sums of the next N - 1 outputs,
+ * as far as the window has their volumes. */
+template <int N, typename R>
+__device__ __forceinline__ Four<R>
+begin_sums (const TimeArguments<R> &a, const R *in, R *sums, int ahead)
+{
+  Four<R> sum[N] = {};
+  R w[N] = {}; /* w[j] of the sum of the j-th next output */
+
+#pragma unroll 8
+  for (int t = 0; t < a.n; t++) {
+    const Four<R> four = load (in + a.slots[t] * a.step);
+
+#pragma unroll
+    for (int j = N - 1; j > 0; j--)
+      w[j] = w[j - 1];
+    w[0] = a.weights[t];
+#pragma unroll
+    for (int j = 0; j < N; j++)
+      add (sum[j], w[j], four);
+  }
+#pragma unroll
+  for (int j = 1; j < N; j++) {
+    if (j <= ahead)
+      store (sums + (j - 1) * a.sums_step, sum[j]);
+  }
+  return sum[0];
 }
 
 /* Each thread computes four outputs. */
-template <typename R>
+template <int N, typename R>
 __global__ void __launch_bounds__ (TIME_THREADS)
 time_kernel (const __grid_constant__ TimeArguments<R> a)
 {
@@ -63,54 +129,108 @@ time_kernel (const __grid_constant__ TimeArguments<R> a)
   const size_t line = i / a.quads;
   const int x = 4 * (i - line * a.quads);
   const int z = line / a.size[1], y = line - (size_t) z * a.size[1];
-  R sum[4] = {};
+  const int part = blockIdx.x % BEGUN, used = a.used[part];
+  const size_t at = z * a.slice + y * a.row + x;
+  Four<R> sum;
 
   launch_dependent_grids ();
   wait_on_dependent_grids ();
   if (z >= a.size[2])
     return;
-  const R *const in = a.ring + z * a.slice + y * a.row + x;
+  if (N == 1 || used == 0) {
+    sum = begin_sums<N> (a, a.ring + at, a.sums + at, a.ahead[part]);
+  } else {
+    Four<R> last[BEGUN - 1];
 
-#pragma unroll 8
-  for (int t = 0; t < a.n; t++) {
-    R v[4];
-
-    load_four (in + a.slots[t] * a.step, v);
+    sum = load (a.sums + (used - 1) * a.sums_step + at);
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-      sum[i] = fma (a.weights[t], v[i], sum[i]);
+    for (int k = 0; k < BEGUN - 1; k++) {
+      if (k < used)
+        last[k] = load (a.ring + a.slots[a.n - used + k] * a.step + at);
+    }
+#pragma unroll
+    for (int k = 0; k < BEGUN - 1; k++) {
+      if (k < used)
+        add (sum, a.weights[a.n - used + k], last[k]);
+    }
   }
-  store_four (a.out, sum, a.size[0] - x, x, y, z);
+  store_four (a.out, sum.v, a.size[0] - x, x, y, z);
 }
 
 } // namespace
 
 template <typename R>
-void
-run_time (const TimePass<R> &pass, const Store &out, cudaStream_t stream)
+TimeSums<R>::TimeSums (const RingJob &job, const SumLayout &layout,
+    size_t windows)
+    : reach (nd_job_reach (&job)), layout (layout),
+      size{ job.shape.size[0], job.shape.size[1], job.shape.size[2] },
+      generations (ahead_slots (job))
 {
-  TimeArguments<R> a = {};
-
-  a.ring = pass.ring;
-  a.step = pass.step;
-  a.row = pass.layout.row;
-  a.slice = pass.layout.slice;
-  for (int axis = 0; axis < 3; axis++)
-    a.size[axis] = pass.size[axis];
-  a.quads = (a.size[0] + 3) / 4;
-  a.out = out;
-  a.n = pass.slots.size ();
-  std::copy (pass.slots.begin (), pass.slots.end (), a.slots);
-  std::copy (pass.weights.begin (), pass.weights.end (), a.weights);
-  const size_t all = (size_t) a.quads * a.size[1] * a.size[2];
-
-  launch_early (time_kernel<R>, (all + TIME_THREADS - 1) / TIME_THREADS,
-      TIME_THREADS, 0, stream, a);
+  if (reach.slots >= LEAST_AHEAD)
+    sums.plan (multiply (layout.volume, multiply (windows, BEGUN - 1)));
 }
 
-template void run_time (const TimePass<float> &pass, const Store &out,
-    cudaStream_t stream);
-template void run_time (const TimePass<double> &pass, const Store &out,
-    cudaStream_t stream);
+/* Whether the last window has moved on by one volume, and no slot that is in
+ * both was written again. */
+template <typename R>
+bool
+TimeSums<R>::goes_on (const int *next) const
+{
+  for (size_t t = 1; t < slots.size (); t++) {
+    if (next[t - 1] != slots[t] || generations[next[t - 1]] != in_slots[t])
+      return false;
+  }
+  return !slots.empty ();
+}
+
+template <typename R>
+void
+TimeSums<R>::move (const int *next)
+{
+  moves = goes_on (next) ? moves + 1 : 0;
+  slots.assign (next, next + reach.slots);
+  in_slots.resize (reach.slots);
+  for (unsigned t = 0; t < reach.slots; t++)
+    in_slots[t] = generations[next[t]];
+}
+
+template <typename R>
+void
+TimeSums<R>::run (const TimePass<R> &pass, const Store &out,
+    cudaStream_t stream)
+{
+  TimeArguments<R> a = {};
+  int first = 0, end = pass.n;
+
+  while (end > 0 && pass.weights[end - 1] == 0)
+    end--;
+  while (first < end && pass.weights[first] == 0)
+    first++;
+  a.ring = pass.ring;
+  a.step = pass.step;
+  a.row = layout.row;
+  a.slice = layout.slice;
+  std::copy_n (size, 3, a.size);
+  a.quads = (a.size[0] + 3) / 4;
+  a.out = out;
+  a.n = end - first;
+  std::copy_n (slots.data () + pass.first + first, a.n, a.slots);
+  std::copy_n (pass.weights + first, a.n, a.weights);
+  a.sums = sums.get () + pass.window * (BEGUN - 1) * layout.volume;
+  a.sums_step = layout.volume;
+  for (unsigned part = 0; part < BEGUN; part++) {
+    /* At first all begin; the sums of the parts last for 1 to BEGUN outputs. */
+    a.used[part] = moves <= part ? moves : (moves - 1 - part) % BEGUN;
+    a.ahead[part] = moves == 0 ? part : BEGUN - 1;
+  }
+  const size_t all = (size_t) a.quads * a.size[1] * a.size[2];
+
+  launch_early (sums.count () > 0 && a.n >= LEAST_AHEAD ? time_kernel<BEGUN, R>
+                                                        : time_kernel<1, R>,
+      (all + TIME_THREADS - 1) / TIME_THREADS, TIME_THREADS, 0, stream, a);
+}
+
+template class TimeSums<float>;
+template class TimeSums<double>;
 
 } // namespace nd
