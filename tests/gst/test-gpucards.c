@@ -249,7 +249,7 @@ static const struct
       "volumes go round devices 0, 1" },
   { SOURCE "! ndconv4dtemporal name=a method=direct backend=cuda %s " FILTER
            " time-border=mirror" SINK,
-      "slices on devices 0, 1" },
+      "; slabs of " },
   { SOURCE "! ndconv4dtemporal name=a method=direct backend=cuda %s "
            "filter=\"box,size=3;box,size=3:1:1:3\" memory-limit=1000000" SINK,
       "on devices 0, 1" },
@@ -257,7 +257,7 @@ static const struct
   { SOURCE "! ndconv3d method=direct backend=cuda device-id=1 " FILTER
            " ! ndconv4dtemporal name=a method=direct backend=cuda %s " FILTER
            " ! ndconv3d method=direct backend=cuda device-id=0 " FILTER SINK,
-      "slices on devices 0, 1" },
+      "; slabs of " },
   { SOURCE
       "! ndconv3d method=direct backend=cuda device-id=0 " FILTER
       " ! ndconv3d name=a method=direct backend=cuda %s " FILTER
