@@ -128,7 +128,8 @@ compare_least_roughly (const float *tensor, float *apart)
       fminf (fmaxf (low, mean - root), fminf (high, mean + root));
 
   *apart = (next - least) * approximate_reciprocal (next);
-  return next > 1e-3f;
+  /* A step divides by 0 if numbers beside the diagonal are 0. */
+  return next > 1e-3f && isfinite (d[0] + d[1] + mean + root);
 }
 
 } // namespace nd

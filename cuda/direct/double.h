@@ -13,7 +13,7 @@ namespace nd
 std::unique_ptr<Method> make_double_direct (const RingJob &job,
     const ComputeStreams &streams);
 std::unique_ptr<Method> make_double_separable (const RingJob &job,
-    const ComputeStreams &streams);
+    const ComputeStreams &streams, size_t available);
 
 /* Whether the last volume is read in place, without a ring. */
 inline bool

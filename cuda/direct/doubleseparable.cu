@@ -56,6 +56,7 @@ class DoubleSeparable : public Method
 public:
   DoubleSeparable (const RingJob &job, const ComputeStreams &streams);
   size_t bytes_needed () const override;
+  void save_memory () { sums.save_memory (); }
   void allocate () override;
   bool pushes_ahead () const override { return has_ring; }
   void push (unsigned slot, const NdSamples *volume) override;
@@ -277,9 +278,14 @@ DoubleSeparable::respond (const int *slots, const NdScale &scale,
 } // namespace
 
 std::unique_ptr<Method>
-make_double_separable (const RingJob &job, const ComputeStreams &streams)
+make_double_separable (const RingJob &job, const ComputeStreams &streams,
+    size_t available)
 {
-  return std::make_unique<DoubleSeparable> (job, streams);
+  auto separable = std::make_unique<DoubleSeparable> (job, streams);
+
+  if (separable->bytes_needed () > available)
+    separable->save_memory ();
+  return separable;
 }
 
 } // namespace nd

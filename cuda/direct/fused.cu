@@ -72,6 +72,7 @@ public:
   {
     return total_bytes (weights, between, ring, sums);
   }
+  void save_memory () { sums.save_memory (); }
   void allocate () override;
   bool pushes_ahead () const override { return !in_place; }
   void push (unsigned slot, const NdSamples *volume) override;
@@ -379,12 +380,14 @@ Fused::respond (const int *slots, const NdScale &scale, const NdSamples &out)
 } // namespace
 
 std::unique_ptr<Method>
-make_fused (const RingJob &job, const ComputeStreams &streams)
+make_fused (const RingJob &job, const ComputeStreams &streams, size_t available)
 {
   auto fused = std::make_unique<Fused> (job, streams);
 
   if (!fused->fits ())
     return nullptr;
+  if (fused->bytes_needed () > available)
+    fused->save_memory ();
   return fused;
 }
 

@@ -11,8 +11,9 @@
 namespace nd
 {
 
-/* Returns nullptr if a filter is too long. */
+/* Returns nullptr if a filter is too long. @available: free bytes of the
+ * device. */
 std::unique_ptr<Method> make_fused (const RingJob &job,
-    const ComputeStreams &streams);
+    const ComputeStreams &streams, size_t available);
 
 } // namespace nd

@@ -174,11 +174,12 @@ Separable::respond (const int *slots, const NdScale &scale,
 } // namespace
 
 std::unique_ptr<Method>
-make_separable (const RingJob &job, const ComputeStreams &streams, size_t)
+make_separable (const RingJob &job, const ComputeStreams &streams,
+    size_t available)
 {
   if (job.precision == ND_PRECISION_DOUBLE)
-    return make_double_separable (job, streams);
-  std::unique_ptr<Method> fused = make_fused (job, streams);
+    return make_double_separable (job, streams, available);
+  std::unique_ptr<Method> fused = make_fused (job, streams, available);
 
   if (fused)
     return fused;

@@ -296,8 +296,9 @@ run_strips (const StripPass &pass, const Store &out, cudaStream_t stream)
   const int right = std::max (a.x.low + lead_of (a.x.n) + a.x.n - 1, 0);
 
   a.outside = (std::max (left, right + 3) + 3) / 4 * 4;
+  /* A quad that is not inside the volume is one of those after it. */
   if (a.outside > PITCH
-      || (left + STRIP - 1) / STRIP * STRIP + right > a.size[0])
+      || (left + STRIP - 1) / STRIP * STRIP + right > a.size[0] / 4 * 4)
     return false;
   a.out = out;
   a.strips = (a.size[0] + STRIP - 1) / STRIP;

@@ -36,7 +36,7 @@ struct TimeArguments
   R weights[MAX_SLOTS];
   R *sums; /* of the next outputs */
   size_t sums_step;
-  /* Of each fourth thread block: the outputs since its sums were begun, and
+  /* For each fourth thread block: the outputs since its sums were begun, and
    * the sums of next outputs that it begins now, if that is 0. */
   int used[BEGUN], ahead[BEGUN];
 };

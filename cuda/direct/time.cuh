@@ -43,6 +43,9 @@ public:
   size_t bytes () const { return sums.bytes (); }
   void allocate () { sums.allocate (); }
 
+  /* Before allocate(): each output reads its whole window. */
+  void save_memory () { sums = Memory<R> (); }
+
   void pushed (unsigned slot) { generations[slot]++; }
 
   /* Called for each output, before its sums. */
