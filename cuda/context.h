@@ -41,8 +41,8 @@ public:
   void enter () const;
   static void leave ();
 
-  /* Where the memory at @data is: that of this context, which its kernels can
-   * access, that of another one, or that of the host. */
+  /* The owner of the memory at @data: this context, whose kernels can access
+   * it, another context, or the host. */
   enum Place
   {
     HERE,

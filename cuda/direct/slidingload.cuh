@@ -30,7 +30,7 @@ struct SlidingVolume
   int size[3];
 };
 
-/* How many samples address @p is behind a multiple of the size of a quad. */
+/* The number of samples from a multiple of the size of a quad to address @p. */
 template <typename T>
 __device__ __forceinline__ unsigned
 phase_of (size_t p)
@@ -41,10 +41,10 @@ phase_of (size_t p)
 /* Copies planes of a tile to stages in shared memory, by all threads of a
  * thread block: quads in memory whose samples are all inside the volume, and
  * single samples beside them. ALIGNED: samples are side by side, and rows begin
- * at multiples of the size of a quad. Otherwise a row is as many samples
- * further right in shared memory as it is behind such a multiple: its phase.
- * Single integers are too small for asynchronous copies: they are loaded with
- * one plane and stored with the next. */
+ * at multiples of the size of a quad. Otherwise a row begins some samples
+ * after such a multiple. That number is its phase; in shared memory the row is
+ * further right by it. Single integers are too small for asynchronous copies:
+ * they are loaded with one plane and stored with the next. */
 template <typename T, int ROWS, int THREADS, bool ALIGNED>
 class SlidingLoader
 {
@@ -239,7 +239,7 @@ private:
   T held[is_integer<T> ? MOST_SINGLES : 1];
 };
 
-/* Reads @n samples from @phase samples behind @quads on. */
+/* Reads @n samples, the first one @phase samples after @quads. */
 template <typename T, int N>
 __device__ __forceinline__ void
 read_shifted (const Quad<T> *quads, unsigned phase, float (&v)[N])

@@ -1,4 +1,4 @@
-/* What the files of the test double of devices share.
+/* Declarations that the files of the test double of devices share.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

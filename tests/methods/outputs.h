@@ -1,5 +1,5 @@
-/* The outputs of a random job: where they are in memory, and how they are
- * compared. checkmethods.c lists the bounds.
+/* The outputs of a random job: their places in memory and their comparison.
+ * checkmethods.c lists the bounds.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
