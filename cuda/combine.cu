@@ -30,6 +30,7 @@ struct Arguments
   size_t response_bytes; /* from one response to the next */
   double threshold;      /* of ND_RESPONSE_ARGMAX; 0: none */
   R none;                /* the label below it, which is not scaled */
+  const unsigned *only_if;
 };
 
 template <typename R>
@@ -170,6 +171,8 @@ combine_kernel (const __grid_constant__ Arguments<R> a)
   const I all = a.size[0] * a.values * a.size[1] * a.size[2];
   const I step = gridDim.x * blockDim.x;
 
+  if (a.only_if && *a.only_if == 0)
+    return;
   for (I i = (I) blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
     const Place p = place_of (a, i);
     const R *const real = a.responses + p.sample * a.components + p.c;
@@ -275,8 +278,9 @@ tensor_kernel (const __grid_constant__ TensorArguments<R> t)
 
 template <typename R>
 void
-combine (const RingJob &job, const NdTensorRecipe &recipe, const R *responses,
-    const NdScale &scale, const NdSamples &out, cudaStream_t stream)
+combine (const NdJob &job, const NdTensorRecipe &recipe, const R *responses,
+    const NdScale &scale, const NdSamples &out, cudaStream_t stream,
+    const unsigned *only_if)
 {
   const NdShape &shape = job.shape;
   Arguments<R> a = { responses };
@@ -301,8 +305,11 @@ combine (const RingJob &job, const NdTensorRecipe &recipe, const R *responses,
   a.response_bytes = out.response;
   a.threshold = job.threshold;
   a.none = ND_LABEL_NONE (job.out_type);
+  a.only_if = only_if;
+  /* Few thread blocks end soon. */
   const dim3 threads (256),
-      blocks (std::min<size_t> ((samples * a.values + 255) / 256, 1 << 16));
+      blocks (std::min<size_t> ((samples * a.values + 255) / 256,
+          only_if ? 1 << 10 : 1 << 16));
 
   if (job.response != ND_RESPONSE_TENSOR) {
     /* The last index plus a grid must fit, too. */
@@ -325,14 +332,16 @@ combine (const RingJob &job, const NdTensorRecipe &recipe, const R *responses,
 } // namespace
 
 void
-combine_responses (const RingJob &job, const NdTensorRecipe &recipe,
+combine_responses (const NdJob &job, const NdTensorRecipe &recipe,
     const void *responses, const NdScale &scale, const NdSamples &out,
-    cudaStream_t stream)
+    cudaStream_t stream, const unsigned *only_if)
 {
   if (job.precision == ND_PRECISION_DOUBLE)
-    combine (job, recipe, (const double *) responses, scale, out, stream);
+    combine (job, recipe, (const double *) responses, scale, out, stream,
+        only_if);
   else
-    combine (job, recipe, (const float *) responses, scale, out, stream);
+    combine (job, recipe, (const float *) responses, scale, out, stream,
+        only_if);
 }
 
 } // namespace nd

@@ -15,9 +15,10 @@ namespace nd
 /* Computes the output of a job that combines the responses of its filters, see
  * nd_job_combines(). @responses: dense volumes of float32 or,
  * in double precision, float64, one after the other.
- * @recipe: of ND_RESPONSE_TENSOR, otherwise not read. */
-void combine_responses (const RingJob &job, const NdTensorRecipe &recipe,
+ * @recipe: of ND_RESPONSE_TENSOR, otherwise not read. @only_if: on the device;
+ * if it is 0, nothing is computed. */
+void combine_responses (const NdJob &job, const NdTensorRecipe &recipe,
     const void *responses, const NdScale &scale, const NdSamples &out,
-    cudaStream_t stream);
+    cudaStream_t stream, const unsigned *only_if = nullptr);
 
 } // namespace nd

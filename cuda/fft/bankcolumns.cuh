@@ -157,6 +157,8 @@ transform_bank_columns (const BlockArguments &a, const Columns &c, bool lists,
       load_bank_inside<T> (a, c, v);
     else
       load_bank_at_border<T, SAME> (a, c, v);
+    if (again && a.bank.again)
+      *a.bank.again = 1;
     if (again && lists)
       take_out_non_finite<true> (a, c, v);
     else if (again)

@@ -69,20 +69,10 @@ struct BankArguments
    * responses of a unit. Those of the other units are divided into @parts. */
   int whole, parts, filters_of_part;
   int wave; /* units that BankKernels::respond filters before the next filter */
-  /* Of BankKernels::combine. */
-  int response; /* NdResponse */
-  bool is_complex;
-  float *scratch; /* [thread block][field][y][2][thread] */
-};
-
-/* The numbers that a thread block keeps in memory for each of its samples: the
- * sum or the largest magnitude so far, and the real part of the response. They
- * stay in the cache. */
-enum BankField
-{
-  BANK_VALUE,
-  BANK_REAL,
-  BANK_FIELDS
+  const unsigned *only_if; /* BankKernels::filter ends at once if it is 0, or
+                            * nullptr */
+  unsigned *again; /* becomes 1 if a volume has samples that are not finite; or
+                    * nullptr */
 };
 
 struct BlockArguments
@@ -143,9 +133,6 @@ struct BankKernels
   const void *filter;  /* volume to responses, for windows of one volume */
   const void *respond; /* spectra and levels of the window to responses; uses
                         * BlockKernels::shared */
-  const void *combine; /* sums or maxima of the responses to integers, in place
-                        * of @filter; or nullptr */
-  size_t scratch;      /* floats of a thread block of @combine */
   size_t shared;       /* bytes, of @filter */
   int resident; /* thread blocks of @filter that a multiprocessor holds */
 };

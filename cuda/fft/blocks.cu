@@ -6,9 +6,11 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "core/log.h"
+#include "cuda/combine.cuh"
 #include "cuda/device.h"
 #include "cuda/fft/blockkernels.cuh"
 #include "cuda/fft/coefficients.h"
+#include "cuda/fft/combinebank.cuh"
 #include "cuda/fft/fft.cuh"
 #include "cuda/fft/overlaps.h"
 #include "cuda/launch.cuh"
@@ -26,10 +28,6 @@ namespace
 
 /* Windows of at least so many volumes gain from sums that are begun ahead. */
 constexpr unsigned WORTH_SUMS = 5;
-
-/* The time of a response that is combined by the kernel that computes it, or by
- * another kernel, in that of a response. */
-constexpr double COMBINED = 1.25, SEPARATE = 1.32;
 
 BlockKernels
 kernels_for (NdSampleType type, const Blocks &blocks)
@@ -83,54 +81,6 @@ holds_bank (const BankKernels &k)
              device_attribute (cudaDevAttrMaxSharedMemoryPerMultiprocessor);
 }
 
-/* Divides the responses of the units that do not fill the @places for thread
- * blocks of the device, so that all are complete early. Transforming a unit
- * takes as long as a response. */
-void
-divide_bank (BankArguments &bank, int places)
-{
-  const int rest = bank.n_units % places, n = bank.n_filters;
-  int best = 0;
-
-  bank.whole = bank.n_units - rest;
-  bank.parts = 1;
-  bank.filters_of_part = n;
-  for (int filters = n; filters > 0 && rest > 0; filters--) {
-    const int parts = (n + filters - 1) / filters;
-    const int time = (1 + filters) * ((rest * parts + places - 1) / places);
-
-    if (best == 0 || time < best) {
-      best = time;
-      bank.parts = parts;
-      bank.filters_of_part = filters;
-    }
-  }
-}
-
-/* Whether a kernel of the bank can combine the responses. Those to samples that
- * are not finite are corrected in memory. For argmax a second kernel is faster:
- * 1.20 instead of 1.64 ms for 12 filters of 7^3 on 256^3 (H100). */
-bool
-can_combine (const RingJob &job)
-{
-  return job.bank->n_filters > 1 && job.combined && job.in_type != ND_FLOAT32
-      && job.shape.components != 2
-      && (job.combined->response == ND_RESPONSE_SUM
-          || job.combined->response == ND_RESPONSE_MAX);
-}
-
-/* Whether @n filters are combined earlier by a kernel that computes all of a
- * unit in one thread block, than by one that divides the last units, and a
- * second kernel. The times are in those of a response. */
-bool
-is_worth_combining (size_t units, size_t multiprocessors, unsigned n)
-{
-  const size_t waves = (units + multiprocessors - 1) / multiprocessors;
-  const double divided = (double) units / multiprocessors;
-
-  return waves * (1 + COMBINED * n) <= divided * (1 + SEPARATE * n) + 1;
-}
-
 /* Whether a lean kernel with @shared bytes of shared memory can be used: it
  * copies vectors of 16 bytes, and stores responses as they are. */
 bool
@@ -161,7 +111,7 @@ public:
   size_t bytes_needed () const override;
   void allocate () override;
   bool pushes_ahead () const override { return !in_place; }
-  bool combines () const override { return scratch.count () > 0; }
+  bool combines () const override { return combined.is_used (); }
   void push (unsigned slot, const NdSamples *volume) override;
   void respond (const int *slots, const NdScale &scale,
       const NdSamples &out) override;
@@ -170,7 +120,9 @@ private:
   BlockArguments arguments_for (const NdSamples *volume, size_t component,
       unsigned slot);
   void add_filters ();
+  size_t first_output (const NdSamples &out) const;
   void launch_bank (BlockArguments &a);
+  void combine (BlockArguments &a, const NdScale &scale, const NdSamples &out);
   void filter_one (BlockArguments &a, size_t component,
       const NdSamples &responses, double gain);
 
@@ -189,7 +141,7 @@ private:
   Memory<float> levels;
   Memory<float2> filters; /* [filter][t] */
   Memory<double> filter_sums;
-  Memory<float> scratch; /* of the kernel that combines responses */
+  CombinedBank combined;
   NonFiniteSamples non_finite;
   std::unique_ptr<WindowSums<float>> sums; /* of long windows */
 };
@@ -205,7 +157,7 @@ FftBlocks::FftBlocks (const RingJob &job, const ComputeStreams &streams)
       bank (bank_kernels_for (job.in_type, blocks)),
       n_groups (count_groups (blocks, kernels)),
       n_units (count_units (blocks, kernels)), in_place (reads_in_place (job)),
-      non_finite (job, reach, this->streams)
+      combined (job, reach, blocks), non_finite (job, reach, this->streams)
 {
   const size_t volumes = multiply (ahead_slots (job), job.shape.components);
   const size_t n_filters = multiply (job.bank->n_filters, reach.slots);
@@ -219,11 +171,6 @@ FftBlocks::FftBlocks (const RingJob &job, const ComputeStreams &streams)
   }
   filters.plan (multiply (n_filters, kernels.numbers));
   filter_sums.plan (n_filters);
-  const size_t thread_blocks = count_multiprocessors ();
-
-  if (in_place && bank.combine && can_combine (job)
-      && is_worth_combining (n_units, thread_blocks, job.bank->n_filters))
-    scratch.plan (multiply (thread_blocks, bank.scratch));
 }
 
 /* Transforms the coefficients as one block. The coefficient that reads offset d
@@ -270,7 +217,7 @@ FftBlocks::add_filters ()
 size_t
 FftBlocks::bytes_needed () const
 {
-  return total_bytes (ring, levels, filters, filter_sums, scratch, non_finite)
+  return total_bytes (ring, levels, filters, filter_sums, combined, non_finite)
       + (sums ? sums->bytes () : 0);
 }
 
@@ -281,10 +228,18 @@ FftBlocks::allocate ()
       blocks.count[1], blocks.count[2], blocks.is_flat () ? "flat " : "",
       blocks.valid[0], blocks.valid[1], blocks.valid[2],
       sums ? ", sums begun ahead" : "");
-  allocate_all (ring, levels, filters, filter_sums, scratch, non_finite);
+  allocate_all (ring, levels, filters, filter_sums, combined, non_finite);
   if (sums)
     sums->allocate ();
   add_filters ();
+}
+
+/* The bytes from the first sample of @out to the first output. */
+size_t
+FftBlocks::first_output (const NdSamples &out) const
+{
+  return blocks.first[0] * out.sample + blocks.first[1] * out.row
+      + blocks.first[2] * out.slice;
 }
 
 BlockArguments
@@ -337,14 +292,6 @@ FftBlocks::launch_bank (BlockArguments &a)
 {
   const int multiprocessors = count_multiprocessors ();
 
-  if (combines ()) {
-    a.bank.response = job.combined->response;
-    a.bank.is_complex = job.bank->is_complex;
-    a.bank.scratch = scratch.get ();
-    launch (bank.combine, kernels, a, multiprocessors, bank.shared,
-        streams.respond);
-    return;
-  }
   if (in_place) {
     divide_bank (a.bank, multiprocessors * bank.resident);
     launch (bank.filter, kernels, a,
@@ -357,6 +304,31 @@ FftBlocks::launch_bank (BlockArguments &a)
   a.bank.wave = reach.slots > 1 ? 1 : multiprocessors * bank.resident;
   launch (bank.respond, kernels, a, n_units * a.bank.n_filters, kernels.shared,
       streams.respond);
+}
+
+/* Launches a kernel that combines the responses. If the volume has samples that
+ * are not finite, they are computed and combined again, because responses to
+ * such samples are corrected in memory. */
+void
+FftBlocks::combine (BlockArguments &a, const NdScale &scale,
+    const NdSamples &out)
+{
+  const int slots[] = { 0 };
+
+  combined.respond (a, streams.respond);
+  if (!combined.memory ())
+    return;
+  const NdSamples responses =
+      nd_samples_dense (combined.memory (), &job.shape, ND_FLOAT32);
+
+  a.bank.only_if = combined.is_needed ();
+  a.bank.response_stride = responses.response;
+  a.store = make_store (responses, ND_FLOAT32, NdScale{ 1, 0 }, 0, 0);
+  a.store.out += first_output (responses);
+  launch_bank (a);
+  non_finite.add (slots, 0, job.bank->n_filters, 0, responses, 1, true);
+  combine_responses (*job.combined, NdTensorRecipe{}, combined.memory (), scale,
+      out, streams.respond, a.bank.only_if);
 }
 
 /* Launches a kernel for a single filter. */
@@ -402,8 +374,7 @@ FftBlocks::respond (const int *slots, const NdScale &scale,
     a.bank.filter_stride = reach.slots * kernels.numbers;
     a.bank.response_stride = out.response;
     responses.data = a.store.out;
-    a.store.out += blocks.first[0] * out.sample + blocks.first[1] * out.row
-        + blocks.first[2] * out.slice;
+    a.store.out += first_output (out);
     if (sums) {
       const WindowSums<float>::Start start = sums->start_bank (slots, c,
           WindowSpectra<float>{ a.spectra, a.spectra_stride, a.filter,
@@ -412,6 +383,10 @@ FftBlocks::respond (const int *slots, const NdScale &scale,
       a.sum = start.sum;
       a.first = start.first;
       a.bank.sum_stride = sums->stride ();
+    }
+    if (combines ()) {
+      combine (a, scale, out);
+      continue;
     }
     if (in_place && n_filters == 1) {
       filter_one (a, c, responses, scale.gain);

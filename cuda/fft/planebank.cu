@@ -47,6 +47,8 @@ filter_kernel (const __grid_constant__ BlockArguments a)
   float2 v[BLOCK];
   Pair pair;
 
+  if (a.bank.only_if && *a.bank.only_if == 0)
+    return;
   if (!find_pair (a.blocks, part.unit, &pair))
     return;
   transform_bank_columns<T, false> (a, pair.columns, part.first == 0, v);
@@ -127,7 +129,7 @@ plane_bank_kernels (NdSampleType type)
     using T = typename decltype (sample)::Type;
 
     return BankKernels{ (const void *) filter_kernel<T>,
-      (const void *) respond_kernel, nullptr, 0, BANK_SHARED, RESIDENT };
+      (const void *) respond_kernel, BANK_SHARED, RESIDENT };
   });
 }
 

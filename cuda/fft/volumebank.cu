@@ -41,12 +41,11 @@ transform_block (const BlockArguments &a, const Corner &at,
   transform_column<PLANE> (planes, column, v);
 }
 
-/* Computes the thread's columns of a response. Returns false if the warp has no
- * valid output. WAIT: see restore_column (). */
-template <bool WAIT>
-__device__ __forceinline__ bool
-restore_columns (const BlockArguments &a, const Column &column,
-    float2 (&v)[BLOCK])
+/* WAIT: see restore_column (). */
+template <bool LEVEL, bool WAIT>
+__device__ __forceinline__ void
+restore_block (const BlockArguments &a, unsigned char *response,
+    const Corner &at, const Column &column, float level, float2 (&v)[BLOCK])
 {
   float2 *const planes = shared_planes ();
   float2 *const plane = planes + threadIdx.x / 32 * BLOCK * PITCH;
@@ -56,23 +55,13 @@ restore_columns (const BlockArguments &a, const Column &column,
   restore_column<PLANE, WAIT> (planes, column, n_planes, v);
   __syncthreads ();
   if (threadIdx.x / 32 >= n_planes)
-    return false;
+    return; /* the warp has no valid output */
 #pragma unroll
   for (int x = 0; x < BLOCK; x++)
     v[x] = plane[lane * PITCH + x];
   restore_plane (plane, v);
-  return true;
-}
-
-template <bool LEVEL, bool WAIT>
-__device__ __forceinline__ void
-restore_block (const BlockArguments &a, unsigned char *response,
-    const Corner &at, const Column &column, float level, float2 (&v)[BLOCK])
-{
-  if (restore_columns<WAIT> (a, column, v))
-    store_bank_columns<LEVEL> (a, response, columns_of (at),
-        make_float2 (level, level),
-        shared_planes () + threadIdx.x / 32 * BLOCK * PITCH, v);
+  store_bank_columns<LEVEL> (a, response, columns_of (at),
+      make_float2 (level, level), plane, v);
 }
 
 /* From a volume to responses, for windows of one volume. */
@@ -87,6 +76,8 @@ filter_kernel (const __grid_constant__ BlockArguments a)
   float2 kept[BLOCK - HELD];
   float2 v[BLOCK];
 
+  if (a.bank.only_if && *a.bank.only_if == 0)
+    return;
   transform_block<T> (a, at, column, part.first == 0, v);
 #pragma unroll
   for (int k = 0; k < BLOCK; k++) {
@@ -108,108 +99,6 @@ filter_kernel (const __grid_constant__ BlockArguments a)
     restore_block<false, true> (a, a.store.out + i * a.bank.response_stride, at,
         column, 0, v);
   }
-}
-
-/* The place of a value in the scratch memory of a thread. */
-__device__ __forceinline__ int
-scratch_at (int field, int y, int column)
-{
-  return ((field * BLOCK + y) * 2 + column) * THREADS;
-}
-
-/* Combines the magnitude of the response of filter @i with those of the filters
- * before it, and returns the value so far. */
-__device__ __forceinline__ float
-add_magnitude (const BankArguments &bank, float *scratch, int i, int y,
-    int column, float v)
-{
-  const int k = bank.is_complex ? i / 2 : i;
-  float *const value = scratch + scratch_at (BANK_VALUE, y, column);
-  const float real =
-      bank.is_complex ? scratch[scratch_at (BANK_REAL, y, column)] : 0;
-  const float m = sqrtf (real * real + v * v);
-  const float before = k > 0 ? *value : 0;
-  const float now = bank.response == ND_RESPONSE_SUM ? before + m
-      : k == 0 || m > before                         ? m
-                                                     : before;
-
-  *value = now;
-  return now;
-}
-
-/* The same as filter_kernel, but stores the sum of the magnitudes of all
- * responses, or the largest of them. A thread block computes several units, so
- * that its scratch memory stays in the cache. */
-template <typename T>
-__global__ void __launch_bounds__ (THREADS, 1)
-combine_kernel (const __grid_constant__ BlockArguments a)
-{
-  const BankArguments &bank = a.bank;
-  const Column column = column_of (threadIdx.x);
-  float2 *const plane = shared_planes () + threadIdx.x / 32 * BLOCK * PITCH;
-  float2 *const held = shared_planes () + PLANES * BLOCK * PITCH + threadIdx.x;
-  float *const scratch = bank.scratch
-      + (size_t) blockIdx.x * BANK_FIELDS * 2 * BLOCK * THREADS + threadIdx.x;
-  float2 kept[BLOCK - HELD];
-  float2 v[BLOCK];
-
-#pragma unroll 1
-  for (int unit = blockIdx.x; unit < bank.n_units; unit += gridDim.x) {
-    const Corner at = corner_of (a.blocks, unit);
-
-    __syncwarp (); /* the warp has read its plane */
-    transform_block<T> (a, at, column, false, v);
-#pragma unroll
-    for (int k = 0; k < BLOCK; k++) {
-      if (k < HELD)
-        held[k * THREADS] = v[k];
-      else
-        kept[k - HELD] = v[k];
-    }
-#pragma unroll 1
-    for (int i = 0; i < bank.n_filters; i++) {
-      const float2 *const filter =
-          a.filter + i * bank.filter_stride + threadIdx.x;
-
-#pragma unroll
-      for (int k = 0; k < BLOCK; k++)
-        v[k] = multiply_number (make_float2 (0, 0),
-            k < HELD ? held[k * THREADS] : kept[k < HELD ? 0 : k - HELD],
-            __ldg (filter + k * THREADS), column.real && k % 16 == 0);
-      if (!restore_columns<true> (a, column, v))
-        continue;
-      if (bank.is_complex && i % 2 == 0) {
-#pragma unroll
-        for (int y = 0; y < BLOCK; y++) {
-          if (y >= a.blocks.valid[1])
-            break;
-          scratch[scratch_at (BANK_REAL, y, 0)] = v[y].x;
-          scratch[scratch_at (BANK_REAL, y, 1)] = v[y].y;
-        }
-        continue;
-      }
-#pragma unroll
-      for (int y = 0; y < BLOCK; y++) {
-        if (y >= a.blocks.valid[1])
-          break;
-        v[y].x = add_magnitude (bank, scratch, i, y, 0, v[y].x);
-        v[y].y = add_magnitude (bank, scratch, i, y, 1, v[y].y);
-      }
-      if (i == bank.n_filters - 1)
-        store_bank_columns<false> (a, a.store.out, columns_of (at),
-            make_float2 (0, 0), plane, v);
-    }
-  }
-}
-
-template <typename T>
-const void *
-combine_kernel_for ()
-{
-  if constexpr (is_integer<T>)
-    return (const void *) combine_kernel<T>;
-  else
-    return nullptr;
 }
 
 /* A response from the spectra of the window. */
@@ -259,8 +148,7 @@ block_bank_kernels (NdSampleType type)
     using T = typename decltype (sample)::Type;
 
     return BankKernels{ (const void *) filter_kernel<T>,
-      (const void *) respond_kernel, combine_kernel_for<T> (),
-      BANK_FIELDS * 2 * BLOCK * THREADS, BANK_SHARED, 1 };
+      (const void *) respond_kernel, BANK_SHARED, 1 };
   });
 }
 

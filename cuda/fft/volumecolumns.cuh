@@ -28,7 +28,7 @@ struct Column
   bool real;
 };
 
-__device__ inline Column
+__host__ __device__ inline Column
 column_of (int thread)
 {
   const int lane = thread % 32, row = thread / 32 + 1;
