@@ -38,10 +38,11 @@ constexpr double BANK_STORES = 8.3e-6;
 constexpr double BANK_PLANES_SECONDS = 3.84e-6;
 constexpr double BANK_PLANES_STORES = 3.18e-6;
 
-/* The same for a pair of wide blocks, if a multiprocessor computes as many at a
- * time as it can; and the time between launches in which it computes fewer. */
-constexpr double WIDE_SECONDS = 2.12e-6;
-constexpr double WIDE_STORES = 1.0e-6;
+/* The same for a pair of wide blocks, measured on an H200, if a multiprocessor
+ * computes as many at a time as it can; and the time between launches in which
+ * it computes fewer. */
+constexpr double WIDE_SECONDS = 1.7e-6;
+constexpr double WIDE_STORES = 0.8e-6;
 constexpr double WIDE_BETWEEN = 5e-6;
 /* A pair of planes of deep blocks, forward, on the whole device. A thread block
  * that computes responses: without the products, and those with a slice of the
@@ -224,10 +225,8 @@ wide_cost (const RingJob &job)
   const Blocks b = make_wide_blocks (job, nd_job_reach (&job));
   const double speed =
       MULTIPROCESSORS / rates.multiprocessors * rates.multiply_adds;
-  double pairs = 0.5;
-
-  for (int a = 0; a < 3; a++)
-    pairs *= b.count[a];
+  const double pairs =
+      (double) ((b.count[0] + 1) / 2) * b.count[1] * b.count[2];
   const double waves = std::max (pairs / rates.multiprocessors, 2.0);
   const double stored = (double) b.valid[0] * b.valid[1] / WIDE / WIDE;
 

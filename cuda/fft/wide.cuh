@@ -18,33 +18,74 @@ constexpr int WIDE = 64; /* samples of a block along x and y */
 /* Outputs of a block along y are a multiple of so many. */
 constexpr int WIDE_ROWS = 4;
 
-/* A filter is real, so that the numbers of half of its spectrum are known from
- * the other half: number (kx, ky) is at kx * WIDE_HALF + ky. */
-constexpr int WIDE_HALF = WIDE / 2 + 1;
-constexpr size_t WIDE_NUMBERS = (size_t) WIDE * WIDE_HALF;
+/* Number (kx, ky) of a filter's spectrum is at kx * WIDE + ky. */
+constexpr int WIDE_NUMBERS = WIDE * WIDE;
+
+/* Outputs of a block along x, at most, so that the copy engine brings two
+ * neighbours along x at a time. */
+constexpr int WIDE_OUTPUTS = WIDE - 3;
+
+/* A part of an axis, in outputs. */
+struct WideRange
+{
+  int begin, end;
+};
 
 struct WideArguments
 {
-  CUtensorMap map; /* of the volume, for boxes of the rows of a block */
+  CUtensorMap map; /* of the volume, for boxes of the rows of a pair */
   Blocks blocks;
   BlockInput in;
   Store store;
   NonFiniteWork work;
   const float2 *filter; /* WIDE_NUMBERS */
-  int n_pairs;          /* of blocks */
+  int n_pairs;          /* of blocks that are neighbours along x */
+  int row_pairs;        /* pairs side by side */
+  int step[3];          /* from a pair to the next one of the same threads */
+  WideRange copied[2];  /* the pairs that the copy engine brings, along x and
+                         * y */
   int begin;            /* Begin */
   bool is_plain; /* stores float32, or the type of the input, without scale */
 };
 
-/* Samples that the copy engine brings of each row of a block: a row begins at a
+/* Samples that the copy engine brings of each row of a pair: a row begins at a
  * multiple of 16 bytes. */
 constexpr int
 copied_samples (size_t sample)
 {
-  return WIDE + 16 / sample;
+  const int group = 16 / sample;
+
+  return (WIDE_OUTPUTS + WIDE + 2 * group - 2) / group * group;
 }
 
-/* WIDE threads of a thread block compute a pair of blocks at a time. */
+/* The sample that a copied row has in the place of sample @i, for a volume of
+ * @n samples along the axis. */
+__host__ __device__ inline int
+copied_index (int border, int i, int n)
+{
+  if (i < 0)
+    i = border == ND_BORDER_REFLECT  ? -1 - i
+        : border == ND_BORDER_MIRROR ? -i
+                                     : 0;
+  if (i >= n)
+    i = border == ND_BORDER_REFLECT  ? 2 * n - 1 - i
+        : border == ND_BORDER_MIRROR ? 2 * n - 2 - i
+                                     : n - 1;
+  return i;
+}
+
+/* The first sample of the rows that are copied for a pair whose first output is
+ * @x: those that the pair contains, or the last ones near them. */
+template <size_t SAMPLE>
+__host__ __device__ inline int
+first_copied (const Blocks &b, int x)
+{
+  const int first = min (x + b.low[0], b.shape[0] - 2 * WIDE);
+
+  return max (first, 0) & ~(int) (16 / SAMPLE - 1);
+}
+
+/* WIDE threads of a thread block compute a pair at a time. */
 struct WideKernel
 {
   void (*function) (WideArguments);

@@ -28,74 +28,103 @@ namespace
  * multiprocessor suffice for so many. */
 constexpr int PAIRS = 6;
 
-/* Shared memory of a pair, and of all pairs of a thread block. */
-constexpr size_t PAIR_BYTES =
-    std::max<size_t> (sizeof (float2) * WIDE * WIDE_PITCH,
-        2 * TILE_BYTES<float>);
+/* Shared memory of a pair: numbers, or samples; and of all pairs of a thread
+ * block. */
+constexpr size_t PAIR_BYTES = sizeof (float2) * WIDE * WIDE;
 constexpr size_t COMMON_BYTES =
-    (sizeof (float2) * WIDE_NUMBERS + (sizeof (uint64_t) + 64) * PAIRS + 127)
+    (sizeof (float2) * WIDE_NUMBERS
+        + (sizeof (uint64_t) + 2 * sizeof (Pair)) * PAIRS + 127)
     / 128 * 128;
+
+static_assert (TILE_BYTES<float> <= PAIR_BYTES
+    && TILE_BYTES<short> <= PAIR_BYTES
+    && TILE_BYTES<unsigned char> <= PAIR_BYTES);
+
+/* Numbers x and x + 1 of row y of a plane are a couple, and couple x / 2 is in
+ * the place of couple x / 2 ^ y % 8: the threads of a warp access rows, or
+ * columns, without bank conflicts. */
+constexpr int COUPLES = 8;
+
+/* Of the thread's column: where its number of row y is, if y % COUPLES is
+ * @y. */
+__device__ __forceinline__ float2 *
+column_at (float2 *plane, int y)
+{
+  return plane + (threadIdx.x % WIDE ^ 2 * y);
+}
+
+/* Of the thread's row: where couple i is, if i % COUPLES is @i. */
+__device__ __forceinline__ float4 *
+row_couple_at (float2 *plane, int i)
+{
+  const int t = threadIdx.x % WIDE;
+
+  return (float4 *) (plane + t * WIDE) + (t % COUPLES ^ i);
+}
 
 /* Exchanges the columns of the threads for rows. */
 __device__ __forceinline__ void
 load_rows (float2 *plane, float2 (&v)[WIDE])
 {
-  const int t = threadIdx.x % WIDE;
+#pragma unroll
+  for (int i = 0; i < COUPLES; i++) {
+    float2 *const column = column_at (plane, i);
 
 #pragma unroll
-  for (int y = 0; y < WIDE; y++)
-    plane[y * WIDE_PITCH + t] = v[y];
+    for (int y = i; y < WIDE; y += COUPLES)
+      column[y * WIDE] = v[y];
+  }
   wait_for_group<WIDE> ();
 #pragma unroll
-  for (int x = 0; x < WIDE; x += 2) {
-    const float4 two = *(const float4 *) (plane + t * WIDE_PITCH + x);
+  for (int i = 0; i < COUPLES; i++) {
+    const float4 *const row = row_couple_at (plane, i);
 
-    v[x] = make_float2 (two.x, two.y);
-    v[x + 1] = make_float2 (two.z, two.w);
+#pragma unroll
+    for (int x = 0; x < WIDE; x += 2 * COUPLES) {
+      const float4 two = row[x / 2];
+
+      v[x + 2 * i] = make_float2 (two.x, two.y);
+      v[x + 2 * i + 1] = make_float2 (two.z, two.w);
+    }
   }
 }
 
 __device__ __forceinline__ void
 load_columns (float2 *plane, float2 (&v)[WIDE])
 {
-  const int t = threadIdx.x % WIDE;
+#pragma unroll
+  for (int i = 0; i < COUPLES; i++) {
+    float4 *const row = row_couple_at (plane, i);
 
 #pragma unroll
-  for (int x = 0; x < WIDE; x += 2)
-    *(float4 *) (plane + t * WIDE_PITCH + x) =
-        make_float4 (v[x].x, v[x].y, v[x + 1].x, v[x + 1].y);
+    for (int x = 2 * i; x < WIDE; x += 2 * COUPLES)
+      row[x / 2 - i] = make_float4 (v[x].x, v[x].y, v[x + 1].x, v[x + 1].y);
+  }
   wait_for_group<WIDE> ();
 #pragma unroll
-  for (int y = 0; y < WIDE; y++)
-    v[y] = plane[y * WIDE_PITCH + t];
+  for (int i = 0; i < COUPLES; i++) {
+    const float2 *const column = column_at (plane, i);
+
+#pragma unroll
+    for (int y = i; y < WIDE; y += COUPLES)
+      v[y] = column[y * WIDE];
+  }
 }
 
 /* Multiplies a row of the spectrum. Real and imaginary parts are exchanged, so
  * that the transform of the products is their inverse transform, with real and
- * imaginary parts exchanged. The filter's number at (kx, ky) is the conjugate
- * of that at (-kx, -ky). */
+ * imaginary parts exchanged. */
 __device__ __forceinline__ void
 multiply_row (const float2 *filter, float2 (&v)[WIDE])
 {
-  const int t = threadIdx.x % WIDE;
-  const float2 *const row = filter + min (t, WIDE - t);
+  const float2 *const row = filter + threadIdx.x % WIDE;
 
-  if (t < WIDE / 2) {
 #pragma unroll
-    for (int k = 0; k < WIDE; k++) {
-      const float2 f = row[k * WIDE_HALF];
+  for (int k = 0; k < WIDE; k++) {
+    const float2 f = row[k * WIDE];
 
-      v[k] = make_float2 (fmaf (v[k].x, f.y, v[k].y * f.x),
-          fmaf (v[k].x, f.x, -v[k].y * f.y));
-    }
-  } else {
-#pragma unroll
-    for (int k = 0; k < WIDE; k++) {
-      const float2 f = row[(WIDE - k) % WIDE * WIDE_HALF];
-
-      v[k] = make_float2 (fmaf (v[k].y, f.x, -v[k].x * f.y),
-          fmaf (v[k].x, f.x, v[k].y * f.y));
-    }
+    v[k] = make_float2 (fmaf (v[k].x, f.y, v[k].y * f.x),
+        fmaf (v[k].x, f.x, -v[k].y * f.y));
   }
 }
 
@@ -159,9 +188,11 @@ put_columns (unsigned char *const (&out)[2], size_t row, const int (&n)[2],
   }
 }
 
+/* @plane: shared memory, in which the threads of a warp have their own columns
+ * if they do not exchange them. */
 template <typename T>
 __device__ __forceinline__ void
-store_pair (const WideArguments &a, const Pair &pair, float2 *column,
+store_pair (const WideArguments &a, const Pair &pair, float2 *plane,
     float2 (&v)[WIDE])
 {
   const Blocks &b = a.blocks;
@@ -172,20 +203,23 @@ store_pair (const WideArguments &a, const Pair &pair, float2 *column,
 
 #pragma unroll
   for (int i = 0; i < 2; i++) {
-    const Corner &c = pair.at[i];
+    const Corner c = pair.at (b, i);
 
-    n[i] =
-        t < min (b.valid[0], b.outputs[0] - c.x) && (i == 0 || pair.has_second)
+    n[i] = t < min (b.valid[0], b.outputs[0] - c.x)
         ? min (b.valid[1], b.outputs[1] - c.y)
         : 0;
     out[i] = s.out + (c.x + t) * s.sample + c.y * s.row + c.z * s.slice;
   }
   if (!a.is_plain) {
+    float2 *const column = plane + t;
+
+    __syncwarp ();
 #pragma unroll
     for (int y = 0; y < WIDE; y++)
-      column[y * WIDE_PITCH] = v[y];
-    put_bank_scaled<WIDE_PITCH> (s, out[0], n[0], 0, &column->y);
-    put_bank_scaled<WIDE_PITCH> (s, out[1], n[1], 0, &column->x);
+      column[y * WIDE] = v[y];
+    put_bank_scaled<WIDE> (s, out[0], n[0], 0, &column->y);
+    put_bank_scaled<WIDE> (s, out[1], n[1], 0, &column->x);
+    __syncwarp ();
   } else if (is_integer<T> && s.type != ND_FLOAT32) {
     put_columns<T> (out, s.row, n, v);
   } else {
@@ -217,7 +251,7 @@ filter_kernel (const __grid_constant__ WideArguments a)
   if (t == 0) {
     arrived.init ();
     fence_view_async_shared ();
-    pairs[0] = pair_of (a.blocks, pair);
+    pairs[0] = pair_of (a, pair);
   }
 #pragma unroll 6
   for (int i = threadIdx.x; i < (int) WIDE_NUMBERS; i += blockDim.x)
@@ -245,28 +279,33 @@ filter_kernel (const __grid_constant__ WideArguments a)
           load_copied<T> (a, now, pair_shared, v);
           wait_for_group<WIDE> ();
         } else if (!again && !COPIES && a.in.row <= ~0u
-            && is_inside (a.blocks, now.at[0])
-            && is_inside (a.blocks, now.at[1])) {
+            && is_inside (a.blocks, now.at (a.blocks, 0))
+            && is_inside (a.blocks, now.at (a.blocks, 1))) {
           load_inside<T> (a, now, v);
         } else {
+          const Corner first = now.at (a.blocks, 0);
+          const Corner second = now.at (a.blocks, 1);
+
+          __syncwarp ();
           if (again && sizeof (T) == 4) {
             wait_on_dependent_grids (); /* earlier kernels use the list */
-            load_any<T, true> (a, now.at[0], &plane[t].x);
-            load_any<T, true> (a, now.at[1], &plane[t].y);
+            load_any<T, true> (a, first, &plane[t].x);
+            load_any<T, true> (a, second, &plane[t].y);
           } else {
-            load_any<T, false> (a, now.at[0], &plane[t].x);
-            load_any<T, false> (a, now.at[1], &plane[t].y);
+            load_any<T, false> (a, first, &plane[t].x);
+            load_any<T, false> (a, second, &plane[t].y);
           }
 #pragma unroll
           for (int y = 0; y < WIDE; y++)
-            v[y] = plane[y * WIDE_PITCH + t];
+            v[y] = plane[y * WIDE + t];
+          __syncwarp ();
         }
       } else if (pass == 1) {
         load_rows (plane, v);
       } else if (pass == 2) {
         /* All threads have stored the pair before this one. */
         if (t == 0)
-          pairs[turn ^ 1] = pair_of (a.blocks, pair + step);
+          pairs[turn ^ 1] = next_pair (a, pairs[turn]);
         multiply_row (filter, v);
       } else {
         load_columns (plane, v);
@@ -281,7 +320,7 @@ filter_kernel (const __grid_constant__ WideArguments a)
         pass++;
     } while (pass < 4);
     wait_on_dependent_grids ();
-    store_pair<T> (a, pairs[turn], plane + t, v);
+    store_pair<T> (a, pairs[turn], plane, v);
     if (COPIES && !a.is_plain && pair + step < a.n_pairs)
       copy_next<T> (a, pairs[turn ^ 1], arrived, pair_shared);
   }

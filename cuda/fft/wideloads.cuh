@@ -1,5 +1,5 @@
 /* How the samples of wide blocks come to the registers of threads. The copy
- * engine brings pairs of blocks to shared memory. Threads load the blocks that
+ * engine brings pairs of blocks to shared memory. Threads load the pairs that
  * it cannot read, and those at a border whose samples are not near the edge of
  * the volume.
  *
@@ -15,31 +15,13 @@
 namespace nd
 {
 
-/* The distance of rows of numbers in shared memory: threads that access rows
- * with 16 bytes each have no bank conflicts. */
-constexpr int WIDE_PITCH = WIDE + 2;
-
-/* Samples of a block as the copy engine brings them. */
+/* Samples of a pair as the copy engine brings them. */
 template <typename T>
-constexpr int ROW_BYTES = copied_samples (sizeof (T)) * sizeof (T);
+constexpr int ROW = copied_samples (sizeof (T));
+template <typename T>
+constexpr int ROW_BYTES = ROW<T> * sizeof (T);
 template <typename T>
 constexpr int TILE_BYTES = WIDE * ROW_BYTES<T>;
-
-/* The block after that at @at. */
-__device__ __forceinline__ Corner
-next_corner (const Blocks &b, Corner at)
-{
-  at.x += b.valid[0];
-  if (at.x >= b.outputs[0]) {
-    at.x = 0;
-    at.y += b.valid[1];
-  }
-  if (at.y >= b.outputs[1]) {
-    at.y = 0;
-    at.z++;
-  }
-  return at;
-}
 
 __device__ __forceinline__ bool
 is_within (const Blocks &b, const Corner &at, int axis)
@@ -55,59 +37,59 @@ is_inside (const Blocks &b, const Corner &at)
   return is_within (b, at, 0) && is_within (b, at, 1);
 }
 
-/* Whether each sample along an axis that a filter reads in the block, or the
- * one that the border repeats in its place, is in the block. */
-__device__ __forceinline__ bool
-repeats_own (const Blocks &b, const Corner &at, int axis)
-{
-  const int begin = axis == 0 ? at.x : at.y, n = b.shape[axis];
-  const int first = begin + b.low[axis];
-  const int last = min (begin + WIDE, b.padded[axis]) - 1 + b.low[axis];
-
-  return n >= WIDE && first < n
-      && (first >= 0 || border_index (b.border, first, n) < first + WIDE)
-      && (last < n || border_index (b.border, last, n) >= first);
-}
-
-/* Whether the copy engine brings the block: its rows and columns are in the
- * volume, or samples near them that are copied too. */
-__device__ __forceinline__ bool
-is_copied (const Blocks &b, const Corner &at)
-{
-  return is_inside (b, at)
-      || (b.border != ND_BORDER_WRAP && b.border != ND_BORDER_CONSTANT
-          && (is_within (b, at, 1) || repeats_own (b, at, 1)));
-}
-
 /* The two blocks of a pair, in shared memory, because each thread would need
- * registers for them. If the second one does not exist, it is the first one
- * again, and nothing of it is stored. */
+ * registers for them. If the second one does not exist, nothing of it is
+ * stored. */
 struct Pair
 {
-  Corner at[2];
-  bool has_second, is_copied;
+  int x, y, z; /* the first output of the first block */
+  bool is_copied;
+
+  __device__ __forceinline__ Corner at (const Blocks &b, int i) const
+  {
+    return Corner{ x + i * b.valid[0], y, z };
+  }
 };
 
-__device__ __forceinline__ Pair
-pair_of (const Blocks &b, int i)
+__device__ __forceinline__ bool
+contains (const WideRange &range, int i)
 {
-  const Corner first = corner_of (b, 2 * i);
-  const Corner second = next_corner (b, first);
-  const bool has_second = second.z < b.outputs[2];
-
-  return Pair{ { first, has_second ? second : first }, has_second,
-    is_copied (b, first) && (!has_second || is_copied (b, second)) };
+  return i >= range.begin && i < range.end;
 }
 
-/* The first sample of a row that is copied: those that the block contains, or
- * the last ones near them. */
-template <typename T>
-__device__ __forceinline__ int
-first_copied (const Blocks &b, const Corner &at)
+__device__ __forceinline__ Pair
+pair_at (const WideArguments &a, int x, int y, int z)
 {
-  const int first = min (max (at.x + b.low[0], 0), b.shape[0] - WIDE);
+  return Pair{ x, y, z,
+    contains (a.copied[0], x) && contains (a.copied[1], y) };
+}
 
-  return first & ~(int) (16 / sizeof (T) - 1);
+__device__ __forceinline__ Pair
+pair_of (const WideArguments &a, int i)
+{
+  const Blocks &b = a.blocks;
+
+  return pair_at (a, i % a.row_pairs * 2 * b.valid[0],
+      i / a.row_pairs % b.count[1] * b.valid[1], i / a.row_pairs / b.count[1]);
+}
+
+/* The next pair of the same threads. */
+__device__ __forceinline__ Pair
+next_pair (const WideArguments &a, const Pair &pair)
+{
+  const int width = a.row_pairs * 2 * a.blocks.valid[0];
+  const int height = a.blocks.count[1] * a.blocks.valid[1];
+  int x = pair.x + a.step[0], y = pair.y + a.step[1], z = pair.z + a.step[2];
+
+  if (x >= width) {
+    x -= width;
+    y += a.blocks.valid[1];
+  }
+  if (y >= height) {
+    y -= height;
+    z++;
+  }
+  return pair_at (a, x, y, z);
 }
 
 template <typename T>
@@ -119,12 +101,9 @@ copy_pair (const WideArguments &a, const Pair &pair, CopyBarrier arrived,
 
   if (threadIdx.x % WIDE > 0 || !pair.is_copied)
     return;
-  arrived.arrive_and_expect (2 * TILE_BYTES<T>);
-#pragma unroll
-  for (int i = 0; i < 2; i++)
-    copy_box (shared_address (to + i * TILE_BYTES<T>), a.map,
-        first_copied<T> (b, pair.at[i]), pair.at[i].y + b.low[1],
-        pair.at[i].z + b.low[2], arrived);
+  arrived.arrive_and_expect (TILE_BYTES<T>);
+  copy_box (shared_address (to), a.map, first_copied<sizeof (T)> (b, pair.x),
+      pair.y + b.low[1], pair.z + b.low[2], arrived);
 }
 
 /* copy_pair () when all threads have read the shared memory of the pair. */
@@ -138,32 +117,38 @@ copy_next (const WideArguments &a, const Pair &pair, CopyBarrier arrived,
   copy_pair<T> (a, pair, arrived, to);
 }
 
-/* The thread's column in a copied block. A column that no filter reads may
- * contain any samples. */
+/* The thread's column of block @i in a copied pair. A column that no filter
+ * reads may contain any samples. */
 template <typename T>
-__device__ __forceinline__ unsigned char *
-copied_column (const Blocks &b, const Corner &at, unsigned char *tile)
+__device__ __forceinline__ const unsigned char *
+copied_column (const Blocks &b, const Pair &pair, int i,
+    const unsigned char *tile)
 {
-  const int x = padded_index (b, 0, at.x + threadIdx.x % WIDE);
+  const int x = pair.x + i * b.valid[0] + b.low[0] + threadIdx.x % WIDE;
+  const int column = copied_index (b.border, x, b.shape[0])
+      - first_copied<sizeof (T)> (b, pair.x);
 
-  return tile + (x >= 0 ? x - first_copied<T> (b, at) : 0) * sizeof (T);
+  return tile + min (max (column, 0), ROW<T> - 1) * sizeof (T);
 }
 
-/* Replaces the rows beyond an edge in the thread's column of a copied block.
- * Other threads may have the same column. They write the same samples. */
+/* Replaces the rows beyond an edge in a copied pair. */
 template <typename T>
 __device__ __noinline__ void
-repeat_rows (const Blocks &b, const Corner &at, unsigned char *column)
+repeat_rows (const Blocks &b, int y, unsigned char *tile)
 {
-  const int first = at.y + b.low[1];
+  const int first = y + b.low[1], n = min (WIDE, b.padded[1] - y);
+  T *const samples = (T *) tile;
 
 #pragma unroll 1
-  for (int y = 0; y < min (WIDE, b.padded[1] - at.y); y++) {
-    if (first + y < 0 || first + y >= b.shape[1])
-      *(T *) (column + y * ROW_BYTES<T>) = *(const T *) (column
-          + (border_index (b.border, first + y, b.shape[1]) - first)
-              * ROW_BYTES<T>);
+  for (int row = 0; row < n; row++) {
+    if (first + row < 0 || first + row >= b.shape[1]) {
+      const int from = copied_index (b.border, first + row, b.shape[1]) - first;
+
+      for (int x = threadIdx.x % WIDE; x < ROW<T>; x += WIDE)
+        samples[row * ROW<T> + x] = samples[from * ROW<T> + x];
+    }
   }
+  wait_for_group<WIDE> ();
 }
 
 template <typename T>
@@ -172,14 +157,11 @@ load_copied (const WideArguments &a, const Pair &pair, unsigned char *from,
     float2 (&v)[WIDE])
 {
   const Blocks &b = a.blocks;
-  unsigned char *const p0 = copied_column<T> (b, pair.at[0], from);
-  unsigned char *const p1 =
-      copied_column<T> (b, pair.at[1], from + TILE_BYTES<T>);
+  const unsigned char *const p0 = copied_column<T> (b, pair, 0, from);
+  const unsigned char *const p1 = copied_column<T> (b, pair, 1, from);
 
-  if (!is_within (b, pair.at[0], 1))
-    repeat_rows<T> (b, pair.at[0], p0);
-  if (!is_within (b, pair.at[1], 1))
-    repeat_rows<T> (b, pair.at[1], p1);
+  if (!is_within (b, pair.at (b, 0), 1))
+    repeat_rows<T> (b, pair.y, from);
 #pragma unroll
   for (int y = 0; y < WIDE; y++)
     v[y] = make_float2 (load_sample<T> (p0 + y * ROW_BYTES<T>),
@@ -195,14 +177,14 @@ first_sample (const WideArguments &a, const Corner &at)
       + (at.z + a.blocks.low[2]) * a.in.slice;
 }
 
-/* Blocks whose samples are all in the volume, and that the copy engine cannot
+/* Pairs whose samples are all in the volume, and that the copy engine cannot
  * read. */
 template <typename T>
 __device__ __forceinline__ void
 load_inside (const WideArguments &a, const Pair &pair, float2 (&v)[WIDE])
 {
-  const unsigned char *const p0 = first_sample<T> (a, pair.at[0]);
-  const unsigned char *const p1 = first_sample<T> (a, pair.at[1]);
+  const unsigned char *const p0 = first_sample<T> (a, pair.at (a.blocks, 0));
+  const unsigned char *const p1 = first_sample<T> (a, pair.at (a.blocks, 1));
 
 #pragma unroll
   for (int y = 0; y < WIDE; y++)
@@ -259,7 +241,7 @@ load_any (const WideArguments &a, const Corner &at, float *column)
         list_non_finite (a, at, row + i, values[i]);
         values[i] = 0;
       }
-      column[2 * (row + i) * WIDE_PITCH] = values[i];
+      column[2 * (row + i) * WIDE] = values[i];
     }
   }
 }
