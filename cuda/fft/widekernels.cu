@@ -45,69 +45,30 @@ static_assert (TILE_BYTES<float> <= PAIR_BYTES
  * columns, without bank conflicts. */
 constexpr int COUPLES = 8;
 
-/* Of the thread's column: where its number of row y is, if y % COUPLES is
- * @y. */
-__device__ __forceinline__ float2 *
-column_at (float2 *plane, int y)
-{
-  return plane + (threadIdx.x % WIDE ^ 2 * y);
-}
-
-/* Of the thread's row: where couple i is, if i % COUPLES is @i. */
-__device__ __forceinline__ float4 *
-row_couple_at (float2 *plane, int i)
+/* Exchanges columns for rows, or rows for columns: number i of thread t for
+ * number t of thread i. The same code for both, because instruction caches are
+ * small. */
+__device__ __forceinline__ void
+exchange (float2 *plane, float2 (&v)[WIDE])
 {
   const int t = threadIdx.x % WIDE;
 
-  return (float4 *) (plane + t * WIDE) + (t % COUPLES ^ i);
-}
-
-/* Exchanges the columns of the threads for rows. */
-__device__ __forceinline__ void
-load_rows (float2 *plane, float2 (&v)[WIDE])
-{
 #pragma unroll
   for (int i = 0; i < COUPLES; i++) {
-    float2 *const column = column_at (plane, i);
+    float4 *const to = (float4 *) (plane + t * WIDE) + (t % COUPLES ^ i);
 
 #pragma unroll
-    for (int y = i; y < WIDE; y += COUPLES)
-      column[y * WIDE] = v[y];
+    for (int k = 2 * i; k < WIDE; k += 2 * COUPLES)
+      to[k / 2 - i] = make_float4 (v[k].x, v[k].y, v[k + 1].x, v[k + 1].y);
   }
   wait_for_group<WIDE> ();
 #pragma unroll
   for (int i = 0; i < COUPLES; i++) {
-    const float4 *const row = row_couple_at (plane, i);
+    const float2 *const from = plane + (t ^ 2 * i);
 
 #pragma unroll
-    for (int x = 0; x < WIDE; x += 2 * COUPLES) {
-      const float4 two = row[x / 2];
-
-      v[x + 2 * i] = make_float2 (two.x, two.y);
-      v[x + 2 * i + 1] = make_float2 (two.z, two.w);
-    }
-  }
-}
-
-__device__ __forceinline__ void
-load_columns (float2 *plane, float2 (&v)[WIDE])
-{
-#pragma unroll
-  for (int i = 0; i < COUPLES; i++) {
-    float4 *const row = row_couple_at (plane, i);
-
-#pragma unroll
-    for (int x = 2 * i; x < WIDE; x += 2 * COUPLES)
-      row[x / 2 - i] = make_float4 (v[x].x, v[x].y, v[x + 1].x, v[x + 1].y);
-  }
-  wait_for_group<WIDE> ();
-#pragma unroll
-  for (int i = 0; i < COUPLES; i++) {
-    const float2 *const column = column_at (plane, i);
-
-#pragma unroll
-    for (int y = i; y < WIDE; y += COUPLES)
-      v[y] = column[y * WIDE];
+    for (int k = i; k < WIDE; k += COUPLES)
+      v[k] = from[k * WIDE];
   }
 }
 
@@ -117,14 +78,16 @@ load_columns (float2 *plane, float2 (&v)[WIDE])
 __device__ __forceinline__ void
 multiply_row (const float2 *filter, float2 (&v)[WIDE])
 {
-  const float2 *const row = filter + threadIdx.x % WIDE;
+  const float4 *const row = (const float4 *) filter + threadIdx.x % WIDE;
 
 #pragma unroll
-  for (int k = 0; k < WIDE; k++) {
-    const float2 f = row[k * WIDE];
+  for (int k = 0; k < WIDE; k += 2) {
+    const float4 f = row[k / 2 * WIDE];
 
     v[k] = make_float2 (fmaf (v[k].x, f.y, v[k].y * f.x),
         fmaf (v[k].x, f.x, -v[k].y * f.y));
+    v[k + 1] = make_float2 (fmaf (v[k + 1].x, f.w, v[k + 1].y * f.z),
+        fmaf (v[k + 1].x, f.z, -v[k + 1].y * f.w));
   }
 }
 
@@ -213,13 +176,11 @@ store_pair (const WideArguments &a, const Pair &pair, float2 *plane,
   if (!a.is_plain) {
     float2 *const column = plane + t;
 
-    __syncwarp ();
 #pragma unroll
     for (int y = 0; y < WIDE; y++)
       column[y * WIDE] = v[y];
     put_bank_scaled<WIDE> (s, out[0], n[0], 0, &column->y);
     put_bank_scaled<WIDE> (s, out[1], n[1], 0, &column->x);
-    __syncwarp ();
   } else if (is_integer<T> && s.type != ND_FLOAT32) {
     put_columns<T> (out, s.row, n, v);
   } else {
@@ -255,7 +216,7 @@ filter_kernel (const __grid_constant__ WideArguments a)
   }
 #pragma unroll 6
   for (int i = threadIdx.x; i < (int) WIDE_NUMBERS; i += blockDim.x)
-    filter[i] = a.filter[i];
+    filter[(i / (2 * WIDE) * WIDE + i % WIDE) * 2 + i / WIDE % 2] = a.filter[i];
   __syncthreads ();
   /* The next kernel may begin early, and needs all that this one waits for. */
   if (a.begin == BEGIN_AFTER_ALL)
@@ -277,7 +238,6 @@ filter_kernel (const __grid_constant__ WideArguments a)
           arrived.wait (parity);
           parity ^= 1;
           load_copied<T> (a, now, pair_shared, v);
-          wait_for_group<WIDE> ();
         } else if (!again && !COPIES && a.in.row <= ~0u
             && is_inside (a.blocks, now.at (a.blocks, 0))
             && is_inside (a.blocks, now.at (a.blocks, 1))) {
@@ -286,7 +246,6 @@ filter_kernel (const __grid_constant__ WideArguments a)
           const Corner first = now.at (a.blocks, 0);
           const Corner second = now.at (a.blocks, 1);
 
-          __syncwarp ();
           if (again && sizeof (T) == 4) {
             wait_on_dependent_grids (); /* earlier kernels use the list */
             load_any<T, true> (a, first, &plane[t].x);
@@ -298,29 +257,33 @@ filter_kernel (const __grid_constant__ WideArguments a)
 #pragma unroll
           for (int y = 0; y < WIDE; y++)
             v[y] = plane[y * WIDE + t];
-          __syncwarp ();
         }
-      } else if (pass == 1) {
-        load_rows (plane, v);
       } else if (pass == 2) {
         /* All threads have stored the pair before this one. */
         if (t == 0)
           pairs[turn ^ 1] = next_pair (a, pairs[turn]);
         multiply_row (filter, v);
       } else {
-        load_columns (plane, v);
-        if (COPIES && a.is_plain && pair + step < a.n_pairs)
-          copy_next<T> (a, pairs[turn ^ 1], arrived, pair_shared);
+        exchange (plane, v);
+        if (pass == 3)
+          fence_view_async_shared ();
+        wait_for_group<WIDE> ();
+        if (COPIES && pass == 3 && a.is_plain && pair + step < a.n_pairs)
+          copy_pair<T> (a, pairs[turn ^ 1], arrived, pair_shared);
       }
       transform64<false> (v);
-      if (sizeof (T) == 4 && pass == 0 && !again
-          && __any_sync (~0u, !isfinite (v[0].x + v[0].y)))
+      /* The threads have read the samples in shared memory. */
+      if (pass == 0
+          && any_of_group<WIDE> (sizeof (T) == 4 && !again
+              && !isfinite (v[0].x + v[0].y)))
         again = true;
       else
         pass++;
     } while (pass < 4);
     wait_on_dependent_grids ();
     store_pair<T> (a, pairs[turn], plane, v);
+    /* Some threads store fewer responses, and barriers need whole warps. */
+    __syncwarp ();
     if (COPIES && !a.is_plain && pair + step < a.n_pairs)
       copy_next<T> (a, pairs[turn ^ 1], arrived, pair_shared);
   }

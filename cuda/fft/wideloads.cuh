@@ -23,6 +23,25 @@ constexpr int ROW_BYTES = ROW<T> * sizeof (T);
 template <typename T>
 constexpr int TILE_BYTES = WIDE * ROW_BYTES<T>;
 
+/* wait_for_group () that tells all threads of the group whether @one of them
+ * is true. */
+template <int THREADS>
+__device__ __forceinline__ bool
+any_of_group (bool one)
+{
+  unsigned any;
+
+  asm volatile ("{\n.reg .pred one, any;\n"
+                "setp.ne.u32 one, %3, 0;\n"
+                "bar.red.or.pred any, %1, %2, one;\n"
+                "selp.u32 %0, 1, 0, any;\n}"
+                : "=r"(any)
+                : "r"((int) threadIdx.x / THREADS + 1), "n"(THREADS),
+                "r"((unsigned) one)
+                : "memory");
+  return any;
+}
+
 __device__ __forceinline__ bool
 is_within (const Blocks &b, const Corner &at, int axis)
 {

@@ -13,12 +13,13 @@
  * bytes, setup_ms (of the plan and its ring,
  * after the device has started). --masked sets the given percentage of the
  * samples of a float32 case to NaN, in one region. --response makes complex
- * filters of pairs, and measures for example the sum of their magnitudes; the
- * error is then null. --devices shares the work among several devices; volumes
- * are in memory of the first one (if they go round, each is in memory of the
- * device that filters it) or, with --host, in pinned memory of the host;
- * devices, host and reason are printed too. --parts divides the work as among
- * so many devices, but all on one: the time that its parts take together.
+ * filters of pairs, and measures for example the sum of their magnitudes, or
+ * the tensor of monomials; the error is then null. --devices shares the work
+ * among several devices; volumes are in memory of the first one (if they go
+ * round, each is in memory of the device that filters it) or, with --host, in
+ * pinned memory of the host; devices, host and reason are printed too. --parts
+ * divides the work as among so many devices, but all on one: the time that its
+ * parts take together.
  * --outputs stores responses in so many buffers in turn, as a stream does.
  * Without --method, it leaves out methods that are expected to take more than
  * 30 times as long as auto.
@@ -38,6 +39,8 @@
 #include "cpu/cpu.h"
 #include "cpu/kernels.h"
 #include "engine/plan.h"
+#include "filters/design.h"
+#include "filters/tensor.h"
 #include "tests/bench/works.h"
 
 #define ERROR_SAMPLES 1000
@@ -100,11 +103,29 @@ make_filter (const Work *work, GRand *r)
   return f;
 }
 
+/* Monomials of order 1 and 2, which make an orientation tensor. */
 static NdBank *
-make_bank (const Work *work, GRand *r)
+make_monomials (const Work *work)
+{
+  g_autoptr (NdParameters) parameters = nd_parameters_new ();
+  g_autofree gchar *size = g_strdup_printf ("%zu", work->filter[0]);
+  NdAxes axes = { 0 };
+
+  while (axes.n < ND_AXES && work->filter[axes.n] > 1) {
+    axes.axis[axes.n] = axes.n;
+    axes.n++;
+  }
+  nd_parameters_set_text (parameters, "size", size);
+  return nd_design ("monomial-bank", parameters, &axes, NULL);
+}
+
+static NdBank *
+make_bank (const Work *work, GRand *r, const gchar *response)
 {
   g_autoptr (GPtrArray) filters = g_ptr_array_new ();
 
+  if (g_strcmp0 (response, "tensor") == 0)
+    return make_monomials (work);
   for (guint k = 0; k < MAX (work->n_filters, 1); k++)
     g_ptr_array_add (filters, make_filter (work, r));
   return nd_bank_new (filters);
@@ -332,6 +353,7 @@ make_place (const NdPlan *plan, Place *place, gint id, const guint8 *in)
 {
   const NdDeviceMemoryFuncs *memory = plan->backend->memory;
   const NdJob *job = &plan->job;
+  NdShape shape = job->shape;
   const gsize out_bytes = place->out_bytes * place->outputs;
   gpointer from = memory ? alloc_volume (plan->backend, id, place->bytes)
                          : g_malloc (place->bytes);
@@ -345,7 +367,10 @@ make_place (const NdPlan *plan, Place *place, gint id, const guint8 *in)
   else if (!memory->copy (from, in, place->bytes, NULL))
     return FALSE;
   place->in = nd_samples_dense (from, &job->shape, job->in_type);
-  place->out = nd_samples_dense (to, &job->shape, job->out_type);
+  if (job->response == ND_RESPONSE_TENSOR)
+    shape.components = place->out_bytes / place->bytes
+        * nd_sample_size (job->in_type) / sizeof (gfloat);
+  place->out = nd_samples_dense (to, &shape, job->out_type);
   return TRUE;
 }
 
@@ -371,14 +396,32 @@ set_response (NdJob *job, NdBank *bank, const gchar *name)
     return TRUE;
   while (i < ND_RESPONSE_TENSOR && !g_str_equal (name, nd_response_name (i)))
     i++;
-  if (i == ND_RESPONSE_TENSOR || bank->n_filters % 2 != 0) {
+  if (i == ND_RESPONSE_TENSOR ? !g_str_equal (name, "tensor")
+                              : bank->n_filters % 2 != 0) {
     g_printerr ("--response is magnitude, phase, real, imaginary, energy, "
-                "max, argmax or sum, and needs an even number of filters\n");
+                "max, argmax or sum, and needs an even number of filters; or "
+                "tensor\n");
     return FALSE;
   }
   job->response = i;
-  bank->is_complex = TRUE;
+  if (i == ND_RESPONSE_TENSOR)
+    job->out_type = ND_FLOAT32;
+  else
+    bank->is_complex = TRUE;
   return TRUE;
+}
+
+/* The bytes of the responses to a volume of @bytes. */
+static gsize
+made_bytes (const NdJob *job, gsize bytes)
+{
+  NdTensorRecipe recipe;
+
+  if (job->response == ND_RESPONSE_TENSOR
+      && nd_tensor_recipe (job->bank, &recipe, NULL))
+    return bytes / nd_sample_size (job->in_type) * sizeof (gfloat)
+        * ND_TENSOR_COMPONENTS (recipe.axes);
+  return bytes * job->bank->n_filters;
 }
 
 /* The time of auto is stored at @fastest, unless it is NULL. */
@@ -386,7 +429,8 @@ static gboolean
 run (const Work *work, NdMethod method, gboolean is_auto, gdouble *fastest)
 {
   g_autoptr (GRand) r = g_rand_new_with_seed (1);
-  g_autoptr (NdBank) bank = make_bank (work, r);
+  const gchar *response = opt_response ? opt_response : work->response;
+  g_autoptr (NdBank) bank = make_bank (work, r, response);
   NdJob job = { .in_type = work->type,
     .out_type = work->type,
     .border = ND_BORDER_NEAREST,
@@ -399,9 +443,8 @@ run (const Work *work, NdMethod method, gboolean is_auto, gdouble *fastest)
   g_autofree guint8 *in = NULL;
   Place places[ND_MAX_DEVICES];
   gdouble begin, setup, median, least, l2 = NAN;
-  const gchar *response = opt_response ? opt_response : work->response;
   const guint outputs = MAX (work->outputs, (guint) opt_outputs);
-  gsize n, bytes;
+  gsize n, bytes, out_bytes;
 
   job.shape.components = 1;
   memcpy (job.shape.size, work->size, sizeof (job.shape.size));
@@ -409,6 +452,7 @@ run (const Work *work, NdMethod method, gboolean is_auto, gdouble *fastest)
       || !set_response (&job, bank, response))
     return FALSE;
   bytes = n * nd_sample_size (work->type);
+  out_bytes = made_bytes (&job, bytes);
   in = g_malloc (bytes);
   for (gsize i = 0; i < n; i++) {
     if (nd_sample_is_float (work->type)) {
@@ -441,9 +485,8 @@ run (const Work *work, NdMethod method, gboolean is_auto, gdouble *fastest)
     return FALSE;
   }
   for (guint i = 0; i < plan->turns; i++) {
-    places[i] = (Place){
-      .bytes = bytes, .out_bytes = bytes * bank->n_filters, .outputs = outputs
-    };
+    places[i] =
+        (Place){ .bytes = bytes, .out_bytes = out_bytes, .outputs = outputs };
     if (!make_place (plan, &places[i], devices.ids[i], in))
       return FALSE;
   }

@@ -89,6 +89,8 @@ const Work works[] = {
       .n_filters = 12, .response = "argmax" },
   { "4d-5-128-uint8", CUBE (128), TAPS_4D (5), ND_UINT8, ON_GPU },
   { "4d-7-128-uint8", CUBE (128), TAPS_4D (7), ND_UINT8, ON_GPU },
+  { "4d-tensor-7-128-uint8", CUBE (128), TAPS_4D (7), ND_UINT8, ON_GPU,
+      .response = "tensor" },
   { "4d-gauss-9-128", CUBE (128), TAPS_4D (9), ND_FLOAT32, ON_GPU, GAUSS },
   { "4d-bank-11x11-512x512x128", { 512, 512, 128 }, TAPS_4D (11), ND_INT16,
       ON_GPU, .n_filters = 11 },

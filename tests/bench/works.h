@@ -23,7 +23,8 @@ typedef struct
   } where;
   gboolean separable;    /* Gaussians, otherwise random coefficients */
   guint n_filters;       /* 0: one */
-  const gchar *response; /* of pairs of the filters; NULL: each response */
+  const gchar *response; /* of pairs of the filters, or tensor of monomials;
+                          * NULL: each response */
   guint outputs;         /* buffers that responses are stored in; 0: one */
 } Work;
 
