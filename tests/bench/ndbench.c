@@ -83,6 +83,15 @@ device (const NdBackend *backend)
   return name;
 }
 
+/* Coefficient @m of a Gaussian of @n taps that ends at four times its sigma. */
+static gdouble
+gauss (gsize m, gsize n)
+{
+  const gdouble d = (m - 0.5 * (n - 1)) / (n / 8.0);
+
+  return exp (-0.5 * d * d);
+}
+
 static NdFilter *
 make_filter (const Work *work, GRand *r)
 {
@@ -97,7 +106,7 @@ make_filter (const Work *work, GRand *r)
           gdouble w = work->separable ? 1 : g_rand_double_range (r, -1, 1);
 
           for (guint a = 0; a < ND_AXES && work->separable; a++)
-            w *= exp (-0.1 * pow (m[a] - 0.5 * (work->filter[a] - 1.0), 2));
+            w *= gauss (m[a], work->filter[a]);
           f->coefficients[i++] = w;
         }
   return f;
