@@ -258,6 +258,8 @@ static const Large larges[] = {
   { ND_UINT8, { 600, 500, 1 }, { 5, 7, 1, 1 }, FALSE, 7, ND_RESPONSE_ARGMAX },
   { ND_FLOAT32, { 170, 60, 150 }, { 7, 7, 7, 1 }, .is_separable = TRUE },
   { ND_UINT8, { 300, 70, 90 }, { 5, 7, 6, 1 }, .is_separable = TRUE },
+  { ND_FLOAT32, { 200, 150, 1 }, { 65, 5, 1, 1 } },
+  { ND_UINT8, { 150, 200, 1 }, { 4, 65, 1, 1 }, FALSE, 2 },
   { ND_FLOAT32, { 528, 300, 1 }, { 33, 20, 1, 1 }, TRUE },
   { ND_FLOAT32, { 1008, 1100, 3 }, { 33, 3, 1, 1 } },
   { ND_UINT8, { 1008, 600, 3 }, { 3, 33, 1, 1 } },
