@@ -419,6 +419,9 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
     c->nonfinite = large->masked;
     if (large->side)
       c->job.border = ND_BORDER_MIRROR;
+    /* Kernels that load several samples need a border value of the type. */
+    if (large->row > 0)
+      c->job.border_value = fabs (c->job.border_value);
   }
   for (guint k = 0; k < n_filters; k++) {
     const NdFilter *like =

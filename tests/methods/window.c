@@ -38,6 +38,7 @@ window_init (Window *w, const Case *c)
   for (guint t = 0; t < w->n; t++)
     w->order[t] = w->volume[t] = t;
   w->pushed = w->n - 1;
+  w->replaced = -1;
   if (c->moves > 0)
     w->before = g_rand_int_range (w->r, 0, w->n);
 }
@@ -75,7 +76,11 @@ window_step (Window *w)
     .pushed = -1,
     .volume = g_rand_int_range (w->r, 0, w->n + 1) };
 
-  if (w->after > 0 && kind < 8) {
+  if (w->replaced >= 0) { /* once more, before a response */
+    step.pushed = w->replaced;
+    step.responds = FALSE;
+    w->replaced = -1;
+  } else if (w->after > 0 && kind < 8) {
     w->after = MIN (w->after + 1, last - w->before);
   } else if (kind == 8 || w->after > 0) { /* another stream */
     move_on (w, &step);
@@ -83,10 +88,11 @@ window_step (Window *w)
     w->after = 0;
   } else if (kind == 9) { /* the end of the stream */
     w->after = MIN (1, last - w->before);
-  } else if (kind == 10) { /* another volume for the newest one */
-    step.pushed = newest;
-  } else if (kind == 11) { /* or for any of them */
-    step.pushed = w->order[g_rand_int_range (w->r, 0, w->n)];
+  } else if (kind == 10 || kind == 11) { /* another volume in a slot */
+    step.pushed =
+        w->order[g_rand_int_range (w->r, kind == 10 ? 0 : last, w->n)];
+    if (g_rand_boolean (w->r))
+      w->replaced = step.pushed;
   } else if (kind < 13) {
     move_on (w, &step);
     w->before -= w->before > 0;

@@ -28,6 +28,7 @@ typedef struct
   gint *order;   /* the slots, the oldest first */
   guint *volume; /* in each slot */
   gint pushed;   /* the slot that was pushed last */
+  gint replaced; /* a slot that the next step pushes again, or -1 */
   guint before;  /* positions before the first volume of a stream */
   guint after;   /* positions after the last volume */
   gint *slots;   /* those of a response */
