@@ -348,15 +348,16 @@ init_strides (Case *c, GRand *r, const Large *large)
   c->in.slice = c->in.row * size[1] + bytes * pads[1];
 }
 
-/* Sums that were begun ahead are used in windows that move on. Half of these
- * are those of a stream without a break. */
+/* Sums that were begun ahead are used in windows that move on, most of them in
+ * long ones. Half of these are those of a stream without a break. */
 static void
-init_window (Case *c, GRand *r)
+init_window (Case *c, GRand *r, gboolean is_long)
 {
-  if (g_rand_boolean (r))
+  if (!is_long && g_rand_boolean (r))
     return;
-  c->moves = g_rand_int_range (r, 0, 3) > 0 ? g_rand_int_range (r, 1, 4)
-                                            : g_rand_int_range (r, 4, 13);
+  c->moves = !is_long && g_rand_int_range (r, 0, 3) > 0
+      ? g_rand_int_range (r, 1, 4)
+      : g_rand_int_range (r, 4, 13);
   c->is_steady = g_rand_boolean (r);
   c->window_seed = g_rand_int (r);
   c->options.keep = g_rand_int_range (r, 0, 3) == 0;
@@ -382,6 +383,10 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
       ? g_rand_int_range (r, 2, 5)
       : ND_AXES;
   gboolean symmetric = g_rand_int_range (r, 0, 4) == 0;
+  const gboolean long_window = !large && g_rand_int_range (r, 0, 10) == 0;
+  const gsize long_size[ND_AXES] = { 1 + 2 * (gsize) g_rand_int_range (r, 0, 3),
+    3, 1 + 2 * (gsize) g_rand_int_range (r, 0, 2),
+    g_rand_int_range (r, 6, 12) };
   gsize bytes;
 
   memset (c, 0, sizeof (*c));
@@ -429,10 +434,12 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
 
     g_ptr_array_add (filters,
         random_filter (r, c->exact, symmetric,
-            large      ? large->filter
-                : like ? like->size
-                       : NULL,
-            axes, 2500 / n_filters, like, large && large->is_separable));
+            large             ? large->filter
+                : long_window ? long_size
+                : like        ? like->size
+                              : NULL,
+            axes, 2500 / n_filters, like,
+            long_window || (large && large->is_separable)));
   }
   for (guint k = 0; large && large->side && k < n_filters; k++) {
     NdFilter *f = filters->pdata[k];
@@ -481,7 +488,7 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
         ? ND_SLOT_BORDER
         : g_rand_int_range (r, 0, c->reach.slots);
   if (!large && c->reach.slots > 1)
-    init_window (c, r);
+    init_window (c, r, long_window);
   c->resident = g_rand_boolean (r) || (large && large->is_resident);
 }
 

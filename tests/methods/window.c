@@ -76,10 +76,15 @@ window_step (Window *w)
     .pushed = -1,
     .volume = g_rand_int_range (w->r, 0, w->n + 1) };
 
-  if (w->replaced >= 0) { /* once more, before a response */
+  if (w->is_quiet)
+    step.responds = FALSE;
+  w->is_quiet = FALSE;
+
+  if (w->replaced >= 0) { /* again, before a response */
     step.pushed = w->replaced;
     step.responds = FALSE;
     w->replaced = -1;
+    w->is_quiet = TRUE;
   } else if (w->after > 0 && kind < 8) {
     w->after = MIN (w->after + 1, last - w->before);
   } else if (kind == 8 || w->after > 0) { /* another stream */

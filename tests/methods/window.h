@@ -25,13 +25,14 @@ typedef struct
   const Case *c;
   GRand *r;
   guint n;
-  gint *order;   /* the slots, the oldest first */
-  guint *volume; /* in each slot */
-  gint pushed;   /* the slot that was pushed last */
-  gint replaced; /* a slot that the next step pushes again, or -1 */
-  guint before;  /* positions before the first volume of a stream */
-  guint after;   /* positions after the last volume */
-  gint *slots;   /* those of a response */
+  gint *order;       /* the slots, the oldest first */
+  guint *volume;     /* in each slot */
+  gint pushed;       /* the slot that was pushed last */
+  gint replaced;     /* a slot that the next step pushes again, or -1 */
+  gboolean is_quiet; /* the next step gives no response */
+  guint before;      /* positions before the first volume of a stream */
+  guint after;       /* positions after the last volume */
+  gint *slots;       /* those of a response */
 } Window;
 
 /* All windows of a case make the same steps. At first slot i
