@@ -121,7 +121,7 @@ _NdRing::_NdRing (const RingJob &job, NdMethod wanted, ContextPointer context,
     : context (std::move (context)), job (job), limit (limit),
       n_slots (nd_job_reach (&job).slots), pushed (*this->context),
       responded (*this->context), n_outputs (count_outputs (job)),
-      uploaded (n_slots)
+      uploaded (n_slots), turned (*this->context)
 {
   plan (wanted);
   check_limit ();
@@ -343,6 +343,12 @@ _NdRing::to_device (unsigned slot, const NdSamples &volume, const NdSlab *slab)
   TransferBuffer &buffer = uploads[n_uploads++ % uploads.size ()];
   const StreamId id = accessible ? pushing : UPLOADS;
 
+  /* Uploads may read buffers of earlier ones, which later ones write. */
+  if (id != uploading) {
+    turned.record (streams[uploading]);
+    turned.make_wait (streams[id]);
+    uploading = id;
+  }
   buffer.free.make_wait (streams[id]);
   if (place == Context::ELSEWHERE) {
     upload (buffer, volume, before, slab, streams[id]);

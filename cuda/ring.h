@@ -139,6 +139,8 @@ private:
   std::vector<nd::TransferBuffer> uploads, downloads;
   std::vector<const nd::TransferBuffer *> uploaded; /* into each slot */
   nd::TransferBuffer *last_upload = nullptr;
+  nd::StreamId uploading = nd::UPLOADS; /* the stream of that upload */
+  nd::Event turned; /* complete when uploads may go on on another stream */
   size_t n_uploads = 0, n_downloads = 0; /* so far */
   bool downloading = false;              /* since the last event */
   std::vector<nd::Span> spans;           /* since the last event */

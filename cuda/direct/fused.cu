@@ -250,13 +250,15 @@ Fused::sum_of_border (const Passes &passes) const
   return value;
 }
 
+/* A grid has up to 65535 thread blocks along y, each of Passes::planes. */
 bool
 Fused::fits () const
 {
   for (const Passes &p : filters) {
     if (p.taps > 0)
       continue;
-    if (p.rows == 0 || (p.deep && p.planes == 0))
+    if (p.rows == 0
+        || (p.deep && job.shape.size[2] > (size_t) p.planes * 65535))
       return false;
   }
   return true;

@@ -463,6 +463,8 @@ check_job (gint job, GRand *r)
   gboolean ok;
   Case c;
 
+  if (job % 15 == 2)
+    return check_tensors (job, r);
   if (opt_structure || job % 3 == 2)
     return check_structure (job, r);
   if (job % 30 == 1)

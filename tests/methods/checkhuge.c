@@ -30,12 +30,14 @@ typedef struct
   NdBorder border;
 } Job;
 
-/* Along x, along y and in all. */
+/* Along x, along y and in all; and more slices than 65535 thread blocks
+ * compute. */
 static const Job jobs[] = {
   { { ((gsize) 1 << 31) + 13, 1, 1 }, { 5, 1, 1 }, ND_BORDER_REFLECT },
   { { 3, ((gsize) 1 << 31) / 3 + 20, 1 }, { 3, 3, 1 }, ND_BORDER_WRAP },
   { { 46350, 46350, 1 }, { 5, 3, 1 }, ND_BORDER_NEAREST },
   { { 1291, 1291, 1291 }, { 3, 3, 3 }, ND_BORDER_MIRROR },
+  { { 1, 1, 17000000 }, { 1, 1, 5 }, ND_BORDER_MIRROR },
 };
 
 static gchar *opt_method, *opt_module;

@@ -43,6 +43,7 @@
 #include "cpu/kernels.h"
 #include "engine/spread.h"
 #include "tests/methods/outputs.h"
+#include "tests/methods/runcase.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -72,69 +73,6 @@ static guint in_slabs;
 static NdSpreadKind kind;
 static guint n_devices = 1;
 static guint divided[ND_SPREAD_KINDS];
-
-/* Volumes and responses in host memory, or copies of them on the device. */
-typedef struct
-{
-  const NdBackend *backend; /* NULL if in host memory */
-  guint8 *host, *memory;
-  gsize bytes;
-} Place;
-
-/* The error of a step that must not fail. */
-static GError *failure;
-
-static void
-succeeded (gboolean ok)
-{
-  g_assert_no_error (failure);
-  g_assert_true (ok);
-}
-
-static Place
-place_new (const Case *c, const NdPlan *plan, guint8 *host, gsize bytes)
-{
-  Place place = { .host = host, .memory = host, .bytes = bytes };
-
-  if (!c->resident || !plan->backend->memory)
-    return place;
-  place.backend = plan->backend;
-  place.memory = place.backend->memory->alloc (-1, bytes, &failure);
-  succeeded (place.memory != NULL);
-  succeeded (place.backend->memory->copy (place.memory, host, bytes, &failure));
-  return place;
-}
-
-static void
-place_free (Place *place, gboolean fetch)
-{
-  if (!place->backend)
-    return;
-  if (fetch)
-    succeeded (place->backend->memory->copy (place->host, place->memory,
-        place->bytes, &failure));
-  place->backend->memory->free (place->memory);
-}
-
-/* The case with the first @n outputs only. */
-static Case
-with_outputs (const Case *c, guint n)
-{
-  Case few = *c;
-
-  few.outputs = MIN (c->outputs, n);
-  return few;
-}
-
-static void
-push (NdPlan *plan, const Case *c, guint slot, const Place *volumes,
-    guint which)
-{
-  NdSamples in = c->in;
-
-  in.data = volumes->memory + which * c->in_bytes;
-  succeeded (nd_plan_push (plan, slot, &in, &failure));
-}
 
 /* Replaces @whole by several plans that share its work, if they can. */
 static NdPlan *
@@ -170,26 +108,6 @@ divide (NdPlan *whole)
   return several;
 }
 
-/* Slot @slot of @plan keeps volume @which. */
-static void
-check_kept (const Case *c, NdPlan *plan, guint slot, const guint8 *volumes,
-    guint which)
-{
-  const NdShape *shape = &plan->job.shape;
-  NdSamples kept = nd_samples_dense (NULL, shape, plan->job.in_type);
-  g_autofree guint8 *memory = g_malloc (kept.response);
-
-  kept.data = memory;
-  succeeded (nd_plan_copy_kept (plan, slot, &kept, &failure));
-  for (gsize z = 0; z < shape->size[2]; z++)
-    for (gsize y = 0; y < shape->size[1]; y++)
-      g_assert_true (memcmp (memory + z * kept.slice + y * kept.row,
-                         volumes + which * c->in_bytes + z * c->in.slice
-                             + y * c->in.row,
-                         kept.row)
-          == 0);
-}
-
 static NdPlan *
 new_plan (const NdJob *job, const NdRingOptions *options, NdMethod method,
     GError **error)
@@ -216,51 +134,17 @@ new_plan (const NdJob *job, const NdRingOptions *options, NdMethod method,
   return slabs;
 }
 
-/* Filters the volumes of all outputs in a row. @out: the first output. */
-static void
-respond_in_turn (NdPlan *plan, const Case *c, const Place *volumes,
-    NdSamples out, gsize bytes)
-{
-  /* An output is written twice, and first with responses of another kind: the
-   * second time must come last. Devices that take volumes in turn do not wait
-   * for each other, so that no two of their outputs may be in the same
-   * memory. */
-  const gboolean twice =
-      plan->backend->memory != NULL && kind != ND_SPREAD_ROUND;
-  const gint slot = 0;
-
-  for (guint n = twice ? 0 : c->outputs; n < 2 * c->outputs; n++) {
-    const guint i = n % c->outputs;
-    const guint like = n < c->outputs ? (i + 2) % OUTPUTS : i;
-    const NdScale scale = output_scale (c, like);
-    NdSamples to = out;
-
-    to.data += output_at (i, bytes) - output_at (0, bytes);
-    push (plan, c, slot, volumes, output_volume (c, like));
-    succeeded (nd_plan_respond (plan, &slot, &scale, &to, &failure));
-  }
-}
-
 /* Computes all responses by @method. Returns NULL if the method cannot do the
- * job; otherwise c->outputs outputs of @bytes, with guard bands around each.
- * @job and @volumes can differ from those of the case in type and samples.
- * If @begun, the output is begun before the last volume is pushed; it is then
- * set to whether the method could do so. */
+ * job; otherwise the outputs of case_run(). */
 static guint8 *
 run (const Case *c, const NdJob *job, const guint8 *volumes, NdMethod method,
     gsize *bytes, gboolean *begun)
 {
   const NdRingOptions options = { .border_volumes = c->options.border_volumes,
+    .keep = c->options.keep,
     .ahead = begun != NULL };
-  const gint last = c->slots[c->reach.slots - 1];
   g_autoptr (GError) error = NULL;
   g_autoptr (NdPlan) plan = new_plan (job, &options, method, &error);
-  g_autofree gint *order =
-      g_memdup2 (c->slots, c->reach.slots * sizeof (c->slots[0]));
-  Place from, to;
-  NdSamples out;
-  guint8 *memory;
-  gsize all;
 
   if (!plan) {
     g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
@@ -269,60 +153,7 @@ run (const Case *c, const NdJob *job, const guint8 *volumes, NdMethod method,
         && method != ND_METHOD_REFERENCE);
     return NULL;
   }
-  *bytes = c->samples * nd_sample_size (job->out_type)
-      * nd_response_count (job->response, nd_bank_responses (job->bank));
-  all = output_at (c->outputs, *bytes);
-  memory = g_malloc (all);
-  memset (memory, GUARD_BYTE, all);
-  for (guint i = 0; i < c->outputs; i++)
-    memset (memory + output_at (i, *bytes), 0xff, *bytes); /* NaN in floats */
-  from = place_new (c, plan, (guint8 *) volumes,
-      c->in_bytes * (c->reach.slots + 1));
-  to = place_new (c, plan, memory, all);
-  out = nd_samples_dense (to.memory + GUARD, &job->shape, job->out_type);
-  /* Push twice: nothing of the first volume may remain. */
-  for (guint t = 0; t < c->reach.slots; t++) {
-    push (plan, c, t, &from, c->reach.slots);
-    push (plan, c, t, &from, t);
-  }
-  if (begun) {
-    /* Nothing of what was begun before may remain, either. */
-    nd_plan_begin (plan, c->slots);
-    push (plan, c, 0, &from, c->reach.slots);
-    *begun = nd_plan_begin (plan, c->slots);
-    push (plan, c, 0, &from, 0);
-    if (last != 0) {
-      if (last != ND_SLOT_BORDER)
-        push (plan, c, last, &from, c->reach.slots);
-      nd_plan_begin (plan, c->slots);
-      if (last != ND_SLOT_BORDER)
-        push (plan, c, last, &from, last);
-    }
-  }
-  for (guint i = 0; i < c->moves; i++) {
-    succeeded (nd_plan_respond (plan, order, &c->scale, &out, &failure));
-    push (plan, c, order[0], &from, order[0]);
-    for (guint t = 0; t < c->reach.slots; t++)
-      order[t] = c->slots[(t + i + 1) % c->reach.slots];
-  }
-  if (c->outputs > 1)
-    respond_in_turn (plan, c, &from, out, *bytes);
-  else
-    succeeded (nd_plan_respond (plan, order, &c->scale, &out, &failure));
-  /* The device may still be reading: later writes must not reach it. */
-  for (guint t = 0; t < c->reach.slots; t++)
-    push (plan, c, t, &from, c->reach.slots);
-  succeeded (nd_plan_synchronize (plan, &failure));
-  if (plan->spread && plan->options.keep && plan->backend->memory)
-    check_kept (c, plan, 0, volumes, c->reach.slots);
-  place_free (&from, FALSE);
-  place_free (&to, TRUE);
-  g_assert_cmpuint (nd_plan_bytes (plan), >, 0);
-  for (guint k = 0; k <= c->outputs; k++)
-    for (gsize i = 0; i < GUARD; i++)
-      g_assert_cmpuint (memory[output_at (k, *bytes) - GUARD + i], ==,
-          GUARD_BYTE);
-  return memory;
+  return case_run (c, plan, volumes, kind == ND_SPREAD_ROUND, bytes, begun);
 }
 
 /* Returns max (|w| conv |x|) over all filters, computed with the absolute

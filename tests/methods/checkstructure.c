@@ -260,7 +260,7 @@ compare_sample (const StructureCase *c, const gfloat *got, const gfloat *want,
         allowed += MIN (uncertainty, 1) * MAX (got[k], want[k]);
       if (isfinite (d))
         worst = MAX (worst, d / allowed);
-      else if (isfinite (got[k]) || isfinite (want[k]))
+      else if (isnan (want[k]) ? !isnan (got[k]) : got[k] != want[k])
         worst = INFINITY;
     }
     got += n;

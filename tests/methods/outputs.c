@@ -4,6 +4,7 @@
 #include "tests/methods/outputs.h"
 
 #include <math.h>
+#include <string.h>
 
 const guint output_kinds[OUTPUTS] = { 0, 1, 2, 0, 1 };
 
@@ -27,6 +28,94 @@ gsize
 output_at (guint i, gsize bytes)
 {
   return GUARD + i * (bytes + GUARD);
+}
+
+NdSamples
+outputs_place (const Case *c, const NdJob *job)
+{
+  const gsize sample = nd_sample_size (job->out_type);
+  NdSamples place = nd_samples_dense (NULL, &job->shape, job->out_type);
+
+  place.row += c->pads[0] * sample;
+  place.slice = place.row * job->shape.size[1] + c->pads[1] * sample;
+  place.response = place.slice * job->shape.size[2];
+  return place;
+}
+
+gsize
+outputs_bytes (const NdSamples *place, const NdJob *job)
+{
+  return place->response
+      * nd_response_count (job->response, nd_bank_responses (job->bank));
+}
+
+/* Calls @visit for the rows of each output, in @memory and in @packed, without
+ * the samples after rows and slices. */
+static void
+for_each_row (const Case *c, const NdJob *job, guint8 *memory, guint8 *packed,
+    void (*visit) (guint8 *row, guint8 *packed, gsize bytes))
+{
+  const NdSamples place = outputs_place (c, job);
+  const NdSamples dense = nd_samples_dense (NULL, &job->shape, job->out_type);
+  const gsize each = outputs_bytes (&place, job);
+  const gsize slices = each / place.slice;
+  const gsize bytes = slices * dense.slice;
+
+  for (guint i = 0; i < c->outputs; i++) {
+    for (gsize z = 0; z < slices; z++) {
+      guint8 *row = memory + output_at (i, each) + z * place.slice;
+      guint8 *to = packed + output_at (i, bytes) + z * dense.slice;
+
+      for (gsize y = 0; y < job->shape.size[1]; y++) {
+        visit (row, to, dense.row);
+        row += place.row;
+        to += dense.row;
+      }
+    }
+  }
+}
+
+static void
+clear_row (guint8 *row, guint8 *packed, gsize bytes)
+{
+  memset (row, 0xff, bytes); /* NaN in floats */
+}
+
+/* Then guard bytes are left. */
+static void
+take_row (guint8 *row, guint8 *packed, gsize bytes)
+{
+  memcpy (packed, row, bytes);
+  memset (row, GUARD_BYTE, bytes);
+}
+
+guint8 *
+outputs_new (const Case *c, const NdJob *job)
+{
+  const NdSamples place = outputs_place (c, job);
+  const gsize all = output_at (c->outputs, outputs_bytes (&place, job));
+  guint8 *memory = g_malloc (all);
+
+  memset (memory, GUARD_BYTE, all);
+  for_each_row (c, job, memory, memory, clear_row);
+  return memory;
+}
+
+guint8 *
+outputs_pack (const Case *c, const NdJob *job, guint8 *memory, gsize *bytes)
+{
+  const NdSamples place = outputs_place (c, job);
+  const gsize all = output_at (c->outputs, outputs_bytes (&place, job));
+  guint8 *packed;
+
+  *bytes = c->samples * nd_sample_size (job->out_type)
+      * nd_response_count (job->response, nd_bank_responses (job->bank));
+  packed = g_malloc0 (output_at (c->outputs, *bytes));
+  for_each_row (c, job, memory, packed, take_row);
+  for (gsize i = 0; i < all; i++)
+    g_assert_cmpuint (memory[i], ==, GUARD_BYTE);
+  g_free (memory);
+  return packed;
 }
 
 static gboolean

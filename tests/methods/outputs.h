@@ -22,6 +22,19 @@ NdScale output_scale (const Case *c, guint i);
 /* The offset of output @i, if each has @bytes. */
 gsize output_at (guint i, gsize bytes);
 
+/* The first output in memory, at NULL: samples after its rows and its slices
+ * must not change. */
+NdSamples outputs_place (const Case *c, const NdJob *job);
+gsize outputs_bytes (const NdSamples *place, const NdJob *job);
+
+/* Memory for all of them, with a guard band before, between and after. */
+guint8 *outputs_new (const Case *c, const NdJob *job);
+
+/* Checks guard bands and samples after rows and slices. Returns the outputs
+ * without these samples, with @bytes each, and frees @memory. */
+guint8 *outputs_pack (const Case *c, const NdJob *job, guint8 *memory,
+    gsize *bytes);
+
 /* Whether the outputs of @method are those of the reference, @want, which has
  * one of each kind, within the bounds. @largest: max (|w| conv |x|). */
 gboolean outputs_compare (const Case *c, NdMethod method, const guint8 *got,

@@ -213,6 +213,7 @@ typedef struct
   gboolean is_complex;
   gboolean is_separable;
   gboolean is_resident; /* in memory of the device */
+  gsize row;            /* samples from row to row in memory; 0: any */
   gint
       side; /* -1, 1: filters reach to this side of samples only, and the border
               * is MIRROR, whose samples are farthest from an edge */
@@ -271,6 +272,17 @@ static const Large larges[] = {
   { ND_FLOAT32, { 160, 280, 2 }, { 39, 18, 3, 1 }, TRUE, .is_separable = TRUE },
   { ND_UINT8, { 256, 300, 1 }, { 17, 13, 1, 1 }, .is_separable = TRUE },
   { ND_INT16, { 304, 270, 3 }, { 21, 9, 5, 1 }, .is_separable = TRUE },
+  /* Rows that begin at multiples of four samples and end in between. */
+  { ND_FLOAT32, { 35, 600, 24 }, { 5, 5, 1, 1 }, .is_separable = TRUE,
+      .is_resident = TRUE, .row = 36 },
+  { ND_UINT8, { 39, 700, 10 }, { 13, 9, 1, 1 }, .is_separable = TRUE,
+      .is_resident = TRUE, .row = 40 },
+  { ND_UINT16, { 43, 400, 8 }, { 21, 5, 1, 2 }, .is_separable = TRUE,
+      .is_resident = TRUE, .row = 48 },
+  { ND_FLOAT32, { 34, 500, 9 }, { 5, 7, 11, 1 }, .is_separable = TRUE,
+      .is_resident = TRUE, .row = 40 },
+  { ND_UINT8, { 38, 300, 30 }, { 13, 3, 12, 1 }, .is_separable = TRUE,
+      .is_resident = TRUE, .row = 44 },
 };
 
 guint
@@ -308,6 +320,60 @@ init_response (Case *c, GRand *r, const Large *large)
   }
 }
 
+/* Samples after rows and slices: a few, none, so many that rows begin at
+ * multiples of four samples, or of 16 bytes. */
+static void
+init_strides (Case *c, GRand *r, const Large *large)
+{
+  const gsize bytes = nd_sample_size (c->job.in_type);
+  const gsize components = c->job.shape.components;
+  gsize *size = c->job.shape.size, pads[2];
+  guint kind = g_rand_int_range (r, 0, 6);
+
+  c->in.sample = components * bytes;
+  /* The copy engine of a GPU copies rows of multiples of 16 bytes. */
+  if (large ? size[0] % 16 == 0 : kind < 3) {
+    if (!large)
+      size[0] = (size[0] + 15) / 16 * 16;
+    pads[0] = 16 / bytes * g_rand_int_range (r, 0, 2);
+    pads[1] = 16 / bytes * g_rand_int_range (r, 0, 2);
+  } else if (large ? large->row > 0 : kind == 3) {
+    pads[0] = large
+        ? large->row - size[0]
+        : 3 - (components * size[0] + 3) % 4 + 4 * g_rand_int_range (r, 0, 2);
+    pads[1] = 4 * g_rand_int_range (r, 0, 2);
+    c->pads[0] = pads[0];
+    c->pads[1] = pads[1];
+  } else {
+    pads[0] = g_rand_int_range (r, 0, 8);
+    pads[1] = g_rand_int_range (r, 0, 8);
+  }
+  if (!(large && large->row > 0) && g_rand_int_range (r, 0, 4) == 0) {
+    c->pads[0] = g_rand_int_range (r, 0, 8);
+    c->pads[1] = g_rand_int_range (r, 0, 8);
+  }
+  nd_shape_samples (&c->job.shape, &c->samples);
+  c->in.row = c->in.sample * size[0] + bytes * pads[0];
+  c->in.slice = c->in.row * size[1] + bytes * pads[1];
+}
+
+/* Sums that were begun ahead are used in windows that move on, most of them in
+ * long ones. Half of these are those of a stream without a break. */
+static void
+init_window (Case *c, GRand *r, gboolean is_long)
+{
+  if (!is_long && g_rand_boolean (r))
+    return;
+  c->moves = !is_long && g_rand_int_range (r, 0, 3) > 0
+      ? g_rand_int_range (r, 1, 4)
+      : g_rand_int_range (r, 4, 13);
+  c->is_steady = g_rand_boolean (r);
+  c->window_seed = g_rand_int (r);
+  c->options.keep = g_rand_int_range (r, 0, 3) == 0;
+  for (guint t = 0; t < c->reach.slots; t++)
+    c->slots[t] = t;
+}
+
 void
 case_init (Case *c, GRand *r, gint number, NdPrecision precision)
 {
@@ -326,6 +392,10 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
       ? g_rand_int_range (r, 2, 5)
       : ND_AXES;
   gboolean symmetric = g_rand_int_range (r, 0, 4) == 0;
+  const gboolean long_window = !large && g_rand_int_range (r, 0, 10) == 0;
+  const gsize long_size[ND_AXES] = { 1 + 2 * (gsize) g_rand_int_range (r, 0, 3),
+    3, 1 + 2 * (gsize) g_rand_int_range (r, 0, 2),
+    g_rand_int_range (r, 6, 12) };
   gsize bytes;
 
   memset (c, 0, sizeof (*c));
@@ -363,6 +433,9 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
     c->nonfinite = large->masked;
     if (large->side)
       c->job.border = ND_BORDER_MIRROR;
+    /* Kernels that load several samples need a border value of the type. */
+    if (large->row > 0)
+      c->job.border_value = fabs (c->job.border_value);
   }
   for (guint k = 0; k < n_filters; k++) {
     const NdFilter *like =
@@ -370,10 +443,12 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
 
     g_ptr_array_add (filters,
         random_filter (r, c->exact, symmetric,
-            large      ? large->filter
-                : like ? like->size
-                       : NULL,
-            axes, 2500 / n_filters, like, large && large->is_separable));
+            large             ? large->filter
+                : long_window ? long_size
+                : like        ? like->size
+                              : NULL,
+            axes, 2500 / n_filters, like,
+            long_window || (large && large->is_separable)));
   }
   for (guint k = 0; large && large->side && k < n_filters; k++) {
     NdFilter *f = filters->pdata[k];
@@ -398,23 +473,8 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
     c->scale.offset = 0;
   }
 
+  init_strides (c, r, large);
   bytes = nd_sample_size (c->job.in_type);
-  nd_shape_samples (&c->job.shape, &c->samples);
-  c->in.sample = c->job.shape.components * bytes;
-  c->in.row =
-      c->in.sample * c->job.shape.size[0] + bytes * g_rand_int_range (r, 0, 5);
-  c->in.slice =
-      c->in.row * c->job.shape.size[1] + bytes * g_rand_int_range (r, 0, 5);
-  /* The copy engine of a GPU copies rows of multiples of 16 bytes. */
-  if (large ? c->job.shape.size[0] % 16 == 0 : g_rand_boolean (r)) {
-    if (!large)
-      c->job.shape.size[0] = (c->job.shape.size[0] + 15) / 16 * 16;
-    c->in.row = (c->in.sample * c->job.shape.size[0] + 15) / 16 * 16
-        + 16 * g_rand_int_range (r, 0, 2);
-    c->in.slice =
-        c->in.row * c->job.shape.size[1] + 16 * g_rand_int_range (r, 0, 2);
-    nd_shape_samples (&c->job.shape, &c->samples);
-  }
   c->in_bytes = c->in.slice * c->job.shape.size[2];
   c->volumes = g_malloc (c->in_bytes * (c->reach.slots + 1));
   memset (c->volumes, GUARD_BYTE, c->in_bytes * (c->reach.slots + 1));
@@ -436,14 +496,18 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
     c->slots[t] = c->options.border_volumes && g_rand_int_range (r, 0, 4) == 0
         ? ND_SLOT_BORDER
         : g_rand_int_range (r, 0, c->reach.slots);
-  /* Sums that were begun ahead are used in windows that move on, whose slots
-   * differ. */
-  if (!large && c->reach.slots > 2 && g_rand_boolean (r)) {
-    c->moves = g_rand_int_range (r, 1, 4);
-    for (guint t = 0; t < c->reach.slots; t++)
-      c->slots[t] = (t + c->moves) % c->reach.slots;
-  }
+  if (!large && c->reach.slots > 1)
+    init_window (c, r, long_window);
   c->resident = g_rand_boolean (r) || (large && large->is_resident);
+}
+
+Case
+with_outputs (const Case *c, guint n)
+{
+  Case few = *c;
+
+  few.outputs = MIN (c->outputs, n);
+  return few;
 }
 
 void

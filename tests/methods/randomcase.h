@@ -19,11 +19,11 @@ typedef struct
   gboolean exact;
   gboolean nonfinite; /* samples include NaN and Inf */
   gint *slots;
-  guint
-      moves; /* by how many volumes the window moves on before the last output,
-                * as in a stream */
-  guint outputs;     /* computed in a row, of different volumes if several */
-  gdouble magnitude; /* max |x| * sum |w| of the largest filter */
+  guint moves;         /* steps of the window before the last output */
+  gboolean is_steady;  /* each step moves on by one volume, without a break */
+  guint32 window_seed; /* of the steps */
+  guint outputs;       /* computed in a row, of different volumes if several */
+  gdouble magnitude;   /* max |x| * sum |w| of the largest filter */
   gsize samples;
   /* Strided input, volumes in sequence. There is one volume more than the
    * window, which must not be read. */
@@ -31,6 +31,8 @@ typedef struct
   gboolean resident; /* in memory of the device, if there is one */
   NdSamples in;
   gsize in_bytes;
+  guint pads[2]; /* samples after a row and after a slice of a response, in
+                  * memory */
 } Case;
 
 /* Each state of @r gives another job. @large is the number of a large job, or
@@ -38,5 +40,8 @@ typedef struct
 void case_init (Case *c, GRand *r, gint large, NdPrecision precision);
 void case_clear (Case *c);
 guint case_larges (void); /* the number of large jobs */
+
+/* The case with the first @n outputs only. */
+Case with_outputs (const Case *c, guint n);
 
 gdouble sample_at (const guint8 *p, NdSampleType type);
