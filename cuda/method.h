@@ -46,9 +46,17 @@ public:
    * job.combined, not the responses. */
   virtual bool combines () const { return false; }
 
+  /* Called after allocate(). If true, respond() writes no output that the job
+   * does not want. */
+  virtual bool stores_wanted_only () const { return false; }
+
   /* Stores @volume, which is on the device, in @slot. If @volume is nullptr,
    * stores the border volume, whose slot is the last one. */
   virtual void push (unsigned slot, const NdSamples *volume) = 0;
+
+  /* Enqueues the work of the next respond(), which is for the same @slots, that
+   * needs no memory for an output. */
+  virtual void begin (const int *slots) {}
 
   /* Writes the responses of all filters to @out, which is on the device.
    * @slots: the slots of the window's volumes, the oldest first. */

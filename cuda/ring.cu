@@ -52,11 +52,17 @@ count_outputs (const RingJob &job)
   return nd_response_count (job.response, nd_bank_responses (job.bank));
 }
 
+size_t
+stride (const NdSamples &samples, unsigned axis)
+{
+  return axis == ND_AXIS_Z ? samples.slice : samples.row;
+}
+
 /* @samples without the first @n along @axis. */
 NdSamples
 skip (NdSamples samples, unsigned axis, size_t n)
 {
-  samples.data += n * (axis == ND_AXIS_Z ? samples.slice : samples.row);
+  samples.data += n * stride (samples, axis);
   return samples;
 }
 
@@ -156,6 +162,7 @@ _NdRing::warm_up ()
     std::rotate (slots.begin (), slots.begin () + 1, slots.end ());
     method->push (slots.back (), &uploads[0].samples);
     ND_CUDA (cudaStreamSynchronize (streams[pushing]));
+    method->begin (slots.data ());
     respond_here (slots.data (), unscaled, downloads[0].samples);
     ND_CUDA (cudaStreamSynchronize (streams[RESPONSES]));
   }
@@ -379,6 +386,16 @@ _NdRing::push (unsigned slot, const NdSamples &volume, const NdSlab *slab)
   }
 }
 
+/* Whether a response writes the outputs of @slab and no others. */
+bool
+_NdRing::stores_only (const NdSlab &slab) const
+{
+  const NdRange &wanted = job.wanted[slab.axis];
+
+  return wanted.n == slab.count && wanted.first == slab.first
+      && method->stores_wanted_only ();
+}
+
 /* Writes the job's output to device memory. */
 void
 _NdRing::respond_here (const int *slots, const NdScale &scale,
@@ -406,15 +423,21 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out,
   for (unsigned i = 0; i < n_slots; i++)
     device_slots[i] = places[slots[i] == ND_SLOT_BORDER ? n_slots : slots[i]];
   const Context::Place place = context->place_of (out.data);
-  /* A slab has outputs that are not wanted. */
-  const bool in_place = !slab && place == Context::HERE;
+  const bool in_place =
+      place == Context::HERE && (!slab || stores_only (*slab));
   const NdShape shape =
       slab ? part (job.shape, slab->axis, slab->count) : job.shape;
 
   ND_LOG ("respond, %s", in_place ? "stored in place" : "downloaded");
+  timed (COMPUTE, RESPONSES,
+      [&] (cudaStream_t) { method->begin (device_slots); });
   if (in_place) {
+    NdSamples whole = out;
+
+    if (slab)
+      whole.data -= slab->first * stride (out, slab->axis);
     timed (COMPUTE, RESPONSES,
-        [&] (cudaStream_t) { respond_here (device_slots, scale, out); });
+        [&] (cudaStream_t) { respond_here (device_slots, scale, whole); });
     return;
   }
   TransferBuffer &buffer = downloads[n_downloads++ % downloads.size ()];

@@ -111,6 +111,7 @@ private:
   const nd::Event &close_span ();
   void add_buffers (std::vector<nd::TransferBuffer> &buffers, size_t n,
       const NdShape &shape, size_t responses, NdSampleType type);
+  bool stores_only (const NdSlab &slab) const;
   void respond_here (const int *slots, const NdScale &scale,
       const NdSamples &out);
   void upload (const nd::TransferBuffer &to, const NdSamples &volume,
