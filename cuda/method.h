@@ -37,9 +37,9 @@ public:
   virtual void allocate () = 0;
 
   /* Called after allocate(). If true, push() enqueues on the stream for pushes,
-   * and a volume may be pushed while a response reads earlier volumes; the ring
-   * therefore has one slot more than the window. If false, all work is enqueued
-   * on the stream for responses. */
+   * and volumes may be pushed while a response reads earlier volumes; the ring
+   * therefore has spare_slots () more than the window. If false, all work is
+   * enqueued on the stream for responses. */
   virtual bool pushes_ahead () const { return false; }
 
   /* Called after allocate(). If true, respond() writes the output of
@@ -75,12 +75,24 @@ constexpr size_t MAX_ROWS = 4 * 65535;
  * row, with the reach of a filter, in int. */
 constexpr size_t MAX_LENGTH = (size_t) 1 << 28;
 
-/* The slots of a ring whose method pushes ahead: those of the window, one more,
- * and one for the border volume if the job has one. */
+/* The volumes that are pushed ahead. With two, a response does not wait for the
+ * push of its volume, which filled the multiprocessors that were idle at the
+ * end of the response before. Windows of one volume gain nothing: most have no
+ * ring. */
+inline size_t
+spare_slots (const NdReach &reach)
+{
+  return reach.slots > 1 ? 2 : 1;
+}
+
+/* The slots of a ring whose method pushes ahead: those of the window, the spare
+ * ones, and one for the border volume if the job has one. */
 inline size_t
 ahead_slots (const RingJob &job)
 {
-  return nd_job_reach (&job).slots + 1 + (job.border_volumes ? 1 : 0);
+  const NdReach reach = nd_job_reach (&job);
+
+  return reach.slots + spare_slots (reach) + (job.border_volumes ? 1 : 0);
 }
 
 /* Makes a method. @available: the bytes of device memory that it may take. Only

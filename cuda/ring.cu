@@ -126,8 +126,7 @@ _NdRing::_NdRing (const RingJob &job, NdMethod wanted, ContextPointer context,
     size_t limit)
     : context (std::move (context)), job (job), limit (limit),
       n_slots (nd_job_reach (&job).slots), pushed (*this->context),
-      responded (*this->context), n_outputs (count_outputs (job)),
-      uploaded (n_slots)
+      n_outputs (count_outputs (job)), uploaded (n_slots)
 {
   plan (wanted);
   check_limit ();
@@ -137,13 +136,13 @@ _NdRing::_NdRing (const RingJob &job, NdMethod wanted, ContextPointer context,
   ND_DEBUG ("%zu bytes of device memory remain free", free_bytes ());
   for (unsigned i = 0; i < n_slots; i++)
     places.push_back (i);
-  spare = n_slots;
   if (method->pushes_ahead ()) {
     pushing = PUSHES;
-    places.push_back (n_slots + 1);
-  } else {
-    places.push_back (n_slots);
+    while (spares.size () < spare_slots (nd_job_reach (&job)))
+      spares.push_back ({ int (n_slots + spares.size ()),
+          Event (*this->context) });
   }
+  places.push_back (n_slots + spares.size ());
   if (job.border_volumes)
     method->push (places[n_slots], nullptr);
   warm_up ();
@@ -372,11 +371,11 @@ _NdRing::push (unsigned slot, const NdSamples &volume, const NdSlab *slab)
   const NdSamples &samples = to_device (slot, volume, slab);
 
   if (pushing == PUSHES) {
-    /* Responses that were enqueued before the previous push read the slot that
-     * is written now. */
-    responded.make_wait (streams[PUSHES]);
-    responded.record (streams[RESPONSES]);
-    std::swap (places[slot], spare);
+    SpareSlot &spare = spares[n_pushes++ % spares.size ()];
+
+    spare.free.make_wait (streams[PUSHES]);
+    std::swap (places[slot], spare.slot);
+    spare.free.record (streams[RESPONSES]);
   }
   timed (COMPUTE, pushing,
       [&] (cudaStream_t) { method->push (places[slot], &samples); });
