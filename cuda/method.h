@@ -37,18 +37,26 @@ public:
   virtual void allocate () = 0;
 
   /* Called after allocate(). If true, push() enqueues on the stream for pushes,
-   * and a volume may be pushed while a response reads earlier volumes; the ring
-   * therefore has one slot more than the window. If false, all work is enqueued
-   * on the stream for responses. */
+   * and volumes may be pushed while a response reads earlier volumes; the ring
+   * therefore has spare_slots () more than the window. If false, all work is
+   * enqueued on the stream for responses. */
   virtual bool pushes_ahead () const { return false; }
 
   /* Called after allocate(). If true, respond() writes the output of
    * job.combined, not the responses. */
   virtual bool combines () const { return false; }
 
+  /* Called after allocate(). If true, respond() writes no output that the job
+   * does not want. */
+  virtual bool stores_wanted_only () const { return false; }
+
   /* Stores @volume, which is on the device, in @slot. If @volume is nullptr,
    * stores the border volume, whose slot is the last one. */
   virtual void push (unsigned slot, const NdSamples *volume) = 0;
+
+  /* Enqueues the work of the next respond(), which is for the same @slots, that
+   * needs no memory for an output. */
+  virtual void begin (const int *slots) {}
 
   /* Writes the responses of all filters to @out, which is on the device.
    * @slots: the slots of the window's volumes, the oldest first. */
@@ -67,12 +75,27 @@ constexpr size_t MAX_ROWS = 4 * 65535;
  * row, with the reach of a filter, in int. */
 constexpr size_t MAX_LENGTH = (size_t) 1 << 28;
 
-/* The slots of a ring whose method pushes ahead: those of the window, one more,
- * and one for the border volume if the job has one. */
+/* The volumes that are pushed ahead. With two, a response does not wait for the
+ * push of its volume, which filled the multiprocessors that were idle at the
+ * end of the response before. Only parts of volumes, which are short, are worth
+ * the memory of a second one. Windows of one volume gain nothing: most have no
+ * ring. */
+inline size_t
+spare_slots (const RingJob &job)
+{
+  const NdRange *const wanted = job.wanted;
+  const bool is_part = wanted[0].n > 0 || wanted[1].n > 0 || wanted[2].n > 0;
+
+  return is_part && nd_job_reach (&job).slots > 1 ? 2 : 1;
+}
+
+/* The slots of a ring whose method pushes ahead: those of the window, the spare
+ * ones, and one for the border volume if the job has one. */
 inline size_t
 ahead_slots (const RingJob &job)
 {
-  return nd_job_reach (&job).slots + 1 + (job.border_volumes ? 1 : 0);
+  return nd_job_reach (&job).slots + spare_slots (job)
+      + (job.border_volumes ? 1 : 0);
 }
 
 /* Makes a method. @available: the bytes of device memory that it may take. Only

@@ -52,11 +52,17 @@ count_outputs (const RingJob &job)
   return nd_response_count (job.response, nd_bank_responses (job.bank));
 }
 
+size_t
+stride (const NdSamples &samples, unsigned axis)
+{
+  return axis == ND_AXIS_Z ? samples.slice : samples.row;
+}
+
 /* @samples without the first @n along @axis. */
 NdSamples
 skip (NdSamples samples, unsigned axis, size_t n)
 {
-  samples.data += n * (axis == ND_AXIS_Z ? samples.slice : samples.row);
+  samples.data += n * stride (samples, axis);
   return samples;
 }
 
@@ -120,8 +126,8 @@ _NdRing::_NdRing (const RingJob &job, NdMethod wanted, ContextPointer context,
     size_t limit)
     : context (std::move (context)), job (job), limit (limit),
       n_slots (nd_job_reach (&job).slots), pushed (*this->context),
-      responded (*this->context), n_outputs (count_outputs (job)),
-      uploaded (n_slots), turned (*this->context)
+      n_outputs (count_outputs (job)), uploaded (n_slots),
+      turned (*this->context)
 {
   plan (wanted);
   check_limit ();
@@ -131,13 +137,13 @@ _NdRing::_NdRing (const RingJob &job, NdMethod wanted, ContextPointer context,
   ND_DEBUG ("%zu bytes of device memory remain free", free_bytes ());
   for (unsigned i = 0; i < n_slots; i++)
     places.push_back (i);
-  spare = n_slots;
   if (method->pushes_ahead ()) {
     pushing = PUSHES;
-    places.push_back (n_slots + 1);
-  } else {
-    places.push_back (n_slots);
+    while (spares.size () < spare_slots (job))
+      spares.push_back ({ int (n_slots + spares.size ()),
+          Event (*this->context) });
   }
+  places.push_back (n_slots + spares.size ());
   if (job.border_volumes)
     method->push (places[n_slots], nullptr);
   warm_up ();
@@ -156,6 +162,7 @@ _NdRing::warm_up ()
     std::rotate (slots.begin (), slots.begin () + 1, slots.end ());
     method->push (slots.back (), &uploads[0].samples);
     ND_CUDA (cudaStreamSynchronize (streams[pushing]));
+    method->begin (slots.data ());
     respond_here (slots.data (), unscaled, downloads[0].samples);
     ND_CUDA (cudaStreamSynchronize (streams[RESPONSES]));
   }
@@ -371,11 +378,11 @@ _NdRing::push (unsigned slot, const NdSamples &volume, const NdSlab *slab)
   const NdSamples &samples = to_device (slot, volume, slab);
 
   if (pushing == PUSHES) {
-    /* Responses that were enqueued before the previous push read the slot that
-     * is written now. */
-    responded.make_wait (streams[PUSHES]);
-    responded.record (streams[RESPONSES]);
-    std::swap (places[slot], spare);
+    SpareSlot &spare = spares[n_pushes++ % spares.size ()];
+
+    spare.free.make_wait (streams[PUSHES]);
+    std::swap (places[slot], spare.slot);
+    spare.free.record (streams[RESPONSES]);
   }
   timed (COMPUTE, pushing,
       [&] (cudaStream_t) { method->push (places[slot], &samples); });
@@ -383,6 +390,16 @@ _NdRing::push (unsigned slot, const NdSamples &volume, const NdSlab *slab)
     pushed.record (streams[PUSHES]);
     pushed.make_wait (streams[RESPONSES]);
   }
+}
+
+/* Whether a response writes the outputs of @slab and no others. */
+bool
+_NdRing::stores_only (const NdSlab &slab) const
+{
+  const NdRange &wanted = job.wanted[slab.axis];
+
+  return wanted.n == slab.count && wanted.first == slab.first
+      && method->stores_wanted_only ();
 }
 
 /* Writes the job's output to device memory. */
@@ -412,15 +429,21 @@ _NdRing::respond (const int *slots, const NdScale &scale, const NdSamples &out,
   for (unsigned i = 0; i < n_slots; i++)
     device_slots[i] = places[slots[i] == ND_SLOT_BORDER ? n_slots : slots[i]];
   const Context::Place place = context->place_of (out.data);
-  /* A slab has outputs that are not wanted. */
-  const bool in_place = !slab && place == Context::HERE;
+  const bool in_place =
+      place == Context::HERE && (!slab || stores_only (*slab));
   const NdShape shape =
       slab ? part (job.shape, slab->axis, slab->count) : job.shape;
 
   ND_LOG ("respond, %s", in_place ? "stored in place" : "downloaded");
+  timed (COMPUTE, RESPONSES,
+      [&] (cudaStream_t) { method->begin (device_slots); });
   if (in_place) {
+    NdSamples whole = out;
+
+    if (slab)
+      whole.data -= slab->first * stride (out, slab->axis);
     timed (COMPUTE, RESPONSES,
-        [&] (cudaStream_t) { respond_here (device_slots, scale, out); });
+        [&] (cudaStream_t) { respond_here (device_slots, scale, whole); });
     return;
   }
   TransferBuffer &buffer = downloads[n_downloads++ % downloads.size ()];

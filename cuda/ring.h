@@ -50,6 +50,13 @@ struct TransferBuffer
   Event full;        /* complete when it is written, if that is not timed */
 };
 
+/* A slot of the method that no volume of the window has. */
+struct SpareSlot
+{
+  int slot;
+  Event free; /* complete when no response reads it */
+};
+
 class Stream
 {
 public:
@@ -111,6 +118,7 @@ private:
   const nd::Event &close_span ();
   void add_buffers (std::vector<nd::TransferBuffer> &buffers, size_t n,
       const NdShape &shape, size_t responses, NdSampleType type);
+  bool stores_only (const NdSlab &slab) const;
   void respond_here (const int *slots, const NdScale &scale,
       const NdSamples &out);
   void upload (const nd::TransferBuffer &to, const NdSamples &volume,
@@ -127,10 +135,9 @@ private:
   nd::StreamId pushing = nd::RESPONSES; /* that method->push () enqueues on */
   std::vector<int> places; /* the slot that the method uses for each slot of the
                             * window; [n_slots]: for the border volume */
-  int spare = 0;           /* the slot that the method uses for the next volume,
-                            * if it pushes ahead */
+  std::vector<nd::SpareSlot> spares; /* that the method uses for the next
+                                      * volumes, if it pushes ahead */
   nd::Event pushed;
-  nd::Event responded; /* until then, responses may read slot spare */
   nd::Memory<unsigned char> responses; /* of the filters, before they are
                                         * combined; empty if the job does not
                                         * combine them */
@@ -141,8 +148,8 @@ private:
   nd::TransferBuffer *last_upload = nullptr;
   nd::StreamId uploading = nd::UPLOADS; /* the stream of that upload */
   nd::Event turned; /* complete when uploads may go on on another stream */
-  size_t n_uploads = 0, n_downloads = 0; /* so far */
-  bool downloading = false;              /* since the last event */
-  std::vector<nd::Span> spans;           /* since the last event */
-  bool open_span = false;                /* the last span has no end yet */
+  size_t n_pushes = 0, n_uploads = 0, n_downloads = 0; /* so far */
+  bool downloading = false;    /* since the last event */
+  std::vector<nd::Span> spans; /* since the last event */
+  bool open_span = false;      /* the last span has no end yet */
 };

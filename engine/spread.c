@@ -274,6 +274,10 @@ push_part (NdSpread *s, Part *part, gconstpointer data, GError **error)
   } else {
     slab = skip (s, slab, part->cut.start);
   }
+  /* A ring of several volumes reads this one only while it stores it, so that
+   * the part on the device of the volume needs no copy. */
+  if (nd_job_reach (s->job).slots > 1)
+    return nd_plan_push (part->plan, call->slot, &slab, error);
   return nd_plan_push_slab (part->plan, call->slot, &slab, s->cut.axis, error);
 }
 

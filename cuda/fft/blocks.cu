@@ -112,7 +112,14 @@ public:
   void allocate () override;
   bool pushes_ahead () const override { return !in_place; }
   bool combines () const override { return combined.is_used (); }
+  /* Responses to samples that are not finite are added to all outputs, and all
+   * responses are combined. */
+  bool stores_wanted_only () const override
+  {
+    return !job.combined && !nd_sample_is_float (job.in_type);
+  }
   void push (unsigned slot, const NdSamples *volume) override;
+  void begin (const int *slots) override;
   void respond (const int *slots, const NdScale &scale,
       const NdSamples &out) override;
 
@@ -143,7 +150,8 @@ private:
   Memory<double> filter_sums;
   CombinedBank combined;
   NonFiniteSamples non_finite;
-  std::unique_ptr<WindowSums<float>> sums; /* of long windows */
+  std::unique_ptr<WindowSums<float>> sums;      /* of long windows */
+  std::vector<WindowSums<float>::Start> starts; /* [component] */
 };
 
 FftBlocks::FftBlocks (const RingJob &job, const ComputeStreams &streams)
@@ -165,9 +173,11 @@ FftBlocks::FftBlocks (const RingJob &job, const ComputeStreams &streams)
   if (!in_place) {
     ring.plan (multiply (volumes, multiply (n_groups, kernels.numbers)));
     levels.plan (multiply (volumes, n_groups * kernels.group));
-    if (reach.slots >= WORTH_SUMS)
+    if (reach.slots >= WORTH_SUMS) {
       sums = std::make_unique<WindowSums<float>> (job, reach,
           multiply (n_groups, kernels.numbers), true, streams.respond);
+      starts.resize (job.shape.components);
+    }
   }
   filters.plan (multiply (n_filters, kernels.numbers));
   filter_sums.plan (n_filters);
@@ -354,6 +364,18 @@ FftBlocks::filter_one (BlockArguments &a, size_t component,
 }
 
 void
+FftBlocks::begin (const int *slots)
+{
+  for (size_t c = 0; c < starts.size (); c++) {
+    const BlockArguments a = arguments_for (nullptr, c, 0);
+
+    starts[c] = sums->start_bank (slots, c,
+        WindowSpectra<float>{ a.spectra, a.spectra_stride, filters.get (),
+            kernels.numbers, !blocks.is_flat (), false });
+  }
+}
+
+void
 FftBlocks::respond (const int *slots, const NdScale &scale,
     const NdSamples &out)
 {
@@ -376,12 +398,8 @@ FftBlocks::respond (const int *slots, const NdScale &scale,
     responses.data = a.store.out;
     a.store.out += first_output (out);
     if (sums) {
-      const WindowSums<float>::Start start = sums->start_bank (slots, c,
-          WindowSpectra<float>{ a.spectra, a.spectra_stride, a.filter,
-              kernels.numbers, !blocks.is_flat (), false });
-
-      a.sum = start.sum;
-      a.first = start.first;
+      a.sum = starts[c].sum;
+      a.first = starts[c].first;
       a.bank.sum_stride = sums->stride ();
     }
     if (combines ()) {

@@ -153,10 +153,15 @@ public:
   void allocate () override;
   bool pushes_ahead () const override { return chosen->pushes_ahead (); }
   bool combines () const override { return chosen->combines (); }
+  bool stores_wanted_only () const override
+  {
+    return chosen->stores_wanted_only ();
+  }
   void push (unsigned slot, const NdSamples *volume) override
   {
     chosen->push (slot, volume);
   }
+  void begin (const int *slots) override { chosen->begin (slots); }
   void respond (const int *slots, const NdScale &scale,
       const NdSamples &out) override
   {
