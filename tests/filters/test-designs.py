@@ -79,9 +79,21 @@ def offsets(shape):
     return np.stack(grid[::-1], -1).reshape(-1, 4)
 
 
+def waves(shape, u):
+    """exp(-iux) for the coordinates x of each axis, from x to t, and rows
+    (x, y, z, t) of frequencies u."""
+    return [np.exp(-1j * np.outer(np.arange(n) - (n - 1) / 2, along))
+            for n, along in zip(shape[::-1], np.atleast_2d(u).T)]
+
+
 def response(f, u):
-    """F(u) for rows (x, y, z, t) of frequencies."""
-    return np.exp(-1j * (np.atleast_2d(u) @ offsets(f.shape).T)) @ f.ravel()
+    """F(u) for rows (x, y, z, t) of frequencies. The wave of all axes is the
+    product of those of the axes, whose exponentials are far fewer."""
+    first, *others = waves(f.shape, u)
+    value = f @ first
+    for wave in others:
+        value = (value * wave).sum(-2)
+    return value
 
 
 def unit(vector):
@@ -122,8 +134,11 @@ def weighted_errors(f, u, w2, ideal, constant=0):
 
 def cut_off(shape, u, ideal):
     """The ideal filter over the grid @u, truncated."""
-    return (np.exp(1j * (offsets(shape) @ u.T)) @ ideal / len(u)).reshape(
-        shape)
+    first, *others = (wave.conj() for wave in waves(shape, u))
+    outer = np.ones((1, len(u)))
+    for wave in others:
+        outer = (wave[:, None] * outer).reshape(-1, len(u))
+    return (outer @ (first * ideal).T / len(u)).reshape(shape)
 
 
 def measure_band(f, n, center, bandwidth):

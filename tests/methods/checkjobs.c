@@ -28,12 +28,16 @@ check_begin (int *argc, char ***argv, const GOptionEntry *more)
     { "only", 0, 0, G_OPTION_ARG_INT, &opt_only, "run only this job", "JOB" },
     { NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  /* Set for slow tools, such as the sanitizers. */
+  const char *const divisor = g_getenv ("ND_JOBS_DIVISOR");
 
   g_option_context_add_main_entries (context, options, NULL);
   if (more)
     g_option_context_add_main_entries (context, more, NULL);
   if (!g_option_context_parse (context, argc, argv, NULL))
     return 2;
+  if (divisor)
+    opt_jobs = MAX (1, opt_jobs / MAX (1, atoi (divisor)));
   if (opt_seed < 0)
     opt_seed = g_random_int_range (0, G_MAXINT);
   check_has_module = opt_module != NULL;

@@ -340,7 +340,7 @@ main (int argc, char **argv)
         "run the large jobs instead", NULL },
     { NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
-  /* Set for slow tools, such as the thread sanitizer. */
+  /* Set for slow tools, such as the sanitizers. */
   const char *const divisor = g_getenv ("ND_JOBS_DIVISOR");
   gint failed = 0;
 
