@@ -247,8 +247,7 @@ wide_possible (const RingJob &job)
   const NdReach reach = nd_job_reach (&job);
 
   if (job.precision == ND_PRECISION_DOUBLE || reach.slots > 1
-      || job.border_volumes || reach.low[2] != 0
-      || !make_blocks (job, reach, WIDE).is_flat ()
+      || job.border_volumes || reach.low[2] != 0 || reach.high[2] != 0
       || wide_kernel (job.in_type, false).threads == 0)
     return false;
   for (int a = 0; a < 2; a++) {

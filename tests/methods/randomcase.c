@@ -249,8 +249,17 @@ static const Large larges[] = {
   { ND_FLOAT32, { 150, 110, 96 }, { 3, 4, 3, 1 }, TRUE, 12, ND_RESPONSE_MAX,
       TRUE },
   { ND_UINT8, { 150, 100, 95 }, { 3, 5, 3, 1 }, FALSE, 11, ND_RESPONSE_ARGMAX },
+  { ND_UINT8, { 130, 60, 100 }, { 5, 3, 8, 1 }, FALSE, 4, ND_RESPONSE_SUM,
+      TRUE },
+  { ND_UINT8, { 130, 60, 100 }, { 5, 3, 9, 1 }, FALSE, 4, ND_RESPONSE_SUM,
+      TRUE },
+  { ND_FLOAT32, { 600, 500, 1 }, { 5, 7, 1, 1 }, TRUE, 4, ND_RESPONSE_SUM,
+      TRUE },
+  { ND_UINT8, { 600, 500, 1 }, { 5, 7, 1, 1 }, FALSE, 7, ND_RESPONSE_ARGMAX },
   { ND_FLOAT32, { 170, 60, 150 }, { 7, 7, 7, 1 }, .is_separable = TRUE },
   { ND_UINT8, { 300, 70, 90 }, { 5, 7, 6, 1 }, .is_separable = TRUE },
+  { ND_FLOAT32, { 200, 150, 1 }, { 65, 5, 1, 1 } },
+  { ND_UINT8, { 150, 200, 1 }, { 4, 65, 1, 1 }, FALSE, 2 },
   { ND_FLOAT32, { 528, 300, 1 }, { 33, 20, 1, 1 }, TRUE },
   { ND_FLOAT32, { 1008, 1100, 3 }, { 33, 3, 1, 1 } },
   { ND_UINT8, { 1008, 600, 3 }, { 3, 33, 1, 1 } },
@@ -284,7 +293,7 @@ random_type (GRand *r, NdPrecision precision)
 /* What is made of the responses. Small jobs have no labels, because responses
  * to a border of zeros are equal. Complex banks filter one component. */
 static void
-init_response (Case *c, GRand *r, const Large *large)
+init_response (Case *c, GRand *r, const Large *large, gboolean combined)
 {
   static const NdResponse kinds[] = { ND_RESPONSE_MAGNITUDE, ND_RESPONSE_MAX,
     ND_RESPONSE_SUM };
@@ -292,21 +301,23 @@ init_response (Case *c, GRand *r, const Large *large)
   if (large) {
     c->job.response = large->response;
     c->bank->is_complex = large->is_complex;
-  } else if (g_rand_int_range (r, 0, 6) == 0) {
-    c->job.response = kinds[g_rand_int_range (r, 0, G_N_ELEMENTS (kinds))];
+  } else if (combined || g_rand_int_range (r, 0, 6) == 0) {
+    c->job.response =
+        kinds[g_rand_int_range (r, combined, G_N_ELEMENTS (kinds))];
     c->bank->is_complex = c->bank->n_filters % 2 == 0
         && c->job.shape.components == 1 && g_rand_boolean (r);
   }
 }
 
 void
-case_init (Case *c, GRand *r, gint number, NdPrecision precision)
+case_init (Case *c, GRand *r, gint number, NdPrecision precision,
+    gboolean combined)
 {
   const Large *large = number < 0 ? NULL : &larges[number];
   g_autoptr (GPtrArray) filters = g_ptr_array_new ();
   static const guint banks[] = { 2, 3, 4, 7, 13, 40 };
   guint n_filters = large ? MAX (large->n_filters, 1)
-      : g_rand_int_range (r, 0, 4) == 0
+      : combined || g_rand_int_range (r, 0, 4) == 0
       ? banks[g_rand_int_range (r, 0, G_N_ELEMENTS (banks))]
       : 1;
   /* All filters have one size, or all but the first, or each its own. */
@@ -314,7 +325,7 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
   /* Banks of windows of one volume, and flat ones, have kernels of their own on
    * a GPU. */
   guint axes = n_filters > 1 || g_rand_int_range (r, 0, 3) == 0
-      ? g_rand_int_range (r, 2, 5)
+      ? g_rand_int_range (r, 2, combined ? 4 : 5)
       : ND_AXES;
   gboolean symmetric = g_rand_int_range (r, 0, 4) == 0;
   gsize bytes;
@@ -344,6 +355,8 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
     c->job.shape.size[0] = g_rand_int_range (r, 128, 300);
     c->job.shape.size[1] = g_rand_int_range (r, 1, 100);
     c->job.shape.size[2] = g_rand_int_range (r, 1, 3);
+  } else if (combined && axes > 2) {
+    c->job.shape.size[2] = g_rand_int_range (r, 1, 40);
   }
   if (large) {
     c->job.in_type = c->job.out_type = large->type;
@@ -374,7 +387,7 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
   }
   c->bank = nd_bank_new (filters);
   c->job.bank = c->bank;
-  init_response (c, r, large);
+  init_response (c, r, large, combined);
   c->reach = nd_job_reach (&c->job);
   c->scale.gain = nd_sample_is_float (c->job.out_type) ? 1
       : c->exact                                       ? 0.5
