@@ -136,51 +136,75 @@ put_each (const Arguments<R> &a, const R *real, const Place &p)
   }
 }
 
-/* Outputs of the other kinds. A magnitude that is NaN is never the largest. */
-template <typename R>
+/* Numbers side by side, which are loaded together. */
+template <typename R, int RUN>
+struct alignas (RUN == 1 ? sizeof (R) : 16) Run
+{
+  R values[RUN];
+};
+
+/* Outputs of the other kinds, of RUN samples side by side. A magnitude that is
+ * NaN is never the largest. */
+template <int RUN, typename R>
 __device__ void
 put_combined (const Arguments<R> &a, const R *real, const Place &p)
 {
-  R largest = 0, sum = 0;
-  int index = 0;
+  typedef Run<R, RUN> Numbers;
+  R largest[RUN] = {}, sum[RUN] = {}, values[RUN];
+  int index[RUN] = {};
 
 #pragma unroll 4
   for (int k = 0; k < a.n_responses; k++) {
     const R *const re = real + k * a.volume;
-    const R m =
-        magnitude (Complex<R>{ *re, a.imaginary ? re[a.imaginary] : 0 });
+    const Numbers x = *(const Numbers *) re;
+    Numbers y = {};
 
-    sum += m;
-    if (m > largest) {
-      largest = m;
-      index = k;
+    if (a.imaginary)
+      y = *(const Numbers *) (re + a.imaginary);
+#pragma unroll
+    for (int i = 0; i < RUN; i++) {
+      const R m = magnitude (Complex<R>{ x.values[i], y.values[i] });
+
+      sum[i] += m;
+      if (m > largest[i]) {
+        largest[i] = m;
+        index[i] = k;
+      }
     }
   }
-  if (a.kind == ND_RESPONSE_ARGMAX && largest < a.threshold)
-    put (a, a.none, p.c, 0, p.x, p.y, p.z, true);
+#pragma unroll
+  for (int i = 0; i < RUN; i++)
+    values[i] = a.kind == ND_RESPONSE_ARGMAX && largest[i] < a.threshold
+        ? a.none
+        : combined (a.kind, largest[i], index[i], sum[i]);
+  if constexpr (RUN == 1)
+    put (a, values[0], p.c, 0, p.x, p.y, p.z,
+        a.kind == ND_RESPONSE_ARGMAX && largest[0] < a.threshold);
   else
-    put (a, combined (a.kind, largest, index, sum), p.c, 0, p.x, p.y, p.z);
+    store_four (a.store, values, RUN, p.x, p.y, p.z);
 }
 
-/* A thread computes one value of an output sample, or one for each response,
- * from all responses. */
-template <typename I, typename R>
+/* A thread computes RUN values side by side, each of an output sample, or one
+ * for each response, from all responses. */
+template <typename I, typename R, int RUN>
 __global__ void
 combine_kernel (const __grid_constant__ Arguments<R> a)
 {
   const I all = a.size[0] * a.values * a.size[1] * a.size[2];
-  const I step = gridDim.x * blockDim.x;
+  const I step = gridDim.x * blockDim.x * RUN;
 
+  wait_on_dependent_grids ();
   if (a.only_if && *a.only_if == 0)
     return;
-  for (I i = (I) blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
+  for (I i = ((I) blockIdx.x * blockDim.x + threadIdx.x) * RUN; i < all;
+       i += step) {
     const Place p = place_of (a, i);
     const R *const real = a.responses + p.sample * a.components + p.c;
 
-    if (a.kind < ND_RESPONSE_MAX)
+    if (RUN == 1 && a.kind < ND_RESPONSE_MAX)
       put_each (a, real, p);
     else
-      put_combined (a, real, p);
+      put_combined<RUN> (a, real, p);
   }
 }
 
@@ -306,17 +330,23 @@ combine (const NdJob &job, const NdTensorRecipe &recipe, const R *responses,
   a.threshold = job.threshold;
   a.none = ND_LABEL_NONE (job.out_type);
   a.only_if = only_if;
+  const bool in_runs = job.response >= ND_RESPONSE_MAX
+      && job.response != ND_RESPONSE_TENSOR && shape.components == 1
+      && shape.size[0] % 4 == 0 && !a.store.scaled;
+  const size_t n = samples * a.values / (in_runs ? 4 : 1);
   /* Few thread blocks end soon. */
   const dim3 threads (256),
-      blocks (std::min<size_t> ((samples * a.values + 255) / 256,
-          only_if ? 1 << 10 : 1 << 16));
+      blocks (std::min<size_t> ((n + 255) / 256, only_if ? 1 << 10 : 1 << 16));
 
   if (job.response != ND_RESPONSE_TENSOR) {
     /* The last index plus a grid must fit, too. */
-    if (samples * a.values < 1u << 31)
-      launch (combine_kernel<unsigned, R>, blocks, threads, 0, stream, a);
-    else
-      launch (combine_kernel<size_t, R>, blocks, threads, 0, stream, a);
+    const bool small = samples * a.values < 1u << 31;
+
+    launch_early (in_runs ? small ? combine_kernel<unsigned, R, 4>
+                                  : combine_kernel<size_t, R, 4>
+            : small ? combine_kernel<unsigned, R, 1>
+                          : combine_kernel<size_t, R, 1>,
+        blocks, threads, 0, stream, a);
     return;
   }
   const TensorArguments<R> t = { a, recipe };

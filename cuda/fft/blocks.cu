@@ -60,6 +60,30 @@ count_units (const Blocks &b, const BlockKernels &k)
   return b.is_flat () ? (groups + warps - 1) / warps : groups;
 }
 
+/* Divides the responses of the units that do not fill the @places for thread
+ * blocks of the device, so that all are complete early. Transforming a unit
+ * takes as long as a response. */
+void
+divide_bank (BankArguments &bank, int places)
+{
+  const int rest = bank.n_units % places, n = bank.n_filters;
+  int best = 0;
+
+  bank.whole = bank.n_units - rest;
+  bank.parts = 1;
+  bank.filters_of_part = n;
+  for (int filters = n; filters > 0 && rest > 0; filters--) {
+    const int parts = (n + filters - 1) / filters;
+    const int time = (1 + filters) * ((rest * parts + places - 1) / places);
+
+    if (best == 0 || time < best) {
+      best = time;
+      bank.parts = parts;
+      bank.filters_of_part = filters;
+    }
+  }
+}
+
 /* Launches @count thread blocks, each with @shared bytes of shared memory. */
 void
 launch (const void *kernel, const BlockKernels &k, const BlockArguments &a,
@@ -306,7 +330,7 @@ FftBlocks::launch_bank (BlockArguments &a)
     divide_bank (a.bank, multiprocessors * bank.resident);
     launch (bank.filter, kernels, a,
         a.bank.whole + (n_units - a.bank.whole) * a.bank.parts, bank.shared,
-        streams.respond);
+        streams.respond, a.bank.only_if);
     return;
   }
   /* The spectra of a window stay in the cache for all filters, or else the

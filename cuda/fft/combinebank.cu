@@ -3,11 +3,13 @@
  */
 #include "cuda/fft/combinebank.cuh"
 
+#include "cuda/cost.h"
 #include "cuda/device.h"
 #include "cuda/fft/coefficients.h"
 #include "cuda/launch.cuh"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -21,16 +23,22 @@ namespace
 
 typedef std::complex<double> Complex;
 
-/* Times in microseconds, of one multiprocessor of an H200. */
+/* Times in microseconds, of one of the multiprocessors of an H200. */
+constexpr double MULTIPROCESSORS = 132;
 struct Times
 {
-  double pair;            /* of filters, for a step; or of its samples */
-  double block, response; /* of a block: its samples; and a response that is
-                           * stored, and combined by a second kernel */
+  double pair;            /* of filters, for a step or 16 flat blocks; or of
+                           * their samples */
+  double block, response; /* of a block, or of 32 flat ones: its samples; and a
+                           * response that is stored, and combined by a second
+                           * kernel */
 };
-constexpr Times DEEP = { 8.5, 6.7, 11.5 };
-constexpr Times FLAT = { 6, 5.6, 8.8 };
-constexpr int FLAT_BLOCKS = 32; /* of a multiprocessor, in @block */
+constexpr Times SHORT = { 9, 6.7, 11.5 };
+constexpr Times LONG = { 10.5, 6.7, 8.5 };
+constexpr Times FLAT = { 3.4, 5.6, 8.8 };
+
+/* A multiprocessor takes as long for fewer flat blocks. */
+constexpr double FEWEST = 0.4;
 
 int
 taps_along_z (const NdReach &reach)
@@ -38,11 +46,13 @@ taps_along_z (const NdReach &reach)
   return reach.high[2] - reach.low[2] + 1;
 }
 
+typedef std::vector<std::vector<Complex>> Planes; /* [y][x], or [z][number] */
+
 /* The spectrum of a plane of BLOCK x BLOCK samples whose first samples are
  * @rows, such that sample i of the product's inverse transform is that of a
  * filter that reads sample i first. */
 std::vector<Complex>
-spectrum_of (const std::vector<std::vector<Complex>> &rows)
+spectrum_of (const Planes &rows)
 {
   std::vector<Complex> power (BLOCK), half (rows.size () * BLOCK),
       spectrum (BLOCK * BLOCK);
@@ -60,61 +70,71 @@ spectrum_of (const std::vector<std::vector<Complex>> &rows)
   return spectrum;
 }
 
-} // namespace
-
-int
-divide_bank (BankArguments &bank, int places)
+/* The same along z, of the spectra of planes. */
+Planes
+spectra_along_z (const Planes &planes)
 {
-  const int rest = bank.n_units % places, n = bank.n_filters;
-  int best = 0;
+  Planes spectra (BLOCK, std::vector<Complex> (BLOCK * BLOCK));
 
-  bank.whole = bank.n_units - rest;
-  bank.parts = 1;
-  bank.filters_of_part = n;
-  for (int filters = n; filters > 0 && rest > 0; filters--) {
-    const int parts = (n + filters - 1) / filters;
-    const int time = (1 + filters) * ((rest * parts + places - 1) / places);
+  for (int k = 0; k < BLOCK; k++) {
+    for (size_t z = 0; z < planes.size (); z++) {
+      const Complex turn = std::polar (1.0, 2 * M_PI * (k * z % BLOCK) / BLOCK);
 
-    if (best == 0 || time < best) {
-      best = time;
-      bank.parts = parts;
-      bank.filters_of_part = filters;
+      for (int i = 0; i < BLOCK * BLOCK; i++)
+        spectra[k][i] += planes[z][i] * turn;
     }
   }
-  return bank.whole / places * (1 + n) + best;
+  return spectra;
 }
 
-CombinedBank::CombinedBank (const RingJob &job, const NdReach &reach,
-    const Blocks &blocks)
-    : job (job), reach (reach), blocks (blocks),
-      kernel (combine_kernel_for (job.in_type, blocks,
-          job.combined && job.combined->response == ND_RESPONSE_SUM))
+/* Divides the pairs of filters of all steps among @places thread blocks, whose
+ * work is @begins, if it is not nullptr. Each begins with the last pairs of a
+ * step that the one before it began. A step takes as long as a pair of it, to
+ * transform its samples. Returns the time of the longest work, in pairs. */
+int
+divide_pairs (int steps, int pairs, int places, std::vector<int> *begins)
 {
-  if (!job.combined || !is_possible () || !is_worth ())
-    return;
-  const BankArguments divided = divide ();
-  const size_t rest = divided.parts > 1 ? divided.n_units - divided.whole : 0;
+  const int all = steps * pairs;
+  int time = std::max (2, (all + steps) / places), at;
 
-  plan_weights ();
-  combined.plan (multiply (rest * divided.parts,
-      (size_t) kernel.words * kernel.threads));
-  done.plan (rest);
-  if (job.in_type == ND_FLOAT32) {
-    size_t samples = job.bank->n_filters;
+  do {
+    std::vector<int> found = { 0 };
 
-    for (int axis = 0; axis < 3; axis++)
-      samples = multiply (samples, job.shape.size[axis]);
-    responses.plan (samples);
-    again.plan (1);
-  }
+    at = 0;
+    for (int i = 0; i < places; i++) {
+      const int rest = std::min ((pairs - at % pairs) % pairs, time - 1);
+      const int left = rest > 0 ? time - 1 - rest : time;
+
+      at += rest;
+      if (at % pairs == 0)
+        at += left / (1 + pairs) * pairs + std::max (left % (1 + pairs) - 1, 0);
+      at = std::min (at, all);
+      found.push_back (at);
+    }
+    if (begins)
+      *begins = std::move (found);
+  } while (at < all && time++ < INT_MAX);
+  return time;
+}
+
+CombineKernel
+kernel_for (const RingJob &job, const NdReach &reach, const Blocks &blocks)
+{
+  const bool is_sum = job.combined && job.combined->response == ND_RESPONSE_SUM;
+
+  return blocks.is_flat ()
+      ? combine_planes_kernel (job.in_type, is_sum)
+      : combine_volumes_kernel (job.in_type, is_sum, taps_along_z (reach));
 }
 
 /* Responses to samples that are not finite are corrected in memory, for one
  * component. Numbers of responses are bytes. */
 bool
-CombinedBank::is_possible () const
+is_possible (const RingJob &job, const Blocks &blocks,
+    const CombineKernel &kernel)
 {
-  const NdResponse response = job.combined->response;
+  const NdResponse response =
+      job.combined ? job.combined->response : ND_RESPONSE_ALL;
 
   return job.bank->n_filters > 1 && reads_in_place (job)
       && blocks.valid[1] <= COMBINED_ROWS
@@ -127,64 +147,124 @@ CombinedBank::is_possible () const
       <= (size_t) device_attribute (cudaDevAttrMaxSharedMemoryPerBlockOptin);
 }
 
-size_t
-CombinedBank::count_steps () const
+/* The steps of a volume, or the thread blocks of flat blocks. */
+int
+count_steps (const Blocks &blocks, const CombineKernel &kernel)
 {
-  const size_t tiles = (size_t) blocks.count[0] * blocks.count[1];
-  const size_t planes =
-      blocks.is_flat () ? tiles * blocks.count[2] : (size_t) blocks.outputs[2];
-  const size_t steps = (planes + kernel.step - 1) / kernel.step;
+  const int tiles = blocks.count[0] * blocks.count[1];
 
-  return blocks.is_flat () ? steps : tiles * steps;
+  return blocks.is_flat ()
+      ? (tiles * blocks.count[2] + kernel.step - 1) / kernel.step
+      : tiles * ((blocks.outputs[2] + kernel.step - 1) / kernel.step);
 }
 
-BankArguments
-CombinedBank::divide () const
+Times
+times_for (const Blocks &blocks, int taps)
 {
-  BankArguments bank = {};
-
-  bank.n_units = count_steps ();
-  bank.n_filters = (job.bank->n_filters + 1) / 2;
-  divide_bank (bank, device_attribute (cudaDevAttrMultiProcessorCount));
-  return bank;
+  return blocks.is_flat () ? FLAT : taps > COMBINED_TAPS ? LONG : SHORT;
 }
 
-/* Whether the kernel takes less time than one that divides the last blocks, and
- * a second kernel. Tests of blocks use it for small volumes, too. */
+/* Microseconds of a component on an H200. */
+double
+combined_time (const Blocks &blocks, const CombineKernel &kernel, int taps,
+    int pairs)
+{
+  const int all = device_attribute (cudaDevAttrMultiProcessorCount);
+  const double units =
+      (double) blocks.count[0] * blocks.count[1] * blocks.count[2];
+  const double turns = blocks.is_flat ()
+      ? std::max (units / 16 / all, FEWEST) * (1 + pairs)
+      : divide_pairs (count_steps (blocks, kernel), pairs, all, nullptr);
+
+  return turns * times_for (blocks, taps).pair;
+}
+
+/* Whether the kernel takes less time than one that stores the responses, and a
+ * second kernel. Tests of blocks use it for small volumes, too. */
 bool
-CombinedBank::is_worth () const
+is_worth (const RingJob &job, const Blocks &blocks, int taps, double time)
 {
   const char *const variable = getenv ("NDCONV_CUDA_FFT");
-  const size_t all = device_attribute (cudaDevAttrMultiProcessorCount);
-  const unsigned n = job.bank->n_filters;
-  const Times times = blocks.is_flat () ? FLAT : DEEP;
-  double units = (double) blocks.count[0] * blocks.count[1] * blocks.count[2];
-  BankArguments divided = divide ();
-  const int turns = divide_bank (divided, all);
+  const Times times = times_for (blocks, taps);
+  const double units = (double) blocks.count[0] * blocks.count[1]
+      * blocks.count[2] / (blocks.is_flat () ? 32 : 1);
 
-  if (blocks.is_flat ())
-    units /= FLAT_BLOCKS;
-  if (variable && strcmp (variable, "blocks") == 0)
-    return true;
-  return turns * times.pair
-      <= units / all * (times.block + n * times.response) + times.response;
+  return (variable && strcmp (variable, "blocks") == 0)
+      || time <= units / device_attribute (cudaDevAttrMultiProcessorCount)
+              * (times.block + job.bank->n_filters * times.response)
+          + times.response;
+}
+
+} // namespace
+
+double
+combined_cost (const RingJob &job)
+{
+  const NdReach reach = nd_job_reach (&job);
+  const Blocks blocks = make_blocks (job, reach);
+  const CombineKernel kernel = kernel_for (job, reach, blocks);
+  const Rates rates = device_rates ();
+
+  if (!is_possible (job, blocks, kernel))
+    return INFINITY;
+  return job.shape.components * MULTIPROCESSORS / rates.multiprocessors
+      / rates.multiply_adds
+      * (1e-6
+              * combined_time (blocks, kernel, taps_along_z (reach),
+                  (job.bank->n_filters + 1) / 2)
+          + LAUNCH);
+}
+
+CombinedBank::CombinedBank (const RingJob &job, const NdReach &reach,
+    const Blocks &blocks)
+    : job (job), reach (reach), blocks (blocks),
+      kernel (kernel_for (job, reach, blocks)), taps (taps_along_z (reach)),
+      pairs ((job.bank->n_filters + 1) / 2)
+{
+  if (!is_possible (job, blocks, kernel)
+      || !is_worth (job, blocks, taps,
+          combined_time (blocks, kernel, taps, pairs)))
+    return;
+  plan_weights ();
+  if (!blocks.is_flat ())
+    plan_parts ();
+  if (job.in_type == ND_FLOAT32) {
+    size_t samples = job.bank->n_filters;
+
+    for (int axis = 0; axis < 3; axis++)
+      samples = multiply (samples, job.shape.size[axis]);
+    responses.plan (samples);
+    again.plan (2);
+  }
+}
+
+void
+CombinedBank::plan_parts ()
+{
+  const size_t all = device_attribute (cudaDevAttrMultiProcessorCount);
+  std::vector<int> parts;
+
+  divide_pairs (count_steps (blocks, kernel), pairs, all, &parts);
+  begins.plan (std::move (parts));
+  combined.plan (multiply (2 * all, (size_t) kernel.words * kernel.threads));
+  done.plan (all);
+  numbers.plan (multiply (all, kernel.numbers));
 }
 
 void
 CombinedBank::plan_weights ()
 {
   const unsigned n = job.bank->n_filters;
-  const int taps[2] = { reach.high[0] - reach.low[0] + 1,
-    reach.high[1] - reach.low[1] + 1 };
-  const int planes = taps_along_z (reach);
+  const int rows = reach.high[1] - reach.low[1] + 1;
+  const int row = reach.high[0] - reach.low[0] + 1;
+  const bool is_long = taps > COMBINED_TAPS;
   /* Transforms are not scaled, and the kernel doubles the volume's. */
-  const double scale = 1.0 / (2 * BLOCK * BLOCK);
-  const std::vector<std::vector<Complex>> zeros (taps[1],
-      std::vector<Complex> (taps[0]));
+  const double scale = 1.0 / (2 * BLOCK * BLOCK) / (is_long ? BLOCK : 1);
   std::vector<float4> host;
 
   for (unsigned k = 0; k < n; k += 2) {
-    std::vector<std::vector<std::vector<Complex>>> pair (planes, zeros);
+    std::vector<Planes> pair (taps, Planes (rows, std::vector<Complex> (row)));
+    Planes spectra;
 
     for (unsigned i = k; i < std::min (k + 2, n); i++) {
       for_each_coefficient (job.bank->filters[i], 0, reach,
@@ -193,13 +273,13 @@ CombinedBank::plan_weights ()
                 scale * w * (i == k ? Complex (1) : Complex (0, 1));
           });
     }
-    for (const auto &rows : pair) {
-      const std::vector<Complex> spectrum = spectrum_of (rows);
-
-      for (int thread = 0; thread < kernel.threads; thread++)
-        host.push_back (combine_weights (thread,
-            [&] (int kx, int ky) { return spectrum[ky * BLOCK + kx]; }));
-    }
+    for (const Planes &plane : pair)
+      spectra.push_back (spectrum_of (plane));
+    if (is_long)
+      spectra = spectra_along_z (spectra);
+    for (size_t i = 0; i < spectra.size () * COMBINED_WEIGHTS; i++)
+      host.push_back (kernel.weight (i,
+          [&] (int kx, int ky, int z) { return spectra[z][ky * BLOCK + kx]; }));
   }
   weights.plan (std::move (host));
 }
@@ -207,26 +287,31 @@ CombinedBank::plan_weights ()
 void
 CombinedBank::respond (const BlockArguments &to, cudaStream_t stream)
 {
-  const int places = device_attribute (cudaDevAttrMultiProcessorCount);
+  const int thread_blocks = blocks.is_flat ()
+      ? count_steps (blocks, kernel)
+      : device_attribute (cudaDevAttrMultiProcessorCount);
   CombineArguments a = { to };
 
-  a.bank = divide ();
   a.bank.n_filters = job.bank->n_filters;
-  a.bank.again = again.get ();
+  if (again.get ()) {
+    a.later = again.get () + turn;
+    turn = 1 - turn;
+    a.bank.again = again.get () + turn;
+  }
   a.response = job.combined->response;
   a.is_complex = job.bank->is_complex;
-  a.taps = taps_along_z (reach);
-  a.pairs = (job.bank->n_filters + 1) / 2;
+  a.taps = taps;
+  a.pairs = pairs;
   a.weights = weights.get ();
   a.threshold = job.combined->threshold;
   a.none = ND_LABEL_NONE (job.combined->out_type);
+  a.begins = begins.get ();
   a.combined = combined.get ();
   a.done = done.get ();
-  if (again.get ())
-    ND_CUDA (cudaMemsetAsync (again.get (), 0, again.bytes (), stream));
+  a.numbers = numbers.get ();
   allow_shared (kernel.kernel, kernel.shared);
-  launch_kernel (kernel.kernel, dim3 (places), dim3 (kernel.threads),
-      kernel.shared, stream, &a, false);
+  launch_kernel (kernel.kernel, dim3 (thread_blocks), dim3 (kernel.threads),
+      kernel.shared, stream, &a, true);
 }
 
 } // namespace nd

@@ -1,5 +1,7 @@
-/* Banks whose responses are combined by the kernel that computes them
- * (cuda/fft/combinekernels.cu).
+/* Banks of windows of one volume whose responses are combined by the kernel
+ * that computes them: the sum of their magnitudes, the largest one, or its
+ * number. Responses never reach memory (cuda/fft/combinekernels.cu,
+ * cuda/fft/combineplanes.cu).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -14,48 +16,59 @@
 namespace nd
 {
 
-/* The most outputs of a block along y, and taps along z. Other banks are not
- * combined. */
-constexpr int COMBINED_ROWS = 30, COMBINED_TAPS = 8;
+/* The most outputs of a block along y. Other banks are not combined. */
+constexpr int COMBINED_ROWS = 30;
 
-/* The arguments of CombineKernel. BankArguments::n_units are steps, which are
- * divided as the units of a bank, by pairs of filters. */
+/* Short filters have so many taps along z at most. */
+constexpr int COMBINED_TAPS = 8;
+
+/* The numbers of a plane's spectrum that a filter multiplies are two in a
+ * float4. */
+constexpr int COMBINED_WEIGHTS = BLOCK * BLOCK / 2;
+
+/* The arguments of CombineKernel. */
 struct CombineArguments : BlockArguments
 {
   int response; /* NdResponse */
   bool is_complex;
   int taps, pairs;       /* taps along z; pairs of filters */
-  const float4 *weights; /* [pair][tap][thread] */
+  const float4 *weights; /* [pair][tap][COMBINED_WEIGHTS]; of long filters BLOCK
+                          * in place of the taps */
   double threshold;      /* of ND_RESPONSE_ARGMAX; 0: none */
   float none;            /* the label below it, which is not scaled */
-  /* Of the steps that are divided. */
-  float *combined; /* [step][part][CombineKernel::words][thread] */
-  unsigned *done;  /* [step]: parts that are complete */
+  /* Of volumes: the pairs of all steps are divided among thread blocks, of
+   * which each has those from @begins[i] to @begins[i + 1]. */
+  const int *begins;
+  float *combined; /* [thread block][2][CombineKernel::words][thread] */
+  unsigned *done;  /* [thread block]: complete parts of its last step */
+  float2 *numbers; /* [thread block][CombineKernel::numbers] */
+  unsigned *later; /* BankArguments::again of the next volume; or nullptr */
 };
+
+/* A pair of filters is one filter f + i g. Its number (kx, ky) of tap z, or if
+ * it is long its number (kx, ky, z). */
+typedef std::function<std::complex<double> (int kx, int ky, int z)>
+    CombineNumber;
 
 struct CombineKernel
 {
   const void *kernel; /* takes CombineArguments */
   int threads;
   size_t shared; /* bytes */
-  int step;      /* planes */
-  int words;     /* of what a thread has combined */
+  float4 (*weight) (int i,
+      const CombineNumber &number); /* weight i of a pair */
+  int step;       /* planes of a volume, or flat blocks of a thread block */
+  int words;      /* of what a thread has combined, in volumes */
+  size_t numbers; /* of the spectrum of a block, in memory */
 };
 
 /* @is_sum: of the magnitudes; otherwise the largest one or its number. */
-CombineKernel combine_kernel_for (NdSampleType type, const Blocks &b,
-    bool is_sum);
+CombineKernel combine_volumes_kernel (NdSampleType type, bool is_sum, int taps);
+CombineKernel combine_planes_kernel (NdSampleType type, bool is_sum);
 
-/* The weights of a thread for a tap of a pair of filters: a filter f + i g, of
- * whose spectrum @number returns that at (kx, ky). */
-float4 combine_weights (int thread,
-    const std::function<std::complex<double> (int, int)> &number);
-
-/* Divides the responses of the units that do not fill the @places for thread
- * blocks of the device, so that all are complete early. Transforming a unit
- * takes as long as a response. Returns the responses that a place computes in
- * turn, with those transforms. */
-int divide_bank (BankArguments &bank, int places);
+/* The seconds of a volume whose responses these kernels combine; INFINITY if
+ * they cannot. */
+double combined_cost (const RingJob &job);
 
 class CombinedBank
 {
@@ -66,9 +79,13 @@ public:
   bool is_used () const { return weights.count () > 0; }
   size_t bytes () const
   {
-    return total_bytes (weights, combined, done, responses, again);
+    return total_bytes (weights, begins, combined, done, numbers, responses,
+        again);
   }
-  void allocate () { allocate_all (weights, combined, done, responses, again); }
+  void allocate ()
+  {
+    allocate_all (weights, begins, combined, done, numbers, responses, again);
+  }
 
   /* Writes the values made of the responses to the volume of @a. */
   void respond (const BlockArguments &to, cudaStream_t stream);
@@ -76,24 +93,26 @@ public:
   /* If volumes can have samples that are not finite: memory for responses, and
    * whether the last volume has such samples. Otherwise nullptr. */
   float *memory () const { return responses.get (); }
-  const unsigned *is_needed () const { return again.get (); }
+  const unsigned *is_needed () const { return again.get () + turn; }
 
 private:
-  bool is_possible () const;
-  size_t count_steps () const;
-  BankArguments divide () const;
-  bool is_worth () const;
   void plan_weights ();
+  void plan_parts ();
 
   const RingJob job;
   const NdReach reach;
   const Blocks blocks;
   const CombineKernel kernel;
-  Memory<float4> weights; /* [pair][tap][thread] */
+  const int taps, pairs; /* taps along z; pairs of filters */
+  /* CombineArguments */
+  Memory<float4> weights;
+  Memory<int> begins;
   Memory<float> combined;
   Memory<unsigned> done;
+  Memory<float2> numbers;
   Memory<float> responses;
-  Memory<unsigned> again;
+  Memory<unsigned> again; /* of two volumes in turn */
+  int turn = 0;
 };
 
 } // namespace nd

@@ -6,6 +6,8 @@
 #include "cuda/fft/fft.cuh"
 
 #include "core/log.h"
+#include "cuda/cost.h"
+#include "cuda/fft/combinebank.cuh"
 
 #include <algorithm>
 #include <cstdlib>
@@ -82,6 +84,15 @@ add_decimated (std::vector<Candidate> &candidates, const RingJob &job,
         [=, &job] { return make_fft_decimated (job, parts, stream); } });
 }
 
+/* The seconds of a second kernel that combines responses. */
+double
+separate_cost (const RingJob &job)
+{
+  return count_samples (job) * real_size (job) * (job.bank->n_filters + 1)
+      / BYTE_RATE / device_rates ().bytes
+      + LAUNCH;
+}
+
 /* FFT blocks of one size, if the job can use them. */
 struct Kind
 {
@@ -127,6 +138,11 @@ ways_to_try (const RingJob &job, const ComputeStreams &streams)
       fast.push_back ({ kind.cost (job), kind.way });
   }
   fast.push_back ({ whole_cost (job), whole });
+  if (job.combined)
+    for (Candidate &candidate : fast)
+      candidate.cost += separate_cost (job);
+  if (kinds[0].possible)
+    fast[0].cost = std::min (fast[0].cost, combined_cost (job));
   if (wanted != "decimated")
     add_boxes (small, job, wanted == "boxes" ? 3 : 1, streams.respond);
   if (wanted != "boxes")

@@ -11,6 +11,7 @@
  */
 #include "cuda/fft/bankcolumns.cuh"
 #include "cuda/fft/planepairs.cuh"
+#include "cuda/sync.cuh"
 
 namespace nd
 {
@@ -47,6 +48,7 @@ filter_kernel (const __grid_constant__ BlockArguments a)
   float2 v[BLOCK];
   Pair pair;
 
+  wait_on_dependent_grids ();
   if (a.bank.only_if && *a.bank.only_if == 0)
     return;
   if (!find_pair (a.blocks, part.unit, &pair))

@@ -10,6 +10,7 @@
  */
 #include "cuda/fft/bankcolumns.cuh"
 #include "cuda/fft/volumetransforms.cuh"
+#include "cuda/sync.cuh"
 
 namespace nd
 {
@@ -76,6 +77,7 @@ filter_kernel (const __grid_constant__ BlockArguments a)
   float2 kept[BLOCK - HELD];
   float2 v[BLOCK];
 
+  wait_on_dependent_grids ();
   if (a.bank.only_if && *a.bank.only_if == 0)
     return;
   transform_block<T> (a, at, column, part.first == 0, v);

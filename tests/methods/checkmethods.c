@@ -29,8 +29,10 @@
  * share it (engine/spread.h), all on one device. The same holds for the
  * results.
  *
+ * With --combined all jobs have a bank whose responses are combined to one.
+ *
  *   checkmethods [--seed N] [--jobs N] [--only JOB] [--large] [--double]
- *       [--slabs] [--spread] [--method NAME] [--module FILE]
+ *       [--combined] [--slabs] [--spread] [--method NAME] [--module FILE]
  *
  * --module tests the back end of a module, for example cuda/ndconv-cuda.so. The
  * exit code is 77 if there is no device and 1 if the device cannot be used.
@@ -59,6 +61,7 @@ static gint opt_jobs = 400;
 static gint opt_only = -1;
 static gboolean opt_large;
 static gboolean opt_double;
+static gboolean opt_combined;
 static gboolean opt_slabs;
 static gboolean opt_spread;
 static gchar *opt_method, *opt_module;
@@ -332,6 +335,8 @@ main (int argc, char **argv)
     { "only", 0, 0, G_OPTION_ARG_INT, &opt_only, "run only this job", "JOB" },
     { "double", 0, 0, G_OPTION_ARG_NONE, &opt_double,
         "run jobs in double precision", NULL },
+    { "combined", 0, 0, G_OPTION_ARG_NONE, &opt_combined,
+        "only banks whose responses are combined", NULL },
     { "slabs", 0, 0, G_OPTION_ARG_NONE, &opt_slabs,
         "also with less memory than a job needs", NULL },
     { "spread", 0, 0, G_OPTION_ARG_NONE, &opt_spread, "also on several devices",
@@ -376,7 +381,7 @@ main (int argc, char **argv)
     if (opt_only >= 0 && i != opt_only)
       continue;
     case_init (&c, r, opt_large ? i : -1,
-        opt_double ? ND_PRECISION_DOUBLE : ND_PRECISION_SINGLE);
+        opt_double ? ND_PRECISION_DOUBLE : ND_PRECISION_SINGLE, opt_combined);
     if (opt_module && c.reach.slots == 1 && c.slots[0] == 0
         && count_products (&c) <= MANY_PRODUCTS)
       c.outputs = OUTPUTS;

@@ -305,7 +305,7 @@ random_type (GRand *r, NdPrecision precision)
 /* What is made of the responses. Small jobs have no labels, because responses
  * to a border of zeros are equal. Complex banks filter one component. */
 static void
-init_response (Case *c, GRand *r, const Large *large)
+init_response (Case *c, GRand *r, const Large *large, gboolean combined)
 {
   static const NdResponse kinds[] = { ND_RESPONSE_MAGNITUDE, ND_RESPONSE_MAX,
     ND_RESPONSE_SUM };
@@ -313,8 +313,9 @@ init_response (Case *c, GRand *r, const Large *large)
   if (large) {
     c->job.response = large->response;
     c->bank->is_complex = large->is_complex;
-  } else if (g_rand_int_range (r, 0, 6) == 0) {
-    c->job.response = kinds[g_rand_int_range (r, 0, G_N_ELEMENTS (kinds))];
+  } else if (combined || g_rand_int_range (r, 0, 6) == 0) {
+    c->job.response =
+        kinds[g_rand_int_range (r, combined, G_N_ELEMENTS (kinds))];
     c->bank->is_complex = c->bank->n_filters % 2 == 0
         && c->job.shape.components == 1 && g_rand_boolean (r);
   }
@@ -375,13 +376,14 @@ init_window (Case *c, GRand *r, gboolean is_long)
 }
 
 void
-case_init (Case *c, GRand *r, gint number, NdPrecision precision)
+case_init (Case *c, GRand *r, gint number, NdPrecision precision,
+    gboolean combined)
 {
   const Large *large = number < 0 ? NULL : &larges[number];
   g_autoptr (GPtrArray) filters = g_ptr_array_new ();
   static const guint banks[] = { 2, 3, 4, 7, 13, 40 };
   guint n_filters = large ? MAX (large->n_filters, 1)
-      : g_rand_int_range (r, 0, 4) == 0
+      : combined || g_rand_int_range (r, 0, 4) == 0
       ? banks[g_rand_int_range (r, 0, G_N_ELEMENTS (banks))]
       : 1;
   /* All filters have one size, or all but the first, or each its own. */
@@ -389,7 +391,7 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
   /* Banks of windows of one volume, and flat ones, have kernels of their own on
    * a GPU. */
   guint axes = n_filters > 1 || g_rand_int_range (r, 0, 3) == 0
-      ? g_rand_int_range (r, 2, 5)
+      ? g_rand_int_range (r, 2, combined ? 4 : 5)
       : ND_AXES;
   gboolean symmetric = g_rand_int_range (r, 0, 4) == 0;
   const gboolean long_window = !large && g_rand_int_range (r, 0, 10) == 0;
@@ -423,6 +425,8 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
     c->job.shape.size[0] = g_rand_int_range (r, 128, 300);
     c->job.shape.size[1] = g_rand_int_range (r, 1, 100);
     c->job.shape.size[2] = g_rand_int_range (r, 1, 3);
+  } else if (combined && axes > 2) {
+    c->job.shape.size[2] = g_rand_int_range (r, 1, 40);
   }
   if (large) {
     c->job.in_type = c->job.out_type = large->type;
@@ -458,7 +462,7 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision)
   }
   c->bank = nd_bank_new (filters);
   c->job.bank = c->bank;
-  init_response (c, r, large);
+  init_response (c, r, large, combined);
   c->reach = nd_job_reach (&c->job);
   c->scale.gain = nd_sample_is_float (c->job.out_type) ? 1
       : c->exact                                       ? 0.5

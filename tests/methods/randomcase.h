@@ -36,8 +36,10 @@ typedef struct
 } Case;
 
 /* Each state of @r gives another job. @large is the number of a large job, or
- * -1. */
-void case_init (Case *c, GRand *r, gint large, NdPrecision precision);
+ * -1. @combined: only banks of windows of one volume whose responses are
+ * combined. */
+void case_init (Case *c, GRand *r, gint large, NdPrecision precision,
+    gboolean combined);
 void case_clear (Case *c);
 guint case_larges (void); /* the number of large jobs */
 
