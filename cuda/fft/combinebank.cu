@@ -137,8 +137,7 @@ is_possible (const RingJob &job, const Blocks &blocks,
       job.combined ? job.combined->response : ND_RESPONSE_ALL;
 
   return job.bank->n_filters > 1 && reads_in_place (job)
-      && blocks.valid[1] <= COMBINED_ROWS
-      && taps_along_z (reach) <= COMBINED_TAPS && job.shape.components != 2
+      && blocks.valid[1] <= COMBINED_ROWS && job.shape.components != 2
       && (job.in_type != ND_FLOAT32 || job.shape.components == 1)
       && (response == ND_RESPONSE_SUM || response == ND_RESPONSE_MAX
           || response == ND_RESPONSE_ARGMAX)
