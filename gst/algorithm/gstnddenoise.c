@@ -33,7 +33,14 @@
  *
  * On a GPU volumes stay in memory of the device between elements.
  *
- * Components and planes are denoised separately; alpha stays as it is. NaN and
+ * Components and planes are denoised separately, each with its own estimate of
+ * the noise: red, green and blue, the channels of a microscope, or the
+ * components of a velocity. Orientation tensors, as response=tensor gives them,
+ * are not suited, because their noise is neither white nor additive, and the
+ * results are no tensors. Put the element before the filter, and smooth tensors
+ * by the property sigma of ndstructure. The caps do not tell tensors from other
+ * volumes, so that a warning tells this for 6 and 10 components of float32
+ * unless 'sigma' is set. Alpha stays as it is. NaN and
  * infinite samples reach two blocks far or, with method=adaptive, 12 samples
  * and 3 volumes, and no further. With motion=true they reach 40 samples and 9
  * volumes.
@@ -50,6 +57,7 @@
  */
 #include "gst/algorithm/gstnddenoise.h"
 
+#include "analysis/structure.h"
 #include "core/threads.h"
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstnderror.h"
@@ -312,6 +320,24 @@ gst_nd_denoise_revert (GstNdAlgorithm *algorithm)
   self->settings.resources = resources;
 }
 
+/* Volumes with the components of orientation tensors may be others. Those of 3
+ * components are more often colours or velocities. */
+static void
+warn_of_tensors (GstNdDenoise *self, const GstNdFormat *in)
+{
+  const gsize components = in->planes[0].components;
+
+  if (in->is_video || in->type != ND_FLOAT32 || components == 3
+      || nd_tensor_axes (components) == 0)
+    return;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("The input has %u components of float32, as orientation tensors have. "
+       "The noise of tensors is not white: put nddenoise before the filter "
+       "with response=tensor. For other volumes set sigma",
+          (guint) components),
+      ("Each component is denoised separately"));
+}
+
 static NdAlgorithm *
 gst_nd_denoise_build (GstNdAlgorithm *algorithm, const NdAlgorithmFuncs *funcs,
     gint device_id, const GstNdFormat *in, const GstNdFormat *out, guint plane,
@@ -331,6 +357,8 @@ gst_nd_denoise_build (GstNdAlgorithm *algorithm, const NdAlgorithmFuncs *funcs,
       in->computed, gst_nd_format_kept (in, plane), device_id, error);
   if (!denoise)
     return NULL;
+  if (plane == 0 && active.denoise.sigma == 0)
+    warn_of_tensors (self, in);
   GST_OBJECT_LOCK (self);
   self->bytes = (plane ? self->bytes : 0) + nd_algorithm_bytes (denoise);
   GST_OBJECT_UNLOCK (self);

@@ -42,15 +42,16 @@ case_stream (const Case *c, GRand *rand)
 }
 
 gfloat *
-case_run (const Case *c, const gfloat *stream)
+case_run_type (const Case *c, const gfloat *stream, NdSampleType type)
 {
   const NdShape shape = { 1, { c->size[0], c->size[1], c->size[2] } };
   const gsize n = case_samples (c);
   const gsize latency = nd_denoise_schedule (&c->settings).latency;
   gfloat *out = g_new (gfloat, n * c->n_volumes);
+  g_autofree guint8 *bytes = g_new (guint8, n);
   g_autoptr (GError) error = NULL;
   g_autoptr (NdAlgorithm) denoise = nd_cpu_denoise_new (&c->settings,
-      &c->borders, &shape, ND_FLOAT32, 0, -1, &error);
+      &c->borders, &shape, type, 0, -1, &error);
   gsize made = 0;
 
   g_assert_no_error (error);
@@ -58,15 +59,25 @@ case_run (const Case *c, const gfloat *stream)
     if (t == c->n_volumes) {
       nd_algorithm_end (denoise);
     } else {
-      NdSamples in =
-          nd_samples_dense ((gpointer) (stream + t * n), &shape, ND_FLOAT32);
+      const gfloat *volume = stream + t * n;
+      NdSamples in = nd_samples_dense (type == ND_UINT8 ? (gpointer) bytes
+                                                        : (gpointer) volume,
+          &shape, type);
 
+      for (gsize i = 0; type == ND_UINT8 && i < n; i++)
+        bytes[i] = volume[i];
       g_assert_true (nd_algorithm_push (denoise, &in, &error));
     }
     while (nd_algorithm_ready (denoise)) {
-      NdSamples samples = nd_samples_dense (out + made * n, &shape, ND_FLOAT32);
+      gfloat *volume = out + made * n;
+      NdSamples samples =
+          nd_samples_dense (type == ND_UINT8 ? (gpointer) bytes
+                                             : (gpointer) volume,
+              &shape, type);
 
       g_assert_true (nd_algorithm_respond (denoise, &samples, &error));
+      for (gsize i = 0; type == ND_UINT8 && i < n; i++)
+        volume[i] = bytes[i];
       made++;
     }
     if (t < c->n_volumes)
@@ -74,6 +85,12 @@ case_run (const Case *c, const gfloat *stream)
   }
   g_assert_cmpuint (made, ==, c->n_volumes);
   return out;
+}
+
+gfloat *
+case_run (const Case *c, const gfloat *stream)
+{
+  return case_run_type (c, stream, ND_FLOAT32);
 }
 
 static gint64

@@ -27,6 +27,9 @@ gfloat *case_stream (const Case *c, GRand *rand);
  * soon as the latency allows. */
 gfloat *case_run (const Case *c, const gfloat *stream);
 
+/* The same for volumes of @type: float32 or uint8. */
+gfloat *case_run_type (const Case *c, const gfloat *stream, NdSampleType type);
+
 /* Valid as long as @c. */
 NdReferenceBorders case_borders (const Case *c);
 

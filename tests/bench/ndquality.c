@@ -6,6 +6,9 @@
  *             [--motion true] [--noise speckle] [--type uint8]
  *             [--phantom NAME] [--save FOLDER]
  *
+ * --noise none prints how far the outputs of volumes without noise are from
+ * them.
+ *
  * --save writes the noisy middle volume and the truth as raw float32, for
  * tests/bench/quality_peers.py.
  *
@@ -171,6 +174,8 @@ render (Phantom phantom, gfloat *stream)
 
 /* The samples that count; NULL: all without a margin. */
 static guint8 *mask;
+/* Of all samples that psnr() compared. */
+static gdouble largest;
 
 static gdouble
 psnr (const gfloat *volume, const gfloat *truth)
@@ -187,6 +192,7 @@ psnr (const gfloat *volume, const gfloat *truth)
     if (!is_in)
       continue;
     sum += (volume[i] - truth[i]) * (volume[i] - truth[i]);
+    largest = MAX (largest, fabs (volume[i] - truth[i]));
     n++;
   }
   return 10 * log10 (255. * 255 * n / sum);
@@ -378,6 +384,28 @@ find_sector (const gfloat *volumes, guint n)
   }
 }
 
+/* The largest and the root mean square of the difference of output MIDDLE to
+ * its input, without the margin. */
+static void
+print_unchanged (const gchar *name, const gfloat *clean,
+    const NdDenoiseSettings *settings)
+{
+  static const NdSampleType types[] = { ND_FLOAT32, ND_UINT8 };
+  g_autofree gfloat *in = g_new (gfloat, (gsize) SAMPLES * VOLUMES);
+
+  for (guint k = 0; k < G_N_ELEMENTS (types); k++) {
+    const gfloat *truth = in + (gsize) MIDDLE * SAMPLES;
+    gdouble sigma, ms, ratio;
+
+    for (gsize i = 0; i < (gsize) SAMPLES * VOLUMES; i++)
+      in[i] = types[k] == ND_UINT8 ? CLAMP (rint (clean[i]), 0, 255) : clean[i];
+    largest = 0;
+    ratio = denoise (in, truth, settings, types[k], &sigma, &ms, NULL);
+    g_print ("| %s | %s | %.3f | %.4f | %.3f |\n", name,
+        nd_sample_name (types[k]), sigma, 255 * pow (10, -ratio / 20), largest);
+  }
+}
+
 static void
 save (const gchar *folder, const gchar *name, gdouble sigma,
     const gfloat *volume)
@@ -440,6 +468,7 @@ main (int argc, char **argv)
     .remap = ND_ADAPTIVE_REMAP,
   };
   NdSampleType type = ND_FLOAT32;
+  gboolean noise_free = FALSE;
   g_autofree gfloat *clean = g_new (gfloat, (gsize) SAMPLES * VOLUMES);
   g_autofree gfloat *noisy = g_new (gfloat, (gsize) SAMPLES * VOLUMES);
 
@@ -448,6 +477,9 @@ main (int argc, char **argv)
       settings.latency = atoi (argv[i + 1]);
     else if (strcmp (argv[i], "--type") == 0)
       type = strcmp (argv[i + 1], "uint8") == 0 ? ND_UINT8 : ND_FLOAT32;
+    else if (strcmp (argv[i], "--noise") == 0
+        && strcmp (argv[i + 1], "none") == 0)
+      noise_free = TRUE;
     else if (strcmp (argv[i], "--noise") == 0)
       settings.noise = strcmp (argv[i + 1], "speckle") == 0 ? ND_NOISE_SPECKLE
                                                             : ND_NOISE_ADDITIVE;
@@ -469,7 +501,10 @@ main (int argc, char **argv)
     print_speckle (&settings);
     return 0;
   }
-  if (!folder)
+  if (noise_free)
+    g_print ("| phantom | type | estimated | root mean square | largest |\n"
+             "| --- | --- | --- | --- | --- |\n");
+  else if (!folder)
     g_print (
         "| phantom | sigma | estimated | best Gaussian | nddenoise | gain | "
         "gradient | ms |\n"
@@ -480,6 +515,10 @@ main (int argc, char **argv)
     if (only && strcmp (only, phantoms[p].name) != 0)
       continue;
     render (phantoms[p].phantom, clean);
+    if (noise_free) {
+      print_unchanged (phantoms[p].name, clean, &settings);
+      continue;
+    }
     for (guint s = 0; s < G_N_ELEMENTS (sigmas); s++) {
       g_autoptr (GRand) rand = g_rand_new_with_seed (1000 * p + s);
       gdouble gaussian, ours, estimate, ms, kept = NAN;

@@ -589,7 +589,8 @@ measure_orientation (GRand *rand)
   g_print (
       "\nOrientation of 200 directions with noise, `monomial-bank,size=7`, "
       "`sigma=1.5`: errors in degrees.\n\n"
-      "| | SNR 10: median | 95 %% | SNR 10 dB: median | 95 %% |\n"
+      "| | SNR 10 (20 dB): median | 95 %% | SNR 3.2 (10 dB): median | 95 %% "
+      "|\n"
       "| --- | --- | --- | --- | --- |\n");
   for (guint k = 0; k < G_N_ELEMENTS (kinds); k++) {
     g_print ("| %s |", kinds[k].name);

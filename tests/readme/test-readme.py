@@ -5,9 +5,10 @@ empty folder.
   tests/readme/test-readme.py SOURCE BUILD [PAGE]
 
 Only lines that cannot run in a test are changed: fakesink replaces windows,
-a test picture replaces the camera, endless streams get a number of buffers,
-and the build folder is the one under test. `console` blocks show commands
-that must fail, and an excerpt of their output.
+a test picture replaces the camera and the reader's own echo.dcm, a phantom
+echo.nii.gz, endless streams get a number of buffers, and the build folder is
+the one under test. `console` blocks show commands that must fail, and an excerpt of their
+output.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 Copyright (C) 2026 the ndconv developers
@@ -61,6 +62,12 @@ class Readme:
         for name in ('scripts', 'pipelines', 'docs', 'presets'):
             os.symlink(os.path.join(source, name), os.path.join(folder, name))
         os.symlink(build, os.path.join(folder, 'build'))
+        run('gst-launch-1.0 -q ndtestsrc pattern=heart num-buffers=7 '
+            'volume-size=32:32:32 ! ndfilesink location=echo.nii.gz',
+            self.environment, folder)
+        run('gst-launch-1.0 -q videotestsrc num-buffers=12 ! '
+            'video/x-raw,width=320,height=240 ! jpegenc ! '
+            'filesink location=echo.dcm', self.environment, folder)
 
     def judge(self, what, good, output):
         self.ran += 1

@@ -21,7 +21,8 @@ import pngfile
 
 SOURCE, BUILD, PAGE = sys.argv[1:]
 FOLDERS = {'gallery': 'gallery', 'filters': 'filters', 'algorithms': '.'}
-ELEMENTS = 'pngenc', 'multifilesink', 'compositor', 'y4menc', 'videoconvert'
+ELEMENTS = 'pngenc', 'multifilesink', 'compositor', 'y4menc', 'videoconvert', \
+    'jpegdec', 'videocrop'
 
 
 def samples_of(path):
@@ -50,6 +51,12 @@ def compare(name, docs, made):
     return most <= 1
 
 
+def names_on_page():
+    with open(os.path.join(SOURCE, 'docs', PAGE + '.md')) as file:
+        return set(re.findall(r'\]\(images/(?:[a-z]+/)?([a-z0-9-]+\.(?:png|gif))\)',
+                              file.read()))
+
+
 def main(folder):
     for tool in ('gst-launch-1.0', 'gst-inspect-1.0'):
         if not shutil.which(tool):
@@ -67,6 +74,12 @@ def main(folder):
     names = {name for name in os.listdir(docs)
              if name.endswith(('.png', '.gif')) and name != 'web.png'}
     made = set(os.listdir(os.path.join(folder, FOLDERS[PAGE])))
+    shown = names_on_page()
+    shared = os.environ.get('ND_SHARED', '')
+    if not os.path.exists(os.path.join(shared, 'data/pydicom_examples_ybr_color.dcm')):
+        print('There is no recording of a heart: clip.png is not compared')
+        names.discard('clip.png')
+        shown.discard('clip.png')
     good = names == made and bool(names)
     if names != made:
         print('only in docs:', names - made, 'only made:', made - names)
@@ -74,9 +87,6 @@ def main(folder):
         good &= compare(name, os.path.join(docs, name),
                         os.path.join(folder, FOLDERS[PAGE], name))
     # Each picture is on the page, and no other one.
-    with open(os.path.join(SOURCE, 'docs', PAGE + '.md')) as file:
-        shown = set(re.findall(r'\]\(images/(?:[a-z]+/)?([a-z0-9-]+\.(?:png|gif))\)',
-                               file.read()))
     if shown != names:
         print('only on the page:', shown - names, 'not on it:', names - shown)
         good = False
