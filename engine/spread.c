@@ -274,10 +274,6 @@ push_part (NdSpread *s, Part *part, gconstpointer data, GError **error)
   } else {
     slab = skip (s, slab, part->cut.start);
   }
-  /* A ring of several volumes reads this one only while it stores it, so that
-   * the part on the device of the volume needs no copy. */
-  if (nd_job_reach (s->job).slots > 1)
-    return nd_plan_push (part->plan, call->slot, &slab, error);
   return nd_plan_push_slab (part->plan, call->slot, &slab, s->cut.axis, error);
 }
 
@@ -346,9 +342,13 @@ respond_part (NdSpread *s, Part *part, gconstpointer data, GError **error)
 static gboolean
 protect_volumes (NdSpread *s, const NdSamples *out, GError **error)
 {
-  const Range range = find_range (out, &s->job->shape, s->job->out_type);
+  const NdJob *job = s->job;
+  const guint n =
+      nd_response_count (job->response, nd_bank_responses (job->bank));
+  Range range = find_range (out, &job->shape, job->out_type);
   gboolean overlaps = FALSE;
 
+  range.end += (n - 1) * out->response;
   for (guint i = 0; i < s->volumes->len; i++) {
     const Range *volume = &g_array_index (s->volumes, Range, i);
 
