@@ -5,6 +5,7 @@
 
 #include "cuda/device.h"
 #include "cuda/fft/spectrum.cuh"
+#include "cuda/launch.cuh"
 
 #include <algorithm>
 #include <cstring>
@@ -271,13 +272,12 @@ begin_bank (SumArguments<float> a, int ahead, cudaStream_t stream)
       std::max<size_t> (1, std::min<size_t> (repeats, 256 / across)));
   int left = a.n_filters;
 
+  allow_shared (kernel, max_dynamic_shared ());
   while (left > 0) {
     const size_t shared = std::min (left, at_once) * of_filter;
     void *arguments[] = { (void *) &a };
 
     a.n_filters = std::min (left, at_once);
-    ND_CUDA (cudaFuncSetAttribute (kernel,
-        cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     ND_CUDA (cudaLaunchKernel (kernel, blocks, dim3 (BANK_THREADS), arguments,
         shared, stream));
     left -= a.n_filters;
