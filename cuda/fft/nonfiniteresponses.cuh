@@ -210,62 +210,54 @@ join_work (const NonFiniteWork &w)
   return WORKS;
 }
 
-/* All threads of the thread block work on parts of the work, one after another,
- * with as many threads as possible. */
+/* All threads of the thread block work; each warp on parts of the work, one
+ * after another, with as many threads as possible. */
 __device__ __noinline__ inline void
 do_work (const NonFiniteWork &w)
 {
-  constexpr size_t TURNS = 4; /* of a thread in a part */
-  __shared__ unsigned shared;
+  constexpr size_t WARP = 32, TURNS = 16; /* of a thread in a part */
+  const bool is_first = threadIdx.x == 0;
 
   __syncthreads ();
-  if (threadIdx.x == 0)
-    shared = join_work (w);
-  __syncthreads ();
-  const unsigned joined = shared;
+  const NonFinitePart mine = is_first ? join_work (w) : HAS_NO_PART;
+  const bool works = __syncthreads_or (mine == WORKS);
 
-  if (joined == HAS_NO_PART)
+  if (!works && !__syncthreads_or (mine == GAVE_UP))
     return;
 
   /* The list does not change any more if the thread block works. */
   const unsigned count = *(volatile unsigned *) w.list.count;
   const NonFiniteResponses &r = w.responses;
-  const size_t n = TURNS * blockDim.x;
+  const size_t n = TURNS * WARP, lane = threadIdx.x % WARP;
   const size_t words = count > MAX_NON_FINITE ? count_words (r) : 0;
   const size_t products =
       (size_t) min (count, MAX_NON_FINITE) * r.taps[0] * r.taps[1] * r.taps[2];
   const unsigned word_parts = (words + n - 1) / n;
   const unsigned parts = word_parts + (products + n - 1) / n;
 
-  while (joined == WORKS) {
-    __syncthreads ();
-    if (threadIdx.x == 0)
-      shared = atomicAdd (w.parts, 1u);
-    __syncthreads ();
-    const unsigned part = shared;
+  while (works) {
+    const unsigned part =
+        __shfl_sync (~0u, lane == 0 ? atomicAdd (w.parts, 1u) : 0, 0);
 
     if (part >= parts)
       break;
     if (part < word_parts)
-      add_marked<float> (r, w.list.marks, part * n + threadIdx.x,
-          min ((part + 1) * n, words), blockDim.x);
+      add_marked<float> (r, w.list.marks, part * n + lane,
+          min ((part + 1) * n, words), WARP);
     else
-      add_listed<float> (r, w.list.samples,
-          (part - word_parts) * n + threadIdx.x,
-          min ((part - word_parts + 1) * n, products), blockDim.x);
+      add_listed<float> (r, w.list.samples, (part - word_parts) * n + lane,
+          min ((part - word_parts + 1) * n, products), WARP);
   }
 
   __syncthreads ();
-  if (threadIdx.x == 0) {
+  if (is_first)
     __threadfence ();
-    shared = atomicSub (w.blocks, NON_FINITE_HELPS)
-        == NON_FINITE_GO + NON_FINITE_HELPS + gridDim.x;
-  }
-  __syncthreads ();
-  if (!shared)
+  if (!__syncthreads_or (is_first
+          && atomicSub (w.blocks, NON_FINITE_HELPS)
+              == NON_FINITE_GO + NON_FINITE_HELPS + gridDim.x))
     return;
   empty_list (w.list.count, w.list.marks, w.n_marks);
-  if (threadIdx.x == 0)
+  if (is_first)
     *w.blocks = *w.parts = 0;
 }
 
