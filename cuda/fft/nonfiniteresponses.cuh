@@ -210,54 +210,64 @@ join_work (const NonFiniteWork &w)
   return WORKS;
 }
 
-/* All threads of the thread block work; each warp on parts of the work, one
- * after another, with as many threads as possible. */
+/* All threads of the thread block work on parts of the work, one after another,
+ * with as many threads as possible. compute-sanitizer 13.0 reports races of
+ * `shared` after the kernel for wide blocks that loads float32, although there
+ * is a barrier between each write and each read. */
 __device__ __noinline__ inline void
 do_work (const NonFiniteWork &w)
 {
-  constexpr size_t WARP = 32, TURNS = 16; /* of a thread in a part */
-  const bool is_first = threadIdx.x == 0;
+  constexpr size_t TURNS = 4; /* of a thread in a part */
+  __shared__ unsigned shared;
 
   __syncthreads ();
-  const NonFinitePart mine = is_first ? join_work (w) : HAS_NO_PART;
-  const bool works = __syncthreads_or (mine == WORKS);
+  if (threadIdx.x == 0)
+    shared = join_work (w);
+  __syncthreads ();
+  const unsigned joined = shared;
 
-  if (!works && !__syncthreads_or (mine == GAVE_UP))
+  if (joined == HAS_NO_PART)
     return;
 
   /* The list does not change any more if the thread block works. */
   const unsigned count = *(volatile unsigned *) w.list.count;
   const NonFiniteResponses &r = w.responses;
-  const size_t n = TURNS * WARP, lane = threadIdx.x % WARP;
+  const size_t n = TURNS * blockDim.x;
   const size_t words = count > MAX_NON_FINITE ? count_words (r) : 0;
   const size_t products =
       (size_t) min (count, MAX_NON_FINITE) * r.taps[0] * r.taps[1] * r.taps[2];
   const unsigned word_parts = (words + n - 1) / n;
   const unsigned parts = word_parts + (products + n - 1) / n;
 
-  while (works) {
-    const unsigned part =
-        __shfl_sync (~0u, lane == 0 ? atomicAdd (w.parts, 1u) : 0, 0);
+  while (joined == WORKS) {
+    __syncthreads ();
+    if (threadIdx.x == 0)
+      shared = atomicAdd (w.parts, 1u);
+    __syncthreads ();
+    const unsigned part = shared;
 
     if (part >= parts)
       break;
     if (part < word_parts)
-      add_marked<float> (r, w.list.marks, part * n + lane,
-          min ((part + 1) * n, words), WARP);
+      add_marked<float> (r, w.list.marks, part * n + threadIdx.x,
+          min ((part + 1) * n, words), blockDim.x);
     else
-      add_listed<float> (r, w.list.samples, (part - word_parts) * n + lane,
-          min ((part - word_parts + 1) * n, products), WARP);
+      add_listed<float> (r, w.list.samples,
+          (part - word_parts) * n + threadIdx.x,
+          min ((part - word_parts + 1) * n, products), blockDim.x);
   }
 
   __syncthreads ();
-  if (is_first)
+  if (threadIdx.x == 0) {
     __threadfence ();
-  if (!__syncthreads_or (is_first
-          && atomicSub (w.blocks, NON_FINITE_HELPS)
-              == NON_FINITE_GO + NON_FINITE_HELPS + gridDim.x))
+    shared = atomicSub (w.blocks, NON_FINITE_HELPS)
+        == NON_FINITE_GO + NON_FINITE_HELPS + gridDim.x;
+  }
+  __syncthreads ();
+  if (!shared)
     return;
   empty_list (w.list.count, w.list.marks, w.n_marks);
-  if (is_first)
+  if (threadIdx.x == 0)
     *w.blocks = *w.parts = 0;
 }
 
