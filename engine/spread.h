@@ -26,9 +26,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSpread, nd_spread_free)
 const NdPlan *nd_spread_plan (const NdSpread *spread, guint i);
 
 /* As the functions of NdPlan. An output may be written over a volume that was
- * pushed since the last nd_spread_take_used() or nd_spread_finish(), except over
- * one in memory of a device if the devices divide the filters of windows of one
- * volume, because a device then reads the volume in respond. */
+ * pushed since the last nd_spread_take_used() or nd_spread_finish(). The
+ * exception is a volume of a window of one volume in memory of a device, if the
+ * devices divide the filters: a device then reads the volume in respond. */
 gboolean nd_spread_push (NdSpread *spread, guint slot, const NdSamples *volume,
     GError **error);
 gboolean nd_spread_repeat (NdSpread *spread, guint from, guint slot,
