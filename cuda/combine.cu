@@ -334,7 +334,7 @@ combine (const NdJob &job, const NdTensorRecipe &recipe, const R *responses,
       && job.response != ND_RESPONSE_TENSOR && shape.components == 1
       && shape.size[0] % 4 == 0 && !a.store.scaled;
   const size_t n = samples * a.values / (in_runs ? 4 : 1);
-  /* Few thread blocks end soon. */
+  /* If nothing is to be computed, fewer thread blocks end sooner. */
   const dim3 threads (256),
       blocks (std::min<size_t> ((n + 255) / 256, only_if ? 1 << 10 : 1 << 16));
 

@@ -76,7 +76,7 @@ constexpr size_t MAX_ROWS = 4 * 65535;
 constexpr size_t MAX_LENGTH = (size_t) 1 << 28;
 
 /* The volumes that are pushed ahead. With two, a response does not wait for the
- * push of its volume, which filled the multiprocessors that were idle at the
+ * push of its volume, which runs on the multiprocessors that are idle at the
  * end of the response before. Only parts of volumes, which are short, are worth
  * the memory of a second one. Windows of one volume gain nothing: most have no
  * ring. */

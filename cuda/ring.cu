@@ -350,7 +350,8 @@ _NdRing::to_device (unsigned slot, const NdSamples &volume, const NdSlab *slab)
   TransferBuffer &buffer = uploads[n_uploads++ % uploads.size ()];
   const StreamId id = accessible ? pushing : UPLOADS;
 
-  /* Uploads may read buffers of earlier ones, which later ones write. */
+  /* An upload may overwrite a buffer that work on the other stream still
+   * reads. */
   if (id != uploading) {
     turned.record (streams[uploading]);
     turned.make_wait (streams[id]);

@@ -50,7 +50,7 @@ struct TransferBuffer
   Event full;        /* complete when it is written, if that is not timed */
 };
 
-/* A slot of the method that no volume of the window has. */
+/* A slot of the method that the window does not use. */
 struct SpareSlot
 {
   int slot;

@@ -341,8 +341,8 @@ FftBlocks::launch_bank (BlockArguments &a)
 }
 
 /* Launches a kernel that combines the responses. If the volume has samples that
- * are not finite, they are computed and combined again, because responses to
- * such samples are corrected in memory. */
+ * are not finite, the responses are computed and combined again, because
+ * responses to such samples are corrected in memory. */
 void
 FftBlocks::combine (BlockArguments &a, const NdScale &scale,
     const NdSamples &out)

@@ -27,17 +27,18 @@ typedef std::complex<double> Complex;
 constexpr double MULTIPROCESSORS = 132;
 struct Times
 {
-  double pair;            /* of filters, for a step or 16 flat blocks; or of
-                           * their samples */
-  double block, response; /* of a block, or of 32 flat ones: its samples; and a
-                           * response that is stored, and combined by a second
-                           * kernel */
+  double pair;            /* one pair of filters for a step or for 16 flat
+                           * blocks, or the transforms of their samples */
+  double block, response; /* for a block or 32 flat ones: the transforms of
+                           * samples; one response that is stored, and combined
+                           * by a second kernel */
 };
 constexpr Times SHORT = { 9, 6.7, 11.5 };
 constexpr Times LONG = { 10.5, 6.7, 8.5 };
 constexpr Times FLAT = { 3.4, 5.6, 8.8 };
 
-/* A multiprocessor takes as long for fewer flat blocks. */
+/* The least work of a multiprocessor, in 16 flat blocks: fewer blocks take as
+ * long. */
 constexpr double FEWEST = 0.4;
 
 int

@@ -22,8 +22,7 @@ constexpr int COMBINED_ROWS = 30;
 /* Short filters have so many taps along z at most. */
 constexpr int COMBINED_TAPS = 8;
 
-/* The numbers of a plane's spectrum that a filter multiplies are two in a
- * float4. */
+/* A float4 has two numbers of a filter's spectrum. */
 constexpr int COMBINED_WEIGHTS = BLOCK * BLOCK / 2;
 
 /* The arguments of CombineKernel. */
@@ -36,7 +35,7 @@ struct CombineArguments : BlockArguments
                           * in place of the taps */
   double threshold;      /* of ND_RESPONSE_ARGMAX; 0: none */
   float none;            /* the label below it, which is not scaled */
-  /* Of volumes: the pairs of all steps are divided among thread blocks, of
+  /* For volumes, the pairs of all steps are divided among thread blocks, of
    * which each has those from @begins[i] to @begins[i + 1]. */
   const int *begins;
   float *combined; /* [thread block][2][CombineKernel::words][thread] */
@@ -45,8 +44,8 @@ struct CombineArguments : BlockArguments
   unsigned *later; /* BankArguments::again of the next volume; or nullptr */
 };
 
-/* A pair of filters is one filter f + i g. Its number (kx, ky) of tap z, or if
- * it is long its number (kx, ky, z). */
+/* A pair of filters is one filter f + i g. Returns number (kx, ky) of tap z;
+ * for long filters number (kx, ky, z). */
 typedef std::function<std::complex<double> (int kx, int ky, int z)>
     CombineNumber;
 
@@ -58,7 +57,7 @@ struct CombineKernel
   float4 (*weight) (int i,
       const CombineNumber &number); /* weight i of a pair */
   int step;       /* planes of a volume, or flat blocks of a thread block */
-  int words;      /* of what a thread has combined, in volumes */
+  int words;      /* floats of the combined values of a thread, for volumes */
   size_t numbers; /* of the spectrum of a block, in memory */
 };
 

@@ -186,8 +186,9 @@ filter_planes (const Column &column, const float4 *weights, int taps)
   __syncthreads ();
 }
 
-/* Of a block of 32 planes whose spectrum is multiplied by long filters: numbers
- * of columns, [k][PLACES]. The last places are those of second real columns. */
+/* Numbers of the columns of a block of 32 planes, whose spectrum is multiplied
+ * by long filters: [k][PLACES]. The last places are those of second real
+ * columns. */
 constexpr int PLACES = THREADS + 2;
 constexpr int HELD = 23; /* numbers of a column in shared memory */
 

@@ -1,5 +1,5 @@
-/* What a thread combines of the responses of a bank, and how it is stored
- * (cuda/fft/combinekernels.cu, cuda/fft/combineplanes.cu).
+/* The values that a thread combines from the responses of a bank, and how they
+ * are stored (cuda/fft/combinekernels.cu, cuda/fft/combineplanes.cu).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -21,9 +21,9 @@ constexpr int WORDS = (ROWS + 3) / 4;
 /* Filters of at least 9 taps along y have no more outputs. */
 constexpr int FEW_ROWS = 24;
 
-/* What a thread has combined so far, a column of a plane: sums of magnitudes,
- * or the largest ones with their numbers, four in a word. Of the largest ones
- * of complex responses the squares. */
+/* The values combined so far, a column of a plane for each thread: sums of
+ * magnitudes, or the largest ones with their numbers, four in a word. For the
+ * largest ones of complex responses, the squares. */
 struct Combined
 {
   float values[ROWS] = {};
@@ -128,8 +128,8 @@ combine_pair (const CombineArguments &a, int k, float2 *plane,
     combine_value<SUM> (c, y, fabsf (v[y].y), 2 * k + 1);
 }
 
-/* Makes outputs of what is combined. Returns a bit for each of them that is the
- * label below the threshold. */
+/* Makes outputs of the combined values. Returns a bit for each of them that is
+ * the label below the threshold. */
 template <bool SUM>
 __device__ __forceinline__ unsigned
 finish (const CombineArguments &a, Combined &c)

@@ -353,8 +353,8 @@ test_sigma (void)
 }
 
 /* Noise of 8-bit samples at the ends of the range. If more than a third of the
- * samples are cut off in all areas, estimates of other seeds differ by 2 %, and
- * a few by 9 %. */
+ * samples are cut off in all areas, estimates are too low, by 3 % in the mean
+ * and by 9 % in the worst of 62 volumes. */
 static void
 test_clipped_sigma (void)
 {

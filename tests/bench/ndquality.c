@@ -174,7 +174,7 @@ render (Phantom phantom, gfloat *stream)
 
 /* The samples that count; NULL: all without a margin. */
 static guint8 *mask;
-/* Of all samples that psnr() compared. */
+/* The largest difference among the samples that psnr() compared. */
 static gdouble largest;
 
 static gdouble

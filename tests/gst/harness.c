@@ -514,7 +514,7 @@ test_count (guint count)
   if ((preload && strstr (preload, "vgpreload"))
       || g_getenv ("NV_SANITIZER_INJECTION_PORT_BASE"))
     return MAX (1, count / 1000);
-  /* What leaks at each volume leaks at the first ones. */
+  /* A leak at each volume shows at the first ones. */
   if (g_getenv ("GST_TRACERS"))
     return MAX (1, count / 20);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -29,7 +29,8 @@
  * share it (engine/spread.h), all on one device. The same holds for the
  * results.
  *
- * With --combined all jobs have a bank whose responses are combined to one.
+ * With --combined all jobs have a bank whose responses are combined to one, and
+ * a window of one volume.
  *
  *   checkmethods [--seed N] [--jobs N] [--only JOB] [--large] [--double]
  *       [--combined] [--slabs] [--spread] [--method NAME] [--module FILE]
