@@ -1,115 +1,14 @@
 /* Orientation tensors, of 3, 6 and 10 components, as a stream: files, ndview,
- * smoothing by a further filter, nddenoise. And streams and volumes that are
- * shorter than the windows of the algorithms.
+ * smoothing by a further filter, nddenoise.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #include "tests/gst/run.h"
+#include "tests/gst/tensorstreams.h"
 
 #include <gst/app/gstappsink.h>
-#include <gst/check/gstharness.h>
 #include <math.h>
-
-#define X 9
-#define Y 8
-#define Z 7
-#define SAMPLES (X * Y * Z)
-#define VOLUMES 6
-#define DURATION (100 * GST_MSECOND)
-
-static GRand *
-new_rand (void)
-{
-  const gchar *text = g_getenv ("ND_SEED");
-  const guint32 seed =
-      text ? g_ascii_strtoull (text, NULL, 10) : g_random_int ();
-
-  g_print ("ND_SEED=%u\n", seed);
-  return g_rand_new_with_seed (seed);
-}
-
-/* All buffers of a harness that has got EOS. */
-static GByteArray *
-pull_all (GstHarness *h)
-{
-  GByteArray *all = g_byte_array_new ();
-  GstBuffer *buffer;
-  GstMapInfo map;
-
-  while ((buffer = gst_harness_try_pull (h))) {
-    gst_buffer_map (buffer, &map, GST_MAP_READ);
-    g_byte_array_append (all, map.data, map.size);
-    gst_buffer_unmap (buffer, &map);
-    gst_buffer_unref (buffer);
-  }
-  return all;
-}
-
-/* The outputs for @volumes volumes of @samples samples, with the dimensions
- * @size after the components. *@warning: the text of the first warning. */
-static GByteArray *
-run_stream (const gchar *launch, const gfloat *in, guint components,
-    const gchar *size, gsize samples, guint volumes, gchar **warning)
-{
-  GstHarness *h = gst_harness_new_parse (launch);
-  g_autoptr (GstBus) bus = gst_bus_new ();
-  g_autofree gchar *caps = g_strdup_printf (
-      "other/tensors,format=static,num_tensors=1,types=float32,"
-      "dimensions=%u:%s,framerate=10/1",
-      components, size);
-  const gsize bytes = components * samples * sizeof (gfloat);
-  GstMessage *message;
-  GByteArray *all;
-
-  gst_element_set_bus (h->element, bus);
-  gst_harness_set_src_caps_str (h, caps);
-  for (guint t = 0; t < volumes; t++) {
-    GstBuffer *buffer =
-        gst_buffer_new_memdup (in + t * components * samples, bytes);
-
-    GST_BUFFER_PTS (buffer) = t * DURATION;
-    GST_BUFFER_DURATION (buffer) = DURATION;
-    fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
-  }
-  gst_harness_push_event (h, gst_event_new_eos ());
-  fail_unless_equals_int (gst_harness_buffers_received (h), volumes);
-  all = pull_all (h);
-  while ((message = gst_bus_pop_filtered (bus,
-              GST_MESSAGE_WARNING | GST_MESSAGE_ERROR))) {
-    g_autoptr (GError) error = NULL;
-
-    fail_unless (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING);
-    gst_message_parse_warning (message, &error, NULL);
-    fail_unless (warning != NULL, "%s", error->message);
-    g_free (*warning);
-    *warning = g_strdup (error->message);
-    gst_message_unref (message);
-  }
-  gst_element_set_bus (h->element, NULL);
-  gst_harness_teardown (h);
-  return all;
-}
-
-static GByteArray *
-run_tensors (const gchar *launch, const gfloat *in, guint components,
-    gchar **warning)
-{
-  return run_stream (launch, in, components, "9:8:7", SAMPLES, VOLUMES,
-      warning);
-}
-
-/* Random numbers with another scale and mean in each component. */
-static gfloat *
-random_tensors (GRand *rand, guint components)
-{
-  const gsize n = (gsize) VOLUMES * SAMPLES * components;
-  gfloat *in = g_new (gfloat, n);
-
-  for (gsize i = 0; i < n; i++)
-    in[i] = (1 + i % components) * (g_rand_double (rand) + i % components);
-  return in;
-}
 
 static gfloat *
 component_new (const gfloat *in, guint components, guint c)
@@ -454,106 +353,6 @@ GST_START_TEST (test_denoised_tensors)
 }
 GST_END_TEST;
 
-/* Streams shorter than the window, and volumes smaller than a block: N in, N
- * out, all finite; constants, zero among them, stay what they are. */
-GST_START_TEST (test_short)
-{
-  static const gchar *const launches[] = { "nddenoise backend=cpu",
-    "nddenoise backend=cpu quality=best latency=5",
-    "nddenoise backend=cpu motion=true",
-    "nddenoise backend=cpu method=adaptive",
-    "nddenoise backend=cpu noise=speckle" };
-  static const struct
-  {
-    const gchar *text;
-    gsize samples;
-  } sizes[] = { { "1:1:1", 1 }, { "2:1:1", 2 }, { "3:2:1", 6 }, { "3:2:2", 12 },
-    { "3:3:3", 27 }, { "5:1:3", 15 } };
-  static const gfloat values[] = { 0, 7.5f, -3, NAN };
-  g_autoptr (GRand) rand = new_rand ();
-
-  for (guint i = 0; i < G_N_ELEMENTS (launches); i++) {
-    for (guint s = 0; s < G_N_ELEMENTS (sizes); s++) {
-      for (guint v = 0; v < G_N_ELEMENTS (values); v++) {
-        const guint volumes = 1 + (s + v) % 3;
-        gfloat in[3 * 27];
-        g_autoptr (GByteArray) all = NULL;
-
-        for (guint k = 0; k < G_N_ELEMENTS (in); k++)
-          in[k] = isnan (values[v]) ? 100 * g_rand_double (rand) : values[v];
-        all = run_stream (launches[i], in, 1, sizes[s].text, sizes[s].samples,
-            volumes, NULL);
-        fail_unless_equals_int (all->len, volumes * sizes[s].samples * 4);
-        for (guint k = 0; k < volumes * sizes[s].samples; k++) {
-          const gfloat out = ((gfloat *) all->data)[k];
-
-          fail_unless (isfinite (out), "%s, %s: %g", launches[i], sizes[s].text,
-              out);
-          /* The means of speckle are rounded. */
-          fail_unless (isnan (values[v]) || out == values[v]
-                  || (strstr (launches[i], "speckle")
-                      && fabs (out - values[v]) <= 4e-7 * fabs (values[v])),
-              "%s, %s: %.9g instead of %g", launches[i], sizes[s].text, out,
-              values[v]);
-        }
-      }
-    }
-  }
-}
-GST_END_TEST;
-
-/* ndstructure with windows longer than the stream and larger than volumes;
- * tensors of zeros have certainty 0, NaN and Inf reach no further than the
- * window, and have certainty 0, too. */
-GST_START_TEST (test_structure)
-{
-  const gchar *launch = "ndstructure backend=cpu sigma=0.4 output=certainty";
-  g_autoptr (GRand) rand = new_rand ();
-  g_autofree gfloat *in = random_tensors (rand, 10);
-  g_autoptr (GByteArray) wide = run_tensors (
-      "ndstructure backend=cpu sigma=8 output=\"eigenvalues;certainty\"", in,
-      10, NULL);
-  g_autoptr (GByteArray) clean = run_tensors (launch, in, 10, NULL);
-  g_autoptr (GByteArray) broken = NULL, zeros = NULL;
-  const gsize bad[2] = { (1 * SAMPLES + 3 * X * Y + 2 * X + 4),
-    (4 * SAMPLES + 5 * X * Y + 6 * X + 1) };
-
-  fail_unless_equals_int (wide->len, VOLUMES * SAMPLES * 5 * sizeof (gfloat));
-  for (gsize i = 0; i < VOLUMES * SAMPLES * 5; i++)
-    fail_unless (isfinite (((gfloat *) wide->data)[i]));
-
-  in[bad[0] * 10 + 3] = NAN;
-  in[bad[1] * 10] = INFINITY;
-  broken = run_tensors (launch, in, 10, NULL);
-  for (gsize i = 0; i < VOLUMES * SAMPLES; i++) {
-    const gfloat certainty = ((gfloat *) broken->data)[i];
-    gboolean is_near = FALSE;
-
-    /* 3 sigma in space and 2 sigma in time, rounded up. */
-    for (guint k = 0; k < 2; k++) {
-      const gint dx = (gint) (i % X) - (gint) (bad[k] % X);
-      const gint dy = (gint) (i / X % Y) - (gint) (bad[k] / X % Y);
-      const gint dz = (gint) (i / (X * Y) % Z) - (gint) (bad[k] / (X * Y) % Z);
-      const gint dt = (gint) (i / SAMPLES) - (gint) (bad[k] / SAMPLES);
-
-      is_near |= MAX (MAX (ABS (dx), ABS (dy)), MAX (ABS (dz), ABS (dt))) <= 2;
-      fail_unless (i != bad[k] || certainty == 0);
-    }
-    fail_unless (isfinite (certainty));
-    fail_unless (is_near || certainty == ((gfloat *) clean->data)[i],
-        "sample %" G_GSIZE_FORMAT, i);
-  }
-
-  memset (in, 0, VOLUMES * SAMPLES * 10 * sizeof (gfloat));
-  zeros = run_tensors ("ndstructure backend=cpu sigma=1 "
-                       "output=\"orientation;velocity;anisotropy;certainty\"",
-      in, 10, NULL);
-  fail_unless_equals_int (zeros->len, VOLUMES * SAMPLES * 13 * sizeof (gfloat));
-  for (gsize i = 0; i < VOLUMES * SAMPLES * 13; i++)
-    fail_unless (((gfloat *) zeros->data)[i] == 0);
-}
-GST_END_TEST;
-
 static Suite *
 tensorstreams_suite (void)
 {
@@ -569,8 +368,6 @@ tensorstreams_suite (void)
   tcase_add_test (tests, test_view);
   tcase_add_test (tests, test_denoise);
   tcase_add_test (tests, test_denoised_tensors);
-  tcase_add_test (tests, test_short);
-  tcase_add_test (tests, test_structure);
   return suite;
 }
 
