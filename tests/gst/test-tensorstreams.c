@@ -166,9 +166,17 @@ GST_START_TEST (test_refused_files)
   for (guint i = 0; i < 6; i++) {
     g_autofree gchar *source = tensor_source (2 + i / 2);
 
-    run_refused (launch ("%s ! ndfilesink location=%s/tensors.%s", source,
-                     folder, extensions[i % 2]),
-        2, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "write NRRD");
+    g_auto (Outcome) outcome = { 0 };
+    g_autoptr (GstElement) pipeline =
+        launch ("%s ! ndfilesink location=%s/tensors.%s", source, folder,
+            extensions[i % 2]);
+
+    /* The pipeline may end before the filter posts an error of its own. */
+    run_pipeline (pipeline, &outcome);
+    fail_unless (outcome.n_errors >= 1 && outcome.n_errors <= 2);
+    fail_unless (g_error_matches (outcome.error, GST_STREAM_ERROR,
+                     GST_STREAM_ERROR_FORMAT)
+        && strstr (outcome.error->message, "write NRRD"));
   }
   remove_folder ();
 }
@@ -269,14 +277,15 @@ GST_START_TEST (test_refused_caps)
 }
 GST_END_TEST;
 
-/* ndview shows the first component of 6 and 10: xx. */
+/* ndview shows the first component of 6 and 10: xx. Rows of these sizes have no
+ * bytes after their last pixel, which would be undefined. */
 GST_START_TEST (test_view)
 {
-  static const gchar *const launches[] = { "ndview backend=cpu",
-    "ndview mode=orthogonal backend=cpu window=2 level=1",
+  static const gchar *const launches[] = { "ndview size=16:16 backend=cpu",
+    "ndview mode=orthogonal size=40:40 backend=cpu window=2 level=1",
     "ndview mode=slice size=40:40 colormap=hot backend=cpu",
-    "ndview mode=projection backend=cpu",
-    "ndview mode=volume size=30:30 backend=cpu" };
+    "ndview mode=projection size=24:24 backend=cpu",
+    "ndview mode=volume size=32:32 backend=cpu" };
   g_autoptr (GRand) rand = new_rand ();
 
   for (guint components = 6; components <= 10; components += 4) {
