@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "tests/gst/random.h"
+
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 
@@ -15,17 +17,6 @@
 #define SAMPLES (X * Y * Z)
 #define VOLUMES 6
 #define DURATION (100 * GST_MSECOND)
-
-static inline GRand *
-new_rand (void)
-{
-  const gchar *text = g_getenv ("ND_SEED");
-  const guint32 seed =
-      text ? g_ascii_strtoull (text, NULL, 10) : g_random_int ();
-
-  g_print ("ND_SEED=%u\n", seed);
-  return g_rand_new_with_seed (seed);
-}
 
 /* All buffers of a harness that has got EOS. */
 static inline GByteArray *

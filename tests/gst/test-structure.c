@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "tests/gst/random.h"
 #include "tests/gst/run.h"
 
 #include <gst/check/gstharness.h>
@@ -146,17 +147,6 @@ check_velocity (const Texture *texture, const gchar *launch, guint dims)
       speed, truth);
   fail_unless (degrees < 2, "%.2f degrees", degrees);
   fail_unless (mean[dims] > 0 && mean[dims] <= 1);
-}
-
-static GRand *
-new_rand (void)
-{
-  const gchar *text = g_getenv ("ND_SEED");
-  const guint32 seed =
-      text ? g_ascii_strtoull (text, NULL, 10) : g_random_int ();
-
-  g_print ("ND_SEED=%u\n", seed);
-  return g_rand_new_with_seed (seed);
 }
 
 /* The number of threads does not matter to the output. */

@@ -196,7 +196,7 @@ GST_START_TEST (test_refused)
     gboolean is_format;
     const gchar *words;
   } cases[] = {
-    /* A tensor where scalars are needed. */
+    /* A tensor into a filter that needs scalars. */
     { TENSOR "ndconv3d filter=\"gabor,size=5\"", TRUE,
         "The filter is complex and the input has 6 components: a complex "
         "filter needs real input of one component" },
@@ -204,7 +204,7 @@ GST_START_TEST (test_refused)
         TRUE, "The filter is complex and the input has 6 components" },
     { TENSOR "ndconv3d filter=\"monomial-bank,size=5\" response=tensor", TRUE,
         "response=tensor needs input of one component" },
-    /* Other volumes where tensors are needed. */
+    /* Other volumes into elements that need tensors. */
     { "ndstructure", TRUE, "ndstructure needs tensors, float32 of 3, 6 or 10" },
     { "nddenoise ! ndstructure", TRUE, "use a filter with response=tensor" },
     { "ndconv3d filter=\"monomial-bank,size=5\" ! ndstructure", TRUE,

@@ -1,6 +1,6 @@
 /* Measures of single tensors, beside eigenvalues that this file finds itself.
- * Axes that do not mix, or that have no energy, have zeros in places where most
- * tensors of streams have none.
+ * Tensors whose axes do not mix, or have no energy, have exact zeros, which
+ * tensors of streams seldom have.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
