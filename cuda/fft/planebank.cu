@@ -11,6 +11,7 @@
  */
 #include "cuda/fft/bankcolumns.cuh"
 #include "cuda/fft/planepairs.cuh"
+#include "cuda/fft/windowlevels.cuh"
 #include "cuda/sync.cuh"
 
 namespace nd
@@ -86,11 +87,13 @@ respond_kernel (const __grid_constant__ BlockArguments a)
   const size_t f = response.filter;
   const double *const filter_sums = a.filter_sums + f * a.n_slots;
   float2 sum[BLOCK] = {};
-  double level0 = 0, level1 = 0;
+  float level[2];
   Pair pair;
 
   if (!find_pair (a.blocks, response.unit, &pair))
     return;
+  WindowLevels<2> levels (a, filter_sums, 2 * pair.index);
+
   if (a.sum) {
     const float2 *const begun =
         a.sum + f * a.bank.sum_stride + pair.index * NUMBERS + threadIdx.x % 32;
@@ -98,13 +101,6 @@ respond_kernel (const __grid_constant__ BlockArguments a)
 #pragma unroll
     for (int k = 0; k < BLOCK; k++)
       sum[k] = __ldcs (begun + k * BLOCK);
-  }
-  for (int t = 0; t < a.n_slots; t++) {
-    const float *const levels =
-        a.levels + a.slots[t] * a.levels_stride + 2 * pair.index;
-
-    level0 += filter_sums[t] * levels[0];
-    level1 += filter_sums[t] * levels[1];
   }
 #pragma unroll 1
   for (int t = a.first; t < a.n_slots; t++) {
@@ -118,8 +114,9 @@ respond_kernel (const __grid_constant__ BlockArguments a)
       sum[k] = multiply_number (sum[k], __ldcg (spectrum + k * BLOCK),
           __ldg (filter + k * BLOCK), false);
   }
+  levels.sum (a, filter_sums, 2 * pair.index, level);
   restore_pair<true> (a, a.store.out + f * a.bank.response_stride, pair,
-      make_float2 (level0, level1), sum);
+      make_float2 (level[0], level[1]), sum);
 }
 
 } // namespace

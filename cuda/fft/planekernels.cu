@@ -6,6 +6,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "cuda/fft/planepairs.cuh"
+#include "cuda/fft/windowlevels.cuh"
 
 namespace nd
 {
@@ -81,24 +82,19 @@ __global__ void __launch_bounds__ (32 * WARPS, 4)
 respond_kernel (const __grid_constant__ BlockArguments a)
 {
   float2 sum[BLOCK] = {};
-  double level0 = 0, level1 = 0;
+  float level[2];
   Pair pair;
 
   if (!find_pair (a.blocks, blockIdx.x, &pair))
     return;
+  WindowLevels<2> levels (a, a.filter_sums, 2 * pair.index);
+
   if (a.sum) {
     const float2 *const begun = a.sum + pair.index * NUMBERS + threadIdx.x % 32;
 
 #pragma unroll
     for (int k = 0; k < BLOCK; k++)
       sum[k] = __ldcs (begun + k * BLOCK);
-  }
-  for (int t = 0; t < a.n_slots; t++) {
-    const float *const levels =
-        a.levels + a.slots[t] * a.levels_stride + 2 * pair.index;
-
-    level0 += a.filter_sums[t] * levels[0];
-    level1 += a.filter_sums[t] * levels[1];
   }
 #pragma unroll 1
   for (int t = a.first; t < a.n_slots; t++) {
@@ -111,7 +107,8 @@ respond_kernel (const __grid_constant__ BlockArguments a)
       sum[k] = multiply_number (sum[k], __ldcs (spectrum + k * BLOCK),
           __ldg (filter + k * BLOCK), false);
   }
-  restore_pair (a, pair, make_float2 (level0, level1), sum);
+  levels.sum (a, a.filter_sums, 2 * pair.index, level);
+  restore_pair (a, pair, make_float2 (level[0], level[1]), sum);
 }
 
 template <typename T>

@@ -10,6 +10,7 @@
  */
 #include "cuda/fft/bankcolumns.cuh"
 #include "cuda/fft/volumetransforms.cuh"
+#include "cuda/fft/windowlevels.cuh"
 #include "cuda/sync.cuh"
 
 namespace nd
@@ -112,8 +113,9 @@ respond_kernel (const __grid_constant__ BlockArguments a)
   const Corner at = corner_of (a.blocks, response.unit);
   const Column column = column_of (threadIdx.x);
   const double *const filter_sums = a.filter_sums + f * a.n_slots;
+  WindowLevels<1> levels (a, filter_sums, block);
   float2 sum[BLOCK] = {};
-  double level = 0;
+  float level[1];
 
   if (a.sum) {
     const float2 *const begun =
@@ -123,8 +125,6 @@ respond_kernel (const __grid_constant__ BlockArguments a)
     for (int k = 0; k < BLOCK; k++)
       sum[k] = __ldcs (begun + k * THREADS);
   }
-  for (int t = 0; t < a.n_slots; t++)
-    level += filter_sums[t] * a.levels[a.slots[t] * a.levels_stride + block];
 #pragma unroll 1
   for (int t = a.first; t < a.n_slots; t++) {
     const float2 *const spectrum = a.spectra + a.slots[t] * a.spectra_stride
@@ -137,8 +137,9 @@ respond_kernel (const __grid_constant__ BlockArguments a)
       sum[k] = multiply_number (sum[k], __ldcg (spectrum + k * THREADS),
           __ldg (filter + k * THREADS), column.real && k % 16 == 0);
   }
+  levels.sum (a, filter_sums, block, level);
   restore_block<true, false> (a, a.store.out + f * a.bank.response_stride, at,
-      column, level, sum);
+      column, level[0], sum);
 }
 
 } // namespace

@@ -15,6 +15,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "cuda/fft/volumecolumns.cuh"
+#include "cuda/fft/windowlevels.cuh"
 
 namespace nd
 {
@@ -160,7 +161,8 @@ respond_kernel (const __grid_constant__ BlockArguments a)
   const Corner at = corner_of (a.blocks, blockIdx.x);
   const Column column = column_of (threadIdx.x);
   float2 sum[BLOCK] = {};
-  double level = 0;
+  WindowLevels<1> levels (a, a.filter_sums, blockIdx.x);
+  float level[1];
 
   if (a.sum) {
     const float2 *const begun = a.sum + blockIdx.x * NUMBERS + threadIdx.x;
@@ -169,9 +171,6 @@ respond_kernel (const __grid_constant__ BlockArguments a)
     for (int k = 0; k < BLOCK; k++)
       sum[k] = __ldcs (begun + k * THREADS);
   }
-  for (int t = 0; t < a.n_slots; t++)
-    level +=
-        a.filter_sums[t] * a.levels[a.slots[t] * a.levels_stride + blockIdx.x];
 #pragma unroll 1
   for (int t = a.first; t < a.n_slots; t++) {
     const float2 *const spectrum = a.spectra + a.slots[t] * a.spectra_stride
@@ -183,7 +182,8 @@ respond_kernel (const __grid_constant__ BlockArguments a)
       sum[k] = multiply_number (sum[k], __ldcs (spectrum + k * THREADS),
           __ldg (filter + k * THREADS), column.real && k % 16 == 0);
   }
-  restore_block (a, at, column, level, sum);
+  levels.sum (a, a.filter_sums, blockIdx.x, level);
+  restore_block (a, at, column, level[0], sum);
 }
 
 template <typename T>
