@@ -257,6 +257,11 @@ static const Large larges[] = {
   { ND_FLOAT32, { 600, 500, 1 }, { 5, 7, 1, 1 }, TRUE, 4, ND_RESPONSE_SUM,
       TRUE },
   { ND_UINT8, { 600, 500, 1 }, { 5, 7, 1, 1 }, FALSE, 7, ND_RESPONSE_ARGMAX },
+  { ND_UINT8, { 150, 100, 95 }, { 5, 3, 7, 3 }, FALSE, 6, ND_RESPONSE_SUM,
+      TRUE },
+  { ND_FLOAT32, { 150, 90, 70 }, { 3, 5, 3, 2 }, TRUE, 4, ND_RESPONSE_MAGNITUDE,
+      TRUE },
+  { ND_UINT16, { 600, 500, 1 }, { 5, 7, 1, 6 }, FALSE, 5, ND_RESPONSE_MAX },
   { ND_FLOAT32, { 170, 60, 150 }, { 7, 7, 7, 1 }, .is_separable = TRUE },
   { ND_UINT8, { 300, 70, 90 }, { 5, 7, 6, 1 }, .is_separable = TRUE },
   { ND_FLOAT32, { 200, 150, 1 }, { 65, 5, 1, 1 } },
@@ -391,7 +396,7 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
   /* Banks of windows of one volume, and flat ones, have kernels of their own on
    * a GPU. */
   guint axes = n_filters > 1 || g_rand_int_range (r, 0, 3) == 0
-      ? g_rand_int_range (r, 2, combined ? 4 : 5)
+      ? g_rand_int_range (r, 2, 5)
       : ND_AXES;
   gboolean symmetric = g_rand_int_range (r, 0, 4) == 0;
   const gboolean long_window = !large && g_rand_int_range (r, 0, 10) == 0;
