@@ -66,6 +66,7 @@ separable_destroy (gpointer state)
   g_free (s->volumes);
   g_free (s->table);
   g_free (s->memory);
+  nd_output_clear (&s->output);
   nd_pad_clear (&s->pad);
   g_free (s);
 }
@@ -222,7 +223,9 @@ separable_create (const NdJob *job, const NdRingOptions *options,
     separable_destroy (s);
     return NULL;
   }
-  if (!make_memory (s, options->border_volumes, error)) {
+  if (!nd_output_init (&s->output, job, ND_BLOCK_ROWS * ND_SEPARABLE_COLUMNS,
+          nd_threads (), error)
+      || !make_memory (s, options->border_volumes, error)) {
     separable_destroy (s);
     return NULL;
   }
@@ -234,7 +237,8 @@ separable_create (const NdJob *job, const NdRingOptions *options,
     make_border (s, &s->filters[k]);
     make_lines (s, &s->filters[k]);
   }
-  s->volumes = g_new (const NdReal *, s->reach.slots);
+  s->volumes =
+      g_new (const NdReal *, s->output.group *n_filters * s->reach.slots);
   return s;
 }
 
@@ -243,7 +247,7 @@ separable_bytes (gconstpointer state)
 {
   const NdSeparable *s = state;
 
-  return s->total * sizeof (NdReal);
+  return s->total * sizeof (NdReal) + nd_output_bytes (&s->output);
 }
 
 static NdReal *
@@ -273,45 +277,52 @@ separable_push (gpointer state, guint slot, const NdSamples *volume)
       nd_separable_first (s, &s->filters[k], volume, c, between);
       if (s->has_ring)
         nd_separable_last (s, &s->filters[k], between,
-            ring_volume (s, slot, c, k), NULL);
+            ring_volume (s, slot, c, k));
     }
   }
 }
 
+/* Finds the volumes that response @i of the group from @first on is summed
+ * from. */
 static void
-weigh_volumes (const NdSeparable *s, const gint *slots, gsize c, guint k,
-    NdStore *store)
+find_volumes (const NdSeparable *s, const gint *slots, gsize first, gsize i)
 {
+  const guint k = i / s->output.group;
+  const gsize c = first + i % s->output.group;
   const NdPass *pass = &s->filters[k].pass[ND_AXIS_T];
 
+  if (!s->has_ring) {
+    s->volumes[i] = between_of (s, c, k);
+    return;
+  }
   for (guint t = 0; t < pass->taps.n; t++) {
     const guint at = pass->offsets ? pass->offsets[t] : t;
     const gint slot = slots[pass->low - s->reach.low[ND_AXIS_T] + (gint) at];
 
-    s->volumes[t] = ring_volume (s,
+    s->volumes[i * s->reach.slots + t] = ring_volume (s,
         slot == ND_SLOT_BORDER ? s->reach.slots : (guint) slot, c, k);
   }
-  nd_separable_weigh (s, &pass->taps, store);
 }
 
+/* Responses that are not combined are computed one by one, so that the lines
+ * that the last pass reads again stay in the L1 cache. */
 static void
 separable_respond (gpointer state, const gint *slots, const NdScale *scale,
     const NdSamples *out)
 {
-  const NdSeparable *s = state;
-  NdStore store = {
-    .kernels = s->kernels, .scale = scale, .out = out, .type = s->job.out_type
-  };
+  NdSeparable *s = state;
+  const gsize group = s->output.group, n = group * s->job.bank->n_filters;
 
-  for (gsize c = 0; c < s->job.shape.components; c++) {
-    for (guint k = 0; k < s->job.bank->n_filters; k++) {
-      store.plane = k * out->response + c * nd_sample_size (s->job.out_type);
-      if (s->has_ring)
-        weigh_volumes (s, slots, c, k, &store);
-      else
-        nd_separable_last (s, &s->filters[k], between_of (s, c, k), NULL,
-            &store);
-    }
+  s->output.scale = scale;
+  s->output.out = out;
+  for (gsize first = 0; first < s->job.shape.components; first += group) {
+    NdSeparableRange range = { .component = first };
+
+    for (gsize i = 0; i < n; i++)
+      find_volumes (s, slots, first, i);
+    for (range.n = s->output.layers > 1 ? n : 1; range.first < n;
+         range.first += range.n)
+      (s->has_ring ? nd_separable_weigh : nd_separable_respond) (s, &range);
   }
 }
 

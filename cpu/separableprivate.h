@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cpu/method.h"
+#include "cpu/output.h"
 #include "cpu/pad.h"
 #include "cpu/pass.h"
 
@@ -47,7 +48,8 @@ typedef struct
   NdReal *scratch; /* of each worker: a padded row, and rows of a tile */
   const NdReal **table; /* n_lines of each worker */
   NdSeparableFilter *filters;
-  const NdReal **volumes; /* scratch of respond */
+  const NdReal **volumes; /* scratch of respond: [filter][component][t] */
+  NdOutput output;
 } NdSeparable;
 
 static inline NdReal *
@@ -66,12 +68,24 @@ nd_separable_table (const NdSeparable *s, guint worker)
 void nd_separable_first (const NdSeparable *s, const NdSeparableFilter *filter,
     const NdSamples *volume, gsize c, NdReal *out);
 
-/* The last pass over a volume, to @sums or to @store. */
+/* The last pass over a volume. */
 void nd_separable_last (const NdSeparable *s, const NdSeparableFilter *filter,
-    const NdReal *in, NdReal *sums, NdStore *store);
+    const NdReal *in, NdReal *sums);
 
-/* The sum of s->volumes with the weights of @taps. */
-void nd_separable_weigh (const NdSeparable *s, const NdTaps *taps,
-    NdStore *store);
+/* Responses that are computed together: number @first to @first + @n - 1 of
+ * those of the components of a group (cpu/output.h) from @component on, the
+ * components of a filter one after the other. */
+typedef struct
+{
+  gsize component;
+  gsize first, n;
+} NdSeparableRange;
+
+/* Computes them by the last pass over s->volumes[i], i being the number. */
+void nd_separable_respond (const NdSeparable *s, const NdSeparableRange *range);
+
+/* Computes them by the sum over time of the s->volumes from number i times
+ * reach.slots on. */
+void nd_separable_weigh (const NdSeparable *s, const NdSeparableRange *range);
 
 G_END_DECLS
