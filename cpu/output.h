@@ -1,10 +1,10 @@
 /* The output of a job: the responses of its filters or, if nd_job_combines(),
  * the values made of them.
  *
- * A method computes the responses of a part of the output at a time, for
- * example of some rows, so that responses that are combined need not leave the
- * cache. The memory of a part consists of layers: one response, or one number
- * per output that is made of several, is in one layer.
+ * A method computes the responses of a tile at a time, for example of some
+ * rows, so that responses that are combined need not leave the cache. The
+ * memory of a tile consists of layers: one response, or one number per output
+ * that is made of several, is in one layer.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -24,11 +24,11 @@ typedef struct
   guint n;           /* responses, of one component or one complex number */
   guint parts;       /* 2: a response has a real and an imaginary part */
   gsize group;       /* components that make one response */
-  guint layers;      /* of a part */
+  guint layers;      /* of a tile */
   gsize floats;      /* of a layer */
   gsize bytes;       /* of a number of the output */
   gsize sample;      /* bytes from a value to the next one along x */
-  NdReal *memory;    /* a part for each worker */
+  NdReal *memory;    /* a tile for each worker */
   gsize total;       /* floats of the memory */
   NdReal *start;
   NdTensorRecipe recipe; /* of ND_RESPONSE_TENSOR */
@@ -60,7 +60,7 @@ void nd_output_combine (const NdOutput *output, guint filter, gsize component,
 
 /* Takes the responses of @filter for @component, for outputs (x, y, z) to
  * (x + n - 1, y, z). If there are several layers, @row is in that memory, and
- * may be changed; responses of a part then come in this order: for each group
+ * may be changed; responses of a tile then come in this order: for each group
  * of components all filters, for each filter the components of the group. May
  * be called from several threads. */
 static inline void

@@ -282,25 +282,25 @@ separable_push (gpointer state, guint slot, const NdSamples *volume)
   }
 }
 
-/* Finds the volumes that response @i of the group from @first on is summed
- * from. */
+/* Finds the volumes that the response of filter @k for component @c of the
+ * group from @first on is summed from. */
 static void
-find_volumes (const NdSeparable *s, const gint *slots, gsize first, gsize i)
+find_volumes (const NdSeparable *s, const gint *slots, gsize first, gsize c,
+    guint k)
 {
-  const guint k = i / s->output.group;
-  const gsize c = first + i % s->output.group;
   const NdPass *pass = &s->filters[k].pass[ND_AXIS_T];
+  const NdReal **volumes = nd_separable_volumes (s, k, c);
 
   if (!s->has_ring) {
-    s->volumes[i] = between_of (s, c, k);
+    volumes[0] = between_of (s, first + c, k);
     return;
   }
   for (guint t = 0; t < pass->taps.n; t++) {
     const guint at = pass->offsets ? pass->offsets[t] : t;
     const gint slot = slots[pass->low - s->reach.low[ND_AXIS_T] + (gint) at];
 
-    s->volumes[i * s->reach.slots + t] = ring_volume (s,
-        slot == ND_SLOT_BORDER ? s->reach.slots : (guint) slot, c, k);
+    volumes[t] = ring_volume (s,
+        slot == ND_SLOT_BORDER ? s->reach.slots : (guint) slot, first + c, k);
   }
 }
 
@@ -311,18 +311,24 @@ separable_respond (gpointer state, const gint *slots, const NdScale *scale,
     const NdSamples *out)
 {
   NdSeparable *s = state;
-  const gsize group = s->output.group, n = group * s->job.bank->n_filters;
+  const gsize group = s->output.group;
+  const guint n_filters = s->job.bank->n_filters;
 
   s->output.scale = scale;
   s->output.out = out;
   for (gsize first = 0; first < s->job.shape.components; first += group) {
-    NdSeparableRange range = { .component = first };
+    NdSeparableRange range = { .component = first,
+      .n = s->output.layers > 1 ? n_filters : 1 };
 
-    for (gsize i = 0; i < n; i++)
-      find_volumes (s, slots, first, i);
-    for (range.n = s->output.layers > 1 ? n : 1; range.first < n;
-         range.first += range.n)
-      (s->has_ring ? nd_separable_weigh : nd_separable_respond) (s, &range);
+    for (guint k = 0; k < n_filters; k++)
+      for (gsize c = 0; c < group; c++)
+        find_volumes (s, slots, first, c, k);
+    for (; range.filter < n_filters; range.filter += range.n) {
+      if (s->has_ring)
+        nd_separable_weigh (s, &range);
+      else
+        nd_separable_respond (s, &range);
+    }
   }
 }
 

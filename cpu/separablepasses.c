@@ -161,27 +161,35 @@ last_block (const Last *last, guint worker, gsize at, gsize row, gsize x,
   sum_block (last, last->filter, last->in, worker, at, row, x, n, out);
 }
 
+/* One response, for component @c of the group. */
+static void
+respond_filter (const Last *last, guint worker, guint k, gsize c, gsize at,
+    gsize row, gsize x, gsize n)
+{
+  const NdSeparable *s = last->s;
+  const gboolean is_y = s->last == ND_AXIS_Y;
+  const gsize component = last->range->component + c;
+  NdReal *sums = nd_output_layer (&s->output, worker, k, component);
+  NdReal *out[ND_BLOCK_ROWS];
+
+  for (guint r = 0; r < ND_BLOCK_ROWS; r++)
+    out[r] = sums + r * ND_SEPARABLE_COLUMNS;
+  sum_block (last, &s->filters[k], nd_separable_volumes (s, k, c)[0], worker,
+      at, row, x, n, out);
+  for (guint r = 0; r < ND_BLOCK_ROWS && at + r < last->n; r++)
+    nd_output_row (&s->output, k, component, out[r], n, x, is_y ? at + r : row,
+        is_y ? row : at + r);
+}
+
 static void
 respond_block (const Last *last, guint worker, gsize at, gsize row, gsize x,
     gsize n)
 {
-  const NdSeparable *s = last->s;
   const NdSeparableRange *range = last->range;
-  const gboolean is_y = s->last == ND_AXIS_Y;
 
-  for (gsize i = range->first; i < range->first + range->n; i++) {
-    const guint k = i / s->output.group;
-    const gsize c = range->component + i % s->output.group;
-    NdReal *sums = nd_output_layer (&s->output, worker, k, c);
-    NdReal *out[ND_BLOCK_ROWS];
-
-    for (guint r = 0; r < ND_BLOCK_ROWS; r++)
-      out[r] = sums + r * ND_SEPARABLE_COLUMNS;
-    sum_block (last, &s->filters[k], s->volumes[i], worker, at, row, x, n, out);
-    for (guint r = 0; r < ND_BLOCK_ROWS && at + r < last->n; r++)
-      nd_output_row (&s->output, k, c, out[r], n, x, is_y ? at + r : row,
-          is_y ? row : at + r);
-  }
+  for (guint k = range->filter; k < range->filter + range->n; k++)
+    for (gsize c = 0; c < last->s->output.group; c++)
+      respond_filter (last, worker, k, c, at, row, x, n);
 }
 
 static void
@@ -246,38 +254,38 @@ typedef struct
   const NdSeparableRange *range;
 } Weigh;
 
+/* One response, for component @c of the group. */
 static void
-weigh_columns (const Weigh *weigh, guint worker, gsize x, gsize y, gsize z)
+weigh_filter (const Weigh *weigh, guint worker, guint k, gsize c, gsize x,
+    gsize y, gsize z)
 {
   const NdSeparable *s = weigh->s;
-  const NdSeparableRange *range = weigh->range;
+  const gsize component = weigh->range->component + c;
   const gsize n = MIN (s->job.shape.size[0] - x, ND_SEPARABLE_COLUMNS);
+  const NdTaps *taps = &s->filters[k].pass[ND_AXIS_T].taps;
+  const NdReal **volumes = nd_separable_volumes (s, k, c);
   const NdReal **rows = nd_separable_table (s, worker);
+  NdReal *sums = nd_output_layer (&s->output, worker, k, component);
 
-  for (gsize i = range->first; i < range->first + range->n; i++) {
-    const guint k = i / s->output.group;
-    const gsize c = range->component + i % s->output.group;
-    const NdTaps *taps = &s->filters[k].pass[ND_AXIS_T].taps;
-    NdReal *sums = nd_output_layer (&s->output, worker, k, c);
-
-    for (guint t = 0; t < taps->n; t++)
-      rows[t] =
-          s->volumes[i * s->reach.slots + t] + z * s->slice + y * s->row + x;
-    s->kernels->sum_rows (taps, rows, n, sums);
-    nd_output_row (&s->output, k, c, sums, n, x, y, z);
-  }
+  for (guint t = 0; t < taps->n; t++)
+    rows[t] = volumes[t] + z * s->slice + y * s->row + x;
+  s->kernels->sum_rows (taps, rows, n, sums);
+  nd_output_row (&s->output, k, component, sums, n, x, y, z);
 }
 
 static void
 weigh_task (gsize index, guint worker, gpointer data)
 {
   const Weigh *weigh = data;
+  const NdSeparableRange *range = weigh->range;
   const gsize *size = weigh->s->job.shape.size;
   const gsize end = MIN ((index + 1) * TASK_ROWS, size[1] * size[2]);
 
   for (gsize i = index * TASK_ROWS; i < end; i++)
     for (gsize x = 0; x < size[0]; x += ND_SEPARABLE_COLUMNS)
-      weigh_columns (weigh, worker, x, i % size[1], i / size[1]);
+      for (guint k = range->filter; k < range->filter + range->n; k++)
+        for (gsize c = 0; c < weigh->s->output.group; c++)
+          weigh_filter (weigh, worker, k, c, x, i % size[1], i / size[1]);
 }
 
 void

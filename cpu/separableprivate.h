@@ -48,7 +48,7 @@ typedef struct
   NdReal *scratch; /* of each worker: a padded row, and rows of a tile */
   const NdReal **table; /* n_lines of each worker */
   NdSeparableFilter *filters;
-  const NdReal **volumes; /* scratch of respond: [filter][component][t] */
+  const NdReal **volumes; /* of respond: [filter][component of a group][t] */
   NdOutput output;
 } NdSeparable;
 
@@ -64,6 +64,12 @@ nd_separable_table (const NdSeparable *s, guint worker)
   return s->table + (gsize) worker * s->n_lines;
 }
 
+static inline const NdReal **
+nd_separable_volumes (const NdSeparable *s, guint filter, gsize c)
+{
+  return s->volumes + (filter * s->output.group + c) * s->reach.slots;
+}
+
 /* All passes before the last one, for component @c of @volume. */
 void nd_separable_first (const NdSeparable *s, const NdSeparableFilter *filter,
     const NdSamples *volume, gsize c, NdReal *out);
@@ -72,20 +78,20 @@ void nd_separable_first (const NdSeparable *s, const NdSeparableFilter *filter,
 void nd_separable_last (const NdSeparable *s, const NdSeparableFilter *filter,
     const NdReal *in, NdReal *sums);
 
-/* Responses that are computed together: number @first to @first + @n - 1 of
- * those of the components of a group (cpu/output.h) from @component on, the
- * components of a filter one after the other. */
+/* Responses that are computed together: of @n filters from @filter on, for the
+ * components of a group (cpu/output.h) from @component on. */
 typedef struct
 {
   gsize component;
-  gsize first, n;
+  guint filter, n;
 } NdSeparableRange;
 
-/* Computes them by the last pass over s->volumes[i], i being the number. */
+/* Computes them by the last pass over s->volumes[filter][component of the
+ * group][0]. */
 void nd_separable_respond (const NdSeparable *s, const NdSeparableRange *range);
 
-/* Computes them by the sum over time of the s->volumes from number i times
- * reach.slots on. */
+/* Computes them by the sum over time of s->volumes[filter][component of the
+ * group]. */
 void nd_separable_weigh (const NdSeparable *s, const NdSeparableRange *range);
 
 G_END_DECLS
