@@ -6,7 +6,6 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/threads.h"
-#include "cpu/combine.h"
 #include "cpu/denoise.h"
 #include "cpu/kernels.h"
 #include "cpu/method.h"
@@ -28,11 +27,6 @@ struct _NdRing
    * `keep`. */
   guint8 *kept;
   gsize kept_bytes; /* of one volume */
-
-  /* Responses of all filters, dense, of the type of the precision. NULL if the
-   * job does not combine them. */
-  gpointer responses;
-  gsize response_bytes; /* of all responses */
 };
 
 static const NdCpuMethod *const methods[ND_PRECISION_END][ND_METHOD_END] = {
@@ -49,12 +43,6 @@ static const NdCpuMethod *const methods[ND_PRECISION_END][ND_METHOD_END] = {
     [ND_METHOD_REFERENCE] = &nd_double_cpu_reference,
   },
 };
-
-static NdSampleType
-response_type (const NdJob *job)
-{
-  return nd_sample_computed (ND_FLOAT64, job->precision);
-}
 
 static gboolean
 cpu_available (gint device_id, GError **error)
@@ -101,37 +89,12 @@ keep_init (NdRing *ring, GError **error)
   return ring->kept != NULL;
 }
 
-static gboolean
-responses_init (NdRing *ring, GError **error)
-{
-  const guint n_filters = ring->job.bank->n_filters;
-  gsize bytes;
-
-  if (!nd_job_combines (&ring->job))
-    return TRUE;
-  if (nd_shape_samples (&ring->job.shape, &bytes)
-      && g_size_checked_mul (&bytes, bytes, n_filters)
-      && g_size_checked_mul (&bytes, bytes,
-          nd_sample_size (response_type (&ring->job)))) {
-    ring->response_bytes = bytes;
-    ring->responses = g_try_malloc (bytes);
-  }
-  if (!ring->responses)
-    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "Not enough memory: %" G_GSIZE_FORMAT
-        " bytes are needed for the responses of %u filters: use smaller "
-        "volumes or fewer filters",
-        ring->response_bytes, n_filters);
-  return ring->responses != NULL;
-}
-
 static void
 cpu_ring_free (NdRing *ring)
 {
   if (ring->state)
     ring->method->destroy (ring->state);
   g_free (ring->kept);
-  g_free (ring->responses);
   g_free (ring);
 }
 
@@ -139,8 +102,7 @@ static gsize
 cpu_ring_bytes (const NdRing *ring)
 {
   return ring->method->bytes (ring->state)
-      + (ring->kept ? ring->n_slots * ring->kept_bytes : 0)
-      + ring->response_bytes;
+      + (ring->kept ? ring->n_slots * ring->kept_bytes : 0);
 }
 
 static NdRing *
@@ -148,17 +110,14 @@ ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
     GError **error)
 {
   NdRing *ring = g_new0 (NdRing, 1);
-  NdJob filters = *job;
 
   ring->job = *job;
   ring->n_threads = nd_threads ();
   ring->method = methods[job->precision][method];
   ring->n_slots = nd_job_reach (job).slots;
-  if (nd_job_combines (job))
-    filters.out_type = response_type (job);
   if (!options->keep || keep_init (ring, error))
-    ring->state = ring->method->create (&filters, options, error);
-  if (!ring->state || !responses_init (ring, error)) {
+    ring->state = ring->method->create (job, options, error);
+  if (!ring->state) {
     cpu_ring_free (ring);
     return NULL;
   }
@@ -218,21 +177,9 @@ static gboolean
 cpu_respond (NdRing *ring, const gint *slots, const NdScale *scale,
     const NdSamples *out, GError **error)
 {
-  static const NdScale unscaled = { 1, 0 };
   const guint before = nd_threads_enter (ring->n_threads);
-  NdSamples responses;
 
-  if (ring->responses) {
-    responses = nd_samples_dense (ring->responses, &ring->job.shape,
-        response_type (&ring->job));
-    ring->method->respond (ring->state, slots, &unscaled, &responses);
-    if (ring->job.precision == ND_PRECISION_DOUBLE)
-      nd_double_cpu_combine (&ring->job, ring->responses, scale, out);
-    else
-      nd_cpu_combine (&ring->job, ring->responses, scale, out);
-  } else {
-    ring->method->respond (ring->state, slots, scale, out);
-  }
+  ring->method->respond (ring->state, slots, scale, out);
   nd_threads_leave (before);
   return TRUE;
 }

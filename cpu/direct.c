@@ -9,6 +9,7 @@
 
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/threads.h"
 #include "cpu/cost.h"
 #include "cpu/padded.h"
 #include "cpu/tiles.h"
@@ -22,8 +23,12 @@ typedef struct
   gboolean by_tiles; /* has tiles and no ring */
   NdTiles tiles;
   NdPadded ring;
-  NdStencil *stencils;    /* one per filter */
-  const NdReal **volumes; /* scratch of respond */
+  NdOutput output;
+  NdStencil *stencils; /* one per filter */
+
+  /* Scratch of respond: see NdStencilBank. */
+  const NdReal **volumes;
+  const NdReal **begun_sums;
 
   /* Begun sums: [component], then those of each filter that has some; or
    * NULL. */
@@ -71,10 +76,16 @@ direct_create (const NdJob *job, const NdRingOptions *options, GError **error)
   d->job = *job;
   d->reach = nd_job_reach (job);
   d->by_tiles = !options->border_volumes && nd_tiles_fit (job, &d->reach);
+  if (!nd_output_init (&d->output, job,
+          nd_stencil_layer_floats (job->shape.size[0]), nd_threads (), error)) {
+    g_free (d);
+    return NULL;
+  }
   if (d->by_tiles
-          ? !nd_tiles_init (&d->tiles, job, &d->reach, error)
+          ? !nd_tiles_init (&d->tiles, job, &d->reach, d->output.group, error)
           : !nd_padded_init (&d->ring, job, &d->reach,
                 d->reach.slots + (options->border_volumes ? 1 : 0), error)) {
+    nd_output_clear (&d->output);
     g_free (d);
     return NULL;
   }
@@ -85,7 +96,9 @@ direct_create (const NdJob *job, const NdRingOptions *options, GError **error)
         !nd_sample_is_float (job->in_type));
     nd_stencil_split (&d->stencils[k], d->reach.slots - 1);
   }
-  d->volumes = g_new (const NdReal *, d->reach.slots);
+  d->volumes = g_new (const NdReal *, d->output.group * d->reach.slots);
+  d->begun_sums =
+      g_new (const NdReal *, d->output.group * job->bank->n_filters);
   if (options->ahead && !make_begun (d, error)) {
     direct_destroy (d);
     return NULL;
@@ -102,8 +115,10 @@ direct_destroy (gpointer state)
     nd_stencil_clear (&d->stencils[k]);
   g_free (d->stencils);
   g_free (d->volumes);
+  g_free (d->begun_sums);
   g_free (d->begun);
   g_free (d->begun_slots);
+  nd_output_clear (&d->output);
   nd_padded_clear (&d->ring);
   nd_tiles_clear (&d->tiles);
   g_free (d);
@@ -114,10 +129,11 @@ direct_bytes (gconstpointer state)
 {
   const Direct *d = state;
 
-  if (d->by_tiles)
-    return nd_tiles_bytes (&d->tiles);
-  return nd_padded_bytes (&d->ring)
-      + d->begun_floats * d->job.shape.components * sizeof (NdReal);
+  return nd_output_bytes (&d->output)
+      + (d->by_tiles ? nd_tiles_bytes (&d->tiles)
+                     : nd_padded_bytes (&d->ring)
+                  + d->begun_floats * d->job.shape.components
+                      * sizeof (NdReal));
 }
 
 static void
@@ -136,10 +152,11 @@ direct_push (gpointer state, guint slot, const NdSamples *volume)
 
 /* Finds the volumes of component @c in the first @n of @slots. */
 static void
-find_volumes (Direct *d, const gint *slots, guint n, gsize c)
+find_volumes (const Direct *d, const gint *slots, guint n, gsize c,
+    const NdReal **volumes)
 {
   for (guint i = 0; i < n; i++)
-    d->volumes[i] = nd_padded_volume (&d->ring,
+    volumes[i] = nd_padded_volume (&d->ring,
         slots[i] == ND_SLOT_BORDER ? d->reach.slots : (guint) slots[i], c);
 }
 
@@ -153,7 +170,7 @@ direct_begin (gpointer state, const gint *slots)
   if (!d->begun)
     return FALSE;
   for (gsize c = 0; c < d->job.shape.components; c++) {
-    find_volumes (d, slots, n, c);
+    find_volumes (d, slots, n, c, d->volumes);
     for (guint k = 0; k < d->job.bank->n_filters; k++) {
       const NdStencil *stencil = &d->stencils[k];
 
@@ -175,34 +192,49 @@ has_begun (const Direct *d, const gint *slots)
       == 0;
 }
 
+/* Finds the sums of component @c. */
+static void
+find_begun (const Direct *d, gsize c, const NdReal **sums)
+{
+  const NdReal *begun = d->begun + c * d->begun_floats;
+
+  for (guint k = 0; k < d->job.bank->n_filters; k++) {
+    const gsize floats =
+        nd_stencil_begun_floats (&d->stencils[k], d->job.shape.size);
+
+    sums[k] = floats > 0 ? begun : NULL;
+    begun += floats;
+  }
+}
+
 static void
 direct_respond (gpointer state, const gint *slots, const NdScale *scale,
     const NdSamples *out)
 {
   Direct *d = state;
-  NdStore store = { .kernels = nd_kernels (),
-    .scale = scale,
-    .out = out,
-    .type = d->job.out_type };
-  const NdReal *begun = has_begun (d, slots) ? d->begun : NULL;
+  const gsize group = d->output.group;
+  const gboolean begun = has_begun (d, slots);
+  NdStencilBank bank = { .stencils = d->stencils,
+    .output = &d->output,
+    .volumes = d->volumes,
+    .n_volumes = d->reach.slots,
+    .begun = begun ? d->begun_sums : NULL };
 
-  for (gsize c = 0; c < d->job.shape.components; c++) {
-    if (!d->by_tiles)
-      find_volumes (d, slots, d->reach.slots, c);
-    for (guint k = 0; k < d->job.bank->n_filters; k++) {
-      const NdStencil *stencil = &d->stencils[k];
-      const gsize floats = nd_stencil_begun_floats (stencil, d->job.shape.size);
-
-      store.plane = k * out->response + c * nd_sample_size (d->job.out_type);
-      if (d->by_tiles) {
-        nd_tiles_run (&d->tiles, stencil, c, nd_store_responses, &store);
-        continue;
-      }
-      nd_stencil_run (stencil, d->volumes, d->job.shape.size,
-          floats > 0 ? begun : NULL, nd_store_responses, &store);
-      if (begun)
-        begun += floats;
+  d->output.scale = scale;
+  d->output.out = out;
+  for (gsize first = 0; first < d->job.shape.components; first += group) {
+    bank.component = first;
+    if (d->by_tiles) {
+      nd_tiles_run (&d->tiles, &bank);
+      continue;
     }
+    for (gsize c = 0; c < group; c++) {
+      find_volumes (d, slots, d->reach.slots, first + c,
+          d->volumes + c * d->reach.slots);
+      if (begun)
+        find_begun (d, first + c, d->begun_sums + c * d->job.bank->n_filters);
+    }
+    nd_stencil_run (&bank, d->job.shape.size);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "cpu/fft.h"
 #include "cpu/fftgrid.h"
 #include "cpu/fftsamples.h"
+#include "cpu/output.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,16 +38,17 @@
 /* The memory of a thread. */
 typedef struct
 {
-  NdReal *work;      /* of GROUP pairs */
-  NdReal *spectrum;  /* of a pair */
-  NdReal *planes[2]; /* outputs of a pair */
+  guint worker;
+  NdReal *work;     /* of GROUP pairs */
+  NdReal *spectrum; /* of a pair, for each component of a group */
 } Scratch;
 
 typedef struct
 {
   NdFftSamples samples;
-  const NdKernels *kernels;
   NdFftGrid grid;
+  NdOutput output;    /* a tile is a group of pairs */
+  gsize plane, block; /* floats of outputs in a layer; see layer_floats() */
   NdReal *memory;
   gsize floats; /* of the memory */
 
@@ -74,6 +76,7 @@ blocks_destroy (gpointer state)
   Blocks *b = state;
 
   nd_fft_samples_clear (&b->samples);
+  nd_output_clear (&b->output);
   g_free (b->memory);
   g_free (b->filters);
   g_free (b);
@@ -98,8 +101,7 @@ scratch_floats (const Blocks *b)
 {
   const NdFftBlock *block = b->grid.block;
 
-  return GROUP * block->work + block->numbers
-      + 2 * block->size[0] * block->size[1];
+  return GROUP * block->work + b->output.group * block->numbers;
 }
 
 static Scratch
@@ -108,10 +110,9 @@ scratch_of (const Blocks *b, guint worker)
   const NdFftBlock *block = b->grid.block;
   Scratch s;
 
+  s.worker = worker;
   s.work = b->scratch_memory + worker * scratch_floats (b);
   s.spectrum = s.work + GROUP * block->work;
-  s.planes[0] = s.spectrum + block->numbers;
-  s.planes[1] = s.planes[0] + block->size[0] * block->size[1];
   return s;
 }
 
@@ -196,6 +197,23 @@ make_filter_spectra (Blocks *b)
   }
 }
 
+/* If there is one layer, planes of outputs are stored one after the other.
+ * Otherwise all outputs of a group of pairs wait for the next response. */
+static gsize
+layer_floats (Blocks *b)
+{
+  const NdFftGrid *grid = &b->grid;
+  const gsize blocks = b->samples.reach.slots > 1 ? 2 * GROUP : 2;
+
+  b->plane = grid->block->size[0] * grid->kept[1];
+  b->block = b->plane * grid->kept[2];
+  if (nd_output_layers (&b->samples.job) > 1)
+    return blocks * b->block;
+  b->block = b->plane;
+  b->plane = 0;
+  return 2 * b->block;
+}
+
 static gpointer
 blocks_create (const NdJob *job, const NdRingOptions *options, GError **error)
 {
@@ -209,11 +227,12 @@ blocks_create (const NdJob *job, const NdRingOptions *options, GError **error)
     return NULL;
   }
   if (!nd_fft_samples_init (&b->samples, job, options, error)
+      || !nd_output_init (&b->output, job, layer_floats (b), nd_threads (),
+          error)
       || !make_memory (b, error)) {
     blocks_destroy (b);
     return NULL;
   }
-  b->kernels = nd_kernels ();
   make_filter_spectra (b);
   return b;
 }
@@ -223,7 +242,8 @@ blocks_bytes (gconstpointer state)
 {
   const Blocks *b = state;
 
-  return b->floats * sizeof (NdReal) + nd_fft_samples_bytes (&b->samples);
+  return b->floats * sizeof (NdReal) + nd_fft_samples_bytes (&b->samples)
+      + nd_output_bytes (&b->output);
 }
 
 static void
@@ -312,70 +332,83 @@ blocks_push (gpointer state, guint slot, const NdSamples *volume)
   }
 }
 
+/* A call of respond, for the components of a group (cpu/output.h). */
 typedef struct
 {
   Blocks *blocks;
   const gint *slots;
-  gsize component;
-  guint first, n;          /* filters */
-  const NdReal *levels;    /* of these filters */
-  const NdReal *added;     /* responses to add; NULL if there are none */
-  const NdReal **pointers; /* 2 * reach.slots of each thread */
-  const NdSamples *out;
-  NdStore store; /* of the first filter */
+  gsize component;            /* the first one */
+  const NdReal *levels;       /* [component of the group][filter] */
+  const gboolean *non_finite; /* the same: the window has such samples */
+  const NdReal **pointers;    /* 2 * reach.slots of each thread */
 } Respond;
 
-static void
-store_block (const Respond *respond, guint filter, const gsize origin[3],
-    gsize z, NdReal *rows)
+/* One response of a pair. */
+typedef struct
 {
+  const Respond *respond;
+  guint filter;
+  gsize component;
+  NdReal level;
+  gboolean non_finite;
+} Response;
+
+static void
+take_rows (const Response *response, const gsize origin[3], gsize z,
+    NdReal *rows)
+{
+  const Respond *respond = response->respond;
   const Blocks *b = respond->blocks;
   const gsize *size = b->samples.job.shape.size;
   const gsize width = MIN (b->grid.kept[0], size[0] - origin[0]);
-  const gsize height = MIN (b->grid.kept[1], size[1] - origin[1]);
-  NdStore store = respond->store;
+  const gsize end = MIN (origin[1] + b->grid.kept[1], size[1]);
 
   z += origin[2];
-  store.plane += filter * respond->out->response;
-  for (gsize i = 0; i < height; i++, rows += b->grid.block->size[0]) {
-    const gsize y = origin[1] + i;
-    const NdReal *added =
-        respond->added + (z * size[1] + y) * size[0] + origin[0];
-
-    for (gsize x = 0; respond->added && x < width; x++)
-      rows[x] += added[x];
-    nd_store_responses (rows, width, origin[0], y, z, &store);
+  for (gsize y = origin[1]; y < end; y++, rows += b->grid.block->size[0]) {
+    if (response->non_finite)
+      nd_fft_add_non_finite (&b->samples, respond->slots, response->component,
+          response->filter, rows, width, origin[0], y, z);
+    nd_output_row (&b->output, response->filter, response->component, rows,
+        width, origin[0], y, z);
   }
 }
 
-/* Transforms the pair in @work back and stores its outputs. */
+/* Transforms pair @i of a group in @work back and takes its outputs. */
 static void
-store_pair (const Respond *respond, gsize pair, guint filter,
+take_pair (const Response *response, gsize pair, gsize i,
     const Scratch *scratch, NdReal *work)
 {
-  const NdFftGrid *grid = &respond->blocks->grid;
-  const gsize depth = respond->blocks->samples.job.shape.size[2];
+  const Blocks *b = response->respond->blocks;
+  const NdFftGrid *grid = &b->grid;
+  const gsize depth = b->samples.job.shape.size[2];
   const guint n = 2 * pair + 1 < grid->blocks ? 2 : 1;
+  NdReal *rows[2];
   gsize origin[2][3];
 
-  for (guint i = 0; i < 2; i++)
-    nd_fft_grid_origin (grid, 2 * pair + i, origin[i]);
+  rows[0] = nd_output_layer (&b->output, scratch->worker, response->filter,
+      response->component);
+  if (b->plane > 0)
+    rows[0] += 2 * i * b->block;
+  rows[1] = rows[0] + b->block;
+  for (guint k = 0; k < 2; k++)
+    nd_fft_grid_origin (grid, 2 * pair + k, origin[k]);
   for (gsize z = 0; z < grid->kept[2]; z++) {
     if (z + MIN (origin[0][2], origin[1][2]) >= depth)
       break;
     grid->block->inverse (work, z, grid->kept[0], grid->kept[1],
-        respond->levels[filter], scratch->planes[0], scratch->planes[1]);
-    for (guint i = 0; i < n; i++) {
-      if (z + origin[i][2] < depth)
-        store_block (respond, filter, origin[i], z, scratch->planes[i]);
+        response->level, rows[0], rows[1]);
+    for (guint k = 0; k < 2; k++) {
+      if (k < n && z + origin[k][2] < depth)
+        take_rows (response, origin[k], z, rows[k]);
+      rows[k] += b->plane;
     }
   }
 }
 
-/* Writes the spectra of filter @k and of the volumes, from @pair on, that it is
- * multiplied by. Returns their number. */
+/* Writes the spectra of filter @k and of the volumes of component @c of the
+ * group, from @pair on, that it is multiplied by. Returns their number. */
 static guint
-find_factors (const Respond *respond, guint k, gsize pair,
+find_factors (const Respond *respond, guint k, gsize c, gsize pair,
     const Scratch *scratch, const NdReal **spectra, const NdReal **filters)
 {
   const Blocks *b = respond->blocks;
@@ -383,17 +416,55 @@ find_factors (const Respond *respond, guint k, gsize pair,
   guint n = 0;
 
   for (guint t = 0; t < s->reach.slots; t++) {
-    const NdReal *w = b->filters[(respond->first + k) * s->reach.slots + t];
+    const NdReal *w = b->filters[k * s->reach.slots + t];
 
     if (!w)
       continue;
     filters[n] = w;
     spectra[n++] = b->ring
         ? ring_spectrum (b, nd_fft_slot (s, respond->slots, t),
-              respond->component, pair)
-        : scratch->spectrum;
+              respond->component + c, pair)
+        : scratch->spectrum + c * b->grid.block->numbers;
   }
   return n;
+}
+
+static Response
+response_of (const Respond *respond, guint k, gsize c)
+{
+  const gsize i = c * respond->blocks->samples.job.bank->n_filters + k;
+
+  return (Response){ .respond = respond,
+    .filter = k,
+    .component = respond->component + c,
+    .level = respond->levels[i],
+    .non_finite = respond->non_finite[i] };
+}
+
+/* Transforms @pair if the window is one volume. Returns FALSE if that was all,
+ * because a single filter is applied at once. */
+static gboolean
+transform_volume (const Respond *respond, gsize pair, const Scratch *scratch)
+{
+  const Blocks *b = respond->blocks;
+  const NdFftBlock *block = b->grid.block;
+  const gboolean single =
+      b->samples.job.bank->n_filters == 1 && b->filters[0] != NULL;
+  const guint slot = nd_fft_slot (&b->samples, respond->slots, 0);
+
+  for (gsize c = 0; c < b->output.group; c++) {
+    const Response response = response_of (respond, 0, c);
+
+    transform_pair (b, padded_volume (b, slot, response.component), pair,
+        scratch->work);
+    if (single) {
+      block->convolve (scratch->work, b->filters[0]);
+      take_pair (&response, pair, 0, scratch, scratch->work);
+    } else {
+      block->spectrum (scratch->work, scratch->spectrum + c * block->numbers);
+    }
+  }
+  return !single;
 }
 
 static void
@@ -409,68 +480,51 @@ respond_group (gsize index, guint worker, gpointer data)
   const NdReal **spectra = respond->pointers + 2 * worker * s->reach.slots;
   const NdReal **filters = spectra + s->reach.slots;
 
-  if (!b->ring) {
-    transform_pair (b,
-        padded_volume (b, nd_fft_slot (s, respond->slots, 0),
-            respond->component),
-        pair, scratch.work);
-    if (respond->n == 1 && b->filters[respond->first]) {
-      block->convolve (scratch.work, b->filters[respond->first]);
-      store_pair (respond, pair, 0, &scratch, scratch.work);
-      return;
-    }
-    block->spectrum (scratch.work, scratch.spectrum);
-  }
-  for (guint k = 0; k < respond->n; k++) {
-    const guint n = find_factors (respond, k, pair, &scratch, spectra, filters);
+  if (!b->ring && !transform_volume (respond, pair, &scratch))
+    return;
+  for (gsize i = 0; i < s->job.bank->n_filters * b->output.group; i++) {
+    const guint k = i / b->output.group;
+    const gsize c = i % b->output.group;
+    const Response response = response_of (respond, k, c);
+    const guint n =
+        find_factors (respond, k, c, pair, &scratch, spectra, filters);
 
     block->sum (spectra, filters, n, scratch.work, pairs, b->spectrum);
-    for (gsize i = 0; i < pairs; i++)
-      store_pair (respond, pair + i, k, &scratch,
-          scratch.work + i * block->work);
+    for (gsize p = 0; p < pairs; p++)
+      take_pair (&response, pair + p, p, &scratch,
+          scratch.work + p * block->work);
   }
 }
 
-/* All filters run in one pass. If samples are not finite they run one by one,
- * because the responses to such samples are those of one filter. */
 static void
 blocks_respond (gpointer state, const gint *slots, const NdScale *scale,
     const NdSamples *out)
 {
   Blocks *b = state;
-  NdFftSamples *s = &b->samples;
+  const NdFftSamples *s = &b->samples;
   const guint n_filters = s->job.bank->n_filters;
-  g_autofree NdReal *levels = g_new (NdReal, n_filters);
-  g_autofree gboolean *non_finite = g_new (gboolean, n_filters);
+  const gsize group = b->output.group;
+  g_autofree NdReal *levels = g_new (NdReal, group * n_filters);
+  g_autofree gboolean *non_finite = g_new (gboolean, group * n_filters);
   g_autofree const NdReal **pointers =
       g_new (const NdReal *, 2 * s->reach.slots * b->n_workers);
 
-  for (gsize c = 0; c < s->job.shape.components; c++) {
-    Respond respond = {
-      .blocks = b, .slots = slots, .component = c, .pointers = pointers
-    };
-    gboolean any = FALSE;
+  b->output.scale = scale;
+  b->output.out = out;
+  for (gsize first = 0; first < s->job.shape.components; first += group) {
+    Respond respond = { .blocks = b,
+      .slots = slots,
+      .component = first,
+      .levels = levels,
+      .non_finite = non_finite,
+      .pointers = pointers };
 
-    for (guint k = 0; k < n_filters; k++) {
-      levels[k] = nd_fft_level (s, slots, c, k, non_finite + k);
-      any |= non_finite[k];
-    }
-    respond.n = any ? 1 : n_filters;
-    respond.out = out;
-    for (; respond.first < n_filters; respond.first += respond.n) {
-      const guint k = respond.first;
-
-      respond.levels = levels + k;
-      respond.added = non_finite[k] ? nd_fft_non_finite (s, slots, c, k) : NULL;
-      respond.store = (NdStore){ .kernels = b->kernels,
-        .scale = scale,
-        .out = out,
-        .type = s->job.out_type,
-        .plane = k * out->response + c * nd_sample_size (s->job.out_type) };
-      nd_parallel_for (b->ring ? (b->grid.pairs + GROUP - 1) / GROUP
-                               : b->grid.pairs,
-          respond_group, &respond);
-    }
+    for (gsize i = 0; i < group * n_filters; i++)
+      levels[i] = nd_fft_level (s, slots, first + i / n_filters, i % n_filters,
+          non_finite + i);
+    nd_parallel_for (b->ring ? (b->grid.pairs + GROUP - 1) / GROUP
+                             : b->grid.pairs,
+        respond_group, &respond);
   }
 }
 

@@ -14,7 +14,7 @@
 /* A sample that is NaN or infinite. */
 typedef struct
 {
-  gsize at[3]; /* padded coordinates */
+  gsize x; /* padded; ascending in an array */
   NdReal value;
 } NonFinite;
 
@@ -72,10 +72,21 @@ find_coefficients (NdFftSamples *s)
   }
 }
 
+static gsize
+count_rows (const NdFftSamples *s)
+{
+  return nd_sample_is_float (s->job.in_type)
+      ? nd_size_mul (nd_size_mul (s->pad.size[1], s->pad.size[2], 1),
+            s->n_slots, s->job.shape.components)
+      : 0;
+}
+
 gboolean
 nd_fft_samples_init (NdFftSamples *s, const NdJob *job,
     const NdRingOptions *options, GError **error)
 {
+  gsize rows, bytes;
+
   s->job = *job;
   s->reach = nd_job_reach (job);
   s->n_slots = s->reach.slots + (options->border_volumes ? 1 : 0);
@@ -85,41 +96,37 @@ nd_fft_samples_init (NdFftSamples *s, const NdJob *job,
         "smaller volumes or method=direct");
     return FALSE;
   }
-  if (nd_sample_is_float (job->in_type)
-      && !(s->responses =
-               nd_floats_new (nd_size_mul (job->shape.size[0],
-                                  job->shape.size[1], job->shape.size[2]),
-                   error)))
+  rows = count_rows (s);
+  bytes = nd_size_mul (rows, sizeof (GArray *), 1);
+  if (rows > 0 && !(s->rows = g_try_malloc0 (bytes))) {
+    nd_memory_set_error (error, bytes);
     return FALSE;
+  }
   find_coefficients (s);
-  pthread_mutex_init (&s->lock, NULL);
   s->slots = g_new0 (NdFftSlot, s->n_slots * job->shape.components);
-  for (gsize i = 0; i < s->n_slots * job->shape.components; i++)
-    s->slots[i].non_finite = g_array_new (FALSE, FALSE, sizeof (NonFinite));
+  for (gsize i = 0; rows > 0 && i < s->n_slots * job->shape.components; i++)
+    s->slots[i].non_finite = s->rows + i * s->pad.size[1] * s->pad.size[2];
   return TRUE;
 }
 
 void
 nd_fft_samples_clear (NdFftSamples *s)
 {
-  if (s->slots) {
-    for (gsize i = 0; i < s->n_slots * s->job.shape.components; i++)
-      g_array_unref (s->slots[i].non_finite);
-    pthread_mutex_destroy (&s->lock);
+  for (gsize i = 0; s->rows && i < count_rows (s); i++) {
+    if (s->rows[i])
+      g_array_unref (s->rows[i]);
   }
+  g_free (s->rows);
   g_free (s->slots);
   g_free (s->coefficients);
   g_free (s->sums);
-  g_free (s->responses);
   nd_pad_clear (&s->pad);
 }
 
 gsize
 nd_fft_samples_bytes (const NdFftSamples *s)
 {
-  const gsize *size = s->job.shape.size;
-
-  return s->responses ? size[0] * size[1] * size[2] * sizeof (NdReal) : 0;
+  return count_rows (s) * sizeof (GArray *);
 }
 
 /* The coefficient along @axis that belongs at sample @i of @n, or -1. */
@@ -185,7 +192,12 @@ nd_fft_samples_begin (NdFftSamples *s, guint slot, const NdSamples *volume,
   NdFftSlot *begun = s->slots + slot * s->job.shape.components + component;
 
   begun->level = choose_level (&s->pad, volume, component);
-  g_array_set_size (begun->non_finite, 0);
+  for (gsize i = 0;
+       begun->has_non_finite && i < s->pad.size[1] * s->pad.size[2]; i++) {
+    if (begun->non_finite[i])
+      g_array_set_size (begun->non_finite[i], 0);
+  }
+  begun->has_non_finite = FALSE;
   return begun;
 }
 
@@ -214,20 +226,23 @@ nd_fft_samples_row (NdFftSamples *s, NdFftSlot *slot, const NdSamples *volume,
     gsize component, gsize y, gsize z, NdReal *row)
 {
   const gsize n = s->pad.size[0];
+  GArray **found;
 
   nd_pad_row (&s->pad, volume, component, y, z, row);
   if (subtract (row, n, slot->level))
     return;
-  pthread_mutex_lock (&s->lock);
+  found = &slot->non_finite[z * s->pad.size[1] + y];
+  if (!*found)
+    *found = g_array_new (FALSE, FALSE, sizeof (NonFinite));
   for (gsize x = 0; x < n; x++) {
-    NonFinite sample = { .at = { x, y, z }, .value = row[x] };
+    NonFinite sample = { .x = x, .value = row[x] };
 
     if (isfinite (row[x]))
       continue;
     row[x] = 0;
-    g_array_append_val (slot->non_finite, sample);
+    g_array_append_val (*found, sample);
   }
-  pthread_mutex_unlock (&s->lock);
+  g_atomic_int_set (&slot->has_non_finite, TRUE);
 }
 
 guint
@@ -235,14 +250,6 @@ nd_fft_slot (const NdFftSamples *s, const gint *slots, guint t)
 {
   return slots[t] == ND_SLOT_BORDER ? s->reach.slots : (guint) slots[t];
 }
-
-typedef struct
-{
-  NdFftSamples *samples;
-  const gint *slots;
-  gsize component;
-  guint filter;
-} Add;
 
 static const NdFftSlot *
 slot_at (const NdFftSamples *s, const gint *slots, guint t, gsize component)
@@ -263,48 +270,9 @@ add_row (NdReal *restrict out, gssize width, gssize first,
     out[first + i] += w[i] != 0 ? (NdReal) w[i] * value : 0;
 }
 
-/* Computes slice @z of the filter's responses to all samples of the window that
- * are not finite. */
-static void
-add_slice (gsize z, guint worker, gpointer data)
-{
-  const Add *add = data;
-  NdFftSamples *s = add->samples;
-  const NdFilter *f = s->job.bank->filters[add->filter];
-  const gsize *size = s->job.shape.size;
-  NdReal *slice = s->responses + z * size[1] * size[0];
-  gint low[ND_AXES], high[ND_AXES];
-  gssize shift[3];
-
-  nd_filter_reach (f, low, high);
-  for (guint a = 0; a < 3; a++)
-    shift[a] = s->reach.low[a] - high[a];
-  memset (slice, 0, size[0] * size[1] * sizeof (NdReal));
-  for (guint t = 0; t < s->reach.slots; t++) {
-    const gdouble *w = s->coefficients[add->filter * s->reach.slots + t];
-    const GArray *found =
-        slot_at (s, add->slots, t, add->component)->non_finite;
-
-    for (guint i = 0; w && i < found->len; i++) {
-      const NonFinite *sample = &g_array_index (found, NonFinite, i);
-      gssize mz = (gssize) z - (gssize) sample->at[2] - shift[2];
-      gssize y = sample->at[1] + shift[1];
-
-      if (mz < 0 || mz >= (gssize) f->size[2])
-        continue;
-      for (gsize my = 0; my < f->size[1]; my++, y++) {
-        if (y >= 0 && y < (gssize) size[1])
-          add_row (slice + y * size[0], size[0], sample->at[0] + shift[0],
-              w + (mz * f->size[1] + my) * f->size[0], f->size[0],
-              sample->value);
-      }
-    }
-  }
-}
-
 NdReal
-nd_fft_level (NdFftSamples *s, const gint *slots, gsize component, guint filter,
-    gboolean *non_finite)
+nd_fft_level (const NdFftSamples *s, const gint *slots, gsize component,
+    guint filter, gboolean *non_finite)
 {
   gdouble level = 0;
 
@@ -314,19 +282,62 @@ nd_fft_level (NdFftSamples *s, const gint *slots, gsize component, guint filter,
     const NdFftSlot *slot = slot_at (s, slots, t, component);
 
     level += s->sums[i] * slot->level;
-    *non_finite |= s->coefficients[i] && slot->non_finite->len > 0;
+    *non_finite |= s->coefficients[i] && slot->has_non_finite;
   }
   return level;
 }
 
-const NdReal *
-nd_fft_non_finite (NdFftSamples *s, const gint *slots, gsize component,
-    guint filter)
+/* The number of samples before padded coordinate @x. */
+static guint
+find_sample (const GArray *samples, gsize x)
 {
-  Add add = {
-    .samples = s, .slots = slots, .component = component, .filter = filter
-  };
+  guint first = 0, end = samples->len;
 
-  nd_parallel_for (s->job.shape.size[2], add_slice, &add);
-  return s->responses;
+  while (first < end) {
+    const guint middle = first + (end - first) / 2;
+
+    if (g_array_index (samples, NonFinite, middle).x < x)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
+void
+nd_fft_add_non_finite (const NdFftSamples *s, const gint *slots,
+    gsize component, guint filter, NdReal *row, gsize n, gsize x, gsize y,
+    gsize z)
+{
+  const NdFilter *f = s->job.bank->filters[filter];
+  gint low[ND_AXES], high[ND_AXES];
+  gsize last[3]; /* padded: that the first coefficient reads */
+
+  nd_filter_reach (f, low, high);
+  for (guint a = 0; a < 3; a++)
+    last[a] = (gsize) (high[a] - s->reach.low[a]) + (gsize[]){ x, y, z }[a];
+  for (guint t = 0; t < s->reach.slots; t++) {
+    const gdouble *w = s->coefficients[filter * s->reach.slots + t];
+    const NdFftSlot *slot = slot_at (s, slots, t, component);
+
+    if (!w || !slot->has_non_finite)
+      continue;
+    for (gsize m = 0; m < f->size[1] * f->size[2]; m++, w += f->size[0]) {
+      const gsize at = (last[2] - m / f->size[1]) * s->pad.size[1] + last[1]
+          - m % f->size[1];
+      const GArray *found = slot->non_finite[at];
+
+      if (!found)
+        continue;
+      for (guint i = find_sample (found, last[0] + 1 - f->size[0]);
+           i < found->len; i++) {
+        const NonFinite *sample = &g_array_index (found, NonFinite, i);
+
+        if (sample->x >= last[0] + n)
+          break;
+        add_row (row, n, (gssize) sample->x - (gssize) last[0], w, f->size[0],
+            sample->value);
+      }
+    }
+  }
 }

@@ -14,15 +14,17 @@
 
 #include "cpu/pad.h"
 
-#include <pthread.h>
-
 G_BEGIN_DECLS
 
 /* One component of a volume in the ring. */
 typedef struct
 {
-  NdReal level;       /* subtracted from the samples */
-  GArray *non_finite; /* samples left out */
+  NdReal level; /* subtracted from the samples */
+
+  /* Samples left out, of each padded row that ever had some: [z][y]. NULL for
+   * integers. */
+  GArray **non_finite;
+  gint has_non_finite;
 } NdFftSlot;
 
 typedef struct
@@ -39,9 +41,8 @@ typedef struct
   gdouble *sums;
   guint n_spectra; /* volumes that are not NULL */
 
-  NdFftSlot *slots;     /* [slot][component] */
-  pthread_mutex_t lock; /* protects the non_finite array in use */
-  NdReal *responses;    /* of nd_fft_non_finite() */
+  NdFftSlot *slots; /* [slot][component] */
+  GArray **rows;    /* NdFftSlot.non_finite of all slots */
 } NdFftSamples;
 
 /* NdFftSamples.n_spectra of the job. */
@@ -65,7 +66,8 @@ NdFftSlot *nd_fft_samples_begin (NdFftSamples *samples, guint slot,
     const NdSamples *volume, gsize component);
 
 /* Writes padded row (y, z), pad.size[0] floats, without the level and without
- * samples that are not finite, which it lists. Several threads may call it. */
+ * samples that are not finite, which it lists. Several threads may call it, for
+ * different rows. */
 void nd_fft_samples_row (NdFftSamples *samples, NdFftSlot *slot,
     const NdSamples *volume, gsize component, gsize y, gsize z, NdReal *row);
 
@@ -75,12 +77,13 @@ guint nd_fft_slot (const NdFftSamples *samples, const gint *slots, guint t);
 
 /* Returns the number to add to all outputs of @filter. Sets whether its window
  * has samples that are not finite. */
-NdReal nd_fft_level (NdFftSamples *samples, const gint *slots, gsize component,
-    guint filter, gboolean *non_finite);
+NdReal nd_fft_level (const NdFftSamples *samples, const gint *slots,
+    gsize component, guint filter, gboolean *non_finite);
 
-/* The responses of @filter to such samples, a dense volume to be added to the
- * outputs. Valid until the next call. */
-const NdReal *nd_fft_non_finite (NdFftSamples *samples, const gint *slots,
-    gsize component, guint filter);
+/* Adds the responses of @filter to such samples to outputs (x, y, z) to
+ * (x + n - 1, y, z). */
+void nd_fft_add_non_finite (const NdFftSamples *samples, const gint *slots,
+    gsize component, guint filter, NdReal *row, gsize n, gsize x, gsize y,
+    gsize z);
 
 G_END_DECLS

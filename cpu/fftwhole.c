@@ -12,7 +12,7 @@
 #include "cpu/cost.h"
 #include "cpu/fft.h"
 #include "cpu/fftsamples.h"
-#include "cpu/kernels.h"
+#include "cpu/output.h"
 #include "cpu/transform.h"
 
 #include <math.h>
@@ -21,6 +21,7 @@
 typedef struct
 {
   NdFftSamples samples;
+  NdOutput output; /* a tile is the whole volume */
   const NdKernels *kernels;
   NdTransform *transform;
   gsize numbers; /* complex numbers of a spectrum */
@@ -100,12 +101,23 @@ whole_destroy (gpointer state)
   Whole *whole = state;
 
   nd_fft_samples_clear (&whole->samples);
+  nd_output_clear (&whole->output);
   g_free (whole->ring);
   g_free (whole->filters);
   g_free (whole->filter_memory);
   if (whole->transform)
     nd_transform_free (whole->transform);
   g_free (whole);
+}
+
+/* If there is one layer, rows are stored as they come. */
+static gsize
+layer_floats (const NdJob *job)
+{
+  const gsize *size = job->shape.size;
+
+  return nd_output_layers (job) > 1 ? nd_size_mul (size[0], size[1], size[2])
+                                    : 0;
 }
 
 static gpointer
@@ -116,7 +128,8 @@ whole_create (const NdJob *job, const NdRingOptions *options, GError **error)
   gsize size[3];
 
   whole->kernels = nd_kernels ();
-  if (!nd_fft_samples_init (s, job, options, error))
+  if (!nd_fft_samples_init (s, job, options, error)
+      || !nd_output_init (&whole->output, job, layer_floats (job), 1, error))
     goto failed;
   transform_sizes (job, &s->reach, size);
   whole->transform = nd_transform_new (size, error);
@@ -150,6 +163,7 @@ whole_bytes (gconstpointer state)
   gsize spectra = s->n_slots * s->job.shape.components + s->n_spectra;
 
   return nd_transform_bytes (whole->transform) + nd_fft_samples_bytes (s)
+      + nd_output_bytes (&whole->output)
       + 2 * whole->numbers * spectra * sizeof (NdReal);
 }
 
@@ -198,10 +212,10 @@ typedef struct
   Whole *whole;
   const gint *slots;
   gsize component;
-  NdReal **filters;
+  guint filter;
+  NdReal **filters; /* of that filter */
   NdReal level;
-  const NdReal *added; /* responses to non-finite samples, or NULL */
-  NdStore store;
+  gboolean non_finite; /* the window has such samples */
 } Respond;
 
 static void
@@ -224,19 +238,22 @@ load_products (gsize first, gsize n, NdReal *numbers, gpointer data)
 static void
 take_row (gsize y, gsize z, NdReal *row, gpointer data)
 {
-  Respond *respond = data;
-  const NdFftSamples *s = &respond->whole->samples;
-  const gsize *size = s->job.shape.size;
+  const Respond *respond = data;
+  const Whole *whole = respond->whole;
+  const gsize *size = whole->samples.job.shape.size;
 
   for (gsize x = 0; x < size[0]; x++)
     row[x] += respond->level;
-  if (respond->added) {
-    const NdReal *added = respond->added + (z * size[1] + y) * size[0];
-
-    for (gsize x = 0; x < size[0]; x++)
-      row[x] += added[x];
-  }
-  nd_store_responses (row, size[0], 0, y, z, &respond->store);
+  if (respond->non_finite)
+    nd_fft_add_non_finite (&whole->samples, respond->slots, respond->component,
+        respond->filter, row, size[0], 0, y, z);
+  if (whole->output.floats > 0)
+    row = memcpy (nd_output_layer (&whole->output, 0, respond->filter,
+                      respond->component)
+            + (z * size[1] + y) * size[0],
+        row, size[0] * sizeof (NdReal));
+  nd_output_row (&whole->output, respond->filter, respond->component, row,
+      size[0], 0, y, z);
 }
 
 static void
@@ -244,25 +261,20 @@ whole_respond (gpointer state, const gint *slots, const NdScale *scale,
     const NdSamples *out)
 {
   Whole *whole = state;
-  NdFftSamples *s = &whole->samples;
-  const NdShape *shape = &s->job.shape;
+  const NdFftSamples *s = &whole->samples;
+  const gsize group = whole->output.group;
   Respond respond = { .whole = whole, .slots = slots };
 
-  respond.store = (NdStore){ .kernels = whole->kernels,
-    .scale = scale,
-    .out = out,
-    .type = s->job.out_type };
-  for (gsize c = 0; c < shape->components; c++) {
-    respond.component = c;
-    for (guint k = 0; k < s->job.bank->n_filters; k++) {
-      gboolean non_finite;
-
-      respond.filters = whole->filters + k * s->reach.slots;
-      respond.level = nd_fft_level (s, slots, c, k, &non_finite);
-      respond.added = non_finite ? nd_fft_non_finite (s, slots, c, k) : NULL;
-      respond.store.plane =
-          k * out->response + c * nd_sample_size (s->job.out_type);
-      nd_transform_inverse (whole->transform, shape->size, load_products,
+  whole->output.scale = scale;
+  whole->output.out = out;
+  for (gsize first = 0; first < s->job.shape.components; first += group) {
+    for (gsize i = 0; i < s->job.bank->n_filters * group; i++) {
+      respond.component = first + i % group;
+      respond.filter = i / group;
+      respond.filters = whole->filters + respond.filter * s->reach.slots;
+      respond.level = nd_fft_level (s, slots, respond.component, respond.filter,
+          &respond.non_finite);
+      nd_transform_inverse (whole->transform, s->job.shape.size, load_products,
           take_row, &respond);
     }
   }

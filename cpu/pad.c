@@ -90,19 +90,6 @@ nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
   }
 }
 
-void
-nd_store_responses (const NdReal *responses, gsize n, gsize x, gsize y, gsize z,
-    gpointer data)
-{
-  const NdStore *store = data;
-  const NdSamples *out = store->out;
-
-  store->kernels->store (responses, n, store->scale, store->type,
-      out->data + store->plane + x * out->sample + y * out->row
-          + z * out->slice,
-      out->sample);
-}
-
 NdReal *
 nd_floats_new (gsize n, GError **error)
 {

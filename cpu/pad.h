@@ -1,5 +1,4 @@
-/* Conversion of samples of any type to padded floats, with the border written,
- * and of responses to samples of any type.
+/* Conversion of samples of any type to padded floats, with the border written.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -32,20 +31,6 @@ void nd_pad_clear (NdPad *pad);
  * @volume NULL is the border volume. */
 void nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
     gsize z, NdReal *row);
-
-/* The data of nd_store_responses(). */
-typedef struct
-{
-  const NdKernels *kernels;
-  const NdScale *scale;
-  const NdSamples *out;
-  NdSampleType type;
-  gsize plane; /* byte offset of the response and component in @out */
-} NdStore;
-
-/* An NdRowFunc that writes responses to the output. */
-void nd_store_responses (const NdReal *responses, gsize n, gsize x, gsize y,
-    gsize z, gpointer store);
 
 /* Zeroed memory for @n floats, to be freed with g_free(). NULL with
  * ND_ERROR_MEMORY if there is not enough memory. Pass G_MAXSIZE if @n

@@ -1,7 +1,7 @@
 /* Method `reference`: the definition of the convolution in plain loops and
  * double precision or, for jobs in double precision, in long double. Tests
  * compare every other method with it; they share no code with it except the
- * border rule.
+ * border rule and the combination of responses.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -9,6 +9,7 @@
 #include "cpu/method.h"
 
 #include "core/memory.h"
+#include "cpu/output.h"
 #include "cpu/pad.h"
 
 #include <math.h>
@@ -18,6 +19,7 @@ typedef struct
 {
   NdJob job;
   NdReach reach;
+  NdOutput output; /* of responses that are combined: of whole volumes */
   gsize samples;   /* of one volume */
   NdReal *volumes; /* float32 holds samples of up to 24 bits exactly */
 } Reference;
@@ -88,6 +90,16 @@ reference_cost (const NdJob *job, const NdRingOptions *options, GError **error)
   return cost * job->shape.components;
 }
 
+static void
+reference_destroy (gpointer state)
+{
+  Reference *ref = state;
+
+  nd_output_clear (&ref->output);
+  g_free (ref->volumes);
+  g_free (ref);
+}
+
 static gpointer
 reference_create (const NdJob *job, const NdRingOptions *options,
     GError **error)
@@ -101,18 +113,12 @@ reference_create (const NdJob *job, const NdRingOptions *options,
   ref->volumes =
       nd_floats_new (nd_size_mul (ref->samples, ref->reach.slots + 1, 1),
           error);
-  if (!ref->volumes)
-    g_clear_pointer (&ref, g_free);
+  if (!ref->volumes
+      || (nd_job_combines (job)
+          && !nd_output_init (&ref->output, job,
+              ref->samples / job->shape.components, 1, error)))
+    g_clear_pointer (&ref, reference_destroy);
   return ref;
-}
-
-static void
-reference_destroy (gpointer state)
-{
-  Reference *ref = state;
-
-  g_free (ref->volumes);
-  g_free (ref);
 }
 
 static gsize
@@ -120,7 +126,8 @@ reference_bytes (gconstpointer state)
 {
   const Reference *ref = state;
 
-  return ref->samples * (ref->reach.slots + 1) * sizeof (NdReal);
+  return ref->samples * (ref->reach.slots + 1) * sizeof (NdReal)
+      + nd_output_bytes (&ref->output);
 }
 
 static void
@@ -191,13 +198,43 @@ response (const Reference *ref, const NdFilter *f, const gint *slots, gsize c,
 }
 
 static void
+combine (Reference *ref, const gint *slots, const NdScale *scale,
+    const NdSamples *out)
+{
+  const gsize *size = ref->job.shape.size, group = ref->output.group;
+
+  ref->output.scale = scale;
+  ref->output.out = out;
+  for (gsize i = 0; i < ref->job.bank->n_filters * ref->job.shape.components;
+       i++) {
+    const gsize of_group = ref->job.bank->n_filters * group;
+    const guint k = i % of_group / group;
+    const gsize c = i / of_group * group + i % group;
+    NdReal *row = nd_output_layer (&ref->output, 0, k, c);
+
+    for (gsize z = 0; z < size[2]; z++) {
+      for (gsize y = 0; y < size[1]; y++, row += size[0]) {
+        for (gsize x = 0; x < size[0]; x++)
+          row[x] = (gdouble) response (ref, ref->job.bank->filters[k], slots, c,
+              x, y, z);
+        nd_output_row (&ref->output, k, c, row, size[0], 0, y, z);
+      }
+    }
+  }
+}
+
+static void
 reference_respond (gpointer state, const gint *slots, const NdScale *scale,
     const NdSamples *out)
 {
-  const Reference *ref = state;
+  Reference *ref = state;
   const NdShape *shape = &ref->job.shape;
   gsize bytes = nd_sample_size (ref->job.out_type);
 
+  if (nd_job_combines (&ref->job)) {
+    combine (ref, slots, scale, out);
+    return;
+  }
   for (guint k = 0; k < ref->job.bank->n_filters; k++)
     for (gsize c = 0; c < shape->components; c++)
       for (gsize z = 0; z < shape->size[2]; z++)

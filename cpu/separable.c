@@ -66,6 +66,7 @@ separable_destroy (gpointer state)
   g_free (s->volumes);
   g_free (s->table);
   g_free (s->memory);
+  nd_output_clear (&s->output);
   nd_pad_clear (&s->pad);
   g_free (s);
 }
@@ -222,7 +223,9 @@ separable_create (const NdJob *job, const NdRingOptions *options,
     separable_destroy (s);
     return NULL;
   }
-  if (!make_memory (s, options->border_volumes, error)) {
+  if (!nd_output_init (&s->output, job, ND_BLOCK_ROWS * ND_SEPARABLE_COLUMNS,
+          nd_threads (), error)
+      || !make_memory (s, options->border_volumes, error)) {
     separable_destroy (s);
     return NULL;
   }
@@ -234,7 +237,8 @@ separable_create (const NdJob *job, const NdRingOptions *options,
     make_border (s, &s->filters[k]);
     make_lines (s, &s->filters[k]);
   }
-  s->volumes = g_new (const NdReal *, s->reach.slots);
+  s->volumes =
+      g_new (const NdReal *, s->output.group *n_filters * s->reach.slots);
   return s;
 }
 
@@ -243,7 +247,7 @@ separable_bytes (gconstpointer state)
 {
   const NdSeparable *s = state;
 
-  return s->total * sizeof (NdReal);
+  return s->total * sizeof (NdReal) + nd_output_bytes (&s->output);
 }
 
 static NdReal *
@@ -273,44 +277,57 @@ separable_push (gpointer state, guint slot, const NdSamples *volume)
       nd_separable_first (s, &s->filters[k], volume, c, between);
       if (s->has_ring)
         nd_separable_last (s, &s->filters[k], between,
-            ring_volume (s, slot, c, k), NULL);
+            ring_volume (s, slot, c, k));
     }
   }
 }
 
+/* Finds the volumes that the response of filter @k for component @c of the
+ * group from @first on is summed from. */
 static void
-weigh_volumes (const NdSeparable *s, const gint *slots, gsize c, guint k,
-    NdStore *store)
+find_volumes (const NdSeparable *s, const gint *slots, gsize first, gsize c,
+    guint k)
 {
   const NdPass *pass = &s->filters[k].pass[ND_AXIS_T];
+  const NdReal **volumes = nd_separable_volumes (s, k, c);
 
+  if (!s->has_ring) {
+    volumes[0] = between_of (s, first + c, k);
+    return;
+  }
   for (guint t = 0; t < pass->taps.n; t++) {
     const guint at = pass->offsets ? pass->offsets[t] : t;
     const gint slot = slots[pass->low - s->reach.low[ND_AXIS_T] + (gint) at];
 
-    s->volumes[t] = ring_volume (s,
-        slot == ND_SLOT_BORDER ? s->reach.slots : (guint) slot, c, k);
+    volumes[t] = ring_volume (s,
+        slot == ND_SLOT_BORDER ? s->reach.slots : (guint) slot, first + c, k);
   }
-  nd_separable_weigh (s, &pass->taps, store);
 }
 
+/* Responses that are not combined are computed one by one, so that the lines
+ * that the last pass reads again stay in the L1 cache. */
 static void
 separable_respond (gpointer state, const gint *slots, const NdScale *scale,
     const NdSamples *out)
 {
-  const NdSeparable *s = state;
-  NdStore store = {
-    .kernels = s->kernels, .scale = scale, .out = out, .type = s->job.out_type
-  };
+  NdSeparable *s = state;
+  const gsize group = s->output.group;
+  const guint n_filters = s->job.bank->n_filters;
 
-  for (gsize c = 0; c < s->job.shape.components; c++) {
-    for (guint k = 0; k < s->job.bank->n_filters; k++) {
-      store.plane = k * out->response + c * nd_sample_size (s->job.out_type);
+  s->output.scale = scale;
+  s->output.out = out;
+  for (gsize first = 0; first < s->job.shape.components; first += group) {
+    NdSeparableRange range = { .component = first,
+      .n = s->output.layers > 1 ? n_filters : 1 };
+
+    for (guint k = 0; k < n_filters; k++)
+      for (gsize c = 0; c < group; c++)
+        find_volumes (s, slots, first, c, k);
+    for (; range.filter < n_filters; range.filter += range.n) {
       if (s->has_ring)
-        weigh_volumes (s, slots, c, k, &store);
+        nd_separable_weigh (s, &range);
       else
-        nd_separable_last (s, &s->filters[k], between_of (s, c, k), NULL,
-            &store);
+        nd_separable_respond (s, &range);
     }
   }
 }

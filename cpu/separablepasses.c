@@ -106,56 +106,90 @@ nd_separable_first (const NdSeparable *s, const NdSeparableFilter *filter,
   nd_parallel_for (push.tiles * s->job.shape.size[2], push_task, &push);
 }
 
-/* The last pass, to @sums or to @store. */
+/* The last pass, to @sums or to the output. */
 typedef struct
 {
   const NdSeparable *s;
-  const NdSeparableFilter *filter;
+  const NdSeparableFilter *filter; /* of @sums */
   const NdReal *in;
   NdReal *sums;
-  NdStore *store;
+  const NdSeparableRange *range;
   gsize n, across;         /* outputs along the axis, and rows across it */
   gsize stride, next;      /* of the lines along the axis, and across it */
   gsize n_outputs, n_rows; /* of a task */
   gsize tasks;             /* along the axis */
 } Last;
 
+/* Sums ND_BLOCK_ROWS lines of @n columns of @in. */
 static void
-last_block (const Last *last, guint worker, gsize at, gsize row, gsize x,
-    gsize n)
+sum_block (const Last *last, const NdSeparableFilter *f, const NdReal *in,
+    guint worker, gsize at, gsize row, gsize x, gsize n,
+    NdReal *const out[ND_BLOCK_ROWS])
 {
   const NdSeparable *s = last->s;
-  const NdSeparableFilter *f = last->filter;
   const NdTaps *taps = &f->pass[s->last].taps;
   const NdReal **lines = nd_separable_table (s, worker);
-  NdReal sums[ND_BLOCK_ROWS][ND_SEPARABLE_COLUMNS]
-      __attribute__ ((aligned (ND_SEPARABLE_LINE)));
-  NdReal *out[ND_BLOCK_ROWS];
 
+  in += row * last->next + x;
   for (guint i = 0; i < taps->span + ND_BLOCK_ROWS - 1; i++) {
     const gssize line = f->lines[at + i];
 
-    lines[i] = line < 0 ? f->border
-                        : last->in + line * last->stride + row * last->next + x;
+    lines[i] = line < 0 ? f->border : in + line * last->stride;
   }
-  for (guint r = 0; r < ND_BLOCK_ROWS; r++)
-    out[r] = last->sums && at + r < last->n
-        ? last->sums + (at + r) * last->stride + row * last->next + x
-        : sums[r];
   for (guint r = 0; r < ND_BLOCK_ROWS; r++) {
     const gssize line = f->lines[at + taps->span + ND_BLOCK_ROWS - 1 + r];
-    const NdReal *p = last->in + line * last->stride + row * last->next + x;
+    const NdReal *p = in + line * last->stride;
 
     for (gsize i = 0; line >= 0 && i < n; i += ND_SEPARABLE_LINE_FLOATS)
       __builtin_prefetch (p + i);
   }
   s->kernels->sum_lines (taps, lines, n, out);
-  for (guint r = 0; last->store && r < ND_BLOCK_ROWS && at + r < last->n; r++) {
-    const gboolean is_y = s->last == ND_AXIS_Y;
+}
 
-    nd_store_responses (sums[r], n, x, is_y ? at + r : row, is_y ? row : at + r,
-        last->store);
-  }
+static void
+last_block (const Last *last, guint worker, gsize at, gsize row, gsize x,
+    gsize n)
+{
+  NdReal spare[ND_SEPARABLE_COLUMNS]
+      __attribute__ ((aligned (ND_SEPARABLE_LINE)));
+  NdReal *out[ND_BLOCK_ROWS];
+
+  for (guint r = 0; r < ND_BLOCK_ROWS; r++)
+    out[r] = at + r < last->n
+        ? last->sums + (at + r) * last->stride + row * last->next + x
+        : spare;
+  sum_block (last, last->filter, last->in, worker, at, row, x, n, out);
+}
+
+/* One response, for component @c of the group. */
+static void
+respond_filter (const Last *last, guint worker, guint k, gsize c, gsize at,
+    gsize row, gsize x, gsize n)
+{
+  const NdSeparable *s = last->s;
+  const gboolean is_y = s->last == ND_AXIS_Y;
+  const gsize component = last->range->component + c;
+  NdReal *sums = nd_output_layer (&s->output, worker, k, component);
+  NdReal *out[ND_BLOCK_ROWS];
+
+  for (guint r = 0; r < ND_BLOCK_ROWS; r++)
+    out[r] = sums + r * ND_SEPARABLE_COLUMNS;
+  sum_block (last, &s->filters[k], nd_separable_volumes (s, k, c)[0], worker,
+      at, row, x, n, out);
+  for (guint r = 0; r < ND_BLOCK_ROWS && at + r < last->n; r++)
+    nd_output_row (&s->output, k, component, out[r], n, x, is_y ? at + r : row,
+        is_y ? row : at + r);
+}
+
+static void
+respond_block (const Last *last, guint worker, gsize at, gsize row, gsize x,
+    gsize n)
+{
+  const NdSeparableRange *range = last->range;
+
+  for (guint k = range->filter; k < range->filter + range->n; k++)
+    for (gsize c = 0; c < last->s->output.group; c++)
+      respond_filter (last, worker, k, c, at, row, x, n);
 }
 
 static void
@@ -171,73 +205,94 @@ last_task (gsize index, guint worker, gpointer data)
   for (gsize x = 0; x < width; x += ND_SEPARABLE_COLUMNS)
     for (gsize r = row; r < row_end; r++)
       for (gsize at = first; at < end; at += ND_BLOCK_ROWS)
-        last_block (last, worker, at, r, x,
+        (last->sums ? last_block : respond_block) (last, worker, at, r, x,
             MIN (width - x, ND_SEPARABLE_COLUMNS));
+}
+
+static void
+run_last (Last *last)
+{
+  const NdSeparable *s = last->s;
+  const gboolean is_y = s->last == ND_AXIS_Y;
+  const gsize *size = s->job.shape.size;
+  gsize rows;
+
+  last->n = size[s->last];
+  last->across = size[is_y ? ND_AXIS_Z : ND_AXIS_Y];
+  last->stride = is_y ? s->row : s->slice;
+  last->next = is_y ? s->slice : s->row;
+  last->n_outputs = TASK_OUTPUTS;
+  last->n_rows = is_y ? 1 : TASK_ROWS;
+  rows = (last->across + last->n_rows - 1) / last->n_rows;
+  if (rows >= 4 * nd_threads ())
+    last->n_outputs = last->n;
+  last->tasks = (last->n + last->n_outputs - 1) / last->n_outputs;
+  nd_parallel_for (rows * last->tasks, last_task, last);
 }
 
 void
 nd_separable_last (const NdSeparable *s, const NdSeparableFilter *filter,
-    const NdReal *in, NdReal *sums, NdStore *store)
+    const NdReal *in, NdReal *sums)
 {
-  const gboolean is_y = s->last == ND_AXIS_Y;
-  const gsize *size = s->job.shape.size;
-  Last last = { .s = s,
-    .filter = filter,
-    .in = in,
-    .sums = sums,
-    .store = store,
-    .n = size[s->last],
-    .across = size[is_y ? ND_AXIS_Z : ND_AXIS_Y],
-    .stride = is_y ? s->row : s->slice,
-    .next = is_y ? s->slice : s->row,
-    .n_outputs = TASK_OUTPUTS,
-    .n_rows = is_y ? 1 : TASK_ROWS };
-  const gsize rows = (last.across + last.n_rows - 1) / last.n_rows;
+  Last last = { .s = s, .filter = filter, .in = in, .sums = sums };
 
-  if (rows >= 4 * nd_threads ())
-    last.n_outputs = last.n;
-  last.tasks = (last.n + last.n_outputs - 1) / last.n_outputs;
-  nd_parallel_for (rows * last.tasks, last_task, &last);
+  run_last (&last);
+}
+
+void
+nd_separable_respond (const NdSeparable *s, const NdSeparableRange *range)
+{
+  Last last = { .s = s, .range = range };
+
+  run_last (&last);
 }
 
 /* The weighted sum of the volumes of the ring. */
 typedef struct
 {
   const NdSeparable *s;
-  const NdTaps *taps;
-  NdStore *store;
+  const NdSeparableRange *range;
 } Weigh;
+
+/* One response, for component @c of the group. */
+static void
+weigh_filter (const Weigh *weigh, guint worker, guint k, gsize c, gsize x,
+    gsize y, gsize z)
+{
+  const NdSeparable *s = weigh->s;
+  const gsize component = weigh->range->component + c;
+  const gsize n = MIN (s->job.shape.size[0] - x, ND_SEPARABLE_COLUMNS);
+  const NdTaps *taps = &s->filters[k].pass[ND_AXIS_T].taps;
+  const NdReal **volumes = nd_separable_volumes (s, k, c);
+  const NdReal **rows = nd_separable_table (s, worker);
+  NdReal *sums = nd_output_layer (&s->output, worker, k, component);
+
+  for (guint t = 0; t < taps->n; t++)
+    rows[t] = volumes[t] + z * s->slice + y * s->row + x;
+  s->kernels->sum_rows (taps, rows, n, sums);
+  nd_output_row (&s->output, k, component, sums, n, x, y, z);
+}
 
 static void
 weigh_task (gsize index, guint worker, gpointer data)
 {
   const Weigh *weigh = data;
-  const NdSeparable *s = weigh->s;
-  const gsize *size = s->job.shape.size;
+  const NdSeparableRange *range = weigh->range;
+  const gsize *size = weigh->s->job.shape.size;
   const gsize end = MIN ((index + 1) * TASK_ROWS, size[1] * size[2]);
-  const NdReal **rows = nd_separable_table (s, worker);
-  NdReal sums[ND_SEPARABLE_COLUMNS]
-      __attribute__ ((aligned (ND_SEPARABLE_LINE)));
 
-  for (gsize i = index * TASK_ROWS; i < end; i++) {
-    const gsize y = i % size[1], z = i / size[1];
-
-    for (gsize x = 0; x < size[0]; x += ND_SEPARABLE_COLUMNS) {
-      const gsize n = MIN (size[0] - x, ND_SEPARABLE_COLUMNS);
-
-      for (guint t = 0; t < weigh->taps->n; t++)
-        rows[t] = s->volumes[t] + z * s->slice + y * s->row + x;
-      s->kernels->sum_rows (weigh->taps, rows, n, sums);
-      nd_store_responses (sums, n, x, y, z, weigh->store);
-    }
-  }
+  for (gsize i = index * TASK_ROWS; i < end; i++)
+    for (gsize x = 0; x < size[0]; x += ND_SEPARABLE_COLUMNS)
+      for (guint k = range->filter; k < range->filter + range->n; k++)
+        for (gsize c = 0; c < weigh->s->output.group; c++)
+          weigh_filter (weigh, worker, k, c, x, i % size[1], i / size[1]);
 }
 
 void
-nd_separable_weigh (const NdSeparable *s, const NdTaps *taps, NdStore *store)
+nd_separable_weigh (const NdSeparable *s, const NdSeparableRange *range)
 {
   const gsize rows = s->job.shape.size[1] * s->job.shape.size[2];
-  Weigh weigh = { .s = s, .taps = taps, .store = store };
+  Weigh weigh = { .s = s, .range = range };
 
   nd_parallel_for ((rows + TASK_ROWS - 1) / TASK_ROWS, weigh_task, &weigh);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cpu/method.h"
+#include "cpu/output.h"
 #include "cpu/pad.h"
 #include "cpu/pass.h"
 
@@ -47,7 +48,8 @@ typedef struct
   NdReal *scratch; /* of each worker: a padded row, and rows of a tile */
   const NdReal **table; /* n_lines of each worker */
   NdSeparableFilter *filters;
-  const NdReal **volumes; /* scratch of respond */
+  const NdReal **volumes; /* of respond: [filter][component of a group][t] */
+  NdOutput output;
 } NdSeparable;
 
 static inline NdReal *
@@ -62,16 +64,34 @@ nd_separable_table (const NdSeparable *s, guint worker)
   return s->table + (gsize) worker * s->n_lines;
 }
 
+static inline const NdReal **
+nd_separable_volumes (const NdSeparable *s, guint filter, gsize c)
+{
+  return s->volumes + (filter * s->output.group + c) * s->reach.slots;
+}
+
 /* All passes before the last one, for component @c of @volume. */
 void nd_separable_first (const NdSeparable *s, const NdSeparableFilter *filter,
     const NdSamples *volume, gsize c, NdReal *out);
 
-/* The last pass over a volume, to @sums or to @store. */
+/* The last pass over a volume. */
 void nd_separable_last (const NdSeparable *s, const NdSeparableFilter *filter,
-    const NdReal *in, NdReal *sums, NdStore *store);
+    const NdReal *in, NdReal *sums);
 
-/* The sum of s->volumes with the weights of @taps. */
-void nd_separable_weigh (const NdSeparable *s, const NdTaps *taps,
-    NdStore *store);
+/* Responses that are computed together: of @n filters from @filter on, for the
+ * components of a group (cpu/output.h) from @component on. */
+typedef struct
+{
+  gsize component;
+  guint filter, n;
+} NdSeparableRange;
+
+/* Computes them by the last pass over s->volumes[filter][component of the
+ * group][0]. */
+void nd_separable_respond (const NdSeparable *s, const NdSeparableRange *range);
+
+/* Computes them by the sum over time of s->volumes[filter][component of the
+ * group]. */
+void nd_separable_weigh (const NdSeparable *s, const NdSeparableRange *range);
 
 G_END_DECLS

@@ -14,6 +14,9 @@
  * 3 and 4 vectors fill them. */
 #define PIECE 768
 
+/* Rows of a piece start on cache lines. */
+#define ROW_FLOATS 16
+
 /* The taps of a sum; the error of a longer one would be larger. */
 #define SUM_TAPS 128
 
@@ -170,82 +173,22 @@ nd_stencil_split (NdStencil *stencil, guint t)
   end_sums (stencil);
 }
 
-typedef struct
-{
-  const NdStencil *stencil;
-  const NdPlane *planes;
-  guint n_planes;
-  const NdReal *const *volumes;
-  const gsize *size;
-  gsize tasks_per_slice;
-  gsize row;         /* the floats of a row of whole vectors */
-  NdReal *begin;     /* sums to write, or NULL */
-  const NdReal *add; /* sums to add, or NULL */
-  gsize y, z;        /* of the first output */
-  NdRowFunc func;
-  gpointer data;
-} Run;
-
 /* The sums of a volume are in rows of whole vectors. The rows of a slice are
  * whole groups of ND_BLOCK_ROWS. */
 static gsize
-begun_at (const Run *run, gsize x, gsize y, gsize z)
-{
-  const gsize groups = (run->size[1] + ND_BLOCK_ROWS - 1) / ND_BLOCK_ROWS;
-
-  return (z * groups * ND_BLOCK_ROWS + y) * run->row + x;
-}
-
-/* Computes @n columns of ND_BLOCK_ROWS rows from column @x on. */
-static void
-run_piece (const Run *run, gsize x, gsize n, gsize y, gsize z, gsize y_end)
-{
-  NdReal sums[ND_BLOCK_ROWS * PIECE] __attribute__ ((aligned (64)));
-  const NdStrides *strides = &run->stencil->strides;
-  const gsize at = begun_at (run, x, y, z);
-  NdReal *out = run->begin ? run->begin + at : sums;
-
-  run->stencil->kernels->sum_piece (run->planes, run->n_planes, run->volumes,
-      z * strides->slice + y * strides->row + x, strides->row,
-      run->add ? run->add + at : NULL, run->row, out,
-      run->begin ? run->row : PIECE, n);
-  for (gsize r = 0; run->func && r < ND_BLOCK_ROWS && y + r < y_end; r++)
-    run->func (sums + r * PIECE, n, x, run->y + y + r, run->z + z, run->data);
-}
-
-static void
-run_rows (const Run *run, gsize y, gsize y_end, gsize z)
-{
-  for (; y < y_end; y += ND_BLOCK_ROWS) {
-    for (gsize x = 0; x < run->size[0]; x += PIECE)
-      run_piece (run, x, MIN (run->size[0] - x, PIECE), y, z, y_end);
-  }
-}
-
-static void
-run_task (gsize index, guint worker, gpointer data)
-{
-  const Run *run = data;
-  gsize z = index / run->tasks_per_slice;
-  gsize y = index % run->tasks_per_slice * ROWS_PER_TASK;
-
-  run_rows (run, y, MIN (y + ROWS_PER_TASK, run->size[1]), z);
-}
-
-static gsize
-vector_row (const NdStencil *stencil, const gsize size[3])
+begun_row (const NdStencil *stencil, const gsize size[3])
 {
   const gsize vector = stencil->kernels->vector;
 
   return (size[0] + vector - 1) / vector * vector;
 }
 
-static void
-run_all (Run *run)
+static gsize
+begun_at (const gsize size[3], gsize row, gsize x, gsize y, gsize z)
 {
-  run->row = vector_row (run->stencil, run->size);
-  run->tasks_per_slice = (run->size[1] + ROWS_PER_TASK - 1) / ROWS_PER_TASK;
-  nd_parallel_for (run->tasks_per_slice * run->size[2], run_task, run);
+  const gsize groups = (size[1] + ND_BLOCK_ROWS - 1) / ND_BLOCK_ROWS;
+
+  return (z * groups * ND_BLOCK_ROWS + y) * row + x;
 }
 
 gsize
@@ -254,56 +197,139 @@ nd_stencil_begun_floats (const NdStencil *stencil, const gsize size[3])
   const gsize groups = (size[1] + ND_BLOCK_ROWS - 1) / ND_BLOCK_ROWS;
 
   return stencil->n_early == 0 ? 0
-                               : nd_size_mul (vector_row (stencil, size),
+                               : nd_size_mul (begun_row (stencil, size),
                                      groups * ND_BLOCK_ROWS, size[2]);
+}
+
+typedef struct
+{
+  const NdStencil *stencil;
+  const NdReal *const *volumes;
+  const gsize *size;
+  gsize tasks_per_slice;
+  NdReal *begun;
+} Begin;
+
+static void
+begin_task (gsize index, guint worker, gpointer data)
+{
+  const Begin *begin = data;
+  const NdStencil *stencil = begin->stencil;
+  const NdStrides *strides = &stencil->strides;
+  const gsize *size = begin->size, row = begun_row (stencil, size);
+  const gsize z = index / begin->tasks_per_slice;
+  const gsize first = index % begin->tasks_per_slice * ROWS_PER_TASK;
+  const gsize end = MIN (first + ROWS_PER_TASK, size[1]);
+
+  for (gsize y = first; y < end; y += ND_BLOCK_ROWS)
+    stencil->kernels->sum_piece (stencil->planes, stencil->n_early,
+        begin->volumes, z * strides->slice + y * strides->row, strides->row,
+        NULL, 0, begin->begun + begun_at (size, row, 0, y, z), row, size[0]);
 }
 
 void
 nd_stencil_begin (const NdStencil *stencil, const NdReal *const *volumes,
     const gsize size[3], NdReal *begun)
 {
-  Run run = { .stencil = stencil,
-    .planes = stencil->planes,
-    .n_planes = stencil->n_early,
+  Begin begin = { .stencil = stencil,
     .volumes = volumes,
     .size = size,
-    .begin = begun };
+    .tasks_per_slice = (size[1] + ROWS_PER_TASK - 1) / ROWS_PER_TASK,
+    .begun = begun };
 
-  if (run.n_planes > 0)
-    run_all (&run);
+  if (stencil->n_early > 0)
+    nd_parallel_for (begin.tasks_per_slice * size[2], begin_task, &begin);
 }
 
-void
-nd_stencil_run (const NdStencil *stencil, const NdReal *const *volumes,
-    const gsize size[3], const NdReal *begun, NdRowFunc func, gpointer data)
+typedef struct
 {
-  const guint first = begun ? stencil->n_early : 0;
-  Run run = { .stencil = stencil,
-    .planes = stencil->planes + first,
-    .n_planes = stencil->n_planes - first,
-    .volumes = volumes,
-    .size = size,
-    .add = begun,
-    .func = func,
-    .data = data };
+  const NdStencilBank *bank;
+  const gsize *size;
+  gsize tasks_per_slice;
+  gsize y, z; /* of the first output */
+} Run;
 
-  run_all (&run);
+static gsize
+layer_row (gsize width)
+{
+  return (MIN (width, PIECE) + ROW_FLOATS - 1) / ROW_FLOATS * ROW_FLOATS;
+}
+
+gsize
+nd_stencil_layer_floats (gsize width)
+{
+  return ND_BLOCK_ROWS * layer_row (width);
+}
+
+/* Computes @n columns of ND_BLOCK_ROWS rows from column @x on, for one filter
+ * and component @c of the group. */
+static void
+run_filter (const Run *run, guint worker, guint k, gsize c, gsize x, gsize n,
+    gsize y, gsize z, gsize y_end)
+{
+  const NdStencilBank *bank = run->bank;
+  const NdOutput *output = bank->output;
+  const NdStencil *stencil = bank->stencils + k;
+  const NdStrides *strides = &stencil->strides;
+  const NdReal *begun =
+      bank->begun ? bank->begun[c * output->job.bank->n_filters + k] : NULL;
+  const guint first = begun ? stencil->n_early : 0;
+  const gsize row = layer_row (run->size[0]);
+  const gsize early_row = begun_row (stencil, run->size);
+  NdReal *sums = nd_output_layer (output, worker, k, bank->component + c);
+
+  stencil->kernels->sum_piece (stencil->planes + first,
+      stencil->n_planes - first, bank->volumes + c * bank->n_volumes,
+      z * strides->slice + y * strides->row + x, strides->row,
+      begun ? begun + begun_at (run->size, early_row, x, y, z) : NULL,
+      early_row, sums, row, n);
+  for (gsize r = 0; r < ND_BLOCK_ROWS && y + r < y_end; r++)
+    nd_output_row (output, k, bank->component + c, sums + r * row, n, x,
+        run->y + y + r, run->z + z);
+}
+
+static void
+run_rows (const Run *run, guint worker, gsize y, gsize y_end, gsize z)
+{
+  const NdOutput *output = run->bank->output;
+
+  for (; y < y_end; y += ND_BLOCK_ROWS) {
+    for (gsize x = 0; x < run->size[0]; x += PIECE) {
+      const gsize n = MIN (run->size[0] - x, PIECE);
+
+      for (guint k = 0; k < output->job.bank->n_filters; k++)
+        for (gsize c = 0; c < output->group; c++)
+          run_filter (run, worker, k, c, x, n, y, z, y_end);
+    }
+  }
+}
+
+static void
+run_task (gsize index, guint worker, gpointer data)
+{
+  const Run *run = data;
+  const gsize z = index / run->tasks_per_slice;
+  const gsize y = index % run->tasks_per_slice * ROWS_PER_TASK;
+
+  run_rows (run, worker, y, MIN (y + ROWS_PER_TASK, run->size[1]), z);
 }
 
 void
-nd_stencil_rows (const NdStencil *stencil, const NdReal *rows, gsize width,
-    gsize n, gsize y, gsize z, NdRowFunc func, gpointer data)
+nd_stencil_run (const NdStencilBank *bank, const gsize size[3])
+{
+  Run run = { .bank = bank,
+    .size = size,
+    .tasks_per_slice = (size[1] + ROWS_PER_TASK - 1) / ROWS_PER_TASK };
+
+  nd_parallel_for (run.tasks_per_slice * size[2], run_task, &run);
+}
+
+void
+nd_stencil_rows (const NdStencilBank *bank, guint worker, gsize width, gsize n,
+    gsize y, gsize z)
 {
   const gsize size[3] = { width, n, 1 };
-  const Run run = { .stencil = stencil,
-    .planes = stencil->planes,
-    .n_planes = stencil->n_planes,
-    .volumes = &rows,
-    .size = size,
-    .y = y,
-    .z = z,
-    .func = func,
-    .data = data };
+  const Run run = { .bank = bank, .size = size, .y = y, .z = z };
 
-  run_rows (&run, 0, n, 0);
+  run_rows (&run, worker, 0, n, 0);
 }

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "cpu/kernels.h"
+#include "cpu/output.h"
 #include "filters/filter.h"
 
 G_BEGIN_DECLS
@@ -48,10 +48,6 @@ void nd_stencil_clear (NdStencil *stencil);
 /* The number of floats after the last padded sample that blocks may read. */
 gsize nd_stencil_slack (const NdStrides *strides);
 
-/* Receives n responses for outputs (x, y, z) to (x + n - 1, y, z). */
-typedef void (*NdRowFunc) (const NdReal *responses, gsize n, gsize x, gsize y,
-    gsize z, gpointer data);
-
 /* Lets nd_stencil_begin() compute the sums over the volumes before volumes[@t],
  * if these have enough taps. The bits of responses then do not depend on
  * whether they are begun. */
@@ -62,15 +58,31 @@ gsize nd_stencil_begun_floats (const NdStencil *stencil, const gsize size[3]);
 void nd_stencil_begin (const NdStencil *stencil, const NdReal *const *volumes,
     const gsize size[3], NdReal *begun);
 
-/* Computes the responses of a volume of @size. volumes[t] is the padded volume
- * at time offset low[T] + t. @begun has the sums of nd_stencil_begin(), or is
- * NULL. @func is called from several threads. */
-void nd_stencil_run (const NdStencil *stencil, const NdReal *const *volumes,
-    const gsize size[3], const NdReal *begun, NdRowFunc func, gpointer data);
+/* The responses that are computed together: of all filters, for the components
+ * of a group from @component on (cpu/output.h). */
+typedef struct
+{
+  const NdStencil *stencils; /* of the filters */
+  const NdOutput *output;
+  gsize component;
+
+  /* [component][t]: the padded volumes at time offset low[T] + t. */
+  const NdReal *const *volumes;
+  guint n_volumes;
+
+  /* [component][filter]: the sums of nd_stencil_begin(), or NULL. */
+  const NdReal *const *begun;
+} NdStencilBank;
+
+/* The floats of a layer of the output, for rows of @width responses. */
+gsize nd_stencil_layer_floats (gsize width);
+
+/* Computes the output of a volume of @size. */
+void nd_stencil_run (const NdStencilBank *bank, const gsize size[3]);
 
 /* The same for @n rows of @width responses, from row @y of slice @z on, on this
- * thread. @rows is the padded sample at offset 0 of the first one. */
-void nd_stencil_rows (const NdStencil *stencil, const NdReal *rows, gsize width,
-    gsize n, gsize y, gsize z, NdRowFunc func, gpointer data);
+ * thread. @volumes: the padded samples at offset 0 of the first one. */
+void nd_stencil_rows (const NdStencilBank *bank, guint worker, gsize width,
+    gsize n, gsize y, gsize z);
 
 G_END_DECLS

@@ -30,13 +30,14 @@ nd_tiles_fit (const NdJob *job, const NdReach *reach)
 
 gboolean
 nd_tiles_init (NdTiles *tiles, const NdJob *job, const NdReach *reach,
-    GError **error)
+    gsize group, GError **error)
 {
   const gsize around = reach->high[ND_AXIS_Y] - reach->low[ND_AXIS_Y];
   gsize n;
 
   memset (tiles, 0, sizeof (*tiles));
   tiles->n_workers = nd_threads ();
+  tiles->group = group;
   if (nd_pad_init (&tiles->pad, job, reach)
       && nd_shape_samples (&job->shape, &n)
       && g_size_checked_mul (&tiles->bytes, n, nd_sample_size (job->in_type))) {
@@ -53,9 +54,9 @@ nd_tiles_init (NdTiles *tiles, const NdJob *job, const NdReach *reach,
   if (!tiles->frame)
     nd_memory_set_error (error, tiles->bytes > 0 ? tiles->bytes : G_MAXSIZE);
   else
-    tiles->memory =
-        nd_floats_new (nd_size_mul (tiles->tile_floats, tiles->n_workers, 1),
-            error);
+    tiles->memory = nd_floats_new (nd_size_mul (tiles->tile_floats,
+                                       tiles->n_workers, group),
+        error);
   if (!tiles->memory) {
     nd_tiles_clear (tiles);
     return FALSE;
@@ -75,7 +76,8 @@ nd_tiles_clear (NdTiles *tiles)
 gsize
 nd_tiles_bytes (const NdTiles *tiles)
 {
-  return tiles->bytes + tiles->tile_floats * tiles->n_workers * sizeof (NdReal);
+  return tiles->bytes
+      + tiles->tile_floats * tiles->n_workers * tiles->group * sizeof (NdReal);
 }
 
 typedef struct
@@ -119,13 +121,20 @@ nd_tiles_push (const NdTiles *tiles, const NdSamples *volume)
 typedef struct
 {
   const NdTiles *tiles;
-  const NdStencil *stencil;
-  gsize component;
+  const NdStencilBank *bank;
   gsize rows; /* of a tile */
   gsize tiles_per_slice;
-  NdRowFunc func;
-  gpointer data;
 } Run;
+
+static NdReal *
+tile_of (const NdTiles *tiles, guint worker, gsize c)
+{
+  const NdReal *tile =
+      tiles->memory + (worker * tiles->group + c) * tiles->tile_floats;
+
+  return (NdReal *) (((guintptr) tile + CACHE_LINE - 1) / CACHE_LINE
+      * CACHE_LINE);
+}
 
 /* Rows are converted just before the first outputs that read them. */
 static void
@@ -138,33 +147,30 @@ run_task (gsize index, guint worker, gpointer data)
   const gsize z = index / run->tiles_per_slice;
   const gsize first = index % run->tiles_per_slice * run->rows;
   const gsize n = MIN (run->rows, size[1] - first);
-  NdReal *tile = tiles->memory + worker * tiles->tile_floats;
+  const NdReal *rows[2];
+  NdStencilBank bank = *run->bank;
   gsize converted = 0;
 
-  tile =
-      (NdReal *) (((guintptr) tile + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+  bank.volumes = rows;
+  bank.n_volumes = 1;
   for (gsize y = 0; y < n; y += ND_BLOCK_ROWS) {
-    const gsize rows = MIN (ND_BLOCK_ROWS, n - y);
+    const gsize end = MIN (y + ND_BLOCK_ROWS, n);
 
-    for (; converted < y + rows + around; converted++)
-      nd_pad_row (&tiles->pad, &tiles->samples, run->component,
-          first + converted, z, tile + converted * row);
-    nd_stencil_rows (run->stencil, tile + y * row, size[0], rows, first + y, z,
-        run->func, run->data);
+    for (; converted < end + around; converted++)
+      for (gsize c = 0; c < tiles->group; c++)
+        nd_pad_row (&tiles->pad, &tiles->samples, bank.component + c,
+            first + converted, z, tile_of (tiles, worker, c) + converted * row);
+    for (gsize c = 0; c < tiles->group; c++)
+      rows[c] = tile_of (tiles, worker, c) + y * row;
+    nd_stencil_rows (&bank, worker, size[0], end - y, first + y, z);
   }
 }
 
 void
-nd_tiles_run (const NdTiles *tiles, const NdStencil *stencil, gsize c,
-    NdRowFunc func, gpointer data)
+nd_tiles_run (const NdTiles *tiles, const NdStencilBank *bank)
 {
   const gsize *size = tiles->pad.shape.size;
-  Run run = { .tiles = tiles,
-    .stencil = stencil,
-    .component = c,
-    .rows = TILE_ROWS,
-    .func = func,
-    .data = data };
+  Run run = { .tiles = tiles, .bank = bank, .rows = TILE_ROWS };
 
   while (run.rows > LEAST_ROWS
       && size[1] * size[2] < 4 * run.rows * nd_threads ())

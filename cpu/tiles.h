@@ -19,8 +19,9 @@ typedef struct
   gsize bytes;
   NdStrides strides; /* of a tile */
   gsize tile_floats;
-  NdReal *memory; /* a tile for each worker */
+  NdReal *memory; /* a tile for each worker and component of a group */
   guint n_workers;
+  gsize group; /* see cpu/output.h */
 } NdTiles;
 
 /* Whether frames of the job can be converted by tiles: integers, and filters
@@ -28,14 +29,13 @@ typedef struct
 gboolean nd_tiles_fit (const NdJob *job, const NdReach *reach);
 
 gboolean nd_tiles_init (NdTiles *tiles, const NdJob *job, const NdReach *reach,
-    GError **error);
+    gsize group, GError **error);
 void nd_tiles_clear (NdTiles *tiles);
 gsize nd_tiles_bytes (const NdTiles *tiles);
 
 void nd_tiles_push (const NdTiles *tiles, const NdSamples *volume);
 
-/* nd_stencil_run() for component @c of the frame that was pushed. */
-void nd_tiles_run (const NdTiles *tiles, const NdStencil *stencil, gsize c,
-    NdRowFunc func, gpointer data);
+/* nd_stencil_run() for the frame that was pushed. @bank has no volumes. */
+void nd_tiles_run (const NdTiles *tiles, const NdStencilBank *bank);
 
 G_END_DECLS
