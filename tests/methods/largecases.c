@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tests/methods/largecases.h"
+
+#include "tests/methods/randomcase.h"
+
+const Large large_cases[] = {
+  { ND_UINT8, { 1024, 1024, 5 }, { 3, 3, 3, 3 } },
+  { ND_UINT8, { 130, 70, 41 }, { 5, 5, 5, 5 } },
+  { ND_UINT8, { 4096, 1024, 1 }, { 5, 5, 1, 1 } },
+  { ND_UINT8, { 300, 200, 90 }, { 7, 5, 3, 1 } },
+  { ND_FLOAT32, { 100, 90, 80 }, { 7, 7, 7, 5 } },
+  { ND_FLOAT32, { 200, 150, 40 }, { 5, 3, 7, 1 } },
+  { ND_UINT16, { 150, 140, 30 }, { 3, 5, 3, 3 } },
+  { ND_FLOAT32, { 90, 80, 40 }, { 5, 3, 3, 3 }, TRUE },
+  { ND_FLOAT32, { 600, 500, 1 }, { 7, 5, 1, 1 }, TRUE },
+  { ND_FLOAT32, { 100, 60, 50 }, { 20, 19, 1, 1 }, TRUE },
+  { ND_FLOAT32, { 96, 90, 70 }, { 7, 8, 9, 1 } },
+  { ND_FLOAT32, { 208, 100, 40 }, { 3, 5, 7, 1 }, TRUE },
+  { ND_UINT8, { 336, 130, 90 }, { 5, 3, 5, 1 } },
+  { ND_FLOAT32, { 130, 70, 20 }, { 33, 3, 18, 1 }, TRUE },
+  { ND_UINT8, { 150, 90, 16 }, { 21, 3, 19, 1 }, FALSE, 2 },
+  { ND_UINT8, { 130, 33, 130 }, { 17, 1, 17, 1 }, FALSE, 3 },
+  { ND_FLOAT32, { 130, 33, 120 }, { 17, 1, 16, 1 }, TRUE, 2 },
+  { ND_UINT16, { 1100, 1000, 1 }, { 17, 15, 1, 1 }, FALSE, 2 },
+  { ND_FLOAT32, { 70, 60, 40 }, { 2, 2, 2, 14 }, TRUE, 20 },
+  { ND_UINT8, { 130, 33, 100 }, { 17, 3, 17, 1 }, FALSE, 4, ND_RESPONSE_SUM,
+      TRUE },
+  { ND_UINT8, { 130, 33, 220 }, { 17, 1, 17, 1 }, FALSE, 3,
+      ND_RESPONSE_ARGMAX },
+  { ND_UINT16, { 130, 33, 100 }, { 17, 4, 9, 1 }, FALSE, 6, ND_RESPONSE_MAX,
+      TRUE },
+  { ND_FLOAT32, { 150, 110, 96 }, { 3, 3, 4, 1 }, FALSE, 12, ND_RESPONSE_SUM,
+      TRUE },
+  { ND_FLOAT32, { 150, 110, 96 }, { 3, 4, 3, 1 }, TRUE, 12, ND_RESPONSE_MAX,
+      TRUE },
+  { ND_UINT8, { 150, 100, 95 }, { 3, 5, 3, 1 }, FALSE, 11, ND_RESPONSE_ARGMAX },
+  { ND_UINT8, { 130, 60, 100 }, { 5, 3, 8, 1 }, FALSE, 4, ND_RESPONSE_SUM,
+      TRUE },
+  { ND_UINT8, { 130, 60, 100 }, { 5, 3, 9, 1 }, FALSE, 4, ND_RESPONSE_SUM,
+      TRUE },
+  { ND_FLOAT32, { 600, 500, 1 }, { 5, 7, 1, 1 }, TRUE, 4, ND_RESPONSE_SUM,
+      TRUE },
+  { ND_UINT8, { 600, 500, 1 }, { 5, 7, 1, 1 }, FALSE, 7, ND_RESPONSE_ARGMAX },
+  { ND_FLOAT32, { 150, 110, 96 }, { 3, 4, 3, 1 }, TRUE,
+      .response = ND_RESPONSE_TENSOR, .is_complex = TRUE },
+  { ND_UINT8, { 130, 60, 100 }, { 5, 3, 8, 1 },
+      .response = ND_RESPONSE_TENSOR },
+  { ND_FLOAT32, { 1200, 1000, 1 }, { 5, 7, 1, 1 }, TRUE,
+      .response = ND_RESPONSE_TENSOR },
+  { ND_UINT8, { 700, 600, 5 }, { 5, 4, 1, 1 }, .response = ND_RESPONSE_TENSOR,
+      .is_complex = TRUE },
+  { ND_FLOAT32, { 170, 60, 150 }, { 7, 7, 7, 1 }, .is_separable = TRUE },
+  { ND_UINT8, { 300, 70, 90 }, { 5, 7, 6, 1 }, .is_separable = TRUE },
+  { ND_FLOAT32, { 200, 150, 1 }, { 65, 5, 1, 1 } },
+  { ND_UINT8, { 150, 200, 1 }, { 4, 65, 1, 1 }, FALSE, 2 },
+  { ND_FLOAT32, { 528, 300, 1 }, { 33, 20, 1, 1 }, TRUE },
+  { ND_FLOAT32, { 1008, 1100, 3 }, { 33, 3, 1, 1 } },
+  { ND_UINT8, { 1008, 600, 3 }, { 3, 33, 1, 1 } },
+  { ND_UINT16, { 500, 300, 1 }, { 21, 29, 1, 1 }, FALSE, 2 },
+  { ND_FLOAT32, { 64, 50, 40 }, { 5, 3, 7, 1 }, TRUE, .is_resident = TRUE },
+  { ND_UINT8, { 96, 40, 30 }, { 3, 7, 5, 1 }, .is_resident = TRUE },
+  { ND_UINT8, { 144, 130, 2 }, { 3, 33, 1, 1 }, .side = -1 },
+  { ND_FLOAT32, { 144, 130, 2 }, { 33, 33, 1, 1 }, .side = 1 },
+  { ND_FLOAT32, { 160, 280, 2 }, { 39, 18, 3, 1 }, TRUE, .is_separable = TRUE },
+  { ND_UINT8, { 256, 300, 1 }, { 17, 13, 1, 1 }, .is_separable = TRUE },
+  { ND_INT16, { 304, 270, 3 }, { 21, 9, 5, 1 }, .is_separable = TRUE },
+  /* Rows that begin at multiples of four samples and end in between. */
+  { ND_FLOAT32, { 35, 600, 24 }, { 5, 5, 1, 1 }, .is_separable = TRUE,
+      .is_resident = TRUE, .row = 36 },
+  { ND_UINT8, { 39, 700, 10 }, { 13, 9, 1, 1 }, .is_separable = TRUE,
+      .is_resident = TRUE, .row = 40 },
+  { ND_UINT16, { 43, 400, 8 }, { 21, 5, 1, 2 }, .is_separable = TRUE,
+      .is_resident = TRUE, .row = 48 },
+  { ND_FLOAT32, { 34, 500, 9 }, { 5, 7, 11, 1 }, .is_separable = TRUE,
+      .is_resident = TRUE, .row = 40 },
+  { ND_UINT8, { 38, 300, 30 }, { 13, 3, 12, 1 }, .is_separable = TRUE,
+      .is_resident = TRUE, .row = 44 },
+};
+
+guint
+case_larges (void)
+{
+  return G_N_ELEMENTS (large_cases);
+}
