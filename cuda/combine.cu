@@ -275,8 +275,9 @@ struct TensorArguments
   NdTensorRecipe recipe;
 };
 
-/* A thread computes the tensor of one sample. */
-template <int AXES, typename R>
+/* A thread computes the tensor of one sample. MAY_END: Arguments::only_if is
+ * set. */
+template <int AXES, typename R, bool MAY_END = false>
 __global__ void
 tensor_kernel (const __grid_constant__ TensorArguments<R> t)
 {
@@ -284,6 +285,8 @@ tensor_kernel (const __grid_constant__ TensorArguments<R> t)
   const size_t all = a.size[0] * a.size[1] * a.size[2];
   const size_t step = (size_t) gridDim.x * blockDim.x;
 
+  if (MAY_END && *a.only_if == 0)
+    return;
   for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < all;
        i += step) {
     const size_t x = i % a.size[0], y = i / a.size[0] % a.size[1];
@@ -351,7 +354,9 @@ combine (const NdJob &job, const NdTensorRecipe &recipe, const R *responses,
   }
   const TensorArguments<R> t = { a, recipe };
 
-  if (recipe.axes == 2)
+  if (recipe.axes == 2 && only_if)
+    launch (tensor_kernel<2, R, true>, blocks, threads, 0, stream, t);
+  else if (recipe.axes == 2)
     launch (tensor_kernel<2, R>, blocks, threads, 0, stream, t);
   else if (recipe.axes == 3)
     launch (tensor_kernel<3, R>, blocks, threads, 0, stream, t);
