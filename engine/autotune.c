@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "engine/cache.h"
 #include "engine/fence.h"
+#include "filters/tensor.h"
 
 #include <math.h>
 
@@ -181,16 +182,22 @@ nd_autotune_seconds (const NdBackend *backend, gint device_id, const NdJob *job,
     return seconds;
   seconds = INFINITY;
   measured.keep = FALSE;
-  if (nd_job_combines (job))
-    made.components = nd_response_components (job->response,
-        job->bank->is_complex, made.components);
+  if (nd_job_combines (job)) {
+    NdTensorRecipe recipe = { 0 };
+
+    nd_tensor_recipe (job->bank, &recipe, NULL);
+    made.components = nd_output_components (job->response,
+        job->bank->is_complex, recipe.axes, made.components);
+  }
   if (!nd_shape_samples (&job->shape, &n))
     return seconds;
   ring = backend->ring_new (job, &measured, method, device_id, NULL);
   if (ring) {
     in = backend->memory->alloc (device_id, n * nd_sample_size (job->in_type),
         NULL);
-    out_bytes = n * nd_sample_size (job->out_type) * job->bank->n_filters;
+    /* A tensor of two monomials has three components. */
+    out_bytes = n * nd_sample_size (job->out_type)
+        * MAX (job->bank->n_filters, made.components);
     out_bytes += -out_bytes % OUTPUT_ALIGN;
     while (n_outputs > 1 && out_bytes > OUTPUTS_BYTES / n_outputs)
       n_outputs--;

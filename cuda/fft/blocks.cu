@@ -261,7 +261,9 @@ FftBlocks::allocate ()
   ND_INFO ("%dx%dx%d %sblocks with %dx%dx%d outputs each%s", blocks.count[0],
       blocks.count[1], blocks.count[2], blocks.is_flat () ? "flat " : "",
       blocks.valid[0], blocks.valid[1], blocks.valid[2],
-      sums ? ", sums begun ahead" : "");
+      sums              ? ", sums begun ahead"
+          : combines () ? ", responses combined"
+                        : "");
   allocate_all (ring, levels, filters, filter_sums, combined, non_finite);
   if (sums)
     sums->allocate ();
@@ -361,8 +363,8 @@ FftBlocks::combine (BlockArguments &a, const NdScale &scale,
   a.store.out += first_output (responses);
   launch_bank (a);
   non_finite.add (slots, 0, job.bank->n_filters, 0, responses, 1, true);
-  combine_responses (*job.combined, NdTensorRecipe{}, combined.memory (), scale,
-      out, streams.respond, a.bank.only_if);
+  combine_responses (*job.combined, combined.recipe (), combined.memory (),
+      scale, out, streams.respond, a.bank.only_if);
 }
 
 /* Launches a kernel for a single filter. */

@@ -118,9 +118,17 @@ divide_pairs (int steps, int pairs, int places, std::vector<int> *begins)
   return time;
 }
 
+bool
+makes_tensor (const RingJob &job)
+{
+  return job.combined && job.combined->response == ND_RESPONSE_TENSOR;
+}
+
 CombineKernel
 kernel_for (const RingJob &job, const NdReach &reach, const Blocks &blocks)
 {
+  if (makes_tensor (job))
+    return tensor_planes_kernel (job.in_type);
   const bool is_sum = job.combined && job.combined->response == ND_RESPONSE_SUM;
 
   return blocks.is_flat ()
@@ -132,7 +140,7 @@ kernel_for (const RingJob &job, const NdReach &reach, const Blocks &blocks)
  * component. Numbers of responses are bytes. */
 bool
 is_possible (const RingJob &job, const Blocks &blocks,
-    const CombineKernel &kernel)
+    const CombineKernel &kernel, const CombinedFilters &filters)
 {
   const NdResponse response =
       job.combined ? job.combined->response : ND_RESPONSE_ALL;
@@ -141,7 +149,10 @@ is_possible (const RingJob &job, const Blocks &blocks,
       && blocks.valid[1] <= COMBINED_ROWS && job.shape.components != 2
       && (job.in_type != ND_FLOAT32 || job.shape.components == 1)
       && (response == ND_RESPONSE_SUM || response == ND_RESPONSE_MAX
-          || response == ND_RESPONSE_ARGMAX)
+          || response == ND_RESPONSE_ARGMAX
+          || (response == ND_RESPONSE_TENSOR && blocks.is_flat ()
+              && job.shape.components == 1 && filters.recipe.axes == 2
+              && filters.recipe.is_quadratic != job.bank->is_complex))
       && nd_bank_responses (job.bank) <= 256
       && kernel.shared
       <= (size_t) device_attribute (cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -179,20 +190,55 @@ combined_time (const Blocks &blocks, const CombineKernel &kernel, int taps,
   return turns * times_for (blocks, taps).pair;
 }
 
+bool
+is_forced ()
+{
+  const char *const variable = getenv ("NDCONV_CUDA_FFT");
+
+  return variable && strcmp (variable, "blocks") == 0;
+}
+
 /* Whether the kernel takes less time than one that stores the responses, and a
  * second kernel. Tests of blocks use it for small volumes, too. */
 bool
 is_worth (const RingJob &job, const Blocks &blocks, int taps, double time)
 {
-  const char *const variable = getenv ("NDCONV_CUDA_FFT");
   const Times times = times_for (blocks, taps);
   const double units = (double) blocks.count[0] * blocks.count[1]
       * blocks.count[2] / (blocks.is_flat () ? 32 : 1);
 
-  return (variable && strcmp (variable, "blocks") == 0)
+  return is_forced ()
       || time <= units / device_attribute (cudaDevAttrMultiProcessorCount)
               * (times.block + job.bank->n_filters * times.response)
           + times.response;
+}
+
+/* Seconds of an H100 for tensors, of a flat block: one of the transforms of its
+ * samples and pairs, or one response that is stored; and the bytes per second
+ * of samples, stored responses and tensors. */
+constexpr double TENSOR_TURN = 2.6e-9;
+constexpr double TENSOR_RESPONSE = 0.53e-9;
+constexpr double TENSOR_BYTES = 2.7e12;
+/* Frames of fewer blocks for each multiprocessor gain nothing. */
+constexpr double TENSOR_BLOCKS = 8;
+
+/* The same for tensors. Long filters have few outputs in a block. */
+bool
+is_worth_tensor (const RingJob &job, const Blocks &blocks, int pairs)
+{
+  const double n = job.bank->n_filters;
+  double outputs = 1, units = 1;
+
+  for (int axis = 0; axis < 3; axis++) {
+    outputs *= blocks.outputs[axis];
+    units *= blocks.count[axis];
+  }
+  /* A response is written and read as float32. */
+  return is_forced ()
+      || (units >= TENSOR_BLOCKS
+                  * device_attribute (cudaDevAttrMultiProcessorCount)
+          && units * (1 + pairs) * TENSOR_TURN
+              <= units * n * TENSOR_RESPONSE + outputs * 8 * n / TENSOR_BYTES);
 }
 
 } // namespace
@@ -203,31 +249,60 @@ combined_cost (const RingJob &job)
   const NdReach reach = nd_job_reach (&job);
   const Blocks blocks = make_blocks (job, reach);
   const CombineKernel kernel = kernel_for (job, reach, blocks);
+  const CombinedFilters filters (job);
   const Rates rates = device_rates ();
 
-  if (!is_possible (job, blocks, kernel))
+  if (!is_possible (job, blocks, kernel, filters))
+    return INFINITY;
+  if (makes_tensor (job)
+      && !is_worth_tensor (job, blocks, filters.count_pairs ()))
     return INFINITY;
   return job.shape.components * MULTIPROCESSORS / rates.multiprocessors
       / rates.multiply_adds
       * (1e-6
               * combined_time (blocks, kernel, taps_along_z (reach),
-                  (job.bank->n_filters + 1) / 2)
+                  filters.count_pairs ())
           + LAUNCH);
+}
+
+/* Each response of a tensor's recipe comes in turn. If their number is odd, the
+ * first pair has one filter, so that the last pair has two. */
+CombinedFilters::CombinedFilters (const RingJob &job) : recipe ()
+{
+  for (unsigned i = 0; i < job.bank->n_filters; i++)
+    order.push_back (i);
+  if (makes_tensor (job) && nd_tensor_recipe (job.bank, &recipe, nullptr)
+      && recipe.is_quadratic) {
+    order.clear ();
+    for (unsigned i = 0; i < recipe.axes && recipe.first[0] >= 0; i++)
+      order.push_back (recipe.first[i]);
+    for (unsigned i = 0; i < recipe.axes && recipe.second[0][0] >= 0; i++)
+      for (unsigned j = i; j < recipe.axes; j++)
+        order.push_back (recipe.second[i][j]);
+    if (order.size () % 2 != 0)
+      order.insert (order.begin (), -1);
+  }
+  if (order.size () % 2 != 0)
+    order.push_back (-1);
 }
 
 CombinedBank::CombinedBank (const RingJob &job, const NdReach &reach,
     const Blocks &blocks)
     : job (job), reach (reach), blocks (blocks),
-      kernel (kernel_for (job, reach, blocks)), taps (taps_along_z (reach)),
-      pairs ((job.bank->n_filters + 1) / 2)
+      kernel (kernel_for (job, reach, blocks)), filters (job),
+      taps (taps_along_z (reach)), pairs (filters.count_pairs ())
 {
-  if (!is_possible (job, blocks, kernel)
-      || !is_worth (job, blocks, taps,
-          combined_time (blocks, kernel, taps, pairs)))
+  if (!is_possible (job, blocks, kernel, filters)
+      || !(makes_tensor (job)
+              ? is_worth_tensor (job, blocks, pairs)
+              : is_worth (job, blocks, taps,
+                    combined_time (blocks, kernel, taps, pairs))))
     return;
   plan_weights ();
   if (!blocks.is_flat ())
     plan_parts ();
+  else if (makes_tensor (job))
+    plan_values ();
   if (job.in_type == ND_FLOAT32) {
     size_t samples = job.bank->n_filters;
 
@@ -251,10 +326,32 @@ CombinedBank::plan_parts ()
   numbers.plan (multiply (all, kernel.numbers));
 }
 
+/* Warps keep the values of their block but for those of the last pair. */
+void
+CombinedBank::plan_values ()
+{
+  const size_t block = (size_t) blocks.valid[0] * blocks.valid[1];
+  const size_t kept = job.bank->is_complex ? pairs - 1 : filters.count () - 2;
+
+  combined.plan (multiply ((size_t) count_thread_blocks () * kernel.step,
+      block * kept));
+}
+
+/* The thread blocks of the kernel. */
+int
+CombinedBank::count_thread_blocks () const
+{
+  const int all = device_attribute (cudaDevAttrMultiProcessorCount);
+  const int steps = count_steps (blocks, kernel);
+
+  if (!blocks.is_flat ())
+    return all;
+  return kernel.resident > 0 ? std::min (steps, kernel.resident * all) : steps;
+}
+
 void
 CombinedBank::plan_weights ()
 {
-  const unsigned n = job.bank->n_filters;
   const int rows = reach.high[1] - reach.low[1] + 1;
   const int row = reach.high[0] - reach.low[0] + 1;
   const bool is_long = taps > COMBINED_TAPS;
@@ -262,12 +359,14 @@ CombinedBank::plan_weights ()
   const double scale = 1.0 / (2 * BLOCK * BLOCK) / (is_long ? BLOCK : 1);
   std::vector<float4> host;
 
-  for (unsigned k = 0; k < n; k += 2) {
+  for (int k = 0; k < 2 * pairs; k += 2) {
     std::vector<Planes> pair (taps, Planes (rows, std::vector<Complex> (row)));
     Planes spectra;
 
-    for (unsigned i = k; i < std::min (k + 2, n); i++) {
-      for_each_coefficient (job.bank->filters[i], 0, reach,
+    for (int i = k; i < k + 2; i++) {
+      if (filters.order[i] < 0)
+        continue;
+      for_each_coefficient (job.bank->filters[filters.order[i]], 0, reach,
           [&] (int x, int y, int z, double w) {
             pair[z][y][x] +=
                 scale * w * (i == k ? Complex (1) : Complex (0, 1));
@@ -285,13 +384,30 @@ CombinedBank::plan_weights ()
 }
 
 void
+CombinedBank::set_recipe (TensorArguments &a) const
+{
+  const NdTensorRecipe &recipe = filters.recipe;
+
+  a.n_values = a.is_complex ? pairs : filters.count ();
+  a.n_last = a.is_complex ? 1 : 2;
+  a.missing = filters.order[0] < 0;
+  a.has_first = recipe.is_quadratic && recipe.first[0] >= 0;
+  a.has_second = recipe.is_quadratic && recipe.second[0][0] >= 0;
+  a.value_bytes = nd_sample_size (job.combined->out_type);
+  a.is_plain = a.store.type == ND_FLOAT32 && !a.store.scaled
+      && a.store.sample == a.value_bytes * ND_TENSOR_COMPONENTS (recipe.axes);
+  for (int k = 0; a.is_complex && k < pairs; k++) {
+    for (unsigned c = 0; c < ND_TENSOR_COMPONENTS (recipe.axes); c++)
+      a.dual[k][c] = recipe.dual[k][c];
+  }
+}
+
+void
 CombinedBank::respond (const BlockArguments &to, cudaStream_t stream)
 {
-  const int thread_blocks = blocks.is_flat ()
-      ? count_steps (blocks, kernel)
-      : device_attribute (cudaDevAttrMultiProcessorCount);
-  CombineArguments a = { to };
+  TensorArguments a = {};
 
+  static_cast<BlockArguments &> (a) = to;
   a.bank.n_filters = job.bank->n_filters;
   if (again.get ()) {
     a.later = again.get () + turn;
@@ -309,9 +425,11 @@ CombinedBank::respond (const BlockArguments &to, cudaStream_t stream)
   a.combined = combined.get ();
   a.done = done.get ();
   a.numbers = numbers.get ();
+  if (makes_tensor (job))
+    set_recipe (a);
   allow_shared (kernel.kernel, kernel.shared);
-  launch_kernel (kernel.kernel, dim3 (thread_blocks), dim3 (kernel.threads),
-      kernel.shared, stream, &a, true);
+  launch_kernel (kernel.kernel, dim3 (count_thread_blocks ()),
+      dim3 (kernel.threads), kernel.shared, stream, &a, true);
 }
 
 } // namespace nd

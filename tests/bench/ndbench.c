@@ -14,7 +14,8 @@
  * after the device has started). --masked sets the given percentage of the
  * samples of a float32 case to NaN, in one region. --response makes complex
  * filters of pairs, and measures for example the sum of their magnitudes, or
- * the tensor of monomials; the error is then null. --devices shares the work
+ * the tensor of monomials, or with --filters above 1 of quadrature filters; the
+ * error is then null. --devices shares the work
  * among several devices; volumes are in memory of the first one (if they go
  * round, each is in memory of the device that filters it) or, with --host, in
  * pinned memory of the host; devices, host and reason are printed too. --parts
@@ -112,9 +113,10 @@ make_filter (const Work *work, GRand *r)
   return f;
 }
 
-/* Monomials of order 1 and 2, which make an orientation tensor. */
+/* Monomials of order 1 and 2, or if there are several filters the quadrature
+ * filters of several directions, which make an orientation tensor. */
 static NdBank *
-make_monomials (const Work *work)
+make_tensor_bank (const Work *work)
 {
   g_autoptr (NdParameters) parameters = nd_parameters_new ();
   g_autofree gchar *size = g_strdup_printf ("%zu", work->filter[0]);
@@ -125,7 +127,8 @@ make_monomials (const Work *work)
     axes.n++;
   }
   nd_parameters_set_text (parameters, "size", size);
-  return nd_design ("monomial-bank", parameters, &axes, NULL);
+  return nd_design (work->n_filters > 1 ? "quadrature-bank" : "monomial-bank",
+      parameters, &axes, NULL);
 }
 
 static NdBank *
@@ -134,7 +137,7 @@ make_bank (const Work *work, GRand *r, const gchar *response)
   g_autoptr (GPtrArray) filters = g_ptr_array_new ();
 
   if (g_strcmp0 (response, "tensor") == 0)
-    return make_monomials (work);
+    return make_tensor_bank (work);
   for (guint k = 0; k < MAX (work->n_filters, 1); k++)
     g_ptr_array_add (filters, make_filter (work, r));
   return nd_bank_new (filters);

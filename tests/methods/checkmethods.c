@@ -16,7 +16,9 @@
  * complete. All outputs are compared.
  *
  * The bound of what is made of the responses is the sum of the bounds of all
- * responses, and labels may differ in one sample of 200.
+ * responses, and labels may differ in one sample of 200. Tensors of monomials
+ * are sums of products of responses: the bound of a response is multiplied by
+ * 2 (axes + 1) max (|w| conv |x|).
  *
  * If a method begins outputs ahead, the values must be those without it. The
  * sign and the payload of NaN may differ.

@@ -3,6 +3,8 @@
  */
 #include "tests/methods/outputs.h"
 
+#include "filters/tensor.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -30,11 +32,32 @@ output_at (guint i, gsize bytes)
   return GUARD + i * (bytes + GUARD);
 }
 
+/* The axes of the tensors of a bank; 0: it makes none. */
+static guint
+tensor_axes (const NdBank *bank)
+{
+  NdTensorRecipe recipe;
+
+  return nd_tensor_recipe (bank, &recipe, NULL) ? recipe.axes : 0;
+}
+
+/* The shape of an output. */
+static NdShape
+made_shape (const NdJob *job)
+{
+  NdShape shape = job->shape;
+
+  if (job->response == ND_RESPONSE_TENSOR)
+    shape.components = ND_TENSOR_COMPONENTS (tensor_axes (job->bank));
+  return shape;
+}
+
 NdSamples
 outputs_place (const Case *c, const NdJob *job)
 {
   const gsize sample = nd_sample_size (job->out_type);
-  NdSamples place = nd_samples_dense (NULL, &job->shape, job->out_type);
+  const NdShape shape = made_shape (job);
+  NdSamples place = nd_samples_dense (NULL, &shape, job->out_type);
 
   place.row += c->pads[0] * sample;
   place.slice = place.row * job->shape.size[1] + c->pads[1] * sample;
@@ -56,7 +79,8 @@ for_each_row (const Case *c, const NdJob *job, guint8 *memory, guint8 *packed,
     void (*visit) (guint8 *row, guint8 *packed, gsize bytes))
 {
   const NdSamples place = outputs_place (c, job);
-  const NdSamples dense = nd_samples_dense (NULL, &job->shape, job->out_type);
+  const NdShape shape = made_shape (job);
+  const NdSamples dense = nd_samples_dense (NULL, &shape, job->out_type);
   const gsize each = outputs_bytes (&place, job);
   const gsize slices = each / place.slice;
   const gsize bytes = slices * dense.slice;
@@ -108,7 +132,8 @@ outputs_pack (const Case *c, const NdJob *job, guint8 *memory, gsize *bytes)
   const gsize all = output_at (c->outputs, outputs_bytes (&place, job));
   guint8 *packed;
 
-  *bytes = c->samples * nd_sample_size (job->out_type)
+  *bytes = c->samples / job->shape.components * made_shape (job).components
+      * nd_sample_size (job->out_type)
       * nd_response_count (job->response, nd_bank_responses (job->bank));
   packed = g_malloc0 (output_at (c->outputs, *bytes));
   for_each_row (c, job, memory, packed, take_row);
@@ -116,6 +141,18 @@ outputs_pack (const Case *c, const NdJob *job, guint8 *memory, gsize *bytes)
     g_assert_cmpuint (memory[i], ==, GUARD_BYTE);
   g_free (memory);
   return packed;
+}
+
+/* The bound of the error of an output, for each of a response. Elements of
+ * tensors of monomials are sums of products of responses. */
+static gdouble
+error_of_response (const Case *c, gdouble largest)
+{
+  if (c->job.response == ND_RESPONSE_ALL)
+    return 1;
+  if (c->job.response != ND_RESPONSE_TENSOR || c->bank->is_complex)
+    return c->bank->n_filters;
+  return 2 * (tensor_axes (c->bank) + 1) * largest;
 }
 
 static gboolean
@@ -130,6 +167,10 @@ compare_output (const Case *c, NdMethod method, const NdScale *scale,
   gdouble l2_bound = method == ND_METHOD_FFT ? 1e-6 : fast ? 5e-4 : 2e-6;
   gboolean is_made = c->job.response != ND_RESPONSE_ALL;
   gboolean exact = c->exact && !is_made;
+  const gboolean squares =
+      c->job.response == ND_RESPONSE_TENSOR && !c->bank->is_complex;
+  const gdouble factor = error_of_response (c, largest);
+  gdouble typical = 0.1 * c->magnitude;
   gint digits = is_double ? -53 : -24;
   gdouble error2 = 0, norm2 = 0, bound, worst = 0;
   gsize n_other = 0;
@@ -144,12 +185,11 @@ compare_output (const Case *c, NdMethod method, const NdScale *scale,
       : (8 * sqrt (taps + 1) + 1) * ldexp (1, digits) * largest * scale->gain;
   if (method == ND_METHOD_TENSOR)
     bound *= fast ? 500 : 2;
-  if (is_made)
-    bound *= c->bank->n_filters;
+  bound *= factor;
   if (integer && bound > 0)
     bound += 1; /* rounding may differ by one */
   if (is_double && c->job.out_type == ND_FLOAT32 && bound > 0)
-    bound += ldexp (1, -23) * largest * scale->gain; /* the same */
+    bound += ldexp (1, -23) * largest * scale->gain * factor; /* the same */
   for (gsize i = 0; i < bytes; i += step) {
     gdouble g = sample_at (got + i, c->job.out_type);
     gdouble w = sample_at (want + i, c->job.out_type);
@@ -175,7 +215,11 @@ compare_output (const Case *c, NdMethod method, const NdScale *scale,
   /* If a response cancels, its error is compared with a tenth of the response
    * without cancellation, because the error of a transform depends on all its
    * input. */
-  norm2 = MAX (norm2, bytes / step * pow (0.1 * c->magnitude * scale->gain, 2));
+  if (squares) {
+    l2_bound *= factor / largest;
+    typical *= typical;
+  }
+  norm2 = MAX (norm2, bytes / step * pow (typical * scale->gain, 2));
   if (c->job.out_type == ND_FLOAT64)
     return sqrt (error2) <= l2_bound * sqrt (norm2)
         || (g_printerr ("# relative L2 error %g\n", sqrt (error2 / norm2)),

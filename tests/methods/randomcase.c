@@ -3,6 +3,9 @@
  */
 #include "tests/methods/randomcase.h"
 
+#include "tests/methods/largecases.h"
+#include "tests/methods/randomroles.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -136,6 +139,17 @@ set_sample (guint8 *p, NdSampleType type, GRand *r, gboolean exact,
   }
 }
 
+/* The sign of an infinite element of a tensor depends on a response that may be
+ * nearly 0. */
+static void
+replace_infinite (guint8 *p, NdSampleType type)
+{
+  if (type == ND_FLOAT32 && isinf (*(gfloat *) p))
+    *(gfloat *) p = NAN;
+  else if (type == ND_FLOAT64 && isinf (*(gdouble *) p))
+    *(gdouble *) p = NAN;
+}
+
 /* NonFinite samples in every second quarter of a volume along x, alternating
  * from volume to volume. */
 static gfloat
@@ -197,105 +211,6 @@ largest_weights (const Case *c)
   return largest;
 }
 
-/* Jobs that are large enough for cases that small jobs do not reach on a GPU:
- * thread blocks with several items of work, runs of several planes, pushes
- * beside a response, more NonFinite samples than the list holds, and banks with
- * more blocks of a transform than the device computes at once. Those in memory
- * of the device are small, so that `fft` computes several at the same time. */
-typedef struct
-{
-  NdSampleType type;
-  gsize size[3];
-  gsize filter[ND_AXES];
-  gboolean masked; /* half of each volume is NaN or infinite */
-  guint n_filters; /* 0: one */
-  NdResponse response;
-  gboolean is_complex;
-  gboolean is_separable;
-  gboolean is_resident; /* in memory of the device */
-  gsize row;            /* samples from row to row in memory; 0: any */
-  gint
-      side; /* -1, 1: filters reach to this side of samples only, and the border
-              * is MIRROR, whose samples are farthest from an edge */
-} Large;
-
-static const Large larges[] = {
-  { ND_UINT8, { 1024, 1024, 5 }, { 3, 3, 3, 3 } },
-  { ND_UINT8, { 130, 70, 41 }, { 5, 5, 5, 5 } },
-  { ND_UINT8, { 4096, 1024, 1 }, { 5, 5, 1, 1 } },
-  { ND_UINT8, { 300, 200, 90 }, { 7, 5, 3, 1 } },
-  { ND_FLOAT32, { 100, 90, 80 }, { 7, 7, 7, 5 } },
-  { ND_FLOAT32, { 200, 150, 40 }, { 5, 3, 7, 1 } },
-  { ND_UINT16, { 150, 140, 30 }, { 3, 5, 3, 3 } },
-  { ND_FLOAT32, { 90, 80, 40 }, { 5, 3, 3, 3 }, TRUE },
-  { ND_FLOAT32, { 600, 500, 1 }, { 7, 5, 1, 1 }, TRUE },
-  { ND_FLOAT32, { 100, 60, 50 }, { 20, 19, 1, 1 }, TRUE },
-  { ND_FLOAT32, { 96, 90, 70 }, { 7, 8, 9, 1 } },
-  { ND_FLOAT32, { 208, 100, 40 }, { 3, 5, 7, 1 }, TRUE },
-  { ND_UINT8, { 336, 130, 90 }, { 5, 3, 5, 1 } },
-  { ND_FLOAT32, { 130, 70, 20 }, { 33, 3, 18, 1 }, TRUE },
-  { ND_UINT8, { 150, 90, 16 }, { 21, 3, 19, 1 }, FALSE, 2 },
-  { ND_UINT8, { 130, 33, 130 }, { 17, 1, 17, 1 }, FALSE, 3 },
-  { ND_FLOAT32, { 130, 33, 120 }, { 17, 1, 16, 1 }, TRUE, 2 },
-  { ND_UINT16, { 1100, 1000, 1 }, { 17, 15, 1, 1 }, FALSE, 2 },
-  { ND_FLOAT32, { 70, 60, 40 }, { 2, 2, 2, 14 }, TRUE, 20 },
-  { ND_UINT8, { 130, 33, 100 }, { 17, 3, 17, 1 }, FALSE, 4, ND_RESPONSE_SUM,
-      TRUE },
-  { ND_UINT8, { 130, 33, 220 }, { 17, 1, 17, 1 }, FALSE, 3,
-      ND_RESPONSE_ARGMAX },
-  { ND_UINT16, { 130, 33, 100 }, { 17, 4, 9, 1 }, FALSE, 6, ND_RESPONSE_MAX,
-      TRUE },
-  { ND_FLOAT32, { 150, 110, 96 }, { 3, 3, 4, 1 }, FALSE, 12, ND_RESPONSE_SUM,
-      TRUE },
-  { ND_FLOAT32, { 150, 110, 96 }, { 3, 4, 3, 1 }, TRUE, 12, ND_RESPONSE_MAX,
-      TRUE },
-  { ND_UINT8, { 150, 100, 95 }, { 3, 5, 3, 1 }, FALSE, 11, ND_RESPONSE_ARGMAX },
-  { ND_UINT8, { 130, 60, 100 }, { 5, 3, 8, 1 }, FALSE, 4, ND_RESPONSE_SUM,
-      TRUE },
-  { ND_UINT8, { 130, 60, 100 }, { 5, 3, 9, 1 }, FALSE, 4, ND_RESPONSE_SUM,
-      TRUE },
-  { ND_FLOAT32, { 600, 500, 1 }, { 5, 7, 1, 1 }, TRUE, 4, ND_RESPONSE_SUM,
-      TRUE },
-  { ND_UINT8, { 600, 500, 1 }, { 5, 7, 1, 1 }, FALSE, 7, ND_RESPONSE_ARGMAX },
-  { ND_UINT8, { 150, 100, 95 }, { 5, 3, 7, 3 }, FALSE, 6, ND_RESPONSE_SUM,
-      TRUE },
-  { ND_FLOAT32, { 150, 90, 70 }, { 3, 5, 3, 2 }, TRUE, 4, ND_RESPONSE_MAGNITUDE,
-      TRUE },
-  { ND_UINT16, { 600, 500, 1 }, { 5, 7, 1, 6 }, FALSE, 5, ND_RESPONSE_MAX },
-  { ND_FLOAT32, { 170, 60, 150 }, { 7, 7, 7, 1 }, .is_separable = TRUE },
-  { ND_UINT8, { 300, 70, 90 }, { 5, 7, 6, 1 }, .is_separable = TRUE },
-  { ND_FLOAT32, { 200, 150, 1 }, { 65, 5, 1, 1 } },
-  { ND_UINT8, { 150, 200, 1 }, { 4, 65, 1, 1 }, FALSE, 2 },
-  { ND_FLOAT32, { 528, 300, 1 }, { 33, 20, 1, 1 }, TRUE },
-  { ND_FLOAT32, { 1008, 1100, 3 }, { 33, 3, 1, 1 } },
-  { ND_UINT8, { 1008, 600, 3 }, { 3, 33, 1, 1 } },
-  { ND_UINT16, { 500, 300, 1 }, { 21, 29, 1, 1 }, FALSE, 2 },
-  { ND_FLOAT32, { 64, 50, 40 }, { 5, 3, 7, 1 }, TRUE, .is_resident = TRUE },
-  { ND_UINT8, { 96, 40, 30 }, { 3, 7, 5, 1 }, .is_resident = TRUE },
-  { ND_UINT8, { 144, 130, 2 }, { 3, 33, 1, 1 }, .side = -1 },
-  { ND_FLOAT32, { 144, 130, 2 }, { 33, 33, 1, 1 }, .side = 1 },
-  { ND_FLOAT32, { 160, 280, 2 }, { 39, 18, 3, 1 }, TRUE, .is_separable = TRUE },
-  { ND_UINT8, { 256, 300, 1 }, { 17, 13, 1, 1 }, .is_separable = TRUE },
-  { ND_INT16, { 304, 270, 3 }, { 21, 9, 5, 1 }, .is_separable = TRUE },
-  /* Rows that begin at multiples of four samples and end in between. */
-  { ND_FLOAT32, { 35, 600, 24 }, { 5, 5, 1, 1 }, .is_separable = TRUE,
-      .is_resident = TRUE, .row = 36 },
-  { ND_UINT8, { 39, 700, 10 }, { 13, 9, 1, 1 }, .is_separable = TRUE,
-      .is_resident = TRUE, .row = 40 },
-  { ND_UINT16, { 43, 400, 8 }, { 21, 5, 1, 2 }, .is_separable = TRUE,
-      .is_resident = TRUE, .row = 48 },
-  { ND_FLOAT32, { 34, 500, 9 }, { 5, 7, 11, 1 }, .is_separable = TRUE,
-      .is_resident = TRUE, .row = 40 },
-  { ND_UINT8, { 38, 300, 30 }, { 13, 3, 12, 1 }, .is_separable = TRUE,
-      .is_resident = TRUE, .row = 44 },
-};
-
-guint
-case_larges (void)
-{
-  return G_N_ELEMENTS (larges);
-}
-
 /* One that filters compute with. */
 static NdSampleType
 random_type (GRand *r, NdPrecision precision)
@@ -310,12 +225,16 @@ random_type (GRand *r, NdPrecision precision)
 /* What is made of the responses. Small jobs have no labels, because responses
  * to a border of zeros are equal. Complex banks filter one component. */
 static void
-init_response (Case *c, GRand *r, const Large *large, gboolean combined)
+init_response (Case *c, GRand *r, const Large *large, gboolean combined,
+    const Roles *roles)
 {
   static const NdResponse kinds[] = { ND_RESPONSE_MAGNITUDE, ND_RESPONSE_MAX,
     ND_RESPONSE_SUM };
 
-  if (large) {
+  if (roles->n > 0) {
+    c->job.response = ND_RESPONSE_TENSOR;
+    roles_set (roles, c->bank);
+  } else if (large) {
     c->job.response = large->response;
     c->bank->is_complex = large->is_complex;
   } else if (combined || g_rand_int_range (r, 0, 6) == 0) {
@@ -324,6 +243,47 @@ init_response (Case *c, GRand *r, const Large *large, gboolean combined)
     c->bank->is_complex = c->bank->n_filters % 2 == 0
         && c->job.shape.components == 1 && g_rand_boolean (r);
   }
+}
+
+static void
+scale_coefficients (Case *c, gdouble gain)
+{
+  for (guint k = 0; k < c->bank->n_filters; k++)
+    for (gsize i = 0; i < nd_filter_count (c->bank->filters[k]); i++)
+      c->bank->filters[k]->coefficients[i] *= gain;
+}
+
+/* Integers are also stored without a scale: the coefficients have it. */
+static void
+init_scale (Case *c, GRand *r)
+{
+  const gboolean scaled = g_rand_boolean (r);
+
+  c->scale = (NdScale){ .gain = 1 };
+  if (nd_sample_is_float (c->job.out_type))
+    return;
+  c->scale.gain = c->exact ? 0.5 : 0.01;
+  c->scale.offset = 17;
+  if (scaled)
+    return;
+  scale_coefficients (c, c->scale.gain);
+  c->scale = (NdScale){ .gain = 1 };
+}
+
+/* The same for tensors of monomials, which are squares of responses: most are
+ * in the range of a byte. */
+static void
+init_tensor_scale (Case *c)
+{
+  const gboolean scaled = c->scale.gain != 1;
+  const gdouble gain = 100 / (largest_sample (c) * largest_weights (c));
+
+  if (nd_sample_is_float (c->job.out_type) || c->bank->is_complex)
+    return;
+  if (scaled)
+    c->scale.gain = gain * gain;
+  else
+    scale_coefficients (c, gain);
 }
 
 /* Samples after rows and slices: a few, none, so many that rows begin at
@@ -384,13 +344,15 @@ void
 case_init (Case *c, GRand *r, gint number, NdPrecision precision,
     gboolean combined)
 {
-  const Large *large = number < 0 ? NULL : &larges[number];
+  const Large *large = number < 0 ? NULL : &large_cases[number];
   g_autoptr (GPtrArray) filters = g_ptr_array_new ();
   static const guint banks[] = { 2, 3, 4, 7, 13, 40 };
   guint n_filters = large ? MAX (large->n_filters, 1)
       : combined || g_rand_int_range (r, 0, 4) == 0
       ? banks[g_rand_int_range (r, 0, G_N_ELEMENTS (banks))]
       : 1;
+  const gboolean tensor = large ? large->response == ND_RESPONSE_TENSOR
+                                : combined && g_rand_int_range (r, 0, 3) == 0;
   /* All filters have one size, or all but the first, or each its own. */
   guint model = g_rand_int_range (r, 0, 3);
   /* Banks of windows of one volume, and flat ones, have kernels of their own on
@@ -398,6 +360,7 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
   guint axes = n_filters > 1 || g_rand_int_range (r, 0, 3) == 0
       ? g_rand_int_range (r, 2, 5)
       : ND_AXES;
+  Roles roles = { 0 };
   gboolean symmetric = g_rand_int_range (r, 0, 4) == 0;
   const gboolean long_window = !large && g_rand_int_range (r, 0, 10) == 0;
   const gsize long_size[ND_AXES] = { 1 + 2 * (gsize) g_rand_int_range (r, 0, 3),
@@ -442,9 +405,22 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
     c->nonfinite = large->masked;
     if (large->side)
       c->job.border = ND_BORDER_MIRROR;
+    if (large->is_zero)
+      c->job.border_value = 0;
     /* Kernels that load several samples need a border value of the type. */
     if (large->row > 0)
       c->job.border_value = fabs (c->job.border_value);
+  }
+  if (tensor) {
+    roles_init (&roles, large ? NULL : r,
+        large ? (large->filter[ND_AXIS_T] > 1          ? 4
+                        : large->filter[ND_AXIS_Z] > 1 ? 3
+                                                       : 2)
+              : axes,
+        large ? large->is_complex : g_rand_boolean (r));
+    n_filters = roles.n;
+    c->options.border_volumes = FALSE;
+    c->job.shape.components = 1;
   }
   for (guint k = 0; k < n_filters; k++) {
     const NdFilter *like =
@@ -459,6 +435,14 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
             axes, 2500 / n_filters, like,
             long_window || (large && large->is_separable)));
   }
+  for (guint k = 2; large && large->are_alike && k < n_filters; k++) {
+    const NdFilter *like = filters->pdata[k % 2];
+    NdFilter *f = filters->pdata[k];
+
+    memcpy (f->origin, like->origin, sizeof (f->origin));
+    memcpy (f->coefficients, like->coefficients,
+        nd_filter_count (like) * sizeof (*like->coefficients));
+  }
   for (guint k = 0; large && large->side && k < n_filters; k++) {
     NdFilter *f = filters->pdata[k];
 
@@ -467,26 +451,15 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
   }
   c->bank = nd_bank_new (filters);
   c->job.bank = c->bank;
-  init_response (c, r, large, combined);
+  init_response (c, r, large, combined, &roles);
   c->reach = nd_job_reach (&c->job);
-  c->scale.gain = nd_sample_is_float (c->job.out_type) ? 1
-      : c->exact                                       ? 0.5
-                                                       : 0.01;
-  c->scale.offset = nd_sample_is_float (c->job.out_type) ? 0 : 17;
-  /* Integers are also stored without a scale: the coefficients have it. */
-  if (!nd_sample_is_float (c->job.out_type) && g_rand_boolean (r)) {
-    for (guint k = 0; k < n_filters; k++)
-      for (gsize i = 0; i < nd_filter_count (c->bank->filters[k]); i++)
-        c->bank->filters[k]->coefficients[i] *= c->scale.gain;
-    c->scale.gain = 1;
-    c->scale.offset = 0;
-  }
-
+  init_scale (c, r);
   init_strides (c, r, large);
   bytes = nd_sample_size (c->job.in_type);
   c->in_bytes = c->in.slice * c->job.shape.size[2];
   c->volumes = g_malloc (c->in_bytes * (c->reach.slots + 1));
-  memset (c->volumes, GUARD_BYTE, c->in_bytes * (c->reach.slots + 1));
+  memset (c->volumes, large && large->is_zero ? 0 : GUARD_BYTE,
+      c->in_bytes * (c->reach.slots + 1));
   for (guint t = 0; t <= c->reach.slots; t++)
     for (gsize z = 0; z < c->job.shape.size[2]; z++)
       for (gsize y = 0; y < c->job.shape.size[1]; y++)
@@ -494,12 +467,18 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
           guint8 *p = c->volumes + t * c->in_bytes + z * c->in.slice
               + y * c->in.row + i;
 
-          set_sample (p, c->job.in_type, r, c->exact, c->nonfinite);
+          if (!(large && large->is_zero))
+            set_sample (p, c->job.in_type, r, c->exact, c->nonfinite);
           if (large && large->masked)
             *(gfloat *) p =
                 mask (*(gfloat *) p, t, i / bytes, c->job.shape.size[0]);
+          if (tensor)
+            replace_infinite (p, c->job.in_type);
         }
+  if (tensor)
+    init_tensor_scale (c);
   c->magnitude = largest_sample (c) * largest_weights (c);
+  c->job.threshold = large ? large->threshold * c->magnitude : 0;
   c->slots = g_new (gint, c->reach.slots);
   for (guint t = 0; t < c->reach.slots; t++)
     c->slots[t] = c->options.border_volumes && g_rand_int_range (r, 0, 4) == 0
