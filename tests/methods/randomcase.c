@@ -214,6 +214,9 @@ typedef struct
   gboolean is_separable;
   gboolean is_resident; /* in memory of the device */
   gsize row;            /* samples from row to row in memory; 0: any */
+  gdouble threshold;    /* of labels, as a part of Case.magnitude */
+  gboolean are_alike;   /* all filters are those of the first response */
+  gboolean is_zero;     /* all samples */
   gint
       side; /* -1, 1: filters reach to this side of samples only, and the border
               * is MIRROR, whose samples are farthest from an edge */
@@ -257,6 +260,17 @@ static const Large larges[] = {
   { ND_FLOAT32, { 600, 500, 1 }, { 5, 7, 1, 1 }, TRUE, 4, ND_RESPONSE_SUM,
       TRUE },
   { ND_UINT8, { 600, 500, 1 }, { 5, 7, 1, 1 }, FALSE, 7, ND_RESPONSE_ARGMAX },
+  { ND_FLOAT32, { 100, 70, 40 }, { 3, 4, 3, 1 }, TRUE, 11, ND_RESPONSE_ARGMAX,
+      .threshold = 0.05 },
+  { ND_UINT16, { 70, 50, 40 }, { 5, 3, 7, 1 }, FALSE, 34, ND_RESPONSE_ARGMAX,
+      TRUE, .threshold = 0.1 },
+  { ND_UINT8, { 70, 33, 40 }, { 3, 3, 9, 1 }, FALSE, 40, ND_RESPONSE_ARGMAX },
+  { ND_UINT8, { 70, 33, 40 }, { 3, 3, 3, 1 }, FALSE, 10, ND_RESPONSE_ARGMAX,
+      TRUE, .are_alike = TRUE },
+  { ND_FLOAT32, { 150, 100, 1 }, { 5, 7, 1, 1 }, FALSE, 34, ND_RESPONSE_ARGMAX,
+      TRUE, .are_alike = TRUE },
+  { ND_FLOAT32, { 70, 33, 40 }, { 3, 3, 3, 1 }, FALSE, 17, ND_RESPONSE_ARGMAX,
+      .is_zero = TRUE },
   { ND_FLOAT32, { 170, 60, 150 }, { 7, 7, 7, 1 }, .is_separable = TRUE },
   { ND_UINT8, { 300, 70, 90 }, { 5, 7, 6, 1 }, .is_separable = TRUE },
   { ND_FLOAT32, { 200, 150, 1 }, { 65, 5, 1, 1 } },
@@ -437,6 +451,8 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
     c->nonfinite = large->masked;
     if (large->side)
       c->job.border = ND_BORDER_MIRROR;
+    if (large->is_zero)
+      c->job.border_value = 0;
     /* Kernels that load several samples need a border value of the type. */
     if (large->row > 0)
       c->job.border_value = fabs (c->job.border_value);
@@ -453,6 +469,14 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
                               : NULL,
             axes, 2500 / n_filters, like,
             long_window || (large && large->is_separable)));
+  }
+  for (guint k = 2; large && large->are_alike && k < n_filters; k++) {
+    const NdFilter *like = filters->pdata[k % 2];
+    NdFilter *f = filters->pdata[k];
+
+    memcpy (f->origin, like->origin, sizeof (f->origin));
+    memcpy (f->coefficients, like->coefficients,
+        nd_filter_count (like) * sizeof (*like->coefficients));
   }
   for (guint k = 0; large && large->side && k < n_filters; k++) {
     NdFilter *f = filters->pdata[k];
@@ -481,7 +505,8 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
   bytes = nd_sample_size (c->job.in_type);
   c->in_bytes = c->in.slice * c->job.shape.size[2];
   c->volumes = g_malloc (c->in_bytes * (c->reach.slots + 1));
-  memset (c->volumes, GUARD_BYTE, c->in_bytes * (c->reach.slots + 1));
+  memset (c->volumes, large && large->is_zero ? 0 : GUARD_BYTE,
+      c->in_bytes * (c->reach.slots + 1));
   for (guint t = 0; t <= c->reach.slots; t++)
     for (gsize z = 0; z < c->job.shape.size[2]; z++)
       for (gsize y = 0; y < c->job.shape.size[1]; y++)
@@ -489,12 +514,14 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
           guint8 *p = c->volumes + t * c->in_bytes + z * c->in.slice
               + y * c->in.row + i;
 
-          set_sample (p, c->job.in_type, r, c->exact, c->nonfinite);
+          if (!(large && large->is_zero))
+            set_sample (p, c->job.in_type, r, c->exact, c->nonfinite);
           if (large && large->masked)
             *(gfloat *) p =
                 mask (*(gfloat *) p, t, i / bytes, c->job.shape.size[0]);
         }
   c->magnitude = largest_sample (c) * largest_weights (c);
+  c->job.threshold = large ? large->threshold * c->magnitude : 0;
   c->slots = g_new (gint, c->reach.slots);
   for (guint t = 0; t < c->reach.slots; t++)
     c->slots[t] = c->options.border_volumes && g_rand_int_range (r, 0, 4) == 0
