@@ -76,7 +76,7 @@ transform_planes (const BlockArguments &a, const Column &column,
   if (i < end) {
     float2 v[BLOCK];
 
-    transform_bank_columns<T, true> (a,
+    transform_bank_columns<T, true, true> (a,
         Columns{ { step.at, step.at }, { i, i + 1 } }, false, v);
     transform_plane (plane, v);
 #pragma unroll
@@ -215,7 +215,7 @@ transform_block (const CombineArguments &a, const Column &column,
   float2 v[BLOCK];
 
   __syncthreads (); /* the planes have been read */
-  transform_bank_columns<T, true> (a, columns_of (step.at), false, v);
+  transform_bank_columns<T, true, true> (a, columns_of (step.at), false, v);
   transform_plane (plane, v);
 #pragma unroll
   for (int x = 0; x < BLOCK; x++)
@@ -307,12 +307,12 @@ join_parts (const CombineArguments &a, const Work &work, Combined &c)
   const int begin = work.step * a.pairs, end = begin + a.pairs;
   int first = blockIdx.x, last = blockIdx.x;
 
+  if (work.first == 0 && work.end == a.pairs)
+    return true;
   while (a.begins[first] > begin)
     first--;
   while (a.begins[last + 1] < end)
     last++;
-  if (first == last)
-    return true;
   /* A thread block has parts of two steps at most, its first and its last
    * one. */
   const auto part_of = [&] (int i) {
