@@ -141,9 +141,47 @@ load_bank_at_border (const BlockArguments &a, const Columns &c,
   }
 }
 
+/* The same for two columns of one block. In place of samples beyond the border,
+ * others are loaded first. In kernels with few free registers, loads with a
+ * condition wait for each other. */
+template <typename T>
+__device__ __forceinline__ void
+load_bank_before_border (const BlockArguments &a, const Columns &c,
+    float2 (&v)[BLOCK])
+{
+  const Blocks &b = a.blocks;
+  const BlockInput &in = a.in;
+  const int lane = threadIdx.x % 32;
+  const int x = padded_index (b, 0, c.at[0].x + lane);
+  const int y = padded_index (b, 1, c.at[0].y + lane);
+  const int z0 = padded_index (b, 2, c.at[0].z + c.plane[0]);
+  const int z1 = padded_index (b, 2, c.at[1].z + c.plane[1]);
+  const unsigned char *const column = in.in + max (x, 0) * in.sample;
+  const unsigned char *const p0 = column + max (z0, 0) * in.slice;
+  const unsigned char *const p1 = column + max (z1, 0) * in.slice;
+  const size_t row = max (y, 0) * in.row;
+
+#pragma unroll
+  for (int i = 0; i < BLOCK; i++) {
+    const size_t at = __shfl_sync (~0u, row, i);
+
+    v[i] = make_float2 (load_sample<T> (p0 + at), load_sample<T> (p1 + at));
+  }
+#pragma unroll
+  for (int i = 0; i < BLOCK; i++) {
+    const int yi = __shfl_sync (~0u, y, i);
+
+    if (x < 0 || yi < 0 || z0 < 0)
+      v[i].x = beyond (b, x, yi, z0, 0);
+    if (x < 0 || yi < 0 || z1 < 0)
+      v[i].y = beyond (b, x, yi, z1, 0);
+  }
+}
+
 /* The same as transform_columns (), of a volume and without levels. @lists:
- * whether samples that are not finite are listed. */
-template <typename T, bool SAME>
+ * whether samples that are not finite are listed. EAGER: by
+ * load_bank_before_border (). */
+template <typename T, bool SAME, bool EAGER = false>
 __device__ __forceinline__ void
 transform_bank_columns (const BlockArguments &a, const Columns &c, bool lists,
     float2 (&v)[BLOCK])
@@ -155,6 +193,8 @@ transform_bank_columns (const BlockArguments &a, const Columns &c, bool lists,
   do {
     if (inside)
       load_bank_inside<T> (a, c, v);
+    else if constexpr (EAGER)
+      load_bank_before_border<T> (a, c, v);
     else
       load_bank_at_border<T, SAME> (a, c, v);
     if (again && a.bank.again)

@@ -137,7 +137,8 @@ kernel_for (const RingJob &job, const NdReach &reach, const Blocks &blocks)
 }
 
 /* Responses to samples that are not finite are corrected in memory, for one
- * component. Numbers of responses are bytes. */
+ * component. Numbers of responses have 8 bits at most, since a magnitude has 15
+ * others. */
 bool
 is_possible (const RingJob &job, const Blocks &blocks,
     const CombineKernel &kernel, const CombinedFilters &filters)
@@ -239,6 +240,18 @@ is_worth_tensor (const RingJob &job, const Blocks &blocks, int pairs)
                   * device_attribute (cudaDevAttrMultiProcessorCount)
           && units * (1 + pairs) * TENSOR_TURN
               <= units * n * TENSOR_RESPONSE + outputs * 8 * n / TENSOR_BYTES);
+}
+
+/* CombineArguments::threshold: a magnitude in float32 is below both numbers or
+ * below none of them. */
+float
+lowest_rank (double threshold, bool is_complex)
+{
+  const double exact = std::max (threshold, 0.0);
+  const double rank = is_complex ? exact * exact : exact;
+  const float nearest = rank;
+
+  return nearest < rank ? std::nextafter (nearest, INFINITY) : nearest;
 }
 
 } // namespace
@@ -416,10 +429,15 @@ CombinedBank::respond (const BlockArguments &to, cudaStream_t stream)
   }
   a.response = job.combined->response;
   a.is_complex = job.bank->is_complex;
+  a.responses = nd_bank_responses (job.bank);
+  a.mask = ~0u;
+  while (a.response == ND_RESPONSE_ARGMAX
+      && ~a.mask + 1 < (unsigned) a.responses)
+    a.mask <<= 1;
   a.taps = taps;
   a.pairs = pairs;
   a.weights = weights.get ();
-  a.threshold = job.combined->threshold;
+  a.threshold = lowest_rank (job.combined->threshold, a.is_complex);
   a.none = ND_LABEL_NONE (job.combined->out_type);
   a.begins = begins.get ();
   a.combined = combined.get ();

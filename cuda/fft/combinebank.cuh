@@ -35,8 +35,12 @@ struct CombineArguments : BlockArguments
   int taps, pairs;       /* taps along z; pairs of filters */
   const float4 *weights; /* [pair][tap][COMBINED_WEIGHTS]; of long filters BLOCK
                           * in place of the taps */
-  double threshold;      /* of ND_RESPONSE_ARGMAX; 0: none */
-  float none;            /* the label below it, which is not scaled */
+  int responses;         /* complex ones are half as many as filters */
+  unsigned mask;   /* bits of a magnitude; for ND_RESPONSE_ARGMAX the others
+                          * are the number of the response */
+  float threshold; /* the least magnitude, or for complex responses its
+                          * square, that has a label; 0: any */
+  float none;      /* the label below it, which is not scaled */
   /* For volumes, the pairs of all steps are divided among thread blocks, of
    * which each has those from @begins[i] to @begins[i + 1]. */
   const int *begins;

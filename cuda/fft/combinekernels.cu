@@ -76,7 +76,7 @@ transform_planes (const BlockArguments &a, const Column &column,
   if (i < end) {
     float2 v[BLOCK];
 
-    transform_bank_columns<T, true> (a,
+    transform_bank_columns<T, true, true> (a,
         Columns{ { step.at, step.at }, { i, i + 1 } }, false, v);
     transform_plane (plane, v);
 #pragma unroll
@@ -215,7 +215,7 @@ transform_block (const CombineArguments &a, const Column &column,
   float2 v[BLOCK];
 
   __syncthreads (); /* the planes have been read */
-  transform_bank_columns<T, true> (a, columns_of (step.at), false, v);
+  transform_bank_columns<T, true, true> (a, columns_of (step.at), false, v);
   transform_plane (plane, v);
 #pragma unroll
   for (int x = 0; x < BLOCK; x++)
@@ -303,16 +303,16 @@ __device__ __forceinline__ bool
 join_parts (const CombineArguments &a, const Work &work, Combined &c)
 {
   __shared__ bool is_last;
-  constexpr size_t SIZE = (size_t) (ROWS + WORDS) * THREADS;
+  constexpr size_t SIZE = (size_t) ROWS * THREADS;
   const int begin = work.step * a.pairs, end = begin + a.pairs;
   int first = blockIdx.x, last = blockIdx.x;
 
+  if (work.first == 0 && work.end == a.pairs)
+    return true;
   while (a.begins[first] > begin)
     first--;
   while (a.begins[last + 1] < end)
     last++;
-  if (first == last)
-    return true;
   /* A thread block has parts of two steps at most, its first and its last
    * one. */
   const auto part_of = [&] (int i) {
@@ -323,9 +323,6 @@ join_parts (const CombineArguments &a, const Work &work, Combined &c)
 #pragma unroll
   for (int y = 0; y < ROWS; y++)
     own[y * THREADS] = c.values[y];
-#pragma unroll
-  for (int k = 0; !SUM && k < WORDS; k++)
-    own[(ROWS + k) * THREADS] = __uint_as_float (c.numbers[k]);
   __threadfence ();
   __syncthreads ();
   if (threadIdx.x == 0) {
@@ -346,15 +343,9 @@ join_parts (const CombineArguments &a, const Work &work, Combined &c)
     for (int y = 0; y < ROWS; y++) {
       const float value = __ldcg (from + y * THREADS);
 
-      if (SUM) {
-        c.values[y] += value;
-      } else if (value > c.values[y]) {
-        const float number = __ldcg (from + (ROWS + y / 4) * THREADS);
-
-        c.values[y] = value;
-        c.numbers[y / 4] = put_byte (c.numbers[y / 4],
-            __float_as_uint (number) >> y % 4 * 8, y % 4);
-      }
+      c.values[y] = SUM ? c.values[y] + value
+                        : __int_as_float (max (__float_as_int (c.values[y]),
+                              __float_as_int (value)));
     }
   }
   return true;
@@ -463,7 +454,7 @@ kernel_of (NdSampleType type, bool is_sum)
           ? (const void *) combine_kernel<T, true, LONG>
           : (const void *) combine_kernel<T, false, LONG>,
       THREADS, NUMBERS * sizeof (float2),
-      LONG ? weights_of_block : weights_of_taps, STEP, ROWS + WORDS,
+      LONG ? weights_of_block : weights_of_taps, STEP, ROWS,
       LONG ? (BLOCK - HELD) * PLACES : 0 };
   });
 }

@@ -32,8 +32,8 @@ combine_kernel (const __grid_constant__ CombineArguments a)
     return;
   const Corner at = corner_of (b, block);
 
-  transform_bank_columns<T, true> (a, Columns{ { at, at }, { 0, 0 } }, false,
-      v);
+  transform_bank_columns<T, true, true> (a, Columns{ { at, at }, { 0, 0 } },
+      false, v);
   transform_plane (plane, v);
 #pragma unroll
   for (int x = 0; x < KEPT; x++)

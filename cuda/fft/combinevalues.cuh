@@ -11,23 +11,21 @@
 #include "cuda/sync.cuh"
 
 #include <cfloat>
+#include <climits>
 
 namespace nd
 {
 
 constexpr int ROWS = COMBINED_ROWS;
-constexpr int WORDS = (ROWS + 3) / 4;
 
 /* Filters of at least 9 taps along y have no more outputs. */
 constexpr int FEW_ROWS = 24;
 
 /* The values combined so far, a column of a plane for each thread: sums of
- * magnitudes, or the largest ones with their numbers, four in a word. For the
- * largest ones of complex responses, the squares. */
+ * magnitudes, or the largest ranks. */
 struct Combined
 {
   float values[ROWS] = {};
-  unsigned numbers[WORDS] = {};
 };
 
 /* All kernels begin with this. */
@@ -53,42 +51,81 @@ square_root (float x)
   return root;
 }
 
-/* @word with @value as byte @i. */
-__device__ __forceinline__ unsigned
-put_byte (unsigned word, unsigned value, int i)
+/* The rank of a response: its magnitude, or of complex responses the square.
+ * For ND_RESPONSE_ARGMAX the last bits are the number of the response, counted
+ * from the last one, so that of equal ranks that of the first response is the
+ * largest. This is one instruction, and another one finds the largest rank,
+ * because magnitudes are not negative: as integers, their bits have the same
+ * order. For n responses, the last ceil (log2 (n)) bits of the magnitude are
+ * lost. Two responses whose magnitudes differ by less than 2^-19 of them (for
+ * up to 16 responses; 2^-15 for 256) may therefore change places. */
+struct Rank
 {
-  return __byte_perm (word, value,
-      i == 0       ? 0x3214
-          : i == 1 ? 0x3240
-          : i == 2 ? 0x3410
-                   : 0x4210);
+  unsigned mask; /* of the bits that remain; 0: there is no such response */
+  unsigned number;
+};
+
+__device__ __forceinline__ Rank
+rank_of (const CombineArguments &a, int k)
+{
+  const bool exists = k < a.responses;
+
+  return Rank{ exists ? a.mask : 0,
+    exists ? (unsigned) (a.responses - 1 - k) & ~a.mask : 0 };
 }
 
-/* Combines value @y of response number @k: its magnitude, or for the largest
- * one of complex responses the square. A magnitude that is NaN is never the
- * largest. */
-template <bool SUM>
-__device__ __forceinline__ void
-combine_value (Combined &c, int y, float value, unsigned k)
+__device__ __forceinline__ int
+rank (float magnitude, const Rank &r)
 {
-  if (SUM) {
-    c.values[y] += value;
-  } else if (value > c.values[y]) {
-    c.values[y] = value;
-    c.numbers[y / 4] = put_byte (c.numbers[y / 4], k, y % 4);
+  return (__float_as_uint (magnitude) & r.mask & INT_MAX) | r.number;
+}
+
+/* Combines the complex response @k, whose squares are the real parts of @v. */
+template <bool SUM, bool TINY>
+__device__ __forceinline__ void
+combine_squares (const CombineArguments &a, int k, bool is_few,
+    const float2 (&v)[BLOCK], Combined &c)
+{
+  const Rank r = rank_of (a, k);
+
+#pragma unroll
+  for (int y = 0; y < ROWS; y++) {
+    float &value = c.values[y];
+
+    if (y == FEW_ROWS && is_few)
+      break;
+    if (SUM)
+      value += square_root<TINY> (v[y].x);
+    else
+      value = __int_as_float (max (__float_as_int (value), rank (v[y].x, r)));
   }
 }
 
-/* Combines response @k, whose squares are the real parts of @v. */
-template <bool SUM, bool TINY>
+/* Combines the real responses 2 * @k and 2 * @k + 1, which are the real and the
+ * imaginary parts of @v. */
+template <bool SUM>
 __device__ __forceinline__ void
-combine_squares (int k, bool is_few, const float2 (&v)[BLOCK], Combined &c)
+combine_parts (const CombineArguments &a, int k, const float2 (&v)[BLOCK],
+    Combined &c)
 {
+  if constexpr (SUM) {
+    const bool is_last = 2 * k + 1 == a.responses;
+
 #pragma unroll
-  for (int y = 0; y < ROWS; y++) {
-    if (y == FEW_ROWS && is_few)
-      break;
-    combine_value<SUM> (c, y, SUM ? square_root<TINY> (v[y].x) : v[y].x, k);
+    for (int y = 0; y < ROWS; y++)
+      c.values[y] += fabsf (v[y].x);
+    if (is_last)
+      return;
+#pragma unroll
+    for (int y = 0; y < ROWS; y++)
+      c.values[y] += fabsf (v[y].y);
+  } else {
+    const Rank r = rank_of (a, 2 * k), next = rank_of (a, 2 * k + 1);
+
+#pragma unroll
+    for (int y = 0; y < ROWS; y++)
+      c.values[y] = __int_as_float (__vimax3_s32 (__float_as_int (c.values[y]),
+          rank (v[y].x, r), rank (v[y].y, next)));
   }
 }
 
@@ -100,54 +137,55 @@ __device__ __forceinline__ void
 combine_pair (const CombineArguments &a, int k, float2 *plane,
     float2 (&v)[BLOCK], Combined &c)
 {
-  restore_plane (plane, v);
-  if (a.is_complex) {
-    const bool is_few = a.blocks.valid[1] <= FEW_ROWS;
-    bool is_tiny = !SEEKS;
+  const bool is_few = a.blocks.valid[1] <= FEW_ROWS;
+  bool is_tiny = !SEEKS;
 
-#pragma unroll
-    for (int y = 0; y < ROWS; y++) {
-      if (y == FEW_ROWS && is_few)
-        break;
-      v[y].x = fmaf (v[y].x, v[y].x, v[y].y * v[y].y);
-      is_tiny = is_tiny || (SUM && v[y].x < FLT_MIN);
-    }
-    if (is_tiny)
-      combine_squares<SUM, true> (k, is_few, v, c);
-    else
-      combine_squares<SUM, false> (k, is_few, v, c);
+  restore_plane (plane, v);
+  if (!a.is_complex) {
+    combine_parts<SUM> (a, k, v, c);
     return;
   }
 #pragma unroll
-  for (int y = 0; y < ROWS; y++)
-    combine_value<SUM> (c, y, fabsf (v[y].x), 2 * k);
-  if (2 * k + 1 == a.bank.n_filters)
-    return;
-#pragma unroll
-  for (int y = 0; y < ROWS; y++)
-    combine_value<SUM> (c, y, fabsf (v[y].y), 2 * k + 1);
+  for (int y = 0; y < ROWS; y++) {
+    if (y == FEW_ROWS && is_few)
+      break;
+    v[y].x = fmaf (v[y].x, v[y].x, v[y].y * v[y].y);
+    is_tiny = is_tiny || (SUM && v[y].x < FLT_MIN);
+  }
+  if (is_tiny)
+    combine_squares<SUM, true> (a, k, is_few, v, c);
+  else
+    combine_squares<SUM, false> (a, k, is_few, v, c);
 }
 
 /* Makes outputs of the combined values. Returns a bit for each of them that is
- * the label below the threshold. */
+ * the label below the threshold. A response that is NaN has the largest rank,
+ * but must not be the largest one: the fallback then combines them again. */
 template <bool SUM>
 __device__ __forceinline__ unsigned
 finish (const CombineArguments &a, Combined &c)
 {
   unsigned none = 0;
+  bool is_nan = false;
 
 #pragma unroll
   for (int y = 0; !SUM && y < ROWS; y++) {
-    float value = a.is_complex ? sqrtf (c.values[y]) : c.values[y];
+    const unsigned bits = __float_as_uint (c.values[y]);
+    float value = __uint_as_float (bits & a.mask);
 
+    is_nan = is_nan || isnan (value);
     if (a.response == ND_RESPONSE_ARGMAX) {
       const bool is_none = value < a.threshold;
 
       none |= (unsigned) is_none << y;
-      value = is_none ? a.none : c.numbers[y / 4] >> y % 4 * 8 & 255;
+      value = is_none ? a.none : a.responses - 1 - (int) (bits & ~a.mask);
+    } else if (a.is_complex) {
+      value = square_root<true> (value);
     }
     c.values[y] = value;
   }
+  if (is_nan && a.bank.again)
+    *a.bank.again = 1;
   return none;
 }
 
