@@ -41,22 +41,11 @@ struct Complex
   R x, y;
 };
 
-__device__ __forceinline__ double
-magnitude (Complex<double> r)
+template <typename R>
+__device__ R
+magnitude (Complex<R> r)
 {
-  return sqrt (r.x * r.x + r.y * r.y);
-}
-
-/* With an error of the last digit, in a third of the instructions. */
-__device__ __forceinline__ float
-magnitude (Complex<float> r)
-{
-  float root;
-
-  asm ("sqrt.approx.f32 %0, %1;"
-       : "=f"(root)
-       : "f"(fmaf (r.x, r.x, r.y * r.y)));
-  return root;
+  return r.y == 0 ? fabs (r.x) : sqrt (r.x * r.x + r.y * r.y);
 }
 
 static_assert (ND_RESPONSE_END == ND_RESPONSE_TENSOR + 1,
@@ -176,9 +165,7 @@ put_combined (const Arguments<R> &a, const R *real, const Place &p)
       y = *(const Numbers *) (re + a.imaginary);
 #pragma unroll
     for (int i = 0; i < RUN; i++) {
-      const R m = a.imaginary
-          ? magnitude (Complex<R>{ x.values[i], y.values[i] })
-          : fabs (x.values[i]);
+      const R m = magnitude (Complex<R>{ x.values[i], y.values[i] });
 
       sum[i] += m;
       if (m > largest[i]) {

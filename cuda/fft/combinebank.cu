@@ -242,16 +242,22 @@ is_worth_tensor (const RingJob &job, const Blocks &blocks, int pairs)
               <= units * n * TENSOR_RESPONSE + outputs * 8 * n / TENSOR_BYTES);
 }
 
-/* CombineArguments::threshold: a magnitude in float32 is below both numbers or
- * below none of them. */
+/* CombineArguments::threshold: magnitudes in float32 from @threshold on are not
+ * below it without the bits beyond @mask. */
 float
-lowest_rank (double threshold, bool is_complex)
+lowest_rank (double threshold, bool is_complex, uint32_t mask)
 {
   const double exact = std::max (threshold, 0.0);
   const double rank = is_complex ? exact * exact : exact;
-  const float nearest = rank;
+  float lowest = rank;
+  uint32_t bits;
 
-  return nearest < rank ? std::nextafter (nearest, INFINITY) : nearest;
+  if (lowest < rank)
+    lowest = std::nextafter (lowest, INFINITY);
+  memcpy (&bits, &lowest, sizeof (bits));
+  bits &= mask;
+  memcpy (&lowest, &bits, sizeof (bits));
+  return lowest;
 }
 
 } // namespace
@@ -270,12 +276,15 @@ combined_cost (const RingJob &job)
   if (makes_tensor (job)
       && !is_worth_tensor (job, blocks, filters.count_pairs ()))
     return INFINITY;
+  const int pairs = filters.count_pairs ();
+  const double units =
+      (double) blocks.count[0] * blocks.count[1] * blocks.count[2];
+  const double seconds = makes_tensor (job)
+      ? units * (1 + pairs) * TENSOR_TURN
+      : 1e-6 * combined_time (blocks, kernel, taps_along_z (reach), pairs);
+
   return job.shape.components * MULTIPROCESSORS / rates.multiprocessors
-      / rates.multiply_adds
-      * (1e-6
-              * combined_time (blocks, kernel, taps_along_z (reach),
-                  filters.count_pairs ())
-          + LAUNCH);
+      / rates.multiply_adds * (seconds + LAUNCH);
 }
 
 /* Each response of a tensor's recipe comes in turn. If their number is odd, the
@@ -397,7 +406,7 @@ CombinedBank::plan_weights ()
 }
 
 void
-CombinedBank::set_recipe (TensorArguments &a) const
+CombinedBank::set_recipe (TensorPlaneArguments &a) const
 {
   const NdTensorRecipe &recipe = filters.recipe;
 
@@ -418,7 +427,7 @@ CombinedBank::set_recipe (TensorArguments &a) const
 void
 CombinedBank::respond (const BlockArguments &to, cudaStream_t stream)
 {
-  TensorArguments a = {};
+  TensorPlaneArguments a = {};
 
   static_cast<BlockArguments &> (a) = to;
   a.bank.n_filters = job.bank->n_filters;
@@ -437,7 +446,7 @@ CombinedBank::respond (const BlockArguments &to, cudaStream_t stream)
   a.taps = taps;
   a.pairs = pairs;
   a.weights = weights.get ();
-  a.threshold = lowest_rank (job.combined->threshold, a.is_complex);
+  a.threshold = lowest_rank (job.combined->threshold, a.is_complex, a.mask);
   a.none = ND_LABEL_NONE (job.combined->out_type);
   a.begins = begins.get ();
   a.combined = combined.get ();

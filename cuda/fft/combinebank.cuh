@@ -53,7 +53,7 @@ struct CombineArguments : BlockArguments
 
 /* The same of kernels for ND_RESPONSE_TENSOR. A value is the response of a
  * monomial or the magnitude of a complex filter. */
-struct TensorArguments : CombineArguments
+struct TensorPlaneArguments : CombineArguments
 {
   int n_values, n_last;       /* of all pairs, of the last pair */
   int missing;                /* 1 if the first pair lacks its first filter */
@@ -70,7 +70,7 @@ typedef std::function<std::complex<double> (int kx, int ky, int z)>
 
 struct CombineKernel
 {
-  const void *kernel; /* takes CombineArguments or TensorArguments */
+  const void *kernel; /* takes CombineArguments or TensorPlaneArguments */
   int threads;
   size_t shared; /* bytes */
   float4 (*weight) (int i,
@@ -135,7 +135,7 @@ private:
   void plan_weights ();
   void plan_parts ();
   void plan_values ();
-  void set_recipe (TensorArguments &a) const;
+  void set_recipe (TensorPlaneArguments &a) const;
 
   const RingJob job;
   const NdReach reach;

@@ -1,5 +1,6 @@
 /* The values that a thread combines from the responses of a bank, and how they
- * are stored (cuda/fft/combinekernels.cu, cuda/fft/combineplanes.cu).
+ * are stored (cuda/fft/combinekernels.cu, cuda/fft/combineplanes.cu,
+ * cuda/fft/tensorplanes.cu).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -38,7 +38,7 @@ struct Values
 };
 
 __device__ __forceinline__ Values
-values_of (const TensorArguments &a, int warp)
+values_of (const TensorPlaneArguments &a, int warp)
 {
   const size_t row = a.blocks.valid[0], value = row * a.blocks.valid[1];
 
@@ -69,8 +69,8 @@ magnitude_of (float2 v)
 /* Keeps the values of pair @k of filters, the first @n rows. The first pair may
  * have one filter only, which is the imaginary part. */
 __device__ __forceinline__ void
-keep_values (const TensorArguments &a, int k, int n, const float2 (&v)[BLOCK],
-    const Values &values)
+keep_values (const TensorPlaneArguments &a, int k, int n,
+    const float2 (&v)[BLOCK], const Values &values)
 {
   if (a.is_complex) {
     float *const to = values.at + k * values.value;
@@ -101,7 +101,8 @@ keep_values (const TensorArguments &a, int k, int n, const float2 (&v)[BLOCK],
 
 /* Keeps the values of the last pair in @plane. */
 __device__ __forceinline__ void
-hold_values (const TensorArguments &a, const float2 (&v)[BLOCK], float2 *plane)
+hold_values (const TensorPlaneArguments &a, const float2 (&v)[BLOCK],
+    float2 *plane)
 {
   float2 *const to = plane + threadIdx.x % 32;
 
@@ -125,7 +126,7 @@ load_value (const Values &values, int i, int y, int n, float (&to)[RUN])
 
 /* T = A A^T + b b^T of monomials. @last: two values. */
 __device__ __forceinline__ void
-multiply_monomials (const TensorArguments &a, const Values &values,
+multiply_monomials (const TensorPlaneArguments &a, const Values &values,
     const float2 (&last)[RUN], int y, int n, float (&tensors)[RUN][COMPONENTS])
 {
   float first[AXES][RUN] = {}, second[RUN] = {};
@@ -152,7 +153,7 @@ multiply_monomials (const TensorArguments &a, const Values &values,
 
 /* T = sum of |q_k| M_k of complex filters. @last: one value. */
 __device__ __forceinline__ void
-sum_duals (const TensorArguments &a, const Values &values,
+sum_duals (const TensorPlaneArguments &a, const Values &values,
     const float2 (&last)[RUN], int y, int n, float (&tensors)[RUN][COMPONENTS])
 {
   const int end = a.n_values - 1;
@@ -179,7 +180,7 @@ sum_duals (const TensorArguments &a, const Values &values,
 
 /* Stores a tensor of any type at @out. */
 __device__ __noinline__ void
-put_any_tensor (const TensorArguments &a, unsigned char *out,
+put_any_tensor (const TensorPlaneArguments &a, unsigned char *out,
     const float *tensor)
 {
   Store store = a.store;
@@ -193,8 +194,8 @@ put_any_tensor (const TensorArguments &a, unsigned char *out,
 /* Stores a row of tensors, one of each thread. @row: in shared memory, so that
  * a warp stores bytes side by side. */
 __device__ __forceinline__ void
-put_tensors (const TensorArguments &a, unsigned char *out, int nx, float *row,
-    const float (&tensor)[COMPONENTS])
+put_tensors (const TensorPlaneArguments &a, unsigned char *out, int nx,
+    float *row, const float (&tensor)[COMPONENTS])
 {
   const int lane = threadIdx.x % 32;
   float *const own = row + lane * COMPONENTS;
@@ -219,8 +220,8 @@ put_tensors (const TensorArguments &a, unsigned char *out, int nx, float *row,
 /* Stores the tensors of a block whose first output is @at. The last values are
  * in @plane. */
 __device__ __forceinline__ void
-store_tensors (const TensorArguments &a, const Corner &at, const Extent &extent,
-    float2 *plane, const Values &values)
+store_tensors (const TensorPlaneArguments &a, const Corner &at,
+    const Extent &extent, float2 *plane, const Values &values)
 {
   const Store &s = a.store;
   const int lane = threadIdx.x % 32;
@@ -252,7 +253,7 @@ store_tensors (const TensorArguments &a, const Corner &at, const Extent &extent,
 /* As many warps as the device has room for go through the blocks. */
 template <typename T>
 __global__ void __launch_bounds__ (32 * WARPS, RESIDENT)
-tensor_kernel (const __grid_constant__ TensorArguments a)
+tensor_kernel (const __grid_constant__ TensorPlaneArguments a)
 {
   extern __shared__ float2 shared[];
   const Blocks &b = a.blocks;
