@@ -197,13 +197,26 @@ make_filter_spectra (Blocks *b)
   }
 }
 
+/* The pairs of blocks of a task. */
+static gsize
+task_pairs (const Blocks *b)
+{
+  return b->samples.reach.slots > 1 ? GROUP : 1;
+}
+
+static gsize
+count_tasks (const Blocks *b)
+{
+  return (b->grid.pairs + task_pairs (b) - 1) / task_pairs (b);
+}
+
 /* If there is one layer, planes of outputs are stored one after the other.
  * Otherwise all outputs of a group of pairs wait for the next response. */
 static gsize
-layer_floats (Blocks *b)
+init_layer (Blocks *b)
 {
   const NdFftGrid *grid = &b->grid;
-  const gsize blocks = b->samples.reach.slots > 1 ? 2 * GROUP : 2;
+  const gsize blocks = 2 * task_pairs (b);
 
   b->plane = grid->block->size[0] * grid->kept[1];
   b->block = b->plane * grid->kept[2];
@@ -227,8 +240,8 @@ blocks_create (const NdJob *job, const NdRingOptions *options, GError **error)
     return NULL;
   }
   if (!nd_fft_samples_init (&b->samples, job, options, error)
-      || !nd_output_init (&b->output, job, layer_floats (b), nd_threads (),
-          error)
+      || !nd_output_init (&b->output, job, init_layer (b),
+          MIN (nd_threads (), count_tasks (b)), error)
       || !make_memory (b, error)) {
     blocks_destroy (b);
     return NULL;
@@ -474,7 +487,7 @@ respond_group (gsize index, guint worker, gpointer data)
   const Blocks *b = respond->blocks;
   const NdFftBlock *block = b->grid.block;
   const NdFftSamples *s = &b->samples;
-  const gsize group = b->ring ? GROUP : 1, pair = index * group;
+  const gsize group = task_pairs (b), pair = index * group;
   const gsize pairs = MIN (group, b->grid.pairs - pair);
   const Scratch scratch = scratch_of (b, worker);
   const NdReal **spectra = respond->pointers + 2 * worker * s->reach.slots;
@@ -522,9 +535,7 @@ blocks_respond (gpointer state, const gint *slots, const NdScale *scale,
     for (gsize i = 0; i < group * n_filters; i++)
       levels[i] = nd_fft_level (s, slots, first + i / n_filters, i % n_filters,
           non_finite + i);
-    nd_parallel_for (b->ring ? (b->grid.pairs + GROUP - 1) / GROUP
-                             : b->grid.pairs,
-        respond_group, &respond);
+    nd_parallel_for (count_tasks (b), respond_group, &respond);
   }
 }
 

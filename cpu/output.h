@@ -59,10 +59,10 @@ void nd_output_combine (const NdOutput *output, guint filter, gsize component,
     NdReal *row, gsize n, guint8 *to);
 
 /* Takes the responses of @filter for @component, for outputs (x, y, z) to
- * (x + n - 1, y, z). If there are several layers, @row is in that memory, and
- * may be changed; responses of a tile then come in this order: for each group
- * of components all filters, for each filter the components of the group. May
- * be called from several threads. */
+ * (x + n - 1, y, z). @row may be changed. If there are several layers, it is in
+ * that memory, and responses of a tile come in this order: for each group of
+ * components all filters, for each filter the components of the group. May be
+ * called from several threads. */
 static inline void
 nd_output_row (const NdOutput *output, guint filter, gsize component,
     NdReal *row, gsize n, gsize x, gsize y, gsize z)
