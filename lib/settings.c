@@ -182,18 +182,22 @@ read_name (const Row *row, const gchar *value, gint *to, GError **error)
   return FALSE;
 }
 
+/* border-value has the range of float32, in which most jobs compute. */
 static gboolean
 read_number (const Row *row, const gchar *value, gdouble *to, GError **error)
 {
+  const gdouble most =
+      row->offset == AT (border_value) ? G_MAXFLOAT : G_MAXDOUBLE;
   gchar *end;
   const gdouble number = g_ascii_strtod (value, &end);
 
-  if (end != value && *end == '\0' && isfinite (number)) {
+  if (end != value && *end == '\0' && fabs (number) <= most) {
     *to = number;
     return TRUE;
   }
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-      "%s is '%s'; it must be a finite number", row->name, value);
+      "%s is '%s'; it must be a finite number, at most %g", row->name, value,
+      most);
   return FALSE;
 }
 
