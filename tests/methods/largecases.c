@@ -25,6 +25,8 @@ const Large large_cases[] = {
   { ND_FLOAT32, { 130, 33, 120 }, { 17, 1, 16, 1 }, TRUE, 2 },
   { ND_UINT16, { 1100, 1000, 1 }, { 17, 15, 1, 1 }, FALSE, 2 },
   { ND_FLOAT32, { 70, 60, 40 }, { 2, 2, 2, 14 }, TRUE, 20 },
+  { ND_UINT8, { 70, 40, 20 }, { 1, 3, 2, 40 } },
+  { ND_INT16, { 70, 40, 3 }, { 3, 1, 1, 36 }, FALSE, 3 },
   { ND_UINT8, { 130, 33, 100 }, { 17, 3, 17, 1 }, FALSE, 4, ND_RESPONSE_SUM,
       TRUE },
   { ND_UINT8, { 130, 33, 220 }, { 17, 1, 17, 1 }, FALSE, 3,
