@@ -98,14 +98,19 @@ nd_fft_samples_init (NdFftSamples *s, const NdJob *job,
   }
   rows = count_rows (s);
   bytes = nd_size_mul (rows, sizeof (GArray *), 1);
-  if (rows > 0 && !(s->rows = g_try_malloc0 (bytes))) {
+  if (rows > 0
+      && (!(s->rows = g_try_malloc0 (bytes))
+          || !(s->planes =
+                   g_try_malloc0 (rows / s->pad.size[1] * sizeof (gint))))) {
     nd_memory_set_error (error, bytes);
     return FALSE;
   }
   find_coefficients (s);
   s->slots = g_new0 (NdFftSlot, s->n_slots * job->shape.components);
-  for (gsize i = 0; rows > 0 && i < s->n_slots * job->shape.components; i++)
+  for (gsize i = 0; rows > 0 && i < s->n_slots * job->shape.components; i++) {
     s->slots[i].non_finite = s->rows + i * s->pad.size[1] * s->pad.size[2];
+    s->slots[i].planes = s->planes + i * s->pad.size[2];
+  }
   return TRUE;
 }
 
@@ -117,6 +122,7 @@ nd_fft_samples_clear (NdFftSamples *s)
       g_array_unref (s->rows[i]);
   }
   g_free (s->rows);
+  g_free (s->planes);
   g_free (s->slots);
   g_free (s->coefficients);
   g_free (s->sums);
@@ -126,7 +132,9 @@ nd_fft_samples_clear (NdFftSamples *s)
 gsize
 nd_fft_samples_bytes (const NdFftSamples *s)
 {
-  return count_rows (s) * sizeof (GArray *);
+  const gsize rows = count_rows (s);
+
+  return rows * sizeof (GArray *) + rows / s->pad.size[1] * sizeof (gint);
 }
 
 /* The coefficient along @axis that belongs at sample @i of @n, or -1. */
@@ -197,6 +205,8 @@ nd_fft_samples_begin (NdFftSamples *s, guint slot, const NdSamples *volume,
     if (begun->non_finite[i])
       g_array_set_size (begun->non_finite[i], 0);
   }
+  if (begun->has_non_finite)
+    memset (begun->planes, 0, s->pad.size[2] * sizeof (gint));
   begun->has_non_finite = FALSE;
   return begun;
 }
@@ -242,6 +252,7 @@ nd_fft_samples_row (NdFftSamples *s, NdFftSlot *slot, const NdSamples *volume,
     row[x] = 0;
     g_array_append_val (*found, sample);
   }
+  g_atomic_int_set (&slot->planes[z], TRUE);
   g_atomic_int_set (&slot->has_non_finite, TRUE);
 }
 
@@ -304,6 +315,24 @@ find_sample (const GArray *samples, gsize x)
   return first;
 }
 
+/* Adds the responses of a row of @taps coefficients to the samples of @found,
+ * which may be NULL. @last: padded x that the first coefficient of the first
+ * output reads. */
+static void
+add_listed (const GArray *found, const gdouble *w, gsize taps, NdReal *row,
+    gsize n, gsize last)
+{
+  for (guint i = found ? find_sample (found, last + 1 - taps) : 0;
+       found && i < found->len; i++) {
+    const NonFinite *sample = &g_array_index (found, NonFinite, i);
+
+    if (sample->x >= last + n)
+      break;
+    add_row (row, n, (gssize) sample->x - (gssize) last, w, taps,
+        sample->value);
+  }
+}
+
 void
 nd_fft_add_non_finite (const NdFftSamples *s, const gint *slots,
     gsize component, guint filter, NdReal *row, gsize n, gsize x, gsize y,
@@ -322,22 +351,12 @@ nd_fft_add_non_finite (const NdFftSamples *s, const gint *slots,
 
     if (!w || !slot->has_non_finite)
       continue;
-    for (gsize m = 0; m < f->size[1] * f->size[2]; m++, w += f->size[0]) {
-      const gsize at = (last[2] - m / f->size[1]) * s->pad.size[1] + last[1]
-          - m % f->size[1];
-      const GArray *found = slot->non_finite[at];
+    for (gsize c = 0; c < f->size[2]; c++, w += f->size[0] * f->size[1]) {
+      const gsize plane = last[2] - c;
 
-      if (!found)
-        continue;
-      for (guint i = find_sample (found, last[0] + 1 - f->size[0]);
-           i < found->len; i++) {
-        const NonFinite *sample = &g_array_index (found, NonFinite, i);
-
-        if (sample->x >= last[0] + n)
-          break;
-        add_row (row, n, (gssize) sample->x - (gssize) last[0], w, f->size[0],
-            sample->value);
-      }
+      for (gsize b = 0; slot->planes[plane] && b < f->size[1]; b++)
+        add_listed (slot->non_finite[plane * s->pad.size[1] + last[1] - b],
+            w + b * f->size[0], f->size[0], row, n, last[0]);
     }
   }
 }

@@ -24,6 +24,7 @@ typedef struct
   /* Samples left out, of each padded row that ever had some: [z][y]. NULL for
    * integers. */
   GArray **non_finite;
+  gint *planes; /* whether padded plane z has some */
   gint has_non_finite;
 } NdFftSlot;
 
@@ -43,6 +44,7 @@ typedef struct
 
   NdFftSlot *slots; /* [slot][component] */
   GArray **rows;    /* NdFftSlot.non_finite of all slots */
+  gint *planes;     /* NdFftSlot.planes of all slots */
 } NdFftSamples;
 
 /* NdFftSamples.n_spectra of the job. */
