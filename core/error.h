@@ -30,4 +30,28 @@ typedef enum
 #define ND_ERROR (nd_error_quark ())
 GQuark nd_error_quark (void);
 
+/* GLib's functions of these names, but the message becomes printable
+ * (core/printable.h): it may quote a name, a key or a text that a file, a peer
+ * or a page chose. */
+void nd_set_error (GError **error, GQuark domain, gint code,
+    const gchar *format, ...) G_GNUC_PRINTF (4, 5);
+void nd_set_error_literal (GError **error, GQuark domain, gint code,
+    const gchar *message);
+GError *nd_error_new (GQuark domain, gint code, const gchar *format, ...)
+    G_GNUC_PRINTF (3, 4);
+GError *nd_error_new_valist (GQuark domain, gint code, const gchar *format,
+    va_list arguments) G_GNUC_PRINTF (3, 0);
+void nd_prefix_error (GError **error, const gchar *format, ...)
+    G_GNUC_PRINTF (2, 3);
+void nd_propagate_prefixed_error (GError **error, GError *from,
+    const gchar *format, ...) G_GNUC_PRINTF (3, 4);
+
+/* So that no place is forgotten. */
+#define g_set_error nd_set_error
+#define g_set_error_literal nd_set_error_literal
+#define g_error_new nd_error_new
+#define g_error_new_valist nd_error_new_valist
+#define g_prefix_error nd_prefix_error
+#define g_propagate_prefixed_error nd_propagate_prefixed_error
+
 G_END_DECLS

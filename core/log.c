@@ -3,12 +3,16 @@
  */
 #include "core/log.h"
 
+#include "core/fork.h"
+#include "core/printable.h"
+
 #define MAX_COPIES 4
 
 gint nd_log_threshold = ND_LEVEL_NONE;
 
 static GMutex lock; /* protects all variables below; `current_handler` is
                        read without it */
+ND_HOLD_AT_FORK (lock, 1)
 static NdLogHandler current_handler;
 static NdLogSetHandler copies[MAX_COPIES];
 static guint n_copies;
@@ -46,7 +50,7 @@ nd_log_message (NdLevel level, const gchar *category, const gchar *file,
   if (!handler)
     return;
   va_start (arguments, format);
-  message = g_strdup_vprintf (format, arguments);
+  message = nd_printable_take (g_strdup_vprintf (format, arguments));
   va_end (arguments);
   handler (level, category, file, function, line, message);
 }

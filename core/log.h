@@ -28,7 +28,8 @@ typedef enum
   ND_LEVEL_LOG = 6      /* each volume */
 } NdLevel;
 
-/* Called from any thread, also from several at a time. */
+/* Called from any thread, also from several at a time. @message is printable
+ * (core/printable.h). */
 typedef void (*NdLogHandler) (NdLevel level, const gchar *category,
     const gchar *file, const gchar *function, gint line, const gchar *message);
 

@@ -4,19 +4,12 @@
 #include "core/memory.h"
 
 #include "core/error.h"
-
-#include <unistd.h>
-
-static gsize
-physical_bytes (void)
-{
-  return (gsize) sysconf (_SC_PHYS_PAGES) * sysconf (_SC_PAGESIZE);
-}
+#include "core/limits.h"
 
 gboolean
 nd_memory_check (gsize bytes, GError **error)
 {
-  if (bytes < physical_bytes ())
+  if (bytes < nd_usable_memory ())
     return TRUE;
   nd_memory_set_error (error, bytes);
   return FALSE;
@@ -32,9 +25,9 @@ nd_memory_set_error (GError **error, gsize bytes)
   else
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "Not enough memory: %" G_GSIZE_FORMAT
-        " bytes are needed, the machine has %" G_GSIZE_FORMAT
+        " bytes are needed, this process may use %" G_GSIZE_FORMAT
         ": use smaller volumes or a filter that is shorter in time",
-        bytes, physical_bytes ());
+        bytes, nd_usable_memory ());
 }
 
 gsize

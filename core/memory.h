@@ -9,10 +9,10 @@
 
 G_BEGIN_DECLS
 
-/* Whether @bytes are less than the physical memory; otherwise FALSE with
- * ND_ERROR_MEMORY. Call it before a large allocation: Linux overcommits, so
- * that an allocation that exceeds the physical memory succeeds, and the process
- * is killed when it writes to it. Pass G_MAXSIZE if the number of bytes
+/* Whether @bytes are less than nd_usable_memory() (core/limits.h); otherwise
+ * FALSE with ND_ERROR_MEMORY. Call it before a large allocation: Linux
+ * overcommits, so that an allocation that exceeds the memory succeeds, and the
+ * process is killed when it writes to it. Pass G_MAXSIZE if the number of bytes
  * overflowed. */
 gboolean nd_memory_check (gsize bytes, GError **error);
 

@@ -6,12 +6,16 @@
  */
 #include "core/threads.h"
 
+#include "core/cancel.h"
+#include "core/fork.h"
+#include "core/limits.h"
 #include "core/log.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The tasks of a job are in ranges, one for each thread. A thread begins with
  * the range of its number, so that it finds its own data of the loop before in
@@ -28,6 +32,7 @@ struct _Job
   Job *next_job;
   NdTask task;
   gpointer data;
+  const gint *cancelled; /* or NULL */
   guint n_threads;
   Range *ranges; /* n_threads */
   guint joined;  /* threads that have worked on it, also if done */
@@ -45,20 +50,34 @@ typedef struct
   cpu_set_t given;   /* the same without @avoided */
 } Worker;
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work_cond = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t done_cond = PTHREAD_COND_INITIALIZER;
 static Job *jobs;
-static guint n_started = 1; /* threads of the pool, and the caller; never
-                               decreases */
-static guint n_default = 1;
+static guint n_started = 1;            /* threads of the pool, and the caller */
+static atomic_uint n_default;          /* 0 until the pool is started */
 static Worker workers[ND_MAX_THREADS]; /* from 1 to n_started - 1 */
 static gboolean stacked; /* a worker has waited for the CPU of a caller */
 /* The number of nd_threads_enter() of the calling thread; 0: the default. Not
  * _Thread_local, because thread sanitizers report how the loader allocates such
  * variables of a plugin. */
 static GPrivate n_entered;
+static GPrivate watched; /* the flag of nd_threads_watch() */
+
+const gint *
+nd_threads_watch (const gint *cancelled)
+{
+  const gint *before = g_private_get (&watched);
+
+  g_private_set (&watched, (gpointer) cancelled);
+  return before;
+}
+
+gboolean
+nd_threads_cancelled (void)
+{
+  return nd_is_cancelled (g_private_get (&watched));
+}
 
 /* @thread is the number of the calling thread. */
 static void
@@ -68,7 +87,8 @@ run (Job *job, guint worker, guint thread)
     Range *range = &job->ranges[(thread + k) % job->n_threads];
     gsize i;
 
-    while (atomic_load (&range->next) < range->end
+    while (!nd_is_cancelled (job->cancelled)
+        && atomic_load (&range->next) < range->end
         && (i = atomic_fetch_add (&range->next, 1)) < range->end)
       job->task (i, worker, job->data);
   }
@@ -160,7 +180,9 @@ worker_main (void *data)
     worker = job->joined++;
     job->working++;
     pthread_mutex_unlock (&lock);
+    nd_threads_watch (job->cancelled);
     run (job, worker, self - workers);
+    nd_threads_watch (NULL);
     pthread_mutex_lock (&lock);
     if (--job->working == 0)
       pthread_cond_broadcast (&done_cond);
@@ -186,32 +208,54 @@ start_threads (guint n)
 }
 
 static void
+hold_pool (void)
+{
+  pthread_mutex_lock (&lock);
+}
+
+static void
+release_pool (void)
+{
+  pthread_mutex_unlock (&lock);
+}
+
+/* The workers are threads of the parent: the first loop starts others. */
+static void
+forget_pool (void)
+{
+  jobs = NULL;
+  n_started = 1;
+  n_default = 0;
+  memset (workers, 0, sizeof (workers));
+  stacked = FALSE;
+  work_cond = (pthread_cond_t) PTHREAD_COND_INITIALIZER;
+  done_cond = (pthread_cond_t) PTHREAD_COND_INITIALIZER;
+  pthread_mutex_unlock (&lock);
+}
+
+ND_AT_FORK (0, hold_pool, release_pool, forget_pool)
+
+/* Call with the lock held. */
+static void
 start_default (void)
 {
   const gchar *wanted = g_getenv ("NDCONV_THREADS");
-  cpu_set_t cores;
-  guint n;
+  const guint n = CLAMP (wanted ? atoi (wanted) : (gint) nd_usable_cores (), 1,
+      ND_MAX_THREADS);
 
-  if (wanted)
-    n = CLAMP (atoi (wanted), 1, ND_MAX_THREADS);
-  else if (sched_getaffinity (0, sizeof (cores), &cores) == 0)
-    n = CLAMP (CPU_COUNT (&cores), 1, ND_MAX_THREADS);
-  else
-    n = CLAMP (g_get_num_processors (), 1, ND_MAX_THREADS);
-
-  pthread_mutex_lock (&lock);
   start_threads (n);
   n_default = MIN (n, n_started);
-  pthread_mutex_unlock (&lock);
 }
 
 guint
 nd_threads_start (guint n)
 {
-  pthread_once (&once, start_default);
-  if (n == 0)
+  if (n == 0 && n_default > 0)
     return n_default;
   pthread_mutex_lock (&lock);
+  if (n_default == 0)
+    start_default ();
+  n = n > 0 ? n : n_default;
   start_threads (MIN (n, ND_MAX_THREADS));
   n = MIN (n, n_started);
   pthread_mutex_unlock (&lock);
@@ -248,6 +292,7 @@ nd_parallel_for (gsize n, NdTask task, gpointer data)
   Range ranges[ND_MAX_THREADS];
   Job job = { .task = task,
     .data = data,
+    .cancelled = g_private_get (&watched),
     .n_threads = n_threads,
     .ranges = ranges,
     .joined = 1,
@@ -255,7 +300,7 @@ nd_parallel_for (gsize n, NdTask task, gpointer data)
   Job **link;
 
   if (n_threads <= 1) {
-    for (gsize i = 0; i < n; i++)
+    for (gsize i = 0; i < n && !nd_is_cancelled (job.cancelled); i++)
       task (i, 0, data);
     return;
   }
@@ -266,6 +311,7 @@ nd_parallel_for (gsize n, NdTask task, gpointer data)
   pthread_mutex_lock (&lock);
   job.next_job = jobs;
   jobs = &job;
+  start_threads (n_threads); /* in a child that was forked */
   wake_workers (n_threads - 1, job.cpu);
   pthread_mutex_unlock (&lock);
 

@@ -265,7 +265,7 @@ tensor_axes (guint axes, const gfloat *const *h, const gfloat *const *b,
     gfloat scale, gfloat gradient, gfloat *const *out, gsize n)
 {
   for (gsize s = 0; s < n; s++) {
-    gfloat m[MAX_COMPONENTS], v[MAX_AXES];
+    gfloat m[MAX_COMPONENTS] = { 0 }, v[MAX_AXES] = { 0 };
 
     for (guint i = 0; i < axes * (axes + 1) / 2; i++)
       m[i] = h[i][s] * scale;

@@ -154,7 +154,8 @@ keep (NdRing *ring, guint slot, const NdSamples *volume)
   NdSamples to = cpu_kept (ring, slot);
 
   for (gsize z = 0; z < ring->job.shape.size[2]; z++)
-    for (gsize y = 0; y < ring->job.shape.size[1]; y++)
+    for (gsize y = 0; y < ring->job.shape.size[1] && !nd_threads_cancelled ();
+         y++)
       memcpy (to.data + z * to.slice + y * to.row,
           volume->data + z * volume->slice + y * volume->row, to.row);
 }

@@ -5,6 +5,7 @@
 
 #include "cpu/kernels.h"
 
+#include <pthread.h>
 #include <string.h>
 
 extern const NdDenoiseKernels nd_denoise_kernels_base;
@@ -37,17 +38,23 @@ nd_denoise_kernels (void)
   return find (nd_kernels ()->name);
 }
 
+static const NdDenoiseKernels *usable[G_N_ELEMENTS (compiled) + 1];
+
+static void
+find_usable (void)
+{
+  const NdKernels *const *all = nd_kernels_all ();
+
+  usable[0] = compiled[0];
+  for (guint i = 1; all[i]; i++)
+    usable[i] = find (all[i]->name);
+}
+
 const NdDenoiseKernels *const *
 nd_denoise_kernels_all (void)
 {
-  static const NdDenoiseKernels *usable[G_N_ELEMENTS (compiled) + 1];
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-  if (g_once_init_enter (&usable[0])) {
-    const NdKernels *const *all = nd_kernels_all ();
-
-    for (guint i = 1; all[i]; i++)
-      usable[i] = find (all[i]->name);
-    g_once_init_leave (&usable[0], compiled[0]);
-  }
+  pthread_once (&once, find_usable);
   return usable;
 }

@@ -23,7 +23,7 @@ typedef struct
   gboolean by_tiles; /* has tiles and no ring */
   NdTiles tiles;
   NdPadded ring;
-  NdOutput output;
+  NdRowOutput output;
   NdStencil *stencils; /* one per filter */
 
   /* Scratch of respond: see NdStencilBank. */

@@ -47,7 +47,7 @@ typedef struct
 {
   NdFftSamples samples;
   NdFftGrid grid;
-  NdOutput output;    /* a tile is a group of pairs */
+  NdRowOutput output; /* a tile is a group of pairs */
   gsize plane, block; /* floats of outputs in a layer; see layer_floats() */
   NdReal *memory;
   gsize floats; /* of the memory */

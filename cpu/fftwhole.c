@@ -21,7 +21,7 @@
 typedef struct
 {
   NdFftSamples samples;
-  NdOutput output; /* a tile is the whole volume */
+  NdRowOutput output; /* a tile is the whole volume */
   const NdKernels *kernels;
   NdTransform *transform;
   gsize numbers; /* complex numbers of a spectrum */

@@ -3,31 +3,36 @@
  */
 #include "cpu/kernels.h"
 
+#include <pthread.h>
+
 extern const NdKernels nd_kernels_base;
 #ifdef ND_HAVE_X86
 extern const NdKernels nd_kernels_avx2;
 extern const NdKernels nd_kernels_avx512;
 #endif
 
+static const NdKernels *usable[4] = { &nd_kernels_base };
+
+static void
+find_usable (void)
+{
+#ifdef ND_HAVE_X86
+  guint n = 1;
+
+  __builtin_cpu_init ();
+  if (__builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma"))
+    usable[n++] = &nd_kernels_avx2;
+  if (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512vl"))
+    usable[n++] = &nd_kernels_avx512;
+#endif
+}
+
 const NdKernels *const *
 nd_kernels_all (void)
 {
-  static const NdKernels *usable[4];
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-  if (g_once_init_enter (&usable[0])) {
-    guint n = 1;
-
-#ifdef ND_HAVE_X86
-    __builtin_cpu_init ();
-    if (__builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma"))
-      usable[n++] = &nd_kernels_avx2;
-    if (__builtin_cpu_supports ("avx512f")
-        && __builtin_cpu_supports ("avx512vl"))
-      usable[n++] = &nd_kernels_avx512;
-#endif
-    (void) n;
-    g_once_init_leave (&usable[0], &nd_kernels_base);
-  }
+  pthread_once (&once, find_usable);
   return usable;
 }
 

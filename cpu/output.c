@@ -48,7 +48,7 @@ nd_output_layers (const NdJob *job)
 }
 
 gboolean
-nd_output_init (NdOutput *o, const NdJob *job, gsize floats, guint n_workers,
+nd_output_init (NdRowOutput *o, const NdJob *job, gsize floats, guint n_workers,
     GError **error)
 {
   gsize components = job->shape.components;
@@ -79,26 +79,26 @@ nd_output_init (NdOutput *o, const NdJob *job, gsize floats, guint n_workers,
 }
 
 void
-nd_output_clear (NdOutput *o)
+nd_output_clear (NdRowOutput *o)
 {
   g_clear_pointer (&o->memory, g_free);
 }
 
 gsize
-nd_output_bytes (const NdOutput *o)
+nd_output_bytes (const NdRowOutput *o)
 {
   return o->total * sizeof (NdReal);
 }
 
 /* The number of the part of a response, and of the response. */
 static guint
-part_of (const NdOutput *o, guint filter, gsize component)
+part_of (const NdRowOutput *o, guint filter, gsize component)
 {
   return o->parts == 1 ? 0 : o->group == 2 ? component : filter % 2;
 }
 
 static guint
-response_of (const NdOutput *o, guint filter)
+response_of (const NdRowOutput *o, guint filter)
 {
   return o->job.bank->is_complex ? filter / 2 : filter;
 }
@@ -106,7 +106,7 @@ response_of (const NdOutput *o, guint filter)
 /* A tensor needs all responses at the same time, other values need one after
  * the other. */
 static guint
-layer_of (const NdOutput *o, guint filter, gsize component)
+layer_of (const NdRowOutput *o, guint filter, gsize component)
 {
   const guint part = part_of (o, filter, component);
 
@@ -116,7 +116,8 @@ layer_of (const NdOutput *o, guint filter, gsize component)
 }
 
 NdReal *
-nd_output_layer (const NdOutput *o, guint worker, guint filter, gsize component)
+nd_output_layer (const NdRowOutput *o, guint worker, guint filter,
+    gsize component)
 {
   return o->start
       + ((gsize) worker * o->layers + layer_of (o, filter, component))
@@ -167,14 +168,14 @@ take_value (NdResponse response, NdReal *restrict re, const NdReal *restrict im,
 
 /* Stores @n numbers that are side by side in the output. */
 static void
-store (const NdOutput *o, const NdReal *numbers, gsize n, guint8 *to)
+store (const NdRowOutput *o, const NdReal *numbers, gsize n, guint8 *to)
 {
   o->kernels->store (numbers, n, o->scale, o->job.out_type, to, o->bytes);
 }
 
 static void
-store_complex (const NdOutput *o, const NdReal *re, const NdReal *im, gsize n,
-    guint8 *to)
+store_complex (const NdRowOutput *o, const NdReal *re, const NdReal *im,
+    gsize n, guint8 *to)
 {
   NdReal numbers[2 * PIECE];
 
@@ -193,8 +194,8 @@ store_complex (const NdOutput *o, const NdReal *re, const NdReal *im, gsize n,
  * Comparisons with NaN are false, so that a magnitude of NaN is never the
  * largest. */
 static void
-reduce (const NdOutput *o, guint k, const NdReal *restrict magnitudes, gsize n,
-    NdReal *restrict values, NdReal *restrict largest)
+reduce (const NdRowOutput *o, guint k, const NdReal *restrict magnitudes,
+    gsize n, NdReal *restrict values, NdReal *restrict largest)
 {
   if (k == 0)
     memset (values, 0, n * sizeof (NdReal));
@@ -228,7 +229,7 @@ reduce (const NdOutput *o, guint k, const NdReal *restrict magnitudes, gsize n,
 
 /* Replaces the numbers of responses whose magnitude is below the threshold. */
 static void
-label_none (const NdOutput *o, const NdReal *largest, gsize n, guint8 *to)
+label_none (const NdRowOutput *o, const NdReal *largest, gsize n, guint8 *to)
 {
   const NdSampleType type = o->job.out_type;
   const NdReal none = ND_LABEL_NONE (type);
@@ -244,7 +245,7 @@ label_none (const NdOutput *o, const NdReal *largest, gsize n, guint8 *to)
 
 /* Component (i, j) of T = A A^T + b b^T of the monomials' responses. */
 static void
-multiply_monomials (const NdOutput *o, const NdReal *row, gsize n, guint i,
+multiply_monomials (const NdRowOutput *o, const NdReal *row, gsize n, guint i,
     guint j, NdReal sum[PIECE])
 {
   const NdTensorRecipe *recipe = &o->recipe;
@@ -268,7 +269,7 @@ multiply_monomials (const NdOutput *o, const NdReal *row, gsize n, guint i,
 
 /* Component @c of T = sum of |q_k| M_k of the magnitudes. */
 static void
-sum_duals (const NdOutput *o, const NdReal *row, gsize n, guint c,
+sum_duals (const NdRowOutput *o, const NdReal *row, gsize n, guint c,
     NdReal sum[PIECE])
 {
   memset (sum, 0, n * sizeof (NdReal));
@@ -281,7 +282,7 @@ sum_duals (const NdOutput *o, const NdReal *row, gsize n, guint c,
 }
 
 static void
-store_tensors (const NdOutput *o, const NdReal *row, gsize n, guint8 *to)
+store_tensors (const NdRowOutput *o, const NdReal *row, gsize n, guint8 *to)
 {
   const guint components = ND_TENSOR_COMPONENTS (o->recipe.axes);
   NdReal tensors[PIECE * ND_TENSOR_COMPONENTS (ND_AXES)], sum[PIECE];
@@ -308,7 +309,7 @@ store_tensors (const NdOutput *o, const NdReal *row, gsize n, guint8 *to)
  * parts, @values the layer after those of responses, @to the place of the value
  * in the first output. */
 static void
-combine (const NdOutput *o, guint k, NdReal *re, const NdReal *im,
+combine (const NdRowOutput *o, guint k, NdReal *re, const NdReal *im,
     NdReal *values, gsize n, guint8 *to)
 {
   const NdResponse response = o->job.response;
@@ -333,7 +334,8 @@ combine (const NdOutput *o, guint k, NdReal *re, const NdReal *im,
 
 /* Takes response @k of a tensor. @first is the layer of response 0. */
 static void
-combine_tensor (const NdOutput *o, guint k, NdReal *first, gsize n, guint8 *to)
+combine_tensor (const NdRowOutput *o, guint k, NdReal *first, gsize n,
+    guint8 *to)
 {
   if (!o->recipe.is_quadratic)
     take_value (ND_RESPONSE_TENSOR, first + k * o->floats,
@@ -343,7 +345,7 @@ combine_tensor (const NdOutput *o, guint k, NdReal *first, gsize n, guint8 *to)
 }
 
 void
-nd_output_combine (const NdOutput *o, guint filter, gsize component,
+nd_output_combine (const NdRowOutput *o, guint filter, gsize component,
     NdReal *row, gsize n, guint8 *to)
 {
   if (part_of (o, filter, component) + 1 < o->parts)

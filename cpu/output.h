@@ -36,7 +36,7 @@ typedef struct
   /* Those of respond(). */
   const NdScale *scale;
   const NdSamples *out;
-} NdOutput;
+} NdRowOutput;
 
 /* The layers that a job needs. 1: each response is an output of its own, and
  * may be computed at any time. */
@@ -44,19 +44,19 @@ guint nd_output_layers (const NdJob *job);
 
 /* @floats: of a layer. FALSE with ND_ERROR_MEMORY if there is not enough
  * memory. @output may be zeroed and cleared without this call. */
-gboolean nd_output_init (NdOutput *output, const NdJob *job, gsize floats,
+gboolean nd_output_init (NdRowOutput *output, const NdJob *job, gsize floats,
     guint n_workers, GError **error);
-void nd_output_clear (NdOutput *output);
-gsize nd_output_bytes (const NdOutput *output);
+void nd_output_clear (NdRowOutput *output);
+gsize nd_output_bytes (const NdRowOutput *output);
 
 /* The memory of @worker for the response of @filter for @component. It is
  * aligned to 64 bytes if layers are multiples of 64 bytes. */
-NdReal *nd_output_layer (const NdOutput *output, guint worker, guint filter,
+NdReal *nd_output_layer (const NdRowOutput *output, guint worker, guint filter,
     gsize component);
 
 /* Inside of nd_output_row(): @to is the place of the first output. */
-void nd_output_combine (const NdOutput *output, guint filter, gsize component,
-    NdReal *row, gsize n, guint8 *to);
+void nd_output_combine (const NdRowOutput *output, guint filter,
+    gsize component, NdReal *row, gsize n, guint8 *to);
 
 /* Takes the responses of @filter for @component, for outputs (x, y, z) to
  * (x + n - 1, y, z). @row may be changed. If there are several layers, it is in
@@ -64,7 +64,7 @@ void nd_output_combine (const NdOutput *output, guint filter, gsize component,
  * components all filters, for each filter the components of the group. May be
  * called from several threads. */
 static inline void
-nd_output_row (const NdOutput *output, guint filter, gsize component,
+nd_output_row (const NdRowOutput *output, guint filter, gsize component,
     NdReal *row, gsize n, gsize x, gsize y, gsize z)
 {
   const NdSamples *out = output->out;

@@ -9,6 +9,7 @@
 #include "cpu/method.h"
 
 #include "core/memory.h"
+#include "core/threads.h"
 #include "cpu/output.h"
 #include "cpu/pad.h"
 
@@ -19,9 +20,9 @@ typedef struct
 {
   NdJob job;
   NdReach reach;
-  NdOutput output; /* of responses that are combined: of whole volumes */
-  gsize samples;   /* of one volume */
-  NdReal *volumes; /* float32 holds samples of up to 24 bits exactly */
+  NdRowOutput output; /* of responses that are combined: of whole volumes */
+  gsize samples;      /* of one volume */
+  NdReal *volumes;    /* float32 holds samples of up to 24 bits exactly */
 } Reference;
 
 static NdReal
@@ -214,7 +215,7 @@ combine (Reference *ref, const gint *slots, const NdScale *scale,
 
     for (gsize z = 0; z < size[2]; z++) {
       for (gsize y = 0; y < size[1]; y++, row += size[0]) {
-        for (gsize x = 0; x < size[0]; x++)
+        for (gsize x = 0; x < size[0] && !nd_threads_cancelled (); x++)
           row[x] = (gdouble) response (ref, ref->job.bank->filters[k], slots, c,
               x, y, z);
         nd_output_row (&ref->output, k, c, row, size[0], 0, y, z);
@@ -239,7 +240,7 @@ reference_respond (gpointer state, const gint *slots, const NdScale *scale,
     for (gsize c = 0; c < shape->components; c++)
       for (gsize z = 0; z < shape->size[2]; z++)
         for (gsize y = 0; y < shape->size[1]; y++)
-          for (gsize x = 0; x < shape->size[0]; x++)
+          for (gsize x = 0; x < shape->size[0] && !nd_threads_cancelled (); x++)
             store_sample (scale->gain
                         * response (ref, ref->job.bank->filters[k], slots, c, x,
                             y, z)

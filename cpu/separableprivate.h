@@ -49,7 +49,7 @@ typedef struct
   const NdReal **table; /* n_lines of each worker */
   NdSeparableFilter *filters;
   const NdReal **volumes; /* of respond: [filter][component of a group][t] */
-  NdOutput output;
+  NdRowOutput output;
 } NdSeparable;
 
 static inline NdReal *

@@ -14,6 +14,11 @@
  * 3 and 4 vectors fill them. */
 #define PIECE 768
 
+/* Between pieces of so many columns, filters of so many taps look whether they
+ * are cancelled. Vectors of a row begin at the same columns either way. */
+#define SHORT_PIECE ND_BLOCK_MAX_WIDTH
+#define MANY_TAPS 4096
+
 /* Rows of a piece start on cache lines. */
 #define ROW_FLOATS 16
 
@@ -144,6 +149,7 @@ nd_stencil_init (NdStencil *stencil, const NdFilter *filter,
     }
   }
   end_sums (stencil);
+  stencil->piece = used < MANY_TAPS ? PIECE : SHORT_PIECE;
 }
 
 void
@@ -268,7 +274,7 @@ run_filter (const Run *run, guint worker, guint k, gsize c, gsize x, gsize n,
     gsize y, gsize z, gsize y_end)
 {
   const NdStencilBank *bank = run->bank;
-  const NdOutput *output = bank->output;
+  const NdRowOutput *output = bank->output;
   const NdStencil *stencil = bank->stencils + k;
   const NdStrides *strides = &stencil->strides;
   const NdReal *begun =
@@ -278,11 +284,12 @@ run_filter (const Run *run, guint worker, guint k, gsize c, gsize x, gsize n,
   const gsize early_row = begun_row (stencil, run->size);
   NdReal *sums = nd_output_layer (output, worker, k, bank->component + c);
 
-  stencil->kernels->sum_piece (stencil->planes + first,
-      stencil->n_planes - first, bank->volumes + c * bank->n_volumes,
-      z * strides->slice + y * strides->row + x, strides->row,
-      begun ? begun + begun_at (run->size, early_row, x, y, z) : NULL,
-      early_row, sums, row, n);
+  for (gsize i = 0; i < n && !nd_threads_cancelled (); i += stencil->piece)
+    stencil->kernels->sum_piece (stencil->planes + first,
+        stencil->n_planes - first, bank->volumes + c * bank->n_volumes,
+        z * strides->slice + y * strides->row + x + i, strides->row,
+        begun ? begun + begun_at (run->size, early_row, x + i, y, z) : NULL,
+        early_row, sums + i, row, MIN (n - i, stencil->piece));
   for (gsize r = 0; r < ND_BLOCK_ROWS && y + r < y_end; r++)
     nd_output_row (output, k, bank->component + c, sums + r * row, n, x,
         run->y + y + r, run->z + z);
@@ -291,7 +298,7 @@ run_filter (const Run *run, guint worker, guint k, gsize c, gsize x, gsize n,
 static void
 run_rows (const Run *run, guint worker, gsize y, gsize y_end, gsize z)
 {
-  const NdOutput *output = run->bank->output;
+  const NdRowOutput *output = run->bank->output;
 
   for (; y < y_end; y += ND_BLOCK_ROWS) {
     for (gsize x = 0; x < run->size[0]; x += PIECE) {

@@ -32,6 +32,7 @@ typedef struct
   NdPlane *planes; /* in the order of time */
   guint n_planes;
   guint n_early; /* see nd_stencil_split() */
+  gsize piece;   /* columns between two looks at the flag of cancellation */
   NdReal *weights;
   gsize *offsets;
   NdStrides strides;
@@ -63,7 +64,7 @@ void nd_stencil_begin (const NdStencil *stencil, const NdReal *const *volumes,
 typedef struct
 {
   const NdStencil *stencils; /* of the filters */
-  const NdOutput *output;
+  const NdRowOutput *output;
   gsize component;
 
   /* [component][t]: the padded volumes at time offset low[T] + t. */

@@ -190,7 +190,7 @@ put_combined (const Arguments<R> &a, const R *real, const Place &p)
  * for each response, from all responses. */
 template <typename I, typename R, int RUN>
 __global__ void
-combine_kernel (const __grid_constant__ Arguments<R> a)
+combine_responses_kernel (const __grid_constant__ Arguments<R> a)
 {
   const I all = a.size[0] * a.values * a.size[1] * a.size[2];
   const I step = gridDim.x * blockDim.x * RUN;
@@ -312,7 +312,7 @@ put_tensors (const Arguments<R> &a, R *memory, const R (&tensor)[COMPONENTS],
 /* A warp computes the tensors of 32 samples of a row at a time. */
 template <int AXES, typename R>
 __global__ void __launch_bounds__ (THREADS)
-tensor_kernel (const __grid_constant__ TensorArguments<R> t)
+combine_tensor_kernel (const __grid_constant__ TensorArguments<R> t)
 {
   constexpr int COMPONENTS = ND_TENSOR_COMPONENTS (AXES);
   __shared__ alignas (16) R shared[THREADS / 32][32 * COMPONENTS];
@@ -383,21 +383,21 @@ combine (const NdJob &job, const NdTensorRecipe &recipe, const R *responses,
     /* The last index plus a grid must fit, too. */
     const bool small = samples * a.values < 1u << 31;
 
-    launch_early (in_runs ? small ? combine_kernel<unsigned, R, 4>
-                                  : combine_kernel<size_t, R, 4>
-            : small ? combine_kernel<unsigned, R, 1>
-                          : combine_kernel<size_t, R, 1>,
+    launch_early (in_runs ? small ? combine_responses_kernel<unsigned, R, 4>
+                                  : combine_responses_kernel<size_t, R, 4>
+            : small ? combine_responses_kernel<unsigned, R, 1>
+                          : combine_responses_kernel<size_t, R, 1>,
         blocks, threads, 0, stream, a);
     return;
   }
   const TensorArguments<R> t = { a, recipe };
 
   if (recipe.axes == 2)
-    launch_early (tensor_kernel<2, R>, blocks, threads, 0, stream, t);
+    launch_early (combine_tensor_kernel<2, R>, blocks, threads, 0, stream, t);
   else if (recipe.axes == 3)
-    launch_early (tensor_kernel<3, R>, blocks, threads, 0, stream, t);
+    launch_early (combine_tensor_kernel<3, R>, blocks, threads, 0, stream, t);
   else
-    launch_early (tensor_kernel<4, R>, blocks, threads, 0, stream, t);
+    launch_early (combine_tensor_kernel<4, R>, blocks, threads, 0, stream, t);
 }
 
 } // namespace

@@ -3,7 +3,7 @@
  * device. Autotuning measures the methods whose costs are near the least one.
  *
  * The constants of all cost models are fitted to times on one H100 80GB HBM3
- * (`scripts/bench --backend cuda --crossing`; docs/kernels.md has the times).
+ * (`scripts/bench --backend cuda --crossing`).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -37,7 +37,7 @@ constexpr int N_RATES = 4;           /* of measure () */
  * would wait for the one before. */
 template <typename R>
 __global__ void __launch_bounds__ (THREADS)
-multiply_kernel (R *out, R factor)
+rate_multiply_kernel (R *out, R factor)
 {
   R sums[SUMS], all = 0;
 
@@ -56,7 +56,7 @@ multiply_kernel (R *out, R factor)
 }
 
 __global__ void __launch_bounds__ (THREADS)
-product_kernel (float *out, unsigned factor)
+rate_product_kernel (float *out, unsigned factor)
 {
 #if __CUDA_ARCH__ >= 800
   const uint32_t samples[4] = { threadIdx.x, factor, factor, factor };
@@ -110,8 +110,9 @@ multiply_rate (const Timer &timer, unsigned blocks, cudaStream_t stream)
   Memory<R> out (1);
 
   return (double) blocks * THREADS * SUMS * STEPS / least_seconds (timer, [&] {
-    multiply_kernel<R><<<blocks, THREADS, 0, stream>>> (out.get (), (R) 0.5);
-    ND_CUDA_LAUNCHED (multiply_kernel);
+    rate_multiply_kernel<R>
+        <<<blocks, THREADS, 0, stream>>> (out.get (), (R) 0.5);
+    ND_CUDA_LAUNCHED (rate_multiply_kernel);
   });
 }
 
@@ -130,8 +131,8 @@ measure (double multiprocessors, double rates[N_RATES])
   /* Before sm_80 the kernel is empty, and nothing uses the rate. */
   rates[1] =
       threads / 32 * 16 * 8 * 32 * SUMS * STEPS / least_seconds (timer, [&] {
-        product_kernel<<<blocks, THREADS, 0, stream>>> (out.get (), 0);
-        ND_CUDA_LAUNCHED (product_kernel);
+        rate_product_kernel<<<blocks, THREADS, 0, stream>>> (out.get (), 0);
+        ND_CUDA_LAUNCHED (rate_product_kernel);
       });
   rates[2] = copy_rate (timer, stream);
   rates[3] = multiply_rate<double> (timer, blocks, stream);

@@ -42,7 +42,7 @@ shown (const Shown &s, size_t i, unsigned channel)
 }
 
 __global__ void
-fill_kernel (float *values, size_t n)
+picture_fill_kernel (float *values, size_t n)
 {
   for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < n;
        i += (size_t) gridDim.x * blockDim.x)
@@ -63,7 +63,7 @@ struct Plane
 
 /* Neighbouring threads read along x of the volume if x is in the plane. */
 __global__ void
-project_kernel (const __grid_constant__ Shown s,
+picture_project_kernel (const __grid_constant__ Shown s,
     const __grid_constant__ Plane p)
 {
   const size_t n = p.width * p.height * p.channels;
@@ -86,8 +86,8 @@ project_kernel (const __grid_constant__ Shown s,
 }
 
 __global__ void
-sample_kernel (const __grid_constant__ Shown s, size_t step, unsigned channels,
-    float *samples, size_t n)
+picture_sample_kernel (const __grid_constant__ Shown s, size_t step,
+    unsigned channels, float *samples, size_t n)
 {
   for (size_t k = (size_t) blockIdx.x * blockDim.x + threadIdx.x; k < n;
        k += (size_t) gridDim.x * blockDim.x)
@@ -103,7 +103,7 @@ ordered (unsigned bits)
 }
 
 __global__ void
-extremes_kernel (const __grid_constant__ Shown s, unsigned channels,
+picture_extremes_kernel (const __grid_constant__ Shown s, unsigned channels,
     size_t samples, unsigned *found)
 {
   unsigned low = 0xffffffffu, high = 0;
@@ -122,7 +122,7 @@ extremes_kernel (const __grid_constant__ Shown s, unsigned channels,
 }
 
 __global__ void
-write_kernel (const float *values, size_t n, double low, double window,
+picture_write_kernel (const float *values, size_t n, double low, double window,
     unsigned char *greys)
 {
   for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < n;
@@ -191,9 +191,10 @@ _NdRenderer::project (const void *volume, int across, size_t from, size_t to,
     to - from, job.channels, values.get () + top * row + left * job.channels,
     row };
 
-  project_kernel<<<blocks (plane.width * plane.height * plane.channels), 256, 0,
-      stream>>> (Shown{ volume, job.type, job.shape.components }, plane);
-  ND_CUDA_LAUNCHED (project_kernel);
+  picture_project_kernel<<<blocks (plane.width * plane.height * plane.channels),
+      256, 0, stream>>> (Shown{ volume, job.type, job.shape.components },
+      plane);
+  ND_CUDA_LAUNCHED (picture_project_kernel);
 }
 
 void
@@ -202,9 +203,9 @@ _NdRenderer::take (const void *volume, const size_t at[3])
   const size_t *size = job.shape.size;
 
   volume = on_device (volume);
-  fill_kernel<<<blocks (values.count ()), 256, 0, stream>>> (values.get (),
-      values.count ());
-  ND_CUDA_LAUNCHED (fill_kernel);
+  picture_fill_kernel<<<blocks (values.count ()), 256, 0,
+      stream>>> (values.get (), values.count ());
+  ND_CUDA_LAUNCHED (picture_fill_kernel);
   switch (job.mode) {
     case ND_PICTURE_SLICE:
       project (volume, job.axis, at[job.axis], at[job.axis] + 1, 0, 0);
@@ -227,9 +228,9 @@ _NdRenderer::sample (const void *volume, size_t step, float *to, size_t n)
     samples = Memory<float> (n);
   const Shown s = { on_device (volume), job.type, job.shape.components };
 
-  sample_kernel<<<blocks (n), 256, 0, stream>>> (s, step, job.channels,
+  picture_sample_kernel<<<blocks (n), 256, 0, stream>>> (s, step, job.channels,
       samples.get (), n);
-  ND_CUDA_LAUNCHED (sample_kernel);
+  ND_CUDA_LAUNCHED (picture_sample_kernel);
   ND_CUDA (cudaMemcpyAsync (to, samples.get (), n * sizeof (float),
       cudaMemcpyDeviceToHost, stream));
   ND_CUDA (cudaStreamSynchronize (stream));
@@ -245,9 +246,9 @@ _NdRenderer::extremes (const void *volume, double *low, double *high)
       cudaMemcpyHostToDevice, stream));
   const Shown s = { on_device (volume), job.type, job.shape.components };
 
-  extremes_kernel<<<256, 256, 0, stream>>> (s, job.channels,
+  picture_extremes_kernel<<<256, 256, 0, stream>>> (s, job.channels,
       size[0] * size[1] * size[2], found.get ());
-  ND_CUDA_LAUNCHED (extremes_kernel);
+  ND_CUDA_LAUNCHED (picture_extremes_kernel);
   ND_CUDA (cudaMemcpyAsync (bits, found.get (), sizeof (bits),
       cudaMemcpyDeviceToHost, stream));
   ND_CUDA (cudaStreamSynchronize (stream));
@@ -263,9 +264,9 @@ _NdRenderer::write (double low, double window, unsigned char *pixels,
 {
   const size_t row = job.width * job.channels;
 
-  write_kernel<<<blocks (values.count ()), 256, 0, stream>>> (values.get (),
-      values.count (), low, window, greys.get ());
-  ND_CUDA_LAUNCHED (write_kernel);
+  picture_write_kernel<<<blocks (values.count ()), 256, 0,
+      stream>>> (values.get (), values.count (), low, window, greys.get ());
+  ND_CUDA_LAUNCHED (picture_write_kernel);
   ND_CUDA (cudaMemcpy2DAsync (pixels, stride, greys.get (), row, row,
       job.height, cudaMemcpyDeviceToHost, stream));
   ND_CUDA (cudaStreamSynchronize (stream));

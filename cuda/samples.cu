@@ -91,7 +91,7 @@ put_four (double *to, const double (&v)[4])
  * compute border indices. */
 template <typename T, typename R>
 __global__ void
-pad_kernel (const __grid_constant__ PadArguments<T, R> a)
+pad_volume_kernel (const __grid_constant__ PadArguments<T, R> a)
 {
   const Pad &pad = a.pad;
   const unsigned quads = (pad.full[0] + 3) / 4;
@@ -163,8 +163,8 @@ launch_pad (const Pad &pad, const NdSamples *volume, size_t component, R *out,
     a.row = volume->row;
     a.slice = volume->slice;
   }
-  pad_kernel<T, R><<<blocks, 256, 0, stream>>> (a);
-  ND_CUDA_LAUNCHED (pad_kernel);
+  pad_volume_kernel<T, R><<<blocks, 256, 0, stream>>> (a);
+  ND_CUDA_LAUNCHED (pad_volume_kernel);
 }
 
 template <typename R>

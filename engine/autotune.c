@@ -92,16 +92,16 @@ describe (const NdBackend *backend, const NdJob *job,
   return g_strdup_printf (
       "%s %s %zux%zux%zux%zu wanted %zu+%zu %zu+%zu %zu+%zu %s-%s "
       "border %d %d %.17g "
-      "accuracy %d response %d filters %u reach %d:%d %d:%d %d:%d %d:%d %s",
+      "response %d filters %u reach %d:%d %d:%d %d:%d %d:%d %s",
       backend->name, nd_method_name (method), job->shape.size[0],
       job->shape.size[1], job->shape.size[2], job->shape.components,
       job->wanted[0].first, job->wanted[0].n, job->wanted[1].first,
       job->wanted[1].n, job->wanted[2].first, job->wanted[2].n,
       nd_sample_name (job->in_type), nd_sample_name (job->out_type),
-      job->border, options->border_volumes, job->border_value, job->accuracy,
-      job->response, job->bank->n_filters, reach.low[0], reach.high[0],
-      reach.low[1], reach.high[1], reach.low[2], reach.high[2], reach.low[3],
-      reach.high[3], g_checksum_get_string (filters));
+      job->border, options->border_volumes, job->border_value, job->response,
+      job->bank->n_filters, reach.low[0], reach.high[0], reach.low[1],
+      reach.high[1], reach.low[2], reach.high[2], reach.low[3], reach.high[3],
+      g_checksum_get_string (filters));
 }
 
 static gdouble

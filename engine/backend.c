@@ -4,6 +4,7 @@
 #include "engine/slabs.h"
 
 #include "core/error.h"
+#include "core/fork.h"
 
 #include <gmodule.h>
 #include <string.h>
@@ -11,9 +12,12 @@
 #define MAX_BACKENDS 4
 
 static GMutex lock;
+ND_HOLD_AT_FORK (lock, 2)
 static const NdBackend *backends[MAX_BACKENDS];
 static guint n_backends;
-static gchar *not_opened; /* the error of the last module that failed */
+static gint used[MAX_BACKENDS]; /* with devices: 1 + nd_fork_count() of the
+                                   process that used it; 0: none did */
+static gchar *not_opened;       /* the error of the last module that failed */
 
 static void
 insert (const NdBackend *backend, guint at)
@@ -26,7 +30,9 @@ insert (const NdBackend *backend, guint at)
   if (n_backends < MAX_BACKENDS) {
     memmove (backends + at + 1, backends + at,
         (n_backends - at) * sizeof (*backends));
+    memmove (used + at + 1, used + at, (n_backends - at) * sizeof (*used));
     backends[at] = backend;
+    used[at] = 0;
     n_backends++;
   }
 done:
@@ -106,6 +112,68 @@ copy_backends (const NdBackend *copy[MAX_BACKENDS], gchar **not_opened_copy)
   return n;
 }
 
+/* Drivers of devices do not work in a child of a process that used them. */
+static gboolean
+check_fork (const NdBackend *backend, gint user, GError **error)
+{
+  if (user == 0 || user == 1 + (gint) nd_fork_count ())
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_INIT,
+      "%s does not work in this process, because it was forked from one that "
+      "had used the device: start processes by spawn or forkserver instead of "
+      "fork, or use backend=cpu",
+      backend->name);
+  return FALSE;
+}
+
+gboolean
+nd_backend_check_fork (GError **error)
+{
+  gboolean ok = TRUE;
+
+  g_mutex_lock (&lock);
+  for (guint i = 0; i < n_backends && ok; i++)
+    ok = check_fork (backends[i], used[i], error);
+  g_mutex_unlock (&lock);
+  return ok;
+}
+
+/* Sets who used @backend, and returns who had before. */
+static gint
+set_used (const NdBackend *backend, gint user)
+{
+  gint before = 0;
+
+  g_mutex_lock (&lock);
+  for (guint i = 0; i < n_backends; i++) {
+    if (backends[i] == backend) {
+      before = used[i];
+      if (before == 0 || user == 0)
+        used[i] = user;
+    }
+  }
+  g_mutex_unlock (&lock);
+  return before;
+}
+
+/* available(), unless the process that this one was forked from used it. */
+static gboolean
+is_available (const NdBackend *backend, gint device_id, GError **error)
+{
+  gint before;
+
+  if (!backend->memory)
+    return backend->available (device_id, error);
+  before = set_used (backend, 1 + nd_fork_count ());
+  if (!check_fork (backend, before, error))
+    return FALSE;
+  if (backend->available (device_id, error))
+    return TRUE;
+  if (before == 0)
+    set_used (backend, 0);
+  return FALSE;
+}
+
 const NdBackend *
 nd_backend_find (const gchar *name, gint device_id, GError **error)
 {
@@ -118,7 +186,7 @@ nd_backend_find (const gchar *name, gint device_id, GError **error)
 
     if (name && g_strcmp0 (name, all[i]->name) != 0)
       continue;
-    if (all[i]->available (device_id, &why))
+    if (is_available (all[i], device_id, &why))
       return all[i];
     ND_DEBUG ("back end '%s' is not available: %s", all[i]->name, why->message);
     if (name) {

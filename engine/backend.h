@@ -137,6 +137,11 @@ gboolean nd_backend_open (const gchar *path, GError **error);
 const NdBackend *nd_backend_find (const gchar *name, gint device_id,
     GError **error);
 
+/* FALSE with ND_ERROR_INIT if a back end with devices does not work here,
+ * because this process was forked from one that used it. nd_backend_find()
+ * refuses it then. */
+gboolean nd_backend_check_fork (GError **error);
+
 /* The first back end with ND_BACKEND_FALLBACK, or NULL. */
 const NdBackend *nd_backend_fallback (void);
 

@@ -4,13 +4,17 @@
 #include "engine/cache.h"
 
 #include "core/buildid.h"
+#include "core/fork.h"
+#include "core/part.h"
 
 /* Each build and device has a group. The file keeps the newest groups. */
 #define MAX_GROUPS 32
+#define MAX_BYTES ((gsize) 4 << 20)
 
 /* Protects the file from the threads of this process. If several processes save
  * at a time, the file is complete and the last one wins. */
 static GMutex lock;
+ND_HOLD_AT_FORK (lock, 1)
 
 static gchar *
 file_name (void)
@@ -28,6 +32,16 @@ static gchar *
 group_name (const gchar *device)
 {
   return g_strdup_printf ("build %s, %s", nd_build_id (), device);
+}
+
+/* What another user wrote is not believed. */
+static gboolean
+load (GKeyFile *file, const gchar *name, GKeyFileFlags flags)
+{
+  gsize size;
+  g_autofree gchar *text = nd_file_load_own (name, MAX_BYTES, &size);
+
+  return text && g_key_file_load_from_data (file, text, size, flags, NULL);
 }
 
 static void
@@ -49,7 +63,7 @@ nd_cache_get (const gchar *device, const gchar *key, gdouble *numbers, gsize n)
   g_autofree gdouble *list = NULL;
   gsize length = 0;
 
-  if (name && g_key_file_load_from_file (file, name, G_KEY_FILE_NONE, NULL))
+  if (name && load (file, name, G_KEY_FILE_NONE))
     list = g_key_file_get_double_list (file, group, key, &length, NULL);
   if (!list || length != n)
     return FALSE;
@@ -66,13 +80,16 @@ nd_cache_set (const gchar *device, const gchar *key, const gdouble *numbers,
   g_autofree gchar *group = group_name (device);
   g_autofree gchar *directory = name ? g_path_get_dirname (name) : NULL;
   g_autoptr (GKeyFile) file = g_key_file_new ();
+  g_autofree gchar *text = NULL;
+  gsize size;
 
   if (!name || g_mkdir_with_parents (directory, 0700) != 0)
     return;
   g_mutex_lock (&lock);
-  g_key_file_load_from_file (file, name, G_KEY_FILE_KEEP_COMMENTS, NULL);
+  load (file, name, G_KEY_FILE_KEEP_COMMENTS);
   g_key_file_set_double_list (file, group, key, (gdouble *) numbers, n);
   remove_oldest (file);
-  g_key_file_save_to_file (file, name, NULL);
+  text = g_key_file_to_data (file, &size, NULL);
+  nd_file_replace (name, text, size);
   g_mutex_unlock (&lock);
 }

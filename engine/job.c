@@ -5,6 +5,8 @@
 
 #include "core/error.h"
 
+#include <math.h>
+
 const NdMethod nd_auto_methods[ND_N_AUTO_METHODS] = {
   ND_METHOD_DIRECT,
   ND_METHOD_SEPARABLE,
@@ -67,6 +69,16 @@ nd_job_reach (const NdJob *job)
   nd_bank_reach (job->bank, reach.low, reach.high);
   reach.slots = reach.high[ND_AXIS_T] - reach.low[ND_AXIS_T] + 1;
   return reach;
+}
+
+gboolean
+nd_job_has_bytes (const NdJob *job, gboolean border_volumes)
+{
+  const gdouble v = job->border_value;
+
+  return job->in_type == ND_UINT8
+      && ((job->border != ND_BORDER_CONSTANT && !border_volumes)
+          || (v >= 0 && v <= G_MAXUINT8 && v == rint (v)));
 }
 
 gboolean

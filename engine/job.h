@@ -23,7 +23,7 @@ typedef enum
   ND_METHOD_DIRECT = 0,
   ND_METHOD_SEPARABLE = 1,
   ND_METHOD_FFT = 2,
-  ND_METHOD_TENSOR = 3, /* the matrix units of a GPU */
+  ND_METHOD_TENSOR = 3, /* the tensor cores of a GPU: nd_job_has_bytes() */
   ND_METHOD_REFERENCE = 4,
   ND_METHOD_AUTO = 5 /* the plan chooses one of nd_auto_methods */
 } NdMethod;
@@ -39,12 +39,12 @@ extern const NdMethod nd_auto_methods[ND_N_AUTO_METHODS];
 /* The value of the property, for example "fft". */
 const gchar *nd_method_name (NdMethod method);
 
-/* The largest relative error (docs/words.md) of ND_METHOD_TENSOR. Other methods
- * ignore it. */
+/* A setting of programs of earlier versions. It has no effect: all methods have
+ * the accuracy of ND_ACCURACY_SINGLE. */
 typedef enum
 {
-  ND_ACCURACY_SINGLE = 0, /* at most 2e-6 */
-  ND_ACCURACY_FAST = 1    /* at most 5e-4 */
+  ND_ACCURACY_SINGLE = 0,
+  ND_ACCURACY_FAST = 1
 } NdAccuracy;
 
 /* The value of the property: "single" or "fast". */
@@ -69,7 +69,6 @@ typedef struct
   gdouble border_value; /* for ND_BORDER_CONSTANT and ND_SLOT_BORDER */
   NdRange wanted[3];    /* the outputs along x, y, z that are read; n = 0: all.
                          * A back end may also compute the others */
-  NdAccuracy accuracy;
   NdPrecision precision;
   const NdBank *bank; /* must outlive plans and rings of the job */
   NdResponse response;
@@ -87,6 +86,11 @@ typedef struct
   gboolean keep;           /* the ring also keeps its input volumes */
   gboolean ahead;          /* sums may be begun ahead: NdBackend.begin */
 } NdRingOptions;
+
+/* Whether samples are uint8, and the border value is one, too, if it is read:
+ * ND_METHOD_TENSOR filters these jobs only. @border_volumes:
+ * NdRingOptions.border_volumes. */
+gboolean nd_job_has_bytes (const NdJob *job, gboolean border_volumes);
 
 /* Whether the output is computed from the responses of the filters of the bank,
  * instead of being these responses. If the bank is complex, the input then has

@@ -409,6 +409,26 @@ use_devices (NdPlan *plan, const NdDevices *devices, NdMethod method,
   return TRUE;
 }
 
+/* Earlier versions had method=tensor for all types. A program that asks for it
+ * gets the fastest of the other methods, if only the samples are the reason why
+ * the back end refuses it. */
+static NdMethod
+replace_method (const NdPlan *plan, NdMethod method, gint device_id)
+{
+  NdPlan bytes = *plan;
+
+  if (method != ND_METHOD_TENSOR
+      || nd_job_has_bytes (&plan->job, plan->options.border_volumes))
+    return method;
+  bytes.job.in_type = ND_UINT8;
+  bytes.job.border_value = 0;
+  if (!isfinite (find_cost (&bytes, plan->backend, method, device_id, NULL)))
+    return method;
+  ND_WARNING ("method=tensor filters uint8 samples, with a border-value from 0 "
+              "to 255; method=auto is used instead");
+  return ND_METHOD_AUTO;
+}
+
 NdPlan *
 nd_plan_new_on (const NdJob *job, const NdRingOptions *options,
     const gchar *backend, const NdDevices *devices, NdMethod method,
@@ -425,10 +445,13 @@ nd_plan_new_on (const NdJob *job, const NdRingOptions *options,
   plan->job.bank = plan->bank;
   plan->turns = 1;
   plan->backend = nd_backend_find (backend, first, error);
-  if (!backend && plan->backend)
-    choose_backend (plan, method, first, &why);
   if (!plan->backend)
     return NULL;
+  method = replace_method (plan, method, first);
+  if (!backend)
+    choose_backend (plan, method, first, &why);
+  if (!backend && !why)
+    nd_backend_check_fork (&why);
   if (devices->n > 1 && plan->backend->memory)
     ok = use_devices (plan, devices, method, memory_limit, error);
   else

@@ -4,6 +4,7 @@
 #include "engine/samples.h"
 
 #include "core/convert.h"
+#include "core/threads.h"
 
 #include <string.h>
 
@@ -92,7 +93,7 @@ convert (const NdStrided *s, const NdSamples *computed, const NdShape *shape,
 
   for (gsize k = 0; k < responses; k++) {
     for (gsize z = 0; z < shape->size[2]; z++) {
-      for (gsize y = 0; y < shape->size[1]; y++) {
+      for (gsize y = 0; y < shape->size[1] && !nd_threads_cancelled (); y++) {
         guint8 *theirs = s->data + (gssize) k * s->response
             + (gssize) z * s->slice + (gssize) y * s->row;
         guint8 *ours = computed->data + k * computed->response

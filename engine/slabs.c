@@ -4,6 +4,7 @@
 #include "engine/slabs.h"
 
 #include "core/error.h"
+#include "core/fork.h"
 #include "core/memory.h"
 #include "core/pages.h"
 #include "engine/fence.h"
@@ -71,6 +72,7 @@ static struct
 } known[MAX_BACKENDS];
 static guint n_known;
 static GMutex lock;
+ND_HOLD_AT_FORK (lock, 1)
 
 void
 nd_backend_register_slabs (const NdBackend *backend, const NdSlabFuncs *funcs)

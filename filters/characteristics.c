@@ -35,7 +35,8 @@ static const gsize most_frequencies[ND_AXES + 1] = { 1, 4096, 512, 128, 64 };
 static inline Number
 times (Number a, Number b)
 {
-  return CMPLX (creal (a) * creal (b) - cimag (a) * cimag (b),
+  /* CMPLX of the C library exists for GCC alone. */
+  return __builtin_complex (creal (a) * creal (b) - cimag (a) * cimag (b),
       creal (a) * cimag (b) + cimag (a) * creal (b));
 }
 

@@ -6,12 +6,14 @@
 #include "filters/design.h"
 
 #include "core/cancel.h"
+#include "core/fork.h"
 #include "core/log.h"
 #include "filters/band.h"
 #include "filters/designs.h"
 #include "filters/minimumlag.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 /* Thousands of samples along an axis are rarely meant. */
@@ -76,16 +78,19 @@ static const gchar *const common[] = { "lag", "lag-snr", NULL };
 
 static const gchar *names[G_N_ELEMENTS (designs) + 1];
 
+static void
+list_names (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (designs); i++)
+    names[i] = designs[i].name;
+}
+
 const gchar *const *
 nd_design_names (void)
 {
-  static gsize once = 0;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-  if (g_once_init_enter (&once)) {
-    for (guint i = 0; i < G_N_ELEMENTS (designs); i++)
-      names[i] = designs[i].name;
-    g_once_init_leave (&once, 1);
-  }
+  pthread_once (&once, list_names);
   return names;
 }
 
@@ -307,6 +312,7 @@ leave_out (guint i, const NdParameters *parameters, const NdAxes *axes)
 #define KEPT 4
 
 static GMutex kept_lock;
+ND_HOLD_AT_FORK (kept_lock, 1)
 static struct
 {
   gchar *key;

@@ -22,6 +22,7 @@
 #include "filters/fit.h"
 
 #include "core/cancel.h"
+#include "core/limits.h"
 #include "filters/cholesky.h"
 #include "filters/paritycomponent.h"
 
@@ -396,7 +397,7 @@ static void
 solve (Task *task)
 {
   pthread_t threads[ND_PARITIES];
-  guint n = 0, wanted = MIN (g_get_num_processors (), ND_PARITIES) - 1;
+  guint n = 0, wanted = MIN (nd_usable_cores (), ND_PARITIES) - 1;
 
   while (n < wanted
       && pthread_create (&threads[n], NULL, solve_parities, task) == 0)

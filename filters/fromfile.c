@@ -8,21 +8,72 @@
  */
 #include "filters/designs.h"
 
+#include "core/budget.h"
 #include "core/convert.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "filters/npy.h"
 #include "formats/npyheader.h"
 #include "formats/recording.h"
 
 #include <string.h>
 
+/* More than the header of .npy may have. */
+#define HEADER_BYTES (128 * 1024)
+
+/* The bytes of a file. */
+typedef struct
+{
+  NdBudget budget;
+  NdInput *input;
+  guint8 *data;
+  gsize length;
+} File;
+
+static void
+file_clear (File *file)
+{
+  g_clear_pointer (&file->input, nd_input_close);
+  nd_budget_free (&file->budget, file->data, file->length);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (File, file_clear);
+
+static gboolean
+open_file (File *file, const gchar *location, GError **error)
+{
+  nd_budget_init (&file->budget, 0);
+  file->input = nd_input_open (location, TRUE, error);
+  return file->input != NULL;
+}
+
+/* Reads the file, or its first @most bytes. Another program may change it
+ * meanwhile. */
+static gboolean
+read_file (File *file, const gchar *location, guint64 most, GError **error)
+{
+  const guint64 length = MIN (nd_input_size (file->input), most);
+
+  file->data = nd_budget_alloc (&file->budget, length);
+  if (!file->data)
+    return nd_budget_refuse (&file->budget, location, error);
+  file->length = length;
+  nd_input_begin (file->input, 0, FALSE);
+  if (nd_input_read (file->input, file->data, length) == (gssize) length)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_READ, "\"%s\" cannot be read: %s",
+      location,
+      nd_input_reason (file->input) ? nd_input_reason (file->input)
+                                    : "it has become shorter");
+  return FALSE;
+}
+
 static NdFilter *
-load_raw (const gchar *location, GMappedFile *file,
-    const NdParameters *parameters, const NdAxes *axes, GError **error)
+load_raw (const gchar *location, File *file, const NdParameters *parameters,
+    const NdAxes *axes, GError **error)
 {
   g_autoptr (NdFilter) filter = NULL;
-  const gchar *data = g_mapped_file_get_contents (file);
-  gsize length = g_mapped_file_get_length (file);
+  const gsize length = nd_input_size (file->input);
   gsize size[ND_AXES], count;
 
   if (!nd_parameters_get_size (parameters, axes, 0, size, error))
@@ -43,6 +94,8 @@ load_raw (const gchar *location, GMappedFile *file,
         count * sizeof (gfloat));
     return NULL;
   }
+  if (!read_file (file, location, length, error))
+    return NULL;
   for (gsize i = 0; i < count; i++) {
     union
     {
@@ -50,7 +103,7 @@ load_raw (const gchar *location, GMappedFile *file,
       gfloat value;
     } sample;
 
-    memcpy (&sample.bits, data + 4 * i, 4);
+    memcpy (&sample.bits, file->data + 4 * i, 4);
     sample.bits = GUINT32_FROM_LE (sample.bits);
     filter->coefficients[i] = sample.value;
   }
@@ -84,7 +137,7 @@ load_recording (const gchar *location, GError **error)
       g_ptr_array_new_with_free_func ((GDestroyNotify) nd_filter_free);
   g_autofree gpointer volume = NULL;
   const NdRecording *recording;
-  gsize size[ND_AXES], samples, components;
+  gsize size[ND_AXES], bytes, samples, components;
   NdBank *bank;
 
   if (!reader)
@@ -110,7 +163,12 @@ load_recording (const gchar *location, GError **error)
     g_ptr_array_add (filters, filter);
   }
   samples = size[0] * size[1] * size[2];
-  volume = g_malloc (nd_recording_volume_size (recording));
+  bytes = nd_recording_volume_size (recording);
+  volume = g_try_malloc (bytes);
+  if (!volume) {
+    nd_memory_set_error (error, bytes);
+    return NULL;
+  }
   for (gsize t = 0; t < size[ND_AXIS_T]; t++) {
     if (!nd_reader_read (reader, volume, error))
       return NULL;
@@ -126,55 +184,32 @@ load_recording (const gchar *location, GError **error)
   return bank;
 }
 
-static GMappedFile *
-map_file (const gchar *location, GError **error)
-{
-  g_autoptr (GError) reason = NULL;
-  GMappedFile *file;
-
-  if (!g_file_test (location, G_FILE_TEST_EXISTS)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_NOT_FOUND,
-        "There is no file \"%s\"; location must name one that exists",
-        location);
-    return NULL;
-  }
-  /* Opening a named pipe would block until somebody writes to it. */
-  if (!g_file_test (location, G_FILE_TEST_IS_REGULAR)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
-        "\"%s\" is not a regular file; location must name one", location);
-    return NULL;
-  }
-  file = g_mapped_file_new (location, FALSE, &reason);
-  if (!file)
-    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
-        "\"%s\" cannot be opened for reading: %s", location, reason->message);
-  return file;
-}
-
 static NdBank *
 load (const gchar *location, const NdParameters *parameters, const NdAxes *axes,
     GError **error)
 {
-  g_autoptr (GMappedFile) file = map_file (location, error);
-  const guint8 *data;
-  gsize length;
+  g_auto (File) file = { 0 };
+  guint8 begin[8];
+  gssize n;
 
-  if (!file)
+  if (!open_file (&file, location, error))
     return NULL;
-  data = (const guint8 *) g_mapped_file_get_contents (file);
-  length = g_mapped_file_get_length (file);
   if (nd_parameters_has (parameters, "size")) {
     g_autoptr (GPtrArray) filters = g_ptr_array_new ();
-    NdFilter *filter = load_raw (location, file, parameters, axes, error);
+    NdFilter *filter = load_raw (location, &file, parameters, axes, error);
 
     if (!filter)
       return NULL;
     g_ptr_array_add (filters, filter);
     return nd_bank_new (filters);
   }
-  if (nd_npy_detect (data, length))
-    return nd_npy_load (location, data, length, axes, error);
-  return load_recording (location, error);
+  nd_input_begin (file.input, 0, FALSE);
+  n = nd_input_read (file.input, begin, sizeof (begin));
+  if (n <= 0 || !nd_npy_detect (begin, n))
+    return load_recording (location, error);
+  return read_file (&file, location, G_MAXUINT64, error)
+      ? nd_npy_load (location, file.data, file.length, axes, error)
+      : NULL;
 }
 
 static const gchar *
@@ -209,19 +244,17 @@ nd_info_file (const NdParameters *parameters, const NdAxes *axes,
     NdBankInfo *info, GError **error)
 {
   const gchar *location = get_location (parameters, error);
-  g_autoptr (GMappedFile) file = location ? map_file (location, error) : NULL;
-  const guint8 *data;
-  gsize length;
+  g_auto (File) file = { 0 };
 
   info->is_complex = FALSE;
-  if (!file)
+  if (!location || !open_file (&file, location, error))
     return FALSE;
-  data = (const guint8 *) g_mapped_file_get_contents (file);
-  length = g_mapped_file_get_length (file);
   if (nd_parameters_has (parameters, "size"))
     return TRUE;
-  if (nd_npy_detect (data, length)) {
-    info->is_complex = nd_npy_is_complex (data, length);
+  if (!read_file (&file, location, HEADER_BYTES, error))
+    return FALSE;
+  if (nd_npy_detect (file.data, file.length)) {
+    info->is_complex = nd_npy_is_complex (file.data, file.length);
   } else {
     g_autoptr (NdReader) reader = open_recording (location, error);
 

@@ -4,6 +4,7 @@
 #include "filters/save.h"
 
 #include "core/error.h"
+#include "core/part.h"
 #include "filters/parameters.h"
 #include "formats/recording.h"
 
@@ -46,8 +47,8 @@ save_npy (const NdFilter *real, const NdFilter *imaginary, const NdAxes *axes,
     const gchar *path, GError **error)
 {
   g_autoptr (GString) file = npy_header (real, axes, imaginary != NULL);
-  g_autoptr (GError) reason = NULL;
   gsize count = nd_filter_count (real);
+  gint reason;
 
   for (gsize i = 0; i < count; i++) {
     g_string_append_len (file, (const gchar *) &real->coefficients[i],
@@ -56,11 +57,11 @@ save_npy (const NdFilter *real, const NdFilter *imaginary, const NdAxes *axes,
       g_string_append_len (file, (const gchar *) &imaginary->coefficients[i],
           sizeof (gdouble));
   }
-  if (g_file_set_contents (path, file->str, file->len, &reason))
-    return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
-      "\"%s\" cannot be written: %s", path, reason->message);
-  return FALSE;
+  reason = nd_file_replace (path, file->str, file->len);
+  if (reason)
+    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
+        "\"%s\" cannot be written: %s", path, g_strerror (reason));
+  return reason == 0;
 }
 
 static gboolean

@@ -4,26 +4,28 @@
 #include "formats/dicom.h"
 
 #include "core/error.h"
-#include "formats/rate.h"
+#include "formats/dicomaxes.h"
+#include "formats/dicomcodecs.h"
+#include "formats/dicomframes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define PREAMBLE 132
-#define UNDEFINED 0xffffffff
-#define MAX_ELEMENTS 100000
-#define MAX_TEXT 64
 
-#define IMPLICIT "1.2.840.10008.1.2"
-#define EXPLICIT "1.2.840.10008.1.2.1"
+/* A pair of bytes of RLE makes up to 128. */
+#define RLE_RATIO 64
 
-/* The values that describe the samples. */
 typedef struct
 {
-  gchar syntax[MAX_TEXT];
-  gchar frame_time[MAX_TEXT]; /* ms */
-  guint columns, rows, samples, bits, is_signed, planar;
-  guint64 pixels; /* the place of the samples, or 0 */
+  NdSlices base;
+  NdDicomBytes bytes;
+  NdDicomElements elements;
+  NdDicomFrames frames;
+  NdList *order;    /* guint32: the frame of each slice; NULL: in order */
+  gboolean each;    /* frames have a scale of their own: */
+  NdStored stored;  /* how samples are before it */
+  guint8 *unscaled; /* a frame */
+  gsize unscaled_size;
 } Dicom;
 
 gboolean
@@ -32,127 +34,63 @@ nd_dicom_detect (const guint8 *bytes, gsize n)
   return n >= PREAMBLE && memcmp (bytes + 128, "DICM", 4) == 0;
 }
 
-static guint
-get (const guint8 *bytes, guint n)
+static void
+free_dicom (NdSlices *slices)
 {
-  guint number = 0;
+  Dicom *dicom = (Dicom *) slices;
+  NdBudget *budget = dicom->bytes.budget;
 
-  while (n-- > 0)
-    number = number << 8 | bytes[n];
-  return number;
+  nd_dicom_frames_clear (&dicom->frames);
+  nd_dicom_elements_clear (&dicom->elements);
+  nd_dicom_bytes_clear (&dicom->bytes);
+  nd_budget_free (budget, dicom->unscaled, dicom->unscaled_size);
+  g_clear_pointer (&dicom->order, nd_list_free);
+  g_free (dicom);
 }
 
 static gboolean
-read_at (NdInput *input, guint64 at, gpointer bytes, gsize n)
+read_slice (NdSlices *slices, guint64 slice, guint8 *samples,
+    const gchar **reason)
 {
-  nd_input_begin (input, at, FALSE);
-  return nd_input_read (input, bytes, n) == (gssize) n;
-}
+  Dicom *dicom = (Dicom *) slices;
+  NdDicomFrames *frames = &dicom->frames;
+  const guint64 frame =
+      dicom->order ? g_array_index (dicom->order, guint32, slice) : slice;
+  const NdDicomFrame *group;
 
-static void
-read_text (NdInput *input, guint64 at, guint length, gchar text[MAX_TEXT])
-{
-  memset (text, 0, MAX_TEXT);
-  if (length < MAX_TEXT && read_at (input, at, text, length))
-    g_strchomp (text);
-}
-
-static void
-note_value (Dicom *dicom, NdInput *input, guint tag, guint64 at, guint length)
-{
-  static const struct
-  {
-    guint tag;
-    gsize offset;
-  } numbers[] = { { 0x00280002, G_STRUCT_OFFSET (Dicom, samples) },
-    { 0x00280006, G_STRUCT_OFFSET (Dicom, planar) },
-    { 0x00280010, G_STRUCT_OFFSET (Dicom, rows) },
-    { 0x00280011, G_STRUCT_OFFSET (Dicom, columns) },
-    { 0x00280100, G_STRUCT_OFFSET (Dicom, bits) },
-    { 0x00280103, G_STRUCT_OFFSET (Dicom, is_signed) } };
-  guint8 bytes[2];
-
-  if (tag == 0x00020010)
-    read_text (input, at, length, dicom->syntax);
-  else if (tag == 0x00181063)
-    read_text (input, at, length, dicom->frame_time);
-  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
-    if (tag == numbers[i].tag && length == 2 && read_at (input, at, bytes, 2))
-      G_STRUCT_MEMBER (guint, dicom, numbers[i].offset) = get (bytes, 2);
+  *reason = "there is no memory for a frame";
+  if (dicom->each
+      && !nd_budget_reuse (dicom->bytes.budget, &dicom->unscaled,
+          &dicom->unscaled_size, frames->samples * frames->width))
+    return FALSE;
+  if (!nd_dicom_frames_read (frames, frame,
+          dicom->each ? dicom->unscaled : samples)) {
+    *reason = frames->reason;
+    return FALSE;
   }
+  if (!dicom->each)
+    return TRUE;
+  group = &g_array_index (dicom->elements.frames, NdDicomFrame, frame);
+  dicom->stored.scaled = TRUE;
+  dicom->stored.slope = group->slope;
+  dicom->stored.intercept = group->intercept;
+  nd_stored_convert (&dicom->stored, samples, dicom->unscaled, frames->samples);
+  return TRUE;
 }
 
-/* Reads the head of an element, with its kind in the file unless @implicit.
- * Returns the bytes of the head; 0 at the end of the file. */
-static guint
-read_head (NdInput *input, guint64 at, gboolean implicit, guint *tag,
-    guint *length)
+/* Transfer syntaxes that are refused */
+
+typedef struct
 {
-  static const gchar *const wide[] = { "OB", "OD", "OF", "OL", "OV", "OW", "SQ",
-    "SV", "UC", "UN", "UR", "UT", "UV" };
-  guint8 head[12] = { 0 };
-
-  if (!read_at (input, at, head, 8))
-    return 0;
-  *tag = get (head, 2) << 16 | get (head + 2, 2);
-  *length = get (head + 4, 4);
-  /* Items, and the marks of their ends, have no kind. */
-  if ((implicit && *tag >> 16 != 2) || *tag >> 16 == 0xfffe)
-    return 8;
-  *length = get (head + 6, 2);
-  for (guint i = 0; i < G_N_ELEMENTS (wide); i++) {
-    if (memcmp (head + 4, wide[i], 2) != 0)
-      continue;
-    if (!read_at (input, at, head, 12))
-      return 0;
-    *length = get (head + 8, 4);
-    return 12;
-  }
-  return 8;
-}
-
-/* Reads the elements up to the samples, but not those of sequences. */
-static void
-read_elements (Dicom *dicom, NdInput *input)
-{
-  guint64 at = PREAMBLE;
-  guint depth = 0;
-
-  for (guint i = 0; i < MAX_ELEMENTS; i++) {
-    guint tag = 0, length = 0;
-    const guint head = read_head (input, at,
-        strcmp (dicom->syntax, IMPLICIT) == 0, &tag, &length);
-
-    if (head == 0)
-      return;
-    at += head;
-    if (tag == 0x7fe00010 && depth == 0) {
-      dicom->pixels = at;
-      return;
-    }
-    if (tag == 0xfffee00d || tag == 0xfffee0dd) {
-      depth -= depth > 0;
-    } else if (length == UNDEFINED) {
-      depth++;
-    } else {
-      if (depth == 0)
-        note_value (dicom, input, tag, at, length);
-      at += length;
-    }
-  }
-}
+  const gchar *syntax, *name;
+} Syntax;
 
 /* The name of a transfer syntax that is not read (DICOM PS3.6, annex A), or
  * its number. */
 static const gchar *
 syntax_name (const gchar *syntax)
 {
-  static const struct
-  {
-    const gchar *syntax, *name;
-  } names[] = {
-    { "1.2.840.10008.1.2.1.99", "deflate" },
-    { "1.2.840.10008.1.2.2", "big endian" },
+  static const Syntax names[] = {
     { "1.2.840.10008.1.2.4.50", "JPEG" },
     { "1.2.840.10008.1.2.4.51", "JPEG" },
     { "1.2.840.10008.1.2.4.57", "lossless JPEG" },
@@ -161,51 +99,262 @@ syntax_name (const gchar *syntax)
     { "1.2.840.10008.1.2.4.81", "JPEG-LS" },
     { "1.2.840.10008.1.2.4.90", "JPEG 2000" },
     { "1.2.840.10008.1.2.4.91", "JPEG 2000" },
-    { "1.2.840.10008.1.2.5", "RLE" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     if (strcmp (syntax, names[i].syntax) == 0)
       return names[i].name;
   }
-  return g_str_is_ascii (syntax) ? syntax : "unknown";
+  return *syntax && g_str_is_ascii (syntax) ? syntax : "unknown";
 }
 
-gboolean
-nd_dicom_refuse (NdInput *input, const gchar *path, GError **error)
+static gboolean
+is_read (const gchar *syntax)
 {
-  Dicom dicom = { .samples = 1 };
-  g_autofree gchar *rate = NULL;
-  gint rate_n, rate_d;
+  static const gchar *const syntaxes[] = { "1.2.840.10008.1.2",
+    "1.2.840.10008.1.2.1", "1.2.840.10008.1.2.1.99", "1.2.840.10008.1.2.2",
+    "1.2.840.10008.1.2.5", "" };
 
-  read_elements (&dicom, input);
-  if (dicom.pixels == 0 || dicom.columns == 0 || dicom.rows == 0)
+  for (guint i = 0; i < G_N_ELEMENTS (syntaxes); i++) {
+    if (strcmp (syntax, syntaxes[i]) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Videos: MPEG and HEVC. */
+static gboolean
+is_video (const gchar *syntax)
+{
+  return g_str_has_prefix (syntax, "1.2.840.10008.1.2.4.10")
+      && strlen (syntax) >= strlen ("1.2.840.10008.1.2.4.100");
+}
+
+static gboolean
+refuse_packed (const NdDicomElements *elements, const gchar *path,
+    GError **error)
+{
+  if (is_video (elements->syntax))
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "\"%s\" is DICOM with a video, which is not read: \"gdcmraw FILE "
+        "NEW.mpg\" (libgdcm-tools) takes it out, and \"filesrc ! decodebin\" "
+        "reads videos",
+        path);
+  else
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "\"%s\" is DICOM compressed by %s, which is not read: \"gdcmconv --raw "
+        "FILE NEW.dcm\" (libgdcm-tools) unpacks it, and NEW.dcm is read",
+        path, syntax_name (elements->syntax));
+  return FALSE;
+}
+
+static gboolean
+refuse_kind (const NdDicomElements *elements, const gchar *path,
+    const gchar *advice, GError **error)
+{
+  g_autofree gchar *photometric = g_strescape (elements->photometric, NULL);
+
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "\"%s\" is DICOM with %u samples of %u bits for each pixel (%s), which "
+      "is not read: %s",
+      path, elements->samples, elements->bits, photometric, advice);
+  return FALSE;
+}
+
+#define TO_NPY                                                          \
+  "python3 -c \"import sys, numpy, pydicom; numpy.save (sys.argv[2], "  \
+  "pydicom.dcmread (sys.argv[1]).pixel_array)\" FILE NEW.npy converts " \
+  "it (pip install pydicom)"
+
+/* Refuses what has no kind of samples here. */
+static gboolean
+check_kind (const NdDicomElements *elements, const gchar *path, GError **error)
+{
+  const gchar *colours = elements->photometric;
+  const guint bits = elements->bits;
+  const gboolean packed = elements->pixel_bytes == G_MAXUINT64;
+  const gboolean is_422 = strcmp (colours, "YBR_FULL_422") == 0;
+  /* JPEG 2000 decodes its own colours. */
+  const gboolean is_ybr = g_str_has_prefix (colours, "YBR_")
+      && !(packed
+          && (strcmp (colours, "YBR_RCT") == 0
+              || strcmp (colours, "YBR_ICT") == 0));
+
+  if (strcmp (colours, "PALETTE COLOR") == 0)
+    return refuse_kind (elements, path,
+        "\"gdcmconv --apply-lut FILE NEW.dcm\" (libgdcm-tools) makes colours "
+        "of it, and NEW.dcm is read",
+        error);
+  if ((bits != 1 && bits != 8 && bits != 16 && bits != 32 && bits != 64)
+      || elements->samples == 0 || (bits == 1 && (packed || is_ybr))
+      || (bits == 64) != (elements->pixel_tag == 0x7fe00009)
+      || (is_ybr
+          && (bits != 8 || elements->samples != 3 || elements->is_signed
+              || (!is_422 && strcmp (colours, "YBR_FULL") != 0)
+              || (is_422 && !packed && elements->columns % 2 != 0)))
+      || (elements->pixel_tag == 0x7fe00008 && bits != 32)
+      || (elements->pixel_tag != 0x7fe00010 && packed) || elements->stored == 0
+      || elements->stored > bits || elements->high >= bits
+      || elements->high + 1 < elements->stored)
+    return refuse_kind (elements, path, TO_NPY, error);
+  return TRUE;
+}
+
+/* Header */
+
+static void
+set_stored (const Dicom *dicom, NdStored *stored)
+{
+  const NdDicomElements *elements = &dicom->elements;
+  const gboolean is_signed = elements->is_signed;
+
+  if (elements->pixel_tag == 0x7fe00008)
+    stored->type = ND_STORED_FLOAT32;
+  else if (elements->pixel_tag == 0x7fe00009)
+    stored->type = ND_STORED_FLOAT64;
+  else if (elements->bits <= 8)
+    stored->type = is_signed ? ND_STORED_INT8 : ND_STORED_UINT8;
+  else if (elements->bits == 16)
+    stored->type = is_signed ? ND_STORED_INT16 : ND_STORED_UINT16;
+  else
+    stored->type = is_signed ? ND_STORED_INT32 : ND_STORED_UINT32;
+}
+
+/* The scale that all frames have, or each for itself. */
+static void
+set_scale (Dicom *dicom, NdStored *stored)
+{
+  const NdDicomElements *elements = &dicom->elements;
+  const NdList *frames = elements->frames;
+  NdDicomFrame scale = elements->common;
+
+  if (frames->len == elements->n_frames) {
+    scale = g_array_index (frames, NdDicomFrame, 0);
+    for (guint i = 1; i < frames->len; i++) {
+      const NdDicomFrame *frame = &g_array_index (frames, NdDicomFrame, i);
+
+      dicom->each = dicom->each || frame->slope != scale.slope
+          || frame->intercept != scale.intercept;
+    }
+  }
+  if (dicom->each) {
+    dicom->stored = *stored;
+    stored->type = ND_STORED_FLOAT32;
+  } else if (scale.slope != 0 && (scale.slope != 1 || scale.intercept != 0)) {
+    stored->scaled = TRUE;
+    stored->slope = scale.slope;
+    stored->intercept = scale.intercept;
+  }
+}
+
+/* Whether the samples lie in the file as they are read. */
+static gboolean
+is_plain (const Dicom *dicom)
+{
+  const NdDicomElements *elements = &dicom->elements;
+
+  return !dicom->bytes.memory && !dicom->frames.fragments && !dicom->order
+      && !dicom->each && elements->bits >= 8
+      && (elements->stored == elements->bits
+          || elements->pixel_tag != 0x7fe00010)
+      && (elements->samples == 1 || elements->planar == 0)
+      && !g_str_has_prefix (elements->photometric, "YBR_")
+      && !(elements->big_endian && elements->words && elements->bits == 8);
+}
+
+static gboolean
+find_frames (Dicom *dicom, NdHeader *header, const gchar *path, GError **error)
+{
+  NdDicomFrames *frames = &dicom->frames;
+  const NdDicomElements *elements = &dicom->elements;
+  const guint64 ratio = is_read (elements->syntax)
+      ? RLE_RATIO
+      : nd_dicom_codec_ratio (elements->syntax);
+  guint64 bytes;
+
+  frames->elements = &dicom->elements;
+  frames->n = elements->n_frames;
+  frames->width = MAX (elements->bits / 8, 1);
+  frames->samples =
+      (gsize) elements->columns * elements->rows * elements->samples;
+  if (nd_dicom_frames_find (frames)
+      && (!frames->fragments
+          || (g_uint64_checked_mul (&bytes, frames->samples * frames->width,
+                  frames->n)
+              && bytes / ratio <= nd_dicom_bytes_size (&dicom->bytes))))
+    return TRUE;
+  if (header->budget.refused > 0)
+    return nd_budget_refuse (&header->budget, path, error);
+  g_set_error (error, ND_ERROR, ND_ERROR_READ,
+      "\"%s\" is truncated or damaged DICOM: %s", path,
+      frames->reason ? frames->reason : "it has too few samples");
+  return FALSE;
+}
+
+static gboolean
+read_header (Dicom *dicom, NdHeader *header, const gchar *path, GError **error)
+{
+  NdDicomElements *elements = &dicom->elements;
+  NdRecording *recording = &header->recording;
+  gchar number[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (!nd_dicom_elements_read (elements, &dicom->bytes))
+    return nd_budget_refuse (&header->budget, path, error);
+  if (elements->pixels == 0 || elements->columns == 0 || elements->rows == 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "\"%s\" is DICOM without a picture, or damaged: it must be complete "
         "and have samples",
         path);
-  else if ((strcmp (dicom.syntax, IMPLICIT) != 0
-               && strcmp (dicom.syntax, EXPLICIT) != 0)
-      || (dicom.samples > 1 && dicom.planar != 0)
-      || (dicom.bits != 8 && dicom.bits != 16))
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" is DICOM (%s, %u bits), which is not read: \"gdcmconv --raw "
-        "FILE NEW.dcm\" (libgdcm-tools) unpacks it, and \"ndconv-file info "
-        "NEW.dcm\" then says how to read its samples",
-        path, syntax_name (dicom.syntax), dicom.bits);
-  else {
-    if (nd_rate_from_seconds (g_ascii_strtod (dicom.frame_time, NULL) / 1e3,
-            &rate_n, &rate_d))
-      rate = g_strdup_printf (" framerate=%d/%d", rate_n, rate_d);
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" is DICOM, whose header is not read; its samples are read with "
-        "the properties volume-size=%u:%u:1 components=%u type=%s "
-        "offset=%" G_GUINT64_FORMAT "%s",
-        path, dicom.columns, dicom.rows, dicom.samples,
-        dicom.bits == 8       ? "uint8"
-            : dicom.is_signed ? "int16"
-                              : "uint16",
-        dicom.pixels, rate ? rate : "");
+    return FALSE;
   }
-  return FALSE;
+  if (elements->stored == 0) {
+    elements->stored = elements->bits;
+    elements->high = elements->bits - 1;
+  }
+  if (!is_read (elements->syntax)
+      && !nd_dicom_codec_has (elements->syntax, elements->bits))
+    return refuse_packed (elements, path, error);
+  if (!check_kind (elements, path, error)
+      || !find_frames (dicom, header, path, error))
+    return FALSE;
+  recording->shape =
+      (NdShape){ elements->samples, { elements->columns, elements->rows, 1 } };
+  set_stored (dicom, &header->stored);
+  set_scale (dicom, &header->stored);
+  if (elements->dose > 0) {
+    g_ascii_dtostr (number, sizeof (number), elements->dose);
+    nd_header_add_field (header, "DICOM.DoseGridScaling", number);
+    nd_header_warn (header,
+        "Samples of \"%s\" are those of the file: times %s (the field "
+        "DICOM.DoseGridScaling) they are a dose",
+        path, number);
+  }
+  if (!nd_dicom_axes_set (header, elements, &dicom->order, path))
+    return nd_budget_refuse (&header->budget, path, error);
+  return TRUE;
+}
+
+gboolean
+nd_dicom_open (NdHeader *header, NdInput *input, const gchar *path,
+    GError **error)
+{
+  Dicom *dicom = g_new0 (Dicom, 1);
+
+  nd_header_init (header, "DICOM");
+  dicom->base.read = read_slice;
+  dicom->base.free = free_dicom;
+  dicom->bytes.input = input;
+  dicom->bytes.budget = &header->budget;
+  dicom->frames.bytes = &dicom->bytes;
+  header->slices = &dicom->base;
+  if (!read_header (dicom, header, path, error))
+    return FALSE;
+  if (is_plain (dicom)) {
+    header->offset = dicom->elements.pixels;
+    header->within = TRUE;
+    header->stored.swapped = dicom->frames.width > 1
+        && dicom->elements.big_endian != (G_BYTE_ORDER == G_BIG_ENDIAN);
+    g_clear_pointer (&header->slices, nd_slices_free);
+  }
+  return nd_header_settle (header, path, error);
 }

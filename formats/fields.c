@@ -5,20 +5,16 @@
 
 #include "core/error.h"
 
+/* Bytes of a line. Parsers make words and numbers of its value, which take more
+ * memory than the text. */
+#define VALUE_MAX (8 * 1024)
+
 void
 nd_fields_init (NdFields *fields, const NdTextWord *names, const gchar *path,
-    const guint8 *bytes, gsize n)
+    guint8 *bytes, gsize n)
 {
   nd_text_init (&fields->text, path, bytes, n);
   fields->names = names;
-}
-
-void
-nd_fields_clear (NdFields *fields)
-{
-  nd_text_clear (&fields->text);
-  for (guint i = 0; i < ND_FIELD_UNUSED; i++)
-    g_clear_pointer (&fields->values[i], g_free);
 }
 
 const gchar *
@@ -32,8 +28,7 @@ nd_fields_name (const NdFields *fields, guint field)
 }
 
 gboolean
-nd_fields_take (NdFields *fields, guint field, const gchar *value,
-    GError **error)
+nd_fields_take (NdFields *fields, guint field, gchar *value, GError **error)
 {
   if (field == ND_FIELD_UNUSED)
     return TRUE;
@@ -43,7 +38,13 @@ nd_fields_take (NdFields *fields, guint field, const gchar *value,
         nd_fields_name (fields, field), fields->lines[field]);
     return FALSE;
   }
-  fields->values[field] = g_strchomp (g_strdup (value));
+  if (fields->text.length > VALUE_MAX) {
+    nd_text_error (&fields->text, error,
+        "%s has more than %d bytes: the file is damaged",
+        nd_fields_name (fields, field), VALUE_MAX);
+    return FALSE;
+  }
+  fields->values[field] = g_strchomp (value);
   fields->lines[field] = fields->text.number;
   return TRUE;
 }

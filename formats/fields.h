@@ -17,21 +17,19 @@ typedef struct
 {
   NdText text;
   const NdTextWord *names;        /* errors use the first name of a field */
-  gchar *values[ND_FIELD_UNUSED]; /* NULL: absent */
+  gchar *values[ND_FIELD_UNUSED]; /* in the text; NULL: absent */
   guint lines[ND_FIELD_UNUSED];   /* line numbers, for errors */
 } NdFields;
 
 void nd_fields_init (NdFields *fields, const NdTextWord *names,
-    const gchar *path, const guint8 *bytes, gsize n);
-void nd_fields_clear (NdFields *fields);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdFields, nd_fields_clear)
+    const gchar *path, guint8 *bytes, gsize n);
 
 /* The first name of @field. */
 const gchar *nd_fields_name (const NdFields *fields, guint field);
 
 /* Stores @value of @field from the current line. ND_ERROR_FORMAT if the field
  * has a value already. */
-gboolean nd_fields_take (NdFields *fields, guint field, const gchar *value,
+gboolean nd_fields_take (NdFields *fields, guint field, gchar *value,
     GError **error);
 
 /* Sets ND_ERROR_FORMAT and returns FALSE. The message has the line of @field,

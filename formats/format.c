@@ -24,7 +24,7 @@ typedef struct
   NdInput *input;
   const gchar *path;
   gboolean gzip;
-  GByteArray *bytes; /* read so far */
+  NdList *bytes; /* guint8: read so far, with room for one more */
 } Beginning;
 
 static gboolean
@@ -45,8 +45,9 @@ describe_raw (NdHeader *header, const Beginning *file, const NdRecording *hint,
   }
   if (!hint) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy or TIFF: to "
-        "read it as raw samples, say the size and the type of its volumes",
+        "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy, TIFF or "
+        "DICOM: to read it as raw samples, say the size and the type of its "
+        "volumes",
         file->path);
     return FALSE;
   }
@@ -83,15 +84,16 @@ describe_raw (NdHeader *header, const Beginning *file, const NdRecording *hint,
 static gboolean
 read_up_to (Beginning *file, gsize size, GError **error)
 {
-  GByteArray *bytes = file->bytes;
+  NdList *bytes = file->bytes;
   const guint have = bytes->len;
   gssize got;
 
   if (size <= have)
     return TRUE;
-  g_byte_array_set_size (bytes, size);
+  if (!nd_list_set_size (bytes, size + 1))
+    return nd_budget_refuse (bytes->budget, file->path, error);
   got = nd_input_read (file->input, bytes->data + have, size - have);
-  g_byte_array_set_size (bytes, have + MAX (got, 0));
+  nd_list_set_size (bytes, have + MAX (got, 0));
   if (got < 0)
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "\"%s\" cannot be read at its header: %s", file->path,
@@ -103,7 +105,7 @@ read_up_to (Beginning *file, gsize size, GError **error)
 static gboolean
 read_text (Beginning *file, gboolean nrrd, GError **error)
 {
-  GByteArray *bytes = file->bytes;
+  NdList *bytes = file->bytes;
   gboolean to_end = FALSE;
   guint before;
 
@@ -113,7 +115,7 @@ read_text (Beginning *file, gboolean nrrd, GError **error)
         : nd_metaimage_header_size (bytes->data, bytes->len, &to_end);
 
     if (n > 0 && !to_end) {
-      g_byte_array_set_size (bytes, n);
+      nd_list_set_size (bytes, n);
       return TRUE;
     }
     if (bytes->len >= ND_TEXT_MAX) {
@@ -134,15 +136,18 @@ read_text (Beginning *file, gboolean nrrd, GError **error)
 static gboolean
 read_nrrd (NdHeader *header, Beginning *file, GError **error)
 {
-  const GByteArray *bytes = file->bytes;
+  const NdList *bytes = file->bytes;
+  guint64 lines = 0;
 
-  if (!read_text (file, TRUE, error)
-      || !nd_nrrd_parse (header, bytes->data, bytes->len, file->path, error))
+  if (!read_text (file, TRUE, error))
+    return FALSE;
+  for (gsize i = 0; i < bytes->len; i++)
+    lines += bytes->data[i] == '\n';
+  if (!nd_nrrd_parse (header, bytes->data, bytes->len, file->path, error))
     return FALSE;
   /* Lines and bytes that are skipped count from the end of the header. */
   if (!header->files && header->line_skip > 0) {
-    for (gsize i = 0; i < bytes->len; i++)
-      header->line_skip += bytes->data[i] == '\n';
+    header->line_skip += lines;
   } else if (!header->files) {
     header->offset += bytes->len;
   }
@@ -160,7 +165,7 @@ read_metaimage (NdHeader *header, Beginning *file, GError **error)
 static gboolean
 read_nifti (NdHeader *header, Beginning *file, GError **error)
 {
-  const GByteArray *bytes = file->bytes;
+  const NdList *bytes = file->bytes;
   const gsize size = nd_nifti_header_size (bytes->data, bytes->len);
 
   /* A damaged header may claim more bytes than the file can have. */
@@ -168,14 +173,15 @@ read_nifti (NdHeader *header, Beginning *file, GError **error)
           error)
       || !nd_nifti_parse (header, bytes->data, bytes->len, file->path, error))
     return FALSE;
-  header->compressed = file->gzip;
+  if (!header->files)
+    header->compressed = file->gzip;
   return TRUE;
 }
 
 static gboolean
 read_npy (NdHeader *header, Beginning *file, GError **error)
 {
-  const GByteArray *bytes = file->bytes;
+  const NdList *bytes = file->bytes;
   const gsize size = nd_npy_samples_offset (bytes->data, bytes->len);
 
   /* A damaged header may claim more bytes than the file can have. */
@@ -192,10 +198,10 @@ read_npz (NdHeader *header, Beginning *file, GError **error)
   NdInput *input = file->input;
   gboolean deflated;
 
-  if (!nd_npz_find (&member, input, file->path, error))
+  if (!nd_npz_find (&member, input, &header->budget, file->path, error))
     return FALSE;
   deflated = member.method == ND_NPZ_DEFLATED;
-  g_byte_array_set_size (file->bytes, 0);
+  nd_list_set_size (file->bytes, 0);
   if (deflated)
     nd_input_begin_bare (input, member.offset, member.sum);
   else
@@ -216,7 +222,14 @@ read_npz (NdHeader *header, Beginning *file, GError **error)
         file->path);
     return FALSE;
   }
+  if (nd_header_bytes (header) + header->offset < member.size) {
+    g_set_error (error, ND_ERROR, ND_ERROR_READ,
+        "\"%s\" is damaged: its array has more bytes than its header says",
+        file->path);
+    return FALSE;
+  }
   header->format = "NumPy archive";
+  header->within = TRUE;
   if (member.others) {
     g_autofree gchar *name = nd_text_quote (member.name);
 
@@ -261,7 +274,7 @@ static const struct
 static gboolean
 refuse_known (const Beginning *file, GError **error)
 {
-  const GByteArray *bytes = file->bytes;
+  const NdList *bytes = file->bytes;
 
   for (guint i = 0; i < G_N_ELEMENTS (known) && !file->gzip; i++) {
     if (bytes->len < known[i].offset + known[i].n
@@ -276,11 +289,35 @@ refuse_known (const Beginning *file, GError **error)
   return TRUE;
 }
 
+/* Analyze, and the samples of a pair, which have a header beside them. */
+static gboolean
+refuse_of_pair (const Beginning *file, GError **error)
+{
+  g_autofree gchar *header = g_strdup (file->path);
+
+  if (nd_nifti_detect_analyze (file->bytes->data, file->bytes->len)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "\"%s\" is a header of Analyze, which is not read: python3 -c "
+        "\"import sys, nibabel; nibabel.save (nibabel.load (sys.argv[1]), "
+        "'new.nii')\" FILE converts it to NIfTI",
+        file->path);
+    return FALSE;
+  }
+  if (!g_str_has_suffix (header, ".img"))
+    return TRUE;
+  strcpy (header + strlen (header) - 4, ".hdr");
+  if (!g_file_test (header, G_FILE_TEST_EXISTS))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "\"%s\" has the samples of \"%s\": read that file", file->path, header);
+  return FALSE;
+}
+
 static gboolean
 read_header (NdHeader *header, NdInput *input, const gchar *path,
     const NdRecording *hint, GError **error)
 {
-  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  g_autoptr (NdList) bytes = nd_list_new (&header->budget, 1);
   Beginning file = { input, path, nd_input_is_gzip (input), bytes };
 
   nd_input_begin (input, 0, file.gzip);
@@ -296,11 +333,14 @@ read_header (NdHeader *header, NdInput *input, const gchar *path,
     return read_npy (header, &file, error);
   if (!file.gzip && nd_npz_detect (bytes->data, bytes->len))
     return read_npz (header, &file, error);
+  /* Its preamble may be the beginning of TIFF. With an offset, the caller knows
+   * where raw samples are. */
+  if (!(hint && hint->offset > 0) && !file.gzip
+      && nd_dicom_detect (bytes->data, bytes->len))
+    return nd_dicom_open (header, input, path, error);
   if (!file.gzip && nd_tiff_detect (bytes->data, bytes->len))
     return nd_tiff_open (header, input, path, error);
-  if (!hint && !file.gzip && nd_dicom_detect (bytes->data, bytes->len))
-    return nd_dicom_refuse (input, path, error);
-  if (!hint && !refuse_known (&file, error))
+  if (!hint && (!refuse_known (&file, error) || !refuse_of_pair (&file, error)))
     return FALSE;
   return describe_raw (header, &file, hint, error);
 }
@@ -328,12 +368,26 @@ split_slices (NdHeader *header, const gchar *path, const NdRecording *hint)
   }
 }
 
+const gchar *
+nd_format_of (const guint8 *bytes, gsize n)
+{
+  return nd_nifti_detect (bytes, n)    ? "NIfTI"
+      : nd_nrrd_detect (bytes, n)      ? "NRRD"
+      : nd_metaimage_detect (bytes, n) ? "MetaImage"
+      : nd_npy_detect (bytes, n)       ? "NumPy"
+      : nd_tiff_detect (bytes, n)      ? "TIFF"
+      : nd_dicom_detect (bytes, n)     ? "DICOM"
+                                       : NULL;
+}
+
 gboolean
 nd_format_read_header (NdHeader *header, NdInput *input, const gchar *path,
     const NdRecording *hint, GError **error)
 {
   if (!read_header (header, input, path, hint, error))
     return FALSE;
+  if (!nd_metadata_settle (header->metadata))
+    return nd_budget_refuse (&header->budget, path, error);
   split_slices (header, path, hint);
   return TRUE;
 }

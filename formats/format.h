@@ -17,4 +17,7 @@ G_BEGIN_DECLS
 gboolean nd_format_read_header (NdHeader *header, NdInput *input,
     const gchar *path, const NdRecording *hint, GError **error);
 
+/* The format whose header @bytes begin with, or NULL. */
+const gchar *nd_format_of (const guint8 *bytes, gsize n);
+
 G_END_DECLS

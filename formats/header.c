@@ -4,6 +4,7 @@
 #include "formats/header.h"
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "formats/headertext.h"
 #include "formats/rate.h"
 
@@ -11,12 +12,16 @@
 #include <stdarg.h>
 #include <string.h>
 
+/* Each takes more memory than a short line of the header. */
+#define FIELDS_MAX 65536
+
 void
 nd_header_init (NdHeader *header, const gchar *format)
 {
-  memset (header, 0, sizeof (*header));
-  header->format = format;
-  header->metadata = nd_metadata_new ();
+  *header = (NdHeader){ .budget = header->budget, .format = format };
+  if (header->budget.most == 0)
+    nd_budget_init (&header->budget, 0);
+  header->metadata = nd_metadata_new (&header->budget);
   header->warnings = g_ptr_array_new_with_free_func (g_free);
   header->recording.responses = 1;
   header->recording.rate_d = 1;
@@ -36,7 +41,9 @@ nd_header_clear (NdHeader *header)
   g_clear_pointer (&header->slices, nd_slices_free);
   g_clear_pointer (&header->metadata, nd_metadata_unref);
   g_clear_pointer (&header->warnings, g_ptr_array_unref);
-  g_clear_pointer (&header->files, g_ptr_array_unref);
+  for (guint i = 0; header->files && i < header->files->len; i++)
+    g_free (g_array_index (header->files, gchar *, i));
+  g_clear_pointer (&header->files, nd_list_free);
 }
 
 void
@@ -45,8 +52,22 @@ nd_header_warn (NdHeader *header, const gchar *format, ...)
   va_list arguments;
 
   va_start (arguments, format);
-  g_ptr_array_add (header->warnings, g_strdup_vprintf (format, arguments));
+  g_ptr_array_add (header->warnings,
+      nd_printable_take (g_strdup_vprintf (format, arguments)));
   va_end (arguments);
+}
+
+void
+nd_header_add_field (NdHeader *header, const gchar *key, const gchar *value)
+{
+  if (header->metadata->fields->len < FIELDS_MAX) {
+    nd_metadata_add (header->metadata, key, value);
+  } else if (!header->many_fields) {
+    header->many_fields = TRUE;
+    nd_header_warn (header,
+        "The header has more than %d keys: those after them are not kept",
+        FIELDS_MAX);
+  }
 }
 
 gsize
@@ -96,10 +117,11 @@ nd_header_settle (NdHeader *header, const gchar *path, GError **error)
 }
 
 void
-nd_header_set_times (NdHeader *header, GArray *times, gint64 unit)
+nd_header_set_times (NdHeader *header, NdList *times, gint64 unit)
 {
+  g_autoptr (NdList) taken = times;
   NdRecording *recording = &header->recording;
-  const gint64 *time = (const gint64 *) times->data;
+  gint64 *time = (gint64 *) times->data;
 
   g_return_if_fail (times->len == recording->volumes);
 
@@ -109,18 +131,14 @@ nd_header_set_times (NdHeader *header, GArray *times, gint64 unit)
           "Volume %u is earlier than the one before it: times of the file are "
           "not used",
           i);
-      ;
       return;
     }
   }
   header->metadata->origin = time[0];
-  g_array_set_size (header->metadata->times, 0);
-  for (guint i = 0; i < times->len; i++) {
-    const gint64 relative = time[i] - time[0];
-
-    g_array_append_val (header->metadata->times, relative);
-  }
-  time = (const gint64 *) header->metadata->times->data;
+  for (guint i = times->len; i-- > 0;)
+    time[i] -= time[0];
+  nd_list_free (header->metadata->times);
+  header->metadata->times = g_steal_pointer (&taken);
   if (times->len < 2)
     return;
   /* Many rates fit times with few digits. The rate of the file has priority,
@@ -182,8 +200,11 @@ static gboolean
 add_path (NdHeader *header, const gchar *path, gchar *file, GError **error)
 {
   if (!header->files)
-    header->files = g_ptr_array_new_with_free_func (g_free);
-  g_ptr_array_add (header->files, file);
+    header->files = nd_list_new (&header->budget, sizeof (gchar *));
+  if (!nd_list_add (header->files, file)) {
+    g_free (file);
+    return nd_budget_refuse (&header->budget, path, error);
+  }
   /* A link is refused when it is opened; its target is not tested here. */
   if (g_file_test (file, G_FILE_TEST_IS_SYMLINK)
       || g_file_test (file, G_FILE_TEST_EXISTS))
@@ -192,6 +213,18 @@ add_path (NdHeader *header, const gchar *path, gchar *file, GError **error)
       "The header of \"%s\" names the file \"%s\", which does not exist: put "
       "it into the same folder",
       path, file);
+  return FALSE;
+}
+
+gboolean
+nd_header_check_files (const gchar *path, guint64 n, GError **error)
+{
+  if (n <= ND_FILES_MAX)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "The header of \"%s\" names more than %d files: join their samples in "
+      "fewer ones",
+      path, ND_FILES_MAX);
   return FALSE;
 }
 
@@ -209,6 +242,8 @@ nd_header_add_numbered (NdHeader *header, const gchar *path,
     const gchar *pattern, gint64 first, gint64 step, guint64 count,
     GError **error)
 {
+  if (!nd_header_check_files (path, count, error))
+    return FALSE;
   for (guint64 i = 0; i < count; i++) {
     g_autoptr (GError) reason = NULL;
     gchar *file =

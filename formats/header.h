@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "core/budget.h"
 #include "formats/metadata.h"
 #include "formats/recording.h"
 #include "formats/stored.h"
@@ -31,6 +32,7 @@ void nd_slices_free (NdSlices *slices);
 
 typedef struct
 {
+  NdBudget budget;       /* of the reader */
   const gchar *format;   /* "NRRD", for messages; static */
   NdRecording recording; /* after conversion of the samples */
   NdMetadata *metadata;
@@ -38,14 +40,16 @@ typedef struct
                           file and the samples read */
 
   NdStored stored;
-  gboolean time_first; /* time is the fastest axis */
-  gboolean z_or_time;  /* the file does not say whether its slices lie along
+  gboolean time_first;  /* time is the fastest axis */
+  gboolean planar;      /* components are the slowest axis, after time */
+  gboolean many_fields; /* some are left out */
+  gboolean z_or_time;   /* the file does not say whether its slices lie along
                           z or time */
 
   NdSlices *slices; /* decodes the samples; NULL: they are at the place below */
 
   /* The place of the samples: in the file itself or in others. */
-  GPtrArray *files;    /* gchar *: paths of files with equally many samples;
+  NdList *files;       /* gchar *: paths of files with equally many samples;
                           NULL: the file itself */
   gboolean compressed; /* each file by zlib or gzip, from @offset on */
   gboolean bare;       /* deflate data without a zlib or gzip frame, with the
@@ -54,12 +58,18 @@ typedef struct
   guint64 line_skip; /* lines to skip before @offset */
   guint64 offset;    /* bytes of the file before its samples */
   gboolean at_end;   /* samples are the last bytes of the file */
+  gboolean within;   /* other data follow the samples, as in an archive */
   guint64 skip;      /* decompressed bytes before the samples */
 } NdHeader;
 
+/* Keeps header->budget, or sets the default one if it is not set. */
 void nd_header_init (NdHeader *header, const gchar *format);
 void nd_header_clear (NdHeader *header);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdHeader, nd_header_clear)
+
+/* Adds a field of the recording; one too many is left out with a warning. */
+void nd_header_add_field (NdHeader *header, const gchar *key,
+    const gchar *value);
 
 void nd_header_warn (NdHeader *header, const gchar *format, ...)
     G_GNUC_PRINTF (2, 3);
@@ -74,8 +84,9 @@ gboolean nd_header_settle (NdHeader *header, const gchar *path, GError **error);
 
 /* Sets the times of all volumes, in nanoseconds. @unit is the value of the last
  * digit in the file. They become metadata, and the rate if one fits. If times
- * descend, they are ignored with a warning. */
-void nd_header_set_times (NdHeader *header, GArray *times, gint64 unit);
+ * descend, they are ignored with a warning. Takes @times, gint64 in the budget
+ * of the header. */
+void nd_header_set_times (NdHeader *header, NdList *times, gint64 unit);
 
 /* The path of the file @name that the header of @path names. ND_ERROR_FORMAT if
  * it is not in the folder of @path. */
@@ -86,8 +97,12 @@ gchar *nd_header_beside (const gchar *path, const gchar *name, GError **error);
 gchar *nd_header_numbered (const gchar *path, const gchar *pattern,
     gint64 number, GError **error);
 
-/* The largest number or step of a file name. */
+/* The largest number or step of a file name, and the most names. */
 #define ND_NUMBER_MAX G_GINT64_CONSTANT (1000000000)
+#define ND_FILES_MAX 65536
+
+/* ND_ERROR_FORMAT if @n files are too many: each of them is opened. */
+gboolean nd_header_check_files (const gchar *path, guint64 n, GError **error);
 
 /* Adds @count paths to header->files, made from @pattern with the numbers from
  * @first on by @step. ND_ERROR_NOT_FOUND if a file is missing. */

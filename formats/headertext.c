@@ -14,42 +14,30 @@
 #define DIGITS 9 /* of a second */
 
 void
-nd_text_init (NdText *text, const gchar *path, const guint8 *bytes, gsize n)
+nd_text_init (NdText *text, const gchar *path, guint8 *bytes, gsize n)
 {
-  text->path = path;
-  text->at = (const gchar *) bytes;
-  text->end = text->at + n;
-  text->number = 0;
-  text->line = g_string_new (NULL);
-}
-
-void
-nd_text_clear (NdText *text)
-{
-  if (text->line)
-    g_string_free (text->line, TRUE);
-  text->line = NULL;
+  *text = (NdText){ path, (gchar *) bytes, (gchar *) bytes + n };
 }
 
 gboolean
 nd_text_next (NdText *text, GError **error)
 {
-  const gchar *stop;
+  gchar *stop;
 
   if (text->at == text->end)
     return FALSE;
   text->number++;
   stop = memchr (text->at, '\n', text->end - text->at);
-  g_string_truncate (text->line, 0);
-  g_string_append_len (text->line, text->at,
-      (stop ? stop : text->end) - text->at);
+  text->line = text->at;
   text->at = stop ? stop + 1 : text->end;
-  if (memchr (text->line->str, '\0', text->line->len)) {
+  stop = stop ? stop : text->end;
+  if (memchr (text->line, '\0', stop - text->line)) {
     nd_text_error (text, error, "it has a byte 0, which is not text");
     return FALSE;
   }
-  if (text->line->len > 0 && text->line->str[text->line->len - 1] == '\r')
-    g_string_truncate (text->line, text->line->len - 1);
+  stop -= stop > text->line && stop[-1] == '\r';
+  *stop = '\0';
+  text->length = stop - text->line;
   return TRUE;
 }
 

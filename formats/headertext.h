@@ -16,18 +16,18 @@ G_BEGIN_DECLS
 typedef struct
 {
   const gchar *path; /* of the file, for errors */
-  const gchar *at, *end;
-  guint number;  /* of the last line, from 1 */
-  GString *line; /* the last line, without its end */
+  gchar *at, *end;
+  guint number; /* of the last line, from 1 */
+  gchar *line;  /* the last line, without its end */
+  gsize length;
 } NdText;
 
-void nd_text_init (NdText *text, const gchar *path, const guint8 *bytes,
-    gsize n);
-void nd_text_clear (NdText *text);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdText, nd_text_clear)
+/* The lines are used where they lie: @bytes are changed, must live as long as
+ * the lines, and have room for one byte after the last. */
+void nd_text_init (NdText *text, const gchar *path, guint8 *bytes, gsize n);
 
-/* Reads the next line into text->line; it ends with LF or CR LF. FALSE without
- * an error at the end, FALSE with ND_ERROR_FORMAT if the line has a byte 0. */
+/* Goes to the next line; it ends with LF or CR LF. FALSE without an error at
+ * the end, FALSE with ND_ERROR_FORMAT if the line has a byte 0. */
 gboolean nd_text_next (NdText *text, GError **error);
 
 /* Sets ND_ERROR_FORMAT with the path, the number of the line, and @format. */

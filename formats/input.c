@@ -4,6 +4,7 @@
 #include "formats/input.h"
 
 #include "core/error.h"
+#include "core/written.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 
 #define BUFFER_SIZE (256 * 1024)
 #define CHUNK ((gsize) 1 << 30)
+#define SKIPPED (32 * 1024)
 
 /* One byte of deflate data makes at most 1032 bytes (zlib, "Maximum Compression
  * Factor"). */
@@ -33,6 +35,7 @@ struct _NdInput
 
   gboolean unpack;
   gboolean bare; /* the deflate data have no frame with a check sum: */
+  gboolean unchecked;
   guint32 sum, wanted_sum;
   gboolean ended;     /* the compressed data has ended */
   gboolean at_member; /* another gzip member may begin */
@@ -133,20 +136,39 @@ read_at (NdInput *input, guint64 offset, guint8 *data, gsize size)
   return got;
 }
 
-gboolean
-nd_input_is_gzip (NdInput *input)
+static gboolean
+is_gzip_at (NdInput *input, guint64 offset)
 {
   guint8 magic[2];
 
-  return read_at (input, 0, magic, 2) == 2 && magic[0] == 0x1f
+  return read_at (input, offset, magic, 2) == 2 && magic[0] == 0x1f
       && magic[1] == 0x8b;
+}
+
+gboolean
+nd_input_is_gzip (NdInput *input)
+{
+  return is_gzip_at (input, 0);
+}
+
+guint32
+nd_input_gzip_states (NdInput *input, guint64 offset)
+{
+  guint32 size;
+
+  if (input->size < offset + sizeof (size) || !is_gzip_at (input, offset)
+      || read_at (input, input->size - sizeof (size), (guint8 *) &size,
+             sizeof (size))
+          != sizeof (size))
+    return 0;
+  return GUINT32_FROM_LE (size);
 }
 
 static void
 begin (NdInput *input, guint64 offset, gboolean unpack, gint window)
 {
   input->position = offset;
-  input->bare = FALSE;
+  input->bare = input->unchecked = FALSE;
   input->unpack = unpack;
   input->ended = FALSE;
   input->at_member = FALSE;
@@ -154,11 +176,12 @@ begin (NdInput *input, guint64 offset, gboolean unpack, gint window)
   if (!unpack)
     return;
   if (!input->buffer) {
-    if (inflateInit2 (&input->z, window) != Z_OK) {
+    input->buffer = g_try_malloc (BUFFER_SIZE);
+    if (!input->buffer || inflateInit2 (&input->z, window) != Z_OK) {
+      g_clear_pointer (&input->buffer, g_free);
       input->reason = "there is no memory to unpack it";
       return;
     }
-    input->buffer = g_malloc (BUFFER_SIZE);
   }
   inflateReset2 (&input->z, window);
   input->z.avail_in = 0;
@@ -177,6 +200,13 @@ nd_input_begin_bare (NdInput *input, guint64 offset, guint32 sum)
   input->bare = TRUE;
   input->sum = crc32 (0, NULL, 0);
   input->wanted_sum = sum;
+}
+
+void
+nd_input_begin_deflate (NdInput *input, guint64 offset)
+{
+  nd_input_begin_bare (input, offset, 0);
+  input->unchecked = TRUE;
 }
 
 static gssize
@@ -224,7 +254,7 @@ static gboolean
 check_bare (NdInput *input, const guint8 *data, gsize n)
 {
   input->sum = crc32_z (input->sum, data, n);
-  if (!input->ended || input->sum == input->wanted_sum)
+  if (!input->ended || input->unchecked || input->sum == input->wanted_sum)
     return TRUE;
   input->reason = "its check sum is wrong";
   return FALSE;
@@ -257,6 +287,7 @@ unpack (NdInput *input, guint8 *data, gsize size)
     z->next_out = data + done;
     z->avail_out = MIN (size - done, CHUNK);
     status = inflate (z, Z_NO_FLUSH);
+    nd_written (data + done, z->next_out - (data + done));
     done = z->next_out - data;
     if (status == Z_STREAM_END) {
       input->at_member = !input->bare;
@@ -294,15 +325,14 @@ nd_input_reason (NdInput *input)
 gboolean
 nd_input_skip (NdInput *input, guint64 n)
 {
-  g_autofree guint8 *rest = NULL;
+  guint8 rest[SKIPPED];
 
   if (!input->unpack) {
     input->position += n;
     return TRUE;
   }
-  rest = g_malloc (BUFFER_SIZE);
   while (n > 0) {
-    const gssize got = nd_input_read (input, rest, MIN (n, BUFFER_SIZE));
+    const gssize got = nd_input_read (input, rest, MIN (n, SKIPPED));
 
     if (got <= 0)
       return FALSE;

@@ -41,6 +41,11 @@ guint64 nd_input_most (NdInput *input, guint64 offset, gboolean unpack);
 /* TRUE if the file begins like gzip. */
 gboolean nd_input_is_gzip (NdInput *input);
 
+/* The number of decompressed bytes that the end of gzip data states, modulo
+ * 2^32, if they begin at @offset and are a single member; otherwise any number
+ * if they have the file for themselves, or 0. */
+guint32 nd_input_gzip_states (NdInput *input, guint64 offset);
+
 /* Makes the byte at @offset the next one. With @unpack, zlib or gzip data begin
  * there and are decompressed. */
 void nd_input_begin (NdInput *input, guint64 offset, gboolean unpack);
@@ -48,6 +53,9 @@ void nd_input_begin (NdInput *input, guint64 offset, gboolean unpack);
 /* As nd_input_begin() with @unpack, but the deflate data have no frame of zlib
  * or gzip; @sum is the CRC-32 of the decompressed bytes. */
 void nd_input_begin_bare (NdInput *input, guint64 offset, guint32 sum);
+
+/* The same without a check sum. */
+void nd_input_begin_deflate (NdInput *input, guint64 offset);
 
 /* Returns the number of bytes read, which is below @size only at the end, or -1
  * if reading or decompression fails; nd_input_reason() then has the reason.

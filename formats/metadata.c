@@ -5,18 +5,29 @@
 
 #include <string.h>
 
-#define TEXT_CHUNK 1024
+#define TEXT_BLOCK (16 * 1024)
+
+/* Keys that are remembered. */
+#define KEYS 256
+
+/* Texts lie one after the other in blocks, because there are many small ones. A
+ * long one has a block of its own. */
+typedef struct _Block Block;
+struct _Block
+{
+  Block *next;
+  gsize size, used; /* bytes after the block */
+};
 
 NdMetadata *
-nd_metadata_new (void)
+nd_metadata_new (NdBudget *budget)
 {
   NdMetadata *metadata = g_new0 (NdMetadata, 1);
 
   g_atomic_ref_count_init (&metadata->references);
-  metadata->text = g_string_chunk_new (TEXT_CHUNK);
-  metadata->fields = g_array_new (FALSE, FALSE, sizeof (NdField));
-  metadata->volume_fields = g_array_new (FALSE, FALSE, sizeof (NdField));
-  metadata->times = g_array_new (FALSE, FALSE, sizeof (gint64));
+  metadata->fields = nd_list_new (budget, sizeof (NdField));
+  metadata->volume_fields = nd_list_new (budget, sizeof (NdField));
+  metadata->times = nd_list_new (budget, sizeof (gint64));
   return metadata;
 }
 
@@ -32,23 +43,89 @@ nd_metadata_unref (NdMetadata *metadata)
 {
   if (!g_atomic_ref_count_dec (&metadata->references))
     return;
-  g_string_chunk_free (metadata->text);
-  g_array_unref (metadata->fields);
-  g_array_unref (metadata->volume_fields);
-  g_array_unref (metadata->times);
+  for (Block *block = metadata->text; block;) {
+    Block *next = block->next;
+
+    nd_budget_free (metadata->fields->budget, block,
+        sizeof (Block) + block->size);
+    block = next;
+  }
+  g_free (metadata->keys);
+  nd_list_free (metadata->fields);
+  nd_list_free (metadata->volume_fields);
+  nd_list_free (metadata->times);
   g_free (metadata);
 }
 
+static gboolean
+is_whole (const NdMetadata *metadata)
+{
+  return !metadata->failed && !metadata->fields->failed
+      && !metadata->volume_fields->failed && !metadata->times->failed;
+}
+
+gboolean
+nd_metadata_settle (NdMetadata *metadata)
+{
+  metadata->fields->budget = NULL;
+  metadata->volume_fields->budget = NULL;
+  metadata->times->budget = NULL;
+  return is_whole (metadata);
+}
+
+const gchar *
+nd_metadata_keep (NdMetadata *metadata, const gchar *text)
+{
+  const gsize n = strlen (text) + 1;
+  Block *block = metadata->text;
+  gchar *copy;
+
+  if (!block || block->size - block->used < n) {
+    const gsize size = MAX (n, TEXT_BLOCK);
+    Block *last = block;
+
+    block = nd_budget_alloc (metadata->fields->budget, sizeof (Block) + size);
+    if (!block) {
+      metadata->failed = TRUE;
+      return NULL;
+    }
+    *block = (Block){ NULL, size, 0 };
+    /* The block that has room stays the first. */
+    if (last && n > TEXT_BLOCK) {
+      block->next = last->next;
+      last->next = block;
+    } else {
+      block->next = last;
+      metadata->text = block;
+    }
+  }
+  copy = (gchar *) (block + 1) + block->used;
+  block->used += n;
+  return memcpy (copy, text, n);
+}
+
 /* Keys repeat from volume to volume, so that equal keys share memory. */
+static const gchar *
+keep_key (NdMetadata *metadata, const gchar *key)
+{
+  const guint slot = g_str_hash (key) % KEYS;
+
+  if (!metadata->keys)
+    metadata->keys = g_new0 (const gchar *, KEYS);
+  if (!metadata->keys[slot] || strcmp (metadata->keys[slot], key) != 0)
+    metadata->keys[slot] = nd_metadata_keep (metadata, key);
+  return metadata->keys[slot];
+}
+
 static void
-append (NdMetadata *metadata, GArray *fields, guint64 volume, const gchar *key,
+append (NdMetadata *metadata, NdList *fields, guint64 volume, const gchar *key,
     const gchar *value)
 {
-  const NdField field = { volume,
-    g_string_chunk_insert_const (metadata->text, key),
-    g_string_chunk_insert (metadata->text, value) };
+  const NdField field = { volume, keep_key (metadata, key),
+    nd_metadata_keep (metadata, value) };
 
-  g_array_append_val (fields, field);
+  if (field.key && field.value)
+    nd_list_add (fields, field);
 }
 
 void
@@ -76,25 +153,54 @@ nd_metadata_add_to_volume (NdMetadata *metadata, guint64 volume,
   append (metadata, metadata->volume_fields, volume, key, value);
 }
 
-/* Fields of one volume compare equal, so that a stable sort keeps their
- * order. */
-static gint
-compare_fields (gconstpointer a, gconstpointer b, gpointer base)
+/* Merges two sorted runs of @a, from @low on and from @middle on, into @to. A
+ * field of the first run comes before an equal one of the second. */
+static void
+merge (const NdField *a, gsize low, gsize middle, gsize high, NdField *to)
 {
-  const NdField *p = a, *q = b;
+  gsize i = low, j = middle;
 
-  return p->volume < q->volume ? -1 : p->volume > q->volume;
+  for (gsize k = low; k < high; k++) {
+    if (i < middle && (j == high || a[i].volume <= a[j].volume))
+      to[k] = a[i++];
+    else
+      to[k] = a[j++];
+  }
 }
 
+static gboolean
+is_sorted (const NdField *fields, gsize n)
+{
+  for (gsize i = 1; i < n; i++) {
+    if (fields[i].volume < fields[i - 1].volume)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Fields of one volume keep their order. GLib's sort, which is stable too, ends
+ * the process without memory. */
 void
 nd_metadata_sort (NdMetadata *metadata)
 {
-  GArray *fields = metadata->volume_fields;
+  NdList *list = metadata->volume_fields;
+  NdField *fields = (NdField *) list->data, *other;
+  const gsize n = list->len, bytes = n * sizeof (NdField);
 
-  /* GLib documents this sort as stable. */
-  if (fields->len > 1)
-    g_qsort_with_data (fields->data, fields->len, sizeof (NdField),
-        compare_fields, NULL);
+  if (n == 0 || is_sorted (fields, n))
+    return;
+  other = nd_budget_alloc (list->budget, bytes);
+  if (!other) {
+    metadata->failed = TRUE;
+    return;
+  }
+  for (gsize width = 1; width < n; width *= 2) {
+    for (gsize low = 0; low < n; low += 2 * width)
+      merge (fields, low, MIN (low + width, n), MIN (low + 2 * width, n),
+          other);
+    memcpy (fields, other, bytes);
+  }
+  nd_budget_free (list->budget, other, bytes);
 }
 
 /* The index of the first field of @volume or of a later volume. */
@@ -119,7 +225,7 @@ const NdField *
 nd_metadata_of_volume (const NdMetadata *metadata, guint64 volume, guint *n)
 {
   const guint first = first_of_volume (metadata, volume);
-  const GArray *fields = metadata->volume_fields;
+  const NdList *fields = metadata->volume_fields;
 
   *n = 0;
   while (first + *n < fields->len
@@ -139,15 +245,15 @@ nd_metadata_append (NdMetadata *metadata, const NdMetadata *next)
     nd_metadata_add_to_volume (metadata, volumes + field->volume, field->key,
         field->value);
   }
-  g_array_append_vals (metadata->times, next->times->data, next->times->len);
+  nd_list_append (metadata->times, next->times->data, next->times->len);
 }
 
 NdMetadata *
 nd_metadata_slice (const NdMetadata *metadata, guint64 start, guint64 stop,
     guint64 step)
 {
-  NdMetadata *slice = nd_metadata_new ();
-  const GArray *times = metadata->times;
+  NdMetadata *slice = nd_metadata_new (NULL);
+  const NdList *times = metadata->times;
 
   slice->origin = metadata->origin;
   for (guint i = 0; i < metadata->fields->len; i++) {
@@ -171,77 +277,116 @@ nd_metadata_slice (const NdMetadata *metadata, guint64 start, guint64 stop,
     const gint64 time =
         g_array_index (times, gint64, i) - g_array_index (times, gint64, start);
 
-    g_array_append_val (slice->times, time);
+    nd_list_add (slice->times, time);
   }
   return slice;
 }
 
 /* The string has lines: "o NANOSECONDS" for the origin, "t NANOSECONDS" for
  * each time, "f KEY VALUE" for each field of the recording and "v VOLUME KEY
- * VALUE" for each field of a volume. Keys and values are escaped as in C, and
- * spaces in keys as \040. */
+ * VALUE" for each field of a volume. What is not printable ASCII, quotes,
+ * backslashes, and spaces in keys are escaped as octal numbers: \040. */
 static void
-append_field (GString *text, const NdField *field)
+append_escaped (NdList *text, const gchar *from, const gchar *others)
 {
-  g_autofree gchar *key = g_strescape (field->key, NULL);
-  g_autofree gchar *value = g_strescape (field->value, NULL);
+  for (const guchar *p = (const guchar *) from; *p; p++) {
+    gchar escape[4] = { '\\', '0' + (*p >> 6), '0' + (*p >> 3 & 7),
+      '0' + (*p & 7) };
 
-  for (const gchar *p = key; *p; p++) {
-    if (*p == ' ')
-      g_string_append (text, "\\040");
+    if (*p < ' ' || *p >= 0x7f || strchr (others, *p))
+      nd_list_append (text, escape, 4);
     else
-      g_string_append_c (text, *p);
+      nd_list_append (text, p, 1);
   }
-  g_string_append_printf (text, " %s\n", value);
+}
+
+static void
+append_text (NdList *text, const gchar *from)
+{
+  nd_list_append (text, from, strlen (from));
+}
+
+static void G_GNUC_PRINTF (2, 3)
+    append_number (NdList *text, const gchar *format, ...)
+{
+  gchar line[64];
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_vsnprintf (line, sizeof (line), format, arguments);
+  va_end (arguments);
+  append_text (text, line);
+}
+
+static void
+append_field (NdList *text, const NdField *field)
+{
+  append_escaped (text, field->key, "\\\" ");
+  append_text (text, " ");
+  append_escaped (text, field->value, "\\\"");
+  append_text (text, "\n");
 }
 
 gchar *
 nd_metadata_to_text (const NdMetadata *metadata)
 {
-  GString *text = g_string_new (NULL);
+  g_autoptr (NdList) text = nd_list_new (NULL, 1);
 
-  g_string_append_printf (text, "o %" G_GINT64_FORMAT "\n", metadata->origin);
+  if (!is_whole (metadata))
+    return NULL;
+  append_number (text, "o %" G_GINT64_FORMAT "\n", metadata->origin);
   for (guint i = 0; i < metadata->times->len; i++)
-    g_string_append_printf (text, "t %" G_GINT64_FORMAT "\n",
+    append_number (text, "t %" G_GINT64_FORMAT "\n",
         g_array_index (metadata->times, gint64, i));
   for (guint i = 0; i < metadata->fields->len; i++) {
-    g_string_append (text, "f ");
+    append_text (text, "f ");
     append_field (text, &g_array_index (metadata->fields, NdField, i));
   }
   for (guint i = 0; i < metadata->volume_fields->len; i++) {
     const NdField *field = &g_array_index (metadata->volume_fields, NdField, i);
 
-    g_string_append_printf (text, "v %" G_GUINT64_FORMAT " ", field->volume);
+    append_number (text, "v %" G_GUINT64_FORMAT " ", field->volume);
     append_field (text, field);
   }
-  return g_string_free (text, FALSE);
+  nd_list_append (text, "", 1);
+  return text->failed ? NULL : (gchar *) g_steal_pointer (&text->data);
 }
 
-/* NULL if the text ends with a backslash that escapes nothing. */
-static gchar *
-unescape (const gchar *escaped)
+/* Replaces backslashes and what they escape, in place. FALSE if the last one
+ * escapes nothing. */
+static gboolean
+unescape (gchar *text)
 {
-  const gsize length = strlen (escaped);
-  gsize slashes = 0;
+  gchar *to = text;
 
-  while (slashes < length && escaped[length - 1 - slashes] == '\\')
-    slashes++;
-  return slashes % 2 ? NULL : g_strcompress (escaped);
+  while (*text) {
+    guint code = 0, digits = 0;
+
+    if (*text != '\\') {
+      *to++ = *text++;
+      continue;
+    }
+    text++;
+    for (; digits < 3 && *text >= '0' && *text <= '7'; digits++)
+      code = 8 * code + (*text++ - '0');
+    if (digits == 0 && *text == '\0')
+      return FALSE;
+    *to++ = digits > 0 ? (gchar) code : *text++;
+  }
+  *to = '\0';
+  return TRUE;
 }
 
 static gboolean
 take_field (NdMetadata *metadata, gboolean of_volume, guint64 volume,
-    gchar *text)
+    gchar *key)
 {
-  gchar *space = strchr (text, ' ');
-  g_autofree gchar *key = NULL, *value = NULL;
+  gchar *value = strchr (key, ' ');
 
-  if (!space)
+  if (!value)
     return FALSE;
-  *space = '\0';
-  key = unescape (text);
-  value = unescape (space + 1);
-  if (!key || !value)
+  *value++ = '\0';
+  if (!unescape (key) || !unescape (value))
     return FALSE;
   if (of_volume)
     nd_metadata_add_to_volume (metadata, volume, key, value);
@@ -268,7 +413,7 @@ take_line (NdMetadata *metadata, gchar *line)
       metadata->origin = number;
       return *rest == '\0';
     case 't':
-      g_array_append_val (metadata->times, number);
+      nd_list_add (metadata->times, number);
       return *rest == '\0';
     case 'v':
       return number >= 0 && *rest == ' '
@@ -281,16 +426,24 @@ take_line (NdMetadata *metadata, gchar *line)
 NdMetadata *
 nd_metadata_from_text (const gchar *text)
 {
-  g_autoptr (NdMetadata) metadata = nd_metadata_new ();
+  const gsize n = strlen (text) + 1;
+  g_autoptr (NdMetadata) metadata = nd_metadata_new (NULL);
+  g_autofree gchar *copy = g_try_malloc (n);
+  gchar *line = copy;
 
-  while (*text) {
-    const gchar *end = strchr (text, '\n');
-    g_autofree gchar *line = end ? g_strndup (text, end - text) : NULL;
+  if (!copy)
+    return NULL;
+  memcpy (copy, text, n);
+  while (*line) {
+    gchar *end = strchr (line, '\n');
 
-    if (!line || !take_line (metadata, line))
+    if (!end)
       return NULL;
-    text = end + 1;
+    *end = '\0';
+    if (!take_line (metadata, line))
+      return NULL;
+    line = end + 1;
   }
   nd_metadata_sort (metadata);
-  return g_steal_pointer (&metadata);
+  return nd_metadata_settle (metadata) ? g_steal_pointer (&metadata) : NULL;
 }

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "core/list.h"
 
 G_BEGIN_DECLS
 
@@ -20,22 +20,35 @@ typedef struct
 typedef struct
 {
   gatomicrefcount references;
-  GStringChunk *text;
-  GArray *fields;        /* NdField of the recording, in file order */
-  GArray *volume_fields; /* NdField of volumes, in ascending order */
+  NdList *fields;        /* NdField of the recording, in file order */
+  NdList *volume_fields; /* NdField of volumes, in ascending order */
   /* gint64: nanoseconds from the first volume to each, not descending. If
    * empty, the rate determines the times. */
-  GArray *times;
+  NdList *times;
   gint64 origin; /* time of the first volume, nanoseconds */
+
+  /* Of metadata.c. */
+  gpointer text; /* the blocks of the texts */
+  const gchar **keys;
+  gboolean failed; /* a text could not be added */
 } NdMetadata;
 
-NdMetadata *nd_metadata_new (void);
+/* What is added counts in @budget, which may be NULL, until
+ * nd_metadata_settle(). */
+NdMetadata *nd_metadata_new (NdBudget *budget);
+
+/* Ends the use of the budget. FALSE if there was no memory for a field or a
+ * time, which is then missing. */
+gboolean nd_metadata_settle (NdMetadata *metadata);
 NdMetadata *nd_metadata_ref (NdMetadata *metadata);
 void nd_metadata_unref (NdMetadata *metadata);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdMetadata, nd_metadata_unref)
 
 void nd_metadata_add (NdMetadata *metadata, const gchar *key,
     const gchar *value);
+
+/* A copy that lives as long as the metadata; NULL without memory. */
+const gchar *nd_metadata_keep (NdMetadata *metadata, const gchar *text);
 
 /* NULL if there is no such key. */
 const gchar *nd_metadata_get (const NdMetadata *metadata, const gchar *key);
@@ -58,8 +71,8 @@ void nd_metadata_append (NdMetadata *metadata, const NdMetadata *next);
 NdMetadata *nd_metadata_slice (const NdMetadata *metadata, guint64 start,
     guint64 stop, guint64 step);
 
-/* Converts all metadata to an ASCII string and back; NULL if @text is
- * malformed. */
+/* Converts all metadata to an ASCII string, which g_free() frees, and back;
+ * NULL if @text is malformed, or without memory. */
 gchar *nd_metadata_to_text (const NdMetadata *metadata);
 NdMetadata *nd_metadata_from_text (const gchar *text);
 

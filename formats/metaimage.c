@@ -70,26 +70,49 @@ typedef struct
 static void
 parser_clear (Parser *parser)
 {
-  nd_fields_clear (&parser->fields);
   nd_sequence_clear (&parser->sequence);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Parser, parser_clear);
 
-/* The first line is ObjectType, or NDims in old files. */
+static const guint8 *
+skip_blanks (const guint8 *p, const guint8 *end)
+{
+  while (p < end && (*p == ' ' || *p == '\t'))
+    p++;
+  return p;
+}
+
+/* The text after "=", or ":", which MetaIO takes for it, if the line at @p
+ * begins with @name and that; otherwise NULL. */
+static const guint8 *
+after_name (const guint8 *p, const guint8 *end, const gchar *name)
+{
+  const gsize n = strlen (name);
+
+  p = skip_blanks (p, end);
+  if ((gsize) (end - p) <= n || memcmp (p, name, n) != 0)
+    return NULL;
+  p = skip_blanks (p + n, end);
+  return p < end && (*p == '=' || *p == ':') ? p + 1 : NULL;
+}
+
+/* Fields may come in any order, after keys of others. One of those that every
+ * header has begins a line of the text. */
 gboolean
 nd_metaimage_detect (const guint8 *bytes, gsize n)
 {
-  static const gchar *const firsts[] = { "ObjectType", "NDims", "Comment" };
+  static const gchar *const always[] = { "ObjectType", "NDims", "DimSize",
+    "ElementType", ND_METAIMAGE_LAST };
+  const guint8 *nul = memchr (bytes, '\0', n);
+  const guint8 *end = nul ? nul : bytes + n;
 
-  for (guint i = 0; i < G_N_ELEMENTS (firsts); i++) {
-    gsize length = strlen (firsts[i]);
-
-    if (n <= length || memcmp (bytes, firsts[i], length) != 0)
-      continue;
-    while (length < n && bytes[length] == ' ')
-      length++;
-    return length < n && bytes[length] == '=';
+  for (const guint8 *p = bytes; p; p = p ? p + 1 : NULL) {
+    for (guint i = 0; i < G_N_ELEMENTS (always); i++) {
+      if (after_name (p, end, always[i]))
+        return TRUE;
+    }
+    p = memchr (p, '\n', end - p);
   }
   return FALSE;
 }
@@ -101,16 +124,13 @@ nd_metaimage_header_size (const guint8 *bytes, gsize n, gboolean *to_end)
 
   *to_end = FALSE;
   while (p < end) {
-    const guint8 *stop = memchr (p, '\n', end - p);
+    const guint8 *stop = memchr (p, '\n', end - p), *value;
 
     if (!stop)
       break;
-    if ((gsize) (stop - p) > strlen (ND_METAIMAGE_LAST)
-        && memcmp (p, ND_METAIMAGE_LAST, strlen (ND_METAIMAGE_LAST)) == 0) {
-      const guint8 *value = p + strlen (ND_METAIMAGE_LAST);
-
-      while (value < stop && (*value == ' ' || *value == '='))
-        value++;
+    value = after_name (p, stop, ND_METAIMAGE_LAST);
+    if (value) {
+      value = skip_blanks (value, stop);
       *to_end = stop - value >= 4 && memcmp (value, "LIST", 4) == 0;
       return stop + 1 - bytes;
     }
@@ -130,10 +150,11 @@ static gboolean
 take_line (Parser *parser, GError **error)
 {
   NdText *text = &parser->fields.text;
-  gchar *name = text->line->str, *equals = strchr (name, '='), *value;
+  gchar *name = g_strstrip (text->line), *equals = strpbrk (name, "=:");
+  gchar *value;
   gint field;
 
-  if (*g_strstrip (name) == '\0')
+  if (*name == '\0')
     return TRUE;
   if (!equals || equals == name) {
     nd_text_error (text, error, "it does not read \"Name = value\"");
@@ -146,7 +167,7 @@ take_line (Parser *parser, GError **error)
   if (field >= 0)
     return nd_fields_take (&parser->fields, field, value, error);
   if (!nd_sequence_take (&parser->sequence, name, value))
-    nd_metadata_add (parser->header->metadata, name, value);
+    nd_header_add_field (parser->header, name, value);
   return TRUE;
 }
 
@@ -369,10 +390,11 @@ parse_list (Parser *parser, GError **error)
 
   if (*dims_text && (!nd_text_integer (dims_text, &dims) || dims == 0))
     return refuse (parser, FIELD_DATA, "be \"LIST\" or \"LIST N\"", error);
-  if (!files_of (parser, dims, &files, error))
+  if (!files_of (parser, dims, &files, error)
+      || !nd_header_check_files (parser->fields.text.path, files, error))
     return FALSE;
   while (nd_text_next (&parser->fields.text, &reason)) {
-    const gchar *name = g_strstrip (parser->fields.text.line->str);
+    const gchar *name = g_strstrip (parser->fields.text.line);
 
     if (*name == '\0')
       continue;
@@ -431,7 +453,8 @@ parse_data (Parser *parser, gsize n, GError **error)
 
   if (g_ascii_strcasecmp (data, "LOCAL") == 0)
     header->offset = n;
-  else if (strncmp (data, "LIST", 4) == 0 && (!data[4] || data[4] == ' ')
+  else if (strncmp (data, "LIST", 4) == 0
+              && (!data[4] || g_ascii_isspace (data[4]))
           ? !parse_list (parser, error)
           : strchr (data, '%')
           ? !parse_pattern (parser, error)
@@ -475,8 +498,8 @@ parse (Parser *parser, gsize n, GError **error)
 }
 
 gboolean
-nd_metaimage_parse (NdHeader *header, const guint8 *bytes, gsize n,
-    const gchar *path, GError **error)
+nd_metaimage_parse (NdHeader *header, guint8 *bytes, gsize n, const gchar *path,
+    GError **error)
 {
   g_auto (Parser) parser = { .header = header };
 

@@ -22,10 +22,11 @@ gboolean nd_metaimage_detect (const guint8 *bytes, gsize n);
  * end of the file, and @to_end is TRUE. */
 gsize nd_metaimage_header_size (const guint8 *bytes, gsize n, gboolean *to_end);
 
-/* Parses @bytes, which end with the header and its list of files.
+/* Parses @bytes, which end with the header and its list of files, as
+ * nd_text_init() says.
  * ND_ERROR_FORMAT if the header is wrong, ND_ERROR_NOT_FOUND if a file that it
  * names is missing. */
-gboolean nd_metaimage_parse (NdHeader *header, const guint8 *bytes, gsize n,
+gboolean nd_metaimage_parse (NdHeader *header, guint8 *bytes, gsize n,
     const gchar *path, GError **error);
 
 /* TRUE if @key is the name of a field of MetaImage. */

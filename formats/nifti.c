@@ -9,9 +9,13 @@
 #include "formats/niftistruct.h"
 #include "formats/niftitransforms.h"
 #include "formats/rate.h"
+#include "formats/sequence.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Fields of an index take many times the memory of its text. */
+#define INDEX_MAX 65536
 
 /* The bits of xyzt_units that name the unit of space and of time. */
 #define SPACE_BITS 0x07
@@ -110,7 +114,7 @@ parse_dimensions (NdHeader *header, const nifti_2_header *wide,
 {
   NdRecording *recording = &header->recording;
   const gint64 rank = wide->dim[0];
-  guint64 sizes[4] = { 1, 1, 1, 1 };
+  guint64 sizes[5] = { 1, 1, 1, 1, 1 };
 
   if (rank < 1 || rank > 7) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
@@ -120,18 +124,31 @@ parse_dimensions (NdHeader *header, const nifti_2_header *wide,
     return FALSE;
   }
   for (gint64 i = 1; i <= rank; i++) {
-    if (wide->dim[i] < 1 || (i > 4 && wide->dim[i] > 1)) {
+    if (wide->dim[i] < 1) {
       g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
           "The NIfTI header of "
-          "\"%s\" says dim[%d] = %" G_GINT64_FORMAT ": it must be 1%s",
-          path, (gint) i, wide->dim[i],
-          i > 4 ? ", volumes have the dimensions x, y, "
-                  "z and time"
-                : " or more");
+          "\"%s\" says dim[%d] = %" G_GINT64_FORMAT ": it must be 1 or more",
+          path, (gint) i, wide->dim[i]);
       return FALSE;
     }
-    if (i <= 4)
+    if (wide->dim[i] > 1
+        && (i > 5 || (i == 5 && recording->shape.components > 1))) {
+      g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+          "The NIfTI header of \"%s\" says dim[%d] = %" G_GINT64_FORMAT
+          ": volumes have the dimensions x, y, z, time and one of components; "
+          "python3 -c \"import sys, nibabel; image = nibabel.load "
+          "(sys.argv[1]); nibabel.save (image.slicer[%s0], 'part.nii')\" FILE "
+          "takes a part",
+          path, (gint) i, wide->dim[i], &":, :, :, :, :, :, "[3 * (7 - i)]);
+      return FALSE;
+    }
+    if (i <= 5)
       sizes[i - 1] = wide->dim[i];
+  }
+  /* A vector, as nifti1.h calls it, whatever the intent. */
+  if (sizes[4] > 1) {
+    recording->shape.components = sizes[4];
+    header->planar = TRUE;
   }
   for (guint a = 0; a < 3; a++)
     recording->shape.size[a] = sizes[a];
@@ -139,8 +156,36 @@ parse_dimensions (NdHeader *header, const nifti_2_header *wide,
   return nd_header_settle (header, path, error);
 }
 
+/* A fourth axis that is a spectrum: its values become the index of volumes. */
 static void
-parse_rate (NdHeader *header, const nifti_2_header *wide)
+keep_spectrum (NdHeader *header, const nifti_2_header *wide, const gchar *name,
+    const gchar *unit, const gchar *path)
+{
+  const guint64 volumes = header->recording.volumes;
+
+  if (volumes == 1)
+    return;
+  nd_header_warn (header,
+      "The fourth axis of \"%s\" is in %s, not in seconds: it is kept as the "
+      "index of its volumes, which are read one second apart; if it is time, "
+      "python3 -c \"import sys, nibabel; image = nibabel.load (sys.argv[1]); "
+      "image.header.set_xyzt_units ('mm', 'sec'); nibabel.save (image, "
+      "'time.nii')\" FILE says so",
+      path, unit);
+  if (volumes > INDEX_MAX)
+    return;
+  nd_header_add_field (header, ND_INDEX_NAME, name);
+  nd_header_add_field (header, ND_INDEX_UNIT, unit);
+  for (guint64 i = 0; i < volumes; i++) {
+    g_autoptr (GString) value = g_string_new (NULL);
+
+    nd_text_append_double (value, wide->toffset + i * wide->pixdim[4]);
+    nd_metadata_add_to_volume (header->metadata, i, ND_INDEX, value->str);
+  }
+}
+
+static void
+parse_rate (NdHeader *header, const nifti_2_header *wide, const gchar *path)
 {
   NdRecording *recording = &header->recording;
   gdouble seconds = wide->dim[0] >= 4 ? wide->pixdim[4] : 0;
@@ -156,9 +201,15 @@ parse_rate (NdHeader *header, const nifti_2_header *wide)
       offset /= 1e6;
       break;
     case NIFTI_UNITS_HZ:
+      keep_spectrum (header, wide, "frequency", "Hz", path);
+      seconds = offset = 0;
+      break;
     case NIFTI_UNITS_PPM:
+      keep_spectrum (header, wide, "chemical shift", "ppm", path);
+      seconds = offset = 0;
+      break;
     case NIFTI_UNITS_RADS:
-      /* The fourth axis is a spectrum. */
+      keep_spectrum (header, wide, "angular frequency", "rad/s", path);
       seconds = offset = 0;
       break;
     default:
@@ -222,26 +273,72 @@ parse_geometry (NdHeader *header, const nifti_2_header *wide)
   nd_geometry_from_spacing (geometry, spacing);
 }
 
+/* The file of the samples of a pair: .img or .img.gz beside .hdr or .hdr.gz. */
+static gboolean
+find_samples (NdHeader *header, const gchar *path, GError **error)
+{
+  static const gchar *const endings[] = { ".hdr", ".hdr.gz", ".HDR" };
+  g_autofree gchar *base = g_path_get_basename (path), *packed = NULL;
+  g_autofree gchar *name = NULL, *found = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (endings) && !name; i++) {
+    if (g_str_has_suffix (base, endings[i]))
+      name = g_strdup_printf ("%.*s%s",
+          (gint) (strlen (base) - strlen (endings[i])), base,
+          i == 2 ? ".IMG" : ".img");
+  }
+  if (!name) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "\"%s\" is the header of a NIfTI pair, whose samples are in another "
+        "file: its name must end with .hdr and that of the samples with .img",
+        path);
+    return FALSE;
+  }
+  packed = g_strconcat (name, ".gz", NULL);
+  found = nd_header_beside (path, packed, NULL);
+  header->compressed = found && g_file_test (found, G_FILE_TEST_EXISTS);
+  g_free (found);
+  found = nd_header_beside (path, name, NULL);
+  if (found && g_file_test (found, G_FILE_TEST_EXISTS))
+    header->compressed = FALSE;
+  return nd_header_add_file (header, path, header->compressed ? packed : name,
+      error);
+}
+
+gboolean
+nd_nifti_detect_analyze (const guint8 *bytes, gsize n)
+{
+  const gsize regular = offsetof (struct nifti_1_header, regular);
+  gboolean swapped;
+
+  return nd_nifti_struct_size (bytes, n, &swapped) == ND_NIFTI_1_SIZE
+      && bytes[regular] == 'r' && !nd_nifti_detect (bytes, n);
+}
+
 gsize
 nd_nifti_header_size (const guint8 *bytes, gsize n)
 {
   g_autoptr (GError) error = NULL;
   nifti_2_header wide;
-  gboolean swapped;
+  gboolean swapped, pair;
 
-  if (!nd_nifti_unpack (&wide, &swapped, bytes, n, "", &error))
+  if (!nd_nifti_unpack (&wide, &swapped, &pair, bytes, n, "", &error))
     return n;
-  return CLAMP (wide.vox_offset, ND_NIFTI_HEADER, ND_TEXT_MAX);
+  return pair ? ND_TEXT_MAX
+              : CLAMP (wide.vox_offset, ND_NIFTI_HEADER, ND_TEXT_MAX);
 }
 
 gboolean
-nd_nifti_parse (NdHeader *header, const guint8 *bytes, gsize n,
-    const gchar *path, GError **error)
+nd_nifti_parse (NdHeader *header, guint8 *bytes, gsize n, const gchar *path,
+    GError **error)
 {
   nifti_2_header wide;
+  gboolean pair;
 
   nd_header_init (header, "NIfTI-1");
-  if (!nd_nifti_unpack (&wide, &header->stored.swapped, bytes, n, path, error))
+  if (!nd_nifti_unpack (&wide, &header->stored.swapped, &pair, bytes, n, path,
+          error)
+      || (pair && !find_samples (header, path, error)))
     return FALSE;
   if (wide.sizeof_hdr == ND_NIFTI_2_SIZE)
     header->format = "NIfTI-2";
@@ -249,7 +346,7 @@ nd_nifti_parse (NdHeader *header, const guint8 *bytes, gsize n,
   if (!parse_type (header, &wide, path, error)
       || !parse_dimensions (header, &wide, path, error))
     return FALSE;
-  parse_rate (header, &wide);
+  parse_rate (header, &wide, path);
   parse_geometry (header, &wide);
   if (*wide.descrip) {
     g_autofree gchar *text = g_strndup (wide.descrip, sizeof (wide.descrip));
@@ -257,7 +354,7 @@ nd_nifti_parse (NdHeader *header, const guint8 *bytes, gsize n,
     nd_metadata_add (header->metadata, KEY_DESCRIPTION, text);
   }
   nd_nifti_parse_extensions (header, bytes, wide.sizeof_hdr + 4,
-      MIN (n, header->skip), path);
+      pair ? n : MIN (n, header->skip), path);
   if (nd_stored_size (header->stored.type) == 1)
     header->stored.swapped = FALSE;
   return TRUE;
@@ -360,7 +457,7 @@ build_geometry (nifti_2_header *wide, const NdGeometry *geometry,
 static gdouble
 period_of (const NdRecording *recording, const NdMetadata *metadata)
 {
-  const GArray *times = metadata->times;
+  const NdList *times = metadata->times;
 
   if (recording->rate_n > 0)
     return (gdouble) recording->rate_d / recording->rate_n;

@@ -3,6 +3,7 @@
  */
 #include "formats/niftiextensions.h"
 
+#include "core/written.h"
 #include "formats/headertext.h"
 #include "formats/niftistruct.h"
 #include "formats/rate.h"
@@ -23,46 +24,68 @@
 #define EXTENSION_HEAD 8
 #define EXTENSION_ALIGN 16
 
-/* FALSE if @text is not such a comment. */
+/* FALSE if @text is not such a comment, which a byte 0 follows. */
 static gboolean
-parse_comment (NdHeader *header, NdSequence *sequence, const guint8 *text,
-    gsize n, const gchar *path)
+parse_comment (NdHeader *header, NdSequence *sequence, guint8 *text, gsize n,
+    const gchar *path)
 {
   const gsize length = strnlen ((const gchar *) text, n);
-  g_auto (NdText) lines = { 0 };
+  NdText lines;
   gint64 unit;
 
-  if (length < strlen (COMMENT_BEGIN)
+  if (length == n || length < strlen (COMMENT_BEGIN)
       || memcmp (text, COMMENT_BEGIN, strlen (COMMENT_BEGIN)) != 0)
     return length == 0;
   nd_text_init (&lines, path, text + strlen (COMMENT_BEGIN),
       length - strlen (COMMENT_BEGIN));
   while (nd_text_next (&lines, NULL)) {
-    gchar *value = strstr (lines.line->str, ":=");
+    gchar *value = strstr (lines.line, ":=");
 
     if (!value)
       continue;
     *value = '\0';
     value += 2;
     nd_sequence_unescape (value);
-    if (strcmp (lines.line->str, KEY_TOFFSET) == 0)
+    if (strcmp (lines.line, KEY_TOFFSET) == 0)
       nd_text_time (value, 0, &header->metadata->origin, &unit);
-    else if (!nd_sequence_take (sequence, lines.line->str, value))
-      nd_metadata_add (header->metadata, lines.line->str, value);
+    else if (!nd_sequence_take (sequence, lines.line, value))
+      nd_header_add_field (header, lines.line, value);
   }
   return TRUE;
 }
 
+/* Keeps the bytes of an extension, in base64. */
+static void
+keep_extension (NdHeader *header, gint32 code, const guint8 *bytes, gsize n)
+{
+  /* As g_base64_encode_step() asks for, without lines. */
+  const gsize most = (n / 3 + 1) * 4 + 4;
+  g_autofree gchar *key = g_strdup_printf (KEY_EXTENSION "%d", code);
+  gchar *text = nd_budget_alloc (&header->budget, most);
+  gint state = 0, save = 0;
+  gsize length;
+
+  if (!text) {
+    header->metadata->failed = TRUE;
+    return;
+  }
+  length = g_base64_encode_step (bytes, n, FALSE, text, &state, &save);
+  length += g_base64_encode_close (FALSE, text + length, &state, &save);
+  text[length] = '\0';
+  nd_written (text, length + 1);
+  nd_header_add_field (header, key, text);
+  nd_budget_free (&header->budget, text, most);
+}
+
 void
-nd_nifti_parse_extensions (NdHeader *header, const guint8 *bytes, gsize at,
-    gsize n, const gchar *path)
+nd_nifti_parse_extensions (NdHeader *header, guint8 *bytes, gsize at, gsize n,
+    const gchar *path)
 {
   g_auto (NdSequence) sequence = { 0 };
 
   nd_sequence_init (&sequence, header);
   if (n >= at && bytes[at - 4] != 0) {
     while (n - at >= EXTENSION_HEAD) {
-      g_autofree gchar *key = NULL, *value = NULL;
       gint32 head[2]; /* size with the head, and code */
       gsize size;
 
@@ -81,11 +104,8 @@ nd_nifti_parse_extensions (NdHeader *header, const guint8 *bytes, gsize at,
       size = head[0] - EXTENSION_HEAD;
       if (head[1] != COMMENT
           || !parse_comment (header, &sequence, bytes + at + EXTENSION_HEAD,
-              size, path)) {
-        key = g_strdup_printf (KEY_EXTENSION "%d", head[1]);
-        value = g_base64_encode (bytes + at + EXTENSION_HEAD, size);
-        nd_metadata_add (header->metadata, key, value);
-      }
+              size, path))
+        keep_extension (header, head[1], bytes + at + EXTENSION_HEAD, size);
       at += head[0];
     }
   }
@@ -96,7 +116,7 @@ nd_nifti_parse_extensions (NdHeader *header, const guint8 *bytes, gsize at,
 static gboolean
 has_times (const NdRecording *recording, const NdMetadata *metadata)
 {
-  const GArray *times = metadata->times;
+  const NdList *times = metadata->times;
 
   for (guint i = 1; i < times->len; i++) {
     const gint64 beside = g_array_index (times, gint64, i)

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 /* Reads the extensions of @bytes from @at up to @n into the metadata of
  * @header. A damaged extension is a warning. */
-void nd_nifti_parse_extensions (NdHeader *header, const guint8 *bytes, gsize at,
+void nd_nifti_parse_extensions (NdHeader *header, guint8 *bytes, gsize at,
     gsize n, const gchar *path);
 
 /* Appends extensions to the header in @bytes, padded to @room bytes. */

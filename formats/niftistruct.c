@@ -91,8 +91,8 @@ nd_nifti_struct_size (const guint8 *bytes, gsize n, gboolean *swapped)
 }
 
 gboolean
-nd_nifti_unpack (nifti_2_header *wide, gboolean *swapped, const guint8 *bytes,
-    gsize n, const gchar *path, GError **error)
+nd_nifti_unpack (nifti_2_header *wide, gboolean *swapped, gboolean *pair,
+    const guint8 *bytes, gsize n, const gchar *path, GError **error)
 {
   const guint32 size = nd_nifti_struct_size (bytes, n, swapped);
   gdouble position;
@@ -103,9 +103,8 @@ nd_nifti_unpack (nifti_2_header *wide, gboolean *swapped, const guint8 *bytes,
     memcpy (&header, bytes, sizeof (header));
     if (*swapped)
       swap_runs ((guint8 *) &header, runs_1, G_N_ELEMENTS (runs_1));
-    if (memcmp (header.magic, magic_1_pair, sizeof (magic_1)) == 0)
-      goto pair;
-    if (memcmp (header.magic, magic_1, sizeof (magic_1)) != 0)
+    *pair = memcmp (header.magic, magic_1_pair, sizeof (magic_1)) == 0;
+    if (!*pair && memcmp (header.magic, magic_1, sizeof (magic_1)) != 0)
       goto no_magic;
     memset (wide, 0, sizeof (*wide));
     wide->sizeof_hdr = size;
@@ -115,33 +114,25 @@ nd_nifti_unpack (nifti_2_header *wide, gboolean *swapped, const guint8 *bytes,
     memcpy (wide, bytes, sizeof (*wide));
     if (*swapped)
       swap_runs ((guint8 *) wide, runs_2, G_N_ELEMENTS (runs_2));
-    if (memcmp (wide->magic, magic_2_pair, sizeof (magic_2)) == 0)
-      goto pair;
-    if (memcmp (wide->magic, magic_2, sizeof (magic_2)) != 0)
+    *pair = memcmp (wide->magic, magic_2_pair, sizeof (magic_2)) == 0;
+    if (!*pair && memcmp (wide->magic, magic_2, sizeof (magic_2)) != 0)
       goto no_magic;
     position = wide->vox_offset;
   } else {
     goto no_magic;
   }
   /* The samples come after the header and the 4 bytes that announce
-   * extensions. */
-  if (!(position >= size + 4 && position < 0x1p62)
+   * extensions, if they are in the same file. */
+  if (!(position >= (*pair ? 0 : size + 4) && position < 0x1p62)
       || position != floor (position)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "The NIfTI header of \"%s\" puts the samples at byte %g: it must be a "
         "whole number, %u or more",
-        path, position, size + 4);
+        path, position, *pair ? 0 : size + 4);
     return FALSE;
   }
   wide->vox_offset = position;
   return TRUE;
-
-pair:
-  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-      "\"%s\" is the header of a NIfTI pair (.hdr and .img): only NIfTI in one "
-      "file (.nii, .nii.gz) is read, convert it first",
-      path);
-  return FALSE;
 
 no_magic:
   g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,

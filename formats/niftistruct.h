@@ -24,10 +24,11 @@ G_BEGIN_DECLS
  * neither size in either byte order, or if the file is shorter. */
 gsize nd_nifti_struct_size (const guint8 *bytes, gsize n, gboolean *swapped);
 
-/* Converts to the byte order of the machine. ND_ERROR_FORMAT if magic or
- * vox_offset is wrong. */
+/* Converts to the byte order of the machine. @pair: the samples are in another
+ * file. ND_ERROR_FORMAT if magic or vox_offset is wrong. */
 gboolean nd_nifti_unpack (nifti_2_header *wide, gboolean *swapped,
-    const guint8 *bytes, gsize n, const gchar *path, GError **error);
+    gboolean *pair, const guint8 *bytes, gsize n, const gchar *path,
+    GError **error);
 
 /* Writes sizeof_hdr bytes to @bytes, with the magic for that size. */
 void nd_nifti_pack (nifti_2_header *wide, guint8 *bytes);

@@ -6,9 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* 1 - b² - c² - d² may be below 0 by this much, because b, c and d are rounded
- * to float32. */
-#define QUATERNION_SLACK 1e-6
+/* From here on nifti1_io.c takes a for 0 and shortens b, c and d. */
+#define QUATERNION_LEAST 1e-7
 #define ORTHONORMAL_SLACK 1e-4
 
 void
@@ -73,13 +72,15 @@ gboolean
 nd_geometry_from_quaternion (NdGeometry *geometry, const gdouble bcd[3],
     gdouble qfac, const gdouble spacing[3], const gdouble origin[3])
 {
-  const gdouble b = bcd[0], c = bcd[1], d = bcd[2];
-  const gdouble rest = 1 - (b * b + c * c + d * d);
-  const gdouble a = rest > 0 ? sqrt (rest) : 0;
+  const gdouble square = bcd[0] * bcd[0] + bcd[1] * bcd[1] + bcd[2] * bcd[2];
+  const gboolean half = 1 - square < QUATERNION_LEAST;
+  const gdouble scale = half ? 1 / sqrt (square) : 1;
+  const gdouble a = half ? 0 : sqrt (1 - square);
+  const gdouble b = bcd[0] * scale, c = bcd[1] * scale, d = bcd[2] * scale;
   const gdouble sign = qfac < 0 ? -1 : 1;
   NdGeometry found;
 
-  if (!(rest >= -QUATERNION_SLACK))
+  if (!isfinite (square))
     return FALSE;
   nd_geometry_from_spacing (&found, spacing);
   memcpy (found.origin, origin, sizeof (found.origin));

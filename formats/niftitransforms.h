@@ -20,8 +20,8 @@ gboolean nd_geometry_from_affine (NdGeometry *geometry,
 void nd_geometry_to_affine (const NdGeometry *geometry, gdouble affine[3][4]);
 
 /* @bcd are b, c, d of the unit quaternion a + bi + cj + dk with a >= 0; @qfac
- * is the sign of the third column ("method 2" of nifti1.h). FALSE if they are
- * not a rotation or not finite. */
+ * is the sign of the third column ("method 2" of nifti1.h). One that is longer
+ * than 1 is shortened. FALSE if they are not finite. */
 gboolean nd_geometry_from_quaternion (NdGeometry *geometry,
     const gdouble bcd[3], gdouble qfac, const gdouble spacing[3],
     const gdouble origin[3]);

@@ -97,8 +97,16 @@ nd_npy_parse (NdHeader *header, const guint8 *bytes, gsize n, const gchar *path,
   return nd_header_settle (header, path, error);
 }
 
+/* Two floats are a complex number, as in the other formats. */
+static gboolean
+is_complex (const NdRecording *recording)
+{
+  return recording->shape.components == 2
+      && (recording->type == ND_FLOAT32 || recording->type == ND_FLOAT64);
+}
+
 static const gchar *
-type_name (NdSampleType type)
+type_name (const NdRecording *recording)
 {
   static const gchar *const names[ND_STREAM_TYPES] = {
     [ND_UINT8] = "u1",
@@ -112,7 +120,9 @@ type_name (NdSampleType type)
     [ND_FLOAT64] = "f8",
   };
 
-  return names[type];
+  if (is_complex (recording))
+    return recording->type == ND_FLOAT32 ? "c8" : "c16";
+  return names[recording->type];
 }
 
 gboolean
@@ -131,7 +141,8 @@ nd_npy_supports (const NdRecording *recording, const gchar *path,
 void
 nd_npy_build (GByteArray *bytes, const NdRecording *recording, gsize room)
 {
-  const gsize components = recording->shape.components;
+  const gsize components =
+      is_complex (recording) ? 1 : recording->shape.components;
   const gsize *size = recording->shape.size;
   g_autoptr (GString) text = g_string_new (NULL);
   guint8 prefix[PREFIX] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0 };
@@ -141,7 +152,7 @@ nd_npy_build (GByteArray *bytes, const NdRecording *recording, gsize room)
       nd_sample_size (recording->type) == 1 ? '|'
           : G_BYTE_ORDER == G_LITTLE_ENDIAN ? '<'
                                             : '>',
-      type_name (recording->type));
+      type_name (recording));
   if (recording->volumes != 1 || components > 1)
     g_string_append_printf (text, "%" G_GUINT64_FORMAT ", ",
         recording->volumes);

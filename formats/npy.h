@@ -27,7 +27,8 @@ gboolean nd_npy_supports (const NdRecording *recording, const gchar *path,
 
 /* Builds a header of at least @room bytes, below 64 KiB, for an array in C
  * order: (z, y, x) for one volume, (t, z, y, x) for several, and (t, z, y, x,
- * components) if there are several components. */
+ * components) if there are several components. Two floats are a complex
+ * number. */
 void nd_npy_build (GByteArray *bytes, const NdRecording *recording, gsize room);
 
 G_END_DECLS

@@ -10,6 +10,9 @@
 #define MAGIC "\x93NUMPY"
 #define MAGIC_LENGTH 6
 
+/* NumPy itself refuses headers from 10,000 bytes on. */
+#define HEADER_MAX (64 * 1024)
+
 gboolean
 nd_npy_detect (const guint8 *data, gsize length)
 {
@@ -144,7 +147,7 @@ find_header (const guint8 *data, gsize length, gsize *start, gsize *end)
     *start = 12;
   }
   *end = *start + header_length;
-  return header_length <= length - *start;
+  return header_length <= HEADER_MAX && header_length <= length - *start;
 }
 
 gboolean
@@ -177,7 +180,7 @@ gboolean
 nd_npy_header_parse (NdNpyHeader *header, const guint8 *data, gsize length,
     gsize *end, GError **error)
 {
-  g_autofree gchar *text = NULL;
+  gchar text[HEADER_MAX + 1];
   gsize start;
 
   if (length > MAGIC_LENGTH
@@ -188,10 +191,13 @@ nd_npy_header_parse (NdNpyHeader *header, const guint8 *data, gsize length,
   }
   if (!find_header (data, length, &start, end)) {
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
-        "It is truncated: the file ends before its .npy header does");
+        "It is truncated or damaged: its .npy header does not end within the "
+        "file and 64 KiB");
     return FALSE;
   }
-  text = g_strchomp (g_strndup ((const gchar *) data + start, *end - start));
+  memcpy (text, data + start, *end - start);
+  text[*end - start] = '\0';
+  g_strchomp (text);
   if (parse_header (text, header))
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_READ,
@@ -205,5 +211,5 @@ nd_npy_samples_offset (const guint8 *data, gsize length)
   gsize start, end = 0;
 
   find_header (data, length, &start, &end);
-  return end;
+  return MIN (end, HEADER_MAX + 12);
 }

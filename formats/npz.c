@@ -58,12 +58,12 @@ read_at (NdInput *input, guint64 offset, guint8 *bytes, gsize n)
 /* The record at the end of the archive; its place is in @at. NULL if there is
  * none. */
 static const guint8 *
-find_end (NdInput *input, GByteArray *tail, guint64 *at)
+find_end (NdInput *input, NdList *tail, guint64 *at)
 {
   const guint64 size = nd_input_size (input);
 
-  g_byte_array_set_size (tail, MIN (size, END_SIZE + COMMENT_MAX));
-  if (tail->len < END_SIZE
+  if (!nd_list_set_size (tail, MIN (size, END_SIZE + COMMENT_MAX))
+      || tail->len < END_SIZE
       || !read_at (input, size - tail->len, tail->data, tail->len))
     return NULL;
   for (guint i = tail->len - END_SIZE + 1; i-- > 0;) {
@@ -77,9 +77,10 @@ find_end (NdInput *input, GByteArray *tail, guint64 *at)
 
 /* The place and the size of the directory. */
 static gboolean
-find_directory (NdInput *input, guint64 *offset, guint64 *size)
+find_directory (NdInput *input, NdBudget *budget, guint64 *offset,
+    guint64 *size)
 {
-  g_autoptr (GByteArray) tail = g_byte_array_new ();
+  g_autoptr (NdList) tail = nd_list_new (budget, 1);
   guint8 locator[LOCATOR_SIZE], wide[END64_SIZE];
   guint64 at;
   const guint8 *end = find_end (input, tail, &at);
@@ -122,15 +123,23 @@ read_extra (const guint8 *extra, gsize n, guint64 *const numbers[3])
   }
 }
 
+/* Adds a name to those of arrays that are not read. */
 static void
-clear_member (gpointer member)
+add_other (NdNpzMember *chosen, const gchar *name)
 {
-  nd_npz_member_clear (member);
+  g_autofree gchar *quoted = nd_text_quote (name);
+
+  if (!chosen->others)
+    chosen->others = g_string_new (NULL);
+  if (chosen->others->len < OTHERS_MAX)
+    g_string_append_printf (chosen->others, "%s%s",
+        chosen->others->len > 0 ? ", " : "", quoted);
 }
 
-/* Adds the array of an entry of the directory, if it is one. */
+/* Takes the array of an entry of the directory, if it is one and larger than
+ * the chosen one. */
 static void
-add_entry (GArray *members, const guint8 *entry)
+take_entry (NdNpzMember *chosen, const guint8 *entry)
 {
   const gsize length = get (entry + 28, 2);
   NdNpzMember member = {
@@ -150,11 +159,20 @@ add_entry (GArray *members, const guint8 *entry)
   member.name[strlen (member.name) - 4] = '\0';
   read_extra (entry + ENTRY_SIZE + length, get (entry + 30, 2),
       (guint64 *const[]){ &member.size, &member.packed, &member.offset });
-  g_array_append_val (members, member);
+  if (chosen->name && member.size <= chosen->size) {
+    add_other (chosen, member.name);
+    nd_npz_member_clear (&member);
+    return;
+  }
+  member.others = g_steal_pointer (&chosen->others);
+  if (chosen->name)
+    add_other (&member, chosen->name);
+  nd_npz_member_clear (chosen);
+  *chosen = member;
 }
 
 static gboolean
-read_entries (GArray *members, const guint8 *bytes, gsize n)
+read_entries (NdNpzMember *chosen, const guint8 *bytes, gsize n)
 {
   while (n >= ENTRY_SIZE && memcmp (bytes, "PK\1\2", 4) == 0) {
     const gsize size = ENTRY_SIZE + get (bytes + 28, 2) + get (bytes + 30, 2)
@@ -162,39 +180,11 @@ read_entries (GArray *members, const guint8 *bytes, gsize n)
 
     if (size > n)
       return FALSE;
-    add_entry (members, bytes);
+    take_entry (chosen, bytes);
     bytes += size;
     n -= size;
   }
   return n == 0;
-}
-
-/* Takes the largest of @members, and the names of the others. */
-static void
-choose (NdNpzMember *chosen, GArray *members)
-{
-  guint best = 0;
-
-  for (guint i = 1; i < members->len; i++) {
-    if (g_array_index (members, NdNpzMember, i).size
-        > g_array_index (members, NdNpzMember, best).size)
-      best = i;
-  }
-  *chosen = g_array_index (members, NdNpzMember, best);
-  chosen->name = g_strdup (chosen->name);
-  for (guint i = 0; i < members->len; i++) {
-    if (i == best)
-      continue;
-    if (!chosen->others)
-      chosen->others = g_string_new (NULL);
-    if (chosen->others->len < OTHERS_MAX) {
-      g_autofree gchar *quoted =
-          nd_text_quote (g_array_index (members, NdNpzMember, i).name);
-
-      g_string_append_printf (chosen->others, "%s%s",
-          chosen->others->len > 0 ? ", " : "", quoted);
-    }
-  }
 }
 
 static gboolean
@@ -223,28 +213,30 @@ find_bytes (NdNpzMember *member, NdInput *input)
 }
 
 gboolean
-nd_npz_find (NdNpzMember *member, NdInput *input, const gchar *path,
-    GError **error)
+nd_npz_find (NdNpzMember *member, NdInput *input, NdBudget *budget,
+    const gchar *path, GError **error)
 {
-  g_autoptr (GArray) members = g_array_new (FALSE, FALSE, sizeof (*member));
-  g_autofree guint8 *directory = NULL;
   guint64 offset, size;
+  guint8 *directory;
+  gboolean ok;
 
-  g_array_set_clear_func (members, clear_member);
-  if (!find_directory (input, &offset, &size))
+  if (!find_directory (input, budget, &offset, &size))
+    return budget->refused > 0 ? nd_budget_refuse (budget, path, error)
+                               : set_damaged (path, error);
+  directory = nd_budget_alloc (budget, size);
+  if (!directory)
+    return nd_budget_refuse (budget, path, error);
+  ok = read_at (input, offset, directory, size)
+      && read_entries (member, directory, size);
+  nd_budget_free (budget, directory, size);
+  if (!ok)
     return set_damaged (path, error);
-  directory = g_malloc (size + 1);
-  if (!read_at (input, offset, directory, size)
-      || !read_entries (members, directory, size))
-    return set_damaged (path, error);
-  if (members->len > 0)
-    choose (member, members);
-  if (members->len == 0
+  if (!member->name
       || (member->method != ND_NPZ_STORED
           && member->method != ND_NPZ_DEFLATED)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "\"%s\" is a zip archive %s: unpack it (unzip)", path,
-        members->len == 0 ? "without an array of NumPy (.npz)"
+        !member->name ? "without an array of NumPy (.npz)"
             : member->method == ND_NPZ_ENCRYPTED
             ? "that is encrypted"
             : "that is not packed by deflate");

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "core/list.h"
 #include "formats/input.h"
 
 G_BEGIN_DECLS
@@ -39,7 +40,7 @@ gboolean nd_npz_detect (const guint8 *bytes, gsize n);
 /* Finds the largest array of the archive @input, the file @path.
  * ND_ERROR_FORMAT if there is none or if it is packed in another way than by
  * deflate, ND_ERROR_READ if the archive is damaged. */
-gboolean nd_npz_find (NdNpzMember *member, NdInput *input, const gchar *path,
-    GError **error);
+gboolean nd_npz_find (NdNpzMember *member, NdInput *input, NdBudget *budget,
+    const gchar *path, GError **error);
 
 G_END_DECLS

@@ -12,8 +12,11 @@
 #define MAGIC "NRRD000"
 #define MAGIC_SIZE 8 /* with the version, one digit */
 
-static const NdTextWord names[] = { { "byte skip", FIELD_BYTE_SKIP },
-  { "byteskip", FIELD_BYTE_SKIP }, { "data file", FIELD_DATA_FILE },
+static const NdTextWord names[] = { { "axis maxs", FIELD_AXIS_MAXS },
+  { "axismaxs", FIELD_AXIS_MAXS }, { "axis mins", FIELD_AXIS_MINS },
+  { "axismins", FIELD_AXIS_MINS }, { "byte skip", FIELD_BYTE_SKIP },
+  { "byteskip", FIELD_BYTE_SKIP }, { "centers", FIELD_CENTERS },
+  { "centerings", FIELD_CENTERS }, { "data file", FIELD_DATA_FILE },
   { "datafile", FIELD_DATA_FILE }, { "dimension", FIELD_DIMENSION },
   { "encoding", FIELD_ENCODING }, { "endian", FIELD_ENDIAN },
   { "kinds", FIELD_KINDS }, { "labels", FIELD_LABELS },
@@ -26,10 +29,7 @@ static const NdTextWord names[] = { { "byte skip", FIELD_BYTE_SKIP },
   { "units", FIELD_UNITS }, { "content", FIELD_CONTENT },
   { "measurement frame", FIELD_MEASUREMENT_FRAME },
   { "sample units", FIELD_SAMPLE_UNITS }, { "sampleunits", FIELD_SAMPLE_UNITS },
-  { "axis maxs", ND_FIELD_UNUSED }, { "axismaxs", ND_FIELD_UNUSED },
-  { "axis mins", ND_FIELD_UNUSED }, { "axismins", ND_FIELD_UNUSED },
   { "block size", ND_FIELD_UNUSED }, { "blocksize", ND_FIELD_UNUSED },
-  { "centerings", ND_FIELD_UNUSED }, { "centers", ND_FIELD_UNUSED },
   { "max", ND_FIELD_UNUSED }, { "min", ND_FIELD_UNUSED },
   { "number", ND_FIELD_UNUSED }, { "old max", ND_FIELD_UNUSED },
   { "oldmax", ND_FIELD_UNUSED }, { "old min", ND_FIELD_UNUSED },
@@ -61,9 +61,8 @@ static const NdTextWord types[] = { { "signed char", ND_STORED_INT8 },
 static void
 parser_clear (NdNrrdParser *parser)
 {
-  nd_fields_clear (&parser->fields);
   nd_sequence_clear (&parser->sequence);
-  g_clear_pointer (&parser->listed, g_ptr_array_unref);
+  g_clear_pointer (&parser->listed, nd_list_free);
   g_clear_pointer (&parser->strings, g_ptr_array_unref);
 }
 
@@ -93,7 +92,7 @@ nd_nrrd_header_size (const guint8 *bytes, gsize n)
 }
 
 static gboolean
-take_field (NdNrrdParser *parser, const gchar *name, const gchar *value,
+take_field (NdNrrdParser *parser, const gchar *name, gchar *value,
     GError **error)
 {
   NdFields *fields = &parser->fields;
@@ -113,7 +112,7 @@ take_field (NdNrrdParser *parser, const gchar *name, const gchar *value,
     g_autofree gchar *key =
         g_strconcat (ND_NRRD_KEPT, nd_fields_name (fields, field), NULL);
 
-    nd_metadata_add (parser->header->metadata, key, fields->values[field]);
+    nd_header_add_field (parser->header, key, fields->values[field]);
   }
   return TRUE;
 }
@@ -122,7 +121,7 @@ take_field (NdNrrdParser *parser, const gchar *name, const gchar *value,
 static gboolean
 take_line (NdNrrdParser *parser, GError **error)
 {
-  gchar *line = parser->fields.text.line->str;
+  gchar *line = parser->fields.text.line;
   gchar *key_end = strstr (line, ":="), *field_end = strstr (line, ": ");
 
   if (*line == '#')
@@ -131,7 +130,7 @@ take_line (NdNrrdParser *parser, GError **error)
     *key_end = '\0';
     nd_sequence_unescape (key_end + 2);
     if (!nd_sequence_take (&parser->sequence, line, key_end + 2))
-      nd_metadata_add (parser->header->metadata, line, key_end + 2);
+      nd_header_add_field (parser->header, line, key_end + 2);
     return TRUE;
   }
   if (field_end) {
@@ -148,37 +147,42 @@ read_lines (NdNrrdParser *parser, GError **error)
 {
   NdText *text = &parser->fields.text;
   GError *reason = NULL;
+  /* The lines end with 0 as soon as they were read. */
+  const gboolean cut = text->at == text->end || text->end[-1] != '\n';
   gboolean listing = FALSE, ended = FALSE;
 
   if (!nd_text_next (text, &reason) && reason) {
     g_propagate_error (error, reason);
     return FALSE;
   }
-  if (text->line->len != MAGIC_SIZE || text->line->str[MAGIC_SIZE - 1] < '1'
-      || text->line->str[MAGIC_SIZE - 1] > '6') {
+  if (text->length != MAGIC_SIZE || text->line[MAGIC_SIZE - 1] < '1'
+      || text->line[MAGIC_SIZE - 1] > '6') {
     nd_text_error (text, error, "its version must be NRRD0001 to NRRD0006");
     return FALSE;
   }
   while (nd_text_next (text, &reason)) {
-    ended = text->line->len == 0;
+    ended = text->length == 0;
     if (ended)
       break;
     if (listing) {
-      g_ptr_array_add (parser->listed, g_strdup (text->line->str));
+      /* One too many suffices to be refused. */
+      if (parser->listed->len <= ND_FILES_MAX
+          && !nd_list_add (parser->listed, text->line))
+        return nd_budget_refuse (&parser->header->budget, text->path, error);
       continue;
     }
     if (!take_line (parser, &reason))
       break;
     if (parser->fields.values[FIELD_DATA_FILE] && !parser->listed
         && strncmp (parser->fields.values[FIELD_DATA_FILE], "LIST", 4) == 0) {
-      parser->listed = g_ptr_array_new_with_free_func (g_free);
+      parser->listed = nd_list_new (&parser->header->budget, sizeof (gchar *));
       listing = TRUE;
     }
   }
   /* Only a header with its samples in other files may end with the file. A
    * truncated file is reported as such, not by an error in half a line. */
   if (!ended && !parser->fields.values[FIELD_DATA_FILE] && text->at == text->end
-      && (!reason || text->at[-1] != '\n')) {
+      && (!reason || cut)) {
     g_clear_error (&reason);
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "\"%s\" is truncated: it ends in its header, which is cut short; an "
@@ -210,7 +214,7 @@ parse_sizes (NdNrrdParser *parser, GError **error)
         "be as many whole numbers of 1 or more as the dimension says", error);
   for (guint a = 0; a < parser->n_axes; a++) {
     parser->axes[a].size = sizes[a];
-    parser->axes[a].spacing = NAN;
+    parser->axes[a].spacing = parser->axes[a].min = parser->axes[a].max = NAN;
   }
   return TRUE;
 }
@@ -340,11 +344,13 @@ parse_list (NdNrrdParser *parser, GError **error)
   if (*axes_text && !nd_text_integer (axes_text, &subdimension))
     return nd_fields_refuse (&parser->fields, FIELD_DATA_FILE,
         "be \"LIST\" or \"LIST N\"", error);
-  if (!check_files (parser, subdimension, parser->listed->len, error))
+  if (!nd_header_check_files (parser->fields.text.path, parser->listed->len,
+          error)
+      || !check_files (parser, subdimension, parser->listed->len, error))
     return FALSE;
   for (guint i = 0; i < parser->listed->len; i++) {
     if (!nd_header_add_file (parser->header, parser->fields.text.path,
-            g_ptr_array_index (parser->listed, i), error))
+            g_array_index (parser->listed, const gchar *, i), error))
       return FALSE;
   }
   return TRUE;
@@ -365,6 +371,17 @@ parse_files (NdNrrdParser *parser, GError **error)
       error);
 }
 
+static void
+keep_index_names (NdNrrdParser *parser)
+{
+  const NdNrrdAxis *list = parser->list;
+
+  if (list->label && *list->label)
+    nd_header_add_field (parser->header, ND_INDEX_NAME, list->label);
+  if (list->unit && *list->unit)
+    nd_header_add_field (parser->header, ND_INDEX_UNIT, list->unit);
+}
+
 static gboolean
 parse (NdNrrdParser *parser, GError **error)
 {
@@ -381,13 +398,15 @@ parse (NdNrrdParser *parser, GError **error)
       || !nd_nrrd_set_geometry (parser, error) || !parse_files (parser, error))
     return FALSE;
   is_time = nd_nrrd_set_rate (parser, &exponent);
+  if (!is_time && parser->sequence.index_values && parser->list)
+    keep_index_names (parser);
   nd_sequence_settle (&parser->sequence, is_time, exponent);
   return TRUE;
 }
 
 gboolean
-nd_nrrd_parse (NdHeader *header, const guint8 *bytes, gsize n,
-    const gchar *path, GError **error)
+nd_nrrd_parse (NdHeader *header, guint8 *bytes, gsize n, const gchar *path,
+    GError **error)
 {
   g_auto (NdNrrdParser) parser = { .header = header };
 

@@ -20,9 +20,10 @@ gboolean nd_nrrd_detect (const guint8 *bytes, gsize n);
  * @bytes do not have it. */
 gsize nd_nrrd_header_size (const guint8 *bytes, gsize n);
 
-/* Parses @bytes, which end with the header. ND_ERROR_FORMAT if the header is
- * wrong, ND_ERROR_NOT_FOUND if a file that it names is missing. */
-gboolean nd_nrrd_parse (NdHeader *header, const guint8 *bytes, gsize n,
+/* Parses @bytes, which end with the header, as nd_text_init() says.
+ * ND_ERROR_FORMAT if the header is wrong, ND_ERROR_NOT_FOUND if a file that it
+ * names is missing. */
+gboolean nd_nrrd_parse (NdHeader *header, guint8 *bytes, gsize n,
     const gchar *path, GError **error);
 
 /* Builds the header without the empty line at its end. @data is the name of the

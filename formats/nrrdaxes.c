@@ -9,13 +9,18 @@
 #include <math.h>
 #include <string.h>
 
-/* The signs that convert coordinates to Right, Anterior, Superior. Without a
- * name, a space is Left, Posterior, Superior, as in ITK. */
+/* Left, Posterior, Superior, the space of ITK, in Right, Anterior, Superior. */
+static const gdouble lps[3] = { -1, -1, 1 };
+
+/* The signs that convert coordinates to Right, Anterior, Superior. ITK knows
+ * three spaces and takes all others, named or not, for Left, Posterior,
+ * Superior. */
 static const struct
 {
   const gchar *name;
   guint dimension;
   gdouble sign[3];
+  gboolean unlike; /* the name says another */
 } spaces[] = {
   { "right-anterior-superior", 3, { 1, 1, 1 } },
   { "RAS", 3, { 1, 1, 1 } },
@@ -23,10 +28,10 @@ static const struct
   { "LAS", 3, { -1, 1, 1 } },
   { "left-posterior-superior", 3, { -1, -1, 1 } },
   { "LPS", 3, { -1, -1, 1 } },
-  { "right-anterior-superior-time", 4, { 1, 1, 1 } },
-  { "RAST", 4, { 1, 1, 1 } },
-  { "left-anterior-superior-time", 4, { -1, 1, 1 } },
-  { "LAST", 4, { -1, 1, 1 } },
+  { "right-anterior-superior-time", 4, { -1, -1, 1 }, TRUE },
+  { "RAST", 4, { -1, -1, 1 }, TRUE },
+  { "left-anterior-superior-time", 4, { -1, -1, 1 }, TRUE },
+  { "LAST", 4, { -1, -1, 1 }, TRUE },
   { "left-posterior-superior-time", 4, { -1, -1, 1 } },
   { "LPST", 4, { -1, -1, 1 } },
   { "scanner-xyz", 3, { -1, -1, 1 } },
@@ -125,7 +130,6 @@ parse_space (NdNrrdParser *parser, GError **error)
 {
   const gchar *space = parser->fields.values[FIELD_SPACE];
   const gchar *dimension = parser->fields.values[FIELD_SPACE_DIMENSION];
-  const gdouble lps[3] = { -1, -1, 1 };
   gint64 number;
   guint i = 0;
 
@@ -141,6 +145,12 @@ parse_space (NdNrrdParser *parser, GError **error)
       return nd_fields_refuse (&parser->fields, FIELD_SPACE,
           "be one that NRRD names, as left-posterior-superior", error);
     parser->space_dimension = spaces[i].dimension;
+    if (spaces[i].unlike)
+      nd_header_warn (parser->header,
+          "The space of \"%s\" is %s: as in ITK, its axes are taken to point "
+          "to the left, posterior and superior; write it with a space of three "
+          "dimensions",
+          parser->fields.text.path, spaces[i].name);
     memcpy (parser->sign, spaces[i].sign, sizeof (parser->sign));
   } else if (dimension) {
     if (!nd_text_integer (dimension, &number) || number < 1 || number > 4)
@@ -190,21 +200,58 @@ parse_directions (NdNrrdParser *parser, GError **error)
   return TRUE;
 }
 
+/* Reads a number for each axis into the member at @offset of the axes. */
+static gboolean
+parse_numbers (NdNrrdParser *parser, NdNrrdField field, gsize offset,
+    GError **error)
+{
+  gdouble numbers[MAX_AXES];
+  const gint n = parser->n_axes;
+
+  if (!parser->fields.values[field])
+    return TRUE;
+  if (nd_text_doubles (parser->fields.values[field], numbers, n) != n)
+    return nd_fields_refuse (&parser->fields, field,
+        "have one number or nan for each axis", error);
+  for (gint a = 0; a < n; a++)
+    G_STRUCT_MEMBER (gdouble, &parser->axes[a], offset) = numbers[a];
+  return TRUE;
+}
+
+/* Without a word for it, an axis has cells. */
+static gboolean
+parse_centers (NdNrrdParser *parser, GError **error)
+{
+  const gchar *value = parser->fields.values[FIELD_CENTERS];
+  g_auto (GStrv) words = g_strsplit_set (value ? value : "", " \t", -1);
+  guint n = 0;
+
+  for (guint i = 0; words[i]; i++) {
+    if (*words[i] == '\0')
+      continue;
+    if (n < parser->n_axes)
+      parser->axes[n].node = g_ascii_strcasecmp (words[i], "node") == 0;
+    n++;
+  }
+  return !value || n == parser->n_axes
+      || nd_fields_refuse (&parser->fields, FIELD_CENTERS,
+          "have cell, node or ??? for each axis", error);
+}
+
 static gboolean
 parse_per_axis (NdNrrdParser *parser, GError **error)
 {
-  const gchar *strings[MAX_AXES];
-  gdouble spacings[MAX_AXES];
+  const gchar *strings[MAX_AXES] = { NULL };
   const gint n = parser->n_axes;
 
-  if (parser->fields.values[FIELD_SPACINGS]) {
-    if (nd_text_doubles (parser->fields.values[FIELD_SPACINGS], spacings, n)
-        != n)
-      return nd_fields_refuse (&parser->fields, FIELD_SPACINGS,
-          "have one number or nan for each axis", error);
-    for (gint a = 0; a < n; a++)
-      parser->axes[a].spacing = spacings[a];
-  }
+  if (!parse_numbers (parser, FIELD_SPACINGS,
+          G_STRUCT_OFFSET (NdNrrdAxis, spacing), error)
+      || !parse_numbers (parser, FIELD_AXIS_MINS,
+          G_STRUCT_OFFSET (NdNrrdAxis, min), error)
+      || !parse_numbers (parser, FIELD_AXIS_MAXS,
+          G_STRUCT_OFFSET (NdNrrdAxis, max), error)
+      || !parse_centers (parser, error))
+    return FALSE;
   if (parser->fields.values[FIELD_LABELS]) {
     if (parse_strings (parser, parser->fields.values[FIELD_LABELS], strings, n)
         != n)
@@ -223,6 +270,16 @@ parse_per_axis (NdNrrdParser *parser, GError **error)
           "have one \"name\" for each axis", error);
     for (gint a = 0; a < n; a++)
       parser->axes[a].unit = strings[a];
+  }
+  if (parser->fields.values[FIELD_SPACE_UNITS]) {
+    const gint found = parse_strings (parser,
+        parser->fields.values[FIELD_SPACE_UNITS], strings, MAX_AXES);
+
+    if (found < 0)
+      return nd_fields_refuse (&parser->fields, FIELD_SPACE_UNITS,
+          "have one \"name\" for each dimension of the space", error);
+    for (gint a = 0; a < MIN (found, 4); a++)
+      parser->space_units[a] = strings[a];
   }
   return TRUE;
 }
@@ -252,8 +309,10 @@ guess_kinds (NdNrrdParser *parser)
     else if (axes[a].kind == AXIS_UNKNOWN)
       axes[a].kind = AXIS_SPACE;
     /* The fourth axis is time, even if it has a direction. */
-    if (axes[a].kind == AXIS_SPACE && ++spaces_found == 4)
+    if (axes[a].kind == AXIS_SPACE && ++spaces_found == 4) {
       axes[a].kind = AXIS_LIST;
+      parser->fourth = TRUE;
+    }
   }
 }
 
@@ -325,7 +384,7 @@ unit_exponent (const gchar *unit, const gchar *base, gint exponent, gint *found)
     const gchar *prefix;
     gint exponent;
   } prefixes[] = { { "", 0 }, { "m", -3 }, { "u", -6 }, { "\302\265", -6 },
-    { "n", -9 }, { "c", -2 } };
+    { "\316\274", -6 }, { "n", -9 }, { "c", -2 } };
 
   for (guint i = 0; unit && i < G_N_ELEMENTS (prefixes); i++) {
     g_autofree gchar *name = g_strconcat (prefixes[i].prefix, base, NULL);
@@ -338,17 +397,106 @@ unit_exponent (const gchar *unit, const gchar *base, gint exponent, gint *found)
   return FALSE;
 }
 
+/* A unit of time, also spelled out: "sec", "msec", "seconds". */
 static gboolean
-time_exponent (const NdNrrdAxis *list, gint *exponent)
+time_exponent (const gchar *unit, gint *exponent)
 {
+  static const NdTextWord words[] = { { "sec", 0 }, { "second", 0 },
+    { "seconds", 0 }, { "msec", 3 }, { "millisecond", 3 },
+    { "milliseconds", 3 }, { "usec", 6 }, { "microsecond", 6 },
+    { "microseconds", 6 }, { NULL } };
+  const gint word = nd_text_word_any_case (words, unit);
+
+  if (word >= 0)
+    *exponent = -word;
+  return word >= 0 || unit_exponent (unit, "s", 0, exponent);
+}
+
+static gboolean
+is_absent (const gchar *text)
+{
+  return !text || *text == '\0';
+}
+
+/* TRUE if the list axis is said to be time. */
+static gboolean
+is_time (const NdNrrdParser *parser, gint *exponent)
+{
+  const NdNrrdAxis *list = parser->list;
+
   *exponent = 0;
   if (!list)
     return FALSE;
-  if (unit_exponent (list->unit, "s", 0, exponent))
+  if (time_exponent (list->unit, exponent)
+      || (list->directed && time_exponent (parser->space_units[3], exponent)))
     return TRUE;
   return (list->is_time
              || (list->label && g_ascii_strcasecmp (list->label, "time") == 0))
-      && (!list->unit || !*list->unit);
+      && is_absent (list->unit);
+}
+
+/* From one sample to the next; NaN if it is unknown. */
+static gdouble
+step_of (const NdNrrdAxis *axis)
+{
+  if (isfinite (axis->spacing) && axis->spacing != 0)
+    return axis->spacing;
+  return (axis->max - axis->min) / (axis->node ? axis->size - 1. : axis->size);
+}
+
+/* The place of the first sample of an axis without a direction. */
+static gdouble
+place_of (const NdNrrdAxis *axis)
+{
+  const gdouble place = axis->min + (axis->node ? 0 : step_of (axis) / 2);
+
+  return isfinite (place) ? place : 0;
+}
+
+/* teem places all axes or none: it asks each for a step, the first for its
+ * begin. */
+static gboolean
+has_places (const NdNrrdParser *parser)
+{
+  gboolean all = isfinite (parser->space[0]->min);
+
+  for (guint a = 0; a < 3 && parser->space[a]; a++)
+    all &= isfinite (step_of (parser->space[a]));
+  if (parser->list && parser->fourth)
+    all &= isfinite (step_of (parser->list));
+  return all && parser->space_dimension == 0;
+}
+
+/* Only the spacing of an axis is used without a direction, not the one that
+ * follows from its ends, as in ITK. */
+static gboolean
+set_axis (NdNrrdParser *parser, guint a, gdouble mm, GError **error)
+{
+  const NdNrrdAxis *axis = parser->space[a];
+  NdGeometry *geometry = &parser->header->recording.geometry;
+  gdouble *d = geometry->directions;
+  gdouble length;
+
+  geometry->spacing[a] = 1;
+  d[a] = d[3 + a] = d[6 + a] = 0;
+  d[4 * a] = lps[a];
+  if (axis && axis->directed) {
+    const gdouble *v = axis->direction;
+
+    geometry->known = TRUE;
+    length = hypot (hypot (v[0], v[1]), v[2]);
+    if (!(length > 0) || !isfinite (length * mm))
+      return nd_fields_refuse (&parser->fields, FIELD_SPACE_DIRECTIONS,
+          "not have a vector of length 0", error);
+    geometry->spacing[a] = length * mm;
+    for (guint row = 0; row < 3; row++)
+      d[3 * row + a] = v[row] / length * parser->sign[row];
+  } else if (axis && isfinite (axis->spacing) && axis->spacing != 0) {
+    geometry->known = TRUE;
+    geometry->spacing[a] = fabs (axis->spacing) * mm;
+    d[4 * a] = axis->spacing < 0 ? -lps[a] : lps[a];
+  }
+  return TRUE;
 }
 
 gboolean
@@ -356,46 +504,27 @@ nd_nrrd_set_geometry (NdNrrdParser *parser, GError **error)
 {
   const NdNrrdAxis *const *space = parser->space;
   NdGeometry *geometry = &parser->header->recording.geometry;
-  const gchar *units[MAX_AXES] = { NULL };
+  const gchar *unit = parser->space_units[0];
   gdouble mm = 1, *d = geometry->directions;
   gint exponent;
 
   if (!space[0])
     return TRUE;
-  if (parser->fields.values[FIELD_SPACE_UNITS]
-      && parse_strings (parser, parser->fields.values[FIELD_SPACE_UNITS], units,
-             MAX_AXES)
-          < 0)
-    return nd_fields_refuse (&parser->fields, FIELD_SPACE_UNITS,
-        "have one \"name\" for each dimension of the space", error);
-  if (unit_exponent (units[0] ? units[0] : space[0]->unit, "m", 3, &exponent))
+  if (unit_exponent (unit ? unit : space[0]->unit, "m", 3, &exponent))
     mm = pow (10, exponent);
   for (guint a = 0; a < 3; a++) {
-    const NdNrrdAxis *axis = space[a];
-    gdouble length = 0;
-
-    geometry->spacing[a] = 1;
-    d[a] = d[3 + a] = d[6 + a] = 0;
-    d[4 * a] = 1;
-    if (axis && axis->directed) {
-      const gdouble *v = axis->direction;
-
-      geometry->known = TRUE;
-      length = hypot (hypot (v[0], v[1]), v[2]);
-      if (!(length > 0) || !isfinite (length * mm))
-        return nd_fields_refuse (&parser->fields, FIELD_SPACE_DIRECTIONS,
-            "not have a vector of length 0", error);
-      geometry->spacing[a] = length * mm;
-      for (guint row = 0; row < 3; row++)
-        d[3 * row + a] = v[row] / length * parser->sign[row];
-    } else if (axis && isfinite (axis->spacing) && axis->spacing != 0) {
-      geometry->known = TRUE;
-      geometry->spacing[a] = fabs (axis->spacing) * mm;
-    }
+    if (!set_axis (parser, a, mm, error))
+      return FALSE;
   }
-  for (guint row = 0; row < 3 && parser->fields.values[FIELD_SPACE_ORIGIN];
-       row++)
-    geometry->origin[row] = parser->origin[row] * mm * parser->sign[row];
+  if (parser->fields.values[FIELD_SPACE_ORIGIN]) {
+    geometry->known = TRUE;
+    for (guint a = 0; a < 3; a++)
+      geometry->origin[a] = parser->origin[a] * mm * parser->sign[a];
+  } else if (has_places (parser)) {
+    geometry->known = TRUE;
+    for (guint a = 0; a < 3 && space[a]; a++)
+      geometry->origin[a] = place_of (space[a]) * mm * lps[a];
+  }
   /* The third axis of a frame is perpendicular to it. */
   if (!space[2] && space[1] && space[0]->directed && space[1]->directed) {
     d[2] = d[3] * d[7] - d[6] * d[4];
@@ -405,21 +534,34 @@ nd_nrrd_set_geometry (NdNrrdParser *parser, GError **error)
   return TRUE;
 }
 
-/* From the spacing of the list axis, or from the time of a space with time. */
+/* From the spacing of the list axis, or from the time of a space with time. A
+ * fourth axis, and one of which only the spacing is known, is time in seconds,
+ * as in ITK. */
 gboolean
 nd_nrrd_set_rate (NdNrrdParser *parser, gint *exponent)
 {
   NdRecording *recording = &parser->header->recording;
   const NdNrrdAxis *list = parser->list;
-  const gboolean is_time = time_exponent (list, exponent);
-  gdouble seconds = 0;
+  const gboolean said = is_time (parser, exponent);
+  gdouble seconds = 0, first = 0;
 
-  if (list && list->directed)
+  if (!list
+      || (!said && !list->directed
+          && (!is_absent (list->unit)
+              || (!is_absent (list->label) && !parser->fourth))))
+    return said;
+  if (list->directed) {
     seconds = fabs (list->direction[3]);
-  else if (list && is_time)
+    first = parser->origin[3];
+  } else {
     seconds = fabs (list->spacing);
+    first = place_of (list);
+  }
+  seconds *= pow (10, *exponent);
+  first *= pow (10, *exponent);
   if (isfinite (seconds))
-    nd_rate_from_seconds (seconds * pow (10, *exponent), &recording->rate_n,
-        &recording->rate_d);
-  return is_time;
+    nd_rate_from_seconds (seconds, &recording->rate_n, &recording->rate_d);
+  if (fabs (first) < 1e9)
+    parser->header->metadata->origin = llrint (first * 1e9);
+  return said;
 }

@@ -17,7 +17,10 @@ G_BEGIN_DECLS
 /* Fields from FIELD_CONTENT on are only kept as metadata. */
 typedef enum
 {
+  FIELD_AXIS_MAXS,
+  FIELD_AXIS_MINS,
   FIELD_BYTE_SKIP,
+  FIELD_CENTERS,
   FIELD_DATA_FILE,
   FIELD_DIMENSION,
   FIELD_ENCODING,
@@ -53,8 +56,9 @@ typedef struct
   NdNrrdAxisKind kind;
   gboolean is_time;  /* of kind "time" */
   gboolean directed; /* it has a direction */
+  gboolean node;     /* samples lie on the ends of the axis, not within */
   gdouble direction[4];
-  gdouble spacing;           /* NaN: absent */
+  gdouble spacing, min, max; /* NaN: absent */
   const gchar *label, *unit; /* NULL: absent */
 } NdNrrdAxis;
 
@@ -63,26 +67,29 @@ typedef struct
   NdFields fields;
   NdHeader *header;
   NdSequence sequence;
-  GPtrArray *listed; /* names after "data file: LIST" */
+  NdList *listed; /* gchar *: names after "data file: LIST" */
   guint n_axes;
   NdNrrdAxis axes[MAX_AXES];
   guint space_dimension; /* 0: absent */
   gdouble sign[3];
   gdouble origin[4];
-  GPtrArray *strings;         /* labels and units */
-  const NdNrrdAxis *space[3]; /* x, y, z; NULL: absent */
+  GPtrArray *strings;          /* labels and units */
+  const gchar *space_units[4]; /* NULL: absent */
+  const NdNrrdAxis *space[3];  /* x, y, z; NULL: absent */
   const NdNrrdAxis *list;
+  gboolean fourth; /* it follows three others of the same kind */
 } NdNrrdParser;
 
 /* Assigns the axes, whose sizes are known, and sets shape, responses and
  * volumes of header->recording. ND_ERROR_FORMAT. */
 gboolean nd_nrrd_parse_axes (NdNrrdParser *parser, GError **error);
 
-/* Sets the geometry from parsed axes. ND_ERROR_FORMAT. */
+/* Sets the geometry from parsed axes, as ITK does: axes without a direction
+ * point to Left, Posterior, Superior. ND_ERROR_FORMAT. */
 gboolean nd_nrrd_set_geometry (NdNrrdParser *parser, GError **error);
 
-/* Sets the rate from parsed axes. TRUE if the list axis is time, in units of
- * 10^@exponent seconds. */
+/* Sets the rate and the time of the first volume from parsed axes. TRUE if the
+ * list axis is said to be time, in units of 10^@exponent seconds. */
 gboolean nd_nrrd_set_rate (NdNrrdParser *parser, gint *exponent);
 
 G_END_DECLS

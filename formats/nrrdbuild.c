@@ -45,9 +45,25 @@ build_geometry (GString *text, const NdRecording *recording, gboolean list)
   g_string_append (text, list ? " none\n" : "\n");
 }
 
+/* Appends a field with a text for the list axis. */
+static void
+append_strings (GString *text, const gchar *field, const gchar *before,
+    const gchar *last)
+{
+  g_string_append_printf (text, "%s: %s\"\" \"\" \"\" \"", field, before);
+  for (; last && *last; last++) {
+    if (*last == '"')
+      g_string_append_c (text, '\\');
+    /* A last backslash would escape the quote after it. */
+    g_string_append_c (text,
+        (guchar) *last < ' ' || (*last == '\\' && !last[1]) ? ' ' : *last);
+  }
+  g_string_append (text, "\"\n");
+}
+
 static void
 build_axes (GString *text, const NdRecording *recording, gboolean list,
-    gboolean times)
+    const NdMetadata *metadata, gboolean indexed)
 {
   const NdShape *shape = &recording->shape;
   const gboolean components = shape->components > 1;
@@ -70,11 +86,16 @@ build_axes (GString *text, const NdRecording *recording, gboolean list,
           : components       ? "vector "
                              : "",
       responses ? " vector" : "", list ? " list" : "");
-  if (list && (times || recording->rate_n > 0)) {
-    g_string_append_printf (text, "labels: %s\"\" \"\" \"\" \"time\"\n", none);
-    g_string_append_printf (text, "units: %s\"\" \"\" \"\" \"s\"\n", none);
+  if (list && indexed) {
+    append_strings (text, "labels", none,
+        nd_metadata_get (metadata, ND_INDEX_NAME));
+    append_strings (text, "units", none,
+        nd_metadata_get (metadata, ND_INDEX_UNIT));
+  } else if (list && (metadata->times->len > 0 || recording->rate_n > 0)) {
+    append_strings (text, "labels", none, "time");
+    append_strings (text, "units", none, "s");
   }
-  if (list && recording->rate_n > 0) {
+  if (list && recording->rate_n > 0 && !indexed) {
     g_string_append_printf (text, "spacings: %snan nan nan %s",
         components ? "nan " : "", responses ? "nan " : "");
     nd_text_append_double (text,
@@ -97,6 +118,14 @@ is_kept (const NdField *field)
   return FALSE;
 }
 
+static gboolean
+is_of_index (const NdField *field)
+{
+  return strcmp (field->key, ND_INDEX_NAME) == 0
+      || strcmp (field->key, ND_INDEX_UNIT) == 0
+      || strcmp (field->key, ND_INDEX_TYPE) == 0;
+}
+
 void
 nd_nrrd_build (GString *text, const NdRecording *recording,
     const NdMetadata *metadata, gboolean compressed, const gchar *data,
@@ -104,7 +133,10 @@ nd_nrrd_build (GString *text, const NdRecording *recording,
 {
   const NdGeometry *geometry = &recording->geometry;
   const gboolean list = always_list || recording->volumes != 1;
-  const NdSequenceStyle style = plus ? ND_SEQUENCE_PLUS : ND_SEQUENCE_SLICER;
+  const gboolean indexed = list && !plus && nd_sequence_has_index (metadata);
+  const NdSequenceStyle style = plus ? ND_SEQUENCE_PLUS
+      : indexed                      ? ND_SEQUENCE_INDEXED
+                                     : ND_SEQUENCE_SLICER;
 
   g_string_append_printf (text,
       "NRRD0004\n"
@@ -116,7 +148,7 @@ nd_nrrd_build (GString *text, const NdRecording *recording,
           + list);
   if (geometry->known)
     g_string_append (text, "space: left-posterior-superior\n");
-  build_axes (text, recording, list, metadata->times->len > 0);
+  build_axes (text, recording, list, metadata, indexed);
   if (geometry->known) {
     const gdouble origin[3] = { -geometry->origin[0], -geometry->origin[1],
       geometry->origin[2] };
@@ -140,7 +172,7 @@ nd_nrrd_build (GString *text, const NdRecording *recording,
   for (guint i = 0; i < metadata->fields->len; i++) {
     const NdField *field = &g_array_index (metadata->fields, NdField, i);
 
-    if (!is_kept (field))
+    if (!is_kept (field) && !(indexed && is_of_index (field)))
       nd_sequence_write_field (text, style, field->key, field->value);
   }
   if (list)

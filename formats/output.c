@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -34,7 +33,7 @@
 
 struct _NdOutput
 {
-  gint fd;
+  NdPart part;
   NdPacking packing;
   gsize room;
   guint64 size;
@@ -45,32 +44,27 @@ struct _NdOutput
 gint
 nd_output_open (NdOutput **output, const gchar *path, NdPacking packing)
 {
-  gint fd = open (path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  gint reason = fd < 0 ? errno : 0;
+  NdPart part;
+  const gint reason = nd_part_create (&part, path);
 
   if (reason)
     return reason;
-  /* Refuses a file that somebody else writes. Some file systems have no
-   * locks. */
-  if (flock (fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    reason = EBUSY;
-  else if (ftruncate (fd, 0) != 0)
-    reason = errno;
-  if (reason) {
-    close (fd);
-    return reason;
-  }
   *output = g_new0 (NdOutput, 1);
-  (*output)->fd = fd;
+  (*output)->part = part;
   (*output)->packing = packing;
   return 0;
+}
+
+const NdPart *
+nd_output_part (NdOutput *output)
+{
+  return &output->part;
 }
 
 gint
 nd_output_close (NdOutput *output)
 {
-  /* Some file systems report a full disk only now. */
-  const gint reason = close (output->fd) != 0 ? errno : 0;
+  const gint reason = nd_part_close (&output->part);
 
   if (output->buffer)
     deflateEnd (&output->stream);
@@ -100,7 +94,7 @@ static gint
 append (NdOutput *output, const guint8 *data, gsize size)
 {
   const gint reason =
-      write_bytes (output->fd, data, size, output->room + output->size);
+      write_bytes (output->part.fd, data, size, output->room + output->size);
 
   if (!reason)
     output->size += size;
@@ -112,7 +106,7 @@ nd_output_begin (NdOutput *output, gsize room)
 {
   output->room = room;
   output->size = 0;
-  if (ftruncate (output->fd, 0) != 0)
+  if (ftruncate (output->part.fd, 0) != 0)
     return errno;
   if (output->packing == ND_PACKING_NONE)
     return 0;
@@ -196,7 +190,7 @@ move (NdOutput *output, gsize by)
 {
   g_autofree guint8 *bytes = g_malloc (MOVE_SIZE);
   guint64 left = output->size;
-  gint reason = posix_fallocate (output->fd, output->room + left, by);
+  gint reason = posix_fallocate (output->part.fd, output->room + left, by);
 
   while (!reason && left > 0) {
     const gsize n = MIN (left, MOVE_SIZE);
@@ -204,7 +198,8 @@ move (NdOutput *output, gsize by)
     gsize done = 0;
 
     while (done < n) {
-      const gssize got = pread (output->fd, bytes + done, n - done, at + done);
+      const gssize got =
+          pread (output->part.fd, bytes + done, n - done, at + done);
 
       if (got < 0 && errno == EINTR)
         continue;
@@ -212,7 +207,7 @@ move (NdOutput *output, gsize by)
         return got < 0 ? errno : EIO;
       done = MIN (done + got, n); /* avoids a false warning of GCC 13 */
     }
-    reason = write_bytes (output->fd, bytes, n, at + by);
+    reason = write_bytes (output->part.fd, bytes, n, at + by);
     left -= n;
   }
   return reason;
@@ -226,7 +221,7 @@ nd_output_grow (NdOutput *output, gsize room, gboolean exactly)
 
   if (!exactly) {
     by = (by + BLOCK - 1) / BLOCK * BLOCK;
-    if (fallocate (output->fd, FALLOC_FL_INSERT_RANGE, 0, by) == 0) {
+    if (fallocate (output->part.fd, FALLOC_FL_INSERT_RANGE, 0, by) == 0) {
       output->room += by;
       return 0;
     }
@@ -240,7 +235,7 @@ nd_output_grow (NdOutput *output, gsize room, gboolean exactly)
 gint
 nd_output_write_header (NdOutput *output, gconstpointer header, gsize size)
 {
-  return write_bytes (output->fd, header, size, 0);
+  return write_bytes (output->part.fd, header, size, 0);
 }
 
 static void

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "core/part.h"
 
 G_BEGIN_DECLS
 
@@ -19,8 +19,11 @@ typedef enum
 
 typedef struct _NdOutput NdOutput;
 
-/* Creates or empties @path. */
+/* Creates the unfinished file of @path: see nd_part_create(). */
 gint nd_output_open (NdOutput **output, const gchar *path, NdPacking packing);
+
+/* That file, which @output owns. */
+const NdPart *nd_output_part (NdOutput *output);
 
 /* Does not end the compressed data; nd_output_end() does. */
 gint nd_output_close (NdOutput *output);

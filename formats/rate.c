@@ -110,7 +110,7 @@ nd_rate_time (gint rate_n, gint rate_d, guint64 volume)
 }
 
 gdouble
-nd_rate_interval (gint rate_n, gint rate_d, const GArray *times)
+nd_rate_interval (gint rate_n, gint rate_d, const NdList *times)
 {
   if (rate_n > 0)
     return (gdouble) rate_d / rate_n;

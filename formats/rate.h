@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "core/list.h"
 
 G_BEGIN_DECLS
 
@@ -31,6 +31,6 @@ guint64 nd_rate_time (gint rate_n, gint rate_d, guint64 volume);
 
 /* The mean time from volume to volume in seconds: by the rate, otherwise by
  * @times, which are gint64; 0 if it is unknown. */
-gdouble nd_rate_interval (gint rate_n, gint rate_d, const GArray *times);
+gdouble nd_rate_interval (gint rate_n, gint rate_d, const NdList *times);
 
 G_END_DECLS

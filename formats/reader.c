@@ -6,45 +6,24 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "formats/format.h"
+#include "formats/headertext.h"
+#include "formats/holds.h"
+#include "formats/nifti.h"
 #include "formats/rate.h"
+#include "formats/reader.h"
 #include "formats/zarr.h"
 
 #include <string.h>
 
-#define CHUNK (64 * 1024)
-
-/* A position that is unknown: before the first read, or after an error. */
-#define NOWHERE G_MAXUINT64
-
-/* If time is the fastest axis, volumes are assembled in groups that fit in this
- * much memory. Each group reads the whole file. */
-#define GROUP_BYTES ((gsize) 256 << 20)
-#define MAX_GROUPS 32
-
-struct _NdReader
-{
-  gchar *path;
-  NdHeader header;
-  gchar *format;  /* for messages */
-  NdInput *input; /* of the file at @file */
-  guint file;
-  guint64 file_bytes; /* bytes of samples in each file */
-  gsize stored_size;  /* bytes of one stored volume */
-  guint64 position;   /* in the samples of all files, or NOWHERE */
-  guint64 next;
-  guint8 *chunk; /* samples before conversion, or NULL */
-
-  guint8 *group;       /* volumes of a file with time first */
-  guint64 group_first; /* NOWHERE: the group is empty */
-  guint64 group_size;
-};
+#define BEYOND 4096
 
 static const gchar *
 file_path (NdReader *reader)
 {
-  const GPtrArray *files = reader->header.files;
+  const NdList *files = reader->header.files;
 
-  return files ? g_ptr_array_index (files, reader->file) : reader->path;
+  return files ? g_array_index (files, const gchar *, reader->file)
+               : reader->path;
 }
 
 /* The reason of the input, if it has one, replaces @reason. */
@@ -62,32 +41,121 @@ set_read_error (NdReader *reader, const gchar *reason, GError **error)
   return FALSE;
 }
 
+/* Slices that were not read: without memory if their budget refused it. */
 static gboolean
-set_truncated (NdReader *reader, GError **error)
+set_slices_error (NdReader *reader, const gchar *reason, GError **error)
+{
+  NdBudget *budget = &reader->header.budget;
+
+  return budget->refused > 0 ? nd_budget_refuse (budget, reader->path, error)
+                             : set_read_error (reader, reason, error);
+}
+
+/* @offset: where the samples of the file begin. */
+static gboolean
+set_truncated (NdReader *reader, guint64 offset, GError **error)
 {
   const NdHeader *header = &reader->header;
+  const guint64 begin = offset + (header->compressed ? 0 : header->skip);
+  const guint64 size = nd_input_size (reader->input);
+  const guint64 bytes = size > begin ? size - begin : 0;
+  g_autofree gchar *whole = NULL;
 
+  if (!header->compressed && !header->time_first && !header->planar)
+    whole = g_strdup_printf (": %" G_GUINT64_FORMAT " whole volumes",
+        bytes / reader->stored_size);
   g_set_error (error, ND_ERROR, ND_ERROR_READ,
-      "\"%s\" is truncated: its "
-      "header says %" G_GUINT64_FORMAT " volumes of %" G_GSIZE_FORMAT
-      " bytes%s, which %" G_GUINT64_FORMAT " bytes%s cannot hold",
+      "\"%s\" is truncated: its header says %" G_GUINT64_FORMAT
+      " volumes of %" G_GSIZE_FORMAT
+      " bytes%s, and there are %" G_GUINT64_FORMAT " %sbytes of samples%s",
       file_path (reader), header->recording.volumes, reader->stored_size,
-      header->files && header->files->len > 1 ? " in several files" : "",
-      nd_input_size (reader->input), header->compressed ? " compressed" : "");
+      header->files && header->files->len > 1 ? " in several files" : "", bytes,
+      header->compressed ? "compressed " : "", whole ? whole : "");
   return FALSE;
+}
+
+/* More samples than the header says: it may be of another file, or the file of
+ * the samples may have a header of its own. */
+static gboolean
+set_too_long (NdReader *reader, guint64 offset, GError **error)
+{
+  const NdHeader *header = &reader->header;
+  guint8 begin[ND_NIFTI_HEADER];
+  const gchar *own = NULL;
+  gssize got;
+
+  nd_input_begin (reader->input, offset, header->compressed);
+  if (header->files
+      && (got = nd_input_read (reader->input, begin, sizeof (begin))) > 0)
+    own = nd_format_of (begin, got);
+  if (own)
+    g_set_error (error, ND_ERROR, ND_ERROR_READ,
+        "\"%s\" has more bytes than \"%s\" says (%" G_GUINT64_FORMAT
+        "): it begins with a header of %s, which is not skipped; read \"%s\" "
+        "itself instead",
+        file_path (reader), reader->path, reader->file_bytes, own,
+        file_path (reader));
+  else
+    g_set_error (error, ND_ERROR, ND_ERROR_READ,
+        "\"%s\" has more bytes of samples than the header of \"%s\" says "
+        "(%" G_GUINT64_FORMAT
+        "): the header is of other samples, or there is more than one "
+        "recording; correct the sizes or remove the bytes after the samples",
+        file_path (reader), reader->path, reader->file_bytes);
+  return FALSE;
+}
+
+/* FALSE if there are more bytes than @wanted: any in a file of samples alone, a
+ * whole volume after a header. The end of gzip data tells their number, if
+ * nothing follows it; then they are counted. */
+static gboolean
+check_excess (NdReader *reader, guint64 offset, guint64 wanted, GError **error)
+{
+  NdHeader *header = &reader->header;
+  const guint64 size = nd_input_size (reader->input);
+  const guint64 most = header->files ? 0 : reader->stored_size - 1;
+  guint8 more;
+
+  /* The volume at which writing failed may be there in part. */
+  if (header->at_end || header->within || header->bare
+      || g_str_has_suffix (file_path (reader), ".part"))
+    return TRUE;
+  if (header->compressed
+      && nd_input_gzip_states (reader->input, offset) > wanted) {
+    nd_input_begin (reader->input, offset, TRUE);
+    return !nd_input_skip (reader->input, wanted + most)
+        || nd_input_read (reader->input, &more, 1) <= 0
+        || set_too_long (reader, offset, error);
+  }
+  if (header->compressed || size - offset == wanted)
+    return TRUE;
+  if (size - offset - wanted > most)
+    return set_too_long (reader, offset, error);
+  if (!reader->format)
+    nd_header_warn (header,
+        "%" G_GUINT64_FORMAT " bytes after the samples of \"%s\" are not read",
+        size - offset - wanted, reader->path);
+  return TRUE;
 }
 
 /* Finds the offset after @lines lines. */
 static gboolean
 skip_lines (NdReader *reader, guint64 lines, guint64 *offset, GError **error)
 {
-  g_autofree gchar *bytes = g_malloc (CHUNK);
+  gchar bytes[BEYOND];
 
   *offset = 0;
   nd_input_begin (reader->input, 0, FALSE);
   while (lines > 0) {
-    const gssize got = nd_input_read (reader->input, bytes, CHUNK);
+    const gssize got = nd_input_read (reader->input, bytes, BEYOND);
 
+    if (*offset > ND_TEXT_MAX) {
+      g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+          "The lines before the samples of \"%s\" have more than %d MiB: the "
+          "line skip of its header is damaged",
+          file_path (reader), ND_TEXT_MAX >> 20);
+      return FALSE;
+    }
     if (got <= 0)
       return set_read_error (reader, "it has fewer lines than the header says",
           error);
@@ -115,7 +183,9 @@ begin_file (NdReader *reader, GError **error)
   if (header->at_end)
     offset = size < wanted ? 0 : size - wanted;
   if (wanted > nd_input_most (reader->input, offset, header->compressed))
-    return set_truncated (reader, error);
+    return set_truncated (reader, offset, error);
+  if (!check_excess (reader, offset, wanted, error))
+    return FALSE;
   if (header->bare)
     nd_input_begin_bare (reader->input, offset, header->sum);
   else
@@ -128,7 +198,7 @@ begin_file (NdReader *reader, GError **error)
 static gboolean
 open_file (NdReader *reader, guint file, GError **error)
 {
-  reader->position = NOWHERE;
+  reader->position = ND_READER_NOWHERE;
   reader->file = file;
   if (reader->header.files) {
     g_clear_pointer (&reader->input, nd_input_close);
@@ -140,10 +210,8 @@ open_file (NdReader *reader, guint file, GError **error)
   return TRUE;
 }
 
-/* Goes to a byte of the samples. In a compressed file every other position than
- * the next one costs time. */
-static gboolean
-go_to (NdReader *reader, guint64 position, GError **error)
+gboolean
+nd_reader_go_to (NdReader *reader, guint64 position, GError **error)
 {
   const guint file = MIN (position / reader->file_bytes,
       reader->header.files ? reader->header.files->len - 1 : 0);
@@ -155,7 +223,7 @@ go_to (NdReader *reader, guint64 position, GError **error)
       && !open_file (reader, file, error))
     return FALSE;
   ahead = position - reader->position;
-  reader->position = NOWHERE;
+  reader->position = ND_READER_NOWHERE;
   if (!nd_input_skip (reader->input, ahead))
     return set_read_error (reader, "it is truncated", error);
   reader->position = position;
@@ -163,23 +231,31 @@ go_to (NdReader *reader, guint64 position, GError **error)
 }
 
 /* Reads past the last sample, because the check sum of compressed data is at
- * its end. Reads at most CHUNK, because more data may follow. */
-static gboolean
-check_sum (NdReader *reader)
+ * its end. In a file of samples alone there must be no more. NULL, or the
+ * reason of failure. */
+static const gchar *
+check_end (NdReader *reader)
 {
-  g_autofree guint8 *beyond = g_malloc (CHUNK);
+  guint8 beyond[BEYOND];
+  const gssize got = nd_input_read (reader->input, beyond, sizeof (beyond));
 
-  return nd_input_read (reader->input, beyond, CHUNK) >= 0;
+  if (got < 0)
+    return "it is truncated";
+  return got == 0 || !reader->header.files
+          || g_str_has_suffix (file_path (reader), ".part")
+      ? NULL
+      : "it has more bytes of samples than the header says";
 }
 
-/* Reads @size stored bytes, across files. */
-static gboolean
-read_stored (NdReader *reader, guint8 *data, gsize size, GError **error)
+gboolean
+nd_reader_read_stored (NdReader *reader, guint8 *data, gsize size,
+    GError **error)
 {
   while (size > 0) {
     const guint64 position = reader->position;
     const guint64 left = (reader->file + 1) * reader->file_bytes - position;
     const gsize wanted = MIN (left, size);
+    const gchar *reason = NULL;
     gssize got;
 
     if (left == 0) {
@@ -187,11 +263,14 @@ read_stored (NdReader *reader, guint8 *data, gsize size, GError **error)
         return FALSE;
       continue;
     }
-    reader->position = NOWHERE;
+    reader->position = ND_READER_NOWHERE;
     got = nd_input_read (reader->input, data, wanted);
-    if (got < 0 || (gsize) got < wanted
-        || (reader->header.compressed && wanted == left && !check_sum (reader)))
-      return set_read_error (reader, "it is truncated", error);
+    if (got < 0 || (gsize) got < wanted)
+      reason = "it is truncated";
+    else if (reader->header.compressed && wanted == left)
+      reason = check_end (reader);
+    if (reason)
+      return set_read_error (reader, reason, error);
     reader->position = position + wanted;
     data += wanted;
     size -= wanted;
@@ -220,22 +299,8 @@ check_files (NdReader *reader, GError **error)
     if (!open_file (reader, i, error))
       return FALSE;
   }
-  if (header->time_first) {
-    const guint64 volumes = header->recording.volumes;
-
-    reader->group_first = NOWHERE;
-    reader->group_size =
-        MIN (MAX (GROUP_BYTES / reader->stored_size, 1), volumes);
-    if ((volumes + reader->group_size - 1) / reader->group_size > MAX_GROUPS) {
-      g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-          "\"%s\" has time as its fastest axis, and is too large to be read "
-          "so: \"unu permute -p 1 2 3 0 -i FILE -o NEW\" makes one with time "
-          "last",
-          reader->path);
-      return FALSE;
-    }
-  }
-  return TRUE;
+  return !nd_reader_has_groups (reader)
+      || nd_reader_plan_groups (reader, error);
 }
 
 /* Replaces -0, which reversed axes produce, because caps would show it. */
@@ -276,19 +341,32 @@ log_recording (const NdReader *reader)
       recording->responses, recording->rate_n, recording->rate_d);
 }
 
+/* Counts the volume that the caller has. */
+static gboolean
+take_volume (NdReader *reader, GError **error)
+{
+  NdBudget *budget = &reader->header.budget;
+  const gsize size = nd_recording_volume_size (&reader->header.recording);
+
+  return nd_budget_take (budget, size)
+      || nd_budget_refuse (budget, reader->path, error);
+}
+
 /* Reads the header from @input, which it takes; NULL if @path is a folder. */
 static NdReader *
 open_input (NdInput *input, const gchar *path, gboolean is_local,
-    const NdRecording *hint, GError **error)
+    const NdRecording *hint, guint64 max_memory, GError **error)
 {
   g_autoptr (NdReader) reader = g_new0 (NdReader, 1);
 
   reader->path = g_strdup (path);
   reader->input = input;
+  nd_budget_init (&reader->header.budget, max_memory);
   if (!(input ? nd_format_read_header (&reader->header, input, path, hint,
                     error)
               : nd_zarr_open (&reader->header, path, error))
-      || !check_local (reader, is_local, error) || !check_files (reader, error))
+      || !check_local (reader, is_local, error) || !check_files (reader, error)
+      || !take_volume (reader, error))
     return NULL;
   unsign_zeros (reader->header.recording.geometry.origin, 3);
   unsign_zeros (reader->header.recording.geometry.directions, 9);
@@ -300,37 +378,49 @@ open_input (NdInput *input, const gchar *path, gboolean is_local,
   reader->format = g_strdup_printf ("%s, %s%s", reader->header.format,
       nd_stored_name (reader->header.stored.type),
       reader->header.compressed ? ", compressed" : "");
+  reader->not_held = nd_holds_not (reader->header.format);
   g_ptr_array_add (reader->header.warnings, NULL);
   log_recording (reader);
   return g_steal_pointer (&reader);
 }
 
 NdReader *
-nd_reader_open (const gchar *path, const NdRecording *hint, GError **error)
+nd_reader_open_within (const gchar *path, const NdRecording *hint,
+    guint64 max_memory, GError **error)
 {
   NdInput *input;
 
   if (nd_zarr_detect (path))
-    return open_input (NULL, path, TRUE, NULL, error);
+    return open_input (NULL, path, TRUE, NULL, max_memory, error);
   input = nd_input_open (path, TRUE, error);
-  return input ? open_input (input, path, TRUE, hint, error) : NULL;
+  return input ? open_input (input, path, TRUE, hint, max_memory, error) : NULL;
+}
+
+NdReader *
+nd_reader_open (const gchar *path, const NdRecording *hint, GError **error)
+{
+  return nd_reader_open_within (path, hint, 0, error);
 }
 
 NdReader *
 nd_reader_open_source (const NdSource *source, const gchar *path,
-    gboolean is_local, GError **error)
+    gboolean is_local, guint64 max_memory, GError **error)
 {
-  return open_input (nd_input_new (source), path, is_local, NULL, error);
+  return open_input (nd_input_new (source), path, is_local, NULL, max_memory,
+      error);
 }
 
 void
 nd_reader_close (NdReader *reader)
 {
+  NdBudget *budget = &reader->header.budget;
+
+  nd_budget_free (budget, reader->chunk, reader->chunk_size);
+  nd_budget_free (budget, reader->group, reader->group_bytes);
   nd_header_clear (&reader->header);
   g_clear_pointer (&reader->input, nd_input_close);
   g_free (reader->format);
-  g_free (reader->chunk);
-  g_free (reader->group);
+  g_free (reader->not_held);
   g_free (reader->path);
   g_free (reader);
 }
@@ -353,6 +443,12 @@ nd_reader_format (NdReader *reader)
   return reader->format;
 }
 
+const gchar *
+nd_reader_not_held (NdReader *reader)
+{
+  return reader->not_held;
+}
+
 const gchar *const *
 nd_reader_warnings (NdReader *reader)
 {
@@ -363,7 +459,7 @@ gint64
 nd_reader_time (NdReader *reader, guint64 volume)
 {
   const NdRecording *recording = &reader->header.recording;
-  const GArray *times = reader->header.metadata->times;
+  const NdList *times = reader->header.metadata->times;
 
   if (volume < times->len)
     return g_array_index (times, gint64, volume);
@@ -395,65 +491,11 @@ nd_reader_seek (NdReader *reader, guint64 volume, GError **error)
                                   : "it has fewer volumes");
     return FALSE;
   }
-  if (!reader->header.time_first && !reader->header.slices
-      && !go_to (reader, volume * reader->stored_size, error))
+  if (!reader->header.time_first && !reader->header.planar
+      && !reader->header.slices
+      && !nd_reader_go_to (reader, volume * reader->stored_size, error))
     return FALSE;
   reader->next = volume;
-  return TRUE;
-}
-
-/* Reads the whole file and assembles the group of volumes from @first on. */
-static gboolean
-read_group (NdReader *reader, guint64 first, GError **error)
-{
-  const NdHeader *header = &reader->header;
-  const gsize width = nd_stored_size (header->stored.type);
-  const guint64 volumes = header->recording.volumes;
-  const gsize samples = reader->stored_size / width;
-  const gsize rows = MAX (CHUNK / (volumes * width), 1);
-  const guint64 count = MIN (reader->group_size, volumes - first);
-  g_autofree guint8 *chunk = g_try_malloc (rows * volumes * width);
-
-  if (!reader->group)
-    reader->group = g_try_malloc (reader->group_size * reader->stored_size);
-  if (!reader->group || !chunk) {
-    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "No memory for %" G_GUINT64_FORMAT " volumes of %" G_GSIZE_FORMAT
-        " bytes of \"%s\": use a machine with more memory",
-        count, reader->stored_size, reader->path);
-    return FALSE;
-  }
-  if (reader->position > 0 && !open_file (reader, 0, error))
-    return FALSE;
-  reader->group_first = NOWHERE;
-  for (gsize at = 0; at < samples; at += rows) {
-    const gsize n = MIN (rows, samples - at);
-
-    if (!read_stored (reader, chunk, n * volumes * width, error))
-      return FALSE;
-    for (guint64 g = 0; g < count; g++) {
-      guint8 *to = reader->group + g * reader->stored_size + at * width;
-
-      for (gsize i = 0; i < n; i++)
-        memcpy (to + i * width, chunk + (i * volumes + first + g) * width,
-            width);
-    }
-  }
-  reader->group_first = first;
-  return TRUE;
-}
-
-static gboolean
-read_from_group (NdReader *reader, gpointer data, GError **error)
-{
-  const NdStored *stored = &reader->header.stored;
-  const guint64 first = reader->next / reader->group_size * reader->group_size;
-
-  if (first != reader->group_first && !read_group (reader, first, error))
-    return FALSE;
-  nd_stored_convert (stored, data,
-      reader->group + (reader->next - first) * reader->stored_size,
-      reader->stored_size / nd_stored_size (stored->type));
   return TRUE;
 }
 
@@ -464,12 +506,13 @@ read_and_convert (NdReader *reader, guint8 *data, GError **error)
   const gsize from = nd_stored_size (stored->type);
   const gsize to = nd_sample_size (reader->header.recording.type);
 
-  if (!reader->chunk)
-    reader->chunk = g_malloc (CHUNK);
-  for (gsize done = 0; done < reader->stored_size; done += CHUNK) {
-    const gsize wanted = MIN (reader->stored_size - done, CHUNK);
+  if (!nd_budget_reuse (&reader->header.budget, &reader->chunk,
+          &reader->chunk_size, ND_READER_CHUNK))
+    return nd_budget_refuse (&reader->header.budget, reader->path, error);
+  for (gsize done = 0; done < reader->stored_size; done += ND_READER_CHUNK) {
+    const gsize wanted = MIN (reader->stored_size - done, ND_READER_CHUNK);
 
-    if (!read_stored (reader, reader->chunk, wanted, error))
+    if (!nd_reader_read_stored (reader, reader->chunk, wanted, error))
       return FALSE;
     nd_stored_convert (stored, data + done / from * to, reader->chunk,
         wanted / from);
@@ -488,13 +531,13 @@ read_whole (NdReader *reader, guint8 *data, GError **error)
       width != nd_sample_size (reader->header.recording.type);
   const gchar *reason = NULL;
 
-  if (apart && !reader->chunk)
-    reader->chunk = g_try_malloc (reader->stored_size);
-  if (apart && !reader->chunk)
-    return set_read_error (reader, "there is no memory for a volume", error);
+  if (apart
+      && !nd_budget_reuse (&reader->header.budget, &reader->chunk,
+          &reader->chunk_size, reader->stored_size))
+    return nd_budget_refuse (&reader->header.budget, reader->path, error);
   if (!slices->read_volume (slices, reader->next, apart ? reader->chunk : data,
           &reason))
-    return set_read_error (reader, reason, error);
+    return set_slices_error (reader, reason, error);
   if (!nd_stored_is_plain (stored))
     nd_stored_convert (stored, data, apart ? reader->chunk : data,
         reader->stored_size / width);
@@ -513,22 +556,17 @@ read_slices (NdReader *reader, guint8 *data, GError **error)
   const gsize samples = size / nd_stored_size (stored->type);
   const gboolean plain = nd_stored_is_plain (stored);
 
-  if (!plain && !reader->chunk)
-    reader->chunk = g_try_malloc (size);
-  if (!plain && !reader->chunk) {
-    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "No memory for a slice of %" G_GSIZE_FORMAT
-        " bytes of \"%s\": use a machine with more memory",
-        size, reader->path);
-    return FALSE;
-  }
+  if (!plain
+      && !nd_budget_reuse (&reader->header.budget, &reader->chunk,
+          &reader->chunk_size, size))
+    return nd_budget_refuse (&reader->header.budget, reader->path, error);
   for (gsize z = 0; z < n; z++) {
     guint8 *slice = data + z * samples * nd_sample_size (recording->type);
     const gchar *reason = NULL;
 
     if (!slices->read (slices, reader->next * n + z,
             plain ? slice : reader->chunk, &reason))
-      return set_read_error (reader, reason, error);
+      return set_slices_error (reader, reason, error);
     if (!plain)
       nd_stored_convert (stored, slice, reader->chunk, samples);
   }
@@ -542,16 +580,16 @@ nd_reader_read (NdReader *reader, gpointer data, GError **error)
 
   g_return_val_if_fail (reader->next < reader->header.recording.volumes, FALSE);
 
-  if (reader->header.time_first)
-    ok = read_from_group (reader, data, error);
+  if (nd_reader_has_groups (reader))
+    ok = nd_reader_read_from_group (reader, data, error);
   else if (reader->header.slices && reader->header.slices->read_volume)
     ok = read_whole (reader, data, error);
   else if (reader->header.slices)
     ok = read_slices (reader, data, error);
-  else if (!go_to (reader, reader->next * reader->stored_size, error))
+  else if (!nd_reader_go_to (reader, reader->next * reader->stored_size, error))
     ok = FALSE;
   else if (nd_stored_is_plain (&reader->header.stored))
-    ok = read_stored (reader, data, reader->stored_size, error);
+    ok = nd_reader_read_stored (reader, data, reader->stored_size, error);
   else
     ok = read_and_convert (reader, data, error);
   reader->next += ok;

@@ -1,8 +1,8 @@
 /* Reads and writes recorded volumes, one at a time, in bounded memory.
  *
  * Formats: NIfTI-1 and NIfTI-2 (.nii, .nii.gz), NRRD (.nrrd, .nhdr), MetaImage
- * (.mha, .mhd), NumPy (.npy), TIFF (.tif), OME-Zarr (folders .zarr), and raw
- * samples without a header.
+ * (.mha, .mhd), NumPy (.npy), TIFF (.tif), DICOM (read only), OME-Zarr (folders
+ * .zarr), and raw samples without a header.
  * docs/formats.md lists the supported variants of each.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -41,11 +41,11 @@ typedef struct _NdReader NdReader;
 /* Opens the regular file @path, or a folder of OME-Zarr. The content of the
  * file determines the format,
  * not its name: NIfTI (also compressed with gzip as a whole), NRRD, MetaImage,
- * .npy or TIFF in either byte order. Any other content is raw samples in the
- * byte order of the machine; @hint describes their type, shape, responses and
- * rate (its number of volumes is ignored). @hint may be NULL. If the file has a
- * header, @hint only says how many slices of .npy or TIFF are a volume if the
- * file does not.
+ * .npy, TIFF or DICOM in either byte order. Any other content is raw samples in
+ * the byte order of the machine; @hint describes their type, shape, responses
+ * and rate (its number of volumes is ignored). @hint may be NULL. If the file
+ * has a header, @hint only says how many slices of .npy, TIFF or DICOM are a
+ * volume if the file does not; with an offset, DICOM is raw samples.
  *
  * Samples keep their type if streams have it. Integers of 64 bits, float64, and
  * samples that a NIfTI header scales (slope * sample + intercept) become
@@ -58,11 +58,17 @@ typedef struct _NdReader NdReader;
 NdReader *nd_reader_open (const gchar *path, const NdRecording *hint,
     GError **error);
 
+/* The same with at most @max_memory bytes of memory, the setting max-memory; 0:
+ * a quarter of what the process may use. One volume, which the caller has,
+ * counts too. ND_ERROR_MEMORY, also later when volumes are read. */
+NdReader *nd_reader_open_within (const gchar *path, const NdRecording *hint,
+    guint64 max_memory, GError **error);
+
 /* The same for bytes that @source has. Messages call them @path. If that is a
  * file of this machine (@is_local), its header may name other files beside it,
  * otherwise not: ND_ERROR_FORMAT. */
 NdReader *nd_reader_open_source (const NdSource *source, const gchar *path,
-    gboolean is_local, GError **error);
+    gboolean is_local, guint64 max_memory, GError **error);
 void nd_reader_close (NdReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdReader, nd_reader_close)
 const NdRecording *nd_reader_recording (NdReader *reader);
@@ -70,6 +76,10 @@ const NdMetadata *nd_reader_metadata (NdReader *reader);
 
 /* Text like "NRRD, int16, compressed". */
 const gchar *nd_reader_format (NdReader *reader);
+
+/* A list of what the format does not hold, like "origin, directions", or
+ * NULL. */
+const gchar *nd_reader_not_held (NdReader *reader);
 
 /* Sentences about differences between the file and the samples read, terminated
  * by NULL. */
@@ -90,9 +100,9 @@ gboolean nd_reader_seekable (NdReader *reader);
 gboolean nd_reader_seek (NdReader *reader, guint64 volume, GError **error);
 
 /* Reads the next volume, in the byte order of the machine, into @data, which
- * has nd_recording_volume_size() bytes. Must not be called more than
- * recording->volumes times. ND_ERROR_READ if the file is truncated or
- * damaged. */
+ * has nd_recording_volume_size() bytes. If it returns TRUE, it has written all
+ * of them. Must not be called more than recording->volumes times. ND_ERROR_READ
+ * if the file is truncated or damaged. */
 gboolean nd_reader_read (NdReader *reader, gpointer data, GError **error);
 
 typedef struct _NdWriter NdWriter;
@@ -135,8 +145,8 @@ guint64 nd_writer_volumes (NdWriter *writer);
  * partial file stays. */
 gboolean nd_writer_finish (NdWriter *writer, GError **error);
 
-/* After nd_writer_finish(): a sentence about metadata that the format could not
- * store, or NULL. */
+/* After nd_writer_finish(): a sentence about what the recording has and the
+ * format does not hold, or NULL. */
 const gchar *nd_writer_warning (NdWriter *writer);
 
 /* The path of the partial file. */

@@ -12,11 +12,19 @@
 
 G_BEGIN_DECLS
 
+/* Keys of a recording whose volumes are not ordered by time, but for example by
+ * phase: name and unit of the index, and its type if it is not "numeric". The
+ * value of each volume is its field ND_INDEX. */
+#define ND_INDEX_NAME "IndexName"
+#define ND_INDEX_UNIT "IndexUnit"
+#define ND_INDEX_TYPE "IndexType"
+#define ND_INDEX "Index"
+
 typedef struct
 {
-  NdHeader *header; /* its metadata receive the fields */
-  GArray *stamps;   /* NdField with the values of Timestamp */
-  gchar *index_values;
+  NdHeader *header;    /* its metadata receive the fields */
+  NdList *stamps;      /* NdField with the values of Timestamp */
+  gchar *index_values; /* in the text of the header */
 } NdSequence;
 
 void nd_sequence_init (NdSequence *sequence, NdHeader *header);
@@ -26,7 +34,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdSequence, nd_sequence_clear)
 /* Stores the field and returns TRUE if @key belongs to a volume; otherwise it
  * belongs to the recording. */
 gboolean nd_sequence_take (NdSequence *sequence, const gchar *key,
-    const gchar *value);
+    gchar *value);
 
 /* Completes the metadata; recording.volumes must be known. Index values are
  * times in units of 10^@exponent seconds if @index_is_time. */
@@ -35,10 +43,15 @@ void nd_sequence_settle (NdSequence *sequence, gboolean index_is_time,
 
 typedef enum
 {
-  ND_SEQUENCE_META,  /* Seq_Frame0007_KEY = VALUE */
-  ND_SEQUENCE_PLUS,  /* Seq_Frame0007_KEY:=VALUE */
-  ND_SEQUENCE_SLICER /* axis 3 item 0007 KEY:=VALUE */
+  ND_SEQUENCE_META,   /* Seq_Frame0007_KEY = VALUE */
+  ND_SEQUENCE_PLUS,   /* Seq_Frame0007_KEY:=VALUE */
+  ND_SEQUENCE_SLICER, /* axis 3 item 0007 KEY:=VALUE, indexed by time */
+  ND_SEQUENCE_INDEXED /* the same, indexed by the field ND_INDEX */
 } NdSequenceStyle;
+
+/* TRUE if the volumes of @metadata can be written ND_SEQUENCE_INDEXED: each of
+ * them has an index. */
+gboolean nd_sequence_has_index (const NdMetadata *metadata);
 
 /* Appends one line: "key = value", or "key:=value" with the escapes of NRRD.
  * FALSE, without a line, if the value is too long for readers of MetaImage. */

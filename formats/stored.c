@@ -25,6 +25,7 @@ static const struct
   [ND_STORED_FLOAT32] = { "float32", 4, TRUE, ND_FLOAT32 },
   [ND_STORED_FLOAT64] = { "float64", 8, TRUE, ND_FLOAT64 },
   [ND_STORED_FLOAT16] = { "float16", 2, TRUE, ND_FLOAT16 },
+  [ND_STORED_BIASED16] = { "int16", 2, TRUE, ND_INT16 },
 };
 
 gsize
@@ -108,6 +109,18 @@ nd_stored_of (NdSampleType type)
 #define SAME(bits) (bits)
 
 static void
+remove_bias (gboolean swapped, gpointer to, gconstpointer from, gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    guint16 bits;
+
+    memcpy (&bits, (const guint8 *) from + 2 * i, 2);
+    bits = (swapped ? GUINT16_SWAP_LE_BE (bits) : bits) ^ 0x8000;
+    memcpy ((guint8 *) to + 2 * i, &bits, 2);
+  }
+}
+
+static void
 scale_halves (const NdStored *stored, gpointer to, gconstpointer from, gsize n)
 {
   for (gsize i = 0; i < n; i++) {
@@ -167,6 +180,9 @@ nd_stored_convert (const NdStored *stored, gpointer to, gconstpointer from,
         scale_halves (stored, to, from, n);
       else
         CONVERT (guint16, guint16, guint16, GUINT16_SWAP_LE_BE);
+      break;
+    case ND_STORED_BIASED16:
+      remove_bias (swapped, to, from, n);
       break;
     case ND_STORED_TYPES:
       g_return_if_reached ();

@@ -23,6 +23,7 @@ typedef enum
   ND_STORED_FLOAT32,
   ND_STORED_FLOAT64,
   ND_STORED_FLOAT16,
+  ND_STORED_BIASED16, /* int16 + 32768 in the bits of uint16 */
   ND_STORED_TYPES
 } NdStoredType;
 

@@ -6,10 +6,8 @@
 #include "core/error.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct
 {
@@ -178,6 +176,7 @@ nd_target_init (NdTarget *target, const gchar *path, gboolean compress,
   target->plus =
       has_ending (path, ".igs.nrrd") || has_ending (path, ".igs.nhdr");
   target->old = has_ending (path, ".v2.zarr");
+  target->ome = has_ending (path, ".ome.tif") || has_ending (path, ".ome.tiff");
   target->compress = compress;
   if (!read_ending (target, compress, error))
     return FALSE;
@@ -209,9 +208,8 @@ nd_target_partial_path (const NdTarget *target)
 
 /* Sets the error for the errno @reason; 0: none. */
 static void
-set_open_error (const NdTarget *target, gint reason, GError **error)
+set_open_error (const gchar *partial, gint reason, GError **error)
 {
-  const gchar *partial = nd_target_partial_path (target);
   g_autofree gchar *folder = g_path_get_dirname (partial);
 
   if (reason == ENOENT)
@@ -223,6 +221,12 @@ set_open_error (const NdTarget *target, gint reason, GError **error)
         "\"%s\" cannot be opened for writing: another sink or program is "
         "writing it; choose another name",
         partial);
+  else if (reason == EEXIST)
+    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
+        "\"%s\" cannot be opened for writing: it exists and is a link, has a "
+        "second name, is of another kind or belongs to another user; remove it "
+        "or choose another name",
+        partial);
   else if (reason)
     g_set_error (error, ND_ERROR,
         reason == ENOSPC || reason == EDQUOT ? ND_ERROR_DISK_FULL
@@ -231,24 +235,32 @@ set_open_error (const NdTarget *target, gint reason, GError **error)
         g_strerror (reason));
 }
 
-NdOutput *
-nd_target_open (const NdTarget *target, GError **error)
+gboolean
+nd_target_open (const NdTarget *target, NdOutput **samples, NdOutput **header,
+    GError **error)
 {
-  NdOutput *output = NULL;
+  const gchar *path = target->data_path ? target->data_path : target->path;
+  gint reason = nd_output_open (samples, path, target->packing);
 
-  set_open_error (target,
-      nd_output_open (&output, nd_target_partial_path (target),
-          target->packing),
-      error);
-  return output;
+  *header = NULL;
+  set_open_error (nd_target_partial_path (target), reason, error);
+  if (reason || !target->data_path)
+    return reason == 0;
+  reason = nd_output_open (header, target->path, ND_PACKING_NONE);
+  set_open_error (target->partial, reason, error);
+  if (!reason)
+    return TRUE;
+  nd_part_remove (nd_output_part (*samples));
+  nd_output_close (g_steal_pointer (samples));
+  return FALSE;
 }
 
 NdZarrWriter *
 nd_target_open_folder (const NdTarget *target, GError **error)
 {
   gint reason;
-  NdZarrWriter *writer = nd_zarr_writer_new (target->partial, target->old,
-      target->compress, &reason);
+  NdZarrWriter *writer =
+      nd_zarr_writer_new (target->path, target->old, target->compress, &reason);
 
   if (reason == ENOTEMPTY)
     g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
@@ -262,41 +274,40 @@ nd_target_open_folder (const NdTarget *target, GError **error)
         "libzstd-dev), or write .npy",
         target->path);
   else
-    set_open_error (target, reason, error);
+    set_open_error (target->partial, reason, error);
   return writer;
 }
 
 static gboolean
-give_name (const gchar *partial, const gchar *path, GError **error)
+give_name (const NdTarget *target, const NdPart *part, const gchar *partial,
+    const gchar *path, GError **error)
 {
   g_autofree gchar *folder = g_path_get_dirname (path);
+  const gint reason = nd_part_rename (part);
 
-  if (rename (partial, path) == 0)
-    return TRUE;
-  if (errno == ENOENT)
+  if (reason == ENOENT)
     g_set_error (error, ND_ERROR, ND_ERROR_WRITE,
         "\"%s\" is lost: the folder \"%s\" or \"%s\" vanished while it was "
         "written",
-        path, folder, partial);
-  else
+        target->path, folder, partial);
+  else if (reason)
     g_set_error (error, ND_ERROR, ND_ERROR_WRITE,
         "\"%s\" is complete but cannot be named \"%s\": %s", partial, path,
-        g_strerror (errno));
-  return FALSE;
+        g_strerror (reason));
+  return reason == 0;
 }
 
 gboolean
-nd_target_rename (const NdTarget *target, GError **error)
+nd_target_rename (const NdTarget *target, const NdPart *samples,
+    const NdPart *header, GError **error)
 {
-  return (!target->data_path
-             || give_name (target->data_partial, target->data_path, error))
-      && give_name (target->partial, target->path, error);
-}
+  const gboolean ok = header
+      ? give_name (target, samples, target->data_partial, target->data_path,
+            error)
+          && give_name (target, header, target->partial, target->path, error)
+      : give_name (target, samples, target->partial, target->path, error);
 
-void
-nd_target_remove (const NdTarget *target)
-{
-  unlink (target->partial);
-  if (target->data_partial)
-    unlink (target->data_partial);
+  if (ok)
+    nd_part_sync_name (samples);
+  return ok;
 }

@@ -30,6 +30,7 @@ typedef struct
   gboolean list; /* NRRD: write a list axis for one volume too */
   gboolean plus; /* NRRD: field names of PLUS */
   gboolean old;  /* OME-Zarr 0.4 */
+  gboolean ome;  /* TIFF: OME-XML */
   gboolean compress;
   gchar *path, *partial;
   /* The file of the samples if the header is detached, otherwise NULL. */
@@ -46,16 +47,17 @@ void nd_target_clear (NdTarget *target);
 /* The path of the partial file that receives the samples. */
 const gchar *nd_target_partial_path (const NdTarget *target);
 
-/* Creates that file. ND_ERROR_OPEN_WRITE, _DISK_FULL. */
-NdOutput *nd_target_open (const NdTarget *target, GError **error);
+/* Creates that file, and that of a detached header, otherwise *@header is NULL.
+ * ND_ERROR_OPEN_WRITE, _DISK_FULL. */
+gboolean nd_target_open (const NdTarget *target, NdOutput **samples,
+    NdOutput **header, GError **error);
 
 /* Creates that folder. ND_ERROR_OPEN_WRITE, _DISK_FULL. */
 NdZarrWriter *nd_target_open_folder (const NdTarget *target, GError **error);
 
-/* Renames the partial files to their final names. ND_ERROR_WRITE. */
-gboolean nd_target_rename (const NdTarget *target, GError **error);
-
-/* Removes the partial files. */
-void nd_target_remove (const NdTarget *target);
+/* Gives the partial files their final names; @header is NULL if it is not
+ * detached. ND_ERROR_WRITE. */
+gboolean nd_target_rename (const NdTarget *target, const NdPart *samples,
+    const NdPart *header, GError **error);
 
 G_END_DECLS

@@ -7,6 +7,7 @@
 #include "formats/headertext.h"
 #include "formats/rate.h"
 #include "formats/tiffaxes.h"
+#include "formats/tiffbuild.h"
 #include "formats/tiffpages.h"
 
 #include <math.h>
@@ -21,19 +22,25 @@
 #define ZSTD_RATIO 32768
 
 #define MAX_SAMPLES 65535
+#define MICROMETRE 1e-3 /* in mm */
+#define CENTIMETRE 10.0
+#define SIGN_BIT 32768.0
 #define NANOSECONDS 1e9
 
 /* The value of the last digit of DeltaT, in nanoseconds. */
 #define TIME_DIGIT 1000
+
+#define TIFFFILE                                                       \
+  "python3 -c \"import sys, tifffile; tifffile.imwrite (sys.argv[2], " \
+  "tifffile.imread (sys.argv[1]))\" FILE NEW.tif converts it (pip "    \
+  "install tifffile imagecodecs)"
 
 typedef struct
 {
   NdSlices base;
   NdTiffPages pages;
   NdTiffAxes axes;
-  guint64 contiguous; /* the offset of the samples if they are contiguous; 0:
-                         they are not */
-  gsize slices;       /* of a volume */
+  gsize slices; /* of a volume */
 } Tiff;
 
 static void
@@ -59,6 +66,12 @@ parse_type (const NdTiffPage *page, NdStored *stored, gsize *parts)
   const guint bits = is_complex ? page->bits / 2 : page->bits;
 
   *parts = is_complex ? 2 : 1;
+  if (bits > 0 && bits < 16 && bits != 8
+      && (page->format == SAMPLEFORMAT_UINT
+          || page->format == SAMPLEFORMAT_VOID)) {
+    stored->type = bits < 8 ? ND_STORED_UINT8 : ND_STORED_UINT16;
+    return TRUE;
+  }
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64)
     return FALSE;
   if (page->format == SAMPLEFORMAT_IEEEFP || is_complex) {
@@ -98,45 +111,107 @@ get_ratio (guint16 compression)
   }
 }
 
+/* Of compressions that libtiff does not know. */
+static const gchar *
+compression_name (guint16 compression)
+{
+  static const struct
+  {
+    guint16 compression;
+    const gchar *name;
+  } names[] = {
+    { 33003, "JPEG 2000" },
+    { 33004, "JPEG 2000" },
+    { 33005, "JPEG 2000" },
+    { 33007, "JPEG" },
+    { 34712, "JPEG 2000" },
+    { 34887, "LERC" },
+    { 34892, "JPEG" },
+    { 34933, "PNG" },
+    { 34934, "JPEG XR" },
+    { 22610, "JPEG XR" },
+    { 50001, "WebP" },
+    { 50002, "JPEG XL" },
+    { 52546, "JPEG XL" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    if (names[i].compression == compression)
+      return names[i].name;
+  }
+  return "an unknown method";
+}
+
 static gboolean
 refuse_page (const Tiff *tiff, const gchar *path, GError **error)
 {
   const NdTiffPage *page = &tiff->pages.page;
   const TIFFCodec *codec = TIFFFindCODEC (page->compression);
+  const gchar *name = compression_name (page->compression);
 
-  if (get_ratio (page->compression) == 0)
+  if (!TIFFIsCODECConfigured (page->compression))
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "\"%s\" is TIFF compressed by %s (%u), which libtiff does not read: %s",
+        path, name, page->compression, TIFFFILE);
+  else if (get_ratio (page->compression) == 0)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "\"%s\" is TIFF compressed by %s (%u); LZW, deflate, PackBits and "
         "Zstandard are read: \"tiffcp -c lzw FILE NEW\" converts it "
         "(libtiff-tools)",
-        path, codec ? codec->name : "an unknown method", page->compression);
+        path, codec ? codec->name : name, page->compression);
   else
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "\"%s\" is TIFF with samples of %u bits (format %u); they must be "
-        "integers of 8 to 64 bits or floats of 16 to 64 bits: save it with "
-        "tifffile.imwrite (name, array.astype ('float32'))",
+        "integers of 1 to 16, 32 or 64 bits or floats of 16 to 64 bits: save "
+        "it with tifffile.imwrite (name, array.astype ('float32'))",
         path, page->bits, page->format);
   return FALSE;
 }
 
-/* The samples lie one after the other if all pages do, or if ImageJ wrote one
- * page for many: it does so above 4 GiB. */
-static gboolean
-find_contiguous (Tiff *tiff, const NdHeader *header)
+/* ImageJ writes one page for many above 4 GiB, and tifffile on demand: their
+ * samples follow one after the other. So do slices of a directory that are not
+ * in tiles. */
+static void
+find_contiguous (Tiff *tiff)
 {
+  NdTiffPages *pages = &tiff->pages;
+  const NdTiffPage *page = &pages->page;
+  const guint64 images =
+      (tiff->axes.kind == ND_TIFF_IMAGEJ || tiff->axes.kind == ND_TIFF_TIFFFILE)
+      ? MAX (tiff->axes.images, page->depth)
+      : page->depth;
   uint64_t *offsets = NULL;
 
-  if (tiff->axes.kind != ND_TIFF_IMAGEJ
-      || tiff->axes.images <= tiff->pages.offsets->len
-      || tiff->pages.offsets->len != 1
-      || tiff->pages.page.compression != COMPRESSION_NONE
-      || tiff->pages.page.planar != PLANARCONFIG_CONTIG
-      || tiff->axes.channels > 1 || TIFFIsTiled (tiff->pages.library)
-      || !nd_tiff_pages_go_to (&tiff->pages, 0)
-      || !TIFFGetField (tiff->pages.library, TIFFTAG_STRIPOFFSETS, &offsets))
-    return FALSE;
-  tiff->contiguous = offsets[0];
-  return tiff->contiguous > 0;
+  if (images > 1 && pages->offsets->len == 1
+      && page->compression == COMPRESSION_NONE && page->bits % 8 == 0
+      && (page->planar == PLANARCONFIG_CONTIG || page->samples == 1)
+      && !TIFFIsTiled (pages->library) && nd_tiff_pages_go_to (pages, 0)
+      && TIFFGetField (pages->library, TIFFTAG_STRIPOFFSETS, &offsets)) {
+    pages->contiguous = offsets[0];
+    pages->images = images;
+  }
+}
+
+/* Whether the samples have the order of a recording, without libtiff. */
+static gboolean
+is_plain (const Tiff *tiff)
+{
+  const gchar *order = tiff->axes.order;
+
+  return tiff->pages.contiguous > 0 && tiff->axes.channels == 1
+      && !tiff->axes.pages && tiff->axes.missing == 0
+      && strchr (order, 'z') < strchr (order, 't');
+}
+
+/* A plane that the file has not. */
+static void
+clear_plane (const Tiff *tiff, guint8 *samples, gsize stride)
+{
+  const NdTiffPage *page = &tiff->pages.page;
+  const gsize n = (gsize) page->width * page->height;
+
+  for (gsize i = 0; i < n; i++)
+    memset (samples + i * stride, 0, tiff->pages.width * page->samples);
 }
 
 static gboolean
@@ -150,9 +225,14 @@ read_slice (NdSlices *slices, guint64 slice, guint8 *samples,
   *reason = tiff->pages.message;
   for (guint64 c = 0; c < tiff->axes.channels; c++) {
     guint64 page = G_MAXUINT64;
+    const gboolean found = nd_tiff_axes_page (&tiff->axes, c,
+        slice % tiff->slices, slice / tiff->slices, &page);
 
-    nd_tiff_axes_page (&tiff->axes, c, slice % tiff->slices,
-        slice / tiff->slices, &page);
+    if (tiff->axes.missing > 0
+        && (!found || page >= nd_tiff_pages_count (&tiff->pages))) {
+      clear_plane (tiff, samples + c * bytes, stride);
+      continue;
+    }
     if (!nd_tiff_pages_read (&tiff->pages, page, samples + c * bytes, stride))
       return FALSE;
   }
@@ -166,17 +246,23 @@ read_slice (NdSlices *slices, guint64 slice, guint8 *samples,
 static void
 set_geometry (Tiff *tiff, NdGeometry *geometry)
 {
-  const gdouble unit = tiff->axes.resolution_unit;
+  static const guint32 tags[] = { TIFFTAG_XRESOLUTION, TIFFTAG_YRESOLUTION };
+  gdouble *units = tiff->axes.resolution_units;
   gdouble *spacing = tiff->axes.spacing;
+  guint16 tag_unit = RESUNIT_NONE;
 
-  if (unit > 0) {
-    gfloat x = 0, y = 0;
+  if (units[0] > 0 && nd_tiff_pages_go_to (&tiff->pages, 0)) {
+    TIFFGetField (tiff->pages.library, TIFFTAG_RESOLUTIONUNIT, &tag_unit);
+    for (guint a = 0; a < 2; a++) {
+      gfloat resolution = 0;
 
-    if (nd_tiff_pages_go_to (&tiff->pages, 0)
-        && TIFFGetField (tiff->pages.library, TIFFTAG_XRESOLUTION, &x) && x > 0)
-      spacing[0] = unit / x;
-    if (TIFFGetField (tiff->pages.library, TIFFTAG_YRESOLUTION, &y) && y > 0)
-      spacing[1] = unit / y;
+      /* As ImageJ does: pixels per centimetre beside a unit of micrometres. */
+      if (tag_unit == RESUNIT_CENTIMETER && units[a] == MICROMETRE)
+        units[a] = CENTIMETRE;
+      if (TIFFGetField (tiff->pages.library, tags[a], &resolution)
+          && resolution > 0)
+        spacing[a] = units[a] / resolution;
+    }
   }
   if (!(spacing[0] > 0 && isfinite (spacing[0])))
     return;
@@ -192,15 +278,18 @@ static void
 set_times (Tiff *tiff, NdHeader *header)
 {
   NdRecording *recording = &header->recording;
-  const GArray *times = tiff->axes.times;
-  g_autoptr (GArray) sorted = NULL;
+  const NdList *times = tiff->axes.times;
+  g_autoptr (NdList) sorted = NULL;
 
   nd_rate_from_seconds (tiff->axes.seconds, &recording->rate_n,
       &recording->rate_d);
   if (!times || times->len < recording->volumes || recording->volumes < 2)
     return;
-  sorted = g_array_sized_new (FALSE, TRUE, sizeof (gint64), recording->volumes);
-  g_array_set_size (sorted, recording->volumes);
+  sorted = nd_list_new (&header->budget, sizeof (gint64));
+  if (!nd_list_set_size (sorted, recording->volumes)) {
+    header->metadata->failed = TRUE;
+    return;
+  }
   for (guint i = 0; i < sorted->len; i++)
     g_array_index (sorted, gint64, i) = G_MININT64;
   for (guint i = 0; i < times->len; i++) {
@@ -214,7 +303,31 @@ set_times (Tiff *tiff, NdHeader *header)
     if (g_array_index (sorted, gint64, i) == G_MININT64)
       return;
   }
-  nd_header_set_times (header, sorted, TIME_DIGIT);
+  nd_header_set_times (header, g_steal_pointer (&sorted), TIME_DIGIT);
+}
+
+/* The values that ImageJ shows. It keeps signed 16-bit samples with the sign
+ * bit inverted, and calibrates those, too. */
+static void
+calibrate (const Tiff *tiff, NdStored *stored)
+{
+  const gdouble slope = tiff->axes.slope;
+  gdouble intercept = tiff->axes.intercept;
+
+  if (!tiff->axes.calibrated || tiff->pages.page.samples > 1)
+    return;
+  if (stored->type == ND_STORED_INT16)
+    intercept += slope * SIGN_BIT;
+  else if (stored->type != ND_STORED_UINT8 && stored->type != ND_STORED_UINT16)
+    return;
+  if (stored->type == ND_STORED_UINT16 && slope == 1
+      && intercept == -SIGN_BIT) {
+    stored->type = ND_STORED_BIASED16;
+  } else if (slope != 1 || intercept != 0) {
+    stored->scaled = TRUE;
+    stored->slope = slope;
+    stored->intercept = intercept;
+  }
 }
 
 static gboolean
@@ -228,9 +341,17 @@ set_recording (Tiff *tiff, NdHeader *header, const gchar *path, GError **error)
   if (!parse_type (&tiff->pages.page, &header->stored, &parts)
       || get_ratio (tiff->pages.page.compression) == 0)
     return refuse_page (tiff, path, error);
+  calibrate (tiff, &header->stored);
   if (axes->warning)
     nd_header_warn (header, "\"%s\": %s", path, axes->warning);
+  if (axes->missing > 0)
+    nd_header_warn (header,
+        "\"%s\" lacks %" G_GUINT64_FORMAT " of the %" G_GUINT64_FORMAT
+        " planes that its OME-XML says: their samples are 0",
+        path, axes->missing, axes->channels * axes->slices * axes->volumes);
   header->z_or_time = !axes->known;
+  if (axes->channels > 1)
+    nd_header_add_field (header, ND_TIFF_CHANNELS, "pages");
   components = tiff->pages.page.samples * parts * axes->channels;
   if (tiff->pages.page.samples == 0 || axes->channels > MAX_SAMPLES
       || components > MAX_SAMPLES || axes->slices == 0 || axes->volumes == 0) {
@@ -255,12 +376,19 @@ check_claim (Tiff *tiff, const NdHeader *header, const gchar *path,
     GError **error)
 {
   const guint64 size = nd_input_size (tiff->pages.input);
-  const guint64 bytes = nd_header_bytes (header);
-  const guint64 ratio = get_ratio (tiff->pages.page.compression);
+  const guint64 planes =
+      tiff->axes.channels * tiff->axes.slices * tiff->axes.volumes;
+  const guint64 bytes =
+      nd_header_bytes (header) / planes * (planes - tiff->axes.missing);
+  const guint64 contiguous = tiff->pages.contiguous;
+  /* A byte may have 8 samples of a bit. */
+  const guint64 ratio = get_ratio (tiff->pages.page.compression)
+      * (tiff->pages.page.bits < 8         ? 8
+              : tiff->pages.page.bits < 16 ? 2
+                                           : 1);
 
   if (bytes / ratio <= size
-      && (tiff->contiguous == 0
-          || (tiff->contiguous < size && bytes <= size - tiff->contiguous)))
+      && (contiguous == 0 || (contiguous < size && bytes <= size - contiguous)))
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_READ,
       "\"%s\" is truncated: its pages have %" G_GUINT64_FORMAT
@@ -269,18 +397,38 @@ check_claim (Tiff *tiff, const NdHeader *header, const gchar *path,
   return FALSE;
 }
 
+/* Of directories with several slices libtiff decodes tiles of one slice. */
+static gboolean
+check_depth (Tiff *tiff, const gchar *path, GError **error)
+{
+  TIFF *library = tiff->pages.library;
+  guint32 depth = 1;
+
+  if (tiff->pages.page.depth == 1 || tiff->pages.contiguous > 0
+      || (nd_tiff_pages_go_to (&tiff->pages, 0) && TIFFIsTiled (library)
+          && (!TIFFGetField (library, TIFFTAG_TILEDEPTH, &depth)
+              || depth == 1)))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "\"%s\" is TIFF with several slices in a strip or tile, which libtiff "
+      "does not read: %s",
+      path, TIFFFILE);
+  return FALSE;
+}
+
 static gboolean
 read_header (Tiff *tiff, NdHeader *header, NdInput *input, const gchar *path,
     GError **error)
 {
+  g_autofree gchar *quoted = NULL;
   const char *description = NULL;
   guint64 others;
 
   if (!nd_tiff_pages_open (&tiff->pages, input, path, &others)) {
-    g_autofree gchar *quoted =
-        nd_text_quote (*tiff->pages.message ? tiff->pages.message
-                                            : "there is none");
-
+    if (header->budget.refused > 0)
+      return nd_budget_refuse (&header->budget, path, error);
+    quoted = nd_text_quote (*tiff->pages.message ? tiff->pages.message
+                                                 : "there is none");
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "\"%s\" is damaged TIFF: its directories cannot be read (%s)", path,
         quoted);
@@ -295,13 +443,15 @@ read_header (Tiff *tiff, NdHeader *header, NdInput *input, const gchar *path,
       || !TIFFGetField (tiff->pages.library, TIFFTAG_IMAGEDESCRIPTION,
           &description))
     description = NULL;
-  if (!nd_tiff_axes_parse (&tiff->axes, description, tiff->pages.offsets->len,
-          tiff->pages.page.width, tiff->pages.page.height,
-          tiff->pages.page.samples, error)) {
+  if (!nd_tiff_axes_parse (&tiff->axes, description,
+          nd_tiff_pages_count (&tiff->pages), tiff->pages.page.width,
+          tiff->pages.page.height, tiff->pages.page.samples, error)) {
     g_prefix_error (error, "\"%s\" cannot be read. ", path);
     return FALSE;
   }
-  find_contiguous (tiff, header);
+  find_contiguous (tiff);
+  if (!check_depth (tiff, path, error))
+    return FALSE;
   return set_recording (tiff, header, path, error)
       && check_claim (tiff, header, path, error);
 }
@@ -315,13 +465,16 @@ nd_tiff_open (NdHeader *header, NdInput *input, const gchar *path,
   nd_header_init (header, "TIFF");
   tiff->base.read = read_slice;
   tiff->base.free = free_tiff;
+  tiff->axes.budget = tiff->pages.budget = &header->budget;
   header->slices = &tiff->base;
   if (!read_header (tiff, header, input, path, error))
     return FALSE;
-  if (tiff->contiguous > 0) {
-    header->offset = tiff->contiguous;
+  if (tiff->pages.contiguous > 0)
     header->stored.swapped =
         tiff->pages.page.bits > 8 && TIFFIsByteSwapped (tiff->pages.library);
+  if (is_plain (tiff)) {
+    header->offset = tiff->pages.contiguous;
+    header->within = TRUE;
     g_clear_pointer (&header->slices, nd_slices_free);
   }
   return TRUE;

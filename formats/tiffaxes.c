@@ -3,10 +3,11 @@
  */
 #include "formats/tiffaxes.h"
 
-#include <math.h>
 #include <string.h>
 
 #define PLANE_DIMENSIONS 8
+#define PLANES_MAX ((guint64) 1 << 22)
+#define IMAGES_MAX ((guint64) 1 << 40)
 
 static const struct
 {
@@ -35,19 +36,8 @@ static const struct
   { "in", 25.4 },
 };
 
-gdouble
-nd_tiff_length_unit (const gchar *name)
-{
-  for (guint i = 0; name && i < G_N_ELEMENTS (units); i++) {
-    if (strcmp (name, units[i].name) == 0)
-      return units[i].mm;
-  }
-  return 0;
-}
-
-/* The product, or 0 if it overflows or exceeds @most. */
-static guint64
-product (guint64 a, guint64 b, guint64 c, guint64 most)
+guint64
+nd_tiff_product (guint64 a, guint64 b, guint64 c, guint64 most)
 {
   guint64 n;
 
@@ -57,61 +47,14 @@ product (guint64 a, guint64 b, guint64 c, guint64 most)
   return n;
 }
 
-static gdouble
-positive (const gchar *text)
+gdouble
+nd_tiff_length_unit (const gchar *name)
 {
-  const gdouble value = fabs (g_ascii_strtod (text, NULL));
-
-  return isfinite (value) ? value : 0;
-}
-
-/* Lines key=value. https://imagej.net/ij/source/ij/io/FileSaver.java */
-static void
-parse_imagej (NdTiffAxes *axes, const gchar *description, guint64 pages)
-{
-  g_auto (GStrv) lines = g_strsplit (description, "\n", -1);
-  guint64 most;
-
-  axes->kind = ND_TIFF_IMAGEJ;
-  axes->known = TRUE;
-  axes->images = 1;
-  for (guint i = 0; lines[i]; i++) {
-    gchar *value = strchr (lines[i], '=');
-
-    if (!value)
-      continue;
-    *value++ = '\0';
-    g_strchomp (value);
-    if (strcmp (lines[i], "images") == 0)
-      axes->images = g_ascii_strtoull (value, NULL, 10);
-    else if (strcmp (lines[i], "channels") == 0)
-      axes->channels = g_ascii_strtoull (value, NULL, 10);
-    else if (strcmp (lines[i], "slices") == 0)
-      axes->slices = g_ascii_strtoull (value, NULL, 10);
-    else if (strcmp (lines[i], "frames") == 0)
-      axes->volumes = g_ascii_strtoull (value, NULL, 10);
-    else if (strcmp (lines[i], "unit") == 0)
-      axes->resolution_unit = nd_tiff_length_unit (value);
-    else if (strcmp (lines[i], "spacing") == 0)
-      axes->spacing[2] = positive (value);
-    else if (strcmp (lines[i], "finterval") == 0)
-      axes->seconds = positive (value);
-    else if (strcmp (lines[i], "fps") == 0 && axes->seconds == 0
-        && positive (value) > 0)
-      axes->seconds = 1 / positive (value);
+  for (guint i = 0; name && i < G_N_ELEMENTS (units); i++) {
+    if (strcmp (name, units[i].name) == 0)
+      return units[i].mm;
   }
-  axes->spacing[2] *= axes->resolution_unit;
-  axes->images = MAX (axes->images, 1);
-  most = MAX (axes->images, pages);
-  if (axes->slices * axes->channels == 1 && axes->volumes == 1)
-    axes->slices = most;
-  if (product (axes->channels, axes->slices, axes->volumes, most) != most) {
-    axes->warning = "ImageJ's description has other counts of channels, slices "
-                    "and frames than pages: the pages are taken as slices";
-    axes->known = FALSE;
-    axes->channels = axes->volumes = 1;
-    axes->slices = most;
-  }
+  return 0;
 }
 
 /* tifffile: {"shape": [5, 4, 130, 120], "axes": "TZYX"}, without axes if the
@@ -127,6 +70,7 @@ parse_tifffile (NdTiffAxes *axes, const gchar *description, guint64 pages,
   gchar *end;
 
   axes->kind = ND_TIFF_TIFFFILE;
+  axes->images = pages;
   shape = shape ? strchr (shape, '[') : NULL;
   while (shape && n < PLANE_DIMENSIONS && *shape && *shape != ']') {
     sizes[n] = g_ascii_strtoull (shape + 1, &end, 10);
@@ -140,6 +84,12 @@ parse_tifffile (NdTiffAxes *axes, const gchar *description, guint64 pages,
       || sizes[n - outer + 1] != width)
     return;
   outer = n - outer;
+  /* One page for all, which lie one after the other. */
+  if (pages == 1 && strstr (description, "\"truncated\": true")) {
+    for (guint i = 0; i < outer && pages > 0; i++)
+      pages = nd_tiff_product (pages, sizes[i], 1, IMAGES_MAX);
+    pages = axes->images = MAX (pages, 1);
+  }
   names = names ? strchr (names, ':') : NULL;
   names = names ? strchr (names, '"') : NULL;
   names = names && strlen (names) > n && names[n + 1] == '"' ? names + 1 : NULL;
@@ -148,25 +98,20 @@ parse_tifffile (NdTiffAxes *axes, const gchar *description, guint64 pages,
   if (!names || outer > 3)
     return;
   for (guint i = 0; i < outer; i++) {
-    switch (names[i]) {
-      case 'T':
-        count = &axes->volumes;
-        break;
-      case 'Z':
-        count = &axes->slices;
-        break;
-      case 'C':
-        count = &axes->channels;
-        break;
-      default:
-        axes->channels = axes->slices = axes->volumes = 1;
-        return;
+    count = names[i] == 'T' ? &axes->volumes
+        : names[i] == 'Z'   ? &axes->slices
+        : names[i] == 'C'   ? &axes->channels
+                            : NULL;
+    if (!count || memchr (names, names[i], i)) {
+      axes->channels = axes->slices = axes->volumes = 1;
+      return;
     }
     *count = sizes[i];
     axes->order[outer - 1 - i] = g_ascii_tolower (names[i]);
   }
   axes->known = outer > 0
-      && product (axes->channels, axes->slices, axes->volumes, pages) == pages;
+      && nd_tiff_product (axes->channels, axes->slices, axes->volumes, pages)
+          == pages;
   /* The axes that are not there, in any order. */
   for (const gchar *axis = "czt"; *axis; axis++) {
     if (!memchr (axes->order, *axis, outer))
@@ -174,53 +119,6 @@ parse_tifffile (NdTiffAxes *axes, const gchar *description, guint64 pages,
   }
   if (!axes->known)
     axes->channels = axes->slices = axes->volumes = 1;
-}
-
-gboolean
-nd_tiff_axes_parse (NdTiffAxes *axes, const gchar *description, guint64 pages,
-    guint64 width, guint64 height, guint64 samples, GError **error)
-{
-  GError *reason = NULL;
-
-  *axes =
-      (NdTiffAxes){ .channels = 1, .slices = 1, .volumes = 1, .order = "czt" };
-  if (description && g_str_has_prefix (description, "ImageJ="))
-    parse_imagej (axes, description, pages);
-  else if (description && strstr (description, "\"shape\""))
-    parse_tifffile (axes, description, pages, width, height, samples);
-  else if (description && strstr (description, "<OME")
-      && !nd_tiff_ome_parse (axes, description, samples, &reason) && reason) {
-    g_propagate_error (error, reason);
-    return FALSE;
-  }
-  if (axes->kind == ND_TIFF_OME
-      && product (axes->channels, axes->slices, axes->volumes, pages) == 0) {
-    /* A recording that was stopped has fewer volumes than planned. */
-    const guint64 of_volume = product (axes->channels, axes->slices, 1, pages);
-
-    axes->known = of_volume > 0 && axes->order[2] == 't' && !axes->planes;
-    if (axes->known) {
-      axes->volumes = pages / of_volume;
-      axes->warning = "OME-XML has more volumes than the file: those that are "
-                      "there are read";
-    }
-  }
-  if (!axes->known && axes->kind == ND_TIFF_OME && !axes->warning)
-    axes->warning = "OME-XML has other counts of channels, slices and volumes "
-                    "than pages: the pages are taken as slices";
-  if (!axes->known && axes->kind != ND_TIFF_IMAGEJ) {
-    axes->channels = axes->volumes = 1;
-    axes->slices = pages;
-    g_clear_pointer (&axes->planes, g_array_unref);
-  }
-  return TRUE;
-}
-
-void
-nd_tiff_axes_clear (NdTiffAxes *axes)
-{
-  g_clear_pointer (&axes->planes, g_array_unref);
-  g_clear_pointer (&axes->times, g_array_unref);
 }
 
 /* The number of a plane in the order of @axes. */
@@ -245,24 +143,123 @@ plane_number (const NdTiffAxes *axes, guint64 c, guint64 z, guint64 t)
   return number;
 }
 
+/* One element for all pages, from the first one on, means the same as none. */
+static gboolean
+are_trivial (const NdList *planes)
+{
+  const NdTiffPlanes *only = (const NdTiffPlanes *) planes->data;
+
+  return planes->len == 0
+      || (planes->len == 1 && only->page == 0 && only->c == 0 && only->z == 0
+          && only->t == 0 && only->count > 1);
+}
+
+/* Finds the page of each of @n planes. The first element that names a plane
+ * counts. FALSE if they name planes again and again, or without memory. */
+static gboolean
+assign_pages (NdTiffAxes *axes, const NdList *planes, guint64 n, guint64 pages)
+{
+  guint64 named = 0;
+
+  axes->pages = nd_list_new (axes->budget, sizeof (guint64));
+  if (!nd_list_set_size (axes->pages, n))
+    return FALSE;
+  memset (axes->pages->data, 0xff, n * sizeof (guint64));
+  for (guint i = planes->len; i-- > 0;) {
+    const NdTiffPlanes *some = &g_array_index (planes, NdTiffPlanes, i);
+    const guint64 first = plane_number (axes, some->c, some->z, some->t);
+    const guint64 left = some->page < pages ? pages - some->page : 0;
+    const guint64 most = MIN (some->count, left);
+    const guint64 count = first < n ? MIN (most, n - first) : 0;
+
+    named += count;
+    if (named > 4 * n + planes->len)
+      return FALSE;
+    for (guint64 p = 0; p < count; p++)
+      g_array_index (axes->pages, guint64, first + p) = some->page + p;
+  }
+  for (guint64 p = 0; p < n; p++)
+    axes->missing += g_array_index (axes->pages, guint64, p) == G_MAXUINT64;
+  return TRUE;
+}
+
+/* After OME-XML. Planes that the file lacks, for example because the recording
+ * was stopped, are counted; the axes are those of the metadata. */
+static void
+settle_planes (NdTiffAxes *axes, const NdList *planes, guint64 pages)
+{
+  const guint64 n =
+      nd_tiff_product (axes->channels, axes->slices, axes->volumes, PLANES_MAX);
+
+  if (!axes->known || n == 0) {
+    axes->known = FALSE;
+  } else if (!are_trivial (planes)) {
+    axes->known = planes->len <= pages && !planes->failed
+        && assign_pages (axes, planes, n, pages) && axes->missing < n;
+  } else if (n > pages) {
+    /* Fewer pages than a volume has are rather another kind of file. */
+    axes->known = nd_tiff_product (axes->channels, axes->slices, 1, pages) > 0;
+    axes->missing = n - pages;
+  }
+  if (!axes->known)
+    axes->missing = 0;
+}
+
+gboolean
+nd_tiff_axes_parse (NdTiffAxes *axes, const gchar *description, guint64 pages,
+    guint64 width, guint64 height, guint64 samples, GError **error)
+{
+  NdBudget *budget = axes->budget;
+  g_autoptr (NdList) planes = nd_list_new (budget, sizeof (NdTiffPlanes));
+  GError *reason = NULL;
+
+  *axes = (NdTiffAxes){
+    .channels = 1, .slices = 1, .volumes = 1, .order = "czt", .budget = budget
+  };
+  if (description && g_str_has_prefix (description, "ImageJ="))
+    nd_tiff_imagej_parse (axes, description, pages);
+  else if (description && strstr (description, "\"shape\""))
+    parse_tifffile (axes, description, pages, width, height, samples);
+  else if (description && strstr (description, "<OME")
+      && !nd_tiff_ome_parse (axes, description, pages, samples, planes, &reason)
+      && reason) {
+    g_propagate_error (error, reason);
+    return FALSE;
+  }
+  if (axes->kind == ND_TIFF_OME)
+    settle_planes (axes, planes, pages);
+  if (!axes->known && axes->kind == ND_TIFF_OME && !axes->warning)
+    axes->warning = "OME-XML has other counts of channels, slices and volumes "
+                    "than pages: the pages are taken as slices";
+  if (!axes->known && axes->kind != ND_TIFF_IMAGEJ) {
+    axes->channels = axes->volumes = 1;
+    axes->slices = MAX (pages, axes->images);
+    memcpy (axes->order, "czt", 4);
+    g_clear_pointer (&axes->pages, nd_list_free);
+  }
+  return TRUE;
+}
+
+void
+nd_tiff_axes_clear (NdTiffAxes *axes)
+{
+  g_clear_pointer (&axes->pages, nd_list_free);
+  g_clear_pointer (&axes->times, nd_list_free);
+}
+
 gboolean
 nd_tiff_axes_page (const NdTiffAxes *axes, guint64 c, guint64 z, guint64 t,
     guint64 *page)
 {
   const guint64 number = plane_number (axes, c, z, t);
 
-  if (!axes->planes) {
+  if (!axes->pages) {
     *page = number;
     return TRUE;
   }
-  for (guint i = 0; i < axes->planes->len; i++) {
-    const NdTiffPlanes *planes = &g_array_index (axes->planes, NdTiffPlanes, i);
-    const guint64 first = plane_number (axes, planes->c, planes->z, planes->t);
-
-    if (number >= first && number - first < planes->count) {
-      *page = planes->page + (number - first);
-      return TRUE;
-    }
-  }
-  return FALSE;
+  if (number >= axes->pages->len
+      || g_array_index (axes->pages, guint64, number) == G_MAXUINT64)
+    return FALSE;
+  *page = g_array_index (axes->pages, guint64, number);
+  return TRUE;
 }

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "core/list.h"
 
 G_BEGIN_DECLS
 
@@ -36,16 +36,21 @@ typedef struct
 {
   NdTiffKind kind;
   gboolean known;   /* the description says which axis pages have */
-  guint64 images;   /* ImageJ: planes, which may exceed the pages */
+  guint64 images;   /* ImageJ, tifffile: planes, which may exceed the pages */
   guint64 channels; /* in planes, not in samples of a pixel */
   guint64 slices, volumes;
-  gchar order[4];          /* "czt": c is the fastest */
-  gdouble spacing[3];      /* mm; 0: unknown */
-  gdouble resolution_unit; /* ImageJ: mm, for XResolution; 0: unknown */
-  gdouble seconds;         /* from volume to volume; 0: unknown */
-  GArray *planes;          /* NdTiffPlanes, or NULL: in order */
-  GArray *times;           /* NdTiffTime, or NULL */
-  const gchar *warning;    /* or NULL; static */
+  gchar order[4];              /* "czt": c is the fastest */
+  gdouble spacing[3];          /* mm; 0: unknown */
+  gdouble resolution_units[2]; /* ImageJ: mm, for XResolution and YResolution;
+                                  0: unknown */
+  gdouble seconds;             /* from volume to volume; 0: unknown */
+  gboolean calibrated; /* ImageJ: values are slope * sample + intercept */
+  gdouble slope, intercept;
+  NdBudget *budget;     /* set by the caller; may be NULL */
+  NdList *pages;        /* guint64: of each plane; NULL: in order */
+  guint64 missing;      /* OME-XML: planes that the file has not */
+  NdList *times;        /* NdTiffTime, or NULL */
+  const gchar *warning; /* or NULL; static */
 } NdTiffAxes;
 
 /* Parses @description (may be NULL) of a file with @pages pages of @width x
@@ -62,12 +67,20 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdTiffAxes, nd_tiff_axes_clear)
 gboolean nd_tiff_axes_page (const NdTiffAxes *axes, guint64 c, guint64 z,
     guint64 t, guint64 *page);
 
+/* ImageJ (formats/tiffimagej.c), called by nd_tiff_axes_parse(). */
+void nd_tiff_imagej_parse (NdTiffAxes *axes, const gchar *description,
+    guint64 pages);
+
 /* OME-XML (formats/tiffome.c), called by nd_tiff_axes_parse(). FALSE without an
- * error if @description is not OME-XML. */
+ * error if @description is not OME-XML. @planes gets what it says about the
+ * pages, NdTiffPlanes; of more than @pages nothing can be true. */
 gboolean nd_tiff_ome_parse (NdTiffAxes *axes, const gchar *description,
-    guint64 samples, GError **error);
+    guint64 pages, guint64 samples, NdList *planes, GError **error);
 
 /* A unit of length in mm, or 0 if it is none. */
 gdouble nd_tiff_length_unit (const gchar *name);
+
+/* The product, or 0 if it overflows or exceeds @most. */
+guint64 nd_tiff_product (guint64 a, guint64 b, guint64 c, guint64 most);
 
 G_END_DECLS

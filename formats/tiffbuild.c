@@ -4,7 +4,7 @@
 #include "formats/tiffbuild.h"
 
 #include "core/error.h"
-#include "formats/rate.h"
+#include "formats/tiffdescribe.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,10 +13,8 @@
 #define FIRST_DIRECTORY 16
 #define RESOLUTIONS 512
 #define DESCRIPTION 528
-#define ARRAYS 1024
 
 #define CLASSIC_MAX ((guint64) G_MAXUINT32)
-#define SMALL_SPACING 0.01 /* mm; smaller ones are written in micrometres */
 #define MAX_COMPONENTS 65535
 #define MAX_ENTRIES 15
 
@@ -36,6 +34,8 @@ typedef struct
   const NdRecording *recording;
   gboolean big;
   guint64 pages, page_bytes, room;
+  guint64 samples; /* of a pixel; other components are pages of their own */
+  gsize arrays;    /* the place of values of each sample */
 } Builder;
 
 gboolean
@@ -62,6 +62,30 @@ nd_tiff_supports (const NdRecording *recording, const gchar *path,
   return FALSE;
 }
 
+gsize
+nd_tiff_planes (const NdRecording *recording, const NdMetadata *metadata)
+{
+  const gsize components = recording->shape.components;
+
+  return recording->type == ND_UINT8 && (components == 3 || components == 4)
+          && !nd_metadata_get (metadata, ND_TIFF_CHANNELS)
+      ? 1
+      : components;
+}
+
+void
+nd_tiff_get_plane (const NdRecording *recording, guint8 *plane,
+    const guint8 *slice, gsize c)
+{
+  const NdShape *shape = &recording->shape;
+  const gsize width = nd_sample_size (recording->type);
+  const gsize stride = width * shape->components;
+  const gsize n = shape->size[0] * shape->size[1];
+
+  for (gsize i = 0; i < n; i++)
+    memcpy (plane + i * width, slice + i * stride + c * width, width);
+}
+
 static gsize
 directory_size (gboolean big)
 {
@@ -69,14 +93,21 @@ directory_size (gboolean big)
 }
 
 static Builder
-make_builder (GByteArray *bytes, const NdRecording *recording)
+make_builder (GByteArray *bytes, const NdRecording *recording,
+    const NdMetadata *metadata, gboolean ome)
 {
   const NdShape *shape = &recording->shape;
-  Builder builder = { bytes, recording, FALSE,
-    recording->volumes * shape->size[2],
-    nd_recording_volume_size (recording) / shape->size[2],
-    (ARRAYS + 6 * shape->components + 15) & ~(guint64) 15 };
+  const gsize channels = nd_tiff_planes (recording, metadata);
+  const guint64 planes = shape->size[2] * channels;
+  const gsize arrays = DESCRIPTION + nd_tiff_description_room (channels, ome);
+  Builder builder = { .bytes = bytes,
+    .recording = recording,
+    .pages = recording->volumes * planes,
+    .page_bytes = nd_recording_volume_size (recording) / planes,
+    .samples = shape->components / channels,
+    .arrays = arrays };
 
+  builder.room = (arrays + 6 * builder.samples + 15) & ~(guint64) 15;
   builder.big = builder.room
           + builder.pages * (builder.page_bytes + directory_size (FALSE))
       > CLASSIC_MAX;
@@ -182,13 +213,6 @@ find_fraction (gdouble value, guint32 *n, guint32 *d)
   }
 }
 
-/* The unit of lengths in mm. */
-static gdouble
-get_unit (const NdGeometry *geometry)
-{
-  return geometry->spacing[0] < SMALL_SPACING ? 1e-3 : 1;
-}
-
 /* The pixels per unit along x or y. */
 static void
 append_resolution (const Builder *b, guint axis)
@@ -197,7 +221,7 @@ append_resolution (const Builder *b, guint axis)
   guint32 n = 1, d = 1;
 
   if (geometry->known)
-    find_fraction (get_unit (geometry) / geometry->spacing[axis], &n, &d);
+    find_fraction (nd_tiff_unit (geometry) / geometry->spacing[axis], &n, &d);
   append (b->bytes, n, 4);
   append (b->bytes, d, 4);
 }
@@ -211,14 +235,6 @@ put_resolution (const Builder *b, guint16 tag, guint axis)
   }
   begin_entry (b, tag, TYPE_RATIONAL, 1);
   append_resolution (b, axis);
-}
-
-static gboolean
-is_rgb (const NdRecording *recording)
-{
-  const gsize components = recording->shape.components;
-
-  return recording->type == ND_UINT8 && (components == 3 || components == 4);
 }
 
 static guint16
@@ -235,8 +251,8 @@ static void
 put_directory (const Builder *b, guint64 page, gsize description, guint64 next)
 {
   const NdRecording *recording = b->recording;
-  const guint64 components = recording->shape.components;
-  const guint64 extra = components - (is_rgb (recording) ? 3 : 1);
+  const guint64 samples = b->samples;
+  const guint64 extra = samples - (samples > 1 ? 3 : 1);
   const guint16 offset = b->big ? TYPE_LONG8 : TYPE_LONG;
   const gsize begin = b->bytes->len;
   const guint16 entries = 13 + (page == 0) + (extra > 0);
@@ -244,63 +260,24 @@ put_directory (const Builder *b, guint64 page, gsize description, guint64 next)
   append (b->bytes, entries, b->big ? 8 : 2);
   put_number (b, 256, TYPE_LONG, recording->shape.size[0]);
   put_number (b, 257, TYPE_LONG, recording->shape.size[1]);
-  put_shorts (b, 258, components, 8 * nd_sample_size (recording->type), ARRAYS);
+  put_shorts (b, 258, samples, 8 * nd_sample_size (recording->type), b->arrays);
   put_number (b, 259, TYPE_SHORT, 1); /* not compressed */
-  put_number (b, 262, TYPE_SHORT, is_rgb (recording) ? 2 : 1);
+  put_number (b, 262, TYPE_SHORT, samples > 1 ? 2 : 1);
   if (page == 0)
     put_place (b, 270, TYPE_ASCII, description, DESCRIPTION);
   put_number (b, 273, offset, b->room + page * b->page_bytes);
-  put_number (b, 277, TYPE_SHORT, components);
+  put_number (b, 277, TYPE_SHORT, samples);
   put_number (b, 278, TYPE_LONG, recording->shape.size[1]);
   put_number (b, 279, offset, b->page_bytes);
   put_resolution (b, 282, 0);
   put_resolution (b, 283, 1);
   put_number (b, 296, TYPE_SHORT, 1); /* the description has the unit */
   if (extra > 0)
-    put_shorts (b, 338, extra, 0, ARRAYS + 4 * components);
-  put_shorts (b, 339, components, get_format (recording->type),
-      ARRAYS + 2 * components);
+    put_shorts (b, 338, extra, 0, b->arrays + 4 * samples);
+  put_shorts (b, 339, samples, get_format (recording->type),
+      b->arrays + 2 * samples);
   append (b->bytes, next, b->big ? 8 : 4);
   pad (b->bytes, begin + directory_size (b->big));
-}
-
-static void
-append_key (GString *text, const gchar *key, gdouble value)
-{
-  gchar number[G_ASCII_DTOSTR_BUF_SIZE];
-
-  g_string_append_printf (text, "%s=%s\n", key,
-      g_ascii_dtostr (number, sizeof (number), value));
-}
-
-/* https://imagej.net/ij/source/ij/io/FileSaver.java */
-static GString *
-describe (const Builder *b, const NdMetadata *metadata)
-{
-  const NdRecording *recording = b->recording;
-  const NdGeometry *geometry = &recording->geometry;
-  const gdouble interval =
-      nd_rate_interval (recording->rate_n, recording->rate_d, metadata->times);
-  GString *text = g_string_new ("ImageJ=1.53t\n");
-
-  g_string_append_printf (text, "images=%" G_GUINT64_FORMAT "\n", b->pages);
-  g_string_append_printf (text, "slices=%" G_GSIZE_FORMAT "\n",
-      recording->shape.size[2]);
-  g_string_append_printf (text, "frames=%" G_GUINT64_FORMAT "\n",
-      recording->volumes);
-  if (recording->shape.size[2] > 1 && recording->volumes > 1)
-    g_string_append (text, "hyperstack=true\n");
-  g_string_append (text, "mode=grayscale\nloop=false\n");
-  if (geometry->known) {
-    g_string_append_printf (text, "unit=%s\n",
-        get_unit (geometry) == 1 ? "mm" : "um");
-    append_key (text, "spacing", geometry->spacing[2] / get_unit (geometry));
-  }
-  if (interval > 0) {
-    append_key (text, "finterval", interval);
-    append_key (text, "fps", 1 / interval);
-  }
-  return text;
 }
 
 static void
@@ -321,11 +298,11 @@ put_beginning (const Builder *b)
 
 void
 nd_tiff_build (GByteArray *bytes, const NdRecording *recording,
-    const NdMetadata *metadata, gboolean ended)
+    const NdMetadata *metadata, gboolean ended, gboolean ome)
 {
-  const Builder b = make_builder (bytes, recording);
-  const gsize components = recording->shape.components;
-  g_autoptr (GString) text = describe (&b, metadata);
+  const Builder b = make_builder (bytes, recording, metadata, ome);
+  g_autoptr (GString) text =
+      nd_tiff_describe (recording, metadata, ome && ended);
   const guint16 values[] = { 8 * nd_sample_size (recording->type),
     get_format (recording->type), 0 };
 
@@ -336,9 +313,9 @@ nd_tiff_build (GByteArray *bytes, const NdRecording *recording,
   append_resolution (&b, 0);
   append_resolution (&b, 1);
   g_byte_array_append (bytes, (const guint8 *) text->str, text->len + 1);
-  pad (bytes, ARRAYS);
+  pad (bytes, b.arrays);
   for (guint i = 0; i < G_N_ELEMENTS (values); i++) {
-    for (gsize c = 0; c < components; c++)
+    for (gsize c = 0; c < b.samples; c++)
       append (bytes, values[i], 2);
   }
   pad (bytes, b.room);
@@ -346,9 +323,9 @@ nd_tiff_build (GByteArray *bytes, const NdRecording *recording,
 
 guint64
 nd_tiff_build_pages (GByteArray *bytes, const NdRecording *recording,
-    guint64 first, guint64 n)
+    const NdMetadata *metadata, gboolean ome, guint64 first, guint64 n)
 {
-  const Builder b = make_builder (bytes, recording);
+  const Builder b = make_builder (bytes, recording, metadata, ome);
   const gsize size = directory_size (b.big);
   const guint64 place = b.room + b.pages * b.page_bytes;
   guint64 page = first;

@@ -7,19 +7,28 @@
 #include "formats/tiffaxes.h"
 
 #include "core/error.h"
+#include "formats/headertext.h"
 
 #include <math.h>
 #include <string.h>
 
+/* The XML parser keeps the names of open elements, and the texts of a tag. */
+#define DEPTH_MAX 64
+#define TAG_MAX (16 * 1024)
+
 typedef struct
 {
   NdTiffAxes *axes;
+  NdList *planes;
+  guint64 pages;      /* of the file */
   guint64 samples;    /* of a pixel, which SizeC counts too */
+  guint depth;        /* of elements */
   gboolean in_pixels; /* of the first image */
   gboolean found;     /* after its begin */
   guint images;
   gchar *file; /* the first name of a file */
   gboolean several_files;
+  gchar *metadata_file; /* which has the metadata of this one */
 } Reading;
 
 /* The name without the prefix of its namespace. */
@@ -110,7 +119,6 @@ read_pixels (Reading *reading, const gchar **names, const gchar **values)
 static void
 read_planes (Reading *reading, const gchar **names, const gchar **values)
 {
-  NdTiffAxes *axes = reading->axes;
   const gboolean all = !find (names, values, "IFD");
   NdTiffPlanes planes = {
     .page = find_count (names, values, "IFD", 0),
@@ -122,9 +130,8 @@ read_planes (Reading *reading, const gchar **names, const gchar **values)
 
   if (reading->samples > 1)
     planes.c /= reading->samples;
-  if (!axes->planes)
-    axes->planes = g_array_new (FALSE, FALSE, sizeof (NdTiffPlanes));
-  g_array_append_val (axes->planes, planes);
+  if (reading->planes->len <= reading->pages)
+    nd_list_add (reading->planes, planes);
 }
 
 static void
@@ -140,8 +147,9 @@ read_time (Reading *reading, const gchar **names, const gchar **values)
   time.seconds = g_ascii_strtod (delta, NULL)
       * time_unit (find (names, values, "DeltaTUnit"));
   if (!axes->times)
-    axes->times = g_array_new (FALSE, FALSE, sizeof (NdTiffTime));
-  g_array_append_val (axes->times, time);
+    axes->times = nd_list_new (axes->budget, sizeof (NdTiffTime));
+  if (axes->times->len < reading->pages)
+    nd_list_add (axes->times, time);
 }
 
 static void
@@ -162,7 +170,9 @@ begin (GMarkupParseContext *context, const gchar *element, const gchar **names,
   Reading *reading = data;
   const gchar *name = local_name (element);
 
-  if (strcmp (name, "Pixels") == 0) {
+  if (++reading->depth > DEPTH_MAX)
+    g_set_error (error, G_MARKUP_ERROR, G_MARKUP_ERROR_PARSE, "too deep");
+  else if (strcmp (name, "Pixels") == 0) {
     reading->images++;
     if (!reading->found)
       read_pixels (reading, names, values);
@@ -172,6 +182,9 @@ begin (GMarkupParseContext *context, const gchar *element, const gchar **names,
     read_time (reading, names, values);
   } else if (reading->in_pixels && strcmp (name, "UUID") == 0) {
     read_file (reading, find (names, values, "FileName"));
+  } else if (strcmp (name, "BinaryOnly") == 0 && !reading->metadata_file) {
+    reading->metadata_file =
+        g_strdup (find (names, values, "MetadataFile") ?: "");
   }
 }
 
@@ -181,50 +194,100 @@ end (GMarkupParseContext *context, const gchar *element, gpointer data,
 {
   Reading *reading = data;
 
+  reading->depth--;
   if (strcmp (local_name (element), "Pixels") == 0)
     reading->in_pixels = FALSE;
 }
 
-/* One element for all pages, from the first one on, means the same as none. */
-static void
-drop_trivial_planes (NdTiffAxes *axes)
+/* The end of the markup that begins at @at with "<": after ">", which may stand
+ * in quotes of a tag. NULL if there is none. */
+static const gchar *
+markup_end (const gchar *at)
 {
-  const NdTiffPlanes *planes;
+  static const struct
+  {
+    const gchar *begin, *end;
+  } others[] = { { "<!--", "-->" }, { "<![CDATA[", "]]>" }, { "<?", "?>" } };
+  gchar quote = '\0';
 
-  if (!axes->planes || axes->planes->len != 1)
-    return;
-  planes = &g_array_index (axes->planes, NdTiffPlanes, 0);
-  if (planes->page == 0 && planes->c == 0 && planes->z == 0 && planes->t == 0
-      && planes->count > 1)
-    g_clear_pointer (&axes->planes, g_array_unref);
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++) {
+    if (g_str_has_prefix (at, others[i].begin)) {
+      const gchar *end = strstr (at, others[i].end);
+
+      return end ? end + strlen (others[i].end) : NULL;
+    }
+  }
+  for (; *at && (quote || *at != '>'); at++) {
+    if (quote == *at)
+      quote = '\0';
+    else if (!quote && (*at == '"' || *at == '\''))
+      quote = *at;
+  }
+  return *at ? at + 1 : NULL;
 }
 
+/* Gives the tags to the parser one by one, and no texts and comments, because
+ * it would gather them in memory. */
+static gboolean
+parse_tags (GMarkupParseContext *context, const gchar *description)
+{
+  const gchar *at = description;
+
+  while ((at = strchr (at, '<'))) {
+    const gchar *end = markup_end (at);
+
+    if (!end)
+      return FALSE;
+    if (at[1] != '!' && at[1] != '?'
+        && (end - at > TAG_MAX
+            || !g_markup_parse_context_parse (context, at, end - at, NULL)))
+      return FALSE;
+    at = end;
+  }
+  return g_markup_parse_context_end_parse (context, NULL);
+}
+
+static void
+refuse_part (const gchar *metadata_file, GError **error)
+{
+  g_autofree gchar *name = nd_text_quote (metadata_file);
+
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "It is one file of several of an OME-TIFF recording and has no metadata "
+      "of its own: the file %s has it. \"bfconvert FILE NEW.ome.tif\" of "
+      "Bio-Formats, with that file, makes one file of all",
+      name);
+}
+
+/* @error must not be NULL. */
 gboolean
-nd_tiff_ome_parse (NdTiffAxes *axes, const gchar *description, guint64 samples,
-    GError **error)
+nd_tiff_ome_parse (NdTiffAxes *axes, const gchar *description, guint64 pages,
+    guint64 samples, NdList *planes, GError **error)
 {
   static const GMarkupParser parser = { .start_element = begin,
     .end_element = end };
-  Reading reading = { .axes = axes, .samples = samples };
+  Reading reading = {
+    .axes = axes, .planes = planes, .pages = pages, .samples = samples
+  };
   g_autoptr (GMarkupParseContext) context =
       g_markup_parse_context_new (&parser, 0, &reading, NULL);
-  const gboolean ok =
-      g_markup_parse_context_parse (context, description, -1, NULL)
-      && g_markup_parse_context_end_parse (context, NULL);
+  const gboolean ok = parse_tags (context, description);
 
   axes->kind = reading.found ? ND_TIFF_OME : ND_TIFF_PLAIN;
   if (!ok || !reading.found) {
     axes->known = FALSE;
     axes->warning = "OME-XML is damaged and not used";
   }
-  g_free (reading.file);
-  if (reading.several_files) {
+  if (reading.several_files)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "It is one file of several of an OME-TIFF recording: \"bfconvert\" of "
-        "Bio-Formats makes one file of them");
+        "It is one file of several of an OME-TIFF recording: \"bfconvert FILE "
+        "NEW.ome.tif\" of Bio-Formats makes one file of them");
+  else if (reading.metadata_file && !reading.found)
+    refuse_part (reading.metadata_file, error);
+  g_free (reading.file);
+  g_free (reading.metadata_file);
+  if (*error)
     return FALSE;
-  }
-  drop_trivial_planes (axes);
   if (reading.images > 1 && !axes->warning)
     axes->warning = "The file has several images: the first one is read";
   return ok && reading.found;

@@ -3,6 +3,8 @@
  */
 #include "formats/tiffpages.h"
 
+#include "formats/tiffdirectory.h"
+
 #include <string.h>
 
 /* The library may allocate the size of the file and this many bytes more at
@@ -81,17 +83,18 @@ static TIFF *
 open_library (NdTiffPages *pages, const gchar *path)
 {
   TIFFOpenOptions *options = TIFFOpenOptionsAlloc ();
-  const guint64 most =
-      MIN (nd_input_size (pages->input), G_MAXINT32) + LIBRARY_BYTES;
+  const guint64 most = MIN (MIN (nd_input_size (pages->input), G_MAXINT32),
+                           nd_budget_left (pages->budget) / 2)
+      + LIBRARY_BYTES;
   TIFF *library;
 
   TIFFOpenOptionsSetMaxSingleMemAlloc (options, most);
   TIFFOpenOptionsSetErrorHandlerExtR (options, note_error, pages);
   TIFFOpenOptionsSetWarningHandlerExtR (options, ignore_warning, pages);
   /* m: without a memory map: if the file shrank, reading the map would end the
-   * process. */
-  library = TIFFClientOpenExt (path, "rm", pages, read_bytes, write_bytes, seek,
-      close_nothing, get_size, NULL, NULL, options);
+   * process. h: without the first directory. */
+  library = TIFFClientOpenExt (path, "rmh", pages, read_bytes, write_bytes,
+      seek, close_nothing, get_size, NULL, NULL, options);
   TIFFOpenOptionsFree (options);
   return library;
 }
@@ -104,9 +107,12 @@ read_page (TIFF *library, NdTiffPage *page)
   guint16 tags[5] = { 1, SAMPLEFORMAT_UINT, 1, PLANARCONFIG_CONTIG,
     COMPRESSION_NONE };
 
+  page->depth = 1;
   if (!TIFFGetField (library, TIFFTAG_IMAGEWIDTH, &page->width)
       || !TIFFGetField (library, TIFFTAG_IMAGELENGTH, &page->height)
-      || page->width == 0 || page->height == 0)
+      || page->width == 0 || page->height == 0
+      || (TIFFGetField (library, TIFFTAG_IMAGEDEPTH, &page->depth)
+          && page->depth == 0))
     return FALSE;
   TIFFGetFieldDefaulted (library, TIFFTAG_BITSPERSAMPLE, &tags[0]);
   TIFFGetFieldDefaulted (library, TIFFTAG_SAMPLEFORMAT, &tags[1]);
@@ -124,9 +130,9 @@ read_page (TIFF *library, NdTiffPage *page)
 static gboolean
 is_equal (const NdTiffPage *a, const NdTiffPage *b)
 {
-  return a->width == b->width && a->height == b->height && a->bits == b->bits
-      && a->format == b->format && a->samples == b->samples
-      && a->planar == b->planar;
+  return a->width == b->width && a->height == b->height && a->depth == b->depth
+      && a->bits == b->bits && a->format == b->format
+      && a->samples == b->samples && a->planar == b->planar;
 }
 
 /* Whether the directory is a smaller copy of a page, or a mask. */
@@ -139,41 +145,76 @@ is_extra (TIFF *library)
       && (type & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) != 0;
 }
 
-/* Notes the directories of all pages. @others is set if some have another size
- * or type than the first. */
+/* Adds the directory to those of pages. @others counts those that have another
+ * size or type than the first. */
+static gboolean
+add_directory (NdTiffPages *pages, guint64 offset, guint64 *others)
+{
+  NdTiffPage page;
+
+  if (!TIFFSetSubDirectory (pages->library, offset)
+      || !read_page (pages->library, &page))
+    return FALSE;
+  if (pages->offsets->len == 0)
+    pages->page = page;
+  else if (is_extra (pages->library))
+    return TRUE;
+  if (is_equal (&page, &pages->page)
+      && page.compression == pages->page.compression)
+    return nd_list_add (pages->offsets, offset);
+  (*others)++;
+  return TRUE;
+}
+
+/* Notes the directories of all pages. The offsets that are equal again after
+ * ever longer distances show a cycle (Brent). */
 static gboolean
 read_directories (NdTiffPages *pages, guint64 *others)
 {
-  pages->offsets = g_array_new (FALSE, FALSE, sizeof (guint64));
-  *others = 0;
-  do {
-    const guint64 offset = TIFFCurrentDirOffset (pages->library);
-    NdTiffPage page;
+  NdTiffDirectories directories;
+  guint64 offset, seen = 0, distance = 0, longest = 1;
 
-    if (!read_page (pages->library, &page))
+  pages->offsets = nd_list_new (pages->budget, sizeof (guint64));
+  *others = 0;
+  if (!nd_tiff_directories_begin (&directories, pages->input, &offset))
+    return FALSE;
+  while (offset != 0) {
+    const guint64 current = offset;
+
+    if (current == seen) {
+      g_strlcpy (pages->message, "they form a cycle", sizeof (pages->message));
       return FALSE;
-    if (pages->offsets->len == 0)
-      pages->page = page;
-    else if (is_extra (pages->library))
-      continue;
-    if (is_equal (&page, &pages->page)
-        && page.compression == pages->page.compression)
-      g_array_append_val (pages->offsets, offset);
-    else
-      (*others)++;
-  } while (TIFFReadDirectory (pages->library));
-  return *pages->message == '\0';
+    }
+    if (++distance == longest) {
+      seen = current;
+      distance = 0;
+      longest *= 2;
+    }
+    if (!nd_tiff_directories_next (&directories, &offset,
+            nd_budget_left (pages->budget))) {
+      g_strlcpy (pages->message,
+          "their values have more bytes than the file or max-memory",
+          sizeof (pages->message));
+      return FALSE;
+    }
+    if (!add_directory (pages, current, others))
+      return FALSE;
+  }
+  return *pages->message == '\0' && pages->offsets->len > 0;
 }
 
 static gboolean
 set_strip (NdTiffPages *pages, gsize size)
 {
-  if (size <= pages->strip_size)
-    return TRUE;
-  g_free (pages->strip);
-  pages->strip = g_try_malloc (size);
-  pages->strip_size = pages->strip ? size : 0;
-  return pages->strip != NULL;
+  return nd_budget_reuse (pages->budget, &pages->strip, &pages->strip_size,
+      size);
+}
+
+/* libtiff may leave bytes of a strip that it reports as read. */
+static void
+clear_strip (NdTiffPages *pages, gsize size)
+{
+  memset (pages->strip, 0, size);
 }
 
 /* Copies the rows of a strip or tile, @n samples of @bytes each, to every
@@ -189,6 +230,57 @@ copy_row (guint8 *to, gsize stride, const guint8 *from, gsize bytes, gsize n)
     memcpy (to + i * stride, from + i * bytes, bytes);
 }
 
+/* Whether samples have some of the bits of a byte, or of two. */
+static gboolean
+is_packed (const NdTiffPage *page)
+{
+  return page->bits < 16 && page->bits != 8;
+}
+
+/* The bytes of @n pixels of a strip or tile. */
+static gsize
+row_bytes (const NdTiffPages *pages, gsize samples, gsize n)
+{
+  return is_packed (&pages->page) ? (n * samples * pages->page.bits + 7) / 8
+                                  : n * samples * pages->width;
+}
+
+/* The same as copy_row() for samples of some bits, the highest ones first. */
+static void
+unpack_row (const NdTiffPages *pages, guint8 *to, gsize stride,
+    const guint8 *from, gsize samples, gsize n)
+{
+  const guint bits = pages->page.bits;
+  guint32 pending = 0;
+  guint have = 0;
+
+  for (gsize i = 0; i < n * samples; i++) {
+    guint8 *place = to + i / samples * stride + i % samples * pages->width;
+    guint16 sample;
+
+    while (have < bits) {
+      pending = pending << 8 | *from++;
+      have += 8;
+    }
+    have -= bits;
+    sample = pending >> have & ((1u << bits) - 1);
+    if (pages->width == 1)
+      *place = sample;
+    else
+      memcpy (place, &sample, 2);
+  }
+}
+
+static void
+take_row (const NdTiffPages *pages, guint8 *to, gsize stride,
+    const guint8 *from, gsize samples, gsize n)
+{
+  if (is_packed (&pages->page))
+    unpack_row (pages, to, stride, from, samples, n);
+  else
+    copy_row (to, stride, from, samples * pages->width, n);
+}
+
 /* Reads the current page into a slice with @stride bytes from pixel to
  * pixel. */
 static gboolean
@@ -197,64 +289,76 @@ read_strips (NdTiffPages *pages, guint8 *slice, gsize stride)
   const NdTiffPage *page = &pages->page;
   const gboolean separate =
       page->planar == PLANARCONFIG_SEPARATE && page->samples > 1;
-  const gsize bytes = pages->width * (separate ? 1 : page->samples);
-  const gsize row = page->width * bytes;
+  const gsize samples = separate ? 1 : page->samples;
+  const gsize row = row_bytes (pages, samples, page->width);
   guint32 rows = 0;
   gsize per_plane;
 
   TIFFGetFieldDefaulted (pages->library, TIFFTAG_ROWSPERSTRIP, &rows);
   rows = CLAMP (rows, 1, page->height);
   per_plane = (page->height + (gsize) rows - 1) / rows;
-  if (!set_strip (pages, rows * row))
+  if (page->depth > 1 || !set_strip (pages, rows * row))
     return FALSE;
   for (gsize s = 0; s < per_plane * (separate ? page->samples : 1); s++) {
     const gsize first = s % per_plane * rows;
     const gsize n = MIN (rows, page->height - first);
 
+    clear_strip (pages, n * row);
     if (TIFFReadEncodedStrip (pages->library, s, pages->strip, n * row)
         != (tmsize_t) (n * row))
       return FALSE;
     for (gsize i = 0; i < n; i++)
-      copy_row (slice + s / per_plane * pages->width
+      take_row (pages,
+          slice + s / per_plane * pages->width
               + (first + i) * page->width * stride,
-          stride, pages->strip + i * row, bytes, page->width);
+          stride, pages->strip + i * row, samples, page->width);
   }
   return TRUE;
 }
 
+/* Reads slice @z of the current page. */
 static gboolean
-read_tiles (NdTiffPages *pages, guint8 *slice, gsize stride)
+read_tiles (NdTiffPages *pages, guint8 *slice, gsize stride, guint32 z)
 {
   const NdTiffPage *page = &pages->page;
   const gboolean separate =
       page->planar == PLANARCONFIG_SEPARATE && page->samples > 1;
-  const gsize bytes = pages->width * (separate ? 1 : page->samples);
+  const gsize samples = separate ? 1 : page->samples;
   const tmsize_t size = TIFFTileSize (pages->library);
-  guint32 width = 0, height = 0, depth = 1;
+  guint32 width = 0, height = 0;
+  gsize row;
 
   TIFFGetField (pages->library, TIFFTAG_TILEWIDTH, &width);
   TIFFGetField (pages->library, TIFFTAG_TILELENGTH, &height);
-  TIFFGetField (pages->library, TIFFTAG_TILEDEPTH, &depth);
+  row = row_bytes (pages, samples, width);
   /* A hostile tile may be larger than the page that it belongs to. */
-  if (size <= 0 || depth > 1 || width > page->width + MAX_TILE
-      || height > page->height + MAX_TILE
-      || (gsize) width * height * bytes != (gsize) size
+  if (size <= 0 || width > page->width + MAX_TILE
+      || height > page->height + MAX_TILE || row * height != (gsize) size
       || !set_strip (pages, size))
     return FALSE;
   for (guint16 plane = 0; plane < (separate ? page->samples : 1); plane++) {
     for (gsize y = 0; y < page->height; y += height) {
       for (gsize x = 0; x < page->width; x += width) {
-        if (TIFFReadTile (pages->library, pages->strip, x, y, 0, plane) != size)
+        clear_strip (pages, size);
+        if (TIFFReadTile (pages->library, pages->strip, x, y, z, plane) != size)
           return FALSE;
         for (gsize i = 0; i < MIN (height, page->height - y); i++)
-          copy_row (slice + plane * pages->width
+          take_row (pages,
+              slice + plane * pages->width
                   + ((y + i) * page->width + x) * stride,
-              stride, pages->strip + i * width * bytes, bytes,
+              stride, pages->strip + i * row, samples,
               MIN (width, page->width - x));
       }
     }
   }
   return TRUE;
+}
+
+guint64
+nd_tiff_pages_count (const NdTiffPages *pages)
+{
+  return pages->contiguous ? pages->images
+                           : pages->offsets->len * (guint64) pages->page.depth;
 }
 
 gboolean
@@ -265,22 +369,49 @@ nd_tiff_pages_go_to (NdTiffPages *pages, guint64 page)
       != 0;
 }
 
+/* Reads a page that has no directory of its own. */
+static gboolean
+read_contiguous (NdTiffPages *pages, guint64 number, guint8 *slice,
+    gsize stride)
+{
+  const NdTiffPage *page = &pages->page;
+  const gsize bytes = pages->width * page->samples;
+  const gsize row = page->width * bytes;
+
+  if (!set_strip (pages, row))
+    return FALSE;
+  nd_input_begin (pages->input, pages->contiguous + number * page->height * row,
+      FALSE);
+  for (gsize y = 0; y < page->height; y++) {
+    if (nd_input_read (pages->input, pages->strip, row) != (gssize) row)
+      return FALSE;
+    copy_row (slice + y * page->width * stride, stride, pages->strip, bytes,
+        page->width);
+  }
+  return TRUE;
+}
+
 gboolean
 nd_tiff_pages_read (NdTiffPages *pages, guint64 page, guint8 *slice,
     gsize stride)
 {
+  const guint64 depth = pages->page.depth;
   NdTiffPage found;
 
   *pages->message = '\0';
-  if (page >= pages->offsets->len) {
+  if (page >= nd_tiff_pages_count (pages)) {
     g_strlcpy (pages->message, "the file has no page for it",
         sizeof (pages->message));
     return FALSE;
   }
-  if (nd_tiff_pages_go_to (pages, page) && read_page (pages->library, &found)
-      && is_equal (&found, &pages->page)
-      && (TIFFIsTiled (pages->library) ? read_tiles (pages, slice, stride)
-                                       : read_strips (pages, slice, stride)))
+  if (pages->contiguous) {
+    if (read_contiguous (pages, page, slice, stride))
+      return TRUE;
+  } else if (nd_tiff_pages_go_to (pages, page / depth)
+      && read_page (pages->library, &found) && is_equal (&found, &pages->page)
+      && (TIFFIsTiled (pages->library)
+              ? read_tiles (pages, slice, stride, page % depth)
+              : read_strips (pages, slice, stride)))
     return TRUE;
   if (!*pages->message)
     g_strlcpy (pages->message, "its page is truncated or damaged",
@@ -302,6 +433,6 @@ nd_tiff_pages_clear (NdTiffPages *pages)
 {
   if (pages->library)
     TIFFClose (pages->library);
-  g_clear_pointer (&pages->offsets, g_array_unref);
-  g_clear_pointer (&pages->strip, g_free);
+  g_clear_pointer (&pages->offsets, nd_list_free);
+  nd_budget_free (pages->budget, pages->strip, pages->strip_size);
 }

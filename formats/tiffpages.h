@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "core/list.h"
 #include "formats/input.h"
 #include <tiffio.h>
 
@@ -14,19 +15,25 @@ G_BEGIN_DECLS
 typedef struct
 {
   guint32 width, height;
+  guint32 depth; /* slices, of which each is one of the pages; usually 1 */
   guint16 bits, format, samples, planar, compression;
 } NdTiffPage;
 
 typedef struct
 {
-  NdInput *input; /* of the caller */
+  NdInput *input;   /* of the caller */
+  NdBudget *budget; /* set by the caller */
   TIFF *library;
   guint64 position;   /* of the library in the file */
   gchar message[256]; /* why the last call failed, or empty */
   NdTiffPage page;
-  GArray *offsets; /* guint64: of the directories of the pages */
-  gsize width;     /* bytes of a stored sample; set by the caller */
-  guint8 *strip;   /* or a tile, or NULL */
+  NdList *offsets;    /* guint64: of the directories of the pages */
+  gsize width;        /* bytes of a stored sample; set by the caller */
+  guint64 contiguous; /* set by the caller: the place of the samples of
+                         @images pages, one after the other, in the byte order
+                         of the file; 0: each page has a directory */
+  guint64 images;
+  guint8 *strip; /* or a tile, or NULL */
   gsize strip_size;
 } NdTiffPages;
 
@@ -37,7 +44,10 @@ gboolean nd_tiff_pages_open (NdTiffPages *pages, NdInput *input,
     const gchar *path, guint64 *others);
 void nd_tiff_pages_clear (NdTiffPages *pages);
 
-/* Makes @page the current one of the library. */
+/* The pages, of which a directory may have several. */
+guint64 nd_tiff_pages_count (const NdTiffPages *pages);
+
+/* Makes the directory @page the current one of the library. */
 gboolean nd_tiff_pages_go_to (NdTiffPages *pages, guint64 page);
 
 /* Reads the samples of @page into a slice with @stride bytes from pixel to

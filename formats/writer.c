@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "formats/headertext.h"
+#include "formats/holds.h"
 #include "formats/metaimage.h"
 #include "formats/nifti.h"
 #include "formats/npy.h"
@@ -30,6 +31,7 @@ struct _NdWriter
 {
   NdTarget target;
   NdOutput *output;   /* for the samples */
+  NdOutput *apart;    /* for a detached header, or NULL */
   NdZarrWriter *zarr; /* instead, for folders */
 
   NdRecording recording;
@@ -38,6 +40,7 @@ struct _NdWriter
   NdMetadata *source;   /* or NULL */
   guint64 source_next;  /* volume of the source after the last match */
   NdMetadata *metadata; /* of the volumes written */
+  gsize planes;         /* TIFF: pages of a slice */
   gboolean times_known;
   gint64 last_time;
   gchar *warning;
@@ -58,7 +61,7 @@ nd_writer_open (const gchar *path, gboolean compress, GError **error)
   if (writer->target.format == ND_TARGET_ZARR)
     writer->zarr = nd_target_open_folder (&writer->target, error);
   else
-    writer->output = nd_target_open (&writer->target, error);
+    nd_target_open (&writer->target, &writer->output, &writer->apart, error);
   return writer->zarr || writer->output ? g_steal_pointer (&writer) : NULL;
 }
 
@@ -158,7 +161,8 @@ build_header (NdWriter *writer, gsize room)
   } else if (writer->target.format == ND_TARGET_NPY) {
     nd_npy_build (bytes, &writer->recording, room);
   } else if (writer->target.format == ND_TARGET_TIFF) {
-    nd_tiff_build (bytes, &writer->recording, writer->metadata, writer->ended);
+    nd_tiff_build (bytes, &writer->recording, writer->metadata, writer->ended,
+        writer->target.ome);
   }
   return bytes;
 }
@@ -207,15 +211,11 @@ estimate_room (NdWriter *writer)
 static gint
 write_apart (NdWriter *writer, const GByteArray *header)
 {
-  NdOutput *output;
-  gint reason, closed;
+  const gint reason = nd_output_begin (writer->apart, 0);
 
-  reason = nd_output_open (&output, writer->target.partial, ND_PACKING_NONE);
-  if (reason)
-    return reason;
-  reason = nd_output_write_header (output, header->data, header->len);
-  closed = nd_output_close (output);
-  return reason ? reason : closed;
+  return reason
+      ? reason
+      : nd_output_write_header (writer->apart, header->data, header->len);
 }
 
 static gint
@@ -225,6 +225,9 @@ make_room (NdWriter *writer)
   gint reason;
 
   writer->roomed = TRUE;
+  writer->planes = writer->target.format == ND_TARGET_TIFF
+      ? nd_tiff_planes (&writer->recording, writer->metadata)
+      : 1;
   writer->times_known = wants_times (writer);
   /* A detached header is written now too, so that the partial recording can be
    * read. */
@@ -270,7 +273,7 @@ nd_writer_begin (NdWriter *writer, const NdRecording *recording, GError **error)
   writer->recording = *recording;
   writer->volume_size = nd_recording_volume_size (recording);
   g_clear_pointer (&writer->metadata, nd_metadata_unref);
-  writer->metadata = nd_metadata_new ();
+  writer->metadata = nd_metadata_new (NULL);
   nd_writer_set_source (writer, NULL, 0);
   reason = writer->zarr ? nd_zarr_writer_begin (writer->zarr, recording)
                         : nd_output_begin (writer->output, 0);
@@ -287,7 +290,7 @@ nd_writer_set_source (NdWriter *writer, NdMetadata *source, guint64 volumes)
   g_clear_pointer (&writer->source, nd_metadata_unref);
   writer->expected = volumes;
   writer->source_next = 0;
-  g_array_set_size (writer->metadata->fields, 0);
+  nd_list_set_size (writer->metadata->fields, 0);
   if (!source)
     return;
   writer->source = nd_metadata_ref (source);
@@ -298,13 +301,17 @@ nd_writer_set_source (NdWriter *writer, NdMetadata *source, guint64 volumes)
   }
 }
 
-/* Finds the volume of the source with this time; FALSE if there is none. */
+/* Finds the volume of the source with this time, or without times, with this
+ * number; FALSE if there is none. */
 static gboolean
 find_source (NdWriter *writer, gint64 time, guint64 *volume)
 {
-  const GArray *times = writer->source->times;
+  const NdList *times = writer->source->times;
   guint64 low = 0, high = times->len;
 
+  *volume = writer->volumes;
+  if (times->len == 0)
+    return TRUE;
   /* Usually it is the next one. Volumes with equal times match in order. */
   if (writer->source_next >= times->len
       || g_array_index (times, gint64, writer->source_next) != time) {
@@ -342,9 +349,9 @@ note_volume (NdWriter *writer, gint64 time)
     const gint64 relative = time
         - (metadata->origin - (writer->source ? writer->source->origin : 0));
 
-    g_array_append_val (metadata->times, relative);
+    nd_list_add (metadata->times, relative);
   } else {
-    g_array_set_size (metadata->times, 0);
+    nd_list_set_size (metadata->times, 0);
   }
   writer->last_time = time;
   if (!writer->source || writer->source->volume_fields->len == 0
@@ -354,6 +361,37 @@ note_volume (NdWriter *writer, gint64 time)
   for (guint i = 0; i < n; i++)
     nd_metadata_add_to_volume (metadata, writer->volumes, fields[i].key,
         fields[i].value);
+}
+
+/* Writes the components of each slice as pages of their own. Returns 0 or an
+ * errno. */
+static gint
+write_planes (NdWriter *writer, const guint8 *data)
+{
+  const NdRecording *recording = &writer->recording;
+  const gsize slices = recording->shape.size[2];
+  const gsize slice = writer->volume_size / slices;
+  const gsize planes = writer->planes;
+  g_autofree guint8 *plane = g_try_malloc (slice / planes);
+  gint reason = plane ? 0 : ENOMEM;
+
+  for (gsize z = 0; z < slices; z++) {
+    for (gsize c = 0; c < planes && !reason; c++) {
+      nd_tiff_get_plane (recording, plane, data + z * slice, c);
+      reason = nd_output_write (writer->output, plane, slice / planes);
+    }
+  }
+  return reason;
+}
+
+static gint
+write_samples (NdWriter *writer, gconstpointer data)
+{
+  if (writer->zarr)
+    return nd_zarr_writer_write (writer->zarr, writer->volumes, data);
+  if (writer->planes > 1)
+    return write_planes (writer, data);
+  return nd_output_write (writer->output, data, writer->volume_size);
 }
 
 gboolean
@@ -368,9 +406,7 @@ nd_writer_write (NdWriter *writer, gconstpointer data, gint64 time,
   if (!writer->roomed && !writer->zarr)
     reason = make_room (writer);
   if (!reason)
-    reason = writer->zarr
-        ? nd_zarr_writer_write (writer->zarr, writer->volumes, data)
-        : nd_output_write (writer->output, data, size);
+    reason = write_samples (writer, data);
   if (reason)
     return set_write_error (writer, reason, size, error);
   note_volume (writer, time);
@@ -438,7 +474,8 @@ write_end (NdWriter *writer)
   writer->recording.volumes = writer->volumes;
   while (writer->target.format == ND_TARGET_TIFF && !reason) {
     g_byte_array_set_size (bytes, 0);
-    n = nd_tiff_build_pages (bytes, &writer->recording, page, PAGES_AT_ONCE);
+    n = nd_tiff_build_pages (bytes, &writer->recording, writer->metadata,
+        writer->target.ome, page, PAGES_AT_ONCE);
     if (n == 0)
       break;
     reason = nd_output_write (writer->output, bytes->data, bytes->len);
@@ -453,17 +490,39 @@ static gint
 describe_folder (NdWriter *writer)
 {
   return nd_zarr_writer_describe (writer->zarr, writer->volumes,
+      writer->metadata->origin / 1e9,
       nd_rate_interval (writer->recording.rate_n, writer->recording.rate_d,
           writer->metadata->times));
 }
 
-/* Returns 0 or an errno. */
-static gint
-finish_file (NdWriter *writer)
+static const NdPart *
+samples_part (NdWriter *writer)
 {
-  gint reason = write_end (writer);
+  return writer->zarr ? nd_zarr_writer_part (writer->zarr)
+                      : nd_output_part (writer->output);
+}
 
-  return reason ? reason : write_header (writer);
+/* Writes the number of volumes, and waits for the disk. Returns 0 or an
+ * errno. */
+static gint
+complete (NdWriter *writer)
+{
+  gint reason = writer->zarr ? describe_folder (writer) : write_end (writer);
+
+  if (!reason && !writer->zarr)
+    reason = write_header (writer);
+  if (!reason)
+    reason = nd_part_sync (samples_part (writer));
+  if (!reason && writer->apart)
+    reason = nd_part_sync (nd_output_part (writer->apart));
+  return reason;
+}
+
+static void
+close_outputs (NdWriter *writer)
+{
+  g_clear_pointer (&writer->output, nd_output_close);
+  g_clear_pointer (&writer->apart, nd_output_close);
 }
 
 gboolean
@@ -488,21 +547,19 @@ nd_writer_finish (NdWriter *writer, GError **error)
     return FALSE;
   }
   writer->finishing = TRUE;
-  reason = writer->zarr ? describe_folder (writer) : finish_file (writer);
+  reason = complete (writer);
   if (reason) {
     /* nd_writer_close() makes the partial file readable. */
     writer->finishing = FALSE;
     return set_write_error (writer, reason, writer->volume_size, error);
   }
-  if (writer->output)
-    reason = nd_output_close (writer->output);
-  writer->output = NULL;
-  if (reason)
-    return set_write_error (writer, reason, writer->volume_size, error);
-  if (!nd_target_rename (&writer->target, error))
-    return FALSE;
-  writer->finished = TRUE;
-  return TRUE;
+  writer->finished = nd_target_rename (&writer->target, samples_part (writer),
+      writer->apart ? nd_output_part (writer->apart) : NULL, error);
+  close_outputs (writer);
+  if (writer->finished && !writer->warning)
+    writer->warning = nd_holds_lost (&writer->target, &writer->recording,
+        writer->source, writer->metadata->origin);
+  return writer->finished;
 }
 
 void
@@ -516,7 +573,9 @@ nd_writer_close (NdWriter *writer)
   }
   if (writer->output) {
     if (writer->volumes == 0) {
-      nd_target_remove (&writer->target);
+      nd_part_remove (nd_output_part (writer->output));
+      if (writer->apart)
+        nd_part_remove (nd_output_part (writer->apart));
     } else {
       /* Makes the partial file readable up to the last volume. */
       if (!writer->failed)
@@ -524,13 +583,13 @@ nd_writer_close (NdWriter *writer)
       /* A full disk may have no room for times and fields, but for the number
        * of volumes. */
       if (write_header (writer) != 0) {
-        g_array_set_size (writer->metadata->times, 0);
-        g_array_set_size (writer->metadata->volume_fields, 0);
+        nd_list_set_size (writer->metadata->times, 0);
+        nd_list_set_size (writer->metadata->volume_fields, 0);
         write_header (writer);
       }
     }
-    nd_output_close (writer->output);
   }
+  close_outputs (writer);
   g_clear_pointer (&writer->source, nd_metadata_unref);
   g_clear_pointer (&writer->metadata, nd_metadata_unref);
   g_free (writer->warning);

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/threads.h"
+#include "formats/headertext.h"
 #include "formats/rate.h"
 #include "formats/zarrchunks.h"
 
@@ -18,8 +19,14 @@
 /* Decoded volumes that share chunks are kept, if they have no more bytes. */
 #define GROUP_BYTES ((gsize) 256 << 20)
 
-/* Chunks of a volume, and in a shard. */
+/* Chunks of a volume, in a shard, and in all shards of a volume. */
 #define CHUNKS_MAX (1 << 20)
+#define INDEX_MAX (4 * CHUNKS_MAX)
+
+/* Chunks that have no more bytes may be larger than the volumes that they are
+ * for; others, up to this many times. */
+#define SMALL_CHUNKS (16 << 20)
+#define OVERHANG_MAX 8
 
 /* Shards of a volume that stay open. */
 #define OPEN_MAX 64
@@ -32,15 +39,15 @@
 /* A shard, or the file of a chunk. */
 typedef struct
 {
-  gint file;     /* -1: absent, or it has an index and was closed */
-  guint64 size;  /* of the file */
-  guint8 *index; /* pairs of offset and size; NULL without shards */
-  gboolean wanted;
+  gint file;       /* -1: absent or closed */
+  gboolean exists; /* its index is sound */
+  guint64 size;    /* of the file */
 } Shard;
 
 typedef struct
 {
   NdSlices base;
+  NdBudget *budget; /* of the header */
   NdZarrArray array;
   gint folder; /* of the array */
   gsize width; /* bytes of a sample */
@@ -49,28 +56,33 @@ typedef struct
   gsize strides[ND_ZARR_AXES];  /* bytes in a volume */
   guint64 counts[ND_ZARR_AXES]; /* chunks along each axis; of time: 1 */
   guint64 chunks;               /* of a volume */
-  GHashTable *shards; /* gchar *name: Shard; files of chunks are not kept */
+
+  guint64 shard_counts[ND_ZARR_AXES]; /* shards along each axis; of time: 1 */
+  guint64 n_shards;                   /* of a volume; 0: no shards */
+  Shard *shards;       /* of the volumes with the number below along time */
+  guint64 shards_time; /* NOWHERE: none */
 
   guint64 group_size, group_first; /* volumes */
   guint8 *group;                   /* NULL: volumes are decoded in place */
+  gsize group_bytes;
 
   /* Of the volumes that are being decoded. */
   guint64 first, count;
   guint8 *to;
   guint8 *packed[ND_MAX_THREADS], *chunk[ND_MAX_THREADS];
-  gsize packed_size[ND_MAX_THREADS];
+  gsize packed_size[ND_MAX_THREADS], chunk_size[ND_MAX_THREADS];
   const gchar *reason; /* atomic */
 } Zarr;
 
 static void
-free_shard (gpointer data)
+close_shards (Zarr *zarr)
 {
-  Shard *shard = data;
-
-  if (shard->file >= 0)
-    close (shard->file);
-  g_free (shard->index);
-  g_free (shard);
+  for (guint64 i = 0; zarr->shards && i < zarr->n_shards; i++) {
+    if (zarr->shards[i].file >= 0)
+      close (zarr->shards[i].file);
+    zarr->shards[i] = (Shard){ -1 };
+  }
+  zarr->shards_time = NOWHERE;
 }
 
 static void
@@ -79,49 +91,51 @@ free_zarr (NdSlices *slices)
   Zarr *zarr = (Zarr *) slices;
 
   for (guint i = 0; i < ND_MAX_THREADS; i++) {
-    g_free (zarr->packed[i]);
-    g_free (zarr->chunk[i]);
+    nd_budget_free (zarr->budget, zarr->packed[i], zarr->packed_size[i]);
+    nd_budget_free (zarr->budget, zarr->chunk[i], zarr->chunk_size[i]);
   }
-  g_hash_table_unref (zarr->shards);
+  close_shards (zarr);
+  nd_budget_free (zarr->budget, zarr->shards, zarr->n_shards * sizeof (Shard));
   if (zarr->folder >= 0)
     close (zarr->folder);
-  g_free (zarr->group);
+  nd_budget_free (zarr->budget, zarr->group, zarr->group_bytes);
   g_free (zarr);
 }
 
-/* Checks the sum of the index and converts it to the machine's byte order. */
-static gboolean
-check_index (const NdZarrArray *array, Shard *shard, gsize n)
+/* The offset of the index in the file of a shard. */
+static guint64
+index_offset (const NdZarrArray *array, const Shard *shard)
 {
-  guint64 *numbers = (guint64 *) shard->index;
-  guint32 sum;
+  const gsize all =
+      nd_zarr_shard_chunks (array) * 16 + (array->index_checked ? 4 : 0);
 
-  if (array->index_checked) {
-    memcpy (&sum, shard->index + n, sizeof (sum));
-    if (GUINT32_FROM_LE (sum) != nd_zarr_sum (shard->index, n))
-      return FALSE;
-  }
-  for (gsize i = 0; array->index_swapped && i < n / 8; i++)
-    numbers[i] = GUINT64_SWAP_LE_BE (numbers[i]);
-  return TRUE;
+  return array->index_first ? 0 : shard->size - all;
 }
 
+/* The index is not kept: each chunk reads its entry. */
 static const gchar *
-read_index (const NdZarrArray *array, Shard *shard)
+check_index (const NdZarrArray *array, const Shard *shard)
 {
   const gsize n = nd_zarr_shard_chunks (array) * 16;
-  const gsize all = n + (array->index_checked ? 4 : 0);
+  const guint64 offset = index_offset (array, shard);
+  guint8 bytes[4096];
+  guint32 sum = 0, wanted;
 
-  if (shard->size < all)
+  if (shard->size < n + (array->index_checked ? 4 : 0))
     return "a shard is truncated: it has no index";
-  shard->index = g_try_malloc (all);
-  if (!shard->index)
-    return "there is no memory for the index of a shard";
-  if (!nd_zarr_read_at (shard->file, shard->index, all,
-          array->index_first ? 0 : shard->size - all))
+  if (!array->index_checked)
+    return NULL;
+  for (gsize done = 0; done < n; done += sizeof (bytes)) {
+    const gsize length = MIN (n - done, sizeof (bytes));
+
+    if (!nd_zarr_read_at (shard->file, bytes, length, offset + done))
+      return "the index of a shard cannot be read";
+    sum = nd_zarr_add_to_sum (sum, bytes, length);
+  }
+  if (!nd_zarr_read_at (shard->file, (guint8 *) &wanted, 4, offset + n))
     return "the index of a shard cannot be read";
-  return check_index (array, shard, n) ? NULL
-                                       : "the index of a shard is damaged";
+  return GUINT32_FROM_LE (wanted) == sum ? NULL
+                                         : "the index of a shard is damaged";
 }
 
 static const gchar *
@@ -136,37 +150,6 @@ open_file (Zarr *zarr, Shard *shard, const gchar *name)
     return "a file of chunks cannot be read";
   shard->size = info.st_size;
   return NULL;
-}
-
-/* Reads the index of a shard. Its file stays open, if not too many are. */
-static const gchar *
-open_shard (Zarr *zarr, gchar *name)
-{
-  Shard *shard = g_new0 (Shard, 1);
-  const gchar *reason = open_file (zarr, shard, name);
-
-  if (!reason && shard->file >= 0)
-    reason = read_index (&zarr->array, shard);
-  if (reason) {
-    g_free (name);
-    free_shard (shard);
-    return reason;
-  }
-  if (shard->file >= 0 && g_hash_table_size (zarr->shards) >= OPEN_MAX) {
-    close (shard->file);
-    shard->file = -1;
-  }
-  shard->wanted = TRUE;
-  g_hash_table_insert (zarr->shards, name, shard);
-  return NULL;
-}
-
-static gboolean
-is_unwanted (gpointer name, gpointer data, gpointer unused)
-{
-  Shard *shard = data;
-
-  return !shard->wanted;
 }
 
 /* Numbers of the chunk @i of the volumes that are being decoded. */
@@ -200,87 +183,106 @@ name_file (const Zarr *zarr, const guint64 *chunk)
   return nd_zarr_file_name (&zarr->array, numbers);
 }
 
-/* Closes the shards of other volumes. */
-static void
-close_shards (Zarr *zarr)
+/* The shard of a chunk; NULL without shards. */
+static const Shard *
+get_shard (const Zarr *zarr, const guint64 *chunk)
 {
-  guint64 chunk[ND_ZARR_AXES];
-  GHashTableIter iter;
-  gpointer shard;
+  guint64 numbers[ND_ZARR_AXES], at = 0;
 
-  g_hash_table_iter_init (&iter, zarr->shards);
-  while (g_hash_table_iter_next (&iter, NULL, &shard))
-    ((Shard *) shard)->wanted = FALSE;
-  for (guint64 i = 0; i < zarr->chunks; i++) {
-    g_autofree gchar *name = NULL;
+  if (zarr->n_shards == 0)
+    return NULL;
+  find_shard (zarr, chunk, numbers);
+  for (guint a = 0; a < zarr->array.rank; a++)
+    at = at * zarr->shard_counts[a] + ((gint) a == zarr->time ? 0 : numbers[a]);
+  return &zarr->shards[at];
+}
 
-    find_chunk (zarr, i, chunk);
-    name = name_file (zarr, chunk);
-    shard = g_hash_table_lookup (zarr->shards, name);
-    if (shard)
-      ((Shard *) shard)->wanted = TRUE;
+/* Opens shard @i of the volumes. Its file stays open, if not too many are. */
+static const gchar *
+open_shard (Zarr *zarr, guint64 i, guint *n_open)
+{
+  const NdZarrArray *array = &zarr->array;
+  Shard *shard = &zarr->shards[i];
+  guint64 numbers[ND_ZARR_AXES];
+  g_autofree gchar *name = NULL;
+  const gchar *reason;
+
+  for (guint a = array->rank; a-- > 0;) {
+    numbers[a] = i % zarr->shard_counts[a];
+    i /= zarr->shard_counts[a];
   }
-  g_hash_table_foreach_remove (zarr->shards, is_unwanted, NULL);
+  if (zarr->time >= 0)
+    numbers[zarr->time] = zarr->shards_time;
+  name = nd_zarr_file_name (array, numbers);
+  reason = open_file (zarr, shard, name);
+  if (reason || shard->file < 0)
+    return reason;
+  reason = check_index (array, shard);
+  shard->exists = TRUE;
+  if (reason || (*n_open)++ >= OPEN_MAX) {
+    close (shard->file);
+    shard->file = -1;
+  }
+  return reason;
 }
 
 /* Opens the shards of the volumes and closes those of others. */
 static const gchar *
 open_shards (Zarr *zarr)
 {
-  guint64 chunk[ND_ZARR_AXES];
+  const guint64 time =
+      zarr->time < 0 ? 0 : zarr->first / zarr->array.shard[zarr->time];
+  guint n_open = 0;
 
-  if (!zarr->array.sharded)
+  if (zarr->n_shards == 0 || time == zarr->shards_time)
     return NULL;
+  if (!zarr->shards) {
+    zarr->shards =
+        nd_budget_alloc (zarr->budget, zarr->n_shards * sizeof (Shard));
+    if (!zarr->shards)
+      return "there is no memory for its shards";
+    for (guint64 i = 0; i < zarr->n_shards; i++)
+      zarr->shards[i].file = -1;
+  }
   close_shards (zarr);
-  for (guint64 i = 0; i < zarr->chunks; i++) {
-    g_autofree gchar *name = NULL;
-    const gchar *reason;
+  zarr->shards_time = time;
+  for (guint64 i = 0; i < zarr->n_shards; i++) {
+    const gchar *reason = open_shard (zarr, i, &n_open);
 
-    find_chunk (zarr, i, chunk);
-    name = name_file (zarr, chunk);
-    if (g_hash_table_contains (zarr->shards, name))
-      continue;
-    reason = open_shard (zarr, g_steal_pointer (&name));
-    if (reason)
+    if (reason) {
+      zarr->shards_time = NOWHERE;
       return reason;
+    }
   }
   return NULL;
 }
 
-/* The place of a chunk in its file; FALSE if it is absent. */
+/* The place of a chunk in its file, which is open; FALSE if it is absent. */
 static gboolean
 locate (const Zarr *zarr, const Shard *shard, const guint64 *chunk,
-    guint64 *offset, guint64 *n)
+    guint64 *offset, guint64 *n, const gchar **reason)
 {
   const NdZarrArray *array = &zarr->array;
-  guint64 at = 0;
+  guint64 at = 0, entry[2];
 
+  *reason = NULL;
   *offset = 0;
   *n = shard->size;
-  if (shard->file < 0 || !array->sharded)
-    return shard->file >= 0;
+  if (!array->sharded)
+    return TRUE;
   for (guint a = 0; a < array->rank; a++) {
     const guint64 count = array->shard[a] / array->chunk[a];
 
     at = at * count + chunk[a] % count;
   }
-  memcpy (offset, shard->index + 16 * at, 8);
-  memcpy (n, shard->index + 16 * at + 8, 8);
-  *offset = GUINT64_FROM_LE (*offset);
-  *n = GUINT64_FROM_LE (*n);
+  if (!nd_zarr_read_at (shard->file, (guint8 *) entry, sizeof (entry),
+          index_offset (array, shard) + sizeof (entry) * at)) {
+    *reason = "the index of a shard cannot be read";
+    return FALSE;
+  }
+  *offset = array->index_swapped ? GUINT64_SWAP_LE_BE (entry[0]) : entry[0];
+  *n = array->index_swapped ? GUINT64_SWAP_LE_BE (entry[1]) : entry[1];
   return *offset != G_MAXUINT64 || *n != G_MAXUINT64;
-}
-
-/* Grows a buffer of a thread. */
-static gboolean
-grow (guint8 **buffer, gsize *have, gsize n)
-{
-  if (*buffer && *have >= n)
-    return TRUE;
-  g_free (*buffer);
-  *buffer = g_try_malloc (MAX (n, 1));
-  *have = n;
-  return *buffer != NULL;
 }
 
 /* Decodes a chunk into the buffer of the thread; *@samples is NULL if it is
@@ -292,17 +294,21 @@ read_chunk (Zarr *zarr, const Shard *shard, const guint64 *chunk, guint worker,
   const NdZarrArray *array = &zarr->array;
   const gsize size = nd_zarr_chunk_size (array);
   const gsize sum_size = array->checked ? 4 : 0;
+  const gchar *reason;
   guint64 offset, n;
+  gpointer probe;
   guint8 *packed;
+  gsize work;
   guint32 sum;
 
   *samples = NULL;
-  if (!locate (zarr, shard, chunk, &offset, &n))
-    return NULL;
+  if (!locate (zarr, shard, chunk, &offset, &n, &reason))
+    return reason;
   if (n < sum_size || n > shard->size || offset > shard->size - n
-      || n > size + size / 8 + PACKED_SLACK)
+      || n > size + size / 128 + PACKED_SLACK)
     return "a chunk lies outside of its file";
-  if (!grow (&zarr->packed[worker], &zarr->packed_size[worker], n))
+  if (!nd_budget_reuse (zarr->budget, &zarr->packed[worker],
+          &zarr->packed_size[worker], n))
     return "there is no memory for a chunk";
   packed = zarr->packed[worker];
   if (!nd_zarr_read_at (shard->file, packed, n, offset))
@@ -319,10 +325,15 @@ read_chunk (Zarr *zarr, const Shard *shard, const guint64 *chunk, guint worker,
     *samples = packed;
     return NULL;
   }
-  if (!zarr->chunk[worker])
-    zarr->chunk[worker] = g_try_malloc (size);
-  if (!zarr->chunk[worker])
+  if (!nd_budget_reuse (zarr->budget, &zarr->chunk[worker],
+          &zarr->chunk_size[worker], size))
     return "there is no memory for a chunk";
+  /* blosc does not notice that it has no memory. */
+  work = nd_zarr_work_bytes (array->packing, packed);
+  probe = nd_budget_alloc (zarr->budget, work);
+  if (!probe)
+    return "there is no memory for a chunk";
+  nd_budget_free (zarr->budget, probe, work);
   *samples = zarr->chunk[worker];
   return nd_zarr_unpack (array->packing, packed, n, zarr->chunk[worker], size);
 }
@@ -387,24 +398,26 @@ place_chunk (const Zarr *zarr, const guint64 *chunk, const guint8 *samples)
   } while (a < last);
 }
 
-/* Reads a chunk of a file that is open, or that is opened for it. */
+/* Reads a chunk of a shard that is open, or of a file that is opened for it. */
 static const gchar *
 find_and_read_chunk (Zarr *zarr, const guint64 *chunk, guint worker,
     const guint8 **samples)
 {
-  g_autofree gchar *name = name_file (zarr, chunk);
-  const Shard *shard = g_hash_table_lookup (zarr->shards, name);
+  const Shard *shard = get_shard (zarr, chunk);
+  g_autofree gchar *name = NULL;
   Shard file = { -1 };
   const gchar *reason;
 
-  if (shard && (shard->file >= 0 || !shard->index))
+  *samples = NULL;
+  if (shard && shard->file >= 0)
     return read_chunk (zarr, shard, chunk, worker, samples);
-  if (shard)
-    file = *shard;
+  if (shard && !shard->exists)
+    return NULL;
+  name = name_file (zarr, chunk);
   reason = open_file (zarr, &file, name);
-  if (!reason && shard && file.file < 0)
-    reason = "a file of chunks has vanished";
-  if (!reason)
+  if (!reason && shard && (file.file < 0 || file.size != shard->size))
+    reason = "a file of chunks has changed";
+  if (!reason && file.file >= 0)
     reason = read_chunk (zarr, &file, chunk, worker, samples);
   if (file.file >= 0)
     close (file.file);
@@ -457,9 +470,8 @@ read_volume (NdSlices *slices, guint64 volume, guint8 *samples,
     const guint64 all = zarr->array.shape[zarr->time];
 
     zarr->group_first = NOWHERE;
-    if (!zarr->group)
-      zarr->group = g_try_malloc (zarr->group_size * zarr->volume_size);
-    if (!zarr->group) {
+    if (!nd_budget_reuse (zarr->budget, &zarr->group, &zarr->group_bytes,
+            zarr->group_size * zarr->volume_size)) {
       *reason = "there is no memory for the volumes of its chunks";
       return FALSE;
     }
@@ -473,51 +485,55 @@ read_volume (NdSlices *slices, guint64 volume, guint8 *samples,
   return TRUE;
 }
 
-/* The text of a file of metadata; NULL without an error if it is absent. */
-static gchar *
-load (gint folder, const gchar *name, gsize *n, GError **error)
+/* The text of a file of metadata, with a byte 0 after it; NULL without an error
+ * if it is absent. */
+static NdList *
+load (const Zarr *zarr, const gchar *name, GError **error)
 {
-  const gint file = nd_zarr_open_file (folder, name);
-  g_autofree gchar *text = NULL;
+  g_autoptr (NdList) text = nd_list_new (zarr->budget, 1);
+  const gint file = nd_zarr_open_file (zarr->folder, name);
   struct stat info = { 0 };
   gboolean ok;
 
   if (file < 0 && errno == ENOENT)
     return NULL;
   ok = file >= 0 && fstat (file, &info) == 0
-      && (gsize) info.st_size <= ND_ZARR_TEXT_MAX;
-  if (ok) {
-    *n = info.st_size;
-    text = g_malloc (*n + 1);
-    ok = nd_zarr_read_at (file, (guint8 *) text, *n, 0);
-    text[*n] = '\0';
-  }
+      && (gsize) info.st_size <= ND_ZARR_TEXT_MAX
+      && nd_list_set_size (text, info.st_size + 1)
+      && nd_zarr_read_at (file, text->data, info.st_size, 0);
   if (file >= 0)
     close (file);
-  if (ok)
+  if (ok) {
+    nd_list_set_size (text, info.st_size);
     return g_steal_pointer (&text);
-  g_set_error (error, ND_ERROR, ND_ERROR_READ,
-      "Its file %s cannot be read: it must be a regular file of at most "
-      "%" G_GSIZE_FORMAT " MiB",
-      name, ND_ZARR_TEXT_MAX >> 20);
+  }
+  if (text->failed)
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
+        "There is no memory for its file %s", name);
+  else
+    g_set_error (error, ND_ERROR, ND_ERROR_READ,
+        "Its file %s cannot be read: it must be a regular file of at most "
+        "%" G_GSIZE_FORMAT " MiB",
+        name, ND_ZARR_TEXT_MAX >> 20);
   return NULL;
 }
 
 static gboolean
 load_array (Zarr *zarr, GError **error)
 {
-  gsize n;
-  g_autofree gchar *text = load (zarr->folder, "zarr.json", &n, error);
+  g_autoptr (NdList) text = load (zarr, "zarr.json", error);
   guint version = 3;
 
   if (!text && !*error) {
-    text = load (zarr->folder, ".zarray", &n, error);
+    text = load (zarr, ".zarray", error);
     version = 2;
   }
   if (!text && !*error)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "It has no array of Zarr 2 or 3 where its metadata say so");
-  return text && nd_zarr_array_parse (&zarr->array, text, n, version, error);
+  return text
+      && nd_zarr_array_parse (&zarr->array, (const gchar *) text->data,
+          text->len, version, error);
 }
 
 /* Goes to a folder in the folder, without links. */
@@ -542,27 +558,28 @@ enter (Zarr *zarr, const gchar *path, GError **error)
   return TRUE;
 }
 
-/* Loads the image of a group, and its array, or the array that the folder is.
- * image->rank is 0 without an image. */
+/* Loads the image of a group, and its array, or the array that the folder is,
+ * without an image. */
 static gboolean
 load_image (Zarr *zarr, NdZarrImage *image, GError **error)
 {
-  gsize n;
-  g_autofree gchar *text = load (zarr->folder, "zarr.json", &n, error);
+  g_autoptr (NdList) text = load (zarr, "zarr.json", error);
   guint version = 3;
 
   if (!text && !*error) {
-    text = load (zarr->folder, ".zattrs", &n, error);
+    text = load (zarr, ".zattrs", error);
     version = 2;
     /* An array may have attributes too. */
     if (text && faccessat (zarr->folder, ".zarray", F_OK, 0) == 0)
-      g_clear_pointer (&text, g_free);
+      g_clear_pointer (&text, nd_list_free);
   }
   if (*error
-      || (text && !nd_zarr_image_parse (image, text, n, version, error)
+      || (text
+          && !nd_zarr_image_parse (image, (const gchar *) text->data, text->len,
+              version, error)
           && *error))
     return FALSE;
-  return (image->rank == 0 || enter (zarr, image->path, error))
+  return (!image->path || enter (zarr, image->path, error))
       && load_array (zarr, error);
 }
 
@@ -667,7 +684,7 @@ set_layout (Zarr *zarr, const NdZarrImage *image, const NdRecording *recording,
   const gsize *size = recording->shape.size;
   const gsize pixel = zarr->width * recording->shape.components;
 
-  zarr->chunks = 1;
+  zarr->chunks = zarr->n_shards = 1;
   for (guint i = 0; i < array->rank; i++) {
     const gsize strides[] = { ['x' - 'x'] = pixel,
       ['y' - 'x'] = pixel * size[0],
@@ -679,6 +696,10 @@ set_layout (Zarr *zarr, const NdZarrImage *image, const NdRecording *recording,
     zarr->strides[i] = image->axes[i] == 't' ? zarr->volume_size
         : image->axes[i] == 'c'              ? zarr->width
                                              : strides[image->axes[i] - 'x'];
+    zarr->shard_counts[i] = (gint) i == zarr->time
+        ? 1
+        : (array->shape[i] - 1) / array->shard[i] + 1;
+    zarr->n_shards *= zarr->shard_counts[i];
     if (!g_uint64_checked_mul (&zarr->chunks, zarr->chunks, zarr->counts[i])
         || zarr->chunks > CHUNKS_MAX) {
       g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
@@ -687,25 +708,32 @@ set_layout (Zarr *zarr, const NdZarrImage *image, const NdRecording *recording,
       return FALSE;
     }
   }
-  if (array->sharded && nd_zarr_shard_chunks (array) > CHUNKS_MAX) {
+  if (!array->sharded)
+    zarr->n_shards = 0;
+  if (array->sharded
+      && (nd_zarr_shard_chunks (array) > CHUNKS_MAX
+          || nd_zarr_shard_chunks (array) * zarr->n_shards > INDEX_MAX)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "Its shards have more than %d chunks", CHUNKS_MAX);
-    return FALSE;
-  }
-  /* Chunks that are absent claim samples without bytes. */
-  if (zarr->volume_size / sysconf (_SC_PAGESIZE)
-      > (gsize) sysconf (_SC_PHYS_PAGES)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "A volume has %" G_GSIZE_FORMAT
-        " bytes, more than the memory of this machine",
-        zarr->volume_size);
+        "A shard has more than %d chunks, or those of a volume more than %d: "
+        "store it with larger chunks",
+        CHUNKS_MAX, INDEX_MAX);
     return FALSE;
   }
   zarr->group_first = NOWHERE;
   zarr->group_size = zarr->time >= 0
       ? MIN (array->chunk[zarr->time], array->shape[zarr->time])
       : 1;
-  if (zarr->group_size > GROUP_BYTES / MAX (zarr->volume_size, 1))
+  if (nd_zarr_chunk_size (array) > SMALL_CHUNKS
+      && nd_zarr_chunk_size (array) / OVERHANG_MAX / zarr->volume_size
+          > zarr->group_size) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "Its chunks have %" G_GSIZE_FORMAT
+        " bytes, far more than its volumes: store it with smaller ones",
+        nd_zarr_chunk_size (array));
+    return FALSE;
+  }
+  if (zarr->group_size > MIN (GROUP_BYTES, nd_budget_left (zarr->budget) / 2)
+          / zarr->volume_size)
     zarr->group_size = 1;
   return TRUE;
 }
@@ -730,6 +758,8 @@ open_zarr (Zarr *zarr, NdHeader *header, const gchar *path, GError **error)
     set_shape (zarr, &image, recording);
     set_geometry (&image, recording);
     set_rate (&image, zarr->time, recording);
+    if (zarr->time >= 0 && fabs (image.translation[zarr->time]) < 1e9)
+      header->metadata->origin = llrint (image.translation[zarr->time] * 1e9);
     if (!nd_header_settle (header, path, error))
       return FALSE;
     zarr->volume_size = nd_header_volume_bytes (header);
@@ -738,6 +768,20 @@ open_zarr (Zarr *zarr, NdHeader *header, const gchar *path, GError **error)
           "\"%s\" has several images: the first one is read", path);
     if (set_layout (zarr, &image, recording, &reason))
       return TRUE;
+  }
+  if (zarr->budget->refused > 0)
+    return nd_budget_refuse (zarr->budget, path, error);
+  if (zarr->array.encoded) {
+    g_autofree gchar *array =
+        nd_text_quote (image.path && *image.path ? image.path : ".");
+    g_autofree gchar *text = g_strdup (reason->message);
+
+    g_free (reason->message);
+    reason->message = g_strdup_printf (
+        "%s; python3 -c \"import sys, zarr; zarr.save ('new.zarr', zarr.open "
+        "(sys.argv[1], mode='r')[:])\" FOLDER stores the array in FOLDER in "
+        "one of these ways: it is %s of the recording",
+        text, array);
   }
   g_propagate_prefixed_error (error, g_steal_pointer (&reason),
       "\"%s\" cannot be read. ", path);
@@ -753,8 +797,8 @@ nd_zarr_open (NdHeader *header, const gchar *path, GError **error)
   zarr->base.read_volume = read_volume;
   zarr->base.free = free_zarr;
   zarr->folder = -1;
-  zarr->shards =
-      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_shard);
+  zarr->budget = &header->budget;
+  zarr->shards_time = NOWHERE;
   header->slices = &zarr->base;
   return open_zarr (zarr, header, path, error);
 }

@@ -1,6 +1,6 @@
-/* OME-Zarr 0.4 and 0.5 in local folders, over Zarr 2 and Zarr 3 with and
- * without shards; chunks are plain or compressed by blosc, gzip, zlib or
- * Zstandard.
+/* OME-Zarr 0.1 to 0.5 in local folders (0.4 and 0.5 are written), over Zarr 2
+ * and Zarr 3 with and without shards; chunks are plain or compressed by blosc,
+ * gzip, zlib or Zstandard.
  * https://ngff.openmicroscopy.org and https://zarr-specs.readthedocs.io
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "core/part.h"
 #include "formats/header.h"
 
 G_BEGIN_DECLS
@@ -22,9 +23,9 @@ gboolean nd_zarr_open (NdHeader *header, const gchar *path, GError **error);
 
 typedef struct _NdZarrWriter NdZarrWriter;
 
-/* Makes the folder @path, which an earlier writer may have left, for version
- * 0.4, or else 0.5. NULL and an errno in @reason if that fails; ENOSYS in a
- * build without the libraries. */
+/* Makes the unfinished folder of @path, for version 0.4, or else 0.5: see
+ * nd_part_create_folder(). NULL and an errno in @reason if that fails; ENOSYS
+ * in a build without the libraries. */
 NdZarrWriter *nd_zarr_writer_new (const gchar *path, gboolean old,
     gboolean compress, gint *reason);
 
@@ -37,10 +38,13 @@ gint nd_zarr_writer_begin (NdZarrWriter *writer, const NdRecording *recording);
 gint nd_zarr_writer_write (NdZarrWriter *writer, guint64 volume,
     gconstpointer data);
 
-/* Writes the metadata of @volumes volumes that are @seconds apart; 0:
- * unknown. */
+/* Writes the metadata of @volumes volumes, the first at @begin, that are
+ * @seconds apart; 0: unknown. */
 gint nd_zarr_writer_describe (NdZarrWriter *writer, guint64 volumes,
-    gdouble seconds);
+    gdouble begin, gdouble seconds);
+
+/* That folder, which @writer owns. */
+const NdPart *nd_zarr_writer_part (NdZarrWriter *writer);
 
 /* Removes the folder if @remove. */
 void nd_zarr_writer_free (NdZarrWriter *writer, gboolean remove);

@@ -23,17 +23,26 @@
 
 #define ANY_WINDOW (15 + 32)
 
-guint32
-nd_zarr_sum (const guint8 *bytes, gsize n)
-{
-  guint32 sum = ~0u;
+/* Blocks of blosc, of which it keeps three. Its own choice is below 8 MiB, and
+ * not above the size of the chunk. */
+#define BLOCK_MAX (8 << 20)
 
+guint32
+nd_zarr_add_to_sum (guint32 sum, const guint8 *bytes, gsize n)
+{
+  sum = ~sum;
   for (gsize i = 0; i < n; i++) {
     sum ^= bytes[i];
     for (guint bit = 0; bit < 8; bit++)
       sum = sum >> 1 ^ (sum & 1 ? SUM_POLYNOMIAL : 0);
   }
   return ~sum;
+}
+
+guint32
+nd_zarr_sum (const guint8 *bytes, gsize n)
+{
+  return nd_zarr_add_to_sum (0, bytes, n);
 }
 
 static const gchar *
@@ -52,6 +61,24 @@ unpack_zlib (const guint8 *packed, gsize n, guint8 *chunk, gsize size)
   return ok ? NULL : "a chunk is damaged (gzip)";
 }
 
+static gsize
+block_bytes (const guint8 *packed)
+{
+  guint32 bytes;
+
+  memcpy (&bytes, packed + 8, sizeof (bytes));
+  return GUINT32_FROM_LE (bytes);
+}
+
+gsize
+nd_zarr_work_bytes (NdZarrPacking packing, const guint8 *packed)
+{
+  /* packed[3] is the size of a sample. */
+  return packing == ND_ZARR_BLOSC
+      ? 3 * block_bytes (packed) + 8 * (gsize) packed[3] + 64
+      : 0;
+}
+
 gboolean
 nd_zarr_can_be (NdZarrPacking packing, const guint8 *packed, gsize n,
     gsize size)
@@ -67,17 +94,21 @@ nd_zarr_can_be (NdZarrPacking packing, const guint8 *packed, gsize n,
       return frame == size || frame == ZSTD_CONTENTSIZE_UNKNOWN;
     case ND_ZARR_BLOSC:
       return n >= BLOSC_MIN_HEADER_LENGTH
-          && blosc_cbuffer_validate (packed, n, &bytes) >= 0 && bytes == size;
+          && blosc_cbuffer_validate (packed, n, &bytes) >= 0 && bytes == size
+          && block_bytes (packed) <= MIN (size, MAX (BLOCK_MAX, size / 3));
     case ND_ZARR_NONE:
     default:
       return n == size;
   }
 }
 
+/* The chunk is cleared first, so that it has no old memory whatever a library
+ * leaves out. */
 const gchar *
 nd_zarr_unpack (NdZarrPacking packing, const guint8 *packed, gsize n,
     guint8 *chunk, gsize size)
 {
+  memset (chunk, 0, size);
   switch (packing) {
     case ND_ZARR_ZLIB:
       return unpack_zlib (packed, n, chunk, size);
@@ -91,7 +122,7 @@ nd_zarr_unpack (NdZarrPacking packing, const guint8 *packed, gsize n,
           : "a chunk is damaged (blosc)";
     case ND_ZARR_NONE:
     default:
-      memcpy (chunk, packed, size);
+      memcpy (chunk, packed, MIN (size, n));
       return NULL;
   }
 }

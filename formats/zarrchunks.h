@@ -12,6 +12,13 @@ G_BEGIN_DECLS
 /* CRC-32C of @bytes. */
 guint32 nd_zarr_sum (const guint8 *bytes, gsize n);
 
+/* That of the bytes with the sum @sum and these together. */
+guint32 nd_zarr_add_to_sum (guint32 sum, const guint8 *bytes, gsize n);
+
+/* Bytes of memory that the library takes for itself while it decodes @packed,
+ * which nd_zarr_can_be() accepts. */
+gsize nd_zarr_work_bytes (NdZarrPacking packing, const guint8 *packed);
+
 /* FALSE if @packed cannot have @size bytes, as far as its beginning tells. */
 gboolean nd_zarr_can_be (NdZarrPacking packing, const guint8 *packed, gsize n,
     gsize size);

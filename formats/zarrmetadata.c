@@ -15,6 +15,11 @@
 /* json-glib calls itself for each level. */
 #define DEPTH_MAX 64
 
+/* json-glib needs some 300 bytes for each value, and its arrays, tables and
+ * texts end the process without memory: each stays small. */
+#define VALUES_MAX 65536
+#define STRING_MAX (16 * 1024)
+
 /* Blosc and the interfaces of the others are limited to 2 GiB. */
 #define CHUNK_MAX G_MAXINT32
 
@@ -65,28 +70,35 @@ refuse (GError **error, gint code, const gchar *format, ...)
   return FALSE;
 }
 
-/* Finds brackets that nest too deeply before json-glib sees them. Comments and
- * single quotes, in which json-glib would not count a bracket or a quote, are
- * not JSON. */
+/* Finds brackets that nest too deeply, too many values and long texts before
+ * json-glib sees them. Comments and single quotes, in which json-glib would not
+ * count a bracket or a quote, are not JSON. */
 static gboolean
-is_shallow (const gchar *text, gsize n)
+is_small (const gchar *text, gsize n)
 {
   gboolean quoted = FALSE;
-  guint depth = 0;
+  guint depth = 0, values = 0;
+  gsize begin = 0; /* of the word or text */
 
   for (gsize i = 0; i < n; i++) {
     const gchar c = text[i];
 
-    if (quoted && c == '\\')
+    if (quoted && c == '\\') {
       i++;
-    else if (c == '"')
+    } else if (c == '"') {
       quoted = !quoted;
-    else if (!quoted && strchr ("/#\'`", c))
+    } else if (!quoted && strchr ("/#\'`", c)) {
       return FALSE;
-    else if (!quoted && (c == '[' || c == '{') && ++depth > DEPTH_MAX)
+    } else if (!quoted && strchr ("[]{},:", c)) {
+      depth += c == '[' || c == '{';
+      depth -= (c == ']' || c == '}') && depth > 0;
+      if (depth > DEPTH_MAX || ++values > VALUES_MAX)
+        return FALSE;
+    }
+    if (!quoted && strchr ("[]{},: \t\r\n", c))
+      begin = i;
+    if (i - begin > STRING_MAX)
       return FALSE;
-    else if (!quoted && (c == ']' || c == '}') && depth > 0)
-      depth--;
   }
   return TRUE;
 }
@@ -97,12 +109,13 @@ parse_text (JsonParser *parser, const gchar *text, gsize n, GError **error)
 {
   JsonNode *root;
 
-  if (n > ND_ZARR_TEXT_MAX || memchr (text, '\0', n) || !is_shallow (text, n)
+  if (n > ND_ZARR_TEXT_MAX || memchr (text, '\0', n) || !is_small (text, n)
       || !g_utf8_validate (text, n, NULL)
       || !json_parser_load_from_data (parser, text, n, NULL)
       || !(root = json_parser_get_root (parser))
       || !JSON_NODE_HOLDS_OBJECT (root)) {
-    refuse (error, ND_ERROR_READ, "Its metadata are damaged: no JSON object");
+    refuse (error, ND_ERROR_READ,
+        "Its metadata are damaged: no JSON object, or one of many values");
     return NULL;
   }
   return json_node_get_object (root);
@@ -315,13 +328,14 @@ find_packing (NdZarrArray *array, const gchar *name)
 }
 
 static gboolean
-refuse_codec (const gchar *name, GError **error)
+refuse_codec (NdZarrArray *array, const gchar *name, GError **error)
 {
   g_autofree gchar *quoted = nd_text_quote (name ? name : "");
 
+  array->encoded = TRUE;
   return refuse (error, ND_ERROR_FORMAT,
       "Its chunks are encoded by %s; blosc, zstd, gzip, zlib and crc32c are "
-      "read: store it with one of them",
+      "read",
       quoted);
 }
 
@@ -355,13 +369,17 @@ parse_old_array (NdZarrArray *array, JsonObject *object, GError **error)
   if (order && strcmp (order, "C") != 0)
     return refuse (error, ND_ERROR_FORMAT,
         "Its chunks have another order than C: store it with order=\"C\"");
-  if (!is_nothing (object, "filters"))
-    return refuse_codec ("filters", error);
+  if (!is_nothing (object, "filters")) {
+    const gchar *id =
+        get_text (element_object (get_array (object, "filters"), 0), "id");
+
+    return refuse_codec (array, id ? id : "filters", error);
+  }
   if (!is_nothing (object, "compressor")) {
     const gchar *id = get_text (get_object (object, "compressor"), "id");
 
     if (!find_packing (array, id))
-      return refuse_codec (id, error);
+      return refuse_codec (array, id, error);
   }
   memcpy (array->shard, array->chunk, sizeof (array->shard));
   return TRUE;
@@ -391,7 +409,7 @@ parse_codecs (NdZarrArray *array, JsonArray *codecs, GError **error)
   guint i = 1;
 
   if (!name || strcmp (name, "bytes") != 0)
-    return refuse_codec (name, error);
+    return refuse_codec (array, name, error);
   if (!parse_order (element_object (codecs, 0), &array->swapped, error))
     return FALSE;
   array->swapped &= nd_stored_size (array->type) > 1;
@@ -404,7 +422,8 @@ parse_codecs (NdZarrArray *array, JsonArray *codecs, GError **error)
     i++;
   }
   return i == n
-      || refuse_codec (get_text (element_object (codecs, i), "name"), error);
+      || refuse_codec (array, get_text (element_object (codecs, i), "name"),
+          error);
 }
 
 static gboolean
@@ -443,7 +462,7 @@ parse_storage (NdZarrArray *array, JsonObject *object, GError **error)
     return parse_codecs (array, codecs, error);
   }
   if (json_array_get_length (codecs) != 1)
-    return refuse_codec ("sharding_indexed and others", error);
+    return refuse_codec (array, "sharding_indexed and others", error);
   only = get_object (only, "configuration");
   if (!get_sizes (only, "chunk_shape", array->rank, array->chunk, &n, error)
       || !parse_index (array, only, error)
@@ -484,7 +503,7 @@ parse_new_array (NdZarrArray *array, JsonObject *object, GError **error)
     return refuse (error, ND_ERROR_FORMAT,
         "The names of its chunks follow a rule that is not known");
   if (!is_nothing (object, "storage_transformers"))
-    return refuse_codec ("storage_transformers", error);
+    return refuse_codec (array, "storage_transformers", error);
   if (!find_type (array, type))
     return refuse_type (type, error);
   if (!get_sizes (object, "shape", 0, array->shape, &array->rank, error)
@@ -542,16 +561,21 @@ unit_factor (const gchar *unit)
   return 0;
 }
 
+/* Axes are names in version 0.3 and objects later. Before, they have no names,
+ * which those of the array replace. */
 static gboolean
 parse_axes (NdZarrImage *image, JsonArray *axes, GError **error)
 {
-  image->rank = axes ? json_array_get_length (axes) : 0;
+  if (!axes)
+    return TRUE;
+  image->rank = json_array_get_length (axes);
   if (image->rank < 2 || image->rank > ND_ZARR_AXES)
     return refuse (error, ND_ERROR_FORMAT,
         "It has %u axes; OME-Zarr has 2 to %d", image->rank, ND_ZARR_AXES);
   for (guint i = 0; i < image->rank; i++) {
     JsonObject *axis = element_object (axes, i);
-    const gchar *name = get_text (axis, "name");
+    const gchar *name = axis ? get_text (axis, "name")
+                             : node_text (json_array_get_element (axes, i));
     const gdouble factor = unit_factor (get_text (axis, "unit"));
 
     if (!name || strlen (name) != 1 || !strchr ("tczyx", *name)
@@ -634,7 +658,7 @@ parse_image (NdZarrImage *image, JsonObject *ome, GError **error)
 
   if (!dataset)
     return refuse (error, ND_ERROR_FORMAT,
-        "It is a group without an image of OME-Zarr 0.4 or 0.5: name the "
+        "It is a group without an image of OME-Zarr 0.1 to 0.5: name the "
         "folder of an image or an array in it, for example NAME.zarr/0");
   if (!parse_axes (image, axes, error)
       || !check_path (get_text (dataset, "path"), error))

@@ -44,13 +44,15 @@ typedef struct
 
   gboolean prefixed; /* names of files begin with "c" */
   gchar separator;
+
+  gboolean encoded; /* refused: its chunks are encoded in another way */
 } NdZarrArray;
 
 /* The image of a group. */
 typedef struct
 {
-  gchar *path; /* of the array in the group */
-  guint rank;
+  gchar *path; /* of the array in the group; NULL: there is no image */
+  guint rank;  /* 0: its axes have no names */
   gchar axes[ND_ZARR_AXES];
   gdouble scale[ND_ZARR_AXES]; /* in mm and s */
   gdouble translation[ND_ZARR_AXES];

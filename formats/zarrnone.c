@@ -49,9 +49,16 @@ nd_zarr_writer_write (NdZarrWriter *writer, guint64 volume, gconstpointer data)
 }
 
 gint
-nd_zarr_writer_describe (NdZarrWriter *writer, guint64 volumes, gdouble seconds)
+nd_zarr_writer_describe (NdZarrWriter *writer, guint64 volumes, gdouble begin,
+    gdouble seconds)
 {
   return ENOSYS;
+}
+
+const NdPart *
+nd_zarr_writer_part (NdZarrWriter *writer)
+{
+  return NULL;
 }
 
 void

@@ -10,12 +10,8 @@
 #include "formats/zarrchunks.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,16 +19,13 @@
 #define CHUNK 64
 #define CHUNK_OF_FRAME 1024
 
-/* Folders that are open at a time while a tree is removed. */
-#define OPEN_MAX 16
-
 struct _NdZarrWriter
 {
-  gchar *path;
-  gint folder; /* locked */
+  NdPart part;
   gboolean old, compress;
 
   NdRecording recording;
+  gdouble begin;     /* time of the first volume */
   NdZarrArray array; /* its axes are t, c, z, y, x; c may be absent */
   guint64 counts[ND_ZARR_AXES];
   guint64 chunks; /* of a volume */
@@ -43,80 +36,31 @@ struct _NdZarrWriter
   gsize *sizes;
 };
 
-static int
-remove_entry (const char *path, const struct stat *info, int kind,
-    struct FTW *ftw)
-{
-  return remove (path);
-}
-
-static void
-remove_tree (const gchar *path)
-{
-  nftw (path, remove_entry, OPEN_MAX, FTW_DEPTH | FTW_PHYS);
-}
-
-/* TRUE if a folder is empty, or has only files of this writer. */
-static gboolean
-is_own (const gchar *path)
-{
-  static const gchar *const names[] = { "0", "zarr.json", ".zgroup",
-    ".zattrs" };
-  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
-  const gchar *name;
-  gboolean own = dir != NULL;
-
-  while (own && (name = g_dir_read_name (dir))) {
-    own = FALSE;
-    for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-      own |= strcmp (name, names[i]) == 0;
-  }
-  return own;
-}
-
-static void
-empty_folder (NdZarrWriter *writer)
-{
-  static const gchar *const names[] = { "0", "zarr.json", ".zgroup",
-    ".zattrs" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    g_autofree gchar *path = g_build_filename (writer->path, names[i], NULL);
-
-    remove_tree (path);
-  }
-}
+/* What this writer makes in its folder. */
+static const gchar *const own_names[] = { "0", "zarr.json", ".zgroup",
+  ".zattrs", NULL };
 
 NdZarrWriter *
 nd_zarr_writer_new (const gchar *path, gboolean old, gboolean compress,
     gint *reason)
 {
   NdZarrWriter *writer;
-  gint folder;
+  NdPart part;
 
-  *reason = 0;
-  if (mkdir (path, 0777) != 0 && errno != EEXIST) {
-    *reason = errno;
+  *reason = nd_part_create_folder (&part, path, own_names);
+  if (*reason)
     return NULL;
-  }
-  folder = open (path, O_RDONLY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW);
-  if (folder < 0)
-    *reason = errno;
-  else if (flock (folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    *reason = EBUSY;
-  else if (!is_own (path))
-    *reason = ENOTEMPTY;
-  if (*reason) {
-    if (folder >= 0)
-      close (folder);
-    return NULL;
-  }
   writer = g_new0 (NdZarrWriter, 1);
-  writer->path = g_strdup (path);
-  writer->folder = folder;
+  writer->part = part;
   writer->old = old;
   writer->compress = compress;
   return writer;
+}
+
+const NdPart *
+nd_zarr_writer_part (NdZarrWriter *writer)
+{
+  return &writer->part;
 }
 
 static void
@@ -133,9 +77,8 @@ nd_zarr_writer_free (NdZarrWriter *writer, gboolean remove)
 {
   clear_volume (writer);
   if (remove)
-    remove_tree (writer->path);
-  close (writer->folder);
-  g_free (writer->path);
+    nd_part_remove (&writer->part);
+  nd_part_close (&writer->part);
   g_free (writer);
 }
 
@@ -158,10 +101,10 @@ nd_zarr_writer_begin (NdZarrWriter *writer, const NdRecording *recording)
   const gsize *size = recording->shape.size;
   const guint64 most = size[2] > 1 ? CHUNK : CHUNK_OF_FRAME;
   NdZarrArray *array = &writer->array;
-  g_autofree gchar *folder = g_build_filename (writer->path, "0", NULL);
 
   clear_volume (writer);
-  empty_folder (writer);
+  for (guint i = 0; own_names[i]; i++)
+    nd_remove_below (writer->part.fd, own_names[i]);
   writer->recording = *recording;
   memset (array, 0, sizeof (*array));
   array->type = nd_stored_of (recording->type);
@@ -190,7 +133,7 @@ nd_zarr_writer_begin (NdZarrWriter *writer, const NdRecording *recording)
   }
   writer->packed = g_new0 (guint8 *, writer->chunks);
   writer->sizes = g_new0 (gsize, writer->chunks);
-  return mkdir (folder, 0777) == 0 ? 0 : errno;
+  return mkdirat (writer->part.fd, "0", 0777) == 0 ? 0 : errno;
 }
 
 static void
@@ -277,18 +220,6 @@ write_bytes (gint file, gconstpointer bytes, gsize n)
   return 0;
 }
 
-/* Creates @name below the folder; -1 and errno if that fails. */
-static gint
-create_file (NdZarrWriter *writer, const gchar *name)
-{
-  g_autofree gchar *path = g_build_filename (writer->path, name, NULL);
-  g_autofree gchar *folder = g_path_get_dirname (path);
-
-  if (g_mkdir_with_parents (folder, 0777) != 0)
-    return -1;
-  return open (path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-}
-
 /* Some file systems report a full disk only when a file is closed. */
 static gint
 close_file (gint file, gint reason)
@@ -302,9 +233,10 @@ static gint
 write_file (NdZarrWriter *writer, const gchar *name, gconstpointer bytes,
     gsize n)
 {
-  const gint file = create_file (writer, name);
+  gint file;
+  const gint reason = nd_create_below (writer->part.fd, name, &file);
 
-  return file < 0 ? errno : close_file (file, write_bytes (file, bytes, n));
+  return reason ? reason : close_file (file, write_bytes (file, bytes, n));
 }
 
 static gchar *
@@ -323,11 +255,13 @@ write_shard (NdZarrWriter *writer, guint64 volume)
   g_autofree gchar *name = chunk_name (writer, numbers);
   g_autofree guint64 *index = g_new (guint64, 2 * writer->chunks);
   const gsize n = 16 * writer->chunks;
-  const gint file = create_file (writer, name);
   guint64 at = 0;
   guint32 sum;
-  gint reason = file < 0 ? errno : 0;
+  gint file;
+  gint reason = nd_create_below (writer->part.fd, name, &file);
 
+  if (reason)
+    return reason;
   for (guint64 i = 0; i < writer->chunks && !reason; i++) {
     index[2 * i] = GUINT64_TO_LE (at);
     index[2 * i + 1] = GUINT64_TO_LE (writer->sizes[i]);
@@ -339,7 +273,7 @@ write_shard (NdZarrWriter *writer, guint64 volume)
   sum = reason ? 0 : GUINT32_TO_LE (nd_zarr_sum ((guint8 *) index, n));
   if (!reason)
     reason = write_bytes (file, &sum, sizeof (sum));
-  return file < 0 ? reason : close_file (file, reason);
+  return close_file (file, reason);
 }
 
 static gint
@@ -400,7 +334,9 @@ axis_number (const NdZarrWriter *writer, gchar axis, gdouble seconds,
 
   if (axis == 't' && !position)
     return seconds > 0 ? seconds : 1;
-  if (axis == 't' || axis == 'c' || !geometry->known)
+  if (axis == 't')
+    return writer->begin;
+  if (axis == 'c' || !geometry->known)
     return position ? 0 : 1;
   return numbers[axis - 'x'];
 }
@@ -427,7 +363,8 @@ append_axes (GString *text, const NdZarrWriter *writer, gdouble seconds)
   g_string_append (text, "\"axes\": [");
   for (guint i = 0; i < writer->array.rank; i++) {
     const gchar axis = writer->array.axes[i];
-    const gchar *unit = axis == 't' && seconds > 0        ? "second"
+    const gboolean timed = seconds > 0 || writer->begin != 0;
+    const gchar *unit = axis == 't' && timed              ? "second"
         : axis >= 'x' && writer->recording.geometry.known ? "millimeter"
                                                           : NULL;
 
@@ -457,7 +394,7 @@ build_group (const NdZarrWriter *writer, gdouble seconds)
   g_string_append (text,
       ", \"datasets\": [{\"path\": \"0\", \"coordinateTransformations\": [");
   append_transformation (text, writer, seconds, FALSE);
-  if (writer->recording.geometry.known) {
+  if (writer->recording.geometry.known || writer->begin != 0) {
     g_string_append (text, ", ");
     append_transformation (text, writer, seconds, TRUE);
   }
@@ -531,14 +468,16 @@ build_new_array (const NdZarrWriter *writer)
 }
 
 gint
-nd_zarr_writer_describe (NdZarrWriter *writer, guint64 volumes, gdouble seconds)
+nd_zarr_writer_describe (NdZarrWriter *writer, guint64 volumes, gdouble begin,
+    gdouble seconds)
 {
   static const gchar group[] = "{\"zarr_format\": 2}\n";
-  g_autoptr (GString) image = build_group (writer, seconds);
-  g_autoptr (GString) array = NULL;
+  g_autoptr (GString) image = NULL, array = NULL;
   gint reason;
 
   writer->array.shape[0] = volumes;
+  writer->begin = begin;
+  image = build_group (writer, seconds);
   array = writer->old ? build_old_array (writer) : build_new_array (writer);
   reason = write_file (writer, writer->old ? "0/.zarray" : "0/zarr.json",
       array->str, array->len);

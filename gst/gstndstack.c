@@ -195,6 +195,7 @@ check_slices (GstNdStack *self, guint slices)
   g_autoptr (GstCaps) frames = gst_pad_get_current_caps (trans->sinkpad);
   g_autoptr (GstCaps) volumes = NULL;
   g_autoptr (GError) error = NULL;
+  gboolean changed;
 
   if (!frames)
     return TRUE;
@@ -204,9 +205,12 @@ check_slices (GstNdStack *self, guint slices)
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
       ("slices=%u stays in use", self->slices));
   GST_OBJECT_LOCK (self);
-  if (self->wanted_slices == slices)
+  changed = self->wanted_slices == slices;
+  if (changed)
     self->wanted_slices = self->slices;
   GST_OBJECT_UNLOCK (self);
+  if (changed)
+    g_object_notify (G_OBJECT (self), "slices");
   return FALSE;
 }
 

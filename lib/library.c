@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "core/fork.h"
+#include "core/limits.h"
 #include "cpu/cpu.h"
 #include "engine/module.h"
 #include "lib/private.h"
@@ -9,10 +11,19 @@
 
 #define MAX_DEVICES 64
 
+static GMutex lock; /* of nd_library_init() */
+ND_HOLD_AT_FORK (lock, 3)
+
 const gchar *
 nd_version (void)
 {
   return ND_VERSION;
+}
+
+guint
+nd_count_cores (void)
+{
+  return nd_usable_cores ();
 }
 
 GQuark
@@ -39,18 +50,20 @@ nd_library_init (void)
   /* Installed, built, and beside the wheel of the Python package. */
   static const gchar *const places[] = { "ndconv", "../cuda",
     "../ndconv_cuda13", NULL };
-  static gsize done = 0;
+  static gboolean done = FALSE;
   g_autofree gchar *folder = NULL, *module = NULL;
 
-  if (!g_once_init_enter (&done))
-    return;
-  nd_backend_register (&nd_cpu_backend);
-  folder = find_folder ();
-  module = nd_module_find (folder, places);
-  /* If it cannot be opened, nd_backend_find() gives the reason. */
-  if (module)
-    nd_backend_open (module, NULL);
-  g_once_init_leave (&done, 1);
+  g_mutex_lock (&lock);
+  if (!done) {
+    nd_backend_register (&nd_cpu_backend);
+    folder = find_folder ();
+    module = nd_module_find (folder, places);
+    /* If it cannot be opened, nd_backend_find() gives the reason. */
+    if (module)
+      nd_backend_open (module, NULL);
+    done = TRUE;
+  }
+  g_mutex_unlock (&lock);
 }
 
 gchar **

@@ -4,6 +4,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "formats/recording.h"
+#include "core/fork.h"
 #include "lib/private.h"
 
 #include <string.h>
@@ -14,6 +15,9 @@ struct _NdRecordingReader
   gchar *path;
   NdRecording hint; /* of raw samples */
   gboolean has_hint;
+  guint forks; /* nd_fork_count() of its process, with which children share
+                   the place in the file */
+  gsize max_memory;
   guint64 next; /* volume */
 };
 
@@ -21,22 +25,24 @@ struct _NdRecordingWriter
 {
   NdWriter *writer;
   const NdRecordingReader *like; /* or NULL */
+  guint forks;                   /* nd_fork_count() of its process */
   guint64 next;
 };
 
 static NdReader *
 open_reader (const NdRecordingReader *self, GError **error)
 {
-  return nd_reader_open (self->path, self->has_hint ? &self->hint : NULL,
-      error);
+  return nd_reader_open_within (self->path, self->has_hint ? &self->hint : NULL,
+      self->max_memory, error);
 }
 
 NdRecordingReader *
 nd_recording_reader_new (const gchar *path, const NdArray *raw, gsize offset,
-    GError **error)
+    gsize max_memory, GError **error)
 {
   g_autoptr (NdRecordingReader) self = g_new0 (NdRecordingReader, 1);
 
+  self->forks = nd_fork_count ();
   if (raw) {
     NdVolumes volumes;
 
@@ -50,6 +56,7 @@ nd_recording_reader_new (const gchar *path, const NdArray *raw, gsize offset,
       .offset = offset };
   }
   self->path = g_strdup (path);
+  self->max_memory = max_memory;
   self->reader = open_reader (self, error);
   return self->reader ? g_steal_pointer (&self) : NULL;
 }
@@ -57,7 +64,8 @@ nd_recording_reader_new (const gchar *path, const NdArray *raw, gsize offset,
 void
 nd_recording_reader_free (NdRecordingReader *self)
 {
-  if (!self)
+  /* To close the file would move its place for the parent. */
+  if (!self || !nd_fork_check (self->forks, "", NULL))
     return;
   g_clear_pointer (&self->reader, nd_reader_close);
   g_free (self->path);
@@ -127,6 +135,8 @@ nd_recording_reader_read (NdRecordingReader *self, gsize volume, gpointer data,
 {
   const guint64 volumes = nd_reader_recording (self->reader)->volumes;
 
+  if (!nd_fork_check (self->forks, "The open recording", error))
+    return FALSE;
   if (volume >= volumes) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "Volume %" G_GSIZE_FORMAT
@@ -170,6 +180,7 @@ nd_recording_writer_new (const gchar *path, const NdArray *volumes,
   NdRecording recording = { .rate_d = 1 };
   NdVolumes v;
 
+  self->forks = nd_fork_count ();
   if (!nd_volumes_init (&v, volumes, "volumes", FALSE, error))
     return NULL;
   if (like)
@@ -193,7 +204,8 @@ nd_recording_writer_new (const gchar *path, const NdArray *volumes,
 void
 nd_recording_writer_free (NdRecordingWriter *self)
 {
-  if (!self)
+  /* To close it would remove or rename the file of the parent. */
+  if (!self || !nd_fork_check (self->forks, "", NULL))
     return;
   g_clear_pointer (&self->writer, nd_writer_close);
   g_free (self);
@@ -219,7 +231,8 @@ gboolean
 nd_recording_writer_write (NdRecordingWriter *self, gconstpointer data,
     GError **error)
 {
-  if (!nd_writer_write (self->writer, data, next_time (self), error))
+  if (!nd_fork_check (self->forks, "The recording that is written", error)
+      || !nd_writer_write (self->writer, data, next_time (self), error))
     return FALSE;
   self->next++;
   return TRUE;
@@ -228,7 +241,8 @@ nd_recording_writer_write (NdRecordingWriter *self, gconstpointer data,
 gboolean
 nd_recording_writer_finish (NdRecordingWriter *self, GError **error)
 {
-  return nd_writer_finish (self->writer, error);
+  return nd_fork_check (self->forks, "The recording that is written", error)
+      && nd_writer_finish (self->writer, error);
 }
 
 const gchar *

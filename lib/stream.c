@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "core/cancel.h"
+#include "core/fork.h"
+#include "core/log.h"
 #include "core/memory.h"
+#include "core/threads.h"
 #include "lib/private.h"
 
 struct _NdStream
@@ -11,6 +15,9 @@ struct _NdStream
   NdScale scale;
   NdPrecision precision;
   gboolean has_device; /* the back end reads and writes memory of a device */
+  gint cancelled;
+  const gint *watched; /* that, or the caller's flag */
+  guint forks;         /* nd_fork_count() of its process */
   guint64 pushed, taken;
   gsize saturated;
 
@@ -28,7 +35,6 @@ make_job (const NdStream *stream, const NdFilters *filters, const NdSettings *s,
     .out_type = nd_sample_computed (stream->out.type, s->precision),
     .border = s->border,
     .border_value = s->border_value,
-    .accuracy = s->accuracy,
     .precision = s->precision,
     .bank = filters->bank,
     .response = s->response,
@@ -52,8 +58,13 @@ nd_stream_new_for (const NdFilters *filters, const NdSettings *s,
     .waits = waits,
     .method = s->method,
     .memory_limit = s->memory_limit };
+  const gint *before;
 
   nd_library_init ();
+  if (s->accuracy != ND_ACCURACY_SINGLE)
+    ND_WARNING ("accuracy has no effect: all methods compute with "
+                "accuracy=single");
+  stream->forks = nd_fork_count ();
   stream->in = *in;
   stream->in.volumes = 1;
   stream->precision = s->precision;
@@ -61,9 +72,12 @@ nd_stream_new_for (const NdFilters *filters, const NdSettings *s,
     return NULL;
   stream->scale = (NdScale){ s->gain, s->offset, &stream->saturated };
   wanted.jobs[0] = make_job (stream, filters, s, cancelled);
+  before = nd_threads_watch (cancelled);
   stream->convolver = nd_convolver_new (&wanted, error);
-  if (!stream->convolver)
+  nd_threads_watch (before);
+  if (!stream->convolver || nd_set_error_if_cancelled (cancelled, error))
     return NULL;
+  stream->watched = cancelled;
   stream->has_device =
       nd_convolver_plan (stream->convolver, 0)->backend->memory != NULL;
   return g_steal_pointer (&stream);
@@ -73,17 +87,30 @@ NdStream *
 nd_stream_new (const NdFilters *filters, const NdSettings *settings,
     const NdArray *volume, const gint *cancelled, GError **error)
 {
+  NdStream *stream;
   NdVolumes in;
 
-  return nd_volumes_init (&in, volume, "The volume", FALSE, error)
-      ? nd_stream_new_for (filters, nd_settings_or_default (settings), &in, 0,
-            TRUE, cancelled, error)
-      : NULL;
+  if (!nd_volumes_init (&in, volume, "The volume", FALSE, error))
+    return NULL;
+  stream = nd_stream_new_for (filters, nd_settings_or_default (settings), &in,
+      0, TRUE, cancelled, error);
+  if (stream)
+    stream->watched = &stream->cancelled;
+  return stream;
+}
+
+void
+nd_stream_cancel (NdStream *stream)
+{
+  g_atomic_int_set (&stream->cancelled, 1);
 }
 
 void
 nd_stream_free (NdStream *stream)
 {
+  /* The parent's threads and devices may be in the midst of its work. */
+  if (!nd_fork_check (stream->forks, "", NULL))
+    return;
   if (stream->convolver) {
     nd_convolver_synchronize (stream->convolver, NULL);
     nd_convolver_free (stream->convolver);
@@ -132,9 +159,9 @@ find_samples (NdStream *stream, const NdVolumes *like, guint8 **copy,
   return *copy != NULL;
 }
 
-gboolean
-nd_stream_enqueue (NdStream *stream, const NdStrided *volume,
-    gboolean on_device, GError **error)
+static gboolean
+enqueue (NdStream *stream, const NdStrided *volume, gboolean on_device,
+    GError **error)
 {
   NdSamples planes[ND_MAX_PLANES];
   gboolean copied;
@@ -147,12 +174,11 @@ nd_stream_enqueue (NdStream *stream, const NdStrided *volume,
         stream->precision, &planes[0]);
   if (!nd_convolver_push (stream->convolver, planes, error))
     return FALSE;
-  stream->pushed++;
   return !copied || nd_convolver_synchronize (stream->convolver, error);
 }
 
-gboolean
-nd_stream_respond (NdStream *stream, const NdStrided *out, gboolean on_device,
+static gboolean
+respond (NdStream *stream, const NdStrided *out, gboolean on_device,
     GError **error)
 {
   const NdScale scale[ND_MAX_PLANES] = { stream->scale };
@@ -163,13 +189,57 @@ nd_stream_respond (NdStream *stream, const NdStrided *out, gboolean on_device,
           &planes[0], &copied, error)
       || !nd_convolver_respond (stream->convolver, scale, planes, error))
     return FALSE;
-  stream->taken++;
   if (!copied)
     return TRUE;
   if (!nd_convolver_synchronize (stream->convolver, error))
     return FALSE;
   nd_samples_scatter (&planes[0], &stream->out.shape, stream->out.responses,
       stream->out.type, stream->precision, out);
+  return TRUE;
+}
+
+static gboolean
+is_usable (const NdStream *stream, GError **error)
+{
+  return nd_fork_check (stream->forks, "The stream", error)
+      && !nd_set_error_if_cancelled (stream->watched, error);
+}
+
+/* Loops end early when the stream is cancelled. Those that enqueue work of
+ * devices do not, because the devices wait for each other. */
+static gboolean
+run (NdStream *stream,
+    gboolean (*part) (NdStream *, const NdStrided *, gboolean, GError **),
+    const NdStrided *samples, gboolean on_device, GError **error)
+{
+  const gint *before;
+  gboolean ok;
+
+  if (!is_usable (stream, error))
+    return FALSE;
+  before = nd_threads_watch (stream->has_device ? NULL : stream->watched);
+  ok = part (stream, samples, on_device, error);
+  nd_threads_watch (before);
+  return ok && !nd_set_error_if_cancelled (stream->watched, error);
+}
+
+gboolean
+nd_stream_enqueue (NdStream *stream, const NdStrided *volume,
+    gboolean on_device, GError **error)
+{
+  if (!run (stream, enqueue, volume, on_device, error))
+    return FALSE;
+  stream->pushed++;
+  return TRUE;
+}
+
+gboolean
+nd_stream_respond (NdStream *stream, const NdStrided *out, gboolean on_device,
+    GError **error)
+{
+  if (!run (stream, respond, out, on_device, error))
+    return FALSE;
+  stream->taken++;
   return TRUE;
 }
 
@@ -222,7 +292,8 @@ nd_stream_push (NdStream *stream, const NdArray *volume, GError **error)
 {
   NdVolumes in;
 
-  if (!nd_volumes_init (&in, volume, "The volume", TRUE, error)
+  if (!is_usable (stream, error)
+      || !nd_volumes_init (&in, volume, "The volume", TRUE, error)
       || !check_like (&in, &stream->in, "The volume", error))
     return FALSE;
   if (nd_convolver_window (stream->convolver)->ended) {
@@ -256,7 +327,8 @@ nd_stream_take (NdStream *stream, const NdArray *output, GError **error)
 {
   NdVolumes out;
 
-  if (!nd_volumes_init (&out, output, "The output", TRUE, error)
+  if (!is_usable (stream, error)
+      || !nd_volumes_init (&out, output, "The output", TRUE, error)
       || !check_like (&out, &stream->out, "The output", error))
     return FALSE;
   if (!nd_stream_ready (stream)) {
@@ -277,6 +349,7 @@ nd_stream_end (NdStream *stream)
 void
 nd_stream_flush (NdStream *stream)
 {
+  g_atomic_int_set (&stream->cancelled, 0);
   nd_convolver_reset (stream->convolver);
 }
 

@@ -20,20 +20,32 @@ typedef struct
   gint64 least[2];         /* differences, of this period and the one before */
   guint64 period;          /* start of this period of 10 s; receiver's clock */
   guint64 last, last_sent; /* of the last message */
-  guint64 delay;  /* the longest time from the result to the arrival, ns */
-  guint64 resets; /* how often the offset jumped: by the sender's
-                   * clock, or by a message that was very late */
+  guint64 interval;        /* between messages, by the sender's clock, ns */
+  guint64 longest[2];      /* delays, of this period and the one before, ns */
+  guint64 delay_period;    /* start of this period of 1 s or more */
+  guint n_delays;          /* in this period */
+  guint64 resets;          /* how often the sender's clock was set */
 } NdIgtlClock;
 
 void nd_igtl_clock_init (NdIgtlClock *clock);
 
-/* Returns the time of sending on the clock of the receiver, never after
- * @arrival and never before the last result. @sent is on the clock of the
- * sender; 0 if it is not known. If it is the same as before, it is not known
- * either: the sender's clock stands still. @arrival is on the clock of the
- * receiver and does not descend. All times are in ns. If the difference between
- * arrival and sending changes by more than a second, or if @sent is more than
- * 0.1 s before the last one, the offset is measured again. */
+/* Returns the time of sending on the clock of the receiver, never before the
+ * last result. @sent is on the clock of the sender; 0 if it is not known. If it
+ * is the same as before, it is not known either: the sender's clock stands
+ * still. @arrival is on the clock of the receiver and does not descend. All
+ * times are in ns.
+ *
+ * As long as the times of sending are regular, the results are as well,
+ * whenever the messages arrive: after a stall of the network, and if a
+ * recording is sent faster than in real time. Then results may be after
+ * @arrival, by at most 10 s. Otherwise the offset is measured again if the
+ * difference between arrival and sending grows by more than a second, if it
+ * falls by more than 0.1 s, or if @sent is more than 0.1 s before the last
+ * one. */
 guint64 nd_igtl_clock_map (NdIgtlClock *clock, guint64 sent, guint64 arrival);
+
+/* The longest time from a result to the arrival, in the last 1 to 2 s and at
+ * least four messages. */
+guint64 nd_igtl_clock_delay (const NdIgtlClock *clock);
 
 G_END_DECLS

@@ -8,6 +8,8 @@
 #include "live/bytes.h"
 #include "live/carryless.h"
 
+#include <pthread.h>
+
 #define SLICES 16
 #define HALF 2048
 #define LANES 8
@@ -81,12 +83,8 @@ init_half (void)
 }
 
 static void
-init (void)
+init_all (void)
 {
-  static gsize done = 0;
-
-  if (!g_once_init_enter (&done))
-    return;
   init_tables ();
   init_half ();
   fold_lane = (Fold){ .low = power_of_x (8 * LANE_BYTES),
@@ -96,7 +94,14 @@ init (void)
 #ifdef HAVE_CARRYLESS
   has_carryless = nd_carryless_available ();
 #endif
-  g_once_init_leave (&done, 1);
+}
+
+static void
+init (void)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+  pthread_once (&once, init_all);
 }
 
 /* Checksum of 8 bytes, read as a number, with 8 * @slice zeros after them. */

@@ -11,11 +11,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copyright (C) 2026 the ndconv developers
 [ $# -ge 3 ] || { sed -n '2,/^$/p' "$0" | grep '^#' >&2; exit 2; }
-exec gst-launch-1.0 -q \
+# In a folder of its own, so that no link of that name is followed.
+folder=$(mktemp -d "$(dirname -- "$3")/.picture.XXXXXX") || exit
+trap 'rm -rf "$folder"' EXIT
+gst-launch-1.0 -q \
   ndfilesrc location="$1" num-buffers="${4:-40}" \
   ! ndview mode=orthogonal window="${WINDOW:-0}" level="${LEVEL:-0}" ! both. \
   ndfilesrc location="$2" num-buffers="${4:-40}" \
   ! ndview mode=orthogonal window="${WINDOW:-0}" level="${LEVEL:-0}" ! both. \
   compositor name=both sink_0::width=400 sink_0::height=400 \
     sink_1::xpos=400 sink_1::width=400 sink_1::height=400 \
-  ! video/x-raw,format=GRAY8 ! pngenc ! multifilesink location="$3"
+  ! video/x-raw,format=GRAY8 ! pngenc \
+  ! multifilesink location="$folder/picture.png" || exit
+mv -T -- "$folder/picture.png" "$3"

@@ -17,8 +17,8 @@
  * that the filter needs, and the computation. */
 typedef struct
 {
-  guint volumes;
-  GstClockTime sum, max;
+  guint volumes, late; /* late: older than the latency by a volume or more */
+  GstClockTime sum, max, latency;
 } Age;
 
 /* The Epanechnikov filter: 1 - r^2 inside an ellipsoid in x, y, z and time, 0
@@ -72,6 +72,18 @@ make_pipeline (const gchar *folder, guint volumes, GError **error)
   return pipeline;
 }
 
+/* From the source up to the output of the filter. */
+static GstClockTime
+latency_of (GstElement *filter)
+{
+  g_autoptr (GstQuery) query = gst_query_new_latency ();
+  GstClockTime latency = GST_CLOCK_TIME_NONE;
+
+  if (gst_element_query (filter, query))
+    gst_query_parse_latency (query, NULL, &latency, NULL);
+  return latency;
+}
+
 static GstPadProbeReturn
 measure_age (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -88,6 +100,9 @@ measure_age (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   age->volumes++;
   age->sum += its;
   age->max = MAX (age->max, its);
+  if (!GST_CLOCK_TIME_IS_VALID (age->latency))
+    age->latency = latency_of (filter);
+  age->late += its >= age->latency + GST_BUFFER_DURATION (buffer);
   return GST_PAD_PROBE_OK;
 }
 
@@ -142,24 +157,21 @@ wait_for_end (GstElement *pipeline)
 static void
 print_latency (GstElement *filter, const Age *age)
 {
-  g_autoptr (GstQuery) query = gst_query_new_latency ();
-  GstClockTime latency;
+  GstClockTime latency = latency_of (filter);
 
   g_print ("age at the output  mean %.1f ms, max %.1f ms\n",
       age->sum * 1e-6 / MAX (age->volumes, 1), age->max * 1e-6);
-  if (gst_element_query (filter, query)) {
-    gst_query_parse_latency (query, NULL, &latency, NULL);
+  if (GST_CLOCK_TIME_IS_VALID (latency))
     g_print ("latency reported   %.1f ms, of the source and the look-ahead\n",
         latency * 1e-6);
-  }
 }
 
 static void
-print_stats (GstElement *filter, gdouble seconds)
+print_stats (GstElement *filter, const Age *age, gdouble seconds)
 {
   g_autoptr (GstStructure) stats = NULL;
   const gchar *backend, *method, *reason;
-  guint64 in, out, late, bytes;
+  guint64 in, out, bytes;
   gdouble min, mean, max;
 
   g_object_get (filter, "stats", &stats, NULL);
@@ -168,14 +180,13 @@ print_stats (GstElement *filter, gdouble seconds)
   reason = gst_structure_get_string (stats, "reason");
   if (!backend
       || !gst_structure_get (stats, "volumes-in", G_TYPE_UINT64, &in,
-          "volumes-out", G_TYPE_UINT64, &out, "volumes-late", G_TYPE_UINT64,
-          &late, "bytes", G_TYPE_UINT64, &bytes, "seconds-min", G_TYPE_DOUBLE,
-          &min, "seconds-mean", G_TYPE_DOUBLE, &mean, "seconds-max",
-          G_TYPE_DOUBLE, &max, NULL))
+          "volumes-out", G_TYPE_UINT64, &out, "bytes", G_TYPE_UINT64, &bytes,
+          "seconds-min", G_TYPE_DOUBLE, &min, "seconds-mean", G_TYPE_DOUBLE,
+          &mean, "seconds-max", G_TYPE_DOUBLE, &max, NULL))
     return;
   g_print ("volumes            %" G_GUINT64_FORMAT " in, %" G_GUINT64_FORMAT
-           " out, %" G_GUINT64_FORMAT " late, %.1f a second\n",
-      in, out, late, out / seconds);
+           " out, %u late, %.1f a second\n",
+      in, out, age->late, out / seconds);
   g_print ("computing          %.1f ms a volume (%.1f to %.1f), so up to %.0f "
            "a second\n",
       mean * 1e3, min * 1e3, max * 1e3, 1 / mean);
@@ -190,7 +201,7 @@ main (int argc, char **argv)
   g_autoptr (GstElement) filter = NULL;
   g_autoptr (GstPad) pad = NULL;
   g_autoptr (GError) error = NULL;
-  Age age = { 0 };
+  Age age = { .latency = GST_CLOCK_TIME_NONE };
   gint64 begin;
   gboolean ok;
 
@@ -213,7 +224,7 @@ main (int argc, char **argv)
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   ok = wait_for_end (pipeline);
   if (ok) {
-    print_stats (filter, (g_get_monotonic_time () - begin) * 1e-6);
+    print_stats (filter, &age, (g_get_monotonic_time () - begin) * 1e-6);
     print_latency (filter, &age);
   }
   gst_element_set_state (pipeline, GST_STATE_NULL);

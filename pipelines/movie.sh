@@ -43,12 +43,10 @@ case $movie in
     encode="video/x-raw,format=I420,colorimetry=1:4:0:0 ! $(first y4menc)" \
       || exit ;;
 esac
-out=$movie
-case $movie in
-  *.gif)
-    out=$(mktemp) || exit
-    trap 'rm -f "$out"' EXIT ;;
-esac
+# In a folder of its own, so that no link of that name is followed.
+folder=$(mktemp -d "$(dirname -- "$movie")/.movie.XXXXXX") || exit
+trap 'rm -rf "$folder"' EXIT
+out=$folder/movie
 
 # Encoders need even sizes; the range has only even numbers.
 even='videoconvert ! videoscale ! video/x-raw,width=[2,8192,2],height=[2,8192,2],pixel-aspect-ratio=1/1'
@@ -67,4 +65,7 @@ else
     compositor name=both sink_1::xpos=400 ! videoconvert ! $encode \
     ! filesink location="$out" || exit
 fi
-[ "$out" = "$movie" ] || "${0%/*}/gif.py" "$out" "$movie"
+case $movie in
+  *.gif) "${0%/*}/gif.py" "$out" "$folder/gif" && out=$folder/gif || exit ;;
+esac
+mv -T -- "$out" "$movie"

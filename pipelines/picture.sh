@@ -11,6 +11,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copyright (C) 2026 the ndconv developers
 [ $# -ge 2 ] || { sed -n '2,/^$/p' "$0" | grep '^#' >&2; exit 2; }
-exec gst-launch-1.0 -q ndfilesrc location="$1" num-buffers="${3:-40}" \
+# In a folder of its own, so that no link of that name is followed.
+folder=$(mktemp -d "$(dirname -- "$2")/.picture.XXXXXX") || exit
+trap 'rm -rf "$folder"' EXIT
+gst-launch-1.0 -q ndfilesrc location="$1" num-buffers="${3:-40}" \
   ! ndview mode=orthogonal window="${WINDOW:-0}" level="${LEVEL:-0}" ! pngenc \
-  ! multifilesink location="$2"
+  ! multifilesink location="$folder/picture.png" || exit
+mv -T -- "$folder/picture.png" "$2"

@@ -20,8 +20,9 @@ __asan_default_options (void)
   return "allocator_may_return_null=1";
 }
 
+/* Children that are forked start threads. */
 const char *
 __tsan_default_options (void)
 {
-  return "allocator_may_return_null=1";
+  return "allocator_may_return_null=1:die_after_fork=0";
 }

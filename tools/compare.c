@@ -5,6 +5,7 @@
 
 #include "core/convert.h"
 #include "core/error.h"
+#include "core/memory.h"
 
 #include <math.h>
 
@@ -19,14 +20,53 @@ typedef struct
   gdouble sum[5];
 } Sums;
 
-static gdouble *
-to_doubles (gconstpointer volume, const NdRecording *recording, gsize n)
+/* Memory that is used for all volumes. */
+typedef struct
 {
-  gdouble *doubles = g_new (gdouble, n);
+  gpointer volume_a, volume_b;
+  gdouble *a, *b; /* the samples */
+  Sums *table;    /* of a slice */
+} Work;
 
+static void
+work_clear (Work *work)
+{
+  g_free (work->volume_a);
+  g_free (work->volume_b);
+  g_free (work->a);
+  g_free (work->b);
+  g_free (work->table);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Work, work_clear);
+
+static gboolean
+work_init (Work *work, const NdRecording *a, const NdRecording *b,
+    GError **error)
+{
+  const gsize bytes_a = nd_recording_volume_size (a);
+  const gsize bytes_b = nd_recording_volume_size (b);
+  const gsize n = bytes_a / nd_sample_size (a->type);
+  const gsize rows = a->shape.size[1] + 1;
+
+  work->volume_a = g_try_malloc (bytes_a);
+  work->volume_b = g_try_malloc (bytes_b);
+  work->a = g_try_new (gdouble, n);
+  work->b = g_try_new (gdouble, n);
+  work->table =
+      g_try_malloc0 (nd_size_mul (a->shape.size[0] + 1, rows, sizeof (Sums)));
+  if (work->volume_a && work->volume_b && work->a && work->b && work->table)
+    return TRUE;
+  nd_memory_set_error (error, nd_size_mul (n, 2 * sizeof (gdouble), 1));
+  return FALSE;
+}
+
+static void
+to_doubles (gdouble *doubles, gconstpointer volume,
+    const NdRecording *recording, gsize n)
+{
   for (gsize i = 0; i < n; i++)
     doubles[i] = nd_sample_value (volume, i, recording->type);
-  return doubles;
 }
 
 static void
@@ -60,13 +100,13 @@ similarity (const gdouble sum[5], gdouble n, gdouble c1, gdouble c2)
 }
 
 /* Adds the SSIM of all windows of a slice of @width x @height with samples
- * @step apart, by a table of sums. */
+ * @step apart, by a table of sums, whose first row and column are 0. */
 static void
-add_windows (NdDifference *difference, const gdouble *a, const gdouble *b,
-    gsize width, gsize height, gsize step, gdouble c1, gdouble c2)
+add_windows (NdDifference *difference, Sums *table, const gdouble *a,
+    const gdouble *b, gsize width, gsize height, gsize step, gdouble c1,
+    gdouble c2)
 {
   const gsize w = MIN (WINDOW, width), h = MIN (WINDOW, height);
-  g_autofree Sums *table = g_new0 (Sums, (width + 1) * (height + 1));
 
   for (gsize y = 0; y < height; y++) {
     gdouble row[5] = { 0 };
@@ -99,9 +139,10 @@ add_windows (NdDifference *difference, const gdouble *a, const gdouble *b,
 }
 
 static void
-add_similarity (NdDifference *difference, const gdouble *a, const gdouble *b,
+add_similarity (NdDifference *difference, const Work *work,
     const NdShape *shape)
 {
+  const gdouble *a = work->a, *b = work->b;
   const gdouble range = MAX (difference->high - difference->low, 1e-300);
   const gsize slice = shape->size[0] * shape->size[1] * shape->components;
 
@@ -110,8 +151,8 @@ add_similarity (NdDifference *difference, const gdouble *a, const gdouble *b,
     return;
   for (gsize z = 0; z < shape->size[2]; z++) {
     for (gsize c = 0; c < shape->components; c++)
-      add_windows (difference, a + z * slice + c, b + z * slice + c,
-          shape->size[0], shape->size[1], shape->components,
+      add_windows (difference, work->table, a + z * slice + c,
+          b + z * slice + c, shape->size[0], shape->size[1], shape->components,
           K1 * range * K1 * range, K2 * range * K2 * range);
   }
 }
@@ -180,27 +221,26 @@ nd_recordings_compare (NdReader *a, NdReader *b, gboolean *equal,
   const guint64 volumes = MIN (of_a->volumes, of_b->volumes);
   const gsize bytes = nd_recording_volume_size (of_a);
   const gsize n = bytes / nd_sample_size (of_a->type);
-  g_autofree gpointer volume_a = NULL, volume_b = NULL;
+  g_auto (Work) work = { NULL };
   NdDifference all = nothing;
   NdShape shape = of_a->shape;
 
   if (!check_shapes (of_a, of_b, error))
     return FALSE;
   shape.size[2] *= of_a->responses;
-  volume_a = g_malloc (bytes);
-  volume_b = g_malloc (nd_recording_volume_size (of_b));
+  if (!work_init (&work, of_a, of_b, error))
+    return FALSE;
   for (guint64 v = 0; v < volumes; v++) {
-    g_autofree gdouble *samples_a = NULL, *samples_b = NULL;
     NdDifference one = nothing;
     gchar name[32];
 
-    if (!nd_reader_read (a, volume_a, error)
-        || !nd_reader_read (b, volume_b, error))
+    if (!nd_reader_read (a, work.volume_a, error)
+        || !nd_reader_read (b, work.volume_b, error))
       return FALSE;
-    samples_a = to_doubles (volume_a, of_a, n);
-    samples_b = to_doubles (volume_b, of_b, n);
-    add_samples (&one, samples_a, samples_b, n);
-    add_similarity (&one, samples_a, samples_b, &shape);
+    to_doubles (work.a, work.volume_a, of_a, n);
+    to_doubles (work.b, work.volume_b, of_b, n);
+    add_samples (&one, work.a, work.b, n);
+    add_similarity (&one, &work, &shape);
     g_snprintf (name, sizeof (name), "%" G_GUINT64_FORMAT, v);
     print_difference (name, &one);
     add_up (&all, &one);

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "core/budget.h"
 #include "core/error.h"
+#include "core/printable.h"
 #include "formats/recording.h"
 #include "tools/compare.h"
 #include "tools/picture.h"
@@ -22,7 +24,7 @@ typedef struct
   gint64 volume;
   gboolean fields, version;
   gchar *size, *type;
-  gint64 offset;
+  gint64 offset, max_memory;
   gint components;
 } Options;
 
@@ -70,9 +72,18 @@ print_geometry (const NdGeometry *geometry)
 }
 
 static void
+print_field (const NdField *field)
+{
+  g_autofree gchar *key = nd_printable (field->key);
+  g_autofree gchar *value = nd_printable (field->value);
+
+  g_print ("%s = %s\n", key, value);
+}
+
+static void
 print_fields (const NdMetadata *metadata, gboolean all)
 {
-  const GArray *fields = metadata->fields,
+  const NdList *fields = metadata->fields,
                *of_volumes = metadata->volume_fields;
 
   g_print ("fields      %u of the recording, %u of single volumes\n",
@@ -80,13 +91,14 @@ print_fields (const NdMetadata *metadata, gboolean all)
   for (guint i = 0; all && i < fields->len; i++) {
     const NdField *field = &g_array_index (fields, NdField, i);
 
-    g_print ("  %s = %s\n", field->key, field->value);
+    g_print ("  ");
+    print_field (field);
   }
   for (guint i = 0; all && i < of_volumes->len; i++) {
     const NdField *field = &g_array_index (of_volumes, NdField, i);
 
-    g_print ("  %" G_GUINT64_FORMAT " %s = %s\n", field->volume, field->key,
-        field->value);
+    g_print ("  %" G_GUINT64_FORMAT " ", field->volume);
+    print_field (field);
   }
 }
 
@@ -95,9 +107,11 @@ print_info (const gchar *path, NdReader *reader, gboolean all_fields)
 {
   const NdRecording *recording = nd_reader_recording (reader);
   const gsize *size = recording->shape.size;
+  g_autofree gchar *file = nd_printable (path);
+  g_autofree gchar *format = nd_printable (nd_reader_format (reader));
 
-  g_print ("file        %s\n", path);
-  g_print ("format      %s; %s\n", nd_reader_format (reader),
+  g_print ("file        %s\n", file);
+  g_print ("format      %s; %s\n", format,
       nd_reader_seekable (reader) ? "seekable" : "not seekable");
   g_print ("size        %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
            " x %" G_GSIZE_FORMAT " samples, %" G_GUINT64_FORMAT " volume%s",
@@ -112,6 +126,8 @@ print_info (const gchar *path, NdReader *reader, gboolean all_fields)
       nd_recording_volume_size (recording));
   print_times (reader);
   print_geometry (&recording->geometry);
+  if (nd_reader_not_held (reader))
+    g_print ("not held    %s\n", nd_reader_not_held (reader));
   print_fields (nd_reader_metadata (reader), all_fields);
 }
 
@@ -143,13 +159,15 @@ open_recording (const gchar *path, const Options *options, GError **error)
 
   if (options->size && !get_hint (options, &hint, error))
     return NULL;
-  reader = nd_reader_open (path, options->size ? &hint : NULL, error);
+  reader = nd_reader_open_within (path, options->size ? &hint : NULL,
+      options->max_memory, error);
   if (!reader) {
     if (g_error_matches (*error, ND_ERROR, ND_ERROR_SETTINGS)
         && !options->size) {
       g_clear_error (error);
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-          "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy or TIFF: to "
+          "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy, TIFF or "
+          "DICOM: to "
           "read it as raw samples, give --volume-size=X:Y:Z and --type",
           path);
     }
@@ -201,6 +219,14 @@ info (const gchar *path, const Options *options, GError **error)
       || nd_recording_draw (reader, options->volume, options->png, error);
 }
 
+static void
+report (const GError *error)
+{
+  g_autofree gchar *message = nd_printable (error->message);
+
+  g_printerr ("ndconv-file: %s\n", message);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -224,6 +250,10 @@ main (int argc, char **argv)
         "For raw samples: components of a sample (default 1)", "N" },
     { "offset", 'o', 0, G_OPTION_ARG_INT64, &options.offset,
         "For raw samples: bytes before the first volume (default 0)", "BYTES" },
+    { "max-memory", 0, 0, G_OPTION_ARG_INT64, &options.max_memory,
+        "Memory that reading a file may take (default: a quarter of the "
+        "memory)",
+        "BYTES" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options.version, "Print the version",
         NULL },
     { NULL }
@@ -253,21 +283,24 @@ main (int argc, char **argv)
       "compared\n     recordings differ\n"
       "  2  the command line is wrong");
   if (!g_option_context_parse (context, &argc, &argv, &error)) {
-    g_printerr ("ndconv-file: %s\n", error->message);
+    report (error);
+    status = USAGE_STATUS;
+  } else if (options.max_memory < 0) {
+    g_printerr ("ndconv-file: --max-memory must be 0 or more\n");
     status = USAGE_STATUS;
   } else if (options.version) {
     g_print ("ndconv-file %s\n", ND_VERSION);
   } else if (argc == 4 && strcmp (argv[1], "compare") == 0) {
     status = compare (argv[2], argv[3], &options, &error);
     if (error)
-      g_printerr ("ndconv-file: %s\n", error->message);
+      report (error);
   } else if (argc != 3 || strcmp (argv[1], "info") != 0) {
     g_autofree gchar *help = g_option_context_get_help (context, TRUE, NULL);
 
     g_printerr ("%s", help);
     status = USAGE_STATUS;
   } else if (!info (argv[2], &options, &error)) {
-    g_printerr ("ndconv-file: %s\n", error->message);
+    report (error);
     status = EXIT_FAILURE;
   }
   g_free (options.png);

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "core/budget.h"
 #include "core/error.h"
+#include "core/printable.h"
 #include "filters/axes.h"
 #include "filters/describe.h"
 #include "filters/save.h"
@@ -36,11 +38,13 @@ save_all (const NdBank *bank, const NdAxes *axes, const gchar *path,
     const NdFilter *real, *imaginary;
     g_autofree gchar *file =
         nd_bank_responses (bank) == 1 ? g_strdup (path) : number_path (path, i);
+    g_autofree gchar *shown = NULL;
 
     nd_bank_get_filter (bank, i, &real, &imaginary);
     if (!nd_filter_save (real, imaginary, axes, file, error))
       return FALSE;
-    g_print ("%s\n", file);
+    shown = nd_printable (file);
+    g_print ("%s\n", shown);
   }
   return TRUE;
 }
@@ -51,7 +55,7 @@ run (const gchar *command, const gchar *text, const gchar *path, NdAxes *axes,
 {
   g_autoptr (NdBank) bank =
       nd_bank_from_text (text, axes, NULL, FALSE, FALSE, NULL, error);
-  g_autofree gchar *said = NULL;
+  g_autofree gchar *said = NULL, *shown = NULL;
 
   if (!bank)
     return FALSE;
@@ -61,7 +65,8 @@ run (const gchar *command, const gchar *text, const gchar *path, NdAxes *axes,
     return nd_filter_plot (bank, path, error);
   said = strcmp (command, "response") == 0 ? nd_bank_response (bank, axes)
                                            : nd_bank_describe (bank, axes);
-  g_print ("%s", said);
+  shown = nd_printable_lines (said);
+  g_print ("%s", shown);
   return TRUE;
 }
 
@@ -99,11 +104,20 @@ is_command (int argc, char **argv)
       && (strcmp (argv[1], "save") == 0 || strcmp (argv[1], "plot") == 0);
 }
 
+static void
+report (const GError *error)
+{
+  g_autofree gchar *message = nd_printable (error->message);
+
+  g_printerr ("ndconv-filter: %s\n", message);
+}
+
 int
 main (int argc, char **argv)
 {
   g_autofree gchar *axes_text = NULL, *spacing = NULL, *rate = NULL;
   NdAxes axes;
+  gint64 max_memory = 0;
   gboolean csv = FALSE;
   gboolean version = FALSE;
   const GOptionEntry entries[] = {
@@ -117,6 +131,10 @@ main (int argc, char **argv)
         "Volumes per second, for parameters and results with units", "RATE" },
     { "csv", 0, 0, G_OPTION_ARG_NONE, &csv,
         "Print the response as comma-separated values (the default)", NULL },
+    { "max-memory", 0, 0, G_OPTION_ARG_INT64, &max_memory,
+        "Memory that reading a file may take (default: a quarter of the "
+        "memory)",
+        "BYTES" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version", NULL },
     { NULL }
   };
@@ -153,9 +171,14 @@ main (int argc, char **argv)
       "  1  the filter or the file cannot be made\n"
       "  2  the command line is wrong");
   if (!g_option_context_parse (context, &argc, &argv, &error)) {
-    g_printerr ("ndconv-filter: %s\n", error->message);
+    report (error);
     return USAGE_STATUS;
   }
+  if (max_memory < 0) {
+    g_printerr ("ndconv-filter: --max-memory must be 0 or more\n");
+    return USAGE_STATUS;
+  }
+  nd_budget_set_default (max_memory);
   if (version) {
     g_print ("ndconv-filter %s\n", ND_VERSION);
     return EXIT_SUCCESS;
@@ -173,6 +196,6 @@ main (int argc, char **argv)
   if (read_axes (axes_text ? axes_text : "xyz", spacing, rate, &axes, &error)
       && run (argv[1], argv[2], argc > 3 ? argv[3] : NULL, &axes, &error))
     return EXIT_SUCCESS;
-  g_printerr ("ndconv-filter: %s\n", error->message);
+  report (error);
   return EXIT_FAILURE;
 }

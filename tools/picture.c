@@ -7,9 +7,9 @@
 #include "core/error.h"
 #include "engine/picture.h"
 #include "tools/compare.h"
+#include "tools/pngfile.h"
 
 #include <math.h>
-#include <png.h>
 
 #define GAP 4 /* black pixels between pictures */
 
@@ -95,11 +95,7 @@ save (const Canvas *canvas, const gchar *path, GError **error)
     .height = canvas->height,
     .format = canvas->channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY };
 
-  if (png_image_write_to_file (&image, path, 0, canvas->pixels, 0, NULL))
-    return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
-      "The picture \"%s\" cannot be written: %s", path, image.message);
-  return FALSE;
+  return nd_png_save (&image, canvas->pixels, path, error);
 }
 
 static gpointer

@@ -5,9 +5,9 @@
 
 #include "core/error.h"
 #include "filters/characteristics.h"
+#include "tools/pngfile.h"
 
 #include <math.h>
-#include <png.h>
 #include <string.h>
 
 #define PANEL 120 /* pixels */
@@ -371,9 +371,5 @@ nd_filter_plot (const NdBank *bank, const gchar *path, GError **error)
 
   image.width = drawing.width;
   image.height = drawing.height;
-  if (png_image_write_to_file (&image, path, 0, pixels, 0, NULL))
-    return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_OPEN_WRITE,
-      "The picture \"%s\" cannot be written: %s", path, image.message);
-  return FALSE;
+  return nd_png_save (&image, pixels, path, error);
 }

@@ -127,7 +127,7 @@ sum_depth (const AdaptiveBand &a, const Place &p, float *t)
 
 template <int SPACE, bool TIME>
 __global__ void __launch_bounds__ (WIDTH *component_count (SPACE + TIME))
-trace_kernel (const __grid_constant__ Trace a)
+adaptive_trace_kernel (const __grid_constant__ Trace a)
 {
   constexpr int AXES = SPACE + TIME, N = component_count (AXES);
   const int *size = a.band.volume.size;
@@ -330,7 +330,7 @@ control (const AdaptiveControl &c, float scale, float *t, float *h)
 
 template <int SPACE, bool TIME>
 __global__ void __launch_bounds__ (WIDTH *component_count (SPACE + TIME))
-control_kernel (const __grid_constant__ AdaptiveControl a)
+adaptive_control_kernel (const __grid_constant__ AdaptiveControl a)
 {
   constexpr int AXES = SPACE + TIME, N = component_count (AXES);
   const int *size = a.band.volume.size;
@@ -369,7 +369,7 @@ launch_trace (const Trace &a, cudaStream_t stream)
 {
   constexpr int N = component_count (SPACE + TIME);
 
-  launch_early (trace_kernel<SPACE, TIME>,
+  launch_early (adaptive_trace_kernel<SPACE, TIME>,
       count_blocks<SPACE, N> (a.band.volume.size), dim3 (WIDTH, N), 0, stream,
       a);
 }
@@ -380,7 +380,7 @@ launch_control (const AdaptiveControl &a, cudaStream_t stream)
 {
   constexpr int N = component_count (SPACE + TIME);
 
-  launch_early (control_kernel<SPACE, TIME>,
+  launch_early (adaptive_control_kernel<SPACE, TIME>,
       count_blocks<SPACE, N> (a.band.volume.size), dim3 (WIDTH, N), 0, stream,
       a);
 }

@@ -163,7 +163,7 @@ gaussian_of (int sum)
 
 template <bool TIME, int RADIUS>
 __global__ void __launch_bounds__ (THREADS)
-smooth_planes_kernel (const __grid_constant__ AdaptiveSmooth a)
+adaptive_smooth_xy_kernel (const __grid_constant__ AdaptiveSmooth a)
 {
   constexpr int N = TIME ? ADAPTIVE_SUMS : ADAPTIVE_GAUSSIANS;
   constexpr int REACH = ND_ADAPTIVE_TIME_REACH;
@@ -286,7 +286,7 @@ sum_columns (const Columns &c, const AdaptiveVolume &volume, size_t i, int z0)
  * axis z does not count. */
 template <bool TIME, int RADIUS>
 __global__ void __launch_bounds__ (THREADS)
-smooth_depth_kernel (const __grid_constant__ AdaptiveSmooth a)
+adaptive_smooth_z_kernel (const __grid_constant__ AdaptiveSmooth a)
 {
   constexpr int ORDERS = TIME ? 3 : 1, LOW = ORDERS * ND_ADAPTIVE_NODES;
   const size_t plane = (size_t) a.volume.size[0] * a.volume.size[1];
@@ -317,7 +317,7 @@ smooth_depth_kernel (const __grid_constant__ AdaptiveSmooth a)
 
 template <int SPACE, bool TIME, int RADIUS>
 __global__ void __launch_bounds__ (THREADS)
-tensor_kernel (const __grid_constant__ AdaptiveBand a)
+adaptive_tensor_kernel (const __grid_constant__ AdaptiveBand a)
 {
   constexpr int AXES = SPACE + TIME, N = component_count (AXES);
   extern __shared__ float4 shared[];
@@ -384,21 +384,21 @@ launch_smooth_planes (const AdaptiveSmooth &a, cudaStream_t stream)
   constexpr int N = TIME ? ADAPTIVE_SUMS : ADAPTIVE_GAUSSIANS;
 
   if (a.radius <= 3)
-    launch_tiles<N, 3> (smooth_planes_kernel<TIME, 3>, a, stream);
+    launch_tiles<N, 3> (adaptive_smooth_xy_kernel<TIME, 3>, a, stream);
   else if (a.radius <= 4)
-    launch_tiles<N, 4> (smooth_planes_kernel<TIME, 4>, a, stream);
+    launch_tiles<N, 4> (adaptive_smooth_xy_kernel<TIME, 4>, a, stream);
   else
-    launch_tiles<N, 6> (smooth_planes_kernel<TIME, 6>, a, stream);
+    launch_tiles<N, 6> (adaptive_smooth_xy_kernel<TIME, 6>, a, stream);
 }
 
 template <bool TIME>
 auto
 find_depth_kernel (const AdaptiveSmooth &a)
 {
-  return !a.volume.is_deep ? smooth_depth_kernel<TIME, 0>
-      : a.radius <= 3      ? smooth_depth_kernel<TIME, 3>
-      : a.radius <= 4      ? smooth_depth_kernel<TIME, 4>
-                           : smooth_depth_kernel<TIME, 6>;
+  return !a.volume.is_deep ? adaptive_smooth_z_kernel<TIME, 0>
+      : a.radius <= 3      ? adaptive_smooth_z_kernel<TIME, 3>
+      : a.radius <= 4      ? adaptive_smooth_z_kernel<TIME, 4>
+                           : adaptive_smooth_z_kernel<TIME, 6>;
 }
 
 template <int SPACE, bool TIME>
@@ -408,11 +408,11 @@ launch_tensors (const AdaptiveBand &a, cudaStream_t stream)
   constexpr int AXES = SPACE + TIME, N = component_count (AXES);
 
   if (a.radius <= 3)
-    launch_tiles<N, 3> (tensor_kernel<SPACE, TIME, 3>, a, stream);
+    launch_tiles<N, 3> (adaptive_tensor_kernel<SPACE, TIME, 3>, a, stream);
   else if (a.radius <= 4)
-    launch_tiles<N, 4> (tensor_kernel<SPACE, TIME, 4>, a, stream);
+    launch_tiles<N, 4> (adaptive_tensor_kernel<SPACE, TIME, 4>, a, stream);
   else
-    launch_tiles<N, 5> (tensor_kernel<SPACE, TIME, 5>, a, stream);
+    launch_tiles<N, 5> (adaptive_tensor_kernel<SPACE, TIME, 5>, a, stream);
 }
 
 } // namespace

@@ -88,7 +88,7 @@ shrink_block (const float (*ring)[4], const float (*pilots)[4], int s,
 /* A thread computes one position, one coefficient along x and one over time. */
 template <int HEIGHT, int AHEAD, int TIME, bool WIENER>
 __global__ void __launch_bounds__ (HEIGHT * 32 * TIME, 1)
-all_kernel (const __grid_constant__ BlockArguments a)
+denoise_all_blocks_kernel (const __grid_constant__ BlockArguments a)
 {
   using Shared = AllShared<HEIGHT, AHEAD, TIME>;
   extern __shared__ float4 memory[];
@@ -298,8 +298,9 @@ template <int HEIGHT, int AHEAD, int TIME>
 void
 run_all (const BlockArguments &a, cudaStream_t stream)
 {
-  const auto kernel = a.pilot ? all_kernel<HEIGHT, AHEAD, TIME, true>
-                              : all_kernel<HEIGHT, AHEAD, TIME, false>;
+  const auto kernel = a.pilot
+      ? denoise_all_blocks_kernel<HEIGHT, AHEAD, TIME, true>
+      : denoise_all_blocks_kernel<HEIGHT, AHEAD, TIME, false>;
 
   launch_blocks (kernel, a, HEIGHT * 32 * TIME,
       sizeof (AllShared<HEIGHT, AHEAD, TIME>), stream);

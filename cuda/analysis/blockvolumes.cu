@@ -17,7 +17,7 @@ namespace
 
 template <int TIME>
 __global__ void
-time_kernel (const __grid_constant__ TimeTransform a)
+denoise_time_kernel (const __grid_constant__ TimeTransform a)
 {
   const int sizes[3] = { a.grid.width, a.grid.height, a.grid.depth };
   const int *size = a.grid.size;
@@ -190,7 +190,7 @@ refine_volumes (const FinishBlocks &a, const Sums<N> &sums, float weight,
 /* Each thread moves along z and keeps the sums of weights in registers. */
 template <int N, bool REFINES>
 __global__ void __launch_bounds__ (THREADS)
-finish_kernel (const __grid_constant__ Finish f)
+denoise_finish_kernel (const __grid_constant__ Finish f)
 {
   const FinishBlocks &a = f.blocks;
   const BlockGrid &grid = a.grid;
@@ -259,8 +259,9 @@ transform_time (const TimeTransform &a, cudaStream_t stream)
 {
   const int size[3] = { a.grid.width, a.grid.height, a.grid.depth };
 
-  launch_volume (a.n_time == 8 ? time_kernel<8> : time_kernel<4>, size, a,
-      stream);
+  launch_volume (a.n_time == 8 ? denoise_time_kernel<8>
+                               : denoise_time_kernel<4>,
+      size, a, stream);
 }
 
 void
@@ -272,10 +273,10 @@ finish_blocks (const FinishBlocks &a, cudaStream_t stream)
   const Finish f = { a, n > 128 ? 16 : n > 64 ? 8 : 2 };
   const dim3 blocks (divide_up (a.grid.size[0], THREADS_X),
       divide_up (a.grid.size[1], THREADS_Y), divide_up (n, f.chunk));
-  const auto kernel = a.tiles.is_one ? finish_kernel<1, false>
-      : !a.refines                   ? finish_kernel<4, false>
-      : a.tiles.n_time == 8          ? finish_kernel<8, true>
-                                     : finish_kernel<4, true>;
+  const auto kernel = a.tiles.is_one ? denoise_finish_kernel<1, false>
+      : !a.refines                   ? denoise_finish_kernel<4, false>
+      : a.tiles.n_time == 8          ? denoise_finish_kernel<8, true>
+                                     : denoise_finish_kernel<4, true>;
 
   launch_early (kernel, blocks, dim3 (THREADS_X, THREADS_Y), 0, stream, f);
 }

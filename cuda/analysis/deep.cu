@@ -90,7 +90,7 @@ sum_column (const float *column, int planes, int read, const float *weights,
 
 template <int AXES, int COLUMNS, int RADIUS>
 __global__ void __launch_bounds__ (RUN *COLUMNS, RESIDENT / (RUN * COLUMNS))
-deep_kernel (const __grid_constant__ DeepSum a)
+structure_z_kernel (const __grid_constant__ DeepSum a)
 {
   constexpr int COMPONENTS = AXES * (AXES + 1) / 2, THREADS = RUN * COLUMNS;
   extern __shared__ Column columns[];
@@ -212,9 +212,9 @@ run_deep (DeepSum a, size_t shared, cudaStream_t stream)
       a.chunk = chunk;
     }
   }
-  allow_shared ((const void *) deep_kernel<AXES, COLUMNS, RADIUS>,
+  allow_shared ((const void *) structure_z_kernel<AXES, COLUMNS, RADIUS>,
       max_dynamic_shared ());
-  launch_early (deep_kernel<AXES, COLUMNS, RADIUS>,
+  launch_early (structure_z_kernel<AXES, COLUMNS, RADIUS>,
       dim3 (across, (a.size[2] + a.chunk - 1) / a.chunk), RUN * COLUMNS, shared,
       stream, a);
 }

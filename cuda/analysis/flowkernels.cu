@@ -53,7 +53,7 @@ smooth_plane (const Smoothing &a, int x, int y, int z)
 }
 
 __global__ void __launch_bounds__ (THREADS)
-smooth_kernel (const __grid_constant__ Smoothing a)
+flow_smooth_kernel (const __grid_constant__ Smoothing a)
 {
   /* z counts chunks. */
   FOR_EACH_SAMPLE (a.chunks, x, y, z)
@@ -169,7 +169,7 @@ struct CellSums
  * or, if RESIDUAL, 3 with the difference to the other volume. */
 template <bool RESIDUAL>
 __global__ void __launch_bounds__ (THREADS)
-sum_kernel (const __grid_constant__ CellSums a)
+flow_sum_kernel (const __grid_constant__ CellSums a)
 {
   constexpr int N = RESIDUAL ? 3 : 6;
   const FlowLevel &level = a.level;
@@ -239,7 +239,7 @@ struct Windows
 
 /* Along y, then x. */
 __global__ void __launch_bounds__ (THREADS)
-window_kernel (const __grid_constant__ Windows a)
+flow_window_kernel (const __grid_constant__ Windows a)
 {
   constexpr int WIDTH = THREADS_X + 2 * WINDOW;
   constexpr int HEIGHT = THREADS_Y + 2 * WINDOW;
@@ -307,7 +307,7 @@ struct Inversion
 
 /* 0 in place of an inverse that does not exist. */
 __global__ void __launch_bounds__ (THREADS)
-invert_kernel (const __grid_constant__ Inversion a)
+flow_invert_kernel (const __grid_constant__ Inversion a)
 {
   FOR_EACH_SAMPLE (a.level.cells, x, y, z)
   {
@@ -339,7 +339,7 @@ struct Step
 
 /* At most one sample far; NaN is no step. */
 __global__ void __launch_bounds__ (THREADS)
-step_kernel (const __grid_constant__ Step a)
+flow_step_kernel (const __grid_constant__ Step a)
 {
   const FlowLevel &level = a.level;
 
@@ -371,7 +371,7 @@ struct Refinement
 };
 
 __global__ void __launch_bounds__ (THREADS)
-refine_kernel (const __grid_constant__ Refinement a)
+flow_refine_kernel (const __grid_constant__ Refinement a)
 {
   FOR_EACH_SAMPLE (a.fine.cells, x, y, z)
   {
@@ -408,7 +408,7 @@ cubic_weights (float a, float w[4])
 /* FLAT: of one plane. */
 template <bool FLAT>
 __global__ void __launch_bounds__ (THREADS)
-move_kernel (const __grid_constant__ Move a)
+flow_move_kernel (const __grid_constant__ Move a)
 {
   const FlowLevel &level = a.level;
   const int *size = level.size;
@@ -468,7 +468,7 @@ average (const FlowLevel &level, int n, cudaStream_t stream)
   const int planes[3] = { level.cells[0], level.cells[1],
     std::min (level.cells[2], 65535) * n };
 
-  launch_volume (window_kernel, planes, Windows{ level, n }, stream);
+  launch_volume (flow_window_kernel, planes, Windows{ level, n }, stream);
 }
 
 } // namespace
@@ -480,15 +480,16 @@ smooth_volume (const float *in, const int size[3], float *out,
   const Smoothing a = { { size[0], size[1], size[2] },
     { size[0], size[1], (int) divide_up (size[2], SMOOTH_PLANES) }, in, out };
 
-  launch_volume (smooth_kernel, a.chunks, a, stream);
+  launch_volume (flow_smooth_kernel, a.chunks, a, stream);
 }
 
 void
 invert_tensors (const FlowLevel &level, double regular, cudaStream_t stream)
 {
-  launch_volume (sum_kernel<false>, level.cells, CellSums{ level, 1 }, stream);
+  launch_volume (flow_sum_kernel<false>, level.cells, CellSums{ level, 1 },
+      stream);
   average (level, 6, stream);
-  launch_volume (invert_kernel, level.cells, Inversion{ level, regular },
+  launch_volume (flow_invert_kernel, level.cells, Inversion{ level, regular },
       stream);
 }
 
@@ -496,24 +497,27 @@ void
 step_flow (const FlowLevel &level, float ratio, float limit,
     cudaStream_t stream)
 {
-  launch_volume (sum_kernel<true>, level.cells, CellSums{ level, ratio },
+  launch_volume (flow_sum_kernel<true>, level.cells, CellSums{ level, ratio },
       stream);
   average (level, 3, stream);
-  launch_volume (step_kernel, level.cells, Step{ level, ratio, limit }, stream);
+  launch_volume (flow_step_kernel, level.cells, Step{ level, ratio, limit },
+      stream);
 }
 
 void
 refine_flow (const FlowLevel &coarse, const FlowLevel &fine,
     cudaStream_t stream)
 {
-  launch_volume (refine_kernel, fine.cells, Refinement{ coarse, fine }, stream);
+  launch_volume (flow_refine_kernel, fine.cells, Refinement{ coarse, fine },
+      stream);
 }
 
 void
 move_volumes (const FlowLevel &level, const float *const in[2],
     float *const out[2], cudaStream_t stream)
 {
-  launch_volume (level.size[2] == 1 ? move_kernel<true> : move_kernel<false>,
+  launch_volume (level.size[2] == 1 ? flow_move_kernel<true>
+                                    : flow_move_kernel<false>,
       level.size, Move{ level, { in[0], in[1] }, { out[0], out[1] } }, stream);
 }
 

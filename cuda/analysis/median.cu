@@ -152,7 +152,7 @@ add_sample (const HalfMedian &a, int median, size_t at)
 
 template <int IN_COLUMN>
 __global__ void __launch_bounds__ (THREADS)
-median_kernel (const __grid_constant__ HalfMedian a)
+speckle_median_kernel (const __grid_constant__ HalfMedian a)
 {
   extern __shared__ int2 memory[];
   MedianShared<IN_COLUMN> &shared = *(MedianShared<IN_COLUMN> *) memory;
@@ -233,7 +233,7 @@ run (const HalfMedian &a, cudaStream_t stream)
   const dim3 blocks (divide_up (a.size[0], WIDTH),
       divide_up (a.size[1], HEIGHT), std::min (a.size[2], 65535));
 
-  launch_early (median_kernel<IN_COLUMN>, blocks, dim3 (THREADS),
+  launch_early (speckle_median_kernel<IN_COLUMN>, blocks, dim3 (THREADS),
       sizeof (MedianShared<IN_COLUMN>), stream, a);
 }
 

@@ -66,7 +66,7 @@ threshold_block (const float (*ring)[16], int s, const float *level,
 }
 
 __global__ void __launch_bounds__ (ONE_THREADS, 2)
-one_kernel (const __grid_constant__ BlockArguments a)
+denoise_one_block_kernel (const __grid_constant__ BlockArguments a)
 {
   extern __shared__ float4 memory[];
   Shared &shared = *(Shared *) memory;
@@ -205,7 +205,8 @@ one_kernel (const __grid_constant__ BlockArguments a)
 void
 compute_one_blocks (const BlockArguments &a, cudaStream_t stream)
 {
-  launch_blocks (one_kernel, a, ONE_THREADS, sizeof (Shared), stream);
+  launch_blocks (denoise_one_block_kernel, a, ONE_THREADS, sizeof (Shared),
+      stream);
 }
 
 } // namespace nd

@@ -115,7 +115,7 @@ struct Round
 };
 
 __global__ void __launch_bounds__ (THREADS)
-round_kernel (const __grid_constant__ Round r)
+quantile_round_kernel (const __grid_constant__ Round r)
 {
   const QuantileArguments &a = r.a;
   __shared__ unsigned bins[QUANTILE_BINS];
@@ -172,7 +172,7 @@ struct Arrays
 };
 
 __global__ void __launch_bounds__ (ARRAY_THREADS)
-arrays_kernel (const __grid_constant__ Arrays a)
+quantile_arrays_kernel (const __grid_constant__ Arrays a)
 {
   __shared__ unsigned bins[QUANTILE_BINS];
   __shared__ QuantileSearch search;
@@ -207,7 +207,7 @@ struct Least
 };
 
 __global__ void __launch_bounds__ (THREADS)
-least_kernel (const __grid_constant__ Least a)
+quantile_least_kernel (const __grid_constant__ Least a)
 {
   unsigned least = NO_LEAST;
 
@@ -245,15 +245,16 @@ find_least (const float *volume, size_t n, unsigned *least, cudaStream_t stream)
   const Least a = { volume, n, least };
 
   ND_CUDA (cudaMemsetAsync (least, 0xff, sizeof (NO_LEAST), stream));
-  launch_early (least_kernel, count_blocks (n), dim3 (THREADS), 0, stream, a);
+  launch_early (quantile_least_kernel, count_blocks (n), dim3 (THREADS), 0,
+      stream, a);
 }
 
 void
 find_quantile (const QuantileArguments &a, cudaStream_t stream)
 {
   for (int round = 0; round < ROUNDS; round++)
-    launch_early (round_kernel, count_blocks (a.n), dim3 (THREADS), 0, stream,
-        Round{ a, round });
+    launch_early (quantile_round_kernel, count_blocks (a.n), dim3 (THREADS), 0,
+        stream, Round{ a, round });
 }
 
 void
@@ -262,8 +263,8 @@ find_quantiles (const float *values, int n_arrays, size_t n, double fraction,
 {
   const Arrays a = { values, n, fraction, out };
 
-  launch_early (arrays_kernel, dim3 (n_arrays), dim3 (ARRAY_THREADS), 0, stream,
-      a);
+  launch_early (quantile_arrays_kernel, dim3 (n_arrays), dim3 (ARRAY_THREADS),
+      0, stream, a);
 }
 
 } // namespace nd

@@ -27,7 +27,7 @@ struct Mean
 };
 
 __global__ void __launch_bounds__ (THREADS)
-mean_kernel (const __grid_constant__ Mean a)
+shrink_mean_kernel (const __grid_constant__ Mean a)
 {
   launch_dependent_grids ();
   wait_on_dependent_grids ();
@@ -110,7 +110,7 @@ Shrink::add_to (float *volume, cudaStream_t stream)
 {
   const Mean a = { volume, result.get (), result.count (), levels.get () };
 
-  launch_early (mean_kernel,
+  launch_early (shrink_mean_kernel,
       dim3 ((unsigned) std::min<size_t> (divide_up (a.n, THREADS), INT_MAX)),
       dim3 (THREADS), 0, stream, a);
 }

@@ -110,7 +110,7 @@ shrink_block (const float (*ring)[4], const float (*pilots)[4], int s,
 
 template <bool WIENER>
 __global__ void __launch_bounds__ (ONE_THREADS, 2)
-shrink_kernel (const __grid_constant__ ShrinkArguments a)
+shrink_blocks_kernel (const __grid_constant__ ShrinkArguments a)
 {
   __shared__ float4 memory[sizeof (ShrinkShared) / sizeof (float4)];
   ShrinkShared &shared = *(ShrinkShared *) memory;
@@ -227,8 +227,9 @@ shrink_blocks (const ShrinkArguments &a, cudaStream_t stream)
 {
   const dim3 blocks (a.grid.tiles_x, a.tiles.tiles_y, a.tiles.tiles_z);
 
-  launch_early (a.pilot ? shrink_kernel<true> : shrink_kernel<false>, blocks,
-      dim3 (ONE_THREADS), 0, stream, a);
+  launch_early (a.pilot ? shrink_blocks_kernel<true>
+                        : shrink_blocks_kernel<false>,
+      blocks, dim3 (ONE_THREADS), 0, stream, a);
 }
 
 } // namespace nd

@@ -40,7 +40,7 @@ transform_axis (float *block, int axis_step)
 /* A thread measures one block of N samples. */
 template <int N>
 __global__ void __launch_bounds__ (THREADS)
-measure_kernel (const __grid_constant__ ShrinkMeasurement a)
+shrink_measure_kernel (const __grid_constant__ ShrinkMeasurement a)
 {
   const int at = blockIdx.x * THREADS + threadIdx.x, n = a.n_blocks ();
   float block[N];
@@ -95,7 +95,7 @@ measure_kernel (const __grid_constant__ ShrinkMeasurement a)
 
 /* A thread has one coefficient: nd_shrink_complete (), and the levels. */
 __global__ void __launch_bounds__ (COEFFICIENTS)
-levels_kernel (const __grid_constant__ ShrinkMeasurement a)
+shrink_levels_kernel (const __grid_constant__ ShrinkMeasurement a)
 {
   __shared__ double all[COEFFICIENTS];
   const int k = threadIdx.x, x = k % 4, y = k / 4 % 4, z = k / 16;
@@ -138,12 +138,13 @@ measure_levels (const ShrinkMeasurement &a, cudaStream_t stream)
 {
   const int n = a.n_blocks ();
 
-  launch_early (a.size[2] > 1 ? measure_kernel<COEFFICIENTS>
-                              : measure_kernel<COEFFICIENTS / 4>,
+  launch_early (a.size[2] > 1 ? shrink_measure_kernel<COEFFICIENTS>
+                              : shrink_measure_kernel<COEFFICIENTS / 4>,
       dim3 (divide_up (n, THREADS)), dim3 (THREADS), 0, stream, a);
   find_quantiles (a.magnitudes, a.n_coefficients (), n, ND_SHRINK_QUANTILE,
       a.quantiles, stream);
-  launch_early (levels_kernel, dim3 (1), dim3 (COEFFICIENTS), 0, stream, a);
+  launch_early (shrink_levels_kernel, dim3 (1), dim3 (COEFFICIENTS), 0, stream,
+      a);
 }
 
 } // namespace nd

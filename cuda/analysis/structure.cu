@@ -55,7 +55,7 @@ struct Begin
  * sums WIDTH samples that are side by side. */
 template <int WIDTH>
 __global__ void __launch_bounds__ (THREADS)
-begin_kernel (const __grid_constant__ Begin a)
+structure_begin_kernel (const __grid_constant__ Begin a)
 {
   using Samples = std::conditional_t<WIDTH == 4, float4, float>;
 
@@ -228,7 +228,7 @@ __global__ void __launch_bounds__ (THREADS,
     MEASURES == VELOCITY       ? 4
         : MEASURES == CONSTANT ? 2
                                : 1)
-respond_kernel (const __grid_constant__ Respond a)
+structure_respond_kernel (const __grid_constant__ Respond a)
 {
   constexpr int COMPONENTS = AXES * (AXES + 1) / 2;
   constexpr int CHANNELS = MEASURES == AFFINE ? MAX_CHANNELS
@@ -260,9 +260,9 @@ template <int AXES>
 void
 launch_respond (const Respond &a, Measures measures, cudaStream_t stream)
 {
-  launch_early (measures == AFFINE ? respond_kernel<AXES, AFFINE>
-          : measures == CONSTANT   ? respond_kernel<AXES, CONSTANT>
-                                   : respond_kernel<AXES, VELOCITY>,
+  launch_early (measures == AFFINE ? structure_respond_kernel<AXES, AFFINE>
+          : measures == CONSTANT   ? structure_respond_kernel<AXES, CONSTANT>
+                                   : structure_respond_kernel<AXES, VELOCITY>,
       dim3 ((a.samples + THREADS - 1) / THREADS), dim3 (THREADS), 0, stream, a);
 }
 
@@ -427,7 +427,7 @@ Structure::begin_sums ()
   a.out = begun.get ();
   const int width = a.samples % 4 == 0 ? 4 : 1;
 
-  launch (width == 4 ? begin_kernel<4> : begin_kernel<1>,
+  launch (width == 4 ? structure_begin_kernel<4> : structure_begin_kernel<1>,
       dim3 (count_blocks (a.samples / width)), dim3 (THREADS), 0, stream, a);
   begun_at = next;
 }

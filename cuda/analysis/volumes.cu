@@ -26,7 +26,7 @@ struct Component
 };
 
 __global__ void
-read_kernel (const __grid_constant__ Component a)
+denoise_read_kernel (const __grid_constant__ Component a)
 {
   FOR_EACH_SAMPLE (a.size, x, y, z)
   {
@@ -74,7 +74,7 @@ store (void *to, float value)
 }
 
 __global__ void
-write_kernel (const __grid_constant__ Component a)
+denoise_write_kernel (const __grid_constant__ Component a)
 {
   FOR_EACH_SAMPLE (a.size, x, y, z)
   {
@@ -115,7 +115,7 @@ make_scales (const int size[3], const float *in, const float *minuend,
 }
 
 __global__ void
-coarsen_kernel (const __grid_constant__ Scales a)
+denoise_coarsen_kernel (const __grid_constant__ Scales a)
 {
   FOR_EACH_SAMPLE (a.coarse, x, y, z)
   {
@@ -139,7 +139,7 @@ coarsen_kernel (const __grid_constant__ Scales a)
 }
 
 __global__ void
-refine_kernel (const __grid_constant__ Scales a)
+denoise_refine_kernel (const __grid_constant__ Scales a)
 {
   FOR_EACH_SAMPLE (a.size, x, y, z)
   {
@@ -196,7 +196,7 @@ count_parts (int part, unsigned value, unsigned *counts, unsigned *sums)
 /* Most differences are in a few bins, so that threads would wait for one
  * another at counts in memory. */
 __global__ void __launch_bounds__ (NOISE_THREADS)
-noise_kernel (const __grid_constant__ NoiseCount a)
+denoise_count_noise_kernel (const __grid_constant__ NoiseCount a)
 {
   /* Two counts in a word, which have 16 bits: a thread block has less than
    * 2^13 differences. */
@@ -280,7 +280,7 @@ struct ClippingCount
 };
 
 __global__ void __launch_bounds__ (THREADS)
-clipping_kernel (const __grid_constant__ ClippingCount a)
+denoise_count_clipping_kernel (const __grid_constant__ ClippingCount a)
 {
   __shared__ ClippingCounts here;
   const size_t rows = ((size_t) a.size[1] * a.size[2] + ND_CLIPPING_EVERY - 1)
@@ -334,7 +334,7 @@ void
 read_component (const NdSamples &volume, const int size[3], NdSampleType type,
     size_t component, float *out, cudaStream_t stream)
 {
-  launch_volume (read_kernel, size,
+  launch_volume (denoise_read_kernel, size,
       make_component (volume, size, type, component, out), stream);
 }
 
@@ -347,7 +347,7 @@ write_component (const NdSamples &volume, const int size[3], NdSampleType type,
       make_component (volume, size, type, component, const_cast<float *> (in));
 
   a.unclipping = unclipping;
-  launch_volume (write_kernel, size, a, stream);
+  launch_volume (denoise_write_kernel, size, a, stream);
 }
 
 void
@@ -356,15 +356,15 @@ coarsen (const float *fine, const int size[3], const float *minuend, float *out,
 {
   const Scales a = make_scales (size, fine, minuend, out);
 
-  launch_volume (coarsen_kernel, a.coarse, a, stream);
+  launch_volume (denoise_coarsen_kernel, a.coarse, a, stream);
 }
 
 void
 add_refined (float *fine, const int size[3], const float *coarse,
     cudaStream_t stream)
 {
-  launch_volume (refine_kernel, size, make_scales (size, coarse, nullptr, fine),
-      stream);
+  launch_volume (denoise_refine_kernel, size,
+      make_scales (size, coarse, nullptr, fine), stream);
 }
 
 void
@@ -386,7 +386,7 @@ count_noise (const float *volume, const int size[3], float low, float high,
   n = (size_t) a.n_rows * a.n[0];
   a.n_words =
       divide_up ((std::isfinite (low) ? ND_NOISE_PARTS : 1) * n_bins, 2);
-  launch_early (noise_kernel, dim3 (divide_up (n, NOISE_SHARE)),
+  launch_early (denoise_count_noise_kernel, dim3 (divide_up (n, NOISE_SHARE)),
       dim3 (NOISE_THREADS), a.n_words * sizeof (unsigned), stream, a);
 }
 
@@ -398,7 +398,7 @@ count_clipped (const float *in, const float *out, const int size[3],
   const ClippingCount a = { in, out, { size[0], size[1], size[2] }, sigma, low,
     high, counts };
 
-  launch_early (clipping_kernel,
+  launch_early (denoise_count_clipping_kernel,
       dim3 (count_blocks ((size_t) size[0] * size[1] * size[2]
           / ND_CLIPPING_EVERY)),
       dim3 (THREADS), 0, stream, a);

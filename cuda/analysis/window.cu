@@ -149,7 +149,7 @@ pitch_of_rows (int radius)
  * radius. */
 template <int RADIUS>
 __global__ void __launch_bounds__ (THREADS)
-plane_kernel (const __grid_constant__ PlaneSum a)
+structure_xy_kernel (const __grid_constant__ PlaneSum a)
 {
   extern __shared__ float4 shared[];
   constexpr int N = down<RADIUS>;
@@ -228,9 +228,9 @@ template <int RADIUS = MAX_UNROLLED>
 void (*find_plane_kernel (int radius)) (PlaneSum)
 {
   if constexpr (RADIUS < 0)
-    return plane_kernel<-1>;
+    return structure_xy_kernel<-1>;
   else
-    return radius == RADIUS ? plane_kernel<RADIUS>
+    return radius == RADIUS ? structure_xy_kernel<RADIUS>
                             : find_plane_kernel<RADIUS - 1> (radius);
 }
 

@@ -76,7 +76,7 @@ copy_rows (const DepthArguments &a, const float *in, float *sums, int first,
 }
 
 __global__ void __launch_bounds__ (PASS_THREADS, 4)
-depth_kernel (const __grid_constant__ DepthArguments a)
+separable_z_kernel (const __grid_constant__ DepthArguments a)
 {
   extern __shared__ float4 shared[];
   constexpr int TOGETHER = WARPS * OUTPUTS; /* outputs of all warps */
@@ -126,7 +126,7 @@ depth_planes (const size_t size[3], const Factor &z)
 void
 prepare_depth ()
 {
-  prepare_shared (depth_kernel);
+  prepare_shared (separable_z_kernel);
 }
 
 void
@@ -145,7 +145,7 @@ run_depth (const DepthPass &pass, const Store &out, cudaStream_t stream)
   a.out = out;
   a.strips = (a.size[0] + STRIP - 1) / STRIP;
   a.planes = pass.planes;
-  launch_early (depth_kernel,
+  launch_early (separable_z_kernel,
       dim3 ((unsigned) a.strips * a.size[1],
           (a.size[2] + a.planes - 1) / a.planes),
       PASS_THREADS, shared_bytes (a.planes, a.z.n), stream, a);

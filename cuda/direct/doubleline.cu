@@ -33,7 +33,7 @@ struct LineArguments
 };
 
 __global__ void __launch_bounds__ (LINE_THREADS)
-line_kernel (const __grid_constant__ LineArguments a)
+separable_double_kernel (const __grid_constant__ LineArguments a)
 {
   const int x = blockIdx.x * LINE_THREADS + threadIdx.x;
   const size_t tiles = (a.size[2] + LINE_OUTPUTS - 1) / LINE_OUTPUTS;
@@ -108,7 +108,7 @@ DoubleLine::run (const DoubleVolumes &volume, const size_t size[3],
   const size_t tiles =
       (size_t) ((a.size[2] + LINE_OUTPUTS - 1) / LINE_OUTPUTS) * a.size[1];
 
-  launch_early (line_kernel,
+  launch_early (separable_double_kernel,
       dim3 ((a.size[0] + LINE_THREADS - 1) / LINE_THREADS,
           std::min<size_t> (tiles, 65535)),
       LINE_THREADS, 0, stream, a);

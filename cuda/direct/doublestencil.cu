@@ -236,7 +236,7 @@ add_row (double (&sum)[ROWS][WIDE], SharedAddress at, SharedAddress w,
  * ACROSS: threads side by side. */
 template <int ACROSS, bool SKIP>
 __global__ void __launch_bounds__ (THREADS, BLOCKS)
-double_stencil_kernel (const __grid_constant__ Arguments a)
+direct_double_kernel (const __grid_constant__ Arguments a)
 {
   extern __shared__ Group shared[];
   constexpr int WIDTH = WIDE * ACROSS, HEIGHT = THREADS / ACROSS * ROWS;
@@ -336,7 +336,7 @@ void
 launch_tiles (Arguments a, int nx, int ny, cudaStream_t stream)
 {
   constexpr int WIDTH = WIDE * ACROSS, HEIGHT = THREADS / ACROSS * ROWS;
-  void (*const kernel) (Arguments) = double_stencil_kernel<ACROSS, SKIP>;
+  void (*const kernel) (Arguments) = direct_double_kernel<ACROSS, SKIP>;
   const dim3 blocks ((a.size[0] + WIDTH - 1) / WIDTH,
       (a.size[1] + HEIGHT - 1) / HEIGHT, std::min (a.size[2], 65535));
 

@@ -71,7 +71,7 @@ wait_for_rows (bool is_first)
 }
 
 __global__ void __launch_bounds__ (PASS_THREADS, 4)
-few_depth_kernel (const __grid_constant__ FewDepthArguments a)
+separable_z_few_kernel (const __grid_constant__ FewDepthArguments a)
 {
   extern __shared__ float4 shared[];
   float *const sums = (float *) shared;
@@ -118,7 +118,7 @@ run_few_depth (const DepthPass &pass, const FewTaps &z, const Store &out,
   a.z = z;
   a.out = out;
   a.strips = (a.size[0] + STRIP - 1) / STRIP;
-  launch_early (few_depth_kernel,
+  launch_early (separable_z_few_kernel,
       dim3 ((unsigned) a.strips * a.size[1],
           (a.size[2] + a.planes - 1) / a.planes),
       a.planes, sizeof (float) * STRIP * (a.planes + z.n - 1), stream, a);

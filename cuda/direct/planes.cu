@@ -270,7 +270,7 @@ sum_row (float (&sum)[ACROSS], const float *row, const float *weights,
 
 template <typename T>
 __global__ void __launch_bounds__ (PASS_THREADS, 4)
-plane_kernel (const __grid_constant__ PlaneArguments a)
+separable_xy_kernel (const __grid_constant__ PlaneArguments a)
 {
   extern __shared__ float4 shared[];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -361,7 +361,7 @@ void
 prepare_planes (NdSampleType type)
 {
   visit_sample_type (type, [&] (auto sample) {
-    prepare_shared (plane_kernel<typename decltype (sample)::Type>);
+    prepare_shared (separable_xy_kernel<typename decltype (sample)::Type>);
   });
 }
 
@@ -396,7 +396,8 @@ run_planes (const PlanePass &pass, const Store &out, cudaStream_t stream)
 
     a.aligned = a.sample == sizeof (T)
         && ((size_t) a.in | a.row | a.slice) % (4 * sizeof (T)) == 0;
-    launch_early (plane_kernel<T>, blocks, PASS_THREADS, bytes, stream, a);
+    launch_early (separable_xy_kernel<T>, blocks, PASS_THREADS, bytes, stream,
+        a);
   });
 }
 

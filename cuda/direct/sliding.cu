@@ -58,7 +58,7 @@ constexpr size_t shared_bytes =
 
 template <typename T, int N, bool ALIGNED>
 __global__ void __launch_bounds__ (THREADS, BLOCKS)
-sliding_kernel (const __grid_constant__ Arguments<N> a)
+separable_xyz_kernel (const __grid_constant__ Arguments<N> a)
 {
   extern __shared__ float4 shared[];
   __shared__ int columns[4 * QUADS];
@@ -239,8 +239,8 @@ run (const VolumePass &pass, const Store &out, cudaStream_t stream)
   const bool aligned =
       !in.apart && ((size_t) in.in | in.row | in.slice) % sizeof (Quad<T>) == 0;
 
-  launch_early (aligned ? sliding_kernel<T, N, true>
-                        : sliding_kernel<T, N, false>,
+  launch_early (aligned ? separable_xyz_kernel<T, N, true>
+                        : separable_xyz_kernel<T, N, false>,
       dim3 (d.strips * d.tiles, (in.size[2] + a.chunk - 1) / a.chunk), THREADS,
       bytes, stream, a);
 }
@@ -288,8 +288,8 @@ prepare_sliding (NdSampleType type, int taps)
       using T = typename decltype (sample)::Type;
       constexpr int N = decltype (n)::value;
 
-      prepare_shared (sliding_kernel<T, N, true>);
-      prepare_shared (sliding_kernel<T, N, false>);
+      prepare_shared (separable_xyz_kernel<T, N, true>);
+      prepare_shared (separable_xyz_kernel<T, N, false>);
     });
   });
 }

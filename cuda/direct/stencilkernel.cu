@@ -173,7 +173,7 @@ copy_unpadded (Pipeline<THREADS> &pipeline, const Arguments &a, float *tile,
  * plane. */
 template <typename S>
 __global__ void __launch_bounds__ (THREADS)
-stencil_kernel (const __grid_constant__ Arguments a)
+direct_kernel (const __grid_constant__ Arguments a)
 {
   extern __shared__ float4 shared[];
   const int rows = S::HEIGHT + a.max_ny - 1;
@@ -267,8 +267,8 @@ launch (const Arguments &a, cudaStream_t stream)
 
   /* The limit of 48 KiB includes the barriers. */
   if (bytes > 47 << 10)
-    allow_shared ((const void *) stencil_kernel<S>, max_dynamic_shared ());
-  launch_early (stencil_kernel<S>, blocks, THREADS, bytes, stream, a);
+    allow_shared ((const void *) direct_kernel<S>, max_dynamic_shared ());
+  launch_early (direct_kernel<S>, blocks, THREADS, bytes, stream, a);
 }
 
 /* A narrow volume would leave half of a wide thread block idle. */

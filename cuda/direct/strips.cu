@@ -169,7 +169,7 @@ put_row (float *to, const float (&sum)[ACROSS])
 
 template <typename T>
 __global__ void __launch_bounds__ (PASS_THREADS, 4)
-strip_kernel (const __grid_constant__ StripArguments a)
+separable_xy_few_kernel (const __grid_constant__ StripArguments a)
 {
   extern __shared__ float4 shared[];
   __shared__ int columns[PITCH];
@@ -310,7 +310,7 @@ run_strips (const StripPass &pass, const Store &out, cudaStream_t stream)
     const dim3 blocks ((unsigned) a.strips * tiles, std::min (a.size[2], most),
         (a.size[2] + most - 1) / most);
 
-    launch_early (strip_kernel<T>, blocks, PASS_THREADS,
+    launch_early (separable_xy_few_kernel<T>, blocks, PASS_THREADS,
         shared_bytes (a.rows, a.y.n), stream, a);
   });
   return true;

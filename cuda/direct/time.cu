@@ -123,7 +123,7 @@ begin_sums (const TimeArguments<R> &a, const R *in, R *sums, int ahead)
 /* Each thread computes four outputs. */
 template <int N, typename R>
 __global__ void __launch_bounds__ (TIME_THREADS)
-time_kernel (const __grid_constant__ TimeArguments<R> a)
+separable_t_kernel (const __grid_constant__ TimeArguments<R> a)
 {
   const size_t i = (size_t) blockIdx.x * TIME_THREADS + threadIdx.x;
   const size_t line = i / a.quads;
@@ -225,8 +225,9 @@ TimeSums<R>::run (const TimePass<R> &pass, const Store &out,
   }
   const size_t all = (size_t) a.quads * a.size[1] * a.size[2];
 
-  launch_early (sums.count () > 0 && a.n >= LEAST_AHEAD ? time_kernel<BEGUN, R>
-                                                        : time_kernel<1, R>,
+  launch_early (sums.count () > 0 && a.n >= LEAST_AHEAD
+          ? separable_t_kernel<BEGUN, R>
+          : separable_t_kernel<1, R>,
       (all + TIME_THREADS - 1) / TIME_THREADS, TIME_THREADS, 0, stream, a);
 }
 

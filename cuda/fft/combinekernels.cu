@@ -354,7 +354,7 @@ join_parts (const CombineArguments &a, const Work &work, Combined &c)
 /* SUM: of the magnitudes; otherwise the largest one. LONG: of long filters. */
 template <typename T, bool SUM, bool LONG>
 __global__ void __launch_bounds__ (THREADS, 1)
-combine_kernel (const __grid_constant__ CombineArguments a)
+fft_block_combine_kernel (const __grid_constant__ CombineArguments a)
 {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float2 *const plane = shared_planes () + warp * PLANE;
@@ -451,8 +451,8 @@ kernel_of (NdSampleType type, bool is_sum)
     using T = typename decltype (sample)::Type;
 
     return CombineKernel{ is_sum
-          ? (const void *) combine_kernel<T, true, LONG>
-          : (const void *) combine_kernel<T, false, LONG>,
+          ? (const void *) fft_block_combine_kernel<T, true, LONG>
+          : (const void *) fft_block_combine_kernel<T, false, LONG>,
       THREADS, NUMBERS * sizeof (float2),
       LONG ? weights_of_block : weights_of_taps, STEP, ROWS,
       LONG ? (BLOCK - HELD) * PLACES : 0 };

@@ -16,7 +16,7 @@ namespace
 /* SUM: of the magnitudes; otherwise the largest one. */
 template <typename T, bool SUM>
 __global__ void __launch_bounds__ (32 * WARPS, RESIDENT)
-combine_kernel (const __grid_constant__ CombineArguments a)
+fft_flat_combine_kernel (const __grid_constant__ CombineArguments a)
 {
   extern __shared__ float2 shared[];
   const Blocks &b = a.blocks;
@@ -55,8 +55,9 @@ combine_planes_kernel (NdSampleType type, bool is_sum)
   return visit_sample_type (type, [&] (auto sample) {
     using T = typename decltype (sample)::Type;
 
-    return CombineKernel{ is_sum ? (const void *) combine_kernel<T, true>
-                                 : (const void *) combine_kernel<T, false>,
+    return CombineKernel{ is_sum
+          ? (const void *) fft_flat_combine_kernel<T, true>
+          : (const void *) fft_flat_combine_kernel<T, false>,
       32 * WARPS, WARPS * WARP_NUMBERS * sizeof (float2), weight_of_rows, WARPS,
       0, 0 };
   });

@@ -91,7 +91,7 @@ make_turns (const Part &part, int sign, C *turns)
 /* A thread block makes rows of one m. */
 template <typename R>
 __global__ void
-decimate_kernel (const __grid_constant__ Samples<R> s,
+fft_parts_decimate_kernel (const __grid_constant__ Samples<R> s,
     const __grid_constant__ Part part, Number<R> *out)
 {
   __shared__ Number<R> turns[MAX_PARTS], turn;
@@ -128,8 +128,8 @@ decimate_kernel (const __grid_constant__ Samples<R> s,
 
 template <typename R>
 __global__ void
-multiply_kernel (Number<R> *sum, const Number<R> *a, const Number<R> *b,
-    size_t n, bool add)
+fft_parts_multiply_kernel (Number<R> *sum, const Number<R> *a,
+    const Number<R> *b, size_t n, bool add)
 {
   const size_t step = (size_t) gridDim.x * blockDim.x;
 
@@ -149,8 +149,9 @@ multiply_kernel (Number<R> *sum, const Number<R> *a, const Number<R> *b,
  * scale of the filter contains. */
 template <typename R>
 __global__ void
-recombine_kernel (const Number<R> *in, const __grid_constant__ Part part,
-    const int3 first, const int3 size, size_t row, size_t slice, R *out)
+fft_parts_recombine_kernel (const Number<R> *in,
+    const __grid_constant__ Part part, const int3 first, const int3 size,
+    size_t row, size_t slice, R *out)
 {
   __shared__ Number<R> turns[MAX_PARTS], turn;
   const int nx = part.size[0], ny = part.size[1], nm = part.size[2];
@@ -341,8 +342,8 @@ FftDecimated<R>::forward (const Samples<R> &samples, const Part &p,
   const dim3 blocks ((p.size[0] + 127) / 128, std::min (p.size[1], 65535),
       std::min (p.size[2], 65535));
 
-  decimate_kernel<R><<<blocks, 128, 0, stream>>> (samples, p, to);
-  ND_CUDA_LAUNCHED (decimate_kernel);
+  fft_parts_decimate_kernel<R><<<blocks, 128, 0, stream>>> (samples, p, to);
+  ND_CUDA_LAUNCHED (fft_parts_decimate_kernel);
   transform->forward (to);
 }
 
@@ -373,17 +374,17 @@ FftDecimated<R>::respond_one (const int *slots, unsigned k, size_t component)
         continue;
       forward (volume_of (slots[t], component), p, of_volume);
       forward (filter, p, of_filter);
-      multiply_kernel<R>
+      fft_parts_multiply_kernel<R>
           <<<1024, 256, 0, stream>>> (sum, of_volume, of_filter, numbers, add);
-      ND_CUDA_LAUNCHED (multiply_kernel);
+      ND_CUDA_LAUNCHED (fft_parts_multiply_kernel);
       add = true;
     }
     transform->inverse (sum);
-    recombine_kernel<R><<<blocks, 128, 0, stream>>> (sum, p,
+    fft_parts_recombine_kernel<R><<<blocks, 128, 0, stream>>> (sum, p,
         make_int3 (first[0], first[1], first[2]),
         make_int3 (size[0], size[1], size[2]), strides[axis[1]],
         strides[axis[2]], responses.get ());
-    ND_CUDA_LAUNCHED (recombine_kernel);
+    ND_CUDA_LAUNCHED (fft_parts_recombine_kernel);
   }
 }
 

@@ -184,7 +184,7 @@ take_out_non_finite (const DeepArguments &a, const Corner &at, int z,
  * loaded again without the samples that are not finite. */
 template <typename T>
 __global__ void __launch_bounds__ (DEEP, 6)
-forward_kernel (const __grid_constant__ DeepArguments a)
+fft_deep_forward_kernel (const __grid_constant__ DeepArguments a)
 {
   float2 *const plane = shared_planes ();
   const int t = threadIdx.x;
@@ -320,7 +320,7 @@ store_columns (const DeepArguments &a, const DeepPair &pair, int z,
 /* From spectra to DEPTH slices of responses of a pair. */
 template <int SLICES>
 __global__ void __launch_bounds__ (BACKWARD_THREADS, 1)
-backward_kernel (const __grid_constant__ DeepArguments a)
+fft_deep_backward_kernel (const __grid_constant__ DeepArguments a)
 {
   const int n_parts = (a.blocks.outputs[2] + DEPTH - 1) / DEPTH;
   const int pair = blockIdx.x / n_parts, z0 = blockIdx.x % n_parts * DEPTH;
@@ -386,7 +386,7 @@ backward_for (int *slices)
       return backward_for < SLICES == 7 ? 13 : SLICES + 4 > (slices);
   }
   *slices = SLICES;
-  return (const void *) backward_kernel<SLICES>;
+  return (const void *) fft_deep_backward_kernel<SLICES>;
 }
 
 } // namespace
@@ -396,7 +396,8 @@ deep_kernels (NdSampleType type, int slices)
 {
   const void *const backward = backward_for<7> (&slices);
   const void *const forward = visit_sample_type (type, [] (auto sample) {
-    return (const void *) forward_kernel<typename decltype (sample)::Type>;
+    return (const void *)
+        fft_deep_forward_kernel<typename decltype (sample)::Type>;
   });
 
   return DeepKernels{ forward, sizeof (float2) * DEEP_PLANE, DEEP, backward,

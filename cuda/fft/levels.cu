@@ -28,7 +28,7 @@ struct WindowLevels
 /* The mean of some samples of a volume. Runs in one thread block. */
 template <typename T, typename R>
 __global__ void
-level_kernel (const unsigned char *in, NdSamples strides, int nx, int ny,
+fft_level_kernel (const unsigned char *in, NdSamples strides, int nx, int ny,
     int nz, double *level)
 {
   __shared__ double sums[256];
@@ -69,8 +69,9 @@ level_kernel (const unsigned char *in, NdSamples strides, int nx, int ny,
 /* Each thread stores four responses of a row. */
 template <typename R>
 __global__ void
-take_kernel (const R *samples, size_t row, size_t slice, int nx, int ny, int nz,
-    const __grid_constant__ Store store, const __grid_constant__ WindowLevels l)
+fft_store_responses_kernel (const R *samples, size_t row, size_t slice, int nx,
+    int ny, int nz, const __grid_constant__ Store store,
+    const __grid_constant__ WindowLevels l)
 {
   __shared__ R level;
   const int x = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
@@ -108,9 +109,10 @@ find_level (const Pad &pad, const NdSamples &volume, NdSampleType type,
   visit_sample_type_of<R> (type, [&] (auto sample) {
     using T = typename decltype (sample)::Type;
 
-    level_kernel<T, R><<<1, 256, 0, stream>>> (in, volume, nx, ny, nz, level);
+    fft_level_kernel<T, R>
+        <<<1, 256, 0, stream>>> (in, volume, nx, ny, nz, level);
   });
-  ND_CUDA_LAUNCHED (level_kernel);
+  ND_CUDA_LAUNCHED (fft_level_kernel);
 }
 
 } // namespace
@@ -165,10 +167,10 @@ Levels<R>::store (const int *slots, unsigned k, size_t component,
     sums.get () + k * reach.slots, (int) reach.slots };
 
   memcpy (l.slots, slots, reach.slots * sizeof (int));
-  take_kernel<R><<<blocks, threads, 0, stream>>> (responses, row, slice,
-      shape[0], shape[1], shape[2],
+  fft_store_responses_kernel<R><<<blocks, threads, 0, stream>>> (responses, row,
+      slice, shape[0], shape[1], shape[2],
       make_store (out, job.out_type, scale, component, k), l);
-  ND_CUDA_LAUNCHED (take_kernel);
+  ND_CUDA_LAUNCHED (fft_store_responses_kernel);
 }
 
 template class Levels<float>;

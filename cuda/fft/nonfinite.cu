@@ -29,14 +29,14 @@ struct EmptyArguments
 };
 
 __global__ void
-empty_kernel (const __grid_constant__ EmptyArguments a)
+fft_empty_non_finite_kernel (const __grid_constant__ EmptyArguments a)
 {
   launch_dependent_grids ();
   wait_on_dependent_grids ();
   empty_list (a.count, a.marks, a.n_marks);
 }
 
-/* The arguments of non_finite_kernel (). */
+/* The arguments of fft_add_non_finite_kernel (). */
 struct Arguments
 {
   unsigned *counts; /* slot 0; @stride from slot to slot */
@@ -75,7 +75,7 @@ empty_lists (const Arguments &a)
 
 template <typename R>
 __global__ void __launch_bounds__ (THREADS)
-non_finite_kernel (const __grid_constant__ Arguments a)
+fft_add_non_finite_kernel (const __grid_constant__ Arguments a)
 {
   const int (&size)[3] = a.responses.taps;
   const size_t taps = (size_t) size[0] * size[1] * size[2];
@@ -170,7 +170,7 @@ NonFiniteSamples::list (unsigned slot, size_t component)
     return NonFiniteList{};
   const NonFiniteList list = list_at (slot * job.shape.components + component);
 
-  launch_early (empty_kernel, 1, THREADS, 0, streams.push,
+  launch_early (fft_empty_non_finite_kernel, 1, THREADS, 0, streams.push,
       EmptyArguments{ list.count, list.marks, n_marks });
   return list;
 }
@@ -236,11 +236,11 @@ NonFiniteSamples::add (const int *slots, unsigned first, unsigned n,
       std::clamp<size_t> (n_samples / BLOCK_SAMPLES, 1, BLOCKS);
 
   if (job.precision == ND_PRECISION_DOUBLE)
-    launch_early (non_finite_kernel<double>, blocks, THREADS, 0,
+    launch_early (fft_add_non_finite_kernel<double>, blocks, THREADS, 0,
         streams.respond, a);
   else
-    launch_early (non_finite_kernel<float>, blocks, THREADS, 0, streams.respond,
-        a);
+    launch_early (fft_add_non_finite_kernel<float>, blocks, THREADS, 0,
+        streams.respond, a);
 }
 
 } // namespace nd

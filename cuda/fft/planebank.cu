@@ -40,7 +40,7 @@ restore_pair (const BlockArguments &a, unsigned char *response,
 /* From a volume to responses, for windows of one volume. */
 template <typename T>
 __global__ void __launch_bounds__ (32 * WARPS, RESIDENT)
-filter_kernel (const __grid_constant__ BlockArguments a)
+fft_flat_bank_filter_kernel (const __grid_constant__ BlockArguments a)
 {
   extern __shared__ float2 planes[];
   const BankPart part = part_of_bank (a.bank);
@@ -81,7 +81,7 @@ filter_kernel (const __grid_constant__ BlockArguments a)
 
 /* A response from the spectra of the window. */
 __global__ void __launch_bounds__ (32 * WARPS, RESIDENT)
-respond_kernel (const __grid_constant__ BlockArguments a)
+fft_flat_bank_respond_kernel (const __grid_constant__ BlockArguments a)
 {
   const BankResponse response = response_of_bank (a.bank);
   const size_t f = response.filter;
@@ -127,8 +127,8 @@ plane_bank_kernels (NdSampleType type)
   return visit_sample_type (type, [] (auto sample) {
     using T = typename decltype (sample)::Type;
 
-    return BankKernels{ (const void *) filter_kernel<T>,
-      (const void *) respond_kernel, BANK_SHARED, RESIDENT };
+    return BankKernels{ (const void *) fft_flat_bank_filter_kernel<T>,
+      (const void *) fft_flat_bank_respond_kernel, BANK_SHARED, RESIDENT };
   });
 }
 

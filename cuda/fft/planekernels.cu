@@ -39,7 +39,7 @@ restore_pair (const BlockArguments &a, const Pair &pair, float2 level,
 
 template <typename T>
 __global__ void __launch_bounds__ (32 * WARPS, 4)
-filter_kernel (const __grid_constant__ BlockArguments a)
+fft_flat_filter_kernel (const __grid_constant__ BlockArguments a)
 {
   const float2 *const filter = a.filter + threadIdx.x % 32;
   const float sum = a.filter_sums[0];
@@ -59,7 +59,7 @@ filter_kernel (const __grid_constant__ BlockArguments a)
 
 template <typename T>
 __global__ void __launch_bounds__ (32 * WARPS, 4)
-push_kernel (const __grid_constant__ BlockArguments a)
+fft_flat_push_kernel (const __grid_constant__ BlockArguments a)
 {
   float2 v[BLOCK];
   Pair pair;
@@ -79,7 +79,7 @@ push_kernel (const __grid_constant__ BlockArguments a)
 }
 
 __global__ void __launch_bounds__ (32 * WARPS, 4)
-respond_kernel (const __grid_constant__ BlockArguments a)
+fft_flat_respond_kernel (const __grid_constant__ BlockArguments a)
 {
   float2 sum[BLOCK] = {};
   float level[2];
@@ -115,9 +115,9 @@ template <typename T>
 BlockKernels
 kernels_for ()
 {
-  return BlockKernels{ (const void *) filter_kernel<T>,
-    (const void *) push_kernel<T>, (const void *) respond_kernel, 32 * WARPS,
-    SHARED, 2, NUMBERS };
+  return BlockKernels{ (const void *) fft_flat_filter_kernel<T>,
+    (const void *) fft_flat_push_kernel<T>,
+    (const void *) fft_flat_respond_kernel, 32 * WARPS, SHARED, 2, NUMBERS };
 }
 
 } // namespace

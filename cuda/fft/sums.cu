@@ -136,7 +136,7 @@ multiply_two (Double4 sum, Double4 a, double2 b, bool)
  * each block. */
 template <int N, typename R, typename W>
 __global__ void __launch_bounds__ (THREADS)
-begin_kernel (const __grid_constant__ SumArguments<R> a)
+fft_sums_begin_kernel (const __grid_constant__ SumArguments<R> a)
 {
   const WindowSpectra<R> &s = a.spectra;
   const size_t f = (size_t) blockIdx.x * THREADS + threadIdx.x;
@@ -172,7 +172,7 @@ begin_kernel (const __grid_constant__ SumArguments<R> a)
 /* Adds the volumes from @first on to sums[0]. */
 template <typename R, typename W>
 __global__ void __launch_bounds__ (THREADS)
-finish_kernel (const __grid_constant__ SumArguments<R> a, int first)
+fft_sums_finish_kernel (const __grid_constant__ SumArguments<R> a, int first)
 {
   const WindowSpectra<R> &s = a.spectra;
   const size_t f = (size_t) blockIdx.x * THREADS + threadIdx.x;
@@ -193,11 +193,12 @@ finish_kernel (const __grid_constant__ SumArguments<R> a, int first)
   }
 }
 
-/* The same as begin_kernel for the filters of a bank: the volumes are read once
- * for all of them. Windows have up to SLOTS volumes; missing ones are zero. */
+/* The same as fft_sums_begin_kernel for the filters of a bank: the volumes are
+ * read once for all of them. Windows have up to SLOTS volumes; missing ones are
+ * zero. */
 template <int SLOTS, int N>
 __global__ void __launch_bounds__ (BANK_THREADS, 2)
-begin_bank_kernel (const __grid_constant__ SumArguments<float> a)
+fft_sums_begin_bank_kernel (const __grid_constant__ SumArguments<float> a)
 {
   extern __shared__ float2 slab[]; /* [filter][t][SLAB] */
   const WindowSpectra<float> &s = a.spectra;
@@ -248,8 +249,9 @@ template <int SLOTS>
 const void *
 bank_kernel_of (int ahead)
 {
-  return ahead == BEGUN ? (const void *) begin_bank_kernel<SLOTS, BEGUN>
-                        : (const void *) begin_bank_kernel<SLOTS, BEGUN_BANK>;
+  return ahead == BEGUN
+      ? (const void *) fft_sums_begin_bank_kernel<SLOTS, BEGUN>
+      : (const void *) fft_sums_begin_bank_kernel<SLOTS, BEGUN_BANK>;
 }
 
 /* Begins the sums of a.n_filters filters, as many at a time as shared memory
@@ -294,10 +296,10 @@ begin_sums (const SumArguments<R> &a, int ahead, dim3 blocks,
     cudaStream_t stream)
 {
   if (ahead == BEGUN)
-    begin_kernel<BEGUN, R, W><<<blocks, THREADS, 0, stream>>> (a);
+    fft_sums_begin_kernel<BEGUN, R, W><<<blocks, THREADS, 0, stream>>> (a);
   else
-    begin_kernel<1, R, W><<<blocks, THREADS, 0, stream>>> (a);
-  ND_CUDA_LAUNCHED (begin_kernel);
+    fft_sums_begin_kernel<1, R, W><<<blocks, THREADS, 0, stream>>> (a);
+  ND_CUDA_LAUNCHED (fft_sums_begin_kernel);
 }
 
 /* The grid: thread blocks for all numbers of a filter, repeated along y until
@@ -455,12 +457,12 @@ WindowSums<R>::finish (const int *slots, const Start &start,
     return start.sum;
   a.sums[0] = start.sum;
   if (spectra.real)
-    finish_kernel<R, Number<R>>
+    fft_sums_finish_kernel<R, Number<R>>
         <<<blocks_for (a), THREADS, 0, stream>>> (a, start.first);
   else
-    finish_kernel<R, Two<R>>
+    fft_sums_finish_kernel<R, Two<R>>
         <<<blocks_for (a), THREADS, 0, stream>>> (a, start.first);
-  ND_CUDA_LAUNCHED (finish_kernel);
+  ND_CUDA_LAUNCHED (fft_sums_finish_kernel);
   return start.sum;
 }
 

@@ -253,7 +253,7 @@ store_tensors (const TensorPlaneArguments &a, const Corner &at,
 /* As many warps as the device has room for go through the blocks. */
 template <typename T>
 __global__ void __launch_bounds__ (32 * WARPS, RESIDENT)
-tensor_kernel (const __grid_constant__ TensorPlaneArguments a)
+fft_flat_tensor_kernel (const __grid_constant__ TensorPlaneArguments a)
 {
   extern __shared__ float2 shared[];
   const Blocks &b = a.blocks;
@@ -300,7 +300,7 @@ tensor_planes_kernel (NdSampleType type)
   return visit_sample_type (type, [&] (auto sample) {
     using T = typename decltype (sample)::Type;
 
-    return CombineKernel{ (const void *) tensor_kernel<T>, 32 * WARPS,
+    return CombineKernel{ (const void *) fft_flat_tensor_kernel<T>, 32 * WARPS,
       WARPS * WARP_NUMBERS * sizeof (float2), weight_of_rows, WARPS, 0, 0,
       RESIDENT };
   });

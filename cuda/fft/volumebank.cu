@@ -69,7 +69,7 @@ restore_block (const BlockArguments &a, unsigned char *response,
 /* From a volume to responses, for windows of one volume. */
 template <typename T>
 __global__ void __launch_bounds__ (THREADS, 1)
-filter_kernel (const __grid_constant__ BlockArguments a)
+fft_block_bank_filter_kernel (const __grid_constant__ BlockArguments a)
 {
   const BankPart part = part_of_bank (a.bank);
   const Corner at = corner_of (a.blocks, part.unit);
@@ -106,7 +106,7 @@ filter_kernel (const __grid_constant__ BlockArguments a)
 
 /* A response from the spectra of the window. */
 __global__ void __launch_bounds__ (THREADS, 1)
-respond_kernel (const __grid_constant__ BlockArguments a)
+fft_block_bank_respond_kernel (const __grid_constant__ BlockArguments a)
 {
   const BankResponse response = response_of_bank (a.bank);
   const size_t block = response.unit, f = response.filter;
@@ -150,8 +150,8 @@ block_bank_kernels (NdSampleType type)
   return visit_sample_type (type, [] (auto sample) {
     using T = typename decltype (sample)::Type;
 
-    return BankKernels{ (const void *) filter_kernel<T>,
-      (const void *) respond_kernel, BANK_SHARED, 1 };
+    return BankKernels{ (const void *) fft_block_bank_filter_kernel<T>,
+      (const void *) fft_block_bank_respond_kernel, BANK_SHARED, 1 };
   });
 }
 

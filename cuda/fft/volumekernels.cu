@@ -126,7 +126,7 @@ restore_block (const BlockArguments &a, const Corner &at, const Column &column,
 /* From a volume to responses, for windows of one volume and one filter. */
 template <typename T>
 __global__ void __launch_bounds__ (THREADS, 1)
-filter_kernel (const __grid_constant__ BlockArguments a)
+fft_block_filter_kernel (const __grid_constant__ BlockArguments a)
 {
   const Corner at = corner_of (a.blocks, blockIdx.x);
   const Column column = column_of (threadIdx.x);
@@ -140,7 +140,7 @@ filter_kernel (const __grid_constant__ BlockArguments a)
 /* The spectra of a volume's blocks. */
 template <typename T>
 __global__ void __launch_bounds__ (THREADS, 1)
-push_kernel (const __grid_constant__ BlockArguments a)
+fft_block_push_kernel (const __grid_constant__ BlockArguments a)
 {
   const Corner at = corner_of (a.blocks, blockIdx.x);
   float2 *const out = a.spectra + blockIdx.x * NUMBERS + threadIdx.x;
@@ -156,7 +156,7 @@ push_kernel (const __grid_constant__ BlockArguments a)
 
 /* A response from the spectra of the window. */
 __global__ void __launch_bounds__ (THREADS, 1)
-respond_kernel (const __grid_constant__ BlockArguments a)
+fft_block_respond_kernel (const __grid_constant__ BlockArguments a)
 {
   const Corner at = corner_of (a.blocks, blockIdx.x);
   const Column column = column_of (threadIdx.x);
@@ -190,9 +190,9 @@ template <typename T>
 BlockKernels
 kernels_for ()
 {
-  return BlockKernels{ (const void *) filter_kernel<T>,
-    (const void *) push_kernel<T>, (const void *) respond_kernel, THREADS,
-    SHARED, 1, NUMBERS };
+  return BlockKernels{ (const void *) fft_block_filter_kernel<T>,
+    (const void *) fft_block_push_kernel<T>,
+    (const void *) fft_block_respond_kernel, THREADS, SHARED, 1, NUMBERS };
 }
 
 } // namespace

@@ -97,7 +97,7 @@ next_corner (const Blocks &b, Corner at, const Corner &step)
 /* From a volume to responses, for windows of one volume and one filter. */
 template <typename T>
 __global__ void __launch_bounds__ (THREADS, 1)
-filter_kernel (const __grid_constant__ BlockArguments a)
+fft_block_lean_filter_kernel (const __grid_constant__ BlockArguments a)
 {
 #if __CUDA_ARCH__ >= 900
   constexpr int N_HELD = HELD;
@@ -189,7 +189,7 @@ filter_kernel (const __grid_constant__ BlockArguments a)
 /* From a volume to the spectra and levels of its blocks. */
 template <typename T>
 __global__ void __launch_bounds__ (THREADS, 1)
-push_kernel (const __grid_constant__ BlockArguments a)
+fft_block_lean_push_kernel (const __grid_constant__ BlockArguments a)
 {
   constexpr int STRIDE = WIDE_PLANE<T>;
   const Blocks &b = a.blocks;
@@ -235,9 +235,9 @@ lean_kernels (NdSampleType type)
 {
   return visit_sample_type (type, [] (auto sample) {
     using T = typename decltype (sample)::Type;
-    const void *const kernel = (const void *) filter_kernel<T>;
+    const void *const kernel = (const void *) fft_block_lean_filter_kernel<T>;
 
-    return LeanKernels{ kernel, (const void *) push_kernel<T>,
+    return LeanKernels{ kernel, (const void *) fft_block_lean_push_kernel<T>,
       shared_bytes<T> (runs_as_sm90 (kernel) ? HELD : 0), shared_bytes<T> (0) };
   });
 }

@@ -32,7 +32,7 @@ namespace
 
 template <typename R>
 __global__ void
-take_real_kernel (const Number<R> *numbers, size_t n, R *real)
+fft_take_real_kernel (const Number<R> *numbers, size_t n, R *real)
 {
   const size_t step = (size_t) gridDim.x * blockDim.x;
 
@@ -51,8 +51,8 @@ struct Placement
 
 template <typename R>
 __global__ void
-place_kernel (const double *coefficients, const __grid_constant__ Placement p,
-    double scale, R *samples)
+fft_place_filter_kernel (const double *coefficients,
+    const __grid_constant__ Placement p, double scale, R *samples)
 {
   const size_t rows = (size_t) p.size[1] * p.size[2];
   const size_t step = (size_t) gridDim.x * blockDim.x;
@@ -255,8 +255,8 @@ FftWhole<R>::add_spectrum (size_t at)
     return;
   }
   transform->forward (samples.get (), ring.get ());
-  take_real_kernel<R><<<256, 256, 0, stream>>> (ring.get (), numbers, to);
-  ND_CUDA_LAUNCHED (take_real_kernel);
+  fft_take_real_kernel<R><<<256, 256, 0, stream>>> (ring.get (), numbers, to);
+  ND_CUDA_LAUNCHED (fft_take_real_kernel);
 }
 
 /* Uploads the coefficients and transforms them on the device. The spectra of
@@ -287,10 +287,11 @@ FftWhole<R>::add_filters ()
       if (!w)
         continue;
       ND_CUDA (cudaMemsetAsync (samples.get (), 0, samples.bytes (), stream));
-      place_kernel<R><<<(n + 255) / 256 < 1024 ? (n + 255) / 256 : 1024, 256, 0,
-          stream>>> (coefficients.get () + (w - f->coefficients), placement,
-          scale, samples.get ());
-      ND_CUDA_LAUNCHED (place_kernel);
+      fft_place_filter_kernel<R>
+          <<<(n + 255) / 256 < 1024 ? (n + 255) / 256 : 1024, 256, 0,
+              stream>>> (coefficients.get () + (w - f->coefficients), placement,
+              scale, samples.get ());
+      ND_CUDA_LAUNCHED (fft_place_filter_kernel);
       add_spectrum (at);
     }
   }

@@ -191,7 +191,7 @@ store_pair (const WideArguments &a, const Pair &pair, float2 *plane,
 /* COPIES: the copy engine can read the volume. */
 template <typename T, bool COPIES>
 __global__ void __launch_bounds__ (WIDE *PAIRS, 1)
-filter_kernel (const __grid_constant__ WideArguments a)
+fft_wide_filter_kernel (const __grid_constant__ WideArguments a)
 {
   extern __shared__ __align__ (128) unsigned char shared[];
   const int t = threadIdx.x % WIDE, place = threadIdx.x / WIDE;
@@ -305,8 +305,8 @@ wide_kernel (NdSampleType type, bool copies)
   return visit_sample_type (type, [&] (auto sample) {
     using T = typename decltype (sample)::Type;
 
-    return WideKernel{ copies ? filter_kernel<T, true>
-                              : filter_kernel<T, false>,
+    return WideKernel{ copies ? fft_wide_filter_kernel<T, true>
+                              : fft_wide_filter_kernel<T, false>,
       (int) pairs * WIDE, COMMON_BYTES + pairs * PAIR_BYTES };
   });
 }

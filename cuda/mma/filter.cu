@@ -47,164 +47,80 @@ streaming_bytes (const TensorKernel &kernel, size_t n)
   return 2 * n * (kernel.load_bytes + tensor_weight_bytes (kernel)) + SLACK;
 }
 
-} // namespace
-
+/* The kernel for @f, whose coefficients are @pieces. @shift: the number of
+ * zeros before each row of the filter. */
 TensorKernel
-choose_tensor_kernel (const NdFilter *f, const Pieces &pieces, TensorForm form,
-    NdAccuracy accuracy, int shift, FindTensorKernel *find_kernel)
+choose_tensor_kernel (const NdFilter *f, const Pieces &pieces, int shift,
+    FindTensorKernel *find_kernel)
 {
   const int ky = f->size[1] < 3 ? 3 : f->size[1] | 1;
-  const int n_pieces = tensor_pieces (form, accuracy);
-  int columns = n_pieces;
 
-  if (form == TENSOR_BYTES)
-    columns = pieces.bytes;
-  else if (form == TENSOR_WORDS)
-    columns = pieces.bytes + 1;
-  const TensorKernel kernel = find_kernel (form == TENSOR_HALVES ? 2 : 1,
-      shift + f->size[0] + 7 <= 16 ? 16 : 32, ky, columns, n_pieces);
-
-  if (!kernel.function)
-    throw Error (ND_ERROR_SETTINGS,
-        std::string ("method=tensor has no kernel for filter '") + f->name
-            + "': use method=auto, direct or fft");
-  return kernel;
+  return find_kernel (shift + f->size[0] + 7 <= 16 ? 16 : 32, ky, pieces.bytes);
 }
+
+} // namespace
 
 size_t
-least_shared_bytes (const TensorKernel &kernel, const NdFilter *f)
+least_shared_bytes (const TensorKernel &kernel)
 {
-  const size_t streaming = streaming_bytes (kernel, 1);
-
-  /* As in choose_way(). */
-  return f->size[3] == 1 && kernel.unit == 2
-      ? std::min (streaming, sliding_bytes (kernel, f->size[2]))
-      : streaming;
-}
-
-int
-TensorFilter::padded_shift (const NdFilter *f, const NdReach &reach)
-{
-  int low[ND_AXES], high[ND_AXES];
-
-  nd_filter_reach (f, low, high);
-  return (low[0] - reach.low[0]) % 8;
+  return streaming_bytes (kernel, 1); /* as in choose_way() */
 }
 
 TensorFilter::TensorFilter (const RingJob &job, const NdFilter *f,
-    const NdReach &reach, bool unpadded, TensorForm form, int offset,
-    FindTensorKernel *find_kernel)
+    const NdReach &reach, bool unpadded, FindTensorKernel *find_kernel)
 {
-  const Pieces pieces = make_pieces (f, form, job.accuracy);
+  const Pieces pieces = make_pieces (f);
   int low[ND_AXES], high[ND_AXES];
 
   nd_filter_reach (f, low, high);
-  shift = unpadded ? low[0] & 3 : padded_shift (f, reach);
+  shift = unpadded ? low[0] & 3 : (low[0] - reach.low[0]) % 8;
   x = (unpadded ? low[0] : low[0] - reach.low[0]) - shift;
   y = unpadded ? low[1] : low[1] - reach.low[1];
   end = job.shape.size[0] + high[0];
-  coefficient_row = shift + f->size[0];
-  kernel =
-      choose_tensor_kernel (f, pieces, form, job.accuracy, shift, find_kernel);
+  kernel = choose_tensor_kernel (f, pieces, shift, find_kernel);
   scale = pieces.unit;
   depth = f->size[2];
   duration = f->size[3];
-  pack (f, pieces, form, offset, unpadded ? low[2] : low[2] - reach.low[2],
+  pack (f, pieces, unpadded ? low[2] : low[2] - reach.low[2],
       low[3] - reach.low[3]);
   choose_launch (job, unpadded);
 }
 
-/* Writes the piece of coefficient @at that @column of @set has. Returns it if
- * it is an integer, or 0 for halves. */
-int
-TensorFilter::put_coefficient (const Pieces &p, int set, int column, size_t at,
-    unsigned char *to) const
-{
-  if (p.bytes == 0) {
-    const double w = p.values[at];
-    const __half value =
-        __float2half_rn ((float) (column == 0 ? w : w - round_half (w)));
-
-    memcpy (to, &value, sizeof (value));
-    return 0;
-  }
-  /* Low bytes of samples weigh 2^8 less, so that their products are added to
-   * the next column. */
-  const int number = column - set;
-  const int value = number < 0 || number >= p.bytes
-      ? 0
-      : byte_of ((int) p.values[at], p.bytes, number);
-
-  *to = (unsigned char) value;
-  return value;
-}
-
 /* Writes a matrix for the row of @nx coefficients that ends with coefficient
  * @last, in reverse order: for each of the 8 outputs of an octet, the 16 bytes
- * from byte @begin of the window on. Returns the sum of the integers of the
- * first output. */
-int
-TensorFilter::pack_matrix (const Pieces &pieces, int set, int column,
-    size_t last, int nx, int begin, unsigned char *to) const
+ * from byte @begin of the window on. Each is byte @column of a coefficient. */
+void
+TensorFilter::pack_matrix (const Pieces &p, int column, size_t last, int nx,
+    int begin, unsigned char *to) const
 {
-  const int samples = 16 / kernel.unit;
-  int sum = 0;
-
   for (int output = 0; output < 8; output++) {
-    for (int k = 0; k < samples; k++, to += kernel.unit) {
-      const int i = begin / kernel.unit + k - output - shift;
+    for (int k = 0; k < 16; k++, to++) {
+      const int i = begin + k - output - shift;
 
-      if (i < 0 || i >= nx)
-        continue;
-      const int value = put_coefficient (pieces, set, column, last - i, to);
-
-      if (output == 0)
-        sum += value;
+      if (i >= 0 && i < nx)
+        *to =
+            (unsigned char) byte_of ((int) p.values[last - i], p.bytes, column);
     }
   }
-  return sum;
 }
 
 /* Writes the plane of coefficients that ends with coefficient @last, in the
- * order of tensor_weight_bytes(). The initial sums subtract the products of
- * @offset, which is added to samples. */
+ * order of tensor_weight_bytes(). */
 void
-TensorFilter::pack_plane (const NdFilter *f, const Pieces &pieces, int offset,
-    size_t last, unsigned char *to)
+TensorFilter::pack_plane (const NdFilter *f, const Pieces &pieces, size_t last,
+    unsigned char *to) const
 {
   constexpr int ZEROS = TENSOR_ROWS - 1, MATRIX = 128;
   const int nx = f->size[0], ny = f->size[1];
 
-  for (int set = 0; set < tensor_sets (kernel); set++) {
-    for (int begin = 0; begin < kernel.window * kernel.unit; begin += 16) {
-      for (int y = -ZEROS; y < kernel.ky + ZEROS; y++) {
-        for (int column = 0; column < kernel.columns; column++, to += MATRIX) {
-          if (y < 0 || y >= ny)
-            continue;
-          const int sum = pack_matrix (pieces, set, column,
-              last - (size_t) y * nx, nx, begin, to);
-
-          if (set == 0)
-            start[column] -= offset / 256 * sum;
-        }
+  for (int begin = 0; begin < kernel.window; begin += 16) {
+    for (int y = -ZEROS; y < kernel.ky + ZEROS; y++) {
+      for (int column = 0; column < kernel.columns; column++, to += MATRIX) {
+        if (y >= 0 && y < ny)
+          pack_matrix (pieces, column, last - (size_t) y * nx, nx, begin, to);
       }
     }
   }
-}
-
-/* Adds the plane of coefficients that ends with coefficient @last to @values,
- * for response_by_taps(). */
-void
-TensorFilter::add_taps (const NdFilter *f, size_t last,
-    std::vector<float> &values) const
-{
-  const int nx = f->size[0], ny = f->size[1];
-
-  for (int y = 0; y < kernel.ky; y++)
-    for (int i = -shift; i < nx; i++)
-      values.push_back (i < 0 || y >= ny
-              ? 0
-              : f->coefficients[last - ((size_t) y * nx + i)]);
 }
 
 static bool
@@ -218,14 +134,13 @@ has_coefficients (const NdFilter *f, size_t last)
 }
 
 void
-TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
-    int offset, int first_z, int first_slot)
+TensorFilter::pack (const NdFilter *f, const Pieces &pieces, int first_z,
+    int first_slot)
 {
   const size_t bytes = tensor_weight_bytes (kernel);
   const size_t plane_taps = f->size[0] * f->size[1];
   const size_t n_planes = f->size[2] * f->size[3];
   std::vector<unsigned char> packed;
-  std::vector<float> values;
   std::vector<TensorPlane> made;
 
   for (size_t p = 0; p < n_planes; p++) {
@@ -240,26 +155,21 @@ TensorFilter::pack (const NdFilter *f, const Pieces &pieces, TensorForm form,
       continue;
     made.push_back (TensorPlane{ first_slot + (int) t, first_z + (int) z });
     packed.resize (packed.size () + bytes);
-    pack_plane (f, pieces, offset, last,
-        packed.data () + packed.size () - bytes);
-    if (form == TENSOR_HALVES)
-      add_taps (f, last, values);
+    pack_plane (f, pieces, last, packed.data () + packed.size () - bytes);
   }
   first = made[0];
   planes.plan (std::move (made));
   weights.plan (std::move (packed));
-  coefficients.plan (std::move (values));
 }
 
 /* Chooses whether planes and coefficients stay in shared memory. @most: the
  * bytes of shared memory that a thread block may have, @room: those of a
- * multiprocessor. The filter needs at most @most (least_shared_bytes()).
+ * multiprocessor.
  *
  * Z_SLIDING is chosen if two thread blocks fit on a multiprocessor, so that one
- * computes while the other waits; for float32, if one fits. PAIRS is chosen
- * otherwise if its kernel exists, and all coefficients fit beside 4 planes.
- * STREAM is chosen otherwise. It copies several planes at a time, because
- * copies have a long latency. */
+ * computes while the other waits. PAIRS is chosen otherwise if its kernel
+ * exists, and all coefficients fit beside 4 planes. STREAM is chosen otherwise.
+ * It copies several planes at a time, because copies have a long latency. */
 void
 TensorFilter::choose_way (const RingJob &job, bool unpadded, size_t most,
     size_t room)
@@ -271,7 +181,7 @@ TensorFilter::choose_way (const RingJob &job, bool unpadded, size_t most,
   const size_t half = room / 2 - 1024;
 
   /* pack() leaves out planes without coefficients only if duration > 1. */
-  if (duration == 1 && sliding <= (kernel.unit == 2 ? most : half)) {
+  if (duration == 1 && sliding <= half) {
     way = Z_SLIDING;
     kept_bytes = all_weights;
     copied = 1;
@@ -359,14 +269,11 @@ TensorFilter::run (TensorArguments a, cudaStream_t stream) const
   a.weights = weights.get ();
   a.weight_bytes = tensor_weight_bytes (kernel);
   a.ky = kernel.ky;
-  a.coefficients = coefficients.get ();
-  a.coefficient_row = coefficient_row;
   a.x = x;
   a.y = y;
   a.unpadded.end = end;
   a.unpadded.eight &= x % 8 == 0;
   a.length = length;
-  memcpy (a.start, start, sizeof (start));
   a.scale = scale;
   launch_early (kernel.function, blocks, threads (), shared_bytes, stream, a);
 }
@@ -374,8 +281,7 @@ TensorFilter::run (TensorArguments a, cudaStream_t stream) const
 int
 tensor_weight_bytes (const TensorKernel &k)
 {
-  return tensor_sets (k) * (k.window * k.unit / 16)
-      * (k.ky + 2 * (TENSOR_ROWS - 1)) * k.columns * 128;
+  return (k.window / 16) * (k.ky + 2 * (TENSOR_ROWS - 1)) * k.columns * 128;
 }
 
 } // namespace nd

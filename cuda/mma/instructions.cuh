@@ -13,7 +13,7 @@
 #include "cuda/sharedaddress.cuh"
 #include "cuda/sync.cuh"
 
-#include <cuda_fp16.h>
+#include <cstdint>
 
 namespace nd
 {
@@ -87,15 +87,6 @@ multiply_add (int *sum, const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-__device__ __forceinline__ void
-multiply_add (float *sum, const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
-{
-  asm volatile ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-                "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
 #endif
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -122,13 +113,13 @@ wgmma_wait ()
                 : "memory");
 }
 
-/* Wgmma<T, N>::add multiplies 64 rows of 32 bytes by 32 bytes of N columns. The
+/* Wgmma<N>::add multiplies 64 rows of 32 bytes by 32 bytes of N columns. The
  * product is added to the sums if @keep is set, and otherwise replaces them.
  * The operands begin a_begin and b_begin bytes, multiples of 16, after their
  * matrices. Warp w of four has rows 16 w to 16 w + 15. For each 8 columns a
  * thread has four sums: two side by side in row lane / 4, and two in row lane /
  * 4 + 8. */
-template <typename T, int N>
+template <int N>
 struct Wgmma;
 
 #define ND_FOUR(C, i) C (d[i]), C (d[i + 1]), C (d[i + 2]), C (d[i + 3])
@@ -143,10 +134,6 @@ struct Wgmma;
   ND_LIST_32 ","                                \
              "%32,%33,%34,%35,%36,%37,%38,%39," \
              "%40,%41,%42,%43,%44,%45,%46,%47"
-#define ND_LIST_64                              \
-  ND_LIST_48 ","                                \
-             "%48,%49,%50,%51,%52,%53,%54,%55," \
-             "%56,%57,%58,%59,%60,%61,%62,%63"
 #define ND_SUMS_16(C) \
   ND_FOUR (C, 0), ND_FOUR (C, 4), ND_FOUR (C, 8), ND_FOUR (C, 12)
 #define ND_SUMS_32(C)                                                \
@@ -155,16 +142,14 @@ struct Wgmma;
 #define ND_SUMS_48(C)                                                \
   ND_SUMS_32 (C), ND_FOUR (C, 32), ND_FOUR (C, 36), ND_FOUR (C, 40), \
       ND_FOUR (C, 44)
-#define ND_SUMS_64(C)                                                \
-  ND_SUMS_48 (C), ND_FOUR (C, 48), ND_FOUR (C, 52), ND_FOUR (C, 56), \
-      ND_FOUR (C, 60)
 
-#define ND_WGMMA(N, SUMS, A, AU, B, BU, K, TYPE, C, SHAPE, SCALES)            \
+/* The operands after the @SUMS sums: a, b, and keep. */
+#define ND_WGMMA(N, SUMS, A, AU, B, BU, K)                                    \
   template <>                                                                 \
-  struct Wgmma<TYPE, N>                                                       \
+  struct Wgmma<N>                                                             \
   {                                                                           \
     template <int A_STRIDE, int B_STRIDE>                                     \
-    static __device__ __forceinline__ void add (TYPE (&d)[SUMS],              \
+    static __device__ __forceinline__ void add (int (&d)[SUMS],               \
         Matrices<A_STRIDE> a, int a_begin, Matrices<B_STRIDE> b, int b_begin, \
         int keep)                                                             \
     {                                                                         \
@@ -172,25 +157,17 @@ struct Wgmma;
                     "setp.ne.b32 p, %" #K ", 0;\n"                            \
                     "mov.b64 a, {%" #A ", %" #AU "};\n"                       \
                     "mov.b64 b, {%" #B ", %" #BU "};\n"                       \
-                    "wgmma.mma_async.sync.aligned.m64n" #N SHAPE              \
-                    " {" ND_LIST_##SUMS "}, a, b, p" SCALES ";\n}"            \
-                    : ND_SUMS_##SUMS (C)                                      \
+                    "wgmma.mma_async.sync.aligned.m64n" #N "k32.s32.u8.s8"    \
+                    " {" ND_LIST_##SUMS "}, a, b, p;\n}"                      \
+                    : ND_SUMS_##SUMS ("+r")                                   \
                     : "r"(a.lower + a_begin / 16), "r"(a.UPPER),              \
                     "r"(b.lower + b_begin / 16), "r"(b.UPPER), "r"(keep));    \
     }                                                                         \
   };
-#define ND_WGMMA_INT(N, SUMS, A, AU, B, BU, K) \
-  ND_WGMMA (N, SUMS, A, AU, B, BU, K, int, "+r", "k32.s32.u8.s8", "")
-#define ND_WGMMA_FLOAT(N, SUMS, A, AU, B, BU, K)                      \
-  ND_WGMMA (N, SUMS, A, AU, B, BU, K, float, "+f", "k16.f32.f16.f16", \
-      ", 1, 1, 0, 0")
 
-ND_WGMMA_INT (32, 16, 16, 17, 18, 19, 20)
-ND_WGMMA_INT (64, 32, 32, 33, 34, 35, 36)
-ND_WGMMA_INT (96, 48, 48, 49, 50, 51, 52)
-ND_WGMMA_INT (128, 64, 64, 65, 66, 67, 68)
-ND_WGMMA_FLOAT (32, 16, 16, 17, 18, 19, 20)
-ND_WGMMA_FLOAT (64, 32, 32, 33, 34, 35, 36)
+ND_WGMMA (32, 16, 16, 17, 18, 19, 20)
+ND_WGMMA (64, 32, 32, 33, 34, 35, 36)
+ND_WGMMA (96, 48, 48, 49, 50, 51, 52)
 
 #undef ND_FOUR
 

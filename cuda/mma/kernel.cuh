@@ -18,28 +18,26 @@ namespace nd
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/* Starts product K of row J of a piece of samples. The first product of a plane
+/* Starts the product of row J of the samples. The first product of a plane
  * replaces the sums unless @keep is set. */
-template <typename S, int J, int K, int SIZE, typename B>
+template <typename S, int J>
 __device__ __forceinline__ void
-wgmma_row (typename S::Sum (&sum)[SIZE], Matrices<TENSOR_ROWS * S::PITCH> tile,
-    B weights, bool keep)
+wgmma_row (typename S::Sums &sum, Matrices<TENSOR_ROWS * S::PITCH> tile,
+    Matrices<128> weights, bool keep)
 {
-  Wgmma<typename S::Sum, 2 * SIZE>::add (sum, tile, J * S::PITCH + K * 32,
-      weights, J * S::ROW_BYTES + K * 2 * S::matrix_bytes (S::KY),
-      keep || J > 0 || K > 0);
+  Wgmma<S::N>::add (sum, tile, J * S::PITCH, weights, J * S::ROW_BYTES,
+      keep || J > 0);
 }
 
-template <typename S, int STRIDE, int SIZE, int... I>
+template <typename S, int... I>
 __device__ __forceinline__ void
-wgmma_piece (typename S::Sum (&sum)[SIZE], uint32_t tile, uint32_t weights,
-    bool keep, std::integer_sequence<int, I...>)
+wgmma_rows (typename S::Sums &sum, uint32_t tile, uint32_t weights, bool keep,
+    std::integer_sequence<int, I...>)
 {
   const Matrices<TENSOR_ROWS * S::PITCH> a (tile, S::LEADING);
-  const Matrices<STRIDE> b (weights, S::weight_leading (S::KY));
+  const Matrices<128> b (weights, S::weight_leading (S::KY));
 
-  (wgmma_row<S, I / S::PRODUCTS * S::STEP, I % S::PRODUCTS> (sum, a, b, keep),
-      ...);
+  (wgmma_row<S, I * S::STEP> (sum, a, b, keep), ...);
 }
 
 /* Starts all products of a plane of coefficients. */
@@ -47,17 +45,11 @@ template <typename S>
 __device__ __forceinline__ void
 wgmma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, bool keep)
 {
-  constexpr auto ALL = std::make_integer_sequence<int,
-      S::PRODUCTS *((TENSOR_ROWS + S::KY - 1) / S::STEP)> ();
+  constexpr auto ALL =
+      std::make_integer_sequence<int, (TENSOR_ROWS + S::KY - 1) / S::STEP> ();
 
   wgmma_fence ();
-#pragma unroll
-  for (int set = 0; set < S::SETS; set++)
-    wgmma_piece<S, 128> (sum.all, tile + set * S::tile_bytes (S::KY),
-        weights + set * S::set_bytes (S::KY), keep || set > 0, ALL);
-  if constexpr (S::LOW)
-    wgmma_piece<S, S::ROW_BYTES> (sum.low, tile + S::tile_bytes (S::KY),
-        weights, keep, ALL);
+  wgmma_rows<S> (sum, tile, weights, keep, ALL);
   wgmma_commit ();
 }
 
@@ -65,18 +57,18 @@ wgmma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, bool keep)
 
 #if __CUDA_ARCH__ >= 800
 
-/* Computes the products of a piece of samples by mma. Matrices of coefficients
- * for neighbouring columns are @stride bytes apart. */
-template <typename S, int SIZE>
+/* Computes all products of a plane of coefficients by mma. */
+template <typename S>
 __device__ __forceinline__ void
-mma_piece (typename S::Sum (&sum)[SIZE], uint32_t tile, uint32_t weights,
-    int stride, int ky, bool keep)
+mma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, int ky,
+    bool keep)
 {
+  constexpr int SIZE = S::N / 2;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const uint32_t a = tile
       + TENSOR_ROWS * (2 * (warp % 4) + (lane / 8 & 1)) * S::PITCH
       + lane / 16 * S::LEADING + lane % 8 * 16;
-  const uint32_t b = weights + lane / 16 * stride
+  const uint32_t b = weights + lane / 16 * 128
       + (lane / 8 & 1) * S::weight_leading (ky) + lane % 8 * 16;
 
   if (!keep) {
@@ -86,37 +78,18 @@ mma_piece (typename S::Sum (&sum)[SIZE], uint32_t tile, uint32_t weights,
   }
 #pragma unroll 1
   for (int j = 0; j < TENSOR_ROWS + ky - 1; j += S::STEP) {
-#pragma unroll
-    for (int k = 0; k < S::PRODUCTS; k++) {
-      uint32_t samples[4];
+    uint32_t samples[4];
 
-      load_matrices (samples, a + j * S::PITCH + k * 32);
+    load_matrices (samples, a + j * S::PITCH);
 #pragma unroll
-      for (int c = 0; c < SIZE; c += 8) {
-        uint32_t w[4];
+    for (int c = 0; c < SIZE; c += 8) {
+      uint32_t w[4];
 
-        load_matrices (w,
-            b + j * S::ROW_BYTES + c / 4 * stride
-                + k * 2 * S::matrix_bytes (ky));
-        multiply_add (sum + c, samples, w[0], w[1]);
-        multiply_add (sum + c + 4, samples, w[2], w[3]);
-      }
+      load_matrices (w, b + j * S::ROW_BYTES + c / 4 * 128);
+      multiply_add (sum + c, samples, w[0], w[1]);
+      multiply_add (sum + c + 4, samples, w[2], w[3]);
     }
   }
-}
-
-template <typename S>
-__device__ __forceinline__ void
-mma_plane (typename S::Sums &sum, uint32_t tile, uint32_t weights, int ky,
-    bool keep)
-{
-#pragma unroll
-  for (int set = 0; set < S::SETS; set++)
-    mma_piece<S> (sum.all, tile + set * S::tile_bytes (ky),
-        weights + set * S::set_bytes (ky), 128, ky, keep || set > 0);
-  if constexpr (S::LOW)
-    mma_piece<S> (sum.low, tile + S::tile_bytes (ky), weights, S::ROW_BYTES, ky,
-        keep);
 }
 
 /* Copies the coefficients that stay in shared memory. */
@@ -157,30 +130,17 @@ wait_for_products ()
 #endif
 }
 
-/* Adds the sums of a plane to the responses; if @is_first, replaces them. */
-template <typename S, bool WGMMA>
-__device__ __forceinline__ void
-take_plane (const TensorArguments &a, const TensorPlane &plane, bool is_first,
-    const typename S::Sums &sum, float (&response)[2][TENSOR_ROWS][2])
-{
-  if (is_first)
-    clear (response);
-  wait_for_products<WGMMA> ();
-  add_plane<S> (sum, a.slot_scales[a.slots[plane.slot] * a.scale_step],
-      response);
-}
-
 #endif
 
-/* A thread block computes items (TensorItem). Responses to integers are stored
- * while the matrix units compute the next output.
+/* A thread block computes items (TensorItem). Responses are stored while the
+ * matrix units compute the next output.
  *
  * The function is long, because nvcc generates slower code if parts of its
  * loops are functions. */
 template <typename S, bool WGMMA, bool PAIRS>
 __global__ void __launch_bounds__ (PAIRS ? 2 * TENSOR_THREADS : TENSOR_THREADS,
     PAIRS ? 1 : 2)
-tensor_kernel (const __grid_constant__ TensorArguments a)
+tensor_filter_kernel (const __grid_constant__ TensorArguments a)
 {
 #if __CUDA_ARCH__ >= 800
   constexpr int OUTPUTS = PAIRS ? 2 : 1; /* planes at once */
@@ -235,8 +195,8 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
         }
         until_wait--;
         const uint32_t used =
-            a.kept_bytes ? weights : tile + S::PIECES * S::tile_bytes (ky);
-        const bool keep = weights != kept_weights && !S::FLOAT;
+            a.kept_bytes ? weights : tile + S::tile_bytes (ky);
+        const bool keep = weights != kept_weights;
         const bool reads = !PAIRS || (unsigned) z < (unsigned) a.depth;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -248,13 +208,10 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
         /* This runs while wgmma computes the products. */
         if (is_new || !a.z_sliding)
           ring.copy_next ();
-        if (!S::FLOAT && left == a.n_planes && at.x >= 0)
+        if (left == a.n_planes && at.x >= 0)
           store_responses (a, response, at);
         if (!WGMMA)
           mma_plane<S> (sum, tile + half, used, ky, keep);
-        if constexpr (S::FLOAT)
-          take_plane<S, WGMMA> (a, a.planes[a.n_planes - left],
-              left == a.n_planes, sum, response);
         tile = ring.after (tile);
         if (reads)
           weights += a.weight_bytes;
@@ -266,12 +223,7 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
       if (PAIRS && o + output >= item.length)
         at.x = -1; /* the last pair has only one plane */
       wait_for_products<WGMMA> ();
-      if constexpr (S::FLOAT) {
-        float_responses<S> (a, at, response);
-        store_responses (a, response, at);
-      } else {
-        integer_responses<S> (a, sum, response);
-      }
+      compute_responses<S> (a, sum, response);
       first = a.z_sliding ? ring.after (first) : tile;
     }
     if (a.z_sliding) {
@@ -280,7 +232,7 @@ tensor_kernel (const __grid_constant__ TensorArguments a)
         first = ring.after (first);
     }
   }
-  if (!S::FLOAT && at.x >= 0)
+  if (at.x >= 0)
     store_responses (a, response, at);
 #endif
 }

@@ -8,47 +8,37 @@
 namespace nd
 {
 
-template <typename T, int WINDOW, int COLUMNS, int PIECES>
+template <int WINDOW, int COLUMNS>
 static TensorKernel
 kernel (int ky)
 {
-  using S = TensorShape<T, 0, WINDOW, COLUMNS, PIECES>;
+  using S = TensorShape<0, WINDOW, COLUMNS>;
 
-  return TensorKernel{ tensor_kernel<S, false, false>, ky, WINDOW, S::UNIT,
-    COLUMNS, PIECES, PIECES * S::tile_bytes (ky), nullptr };
+  return TensorKernel{ tensor_filter_kernel<S, false, false>, ky, WINDOW,
+    COLUMNS, S::tile_bytes (ky), nullptr };
 }
 
 template <int WINDOW>
 static TensorKernel
-find (int unit, int ky, int columns, int pieces)
+find_columns (int ky, int columns)
 {
-  switch (100 * unit + 10 * pieces + columns) {
-    case 111:
-      return kernel<int, WINDOW, 1, 1> (ky);
-    case 112:
-      return kernel<int, WINDOW, 2, 1> (ky);
-    case 113:
-      return kernel<int, WINDOW, 3, 1> (ky);
-    case 122:
-      return kernel<int, WINDOW, 2, 2> (ky);
-    case 123:
-      return kernel<int, WINDOW, 3, 2> (ky);
-    case 124:
-      return kernel<int, WINDOW, 4, 2> (ky);
-    case 211:
-      return kernel<float, WINDOW, 1, 1> (ky);
-    case 222:
-      return kernel<float, WINDOW, 2, 2> (ky);
+  switch (columns) {
+    case 1:
+      return kernel<WINDOW, 1> (ky);
+    case 2:
+      return kernel<WINDOW, 2> (ky);
+    case 3:
+      return kernel<WINDOW, 3> (ky);
     default:
       return TensorKernel{};
   }
 }
 
 TensorKernel
-find_mma_kernel (int unit, int window, int ky, int columns, int pieces)
+find_mma_kernel (int window, int ky, int columns)
 {
-  return window == 16 ? find<16> (unit, ky, columns, pieces)
-                      : find<32> (unit, ky, columns, pieces);
+  return window == 16 ? find_columns<16> (ky, columns)
+                      : find_columns<32> (ky, columns);
 }
 
 } // namespace nd

@@ -1,22 +1,16 @@
-/* The coefficients of a filter, rounded to numbers that the matrix units can
- * multiply.
- *
- * For integer samples, coefficients become integers of one to three signed
- * bytes, times a power of two: of as few bytes as represent them exactly, or of
- * three. With accuracy `fast`, of as few bytes as reach that accuracy. For
- * float32 samples, coefficients become a high and a low fp16, or one fp16 with
- * accuracy `fast`. Some coefficients are not rounded to the nearest number, so
- * that the sum of the filter does not change and the error does not grow with
- * the mean of the samples.
+/* The coefficients of a filter, rounded to integers that the matrix units can
+ * multiply: of one to three signed bytes, times a power of two. They have as
+ * few bytes as represent them exactly, or three. Some coefficients are not
+ * rounded to the nearest integer, so that the sum of the filter does not change
+ * and the error does not grow with the mean of the samples.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
-#include "cuda/mma/pad.cuh"
+#include "filters/filter.h"
 
-#include <cuda_fp16.h>
 #include <vector>
 
 namespace nd
@@ -26,29 +20,20 @@ namespace nd
 struct Pieces
 {
   double unit;  /* coefficient = value * unit */
-  int bytes;    /* of an integer; 0: halves */
+  int bytes;    /* of an integer */
   double error; /* relative: the larger one of the error of the values (L2) and
-                 * the error of their sum, which has a larger weight if samples
-                 * are rounded too */
-  std::vector<double> values; /* in the order of NdFilter: integers, or for
-                               * halves any numbers */
+                 * the error of their sum */
+  std::vector<double> values; /* in the order of NdFilter: integers */
 };
 
-Pieces make_pieces (const NdFilter *f, TensorForm form, NdAccuracy accuracy);
+Pieces make_pieces (const NdFilter *f);
 
 /* The largest Pieces::error that method `tensor` accepts. It is approximately
  * the relative error of responses to noise. */
-double most_error (NdAccuracy accuracy);
+constexpr double MAX_PIECES_ERROR = 1.8e-6;
 
 /* The exponent of the least power of two that is larger than all coefficients;
  * 0 if they are all 0. */
 int filter_exponent (const NdFilter *f);
-
-/* @w as one fp16. */
-inline double
-round_half (double w)
-{
-  return __half2float (__float2half_rn ((float) w));
-}
 
 } // namespace nd

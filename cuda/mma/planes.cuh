@@ -9,64 +9,42 @@
 #include "cuda/mma/instructions.cuh"
 #include "cuda/mma/tensor.cuh"
 
-#include <type_traits>
-
 namespace nd
 {
 
-/* The parameters of a kernel (cuda/mma/tensor.cuh explains octets, quartets and
- * pieces). T: type of the sums, int or float. KY: rows of coefficients of a
- * plane, 0 if they are known at run time only (mma). WINDOW: samples that a
- * product sums over. COLUMNS: pieces of a coefficient. PIECES: of a sample. */
-template <typename T, int KY_, int WINDOW_, int COLUMNS_, int PIECES_>
+/* The parameters of a kernel (cuda/mma/tensor.cuh explains octets and
+ * quartets). KY: rows of coefficients of a plane, 0 if they are known at run
+ * time only (mma). WINDOW: samples that a product sums over. COLUMNS: bytes of
+ * a coefficient. */
+template <int KY_, int WINDOW_, int COLUMNS_>
 struct TensorShape
 {
-  using Sum = T;
-  static constexpr bool FLOAT = std::is_same<T, float>::value;
   static constexpr int KY = KY_;
   static constexpr int WINDOW = WINDOW_;
   static constexpr int COLUMNS = COLUMNS_;
-  static constexpr int PIECES = PIECES_;
-  static constexpr int UNIT = FLOAT ? 2 : 1;
-
-  /* Low fp16 samples are multiplied by high coefficients only, and have their
-   * own sums. Other pieces have sets of coefficients and share the sums. */
-  static constexpr bool LOW = FLOAT && PIECES == 2;
-  static constexpr int SETS = FLOAT ? 1 : PIECES;
-
-  /* Whether samples may be read from a volume that is not padded. */
-  static constexpr bool UNPADDED = !FLOAT && PIECES == 1;
 
   /* The units take matrices of 8 rows of 16 bytes. A window consists of
    * MATRICES rows of 16 bytes, one in each matrix. A product sums over two of
-   * them: for fp16, two side by side; for bytes, both of a wide window, or one
-   * from each of two rows of samples. */
-  static constexpr int MATRICES = WINDOW * UNIT / 16;
+   * them: both of a wide window, or one from each of two rows of samples. */
+  static constexpr int MATRICES = WINDOW / 16;
   static constexpr int STEP = MATRICES == 1 ? 2 : 1; /* rows of samples of a
                                                       * product */
-  static constexpr int PRODUCTS = MATRICES == 1 ? 1 : MATRICES / 2; /* of STEP
-                                                                     * rows */
 
   /* A row of samples of the tile: the windows of its octets, one every 8
-   * samples. Windows of fp16 overlap. Windows of bytes have their own copies of
-   * samples, because each row of a matrix must begin at a multiple of 16
-   * bytes. */
-  static constexpr int SPAN = FLOAT ? MATRICES - 1 : MATRICES == 2 ? 2 : 0;
+   * samples. Windows have their own copies of samples, because each row of a
+   * matrix must begin at a multiple of 16 bytes. */
+  static constexpr int SPAN = MATRICES == 2 ? 2 : 0;
   static constexpr int PITCH = 16 * (TENSOR_WIDTH / 8 + SPAN);
-  static constexpr int LEADING = MATRICES == 1 ? PITCH : FLOAT ? 16 : 32;
+  static constexpr int LEADING = MATRICES == 1 ? PITCH : 32;
 
   /* The columns of a product: for each row of outputs of a quartet, from the
-   * last row to the first, the 8 outputs of an octet for each piece of the
+   * last row to the first, the 8 outputs of an octet for each byte of the
    * coefficients. Output row n in this order multiplies row j of the samples of
    * the quartet by row j + n - (TENSOR_ROWS - 1) of the filter. The columns for
    * row j of the samples therefore begin at row j of the packed coefficients,
    * which have zeros before and after those of the filter. */
   static constexpr int N = TENSOR_ROWS * COLUMNS * 8;
-  struct Sums
-  {
-    Sum all[N / 2];
-    Sum low[LOW ? TENSOR_ROWS * 4 : 1];
-  };
+  using Sums = int[N / 2];
 
   __host__ __device__ static constexpr int tile_bytes (int ky)
   {
@@ -76,10 +54,6 @@ struct TensorShape
   __host__ __device__ static constexpr int matrix_bytes (int ky)
   {
     return (ky + 2 * (TENSOR_ROWS - 1)) * ROW_BYTES;
-  }
-  __host__ __device__ static constexpr int set_bytes (int ky)
-  {
-    return MATRICES * matrix_bytes (ky);
   }
   __host__ __device__ static constexpr int weight_leading (int ky)
   {
@@ -119,14 +93,13 @@ class TensorRing
 {
 public:
   __device__ TensorRing (const TensorArguments &a, uint32_t begin, int ky)
-      : a (a), bytes (S::PIECES * S::tile_bytes (ky)
-                   + (a.kept_bytes ? 0 : a.weight_bytes)),
+      : a (a), bytes (S::tile_bytes (ky) + (a.kept_bytes ? 0 : a.weight_bytes)),
         begin (begin), end (begin + a.ring_planes * bytes), ky (ky), to (begin)
   {
     const int y = threadIdx.x / PER_ROW, at = threadIdx.x % PER_ROW;
 
     first_row = y;
-    column = 8 * (S::FLOAT ? at : at / 2 + at % 2);
+    column = 8 * (at / 2 + at % 2);
     rows_left = y < ROWS ? TENSOR_HEIGHT + ky - 1 - y : 0;
     item.number = blockIdx.x;
     begin_item ();
@@ -154,7 +127,7 @@ private:
   /* The bytes that a thread copies at a time, the threads for a row of samples,
    * the rows that all threads copy at a time, and the times that they do so for
    * a tile. */
-  static constexpr int BYTES = S::FLOAT ? 16 : 8;
+  static constexpr int BYTES = 8;
   static constexpr int PER_ROW = S::PITCH / BYTES;
   static constexpr int ROWS = TENSOR_THREADS / PER_ROW;
   static constexpr int RUNS =
@@ -168,12 +141,10 @@ private:
         a.z_sliding ? item.length + a.n_planes - 1 : item.length * a.n_planes;
     next = a.planes[0];
     z = a.z_sliding ? item.z0 + next.z : item.z0;
-    if constexpr (S::UNPADDED) {
 #pragma unroll
-      for (int i = 0; i < RUNS; i++)
-        ys[i] = border_index (a.unpadded.border,
-            item.y0 + a.y + first_row + i * ROWS, a.size[1]);
-    }
+    for (int i = 0; i < RUNS; i++)
+      ys[i] = border_index (a.unpadded.border,
+          item.y0 + a.y + first_row + i * ROWS, a.size[1]);
   }
 
   /* Copies plane @at of a padded volume. */
@@ -181,20 +152,15 @@ private:
   {
     const unsigned char *const tile = a.volumes + a.slots[next.slot] * a.volume
         + (size_t) at * a.slice + (size_t) (item.y0 + a.y + first_row) * a.row
-        + (item.x0 + a.x + column) * S::UNIT;
+        + item.x0 + a.x + column;
+    const uint32_t there = to + threadIdx.x * BYTES;
+    const unsigned char *row = tile;
 
 #pragma unroll
-    for (int piece = 0; piece < S::PIECES; piece++) {
-      const uint32_t there =
-          to + piece * S::tile_bytes (ky) + threadIdx.x * BYTES;
-      const unsigned char *row = tile + piece * a.piece;
-
-#pragma unroll
-      for (int i = 0; i < RUNS; i++) {
-        if (i * ROWS < rows_left)
-          cp_async<BYTES> (there + i * ROWS * S::PITCH, row);
-        row += ROWS * a.row;
-      }
+    for (int i = 0; i < RUNS; i++) {
+      if (i * ROWS < rows_left)
+        cp_async<BYTES> (there + i * ROWS * S::PITCH, row);
+      row += ROWS * a.row;
     }
   }
 
@@ -244,19 +210,15 @@ private:
   {
     const int at = a.z_sliding ? z++ : z + next.z;
 
-    if constexpr (S::UNPADDED) {
-      if (a.unpadded.edges)
-        copy_unpadded (at);
-      else
-        copy_padded (at);
-    } else {
+    if (a.unpadded.edges)
+      copy_unpadded (at);
+    else
       copy_padded (at);
-    }
     if (a.z_sliding)
       return;
 #pragma unroll 1
     for (int i = threadIdx.x * 16; i < a.weight_bytes; i += TENSOR_THREADS * 16)
-      cp_async<16> (to + S::PIECES * S::tile_bytes (ky) + i,
+      cp_async<16> (to + S::tile_bytes (ky) + i,
           a.weights + (size_t) plane * a.weight_bytes + i);
     if (++plane == a.n_planes) {
       plane = 0;
@@ -270,11 +232,11 @@ private:
   const uint32_t begin, end;
   const int ky;
   uint32_t to;
-  int first_row, column;          /* of the tile, that this thread copies */
-  int rows_left;                  /* of the tile, from first_row on */
-  int ys[S::UNPADDED ? RUNS : 1]; /* rows of the volume that this thread copies;
+  int first_row, column; /* of the tile, that this thread copies */
+  int rows_left;         /* of the tile, from first_row on */
+  int ys[RUNS];          /* rows of the volume that this thread copies;
                                    * < 0: outside */
-  int z;                          /* of the next plane to copy if z_sliding,
+  int z;                 /* of the next plane to copy if z_sliding,
                                    * otherwise of the output */
   TensorItem item;
   TensorPlane next;

@@ -11,104 +11,41 @@
 namespace nd
 {
 
-/* The response from sums of integer products, one for each piece of the
- * coefficients. The weight of each sum is 2^8 times that of the next one. They
- * are added exactly, and the result is rounded once. */
+/* The response from sums of products, one for each byte of the coefficients.
+ * The weight of each sum is 2^8 times that of the next one. They are added
+ * exactly, and the result is rounded once. */
 template <typename S>
 __device__ __forceinline__ float
-tensor_response (const TensorArguments &a, const typename S::Sum *sum)
+tensor_response (const TensorArguments &a, const int *sum)
 {
-  if constexpr (S::FLOAT) {
-    return 0;
+  /* The part of each sum above 8 bits is added to the next higher one. The
+   * lower sums are then bytes. Two of them are put into the last bits of 2^23,
+   * which is faster than a conversion to float32. */
+  constexpr int N = S::COLUMNS;
+  constexpr unsigned TWO_23 = 0x4b000000;
+
+  if constexpr (N == 1) {
+    return sum[0] * a.scale;
   } else {
-    int piece[S::COLUMNS];
+    int part[N];
+    unsigned low;
 
 #pragma unroll
-    for (int p = 0; p < S::COLUMNS; p++)
-      piece[p] = sum[4 * p] + (S::PIECES > 1 ? a.start[p] : 0);
-    if (S::COLUMNS == 1)
-      return piece[0] * a.scale;
-    /* The part of each sum above 8 bits is added to the next higher one. The
-     * lower sums are then bytes. Two of them are put into the last bits of
-     * 2^23, which is faster than a conversion to float32. */
-    constexpr int N = S::COLUMNS;
-    constexpr unsigned TWO_23 = 0x4b000000;
-    unsigned low;
-    float rest;
-
+    for (int p = 0; p < N; p++)
+      part[p] = sum[4 * p];
 #pragma unroll
     for (int p = N - 1; p > 0; p--)
-      piece[p - 1] += piece[p] >> 8;
+      part[p - 1] += part[p] >> 8;
     if constexpr (N == 2) {
-      low = __byte_perm (piece[1], TWO_23, 0x7660);
+      low = __byte_perm (part[1], TWO_23, 0x7660);
     } else {
-      low = __byte_perm (piece[N - 1], piece[N - 2], 0x0040);
-      low = __byte_perm (low, N == 4 ? piece[1] : TWO_23,
-          N == 4 ? 0x0410 : 0x7610);
+      low = __byte_perm (part[2], part[1], 0x0040);
+      low = __byte_perm (low, TWO_23, 0x7610);
     }
-    if (N == 4)
-      rest = (float) (low & 0xffffff);
-    else
-      rest = __uint_as_float (low) - __uint_as_float (TWO_23);
-    return fmaf ((float) piece[0], a.scale * (1 << 8 * (N - 1)),
-        rest * a.scale);
+    const float rest = __uint_as_float (low) - __uint_as_float (TWO_23);
+
+    return fmaf ((float) part[0], a.scale * (1 << 8 * (N - 1)), rest * a.scale);
   }
-}
-
-/* The matrix units truncate sums of fp16 products instead of rounding them, so
- * that errors do not cancel. Sums are therefore taken from them after each
- * plane and added here, with the scale of the plane's volume. */
-template <typename S>
-__device__ __forceinline__ void
-add_plane (const typename S::Sums &sum, float scale,
-    float (&response)[2][TENSOR_ROWS][2])
-{
-#pragma unroll
-  for (int i = 0; i < 4 * TENSOR_ROWS; i++) {
-    const int half = i / 2 / TENSOR_ROWS, r = i / 2 % TENSOR_ROWS;
-    const int n = TENSOR_ROWS - 1 - r, at = 2 * half + i % 2;
-    float plane = 0;
-
-    if (S::LOW)
-      plane = sum.low[4 * n + at] + sum.all[8 * n + 4 + at];
-    plane += sum.all[4 * S::COLUMNS * n + at];
-    response[half][r][i % 2] = fmaf (plane, scale, response[half][r][i % 2]);
-  }
-}
-
-/* Computes one response again, tap by tap, without coefficients of 0. In
- * products of matrices, a sample that is NaN or Inf is also multiplied by
- * zeros, and spoils responses whose filter does not read it. */
-template <int PIECES>
-__device__ __noinline__ float
-response_by_taps (const TensorArguments &a, int x, int y, int z)
-{
-  const float *w = a.coefficients;
-  float sum = 0;
-
-  for (int p = 0; p < a.n_planes; p++) {
-    const TensorPlane plane = a.planes[p];
-    const float scale = a.slot_scales[a.slots[plane.slot] * a.scale_step];
-    const unsigned char *row = a.volumes + a.slots[plane.slot] * a.volume
-        + (size_t) (z + plane.z) * a.slice + (size_t) (y + a.y) * a.row
-        + 2 * (size_t) (x + a.x);
-
-    for (int j = 0; j < a.ky; j++, row += a.row) {
-      for (int i = 0; i < a.coefficient_row; i++, w++) {
-        const __half *sample = (const __half *) (row + 2 * i);
-        float value = __half2float (*sample);
-
-        if (*w == 0)
-          continue;
-        if (PIECES == 2 && isfinite (value))
-          value +=
-              __half2float (*(const __half *) ((const unsigned char *) sample
-                  + a.piece));
-        sum = fmaf (*w * scale, value, sum);
-      }
-    }
-  }
-  return sum;
 }
 
 /* Rounds half to even, and limits to @low and @high. NaN becomes 0. */
@@ -175,14 +112,6 @@ struct TensorPlace
   int x, y, z; /* of the first output of the first quartet */
 };
 
-__device__ __forceinline__ void
-clear (float (&response)[2][TENSOR_ROWS][2])
-{
-#pragma unroll
-  for (int i = 0; i < 4 * TENSOR_ROWS; i++)
-    response[i / 2 / TENSOR_ROWS][i / 2 % TENSOR_ROWS][i % 2] = 0;
-}
-
 template <typename T>
 __device__ __forceinline__ void
 store_pairs (const TensorArguments &a,
@@ -237,10 +166,10 @@ store_responses (const TensorArguments &a,
 
 #if __CUDA_ARCH__ >= 800
 
-/* The responses of a thread from its sums of integers. */
+/* The responses of a thread from its sums. */
 template <typename S>
 __device__ __forceinline__ void
-integer_responses (const TensorArguments &a, const typename S::Sums &sum,
+compute_responses (const TensorArguments &a, const typename S::Sums &sum,
     float (&response)[2][TENSOR_ROWS][2])
 {
 #pragma unroll
@@ -249,23 +178,7 @@ integer_responses (const TensorArguments &a, const typename S::Sums &sum,
     const int n = TENSOR_ROWS - 1 - r;
 
     response[half][r][i % 2] =
-        tensor_response<S> (a, sum.all + n * S::COLUMNS * 4 + 2 * half + i % 2);
-  }
-}
-
-template <typename S>
-__device__ __forceinline__ void
-float_responses (const TensorArguments &a, const TensorPlace &at,
-    float (&response)[2][TENSOR_ROWS][2])
-{
-#pragma unroll
-  for (int i = 0; i < 4 * TENSOR_ROWS; i++) {
-    float &value = response[i / 2 / TENSOR_ROWS][i / 2 % TENSOR_ROWS][i % 2];
-
-    value *= a.scale;
-    if (!isfinite (value) && at.x + i % 2 < a.size[0]
-        && at.y + i / 2 < a.size[1])
-      value = response_by_taps<S::PIECES> (a, at.x + i % 2, at.y + i / 2, at.z);
+        tensor_response<S> (a, sum + n * S::COLUMNS * 4 + 2 * half + i % 2);
   }
 }
 

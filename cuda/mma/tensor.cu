@@ -12,6 +12,7 @@
 #include "cuda/device.h"
 #include "cuda/mma/edges.cuh"
 #include "cuda/mma/filter.cuh"
+#include "cuda/mma/pad.cuh"
 
 #include <cmath>
 #include <cstdlib>
@@ -26,33 +27,11 @@ namespace
 
 constexpr int MAX_SIZE = 17;       /* of a filter in x and y */
 constexpr size_t MAX_TAPS = 30000; /* for sums in int32 */
-constexpr double MAX_BORDER = 1ull << 36;
 
 /* Unpadded volumes of at least so many samples are pushed while a response is
  * computed. For smaller volumes, waiting between CUDA streams costs more than
  * that saves. */
 constexpr size_t LARGE = 1 << 22;
-
-/* The form that represents the samples and the border value of a job. *@offset
- * is added to samples. */
-TensorForm
-job_form (const RingJob &job, int *offset)
-{
-  const bool border = job.border == ND_BORDER_CONSTANT || job.border_volumes;
-  const double v = border ? job.border_value : 0;
-
-  *offset = 0;
-  if (job.in_type == ND_FLOAT32 || v != rint (v))
-    return TENSOR_HALVES;
-  if (job.in_type == ND_UINT8 && v >= 0 && v <= 255)
-    return TENSOR_BYTES;
-  if (job.in_type == ND_UINT16 && v >= 0 && v <= 65535)
-    return TENSOR_WORDS;
-  if (job.in_type != ND_INT16 || v < -32768 || v > 32767)
-    return TENSOR_HALVES;
-  *offset = 32768;
-  return TENSOR_WORDS;
-}
 
 /* The reach of padded volumes. Along x they begin up to three samples before
  * the first sample that filters read, at a multiple of four samples from the
@@ -78,17 +57,16 @@ padded_reach (const RingJob &job)
   return padded;
 }
 
-/* Whether a volume of bytes is read unpadded. Each filter then takes longer
- * than with a padded volume, so that only jobs with one or two filters and
- * windows of one volume become faster. The windows of samples then begin at
- * multiples of four samples of the volume; that must not require a wider
- * window. */
+/* Whether volumes are read unpadded. Each filter then takes longer than with a
+ * padded volume, so that only jobs with one or two filters and windows of one
+ * volume become faster. The windows of samples then begin at multiples of four
+ * samples of the volume; that must not require a wider window. */
 bool
-reads_unpadded (const RingJob &job, TensorForm form)
+reads_unpadded (const RingJob &job)
 {
-  if (form != TENSOR_BYTES || nd_job_reach (&job).slots > 1
-      || job.bank->n_filters > 2 || job.shape.components > 1
-      || job.shape.size[0] % 4 != 0 || job.border_volumes)
+  if (nd_job_reach (&job).slots > 1 || job.bank->n_filters > 2
+      || job.shape.components > 1 || job.shape.size[0] % 4 != 0
+      || job.border_volumes)
     return false;
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
     int low[ND_AXES], high[ND_AXES];
@@ -115,17 +93,16 @@ public:
       const NdSamples &out) override;
 
 private:
-  void make_ring (TensorForm form, int offset);
+  void make_ring ();
 
   const RingJob job;
   const NdReach reach;
   const ComputeStreams streams;
   bool ahead = true;
-  size_t row, slice, piece, volume;   /* bytes; pieces of one volume */
+  size_t row, slice, volume;          /* bytes */
   std::unique_ptr<TensorEdges> edges; /* if volumes are read unpadded */
   std::unique_ptr<TensorPad> pad;
-  Memory<unsigned char> ring; /* [slot][component][piece] */
-  Memory<float> scales;       /* [slot][component], of halves */
+  Memory<unsigned char> ring; /* [slot][component] */
   std::vector<TensorFilter> filters;
 };
 
@@ -148,17 +125,15 @@ choose_kernels ()
 Tensor::Tensor (const RingJob &job, const ComputeStreams &streams)
     : job (job), reach (padded_reach (job)), streams (streams)
 {
-  int offset;
-  const TensorForm form = job_form (job, &offset);
   FindTensorKernel *const find_kernel = choose_kernels ();
 
   const auto add_filters = [&] (bool unpadded) {
     filters.clear ();
     for (unsigned k = 0; k < job.bank->n_filters; k++)
-      filters.emplace_back (job, job.bank->filters[k], reach, unpadded, form,
-          offset, find_kernel);
+      filters.emplace_back (job, job.bank->filters[k], reach, unpadded,
+          find_kernel);
   };
-  bool unpadded = reads_unpadded (job, form);
+  bool unpadded = reads_unpadded (job);
 
   add_filters (unpadded);
   /* If planes are copied for each output again, copies from a padded volume are
@@ -171,41 +146,35 @@ Tensor::Tensor (const RingJob &job, const ComputeStreams &streams)
     ahead = job.shape.size[0] * job.shape.size[1] * job.shape.size[2] >= LARGE;
     edges = std::make_unique<TensorEdges> (job, ahead ? 2 : 1);
   } else {
-    make_ring (form, offset);
+    make_ring ();
   }
 }
 
 void
-Tensor::make_ring (TensorForm form, int offset)
+Tensor::make_ring ()
 {
-  const int unit = form == TENSOR_HALVES ? 2 : 1;
-  const int pieces = tensor_pieces (form, job.accuracy);
-  size_t size[3], volumes;
+  size_t size[3];
 
   for (int a = 0; a < 3; a++)
     size[a] = job.shape.size[a] + reach.high[a] - reach.low[a];
   /* Memory has room for whole tiles. Windows begin at a multiple of 8 samples
    * and end up to 24 samples beyond a tile; the rows that a kernel reads end up
    * to 2 beyond those of the filter. */
-  row = ((job.shape.size[0] + TENSOR_WIDTH - 1) / TENSOR_WIDTH * TENSOR_WIDTH
-            + (size[0] - job.shape.size[0]) / 16 * 16 + 32)
-      * unit;
+  row = (job.shape.size[0] + TENSOR_WIDTH - 1) / TENSOR_WIDTH * TENSOR_WIDTH
+      + (size[0] - job.shape.size[0]) / 16 * 16 + 32;
   slice = multiply (row, size[1]);
-  piece = multiply (slice, size[2]) + row * (TENSOR_HEIGHT + 4);
-  volume = multiply (piece, pieces);
-  volumes = multiply (ahead_slots (job), job.shape.components);
-  pad = std::make_unique<TensorPad> (job, reach, form, pieces, offset, row,
-      piece);
+  volume = multiply (slice, size[2]) + row * (TENSOR_HEIGHT + 4);
+  pad = std::make_unique<TensorPad> (job, reach, row);
   /* The second plane of a pair may lie after the last plane. */
-  ring.plan (multiply (volume, volumes) + slice);
-  if (form == TENSOR_HALVES)
-    scales.plan (volumes);
+  ring.plan (multiply (volume,
+                 multiply (ahead_slots (job), job.shape.components))
+      + slice);
 }
 
 size_t
 Tensor::bytes_needed () const
 {
-  size_t bytes = edges ? edges->bytes () : total_bytes (ring, scales, *pad);
+  size_t bytes = edges ? edges->bytes () : total_bytes (ring, *pad);
 
   for (const TensorFilter &f : filters)
     bytes += f.bytes ();
@@ -221,7 +190,7 @@ Tensor::allocate ()
   if (edges)
     edges->allocate ();
   else
-    allocate_all (ring, scales, *pad);
+    allocate_all (ring, *pad);
   for (TensorFilter &f : filters)
     f.allocate ();
 }
@@ -238,8 +207,7 @@ Tensor::push (unsigned slot, const NdSamples *samples)
   for (size_t c = 0; c < components; c++) {
     const size_t i = slot * components + c;
 
-    pad->fill (samples, c, ring.get () + i * volume, scales.get () + i,
-        streams.push);
+    pad->fill (samples, c, ring.get () + i * volume, streams.push);
   }
 }
 
@@ -265,15 +233,12 @@ Tensor::respond (const int *slots, const NdScale &scale, const NdSamples &out)
     } else {
       a.volumes = ring.get () + c * volume;
       a.volume = components * volume;
-      a.piece = piece;
       a.row = row;
       a.slice = slice;
     }
     memcpy (a.slots, slots, reach.slots * sizeof (int));
     for (int axis = 0; axis < 3; axis++)
       a.size[axis] = job.shape.size[axis];
-    a.slot_scales = scales.get () + c;
-    a.scale_step = components;
     for (unsigned k = 0; k < filters.size (); k++) {
       a.store = make_store (out, job.out_type, scale, c, k);
       a.paired = stored_in_twos (a.store, a.size[0]);
@@ -282,50 +247,22 @@ Tensor::respond (const int *slots, const NdScale &scale, const NdSamples &out)
   }
 }
 
-/* Throws Error if the kernel for @f needs more shared memory than the device
- * has. Kernels for unpadded volumes read bytes and need less than any device
- * has. */
-void
-check_shared_memory (const RingJob &job, const NdFilter *f,
-    const Pieces &pieces, TensorForm form)
-{
-  const TensorKernel kernel = choose_tensor_kernel (f, pieces, form,
-      job.accuracy, TensorFilter::padded_shift (f, padded_reach (job)),
-      choose_kernels ());
-  const size_t needed = least_shared_bytes (kernel, f);
-  const size_t most =
-      device_attribute (cudaDevAttrMaxSharedMemoryPerBlockOptin);
-
-  if (needed > most)
-    throw Error (ND_ERROR_SETTINGS,
-        std::string ("Filter '") + f->name + "' needs "
-            + std::to_string (needed)
-            + " bytes of shared memory with method=tensor, this GPU has "
-            + std::to_string (most) + ": use method=auto, direct or fft");
-}
-
 /* Throws Error if the method cannot do the job. */
 void
 check_tensor (const RingJob &job)
 {
-  int offset;
-
   if (job.precision == ND_PRECISION_DOUBLE)
     throw Error (ND_ERROR_SETTINGS,
         "method=tensor computes in single precision only: use method=auto, "
         "direct, separable or fft with precision=double");
-  const TensorForm form = job_form (job, &offset);
-
+  if (!nd_job_has_bytes (&job, job.border_volumes))
+    throw Error (ND_ERROR_SETTINGS,
+        "method=tensor filters uint8 samples with a border-value from 0 to "
+        "255: use method=auto, direct or fft");
   if (compute_capability () < 80)
     throw Error (ND_ERROR_SETTINGS,
         "method=tensor needs a GPU of compute capability 8.0 (Ampere) or "
         "later: use method=auto, direct or fft");
-  /* The scale of a larger border value would round integers. */
-  if (form == TENSOR_HALVES && job.in_type != ND_FLOAT32
-      && fabs (job.border_value) > MAX_BORDER)
-    throw Error (ND_ERROR_SETTINGS,
-        "border-value is too large for method=tensor: use method=auto, direct "
-        "or fft");
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
     const NdFilter *f = job.bank->filters[k];
 
@@ -341,16 +278,13 @@ check_tensor (const RingJob &job)
           std::string ("The coefficients of filter '") + f->name
               + "' are too small or too large for method=tensor: use "
                 "method=auto, direct or fft");
-    const Pieces pieces = make_pieces (f, form, job.accuracy);
-
-    if (pieces.error > most_error (job.accuracy))
+    if (make_pieces (f).error > MAX_PIECES_ERROR)
       throw Error (ND_ERROR_SETTINGS,
           std::string ("method=tensor cannot represent the coefficients of "
                        "filter '")
               + f->name
-              + "' as accurately as the property accuracy requires: use "
-                "method=auto, direct or fft");
-    check_shared_memory (job, f, pieces, form);
+              + "' with a relative error of 2e-6: use method=auto, direct or "
+                "fft");
   }
 }
 
@@ -358,18 +292,13 @@ check_tensor (const RingJob &job)
  * plane of a filter: those of the matrix units or of shared memory, whichever
  * takes longer. */
 double
-plane_clocks (const NdFilter *f, TensorForm form, NdAccuracy accuracy)
+plane_clocks (const NdFilter *f)
 {
   const bool wide = f->size[0] > 9;
   const double rows = TENSOR_ROWS + f->size[1];
+  const int columns = make_pieces (f).bytes;
 
-  if (form == TENSOR_HALVES)
-    return 2 * rows * (wide ? 2 : 1) * (accuracy == ND_ACCURACY_FAST ? 24 : 56);
-  const int bytes = make_pieces (f, form, accuracy).bytes;
-  const int columns = form == TENSOR_WORDS ? bytes + 1 : bytes;
-
-  return 2 * (wide ? rows : rows / 2) * fmax (16 * columns, 16 + 8 * columns)
-      * (form == TENSOR_WORDS ? 2 : 1);
+  return 2 * (wide ? rows : rows / 2) * fmax (16 * columns, 16 + 8 * columns);
 }
 
 } // namespace
@@ -388,8 +317,6 @@ tensor_cost (const RingJob &job)
   constexpr double PAD_RATE = 1.7e12; /* bytes per second of the padded copy */
   const Rates rates = device_rates ();
   const double slower = choose_kernels () == find_mma_kernel ? 2 : 1;
-  int offset;
-  const TensorForm form = job_form (job, &offset);
   const double tiles = ceil (job.shape.size[0] / (double) TENSOR_WIDTH)
       * ceil (job.shape.size[1] / (double) TENSOR_HEIGHT) * job.shape.size[2]
       * job.shape.components;
@@ -398,16 +325,13 @@ tensor_cost (const RingJob &job)
   for (unsigned k = 0; k < job.bank->n_filters; k++) {
     const NdFilter *f = job.bank->filters[k];
     const double planes = (double) f->size[2] * f->size[3];
-    const bool streamed =
-        planes > 1 && (f->size[3] > 1 || planes > 7 || form != TENSOR_BYTES);
+    const bool streamed = planes > 1 && (f->size[3] > 1 || planes > 7);
 
-    clocks += tiles
-        * (TILE
-            + planes * plane_clocks (f, form, job.accuracy)
-                * (streamed ? STREAMED : 1));
+    clocks +=
+        tiles * (TILE + planes * plane_clocks (f) * (streamed ? STREAMED : 1));
   }
-  if (!reads_unpadded (job, form))
-    bytes = count_samples (job) * 2 * nd_sample_size (job.in_type);
+  if (!reads_unpadded (job))
+    bytes = count_samples (job) * 2;
   return clocks / CLOCKS * slower / rates.products
       + bytes / PAD_RATE / rates.bytes + (1 + job.bank->n_filters) * LAUNCH;
 }

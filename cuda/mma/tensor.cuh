@@ -9,20 +9,16 @@
  *     row is a window: the samples in x that the octet reads, which are 7 more
  *     than the columns of the filter.
  *   The matrix of coefficients has a column for each of the 8 outputs of an
- *     octet, for each of the 4 rows of a quartet, and for each piece of the
+ *     octet, for each of the 4 rows of a quartet, and for each byte of the
  *     coefficients. It is banded (Toeplitz): from output to output, a row of
  *     the filter moves by one sample.
  * A row of samples is thus read once for all 4 rows of outputs that it belongs
  * to. The responses are sums of these products over the rows of samples, the
  * planes and the volumes that the filter reads.
  *
- * Samples are converted to one or two pieces. Each piece is a volume:
- *   8 bit integers: one piece of u8. Coefficients are integers of up to 24 bits
- *     in signed bytes. Products are summed exactly in int32.
- *   16 bit integers, minus the least value of their type: a high and a low u8.
- *     Coefficients as above.
- *   float32, times a power of two for each volume: a high and a low fp16, for
- *     samples and for coefficients.
+ * Samples are uint8. Coefficients are integers of up to 24 bits, which are cut
+ * into signed bytes. Products are summed exactly in int32. (For uint16 and
+ * float32 samples the same products took longer than method `fft`.)
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -71,7 +67,7 @@ struct TensorArguments
 {
   TensorUnpadded unpadded;
   const unsigned char *volumes;
-  size_t volume, piece; /* bytes from one volume or piece to the next */
+  size_t volume; /* bytes from one volume to the next */
   size_t row, slice;
   int slots[MAX_SLOTS];
   const TensorPlane *planes;
@@ -94,15 +90,8 @@ struct TensorArguments
                         * padded, the offset of the box */
   int size[3];         /* of the volume */
   int length;          /* output planes in z of an item */
-  int start[4];        /* initial values of integer sums */
   float scale;         /* of the sums */
-  const float *slot_scales; /* of halves: the scale of the volume in slot 0;
-                             * @scale_step from slot to slot */
-  int scale_step;
-  const float *coefficients; /* of halves: [plane][ky][coefficient_row], in the
-                              * order of the samples from @x on */
-  int coefficient_row;
-  bool paired; /* outputs can be stored two at a time */
+  bool paired;         /* outputs can be stored two at a time */
   Store store;
 };
 
@@ -112,32 +101,19 @@ struct TensorKernel
   int ky;                             /* rows of coefficients of a plane */
   int window;     /* samples that a product sums over, at least 7 more than the
                    * columns of the filter */
-  int unit;       /* bytes of a piece of a sample */
-  int columns;    /* pieces of a coefficient, which are side by side */
-  int pieces;     /* of samples */
-  int load_bytes; /* of the samples of a plane that a tile reads, all pieces */
+  int columns;    /* bytes of a coefficient, which are side by side */
+  int load_bytes; /* of the samples of a plane that a tile reads */
   void (*pairs) (TensorArguments); /* kernel for pairs of output planes, with
                                     * twice the threads; or nullptr */
 };
 
-/* The kernel for planes of @ky rows, odd, and a @window of 16 or 32 samples.
- * For bytes (@unit 1) kernels have 1 to 3 columns and 1 piece, or 2 to 4
- * columns and 2 pieces. For halves (@unit 2) they have 1 column and 1 piece, or
- * 2 columns and 2 pieces. */
-typedef TensorKernel FindTensorKernel (int unit, int window, int ky,
-    int columns, int pieces);
+/* The kernel for planes of @ky rows, odd, a @window of 16 or 32 samples, and 1
+ * to 3 @columns. */
+typedef TensorKernel FindTensorKernel (int window, int ky, int columns);
 FindTensorKernel find_wgmma_kernel, find_mma_kernel;
 
-/* The sets of coefficients of a kernel. Each byte of a sample has its own set;
- * both halves of a sample share one. */
-inline int
-tensor_sets (const TensorKernel &kernel)
-{
-  return kernel.unit == 1 ? kernel.pieces : 1;
-}
-
-/* Bytes of the coefficients of one plane. Their order is [set][window * unit /
- * 16 matrices][row][column][8 outputs][16 bytes along the window], with
+/* Bytes of the coefficients of one plane. Their order is [window / 16
+ * matrices][row][column][8 outputs][16 bytes along the window], with
  * TENSOR_ROWS - 1 rows of zeros before and after the rows of the filter. */
 int tensor_weight_bytes (const TensorKernel &kernel);
 

@@ -8,39 +8,27 @@
 namespace nd
 {
 
-template <typename S>
+template <int KY, int WINDOW, int COLUMNS>
 static TensorKernel
 kernel ()
 {
-  TensorKernel k = { tensor_kernel<S, true, false>, S::KY, S::WINDOW, S::UNIT,
-    S::COLUMNS, S::PIECES, S::PIECES * S::tile_bytes (S::KY), nullptr };
+  using S = TensorShape<KY, WINDOW, COLUMNS>;
 
-  if constexpr (S::UNPADDED)
-    k.pairs = tensor_kernel<S, true, true>;
-  return k;
+  return TensorKernel{ tensor_filter_kernel<S, true, false>, KY, WINDOW,
+    COLUMNS, S::tile_bytes (KY), tensor_filter_kernel<S, true, true> };
 }
 
 template <int KY, int WINDOW>
 static TensorKernel
-find (int unit, int columns, int pieces)
+find_columns (int columns)
 {
-  switch (100 * unit + 10 * pieces + columns) {
-    case 111:
-      return kernel<TensorShape<int, KY, WINDOW, 1, 1>> ();
-    case 112:
-      return kernel<TensorShape<int, KY, WINDOW, 2, 1>> ();
-    case 113:
-      return kernel<TensorShape<int, KY, WINDOW, 3, 1>> ();
-    case 122:
-      return kernel<TensorShape<int, KY, WINDOW, 2, 2>> ();
-    case 123:
-      return kernel<TensorShape<int, KY, WINDOW, 3, 2>> ();
-    case 124:
-      return kernel<TensorShape<int, KY, WINDOW, 4, 2>> ();
-    case 211:
-      return kernel<TensorShape<float, KY, WINDOW, 1, 1>> ();
-    case 222:
-      return kernel<TensorShape<float, KY, WINDOW, 2, 2>> ();
+  switch (columns) {
+    case 1:
+      return kernel<KY, WINDOW, 1> ();
+    case 2:
+      return kernel<KY, WINDOW, 2> ();
+    case 3:
+      return kernel<KY, WINDOW, 3> ();
     default:
       return TensorKernel{};
   }
@@ -48,35 +36,35 @@ find (int unit, int columns, int pieces)
 
 template <int WINDOW>
 static TensorKernel
-find_rows (int ky, int unit, int columns, int pieces)
+find_rows (int ky, int columns)
 {
   switch (ky) {
     case 3:
-      return find<3, WINDOW> (unit, columns, pieces);
+      return find_columns<3, WINDOW> (columns);
     case 5:
-      return find<5, WINDOW> (unit, columns, pieces);
+      return find_columns<5, WINDOW> (columns);
     case 7:
-      return find<7, WINDOW> (unit, columns, pieces);
+      return find_columns<7, WINDOW> (columns);
     case 9:
-      return find<9, WINDOW> (unit, columns, pieces);
+      return find_columns<9, WINDOW> (columns);
     case 11:
-      return find<11, WINDOW> (unit, columns, pieces);
+      return find_columns<11, WINDOW> (columns);
     case 13:
-      return find<13, WINDOW> (unit, columns, pieces);
+      return find_columns<13, WINDOW> (columns);
     case 15:
-      return find<15, WINDOW> (unit, columns, pieces);
+      return find_columns<15, WINDOW> (columns);
     case 17:
-      return find<17, WINDOW> (unit, columns, pieces);
+      return find_columns<17, WINDOW> (columns);
     default:
       return TensorKernel{};
   }
 }
 
 TensorKernel
-find_wgmma_kernel (int unit, int window, int ky, int columns, int pieces)
+find_wgmma_kernel (int window, int ky, int columns)
 {
-  return window == 16 ? find_rows<16> (ky, unit, columns, pieces)
-                      : find_rows<32> (ky, unit, columns, pieces);
+  return window == 16 ? find_rows<16> (ky, columns)
+                      : find_rows<32> (ky, columns);
 }
 
 } // namespace nd

@@ -152,9 +152,9 @@ _NdScene::pack_as (const Direct &from)
       divide_up (words.size[1] + WORDS_AROUND, LINE_Y),
       std::min (words.size[2] + WORDS_AROUND, 65535));
 
-  pack_kernel<T>
+  scene_pack_kernel<T>
       <<<grid, dim3 (LINE_X, LINE_Y), 0, stream>>> (Pack{ from, words });
-  ND_CUDA_LAUNCHED (pack_kernel);
+  ND_CUDA_LAUNCHED (scene_pack_kernel);
 }
 
 void
@@ -183,10 +183,10 @@ _NdScene::find_ranges ()
   if (ranged)
     return;
   with_type (packed_type, [&] (auto sample) {
-    range_kernel<decltype (sample)>
+    scene_range_kernel<decltype (sample)>
         <<<blocks (low.count (), threads / 32), threads, 0, stream>>> (Ranges{
             words, cells, low.count () });
-    ND_CUDA_LAUNCHED (range_kernel);
+    ND_CUDA_LAUNCHED (scene_range_kernel);
   });
   ranged = true;
 }
@@ -200,14 +200,14 @@ _NdScene::find_empty (bool surface)
   Cells from = cells;
 
   from.empty = empty[0].get ();
-  empty_kernel<<<blocks (n, threads), threads, 0, stream>>> (Empty{
+  scene_empty_kernel<<<blocks (n, threads), threads, 0, stream>>> (Empty{
       from, n, (const Look *) inputs_there.get (), surface });
-  ND_CUDA_LAUNCHED (empty_kernel);
+  ND_CUDA_LAUNCHED (scene_empty_kernel);
   for (int axis = 0; axis < 3; axis++) {
     cells.empty = empty[(axis + 1) % 2].get ();
-    distance_kernel<<<blocks (n, threads), threads, 0, stream>>> (Distances{
-        cells, n, empty[axis % 2].get (), axis });
-    ND_CUDA_LAUNCHED (distance_kernel);
+    scene_distance_kernel<<<blocks (n, threads), threads, 0,
+        stream>>> (Distances{ cells, n, empty[axis % 2].get (), axis });
+    ND_CUDA_LAUNCHED (scene_distance_kernel);
   }
 }
 
@@ -223,16 +223,18 @@ _NdScene::draw_rays_as (RayKind kind, unsigned n, int channel, const Box &box)
 
   switch (kind) {
     case RAYS_PROJECT:
-      ray_kernel<T, RAYS_PROJECT><<<box.grid, THREADS, 0, stream>>> (rays);
+      scene_ray_kernel<T, RAYS_PROJECT>
+          <<<box.grid, THREADS, 0, stream>>> (rays);
       break;
     case RAYS_VOLUME:
-      ray_kernel<T, RAYS_VOLUME><<<box.grid, THREADS, 0, stream>>> (rays);
+      scene_ray_kernel<T, RAYS_VOLUME><<<box.grid, THREADS, 0, stream>>> (rays);
       break;
     case RAYS_SURFACE:
-      ray_kernel<T, RAYS_SURFACE><<<box.grid, THREADS, 0, stream>>> (rays);
+      scene_ray_kernel<T, RAYS_SURFACE>
+          <<<box.grid, THREADS, 0, stream>>> (rays);
       break;
   }
-  ND_CUDA_LAUNCHED (ray_kernel);
+  ND_CUDA_LAUNCHED (scene_ray_kernel);
 }
 
 void
@@ -261,11 +263,12 @@ _NdScene::draw_channel (const NdPanel *panels, unsigned n, int channel,
     if (has ([] (const NdPanel &p) { return p.kind == ND_PANEL_PLANE; })) {
       const Look *look = (const Look *) inputs_there.get ();
 
-      plane_kernel<<<box.grid, THREADS, 0, stream>>> (Planes{ direct (channel),
+      scene_plane_kernel<<<box.grid, THREADS, 0, stream>>> (Planes{
+          direct (channel),
           { look, (const NdPanel *) (look + 1), channel,
               { picture_there.get (), (size_t) box.row (), box.left,
                   box.top } } });
-      ND_CUDA_LAUNCHED (plane_kernel);
+      ND_CUDA_LAUNCHED (scene_plane_kernel);
     }
     if (has ([] (const NdPanel &p) { return is_of_kind (p, RAYS_PROJECT); }))
       draw_rays (RAYS_PROJECT, n, channel, box);
@@ -327,9 +330,9 @@ _NdScene::line (size_t first, size_t step, float *to, size_t n)
 {
   if (line_there.count () < n)
     line_there = Memory<float> (n);
-  line_kernel<<<blocks (n, 128), 128, 0, stream>>> (Line{
+  scene_line_kernel<<<blocks (n, 128), 128, 0, stream>>> (Line{
       direct (-1), first, step, n, line_there.get () });
-  ND_CUDA_LAUNCHED (line_kernel);
+  ND_CUDA_LAUNCHED (scene_line_kernel);
   ND_CUDA (cudaMemcpyAsync (to, line_there.get (), n * sizeof (float),
       cudaMemcpyDeviceToHost, stream));
   ND_CUDA (cudaStreamSynchronize (stream));

@@ -30,7 +30,7 @@ struct Pack
 
 template <typename T>
 __global__ void
-pack_kernel (const __grid_constant__ Pack p)
+scene_pack_kernel (const __grid_constant__ Pack p)
 {
   const int x = (int) (blockIdx.x * LINE_X + threadIdx.x) - WORDS_BEFORE;
   const int y = (int) (blockIdx.y * LINE_Y + threadIdx.y) - WORDS_BEFORE;
@@ -52,7 +52,7 @@ struct Ranges
 /* A warp for each cell. */
 template <typename T>
 __global__ void
-range_kernel (const __grid_constant__ Ranges r)
+scene_range_kernel (const __grid_constant__ Ranges r)
 {
   const size_t warps = (size_t) gridDim.x * (blockDim.x / 32);
 
@@ -82,7 +82,7 @@ struct Empty
 };
 
 __global__ void
-empty_kernel (const __grid_constant__ Empty e)
+scene_empty_kernel (const __grid_constant__ Empty e)
 {
   for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < e.n;
        i += (size_t) gridDim.x * blockDim.x)
@@ -99,7 +99,7 @@ struct Distances
 };
 
 __global__ void
-distance_kernel (const __grid_constant__ Distances d)
+scene_distance_kernel (const __grid_constant__ Distances d)
 {
   for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < d.n;
        i += (size_t) gridDim.x * blockDim.x)
@@ -153,7 +153,7 @@ struct Planes
 };
 
 __global__ void __launch_bounds__ (THREADS)
-plane_kernel (const __grid_constant__ Planes p)
+scene_plane_kernel (const __grid_constant__ Planes p)
 {
   __shared__ LookEntry entries[ND_LOOK_COLORS];
   const NdPanel &panel = p.in.panels[blockIdx.z];
@@ -176,7 +176,7 @@ struct Rays
 
 template <typename T, RayKind kind>
 __global__ void __launch_bounds__ (THREADS)
-ray_kernel (const __grid_constant__ Rays r)
+scene_ray_kernel (const __grid_constant__ Rays r)
 {
   __shared__ LookEntry entries[ND_LOOK_COLORS];
   const NdPanel &panel = r.in.panels[blockIdx.z];
@@ -200,7 +200,7 @@ struct Line
 };
 
 __global__ void
-line_kernel (const __grid_constant__ Line l)
+scene_line_kernel (const __grid_constant__ Line l)
 {
   for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < l.n;
        i += (size_t) gridDim.x * blockDim.x)

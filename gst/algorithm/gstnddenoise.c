@@ -55,37 +55,34 @@
  *
  * Since: 0.9
  */
-#include "gst/algorithm/gstnddenoise.h"
 
 #include "analysis/structure.h"
-#include "core/threads.h"
+#include "gst/algorithm/gstndalgorithm.h"
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstnderror.h"
-#include "gst/base/gstndproperties.h"
-#include "gst/conv/gstndconvsettings.h"
 #include "gst/gstndelements.h"
+
+G_DECLARE_FINAL_TYPE (GstNdDenoise, gst_nd_denoise, GST, ND_DENOISE,
+    GstNdTemporal)
 
 typedef struct
 {
+  GstNdTemporalSettings base;
   NdDenoiseSettings denoise;
   NdBorder border, time_border;
   gdouble border_value;
-  GstNdResources resources;
 } Settings;
 
 struct _GstNdDenoise
 {
-  GstNdAlgorithm parent;
+  GstNdTemporal parent;
 
-  /* Protected by the object lock. */
-  Settings settings, active;
-  gdouble sigma; /* of the last output */
-  guint64 bytes;
+  gdouble sigma; /* of the last output; protected by the object lock */
 };
 
-G_DEFINE_TYPE (GstNdDenoise, gst_nd_denoise, GST_TYPE_ND_ALGORITHM);
+G_DEFINE_TYPE (GstNdDenoise, gst_nd_denoise, GST_TYPE_ND_TEMPORAL);
 GST_ELEMENT_REGISTER_DEFINE (nddenoise, "nddenoise", GST_RANK_NONE,
-    GST_TYPE_ND_DENOISE);
+    gst_nd_denoise_get_type ());
 
 static GType
 method_type (void)
@@ -152,6 +149,7 @@ axes_type (void)
 }
 
 static const GstNdProperty rows[] = {
+  GST_ND_TEMPORAL_ROWS (Settings),
   /* Since: 0.9 */
   { "method", "Method", "Method of denoising",
       GST_ND_ENUM (Settings, denoise.method, NdDenoiseMethod, method_type,
@@ -161,7 +159,7 @@ static const GstNdProperty rows[] = {
       "Standard deviation of the noise, in sample values; 0: it is estimated "
       "from the last 15 volumes; stats has the estimate",
       GST_ND_DOUBLE (Settings, denoise.sigma, 0, G_MAXFLOAT, 0),
-      GST_ND_PLAYING },
+      GST_ND_PLAYING | GST_PARAM_CONTROLLABLE, TRUE },
   { "noise", "Noise", "Kind of the noise",
       GST_ND_ENUM (Settings, denoise.noise, NdNoise, noise_type,
           ND_NOISE_ADDITIVE),
@@ -185,7 +183,7 @@ static const GstNdProperty rows[] = {
       "Factor of sigma: 0 changes nothing, values above 1 smooth more than "
       "the noise requires",
       GST_ND_DOUBLE (Settings, denoise.strength, 0, ND_DENOISE_MAX_STRENGTH, 1),
-      GST_ND_PLAYING },
+      GST_ND_PLAYING | GST_PARAM_CONTROLLABLE, TRUE },
   { "axes", "Axes",
       "Axes along which method=adaptive filters. With space each volume is "
       "filtered by itself, and outputs wait for no other volume",
@@ -239,46 +237,30 @@ static const GstNdProperty rows[] = {
       GST_ND_ENUM (Settings, time_border, NdBorder, gst_nd_border_get_type,
           ND_BORDER_MIRROR),
       GST_ND_PLAYING },
-  { "backend", "Back end", "Device to compute on",
-      GST_ND_ENUM (Settings, resources.backend, GstNdBackendKind,
-          gst_nd_backend_get_type, GST_ND_BACKEND_AUTO),
-      GST_ND_READY },
-  { "device-id", "Device ID",
-      "GPU to compute on, counted from 0; -1: the GPU of the neighbouring "
-      "elements, or the first one",
-      GST_ND_INT (Settings, resources.device_id, -1, G_MAXINT, -1),
-      GST_ND_READY },
-  { "n-threads", "Threads",
-      "Threads that compute; 0: the cores that the process may use, or the "
-      "environment variable NDCONV_THREADS",
-      GST_ND_UINT (Settings, resources.n_threads, 0, ND_MAX_THREADS, 0),
-      GST_ND_READY },
 };
 #define N_ROWS G_N_ELEMENTS (rows)
-#define PROP_STATS (N_ROWS + 1)
 
-static gboolean
-gst_nd_denoise_check_settings (GstNdAlgorithm *algorithm, GError **error)
+static const Settings *
+denoise_settings (const GstNdTemporalSettings *settings)
 {
-  GstNdDenoise *self = GST_ND_DENOISE (algorithm);
-  const gchar *text = NULL;
-  Settings settings;
-
-  GST_OBJECT_LOCK (self);
-  settings = self->settings;
-  GST_OBJECT_UNLOCK (self);
-  if (settings.time_border == ND_BORDER_WRAP)
-    text = "time-border=wrap would need the whole stream: use constant, "
-           "nearest, reflect or mirror";
-  if (text) {
-    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS, text);
-    return FALSE;
-  }
-  return TRUE;
+  return (const Settings *) settings;
 }
 
 static gboolean
-gst_nd_denoise_check_input (GstNdAlgorithm *algorithm, const GstNdFormat *in,
+gst_nd_denoise_derive (GstNdTemporal *self, GstNdTemporalSettings *settings,
+    const GstNdFormat *in, GError **error)
+{
+  if (denoise_settings (settings)->time_border != ND_BORDER_WRAP)
+    return TRUE;
+  g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "time-border=wrap would need the whole stream: use constant, nearest, "
+      "reflect or mirror");
+  return FALSE;
+}
+
+static gboolean
+gst_nd_denoise_check_input (GstNdTemporal *self,
+    const GstNdTemporalSettings *settings, const GstNdFormat *in,
     GError **error)
 {
   if (in->responses > 1)
@@ -296,34 +278,25 @@ gst_nd_denoise_check_input (GstNdAlgorithm *algorithm, const GstNdFormat *in,
 }
 
 static void
-gst_nd_denoise_transform_structure (GstNdAlgorithm *algorithm,
+copy_structure (const GstNdTemporalSettings *settings,
     GstPadDirection direction, const GstStructure *from, GstCaps *to)
 {
   gst_caps_append_structure (to, gst_structure_copy (from));
 }
 
-static void
-gst_nd_denoise_activate (GstNdAlgorithm *algorithm)
+static GstCaps *
+gst_nd_denoise_transform_caps (GstNdTemporal *self,
+    const GstNdTemporalSettings *settings, GstPadDirection direction,
+    const GstCaps *caps, gboolean device, const GstCaps *template)
 {
-  GstNdDenoise *self = GST_ND_DENOISE (algorithm);
-
-  self->active = self->settings;
-}
-
-static void
-gst_nd_denoise_revert (GstNdAlgorithm *algorithm)
-{
-  GstNdDenoise *self = GST_ND_DENOISE (algorithm);
-  const GstNdResources resources = self->settings.resources;
-
-  self->settings = self->active;
-  self->settings.resources = resources;
+  return gst_nd_algorithm_transform_caps (settings, direction, caps, device,
+      template, copy_structure);
 }
 
 /* Volumes with the components of orientation tensors may be others. Those of 3
  * components are more often colours or velocities. */
 static void
-warn_of_tensors (GstNdDenoise *self, const GstNdFormat *in)
+warn_of_tensors (GstNdTemporal *self, const GstNdFormat *in)
 {
   const gsize components = in->planes[0].components;
 
@@ -339,147 +312,81 @@ warn_of_tensors (GstNdDenoise *self, const GstNdFormat *in)
 }
 
 static NdAlgorithm *
-gst_nd_denoise_build (GstNdAlgorithm *algorithm, const NdAlgorithmFuncs *funcs,
-    gint device_id, const GstNdFormat *in, const GstNdFormat *out, guint plane,
+make_plane (const GstNdTemporalBuild *build, const NdAlgorithmFuncs *funcs,
+    gint device_id, guint plane, GError **error)
+{
+  const Settings *settings = denoise_settings (build->settings);
+  const NdDenoiseBorders borders = { settings->border, settings->time_border,
+    settings->border_value };
+
+  return funcs->denoise_new (&settings->denoise, &borders,
+      &build->in.planes[plane], build->in.computed,
+      gst_nd_format_kept (&build->in, plane), device_id, error);
+}
+
+/* If the noise is estimated, an output uses the estimates of many volumes. */
+static void
+set_window (GstNdAlgorithm *denoise, const Settings *settings)
+{
+  guint before, after;
+
+  nd_denoise_window (&settings->denoise, &before, &after);
+  gst_nd_algorithm_set_window (denoise, before, after,
+      settings->denoise.sigma == 0 ? ND_DENOISE_MAX_ESTIMATES : 0);
+}
+
+static GstNdProcessor *
+gst_nd_denoise_build (GstNdTemporal *self, GstNdTemporalBuild *build,
     GError **error)
 {
-  GstNdDenoise *self = GST_ND_DENOISE (algorithm);
-  NdDenoiseBorders borders;
-  NdAlgorithm *denoise;
-  Settings active;
+  const Settings *settings = denoise_settings (build->settings);
+  GstNdAlgorithm *denoise =
+      gst_nd_algorithm_new (self, build, make_plane, error);
 
-  GST_OBJECT_LOCK (self);
-  active = self->active;
-  GST_OBJECT_UNLOCK (self);
-  borders = (NdDenoiseBorders){ active.border, active.time_border,
-    active.border_value };
-  denoise = funcs->denoise_new (&active.denoise, &borders, &in->planes[plane],
-      in->computed, gst_nd_format_kept (in, plane), device_id, error);
   if (!denoise)
     return NULL;
-  if (plane == 0 && active.denoise.sigma == 0)
-    warn_of_tensors (self, in);
-  GST_OBJECT_LOCK (self);
-  self->bytes = (plane ? self->bytes : 0) + nd_algorithm_bytes (denoise);
-  GST_OBJECT_UNLOCK (self);
-  return denoise;
-}
-
-static GstNdResources
-gst_nd_denoise_get_resources (GstNdAlgorithm *algorithm)
-{
-  GstNdDenoise *self = GST_ND_DENOISE (algorithm);
-  GstNdResources resources;
-
-  GST_OBJECT_LOCK (self);
-  resources = self->settings.resources;
-  GST_OBJECT_UNLOCK (self);
-  return resources;
+  set_window (denoise, settings);
+  if (settings->denoise.sigma == 0)
+    warn_of_tensors (self, &build->in);
+  return &denoise->processor;
 }
 
 static void
-gst_nd_denoise_get_window (GstNdAlgorithm *algorithm, guint *before,
-    guint *after)
+gst_nd_denoise_use (GstNdTemporal *self, GstNdProcessor *processor,
+    const GstNdTemporalSettings *settings)
 {
-  GstNdDenoise *self = GST_ND_DENOISE (algorithm);
+  GstNdAlgorithm *denoise = (GstNdAlgorithm *) processor;
 
-  GST_OBJECT_LOCK (self);
-  nd_denoise_window (&self->active.denoise, before, after);
-  GST_OBJECT_UNLOCK (self);
-}
-
-/* An output uses the estimates of the noise of this many volumes. */
-static guint
-gst_nd_denoise_get_memory (GstNdAlgorithm *algorithm)
-{
-  GstNdDenoise *self = GST_ND_DENOISE (algorithm);
-  guint memory;
-
-  GST_OBJECT_LOCK (self);
-  memory = self->active.denoise.sigma == 0 ? ND_DENOISE_MAX_ESTIMATES : 0;
-  GST_OBJECT_UNLOCK (self);
-  return memory;
-}
-
-static GstNdChange
-gst_nd_denoise_change (GstNdAlgorithm *algorithm, NdAlgorithm **algorithms,
-    guint n)
-{
-  GstNdDenoise *self = GST_ND_DENOISE (algorithm);
-  const Settings *a = &self->settings, *b = &self->active;
-
-  if (a->denoise.method != b->denoise.method
-      || a->denoise.noise != b->denoise.noise
-      || a->denoise.quality != b->denoise.quality
-      || a->denoise.latency != b->denoise.latency
-      || a->denoise.axes != b->denoise.axes
-      || memcmp (&a->denoise.remap, &b->denoise.remap, sizeof (NdAdaptiveRemap))
-          != 0
-      || a->denoise.motion != b->denoise.motion || a->border != b->border
-      || a->time_border != b->time_border || a->border_value != b->border_value)
-    return GST_ND_CHANGE_STREAM;
-  self->active = self->settings;
-  for (guint i = 0; i < n; i++)
-    nd_algorithm_set_strength (algorithms[i], &self->active.denoise);
-  return GST_ND_CHANGE_NONE;
+  set_window (denoise, denoise_settings (settings));
+  for (guint p = 0; p < denoise->n_planes; p++)
+    nd_algorithm_set_strength (denoise->planes[p],
+        &denoise_settings (settings)->denoise);
 }
 
 static void
-gst_nd_denoise_update_stats (GstNdAlgorithm *algorithm,
-    NdAlgorithm **algorithms, guint n)
+gst_nd_denoise_responded (GstNdTemporal *self, GstNdProcessor *processor)
 {
-  GST_ND_DENOISE (algorithm)->sigma = nd_algorithm_sigma (algorithms[0]);
+  GST_ND_DENOISE (self)->sigma =
+      nd_algorithm_sigma (((GstNdAlgorithm *) processor)->planes[0]);
 }
 
 static void
-gst_nd_denoise_add_stats (GstNdAlgorithm *algorithm, GstStructure *stats)
+gst_nd_denoise_add_stats (GstNdTemporal *self,
+    const GstNdTemporalSettings *active, GstStructure *stats)
 {
-  GstNdDenoise *self = GST_ND_DENOISE (algorithm);
+  const NdDenoiseSettings *denoise = &denoise_settings (active)->denoise;
 
   gst_structure_set (stats, "method", G_TYPE_STRING,
-      self->active.denoise.method == ND_DENOISE_ADAPTIVE
-              || self->active.denoise.noise == ND_NOISE_SPECKLE
+      denoise->method == ND_DENOISE_ADAPTIVE
+              || denoise->noise == ND_NOISE_SPECKLE
           ? "adaptive"
           : "transform",
-      "sigma", G_TYPE_DOUBLE, self->sigma, "bytes", G_TYPE_UINT64, self->bytes,
-      NULL);
-}
-
-static void
-gst_nd_denoise_set_property (GObject *object, guint id, const GValue *value,
-    GParamSpec *pspec)
-{
-  GstNdDenoise *self = GST_ND_DENOISE (object);
-
-  GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_set (rows, N_ROWS, &self->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  gst_nd_algorithm_settings_changed (GST_ND_ALGORITHM (self));
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_nd_denoise_get_property (GObject *object, guint id, GValue *value,
-    GParamSpec *pspec)
-{
-  GstNdDenoise *self = GST_ND_DENOISE (object);
-
-  if (id == PROP_STATS) {
-    g_value_take_boxed (value,
-        gst_nd_algorithm_stats (GST_ND_ALGORITHM (self)));
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_get (rows, N_ROWS, &self->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  GST_OBJECT_UNLOCK (self);
+      "sigma", G_TYPE_DOUBLE, GST_ND_DENOISE (self)->sigma, NULL);
 }
 
 static void
 gst_nd_denoise_init (GstNdDenoise *self)
 {
-  gst_nd_properties_init (rows, N_ROWS, &self->settings);
-  self->active = self->settings;
 }
 
 #define DENOISE_CAPS                                           \
@@ -495,26 +402,13 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
       GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (DENOISE_CAPS));
   static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
       GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (DENOISE_CAPS));
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
-  GstNdAlgorithmClass *algorithm_class = GST_ND_ALGORITHM_CLASS (klass);
+  GstNdTemporalClass *temporal_class = GST_ND_TEMPORAL_CLASS (klass);
 
-  object_class->set_property = gst_nd_denoise_set_property;
-  object_class->get_property = gst_nd_denoise_get_property;
-  gst_nd_properties_install (object_class, rows, N_ROWS);
-  g_object_class_install_property (object_class, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "backend, method (strings); volumes-in, volumes-out, volumes-late "
-          "(outputs that were not computed because they would be late), "
-          "stretches (runs of volumes without a break in time), gaps (places "
-          "in stretches at which volumes are missing), volumes-missing there, "
-          "volumes-outside-segment (outputs outside the segment that a seek "
-          "asked for), volumes-lost (downstream did not take their outputs), "
-          "volumes-flushed (a flush or a state change discarded them) "
-          "(uint64); seconds-min, seconds-mean, seconds-max of computing per "
-          "volume; sigma of the last output (double); bytes of memory "
-          "(uint64)",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  gst_nd_temporal_class_install (temporal_class, rows, N_ROWS, N_ROWS,
+      sizeof (Settings), sizeof (Settings),
+      "backend, method (strings); sigma of the last output "
+      "(double); " GST_ND_TEMPORAL_STATS);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
@@ -526,18 +420,13 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
       "gst-launch-1.0 ndtestsrc pattern=heart noise=8 ! nddenoise ! ndview "
       "! videoconvert ! autovideosink");
 
-  algorithm_class->check_settings = gst_nd_denoise_check_settings;
-  algorithm_class->check_input = gst_nd_denoise_check_input;
-  algorithm_class->transform_structure = gst_nd_denoise_transform_structure;
-  algorithm_class->activate = gst_nd_denoise_activate;
-  algorithm_class->revert = gst_nd_denoise_revert;
-  algorithm_class->build = gst_nd_denoise_build;
-  algorithm_class->get_resources = gst_nd_denoise_get_resources;
-  algorithm_class->get_window = gst_nd_denoise_get_window;
-  algorithm_class->get_memory = gst_nd_denoise_get_memory;
-  algorithm_class->change = gst_nd_denoise_change;
-  algorithm_class->update_stats = gst_nd_denoise_update_stats;
-  algorithm_class->add_stats = gst_nd_denoise_add_stats;
+  temporal_class->derive = gst_nd_denoise_derive;
+  temporal_class->check_input = gst_nd_denoise_check_input;
+  temporal_class->transform_caps = gst_nd_denoise_transform_caps;
+  temporal_class->build = gst_nd_denoise_build;
+  temporal_class->use = gst_nd_denoise_use;
+  temporal_class->responded = gst_nd_denoise_responded;
+  temporal_class->add_stats = gst_nd_denoise_add_stats;
   gst_type_mark_as_plugin_api (method_type (), 0);
   gst_type_mark_as_plugin_api (noise_type (), 0);
   gst_type_mark_as_plugin_api (quality_type (), 0);

@@ -28,14 +28,14 @@
  *
  * Since: 0.9
  */
-#include "gst/algorithm/gstndstructure.h"
 
 #include "analysis/structurewindow.h"
-#include "core/threads.h"
+#include "gst/algorithm/gstndalgorithm.h"
 #include "gst/base/gstnderror.h"
-#include "gst/base/gstndproperties.h"
-#include "gst/conv/gstndconvsettings.h"
 #include "gst/gstndelements.h"
+
+G_DECLARE_FINAL_TYPE (GstNdStructure, gst_nd_structure, GST, ND_STRUCTURE,
+    GstNdTemporal)
 
 /* The numbers are public, as values of properties, and never change. */
 typedef enum
@@ -46,26 +46,24 @@ typedef enum
 
 typedef struct
 {
+  GstNdTemporalSettings base;
   gchar *output;
   NdMotion model;
   gdouble sigma;
   GstNdUnits units;
-  GstNdResources resources;
+
+  /* Derived from these, but for its speed. */
+  NdStructureSettings structure;
 } Settings;
 
 struct _GstNdStructure
 {
-  GstNdAlgorithm parent;
-
-  /* Protected by the object lock. */
-  Settings settings, active;
-  NdStructureSettings structure; /* of active; its speed is set by build() */
-  guint64 bytes;
+  GstNdTemporal parent;
 };
 
-G_DEFINE_TYPE (GstNdStructure, gst_nd_structure, GST_TYPE_ND_ALGORITHM);
+G_DEFINE_TYPE (GstNdStructure, gst_nd_structure, GST_TYPE_ND_TEMPORAL);
 GST_ELEMENT_REGISTER_DEFINE (ndstructure, "ndstructure", GST_RANK_NONE,
-    GST_TYPE_ND_STRUCTURE);
+    gst_nd_structure_get_type ());
 
 static GType
 model_type (void)
@@ -96,6 +94,7 @@ units_type (void)
 }
 
 static const GstNdProperty rows[] = {
+  GST_ND_TEMPORAL_ROWS (Settings),
   /* Since: 0.9 */
   { "output", "Output",
       "Measures, separated by ';': tensor, eigenvalues, orientation, "
@@ -113,23 +112,8 @@ static const GstNdProperty rows[] = {
       GST_ND_ENUM (Settings, units, GstNdUnits, units_type,
           GST_ND_UNITS_SAMPLES),
       GST_ND_PLAYING },
-  { "backend", "Back end", "Device to compute on",
-      GST_ND_ENUM (Settings, resources.backend, GstNdBackendKind,
-          gst_nd_backend_get_type, GST_ND_BACKEND_AUTO),
-      GST_ND_READY },
-  { "device-id", "Device ID",
-      "GPU to compute on, counted from 0; -1: the GPU of the neighbouring "
-      "elements, or the first one",
-      GST_ND_INT (Settings, resources.device_id, -1, G_MAXINT, -1),
-      GST_ND_READY },
-  { "n-threads", "Threads",
-      "Threads that compute; 0: the cores that the process may use, or the "
-      "environment variable NDCONV_THREADS",
-      GST_ND_UINT (Settings, resources.n_threads, 0, ND_MAX_THREADS, 0),
-      GST_ND_READY },
 };
 #define N_ROWS G_N_ELEMENTS (rows)
-#define PROP_STATS (N_ROWS + 1)
 
 /* Reads the property `output`. */
 static gboolean
@@ -167,17 +151,21 @@ parse_output (const gchar *text, NdStructureSettings *structure, GError **error)
   return TRUE;
 }
 
-static gboolean
-gst_nd_structure_check_settings (GstNdAlgorithm *algorithm, GError **error)
+static const Settings *
+structure_settings (const GstNdTemporalSettings *settings)
 {
-  GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
-  g_autofree gchar *output = NULL;
-  NdStructureSettings structure;
+  return (const Settings *) settings;
+}
 
-  GST_OBJECT_LOCK (self);
-  output = g_strdup (self->settings.output);
-  GST_OBJECT_UNLOCK (self);
-  return parse_output (output, &structure, error);
+static gboolean
+gst_nd_structure_derive (GstNdTemporal *self, GstNdTemporalSettings *base,
+    const GstNdFormat *in, GError **error)
+{
+  Settings *settings = (Settings *) base;
+
+  settings->structure.model = settings->model;
+  settings->structure.sigma = settings->sigma;
+  return parse_output (settings->output, &settings->structure, error);
 }
 
 static gboolean
@@ -205,21 +193,11 @@ check_velocity (const GstNdFormat *in, const Settings *settings, GError **error)
 }
 
 static gboolean
-gst_nd_structure_check_input (GstNdAlgorithm *algorithm, const GstNdFormat *in,
-    GError **error)
+gst_nd_structure_check_input (GstNdTemporal *self,
+    const GstNdTemporalSettings *base, const GstNdFormat *in, GError **error)
 {
-  GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
-  g_autofree gchar *output = NULL;
-  NdStructureSettings structure;
-  Settings settings;
+  const Settings *settings = structure_settings (base);
 
-  GST_OBJECT_LOCK (self);
-  settings = self->settings;
-  output = g_strdup (settings.output);
-  GST_OBJECT_UNLOCK (self);
-  settings.output = output;
-  if (!parse_output (output, &structure, error))
-    return FALSE;
   if (in->is_video || in->type != ND_FLOAT32 || in->responses != 1
       || nd_tensor_axes (in->planes[0].components) == 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
@@ -229,8 +207,8 @@ gst_nd_structure_check_input (GstNdAlgorithm *algorithm, const GstNdFormat *in,
         nd_sample_name (in->type));
     return FALSE;
   }
-  return !nd_structure_has_velocity (&structure)
-      || check_velocity (in, &settings, error);
+  return !nd_structure_has_velocity (&settings->structure)
+      || check_velocity (in, settings, error);
 }
 
 /* The number before the first ':' of the dimensions is replaced. */
@@ -249,16 +227,13 @@ append_with_components (GstCaps *to, const GstStructure *from,
 }
 
 static void
-gst_nd_structure_transform_structure (GstNdAlgorithm *algorithm,
+transform_structure (const GstNdTemporalSettings *settings,
     GstPadDirection direction, const GstStructure *from, GstCaps *to)
 {
-  GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
+  const NdStructureSettings *structure =
+      &structure_settings (settings)->structure;
   const gchar *dimensions = NULL;
-  NdStructureSettings structure;
 
-  GST_OBJECT_LOCK (self);
-  structure = self->structure;
-  GST_OBJECT_UNLOCK (self);
   if (gst_structure_has_field_typed (from, "dimensions", G_TYPE_STRING))
     dimensions = gst_structure_get_string (from, "dimensions");
   if (!dimensions) {
@@ -271,7 +246,7 @@ gst_nd_structure_transform_structure (GstNdAlgorithm *algorithm,
   }
   for (guint axes = 2; axes <= ND_TENSOR_MAX_AXES; axes++) {
     const guint tensor = nd_tensor_components (axes);
-    const guint output = nd_structure_output_components (&structure, axes);
+    const guint output = nd_structure_output_components (structure, axes);
     const guint given = g_ascii_strtoull (dimensions, NULL, 10);
 
     if (direction == GST_PAD_SINK && given == tensor)
@@ -281,156 +256,72 @@ gst_nd_structure_transform_structure (GstNdAlgorithm *algorithm,
   }
 }
 
-static void
-gst_nd_structure_activate (GstNdAlgorithm *algorithm)
+static GstCaps *
+gst_nd_structure_transform_caps (GstNdTemporal *self,
+    const GstNdTemporalSettings *settings, GstPadDirection direction,
+    const GstCaps *caps, gboolean device, const GstCaps *template)
 {
-  GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
-
-  gst_nd_properties_copy (rows, N_ROWS, &self->active, &self->settings);
-  self->structure.model = self->active.model;
-  self->structure.sigma = self->active.sigma;
-  parse_output (self->active.output, &self->structure, NULL);
+  return gst_nd_algorithm_transform_caps (settings, direction, caps, device,
+      template, transform_structure);
 }
 
-static void
-gst_nd_structure_revert (GstNdAlgorithm *algorithm)
+static gboolean
+gst_nd_structure_keeps_caps (const GstNdTemporalSettings *settings,
+    const GstNdFormat *in, const GstNdFormat *out)
 {
-  GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
-
-  const GstNdResources resources = self->settings.resources;
-
-  gst_nd_properties_copy (rows, N_ROWS, &self->settings, &self->active);
-  self->settings.resources = resources;
+  return nd_structure_output_components (&structure_settings (settings)
+                                              ->structure,
+             nd_tensor_axes (in->planes[0].components))
+      == out->planes[0].components;
 }
 
-static void
-gst_nd_structure_preview (GstNdAlgorithm *algorithm, gboolean begin)
+static gboolean
+gst_nd_structure_same_units (const GstNdTemporalSettings *settings,
+    const GstNdFormat *a, const GstNdFormat *b)
 {
-  GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
+  gboolean same =
+      (gint64) a->rate_n * b->rate_d == (gint64) b->rate_n * a->rate_d;
 
-  parse_output (begin ? self->settings.output : self->active.output,
-      &self->structure, NULL);
+  for (guint i = 0; i < 3; i++)
+    same &= a->tensors.geometry.spacing[i] == b->tensors.geometry.spacing[i];
+  return same || structure_settings (settings)->units == GST_ND_UNITS_SAMPLES;
 }
 
 static NdAlgorithm *
-gst_nd_structure_build (GstNdAlgorithm *algorithm,
-    const NdAlgorithmFuncs *funcs, gint device_id, const GstNdFormat *in,
-    const GstNdFormat *out, guint plane, GError **error)
+make_plane (const GstNdTemporalBuild *build, const NdAlgorithmFuncs *funcs,
+    gint device_id, guint plane, GError **error)
 {
-  GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
-  NdStructureSettings structure;
-  NdAlgorithm *built;
-  gboolean physical;
+  const Settings *settings = structure_settings (build->settings);
+  NdStructureSettings structure = settings->structure;
+  const GstNdFormat *in = &build->in;
 
-  GST_OBJECT_LOCK (self);
-  structure = self->structure;
-  physical = self->active.units == GST_ND_UNITS_PHYSICAL;
-  GST_OBJECT_UNLOCK (self);
   for (guint a = 0; a < 3; a++)
-    structure.speed[a] = physical
+    structure.speed[a] = settings->units == GST_ND_UNITS_PHYSICAL
         ? in->tensors.geometry.spacing[a] * in->rate_n / in->rate_d
         : 1;
-  built = funcs->structure_new (&structure, &in->planes[0], device_id, error);
-  if (!built)
+  return funcs->structure_new (&structure, &in->planes[plane], device_id,
+      error);
+}
+
+static GstNdProcessor *
+gst_nd_structure_build (GstNdTemporal *self, GstNdTemporalBuild *build,
+    GError **error)
+{
+  GstNdAlgorithm *structure =
+      gst_nd_algorithm_new (self, build, make_plane, error);
+  guint reach;
+
+  if (!structure)
     return NULL;
-  GST_OBJECT_LOCK (self);
-  self->bytes = nd_algorithm_bytes (built);
-  GST_OBJECT_UNLOCK (self);
-  return built;
-}
-
-static GstNdResources
-gst_nd_structure_get_resources (GstNdAlgorithm *algorithm)
-{
-  GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
-  GstNdResources resources;
-
-  GST_OBJECT_LOCK (self);
-  resources = self->settings.resources;
-  GST_OBJECT_UNLOCK (self);
-  return resources;
-}
-
-static void
-gst_nd_structure_get_window (GstNdAlgorithm *algorithm, guint *before,
-    guint *after)
-{
-  GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
-
-  GST_OBJECT_LOCK (self);
-  *before = *after = nd_structure_window_reach (self->structure.sigma);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static GstNdChange
-gst_nd_structure_change (GstNdAlgorithm *algorithm, NdAlgorithm **algorithms,
-    guint n)
-{
-  GstNdStructure *self = GST_ND_STRUCTURE (algorithm);
-
-  if (g_strcmp0 (self->settings.output, self->active.output) != 0)
-    return GST_ND_CHANGE_CAPS;
-  for (guint i = 0; i < N_ROWS; i++) {
-    if ((rows[i].flags & GST_PARAM_MUTABLE_PLAYING)
-        && !gst_nd_property_is_equal (&rows[i], &self->settings, &self->active))
-      return GST_ND_CHANGE_STREAM;
-  }
-  return GST_ND_CHANGE_NONE;
-}
-
-static void
-gst_nd_structure_add_stats (GstNdAlgorithm *algorithm, GstStructure *stats)
-{
-  gst_structure_set (stats, "bytes", G_TYPE_UINT64,
-      GST_ND_STRUCTURE (algorithm)->bytes, NULL);
-}
-
-static void
-gst_nd_structure_set_property (GObject *object, guint id, const GValue *value,
-    GParamSpec *pspec)
-{
-  GstNdStructure *self = GST_ND_STRUCTURE (object);
-
-  GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_set (rows, N_ROWS, &self->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  gst_nd_algorithm_settings_changed (GST_ND_ALGORITHM (self));
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_nd_structure_get_property (GObject *object, guint id, GValue *value,
-    GParamSpec *pspec)
-{
-  GstNdStructure *self = GST_ND_STRUCTURE (object);
-
-  if (id == PROP_STATS) {
-    g_value_take_boxed (value,
-        gst_nd_algorithm_stats (GST_ND_ALGORITHM (self)));
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  if (!gst_nd_properties_get (rows, N_ROWS, &self->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_nd_structure_finalize (GObject *object)
-{
-  GstNdStructure *self = GST_ND_STRUCTURE (object);
-
-  gst_nd_properties_clear (rows, N_ROWS, &self->settings);
-  gst_nd_properties_clear (rows, N_ROWS, &self->active);
-  G_OBJECT_CLASS (gst_nd_structure_parent_class)->finalize (object);
+  reach =
+      nd_structure_window_reach (structure_settings (build->settings)->sigma);
+  gst_nd_algorithm_set_window (structure, reach, reach, 0);
+  return &structure->processor;
 }
 
 static void
 gst_nd_structure_init (GstNdStructure *self)
 {
-  gst_nd_properties_init (rows, N_ROWS, &self->settings);
-  gst_nd_properties_init (rows, N_ROWS, &self->active);
-  gst_nd_structure_activate (GST_ND_ALGORITHM (self));
 }
 
 static void
@@ -442,26 +333,12 @@ gst_nd_structure_class_init (GstNdStructureClass *klass)
   static GstStaticPadTemplate src_template =
       GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
           GST_STATIC_CAPS (GST_ND_TENSORS_CAPS "; " GST_ND_TENSORS_CUDA_CAPS));
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
-  GstNdAlgorithmClass *algorithm_class = GST_ND_ALGORITHM_CLASS (klass);
+  GstNdTemporalClass *temporal_class = GST_ND_TEMPORAL_CLASS (klass);
 
-  object_class->set_property = gst_nd_structure_set_property;
-  object_class->get_property = gst_nd_structure_get_property;
-  object_class->finalize = gst_nd_structure_finalize;
-  gst_nd_properties_install (object_class, rows, N_ROWS);
-  g_object_class_install_property (object_class, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "backend (string); volumes-in, volumes-out, volumes-late (outputs "
-          "that were not computed because they would be late), "
-          "stretches (runs of volumes without a break in time), gaps (places "
-          "in stretches at which volumes are missing), volumes-missing there, "
-          "volumes-outside-segment (outputs outside the segment that a seek "
-          "asked for), volumes-lost (downstream did not take their outputs), "
-          "volumes-flushed (a flush or a state change discarded them) "
-          "(uint64); seconds-min, seconds-mean, seconds-max of computing per "
-          "volume (double); bytes of memory (uint64)",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  gst_nd_temporal_class_install (temporal_class, rows, N_ROWS, N_ROWS,
+      sizeof (Settings), G_STRUCT_OFFSET (Settings, structure),
+      "backend (string); " GST_ND_TEMPORAL_STATS);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
@@ -475,17 +352,12 @@ gst_nd_structure_class_init (GstNdStructureClass *klass)
       "ndconv4dtemporal filter=\"monomial-bank,size=7\" response=tensor ! "
       "ndstructure ! fakesink");
 
-  algorithm_class->check_settings = gst_nd_structure_check_settings;
-  algorithm_class->check_input = gst_nd_structure_check_input;
-  algorithm_class->transform_structure = gst_nd_structure_transform_structure;
-  algorithm_class->activate = gst_nd_structure_activate;
-  algorithm_class->revert = gst_nd_structure_revert;
-  algorithm_class->preview = gst_nd_structure_preview;
-  algorithm_class->build = gst_nd_structure_build;
-  algorithm_class->get_resources = gst_nd_structure_get_resources;
-  algorithm_class->get_window = gst_nd_structure_get_window;
-  algorithm_class->change = gst_nd_structure_change;
-  algorithm_class->add_stats = gst_nd_structure_add_stats;
+  temporal_class->derive = gst_nd_structure_derive;
+  temporal_class->check_input = gst_nd_structure_check_input;
+  temporal_class->transform_caps = gst_nd_structure_transform_caps;
+  temporal_class->keeps_caps = gst_nd_structure_keeps_caps;
+  temporal_class->same_units = gst_nd_structure_same_units;
+  temporal_class->build = gst_nd_structure_build;
   gst_type_mark_as_plugin_api (model_type (), 0);
   gst_type_mark_as_plugin_api (units_type (), 0);
 }

@@ -3,12 +3,15 @@
  */
 #include "gst/base/gstndbackends.h"
 
+#include "core/fork.h"
 #include "cpu/cpu.h"
 #include "engine/module.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_backends_debug);
 #define GST_CAT_DEFAULT nd_backends_debug
 
+static GMutex lock; /* of gst_nd_backends_open() */
+ND_HOLD_AT_FORK (lock, 3)
 static gchar *plugin_folder;
 static gchar *cuda_module; /* path, or NULL if not found */
 
@@ -21,14 +24,11 @@ gst_nd_backends_init (GstPlugin *plugin)
     plugin_folder = g_path_get_dirname (path);
 }
 
-void
-gst_nd_backends_open (void)
+static void
+open_backends (void)
 {
   static const gchar *const places[] = { "../ndconv", "../cuda", NULL };
-  static gsize opened = 0;
 
-  if (!g_once_init_enter (&opened))
-    return;
   GST_DEBUG_CATEGORY_INIT (nd_backends_debug, "ndbackends", 0,
       "back ends and their modules");
   nd_backend_register (&nd_cpu_backend);
@@ -46,7 +46,18 @@ gst_nd_backends_open (void)
     GST_INFO ("no CUDA module %s %s", named ? "named" : "beside the plugin in",
         named ? named : plugin_folder);
   }
-  g_once_init_leave (&opened, 1);
+}
+
+void
+gst_nd_backends_open (void)
+{
+  static gboolean opened = FALSE;
+
+  g_mutex_lock (&lock);
+  if (!opened)
+    open_backends ();
+  opened = TRUE;
+  g_mutex_unlock (&lock);
 }
 
 gboolean

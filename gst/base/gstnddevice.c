@@ -65,6 +65,9 @@ gst_nd_device_backend (GstNdDevice *device, GError **error)
   backend = device->backend;
   if (device->error)
     g_propagate_error (error, g_error_copy (device->error));
+  else if (!backend)
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_INIT,
+        "The device was stopped");
   g_mutex_unlock (&device->lock);
   return backend;
 }

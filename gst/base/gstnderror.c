@@ -3,6 +3,7 @@
  */
 #include "gst/base/gstnderror.h"
 
+#include "core/fork.h"
 #include "gst/base/gstndlog.h"
 
 static const struct
@@ -82,6 +83,7 @@ enum
 };
 
 static GMutex lock;
+ND_HOLD_AT_FORK (lock, 1)
 static GCond changed;
 
 /* Call with the lock held. */

@@ -102,10 +102,29 @@ set_caps_again (GstBaseTransform *trans)
       || klass->set_caps (trans, in, out);
 }
 
+/* The functions of the base class. They are stored with the element, because an
+ * application that wraps functions of a pad replaces the data of the pad. */
+typedef struct
+{
+  GstPadEventFunction event;
+  GstPadChainFunction chain;
+} Functions;
+
+static GQuark
+functions_quark (void)
+{
+  return g_quark_from_static_string ("nd-base-functions");
+}
+
+static const Functions *
+base_functions (GstObject *element)
+{
+  return g_object_get_qdata (G_OBJECT (element), functions_quark ());
+}
+
 static gboolean
 caps_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
-  const GstPadEventFunction base = (GstPadEventFunction) pad->eventdata;
   GstBaseTransform *trans = GST_BASE_TRANSFORM (parent);
   g_autoptr (GstCaps) current = gst_pad_get_current_caps (pad);
   GstCaps *caps;
@@ -115,7 +134,7 @@ caps_event (GstPad *pad, GstObject *parent, GstEvent *event)
   if (is_interrupted (trans) && current && gst_caps_is_equal (caps, current))
     ok = set_caps_again (trans);
   if (ok)
-    ok = base (pad, parent, event);
+    ok = base_functions (parent)->event (pad, parent, event);
   else
     gst_event_unref (event);
   set_interrupted (trans, !ok);
@@ -125,12 +144,11 @@ caps_event (GstPad *pad, GstObject *parent, GstEvent *event)
 static GstFlowReturn
 event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
-  const GstPadEventFunction base = (GstPadEventFunction) pad->eventdata;
   const gboolean is_caps = GST_EVENT_TYPE (event) == GST_EVENT_CAPS;
 
   if (is_caps && GST_IS_BASE_TRANSFORM (parent)
           ? caps_event (pad, parent, event)
-          : base (pad, parent, event))
+          : base_functions (parent)->event (pad, parent, event))
     return GST_FLOW_OK;
   return gst_nd_flush_result (GST_ELEMENT (parent),
       is_caps ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_ERROR);
@@ -139,20 +157,21 @@ event (GstPad *pad, GstObject *parent, GstEvent *event)
 static GstFlowReturn
 chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
-  const GstPadChainFunction base = (GstPadChainFunction) pad->chaindata;
-
-  return gst_nd_flush_result (GST_ELEMENT (parent), base (pad, parent, buffer));
+  return gst_nd_flush_result (GST_ELEMENT (parent),
+      base_functions (parent)->chain (pad, parent, buffer));
 }
 
 void
 gst_nd_flush_install (GstPad *pad)
 {
-  const GstPadEventFunction base_event = GST_PAD_EVENTFUNC (pad);
-  const GstPadChainFunction base_chain = GST_PAD_CHAINFUNC (pad);
+  Functions *base = g_new (Functions, 1);
 
-  gst_pad_set_event_full_function_full (pad, event, (gpointer) base_event,
-      NULL);
-  gst_pad_set_chain_function_full (pad, chain, (gpointer) base_chain, NULL);
+  base->event = GST_PAD_EVENTFUNC (pad);
+  base->chain = GST_PAD_CHAINFUNC (pad);
+  g_object_set_qdata_full (G_OBJECT (GST_OBJECT_PARENT (pad)),
+      functions_quark (), base, g_free);
+  gst_pad_set_event_full_function (pad, event);
+  gst_pad_set_chain_function (pad, chain);
 }
 
 GstFlowReturn

@@ -13,7 +13,8 @@
 
 G_BEGIN_DECLS
 
-/* Call in init() with the sink pad of a GstBaseTransform or GstBaseSink. */
+/* Call in init() with the sink pad of a GstBaseTransform or GstBaseSink, once
+ * for each element. */
 void gst_nd_flush_install (GstPad *pad);
 
 /* post_message() of a GstBaseTransform, without a warning of the base class: if

@@ -8,11 +8,17 @@
 GstEvent *
 gst_nd_metadata_to_event (const NdMetadata *metadata, guint64 volumes)
 {
-  g_autofree gchar *text = nd_metadata_to_text (metadata);
+  gchar *text = nd_metadata_to_text (metadata);
+  GValue value = G_VALUE_INIT;
+  GstStructure *structure;
 
-  return gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_STICKY,
-      gst_structure_new (NAME, "metadata", G_TYPE_STRING, text, "volumes",
-          G_TYPE_UINT64, volumes, NULL));
+  if (!text)
+    return NULL;
+  structure = gst_structure_new (NAME, "volumes", G_TYPE_UINT64, volumes, NULL);
+  g_value_init (&value, G_TYPE_STRING);
+  g_value_take_string (&value, text);
+  gst_structure_take_value (structure, "metadata", &value);
+  return gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, structure);
 }
 
 NdMetadata *
@@ -35,8 +41,9 @@ gst_nd_metadata_to_live_event (const NdMetadata *metadata)
 {
   GstEvent *event = gst_nd_metadata_to_event (metadata, 0);
 
-  gst_structure_set (gst_event_writable_structure (event), "live",
-      G_TYPE_BOOLEAN, TRUE, NULL);
+  if (event)
+    gst_structure_set (gst_event_writable_structure (event), "live",
+        G_TYPE_BOOLEAN, TRUE, NULL);
   return event;
 }
 

@@ -3,6 +3,65 @@
  */
 #include "gst/base/gstndpool.h"
 
+typedef struct
+{
+  GstBufferPool parent;
+  guint size; /* bytes of a buffer */
+} GstNdPool;
+typedef GstBufferPoolClass GstNdPoolClass;
+
+static GType gst_nd_pool_get_type (void);
+G_DEFINE_TYPE (GstNdPool, gst_nd_pool, GST_TYPE_BUFFER_POOL);
+
+static gboolean
+gst_nd_pool_set_config (GstBufferPool *pool, GstStructure *config)
+{
+  GstNdPool *self = (GstNdPool *) pool;
+
+  return gst_buffer_pool_config_get_params (config, NULL, &self->size, NULL,
+             NULL)
+      && GST_BUFFER_POOL_CLASS (gst_nd_pool_parent_class)
+             ->set_config (pool, config);
+}
+
+static GstFlowReturn
+gst_nd_pool_alloc_buffer (GstBufferPool *pool, GstBuffer **buffer,
+    GstBufferPoolAcquireParams *params)
+{
+  const GstNdPool *self = (GstNdPool *) pool;
+  gpointer memory = g_try_malloc (self->size);
+
+  if (!memory)
+    return GST_FLOW_ERROR;
+  *buffer = gst_buffer_new_wrapped (memory, self->size);
+  return GST_FLOW_OK;
+}
+
+static void
+gst_nd_pool_class_init (GstNdPoolClass *klass)
+{
+  klass->set_config = gst_nd_pool_set_config;
+  klass->alloc_buffer = gst_nd_pool_alloc_buffer;
+}
+
+static void
+gst_nd_pool_init (GstNdPool *self)
+{
+}
+
+GstBufferPool *
+gst_nd_pool_new (void)
+{
+  return g_object_new (gst_nd_pool_get_type (), NULL);
+}
+
+/* Whether its buffers are in the memory that GStreamer takes by default. */
+static gboolean
+is_plain (GstBufferPool *pool, GstAllocator *allocator)
+{
+  return G_OBJECT_TYPE (pool) == GST_TYPE_BUFFER_POOL && !allocator;
+}
+
 gboolean
 gst_nd_query_set_pool (GstQuery *query, gsize size)
 {
@@ -25,10 +84,10 @@ gst_nd_query_set_pool (GstQuery *query, gsize size)
     gst_query_remove_nth_allocation_pool (query, 0);
   if (!caps || size > G_MAXUINT)
     return TRUE;
-  if (pool && pool_size != size)
+  if (pool && (pool_size != size || is_plain (pool, allocator)))
     gst_clear_object (&pool);
   if (!pool) {
-    pool = gst_buffer_pool_new ();
+    pool = allocator ? gst_buffer_pool_new () : gst_nd_pool_new ();
     min = max = 0;
   }
   config = gst_buffer_pool_get_config (pool);

@@ -9,11 +9,15 @@
 
 G_BEGIN_DECLS
 
+/* A pool of buffers in the memory of the machine, not started. Without memory
+ * it returns GST_FLOW_ERROR; GStreamer's own would end the process. */
+GstBufferPool *gst_nd_pool_new (void);
+
 /* For GstBaseSrcClass.decide_allocation(): sets the pool of an ALLOCATION query
- * to that of downstream if its buffers have @size bytes, otherwise to a new
- * one. A pool is faster, because new memory for each volume costs a page fault
- * every 4 KiB. Buffers of a pool have less than 4 GiB: the query of larger
- * volumes has no pool afterwards. */
+ * to that of downstream if its buffers have @size bytes and it is no plain
+ * one, otherwise to a new one. A pool is faster, because new memory for each
+ * volume costs a page fault every 4 KiB. Buffers of a pool have less than
+ * 4 GiB: the query of larger volumes has no pool afterwards. */
 gboolean gst_nd_query_set_pool (GstQuery *query, gsize size);
 
 G_END_DECLS

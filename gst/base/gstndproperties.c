@@ -238,3 +238,16 @@ gst_nd_property_is_equal (const GstNdProperty *row, gconstpointer a,
     return g_strcmp0 (*(gchar *const *) in_a, *(gchar *const *) in_b) == 0;
   return memcmp (in_a, in_b, value_size (row)) == 0;
 }
+
+void
+gst_nd_properties_revert (const GstNdProperty *rows, guint n, GObject *object,
+    gpointer settings, gconstpointer from)
+{
+  for (guint i = 0; i < n; i++) {
+    if ((rows[i].flags & GST_PARAM_MUTABLE_READY)
+        || gst_nd_property_is_equal (&rows[i], settings, from))
+      continue;
+    gst_nd_properties_copy (&rows[i], 1, settings, from);
+    g_object_notify (object, rows[i].name);
+  }
+}

@@ -46,6 +46,7 @@ typedef struct
   const gchar *name, *nick, *blurb;
   GstNdField field;
   GParamFlags flags;
+  gboolean of_stream; /* temporal elements: no processor depends on it */
 } GstNdProperty;
 
 /* The value of a fraction. */
@@ -138,6 +139,12 @@ gboolean gst_nd_properties_get (const GstNdProperty *rows, guint n,
 /* Copies the fields of all rows. Both structs must be initialized. */
 void gst_nd_properties_copy (const GstNdProperty *rows, guint n, gpointer to,
     gconstpointer from);
+
+/* Sets the fields that differ from @from back to it, but not those of
+ * properties that take effect at the next start. Notifies of the properties of
+ * @object; the caller has frozen notifications, because it locks. */
+void gst_nd_properties_revert (const GstNdProperty *rows, guint n,
+    GObject *object, gpointer settings, gconstpointer from);
 
 /* Whether the fields of @row are equal. */
 gboolean gst_nd_property_is_equal (const GstNdProperty *row, gconstpointer a,

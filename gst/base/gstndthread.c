@@ -10,6 +10,7 @@ gst_nd_thread_init (GstNdThread *thread, GstElement *element)
   thread->task = NULL;
   thread->stopped = FALSE;
   g_rec_mutex_init (&thread->lock);
+  g_mutex_init (&thread->joining);
 }
 
 static void
@@ -67,13 +68,40 @@ gst_nd_thread_stop (GstNdThread *thread)
   thread->stopped = TRUE;
 }
 
+/* Of several threads that wait in gst_task_join(), only one would wake up. */
+static void
+join_task (GstNdThread *thread, GstTask *task)
+{
+  g_mutex_lock (&thread->joining);
+  gst_task_join (task);
+  g_mutex_unlock (&thread->joining);
+}
+
 void
 gst_nd_thread_join (GstNdThread *thread)
 {
   if (thread->task)
-    gst_task_join (thread->task);
+    join_task (thread, thread->task);
   gst_clear_object (&thread->task);
   thread->stopped = FALSE;
+}
+
+#define THREAD_OF_TASK "nd-thread"
+
+static void
+join_later (GstElement *element, gpointer task)
+{
+  join_task (g_object_get_data (task, THREAD_OF_TASK), task);
+}
+
+void
+gst_nd_thread_join_later (GstNdThread *thread)
+{
+  if (!thread->task)
+    return;
+  g_object_set_data (G_OBJECT (thread->task), THREAD_OF_TASK, thread);
+  gst_element_call_async (thread->element, join_later,
+      gst_object_ref (thread->task), gst_object_unref);
 }
 
 void
@@ -81,4 +109,5 @@ gst_nd_thread_clear (GstNdThread *thread)
 {
   gst_nd_thread_join (thread);
   g_rec_mutex_clear (&thread->lock);
+  g_mutex_clear (&thread->joining);
 }

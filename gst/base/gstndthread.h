@@ -16,6 +16,7 @@ typedef struct
   GRecMutex lock; /* of the task */
   GstTask *task;  /* NULL before start and after join */
   gboolean stopped;
+  GMutex joining; /* held by a thread that waits for the end of the task */
 } GstNdThread;
 
 void gst_nd_thread_init (GstNdThread *thread, GstElement *element);
@@ -30,6 +31,10 @@ void gst_nd_thread_stop (GstNdThread *thread);
 
 /* Stops the thread and waits for its end. */
 void gst_nd_thread_join (GstNdThread *thread);
+
+/* Keeps the element until a stopped thread has ended, and does not wait. The
+ * thread could otherwise drop the last reference and wait for itself. */
+void gst_nd_thread_join_later (GstNdThread *thread);
 
 /* Joins the thread. */
 void gst_nd_thread_clear (GstNdThread *thread);

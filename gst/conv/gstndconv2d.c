@@ -22,9 +22,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "gst/conv/gstndconv2d.h"
+#include "gst/conv/gstndconv.h"
 
 #include "gst/gstndelements.h"
+
+G_DECLARE_FINAL_TYPE (GstNdConv2d, gst_nd_conv2d, GST, ND_CONV2D, GstNdConv)
 
 struct _GstNdConv2d
 {

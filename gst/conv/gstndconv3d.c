@@ -27,9 +27,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "gst/conv/gstndconv3d.h"
+#include "gst/conv/gstndconv.h"
 
 #include "gst/gstndelements.h"
+
+G_DECLARE_FINAL_TYPE (GstNdConv3d, gst_nd_conv3d, GST, ND_CONV3D, GstNdConv)
 
 struct _GstNdConv3d
 {
@@ -58,7 +60,7 @@ static void
 gst_nd_conv3d_class_init (GstNdConv3dClass *klass)
 {
   GST_ND_CONV_CLASS (klass)->axes = gst_nd_conv3d_axes;
-  gst_nd_conv_class_install_axes (GST_ND_CONV_CLASS (klass));
+  gst_nd_conv_settings_install_axes (GST_ND_TEMPORAL_CLASS (klass));
   gst_nd_conv_class_set_caps (GST_ND_CONV_CLASS (klass), TRUE);
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
       "3D convolution of volumes, or of frames over time",

@@ -33,9 +33,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "gst/conv/gstndconv4dtemporal.h"
+#include "gst/conv/gstndconv.h"
 
 #include "gst/gstndelements.h"
+
+G_DECLARE_FINAL_TYPE (GstNdConv4dTemporal, gst_nd_conv4d_temporal, GST,
+    ND_CONV4D_TEMPORAL, GstNdConv)
 
 struct _GstNdConv4dTemporal
 {

@@ -3,13 +3,19 @@
  */
 #include "gst/conv/gstndconvbuild.h"
 
+#include "engine/convolver.h"
+#include "filters/characteristics.h"
 #include "filters/parameters.h"
 #include "filters/tensor.h"
 #include "filters/text.h"
+#include "filters/units.h"
 #include "gst/base/gstndcuda.h"
-#include "gst/conv/gstndunits.h"
+#include "gst/base/gstnderror.h"
 
-#define GST_CAT_DEFAULT gst_nd_conv_debug
+#include <math.h>
+
+GST_DEBUG_CATEGORY_EXTERN (gst_nd_temporal_debug);
+#define GST_CAT_DEFAULT gst_nd_temporal_debug
 
 NdAxes
 gst_nd_conv_axes_of_shape (GstNdConv *self, const GstNdConvSettings *settings,
@@ -23,6 +29,22 @@ gst_nd_conv_axes_of_shape (GstNdConv *self, const GstNdConvSettings *settings,
   return axes;
 }
 
+/* Sets the steps of the axes: 0 along axes without a spacing, and along t if
+ * the rate is unknown or variable. */
+static void
+set_steps (NdAxes *axes, const GstNdFormat *format)
+{
+  const NdGeometry *geometry = &format->tensors.geometry;
+
+  memset (axes->step, 0, sizeof (axes->step));
+  for (guint a = 0; a < ND_AXIS_T; a++) {
+    if (!format->is_video && geometry->known)
+      axes->step[a] = geometry->spacing[a];
+  }
+  if (format->rate_n > 0 && !format->is_variable)
+    axes->step[ND_AXIS_T] = (gdouble) format->rate_d / format->rate_n;
+}
+
 NdAxes
 gst_nd_conv_axes_of_format (GstNdConv *self, const GstNdConvSettings *settings,
     const GstNdFormat *format)
@@ -34,70 +56,27 @@ gst_nd_conv_axes_of_format (GstNdConv *self, const GstNdConvSettings *settings,
     shape.size[2] = 1;
   axes = gst_nd_conv_axes_of_shape (self, settings, &shape);
 
-  gst_nd_units_set_steps (&axes, format);
+  set_steps (&axes, format);
   return axes;
 }
 
-NdAxes
-gst_nd_conv_axes (GstNdConv *self, const GstNdConvSettings *settings)
-{
-  return gst_nd_conv_axes_of_format (self, settings, &self->priv->in);
-}
-
-/* The volumes of the stream that upstream expects; 0 if it does not know. */
-static guint64
-count_volumes (GstNdConv *self)
-{
-  gint64 volumes;
-
-  return gst_pad_peer_query_duration (GST_BASE_TRANSFORM_SINK_PAD (self),
-             GST_FORMAT_DEFAULT, &volumes)
-          && volumes > 0
-      ? volumes
-      : 0;
-}
-
-GstNdConvBuild *
-gst_nd_conv_build_new (GstNdConv *self, const GstNdConvSettings *settings,
-    NdSampleType out_type)
-{
-  GstNdConvPrivate *priv = self->priv;
-  GstNdConvBuild *build = g_new0 (GstNdConvBuild, 1);
-
-  gst_nd_conv_settings_copy (&build->settings, settings);
-  build->axes = gst_nd_conv_axes (self, settings);
-  build->in = priv->in;
-  build->out_type = out_type;
-  build->volumes = count_volumes (self);
-  build->live = priv->live;
-  build->context = gst_nd_context_get (&priv->device.context);
-  return build;
-}
-
-void
-gst_nd_conv_build_free (GstNdConvBuild *build)
-{
-  gst_nd_conv_settings_clear (&build->settings);
-  g_clear_pointer (&build->convolver, nd_convolver_free);
-  g_clear_error (&build->error);
-  gst_clear_object (&build->context);
-  g_free (build);
-}
-
 gboolean
-gst_nd_conv_build_fits (GstNdConv *self, const GstNdConvBuild *build,
-    const GstNdConvSettings *settings, NdSampleType out_type)
+gst_nd_conv_same_units (const GstNdTemporalSettings *settings,
+    const GstNdFormat *a, const GstNdFormat *b)
 {
-  return gst_nd_conv_settings_have_same_convolver (&build->settings, settings)
-      && build->out_type == out_type
-      && gst_nd_format_is_equal (&build->in, &self->priv->in)
-      && gst_nd_units_same_filter (settings->filter, &build->in,
-          &self->priv->in);
+  NdAxes of_a = { 0 }, of_b = { 0 };
+
+  if (!nd_units_are_in (gst_nd_conv_settings (settings)->filter))
+    return TRUE;
+  set_steps (&of_a, a);
+  set_steps (&of_b, b);
+  return memcmp (of_a.step, of_b.step, sizeof (of_a.step)) == 0;
 }
 
-gboolean
-gst_nd_conv_is_filtered (const GstNdConvSettings *settings,
-    const GstNdFormat *format, guint plane)
+/* FALSE if @plane of the video @format passes as it is. */
+static gboolean
+is_filtered (const GstNdConvSettings *settings, const GstNdFormat *format,
+    guint plane)
 {
   if (gst_nd_format_is_alpha (format, plane))
     return FALSE;
@@ -132,7 +111,7 @@ keeps_planes (const GstNdConvSettings *settings, const NdBankInfo *bank,
   guint filtered = 0;
 
   for (guint p = 0; p < format->n_planes; p++)
-    filtered += gst_nd_conv_is_filtered (settings, format, p);
+    filtered += is_filtered (settings, format, p);
   if (nd_response_count (settings->response, bank->n_responses) > 1)
     return FALSE;
   if (gst_nd_conv_settings_type (settings, format->type) != format->type)
@@ -168,8 +147,9 @@ set_planes_error (const GstNdFormat *format, GError **error)
         name);
 }
 
-NdBankInfo
-gst_nd_conv_bank_info (const GstNdConvSettings *settings, const NdBank *bank)
+/* The properties of @bank. */
+static NdBankInfo
+find_bank_info (const GstNdConvSettings *settings, const NdBank *bank)
 {
   NdBankInfo info = { nd_bank_responses (bank), bank->is_complex };
   NdTensorRecipe recipe;
@@ -181,9 +161,12 @@ gst_nd_conv_bank_info (const GstNdConvSettings *settings, const NdBank *bank)
 }
 
 gboolean
-gst_nd_conv_check_input (const GstNdConvSettings *settings,
-    const NdBankInfo *bank, const GstNdFormat *format, GError **error)
+gst_nd_conv_check_input (GstNdTemporal *self, const GstNdTemporalSettings *base,
+    const GstNdFormat *format, GError **error)
 {
+  const GstNdConvSettings *settings = gst_nd_conv_settings (base);
+  const NdBankInfo *bank = &settings->bank;
+
   if (format->responses > 1)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "The input is the output of a bank, %u responses: filter the input of "
@@ -206,7 +189,7 @@ gst_nd_conv_check_input (const GstNdConvSettings *settings,
 }
 
 static void
-log_axes (GstNdConv *self, const NdAxes *axes)
+log_axes (GstNdTemporal *self, const NdAxes *axes)
 {
   g_autofree gchar *letters = nd_axes_to_string (axes);
   g_autoptr (GString) single = g_string_new (NULL);
@@ -221,15 +204,16 @@ log_axes (GstNdConv *self, const NdAxes *axes)
 }
 
 static NdBank *
-design (GstNdConv *self, GstNdConvBuild *build)
+design (GstNdTemporal *self, GstNdTemporalBuild *build, GError **error)
 {
-  const GstNdConvSettings *settings = &build->settings;
+  const GstNdConvSettings *settings = gst_nd_conv_settings (build->settings);
+  const NdAxes axes =
+      gst_nd_conv_axes_of_format (GST_ND_CONV (self), settings, &build->in);
   const gint64 begin = g_get_monotonic_time ();
-  NdBank *bank = nd_bank_from_text (settings->filter, &build->axes,
-      settings->origin, settings->causal, settings->normalize,
-      &build->cancelled, &build->error);
+  NdBank *bank = nd_bank_from_text (settings->filter, &axes, settings->origin,
+      settings->causal, settings->normalize, &build->cancelled, error);
 
-  log_axes (self, &build->axes);
+  log_axes (self, &axes);
   if (bank)
     GST_INFO_OBJECT (self,
         "filter \"%s\" designed in %.3f ms: responses %u, %s, size "
@@ -240,70 +224,63 @@ design (GstNdConv *self, GstNdConvBuild *build)
         bank->filters[0]->size[0], bank->filters[0]->size[1],
         bank->filters[0]->size[2], bank->filters[0]->size[3]);
   else
-    g_prefix_error (&build->error, "Property filter: ");
+    g_prefix_error (error, "Property filter: ");
   return bank;
 }
 
 /* The job of @plane: @bank, or @identity if the plane is not filtered. */
 static NdJob
-make_job (const GstNdConvBuild *build, guint plane, const NdBank *bank,
+make_job (const GstNdTemporalBuild *build, guint plane, const NdBank *bank,
     const NdBank *identity)
 {
-  const GstNdConvSettings *settings = &build->settings;
+  const GstNdConvSettings *settings = gst_nd_conv_settings (build->settings);
   const GstNdFormat *in = &build->in;
   const gdouble zero = gst_nd_format_zero (in, plane);
-  const gboolean filtered = gst_nd_conv_is_filtered (settings, in, plane);
+  const gboolean filtered = is_filtered (settings, in, plane);
 
   return (NdJob){
     .shape = in->planes[plane],
     .in_type = in->computed,
-    .out_type = nd_sample_computed (build->out_type, in->precision),
+    .out_type =
+        nd_sample_computed (gst_nd_conv_settings_type (settings, in->type),
+            in->precision),
     .border = settings->border,
     .border_value = zero == 0 ? settings->border_value : zero,
-    .accuracy = settings->accuracy,
     .precision = in->precision,
     .bank = filtered ? bank : identity,
     .response = filtered ? settings->response : ND_RESPONSE_ALL,
     .threshold = settings->threshold,
-    .n_threads = settings->n_threads,
+    .n_threads = settings->base.n_threads,
     .volumes = build->volumes,
-    .cancelled = &build->cancelled,
+    .cancelled = (gint *) &build->cancelled,
   };
 }
 
-static void
-make_convolver (GstNdConv *self, GstNdConvBuild *build, const NdBank *bank)
+static NdConvolver *
+make_convolver (GstNdTemporalBuild *build, const NdBank *bank, GError **error)
 {
-  const GstNdConvSettings *settings = &build->settings;
-  const gint64 begin = g_get_monotonic_time ();
+  const GstNdConvSettings *settings = gst_nd_conv_settings (build->settings);
   g_autoptr (NdBank) identity = make_identity (bank);
   NdConvolverSettings wanted = {
     .n_planes = build->in.n_planes,
     .time_border = settings->time_border,
     .ahead = build->live,
-    .backend = gst_nd_conv_settings_backend (settings),
-    .device_id = settings->device_id,
-    .devices = settings->devices,
+    .backend = gst_nd_temporal_settings_backend (build->settings),
+    .device_id = settings->base.device_id,
+    .devices = settings->base.devices,
     .volumes = build->volumes,
     .waits = build->live,
     .method = settings->method,
     .memory_limit = settings->memory_limit,
   };
-  const NdWindow *window;
+  NdConvolver *convolver;
 
   for (guint p = 0; p < wanted.n_planes; p++)
     wanted.jobs[p] = make_job (build, p, bank, identity);
   gst_nd_cuda_enter (build->context);
-  build->convolver = nd_convolver_new (&wanted, &build->error);
+  convolver = nd_convolver_new (&wanted, error);
   gst_nd_cuda_leave (build->context);
-  if (!build->convolver)
-    return;
-  window = nd_convolver_window (build->convolver);
-  GST_INFO_OBJECT (self,
-      "convolver built in %.3f ms: window of %u volumes (%u before the "
-      "anchor, %u after it), rings of %" G_GSIZE_FORMAT " bytes",
-      (g_get_monotonic_time () - begin) * 1e-3, nd_window_size (window),
-      window->before, window->after, nd_convolver_bytes (build->convolver));
+  return convolver;
 }
 
 /* Slices that are fields are not neighbours in z. */
@@ -322,21 +299,238 @@ check_fields (const GstNdFormat *format, const NdBank *bank, GError **error)
   return FALSE;
 }
 
-void
-gst_nd_conv_build_run (GstNdConv *self, GstNdConvBuild *build)
+/* Processor */
+
+typedef struct
 {
-  g_autoptr (NdBank) bank = design (self, build);
+  GstNdProcessor processor;
+  NdConvolver *convolver;
+  GstNdFormat in;
+  NdScale scale[ND_MAX_PLANES];
+} Filter;
+
+static NdConvolver *
+convolver (GstNdProcessor *processor)
+{
+  return ((Filter *) processor)->convolver;
+}
+
+static void
+filter_free (GstNdProcessor *processor)
+{
+  nd_convolver_free (convolver (processor));
+  g_free (processor);
+}
+
+static gboolean
+filter_push (GstNdProcessor *processor, const NdSamples *volume, GError **error)
+{
+  return nd_convolver_push (convolver (processor), volume, error);
+}
+
+static gboolean
+filter_ready (GstNdProcessor *processor)
+{
+  return nd_convolver_ready (convolver (processor));
+}
+
+static gboolean
+filter_respond (GstNdProcessor *processor, const NdSamples *out, GError **error)
+{
+  Filter *self = (Filter *) processor;
+
+  if (out)
+    return nd_convolver_respond (self->convolver, self->scale, out, error);
+  nd_convolver_skip (self->convolver);
+  return TRUE;
+}
+
+static void
+filter_end (GstNdProcessor *processor)
+{
+  nd_convolver_end (convolver (processor));
+}
+
+static void
+filter_reset (GstNdProcessor *processor)
+{
+  nd_convolver_reset (convolver (processor));
+}
+
+static gsize
+filter_bytes (GstNdProcessor *processor)
+{
+  return nd_convolver_bytes (convolver (processor));
+}
+
+static gboolean
+filter_repeat (GstNdProcessor *processor, GError **error)
+{
+  return nd_convolver_can_repeat (convolver (processor))
+      && nd_convolver_repeat (convolver (processor), error);
+}
+
+static void
+filter_set_reverse (GstNdProcessor *processor, gboolean reverse)
+{
+  const NdWindow *window = nd_convolver_window (convolver (processor));
+
+  nd_convolver_set_reverse (convolver (processor), reverse);
+  processor->before = window->before;
+  processor->after = window->after;
+  processor->back = nd_window_back (window);
+  processor->delay = processor->ahead = nd_window_delay (window);
+}
+
+static gboolean
+filter_wait (GstNdProcessor *processor, NdFence *fence, GError **error)
+{
+  return nd_convolver_wait (convolver (processor), fence, error);
+}
+
+static gboolean
+filter_record (GstNdProcessor *processor, NdFence **fence, GError **error)
+{
+  return nd_convolver_record (convolver (processor), fence, error);
+}
+
+static gboolean
+filter_synchronize (GstNdProcessor *processor, GError **error)
+{
+  return nd_convolver_synchronize (convolver (processor), error);
+}
+
+static gboolean
+filter_begin (GstNdProcessor *processor)
+{
+  return nd_convolver_begin (convolver (processor));
+}
+
+static gboolean
+filter_proceed (GstNdProcessor *processor, GstNdProcessor *old)
+{
+  return nd_convolver_continue (convolver (processor), convolver (old));
+}
+
+static gboolean
+filter_replay (GstNdProcessor *processor, GstNdProcessor *old, GError **error)
+{
+  return nd_convolver_replay (convolver (processor), convolver (old), error);
+}
+
+static const GstNdProcessorClass filter_class = {
+  .free = filter_free,
+  .push = filter_push,
+  .ready = filter_ready,
+  .respond = filter_respond,
+  .end = filter_end,
+  .reset = filter_reset,
+  .bytes = filter_bytes,
+  .repeat = filter_repeat,
+  .set_reverse = filter_set_reverse,
+  .wait = filter_wait,
+  .record = filter_record,
+  .synchronize = filter_synchronize,
+  .begin = filter_begin,
+  .proceed = filter_proceed,
+  .replay = filter_replay,
+};
+
+/* The largest lag of the responses. */
+static gdouble
+find_lag (const NdBank *bank)
+{
+  const NdFilter *real, *imaginary;
+  gdouble lag = -G_MAXDOUBLE;
+
+  for (guint i = 0; i < nd_bank_responses (bank); i++) {
+    nd_bank_get_filter (bank, i, &real, &imaginary);
+    lag = MAX (lag, nd_filter_anchor_lag (real, imaginary));
+  }
+  /* Without the rounding errors of the sums. */
+  return round (lag * 1e9) / 1e9 + 0.0;
+}
+
+static GstNdProcessor *
+make_filter (const GstNdTemporalBuild *build, NdConvolver *made)
+{
+  const NdPlan *plan = nd_convolver_plan (made, 0);
+  Filter *self = g_new0 (Filter, 1);
+
+  self->processor.klass = &filter_class;
+  self->processor.backend = plan->backend;
+  self->processor.turns = nd_convolver_turns (made);
+  self->processor.lag = find_lag (plan->bank);
+  self->processor.estimate = plan->estimate;
+  self->convolver = made;
+  self->in = build->in;
+  filter_set_reverse (&self->processor, FALSE);
+  return &self->processor;
+}
+
+GstNdProcessor *
+gst_nd_conv_build (GstNdTemporal *self, GstNdTemporalBuild *build,
+    GError **error)
+{
+  GstNdConvSettings *settings = (GstNdConvSettings *) build->settings;
+  g_autoptr (NdBank) bank = design (self, build, error);
+  const NdPlan *plan;
+  NdConvolver *made;
   NdTensorRecipe recipe;
-  NdBankInfo info;
 
   if (!bank)
-    return;
-  info = gst_nd_conv_bank_info (&build->settings, bank);
-  if (build->settings.response == ND_RESPONSE_TENSOR
-      && !nd_tensor_recipe (bank, &recipe, &build->error))
-    return;
-  if (gst_nd_conv_check_input (&build->settings, &info, &build->in,
-          &build->error)
-      && check_fields (&build->in, bank, &build->error))
-    make_convolver (self, build, bank);
+    return NULL;
+  settings->bank = find_bank_info (settings, bank);
+  if ((settings->response == ND_RESPONSE_TENSOR
+          && !nd_tensor_recipe (bank, &recipe, error))
+      || !gst_nd_conv_check_input (self, build->settings, &build->in, error)
+      || !check_fields (&build->in, bank, error))
+    return NULL;
+  made = make_convolver (build, bank, error);
+  if (!made)
+    return NULL;
+  plan = nd_convolver_plan (made, 0);
+  GST_INFO_OBJECT (self, "plan: %s on %s, about %.3f ms per volume: %s",
+      nd_method_name (plan->method), plan->backend->name, plan->estimate * 1e3,
+      plan->reason);
+  return make_filter (build, made);
+}
+
+/* Chroma is filtered around its zero, so that a filter of sum zero gives gray
+ * rather than green. */
+void
+gst_nd_conv_use (GstNdTemporal *self, GstNdProcessor *processor,
+    const GstNdTemporalSettings *base)
+{
+  const GstNdConvSettings *settings = gst_nd_conv_settings (base);
+  Filter *filter = (Filter *) processor;
+  const NdBank *bank = nd_convolver_plan (filter->convolver, 0)->bank;
+
+  for (guint p = 0; p < filter->in.n_planes; p++) {
+    gdouble zero = gst_nd_format_zero (&filter->in, p);
+
+    if (!is_filtered (settings, &filter->in, p)) {
+      filter->scale[p] = (NdScale){ 1, 0, NULL };
+      continue;
+    }
+    filter->scale[p].saturated = &GST_ND_CONV (self)->saturated;
+    filter->scale[p].gain = settings->gain;
+    filter->scale[p].offset = zero == 0
+        ? settings->offset
+        : zero - settings->gain * zero * nd_filter_sum (bank->filters[0]);
+  }
+}
+
+void
+gst_nd_conv_describe (GstNdTemporal *self, GstNdProcessor *processor,
+    GstStructure *stats)
+{
+  const NdPlan *plan = nd_convolver_plan (convolver (processor), 0);
+
+  GST_ND_CONV (self)->counts_saturation =
+      !nd_sample_is_float (plan->job.out_type)
+      && plan->backend->flags & ND_BACKEND_COUNTS_SATURATION;
+  gst_structure_set (stats, "method", G_TYPE_STRING,
+      nd_method_name (plan->method), "reason", G_TYPE_STRING, plan->reason,
+      "seconds-estimate", G_TYPE_DOUBLE, plan->estimate, NULL);
 }

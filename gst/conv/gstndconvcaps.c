@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "gst/conv/gstndconvcaps.h"
+#include "gst/conv/gstndconv.h"
 
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstndformat.h"
@@ -331,7 +331,7 @@ gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps *caps,
     gst_nd_cuda_remove_caps (other);
   result = gst_caps_intersect_full (other, (GstCaps *) template,
       GST_CAPS_INTERSECT_FIRST);
-  return settings->precision == ND_PRECISION_DOUBLE
+  return settings->base.precision == ND_PRECISION_DOUBLE
       ? result
       : remove_double_on_device (result);
 }

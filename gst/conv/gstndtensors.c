@@ -335,24 +335,53 @@ gst_nd_tensors_clear (GstNdTensors *self)
   forget (self);
 }
 
-void
-gst_nd_tensors_extend_caps (const GstNdTensors *self, GstElement *element,
-    GstQuery *query)
+/* Caps of the one tensor that the element sees of a stream of @s. */
+static GstCaps *
+one_of (const GstNdTensors *self, GstElement *element, const GstStructure *s)
 {
-  g_autoptr (GstCaps) more = gst_caps_from_string (GST_ND_SEVERAL_TENSORS_CAPS);
-  g_autoptr (GstCaps) allowed = NULL;
-  GstCaps *filter, *caps;
+  GstStructure *one;
 
-  gst_query_parse_caps (query, &filter);
-  gst_query_parse_caps_result (query, &caps);
-  if (!caps || gst_caps_is_any (caps)
-      || (!filter && self->get_index (element) < 0))
-    return;
-  allowed = gst_caps_copy (caps);
-  if (filter)
-    gst_caps_append (allowed,
-        gst_caps_intersect_full (filter, more, GST_CAPS_INTERSECT_FIRST));
-  else
-    gst_caps_append (allowed, g_steal_pointer (&more));
-  gst_query_set_caps_result (query, allowed);
+  if (!is_flexible (s))
+    return select_tensor (s, MAX (self->get_index (element), 0));
+  one = gst_structure_copy (s);
+  gst_structure_set (one, "format", G_TYPE_STRING, "static", "num_tensors",
+      G_TYPE_INT, 1, NULL);
+  gst_structure_remove_fields (one, "types", "dimensions", NULL);
+  return gst_caps_new_full (one, NULL);
+}
+
+GstCaps *
+gst_nd_tensors_select (const GstNdTensors *self, GstElement *element,
+    const GstCaps *caps)
+{
+  g_autoptr (GstCaps) several =
+      gst_caps_from_string (GST_ND_SEVERAL_TENSORS_CAPS);
+  GstCaps *selected = gst_caps_new_empty ();
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    GstCaps *one = gst_caps_copy_nth (caps, i);
+
+    if (gst_caps_is_subset (one, several)) {
+      g_autoptr (GstCaps) from = one;
+
+      one = one_of (self, element, gst_caps_get_structure (from, 0));
+    }
+    gst_caps_append (selected, one);
+  }
+  return selected;
+}
+
+GstCaps *
+gst_nd_tensors_extend (GstCaps *caps)
+{
+  gboolean has_tensors = FALSE;
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++)
+    has_tensors |= gst_structure_has_name (gst_caps_get_structure (caps, i),
+        "other/tensors");
+  if (!has_tensors)
+    return caps;
+  caps = gst_caps_make_writable (caps);
+  gst_caps_append (caps, gst_caps_from_string (GST_ND_SEVERAL_TENSORS_CAPS));
+  return caps;
 }

@@ -31,10 +31,14 @@ typedef struct
 void gst_nd_tensors_install (GstNdTensors *tensors, GstPad *pad);
 void gst_nd_tensors_clear (GstNdTensors *tensors);
 
-/* Adds streams of several tensors to the answer to a CAPS query if the query
- * asks for them, or if get_index() selects one of several. */
-void gst_nd_tensors_extend_caps (const GstNdTensors *tensors,
-    GstElement *element, GstQuery *query);
+/* @caps of a stream, where streams of several tensors and flexible ones are
+ * replaced by those of the one tensor that the element sees. */
+GstCaps *gst_nd_tensors_select (const GstNdTensors *tensors,
+    GstElement *element, const GstCaps *caps);
+
+/* Adds streams of several tensors and flexible ones to @caps, which are taken,
+ * if there are tensors in them. */
+GstCaps *gst_nd_tensors_extend (GstCaps *caps);
 
 /* To be added to the template of the pad. */
 #define GST_ND_SEVERAL_TENSORS_CAPS                                          \

@@ -30,7 +30,7 @@
 #include "core/error.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
-#include "gst/base/gstndmetadata.h"
+#include "gst/base/gstndpool.h"
 #include "gst/gstndelements.h"
 #include <string.h>
 
@@ -54,7 +54,22 @@ G_DEFINE_TYPE_WITH_CODE (GstNdDemux, gst_nd_demux, GST_TYPE_ELEMENT,
 GST_ELEMENT_REGISTER_DEFINE (nddemux, "nddemux", GST_RANK_PRIMARY,
     GST_TYPE_ND_DEMUX);
 
+static const GstNdProperty rows[] = {
+  /* Since: 0.9 */
+  GST_ND_MAX_MEMORY_ROW (GstNdDemuxSettings),
+};
+
 /* Opening */
+
+/* Whether upstream has the byte at @offset, now. */
+static gboolean
+has_byte (GstNdDemux *self, guint64 offset)
+{
+  gint64 bytes;
+
+  return gst_pad_peer_query_duration (self->sink, GST_FORMAT_BYTES, &bytes)
+      && bytes >= 0 && offset < (guint64) bytes;
+}
 
 static gssize
 pull (gpointer data, guint64 offset, guint8 *bytes, gsize size,
@@ -66,8 +81,11 @@ pull (gpointer data, guint64 offset, guint8 *bytes, gsize size,
 
   self->pull = gst_pad_pull_range (self->sink, offset,
       (guint) MIN (size, PULL_BYTES), &buffer);
-  if (self->pull == GST_FLOW_EOS)
+  if (self->pull == GST_FLOW_EOS) {
+    /* An application may send EOS to the source. */
+    self->ended = has_byte (self, offset);
     return 0;
+  }
   if (self->pull != GST_FLOW_OK) {
     *reason = "the element before nddemux stopped";
     return -1;
@@ -102,8 +120,8 @@ open_recording (GstNdDemux *self, GError **error)
   g_autofree gchar *name = NULL;
   GstNdExcerpt excerpt = { NULL };
   NdReader *reader;
+  gint64 bytes, max_memory;
   gboolean is_local;
-  gint64 bytes;
 
   name = find_name (self, &is_local);
   if (!gst_pad_peer_query_duration (self->sink, GST_FORMAT_BYTES, &bytes)
@@ -115,7 +133,10 @@ open_recording (GstNdDemux *self, GError **error)
     return FALSE;
   }
   source.size = bytes;
-  reader = nd_reader_open_source (&source, name, is_local, error);
+  GST_OBJECT_LOCK (self);
+  max_memory = self->settings.max_memory;
+  GST_OBJECT_UNLOCK (self);
+  reader = nd_reader_open_source (&source, name, is_local, max_memory, error);
   if (!reader
       || !gst_nd_excerpt_init (&excerpt, reader, name, 0, -1, 1, 0, 1, error))
     return FALSE;
@@ -146,7 +167,7 @@ make_pool (gsize size, GstCaps *caps)
 
   if (size > G_MAXUINT)
     return NULL;
-  pool = gst_buffer_pool_new ();
+  pool = gst_nd_pool_new ();
   config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_set_params (config, caps, size, 0, 0);
   gst_buffer_pool_set_config (pool, config);
@@ -218,40 +239,25 @@ close_recording (GstNdDemux *self)
 
 /* Streaming */
 
-static void
-push_pending_events (GstNdDemux *self)
+static gboolean
+push_pending_events (GstNdDemux *self, GError **error)
 {
+  gboolean ok = TRUE;
+
   if (self->needs_segment) {
     GstEvent *event = gst_event_new_segment (&self->segment);
 
-    if (self->seqnum != GST_SEQNUM_INVALID)
-      gst_event_set_seqnum (event, self->seqnum);
+    if (self->seqnum == GST_SEQNUM_INVALID)
+      self->seqnum = gst_event_get_seqnum (event);
+    gst_event_set_seqnum (event, self->seqnum);
     gst_pad_push_event (self->src, event);
     self->needs_segment = FALSE;
   }
   if (self->metadata)
-    gst_pad_push_event (self->src,
-        gst_nd_metadata_to_event (self->metadata, self->excerpt.info.volumes));
+    ok = gst_nd_excerpt_push_metadata (&self->excerpt, self->src,
+        self->metadata, error);
   g_clear_pointer (&self->metadata, nd_metadata_unref);
-}
-
-static GstFlowReturn
-new_buffer (GstNdDemux *self, GstBuffer **buffer, GError **error)
-{
-  gpointer memory;
-
-  if (self->pool)
-    return gst_buffer_pool_acquire_buffer (self->pool, buffer, NULL);
-  memory = g_try_malloc (self->size);
-  if (!memory) {
-    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "No memory for a volume of %" G_GSIZE_FORMAT
-        " bytes: use a machine with more memory, or smaller volumes",
-        self->size);
-    return GST_FLOW_ERROR;
-  }
-  *buffer = gst_buffer_new_wrapped (memory, self->size);
-  return GST_FLOW_OK;
+  return ok;
 }
 
 /* Reads volume @next. */
@@ -260,18 +266,20 @@ read_volume (GstNdDemux *self, GstBuffer **out, GError **error)
 {
   GstNdExcerpt *excerpt = &self->excerpt;
   const guint64 n = self->next;
-  g_autoptr (GstBuffer) buffer = NULL;
-  GstFlowReturn ret = new_buffer (self, &buffer, error);
+  g_autoptr (GstBuffer) buffer =
+      gst_nd_excerpt_new_buffer (excerpt, self->pool, error);
   GstMapInfo map;
   gboolean ok;
 
-  if (ret != GST_FLOW_OK)
-    return ret;
+  if (!buffer)
+    return *error ? GST_FLOW_ERROR : GST_FLOW_FLUSHING;
   if (!gst_buffer_map (buffer, &map, GST_MAP_WRITE))
     return GST_FLOW_ERROR;
   ok = gst_nd_excerpt_seek (excerpt, n, &self->cancelled, error)
       && nd_reader_read (excerpt->reader, map.data, error);
   gst_buffer_unmap (buffer, &map);
+  if (!ok && self->ended)
+    return GST_FLOW_EOS;
   if (!ok)
     return self->pull == GST_FLOW_OK || self->pull == GST_FLOW_EOS
         ? GST_FLOW_ERROR
@@ -288,26 +296,34 @@ read_volume (GstNdDemux *self, GstBuffer **out, GError **error)
   return GST_FLOW_OK;
 }
 
+/* Pushes @event, which belongs to the segment or to the seek that made it. */
+static void
+push_end (GstNdDemux *self, GstEvent *event)
+{
+  if (self->seqnum != GST_SEQNUM_INVALID)
+    gst_event_set_seqnum (event, self->seqnum);
+  gst_pad_push_event (self->src, event);
+}
+
 static void
 finish (GstNdDemux *self)
 {
   const GstSegment *segment = &self->segment;
   GstClockTime end = segment->rate < 0 ? segment->start : segment->stop;
-  GstEvent *event;
+  GstMessage *message;
 
-  push_pending_events (self);
-  if (segment->flags & GST_SEGMENT_FLAG_SEGMENT) {
-    if (!GST_CLOCK_TIME_IS_VALID (end))
-      end = segment->duration;
-    gst_element_post_message (GST_ELEMENT (self),
-        gst_message_new_segment_done (GST_OBJECT (self), GST_FORMAT_TIME, end));
-    event = gst_event_new_segment_done (GST_FORMAT_TIME, end);
-  } else {
-    event = gst_event_new_eos ();
+  push_pending_events (self, NULL);
+  if (!(segment->flags & GST_SEGMENT_FLAG_SEGMENT)) {
+    push_end (self, gst_event_new_eos ());
+    return;
   }
-  if (self->seqnum != GST_SEQNUM_INVALID)
-    gst_event_set_seqnum (event, self->seqnum);
-  gst_pad_push_event (self->src, event);
+  if (!GST_CLOCK_TIME_IS_VALID (end))
+    end = segment->duration;
+  message =
+      gst_message_new_segment_done (GST_OBJECT (self), GST_FORMAT_TIME, end);
+  gst_message_set_seqnum (message, self->seqnum);
+  gst_element_post_message (GST_ELEMENT (self), message);
+  push_end (self, gst_event_new_segment_done (GST_FORMAT_TIME, end));
 }
 
 static GstFlowReturn
@@ -324,7 +340,8 @@ push_next (GstNdDemux *self, GError **error)
   }
   if (!gst_nd_demux_is_inside (self))
     return GST_FLOW_EOS;
-  push_pending_events (self);
+  if (!push_pending_events (self, error))
+    return GST_FLOW_ERROR;
   ret = read_volume (self, &buffer, error);
   if (ret != GST_FLOW_OK)
     return ret;
@@ -361,7 +378,7 @@ gst_nd_demux_loop (gpointer pad)
   } else {
     GST_ELEMENT_FLOW_ERROR (self, ret);
     if (self->src)
-      gst_pad_push_event (self->src, gst_event_new_eos ());
+      push_end (self, gst_event_new_eos ());
   }
 }
 
@@ -408,6 +425,7 @@ gst_nd_demux_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
     self->seqnum = GST_SEQNUM_INVALID;
     self->pull = GST_FLOW_OK;
+    self->ended = FALSE;
   }
   ret = GST_ELEMENT_CLASS (gst_nd_demux_parent_class)
             ->change_state (element, transition);
@@ -429,8 +447,35 @@ gst_nd_demux_send_event (GstElement *element, GstEvent *event)
 }
 
 static void
+gst_nd_demux_set_property (GObject *object, guint id, const GValue *value,
+    GParamSpec *pspec)
+{
+  GstNdDemux *self = GST_ND_DEMUX (object);
+
+  GST_OBJECT_LOCK (self);
+  if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows), &self->settings, id,
+          value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_nd_demux_get_property (GObject *object, guint id, GValue *value,
+    GParamSpec *pspec)
+{
+  GstNdDemux *self = GST_ND_DEMUX (object);
+
+  GST_OBJECT_LOCK (self);
+  if (!gst_nd_properties_get (rows, G_N_ELEMENTS (rows), &self->settings, id,
+          value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
 gst_nd_demux_init (GstNdDemux *self)
 {
+  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
   self->sink = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_activate_function (self->sink, activate);
   gst_pad_set_activatemode_function (self->sink, activate_mode);
@@ -440,8 +485,12 @@ gst_nd_demux_init (GstNdDemux *self)
 static void
 gst_nd_demux_class_init (GstNdDemuxClass *klass)
 {
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 
+  object_class->set_property = gst_nd_demux_set_property;
+  object_class->get_property = gst_nd_demux_get_property;
+  gst_nd_properties_install (object_class, rows, G_N_ELEMENTS (rows));
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Recording demuxer",

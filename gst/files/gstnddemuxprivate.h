@@ -14,9 +14,15 @@ GST_DEBUG_CATEGORY_EXTERN (gst_nd_demux_debug);
 
 G_BEGIN_DECLS
 
+typedef struct
+{
+  gint64 max_memory;
+} GstNdDemuxSettings;
+
 struct _GstNdDemux
 {
   GstElement parent;
+  GstNdDemuxSettings settings; /* protected by the object lock */
 
   GstPad *sink, *src; /* src: NULL before the recording is open */
 
@@ -31,6 +37,7 @@ struct _GstNdDemux
   gboolean needs_segment;
   gboolean discont;
   guint32 seqnum;       /* of the last seek */
+  gboolean ended;       /* upstream ended although it has more bytes */
   GstFlowReturn pull;   /* of the last pull */
   gint cancelled;       /* skipping through a file must end; atomic */
   GstBufferPool *pool;  /* NULL for volumes of 4 GiB */

@@ -4,6 +4,8 @@
 #include "gst/files/gstndexcerpt.h"
 
 #include "core/cancel.h"
+#include "core/error.h"
+#include "gst/base/gstndmetadata.h"
 
 gboolean
 gst_nd_excerpt_init (GstNdExcerpt *excerpt, NdReader *reader, const gchar *path,
@@ -133,12 +135,56 @@ gst_nd_excerpt_metadata (const GstNdExcerpt *excerpt)
     metadata->origin += nd_reader_time (excerpt->reader, excerpt->first);
   if (excerpt->has_times && all->times->len > 0)
     return metadata;
-  g_array_set_size (metadata->times, 0);
+  nd_list_set_size (metadata->times, 0);
   for (guint64 i = 0;
        i < excerpt->info.volumes && metadata->volume_fields->len > 0; i++) {
     const gint64 time = gst_nd_excerpt_time (excerpt, i);
 
-    g_array_append_val (metadata->times, time);
+    nd_list_add (metadata->times, time);
   }
   return metadata;
+}
+
+static gboolean
+set_no_memory (gsize bytes, GError **error)
+{
+  g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
+      "No memory for %" G_GSIZE_FORMAT
+      " bytes of the recording: use a machine with more memory, or a recording "
+      "of smaller volumes",
+      bytes);
+  return FALSE;
+}
+
+gboolean
+gst_nd_excerpt_push_metadata (const GstNdExcerpt *excerpt, GstPad *pad,
+    const NdMetadata *metadata, GError **error)
+{
+  GstEvent *event = gst_nd_metadata_to_event (metadata, excerpt->info.volumes);
+
+  if (!event)
+    return set_no_memory (metadata->volume_fields->len * sizeof (NdField),
+        error);
+  gst_pad_push_event (pad, event);
+  return TRUE;
+}
+
+GstBuffer *
+gst_nd_excerpt_new_buffer (const GstNdExcerpt *excerpt, GstBufferPool *pool,
+    GError **error)
+{
+  const gsize size = gst_nd_volume_info_size (&excerpt->info);
+  GstBuffer *buffer = NULL;
+  gpointer memory;
+
+  if (pool) {
+    if (gst_buffer_pool_acquire_buffer (pool, &buffer, NULL) == GST_FLOW_ERROR)
+      set_no_memory (size, error);
+    return buffer;
+  }
+  memory = g_try_malloc (size);
+  if (memory)
+    return gst_buffer_new_wrapped (memory, size);
+  set_no_memory (size, error);
+  return NULL;
 }

@@ -8,8 +8,18 @@
 
 #include "formats/recording.h"
 #include "gst/base/gstndcaps.h"
+#include "gst/base/gstndproperties.h"
 
 G_BEGIN_DECLS
+
+/* The row of the property `max-memory` of an element with the settings
+ * @Struct. */
+#define GST_ND_MAX_MEMORY_ROW(Struct)                                        \
+  { "max-memory", "Maximum memory",                                          \
+    "Bytes of memory that reading the recording may take, with one volume; " \
+    "0: a quarter of the memory that the process may use. A file that asks " \
+    "for more is refused",                                                   \
+    GST_ND_INT64 (Struct, max_memory, 0, G_MAXINT64, 0), GST_ND_READY }
 
 typedef struct
 {
@@ -52,5 +62,14 @@ gboolean gst_nd_excerpt_seek (GstNdExcerpt *excerpt, guint64 volume,
 /* The metadata of the excerpt. It has times if fields of volumes depend on
  * them. */
 NdMetadata *gst_nd_excerpt_metadata (const GstNdExcerpt *excerpt);
+
+/* Pushes the event of @metadata. ND_ERROR_MEMORY. */
+gboolean gst_nd_excerpt_push_metadata (const GstNdExcerpt *excerpt, GstPad *pad,
+    const NdMetadata *metadata, GError **error);
+
+/* A buffer for a volume: from @pool, or without one new. NULL with
+ * ND_ERROR_MEMORY, or without an error if the pool is flushing. */
+GstBuffer *gst_nd_excerpt_new_buffer (const GstNdExcerpt *excerpt,
+    GstBufferPool *pool, GError **error);
 
 G_END_DECLS

@@ -62,7 +62,6 @@
 #include "core/cancel.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
-#include "gst/base/gstndmetadata.h"
 #include "gst/base/gstndpool.h"
 #include "gst/files/gstndfilesrcsettings.h"
 #include "gst/gstndelements.h"
@@ -96,22 +95,6 @@ G_DEFINE_TYPE_WITH_CODE (GstNdFileSrc, gst_nd_file_src, GST_TYPE_PUSH_SRC,
 GST_ELEMENT_REGISTER_DEFINE (ndfilesrc, "ndfilesrc", GST_RANK_NONE,
     GST_TYPE_ND_FILE_SRC);
 
-/* GLib aborts the process if an allocation fails, so this tries it first. */
-static gboolean
-check_memory (GstNdFileSrc *self, GError **error)
-{
-  gpointer memory = g_try_malloc (self->size);
-
-  if (!memory)
-    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "No memory for a volume of %" G_GSIZE_FORMAT
-        " bytes of \"%s\": use a machine with more memory, or a recording of "
-        "smaller volumes",
-        self->size, self->settings.location);
-  g_free (memory);
-  return memory != NULL;
-}
-
 static gboolean
 start (GstNdFileSrc *self)
 {
@@ -133,7 +116,7 @@ start (GstNdFileSrc *self)
   self->next = 0;
   self->reverse = FALSE;
   GST_OBJECT_UNLOCK (self);
-  if (!ok || !check_memory (self, &error)) {
+  if (!ok) {
     gst_nd_element_error (GST_ELEMENT (self), error);
     return FALSE;
   }
@@ -201,21 +184,13 @@ gst_nd_file_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
   return gst_nd_query_set_pool (query, GST_ND_FILE_SRC (src)->size);
 }
 
-static GstFlowReturn
-new_buffer (GstNdFileSrc *self, GstBuffer **buffer)
+static GstBuffer *
+new_buffer (GstNdFileSrc *self, GError **error)
 {
   g_autoptr (GstBufferPool) pool =
       gst_base_src_get_buffer_pool (GST_BASE_SRC (self));
-  g_autoptr (GError) error = NULL;
 
-  if (pool)
-    return gst_buffer_pool_acquire_buffer (pool, buffer, NULL);
-  if (!check_memory (self, &error)) {
-    gst_nd_element_error (GST_ELEMENT (self), error);
-    return GST_FLOW_FLUSHING;
-  }
-  *buffer = gst_buffer_new_allocate (NULL, self->size, NULL);
-  return GST_FLOW_OK;
+  return gst_nd_excerpt_new_buffer (&self->excerpt, pool, error);
 }
 
 /* Interrupts create(), which may skip through a compressed file. */
@@ -244,18 +219,19 @@ gst_nd_file_src_create (GstPushSrc *src, GstBuffer **out)
   g_autoptr (GstBuffer) buffer = NULL;
   g_autoptr (GError) error = NULL;
   GstMapInfo map;
-  GstFlowReturn ret;
   gboolean ok;
 
   if (n >= self->excerpt.info.volumes)
     return GST_FLOW_EOS;
-  if (self->metadata)
-    gst_pad_push_event (GST_BASE_SRC_PAD (src),
-        gst_nd_metadata_to_event (self->metadata, self->excerpt.info.volumes));
+  if (!self->metadata
+      || gst_nd_excerpt_push_metadata (&self->excerpt, GST_BASE_SRC_PAD (src),
+          self->metadata, &error))
+    buffer = new_buffer (self, &error);
   g_clear_pointer (&self->metadata, nd_metadata_unref);
-  ret = new_buffer (self, &buffer);
-  if (ret != GST_FLOW_OK)
-    return ret;
+  if (error)
+    gst_nd_element_error (GST_ELEMENT (self), error);
+  if (!buffer)
+    return GST_FLOW_FLUSHING;
   if (!gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
     GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
         ("A buffer for a volume of \"%s\" cannot be mapped for writing: the "

@@ -55,6 +55,8 @@ const GstNdProperty gst_nd_file_src_rows[] = {
       "Read every volume whose number, counted from start, is "
       "a multiple of step; the rate is divided by step",
       FIELD (INT64, step, 1, G_MAXINT, 1), GST_ND_READY },
+  /* Since: 0.9 */
+  GST_ND_MAX_MEMORY_ROW (GstNdFileSrcSettings),
 };
 const guint gst_nd_file_src_n_rows = G_N_ELEMENTS (gst_nd_file_src_rows);
 
@@ -88,13 +90,14 @@ gst_nd_file_src_settings_open (const GstNdFileSrcSettings *settings,
   }
   if (settings->volume_size && !get_hint (settings, &hint, error))
     return FALSE;
-  reader = nd_reader_open (settings->location,
-      settings->volume_size ? &hint : NULL, error);
+  reader = nd_reader_open_within (settings->location,
+      settings->volume_size ? &hint : NULL, settings->max_memory, error);
   if (g_error_matches (*error, ND_ERROR, ND_ERROR_SETTINGS)
       && !settings->volume_size) {
     g_clear_error (error);
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy or TIFF: to "
+        "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy, TIFF or "
+        "DICOM: to "
         "read it as raw samples, set the properties 'volume-size' (X:Y:Z) and "
         "'type'",
         settings->location);

@@ -20,6 +20,7 @@ typedef struct
   GstNdSampleType type;
   GstNdFraction framerate;
   gint64 start, stop, step;
+  gint64 max_memory;
 } GstNdFileSrcSettings;
 
 extern const GstNdProperty gst_nd_file_src_rows[];

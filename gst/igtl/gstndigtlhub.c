@@ -13,9 +13,11 @@
 GST_DEBUG_CATEGORY (gst_nd_igtl_debug);
 #define GST_CAT_DEFAULT gst_nd_igtl_debug
 
-#define CONNECT_TIMEOUT 10 /* s */
-#define DELAY_MIN 100      /* ms */
-#define DELAY_MAX 30000    /* ms */
+/* An attempt to connect takes at least this long, because the first packet may
+ * be lost, and at most as long as until the next one. */
+#define CONNECT_MIN 1  /* s */
+#define CONNECT_MAX 10 /* s */
+#define DELAY_MIN 100  /* ms */
 
 /* The most connections. Further ones are closed at once. */
 #define PEERS_MAX 1024
@@ -41,7 +43,10 @@ struct _GstNdIgtlHub
   GCancellable *cancellable;
   guint pending;     /* calls of GIO that are not complete */
   GPtrArray *listen; /* GSocket */
-  guint delay;       /* ms before the next attempt */
+  guint delay;       /* ms between two attempts */
+  gint64 attempted;  /* begin of the last one, monotonic, us */
+
+  gboolean ending; /* peers hold nothing back */
 
   GMutex lock;      /* protects the following */
   GQueue outbox;    /* GstNdIgtlUnit for all peers */
@@ -49,7 +54,7 @@ struct _GstNdIgtlHub
   guint overflow;   /* units that the outbox had no room for */
   GPtrArray *peers; /* GstNdIgtlPeer; the thread changes it */
   guint port;
-  guint64 connections, refused, reconnects, broken;
+  guint64 connections, refused, reconnects, broken, slow;
   GstNdIgtlPeerStats past; /* of peers that are gone */
 };
 
@@ -81,15 +86,15 @@ call_later (GstNdIgtlHub *hub, guint ms, GSourceFunc func, gpointer data)
   return source;
 }
 
-/* Calls @func in the thread of the hub. g_main_context_invoke() might call it
+/* Calls @func with @hub in its thread. g_main_context_invoke() might call it
  * in this thread before that thread has started. */
 static void
-post (GstNdIgtlHub *hub, GSourceFunc func, gpointer data)
+post (GstNdIgtlHub *hub, GSourceFunc func)
 {
   GSource *source = g_idle_source_new ();
 
   g_source_set_priority (source, G_PRIORITY_DEFAULT);
-  g_source_set_callback (source, func, data, NULL);
+  g_source_set_callback (source, func, hub, NULL);
   g_source_attach (source, hub->context);
   g_source_unref (source);
 }
@@ -132,6 +137,9 @@ add_peer (GstNdIgtlHub *hub, GSocket *socket, GIOStream *stream)
   peer->callbacks = &hub->callbacks;
   peer->user_data = hub->user_data;
   peer->ended = remove_peer;
+  peer->patience = hub->settings.patience * G_TIME_SPAN_MILLISECOND;
+  peer->half_closed = hub->settings.half_closed;
+  peer->ending = hub->ending;
   g_mutex_lock (&hub->lock);
   g_ptr_array_add (hub->peers, peer);
   hub->connections++;
@@ -184,7 +192,9 @@ connect_now (gpointer user_data)
       g_network_address_new (hub->settings.host, hub->settings.port);
 
   g_socket_client_set_enable_proxy (client, FALSE);
-  g_socket_client_set_timeout (client, CONNECT_TIMEOUT);
+  g_socket_client_set_timeout (client,
+      CLAMP (hub->settings.reconnect_max, CONNECT_MIN, CONNECT_MAX));
+  hub->attempted = g_get_monotonic_time ();
   hub->pending++;
   GST_INFO_OBJECT (hub->element, "connecting with \"%s\", port %u",
       hub->settings.host, hub->settings.port);
@@ -193,22 +203,28 @@ connect_now (gpointer user_data)
   return G_SOURCE_REMOVE;
 }
 
-/* Each failed attempt doubles the time to the next one. */
+/* Each failed attempt doubles the time to the next one, from begin to begin. */
 static void
 connect_later (GstNdIgtlHub *hub)
 {
-  guint first;
+  const GstNdIgtlSettings *settings = &hub->settings;
+  guint first, most, spent;
 
-  if (hub->settings.reconnect < 0)
+  if (settings->reconnect < 0)
     return;
-  first = MAX ((guint) MIN (hub->settings.reconnect, 86400) * 1000, DELAY_MIN);
-  hub->delay =
-      hub->delay == 0 ? first : MIN (2 * hub->delay, MAX (DELAY_MAX, first));
+  first = MAX ((guint) MIN (settings->reconnect, 86400) * 1000, DELAY_MIN);
+  most = MAX (first, settings->reconnect_max * 1000);
+  spent = hub->delay == 0
+      ? 0
+      : MIN ((g_get_monotonic_time () - hub->attempted) / 1000, most);
+  hub->delay = hub->delay == 0 ? first : MIN (2 * hub->delay, most);
   g_mutex_lock (&hub->lock);
   hub->reconnects++;
   g_mutex_unlock (&hub->lock);
-  GST_DEBUG_OBJECT (hub->element, "next attempt in %u ms", hub->delay);
-  g_source_unref (call_later (hub, hub->delay, connect_now, hub));
+  GST_DEBUG_OBJECT (hub->element, "next attempt %u ms after the last one",
+      hub->delay);
+  g_source_unref (call_later (hub, hub->delay - MIN (spent, hub->delay),
+      connect_now, hub));
 }
 
 static gboolean
@@ -319,23 +335,42 @@ start_server (GstNdIgtlHub *hub)
       hub->cancellable, resolved, hub);
 }
 
+/* Why @peer loses its slot, or NULL. */
+static GError *
+find_reason (GstNdIgtlHub *hub, GstNdIgtlPeer *peer)
+{
+  const GstNdIgtlSettings *settings = &hub->settings;
+
+  if (gst_nd_igtl_peer_is_stalled (peer,
+          settings->stall * G_TIME_SPAN_MILLISECOND))
+    return g_error_new (ND_ERROR, ND_ERROR_READ,
+        "%s stopped in the middle of a message for %g s: the connection is "
+        "closed; see whether its program and the network still work",
+        peer->address, settings->stall / 1e3);
+  if (settings->message_timeout == 0
+      || !gst_nd_igtl_peer_is_slow (peer,
+          settings->message_timeout * G_TIME_SPAN_MILLISECOND))
+    return NULL;
+  g_mutex_lock (&hub->lock);
+  hub->slow++;
+  g_mutex_unlock (&hub->lock);
+  return g_error_new (ND_ERROR, ND_ERROR_READ,
+      "%s sent one message for more than %g s: the connection is closed; if "
+      "its network is so slow, raise the property 'message-timeout'",
+      peer->address, settings->message_timeout / 1e3);
+}
+
 static gboolean
-close_stalled (gpointer user_data)
+close_slow (gpointer user_data)
 {
   GstNdIgtlHub *hub = user_data;
 
   for (guint i = hub->peers->len; i-- > 0;) {
     GstNdIgtlPeer *peer = g_ptr_array_index (hub->peers, i);
+    g_autoptr (GError) error = find_reason (hub, peer);
 
-    if (gst_nd_igtl_peer_is_stalled (peer,
-            hub->settings.stall * G_TIME_SPAN_MILLISECOND)) {
-      g_autoptr (GError) error = g_error_new (ND_ERROR, ND_ERROR_READ,
-          "%s stopped in the middle of a message for %g s: the connection is "
-          "closed; see whether its program and the network still work",
-          peer->address, hub->settings.stall / 1e3);
-
+    if (error)
       remove_peer (peer, error);
-    }
   }
   return G_SOURCE_CONTINUE;
 }
@@ -348,7 +383,7 @@ run (gpointer user_data)
   g_autoptr (GSource) watch = NULL;
 
   g_main_context_push_thread_default (hub->context);
-  watch = call_later (hub, 1000, close_stalled, hub);
+  watch = call_later (hub, 1000, close_slow, hub);
   if (hub->settings.server)
     start_server (hub);
   else
@@ -413,7 +448,7 @@ gst_nd_igtl_hub_stop (GstNdIgtlHub *hub)
 {
   /* First, because the thread calls run() until it is stopped. */
   gst_nd_thread_stop (&hub->thread);
-  post (hub, quit, hub);
+  post (hub, quit);
   gst_nd_thread_clear (&hub->thread);
   g_queue_clear_full (&hub->outbox, (GDestroyNotify) gst_nd_igtl_unit_unref);
   g_ptr_array_unref (hub->listen);
@@ -439,7 +474,7 @@ resume (gpointer user_data)
 void
 gst_nd_igtl_hub_resume (GstNdIgtlHub *hub)
 {
-  post (hub, resume, hub);
+  post (hub, resume);
 }
 
 static void
@@ -495,7 +530,34 @@ gst_nd_igtl_hub_send (GstNdIgtlHub *hub, GstNdIgtlUnit *unit)
   if (oldest)
     gst_nd_igtl_unit_unref (oldest);
   else
-    post (hub, send_next, hub);
+    post (hub, send_next);
+}
+
+static gboolean
+set_ending (GstNdIgtlHub *hub, gboolean ending)
+{
+  hub->ending = ending;
+  for (guint i = 0; i < hub->peers->len; i++)
+    gst_nd_igtl_peer_set_ending (g_ptr_array_index (hub->peers, i), ending);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+begin_ending (gpointer hub)
+{
+  return set_ending (hub, TRUE);
+}
+
+static gboolean
+stop_ending (gpointer hub)
+{
+  return set_ending (hub, FALSE);
+}
+
+void
+gst_nd_igtl_hub_set_ending (GstNdIgtlHub *hub, gboolean ending)
+{
+  post (hub, ending ? begin_ending : stop_ending);
 }
 
 guint
@@ -545,8 +607,9 @@ gst_nd_igtl_hub_get_stats (GstNdIgtlHub *hub, GstStructure *stats)
   gst_structure_set (stats, "port", G_TYPE_UINT,
       hub->port ? hub->port : hub->settings.port, "connections", G_TYPE_UINT64,
       hub->connections, "refused-connections", G_TYPE_UINT64, hub->refused,
-      "broken-connections", G_TYPE_UINT64, hub->broken, "reconnects",
-      G_TYPE_UINT64, hub->reconnects, NULL);
+      "broken-connections", G_TYPE_UINT64, hub->broken, "slow-connections",
+      G_TYPE_UINT64, hub->slow, "reconnects", G_TYPE_UINT64, hub->reconnects,
+      NULL);
   g_mutex_unlock (&hub->lock);
   gst_nd_igtl_peer_stats_set (&sum, stats);
   gst_structure_take_value (stats, "clients", &clients);

@@ -25,11 +25,19 @@ typedef struct
   guint port; /* 0 with server: any that is free */
   guint64 max_size;
   gboolean check_crc;
-  gint reconnect; /* s before the first new attempt; -1: never */
+  gint reconnect;        /* s before the first new attempt; -1: never */
+  gdouble reconnect_max; /* s, the longest time between two attempts */
   guint stall; /* ms that a message may stop; then its connection is closed */
+  guint message_timeout; /* ms that a message may take; 0: any time */
+  guint patience; /* ms that a volume may wait for a slow peer while a newer one
+                   * waits, too; then it is dropped */
+  gboolean half_closed; /* peers that only read may end their direction */
 } GstNdIgtlSettings;
 
-#define GST_ND_IGTL_STALL 10000 /* ms */
+#define GST_ND_IGTL_STALL 10000        /* ms */
+#define GST_ND_IGTL_MESSAGE_TIMEOUT 60 /* s */
+#define GST_ND_IGTL_PATIENCE 100       /* ms */
+#define GST_ND_IGTL_RECONNECT_MAX 2    /* s */
 
 /* The functions are called in the thread of the hub. Each may be NULL. */
 typedef struct
@@ -64,13 +72,18 @@ void gst_nd_igtl_hub_resume (GstNdIgtlHub *hub);
 void gst_nd_igtl_hub_send (GstNdIgtlHub *hub, GstNdIgtlUnit *unit);
 guint gst_nd_igtl_hub_n_peers (GstNdIgtlHub *hub);
 
+/* Whether everything is handed to the system at once, because nothing newer
+ * follows. FALSE at first. */
+void gst_nd_igtl_hub_set_ending (GstNdIgtlHub *hub, gboolean ending);
+
 /* TRUE if the queues of all peers are empty or if there is no peer. */
 gboolean gst_nd_igtl_hub_is_idle (GstNdIgtlHub *hub);
 
 /* Adds the fields about connections: `port`, `connections`,
- * `refused-connections`, `broken-connections`, `reconnects`, `bytes-received`,
- * `bytes-sent`, `volumes-sent`, `volumes-dropped` and `clients`, an array of
- * structures with the address and the same figures of each peer. */
+ * `refused-connections`, `broken-connections`, `slow-connections`,
+ * `reconnects`, `bytes-received`, `bytes-sent`, `volumes-sent`,
+ * `volumes-dropped` and `clients`, an array of structures with the address and
+ * the same figures of each peer. */
 void gst_nd_igtl_hub_get_stats (GstNdIgtlHub *hub, GstStructure *stats);
 
 /* Sends a reply. Call it in the thread of the hub only. A reply is never

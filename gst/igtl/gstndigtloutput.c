@@ -192,7 +192,8 @@ gst_nd_igtl_output_has_peers (GstNdIgtlOutput *output)
 }
 
 void
-gst_nd_igtl_output_send (GstNdIgtlOutput *output, GstNdIgtlUnit *unit)
+gst_nd_igtl_output_send (GstNdIgtlOutput *output, GstNdIgtlUnit *unit,
+    gboolean to_peers)
 {
   GstNdIgtlUnit *old;
 
@@ -201,7 +202,8 @@ gst_nd_igtl_output_send (GstNdIgtlOutput *output, GstNdIgtlUnit *unit)
   old = output->last;
   output->last = gst_nd_igtl_unit_ref (unit);
   g_mutex_unlock (&output->lock);
-  gst_nd_igtl_hub_send (output->hub, unit);
+  if (to_peers)
+    gst_nd_igtl_hub_send (output->hub, unit);
   gst_nd_igtl_unit_unref (unit);
   g_clear_pointer (&old, gst_nd_igtl_unit_unref);
 }
@@ -211,12 +213,14 @@ gst_nd_igtl_output_drain (GstNdIgtlOutput *output)
 {
   const gint64 until = g_get_monotonic_time () + DRAIN_MAX;
 
+  gst_nd_igtl_hub_set_ending (output->hub, TRUE);
   g_mutex_lock (&output->lock);
   while (!output->flushing && g_get_monotonic_time () < until
       && !gst_nd_igtl_hub_is_idle (output->hub))
     g_cond_wait_until (&output->changed, &output->lock,
         g_get_monotonic_time () + DRAIN_STEP);
   g_mutex_unlock (&output->lock);
+  gst_nd_igtl_hub_set_ending (output->hub, FALSE);
 }
 
 void

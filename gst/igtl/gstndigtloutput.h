@@ -20,8 +20,11 @@ void gst_nd_igtl_output_free (GstNdIgtlOutput *output);
 /* FALSE if no peer would receive a volume. */
 gboolean gst_nd_igtl_output_has_peers (GstNdIgtlOutput *output);
 
-/* Sends @unit, a volume, and takes it. Does not wait. */
-void gst_nd_igtl_output_send (GstNdIgtlOutput *output, GstNdIgtlUnit *unit);
+/* Takes @unit, a volume, and keeps it for peers that ask for the last. Sends
+ * it only with @to_peers, because a volume that was counted as without client
+ * must not reach a peer that connects later. Does not wait. */
+void gst_nd_igtl_output_send (GstNdIgtlOutput *output, GstNdIgtlUnit *unit,
+    gboolean to_peers);
 
 /* Waits until everything is sent to all peers, but at most 2 s, or until
  * flushing is set. */

@@ -17,14 +17,20 @@
 
 /* The most volumes that wait for a slow peer, beside the volume that is being
  * sent. */
-#define VOLUMES_MAX 3
+#define VOLUMES_MAX 8
+
+/* How often a peer that has not read its volumes is looked at. */
+#define LOOK 10 /* ms */
+
 #define REPLIES_MAX 64
 
 /* If nothing arrives from a computer, for example because a cable was pulled,
  * it is asked after SILENCE and then after each PROBE_PAUSE. Without an answer
- * the connection ends. Programs that only have nothing to send do answer. */
-#define SILENCE 10    /* s */
-#define PROBE_PAUSE 5 /* s */
+ * the connection ends. Programs that only have nothing to send do answer. The
+ * answer has the receive window, which tells GstNdIgtlPace that a peer reads
+ * again. */
+#define SILENCE 1     /* s */
+#define PROBE_PAUSE 8 /* s */
 #define PROBES 3
 
 /* TCP_USER_TIMEOUT would also end connections with programs that only do not
@@ -82,6 +88,7 @@ gst_nd_igtl_peer_free (GstNdIgtlPeer *peer)
 {
   clear_source (&peer->in);
   clear_source (&peer->out);
+  clear_source (&peer->pause);
   if (peer->destroy)
     peer->destroy (peer->data);
   g_socket_close (peer->socket, NULL);
@@ -100,6 +107,7 @@ end (GstNdIgtlPeer *peer, const GError *error)
 {
   clear_source (&peer->in);
   clear_source (&peer->out);
+  clear_source (&peer->pause);
   peer->ended (peer, error);
   return G_SOURCE_REMOVE;
 }
@@ -139,6 +147,8 @@ take (GstNdIgtlPeer *peer, gsize n, GError **lost)
       return FALSE;
     }
     peer->spoke = TRUE;
+    if (event != ND_RECEIVED_IMAGE)
+      peer->began = 0; /* the next message is another one */
     if (event == ND_RECEIVED_IMAGE)
       nd_receiver_set_samples (peer->receiver,
           callbacks->image
@@ -147,6 +157,25 @@ take (GstNdIgtlPeer *peer, gsize n, GError **lost)
     else if (callbacks->received)
       callbacks->received (peer, peer->receiver, event, error, peer->user_data);
   }
+}
+
+static gboolean
+broken (GSocket *socket, GIOCondition condition, gpointer user_data)
+{
+  return end (user_data, NULL);
+}
+
+/* The peer has ended its direction. TRUE if it still gets volumes: then only an
+ * error, or the end of the other direction, ends the connection. */
+static gboolean
+stays (GstNdIgtlPeer *peer)
+{
+  if (!peer->half_closed
+      || (!peer->streaming && g_queue_is_empty (&peer->queue)))
+    return FALSE;
+  clear_source (&peer->in);
+  peer->in = wait_for (peer, G_IO_ERR | G_IO_HUP, broken);
+  return TRUE;
 }
 
 static gboolean
@@ -161,6 +190,7 @@ readable (GSocket *socket, GIOCondition condition, gpointer user_data)
     guint8 *space;
 
     if (must_wait (peer)) {
+      peer->paused = g_get_monotonic_time ();
       clear_source (&peer->in);
       return G_SOURCE_REMOVE;
     }
@@ -169,6 +199,8 @@ readable (GSocket *socket, GIOCondition condition, gpointer user_data)
     n = g_socket_receive (socket, (gchar *) space, wanted, NULL, &error);
     if (n < 0 && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
       break;
+    if (n == 0 && stays (peer))
+      return G_SOURCE_REMOVE;
     if (n <= 0)
       return end (peer, error);
     total += n;
@@ -178,6 +210,10 @@ readable (GSocket *socket, GIOCondition condition, gpointer user_data)
     g_mutex_unlock (&peer->lock);
     if (!take (peer, n, &error))
       return end (peer, error);
+    if (!nd_receiver_in_message (peer->receiver))
+      peer->began = 0;
+    else if (peer->began == 0)
+      peer->began = peer->progress;
   } while ((gsize) n == wanted && total < ROUND_SIZE);
   return G_SOURCE_CONTINUE;
 }
@@ -188,6 +224,8 @@ gst_nd_igtl_peer_read (GstNdIgtlPeer *peer)
   if (peer->in || must_wait (peer))
     return;
   peer->progress = g_get_monotonic_time ();
+  if (peer->began)
+    peer->began += peer->progress - peer->paused;
   peer->in = wait_for (peer, G_IO_IN, readable);
 }
 
@@ -236,14 +274,71 @@ send_some (GstNdIgtlPeer *peer, GError **error)
   return sent;
 }
 
-/* Sends until the queue is empty, the socket is full or a round is over. FALSE
- * if the connection is broken. */
+static GList *
+find_volume (const GstNdIgtlPeer *peer)
+{
+  GList *link = peer->queue.head;
+
+  if (link && peer->at > 0)
+    link = link->next;
+  while (link && !gst_nd_igtl_unit_is_volume (link->data))
+    link = link->next;
+  return link;
+}
+
+/* Of the volumes of which nothing is sent yet, drops those that are too many
+ * or too old, but not the newest. */
+static void
+drop_old (GstNdIgtlPeer *peer)
+{
+  const gint64 now = g_get_monotonic_time ();
+  const guint sending = peer->at > 0
+      && gst_nd_igtl_unit_is_volume (g_queue_peek_head (&peer->queue));
+  GList *link;
+
+  while (peer->n_volumes > 1 + sending && (link = find_volume (peer))
+      && (peer->n_volumes > VOLUMES_MAX + sending
+          || now - gst_nd_igtl_unit_time (link->data) > peer->patience)) {
+    gst_nd_igtl_unit_unref (link->data);
+    g_queue_delete_link (&peer->queue, link);
+    peer->n_volumes--;
+    g_mutex_lock (&peer->lock);
+    peer->stats.queued--;
+    peer->stats.volumes_dropped++;
+    g_mutex_unlock (&peer->lock);
+    GST_DEBUG_OBJECT (peer->element, "%s is slow: a volume is dropped",
+        peer->address);
+  }
+}
+
+/* How long the first unit has to wait, in us. */
+static gint64
+find_pause (GstNdIgtlPeer *peer)
+{
+  const GstNdIgtlUnit *unit = g_queue_peek_head (&peer->queue);
+  const gint fd = g_socket_get_fd (peer->socket);
+  gint64 pause;
+
+  if (peer->at > 0 || peer->ending || !gst_nd_igtl_unit_is_volume (unit))
+    return 0;
+  pause = gst_nd_igtl_pace_wait (&peer->pace, fd, peer->stats.bytes_sent,
+      gst_nd_igtl_unit_size (unit));
+  if (pause == 0)
+    gst_nd_igtl_pace_limit (&peer->pace, fd, gst_nd_igtl_unit_size (unit));
+  return pause;
+}
+
+/* Sends until the queue is empty, the socket is full, a round is over, or the
+ * next volume has to wait for @pause us. FALSE if the connection is broken. */
 static gboolean
-send_round (GstNdIgtlPeer *peer, GError **error)
+send_round (GstNdIgtlPeer *peer, gint64 *pause, GError **error)
 {
   gsize total = 0;
 
-  while (!g_queue_is_empty (&peer->queue) && total < ROUND_SIZE) {
+  *pause = 0;
+  drop_old (peer);
+  while (!g_queue_is_empty (&peer->queue) && total < ROUND_SIZE
+      && (*pause = find_pause (peer)) == 0) {
     const gssize sent = send_some (peer, error);
 
     if (sent < 0)
@@ -261,65 +356,82 @@ send_round (GstNdIgtlPeer *peer, GError **error)
   return TRUE;
 }
 
-static gboolean
-writable (GSocket *socket, GIOCondition condition, gpointer user_data)
-{
-  GstNdIgtlPeer *peer = user_data;
-  g_autoptr (GError) error = NULL;
+static void wait_to_send (GstNdIgtlPeer *peer, gint64 pause);
 
-  if (!send_round (peer, &error))
+static gboolean
+send_more (GstNdIgtlPeer *peer)
+{
+  g_autoptr (GError) error = NULL;
+  gint64 pause;
+
+  if (!send_round (peer, &pause, &error))
     return end (peer, error);
-  if (!g_queue_is_empty (&peer->queue))
-    return G_SOURCE_CONTINUE;
-  clear_source (&peer->out);
+  wait_to_send (peer, pause);
   gst_nd_igtl_peer_read (peer);
   return G_SOURCE_REMOVE;
 }
 
-/* Returns the oldest volume of which nothing is sent yet. */
-static void
-drop_volume (GstNdIgtlPeer *peer)
+static gboolean
+writable (GSocket *socket, GIOCondition condition, gpointer user_data)
 {
-  for (GList *link = peer->queue.head; link; link = link->next) {
-    if ((link == peer->queue.head && peer->at > 0)
-        || !gst_nd_igtl_unit_is_volume (link->data))
-      continue;
-    gst_nd_igtl_unit_unref (link->data);
-    g_queue_delete_link (&peer->queue, link);
-    peer->n_volumes--;
-    g_mutex_lock (&peer->lock);
-    peer->stats.queued--;
-    peer->stats.volumes_dropped++;
-    g_mutex_unlock (&peer->lock);
-    GST_DEBUG_OBJECT (peer->element, "%s is slow: a volume is dropped",
-        peer->address);
+  GstNdIgtlPeer *peer = user_data;
+
+  clear_source (&peer->out);
+  return send_more (peer);
+}
+
+static gboolean
+pause_over (gpointer user_data)
+{
+  GstNdIgtlPeer *peer = user_data;
+
+  clear_source (&peer->pause);
+  return send_more (peer);
+}
+
+/* Goes on when the socket has room or, if @pause is not 0, after a while. */
+static void
+wait_to_send (GstNdIgtlPeer *peer, gint64 pause)
+{
+  if (g_queue_is_empty (&peer->queue) || peer->out || peer->pause)
+    return;
+  if (pause == 0) {
+    peer->out = wait_for (peer, G_IO_OUT, writable);
     return;
   }
+  peer->pause = g_timeout_source_new (MIN (pause / 1000 + 1, LOOK));
+  g_source_set_callback (peer->pause, pause_over, peer, NULL);
+  g_source_attach (peer->pause, peer->context);
 }
 
 void
 gst_nd_igtl_peer_send (GstNdIgtlPeer *peer, GstNdIgtlUnit *unit)
 {
-  if (gst_nd_igtl_unit_is_volume (unit)) {
-    /* Units may arrive in a burst if this thread had to wait for a CPU. If the
-     * socket has room they are sent, and nothing is dropped. A broken
-     * connection ends in writable(). */
-    if (peer->n_volumes > VOLUMES_MAX)
-      send_round (peer, NULL);
-    if (peer->n_volumes > VOLUMES_MAX)
-      drop_volume (peer);
+  gint64 pause = 0;
+
+  if (gst_nd_igtl_unit_is_volume (unit))
     peer->n_volumes++;
-  } else {
+  else
     peer->n_replies++;
-  }
   g_queue_push_tail (&peer->queue, gst_nd_igtl_unit_ref (unit));
   g_mutex_lock (&peer->lock);
   peer->stats.queued++;
   g_mutex_unlock (&peer->lock);
-  if (peer->out)
-    return;
-  if (!send_round (peer, NULL) || !g_queue_is_empty (&peer->queue))
-    peer->out = wait_for (peer, G_IO_OUT, writable);
+  /* Volumes may arrive in a burst if this thread had to wait for a CPU: as long
+   * as the socket has room, none is dropped. */
+  if (peer->n_volumes <= VOLUMES_MAX && (peer->out || peer->pause))
+    drop_old (peer);
+  else if (!send_round (peer, &pause, NULL))
+    pause = 0; /* A broken connection ends in writable(). */
+  wait_to_send (peer, pause);
+}
+
+void
+gst_nd_igtl_peer_set_ending (GstNdIgtlPeer *peer, gboolean ending)
+{
+  peer->ending = ending;
+  if (ending)
+    gst_nd_igtl_pace_limit (&peer->pace, g_socket_get_fd (peer->socket), 0);
 }
 
 void
@@ -342,6 +454,13 @@ gst_nd_igtl_peer_is_stalled (GstNdIgtlPeer *peer, gint64 most)
 {
   return peer->in && nd_receiver_in_message (peer->receiver)
       && g_get_monotonic_time () - peer->progress > most;
+}
+
+gboolean
+gst_nd_igtl_peer_is_slow (GstNdIgtlPeer *peer, gint64 most)
+{
+  return peer->in && peer->began
+      && g_get_monotonic_time () - peer->began > most;
 }
 
 GstNdIgtlPeerStats

@@ -8,6 +8,7 @@
 #include <gio/gio.h>
 
 #include "gst/igtl/gstndigtlhub.h"
+#include "gst/igtl/gstndigtlpace.h"
 
 G_BEGIN_DECLS
 
@@ -35,14 +36,22 @@ struct _GstNdIgtlPeer
   GIOStream *stream; /* holds the socket of a client; or NULL */
   gchar *address;
   GSource *in, *out; /* NULL: not waited for */
+  GSource *pause;    /* before the next volume; or NULL */
   NdReceiver *receiver;
   gint64 progress; /* arrival of the last byte, monotonic, us */
+  gint64 began;    /* arrival of the first byte of the message, or 0; later by
+                    * the time in which nothing was read */
+  gint64 paused;   /* since when nothing is read */
   gboolean spoke;  /* a message has arrived */
 
   GQueue queue; /* GstNdIgtlUnit */
   gsize at;     /* bytes of the first one that have been sent */
   guint n_volumes, n_replies;
   gboolean streaming;
+  gint64 patience;      /* us; see GstNdIgtlSettings */
+  gboolean half_closed; /* the peer may end its direction */
+  gboolean ending;      /* nothing newer follows */
+  GstNdIgtlPace pace;
 
   GMutex lock; /* of stats */
   GstNdIgtlPeerStats stats;
@@ -61,15 +70,21 @@ void gst_nd_igtl_peer_free (GstNdIgtlPeer *peer);
 /* Starts to wait for bytes. */
 void gst_nd_igtl_peer_read (GstNdIgtlPeer *peer);
 
-/* Sends as much as the socket takes now, and queues the rest. If too many
- * volumes wait, the oldest is dropped. */
+/* Sends as much as the peer and the socket take now, and queues the rest. Of
+ * the volumes that wait, the old ones are dropped. */
 void gst_nd_igtl_peer_send (GstNdIgtlPeer *peer, GstNdIgtlUnit *unit);
+
+void gst_nd_igtl_peer_set_ending (GstNdIgtlPeer *peer, gboolean ending);
 
 /* Counts volumes that were dropped before they reached the peer. */
 void gst_nd_igtl_peer_lose (GstNdIgtlPeer *peer, guint volumes);
 
 /* TRUE if a message has begun and nothing has arrived for this time, in us. */
 gboolean gst_nd_igtl_peer_is_stalled (GstNdIgtlPeer *peer, gint64 most);
+
+/* TRUE if a message has taken longer than this time, in us, to arrive. The time
+ * in which this side did not read does not count. */
+gboolean gst_nd_igtl_peer_is_slow (GstNdIgtlPeer *peer, gint64 most);
 
 GstNdIgtlPeerStats gst_nd_igtl_peer_get_stats (GstNdIgtlPeer *peer);
 

@@ -5,7 +5,7 @@
  */
 #include "gst/igtl/gstndigtltimes.h"
 
-/* The reported latency grows in steps of this size, up to a limit. */
+/* The reported latency changes in steps of this size, up to a limit. */
 #define LATENCY_STEP (5 * GST_MSECOND)
 #define LATENCY_MAX GST_SECOND
 
@@ -67,7 +67,8 @@ gst_nd_igtl_times_map (GstNdIgtlTimes *times, GstElement *element, guint64 sent,
 GstClockTime
 gst_nd_igtl_times_latency (const GstNdIgtlTimes *times)
 {
-  const GstClockTime delay = MIN (times->clock.delay, LATENCY_MAX);
+  const GstClockTime delay =
+      MIN (nd_igtl_clock_delay (&times->clock), LATENCY_MAX);
 
   return (delay + LATENCY_STEP - 1) / LATENCY_STEP * LATENCY_STEP;
 }

@@ -30,7 +30,8 @@ void gst_nd_igtl_times_reset (GstNdIgtlTimes *times);
 GstClockTime gst_nd_igtl_times_map (GstNdIgtlTimes *times, GstElement *element,
     guint64 sent, guint64 arrival, gboolean use_sender);
 
-/* The longest delay of a volume so far, in steps of 5 ms and up to 1 s. */
+/* The longest delay of a volume in the last 1 to 2 s, in steps of 5 ms and up
+ * to 1 s. */
 GstClockTime gst_nd_igtl_times_latency (const GstNdIgtlTimes *times);
 
 G_END_DECLS

@@ -8,6 +8,7 @@
 struct _GstNdIgtlUnit
 {
   gint references; /* atomic */
+  gint64 made;     /* monotonic, us */
   GByteArray *head, *tail;
   GstBuffer *buffer; /* or NULL */
   GstMapInfo map;
@@ -20,6 +21,7 @@ gst_nd_igtl_unit_new (GByteArray *head)
   GstNdIgtlUnit *unit = g_new0 (GstNdIgtlUnit, 1);
 
   unit->references = 1;
+  unit->made = g_get_monotonic_time ();
   unit->head = head;
   unit->tail = g_byte_array_new ();
   return unit;
@@ -92,6 +94,12 @@ gboolean
 gst_nd_igtl_unit_is_volume (const GstNdIgtlUnit *unit)
 {
   return unit->buffer != NULL;
+}
+
+gint64
+gst_nd_igtl_unit_time (const GstNdIgtlUnit *unit)
+{
+  return unit->made;
 }
 
 gsize

@@ -35,6 +35,9 @@ GstNdIgtlUnit *gst_nd_igtl_unit_ref (GstNdIgtlUnit *unit);
 void gst_nd_igtl_unit_unref (GstNdIgtlUnit *unit);
 
 gboolean gst_nd_igtl_unit_is_volume (const GstNdIgtlUnit *unit);
+/* When it was made, monotonic, us. */
+gint64 gst_nd_igtl_unit_time (const GstNdIgtlUnit *unit);
+
 gsize gst_nd_igtl_unit_size (const GstNdIgtlUnit *unit);
 
 /* Gets the pieces from byte @at on. Returns their number, at most 3. */

@@ -23,6 +23,9 @@
  * these can hold them. The other fields become metadata of the IMAGE if
  * #GstOpenIGTLinkSink:version is 2 or 3.
  *
+ * A volume of a live stream is sent at once. The volumes of other streams are
+ * sent at their times. #GstBaseSink:sync chooses otherwise.
+ *
  * By default the element listens at localhost only. With host=0.0.0.0 other
  * computers can connect. OpenIGTLink has neither passwords nor encryption.
  *
@@ -69,6 +72,7 @@ typedef struct
   guint port;
   gchar *device_name;
   guint version;
+  guint message_timeout;
 } Settings;
 
 struct _GstOpenIGTLinkSink
@@ -89,6 +93,8 @@ struct _GstOpenIGTLinkSink
   gboolean has_origin;
   gint64 origin; /* ns since 1970 of timestamp 0 */
   guint32 message_id;
+
+  gint sync_set; /* the application set `sync`; atomic */
 };
 
 enum
@@ -98,7 +104,9 @@ enum
   PROP_PORT,
   PROP_DEVICE_NAME,
   PROP_VERSION,
-  PROP_STATS
+  PROP_MESSAGE_TIMEOUT,
+  PROP_STATS,
+  PROP_SYNC
 };
 
 static GstStaticPadTemplate sink_template =
@@ -134,6 +142,12 @@ static const GstNdProperty rows[] = {
       "3: with metadata, for OpenIGTLink 3 and later",
       GST_ND_UINT (Settings, version, 1, ND_IGTL_VERSION_MAX, 1),
       GST_ND_READY },
+  { "message-timeout", "Message timeout",
+      "Seconds that one message of a peer may take to arrive; then its "
+      "connection is closed. 0: any time",
+      GST_ND_UINT (Settings, message_timeout, 0, 86400,
+          GST_ND_IGTL_MESSAGE_TIMEOUT),
+      GST_ND_READY },
 };
 
 static gboolean
@@ -147,7 +161,11 @@ start (GstOpenIGTLinkSink *self)
     .max_size = MESSAGE_MAX,
     .check_crc = TRUE,
     .reconnect = RECONNECT,
-    .stall = GST_ND_IGTL_STALL };
+    .reconnect_max = GST_ND_IGTL_RECONNECT_MAX,
+    .stall = GST_ND_IGTL_STALL,
+    .message_timeout = settings->message_timeout * 1000,
+    .patience = GST_ND_IGTL_PATIENCE,
+    .half_closed = settings->mode == GST_ND_IGTL_SERVER };
   const gchar *device = settings->device_name ? settings->device_name : "";
   g_autoptr (GError) error = NULL;
   GstNdIgtlOutput *output;
@@ -313,7 +331,8 @@ time_of_day (GstOpenIGTLinkSink *self, GstBuffer *buffer)
 }
 
 static void
-send_volume (GstOpenIGTLinkSink *self, GstNdIgtlUnit *unit, GstBuffer *buffer)
+send_volume (GstOpenIGTLinkSink *self, GstNdIgtlUnit *unit, GstBuffer *buffer,
+    gboolean to_peers)
 {
   const GstNdIgtlLetterhead head = { self->settings.version,
     self->settings.device_name, time_of_day (self, buffer), &self->message_id };
@@ -327,7 +346,7 @@ send_volume (GstOpenIGTLinkSink *self, GstNdIgtlUnit *unit, GstBuffer *buffer)
     self->fields_unsent += fields->len;
     GST_OBJECT_UNLOCK (self);
   }
-  gst_nd_igtl_output_send (self->output, unit);
+  gst_nd_igtl_output_send (self->output, unit, to_peers);
 }
 
 static GstFlowReturn
@@ -361,8 +380,27 @@ gst_openigtlink_sink_render (GstBaseSink *sink, GstBuffer *buffer)
   }
   GST_LOG_OBJECT (self, "%s %" GST_PTR_FORMAT,
       has_peers ? "sending" : "no client for", buffer);
-  send_volume (self, unit, buffer);
+  send_volume (self, unit, buffer, has_peers);
   return GST_FLOW_OK;
+}
+
+/* Volumes of a live stream are sent at once, unless the application set `sync`:
+ * waiting for the latency of the pipeline would only make them older. */
+static void
+choose_sync (GstOpenIGTLinkSink *self)
+{
+  GstBaseSink *sink = GST_BASE_SINK (self);
+  g_autoptr (GstQuery) query = gst_query_new_latency ();
+  gboolean live = FALSE;
+
+  if (g_atomic_int_get (&self->sync_set))
+    return;
+  if (gst_pad_peer_query (GST_BASE_SINK_PAD (sink), query))
+    gst_query_parse_latency (query, &live, NULL, NULL);
+  if (gst_base_sink_get_sync (sink) == !live)
+    return;
+  gst_base_sink_set_sync (sink, !live);
+  g_object_notify (G_OBJECT (self), "sync");
 }
 
 static void
@@ -387,6 +425,9 @@ gst_openigtlink_sink_event (GstBaseSink *sink, GstEvent *event)
   guint64 volumes;
 
   switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_SEGMENT:
+      choose_sync (self);
+      break;
     case GST_EVENT_EOS:
       gst_nd_igtl_output_drain (self->output);
       break;
@@ -435,6 +476,11 @@ gst_openigtlink_sink_set_property (GObject *object, guint id,
 {
   GstOpenIGTLinkSink *self = GST_OPENIGTLINK_SINK (object);
 
+  if (id == PROP_SYNC) {
+    g_atomic_int_set (&self->sync_set, TRUE);
+    gst_base_sink_set_sync (GST_BASE_SINK (self), g_value_get_boolean (value));
+    return;
+  }
   GST_OBJECT_LOCK (self);
   if (!gst_nd_properties_set (rows, G_N_ELEMENTS (rows), &self->settings, id,
           value))
@@ -450,6 +496,10 @@ gst_openigtlink_sink_get_property (GObject *object, guint id, GValue *value,
 
   if (id == PROP_STATS) {
     g_value_take_boxed (value, make_stats (self));
+    return;
+  }
+  if (id == PROP_SYNC) {
+    g_value_set_boolean (value, gst_base_sink_get_sync (GST_BASE_SINK (self)));
     return;
   }
   GST_OBJECT_LOCK (self);
@@ -486,8 +536,10 @@ gst_openigtlink_sink_class_init (GstOpenIGTLinkSinkClass *klass)
           "clients (one structure each: address, queued, volumes-sent, "
           "volumes-dropped, bytes-sent), fields-unsent, queries, "
           "messages-refused, port, connections, refused-connections, "
-          "broken-connections, reconnects, bytes-sent, bytes-received",
+          "broken-connections, slow-connections, reconnects, bytes-sent, "
+          "bytes-received",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_override_property (object_class, PROP_SYNC, "sync");
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_set_static_metadata (element_class, "OpenIGTLink sink",

@@ -84,6 +84,8 @@ enum
   PROP_RECONNECT,
   PROP_TIMESTAMPS,
   PROP_CHECK_CRC,
+  PROP_MESSAGE_TIMEOUT,
+  PROP_RECONNECT_MAX,
   PROP_STATS
 };
 
@@ -121,7 +123,9 @@ start (GstOpenIGTLinkSrc *self)
         .max_size = settings->max_message_size,
         .check_crc = settings->check_crc,
         .reconnect = settings->reconnect,
-        .stall = GST_ND_IGTL_STALL },
+        .reconnect_max = settings->reconnect_max,
+        .stall = GST_ND_IGTL_STALL,
+        .message_timeout = settings->message_timeout * 1000 },
     .device = settings->device_name ? settings->device_name : "",
     .every = settings->policy == GST_OPENIGTLINK_SRC_POLICY_EVERY,
   };
@@ -328,19 +332,21 @@ follow_format (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
   return FALSE;
 }
 
+/* Grows at once. Falls only to half or less, so that it does not change with
+ * each delay. */
 static void
 update_latency (GstOpenIGTLinkSrc *self)
 {
   const GstClockTime wanted = gst_nd_igtl_times_latency (&self->times);
-  gboolean grows;
+  gboolean changes;
 
   GST_OBJECT_LOCK (self);
-  grows = wanted > self->latency;
-  if (grows)
+  changes = wanted > self->latency || 2 * wanted < self->latency;
+  if (changes)
     self->latency = wanted;
   self->clock_resets = self->times.clock.resets;
   GST_OBJECT_UNLOCK (self);
-  if (grows)
+  if (changes)
     gst_element_post_message (GST_ELEMENT (self),
         gst_message_new_latency (GST_OBJECT (self)));
 }
@@ -397,14 +403,14 @@ static void
 push_fields (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
 {
   g_autofree gchar *matrix = changed_matrix (self, volume);
-  g_autoptr (NdMetadata) metadata = nd_metadata_new ();
+  g_autoptr (NdMetadata) metadata = nd_metadata_new (NULL);
   const gint64 time = GST_BUFFER_PTS (volume->buffer);
 
   /* The first event has the origin of times. */
   if (!matrix && volume->fields->len == 0 && self->delivered > 0)
     return;
   metadata->origin = self->times.origin;
-  g_array_append_val (metadata->times, time);
+  nd_list_add (metadata->times, time);
   for (guint i = 0; i < volume->fields->len; i++) {
     const GstNdIgtlText *text =
         &g_array_index (volume->fields, GstNdIgtlText, i);
@@ -537,7 +543,7 @@ gst_openigtlink_src_class_init (GstOpenIGTLinkSrcClass *klass)
           "messages-of-other-types, fields, fields-superseded, "
           "fields-dropped, queries, bad-matrices, clock-resets, latency "
           "(ns), port, connections, refused-connections, broken-connections, "
-          "reconnects, "
+          "slow-connections, reconnects, "
           "bytes-received, bytes-sent, clients (one structure each)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 

@@ -3,6 +3,7 @@
  */
 #include "gst/igtl/gstopenigtlinksrcsettings.h"
 
+#include "gst/igtl/gstndigtlhub.h"
 #include "live/message.h"
 
 static GType
@@ -71,8 +72,8 @@ const GstNdProperty gst_openigtlink_src_rows[] = {
       GST_ND_READY },
   { "reconnect", "Reconnect",
       "With mode=client, seconds to the next attempt after a connection "
-      "ended or failed; each failure doubles the time, up to 30 s. -1: the "
-      "stream ends",
+      "ended or failed; each failure doubles the time, up to reconnect-max. "
+      "-1: the stream ends",
       GST_ND_INT (GstOpenIGTLinkSrcSettings, reconnect, -1, 86400, 1),
       GST_ND_READY },
   { "timestamps", "Timestamps", "Source of the timestamps",
@@ -82,6 +83,19 @@ const GstNdProperty gst_openigtlink_src_rows[] = {
       GST_ND_READY },
   { "check-crc", "Check CRC", "Refuse messages whose checksum is wrong",
       GST_ND_BOOLEAN (GstOpenIGTLinkSrcSettings, check_crc, TRUE),
+      GST_ND_READY },
+  { "message-timeout", "Message timeout",
+      "Seconds that one message of a peer may take to arrive; then its "
+      "connection is closed. 0: any time",
+      GST_ND_UINT (GstOpenIGTLinkSrcSettings, message_timeout, 0, 86400,
+          GST_ND_IGTL_MESSAGE_TIMEOUT),
+      GST_ND_READY },
+  /* Since: 0.9 */
+  { "reconnect-max", "Longest time to reconnect",
+      "With mode=client, the most seconds between two attempts to connect, if "
+      "reconnect is not longer",
+      GST_ND_DOUBLE (GstOpenIGTLinkSrcSettings, reconnect_max, 0.1, 86400,
+          GST_ND_IGTL_RECONNECT_MAX),
       GST_ND_READY },
 };
 const guint gst_openigtlink_src_n_rows =

@@ -33,8 +33,10 @@ typedef struct
   GstOpenIGTLinkSrcPolicy policy;
   gint64 max_message_size;
   gint reconnect;
+  gdouble reconnect_max;
   GstOpenIGTLinkSrcTimestamps timestamps;
   gboolean check_crc;
+  guint message_timeout;
 } GstOpenIGTLinkSrcSettings;
 
 extern const GstNdProperty gst_openigtlink_src_rows[];

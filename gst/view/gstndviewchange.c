@@ -28,14 +28,17 @@ check_layout (GstNdView *self, const GstNdViewSettings *settings,
 static void
 refuse_settings (GstNdView *self, const GError *error)
 {
+  g_object_freeze_notify (G_OBJECT (self));
   GST_OBJECT_LOCK (self);
   for (guint i = 0; i < gst_nd_view_n_rows; i++) {
     const GstNdProperty *row = &gst_nd_view_rows[i];
 
     if (gst_nd_property_is_equal (row, &self->settings, &self->wanted))
-      gst_nd_properties_copy (row, 1, &self->settings, &self->applied);
+      gst_nd_properties_revert (row, 1, G_OBJECT (self), &self->settings,
+          &self->applied);
   }
   GST_OBJECT_UNLOCK (self);
+  g_object_thaw_notify (G_OBJECT (self));
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message),
       ("The old properties stay in use"));
 }
@@ -104,15 +107,19 @@ void
 gst_nd_view_check_response (GstNdView *self, GstNdViewSettings *settings)
 {
   const guint wanted = settings->response;
+  gboolean changed;
 
   if (wanted < self->in.responses || self->shown < 0
       || self->shown >= (gint) self->in.responses)
     return;
   settings->response = self->shown;
   GST_OBJECT_LOCK (self);
-  if (self->settings.response == wanted)
+  changed = self->settings.response == wanted;
+  if (changed)
     self->settings.response = self->shown;
   GST_OBJECT_UNLOCK (self);
+  if (changed)
+    g_object_notify (G_OBJECT (self), "response");
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
       ("Property 'response' is %u, but these volumes have %u responses: it "
        "must be less",

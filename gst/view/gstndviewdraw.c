@@ -314,6 +314,19 @@ map_volume (GstNdView *self, GstBuffer *input, GstMapInfo *map, GError **error)
   return FALSE;
 }
 
+/* The bytes after the pixels of each row leave the process with the frame. */
+static void
+clear_padding (const GstVideoFrame *frame)
+{
+  const gsize stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0);
+  const gsize used = (gsize) GST_VIDEO_FRAME_WIDTH (frame)
+      * GST_VIDEO_FRAME_COMP_PSTRIDE (frame, 0);
+  guint8 *rows = GST_VIDEO_FRAME_PLANE_DATA (frame, 0);
+
+  for (gint y = 0; y < GST_VIDEO_FRAME_HEIGHT (frame); y++)
+    memset (rows + (gsize) y * stride + used, 0, stride - used);
+}
+
 static gboolean
 make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
     GError **error)
@@ -330,6 +343,7 @@ make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
     ok = draw (self,
         map.data + self->active.response * (map.size / self->in.responses),
         input, &frame, error);
+    clear_padding (&frame);
     gst_video_frame_unmap (&frame);
   } else {
     g_set_error (error, ND_ERROR, ND_ERROR_WRITE,

@@ -76,6 +76,7 @@ finish (GstNdViewRedraw *self, GstBaseTransform *trans, GstFlowReturn *ret)
     g_autoptr (GstEvent) segment = NULL;
     GstBuffer *last;
     gboolean flushed, ended;
+    guint32 seqnum;
 
     g_mutex_lock (&self->lock);
     flushed = self->flushed && !self->blocked;
@@ -88,6 +89,7 @@ finish (GstNdViewRedraw *self, GstBaseTransform *trans, GstFlowReturn *ret)
       return any;
     any = TRUE;
     segment = gst_pad_get_sticky_event (trans->sinkpad, GST_EVENT_SEGMENT, 0);
+    seqnum = segment ? gst_event_get_seqnum (segment) : GST_SEQNUM_INVALID;
     if (segment)
       gst_pad_push_event (trans->srcpad, g_steal_pointer (&segment));
     GST_OBJECT_LOCK (trans);
@@ -100,8 +102,13 @@ finish (GstNdViewRedraw *self, GstBaseTransform *trans, GstFlowReturn *ret)
     self->again = TRUE;
     *ret = self->chain (trans->sinkpad, GST_OBJECT (trans), last);
     self->again = FALSE;
-    if (*ret == GST_FLOW_OK && ended)
-      gst_pad_push_event (trans->srcpad, gst_event_new_eos ());
+    if (*ret == GST_FLOW_OK && ended) {
+      GstEvent *eos = gst_event_new_eos ();
+
+      if (seqnum != GST_SEQNUM_INVALID)
+        gst_event_set_seqnum (eos, seqnum);
+      gst_pad_push_event (trans->srcpad, eos);
+    }
   }
 }
 

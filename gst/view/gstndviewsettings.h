@@ -9,7 +9,7 @@
 #include "engine/layout.h"
 #include "formats/recording.h"
 #include "gst/base/gstndproperties.h"
-#include "gst/conv/gstndconvsettings.h"
+#include "gst/temporal/gstndtemporalsettings.h"
 
 G_BEGIN_DECLS
 

@@ -30,6 +30,11 @@
  * with a GError return FALSE or NULL if they set it; its message is a sentence
  * for the user.
  *
+ * A child of fork() may use the library, with threads of its own. Streams and
+ * recordings that the parent has open are refused there with ND_ERROR_FAILED,
+ * and to free them does nothing. A GPU that the parent used is refused with
+ * ND_ERROR_INIT, because its driver does not work there.
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
@@ -43,6 +48,10 @@ G_BEGIN_DECLS
 
 /* The version of the library, for example "0.9.0". */
 ND_API const gchar *nd_version (void);
+
+/* The cores that this process may use, 1 and more: those of its affinity, but
+ * no more than the CPU time of its control groups allows. */
+ND_API guint nd_count_cores (void);
 
 /* The domain and the codes of errors. */
 #ifndef ND_ERROR
@@ -106,7 +115,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  *   devices         GPUs that share the work: "0,1", "all" or "auto"; ""
  *                   (default): the one of device-id
  *   method          auto (default), direct, separable, fft, tensor, reference
- *   accuracy        of method=tensor: single (default), fast
+ *   accuracy        no effect, with a warning for fast: single (default), fast
  *   precision       of samples, coefficients and sums: single (default), double
  *                   (float64, by all methods but tensor)
  *   n-threads       threads on the CPU; 0 (default): as many as cores
@@ -247,8 +256,15 @@ ND_API void nd_stream_skip (NdStream *stream);
 /* No volume follows: the outputs that waited for later ones become ready. */
 ND_API void nd_stream_end (NdStream *stream);
 
-/* Forgets all volumes: the next one begins a new stream. */
+/* Forgets all volumes, and that the stream was cancelled: the next volume
+ * begins a new stream. */
 ND_API void nd_stream_flush (NdStream *stream);
+
+/* From any thread: the push or take that runs returns ND_ERROR_CANCELLED within
+ * milliseconds (on a GPU after the volumes that it has begun), and so do the
+ * next ones until nd_stream_flush(). An output that was being written is
+ * undefined. */
+ND_API void nd_stream_cancel (NdStream *stream);
 
 /* The plan of the stream and its reason; the stream owns the texts. Seconds
  * per volume are estimated or measured, bytes are those of all buffers. */
@@ -287,8 +303,9 @@ typedef struct
  * type and strides are the same and time-border is not wrap; otherwise they
  * must not overlap. @settings and @watch may be NULL.
  *
- * Errors of nd_stream_new() and nd_stream_push(). After an error, or when it is
- * cancelled, @out has undefined content. */
+ * Errors of nd_stream_new() and nd_stream_push(). When it is cancelled, it
+ * returns within milliseconds (on a GPU after the volumes that it has begun).
+ * After an error, or when it is cancelled, @out has undefined content. */
 ND_API gboolean nd_convolve (const NdFilters *filters,
     const NdSettings *settings, const NdArray *in, const NdArray *out,
     const NdWatch *watch, GError **error);
@@ -337,13 +354,14 @@ typedef struct _NdRecordingReader NdRecordingReader;
 
 /* @raw describes the samples of a file without a header: type, components,
  * responses and size[0] to size[2]; @offset bytes come before them. NULL for
- * other files.
+ * other files. Reading takes at most @max_memory bytes of memory, with one
+ * volume of the caller; 0: a quarter of what the process may use.
  *
  * ND_ERROR_NOT_FOUND, _OPEN_READ, _READ (truncated or damaged, or a wrong size
  * for raw samples), _FORMAT (an unsupported format or type), _SETTINGS (no
- * header and no @raw). */
+ * header and no @raw), _MEMORY (more than @max_memory, also of later reads). */
 ND_API NdRecordingReader *nd_recording_reader_new (const gchar *path,
-    const NdArray *raw, gsize offset, GError **error);
+    const NdArray *raw, gsize offset, gsize max_memory, GError **error);
 ND_API void nd_recording_reader_free (NdRecordingReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdRecordingReader, nd_recording_reader_free)
 

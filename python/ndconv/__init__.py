@@ -8,6 +8,7 @@ Copyright (C) 2026 the ndconv developers
 """
 from ._archive import run
 from ._blocks import Block, backends, devices, plan_blocks
+from ._calls import Cancel
 from ._convolve import convolve
 from ._filters import describe, design, designs
 from ._ledger import Failure, Report
@@ -19,7 +20,7 @@ from ._recordings import Raw, Recording, RecordingWriter
 from ._stream import Stream
 
 __version__ = nd_version().decode()
-__all__ = ["BackendError", "Block", "CancelledError", "Error", "Failure",
+__all__ = ["BackendError", "Block", "Cancel", "CancelledError", "Error", "Failure",
            "FileError", "FormatError", "OutOfMemoryError", "Raw", "Recording",
            "RecordingWriter", "Report", "SettingsError", "Stream", "backends",
            "convolve", "describe", "design", "designs", "devices",

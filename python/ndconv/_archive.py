@@ -40,9 +40,10 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
         workers: int = 1, exact: bool = False, retries: int = RETRIES,
         runner: str = "local", client: Any = None,
         slurm: dict[str, Any] | None = None, raw: Raw | None = None,
+        max_memory: int = 0,
         output_format: str | None = None, compression: str = "zstd",
         progress: Callable[[int, int], Any] | None = None,
-        **settings: Any) -> Report:
+        verify: bool = False, **settings: Any) -> Report:
     """Filters archives: recordings, and OME-Zarr that is larger than memory.
 
     An input is a recording in a file (NIfTI, NRRD, MetaImage, NumPy, TIFF, raw
@@ -51,7 +52,9 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
     an OME-Zarr group. Zarr needs the package zarr, 3.0 or later.
 
     A run that was interrupted goes on if it is started again with the same
-    settings. Until an output is complete, it has another name.
+    settings. Until an output is complete, it has another name. Outputs whose
+    files have another size than they were written with are done again. Inputs
+    that have changed since are named in the report.
 
     Parameters
     ----------
@@ -94,6 +97,8 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
         one worker with `n_threads` cores.
     raw : Raw, optional
         The samples of inputs without a header.
+    max_memory : int, optional
+        Bytes of memory that reading a recording may take, as for `Recording`.
     output_format : {"recording", "ome-zarr", "ome-zarr-0.5", "ome-zarr-0.4"}
         By default that of the input; a recording becomes OME-Zarr if `output`
         ends with ``.zarr``. Version 0.5 uses Zarr 3 with a shard for each
@@ -102,6 +107,8 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
         Of OME-Zarr. Recordings are compressed if their input is.
     progress : callable, optional
         Called with the number of finished tasks and of all.
+    verify : bool
+        Read all outputs of earlier runs and compare their check sums, too.
     **settings
         As for `convolve`.
 
@@ -145,7 +152,7 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
     if runner == "slurm":
         settings.setdefault("n_threads", 1)
     options = Options(filter, settings, axes, block, raw, output_format,
-                      compression, exact)
+                      compression, exact, max_memory, verify)
     options.check()
     ledger = Ledger(retries, progress)
     plan(ledger, options, find_pairs(inputs, output, output_format))

@@ -19,6 +19,8 @@ from typing import Any, Callable, NamedTuple
 
 import numpy
 
+from ._files import sync
+
 # Metadata of compressions by version of Zarr: a codec of Zarr 3, one of
 # numcodecs.
 CODECS: dict[str, tuple[Any, Any]] = {
@@ -68,16 +70,6 @@ def _is_zero(chunk: numpy.ndarray) -> bool:
     return not found[:_PROBE].any() and not found.any()
 
 
-def sync_file(path: pathlib.Path) -> None:
-    """Waits until a file is on the disk: a marker that it is complete may get
-    there before its samples do."""
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
 class _Shard:
     """The file of one block in Zarr 3: chunks in the order in which they come,
     and an index."""
@@ -89,7 +81,7 @@ class _Shard:
         self._counts = [n // c for n, c in zip(layout.shard, layout.chunks)]
         self._index = numpy.full((*self._counts, 2), _NONE, "<u8")
         self._end = 0
-        self._file = open(self._path, "wb")
+        self._file = open(self._path, "xb")
 
     def add(self, at: tuple[int, ...], data: Any) -> None:
         """Stores the chunk number @at."""
@@ -99,17 +91,17 @@ class _Shard:
         self._file.write(data)
         self._end += n
 
-    def publish(self, array: pathlib.Path) -> None:
-        """Gives the file its name in @array."""
+    def publish(self, array: pathlib.Path) -> list[pathlib.Path]:
+        """Gives the file its name in @array. Returns it, unless it is empty."""
         import google_crc32c    # pylint: disable=import-outside-toplevel
         with self._file:
             index = self._index.tobytes()
             self._file.write(index)
             self._file.write(google_crc32c.value(index).to_bytes(4, "little"))
-        if self._end:
-            _move(self._path, array.joinpath("c", *(
-                str(i // count)
-                for i, count in zip(self._first, self._counts))))
+        if not self._end:
+            return []
+        return [_move(self._path, array.joinpath("c", *(
+            str(i // count) for i, count in zip(self._first, self._counts))))]
 
     def close(self) -> None:
         """Without a name."""
@@ -126,23 +118,24 @@ class _Files:
 
     def add(self, at: tuple[int, ...], data: Any) -> None:
         """Stores the chunk number @at."""
-        with open(self._folder / str(len(self._chunks)), "wb") as file:
+        with open(self._folder / str(len(self._chunks)), "xb") as file:
             file.write(data)
         self._chunks.append(at)
 
-    def publish(self, array: pathlib.Path) -> None:
-        """Gives the files their names in @array."""
-        for i, at in enumerate(self._chunks):
-            _move(self._folder / str(i), array.joinpath(*map(str, at)))
+    def publish(self, array: pathlib.Path) -> list[pathlib.Path]:
+        """Gives the files their names in @array, and returns them."""
+        return [_move(self._folder / str(i), array.joinpath(*map(str, at)))
+                for i, at in enumerate(self._chunks)]
 
     def close(self) -> None:
         """Without names."""
 
 
-def _move(path: pathlib.Path, target: pathlib.Path) -> None:
-    sync_file(path)
+def _move(path: pathlib.Path, target: pathlib.Path) -> pathlib.Path:
+    sync(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     os.replace(path, target)
+    return target
 
 
 class BlockWriter:
@@ -235,11 +228,11 @@ class BlockWriter:
                 self._write_slab(self._n_slabs, slab)
                 self._n_slabs += 1
 
-    def publish(self, array: pathlib.Path) -> None:
+    def publish(self, array: pathlib.Path) -> list[pathlib.Path]:
         """Gives the files of the whole block their names in the folder of the
-        array."""
+        array, and returns them."""
         self._drain(0)
-        self._files.publish(array)
+        return self._files.publish(array)
 
     @property
     def samples(self) -> int:

@@ -13,8 +13,12 @@ import numpy
 
 from . import _library as lib
 from ._arrays import COMPLEX, SENTENCE, View, empty, view
+from ._calls import Cancel, Report, call_with_flag
 from ._filters import (DEFAULTS, Filter, Prepared, check_axes, prepare)
 
+# Products of samples and coefficients that take a few milliseconds by any
+# method.
+SHORT = 5_000_000
 _MEMBERS = {"x": 0, "y": 1, "z": 2, "t": 3}
 
 
@@ -106,22 +110,6 @@ def settings_for(filter_: Filter, axes: str, memory: View,
     return prepared
 
 
-def _watch(progress: Callable[[int, int], Any]
-           ) -> tuple[lib.Watch, list[BaseException]]:
-    """NdWatch, and a list that gets the exception of @progress."""
-    cancelled = ctypes.c_int(0)
-    raised: list[BaseException] = []
-
-    def call(done: int, total: int, _data: Any) -> None:
-        try:
-            if not raised:
-                progress(done, total)
-        except BaseException as error:  # pylint: disable=broad-except
-            raised.append(error)
-            cancelled.value = 1
-    return lib.Watch(ctypes.pointer(cancelled), lib.PROGRESS(call)), raised
-
-
 def _count_all(progress: Callable[[int, int], Any] | None, i: int,
                n: int) -> Callable[[int, int], Any] | None:
     """@progress of part @i of @n parts of equal size."""
@@ -130,18 +118,18 @@ def _count_all(progress: Callable[[int, int], Any] | None, i: int,
 
 
 def _run(prepared: Prepared, source: lib.Array, target: lib.Array,
-         progress: Callable[[int, int], Any] | None) -> None:
-    if progress is None:
-        lib.nd_convolve(prepared.filters, prepared.settings, source, target,
-                        None)
-        return
-    watch, raised = _watch(progress)
-    try:
-        lib.nd_convolve(prepared.filters, prepared.settings, source, target,
-                        watch)
-    finally:
-        if raised:
-            raise raised[0]
+         progress: Callable[[int, int], Any] | None, cancel: Cancel | None,
+         kept: Any) -> None:
+    """@kept are arrays that live as long as the call."""
+    def run(flag: ctypes.c_int, report: Report) -> Any:
+        told = lib.PROGRESS(
+            (lambda done, total, _data: report(done, total))
+            if progress else 0)
+        watch = lib.Watch(ctypes.pointer(flag), told)
+        return kept and lib.nd_convolve(prepared.filters, prepared.settings,
+                                        source, target, watch)
+    work = math.prod(source.size) * source.components * prepared.count_taps()
+    call_with_flag(run, cancel, progress, work < SHORT)
 
 
 def _check_out(out: View, layout: Layout) -> None:
@@ -167,7 +155,7 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
              output_type: str = "same", backend: str = "auto",
              method: str = "auto", out: Any = None,
              progress: Callable[[int, int], Any] | None = None,
-             **settings: Any) -> Any:
+             cancel: Cancel | None = None, **settings: Any) -> Any:
     """Filters an image, a volume, or a stream of them, by a true convolution.
 
     Parameters
@@ -205,6 +193,10 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
     progress : callable, optional
         Called with the number of filtered volumes and of all volumes. An
         exception that it raises ends the convolution.
+    cancel : Cancel, optional
+        Its `set` ends the convolution from any thread. So does Ctrl-C in the main
+        thread. After that, or after an exception of `progress`, the content of
+        `out` is undefined.
     **settings
         ``causal``, ``normalize``, ``gain``, ``offset``, ``response``,
         ``threshold``, ``device_id``, ``devices``, ``accuracy``, ``precision``,
@@ -224,6 +216,8 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
         If filter, settings, array and out do not fit each other.
     BackendError, OutOfMemoryError
         If the back end does not work here, or memory is short.
+    CancelledError
+        By `cancel`.
 
     Examples
     --------
@@ -267,7 +261,7 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
     target = to_array(target_memory, layout.axes, skip, layout.bank,
                       layout.responses, times)
     if skip == 0 or times:
-        _run(prepared, source, target, progress)
+        _run(prepared, source, target, progress, cancel, (array, out))
         return out
     first = len(target_memory.shape) - len(layout.axes) - skip
     parts = math.prod(memory.shape[:skip])
@@ -277,7 +271,8 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
         target.data = target_memory.pointer + sum(
             i * stride for i, stride in zip(index,
                                             target_memory.strides[first:]))
-        _run(prepared, source, target, _count_all(progress, number, parts))
+        _run(prepared, source, target, _count_all(progress, number, parts),
+             cancel, (array, out))
     return out
 
 

@@ -10,12 +10,11 @@ import collections
 import contextlib
 import importlib.util
 import logging
-import os
 import pickle
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 from . import _library as lib
-from ._jobs import Done, prepare_memory
+from ._jobs import SAFE_PATH, Done, prepare_memory, safe_path
 from ._ledger import Ledger
 
 _log = logging.getLogger("ndconv")
@@ -34,7 +33,7 @@ def load_distributed() -> Any:
 def _do(task: bytes, per_host: int) -> Done | str:
     """One task, in a worker of which the host computes @per_host at a time, or
     the text of its error."""
-    cores = len(os.sched_getaffinity(0))
+    cores = lib.nd_count_cores()
     prepare_memory()
     try:
         return pickle.loads(task).do(max(1, cores // per_host))
@@ -117,8 +116,10 @@ _DASHBOARD = ("127.0.0.1:8787" if importlib.util.find_spec("bokeh") else None)
 
 
 @contextlib.contextmanager
-def _connect(cluster: Any) -> Iterator[Any]:
-    with cluster, load_distributed().Client(cluster) as client:
+def _connect(make_cluster: Callable[[], Any]) -> Iterator[Any]:
+    # Workers that die are replaced: as long as the cluster is there.
+    with safe_path(), make_cluster() as cluster, \
+            load_distributed().Client(cluster) as client:
         if _DASHBOARD:
             _log.info("dashboard: %s", client.dashboard_link)
         yield client
@@ -126,7 +127,7 @@ def _connect(cluster: Any) -> Iterator[Any]:
 
 def start_local(workers: int) -> Any:
     """Processes of this machine."""
-    return _connect(load_distributed().LocalCluster(
+    return _connect(lambda: load_distributed().LocalCluster(
         n_workers=workers, threads_per_worker=1, processes=True,
         dashboard_address=_DASHBOARD))
 
@@ -144,8 +145,14 @@ def start_slurm(workers: int, n_threads: int, options: dict[str, Any]) -> Any:
     more = {"dashboard_address": _DASHBOARD, **options.get("scheduler_options",
                                                            {})}
     # One task at a time, which uses all cores of the job.
-    cluster = dask_jobqueue.SLURMCluster(**{
-        "cores": 1, "processes": 1, "job_cpu": n_threads, **options,
-        "scheduler_options": more})
-    cluster.adapt(minimum_jobs=workers, maximum_jobs=workers)
-    return _connect(cluster)
+    # Its jobs run python -m in the folder from which they are submitted.
+    prologue = [f"export {SAFE_PATH}=1",
+                *options.get("job_script_prologue", [])]
+
+    def make_cluster() -> Any:
+        cluster = dask_jobqueue.SLURMCluster(**{
+            "cores": 1, "processes": 1, "job_cpu": n_threads, **options,
+            "scheduler_options": more, "job_script_prologue": prologue})
+        cluster.adapt(minimum_jobs=workers, maximum_jobs=workers)
+        return cluster
+    return _connect(make_cluster)

@@ -20,9 +20,11 @@ import numpy
 
 from . import _library as lib
 from ._blocks import Block
-from ._chunks import sync_file
+from ._files import make_own_folder, sync, sync_folder, write_whole
 from ._jobs import (Done, Task, count_volume, describe, refuse_other,
-                    write_whole, writing)
+                    writing)
+from ._made import (describe_files, describe_input, find_damaged,
+                    read_record)
 from ._pieces import (Work, filter_block, find_piece, fits_as_stream,
                       round_integers)
 from ._recordings import Recording, RecordingWriter
@@ -41,6 +43,7 @@ class FileJob(NamedTuple):
     filter: Any
     settings: dict[str, Any]
     dtype: str
+    verify: bool = False    # whether outputs of earlier runs are read
 
     @property
     def volume(self) -> int:
@@ -60,8 +63,22 @@ class FileJob(NamedTuple):
         return [Task(self, 0, None)]
 
     def missing(self, tasks: list[Task]) -> list[Task]:
-        """@tasks, unless an earlier run did them."""
-        return [] if os.path.exists(self.output) else tasks
+        """@tasks, unless an earlier run did them and its files are whole."""
+        if not os.path.exists(self.output):
+            return tasks
+        made = read_record(self._description)[1]
+        damaged = made and find_damaged(pathlib.Path(self.output).parent,
+                                        made["files"], self.verify)
+        return tasks if damaged else []
+
+    def reopen(self) -> None:
+        """A damaged output keeps its name until the new one is complete."""
+
+    def has_changed(self) -> bool:
+        """Whether the input is not as it was when the output was made."""
+        made = read_record(self._description)[1]
+        return bool(made and os.path.exists(self.output)
+                    and made.get("input") != describe_input(self.source.path))
 
     def _describe(self) -> dict[str, Any]:
         return describe(self.source, self.filter, self.dtype, self.settings)
@@ -77,10 +94,7 @@ class FileJob(NamedTuple):
                          self.output)
 
     def _read_description(self) -> Any:
-        try:
-            return json.loads(self._description.read_text("utf-8"))
-        except (OSError, ValueError):
-            return None
+        return read_record(self._description)[0]
 
     def _filter(self, recording: Recording) -> Iterator[numpy.ndarray]:
         """The outputs of all volumes, with the shape of the volumes."""
@@ -111,9 +125,11 @@ class FileJob(NamedTuple):
         unfinished = self._folder / "unfinished"
         name = pathlib.Path(self.output).name
         # A file of coefficients may change meanwhile.
-        description = json.dumps(self._describe())
+        description = self._describe()
+        source = describe_input(self.source.path)
         with writing(self.output):
-            unfinished.mkdir(parents=True, exist_ok=True)
+            make_own_folder(self._folder)
+            make_own_folder(unfinished)
             folder = pathlib.Path(tempfile.mkdtemp(prefix=name + ".",
                                                    dir=unfinished))
         samples = read = written = 0
@@ -129,13 +145,13 @@ class FileJob(NamedTuple):
                     written += output.nbytes
                     read += output.size * recording.dtype.itemsize
             with writing(self.output):
-                self._publish(folder, name, description)
+                self._publish(folder, name, description, source)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         return Done(samples, read, written, 0.0)
 
     def _publish(self, folder: pathlib.Path, name: str,
-                 description: str) -> None:
+                 description: dict[str, Any], source: Any) -> None:
         """Moves the files to the output, the header last, which is the marker
         that the task is done."""
         target = pathlib.Path(self.output).parent
@@ -146,10 +162,13 @@ class FileJob(NamedTuple):
                     raise lib.FileError(f"{target / found} exists and was not "
                                         "made by this function: remove it")
         for found in names:
-            sync_file(folder / found)
-        write_whole(self._description, description, folder)
+            sync(folder / found)
+        made = {"files": describe_files(folder, names), "input": source}
+        write_whole(self._description,
+                    json.dumps({**description, "made": made}), folder)
         for found in names:
             os.replace(folder / found, target / found)
+        sync_folder(target)
 
     def finish(self) -> None:
         """Removes the unfinished files of killed workers."""

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 from typing import Any, Sequence, Union
 
 import numpy
 from numpy.typing import ArrayLike
 
 from . import _library as lib
+from ._calls import call_with_flag
 
 Filter = Union[str, ArrayLike]
 
@@ -86,17 +88,21 @@ class Prepared:
                     self.set("origin", _origin(value, axes))
             elif value is not None:
                 self.set(name.replace("_", "-"), _text(name, value))
+        self._taps: int | None = None           # not counted yet
         self.is_separable: bool | None = None   # not known yet
         self.pieces: dict[Any, Any] = {}        # of blocks
         self.is_bank = False
         if isinstance(filter_, str):
-            self.filters = lib.nd_filters_new(filter_.encode(), self.settings,
-                                              None)
+            self.filters = call_with_flag(lambda flag, _: lib.nd_filters_new(
+                filter_.encode(), self.settings, flag))
         else:
             self._take_array(*filter_)
         self.count = lib.nd_filters_get_count(self.filters)
         self.is_bank = self.is_bank or self.count > 1
         self.is_complex = bool(lib.nd_filters_are_complex(self.filters))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return lib.refuse_copy(self, "prepare the filter again")
 
     def __del__(self) -> None:
         free_settings, free_filters = self._free
@@ -127,6 +133,16 @@ class Prepared:
         self.filters = lib.nd_filters_new_from_arrays(
             w.shape[0], size, real.ctypes.data,
             None if imaginary is None else imaginary.ctypes.data, self.settings)
+
+    def count_taps(self) -> int:
+        """The coefficients of all filters."""
+        if self._taps is None:
+            size, origin = (ctypes.c_size_t * 4)(), (ctypes.c_int * 4)()
+            self._taps = 0
+            for i in range(self.count):
+                lib.nd_filters_get(self.filters, i, size, origin, None, None)
+                self._taps += math.prod(size)
+        return self._taps
 
     def coefficients(self, i: int) -> numpy.ndarray:
         size, origin = (ctypes.c_size_t * 4)(), (ctypes.c_int * 4)()

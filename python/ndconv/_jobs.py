@@ -12,7 +12,6 @@ import hashlib
 import json
 import math
 import os
-import pathlib
 import time
 from typing import Any, Iterator, NamedTuple
 
@@ -23,6 +22,7 @@ from ._arrays import View, find_kind
 from ._blocks import Block
 from ._convolve import Layout, settings_for, to_array
 from ._filters import Filter, is_in_file, prepare
+from ._printable import printable
 from ._sources import Source
 
 
@@ -32,6 +32,9 @@ _M_MMAP_THRESHOLD = -3
 _M_ARENA_MAX = -8
 # Arrays up to this size are in the heap, of which so much may be unused.
 _HEAP_BYTES = 256 << 20
+
+
+SAFE_PATH = "PYTHONSAFEPATH"
 
 
 class Done(NamedTuple):
@@ -59,6 +62,21 @@ class Task(NamedTuple):
         return done._replace(seconds=time.perf_counter() - begin)
 
 
+@contextlib.contextmanager
+def safe_path() -> Iterator[None]:
+    """Processes of Python that start meanwhile do not look for modules in the
+    current folder, which others may write to (Python 3.11 and later)."""
+    old = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if old is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = old
+
+
 def prepare_memory() -> None:
     """For workers. Threads of zarr share one heap: with a heap each, a worker
     keeps about twice the memory that it uses. Freed volumes stay in the heap for
@@ -80,7 +98,7 @@ def release_memory() -> None:
 
 def count_cores() -> int:
     """The cores that this process may use."""
-    cores = len(os.sched_getaffinity(0))
+    cores = lib.nd_count_cores()
     # Slurm does not bind processes in every configuration.
     share = os.environ.get("SLURM_CPUS_PER_TASK", "")
     return min(cores, int(share)) if share.isdigit() else cores
@@ -142,27 +160,14 @@ def writing(path: Any) -> Iterator[None]:
                             f"{error.strerror or error}") from error
 
 
-def write_whole(path: pathlib.Path, text: str,
-                folder: pathlib.Path | None = None) -> None:
-    """Writes a file that is complete as soon as it has its name; until then it
-    is in @folder, by default that of @path."""
-    temporary = (folder or path.parent) / f"{path.name}.{os.getpid()}.new"
-    try:
-        temporary.write_text(text, "utf-8")
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
 def find_type(source: Source, filter_: Filter,
               settings: dict[str, Any]) -> str:
     """The type of the output, if it has the shape of the input."""
     kind, is_complex = find_kind(source.dtype)
     if kind is None or (kind == b"float64"
                         and settings.get("precision") != "double"):
-        raise TypeError(f"{source.path} has samples of the type {source.dtype}; "
-                        "filters take float32 and integers of up to 32 bits, "
+        raise TypeError(f"{printable(source.path)} has samples of the type "
+                        f"{source.dtype}; filters take float32 and integers of up to 32 bits, "
                         "with precision='double' also float64")
     like = View(0, source.shape, (0,) * len(source.shape), kind,
                 is_complex, None, None)

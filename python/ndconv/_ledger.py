@@ -6,12 +6,14 @@ Copyright (C) 2026 the ndconv developers
 from __future__ import annotations
 
 import collections
+import os
 import time
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Sequence
 
 from . import _library as lib
 from ._blocks import Block
 from ._jobs import Done, Task
+from ._printable import printable
 
 
 class Failure(NamedTuple):
@@ -34,6 +36,7 @@ class Report(NamedTuple):
     read: int                # bytes of samples, with halos
     written: int
     slowest: tuple[str, float] | None    # input and seconds of one task
+    notes: Sequence[str] = ()   # changed inputs, damaged outputs
 
     def __str__(self) -> str:
         seconds = max(self.seconds, 1e-9)
@@ -49,9 +52,10 @@ class Report(NamedTuple):
         if self.slowest:
             lines.append(f"slowest task: {self.slowest[1]:.3g} s of "
                          f"{self.slowest[0]}")
+        lines += self.notes
         lines += [f"{f.input}{'' if f.block is None else f' {_box(f.block)}'}: "
                   f"{f.message}" for f in self.failed]
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
 
 def _box(block: Block) -> str:
@@ -79,14 +83,26 @@ class Ledger:
         self.counts: dict[str, int] = {}     # of tasks, by output
         self.outputs: list[str] = []
         self.failed: list[Failure] = []
+        self.notes: list[str] = []
         self.finished = self.skipped = self.retried = 0
         self._samples = self._read = self._written = 0
 
     def add(self, job: Any) -> None:
         """Takes the tasks of @job that are not done."""
         tasks = job.tasks()
+        existed = os.path.exists(job.output)
+        if job.has_changed():
+            self.notes.append(
+                f"{job.source.path} has changed since {job.output} was begun: "
+                "remove the output to filter it again")
+        job.reopen()
         job.begin()
-        self.take(job, tasks, job.missing(tasks))
+        missing = job.missing(tasks)
+        if existed and missing:
+            self.notes.append(
+                f"{job.output} is not as it was written: {len(missing)} of "
+                f"{len(tasks)} tasks are done again")
+        self.take(job, tasks, missing)
 
     def take(self, job: Any, tasks: list[Task], missing: list[Task]) -> None:
         """Takes @missing, which are those of @tasks that are not done."""
@@ -145,7 +161,7 @@ class Ledger:
         return Report(self.outputs, self.finished, self.skipped, self.retried,
                       self.failed, time.perf_counter() - self._begin,
                       self._samples, self._volumes, self._read, self._written,
-                      self._slowest)
+                      self._slowest, list(self.notes))
 
 
 def check_counts(workers: int, retries: int) -> None:

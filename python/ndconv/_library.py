@@ -14,11 +14,16 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double,
                     c_void_p)
 from typing import TYPE_CHECKING, Any, Callable, Iterator
 
+from ._printable import printable
+
 AXES = 4  # x, y, z, t
 
 
 class Error(Exception):
     """The library refused or failed to do something; the message says why."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class SettingsError(Error, ValueError):
@@ -89,6 +94,7 @@ _error = POINTER(POINTER(_GError))
 # becomes an exception.
 _FUNCTIONS = {
     "nd_version": (c_char_p,),
+    "nd_count_cores": (c_uint,),
     "nd_settings_new": (c_void_p,),
     "nd_settings_free": (None, c_void_p),
     "nd_settings_set": (c_int, c_void_p, c_char_p, c_char_p, "!"),
@@ -109,6 +115,7 @@ _FUNCTIONS = {
     "nd_stream_ready": (c_int, c_void_p),
     "nd_stream_take": (c_int, c_void_p, POINTER(Array), "!"),
     "nd_stream_skip": (None, c_void_p),
+    "nd_stream_cancel": (None, c_void_p),
     "nd_stream_end": (None, c_void_p),
     "nd_stream_flush": (None, c_void_p),
     "nd_stream_get_backend": (c_char_p, c_void_p),
@@ -127,7 +134,7 @@ _FUNCTIONS = {
     "nd_plan_blocks": (c_void_p, c_void_p, c_void_p, _sizes, _sizes, c_void_p,
                        POINTER(c_size_t), "!"),
     "nd_recording_reader_new": (c_void_p, c_char_p, POINTER(Array), c_size_t,
-                                "!"),
+                                c_size_t, "!"),
     "nd_recording_reader_free": (None, c_void_p),
     "nd_recording_reader_init_array": (None, c_void_p, POINTER(Array)),
     "nd_recording_reader_get_format": (c_char_p, c_void_p),
@@ -213,6 +220,14 @@ for _name, _signature in _FUNCTIONS.items():
 if TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         """For checkers, which do not see the functions above."""
+
+
+def refuse_copy(thing: Any, remedy: str) -> Any:
+    """For __reduce_ex__() of what owns objects of the library: a copy would free
+    them a second time."""
+    name = type(thing).__name__.lstrip("_")
+    raise TypeError(f"A {name} cannot be copied or pickled, because it owns "
+                    f"objects of the library: {remedy}")
 
 
 def take_text(pointer: int) -> str:

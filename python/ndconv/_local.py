@@ -14,7 +14,7 @@ import signal
 from typing import Any
 
 from . import _library as lib
-from ._jobs import Done, Task, count_cores, prepare_memory
+from ._jobs import Done, Task, count_cores, prepare_memory, safe_path
 from ._ledger import Ledger
 
 # Processes that may die one after the other before any has started.
@@ -64,7 +64,8 @@ class Worker:
         self.connection, other = context.Pipe()
         self.process = context.Process(target=_work, args=(other, number),
                                        daemon=True)
-        self.process.start()
+        with safe_path():
+            self.process.start()
         other.close()       # so that the end of the process ends the pipe
         self.ready = False
         self.task: Task | None = None

@@ -62,12 +62,11 @@ def find_greatest(filter_: Filter, source: Source,
 
 
 def has_integer_sums(source: Source, settings: dict[str, Any]) -> bool:
-    """Whether the method "tensor" sums integers, which no order changes."""
-    if source.dtype.name not in ("uint8", "int16", "uint16"):
-        return False
-    limits = numpy.iinfo(source.dtype)
+    """Whether the method "tensor" filters the samples: it sums integers, which
+    no order changes."""
     value = float(settings.get("border_value", 0))
-    return value == round(value) and limits.min <= value <= limits.max
+    return (source.dtype.name == "uint8" and value == round(value)
+            and 0 <= value <= 255)
 
 
 class Options(NamedTuple):
@@ -80,6 +79,8 @@ class Options(NamedTuple):
     output_format: str | None = None
     compression: str = "zstd"
     exact: bool = False
+    max_memory: int = 0
+    verify: bool = False
 
     def check(self) -> None:
         """Refuses unknown names."""
@@ -130,7 +131,7 @@ class Options(NamedTuple):
 
     def make_job(self, path: str, target: str) -> StoreJob | FileJob:
         """The job from @path to @target."""
-        source = open_source(path, self.axes, self.raw)
+        source = open_source(path, self.axes, self.raw, self.max_memory)
         dtype = find_type(source, self.filter, self.settings)
         settings = self._find_block_settings(
             self._find_settings(source.axes, dtype), source, dtype)
@@ -151,14 +152,15 @@ class Options(NamedTuple):
             return StoreJob(source, target, self.filter, settings, dtype,
                             find_shard(source, self.filter, self.block,
                                        settings),
-                            version, self.compression)
+                            version, self.compression, self.verify)
         if not isinstance(source, RecordingSource):
             raise lib.SettingsError(f"{path} is no recording: its output is "
                                     "OME-Zarr")
         if self.block is not None:
             raise lib.SettingsError("block is for OME-Zarr; recordings are "
                                     "filtered volume by volume")
-        return FileJob(source, target, self.filter, settings, dtype)
+        return FileJob(source, target, self.filter, settings, dtype,
+                       self.verify)
 
 
 def _expand(inputs: Paths) -> tuple[list[str], bool]:

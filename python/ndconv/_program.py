@@ -57,7 +57,7 @@ SETTINGS: list[tuple[str, Any, str]] = [
     ("threshold", float, "of response=argmax"),
     ("device-id", int, "number of the GPU"),
     ("devices", "LIST", "GPUs that share the work: 0,1, all or auto"),
-    ("accuracy", ["single", "fast"], "of method=tensor"),
+    ("accuracy", ["single", "fast"], "no effect"),
     ("precision", ["single", "double"], "of samples, coefficients and sums"),
     ("memory-limit", int, "bytes of memory of the GPU; 0: no limit"),
     ("n-threads", int, "threads of a worker (default: its share)"),
@@ -142,6 +142,12 @@ def make_parser() -> argparse.ArgumentParser:
                      help="of their samples (default 1)")
     run.add_argument("--offset-bytes", metavar="N", type=int, default=0,
                      help="before their first volume (default 0)")
+    run.add_argument("--max-memory", metavar="BYTES", type=int, default=0,
+                     help="that reading a recording may take (default: a "
+                     "quarter of the memory)")
+    run.add_argument("--verify", action="store_true",
+                     help="read all outputs of earlier runs, and do again those "
+                     "whose check sums are wrong")
     run.add_argument("--quiet", action="store_true",
                      help="no progress and no summary")
     run.add_argument("--version", action="store_true",
@@ -227,10 +233,11 @@ def _write_script(options: argparse.Namespace, ndconv: Any, inputs: Any,
         options.slurm, inputs, output,
         Options(options.filter, _settings(options), options.axes,
                 options.block, _raw(options, ndconv), options.output_format,
-                options.compression, options.exact),
+                options.compression, options.exact, options.max_memory,
+                options.verify),
         workers=options.workers, retries=options.retries,
         cores=options.n_threads or 1, more=options.slurm_options)
-    if report.failed:
+    if report.failed or report.notes:
         print(report, file=sys.stderr)
     if not options.quiet:
         print(f"bash {options.slurm} submits {tasks} tasks" if tasks else
@@ -239,7 +246,9 @@ def _write_script(options: argparse.Namespace, ndconv: Any, inputs: Any,
 
 
 def _run(options: argparse.Namespace) -> int:
-    import ndconv  # pylint: disable=import-outside-toplevel
+    # pylint: disable=import-outside-toplevel
+    import ndconv
+    from ndconv._printable import printable
     *inputs, output = options.paths
     if len(inputs) == 1:
         inputs = inputs[0]
@@ -260,15 +269,17 @@ def _run(options: argparse.Namespace) -> int:
             inputs, output, filter=options.filter, axes=options.axes,
             block=options.block, workers=options.workers, exact=options.exact,
             retries=options.retries, runner=options.runner,
-            raw=_raw(options, ndconv), output_format=options.output_format,
+            raw=_raw(options, ndconv), max_memory=options.max_memory,
+            output_format=options.output_format,
             compression=options.compression,
             progress=None if options.quiet else Bar(sys.stderr),
+            verify=options.verify,
             **more, **_settings(options))
     except (ndconv.SettingsError, TypeError) as error:
-        print(f"ndconv-run: {error}", file=sys.stderr)
+        print(f"ndconv-run: {printable(str(error))}", file=sys.stderr)
         return WRONG
     except (ndconv.Error, ImportError, OSError) as error:
-        print(f"ndconv-run: {error}", file=sys.stderr)
+        print(f"ndconv-run: {printable(str(error))}", file=sys.stderr)
         return FAILED
     if report.failed or not options.quiet:
         print(report, file=sys.stderr if report.failed else sys.stdout)

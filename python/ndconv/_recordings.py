@@ -50,6 +50,9 @@ class _Handle:
         self.pointer, self._free, self._needs = pointer, free, needs
         self.lock = threading.Lock()    # one thread at a time
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return lib.refuse_copy(self, "open the file again")
+
     def __del__(self) -> None:
         self._free(self.pointer)
 
@@ -60,11 +63,14 @@ class Recording:
     Parameters
     ----------
     path : path
-        A file of NIfTI, NRRD, MetaImage, NumPy or TIFF; its content determines
-        the format. Also a folder of OME-Zarr, if the library was built with
+        A file of NIfTI, NRRD, MetaImage, NumPy, TIFF or DICOM; its content
+        determines the format. Also a folder of OME-Zarr, if the library was built with
         it; that of a wheel is not.
     raw : Raw, optional
         The samples of a file without a header.
+    max_memory : int, optional
+        Bytes of memory that reading may take, with one volume; 0: a quarter of
+        what the process may use. A file that asks for more is a `MemoryError`.
 
     Attributes
     ----------
@@ -100,12 +106,14 @@ class Recording:
     1
     """
 
-    def __init__(self, path: Any, raw: Raw | None = None):
+    def __init__(self, path: Any, raw: Raw | None = None,
+                 max_memory: int = 0):
         self._reader: _Handle | None = None
         self.path = os.fspath(path)
         described = None if raw is None else _to_array(raw.shape, raw.dtype, 1)
         self._reader = _Handle(lib.nd_recording_reader_new(
-            os.fsencode(self.path), described, raw.offset if raw else 0),
+            os.fsencode(self.path), described, raw.offset if raw else 0,
+            max_memory),
             lib.nd_recording_reader_free)
         array = lib.Array()
         lib.nd_recording_reader_init_array(self._reader.pointer, array)
@@ -132,6 +140,9 @@ class Recording:
     def close(self) -> None:
         """Closes the file, as soon as no writer needs its metadata."""
         self._reader = None
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return lib.refuse_copy(self, "open the file again")
 
     def __enter__(self) -> Recording:
         return self
@@ -234,6 +245,9 @@ class RecordingWriter:
     def close(self) -> None:
         """Stops writing; without `finish` the file stays PATH.part."""
         self._writer = None
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return lib.refuse_copy(self, "open the file again")
 
     def __enter__(self) -> RecordingWriter:
         return self

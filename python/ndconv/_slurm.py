@@ -2,8 +2,11 @@
 jobs, each with its share of the tasks, and a last job that checks that all
 outputs are there.
 
-    python -m ndconv._slurm PLAN PART     the tasks PART, PART + parts, ...
-    python -m ndconv._slurm PLAN check    finish the outputs, name missing ones
+    main([PLAN, PART])     the tasks PART, PART + parts, ...
+    main([PLAN, "check"])  finish the outputs, name missing ones
+
+A job starts in the folder from which it is submitted, which others may write to:
+its Python does not look for modules there.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 Copyright (C) 2026 the ndconv developers
@@ -19,10 +22,11 @@ from typing import Any, Sequence
 
 from . import _library as lib
 from ._archive import plan
-from ._jobs import write_whole
+from ._files import read_own, write_whole
 from ._ledger import Ledger, Report, check_counts
 from ._local import Local
 from ._planning import Options, Path, Paths, find_pairs
+from ._printable import printable
 from ._recordings import Raw
 
 _SCRIPT = """\
@@ -32,6 +36,7 @@ _SCRIPT = """\
 #
 #   bash {name}
 set -euo pipefail
+export PYTHONSAFEPATH=1
 work={work}
 array=$(sbatch --parsable --job-name=ndconv --array=0-{last} \\
   --cpus-per-task={cores} {more} \\
@@ -42,6 +47,33 @@ echo "jobs $array, and $last, of which the output is the report"
 """
 
 
+# Not python -m, which puts the current folder first, nor python -I, which does not
+# see packages in the user's folder and in PYTHONPATH. Modules that are imported
+# before are built in, or loaded when the folder is not searched yet.
+_START = ("import sys; here = sys.modules['os'].getcwd(); "
+          "sys.path[:] = [p for p in sys.path if p not in ('', '.', here)]; "
+          "from ndconv._slurm import main; sys.exit(main(sys.argv[1:]))")
+
+
+def _check_text(what: str, text: str) -> None:
+    """Refuses what would be lines of their own in the script, or of sbatch."""
+    if not text.isprintable():
+        raise lib.SettingsError(
+            f"{what} {text!r} has characters that a script cannot have, such as "
+            "line breaks: choose another name")
+
+
+def _quote_options(text: str) -> str:
+    """Options of sbatch as words of the shell, in which nothing is expanded."""
+    _check_text("The options of Slurm", text)
+    try:
+        return shlex.join(shlex.split(text))
+    except ValueError as error:
+        raise lib.SettingsError(
+            f"The options of Slurm {text!r} are not words of the shell: "
+            f"{error}") from error
+
+
 def write_script(path: Path, inputs: Paths, output: Path, options: Options, *,
                  workers: int, retries: int, cores: int = 1,
                  more: str = "") -> tuple[int, Report]:
@@ -49,6 +81,9 @@ def write_script(path: Path, inputs: Paths, output: Path, options: Options, *,
     report of the inputs that cannot be filtered."""
     check_counts(workers, retries)
     options.check()
+    script = pathlib.Path(os.path.abspath(path))
+    _check_text("The script", str(script))
+    more = _quote_options(more)
     pairs = [(os.path.abspath(source), os.path.abspath(target)) for
              source, target in find_pairs(inputs, output,
                                           options.output_format)]
@@ -56,24 +91,22 @@ def write_script(path: Path, inputs: Paths, output: Path, options: Options, *,
     plan(ledger, options, pairs)
     if not ledger.tasks:
         return 0, ledger.report()
-    script = pathlib.Path(os.path.abspath(path))
     parts = min(workers, len(ledger.tasks))
     file = script.with_name(script.name + ".json")
     write_whole(file, json.dumps({
         "options": options._asdict(), "retries": retries, "parts": parts,
         "outputs": [[*pair, ledger.counts[pair[1]]] for pair in pairs
                     if pair[1] in ledger.counts]}))
-    command = [sys.executable, "-m", "ndconv._slurm", str(file)]
+    command = [sys.executable, "-c", _START, str(file)]
     write_whole(script, _SCRIPT.format(
-        tasks=len(ledger.tasks), parts=parts, name=script, last=parts - 1,
-        cores=cores, more=more,
-        work=shlex.quote(shlex.join(command))))
-    script.chmod(0o755)
+        tasks=len(ledger.tasks), parts=parts, name=shlex.quote(str(script)),
+        last=parts - 1, cores=cores, more=more,
+        work=shlex.quote(shlex.join(command))), mode=0o777)
     return len(ledger.tasks), ledger.report()
 
 
 def _read_plan(path: str) -> tuple[Options, dict[str, Any]]:
-    found = json.loads(pathlib.Path(path).read_text("utf-8"))
+    found = json.loads(read_own(path))
     options = Options(**found["options"])
     if options.raw:
         options = options._replace(raw=Raw(*options.raw))
@@ -118,7 +151,7 @@ def main(arguments: Sequence[str]) -> int:
         report = (_check(options, found) if arguments[1] == "check" else
                   _take_part(options, found, int(arguments[1])))
     except (lib.Error, TypeError, OSError, ImportError) as error:
-        print(error, file=sys.stderr)
+        print(printable(str(error)), file=sys.stderr)
         return 1
     print(report)
     return 1 if report.failed else 0

@@ -81,11 +81,12 @@ class RecordingSource(NamedTuple):
     chunks: tuple[int, ...]  # of an output in a store
     multiscale: dict[str, Any]
     compressed: bool
+    max_memory: int
     inside: str = ""
 
     def open(self) -> Recording:
         """Opens it again, in a worker."""
-        recording = Recording(self.path, self.raw)
+        recording = Recording(self.path, self.raw, self.max_memory)
         if recording.shape[0] != self.volumes or recording.dtype != self.dtype:
             raise lib.FileError(f"{self.path} has changed since the run began")
         return recording
@@ -134,7 +135,7 @@ def load_zarr() -> Any:
 
 
 def _open_zarr(path: str, axes: str | None) -> ZarrSource:
-    """The array of @path, or the largest one of an OME-Zarr group (0.4, 0.5)."""
+    """The array of @path, or the largest one of an OME-Zarr group (0.1 to 0.5)."""
     try:
         node = load_zarr().open(path, mode="r")
     except ImportError:
@@ -152,10 +153,15 @@ def _open_zarr(path: str, axes: str | None) -> ZarrSource:
             multiscale = scales[0]
             inside = multiscale["datasets"][0]["path"]
             node = node[inside]
-            names = "".join(axis["name"] for axis in multiscale["axes"])
+            # Version 0.3 has names alone, older ones have always all axes.
+            found = multiscale.get("axes", list("tczyx"))
+            found = [{"name": axis, "type": axis_type(axis)}
+                     if isinstance(axis, str) else axis for axis in found]
+            multiscale = {**multiscale, "axes": found}
+            names = "".join(axis["name"] for axis in found)
         except (TypeError, KeyError, IndexError) as error:
             raise lib.FormatError(
-                f"{path} is a group without the metadata of OME-Zarr 0.4 or "
+                f"{path} is a group without the metadata of OME-Zarr 0.1 to "
                 "0.5: name the array in it") from error
         axes = axes or names
     axes = check_axes(axes, node.ndim)
@@ -171,8 +177,8 @@ _CHUNK = 64
 
 
 def _open_recording(path: str, axes: str | None,
-                    raw: Raw | None) -> RecordingSource:
-    with Recording(path, raw) as recording:
+                    raw: Raw | None, max_memory: int) -> RecordingSource:
+    with Recording(path, raw, max_memory) as recording:
         if recording.responses > 1:
             raise lib.FormatError(f"{path} has {recording.responses} "
                                   "responses; an archive takes one")
@@ -208,7 +214,7 @@ def _open_recording(path: str, axes: str | None,
                        for axis, n in zip(axes, shape))
         return RecordingSource(path, raw, axes, shape, recording.shape[0],
                                recording.dtype, chunks, multiscale,
-                               "compressed" in recording.format)
+                               "compressed" in recording.format, max_memory)
 
 
 def axis_type(axis: str) -> str:
@@ -216,8 +222,9 @@ def axis_type(axis: str) -> str:
     return {"t": "time", "c": "channel"}.get(axis, "space")
 
 
-def open_source(path: str, axes: str | None, raw: Raw | None) -> Source:
+def open_source(path: str, axes: str | None, raw: Raw | None,
+                max_memory: int = 0) -> Source:
     """The array of a Zarr store, which is a folder, or a recording."""
     if os.path.isdir(path):
         return _open_zarr(path, axes)
-    return _open_recording(path, axes, raw)
+    return _open_recording(path, axes, raw, max_memory)

@@ -24,9 +24,13 @@ import numpy
 from . import _library as lib
 from ._blocks import Block, plan_blocks
 from ._chunks import CODECS, BlockWriter, Layout
+from ._files import (is_own_folder, make_own_folder, read_own,
+                     sync_folder, write_whole)
 from ._filters import is_in_file, prepare
 from ._jobs import (Done, Task, count_cores, count_volume, describe,
-                    refuse_other, release_memory, write_whole, writing)
+                    refuse_other, release_memory, writing)
+from ._made import (describe_files, describe_input, find_damaged,
+                    is_record, read_record)
 from ._pieces import (Work, filter_block, find_piece, fits_as_stream,
                       is_streamed, round_integers)
 from ._sources import Source, axis_type, load_zarr
@@ -69,6 +73,7 @@ class StoreJob(NamedTuple):
     shard: tuple[int, ...]
     version: str        # of OME-Zarr: 0.4, 0.5
     compression: str
+    verify: bool = False    # whether outputs of earlier runs are read
 
     @property
     def volume(self) -> int:
@@ -79,6 +84,12 @@ class StoreJob(NamedTuple):
     def _part(self) -> pathlib.Path:
         """The output until it is complete."""
         return pathlib.Path(self.output + ".part")
+
+    @property
+    def _record(self) -> pathlib.Path:
+        """What the complete output was made of."""
+        output = pathlib.Path(self.output)
+        return output.parent / ".ndconv" / (output.name + ".json")
 
     def tasks(self) -> list[Task]:
         """All tasks, done or not."""
@@ -98,11 +109,59 @@ class StoreJob(NamedTuple):
         """Those of @tasks that no earlier run did."""
         if os.path.exists(self.output):
             return []
-        try:
-            done = {int(name) for name in os.listdir(self._part / "done")}
-        except FileNotFoundError:
-            done = set()
+        done = self._read_done()
         return [task for task in tasks if task.index not in done]
+
+    def _read_done(self) -> dict[int, Any]:
+        """The files of each task that is done and whose files are whole."""
+        found = {}
+        try:
+            names = os.listdir(self._part / "done")
+        except FileNotFoundError:
+            return {}
+        for name in names:
+            try:
+                text = read_own(self._part / "done" / name)
+                # Versions before 0.9 made empty markers.
+                made = {"files": json.loads(text) if text else {}}
+            except (OSError, ValueError):
+                continue
+            if is_record(made) and not find_damaged(
+                    self._part / "store", made["files"], self.verify):
+                found[int(name)] = made["files"]
+        return found
+
+    def reopen(self) -> None:
+        """Makes a complete output whose files are damaged one that is not
+        complete."""
+        description, made = read_record(self._record)
+        if (not made or not os.path.exists(self.output) or self._part.exists()
+                or not isinstance(made.get("tasks"), dict)):
+            return
+        refuse_other(description, self._describe(), self.output)
+        damaged = set(find_damaged(pathlib.Path(self.output), made["files"],
+                                   self.verify))
+        if not damaged:
+            return
+        with writing(self.output):
+            done = self._part / "done"
+            make_own_folder(self._part)
+            done.mkdir()
+            for index, names in made["tasks"].items():
+                if not damaged.intersection(names):
+                    (done / str(int(index))).write_text(json.dumps(
+                        {name: made["files"][name] for name in names}), "utf-8")
+            write_whole(self._part / "run.json", json.dumps(
+                {**description, "made": {"files": {},
+                                         "input": made.get("input")}}))
+            os.rename(self.output, self._part / "store")
+
+    def has_changed(self) -> bool:
+        """Whether the input is not as it was when the output was begun."""
+        made = read_record(self._record if os.path.exists(self.output) else
+                           self._part / "run.json")[1]
+        return bool(made and made.get("input") is not None and
+                    made["input"] != describe_input(self.source.path))
 
     def _describe(self) -> dict[str, Any]:
         return describe(self.source, self.filter, self.dtype, self.settings,
@@ -121,12 +180,11 @@ class StoreJob(NamedTuple):
             refuse_other(found, self._describe(), self.output)
             return
         description = self._part / "run.json"
-        if description.exists():
-            refuse_other(json.loads(description.read_text("utf-8")),
-                         self._describe(), self._part)
-            return
         with writing(self.output):
-            self._make_part(description)
+            if not is_own_folder(self._part) or not description.exists():
+                self._make_part(description)
+                return
+        refuse_other(read_record(description)[0], self._describe(), self._part)
 
     def _make_part(self, description: pathlib.Path) -> None:
         if self._part.exists():     # was killed before the description
@@ -134,19 +192,21 @@ class StoreJob(NamedTuple):
                    for name in os.listdir(self._part)):
                 refuse_other(None, self._describe(), self._part)
             shutil.rmtree(self._part)
-        (self._part / "done").mkdir(parents=True)
+        make_own_folder(self._part)
+        (self._part / "done").mkdir()
         self._create()
-        write_whole(description, json.dumps(self._describe()))
+        write_whole(description, json.dumps({**self._describe(), "made": {
+            "files": {}, "input": describe_input(self.source.path)}}))
 
     def _create(self) -> None:
         source = self.source
         old = source.multiscale or {
             "axes": [{"name": axis, "type": axis_type(axis)}
                      for axis in source.axes],
-            "datasets": [{"coordinateTransformations": [
-                {"type": "scale", "scale": [1.0] * len(source.axes)}]}]}
-        transformations = old["datasets"][0].get("coordinateTransformations",
-                                                 [])
+            "datasets": [{}]}
+        transformations = old["datasets"][0].get(
+            "coordinateTransformations",
+            [{"type": "scale", "scale": [1.0] * len(source.axes)}])
         scale = {"axes": old["axes"], "datasets": [
             {"path": "0", "coordinateTransformations": transformations}]}
         # Those of all resolutions.
@@ -173,13 +233,13 @@ class StoreJob(NamedTuple):
     def do(self, index: int, block: Block) -> Done:
         """One task, in a worker. The marker comes last."""
         if is_in_file(self.filter):     # which may have changed
-            with writing(self.output):
-                begun = (self._part / "run.json").read_text("utf-8")
-            refuse_other(json.loads(begun), self._describe(), self._part)
+            refuse_other(read_record(self._part / "run.json")[0],
+                         self._describe(), self._part)
         # Not with parents: a worker that was taken for dead may come here when
         # the output is complete.
         unfinished = self._part / "unfinished"
         with writing(self.output):
+            is_own_folder(self._part)
             unfinished.mkdir(exist_ok=True)
             folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{index}.",
                                                    dir=unfinished))
@@ -191,8 +251,11 @@ class StoreJob(NamedTuple):
                     with writing(self.output):
                         writer.write(outputs)
                 with writing(self.output):
-                    writer.publish(self._part / "store" / "0")
-                    (self._part / "done" / str(index)).touch()
+                    store = self._part / "store"
+                    files = writer.publish(store / "0")
+                    write_whole(self._part / "done" / str(index), json.dumps(
+                        describe_files(store, [str(file.relative_to(store))
+                                               for file in files])), folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         read = math.prod(part.stop - part.start if part.stop is not None else n
@@ -246,8 +309,22 @@ class StoreJob(NamedTuple):
             return
         # It is there if an earlier run was killed below.
         if not os.path.exists(self.output):
+            self._keep_record()
             os.rename(self._part / "store", self.output)
+            sync_folder(pathlib.Path(self.output).parent)
         shutil.rmtree(self._part)
+
+
+    def _keep_record(self) -> None:
+        done = self._read_done()
+        description, made = read_record(self._part / "run.json")
+        files = {name: entry for found in done.values()
+                 for name, entry in found.items()}
+        make_own_folder(self._record.parent)
+        write_whole(self._record, json.dumps({**(description or {}), "made": {
+            "files": files, "input": made and made.get("input"),
+            "tasks": {index: list(found) for index, found in done.items()}}}),
+                    self._part)
 
 
 def _find_reach(source: Source, filter_: Any,

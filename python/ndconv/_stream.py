@@ -6,14 +6,17 @@ Copyright (C) 2026 the ndconv developers
 from __future__ import annotations
 
 import threading
-from typing import Any, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator
 
 import numpy
 
 from . import _library as lib
 from ._arrays import View, empty, find_kind, view
+from ._calls import call, call_with_flag
 from ._convolve import Layout, settings_for, to_array
 from ._filters import Filter, check_axes
+
+SHORT = 0.005     # estimated seconds per volume
 
 
 class Stream:
@@ -56,9 +59,10 @@ class Stream:
     [1.667]
     """
 
+    _pointer: int | None = None
+
     def __init__(self, filter: Filter, shape: Iterable[int], dtype: Any, *,
                  axes: str | None = None, **settings: Any):
-        self._pointer = None
         self._free = lib.nd_stream_free
         self._shape = tuple(shape)
         self._dtype = numpy.dtype(dtype)
@@ -79,8 +83,9 @@ class Stream:
         prepared = settings_for(filter, axes, like, settings)
         array = to_array(like, self._axes, 0)
         self._layout = Layout(prepared, array, self._axes, self._shape)
-        self._pointer = lib.nd_stream_new(prepared.filters, prepared.settings,
-                                          array, None)
+        self._pointer = call_with_flag(lambda flag, _: lib.nd_stream_new(
+            prepared.filters, prepared.settings, array, flag))
+        self._is_short = self.estimate < SHORT
         self._like: Any = None
         self._lock = threading.RLock()      # one thread at a time
 
@@ -88,12 +93,22 @@ class Stream:
         if self._pointer:
             self._free(self._pointer)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return lib.refuse_copy(self, "make another one with the same arguments")
+
+    def _call(self, function: Callable[..., Any], volume: Any,
+              array: lib.Array) -> None:
+        """@volume, which has the samples of @array, lives as long as the
+        call."""
+        call(lambda _: (function(self._pointer, array), volume), self.cancel,
+             is_short=self._is_short)
+
     def _take_one(self) -> Any:
         layout = self._layout
         output = empty(self._like, layout.shape, layout.dtype)
         target = to_array(view(output, "output"), layout.axes, 0, layout.bank,
                           layout.responses)
-        lib.nd_stream_take(self._pointer, target)
+        self._call(lib.nd_stream_take, output, target)
         return output
 
     def _take(self) -> list[Any]:
@@ -133,7 +148,8 @@ class Stream:
                 f"The volume has the shape {memory.shape}; this stream has "
                 f"{self._shape}")
         self._like = volume
-        lib.nd_stream_push(self._pointer, to_array(memory, self._axes, 0))
+        self._call(lib.nd_stream_push, volume,
+                   to_array(memory, self._axes, 0))
 
     def end(self) -> list[Any]:
         """Returns the outputs that waited for later volumes, and starts anew."""
@@ -143,8 +159,15 @@ class Stream:
             lib.nd_stream_flush(self._pointer)
         return outputs
 
+    def cancel(self) -> None:
+        """Ends `push`, `end` or `filter` from any thread: they raise
+        `CancelledError`, and so do the next ones until `flush`. Ctrl-C in one of
+        them does the same, and raises `KeyboardInterrupt`."""
+        lib.nd_stream_cancel(self._pointer)
+
     def flush(self) -> None:
-        """Forgets all volumes: the next one begins a new stream."""
+        """Forgets all volumes, and that the stream was cancelled: the next one
+        begins a new stream."""
         with self._lock:
             lib.nd_stream_flush(self._pointer)
 

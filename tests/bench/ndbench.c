@@ -52,7 +52,7 @@ static gchar *opt_work, *opt_method, *opt_size, *opt_filter, *opt_type;
 static gchar *opt_backend, *opt_module, *opt_devices, *opt_response;
 static gint opt_runs = 15, opt_outputs = 1, opt_filters = 1, opt_masked,
             opt_parts;
-static gboolean opt_crossing, opt_list, opt_fast, opt_separable, opt_host;
+static gboolean opt_crossing, opt_list, opt_separable, opt_host;
 static NdDevices devices = { .n = 1, .ids = { -1 } };
 
 static gdouble
@@ -448,8 +448,7 @@ run (const Work *work, NdMethod method, gboolean is_auto, gdouble *fastest)
     .border = ND_BORDER_NEAREST,
     .bank = bank,
     .precision =
-        work->type == ND_FLOAT64 ? ND_PRECISION_DOUBLE : ND_PRECISION_SINGLE,
-    .accuracy = opt_fast ? ND_ACCURACY_FAST : ND_ACCURACY_SINGLE };
+        work->type == ND_FLOAT64 ? ND_PRECISION_DOUBLE : ND_PRECISION_SINGLE };
   g_autoptr (GError) error = NULL;
   g_autoptr (NdPlan) plan = NULL;
   g_autofree guint8 *in = NULL;
@@ -679,8 +678,6 @@ main (int argc, char **argv)
         "N" },
     { "host", 0, 0, G_OPTION_ARG_NONE, &opt_host,
         "volumes in pinned memory of the host", NULL },
-    { "fast", 0, 0, G_OPTION_ARG_NONE, &opt_fast, "accuracy=fast, of tensor",
-        NULL },
     { "runs", 0, 0, G_OPTION_ARG_INT, &opt_runs, "timed, default 15", "N" },
     { "outputs", 0, 0, G_OPTION_ARG_INT, &opt_outputs,
         "buffers of responses, default 1", "N" },

@@ -32,7 +32,7 @@ class Tree:
     def id(self, *words):
         subprocess.run([sys.executable, PROGRAM, self.folder, self.path('id.c'),
                         self.path('id.d'), 'core,filters,analysis,engine,cpu,cuda', *words],
-                       check=True, timeout=60)
+                       check=True, timeout=300)
         with open(self.path('id.c'), encoding='utf-8') as file:
             found = re.findall(r'return "([0-9a-f]{16})";', file.read())
         assert len(found) == 1, found

@@ -83,6 +83,48 @@ test_nested (void)
   run_loop (DEFAULT);
 }
 
+typedef struct
+{
+  gint cancelled, done;
+} Cancelled;
+
+static void
+cancel_task (gsize index, guint worker, gpointer data)
+{
+  Cancelled *loop = data;
+
+  if (g_atomic_int_add (&loop->done, 1) == 9)
+    g_atomic_int_set (&loop->cancelled, 1);
+  if (g_atomic_int_get (&loop->cancelled))
+    g_assert_true (nd_threads_cancelled ());
+}
+
+/* Each thread may have begun one task more when it is cancelled. */
+static void
+test_cancel (void)
+{
+  static const guint numbers[] = { 1, 2, 9 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
+    const guint n = nd_threads_start (numbers[i]);
+    const guint before = nd_threads_enter (n);
+    Cancelled loop = { 0 };
+
+    g_assert_null (nd_threads_watch (&loop.cancelled));
+    g_assert_false (nd_threads_cancelled ());
+    nd_parallel_for (N, cancel_task, &loop);
+    g_assert_cmpint (loop.done, >=, 10);
+    g_assert_cmpint (loop.done, <=, 10 + n);
+    g_assert_true (nd_threads_cancelled ());
+    nd_parallel_for (N, cancel_task, &loop);
+    g_assert_cmpint (loop.done, <=, 10 + n);
+    g_assert_true (nd_threads_watch (NULL) == &loop.cancelled);
+    g_assert_false (nd_threads_cancelled ());
+    run_loop (n);
+    nd_threads_leave (before);
+  }
+}
+
 static gpointer
 loop_thread (gpointer data)
 {
@@ -134,7 +176,7 @@ static void
 wait_for_worker (gsize index, guint worker, gpointer data)
 {
   gint *joined = data;
-  const gint64 until = g_get_monotonic_time () + 10 * G_USEC_PER_SEC;
+  const gint64 until = g_get_monotonic_time () + 60 * G_USEC_PER_SEC;
 
   if (worker > 0)
     g_atomic_int_set (joined, TRUE);
@@ -197,6 +239,7 @@ main (int argc, char **argv)
   g_test_add_func ("/threads/stacked", test_stacked);
   g_test_add_func ("/threads/number", test_number);
   g_test_add_func ("/threads/nested", test_nested);
+  g_test_add_func ("/threads/cancel", test_cancel);
   g_test_add_func ("/threads/at-once", test_at_once);
   return g_test_run ();
 }

@@ -31,7 +31,10 @@ static gdouble
 cost (const NdJob *job, const NdRingOptions *options, NdMethod method,
     gint device_id, GError **error)
 {
-  if (!(refused & 1 << method) || job->shape.size[1] <= most_rows)
+  const gboolean bytes = method != ND_METHOD_TENSOR
+      || nd_job_has_bytes (job, options->border_volumes);
+
+  if ((bytes && !(refused & 1 << method)) || job->shape.size[1] <= most_rows)
     return (1 + method) * unit;
   g_set_error (error, ND_ERROR, reason, "Not by method %d", method);
   return INFINITY;
@@ -50,27 +53,35 @@ ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
 static NdBackend
     choosy; /* a back end that refuses some jobs; the CPU is the other one */
 
+/* A bank of one box of 3 samples. */
+static NdBank *
+new_box (void)
+{
+  const gsize size[ND_AXES] = { 3, 1, 1, 1 };
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+  NdFilter *box = nd_filter_new ("box", size);
+
+  for (guint i = 0; i < 3; i++)
+    box->coefficients[i] = 1.0 / 3;
+  g_ptr_array_add (filters, box);
+  return nd_bank_new (filters);
+}
+
 /* The name of the back end that is chosen for a box of 3 samples. */
 static const gchar *
 taken_by (const gchar *backend, NdMethod method, NdPrecision precision,
     GError **error)
 {
-  const gsize size[ND_AXES] = { 3, 1, 1, 1 };
-  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
-  NdFilter *box = nd_filter_new ("box", size);
-  g_autoptr (NdBank) bank = NULL;
-  NdJob job = { .shape = { 1, { 4, 3, 2 } },
+  g_autoptr (NdBank) bank = new_box ();
+  const NdJob job = { .shape = { 1, { 4, 3, 2 } },
     .in_type = nd_sample_computed (ND_FLOAT64, precision),
     .out_type = nd_sample_computed (ND_FLOAT64, precision),
-    .precision = precision };
+    .precision = precision,
+    .bank = bank };
   const NdRingOptions options = { FALSE, FALSE };
   const gchar *name = NULL;
   NdPlan *plan;
 
-  for (guint i = 0; i < 3; i++)
-    box->coefficients[i] = 1.0 / 3;
-  g_ptr_array_add (filters, box);
-  job.bank = bank = nd_bank_new (filters);
   plan = nd_plan_new (&job, &options, backend, -1, method, 0, error);
   if (plan) {
     name = plan->backend->name;
@@ -110,8 +121,63 @@ test_auto (void)
   /* The device fails. */
   expect (ND_METHOD_AUTO, all, ND_ERROR_FAILED, NULL);
   expect (ND_METHOD_FFT, fft, ND_ERROR_FAILED, NULL);
-  /* The CPU cannot do the job either. */
-  expect (ND_METHOD_TENSOR, all, ND_ERROR_SETTINGS, NULL);
+}
+
+/* The device has no method but `tensor`, and fails to make its ring. A program
+ * of an earlier version that asks for it with samples that it no longer filters
+ * gets the fastest method, here on the CPU. If the device does not have
+ * `tensor` for any samples, there is an error. */
+static void
+test_tensor (void)
+{
+  const NdRingOptions none = { FALSE, FALSE }, border = { TRUE, FALSE };
+  const struct
+  {
+    NdSampleType type;
+    NdBorder border;
+    gdouble value;
+    const NdRingOptions *options;
+    gboolean taken;
+  } cases[] = {
+    { ND_UINT8, ND_BORDER_NEAREST, 0.5, &none, TRUE },
+    { ND_UINT8, ND_BORDER_CONSTANT, 0, &none, TRUE },
+    { ND_UINT8, ND_BORDER_CONSTANT, 255, &none, TRUE },
+    { ND_UINT8, ND_BORDER_CONSTANT, 256, &none, FALSE },
+    { ND_UINT8, ND_BORDER_CONSTANT, -1, &none, FALSE },
+    { ND_UINT8, ND_BORDER_CONSTANT, 0.5, &none, FALSE },
+    { ND_UINT8, ND_BORDER_NEAREST, 0.5, &border, FALSE },
+    { ND_INT16, ND_BORDER_NEAREST, 0, &none, FALSE },
+    { ND_UINT16, ND_BORDER_NEAREST, 0, &none, FALSE },
+    { ND_FLOAT32, ND_BORDER_NEAREST, 0, &none, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (NdBank) bank = new_box ();
+    const NdJob job = { .shape = { 1, { 4, 3, 2 } },
+      .in_type = cases[i].type,
+      .out_type = cases[i].type,
+      .border = cases[i].border,
+      .border_value = cases[i].value,
+      .bank = bank };
+    g_autoptr (GError) error = NULL;
+    NdPlan *plan;
+
+    refused = G_MAXUINT;
+    reason = ND_ERROR_SETTINGS;
+    g_assert_null (nd_plan_new (&job, cases[i].options, NULL, -1,
+        ND_METHOD_TENSOR, 0, NULL));
+    refused = ~(1u << ND_METHOD_TENSOR);
+    plan = nd_plan_new (&job, cases[i].options, NULL, -1, ND_METHOD_TENSOR, 0,
+        &error);
+    if (cases[i].taken) {
+      g_assert_null (plan);
+      g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
+    } else {
+      g_assert_no_error (error);
+      g_assert_cmpint (plan->method, !=, ND_METHOD_TENSOR);
+      nd_plan_free (plan);
+    }
+  }
 }
 
 static void
@@ -431,6 +497,7 @@ main (int argc, char **argv)
   nd_backend_register (&nd_cpu_backend);
   nd_backend_register (&timed);
   g_test_add_func ("/plan/auto", test_auto);
+  g_test_add_func ("/plan/tensor", test_tensor);
   g_test_add_func ("/plan/named", test_named);
   g_test_add_func ("/plan/double", test_double);
   g_test_add_func ("/plan/planes", test_planes);

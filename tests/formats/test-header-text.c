@@ -13,21 +13,20 @@
 static void
 test_lines (void)
 {
-  static const guint8 bytes[] = "one\r\n\ntwo\nlast";
+  guint8 bytes[] = "one\r\n\ntwo\nlast", with_0[] = "one\r\n\ntwo\nlast\0";
   g_autoptr (GError) error = NULL;
-  g_auto (NdText) text = { 0 };
+  NdText text;
   static const gchar *const lines[] = { "one", "", "two", "last" };
 
   nd_text_init (&text, "x", bytes, sizeof (bytes) - 1);
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
     g_assert_true (nd_text_next (&text, &error));
-    g_assert_cmpstr (text.line->str, ==, lines[i]);
+    g_assert_cmpstr (text.line, ==, lines[i]);
     g_assert_cmpuint (text.number, ==, i + 1);
   }
   g_assert_false (nd_text_next (&text, &error));
   g_assert_no_error (error);
-  nd_text_clear (&text);
-  nd_text_init (&text, "x", bytes, sizeof (bytes));
+  nd_text_init (&text, "x", with_0, sizeof (with_0) - 1);
   for (guint i = 0; i < 3; i++)
     g_assert_true (nd_text_next (&text, &error));
   g_assert_false (nd_text_next (&text, &error));

@@ -45,8 +45,6 @@ test_kinds (void)
 static void
 test_sequence (void)
 {
-  static const gchar *const wrong[] = { "Seq_Frame0003_Timestamp = 3\n",
-    "Seq_Frame0001_Timestamp = 3\n", "Seq_Frame0002_Timestamp = late\n" };
   g_autoptr (NdReader) reader = open_text (HEAD
       "Kinds = domain domain list\n"
       "UltrasoundImageOrientation = MF\n"
@@ -71,25 +69,79 @@ test_sequence (void)
   g_assert_null (nd_metadata_of_volume (metadata, 7, &n));
   g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "does not have"));
   g_clear_pointer (&reader, nd_reader_close);
+}
 
-  /* One time is missing: no time is used, and a warning is given. */
-  reader = open_text (HEAD
-      "Kinds = domain domain list\n"
-      "Seq_Frame0000_Timestamp = 1\nSeq_Frame0001_Timestamp = 2\n" LOCAL,
-      SAMPLES);
-  g_assert_cmpuint (nd_reader_metadata (reader)->times->len, ==, 0);
-  g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "one time"));
-  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
-    g_autofree gchar *text = g_strconcat (HEAD
-        "Kinds = domain domain list\n"
-        "Seq_Frame0000_Timestamp = 1\nSeq_Frame0001_Timestamp = 2\n",
-        wrong[i], LOCAL, NULL);
+/* Volumes without a time lie between the others; all is said. */
+static void
+test_missing_times (void)
+{
+  static const struct
+  {
+    const gchar *times;
+    gint64 origin, time[3]; /* milliseconds; -1: not used */
+    const gchar *warning;
+  } cases[] = {
+    { "0000_Timestamp = 1\nSeq_Frame0002_Timestamp = 1.5\n", 1000,
+        { 0, 250, 500 }, "Volume 1 has no time" },
+    { "0000_Timestamp = 1\nSeq_Frame0001_Timestamp = nan\n"
+      "Seq_Frame0002_Timestamp = 1.5\n",
+        1000, { 0, 250, 500 }, "it is interpolated" },
+    { "0000_Timestamp = 1\nSeq_Frame0001_Timestamp = 2\n"
+      "Seq_Frame0002_Timestamp = late\n",
+        1000, { 0, 1000, 2000 }, "Volume 2 has no time" },
+    { "0002_Timestamp = 5\nSeq_Frame0001_Timestamp = 3\n"
+      "Seq_Frame0007_Timestamp = 9\n",
+        1000, { 0, 2000, 4000 }, "Volume 0 has no time" },
+    { "0002_Timestamp = 5\n", 0, { -1 },
+        "Volume 0 and 1 others have no time (Seq_FrameNNNN_Timestamp): times "
+        "of the file are not used" },
+    { "0000_Timestamp = -2000000000\nSeq_Frame0001_Timestamp = 2000000000\n",
+        -2000000000000, { 0, 4000000000000, -2 }, "Volume 2" },
+  };
 
-    g_clear_pointer (&reader, nd_reader_close);
-    reader = open_text (text, SAMPLES);
-    g_assert_cmpuint (nd_reader_metadata (reader)->times->len, ==, 0);
-    g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "one time"));
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree gchar *text =
+        g_strconcat (HEAD "Kinds = domain domain list\nSeq_Frame",
+            cases[i].times, LOCAL, NULL);
+    g_autoptr (NdReader) reader = open_text (text, SAMPLES);
+    const NdMetadata *metadata = nd_reader_metadata (reader);
+
+    g_assert_nonnull (strstr (nd_reader_warnings (reader)[0],
+        cases[i].warning));
+    g_assert_cmpuint (metadata->times->len, ==, cases[i].time[0] < 0 ? 0 : 3);
+    g_assert_cmpint (metadata->origin, ==, cases[i].origin * 1000000);
+    for (guint t = 0; t < metadata->times->len && cases[i].time[t] >= 0; t++)
+      g_assert_cmpint (nd_reader_time (reader, t), ==,
+          cases[i].time[t] * 1000000);
   }
+}
+
+/* All of these are read by ITK. */
+static void
+test_spellings (void)
+{
+  static const gchar *const heads[] = {
+    "CompressedData = False\nObjectType = Image\nNDims = 3\nDimSize = 3 4 3\n"
+    "ElementType = MET_UCHAR\nElementDataFile = LOCAL\n",
+    "ObjectType\t=\tImage\nNDims\t=\t3\nDimSize\t=\t3\t4 3\n"
+    "ElementType\t=\tMET_UCHAR\nElementDataFile\t=\tLOCAL\n",
+    "ObjectType: Image\nNDims:3\nDimSize : 3 4 3\n"
+    "ElementType: MET_UCHAR\nElementDataFile: LOCAL\n",
+    "\n\r\nSome.key = a = b: c\r\nElementType = MET_UCHAR\r\n"
+    "DimSize = 3 4 3\r\nNDims=3\r\nElementDataFile = LOCAL \r\n",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (heads); i++) {
+    g_autoptr (NdReader) reader = open_text (heads[i], SAMPLES);
+    const gchar *value =
+        nd_metadata_get (nd_reader_metadata (reader), "Some.key");
+
+    g_assert_cmpuint (nd_reader_recording (reader)->shape.size[2], ==, 3);
+    g_assert_cmpstr (value, ==, i == 3 ? "a = b: c" : NULL);
+    assert_counts (reader, 0, SAMPLES);
+  }
+  refuse_text ("Some.key = Image\nDimSizes = 3\n", SAMPLES, ND_ERROR_SETTINGS,
+      "no header");
 }
 
 /* MetaIO allows any number of dimensions of size 1. */
@@ -349,6 +401,8 @@ main (int argc, char **argv)
   make_folder ();
   g_test_add_func ("/metaimage/kinds", test_kinds);
   g_test_add_func ("/metaimage/sequence", test_sequence);
+  g_test_add_func ("/metaimage/missing-times", test_missing_times);
+  g_test_add_func ("/metaimage/spellings", test_spellings);
   g_test_add_func ("/metaimage/dimensions", test_dimensions);
   g_test_add_func ("/metaimage/geometry", test_geometry);
   g_test_add_func ("/metaimage/types", test_types);

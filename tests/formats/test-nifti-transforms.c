@@ -103,7 +103,6 @@ test_refused (void)
   gdouble affine[3][4] = { { 2, 0, 0, 1 }, { 0, 3, 0, 1 }, { 0, 0, 4, 1 } };
   const gdouble none[3] = { 0, NAN, INFINITY };
   const gdouble one[3] = { 1, 1, 1 };
-  const gdouble long_quaternion[3] = { 1, 1, 0 };
   const gdouble no_quaternion[3] = { NAN, 0, 0 };
   NdGeometry geometry;
   gdouble bcd[3], qfac;
@@ -125,10 +124,29 @@ test_refused (void)
   affine[1][2] = 4;
   g_assert_true (nd_geometry_from_affine (&geometry, affine, none));
   g_assert_false (nd_geometry_to_quaternion (&geometry, bcd, &qfac));
-  g_assert_false (nd_geometry_from_quaternion (&geometry, long_quaternion, 1,
-      one, one));
   g_assert_false (nd_geometry_from_quaternion (&geometry, no_quaternion, 1, one,
       one));
+}
+
+/* As nifti1_io.c and ITK, which shorten it: half a turn about (1, 1, 0). */
+static void
+test_long_quaternion (void)
+{
+  const gdouble one[3] = { 1, 1, 1 };
+  const gdouble lengths[] = { M_SQRT1_2, M_SQRT1_2 * (1 + 1e-5), 0.75, 1 };
+  NdGeometry geometry;
+
+  for (guint i = 0; i < G_N_ELEMENTS (lengths); i++) {
+    const gdouble bcd[3] = { lengths[i], lengths[i], 0 };
+
+    g_assert_true (nd_geometry_from_quaternion (&geometry, bcd, 1, one, one));
+    for (guint k = 0; k < 9; k++)
+      g_assert_cmpfloat_with_epsilon (geometry.directions[k],
+          k == 1 || k == 3 ? 1
+              : k == 8     ? -1
+                           : 0,
+          1e-12);
+  }
 }
 
 int
@@ -136,6 +154,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/geometry/quaternion", test_quaternion);
+  g_test_add_func ("/geometry/long-quaternion", test_long_quaternion);
   g_test_add_func ("/geometry/exact-quaternions", test_exact_quaternions);
   g_test_add_func ("/geometry/affine", test_affine);
   g_test_add_func ("/geometry/refused", test_refused);

@@ -95,6 +95,15 @@ test_sound (void)
 }
 
 static void
+assert_missing (const gchar *path)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (nd_reader_open (path, NULL, &error));
+  g_assert_error (error, ND_ERROR, ND_ERROR_NOT_FOUND);
+}
+
+static void
 test_dimensions (void)
 {
   static const struct
@@ -118,13 +127,142 @@ test_dimensions (void)
     header.dim[cases[i].index] = cases[i].value;
     refuse_header (header, ND_ERROR_FORMAT, cases[i].words);
   }
-  for (gint axis = 5; axis < 8; axis++) {
+  for (gint axis = 6; axis < 8; axis++) {
     struct nifti_1_header header = sound_header ();
     g_autofree gchar *words = g_strdup_printf ("dim[%d] = 2", axis);
 
     header.dim[0] = 7;
     header.dim[axis] = 2;
     refuse_header (header, ND_ERROR_FORMAT, words);
+  }
+}
+
+/* A fifth dimension has components, which lie after time in the file. */
+static void
+test_vectors (void)
+{
+  for (guint i = 0; i < 4; i++) {
+    const guint volumes = i & 1 ? 2 : 1, components = 4 / volumes;
+    const gboolean packed = i & 2;
+    struct nifti_1_header header = sound_header ();
+    g_autofree gchar *path = file_path (packed ? "v.nii.gz" : "v.nii");
+    g_autoptr (GByteArray) bytes = NULL;
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdReader) reader = NULL;
+    gint16 data[48];
+
+    header.dim[0] = 5;
+    header.dim[4] = volumes;
+    header.dim[5] = components;
+    bytes = sound_file (&header);
+    if (packed)
+      put_gzip (path, bytes->data, bytes->len);
+    else
+      put_file (path, bytes->data, bytes->len);
+    reader = nd_reader_open (path, NULL, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (nd_reader_recording (reader)->volumes, ==, volumes);
+    g_assert_cmpuint (nd_reader_recording (reader)->shape.components, ==,
+        components);
+    for (guint t = 0; t < volumes; t++) {
+      g_assert_true (nd_reader_read (reader, data, &error));
+      for (guint k = 0; k < 12; k++) {
+        for (guint c = 0; c < components; c++)
+          g_assert_cmpint (data[k * components + c], ==,
+              12 * (c * volumes + t) + k);
+      }
+    }
+    if (!packed) {
+      g_assert_true (nd_reader_seek (reader, 0, &error));
+      g_assert_true (nd_reader_read (reader, data, &error));
+      g_assert_cmpint (data[1], ==, 12 * volumes);
+    }
+    header.datatype = DT_RGB24;
+    header.bitpix = 24;
+    refuse_header (header, ND_ERROR_FORMAT, "nibabel.load (sys.argv[1])");
+  }
+}
+
+/* A spectrum is no time. Its values are kept. */
+static void
+test_spectrum (void)
+{
+  static const struct
+  {
+    gint8 unit;
+    const gchar *name;
+  } units[] = { { NIFTI_UNITS_HZ, "Hz" }, { NIFTI_UNITS_PPM, "ppm" },
+    { NIFTI_UNITS_RADS, "rad/s" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (units); i++) {
+    struct nifti_1_header header = sound_header ();
+    g_autofree gchar *path = file_path ("spectrum.nii");
+    g_autoptr (GByteArray) bytes = NULL;
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdReader) reader = NULL;
+    const NdMetadata *metadata;
+    guint n;
+
+    header.xyzt_units = NIFTI_UNITS_MM | units[i].unit;
+    header.pixdim[4] = 2.5;
+    header.toffset = 10;
+    bytes = sound_file (&header);
+    put_file (path, bytes->data, bytes->len);
+    reader = nd_reader_open (path, NULL, &error);
+    g_assert_no_error (error);
+    metadata = nd_reader_metadata (reader);
+    g_assert_cmpint (nd_reader_recording (reader)->rate_n, ==, 0);
+    g_assert_cmpstr (nd_metadata_get (metadata, "IndexUnit"), ==,
+        units[i].name);
+    g_assert_cmpstr (nd_metadata_of_volume (metadata, 3, &n)->value, ==,
+        "17.5");
+    g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], path));
+  }
+}
+
+/* The header in a file of its own, either or both compressed. */
+static void
+test_pair (void)
+{
+  for (guint i = 0; i < 4; i++) {
+    struct nifti_1_header header = sound_header ();
+    g_autofree gchar *path = file_path (i & 1 ? "p.hdr.gz" : "p.hdr");
+    g_autofree gchar *data = file_path (i & 2 ? "p.img.gz" : "p.img");
+    g_autoptr (GByteArray) bytes = NULL;
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdReader) reader = NULL;
+    gint16 samples[12];
+
+    memcpy (header.magic, "ni1", 4);
+    header.vox_offset = 0;
+    bytes = sound_file (&header);
+    if (i & 1)
+      put_gzip (path, &header, sizeof (header));
+    else
+      put_file (path, &header, sizeof (header));
+    assert_missing (path);
+    if (i & 2)
+      put_gzip (data, bytes->data + 352, bytes->len - 352);
+    else
+      put_file (data, bytes->data + 352, bytes->len - 352);
+    reader = nd_reader_open (path, NULL, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (nd_reader_recording (reader)->volumes, ==, 4);
+    for (guint t = 0; t < 4; t++) {
+      g_assert_true (nd_reader_read (reader, samples, &error));
+      g_assert_cmpint (samples[11], ==, 12 * t + 11);
+    }
+    if (i == 0)
+      assert_refused (data, ND_ERROR_FORMAT, "p.hdr\": read that file");
+    if (i & 2)
+      put_gzip (data, bytes->data, bytes->len);
+    else
+      put_file (data, bytes->data, bytes->len);
+    g_clear_pointer (&reader, nd_reader_close);
+    g_assert_null (nd_reader_open (path, NULL, &error));
+    g_assert_error (error, ND_ERROR, ND_ERROR_READ);
+    g_remove (path);
+    g_remove (data);
   }
 }
 
@@ -179,6 +317,10 @@ test_magic (void)
   refuse_header (header, ND_ERROR_FORMAT, "pair");
   memcpy (header.magic, "n+7", 4);
   refuse_header (header, ND_ERROR_FORMAT, "magic");
+  memset (header.magic, 0, 4);
+  header.regular = 'r';
+  refuse_header (header, ND_ERROR_FORMAT, "header of Analyze");
+  header.regular = 0;
 
   /* ANALYZE 7.5 and unknown files are raw files of unknown size. */
   memcpy (header.magic, "\0\0\0", 4);
@@ -541,8 +683,8 @@ test_units (void)
 
     header.xyzt_units = cases[i].units;
     header.pixdim[4] = cases[i].step;
-    g_assert_true (nd_nifti_parse (&nifti, (const guint8 *) &header,
-        sizeof (header), "x", &error));
+    g_assert_true (nd_nifti_parse (&nifti, (guint8 *) &header, sizeof (header),
+        "x", &error));
     g_assert_cmpint (nifti.recording.rate_n, ==, cases[i].n);
     g_assert_cmpint (nifti.recording.rate_d, ==, cases[i].d);
     g_assert_cmpfloat_with_epsilon (nifti.recording.geometry.spacing[0],
@@ -550,8 +692,8 @@ test_units (void)
   }
 }
 
-/* Extensions lie between header and samples, and bytes may follow the
- * samples. */
+/* Extensions lie between header and samples, and a few bytes may follow the
+ * samples, but not a volume. */
 static void
 test_extension_and_tail (void)
 {
@@ -577,6 +719,13 @@ test_extension_and_tail (void)
     g_assert_true (nd_reader_read (reader, data, &error));
     g_assert_cmpint (data[5], ==, 12 * t + 5);
   }
+  g_assert_nonnull (strstr (nd_reader_warnings (reader)[0],
+      "7 bytes after the samples"));
+  g_byte_array_set_size (bytes, bytes->len - 7 + 24);
+  put_file (path, bytes->data, bytes->len);
+  assert_refused (path, ND_ERROR_READ, "more bytes of samples");
+  put_gzip (path, bytes->data, bytes->len);
+  assert_refused (path, ND_ERROR_READ, "more bytes of samples");
 }
 
 /* The first gzip member ends one byte before the end of the read buffer. */
@@ -617,6 +766,9 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   make_folder ();
   g_test_add_func ("/nifti/sound", test_sound);
+  g_test_add_func ("/nifti/vectors", test_vectors);
+  g_test_add_func ("/nifti/spectrum", test_spectrum);
+  g_test_add_func ("/nifti/pair", test_pair);
   g_test_add_func ("/nifti/dimensions", test_dimensions);
   g_test_add_func ("/nifti/types", test_types);
   g_test_add_func ("/nifti/offset", test_offset);

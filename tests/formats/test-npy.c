@@ -125,6 +125,58 @@ test_round_trip (void)
   }
 }
 
+/* Two floats are written as the complex number that they are. */
+static void
+test_complex (void)
+{
+  static const struct
+  {
+    NdSampleType type;
+    gsize components;
+    guint volumes;
+    const gchar *header;
+  } cases[] = {
+    { ND_FLOAT32, 2, 6,
+        "'<c8', 'fortran_order': False, 'shape': (6, 3, 4, 5)" },
+    { ND_FLOAT64, 2, 1, "'<c16', 'fortran_order': False, 'shape': (3, 4, 5)" },
+    { ND_INT16, 2, 2,
+        "'<i2', 'fortran_order': False, 'shape': (2, 3, 4, 5, 2)" },
+    { ND_FLOAT32, 3, 1,
+        "'<f4', 'fortran_order': False, 'shape': (1, 3, 4, 5, 3)" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const NdRecording recording = { .type = cases[i].type,
+      .shape = { cases[i].components, { 5, 4, 3 } },
+      .responses = 1,
+      .rate_d = 1 };
+    const gsize size = nd_recording_volume_size (&recording);
+    g_autofree gchar *path = g_build_filename (folder, "complex.npy", NULL);
+    g_autofree gchar *text = NULL;
+    g_autofree guint8 *data = g_malloc0 (size), *back = g_malloc (size);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdWriter) writer = nd_writer_open (path, FALSE, &error);
+    g_autoptr (NdReader) reader = NULL;
+
+    g_assert_true (nd_writer_begin (writer, &recording, &error));
+    for (guint v = 0; v < cases[i].volumes; v++) {
+      data[size - 1] = 7 + v;
+      g_assert_true (nd_writer_write (writer, data, v, &error));
+    }
+    g_assert_true (nd_writer_finish (writer, &error));
+    g_assert_true (g_file_get_contents (path, &text, NULL, &error));
+    g_assert_nonnull (strstr (text + 10, cases[i].header));
+    reader = nd_reader_open (path, NULL, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (nd_reader_recording (reader)->shape.components, ==,
+        cases[i].components);
+    g_assert_true (nd_reader_seek (reader, cases[i].volumes - 1, &error)
+        && nd_reader_read (reader, back, &error));
+    g_assert_cmpmem (data, size, back, size);
+    g_remove (path);
+  }
+}
+
 static const struct
 {
   const gchar *name, *header, *words;
@@ -226,8 +278,8 @@ test_other_formats (void)
   {
     gsize offset;
     const gchar *magic, *words;
-  } files[] = { { 128, "DICM", "DICOM|picture" }, { 0, "\x89HDF\r\n", "HDF5" },
-    { 4, "ftyp", "MP4|decodebin" }, { 0, "GIF8", "GIF" } };
+  } files[] = { { 0, "\x89HDF\r\n", "HDF5" }, { 4, "ftyp", "MP4|decodebin" },
+    { 0, "GIF8", "GIF" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
     g_autofree gchar *path = g_build_filename (folder, "other", NULL);
@@ -274,6 +326,7 @@ main (int argc, char **argv)
   folder = g_dir_make_tmp ("ndconv-npy-XXXXXX", NULL);
   g_test_add_func ("/read", test_read);
   g_test_add_func ("/round-trip", test_round_trip);
+  g_test_add_func ("/complex", test_complex);
   g_test_add_func ("/refused", test_refused);
   g_test_add_func ("/frames", test_frames);
   g_test_add_func ("/other-formats", test_other_formats);

@@ -248,7 +248,7 @@ test_times (void)
   {
     const gchar *values, *warning;
   } wrong[] = { { "0 2 1", "earlier" }, { "0 1", "2 values for 3" },
-    { "0 x 2", "is no time" } };
+    { "0 x y", "have no time" } };
   g_autoptr (NdReader) reader = open_text (HEAD
       "kinds: domain domain domain list\nlabels: \"\" \"\" \"\" \"time\"\n"
       "units: \"\" \"\" \"\" \"ms\"\nkey:=a\\nb\\\\c\n"
@@ -276,6 +276,12 @@ test_times (void)
   g_assert_cmpuint (metadata->times->len, ==, 0);
   g_assert_cmpstr (nd_metadata_of_volume (metadata, 1, &n)->value, ==, "b%20c");
   g_clear_pointer (&reader, nd_reader_close);
+
+  reader = open_text (HEAD "labels: \"\" \"\" \"\" \"time\"\n"
+                           "axis 3 index values:=4 nan 5\n\n",
+      SAMPLES);
+  g_assert_cmpint (nd_reader_time (reader, 1), ==, 500000000);
+  g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "Volume 1 has"));
 
   /* Times that run backwards are ignored completely, with a warning. */
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
@@ -588,6 +594,41 @@ test_refused (void)
         cases[i].code, cases[i].words);
 }
 
+/* Files of samples alone have no other bytes, for example a header. */
+static void
+test_too_long (void)
+{
+  g_autofree gchar *path = file_path ("long.nhdr"), *data = file_path ("long");
+  g_autofree guint8 *samples = g_malloc0 (2 * SAMPLES);
+  g_autoptr (GError) error = NULL;
+  const gchar *detached = "type: uchar\ndimension: 4\nsizes: 2 3 2 3\n"
+                          "data file: long\nencoding: ";
+
+  for (guint i = 0; i < 4; i++) {
+    const gboolean packed = i & 1, bare = i & 2;
+    g_autofree gchar *text = g_strconcat ("NRRD0004\n", detached,
+        packed ? "gzip\n\n" : "raw\n\n", NULL);
+
+    put_text (path, text, 0);
+    memset (samples, 0, 2 * SAMPLES);
+    if (!bare)
+      strcpy ((gchar *) samples, "NRRD0005\n");
+    if (packed)
+      put_gzip (data, samples, SAMPLES + 1);
+    else
+      put_file (data, samples, SAMPLES + 1);
+    assert_refused (path, ND_ERROR_READ,
+        bare ? "the header is of other samples" : "a header of NRRD");
+    if (packed)
+      put_gzip (data, samples, SAMPLES);
+    else
+      put_file (data, samples, SAMPLES);
+    nd_reader_close (nd_reader_open (path, NULL, &error));
+    g_assert_no_error (error);
+  }
+  refuse_text (HEAD "\n", 2 * SAMPLES, ND_ERROR_READ, "more bytes of samples");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -610,6 +651,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nrrd/elsewhere", test_elsewhere);
   g_test_add_func ("/nrrd/line-ends", test_line_ends);
   g_test_add_func ("/nrrd/cut-short", test_cut_short);
+  g_test_add_func ("/nrrd/too-long", test_too_long);
   g_test_add_func ("/nrrd/refused", test_refused);
   status = g_test_run ();
   remove_folder ();

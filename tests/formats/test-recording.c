@@ -260,7 +260,7 @@ test_not_readable (void)
 static NdMetadata *
 make_source (guint volumes)
 {
-  NdMetadata *source = nd_metadata_new ();
+  NdMetadata *source = nd_metadata_new (NULL);
 
   nd_metadata_add (source, "UltrasoundImageOrientation", "MF");
   nd_metadata_add (source, "with spaces", "a \\ and\ta \"b\" = c");
@@ -269,7 +269,7 @@ make_source (guint volumes)
     const gint64 time = i * G_GINT64_CONSTANT (86000000) + i * i % 1234567;
     g_autofree gchar *text = g_strdup_printf ("1 0 0 %u", i);
 
-    g_array_append_val (source->times, time);
+    nd_list_add (source->times, time);
     nd_metadata_add_to_volume (source, i, "ProbeToTrackerTransform", text);
     if (i % 3 == 0)
       nd_metadata_add_to_volume (source, i, "ImageStatus", "OK");
@@ -404,7 +404,7 @@ test_long_fields (void)
 {
   g_autofree gchar *path = file_path ("long.mha");
   g_autofree gchar *value = g_strnfill (1000, 'x');
-  g_autoptr (NdMetadata) source = nd_metadata_new ();
+  g_autoptr (NdMetadata) source = nd_metadata_new (NULL);
   const NdRecording recording = small_recording (ND_UINT8);
   g_autoptr (GError) error = NULL;
   const guint8 data[60] = { 0 };

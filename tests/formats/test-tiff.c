@@ -6,7 +6,7 @@
  */
 #include "formats/tiffaxes.h"
 #include "formats/tiffbuild.h"
-#include "tests/formats/files.h"
+#include "tests/formats/hostile.h"
 
 #include <glib/gstdio.h>
 #include <tiffio.h>
@@ -87,10 +87,14 @@ test_round_trip (void)
       for (guint z = 1; z <= 3; z += 2) {
         const NdRecording recording = make_recording (type, components[c], z);
         g_autofree gchar *path = file_path ("t.tif");
+        g_autofree gchar *ome = file_path ("t.ome.tif");
 
         write_file (path, &recording, 1 + c, TRUE);
         check_file (path, &recording, 1 + c);
         g_remove (path);
+        write_file (ome, &recording, 1 + c, TRUE);
+        check_file (ome, &recording, 1 + c);
+        g_remove (ome);
       }
     }
   }
@@ -101,13 +105,17 @@ test_round_trip (void)
 static void
 test_unfinished (void)
 {
-  const NdRecording recording = make_recording (ND_UINT16, 1, 3);
-  g_autofree gchar *path = file_path ("u.tif");
-  g_autofree gchar *part = file_path ("u.tif.part");
+  static const gchar *const names[] = { "u.tif", "u.ome.tif" };
 
-  write_file (path, &recording, 4, FALSE);
-  check_file (part, &recording, 4);
-  g_remove (part);
+  for (guint i = 0; i < 6; i++) {
+    const NdRecording recording = make_recording (ND_UINT16, 1 + i / 2, 3);
+    g_autofree gchar *path = file_path (names[i % 2]);
+    g_autofree gchar *part = g_strconcat (path, ".part", NULL);
+
+    write_file (path, &recording, 4, FALSE);
+    check_file (part, &recording, 4);
+    g_remove (part);
+  }
 }
 
 /* Offsets of BigTIFF from 4 GiB on. */
@@ -116,22 +124,26 @@ test_large (void)
 {
   NdRecording recording = make_recording (ND_UINT16, 1, 1);
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
-  g_autoptr (NdMetadata) metadata = nd_metadata_new ();
+  g_autoptr (NdMetadata) metadata = nd_metadata_new (NULL);
   gsize room;
 
   recording.shape.size[0] = recording.shape.size[1] = 1024;
   recording.volumes = 2000;
-  nd_tiff_build (bytes, &recording, metadata, TRUE);
+  nd_tiff_build (bytes, &recording, metadata, TRUE, FALSE);
   room = bytes->len;
   g_assert_cmpmem (bytes->data + 2, 2, "\x2a", 2);
   recording.volumes = 2048;
   g_byte_array_set_size (bytes, 0);
-  nd_tiff_build (bytes, &recording, metadata, TRUE);
+  nd_tiff_build (bytes, &recording, metadata, TRUE, FALSE);
   g_assert_cmpuint (bytes->len, ==, room);
   g_assert_cmpmem (bytes->data + 2, 2, "\x2b", 2);
   g_byte_array_set_size (bytes, 0);
-  g_assert_cmpuint (nd_tiff_build_pages (bytes, &recording, 1, 5000), ==, 2047);
-  g_assert_cmpuint (nd_tiff_build_pages (bytes, &recording, 2048, 5), ==, 0);
+  g_assert_cmpuint (nd_tiff_build_pages (bytes, &recording, metadata, FALSE, 1,
+                        5000),
+      ==, 2047);
+  g_assert_cmpuint (nd_tiff_build_pages (bytes, &recording, metadata, FALSE,
+                        2048, 5),
+      ==, 0);
 }
 
 static const struct
@@ -157,16 +169,22 @@ static const struct
   { "{\"shape\": [2, 3, 4, 5]}", 6, 1, 3, 2, TRUE, "ztc" },
   { "{\"shape\": [2, 3, 4, 6]}", 6, 1, 6, 1, FALSE, "czt" },
   { "{\"shape\": [6, 4, 5], \"axes\": \"QYX\"}", 6, 1, 6, 1, FALSE, "czt" },
+  { "{\"shape\": [6, 4, 5], \"axes\": \"QQYX\"}", 6, 1, 6, 1, FALSE, "czt" },
+  { "{\"shape\": [2, 3, 4, 5], \"axes\": \"TQYX\"}", 6, 1, 6, 1, FALSE, "czt" },
+  { "{\"shape\": [1, 1, 6, 4, 5], \"axes\": \"TTTYX\"}", 6, 1, 6, 1, FALSE,
+      "czt" },
+  { "<OME><Image><Pixels DimensionOrder=\"XYQQQ\" SizeZ=\"6\"/></Image></OME>",
+      6, 1, 6, 1, FALSE, "czt" },
   { "{\"shape\": [", 6, 1, 6, 1, FALSE, "czt" },
   { "<OME><Image><Pixels DimensionOrder=\"XYZTC\" SizeX=\"5\" SizeY=\"4\" "
     "SizeZ=\"3\" SizeC=\"1\" SizeT=\"2\" PhysicalSizeX=\"0.5\" "
     "PhysicalSizeZ=\"2\" PhysicalSizeZUnit=\"nm\" TimeIncrement=\"2\" "
     "TimeIncrementUnit=\"min\"/></Image></OME>",
       6, 1, 3, 2, TRUE, "ztc", 0.5e-3, 2e-6, 120 },
-  /* stopped after two of ten volumes */
+  /* stopped after two of ten volumes: the others are missing */
   { "<OME><Image><Pixels DimensionOrder=\"XYCZT\" SizeZ=\"3\" SizeC=\"1\" "
     "SizeT=\"10\"/></Image></OME>",
-      6, 1, 3, 2, TRUE, "czt" },
+      6, 1, 3, 10, TRUE, "czt" },
   { "<OME><Image><Pixels DimensionOrder=\"XYCZT\" SizeZ=\"7\" SizeC=\"1\" "
     "SizeT=\"1\"/></Image></OME>",
       6, 1, 6, 1, FALSE, "czt" },
@@ -188,8 +206,7 @@ test_descriptions (void)
     g_assert_cmpuint (axes.slices, ==, descriptions[i].slices);
     g_assert_cmpuint (axes.volumes, ==, descriptions[i].volumes);
     g_assert_cmpint (axes.known, ==, descriptions[i].known);
-    if (axes.known)
-      g_assert_cmpstr (axes.order, ==, descriptions[i].order);
+    g_assert_cmpstr (axes.order, ==, descriptions[i].order);
     g_assert_cmpfloat (axes.spacing[0], ==, descriptions[i].spacing_x);
     g_assert_cmpfloat_with_epsilon (axes.spacing[2], descriptions[i].spacing_z,
         1e-12);
@@ -256,9 +273,9 @@ test_refused (void)
   gsize n;
 
   tiff = TIFFOpen (path, "w");
-  put_page (tiff, 8, 1, COMPRESSION_NONE);
+  put_page (tiff, 8, 24, COMPRESSION_NONE);
   TIFFClose (tiff);
-  assert_refused (path, ND_ERROR_FORMAT, "1 bits");
+  assert_refused (path, ND_ERROR_FORMAT, "24 bits");
   tiff = TIFFOpen (path, "w");
   put_page (tiff, 8, 1, COMPRESSION_CCITTFAX4);
   TIFFClose (tiff);
@@ -300,6 +317,28 @@ test_others (void)
   g_remove (path);
 }
 
+/* Samples of two pages that one directory has, with others after them. */
+static void
+test_rest (void)
+{
+  g_autofree gchar *path = file_path ("rest.tif");
+  g_autoptr (GByteArray) text = g_byte_array_new (), bytes = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdReader) reader = NULL;
+  guint8 volume[2 * 16];
+
+  add_text (text, "ImageJ=1.53t\nimages=2\nslices=2\n");
+  add_zeros (text, 100);
+  bytes = make_tiff (text, 0);
+  put_bytes (path, bytes);
+  reader = nd_reader_open (path, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_null (nd_reader_warnings (reader)[0]);
+  g_assert_true (nd_reader_read (reader, volume, &error));
+  g_assert_cmpmem (volume + 16, 12, "ImageJ=1.53t", 12);
+  g_remove (path);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -314,6 +353,7 @@ main (int argc, char **argv)
   g_test_add_func ("/planes", test_planes);
   g_test_add_func ("/refused", test_refused);
   g_test_add_func ("/others", test_others);
+  g_test_add_func ("/rest", test_rest);
   status = g_test_run ();
   remove_folder ();
   return status;

@@ -424,6 +424,92 @@ test_vanished (void)
   }
 }
 
+/* One warning names what the target does not hold; the reader of the target
+ * says so too. Formats that hold all warn of nothing. */
+static void
+test_lost (void)
+{
+  static const struct
+  {
+    const gchar *name, *lost, *not_held;
+  } cases[] = {
+    { "lost.npy",
+        "does not hold the spacing, the origin, the directions, the rate, the "
+        "time of the first volume and 2 fields of the recording",
+        "spacing, origin, directions, rate, time of the first volume, times of "
+        "single volumes, fields" },
+    { "lost.tif",
+        "does not hold the origin, the directions, the time of the first "
+        "volume and 2 fields of the recording",
+        "origin, directions, time of the first volume, times of single "
+        "volumes, fields" },
+#ifdef HAVE_ZARR
+    { "lost.zarr", "does not hold the directions and 2 fields of the recording",
+        "directions, times of single volumes, fields" },
+#endif
+    { "lost.nii", NULL, NULL },
+    { "lost.nrrd", NULL, NULL },
+    { "lost.mha", NULL, NULL },
+    { "lost.raw", NULL, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    NdRecording recording = small_recording (ND_UINT8);
+    const gsize size = nd_recording_volume_size (&recording);
+    g_autofree gchar *path = file_path (cases[i].name);
+    g_autofree guint8 *data = g_malloc0 (3 * size);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdWriter) writer = nd_writer_open (path, FALSE, &error);
+    g_autoptr (NdMetadata) source = nd_metadata_new (NULL);
+    g_autoptr (NdReader) reader = NULL;
+
+    nd_metadata_add (source, "Probe", "linear");
+    nd_metadata_add (source, "NIfTI.qform", "0");
+    nd_metadata_add_to_volume (source, 1, "State", "good");
+    source->origin = 2000000000;
+    g_assert_true (nd_writer_begin (writer, &recording, &error));
+    nd_writer_set_source (writer, source, 3);
+    write_volumes (writer, data, size, 3);
+    g_assert_true (nd_writer_finish (writer, &error));
+    g_assert_no_error (error);
+    if (cases[i].lost) {
+      g_test_message ("%s", nd_writer_warning (writer));
+      g_assert_nonnull (strstr (nd_writer_warning (writer), path));
+      g_assert_nonnull (strstr (nd_writer_warning (writer), cases[i].lost));
+    } else {
+      g_assert_null (nd_writer_warning (writer));
+    }
+#ifndef HAVE_TIFF
+    if (g_str_has_suffix (path, ".tif"))
+      continue;
+#endif
+    reader = nd_reader_open (path, &recording, &error);
+    g_assert_no_error (error);
+    g_assert_cmpstr (nd_reader_not_held (reader), ==, cases[i].not_held);
+    if (g_str_has_suffix (path, ".zarr"))
+      g_assert_cmpint (nd_reader_metadata (reader)->origin, ==, 2000000000);
+  }
+}
+
+/* Nothing is lost of a recording that has only samples. */
+static void
+test_nothing_lost (void)
+{
+  NdRecording recording = small_recording (ND_UINT8);
+  const gsize size = nd_recording_volume_size (&recording);
+  g_autofree gchar *path = file_path ("plain.npy");
+  g_autofree guint8 *data = g_malloc0 (size);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdWriter) writer = nd_writer_open (path, FALSE, &error);
+
+  recording.rate_n = 0;
+  recording.geometry.known = FALSE;
+  g_assert_true (nd_writer_begin (writer, &recording, &error));
+  g_assert_true (nd_writer_write (writer, data, 5, &error));
+  g_assert_true (nd_writer_finish (writer, &error));
+  g_assert_null (nd_writer_warning (writer));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -443,6 +529,8 @@ main (int argc, char **argv)
   g_test_add_func ("/writing/vanished", test_vanished);
   g_test_add_func ("/writing/grow", test_grow);
   g_test_add_func ("/writing/name-taken", test_name_taken);
+  g_test_add_func ("/writing/lost", test_lost);
+  g_test_add_func ("/writing/nothing-lost", test_nothing_lost);
   status = g_test_run ();
   remove_folder ();
   return status;

@@ -265,7 +265,7 @@ static const struct
       "lzma", ND_ERROR_FORMAT },
   { "{\"zarr_format\": 2, \"shape\": [2, 3], \"chunks\": [2, 3], \"dtype\": "
     "\"|u1\", \"filters\": [{\"id\": \"delta\"}]}",
-      "filters", ND_ERROR_FORMAT },
+      "zarr.open (sys.argv[1]", ND_ERROR_FORMAT },
   { "{\"zarr_format\": 2, \"shape\": [2, 3], \"chunks\": [2, 3], \"dtype\": "
     "\"|u1\", \"fill_value\": \"lots\"}",
       "fill_value", ND_ERROR_FORMAT },
@@ -445,6 +445,64 @@ test_paths (void)
   }
 }
 
+/* Versions 0.1 and 0.2 have no axes, 0.3 has their names alone. */
+static void
+test_old_versions (void)
+{
+  static const struct
+  {
+    const gchar *axes;
+    gsize volumes, components, z;
+  } cases[] = {
+    { "", 3, 2, 1 },
+    { "\"axes\": [\"t\", \"c\", \"z\", \"y\", \"x\"], ", 3, 2, 1 },
+    { "\"axes\": [\"z\", \"t\", \"c\", \"y\", \"x\"], ", 2, 1, 3 },
+  };
+  guint8 samples[12], data[24];
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree gchar *path = put_array ("{}");
+    g_autofree gchar *inner = g_build_filename (path, "0", NULL);
+    g_autofree gchar *array = g_build_filename (inner, ".zarray", NULL);
+    g_autofree gchar *group = g_build_filename (path, ".zattrs", NULL);
+    g_autofree gchar *old = g_build_filename (path, ".zarray", NULL);
+    g_autofree gchar *text = g_strdup_printf ("{\"multiscales\": [{%s"
+                                              "\"datasets\": [{\"path\": "
+                                              "\"0\"}], \"name\": \"x\"}]}",
+        cases[i].axes);
+    static const gchar described[] =
+        "{\"zarr_format\": 2, \"shape\": [3, 2, 1, 2, 3], \"chunks\": "
+        "[1, 2, 1, 2, 3], \"dtype\": \"|u1\", \"compressor\": null, "
+        "\"order\": \"C\", \"filters\": null, \"fill_value\": 0}";
+    g_autoptr (NdReader) reader = NULL;
+    g_autoptr (GError) error = NULL;
+    const NdRecording *recording;
+
+    g_assert_cmpint (g_remove (old), ==, 0);
+    g_assert_cmpint (g_mkdir (inner, 0777), ==, 0);
+    put_file (array, described, strlen (described));
+    put_file (group, text, strlen (text));
+    for (guint8 k = 0; k < 12; k++)
+      samples[k] = 20 + k;
+    for (guint t = 0; t < 3; t++) {
+      g_autofree gchar *name = g_strdup_printf ("%s/%u.0.0.0.0", inner, t);
+
+      put_file (name, samples, sizeof (samples));
+    }
+    reader = nd_reader_open (path, NULL, &error);
+    g_assert_no_error (error);
+    recording = nd_reader_recording (reader);
+    g_assert_cmpuint (recording->volumes, ==, cases[i].volumes);
+    g_assert_cmpuint (recording->shape.components, ==, cases[i].components);
+    g_assert_cmpuint (recording->shape.size[0], ==, 3);
+    g_assert_cmpuint (recording->shape.size[2], ==, cases[i].z);
+    g_assert_false (recording->geometry.known);
+    g_assert_true (nd_reader_read (reader, data, &error));
+    g_assert_cmpuint (data[1], ==, cases[i].components == 2 ? 26 : 21);
+    remove_all (path);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -460,6 +518,7 @@ main (int argc, char **argv)
   g_test_add_func ("/zarr/chunks", test_chunks);
   g_test_add_func ("/zarr/many-files", test_many_files);
   g_test_add_func ("/zarr/paths", test_paths);
+  g_test_add_func ("/zarr/old-versions", test_old_versions);
   failed = g_test_run ();
   remove_folder ();
   return failed;

@@ -1,6 +1,8 @@
 /* Mutates valid files with a seeded generator, at least 2,000 times per format.
  * Each mutation is read or refused, with no more memory than the size of the
- * file justifies.
+ * file justifies. It is read twice, with another byte in all new and old
+ * memory: a reader that hands out a byte that it did not write reads
+ * differently.
  *
  *   hostile-FORMAT [--seeds FOLDER]
  *
@@ -321,6 +323,20 @@ from_environment (const gchar *name, guint otherwise)
   return value ? g_ascii_strtoull (value, NULL, 10) : otherwise;
 }
 
+/* @name is for messages. */
+static void
+read_twice (const guint8 *bytes, gsize n, const gchar *name, guint i)
+{
+  guint32 first, second;
+
+  memory_fill (0x55);
+  first = fuzz_file (bytes, n);
+  memory_fill (0xc3);
+  second = fuzz_file (bytes, n);
+  if (first != second)
+    g_error ("%s %u: memory that was not written was read", name, i);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -342,7 +358,7 @@ main (int argc, char **argv)
     gsize length;
     const guint8 *bytes = g_bytes_get_data (seeds->pdata[i], &length);
 
-    fuzz_file (bytes, length);
+    read_twice (bytes, length, "file", i);
   }
   for (guint i = 0; i < n; i++) {
     g_autoptr (GByteArray) bytes =
@@ -350,7 +366,7 @@ main (int argc, char **argv)
     gsize used;
 
     memory_begin ();
-    fuzz_file (bytes->data, bytes->len);
+    read_twice (bytes->data, bytes->len, "mutation", i);
     used = memory_most ();
     most = MAX (most, used);
     if (used > MEMORY_FIXED + MEMORY_A_BYTE * (gsize) bytes->len)

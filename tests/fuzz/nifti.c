@@ -15,7 +15,7 @@
 const gchar *const fuzz_name = "nifti";
 
 gboolean
-fuzz_parse (NdHeader *header, const guint8 *bytes, gsize n, GError **error)
+fuzz_parse (NdHeader *header, guint8 *bytes, gsize n, GError **error)
 {
   return nd_nifti_parse (header, bytes, n, "nii", error);
 }

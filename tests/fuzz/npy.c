@@ -14,7 +14,7 @@
 const gchar *const fuzz_name = "npy";
 
 gboolean
-fuzz_parse (NdHeader *header, const guint8 *bytes, gsize n, GError **error)
+fuzz_parse (NdHeader *header, guint8 *bytes, gsize n, GError **error)
 {
   return nd_npy_parse (header, bytes, n, "npy", error);
 }

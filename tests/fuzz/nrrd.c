@@ -10,7 +10,7 @@
 const gchar *const fuzz_name = "nrrd";
 
 gboolean
-fuzz_parse (NdHeader *header, const guint8 *bytes, gsize n, GError **error)
+fuzz_parse (NdHeader *header, guint8 *bytes, gsize n, GError **error)
 {
   return nd_nrrd_parse (header, bytes, n, "/proc/self/fd/nrrd", error);
 }

@@ -26,7 +26,7 @@ make_recording (guint i)
 static NdMetadata *
 make_metadata (void)
 {
-  NdMetadata *metadata = nd_metadata_new ();
+  NdMetadata *metadata = nd_metadata_new (NULL);
 
   nd_metadata_add (metadata, "UltrasoundImageOrientation", "MF");
   nd_metadata_add (metadata, "NIfTI.extension.4", "PGFmbmkvPgAA");
@@ -35,7 +35,7 @@ make_metadata (void)
   for (guint i = 0; i < 3; i++) {
     const gint64 time = i * i * G_GINT64_CONSTANT (86000000);
 
-    g_array_append_val (metadata->times, time);
+    nd_list_add (metadata->times, time);
     nd_metadata_add_to_volume (metadata, i, "ProbeToTrackerTransform",
         "1 0 0 4 0 1 0 5 0 0 1 6 0 0 0 1");
   }

@@ -11,6 +11,7 @@
 
 #include <glib/gstdio.h>
 #include <tiffio.h>
+#include <zlib.h>
 
 #define PAGES 6
 
@@ -18,7 +19,7 @@ const gchar *const fuzz_name = "tiff";
 
 /* The bytes as a description, because libtiff reads the rest. */
 gboolean
-fuzz_parse (NdHeader *header, const guint8 *bytes, gsize n, GError **error)
+fuzz_parse (NdHeader *header, guint8 *bytes, gsize n, GError **error)
 {
   g_autofree gchar *text = g_strndup ((const gchar *) bytes, n);
   g_auto (NdTiffAxes) axes = { 0 };
@@ -26,7 +27,7 @@ fuzz_parse (NdHeader *header, const guint8 *bytes, gsize n, GError **error)
 
   if (nd_tiff_axes_parse (&axes, text, PAGES, 5, 4, 1, error)) {
     if (axes.channels == 0 || axes.slices == 0 || axes.volumes == 0
-        || (axes.kind != ND_TIFF_IMAGEJ
+        || (axes.kind == ND_TIFF_PLAIN
             && axes.channels * axes.slices * axes.volumes > PAGES))
       g_error ("axes without pages");
     nd_tiff_axes_page (&axes, axes.channels - 1, axes.slices - 1,
@@ -80,6 +81,58 @@ append_file (GPtrArray *seeds, const gchar *description, guint16 compression,
   g_rmdir (folder);
 }
 
+static void
+append_tag (GByteArray *bytes, guint16 tag, guint32 value)
+{
+  const guint16 head[2] = { tag, TIFF_LONG };
+  const guint32 tail[2] = { 1, value };
+
+  g_byte_array_append (bytes, (const guint8 *) head, sizeof (head));
+  g_byte_array_append (bytes, (const guint8 *) tail, sizeof (tail));
+}
+
+/* A strip or tile whose deflate data has one stored block that is longer than
+ * it: libtiff 4.5 reports it as read and writes nothing. */
+static void
+append_long_block (GPtrArray *seeds, gboolean tiled)
+{
+  const guint16 length = 1000, tags = tiled ? 10 : 9;
+  const guint16 lengths[2] = { length, ~length };
+  const guint32 first = 8, size = 2 + 5 + length + 4;
+  const guint32 directory = first + size + size % 2, end = 0;
+  g_autofree guint8 *block = g_malloc0 (length);
+  const guint32 sum = GUINT32_TO_BE (adler32_z (1, block, length));
+  GByteArray *bytes = g_byte_array_new ();
+
+  g_byte_array_append (bytes,
+      (const guint8 *) (G_BYTE_ORDER == G_LITTLE_ENDIAN ? "II*\0" : "MM\0*"),
+      4);
+  g_byte_array_append (bytes, (const guint8 *) &directory, 4);
+  g_byte_array_append (bytes, (const guint8 *) "\x78\1\1", 3);
+  g_byte_array_append (bytes, (const guint8 *) lengths, sizeof (lengths));
+  g_byte_array_append (bytes, block, length);
+  g_byte_array_append (bytes, (const guint8 *) &sum, sizeof (sum));
+  g_byte_array_set_size (bytes, directory);
+  g_byte_array_append (bytes, (const guint8 *) &tags, sizeof (tags));
+  append_tag (bytes, TIFFTAG_IMAGEWIDTH, 16);
+  append_tag (bytes, TIFFTAG_IMAGELENGTH, 16);
+  append_tag (bytes, TIFFTAG_BITSPERSAMPLE, 8);
+  append_tag (bytes, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
+  append_tag (bytes, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+  if (!tiled)
+    append_tag (bytes, TIFFTAG_STRIPOFFSETS, first);
+  append_tag (bytes, TIFFTAG_SAMPLESPERPIXEL, 1);
+  append_tag (bytes, tiled ? TIFFTAG_TILEWIDTH : TIFFTAG_ROWSPERSTRIP, 16);
+  if (tiled) {
+    append_tag (bytes, TIFFTAG_TILELENGTH, 16);
+    append_tag (bytes, TIFFTAG_TILEOFFSETS, first);
+  }
+  append_tag (bytes, tiled ? TIFFTAG_TILEBYTECOUNTS : TIFFTAG_STRIPBYTECOUNTS,
+      size);
+  g_byte_array_append (bytes, (const guint8 *) &end, sizeof (end));
+  g_ptr_array_add (seeds, g_byte_array_free_to_bytes (bytes));
+}
+
 void
 fuzz_seeds (GPtrArray *seeds)
 {
@@ -104,4 +157,6 @@ fuzz_seeds (GPtrArray *seeds)
       COMPRESSION_PACKBITS, FALSE, PLANARCONFIG_CONTIG, "w8");
   append_file (seeds, NULL, COMPRESSION_NONE, FALSE, PLANARCONFIG_SEPARATE,
       "wb");
+  append_long_block (seeds, FALSE);
+  append_long_block (seeds, TRUE);
 }

@@ -40,7 +40,6 @@ TYPES = {"uint8": "u1", "int16": "<i2", "uint16": "<u2", "float32": "<f4",
          "float64": "<f8"}
 FFT_BOUND = 1e-6        # relative L2 error
 DOUBLE_FFT_BOUND = 1e-13
-TENSOR_BOUND = 2e-6     # with accuracy=single, if sums are not exact
 
 
 def shared(*names):

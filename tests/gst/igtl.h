@@ -16,7 +16,7 @@
 #include "tests/gst/run.h"
 #include "tests/live/messages.h"
 
-#define IGTL_WAIT 40 /* s, for what must happen, on slow machines too */
+#define IGTL_WAIT 300 /* s, for what must happen, on slow machines too */
 
 /* A figure in `stats`; strings and arrays have others. */
 static inline guint64
@@ -207,14 +207,15 @@ igtl_has_warned (GstElement *pipeline)
   return message != NULL;
 }
 
-/* To NULL, which must not wait for any peer. */
+/* To NULL, which must not wait for any peer: the system would give one up after
+ * two minutes. */
 static inline void
 igtl_stop (GstElement *pipeline)
 {
   const gint64 before = g_get_monotonic_time ();
 
   gst_element_set_state (pipeline, GST_STATE_NULL);
-  fail_unless (g_get_monotonic_time () - before < 5 * G_USEC_PER_SEC,
+  fail_unless (g_get_monotonic_time () - before < 100 * G_USEC_PER_SEC,
       "stopping waits");
   gst_object_unref (pipeline);
 }

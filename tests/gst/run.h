@@ -68,7 +68,7 @@ run_pipeline (GstElement *pipeline, Outcome *outcome)
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   while (outcome->n_eos == 0 && outcome->n_errors == 0) {
     message = gst_bus_timed_pop (bus, 300 * GST_SECOND);
-    fail_unless (message != NULL, "neither EOS nor an error within 60 s");
+    fail_unless (message != NULL, "neither EOS nor an error within 300 s");
     outcome_take (outcome, message);
     gst_message_unref (message);
   }

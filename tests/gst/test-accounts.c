@@ -145,11 +145,22 @@ out_query (GstPad *pad, GstObject *parent, GstQuery *query)
   return TRUE;
 }
 
+/* Outputs of a device that are still computed belong to the old sink, or to
+ * none: GStreamer does not allow that a pad is linked while a thread pushes. */
+static void
+drain (Stream *s)
+{
+  g_autoptr (GstQuery) query = gst_query_new_drain ();
+
+  gst_pad_peer_query (s->in, query);
+}
+
 static void
 link_out (Stream *s)
 {
   g_autoptr (GstPad) src = gst_element_get_static_pad (s->element, "src");
 
+  drain (s);
   s->out = gst_pad_new ("out", GST_PAD_SINK);
   g_object_set_data (G_OBJECT (s->out), "stream", s);
   gst_pad_set_chain_function (s->out, out_chain);
@@ -159,14 +170,12 @@ link_out (Stream *s)
   s->linked = TRUE;
 }
 
-/* Outputs of a device that are still computed belong to the old sink. */
 static void
 unlink_out (Stream *s)
 {
   g_autoptr (GstPad) src = gst_element_get_static_pad (s->element, "src");
-  g_autoptr (GstQuery) query = gst_query_new_drain ();
 
-  gst_pad_peer_query (s->in, query);
+  drain (s);
   gst_pad_unlink (src, s->out);
   gst_object_unref (s->out);
   s->linked = FALSE;

@@ -1,11 +1,14 @@
 /* ndstructure and nddenoise in streams: order of events, flushes, relinking,
- * QoS, buffers of a pool, trick modes.
+ * QoS, buffers of a pool, trick modes, and the properties that all temporal
+ * elements have.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
 
 #define DURATION (100 * GST_MSECOND)
 
@@ -402,6 +405,296 @@ GST_START_TEST (test_same_caps)
 
 GST_END_TEST;
 
+/* What is common to all temporal elements */
+
+/* The bytes of each output, until EOS. */
+static GPtrArray *
+pull_all (Stream *s)
+{
+  GPtrArray *outputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) gst_buffer_unref);
+  GstBuffer *output;
+
+  gst_harness_push_event (s->h, gst_event_new_eos ());
+  while ((output = gst_harness_try_pull (s->h)))
+    g_ptr_array_add (outputs, output);
+  return outputs;
+}
+
+static void
+expect_same (GstBuffer *a, GstBuffer *b)
+{
+  GstMapInfo map;
+
+  fail_unless_equals_uint64 (GST_BUFFER_PTS (a), GST_BUFFER_PTS (b));
+  fail_unless (gst_buffer_map (a, &map, GST_MAP_READ));
+  fail_unless_equals_int (gst_buffer_memcmp (b, 0, map.data, map.size), 0);
+  gst_buffer_unmap (a, &map);
+}
+
+/* The outputs are those of a stream in which the volume before comes again, but
+ * for that of the missing one. */
+GST_START_TEST (test_hold)
+{
+  Stream held = start (__i__), full = start (__i__);
+  g_autoptr (GPtrArray) a = NULL, b = NULL;
+  GstBuffer *copy;
+
+  gst_util_set_object_arg (G_OBJECT (held.element), "gap", "hold");
+  push_range (&held, 0, 5);
+  gst_harness_push_event (held.h, new_custom (GST_EVENT_CUSTOM_DOWNSTREAM));
+  push_range (&held, 7, 12);
+  push_range (&full, 0, 5);
+  copy = make_volume (&full, 5);
+  GST_BUFFER_PTS (copy) = 6 * DURATION;
+  fail_unless_equals_int (gst_harness_push (full.h, copy), GST_FLOW_OK);
+  push_range (&full, 7, 12);
+  a = pull_all (&held);
+  b = pull_all (&full);
+  fail_unless_equals_int (a->len, 12);
+  fail_unless_equals_int (b->len, 13);
+  for (guint i = 0; i < a->len; i++)
+    expect_same (a->pdata[i], b->pdata[i < 6 ? i : i + 1]);
+  fail_unless_equals_uint64 (stat (&held, "volumes-held"), 1);
+  fail_unless_equals_uint64 (stat (&held, "stretches"), 1);
+  fail_unless_equals_string (held.order->str, "bbbbbbCbbbbbbE");
+  end (&held);
+  end (&full);
+}
+
+GST_END_TEST;
+
+static guint64
+stretches_with (guint i, const gchar *property, const gchar *value, guint next,
+    gboolean discont)
+{
+  Stream s = start (i);
+  GstBuffer *buffer;
+  guint64 stretches;
+
+  if (property)
+    gst_util_set_object_arg (G_OBJECT (s.element), property, value);
+  push_range (&s, 0, 9);
+  buffer = make_volume (&s, next);
+  if (discont)
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  fail_unless_equals_int (gst_harness_push (s.h, buffer), GST_FLOW_OK);
+  push_range (&s, next + 1, next + 5);
+  stretches = stat (&s, "stretches");
+  gst_harness_push_event (s.h, gst_event_new_eos ());
+  fail_unless_equals_uint64 (stat (&s, "volumes-out"), 16);
+  end (&s);
+  return stretches;
+}
+
+GST_START_TEST (test_gap_properties)
+{
+  fail_unless_equals_uint64 (stretches_with (__i__, NULL, NULL, 11, FALSE), 1);
+  fail_unless_equals_uint64 (stretches_with (__i__, "gap", "restart", 11,
+                                 FALSE),
+      2);
+  fail_unless_equals_uint64 (stretches_with (__i__, "gap-jitter", "2", 11,
+                                 FALSE),
+      1);
+  fail_unless_equals_uint64 (stretches_with (__i__, NULL, NULL, 30, FALSE), 2);
+  fail_unless_equals_uint64 (stretches_with (__i__, "gap-limit", "0", 30,
+                                 FALSE),
+      1);
+  fail_unless_equals_uint64 (stretches_with (__i__, NULL, NULL, 10, TRUE), 2);
+  fail_unless_equals_uint64 (stretches_with (__i__, "gap-discont", "false", 10,
+                                 TRUE),
+      1);
+}
+
+GST_END_TEST;
+
+/* The content of an output is that of its anchor. */
+GST_START_TEST (test_stamp)
+{
+  Stream anchor = start (__i__), content = start (__i__);
+  g_autoptr (GPtrArray) a = NULL, b = NULL;
+  g_autoptr (GstStructure) stats = NULL;
+  gdouble lag = -1;
+
+  gst_util_set_object_arg (G_OBJECT (content.element), "stamp", "content");
+  push_range (&anchor, 0, 7);
+  push_range (&content, 0, 7);
+  g_object_get (content.element, "stats", &stats, NULL);
+  fail_unless (gst_structure_get_double (stats, "lag", &lag));
+  fail_unless_equals_float (lag, 0);
+  a = pull_all (&anchor);
+  b = pull_all (&content);
+  fail_unless_equals_int (a->len, 8);
+  fail_unless_equals_int (b->len, 8);
+  for (guint i = 0; i < a->len; i++)
+    expect_same (a->pdata[i], b->pdata[i]);
+  end (&anchor);
+  end (&content);
+}
+
+GST_END_TEST;
+
+static guint
+count_warnings (GstBus *bus)
+{
+  guint n = 0;
+  GstMessage *message;
+
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING))) {
+    gst_message_unref (message);
+    n++;
+  }
+  return n;
+}
+
+/* All fields of `settings` take effect, or none. */
+GST_START_TEST (test_settings)
+{
+  Stream s = start (__i__);
+  g_autoptr (GstStructure) wrong = gst_structure_new ("s", "gap", G_TYPE_STRING,
+      "hold", "backend", G_TYPE_STRING, "nowhere", NULL);
+  g_autoptr (GstStructure) right = gst_structure_new ("s", "gap", G_TYPE_STRING,
+      "hold", "gap-jitter", G_TYPE_DOUBLE, 0.25, NULL);
+  g_autoptr (GstStructure) all = NULL;
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  gint gap = -1;
+  gdouble jitter = 0;
+
+  gst_element_set_bus (s.element, bus);
+  push_range (&s, 0, 3);
+  g_object_set (s.element, "settings", wrong, NULL);
+  g_object_get (s.element, "gap", &gap, NULL);
+  fail_unless_equals_int (gap, 0);
+  fail_unless_equals_int (count_warnings (bus), 1);
+  g_object_set (s.element, "settings", right, NULL);
+  g_object_get (s.element, "gap", &gap, "gap-jitter", &jitter, "settings", &all,
+      NULL);
+  fail_unless_equals_int (gap, 1);
+  fail_unless_equals_float (jitter, 0.25);
+  fail_unless (gst_structure_has_field (all, elements[__i__].window));
+  push_range (&s, 4, 4);
+  push_range (&s, 6, 8);
+  fail_unless_equals_uint64 (stat (&s, "volumes-held"), 1);
+  fail_unless_equals_int (count_warnings (bus), 0);
+  gst_element_set_bus (s.element, NULL);
+  gst_harness_push_event (s.h, gst_event_new_eos ());
+  end (&s);
+}
+
+GST_END_TEST;
+
+static GstClockTime
+latency_of (Stream *s)
+{
+  return gst_harness_query_latency (s->h);
+}
+
+/* Another processor is made beside the stream, which goes on with the old one
+ * meanwhile. */
+GST_START_TEST (test_beside_the_stream)
+{
+  Stream s = start (__i__);
+  GstClockTime before;
+  guint n = 8;
+
+  g_setenv ("NDCONV_SETTINGS_WAIT", "0", TRUE);
+  gst_util_set_object_arg (G_OBJECT (s.element), "compute-latency", "never");
+  push_range (&s, 0, n - 1);
+  before = latency_of (&s);
+  fail_unless (before > 0);
+  gst_util_set_object_arg (G_OBJECT (s.element), elements[__i__].window, "0");
+  while (latency_of (&s) == before)
+    fail_unless_equals_int (push (&s, n++), GST_FLOW_OK);
+  push_range (&s, n, n + 3);
+  fail_unless_equals_uint64 (latency_of (&s), 0);
+  gst_harness_push_event (s.h, gst_event_new_eos ());
+  fail_unless_equals_uint64 (stat (&s, "volumes-out"), n + 4);
+  expect_accounts (&s, n + 4);
+  g_setenv ("NDCONV_SETTINGS_WAIT", "60000", TRUE);
+  end (&s);
+}
+
+GST_END_TEST;
+
+/* The largest change of a sample from input @number to @output. */
+static gdouble
+find_change (const Stream *s, guint number, GstBuffer *output)
+{
+  g_autoptr (GstBuffer) input = make_volume (s, number);
+  GstMapInfo map, out;
+  gdouble change = 0;
+
+  fail_unless (gst_buffer_map (input, &map, GST_MAP_READ));
+  fail_unless (gst_buffer_map (output, &out, GST_MAP_READ));
+  for (gsize k = 0; k < s->samples; k++)
+    change =
+        MAX (change, ABS (((gfloat *) map.data)[k] - ((gfloat *) out.data)[k]));
+  gst_buffer_unmap (input, &map);
+  gst_buffer_unmap (output, &out);
+  return change;
+}
+
+/* A property that no processor depends on is set while another processor is
+ * made, and keeps its value when that comes into use. With strength=0 volumes
+ * pass unchanged. */
+GST_START_TEST (test_set_while_built)
+{
+  Stream s = start (0);
+  g_autoptr (GPtrArray) outputs = NULL;
+  GstClockTime before;
+  guint n = 8, first;
+
+  g_setenv ("NDCONV_SETTINGS_WAIT", "0", TRUE);
+  gst_util_set_object_arg (G_OBJECT (s.element), "compute-latency", "never");
+  push_range (&s, 0, n - 1);
+  before = latency_of (&s);
+  g_object_set (s.element, "latency", 0, NULL);
+  fail_unless_equals_int (push (&s, n++), GST_FLOW_OK);
+  g_object_set (s.element, "strength", 0.0, NULL);
+  do {
+    fail_unless_equals_int (push (&s, n++), GST_FLOW_OK);
+  } while (latency_of (&s) == before);
+  first = n;
+  push_range (&s, n, n + 3);
+  outputs = pull_all (&s);
+  fail_unless_equals_int (outputs->len, n + 4);
+  for (guint i = first; i < outputs->len; i++)
+    fail_unless (find_change (&s, i, outputs->pdata[i]) < 1e-3);
+  g_setenv ("NDCONV_SETTINGS_WAIT", "60000", TRUE);
+  end (&s);
+}
+
+GST_END_TEST;
+
+/* strength is 0 at even volumes, which pass unchanged, and 4 at odd ones. */
+GST_START_TEST (test_controlled)
+{
+  Stream s = start (0);
+  GstControlSource *source = gst_interpolation_control_source_new ();
+  g_autoptr (GPtrArray) outputs = NULL;
+
+  g_object_set (source, "mode", GST_INTERPOLATION_MODE_NONE, NULL);
+  for (guint i = 0; i < 12; i++)
+    fail_unless (gst_timed_value_control_source_set (
+        GST_TIMED_VALUE_CONTROL_SOURCE (source), i * DURATION, i % 2 ? 4 : 0));
+  fail_unless (gst_object_add_control_binding (GST_OBJECT (s.element),
+      gst_direct_control_binding_new_absolute (GST_OBJECT (s.element),
+          "strength", source)));
+  gst_object_unref (source);
+  push_range (&s, 0, 11);
+  outputs = pull_all (&s);
+  fail_unless_equals_int (outputs->len, 12);
+  for (guint i = 0; i < outputs->len; i++) {
+    const gdouble change = find_change (&s, i, outputs->pdata[i]);
+
+    fail_unless (i % 2 ? change > 1 : change < 1e-3, "output %u: %g", i,
+        change);
+  }
+  end (&s);
+}
+
+GST_END_TEST;
+
 static Suite *
 algorithm_streams_suite (void)
 {
@@ -421,6 +714,13 @@ algorithm_streams_suite (void)
   tcase_add_loop_test (tc, test_old_caps, 0, n);
   tcase_add_loop_test (tc, test_counts_gaps, 0, n);
   tcase_add_test (tc, test_same_caps);
+  tcase_add_loop_test (tc, test_hold, 0, n);
+  tcase_add_loop_test (tc, test_gap_properties, 0, n);
+  tcase_add_loop_test (tc, test_stamp, 0, n);
+  tcase_add_loop_test (tc, test_settings, 0, n);
+  tcase_add_loop_test (tc, test_beside_the_stream, 0, n);
+  tcase_add_test (tc, test_set_while_built);
+  tcase_add_test (tc, test_controlled);
   return suite;
 }
 

@@ -368,7 +368,6 @@ GST_START_TEST (test_31_stress_properties)
   Model model = model_temporal (3, "nearest");
   Stream *s = stream_new ("ndconv4dtemporal", &model, NULL);
   GstHarnessThread *threads[6];
-  gint64 end = g_get_monotonic_time () + G_USEC_PER_SEC;
   guint n = 0;
 
   stream_start (s);
@@ -378,7 +377,7 @@ GST_START_TEST (test_31_stress_properties)
   threads[n++] = stress_filter (s, "box,size=1:1:1:2;box,size=1");
   threads[n++] = stress_filter (s, "nonsense");
   threads[n++] = stress_pushes (s);
-  while (g_get_monotonic_time () < end) {
+  while (stream_stat (s, "volumes-out") < 500) {
     GstClockTime min, max;
     gboolean live;
 
@@ -388,9 +387,8 @@ GST_START_TEST (test_31_stress_properties)
     g_usleep (1000);
   }
   for (guint i = 0; i < n; i++)
-    fail_unless (gst_harness_stress_thread_stop (threads[i]) > 0);
+    gst_harness_stress_thread_stop (threads[i]);
   fail_unless_equals_int (stream_messages (s, GST_MESSAGE_ERROR, NULL), 0);
-  fail_unless (stream_stat (s, "volumes-out") > 0);
   stream_free (s);
 }
 

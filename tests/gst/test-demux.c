@@ -396,6 +396,92 @@ GST_START_TEST (test_bytes_of_a_program)
 
 GST_END_TEST;
 
+/* Sequence numbers that passed a pad. Atomic. */
+typedef struct
+{
+  gint segment, end;
+} Numbers;
+
+static GstPadProbeReturn
+take_numbers (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+  Numbers *numbers = data;
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
+    g_atomic_int_set (&numbers->segment, gst_event_get_seqnum (event));
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS
+      || GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT_DONE)
+    g_atomic_int_set (&numbers->end, gst_event_get_seqnum (event));
+  return GST_PAD_PROBE_OK;
+}
+
+/* The end of the stream belongs to its segment, and after a seek to that. */
+GST_START_TEST (test_sequence_numbers)
+{
+  Numbers numbers = { 0, 0 };
+  g_autofree gchar *path = NULL;
+  g_autoptr (GstElement) sink = NULL;
+  g_autoptr (GstBus) bus = NULL;
+  g_autoptr (GstMessage) done = NULL;
+  GstElement *pipeline;
+  GstEvent *seek;
+  guint32 seqnum;
+
+  record ("r.nrrd");
+  path = file_path ("r.nrrd");
+  pipeline = start (GST_STATE_READY,
+      "filesrc location=\"%s\" ! nddemux ! fakesink name=sink sync=false",
+      path);
+  bus = gst_element_get_bus (pipeline);
+  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  gst_pad_add_probe (sink->sinkpads->data, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      take_numbers, &numbers, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  fail_unless (wait_for_end (pipeline) == NULL);
+  fail_unless (numbers.segment != 0);
+  fail_unless_equals_int (numbers.end, numbers.segment);
+
+  seek = gst_event_new_seek (1, GST_FORMAT_TIME,
+      GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_SEGMENT, GST_SEEK_TYPE_SET, INTERVAL,
+      GST_SEEK_TYPE_NONE, 0);
+  seqnum = gst_event_get_seqnum (seek);
+  fail_unless (gst_element_send_event (pipeline, seek));
+  done = gst_bus_timed_pop_filtered (bus, 300 * GST_SECOND,
+      GST_MESSAGE_SEGMENT_DONE);
+  fail_unless (done != NULL);
+  fail_unless_equals_int (gst_message_get_seqnum (done), seqnum);
+  /* The event follows the message. */
+  for (guint i = 0;
+       i < 30000 && g_atomic_int_get (&numbers.end) != (gint) seqnum; i++)
+    g_usleep (1000);
+  stop (pipeline);
+  fail_unless_equals_int (numbers.segment, seqnum);
+  fail_unless_equals_int (numbers.end, seqnum);
+}
+
+GST_END_TEST;
+
+/* An application ends the stream: that is no error of the recording. */
+GST_START_TEST (test_sent_end)
+{
+  g_autofree gchar *path = NULL, *error = NULL;
+  GstElement *pipeline;
+
+  record ("r.nrrd");
+  path = file_path ("r.nrrd");
+  pipeline = start (GST_STATE_PAUSED,
+      "filesrc location=\"%s\" ! nddemux ! fakesink sync=true", path);
+  gst_element_get_state (pipeline, NULL, NULL, 300 * GST_SECOND);
+  fail_unless (gst_element_send_event (pipeline, gst_event_new_eos ()));
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  error = wait_for_end (pipeline);
+  fail_unless (error == NULL, "%s", error);
+  stop (pipeline);
+}
+
+GST_END_TEST;
+
 static Suite *
 demux_suite (void)
 {
@@ -410,6 +496,8 @@ demux_suite (void)
   tcase_add_test (tc, test_compressed);
   tcase_add_test (tc, test_errors);
   tcase_add_test (tc, test_bytes_of_a_program);
+  tcase_add_test (tc, test_sequence_numbers);
+  tcase_add_test (tc, test_sent_end);
   return suite;
 }
 

@@ -324,7 +324,7 @@ GST_START_TEST (test_file_missing)
 
   refuse_file (NULL, 0, "", "resource not-found", "filter");
   refuse (stream_new ("ndconv2d", NULL, "filter", filter, NULL), GOOD,
-      "resource open-read", folder, "regular");
+      "resource open-read", folder, "a folder");
   refuse_filter ("ndconv2d", "file", "library settings", "location");
 }
 

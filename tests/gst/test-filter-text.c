@@ -192,7 +192,7 @@ GST_START_TEST (test_strings)
       &error));
   GST_INFO ("%s: %s", text, error->message);
   if (structure) {
-    g_autofree gchar *named = g_strdup_printf ("no file \"%s\"",
+    g_autofree gchar *named = g_strdup_printf ("\"%s\" cannot be opened",
         gst_structure_get_string (structure, "location"));
 
     fail_unless (strstr (error->message, named), "%s: %s", text,

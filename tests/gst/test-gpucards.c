@@ -297,7 +297,7 @@ gpu_suite (void)
   Suite *s = suite_create ("gpu cards");
   TCase *tc = tcase_create ("cards");
 
-  tcase_set_timeout (tc, 300);
+  tcase_set_timeout (tc, 600);
   tcase_add_test (tc, test_two_at_once);
   tcase_add_loop_test (tc, test_links_between_cards, 0, 2);
   tcase_add_test (tc, test_application_has_both);

@@ -338,7 +338,7 @@ gpu_suite (void)
   Suite *s = suite_create ("gpu contexts");
   TCase *tc = tcase_create ("contexts");
 
-  tcase_set_timeout (tc, 300);
+  tcase_set_timeout (tc, 600);
   tcase_add_loop_test (tc, test_application, ON_PIPELINE, ON_ELEMENT + 1);
   tcase_add_test (tc, test_stays_after_null);
   tcase_add_test (tc, test_own);

@@ -151,7 +151,7 @@ gpu_suite (void)
   Suite *s = suite_create ("gpu decoders");
   TCase *tc = tcase_create ("decoders");
 
-  tcase_set_timeout (tc, 300);
+  tcase_set_timeout (tc, 600);
   if (is_here ("nvh264dec"))
     tcase_add_test (tc, test_h264);
   if (is_here ("nvjpegdec"))

@@ -334,7 +334,7 @@ loss_suite (void)
   Suite *s = suite_create ("gpu loss");
   TCase *tc = tcase_create ("loss");
 
-  tcase_set_timeout (tc, 100);
+  tcase_set_timeout (tc, 600);
   tcase_add_test (tc, test_loss);
   suite_add_tcase (s, tc);
   return s;
@@ -346,7 +346,7 @@ gpu_suite (void)
   Suite *s = suite_create ("gpu errors");
   TCase *tc = tcase_create ("errors");
 
-  tcase_set_timeout (tc, 300);
+  tcase_set_timeout (tc, 600);
   if (gpu_is_double ()) {
     tcase_add_test (tc, test_memory_of_lost);
   } else {

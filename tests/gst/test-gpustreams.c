@@ -8,6 +8,7 @@
 #include "tests/gst/gpu.h"
 
 #include <glib/gstdio.h>
+#include <gst/app/app.h>
 #include <stdlib.h>
 
 #define SOURCE "ndtestsrc num-buffers=%u seed=3 noise=0.2 volume-size=37:20:11 "
@@ -109,6 +110,83 @@ GST_START_TEST (test_links_on_the_device)
     fail_unless (gpu_is_double () || first);
     fail_unless (first == second && first == third);
     gst_element_set_state (pipeline, GST_STATE_NULL);
+  }
+}
+
+GST_END_TEST;
+
+static GstPadProbeReturn
+log_item (GstPad *pad, GstPadProbeInfo *info, gpointer log)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+
+  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER)
+    g_string_append_printf (log, " %u",
+        (guint) (GST_BUFFER_PTS (GST_PAD_PROBE_INFO_BUFFER (info)) / 40
+            / GST_MSECOND));
+  else if (GST_EVENT_TYPE (event) == GST_EVENT_CUSTOM_DOWNSTREAM)
+    g_string_append (log, " e");
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+push_numbered (GstElement *source, guint i)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 16 * 16 * 16 * 4, NULL);
+
+  gst_buffer_memset (buffer, 0, 0, -1);
+  GST_BUFFER_PTS (buffer) = i * 40 * GST_MSECOND;
+  GST_BUFFER_DURATION (buffer) = 40 * GST_MSECOND;
+  gst_app_src_push_buffer (GST_APP_SRC (source), buffer);
+}
+
+/* Every sixth volume is missing, and an event stands in its place. The position
+ * is held and has no output. With @downstream, the outputs stay on the
+ * device. */
+static void
+check_places (const gchar *downstream)
+{
+  g_autofree gchar *text = g_strdup_printf (
+      "appsrc name=source format=time caps=\"other/tensors,format=static,"
+      "num_tensors=1,types=float32,dimensions=1:16:16:16,framerate=25/1\" ! "
+      "ndconv4dtemporal name=a gap=hold backend=cuda filter=\"coefficients,"
+      "size=1:1:1:3,values=<1.0,1.0,1.0>\" ! %s appsink name=sink sync=false",
+      downstream);
+  g_autoptr (GstElement) pipeline = gst_parse_launch (text, NULL);
+  g_autoptr (GstElement) source = NULL, a = NULL;
+  g_autoptr (GString) sent = g_string_new (NULL);
+  g_autoptr (GString) expected = g_string_new (NULL);
+  g_autoptr (GstPad) pad = NULL;
+
+  gst_object_ref_sink (pipeline);
+  source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
+  a = gst_bin_get_by_name (GST_BIN (pipeline), "a");
+  pad = gst_element_get_static_pad (a, "src");
+  gst_pad_add_probe (pad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, log_item,
+      sent, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  for (guint i = 0; i < 30; i++) {
+    if (i % 6 == 4) {
+      gst_element_send_event (source,
+          gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM,
+              gst_structure_new_empty ("place")));
+      g_string_append (expected, " e");
+    } else {
+      push_numbered (source, i);
+      g_string_append_printf (expected, " %u", i);
+    }
+  }
+  gst_app_src_end_of_stream (GST_APP_SRC (source));
+  g_ptr_array_unref (gpu_collect (pipeline));
+  fail_unless_equals_string (sent->str, expected->str);
+}
+
+GST_START_TEST (test_places_of_events)
+{
+  for (guint i = 0; i < 5; i++) {
+    check_places ("");
+    check_places ("ndconv3d backend=cuda filter=\"box,size=3\" !");
   }
 }
 
@@ -617,6 +695,7 @@ gpu_suite (void)
   tcase_add_test (tc, test_host_memory);
   tcase_add_test (tc, test_double_precision);
   tcase_add_test (tc, test_links_on_the_device);
+  tcase_add_test (tc, test_places_of_events);
   tcase_add_test (tc, test_mixed_back_ends);
   if (gpu_has_elements ())
     tcase_add_test (tc, test_video_on_the_device);

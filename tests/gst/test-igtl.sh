@@ -36,7 +36,7 @@ gst-launch-1.0 -q openigtlinksrc port="$serve" num-buffers=5 policy=every \
   ! ndfilesink location="$folder/client.mha" >"$folder/client.log" 2>&1 &
 client=$!
 pids+=("$client")
-timeout 60 pipelines/igtl.sh --port "$phantom" --serve "$serve" --no-window \
+timeout 300 pipelines/igtl.sh --port "$phantom" --serve "$serve" --no-window \
   --filter gaussian,sigma=0.8,size=3 --record "$folder/live.igs.mha" \
   --volumes 80 localhost >"$folder/igtl.log" 2>&1 || fail 'igtl.sh failed'
 wait "$client" || fail 'the client failed'
@@ -56,7 +56,7 @@ cat >"$folder/hosts.sh" <<'END'
 set -e
 # start_host: another host, 10.77.0.2, at the end of a cable from this one.
 start_host() {
-  unshare -n sleep 200 &
+  unshare -n sleep 900 &
   other=$!
   for i in $(seq 100); do
     [ "$(readlink /proc/$other/ns/net)" = "$(readlink /proc/$$/ns/net)" ] || break
@@ -78,14 +78,14 @@ serve() {
 trap 'kill $server $other' EXIT
 start_host
 serve 64:64:64 50 500
-timeout 60 gst-launch-1.0 -q openigtlinksrc host=10.77.0.2 reconnect=0 \
+timeout 300 gst-launch-1.0 -q openigtlinksrc host=10.77.0.2 reconnect=0 \
   policy=every num-buffers=50 ! ndfilesink location="$1/hosts.mha"
 
 # The cable is pulled, and the other host starts anew: nobody tells this host
 # that the connection is gone.
 kill $server
 serve 16:16:16 20 2000
-timeout 100 gst-launch-1.0 -q openigtlinksrc host=10.77.0.2 reconnect=0 \
+timeout 300 gst-launch-1.0 -q openigtlinksrc host=10.77.0.2 reconnect=0 \
   policy=every num-buffers=200 ! ndfilesink location="$1/again.mha" &
 client=$!
 sleep 4

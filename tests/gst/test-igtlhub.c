@@ -14,7 +14,7 @@
 /* Counts of the callbacks of the hub. Atomic. */
 typedef struct
 {
-  gint messages, opened, closed, stalled;
+  gint messages, opened, closed, stalled, slow;
 } Told;
 
 static void
@@ -32,6 +32,8 @@ closed (GstNdIgtlPeer *peer, const GError *error, gpointer user_data)
 
   if (error && strstr (error->message, "stopped in the middle of a message"))
     g_atomic_int_inc (&told->stalled);
+  if (error && strstr (error->message, "sent one message for more than"))
+    g_atomic_int_inc (&told->slow);
   g_atomic_int_inc (&told->closed);
 }
 
@@ -60,7 +62,8 @@ tear_down (void)
 }
 
 static GstNdIgtlHub *
-make_hub (gboolean server, guint port, guint stall, Told *told)
+make_hub_until (gboolean server, guint port, guint stall, gdouble reconnect_max,
+    Told *told)
 {
   static const GstNdIgtlCallbacks callbacks = {
     .opened = opened, .closed = closed, .received = received
@@ -70,9 +73,17 @@ make_hub (gboolean server, guint port, guint stall, Told *told)
     .port = port,
     .max_size = 1 << 20,
     .check_crc = TRUE,
-    .stall = stall };
+    .reconnect_max = reconnect_max,
+    .stall = stall,
+    .message_timeout = 2000 };
 
   return gst_nd_igtl_hub_new (element, &settings, &callbacks, told);
+}
+
+static GstNdIgtlHub *
+make_hub (gboolean server, guint port, guint stall, Told *told)
+{
+  return make_hub_until (server, port, stall, 30, told);
 }
 
 static guint64
@@ -149,6 +160,44 @@ GST_START_TEST (test_stall)
   send_status_query (idle);
   wait_told (&told.messages, 2);
   fail_unless_equals_int (g_atomic_int_get (&told.closed), 1);
+  gst_nd_igtl_hub_stop (hub);
+}
+GST_END_TEST;
+
+/* A message, a byte at a time: closed, said once and counted, by servers and
+ * clients. Many small messages may take any time together. */
+GST_START_TEST (test_slow)
+{
+  const gboolean server = __i__;
+  Told told = { 0 };
+  g_autoptr (GSocketListener) listener = g_socket_listener_new ();
+  const guint port =
+      server ? 0 : g_socket_listener_add_any_inet_port (listener, NULL, NULL);
+  GstNdIgtlHub *hub = make_hub (server, port, 60000, &told);
+  g_autoptr (GSocket) slow = server
+      ? igtl_connect (port_of (hub))
+      : g_socket_listener_accept_socket (listener, NULL, NULL, NULL);
+  g_autoptr (GByteArray) message =
+      make_message (1, "GET_STATUS", "x", NULL, NULL, 0, NULL, 0);
+  const gint64 until = g_get_monotonic_time () + IGTL_WAIT * G_USEC_PER_SEC;
+
+  g_socket_set_blocking (slow, TRUE);
+  for (guint i = 0; i < 20; i++) {
+    send_status_query (slow);
+    g_usleep (150000);
+  }
+  wait_told (&told.messages, 20);
+  fail_unless_equals_int (g_atomic_int_get (&told.slow), 0);
+  /* The last byte never comes. */
+  for (guint i = 0; g_atomic_int_get (&told.slow) == 0; i++) {
+    fail_unless (g_get_monotonic_time () < until);
+    if (i < message->len - 1)
+      g_socket_send (slow, (gchar *) message->data + i, 1, NULL, NULL);
+    g_usleep (50000);
+  }
+  fail_unless_equals_int (g_atomic_int_get (&told.slow), 1);
+  fail_unless_equals_int (g_atomic_int_get (&told.closed), 1);
+  fail_unless_equals_uint64 (hub_stat (hub, "slow-connections"), 1);
   gst_nd_igtl_hub_stop (hub);
 }
 GST_END_TEST;
@@ -255,6 +304,22 @@ GST_START_TEST (test_back_off)
 }
 GST_END_TEST;
 
+/* Attempts do not come later than reconnect_max allows: if the time doubled
+ * further, the last of these would come after more than 7 minutes. */
+GST_START_TEST (test_longest_delay)
+{
+  g_autoptr (GSocketListener) listener = g_socket_listener_new ();
+  const guint port = g_socket_listener_add_any_inet_port (listener, NULL, NULL);
+  Told told = { 0 };
+  GstNdIgtlHub *hub;
+
+  g_socket_listener_close (listener);
+  hub = make_hub_until (FALSE, port, 10000, .15, &told);
+  wait_hub (hub, "reconnects", 13);
+  gst_nd_igtl_hub_stop (hub);
+}
+GST_END_TEST;
+
 static Suite *
 igtlhub_suite (void)
 {
@@ -264,9 +329,11 @@ igtlhub_suite (void)
   suite_add_tcase (suite, tests);
   tcase_add_checked_fixture (tests, set_up, tear_down);
   tcase_add_test (tests, test_stall);
+  tcase_add_loop_test (tests, test_slow, 0, 2);
   tcase_add_test (tests, test_thousand);
   tcase_add_test (tests, test_no_files);
   tcase_add_test (tests, test_back_off);
+  tcase_add_test (tests, test_longest_delay);
   return suite;
 }
 

@@ -45,7 +45,7 @@ NIFTI_GEOMETRY = 1e-6           # of float32
 def launch(*words):
     run = subprocess.run(['gst-launch-1.0'] + list(words),
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                         timeout=120)
+                         timeout=300)
     assert run.returncode == 0 and b'ERROR' not in run.stdout, (words,
                                                                 run.stdout)
     return run.stdout.decode()
@@ -82,7 +82,7 @@ def read_unu(path, dtype):
     with tempfile.TemporaryDirectory() as folder:
         plain = os.path.join(folder, 'plain.nhdr')
         subprocess.run([UNU, 'save', '-f', 'nrrd', '-e', 'raw', '-en', 'little',
-                        '-i', path, '-o', plain], check=True, timeout=60,
+                        '-i', path, '-o', plain], check=True, timeout=300,
                        stderr=subprocess.DEVNULL)
         return np.fromfile(os.path.join(folder, 'plain.raw'), dtype)
 
@@ -267,13 +267,13 @@ def check_unu_writes(folder, rng):
                         *map(str, sizes), '-e', 'raw', '-en', 'little', '-k',
                         'space', 'space', 'space', 'list', '-spc', 'RAS',
                         '-dirs', '(0.5,0,0) (0,0.75,0) (0,0,2) none', '-orig',
-                        '(1,2,3)', '-o', made], check=True, timeout=60)
+                        '(1,2,3)', '-o', made], check=True, timeout=300)
         if first:
             subprocess.run([UNU, 'permute', '-p', '3', '0', '1', '2', '-i',
-                            made, '-o', made], check=True, timeout=60)
+                            made, '-o', made], check=True, timeout=300)
         subprocess.run([UNU, 'save', '-f', 'nrrd', '-e', encoding, '-en',
                         endian, '-i', made, '-o', source], check=True,
-                       timeout=60)
+                       timeout=300)
         words = (name, encoding, endian, ending, first)
         assert np.array_equal(samples(source, dtype, folder),
                               array.ravel()), words

@@ -26,7 +26,7 @@ SIZES = [(5, 4, 3, 6), (7, 2, 3), (3, 2, 1, 2), (40000, 1, 1, 2)]
 def pass_through(source, target):
     subprocess.run(
         ['gst-launch-1.0', '-q', 'ndfilesrc', 'location=' + source, '!',
-         'ndfilesink', 'location=' + target], check=True, timeout=60)
+         'ndfilesink', 'location=' + target], check=True, timeout=300)
 
 
 def random_affine(rng, kind):

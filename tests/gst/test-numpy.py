@@ -26,7 +26,7 @@ def convert(source, target):
                           'location=' + source, '!', 'ndfilesink',
                           'location=' + target],
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                         timeout=60)
+                         timeout=300)
     return run.returncode, run.stdout.decode()
 
 
@@ -44,7 +44,7 @@ def decode(path, dtype, folder):
                           'decodebin', 'caps=other/tensors', '!', 'filesink',
                           'location=' + raw],
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                         timeout=60)
+                         timeout=300)
     assert run.returncode == 0, run.stdout.decode()
     return np.fromfile(raw, dtype)
 
@@ -80,7 +80,7 @@ with tempfile.TemporaryDirectory() as folder:
     with zipfile.ZipFile(path, 'w') as archive:
         archive.writestr('readme.txt', 'no array')
     run = subprocess.run(['gst-typefind-1.0', path], stdout=subprocess.PIPE,
-                         timeout=60)
+                         timeout=300)
     assert b'application/zip' in run.stdout, run.stdout
     # The largest array is read, and the others are named.
     np.savez(path, spacing=np.ones(3), volume=data, affine=np.eye(4))

@@ -51,7 +51,7 @@ def start(*words):
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-def finish(run, timeout=60):
+def finish(run, timeout=300):
     output = run.communicate(timeout=timeout)[0].decode()
     assert run.returncode == 0 and 'ERROR' not in output, output
     return output
@@ -205,7 +205,7 @@ def src_to_all(folder, version):
     peer = None
     while peer is None:
         try:
-            peer = socket.create_connection(('127.0.0.1', port), timeout=30)
+            peer = socket.create_connection(('127.0.0.1', port), timeout=300)
         except ConnectionRefusedError:
             assert run.poll() is None, run.communicate()
             time.sleep(0.01)
@@ -236,7 +236,7 @@ def src_to_pyigtl(folder):
     run = start(*sink_words(raw, size, 1, 'int16'), '!',
                 'openigtlinksink', 'port=%d' % port, 'device-name=Nd')
     client = pyigtl.OpenIGTLinkClient('127.0.0.1', port)
-    message = client.wait_for_message('Nd', timeout=30)
+    message = client.wait_for_message('Nd', timeout=300)
     client.stop()
     run.terminate()
     run.communicate()
@@ -270,7 +270,7 @@ def src_to_library(folder, name, size, components):
     write_raw(raw, np.concatenate([image.ravel()] * 100))
     run = start(*sink_words(raw, size, components, name), '!',
                 'openigtlinksink', 'port=%d' % port, 'device-name=Nd')
-    output = subprocess.run([PEER, 'receive', str(port), '2'], timeout=60,
+    output = subprocess.run([PEER, 'receive', str(port), '2'], timeout=300,
                             stdout=subprocess.PIPE, check=True).stdout.decode()
     run.terminate()
     run.communicate()

@@ -387,7 +387,7 @@ GST_START_TEST (test_states)
     gst_element_set_state (pipeline,
         i % 2 ? GST_STATE_PAUSED : GST_STATE_READY);
     gst_element_set_state (pipeline, GST_STATE_NULL);
-    fail_unless (g_get_monotonic_time () - before < 5 * G_USEC_PER_SEC);
+    fail_unless (g_get_monotonic_time () - before < 100 * G_USEC_PER_SEC);
   }
   gst_object_unref (pipeline);
 }

@@ -4,6 +4,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include <math.h>
+#include <sys/ioctl.h>
 
 #include "live/bytes.h"
 #include "tests/gst/igtl.h"
@@ -334,6 +335,98 @@ GST_START_TEST (test_bursts)
 }
 GST_END_TEST;
 
+#define SMALL                                                         \
+  "appsrc name=in format=time caps=other/tensors,format=static,"      \
+  "num_tensors=1,types=uint8,dimensions=1:16:16:16,framerate=0/1" OUT \
+  "sync=false async=false"
+#define SMALL_SIZE 4096 /* bytes of a volume; its message has 130 more */
+
+/* Small volumes do not pile up before a client that does not read: few are in
+ * its socket, the others are dropped and counted. The next volume that it gets
+ * when it reads again is none of the old ones. */
+GST_START_TEST (test_fresh)
+{
+  const guint most = 3000;
+  guint few = 16;
+  g_autoptr (GstElement) in = NULL, sink = NULL;
+  g_autoptr (GSocket) peer = NULL;
+  guint port, n = 0;
+  gint waiting = 0;
+  GstElement *pipeline = play (SMALL, &sink, &port);
+
+  in = gst_bin_get_by_name (GST_BIN (pipeline), "in");
+  peer = igtl_connect (port);
+  igtl_wait_stat (sink, "connections", 1);
+  while (n < most && igtl_stat (sink, "volumes-dropped") < 100) {
+    push_volume (in, SMALL_SIZE, 0);
+    igtl_wait_stat (sink, "volumes", ++n);
+    g_usleep (1000);
+  }
+  fail_unless (igtl_stat (sink, "volumes-dropped") >= 100);
+  fail_unless (ioctl (g_socket_get_fd (peer), FIONREAD, &waiting) == 0);
+  GST_INFO ("%u volumes, %d bytes wait", n, waiting);
+  fail_unless (waiting <= (gint) (few * (SMALL_SIZE + 130)), "%d bytes wait",
+      waiting);
+  for (;;) {
+    g_auto (IgtlMessage) message = { 0 };
+
+    /* Volumes that were made before the client reads are 0. */
+    push_volume (in, SMALL_SIZE, 1);
+    fail_unless (igtl_receive (peer, &message));
+    if (message.content->data[0] == 1)
+      break;
+    fail_unless (few-- > 0, "old volumes come");
+  }
+  igtl_stop (pipeline);
+}
+GST_END_TEST;
+
+static guint
+count_clients (GstElement *sink)
+{
+  GstStructure *stats = NULL;
+  guint n;
+
+  g_object_get (sink, "stats", &stats, NULL);
+  n = gst_value_array_get_size (gst_structure_get_value (stats, "clients"));
+  gst_structure_free (stats);
+  return n;
+}
+
+/* A client that ends its direction of the connection still gets volumes, until
+ * it ends the other one as well. */
+GST_START_TEST (test_half_closed)
+{
+  g_autoptr (GstElement) in = NULL, sink = NULL;
+  g_autoptr (GSocket) peer = NULL, other = NULL;
+  const gint64 until = g_get_monotonic_time () + IGTL_WAIT * G_USEC_PER_SEC;
+  guint port;
+  GstElement *pipeline = play (SMALL, &sink, &port);
+
+  in = gst_bin_get_by_name (GST_BIN (pipeline), "in");
+  peer = igtl_connect (port);
+  fail_unless (g_socket_shutdown (peer, FALSE, TRUE, NULL));
+  other = igtl_connect (port);
+  ask (other, "GET_CAPABIL", "");
+  igtl_wait_stat (sink, "queries", 1);
+  fail_unless_equals_int (count_clients (sink), 2);
+  for (guint i = 0; i < 20; i++) {
+    g_auto (IgtlMessage) message = { 0 };
+
+    push_volume (in, SMALL_SIZE, i);
+    fail_unless (igtl_receive (peer, &message));
+    fail_unless_equals_int (message.content->data[0], i);
+  }
+  g_socket_close (peer, NULL);
+  while (count_clients (sink) == 2) {
+    fail_unless (g_get_monotonic_time () < until, "the connection stays");
+    push_volume (in, SMALL_SIZE, 0);
+    g_usleep (1000);
+  }
+  igtl_stop (pipeline);
+}
+GST_END_TEST;
+
 /* A client that connects late and asks gets the last volume, not the last one
  * that a client got. */
 GST_START_TEST (test_last_volume)
@@ -408,6 +501,39 @@ GST_START_TEST (test_client)
   peer = g_socket_listener_accept_socket (listener, NULL, NULL, NULL);
   check_image (peer, 1, "ndconv");
   igtl_stop (pipeline);
+}
+GST_END_TEST;
+
+/* Volumes of a live stream are sent at once, unless the application sets
+ * `sync`. */
+GST_START_TEST (test_sync)
+{
+  static const struct
+  {
+    const gchar *source, *sink;
+    gboolean sync;
+  } cases[] = {
+    { "is-live=true", "", FALSE },
+    { "is-live=true", "sync=true", TRUE },
+    { "is-live=false", "", TRUE },
+    { "is-live=false", "sync=false", FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree gchar *text =
+        g_strdup_printf ("ndtestsrc volume-size=5:4:3 framerate=50/1 %s" OUT
+                         "%s",
+            cases[i].source, cases[i].sink);
+    g_autoptr (GstElement) sink = NULL;
+    gboolean sync = !cases[i].sync;
+    guint port;
+    GstElement *pipeline = play (text, &sink, &port);
+
+    igtl_wait_stat (sink, "volumes", 1);
+    g_object_get (sink, "sync", &sync, NULL);
+    fail_unless_equals_int (sync, cases[i].sync);
+    igtl_stop (pipeline);
+  }
 }
 GST_END_TEST;
 
@@ -625,8 +751,11 @@ openigtlinksink_suite (void)
   tcase_add_test (tests, test_last_volume);
   tcase_add_test (tests, test_slow_clients);
   tcase_add_test (tests, test_bursts);
+  tcase_add_test (tests, test_fresh);
+  tcase_add_test (tests, test_half_closed);
   tcase_add_test (tests, test_end);
   tcase_add_test (tests, test_client);
+  tcase_add_test (tests, test_sync);
   tcase_add_test (tests, test_passes_messages);
   tcase_add_test (tests, test_recording);
   tcase_add_test (tests, test_errors);

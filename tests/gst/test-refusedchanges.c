@@ -1,5 +1,6 @@
 /* Properties that are set while the stream plays and that downstream or the
- * input does not allow: a warning, the old value, and no output is missing.
+ * input does not allow: a warning, the old value with a notification, and no
+ * output is missing.
  * test-settings.c tests the filters.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -25,6 +26,8 @@ static const struct
       6 * 8 * 8 * 4, 12 },
   { "ndstack", "slices=2", CAPS "1:8:8:1", "slices", "3", 8 * 8 * 4, 6 },
   { "ndstack", "slices=1", CAPS "1:8:8:1", "slices", "4", 8 * 8 * 4, 12 },
+  { "ndconv3d", "filter=box,size=1", CAPS "1:8:8:4", "output-type", "uint8",
+      8 * 8 * 4 * 4, 12 },
   { "ndview", "mode=slice", CAPS "1:8:8:4", "mode", "orthogonal", 8 * 8 * 4 * 4,
       12 },
   { "ndview", "mode=slice", CAPS "1:8:8:4", "axis", "x", 8 * 8 * 4 * 4, 12 },
@@ -54,6 +57,25 @@ value_of (GstElement *element, const gchar *name)
   return g_strdup_value_contents (&value);
 }
 
+/* Counts the notifications of a property. The handler reads it, as those of
+ * applications do. */
+static void
+count (GObject *object, GParamSpec *pspec, gpointer n)
+{
+  g_autofree gchar *value = value_of (GST_ELEMENT (object), pspec->name);
+
+  GST_INFO ("%s is %s", pspec->name, value);
+  g_atomic_int_inc ((gint *) n);
+}
+
+static void
+count_notifications (GstElement *element, const gchar *name, gint *n)
+{
+  g_autofree gchar *signal = g_strconcat ("notify::", name, NULL);
+
+  g_signal_connect (element, signal, G_CALLBACK (count), n);
+}
+
 GST_START_TEST (test_refused)
 {
   g_autofree gchar *launch = g_strdup_printf ("%s %s", changes[__i__].element,
@@ -65,6 +87,7 @@ GST_START_TEST (test_refused)
   g_autoptr (GstMessage) warning = NULL;
   g_autoptr (GstCaps) caps = NULL;
   g_autofree gchar *before = NULL, *after = NULL;
+  gint notified = 0;
 
   gst_element_set_bus (element, bus);
   gst_harness_set_src_caps_str (h, changes[__i__].caps);
@@ -72,6 +95,7 @@ GST_START_TEST (test_refused)
   caps = gst_pad_get_current_caps (h->sinkpad);
   gst_harness_set_sink_caps (h, gst_caps_ref (caps));
   before = value_of (element, changes[__i__].name);
+  count_notifications (element, changes[__i__].name, &notified);
   gst_util_set_object_arg (G_OBJECT (element), changes[__i__].name,
       changes[__i__].value);
   push (h, changes[__i__].bytes, 4, 12);
@@ -79,6 +103,8 @@ GST_START_TEST (test_refused)
 
   after = value_of (element, changes[__i__].name);
   fail_unless_equals_string (after, before);
+  /* Of the new value, and of the old one. */
+  fail_unless_equals_int (g_atomic_int_get (&notified), 2);
   warning = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
   fail_unless (warning != NULL);
   fail_unless (gst_bus_pop_filtered (bus,
@@ -118,11 +144,13 @@ GST_START_TEST (test_refused_with_new_caps)
   g_autoptr (GstBus) bus = gst_bus_new ();
   g_autoptr (GstMessage) warning = NULL;
   g_autofree gchar *before = NULL, *after = NULL;
+  gint notified = 0;
 
   gst_element_set_bus (element, bus);
   gst_harness_set_src_caps_str (h, with_caps[__i__].caps[0]);
   push (h, with_caps[__i__].bytes[0], 0, 4);
   before = value_of (element, with_caps[__i__].name);
+  count_notifications (element, with_caps[__i__].name, &notified);
   gst_util_set_object_arg (G_OBJECT (element), with_caps[__i__].name,
       with_caps[__i__].value);
   gst_harness_set_src_caps_str (h, with_caps[__i__].caps[1]);
@@ -131,6 +159,8 @@ GST_START_TEST (test_refused_with_new_caps)
 
   after = value_of (element, with_caps[__i__].name);
   fail_unless_equals_string (after, before);
+  /* Of the new value, and of the old one. */
+  fail_unless_equals_int (g_atomic_int_get (&notified), 2);
   warning = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
   fail_unless (warning != NULL);
   fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR) == NULL);

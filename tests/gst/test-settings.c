@@ -218,6 +218,74 @@ GST_START_TEST (test_stream_status)
 
 GST_END_TEST;
 
+typedef struct
+{
+  gint leaving, unused, ended; /* atomic */
+} Last;
+
+/* Keeps the last message of the thread until nobody else uses the element. */
+static GstBusSyncReply
+keep_last_message (GstBus *bus, GstMessage *message, gpointer data)
+{
+  Last *last = data;
+  GstStreamStatusType type = GST_STREAM_STATUS_TYPE_CREATE;
+
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_STREAM_STATUS)
+    gst_message_parse_stream_status (message, &type, NULL);
+  if (type == GST_STREAM_STATUS_TYPE_LEAVE && is_build_task (message)) {
+    g_atomic_int_set (&last->leaving, TRUE);
+    /* A design that has ended too soon is waited for by the state change. */
+    for (guint i = 0; i < 10000 && !g_atomic_int_get (&last->unused); i++)
+      g_usleep (1000);
+  }
+  gst_message_unref (message);
+  return GST_BUS_DROP;
+}
+
+static void
+note_end (gpointer data, GObject *element)
+{
+  g_atomic_int_set (&((Last *) data)->ended, TRUE);
+}
+
+static void
+wait_until (gint *flag)
+{
+  for (guint i = 0; i < 60000 && !g_atomic_int_get (flag); i++)
+    g_usleep (1000);
+  fail_unless (g_atomic_int_get (flag));
+}
+
+/* A thread that ends after the application has dropped the element has the last
+ * reference to it, in its message. */
+GST_START_TEST (test_thread_outlives_element)
+{
+  Model model = model_temporal (3, "nearest");
+  Stream *s = stream_started ("ndconv4dtemporal", &model);
+  Last last = { FALSE };
+
+  set_wait ("1");
+  stream_push_range (s, 0, 3);
+  set_slow (s);
+  stream_push_range (s, 4, 6);
+  /* The design begins, which no message says; it takes much longer. */
+  g_usleep (200000);
+  gst_bus_set_flushing (s->bus, TRUE);
+  gst_bus_set_flushing (s->bus, FALSE);
+  gst_bus_set_sync_handler (s->bus, keep_last_message, &last, NULL);
+  gst_harness_teardown (s->h);
+  gst_element_set_state (s->element, GST_STATE_NULL);
+  g_object_weak_ref (G_OBJECT (s->element), note_end, &last);
+  wait_until (&last.leaving);
+  gst_object_unref (s->element);
+  g_atomic_int_set (&last.unused, TRUE);
+  wait_until (&last.ended);
+  gst_object_unref (s->bus);
+  g_free (s);
+}
+
+GST_END_TEST;
+
 /* Changes */
 
 /* The stream goes on with the old settings while new ones are designed, and a
@@ -586,6 +654,7 @@ settings_suite (void)
   tcase_add_test (tc, test_flush_does_not_wait);
   tcase_add_test (tc, test_flush_keeps_the_design);
   tcase_add_test (tc, test_stream_status);
+  tcase_add_test (tc, test_thread_outlives_element);
   tcase_add_test (tc, test_old_settings_while_designing);
   tcase_add_test (tc, test_end_while_designing);
   tcase_add_test (tc, test_several_settings);

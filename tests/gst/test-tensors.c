@@ -102,6 +102,29 @@ GST_START_TEST (test_one_of_several)
 
 GST_END_TEST;
 
+/* An index that is set while playing takes effect at the next start. */
+GST_START_TEST (test_set_while_playing)
+{
+  g_autoptr (GRand) r = test_rand ();
+  Stream *s = start (1, THREE);
+
+  for (guint n = 0; n < 4; n++) {
+    g_autoptr (GstBuffer) input = three_tensors (r), output = NULL;
+
+    if (n == 2)
+      g_object_set (s->element, "tensor-index", 0, NULL);
+    GST_BUFFER_PTS (input) = n * GST_SECOND / 10;
+    fail_unless_equals_int (gst_harness_push (s->h, gst_buffer_ref (input)),
+        GST_FLOW_OK);
+    output = stream_pull (s);
+    expect_same (output, input, 1, 0);
+  }
+  fail_unless_equals_int (stream_messages (s, GST_MESSAGE_WARNING, NULL), 1);
+  stream_free (s);
+}
+
+GST_END_TEST;
+
 static void
 expect_error (Stream *s, GstBuffer *buffer, const gchar *words)
 {
@@ -209,6 +232,35 @@ GST_START_TEST (test_lists)
 
 GST_END_TEST;
 
+/* Filters are linked behind elements that say what their streams are, as
+ * capsfilter and tensor_crop do. */
+GST_START_TEST (test_links)
+{
+  static const gchar *const streams[] = {
+    "other/tensors,format=flexible",
+    "other/tensors,format=flexible,framerate=10/1",
+    "other/tensors,format=static,num_tensors=3",
+  };
+  static const gchar *const outputs[] = { "other/tensors",
+    "other/tensors,format=static,num_tensors=1,types=(string)uint8" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (streams); i++) {
+    for (gint index = -1; index < 2; index++) {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (GstElement) pipeline = NULL;
+      g_autofree gchar *text = g_strdup_printf (
+          "appsrc ! capsfilter caps=\"%s\" ! queue ! ndconv2d "
+          "tensor-index=%d ! capsfilter caps=\"%s\" ! fakesink",
+          streams[i], index, outputs[index > 0]);
+
+      pipeline = gst_parse_launch (text, &error);
+      fail_unless (error == NULL, "%s: %s", text, error ? error->message : "");
+    }
+  }
+}
+
+GST_END_TEST;
+
 static Suite *
 tensors_suite (void)
 {
@@ -217,9 +269,11 @@ tensors_suite (void)
 
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_one_of_several);
+  tcase_add_test (tc, test_set_while_playing);
   tcase_add_test (tc, test_refused);
   tcase_add_test (tc, test_flexible);
   tcase_add_test (tc, test_lists);
+  tcase_add_test (tc, test_links);
   return suite;
 }
 

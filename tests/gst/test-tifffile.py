@@ -6,6 +6,7 @@
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copyright (C) 2026 the ndconv developers
+import importlib.util
 import os
 import re
 import subprocess
@@ -28,7 +29,7 @@ rng = np.random.default_rng(SEED)
 def launch(*words):
     run = subprocess.run(['gst-launch-1.0', '-v', *words],
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                         timeout=60)
+                         timeout=300)
     text = run.stdout.decode()
     assert run.returncode == 0 and 'ERROR' not in text, (words, text)
     return text
@@ -88,9 +89,33 @@ def check_read(folder):
          dict(photometric='minisblack', compression='zlib', predictor=True)),
         (array('u2', Z, 40, 50), 'ZYX',
          dict(photometric='minisblack', tile=(16, 32), compression='zlib')),
+        (array('u2', T, Z, Y, X), 'TZYX',
+         dict(photometric='minisblack', truncate=True)),
+        (array('u2', Z, T, Y, X), 'ZTYX',
+         dict(photometric='minisblack', truncate=True, byteorder='>')),
+        (array('u1', T, C, Y, X), 'TCYX',
+         dict(photometric='minisblack', truncate=True)),
+        (array('u2', Z, 40, 50), 'ZYX',
+         dict(photometric='minisblack', volumetric=True)),
+        (array('u2', T, Z, 40, 50), 'TZYX',
+         dict(photometric='minisblack', volumetric=True, tile=(1, 16, 16),
+              compression='zlib')),
         (array('u1', Z, 3, Y, X), 'ZSYX',
          dict(photometric='rgb', planarconfig='separate')),
     ]
+    if importlib.util.find_spec('imagecodecs'):
+        rows += [
+            (array('u2', Z, 40, 50), 'ZYX',
+             dict(photometric='minisblack', compression='lzw',
+                  predictor=True)),
+            (array('f4', Z, 40, 50), 'ZYX',
+             dict(photometric='minisblack', compression='zlib', predictor=3,
+                  bigtiff=True)),
+            (array('u2', Z, 40, 50) >> 4, 'ZYX',
+             dict(photometric='minisblack', bitspersample=12)),
+        ]
+    else:
+        print('without imagecodecs: no LZW, no 12 bits')
     for number, (data, axes, how) in enumerate(rows):
         path = os.path.join(folder, 'in%d.tif' % number)
         how = dict(how, metadata={'axes': axes})
@@ -158,7 +183,6 @@ def check_written(folder):
                       (1, 1, Y, X, 1), (T, Z, Y, X, 3), (T, Z, Y, X, 4),
                       (T, Z, Y, X, 2), (T, Z, Y, X, 10)]:
             raw = os.path.join(folder, 'in.raw')
-            path = os.path.join(folder, 'out.tif')
             data = array(dtype, *shape)
             data.tofile(raw)
             names = {'u1': 'uint8', 'i2': 'int16', 'u2': 'uint16',
@@ -166,26 +190,32 @@ def check_written(folder):
             properties = ['volume-size=%d:%d:%d' % shape[3:0:-1],
                           'type=' + names[dtype], 'framerate=30000/1001',
                           'components=%d' % shape[4]]
-            launch('ndfilesrc', 'location=' + raw, *properties, '!',
-                   'ndfilesink', 'location=' + path)
-            with tifffile.TiffFile(path) as file:
-                assert len(file.pages) == shape[0] * shape[1], (dtype, shape)
-                pages = np.stack([page.asarray() for page in file.pages])
-                assert pages.dtype == np.dtype(dtype)
-                assert np.array_equal(pages.ravel(), data.ravel()), shape
-                about = file.imagej_metadata
-                assert abs(about['finterval'] - 1001 / 30000) < 1e-9
-                series = file.series[0]
-                if shape[4] in (1, 3) and (shape[4] == 1 or dtype == 'u1'):
-                    expected = ''.join(
-                        axis for axis, n in zip('TZYXS', shape) if n > 1)
-                    assert series.axes == expected, (series.axes, shape)
-                    assert np.array_equal(np.squeeze(series.asarray()),
-                                          np.squeeze(data)), shape
-            found, dimensions, _, rate = read(path, dtype, folder)
-            assert dimensions == list(shape[:0:-1]), (dimensions, shape)
-            assert np.array_equal(found, data.ravel()), shape
-            assert shape[0] == 1 or abs(rate - 30000 / 1001) < 1e-3, rate
+            colour = dtype == 'u1' and shape[4] in (3, 4)
+            for name in 'out.tif', 'out.ome.tif':
+                path = os.path.join(folder, name)
+                launch('ndfilesrc', 'location=' + raw, *properties, '!',
+                       'ndfilesink', 'location=' + path)
+                with tifffile.TiffFile(path) as file:
+                    if name == 'out.tif':
+                        about = file.imagej_metadata['finterval']
+                    else:
+                        about = tifffile.xml2dict(file.ome_metadata)
+                        about = about['OME']['Image']['Pixels']['TimeIncrement']
+                    assert abs(about - 1001 / 30000) < 1e-9
+                    series = file.series[0]
+                    axes, expected = 'TZYXS', data
+                    if not colour:
+                        axes, expected = 'TZCYX', np.moveaxis(data, 4, 2)
+                    axes = ''.join(axis for axis, n in zip(axes, expected.shape)
+                                   if n > 1)
+                    assert series.axes == axes, (series.axes, axes, shape)
+                    found = series.asarray()
+                    assert found.dtype == np.dtype(dtype)
+                    assert np.array_equal(found, np.squeeze(expected)), shape
+                found, dimensions, _, rate = read(path, dtype, folder)
+                assert dimensions == list(shape[:0:-1]), (dimensions, shape)
+                assert np.array_equal(found, data.ravel()), shape
+                assert shape[0] == 1 or abs(rate - 30000 / 1001) < 1e-3, rate
 
 
 def check_spacing(folder):

@@ -35,7 +35,7 @@ run (const gchar *text, GstMessageType type, guint *errors)
   *errors = 0;
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   while ((message = gst_bus_timed_pop (bus,
-              ended ? 300 * GST_MSECOND : 30 * GST_SECOND))) {
+              ended ? 300 * GST_MSECOND : 300 * GST_SECOND))) {
     const gboolean source = GST_OBJECT_FLAG_IS_SET (GST_MESSAGE_SRC (message),
         GST_ELEMENT_FLAG_SOURCE);
 

@@ -231,6 +231,27 @@ GST_START_TEST (test_no_threshold)
 
 GST_END_TEST;
 
+/* accuracy=fast of earlier versions has no effect: a warning when the element
+ * starts, and when it is set later. */
+GST_START_TEST (test_accuracy)
+{
+  Filter f = start ("filter=box,size=1 accuracy=fast", "10/1", 3);
+  g_autofree gchar *text = NULL;
+  const gfloat samples[3] = { 1, -2, 3 };
+
+  push (&f, samples, 3);
+  fail_unless_equals_int (warnings (&f, &text), 1);
+  fail_unless (strstr (text, "Property accuracy has no effect"), "%s", text);
+  gst_util_set_object_arg (G_OBJECT (f.element), "accuracy", "single");
+  push (&f, samples, 3);
+  fail_unless_equals_int (warnings (&f, &text), 0);
+  gst_util_set_object_arg (G_OBJECT (f.element), "accuracy", "fast");
+  fail_unless_equals_int (warnings (&f, &text), 1);
+  stop (&f);
+}
+
+GST_END_TEST;
+
 /* Neither the caps nor the volumes of a live stream have times. */
 GST_START_TEST (test_live_without_rate)
 {
@@ -286,6 +307,7 @@ warnings_suite (void)
   tcase_add_test (tc, test_few);
   tcase_add_test (tc, test_threshold);
   tcase_add_test (tc, test_no_threshold);
+  tcase_add_test (tc, test_accuracy);
   tcase_add_loop_test (tc, test_live_without_rate, 0, 6);
   suite_add_tcase (s, tc);
   return s;

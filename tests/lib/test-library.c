@@ -7,6 +7,7 @@
  */
 #include <math.h>
 #include <ndconv/ndconv.h>
+#include <sched.h>
 #include <string.h>
 
 #include "tests/sanitizers.h"
@@ -551,6 +552,21 @@ test_no_volumes (void)
 }
 
 static void
+test_cores (void)
+{
+  cpu_set_t all, one;
+
+  g_assert_cmpuint (nd_count_cores (), >=, 1);
+  g_assert_cmpint (sched_getaffinity (0, sizeof (all), &all), ==, 0);
+  g_assert_cmpuint (nd_count_cores (), <=, CPU_COUNT (&all));
+  CPU_ZERO (&one);
+  CPU_SET (sched_getcpu (), &one);
+  g_assert_cmpint (sched_setaffinity (0, sizeof (one), &one), ==, 0);
+  g_assert_cmpuint (nd_count_cores (), ==, 1);
+  g_assert_cmpint (sched_setaffinity (0, sizeof (all), &all), ==, 0);
+}
+
+static void
 cancel (gsize done, gsize total, gpointer data)
 {
   g_assert_cmpuint (done, ==, 1);
@@ -576,6 +592,91 @@ test_cancel (void)
   g_assert_null (nd_filters_new ("quadrature,size=9", NULL, &cancelled,
       &error));
   g_assert_error (error, ND_ERROR, ND_ERROR_CANCELLED);
+}
+
+typedef struct
+{
+  NdStream *stream; /* or */
+  gint *cancelled;
+  const volatile gfloat *out;
+} Waiting;
+
+/* Cancels when the first output was written. The thread sanitizer would report
+ * that this looks at an output before it is complete. */
+__attribute__ ((no_sanitize ("thread"))) static gpointer
+cancel_when_begun (gpointer data)
+{
+  const Waiting *waiting = data;
+
+  while (isnan (*waiting->out))
+    g_usleep (100);
+  if (waiting->stream)
+    nd_stream_cancel (waiting->stream);
+  else
+    g_atomic_int_set (waiting->cancelled, 1);
+  return NULL;
+}
+
+#define LONG 96 /* samples along an axis of a volume that takes minutes */
+
+static void
+fill_nan (gfloat *out)
+{
+  for (gsize i = 0; i < LONG * LONG * LONG; i++)
+    out[i] = NAN;
+}
+
+static void
+expect_cancelled (gboolean ok, GError **error, const gfloat *out)
+{
+  g_assert_false (ok);
+  g_assert_error (*error, ND_ERROR, ND_ERROR_CANCELLED);
+  g_clear_error (error);
+  g_assert_true (isnan (out[LONG * LONG * LONG - 1]));
+}
+
+/* In the midst of a volume: the last outputs are not computed. */
+static void
+test_cancel_volume (void)
+{
+  static const gchar *const methods[] = { "direct", "reference" };
+  const gsize size[4] = { LONG, LONG, LONG, 1 };
+  g_autofree gfloat *in = g_new0 (gfloat, LONG * LONG * LONG);
+  g_autofree gfloat *out = g_new (gfloat, LONG * LONG * LONG);
+  g_autoptr (NdSettings) settings = nd_settings_new ();
+  g_autoptr (NdFilters) filters = new_filters ("box,size=61", settings);
+  NdArray a, b;
+
+  nd_array_init (&a, in, "float32", 1, size);
+  nd_array_init (&b, out, "float32", 1, size);
+  for (guint i = 0; i < G_N_ELEMENTS (methods); i++) {
+    gint cancelled = 0;
+    const NdWatch watch = { &cancelled };
+    Waiting waiting = { NULL, &cancelled, out };
+    g_autoptr (NdStream) stream = NULL;
+    g_autoptr (GError) error = NULL;
+    GThread *thread;
+
+    set (settings, "method", methods[i]);
+    fill_nan (out);
+    thread = g_thread_new ("cancel", cancel_when_begun, &waiting);
+    expect_cancelled (nd_convolve (filters, settings, &a, &b, &watch, &error),
+        &error, out);
+    g_thread_join (thread);
+
+    stream = nd_stream_new (filters, settings, &a, NULL, &error);
+    g_assert_no_error (error);
+    g_assert_true (nd_stream_push (stream, &a, &error));
+    waiting.stream = stream;
+    fill_nan (out);
+    thread = g_thread_new ("cancel", cancel_when_begun, &waiting);
+    expect_cancelled (nd_stream_take (stream, &b, &error), &error, out);
+    g_thread_join (thread);
+    expect_cancelled (nd_stream_push (stream, &a, &error), &error, out);
+    g_assert_cmpuint (nd_stream_get_taken (stream), ==, 0);
+    nd_stream_flush (stream);
+    g_assert_true (nd_stream_push (stream, &a, &error));
+  }
 }
 
 /* --- filters ---------------------------------------------------------------*/
@@ -845,7 +946,9 @@ main (int argc, char **argv)
   g_test_add_func ("/library/half", test_half);
   g_test_add_func ("/library/double", test_double);
   g_test_add_func ("/library/no-volumes", test_no_volumes);
+  g_test_add_func ("/library/cores", test_cores);
   g_test_add_func ("/library/cancel", test_cancel);
+  g_test_add_func ("/library/cancel-volume", test_cancel_volume);
   g_test_add_func ("/library/filters", test_filters);
   g_test_add_func ("/library/errors/settings", test_setting_errors);
   g_test_add_func ("/library/errors/filters", test_filter_errors);

@@ -162,9 +162,7 @@ compare_output (const Case *c, NdMethod method, const NdScale *scale,
   gsize taps = 0, step = nd_sample_size (c->job.out_type);
   gboolean integer = !nd_sample_is_float (c->job.out_type);
   gboolean is_double = c->job.precision == ND_PRECISION_DOUBLE;
-  gboolean fast =
-      method == ND_METHOD_TENSOR && c->job.accuracy == ND_ACCURACY_FAST;
-  gdouble l2_bound = method == ND_METHOD_FFT ? 1e-6 : fast ? 5e-4 : 2e-6;
+  gdouble l2_bound = method == ND_METHOD_FFT ? 1e-6 : 2e-6;
   gboolean is_made = c->job.response != ND_RESPONSE_ALL;
   gboolean exact = c->exact && !is_made;
   const gboolean squares =
@@ -180,11 +178,11 @@ compare_output (const Case *c, NdMethod method, const NdScale *scale,
   if (is_double)
     l2_bound = method == ND_METHOD_FFT ? 1e-13 : 1e-14;
   /* The reference rounds its sums once. */
-  bound = exact && method != ND_METHOD_FFT && !fast
+  bound = exact && method != ND_METHOD_FFT
       ? 0
       : (8 * sqrt (taps + 1) + 1) * ldexp (1, digits) * largest * scale->gain;
   if (method == ND_METHOD_TENSOR)
-    bound *= fast ? 500 : 2;
+    bound *= 2;
   bound *= factor;
   if (integer && bound > 0)
     bound += 1; /* rounding may differ by one */
@@ -225,8 +223,7 @@ compare_output (const Case *c, NdMethod method, const NdScale *scale,
         || (g_printerr ("# relative L2 error %g\n", sqrt (error2 / norm2)),
             FALSE);
   if (!integer && !is_double
-      && (method == ND_METHOD_FFT || fast
-          || (method == ND_METHOD_TENSOR && !exact)))
+      && (method == ND_METHOD_FFT || (method == ND_METHOD_TENSOR && !exact)))
     return sqrt (error2) <= l2_bound * sqrt (norm2)
         || (g_printerr ("# relative L2 error %g\n", sqrt (error2 / norm2)),
             FALSE);

@@ -383,7 +383,6 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
   if (precision == ND_PRECISION_DOUBLE && !c->exact)
     c->job.border_value /= 3;
   c->options.border_volumes = g_rand_boolean (r);
-  c->job.accuracy = g_rand_boolean (r) ? ND_ACCURACY_SINGLE : ND_ACCURACY_FAST;
   c->job.shape.components = g_rand_int_range (r, 0, 5) == 0 ? 3 : 1;
   c->job.shape.size[0] = g_rand_int_range (r, 1, 80);
   c->job.shape.size[1] = g_rand_int_range (r, 1, 20);

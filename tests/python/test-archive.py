@@ -3,8 +3,10 @@
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copyright (C) 2026 the ndconv developers
+import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -69,7 +71,7 @@ class Archives(unittest.TestCase):
         self.assertEqual(report.outputs, [str(self.target)])
         self.assertIn(f"{n} tasks in", str(report))
         self.assertEqual(sorted(os.listdir(self.folder)),
-                         ["in.zarr", "out.zarr"])
+                         [".ndconv", "in.zarr", "out.zarr"])
         group = zarr.open_group(str(self.target), mode="r")
         scale = group.attrs["ome"]["multiscales"][0]
         self.assertEqual([a["name"] for a in scale["axes"]], list("tzyx"))
@@ -129,7 +131,7 @@ class Archives(unittest.TestCase):
 
     def test_integers_by_fft(self):
         """The same by fft, with means of which many are exact halves."""
-        x = np.random.default_rng(7).integers(0, 255, (6, 24, 40, 40)
+        x = np.random.default_rng(7).integers(0, 255, (4, 16, 24, 24)
                                               ).astype("u1")
         self.make(self.folder / "u1.zarr", x, (1, 8, 8, 8))
         np.save(self.folder / "u1.npy", x)
@@ -142,7 +144,7 @@ class Archives(unittest.TestCase):
                 x, filter_, method="direct", precision="double",
                 output_type="float64", **settings))
             self.assertLess(whole.max(), 256)
-            for i, block in enumerate(((6, 24, 40, 40), (2, 8, 16, 40),
+            for i, block in enumerate(((4, 16, 24, 24), (2, 8, 16, 24),
                                        (1, 16, 8, 16))):
                 target = self.folder / f"{border}.{i}.zarr"
                 report = ndconv.run(
@@ -201,10 +203,11 @@ class Archives(unittest.TestCase):
     def test_integers_by_tensor(self):
         """Only sums of integers do not depend on blocks."""
         for dtype, method, settings in (
-                ("u1", "tensor", {}), ("i2", "tensor", {}),
-                ("u2", "tensor", {"border_value": 7}),
+                ("u1", "tensor", {}), ("u1", "tensor", {"border_value": 7}),
                 ("u1", "separable", {"border_value": 0.5}),
-                ("u2", "separable", {"border_value": -1}),
+                ("u1", "separable", {"border_value": -1}),
+                ("u1", "separable", {"border_value": 256}),
+                ("i2", "separable", {}), ("u2", "separable", {}),
                 ("i4", "separable", {}),
                 ("f4", "tensor", {}),
                 ("f4", "separable", {"output_type": "int16"})):
@@ -343,6 +346,106 @@ class Archives(unittest.TestCase):
         self.assertGreaterEqual(report.skipped, 3)
         np.testing.assert_array_equal(
             self.read(), ndconv.convolve(self.x, W, method="separable"))
+
+    def test_cut_store(self):
+        """A store of which a file was cut, is missing or, with verify, was changed
+        is made whole again; the other blocks are not computed again."""
+        settings = {"filter": W, "exact": True, "block": (2, 5, 8, 8)}
+        for version in "0.5", "0.4":
+            target = self.folder / f"cut{version}.zarr"
+            run = lambda **more: ndconv.run(
+                self.source, target, output_format=f"ome-zarr-{version}",
+                **settings, **more)
+            n = run().finished
+            whole = self.read(target)
+            files = sorted(p for p in (target / "0").rglob("*") if p.is_file()
+                           and not p.name.startswith((".", "zarr")))
+            original = files[0].read_bytes()
+            changed = bytes([original[0] ^ 1]) + original[1:]
+            for content, verify in ((original[:20], False), (None, False),
+                                    (original + b"x", False), (changed, True)):
+                if content is None:
+                    files[0].unlink()
+                else:
+                    files[0].write_bytes(content)
+                if verify:
+                    self.assertEqual(run().finished, 0)
+                report = run(verify=verify)
+                self.assertEqual((report.finished, report.skipped), (1, n - 1))
+                self.assertIn("is not as it was written", str(report))
+                self.assertEqual(report.outputs, [str(target)])
+                self.assertEqual(files[0].read_bytes(), original)
+                np.testing.assert_array_equal(self.read(target), whole)
+            report = run(verify=True)
+            self.assertEqual((report.finished, list(report.notes)), (0, []))
+
+    def test_old_ledger(self):
+        """Outputs of versions that kept no sizes count as done, and runs that
+        they began go on."""
+        record = self.folder / ".ndconv" / "out.zarr.json"
+        settings = {"filter": W, "exact": True, "block": (2, 5, 8, 8)}
+        n = ndconv.run(self.source, self.target, **settings).finished
+        record.unlink()
+        report = ndconv.run(self.source, self.target, verify=True, **settings)
+        self.assertEqual((report.finished, report.skipped), (0, n))
+        shutil.rmtree(self.target)
+
+        def stop(_done, _total):
+            raise KeyboardInterrupt
+        with self.assertRaises(KeyboardInterrupt):
+            ndconv.run(self.source, self.target, progress=stop, **settings)
+        part = pathlib.Path(f"{self.target}.part")
+        for marker in (part / "done").iterdir():
+            marker.write_bytes(b"")
+        begun = json.loads((part / "run.json").read_text())
+        del begun["made"]
+        (part / "run.json").write_text(json.dumps(begun))
+        report = ndconv.run(self.source, self.target, **settings)
+        self.assertGreater(report.skipped, 0)
+        np.testing.assert_array_equal(
+            self.read(), ndconv.convolve(self.x, W, method="separable"))
+
+    def test_cut_recordings(self):
+        """The same for recordings, and an input that has changed is named."""
+        names = ["a.nii", "b.nhdr", "c.npy"]
+        x = np.random.default_rng(8).integers(0, 99, (3, 4, 20, 24)).astype("u1")
+        for name in names:
+            with ndconv.RecordingWriter(self.folder / name, x.shape[1:],
+                                        "u1") as writer:
+                for volume in x:
+                    writer.write(volume)
+        run = lambda **more: ndconv.run(
+            [self.folder / name for name in names], self.folder / "out",
+            filter="box,size=3", **more)
+        self.assertEqual(run().finished, 3)
+        out = self.folder / "out"
+        for path in sorted(p for p in out.iterdir() if p.is_file()):
+            original = path.read_bytes()
+            for size in 20, 0, len(original) - 1:
+                os.truncate(path, size)
+                report = run()
+                self.assertEqual((report.finished, report.skipped), (1, 2))
+                self.assertIn("is not as it was written", str(report))
+                self.assertEqual(path.read_bytes(), original)
+            path.write_bytes(original[:-1] + bytes([original[-1] ^ 1]))
+            self.assertEqual(run().finished, 0)
+            self.assertEqual(run(verify=True).finished, 1)
+            self.assertEqual(path.read_bytes(), original)
+        os.utime(self.folder / "a.nii", ns=(1, 1))
+        report = run()
+        self.assertEqual(report.finished, 0)
+        self.assertIn("a.nii has changed since", str(report))
+        self.assertEqual(len(report.notes), 1)
+        # As older versions left it, or damaged.
+        for name in names:
+            record = out / ".ndconv" / (name + ".json")
+            found = json.loads(record.read_text())
+            found["made"] = {"files": {"../x": [1, "y"]}, "input": 3}
+            if name == "a.nii":
+                del found["made"]
+            record.write_text(json.dumps(found))
+        report = run(verify=True)
+        self.assertEqual((report.finished, report.skipped), (0, 3))
 
     def test_damaged_input(self):
         chunk = next(p for p in sorted((self.source / "s0").rglob("*"))

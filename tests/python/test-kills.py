@@ -206,7 +206,7 @@ class Kills(unittest.TestCase):
             started.set()
             thread.join()
         names = {path.name for path in self.outputs.iterdir()}
-        self.assertEqual(names, {"a.zarr"} | {f"b{i}.zarr"
+        self.assertEqual(names, {".ndconv", "a.zarr"} | {f"b{i}.zarr"
                                               for i in range(runs)})
         print(f"{runner}: {len(killed)} killed in {runs} runs, seed {SEED}")
 

@@ -258,6 +258,51 @@ class Recordings(unittest.TestCase):
             self.read("b.raw", ndconv.Raw((4, 5, 6), "uint16")),
             ndconv.convolve(x, W, method="separable"))
 
+    def test_planted(self):
+        """Links, pipes and folders that somebody else put into the folder."""
+        self.make("a.nii", (2, 3, 4, 5))
+        out, away = self.folder / "out", self.folder / "away"
+        away.mkdir()
+
+        def run():
+            return ndconv.run(self.folder / "a.nii", out / "a.nii", filter=W,
+                              retries=0)
+        (out / ".ndconv").symlink_to(away)
+        report = run()
+        self.assertEqual(len(report.failed), 1)
+        self.assertIn("is a link, a file, or a folder of another user",
+                      str(report))
+        self.assertEqual(os.listdir(away), [])
+        (out / ".ndconv").unlink()
+        # The ledger of an output, which is replaced and not followed.
+        (out / ".ndconv").mkdir()
+        (away / "secret").write_text("secret")
+        ledger = out / ".ndconv" / "a.nii.json"
+        ledger.symlink_to(away / "secret")
+        self.assertEqual(run().failed, [])
+        self.assertEqual((away / "secret").read_text(), "secret")
+        self.assertFalse(ledger.is_symlink())
+        # A pipe: reading it would wait for ever.
+        ledger.unlink()
+        os.mkfifo(ledger)
+        with self.assertRaisesRegex(ndconv.SettingsError, "other settings"):
+            run()
+        ledger.unlink()
+        if os.geteuid() == 0:
+            shutil.rmtree(out)
+            (out / ".ndconv").mkdir(parents=True)
+            os.chown(out / ".ndconv", 65534, 65534)
+            self.assertEqual(len(run().failed), 1)
+
+    def test_names_in_messages(self):
+        """Escapes of a terminal in names of files."""
+        name = "\x1b[31m\u202ea\udc9b.nii"
+        (self.folder / name).write_bytes(b"nothing")
+        with self.assertRaises(ndconv.Error) as caught:
+            ndconv.Recording(self.folder / name)
+        self.assertIn("\\x1b[31m\\u202ea\\x9b.nii", str(caught.exception))
+        self.assertEqual(str(ndconv.Error("\x07\n")), "\\x07\\n")
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -204,6 +204,27 @@ class Zarr(unittest.TestCase):
                    ndconv.convolve(x, "box,size=3", method="separable",
                                    axes="tzyx"))
 
+    def test_old_versions(self):
+        """Axes are names in 0.3, and unnamed before, for recordings and for
+        archives."""
+        x = self.samples((3, 1, 4, 6, 7), "f4")
+        for version in ("0.3", "0.2", "0.1"):
+            path = self.folder / f"{version}.zarr"
+            group = zarr.create_group(path, zarr_format=2)
+            group.attrs["multiscales"] = [
+                {"version": version, "datasets": [{"path": "0"}],
+                 **({"axes": list("tczyx")} if version == "0.3" else {})}]
+            group.create_array("0", shape=x.shape, dtype=x.dtype,
+                               chunks=(1, 1, 4, 6, 7))[:] = x
+            self.check(path, x[:, 0])
+            out = self.folder / f"of {version}.zarr"
+            ndconv.run(path, out, filter="box,size=3:1:1", exact=True)
+            with ndconv.Recording(out) as found:
+                np.testing.assert_allclose(
+                    found.read(1)[..., 1:-1],
+                    (x[1, 0, ..., :-2] + x[1, 0, ..., 1:-1]
+                     + x[1, 0, ..., 2:]) / 3, rtol=1e-5)
+
     def test_refused(self):
         x = self.samples((2, 3, 4, 5), "u1")
         path = self.folder / "there.zarr"

@@ -3,6 +3,10 @@
 empty folder.
 
   tests/readme/test-readme.py SOURCE BUILD [PAGE]
+  tests/readme/test-readme.py --script PAGE
+
+The second form prints a script that runs them in a checkout without changes,
+with the functions run, python, refused and serve: tests/bare/newcomer.sh.
 
 Only lines that cannot run in a test are changed: fakesink replaces windows,
 a test picture replaces the camera and the reader's own echo.dcm, a phantom
@@ -15,12 +19,13 @@ Copyright (C) 2026 the ndconv developers
 """
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 
 ENDLESS = ('videotestsrc', 'ndtestsrc')
-LIMIT = 120     # seconds for one command
+LIMIT = 600     # seconds for one command
 
 
 def blocks(text):
@@ -47,10 +52,38 @@ def run(command, environment, folder):
     return process.returncode, process.stdout
 
 
+# What tests/bare runs: these lines install, or build.
+OTHERS = ('scripts/', 'sudo apt ', 'python3 -m venv ', '. ndconv-python/',
+          'pip install ')
+
+
+def script(path):
+    """Prints the lines of the page for a shell. All of them run, but for the
+    whole of the tests."""
+    with open(path, encoding='utf-8') as page:
+        text = page.read()
+    for language, lines in blocks(text):
+        if language == 'python':
+            print(f"python <<'END OF PYTHON'\n{lines}END OF PYTHON")
+        elif language == 'console':
+            for part in re.split(r'^\$ ', lines, flags=re.M)[1:]:
+                command, expected = part.split('\n', 1)
+                print('refused', shlex.quote(command),
+                      shlex.quote(expected.strip()))
+        else:
+            for line in lines.splitlines():
+                if line.startswith('scripts/test'):
+                    continue
+                line = line.replace('apt install', 'apt install --yes')
+                print('serve' if line.endswith('--web') else 'run',
+                      shlex.quote(runnable(line)))
+
+
 class Readme:
     def __init__(self, source, build, folder):
         self.folder = folder
-        self.bad = r'CRITICAL|\*\*: |WARNING|^ERROR'
+        # README says that a sink names what its format does not hold.
+        self.bad = r'CRITICAL|\*\*: |WARNING(?!.* does not hold )|^ERROR'
         self.environment = dict(
             os.environ, GST_PLUGIN_PATH=os.path.join(build, 'gst'),
             GST_PRESET_PATH=os.path.join(source, 'presets'),
@@ -78,8 +111,8 @@ class Readme:
 
     def shell(self, lines):
         for line in lines.splitlines():
-            if line in ('scripts/demo', 'scripts/demo --web', 'scripts/test'):
-                continue    # test-demo.sh runs scripts/demo; this is a test
+            if line.startswith(OTHERS):
+                continue
             status, output = run(runnable(line), self.environment, self.folder)
             bad = re.search(self.bad, output, re.M)
             # As cmp: 1 if recordings differ.
@@ -129,6 +162,8 @@ def main(source, build, page=None):
 
 
 if __name__ == '__main__':
+    if sys.argv[1] == '--script':
+        sys.exit(script(sys.argv[2]))
     try:
         import nibabel  # noqa: F401, the README uses them
         import scipy    # noqa: F401

@@ -8,8 +8,9 @@
 # Copyright (C) 2026 the ndconv developers
 set -euo pipefail
 source=$1 plugin=$2
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+folder=$(mktemp -d)/'a path'
+trap 'rm -rf "${folder%/*}"' EXIT
+mkdir "$folder"
 unset GST_PLUGIN_PATH GST_PLUGIN_PATH_1_0 MANPATH PKG_CONFIG_PATH PYTHONPATH
 unset LD_LIBRARY_PATH
 export GST_REGISTRY=$folder/registry
@@ -43,6 +44,14 @@ python3 -c 'import nd_found'
 # A second installation stands before the first one in the same variable.
 eval "$(say "$folder"/{other,bin,man,presets,lib} | grep export)"
 [ "$GST_PLUGIN_PATH" = "$folder/other:$folder/lib" ]
+
+# In a pipe they come after what Meson prints when it ends.
+said=$(MESON_INSTALL_PREFIX=$folder bash -c '"$@" >/dev/null; sleep 0.3
+  echo last of Meson' - "$source/scripts/after-install" \
+  "$folder"/{lib,bin,man,presets,lib} | cat)
+echo "$said"
+[ "$(grep -n 'last of Meson' <<<"$said")" = '1:last of Meson' ]
+[[ ${said##*$'\n'} == *export* ]]
 
 # Prints nothing if GStreamer and the shell search these folders already.
 gstreamer=$(pkg-config --variable=pluginsdir gstreamer-1.0)

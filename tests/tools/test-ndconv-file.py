@@ -34,7 +34,7 @@ axis 3 item 0001 Probe:=moved
 
 
 def run(*words, status=0):
-    process = subprocess.run([PROGRAM, *words], text=True, timeout=60,
+    process = subprocess.run([PROGRAM, *words], text=True, timeout=300,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.returncode == status, (words, process)
     return process.stdout + process.stderr

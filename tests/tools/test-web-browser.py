@@ -185,9 +185,14 @@ def check_controls(browser):
         # The program goes, and comes back at the same port.
         check('stop', program.stop() == (0, ''))
         browser.wait("document.getElementById('state').className === 'lost'")
-        with Program(sys.argv[1], pipeline=STILL, port=program.port):
+        with Program(sys.argv[1], pipeline=STILL, port=program.port) as again:
+            browser.wait("!document.getElementById('ask').hidden")
+            browser.run(f"document.getElementById('token').value = '{again.url}'; "
+                        "document.querySelector('#ask button').click()")
             browser.wait("document.getElementById('state').className === 'playing'")
-            check('the page finds the program again', True)
+            check('the page asks for the token, and finds the program again',
+                  browser.run('location.href') == again.url.replace(
+                      again.host, program.host))
 
 
 MEAN = ("(() => { const c = document.getElementById('%s'); const d = c.getContext('2d')"

@@ -47,6 +47,7 @@ class Program:
         address = self.url.split('/')[2]
         self.port = int(address.rsplit(':', 1)[1])
         self.host = f'localhost:{self.port}'
+        self.token = self.url.partition('?token=')[2]
 
     def __enter__(self):
         return self
@@ -88,8 +89,10 @@ class Program:
         return answer
 
     def get(self, path='/', method='GET', body=b'', **headers):
-        """Returns status, headers in lower case and body."""
-        headers = {'Host': self.host, 'Connection': 'close'} | {
+        """Returns status, headers in lower case and body. The token is sent unless
+        Authorization is None."""
+        headers = {'Host': self.host, 'Connection': 'close',
+                   'Authorization': 'Bearer ' + self.token} | {
             name.replace('_', '-'): value for name, value in headers.items()}
         lines = [f'{method} {path} HTTP/1.1']
         lines += [f'{name}: {value}' for name, value in headers.items()
@@ -127,12 +130,14 @@ class Live:
         self.state = {}
         headers = {'Host': program.host, 'Upgrade': 'websocket',
                    'Connection': 'Upgrade', 'Sec-WebSocket-Version': '13',
+                   'Authorization': 'Bearer ' + program.token,
                    'Sec-WebSocket-Key':
                        base64.b64encode(os.urandom(16)).decode()} | {
             name.replace('_', '-'): value for name, value in headers.items()}
         self.socket.sendall(
             (f'GET {path} HTTP/1.1\r\n' + ''.join(
-                f'{name}: {value}\r\n' for name, value in headers.items())
+                f'{name}: {value}\r\n' for name, value in headers.items()
+                if value is not None)
              + '\r\n').encode())
         head = b''
         while b'\r\n\r\n' not in head:
@@ -151,9 +156,9 @@ class Live:
     def __exit__(self, *_):
         self.socket.close()
 
-    def frame(self, opcode, data):
+    def frame(self, opcode, data, last=True):
         size = len(data)
-        head = bytes([0x80 | opcode])
+        head = bytes([0x80 * last | opcode])
         if size < 126:
             head += bytes([0x80 | size])
         elif size < 65536:

@@ -9,16 +9,28 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_MESSAGE_BYTES 65536
 #define MAX_MESSAGES_PER_SECOND 1000
 #define MAX_SILENT_SECONDS 60
+#define MAX_UNFINISHED_SECONDS 10   /* a message of the page */
+#define MAX_UNREAD_SECONDS 30       /* a message to the page */
+#define MAX_WAITING_BYTES (8 << 20) /* with which no picture is added */
 #define MAX_UNTAKEN 2
+#define PICTURE_HEADER (sizeof (guint32) + 1)
 
 static const gchar *const picture_names[] = { "before", "after" };
+
+/* A message that the page has not acknowledged. */
+typedef struct
+{
+  guint32 number; /* 0: none */
+  gsize bytes;
+  gint64 since; /* monotonic, us */
+} Untaken;
 
 struct _WebClient
 {
   SoupWebsocketConnection *connection;
+  WebFrames *frames;
   GSocket *socket;
   WebPlayer *player;
   WebClientCounts *counts;
@@ -27,8 +39,8 @@ struct _WebClient
 
   gboolean shows[WEB_N_PICTURES];
   guint64 sent[WEB_N_PICTURES]; /* the number of the last picture */
-  guint32 untaken[WEB_N_PICTURES][MAX_UNTAKEN]; /* 0: none */
-  guint32 untaken_state;
+  Untaken untaken[WEB_N_PICTURES][MAX_UNTAKEN];
+  Untaken untaken_state;
   gboolean described;
   gchar *values; /* that the page knows */
   guint64 messages;
@@ -45,23 +57,50 @@ new_number (void)
   return 1 + (g_random_int () >> 1);
 }
 
-static void
+static Untaken
+new_untaken (gsize bytes)
+{
+  return (Untaken){ new_number (), bytes, g_get_monotonic_time () };
+}
+
+/* FALSE if there is no memory for it. */
+static gboolean
 send_picture (WebClient *self, WebPicture picture, guint slot, GBytes *jpeg)
 {
-  const guint32 number = new_number ();
-  const guint32 big = GUINT32_TO_BE (number);
-  const guint8 name = picture;
-  g_autoptr (GByteArray) data = g_byte_array_new ();
   gsize size;
   gconstpointer bytes = g_bytes_get_data (jpeg, &size);
+  const Untaken untaken = new_untaken (PICTURE_HEADER + size);
+  const guint32 big = GUINT32_TO_BE (untaken.number);
+  g_autofree guint8 *data = g_try_malloc (untaken.bytes);
 
-  g_byte_array_append (data, (const guint8 *) &big, sizeof (big));
-  g_byte_array_append (data, &name, 1);
-  g_byte_array_append (data, bytes, size);
-  soup_websocket_connection_send_binary (self->connection, data->data,
-      data->len);
-  self->untaken[picture][slot] = number;
+  if (!data)
+    return FALSE;
+  memcpy (data, &big, sizeof (big));
+  data[sizeof (big)] = picture;
+  memcpy (data + PICTURE_HEADER, bytes, size);
+  soup_websocket_connection_send_binary (self->connection, data, untaken.bytes);
+  self->untaken[picture][slot] = untaken;
   self->counts->sent++;
+  return TRUE;
+}
+
+/* Bytes that the page has not acknowledged, and since when the oldest ones. */
+static gsize
+count_waiting (WebClient *self, gint64 *oldest)
+{
+  gsize bytes = 0;
+
+  *oldest = g_get_monotonic_time ();
+  for (guint i = 0; i <= WEB_N_PICTURES * MAX_UNTAKEN; i++) {
+    const Untaken *untaken =
+        i ? &self->untaken[0][0] + i - 1 : &self->untaken_state;
+
+    if (!untaken->number)
+      continue;
+    bytes += untaken->bytes;
+    *oldest = MIN (*oldest, untaken->since);
+  }
+  return bytes;
 }
 
 static gboolean
@@ -80,23 +119,26 @@ web_client_send_pictures (WebClient *self)
     WebPictures *pictures = web_player_pictures (self->player, p);
     g_autoptr (GBytes) jpeg = NULL;
     guint64 number;
+    gint64 oldest;
     guint slot;
 
     if (!pictures || !self->shows[p])
       continue;
-    for (slot = 0; slot < MAX_UNTAKEN && self->untaken[p][slot]; slot++)
+    for (slot = 0; slot < MAX_UNTAKEN && self->untaken[p][slot].number; slot++)
       ;
-    if (slot == MAX_UNTAKEN)
+    if (slot == MAX_UNTAKEN
+        || count_waiting (self, &oldest) > MAX_WAITING_BYTES)
       continue;
     jpeg = web_pictures_last (pictures, &number);
     if (number > self->sent[p]) {
       if (self->sent[p] > 0)
         self->counts->skipped += number - self->sent[p] - 1;
       self->sent[p] = number;
-      send_picture (self, p, slot, jpeg);
+      if (!send_picture (self, p, slot, jpeg))
+        self->counts->skipped++;
     }
     /* The next one, while this one is on its way. */
-    if (!self->untaken[p][0] || !self->untaken[p][1])
+    if (!self->untaken[p][0].number || !self->untaken[p][1].number)
       web_pictures_want (pictures);
   }
 }
@@ -133,13 +175,13 @@ web_client_send_state (WebClient *self)
 {
   g_autoptr (GString) json = NULL, values = NULL;
 
-  if (self->untaken_state || !is_open (self))
+  if (self->untaken_state.number || !is_open (self))
     return;
   json = g_string_new ("{");
   values = g_string_new (NULL);
-  self->untaken_state = new_number ();
+  self->untaken_state = new_untaken (0);
   web_json_name (json, "ack");
-  web_json_number (json, self->untaken_state);
+  web_json_number (json, self->untaken_state.number);
   web_player_state (self->player, json);
   append_aspects (self, json);
   if (!self->described) {
@@ -157,6 +199,7 @@ web_client_send_state (WebClient *self)
   web_json_name (json, "messages");
   self->messages = web_player_messages (self->player, self->messages, json);
   g_string_append_c (json, '}');
+  self->untaken_state.bytes = json->len;
   soup_websocket_connection_send_text (self->connection, json->str);
 }
 
@@ -167,12 +210,14 @@ take_ack (WebClient *self, const gchar *text)
 
   if (number == 0)
     return;
-  if (number == self->untaken_state)
-    self->untaken_state = 0;
+  if (number == self->untaken_state.number) {
+    self->untaken_state.number = 0;
+    web_frames_forgive (self->frames);
+  }
   for (guint p = 0; p < WEB_N_PICTURES; p++)
     for (guint i = 0; i < MAX_UNTAKEN; i++)
-      if (self->untaken[p][i] == number)
-        self->untaken[p][i] = 0;
+      if (self->untaken[p][i].number == number)
+        self->untaken[p][i].number = 0;
   web_client_send_pictures (self);
 }
 
@@ -321,13 +366,14 @@ got_closed (SoupWebsocketConnection *connection, gpointer data)
 }
 
 WebClient *
-web_client_new (SoupWebsocketConnection *connection, GSocket *socket,
-    WebPlayer *player, WebClientCounts *counts,
+web_client_new (SoupWebsocketConnection *connection, WebFrames *frames,
+    GSocket *socket, WebPlayer *player, WebClientCounts *counts,
     void (*closed) (WebClient *self, gpointer data), gpointer data)
 {
   WebClient *self = g_new0 (WebClient, 1);
 
   self->connection = g_object_ref (connection);
+  self->frames = frames;
   self->socket = g_object_ref (socket);
   self->player = player;
   self->counts = counts;
@@ -335,7 +381,7 @@ web_client_new (SoupWebsocketConnection *connection, GSocket *socket,
   self->data = data;
   self->heard = g_get_monotonic_time ();
   soup_websocket_connection_set_max_incoming_payload_size (connection,
-      MAX_MESSAGE_BYTES);
+      WEB_MAX_MESSAGE_BYTES);
   g_signal_connect (connection, "message", G_CALLBACK (got_message), self);
   g_signal_connect (connection, "closed", G_CALLBACK (got_closed), self);
   return self;
@@ -344,9 +390,20 @@ web_client_new (SoupWebsocketConnection *connection, GSocket *socket,
 void
 web_client_check (WebClient *self)
 {
-  if (g_get_monotonic_time () - self->heard
-      > MAX_SILENT_SECONDS * G_USEC_PER_SEC)
+  const gint64 now = g_get_monotonic_time ();
+  const gint64 began = web_frames_unfinished (self->frames);
+  gint64 oldest;
+
+  if (g_socket_is_closed (self->socket))
+    return;
+  count_waiting (self, &oldest);
+  if (now - oldest > MAX_UNREAD_SECONDS * G_USEC_PER_SEC
+      || (began && now - began > MAX_UNFINISHED_SECONDS * G_USEC_PER_SEC)) {
+    self->counts->slow++;
     end (self);
+  } else if (now - self->heard > MAX_SILENT_SECONDS * G_USEC_PER_SEC) {
+    end (self);
+  }
 }
 
 void
@@ -355,6 +412,7 @@ web_client_free (WebClient *self)
   g_signal_handlers_disconnect_by_data (self->connection, self);
   end (self);
   g_object_unref (self->connection);
+  g_object_unref (self->frames);
   g_object_unref (self->socket);
   g_free (self->values);
   g_free (self);

@@ -12,14 +12,17 @@
  * The program sends its state as JSON with a field ack, and pictures: the
  * number for ack (4 bytes, most significant first), 0 or 1 for before or after,
  * JPEG. A page has at most one state and two of each picture that it has not
- * acknowledged. The numbers are random, so that a page cannot acknowledge a
- * message that it has not read, and nothing is queued for a slow page.
+ * acknowledged, and no new picture while much waits. The numbers are random, so
+ * that a page cannot acknowledge a message that it has not read. A page that
+ * leaves a message unread for too long, or does not finish one of its own, is
+ * dropped.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
+#include "tools/web/frames.h"
 #include "tools/web/player.h"
 
 #include <libsoup/soup.h>
@@ -32,12 +35,14 @@ typedef struct _WebClient WebClient;
 typedef struct
 {
   guint64 sent, skipped; /* pictures */
+  guint64 slow;          /* pages that were dropped */
 } WebClientCounts;
 
-/* @closed is called when the page has gone. */
-WebClient *web_client_new (SoupWebsocketConnection *connection, GSocket *socket,
-    WebPlayer *player, WebClientCounts *counts,
-    void (*closed) (WebClient *self, gpointer data), gpointer data);
+/* @frames: of @connection; taken. @closed is called when the page has gone. */
+WebClient *web_client_new (SoupWebsocketConnection *connection,
+    WebFrames *frames, GSocket *socket, WebPlayer *player,
+    WebClientCounts *counts, void (*closed) (WebClient *self, gpointer data),
+    gpointer data);
 /* Closes the connection. */
 void web_client_free (WebClient *self);
 
@@ -48,7 +53,8 @@ void web_client_send_pictures (WebClient *self);
 /* Sends the state if the page has taken the one before. */
 void web_client_send_state (WebClient *self);
 
-/* Closes the connection of a page that says nothing. */
+/* Closes the connection of a page that says nothing, takes nothing, or does not
+ * finish a message. Called a few times per second. */
 void web_client_check (WebClient *self);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
-/* Which requests a server answers: from pages of its own, with the token if
- * there is one, without a body, and in time.
+/* Which requests a server answers: from pages of its own, with the token,
+ * without a body, with few headers, and in time.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -12,12 +12,12 @@ G_BEGIN_DECLS
 
 typedef struct _WebGuard WebGuard;
 
-/* Watches the connections of @server. @token: NULL, or the value that each
- * request must have as its parameter token. @hosts: names of this machine
- * beside localhost and its addresses. Without a token, only local names and
- * addresses are accepted in Host. */
+/* Watches the connections of @server. @token: what each request must have as
+ * its parameter token or as "Authorization: Bearer". @listens: other machines
+ * can connect; if not, only local names and addresses are accepted in Host.
+ * @hosts: names of this machine beside localhost and its addresses. */
 WebGuard *web_guard_new (SoupServer *server, const gchar *token,
-    const gchar *const *hosts);
+    gboolean listens, const gchar *const *hosts);
 void web_guard_free (WebGuard *self);
 
 /* FALSE if the request is refused; it then has its answer. */
@@ -36,5 +36,10 @@ void web_guard_release (WebGuard *self, SoupServerMessage *message);
 
 /* Closes connections that take too long. Called a few times per second. */
 void web_guard_sweep (WebGuard *self);
+
+/* Requests that were refused, and connections that were closed because they
+ * took too long or were too many. */
+guint64 web_guard_refused (WebGuard *self);
+guint64 web_guard_dropped (WebGuard *self);
 
 G_END_DECLS

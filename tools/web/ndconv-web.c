@@ -4,6 +4,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "core/error.h"
+#include "core/printable.h"
 #include "tools/web/server.h"
 
 #include <glib-unix.h>
@@ -40,11 +41,19 @@ new_message (gpointer data)
 }
 
 static void
+report (const gchar *text)
+{
+  g_autofree gchar *shown = nd_printable (text);
+
+  g_printerr ("ndconv-web: %s\n", shown);
+}
+
+static void
 pipeline_failed (const gchar *text, gpointer data)
 {
   Program *program = data;
 
-  g_printerr ("ndconv-web: %s\n", text);
+  report (text);
   program->failed = TRUE;
   g_main_loop_quit (program->loop);
 }
@@ -59,8 +68,8 @@ quit (gpointer data)
 
 typedef struct
 {
-  gint port, quality;
-  gdouble record_limit;
+  gint port, quality, record_files;
+  gdouble record_limit, record_total;
   gchar *listen, *record;
   gchar **hosts;
   gboolean version;
@@ -95,7 +104,8 @@ run (const Options *options, int n, char **words, GError **error)
   Program program = { .loop = loop };
   const WebPlayerSettings settings = {
     .record_folder = options->record,
-    .record_limit = (guint64) (options->record_limit * GIB),
+    .limits = { (guint64) (options->record_limit * GIB),
+        (guint64) (options->record_total * GIB), options->record_files },
     .quality = options->quality,
   };
   const WebPlayerEvents events = { new_picture, new_message, pipeline_failed,
@@ -131,6 +141,12 @@ options_are_good (const Options *options, GError **error)
   else if (!(options->record_limit > 0 && options->record_limit < 1e9))
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "--record-limit must be greater than 0");
+  else if (!(options->record_total > 0 && options->record_total < 1e9))
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "--record-total must be greater than 0");
+  else if (options->record_files < 1)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "--record-files must be 1 or more");
   else if (options->record
       && !g_file_test (options->record, G_FILE_TEST_IS_DIR))
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
@@ -141,7 +157,13 @@ options_are_good (const Options *options, GError **error)
 int
 main (int argc, char **argv)
 {
-  Options options = { .port = 8090, .quality = 90, .record_limit = 8 };
+  Options options = {
+    .port = 8090,
+    .quality = 90,
+    .record_limit = 8,
+    .record_total = 64,
+    .record_files = 100,
+  };
   const GOptionEntry entries[] = {
     { "port", 'p', 0, G_OPTION_ARG_INT, &options.port,
         "Port (8090); 0 chooses a free one", "PORT" },
@@ -155,6 +177,10 @@ main (int argc, char **argv)
         "Let pages record volumes to this folder", "FOLDER" },
     { "record-limit", 0, 0, G_OPTION_ARG_DOUBLE, &options.record_limit,
         "Largest recording (8)", "GIB" },
+    { "record-total", 0, 0, G_OPTION_ARG_DOUBLE, &options.record_total,
+        "Most of all recordings in the folder together (64)", "GIB" },
+    { "record-files", 0, 0, G_OPTION_ARG_INT, &options.record_files,
+        "Most recordings in the folder (100)", "N" },
     { "quality", 0, 0, G_OPTION_ARG_INT, &options.quality,
         "Quality of the pictures, 1 to 100 (90)", "QUALITY" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options.version, "Print the version",
@@ -173,9 +199,9 @@ main (int argc, char **argv)
       "PIPELINE is that of gst-launch-1.0. The element with the name view "
       "draws the\npictures. An element with the name filter has pictures "
       "before and after it. Both\nget controls. The program prints the address "
-      "of the page; only this machine can\nopen it. With --listen other "
-      "machines can, by an address with a token.\n/metrics has the numbers for "
-      "Prometheus.\n\n"
+      "of the page, with a token that each\nrequest needs. Only this "
+      "machine can connect; with --listen other machines can.\n/metrics has "
+      "the numbers for Prometheus.\n\n"
       "Examples:\n"
       "  ndconv-web \"ndtestsrc is-live=true ! ndconv4dtemporal name=filter "
       "filter=gaussian,sigma=1.0 ! ndview name=view\"\n"
@@ -186,7 +212,7 @@ main (int argc, char **argv)
       "  1  the pipeline or the server does not work\n"
       "  2  the command line is wrong");
   if (!g_option_context_parse (context, &argc, &argv, &error)) {
-    g_printerr ("ndconv-web: %s\n", error->message);
+    report (error->message);
     status = USAGE_STATUS;
   } else if (options.version) {
     g_print ("ndconv-web %s\n", ND_VERSION);
@@ -196,14 +222,14 @@ main (int argc, char **argv)
     g_printerr ("%s", help);
     status = USAGE_STATUS;
   } else if (!options_are_good (&options, &error)) {
-    g_printerr ("ndconv-web: %s\n", error->message);
+    report (error->message);
     status = USAGE_STATUS;
   } else {
     gst_init (NULL, NULL);
     if (!run (&options, argc - 1, argv + 1, &error)) {
       status = EXIT_FAILURE;
       if (error)
-        g_printerr ("ndconv-web: %s\n", error->message);
+        report (error->message);
     }
   }
   g_free (options.listen);

@@ -19,18 +19,38 @@ const send = text => {
 };
 const sendShown = () => send('show ' + (document.hidden ? '' : shown));
 
+// A program that was started again has another token. The page asks for it, and
+// puts it into its address, for the next reload.
+async function ask() {
+  const answer = await fetch('/metrics' + location.search).catch(() => null);
+  byId('ask').hidden = !answer || answer.status !== 403;
+  if (!byId('ask').hidden) setState('lost', 'the token is wrong');
+}
+byId('ask').addEventListener('submit', event => {
+  event.preventDefault();
+  const found = /[0-9a-f]{32}/.exec(byId('token').value);
+  byId('token').value = '';
+  if (!found) return;
+  history.replaceState(null, '', '/?token=' + found[0]);
+  document.querySelectorAll('[data-save]').forEach(setLink);
+  byId('ask').hidden = true;
+});
+
 function connect() {
   const here = new WebSocket('ws://' + location.host + '/live' + location.search);
   socket = here;
   here.binaryType = 'arraybuffer';
-  here.onopen = sendShown;
+  here.onopen = () => {
+    byId('ask').hidden = true;
+    sendShown();
+  };
   here.onmessage = event => {
     if (typeof event.data === 'string') takeState(JSON.parse(event.data));
     else takePicture(event.data);
   };
   here.onclose = () => {
     setState('lost', 'not connected; trying again');
-    setTimeout(connect, 1000);
+    ask().then(() => setTimeout(connect, 1000));
   };
 }
 setInterval(() => send('alive'), 20000);
@@ -147,8 +167,11 @@ function show(names) {
 }
 document.querySelectorAll('[data-show]').forEach(button =>
   button.addEventListener('click', () => show(button.dataset.show)));
-document.querySelectorAll('[data-save]').forEach(link => {
+function setLink(link) {
   link.href = link.dataset.save + '.png' + location.search;
+}
+document.querySelectorAll('[data-save]').forEach(link => {
+  setLink(link);
   link.addEventListener('click', () => {
     const time = new Date().toISOString().slice(0, 19).replace(/\D/g, '');
     link.download = 'ndconv-' + link.dataset.save + '-' + time + '.png';

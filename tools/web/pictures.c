@@ -199,15 +199,16 @@ take_jpeg (GstAppSink *sink, gpointer data)
   WebPictures *self = data;
   g_autoptr (GstSample) sample = gst_app_sink_pull_sample (sink);
   GstBuffer *buffer = sample ? gst_sample_get_buffer (sample) : NULL;
-  GstMapInfo map;
+  const gsize size = buffer ? gst_buffer_get_size (buffer) : 0;
+  guint8 *bytes = size > 0 ? g_try_malloc (size) : NULL;
 
-  if (!buffer || !gst_buffer_map (buffer, &map, GST_MAP_READ))
-    return GST_FLOW_OK;
-  g_mutex_lock (&self->lock);
-  g_clear_pointer (&self->jpeg, g_bytes_unref);
-  self->jpeg = g_bytes_new (map.data, map.size);
-  g_mutex_unlock (&self->lock);
-  gst_buffer_unmap (buffer, &map);
+  if (bytes) {
+    gst_buffer_extract (buffer, 0, bytes, size);
+    g_mutex_lock (&self->lock);
+    g_clear_pointer (&self->jpeg, g_bytes_unref);
+    self->jpeg = g_bytes_new_take (bytes, size);
+    g_mutex_unlock (&self->lock);
+  }
   call (self, announce);
   return GST_FLOW_OK;
 }

@@ -7,9 +7,9 @@
 #include "tools/web/controls.h"
 #include "tools/web/json.h"
 #include "tools/web/metrics.h"
-#include "tools/web/recorder.h"
 
 #define MAX_MESSAGES 20
+#define MAX_MESSAGE_CHARS 1000 /* a refusal repeats what the page sent */
 
 typedef struct
 {
@@ -57,7 +57,7 @@ say (WebPlayer *self, const gchar *kind, const gchar *element,
   message->kind = kind;
   message->element = g_strdup (element);
   message->property = g_strdup (property);
-  message->text = g_strdup (text);
+  message->text = g_strndup (text, MAX_MESSAGE_CHARS);
   g_queue_push_tail (&self->messages, message);
   if (self->messages.length > MAX_MESSAGES)
     free_message (g_queue_pop_head (&self->messages));
@@ -455,7 +455,7 @@ web_player_record (WebPlayer *self, gboolean record)
     return;
   }
   self->recorder = web_recorder_new (self->output, self->settings.record_folder,
-      self->settings.record_limit, &error);
+      &self->settings.limits, &error);
   if (!self->recorder)
     say (self, "refused", "", "", error->message);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "tools/web/pictures.h"
+#include "tools/web/recorder.h"
 
 G_BEGIN_DECLS
 
@@ -22,8 +23,8 @@ typedef struct _WebPlayer WebPlayer;
 typedef struct
 {
   const gchar *record_folder; /* NULL: pages cannot record */
-  guint64 record_limit;       /* bytes of a recording */
-  guint quality;              /* of JPEG */
+  WebRecorderLimits limits;
+  guint quality; /* of JPEG */
 } WebPlayerSettings;
 
 /* The callbacks of a player. */

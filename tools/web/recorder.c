@@ -4,7 +4,9 @@
 #include "tools/web/recorder.h"
 
 #include "core/error.h"
+#include "core/printable.h"
 
+#include <glib/gstdio.h>
 #include <gst/app/gstappsrc.h>
 
 /* Volumes that wait for the disk. */
@@ -82,6 +84,14 @@ web_recorder_has_ended (WebRecorder *self, GError **error)
   return TRUE;
 }
 
+/* Also a link that leads to nothing, which somebody may have planted. */
+static gboolean
+is_taken (const gchar *path)
+{
+  return g_file_test (path, G_FILE_TEST_EXISTS)
+      || g_file_test (path, G_FILE_TEST_IS_SYMLINK);
+}
+
 static gchar *
 make_path (const gchar *folder)
 {
@@ -96,22 +106,60 @@ make_path (const gchar *folder)
     g_autofree gchar *path = g_build_filename (folder, name, NULL);
     g_autofree gchar *part_path = g_build_filename (folder, part, NULL);
 
-    if (!g_file_test (path, G_FILE_TEST_EXISTS)
-        && !g_file_test (part_path, G_FILE_TEST_EXISTS))
+    if (!is_taken (path) && !is_taken (part_path))
       return g_steal_pointer (&path);
   }
 }
 
-WebRecorder *
-web_recorder_new (GstPad *pad, const gchar *folder, guint64 limit,
-    GError **error)
+/* The bytes that a recording may have now, or 0: the recordings of earlier runs
+ * count, too, and those that were cut off. */
+static guint64
+find_room (const gchar *folder, const WebRecorderLimits *limits, GError **error)
 {
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, error);
+  const gchar *name;
+  guint64 bytes = 0;
+  guint files = 0;
+
+  if (!dir)
+    return 0;
+  while ((name = g_dir_read_name (dir))) {
+    g_autofree gchar *path = g_build_filename (folder, name, NULL);
+    GStatBuf found;
+
+    if (!g_str_has_prefix (name, "ndconv-") || !strstr (name, ".seq.nrrd")
+        || g_lstat (path, &found) != 0)
+      continue;
+    bytes += found.st_size;
+    files++;
+  }
+  if (files >= limits->files)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "The folder has %u recordings, and --record-files is %u: remove some",
+        files, limits->files);
+  else if (bytes >= limits->total)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "The recordings in the folder have reached --record-total: remove "
+        "some");
+  else
+    return MIN (limits->bytes, limits->total - bytes);
+  return 0;
+}
+
+WebRecorder *
+web_recorder_new (GstPad *pad, const gchar *folder,
+    const WebRecorderLimits *limits, GError **error)
+{
+  const guint64 limit = find_room (folder, limits, error);
   g_autoptr (GstElement) sink = NULL;
   g_autoptr (GstBus) bus = NULL;
-  GstElement *pipeline = gst_parse_launch (
-      "appsrc name=in format=time block=false ! ndfilesink name=out", error);
+  GstElement *pipeline;
   WebRecorder *self;
 
+  if (limit == 0)
+    return NULL;
+  pipeline = gst_parse_launch (
+      "appsrc name=in format=time block=false ! ndfilesink name=out", error);
   if (!pipeline)
     return NULL;
   self = g_new0 (WebRecorder, 1);
@@ -156,6 +204,14 @@ web_recorder_stop (WebRecorder *self)
   gst_app_src_end_of_stream (self->source);
 }
 
+static void
+report_incomplete (const gchar *path)
+{
+  g_autofree gchar *shown = nd_printable (path);
+
+  g_printerr ("%s is not complete\n", shown);
+}
+
 void
 web_recorder_free (WebRecorder *self)
 {
@@ -167,7 +223,7 @@ web_recorder_free (WebRecorder *self)
         MAX_END_SECONDS * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
 
     if (!message || GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
-      g_printerr ("%s is not complete\n", self->path);
+      report_incomplete (self->path);
   }
   gst_element_set_state (self->pipeline, GST_STATE_NULL);
   gst_object_unref (self->source);

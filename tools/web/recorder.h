@@ -12,10 +12,17 @@ G_BEGIN_DECLS
 
 typedef struct _WebRecorder WebRecorder;
 
-/* Records to a new file in @folder, until it has @limit bytes of samples.
- * Errors: the folder cannot be written to. */
-WebRecorder *web_recorder_new (GstPad *pad, const gchar *folder, guint64 limit,
-    GError **error);
+typedef struct
+{
+  guint64 bytes; /* of samples of one recording */
+  guint64 total; /* bytes of all recordings in the folder */
+  guint files;   /* recordings in the folder */
+} WebRecorderLimits;
+
+/* Records to a new file in @folder, until a limit is reached.
+ * Errors: the folder is full, or cannot be written to. */
+WebRecorder *web_recorder_new (GstPad *pad, const gchar *folder,
+    const WebRecorderLimits *limits, GError **error);
 
 /* Begins to end the recording. */
 void web_recorder_stop (WebRecorder *self);

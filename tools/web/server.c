@@ -96,6 +96,14 @@ answer_metrics (WebServer *self, SoupServerMessage *message)
       "Pictures sent to pages", self->counts.sent);
   web_metric (text, "ndconv_web_pictures_skipped_total", "counter",
       "Pictures that slow pages did not get", self->counts.skipped);
+  web_metric (text, "ndconv_web_pages_dropped_total", "counter",
+      "Pages that read or wrote too slowly", self->counts.slow);
+  web_metric (text, "ndconv_web_requests_refused_total", "counter",
+      "Requests without token, of other pages, or malformed",
+      web_guard_refused (self->guard));
+  web_metric (text, "ndconv_web_connections_dropped_total", "counter",
+      "Connections that took too long or were too many",
+      web_guard_dropped (self->guard));
   web_player_metrics (self->player, text);
   soup_server_message_set_status (message, SOUP_STATUS_OK, NULL);
   soup_server_message_set_response (message,
@@ -108,17 +116,19 @@ finish_snapshot (GstSample *sample, GError *error, gpointer data)
 {
   WebServer *self = data;
   g_autoptr (SoupServerMessage) message = g_steal_pointer (&self->snapshot);
-  GstMapInfo map;
+  GstBuffer *png = sample ? gst_sample_get_buffer (sample) : NULL;
+  const gsize size = png ? gst_buffer_get_size (png) : 0;
+  gchar *bytes = NULL;
 
   /* The client may have gone. */
   if (web_guard_is_open (self->guard, message)) {
-    if (sample
-        && gst_buffer_map (gst_sample_get_buffer (sample), &map,
-            GST_MAP_READ)) {
+    if (size > 0)
+      bytes = g_try_malloc (size);
+    if (bytes) {
+      gst_buffer_extract (png, 0, bytes, size);
       soup_server_message_set_status (message, SOUP_STATUS_OK, NULL);
-      soup_server_message_set_response (message, "image/png", SOUP_MEMORY_COPY,
-          (const gchar *) map.data, map.size);
-      gst_buffer_unmap (gst_sample_get_buffer (sample), &map);
+      soup_server_message_set_response (message, "image/png", SOUP_MEMORY_TAKE,
+          bytes, size);
     } else {
       web_guard_answer (message, SOUP_STATUS_INTERNAL_SERVER_ERROR,
           error ? error->message : "The picture cannot be compressed");
@@ -212,19 +222,43 @@ client_closed (WebClient *client, gpointer data)
   web_client_free (client);
 }
 
+/* The answer to a handshake is sent: the connection becomes a WebSocket. */
 static void
-open_live (SoupServer *server, SoupServerMessage *message, const char *path,
-    SoupWebsocketConnection *connection, gpointer data)
+open_live (SoupServerMessage *message, gpointer data)
 {
   WebServer *self = data;
-  GSocket *socket = soup_server_message_get_socket (message);
-  WebClient *client = web_client_new (connection, socket, self->player,
-      &self->counts, client_closed, self);
+  g_autoptr (GSocket) socket =
+      g_object_ref (soup_server_message_get_socket (message));
+  g_autoptr (GIOStream) stream = NULL, watched = NULL;
+  g_autoptr (SoupWebsocketConnection) connection = NULL;
+  WebFrames *frames;
+  WebClient *client;
 
   web_guard_release (self->guard, message);
+  stream = soup_server_message_steal_connection (message);
+  watched = web_frames_wrap (stream, &frames);
+  /* Without extensions: pictures are compressed already, and a small compressed
+   * message could stand for a huge one. */
+  connection = soup_websocket_connection_new (watched,
+      soup_server_message_get_uri (message), SOUP_WEBSOCKET_CONNECTION_SERVER,
+      NULL, NULL, NULL);
+  client = web_client_new (connection, frames, socket, self->player,
+      &self->counts, client_closed, self);
   self->clients = g_list_prepend (self->clients, client);
   self->connects++;
   web_client_send_state (client);
+}
+
+static void
+answer_live (SoupServer *server, SoupServerMessage *message, const char *path,
+    GHashTable *query, gpointer data)
+{
+  if (strcmp (path, "/live") != 0)
+    answer (server, message, path, query, data);
+  else if (soup_websocket_server_process_handshake (message, NULL, NULL, NULL,
+               NULL))
+    g_signal_connect (message, "wrote-informational", G_CALLBACK (open_live),
+        data);
 }
 
 void
@@ -298,8 +332,7 @@ make_url (WebServer *self, const gchar *address)
       : g_strdup_printf (strchr (address, ':') ? "[%s]" : "%s", address);
 
   g_slist_free_full (uris, (GDestroyNotify) g_uri_unref);
-  return g_strdup_printf ("http://%s:%d/%s%s", host, port,
-      self->token ? "?token=" : "", self->token ? self->token : "");
+  return g_strdup_printf ("http://%s:%d/?token=%s", host, port, self->token);
 }
 
 /* The names under which other machines may know this one. */
@@ -325,18 +358,13 @@ web_server_new (WebPlayer *player, guint port, const gchar *address,
 
   self->player = player;
   self->server = soup_server_new ("server-header", "ndconv-web", NULL);
-  self->token = address ? make_token () : NULL;
-  self->guard =
-      web_guard_new (self->server, self->token, (const gchar *const *) names);
+  self->token = make_token ();
+  self->guard = web_guard_new (self->server, self->token, address != NULL,
+      (const gchar *const *) names);
   soup_server_add_early_handler (self->server, "/", check, self, NULL);
   soup_server_add_handler (self->server, "/", answer, self, NULL);
   soup_server_add_early_handler (self->server, "/live", check, self, NULL);
-  soup_server_add_websocket_handler (self->server, "/live", NULL, NULL,
-      open_live, self, NULL);
-  /* Pictures are compressed already, and a small compressed message could
-   * stand for a huge one. */
-  soup_server_remove_websocket_extension (self->server,
-      SOUP_TYPE_WEBSOCKET_EXTENSION_DEFLATE);
+  soup_server_add_handler (self->server, "/live", answer_live, self, NULL);
   if (!listen_on (self, port, address, error)) {
     web_server_free (self);
     return NULL;

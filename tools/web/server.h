@@ -12,13 +12,13 @@ G_BEGIN_DECLS
 typedef struct _WebServer WebServer;
 
 /* Listens on @port (0: a free one) of localhost or, if @address is not NULL, of
- * that address, and then asks for a token. @hosts: more names of this machine.
+ * that address. Each request needs a token. @hosts: more names of this machine.
  * Errors: the port is in use, the address is wrong. */
 WebServer *web_server_new (WebPlayer *player, guint port, const gchar *address,
     const gchar *const *hosts, GError **error);
 void web_server_free (WebServer *self);
 
-/* The address of the page. */
+/* The address of the page, with the token. */
 const gchar *web_server_url (WebServer *self);
 
 void web_server_send_pictures (WebServer *self);

@@ -1,0 +1,43 @@
+/* The frames of a DICOM file: uncompressed or RLE, planes together or apart,
+ * grey, RGB or YBR, as samples of a machine.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "formats/dicomelements.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  NdDicomBytes *bytes; /* of the caller, as the next ones */
+  NdDicomElements *elements;
+  guint64 n;         /* frames */
+  gsize width;       /* bytes of a sample */
+  gsize samples;     /* of a frame, with its components */
+  gsize stored;      /* bytes of a frame in the file, if not in fragments */
+  NdList *fragments; /* NdDicomFragment, or NULL */
+  NdList *firsts; /* guint32: the first fragment of each frame, and the end */
+  guint8 *packed; /* bytes of a frame before it is decoded */
+  gsize packed_size;
+  const gchar *reason; /* why reading failed */
+} NdDicomFrames;
+
+typedef struct
+{
+  guint64 place;
+  guint32 n;
+} NdDicomFragment;
+
+/* Finds the frames. FALSE if they are damaged, or without memory (the budget
+ * has refused it then). */
+gboolean nd_dicom_frames_find (NdDicomFrames *frames);
+void nd_dicom_frames_clear (NdDicomFrames *frames);
+
+/* Reads frame @number. */
+gboolean nd_dicom_frames_read (NdDicomFrames *frames, guint64 number,
+    guint8 *samples);
+
+G_END_DECLS

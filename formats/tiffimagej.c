@@ -1,0 +1,218 @@
+/* The description of ImageJ: lines key=value with the counts of channels,
+ * slices and frames, units, and the calibration of values.
+ * https://imagej.net/ij/source/ij/io/FileSaver.java, FileOpener.java
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "formats/tiffaxes.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ImageJ's lines are at the beginning. */
+#define LINES_MAX (16 * 1024)
+
+/* Functions of a calibration, ij/measure/Calibration.java. */
+#define STRAIGHT_LINE 0
+#define LAST_FUNCTION 13
+#define UNCALIBRATED_OD 21
+#define COEFFICIENTS 5
+
+typedef struct
+{
+  const gchar *unit, *y_unit, *z_unit, *time_unit, *value_unit;
+  const gchar *coefficients[COEFFICIENTS];
+  const gchar *function, *interval, *fps;
+  const gchar *zero_clip;
+  const gchar *images, *channels, *slices, *frames, *spacing;
+} Values;
+
+static gdouble
+positive (const gchar *text)
+{
+  const gdouble value = text ? fabs (g_ascii_strtod (text, NULL)) : 0;
+
+  return isfinite (value) ? value : 0;
+}
+
+static guint64
+count (const gchar *text)
+{
+  return text ? g_ascii_strtoull (text, NULL, 10) : 1;
+}
+
+static void
+note (Values *values, const gchar *key, const gchar *value)
+{
+  const struct
+  {
+    const gchar *key;
+    const gchar **value;
+  } keys[] = {
+    { "images", &values->images },
+    { "channels", &values->channels },
+    { "slices", &values->slices },
+    { "frames", &values->frames },
+    { "unit", &values->unit },
+    { "yunit", &values->y_unit },
+    { "zunit", &values->z_unit },
+    { "tunit", &values->time_unit },
+    { "vunit", &values->value_unit },
+    { "spacing", &values->spacing },
+    { "finterval", &values->interval },
+    { "fps", &values->fps },
+    { "zeroclip", &values->zero_clip },
+    { "cf", &values->function },
+    { "c0", &values->coefficients[0] },
+    { "c1", &values->coefficients[1] },
+    { "c2", &values->coefficients[2] },
+    { "c3", &values->coefficients[3] },
+    { "c4", &values->coefficients[4] },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++) {
+    if (strcmp (key, keys[i].key) == 0)
+      *keys[i].value = value;
+  }
+}
+
+static gdouble
+time_unit (const gchar *name)
+{
+  static const struct
+  {
+    const gchar *name;
+    gdouble seconds;
+  } units[] = {
+    { "s", 1 },
+    { "sec", 1 },
+    { "secs", 1 },
+    { "second", 1 },
+    { "seconds", 1 },
+    { "ms", 1e-3 },
+    { "msec", 1e-3 },
+    { "millisecond", 1e-3 },
+    { "milliseconds", 1e-3 },
+    { "us", 1e-6 },
+    { "usec", 1e-6 },
+    { "\302\265s", 1e-6 }, /* micro sign */
+    { "\302\265sec", 1e-6 },
+    { "\316\274s", 1e-6 }, /* Greek mu */
+    { "\316\274sec", 1e-6 },
+    { "\265s", 1e-6 }, /* Latin-1 */
+    { "\265sec", 1e-6 },
+    { "\\u00B5s", 1e-6 }, /* as ImageJ writes it */
+    { "\\u00B5sec", 1e-6 },
+    { "microsecond", 1e-6 },
+    { "microseconds", 1e-6 },
+    { "ns", 1e-9 },
+    { "nsec", 1e-9 },
+    { "min", 60 },
+    { "mins", 60 },
+    { "minute", 60 },
+    { "minutes", 60 },
+    { "h", 3600 },
+    { "hr", 3600 },
+    { "hrs", 3600 },
+    { "hour", 3600 },
+    { "hours", 3600 },
+    { "d", 86400 },
+    { "day", 86400 },
+    { "days", 86400 },
+  };
+
+  if (!name || *name == '\0')
+    return 1;
+  for (guint i = 0; i < G_N_ELEMENTS (units); i++) {
+    if (g_ascii_strcasecmp (name, units[i].name) == 0)
+      return units[i].seconds;
+  }
+  return 0;
+}
+
+static void
+set_units (NdTiffAxes *axes, const Values *values)
+{
+  const gdouble unit = nd_tiff_length_unit (values->unit);
+  const gdouble interval = positive (values->interval);
+
+  axes->resolution_units[0] = unit;
+  axes->resolution_units[1] =
+      values->y_unit ? nd_tiff_length_unit (values->y_unit) : unit;
+  axes->spacing[2] = positive (values->spacing)
+      * (values->z_unit ? nd_tiff_length_unit (values->z_unit) : unit);
+  axes->seconds = interval * time_unit (values->time_unit);
+  if (interval > 0 && axes->seconds == 0)
+    axes->warning = "ImageJ's interval of frames has a unit (tunit) that is "
+                    "not one of time: it is not used";
+  /* The speed at which ImageJ plays the stack. */
+  if (interval == 0 && positive (values->fps) > 0)
+    axes->seconds = 1 / positive (values->fps);
+}
+
+/* ImageJ calibrates only if there is a unit of the values. */
+static void
+set_calibration (NdTiffAxes *axes, const Values *values)
+{
+  gdouble numbers[2];
+  gint64 function;
+
+  if (!values->function || !values->value_unit)
+    return;
+  function = g_ascii_strtoll (values->function, NULL, 10);
+  if (function == STRAIGHT_LINE && values->coefficients[0]
+      && values->coefficients[1]) {
+    for (guint i = 0; i < 2; i++)
+      numbers[i] = g_ascii_strtod (values->coefficients[i], NULL);
+    axes->intercept = numbers[0];
+    axes->slope = numbers[1];
+    axes->calibrated = isfinite (numbers[0]) && isfinite (numbers[1]);
+    if (values->zero_clip && strcmp (values->zero_clip, "true") == 0)
+      axes->warning = "ImageJ shows calibrated values below 0 as 0: they are "
+                      "read as they are";
+  } else if ((function > STRAIGHT_LINE && function <= LAST_FUNCTION
+                 && values->coefficients[0] && values->coefficients[1])
+      || function == UNCALIBRATED_OD) {
+    axes->warning = "ImageJ calibrates its values by a function that is not a "
+                    "straight line (cf): the samples are read as they are "
+                    "stored";
+  }
+}
+
+void
+nd_tiff_imagej_parse (NdTiffAxes *axes, const gchar *description, guint64 pages)
+{
+  g_autofree gchar *begin = g_strndup (description, LINES_MAX);
+  g_auto (GStrv) lines = g_strsplit (begin, "\n", -1);
+  Values values = { 0 };
+  guint64 most;
+
+  for (guint i = 0; lines[i]; i++) {
+    gchar *value = strchr (lines[i], '=');
+
+    if (!value)
+      continue;
+    *value++ = '\0';
+    note (&values, lines[i], g_strchomp (value));
+  }
+  axes->kind = ND_TIFF_IMAGEJ;
+  axes->known = TRUE;
+  axes->channels = count (values.channels);
+  axes->slices = count (values.slices);
+  axes->volumes = count (values.frames);
+  axes->images = MAX (count (values.images), 1);
+  set_units (axes, &values);
+  set_calibration (axes, &values);
+  most = MAX (axes->images, pages);
+  if (axes->slices * axes->channels == 1 && axes->volumes == 1)
+    axes->slices = most;
+  if (nd_tiff_product (axes->channels, axes->slices, axes->volumes, most)
+      != most) {
+    axes->warning = "ImageJ's description has other counts of channels, slices "
+                    "and frames than pages: the pages are taken as slices";
+    axes->known = FALSE;
+    axes->channels = axes->volumes = 1;
+    axes->slices = most;
+  }
+}

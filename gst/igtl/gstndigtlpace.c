@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/igtl/gstndigtlpace.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+/* Offsets in struct tcp_info of Linux, which only grows: the headers of a
+ * system may be older than its kernel. */
+#define AT_SCALES 6
+#define AT_NOT_SENT 144
+#define AT_LEAST_RTT 148
+#define AT_WINDOW 228
+#define INFO_SIZE 232
+
+/* If an answer takes longer, bytes on their way are not bytes that wait. */
+#define LOCAL_RTT 10000 /* us */
+
+/* The shortest interval, for a peer about which nothing is known. */
+#define INTERVAL_MIN 20000 /* us */
+
+/* Part of a volume, and bounds of it, that may wait in the socket. */
+#define LOW_WATER_PART 8
+#define LOW_WATER_MIN (16 * 1024)
+#define LOW_WATER_MAX (1024 * 1024)
+
+typedef struct
+{
+  guint32 window, not_sent, least_rtt;
+  guint unit; /* of the window, bytes */
+  gsize queued;
+} State;
+
+#if defined(TCP_INFO) && defined(TIOCOUTQ)
+static guint32
+number_at (const guint8 *info, gsize at)
+{
+  guint32 number;
+
+  memcpy (&number, info + at, sizeof (number));
+  return number;
+}
+
+static gboolean
+get_state (gint fd, State *state)
+{
+  guint8 info[INFO_SIZE] = { 0 };
+  socklen_t size = sizeof (info);
+  gint queued = 0;
+
+  if (getsockopt (fd, IPPROTO_TCP, TCP_INFO, info, &size) != 0
+      || size < sizeof (info) || ioctl (fd, TIOCOUTQ, &queued) != 0)
+    return FALSE;
+  *state = (State){ number_at (info, AT_WINDOW), number_at (info, AT_NOT_SENT),
+    number_at (info, AT_LEAST_RTT), 1u << (info[AT_SCALES] & 15),
+    MAX (queued, 0) };
+  return TRUE;
+}
+#else
+static gboolean
+get_state (gint fd, State *state)
+{
+  return FALSE;
+}
+#endif
+
+/* Takes what became known since the last call, when @unread bytes wait. */
+static void
+look (GstNdIgtlPace *pace, const State *state, guint64 sent, gsize size,
+    gsize unread)
+{
+  const guint64 read = sent - MIN (sent, unread);
+  const gint64 now = g_get_monotonic_time ();
+  const gint64 passed = now - pace->since;
+
+  if (!pace->busy || read >= pace->read + size / 2) {
+    if (pace->busy)
+      pace->interval = (gdouble) passed * size / (read - pace->read);
+    pace->read = read;
+    pace->since = now;
+  } else if (state->window != pace->window || state->queued != pace->queued) {
+    /* It has read nothing until now, and will not soon. */
+    pace->interval = MAX (pace->interval, 2 * passed);
+  }
+  pace->window = state->window;
+  pace->queued = state->queued;
+  /* More than one volume, and what the window does not tell. */
+  pace->busy = unread > size + size / 10 + 2 * state->unit;
+}
+
+gint64
+gst_nd_igtl_pace_wait (GstNdIgtlPace *pace, gint fd, guint64 sent, gsize size)
+{
+  State state;
+  gsize unread;
+  gint64 until;
+
+  if (!get_state (fd, &state))
+    return 0;
+  pace->widest = MAX (pace->widest, state.window);
+  unread = pace->widest - state.window
+      + (state.least_rtt < LOCAL_RTT ? state.queued : state.not_sent);
+  look (pace, &state, sent, size, unread);
+  if (!pace->busy)
+    return 0;
+  until = pace->since
+      + MAX (pace->interval, INTERVAL_MIN)
+          * ((gdouble) unread / (gdouble) size - .5);
+  return MAX (until - g_get_monotonic_time (), 0);
+}
+
+void
+gst_nd_igtl_pace_limit (GstNdIgtlPace *pace, gint fd, gsize size)
+{
+#ifdef TCP_NOTSENT_LOWAT
+  const gsize low_water = size == 0
+      ? G_MAXINT
+      : CLAMP (size / LOW_WATER_PART, LOW_WATER_MIN, LOW_WATER_MAX);
+  const gint value = low_water;
+
+  if (low_water != pace->low_water)
+    setsockopt (fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &value, sizeof (value));
+  pace->low_water = low_water;
+#endif
+}

@@ -1,0 +1,38 @@
+/* When the next volume may be sent to a peer. TCP takes bytes as long as the
+ * peer has room for them, so that many small volumes could wait there, unread
+ * and ever older. The receive window, which the peer announces with each
+ * acknowledgement, tells how many bytes wait. Messages of less than
+ * about 1 KB do not change the window of a peer that runs Linux.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  guint32 widest;  /* the largest window so far, bytes */
+  guint32 window;  /* the last one */
+  gsize queued;    /* bytes of the socket that the peer has not acknowledged */
+  gboolean busy;   /* more than one volume waits there */
+  guint64 read;    /* bytes that the peer has read, as far as is known */
+  gint64 since;    /* when that became known or it became busy, us */
+  gint64 interval; /* of a busy peer between two volumes, us */
+  gsize low_water; /* bytes that wait in the socket before it is full */
+} GstNdIgtlPace;
+
+/* How long to wait, in us, before a volume of @size bytes is begun on the
+ * socket @fd, which has taken @sent bytes so far. 0: it may begin now. Where
+ * the system does not tell the window, always 0. */
+gint64 gst_nd_igtl_pace_wait (GstNdIgtlPace *pace, gint fd, guint64 sent,
+    gsize size);
+
+/* Limits the bytes that wait in the socket itself to a part of @size. 0: no
+ * limit, as for the last volumes of a stream, which no newer one follows. */
+void gst_nd_igtl_pace_limit (GstNdIgtlPace *pace, gint fd, gsize size);
+
+G_END_DECLS

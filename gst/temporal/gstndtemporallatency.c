@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/temporal/gstndtemporalprivate.h"
+
+#include <math.h>
+
+#define GST_CAT_DEFAULT gst_nd_temporal_debug
+
+/* Caps may promise more volumes than come, and then the measured interval is
+ * the one that outputs wait for. */
+static GstClockTime
+find_interval (GstNdTemporal *self)
+{
+  return gst_nd_timing_expected (&self->priv->timing,
+      gst_nd_format_duration (&self->priv->in));
+}
+
+/* With stamp=content, outputs have earlier timestamps, and sinks expect them
+ * earlier by the same time. */
+GstClockTimeDiff
+gst_nd_temporal_content_lag (GstNdTemporal *self)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+
+  return priv->active->stamp == GST_ND_STAMP_CONTENT
+      ? (GstClockTimeDiff) round (priv->processor->lag * find_interval (self))
+      : 0;
+}
+
+/* The computing time that the property compute-latency adds to the latency.
+ * Before the first output this is the estimate of the plan. */
+static GstClockTime
+find_compute_time (GstNdTemporal *self, GstClockTime interval)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  gdouble seconds;
+
+  GST_OBJECT_LOCK (self);
+  seconds = priv->compute_peak;
+  GST_OBJECT_UNLOCK (self);
+  if (seconds == 0)
+    seconds = priv->processor->estimate;
+  return gst_nd_latency_compute_time (priv->active->compute_latency, priv->live,
+      interval, seconds * GST_SECOND, &priv->counts_compute);
+}
+
+/* Tells accurate seeks how many volumes an output reads. In stream time, so
+ * that before and after change places in reverse playback. */
+static void
+set_reach (GstNdTemporal *self, GstClockTime interval)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  const guint back = priv->processor->back;
+  const guint ahead = priv->processor->ahead;
+
+  gst_nd_seek_set_reach (&priv->seek, GST_ELEMENT (self),
+      priv->reverse ? ahead : back, priv->reverse ? back : ahead,
+      interval > 0 ? interval : GST_CLOCK_TIME_NONE);
+}
+
+static void
+set_latency (GstNdTemporal *self, gboolean exactly)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  const guint delay = priv->processor->delay;
+  const GstClockTime interval = find_interval (self);
+  const GstClockTimeDiff lag = gst_nd_temporal_content_lag (self);
+  const GstClockTimeDiff due = delay * interval + lag;
+  const GstClockTime computing = find_compute_time (self, interval);
+  GstClockTime latency = MAX (due, 0) + computing;
+  gboolean changed;
+
+  set_reach (self, interval);
+  GST_OBJECT_LOCK (self);
+  if (!exactly)
+    latency = gst_nd_latency_step (priv->latency, latency, interval);
+  changed = latency != priv->latency;
+  priv->latency = latency;
+  GST_OBJECT_UNLOCK (self);
+  if (!changed)
+    return;
+  GST_INFO_OBJECT (self,
+      "latency %" GST_TIME_FORMAT ": %u volumes of %" GST_TIME_FORMAT
+      ", lag of the contents %" GST_STIME_FORMAT
+      ", computing %" GST_TIME_FORMAT,
+      GST_TIME_ARGS (latency), delay, GST_TIME_ARGS (interval),
+      GST_STIME_ARGS (lag), GST_TIME_ARGS (computing));
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_latency (GST_OBJECT (self)));
+}
+
+void
+gst_nd_temporal_set_latency (GstNdTemporal *self)
+{
+  set_latency (self, TRUE);
+}
+
+/* Warns once if nothing says how long a live stream waits for later volumes. */
+static void
+warn_without_rate (GstNdTemporal *self)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  const guint delay = priv->processor->delay;
+
+  if (!priv->live || delay == 0 || priv->order.arrived <= delay
+      || find_interval (self) > 0 || priv->warned_rate)
+    return;
+  priv->warned_rate = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("The element waits for %u later volumes of a live stream, but neither "
+       "caps nor timestamps tell how long that takes, so outputs count as "
+       "late: set framerate in the caps, or do-timestamp=true on the source",
+          delay),
+      (NULL));
+}
+
+void
+gst_nd_temporal_update_latency (GstNdTemporal *self)
+{
+  warn_without_rate (self);
+  set_latency (self, FALSE);
+}

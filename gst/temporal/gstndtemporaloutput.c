@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "gst/temporal/gstndtemporalprivate.h"
+
+#include "gst/base/gstndflush.h"
+#include "gst/base/gstndmemory.h"
+#include "gst/base/gstndtensormeta.h"
+#include "gst/temporal/gstndtemporalbuilder.h"
+#include "gst/temporal/gstndtemporalpending.h"
+
+#define GST_CAT_DEFAULT gst_nd_temporal_debug
+
+void
+gst_nd_temporal_release_inputs (GstNdTemporal *self)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+
+  if (g_queue_is_empty (&priv->inputs))
+    return;
+  if (priv->processor)
+    gst_nd_processor_synchronize (priv->processor, NULL);
+  g_queue_clear_full (&priv->inputs,
+      (GDestroyNotify) gst_nd_temporal_release_input);
+}
+
+/* See NdOrderClock. */
+static gboolean
+is_outside (gpointer data, gpointer volume)
+{
+  GstNdTemporal *self = data;
+  GstBuffer *anchor = volume;
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  const GstClockTime start = GST_BUFFER_PTS (anchor);
+  GstClockTime duration = GST_BUFFER_DURATION (anchor);
+
+  if (!GST_CLOCK_TIME_IS_VALID (start) || segment->format != GST_FORMAT_TIME)
+    return FALSE;
+  /* Without a duration no volume would be before the segment. */
+  if (!GST_CLOCK_TIME_IS_VALID (duration) && self->priv->seek.narrowed)
+    duration = self->priv->seek.interval;
+  return !gst_segment_clip (segment, GST_FORMAT_TIME, start,
+      GST_CLOCK_TIME_IS_VALID (duration) ? start + duration
+                                         : GST_CLOCK_TIME_NONE,
+      NULL, NULL);
+}
+
+/* The timestamp of the output of @anchor. */
+static GstClockTime
+find_stamp (GstNdTemporal *self, GstBuffer *anchor)
+{
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  const GstClockTimeDiff lag = gst_nd_temporal_content_lag (self);
+  const GstClockTime pts = GST_BUFFER_PTS (anchor);
+  GstClockTime first = 0;
+
+  if (lag == 0 || !GST_CLOCK_TIME_IS_VALID (pts))
+    return pts;
+  if (segment->format == GST_FORMAT_TIME)
+    first = MIN (segment->start, pts);
+  return lag > (GstClockTimeDiff) (pts - first) ? first : pts - lag;
+}
+
+static GstClockTime
+find_running_time (GstNdTemporal *self, GstClockTime pts)
+{
+  return gst_segment_to_running_time (&GST_BASE_TRANSFORM (self)->segment,
+      GST_FORMAT_TIME, pts);
+}
+
+/* See NdOrderClock. */
+static gboolean
+is_late (gpointer data, gpointer volume)
+{
+  GstNdTemporal *self = data;
+  const GstClockTime pts = find_stamp (self, volume);
+  GstClockTime earliest, running_time;
+
+  if (!GST_CLOCK_TIME_IS_VALID (pts)
+      || GST_BASE_TRANSFORM (self)->segment.format != GST_FORMAT_TIME
+      || !gst_base_transform_is_qos_enabled (GST_BASE_TRANSFORM (self)))
+    return FALSE;
+  running_time = find_running_time (self, pts);
+  GST_OBJECT_LOCK (self);
+  earliest = self->priv->earliest_time;
+  GST_OBJECT_UNLOCK (self);
+  return GST_CLOCK_TIME_IS_VALID (earliest)
+      && GST_CLOCK_TIME_IS_VALID (running_time) && running_time <= earliest;
+}
+
+const NdOrderClock gst_nd_temporal_clock = { is_outside, is_late };
+
+/* Counts the late output of @anchor, and posts a QOS message
+ * (docs/checklist.md, 21). */
+static void
+post_late (GstNdTemporal *self, GstBuffer *anchor)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  const GstClockTime pts = GST_BUFFER_PTS (anchor);
+  const GstClockTime running_time = find_running_time (self, pts);
+  GstClockTime earliest;
+  guint64 out, late;
+  GstMessage *message;
+
+  GST_OBJECT_LOCK (self);
+  earliest = priv->earliest_time;
+  late = ++priv->stats.late;
+  out = priv->stats.out;
+  GST_OBJECT_UNLOCK (self);
+
+  GST_DEBUG_OBJECT (self,
+      "skipping output at running time %" GST_TIME_FORMAT
+      ": earliest on time is %" GST_TIME_FORMAT,
+      GST_TIME_ARGS (running_time), GST_TIME_ARGS (earliest));
+  message = gst_message_new_qos (GST_OBJECT (self), FALSE, running_time,
+      gst_segment_to_stream_time (&GST_BASE_TRANSFORM (self)->segment,
+          GST_FORMAT_TIME, pts),
+      pts, GST_BUFFER_DURATION (anchor));
+  gst_message_set_qos_values (message, GST_CLOCK_DIFF (running_time, earliest),
+      1.0, 1000000);
+  gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, out, late);
+  gst_element_post_message (GST_ELEMENT (self), message);
+}
+
+static void
+count_outside (GstNdTemporal *self, GstBuffer *anchor)
+{
+  GST_OBJECT_LOCK (self);
+  self->priv->stats.outside++;
+  GST_OBJECT_UNLOCK (self);
+  GST_LOG_OBJECT (self,
+      "skipping output at %" GST_TIME_FORMAT ": outside the segment",
+      GST_TIME_ARGS (GST_BUFFER_PTS (anchor)));
+}
+
+/* Sets the position with which the base class answers POSITION queries
+ * (docs/checklist.md, 20). */
+static void
+set_position (GstNdTemporal *self, GstBuffer *anchor)
+{
+  GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+
+  if (!GST_BUFFER_PTS_IS_VALID (anchor))
+    return;
+  segment->position = GST_BUFFER_PTS (anchor);
+  if (segment->rate > 0 && GST_BUFFER_DURATION_IS_VALID (anchor))
+    segment->position += GST_BUFFER_DURATION (anchor);
+  segment->position = CLAMP (segment->position, segment->start, segment->stop);
+}
+
+/* Waits, because enqueued work may still write to the buffer. */
+static void
+drop_buffer (GstNdTemporal *self, GstNdPendingOutput *output)
+{
+  if (output->is_mapped) {
+    gst_nd_processor_synchronize (self->priv->processor, NULL);
+    gst_nd_unmap (&output->map);
+  }
+  output->is_mapped = output->is_output = FALSE;
+  gst_clear_buffer (&output->buffer);
+}
+
+/* Takes a buffer for the output of @anchor from the pool. */
+static GstFlowReturn
+acquire_buffer (GstNdTemporal *self, const NdOrderOutput *next,
+    GstBuffer **buffer)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  g_autoptr (GError) error = NULL;
+  GstFlowReturn ret;
+
+  ret = GST_BASE_TRANSFORM_GET_CLASS (self)
+            ->prepare_output_buffer (GST_BASE_TRANSFORM (self), next->volume,
+                buffer);
+  if (ret == GST_FLOW_ERROR) {
+    /* If the device is lost, report that rather than the lack of memory. */
+    if (gst_nd_processor_synchronize (priv->processor, &error))
+      g_set_error (&error, ND_ERROR, ND_ERROR_MEMORY,
+          "No memory for an output of %" G_GSIZE_FORMAT
+          " bytes: use smaller volumes, or fewer of them at a time",
+          priv->out.size);
+    return gst_nd_temporal_fail (self, error);
+  }
+  if (ret != GST_FLOW_OK) {
+    GST_DEBUG_OBJECT (self, "no buffer for an output: %s",
+        gst_flow_get_name (ret));
+    return ret;
+  }
+  if (next->discont)
+    GST_BUFFER_FLAG_SET (*buffer, GST_BUFFER_FLAG_DISCONT);
+  else
+    GST_BUFFER_FLAG_UNSET (*buffer, GST_BUFFER_FLAG_DISCONT);
+  if (next->gap)
+    GST_BUFFER_FLAG_SET (*buffer, GST_BUFFER_FLAG_GAP);
+  return GST_FLOW_OK;
+}
+
+/* Computes the next response, or enqueues its work. */
+static gboolean
+respond (GstNdTemporal *self, GstNdPendingOutput *output, GError **error)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  const gint64 begin = g_get_monotonic_time ();
+  GstNdTemporalClass *klass = GST_ND_TEMPORAL_GET_CLASS (self);
+  const gint64 position = priv->order.taken - 1;
+  GstNdProcessor *processor = priv->processor;
+
+  /* Buffers of a pool from downstream may be larger. */
+  if (!priv->out.is_video)
+    gst_buffer_set_size (output->buffer, priv->out.size);
+  output->is_mapped = gst_nd_map (&output->map, &priv->out, output->buffer,
+      GST_MAP_WRITE, gst_nd_processor_device (processor) != NULL);
+  if (!output->is_mapped) {
+    if (gst_nd_processor_synchronize (priv->processor, error))
+      g_set_error (error, ND_ERROR, ND_ERROR_FAILED,
+          "An output buffer cannot be mapped for writing: the buffers of the "
+          "pool from downstream do not fit its caps");
+    return FALSE;
+  }
+  if (!processor->klass->respond (processor, output->map.planes, error))
+    return FALSE;
+  output->last_seconds =
+      priv->last_push + (g_get_monotonic_time () - begin) * 1e-6;
+  output->host_seconds =
+      priv->push_seconds + output->last_seconds - priv->last_push;
+  priv->push_seconds = priv->last_push = 0;
+  if (klass->responded) {
+    GST_OBJECT_LOCK (self);
+    klass->responded (self, processor);
+    GST_OBJECT_UNLOCK (self);
+  }
+  GST_LOG_OBJECT (self,
+      "response of volume %" G_GINT64_FORMAT " at %" GST_TIME_FORMAT
+      " took %.3f ms on this thread, with the pushes before it",
+      position, GST_TIME_ARGS (GST_BUFFER_PTS (output->buffer)),
+      output->host_seconds * 1e3);
+  return TRUE;
+}
+
+/* Records a fence after all work so far, and adds @output to the pending
+ * ones. */
+static GstFlowReturn
+send (GstNdTemporal *self, GstNdPendingOutput *output)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  g_autoptr (GError) error = NULL;
+  GstFlowReturn ret = GST_FLOW_OK, ret_pending;
+
+  if (!gst_nd_processor_record (priv->processor, &output->fence, &error)) {
+    ret = gst_nd_temporal_fail (self, error);
+    /* If one of several devices has failed, the others still read inputs. */
+    gst_nd_processor_synchronize (priv->processor, NULL);
+    drop_buffer (self, output);
+  }
+  output->inputs = priv->inputs;
+  g_queue_init (&priv->inputs);
+  output->arrived = priv->arrived;
+  ret_pending = gst_nd_temporal_pending_add (self, output);
+  return ret == GST_FLOW_OK ? ret_pending : ret;
+}
+
+GstFlowReturn
+gst_nd_temporal_send_inputs (GstNdTemporal *self)
+{
+  if (g_queue_is_empty (&self->priv->inputs))
+    return GST_FLOW_OK;
+  return send (self, g_new0 (GstNdPendingOutput, 1));
+}
+
+/* Sets the properties that the application controls to their values at the time
+ * of @anchor. */
+static void
+sync_settings (GstNdTemporal *self, GstBuffer *anchor)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  GstClockTime time;
+
+  if (!gst_object_has_active_control_bindings (GST_OBJECT (self)))
+    return;
+  time = gst_segment_to_stream_time (&GST_BASE_TRANSFORM (self)->segment,
+      GST_FORMAT_TIME, GST_BUFFER_PTS (anchor));
+  if (!GST_CLOCK_TIME_IS_VALID (time))
+    return;
+  gst_object_sync_values (GST_OBJECT (self), time);
+  GST_OBJECT_LOCK (self);
+  gst_nd_temporal_settings_copy_controlled (priv->active, priv->settings);
+  GST_OBJECT_UNLOCK (self);
+  gst_nd_temporal_use_settings (self);
+}
+
+/* Discards @output because of @ret, which it returns. */
+static GstFlowReturn
+fail (GstNdTemporal *self, GstNdPendingOutput *output, GstFlowReturn ret)
+{
+  drop_buffer (self, output);
+  while (!g_queue_is_empty (&output->events))
+    gst_nd_temporal_discard_event (self, g_queue_pop_head (&output->events));
+  g_free (output);
+  return ret;
+}
+
+/* Skips the output that is @next. */
+static GstFlowReturn
+skip (GstNdTemporal *self, const NdOrderOutput *next,
+    GstNdPendingOutput *output)
+{
+  GstNdProcessor *processor = self->priv->processor;
+  g_autoptr (GError) error = NULL;
+
+  if (next->kind == ND_OUTPUT_OUTSIDE)
+    count_outside (self, next->volume);
+  else if (next->kind == ND_OUTPUT_LATE)
+    post_late (self, next->volume);
+  if (!processor->klass->respond (processor, NULL, &error))
+    return fail (self, output, gst_nd_temporal_fail (self, error));
+  return send (self, output);
+}
+
+/* Computes the output that is @next, and sends it. */
+static GstFlowReturn
+compute (GstNdTemporal *self, const NdOrderOutput *next,
+    GstNdPendingOutput *output)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  g_autoptr (GError) error = NULL;
+  GstFlowReturn ret;
+
+  sync_settings (self, next->volume);
+  ret = acquire_buffer (self, next, &output->buffer);
+  if (ret == GST_FLOW_OK && !respond (self, output, &error))
+    ret = gst_nd_temporal_fail (self, error);
+  if (ret != GST_FLOW_OK) {
+    gst_nd_temporal_count_missed (self, 1, ret);
+    return fail (self, output, ret);
+  }
+  nd_order_computed (&priv->order);
+  output->is_output = TRUE;
+  return send (self, output);
+}
+
+static GstFlowReturn
+push_one (GstNdTemporal *self)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  GstNdPendingOutput *output = g_new0 (GstNdPendingOutput, 1);
+  const NdOrderOutput next =
+      nd_order_take (&priv->order, priv->processor->before, &output->events);
+  g_autoptr (GstBuffer) anchor = next.volume;
+
+  if (next.kind == ND_OUTPUT_COMPUTED || next.kind == ND_OUTPUT_LATE)
+    GST_BUFFER_PTS (anchor) = find_stamp (self, anchor);
+  if (anchor)
+    set_position (self, anchor);
+  return next.kind == ND_OUTPUT_COMPUTED ? compute (self, &next, output)
+                                         : skip (self, &next, output);
+}
+
+GstFlowReturn
+gst_nd_temporal_push_ready (GstNdTemporal *self)
+{
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  while (!gst_nd_flow_is_final (ret)
+      && self->priv->processor->klass->ready (self->priv->processor))
+    ret = gst_nd_flow_join (ret, push_one (self));
+  return ret;
+}

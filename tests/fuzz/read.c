@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include "core/error.h"
+
+#include <string.h>
+#include <zlib.h>
+
+void
+fuzz_check_error (const GError *error)
+{
+  if (!error || error->domain != ND_ERROR || strlen (error->message) < 10)
+    g_error ("an error without a message");
+}
+
+guint32
+fuzz_read (NdReader *reader)
+{
+  const NdRecording *recording = nd_reader_recording (reader);
+  const gsize size = nd_recording_volume_size (recording);
+  g_autofree gchar *fields = nd_metadata_to_text (nd_reader_metadata (reader));
+  g_autofree guint8 *volume = g_malloc (size);
+  g_autoptr (GError) error = NULL;
+  guint32 sum = crc32_z (0, (const guint8 *) fields, strlen (fields));
+
+  for (guint64 i = 0; i < MIN (recording->volumes, FUZZ_VOLUMES); i++) {
+    if (!nd_reader_read (reader, volume, &error)) {
+      fuzz_check_error (error);
+      return sum;
+    }
+    sum = crc32_z (sum, volume, size);
+    if (nd_reader_time (reader, i) > nd_reader_time (reader, i + 1))
+      g_error ("times descend");
+  }
+  /* The last volume, if it can be read. */
+  if (!nd_reader_seekable (reader))
+    return sum;
+  if (!nd_reader_seek (reader, recording->volumes - 1, &error)
+      || !nd_reader_read (reader, volume, &error)) {
+    fuzz_check_error (error);
+    return sum;
+  }
+  return crc32_z (sum, volume, size);
+}
