@@ -213,7 +213,7 @@ compare_output (const Case *c, NdMethod method, const NdScale *scale,
   /* If a response cancels, its error is compared with a tenth of the response
    * without cancellation, because the error of a transform depends on all its
    * input. */
-  if (squares) {
+  if (squares && largest > 0) { /* it is 0 if all samples are */
     l2_bound *= factor / largest;
     typical *= typical;
   }
