@@ -15,8 +15,6 @@
 #include "engine/devicememory.h"
 #include "engine/events.h"
 #include "engine/job.h"
-#include "engine/renderer.h"
-#include "engine/scene.h"
 
 G_BEGIN_DECLS
 
@@ -24,6 +22,10 @@ G_BEGIN_DECLS
  * module works only with the engine of its own build. */
 #define ND_BACKEND_VERSION nd_build_number ()
 #define ND_BACKEND_SIZE sizeof (NdBackend)
+
+/* view/picture.h, view/scene.h */
+typedef struct _NdRendererFuncs NdRendererFuncs;
+typedef struct _NdSceneFuncs NdSceneFuncs;
 
 /* In place of a slot: a volume of the border value. */
 #define ND_SLOT_BORDER (-1)

@@ -1,7 +1,7 @@
 /* Scenes: pictures of volumes that consist of panels. A panel is a rectangle of
  * pixels that shows a plane of the volume or, along a ray for each pixel, a
  * projection, the volume itself or its surface. A back end draws panels;
- * engine/layout.h computes their positions and contents.
+ * view/layout.h computes their positions and contents.
  *
  * Positions are in samples: sample (x, y, z) is at x, y, z, and the volume
  * extends half a sample beyond its first and last samples. The value at a
@@ -17,7 +17,8 @@
  */
 #pragma once
 
-#include "core/shape.h"
+#include "core/geometry.h"
+#include "engine/backend.h"
 
 G_BEGIN_DECLS
 
@@ -87,7 +88,7 @@ typedef struct
 typedef struct _NdScene NdScene; /* each back end defines its own */
 
 /* Functions that draw volumes in the memory of a back end's device. */
-typedef struct
+struct _NdSceneFuncs
 {
   NdScene *(*create) (const NdSceneJob *job, gint device_id, GError **error);
   void (*destroy) (NdScene *scene);
@@ -106,6 +107,47 @@ typedef struct
    * distances of @step samples. */
   gboolean (*line) (NdScene *scene, gsize first, gsize step, gfloat *values,
       gsize n, GError **error);
-} NdSceneFuncs;
+};
+
+/* Colour maps: the colours of grey 0 to 1. The numbers are public: ndview has
+ * them as property `colormap`. */
+typedef enum
+{
+  ND_COLORMAP_GRAY = 0,    /* black to white */
+  ND_COLORMAP_HOT = 1,     /* black, red, yellow, white */
+  ND_COLORMAP_BONE = 2,    /* grey with some blue */
+  ND_COLORMAP_VIRIDIS = 3, /* blue to yellow, evenly brighter */
+  ND_COLORMAP_SIGNED = 4,  /* blue, white at 0.5, red */
+  ND_COLORMAP_HUE = 5      /* all hues; 0 and 1 are the same red */
+} NdColormap;
+
+/* Fills @colors with red, green and blue from 0 to 255. */
+void nd_colormap_fill (NdColormap map, gfloat colors[ND_LOOK_COLORS][3]);
+
+/* The positions of one volume in another one, for pictures of both: position p
+ * of the first volume is at matrix p + offset of the second one. */
+typedef struct
+{
+  gdouble matrix[9]; /* row by row */
+  gdouble offset[3];
+  gdouble spacing[3];  /* of the second volume, in mm of the first one */
+  gdouble rotation[9]; /* the same for directions in mm */
+} NdSceneMap;
+
+/* If both geometries are known, positions are the same ones in space.
+ * Otherwise, or if directions lie in a plane, both volumes fill the same box.
+ * @job has the shape and the spacing of the first volume. */
+void nd_scene_map_init (NdSceneMap *map, const NdSceneJob *job,
+    const NdGeometry *first, const NdShape *second_shape,
+    const NdGeometry *second);
+
+void nd_scene_map_position (const NdSceneMap *map, const gdouble from[3],
+    gdouble to[3]);
+
+/* Makes a panel of the first volume one of the second. */
+void nd_scene_map_panel (const NdSceneMap *map, NdPanel *panel);
+
+/* The same for the direction of a light, which has length 1. */
+void nd_scene_map_light (const NdSceneMap *map, gdouble light[3]);
 
 G_END_DECLS

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "engine/scene.h"
+#include "view/scene.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "engine/layout.h"
+#include "view/layout.h"
 
-#include "engine/picture.h"
+#include "view/picture.h"
 
 #include <math.h>
 #include <string.h>
