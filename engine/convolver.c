@@ -428,7 +428,7 @@ nd_convolver_continue (NdConvolver *next, NdConvolver *old)
   }
   /* The upload of a kept volume may not be complete. Each device of several
    * would have to wait for all others. */
-  if (next->plans[0]->spread || old->plans[0]->spread) {
+  if (!nd_plan_has_kept (next->plans[0]) || !nd_plan_has_kept (old->plans[0])) {
     if (!nd_convolver_synchronize (old, NULL))
       return FALSE;
   } else if (!nd_convolver_record (old, &fence, NULL)
@@ -455,7 +455,7 @@ find_kept (const NdConvolver *next, NdConvolver *old, guint p, guint slot,
   gsize bytes;
 
   *copy = NULL;
-  if (!plan->spread
+  if (nd_plan_has_kept (plan)
       && (!plan->backend->memory || plan->backend == next->plans[p]->backend)) {
     *samples = nd_plan_kept (plan, slot);
     return TRUE;
