@@ -65,8 +65,6 @@ typedef void (*NdSceneRange) (const NdSceneSamples *samples, gint y, gint z,
 
 typedef struct
 {
-  const gchar *name;
-
   /* For each type that filters compute with. */
   NdSceneValues values[ND_SAMPLE_TYPES];
   NdSceneColors colors[ND_SAMPLE_TYPES];
