@@ -6,10 +6,10 @@
  */
 #include "core/threads.h"
 
-#include "core/cancel.h"
+#include "core/error.h"
 #include "core/fork.h"
-#include "core/limits.h"
 #include "core/log.h"
+#include "core/memory.h"
 
 #include <pthread.h>
 #include <sched.h>

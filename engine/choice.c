@@ -3,7 +3,7 @@
  */
 #include "engine/choice.h"
 
-#include "core/cancel.h"
+#include "core/error.h"
 #include "core/log.h"
 #include "engine/autotune.h"
 

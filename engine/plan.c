@@ -3,7 +3,7 @@
  */
 #include "engine/plan.h"
 
-#include "core/cancel.h"
+#include "core/error.h"
 #include "core/log.h"
 #include "engine/choice.h"
 #include "engine/spread.h"

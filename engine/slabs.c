@@ -11,7 +11,6 @@
 #include "core/error.h"
 #include "core/fork.h"
 #include "core/memory.h"
-#include "core/pages.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "engine/spreadcut.h"
+#include "engine/spread.h"
 
 #include "engine/slabs.h"
 

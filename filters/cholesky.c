@@ -7,7 +7,7 @@
  */
 #include "filters/cholesky.h"
 
-#include "core/cancel.h"
+#include "core/error.h"
 
 #include <math.h>
 

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 /* Factors the @n x @n matrix into L L^T. Reads only its lower triangle, and
  * overwrites that with L. FALSE if the matrix is not positive definite, or if
- * @cancelled (core/cancel.h). */
+ * @cancelled (core/error.h). */
 gboolean nd_cholesky_factor (gdouble *matrix, gsize n, const gint *cancelled);
 
 /* Solves L L^T x = b in place: @x is b before, x after. */

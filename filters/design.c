@@ -5,7 +5,7 @@
  */
 #include "filters/design.h"
 
-#include "core/cancel.h"
+#include "core/error.h"
 #include "core/fork.h"
 #include "core/log.h"
 #include "filters/band.h"

@@ -63,7 +63,7 @@ void nd_parameters_set_text (NdParameters *parameters, const gchar *name,
 void nd_parameters_set_numbers (NdParameters *parameters, const gchar *name,
     const gdouble *numbers, gsize n);
 
-/* The design with @parameters looks at @cancelled (core/cancel.h). */
+/* The design with @parameters looks at @cancelled (core/error.h). */
 void nd_parameters_set_cancelled (NdParameters *parameters,
     const gint *cancelled);
 

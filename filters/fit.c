@@ -21,8 +21,8 @@
  */
 #include "filters/fit.h"
 
-#include "core/cancel.h"
-#include "core/limits.h"
+#include "core/error.h"
+#include "core/memory.h"
 #include "filters/cholesky.h"
 #include "filters/paritycomponent.h"
 

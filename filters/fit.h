@@ -36,7 +36,7 @@ typedef struct
   gdouble spectrum;
   gdouble snr;
   gdouble localization;
-  const gint *cancelled; /* core/cancel.h */
+  const gint *cancelled; /* core/error.h */
 } NdFitWeights;
 
 /* The condition that even E(u) + odd O(u) = value. If slope is not 0, the

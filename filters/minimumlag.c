@@ -12,7 +12,7 @@
  */
 #include "filters/minimumlag.h"
 
-#include "core/cancel.h"
+#include "core/error.h"
 #include "filters/cholesky.h"
 #include "filters/designs.h"
 

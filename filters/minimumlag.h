@@ -31,7 +31,7 @@ G_BEGIN_DECLS
  * scaled to the same sum.
  *
  * ND_ERROR_SETTINGS if no filter extends along t, or if one is longer than
- * ND_LAG_MAX_SIZE; ND_ERROR_CANCELLED (core/cancel.h). */
+ * ND_LAG_MAX_SIZE; ND_ERROR_CANCELLED (core/error.h). */
 gboolean nd_bank_minimize_lag (NdBank *bank, gdouble lag, gdouble snr,
     const gint *cancelled, GError **error);
 

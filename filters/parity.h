@@ -31,7 +31,7 @@ typedef struct
   gdouble *w2;           /* W^2, of all points */
   gdouble total;         /* its sum */
   gdouble *lags;         /* sum_u W^2 prod_a cos (u_a l_a) */
-  const gint *cancelled; /* core/cancel.h: results are undefined then */
+  const gint *cancelled; /* core/error.h: results are undefined then */
 } NdGrid;
 
 void nd_grid_init (NdGrid *grid, const gsize size[ND_AXES],

@@ -3,7 +3,7 @@
  */
 #include "filters/paritycomponent.h"
 
-#include "core/cancel.h"
+#include "core/error.h"
 
 #include <math.h>
 

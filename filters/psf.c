@@ -21,7 +21,7 @@
  */
 #include "filters/designs.h"
 
-#include "core/cancel.h"
+#include "core/error.h"
 #include "filters/band.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "engine/convolver.h"
-#include "engine/samples.h"
+#include "engine/strided.h"
 #include "filters/design.h"
 #include "lib/ndconv/ndconv.h"
 
