@@ -63,7 +63,7 @@ void nd_structure_from_tensor (NdStructure structure, guint axes,
 #define ND_MAX_STRUCTURES 6
 
 /* The measures of a stream of tensors, which are averaged over a window
- * (analysis/structurewindow.h). */
+ * (analysis/structure.h). */
 typedef struct
 {
   NdStructure structures[ND_MAX_STRUCTURES]; /* in the order of the output */
@@ -112,5 +112,28 @@ void nd_motion_plan_init (NdMotionPlan *plan, NdMotion model, guint axes);
  * parametric motion models, ICPR 2000. */
 void nd_motion_solve (const NdMotionPlan *plan, const gdouble *moments,
     gdouble *out);
+
+/* The window that tensors are averaged over: a Gaussian, cut off at 3 sigma in
+ * space and at 2 sigma in time. */
+
+#define ND_STRUCTURE_MAX_SIGMA 10
+#define ND_STRUCTURE_MAX_TIME_REACH (2 * ND_STRUCTURE_MAX_SIGMA)
+
+typedef struct
+{
+  gsize size[3];
+  gint radius;
+  gfloat *weights;  /* of -radius to radius, times u^0, u^1 and u^2 */
+  gfloat *scale[3]; /* of each sample of an axis: 1 / the sum of the weights
+                     * inside the volume */
+  gfloat time[2 * ND_STRUCTURE_MAX_TIME_REACH + 1];
+} NdStructureWindow;
+
+/* The volumes of the window before, and after, the anchor. */
+guint nd_structure_window_reach (gdouble sigma);
+
+void nd_structure_window_init (NdStructureWindow *window, gdouble sigma,
+    const gsize size[3]);
+void nd_structure_window_clear (NdStructureWindow *window);
 
 G_END_DECLS

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "analysis/clipping.h"
+#include "analysis/noise.h"
 #include "engine/job.h"
 
 G_BEGIN_DECLS

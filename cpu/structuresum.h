@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "analysis/structurewindow.h"
+#include "analysis/structure.h"
 
 G_BEGIN_DECLS
 

@@ -10,7 +10,7 @@
 #include "core/log.h"
 #include "filters/band.h"
 #include "filters/designs.h"
-#include "filters/minimumlag.h"
+#include "filters/onesided.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -70,7 +70,7 @@ static const struct
       .takes = { "location", "size" }, .fixed = TRUE },
 };
 
-/* Parameters of every design: filters/minimumlag.h. */
+/* Parameters of every design: filters/onesided.h. */
 static const gchar *const common[] = { "lag", "lag-snr", NULL };
 
 #define DEFAULT_LAG_SNR 3

@@ -47,7 +47,7 @@ G_BEGIN_DECLS
  *   wiener               sigma, snr, size, spectrum, localization
  *
  * Each design also takes lag (volumes) and lag-snr, which make it one-sided
- * (filters/minimumlag.h).
+ * (filters/onesided.h).
  *
  * BAND stands for center-frequency, bandwidth, size and the weights of the fit:
  * spectrum, snr and localization (filters/band.h).

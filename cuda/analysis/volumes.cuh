@@ -11,7 +11,6 @@
  */
 #pragma once
 
-#include "analysis/clipping.h"
 #include "analysis/noise.h"
 #include "cuda/error.h"
 #include "engine/algorithm.h"

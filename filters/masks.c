@@ -89,3 +89,55 @@ nd_design_scharr (const NdParameters *parameters, const NdAxes *axes,
 {
   return design ("scharr", scharr_smoothing, 3, parameters, axes, error);
 }
+
+/* Design box: the mean of size samples, with each coefficient 1/count. */
+
+NdFilter *
+nd_design_box (const NdParameters *parameters, const NdAxes *axes,
+    GError **error)
+{
+  NdFilter *filter;
+  gsize size[ND_AXES], count;
+
+  if (!nd_parameters_get_size (parameters, axes, 0, size, error))
+    return NULL;
+  filter = nd_design_new_filter ("box", size, error);
+  if (!filter)
+    return NULL;
+
+  count = nd_filter_count (filter);
+  for (gsize i = 0; i < count; i++)
+    filter->coefficients[i] = 1.0 / (gdouble) count;
+  return filter;
+}
+
+/* Design coefficients: size, and values with x fastest and t slowest. */
+
+NdFilter *
+nd_design_coefficients (const NdParameters *parameters, const NdAxes *axes,
+    GError **error)
+{
+  g_autoptr (NdFilter) filter = NULL;
+  g_autofree gdouble *values = NULL;
+  gsize size[ND_AXES], n;
+
+  if (!nd_parameters_get_size (parameters, axes, 0, size, error))
+    return NULL;
+  filter = nd_design_new_filter ("coefficients", size, error);
+  if (!filter)
+    return NULL;
+  values = nd_parameters_get_numbers (parameters, "values", &n, error);
+  if (!values)
+    return NULL;
+  if (n != nd_filter_count (filter)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "values has %" G_GSIZE_FORMAT
+        " numbers, but size needs %" G_GSIZE_FORMAT " (%" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+        "); give as many as size needs",
+        n, nd_filter_count (filter), size[0], size[1], size[2], size[3]);
+    return NULL;
+  }
+  memcpy (filter->coefficients, values, n * sizeof (gdouble));
+  return g_steal_pointer (&filter);
+}
