@@ -6,11 +6,8 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/threads.h"
-#include "cpu/denoise.h"
 #include "cpu/kernels.h"
 #include "cpu/method.h"
-#include "cpu/scene.h"
-#include "cpu/structure.h"
 
 #include <math.h>
 #include <string.h>

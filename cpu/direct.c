@@ -11,7 +11,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "cpu/cost.h"
-#include "cpu/padded.h"
+#include "cpu/pad.h"
 #include "cpu/tiles.h"
 
 #include <string.h>

@@ -13,10 +13,9 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/threads.h"
-#include "cpu/fft.h"
-#include "cpu/fftgrid.h"
 #include "cpu/fftsamples.h"
-#include "cpu/output.h"
+#include "cpu/method.h"
+#include "cpu/rowoutput.h"
 
 #include <math.h>
 #include <string.h>
@@ -345,7 +344,7 @@ blocks_push (gpointer state, guint slot, const NdSamples *volume)
   }
 }
 
-/* A call of respond, for the components of a group (cpu/output.h). */
+/* A call of respond, for the components of a group (cpu/rowoutput.h). */
 typedef struct
 {
   Blocks *blocks;

@@ -10,9 +10,9 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "cpu/cost.h"
-#include "cpu/fft.h"
 #include "cpu/fftsamples.h"
-#include "cpu/output.h"
+#include "cpu/method.h"
+#include "cpu/rowoutput.h"
 #include "cpu/transform.h"
 
 #include <math.h>

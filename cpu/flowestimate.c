@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "core/threads.h"
-#include "cpu/denoisefuse.h"
+#include "cpu/denoisesamples.h"
 #include "cpu/flowprivate.h"
 
 #include <math.h>

@@ -10,8 +10,8 @@
 
 #include "core/memory.h"
 #include "core/threads.h"
-#include "cpu/output.h"
 #include "cpu/pad.h"
+#include "cpu/rowoutput.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cpu/output.h"
+#include "cpu/rowoutput.h"
 
 #include "core/memory.h"
 #include "cpu/pad.h"

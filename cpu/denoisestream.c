@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cpu/denoise.h"
+#include "cpu/cpu.h"
 
 #include "core/error.h"
 #include "core/threads.h"
-#include "cpu/adaptive.h"
-#include "cpu/denoisefuse.h"
-#include "cpu/denoisenoise.h"
+#include "cpu/adaptivefilter.h"
 #include "cpu/denoisesamples.h"
 #include "cpu/denoisescale.h"
-#include "cpu/flow.h"
-#include "cpu/speckle.h"
+#include "cpu/flowmotion.h"
+#include "cpu/specklefilter.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cpu/doublefft.h"
+#include "cpu/linefft.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 
 #include "analysis/denoise.h"
 #include "core/threads.h"
-#include "cpu/denoisefuse.h"
+#include "cpu/denoisesamples.h"
 
 #include <stdlib.h>
 #include <string.h>
