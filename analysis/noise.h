@@ -63,7 +63,10 @@ typedef struct
   gboolean is_active;
 } NdClipping;
 
+/* Forgets the counts; the table stays. */
 void nd_clipping_reset (NdClipping *clipping);
+
+/* Frees the table. */
 void nd_clipping_clear (NdClipping *clipping);
 
 /* Adds the counts of one volume: the samples that are clipped, and those that

@@ -41,6 +41,9 @@ gdouble nd_autotune_seconds (const NdBackend *backend, gint device_id,
  * of a device. FALSE if this build stored none, or not @n of them. */
 gboolean nd_cache_get (const gchar *device, const gchar *key, gdouble *numbers,
     gsize n);
+
+/* Stores @n numbers under @key. Any thread; so may
+ * nd_cache_get() be called. */
 void nd_cache_set (const gchar *device, const gchar *key,
     const gdouble *numbers, gsize n);
 

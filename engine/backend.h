@@ -137,6 +137,8 @@ typedef struct
    * ND_ERROR_MEMORY names the bytes that are needed. */
   NdRing *(*ring_new) (const NdJob *job, const NdRingOptions *options,
       NdMethod method, gint device_id, GError **error);
+
+  /* Waits for work that is enqueued. */
   void (*ring_free) (NdRing *ring);
   gsize (*ring_bytes) (const NdRing *ring);
 
@@ -176,7 +178,8 @@ typedef struct
   NdLogSetHandler set_log_handler;
 } NdBackend;
 
-/* Adds a back end to the end of the list. Those at the front are preferred. */
+/* Adds a back end to the end of the list. Those at the front are preferred.
+ * These functions may be called from any thread. */
 void nd_backend_register (const NdBackend *backend);
 
 /* Opens the module at @path and adds the back end that its function

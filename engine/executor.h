@@ -15,8 +15,9 @@ G_BEGIN_DECLS
 
 typedef struct _NdExecutor NdExecutor;
 
-/* An executor is used by one thread at a time. After a failure, only finish()
- * and free() may be called. */
+/* An executor is used by one thread at a time. A push that fails leaves its
+ * slot undefined, a respond that fails its output; other slots stay. free()
+ * waits for work that is enqueued. */
 typedef struct
 {
   /* Volumes go through the device in slabs, so that calls wait for it. */

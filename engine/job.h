@@ -196,6 +196,7 @@ typedef struct
   guint slots;
 } NdReach;
 
+/* That of all filters of the bank. */
 NdReach nd_job_reach (const NdJob *job);
 
 G_END_DECLS

@@ -49,12 +49,14 @@ NdPlan *nd_plan_new (const NdJob *job, const NdRingOptions *options,
 NdPlan *nd_plan_new_on (const NdJob *job, const NdRingOptions *options,
     const gchar *backend, const NdDevices *devices, NdMethod method,
     gsize memory_limit, GError **error);
+
+/* Waits for work that is enqueued. */
 void nd_plan_free (NdPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdPlan, nd_plan_free)
 
 /* push and respond of the plan's NdBackend. A plan is used by one thread at a
- * time. After a failure of any function, call only nd_plan_finish() and
- * nd_plan_free(). */
+ * time. A push that fails leaves its slot undefined, a respond that fails its
+ * output; other slots stay. */
 gboolean nd_plan_push (NdPlan *plan, guint slot, const NdSamples *volume,
     GError **error);
 gboolean nd_plan_respond (NdPlan *plan, const gint *slots, const NdScale *scale,
@@ -94,6 +96,8 @@ guint nd_plan_take_used (NdPlan *plan, NdRing *rings[ND_MAX_DEVICES],
  * fails. nd_plan_synchronize() calls nd_plan_retain() first. */
 gboolean nd_plan_finish (NdPlan *plan, GError **error);
 gboolean nd_plan_synchronize (NdPlan *plan, GError **error);
+
+/* The bytes of all rings. */
 gsize nd_plan_bytes (const NdPlan *plan);
 
 G_END_DECLS

@@ -22,6 +22,7 @@ typedef struct
   gssize response;
 } NdStrided;
 
+/* @samples of @type, with their strides. */
 NdStrided nd_strided (const NdSamples *samples, NdSampleType type);
 
 /* Whether the components and samples of a row are side by side, and rows,

@@ -29,6 +29,7 @@ typedef struct
   gboolean ended;
 } NdWindow;
 
+/* An empty window. Its functions do not lock. */
 void nd_window_init (NdWindow *window, guint before, guint after,
     NdBorder border);
 

@@ -34,10 +34,13 @@ typedef struct
   const gint *cancelled; /* core/error.h: results are undefined then */
 } NdGrid;
 
+/* Allocates the arrays of @grid, which nd_grid_clear() frees, and fills them
+ * for a filter of @size. */
 void nd_grid_init (NdGrid *grid, const gsize size[ND_AXES],
     const NdFitWeights *weights);
 void nd_grid_clear (NdGrid *grid);
 
+/* The product of all @n. */
 gsize nd_sizes_product (const gsize n[ND_AXES]);
 
 /* The position of @index in an array of sizes @n. */
@@ -50,6 +53,7 @@ gdouble *nd_sizes_transform (const gdouble *in, const gsize n[ND_AXES],
     const gsize to[ND_AXES], gdouble *const table[ND_AXES],
     gboolean transposed);
 
+/* Whether the functions of @parity are odd along @axis. */
 gboolean nd_parity_is_odd (guint parity, guint axis);
 
 /* Counts the unknowns along each axis; FALSE if there are none. */

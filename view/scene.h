@@ -141,6 +141,7 @@ void nd_scene_map_init (NdSceneMap *map, const NdSceneJob *job,
     const NdGeometry *first, const NdShape *second_shape,
     const NdGeometry *second);
 
+/* Position @from of the first volume in the second one, in samples of each. */
 void nd_scene_map_position (const NdSceneMap *map, const gdouble from[3],
     gdouble to[3]);
 
