@@ -72,7 +72,7 @@ bin_range (const NdNoiseHistogram *histogram, guint32 bin, gdouble *from,
 /* The median of a histogram without @n_ignored zeros. Assumes that values are
  * evenly spread in the range of a bin, except for zeros. */
 static gdouble
-median (const NdNoiseHistogram *histogram, guint64 n_ignored)
+noise_median (const NdNoiseHistogram *histogram, guint64 n_ignored)
 {
   const gdouble half = (histogram->n - n_ignored) / 2.0;
   guint64 below = 0;
@@ -228,7 +228,8 @@ true_mean (const NdNoiseHistogram *parts, guint i, gdouble deviation,
 /* Combines the estimates of all parts. Samples near the middle of the range
  * count most, because clipping changes them least. */
 static gdouble
-combine (const NdNoiseHistogram *parts, guint count, gdouble low, gdouble high)
+noise_combine (const NdNoiseHistogram *parts, guint count, gdouble low,
+    gdouble high)
 {
   const gdouble norm = ND_NOISE_MEDIAN * sqrt (count);
   gdouble weights = 0, sum = 0, fallback = 0;
@@ -240,7 +241,7 @@ combine (const NdNoiseHistogram *parts, guint count, gdouble low, gdouble high)
 
     if (part->n == 0)
       continue;
-    deviation = median (part, 0) / norm;
+    deviation = noise_median (part, 0) / norm;
     if (part->n > most) {
       most = part->n;
       fallback = deviation;
@@ -270,8 +271,8 @@ nd_noise_sigma (const NdNoiseHistogram *parts, guint n, const gsize size[3],
   if (axes == 0)
     return 0;
   if (n > 1)
-    return combine (parts, 1 << axes, low, high);
-  return median (parts, unexplained_zeros (parts))
+    return noise_combine (parts, 1 << axes, low, high);
+  return noise_median (parts, unexplained_zeros (parts))
       / (ND_NOISE_MEDIAN * sqrt (1 << axes));
 }
 

@@ -57,7 +57,7 @@ typedef gdouble (*ReadLimit) (const gchar *group, gdouble limit);
 
 /* The text of file @name in @folder, or NULL. */
 static gchar *
-read_text (const gchar *folder, const gchar *name)
+limits_read_text (const gchar *folder, const gchar *name)
 {
   g_autofree gchar *path = g_build_filename (folder, name, NULL);
   gchar *text;
@@ -66,9 +66,9 @@ read_text (const gchar *folder, const gchar *name)
 }
 
 static gchar **
-read_lines (const gchar *root, const gchar *path)
+limits_read_lines (const gchar *root, const gchar *path)
 {
-  g_autofree gchar *text = read_text (root, path);
+  g_autofree gchar *text = limits_read_text (root, path);
 
   return g_strsplit (text ? text : "", "\n", -1);
 }
@@ -153,8 +153,8 @@ read_hierarchy (const gchar *root, gchar **mounts, const gchar *controller,
 static gdouble
 find_limit (const gchar *root, const gchar *controller, ReadLimit read)
 {
-  g_auto (GStrv) groups = read_lines (root, "/proc/self/cgroup");
-  g_auto (GStrv) mounts = read_lines (root, "/proc/self/mountinfo");
+  g_auto (GStrv) groups = limits_read_lines (root, "/proc/self/cgroup");
+  g_auto (GStrv) mounts = limits_read_lines (root, "/proc/self/mountinfo");
   gdouble limit = G_MAXDOUBLE;
 
   for (guint i = 0; groups[i]; i++) {
@@ -186,7 +186,7 @@ read_memory (const gchar *group, gdouble limit)
     "memory.limit_in_bytes" };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    g_autofree gchar *text = read_text (group, names[i]);
+    g_autofree gchar *text = limits_read_text (group, names[i]);
 
     limit = MIN (limit, to_number (text));
   }
@@ -195,7 +195,7 @@ read_memory (const gchar *group, gdouble limit)
 
 /* The cores whose time is @quota of each @period. */
 static gdouble
-divide (gdouble quota, gdouble period, gdouble limit)
+limits_divide (gdouble quota, gdouble period, gdouble limit)
 {
   return quota < G_MAXDOUBLE && period > 0 && period < G_MAXDOUBLE
       ? MIN (limit, quota / period)
@@ -205,13 +205,13 @@ divide (gdouble quota, gdouble period, gdouble limit)
 static gdouble
 read_cores (const gchar *group, gdouble limit)
 {
-  g_autofree gchar *both = read_text (group, "cpu.max");
-  g_autofree gchar *quota = read_text (group, "cpu.cfs_quota_us");
-  g_autofree gchar *period = read_text (group, "cpu.cfs_period_us");
+  g_autofree gchar *both = limits_read_text (group, "cpu.max");
+  g_autofree gchar *quota = limits_read_text (group, "cpu.cfs_quota_us");
+  g_autofree gchar *period = limits_read_text (group, "cpu.cfs_period_us");
   const gchar *second = both ? strchr (both, ' ') : NULL;
 
-  limit = divide (to_number (both), to_number (second), limit);
-  return divide (to_number (quota), to_number (period), limit);
+  limit = limits_divide (to_number (both), to_number (second), limit);
+  return limits_divide (to_number (quota), to_number (period), limit);
 }
 
 size_t

@@ -18,7 +18,7 @@
 
 /* The number of volumes for which there must be memory. */
 static guint
-count_volumes (const NdAdaptiveDesign *design, guint n_slots)
+adaptive_count_volumes (const NdAdaptiveDesign *design, guint n_slots)
 {
   return n_slots * (1 + ND_ADAPTIVE_BANDS * GAUSSIANS) + 2 + 3 + design->axes
       + 2 * nd_tensor_components (design->axes) + 2;
@@ -34,8 +34,8 @@ count_floats (const NdAdaptiveDesign *design, guint n_slots,
     if (__builtin_mul_overflow (n, size[a], &n))
       return 0;
   }
-  if (__builtin_mul_overflow (n, (gsize) count_volumes (design, n_slots),
-          &total)
+  if (__builtin_mul_overflow (n,
+          (gsize) adaptive_count_volumes (design, n_slots), &total)
       || __builtin_add_overflow (total,
           (ND_ADAPTIVE_BANDS + 2) * size[0]
               + nd_threads () * nd_adaptive_row_floats (size),
@@ -74,7 +74,7 @@ nd_adaptive_filter_bytes (const NdDenoiseSettings *settings,
 }
 
 static gfloat *
-take (gfloat **memory, gsize n)
+adaptive_take (gfloat **memory, gsize n)
 {
   gfloat *taken = *memory;
 
@@ -83,30 +83,30 @@ take (gfloat **memory, gsize n)
 }
 
 static void
-divide_memory (NdAdaptiveFilter *self)
+adaptive_divide_memory (NdAdaptiveFilter *self)
 {
   const guint components = nd_tensor_components (self->design.axes);
   const gsize n = self->samples, width = self->size[0];
   gfloat *at = self->memory;
 
-  self->inputs = take (&at, self->n_slots * n);
+  self->inputs = adaptive_take (&at, self->n_slots * n);
   for (guint i = 0; i < ND_ADAPTIVE_BANDS; i++) {
     for (guint k = 0; k < GAUSSIANS; k++)
-      self->smooth[i][k] = take (&at, self->n_slots * n);
+      self->smooth[i][k] = adaptive_take (&at, self->n_slots * n);
   }
   for (guint i = 0; i < 2; i++)
-    self->low[i] = take (&at, n);
+    self->low[i] = adaptive_take (&at, n);
   for (guint i = 0; i < 3; i++)
-    self->base[i] = take (&at, n);
+    self->base[i] = adaptive_take (&at, n);
   for (guint i = 0; i < self->design.axes; i++)
-    self->gradient[i] = take (&at, n);
+    self->gradient[i] = adaptive_take (&at, n);
   for (guint i = 0; i < components; i++) {
-    self->h[i] = take (&at, n);
-    self->tensor[i] = take (&at, n);
+    self->h[i] = adaptive_take (&at, n);
+    self->tensor[i] = adaptive_take (&at, n);
   }
-  self->scratch = take (&at, n);
-  self->result = take (&at, n);
-  self->constants = take (&at, (ND_ADAPTIVE_BANDS + 2) * width);
+  self->scratch = adaptive_take (&at, n);
+  self->result = adaptive_take (&at, n);
+  self->constants = adaptive_take (&at, (ND_ADAPTIVE_BANDS + 2) * width);
   self->rows = at;
   for (gsize i = 0; i < width; i++) {
     const gfloat value = self->borders.border_value;
@@ -140,7 +140,7 @@ nd_adaptive_filter_new (const NdDenoiseSettings *settings,
   self->is_speckle = settings->noise == ND_NOISE_SPECKLE;
   memcpy (self->size, size, sizeof (self->size));
   self->samples = size[0] * size[1] * size[2];
-  divide_memory (self);
+  adaptive_divide_memory (self);
   return self;
 }
 
@@ -154,7 +154,7 @@ nd_adaptive_filter_free (NdAdaptiveFilter *self)
 }
 
 static gfloat *
-volume (const NdAdaptiveFilter *self, gfloat *ring, gint64 position)
+adaptive_volume (const NdAdaptiveFilter *self, gfloat *ring, gint64 position)
 {
   return ring + position % self->n_slots * self->samples;
 }
@@ -162,7 +162,7 @@ volume (const NdAdaptiveFilter *self, gfloat *ring, gint64 position)
 gfloat *
 nd_adaptive_filter_input (const NdAdaptiveFilter *self, gint64 position)
 {
-  return volume (self, self->inputs, position);
+  return adaptive_volume (self, self->inputs, position);
 }
 
 /* Smoothing in space */
@@ -189,7 +189,7 @@ inside (const SmoothJob *job, gint64 i, gint64 n)
 
 /* Along x and y. */
 static void
-smooth_plane (gsize z, guint worker, gpointer data)
+adaptive_smooth_plane (gsize z, guint worker, gpointer data)
 {
   const SmoothJob *job = data;
   const NdAdaptiveFilter *self = job->filter;
@@ -253,7 +253,7 @@ smooth_columns (gsize z, guint worker, gpointer data)
 
 /* With the coefficients of distances 0 to @radius. */
 static void
-smooth (const NdAdaptiveFilter *self, const gdouble *half, gint radius,
+adaptive_smooth (const NdAdaptiveFilter *self, const gdouble *half, gint radius,
     const gfloat *constant, const gfloat *in, gfloat *out)
 {
   SmoothJob job = {
@@ -262,7 +262,7 @@ smooth (const NdAdaptiveFilter *self, const gdouble *half, gint radius,
 
   for (gint u = -radius; u <= radius; u++)
     job.weights[u + radius] = half[ABS (u)];
-  nd_parallel_for (self->size[2], smooth_plane, &job);
+  nd_parallel_for (self->size[2], adaptive_smooth_plane, &job);
   if (self->size[2] > 1)
     nd_parallel_for (self->size[2], smooth_columns, &job);
 }
@@ -279,9 +279,9 @@ nd_adaptive_filter_push (NdAdaptiveFilter *self, gint64 position)
       const NdAdaptiveGaussian *gaussian =
           k == LOW ? &band->low : &band->nodes[k];
 
-      smooth (self, gaussian->space, gaussian->radius,
+      adaptive_smooth (self, gaussian->space, gaussian->radius,
           nd_adaptive_constant_row (self, 0), in,
-          volume (self, self->smooth[i][k], position));
+          adaptive_volume (self, self->smooth[i][k], position));
     }
   }
 }
@@ -300,7 +300,7 @@ typedef struct
 } TimeJob;
 
 static void
-sum_plane (gsize z, guint worker, gpointer data)
+adaptive_sum_plane (gsize z, guint worker, gpointer data)
 {
   const TimeJob *job = data;
   const NdAdaptiveFilter *self = job->filter;
@@ -317,8 +317,8 @@ sum_plane (gsize z, guint worker, gpointer data)
 }
 
 static void
-add_times (TimeJob *job, const NdAdaptiveGaussian *gaussian, gfloat *ring,
-    guint order, gint64 position, gint64 known)
+adaptive_add_times (TimeJob *job, const NdAdaptiveGaussian *gaussian,
+    gfloat *ring, guint order, gint64 position, gint64 known)
 {
   const NdAdaptiveFilter *self = job->filter;
 
@@ -330,7 +330,7 @@ add_times (TimeJob *job, const NdAdaptiveGaussian *gaussian, gfloat *ring,
       continue;
     from = nd_border_index (self->borders.time_border, position + u, known);
     job->in[job->n] = from < 0 ? nd_adaptive_constant_row (self, 0)
-                               : volume (self, ring, from);
+                               : adaptive_volume (self, ring, from);
     job->is_constant[job->n] = from < 0;
     job->weights[job->n++] = w;
   }
@@ -343,15 +343,16 @@ sum_times (NdAdaptiveFilter *self, guint index, gint64 position, gint64 known,
   const NdAdaptiveBand *band = &self->design.bands[index];
   TimeJob job = { .filter = self, .out = low };
 
-  add_times (&job, &band->low, self->smooth[index][LOW], 0, position, known);
-  nd_parallel_for (self->size[2], sum_plane, &job);
+  adaptive_add_times (&job, &band->low, self->smooth[index][LOW], 0, position,
+      known);
+  nd_parallel_for (self->size[2], adaptive_sum_plane, &job);
   for (guint order = 0; order < (self->has_time ? 3 : 1); order++) {
     job.n = 0;
     job.out = self->base[order];
     for (guint k = 0; k < ND_ADAPTIVE_NODES; k++)
-      add_times (&job, &band->nodes[k], self->smooth[index][k], order, position,
-          known);
-    nd_parallel_for (self->size[2], sum_plane, &job);
+      adaptive_add_times (&job, &band->nodes[k], self->smooth[index][k], order,
+          position, known);
+    nd_parallel_for (self->size[2], adaptive_sum_plane, &job);
   }
 }
 
@@ -371,7 +372,7 @@ nd_adaptive_filter_run (NdAdaptiveFilter *self, gint64 position, gint64 known,
     nd_adaptive_make_tensors (self, i,
         self->is_speckle ? 1 : 1 / (sigma * sqrt (band->noise)));
     for (guint k = 0; k < nd_tensor_components (self->design.axes); k++)
-      smooth (self, band->window, band->radius, NULL, self->tensor[k],
+      adaptive_smooth (self, band->window, band->radius, NULL, self->tensor[k],
           self->tensor[k]);
     if (self->is_speckle)
       scale = 1

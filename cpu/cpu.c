@@ -146,7 +146,7 @@ cpu_kept (const NdRing *ring, guint slot)
 }
 
 static void
-keep (NdRing *ring, guint slot, const NdSamples *volume)
+cpu_keep (NdRing *ring, guint slot, const NdSamples *volume)
 {
   NdSamples to = cpu_kept (ring, slot);
 
@@ -165,7 +165,7 @@ cpu_push (NdRing *ring, guint slot, const NdSamples *volume, GError **error)
   g_return_val_if_fail (slot < ring->n_slots, FALSE);
   before = nd_threads_enter (ring->n_threads);
   if (ring->kept)
-    keep (ring, slot, volume);
+    cpu_keep (ring, slot, volume);
   ring->method->push (ring->state, slot, volume);
   nd_threads_leave (before);
   return TRUE;

@@ -46,7 +46,7 @@ nd_samples_count_clipped (NdClipping *clipping, const gfloat *in,
 }
 
 static gfloat
-look_up (const NdClipping *clipping, gfloat above_low)
+denoise_samples_look_up (const NdClipping *clipping, gfloat above_low)
 {
   const gfloat at = above_low * (ND_CLIPPING_TABLE / clipping->span);
   const guint i = MIN ((guint) MAX (at, 0), ND_CLIPPING_TABLE - 1);
@@ -62,9 +62,9 @@ unclip (const NdClipping *clipping, gfloat *row, gsize n)
 
   for (gsize i = 0; i < n; i++) {
     if (row[i] < low + clipping->span)
-      row[i] = low + look_up (clipping, row[i] - low);
+      row[i] = low + denoise_samples_look_up (clipping, row[i] - low);
     else if (row[i] > high - clipping->span)
-      row[i] = high - look_up (clipping, high - row[i]);
+      row[i] = high - denoise_samples_look_up (clipping, high - row[i]);
   }
 }
 
@@ -85,8 +85,8 @@ typedef struct
   out[i] = *(const type *) (from + i * step)
 
 static void
-read_row (NdSampleType type, const guint8 *from, gsize step, gfloat *out,
-    gsize n)
+denoise_samples_read_row (NdSampleType type, const guint8 *from, gsize step,
+    gfloat *out, gsize n)
 {
   switch (type) {
     case ND_UINT8:
@@ -124,7 +124,8 @@ round_float (gfloat value)
   }
 
 static void
-write_row (NdSampleType type, const gfloat *in, guint8 *to, gsize step, gsize n)
+denoise_samples_write_row (NdSampleType type, const gfloat *in, guint8 *to,
+    gsize step, gsize n)
 {
   switch (type) {
     case ND_UINT8:
@@ -146,25 +147,26 @@ write_row (NdSampleType type, const gfloat *in, guint8 *to, gsize step, gsize n)
 }
 
 static guint8 *
-row_start (const SamplesJob *job, gsize y, gsize z)
+denoise_samples_row_start (const SamplesJob *job, gsize y, gsize z)
 {
   return job->volume->data + job->c * nd_sample_size (job->type)
       + y * job->volume->row + z * job->volume->slice;
 }
 
 static void
-read_plane (gsize z, guint worker, gpointer data)
+denoise_samples_read_plane (gsize z, guint worker, gpointer data)
 {
   const SamplesJob *job = data;
   const gsize *size = job->shape->size;
 
   for (gsize y = 0; y < size[1]; y++)
-    read_row (job->type, row_start (job, y, z), job->volume->sample,
-        job->floats + (z * size[1] + y) * size[0], size[0]);
+    denoise_samples_read_row (job->type, denoise_samples_row_start (job, y, z),
+        job->volume->sample, job->floats + (z * size[1] + y) * size[0],
+        size[0]);
 }
 
 static void
-write_plane (gsize z, guint worker, gpointer data)
+denoise_samples_write_plane (gsize z, guint worker, gpointer data)
 {
   const SamplesJob *job = data;
   const gsize *size = job->shape->size;
@@ -178,8 +180,8 @@ write_plane (gsize z, guint worker, gpointer data)
       unclip (job->clipping, row, size[0]);
       in = row;
     }
-    write_row (job->type, in, row_start (job, y, z), job->volume->sample,
-        size[0]);
+    denoise_samples_write_row (job->type, in,
+        denoise_samples_row_start (job, y, z), job->volume->sample, size[0]);
   }
 }
 
@@ -189,7 +191,7 @@ nd_samples_read (const NdSamples *volume, const NdShape *shape,
 {
   SamplesJob job = { volume, shape, type, c, out, NULL };
 
-  nd_parallel_for (shape->size[2], read_plane, &job);
+  nd_parallel_for (shape->size[2], denoise_samples_read_plane, &job);
 }
 
 void
@@ -198,7 +200,7 @@ nd_samples_write (const NdSamples *volume, const NdShape *shape,
 {
   SamplesJob job = { volume, shape, type, c, (gfloat *) in, clipping };
 
-  nd_parallel_for (shape->size[2], write_plane, &job);
+  nd_parallel_for (shape->size[2], denoise_samples_write_plane, &job);
 }
 
 /* Computes the differences over z and y of one row, and the sums. An axis of
@@ -328,7 +330,7 @@ coarsen_plane (gsize z, guint worker, gpointer data)
 
 /* The two coarse indices that @fine lies between, the nearer one first. */
 static void
-neighbours (gsize fine, gsize n, gsize *near, gsize *far)
+denoise_samples_neighbours (gsize fine, gsize n, gsize *near, gsize *far)
 {
   *near = fine / 2;
   if (fine % 2 == 1)
@@ -339,7 +341,7 @@ neighbours (gsize fine, gsize n, gsize *near, gsize *far)
 
 /* out += interpolation of in. */
 static void
-refine_plane (gsize z, guint worker, gpointer data)
+denoise_samples_refine_plane (gsize z, guint worker, gpointer data)
 {
   const FuseJob *job = data;
   const gsize *size = job->size, *coarse = job->coarse;
@@ -348,13 +350,13 @@ refine_plane (gsize z, guint worker, gpointer data)
   gfloat *row = padded + 1;
   gsize z0, z1;
 
-  neighbours (z, coarse[2], &z0, &z1);
+  denoise_samples_neighbours (z, coarse[2], &z0, &z1);
   for (gsize y = 0; y < size[1]; y++) {
     gfloat *out = job->out + (z * size[1] + y) * size[0];
     const gfloat *a, *b, *c, *d;
     gsize y0, y1;
 
-    neighbours (y, coarse[1], &y0, &y1);
+    denoise_samples_neighbours (y, coarse[1], &y0, &y1);
     a = job->in + (z0 * coarse[1] + y0) * n;
     b = job->in + (z0 * coarse[1] + y1) * n;
     c = job->in + (z1 * coarse[1] + y0) * n;
@@ -396,5 +398,5 @@ nd_cpu_fuse (gfloat *fine, const gsize size[3], const gfloat *coarse,
   nd_parallel_for (job.coarse[2], coarsen_plane, &job);
   job.in = difference;
   job.out = fine;
-  nd_parallel_for (size[2], refine_plane, &job);
+  nd_parallel_for (size[2], denoise_samples_refine_plane, &job);
 }

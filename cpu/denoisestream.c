@@ -51,7 +51,7 @@ typedef struct
 } NdCpuDenoise;
 
 static gsize
-count_samples (const NdCpuDenoise *self)
+denoise_count_samples (const NdCpuDenoise *self)
 {
   return self->shape.size[0] * self->shape.size[1] * self->shape.size[2];
 }
@@ -153,7 +153,7 @@ nd_cpu_denoise_push (NdAlgorithm *algorithm, const NdSamples *volume,
 }
 
 static gint
-compare (gconstpointer a, gconstpointer b)
+denoise_compare (gconstpointer a, gconstpointer b)
 {
   const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
 
@@ -169,7 +169,7 @@ noise_level (const NdCpuDenoise *self, const Component *component)
   if (self->settings.sigma > 0)
     return self->settings.sigma;
   memcpy (sorted, component->estimates, n * sizeof (gdouble));
-  qsort (sorted, n, sizeof (gdouble), compare);
+  qsort (sorted, n, sizeof (gdouble), denoise_compare);
   return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
@@ -241,7 +241,7 @@ get_moved (const NdDenoiseScale *scale, gint64 position, gfloat *moved[2])
 
 /* Moves volume next + @offset, which the stream has. */
 static void
-move_volume (NdCpuDenoise *self, Component *component, gint offset,
+denoise_move_volume (NdCpuDenoise *self, Component *component, gint offset,
     gint64 position)
 {
   const gfloat *const in[2] = { nd_denoise_scale_input (component->fine,
@@ -255,13 +255,13 @@ move_volume (NdCpuDenoise *self, Component *component, gint offset,
     return;
   }
   for (guint i = 0; i < 2; i++)
-    memcpy (to[i], in[i], count_samples (self) * sizeof (gfloat));
+    memcpy (to[i], in[i], denoise_count_samples (self) * sizeof (gfloat));
 }
 
 /* The result of volume @position of a scale with @n moved volumes. */
 static gfloat *
-run_moved (const NdCpuDenoise *self, NdDenoiseScale *scale, gint64 position,
-    gint64 n, gfloat sigma)
+denoise_run_moved (const NdCpuDenoise *self, NdDenoiseScale *scale,
+    gint64 position, gint64 n, gfloat sigma)
 {
   /* The volumes are others than before. */
   nd_denoise_scale_reset (scale);
@@ -272,7 +272,7 @@ run_moved (const NdCpuDenoise *self, NdDenoiseScale *scale, gint64 position,
 /* Stage 3: the blocks of volumes that are moved to the next output. It leaves
  * nothing for later outputs. */
 static gfloat *
-run_stage3 (NdCpuDenoise *self, Component *component, gint64 known,
+denoise_run_stage3 (NdCpuDenoise *self, Component *component, gint64 known,
     gfloat sigma)
 {
   const gint64 first = MAX (self->next - self->schedule.n_time + 1, 0);
@@ -283,10 +283,10 @@ run_stage3 (NdCpuDenoise *self, Component *component, gint64 known,
   nd_flow_set_target (component->motion,
       nd_denoise_scale_result (component->fine, self->next), sigma);
   for (gint64 i = position; i < n; i++)
-    move_volume (self, component, i - position, i);
+    denoise_move_volume (self, component, i - position, i);
   for (gint64 i = position - 1; i >= 0; i--)
-    move_volume (self, component, i - position, i);
-  result = run_moved (self, component->moved[0], position, n, sigma);
+    denoise_move_volume (self, component, i - position, i);
+  result = denoise_run_moved (self, component->moved[0], position, n, sigma);
   if (!component->moved[1])
     return result;
   for (gint64 i = 0; i < n; i++) {
@@ -298,7 +298,7 @@ run_stage3 (NdCpuDenoise *self, Component *component, gint64 known,
       nd_cpu_coarsen (fine[k], self->shape.size, coarse[k]);
   }
   nd_cpu_fuse (result, self->shape.size,
-      run_moved (self, component->moved[1], position, n,
+      denoise_run_moved (self, component->moved[1], position, n,
           sigma * self->coarse_gain),
       component->difference);
   return result;
@@ -327,12 +327,12 @@ run_steps (NdCpuDenoise *self, Component *component, gboolean is_needed)
   for (gint64 step = self->done2; step <= last; step++)
     result = run_stage2 (self, component, step, known_pilots, sigma);
   if (self->schedule.motion && is_needed)
-    result = run_stage3 (self, component, known, sigma);
+    result = denoise_run_stage3 (self, component, known, sigma);
   return result;
 }
 
 static gfloat *
-run_filter (NdCpuDenoise *self, Component *component, gdouble sigma)
+denoise_run_filter (NdCpuDenoise *self, Component *component, gdouble sigma)
 {
   const gint64 known =
       MIN (self->next + self->schedule.latency + 1, self->pushed);
@@ -367,7 +367,7 @@ nd_cpu_denoise_respond (NdAlgorithm *algorithm, const NdSamples *out,
         result =
             run_steps (self, component, out && sigma > ND_DENOISE_MIN_SIGMA);
       else if (out)
-        result = run_filter (self, component, sigma);
+        result = denoise_run_filter (self, component, sigma);
       if (!(sigma > ND_DENOISE_MIN_SIGMA))
         result = in;
       else if (out && !component->speckle)

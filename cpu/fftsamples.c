@@ -215,7 +215,7 @@ nd_fft_samples_begin (NdFftSamples *s, guint slot, const NdSamples *volume,
 /* Subtracts @level. Returns whether all samples are finite, which is tested on
  * their bits so that the loop is vectorized. */
 static gboolean
-subtract (NdReal *row, gsize n, NdReal level)
+fft_samples_subtract (NdReal *row, gsize n, NdReal level)
 {
   NdRealBits found = 0;
 
@@ -240,7 +240,7 @@ nd_fft_samples_row (NdFftSamples *s, NdFftSlot *slot, const NdSamples *volume,
   GArray **found;
 
   nd_pad_row (&s->pad, volume, component, y, z, row);
-  if (subtract (row, n, slot->level))
+  if (fft_samples_subtract (row, n, slot->level))
     return;
   found = &slot->non_finite[z * s->pad.size[1] + y];
   if (!*found)
@@ -301,7 +301,7 @@ nd_fft_level (const NdFftSamples *s, const gint *slots, gsize component,
 
 /* The number of samples before padded coordinate @x. */
 static guint
-find_sample (const GArray *samples, gsize x)
+fft_samples_find_sample (const GArray *samples, gsize x)
 {
   guint first = 0, end = samples->len;
 
@@ -323,7 +323,7 @@ static void
 add_listed (const GArray *found, const gdouble *w, gsize taps, NdReal *row,
     gsize n, gsize last)
 {
-  for (guint i = found ? find_sample (found, last + 1 - taps) : 0;
+  for (guint i = found ? fft_samples_find_sample (found, last + 1 - taps) : 0;
        found && i < found->len; i++) {
     const NonFinite *sample = &g_array_index (found, NonFinite, i);
 

@@ -52,7 +52,7 @@ nd_flow_extend_plane (const NdFlowLevel *level, gfloat *padded, gsize z)
 
 /* The cells around sample @at: the nearer one counts 3/4, the other 1/4. */
 static void
-neighbours (gsize at, gsize n, gsize *near, gsize *far)
+flow_motion_neighbours (gsize at, gsize n, gsize *near, gsize *far)
 {
   *near = at / 2;
   *far = at % 2 ? MIN (*near + 1, n - 1) : *near - (*near > 0);
@@ -67,8 +67,8 @@ nd_flow_interpolate (const NdFlow *self, const NdFlowLevel *level,
   gsize y0, y1, z0, z1;
   const gfloat *a, *b, *c, *d;
 
-  neighbours (y, height, &y0, &y1);
-  neighbours (z, level->cells[2], &z0, &z1);
+  flow_motion_neighbours (y, height, &y0, &y1);
+  flow_motion_neighbours (z, level->cells[2], &z0, &z1);
   a = cells + (z0 * height + y0) * n;
   b = cells + (z0 * height + y1) * n;
   c = cells + (z1 * height + y0) * n;
@@ -169,7 +169,7 @@ init_level (NdFlowLevel *level, const gsize size[3])
 
 /* The arrays of all levels; counts their floats if @memory is NULL. */
 static gsize
-divide_memory (NdFlow *self, gfloat *memory)
+flow_motion_divide_memory (NdFlow *self, gfloat *memory)
 {
   gsize n = 0;
 
@@ -226,12 +226,13 @@ nd_flow_new (const gsize size[3])
   init_level (&self->levels[0], size);
   if (self->n_levels > 1)
     init_level (&self->levels[1], self->levels[0].cells);
-  self->memory = calloc (divide_memory (self, NULL), sizeof (gfloat));
+  self->memory =
+      calloc (flow_motion_divide_memory (self, NULL), sizeof (gfloat));
   if (!self->memory) {
     nd_flow_free (self);
     return NULL;
   }
-  divide_memory (self, self->memory);
+  flow_motion_divide_memory (self, self->memory);
   return self;
 }
 

@@ -43,19 +43,19 @@ root (gsize k, gsize n, gboolean inverse)
 }
 
 static inline NdNumber
-add (NdNumber a, NdNumber b)
+line_fft_add (NdNumber a, NdNumber b)
 {
   return (NdNumber){ a.re + b.re, a.im + b.im };
 }
 
 static inline NdNumber
-subtract (NdNumber a, NdNumber b)
+line_fft_subtract (NdNumber a, NdNumber b)
 {
   return (NdNumber){ a.re - b.re, a.im - b.im };
 }
 
 static inline NdNumber
-multiply (NdNumber a, NdNumber b)
+line_fft_multiply (NdNumber a, NdNumber b)
 {
   return (NdNumber){ a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re };
 }
@@ -68,7 +68,7 @@ scale (NdNumber a, gdouble factor)
 
 /* -i a, or i a of the inverse. */
 static inline NdNumber
-turn (NdNumber a, gboolean inverse)
+line_fft_turn (NdNumber a, gboolean inverse)
 {
   return inverse ? (NdNumber){ -a.im, a.re } : (NdNumber){ a.im, -a.re };
 }
@@ -79,10 +79,11 @@ butterfly_2 (const Step *step, NdNumber *out)
   const gsize m = step->m;
 
   for (gsize k = 0; k < m; k++) {
-    const NdNumber a = out[k], b = multiply (out[k + m], step->twiddles[k]);
+    const NdNumber a = out[k],
+                   b = line_fft_multiply (out[k + m], step->twiddles[k]);
 
-    out[k] = add (a, b);
-    out[k + m] = subtract (a, b);
+    out[k] = line_fft_add (a, b);
+    out[k + m] = line_fft_subtract (a, b);
   }
 }
 
@@ -94,15 +95,16 @@ butterfly_3 (const Step *step, NdNumber *out, gboolean inverse)
   const NdNumber *w = step->twiddles;
 
   for (gsize k = 0; k < m; k++, w += 2) {
-    const NdNumber a = out[k], b = multiply (out[k + m], w[0]);
-    const NdNumber c = multiply (out[k + 2 * m], w[1]);
-    const NdNumber sum = add (b, c);
-    const NdNumber middle = subtract (a, scale (sum, 0.5));
-    const NdNumber side = turn (scale (subtract (b, c), half_root), inverse);
+    const NdNumber a = out[k], b = line_fft_multiply (out[k + m], w[0]);
+    const NdNumber c = line_fft_multiply (out[k + 2 * m], w[1]);
+    const NdNumber sum = line_fft_add (b, c);
+    const NdNumber middle = line_fft_subtract (a, scale (sum, 0.5));
+    const NdNumber side =
+        line_fft_turn (scale (line_fft_subtract (b, c), half_root), inverse);
 
-    out[k] = add (a, sum);
-    out[k + m] = add (middle, side);
-    out[k + 2 * m] = subtract (middle, side);
+    out[k] = line_fft_add (a, sum);
+    out[k + m] = line_fft_add (middle, side);
+    out[k + 2 * m] = line_fft_subtract (middle, side);
   }
 }
 
@@ -113,17 +115,17 @@ butterfly_4 (const Step *step, NdNumber *out, gboolean inverse)
   const NdNumber *w = step->twiddles;
 
   for (gsize k = 0; k < m; k++, w += 3) {
-    const NdNumber a = out[k], b = multiply (out[k + m], w[0]);
-    const NdNumber c = multiply (out[k + 2 * m], w[1]);
-    const NdNumber d = multiply (out[k + 3 * m], w[2]);
-    const NdNumber even = add (a, c), odd = add (b, d);
-    const NdNumber other = subtract (a, c);
-    const NdNumber side = turn (subtract (b, d), inverse);
+    const NdNumber a = out[k], b = line_fft_multiply (out[k + m], w[0]);
+    const NdNumber c = line_fft_multiply (out[k + 2 * m], w[1]);
+    const NdNumber d = line_fft_multiply (out[k + 3 * m], w[2]);
+    const NdNumber even = line_fft_add (a, c), odd = line_fft_add (b, d);
+    const NdNumber other = line_fft_subtract (a, c);
+    const NdNumber side = line_fft_turn (line_fft_subtract (b, d), inverse);
 
-    out[k] = add (even, odd);
-    out[k + m] = add (other, side);
-    out[k + 2 * m] = subtract (even, odd);
-    out[k + 3 * m] = subtract (other, side);
+    out[k] = line_fft_add (even, odd);
+    out[k + m] = line_fft_add (other, side);
+    out[k + 2 * m] = line_fft_subtract (even, odd);
+    out[k + 3 * m] = line_fft_subtract (other, side);
   }
 }
 
@@ -137,31 +139,35 @@ butterfly_5 (const Step *step, NdNumber *out, gboolean inverse)
   const NdNumber *w = step->twiddles;
 
   for (gsize k = 0; k < m; k++, w += 4) {
-    const NdNumber a = out[k], b = multiply (out[k + m], w[0]);
-    const NdNumber c = multiply (out[k + 2 * m], w[1]);
-    const NdNumber d = multiply (out[k + 3 * m], w[2]);
-    const NdNumber e = multiply (out[k + 4 * m], w[3]);
-    const NdNumber outer = add (b, e), inner = add (c, d);
-    const NdNumber from_outer = subtract (b, e), from_inner = subtract (c, d);
-    const NdNumber p = add (a, add (scale (outer, c1), scale (inner, c2)));
-    const NdNumber q = add (a, add (scale (outer, c2), scale (inner, c1)));
-    const NdNumber u =
-        turn (add (scale (from_outer, s1), scale (from_inner, s2)), inverse);
-    const NdNumber v =
-        turn (subtract (scale (from_outer, s2), scale (from_inner, s1)),
-            inverse);
+    const NdNumber a = out[k], b = line_fft_multiply (out[k + m], w[0]);
+    const NdNumber c = line_fft_multiply (out[k + 2 * m], w[1]);
+    const NdNumber d = line_fft_multiply (out[k + 3 * m], w[2]);
+    const NdNumber e = line_fft_multiply (out[k + 4 * m], w[3]);
+    const NdNumber outer = line_fft_add (b, e), inner = line_fft_add (c, d);
+    const NdNumber from_outer = line_fft_subtract (b, e),
+                   from_inner = line_fft_subtract (c, d);
+    const NdNumber p =
+        line_fft_add (a, line_fft_add (scale (outer, c1), scale (inner, c2)));
+    const NdNumber q =
+        line_fft_add (a, line_fft_add (scale (outer, c2), scale (inner, c1)));
+    const NdNumber u = line_fft_turn (line_fft_add (scale (from_outer, s1),
+                                          scale (from_inner, s2)),
+        inverse);
+    const NdNumber v = line_fft_turn (line_fft_subtract (scale (from_outer, s2),
+                                          scale (from_inner, s1)),
+        inverse);
 
-    out[k] = add (a, add (outer, inner));
-    out[k + m] = add (p, u);
-    out[k + 2 * m] = add (q, v);
-    out[k + 3 * m] = subtract (q, v);
-    out[k + 4 * m] = subtract (p, u);
+    out[k] = line_fft_add (a, line_fft_add (outer, inner));
+    out[k + m] = line_fft_add (p, u);
+    out[k + 2 * m] = line_fft_add (q, v);
+    out[k + 3 * m] = line_fft_subtract (q, v);
+    out[k + 4 * m] = line_fft_subtract (p, u);
   }
 }
 
 static void
-transform (const NdDoubleFft *fft, guint s, const NdNumber *in, gsize stride,
-    NdNumber *out)
+line_fft_transform (const NdDoubleFft *fft, guint s, const NdNumber *in,
+    gsize stride, NdNumber *out)
 {
   const Step *step = &fft->steps[s];
 
@@ -170,7 +176,7 @@ transform (const NdDoubleFft *fft, guint s, const NdNumber *in, gsize stride,
     return;
   }
   for (guint i = 0; i < step->radix; i++)
-    transform (fft, s + 1, in + i * stride, stride * step->radix,
+    line_fft_transform (fft, s + 1, in + i * stride, stride * step->radix,
         out + i * step->m);
   switch (step->radix) {
     case 2:
@@ -238,7 +244,7 @@ nd_double_fft_free (NdDoubleFft *fft)
 void
 nd_double_fft_run (const NdDoubleFft *fft, const NdNumber *in, NdNumber *out)
 {
-  transform (fft, 0, in, 1, out);
+  line_fft_transform (fft, 0, in, 1, out);
 }
 
 /* The spectra of the even and of the odd numbers are (z[k] + conj z[h - k]) / 2
@@ -249,15 +255,16 @@ nd_double_fft_forward (const NdDoubleFft *fft, const gdouble *in, NdNumber *out)
   const gsize half = fft->half;
   const NdNumber *z = fft->scratch;
 
-  transform (fft, 0, (const NdNumber *) in, 1, fft->scratch);
+  line_fft_transform (fft, 0, (const NdNumber *) in, 1, fft->scratch);
   out[0] = (NdNumber){ z[0].re + z[0].im, 0 };
   out[half] = (NdNumber){ z[0].re - z[0].im, 0 };
   for (gsize k = 1; k < half; k++) {
     const NdNumber a = z[k], b = { z[half - k].re, -z[half - k].im };
     const NdNumber odd =
-        multiply (turn (subtract (a, b), FALSE), fft->separate[k]);
+        line_fft_multiply (line_fft_turn (line_fft_subtract (a, b), FALSE),
+            fft->separate[k]);
 
-    out[k] = scale (add (add (a, b), odd), 0.5);
+    out[k] = scale (line_fft_add (line_fft_add (a, b), odd), 0.5);
   }
 }
 
@@ -271,9 +278,10 @@ nd_double_fft_inverse (const NdDoubleFft *fft, const NdNumber *in, gdouble *out)
   for (gsize k = 1; k < half; k++) {
     const NdNumber a = in[k], b = { in[half - k].re, -in[half - k].im };
     const NdNumber odd =
-        multiply (turn (subtract (a, b), TRUE), fft->separate[k]);
+        line_fft_multiply (line_fft_turn (line_fft_subtract (a, b), TRUE),
+            fft->separate[k]);
 
-    z[k] = add (add (a, b), odd);
+    z[k] = line_fft_add (line_fft_add (a, b), odd);
   }
-  transform (fft, 0, z, 1, (NdNumber *) out);
+  line_fft_transform (fft, 0, z, 1, (NdNumber *) out);
 }

@@ -41,7 +41,7 @@ nd_pad_init (NdPad *pad, const NdJob *job, const NdReach *reach)
 /* The index of padded sample @i along @axis in the volume, or -1 for the border
  * value. */
 static gssize
-find (const NdPad *pad, guint axis, gsize i)
+pad_find (const NdPad *pad, guint axis, gsize i)
 {
   gsize n = pad->shape.size[axis];
 
@@ -69,8 +69,8 @@ void
 nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
     gsize z, NdReal *row)
 {
-  gssize sy = find (pad, ND_AXIS_Y, y);
-  gssize sz = find (pad, ND_AXIS_Z, z);
+  gssize sy = pad_find (pad, ND_AXIS_Y, y);
+  gssize sz = pad_find (pad, ND_AXIS_Z, z);
   gsize n = pad->size[ND_AXIS_X];
   gsize width = pad->shape.size[ND_AXIS_X];
   gsize bytes = nd_sample_size (pad->type);
@@ -169,7 +169,7 @@ typedef struct
 } Push;
 
 static void
-push_task (gsize index, guint worker, gpointer data)
+pad_push_task (gsize index, guint worker, gpointer data)
 {
   const Push *push = data;
   const NdPadded *padded = push->padded;
@@ -193,6 +193,6 @@ nd_padded_push (const NdPadded *padded, guint slot, const NdSamples *volume)
   Push push = { .padded = padded, .slot = slot, .volume = volume };
   gsize rows = padded->pad.size[1] * padded->pad.size[2];
 
-  nd_parallel_for ((rows + ROWS_PER_TASK - 1) / ROWS_PER_TASK, push_task,
+  nd_parallel_for ((rows + ROWS_PER_TASK - 1) / ROWS_PER_TASK, pad_push_task,
       &push);
 }

@@ -98,7 +98,7 @@ part_of (const NdRowOutput *o, guint filter, gsize component)
 }
 
 static guint
-response_of (const NdRowOutput *o, guint filter)
+row_output_response_of (const NdRowOutput *o, guint filter)
 {
   return o->job.bank->is_complex ? filter / 2 : filter;
 }
@@ -112,7 +112,7 @@ layer_of (const NdRowOutput *o, guint filter, gsize component)
 
   if (o->job.response != ND_RESPONSE_TENSOR)
     return part;
-  return part > 0 ? o->n : response_of (o, filter);
+  return part > 0 ? o->n : row_output_response_of (o, filter);
 }
 
 NdReal *
@@ -309,7 +309,7 @@ store_tensors (const NdRowOutput *o, const NdReal *row, gsize n, guint8 *to)
  * parts, @values the layer after those of responses, @to the place of the value
  * in the first output. */
 static void
-combine (const NdRowOutput *o, guint k, NdReal *re, const NdReal *im,
+row_output_combine (const NdRowOutput *o, guint k, NdReal *re, const NdReal *im,
     NdReal *values, gsize n, guint8 *to)
 {
   const NdResponse response = o->job.response;
@@ -353,9 +353,9 @@ nd_output_combine (const NdRowOutput *o, guint filter, gsize component,
   row -= layer_of (o, filter, component) * o->floats;
   to += o->group == 1 ? component * o->bytes : 0;
   if (o->job.response == ND_RESPONSE_TENSOR)
-    combine_tensor (o, response_of (o, filter), row, n, to);
+    combine_tensor (o, row_output_response_of (o, filter), row, n, to);
   else
-    combine (o, response_of (o, filter), row,
+    row_output_combine (o, row_output_response_of (o, filter), row,
         o->parts == 2 ? row + o->floats : NULL, row + o->parts * o->floats, n,
         to);
 }

@@ -61,7 +61,7 @@ sum_along_x (const Push *push, guint worker, gssize y, gsize z, gsize n,
 }
 
 static void
-push_task (gsize index, guint worker, gpointer data)
+passes_push_task (gsize index, guint worker, gpointer data)
 {
   const Push *push = data;
   const NdSeparable *s = push->s;
@@ -104,7 +104,7 @@ nd_separable_first (const NdSeparable *s, const NdSeparableFilter *filter,
     .tiles = (s->job.shape.size[1] + s->tile - 1) / s->tile,
     .out = out };
 
-  nd_parallel_for (push.tiles * s->job.shape.size[2], push_task, &push);
+  nd_parallel_for (push.tiles * s->job.shape.size[2], passes_push_task, &push);
 }
 
 /* The last pass, to @sums or to the output. */

@@ -26,7 +26,7 @@ typedef struct
 } NoiseJob;
 
 static guint
-count_coefficients (const gsize size[3])
+speckle_count_coefficients (const gsize size[3])
 {
   return size[2] > 1 ? COEFFICIENTS : COEFFICIENTS / 4;
 }
@@ -38,14 +38,14 @@ noise_bytes (const gsize size[3])
   gsize blocks[3], step;
 
   nd_shrink_grid (size, blocks, &step);
-  return blocks[0] * blocks[1] * blocks[2] * count_coefficients (size)
+  return blocks[0] * blocks[1] * blocks[2] * speckle_count_coefficients (size)
       * sizeof (gfloat);
 }
 
 /* Reads the block at sample (x, y, z). FALSE unless all samples are finite and
  * above the least one. */
 static gboolean
-read_block (const NoiseJob *job, gsize x, gsize y, gsize z, guint n,
+speckle_read_block (const NoiseJob *job, gsize x, gsize y, gsize z, guint n,
     gfloat *block)
 {
   const NdBorder border = job->borders->border;
@@ -83,15 +83,15 @@ static void
 measure_plane (gsize z, guint worker, gpointer data)
 {
   NoiseJob *job = data;
-  const guint n = count_coefficients (job->size);
+  const guint n = speckle_count_coefficients (job->size);
   gsize at = z * job->blocks[0] * job->blocks[1];
 
   for (gsize y = 0; y < job->blocks[1]; y++) {
     for (gsize x = 0; x < job->blocks[0]; x++, at++) {
       gfloat block[COEFFICIENTS];
 
-      if (!read_block (job, x * job->step, y * job->step, z * job->step, n,
-              block)) {
+      if (!speckle_read_block (job, x * job->step, y * job->step, z * job->step,
+              n, block)) {
         job->magnitudes[at] = NAN;
         continue;
       }
@@ -161,7 +161,7 @@ measure_noise (const gfloat *volume, const gsize size[3],
     const NdDenoiseBorders *borders, gfloat *memory,
     gfloat noise[ND_SHRINK_COEFFICIENTS])
 {
-  const guint n = count_coefficients (size);
+  const guint n = speckle_count_coefficients (size);
   NoiseJob job = {
     .volume = volume,
     .size = size,
@@ -214,7 +214,8 @@ typedef struct
 
 /* Copies row (y, z) of @volume with one sample of the border at each end. */
 static void
-read_row (const Job *job, const gfloat *volume, gint64 y, gint64 z, gfloat *out)
+speckle_read_row (const Job *job, const gfloat *volume, gint64 y, gint64 z,
+    gfloat *out)
 {
   const NdBorder border = job->borders->border;
   const gint64 n = job->size[0];
@@ -285,8 +286,8 @@ filter_plane (gsize z, guint worker, gpointer data)
         for (gint64 dy = -1; dy <= 1; dy++) {
           gfloat *row = rows + n / 3 * (width + 2);
 
-          read_row (job, job->volumes[t], (gint64) y + dy, (gint64) z + dz,
-              row);
+          speckle_read_row (job, job->volumes[t], (gint64) y + dy,
+              (gint64) z + dz, row);
           for (guint dx = 0; dx < 3; dx++)
             in[n++] = row + dx;
         }

@@ -43,8 +43,8 @@ sum_x (gsize row, guint worker, gpointer data)
 /* Sums rows that are @step rows apart. @index: the number of the output row
  * among @n. */
 static void
-sum_rows (const AxisJob *job, gsize first, gsize step, gint64 n, gint64 index,
-    const gfloat *scale)
+structure_sum_rows (const AxisJob *job, gsize first, gsize step, gint64 n,
+    gint64 index, const gfloat *scale)
 {
   const gsize width = job->window->size[0];
   const gint64 radius = job->window->radius;
@@ -67,7 +67,7 @@ sum_y (gsize row, guint worker, gpointer data)
   const AxisJob *job = data;
   const gsize n = job->window->size[1];
 
-  sum_rows (job, row / n * n, 1, n, row % n, job->window->scale[1]);
+  structure_sum_rows (job, row / n * n, 1, n, row % n, job->window->scale[1]);
 }
 
 static void
@@ -76,8 +76,8 @@ sum_z (gsize row, guint worker, gpointer data)
   const AxisJob *job = data;
   const gsize height = job->window->size[1];
 
-  sum_rows (job, row % height, height, job->window->size[2], row / height,
-      job->window->scale[2]);
+  structure_sum_rows (job, row % height, height, job->window->size[2],
+      row / height, job->window->scale[2]);
 }
 
 /* out[i] = sum over u of w(u) in[i + u] u_x^p[0] u_y^p[1] u_z^p[2], divided by
@@ -178,7 +178,7 @@ typedef struct
 /* Separates the components of a plane, and finds the least eigenvalue if the
  * velocity needs it. */
 static void
-read_plane (gsize z, guint worker, gpointer data)
+structure_read_plane (gsize z, guint worker, gpointer data)
 {
   const PushJob *job = data;
   NdCpuStructure *self = job->self;
@@ -235,7 +235,7 @@ nd_cpu_structure_push (NdAlgorithm *algorithm, const NdSamples *volume,
   static const guint zero[3] = { 0, 0, 0 };
 
   g_return_val_if_fail (!nd_cpu_structure_ready (algorithm), FALSE);
-  nd_parallel_for (self->shape.size[2], read_plane, &job);
+  nd_parallel_for (self->shape.size[2], structure_read_plane, &job);
   if (self->has_velocity) {
     remove_isotropic (self);
     sum_window (&self->window, self->input + self->components * self->samples,
@@ -286,7 +286,7 @@ write_sample (const NdCpuStructure *self, const gdouble *sums, gfloat *out)
 }
 
 static void
-write_row (gsize index, guint worker, gpointer data)
+structure_write_row (gsize index, guint worker, gpointer data)
 {
   const RespondJob *job = data;
   const NdCpuStructure *self = job->self;
@@ -332,8 +332,8 @@ nd_cpu_structure_respond (NdAlgorithm *algorithm, const NdSamples *out,
         CLAMP (self->next + (gint64) i - self->reach, 0, self->pushed - 1)
         % self->n_slots;
   if (out)
-    nd_parallel_for (self->shape.size[1] * self->shape.size[2], write_row,
-        &job);
+    nd_parallel_for (self->shape.size[1] * self->shape.size[2],
+        structure_write_row, &job);
   self->next++;
   return TRUE;
 }

@@ -78,7 +78,7 @@ add_coefficients (GChecksum *sum, const NdFilter *f)
 /* The cache key: everything that the time of a method depends on, except the
  * values of the samples. */
 static gchar *
-describe (const NdBackend *backend, const NdJob *job,
+autotune_describe (const NdBackend *backend, const NdJob *job,
     const NdRingOptions *options, NdMethod method)
 {
   g_autoptr (GChecksum) filters = g_checksum_new (G_CHECKSUM_MD5);
@@ -107,7 +107,7 @@ describe (const NdBackend *backend, const NdJob *job,
 }
 
 static gdouble
-measure (const NdBackend *backend, NdRing *ring, const NdJob *job,
+autotune_measure (const NdBackend *backend, NdRing *ring, const NdJob *job,
     const NdSamples *in, const NdSamples *outputs, guint n_outputs)
 {
   const guint n_slots = nd_job_reach (job).slots;
@@ -148,7 +148,7 @@ nd_autotune_recall (const NdBackend *backend, gint device_id, const NdJob *job,
     const NdRingOptions *options, NdMethod method)
 {
   g_autofree gchar *device = backend->device_name (device_id);
-  g_autofree gchar *key = describe (backend, job, options, method);
+  g_autofree gchar *key = autotune_describe (backend, job, options, method);
   gdouble seconds;
 
   if (!nd_cache_get (device, key, &seconds, 1) || !(seconds > 0))
@@ -170,7 +170,7 @@ nd_autotune_seconds (const NdBackend *backend, gint device_id, const NdJob *job,
     const NdRingOptions *options, NdMethod method)
 {
   g_autofree gchar *device = backend->device_name (device_id);
-  g_autofree gchar *key = describe (backend, job, options, method);
+  g_autofree gchar *key = autotune_describe (backend, job, options, method);
   guint8 *in = NULL, *out = NULL;
   gdouble seconds =
       nd_autotune_recall (backend, device_id, job, options, method);
@@ -215,7 +215,7 @@ nd_autotune_seconds (const NdBackend *backend, gint device_id, const NdJob *job,
 
     for (guint i = 0; i < n_outputs; i++)
       to[i] = nd_samples_dense (out + i * out_bytes, &made, job->out_type);
-    seconds = measure (backend, ring, job, &from, to, n_outputs);
+    seconds = autotune_measure (backend, ring, job, &from, to, n_outputs);
     if (isfinite (seconds))
       nd_cache_set (device, key, &seconds, 1);
   }
@@ -259,7 +259,7 @@ group_name (const gchar *device)
 
 /* What another user wrote is not believed. */
 static gboolean
-load (GKeyFile *file, const gchar *name, GKeyFileFlags flags)
+autotune_load (GKeyFile *file, const gchar *name, GKeyFileFlags flags)
 {
   gsize size;
   g_autofree gchar *text = nd_file_load_own (name, MAX_BYTES, &size);
@@ -286,7 +286,7 @@ nd_cache_get (const gchar *device, const gchar *key, gdouble *numbers, gsize n)
   g_autofree gdouble *list = NULL;
   gsize length = 0;
 
-  if (name && load (file, name, G_KEY_FILE_NONE))
+  if (name && autotune_load (file, name, G_KEY_FILE_NONE))
     list = g_key_file_get_double_list (file, group, key, &length, NULL);
   if (!list || length != n)
     return FALSE;
@@ -309,7 +309,7 @@ nd_cache_set (const gchar *device, const gchar *key, const gdouble *numbers,
   if (!name || g_mkdir_with_parents (directory, 0700) != 0)
     return;
   g_mutex_lock (&lock);
-  load (file, name, G_KEY_FILE_KEEP_COMMENTS);
+  autotune_load (file, name, G_KEY_FILE_KEEP_COMMENTS);
   g_key_file_set_double_list (file, group, key, (gdouble *) numbers, n);
   remove_oldest (file);
   text = g_key_file_to_data (file, &size, NULL);

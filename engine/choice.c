@@ -31,7 +31,7 @@ typedef struct
 /* The seconds for the whole stream if its length is known, otherwise for one
  * volume. */
 static gdouble
-total (const NdPlan *plan, const Cost *cost)
+choice_total (const NdPlan *plan, const Cost *cost)
 {
   return plan->job.volumes > 0 ? cost->setup + plan->job.volumes * cost->seconds
                                : cost->seconds;
@@ -48,7 +48,7 @@ repays_measuring (const NdPlan *plan, gint device_id,
   if (plan->job.volumes == 0)
     return TRUE;
   for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
-    if (isfinite (costs[i].seconds) && total (plan, &costs[i]) <= limit
+    if (isfinite (costs[i].seconds) && choice_total (plan, &costs[i]) <= limit
         && nd_autotune_recall (plan->backend, device_id, &plan->job,
                &plan->options, nd_auto_methods[i])
             == 0)
@@ -76,17 +76,17 @@ autotune (const NdPlan *plan, gint device_id, Cost costs[ND_N_AUTO_METHODS])
   guint candidates = 0;
 
   for (guint i = 0; i < ND_N_AUTO_METHODS; i++)
-    limit = MIN (limit, AUTOTUNE_FACTOR * total (plan, &costs[i]));
+    limit = MIN (limit, AUTOTUNE_FACTOR * choice_total (plan, &costs[i]));
   for (guint i = 0; i < ND_N_AUTO_METHODS; i++)
     candidates +=
-        isfinite (costs[i].seconds) && total (plan, &costs[i]) <= limit;
+        isfinite (costs[i].seconds) && choice_total (plan, &costs[i]) <= limit;
   if (candidates < 2 || !nd_autotune_possible (plan->backend))
     return ESTIMATED;
   if (!repays_measuring (plan, device_id, costs, limit))
     return ESTIMATED_SHORT;
   for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
     if (isfinite (costs[i].seconds))
-      costs[i].seconds = total (plan, &costs[i]) <= limit
+      costs[i].seconds = choice_total (plan, &costs[i]) <= limit
               && !nd_is_cancelled (plan->job.cancelled)
           ? nd_autotune_seconds (plan->backend, device_id, &plan->job,
                 &plan->options, nd_auto_methods[i])
@@ -102,8 +102,8 @@ use_least (NdPlan *plan, const Cost costs[ND_N_AUTO_METHODS])
   gdouble least = INFINITY;
 
   for (guint i = 0; i < ND_N_AUTO_METHODS; i++) {
-    if (total (plan, &costs[i]) < least) {
-      least = total (plan, &costs[i]);
+    if (choice_total (plan, &costs[i]) < least) {
+      least = choice_total (plan, &costs[i]);
       plan->estimate = costs[i].seconds;
       plan->method = nd_auto_methods[i];
     }
@@ -112,7 +112,8 @@ use_least (NdPlan *plan, const Cost costs[ND_N_AUTO_METHODS])
 }
 
 static gchar *
-explain (const NdPlan *plan, const Cost costs[ND_N_AUTO_METHODS], Basis basis)
+choice_explain (const NdPlan *plan, const Cost costs[ND_N_AUTO_METHODS],
+    Basis basis)
 {
   GString *reason = g_string_new (basis == MEASURED ? "least measured time"
                                                     : "least estimated time");
@@ -203,7 +204,7 @@ nd_choose_method (NdPlan *plan, NdMethod wanted, gint device_id,
   }
   /* A measurement needs memory for whole volumes. */
   basis = memory_limit > 0 ? ESTIMATED : autotune (plan, device_id, costs);
-  plan->reason = explain (plan, costs, basis);
+  plan->reason = choice_explain (plan, costs, basis);
   if (use_least (plan, costs))
     return TRUE;
   /* There was not enough memory to measure any method; ring_new() will report

@@ -120,7 +120,7 @@ job_of_slab (const NdSlabs *s, gsize height)
  * downloads overlap. Each sample is uploaded once if the window has one volume,
  * because neighbours share samples on the device. */
 static void
-estimate (const NdSlabs *s, Height *h, const NdRingOptions *options,
+slabs_estimate (const NdSlabs *s, Height *h, const NdRingOptions *options,
     NdMethod method)
 {
   const NdJob job = job_of_slab (s, h->height);
@@ -163,7 +163,7 @@ list_heights (const NdSlabs *s, const NdRingOptions *options, NdMethod method,
     Height h = { block, block + halo, (size + block - 1) / block };
 
     if (h.height < size) {
-      estimate (s, &h, options, method);
+      slabs_estimate (s, &h, options, method);
       if (isfinite (h.seconds))
         heights[n++] = h;
     }
@@ -241,7 +241,7 @@ make_store (NdSlabs *s, GError **error)
 }
 
 static gboolean
-init_slabs (NdSlabs *s, const NdRingOptions *options, NdMethod method,
+slabs_init_slabs (NdSlabs *s, const NdRingOptions *options, NdMethod method,
     GError **error)
 {
   const NdJob *job = s->base.job;
@@ -343,7 +343,7 @@ copy_samples (const NdSlabs *s, const NdSamples *to, const NdSamples *from,
 /* Copies @volume to its place in the store when the device has written it and
  * reads nothing of the store any more. */
 static gboolean
-keep (NdSlabs *s, guint slot, const NdSamples *volume, GError **error)
+slabs_keep (NdSlabs *s, guint slot, const NdSamples *volume, GError **error)
 {
   NdSamples to;
 
@@ -366,7 +366,7 @@ slabs_push (NdExecutor *executor, guint slot, const NdSamples *volume,
 
   s->numbers[slot] = ++s->pushed;
   if (s->kept)
-    return keep (s, slot, volume, error);
+    return slabs_keep (s, slot, volume, error);
   s->volumes[slot] = *volume;
   s->borrowed = TRUE;
   return TRUE;
@@ -380,7 +380,7 @@ slabs_retain (NdExecutor *executor, GError **error)
   if (!s->borrowed)
     return TRUE;
   s->borrowed = FALSE;
-  return keep (s, 0, &s->volumes[0], error);
+  return slabs_keep (s, 0, &s->volumes[0], error);
 }
 
 static NdSamples
@@ -402,7 +402,7 @@ slab_start (const NdSlabs *s, gsize i)
 
 /* Puts slab @at together from both ends of @volume. */
 static gboolean
-wrap (NdSlabs *s, const NdSamples *volume, gint64 at, NdSamples *slab,
+slabs_wrap (NdSlabs *s, const NdSamples *volume, gint64 at, NdSamples *slab,
     GError **error)
 {
   const NdJob job = job_of_slab (s, s->chosen.height);
@@ -451,7 +451,7 @@ push_slab (NdSlabs *s, guint slot, gsize i, GError **error)
     slab.shared = MAX (0, slab_start (s, before.index) + height - at);
   s->held[slot].volume = 0;
   if (at < 0 || at + height > (gint64) s->base.job->shape.size[s->axis]) {
-    if (!wrap (s, &s->volumes[slot], at, &from, error))
+    if (!slabs_wrap (s, &s->volumes[slot], at, &from, error))
       return FALSE;
   } else {
     from.data += at * stride (s, &from);
@@ -491,7 +491,7 @@ respond_slab (NdSlabs *s, const gint *slots, const NdScale *scale,
  * turn: at the slab at which it turns, the ring has all volumes but the new
  * one. */
 static gboolean
-respond_part (NdSlabs *s, const gint *slots, const NdScale *scale,
+slabs_respond_part (NdSlabs *s, const gint *slots, const NdScale *scale,
     const NdSamples *out, const NdSlab *part, GError **error)
 {
   const gboolean backwards = s->reach.slots > 1 && s->responded++ % 2 == 1;
@@ -514,7 +514,7 @@ slabs_respond (NdExecutor *executor, const gint *slots, const NdScale *scale,
   const NdSlab all = { .axis = s->axis,
     .count = executor->job->shape.size[s->axis] };
 
-  return respond_part (s, slots, scale, out, &all, error);
+  return slabs_respond_part (s, slots, scale, out, &all, error);
 }
 
 static gboolean
@@ -538,7 +538,8 @@ slabs_respond_slab (NdExecutor *executor, const gint *slots,
   /* A job of one slice is cut along y. */
   if (slab->count == executor->job->shape.size[slab->axis])
     return slabs_respond (executor, slots, scale, out, error);
-  return respond_part ((NdSlabs *) executor, slots, scale, out, slab, error);
+  return slabs_respond_part ((NdSlabs *) executor, slots, scale, out, slab,
+      error);
 }
 
 static const NdExecutorFuncs slabs_funcs = {
@@ -570,7 +571,7 @@ nd_slabs_executor_new (const NdBackend *backend, const NdJob *job,
   s->funcs = nd_backend_slabs (backend);
   s->device_id = device_id;
   s->limit = limit;
-  if (!init_slabs (s, options, method, error)) {
+  if (!slabs_init_slabs (s, options, method, error)) {
     slabs_free (&s->base);
     return NULL;
   }

@@ -36,7 +36,7 @@ typedef struct
 } NdSpread;
 
 static void
-name_device (const Part *part, GError **error)
+spread_name_device (const Part *part, GError **error)
 {
   g_prefix_error (error, "Device %d: ", part->cut.device_id);
 }
@@ -51,7 +51,7 @@ typedef struct
 } Making;
 
 static void
-make_plan (const Making *making, guint i, NdMethod method)
+spread_make_plan (const Making *making, guint i, NdMethod method)
 {
   NdSpread *s = making->s;
   Part *part = &s->parts[i];
@@ -66,7 +66,7 @@ make_plan (const Making *making, guint i, NdMethod method)
  * the device that made it. A part that has other filters may not support that
  * method, for example if only the filters of the first are separable. */
 static void
-make_other (gsize i, guint worker, gpointer data)
+spread_make_other (gsize i, guint worker, gpointer data)
 {
   const Making *making = data;
   const NdSpread *s = making->s;
@@ -76,7 +76,7 @@ make_other (gsize i, guint worker, gpointer data)
   const gboolean is_supported = isfinite (s->base.backend->cost (&own,
       making->options, method, s->parts[i + 1].cut.device_id, NULL));
 
-  make_plan (making, i + 1, is_supported ? method : making->method);
+  spread_make_plan (making, i + 1, is_supported ? method : making->method);
 }
 
 /* The first error of all parts. */
@@ -89,7 +89,7 @@ take_errors (NdSpread *s, GError **error)
     GError *own = g_steal_pointer (&s->parts[i].error);
 
     if (own && ok) {
-      name_device (&s->parts[i], &own);
+      spread_name_device (&s->parts[i], &own);
       g_propagate_error (error, own);
       ok = FALSE;
     } else {
@@ -122,7 +122,7 @@ nd_spread_plan (const NdExecutor *executor, guint i)
 
 /* @samples from sample @n along the axis on. */
 static NdSamples
-skip (const NdSpread *s, NdSamples samples, gsize n)
+spread_skip (const NdSpread *s, NdSamples samples, gsize n)
 {
   samples.data += n * (s->cut.axis == ND_AXIS_Z ? samples.slice : samples.row);
   return samples;
@@ -196,7 +196,8 @@ next_part (const NdSpread *s)
 }
 
 static Range
-find_range (const NdSamples *samples, const NdShape *shape, NdSampleType type)
+spread_find_range (const NdSamples *samples, const NdShape *shape,
+    NdSampleType type)
 {
   const gsize row = shape->components * shape->size[0] * nd_sample_size (type);
 
@@ -207,8 +208,8 @@ find_range (const NdSamples *samples, const NdShape *shape, NdSampleType type)
 
 /* Puts the slab of @part together from both ends of @volume. */
 static gboolean
-wrap (const NdSpread *s, Part *part, const NdSamples *volume, NdSamples *slab,
-    GError **error)
+spread_wrap (const NdSpread *s, Part *part, const NdSamples *volume,
+    NdSamples *slab, GError **error)
 {
   const NdJob *job = &part->plan->job;
   const gint64 size = s->base.job->shape.size[s->cut.axis];
@@ -230,8 +231,8 @@ wrap (const NdSpread *s, Part *part, const NdSamples *volume, NdSamples *slab,
     const gint64 first =
         ((part->cut.start + (gint64) done) % size + size) % size;
     const gsize count = MIN (part->cut.height - done, (gsize) (size - first));
-    const NdSamples to = skip (s, *slab, done);
-    const NdSamples from = skip (s, *volume, first);
+    const NdSamples to = spread_skip (s, *slab, done);
+    const NdSamples from = spread_skip (s, *volume, first);
 
     if (!nd_slab_copy (s->base.backend->memory, &job->shape, job->in_type,
             s->cut.axis, count, &to, &from, error))
@@ -261,10 +262,10 @@ push_part (NdSpread *s, Part *part, gconstpointer data, GError **error)
   if (part->cut.start < 0
       || part->cut.start + part->cut.height
           > s->base.job->shape.size[s->cut.axis]) {
-    if (!wrap (s, part, call->samples, &slab, error))
+    if (!spread_wrap (s, part, call->samples, &slab, error))
       return FALSE;
   } else {
-    slab = skip (s, slab, part->cut.start);
+    slab = spread_skip (s, slab, part->cut.start);
   }
   return slab_push (part, call->slot, &slab, s->cut.axis, error);
 }
@@ -275,7 +276,7 @@ spread_push (NdExecutor *executor, guint slot, const NdSamples *volume,
 {
   NdSpread *s = (NdSpread *) executor;
   const Range range =
-      find_range (volume, &s->base.job->shape, s->base.job->in_type);
+      spread_find_range (volume, &s->base.job->shape, s->base.job->in_type);
   Call call = { .s = s, .slot = slot, .samples = volume, .work = push_part };
   Part *part;
 
@@ -289,7 +290,7 @@ spread_push (NdExecutor *executor, guint slot, const NdSamples *volume,
   part->used = TRUE;
   if (nd_plan_push (part->plan, slot, volume, error))
     return TRUE;
-  name_device (part, error);
+  spread_name_device (part, error);
   return FALSE;
 }
 
@@ -314,7 +315,8 @@ spread_repeat (NdExecutor *executor, guint from, guint slot, GError **error)
 }
 
 static gboolean
-respond_part (NdSpread *s, Part *part, gconstpointer data, GError **error)
+spread_respond_part (NdSpread *s, Part *part, gconstpointer data,
+    GError **error)
 {
   const Call *call = data;
   const NdSpreadPart *cut = &part->cut;
@@ -325,7 +327,7 @@ respond_part (NdSpread *s, Part *part, gconstpointer data, GError **error)
   NdSamples out = *call->samples;
 
   if (s->cut.kind == ND_SPREAD_SLABS) {
-    out = skip (s, out, cut->first);
+    out = spread_skip (s, out, cut->first);
     return executor->funcs->respond_slab (executor, call->slots, call->scale,
         &out, &slab, error);
   }
@@ -361,18 +363,18 @@ spread_copy_kept (NdExecutor *executor, guint slot, const NdSamples *to,
     gsize count = s->base.job->shape.size[s->cut.axis];
 
     if (!nd_plan_finish (part->plan, error)) {
-      name_device (part, error);
+      spread_name_device (part, error);
       return FALSE;
     }
     from = nd_plan_kept (part->plan, slot);
     if (slabs) {
-      from = skip (s, from, (gint64) cut->first - cut->start);
-      into = skip (s, into, cut->first);
+      from = spread_skip (s, from, (gint64) cut->first - cut->start);
+      into = spread_skip (s, into, cut->first);
       count = cut->count;
     }
     if (!nd_slab_copy (s->base.backend->memory, &s->base.job->shape,
             s->base.job->in_type, s->cut.axis, count, &into, &from, error)) {
-      name_device (part, error);
+      spread_name_device (part, error);
       return FALSE;
     }
   }
@@ -389,7 +391,7 @@ spread_retain (NdExecutor *executor, GError **error)
     if (round && i != s->last)
       continue;
     if (!nd_plan_retain (s->parts[i].plan, error)) {
-      name_device (&s->parts[i], error);
+      spread_name_device (&s->parts[i], error);
       return FALSE;
     }
   }
@@ -407,7 +409,7 @@ spread_wait (NdExecutor *executor, NdFence *fence, GError **error)
     if (s->cut.kind == ND_SPREAD_ROUND && i != next)
       continue;
     if (!nd_plan_wait (s->parts[i].plan, fence, error)) {
-      name_device (&s->parts[i], error);
+      spread_name_device (&s->parts[i], error);
       return FALSE;
     }
   }
@@ -423,7 +425,7 @@ spread_finish (NdExecutor *executor, GError **error)
 
   for (guint i = 0; i < s->cut.n; i++) {
     if (!nd_plan_finish (s->parts[i].plan, ok ? error : NULL) && ok) {
-      name_device (&s->parts[i], error);
+      spread_name_device (&s->parts[i], error);
       ok = FALSE;
     }
   }
@@ -439,7 +441,7 @@ protect_volumes (NdSpread *s, const NdSamples *out, GError **error)
   const NdJob *job = s->base.job;
   const guint n =
       nd_response_count (job->response, nd_bank_responses (job->bank));
-  Range range = find_range (out, &job->shape, job->out_type);
+  Range range = spread_find_range (out, &job->shape, job->out_type);
   gboolean overlaps = FALSE;
 
   range.end += (n - 1) * out->response;
@@ -457,9 +459,11 @@ spread_respond (NdExecutor *executor, const gint *slots, const NdScale *scale,
     const NdSamples *out, GError **error)
 {
   NdSpread *s = (NdSpread *) executor;
-  Call call = {
-    .s = s, .samples = out, .slots = slots, .scale = scale, .work = respond_part
-  };
+  Call call = { .s = s,
+    .samples = out,
+    .slots = slots,
+    .scale = scale,
+    .work = spread_respond_part };
   Part *part = &s->parts[s->last];
 
   if (s->cut.kind != ND_SPREAD_ROUND)
@@ -467,7 +471,7 @@ spread_respond (NdExecutor *executor, const gint *slots, const NdScale *scale,
   part->used = TRUE;
   if (nd_plan_respond (part->plan, slots, scale, out, error))
     return TRUE;
-  name_device (part, error);
+  spread_name_device (part, error);
   return FALSE;
 }
 
@@ -527,10 +531,10 @@ nd_spread_executor_new (const NdBackend *backend, const NdJob *job,
   s->volumes = g_array_new (FALSE, FALSE, sizeof (Range));
   for (guint i = 0; i < cut->n; i++)
     s->parts[i].cut = cut->parts[i];
-  make_plan (&making, 0, method);
+  spread_make_plan (&making, 0, method);
   /* The devices start at the same time. */
   if (s->parts[0].plan)
-    nd_parallel_for (cut->n - 1, make_other, &making);
+    nd_parallel_for (cut->n - 1, spread_make_other, &making);
   if (take_errors (s, error))
     return &s->base;
   spread_free (&s->base);

@@ -59,7 +59,7 @@ nd_strided_has_rows (const NdStrided *s, const NdShape *shape, guint responses,
 
 /* Copies a row between memory with strides and dense memory, or back. */
 static void
-copy_row (const NdStrided *s, const NdShape *shape, NdSampleType type,
+strided_copy_row (const NdStrided *s, const NdShape *shape, NdSampleType type,
     guint8 *strided, guint8 *dense, gboolean to_dense)
 {
   const gssize size = nd_sample_size (type);
@@ -84,8 +84,9 @@ copy_row (const NdStrided *s, const NdShape *shape, NdSampleType type,
 }
 
 static void
-convert (const NdStrided *s, const NdSamples *computed, const NdShape *shape,
-    guint responses, NdSampleType type, NdPrecision precision, gboolean gather)
+strided_convert (const NdStrided *s, const NdSamples *computed,
+    const NdShape *shape, guint responses, NdSampleType type,
+    NdPrecision precision, gboolean gather)
 {
   const gsize n = shape->components * shape->size[0];
   const gboolean dense = has_dense_rows (s, shape, type);
@@ -102,12 +103,12 @@ convert (const NdStrided *s, const NdSamples *computed, const NdShape *shape,
 
         if (gather) {
           if (!dense)
-            copy_row (s, shape, type, theirs, row, TRUE);
+            strided_copy_row (s, shape, type, theirs, row, TRUE);
           nd_convert_to_computed (type, precision, stream, n, ours);
         } else {
           nd_convert_from_computed (type, precision, ours, n, stream);
           if (!dense)
-            copy_row (s, shape, type, theirs, row, FALSE);
+            strided_copy_row (s, shape, type, theirs, row, FALSE);
         }
       }
     }
@@ -118,7 +119,7 @@ void
 nd_samples_gather (const NdStrided *from, const NdShape *shape, guint responses,
     NdSampleType type, NdPrecision precision, const NdSamples *computed)
 {
-  convert (from, computed, shape, responses, type, precision, TRUE);
+  strided_convert (from, computed, shape, responses, type, precision, TRUE);
 }
 
 void
@@ -126,5 +127,5 @@ nd_samples_scatter (const NdSamples *computed, const NdShape *shape,
     guint responses, NdSampleType type, NdPrecision precision,
     const NdStrided *to)
 {
-  convert (to, computed, shape, responses, type, precision, FALSE);
+  strided_convert (to, computed, shape, responses, type, precision, FALSE);
 }

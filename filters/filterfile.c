@@ -42,7 +42,7 @@ file_clear (File *file)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (File, file_clear);
 
 static gboolean
-open_file (File *file, const gchar *location, GError **error)
+filter_file_open_file (File *file, const gchar *location, GError **error)
 {
   nd_budget_init (&file->budget, 0);
   file->input = nd_input_open (location, TRUE, error);
@@ -52,7 +52,8 @@ open_file (File *file, const gchar *location, GError **error)
 /* Reads the file, or its first @most bytes. Another program may change it
  * meanwhile. */
 static gboolean
-read_file (File *file, const gchar *location, guint64 most, GError **error)
+filter_file_read_file (File *file, const gchar *location, guint64 most,
+    GError **error)
 {
   const guint64 length = MIN (nd_input_size (file->input), most);
 
@@ -96,7 +97,7 @@ load_raw (const gchar *location, File *file, const NdParameters *parameters,
         count * sizeof (gfloat));
     return NULL;
   }
-  if (!read_file (file, location, length, error))
+  if (!filter_file_read_file (file, location, length, error))
     return NULL;
   for (gsize i = 0; i < count; i++) {
     union
@@ -113,7 +114,7 @@ load_raw (const gchar *location, File *file, const NdParameters *parameters,
 }
 
 static NdReader *
-open_recording (const gchar *location, GError **error)
+filter_file_open_recording (const gchar *location, GError **error)
 {
   g_autoptr (GError) reason = NULL;
   NdReader *reader = nd_reader_open (location, NULL, &reason);
@@ -134,7 +135,7 @@ open_recording (const gchar *location, GError **error)
 static NdBank *
 load_recording (const gchar *location, GError **error)
 {
-  g_autoptr (NdReader) reader = open_recording (location, error);
+  g_autoptr (NdReader) reader = filter_file_open_recording (location, error);
   g_autoptr (GPtrArray) filters =
       g_ptr_array_new_with_free_func ((GDestroyNotify) nd_filter_free);
   g_autofree gpointer volume = NULL;
@@ -187,14 +188,14 @@ load_recording (const gchar *location, GError **error)
 }
 
 static NdBank *
-load (const gchar *location, const NdParameters *parameters, const NdAxes *axes,
-    GError **error)
+filter_file_load (const gchar *location, const NdParameters *parameters,
+    const NdAxes *axes, GError **error)
 {
   g_auto (File) file = { 0 };
   guint8 begin[8];
   gssize n;
 
-  if (!open_file (&file, location, error))
+  if (!filter_file_open_file (&file, location, error))
     return NULL;
   if (nd_parameters_has (parameters, "size")) {
     g_autoptr (GPtrArray) filters = g_ptr_array_new ();
@@ -209,13 +210,13 @@ load (const gchar *location, const NdParameters *parameters, const NdAxes *axes,
   n = nd_input_read (file.input, begin, sizeof (begin));
   if (n <= 0 || !nd_npy_detect (begin, n))
     return load_recording (location, error);
-  return read_file (&file, location, G_MAXUINT64, error)
+  return filter_file_read_file (&file, location, G_MAXUINT64, error)
       ? nd_npy_load (location, file.data, file.length, axes, error)
       : NULL;
 }
 
 static const gchar *
-get_location (const NdParameters *parameters, GError **error)
+filter_file_get_location (const NdParameters *parameters, GError **error)
 {
   const gchar *location = nd_parameters_get_text (parameters, "location");
 
@@ -231,8 +232,9 @@ NdBank *
 nd_design_file (const NdParameters *parameters, const NdAxes *axes,
     GError **error)
 {
-  const gchar *location = get_location (parameters, error);
-  NdBank *bank = location ? load (location, parameters, axes, error) : NULL;
+  const gchar *location = filter_file_get_location (parameters, error);
+  NdBank *bank =
+      location ? filter_file_load (location, parameters, axes, error) : NULL;
 
   for (guint i = 0; bank && i < bank->n_filters; i++) {
     g_free (bank->filters[i]->name);
@@ -245,20 +247,20 @@ gboolean
 nd_info_file (const NdParameters *parameters, const NdAxes *axes,
     NdBankInfo *info, GError **error)
 {
-  const gchar *location = get_location (parameters, error);
+  const gchar *location = filter_file_get_location (parameters, error);
   g_auto (File) file = { 0 };
 
   info->is_complex = FALSE;
-  if (!location || !open_file (&file, location, error))
+  if (!location || !filter_file_open_file (&file, location, error))
     return FALSE;
   if (nd_parameters_has (parameters, "size"))
     return TRUE;
-  if (!read_file (&file, location, HEADER_BYTES, error))
+  if (!filter_file_read_file (&file, location, HEADER_BYTES, error))
     return FALSE;
   if (nd_npy_detect (file.data, file.length)) {
     info->is_complex = nd_npy_is_complex (file.data, file.length);
   } else {
-    g_autoptr (NdReader) reader = open_recording (location, error);
+    g_autoptr (NdReader) reader = filter_file_open_recording (location, error);
 
     if (!reader)
       return FALSE;
@@ -271,8 +273,8 @@ nd_info_file (const NdParameters *parameters, const NdAxes *axes,
 
 /* Sizes along x, y, z, t from the shape, which has the slowest axis first. */
 static gboolean
-assign_axes (const NdNpyHeader *header, const NdAxes *axes, gsize size[ND_AXES],
-    GError **error)
+filter_file_assign_axes (const NdNpyHeader *header, const NdAxes *axes,
+    gsize size[ND_AXES], GError **error)
 {
   if (header->rank > axes->n && header->rank != ND_AXES) {
     g_autofree gchar *letters = nd_axes_to_string (axes);
@@ -300,7 +302,8 @@ assign_axes (const NdNpyHeader *header, const NdAxes *axes, gsize size[ND_AXES],
 }
 
 static gdouble
-convert (const guint8 *sample, gchar kind, gsize bytes, gboolean swapped)
+filter_file_convert (const guint8 *sample, gchar kind, gsize bytes,
+    gboolean swapped)
 {
   union
   {
@@ -348,7 +351,7 @@ load_component (const guint8 *samples, gsize step, gchar kind, gsize bytes,
   count = nd_filter_count (filter);
   for (gsize i = 0; i < count; i++)
     filter->coefficients[i] =
-        convert (samples + i * step * bytes, kind, bytes, swapped);
+        filter_file_convert (samples + i * step * bytes, kind, bytes, swapped);
   return filter;
 }
 
@@ -377,7 +380,7 @@ load_samples (const guint8 *samples, gsize available, const NdNpyHeader *header,
         "numpy.save (name, numpy.ascontiguousarray (array))");
     return NULL;
   }
-  if (!assign_axes (header, axes, size, error))
+  if (!filter_file_assign_axes (header, axes, size, error))
     return NULL;
   components = kind == 'c' ? 2 : 1;
   wanted = components * bytes;

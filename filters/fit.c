@@ -284,7 +284,7 @@ choose_relaxation (const NdGrid *grid, const NdFit *fit,
 
 /* Chooses the relaxation and writes the filter and its errors. */
 static void
-finish (const NdGrid *grid, NdFit *fit,
+fit_finish (const NdGrid *grid, NdFit *fit,
     const NdParityComponent components[ND_PARITIES], const gsize size[ND_AXES])
 {
   NdComponentError truncation = { 0 }, error;
@@ -318,7 +318,7 @@ finish (const NdGrid *grid, NdFit *fit,
 }
 
 static gboolean
-check_size (const gsize size[ND_AXES], GError **error)
+fit_check_size (const gsize size[ND_AXES], GError **error)
 {
   gsize unknowns = 1;
 
@@ -393,7 +393,7 @@ solve_parities (gpointer data)
 /* Uses as many threads as there are processors, including this one. GLib's
  * threads abort if none can be created; POSIX threads report it. */
 static void
-solve (Task *task)
+fit_solve (Task *task)
 {
   pthread_t threads[ND_PARITIES];
   guint n = 0, wanted = MIN (nd_usable_cores (), ND_PARITIES) - 1;
@@ -436,7 +436,7 @@ nd_fit (NdFit *fits, guint n_fits, const gsize size[ND_AXES],
   };
   gboolean useful = TRUE;
 
-  if (!check_size (size, error))
+  if (!fit_check_size (size, error))
     return FALSE;
   nd_grid_init (&task.grid, size, weights);
   task.components = g_new0 (NdParityComponent, n_fits * ND_PARITIES);
@@ -447,11 +447,11 @@ nd_fit (NdFit *fits, guint n_fits, const gsize size[ND_AXES],
         useful && lets_through (&task.grid, task.components + f * ND_PARITIES);
   }
   if (useful)
-    solve (&task);
+    fit_solve (&task);
   for (guint f = 0; f < n_fits && useful && !task.failed
        && !nd_is_cancelled (weights->cancelled);
        f++) {
-    finish (&task.grid, &fits[f], task.components + f * ND_PARITIES, size);
+    fit_finish (&task.grid, &fits[f], task.components + f * ND_PARITIES, size);
     useful = fits[f].error.varying < USELESS;
   }
   for (guint f = 0; f < n_fits; f++)

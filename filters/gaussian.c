@@ -250,7 +250,7 @@ nd_design_dog (const NdParameters *parameters, const NdAxes *axes,
 #define MAX_ORDER 20
 
 static gboolean
-read_orders (const NdParameters *parameters, const NdAxes *axes,
+gaussian_read_orders (const NdParameters *parameters, const NdAxes *axes,
     guint order[ND_AXES], GError **error)
 {
   gdouble values[ND_AXES] = { 0 };
@@ -330,7 +330,7 @@ nd_design_gaussian_derivative (const NdParameters *parameters,
   guint order[ND_AXES];
   NdFilter *filter;
 
-  if (!read_orders (parameters, axes, order, error)
+  if (!gaussian_read_orders (parameters, axes, order, error)
       || !read_gaussian (parameters, axes, sigma, size, error))
     return NULL;
   for (guint a = 0; a < ND_AXES; a++) {

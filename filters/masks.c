@@ -51,7 +51,7 @@ read_direction (const NdParameters *parameters, const NdAxes *axes,
 }
 
 static NdFilter *
-design (const gchar *name, Factors smoothing, gsize largest,
+masks_design (const gchar *name, Factors smoothing, gsize largest,
     const NdParameters *parameters, const NdAxes *axes, GError **error)
 {
   gdouble *factors[ND_AXES] = { NULL };
@@ -80,14 +80,14 @@ NdFilter *
 nd_design_sobel (const NdParameters *parameters, const NdAxes *axes,
     GError **error)
 {
-  return design ("sobel", sobel_smoothing, 5, parameters, axes, error);
+  return masks_design ("sobel", sobel_smoothing, 5, parameters, axes, error);
 }
 
 NdFilter *
 nd_design_scharr (const NdParameters *parameters, const NdAxes *axes,
     GError **error)
 {
-  return design ("scharr", scharr_smoothing, 3, parameters, axes, error);
+  return masks_design ("scharr", scharr_smoothing, 3, parameters, axes, error);
 }
 
 /* Design box: the mean of size samples, with each coefficient 1/count. */

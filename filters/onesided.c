@@ -141,7 +141,8 @@ default_size (const OneSided *filter)
 /* A filter along t in which coefficient m has age m: its origin makes the first
  * coefficient read the newest volume. */
 static NdFilter *
-make_filter (const gchar *design, const OneSided *one_sided, GError **error)
+one_sided_make_filter (const gchar *design, const OneSided *one_sided,
+    GError **error)
 {
   const gsize size[ND_AXES] = { 1, 1, 1, one_sided->size };
   NdFilter *filter = nd_design_new_filter (design, size, error);
@@ -171,7 +172,7 @@ nd_design_exponential (const NdParameters *parameters, const NdAxes *axes,
     return NULL;
   if (filter.size == 0)
     filter.size = default_size (&filter);
-  return make_filter ("exponential", &filter, error);
+  return one_sided_make_filter ("exponential", &filter, error);
 }
 
 NdFilter *
@@ -193,7 +194,7 @@ nd_design_gamma (const NdParameters *parameters, const NdAxes *axes,
   filter.order = (guint) order;
   if (filter.size == 0)
     filter.size = default_size (&filter);
-  return make_filter ("gamma", &filter, error);
+  return one_sided_make_filter ("gamma", &filter, error);
 }
 
 NdFilter *
@@ -215,7 +216,7 @@ nd_design_causal_derivative (const NdParameters *parameters, const NdAxes *axes,
   }
   /* The last volume only ends the difference, so that the sum is exactly 0. */
   smooth.size--;
-  filter = make_filter ("causal-derivative", &smooth, error);
+  filter = one_sided_make_filter ("causal-derivative", &smooth, error);
   if (filter) {
     const gsize size[ND_AXES] = { 1, 1, 1, smooth.size + 1 };
     NdFilter *difference =
@@ -270,7 +271,7 @@ weight (gdouble u, gdouble snr)
 
 /* r (first), r (first + 1), ... */
 static gdouble *
-correlate (const Fit *fit, gdouble first, gsize n)
+one_sided_correlate (const Fit *fit, gdouble first, gsize n)
 {
   const gsize points = FREQUENCIES + 2 * (fit->n_old + fit->n_new);
   gdouble *r = g_new0 (gdouble, n);
@@ -286,7 +287,7 @@ correlate (const Fit *fit, gdouble first, gsize n)
 }
 
 static gdouble
-sum (const gdouble *values, gsize n)
+one_sided_sum (const gdouble *values, gsize n)
 {
   gdouble total = 0;
 
@@ -297,16 +298,16 @@ sum (const gdouble *values, gsize n)
 
 /* Computes P. FALSE if that is cancelled. */
 static gboolean
-solve (Fit *fit)
+one_sided_solve (Fit *fit)
 {
   const gsize n = fit->n_new, m = fit->n_old;
   g_autofree gdouble *factor = g_new0 (gdouble, n * n);
   g_autofree gdouble *relief = g_new (gdouble, n);
   g_autofree gdouble *column = g_new (gdouble, n);
 
-  fit->inner = correlate (fit, 0, MAX (n, m));
-  fit->cross =
-      correlate (fit, fit->high - fit->lag - (gdouble) (m - 1), n + m - 1);
+  fit->inner = one_sided_correlate (fit, 0, MAX (n, m));
+  fit->cross = one_sided_correlate (fit,
+      fit->high - fit->lag - (gdouble) (m - 1), n + m - 1);
   fit->map = g_new (gdouble, n * m);
   for (gsize i = 0; i < n; i++) {
     relief[i] = 1;
@@ -322,7 +323,7 @@ solve (Fit *fit)
     for (gsize j = 0; j < n; j++)
       column[j] = fit->cross[j + m - 1 - a];
     nd_cholesky_solve (factor, n, column);
-    missing = (1 - sum (column, n)) / sum (relief, n);
+    missing = (1 - one_sided_sum (column, n)) / one_sided_sum (relief, n);
     for (gsize j = 0; j < n; j++)
       fit->map[j * m + a] = column[j] + missing * relief[j];
   }
@@ -356,14 +357,14 @@ static void
 cut_off (const Fit *fit, const gdouble *f, gdouble *g)
 {
   const gint shift = (gint) lround (fit->lag) - fit->high;
-  gdouble kept, whole = sum (f, fit->n_old);
+  gdouble kept, whole = one_sided_sum (f, fit->n_old);
 
   for (gsize j = 0; j < fit->n_new; j++) {
     const gint64 m = (gint64) j - shift;
 
     g[j] = m >= 0 && m < (gint64) fit->n_old ? f[m] : 0;
   }
-  kept = sum (g, fit->n_new);
+  kept = one_sided_sum (g, fit->n_new);
   for (gsize j = 0; j < fit->n_new && kept * whole > 0; j++)
     g[j] *= whole / kept;
 }
@@ -428,7 +429,7 @@ minimize (const NdFilter *filter, gdouble lag, gdouble snr,
     return NULL;
   }
   fitted = nd_design_new_filter (filter->name, size, error);
-  if (fitted && solve (&fit))
+  if (fitted && one_sided_solve (&fit))
     map_lines (&fit, filter, fitted);
   g_free (fit.inner);
   g_free (fit.cross);

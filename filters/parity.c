@@ -199,7 +199,7 @@ nd_parity_multiplicity (guint parity, const gsize at[ND_AXES])
 /* sum_u W^2 phi_i phi_j. Along each axis, the product of two cosines or sines
  * is half the sum or the difference of the cosines of their lags. */
 static gdouble
-correlate (const NdGrid *grid, guint parity, const gsize i[ND_AXES],
+parity_correlate (const NdGrid *grid, guint parity, const gsize i[ND_AXES],
     const gsize j[ND_AXES])
 {
   gsize offset[ND_PARITIES] = { 0 }, stride = 1;
@@ -243,7 +243,7 @@ nd_parity_matrix (const NdGrid *grid, guint parity, const gsize n[ND_AXES],
       gsize other[ND_AXES];
 
       nd_sizes_split (j, n, other);
-      matrix[i * count + j] = correlate (grid, parity, at, other);
+      matrix[i * count + j] = parity_correlate (grid, parity, at, other);
     }
     for (guint a = 0; a < ND_AXES; a++) {
       gdouble x = nd_parity_position (parity, a, at[a]);

@@ -236,7 +236,7 @@ typedef struct
 } Wiener;
 
 static gdouble
-respond (const gdouble u[ND_AXES], gconstpointer data)
+psf_respond (const gdouble u[ND_AXES], gconstpointer data)
 {
   const Wiener *w = data;
   gdouble exponent = 0, g;
@@ -283,7 +283,7 @@ NdFilter *
 nd_design_wiener (const NdParameters *parameters, const NdAxes *axes,
     GError **error)
 {
-  NdFit fit = { .ideal = respond };
+  NdFit fit = { .ideal = psf_respond };
   g_autoptr (NdBank) bank = NULL;
   NdFitWeights weights;
   gsize size[ND_AXES];

@@ -44,8 +44,8 @@ quadrature_response (const gdouble u[ND_AXES], gconstpointer data)
 }
 
 static NdBank *
-design (const gchar *name, const NdBand *band, gdouble directions[][ND_AXES],
-    guint n, GError **error)
+quadrature_design (const gchar *name, const NdBand *band,
+    gdouble directions[][ND_AXES], guint n, GError **error)
 {
   NdFit fits[ND_MAX_DIRECTIONS] = { { 0 } };
   Quadrature quadratures[ND_MAX_DIRECTIONS];
@@ -80,7 +80,7 @@ nd_design_quadrature (const NdParameters *parameters, const NdAxes *axes,
       || !nd_parameters_get_direction (parameters, axes, band.size,
           band.axis[0], direction[0], error))
     return NULL;
-  return design ("quadrature", &band, direction, 1, error);
+  return quadrature_design ("quadrature", &band, direction, 1, error);
 }
 
 NdBank *
@@ -94,7 +94,7 @@ nd_design_quadrature_bank (const NdParameters *parameters, const NdAxes *axes,
   if (!nd_parameters_get_band (parameters, axes, &band, error))
     return NULL;
   n = nd_directions (band.axis, band.n, directions);
-  return design ("quadrature-bank", &band, directions, n, error);
+  return quadrature_design ("quadrature-bank", &band, directions, n, error);
 }
 
 gboolean

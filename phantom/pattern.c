@@ -37,7 +37,7 @@ static const struct
 };
 
 static gboolean
-is_whole (NdSampleType type)
+pattern_is_whole (NdSampleType type)
 {
   return !nd_sample_is_float (type);
 }
@@ -85,7 +85,7 @@ nd_pattern_new (const NdPatternSettings *settings, GError **error)
   gdouble min = types[settings->type].min, max = types[settings->type].max;
 
   self->settings = *settings;
-  if (is_whole (settings->type))
+  if (pattern_is_whole (settings->type))
     self->settings.value = rint (settings->value);
   if (has_value
       && !(self->settings.value >= min && self->settings.value <= max)) {
@@ -96,7 +96,8 @@ nd_pattern_new (const NdPatternSettings *settings, GError **error)
     return NULL;
   }
   if (settings->kind == ND_PATTERN_HEART_VELOCITY
-      && (is_whole (settings->type) || settings->shape.components != 4)) {
+      && (pattern_is_whole (settings->type)
+          || settings->shape.components != 4)) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "pattern=heart-velocity has 4 components of type float32, float16 or "
         "float64, not %" G_GSIZE_FORMAT " of type %s",
@@ -155,7 +156,7 @@ body_row (const NdPattern *self, guint64 volume, gsize y, gsize z, gfloat *row)
   else
     nd_vessels_row (s->shape.size, s->noise, nd_hash_volume (s->seed, volume),
         y, z, row);
-  if (is_whole (s->type)) {
+  if (pattern_is_whole (s->type)) {
     for (gsize i = 0; i < n; i++)
       row[i] = (gfloat) (gint) (row[i] * scale + 0.5f);
   }

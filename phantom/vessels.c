@@ -17,7 +17,7 @@ const NdVessel nd_vessels[ND_VESSELS] = {
 
 /* Indices in units of half of the shortest axis, from the middle. */
 static gdouble
-place (const gsize size[3], guint axis, gsize index)
+vessels_place (const gsize size[3], guint axis, gsize index)
 {
   const gsize least = MIN (MIN (size[0], size[1]), MAX (size[2], 1));
   const gsize unit = size[2] > 1 ? least : MIN (size[0], size[1]);
@@ -29,7 +29,7 @@ void
 nd_vessels_row (const gsize size[3], gdouble noise, guint64 key, gsize y,
     gsize z, gfloat *row)
 {
-  const gdouble v = place (size, 1, y), w = place (size, 2, z);
+  const gdouble v = vessels_place (size, 1, y), w = vessels_place (size, 2, z);
 
   for (gsize x = 0; x < size[0]; x++)
     row[x] = 0;
@@ -43,7 +43,7 @@ nd_vessels_row (const gsize size[3], gdouble noise, guint64 key, gsize y,
     const gdouble along = 1 + tx * tx + ty * ty;
 
     for (gsize x = 0; x < size[0]; x++) {
-      const gdouble dx = place (size, 0, x) - middle;
+      const gdouble dx = vessels_place (size, 0, x) - middle;
       const gdouble dot = dx * tx + dy * ty;
       const gdouble square = MAX (dx * dx + dy * dy - dot * dot / along, 0);
 

@@ -149,8 +149,9 @@ fitting_pixel (const NdCamera *camera, const NdSceneJob *job, gint width,
 
 /* A plane across @axis at index @index, in the middle of a rectangle. */
 static void
-add_plane (NdLayout *layout, const NdSceneJob *job, const NdCamera *camera,
-    NdAxis axis, gsize index, gdouble pixel, const gint rectangle[4])
+layout_add_plane (NdLayout *layout, const NdSceneJob *job,
+    const NdCamera *camera, NdAxis axis, gsize index, gdouble pixel,
+    const gint rectangle[4])
 {
   NdPanel *panel = &layout->panels[layout->n];
   const NdAxis right = nd_picture_width_axis (axis);
@@ -193,11 +194,11 @@ add_orthogonal (NdLayout *layout, const NdCamera *camera, const NdSceneJob *job,
   h += (height - h - d) / 2;
   for (guint a = 0; a < 3; a++)
     at[a] = nd_layout_index (job, a, camera->position[a]);
-  add_plane (layout, job, camera, ND_AXIS_Z, at[2], pixel,
+  layout_add_plane (layout, job, camera, ND_AXIS_Z, at[2], pixel,
       (gint[]){ 0, 0, w, h });
-  add_plane (layout, job, camera, ND_AXIS_X, at[0], pixel,
+  layout_add_plane (layout, job, camera, ND_AXIS_X, at[0], pixel,
       (gint[]){ w, 0, width - w, h });
-  add_plane (layout, job, camera, ND_AXIS_Y, at[1], pixel,
+  layout_add_plane (layout, job, camera, ND_AXIS_Y, at[1], pixel,
       (gint[]){ 0, h, w, height - h });
 }
 
@@ -218,7 +219,7 @@ add_mosaic (NdLayout *layout, const NdCamera *camera, const NdSceneJob *job,
         ? (size - 1) * (gsize) i / (slices - 1)
         : nd_layout_index (job, camera->axis, camera->position[camera->axis]);
 
-    add_plane (layout, job, camera, camera->axis, index, pixel,
+    layout_add_plane (layout, job, camera, camera->axis, index, pixel,
         (gint[]){ (i % columns) * (w + GAP), (i / columns) * (h + GAP), w, h });
   }
 }
@@ -308,7 +309,7 @@ nd_layout_init (NdLayout *layout, const NdCamera *camera, const NdSceneJob *job,
   layout->pixel = pixel / camera->zoom;
   switch (camera->mode) {
     case ND_VIEW_SLICE:
-      add_plane (layout, job, camera, camera->axis,
+      layout_add_plane (layout, job, camera, camera->axis,
           nd_layout_index (job, camera->axis, camera->position[camera->axis]),
           pixel, (gint[]){ 0, 0, width, height });
       break;

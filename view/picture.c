@@ -150,7 +150,8 @@ shown (gconstpointer data, NdSampleType type, gsize components, gsize i,
 
 /* One loop per type, which the compiler can vectorize. */
 static void
-read_row (const NdPicture *self, gconstpointer data, gsize first, gsize n)
+picture_read_row (const NdPicture *self, gconstpointer data, gsize first,
+    gsize n)
 {
   gfloat *row = self->row;
 
@@ -189,7 +190,7 @@ read_row (const NdPicture *self, gconstpointer data, gsize first, gsize n)
 /* Draws the maximum along @across, of indices @from to @to - 1, with its upper
  * left corner at pixel (@left, @top). */
 static void
-project (NdPicture *self, gconstpointer data, NdAxis across, gsize from,
+picture_project (NdPicture *self, gconstpointer data, NdAxis across, gsize from,
     gsize to, gsize left, gsize top)
 {
   const gsize *size = self->job.shape.size;
@@ -207,7 +208,7 @@ project (NdPicture *self, gconstpointer data, NdAxis across, gsize from,
       gfloat *out = values + z * step[2] + y * step[1];
       const gfloat *row = self->row;
 
-      read_row (self, data, (z * size[1] + y) * size[0] + begin[0],
+      picture_read_row (self, data, (z * size[1] + y) * size[0] + begin[0],
           end[0] - begin[0]);
       for (gsize x = begin[0]; x < end[0]; x++, out += step[0], row += channels)
         for (guint c = 0; c < channels; c++)
@@ -217,7 +218,7 @@ project (NdPicture *self, gconstpointer data, NdAxis across, gsize from,
 }
 
 static void
-take (NdPicture *self, gconstpointer data, const gsize at[3])
+picture_take (NdPicture *self, gconstpointer data, const gsize at[3])
 {
   const NdAxis axis = self->job.axis;
   const gsize *size = self->job.shape.size;
@@ -227,15 +228,15 @@ take (NdPicture *self, gconstpointer data, const gsize at[3])
     self->values[i] = NAN;
   switch (self->job.mode) {
     case ND_PICTURE_SLICE:
-      project (self, data, axis, at[axis], at[axis] + 1, 0, 0);
+      picture_project (self, data, axis, at[axis], at[axis] + 1, 0, 0);
       break;
     case ND_PICTURE_ORTHOGONAL:
-      project (self, data, ND_AXIS_Z, at[2], at[2] + 1, 0, 0);
-      project (self, data, ND_AXIS_X, at[0], at[0] + 1, size[0], 0);
-      project (self, data, ND_AXIS_Y, at[1], at[1] + 1, 0, size[1]);
+      picture_project (self, data, ND_AXIS_Z, at[2], at[2] + 1, 0, 0);
+      picture_project (self, data, ND_AXIS_X, at[0], at[0] + 1, size[0], 0);
+      picture_project (self, data, ND_AXIS_Y, at[1], at[1] + 1, 0, size[1]);
       break;
     case ND_PICTURE_PROJECTION:
-      project (self, data, axis, 0, size[axis], 0, 0);
+      picture_project (self, data, axis, 0, size[axis], 0, 0);
       break;
   }
 }
@@ -251,7 +252,7 @@ nd_picture_take (NdPicture *self, gconstpointer data, gdouble position,
     at[a] = MIN ((gsize) (position * size[a]), size[a] - 1);
   if (self->funcs)
     return self->funcs->take (self->renderer, data, at, error);
-  take (self, data, at);
+  picture_take (self, data, at);
   return TRUE;
 }
 
@@ -265,8 +266,8 @@ compare_floats (const void *a, const void *b)
 
 /* The shown values of every @step-th sample; see NdRendererFuncs. */
 static gboolean
-take_samples (NdPicture *self, gconstpointer data, gsize step, gfloat *samples,
-    gsize n, GError **error)
+picture_take_samples (NdPicture *self, gconstpointer data, gsize step,
+    gfloat *samples, gsize n, GError **error)
 {
   const NdPictureJob *job = &self->job;
 
@@ -319,7 +320,7 @@ sort_samples (NdPicture *self, gconstpointer data, gfloat **sorted, gsize *n,
   gsize step = (all / RANGE_SAMPLES) | 1, samples = (all - 1) / step + 1;
   g_autofree gfloat *found = g_new (gfloat, samples);
 
-  if (!take_samples (self, data, step, found, samples, error))
+  if (!picture_take_samples (self, data, step, found, samples, error))
     return FALSE;
   *n = 0;
   for (gsize i = 0; i < samples; i++) {

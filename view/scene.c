@@ -61,7 +61,7 @@ nd_colormap_fill (NdColormap map, gfloat colors[ND_LOOK_COLORS][3])
 
 /* FALSE if the matrix @m, row by row, has no inverse worth the name. */
 static gboolean
-invert (const gdouble m[9], gdouble inverse[9])
+scene_invert (const gdouble m[9], gdouble inverse[9])
 {
   gdouble determinant = 0;
 
@@ -84,7 +84,7 @@ invert (const gdouble m[9], gdouble inverse[9])
 }
 
 static void
-multiply (const gdouble m[9], const gdouble v[3], gdouble result[3])
+scene_multiply (const gdouble m[9], const gdouble v[3], gdouble result[3])
 {
   for (guint r = 0; r < 3; r++)
     result[r] = m[3 * r] * v[0] + m[3 * r + 1] * v[1] + m[3 * r + 2] * v[2];
@@ -95,11 +95,12 @@ map_space (NdSceneMap *map, const NdGeometry *first, const NdGeometry *second)
 {
   gdouble inverse[9], shift[3];
 
-  if (!first->known || !second->known || !invert (second->directions, inverse))
+  if (!first->known || !second->known
+      || !scene_invert (second->directions, inverse))
     return FALSE;
   for (guint a = 0; a < 3; a++)
     shift[a] = first->origin[a] - second->origin[a];
-  multiply (inverse, shift, map->offset);
+  scene_multiply (inverse, shift, map->offset);
   for (guint r = 0; r < 3; r++) {
     map->spacing[r] = second->spacing[r];
     map->offset[r] /= second->spacing[r];
@@ -139,18 +140,18 @@ nd_scene_map_init (NdSceneMap *map, const NdSceneJob *job,
 }
 
 static void
-turn (const NdSceneMap *map, gdouble v[3])
+scene_turn (const NdSceneMap *map, gdouble v[3])
 {
   const gdouble from[3] = { v[0], v[1], v[2] };
 
-  multiply (map->matrix, from, v);
+  scene_multiply (map->matrix, from, v);
 }
 
 void
 nd_scene_map_position (const NdSceneMap *map, const gdouble from[3],
     gdouble to[3])
 {
-  multiply (map->matrix, from, to);
+  scene_multiply (map->matrix, from, to);
   for (guint a = 0; a < 3; a++)
     to[a] += map->offset[a];
 }
@@ -158,11 +159,11 @@ nd_scene_map_position (const NdSceneMap *map, const gdouble from[3],
 void
 nd_scene_map_panel (const NdSceneMap *map, NdPanel *panel)
 {
-  turn (map, panel->origin);
-  turn (map, panel->right);
-  turn (map, panel->down);
-  turn (map, panel->forward);
-  turn (map, panel->eye);
+  scene_turn (map, panel->origin);
+  scene_turn (map, panel->right);
+  scene_turn (map, panel->down);
+  scene_turn (map, panel->forward);
+  scene_turn (map, panel->eye);
   for (guint a = 0; a < 3; a++) {
     panel->origin[a] += map->offset[a];
     panel->eye[a] += map->offset[a];
@@ -175,7 +176,7 @@ nd_scene_map_light (const NdSceneMap *map, gdouble light[3])
   const gdouble from[3] = { light[0], light[1], light[2] };
   gdouble length;
 
-  multiply (map->rotation, from, light);
+  scene_multiply (map->rotation, from, light);
   length =
       sqrt (light[0] * light[0] + light[1] * light[1] + light[2] * light[2]);
   for (guint a = 0; a < 3 && length > 0; a++)
