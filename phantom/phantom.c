@@ -5,7 +5,6 @@
 
 #include "core/error.h"
 #include "core/threads.h"
-#include "phantom/hash.h"
 
 #include <math.h>
 #include <string.h>
