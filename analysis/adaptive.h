@@ -60,6 +60,7 @@ typedef struct
   NdAdaptiveBand bands[ND_ADAPTIVE_BANDS];
 } NdAdaptiveDesign;
 
+/* Computes the design: @space_axes is 2 or 3. */
 void nd_adaptive_design_init (NdAdaptiveDesign *design, guint space_axes,
     gboolean has_time);
 

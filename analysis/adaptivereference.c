@@ -25,8 +25,8 @@ typedef struct
 /* Correlates axis @axis with @k of -@radius to @radius. The border value is
  * @constant; if it is NAN, the nearest sample takes its place. */
 static void
-correlate (const Reference *r, guint axis, const gdouble *k, gint radius,
-    gdouble constant, const gdouble *in, gdouble *out)
+adaptive_reference_correlate (const Reference *r, guint axis, const gdouble *k,
+    gint radius, gdouble constant, const gdouble *in, gdouble *out)
 {
   const gint64 n = r->size[axis];
   gint64 step = 1;
@@ -50,8 +50,8 @@ correlate (const Reference *r, guint axis, const gdouble *k, gint radius,
 
 /* Along all axes of space, with the coefficients of distances 0 to @radius. */
 static void
-smooth (const Reference *r, const gdouble *half, gint radius, gdouble constant,
-    gdouble *volume)
+adaptive_reference_smooth (const Reference *r, const gdouble *half, gint radius,
+    gdouble constant, gdouble *volume)
 {
   g_autofree gdouble *copy = g_new (gdouble, r->samples);
   gdouble k[2 * ND_ADAPTIVE_MAX_RADIUS + 1];
@@ -60,7 +60,7 @@ smooth (const Reference *r, const gdouble *half, gint radius, gdouble constant,
     k[u + radius] = half[ABS (u)];
   for (guint a = 0; a < r->design->space_axes; a++) {
     memcpy (copy, volume, r->samples * sizeof (gdouble));
-    correlate (r, a, k, radius, constant, copy, volume);
+    adaptive_reference_correlate (r, a, k, radius, constant, copy, volume);
   }
 }
 
@@ -79,7 +79,8 @@ add_gaussian (const Reference *r, const NdAdaptiveGaussian *gaussian,
 
     for (gsize i = 0; i < r->samples; i++)
       volume[i] = from < 0 ? b->border_value : r->in[from * r->samples + i];
-    smooth (r, gaussian->space, gaussian->radius, b->border_value, volume);
+    adaptive_reference_smooth (r, gaussian->space, gaussian->radius,
+        b->border_value, volume);
     for (gsize i = 0; w != 0 && i < r->samples; i++)
       out[i] += w * volume[i];
   }
@@ -102,7 +103,7 @@ differentiate (const Reference *r, const NdAdaptiveBand *band, gdouble *b[AXES],
   }
   for (guint i = 0; i < n; i++) {
     if (i < space)
-      correlate (r, i, first, 1, edge, base[0], b[i]);
+      adaptive_reference_correlate (r, i, first, 1, edge, base[0], b[i]);
     else
       memcpy (b[i], base[1], r->samples * sizeof (gdouble));
     for (guint j = i; j < n; j++) {
@@ -111,11 +112,11 @@ differentiate (const Reference *r, const NdAdaptiveBand *band, gdouble *b[AXES],
       if (i >= space)
         memcpy (to, base[2], r->samples * sizeof (gdouble));
       else if (j >= space)
-        correlate (r, i, first, 1, 0, base[1], to);
+        adaptive_reference_correlate (r, i, first, 1, 0, base[1], to);
       else if (i == j)
-        correlate (r, i, second, 1, edge, base[0], to);
+        adaptive_reference_correlate (r, i, second, 1, edge, base[0], to);
       else
-        correlate (r, j, first, 1, 0, b[i], to);
+        adaptive_reference_correlate (r, j, first, 1, 0, b[i], to);
     }
   }
   for (guint i = 0; i < nd_tensor_components (n); i++) {
@@ -144,13 +145,13 @@ make_tensor (const Reference *r, const NdAdaptiveBand *band,
           to[s] +=
               h[nd_tensor_index (n, i, k)][s] * h[nd_tensor_index (n, j, k)][s];
       }
-      smooth (r, band->window, band->radius, NAN, to);
+      adaptive_reference_smooth (r, band->window, band->radius, NAN, to);
     }
   }
 }
 
 static gint
-compare (gconstpointer a, gconstpointer b)
+adaptive_reference_compare (gconstpointer a, gconstpointer b)
 {
   const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
 
@@ -178,7 +179,7 @@ measure_speckle (const Reference *r, const NdAdaptiveBand *band,
     if (volume[s] > least && isfinite (trace))
       sorted[count++] = trace / n;
   }
-  qsort (sorted, count, sizeof (gdouble), compare);
+  qsort (sorted, count, sizeof (gdouble), adaptive_reference_compare);
   return count ? band->speckle * sorted[(gsize) (ND_SPECKLE_QUANTILE * count)]
                : 0;
 }
@@ -313,7 +314,7 @@ nd_speckle_reference (guint latency, const NdReferenceBorders *borders,
         || b->time ((gint64) (i / samples) - 1, known, b->time_data)
             == b->time ((gint64) (i / samples) + 1, known, b->time_data))
       change = 0;
-    qsort (near, count, sizeof (gdouble), compare);
+    qsort (near, count, sizeof (gdouble), adaptive_reference_compare);
     out[i] = (in[i] + ND_SPECKLE_TIME * change + near[middle]) / 2;
   }
 }

@@ -118,6 +118,7 @@ typedef struct
   gboolean motion;
 } NdDenoiseSchedule;
 
+/* The schedule of @settings. */
 NdDenoiseSchedule nd_denoise_schedule (const NdDenoiseSettings *settings);
 
 /* With n_blocks: whether the block that begins with volume @first counts if the

@@ -58,7 +58,8 @@ init_block (Reference *r)
 
 /* Multiplies each axis by its basis or, if @inverse, by the transpose. */
 static void
-transform (const Reference *r, gdouble *block, gboolean inverse)
+denoise_reference_transform (const Reference *r, gdouble *block,
+    gboolean inverse)
 {
   guint step = 1;
 
@@ -83,8 +84,8 @@ transform (const Reference *r, gdouble *block, gboolean inverse)
 
 /* The sample of @volumes at @position, inside or beyond the border. */
 static gdouble
-get (const Reference *r, const gdouble *volumes, const gint64 position[4],
-    gint64 known)
+denoise_reference_get (const Reference *r, const gdouble *volumes,
+    const gint64 position[4], gint64 known)
 {
   const NdReferenceBorders *b = r->borders;
   gsize at = 0;
@@ -102,29 +103,29 @@ get (const Reference *r, const gdouble *volumes, const gint64 position[4],
 }
 
 static void
-read_block (const Reference *r, const gdouble *volumes, const gint64 origin[4],
-    gint64 known, gdouble *block)
+denoise_reference_read_block (const Reference *r, const gdouble *volumes,
+    const gint64 origin[4], gint64 known, gdouble *block)
 {
   for (guint i = 0; i < r->length; i++) {
     const gint64 position[4] = { origin[0] + i % 4, origin[1] + i / 4 % 4,
       origin[2] + i / 16 % r->n[2], origin[3] + i / 16 / r->n[2] };
 
-    block[i] = get (r, volumes, position, known);
+    block[i] = denoise_reference_get (r, volumes, position, known);
   }
-  transform (r, block, FALSE);
+  denoise_reference_transform (r, block, FALSE);
 }
 
 /* Shrinks the coefficients of the block at @origin, and adds the block to
  * volumes @from to @to. */
 static void
-add_block (Reference *r, const gint64 origin[4], gint64 known, gdouble sigma,
-    gint64 from, gint64 to)
+denoise_reference_add_block (Reference *r, const gint64 origin[4], gint64 known,
+    gdouble sigma, gint64 from, gint64 to)
 {
   gdouble block[MAX_BLOCK], pilot[MAX_BLOCK], power = 0;
 
-  read_block (r, r->in, origin, known, block);
+  denoise_reference_read_block (r, r->in, origin, known, block);
   if (r->stage == 2)
-    read_block (r, r->pilots, origin, known, pilot);
+    denoise_reference_read_block (r, r->pilots, origin, known, pilot);
   for (guint i = 0; i < r->length; i++) {
     gdouble g;
 
@@ -138,7 +139,7 @@ add_block (Reference *r, const gint64 origin[4], gint64 known, gdouble sigma,
     block[i] *= g;
     power += g * g;
   }
-  transform (r, block, TRUE);
+  denoise_reference_transform (r, block, TRUE);
   for (guint i = 0; i < r->length; i++) {
     const gint64 x = origin[0] + i % 4, y = origin[1] + i / 4 % 4;
     const gint64 z = origin[2] + i / 16 % r->n[2];
@@ -165,7 +166,7 @@ add_blocks (Reference *r, gint64 first, gint64 known, gdouble sigma,
   for (origin[2] = -margin[2]; origin[2] < (gint64) r->size[2]; origin[2]++) {
     for (origin[1] = -margin[1]; origin[1] < (gint64) r->size[1]; origin[1]++) {
       for (origin[0] = -margin[0]; origin[0] < (gint64) r->size[0]; origin[0]++)
-        add_block (r, origin, known, sigma, from, to);
+        denoise_reference_add_block (r, origin, known, sigma, from, to);
     }
   }
 }
@@ -222,7 +223,7 @@ half (gsize n)
 }
 
 static void
-coarsen (const gdouble *in, const gsize size[3], gdouble *out)
+denoise_reference_coarsen (const gdouble *in, const gsize size[3], gdouble *out)
 {
   for (gsize z = 0; z < half (size[2]); z++) {
     for (gsize y = 0; y < half (size[1]); y++) {
@@ -243,7 +244,8 @@ coarsen (const gdouble *in, const gsize size[3], gdouble *out)
 }
 
 static gdouble
-interpolate (const gdouble *coarse, const gsize size[3], const gsize at[3])
+denoise_reference_interpolate (const gdouble *coarse, const gsize size[3],
+    const gsize at[3])
 {
   gdouble sum = 0;
 
@@ -270,13 +272,14 @@ fuse (gdouble *fine, const gsize size[3], const gdouble *coarse)
   const gsize n = half (size[0]) * half (size[1]) * half (size[2]);
   g_autofree gdouble *difference = g_new (gdouble, n);
 
-  coarsen (fine, size, difference);
+  denoise_reference_coarsen (fine, size, difference);
   for (gsize i = 0; i < n; i++)
     difference[i] = coarse[i] - difference[i];
   for (gsize z = 0; z < size[2]; z++) {
     for (gsize y = 0; y < size[1]; y++) {
       for (gsize x = 0; x < size[0]; x++)
-        *fine++ += interpolate (difference, size, (gsize[]){ x, y, z });
+        *fine++ += denoise_reference_interpolate (difference, size,
+            (gsize[]){ x, y, z });
     }
   }
 }
@@ -409,8 +412,8 @@ run_motion_stage2 (Scale *scale, gint64 step, gint64 known, gdouble sigma)
 
 /* Moves volume u + @offset of the scale; @flow is that of the offset before. */
 static void
-move_volume (const Scale *scale, gint64 u, gint offset, gdouble sigma,
-    gdouble *flow, gdouble *const moved[2])
+denoise_reference_move_volume (const Scale *scale, gint64 u, gint offset,
+    gdouble sigma, gdouble *flow, gdouble *const moved[2])
 {
   const gsize samples = scale->r.samples;
   const gsize from = (u + offset) * samples;
@@ -429,8 +432,8 @@ move_volume (const Scale *scale, gint64 u, gint offset, gdouble sigma,
 
 /* The result of @n moved volumes for the one at @position. */
 static void
-run_moved (const Reference *like, gdouble *const moved[2], gint64 position,
-    gint64 n, gdouble sigma, gdouble *out)
+denoise_reference_run_moved (const Reference *like, gdouble *const moved[2],
+    gint64 position, gint64 n, gdouble sigma, gdouble *out)
 {
   g_autofree gdouble *sums = g_new0 (gdouble, n * like->samples);
   g_autofree gdouble *weights = g_new0 (gdouble, n * like->samples);
@@ -451,8 +454,8 @@ run_moved (const Reference *like, gdouble *const moved[2], gint64 position,
 
 /* Stage 3 of volume u. */
 static void
-run_stage3 (const Scale *fine, const Scale *coarse, gint64 u, gint64 known,
-    gdouble sigma, gdouble *out)
+denoise_reference_run_stage3 (const Scale *fine, const Scale *coarse, gint64 u,
+    gint64 known, gdouble sigma, gdouble *out)
 {
   const Reference *r = &fine->r;
   const gint64 first = MAX (u - (gint64) r->schedule->n_time + 1, 0);
@@ -470,9 +473,9 @@ run_stage3 (const Scale *fine, const Scale *coarse, gint64 u, gint64 known,
     gdouble *const to[2] = { in + (before + offset) * samples,
       results + (before + offset) * samples };
 
-    move_volume (fine, u, offset, sigma, flow, to);
+    denoise_reference_move_volume (fine, u, offset, sigma, flow, to);
   }
-  run_moved (r, moved, before, n, sigma * r->gain, out);
+  denoise_reference_run_moved (r, moved, before, n, sigma * r->gain, out);
   if (coarse) {
     const gsize half_samples = coarse->r.samples;
     g_autofree gdouble *half_in = g_new (gdouble, n * half_samples);
@@ -480,10 +483,13 @@ run_stage3 (const Scale *fine, const Scale *coarse, gint64 u, gint64 known,
     g_autofree gdouble *half_out = g_new (gdouble, half_samples);
 
     for (gint64 i = 0; i < n; i++) {
-      coarsen (in + i * samples, r->size, half_in + i * half_samples);
-      coarsen (results + i * samples, r->size, half_results + i * half_samples);
+      denoise_reference_coarsen (in + i * samples, r->size,
+          half_in + i * half_samples);
+      denoise_reference_coarsen (results + i * samples, r->size,
+          half_results + i * half_samples);
     }
-    run_moved (&coarse->r, (gdouble *[]){ half_in, half_results }, before, n,
+    denoise_reference_run_moved (&coarse->r,
+        (gdouble *[]){ half_in, half_results }, before, n,
         sigma * coarse->r.gain, half_out);
     fuse (out, r->size, half_out);
   }
@@ -507,7 +513,8 @@ run_motion (Scale *fine, Scale *coarse, gint64 step, gint64 known, gdouble *out)
   for (gint64 i = 0; coarse && i < MIN (step + 1, known); i++)
     fuse (fine->results + i * samples, fine->r.size,
         coarse->results + i * coarse->r.samples);
-  run_stage3 (fine, coarse, result, known, sigma, out + result * samples);
+  denoise_reference_run_stage3 (fine, coarse, result, known, sigma,
+      out + result * samples);
 }
 
 /* @coarse_reference is NULL without a coarse scale. */
@@ -578,7 +585,7 @@ nd_denoise_reference (const NdDenoiseSchedule *schedule,
   coarse_pilots = g_new (gdouble, coarse * n_volumes);
   coarse_out = g_new (gdouble, coarse * n_volumes);
   for (gsize n = 0; n < n_volumes; n++)
-    coarsen (in + n * samples, size, coarse_in + n * coarse);
+    denoise_reference_coarsen (in + n * samples, size, coarse_in + n * coarse);
   init_reference (&r, schedule, borders, half_size, n_volumes, coarse_in,
       sigma);
   for (guint a = 0; a < 3; a++)

@@ -24,14 +24,15 @@ nd_flow_cells (const gsize size[3], gsize cells[3])
 }
 
 static gsize
-count (const gsize size[3])
+flow_reference_count (const gsize size[3])
 {
   return size[0] * size[1] * size[2];
 }
 
 /* The sample at a position, or the nearest one if that is outside. */
 static gdouble
-get (const gsize size[3], const gdouble *volume, gint64 x, gint64 y, gint64 z)
+flow_reference_get (const gsize size[3], const gdouble *volume, gint64 x,
+    gint64 y, gint64 z)
 {
   const gint64 at[3] = { x, y, z };
   gsize index = 0;
@@ -42,7 +43,7 @@ get (const gsize size[3], const gdouble *volume, gint64 x, gint64 y, gint64 z)
 }
 
 static void
-locate (const gsize size[3], gsize index, gint64 at[3])
+flow_reference_locate (const gsize size[3], gsize index, gint64 at[3])
 {
   for (guint a = 0; a < 3; a++) {
     at[a] = index % size[a];
@@ -52,38 +53,38 @@ locate (const gsize size[3], gsize index, gint64 at[3])
 
 /* The binomial filter 1 2 1 along each axis. */
 static gdouble *
-smooth (const gsize size[3], const gdouble *in)
+flow_reference_smooth (const gsize size[3], const gdouble *in)
 {
   static const gdouble weights[3] = { .25, .5, .25 };
-  gdouble *out = g_new0 (gdouble, count (size));
+  gdouble *out = g_new0 (gdouble, flow_reference_count (size));
 
-  for (gsize i = 0; i < count (size); i++) {
+  for (gsize i = 0; i < flow_reference_count (size); i++) {
     gint64 at[3];
 
-    locate (size, i, at);
+    flow_reference_locate (size, i, at);
     for (guint k = 0; k < 27; k++)
       out[i] += weights[k % 3] * weights[k / 3 % 3] * weights[k / 9]
-          * get (size, in, at[0] + k % 3 - 1, at[1] + k / 3 % 3 - 1,
-              at[2] + k / 9 - 1);
+          * flow_reference_get (size, in, at[0] + k % 3 - 1,
+              at[1] + k / 3 % 3 - 1, at[2] + k / 9 - 1);
   }
   return out;
 }
 
 static gdouble *
-coarsen (const gsize size[3], const gdouble *in)
+flow_reference_coarsen (const gsize size[3], const gdouble *in)
 {
   gsize cells[3];
   gdouble *out;
 
   nd_flow_cells (size, cells);
-  out = g_new0 (gdouble, count (cells));
-  for (gsize i = 0; i < count (cells); i++) {
+  out = g_new0 (gdouble, flow_reference_count (cells));
+  for (gsize i = 0; i < flow_reference_count (cells); i++) {
     gint64 at[3];
 
-    locate (cells, i, at);
+    flow_reference_locate (cells, i, at);
     for (guint k = 0; k < 8; k++)
-      out[i] += get (size, in, 2 * at[0] + k % 2, 2 * at[1] + k / 2 % 2,
-                    2 * at[2] + k / 4)
+      out[i] += flow_reference_get (size, in, 2 * at[0] + k % 2,
+                    2 * at[1] + k / 2 % 2, 2 * at[2] + k / 4)
           / 8;
   }
   return out;
@@ -92,7 +93,8 @@ coarsen (const gsize size[3], const gdouble *in)
 /* The values of cells at sample @at: along each axis the nearer one counts
  * 3/4, the other one 1/4. */
 static gdouble
-interpolate (const gsize cells[3], const gdouble *values, const gint64 at[3])
+flow_reference_interpolate (const gsize cells[3], const gdouble *values,
+    const gint64 at[3])
 {
   gdouble sum = 0;
 
@@ -106,7 +108,8 @@ interpolate (const gsize cells[3], const gdouble *values, const gint64 at[3])
       cell[a] = at[a] / 2 + (is_far ? (at[a] % 2 ? 1 : -1) : 0);
       weight *= is_far ? .25 : .75;
     }
-    sum += weight * get (cells, values, cell[0], cell[1], cell[2]);
+    sum +=
+        weight * flow_reference_get (cells, values, cell[0], cell[1], cell[2]);
   }
   return sum;
 }
@@ -130,8 +133,9 @@ displaced (const gsize size[3], const gdouble *volume, const gsize cells[3],
   gdouble distance[3], sum = 0;
 
   for (guint a = 0; a < 3; a++) {
-    const gdouble to =
-        at[a] + interpolate (cells, flow + a * count (cells), at);
+    const gdouble to = at[a]
+        + flow_reference_interpolate (cells,
+            flow + a * flow_reference_count (cells), at);
     const gdouble inside = CLAMP (to, 0, size[a] - 1.);
 
     below[a] = floor (inside);
@@ -151,8 +155,8 @@ displaced (const gsize size[3], const gdouble *volume, const gsize cells[3],
     }
     if (weight != 0)
       sum += weight
-          * get (size, volume, below[0] + step[0] - 1, below[1] + step[1] - 1,
-              below[2] + step[2] - 1);
+          * flow_reference_get (size, volume, below[0] + step[0] - 1,
+              below[1] + step[1] - 1, below[2] + step[2] - 1);
   }
   return sum;
 }
@@ -164,26 +168,26 @@ sum_cells (const Level *level, const gdouble *flow)
 {
   static const gdouble window[7] = { 1 / 64., 6 / 64., 15 / 64., 20 / 64.,
     15 / 64., 6 / 64., 1 / 64. };
-  const gsize *size = level->size, n = count (level->cells);
+  const gsize *size = level->size, n = flow_reference_count (level->cells);
   g_autofree gdouble *means = g_new0 (gdouble, 9 * n);
   g_autofree guint *numbers = g_new0 (guint, n);
   gdouble *out = g_new0 (gdouble, 9 * n);
 
-  for (gsize i = 0; i < count (size); i++) {
+  for (gsize i = 0; i < flow_reference_count (size); i++) {
     const gdouble *s = level->target;
     gdouble g[3], d;
     gint64 at[3];
     gsize cell;
     guint k = 0;
 
-    locate (size, i, at);
+    flow_reference_locate (size, i, at);
     cell =
         (at[2] / 2 * level->cells[1] + at[1] / 2) * level->cells[0] + at[0] / 2;
     for (guint a = 0; a < 3; a++)
-      g[a] =
-          (get (size, s, at[0] + (a == 0), at[1] + (a == 1), at[2] + (a == 2))
-              - get (size, s, at[0] - (a == 0), at[1] - (a == 1),
-                  at[2] - (a == 2)))
+      g[a] = (flow_reference_get (size, s, at[0] + (a == 0), at[1] + (a == 1),
+                  at[2] + (a == 2))
+                 - flow_reference_get (size, s, at[0] - (a == 0),
+                     at[1] - (a == 1), at[2] - (a == 2)))
           / 2;
     d = displaced (size, level->other, level->cells, flow, at, FALSE) - s[i];
     for (guint a = 0; a < 3; a++) {
@@ -199,11 +203,11 @@ sum_cells (const Level *level, const gdouble *flow)
   for (gsize i = 0; i < 9 * n; i++) {
     gint64 at[3];
 
-    locate (level->cells, i % n, at);
+    flow_reference_locate (level->cells, i % n, at);
     for (guint k = 0; k < 343; k++)
       out[i] += window[k % 7] * window[k / 7 % 7] * window[k / 49]
-          * get (level->cells, means + i / n * n, at[0] + k % 7 - 3,
-              at[1] + k / 7 % 7 - 3, at[2] + k / 49 - 3);
+          * flow_reference_get (level->cells, means + i / n * n,
+              at[0] + k % 7 - 3, at[1] + k / 7 % 7 - 3, at[2] + k / 49 - 3);
   }
   return out;
 }
@@ -212,7 +216,7 @@ sum_cells (const Level *level, const gdouble *flow)
 static void
 step (const Level *level, gdouble regular, gdouble limit, gdouble *flow)
 {
-  const gsize n = count (level->cells);
+  const gsize n = flow_reference_count (level->cells);
   g_autofree gdouble *sums = sum_cells (level, flow);
 
   for (gsize i = 0; i < n; i++) {
@@ -239,11 +243,12 @@ step (const Level *level, gdouble regular, gdouble limit, gdouble *flow)
 }
 
 static void
-estimate (const gsize size[3], const gdouble *target, const gdouble *other,
-    guint n_steps, gdouble sigma, gdouble limit, gdouble *flow)
+flow_reference_estimate (const gsize size[3], const gdouble *target,
+    const gdouble *other, guint n_steps, gdouble sigma, gdouble limit,
+    gdouble *flow)
 {
-  Level level = { .target = smooth (size, target),
-    .other = smooth (size, other) };
+  Level level = { .target = flow_reference_smooth (size, target),
+    .other = flow_reference_smooth (size, other) };
 
   memcpy (level.size, size, sizeof (level.size));
   nd_flow_cells (size, level.cells);
@@ -258,23 +263,26 @@ static void
 estimate_coarse (const gsize size[3], const gdouble *target,
     const gdouble *other, gdouble sigma, gdouble *flow)
 {
-  g_autofree gdouble *small_target = coarsen (size, target);
-  g_autofree gdouble *small_other = coarsen (size, other);
+  g_autofree gdouble *small_target = flow_reference_coarsen (size, target);
+  g_autofree gdouble *small_other = flow_reference_coarsen (size, other);
   g_autofree gdouble *small = NULL;
   gsize cells[3], small_cells[3];
 
   nd_flow_cells (size, cells);
   nd_flow_cells (cells, small_cells);
-  small = g_new0 (gdouble, 3 * count (small_cells));
-  estimate (cells, small_target, small_other, ND_FLOW_COARSE_STEPS, sigma,
-      ND_FLOW_LIMIT / 2, small);
-  for (gsize i = 0; i < 3 * count (cells); i++) {
+  small = g_new0 (gdouble, 3 * flow_reference_count (small_cells));
+  flow_reference_estimate (cells, small_target, small_other,
+      ND_FLOW_COARSE_STEPS, sigma, ND_FLOW_LIMIT / 2, small);
+  for (gsize i = 0; i < 3 * flow_reference_count (cells); i++) {
     gint64 at[3];
 
-    locate (cells, i % count (cells), at);
+    flow_reference_locate (cells, i % flow_reference_count (cells), at);
     flow[i] = 2
-        * interpolate (small_cells,
-            small + i / count (cells) * count (small_cells), at);
+        * flow_reference_interpolate (small_cells,
+            small
+                + i / flow_reference_count (cells)
+                    * flow_reference_count (small_cells),
+            at);
   }
 }
 
@@ -286,11 +294,11 @@ nd_flow_reference (const gsize size[3], const gdouble *target,
   gsize cells[3];
 
   nd_flow_cells (size, cells);
-  for (gsize i = 0; i < 3 * count (cells); i++)
+  for (gsize i = 0; i < 3 * flow_reference_count (cells); i++)
     flow[i] = distance > 1 ? flow[i] * distance / (distance - 1) : 0;
   if (distance == 1 && nd_denoise_has_coarse_scale (size))
     estimate_coarse (size, target, other, sigma, flow);
-  estimate (size, target, other, ND_FLOW_FINE_STEPS, sigma,
+  flow_reference_estimate (size, target, other, ND_FLOW_FINE_STEPS, sigma,
       ND_FLOW_LIMIT * distance, flow);
 }
 
@@ -301,10 +309,10 @@ nd_flow_reference_move (const gsize size[3], const gdouble *flow,
   gsize cells[3];
 
   nd_flow_cells (size, cells);
-  for (gsize i = 0; i < count (size); i++) {
+  for (gsize i = 0; i < flow_reference_count (size); i++) {
     gint64 at[3];
 
-    locate (size, i, at);
+    flow_reference_locate (size, i, at);
     out[i] = displaced (size, in, cells, flow, at, TRUE);
   }
 }

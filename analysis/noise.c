@@ -72,7 +72,7 @@ bin_range (const NdNoiseHistogram *histogram, guint32 bin, gdouble *from,
 /* The median of a histogram without @n_ignored zeros. Assumes that values are
  * evenly spread in the range of a bin, except for zeros. */
 static gdouble
-median (const NdNoiseHistogram *histogram, guint64 n_ignored)
+noise_median (const NdNoiseHistogram *histogram, guint64 n_ignored)
 {
   const gdouble half = (histogram->n - n_ignored) / 2.0;
   guint64 below = 0;
@@ -228,7 +228,8 @@ true_mean (const NdNoiseHistogram *parts, guint i, gdouble deviation,
 /* Combines the estimates of all parts. Samples near the middle of the range
  * count most, because clipping changes them least. */
 static gdouble
-combine (const NdNoiseHistogram *parts, guint count, gdouble low, gdouble high)
+noise_combine (const NdNoiseHistogram *parts, guint count, gdouble low,
+    gdouble high)
 {
   const gdouble norm = ND_NOISE_MEDIAN * sqrt (count);
   gdouble weights = 0, sum = 0, fallback = 0;
@@ -240,7 +241,7 @@ combine (const NdNoiseHistogram *parts, guint count, gdouble low, gdouble high)
 
     if (part->n == 0)
       continue;
-    deviation = median (part, 0) / norm;
+    deviation = noise_median (part, 0) / norm;
     if (part->n > most) {
       most = part->n;
       fallback = deviation;
@@ -270,7 +271,82 @@ nd_noise_sigma (const NdNoiseHistogram *parts, guint n, const gsize size[3],
   if (axes == 0)
     return 0;
   if (n > 1)
-    return combine (parts, 1 << axes, low, high);
-  return median (parts, unexplained_zeros (parts))
+    return noise_combine (parts, 1 << axes, low, high);
+  return noise_median (parts, unexplained_zeros (parts))
       / (ND_NOISE_MEDIAN * sqrt (1 << axes));
+}
+
+/* The weight of the counts of earlier volumes. */
+#define MEMORY 0.8
+
+gfloat
+nd_sample_low (NdSampleType type)
+{
+  switch (type) {
+    case ND_UINT8:
+    case ND_UINT16:
+      return 0;
+    case ND_INT16:
+      return G_MININT16;
+    case ND_FLOAT32:
+    ND_CASE_NOT_COMPUTED:
+      break;
+  }
+  return -INFINITY;
+}
+
+gfloat
+nd_sample_high (NdSampleType type)
+{
+  switch (type) {
+    case ND_UINT8:
+      return G_MAXUINT8;
+    case ND_UINT16:
+      return G_MAXUINT16;
+    case ND_INT16:
+      return G_MAXINT16;
+    case ND_FLOAT32:
+    ND_CASE_NOT_COMPUTED:
+      break;
+  }
+  return INFINITY;
+}
+
+void
+nd_clipping_reset (NdClipping *clipping)
+{
+  clipping->seen = clipping->expected = 0;
+  clipping->is_active = FALSE;
+}
+
+void
+nd_clipping_clear (NdClipping *clipping)
+{
+  g_clear_pointer (&clipping->table, g_free);
+}
+
+static void
+fill_table (NdClipping *clipping, gdouble sigma, gfloat low, gfloat high)
+{
+  if (clipping->sigma == sigma && clipping->table)
+    return;
+  if (!clipping->table)
+    clipping->table = g_new (gfloat, ND_CLIPPING_TABLE + 1);
+  clipping->sigma = sigma;
+  clipping->low = low;
+  clipping->high = high;
+  clipping->span = MIN ((high - low) / 2, 6 * sigma);
+  nd_unclip_table (sigma, low, high, clipping->span, ND_CLIPPING_TABLE,
+      clipping->table);
+}
+
+void
+nd_clipping_add (NdClipping *clipping, gdouble seen, gdouble expected,
+    gdouble sigma, gfloat low, gfloat high)
+{
+  clipping->seen = MEMORY * clipping->seen + seen;
+  clipping->expected = MEMORY * clipping->expected + expected;
+  clipping->is_active = clipping->seen > clipping->expected / 2;
+  if (clipping->is_active)
+    fill_table (clipping, sigma, low, high);
 }

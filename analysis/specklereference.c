@@ -41,7 +41,8 @@ read_samples (const Reference *r, const gdouble *volume, const gint64 *origin,
 
 /* Multiplies each axis by the basis or, if @inverse, by its transpose. */
 static void
-transform (const Reference *r, gdouble *block, gboolean inverse)
+speckle_reference_transform (const Reference *r, gdouble *block,
+    gboolean inverse)
 {
   for (guint step = 1; step < r->n; step *= 4) {
     for (guint i = 0; i < r->n; i++) {
@@ -61,7 +62,7 @@ transform (const Reference *r, gdouble *block, gboolean inverse)
 }
 
 static gint
-compare (gconstpointer a, gconstpointer b)
+speckle_reference_compare (gconstpointer a, gconstpointer b)
 {
   const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
 
@@ -69,7 +70,7 @@ compare (gconstpointer a, gconstpointer b)
 }
 
 static gboolean
-measure (Reference *r, const gdouble *in)
+speckle_reference_measure (Reference *r, const gdouble *in)
 {
   gsize grid[3], step, n = 0;
   gdouble least = INFINITY, *magnitudes[COEFFICIENTS];
@@ -90,14 +91,14 @@ measure (Reference *r, const gdouble *in)
       is_inside &= block[k] > least && isfinite (block[k]);
     if (!is_inside)
       continue;
-    transform (r, block, FALSE);
+    speckle_reference_transform (r, block, FALSE);
     for (guint k = 0; k < r->n; k++)
       magnitudes[k][n] = fabs (block[k]);
     n++;
   }
   memset (r->noise, 0, sizeof (r->noise));
   for (guint k = 0; k < r->n; k++) {
-    qsort (magnitudes[k], n, sizeof (gdouble), compare);
+    qsort (magnitudes[k], n, sizeof (gdouble), speckle_reference_compare);
     if (n > 0)
       r->noise[k] = magnitudes[k][(gsize) (ND_SHRINK_QUANTILE * n)]
           / ND_SHRINK_NORMAL_QUANTILE;
@@ -108,16 +109,17 @@ measure (Reference *r, const gdouble *in)
 
 /* Adds the block at @origin to @sums. @pilot: NULL in the first stage. */
 static void
-add_block (const Reference *r, const gint64 *origin, gdouble strength,
-    const gdouble *in, const gdouble *pilot, gdouble *sums, gdouble *weights)
+speckle_reference_add_block (const Reference *r, const gint64 *origin,
+    gdouble strength, const gdouble *in, const gdouble *pilot, gdouble *sums,
+    gdouble *weights)
 {
   gdouble block[COEFFICIENTS], guide[COEFFICIENTS], power = 0;
 
   read_samples (r, in, origin, block);
-  transform (r, block, FALSE);
+  speckle_reference_transform (r, block, FALSE);
   if (pilot) {
     read_samples (r, pilot, origin, guide);
-    transform (r, guide, FALSE);
+    speckle_reference_transform (r, guide, FALSE);
   }
   for (guint k = 0; k < r->n; k++) {
     const gdouble noise = strength * r->noise[k];
@@ -131,7 +133,7 @@ add_block (const Reference *r, const gint64 *origin, gdouble strength,
     block[k] *= g;
     power += g * g * r->noise[k] * r->noise[k];
   }
-  transform (r, block, TRUE);
+  speckle_reference_transform (r, block, TRUE);
   for (guint i = 0; i < r->n; i++) {
     const gint64 x = origin[0] + i % 4, y = origin[1] + i / 4 % 4;
     const gint64 z = origin[2] + i / 16;
@@ -167,7 +169,7 @@ nd_shrink_reference (const NdReferenceBorders *borders, const gsize size[3],
       r.basis[k][i] =
           sqrt ((k ? 2.0 : 1.0) / 4) * cos (G_PI * k * (2 * i + 1) / 8);
   }
-  if (!measure (&r, in))
+  if (!speckle_reference_measure (&r, in))
     return FALSE;
   for (guint pass = 0; pass <= ND_SHRINK_PASSES; pass++) {
     gint64 at[3];
@@ -177,12 +179,39 @@ nd_shrink_reference (const NdReferenceBorders *borders, const gsize size[3],
     for (at[2] = size[2] > 1 ? -3 : 0; at[2] < (gint64) size[2]; at[2]++) {
       for (at[1] = -3; at[1] < (gint64) size[1]; at[1]++) {
         for (at[0] = -3; at[0] < (gint64) size[0]; at[0]++)
-          add_block (&r, at, strength, in, pass > 0 ? out : NULL, sums,
-              weights);
+          speckle_reference_add_block (&r, at, strength, in,
+              pass > 0 ? out : NULL, sums, weights);
       }
     }
     for (gsize i = 0; i < samples; i++)
       out[i] = sums[i] / weights[i];
   }
   return TRUE;
+}
+
+void
+nd_shrink_grid (const gsize size[3], gsize blocks[3], gsize *step)
+{
+  gdouble n;
+
+  *step = 1;
+  do {
+    ++*step;
+    n = 1;
+    for (guint a = 0; a < 3; a++) {
+      blocks[a] = (size[a] > 4 ? size[a] - 4 : 0) / *step + 1;
+      n *= blocks[a];
+    }
+  } while (n > ND_SHRINK_BLOCKS);
+}
+
+gboolean
+nd_shrink_complete (gdouble noise[ND_SHRINK_COEFFICIENTS])
+{
+  noise[0] = 0;
+  for (guint k = 1; k < ND_SHRINK_COEFFICIENTS; k++)
+    noise[0] = MAX (noise[0], noise[k]);
+  for (guint k = 1; k < ND_SHRINK_COEFFICIENTS; k++)
+    noise[k] = MAX (noise[k], ND_SHRINK_LEAST * noise[0]);
+  return noise[0] > ND_DENOISE_MIN_SIGMA;
 }

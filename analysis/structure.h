@@ -20,6 +20,8 @@ G_BEGIN_DECLS
 
 /* The axes of a tensor: 2, 3 or 4 for 3, 6 or 10 components, otherwise 0. */
 guint nd_tensor_axes (gsize components);
+
+/* axes (axes + 1) / 2 */
 guint nd_tensor_components (guint axes);
 
 /* The index of the component in row @i and column @j. */
@@ -63,7 +65,7 @@ void nd_structure_from_tensor (NdStructure structure, guint axes,
 #define ND_MAX_STRUCTURES 6
 
 /* The measures of a stream of tensors, which are averaged over a window
- * (analysis/structurewindow.h). */
+ * (analysis/structure.h). */
 typedef struct
 {
   NdStructure structures[ND_MAX_STRUCTURES]; /* in the order of the output */
@@ -103,6 +105,7 @@ typedef struct
   guint8 right[ND_MAX_UNKNOWNS];
 } NdMotionPlan;
 
+/* Fills @plan for tensors over @axes, 2 to 4. */
 void nd_motion_plan_init (NdMotionPlan *plan, NdMotion model, guint axes);
 
 /* Finds the velocity v of a sample that minimizes the sum over the window of
@@ -112,5 +115,29 @@ void nd_motion_plan_init (NdMotionPlan *plan, NdMotion model, guint axes);
  * parametric motion models, ICPR 2000. */
 void nd_motion_solve (const NdMotionPlan *plan, const gdouble *moments,
     gdouble *out);
+
+#define ND_STRUCTURE_MAX_SIGMA 10
+#define ND_STRUCTURE_MAX_TIME_REACH (2 * ND_STRUCTURE_MAX_SIGMA)
+
+/* The window that tensors are averaged over: a Gaussian, cut off at 3 sigma in
+ * space and at 2 sigma in time. */
+typedef struct
+{
+  gsize size[3];
+  gint radius;
+  gfloat *weights;  /* of -radius to radius, times u^0, u^1 and u^2 */
+  gfloat *scale[3]; /* of each sample of an axis: 1 / the sum of the weights
+                     * inside the volume */
+  gfloat time[2 * ND_STRUCTURE_MAX_TIME_REACH + 1];
+} NdStructureWindow;
+
+/* The volumes of the window before, and after, the anchor. */
+guint nd_structure_window_reach (gdouble sigma);
+
+/* Allocates the arrays of @window, which nd_structure_window_clear() frees, for
+ * volumes of @size. @sigma: 0 to ND_STRUCTURE_MAX_SIGMA samples. */
+void nd_structure_window_init (NdStructureWindow *window, gdouble sigma,
+    const gsize size[3]);
+void nd_structure_window_clear (NdStructureWindow *window);
 
 G_END_DECLS

@@ -361,21 +361,3 @@ nd_inline_motion_solve (const NdMotionPlan *plan, const gdouble *moments,
   }
   nd_inline_motion_finish (plan->axes, n, q, r, moments, out);
 }
-
-/* The same for a constant velocity, whose moments are the tensor. */
-ND_INLINE void
-nd_inline_motion_solve_constant (guint axes, const gdouble *tensor,
-    gdouble *out)
-{
-  const guint n = axes - 1;
-  gdouble q[ND_MAX_UNKNOWNS][ND_MAX_UNKNOWNS], r[ND_MAX_UNKNOWNS];
-
-  ND_UNROLL
-  for (guint u = 0; u < n; u++) {
-    r[u] = tensor[nd_inline_tensor_index (axes, u, n)];
-    ND_UNROLL
-    for (guint w = 0; w < n; w++)
-      q[u][w] = tensor[nd_inline_tensor_index (axes, u, w)];
-  }
-  nd_inline_motion_finish (axes, n, q, r, tensor, out);
-}

@@ -4,7 +4,7 @@
 #include "core/budget.h"
 
 #include "core/error.h"
-#include "core/limits.h"
+#include "core/memory.h"
 #include "core/written.h"
 
 static guint64 default_most; /* 0: a quarter of the memory */

@@ -11,7 +11,7 @@
 G_BEGIN_DECLS
 
 /* IEEE 754 binary16. Floats are rounded half to even; too large ones become
- * infinite. */
+ * infinite. Any thread. */
 gfloat nd_half_to_float (guint16 half);
 guint16 nd_float_to_half (gfloat value);
 

@@ -22,7 +22,7 @@ typedef enum
   ND_ERROR_MEMORY,     /* not enough memory of the machine or of a device */
   ND_ERROR_FORMAT,     /* the file or the caps are of an unsupported kind */
   ND_ERROR_INIT,       /* a back end is not available on this machine */
-  ND_ERROR_CANCELLED,  /* see core/cancel.h; never shown to a user */
+  ND_ERROR_CANCELLED,  /* see core/error.h; never shown to a user */
   ND_ERROR_FAILED,     /* anything else that failed while running */
   ND_ERROR_DISK_FULL   /* no space left for a file */
 } NdError;
@@ -53,5 +53,26 @@ void nd_propagate_prefixed_error (GError **error, GError *from,
 #define g_error_new_valist nd_error_new_valist
 #define g_prefix_error nd_prefix_error
 #define g_propagate_prefixed_error nd_propagate_prefixed_error
+
+/* Cancellation of a long computation: a flag that another thread sets.
+ * Functions that take a `const gint *cancelled` read it many times a second,
+ * and return ND_ERROR_CANCELLED once it is not 0. NULL: the computation is
+ * never cancelled. Any thread. */
+static inline gboolean
+nd_is_cancelled (const gint *cancelled)
+{
+  return cancelled != NULL && g_atomic_int_get (cancelled) != 0;
+}
+
+/* TRUE, with an error, if the computation is cancelled. */
+static inline gboolean
+nd_set_error_if_cancelled (const gint *cancelled, GError **error)
+{
+  if (!nd_is_cancelled (cancelled))
+    return FALSE;
+  g_set_error_literal (error, ND_ERROR, ND_ERROR_CANCELLED,
+      "The computation was cancelled: start it again");
+  return TRUE;
+}
 
 G_END_DECLS

@@ -20,7 +20,8 @@ typedef struct
   NdBudget *budget;
 } NdList;
 
-/* @budget must outlive the list. */
+/* An empty list of elements of @element bytes. @budget must outlive the list.
+ * One thread at a time. */
 NdList *nd_list_new (NdBudget *budget, gsize element);
 void nd_list_free (NdList *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdList, nd_list_free)

@@ -65,6 +65,8 @@ void nd_log_add_copy (NdLogSetHandler set_handler);
 
 /* Used by the macros only. */
 extern gint nd_log_threshold;
+
+/* Any thread. Drops the message without a handler. */
 void nd_log_message (NdLevel level, const gchar *category, const gchar *file,
     const gchar *function, gint line, const gchar *format, ...)
     G_GNUC_PRINTF (6, 7);

@@ -159,7 +159,7 @@ make_place (const NdPart *part)
 
 /* Takes the lock before anybody takes the new file for a left one. */
 static gint
-take (NdPart *part)
+part_take (NdPart *part)
 {
   struct stat info;
   gint reason = fstat (part->fd, &info) != 0 ? errno : lock (part->fd);
@@ -186,7 +186,7 @@ nd_part_create (NdPart *part, const gchar *path)
   for (guint i = 0; i < ATTEMPTS && !reason && part->fd < 0; i++) {
     part->fd = openat (part->folder, part->partial, O_RDWR | CREATED, 0666);
     if (part->fd >= 0)
-      reason = take (part);
+      reason = part_take (part);
     else
       reason = errno == EEXIST ? make_place (part) : errno;
   }
@@ -195,7 +195,7 @@ nd_part_create (NdPart *part, const gchar *path)
 
 /* Reads the folder @fd, which stays open. */
 static DIR *
-list (gint fd)
+part_list (gint fd)
 {
   const gint copy = openat (fd, ".", FOLDER);
   DIR *dir = copy >= 0 ? fdopendir (copy) : NULL;
@@ -220,7 +220,7 @@ next_name (DIR *dir)
 static gboolean
 has_only (gint folder, const gchar *const *names)
 {
-  DIR *dir = list (folder);
+  DIR *dir = part_list (folder);
   const gchar *name;
   gboolean only = dir != NULL;
 
@@ -301,7 +301,7 @@ nd_part_create_folder (NdPart *part, const gchar *path,
   for (guint i = 0; i < ATTEMPTS && !reason && part->fd < 0; i++) {
     if (mkdirat (part->folder, part->partial, 0777) == 0) {
       part->fd = openat (part->folder, part->partial, FOLDER);
-      reason = part->fd < 0 ? errno : take (part);
+      reason = part->fd < 0 ? errno : part_take (part);
     } else {
       reason = errno == EEXIST ? make_place_for_folder (part, names) : errno;
     }
@@ -443,7 +443,7 @@ write_and_close (gint fd, gconstpointer bytes, gsize size)
 }
 
 static gint
-replace (gint folder, const gchar *name, gconstpointer bytes, gsize size)
+part_replace (gint folder, const gchar *name, gconstpointer bytes, gsize size)
 {
   g_autofree gchar *temporary = NULL;
   const gint fd = create_temporary (folder, &temporary);
@@ -464,7 +464,7 @@ nd_file_replace (const gchar *path, gconstpointer bytes, gsize size)
   gint reason = folder < 0 ? errno : 0;
 
   if (!reason)
-    reason = replace (folder, name, bytes, size);
+    reason = part_replace (folder, name, bytes, size);
   if (folder >= 0)
     close (folder);
   return reason;
@@ -514,7 +514,7 @@ nd_file_write (const gchar *path, gconstpointer bytes, gsize size)
 
   if (!reason)
     reason = special >= 0 ? write_and_close (special, bytes, size)
-                          : replace (folder, name, bytes, size);
+                          : part_replace (folder, name, bytes, size);
   if (folder >= 0)
     close (folder);
   return reason;

@@ -6,10 +6,10 @@
  */
 #include "core/threads.h"
 
-#include "core/cancel.h"
+#include "core/error.h"
 #include "core/fork.h"
-#include "core/limits.h"
 #include "core/log.h"
+#include "core/memory.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -81,7 +81,7 @@ nd_threads_cancelled (void)
 
 /* @thread is the number of the calling thread. */
 static void
-run (Job *job, guint worker, guint thread)
+threads_run (Job *job, guint worker, guint thread)
 {
   for (guint k = 0; k < job->n_threads; k++) {
     Range *range = &job->ranges[(thread + k) % job->n_threads];
@@ -181,7 +181,7 @@ worker_main (void *data)
     job->working++;
     pthread_mutex_unlock (&lock);
     nd_threads_watch (job->cancelled);
-    run (job, worker, self - workers);
+    threads_run (job, worker, self - workers);
     nd_threads_watch (NULL);
     pthread_mutex_lock (&lock);
     if (--job->working == 0)
@@ -315,7 +315,7 @@ nd_parallel_for (gsize n, NdTask task, gpointer data)
   wake_workers (n_threads - 1, job.cpu);
   pthread_mutex_unlock (&lock);
 
-  run (&job, 0, 0);
+  threads_run (&job, 0, 0);
 
   pthread_mutex_lock (&lock);
   for (link = &jobs; *link != &job; link = &(*link)->next_job)

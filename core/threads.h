@@ -28,7 +28,7 @@ guint nd_threads_enter (guint n);
 void nd_threads_leave (guint before);
 
 /* Until it is called again, the loops of the calling thread look at @cancelled
- * (core/cancel.h) before each task, and leave out the tasks that have not begun
+ * (core/error.h) before each task, and leave out the tasks that have not begun
  * when it is set. What they compute is undefined then. Returns the flag that it
  * replaces. */
 const gint *nd_threads_watch (const gint *cancelled);

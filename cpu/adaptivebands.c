@@ -41,7 +41,7 @@ neighbour (const TensorJob *job, const gfloat *in, gboolean is_value, gint64 y,
 
 /* out = factor (a - b). */
 static void
-subtract (const NdAdaptiveFilter *self, const gfloat *a, const gfloat *b,
+bands_subtract (const NdAdaptiveFilter *self, const gfloat *a, const gfloat *b,
     gfloat factor, gfloat *out)
 {
   const gfloat *in[2] = { a, b };
@@ -63,7 +63,7 @@ differentiate_twice (const NdAdaptiveFilter *self, const gfloat *a,
 
 /* Copies @row with one sample of the border before it and one after it. */
 static gfloat *
-pad (const NdAdaptiveFilter *self, const gfloat *row, gfloat constant,
+bands_pad (const NdAdaptiveFilter *self, const gfloat *row, gfloat constant,
     gfloat *padded)
 {
   const gint64 n = self->size[0];
@@ -91,14 +91,14 @@ differentiate_time (const TensorJob *job, gint64 y, gint64 z, gfloat *padded)
   memcpy (self->gradient[t] + at, bt + at, width * sizeof (gfloat));
   self->kernels->sum (1, in, minus, self->h[nd_tensor_index (n, t, t)] + at,
       width);
-  pad (self, bt + at, 0, padded);
-  subtract (self, padded, padded + 2, .5f,
+  bands_pad (self, bt + at, 0, padded);
+  bands_subtract (self, padded, padded + 2, .5f,
       self->h[nd_tensor_index (n, 0, t)] + at);
-  subtract (self, neighbour (job, bt, FALSE, y - 1, z),
+  bands_subtract (self, neighbour (job, bt, FALSE, y - 1, z),
       neighbour (job, bt, FALSE, y + 1, z), .5f,
       self->h[nd_tensor_index (n, 1, t)] + at);
   if (self->design.space_axes == 3)
-    subtract (self, neighbour (job, bt, FALSE, y, z - 1),
+    bands_subtract (self, neighbour (job, bt, FALSE, y, z - 1),
         neighbour (job, bt, FALSE, y, z + 1), .5f,
         self->h[nd_tensor_index (n, 2, t)] + at);
 }
@@ -120,13 +120,13 @@ differentiate_depth (const TensorJob *job, gint64 y, gint64 z, gfloat *padded)
     neighbour (job, b, TRUE, y + 1, z + 1) };
   static const gfloat weights[4] = { -.25f, .25f, .25f, -.25f };
 
-  subtract (self, after, before, .5f, self->gradient[2] + at);
+  bands_subtract (self, after, before, .5f, self->gradient[2] + at);
   differentiate_twice (self, before, b + at, after,
       self->h[nd_tensor_index (n, 2, 2)] + at);
   self->kernels->sum (4, in, weights, self->h[nd_tensor_index (n, 1, 2)] + at,
       width);
-  pad (self, self->gradient[2] + at, 0, padded);
-  subtract (self, padded, padded + 2, .5f,
+  bands_pad (self, self->gradient[2] + at, 0, padded);
+  bands_subtract (self, padded, padded + 2, .5f,
       self->h[nd_tensor_index (n, 0, 2)] + at);
 }
 
@@ -145,15 +145,16 @@ differentiate_row (const TensorJob *job, gint64 y, gint64 z, gfloat *padded)
   const gfloat *h[COMPONENTS], *gradient[AXES];
   gfloat *tensor[COMPONENTS];
 
-  pad (self, b + at, nd_adaptive_constant_row (self, 1 + job->band)[0], padded);
-  subtract (self, padded + 2, padded, .5f, self->gradient[0] + at);
+  bands_pad (self, b + at, nd_adaptive_constant_row (self, 1 + job->band)[0],
+      padded);
+  bands_subtract (self, padded + 2, padded, .5f, self->gradient[0] + at);
   differentiate_twice (self, padded, padded + 1, padded + 2,
       self->h[nd_tensor_index (n, 0, 0)] + at);
-  subtract (self, after, before, .5f, self->gradient[1] + at);
+  bands_subtract (self, after, before, .5f, self->gradient[1] + at);
   differentiate_twice (self, before, b + at, after,
       self->h[nd_tensor_index (n, 1, 1)] + at);
-  pad (self, self->gradient[1] + at, 0, padded);
-  subtract (self, padded, padded + 2, .5f,
+  bands_pad (self, self->gradient[1] + at, 0, padded);
+  bands_subtract (self, padded, padded + 2, .5f,
       self->h[nd_tensor_index (n, 0, 1)] + at);
   if (self->design.space_axes == 3)
     differentiate_depth (job, y, z, padded);
@@ -170,7 +171,7 @@ differentiate_row (const TensorJob *job, gint64 y, gint64 z, gfloat *padded)
 }
 
 static void
-make_plane (gsize z, guint worker, gpointer data)
+bands_make_plane (gsize z, guint worker, gpointer data)
 {
   const TensorJob *job = data;
   gfloat *padded = nd_adaptive_thread_rows (job->filter, worker);
@@ -184,7 +185,7 @@ nd_adaptive_make_tensors (NdAdaptiveFilter *self, guint index, gfloat scale)
 {
   TensorJob job = { self, index, scale };
 
-  nd_parallel_for (self->size[2], make_plane, &job);
+  nd_parallel_for (self->size[2], bands_make_plane, &job);
 }
 
 /* The control tensor */

@@ -26,8 +26,6 @@ typedef struct
 
 typedef struct
 {
-  const gchar *name; /* as in NdKernels */
-
   /* The sum of @n_in rows times @weights. */
   void (*sum) (guint n_in, const gfloat *const *in, const gfloat *weights,
       gfloat *out, gsize n);

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "analysis/structure.h"
-#include "cpu/adaptive.h"
+#include "cpu/adaptivefilter.h"
 #include "cpu/adaptivekernels.h"
 
 G_BEGIN_DECLS

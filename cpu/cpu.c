@@ -6,11 +6,8 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/threads.h"
-#include "cpu/denoise.h"
 #include "cpu/kernels.h"
 #include "cpu/method.h"
-#include "cpu/scene.h"
-#include "cpu/structure.h"
 
 #include <math.h>
 #include <string.h>
@@ -149,7 +146,7 @@ cpu_kept (const NdRing *ring, guint slot)
 }
 
 static void
-keep (NdRing *ring, guint slot, const NdSamples *volume)
+cpu_keep (NdRing *ring, guint slot, const NdSamples *volume)
 {
   NdSamples to = cpu_kept (ring, slot);
 
@@ -168,7 +165,7 @@ cpu_push (NdRing *ring, guint slot, const NdSamples *volume, GError **error)
   g_return_val_if_fail (slot < ring->n_slots, FALSE);
   before = nd_threads_enter (ring->n_threads);
   if (ring->kept)
-    keep (ring, slot, volume);
+    cpu_keep (ring, slot, volume);
   ring->method->push (ring->state, slot, volume);
   nd_threads_leave (before);
   return TRUE;

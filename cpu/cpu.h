@@ -5,10 +5,24 @@
  */
 #pragma once
 
+#include "engine/algorithm.h"
 #include "engine/backend.h"
+#include "view/scene.h"
 
 G_BEGIN_DECLS
 
 extern const NdBackend nd_cpu_backend;
+
+/* NdAlgorithmFuncs.denoise_new(). */
+NdAlgorithm *nd_cpu_denoise_new (const NdDenoiseSettings *settings,
+    const NdDenoiseBorders *borders, const NdShape *shape, NdSampleType type,
+    guint64 kept, gint device_id, GError **error);
+
+/* NdAlgorithmFuncs.structure_new(). */
+NdAlgorithm *nd_cpu_structure_new (const NdStructureSettings *settings,
+    const NdShape *shape, gint device_id, GError **error);
+
+/* Scenes on the CPU. */
+extern const NdSceneFuncs nd_cpu_scenes;
 
 G_END_DECLS

@@ -60,8 +60,6 @@ typedef struct
 
 typedef struct
 {
-  const gchar *name; /* as in NdKernels */
-
   gsize (*scratch_floats) (const NdDenoisePlane *plane);
 
   /* Stage 1 has a hard threshold, stage 2 a Wiener filter with the pilot. They
@@ -97,8 +95,5 @@ typedef struct
 
 /* The kernels for the instruction set that nd_kernels() chooses. */
 const NdDenoiseKernels *nd_denoise_kernels (void);
-
-/* All kernels that this CPU can run, NULL at the end. */
-const NdDenoiseKernels *const *nd_denoise_kernels_all (void);
 
 G_END_DECLS

@@ -16,7 +16,7 @@
 #define MAX_TIME ND_DENOISE_MAX_TIME
 
 static gboolean
-multiply (gsize *product, gsize factor)
+scale_multiply (gsize *product, gsize factor)
 {
   return !__builtin_mul_overflow (*product, factor, product);
 }
@@ -31,10 +31,10 @@ nd_denoise_scale_bytes (const gsize size[3], const NdDenoiseSchedule *schedule)
       + (schedule->motion ? schedule->n_time + schedule->latency : 0);
 
   for (guint a = 0; a < 3; a++) {
-    if (!multiply (&floats, size[a] + (size[2] == 1 && a == 2 ? 0 : 16)))
+    if (!scale_multiply (&floats, size[a] + (size[2] == 1 && a == 2 ? 0 : 16)))
       return 0;
   }
-  return multiply (&floats, volumes * sizeof (gfloat)) ? floats : 0;
+  return scale_multiply (&floats, volumes * sizeof (gfloat)) ? floats : 0;
 }
 
 static gfloat *
@@ -85,7 +85,7 @@ init_slab (NdDenoiseScale *self, NdDenoiseSlab *slab, guint index)
 }
 
 static gboolean
-init_slabs (NdDenoiseScale *self)
+scale_init_slabs (NdDenoiseScale *self)
 {
   const gsize n = self->is_flat ? (self->size[1] + REACH) / SLAB_ROWS
                                 : (self->size[2] + REACH) / SLAB_PLANES;
@@ -158,7 +158,7 @@ nd_denoise_scale_new (const NdDenoiseKernels *kernels, const gsize size[3],
   self->n_pilots = schedule->n_blocks ? self->n_inputs : schedule->n_time;
   self->row = MAX (size[0] + 2 * REACH, MIN_ROW);
   self->stride = (size[1] + 2 * REACH) * self->row;
-  if (!init_volumes (self) || !init_slabs (self)) {
+  if (!init_volumes (self) || !scale_init_slabs (self)) {
     nd_denoise_scale_free (self);
     return NULL;
   }
@@ -212,7 +212,8 @@ nd_denoise_scale_set_borders (NdDenoiseScale *self,
 }
 
 static gfloat *
-volume (const NdDenoiseScale *self, gfloat *ring, guint n, gint64 position)
+scale_volume (const NdDenoiseScale *self, gfloat *ring, guint n,
+    gint64 position)
 {
   return ring + position % n * self->samples;
 }
@@ -220,19 +221,19 @@ volume (const NdDenoiseScale *self, gfloat *ring, guint n, gint64 position)
 gfloat *
 nd_denoise_scale_input (const NdDenoiseScale *self, gint64 position)
 {
-  return volume (self, self->inputs, self->n_inputs, position);
+  return scale_volume (self, self->inputs, self->n_inputs, position);
 }
 
 gfloat *
 nd_denoise_scale_pilot (const NdDenoiseScale *self, gint64 position)
 {
-  return volume (self, self->pilots, self->n_pilots, position);
+  return scale_volume (self, self->pilots, self->n_pilots, position);
 }
 
 gfloat *
 nd_denoise_scale_result (const NdDenoiseScale *self, gint64 position)
 {
-  return volume (self, self->result, self->n_pilots, position);
+  return scale_volume (self, self->result, self->n_pilots, position);
 }
 
 /* The transform over time */
@@ -310,14 +311,14 @@ block_positions (const NdDenoiseScale *self, gint64 first, gint64 known,
 }
 
 static void
-transform (NdDenoiseScale *self, gfloat *ring, guint n, const gint64 *positions,
-    gfloat *out)
+scale_transform (NdDenoiseScale *self, gfloat *ring, guint n,
+    const gint64 *positions, gfloat *out)
 {
   TimeJob job = { .scale = self, .out = out };
 
   for (guint t = 0; t < self->schedule.n_time; t++) {
     if (positions[t] >= 0)
-      job.volumes[t] = volume (self, ring, n, positions[t]);
+      job.volumes[t] = scale_volume (self, ring, n, positions[t]);
   }
   nd_parallel_for (self->size[2], transform_plane, &job);
 }
@@ -332,7 +333,7 @@ transform_data (NdDenoiseScale *self, const gint64 *positions)
   if (memcmp (self->data_from, positions, bytes) == 0)
     return;
   memcpy (self->data_from, positions, bytes);
-  transform (self, self->inputs, self->n_inputs, positions, self->data);
+  scale_transform (self, self->inputs, self->n_inputs, positions, self->data);
 }
 
 void
@@ -372,7 +373,7 @@ set_levels (NdDenoiseBlockJob *job, gdouble sigma)
  * block that the stream has. Volume @from is then complete, and its result is
  * written to job->out. */
 static void
-run (NdDenoiseBlockJob *job, gint64 first, gint64 from, gint64 to)
+scale_run (NdDenoiseBlockJob *job, gint64 first, gint64 from, gint64 to)
 {
   NdDenoiseScale *self = job->scale;
   const guint n_time = self->schedule.n_time, i = job->stage - 1;
@@ -382,14 +383,14 @@ run (NdDenoiseBlockJob *job, gint64 first, gint64 from, gint64 to)
 
     if (position < MAX (from, 0) || position > to)
       continue;
-    job->sums[t] = volume (self, self->sums[i], n_time, position);
-    job->weights[t] = volume (self, self->weights[i], n_time, position);
+    job->sums[t] = scale_volume (self, self->sums[i], n_time, position);
+    job->weights[t] = scale_volume (self, self->weights[i], n_time, position);
   }
   if (from < 0) {
     job->out = NULL;
   } else {
-    job->complete_sum = volume (self, self->sums[i], n_time, from);
-    job->complete_weight = volume (self, self->weights[i], n_time, from);
+    job->complete_sum = scale_volume (self, self->sums[i], n_time, from);
+    job->complete_weight = scale_volume (self, self->weights[i], n_time, from);
   }
   nd_denoise_scale_compute_blocks (job);
 }
@@ -408,8 +409,9 @@ refine_volumes (NdDenoiseBlockJob *job, gint64 first, gint64 known)
     if (position < 0 || position >= known)
       continue;
     job->is_new[t] = position >= self->begun[i];
-    job->means[t] = volume (self, self->sums[i], n_time, position);
-    job->mean_weights[t] = volume (self, self->weights[i], n_time, position);
+    job->means[t] = scale_volume (self, self->sums[i], n_time, position);
+    job->mean_weights[t] =
+        scale_volume (self, self->weights[i], n_time, position);
     job->pilots[t] = i == 0 ? nd_denoise_scale_pilot (self, position)
                             : nd_denoise_scale_result (self, position);
   }
@@ -441,7 +443,7 @@ nd_denoise_scale_stage1 (NdDenoiseScale *self, gint64 step, gint64 known,
   }
   if (pilot >= 0)
     job.out = nd_denoise_scale_pilot (self, pilot);
-  run (&job, first, pilot, MIN (step, known - 1));
+  scale_run (&job, first, pilot, MIN (step, known - 1));
 }
 
 /* Computes the result of volume @position from all its blocks. */
@@ -464,7 +466,8 @@ compute_result (NdDenoiseScale *self, gint64 position, gint64 known,
       continue;
     block_positions (self, first, known, positions);
     transform_data (self, positions);
-    transform (self, self->pilots, self->n_pilots, positions, self->pilot);
+    scale_transform (self, self->pilots, self->n_pilots, positions,
+        self->pilot);
     job.slice = n_time - 1 - i;
     job.is_last = i == n - 1
         || !nd_denoise_block_counts (&self->schedule, first + 1, known);
@@ -496,12 +499,12 @@ nd_denoise_scale_stage2 (NdDenoiseScale *self, gint64 step, gint64 known,
         : compute_result (self, step - schedule->latency, known, sigma);
   block_positions (self, first, known, positions);
   transform_data (self, positions);
-  transform (self, self->pilots, self->n_pilots, positions, self->pilot);
+  scale_transform (self, self->pilots, self->n_pilots, positions, self->pilot);
   set_levels (&job, sigma);
   if (schedule->motion) {
     refine_volumes (&job, first, known);
     return NULL;
   }
-  run (&job, first, step - schedule->latency, MIN (last, known - 1));
+  scale_run (&job, first, step - schedule->latency, MIN (last, known - 1));
   return job.out;
 }

@@ -11,7 +11,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "cpu/cost.h"
-#include "cpu/padded.h"
+#include "cpu/pad.h"
 #include "cpu/tiles.h"
 
 #include <string.h>
@@ -152,7 +152,7 @@ direct_push (gpointer state, guint slot, const NdSamples *volume)
 
 /* Finds the volumes of component @c in the first @n of @slots. */
 static void
-find_volumes (const Direct *d, const gint *slots, guint n, gsize c,
+direct_find_volumes (const Direct *d, const gint *slots, guint n, gsize c,
     const NdReal **volumes)
 {
   for (guint i = 0; i < n; i++)
@@ -170,7 +170,7 @@ direct_begin (gpointer state, const gint *slots)
   if (!d->begun)
     return FALSE;
   for (gsize c = 0; c < d->job.shape.components; c++) {
-    find_volumes (d, slots, n, c, d->volumes);
+    direct_find_volumes (d, slots, n, c, d->volumes);
     for (guint k = 0; k < d->job.bank->n_filters; k++) {
       const NdStencil *stencil = &d->stencils[k];
 
@@ -229,7 +229,7 @@ direct_respond (gpointer state, const gint *slots, const NdScale *scale,
       continue;
     }
     for (gsize c = 0; c < group; c++) {
-      find_volumes (d, slots, d->reach.slots, first + c,
+      direct_find_volumes (d, slots, d->reach.slots, first + c,
           d->volumes + c * d->reach.slots);
       if (begun)
         find_begun (d, first + c, d->begun_sums + c * d->job.bank->n_filters);

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cpu/fft.h"
+#include "cpu/method.h"
 
 #include <math.h>
 
@@ -18,7 +18,7 @@ typedef struct
 
 /* @error is that of whole volumes, if neither way is possible. */
 static const NdCpuMethod *
-choose (const NdJob *job, const NdRingOptions *options, gdouble *seconds,
+fft_choose (const NdJob *job, const NdRingOptions *options, gdouble *seconds,
     GError **error)
 {
   const gchar *wanted = g_getenv ("NDCONV_CPU_FFT");
@@ -40,7 +40,7 @@ fft_cost (const NdJob *job, const NdRingOptions *options, GError **error)
 {
   gdouble seconds;
 
-  choose (job, options, &seconds, error);
+  fft_choose (job, options, &seconds, error);
   return seconds;
 }
 
@@ -60,7 +60,7 @@ fft_create (const NdJob *job, const NdRingOptions *options, GError **error)
   Fft *fft = g_new0 (Fft, 1);
   gdouble seconds;
 
-  fft->method = choose (job, options, &seconds, NULL);
+  fft->method = fft_choose (job, options, &seconds, NULL);
   fft->state = fft->method->create (job, options, error);
   if (!fft->state)
     g_clear_pointer (&fft, fft_destroy);

@@ -13,10 +13,9 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/threads.h"
-#include "cpu/fft.h"
-#include "cpu/fftgrid.h"
 #include "cpu/fftsamples.h"
-#include "cpu/output.h"
+#include "cpu/method.h"
+#include "cpu/rowoutput.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,7 +83,7 @@ blocks_destroy (gpointer state)
 
 /* Divides the memory: adds @n times @floats, rounded up, to @used. */
 static gsize
-take (gsize *used, gsize floats, gsize n, gsize m)
+fft_blocks_take (gsize *used, gsize floats, gsize n, gsize m)
 {
   const gsize at = *used;
 
@@ -97,7 +96,7 @@ take (gsize *used, gsize floats, gsize n, gsize m)
 }
 
 static gsize
-scratch_floats (const Blocks *b)
+fft_blocks_scratch_floats (const Blocks *b)
 {
   const NdFftBlock *block = b->grid.block;
 
@@ -111,7 +110,7 @@ scratch_of (const Blocks *b, guint worker)
   Scratch s;
 
   s.worker = worker;
-  s.work = b->scratch_memory + worker * scratch_floats (b);
+  s.work = b->scratch_memory + worker * fft_blocks_scratch_floats (b);
   s.spectrum = s.work + GROUP * block->work;
   return s;
 }
@@ -132,7 +131,7 @@ advise (gpointer memory, gsize bytes)
 }
 
 static gboolean
-make_memory (Blocks *b, GError **error)
+fft_blocks_make_memory (Blocks *b, GError **error)
 {
   const NdFftSamples *s = &b->samples;
   const NdFftGrid *grid = &b->grid;
@@ -148,12 +147,13 @@ make_memory (Blocks *b, GError **error)
   b->volume = nd_size_mul (b->slice, size[2], 1);
   b->spectrum = grid->block->numbers + STAGGER;
   b->n_workers = nd_threads ();
-  padded = take (&used, b->volume, has_ring ? 1 : s->n_slots,
+  padded = fft_blocks_take (&used, b->volume, has_ring ? 1 : s->n_slots,
       has_ring ? 1 : components);
-  ring = take (&used, b->spectrum, has_ring ? s->n_slots : 0,
+  ring = fft_blocks_take (&used, b->spectrum, has_ring ? s->n_slots : 0,
       nd_size_mul (grid->pairs, components, 1));
-  filters = take (&used, b->spectrum, MAX (s->n_spectra, 1), 1);
-  scratch = take (&used, scratch_floats (b), b->n_workers, 1);
+  filters = fft_blocks_take (&used, b->spectrum, MAX (s->n_spectra, 1), 1);
+  scratch =
+      fft_blocks_take (&used, fft_blocks_scratch_floats (b), b->n_workers, 1);
   b->memory = nd_floats_new (used, error);
   if (!b->memory)
     return FALSE;
@@ -169,7 +169,7 @@ make_memory (Blocks *b, GError **error)
 }
 
 static void
-make_filter_spectra (Blocks *b)
+fft_blocks_make_filter_spectra (Blocks *b)
 {
   const NdFftSamples *s = &b->samples;
   const NdFftBlock *block = b->grid.block;
@@ -242,11 +242,11 @@ blocks_create (const NdJob *job, const NdRingOptions *options, GError **error)
   if (!nd_fft_samples_init (&b->samples, job, options, error)
       || !nd_output_init (&b->output, job, init_layer (b),
           MIN (nd_threads (), count_tasks (b)), error)
-      || !make_memory (b, error)) {
+      || !fft_blocks_make_memory (b, error)) {
     blocks_destroy (b);
     return NULL;
   }
-  make_filter_spectra (b);
+  fft_blocks_make_filter_spectra (b);
   return b;
 }
 
@@ -345,7 +345,7 @@ blocks_push (gpointer state, guint slot, const NdSamples *volume)
   }
 }
 
-/* A call of respond, for the components of a group (cpu/output.h). */
+/* A call of respond, for the components of a group (cpu/rowoutput.h). */
 typedef struct
 {
   Blocks *blocks;
@@ -443,7 +443,7 @@ find_factors (const Respond *respond, guint k, gsize c, gsize pair,
 }
 
 static Response
-response_of (const Respond *respond, guint k, gsize c)
+fft_blocks_response_of (const Respond *respond, guint k, gsize c)
 {
   const gsize i = c * respond->blocks->samples.job.bank->n_filters + k;
 
@@ -466,7 +466,7 @@ transform_volume (const Respond *respond, gsize pair, const Scratch *scratch)
   const guint slot = nd_fft_slot (&b->samples, respond->slots, 0);
 
   for (gsize c = 0; c < b->output.group; c++) {
-    const Response response = response_of (respond, 0, c);
+    const Response response = fft_blocks_response_of (respond, 0, c);
 
     transform_pair (b, padded_volume (b, slot, response.component), pair,
         scratch->work);
@@ -498,7 +498,7 @@ respond_group (gsize index, guint worker, gpointer data)
   for (gsize i = 0; i < s->job.bank->n_filters * b->output.group; i++) {
     const guint k = i / b->output.group;
     const gsize c = i % b->output.group;
-    const Response response = response_of (respond, k, c);
+    const Response response = fft_blocks_response_of (respond, k, c);
     const guint n =
         find_factors (respond, k, c, pair, &scratch, spectra, filters);
 

@@ -1,4 +1,4 @@
-/* Transforms of 32 and 64 points of vectors, for cpu/fftkernels_tmpl.h.
+/* Transforms of 32 and 64 points of vectors, for cpu/fftkernels.c.
  *
  * A transform of A * B points is decimated in time and takes two steps: B
  * transforms of A points, and A transforms of B points with twiddle factors. A

@@ -63,7 +63,6 @@ typedef struct
 
 typedef struct
 {
-  const gchar *name;
   NdFftBlock volume;
   NdFftBlock plane;
 } NdFftKernels;

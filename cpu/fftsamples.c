@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/threads.h"
+#include "cpu/cost.h"
 #include "engine/backend.h"
 
 #include <math.h>
@@ -214,7 +215,7 @@ nd_fft_samples_begin (NdFftSamples *s, guint slot, const NdSamples *volume,
 /* Subtracts @level. Returns whether all samples are finite, which is tested on
  * their bits so that the loop is vectorized. */
 static gboolean
-subtract (NdReal *row, gsize n, NdReal level)
+fft_samples_subtract (NdReal *row, gsize n, NdReal level)
 {
   NdRealBits found = 0;
 
@@ -239,7 +240,7 @@ nd_fft_samples_row (NdFftSamples *s, NdFftSlot *slot, const NdSamples *volume,
   GArray **found;
 
   nd_pad_row (&s->pad, volume, component, y, z, row);
-  if (subtract (row, n, slot->level))
+  if (fft_samples_subtract (row, n, slot->level))
     return;
   found = &slot->non_finite[z * s->pad.size[1] + y];
   if (!*found)
@@ -300,7 +301,7 @@ nd_fft_level (const NdFftSamples *s, const gint *slots, gsize component,
 
 /* The number of samples before padded coordinate @x. */
 static guint
-find_sample (const GArray *samples, gsize x)
+fft_samples_find_sample (const GArray *samples, gsize x)
 {
   guint first = 0, end = samples->len;
 
@@ -322,7 +323,7 @@ static void
 add_listed (const GArray *found, const gdouble *w, gsize taps, NdReal *row,
     gsize n, gsize last)
 {
-  for (guint i = found ? find_sample (found, last + 1 - taps) : 0;
+  for (guint i = found ? fft_samples_find_sample (found, last + 1 - taps) : 0;
        found && i < found->len; i++) {
     const NonFinite *sample = &g_array_index (found, NonFinite, i);
 
@@ -358,5 +359,63 @@ nd_fft_add_non_finite (const NdFftSamples *s, const gint *slots,
         add_listed (slot->non_finite[plane * s->pad.size[1] + last[1] - b],
             w + b * f->size[0], f->size[0], row, n, last[0]);
     }
+  }
+}
+
+/* FALSE if blocks are too small for the filters. Outputs are divided evenly
+ * among the blocks, because a block with fewer outputs takes less time to
+ * transform back. */
+static gboolean
+grid_init (NdFftGrid *grid, const NdFftBlock *block, const NdJob *job,
+    const NdReach *reach)
+{
+  grid->block = block;
+  grid->blocks = 1;
+  for (guint a = 0; a < 3; a++) {
+    const gsize n = job->shape.size[a];
+    const gsize around = (gsize) reach->high[a] - reach->low[a];
+
+    if (around >= block->size[a])
+      return FALSE;
+    grid->kept[a] = block->size[a] - around;
+    grid->count[a] = n / grid->kept[a] + (n % grid->kept[a] > 0);
+    grid->kept[a] = n / grid->count[a] + (n % grid->count[a] > 0);
+    grid->blocks = nd_size_mul (grid->blocks, grid->count[a], 1);
+  }
+  grid->pairs = grid->blocks / 2 + grid->blocks % 2;
+  return TRUE;
+}
+
+static gdouble
+try_block (NdFftGrid *grid, const NdFftBlock *block, const NdJob *job)
+{
+  const NdReach reach = nd_job_reach (job);
+
+  return grid_init (grid, block, job, &reach)
+      ? nd_cost_fft_blocks (job, block, grid->pairs, grid->kept[2],
+            nd_fft_count_spectra (job, &reach))
+      : INFINITY;
+}
+
+gdouble
+nd_fft_grid_choose (NdFftGrid *grid, const NdJob *job)
+{
+  const NdFftKernels *kernels = nd_fft_kernels ();
+  const gdouble volume = try_block (grid, &kernels->volume, job);
+  NdFftGrid planes;
+  const gdouble plane = try_block (&planes, &kernels->plane, job);
+
+  if (plane < volume)
+    *grid = planes;
+  return MIN (plane, volume);
+}
+
+void
+nd_fft_grid_origin (const NdFftGrid *grid, gsize i, gsize origin[3])
+{
+  i = MIN (i, grid->blocks - 1);
+  for (guint a = 0; a < 3; a++) {
+    origin[a] = i % grid->count[a] * grid->kept[a];
+    i /= grid->count[a];
   }
 }

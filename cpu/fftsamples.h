@@ -12,7 +12,9 @@
  */
 #pragma once
 
+#include "cpu/fftkernels.h"
 #include "cpu/pad.h"
+#include "engine/job.h"
 
 G_BEGIN_DECLS
 
@@ -87,5 +89,24 @@ NdReal nd_fft_level (const NdFftSamples *samples, const gint *slots,
 void nd_fft_add_non_finite (const NdFftSamples *samples, const gint *slots,
     gsize component, guint filter, NdReal *row, gsize n, gsize x, gsize y,
     gsize z);
+
+/* How method `fft` cuts a padded volume into blocks. */
+
+typedef struct
+{
+  const NdFftBlock *block;
+  gsize kept[3];  /* outputs of a block */
+  gsize count[3]; /* blocks */
+  gsize blocks;   /* of a volume */
+  gsize pairs;
+} NdFftGrid;
+
+/* Chooses volumes or planes. Returns the estimated seconds per volume, or
+ * INFINITY if the filters are too large for blocks. */
+gdouble nd_fft_grid_choose (NdFftGrid *grid, const NdJob *job);
+
+/* The first output of block @i. If the number of blocks is odd, the last pair
+ * is the last block twice. */
+void nd_fft_grid_origin (const NdFftGrid *grid, gsize i, gsize origin[3]);
 
 G_END_DECLS

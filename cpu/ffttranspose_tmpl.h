@@ -1,5 +1,5 @@
 /* Transposes of tiles of ND_VECTOR x ND_VECTOR numbers, for
- * cpu/fftkernels_tmpl.h.
+ * cpu/fftkernels.c.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

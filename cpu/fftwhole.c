@@ -10,9 +10,9 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "cpu/cost.h"
-#include "cpu/fft.h"
 #include "cpu/fftsamples.h"
-#include "cpu/output.h"
+#include "cpu/method.h"
+#include "cpu/rowoutput.h"
 #include "cpu/transform.h"
 
 #include <math.h>
@@ -76,7 +76,7 @@ load_filter_row (gsize y, gsize z, NdReal *row, gpointer data)
 }
 
 static void
-make_filter_spectra (Whole *whole, const gsize size[3])
+fft_whole_make_filter_spectra (Whole *whole, const gsize size[3])
 {
   const NdFftSamples *s = &whole->samples;
   FilterLoad load = { .samples = s, .size = size };
@@ -147,7 +147,7 @@ whole_create (const NdJob *job, const NdRingOptions *options, GError **error)
   if (!whole->filter_memory)
     goto failed;
   whole->filters = g_new0 (NdReal *, job->bank->n_filters * s->reach.slots);
-  make_filter_spectra (whole, size);
+  fft_whole_make_filter_spectra (whole, size);
   return whole;
 
 failed:
@@ -236,7 +236,7 @@ load_products (gsize first, gsize n, NdReal *numbers, gpointer data)
 }
 
 static void
-take_row (gsize y, gsize z, NdReal *row, gpointer data)
+fft_whole_take_row (gsize y, gsize z, NdReal *row, gpointer data)
 {
   const Respond *respond = data;
   const Whole *whole = respond->whole;
@@ -275,7 +275,7 @@ whole_respond (gpointer state, const gint *slots, const NdScale *scale,
       respond.level = nd_fft_level (s, slots, respond.component, respond.filter,
           &respond.non_finite);
       nd_transform_inverse (whole->transform, s->job.shape.size, load_products,
-          take_row, &respond);
+          fft_whole_take_row, &respond);
     }
   }
 }

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "core/threads.h"
-#include "cpu/denoisefuse.h"
+#include "cpu/denoisesamples.h"
 #include "cpu/flowprivate.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ clamp_index (gint64 i, gsize n)
 
 /* The binomial filter 1 2 1 along each axis. */
 static void
-smooth_plane (gsize z, guint worker, gpointer data)
+flow_smooth_plane (gsize z, guint worker, gpointer data)
 {
   static const gfloat weights[3] = { .25f, .5f, .25f };
   const Job *job = data;
@@ -57,18 +57,18 @@ smooth_plane (gsize z, guint worker, gpointer data)
 }
 
 static void
-smooth (const NdFlow *self, NdFlowLevel *level, const gfloat *in,
+flow_smooth (const NdFlow *self, NdFlowLevel *level, const gfloat *in,
     gfloat *padded)
 {
   Job job = { .flow = self, .level = level, .in = in, .out = padded };
 
-  nd_parallel_for (level->size[2], smooth_plane, &job);
+  nd_parallel_for (level->size[2], flow_smooth_plane, &job);
 }
 
 /* The means of the products of a plane of cells: 6 of the target alone, or 3 of
  * the target and its difference to the other volume. */
 static void
-sum_plane (gsize z, guint worker, gpointer data)
+flow_sum_plane (gsize z, guint worker, gpointer data)
 {
   const Job *job = data;
   const NdFlowLevel *level = job->level;
@@ -174,7 +174,7 @@ window_row (const Job *job, gsize y, gsize z, gfloat *const out[6])
 
 /* The inverse of a symmetric matrix xx xy xz yy yz zz; 0 if it has none. */
 static void
-invert (const gdouble m[6], gdouble out[6])
+flow_invert (const gdouble m[6], gdouble out[6])
 {
   const gdouble a = m[3] * m[5] - m[4] * m[4], b = m[2] * m[4] - m[1] * m[5];
   const gdouble c = m[1] * m[4] - m[2] * m[3];
@@ -210,7 +210,7 @@ invert_plane (gsize z, guint worker, gpointer data)
 
       for (guint k = 0; k < 6; k++)
         m[k] = tensor[k][x] + (k == 0 || k == 3 || k == 5 ? job->regular : 0);
-      invert (m, inverse);
+      flow_invert (m, inverse);
       for (guint k = 0; k < 6; k++)
         level->inverse[k][at + x] = inverse[k];
     }
@@ -251,7 +251,7 @@ step_plane (gsize z, guint worker, gpointer data)
 }
 
 static void
-estimate (NdFlow *self, NdFlowLevel *level, guint n, gint offset)
+flow_estimate (NdFlow *self, NdFlowLevel *level, guint n, gint offset)
 {
   Job job = {
     .flow = self,
@@ -261,7 +261,7 @@ estimate (NdFlow *self, NdFlowLevel *level, guint n, gint offset)
   };
 
   for (guint i = 0; i < n; i++) {
-    nd_parallel_for (level->cells[2], sum_plane, &job);
+    nd_parallel_for (level->cells[2], flow_sum_plane, &job);
     nd_parallel_for (level->cells[2], window_plane, &job);
     nd_parallel_for (level->cells[2], step_plane, &job);
   }
@@ -269,7 +269,7 @@ estimate (NdFlow *self, NdFlowLevel *level, guint n, gint offset)
 
 /* Copies the flow of level 1 to level 0, whose cells are its samples. */
 static void
-refine_plane (gsize z, guint worker, gpointer data)
+flow_refine_plane (gsize z, guint worker, gpointer data)
 {
   const NdFlow *self = ((const Job *) data)->flow;
   const NdFlowLevel *from = &self->levels[1], *to = &self->levels[0];
@@ -302,7 +302,7 @@ nd_flow_follow (NdFlow *self, gint offset, const gfloat *volume)
   const gint distance = ABS (offset);
   Job job = { .flow = self };
 
-  smooth (self, fine, volume, fine->other);
+  flow_smooth (self, fine, volume, fine->other);
   if (distance > 1) {
     const gfloat ratio = (gfloat) distance / (distance - 1);
 
@@ -312,14 +312,14 @@ nd_flow_follow (NdFlow *self, gint offset, const gfloat *volume)
     }
   } else if (self->n_levels > 1) {
     nd_cpu_coarsen (volume, fine->size, self->coarse);
-    smooth (self, coarse, self->coarse, coarse->other);
+    flow_smooth (self, coarse, self->coarse, coarse->other);
     clear_flow (coarse);
-    estimate (self, coarse, ND_FLOW_COARSE_STEPS, offset);
-    nd_parallel_for (fine->cells[2], refine_plane, &job);
+    flow_estimate (self, coarse, ND_FLOW_COARSE_STEPS, offset);
+    nd_parallel_for (fine->cells[2], flow_refine_plane, &job);
   } else {
     clear_flow (fine);
   }
-  estimate (self, fine, ND_FLOW_FINE_STEPS, offset);
+  flow_estimate (self, fine, ND_FLOW_FINE_STEPS, offset);
 }
 
 static void
@@ -333,8 +333,8 @@ set_level_target (NdFlow *self, NdFlowLevel *level, const gfloat *target,
     .regular = ND_FLOW_REGULAR * sigma * sigma,
   };
 
-  smooth (self, level, target, level->target);
-  nd_parallel_for (level->cells[2], sum_plane, &job);
+  flow_smooth (self, level, target, level->target);
+  nd_parallel_for (level->cells[2], flow_sum_plane, &job);
   nd_parallel_for (level->cells[2], window_plane, &job);
   nd_parallel_for (level->cells[2], invert_plane, &job);
 }

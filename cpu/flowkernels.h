@@ -29,8 +29,6 @@ typedef struct
 
 typedef struct
 {
-  const gchar *name; /* as in NdKernels */
-
   /* out[i] = g[i] (moved - target), with the central differences g of the
    * target and with the linear interpolation of @other. @target and @other
    * point at sample (0, y, z). */

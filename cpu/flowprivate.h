@@ -7,8 +7,8 @@
 #pragma once
 
 #include "analysis/flow.h"
-#include "cpu/flow.h"
 #include "cpu/flowkernels.h"
+#include "cpu/flowmotion.h"
 
 G_BEGIN_DECLS
 

@@ -4,6 +4,7 @@
 #include "cpu/pad.h"
 
 #include "core/memory.h"
+#include "core/threads.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,7 +41,7 @@ nd_pad_init (NdPad *pad, const NdJob *job, const NdReach *reach)
 /* The index of padded sample @i along @axis in the volume, or -1 for the border
  * value. */
 static gssize
-find (const NdPad *pad, guint axis, gsize i)
+pad_find (const NdPad *pad, guint axis, gsize i)
 {
   gsize n = pad->shape.size[axis];
 
@@ -68,8 +69,8 @@ void
 nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
     gsize z, NdReal *row)
 {
-  gssize sy = find (pad, ND_AXIS_Y, y);
-  gssize sz = find (pad, ND_AXIS_Z, z);
+  gssize sy = pad_find (pad, ND_AXIS_Y, y);
+  gssize sz = pad_find (pad, ND_AXIS_Z, z);
   gsize n = pad->size[ND_AXIS_X];
   gsize width = pad->shape.size[ND_AXIS_X];
   gsize bytes = nd_sample_size (pad->type);
@@ -102,4 +103,96 @@ nd_floats_new (gsize n, GError **error)
   if (!floats)
     nd_memory_set_error (error, bytes);
   return floats;
+}
+
+/* Rows start on cache lines of 64 bytes. */
+#define ROW_FLOATS 16
+
+#define ROWS_PER_TASK 16
+
+gboolean
+nd_padded_init (NdPadded *padded, const NdJob *job, const NdReach *reach,
+    guint n_volumes, GError **error)
+{
+  NdPad *pad = &padded->pad;
+  gsize floats = G_MAXSIZE;
+
+  padded->memory = NULL;
+  padded->components = job->shape.components;
+  padded->n_volumes = n_volumes;
+  if (nd_pad_init (pad, job, reach)) {
+    padded->strides.row =
+        (pad->size[0] + ROW_FLOATS - 1) / ROW_FLOATS * ROW_FLOATS;
+    padded->strides.slice = nd_size_mul (padded->strides.row, pad->size[1], 1);
+    floats = nd_size_mul (padded->strides.slice, pad->size[2], 1);
+    if (!g_size_checked_add (&floats, floats,
+            nd_stencil_slack (&padded->strides)))
+      floats = G_MAXSIZE;
+  }
+  padded->floats = floats;
+  padded->memory =
+      nd_floats_new (nd_size_mul (floats, n_volumes, padded->components),
+          error);
+  if (!padded->memory) {
+    nd_padded_clear (padded);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+void
+nd_padded_clear (NdPadded *padded)
+{
+  nd_pad_clear (&padded->pad);
+  g_clear_pointer (&padded->memory, g_free);
+}
+
+gsize
+nd_padded_bytes (const NdPadded *padded)
+{
+  return padded->floats * padded->n_volumes * padded->components
+      * sizeof (NdReal);
+}
+
+NdReal *
+nd_padded_volume (const NdPadded *padded, guint slot, gsize component)
+{
+  return padded->memory
+      + padded->floats * (slot * padded->components + component);
+}
+
+typedef struct
+{
+  const NdPadded *padded;
+  guint slot;
+  const NdSamples *volume;
+} Push;
+
+static void
+pad_push_task (gsize index, guint worker, gpointer data)
+{
+  const Push *push = data;
+  const NdPadded *padded = push->padded;
+  const gsize *size = padded->pad.size;
+  gsize rows = size[1] * size[2];
+  gsize end = MIN ((index + 1) * ROWS_PER_TASK, rows);
+
+  for (gsize i = index * ROWS_PER_TASK; i < end; i++) {
+    gsize y = i % size[1], z = i / size[1];
+
+    for (gsize c = 0; c < padded->components; c++)
+      nd_pad_row (&padded->pad, push->volume, c, y, z,
+          nd_padded_volume (padded, push->slot, c) + z * padded->strides.slice
+              + y * padded->strides.row);
+  }
+}
+
+void
+nd_padded_push (const NdPadded *padded, guint slot, const NdSamples *volume)
+{
+  Push push = { .padded = padded, .slot = slot, .volume = volume };
+  gsize rows = padded->pad.size[1] * padded->pad.size[2];
+
+  nd_parallel_for ((rows + ROWS_PER_TASK - 1) / ROWS_PER_TASK, pad_push_task,
+      &push);
 }

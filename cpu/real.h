@@ -40,9 +40,6 @@ typedef long double NdReferenceSum;
 #define nd_fft_grid_choose nd_double_fft_grid_choose
 #define nd_fft_grid_origin nd_double_fft_grid_origin
 #define nd_fft_kernels nd_double_fft_kernels
-#define nd_fft_kernels_avx2 nd_double_fft_kernels_avx2
-#define nd_fft_kernels_avx512 nd_double_fft_kernels_avx512
-#define nd_fft_kernels_base nd_double_fft_kernels_base
 #define nd_fft_level nd_double_fft_level
 #define nd_fft_samples_begin nd_double_fft_samples_begin
 #define nd_fft_samples_bytes nd_double_fft_samples_bytes
@@ -53,9 +50,6 @@ typedef long double NdReferenceSum;
 #define nd_floats_new nd_double_floats_new
 #define nd_kernels nd_double_kernels
 #define nd_kernels_all nd_double_kernels_all
-#define nd_kernels_avx2 nd_double_kernels_avx2
-#define nd_kernels_avx512 nd_double_kernels_avx512
-#define nd_kernels_base nd_double_kernels_base
 #define nd_output_bytes nd_double_output_bytes
 #define nd_output_clear nd_double_output_clear
 #define nd_output_combine nd_double_output_combine

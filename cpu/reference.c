@@ -10,8 +10,8 @@
 
 #include "core/memory.h"
 #include "core/threads.h"
-#include "cpu/output.h"
 #include "cpu/pad.h"
+#include "cpu/rowoutput.h"
 
 #include <math.h>
 #include <string.h>
@@ -199,7 +199,7 @@ response (const Reference *ref, const NdFilter *f, const gint *slots, gsize c,
 }
 
 static void
-combine (Reference *ref, const gint *slots, const NdScale *scale,
+reference_combine (Reference *ref, const gint *slots, const NdScale *scale,
     const NdSamples *out)
 {
   const gsize *size = ref->job.shape.size, group = ref->output.group;
@@ -233,7 +233,7 @@ reference_respond (gpointer state, const gint *slots, const NdScale *scale,
   gsize bytes = nd_sample_size (ref->job.out_type);
 
   if (nd_job_combines (&ref->job)) {
-    combine (ref, slots, scale, out);
+    reference_combine (ref, slots, scale, out);
     return;
   }
   for (guint k = 0; k < ref->job.bank->n_filters; k++)

@@ -1,5 +1,5 @@
 /* The part of the kernels that converts samples to numbers and responses to
- * samples; included by kernels_tmpl.h.
+ * samples; included by cpu/kernels.c.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

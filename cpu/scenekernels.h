@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "engine/sceneinline.h"
+#include "view/sceneinline.h"
 
 G_BEGIN_DECLS
 
@@ -26,7 +26,7 @@ typedef struct
   /* For each cell the least and the greatest value that is interpolated in it;
    * NaN does not count. NULL if they are not needed. */
   const gfloat *low, *high;
-  const guint8 *empty; /* the numbers of engine/sceneinline.h, for
+  const guint8 *empty; /* the numbers of view/sceneinline.h, for
                         * ND_PANEL_VOLUME and ND_PANEL_SURFACE; ND_SCENE_SLACK
                         * bytes longer */
   gint cells[3];
@@ -65,8 +65,6 @@ typedef void (*NdSceneRange) (const NdSceneSamples *samples, gint y, gint z,
 
 typedef struct
 {
-  const gchar *name;
-
   /* For each type that filters compute with. */
   NdSceneValues values[ND_SAMPLE_TYPES];
   NdSceneColors colors[ND_SAMPLE_TYPES];

@@ -40,7 +40,7 @@ separable_cost (const NdJob *job, const NdRingOptions *options, GError **error)
 /* Lines at this distance, in floats, share few sets of an L1 cache, whose sets
  * repeat after 64 cache lines. */
 static gsize
-spread (gsize floats)
+separable_spread (gsize floats)
 {
   gsize lines =
       (floats + ND_SEPARABLE_LINE_FLOATS - 1) / ND_SEPARABLE_LINE_FLOATS;
@@ -73,7 +73,7 @@ separable_destroy (gpointer state)
 
 /* Takes @count times @n floats of the memory; @n becomes whole cache lines. */
 static gsize
-take (NdSeparable *s, gsize *n, gsize count)
+separable_take (NdSeparable *s, gsize *n, gsize count)
 {
   const gsize at = s->total;
 
@@ -110,7 +110,7 @@ choose_tile (const NdSeparable *s)
 }
 
 static gboolean
-make_memory (NdSeparable *s, gboolean border_volumes, GError **error)
+separable_make_memory (NdSeparable *s, gboolean border_volumes, GError **error)
 {
   const gsize *size = s->job.shape.size;
   const gsize responses =
@@ -121,8 +121,8 @@ make_memory (NdSeparable *s, gboolean border_volumes, GError **error)
 
   s->row = (size[0] + ROW_FLOATS - 1) / ROW_FLOATS * ROW_FLOATS;
   if (s->last == ND_AXIS_Y && size[0] > ND_SEPARABLE_COLUMNS)
-    s->row = spread (s->row);
-  s->slice = spread (nd_size_mul (s->row, size[1], 1));
+    s->row = separable_spread (s->row);
+  s->slice = separable_spread (nd_size_mul (s->row, size[1], 1));
   s->floats = nd_size_mul (s->slice, size[2], 1);
   /* Sums of whole vectors read beyond the end of a row. */
   s->padded_row = s->pad.size[0] + ND_BLOCK_MAX_WIDTH;
@@ -134,11 +134,11 @@ make_memory (NdSeparable *s, gboolean border_volumes, GError **error)
           s->padded_row))
     s->scratch_floats = G_MAXSIZE;
 
-  between = take (s, &s->floats, s->has_ring ? 1 : responses);
-  ring =
-      take (s, &s->floats, s->has_ring ? nd_size_mul (responses, slots, 1) : 0);
-  scratch = take (s, &s->scratch_floats, nd_threads ());
-  take (s, &slack, 1);
+  between = separable_take (s, &s->floats, s->has_ring ? 1 : responses);
+  ring = separable_take (s, &s->floats,
+      s->has_ring ? nd_size_mul (responses, slots, 1) : 0);
+  scratch = separable_take (s, &s->scratch_floats, nd_threads ());
+  separable_take (s, &slack, 1);
   s->memory = nd_floats_new (s->total, error);
   if (!s->memory)
     return FALSE;
@@ -173,7 +173,7 @@ make_border (NdSeparable *s, NdSeparableFilter *f)
 }
 
 static void
-make_filter (NdSeparable *s, guint k)
+separable_make_filter (NdSeparable *s, guint k)
 {
   NdSeparableFilter *filter = &s->filters[k];
   const NdFilter *f = s->job.bank->filters[k];
@@ -225,13 +225,13 @@ separable_create (const NdJob *job, const NdRingOptions *options,
   }
   if (!nd_output_init (&s->output, job, ND_BLOCK_ROWS * ND_SEPARABLE_COLUMNS,
           nd_threads (), error)
-      || !make_memory (s, options->border_volumes, error)) {
+      || !separable_make_memory (s, options->border_volumes, error)) {
     separable_destroy (s);
     return NULL;
   }
   s->filters = g_new0 (NdSeparableFilter, n_filters);
   for (guint k = 0; k < n_filters; k++)
-    make_filter (s, k);
+    separable_make_filter (s, k);
   s->table = g_new (const NdReal *, (gsize) s->n_lines *nd_threads ());
   for (guint k = 0; k < n_filters; k++) {
     make_border (s, &s->filters[k]);
@@ -285,8 +285,8 @@ separable_push (gpointer state, guint slot, const NdSamples *volume)
 /* Finds the volumes that the response of filter @k for component @c of the
  * group from @first on is summed from. */
 static void
-find_volumes (const NdSeparable *s, const gint *slots, gsize first, gsize c,
-    guint k)
+separable_find_volumes (const NdSeparable *s, const gint *slots, gsize first,
+    gsize c, guint k)
 {
   const NdPass *pass = &s->filters[k].pass[ND_AXIS_T];
   const NdReal **volumes = nd_separable_volumes (s, k, c);
@@ -322,7 +322,7 @@ separable_respond (gpointer state, const gint *slots, const NdScale *scale,
 
     for (guint k = 0; k < n_filters; k++)
       for (gsize c = 0; c < group; c++)
-        find_volumes (s, slots, first, c, k);
+        separable_find_volumes (s, slots, first, c, k);
     for (; range.filter < n_filters; range.filter += range.n) {
       if (s->has_ring)
         nd_separable_weigh (s, &range);

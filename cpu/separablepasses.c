@@ -6,6 +6,7 @@
 #include "cpu/separableprivate.h"
 
 #include "core/threads.h"
+#include "cpu/stencil.h"
 
 /* The outputs along the axis, and the rows across it, of a task of the last
  * pass. */
@@ -60,7 +61,7 @@ sum_along_x (const Push *push, guint worker, gssize y, gsize z, gsize n,
 }
 
 static void
-push_task (gsize index, guint worker, gpointer data)
+passes_push_task (gsize index, guint worker, gpointer data)
 {
   const Push *push = data;
   const NdSeparable *s = push->s;
@@ -103,7 +104,7 @@ nd_separable_first (const NdSeparable *s, const NdSeparableFilter *filter,
     .tiles = (s->job.shape.size[1] + s->tile - 1) / s->tile,
     .out = out };
 
-  nd_parallel_for (push.tiles * s->job.shape.size[2], push_task, &push);
+  nd_parallel_for (push.tiles * s->job.shape.size[2], passes_push_task, &push);
 }
 
 /* The last pass, to @sums or to the output. */
@@ -295,4 +296,44 @@ nd_separable_weigh (const NdSeparable *s, const NdSeparableRange *range)
   Weigh weigh = { .s = s, .range = range };
 
   nd_parallel_for ((rows + TASK_ROWS - 1) / TASK_ROWS, weigh_task, &weigh);
+}
+
+/* The taps are flipped and have no zeros at their ends. Zeros between them stay
+ * only if samples are finite, because 0 * Inf is NaN. */
+void
+nd_pass_init (NdPass *pass, const gdouble *factor, gsize size, gint low,
+    gboolean finite)
+{
+  gsize first = 0, end = size, n = 0;
+  gboolean dense;
+
+  while (end > 0 && factor[size - end] == 0)
+    end--;
+  while (first < end && factor[size - 1 - first] == 0)
+    first++;
+  for (gsize i = first; i < end; i++)
+    n += factor[size - 1 - i] != 0;
+  dense = n == end - first || (finite && n >= ND_DENSE_SHARE * (end - first));
+  pass->low = low + (gint) first;
+  pass->weights = g_new (NdReal, end - first);
+  pass->offsets = dense ? NULL : g_new (gsize, n);
+  pass->taps.span = end - first;
+  pass->taps.weights = pass->weights;
+  pass->taps.offsets = pass->offsets;
+  for (gsize i = first; i < end; i++) {
+    const gdouble w = factor[size - 1 - i];
+
+    if (!dense && w == 0)
+      continue;
+    if (!dense)
+      pass->offsets[pass->taps.n] = i - first;
+    pass->weights[pass->taps.n++] = w;
+  }
+}
+
+void
+nd_pass_clear (NdPass *pass)
+{
+  g_clear_pointer (&pass->weights, g_free);
+  g_clear_pointer (&pass->offsets, g_free);
 }

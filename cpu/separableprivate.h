@@ -6,11 +6,26 @@
 #pragma once
 
 #include "cpu/method.h"
-#include "cpu/output.h"
 #include "cpu/pad.h"
-#include "cpu/pass.h"
+#include "cpu/rowoutput.h"
+#include "cpu/stencil.h"
 
 G_BEGIN_DECLS
+
+/* The factor of a separable filter along one axis. */
+typedef struct
+{
+  NdTaps taps;
+  NdReal *weights;
+  gsize *offsets;
+  gint low; /* of the sample at offset 0 of the taps */
+} NdPass;
+
+/* @low: of the sample that the last of the @size numbers of @factor multiplies.
+ * @finite: all samples are finite; see nd_stencil_init(). */
+void nd_pass_init (NdPass *pass, const gdouble *factor, gsize size, gint low,
+    gboolean finite);
+void nd_pass_clear (NdPass *pass);
 
 /* A cache line, in bytes and in floats. */
 #define ND_SEPARABLE_LINE 64
@@ -79,7 +94,7 @@ void nd_separable_last (const NdSeparable *s, const NdSeparableFilter *filter,
     const NdReal *in, NdReal *sums);
 
 /* Responses that are computed together: of @n filters from @filter on, for the
- * components of a group (cpu/output.h) from @component on. */
+ * components of a group (cpu/rowoutput.h) from @component on. */
 typedef struct
 {
   gsize component;

@@ -270,8 +270,8 @@ nd_stencil_layer_floats (gsize width)
 /* Computes @n columns of ND_BLOCK_ROWS rows from column @x on, for one filter
  * and component @c of the group. */
 static void
-run_filter (const Run *run, guint worker, guint k, gsize c, gsize x, gsize n,
-    gsize y, gsize z, gsize y_end)
+stencil_run_filter (const Run *run, guint worker, guint k, gsize c, gsize x,
+    gsize n, gsize y, gsize z, gsize y_end)
 {
   const NdStencilBank *bank = run->bank;
   const NdRowOutput *output = bank->output;
@@ -306,13 +306,13 @@ run_rows (const Run *run, guint worker, gsize y, gsize y_end, gsize z)
 
       for (guint k = 0; k < output->job.bank->n_filters; k++)
         for (gsize c = 0; c < output->group; c++)
-          run_filter (run, worker, k, c, x, n, y, z, y_end);
+          stencil_run_filter (run, worker, k, c, x, n, y, z, y_end);
     }
   }
 }
 
 static void
-run_task (gsize index, guint worker, gpointer data)
+stencil_run_task (gsize index, guint worker, gpointer data)
 {
   const Run *run = data;
   const gsize z = index / run->tasks_per_slice;
@@ -328,7 +328,7 @@ nd_stencil_run (const NdStencilBank *bank, const gsize size[3])
     .size = size,
     .tasks_per_slice = (size[1] + ROWS_PER_TASK - 1) / ROWS_PER_TASK };
 
-  nd_parallel_for (run.tasks_per_slice * size[2], run_task, &run);
+  nd_parallel_for (run.tasks_per_slice * size[2], stencil_run_task, &run);
 }
 
 void

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "cpu/output.h"
+#include "cpu/rowoutput.h"
 #include "filters/filter.h"
 
 G_BEGIN_DECLS
@@ -60,7 +60,7 @@ void nd_stencil_begin (const NdStencil *stencil, const NdReal *const *volumes,
     const gsize size[3], NdReal *begun);
 
 /* The responses that are computed together: of all filters, for the components
- * of a group from @component on (cpu/output.h). */
+ * of a group from @component on (cpu/rowoutput.h). */
 typedef struct
 {
   const NdStencil *stencils; /* of the filters */

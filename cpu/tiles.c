@@ -138,7 +138,7 @@ tile_of (const NdTiles *tiles, guint worker, gsize c)
 
 /* Rows are converted just before the first outputs that read them. */
 static void
-run_task (gsize index, guint worker, gpointer data)
+tiles_run_task (gsize index, guint worker, gpointer data)
 {
   const Run *run = data;
   const NdTiles *tiles = run->tiles;
@@ -176,5 +176,5 @@ nd_tiles_run (const NdTiles *tiles, const NdStencilBank *bank)
       && size[1] * size[2] < 4 * run.rows * nd_threads ())
     run.rows /= 2;
   run.tiles_per_slice = (size[1] + run.rows - 1) / run.rows;
-  nd_parallel_for (run.tiles_per_slice * size[2], run_task, &run);
+  nd_parallel_for (run.tiles_per_slice * size[2], tiles_run_task, &run);
 }

@@ -21,7 +21,7 @@ typedef struct
   gsize tile_floats;
   NdReal *memory; /* a tile for each worker and component of a group */
   guint n_workers;
-  gsize group; /* see cpu/output.h */
+  gsize group; /* see cpu/rowoutput.h */
 } NdTiles;
 
 /* Whether frames of the job can be converted by tiles: integers, and filters

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "cuda/error.h"
-#include "engine/devicememory.h"
+#include "engine/backend.h"
 
 #include <vector>
 

@@ -8,7 +8,7 @@
 #include "cuda/memory.h"
 #include "cuda/mma/instructions.cuh"
 #include "cuda/timer.cuh"
-#include "engine/cache.h"
+#include "engine/autotune.h"
 
 #include <algorithm>
 #include <map>

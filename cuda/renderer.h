@@ -1,4 +1,4 @@
-/* The renderer: pictures of volumes on the device, as engine/picture.h defines
+/* The renderer: pictures of volumes on the device, as view/picture.h defines
  * them.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -7,6 +7,7 @@
 #pragma once
 
 #include "cuda/ring.h"
+#include "view/picture.h"
 
 namespace nd
 {

@@ -83,6 +83,7 @@ typedef struct
       const NdShape *shape, gint device_id, GError **error);
 } NdAlgorithmFuncs;
 
+/* The functions of @self, for one thread at a time. NULL can be freed. */
 static inline gboolean
 nd_algorithm_push (NdAlgorithm *self, const NdSamples *volume, GError **error)
 {

@@ -12,11 +12,7 @@
 #include "core/buildid.h"
 #include "core/log.h"
 #include "engine/algorithm.h"
-#include "engine/devicememory.h"
-#include "engine/events.h"
 #include "engine/job.h"
-#include "engine/renderer.h"
-#include "engine/scene.h"
 
 G_BEGIN_DECLS
 
@@ -24,6 +20,10 @@ G_BEGIN_DECLS
  * module works only with the engine of its own build. */
 #define ND_BACKEND_VERSION nd_build_number ()
 #define ND_BACKEND_SIZE sizeof (NdBackend)
+
+/* view/picture.h, view/scene.h */
+typedef struct _NdRendererFuncs NdRendererFuncs;
+typedef struct _NdSceneFuncs NdSceneFuncs;
 
 /* In place of a slot: a volume of the border value. */
 #define ND_SLOT_BORDER (-1)
@@ -49,6 +49,60 @@ typedef enum
   /* Computes in double precision. */
   ND_BACKEND_DOUBLE = 1 << 5
 } NdBackendFlags;
+
+/* Events of a back end that only enqueues its work. */
+typedef struct _NdRing NdRing;
+typedef struct _NdEvent NdEvent; /* each back end defines its own */
+
+/* Seconds of a device's work: uploading volumes, filtering, and downloading
+ * responses. */
+typedef struct
+{
+  gdouble upload;
+  gdouble compute;
+  gdouble download;
+} NdTimes;
+
+typedef struct
+{
+  /* An event after all work that is enqueued on @ring so far. */
+  NdEvent *(*record) (NdRing *ring, GError **error);
+
+  /* Blocks the caller until that work is done. @times receives the time that
+   * the work since the previous event of the ring took. */
+  gboolean (*synchronize) (NdEvent *event, NdTimes *times, GError **error);
+
+  /* Work that is enqueued on @ring from now on starts after @event. Does not
+   * block the caller. */
+  gboolean (*wait) (NdRing *ring, NdEvent *event, GError **error);
+
+  void (*destroy) (NdEvent *event);
+} NdEventFuncs;
+
+/* Memory of a back end's device. */
+typedef struct
+{
+  /* Allocates @bytes of zeros. ND_ERROR_MEMORY if the device does not have
+   * enough memory. */
+  gpointer (*alloc) (gint device_id, gsize bytes, GError **error);
+  void (*free) (gpointer memory);
+
+  /* Copies between memory of devices and of the host, in any combination.
+   * Returns when the bytes have arrived. */
+  gboolean (*copy) (gpointer to, gconstpointer from, gsize bytes,
+      GError **error);
+
+  /* Page-locks host memory, which must be whole pages, so that the device
+   * reads and writes it directly. If the device is lost, the memory stays valid
+   * for the host. */
+  gboolean (*pin) (gint device_id, gpointer memory, gsize bytes,
+      GError **error);
+  void (*unpin) (gpointer memory);
+
+  /* Whether @memory is of the host and not page-locked, so that a thread that
+   * enqueues a copy from or to it waits for the copy. NULL: may be. */
+  gboolean (*is_pageable) (gconstpointer memory);
+} NdDeviceMemoryFuncs;
 
 /* Required members come first; optional ones are NULL if a back end does not
  * have them.
@@ -83,6 +137,8 @@ typedef struct
    * ND_ERROR_MEMORY names the bytes that are needed. */
   NdRing *(*ring_new) (const NdJob *job, const NdRingOptions *options,
       NdMethod method, gint device_id, GError **error);
+
+  /* Waits for work that is enqueued. */
   void (*ring_free) (NdRing *ring);
   gsize (*ring_bytes) (const NdRing *ring);
 
@@ -122,7 +178,8 @@ typedef struct
   NdLogSetHandler set_log_handler;
 } NdBackend;
 
-/* Adds a back end to the end of the list. Those at the front are preferred. */
+/* Adds a back end to the end of the list. Those at the front are preferred.
+ * These functions may be called from any thread. */
 void nd_backend_register (const NdBackend *backend);
 
 /* Opens the module at @path and adds the back end that its function
@@ -144,5 +201,11 @@ gboolean nd_backend_check_fork (GError **error);
 
 /* The first back end with ND_BACKEND_FALLBACK, or NULL. */
 const NdBackend *nd_backend_fallback (void);
+
+/* The path of the CUDA module: the file named by the environment variable
+ * NDCONV_CUDA_MODULE or, without that variable, the first one of @places, which
+ * are relative to @folder and terminated by NULL. NULL if there is no such
+ * file; the caller frees it. If @folder is NULL, @places are not searched. */
+gchar *nd_module_find (const gchar *folder, const gchar *const *places);
 
 G_END_DECLS

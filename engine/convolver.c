@@ -31,7 +31,7 @@ nd_convolver_check_time_border (NdBorder border, GError **error)
 
 /* Each plan checked its own ring; checks the total. */
 static gboolean
-check_memory (const NdConvolver *c, GError **error)
+convolver_check_memory (const NdConvolver *c, GError **error)
 {
   return !(c->plans[0]->backend->flags & ND_BACKEND_HOST_MEMORY)
       || nd_memory_check (nd_convolver_bytes (c), error);
@@ -87,7 +87,7 @@ find_devices (const NdConvolverSettings *s, NdDevices *devices,
 }
 
 static NdPlan *
-make_plan (const NdConvolver *c, guint p, const gchar *backend,
+convolver_make_plan (const NdConvolver *c, guint p, const gchar *backend,
     const NdDevices *devices, const gchar *note, GError **error)
 {
   const NdConvolverSettings *s = &c->settings;
@@ -118,7 +118,7 @@ make_plans (NdConvolver *c, GError **error)
   if (!find_devices (s, &devices, &note, error))
     return FALSE;
   for (guint p = 0; p < s->n_planes; p++) {
-    c->plans[p] = make_plan (c, p, s->backend, &devices, note, error);
+    c->plans[p] = convolver_make_plan (c, p, s->backend, &devices, note, error);
     if (!c->plans[p])
       return FALSE;
     same += c->plans[p]->backend == c->plans[0]->backend;
@@ -127,7 +127,8 @@ make_plans (NdConvolver *c, GError **error)
     if (c->plans[p]->backend == fallback)
       continue;
     nd_plan_free (c->plans[p]);
-    c->plans[p] = make_plan (c, p, fallback->name, &devices, note, error);
+    c->plans[p] =
+        convolver_make_plan (c, p, fallback->name, &devices, note, error);
     if (!c->plans[p])
       return FALSE;
   }
@@ -158,7 +159,7 @@ nd_convolver_new (const NdConvolverSettings *settings, GError **error)
     c->settings.jobs[p].cancelled = NULL;
   }
   c->settings.devices = c->settings.backend = NULL;
-  if (!check_memory (c, error))
+  if (!convolver_check_memory (c, error))
     return NULL;
   c->positions = g_new (gint64, reach.slots);
   c->slots = g_new (gint, reach.slots);
@@ -428,7 +429,7 @@ nd_convolver_continue (NdConvolver *next, NdConvolver *old)
   }
   /* The upload of a kept volume may not be complete. Each device of several
    * would have to wait for all others. */
-  if (next->plans[0]->spread || old->plans[0]->spread) {
+  if (!nd_plan_has_kept (next->plans[0]) || !nd_plan_has_kept (old->plans[0])) {
     if (!nd_convolver_synchronize (old, NULL))
       return FALSE;
   } else if (!nd_convolver_record (old, &fence, NULL)
@@ -447,15 +448,15 @@ nd_convolver_continue (NdConvolver *next, NdConvolver *old)
 /* Plane @p of the volume that @old keeps in @slot, as @next can read it. @copy
  * is to be freed. */
 static gboolean
-find_kept (const NdConvolver *next, NdConvolver *old, guint p, guint slot,
-    NdSamples *samples, gpointer *copy, GError **error)
+convolver_find_kept (const NdConvolver *next, NdConvolver *old, guint p,
+    guint slot, NdSamples *samples, gpointer *copy, GError **error)
 {
   NdPlan *plan = old->plans[p];
   const NdJob *job = &old->settings.jobs[p];
   gsize bytes;
 
   *copy = NULL;
-  if (!plan->spread
+  if (nd_plan_has_kept (plan)
       && (!plan->backend->memory || plan->backend == next->plans[p]->backend)) {
     *samples = nd_plan_kept (plan, slot);
     return TRUE;
@@ -481,7 +482,8 @@ nd_convolver_replay (NdConvolver *next, NdConvolver *old, GError **error)
   if (next->window.pushed >= old->window.pushed)
     return FALSE;
   for (guint p = 0; ok && p < next->settings.n_planes; p++)
-    ok = find_kept (next, old, p, slot, &volume[p], &copies[p], error);
+    ok =
+        convolver_find_kept (next, old, p, slot, &volume[p], &copies[p], error);
   ok = ok && nd_convolver_push (next, volume, error);
   for (guint p = 0; p < next->settings.n_planes; p++) {
     if (copies[p])

@@ -5,6 +5,11 @@
  * Call push() for each volume; then respond() or skip() while ready(). At the
  * end of a stretch call end(), and again respond() while ready().
  *
+ * A convolver is used by one thread at a time. If a function fails, some planes
+ * may have the volume or the output and others not: call
+ * nd_convolver_synchronize(), which waits for what was enqueued, and then
+ * nd_convolver_reset() or nd_convolver_free().
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
@@ -41,14 +46,19 @@ gboolean nd_convolver_check_time_border (NdBorder border, GError **error);
 
 typedef struct _NdConvolver NdConvolver;
 
-/* Errors of nd_convolver_check_time_border(), nd_devices_find() and
+/* Copies @settings, and the banks of its jobs. Errors of
+ * nd_convolver_check_time_border(), nd_devices_find() and
  * nd_plan_new(), and ND_ERROR_MEMORY if the rings of all planes do not fit in
  * memory. */
 NdConvolver *nd_convolver_new (const NdConvolverSettings *settings,
     GError **error);
+
+/* Waits for work that is enqueued. */
 void nd_convolver_free (NdConvolver *convolver);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdConvolver, nd_convolver_free)
 
+/* The window, and the plan of @plane. They belong to @convolver, and change
+ * with its functions. */
 const NdWindow *nd_convolver_window (const NdConvolver *convolver);
 const NdPlan *nd_convolver_plan (const NdConvolver *convolver, guint plane);
 
@@ -58,7 +68,10 @@ guint nd_convolver_turns (const NdConvolver *convolver);
 /* Bytes of all rings. */
 gsize nd_convolver_bytes (const NdConvolver *convolver);
 
-/* Pushes one volume, whose planes are @volume. Some back ends only enqueue this
+/* Pushes one volume, whose planes are @volume, of the shape and type of their
+ * jobs. A push that fails does not count: the window is as before, but the slot
+ * of the volume has undefined content, so that outputs are right again only
+ * after nd_convolver_reset(). Some back ends only enqueue this
  * work and that of nd_convolver_respond(): the memory of volumes and outputs
  * must stay valid until a fence that is recorded later is synchronized. */
 gboolean nd_convolver_push (NdConvolver *convolver,
@@ -84,14 +97,21 @@ gboolean nd_convolver_record (NdConvolver *convolver, NdFence **fence,
 
 /* Blocks until all work so far is done, also if a device fails. */
 gboolean nd_convolver_synchronize (NdConvolver *convolver, GError **error);
+
+/* Ends the stretch: ready() is TRUE for all volumes that have no output yet. */
 void nd_convolver_end (NdConvolver *convolver);
 
 /* TRUE if all volumes that the next output reads are there. Its position is
  * nd_convolver_window()->anchor. Call one of the next two functions then. */
 gboolean nd_convolver_ready (const NdConvolver *convolver);
+
+/* Writes the next output, of all planes. If it fails, @out is undefined, and
+ * the output stays the next one. */
 gboolean nd_convolver_respond (NdConvolver *convolver,
     const NdScale scale[ND_MAX_PLANES], const NdSamples out[ND_MAX_PLANES],
     GError **error);
+
+/* Leaves the next output out. */
 void nd_convolver_skip (NdConvolver *convolver);
 
 /* Begins the next output with the volumes that are there, so that it takes less

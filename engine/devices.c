@@ -23,7 +23,7 @@ is_all (const gchar *text)
 }
 
 static gboolean
-add (NdDevices *devices, const gchar *text, gint id, GError **error)
+devices_add (NdDevices *devices, const gchar *text, gint id, GError **error)
 {
   for (guint i = 0; i < devices->n; i++) {
     if (devices->ids[i] == id) {
@@ -46,7 +46,7 @@ add (NdDevices *devices, const gchar *text, gint id, GError **error)
 
 /* Reads a list of numbers. */
 static gboolean
-read_list (const gchar *text, NdDevices *devices, GError **error)
+devices_read_list (const gchar *text, NdDevices *devices, GError **error)
 {
   g_auto (GStrv) parts = g_strsplit (text, ",", -1);
 
@@ -65,7 +65,7 @@ read_list (const gchar *text, NdDevices *devices, GError **error)
           text, part);
       return FALSE;
     }
-    if (!add (devices, text, id, error))
+    if (!devices_add (devices, text, id, error))
       return FALSE;
   }
   return TRUE;
@@ -76,7 +76,8 @@ nd_devices_check (const gchar *text, GError **error)
 {
   NdDevices devices = { 0 };
 
-  return is_empty (text) || is_all (text) || read_list (text, &devices, error);
+  return is_empty (text) || is_all (text)
+      || devices_read_list (text, &devices, error);
 }
 
 gint
@@ -85,7 +86,7 @@ nd_devices_first (const gchar *text, gint device_id)
   NdDevices devices = { 0 };
 
   if (device_id < 0 && !is_empty (text) && !is_all (text)
-      && read_list (text, &devices, NULL))
+      && devices_read_list (text, &devices, NULL))
     return devices.ids[0];
   return device_id;
 }
@@ -160,7 +161,7 @@ nd_devices_find (const gchar *text, gint device_id, const NdBackend *backend,
     devices->choose = strcmp (text, "auto") == 0;
     if (!find_all (backend, devices, error))
       return FALSE;
-  } else if (!read_list (text, devices, error)
+  } else if (!devices_read_list (text, devices, error)
       || !check_each (text, backend, devices, error)) {
     return FALSE;
   }

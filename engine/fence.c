@@ -19,7 +19,7 @@ struct _NdFence
 };
 
 static void
-name_device (gint device, GError **error)
+fence_name_device (gint device, GError **error)
 {
   if (device >= 0)
     g_prefix_error (error, "Device %d: ", device);
@@ -42,7 +42,7 @@ nd_fence_record (const NdBackend *backend, NdRing *const *rings,
     NdEvent *event = made->funcs->record (rings[made->n_points], error);
 
     if (!event) {
-      name_device (device, error);
+      fence_name_device (device, error);
       return FALSE;
     }
     made->points[made->n_points] = (Point){ event, device };
@@ -69,7 +69,7 @@ nd_fence_unref (NdFence *fence)
 }
 
 static void
-add_times (NdTimes *sum, const NdTimes *times)
+fence_add_times (NdTimes *sum, const NdTimes *times)
 {
   sum->upload += times->upload;
   sum->compute += times->compute;
@@ -77,7 +77,7 @@ add_times (NdTimes *sum, const NdTimes *times)
 }
 
 static gdouble
-total (const NdTimes *times)
+fence_total (const NdTimes *times)
 {
   return times->upload + times->compute + times->download;
 }
@@ -93,9 +93,9 @@ find_longest (const NdFence *fence, const NdTimes *rings)
 
     for (guint k = i; k < fence->n_points; k++) {
       if (fence->points[k].device == fence->points[i].device)
-        add_times (&sum, &rings[k]);
+        fence_add_times (&sum, &rings[k]);
     }
-    if (total (&sum) > total (&longest))
+    if (fence_total (&sum) > fence_total (&longest))
       longest = sum;
   }
   return longest;
@@ -113,7 +113,7 @@ nd_fence_synchronize (NdFence *fence, NdTimes *times, GError **error)
 
     if (!fence->funcs->synchronize (point->event, &rings[i], ok ? error : NULL)
         && ok) {
-      name_device (point->device, error);
+      fence_name_device (point->device, error);
       ok = FALSE;
     }
   }

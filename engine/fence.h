@@ -18,6 +18,8 @@ typedef struct _NdFence NdFence;
  * none is named. */
 gboolean nd_fence_record (const NdBackend *backend, NdRing *const *rings,
     const gint *devices, guint n_rings, NdFence **fence, GError **error);
+
+/* Any thread. */
 NdFence *nd_fence_ref (NdFence *fence);
 void nd_fence_unref (NdFence *fence);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdFence, nd_fence_unref)

@@ -1,17 +1,14 @@
-/* The plan: the back end and the method for a job, and the ring they use.
+/* The plan: the back end and the method for a job (engine/choice.h), and the
+ * executor that computes with them (engine/executor.h).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
-#include "engine/devices.h"
-#include "engine/fence.h"
-#include "engine/slabs.h"
+#include "engine/executor.h"
 
 G_BEGIN_DECLS
-
-typedef struct _NdSpread NdSpread;
 
 typedef struct
 {
@@ -30,12 +27,9 @@ typedef struct
   NdJob job;
   NdBank *bank; /* job.bank, a copy that the plan owns */
   NdRingOptions options;
-  NdRing *ring;   /* NULL if several devices share the work */
-  NdSlabs *slabs; /* owns the ring; NULL if the ring has whole volumes */
-
-  NdSpread *spread; /* owns the plans of several devices; or NULL */
-  guint turns;      /* volumes that are computed at the same time, each on its
-                     * device */
+  NdExecutor *executor;
+  guint turns; /* volumes that are computed at the same time, each on its
+                * device */
 } NdPlan;
 
 /* If @backend is NULL, the preferred back end is used or, if none of its
@@ -44,7 +38,7 @@ typedef struct
  * method can do the job.
  *
  * @memory_limit: the most bytes of the device; 0: no limit. Volumes that need
- * more go through the device in slabs (engine/slabs.h). Back ends without a
+ * more go through the device in slabs (engine/slabs.c). Back ends without a
  * device ignore it. */
 NdPlan *nd_plan_new (const NdJob *job, const NdRingOptions *options,
     const gchar *backend, gint device_id, NdMethod method, gsize memory_limit,
@@ -55,22 +49,18 @@ NdPlan *nd_plan_new (const NdJob *job, const NdRingOptions *options,
 NdPlan *nd_plan_new_on (const NdJob *job, const NdRingOptions *options,
     const gchar *backend, const NdDevices *devices, NdMethod method,
     gsize memory_limit, GError **error);
+
+/* Waits for work that is enqueued. */
 void nd_plan_free (NdPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdPlan, nd_plan_free)
 
-/* push and respond of the plan's NdBackend. */
+/* push and respond of the plan's NdBackend. A plan is used by one thread at a
+ * time. A push that fails leaves its slot undefined, a respond that fails its
+ * output; other slots stay. */
 gboolean nd_plan_push (NdPlan *plan, guint slot, const NdSamples *volume,
     GError **error);
 gboolean nd_plan_respond (NdPlan *plan, const gint *slots, const NdScale *scale,
     const NdSamples *out, GError **error);
-
-/* The same for a slab of a volume: the plan's volumes are slabs themselves.
- * Only if the back end has NdSlabFuncs. */
-gboolean nd_plan_push_slab (NdPlan *plan, guint slot, const NdSamples *volume,
-    guint axis, GError **error);
-gboolean nd_plan_respond_slab (NdPlan *plan, const gint *slots,
-    const NdScale *scale, const NdSamples *out, const NdSlab *slab,
-    GError **error);
 
 /* Pushes the volume in slot @from again, into @slot. Only with the option
  * `keep`. */
@@ -79,7 +69,11 @@ gboolean nd_plan_repeat (NdPlan *plan, guint from, guint slot, GError **error);
 /* begin of the plan's NdBackend; FALSE if the plan does not begin outputs. */
 gboolean nd_plan_begin (NdPlan *plan, const gint *slots);
 
-/* kept of the plan's NdBackend. Only if the plan has no spread. */
+/* Whether one memory has whole volumes: not if several devices share the
+ * work. */
+gboolean nd_plan_has_kept (const NdPlan *plan);
+
+/* kept of the plan's NdBackend. Only if nd_plan_has_kept(). */
 NdSamples nd_plan_kept (const NdPlan *plan, guint slot);
 
 /* Copies that volume to @to, in memory of the host. */
@@ -102,6 +96,8 @@ guint nd_plan_take_used (NdPlan *plan, NdRing *rings[ND_MAX_DEVICES],
  * fails. nd_plan_synchronize() calls nd_plan_retain() first. */
 gboolean nd_plan_finish (NdPlan *plan, GError **error);
 gboolean nd_plan_synchronize (NdPlan *plan, GError **error);
+
+/* The bytes of all rings. */
 gsize nd_plan_bytes (const NdPlan *plan);
 
 G_END_DECLS

@@ -1,13 +1,16 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later
+/* Volumes that do not fit in the memory of a device, or not within a limit: a
+ * ring of the device holds one slab of a volume at a time. Slabs go through the
+ * device one after the other; the back end overlaps their uploads, work and
+ * downloads. The volumes of a window in time stay in memory of the host.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "engine/slabs.h"
+#include "engine/executor.h"
 
 #include "core/error.h"
 #include "core/fork.h"
 #include "core/memory.h"
-#include "core/pages.h"
-#include "engine/fence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,18 +41,16 @@ typedef struct
   gsize index;
 } Held;
 
-struct _NdSlabs
+typedef struct
 {
-  const NdBackend *backend;
+  NdExecutor base;
   const NdSlabFuncs *funcs;
-  const NdJob *job;
   gint device_id;
   gsize limit;
   NdReach reach;
   guint axis;
   gsize before, after; /* samples that an output reads along the axis */
   Height chosen;
-  NdRing *ring;
 
   NdSamples *volumes; /* in each slot */
   guint64 *numbers;   /* of these volumes, from 1 in the order of pushes */
@@ -63,7 +64,7 @@ struct _NdSlabs
   guint8 *store; /* dense volumes, one per slot, or NULL */
   gboolean pinned;
   guint8 *wrapped; /* a slab that goes on at the other end, or NULL */
-};
+} NdSlabs;
 
 static struct
 {
@@ -108,7 +109,7 @@ stride (const NdSlabs *s, const NdSamples *samples)
 static NdJob
 job_of_slab (const NdSlabs *s, gsize height)
 {
-  NdJob job = *s->job;
+  NdJob job = *s->base.job;
 
   job.shape.size[s->axis] = height;
   job.wanted[s->axis] = (NdRange){ 0, 0 };
@@ -119,15 +120,15 @@ job_of_slab (const NdSlabs *s, gsize height)
  * downloads overlap. Each sample is uploaded once if the window has one volume,
  * because neighbours share samples on the device. */
 static void
-estimate (const NdSlabs *s, Height *h, const NdRingOptions *options,
+slabs_estimate (const NdSlabs *s, Height *h, const NdRingOptions *options,
     NdMethod method)
 {
   const NdJob job = job_of_slab (s, h->height);
-  const gdouble plane = (gdouble) s->job->shape.components
-      * s->job->shape.size[0] * s->job->shape.size[1] * s->job->shape.size[2]
-      / s->job->shape.size[s->axis];
+  const gdouble plane = (gdouble) s->base.job->shape.components
+      * s->base.job->shape.size[0] * s->base.job->shape.size[1]
+      * s->base.job->shape.size[2] / s->base.job->shape.size[s->axis];
   const gdouble compute =
-      s->backend->cost (&job, options, method, s->device_id, NULL);
+      s->base.backend->cost (&job, options, method, s->device_id, NULL);
   const gdouble up = plane * nd_sample_size (job.in_type) / BUS_RATE
       * (s->reach.slots > 1 ? h->height * s->reach.slots : h->block);
   const gdouble down = plane * nd_sample_size (job.out_type) / BUS_RATE
@@ -153,7 +154,7 @@ static guint
 list_heights (const NdSlabs *s, const NdRingOptions *options, NdMethod method,
     Height heights[MAX_HEIGHTS])
 {
-  const gsize size = s->job->shape.size[s->axis];
+  const gsize size = s->base.job->shape.size[s->axis];
   const gsize halo = s->before + s->after;
   guint n = 0;
 
@@ -162,7 +163,7 @@ list_heights (const NdSlabs *s, const NdRingOptions *options, NdMethod method,
     Height h = { block, block + halo, (size + block - 1) / block };
 
     if (h.height < size) {
-      estimate (s, &h, options, method);
+      slabs_estimate (s, &h, options, method);
       if (isfinite (h.seconds))
         heights[n++] = h;
     }
@@ -182,22 +183,22 @@ make_ring (NdSlabs *s, const NdRingOptions *options, NdMethod method,
   g_autoptr (GError) why = NULL;
   gsize too_high = G_MAXSIZE;
 
-  for (guint i = 0; i < n && !s->ring; i++) {
+  for (guint i = 0; i < n && !s->base.ring; i++) {
     const NdJob job = job_of_slab (s, heights[i].height);
 
     if (heights[i].height >= too_high)
       continue;
     g_clear_error (&why);
     s->chosen = heights[i];
-    s->ring = s->funcs->ring_new (&job, options, method, s->device_id, s->limit,
-        &why);
-    if (!s->ring && !g_error_matches (why, ND_ERROR, ND_ERROR_MEMORY)) {
+    s->base.ring = s->funcs->ring_new (&job, options, method, s->device_id,
+        s->limit, &why);
+    if (!s->base.ring && !g_error_matches (why, ND_ERROR, ND_ERROR_MEMORY)) {
       g_propagate_error (error, g_steal_pointer (&why));
       return FALSE;
     }
     too_high = heights[i].height;
   }
-  if (s->ring)
+  if (s->base.ring)
     return TRUE;
   /* The last one tried was the smallest. */
   g_propagate_prefixed_error (error, g_steal_pointer (&why),
@@ -210,9 +211,9 @@ static gsize
 volume_bytes (const NdSlabs *s)
 {
   const NdSamples dense =
-      nd_samples_dense (NULL, &s->job->shape, s->job->in_type);
+      nd_samples_dense (NULL, &s->base.job->shape, s->base.job->in_type);
 
-  return nd_size_mul (dense.slice, s->job->shape.size[2], 1);
+  return nd_size_mul (dense.slice, s->base.job->shape.size[2], 1);
 }
 
 static gboolean
@@ -230,7 +231,8 @@ make_store (NdSlabs *s, GError **error)
     nd_memory_set_error (error, bytes);
     return FALSE;
   }
-  s->pinned = s->backend->memory->pin (s->device_id, s->store, bytes, &why);
+  s->pinned =
+      s->base.backend->memory->pin (s->device_id, s->store, bytes, &why);
   if (!s->pinned)
     ND_WARNING ("the window in memory of the host is not pinned, so uploads "
                 "are slower: %s",
@@ -238,21 +240,15 @@ make_store (NdSlabs *s, GError **error)
   return TRUE;
 }
 
-NdSlabs *
-nd_slabs_new (const NdBackend *backend, const NdJob *job,
-    const NdRingOptions *options, NdMethod method, gint device_id, gsize limit,
+static gboolean
+slabs_init_slabs (NdSlabs *s, const NdRingOptions *options, NdMethod method,
     GError **error)
 {
-  g_autoptr (NdSlabs) s = g_new0 (NdSlabs, 1);
+  const NdJob *job = s->base.job;
   NdRingOptions in_slab = *options;
   Height heights[MAX_HEIGHTS];
   guint n;
 
-  s->backend = backend;
-  s->funcs = nd_backend_slabs (backend);
-  s->job = job;
-  s->device_id = device_id;
-  s->limit = limit;
   s->reach = nd_job_reach (job);
   s->axis = job->shape.size[2] > 1 ? ND_AXIS_Z : ND_AXIS_Y;
   s->before = MAX (0, -s->reach.low[s->axis]);
@@ -267,21 +263,21 @@ nd_slabs_new (const NdBackend *backend, const NdJob *job,
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "the filter reads so many %s that the volume cannot be cut into slabs",
         s->axis == ND_AXIS_Z ? "slices" : "rows");
-    return NULL;
+    return FALSE;
   }
-  if (!make_ring (s, &in_slab, method, heights, n, error)
-      || (s->kept && !make_store (s, error)))
-    return NULL;
-  return g_steal_pointer (&s);
+  return make_ring (s, &in_slab, method, heights, n, error)
+      && (!s->kept || make_store (s, error));
 }
 
-void
-nd_slabs_free (NdSlabs *s)
+static void
+slabs_free (NdExecutor *executor)
 {
-  if (s->ring)
-    s->backend->ring_free (s->ring);
+  NdSlabs *s = (NdSlabs *) executor;
+
+  if (s->base.ring)
+    s->base.backend->ring_free (s->base.ring);
   if (s->pinned)
-    s->backend->memory->unpin (s->store);
+    s->base.backend->memory->unpin (s->store);
   free (s->store);
   g_free (s->wrapped);
   g_free (s->volumes);
@@ -290,20 +286,8 @@ nd_slabs_free (NdSlabs *s)
   g_free (s);
 }
 
-NdRing *
-nd_slabs_ring (const NdSlabs *s)
-{
-  return s->ring;
-}
-
-gdouble
-nd_slabs_estimate (const NdSlabs *s)
-{
-  return s->chosen.compute;
-}
-
-gchar *
-nd_slabs_describe (const NdSlabs *s)
+static gchar *
+describe_slabs (const NdSlabs *s)
 {
   const gchar *unit = s->axis == ND_AXIS_Z ? "slices" : "rows";
   g_autofree gchar *window = s->kept
@@ -352,52 +336,57 @@ static gboolean
 copy_samples (const NdSlabs *s, const NdSamples *to, const NdSamples *from,
     gsize count, GError **error)
 {
-  return nd_slab_copy (s->backend->memory, &s->job->shape, s->job->in_type,
-      s->axis, count, to, from, error);
+  return nd_slab_copy (s->base.backend->memory, &s->base.job->shape,
+      s->base.job->in_type, s->axis, count, to, from, error);
 }
 
 /* Copies @volume to its place in the store when the device has written it and
  * reads nothing of the store any more. */
 static gboolean
-keep (NdSlabs *s, guint slot, const NdSamples *volume, GError **error)
+slabs_keep (NdSlabs *s, guint slot, const NdSamples *volume, GError **error)
 {
   NdSamples to;
 
   if (!make_store (s, error)
-      || !nd_ring_synchronize (s->backend, s->ring, error))
+      || !nd_ring_synchronize (s->base.backend, s->base.ring, error))
     return FALSE;
-  to = nd_samples_dense (s->store + slot * volume_bytes (s), &s->job->shape,
-      s->job->in_type);
-  if (!copy_samples (s, &to, volume, s->job->shape.size[s->axis], error))
+  to = nd_samples_dense (s->store + slot * volume_bytes (s),
+      &s->base.job->shape, s->base.job->in_type);
+  if (!copy_samples (s, &to, volume, s->base.job->shape.size[s->axis], error))
     return FALSE;
   s->volumes[slot] = to;
   return TRUE;
 }
 
-gboolean
-nd_slabs_push (NdSlabs *s, guint slot, const NdSamples *volume, GError **error)
+static gboolean
+slabs_push (NdExecutor *executor, guint slot, const NdSamples *volume,
+    GError **error)
 {
+  NdSlabs *s = (NdSlabs *) executor;
+
   s->numbers[slot] = ++s->pushed;
   if (s->kept)
-    return keep (s, slot, volume, error);
+    return slabs_keep (s, slot, volume, error);
   s->volumes[slot] = *volume;
   s->borrowed = TRUE;
   return TRUE;
 }
 
-gboolean
-nd_slabs_retain (NdSlabs *s, GError **error)
+static gboolean
+slabs_retain (NdExecutor *executor, GError **error)
 {
+  NdSlabs *s = (NdSlabs *) executor;
+
   if (!s->borrowed)
     return TRUE;
   s->borrowed = FALSE;
-  return keep (s, 0, &s->volumes[0], error);
+  return slabs_keep (s, 0, &s->volumes[0], error);
 }
 
-NdSamples
-nd_slabs_kept (const NdSlabs *s, guint slot)
+static NdSamples
+slabs_kept (const NdExecutor *executor, guint slot)
 {
-  return s->volumes[slot];
+  return ((const NdSlabs *) executor)->volumes[slot];
 }
 
 /* The first sample of slab @i. Slabs have the same height; those at the ends
@@ -406,18 +395,18 @@ static gint64
 slab_start (const NdSlabs *s, gsize i)
 {
   const gint64 at = (gint64) (i * s->chosen.block) - (gint64) s->before;
-  const gint64 last = s->job->shape.size[s->axis] - s->chosen.height;
+  const gint64 last = s->base.job->shape.size[s->axis] - s->chosen.height;
 
-  return s->job->border == ND_BORDER_WRAP ? at : CLAMP (at, 0, last);
+  return s->base.job->border == ND_BORDER_WRAP ? at : CLAMP (at, 0, last);
 }
 
 /* Puts slab @at together from both ends of @volume. */
 static gboolean
-wrap (NdSlabs *s, const NdSamples *volume, gint64 at, NdSamples *slab,
+slabs_wrap (NdSlabs *s, const NdSamples *volume, gint64 at, NdSamples *slab,
     GError **error)
 {
   const NdJob job = job_of_slab (s, s->chosen.height);
-  const gint64 size = s->job->shape.size[s->axis];
+  const gint64 size = s->base.job->shape.size[s->axis];
   gsize done = 0;
 
   *slab = nd_samples_dense (s->wrapped, &job.shape, job.in_type);
@@ -431,7 +420,7 @@ wrap (NdSlabs *s, const NdSamples *volume, gint64 at, NdSamples *slab,
     }
   }
   /* The slab before may still be read. */
-  if (!nd_ring_synchronize (s->backend, s->ring, error))
+  if (!nd_ring_synchronize (s->base.backend, s->base.ring, error))
     return FALSE;
   while (done < s->chosen.height) {
     const gint64 first = ((at + (gint64) done) % size + size) % size;
@@ -461,13 +450,13 @@ push_slab (NdSlabs *s, guint slot, gsize i, GError **error)
       && before.index + 1 == i)
     slab.shared = MAX (0, slab_start (s, before.index) + height - at);
   s->held[slot].volume = 0;
-  if (at < 0 || at + height > (gint64) s->job->shape.size[s->axis]) {
-    if (!wrap (s, &s->volumes[slot], at, &from, error))
+  if (at < 0 || at + height > (gint64) s->base.job->shape.size[s->axis]) {
+    if (!slabs_wrap (s, &s->volumes[slot], at, &from, error))
       return FALSE;
   } else {
     from.data += at * stride (s, &from);
   }
-  if (!s->funcs->push (s->ring, slot, &from, &slab, error))
+  if (!s->funcs->push (s->base.ring, slot, &from, &slab, error))
     return FALSE;
   s->held[slot] = (Held){ s->numbers[slot], i };
   return TRUE;
@@ -479,7 +468,8 @@ respond_slab (NdSlabs *s, const gint *slots, const NdScale *scale,
     const NdSamples *out, const NdSlab *part, gsize i, GError **error)
 {
   const gsize start = i * s->chosen.block;
-  const gsize end = MIN (start + s->chosen.block, s->job->shape.size[s->axis]);
+  const gsize end =
+      MIN (start + s->chosen.block, s->base.job->shape.size[s->axis]);
   const gsize first = MAX (start, part->first);
   const gsize last = MIN (end, part->first + part->count);
   NdSlab slab = { .axis = s->axis };
@@ -494,14 +484,14 @@ respond_slab (NdSlabs *s, const gint *slots, const NdScale *scale,
       return FALSE;
   }
   to.data += (first - part->first) * stride (s, &to);
-  return s->funcs->respond (s->ring, slots, scale, &to, &slab, error);
+  return s->funcs->respond (s->base.ring, slots, scale, &to, &slab, error);
 }
 
 /* A window of several volumes goes through the slabs forwards and backwards in
  * turn: at the slab at which it turns, the ring has all volumes but the new
  * one. */
-gboolean
-nd_slabs_respond_part (NdSlabs *s, const gint *slots, const NdScale *scale,
+static gboolean
+slabs_respond_part (NdSlabs *s, const gint *slots, const NdScale *scale,
     const NdSamples *out, const NdSlab *part, GError **error)
 {
   const gboolean backwards = s->reach.slots > 1 && s->responded++ % 2 == 1;
@@ -516,11 +506,76 @@ nd_slabs_respond_part (NdSlabs *s, const gint *slots, const NdScale *scale,
   return TRUE;
 }
 
-gboolean
-nd_slabs_respond (NdSlabs *s, const gint *slots, const NdScale *scale,
+static gboolean
+slabs_respond (NdExecutor *executor, const gint *slots, const NdScale *scale,
     const NdSamples *out, GError **error)
 {
-  const NdSlab all = { .axis = s->axis, .count = s->job->shape.size[s->axis] };
+  NdSlabs *s = (NdSlabs *) executor;
+  const NdSlab all = { .axis = s->axis,
+    .count = executor->job->shape.size[s->axis] };
 
-  return nd_slabs_respond_part (s, slots, scale, out, &all, error);
+  return slabs_respond_part (s, slots, scale, out, &all, error);
+}
+
+static gboolean
+slabs_begin (NdExecutor *executor, const gint *slots)
+{
+  return FALSE;
+}
+
+static gboolean
+slabs_push_slab (NdExecutor *executor, guint slot, const NdSamples *volume,
+    guint axis, GError **error)
+{
+  return slabs_push (executor, slot, volume, error);
+}
+
+static gboolean
+slabs_respond_slab (NdExecutor *executor, const gint *slots,
+    const NdScale *scale, const NdSamples *out, const NdSlab *slab,
+    GError **error)
+{
+  /* A job of one slice is cut along y. */
+  if (slab->count == executor->job->shape.size[slab->axis])
+    return slabs_respond (executor, slots, scale, out, error);
+  return slabs_respond_part ((NdSlabs *) executor, slots, scale, out, slab,
+      error);
+}
+
+static const NdExecutorFuncs slabs_funcs = {
+  .in_slabs = TRUE,
+  .free = slabs_free,
+  .bytes = nd_ring_executor_bytes,
+  .push = slabs_push,
+  .respond = slabs_respond,
+  .kept = slabs_kept,
+  .begin = slabs_begin,
+  .push_slab = slabs_push_slab,
+  .respond_slab = slabs_respond_slab,
+  .repeat = nd_ring_executor_repeat,
+  .copy_kept = nd_ring_executor_copy_kept,
+  .retain = slabs_retain,
+  .wait = nd_ring_executor_wait,
+  .take_used = nd_ring_executor_take_used,
+  .finish = nd_ring_executor_finish,
+};
+
+NdExecutor *
+nd_slabs_executor_new (const NdBackend *backend, const NdJob *job,
+    const NdRingOptions *options, NdMethod method, gint device_id, gsize limit,
+    gdouble *seconds, gchar **text, GError **error)
+{
+  NdSlabs *s = g_new0 (NdSlabs, 1);
+
+  s->base = (NdExecutor){ &slabs_funcs, backend, job, NULL };
+  s->funcs = nd_backend_slabs (backend);
+  s->device_id = device_id;
+  s->limit = limit;
+  if (!slabs_init_slabs (s, options, method, error)) {
+    slabs_free (&s->base);
+    return NULL;
+  }
+  *seconds = s->chosen.compute;
+  *text = describe_slabs (s);
+  return &s->base;
 }

@@ -26,18 +26,17 @@ typedef struct
   const guint8 *begin, *end;
 } Range;
 
-struct _NdSpread
+typedef struct
 {
-  const NdBackend *backend;
-  const NdJob *job;
+  NdExecutor base;
   NdSpreadCut cut;
   Part parts[ND_MAX_DEVICES];
   guint last;      /* the part that has the last volume, if volumes go round */
   GArray *volumes; /* Range: pushed, and perhaps not read yet */
-};
+} NdSpread;
 
 static void
-name_device (const Part *part, GError **error)
+spread_name_device (const Part *part, GError **error)
 {
   g_prefix_error (error, "Device %d: ", part->cut.device_id);
 }
@@ -52,14 +51,14 @@ typedef struct
 } Making;
 
 static void
-make_plan (const Making *making, guint i, NdMethod method)
+spread_make_plan (const Making *making, guint i, NdMethod method)
 {
   NdSpread *s = making->s;
   Part *part = &s->parts[i];
   NdBank bank;
-  const NdJob own = nd_spread_part_job (&s->cut, i, s->job, &bank);
+  const NdJob own = nd_spread_part_job (&s->cut, i, s->base.job, &bank);
 
-  part->plan = nd_plan_new (&own, making->options, s->backend->name,
+  part->plan = nd_plan_new (&own, making->options, s->base.backend->name,
       part->cut.device_id, method, making->memory_limit, &part->error);
 }
 
@@ -67,17 +66,17 @@ make_plan (const Making *making, guint i, NdMethod method)
  * the device that made it. A part that has other filters may not support that
  * method, for example if only the filters of the first are separable. */
 static void
-make_other (gsize i, guint worker, gpointer data)
+spread_make_other (gsize i, guint worker, gpointer data)
 {
   const Making *making = data;
   const NdSpread *s = making->s;
   const NdMethod method = s->parts[0].plan->method;
   NdBank bank;
-  const NdJob own = nd_spread_part_job (&s->cut, i + 1, s->job, &bank);
-  const gboolean is_supported = isfinite (s->backend->cost (&own,
+  const NdJob own = nd_spread_part_job (&s->cut, i + 1, s->base.job, &bank);
+  const gboolean is_supported = isfinite (s->base.backend->cost (&own,
       making->options, method, s->parts[i + 1].cut.device_id, NULL));
 
-  make_plan (making, i + 1, is_supported ? method : making->method);
+  spread_make_plan (making, i + 1, is_supported ? method : making->method);
 }
 
 /* The first error of all parts. */
@@ -90,7 +89,7 @@ take_errors (NdSpread *s, GError **error)
     GError *own = g_steal_pointer (&s->parts[i].error);
 
     if (own && ok) {
-      name_device (&s->parts[i], &own);
+      spread_name_device (&s->parts[i], &own);
       g_propagate_error (error, own);
       ok = FALSE;
     } else {
@@ -100,30 +99,11 @@ take_errors (NdSpread *s, GError **error)
   return ok;
 }
 
-NdSpread *
-nd_spread_new (const NdBackend *backend, const NdJob *job,
-    const NdRingOptions *options, NdMethod method, gsize memory_limit,
-    const NdSpreadCut *cut, GError **error)
+static void
+spread_free (NdExecutor *executor)
 {
-  g_autoptr (NdSpread) s = g_new0 (NdSpread, 1);
-  Making making = { s, options, method, memory_limit };
+  NdSpread *s = (NdSpread *) executor;
 
-  s->backend = backend;
-  s->job = job;
-  s->cut = *cut;
-  s->volumes = g_array_new (FALSE, FALSE, sizeof (Range));
-  for (guint i = 0; i < cut->n; i++)
-    s->parts[i].cut = cut->parts[i];
-  make_plan (&making, 0, method);
-  /* The devices start at the same time. */
-  if (s->parts[0].plan)
-    nd_parallel_for (cut->n - 1, make_other, &making);
-  return take_errors (s, error) ? g_steal_pointer (&s) : NULL;
-}
-
-void
-nd_spread_free (NdSpread *s)
-{
   for (guint i = 0; i < s->cut.n; i++) {
     g_clear_pointer (&s->parts[i].plan, nd_plan_free);
     free (s->parts[i].wrapped);
@@ -133,14 +113,16 @@ nd_spread_free (NdSpread *s)
 }
 
 const NdPlan *
-nd_spread_plan (const NdSpread *s, guint i)
+nd_spread_plan (const NdExecutor *executor, guint i)
 {
+  const NdSpread *s = (const NdSpread *) executor;
+
   return i < s->cut.n ? s->parts[i].plan : NULL;
 }
 
 /* @samples from sample @n along the axis on. */
 static NdSamples
-skip (const NdSpread *s, NdSamples samples, gsize n)
+spread_skip (const NdSpread *s, NdSamples samples, gsize n)
 {
   samples.data += n * (s->cut.axis == ND_AXIS_Z ? samples.slice : samples.row);
   return samples;
@@ -173,10 +155,10 @@ static gboolean
 may_wait (const Call *call)
 {
   const NdSpread *s = call->s;
-  const NdDeviceMemoryFuncs *memory = s->backend->memory;
+  const NdDeviceMemoryFuncs *memory = s->base.backend->memory;
 
   for (guint i = 0; i < s->cut.n; i++) {
-    if (s->parts[i].plan->slabs || s->parts[i].wrapped)
+    if (s->parts[i].plan->executor->funcs->in_slabs || s->parts[i].wrapped)
       return TRUE;
   }
   return !call->samples || !memory || !memory->is_pageable
@@ -214,7 +196,8 @@ next_part (const NdSpread *s)
 }
 
 static Range
-find_range (const NdSamples *samples, const NdShape *shape, NdSampleType type)
+spread_find_range (const NdSamples *samples, const NdShape *shape,
+    NdSampleType type)
 {
   const gsize row = shape->components * shape->size[0] * nd_sample_size (type);
 
@@ -225,11 +208,11 @@ find_range (const NdSamples *samples, const NdShape *shape, NdSampleType type)
 
 /* Puts the slab of @part together from both ends of @volume. */
 static gboolean
-wrap (const NdSpread *s, Part *part, const NdSamples *volume, NdSamples *slab,
-    GError **error)
+spread_wrap (const NdSpread *s, Part *part, const NdSamples *volume,
+    NdSamples *slab, GError **error)
 {
   const NdJob *job = &part->plan->job;
-  const gint64 size = s->job->shape.size[s->cut.axis];
+  const gint64 size = s->base.job->shape.size[s->cut.axis];
   gsize done = 0;
 
   *slab = nd_samples_dense (part->wrapped, &job->shape, job->in_type);
@@ -248,15 +231,24 @@ wrap (const NdSpread *s, Part *part, const NdSamples *volume, NdSamples *slab,
     const gint64 first =
         ((part->cut.start + (gint64) done) % size + size) % size;
     const gsize count = MIN (part->cut.height - done, (gsize) (size - first));
-    const NdSamples to = skip (s, *slab, done);
-    const NdSamples from = skip (s, *volume, first);
+    const NdSamples to = spread_skip (s, *slab, done);
+    const NdSamples from = spread_skip (s, *volume, first);
 
-    if (!nd_slab_copy (s->backend->memory, &job->shape, job->in_type,
+    if (!nd_slab_copy (s->base.backend->memory, &job->shape, job->in_type,
             s->cut.axis, count, &to, &from, error))
       return FALSE;
     done += count;
   }
   return TRUE;
+}
+
+static gboolean
+slab_push (Part *part, guint slot, const NdSamples *slab, guint axis,
+    GError **error)
+{
+  NdExecutor *executor = part->plan->executor;
+
+  return executor->funcs->push_slab (executor, slot, slab, axis, error);
 }
 
 static gboolean
@@ -268,20 +260,23 @@ push_part (NdSpread *s, Part *part, gconstpointer data, GError **error)
   if (s->cut.kind != ND_SPREAD_SLABS)
     return nd_plan_push (part->plan, call->slot, &slab, error);
   if (part->cut.start < 0
-      || part->cut.start + part->cut.height > s->job->shape.size[s->cut.axis]) {
-    if (!wrap (s, part, call->samples, &slab, error))
+      || part->cut.start + part->cut.height
+          > s->base.job->shape.size[s->cut.axis]) {
+    if (!spread_wrap (s, part, call->samples, &slab, error))
       return FALSE;
   } else {
-    slab = skip (s, slab, part->cut.start);
+    slab = spread_skip (s, slab, part->cut.start);
   }
-  return nd_plan_push_slab (part->plan, call->slot, &slab, s->cut.axis, error);
+  return slab_push (part, call->slot, &slab, s->cut.axis, error);
 }
 
-gboolean
-nd_spread_push (NdSpread *s, guint slot, const NdSamples *volume,
+static gboolean
+spread_push (NdExecutor *executor, guint slot, const NdSamples *volume,
     GError **error)
 {
-  const Range range = find_range (volume, &s->job->shape, s->job->in_type);
+  NdSpread *s = (NdSpread *) executor;
+  const Range range =
+      spread_find_range (volume, &s->base.job->shape, s->base.job->in_type);
   Call call = { .s = s, .slot = slot, .samples = volume, .work = push_part };
   Part *part;
 
@@ -295,7 +290,7 @@ nd_spread_push (NdSpread *s, guint slot, const NdSamples *volume,
   part->used = TRUE;
   if (nd_plan_push (part->plan, slot, volume, error))
     return TRUE;
-  name_device (part, error);
+  spread_name_device (part, error);
   return FALSE;
 }
 
@@ -306,79 +301,44 @@ repeat_part (NdSpread *s, Part *part, gconstpointer data, GError **error)
   const NdSamples kept = nd_plan_kept (part->plan, call->from);
 
   return s->cut.kind == ND_SPREAD_SLABS
-      ? nd_plan_push_slab (part->plan, call->slot, &kept, s->cut.axis, error)
+      ? slab_push (part, call->slot, &kept, s->cut.axis, error)
       : nd_plan_push (part->plan, call->slot, &kept, error);
 }
 
-gboolean
-nd_spread_repeat (NdSpread *s, guint from, guint slot, GError **error)
+static gboolean
+spread_repeat (NdExecutor *executor, guint from, guint slot, GError **error)
 {
+  NdSpread *s = (NdSpread *) executor;
   Call call = { .s = s, .slot = slot, .from = from, .work = repeat_part };
 
   return run_parts (&call, error);
 }
 
 static gboolean
-respond_part (NdSpread *s, Part *part, gconstpointer data, GError **error)
+spread_respond_part (NdSpread *s, Part *part, gconstpointer data,
+    GError **error)
 {
   const Call *call = data;
   const NdSpreadPart *cut = &part->cut;
+  NdExecutor *executor = part->plan->executor;
   const NdSlab slab = { .axis = s->cut.axis,
     .first = (gint64) cut->first - cut->start,
     .count = cut->count };
   NdSamples out = *call->samples;
 
   if (s->cut.kind == ND_SPREAD_SLABS) {
-    out = skip (s, out, cut->first);
-    return nd_plan_respond_slab (part->plan, call->slots, call->scale, &out,
-        &slab, error);
+    out = spread_skip (s, out, cut->first);
+    return executor->funcs->respond_slab (executor, call->slots, call->scale,
+        &out, &slab, error);
   }
   out.data += cut->first * out.response;
   return nd_plan_respond (part->plan, call->slots, call->scale, &out, error);
 }
 
-/* If @out lies over a volume, waits until all devices have read that, because
- * each reads samples that another one writes. */
 static gboolean
-protect_volumes (NdSpread *s, const NdSamples *out, GError **error)
+spread_begin (NdExecutor *executor, const gint *slots)
 {
-  const NdJob *job = s->job;
-  const guint n =
-      nd_response_count (job->response, nd_bank_responses (job->bank));
-  Range range = find_range (out, &job->shape, job->out_type);
-  gboolean overlaps = FALSE;
-
-  range.end += (n - 1) * out->response;
-  for (guint i = 0; i < s->volumes->len; i++) {
-    const Range *volume = &g_array_index (s->volumes, Range, i);
-
-    overlaps |= range.begin < volume->end && volume->begin < range.end;
-  }
-  return !overlaps
-      || (nd_spread_retain (s, error) && nd_spread_finish (s, error));
-}
-
-gboolean
-nd_spread_respond (NdSpread *s, const gint *slots, const NdScale *scale,
-    const NdSamples *out, GError **error)
-{
-  Call call = {
-    .s = s, .samples = out, .slots = slots, .scale = scale, .work = respond_part
-  };
-  Part *part = &s->parts[s->last];
-
-  if (s->cut.kind != ND_SPREAD_ROUND)
-    return protect_volumes (s, out, error) && run_parts (&call, error);
-  part->used = TRUE;
-  if (nd_plan_respond (part->plan, slots, scale, out, error))
-    return TRUE;
-  name_device (part, error);
-  return FALSE;
-}
-
-gboolean
-nd_spread_begin (NdSpread *s, const gint *slots)
-{
+  NdSpread *s = (NdSpread *) executor;
   gboolean begun = FALSE;
 
   for (guint i = 0; i < s->cut.n; i++) {
@@ -389,47 +349,49 @@ nd_spread_begin (NdSpread *s, const gint *slots)
 }
 
 /* Each sample comes from the device that makes its output. */
-gboolean
-nd_spread_copy_kept (NdSpread *s, guint slot, const NdSamples *to,
+static gboolean
+spread_copy_kept (NdExecutor *executor, guint slot, const NdSamples *to,
     GError **error)
 {
+  NdSpread *s = (NdSpread *) executor;
   const gboolean slabs = s->cut.kind == ND_SPREAD_SLABS;
 
   for (guint i = 0; i < (slabs ? s->cut.n : 1); i++) {
     Part *part = &s->parts[i];
     const NdSpreadPart *cut = &part->cut;
     NdSamples from, into = *to;
-    gsize count = s->job->shape.size[s->cut.axis];
+    gsize count = s->base.job->shape.size[s->cut.axis];
 
     if (!nd_plan_finish (part->plan, error)) {
-      name_device (part, error);
+      spread_name_device (part, error);
       return FALSE;
     }
     from = nd_plan_kept (part->plan, slot);
     if (slabs) {
-      from = skip (s, from, (gint64) cut->first - cut->start);
-      into = skip (s, into, cut->first);
+      from = spread_skip (s, from, (gint64) cut->first - cut->start);
+      into = spread_skip (s, into, cut->first);
       count = cut->count;
     }
-    if (!nd_slab_copy (s->backend->memory, &s->job->shape, s->job->in_type,
-            s->cut.axis, count, &into, &from, error)) {
-      name_device (part, error);
+    if (!nd_slab_copy (s->base.backend->memory, &s->base.job->shape,
+            s->base.job->in_type, s->cut.axis, count, &into, &from, error)) {
+      spread_name_device (part, error);
       return FALSE;
     }
   }
   return TRUE;
 }
 
-gboolean
-nd_spread_retain (NdSpread *s, GError **error)
+static gboolean
+spread_retain (NdExecutor *executor, GError **error)
 {
+  NdSpread *s = (NdSpread *) executor;
   const gboolean round = s->cut.kind == ND_SPREAD_ROUND;
 
   for (guint i = 0; i < s->cut.n; i++) {
     if (round && i != s->last)
       continue;
     if (!nd_plan_retain (s->parts[i].plan, error)) {
-      name_device (&s->parts[i], error);
+      spread_name_device (&s->parts[i], error);
       return FALSE;
     }
   }
@@ -437,16 +399,17 @@ nd_spread_retain (NdSpread *s, GError **error)
 }
 
 /* If volumes go round, the next work is that of the next volume. */
-gboolean
-nd_spread_wait (NdSpread *s, NdFence *fence, GError **error)
+static gboolean
+spread_wait (NdExecutor *executor, NdFence *fence, GError **error)
 {
+  NdSpread *s = (NdSpread *) executor;
   const guint next = next_part (s);
 
   for (guint i = 0; i < s->cut.n; i++) {
     if (s->cut.kind == ND_SPREAD_ROUND && i != next)
       continue;
     if (!nd_plan_wait (s->parts[i].plan, fence, error)) {
-      name_device (&s->parts[i], error);
+      spread_name_device (&s->parts[i], error);
       return FALSE;
     }
   }
@@ -454,14 +417,15 @@ nd_spread_wait (NdSpread *s, NdFence *fence, GError **error)
 }
 
 /* Waits for all, also if one fails: the others may still write. */
-gboolean
-nd_spread_finish (NdSpread *s, GError **error)
+static gboolean
+spread_finish (NdExecutor *executor, GError **error)
 {
+  NdSpread *s = (NdSpread *) executor;
   gboolean ok = TRUE;
 
   for (guint i = 0; i < s->cut.n; i++) {
     if (!nd_plan_finish (s->parts[i].plan, ok ? error : NULL) && ok) {
-      name_device (&s->parts[i], error);
+      spread_name_device (&s->parts[i], error);
       ok = FALSE;
     }
   }
@@ -469,29 +433,110 @@ nd_spread_finish (NdSpread *s, GError **error)
   return ok;
 }
 
-guint
-nd_spread_take_used (NdSpread *s, NdRing *rings[ND_MAX_DEVICES],
+/* If @out lies over a volume, waits until all devices have read that, because
+ * each reads samples that another one writes. */
+static gboolean
+protect_volumes (NdSpread *s, const NdSamples *out, GError **error)
+{
+  const NdJob *job = s->base.job;
+  const guint n =
+      nd_response_count (job->response, nd_bank_responses (job->bank));
+  Range range = spread_find_range (out, &job->shape, job->out_type);
+  gboolean overlaps = FALSE;
+
+  range.end += (n - 1) * out->response;
+  for (guint i = 0; i < s->volumes->len; i++) {
+    const Range *volume = &g_array_index (s->volumes, Range, i);
+
+    overlaps |= range.begin < volume->end && volume->begin < range.end;
+  }
+  return !overlaps
+      || (spread_retain (&s->base, error) && spread_finish (&s->base, error));
+}
+
+static gboolean
+spread_respond (NdExecutor *executor, const gint *slots, const NdScale *scale,
+    const NdSamples *out, GError **error)
+{
+  NdSpread *s = (NdSpread *) executor;
+  Call call = { .s = s,
+    .samples = out,
+    .slots = slots,
+    .scale = scale,
+    .work = spread_respond_part };
+  Part *part = &s->parts[s->last];
+
+  if (s->cut.kind != ND_SPREAD_ROUND)
+    return protect_volumes (s, out, error) && run_parts (&call, error);
+  part->used = TRUE;
+  if (nd_plan_respond (part->plan, slots, scale, out, error))
+    return TRUE;
+  spread_name_device (part, error);
+  return FALSE;
+}
+
+static guint
+spread_take_used (NdExecutor *executor, NdRing *rings[ND_MAX_DEVICES],
     gint devices[ND_MAX_DEVICES])
 {
+  NdSpread *s = (NdSpread *) executor;
   guint n = 0;
 
   for (guint i = 0; i < s->cut.n; i++) {
     if (!s->parts[i].used)
       continue;
     s->parts[i].used = FALSE;
-    rings[n] = s->parts[i].plan->ring;
+    rings[n] = s->parts[i].plan->executor->ring;
     devices[n++] = s->parts[i].cut.device_id;
   }
   g_array_set_size (s->volumes, 0);
   return n;
 }
 
-gsize
-nd_spread_bytes (const NdSpread *s)
+static gsize
+spread_bytes (const NdExecutor *executor)
 {
+  const NdSpread *s = (const NdSpread *) executor;
   gsize bytes = 0;
 
   for (guint i = 0; i < s->cut.n; i++)
     bytes += nd_plan_bytes (s->parts[i].plan);
   return bytes;
+}
+
+static const NdExecutorFuncs spread_funcs = {
+  .free = spread_free,
+  .bytes = spread_bytes,
+  .push = spread_push,
+  .respond = spread_respond,
+  .begin = spread_begin,
+  .repeat = spread_repeat,
+  .copy_kept = spread_copy_kept,
+  .retain = spread_retain,
+  .wait = spread_wait,
+  .take_used = spread_take_used,
+  .finish = spread_finish,
+};
+
+NdExecutor *
+nd_spread_executor_new (const NdBackend *backend, const NdJob *job,
+    const NdRingOptions *options, NdMethod method, gsize memory_limit,
+    const NdSpreadCut *cut, GError **error)
+{
+  NdSpread *s = g_new0 (NdSpread, 1);
+  Making making = { s, options, method, memory_limit };
+
+  s->base = (NdExecutor){ &spread_funcs, backend, job, NULL };
+  s->cut = *cut;
+  s->volumes = g_array_new (FALSE, FALSE, sizeof (Range));
+  for (guint i = 0; i < cut->n; i++)
+    s->parts[i].cut = cut->parts[i];
+  spread_make_plan (&making, 0, method);
+  /* The devices start at the same time. */
+  if (s->parts[0].plan)
+    nd_parallel_for (cut->n - 1, spread_make_other, &making);
+  if (take_errors (s, error))
+    return &s->base;
+  spread_free (&s->base);
+  return NULL;
 }

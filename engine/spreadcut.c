@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "engine/spreadcut.h"
+#include "engine/spread.h"
 
 #include "engine/slabs.h"
 
@@ -323,7 +323,7 @@ append_cut (GString *text, const Choice *c, const NdSpreadCut *cut)
 }
 
 static gchar *
-explain (const Choice *c, const NdSpreadCut *cut,
+spread_cut_explain (const Choice *c, const NdSpreadCut *cut,
     const gdouble scores[ND_SPREAD_KINDS])
 {
   static const gchar *const names[ND_SPREAD_KINDS] = { "one device", "round",
@@ -478,5 +478,5 @@ nd_spread_choose (const NdBackend *backend, const NdJob *job,
 
     choose_for (&c, devices->n, &refused, scores);
   }
-  *why = explain (&c, cut, scores);
+  *why = spread_cut_explain (&c, cut, scores);
 }

@@ -331,7 +331,7 @@ nd_band_note (NdBank *bank, gdouble center, gdouble bandwidth)
 }
 
 static NdFilter *
-take (const gchar *design, const gsize size[ND_AXES], const NdFit *fit,
+band_take (const gchar *design, const gsize size[ND_AXES], const NdFit *fit,
     const gdouble *coefficients, GError **error)
 {
   NdFilter *filter = nd_design_new_filter (design, size, error);
@@ -374,13 +374,13 @@ add_filters (const gchar *design, const gsize size[ND_AXES], NdFit *fit,
 
   for (gsize i = 0; i < count && sign != 0; i++)
     fit->even[i] += sign * fit->odd[i];
-  filter = take (design, size, fit, fit->even, error);
+  filter = band_take (design, size, fit, fit->even, error);
   if (!filter)
     return FALSE;
   g_ptr_array_add (filters, filter);
   if (sign != 0)
     return TRUE;
-  filter = take (design, size, fit, fit->odd, error);
+  filter = band_take (design, size, fit, fit->odd, error);
   if (filter)
     g_ptr_array_add (filters, filter);
   return filter != NULL;

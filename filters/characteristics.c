@@ -59,7 +59,7 @@ sum_axis (const Number *from, Number *to, gsize size, gsize n, gdouble u)
 }
 
 static Number *
-join (const NdFilter *real, const NdFilter *imaginary)
+characteristics_join (const NdFilter *real, const NdFilter *imaginary)
 {
   gsize count = nd_filter_count (real);
   Number *f = g_new (Number, count);
@@ -71,7 +71,8 @@ join (const NdFilter *real, const NdFilter *imaginary)
 }
 
 static Number
-respond (const Number *f, const gsize size[ND_AXES], const gdouble u[ND_AXES])
+characteristics_respond (const Number *f, const gsize size[ND_AXES],
+    const gdouble u[ND_AXES])
 {
   gsize n = size[1] * size[2] * size[3];
   g_autofree Number *rest = g_new (Number, n);
@@ -88,8 +89,8 @@ void
 nd_filter_response (const NdFilter *real, const NdFilter *imaginary,
     const gdouble u[ND_AXES], gdouble *re, gdouble *im)
 {
-  g_autofree Number *f = join (real, imaginary);
-  Number value = respond (f, real->size, u);
+  g_autofree Number *f = characteristics_join (real, imaginary);
+  Number value = characteristics_respond (f, real->size, u);
 
   *re = creal (value);
   *im = cimag (value);
@@ -144,7 +145,7 @@ gdouble
 nd_filter_gain (const NdFilter *real, const NdFilter *imaginary,
     gdouble u[ND_AXES])
 {
-  g_autofree Number *f = join (real, imaginary);
+  g_autofree Number *f = characteristics_join (real, imaginary);
   gdouble at[ND_AXES] = { 0 }, gain = -1, step = G_PI;
   gsize points[ND_AXES];
 
@@ -157,7 +158,7 @@ nd_filter_gain (const NdFilter *real, const NdFilter *imaginary,
 
         memcpy (at, u, sizeof (at));
         at[a] = CLAMP (u[a] + sign * step / points[a], -G_PI, G_PI);
-        value = cabs (respond (f, real->size, at));
+        value = cabs (characteristics_respond (f, real->size, at));
         if (value <= gain)
           continue;
         gain = value;
@@ -181,7 +182,7 @@ find_half (const Number *f, const gsize size[ND_AXES], const gdouble u[ND_AXES],
 
     for (guint a = 0; a < ND_AXES; a++)
       at[a] = factor * u[a];
-    if (cabs (respond (f, size, at)) < half)
+    if (cabs (characteristics_respond (f, size, at)) < half)
       return factor - step / 2;
   }
   return NAN;
@@ -191,7 +192,7 @@ gboolean
 nd_filter_band (const NdFilter *real, const NdFilter *imaginary,
     const gdouble u[ND_AXES], gdouble gain, gdouble *low, gdouble *high)
 {
-  g_autofree Number *f = join (real, imaginary);
+  g_autofree Number *f = characteristics_join (real, imaginary);
   gdouble norm = 0, largest = 0;
 
   for (guint a = 0; a < ND_AXES; a++) {
@@ -276,9 +277,9 @@ void
 nd_filter_cutoff (const NdFilter *real, const NdFilter *imaginary,
     gdouble cutoff[ND_AXES])
 {
-  g_autofree Number *f = join (real, imaginary);
+  g_autofree Number *f = characteristics_join (real, imaginary);
   const gdouble zero[ND_AXES] = { 0 };
-  const gdouble half = cabs (respond (f, real->size, zero)) / 2;
+  const gdouble half = cabs (characteristics_respond (f, real->size, zero)) / 2;
 
   for (guint a = 0; a < ND_AXES; a++) {
     gdouble u[ND_AXES] = { 0 };
@@ -363,7 +364,7 @@ nd_filter_rank (const NdFilter *real, const NdFilter *imaginary,
     rank[a] = 1;
   if (count_products (real->size) > ND_RANK_MAX_PRODUCTS)
     return is_separable (real, imaginary);
-  f = join (real, imaginary);
+  f = characteristics_join (real, imaginary);
   for (guint a = 0; a < ND_AXES; a++) {
     gsize n = real->size[a];
     g_autofree Number *gram = g_new0 (Number, n * n);

@@ -63,7 +63,6 @@ void nd_filter_cutoff (const NdFilter *real, const NdFilter *imaginary,
  * in 3D, 48 in 4D) and nd_filter_separate() does not find the filter separable
  * either. */
 #define ND_RANK_MAX_PRODUCTS 1e9
-
 gboolean nd_filter_rank (const NdFilter *real, const NdFilter *imaginary,
     gsize rank[ND_AXES]);
 

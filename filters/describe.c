@@ -218,7 +218,7 @@ print_delay (GString *s, Pair pair, const NdAxes *axes)
 }
 
 static void
-describe (GString *s, Pair pair, const NdAxes *axes)
+describe_describe (GString *s, Pair pair, const NdAxes *axes)
 {
   gdouble u[ND_AXES], gain;
 
@@ -258,7 +258,7 @@ nd_bank_describe (const NdBank *bank, const NdAxes *axes)
     if (nd_bank_responses (bank) > 1)
       g_string_append_printf (s, "%sresponse    %u\n", i ? "\n" : "", i);
     g_string_append_printf (s, "filter      %s\n", pair.real->name);
-    describe (s, pair, axes);
+    describe_describe (s, pair, axes);
   }
   return g_string_free (s, FALSE);
 }

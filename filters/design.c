@@ -5,12 +5,12 @@
  */
 #include "filters/design.h"
 
-#include "core/cancel.h"
+#include "core/error.h"
 #include "core/fork.h"
 #include "core/log.h"
 #include "filters/band.h"
 #include "filters/designs.h"
-#include "filters/minimumlag.h"
+#include "filters/onesided.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -70,7 +70,7 @@ static const struct
       .takes = { "location", "size" }, .fixed = TRUE },
 };
 
-/* Parameters of every design: filters/minimumlag.h. */
+/* Parameters of every design: filters/onesided.h. */
 static const gchar *const common[] = { "lag", "lag-snr", NULL };
 
 #define DEFAULT_LAG_SNR 3
@@ -108,7 +108,7 @@ nd_design_check_name (const gchar *design, GError **error)
 }
 
 static gsize
-count_coefficients (const gsize size[ND_AXES])
+design_count_coefficients (const gsize size[ND_AXES])
 {
   gsize count = 1;
 
@@ -122,7 +122,7 @@ count_coefficients (const gsize size[ND_AXES])
 gboolean
 nd_design_check_size (const gsize size[ND_AXES], GError **error)
 {
-  if (count_coefficients (size) <= ND_FILTER_MAX_COEFFICIENTS)
+  if (design_count_coefficients (size) <= ND_FILTER_MAX_COEFFICIENTS)
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
       "size is %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
@@ -138,7 +138,7 @@ nd_design_check_size (const gsize size[ND_AXES], GError **error)
 static NdFilter *
 explain_missing (NdFilter *filter, const gsize size[ND_AXES], GError **error)
 {
-  gsize count = count_coefficients (size);
+  gsize count = design_count_coefficients (size);
 
   if (!filter && nd_design_check_size (size, error))
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
@@ -164,7 +164,7 @@ nd_design_new_product (const gchar *design, const gsize size[ND_AXES],
 }
 
 static gboolean
-check (const NdFilter *filter, const NdAxes *axes, GError **error)
+design_check (const NdFilter *filter, const NdAxes *axes, GError **error)
 {
   gsize count = nd_filter_count (filter);
 
@@ -233,7 +233,7 @@ static gboolean
 check_bank (const NdBank *bank, const NdAxes *axes, GError **error)
 {
   for (guint i = 0; i < bank->n_filters; i++) {
-    if (!check (bank->filters[i], axes, error))
+    if (!design_check (bank->filters[i], axes, error))
       return FALSE;
   }
   return TRUE;
@@ -241,7 +241,7 @@ check_bank (const NdBank *bank, const NdAxes *axes, GError **error)
 
 /* Finds the index of @design in the table. */
 static gboolean
-find (const gchar *design, guint *i, GError **error)
+design_find (const gchar *design, guint *i, GError **error)
 {
   for (*i = 0; *i < G_N_ELEMENTS (designs); (*i)++) {
     if (strcmp (design, designs[*i].name) == 0)
@@ -258,7 +258,7 @@ static const gchar *const per_axis[] = { "size", "sigma", "radius", "direction",
 
 /* Value number @i of @text; 0 if there is none. */
 static gdouble
-read_value (const gchar *text, guint i)
+design_read_value (const gchar *text, guint i)
 {
   while (i > 0 && (text = strchr (text, ':'))) {
     text++;
@@ -283,7 +283,7 @@ names_axis (const gchar *text, const NdAxes *axes, NdAxis axis, gboolean size)
     i++;
   if (n == 1 || (n < ND_AXES && i == axes->n))
     return FALSE;
-  value = read_value (text, n == ND_AXES ? (guint) axis : i);
+  value = design_read_value (text, n == ND_AXES ? (guint) axis : i);
   return value != 0 && !(size && value == 1);
 }
 
@@ -321,7 +321,7 @@ static struct
 static guint kept_next;
 
 static NdBank *
-find_kept (const gchar *key)
+design_find_kept (const gchar *key)
 {
   NdBank *bank = NULL;
 
@@ -335,7 +335,7 @@ find_kept (const gchar *key)
 }
 
 static void
-keep (const gchar *key, const NdBank *bank)
+design_keep (const gchar *key, const NdBank *bank)
 {
   g_mutex_lock (&kept_lock);
   g_free (kept[kept_next].key);
@@ -401,7 +401,7 @@ make_or_copy_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
     if (axes->single[a])
       g_string_append_printf (key, " without %c", nd_axis_letter (a));
   }
-  bank = find_kept (key->str);
+  bank = design_find_kept (key->str);
   if (bank) {
     ND_DEBUG ("%s: designed before", key->str);
     return bank;
@@ -410,7 +410,7 @@ make_or_copy_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
   if (bank && !minimize_lag (bank, parameters, error))
     g_clear_pointer (&bank, nd_bank_free);
   if (bank && !isnan (bank->filters[0]->fit_error.total))
-    keep (key->str, bank);
+    design_keep (key->str, bank);
   if (bank)
     log_bank (key->str, bank, begin);
   return bank;
@@ -425,7 +425,7 @@ nd_design (const gchar *design, NdParameters *parameters, const NdAxes *axes,
   NdAxes used;
   guint i;
 
-  if (!find (design, &i, error))
+  if (!design_find (design, &i, error))
     return NULL;
   used = leave_out (i, parameters, axes);
   if (!nd_set_error_if_cancelled (nd_parameters_get_cancelled (parameters),
@@ -448,7 +448,7 @@ nd_design_info (const gchar *design, NdParameters *parameters,
   NdAxes known;
   guint i;
 
-  if (!find (design, &i, error))
+  if (!design_find (design, &i, error))
     return FALSE;
   known = leave_out (i, parameters, axes);
   *info = (NdBankInfo){ 1, designs[i].bank != NULL };

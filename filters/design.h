@@ -47,7 +47,7 @@ G_BEGIN_DECLS
  *   wiener               sigma, snr, size, spectrum, localization
  *
  * Each design also takes lag (volumes) and lag-snr, which make it one-sided
- * (filters/minimumlag.h).
+ * (filters/onesided.h).
  *
  * BAND stands for center-frequency, bandwidth, size and the weights of the fit:
  * spectrum, snr and localization (filters/band.h).
@@ -55,15 +55,19 @@ G_BEGIN_DECLS
  * The file of each design has its formula and the source of the formula. */
 typedef struct _NdParameters NdParameters;
 
+/* No parameters. Used by one thread at a time. */
 NdParameters *nd_parameters_new (void);
 void nd_parameters_free (NdParameters *parameters);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdParameters, nd_parameters_free)
+
+/* Append a parameter, a text or @n numbers, which are copied. Wrong, repeated
+ * and unknown ones are found when a filter is designed. */
 void nd_parameters_set_text (NdParameters *parameters, const gchar *name,
     const gchar *text);
 void nd_parameters_set_numbers (NdParameters *parameters, const gchar *name,
     const gdouble *numbers, gsize n);
 
-/* The design with @parameters looks at @cancelled (core/cancel.h). */
+/* The design with @parameters looks at @cancelled (core/error.h). */
 void nd_parameters_set_cancelled (NdParameters *parameters,
     const gint *cancelled);
 
@@ -94,7 +98,7 @@ typedef struct
  * design is unknown (the message lists all designs), or if a parameter is
  * unknown, missing, repeated or impossible; ND_ERROR_NOT_FOUND, _OPEN_READ,
  * _READ, _FORMAT for files; ND_ERROR_CANCELLED. Every message names the design,
- * and the parameter or the file. */
+ * and the parameter or the file. Any thread. */
 NdBank *nd_design (const gchar *design, NdParameters *parameters,
     const NdAxes *axes, GError **error);
 

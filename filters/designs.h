@@ -1,5 +1,5 @@
-/* The designs. Each has a file; the table is in filters/design.c. Messages need
- * not name the design, because nd_design() prefixes its name.
+/* The designs; the table is in filters/design.c. Messages need not name the
+ * design, because nd_design() prefixes its name.
  *
  * In a filter of size k, coefficient m is at x = m - (k - 1)/2: the positions
  * of even sizes are symmetric about 0, too. A design ignores axes of size 1.

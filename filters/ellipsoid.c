@@ -20,7 +20,7 @@
 #define MAX_RADIUS 1e6
 
 static gboolean
-complete (const NdParameters *parameters, const NdAxes *axes,
+ellipsoid_complete (const NdParameters *parameters, const NdAxes *axes,
     gdouble radius[ND_AXES], gsize size[ND_AXES], GError **error)
 {
   gboolean has_size = nd_parameters_has (parameters, "size");
@@ -50,7 +50,7 @@ complete (const NdParameters *parameters, const NdAxes *axes,
 }
 
 static NdFilter *
-design (const gchar *name, const gdouble radius[ND_AXES],
+ellipsoid_design (const gchar *name, const gdouble radius[ND_AXES],
     const gsize size[ND_AXES], GError **error)
 {
   NdFilter *filter = nd_design_new_filter (name, size, error);
@@ -108,9 +108,9 @@ nd_design_sphere (const NdParameters *parameters, const NdAxes *axes,
     return NULL;
   for (guint i = 0; i < axes->n; i++)
     radius[axes->axis[i]] = axes->single[axes->axis[i]] ? 0 : common;
-  if (!complete (parameters, axes, radius, size, error))
+  if (!ellipsoid_complete (parameters, axes, radius, size, error))
     return NULL;
-  return design ("sphere", radius, size, error);
+  return ellipsoid_design ("sphere", radius, size, error);
 }
 
 NdFilter *
@@ -124,7 +124,7 @@ nd_design_ellipsoid (const NdParameters *parameters, const NdAxes *axes,
       || (nd_parameters_has (parameters, "radius")
           && !nd_parameters_get_axes (parameters, "radius", axes, 0, radius,
               error))
-      || !complete (parameters, axes, radius, size, error))
+      || !ellipsoid_complete (parameters, axes, radius, size, error))
     return NULL;
-  return design ("ellipsoid", radius, size, error);
+  return ellipsoid_design ("ellipsoid", radius, size, error);
 }

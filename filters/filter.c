@@ -11,7 +11,7 @@
 #include <string.h>
 
 static gboolean
-count_coefficients (const gsize size[ND_AXES], gsize *count)
+filter_count_coefficients (const gsize size[ND_AXES], gsize *count)
 {
   *count = 1;
   for (guint a = 0; a < ND_AXES; a++) {
@@ -28,7 +28,7 @@ nd_filter_new (const gchar *name, const gsize size[ND_AXES])
   gdouble *coefficients;
   gsize count;
 
-  if (!count_coefficients (size, &count))
+  if (!filter_count_coefficients (size, &count))
     return NULL;
   coefficients = g_try_new0 (gdouble, count);
   if (!coefficients)

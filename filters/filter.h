@@ -74,10 +74,13 @@ NdFilter *nd_filter_new (const gchar *name, const gsize size[ND_AXES]);
  * of size 1. Returns NULL as nd_filter_new() does. */
 NdFilter *nd_filter_new_product (const gchar *name, const gsize size[ND_AXES],
     gdouble *const factors[ND_AXES]);
+
+/* A copy, with all fields. */
 NdFilter *nd_filter_copy (const NdFilter *filter);
 void nd_filter_free (NdFilter *filter);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdFilter, nd_filter_free)
 
+/* The number of coefficients: the product of the sizes. */
 gsize nd_filter_count (const NdFilter *filter);
 
 /* The sum of the coefficients, which is the gain for constant input. */
@@ -116,6 +119,8 @@ typedef enum
   ND_SYMMETRY_EVEN, /* w[m] = w[k-1-m], mirrored in all axes at once */
   ND_SYMMETRY_ODD   /* w[m] = -w[k-1-m] */
 } NdSymmetry;
+
+/* The first of the symmetries that the coefficients have exactly. */
 NdSymmetry nd_filter_symmetry (const NdFilter *filter);
 
 /* K filters for the same input. A complex filter is stored as two real ones and
@@ -138,6 +143,8 @@ void nd_bank_get_filter (const NdBank *bank, guint response,
 
 /* K: n_filters, or n_filters / 2 if the bank is complex. */
 guint nd_bank_responses (const NdBank *bank);
+
+/* A copy, with all filters. */
 NdBank *nd_bank_copy (const NdBank *bank);
 void nd_bank_free (NdBank *bank);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdBank, nd_bank_free)

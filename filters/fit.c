@@ -21,10 +21,9 @@
  */
 #include "filters/fit.h"
 
-#include "core/cancel.h"
-#include "core/limits.h"
-#include "filters/cholesky.h"
-#include "filters/paritycomponent.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "filters/parity.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -285,7 +284,7 @@ choose_relaxation (const NdGrid *grid, const NdFit *fit,
 
 /* Chooses the relaxation and writes the filter and its errors. */
 static void
-finish (const NdGrid *grid, NdFit *fit,
+fit_finish (const NdGrid *grid, NdFit *fit,
     const NdParityComponent components[ND_PARITIES], const gsize size[ND_AXES])
 {
   NdComponentError truncation = { 0 }, error;
@@ -319,7 +318,7 @@ finish (const NdGrid *grid, NdFit *fit,
 }
 
 static gboolean
-check_size (const gsize size[ND_AXES], GError **error)
+fit_check_size (const gsize size[ND_AXES], GError **error)
 {
   gsize unknowns = 1;
 
@@ -394,7 +393,7 @@ solve_parities (gpointer data)
 /* Uses as many threads as there are processors, including this one. GLib's
  * threads abort if none can be created; POSIX threads report it. */
 static void
-solve (Task *task)
+fit_solve (Task *task)
 {
   pthread_t threads[ND_PARITIES];
   guint n = 0, wanted = MIN (nd_usable_cores (), ND_PARITIES) - 1;
@@ -437,7 +436,7 @@ nd_fit (NdFit *fits, guint n_fits, const gsize size[ND_AXES],
   };
   gboolean useful = TRUE;
 
-  if (!check_size (size, error))
+  if (!fit_check_size (size, error))
     return FALSE;
   nd_grid_init (&task.grid, size, weights);
   task.components = g_new0 (NdParityComponent, n_fits * ND_PARITIES);
@@ -448,11 +447,11 @@ nd_fit (NdFit *fits, guint n_fits, const gsize size[ND_AXES],
         useful && lets_through (&task.grid, task.components + f * ND_PARITIES);
   }
   if (useful)
-    solve (&task);
+    fit_solve (&task);
   for (guint f = 0; f < n_fits && useful && !task.failed
        && !nd_is_cancelled (weights->cancelled);
        f++) {
-    finish (&task.grid, &fits[f], task.components + f * ND_PARITIES, size);
+    fit_finish (&task.grid, &fits[f], task.components + f * ND_PARITIES, size);
     useful = fits[f].error.varying < USELESS;
   }
   for (guint f = 0; f < n_fits; f++)
@@ -469,4 +468,93 @@ nd_fit (NdFit *fits, guint n_fits, const gsize size[ND_AXES],
   else if (!useful)
     set_useless (error);
   return useful && !task.failed;
+}
+
+/* Cholesky's decomposition by rows (Golub and Van Loan, Matrix Computations,
+ * 4th ed., 4.2.9), four rows at a time, so that each row above them is read
+ * once for all four. */
+
+#define ROWS 4
+#define LANES 4
+
+/* sums[r] = rows[r] . other, each in LANES partial sums, so that the compiler
+ * can use vectors. */
+static void
+dots (const gdouble *const rows[ROWS], const gdouble *other, gsize n,
+    gdouble sums[ROWS])
+{
+  gdouble partial[ROWS][LANES] = { { 0 } };
+  gsize i = 0;
+
+  for (; i + LANES <= n; i += LANES) {
+    for (guint r = 0; r < ROWS; r++) {
+      for (guint l = 0; l < LANES; l++)
+        partial[r][l] += rows[r][i + l] * other[i + l];
+    }
+  }
+  for (guint r = 0; r < ROWS; r++) {
+    sums[r] = (partial[r][0] + partial[r][1]) + (partial[r][2] + partial[r][3]);
+    for (gsize j = i; j < n; j++)
+      sums[r] += rows[r][j] * other[j];
+  }
+}
+
+static gdouble
+row_dot (const gdouble *a, const gdouble *b, gsize n)
+{
+  const gdouble *const rows[ROWS] = { a, a, a, a };
+  gdouble sums[ROWS];
+
+  dots (rows, b, n, sums);
+  return sums[0];
+}
+
+gboolean
+nd_cholesky_factor (gdouble *matrix, gsize n, const gint *cancelled)
+{
+  for (gsize first = 0; first < n; first += ROWS) {
+    gsize count = MIN (ROWS, n - first);
+    gdouble *rows[ROWS];
+
+    if (nd_is_cancelled (cancelled))
+      return FALSE;
+    for (gsize r = 0; r < ROWS; r++)
+      rows[r] = matrix + (first + MIN (r, count - 1)) * n;
+    for (gsize j = 0; j < first; j++) {
+      const gdouble *above = matrix + j * n;
+      gdouble sums[ROWS];
+
+      dots ((const gdouble *const *) rows, above, j, sums);
+      for (gsize r = 0; r < count; r++)
+        rows[r][j] = (rows[r][j] - sums[r]) / above[j];
+    }
+    for (gsize r = 0; r < count; r++) {
+      gsize i = first + r;
+
+      for (gsize j = first; j < i; j++) {
+        const gdouble *above = matrix + j * n;
+
+        rows[r][j] = (rows[r][j] - row_dot (rows[r], above, j)) / above[j];
+      }
+      rows[r][i] -= row_dot (rows[r], rows[r], i);
+      if (!(rows[r][i] > 0))
+        return FALSE;
+      rows[r][i] = sqrt (rows[r][i]);
+    }
+  }
+  return TRUE;
+}
+
+void
+nd_cholesky_solve (const gdouble *factor, gsize n, gdouble *x)
+{
+  for (gsize i = 0; i < n; i++)
+    x[i] = (x[i] - row_dot (factor + i * n, x, i)) / factor[i * n + i];
+  for (gsize i = n; i-- > 0;) {
+    const gdouble *row = factor + i * n;
+
+    x[i] /= row[i];
+    for (gsize j = 0; j < i; j++)
+      x[j] -= row[j] * x[i];
+  }
 }

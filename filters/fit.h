@@ -9,6 +9,8 @@
 
 #include "filters/filter.h"
 
+#include <glib.h>
+
 G_BEGIN_DECLS
 
 /* The ideal response at @u, in radians per sample from -pi to pi per axis. It
@@ -36,7 +38,7 @@ typedef struct
   gdouble spectrum;
   gdouble snr;
   gdouble localization;
-  const gint *cancelled; /* core/cancel.h */
+  const gint *cancelled; /* core/error.h */
 } NdFitWeights;
 
 /* The condition that even E(u) + odd O(u) = value. If slope is not 0, the
@@ -83,5 +85,15 @@ typedef struct
  * are 1, or if the filter is too large; ND_ERROR_CANCELLED. */
 gboolean nd_fit (NdFit *fits, guint n, const gsize size[ND_AXES],
     const NdFitWeights *weights, GError **error);
+
+/* Symmetric positive definite systems of equations. */
+
+/* Factors the @n x @n matrix into L L^T. Reads only its lower triangle, and
+ * overwrites that with L. FALSE if the matrix is not positive definite, or if
+ * @cancelled (core/error.h). */
+gboolean nd_cholesky_factor (gdouble *matrix, gsize n, const gint *cancelled);
+
+/* Solves L L^T x = b in place: @x is b before, x after. */
+void nd_cholesky_solve (const gdouble *factor, gsize n, gdouble *x);
 
 G_END_DECLS

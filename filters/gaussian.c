@@ -19,13 +19,13 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "filters/gaussian.h"
+#include "filters/designs.h"
 
 #include "core/error.h"
 #include "filters/band.h"
-#include "filters/designs.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Larger than any filter; 2 * 4 * sigma stays exact. */
 #define MAX_SIGMA 1e6
@@ -33,8 +33,10 @@
 #define MIN_DERIVATIVE_SIGMA 0.125
 #define MAX_RATIO 100.0
 
-gboolean
-nd_parameters_get_gaussian (const NdParameters *parameters, const NdAxes *axes,
+/* Reads sigma (samples, per axis) and size, by default
+ * 2 floor (@reach sigma + 0.5) + 1. An axis with sigma 0 must have size 1. */
+static gboolean
+read_sigma_and_size (const NdParameters *parameters, const NdAxes *axes,
     gdouble reach, gdouble sigma[ND_AXES], gsize size[ND_AXES], GError **error)
 {
   gboolean has_size = nd_parameters_has (parameters, "size");
@@ -64,8 +66,9 @@ nd_parameters_get_gaussian (const NdParameters *parameters, const NdAxes *axes,
   return TRUE;
 }
 
-gboolean
-nd_gaussian_check_derivative (gdouble sigma, NdAxis axis, GError **error)
+/* ND_ERROR_SETTINGS if @sigma is too small for a sampled derivative. */
+static gboolean
+check_derivative_sigma (gdouble sigma, NdAxis axis, GError **error)
 {
   if (sigma >= MIN_DERIVATIVE_SIGMA)
     return TRUE;
@@ -82,8 +85,9 @@ position (gsize i, gsize size)
   return (gdouble) i - (gdouble) (size - 1) / 2;
 }
 
-gdouble *
-nd_gaussian_factor (gdouble sigma, gsize size)
+/* exp (-x^2 / 2 sigma^2), scaled to sum 1. The caller frees it. */
+static gdouble *
+gaussian_factor (gdouble sigma, gsize size)
 {
   gdouble *factor = g_new (gdouble, size);
   /* Relative to the middle sample, so that not all samples underflow if sigma
@@ -112,7 +116,7 @@ new_gaussian (const gchar *design, const gdouble sigma[ND_AXES],
     return NULL;
   for (guint a = 0; a < ND_AXES; a++) {
     if (size[a] > 1)
-      factors[a] = nd_gaussian_factor (sigma[a], size[a]);
+      factors[a] = gaussian_factor (sigma[a], size[a]);
   }
   filter = nd_design_new_product (design, size, factors, error);
   for (guint a = 0; a < ND_AXES; a++)
@@ -127,7 +131,7 @@ nd_design_gaussian (const NdParameters *parameters, const NdAxes *axes,
   gdouble sigma[ND_AXES];
   gsize size[ND_AXES];
 
-  if (!nd_parameters_get_gaussian (parameters, axes, REACH, sigma, size, error))
+  if (!read_sigma_and_size (parameters, axes, REACH, sigma, size, error))
     return NULL;
   return new_gaussian ("gaussian", sigma, size, error);
 }
@@ -146,7 +150,7 @@ check_log (const gdouble sigma[ND_AXES], const gsize size[ND_AXES],
           nd_axis_letter (a));
       return FALSE;
     }
-    if (size[a] > 1 && !nd_gaussian_check_derivative (sigma[a], a, error))
+    if (size[a] > 1 && !check_derivative_sigma (sigma[a], a, error))
       return FALSE;
     any = any || size[a] > 1;
   }
@@ -165,7 +169,7 @@ nd_design_log (const NdParameters *parameters, const NdAxes *axes,
   gsize size[ND_AXES], count;
   NdFilter *filter;
 
-  if (!nd_parameters_get_gaussian (parameters, axes, REACH, sigma, size, error)
+  if (!read_sigma_and_size (parameters, axes, REACH, sigma, size, error)
       || !check_log (sigma, size, error))
     return NULL;
   filter = new_gaussian ("log", sigma, size, error);
@@ -209,7 +213,7 @@ nd_design_dog (const NdParameters *parameters, const NdAxes *axes,
         "ratio is %g; it must be above 1 and at most %g", ratio, MAX_RATIO);
     return NULL;
   }
-  if (!nd_parameters_get_gaussian (parameters, axes, REACH * ratio, sigma, size,
+  if (!read_sigma_and_size (parameters, axes, REACH * ratio, sigma, size,
           error))
     return NULL;
   for (guint a = 0; a < ND_AXES; a++)
@@ -229,4 +233,206 @@ nd_design_dog (const NdParameters *parameters, const NdAxes *axes,
   for (gsize i = 0; i < nd_filter_count (narrow); i++)
     narrow->coefficients[i] -= wide->coefficients[i];
   return g_steal_pointer (&narrow);
+}
+
+/* Design gaussian-derivative: order per axis (by default 1 along the first),
+ * and sigma and size as in gaussian; the default sigma is 1 sample.
+ *
+ * Along each axis the factor is d^n/dx^n of the Gaussian with sum 1,
+ *
+ *   (-1 / sigma)^n He_n (x / sigma) G(x),
+ *
+ * with Hermite's polynomials He_n+1(x) = x He_n(x) - n He_n-1(x) (Abramowitz
+ * and Stegun 22.7.14), as scipy.ndimage.gaussian_filter does. If n is even and
+ * above 0, a multiple of the Gaussian is subtracted that makes the sum 0. The
+ * response to rising samples is positive. */
+
+#define MAX_ORDER 20
+
+static gboolean
+gaussian_read_orders (const NdParameters *parameters, const NdAxes *axes,
+    guint order[ND_AXES], GError **error)
+{
+  gdouble values[ND_AXES] = { 0 };
+
+  if (!nd_parameters_has (parameters, "order"))
+    values[axes->axis[0]] = 1;
+  else if (!nd_parameters_get_axes (parameters, "order", axes, 0, values,
+               error))
+    return FALSE;
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (values[a] < 0 || values[a] > MAX_ORDER
+        || values[a] != floor (values[a])) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "order is %g along %c; it must be an integer from 0 to %d", values[a],
+          nd_axis_letter (a), MAX_ORDER);
+      return FALSE;
+    }
+    order[a] = (guint) values[a];
+  }
+  return TRUE;
+}
+
+static gdouble
+hermite (guint n, gdouble x)
+{
+  gdouble before = 0, now = 1;
+
+  for (guint i = 0; i < n; i++) {
+    gdouble next = x * now - i * before;
+
+    before = now;
+    now = next;
+  }
+  return now;
+}
+
+static gdouble *
+make_factor (guint order, gdouble sigma, gsize size)
+{
+  g_autofree gdouble *gaussian = gaussian_factor (sigma, size);
+  gdouble *factor = g_new (gdouble, size);
+  gdouble sum = 0;
+
+  for (gsize i = 0; i < size; i++) {
+    gdouble x = ((gdouble) i - (gdouble) (size - 1) / 2) / sigma;
+
+    factor[i] = pow (-1 / sigma, order) * hermite (order, x) * gaussian[i];
+    sum += factor[i];
+  }
+  for (gsize i = 0; i < size && order > 0 && order % 2 == 0; i++)
+    factor[i] -= sum * gaussian[i];
+  return factor;
+}
+
+/* sigma, by default 1, and size. */
+static gboolean
+read_gaussian (const NdParameters *parameters, const NdAxes *axes,
+    gdouble sigma[ND_AXES], gsize size[ND_AXES], GError **error)
+{
+  if (nd_parameters_has (parameters, "sigma"))
+    return read_sigma_and_size (parameters, axes, REACH, sigma, size, error);
+  if (!nd_parameters_get_size (parameters, axes, 2 * (gsize) REACH + 1, size,
+          error))
+    return FALSE;
+  for (guint a = 0; a < ND_AXES; a++)
+    sigma[a] = 1;
+  return TRUE;
+}
+
+NdFilter *
+nd_design_gaussian_derivative (const NdParameters *parameters,
+    const NdAxes *axes, GError **error)
+{
+  gdouble *factors[ND_AXES] = { NULL };
+  gdouble sigma[ND_AXES];
+  gsize size[ND_AXES];
+  guint order[ND_AXES];
+  NdFilter *filter;
+
+  if (!gaussian_read_orders (parameters, axes, order, error)
+      || !read_gaussian (parameters, axes, sigma, size, error))
+    return NULL;
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (size[a] <= order[a] && order[a] > 0) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "size is %" G_GSIZE_FORMAT " along %c; it must be above the "
+          "order, %u",
+          size[a], nd_axis_letter (a), order[a]);
+      return NULL;
+    }
+    if (order[a] > 0 && !check_derivative_sigma (sigma[a], a, error))
+      return NULL;
+  }
+  if (!nd_design_check_size (size, error))
+    return NULL;
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (size[a] > 1)
+      factors[a] = make_factor (order[a], sigma[a], size[a]);
+  }
+  filter = nd_design_new_product ("gaussian-derivative", size, factors, error);
+  for (guint a = 0; a < ND_AXES; a++)
+    g_free (factors[a]);
+  return filter;
+}
+
+/* Design laplace: connectivity, and size 3 (the default) or 5, the same along
+ * all axes that are not 1.
+ *
+ * connectivity=faces (the default): the sum of the second differences along the
+ * axes, [1 -2 1] for size 3 and [-1 16 -30 16 -1] for size 5. The latter is 12
+ * times the difference of fourth order accuracy (Abramowitz and Stegun,
+ * Handbook of Mathematical Functions, 25.3.24), so that the sum is exactly 0.
+ *
+ * connectivity=full: 1 for every neighbour, and minus their number for the
+ * centre: 8, 26 or 80 neighbours in 2D, 3D or 4D with size 3. */
+
+static const gdouble second_difference[2][5] = {
+  { 1, -2, 1 },
+  { -1, 16, -30, 16, -1 },
+};
+
+/* The common size of all axes that are not 1, or 0 if sizes differ. */
+static gsize
+common_size (const gsize size[ND_AXES])
+{
+  gsize common = 1;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (size[a] == 1)
+      continue;
+    if (common != 1 && size[a] != common)
+      return 0;
+    common = size[a];
+  }
+  return common;
+}
+
+NdFilter *
+nd_design_laplace (const NdParameters *parameters, const NdAxes *axes,
+    GError **error)
+{
+  const gchar *connectivity =
+      nd_parameters_get_text (parameters, "connectivity");
+  gboolean full = g_strcmp0 (connectivity, "full") == 0;
+  gsize size[ND_AXES], k, count, centre, stride = 1;
+  NdFilter *filter;
+
+  if (!nd_parameters_get_size (parameters, axes, 3, size, error))
+    return NULL;
+  k = common_size (size);
+  if (k != 3 && k != 5) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "size is %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT "; it must be 3 along all axes or 5 along all "
+        "axes; axes that it leaves out have 1",
+        size[0], size[1], size[2], size[3]);
+    return NULL;
+  }
+  if (connectivity && !full && strcmp (connectivity, "faces") != 0) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "connectivity is \"%.40s\"; it must be faces or full", connectivity);
+    return NULL;
+  }
+  filter = nd_design_new_filter ("laplace", size, error);
+  if (!filter)
+    return NULL;
+
+  count = nd_filter_count (filter);
+  centre = count / 2;
+  if (full) {
+    for (gsize i = 0; i < count; i++)
+      filter->coefficients[i] = 1;
+    filter->coefficients[centre] -= (gdouble) count;
+    return filter;
+  }
+  for (guint a = 0; a < ND_AXES; a++) {
+    gsize first = centre - size[a] / 2 * stride;
+
+    for (gsize i = 0; size[a] > 1 && i < k; i++)
+      filter->coefficients[first + i * stride] +=
+          second_difference[k / 2 - 1][i];
+    stride *= size[a];
+  }
+  return filter;
 }

@@ -58,7 +58,7 @@ integer_power (gdouble base, guint exponent)
 }
 
 static gdouble
-respond (const gdouble u[ND_AXES], gconstpointer data)
+monomial_respond (const gdouble u[ND_AXES], gconstpointer data)
 {
   const Monomial *m = data;
   gdouble along = 0, squared = 0, value;
@@ -77,14 +77,14 @@ respond (const gdouble u[ND_AXES], gconstpointer data)
 }
 
 static NdBank *
-design (const gchar *name, const NdBand *band, const Monomial *monomials,
-    guint n, gdouble sign, GError **error)
+monomial_design (const gchar *name, const NdBand *band,
+    const Monomial *monomials, guint n, gdouble sign, GError **error)
 {
   g_autofree NdFit *fits = g_new0 (NdFit, n);
   NdBank *bank;
 
   for (guint i = 0; i < n; i++) {
-    fits[i].ideal = respond;
+    fits[i].ideal = monomial_respond;
     fits[i].data = &monomials[i];
     nd_band_block_constant (&fits[i]);
   }
@@ -105,7 +105,7 @@ design_one (const gchar *name, const Monomial *monomial, gdouble sign,
     GError **error)
 {
   g_autoptr (NdBank) bank =
-      design (name, monomial->band, monomial, 1, sign, error);
+      monomial_design (name, monomial->band, monomial, 1, sign, error);
 
   return bank ? nd_filter_copy (bank->filters[0]) : NULL;
 }
@@ -227,7 +227,8 @@ typedef struct
 } Orders;
 
 static gboolean
-read_orders (const NdParameters *parameters, Orders *orders, GError **error)
+monomial_read_orders (const NdParameters *parameters, Orders *orders,
+    GError **error)
 {
   g_autofree gdouble *given = NULL;
   gboolean taken[MAX_ORDER + 1] = {
@@ -267,7 +268,7 @@ list_bank (const NdParameters *parameters, const NdAxes *axes, NdBand *band,
   gboolean is_tensor;
   guint n = 0;
 
-  if (!read_orders (parameters, &orders, error))
+  if (!monomial_read_orders (parameters, &orders, error))
     return 0;
   is_tensor = orders.n == 2 && orders.order[0] * orders.order[1] == 2;
   if (!nd_parameters_get_wide_band (parameters, axes,
@@ -287,7 +288,8 @@ nd_design_monomial_bank (const NdParameters *parameters, const NdAxes *axes,
   NdBand band;
   const guint n = list_bank (parameters, axes, &band, list, error);
 
-  return n > 0 ? design ("monomial-bank", &band, list, n, -1, error) : NULL;
+  return n > 0 ? monomial_design ("monomial-bank", &band, list, n, -1, error)
+               : NULL;
 }
 
 gboolean

@@ -17,9 +17,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "filters/onesided.h"
+
 #include "core/error.h"
 #include "filters/band.h"
 #include "filters/designs.h"
+#include "filters/fit.h"
 
 #include <math.h>
 
@@ -138,7 +141,8 @@ default_size (const OneSided *filter)
 /* A filter along t in which coefficient m has age m: its origin makes the first
  * coefficient read the newest volume. */
 static NdFilter *
-make_filter (const gchar *design, const OneSided *one_sided, GError **error)
+one_sided_make_filter (const gchar *design, const OneSided *one_sided,
+    GError **error)
 {
   const gsize size[ND_AXES] = { 1, 1, 1, one_sided->size };
   NdFilter *filter = nd_design_new_filter (design, size, error);
@@ -168,7 +172,7 @@ nd_design_exponential (const NdParameters *parameters, const NdAxes *axes,
     return NULL;
   if (filter.size == 0)
     filter.size = default_size (&filter);
-  return make_filter ("exponential", &filter, error);
+  return one_sided_make_filter ("exponential", &filter, error);
 }
 
 NdFilter *
@@ -190,7 +194,7 @@ nd_design_gamma (const NdParameters *parameters, const NdAxes *axes,
   filter.order = (guint) order;
   if (filter.size == 0)
     filter.size = default_size (&filter);
-  return make_filter ("gamma", &filter, error);
+  return one_sided_make_filter ("gamma", &filter, error);
 }
 
 NdFilter *
@@ -212,7 +216,7 @@ nd_design_causal_derivative (const NdParameters *parameters, const NdAxes *axes,
   }
   /* The last volume only ends the difference, so that the sum is exactly 0. */
   smooth.size--;
-  filter = make_filter ("causal-derivative", &smooth, error);
+  filter = one_sided_make_filter ("causal-derivative", &smooth, error);
   if (filter) {
     const gsize size[ND_AXES] = { 1, 1, 1, smooth.size + 1 };
     NdFilter *difference =
@@ -228,4 +232,243 @@ nd_design_causal_derivative (const NdParameters *parameters, const NdAxes *axes,
       nd_filter_set_causal (filter);
   }
   return filter;
+}
+
+/* Along t, coefficient m of a filter has the age a_m = m - high, counted from
+ * the anchor. The new filter has the ages j = 0, 1, ... With the correlation
+ *
+ *   r(k) = mean of W^2 cos (k u),  R_ij = r (i - j),  C_jm = r (j - a_m - lag)
+ *
+ * its line g of a line f solves R g = C f, and a multiplier adds R^-1 1 to it
+ * so that both have the same sum. Both steps are linear: g = P f, with one
+ * matrix P for all lines. */
+
+#define CORRELATED (G_PI / 64)
+
+/* The number of frequencies over which the integrals are computed. */
+#define FREQUENCIES 4096
+
+typedef struct
+{
+  gsize n_old, n_new; /* sizes along t */
+  gint high;
+  gdouble lag;
+  gdouble snr;
+  const gint *cancelled;
+
+  gdouble *inner; /* r (0), r (1), ... */
+  gdouble *cross; /* C, by j - m + n_old - 1 */
+  gdouble *map;   /* P, n_new x n_old */
+} Fit;
+
+static gdouble
+weight (gdouble u, gdouble snr)
+{
+  gdouble w = cos (u / 2) / hypot (u, CORRELATED) + 1 / snr;
+
+  return w * w;
+}
+
+/* r (first), r (first + 1), ... */
+static gdouble *
+one_sided_correlate (const Fit *fit, gdouble first, gsize n)
+{
+  const gsize points = FREQUENCIES + 2 * (fit->n_old + fit->n_new);
+  gdouble *r = g_new0 (gdouble, n);
+
+  for (gsize i = 0; i < points && !nd_is_cancelled (fit->cancelled); i++) {
+    const gdouble u = G_PI * (i + 0.5) / points;
+    const gdouble w = weight (u, fit->snr) / points;
+
+    for (gsize k = 0; k < n; k++)
+      r[k] += w * cos ((first + k) * u);
+  }
+  return r;
+}
+
+static gdouble
+one_sided_sum (const gdouble *values, gsize n)
+{
+  gdouble total = 0;
+
+  for (gsize i = 0; i < n; i++)
+    total += values[i];
+  return total;
+}
+
+/* Computes P. FALSE if that is cancelled. */
+static gboolean
+one_sided_solve (Fit *fit)
+{
+  const gsize n = fit->n_new, m = fit->n_old;
+  g_autofree gdouble *factor = g_new0 (gdouble, n * n);
+  g_autofree gdouble *relief = g_new (gdouble, n);
+  g_autofree gdouble *column = g_new (gdouble, n);
+
+  fit->inner = one_sided_correlate (fit, 0, MAX (n, m));
+  fit->cross = one_sided_correlate (fit,
+      fit->high - fit->lag - (gdouble) (m - 1), n + m - 1);
+  fit->map = g_new (gdouble, n * m);
+  for (gsize i = 0; i < n; i++) {
+    relief[i] = 1;
+    for (gsize j = 0; j <= i; j++)
+      factor[i * n + j] = fit->inner[i - j];
+  }
+  if (!nd_cholesky_factor (factor, n, fit->cancelled))
+    return FALSE;
+  nd_cholesky_solve (factor, n, relief);
+  for (gsize a = 0; a < m && !nd_is_cancelled (fit->cancelled); a++) {
+    gdouble missing;
+
+    for (gsize j = 0; j < n; j++)
+      column[j] = fit->cross[j + m - 1 - a];
+    nd_cholesky_solve (factor, n, column);
+    missing = (1 - one_sided_sum (column, n)) / one_sided_sum (relief, n);
+    for (gsize j = 0; j < n; j++)
+      fit->map[j * m + a] = column[j] + missing * relief[j];
+  }
+  return !nd_is_cancelled (fit->cancelled);
+}
+
+/* The squared error of a line @g for a line @f, and of 0. */
+static void
+add_error (const Fit *fit, const gdouble *f, const gdouble *g, gdouble *error,
+    gdouble *power)
+{
+  const gsize n = fit->n_new, m = fit->n_old;
+  gdouble own = 0, both = 0, fitted = 0;
+
+  for (gsize i = 0; i < m; i++)
+    for (gsize j = 0; j < m; j++)
+      own += f[i] * f[j] * fit->inner[i > j ? i - j : j - i];
+  for (gsize i = 0; i < n; i++) {
+    for (gsize j = 0; j < m; j++)
+      both += g[i] * f[j] * fit->cross[i + m - 1 - j];
+    for (gsize j = 0; j < n; j++)
+      fitted += g[i] * g[j] * fit->inner[i > j ? i - j : j - i];
+  }
+  *error += MAX (own - 2 * both + fitted, 0);
+  *power += own;
+}
+
+/* The part of the line @f that a causal filter with @lag keeps, to the nearest
+ * whole volume, scaled to the same sum. */
+static void
+cut_off (const Fit *fit, const gdouble *f, gdouble *g)
+{
+  const gint shift = (gint) lround (fit->lag) - fit->high;
+  gdouble kept, whole = one_sided_sum (f, fit->n_old);
+
+  for (gsize j = 0; j < fit->n_new; j++) {
+    const gint64 m = (gint64) j - shift;
+
+    g[j] = m >= 0 && m < (gint64) fit->n_old ? f[m] : 0;
+  }
+  kept = one_sided_sum (g, fit->n_new);
+  for (gsize j = 0; j < fit->n_new && kept * whole > 0; j++)
+    g[j] *= whole / kept;
+}
+
+static void
+map_line (const Fit *fit, const gdouble *f, gdouble *g)
+{
+  for (gsize j = 0; j < fit->n_new; j++) {
+    g[j] = 0;
+    for (gsize m = 0; m < fit->n_old; m++)
+      g[j] += fit->map[j * fit->n_old + m] * f[m];
+  }
+}
+
+static void
+map_lines (const Fit *fit, const NdFilter *filter, NdFilter *fitted)
+{
+  const gsize lines = nd_filter_count (filter) / fit->n_old;
+  g_autofree gdouble *f = g_new (gdouble, fit->n_old);
+  g_autofree gdouble *g = g_new (gdouble, fit->n_new);
+  gdouble error = 0, cut_error = 0, power = 0, ignored = 0;
+
+  for (gsize i = 0; i < lines && !nd_is_cancelled (fit->cancelled); i++) {
+    for (gsize m = 0; m < fit->n_old; m++)
+      f[m] = filter->coefficients[m * lines + i];
+    map_line (fit, f, g);
+    for (gsize j = 0; j < fit->n_new; j++)
+      fitted->coefficients[j * lines + i] = g[j];
+    add_error (fit, f, g, &error, &power);
+    cut_off (fit, f, g);
+    add_error (fit, f, g, &cut_error, &ignored);
+  }
+  fitted->fit_error.total = fitted->fit_error.varying =
+      power > 0 ? sqrt (error / power) : 0;
+  fitted->truncation_error.total = fitted->truncation_error.varying =
+      power > 0 ? sqrt (cut_error / power) : 0;
+}
+
+static NdFilter *
+minimize (const NdFilter *filter, gdouble lag, gdouble snr,
+    const gint *cancelled, GError **error)
+{
+  gint low[ND_AXES], high[ND_AXES];
+  gsize size[ND_AXES];
+  NdFilter *fitted = NULL;
+  Fit fit = { .n_old = filter->size[ND_AXIS_T],
+    .lag = lag,
+    .snr = snr,
+    .cancelled = cancelled };
+
+  nd_filter_reach (filter, low, high);
+  fit.high = high[ND_AXIS_T];
+  fit.n_new = fit.n_old + (gsize) MAX (ceil (lag) - fit.high, 0);
+  for (guint a = 0; a < ND_AXES; a++)
+    size[a] = filter->size[a];
+  size[ND_AXIS_T] = fit.n_new;
+  if (fit.n_new > ND_LAG_MAX_SIZE) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "lag is %g and the filter spans %" G_GSIZE_FORMAT
+        " volumes; together they must be at most %d",
+        lag, fit.n_old, ND_LAG_MAX_SIZE);
+    return NULL;
+  }
+  fitted = nd_design_new_filter (filter->name, size, error);
+  if (fitted && one_sided_solve (&fit))
+    map_lines (&fit, filter, fitted);
+  g_free (fit.inner);
+  g_free (fit.cross);
+  g_free (fit.map);
+  if (fitted && nd_set_error_if_cancelled (cancelled, error))
+    g_clear_pointer (&fitted, nd_filter_free);
+  if (!fitted)
+    return NULL;
+  for (guint a = 0; a < ND_AXES; a++)
+    fitted->origin[a] = filter->origin[a];
+  fitted->center_frequency = filter->center_frequency;
+  fitted->bandwidth = filter->bandwidth;
+  fitted->role = filter->role;
+  nd_filter_set_causal (fitted);
+  return fitted;
+}
+
+gboolean
+nd_bank_minimize_lag (NdBank *bank, gdouble lag, gdouble snr,
+    const gint *cancelled, GError **error)
+{
+  gboolean any = FALSE;
+
+  for (guint i = 0; i < bank->n_filters; i++) {
+    NdFilter *fitted;
+
+    if (bank->filters[i]->size[ND_AXIS_T] == 1)
+      continue;
+    fitted = minimize (bank->filters[i], lag, snr, cancelled, error);
+    if (!fitted)
+      return FALSE;
+    nd_filter_free (bank->filters[i]);
+    bank->filters[i] = fitted;
+    any = TRUE;
+  }
+  if (!any)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "lag is %g, but the filter has size 1 along t; leave lag out, or give "
+        "a size along t",
+        lag);
+  return any;
 }

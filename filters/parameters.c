@@ -92,7 +92,7 @@ nd_parameters_set_numbers (NdParameters *parameters, const gchar *name,
 }
 
 static const Parameter *
-find (const NdParameters *parameters, const gchar *name)
+parameters_find (const NdParameters *parameters, const gchar *name)
 {
   for (guint i = 0; i < parameters->list->len; i++) {
     const Parameter *parameter = parameters->list->pdata[i];
@@ -106,7 +106,7 @@ find (const NdParameters *parameters, const gchar *name)
 gboolean
 nd_parameters_has (const NdParameters *parameters, const gchar *name)
 {
-  return find (parameters, name) != NULL;
+  return parameters_find (parameters, name) != NULL;
 }
 
 gboolean
@@ -125,7 +125,7 @@ nd_parameters_check (const NdParameters *parameters, const gchar *const *names,
           parameter->name, known);
       return FALSE;
     }
-    if (find (parameters, parameter->name) != parameter) {
+    if (parameters_find (parameters, parameter->name) != parameter) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
           "%s is given more than once; give it once", parameter->name);
       return FALSE;
@@ -207,14 +207,15 @@ nd_parameters_to_string (const NdParameters *parameters)
 const gchar *
 nd_parameters_get_text (const NdParameters *parameters, const gchar *name)
 {
-  const Parameter *parameter = find (parameters, name);
+  const Parameter *parameter = parameters_find (parameters, name);
 
   return parameter ? parameter->text : NULL;
 }
 
 /* Numbers separated by ':', with optional spaces around them. */
 static gdouble *
-parse_numbers (const gchar *name, const gchar *text, gsize *n, GError **error)
+parameters_parse_numbers (const gchar *name, const gchar *text, gsize *n,
+    GError **error)
 {
   g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
 
@@ -260,7 +261,7 @@ nd_parameters_get_numbers (const NdParameters *parameters, const gchar *name,
         name);
     return NULL;
   }
-  return parse_numbers (name, text, n, error);
+  return parameters_parse_numbers (name, text, n, error);
 }
 
 gchar
@@ -291,8 +292,9 @@ nd_axes_to_string (const NdAxes *axes)
 }
 
 static gboolean
-spread (const NdAxes *axes, const gchar *name, const gdouble *numbers, gsize n,
-    gdouble rest, gdouble values[ND_AXES], GError **error)
+parameters_spread (const NdAxes *axes, const gchar *name,
+    const gdouble *numbers, gsize n, gdouble rest, gdouble values[ND_AXES],
+    GError **error)
 {
   for (guint a = 0; a < ND_AXES; a++)
     values[a] = rest;
@@ -338,8 +340,9 @@ nd_axes_parse (const NdAxes *axes, const gchar *name, const gchar *text,
   g_autofree gdouble *numbers = NULL;
   gsize n;
 
-  numbers = parse_numbers (name, text, &n, error);
-  return numbers && spread (axes, name, numbers, n, rest, values, error);
+  numbers = parameters_parse_numbers (name, text, &n, error);
+  return numbers
+      && parameters_spread (axes, name, numbers, n, rest, values, error);
 }
 
 gboolean
@@ -350,7 +353,8 @@ nd_parameters_get_axes (const NdParameters *parameters, const gchar *name,
   gsize n;
 
   numbers = nd_parameters_get_numbers (parameters, name, &n, error);
-  return numbers && spread (axes, name, numbers, n, rest, values, error);
+  return numbers
+      && parameters_spread (axes, name, numbers, n, rest, values, error);
 }
 
 gboolean

@@ -10,6 +10,7 @@
 
 G_BEGIN_DECLS
 
+/* Whether the parameter is set. */
 gboolean nd_parameters_has (const NdParameters *parameters, const gchar *name);
 
 /* FALSE if a parameter is set twice, or is neither in @names nor in @common;
@@ -56,6 +57,7 @@ gboolean nd_parameters_get_size (const NdParameters *parameters,
 gboolean nd_axes_parse (const NdAxes *axes, const gchar *name,
     const gchar *text, gdouble rest, gdouble values[ND_AXES], GError **error);
 
+/* Whether @axis is one of @axes. */
 gboolean nd_axes_have (const NdAxes *axes, NdAxis axis);
 
 /* "x, y, t"; the caller frees it. */

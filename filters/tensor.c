@@ -12,7 +12,7 @@
 
 /* The axes that appear in the role of any filter of the bank. */
 static guint
-find_axes (const NdBank *bank, guint axes[ND_AXES])
+tensor_find_axes (const NdBank *bank, guint axes[ND_AXES])
 {
   guint n = 0;
 
@@ -29,7 +29,7 @@ find_axes (const NdBank *bank, guint axes[ND_AXES])
 }
 
 static gboolean
-refuse (GError **error, const gchar *why)
+tensor_refuse (GError **error, const gchar *why)
 {
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
       "response=tensor needs a bank that makes a tensor, such as "
@@ -68,7 +68,7 @@ read_monomials (const NdBank *bank, const guint axes[ND_AXES],
   if ((n_first != 0 && n_first != n)
       || (n_second != 0 && n_second != ND_TENSOR_COMPONENTS (n))
       || n_first + n_second == 0)
-    return refuse (error,
+    return tensor_refuse (error,
         "it must have all monomials of order 1, of order 2, "
         "or of both");
   recipe->is_quadratic = TRUE;
@@ -78,7 +78,7 @@ read_monomials (const NdBank *bank, const guint axes[ND_AXES],
 /* The inverse of the @n x @n matrix @a, by Gauss and Jordan. FALSE if there is
  * none. */
 static gboolean
-invert (guint n, gdouble a[MAX_COMPONENTS][2 * MAX_COMPONENTS])
+tensor_invert (guint n, gdouble a[MAX_COMPONENTS][2 * MAX_COMPONENTS])
 {
   for (guint i = 0; i < n; i++) {
     guint best = i;
@@ -127,7 +127,8 @@ read_directions (const NdBank *bank, const guint axes[ND_AXES],
   gdouble frame[MAX_COMPONENTS][2 * MAX_COMPONENTS] = { { 0 } };
 
   if (n_directions > ND_MAX_DIRECTIONS)
-    return refuse (error, "it has more directions than a quadrature-bank");
+    return tensor_refuse (error,
+        "it has more directions than a quadrature-bank");
   for (guint k = 0; k < n_directions; k++) {
     outer_product (bank->filters[2 * k]->role.direction, axes, n, vectors[k]);
     for (guint i = 0; i < components; i++) {
@@ -137,8 +138,8 @@ read_directions (const NdBank *bank, const guint axes[ND_AXES],
   }
   for (guint i = 0; i < components; i++)
     frame[i][components + i] = 1;
-  if (!invert (components, frame))
-    return refuse (error, "its directions do not span all tensors");
+  if (!tensor_invert (components, frame))
+    return tensor_refuse (error, "its directions do not span all tensors");
   for (guint k = 0; k < n_directions; k++) {
     guint c = 0;
 
@@ -163,14 +164,14 @@ nd_tensor_recipe (const NdBank *bank, NdTensorRecipe *recipe, GError **error)
 
   memset (recipe, 0, sizeof (*recipe));
   if (nd_bank_responses (bank) > ND_MAX_TENSOR_RESPONSES)
-    return refuse (error, "it has too many filters");
+    return tensor_refuse (error, "it has too many filters");
   for (guint i = 0; i < bank->n_filters; i++) {
     if (kind == ND_TENSOR_NO_ROLE || bank->filters[i]->role.kind != kind)
-      return refuse (error, "the filters are of other designs");
+      return tensor_refuse (error, "the filters are of other designs");
   }
-  recipe->axes = find_axes (bank, axes);
+  recipe->axes = tensor_find_axes (bank, axes);
   if (recipe->axes < 2)
-    return refuse (error, "it must span two axes or more");
+    return tensor_refuse (error, "it must span two axes or more");
   if (kind == ND_TENSOR_MONOMIAL)
     return read_monomials (bank, axes, recipe, error);
   return read_directions (bank, axes, recipe, error);

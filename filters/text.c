@@ -66,7 +66,7 @@ static const Type types[] = {
 };
 
 static void
-skip_spaces (const gchar **at)
+filter_text_skip_spaces (const gchar **at)
 {
   while (g_ascii_isspace (**at))
     (*at)++;
@@ -74,14 +74,14 @@ skip_spaces (const gchar **at)
 
 /* Spaces between fields may be escaped. */
 static void
-skip_blanks (const gchar **at)
+filter_text_skip_blanks (const gchar **at)
 {
   while (g_ascii_isspace (**at) || (**at == '\\' && g_ascii_isspace ((*at)[1])))
     (*at)++;
 }
 
 static gboolean
-accept (const gchar **at, gchar c)
+filter_text_accept (const gchar **at, gchar c)
 {
   if (**at != c)
     return FALSE;
@@ -112,8 +112,8 @@ read_quoted (const gchar **at)
 {
   g_autoptr (GString) text = g_string_new (NULL);
 
-  while (!accept (at, '"')) {
-    gboolean escaped = accept (at, '\\');
+  while (!filter_text_accept (at, '"')) {
+    gboolean escaped = filter_text_accept (at, '\\');
 
     if (**at == '\0')
       return NULL;
@@ -135,7 +135,7 @@ read_quoted (const gchar **at)
 static gchar *
 read_string (const gchar **at)
 {
-  return accept (at, '"') ? read_quoted (at) : read_word (at);
+  return filter_text_accept (at, '"') ? read_quoted (at) : read_word (at);
 }
 
 /* A type in parentheses replaces @type. FALSE if it is unknown or malformed. */
@@ -144,14 +144,14 @@ read_type (const gchar **at, const Type **type)
 {
   g_autofree gchar *name = NULL;
 
-  if (!accept (at, '('))
+  if (!filter_text_accept (at, '('))
     return TRUE;
-  skip_spaces (at);
+  filter_text_skip_spaces (at);
   name = read_word (at);
-  skip_spaces (at);
-  if (!name || !accept (at, ')'))
+  filter_text_skip_spaces (at);
+  if (!name || !filter_text_accept (at, ')'))
     return FALSE;
-  skip_spaces (at);
+  filter_text_skip_spaces (at);
   for (guint i = 0; i < G_N_ELEMENTS (types); i++) {
     if (strcmp (types[i].name, name) == 0) {
       *type = &types[i];
@@ -211,7 +211,7 @@ parse_number (const gchar *text, const Type *type, gdouble *number)
 /* An item, with the type of its list unless it has its own: its number as text,
  * with a unit if it has one. NULL if it is anything else. */
 static gchar *
-read_number (const gchar **at, const Type *type)
+filter_text_read_number (const gchar **at, const Type *type)
 {
   g_autofree gchar *text = NULL;
   gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
@@ -241,7 +241,7 @@ begins_list (const gchar *at)
 /* Appends the items of a list, or one number, to @numbers, separated by ':'.
  * Sets no error if a list has no end: read_filter() has one for that. */
 static gboolean
-read_numbers (const gchar **at, const Type *type, const gchar *name,
+filter_text_read_numbers (const gchar **at, const Type *type, const gchar *name,
     GString *numbers, GError **error)
 {
   const gchar end = **at == '<' ? '>' : '}';
@@ -254,11 +254,11 @@ read_numbers (const gchar **at, const Type *type, const gchar *name,
     g_autofree gchar *number = NULL;
     const gchar *start;
 
-    skip_spaces (at);
-    if (is_list && accept (at, end))
+    filter_text_skip_spaces (at);
+    if (is_list && filter_text_accept (at, end))
       return TRUE;
     start = *at;
-    number = read_number (at, type);
+    number = filter_text_read_number (at, type);
     if (!number) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
           "%s has %.*s at index %u (counted from 0); it must be a number", name,
@@ -266,14 +266,14 @@ read_numbers (const gchar **at, const Type *type, const gchar *name,
       return FALSE;
     }
     g_string_append_printf (numbers, "%s%s", n++ > 0 ? ":" : "", number);
-    skip_spaces (at);
-  } while (is_list && accept (at, ','));
-  return !is_list || accept (at, end);
+    filter_text_skip_spaces (at);
+  } while (is_list && filter_text_accept (at, ','));
+  return !is_list || filter_text_accept (at, end);
 }
 
 static gboolean
-read_value (const gchar **at, const gchar *name, NdParameters *parameters,
-    GError **error)
+filter_text_read_value (const gchar **at, const gchar *name,
+    NdParameters *parameters, GError **error)
 {
   const gchar *start = *at;
   const Type *type = NULL;
@@ -294,7 +294,7 @@ read_value (const gchar **at, const gchar *name, NdParameters *parameters,
     type = NULL;
   }
   numbers = g_string_new (NULL);
-  if (!read_numbers (at, type, name, numbers, error))
+  if (!filter_text_read_numbers (at, type, name, numbers, error))
     return FALSE;
   nd_parameters_set_text (parameters, name, numbers->str);
   return TRUE;
@@ -307,16 +307,16 @@ read_parameter (const gchar **at, NdParameters *parameters, GError **error)
   g_autofree gchar *name = NULL;
 
   name = read_word (at);
-  skip_blanks (at);
-  if (!name || !accept (at, '='))
+  filter_text_skip_blanks (at);
+  if (!name || !filter_text_accept (at, '='))
     return FALSE;
   if (nd_parameters_has (parameters, name)) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "%s is given more than once; give it once", name);
     return FALSE;
   }
-  skip_spaces (at);
-  return read_value (at, name, parameters, error);
+  filter_text_skip_spaces (at);
+  return filter_text_read_value (at, name, parameters, error);
 }
 
 /* One filter, all of @text. */
@@ -331,13 +331,13 @@ read_filter (const gchar *text, GError **error)
   description->parameters = nd_parameters_new ();
   if (ok)
     description->design = read_word (&at);
-  skip_blanks (&at);
+  filter_text_skip_blanks (&at);
   while (ok && *at != '\0') {
-    ok = accept (&at, ',');
-    skip_blanks (&at);
+    ok = filter_text_accept (&at, ',');
+    filter_text_skip_blanks (&at);
     if (ok && *at != '\0')
       ok = read_parameter (&at, description->parameters, &reason);
-    skip_blanks (&at);
+    filter_text_skip_blanks (&at);
   }
   if (ok)
     return description;
@@ -385,7 +385,7 @@ prefix_number (GError **error, guint i, guint n)
 
 /* One Description for each filter of @text. */
 static GPtrArray *
-read_text (const gchar *text, GError **error)
+filter_text_read_text (const gchar *text, GError **error)
 {
   g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GPtrArray) filters =
@@ -437,8 +437,8 @@ nd_bank_adjust (NdBank *bank, const NdAxes *axes, const gchar *origin,
 }
 
 static NdBank *
-design (const Description *description, const NdAxes *axes, const gchar *origin,
-    gboolean causal, gboolean normalize, GError **error)
+filter_text_design (const Description *description, const NdAxes *axes,
+    const gchar *origin, gboolean causal, gboolean normalize, GError **error)
 {
   g_autoptr (NdBank) bank =
       nd_design (description->design, description->parameters, axes, error);
@@ -450,7 +450,7 @@ design (const Description *description, const NdAxes *axes, const gchar *origin,
 
 /* All filters of @banks in one bank. */
 static NdBank *
-join (const GPtrArray *banks, gboolean is_complex)
+filter_text_join (const GPtrArray *banks, gboolean is_complex)
 {
   static const gsize one[ND_AXES] = { 1, 1, 1, 1 };
   g_autoptr (GPtrArray) filters = g_ptr_array_new ();
@@ -474,7 +474,7 @@ NdBank *
 nd_bank_from_text (const gchar *text, const NdAxes *axes, const gchar *origin,
     gboolean causal, gboolean normalize, const gint *cancelled, GError **error)
 {
-  g_autoptr (GPtrArray) filters = read_text (text, error);
+  g_autoptr (GPtrArray) filters = filter_text_read_text (text, error);
   g_autoptr (GPtrArray) banks =
       g_ptr_array_new_with_free_func ((GDestroyNotify) nd_bank_free);
   gboolean is_complex = FALSE;
@@ -484,7 +484,7 @@ nd_bank_from_text (const gchar *text, const NdAxes *axes, const gchar *origin,
     NdBank *bank;
 
     nd_parameters_set_cancelled (filter->parameters, cancelled);
-    bank = design (filter, axes, origin, causal, normalize, error);
+    bank = filter_text_design (filter, axes, origin, causal, normalize, error);
     if (!bank) {
       prefix_number (error, i, filters->len);
       return NULL;
@@ -492,14 +492,14 @@ nd_bank_from_text (const gchar *text, const NdAxes *axes, const gchar *origin,
     is_complex = is_complex || bank->is_complex;
     g_ptr_array_add (banks, bank);
   }
-  return filters ? join (banks, is_complex) : NULL;
+  return filters ? filter_text_join (banks, is_complex) : NULL;
 }
 
 gboolean
 nd_bank_info_from_text (const gchar *text, const NdAxes *axes, NdBankInfo *info,
     GError **error)
 {
-  g_autoptr (GPtrArray) filters = read_text (text, error);
+  g_autoptr (GPtrArray) filters = filter_text_read_text (text, error);
 
   *info = (NdBankInfo){ 0 };
   for (guint i = 0; filters && i < filters->len; i++) {

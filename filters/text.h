@@ -32,7 +32,7 @@ G_BEGIN_DECLS
  * bank is complex, and real filters get an imaginary part of 0.
  *
  * Errors: those of nd_design(), nd_filter_normalize() and
- * nd_filter_set_origin(), ND_ERROR_CANCELLED if @cancelled (core/cancel.h), and
+ * nd_filter_set_origin(), ND_ERROR_CANCELLED if @cancelled (core/error.h), and
  * ND_ERROR_SETTINGS if @text is NULL, empty or malformed. If @text has several
  * filters, the message has the number of the filter. */
 NdBank *nd_bank_from_text (const gchar *text, const NdAxes *axes,

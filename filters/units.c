@@ -252,7 +252,7 @@ convert_velocity (const Value *value, NdAxis axis, NdDimension dimension,
 }
 
 static gboolean
-convert (const Value *value, Quantity quantity, NdAxis axis,
+units_convert (const Value *value, Quantity quantity, NdAxis axis,
     NdDimension dimension, gdouble *number, GError **error)
 {
   gdouble step;
@@ -290,7 +290,7 @@ convert (const Value *value, Quantity quantity, NdAxis axis,
 }
 
 static void
-append_number (GString *text, gdouble number)
+units_append_number (GString *text, gdouble number)
 {
   gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -317,7 +317,7 @@ spread_extent (const Value *value, Quantity quantity, NdDimension dimension,
     else if (!convert_extent (value, quantity, axis, dimension, &converted,
                  error))
       return NULL;
-    append_number (text, converted);
+    units_append_number (text, converted);
   }
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
@@ -357,10 +357,10 @@ nd_units_resolve (const gchar *name, const gchar *text, const NdAxes *axes,
         && ABS (dimension.length) + ABS (dimension.time) == 1
         && dimension.length >= 0 && dimension.time >= 0)
       return spread_extent (&value, quantity, dimension, number, error);
-    if (!convert (&value, quantity, axis_of (&value, quantity, i, n), dimension,
-            &number, error))
+    if (!units_convert (&value, quantity, axis_of (&value, quantity, i, n),
+            dimension, &number, error))
       return NULL;
-    append_number (resolved, number);
+    units_append_number (resolved, number);
     text = end + 1;
   }
   return g_string_free (g_steal_pointer (&resolved), FALSE);

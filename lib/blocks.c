@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "engine/blocks.h"
 #include "core/memory.h"
+#include "engine/window.h"
 #include "lib/private.h"
 
 static gboolean

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "core/fork.h"
-#include "core/limits.h"
+#include "core/memory.h"
 #include "cpu/cpu.h"
-#include "engine/module.h"
+#include "engine/backend.h"
 #include "lib/private.h"
 
 #include <dlfcn.h>

@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "engine/convolver.h"
-#include "engine/samples.h"
+#include "engine/strided.h"
 #include "filters/design.h"
 #include "lib/ndconv/ndconv.h"
 
@@ -68,6 +68,8 @@ typedef struct
  * pointer and strides are not checked. */
 gboolean nd_volumes_init (NdVolumes *volumes, const NdArray *array,
     const gchar *name, gboolean memory, GError **error);
+
+/* Volume @t, 0 to volumes - 1. */
 NdStrided nd_volumes_get (const NdVolumes *volumes, gsize t);
 
 /* Whether the bytes of @a and @b may overlap. */
@@ -83,19 +85,23 @@ gboolean nd_volumes_init_output (NdVolumes *out, const NdVolumes *in,
 /* Dense, without memory. */
 void nd_volumes_to_array (const NdVolumes *volumes, NdArray *array);
 
-/* Parts of nd_stream_push() and _take() that may only enqueue work, as those of
- * NdConvolver. @volumes is the number that will come, 0 if unknown. @waits: the
- * caller waits for each output. */
+/* A stream for volumes as @in has. @volumes is the number that will come, 0 if
+ * unknown. @waits: the caller waits for each output. */
 NdStream *nd_stream_new_for (const NdFilters *filters,
     const NdSettings *settings, const NdVolumes *in, guint64 volumes,
     gboolean waits, const gint *cancelled, GError **error);
 
 /* Volumes that are computed at the same time. */
 guint nd_stream_turns (const NdStream *stream);
+
+/* Parts of nd_stream_push() and _take() that may only enqueue work, as those of
+ * NdConvolver. The memory must stay valid until nd_stream_synchronize(). */
 gboolean nd_stream_enqueue (NdStream *stream, const NdStrided *volume,
     gboolean on_device, GError **error);
 gboolean nd_stream_respond (NdStream *stream, const NdStrided *out,
     gboolean on_device, GError **error);
+
+/* Blocks until all work so far is done, also after a failure. */
 gboolean nd_stream_synchronize (NdStream *stream, GError **error);
 
 G_END_DECLS

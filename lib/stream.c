@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "core/cancel.h"
+#include "core/error.h"
 #include "core/fork.h"
 #include "core/log.h"
 #include "core/memory.h"

@@ -10,6 +10,8 @@
 #include "core/geometry.h"
 #include "core/shape.h"
 
+#include <glib.h>
+
 G_BEGIN_DECLS
 
 typedef enum
@@ -18,7 +20,7 @@ typedef enum
    * (int16) or 65535 (uint16); all components are equal */
   ND_PATTERN_HEART,
   /* h = nd_hash (nd_hash_volume (seed, n) + ((z Y + y) X + x) C + c), see
-   * phantom/hash.h: the highest 8 (uint8) or 16 bits (uint16; int16 less
+   * phantom/phantom.h: the highest 8 (uint8) or 16 bits (uint16; int16 less
    * 32768), or
    * the highest 24 bits / 2^24 (float32) */
   ND_PATTERN_NOISE,
@@ -28,7 +30,7 @@ typedef enum
   /* value at (X/2, Y/2, Z/2) if n modulo period is period/2, otherwise 0 */
   ND_PATTERN_IMPULSE,
   ND_PATTERN_CONSTANT,
-  /* Bright tubes, see phantom/vessels.h, that do not move; noise as above,
+  /* Bright tubes, see phantom/pattern.h, that do not move; noise as above,
    * times `noise`, is multiplied. White is as for the heart, and all
    * components are equal. */
   ND_PATTERN_VESSELS,
@@ -65,5 +67,30 @@ void nd_pattern_geometry (const NdPatternSettings *settings,
 
 /* Writes all samples of volume @n to @data, aligned for their type. */
 void nd_pattern_volume (NdPattern *pattern, guint64 n, gpointer data);
+
+/* Bright tubes with known middle lines, for filters that find lines.
+ *
+ * Positions go from -1 to 1 along the shortest axis and as far, in the same
+ * unit, along the others. Tube i has its middle line at
+ *
+ *   x = a sin (f z + p), y = b sin (g z + q)
+ *
+ * and the value 40 + 200 exp (-2 (d / r)^2) at the distance d from it; the
+ * greatest value of all tubes counts. */
+
+typedef struct
+{
+  gdouble a, f, p, b, g, q; /* above */
+  gdouble radius;
+} NdVessel;
+
+#define ND_VESSELS 5
+extern const NdVessel nd_vessels[ND_VESSELS];
+
+/* The row (@y, @z) of a volume of @size, from 0 to 255. Values are multiplied
+ * by 1 + 0.4 @noise u with u from -1 to 1, from the random numbers that begin
+ * at @key. */
+void nd_vessels_row (const gsize size[3], gdouble noise, guint64 key, gsize y,
+    gsize z, gfloat *row);
 
 G_END_DECLS

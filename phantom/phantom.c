@@ -5,7 +5,6 @@
 
 #include "core/error.h"
 #include "core/threads.h"
-#include "phantom/hash.h"
 
 #include <math.h>
 #include <string.h>
@@ -398,7 +397,7 @@ receive (const Beams *beams, guint64 seed)
 
 /* Linear interpolation between the eight neighbours; @c is clamped. */
 static inline gfloat
-interpolate (const gfloat *data, const gsize n[3], const gfloat c[3])
+phantom_interpolate (const gfloat *data, const gsize n[3], const gfloat c[3])
 {
   gsize plane = n[0] * n[1], at[3];
   gfloat f[3], a, b;
@@ -464,7 +463,7 @@ scan_slice (gsize k, guint worker, gpointer data)
     for (gsize h = 0; h < size[0]; h++) {
       const gfloat c[3] = { at_r[h], at_u[h], at_v };
 
-      out[h] = interpolate (scan->power, beams->n, c);
+      out[h] = phantom_interpolate (scan->power, beams->n, c);
     }
   }
 }
@@ -652,7 +651,7 @@ compress_row (const NdPhantom *self, gsize j, gsize k, gsize first, gsize last,
 /* The samples of the row (@y, @z), in mm, with their centres in the pyramid.
  * FALSE if there are none. */
 static gboolean
-find_samples (const NdPhantom *self, gdouble y, gdouble z, gsize *first,
+phantom_find_samples (const NdPhantom *self, gdouble y, gdouble z, gsize *first,
     gsize *last)
 {
   gdouble half2 = DEPTH * DEPTH - y * y - z * z;
@@ -678,7 +677,7 @@ nd_phantom_row (const NdPhantom *self, gsize j, gsize k, gfloat *row)
   gsize first, last;
 
   memset (row, 0, self->size[0] * sizeof (gfloat));
-  if (!find_samples (self, y, z, &first, &last))
+  if (!phantom_find_samples (self, y, z, &first, &last))
     return;
   for (guint a = 0; a < 3; a++)
     to_ref[a] = self->ref_size[a] / FIELD;
@@ -699,7 +698,7 @@ nd_phantom_row (const NdPhantom *self, gsize j, gsize k, gfloat *row)
       from_ref[1] + to_ref[1] * (dy * m->scale + m->shift * (gfloat) LV_COS),
       from_ref[2] + to_ref[2] * dz * m->scale };
 
-    row[i] = interpolate (self->reference, self->ref_size, c);
+    row[i] = phantom_interpolate (self->reference, self->ref_size, c);
   }
   add_valves (self, y, z, first, last, row);
   compress_row (self, j, k, first, last, row);
@@ -753,7 +752,7 @@ nd_phantom_velocity_row (const NdPhantom *self, gdouble beats, gsize j, gsize k,
   gsize first, last;
 
   memset (row, 0, 4 * self->size[0] * sizeof (gfloat));
-  if (!find_samples (self, y, z, &first, &last))
+  if (!phantom_find_samples (self, y, z, &first, &last))
     return;
   for (gsize i = first; i <= last; i++) {
     const gdouble p[3] = { (i + 0.5) * self->spacing[0] - FIELD / 2 - LV_X,

@@ -8,7 +8,7 @@
 #include "core/printable.h"
 #include "filters/axes.h"
 #include "filters/describe.h"
-#include "filters/save.h"
+#include "filters/filterfile.h"
 #include "filters/text.h"
 #include "tools/plot.h"
 

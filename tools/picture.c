@@ -5,9 +5,9 @@
 
 #include "core/convert.h"
 #include "core/error.h"
-#include "engine/picture.h"
 #include "tools/compare.h"
 #include "tools/pngfile.h"
+#include "view/picture.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
-/* Adaptive filtering of one component: cpu/adaptive.h on the device. It keeps
- * the volumes of the stream and smooths them anew for each output, because the
- * filter then takes a fifth of the memory.
+/* Adaptive filtering of one component: cpu/adaptivefilter.h on the device. It
+ * keeps the volumes of the stream and smooths them anew for each output,
+ * because the filter then takes a fifth of the memory.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -1,4 +1,4 @@
-/* Denoising of a stream on the device: cpu/denoise.c, with volumes on the
+/* Denoising of a stream on the device: cpu/denoisestream.c, with volumes on the
  * device. The noise level and the correction of clipping are decided by the
  * host, from counts of the device.
  *

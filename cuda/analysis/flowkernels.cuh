@@ -1,5 +1,5 @@
-/* The kernels of motion compensation (cuda/analysis/flow.h). cpu/flow.c and
- * flowestimate.c do the same on the CPU. Each thread adds its numbers in a
+/* The kernels of motion compensation (cuda/analysis/flow.h). cpu/flowmotion.c
+ * and flowestimate.c do the same on the CPU. Each thread adds its numbers in a
  * fixed order, so that results are the same in every run.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later

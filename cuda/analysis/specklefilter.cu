@@ -1,4 +1,4 @@
-/* noise=speckle of one component: cpu/speckle.h on the device.
+/* noise=speckle of one component: cpu/specklefilter.h on the device.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

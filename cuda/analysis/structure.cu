@@ -1,6 +1,6 @@
-/* Local structure and velocity on the device: cpu/structure.c with volumes on
- * the device. The measures of a sample are the same functions in double
- * precision (analysis/structureinline.h).
+/* Local structure and velocity on the device: cpu/structurestream.c with
+ * volumes on the device. The measures of a sample are the same functions in
+ * double precision (analysis/structureinline.h).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -11,10 +11,11 @@
 namespace nd
 {
 
-/* The certainty of nd_inline_motion_solve_constant (). The equations of the
- * velocity have a solution, so that the part of @tensor in space is positive
- * definite; @determinant is its determinant. @apart is 1 minus the quotient of
- * the two least eigenvalues, and 0 if they are equal. */
+/* The certainty of nd_inline_motion_solve () for a constant velocity, whose
+ * moments are the tensor. The equations have a solution, so that the part of
+ * @tensor in space is positive definite; @determinant is its determinant.
+ * @apart is 1 minus the quotient of the two least eigenvalues, and 0 if they
+ * are equal. */
 template <int AXES>
 __device__ __forceinline__ double
 find_certainty (const float *tensor, double determinant, float apart)
@@ -40,9 +41,9 @@ find_certainty (const float *tensor, double determinant, float apart)
   }
 }
 
-/* Solves the equations of nd_inline_motion_solve_constant () with fewer
- * operations in double precision: the decomposition L D L^T has no square
- * roots, and three reciprocals. FALSE if they are degenerate. */
+/* Solves the equations of a constant velocity with fewer operations in double
+ * precision: the decomposition L D L^T has no square roots, and three
+ * reciprocals. FALSE if they are degenerate. */
 template <int AXES>
 __device__ __forceinline__ bool
 solve_equations (const float *tensor, double *x, double *determinant)
@@ -96,7 +97,7 @@ set_velocity (const double *x, double certainty, double *out)
   out[AXES - 1] = certainty;
 }
 
-/* nd_inline_motion_solve_constant (). */
+/* nd_inline_motion_solve () for a constant velocity. */
 template <int AXES>
 __device__ __forceinline__ void
 solve_constant (const float *tensor, double *out)

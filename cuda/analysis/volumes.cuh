@@ -1,6 +1,6 @@
 /* The work of denoising on whole volumes: conversion of samples, the coarse
  * scale, and the counts from which noise level and clipping are estimated.
- * cpu/denoisefuse.c, denoisenoise.c and denoisesamples.c do the same on the
+ * cpu/denoisesamples.c, denoisenoise.c and denoisesamples.c do the same on the
  * CPU.
  *
  * Sums that the host reads are sums of integers, so that they do not depend on
@@ -11,7 +11,6 @@
  */
 #pragma once
 
-#include "analysis/clipping.h"
 #include "analysis/noise.h"
 #include "cuda/error.h"
 #include "engine/algorithm.h"

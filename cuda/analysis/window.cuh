@@ -8,7 +8,6 @@
 #pragma once
 
 #include "analysis/structure.h"
-#include "analysis/structurewindow.h"
 #include "cuda/memory.h"
 #include "engine/algorithm.h"
 

@@ -9,7 +9,7 @@
 #include "cuda/memory.h"
 #include "cuda/sampletypes.cuh"
 #include "cuda/timer.cuh"
-#include "engine/cache.h"
+#include "engine/autotune.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-/* The cells of engine/sceneinline.h: their ranges, and how far from each of
+/* The cells of view/sceneinline.h: their ranges, and how far from each of
  * them the next one is that may show.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -8,7 +8,7 @@
 
 #include "cuda/view/look.h"
 #include "cuda/view/words.cuh"
-#include "engine/sceneinline.h"
+#include "view/sceneinline.h"
 
 namespace nd
 {

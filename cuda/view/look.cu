@@ -3,7 +3,7 @@
  */
 #include "cuda/view/look.h"
 
-#include "engine/sceneinline.h"
+#include "view/sceneinline.h"
 
 namespace nd
 {

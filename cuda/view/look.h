@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "engine/scene.h"
+#include "view/scene.h"
 
 namespace nd
 {

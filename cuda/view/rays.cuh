@@ -1,5 +1,5 @@
 /* The pixels of a panel: samples of planes, and values along rays through a
- * volume (engine/scene.h). The host runs the same functions in tests.
+ * volume (view/scene.h). The host runs the same functions in tests.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

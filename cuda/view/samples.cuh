@@ -1,4 +1,4 @@
-/* Values of the samples of a volume of any type, as engine/scene.h defines
+/* Values of the samples of a volume of any type, as view/scene.h defines
  * them.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later

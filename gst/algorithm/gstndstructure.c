@@ -29,7 +29,7 @@
  * Since: 0.9
  */
 
-#include "analysis/structurewindow.h"
+#include "analysis/structure.h"
 #include "gst/algorithm/gstndalgorithm.h"
 #include "gst/base/gstnderror.h"
 #include "gst/gstndelements.h"

@@ -5,7 +5,7 @@
 
 #include "core/fork.h"
 #include "cpu/cpu.h"
-#include "engine/module.h"
+#include "engine/backend.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_backends_debug);
 #define GST_CAT_DEFAULT nd_backends_debug

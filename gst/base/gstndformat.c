@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "engine/samples.h"
+#include "engine/strided.h"
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstndmemory.h"
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "gst/base/gstndmemory.h"
 
-#include "core/pages.h"
+#include "core/memory.h"
 #include "gst/base/gstndcuda.h"
 #include <stdlib.h>
 

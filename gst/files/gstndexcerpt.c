@@ -3,7 +3,6 @@
  */
 #include "gst/files/gstndexcerpt.h"
 
-#include "core/cancel.h"
 #include "core/error.h"
 #include "gst/base/gstndmetadata.h"
 

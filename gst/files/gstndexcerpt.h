@@ -55,7 +55,7 @@ guint64 gst_nd_excerpt_volume_before (const GstNdExcerpt *excerpt,
     GstClockTime time);
 
 /* Makes @volume the next one; errors as nd_reader_seek(). A compressed file is
- * skipped through, unless @cancelled (core/cancel.h): ND_ERROR_CANCELLED. */
+ * skipped through, unless @cancelled (core/error.h): ND_ERROR_CANCELLED. */
 gboolean gst_nd_excerpt_seek (GstNdExcerpt *excerpt, guint64 volume,
     const gint *cancelled, GError **error);
 

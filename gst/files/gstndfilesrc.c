@@ -59,7 +59,7 @@
 
 #include "gst/files/gstndfilesrc.h"
 
-#include "core/cancel.h"
+#include "core/error.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndpool.h"

@@ -3,9 +3,9 @@
  */
 #include "gst/view/gstndviewcaps.h"
 
-#include "engine/picture.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstndcuda.h"
+#include "view/picture.h"
 
 /* Width divided by height of a pixel. FALSE if unknown or square. */
 static gboolean

@@ -3,7 +3,7 @@
  */
 #include "gst/view/gstndviewhelp.h"
 
-#include "engine/text.h"
+#include "view/canvas.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "engine/layout.h"
-#include "engine/text.h"
+#include "view/canvas.h"
+#include "view/layout.h"
 
 G_BEGIN_DECLS
 

@@ -4,8 +4,8 @@
 #include "gst/view/gstndviewnotes.h"
 
 #include "core/convert.h"
-#include "engine/picture.h"
 #include "gst/view/gstndviewhelp.h"
+#include "view/picture.h"
 
 #include <math.h>
 

@@ -8,7 +8,6 @@
 
 #include "gst/view/gstndview.h"
 
-#include "engine/picture.h"
 #include "gst/base/gstndbackends.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnddevice.h"
@@ -17,6 +16,7 @@
 #include "gst/view/gstndviewscene.h"
 #include "gst/view/gstndviewsecond.h"
 #include "gst/view/gstndviewwindow.h"
+#include "view/picture.h"
 #include <gst/video/video.h>
 
 GST_DEBUG_CATEGORY_EXTERN (gst_nd_view_debug);

@@ -6,9 +6,9 @@
 #pragma once
 
 #include "engine/backend.h"
-#include "engine/scenemap.h"
-#include "engine/text.h"
 #include "gst/view/gstndviewsettings.h"
+#include "view/canvas.h"
+#include "view/scene.h"
 
 G_BEGIN_DECLS
 

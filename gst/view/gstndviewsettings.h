@@ -5,11 +5,11 @@
  */
 #pragma once
 
-#include "engine/colormap.h"
-#include "engine/layout.h"
 #include "formats/recording.h"
 #include "gst/base/gstndproperties.h"
 #include "gst/temporal/gstndtemporalsettings.h"
+#include "view/layout.h"
+#include "view/scene.h"
 
 G_BEGIN_DECLS
 
@@ -68,8 +68,8 @@ void gst_nd_view_settings_camera (const GstNdViewSettings *settings,
 /* Volumes of @info; spacing is 1 if unknown. */
 void gst_nd_view_settings_job (const NdRecording *info, NdSceneJob *job);
 
-/* Whether resolved @settings show volumes of @info as a scene (engine/scene.h),
- * not as a plain picture (engine/picture.h), which has one pixel per sample and
+/* Whether resolved @settings show volumes of @info as a scene (view/scene.h),
+ * not as a plain picture (view/picture.h), which has one pixel per sample and
  * nothing but grey. */
 gboolean gst_nd_view_settings_are_scene (const GstNdViewSettings *settings,
     const NdRecording *info);

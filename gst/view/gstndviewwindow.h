@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "engine/picture.h"
+#include "view/picture.h"
 
 G_BEGIN_DECLS
 

@@ -72,6 +72,8 @@ typedef enum
 } NdError;
 #define ND_ERROR (nd_library_error_quark ())
 #endif
+
+/* The domain of all errors of the library: ND_ERROR. */
 ND_API GQuark nd_library_error_quark (void);
 
 /* --- Settings ------------------------------------------------------------- */
@@ -79,6 +81,8 @@ ND_API GQuark nd_library_error_quark (void);
 /* Names and values as those of the elements' properties. */
 typedef struct _NdSettings NdSettings;
 
+/* Settings with their defaults, and a copy. Free them with nd_settings_free().
+ * Used by one thread at a time. */
 ND_API NdSettings *nd_settings_new (void);
 ND_API NdSettings *nd_settings_copy (const NdSettings *settings);
 ND_API void nd_settings_free (NdSettings *settings);
@@ -157,6 +161,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdFilters, nd_filters_free)
 
 /* The number of filters, 1 and more; a complex filter counts once. */
 ND_API guint nd_filters_get_count (const NdFilters *filters);
+
+/* Whether the responses are complex. */
 ND_API gboolean nd_filters_are_complex (const NdFilters *filters);
 
 /* Filter @i, 0 to count - 1: its size and origin along x, y, z, t, and its

@@ -3,7 +3,7 @@
  */
 #include "tests/analysis/denoisecase.h"
 
-#include "cpu/denoise.h"
+#include "cpu/cpu.h"
 
 gsize
 case_samples (const Case *c)

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cpu/denoise.h"
-#include "cpu/denoisenoise.h"
+#include "cpu/cpu.h"
+#include "cpu/denoisesamples.h"
 #include "tests/analysis/denoisecase.h"
 
 #include <math.h>

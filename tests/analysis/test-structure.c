@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cpu/structure.h"
+#include "cpu/cpu.h"
 
 #include <math.h>
 #include <string.h>

@@ -35,7 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pages.h"
+#include "core/memory.h"
 #include "core/threads.h"
 #include "cpu/cpu.h"
 #include "cpu/kernels.h"

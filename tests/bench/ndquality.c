@@ -18,7 +18,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "cpu/denoise.h"
+#include "cpu/cpu.h"
 #include "phantom/phantom.h"
 
 #include <math.h>

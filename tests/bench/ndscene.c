@@ -25,9 +25,9 @@
 #include "core/threads.h"
 #include "cpu/cpu.h"
 #include "cpu/kernels.h"
-#include "engine/colormap.h"
-#include "engine/layout.h"
 #include "phantom/pattern.h"
+#include "view/layout.h"
+#include "view/scene.h"
 
 #include <math.h>
 

@@ -5,7 +5,6 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "core/error.h"
-#include "core/limits.h"
 #include "core/memory.h"
 
 #include <ftw.h>

@@ -4,7 +4,7 @@
 #include "tests/engine/randomscene.h"
 
 #include "core/convert.h"
-#include "engine/colormap.h"
+#include "view/scene.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "engine/colormap.h"
-#include "engine/layout.h"
+#include "view/layout.h"
+#include "view/scene.h"
 
 G_BEGIN_DECLS
 

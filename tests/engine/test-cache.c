@@ -4,7 +4,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "core/buildid.h"
-#include "engine/cache.h"
+#include "engine/autotune.h"
 #include "tests/folder.h"
 
 #include <string.h>

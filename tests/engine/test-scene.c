@@ -5,10 +5,10 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "cpu/cpu.h"
-#include "engine/colormap.h"
-#include "engine/layout.h"
 #include "tests/engine/randomscene.h"
 #include "tests/engine/scenereference.h"
+#include "view/layout.h"
+#include "view/scene.h"
 
 #include <math.h>
 #include <string.h>

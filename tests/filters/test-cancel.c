@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "core/cancel.h"
+#include "core/error.h"
 #include "filters/text.h"
 
 /* Each takes many seconds on one core. */

@@ -8,7 +8,8 @@
 
 #include "core/error.h"
 #include "cpu/cpu.h"
-#include "engine/picture.h"
+#include "view/picture.h"
+#include "view/scene.h"
 
 #include <gmodule.h>
 

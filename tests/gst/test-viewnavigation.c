@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "engine/layout.h"
-#include "engine/text.h"
 #include "tests/gst/viewharness.h"
+#include "view/canvas.h"
+#include "view/layout.h"
 
 #include <gst/video/navigation.h>
 #include <math.h>

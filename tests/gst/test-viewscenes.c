@@ -4,11 +4,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "engine/colormap.h"
-#include "engine/layout.h"
-#include "engine/text.h"
 #include "tests/engine/scenereference.h"
 #include "tests/gst/viewharness.h"
+#include "view/canvas.h"
+#include "view/layout.h"
+#include "view/scene.h"
 
 #include <gst/video/video.h>
 #include <math.h>

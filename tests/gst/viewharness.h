@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "engine/scene.h"
+#include "view/scene.h"
 
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>

@@ -104,9 +104,9 @@ divide (NdPlan *whole)
   several->job.bank = several->bank = nd_bank_copy (plan->bank);
   if (nd_spread_cut (plan->backend, &several->job, &several->options,
           plan->method, &devices, kind, axis, &cut))
-    several->spread = nd_spread_new (plan->backend, &several->job,
+    several->executor = nd_spread_executor_new (plan->backend, &several->job,
         &several->options, plan->method, 0, &cut, &error);
-  if (!several->spread) {
+  if (!several->executor) {
     nd_plan_free (several);
     return g_steal_pointer (&plan);
   }
@@ -135,7 +135,7 @@ new_plan (const NdJob *job, const NdRingOptions *options, NdMethod method,
     return whole;
   }
   g_assert_cmpuint (nd_plan_bytes (slabs), <=, bytes);
-  in_slabs += slabs->slabs != NULL;
+  in_slabs += slabs->executor->funcs->in_slabs;
   nd_plan_free (whole);
   return slabs;
 }

@@ -5,7 +5,6 @@
  */
 #include "core/threads.h"
 #include "phantom/pattern.h"
-#include "phantom/vessels.h"
 
 #include <math.h>
 

@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later
- * Copyright (C) 2026 the ndconv developers
- */
-#define ND_DENOISE_KERNELS nd_denoise_kernels_avx2
-#define ND_KERNELS_NAME "avx2"
-#define ND_VECTOR 8
-#include "cpu/denoisekernels_tmpl.h"

@@ -1,0 +1,107 @@
+/* Chooses the kernels for the processor.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/adaptivekernels.h"
+#include "cpu/denoisekernels.h"
+#include "cpu/fftkernels.h"
+#include "cpu/flowkernels.h"
+#include "cpu/kernels.h"
+#include "cpu/scenekernels.h"
+#include "cpu/simd.h"
+
+#include <pthread.h>
+
+/* The instruction sets of all tables, the slowest first. */
+enum
+{
+  BASE,
+#ifdef ND_HAVE_X86
+  AVX2,
+  AVX512,
+#endif
+  N_TARGETS
+};
+
+#ifdef ND_HAVE_X86
+#define TABLES(Type, name)                                                \
+  extern const Type ND_AT_TARGET (name, base), ND_AT_TARGET (name, avx2), \
+      ND_AT_TARGET (name, avx512);                                        \
+  static const Type *const ND_AT_TARGET (name,                            \
+      tables)[N_TARGETS] = { &ND_AT_TARGET (name, base),                  \
+    &ND_AT_TARGET (name, avx2), &ND_AT_TARGET (name, avx512) }
+#else
+#define TABLES(Type, name)                     \
+  extern const Type ND_AT_TARGET (name, base); \
+  static const Type *const ND_AT_TARGET (name, \
+      tables)[N_TARGETS] = { &ND_AT_TARGET (name, base) }
+#endif
+
+TABLES (NdKernels, nd_kernels);
+TABLES (NdFftKernels, nd_fft_kernels);
+
+static const NdKernels *usable[N_TARGETS + 1];
+static guint targets[N_TARGETS]; /* of usable kernels */
+
+static void
+find_usable_kernels (void)
+{
+  guint n = 0;
+
+  targets[n++] = BASE;
+#ifdef ND_HAVE_X86
+  __builtin_cpu_init ();
+  if (__builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma"))
+    targets[n++] = AVX2;
+  if (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512vl"))
+    targets[n++] = AVX512;
+#endif
+  for (guint i = 0; i < n; i++)
+    usable[i] = ND_AT_TARGET (nd_kernels, tables)[targets[i]];
+}
+
+const NdKernels *const *
+nd_kernels_all (void)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+  pthread_once (&once, find_usable_kernels);
+  return usable;
+}
+
+static guint
+choose_target (void)
+{
+  const NdKernels *const *all = nd_kernels_all ();
+  const gchar *wanted = g_getenv ("NDCONV_SIMD");
+  guint best = BASE;
+
+  for (guint i = 0; all[i]; i++) {
+    best = targets[i];
+    if (wanted && g_ascii_strcasecmp (all[i]->name, wanted) == 0)
+      break;
+  }
+  return best;
+}
+
+#define CHOICE(Type, name)                                \
+  const Type *name (void)                                 \
+  {                                                       \
+    return ND_AT_TARGET (name, tables)[choose_target ()]; \
+  }
+
+CHOICE (NdKernels, nd_kernels)
+CHOICE (NdFftKernels, nd_fft_kernels)
+
+/* The algorithms compute in single precision. */
+#ifndef ND_DOUBLE
+TABLES (NdAdaptiveKernels, nd_adaptive_kernels);
+CHOICE (NdAdaptiveKernels, nd_adaptive_kernels)
+TABLES (NdDenoiseKernels, nd_denoise_kernels);
+CHOICE (NdDenoiseKernels, nd_denoise_kernels)
+TABLES (NdFlowKernels, nd_flow_kernels);
+CHOICE (NdFlowKernels, nd_flow_kernels)
+TABLES (NdSceneKernels, nd_scene_kernels);
+CHOICE (NdSceneKernels, nd_scene_kernels)
+#endif
