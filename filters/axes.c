@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 
+#include <math.h>
 #include <string.h>
 
 gboolean
@@ -37,7 +38,8 @@ set_spacing (NdAxes *axes, const gchar *spacing, GError **error)
     gchar *end;
 
     axes->step[a] = g_ascii_strtod (numbers[MIN (a, n - 1)], &end);
-    if (*end != '\0' || !(axes->step[a] > 0) || n > ND_AXIS_T) {
+    if (*end != '\0' || !(axes->step[a] > 0) || isinf (axes->step[a])
+        || n > ND_AXIS_T) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
           "spacing is %s; it must be 1 to 3 numbers above 0, in mm, as "
           "0.3:0.3:0.5",

@@ -337,6 +337,12 @@ nd_units_resolve (const gchar *name, const gchar *text, const NdAxes *axes,
     return g_strdup (text);
   for (const gchar *at = text; *at; at++)
     n += *at == ':';
+  if (n > ND_AXES) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "%s is %.60s; it must be at most %d numbers, one for each axis", name,
+        text, ND_AXES);
+    return NULL;
+  }
   for (guint i = 0; i < n; i++) {
     const Quantity quantity = quantities[q].quantity;
     NdDimension dimension;

@@ -4,6 +4,7 @@
 #include "gst/base/gstndcaps.h"
 
 #include "core/error.h"
+#include <math.h>
 #include <string.h>
 
 /* C, X, Y, Z, K */
@@ -70,7 +71,7 @@ parse_numbers (const GstStructure *s, const gchar *field, gdouble *values,
     gchar *end;
 
     parsed[i] = g_ascii_strtod (parts[i], &end);
-    if (end == parts[i] || *end != '\0') {
+    if (end == parts[i] || *end != '\0' || !isfinite (parsed[i])) {
       *known = FALSE;
       return;
     }

@@ -15,10 +15,10 @@ video_from_caps (GstNdFormat *format, const GstCaps *caps, GError **error)
 {
   GstVideoInfo *info = &format->video;
 
-  if (!gst_video_info_from_caps (info, caps)) {
+  if (!gst_video_info_from_caps (info, caps) || info->size == 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "The caps of the video are incomplete: they must have format, width "
-        "and height");
+        "The caps of the video are incomplete: they must have format, and "
+        "width and height of 1 and more");
     return FALSE;
   }
   if (!gst_nd_video_layout_init (&format->layout, info, error))

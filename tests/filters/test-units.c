@@ -151,6 +151,8 @@ static const struct
       "give both with units" },
   { &xyz, "psf,wavelength=520ms,aperture=1,sampling=1nm", "520nm" },
   { &xyz, "box,size=5m", "units" },
+  { &xyz, "gaussian,sigma=1mm:1mm:1mm:1mm:1mm", "at most 4 numbers" },
+  { &xyzt, "gaussian,sigma=1:1:1:1:1mm", "at most 4 numbers" },
 };
 
 static void
