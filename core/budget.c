@@ -112,8 +112,10 @@ nd_budget_reuse (NdBudget *budget, gpointer memory, gsize *have, gsize n)
 {
   gpointer *buffer = memory;
 
-  if (*buffer && *have >= n)
+  if (*buffer && *have >= n) {
+    nd_unwritten (*buffer, n);
     return TRUE;
+  }
   nd_budget_free (budget, *buffer, *have);
   *have = n;
   *buffer = nd_budget_alloc (budget, n);

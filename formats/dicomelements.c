@@ -276,6 +276,7 @@ read_list (Parser *parser, const Element *element, NdList **list)
   }
   at = text;
   if (nd_dicom_bytes_read (parser->bytes, element->at, text, element->length)) {
+    text[element->length] = '\0';
     while (*at) {
       const gdouble number = g_ascii_strtod (at, &end);
 

@@ -3,6 +3,8 @@
  */
 #include "formats/dicomcodecs.h"
 
+#include "core/written.h"
+
 #include <setjmp.h>
 #include <stdio.h>
 
@@ -93,7 +95,8 @@ nd_dicom_jpeg_read (const NdDicomPacked *frame, guint8 *samples,
   while (jpeg.output_scanline < jpeg.output_height) {
     JSAMPROW at = samples + jpeg.output_scanline * row;
 
-    jpeg_read_scanlines (&jpeg, &at, 1);
+    if (jpeg_read_scanlines (&jpeg, &at, 1) == 1)
+      nd_written (at, row);
   }
   jpeg_finish_decompress (&jpeg);
   jpeg_destroy_decompress (&jpeg);
