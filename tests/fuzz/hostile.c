@@ -1,13 +1,12 @@
-/* Mutates valid files with a seeded generator, at least 2,000 times per format.
- * Each mutation is read or refused, with no more memory than the size of the
- * file justifies. It is read twice, with another byte in all new and old
- * memory: a reader that hands out a byte that it did not write reads
- * differently.
+/* Mutates valid inputs of a target with a seeded generator. Each mutation is
+ * read or refused, with no more memory than its size justifies. It is read
+ * twice, with another byte in all new and old memory: a reader that hands out a
+ * byte that it did not write reads differently.
  *
- *   hostile-FORMAT [--seeds FOLDER]
+ *   hostile-TARGET [FILE...]
  *
- * --seeds writes the valid files to FOLDER as the initial corpus of libFuzzer.
- * The variables ND_SEED and ND_MUTATIONS repeat a run or make it longer.
+ * With files it reads these twice. The variables ND_SEED and ND_MUTATIONS
+ * repeat a run or make it longer.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -24,7 +23,9 @@
 /* The memory limit: buffers and tables of fixed size; for each byte of the
  * file, several times the text of a header; and the samples that compressed
  * bytes can expand to, up to four times as wide. */
+#ifndef MEMORY_FIXED
 #define MEMORY_FIXED (3 << 20)
+#endif
 #define MEMORY_A_BYTE (64 + 4 * 1032)
 
 static const gchar *const numbers[] = {
@@ -300,21 +301,6 @@ mutate (GRand *random, GBytes *seed)
   return bytes;
 }
 
-static void
-write_seeds (GPtrArray *seeds, const gchar *folder)
-{
-  for (guint i = 0; i < seeds->len; i++) {
-    g_autofree gchar *name = g_strdup_printf ("%s-%02u", fuzz_name, i);
-    g_autofree gchar *path = g_build_filename (folder, name, NULL);
-    g_autoptr (GError) error = NULL;
-    gsize n;
-    const gchar *bytes = g_bytes_get_data (seeds->pdata[i], &n);
-
-    g_file_set_contents (path, bytes, n, &error);
-    g_assert_no_error (error);
-  }
-}
-
 static guint
 from_environment (const gchar *name, guint otherwise)
 {
@@ -330,11 +316,24 @@ read_twice (const guint8 *bytes, gsize n, const gchar *name, guint i)
   guint32 first, second;
 
   memory_fill (0x55);
-  first = fuzz_file (bytes, n);
+  first = fuzz_input (bytes, n);
   memory_fill (0xc3);
-  second = fuzz_file (bytes, n);
+  second = fuzz_input (bytes, n);
   if (first != second)
     g_error ("%s %u: memory that was not written was read", name, i);
+}
+
+static int
+read_files (gchar **names)
+{
+  for (guint i = 0; names[i]; i++) {
+    g_autofree gchar *bytes = NULL;
+    gsize n;
+
+    g_assert_true (g_file_get_contents (names[i], &bytes, &n, NULL));
+    read_twice ((const guint8 *) bytes, n, names[i], i);
+  }
+  return EXIT_SUCCESS;
 }
 
 int
@@ -347,18 +346,16 @@ main (int argc, char **argv)
   g_autoptr (GRand) random = g_rand_new_with_seed (seed);
   gsize most = 0;
 
+  if (argc > 1)
+    return read_files (argv + 1);
   fuzz_seeds (seeds);
-  if (argc == 3 && strcmp (argv[1], "--seeds") == 0) {
-    write_seeds (seeds, argv[2]);
-    return EXIT_SUCCESS;
-  }
-  g_print ("%s: %u mutations of %u files, ND_SEED=%u\n", fuzz_name, n,
+  g_print ("%s: %u mutations of %u inputs, ND_SEED=%u\n", fuzz_name, n,
       seeds->len, seed);
   for (guint i = 0; i < seeds->len; i++) {
     gsize length;
     const guint8 *bytes = g_bytes_get_data (seeds->pdata[i], &length);
 
-    read_twice (bytes, length, "file", i);
+    read_twice (bytes, length, "input", i);
   }
   for (guint i = 0; i < n; i++) {
     g_autoptr (GByteArray) bytes =

@@ -1,10 +1,7 @@
 /* Mutates valid streams of messages with a seeded generator. Each mutation is
  * read to its end.
  *
- *   hostile-openigtlink [--seeds FOLDER]
- *
- * --seeds writes the valid streams to FOLDER as the initial corpus of
- * libFuzzer. ND_SEED and ND_MUTATIONS repeat a run or make it longer.
+ * ND_SEED and ND_MUTATIONS repeat a run or make it longer.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -12,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/openigtlink.h"
 
 #define VERSIONS 3
@@ -54,31 +52,13 @@ mutate (GRand *random, GByteArray *stream)
   }
 }
 
-static int
-write_seeds (const gchar *folder)
-{
-  for (guint version = 1; version <= VERSIONS; version++) {
-    g_autofree gchar *name = g_strdup_printf ("version%u", version);
-    g_autofree gchar *path = g_build_filename (folder, name, NULL);
-    g_autoptr (GByteArray) stream = g_byte_array_new ();
-
-    fuzz_openigtlink_seed (version, stream);
-    if (!g_file_set_contents (path, (const gchar *) stream->data, stream->len,
-            NULL))
-      return 1;
-  }
-  return 0;
-}
-
 int
-main (int argc, char **argv)
+main (void)
 {
   const guint64 n = number_of ("ND_MUTATIONS", MUTATIONS);
   guint32 seed = number_of ("ND_SEED", g_random_int ());
   g_autoptr (GRand) random = NULL;
 
-  if (argc == 3 && strcmp (argv[1], "--seeds") == 0)
-    return write_seeds (argv[2]);
   g_print ("ND_SEED=%u\n", seed);
   random = g_rand_new_with_seed (seed);
   for (guint64 i = 0; i < n; i++) {
@@ -87,7 +67,7 @@ main (int argc, char **argv)
     fuzz_openigtlink_seed (1 + i % VERSIONS, stream);
     if (i >= VERSIONS)
       mutate (random, stream);
-    LLVMFuzzerTestOneInput (stream->data, stream->len);
+    fuzz_input (stream->data, stream->len);
   }
   return 0;
 }

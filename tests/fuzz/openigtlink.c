@@ -1,5 +1,6 @@
 /* A stream of OpenIGTLink messages: received in pieces, and each message made
- * into fields and messages again.
+ * into fields and messages again. Whatever the pieces are, the messages are the
+ * same.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -10,10 +11,12 @@
 
 #include "core/error.h"
 #include "live/bytes.h"
+#include "live/crc64.h"
 #include "live/fields.h"
 #include "live/receiver.h"
 #include "live/samples.h"
 #include "live/volume.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/live/messages.h"
 
 #define MAX_SIZE (1 << 20)
@@ -24,7 +27,16 @@ typedef struct
   NdIgtlSubvolumes *subvolumes;
   GArray *fields; /* NdIgtlField */
   guint8 *samples;
+  guint64 sum;
 } Session;
+
+const gchar *const fuzz_name = "openigtlink";
+
+static void
+add_to_sum (Session *session, gconstpointer bytes, gsize n)
+{
+  session->sum = nd_crc64 (session->sum, bytes, n);
+}
 
 static void
 check_error (const GError *error)
@@ -52,13 +64,16 @@ take_content (const gchar *type, const gchar *device, const GByteArray *content,
 }
 
 static void
-send_fields (GArray *fields)
+send_fields (Session *session)
 {
+  GArray *fields = session->fields;
   g_autofree gboolean *used = g_new (gboolean, fields->len + 1);
   NdIgtlField *all = (NdIgtlField *) fields->data;
 
   nd_igtl_from_fields (all, fields->len, used, take_content, NULL);
   for (guint i = 0; i < fields->len; i++) {
+    add_to_sum (session, all[i].key, strlen (all[i].key));
+    add_to_sum (session, all[i].value, strlen (all[i].value));
     g_free ((gpointer) all[i].key);
     g_free ((gpointer) all[i].value);
   }
@@ -83,6 +98,7 @@ take_image (Session *session)
       == ND_IGTL_SUBVOLUME_ANEW)
     nd_igtl_subvolumes_reset (session->subvolumes);
   nd_igtl_image_get_geometry (image, spacing, origin, directions);
+  add_to_sum (session, session->samples, n * scalar);
 }
 
 static void
@@ -94,6 +110,8 @@ take_message (Session *session)
   gsize size;
 
   content = nd_receiver_content (session->receiver, &size);
+  add_to_sum (session, header->type, strlen (header->type));
+  add_to_sum (session, content, size);
   if (strcmp (header->type, "IMAGE") == 0)
     take_image (session);
   else if (nd_igtl_has_fields (header->type)
@@ -104,7 +122,7 @@ take_message (Session *session)
   if (!nd_receiver_metadata (session->receiver, collect, session->fields,
           &error))
     check_error (error);
-  send_fields (session->fields);
+  send_fields (session);
 }
 
 static void
@@ -114,6 +132,8 @@ take (Session *session, gsize n)
     g_autoptr (GError) error = NULL;
     const NdReceived event = nd_receiver_take (session->receiver, n, &error);
 
+    if (event != ND_RECEIVED_NOTHING)
+      add_to_sum (session, &event, sizeof (event));
     switch (event) {
       case ND_RECEIVED_NOTHING:
         return;
@@ -136,13 +156,11 @@ take (Session *session, gsize n)
   }
 }
 
-/* The last byte of the input says how long the pieces are, and whether
- * checksums count: with them hardly anything but the header would be read. */
-int
-LLVMFuzzerTestOneInput (const guint8 *bytes, size_t n)
+/* Receives pieces of random sizes; NULL: as large as they can be. */
+static guint32
+receive (const guint8 *bytes, gsize n, gboolean check_crc, GRand *random)
 {
-  const guint8 last = n > 0 ? bytes[n - 1] : 0;
-  Session session = { .receiver = nd_receiver_new (MAX_SIZE, last & 1),
+  Session session = { .receiver = nd_receiver_new (MAX_SIZE, check_crc),
     .subvolumes = nd_igtl_subvolumes_new (),
     .fields = g_array_new (FALSE, FALSE, sizeof (NdIgtlField)) };
 
@@ -150,7 +168,14 @@ LLVMFuzzerTestOneInput (const guint8 *bytes, size_t n)
     gsize size;
     guint8 *space = nd_receiver_space (session.receiver, &size);
 
-    size = MIN (MIN (size, n), (gsize) 1 + (last >> 1) * 16);
+    size = MIN (size, n);
+    if (random) {
+      /* Of all magnitudes. */
+      const gsize most =
+          g_rand_int_range (random, 1, 2 << g_rand_int_range (random, 0, 12));
+
+      size = MIN (size, most);
+    }
     memcpy (space, bytes, size);
     bytes += size;
     n -= size;
@@ -160,7 +185,21 @@ LLVMFuzzerTestOneInput (const guint8 *bytes, size_t n)
   nd_igtl_subvolumes_free (session.subvolumes);
   g_array_unref (session.fields);
   g_free (session.samples);
-  return 0;
+  return session.sum;
+}
+
+/* The last byte of the input says how it is cut into pieces, and whether
+ * checksums count: with them hardly anything but the header would be read. */
+guint32
+fuzz_input (const guint8 *bytes, gsize n)
+{
+  const guint8 last = n > 0 ? bytes[n - 1] : 0;
+  g_autoptr (GRand) random = g_rand_new_with_seed (last);
+  const guint32 whole = receive (bytes, n, last & 1, NULL);
+
+  if (receive (bytes, n, last & 1, random) != whole)
+    g_error ("the pieces of a stream change its messages");
+  return whole;
 }
 
 static void
@@ -198,4 +237,15 @@ fuzz_openigtlink_seed (guint version, GByteArray *stream)
             fields, i % 3));
   }
   nd_put_u8 (stream, 50 * version);
+}
+
+void
+fuzz_seeds (GPtrArray *seeds)
+{
+  for (guint version = 1; version <= 3; version++) {
+    GByteArray *stream = g_byte_array_new ();
+
+    fuzz_openigtlink_seed (version, stream);
+    g_ptr_array_add (seeds, g_byte_array_free_to_bytes (stream));
+  }
 }

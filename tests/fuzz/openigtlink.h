@@ -7,8 +7,5 @@
 
 #include <glib.h>
 
-/* As libFuzzer calls it. */
-int LLVMFuzzerTestOneInput (const guint8 *bytes, size_t n);
-
 /* Appends a valid stream of messages of this version, 1 to 3. */
 void fuzz_openigtlink_seed (guint version, GByteArray *stream);

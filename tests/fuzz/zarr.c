@@ -93,7 +93,7 @@ read_folder (const gchar *path)
 }
 
 guint32
-fuzz_file (const guint8 *bytes, gsize n)
+fuzz_input (const guint8 *bytes, gsize n)
 {
   NdZarrArray array;
   g_auto (NdZarrImage) image = { NULL };
@@ -109,13 +109,6 @@ fuzz_file (const guint8 *bytes, gsize n)
   sum = read_folder (folder);
   remove_all (folder);
   return sum;
-}
-
-int
-LLVMFuzzerTestOneInput (const guint8 *bytes, size_t n)
-{
-  fuzz_file (bytes, n);
-  return 0;
 }
 
 /* Appends the files of @path below @root. */

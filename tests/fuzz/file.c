@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later
+/* One file, which a target has as its bytes.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #include "tests/fuzz/fuzz.h"
@@ -37,7 +39,7 @@ read_file (const gchar *path)
 }
 
 guint32
-fuzz_file (const guint8 *bytes, gsize n)
+fuzz_input (const guint8 *bytes, gsize n)
 {
   gint fd = memfd_create ("hostile", MFD_CLOEXEC);
   g_autofree gchar *path = g_strdup_printf ("/proc/self/fd/%d", fd);
@@ -49,11 +51,4 @@ fuzz_file (const guint8 *bytes, gsize n)
   sum = read_file (path);
   close (fd);
   return sum;
-}
-
-int
-LLVMFuzzerTestOneInput (const guint8 *bytes, size_t n)
-{
-  fuzz_file (bytes, n);
-  return 0;
 }
