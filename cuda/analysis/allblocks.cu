@@ -88,7 +88,7 @@ shrink_block (const float (*ring)[4], const float (*pilots)[4], int s,
 /* A thread computes one position, one coefficient along x and one over time. */
 template <int HEIGHT, int AHEAD, int TIME, bool WIENER>
 __global__ void __launch_bounds__ (HEIGHT * 32 * TIME, 1)
-denoise_all_blocks_kernel (const __grid_constant__ BlockArguments a)
+denoise_all_blocks_kernel (const __grid_constant__ DenoiseArguments a)
 {
   using Shared = AllShared<HEIGHT, AHEAD, TIME>;
   extern __shared__ float4 memory[];
@@ -296,7 +296,7 @@ constexpr int SMALL_HEIGHT8 = 1, SMALL_AHEAD8 = 1;
 
 template <int HEIGHT, int AHEAD, int TIME>
 void
-run_all (const BlockArguments &a, cudaStream_t stream)
+run_all (const DenoiseArguments &a, cudaStream_t stream)
 {
   const auto kernel = a.pilot
       ? denoise_all_blocks_kernel<HEIGHT, AHEAD, TIME, true>
@@ -322,7 +322,7 @@ choose_all_tiles (int n_time)
 }
 
 void
-compute_all_blocks (const BlockArguments &a, cudaStream_t stream)
+compute_all_blocks (const DenoiseArguments &a, cudaStream_t stream)
 {
   if (a.tiles.n_time == 8 && a.tiles.height == LARGE_HEIGHT8)
     run_all<LARGE_HEIGHT8, LARGE_AHEAD8, 8> (a, stream);

@@ -12,10 +12,10 @@ namespace nd
 {
 
 /* Of tiles that have one volume. */
-void compute_one_blocks (const BlockArguments &a, cudaStream_t stream);
+void compute_one_blocks (const DenoiseArguments &a, cudaStream_t stream);
 
 /* Of tiles that have all coefficients over time. */
-void compute_all_blocks (const BlockArguments &a, cudaStream_t stream);
+void compute_all_blocks (const DenoiseArguments &a, cudaStream_t stream);
 
 /* Their tiles on the current device, for blocks of @n_time volumes. */
 struct AllTiles
@@ -26,7 +26,7 @@ struct AllTiles
 AllTiles choose_all_tiles (int n_time);
 
 inline void
-launch_blocks (void (*kernel) (BlockArguments), const BlockArguments &a,
+launch_blocks (void (*kernel) (DenoiseArguments), const DenoiseArguments &a,
     int threads, size_t shared, cudaStream_t stream)
 {
   allow_shared ((const void *) kernel, shared);

@@ -67,7 +67,7 @@ choose_block_tiles (const BlockGrid &grid, int n_time, bool one)
 }
 
 void
-compute_blocks (const BlockArguments &a, cudaStream_t stream)
+compute_blocks (const DenoiseArguments &a, cudaStream_t stream)
 {
   if (a.tiles.is_one)
     compute_one_blocks (a, stream);

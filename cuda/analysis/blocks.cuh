@@ -57,7 +57,7 @@ struct BlockTiles
   }
 };
 
-struct BlockArguments
+struct DenoiseArguments
 {
   BlockGrid grid;
   BlockTiles tiles;
@@ -75,6 +75,6 @@ struct BlockArguments
 BlockTiles choose_block_tiles (const BlockGrid &grid, int n_time, bool one);
 
 /* Shrinks the coefficients of all blocks and sums the results. */
-void compute_blocks (const BlockArguments &a, cudaStream_t stream);
+void compute_blocks (const DenoiseArguments &a, cudaStream_t stream);
 
 } // namespace nd

@@ -66,7 +66,7 @@ threshold_block (const float (*ring)[16], int s, const float *level,
 }
 
 __global__ void __launch_bounds__ (ONE_THREADS, 2)
-denoise_one_block_kernel (const __grid_constant__ BlockArguments a)
+denoise_one_block_kernel (const __grid_constant__ DenoiseArguments a)
 {
   extern __shared__ float4 memory[];
   Shared &shared = *(Shared *) memory;
@@ -203,7 +203,7 @@ denoise_one_block_kernel (const __grid_constant__ BlockArguments a)
 } // namespace
 
 void
-compute_one_blocks (const BlockArguments &a, cudaStream_t stream)
+compute_one_blocks (const DenoiseArguments &a, cudaStream_t stream)
 {
   launch_blocks (denoise_one_block_kernel, a, ONE_THREADS, sizeof (Shared),
       stream);

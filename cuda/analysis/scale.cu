@@ -135,7 +135,7 @@ FinishBlocks
 DenoiseScale::compute (int stage, double sigma, cudaStream_t stream)
 {
   const int i = stage - 1;
-  BlockArguments blocks = {};
+  DenoiseArguments blocks = {};
   FinishBlocks finish = {};
   double norm = n_time == 4 ? 1 / 16.0 : 1 / 8.0;
 

@@ -59,8 +59,8 @@ struct ShrinkArguments
   int border;                  /* NdBorder */
   float border_value;
   const ShrinkLevels *levels;
-  float *sums;    /* as in BlockArguments */
-  float *weights; /* as in BlockArguments */
+  float *sums;    /* as in DenoiseArguments */
+  float *weights; /* as in DenoiseArguments */
 };
 
 /* Shrinks the coefficients of all blocks and sums the results. */

@@ -144,6 +144,8 @@ private:
     if (k < 0 || k >= n) {
       const int edge = k < 0 ? 0 : n - 1;
 
+      static_assert (ND_BORDER_END == ND_BORDER_WRAP + 1,
+          "near_index() lacks a border");
       if (b.border == ND_BORDER_REFLECT)
         j = 2 * edge + (k < 0 ? -1 : 1) - k;
       else if (b.border == ND_BORDER_MIRROR)

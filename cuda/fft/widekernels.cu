@@ -33,7 +33,7 @@ constexpr int PAIRS = 6;
 constexpr size_t PAIR_BYTES = sizeof (float2) * WIDE * WIDE;
 constexpr size_t COMMON_BYTES =
     (sizeof (float2) * WIDE_NUMBERS
-        + (sizeof (uint64_t) + 2 * sizeof (Pair)) * PAIRS + 127)
+        + (sizeof (uint64_t) + 2 * sizeof (WidePair)) * PAIRS + 127)
     / 128 * 128;
 
 static_assert (TILE_BYTES<float> <= PAIR_BYTES
@@ -155,7 +155,7 @@ put_columns (unsigned char *const (&out)[2], size_t row, const int (&n)[2],
  * if they do not exchange them. */
 template <typename T>
 __device__ __forceinline__ void
-store_pair (const WideArguments &a, const Pair &pair, float2 *plane,
+store_pair (const WideArguments &a, const WidePair &pair, float2 *plane,
     float2 (&v)[WIDE])
 {
   const Blocks &b = a.blocks;
@@ -201,7 +201,7 @@ fft_wide_filter_kernel (const __grid_constant__ WideArguments a)
   float2 *const filter = (float2 *) shared;
   uint64_t *const barriers = (uint64_t *) (filter + WIDE_NUMBERS);
   /* This pair and the next one. */
-  Pair *const pairs = (Pair *) (barriers + PAIRS) + 2 * place;
+  WidePair *const pairs = (WidePair *) (barriers + PAIRS) + 2 * place;
   const CopyBarrier arrived = { shared_address (barriers + place) };
   uint32_t parity = 0; /* of the next wait for copies */
   /* Neighbours in a thread block are far from one another, so that a few pairs
@@ -232,7 +232,7 @@ fft_wide_filter_kernel (const __grid_constant__ WideArguments a)
 #pragma unroll 1
     do {
       if (pass == 0) {
-        const Pair now = pairs[turn];
+        const WidePair now = pairs[turn];
 
         if (!again && COPIES && now.is_copied) {
           arrived.wait (parity);

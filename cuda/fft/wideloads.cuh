@@ -59,7 +59,7 @@ is_inside (const Blocks &b, const Corner &at)
 /* The two blocks of a pair, in shared memory, because each thread would need
  * registers for them. If the second one does not exist, nothing of it is
  * stored. */
-struct Pair
+struct WidePair
 {
   int x, y, z; /* the first output of the first block */
   bool is_copied;
@@ -76,14 +76,14 @@ contains (const WideRange &range, int i)
   return i >= range.begin && i < range.end;
 }
 
-__device__ __forceinline__ Pair
+__device__ __forceinline__ WidePair
 pair_at (const WideArguments &a, int x, int y, int z)
 {
-  return Pair{ x, y, z,
+  return WidePair{ x, y, z,
     contains (a.copied[0], x) && contains (a.copied[1], y) };
 }
 
-__device__ __forceinline__ Pair
+__device__ __forceinline__ WidePair
 pair_of (const WideArguments &a, int i)
 {
   const Blocks &b = a.blocks;
@@ -93,8 +93,8 @@ pair_of (const WideArguments &a, int i)
 }
 
 /* The next pair of the same threads. */
-__device__ __forceinline__ Pair
-next_pair (const WideArguments &a, const Pair &pair)
+__device__ __forceinline__ WidePair
+next_pair (const WideArguments &a, const WidePair &pair)
 {
   const int width = a.row_pairs * 2 * a.blocks.valid[0];
   const int height = a.blocks.count[1] * a.blocks.valid[1];
@@ -113,7 +113,7 @@ next_pair (const WideArguments &a, const Pair &pair)
 
 template <typename T>
 __device__ __forceinline__ void
-copy_pair (const WideArguments &a, const Pair &pair, CopyBarrier arrived,
+copy_pair (const WideArguments &a, const WidePair &pair, CopyBarrier arrived,
     unsigned char *to)
 {
   const Blocks &b = a.blocks;
@@ -128,7 +128,7 @@ copy_pair (const WideArguments &a, const Pair &pair, CopyBarrier arrived,
 /* copy_pair () when all threads have read the shared memory of the pair. */
 template <typename T>
 __device__ __forceinline__ void
-copy_next (const WideArguments &a, const Pair &pair, CopyBarrier arrived,
+copy_next (const WideArguments &a, const WidePair &pair, CopyBarrier arrived,
     unsigned char *to)
 {
   fence_view_async_shared ();
@@ -140,7 +140,7 @@ copy_next (const WideArguments &a, const Pair &pair, CopyBarrier arrived,
  * reads may contain any samples. */
 template <typename T>
 __device__ __forceinline__ const unsigned char *
-copied_column (const Blocks &b, const Pair &pair, int i,
+copied_column (const Blocks &b, const WidePair &pair, int i,
     const unsigned char *tile)
 {
   const int x = pair.x + i * b.valid[0] + b.low[0] + threadIdx.x % WIDE;
@@ -172,7 +172,7 @@ repeat_rows (const Blocks &b, int y, unsigned char *tile)
 
 template <typename T>
 __device__ __forceinline__ void
-load_copied (const WideArguments &a, const Pair &pair, unsigned char *from,
+load_copied (const WideArguments &a, const WidePair &pair, unsigned char *from,
     float2 (&v)[WIDE])
 {
   const Blocks &b = a.blocks;
@@ -200,7 +200,7 @@ first_sample (const WideArguments &a, const Corner &at)
  * read. */
 template <typename T>
 __device__ __forceinline__ void
-load_inside (const WideArguments &a, const Pair &pair, float2 (&v)[WIDE])
+load_inside (const WideArguments &a, const WidePair &pair, float2 (&v)[WIDE])
 {
   const unsigned char *const p0 = first_sample<T> (a, pair.at (a.blocks, 0));
   const unsigned char *const p1 = first_sample<T> (a, pair.at (a.blocks, 1));
