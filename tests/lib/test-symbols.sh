@@ -1,6 +1,6 @@
 #!/bin/bash
 # The library exports the functions that lib/symbols lists, which are those that
-# its header declares, and nothing else.
+# its header declares, and nothing else. It is hardened.
 #
 #   test-symbols.sh LIBRARY SOURCE
 #
@@ -26,4 +26,10 @@ soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 [ "$soname" = libndconv.so.0 ] || { echo "soname $soname"; exit 1; }
 ! readelf -d "$library" | grep -i 'NEEDED.*gst' ||
   { echo "the library needs GStreamer"; exit 1; }
+# Hardening. A sanitizer has checks of its own.
+readelf -d "$library" | grep BIND_NOW >/dev/null || { echo "not bound now"; exit 1; }
+readelf -lW "$library" | grep GNU_RELRO >/dev/null || { echo "no RELRO"; exit 1; }
+undefined=$(nm -D --undefined-only "$library")
+[[ $undefined =~ __(a|t|ub)san_ || $undefined == *__stack_chk_fail* ]] \
+  || { echo "the stack is not protected"; exit 1; }
 echo "$(wc -l <"$source/lib/symbols") functions, $soname"
