@@ -4,7 +4,6 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "filters/axes.h"
-#include "filters/save.h"
 #include "filters/text.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/seeds.h"
