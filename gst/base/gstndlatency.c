@@ -13,6 +13,9 @@
  * times below a tenth of it. */
 #define MIN_INTERVAL (5 * GST_MSECOND)
 
+/* The shortest time between two changes of a measured latency. */
+#define CHANGE_PAUSE (5 * GST_SECOND)
+
 GType
 gst_nd_compute_latency_get_type (void)
 {
@@ -90,17 +93,13 @@ gst_nd_latency_differs (GstClockTime old, GstClockTime latency)
       > MIN (old, latency) / 10;
 }
 
-GstClockTime
-gst_nd_latency_step (GstClockTime old, GstClockTime latency,
-    GstClockTime interval)
+gboolean
+gst_nd_latency_differs_now (GstClockTime old, GstClockTime latency,
+    GstClockTime since)
 {
-  const GstClockTime step = interval / 8;
-
-  if (!gst_nd_latency_differs (old, latency))
-    return old;
-  return GST_CLOCK_TIME_IS_VALID (old) && step > 0 && latency + step < old
-      ? old - step
-      : latency;
+  return gst_nd_latency_differs (old, latency)
+      && (!GST_CLOCK_TIME_IS_VALID (old) || latency / 2 >= old
+          || since >= CHANGE_PAUSE);
 }
 
 GstClockTime

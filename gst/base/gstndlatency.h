@@ -42,12 +42,11 @@ gboolean gst_nd_latency_query (GstBaseTransform *trans, GstQuery *query,
  * must know: more than a tenth. */
 gboolean gst_nd_latency_differs (GstClockTime old, GstClockTime latency);
 
-/* The latency to report if that of the element is @latency and the pipeline
- * knows @old, or NONE: @old if they differ by up to a tenth. It falls by an
- * eighth of the @interval of outputs each time, because a sink that waits for a
- * shorter time at once finds its next outputs late. */
-GstClockTime gst_nd_latency_step (GstClockTime old, GstClockTime latency,
-    GstClockTime interval);
+/* The same for a latency that is measured all the time: not within 5 s after
+ * the last change, which was @since ns ago, unless it doubles. Each change makes
+ * a sink wait anew. */
+gboolean gst_nd_latency_differs_now (GstClockTime old, GstClockTime latency,
+    GstClockTime since);
 
 /* The running time up to which outputs are late after the event @qos. NONE: no
  * output is late. */

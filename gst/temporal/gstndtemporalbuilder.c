@@ -334,6 +334,7 @@ gst_nd_temporal_use (GstNdTemporal *self, GstNdProcessor *processor)
   g_clear_pointer (&priv->proven, gst_nd_temporal_settings_free);
   priv->proven = gst_nd_temporal_settings_dup (priv->active);
   describe (self);
+  nd_thin_forget_costs (&priv->thin);
   GST_OBJECT_UNLOCK (self);
   gst_nd_temporal_use_settings (self);
   gst_nd_temporal_set_latency (self);

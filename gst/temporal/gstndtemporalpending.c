@@ -42,6 +42,8 @@ count_output (GstNdTemporal *self, const GstNdPendingOutput *output,
     klass->count_output (self, &priv->out);
   priv->compute_peak = gst_nd_latency_peak (priv->compute_peak,
       output->fence ? all : output->last_seconds);
+  nd_thin_add_cost (&priv->thin,
+      (all + output->ahead_seconds) * (gdouble) GST_SECOND);
   GST_OBJECT_UNLOCK (self);
   if (klass->warn)
     klass->warn (self, &priv->out);
@@ -138,10 +140,8 @@ push (GstNdTemporal *self, GstNdPendingOutput *output, GstFlowReturn before)
   return ret;
 }
 
-/* Whether an application blocks the sink pad of the element or the pad that is
- * linked to it. */
-static gboolean
-is_blocked (GstNdTemporal *self)
+gboolean
+gst_nd_temporal_is_blocked (GstNdTemporal *self)
 {
   GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD (self);
   g_autoptr (GstPad) peer = gst_pad_get_peer (sink);
@@ -184,11 +184,11 @@ wait_while_blocked (GstNdTemporal *self)
   GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD (self);
 
   while (!is_urgent (pending)) {
-    if (!is_blocked (self)) {
+    if (!gst_nd_temporal_is_blocked (self)) {
       if (!GST_PAD_HAS_PENDING_EVENTS (src))
         return FALSE;
       if (GST_PAD_STREAM_TRYLOCK (sink)) {
-        if (!is_blocked (self))
+        if (!gst_nd_temporal_is_blocked (self))
           return TRUE;
         GST_PAD_STREAM_UNLOCK (sink);
       }
@@ -231,7 +231,9 @@ result_of_push (GstNdTemporal *self, GstPad *peer, GstFlowReturn ret)
   if (now != peer && gst_nd_flow_is_final (ret))
     ret = GST_FLOW_NOT_LINKED;
   /* Somebody is about to link the pad again. */
-  return ret == GST_FLOW_NOT_LINKED && is_blocked (self) ? GST_FLOW_OK : ret;
+  return ret == GST_FLOW_NOT_LINKED && gst_nd_temporal_is_blocked (self)
+      ? GST_FLOW_OK
+      : ret;
 }
 
 /* Call with the lock held. NOT_LINKED is reported once, as it is by a push on

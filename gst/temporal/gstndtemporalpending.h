@@ -25,6 +25,7 @@ typedef struct
   gint64 arrived;        /* monotonic time of its last input */
   gdouble host_seconds;  /* computing time if there is no fence */
   gdouble last_seconds;  /* the part of it after its last input came */
+  gdouble ahead_seconds; /* before it came */
 } GstNdPendingOutput;
 
 void gst_nd_temporal_pending_init (GstNdTemporal *self);
@@ -38,6 +39,10 @@ void gst_nd_temporal_pending_clear (GstNdTemporal *self);
  * (of the CPU); otherwise waits only while the queue is full. */
 GstFlowReturn gst_nd_temporal_pending_add (GstNdTemporal *self,
     GstNdPendingOutput *output);
+
+/* Whether an application blocks the sink pad of the element or the pad that is
+ * linked to it. */
+gboolean gst_nd_temporal_is_blocked (GstNdTemporal *self);
 
 /* Waits until all pending outputs are pushed. */
 GstFlowReturn gst_nd_temporal_pending_complete_all (GstNdTemporal *self);

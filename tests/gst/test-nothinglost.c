@@ -44,7 +44,7 @@ expect_accounts (Stream *s, guint n)
   finish (s);
   accounts = gst_harness_buffers_received (s->h)
       + stream_stat (s, "volumes-lost") + stream_stat (s, "volumes-flushed")
-      + stream_stat (s, "volumes-late")
+      + stream_stat (s, "volumes-late") + stream_stat (s, "volumes-skipped")
       + stream_stat (s, "volumes-outside-segment");
   fail_unless_equals_uint64 (stream_stat (s, "volumes-in"), n);
   fail_unless_equals_uint64 (accounts, n);
