@@ -43,8 +43,8 @@ gboolean gst_nd_latency_query (GstBaseTransform *trans, GstQuery *query,
 gboolean gst_nd_latency_differs (GstClockTime old, GstClockTime latency);
 
 /* The same for a latency that is measured all the time: not within 5 s after
- * the last change, which was @since ns ago, unless it doubles. Each change makes
- * a sink wait anew. */
+ * the last change, which was @since ns ago, unless it doubles. With each change
+ * a sink waits anew. */
 gboolean gst_nd_latency_differs_now (GstClockTime old, GstClockTime latency,
     GstClockTime since);
 

@@ -89,27 +89,28 @@ GType gst_nd_stamp_get_type (void);
 
 /* The fields of `stats` that all elements have, after those of their
  * processor. */
-#define GST_ND_TEMPORAL_STATS                                                                                \
-  "bytes of memory (uint64); lag, the number of volumes by which outputs "                                   \
-  "show an earlier state than that of their anchors (double). Counts "                                       \
-  "(uint64): volumes-in; volumes-out; volumes-late, outputs that were not "                                  \
-  "computed because they would be late; volumes-skipped, volumes of live "                                   \
-  "streams that were left out at equal distances because the element cannot "                                \
-  "compute as many as arrive; volumes-outside-segment, outputs "                                             \
-  "that were not pushed because they lie outside the segment that was asked "                                \
-  "for (volumes-clipped is its old name); volumes-lost, volumes whose "                                      \
-  "outputs downstream did not take; volumes-flushed, volumes that a flush or "                               \
-  "a state change discarded; stretches, runs of volumes without a break in "                                 \
-  "time; gaps, places in stretches at which volumes are missing; "                                           \
-  "volumes-missing, the volumes that are missing there; volumes-held, "                                      \
-  "positions of missing volumes that were filled with the volume before them "                               \
-  "(gap=hold); volumes-released, outputs that were made without the later "                                  \
-  "volumes of their window because none came. Seconds per volume (double), each with -min, -mean and -max: " \
-  "seconds of work, and its parts on a device, upload-seconds, "                                             \
-  "compute-seconds and download-seconds; wait-seconds, the rest of the time "                                \
-  "from the arrival of the last volume that an output needs to the output; "                                 \
-  "ahead-seconds, work on an output before that volume arrives, which the "                                  \
-  "work above does not contain (live streams only)"
+#define GST_ND_TEMPORAL_STATS                                                 \
+  "bytes of memory (uint64); lag, the number of volumes by which outputs "    \
+  "show an earlier state than that of their anchors (double). Counts "        \
+  "(uint64): volumes-in; volumes-out; volumes-late, outputs that were not "   \
+  "computed because they would be late; volumes-skipped, volumes of live "    \
+  "streams that were left out at equal distances because the element cannot " \
+  "compute as many as arrive; volumes-outside-segment, outputs that were "    \
+  "not pushed because they lie outside the segment that was asked for "       \
+  "(volumes-clipped is its old name); volumes-lost, volumes whose outputs "   \
+  "downstream did not take; volumes-flushed, volumes that a flush or a "      \
+  "state change discarded; stretches, runs of volumes without a break in "    \
+  "time; gaps, places in stretches at which volumes are missing; "            \
+  "volumes-missing, the volumes that are missing there; volumes-held, "       \
+  "positions of missing volumes that were filled with the volume before "     \
+  "them (gap=hold); volumes-released, outputs that were made without the "    \
+  "later volumes of their window because none came. Seconds per volume "      \
+  "(double), each with -min, -mean and -max: seconds of work, and its parts " \
+  "on a device, upload-seconds, compute-seconds and download-seconds; "       \
+  "wait-seconds, the rest of the time from the arrival of the last volume "   \
+  "that an output needs to the output; ahead-seconds, work on an output "     \
+  "before that volume arrives, which the work above does not contain (live "  \
+  "streams only)"
 
 /* The rows of a table for @Struct, whose member `base` is a
  * GstNdTemporalSettings. */

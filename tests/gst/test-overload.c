@@ -1,6 +1,6 @@
-/* Live streams that an element cannot follow, and those that stop. The time that
- * computing takes is what a test double of a device says, and the clock is one
- * of the test, so that the load of the machine does not matter.
+/* Live streams that an element cannot follow, and streams that stop. A double
+ * of a device says how long computing takes, and the clock is one of the test,
+ * so that the load of the machine does not matter.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -211,7 +211,7 @@ test_random (void)
           : g_rand_double_range (random, 0, 40);
       const guint64 cost = load * interval;
       const gdouble jitter = model.jitter * interval;
-      /* A volume may come too early for its place, and the next one takes it. */
+      /* The next volume takes the place of one that comes too early. */
       const gdouble more = jitter > 0 ? interval + 2 * jitter : 0;
 
       play (&model, WARM_UP * 60, interval, cost);

@@ -297,8 +297,8 @@ test_expected (void)
   }
 }
 
-/* A live source leaves out what comes while the element is busy. That is no gap,
- * but what is missing beside it is. */
+/* A live source leaves out what comes while the element is busy. That is no
+ * gap, but what is missing beside it is. */
 static void
 test_busy (void)
 {
