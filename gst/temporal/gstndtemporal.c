@@ -67,8 +67,9 @@ gst_nd_temporal_submit_input_buffer (GstBaseTransform *trans, gboolean unused,
     return ret;
   if (gst_nd_was_posted (&priv->failed))
     return GST_FLOW_ERROR;
+  /* At a change of state the wait for it ends before the pads flush. */
   if (!priv->processor)
-    return GST_FLOW_NOT_NEGOTIATED;
+    return priv->interrupted ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
   return gst_nd_flow_join (applied, gst_nd_temporal_take_volume (self, buffer));
 }
 

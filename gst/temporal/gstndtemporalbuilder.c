@@ -30,6 +30,7 @@ gst_nd_temporal_build_new (GstNdTemporal *self,
   build->in = priv->in;
   build->volumes = count_volumes (self);
   build->live = priv->live;
+  build->beside = priv->processor != NULL;
   build->context = gst_nd_context_get (&priv->device.context);
   return build;
 }

@@ -352,6 +352,25 @@ request_changes (GstNdTemporal *self)
   return TRUE;
 }
 
+/* Frees the processor before that for @settings is built, because there is no
+ * memory for both. */
+static GstFlowReturn
+replace_processor (GstNdTemporal *self, const GstNdTemporalSettings *settings)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  GstFlowReturn ret = gst_nd_temporal_drain (self,
+      "no memory for the old and the new settings at the same time");
+
+  gst_nd_temporal_dispose_processor (self);
+  GST_OBJECT_LOCK (self);
+  gst_nd_temporal_settings_copy (priv->active, settings);
+  GST_OBJECT_UNLOCK (self);
+  gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+  if (gst_nd_flow_is_final (ret) || !keeps_caps (self, settings))
+    return ret;
+  return gst_nd_flow_join (ret, gst_nd_temporal_make_processor (self));
+}
+
 /* Changes to the settings and the processor of @build. Takes @build. */
 static GstFlowReturn
 use_build (GstNdTemporal *self, GstNdTemporalBuild *build)
@@ -361,6 +380,9 @@ use_build (GstNdTemporal *self, GstNdTemporalBuild *build)
 
   if (build->later)
     gst_nd_temporal_settings_copy_of_stream (build->settings, build->later);
+  if (build->beside && g_error_matches (error, ND_ERROR, ND_ERROR_MEMORY)
+      && downstream_accepts (self, build->settings, NULL))
+    return replace_processor (self, build->settings);
   if (build->processor)
     downstream_accepts (self, build->settings, &error);
   if (error) {

@@ -214,7 +214,7 @@ wait_for_push (GstNdTemporal *self, GstPad **peer, GstFlowReturn *before)
     g_mutex_lock (&pending->lock);
     locked = wait_while_blocked (self);
     urgent = is_urgent (pending);
-    *before = pending->dropping ? GST_FLOW_FLUSHING : pending->ret;
+    *before = pending->ret;
     g_mutex_unlock (&pending->lock);
     *peer = gst_pad_get_peer (src);
   } while (!locked && !urgent && GST_PAD_HAS_PENDING_EVENTS (src));
@@ -407,7 +407,7 @@ gst_nd_temporal_pending_complete_all (GstNdTemporal *self)
 }
 
 void
-gst_nd_temporal_pending_drop (GstNdTemporal *self)
+gst_nd_temporal_pending_drop (GstNdTemporal *self, GstFlowReturn reason)
 {
   GstNdPendingOutputs *pending = &self->priv->pending;
 
@@ -416,6 +416,8 @@ gst_nd_temporal_pending_drop (GstNdTemporal *self)
     GST_DEBUG_OBJECT (self, "dropping %u pending outputs",
         g_queue_get_length (&pending->outputs));
   pending->dropping = TRUE;
+  if (!gst_nd_flow_is_final (pending->ret))
+    pending->ret = gst_nd_flow_is_final (reason) ? reason : GST_FLOW_FLUSHING;
   g_cond_broadcast (&pending->changed);
   wait_until_empty (pending);
   pending->dropping = FALSE;

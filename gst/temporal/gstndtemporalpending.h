@@ -47,8 +47,9 @@ gboolean gst_nd_temporal_is_blocked (GstNdTemporal *self);
 /* Waits until all pending outputs are pushed. */
 GstFlowReturn gst_nd_temporal_pending_complete_all (GstNdTemporal *self);
 
-/* Waits until all pending outputs are complete, and discards them. */
-void gst_nd_temporal_pending_drop (GstNdTemporal *self);
+/* Waits until all pending outputs are complete, and discards them because of
+ * @reason. */
+void gst_nd_temporal_pending_drop (GstNdTemporal *self, GstFlowReturn reason);
 
 /* Discards an event that a flush overtakes. Takes @event. A sticky one stays on
  * the source pad, and follows with the next volume. */

@@ -7,6 +7,7 @@
 #include "gst/base/gstndanchor.h"
 #include "gst/temporal/gstndtemporalpending.h"
 #include "gst/temporal/gstndtemporalrelease.h"
+#include <gst/video/video.h>
 
 #define GST_CAT_DEFAULT gst_nd_temporal_debug
 
@@ -18,7 +19,7 @@ gst_nd_temporal_reset (GstNdTemporal *self, GstFlowReturn reason)
   gpointer item;
 
   gst_nd_temporal_release_inputs (self);
-  gst_nd_temporal_pending_drop (self);
+  gst_nd_temporal_pending_drop (self, reason);
   if (priv->processor)
     priv->processor->klass->reset (priv->processor);
   gst_nd_temporal_count_missed (self, priv->order.remaining, reason);
@@ -174,6 +175,50 @@ keep (GstNdTemporal *self, GstNdMap *map)
 {
   g_clear_pointer (&self->priv->kept, gst_nd_temporal_release_input);
   self->priv->kept = map;
+}
+
+/* A copy of the volume in @map, or NULL without memory for it. */
+static GstBuffer *
+copy_volume (const GstNdMap *map)
+{
+  GstVideoMeta *meta = gst_buffer_get_video_meta (map->buffer);
+  const gsize size = gst_buffer_get_size (map->buffer);
+  guint8 *data = g_try_malloc (size);
+  GstBuffer *copy;
+
+  if (!data)
+    return NULL;
+  if (gst_buffer_extract (map->buffer, 0, data, size) < size) {
+    g_free (data);
+    return NULL;
+  }
+  copy = gst_buffer_new_wrapped (data, size);
+  if (meta)
+    gst_buffer_add_video_meta_full (copy, meta->flags, meta->format,
+        meta->width, meta->height, meta->n_planes, meta->offset, meta->stride);
+  return copy;
+}
+
+void
+gst_nd_temporal_give_back_inputs (GstNdTemporal *self)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  g_autoptr (GstBuffer) copy = NULL;
+  GstNdMap *map = NULL;
+
+  gst_nd_temporal_pending_complete_all (self);
+  if (!priv->kept)
+    return;
+  copy = copy_volume (priv->kept);
+  if (copy) {
+    map = g_new (GstNdMap, 1);
+    if (gst_nd_map (map, &priv->in, copy, GST_MAP_READ,
+            gst_nd_processor_device (priv->processor) != NULL))
+      gst_buffer_ref (copy);
+    else
+      g_clear_pointer (&map, g_free);
+  }
+  keep (self, map);
 }
 
 /* FALSE without an error if the last volume is not there any more. */

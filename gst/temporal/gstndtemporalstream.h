@@ -38,6 +38,9 @@ GstFlowReturn gst_nd_temporal_end_stretch (GstNdTemporal *self,
 GstFlowReturn gst_nd_temporal_break_stretch (GstNdTemporal *self,
     const gchar *reason);
 
+/* Pushes all pending outputs, and keeps no buffer of upstream. */
+void gst_nd_temporal_give_back_inputs (GstNdTemporal *self);
+
 /* Discards the window and all pending outputs because of @reason, and pushes
  * nothing (docs/checklist.md, 13). Counts the volumes that have no output. */
 void gst_nd_temporal_reset (GstNdTemporal *self, GstFlowReturn reason);

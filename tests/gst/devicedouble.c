@@ -457,7 +457,6 @@ G_MODULE_EXPORT const NdBackend *nd_backend_module (void);
 G_MODULE_EXPORT const NdSlabFuncs *nd_backend_module_slabs (void);
 G_MODULE_EXPORT gint device_double_blocks (void);
 G_MODULE_EXPORT gint device_double_starts (void);
-G_MODULE_EXPORT void device_double_lose (void);
 G_MODULE_EXPORT void device_double_lose_at_memory (void);
 G_MODULE_EXPORT void device_double_set_devices (gint n);
 G_MODULE_EXPORT void device_double_fail (gint device, gint after);
