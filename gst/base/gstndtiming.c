@@ -62,8 +62,10 @@ gst_nd_timing_reset (GstNdTiming *timing)
   timing->shortest = GST_CLOCK_TIME_NONE;
 }
 
-/* Below this share of the nominal interval volumes come in bursts. */
+/* Below this share of the nominal interval, and without one below this
+ * interval, volumes come in bursts. */
 #define BURST 4
+#define BURST_INTERVAL GST_MSECOND
 
 static GstClockTime
 find_interval (const GstNdTiming *timing, GstClockTime nominal)
@@ -73,6 +75,8 @@ find_interval (const GstNdTiming *timing, GstClockTime nominal)
   if (GST_CLOCK_TIME_IS_VALID (measured) && GST_CLOCK_TIME_IS_VALID (nominal)
       && measured < nominal / BURST)
     return nominal;
+  if (!GST_CLOCK_TIME_IS_VALID (nominal) && measured < BURST_INTERVAL)
+    return GST_CLOCK_TIME_NONE;
   return measured;
 }
 

@@ -106,9 +106,9 @@ typedef struct _GstNdTemporalClass
   gboolean (*same_units) (const GstNdTemporalSettings *settings,
       const GstNdFormat *a, const GstNdFormat *b);
 
-  /* Makes the processor of @build. May derive the settings of @build again. With
-   * ND_ERROR_MEMORY, one that is built beside another is built again when the
-   * other one is freed. Called by another thread. */
+  /* Makes the processor of @build. May derive the settings of @build again. If
+   * this fails beside another processor with ND_ERROR_MEMORY, it is tried again
+   * when the other one is freed. Called by another thread. */
   GstNdProcessor *(*build) (GstNdTemporal *self, GstNdTemporalBuild *build,
       GError **error);
 

@@ -328,8 +328,8 @@ GST_END_TEST;
 /* The strides that are refused with a wrong filter do not stay. */
 GST_START_TEST (test_strides_after_refusal)
 {
-  Stream *s = start (
-      "ndconv3d backend=cpu filter=box,size=1:1:1 strides=48:432 method=direct");
+  Stream *s =
+      start ("ndconv3d backend=cpu filter=box,size=1:1:1 strides=48:432");
 
   for (guint i = 0; i < 4; i++)
     fail_unless_equals_int (gst_harness_push (s->h, make_volume (s, i, 12)),

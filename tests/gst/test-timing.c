@@ -297,6 +297,25 @@ test_expected (void)
   }
 }
 
+/* Without a rate and without times of the sender, the bursts in which volumes
+ * arrive are no gaps. */
+static void
+test_bursts_without_rate (void)
+{
+  for (guint burst = 2; burst <= 9; burst++) {
+    GstNdTiming timing = { 0 };
+
+    gst_nd_timing_reset (&timing);
+    for (guint i = 0; i < 100; i++) {
+      const GstClockTime pts = i / burst * burst * INTERVAL + i % burst * 100;
+
+      g_assert_null (gst_nd_timing_step (&timing, &defaults,
+          GST_CLOCK_TIME_NONE, pts, FALSE, FALSE, 0)
+                         .break_reason);
+    }
+  }
+}
+
 /* A live source leaves out what comes while the element is busy. That is no
  * gap, but what is missing beside it is. */
 static void
@@ -405,6 +424,7 @@ main (int argc, char **argv)
   g_test_add_func ("/timing/no-timestamps", test_no_timestamps);
   g_test_add_func ("/timing/expected", test_expected);
   g_test_add_func ("/timing/compute-time", test_compute_time);
+  g_test_add_func ("/timing/bursts-without-rate", test_bursts_without_rate);
   g_test_add_func ("/timing/busy", test_busy);
   g_test_add_func ("/timing/latency-changes", test_latency_changes);
   return g_test_run ();
