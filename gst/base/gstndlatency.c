@@ -13,7 +13,7 @@
  * times below a tenth of it. */
 #define MIN_INTERVAL (5 * GST_MSECOND)
 
-/* The shortest time between two changes of a measured latency. */
+/* The shortest time between two messages about a measured latency. */
 #define CHANGE_PAUSE (5 * GST_SECOND)
 
 GType
@@ -91,6 +91,19 @@ gst_nd_latency_differs (GstClockTime old, GstClockTime latency)
   return !GST_CLOCK_TIME_IS_VALID (old)
       || (GstClockTime) ABS (GST_CLOCK_DIFF (old, latency))
       > MIN (old, latency) / 10;
+}
+
+GstClockTime
+gst_nd_latency_step (GstClockTime old, GstClockTime latency,
+    GstClockTime interval)
+{
+  const GstClockTime step = interval / 8;
+
+  if (!gst_nd_latency_differs (old, latency))
+    return old;
+  return GST_CLOCK_TIME_IS_VALID (old) && step > 0 && latency + step < old
+      ? old - step
+      : latency;
 }
 
 gboolean

@@ -270,7 +270,7 @@ gst_nd_temporal_start (GstBaseTransform *trans)
   priv->stats = (GstNdTemporalStats){ 0 };
   priv->warned_rate = FALSE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
-  priv->latency = GST_CLOCK_TIME_NONE;
+  priv->latency = priv->told_latency = GST_CLOCK_TIME_NONE;
   priv->compute_peak = 0;
   priv->thin = (NdThin){ 0 };
   GST_OBJECT_UNLOCK (self);
@@ -337,7 +337,7 @@ gst_nd_temporal_stop (GstBaseTransform *trans)
   priv->active->klass->derive (self, priv->active, NULL, NULL);
   g_clear_pointer (&priv->proven, gst_nd_temporal_settings_free);
   priv->negotiated = FALSE;
-  priv->latency = GST_CLOCK_TIME_NONE;
+  priv->latency = priv->told_latency = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
@@ -384,7 +384,7 @@ gst_nd_temporal_init (GstNdTemporal *self)
   GstNdTemporalPrivate *priv = gst_nd_temporal_get_instance_private (self);
 
   self->priv = priv;
-  priv->latency = GST_CLOCK_TIME_NONE;
+  priv->latency = priv->told_latency = GST_CLOCK_TIME_NONE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   nd_order_init (&priv->order, &gst_nd_temporal_clock, self);
   g_queue_init (&priv->inputs);

@@ -92,18 +92,21 @@ set_latency (GstNdTemporal *self, gboolean exactly)
   const GstClockTimeDiff lag = gst_nd_temporal_content_lag (self);
   const GstClockTimeDiff due = delay * interval + lag;
   const GstClockTime computing = find_compute_time (self, interval);
-  const GstClockTime latency = limit (self, MAX (due, 0) + computing);
   const gint64 now = g_get_monotonic_time ();
+  GstClockTime latency = limit (self, MAX (due, 0) + computing);
   gboolean changed;
 
   set_reach (self, interval);
   GST_OBJECT_LOCK (self);
-  changed = exactly ? latency != priv->latency
-                    : gst_nd_latency_differs_now (priv->latency, latency,
-                          (now - priv->latency_changed) * GST_USECOND);
+  if (!exactly)
+    latency = gst_nd_latency_step (priv->latency, latency, interval);
+  priv->latency = latency;
+  changed = exactly ? latency != priv->told_latency
+                    : gst_nd_latency_differs_now (priv->told_latency, latency,
+                          (now - priv->told) * GST_USECOND);
   if (changed) {
-    priv->latency = latency;
-    priv->latency_changed = now;
+    priv->told_latency = latency;
+    priv->told = now;
   }
   GST_OBJECT_UNLOCK (self);
   if (!changed)

@@ -113,7 +113,8 @@ struct _GstNdTemporalPrivate
   guint settings_held;        /* changes wait until it is 0 */
   gboolean started;           /* backend and devices stay those of active */
   GstClockTime latency;       /* of this element; NONE before caps */
-  gint64 latency_changed;     /* monotonic time of its last change */
+  GstClockTime told_latency;  /* in the last LATENCY message; NONE: none */
+  gint64 told;                /* monotonic time of that message */
   gdouble compute_peak;       /* seconds; of the slower ones of the outputs */
   NdThin thin;                /* only the streaming thread changes distance */
   GstClockTime earliest_time; /* from QoS; NONE: no output is late */
