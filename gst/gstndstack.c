@@ -452,7 +452,7 @@ gst_nd_stack_submit_input (GstBaseTransform *trans, gboolean is_discont,
     return GST_FLOW_OK;
   gst_nd_timing_step (&self->timing, &gst_nd_timing_default_rule,
       nominal_interval (self), GST_BUFFER_PTS (frame),
-      GST_BUFFER_IS_DISCONT (frame), trans->segment.rate < 0);
+      GST_BUFFER_IS_DISCONT (frame), trans->segment.rate < 0, 0);
   update_latency (self);
   return add_frame (self, frame);
 }

@@ -171,7 +171,9 @@ gst_nd_algorithm_new (GstNdTemporal *self, const GstNdTemporalBuild *build,
     algorithm = make_on_device (self, build, n_threads, make, &why);
     if (algorithm)
       return algorithm;
-    if (build->settings->backend == GST_ND_BACKEND_CUDA) {
+    if (build->settings->backend == GST_ND_BACKEND_CUDA
+        || (build->beside
+            && g_error_matches (why, ND_ERROR, ND_ERROR_MEMORY))) {
       g_propagate_error (error, g_steal_pointer (&why));
       return NULL;
     }

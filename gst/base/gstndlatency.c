@@ -13,6 +13,9 @@
  * times below a tenth of it. */
 #define MIN_INTERVAL (5 * GST_MSECOND)
 
+/* The shortest time between two messages about a measured latency. */
+#define CHANGE_PAUSE (5 * GST_SECOND)
+
 GType
 gst_nd_compute_latency_get_type (void)
 {
@@ -101,6 +104,15 @@ gst_nd_latency_step (GstClockTime old, GstClockTime latency,
   return GST_CLOCK_TIME_IS_VALID (old) && step > 0 && latency + step < old
       ? old - step
       : latency;
+}
+
+gboolean
+gst_nd_latency_differs_now (GstClockTime old, GstClockTime latency,
+    GstClockTime since)
+{
+  return gst_nd_latency_differs (old, latency)
+      && (!GST_CLOCK_TIME_IS_VALID (old) || latency / 2 >= old
+          || since >= CHANGE_PAUSE);
 }
 
 GstClockTime

@@ -42,12 +42,18 @@ gboolean gst_nd_latency_query (GstBaseTransform *trans, GstQuery *query,
  * must know: more than a tenth. */
 gboolean gst_nd_latency_differs (GstClockTime old, GstClockTime latency);
 
-/* The latency to report if that of the element is @latency and the pipeline
- * knows @old, or NONE: @old if they differ by up to a tenth. It falls by an
+/* The latency to answer if that of the element is @latency and the last answer
+ * was @old, or NONE: @old if they differ by up to a tenth. It falls by an
  * eighth of the @interval of outputs each time, because a sink that waits for a
  * shorter time at once finds its next outputs late. */
 GstClockTime gst_nd_latency_step (GstClockTime old, GstClockTime latency,
     GstClockTime interval);
+
+/* Whether to tell the pipeline of a latency that is measured all the time: it
+ * differs from @old, which was told @since ns ago, and that is 5 s or more, or
+ * it has doubled. With each message a sink waits anew. */
+gboolean gst_nd_latency_differs_now (GstClockTime old, GstClockTime latency,
+    GstClockTime since);
 
 /* The running time up to which outputs are late after the event @qos. NONE: no
  * output is late. */

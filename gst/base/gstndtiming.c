@@ -62,8 +62,10 @@ gst_nd_timing_reset (GstNdTiming *timing)
   timing->shortest = GST_CLOCK_TIME_NONE;
 }
 
-/* Below this share of the nominal interval volumes come in bursts. */
+/* Below this share of the nominal interval, and without one below this
+ * interval, volumes come in bursts. */
 #define BURST 4
+#define BURST_INTERVAL GST_MSECOND
 
 static GstClockTime
 find_interval (const GstNdTiming *timing, GstClockTime nominal)
@@ -73,6 +75,8 @@ find_interval (const GstNdTiming *timing, GstClockTime nominal)
   if (GST_CLOCK_TIME_IS_VALID (measured) && GST_CLOCK_TIME_IS_VALID (nominal)
       && measured < nominal / BURST)
     return nominal;
+  if (!GST_CLOCK_TIME_IS_VALID (nominal) && measured < BURST_INTERVAL)
+    return GST_CLOCK_TIME_NONE;
   return measured;
 }
 
@@ -98,11 +102,12 @@ is_explained (const GstNdTiming *timing, const GstNdTimingRule *rule,
       && elapsed > (1 + rule->jitter) * interval;
 }
 
-/* The step from timestamp timing->last by @elapsed. @cut: DISCONT without an
- * explanation. */
+/* The step from timestamp timing->last by @elapsed, for @busy of which the
+ * element kept the stream waiting. @cut: DISCONT without an explanation. */
 static GstNdTimingStep
 classify (const GstNdTiming *timing, const GstNdTimingRule *rule,
-    GstClockTime nominal, GstClockTimeDiff elapsed, gboolean cut)
+    GstClockTime nominal, GstClockTimeDiff elapsed, GstClockTime busy,
+    gboolean cut)
 {
   const GstClockTime interval = find_interval (timing, nominal);
   GstNdTimingStep step = { NULL, 0 };
@@ -115,6 +120,9 @@ classify (const GstNdTiming *timing, const GstNdTimingRule *rule,
       step.break_reason = "DISCONT without a gap in time";
     return step;
   }
+  /* In a shorter time a source leaves out nothing. */
+  if (elapsed > 0 && busy > interval)
+    elapsed -= MIN ((GstClockTime) elapsed, busy);
   intervals = elapsed / (gdouble) interval;
   if (intervals > 1 + rule->jitter)
     step.missing = (guint) MIN (intervals - 0.5, (gdouble) G_MAXINT);
@@ -131,7 +139,8 @@ classify (const GstNdTiming *timing, const GstNdTimingRule *rule,
 
 GstNdTimingStep
 gst_nd_timing_step (GstNdTiming *timing, const GstNdTimingRule *rule,
-    GstClockTime nominal, GstClockTime pts, gboolean discont, gboolean reverse)
+    GstClockTime nominal, GstClockTime pts, gboolean discont, gboolean reverse,
+    GstClockTime busy)
 {
   GstNdTimingStep step = { NULL, 0 };
   GstClockTimeDiff elapsed;
@@ -149,7 +158,7 @@ gst_nd_timing_step (GstNdTiming *timing, const GstNdTimingRule *rule,
   }
   elapsed = reverse ? GST_CLOCK_DIFF (pts, timing->last)
                     : GST_CLOCK_DIFF (timing->last, pts);
-  step = classify (timing, rule, nominal, elapsed,
+  step = classify (timing, rule, nominal, elapsed, busy,
       discont && !is_explained (timing, rule, nominal, elapsed));
   if (step.break_reason)
     forget_intervals (timing);

@@ -65,10 +65,14 @@ void gst_nd_timing_reset (GstNdTiming *timing);
  *    out volumes all the time marks each one.
  * The interval is the median of the last ones measured; until there is one, no
  * gap is seen. If volumes come in bursts, much faster than @nominal, the
- * interval is @nominal. */
+ * interval is @nominal; without @nominal, those that come within a millisecond
+ * have none.
+ * @busy: for so long the element kept the stream waiting since the last volume.
+ * What a live source left out meanwhile is not missing, and breaks nothing. 0
+ * if the source waits for the element. */
 GstNdTimingStep gst_nd_timing_step (GstNdTiming *timing,
     const GstNdTimingRule *rule, GstClockTime nominal, GstClockTime pts,
-    gboolean discont, gboolean reverse);
+    gboolean discont, gboolean reverse, GstClockTime busy);
 
 /* Why a GAP event, which says that no volume comes from @start for @duration,
  * breaks the stretch: so much time is longer than rule->limit, or unknown.

@@ -57,6 +57,7 @@ struct _GstNdIgtlInput
 void
 gst_nd_igtl_volume_free (GstNdIgtlVolume *volume)
 {
+  g_clear_pointer (&volume->replaced, g_array_unref);
   gst_clear_buffer (&volume->buffer);
   g_array_unref (volume->fields);
   g_free (volume);
@@ -190,6 +191,23 @@ post_qos (GstNdIgtlInput *input, guint64 volumes, guint64 dropped)
       dropped);
 }
 
+/* Most volumes whose times are kept. */
+#define REPLACED_MAX 256
+
+/* Keeps the times of the volumes that @volume replaces: its delay tells nothing
+ * of theirs. */
+static void
+keep_times (GstNdIgtlVolume *volume, GstNdIgtlVolume *old)
+{
+  const GstNdIgtlSending times = { old->sent, old->arrival };
+
+  volume->replaced = g_steal_pointer (&old->replaced);
+  if (!volume->replaced)
+    volume->replaced = g_array_new (FALSE, FALSE, sizeof (GstNdIgtlSending));
+  if (volume->replaced->len < REPLACED_MAX)
+    g_array_append_val (volume->replaced, times);
+}
+
 /* Queues a complete volume. Takes @buffer. */
 static void
 give_volume (GstNdIgtlInput *input, GstBuffer *buffer, NdReceiver *receiver)
@@ -214,6 +232,7 @@ give_volume (GstNdIgtlInput *input, GstBuffer *buffer, NdReceiver *receiver)
     dropped = ++input->counts.dropped;
     input->fields.dropped += old->fields->len;
     volume->discont |= old->discont;
+    keep_times (volume, old);
   }
   g_queue_push_tail (&input->queue, volume);
   gst_nd_igtl_devices_end_wait (&input->devices);

@@ -22,6 +22,12 @@ typedef struct
   gboolean every; /* no volume is dropped; peers wait instead */
 } GstNdIgtlInputSettings;
 
+/* The same times of another volume. */
+typedef struct
+{
+  guint64 sent, arrival;
+} GstNdIgtlSending;
+
 typedef struct
 {
   GstBuffer *buffer; /* samples of nd_igtl_sample_type() */
@@ -30,6 +36,8 @@ typedef struct
   GArray *fields;  /* GstNdIgtlText, in ascending order of keys */
   guint64 sent;    /* on the clock of the sender, ns since 1970; 0: not known */
   guint64 arrival; /* arrival of the last byte, monotonic, ns */
+  GArray
+      *replaced; /* GstNdIgtlSending of the volumes that it replaces, or NULL */
   gboolean discont; /* the first one, or the first of a new connection */
 } GstNdIgtlVolume;
 

@@ -3,6 +3,8 @@
  */
 #include "gst/igtl/gstndigtlpace.h"
 
+#include "gst/igtl/gstndigtlunread.h"
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -20,8 +22,18 @@
 /* If an answer takes longer, bytes on their way are not bytes that wait. */
 #define LOCAL_RTT 10000 /* us */
 
+/* Smaller messages do not change the window of a peer that runs Linux. */
+#define WINDOW_MIN 1024
+
 /* The shortest interval, for a peer about which nothing is known. */
 #define INTERVAL_MIN 20000 /* us */
+
+/* A peer on this computer that does not read for BURST is not only waiting for
+ * a processor. One that takes SLOW for a volume gets the next one later, when
+ * that is fresh. Others are looked at again after LOOK. */
+#define BURST 5000 /* us */
+#define SLOW 50000 /* us */
+#define LOOK 2000  /* us */
 
 /* Part of a volume, and bounds of it, that may wait in the socket. */
 #define LOW_WATER_PART 8
@@ -92,14 +104,44 @@ look (GstNdIgtlPace *pace, const State *state, guint64 sent, gsize size,
   pace->busy = unread > size + size / 10 + 2 * state->unit;
 }
 
+/* The same for a peer on this computer, which has read @read bytes. Two volumes
+ * may wait before it, or one if it is slow. Parts of a volume are read at once,
+ * so that whole ones tell how slow it is. */
+static gint64
+wait_for_local (GstNdIgtlPace *pace, guint64 read, gsize unread, gsize size)
+{
+  const gint64 now = g_get_monotonic_time ();
+  const gint64 passed = now - pace->since;
+  const gsize volume = size + size / 10;
+
+  if (!pace->busy || read >= pace->read + size) {
+    pace->interval /= 2;
+    if (pace->busy && unread > 0)
+      pace->interval =
+          MAX (pace->interval, (gdouble) passed * size / (read - pace->read));
+    pace->read = read;
+    pace->since = now;
+  } else {
+    pace->interval = MAX (pace->interval, passed);
+  }
+  pace->busy = unread > size / 2;
+  if (pace->interval > SLOW)
+    return unread > volume ? INTERVAL_MIN : 0;
+  return unread > 2 * volume && now - pace->since > BURST ? LOOK : 0;
+}
+
 gint64
 gst_nd_igtl_pace_wait (GstNdIgtlPace *pace, gint fd, guint64 sent, gsize size)
 {
   State state;
   gsize unread;
+  guint64 read;
   gint64 until;
 
-  if (!get_state (fd, &state))
+  if (!pace->elsewhere && gst_nd_igtl_read_by_peer (fd, &read))
+    return wait_for_local (pace, read, sent - MIN (sent, read), size);
+  pace->elsewhere = TRUE;
+  if (size < WINDOW_MIN || !get_state (fd, &state))
     return 0;
   pace->widest = MAX (pace->widest, state.window);
   unread = pace->widest - state.window

@@ -1,8 +1,9 @@
 /* When the next volume may be sent to a peer. TCP takes bytes as long as the
  * peer has room for them, so that many small volumes could wait there, unread
- * and ever older. The receive window, which the peer announces with each
- * acknowledgement, tells how many bytes wait. Messages of less than
- * about 1 KB do not change the window of a peer that runs Linux.
+ * and ever older. Of a peer on the same computer, the system tells how much it
+ * has read. Of others the receive window, which the peer announces with each
+ * acknowledgement, tells how many bytes wait. Messages of less than 1 KB do not
+ * change it, and never wait.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -15,8 +16,9 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  guint32 widest;  /* the largest window so far, bytes */
-  guint32 window;  /* the last one */
+  gboolean elsewhere; /* the peer is on another computer */
+  guint32 widest;     /* the largest window so far, bytes */
+  guint32 window;     /* the last one */
   gsize queued;    /* bytes of the socket that the peer has not acknowledged */
   gboolean busy;   /* more than one volume waits there */
   guint64 read;    /* bytes that the peer has read, as far as is known */

@@ -44,6 +44,12 @@ to_running_time (GstNdIgtlTimes *times, GstElement *element, guint64 time)
   return MAX ((gint64) time + times->clock_offset - (gint64) base, 0);
 }
 
+void
+gst_nd_igtl_times_see (GstNdIgtlTimes *times, guint64 sent, guint64 arrival)
+{
+  nd_igtl_clock_map (&times->clock, sent, arrival);
+}
+
 GstClockTime
 gst_nd_igtl_times_map (GstNdIgtlTimes *times, GstElement *element, guint64 sent,
     guint64 arrival, gboolean use_sender)

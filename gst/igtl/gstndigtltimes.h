@@ -24,6 +24,10 @@ typedef struct
 
 void gst_nd_igtl_times_reset (GstNdIgtlTimes *times);
 
+/* Takes the times of a volume that nobody gets, for the latency. */
+void gst_nd_igtl_times_see (GstNdIgtlTimes *times, guint64 sent,
+    guint64 arrival);
+
 /* The running time of a volume of @element that was sent at @sent (ns since
  * 1970; 0: not known) and arrived at @arrival (monotonic, ns). It is not before
  * that of the last volume. */

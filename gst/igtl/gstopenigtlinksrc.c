@@ -354,11 +354,19 @@ update_latency (GstOpenIGTLinkSrc *self)
 static void
 set_times (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
 {
+  const gboolean use_sender =
+      self->settings.timestamps == GST_OPENIGTLINK_SRC_TIMESTAMPS_SENDER;
   GstBuffer *buffer = volume->buffer;
 
+  for (guint i = 0; use_sender && volume->replaced && i < volume->replaced->len;
+       i++) {
+    const GstNdIgtlSending *replaced =
+        &g_array_index (volume->replaced, GstNdIgtlSending, i);
+
+    gst_nd_igtl_times_see (&self->times, replaced->sent, replaced->arrival);
+  }
   GST_BUFFER_PTS (buffer) = gst_nd_igtl_times_map (&self->times,
-      GST_ELEMENT (self), volume->sent, volume->arrival,
-      self->settings.timestamps == GST_OPENIGTLINK_SRC_TIMESTAMPS_SENDER);
+      GST_ELEMENT (self), volume->sent, volume->arrival, use_sender);
   update_latency (self);
   GST_BUFFER_DTS (buffer) = GST_CLOCK_TIME_NONE;
   GST_BUFFER_DURATION (buffer) = GST_CLOCK_TIME_NONE;

@@ -15,6 +15,7 @@
 #include "gst/temporal/gstndtemporalbuilder.h"
 #include "gst/temporal/gstndtemporalchange.h"
 #include "gst/temporal/gstndtemporalpending.h"
+#include "gst/temporal/gstndtemporalrelease.h"
 #include "gst/temporal/gstndtemporalstream.h"
 
 GST_DEBUG_CATEGORY (gst_nd_temporal_debug);
@@ -50,9 +51,10 @@ gst_nd_temporal_submit_input_buffer (GstBaseTransform *trans, gboolean unused,
   GstNdTemporal *self = GST_ND_TEMPORAL (trans);
   GstNdTemporalPrivate *priv = self->priv;
   g_autoptr (GstBuffer) buffer = NULL;
-  const GstFlowReturn applied = gst_nd_temporal_apply_settings (self);
-  GstFlowReturn ret;
+  GstFlowReturn applied, ret;
 
+  priv->begun = g_get_monotonic_time ();
+  applied = gst_nd_temporal_apply_settings (self);
   if (gst_nd_flow_is_final (applied)) {
     gst_buffer_unref (input);
     return applied;
@@ -65,8 +67,9 @@ gst_nd_temporal_submit_input_buffer (GstBaseTransform *trans, gboolean unused,
     return ret;
   if (gst_nd_was_posted (&priv->failed))
     return GST_FLOW_ERROR;
+  /* At a change of state the wait for it ends before the pads flush. */
   if (!priv->processor)
-    return GST_FLOW_NOT_NEGOTIATED;
+    return priv->interrupted ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
   return gst_nd_flow_join (applied, gst_nd_temporal_take_volume (self, buffer));
 }
 
@@ -75,7 +78,9 @@ gst_nd_temporal_submit_input_buffer (GstBaseTransform *trans, gboolean unused,
 static GstFlowReturn
 gst_nd_temporal_generate_output (GstBaseTransform *trans, GstBuffer **out)
 {
-  gst_nd_temporal_begin_next (GST_ND_TEMPORAL (trans));
+  GstNdTemporal *self = GST_ND_TEMPORAL (trans);
+
+  gst_nd_temporal_finish_volume (self, self->priv->begun);
   *out = NULL;
   return GST_FLOW_OK;
 }
@@ -237,6 +242,10 @@ gst_nd_temporal_change_state (GstElement *element, GstStateChange transition)
     start_device (self);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     gst_nd_temporal_builder_set_flushing (self, TRUE);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING
+      || transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED)
+    gst_nd_temporal_release_set_playing (self,
+        transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING);
   ret = GST_ELEMENT_CLASS (gst_nd_temporal_parent_class)
             ->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
@@ -261,9 +270,11 @@ gst_nd_temporal_start (GstBaseTransform *trans)
   priv->stats = (GstNdTemporalStats){ 0 };
   priv->warned_rate = FALSE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
-  priv->latency = GST_CLOCK_TIME_NONE;
+  priv->latency = priv->told_latency = GST_CLOCK_TIME_NONE;
   priv->compute_peak = 0;
+  priv->thin = (NdThin){ 0 };
   GST_OBJECT_UNLOCK (self);
+  priv->busy = 0;
   gst_nd_temporal_builder_set_flushing (self, FALSE);
   priv->restarts = (GstNdRestarts){ 0 };
   g_atomic_int_set (&priv->failed, FALSE);
@@ -300,6 +311,7 @@ gst_nd_temporal_stop (GstBaseTransform *trans)
   GstNdTemporalPrivate *priv = self->priv;
   gchar mean[64] = "";
 
+  gst_nd_temporal_release_stop (self);
   gst_nd_temporal_reset (self, GST_FLOW_FLUSHING);
   gst_nd_temporal_pending_stop (self);
   GST_OBJECT_LOCK (self);
@@ -309,10 +321,10 @@ gst_nd_temporal_stop (GstBaseTransform *trans)
   GST_INFO_OBJECT (self,
       "stopping after %" G_GUINT64_FORMAT " volumes in, %" G_GUINT64_FORMAT
       " out, %" G_GUINT64_FORMAT " late, %" G_GUINT64_FORMAT
-      " outside the segment, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT
-      " flushed%s",
-      priv->stats.in, priv->stats.out, priv->stats.late, priv->stats.outside,
-      priv->stats.lost, priv->stats.flushed, mean);
+      " skipped, %" G_GUINT64_FORMAT " outside the segment, %" G_GUINT64_FORMAT
+      " lost, %" G_GUINT64_FORMAT " flushed%s",
+      priv->stats.in, priv->stats.out, priv->stats.late, priv->stats.skipped,
+      priv->stats.outside, priv->stats.lost, priv->stats.flushed, mean);
   GST_OBJECT_UNLOCK (self);
   gst_nd_temporal_builder_stop (self, FALSE);
   gst_nd_seek_reset (&priv->seek, GST_ELEMENT (self));
@@ -325,7 +337,7 @@ gst_nd_temporal_stop (GstBaseTransform *trans)
   priv->active->klass->derive (self, priv->active, NULL, NULL);
   g_clear_pointer (&priv->proven, gst_nd_temporal_settings_free);
   priv->negotiated = FALSE;
-  priv->latency = GST_CLOCK_TIME_NONE;
+  priv->latency = priv->told_latency = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
@@ -348,6 +360,7 @@ gst_nd_temporal_finalize (GObject *object)
   g_clear_pointer (&priv->described, gst_structure_free);
   gst_nd_device_clear (&priv->device);
   gst_nd_temporal_pending_clear (GST_ND_TEMPORAL (object));
+  gst_nd_temporal_release_clear (GST_ND_TEMPORAL (object));
   gst_nd_temporal_builder_clear (GST_ND_TEMPORAL (object));
   G_OBJECT_CLASS (gst_nd_temporal_parent_class)->finalize (object);
 }
@@ -371,7 +384,7 @@ gst_nd_temporal_init (GstNdTemporal *self)
   GstNdTemporalPrivate *priv = gst_nd_temporal_get_instance_private (self);
 
   self->priv = priv;
-  priv->latency = GST_CLOCK_TIME_NONE;
+  priv->latency = priv->told_latency = GST_CLOCK_TIME_NONE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   nd_order_init (&priv->order, &gst_nd_temporal_clock, self);
   g_queue_init (&priv->inputs);
@@ -379,6 +392,7 @@ gst_nd_temporal_init (GstNdTemporal *self)
   gst_nd_seek_init (&priv->seek);
   gst_nd_flush_install (GST_BASE_TRANSFORM_SINK_PAD (self));
   gst_nd_temporal_pending_init (self);
+  gst_nd_temporal_release_init (self);
   gst_nd_temporal_builder_init (self);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);

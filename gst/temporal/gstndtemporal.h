@@ -45,6 +45,7 @@ typedef struct
   GstNdFormat in;
   guint64 volumes; /* of the stream; 0: unknown */
   gboolean live;
+  gboolean beside;    /* another processor is in use, and has memory */
   GstObject *context; /* of the device, or NULL */
   GstNdProcessor *processor;
   GError *error;
@@ -105,8 +106,9 @@ typedef struct _GstNdTemporalClass
   gboolean (*same_units) (const GstNdTemporalSettings *settings,
       const GstNdFormat *a, const GstNdFormat *b);
 
-  /* Makes the processor of @build. May derive the settings of @build again.
-   * Called by another thread. */
+  /* Makes the processor of @build. May derive the settings of @build again. If
+   * this fails beside another processor with ND_ERROR_MEMORY, it is tried again
+   * when the other one is freed. Called by another thread. */
   GstNdProcessor *(*build) (GstNdTemporal *self, GstNdTemporalBuild *build,
       GError **error);
 

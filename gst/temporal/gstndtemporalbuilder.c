@@ -30,6 +30,7 @@ gst_nd_temporal_build_new (GstNdTemporal *self,
   build->in = priv->in;
   build->volumes = count_volumes (self);
   build->live = priv->live;
+  build->beside = priv->processor != NULL;
   build->context = gst_nd_context_get (&priv->device.context);
   return build;
 }
@@ -334,6 +335,7 @@ gst_nd_temporal_use (GstNdTemporal *self, GstNdProcessor *processor)
   g_clear_pointer (&priv->proven, gst_nd_temporal_settings_free);
   priv->proven = gst_nd_temporal_settings_dup (priv->active);
   describe (self);
+  nd_thin_forget_costs (&priv->thin);
   GST_OBJECT_UNLOCK (self);
   gst_nd_temporal_use_settings (self);
   gst_nd_temporal_set_latency (self);

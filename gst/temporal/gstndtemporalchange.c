@@ -298,6 +298,14 @@ take_changes (GstNdTemporal *self)
   return settings;
 }
 
+static gboolean
+have_same_latency (const GstNdTemporalSettings *a,
+    const GstNdTemporalSettings *b)
+{
+  return a->compute_latency == b->compute_latency
+      && a->max_latency == b->max_latency && a->stamp == b->stamp;
+}
+
 /* Requests a processor for the settings that were set since the last call. TRUE
  * if there is a new request. */
 static gboolean
@@ -307,7 +315,7 @@ request_changes (GstNdTemporal *self)
   GstNdTemporalBuild *wanted = gst_nd_temporal_builder_peek (self);
   g_autoptr (GstNdTemporalSettings) settings = take_changes (self);
   g_autoptr (GError) error = NULL;
-  gboolean same_as_active, same_as_wanted;
+  gboolean same_as_active, same_as_wanted, same_latency;
 
   if (!settings)
     return FALSE;
@@ -321,6 +329,7 @@ request_changes (GstNdTemporal *self)
   same_as_wanted = wanted
       && gst_nd_temporal_settings_have_same_processor (settings,
           wanted->settings);
+  same_latency = have_same_latency (settings, priv->active);
   if (same_as_active || same_as_wanted)
     apply_stream_settings (self, wanted, settings);
   GST_OBJECT_UNLOCK (self);
@@ -330,6 +339,8 @@ request_changes (GstNdTemporal *self)
   if (same_as_active || same_as_wanted) {
     GST_DEBUG_OBJECT (self, "new settings: no other processor is needed");
     gst_nd_temporal_use_settings (self);
+    if (!same_latency)
+      gst_nd_temporal_set_latency (self);
     return FALSE;
   }
   if (!check (self, settings, &error)) {
@@ -341,6 +352,25 @@ request_changes (GstNdTemporal *self)
   return TRUE;
 }
 
+/* Frees the processor before that for @settings is built, because there is no
+ * memory for both. */
+static GstFlowReturn
+replace_processor (GstNdTemporal *self, const GstNdTemporalSettings *settings)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  GstFlowReturn ret = gst_nd_temporal_drain (self,
+      "no memory for the old and the new settings at the same time");
+
+  gst_nd_temporal_dispose_processor (self);
+  GST_OBJECT_LOCK (self);
+  gst_nd_temporal_settings_copy (priv->active, settings);
+  GST_OBJECT_UNLOCK (self);
+  gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+  if (gst_nd_flow_is_final (ret) || !keeps_caps (self, settings))
+    return ret;
+  return gst_nd_flow_join (ret, gst_nd_temporal_make_processor (self));
+}
+
 /* Changes to the settings and the processor of @build. Takes @build. */
 static GstFlowReturn
 use_build (GstNdTemporal *self, GstNdTemporalBuild *build)
@@ -350,6 +380,9 @@ use_build (GstNdTemporal *self, GstNdTemporalBuild *build)
 
   if (build->later)
     gst_nd_temporal_settings_copy_of_stream (build->settings, build->later);
+  if (build->beside && g_error_matches (error, ND_ERROR, ND_ERROR_MEMORY)
+      && downstream_accepts (self, build->settings, NULL))
+    return replace_processor (self, build->settings);
   if (build->processor)
     downstream_accepts (self, build->settings, &error);
   if (error) {

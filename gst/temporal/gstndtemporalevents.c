@@ -254,7 +254,7 @@ gst_nd_temporal_query (GstBaseTransform *trans, GstPadDirection direction,
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN
       || (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION
           && direction == GST_PAD_SINK))
-    gst_nd_temporal_pending_complete_all (self);
+    gst_nd_temporal_give_back_inputs (self);
   if (direction == GST_PAD_SINK
       && GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS
       && answer_accept_caps (self, query))

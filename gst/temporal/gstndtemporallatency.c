@@ -9,11 +9,17 @@
 
 /* Caps may promise more volumes than come, and then the measured interval is
  * the one that outputs wait for. */
-static GstClockTime
-find_interval (GstNdTemporal *self)
+GstClockTime
+gst_nd_temporal_interval (GstNdTemporal *self)
 {
   return gst_nd_timing_expected (&self->priv->timing,
       gst_nd_format_duration (&self->priv->in));
+}
+
+GstClockTime
+gst_nd_temporal_distance (GstNdTemporal *self)
+{
+  return MAX (gst_nd_temporal_interval (self), self->priv->thin.distance);
 }
 
 /* With stamp=content, outputs have earlier timestamps, and sinks expect them
@@ -24,7 +30,8 @@ gst_nd_temporal_content_lag (GstNdTemporal *self)
   GstNdTemporalPrivate *priv = self->priv;
 
   return priv->active->stamp == GST_ND_STAMP_CONTENT
-      ? (GstClockTimeDiff) round (priv->processor->lag * find_interval (self))
+      ? (GstClockTimeDiff) round (priv->processor->lag
+            * gst_nd_temporal_distance (self))
       : 0;
 }
 
@@ -38,9 +45,12 @@ find_compute_time (GstNdTemporal *self, GstClockTime interval)
 
   GST_OBJECT_LOCK (self);
   seconds = priv->compute_peak;
-  GST_OBJECT_UNLOCK (self);
   if (seconds == 0)
     seconds = priv->processor->estimate;
+  /* What takes longer than the time between two volumes is rare. */
+  if (priv->thin.distance > 0)
+    seconds = MIN (seconds, priv->thin.distance / (gdouble) GST_SECOND);
+  GST_OBJECT_UNLOCK (self);
   return gst_nd_latency_compute_time (priv->active->compute_latency, priv->live,
       interval, seconds * GST_SECOND, &priv->counts_compute);
 }
@@ -59,24 +69,45 @@ set_reach (GstNdTemporal *self, GstClockTime interval)
       interval > 0 ? interval : GST_CLOCK_TIME_NONE);
 }
 
+/* The latency is at most max-latency, or what the window takes at the pace of
+ * the input. */
+static GstClockTime
+limit (GstNdTemporal *self, GstClockTime latency)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  const GstClockTime window =
+      priv->processor->delay * gst_nd_temporal_interval (self);
+
+  if (!priv->live || priv->active->max_latency == 0)
+    return latency;
+  return MIN (latency, MAX (window, (GstClockTime) priv->active->max_latency));
+}
+
 static void
 set_latency (GstNdTemporal *self, gboolean exactly)
 {
   GstNdTemporalPrivate *priv = self->priv;
   const guint delay = priv->processor->delay;
-  const GstClockTime interval = find_interval (self);
+  const GstClockTime interval = gst_nd_temporal_distance (self);
   const GstClockTimeDiff lag = gst_nd_temporal_content_lag (self);
   const GstClockTimeDiff due = delay * interval + lag;
   const GstClockTime computing = find_compute_time (self, interval);
-  GstClockTime latency = MAX (due, 0) + computing;
+  const gint64 now = g_get_monotonic_time ();
+  GstClockTime latency = limit (self, MAX (due, 0) + computing);
   gboolean changed;
 
   set_reach (self, interval);
   GST_OBJECT_LOCK (self);
   if (!exactly)
     latency = gst_nd_latency_step (priv->latency, latency, interval);
-  changed = latency != priv->latency;
   priv->latency = latency;
+  changed = exactly ? latency != priv->told_latency
+                    : gst_nd_latency_differs_now (priv->told_latency, latency,
+                          (now - priv->told) * GST_USECOND);
+  if (changed) {
+    priv->told_latency = latency;
+    priv->told = now;
+  }
   GST_OBJECT_UNLOCK (self);
   if (!changed)
     return;
@@ -104,7 +135,7 @@ warn_without_rate (GstNdTemporal *self)
   const guint delay = priv->processor->delay;
 
   if (!priv->live || delay == 0 || priv->order.arrived <= delay
-      || find_interval (self) > 0 || priv->warned_rate)
+      || gst_nd_temporal_interval (self) > 0 || priv->warned_rate)
     return;
   priv->warned_rate = TRUE;
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,

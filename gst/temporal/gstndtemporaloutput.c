@@ -223,7 +223,8 @@ respond (GstNdTemporal *self, GstNdPendingOutput *output, GError **error)
       priv->last_push + (g_get_monotonic_time () - begin) * 1e-6;
   output->host_seconds =
       priv->push_seconds + output->last_seconds - priv->last_push;
-  priv->push_seconds = priv->last_push = 0;
+  output->ahead_seconds = priv->ahead_seconds;
+  priv->push_seconds = priv->last_push = priv->ahead_seconds = 0;
   if (klass->responded) {
     GST_OBJECT_LOCK (self);
     klass->responded (self, processor);

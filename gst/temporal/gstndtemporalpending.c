@@ -42,6 +42,8 @@ count_output (GstNdTemporal *self, const GstNdPendingOutput *output,
     klass->count_output (self, &priv->out);
   priv->compute_peak = gst_nd_latency_peak (priv->compute_peak,
       output->fence ? all : output->last_seconds);
+  nd_thin_add_cost (&priv->thin,
+      (all + output->ahead_seconds) * (gdouble) GST_SECOND);
   GST_OBJECT_UNLOCK (self);
   if (klass->warn)
     klass->warn (self, &priv->out);
@@ -138,10 +140,8 @@ push (GstNdTemporal *self, GstNdPendingOutput *output, GstFlowReturn before)
   return ret;
 }
 
-/* Whether an application blocks the sink pad of the element or the pad that is
- * linked to it. */
-static gboolean
-is_blocked (GstNdTemporal *self)
+gboolean
+gst_nd_temporal_is_blocked (GstNdTemporal *self)
 {
   GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD (self);
   g_autoptr (GstPad) peer = gst_pad_get_peer (sink);
@@ -184,11 +184,11 @@ wait_while_blocked (GstNdTemporal *self)
   GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD (self);
 
   while (!is_urgent (pending)) {
-    if (!is_blocked (self)) {
+    if (!gst_nd_temporal_is_blocked (self)) {
       if (!GST_PAD_HAS_PENDING_EVENTS (src))
         return FALSE;
       if (GST_PAD_STREAM_TRYLOCK (sink)) {
-        if (!is_blocked (self))
+        if (!gst_nd_temporal_is_blocked (self))
           return TRUE;
         GST_PAD_STREAM_UNLOCK (sink);
       }
@@ -214,7 +214,7 @@ wait_for_push (GstNdTemporal *self, GstPad **peer, GstFlowReturn *before)
     g_mutex_lock (&pending->lock);
     locked = wait_while_blocked (self);
     urgent = is_urgent (pending);
-    *before = pending->dropping ? GST_FLOW_FLUSHING : pending->ret;
+    *before = pending->ret;
     g_mutex_unlock (&pending->lock);
     *peer = gst_pad_get_peer (src);
   } while (!locked && !urgent && GST_PAD_HAS_PENDING_EVENTS (src));
@@ -231,7 +231,9 @@ result_of_push (GstNdTemporal *self, GstPad *peer, GstFlowReturn ret)
   if (now != peer && gst_nd_flow_is_final (ret))
     ret = GST_FLOW_NOT_LINKED;
   /* Somebody is about to link the pad again. */
-  return ret == GST_FLOW_NOT_LINKED && is_blocked (self) ? GST_FLOW_OK : ret;
+  return ret == GST_FLOW_NOT_LINKED && gst_nd_temporal_is_blocked (self)
+      ? GST_FLOW_OK
+      : ret;
 }
 
 /* Call with the lock held. NOT_LINKED is reported once, as it is by a push on
@@ -405,7 +407,7 @@ gst_nd_temporal_pending_complete_all (GstNdTemporal *self)
 }
 
 void
-gst_nd_temporal_pending_drop (GstNdTemporal *self)
+gst_nd_temporal_pending_drop (GstNdTemporal *self, GstFlowReturn reason)
 {
   GstNdPendingOutputs *pending = &self->priv->pending;
 
@@ -414,6 +416,8 @@ gst_nd_temporal_pending_drop (GstNdTemporal *self)
     GST_DEBUG_OBJECT (self, "dropping %u pending outputs",
         g_queue_get_length (&pending->outputs));
   pending->dropping = TRUE;
+  if (!gst_nd_flow_is_final (pending->ret))
+    pending->ret = gst_nd_flow_is_final (reason) ? reason : GST_FLOW_FLUSHING;
   g_cond_broadcast (&pending->changed);
   wait_until_empty (pending);
   pending->dropping = FALSE;

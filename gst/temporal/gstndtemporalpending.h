@@ -25,6 +25,7 @@ typedef struct
   gint64 arrived;        /* monotonic time of its last input */
   gdouble host_seconds;  /* computing time if there is no fence */
   gdouble last_seconds;  /* the part of it after its last input came */
+  gdouble ahead_seconds; /* before it came */
 } GstNdPendingOutput;
 
 void gst_nd_temporal_pending_init (GstNdTemporal *self);
@@ -39,11 +40,16 @@ void gst_nd_temporal_pending_clear (GstNdTemporal *self);
 GstFlowReturn gst_nd_temporal_pending_add (GstNdTemporal *self,
     GstNdPendingOutput *output);
 
+/* Whether an application blocks the sink pad of the element or the pad that is
+ * linked to it. */
+gboolean gst_nd_temporal_is_blocked (GstNdTemporal *self);
+
 /* Waits until all pending outputs are pushed. */
 GstFlowReturn gst_nd_temporal_pending_complete_all (GstNdTemporal *self);
 
-/* Waits until all pending outputs are complete, and discards them. */
-void gst_nd_temporal_pending_drop (GstNdTemporal *self);
+/* Waits until all pending outputs are complete, and discards them because of
+ * @reason. */
+void gst_nd_temporal_pending_drop (GstNdTemporal *self, GstFlowReturn reason);
 
 /* Discards an event that a flush overtakes. Takes @event. A sticky one stays on
  * the source pad, and follows with the next volume. */

@@ -5,6 +5,7 @@
  *   gstndtemporalproperties.c  its properties, presets, statistics
  *   gstndtemporalevents.c   events and queries
  *   gstndtemporalchange.c   settings that change while playing
+ *   gstndtemporalrelease.c  outputs whose deadline has passed
  *   gstndtemporalstream.c   volumes, stretches, drains
  *   gstndtemporaloutput.c   outputs of the window
  *   gstndtemporalpending.c  outputs whose work is not complete
@@ -13,6 +14,7 @@
  *   gstndtemporallatency.c  the answer to LATENCY queries
  *   gstndtemporalsettings.c copies and comparisons of settings
  *   ndorder.c               the order of outputs and events
+ *   ndthin.c                volumes that an overloaded element leaves out
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -29,6 +31,7 @@
 #include "gst/base/gstndthread.h"
 #include "gst/base/gstndtiming.h"
 #include "gst/temporal/ndorder.h"
+#include "gst/temporal/ndthin.h"
 
 GST_DEBUG_CATEGORY_EXTERN (gst_nd_temporal_debug);
 
@@ -44,6 +47,7 @@ typedef struct
 typedef struct
 {
   guint64 in, out, late;
+  guint64 skipped;        /* left out because the element is overloaded */
   guint64 outside;        /* outputs that lie outside the segment */
   guint64 lost;           /* outputs that downstream did not take */
   guint64 flushed;        /* volumes without output because of a flush */
@@ -51,6 +55,7 @@ typedef struct
   guint64 gaps;           /* places in a stretch without one or more volumes */
   guint64 missing;        /* volumes that did not come there */
   guint64 held;           /* positions filled with the volume before them */
+  guint64 released;       /* outputs that did not wait for later volumes */
   GstNdTemporalRange all; /* sum of the next three */
   GstNdTemporalRange upload, compute, download;
   GstNdTemporalRange wait;  /* the rest of the time from input to output */
@@ -69,6 +74,19 @@ typedef struct
   guint waiting;     /* threads that wait for outputs to leave */
   GstFlowReturn ret; /* of the first push that failed */
 } GstNdPendingOutputs;
+
+/* See gstndtemporalrelease.h. */
+typedef struct
+{
+  GMutex lock;
+  GCond changed;
+  GstClockTime patience; /* after a volume; NONE: nothing waits */
+  GstClockTime deadline; /* time of the clock; NONE: the thread sleeps */
+  GstClockID id;         /* that the thread waits for, or NULL */
+  gboolean playing;
+  gboolean stopping;
+  GstNdThread thread; /* started for the first output that waits */
+} GstNdTemporalRelease;
 
 /* See gstndtemporalbuilder.h. */
 typedef struct
@@ -95,7 +113,10 @@ struct _GstNdTemporalPrivate
   guint settings_held;        /* changes wait until it is 0 */
   gboolean started;           /* backend and devices stay those of active */
   GstClockTime latency;       /* of this element; NONE before caps */
+  GstClockTime told_latency;  /* in the last LATENCY message; NONE: none */
+  gint64 told;                /* monotonic time of that message */
   gdouble compute_peak;       /* seconds; of the slower ones of the outputs */
+  NdThin thin;                /* only the streaming thread changes distance */
   GstClockTime earliest_time; /* from QoS; NONE: no output is late */
   gboolean warned_rate;       /* since start() */
   GstNdTemporalStats stats;
@@ -120,12 +141,16 @@ struct _GstNdTemporalPrivate
   GstNdTiming timing; /* of the inputs */
   GstNdRestarts restarts;
   gboolean counts_compute; /* the latency includes the computing time */
-  gint64 arrived;          /* monotonic time of the last input */
-  gdouble push_seconds;    /* spent in push since the last output */
-  gdouble last_push;       /* of the last volume */
-  GstNdMap *kept;          /* last volume, if gap=hold and only the element can
+  gint64 begun;            /* monotonic time when the last input came */
+  gint64 arrived;          /* the same, with new settings in use */
+  GstClockTime busy;     /* the last input kept a live stream waiting so long */
+  gdouble ahead_seconds; /* spent between two inputs since the last output */
+  gdouble push_seconds;  /* spent in push since the last output */
+  gdouble last_push;     /* of the last volume */
+  GstNdMap *kept;        /* last volume, if gap=hold and only the element can
                             * repeat it */
   GstNdPendingOutputs pending;
+  GstNdTemporalRelease release;
 };
 
 /* GstBaseTransform, to chain up to. */
@@ -179,10 +204,15 @@ void gst_nd_temporal_release_inputs (GstNdTemporal *self);
 
 /* gstndtemporallatency.c: takes the caps or the processor that are in use from
  * now on, or the measured interval of the inputs and the computing time of the
- * outputs. Posts LATENCY if the answer changes (docs/checklist.md, 19), in
- * update_latency() only if by more than a tenth. */
+ * outputs. Posts LATENCY if the answer changes (docs/checklist.md, 19);
+ * update_latency() uses gst_nd_latency_differs_now(). */
 void gst_nd_temporal_set_latency (GstNdTemporal *self);
 void gst_nd_temporal_update_latency (GstNdTemporal *self);
+
+/* The time in which the stream brings the next input, and that between two
+ * volumes of the window; 0 if unknown. */
+GstClockTime gst_nd_temporal_interval (GstNdTemporal *self);
+GstClockTime gst_nd_temporal_distance (GstNdTemporal *self);
 
 /* The time from the content of an output to its anchor, if outputs are stamped
  * with the time of their content; otherwise 0. */

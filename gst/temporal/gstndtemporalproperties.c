@@ -332,13 +332,15 @@ gst_nd_temporal_stats (GstNdTemporal *self)
                       : gst_structure_new_empty ("ndconv-stats");
   gst_structure_set (s, "volumes-in", G_TYPE_UINT64, priv->stats.in,
       "volumes-out", G_TYPE_UINT64, priv->stats.out, "volumes-late",
-      G_TYPE_UINT64, priv->stats.late, "volumes-outside-segment", G_TYPE_UINT64,
+      G_TYPE_UINT64, priv->stats.late, "volumes-skipped", G_TYPE_UINT64,
+      priv->stats.skipped, "volumes-outside-segment", G_TYPE_UINT64,
       priv->stats.outside, "volumes-clipped", G_TYPE_UINT64,
       priv->stats.outside, "stretches", G_TYPE_UINT64, priv->stats.stretches,
       "gaps", G_TYPE_UINT64, priv->stats.gaps, "volumes-missing", G_TYPE_UINT64,
       priv->stats.missing, "volumes-held", G_TYPE_UINT64, priv->stats.held,
-      "volumes-lost", G_TYPE_UINT64, priv->stats.lost, "volumes-flushed",
-      G_TYPE_UINT64, priv->stats.flushed, NULL);
+      "volumes-released", G_TYPE_UINT64, priv->stats.released, "volumes-lost",
+      G_TYPE_UINT64, priv->stats.lost, "volumes-flushed", G_TYPE_UINT64,
+      priv->stats.flushed, NULL);
   if (klass->add_stats)
     klass->add_stats (self, priv->active, s);
   set_range (s, "seconds", &priv->stats.all);

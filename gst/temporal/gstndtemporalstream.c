@@ -6,6 +6,8 @@
 
 #include "gst/base/gstndanchor.h"
 #include "gst/temporal/gstndtemporalpending.h"
+#include "gst/temporal/gstndtemporalrelease.h"
+#include <gst/video/video.h>
 
 #define GST_CAT_DEFAULT gst_nd_temporal_debug
 
@@ -17,7 +19,7 @@ gst_nd_temporal_reset (GstNdTemporal *self, GstFlowReturn reason)
   gpointer item;
 
   gst_nd_temporal_release_inputs (self);
-  gst_nd_temporal_pending_drop (self);
+  gst_nd_temporal_pending_drop (self, reason);
   if (priv->processor)
     priv->processor->klass->reset (priv->processor);
   gst_nd_temporal_count_missed (self, priv->order.remaining, reason);
@@ -29,8 +31,9 @@ gst_nd_temporal_reset (GstNdTemporal *self, GstFlowReturn reason)
   }
   nd_order_reset (&priv->order);
   gst_nd_timing_reset (&priv->timing);
-  priv->push_seconds = 0;
+  priv->push_seconds = priv->ahead_seconds = 0;
   g_clear_pointer (&priv->kept, gst_nd_temporal_release_input);
+  gst_nd_temporal_release_disarm (self);
 }
 
 GstFlowReturn
@@ -83,7 +86,59 @@ take_time (GstNdTemporal *self, GstBuffer *buffer)
   return gst_nd_timing_step (&priv->timing, &priv->active->timing,
       gst_nd_format_duration (&priv->in),
       tricks ? GST_CLOCK_TIME_NONE : GST_BUFFER_PTS (buffer),
-      !tricks && GST_BUFFER_IS_DISCONT (buffer), priv->reverse);
+      !tricks && GST_BUFFER_IS_DISCONT (buffer), priv->reverse, priv->busy);
+}
+
+/* Posts a QOS message for @buffer, which the element does not compute
+ * (docs/checklist.md, 21). */
+static void
+post_skipped (GstNdTemporal *self, GstBuffer *buffer)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  const GstClockTime pts = GST_BUFFER_PTS (buffer);
+  guint64 out, skipped;
+  GstMessage *message;
+
+  GST_OBJECT_LOCK (self);
+  priv->stats.in++;
+  skipped = ++priv->stats.skipped;
+  out = priv->stats.out;
+  GST_OBJECT_UNLOCK (self);
+  GST_DEBUG_OBJECT (self, "overloaded: skipping %" GST_PTR_FORMAT, buffer);
+  message = gst_message_new_qos (GST_OBJECT (self), TRUE,
+      gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts),
+      gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts), pts,
+      GST_BUFFER_DURATION (buffer));
+  gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, out, skipped);
+  gst_element_post_message (GST_ELEMENT (self), message);
+}
+
+/* Whether the volume enters the window. An overloaded element of a live stream
+ * leaves out volumes before it computes anything (ndthin.h). A volume that is
+ * there before its time, or that has no time, is not late. */
+static gboolean
+is_taken (GstNdTemporal *self, GstBuffer *buffer, gboolean begins_stretch)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  const GstClockTime time = gst_segment_to_running_time (&trans->segment,
+      GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  const GstClockTime now =
+      gst_element_get_current_running_time (GST_ELEMENT (self));
+  gboolean taken;
+
+  if (!priv->live || !gst_base_transform_is_qos_enabled (trans)
+      || !GST_CLOCK_TIME_IS_VALID (time) || !GST_CLOCK_TIME_IS_VALID (now)
+      || time > now)
+    return TRUE;
+  GST_OBJECT_LOCK (self);
+  if (begins_stretch)
+    nd_thin_restart (&priv->thin);
+  taken =
+      nd_thin_take (&priv->thin, time, now, gst_nd_temporal_interval (self));
+  GST_OBJECT_UNLOCK (self);
+  return taken;
 }
 
 /* Warns once if stretches are so short that most outputs lack volumes. */
@@ -120,6 +175,50 @@ keep (GstNdTemporal *self, GstNdMap *map)
 {
   g_clear_pointer (&self->priv->kept, gst_nd_temporal_release_input);
   self->priv->kept = map;
+}
+
+/* A copy of the volume in @map, or NULL without memory for it. */
+static GstBuffer *
+copy_volume (const GstNdMap *map)
+{
+  GstVideoMeta *meta = gst_buffer_get_video_meta (map->buffer);
+  const gsize size = gst_buffer_get_size (map->buffer);
+  guint8 *data = g_try_malloc (size);
+  GstBuffer *copy;
+
+  if (!data)
+    return NULL;
+  if (gst_buffer_extract (map->buffer, 0, data, size) < size) {
+    g_free (data);
+    return NULL;
+  }
+  copy = gst_buffer_new_wrapped (data, size);
+  if (meta)
+    gst_buffer_add_video_meta_full (copy, meta->flags, meta->format,
+        meta->width, meta->height, meta->n_planes, meta->offset, meta->stride);
+  return copy;
+}
+
+void
+gst_nd_temporal_give_back_inputs (GstNdTemporal *self)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  g_autoptr (GstBuffer) copy = NULL;
+  GstNdMap *map = NULL;
+
+  gst_nd_temporal_pending_complete_all (self);
+  if (!priv->kept)
+    return;
+  copy = copy_volume (priv->kept);
+  if (copy) {
+    map = g_new (GstNdMap, 1);
+    if (gst_nd_map (map, &priv->in, copy, GST_MAP_READ,
+            gst_nd_processor_device (priv->processor) != NULL))
+      gst_buffer_ref (copy);
+    else
+      g_clear_pointer (&map, g_free);
+  }
+  keep (self, map);
 }
 
 /* FALSE without an error if the last volume is not there any more. */
@@ -162,14 +261,16 @@ hold_volume (GstNdTemporal *self, guint missing)
 }
 
 /* Ends the stretch before @buffer if that does not continue it
- * (docs/checklist.md, 2 and 15). */
+ * (docs/checklist.md, 2 and 15). Sets @taken if @buffer enters the window. */
 static GstFlowReturn
-begin_volume (GstNdTemporal *self, GstBuffer *buffer)
+begin_volume (GstNdTemporal *self, GstBuffer *buffer, gboolean *taken)
 {
   GstNdTemporalPrivate *priv = self->priv;
   const GstNdTimingStep step = take_time (self, buffer);
   GstFlowReturn ret = GST_FLOW_OK;
 
+  *taken = is_taken (self, buffer,
+      step.break_reason != NULL || priv->order.arrived == 0);
   if (step.break_reason && priv->order.arrived > 0) {
     const GstNdTiming timing = priv->timing;
 
@@ -182,7 +283,8 @@ begin_volume (GstNdTemporal *self, GstBuffer *buffer)
     priv->stats.gaps++;
     priv->stats.missing += step.missing;
     GST_OBJECT_UNLOCK (self);
-    if (priv->active->timing.gap == GST_ND_GAP_HOLD)
+    /* An overloaded element has no time for them. */
+    if (priv->active->timing.gap == GST_ND_GAP_HOLD && priv->thin.distance == 0)
       ret = hold_volume (self, step.missing);
   }
   return ret;
@@ -251,11 +353,14 @@ gst_nd_temporal_take_volume (GstNdTemporal *self, GstBuffer *buffer)
 {
   GstNdTemporalPrivate *priv = self->priv;
   GstFlowReturn begun, ret;
+  gboolean taken;
 
   priv->arrived = g_get_monotonic_time ();
-  begun = begin_volume (self, buffer);
+  begun = begin_volume (self, buffer, &taken);
+  if (!taken)
+    post_skipped (self, buffer);
   /* The outputs before this volume found nobody; it may be others for its. */
-  if (gst_nd_flow_is_final (begun))
+  if (gst_nd_flow_is_final (begun) || !taken)
     return begun;
   ret = push_volume (self, buffer);
   if (ret == GST_FLOW_OK) {
@@ -268,8 +373,10 @@ gst_nd_temporal_take_volume (GstNdTemporal *self, GstBuffer *buffer)
   return gst_nd_flow_join (begun, ret);
 }
 
-void
-gst_nd_temporal_begin_next (GstNdTemporal *self)
+/* Begins the next output of a live stream while its last volume has not
+ * arrived. */
+static void
+begin_next (GstNdTemporal *self)
 {
   GstNdTemporalPrivate *priv = self->priv;
   const gint64 begin = g_get_monotonic_time ();
@@ -279,12 +386,22 @@ gst_nd_temporal_begin_next (GstNdTemporal *self)
       || !priv->processor->klass->begin (priv->processor))
     return;
   seconds = (g_get_monotonic_time () - begin) * 1e-6;
+  priv->ahead_seconds += seconds;
   GST_LOG_OBJECT (self, "next output begun in %.3f ms", seconds * 1e3);
   GST_OBJECT_LOCK (self);
   gst_nd_temporal_range_add (&priv->stats.ahead, seconds);
   GST_OBJECT_UNLOCK (self);
 }
 
+void
+gst_nd_temporal_finish_volume (GstNdTemporal *self, gint64 begin)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+
+  begin_next (self);
+  gst_nd_temporal_release_arm (self);
+  priv->busy = priv->live ? (g_get_monotonic_time () - begin) * GST_USECOND : 0;
+}
 gboolean
 gst_nd_temporal_take_gap (GstNdTemporal *self, GstEvent *event)
 {

@@ -10,7 +10,8 @@
 G_BEGIN_DECLS
 
 /* Pushes one volume into the window, and makes the outputs that it completes.
- * If the volume breaks the stretch, ends that first. */
+ * If the volume breaks the stretch, ends that first. If the element is
+ * overloaded, only counts the volume. */
 GstFlowReturn gst_nd_temporal_take_volume (GstNdTemporal *self,
     GstBuffer *buffer);
 
@@ -22,9 +23,10 @@ gboolean gst_nd_temporal_take_event (GstNdTemporal *self, GstEvent *event);
  * stretch, drains the window first (docs/checklist.md, 14). */
 gboolean gst_nd_temporal_take_gap (GstNdTemporal *self, GstEvent *event);
 
-/* Begins the next output of a live stream while its last volume has not
- * arrived. */
-void gst_nd_temporal_begin_next (GstNdTemporal *self);
+/* Call after each volume, which came at the monotonic time @begin: begins the
+ * next output of a live stream while its last volume has not arrived, and waits
+ * for the next volume until the deadline of the outputs. */
+void gst_nd_temporal_finish_volume (GstNdTemporal *self, gint64 begin);
 
 /* Drains the window because of @reason. The next output has DISCONT
  * (docs/checklist.md, 8). */
@@ -35,6 +37,9 @@ GstFlowReturn gst_nd_temporal_end_stretch (GstNdTemporal *self,
  * short that the filter hardly works (docs/checklist.md, 15). */
 GstFlowReturn gst_nd_temporal_break_stretch (GstNdTemporal *self,
     const gchar *reason);
+
+/* Pushes all pending outputs, and keeps no buffer of upstream. */
+void gst_nd_temporal_give_back_inputs (GstNdTemporal *self);
 
 /* Discards the window and all pending outputs because of @reason, and pushes
  * nothing (docs/checklist.md, 13). Counts the volumes that have no output. */

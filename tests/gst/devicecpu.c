@@ -59,9 +59,54 @@ algorithm_reset (NdAlgorithm *algorithm)
   nd_algorithm_reset (real_algorithm (algorithm));
 }
 
+static gint n_algorithms;               /* that exist */
+static gint most_algorithms = G_MAXINT; /* for which there is memory */
+static gint refused_algorithms;         /* the next ones */
+static gboolean loses_at_algorithm;     /* the next one */
+
+G_MODULE_EXPORT void device_double_limit_algorithms (gint most);
+G_MODULE_EXPORT void device_double_refuse_algorithms (gint n);
+G_MODULE_EXPORT void device_double_lose_at_algorithm (void);
+
+void
+device_double_limit_algorithms (gint most)
+{
+  g_atomic_int_set (&most_algorithms, most);
+}
+
+void
+device_double_refuse_algorithms (gint n)
+{
+  g_atomic_int_set (&refused_algorithms, n);
+}
+
+void
+device_double_lose_at_algorithm (void)
+{
+  g_atomic_int_set (&loses_at_algorithm, TRUE);
+}
+
+static gboolean
+have_memory (GError **error)
+{
+  if (g_atomic_int_get (&loses_at_algorithm))
+    device_double_lose ();
+  if (!device_double_is_well (error))
+    return FALSE;
+  if (g_atomic_int_get (&refused_algorithms) > 0)
+    g_atomic_int_add (&refused_algorithms, -1);
+  else if (g_atomic_int_get (&n_algorithms)
+      < g_atomic_int_get (&most_algorithms))
+    return TRUE;
+  g_set_error_literal (error, ND_ERROR, ND_ERROR_MEMORY,
+      "Not enough memory on the GPU");
+  return FALSE;
+}
+
 static void
 algorithm_free (NdAlgorithm *algorithm)
 {
+  g_atomic_int_add (&n_algorithms, -1);
   nd_algorithm_free (real_algorithm (algorithm));
   g_atomic_int_add (&device_double_n_blocks, -1);
   g_free (algorithm);
@@ -107,6 +152,7 @@ wrap_algorithm (NdAlgorithm *real)
   if (!real)
     return NULL;
   g_atomic_int_inc (&device_double_n_blocks);
+  g_atomic_int_inc (&n_algorithms);
   algorithm = g_new0 (Algorithm, 1);
   algorithm->parent.klass = &algorithm_class;
   algorithm->real = real;
@@ -118,7 +164,7 @@ denoise_new (const NdDenoiseSettings *settings, const NdDenoiseBorders *borders,
     const NdShape *shape, NdSampleType type, guint64 kept, gint device_id,
     GError **error)
 {
-  if (!device_double_is_well (error))
+  if (!have_memory (error))
     return NULL;
   return wrap_algorithm (nd_cpu_backend.algorithms->denoise_new (settings,
       borders, shape, type, kept, device_id, error));
@@ -128,7 +174,7 @@ static NdAlgorithm *
 structure_new (const NdStructureSettings *settings, const NdShape *shape,
     gint device_id, GError **error)
 {
-  if (!device_double_is_well (error))
+  if (!have_memory (error))
     return NULL;
   return wrap_algorithm (nd_cpu_backend.algorithms->structure_new (settings,
       shape, device_id, error));

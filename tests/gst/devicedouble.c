@@ -356,11 +356,14 @@ event_record (NdRing *ring, GError **error)
   return NULL;
 }
 
+static gint compute_ms; /* that each output is said to take */
+
 static gboolean
 event_synchronize (NdEvent *event, NdTimes *times, GError **error)
 {
   wait_for (event);
-  *times = (NdTimes){ 1e-6, 1e-6, 1e-6 };
+  *times =
+      (NdTimes){ 1e-6, 1e-6 + g_atomic_int_get (&compute_ms) * 1e-3, 1e-6 };
   return device_is_well (event->device, error);
 }
 
@@ -454,11 +457,11 @@ G_MODULE_EXPORT const NdBackend *nd_backend_module (void);
 G_MODULE_EXPORT const NdSlabFuncs *nd_backend_module_slabs (void);
 G_MODULE_EXPORT gint device_double_blocks (void);
 G_MODULE_EXPORT gint device_double_starts (void);
-G_MODULE_EXPORT void device_double_lose (void);
 G_MODULE_EXPORT void device_double_lose_at_memory (void);
 G_MODULE_EXPORT void device_double_set_devices (gint n);
 G_MODULE_EXPORT void device_double_fail (gint device, gint after);
 G_MODULE_EXPORT gint device_double_works (gint device);
+G_MODULE_EXPORT void device_double_set_compute (gint ms);
 
 const NdBackend *
 nd_backend_module (void)
@@ -488,6 +491,12 @@ device_double_fail (gint device, gint after)
   g_atomic_int_set (&fails_after, after);
   for (gint i = 0; i < MAX_DEVICES; i++)
     g_atomic_int_set (&works[i], 0);
+}
+
+void
+device_double_set_compute (gint ms)
+{
+  g_atomic_int_set (&compute_ms, ms);
 }
 
 gint

@@ -7,6 +7,8 @@
 
 #include "engine/backend.h"
 
+#include <gmodule.h>
+
 G_BEGIN_DECLS
 
 /* Atomic: blocks of memory, pinned or of the device, and algorithms. */
@@ -14,6 +16,9 @@ extern gint device_double_n_blocks;
 
 /* FALSE if the device is lost. */
 gboolean device_double_is_well (GError **error);
+
+/* The device is lost and stays so. */
+G_MODULE_EXPORT void device_double_lose (void);
 
 extern const NdAlgorithmFuncs device_double_algorithms;
 extern const NdRendererFuncs device_double_renderer;

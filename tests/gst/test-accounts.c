@@ -283,6 +283,7 @@ check_accounts (Stream *s)
       s->outputs + get_count (stats, "volumes-lost")
           + get_count (stats, "volumes-flushed")
           + get_count (stats, "volumes-late")
+          + get_count (stats, "volumes-skipped")
           + get_count (stats, "volumes-outside-segment"));
 }
 

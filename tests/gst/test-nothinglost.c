@@ -44,7 +44,7 @@ expect_accounts (Stream *s, guint n)
   finish (s);
   accounts = gst_harness_buffers_received (s->h)
       + stream_stat (s, "volumes-lost") + stream_stat (s, "volumes-flushed")
-      + stream_stat (s, "volumes-late")
+      + stream_stat (s, "volumes-late") + stream_stat (s, "volumes-skipped")
       + stream_stat (s, "volumes-outside-segment");
   fail_unless_equals_uint64 (stream_stat (s, "volumes-in"), n);
   fail_unless_equals_uint64 (accounts, n);
@@ -131,6 +131,40 @@ GST_START_TEST (test_flush)
   stream_push_range (s, 6, 9);
   stream_eos (s);
   expect_accounts (s, 10);
+  stream_free (s);
+}
+
+GST_END_TEST;
+
+static GstPadProbeReturn
+refuse (GstPad *pad, GstPadProbeInfo *info, gpointer ret)
+{
+  gst_buffer_unref (GST_PAD_PROBE_INFO_BUFFER (info));
+  GST_PAD_PROBE_INFO_FLOW_RETURN (info) = GPOINTER_TO_INT (ret);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* Outputs that downstream does not take any more are lost, also those that are
+ * under way, and those of the drain. */
+GST_START_TEST (test_end_of_downstream)
+{
+  static const GstFlowReturn ends[] = { GST_FLOW_EOS, GST_FLOW_ERROR };
+  Model model = model_temporal (TAPS, "nearest");
+  Stream *s = stream_new ("ndconv4dtemporal", &model, NULL);
+  guint n = 6;
+
+  s->not_live = TRUE;
+  stream_start (s);
+  stream_push_range (s, 0, n - 1);
+  finish (s);
+  gst_pad_add_probe (s->h->sinkpad, GST_PAD_PROBE_TYPE_BUFFER, refuse,
+      GINT_TO_POINTER (ends[__i__]), NULL);
+  while (stream_push (s, n++) == GST_FLOW_OK)
+    ;
+  gst_harness_push_event (s->h, gst_event_new_eos ());
+  fail_unless_equals_uint64 (stream_stat (s, "volumes-flushed"), 0);
+  fail_unless_equals_uint64 (stream_stat (s, "volumes-lost"),
+      stream_stat (s, "volumes-in") - 4);
   stream_free (s);
 }
 
@@ -235,6 +269,7 @@ nothing_lost_suite (void)
   tcase_add_test (tc, test_unlinked_gap);
   tcase_add_test (tc, test_unlinked_change);
   tcase_add_test (tc, test_flush);
+  tcase_add_loop_test (tc, test_end_of_downstream, 0, 2);
   tcase_add_test (tc, test_unlinked_device_memory);
   tcase_add_test (tc, test_random);
   return suite;

@@ -31,7 +31,7 @@ run (const GstNdTimingRule *rule, guint n, const GstClockTime *intervals,
   gst_nd_timing_reset (&timing);
   for (guint i = 0; i < n; i++) {
     GstNdTimingStep step =
-        gst_nd_timing_step (&timing, rule, INTERVAL, pts, FALSE, FALSE);
+        gst_nd_timing_step (&timing, rule, INTERVAL, pts, FALSE, FALSE, 0);
 
     count.breaks += step.break_reason != NULL;
     count.missing += step.missing;
@@ -93,7 +93,7 @@ test_rate_halves (void)
   gst_nd_timing_reset (&timing);
   for (guint i = 0; i < 60; i++) {
     GstNdTimingStep step =
-        gst_nd_timing_step (&timing, &defaults, INTERVAL, pts, FALSE, FALSE);
+        gst_nd_timing_step (&timing, &defaults, INTERVAL, pts, FALSE, FALSE, 0);
 
     g_assert_null (step.break_reason);
     missing += step.missing;
@@ -114,7 +114,7 @@ test_rate_falls (void)
   gst_nd_timing_reset (&timing);
   for (guint i = 0; i < 60; i++) {
     breaks +=
-        gst_nd_timing_step (&timing, &defaults, INTERVAL, pts, FALSE, FALSE)
+        gst_nd_timing_step (&timing, &defaults, INTERVAL, pts, FALSE, FALSE, 0)
             .break_reason
         != NULL;
     pts += i < 30 ? INTERVAL : 10 * INTERVAL;
@@ -144,9 +144,9 @@ test_backwards (void)
   gst_nd_timing_reset (&timing);
   for (guint i = 0; i < 5; i++)
     gst_nd_timing_step (&timing, &defaults, INTERVAL, GST_SECOND + i * INTERVAL,
-        FALSE, FALSE);
+        FALSE, FALSE, 0);
   g_assert_nonnull (gst_nd_timing_step (&timing, &defaults, INTERVAL,
-      GST_SECOND, FALSE, FALSE)
+      GST_SECOND, FALSE, FALSE, 0)
                         .break_reason);
 }
 
@@ -158,7 +158,7 @@ test_reverse (void)
   gst_nd_timing_reset (&timing);
   for (guint i = 0; i < 20; i++)
     g_assert_null (gst_nd_timing_step (&timing, &defaults, INTERVAL,
-        GST_SECOND - i * INTERVAL, FALSE, TRUE)
+        GST_SECOND - i * INTERVAL, FALSE, TRUE, 0)
                        .break_reason);
   g_assert_cmpuint (gst_nd_timing_interval (&timing), ==, INTERVAL);
 }
@@ -179,10 +179,10 @@ test_discont (void)
 
       gst_nd_timing_reset (&timing);
       for (guint i = 0; i < 5; i++)
-        gst_nd_timing_step (&timing, rule, INTERVAL, i * INTERVAL, FALSE,
-            FALSE);
+        gst_nd_timing_step (&timing, rule, INTERVAL, i * INTERVAL, FALSE, FALSE,
+            0);
       step = gst_nd_timing_step (&timing, rule, INTERVAL, (4 + gap) * INTERVAL,
-          TRUE, FALSE);
+          TRUE, FALSE, 0);
       g_assert_cmpint (step.break_reason != NULL, ==, listens && gap == 1);
       g_assert_cmpuint (step.missing, ==, gap - 1);
     }
@@ -201,7 +201,7 @@ test_leaky_queue (void)
     for (guint i = 0; i < 100; i++)
       breaks += gst_nd_timing_step (&timing, &defaults,
                     known ? INTERVAL : GST_CLOCK_TIME_NONE,
-                    (i < 10 ? i : 10 * i) * INTERVAL, i >= 10, FALSE)
+                    (i < 10 ? i : 10 * i) * INTERVAL, i >= 10, FALSE, 0)
                     .break_reason
           != NULL;
     g_assert_cmpuint (breaks, ==, 1);
@@ -236,7 +236,8 @@ gap_breaks (guint n, GstNdGap gap, GstClockTime duration)
   rule.gap = gap;
   gst_nd_timing_reset (&timing);
   for (guint i = 0; i < n; i++)
-    gst_nd_timing_step (&timing, &rule, INTERVAL, i * INTERVAL, FALSE, FALSE);
+    gst_nd_timing_step (&timing, &rule, INTERVAL, i * INTERVAL, FALSE, FALSE,
+        0);
   return gst_nd_timing_gap (&timing, &rule, INTERVAL, n * INTERVAL, duration,
              FALSE)
       != NULL;
@@ -261,10 +262,10 @@ test_no_timestamps (void)
   gst_nd_timing_reset (&timing);
   for (guint i = 0; i < 10; i++)
     g_assert_null (gst_nd_timing_step (&timing, &defaults, INTERVAL,
-        GST_CLOCK_TIME_NONE, FALSE, FALSE)
+        GST_CLOCK_TIME_NONE, FALSE, FALSE, 0)
                        .break_reason);
   g_assert_nonnull (gst_nd_timing_step (&timing, &defaults, INTERVAL,
-      GST_CLOCK_TIME_NONE, TRUE, FALSE)
+      GST_CLOCK_TIME_NONE, TRUE, FALSE, 0)
                         .break_reason);
   g_assert_false (GST_CLOCK_TIME_IS_VALID (gst_nd_timing_interval (&timing)));
 }
@@ -289,11 +290,91 @@ test_expected (void)
       if (v == 15)
         gst_nd_timing_reset (&timing);
       gst_nd_timing_step (&timing, &gst_nd_timing_default_rule, nominal, pts,
-          FALSE, FALSE);
+          FALSE, FALSE, 0);
       if (v > 0)
         g_assert_cmpuint (gst_nd_timing_expected (&timing, nominal), ==, slow);
     }
   }
+}
+
+/* Without a rate and without times of the sender, the bursts in which volumes
+ * arrive are no gaps. */
+static void
+test_bursts_without_rate (void)
+{
+  for (guint burst = 2; burst <= 9; burst++) {
+    GstNdTiming timing = { 0 };
+
+    gst_nd_timing_reset (&timing);
+    for (guint i = 0; i < 100; i++) {
+      const GstClockTime pts = i / burst * burst * INTERVAL + i % burst * 100;
+
+      g_assert_null (gst_nd_timing_step (&timing, &defaults,
+          GST_CLOCK_TIME_NONE, pts, FALSE, FALSE, 0)
+                         .break_reason);
+    }
+  }
+}
+
+/* A live source leaves out what comes while the element is busy. That is no
+ * gap, but what is missing beside it is. */
+static void
+test_busy (void)
+{
+  static const struct
+  {
+    guint elapsed;
+    gdouble busy;
+    guint missing;
+    gboolean breaks;
+  } rows[] = {
+    { 1, 0, 0, FALSE }, { 8, 0, 7, TRUE }, { 8, 7.5, 0, FALSE },
+    { 8, 9, 0, FALSE }, { 20, 17, 2, FALSE }, { 20, 8, 11, TRUE },
+    { 2, 0.9, 1, FALSE }, /* too short to leave out a volume */
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstNdTiming timing = { 0 };
+    GstNdTimingStep step;
+
+    gst_nd_timing_reset (&timing);
+    for (guint v = 0; v < 9; v++)
+      gst_nd_timing_step (&timing, &defaults, GST_CLOCK_TIME_NONE, v * INTERVAL,
+          FALSE, FALSE, 0);
+    step = gst_nd_timing_step (&timing, &defaults, GST_CLOCK_TIME_NONE,
+        (8 + rows[i].elapsed) * INTERVAL, FALSE, FALSE,
+        rows[i].busy * INTERVAL);
+    g_assert_cmpuint (step.missing, ==, rows[i].missing);
+    g_assert_cmpint (step.break_reason != NULL, ==, rows[i].breaks);
+  }
+}
+
+/* A sink waits anew after each change, so that they are few. */
+static void
+test_latency_changes (void)
+{
+  static const struct
+  {
+    GstClockTime old, latency, since;
+    gboolean changes;
+  } rows[] = {
+    { GST_CLOCK_TIME_NONE, 100, 0, TRUE },
+    { 100, 105, 60 * GST_SECOND, FALSE },
+    { 100, 150, 5 * GST_SECOND, TRUE },
+    { 100, 150, 5 * GST_SECOND - 1, FALSE },
+    { 100, 199, 0, FALSE },
+    { 100, 200, 0, TRUE },
+    { 0, 1, 0, TRUE },
+    { 100, 10, 4 * GST_SECOND, FALSE },
+    { 100, 10, 5 * GST_SECOND, TRUE },
+    { 100, 0, 5 * GST_SECOND, TRUE },
+    { 0, 0, 5 * GST_SECOND, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    g_assert_cmpint (gst_nd_latency_differs_now (rows[i].old, rows[i].latency,
+                         rows[i].since),
+        ==, rows[i].changes);
 }
 
 /* auto counts the time that a sink would notice, and goes on with less. */
@@ -343,5 +424,8 @@ main (int argc, char **argv)
   g_test_add_func ("/timing/no-timestamps", test_no_timestamps);
   g_test_add_func ("/timing/expected", test_expected);
   g_test_add_func ("/timing/compute-time", test_compute_time);
+  g_test_add_func ("/timing/bursts-without-rate", test_bursts_without_rate);
+  g_test_add_func ("/timing/busy", test_busy);
+  g_test_add_func ("/timing/latency-changes", test_latency_changes);
   return g_test_run ();
 }

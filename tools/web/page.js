@@ -365,7 +365,7 @@ function takeMessage(message) {
 const STAGES = [['upload', '#6fb3d9'], ['compute', '#7fc99b'], ['download', '#b49be0'],
   ['wait', '#58636c']];
 const KEPT = 240;       // two minutes
-const LOSSES = ['volumes-late', 'volumes-missing', 'volumes-lost'];
+const LOSSES = ['volumes-late', 'volumes-skipped', 'volumes-missing', 'volumes-lost'];
 const numbers = [];
 let last = null;
 
