@@ -290,6 +290,21 @@ read_list (Parser *parser, const Element *element, NdList **list)
   nd_budget_free (budget, text, room);
 }
 
+/* Three numbers: entries, of which 0 are 65536, the first sample, bits. */
+static void
+read_table (Parser *parser, const Element *element, NdDicomTable *table)
+{
+  const Element parts[] = { { 0, 2, "", element->at },
+    { 0, 2, "", element->at + 2 } };
+
+  if (element->length != 6)
+    return;
+  table->entries = read_integer (parser, &parts[0]);
+  table->first = read_integer (parser, &parts[1]);
+  if (table->entries == 0)
+    table->entries = 65536;
+}
+
 static void
 note_top (Parser *parser, const Element *element)
 {
@@ -306,6 +321,7 @@ note_top (Parser *parser, const Element *element)
     { 0x00280102, G_STRUCT_OFFSET (NdDicomElements, high) },
     { 0x00280103, G_STRUCT_OFFSET (NdDicomElements, is_signed) } };
   NdDicomElements *elements = parser->elements;
+  NdDicomTable *table;
   gdouble number;
 
   for (guint i = 0; i < G_N_ELEMENTS (integers); i++) {
@@ -349,6 +365,19 @@ note_top (Parser *parser, const Element *element)
     case 0x00082144: /* recommended display frame rate */
       if (elements->rate <= 0)
         elements->rate = read_number (parser, element);
+      break;
+    case 0x00281101: /* the tables of a palette */
+    case 0x00281102:
+    case 0x00281103:
+      read_table (parser, element, &elements->tables[(element->tag & 3) - 1]);
+      break;
+    case 0x00281201: /* and what is in them */
+    case 0x00281202:
+    case 0x00281203:
+      table = &elements->tables[(element->tag & 3) - 1];
+      table->at = element->at;
+      table->n = element->length;
+      table->words = strcmp (element->kind, "OW") == 0;
       break;
     case 0x3004000e:
       elements->dose = read_number (parser, element);

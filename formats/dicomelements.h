@@ -40,6 +40,15 @@ typedef struct
   gboolean timed;  /* has seconds */
 } NdDicomFrame;
 
+/* A table of a palette: of red, green or blue. */
+typedef struct
+{
+  guint entries, first; /* 0 entries: there is none */
+  guint64 at;
+  guint32 n; /* bytes */
+  gboolean words;
+} NdDicomTable;
+
 typedef struct
 {
   gchar syntax[ND_DICOM_TEXT], photometric[ND_DICOM_TEXT];
@@ -55,6 +64,7 @@ typedef struct
   gdouble orientation[6];
   gboolean oriented;
   gdouble dose; /* RT dose: the scale; 0: none */
+  NdDicomTable tables[3];
   NdDicomFrame common;
   NdList *frames;  /* NdDicomFrame, by functional groups */
   NdList *offsets; /* gdouble: mm along z from the first frame */

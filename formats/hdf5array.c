@@ -93,7 +93,7 @@ take_layout (Description *description, const guint8 *bytes, gsize n)
   guint axes;
 
   description->reason =
-      "its samples are in its header, or found by an index of HDF5 1.10: " REPACK;
+      "its samples are in its header, or in an index of HDF5 1.10: " REPACK;
   if (n < at + 8 || bytes[0] < 1 || bytes[0] > 3 || kind < 1 || kind > 2)
     return;
   array->place = nd_hdf5_number (bytes + at, 8);

@@ -172,7 +172,7 @@ set_geometry (NdHeader *header, const gdouble spacing[3],
   geometry->known = TRUE;
 }
 
-/* The extent is that of whole samples; the origin is the centre of the first. */
+/* The extent is that of whole samples; the origin is the first centre. */
 static void
 describe_imaris_space (const NdHdf5File *file, NdHeader *header)
 {

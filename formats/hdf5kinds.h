@@ -32,7 +32,8 @@ typedef struct
 gboolean nd_hdf5_kinds_find (NdHdf5Kinds *kinds, const NdHdf5File *file);
 void nd_hdf5_kinds_clear (NdHdf5Kinds *kinds);
 
-/* The array of a channel (of UFF: 0 the real, 1 the imaginary part) at a time. */
+/* The array of a channel (of UFF: the real part, 0, or the imaginary one) at a
+ * time. */
 void nd_hdf5_kinds_path (const NdHdf5Kinds *kinds, guint64 volume,
     guint channel, gchar path[ND_HDF5_TEXT]);
 

@@ -1,5 +1,5 @@
-/* Recordings in HDF5: Imaris (.ims), BigDataViewer (.h5 with .xml beside it) and
- * the Ultrasound File Format of USTB (.uff).
+/* Recordings in HDF5: Imaris (.ims), BigDataViewer (.h5 and .xml) and the
+ * Ultrasound File Format of USTB (.uff).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -13,8 +13,8 @@ G_BEGIN_DECLS
 /* TRUE if @bytes begin like HDF5. */
 gboolean nd_hdf5_detect (const guint8 *bytes, gsize n);
 
-/* Reads the groups of @input, the file @path; header->slices reads a volume at a
- * time. ND_ERROR_FORMAT for other kinds of HDF5; ND_ERROR_READ, _MEMORY. */
+/* Reads the groups of @input, the file @path; header->slices reads a volume.
+ * ND_ERROR_FORMAT for other kinds of HDF5; ND_ERROR_READ, _MEMORY. */
 gboolean nd_hdf5_open (NdHeader *header, NdInput *input, const gchar *path,
     GError **error);
 
