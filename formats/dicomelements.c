@@ -4,6 +4,7 @@
 #include "formats/dicomelements.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PREAMBLE 132
@@ -305,6 +306,20 @@ read_table (Parser *parser, const Element *element, NdDicomTable *table)
     table->entries = 65536;
 }
 
+/* "hhmmss.ffffff", of which parts may lack at the end. */
+static gdouble
+read_time (Parser *parser, const Element *element)
+{
+  gchar text[ND_DICOM_TEXT];
+  guint hours, minutes = 0, n = 0;
+
+  read_text (parser, element, text);
+  if (sscanf (text, "%2u%2u%n", &hours, &minutes, (gint *) &n) < 1)
+    return -1;
+  return 3600.0 * hours + 60.0 * minutes
+      + (n == 4 ? g_ascii_strtod (text + n, NULL) : 0);
+}
+
 static void
 note_top (Parser *parser, const Element *element)
 {
@@ -335,6 +350,21 @@ note_top (Parser *parser, const Element *element)
       break;
     case 0x00080060:
       read_text (parser, element, elements->modality);
+      break;
+    case 0x0020000e:
+      read_text (parser, element, elements->series);
+      break;
+    case 0x00080032:
+      elements->acquired = read_time (parser, element);
+      break;
+    case 0x00181060:
+      elements->trigger = read_number (parser, element);
+      break;
+    case 0x00200100:
+      elements->temporal = CLAMP (read_number (parser, element), 0, G_MAXINT32);
+      break;
+    case 0x00200013:
+      elements->instance = CLAMP (read_number (parser, element), 0, G_MAXINT32);
       break;
     case 0x00280004:
       read_text (parser, element, elements->photometric);
@@ -672,7 +702,9 @@ nd_dicom_elements_read (NdDicomElements *elements, NdDicomBytes *bytes)
   };
   guint64 at = PREAMBLE;
 
-  *elements = (NdDicomElements){ .samples = 1, .n_frames = 1 };
+  *elements = (NdDicomElements){
+    .samples = 1, .n_frames = 1, .trigger = -1, .acquired = -1
+  };
   elements->common.slope = 1;
   elements->frames = nd_list_new (bytes->budget, sizeof (NdDicomFrame));
   if (!read_meta (&parser, &at))

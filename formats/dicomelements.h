@@ -53,6 +53,11 @@ typedef struct
 {
   gchar syntax[ND_DICOM_TEXT], photometric[ND_DICOM_TEXT];
   gchar modality[ND_DICOM_TEXT];
+  gchar series[ND_DICOM_TEXT]; /* the number that its files have in common */
+  /* What tells the files of a series apart: */
+  guint temporal, instance; /* from 1; 0: unknown */
+  gdouble trigger;          /* ms after the R wave; below 0: unknown */
+  gdouble acquired;         /* seconds of the day; below 0: unknown */
   guint columns, rows, samples, bits, stored, high, is_signed, planar;
   guint64 n_frames;
   guint increment;             /* tag of the frame increment pointer, or 0 */
