@@ -23,6 +23,7 @@ test_kinds (void)
   } cases[] = {
     { "", 3, 1 },
     { "Kinds = domain domain domain\n", 3, 1 },
+    { "Kinds = domain domain domain\nKinds = domain domain domain\n", 3, 1 },
     { "Kinds = domain domain list\n", 3, 1 },
     { "Kinds = domain domain list\nSeq_Frame0000_ImageStatus = OK\n", 1, 3 },
     { "Seq_Frame0000_Timestamp = 1\nSeq_Frame0001_Timestamp = 2\n"
