@@ -5,8 +5,6 @@
 
 #include "core/error.h"
 
-#include <string.h>
-
 /* Bytes of a line. Parsers make words and numbers of its value, which take more
  * memory than the text. */
 #define VALUE_MAX (8 * 1024)
@@ -34,10 +32,6 @@ nd_fields_take (NdFields *fields, guint field, gchar *value, GError **error)
 {
   if (field == ND_FIELD_UNUSED)
     return TRUE;
-  g_strchomp (value);
-  /* PLUS writes some fields twice. */
-  if (fields->values[field] && strcmp (fields->values[field], value) == 0)
-    return TRUE;
   if (fields->values[field]) {
     nd_text_error (&fields->text, error,
         "%s is given a second time; line %u has it already",
@@ -50,7 +44,7 @@ nd_fields_take (NdFields *fields, guint field, gchar *value, GError **error)
         nd_fields_name (fields, field), VALUE_MAX);
     return FALSE;
   }
-  fields->values[field] = value;
+  fields->values[field] = g_strchomp (value);
   fields->lines[field] = fields->text.number;
   return TRUE;
 }

@@ -340,7 +340,7 @@ test_refused (void)
     { "NDims = 5\nDimSize = 3 2 2 1 3\nElementType = MET_UCHAR\n" LOCAL,
         ND_ERROR_FORMAT, "x, y, z, time" },
     { HEAD "nonsense\n" LOCAL, ND_ERROR_FORMAT, "line 5" },
-    { HEAD "NDims = 3\n" LOCAL, ND_ERROR_FORMAT, "already" },
+    { HEAD "NDims = 2\n" LOCAL, ND_ERROR_FORMAT, "already" },
     { HEAD "BinaryData = False\n" LOCAL, ND_ERROR_FORMAT, "BinaryData" },
     { HEAD "BinaryData = maybe\n" LOCAL, ND_ERROR_FORMAT, "True or False" },
     { HEAD "Kinds = domain list domain\n" LOCAL, ND_ERROR_FORMAT, "Kinds" },
