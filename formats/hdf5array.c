@@ -201,8 +201,8 @@ check_chunk (const NdHdf5Array *array)
 }
 
 gboolean
-nd_hdf5_array_open (NdHdf5Array *array, const NdHdf5File *file,
-    const gchar *path, const gchar **reason)
+nd_hdf5_array_open (NdHdf5Array *array, NdHdf5File *file, const gchar *path,
+    const gchar **reason)
 {
   Description description = { .array = array };
   guint64 at;
@@ -231,7 +231,7 @@ nd_hdf5_array_open (NdHdf5Array *array, const NdHdf5File *file,
 }
 
 void
-nd_hdf5_array_clear (NdHdf5Array *array, const NdHdf5File *file)
+nd_hdf5_array_clear (NdHdf5Array *array, NdHdf5File *file)
 {
   nd_budget_free (file->budget, array->unpacked, array->unpacked_size);
   nd_budget_free (file->budget, array->packed, array->packed_size);
@@ -262,8 +262,8 @@ compare (const NdHdf5Array *array, const guint8 *key, const guint64 *origin)
 
 /* FALSE if the tree is damaged. */
 static gboolean
-find_chunk (const NdHdf5Array *array, const NdHdf5File *file,
-    const guint64 *origin, Chunk *chunk)
+find_chunk (const NdHdf5Array *array, NdHdf5File *file, const guint64 *origin,
+    Chunk *chunk)
 {
   const gsize key = 8 + 8 * (array->axes + 1), entry = key + 8;
   guint64 at = array->place;
@@ -283,7 +283,8 @@ find_chunk (const NdHdf5Array *array, const NdHdf5File *file,
     n = nd_hdf5_number (block.bytes + 6, 2);
     if (n == 0)
       return TRUE;
-    if (!nd_hdf5_block_load (&block, file, at + TREE_BYTES, n * entry))
+    if (!nd_hdf5_look (file, n)
+        || !nd_hdf5_block_load (&block, file, at + TREE_BYTES, n * entry))
       return FALSE;
     for (guint i = 0; i < n; i++) {
       if (compare (array, block.bytes + i * entry, origin) <= 0)
@@ -303,7 +304,7 @@ find_chunk (const NdHdf5Array *array, const NdHdf5File *file,
 
 /* Reads and unpacks a chunk. */
 static gboolean
-load_chunk (NdHdf5Array *array, const NdHdf5File *file, const Chunk *chunk,
+load_chunk (NdHdf5Array *array, NdHdf5File *file, const Chunk *chunk,
     gsize wanted, const gchar **reason)
 {
   const guint64 size = nd_input_size (file->input);
@@ -321,7 +322,7 @@ load_chunk (NdHdf5Array *array, const NdHdf5File *file, const Chunk *chunk,
 }
 
 static gboolean
-read_chunk (NdHdf5Array *array, const NdHdf5File *file, const guint64 *origin,
+read_chunk (NdHdf5Array *array, NdHdf5File *file, const guint64 *origin,
     NdHdf5Box *box, const gchar **reason)
 {
   gsize wanted = nd_stored_size (array->type);
@@ -354,7 +355,7 @@ read_chunk (NdHdf5Array *array, const NdHdf5File *file, const guint64 *origin,
 }
 
 static gboolean
-read_chunks (NdHdf5Array *array, const NdHdf5File *file, const guint64 *start,
+read_chunks (NdHdf5Array *array, NdHdf5File *file, const guint64 *start,
     const guint64 *count, guint8 *samples, gsize stride, const gchar **reason)
 {
   const guint64 *chunk = array->chunk;
@@ -382,9 +383,8 @@ read_chunks (NdHdf5Array *array, const NdHdf5File *file, const guint64 *start,
 }
 
 gboolean
-nd_hdf5_array_read (NdHdf5Array *array, const NdHdf5File *file,
-    const guint64 *start, const guint64 *count, guint8 *samples, gsize stride,
-    const gchar **reason)
+nd_hdf5_array_read (NdHdf5Array *array, NdHdf5File *file, const guint64 *start,
+    const guint64 *count, guint8 *samples, gsize stride, const gchar **reason)
 {
   static const guint64 begin[ND_HDF5_AXES] = { 0 };
   const NdHdf5Box box = { file->input, NULL,

@@ -35,14 +35,14 @@ typedef struct
 } NdHdf5Array;
 
 /* Describes the array @path. FALSE with a reason, as a part of a sentence. */
-gboolean nd_hdf5_array_open (NdHdf5Array *array, const NdHdf5File *file,
+gboolean nd_hdf5_array_open (NdHdf5Array *array, NdHdf5File *file,
     const gchar *path, const gchar **reason);
-void nd_hdf5_array_clear (NdHdf5Array *array, const NdHdf5File *file);
+void nd_hdf5_array_clear (NdHdf5Array *array, NdHdf5File *file);
 
 /* Reads @count samples from @start on along each axis, which must be there, and
  * writes them @stride bytes apart, in the byte order of the file. FALSE with a
  * reason. */
-gboolean nd_hdf5_array_read (NdHdf5Array *array, const NdHdf5File *file,
+gboolean nd_hdf5_array_read (NdHdf5Array *array, NdHdf5File *file,
     const guint64 *start, const guint64 *count, guint8 *samples, gsize stride,
     const gchar **reason);
 

@@ -11,7 +11,6 @@
 /* More bytes or parts than any program makes. */
 #define BLOCK_MAX (16 << 20)
 #define HEADER_BLOCKS 256
-#define GROUP_NODES 65536
 #define MAX_NUMBERS 65536
 
 #define SYMBOL_BYTES 40
@@ -19,8 +18,7 @@
 #define TREE_BYTES 24
 
 gboolean
-nd_hdf5_block_load (NdHdf5Block *block, const NdHdf5File *file, guint64 at,
-    guint64 n)
+nd_hdf5_block_load (NdHdf5Block *block, NdHdf5File *file, guint64 at, guint64 n)
 {
   const guint64 size = nd_input_size (file->input);
 
@@ -53,6 +51,15 @@ nd_hdf5_number (const guint8 *bytes, guint n)
   return number;
 }
 
+gboolean
+nd_hdf5_look (NdHdf5File *file, guint n)
+{
+  if (n > file->left)
+    return FALSE;
+  file->left -= n;
+  return TRUE;
+}
+
 static gboolean
 has_signature (const NdHdf5Block *block, const gchar *signature)
 {
@@ -75,6 +82,7 @@ nd_hdf5_file_open (NdHdf5File *file)
   if (version > 3 || !nd_hdf5_block_load (&block, file, 0, addresses + 6 * 8))
     return FALSE;
   bytes = block.bytes + addresses;
+  file->left = ND_HDF5_LOOKS;
   file->root = nd_hdf5_number (bytes + (version < 2 ? 5 : 3) * 8, 8);
   return block.bytes[sizes] == 8 && block.bytes[sizes + 1] == 8
       && nd_hdf5_number (bytes, 8) == 0;
@@ -84,7 +92,7 @@ nd_hdf5_file_open (NdHdf5File *file)
 
 typedef struct
 {
-  const NdHdf5File *file;
+  NdHdf5File *file;
   NdHdf5Each each;
   gpointer data;
   guint version, flags;
@@ -105,7 +113,7 @@ walk_messages (Header *header, const guint8 *bytes, gsize n)
     const gsize size = nd_hdf5_number (bytes + (old ? 2 : 1), 2);
     const gboolean shared = bytes[old ? 4 : 3] & 2;
 
-    if (size > n - head)
+    if (size > n - head || !nd_hdf5_look (header->file, 1))
       return FALSE;
     bytes += head;
     if (type == ND_HDF5_CONTINUATION && size >= 16) {
@@ -156,7 +164,7 @@ walk_first (Header *header, guint64 at)
 }
 
 gboolean
-nd_hdf5_file_messages (const NdHdf5File *file, guint64 at, NdHdf5Each each,
+nd_hdf5_file_messages (NdHdf5File *file, guint64 at, NdHdf5Each each,
     gpointer data)
 {
   Header header = { .file = file, .each = each, .data = data };
@@ -184,11 +192,10 @@ typedef gboolean (*EachLink) (const gchar *name, guint64 at, gpointer data);
 
 typedef struct
 {
-  const NdHdf5File *file;
+  NdHdf5File *file;
   EachLink each;
   gpointer data;
   guint64 tree, heap; /* of a symbol table */
-  guint nodes;
   gboolean stopped;
 } Group;
 
@@ -204,7 +211,8 @@ walk_symbols (Group *group, const NdHdf5Block *names, guint64 at)
   n = nd_hdf5_number (block.bytes + 6, 2);
   if (n == 0)
     return TRUE;
-  if (!nd_hdf5_block_load (&block, group->file, at + 8, n * SYMBOL_BYTES))
+  if (!nd_hdf5_look (group->file, n)
+      || !nd_hdf5_block_load (&block, group->file, at + 8, n * SYMBOL_BYTES))
     return FALSE;
   for (guint i = 0; i < n && !group->stopped; i++) {
     const guint8 *symbol = block.bytes + i * SYMBOL_BYTES;
@@ -226,7 +234,7 @@ walk_tree (Group *group, const NdHdf5Block *names, guint64 at, guint level)
   g_auto (NdHdf5Block) block = { 0 };
   guint n, own;
 
-  if (at > G_MAXINT64 || ++group->nodes > GROUP_NODES
+  if (at > G_MAXINT64
       || !nd_hdf5_block_load (&block, group->file, at, TREE_BYTES)
       || !has_signature (&block, "TREE") || block.bytes[4] != 0
       || block.bytes[5] >= level)
@@ -235,7 +243,8 @@ walk_tree (Group *group, const NdHdf5Block *names, guint64 at, guint level)
   n = nd_hdf5_number (block.bytes + 6, 2);
   if (n == 0)
     return TRUE;
-  if (!nd_hdf5_block_load (&block, group->file, at + TREE_BYTES, n * 16))
+  if (!nd_hdf5_look (group->file, n)
+      || !nd_hdf5_block_load (&block, group->file, at + TREE_BYTES, n * 16))
     return FALSE;
   for (guint i = 0; i < n && !group->stopped; i++) {
     const guint64 child = nd_hdf5_number (block.bytes + i * 16 + 8, 8);
@@ -306,9 +315,9 @@ take_group (guint type, const guint8 *bytes, gsize n, gpointer data)
 
 /* TRUE if @each stopped. */
 static gboolean
-walk_group (const NdHdf5File *file, guint64 at, EachLink each, gpointer data)
+walk_group (NdHdf5File *file, guint64 at, EachLink each, gpointer data)
 {
-  Group group = { file, each, data, UNDEFINED, UNDEFINED, 0, FALSE };
+  Group group = { file, each, data, UNDEFINED, UNDEFINED, FALSE };
 
   if (!nd_hdf5_file_messages (file, at, take_group, &group))
     return FALSE;
@@ -335,7 +344,7 @@ is_wanted (const gchar *name, guint64 at, gpointer data)
 }
 
 gboolean
-nd_hdf5_file_find (const NdHdf5File *file, const gchar *path, guint64 *at)
+nd_hdf5_file_find (NdHdf5File *file, const gchar *path, guint64 *at)
 {
   *at = file->root;
   while (*path) {
@@ -350,7 +359,7 @@ nd_hdf5_file_find (const NdHdf5File *file, const gchar *path, guint64 *at)
 }
 
 gboolean
-nd_hdf5_file_has (const NdHdf5File *file, const gchar *path)
+nd_hdf5_file_has (NdHdf5File *file, const gchar *path)
 {
   guint64 at;
 
@@ -389,8 +398,8 @@ compare (gconstpointer a, gconstpointer b)
 }
 
 gboolean
-nd_hdf5_file_number (const NdHdf5File *file, const gchar *path,
-    const gchar *prefix, NdList *numbers)
+nd_hdf5_file_number (NdHdf5File *file, const gchar *path, const gchar *prefix,
+    NdList *numbers)
 {
   Numbering numbering = { prefix, numbers };
   guint64 at;
@@ -404,7 +413,7 @@ nd_hdf5_file_number (const NdHdf5File *file, const gchar *path,
 
 typedef struct
 {
-  const NdHdf5File *file;
+  NdHdf5File *file;
   const gchar *has;
   gchar *name;
 } Search;
@@ -423,8 +432,7 @@ has_link (const gchar *name, guint64 at, gpointer data)
 }
 
 gboolean
-nd_hdf5_file_with (const NdHdf5File *file, const gchar *has,
-    gchar name[ND_HDF5_TEXT])
+nd_hdf5_file_with (NdHdf5File *file, const gchar *has, gchar name[ND_HDF5_TEXT])
 {
   Search search = { file, has, name };
 
@@ -472,8 +480,8 @@ take_attribute (guint type, const guint8 *bytes, gsize n, gpointer data)
 }
 
 gboolean
-nd_hdf5_file_text (const NdHdf5File *file, const gchar *path,
-    const gchar *attribute, gchar text[ND_HDF5_TEXT])
+nd_hdf5_file_text (NdHdf5File *file, const gchar *path, const gchar *attribute,
+    gchar text[ND_HDF5_TEXT])
 {
   Attribute wanted = { attribute, text, FALSE };
   guint64 at;

@@ -23,7 +23,15 @@ typedef struct
   NdInput *input; /* of the caller, as the next one */
   NdBudget *budget;
   guint64 root; /* the object header of the first group */
+  guint left;   /* links, messages and chunks that may be looked at */
 } NdHdf5File;
+
+/* Lets that many be looked at, for one volume: a small file can name the same
+ * ones again and again. */
+#define ND_HDF5_LOOKS (1u << 26)
+
+/* FALSE if @n are too many. */
+gboolean nd_hdf5_look (NdHdf5File *file, guint n);
 
 /* Bytes of the file. */
 typedef struct
@@ -34,8 +42,8 @@ typedef struct
 } NdHdf5Block;
 
 /* Reads @n bytes at @at. FALSE if they are not there, or without memory. */
-gboolean nd_hdf5_block_load (NdHdf5Block *block, const NdHdf5File *file,
-    guint64 at, guint64 n);
+gboolean nd_hdf5_block_load (NdHdf5Block *block, NdHdf5File *file, guint64 at,
+    guint64 n);
 void nd_hdf5_block_clear (NdHdf5Block *block);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdHdf5Block, nd_hdf5_block_clear)
 
@@ -68,27 +76,26 @@ typedef gboolean (*NdHdf5Each) (guint type, const guint8 *bytes, gsize n,
 
 /* Calls @each for the messages of the object header at @at, until it returns
  * TRUE. FALSE if the header is damaged. */
-gboolean nd_hdf5_file_messages (const NdHdf5File *file, guint64 at,
-    NdHdf5Each each, gpointer data);
+gboolean nd_hdf5_file_messages (NdHdf5File *file, guint64 at, NdHdf5Each each,
+    gpointer data);
 
 /* The object header of the object @path. FALSE if there is none. */
-gboolean nd_hdf5_file_find (const NdHdf5File *file, const gchar *path,
-    guint64 *at);
-gboolean nd_hdf5_file_has (const NdHdf5File *file, const gchar *path);
+gboolean nd_hdf5_file_find (NdHdf5File *file, const gchar *path, guint64 *at);
+gboolean nd_hdf5_file_has (NdHdf5File *file, const gchar *path);
 
 /* Adds the numbers of the links "PREFIX<number>" of the group @path to @numbers
  * (guint32), ascending. FALSE without memory. */
-gboolean nd_hdf5_file_number (const NdHdf5File *file, const gchar *path,
+gboolean nd_hdf5_file_number (NdHdf5File *file, const gchar *path,
     const gchar *prefix, NdList *numbers);
 
 /* The name of a link of the first group that has a link @has. FALSE if there is
  * none. */
-gboolean nd_hdf5_file_with (const NdHdf5File *file, const gchar *has,
+gboolean nd_hdf5_file_with (NdHdf5File *file, const gchar *has,
     gchar name[ND_HDF5_TEXT]);
 
 /* The text of an attribute of the object @path: one text, or one letter each.
  * FALSE if it is absent, longer, or something else. */
-gboolean nd_hdf5_file_text (const NdHdf5File *file, const gchar *path,
+gboolean nd_hdf5_file_text (NdHdf5File *file, const gchar *path,
     const gchar *attribute, gchar text[ND_HDF5_TEXT]);
 
 G_END_DECLS

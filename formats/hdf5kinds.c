@@ -19,7 +19,7 @@
 
 /* Beamformed samples have a scan beside them, those of channels a probe. */
 static gboolean
-find_uff (NdHdf5Kinds *kinds, const NdHdf5File *file)
+find_uff (NdHdf5Kinds *kinds, NdHdf5File *file)
 {
   static const gchar *const beside[] = { "scan", "probe" };
   gchar path[ND_HDF5_TEXT];
@@ -40,7 +40,7 @@ find_uff (NdHdf5Kinds *kinds, const NdHdf5File *file)
 }
 
 gboolean
-nd_hdf5_kinds_find (NdHdf5Kinds *kinds, const NdHdf5File *file)
+nd_hdf5_kinds_find (NdHdf5Kinds *kinds, NdHdf5File *file)
 {
   gchar path[ND_HDF5_TEXT];
 
@@ -99,7 +99,7 @@ nd_hdf5_kinds_path (const NdHdf5Kinds *kinds, guint64 volume, guint channel,
 /* Imaris */
 
 static gboolean
-get_number (const NdHdf5File *file, const gchar *path, const gchar *attribute,
+get_number (NdHdf5File *file, const gchar *path, const gchar *attribute,
     gdouble *number)
 {
   gchar text[ND_HDF5_TEXT], *end;
@@ -112,8 +112,7 @@ get_number (const NdHdf5File *file, const gchar *path, const gchar *attribute,
 
 /* Arrays have whole chunks; the image may be smaller. */
 void
-nd_hdf5_kinds_crop (const NdHdf5Kinds *kinds, const NdHdf5File *file,
-    gsize size[3])
+nd_hdf5_kinds_crop (const NdHdf5Kinds *kinds, NdHdf5File *file, gsize size[3])
 {
   static const gchar *const names[] = { "ImageSizeX", "ImageSizeY",
     "ImageSizeZ" };
@@ -174,7 +173,7 @@ set_geometry (NdHeader *header, const gdouble spacing[3],
 
 /* The extent is that of whole samples; the origin is the first centre. */
 static void
-describe_imaris_space (const NdHdf5File *file, NdHeader *header)
+describe_imaris_space (NdHdf5File *file, NdHeader *header)
 {
   const gsize *size = header->recording.shape.size;
   gdouble spacing[3], origin[3], factor = 1e-3;
@@ -223,7 +222,7 @@ parse_time (const gchar *text, gint64 *time)
 
 /* From the first time point: the date is no time of a stream. */
 static void
-describe_imaris_times (const NdHdf5Kinds *kinds, const NdHdf5File *file,
+describe_imaris_times (const NdHdf5Kinds *kinds, NdHdf5File *file,
     NdHeader *header)
 {
   const NdList *numbers = kinds->times;
@@ -313,7 +312,7 @@ describe_bigdataviewer (NdHeader *header, const gchar *path)
 /* The number of places of an axis of the scan, and their distance in mm or, of
  * an angle, 0. */
 static guint64
-find_axis (const NdHdf5Kinds *kinds, const NdHdf5File *file, const gchar *axis,
+find_axis (const NdHdf5Kinds *kinds, NdHdf5File *file, const gchar *axis,
     gdouble *step)
 {
   static const guint64 start[ND_HDF5_AXES] = { 0 };
@@ -342,8 +341,7 @@ find_axis (const NdHdf5Kinds *kinds, const NdHdf5File *file, const gchar *axis,
 
 /* Depth is the fastest axis of the pixels of a scan, then the one across. */
 static void
-describe_uff (const NdHdf5Kinds *kinds, const NdHdf5File *file,
-    NdHeader *header)
+describe_uff (const NdHdf5Kinds *kinds, NdHdf5File *file, NdHeader *header)
 {
   static const gdouble origin[3] = { 0, 0, 0 };
   static const gchar *const axes[][2] = { { "z_axis", "x_axis" },
@@ -367,7 +365,7 @@ describe_uff (const NdHdf5Kinds *kinds, const NdHdf5File *file,
 }
 
 void
-nd_hdf5_kinds_describe (const NdHdf5Kinds *kinds, const NdHdf5File *file,
+nd_hdf5_kinds_describe (const NdHdf5Kinds *kinds, NdHdf5File *file,
     NdHeader *header, const gchar *path)
 {
   if (kinds->kind == ND_HDF5_IMARIS) {

@@ -29,7 +29,7 @@ typedef struct
 } NdHdf5Kinds;
 
 /* Finds the kind. FALSE without memory. */
-gboolean nd_hdf5_kinds_find (NdHdf5Kinds *kinds, const NdHdf5File *file);
+gboolean nd_hdf5_kinds_find (NdHdf5Kinds *kinds, NdHdf5File *file);
 void nd_hdf5_kinds_clear (NdHdf5Kinds *kinds);
 
 /* The array of a channel (of UFF: the real part, 0, or the imaginary one) at a
@@ -38,11 +38,11 @@ void nd_hdf5_kinds_path (const NdHdf5Kinds *kinds, guint64 volume,
     guint channel, gchar path[ND_HDF5_TEXT]);
 
 /* Crops @size (x, y, z) to what the file says of it. */
-void nd_hdf5_kinds_crop (const NdHdf5Kinds *kinds, const NdHdf5File *file,
+void nd_hdf5_kinds_crop (const NdHdf5Kinds *kinds, NdHdf5File *file,
     gsize size[3]);
 
 /* Sets geometry and times; @path is that of the file. */
-void nd_hdf5_kinds_describe (const NdHdf5Kinds *kinds, const NdHdf5File *file,
+void nd_hdf5_kinds_describe (const NdHdf5Kinds *kinds, NdHdf5File *file,
     NdHeader *header, const gchar *path);
 
 G_END_DECLS

@@ -8,7 +8,10 @@
 
 #include <string.h>
 
-#define MAX_CHANNELS 65535
+/* More than any microscope has. Each is looked up for each volume. */
+#define MAX_CHANNELS 1024
+
+#define MAX_CHUNKS (1 << 20) /* of a volume */
 
 typedef struct
 {
@@ -70,6 +73,7 @@ read_volume (NdSlices *slices, guint64 volume, guint8 *samples,
   guint64 start[ND_HDF5_AXES] = { 0 }, count[ND_HDF5_AXES];
   gchar path[ND_HDF5_TEXT];
 
+  hdf5->file.left = ND_HDF5_LOOKS;
   memcpy (count, hdf5->first.size, sizeof (count));
   if (hdf5->kinds.kind != ND_HDF5_UFF) {
     for (guint a = 0; a < 3; a++)
@@ -173,6 +177,9 @@ set_recording (Hdf5 *hdf5, NdHeader *header, const gchar *path, GError **error)
                                            : kinds->times->len;
   for (guint a = 0; a < 3; a++)
     recording->shape.size[a] = a < axes ? first->size[axes - 1 - a] : 1;
+  if (!is_uff && kinds->channels->len > MAX_CHANNELS)
+    return refuse (path, "it has more than 1024 channels", ND_ERROR_FORMAT,
+        error);
   if (!is_uff)
     drop_channels (hdf5, header, path);
   nd_hdf5_kinds_crop (kinds, &hdf5->file, recording->shape.size);
@@ -183,9 +190,8 @@ set_recording (Hdf5 *hdf5, NdHeader *header, const gchar *path, GError **error)
     if (recording->shape.size[a] == 0)
       return refuse (path, "an array is empty", ND_ERROR_READ, error);
   }
-  if (recording->volumes == 0 || hdf5->channels > MAX_CHANNELS)
-    return refuse (path, "it has no volumes, or too many channels",
-        ND_ERROR_READ, error);
+  if (recording->volumes == 0)
+    return refuse (path, "it has no volumes", ND_ERROR_READ, error);
   header->stored.type = first->type;
   header->stored.swapped = first->swapped;
   /* It has no type without sign. */
@@ -202,12 +208,17 @@ check_claim (const Hdf5 *hdf5, const NdHeader *header, const gchar *path,
 {
   const NdHdf5Array *first = &hdf5->first;
   const guint64 size = nd_input_size (hdf5->file.input);
-  guint64 bytes = nd_stored_size (first->type);
+  guint64 bytes = nd_stored_size (first->type), chunks = hdf5->channels;
 
   for (guint a = 0; a < first->axes; a++) {
     if (!g_uint64_checked_mul (&bytes, bytes, first->size[a]))
       return refuse (path, "its sizes are damaged", ND_ERROR_READ, error);
+    if (first->is_chunked && chunks <= MAX_CHUNKS)
+      chunks *= MIN (first->size[a] / first->chunk[a], MAX_CHUNKS) + 1;
   }
+  if (chunks > MAX_CHUNKS)
+    return refuse (path, "it has more than a million chunks", ND_ERROR_FORMAT,
+        error);
   if (first->is_chunked || first->place == G_MAXUINT64
       || (first->place <= size && bytes <= size - first->place))
     return TRUE;

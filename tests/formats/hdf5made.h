@@ -22,6 +22,7 @@ typedef enum
   MADE_CHUNKS, /* 2 x 3 x 4, as they are */
   MADE_PACKED, /* shuffled, deflated, with sums */
   MADE_LARGE,  /* one chunk */
+  MADE_TINY,   /* chunks of a sample */
   MADE_OTHER   /* by a method that is not read */
 } MadeLayout;
 
@@ -67,7 +68,7 @@ static inline void
 made_array (hid_t file, const gchar *path, MadeLayout layout, guint axes,
     const hsize_t *sizes, hid_t type, hid_t of_memory, gconstpointer samples)
 {
-  static const hsize_t chunk[] = { 2, 3, 4 };
+  static const hsize_t chunk[] = { 2, 3, 4 }, tiny[] = { 1, 1, 1 };
   const hid_t links = H5Pcreate (H5P_LINK_CREATE);
   const hid_t how = H5Pcreate (H5P_DATASET_CREATE);
   const hid_t space = H5Screate_simple (axes, sizes, NULL);
@@ -75,7 +76,10 @@ made_array (hid_t file, const gchar *path, MadeLayout layout, guint axes,
 
   H5Pset_create_intermediate_group (links, 1);
   if (layout != MADE_PLAIN)
-    H5Pset_chunk (how, axes, layout == MADE_LARGE ? sizes : chunk);
+    H5Pset_chunk (how, axes,
+        layout == MADE_LARGE      ? sizes
+            : layout == MADE_TINY ? tiny
+                                  : chunk);
   if (layout == MADE_PACKED) {
     H5Pset_shuffle (how);
     H5Pset_deflate (how, 5);

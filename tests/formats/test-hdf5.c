@@ -182,6 +182,31 @@ test_damaged (void)
   assert_refused (path, ND_ERROR_FORMAT, "but not of Imaris");
 }
 
+/* Small files that name very much. */
+static void
+test_many (void)
+{
+  static const hsize_t sizes[] = { 64, 128, 257 };
+  g_autofree gchar *path = file_path ("many.h5");
+  hid_t file = made_file (path);
+  gchar name[20];
+
+  made_array (file, "t00000/s00/0/cells", MADE_TINY, 3, sizes, H5T_STD_U8LE,
+      H5T_NATIVE_UINT8, NULL);
+  H5Gclose (made_group (file, "s00"));
+  H5Fclose (file);
+  assert_refused (path, ND_ERROR_FORMAT, "million chunks");
+  file = made_file (path);
+  for (guint s = 0; s <= 1024; s++) {
+    g_snprintf (name, sizeof (name), "s%02u", s);
+    H5Gclose (made_group (file, name));
+  }
+  made_array (file, "t00000/s00/0/cells", MADE_PLAIN, 3, sizes, H5T_STD_U8LE,
+      H5T_NATIVE_UINT8, NULL);
+  H5Fclose (file);
+  assert_refused (path, ND_ERROR_FORMAT, "1024 channels");
+}
+
 static void
 test_others (void)
 {
@@ -222,6 +247,7 @@ main (int argc, char **argv)
   }
   g_test_add_func ("/hdf5/absent-chunks", test_absent_chunks);
   g_test_add_func ("/hdf5/damaged", test_damaged);
+  g_test_add_func ("/hdf5/many", test_many);
   g_test_add_func ("/hdf5/others", test_others);
   failed = g_test_run ();
   remove_folder ();
