@@ -197,7 +197,7 @@ find_files (Series *series, GError **error)
   }
   if (series->files->len > 0)
     return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+  g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
       "\"%s\" is a folder without OME-Zarr and without pictures of DICOM: "
       "python3 -c \"import sys, tifffile; tifffile.imwrite ('new.tif', "
       "tifffile.imread (sys.argv[1] + '/*.tif'))\" FOLDER joins numbered TIFF "
