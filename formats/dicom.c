@@ -7,6 +7,7 @@
 #include "formats/dicomaxes.h"
 #include "formats/dicomcodecs.h"
 #include "formats/dicomframes.h"
+#include "formats/dicompalette.h"
 
 #include <string.h>
 
@@ -21,10 +22,11 @@ typedef struct
   NdDicomBytes bytes;
   NdDicomElements elements;
   NdDicomFrames frames;
-  NdList *order;    /* guint32: the frame of each slice; NULL: in order */
-  gboolean each;    /* frames have a scale of their own: */
-  NdStored stored;  /* how samples are before it */
-  guint8 *unscaled; /* a frame */
+  NdDicomPalette palette; /* or without colours */
+  NdList *order;          /* guint32: the frame of each slice; NULL: in order */
+  gboolean each;          /* frames have a scale of their own: */
+  NdStored stored;        /* how samples are before it */
+  guint8 *unscaled;       /* a frame */
   gsize unscaled_size;
 } Dicom;
 
@@ -41,6 +43,7 @@ free_dicom (NdSlices *slices)
   NdBudget *budget = dicom->bytes.budget;
 
   nd_dicom_frames_clear (&dicom->frames);
+  nd_dicom_palette_clear (&dicom->palette);
   nd_dicom_elements_clear (&dicom->elements);
   nd_dicom_bytes_clear (&dicom->bytes);
   nd_budget_free (budget, dicom->unscaled, dicom->unscaled_size);
@@ -56,18 +59,22 @@ read_slice (NdSlices *slices, guint64 slice, guint8 *samples,
   NdDicomFrames *frames = &dicom->frames;
   const guint64 frame =
       dicom->order ? g_array_index (dicom->order, guint32, slice) : slice;
+  const gboolean apart = dicom->each || dicom->palette.colours;
   const NdDicomFrame *group;
 
   *reason = "there is no memory for a frame";
-  if (dicom->each
+  if (apart
       && !nd_budget_reuse (dicom->bytes.budget, &dicom->unscaled,
           &dicom->unscaled_size, frames->samples * frames->width))
     return FALSE;
   if (!nd_dicom_frames_read (frames, frame,
-          dicom->each ? dicom->unscaled : samples)) {
+          apart ? dicom->unscaled : samples)) {
     *reason = frames->reason;
     return FALSE;
   }
+  if (dicom->palette.colours)
+    nd_dicom_palette_apply (&dicom->palette, dicom->unscaled, frames->width,
+        frames->samples, samples);
   if (!dicom->each)
     return TRUE;
   group = &g_array_index (dicom->elements.frames, NdDicomFrame, frame);
@@ -180,11 +187,6 @@ check_kind (const NdDicomElements *elements, const gchar *path, GError **error)
           && (strcmp (colours, "YBR_RCT") == 0
               || strcmp (colours, "YBR_ICT") == 0));
 
-  if (strcmp (colours, "PALETTE COLOR") == 0)
-    return refuse_kind (elements, path,
-        "\"gdcmconv --apply-lut FILE NEW.dcm\" (libgdcm-tools) makes colours "
-        "of it, and NEW.dcm is read",
-        error);
   if ((bits != 1 && bits != 8 && bits != 16 && bits != 32 && bits != 64)
       || elements->samples == 0 || (bits == 1 && (packed || is_ybr))
       || (bits == 64) != (elements->pixel_tag == 0x7fe00009)
@@ -200,6 +202,25 @@ check_kind (const NdDicomElements *elements, const gchar *path, GError **error)
   return TRUE;
 }
 
+static gboolean
+load_palette (Dicom *dicom, const gchar *path, GError **error)
+{
+  const NdDicomElements *elements = &dicom->elements;
+
+  if (strcmp (elements->photometric, "PALETTE COLOR") != 0)
+    return TRUE;
+  if (elements->samples == 1 && !elements->is_signed
+      && (elements->bits == 8 || elements->bits == 16)
+      && nd_dicom_palette_load (&dicom->palette, elements, &dicom->bytes))
+    return TRUE;
+  if (dicom->bytes.budget->refused > 0)
+    return nd_budget_refuse (dicom->bytes.budget, path, error);
+  return refuse_kind (elements, path,
+      "its palette is damaged or in segments: \"gdcmconv --apply-lut FILE "
+      "NEW.dcm\" (libgdcm-tools) makes colours of it, and NEW.dcm is read",
+      error);
+}
+
 /* Header */
 
 static void
@@ -208,7 +229,10 @@ set_stored (const Dicom *dicom, NdStored *stored)
   const NdDicomElements *elements = &dicom->elements;
   const gboolean is_signed = elements->is_signed;
 
-  if (elements->pixel_tag == 0x7fe00008)
+  if (dicom->palette.colours)
+    stored->type =
+        dicom->palette.width == 1 ? ND_STORED_UINT8 : ND_STORED_UINT16;
+  else if (elements->pixel_tag == 0x7fe00008)
     stored->type = ND_STORED_FLOAT32;
   else if (elements->pixel_tag == 0x7fe00009)
     stored->type = ND_STORED_FLOAT64;
@@ -228,6 +252,8 @@ set_scale (Dicom *dicom, NdStored *stored)
   const NdList *frames = elements->frames;
   NdDicomFrame scale = elements->common;
 
+  if (dicom->palette.colours)
+    return;
   if (frames->len == elements->n_frames) {
     scale = g_array_index (frames, NdDicomFrame, 0);
     for (guint i = 1; i < frames->len; i++) {
@@ -254,7 +280,7 @@ is_plain (const Dicom *dicom)
   const NdDicomElements *elements = &dicom->elements;
 
   return !dicom->bytes.memory && !dicom->frames.fragments && !dicom->order
-      && !dicom->each && elements->bits >= 8
+      && !dicom->each && !dicom->palette.colours && elements->bits >= 8
       && (elements->stored == elements->bits
           || elements->pixel_tag != 0x7fe00010)
       && (elements->samples == 1 || elements->planar == 0)
@@ -314,11 +340,11 @@ read_header (Dicom *dicom, NdHeader *header, const gchar *path, GError **error)
   if (!is_read (elements->syntax)
       && !nd_dicom_codec_has (elements->syntax, elements->bits))
     return refuse_packed (elements, path, error);
-  if (!check_kind (elements, path, error)
+  if (!check_kind (elements, path, error) || !load_palette (dicom, path, error)
       || !find_frames (dicom, header, path, error))
     return FALSE;
-  recording->shape =
-      (NdShape){ elements->samples, { elements->columns, elements->rows, 1 } };
+  recording->shape = (NdShape){ dicom->palette.colours ? 3 : elements->samples,
+    { elements->columns, elements->rows, 1 } };
   set_stored (dicom, &header->stored);
   set_scale (dicom, &header->stored);
   if (elements->dose > 0) {

@@ -79,8 +79,8 @@ are_directions (const NdDicomElements *elements)
   return TRUE;
 }
 
-static gdouble
-get_place (const NdDicomElements *elements, const NdDicomFrame *frame)
+gdouble
+nd_dicom_axes_place (const NdDicomElements *elements, const NdDicomFrame *frame)
 {
   gdouble directions[3][3], place = 0;
 
@@ -92,10 +92,8 @@ get_place (const NdDicomElements *elements, const NdDicomFrame *frame)
 
 /* Geometry */
 
-/* @step: mm from slice to slice along the normal, which may be below 0; 0: it
- * is unknown. */
-static void
-set_geometry (NdHeader *header, const NdDicomElements *elements,
+void
+nd_dicom_axes_locate (NdHeader *header, const NdDicomElements *elements,
     const NdDicomFrame *first, gdouble step)
 {
   NdGeometry *geometry = &header->recording.geometry;
@@ -210,7 +208,7 @@ set_plain (NdHeader *header, const NdDicomElements *elements)
         && !set_steps (header, elements->steps))
       return FALSE;
   }
-  set_geometry (header, elements, first, step);
+  nd_dicom_axes_locate (header, elements, first, step);
   return TRUE;
 }
 
@@ -295,7 +293,8 @@ fill_places (const NdDicomElements *elements, Place *places, gsize n)
   }
   for (gsize i = 0; i < n; i++)
     places[i] = (Place){ .frame = i,
-      .place = placed ? get_place (elements, &frames[i]) : frames[i].in_stack };
+      .place = placed ? nd_dicom_axes_place (elements, &frames[i])
+                      : frames[i].in_stack };
   join_places (places, n);
   if (!indexed)
     count_repeats (places, n);
@@ -321,7 +320,7 @@ set_grouped (NdHeader *header, const NdDicomElements *elements,
   recording->volumes = volumes;
   if (slices > 1 && first->placed)
     step = (places[slices - 1].place - places[0].place) / (slices - 1);
-  set_geometry (header, elements, first, step);
+  nd_dicom_axes_locate (header, elements, first, step);
   /* The time of a frame, of which a volume has several. */
   set_rate (header, elements->frame_time / 1e3 * slices);
   seconds = nd_list_new (&header->budget, sizeof (gdouble));
@@ -361,7 +360,7 @@ set_groups (NdHeader *header, const NdDicomElements *elements, NdList **order,
     for (gsize i = 0; i < n; i++)
       places[i].frame = i;
     header->recording.shape.size[2] = n;
-    set_geometry (header, elements,
+    nd_dicom_axes_locate (header, elements,
         (const NdDicomFrame *) elements->frames->data, 0);
   }
   for (gsize i = 0; i < n; i++)

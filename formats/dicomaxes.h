@@ -16,4 +16,13 @@ G_BEGIN_DECLS
 gboolean nd_dicom_axes_set (NdHeader *header, const NdDicomElements *elements,
     NdList **order, const gchar *path);
 
+/* Where a frame lies along the normal of the frames, in mm. */
+gdouble nd_dicom_axes_place (const NdDicomElements *elements,
+    const NdDicomFrame *frame);
+
+/* Sets the geometry of frames that begin with @first. @step: mm from slice to
+ * slice along the normal, which may be below 0; 0: it is unknown. */
+void nd_dicom_axes_locate (NdHeader *header, const NdDicomElements *elements,
+    const NdDicomFrame *first, gdouble step);
+
 G_END_DECLS

@@ -4,6 +4,7 @@
 #include "formats/dicomelements.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PREAMBLE 132
@@ -291,6 +292,35 @@ read_list (Parser *parser, const Element *element, NdList **list)
   nd_budget_free (budget, text, room);
 }
 
+/* Three numbers: entries, of which 0 are 65536, the first sample, bits. */
+static void
+read_table (Parser *parser, const Element *element, NdDicomTable *table)
+{
+  const Element parts[] = { { 0, 2, "", element->at },
+    { 0, 2, "", element->at + 2 } };
+
+  if (element->length != 6)
+    return;
+  table->entries = read_integer (parser, &parts[0]);
+  table->first = read_integer (parser, &parts[1]);
+  if (table->entries == 0)
+    table->entries = 65536;
+}
+
+/* "hhmmss.ffffff", of which parts may lack at the end. */
+static gdouble
+read_time (Parser *parser, const Element *element)
+{
+  gchar text[ND_DICOM_TEXT];
+  guint hours, minutes = 0, n = 0;
+
+  read_text (parser, element, text);
+  if (sscanf (text, "%2u%2u%n", &hours, &minutes, (gint *) &n) < 1)
+    return -1;
+  return 3600.0 * hours + 60.0 * minutes
+      + (n == 4 ? g_ascii_strtod (text + n, NULL) : 0);
+}
+
 static void
 note_top (Parser *parser, const Element *element)
 {
@@ -307,6 +337,7 @@ note_top (Parser *parser, const Element *element)
     { 0x00280102, G_STRUCT_OFFSET (NdDicomElements, high) },
     { 0x00280103, G_STRUCT_OFFSET (NdDicomElements, is_signed) } };
   NdDicomElements *elements = parser->elements;
+  NdDicomTable *table;
   gdouble number;
 
   for (guint i = 0; i < G_N_ELEMENTS (integers); i++) {
@@ -320,6 +351,21 @@ note_top (Parser *parser, const Element *element)
       break;
     case 0x00080060:
       read_text (parser, element, elements->modality);
+      break;
+    case 0x0020000e:
+      read_text (parser, element, elements->series);
+      break;
+    case 0x00080032:
+      elements->acquired = read_time (parser, element);
+      break;
+    case 0x00181060:
+      elements->trigger = read_number (parser, element);
+      break;
+    case 0x00200100:
+      elements->temporal = CLAMP (read_number (parser, element), 0, G_MAXINT32);
+      break;
+    case 0x00200013:
+      elements->instance = CLAMP (read_number (parser, element), 0, G_MAXINT32);
       break;
     case 0x00280004:
       read_text (parser, element, elements->photometric);
@@ -350,6 +396,19 @@ note_top (Parser *parser, const Element *element)
     case 0x00082144: /* recommended display frame rate */
       if (elements->rate <= 0)
         elements->rate = read_number (parser, element);
+      break;
+    case 0x00281101: /* the tables of a palette */
+    case 0x00281102:
+    case 0x00281103:
+      read_table (parser, element, &elements->tables[(element->tag & 3) - 1]);
+      break;
+    case 0x00281201: /* and what is in them */
+    case 0x00281202:
+    case 0x00281203:
+      table = &elements->tables[(element->tag & 3) - 1];
+      table->at = element->at;
+      table->n = element->length;
+      table->words = strcmp (element->kind, "OW") == 0;
       break;
     case 0x3004000e:
       elements->dose = read_number (parser, element);
@@ -644,7 +703,9 @@ nd_dicom_elements_read (NdDicomElements *elements, NdDicomBytes *bytes)
   };
   guint64 at = PREAMBLE;
 
-  *elements = (NdDicomElements){ .samples = 1, .n_frames = 1 };
+  *elements = (NdDicomElements){
+    .samples = 1, .n_frames = 1, .trigger = -1, .acquired = -1
+  };
   elements->common.slope = 1;
   elements->frames = nd_list_new (bytes->budget, sizeof (NdDicomFrame));
   if (!read_meta (&parser, &at))

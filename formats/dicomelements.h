@@ -40,10 +40,24 @@ typedef struct
   gboolean timed;  /* has seconds */
 } NdDicomFrame;
 
+/* A table of a palette: of red, green or blue. */
+typedef struct
+{
+  guint entries, first; /* 0 entries: there is none */
+  guint64 at;
+  guint32 n; /* bytes */
+  gboolean words;
+} NdDicomTable;
+
 typedef struct
 {
   gchar syntax[ND_DICOM_TEXT], photometric[ND_DICOM_TEXT];
   gchar modality[ND_DICOM_TEXT];
+  gchar series[ND_DICOM_TEXT]; /* the number that its files have in common */
+  /* What tells the files of a series apart: */
+  guint temporal, instance; /* from 1; 0: unknown */
+  gdouble trigger;          /* ms after the R wave; below 0: unknown */
+  gdouble acquired;         /* seconds of the day; below 0: unknown */
   guint columns, rows, samples, bits, stored, high, is_signed, planar;
   guint64 n_frames;
   guint increment;             /* tag of the frame increment pointer, or 0 */
@@ -55,6 +69,7 @@ typedef struct
   gdouble orientation[6];
   gboolean oriented;
   gdouble dose; /* RT dose: the scale; 0: none */
+  NdDicomTable tables[3];
   NdDicomFrame common;
   NdList *frames;  /* NdDicomFrame, by functional groups */
   NdList *offsets; /* gdouble: mm along z from the first frame */

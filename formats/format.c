@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "formats/dicom.h"
+#include "formats/hdf5volumes.h"
 #include "formats/headertext.h"
 #include "formats/metaimage.h"
 #include "formats/nifti.h"
@@ -247,6 +248,10 @@ read_npz (NdHeader *header, Beginning *file, GError **error)
   return TRUE;
 }
 
+#define BY_BIO_FORMATS                                                         \
+  "\"bfconvert FILE NEW.ome.tif\" (Bio-Formats) converts it, and NEW.ome.tif " \
+  "is read"
+
 /* Formats that are recognized and not read, with a way to convert them. */
 static const struct
 {
@@ -256,11 +261,16 @@ static const struct
   gsize n;
   const gchar *advice;
 } known[] = {
-  { "HDF5", 0, "\x89HDF\r\n", 6,
-      "save its array as .npy (h5py.File (name)[dataset][:], then "
-      "numpy.save)" },
   { "MATLAB", 0, "MATLAB ", 7,
       "scipy.io.loadmat reads it and numpy.save writes .npy" },
+  { "MRC", 208, "MAP ", 4, BY_BIO_FORMATS },
+  { "Zeiss CZI", 0, "ZISRAWFILE", 10, BY_BIO_FORMATS },
+  { "Nikon ND2", 0, "\xda\xce\xbe\x0a", 4, BY_BIO_FORMATS },
+  { "Leica LIF", 0, "\x70\0\0\0", 4, BY_BIO_FORMATS },
+  { "NetCDF or MINC 1", 0, "CDF\x01", 4,
+      "python3 -c \"import sys, nibabel; image = nibabel.load (sys.argv[1]); "
+      "nibabel.save (nibabel.Nifti1Image (image.get_fdata (), image.affine), "
+      "'new.nii')\" FILE converts MINC to NIfTI (pip install nibabel)" },
   { "PNG", 0, "\x89PNG\r\n", 6,
       "\"multifilesrc location=NAME%03d.png ! pngdec\" reads pictures" },
   { "MP4", 4, "ftyp", 4, "\"filesrc ! decodebin\" reads videos" },
@@ -340,6 +350,8 @@ read_header (NdHeader *header, NdInput *input, const gchar *path,
     return nd_dicom_open (header, input, path, error);
   if (!file.gzip && nd_tiff_detect (bytes->data, bytes->len))
     return nd_tiff_open (header, input, path, error);
+  if (!(hint && hint->offset > 0) && nd_hdf5_detect (bytes->data, bytes->len))
+    return nd_hdf5_open (header, input, path, error);
   if (!hint && (!refuse_known (&file, error) || !refuse_of_pair (&file, error)))
     return FALSE;
   return describe_raw (header, &file, hint, error);

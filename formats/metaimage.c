@@ -164,6 +164,10 @@ take_line (Parser *parser, GError **error)
   g_strchomp (name);
   value = g_strchug (equals + 1);
   field = nd_text_word (names, name);
+  /* PLUS writes some fields twice. */
+  if (field >= 0 && field != ND_FIELD_UNUSED && parser->fields.values[field]
+      && strcmp (parser->fields.values[field], g_strchomp (value)) == 0)
+    return TRUE;
   if (field >= 0)
     return nd_fields_take (&parser->fields, field, value, error);
   if (!nd_sequence_take (&parser->sequence, name, value))

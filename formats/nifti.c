@@ -305,14 +305,22 @@ find_samples (NdHeader *header, const gchar *path, GError **error)
       error);
 }
 
+/* Some programs leave out the mark, so that the sizes tell. */
 gboolean
 nd_nifti_detect_analyze (const guint8 *bytes, gsize n)
 {
   const gsize regular = offsetof (struct nifti_1_header, regular);
+  gint16 dim[4];
   gboolean swapped;
 
-  return nd_nifti_struct_size (bytes, n, &swapped) == ND_NIFTI_1_SIZE
-      && bytes[regular] == 'r' && !nd_nifti_detect (bytes, n);
+  if (nd_nifti_struct_size (bytes, n, &swapped) != ND_NIFTI_1_SIZE
+      || nd_nifti_detect (bytes, n))
+    return FALSE;
+  memcpy (dim, bytes + offsetof (struct nifti_1_header, dim), sizeof (dim));
+  for (guint i = 0; i < G_N_ELEMENTS (dim) && swapped; i++)
+    dim[i] = GUINT16_SWAP_LE_BE (dim[i]);
+  return bytes[regular] == 'r'
+      || (dim[0] >= 1 && dim[0] <= 7 && dim[1] > 0 && dim[2] > 0 && dim[3] > 0);
 }
 
 gsize

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "formats/dicomseries.h"
 #include "formats/format.h"
 #include "formats/headertext.h"
 #include "formats/holds.h"
@@ -364,7 +365,9 @@ open_input (NdInput *input, const gchar *path, gboolean is_local,
   nd_budget_init (&reader->header.budget, max_memory);
   if (!(input ? nd_format_read_header (&reader->header, input, path, hint,
                     error)
-              : nd_zarr_open (&reader->header, path, error))
+              : nd_zarr_detect (path)
+              ? nd_zarr_open (&reader->header, path, error)
+              : nd_dicom_series_open (&reader->header, path, error))
       || !check_local (reader, is_local, error) || !check_files (reader, error)
       || !take_volume (reader, error))
     return NULL;
@@ -390,7 +393,7 @@ nd_reader_open_within (const gchar *path, const NdRecording *hint,
 {
   NdInput *input;
 
-  if (nd_zarr_detect (path))
+  if (nd_zarr_detect (path) || g_file_test (path, G_FILE_TEST_IS_DIR))
     return open_input (NULL, path, TRUE, NULL, max_memory, error);
   input = nd_input_open (path, TRUE, error);
   return input ? open_input (input, path, TRUE, hint, max_memory, error) : NULL;

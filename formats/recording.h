@@ -1,8 +1,8 @@
 /* Reads and writes recorded volumes, one at a time, in bounded memory.
  *
  * Formats: NIfTI-1 and NIfTI-2 (.nii, .nii.gz), NRRD (.nrrd, .nhdr), MetaImage
- * (.mha, .mhd), NumPy (.npy), TIFF (.tif), DICOM (read only), OME-Zarr (folders
- * .zarr), and raw samples without a header.
+ * (.mha, .mhd), NumPy (.npy), TIFF (.tif), OME-Zarr (folders .zarr), DICOM and
+ * HDF5 (Imaris, BigDataViewer, UFF; read only), and raw samples without header.
  * docs/formats.md lists the supported variants of each.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -38,11 +38,11 @@ gsize nd_recording_volume_size (const NdRecording *recording);
 
 typedef struct _NdReader NdReader;
 
-/* Opens the regular file @path, or a folder of OME-Zarr. The content of the
- * file determines the format,
- * not its name: NIfTI (also compressed with gzip as a whole), NRRD, MetaImage,
- * .npy, TIFF or DICOM in either byte order. Any other content is raw samples in
- * the byte order of the machine; @hint describes their type, shape, responses
+/* Opens the regular file @path, or a folder of OME-Zarr or a series of DICOM.
+ * The content of the file determines the format, not its name: NIfTI (also
+ * compressed with gzip as a whole), NRRD, MetaImage, .npy, TIFF, DICOM or HDF5
+ * in either byte order. Any other content is raw samples in the byte order of
+ * the machine; @hint describes their type, shape, responses
  * and rate (its number of volumes is ignored). @hint may be NULL. If the file
  * has a header, @hint only says how many slices of .npy, TIFF or DICOM are a
  * volume if the file does not; with an offset, DICOM is raw samples.

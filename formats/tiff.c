@@ -26,6 +26,7 @@
 #define CENTIMETRE 10.0
 #define SIGN_BIT 32768.0
 #define NANOSECONDS 1e9
+#define DAY 86400.0
 
 /* The value of the last digit of DeltaT, in nanoseconds. */
 #define TIME_DIGIT 1000
@@ -416,6 +417,41 @@ check_depth (Tiff *tiff, const gchar *path, GError **error)
   return FALSE;
 }
 
+/* The planes of a stack of MetaMorph are slices if they have distances, and
+ * otherwise frames. Each has a distance of two numbers, a day, and a time of
+ * that day in milliseconds. */
+static void
+set_stack (Tiff *tiff)
+{
+  NdTiffAxes *axes = &tiff->axes;
+  NdInput *input = tiff->pages.input;
+  const gboolean swapped =
+      TIFFIsBigEndian (tiff->pages.library) != (G_BYTE_ORDER == G_BIG_ENDIAN);
+  const guint64 planes = nd_tiff_pages_count (&tiff->pages);
+  guint32 numbers[6], first[2] = { 0, 0 };
+
+  axes->known = TRUE;
+  axes->times = nd_list_new (axes->budget, sizeof (NdTiffTime));
+  nd_input_begin (input, tiff->pages.places, FALSE);
+  for (guint64 i = 0; i < planes && i < ND_FILES_MAX; i++) {
+    NdTiffTime time = { i, 0 };
+
+    if (nd_input_read (input, numbers, sizeof (numbers)) != sizeof (numbers))
+      break;
+    for (guint k = 0; k < G_N_ELEMENTS (numbers) && swapped; k++)
+      numbers[k] = GUINT32_SWAP_LE_BE (numbers[k]);
+    if (numbers[0] != 0)
+      return;
+    if (i == 0)
+      memcpy (first, numbers + 2, sizeof (first));
+    time.seconds = DAY * ((gdouble) numbers[2] - first[0])
+        + ((gdouble) numbers[3] - first[1]) / 1000;
+    nd_list_add (axes->times, time);
+  }
+  axes->volumes = planes;
+  axes->slices = 1;
+}
+
 static gboolean
 read_header (Tiff *tiff, NdHeader *header, NdInput *input, const gchar *path,
     GError **error)
@@ -449,6 +485,8 @@ read_header (Tiff *tiff, NdHeader *header, NdInput *input, const gchar *path,
     g_prefix_error (error, "\"%s\" cannot be read. ", path);
     return FALSE;
   }
+  if (tiff->pages.places > 0 && tiff->axes.kind == ND_TIFF_PLAIN)
+    set_stack (tiff);
   find_contiguous (tiff);
   if (!check_depth (tiff, path, error))
     return FALSE;

@@ -12,6 +12,7 @@
 #define SLACK (64 * 1024)
 
 /* Offsets and sizes of strips and tiles, which have 8 bytes in memory. */
+#define STACK 33629
 #define STRIP_OFFSETS 273
 #define STRIP_SIZES 279
 #define TILE_OFFSETS 324
@@ -71,6 +72,16 @@ value_bytes (const NdTiffDirectories *directories, const guint8 *entry)
   return count > G_MAXUINT64 / 16 ? G_MAXUINT64 / 2 : count * size;
 }
 
+/* UIC2Tag: as many values as planes. */
+static void
+note_stack (NdTiffDirectories *directories, const guint8 *entry)
+{
+  if (directories->wide || get (directories, entry, 2) != STACK)
+    return;
+  directories->planes = get (directories, entry + 4, 4);
+  directories->places = get (directories, entry + 8, 4);
+}
+
 gboolean
 nd_tiff_directories_next (NdTiffDirectories *directories, guint64 *offset,
     guint64 most)
@@ -96,6 +107,7 @@ nd_tiff_directories_next (NdTiffDirectories *directories, guint64 *offset,
     if (value > bytes_left)
       return FALSE;
     bytes_left -= value;
+    note_stack (directories, bytes);
     at += entry_size;
   }
   if (!read_at (directories, at, bytes, directories->wide ? 8 : 4))

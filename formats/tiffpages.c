@@ -171,7 +171,7 @@ add_directory (NdTiffPages *pages, guint64 offset, guint64 *others)
 static gboolean
 read_directories (NdTiffPages *pages, guint64 *others)
 {
-  NdTiffDirectories directories;
+  NdTiffDirectories directories = { 0 };
   guint64 offset, seen = 0, distance = 0, longest = 1;
 
   pages->offsets = nd_list_new (pages->budget, sizeof (guint64));
@@ -199,6 +199,12 @@ read_directories (NdTiffPages *pages, guint64 *others)
     }
     if (!add_directory (pages, current, others))
       return FALSE;
+  }
+  if (directories.planes > 1 && directories.planes <= G_MAXUINT32
+      && pages->offsets->len == 1 && pages->page.depth == 1
+      && pages->page.compression == COMPRESSION_NONE) {
+    pages->page.depth = directories.planes;
+    pages->places = directories.places;
   }
   return *pages->message == '\0' && pages->offsets->len > 0;
 }

@@ -63,9 +63,10 @@ class Recording:
     Parameters
     ----------
     path : path
-        A file of NIfTI, NRRD, MetaImage, NumPy, TIFF or DICOM; its content
-        determines the format. Also a folder of OME-Zarr, if the library was built with
-        it; that of a wheel is not.
+        A file of NIfTI, NRRD, MetaImage, NumPy, TIFF, DICOM or HDF5 (Imaris,
+        BigDataViewer, UFF); its content determines the format. Also a folder of
+        a series of DICOM, or of OME-Zarr, if the library was built with it; that of
+        a wheel is not.
     raw : Raw, optional
         The samples of a file without a header.
     max_memory : int, optional

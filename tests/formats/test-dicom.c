@@ -567,6 +567,46 @@ test_places (void)
   }
 }
 
+/* Samples below the first entry have its colour, those above the last one have
+ * that. Words of big-endian files are swapped, bytes of 8-bit tables not. */
+static void
+test_palette (void)
+{
+  static const gchar *const syntaxes[] = { EXPLICIT, BIG, IMPLICIT };
+  static const DicomPicture picture = { "PALETTE COLOR", 1, 0, 8, 0, 0, 0 };
+  static const guint places[PIXELS] = { 0, 0, 0, 1, 2, 2, 2, 2 };
+  static const guint8 samples[PIXELS] = { 0, 1, 2, 3, 4, 5, 6, 255 };
+  g_autofree gchar *path = file_path ("palette.dcm");
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (syntaxes); i++) {
+    const gboolean wide = i % 2;
+    guint16 colours[3 * PIXELS];
+    DicomFile file = dicom_new (syntaxes[i / 2]);
+    g_autoptr (NdReader) reader = NULL;
+
+    dicom_picture (&file, &picture);
+    for (guint c = 0; c < 3; c++) {
+      dicom_head (&file, 0x00281101 + c, "US", 6);
+      dicom_append (&file, 3, 2);
+      dicom_append (&file, 2, 2);
+      dicom_append (&file, wide ? 16 : 8, 2);
+    }
+    for (guint c = 0; c < 3; c++) {
+      dicom_head (&file, 0x00281201 + c, wide ? "OW" : "OB", wide ? 6 : 4);
+      for (guint n = 0; n < (wide ? 3 : 4); n++)
+        dicom_append (&file, (wide ? 1000 : 0) + 100 * n + c, wide ? 2 : 1);
+    }
+    dicom_bytes (&file, 0x7fe00010, "OB", samples, PIXELS);
+    put_dicom (&file, path);
+    reader = open_file (path);
+    assert_size (reader, 1, 1, 2, 4, 3);
+    g_assert_true (nd_reader_read (reader, colours, NULL));
+    for (guint n = 0; n < 3 * PIXELS; n++)
+      g_assert_cmpuint (wide ? colours[n] : ((guint8 *) colours)[n], ==,
+          (wide ? 1000 : 0) + 100 * places[n / 3] + n % 3);
+  }
+}
+
 /* Advice that leads to a file that is read. */
 static void
 test_refused (void)
@@ -705,6 +745,7 @@ main (int argc, char **argv)
   g_test_add_func ("/volumes", test_volumes);
   g_test_add_func ("/scale", test_scale);
   g_test_add_func ("/places", test_places);
+  g_test_add_func ("/palette", test_palette);
   g_test_add_func ("/refused", test_refused);
   g_test_add_func ("/hint", test_hint);
   g_test_add_func ("/damaged", test_damaged);

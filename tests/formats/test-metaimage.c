@@ -23,6 +23,7 @@ test_kinds (void)
   } cases[] = {
     { "", 3, 1 },
     { "Kinds = domain domain domain\n", 3, 1 },
+    { "Kinds = domain domain domain\nKinds = domain domain domain\n", 3, 1 },
     { "Kinds = domain domain list\n", 3, 1 },
     { "Kinds = domain domain list\nSeq_Frame0000_ImageStatus = OK\n", 1, 3 },
     { "Seq_Frame0000_Timestamp = 1\nSeq_Frame0001_Timestamp = 2\n"
@@ -339,7 +340,7 @@ test_refused (void)
     { "NDims = 5\nDimSize = 3 2 2 1 3\nElementType = MET_UCHAR\n" LOCAL,
         ND_ERROR_FORMAT, "x, y, z, time" },
     { HEAD "nonsense\n" LOCAL, ND_ERROR_FORMAT, "line 5" },
-    { HEAD "NDims = 3\n" LOCAL, ND_ERROR_FORMAT, "already" },
+    { HEAD "NDims = 2\n" LOCAL, ND_ERROR_FORMAT, "already" },
     { HEAD "BinaryData = False\n" LOCAL, ND_ERROR_FORMAT, "BinaryData" },
     { HEAD "BinaryData = maybe\n" LOCAL, ND_ERROR_FORMAT, "True or False" },
     { HEAD "Kinds = domain list domain\n" LOCAL, ND_ERROR_FORMAT, "Kinds" },

@@ -278,8 +278,10 @@ test_other_formats (void)
   {
     gsize offset;
     const gchar *magic, *words;
-  } files[] = { { 0, "\x89HDF\r\n", "HDF5" }, { 4, "ftyp", "MP4|decodebin" },
-    { 0, "GIF8", "GIF" } };
+  } files[] = { { 0, "MATLAB ", "scipy.io" }, { 208, "MAP ", "MRC|bfconvert" },
+    { 0, "ZISRAWFILE", "CZI|bfconvert" }, { 0, "\xda\xce\xbe\x0a", "ND2" },
+    { 0, "p\0\0\0", "LIF" }, { 0, "CDF\x01", "MINC|nibabel" },
+    { 4, "ftyp", "MP4|decodebin" }, { 0, "GIF8", "GIF" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
     g_autofree gchar *path = g_build_filename (folder, "other", NULL);
@@ -288,7 +290,7 @@ test_other_formats (void)
     g_autoptr (NdReader) reader = NULL;
     NdRecording hint;
 
-    memcpy (bytes + files[i].offset, files[i].magic, strlen (files[i].magic));
+    strcpy (bytes + files[i].offset, files[i].magic);
     g_assert_true (g_file_set_contents (path, bytes, sizeof (bytes), NULL));
     g_assert_null (nd_reader_open (path, NULL, &error));
     g_assert_error (error, ND_ERROR, ND_ERROR_FORMAT);

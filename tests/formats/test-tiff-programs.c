@@ -6,6 +6,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "formats/stored.h"
+#include "tests/formats/hostile.h"
 #include "tests/formats/samples.h"
 
 #include <glib/gstdio.h>
@@ -387,6 +388,57 @@ test_depth (void)
         50 * (i / 200) + i % 200 / 20 + (i % 20 < 16 ? 0 : 16));
 }
 
+/* A stack of MetaMorph has all planes in one directory: slices if they have
+ * distances, otherwise frames with times of their own, here past midnight. */
+static void
+test_stack (void)
+{
+  static const guint32 planes = 3, width = 4, bytes_of_plane = 16;
+  g_autofree gchar *path = file_path ("stack.stk");
+
+  for (guint distant = 0; distant < 2; distant++) {
+    g_autoptr (GByteArray) bytes = g_byte_array_new ();
+    const guint32 places = 8 + planes * bytes_of_plane;
+    const guint32 directory = places + planes * 24, end = 0;
+    const guint16 tags = 9;
+    g_autoptr (NdReader) reader = NULL;
+
+    add_text (bytes, G_BYTE_ORDER == G_LITTLE_ENDIAN ? "II*" : "MM");
+    add_zeros (bytes, 4 - bytes->len);
+    if (G_BYTE_ORDER == G_BIG_ENDIAN)
+      bytes->data[3] = '*';
+    g_byte_array_append (bytes, (const guint8 *) &directory, 4);
+    for (guint8 i = 0; i < planes * bytes_of_plane; i++)
+      g_byte_array_append (bytes, &i, 1);
+    for (guint32 i = 0; i < planes; i++) {
+      const guint32 plane[6] = { distant ? 5 : 0, 1, 2459000 + (i > 0),
+        i == 0 ? 86399900 : 150 * i, 0, 0 };
+
+      g_byte_array_append (bytes, (const guint8 *) plane, sizeof (plane));
+    }
+    g_byte_array_append (bytes, (const guint8 *) &tags, 2);
+    add_tag (bytes, 256, 4, 1, width);
+    add_tag (bytes, 257, 4, 1, width);
+    add_tag (bytes, 258, 3, 1, G_BYTE_ORDER == G_LITTLE_ENDIAN ? 8 : 8 << 16);
+    add_tag (bytes, 259, 3, 1, G_BYTE_ORDER == G_LITTLE_ENDIAN ? 1 : 1 << 16);
+    add_tag (bytes, 262, 3, 1, G_BYTE_ORDER == G_LITTLE_ENDIAN ? 1 : 1 << 16);
+    add_tag (bytes, 273, 4, 1, 8);
+    add_tag (bytes, 278, 4, 1, width);
+    add_tag (bytes, 279, 4, 1, bytes_of_plane);
+    add_tag (bytes, 33629, 5, planes, places);
+    g_byte_array_append (bytes, (const guint8 *) &end, 4);
+    put_bytes (path, bytes);
+    reader = open_file (path);
+    assert_size (reader, distant ? 1 : planes, distant ? planes : 1, width,
+        width, 1);
+    assert_counts (reader, 0, planes * bytes_of_plane);
+    if (!distant)
+      g_assert_cmpint (nd_reader_time (reader, 1), ==, 250000000);
+    if (!distant)
+      g_assert_cmpint (nd_reader_time (reader, 2), ==, 400000000);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -401,6 +453,7 @@ main (int argc, char **argv)
   g_test_add_func ("/advice", test_advice);
   g_test_add_func ("/bits", test_bits);
   g_test_add_func ("/depth", test_depth);
+  g_test_add_func ("/stack", test_stack);
   status = g_test_run ();
   remove_folder ();
   return status;
