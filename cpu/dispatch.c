@@ -8,6 +8,7 @@
 #include "cpu/fftkernels.h"
 #include "cpu/flowkernels.h"
 #include "cpu/kernels.h"
+#include "cpu/registerkernels.h"
 #include "cpu/scenekernels.h"
 #include "cpu/simd.h"
 
@@ -102,6 +103,8 @@ TABLES (NdDenoiseKernels, nd_denoise_kernels);
 CHOICE (NdDenoiseKernels, nd_denoise_kernels)
 TABLES (NdFlowKernels, nd_flow_kernels);
 CHOICE (NdFlowKernels, nd_flow_kernels)
+TABLES (NdRegisterKernels, nd_register_kernels);
+CHOICE (NdRegisterKernels, nd_register_kernels)
 TABLES (NdSceneKernels, nd_scene_kernels);
 CHOICE (NdSceneKernels, nd_scene_kernels)
 #endif

@@ -7,12 +7,25 @@
 #pragma once
 
 #include "analysis/denoise.h"
+#include "analysis/register.h"
 #include "analysis/structure.h"
 #include "engine/job.h"
 
 G_BEGIN_DECLS
 
 typedef struct _NdAlgorithm NdAlgorithm;
+
+/* Registration of a stream. */
+typedef struct
+{
+  NdRegisterSettings settings;
+  NdReference reference;
+  gint channel;    /* the component that is measured; -1: the mean of all */
+  gboolean passes; /* outputs are the volumes as they are */
+  NdInterpolation interpolation;
+  NdBorder border;
+  gfloat border_value;
+} NdRegisterOptions;
 
 /* Functions of a back end. Volumes and outputs alternate: push() one, then
  * respond() while ready(). When they return, push() has read the volume, and
@@ -43,6 +56,14 @@ typedef struct
 
   /* The bytes of memory that it holds. */
   gsize (*bytes) (const NdAlgorithm *self);
+
+  /* Registration only, otherwise NULL. Uses @options from the next volume on.
+   * The reference stays, unless they ask for another one. */
+  void (*set_register) (NdAlgorithm *self, const NdRegisterOptions *options);
+
+  /* Registration only, otherwise NULL. What was found for the last volume that
+   * was pushed. */
+  const NdRegistration *(*registration) (const NdAlgorithm *self);
 
   /* Denoising only, otherwise NULL. Uses sigma and strength of @settings from
    * the next output on. */
@@ -81,6 +102,15 @@ typedef struct
    * float32. The output is float32. */
   NdAlgorithm *(*structure_new) (const NdStructureSettings *settings,
       const NdShape *shape, gint device_id, GError **error);
+
+  /* Moves volumes to a reference. A volume has @n_planes planes of @shapes,
+   * which cover the same space; the first one is measured. push() and respond()
+   * take as many NdSamples. Samples of the first plane are @spacing mm apart.
+   * Outputs have the type of the input. Unlike other algorithms, it keeps the
+   * reference in reset(). NULL if the back end cannot do it. */
+  NdAlgorithm *(*register_new) (const NdRegisterOptions *options,
+      const NdShape *shapes, guint n_planes, NdSampleType type,
+      const gdouble spacing[3], gint device_id, GError **error);
 } NdAlgorithmFuncs;
 
 /* The functions of @self, for one thread at a time. NULL can be freed. */
@@ -131,6 +161,18 @@ static inline void
 nd_algorithm_set_strength (NdAlgorithm *self, const NdDenoiseSettings *settings)
 {
   self->klass->set_strength (self, settings);
+}
+
+static inline void
+nd_algorithm_set_register (NdAlgorithm *self, const NdRegisterOptions *options)
+{
+  self->klass->set_register (self, options);
+}
+
+static inline const NdRegistration *
+nd_algorithm_registration (const NdAlgorithm *self)
+{
+  return self->klass->registration (self);
 }
 
 static inline gdouble

@@ -38,6 +38,14 @@ struct _NdSettings
   gint precision; /* NdPrecision */
   gint n_threads;
   gint64 memory_limit;
+
+  gint model;       /* NdRegisterModel */
+  gchar *reference; /* NULL: first */
+  gint channel;
+  gint mask; /* 1: nonzero */
+  gint levels;
+  gint iterations;
+  gint interpolation; /* NdInterpolation */
 };
 
 struct _NdFilters

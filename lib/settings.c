@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "analysis/register.h"
 #include "filters/axes.h"
 #include "lib/private.h"
 
@@ -64,6 +65,26 @@ precision_name (gint i)
   return nd_precision_name (i);
 }
 
+static const gchar *
+model_name (gint i)
+{
+  static const gchar *const names[] = { "translation", "rigid", "affine" };
+
+  return names[i];
+}
+
+static const gchar *
+mask_name (gint i)
+{
+  return i ? "nonzero" : "none";
+}
+
+static const gchar *
+interpolation_name (gint i)
+{
+  return i == ND_INTERPOLATION_CUBIC ? "cubic" : "linear";
+}
+
 #define AT(field) G_STRUCT_OFFSET (NdSettings, field)
 
 static const Row rows[] = {
@@ -90,6 +111,14 @@ static const Row rows[] = {
       precision_name },
   { "n-threads", INTEGER, AT (n_threads), 0, 256 },
   { "memory-limit", BYTES, AT (memory_limit) },
+  { "model", NAME, AT (model), 0, ND_REGISTER_AFFINE, model_name },
+  { "reference", TEXT, AT (reference) },
+  { "channel", INTEGER, AT (channel), -1, G_MAXINT },
+  { "mask", NAME, AT (mask), 0, 1, mask_name },
+  { "levels", INTEGER, AT (levels), 1, ND_REGISTER_MAX_LEVELS },
+  { "iterations", INTEGER, AT (iterations), 1, ND_REGISTER_MAX_ITERATIONS },
+  { "interpolation", NAME, AT (interpolation), 0, ND_INTERPOLATION_CUBIC,
+      interpolation_name },
 };
 
 static const NdSettings defaults = {
@@ -99,6 +128,11 @@ static const NdSettings defaults = {
   .output_type = ND_SAMPLE_SAME,
   .device_id = -1,
   .method = ND_METHOD_AUTO,
+  .model = ND_REGISTER_RIGID,
+  .channel = -1,
+  .levels = 3,
+  .iterations = 12,
+  .interpolation = ND_INTERPOLATION_CUBIC,
 };
 
 const NdSettings *

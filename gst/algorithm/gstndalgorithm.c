@@ -99,7 +99,8 @@ static const GstNdProcessorClass algorithm_class = {
 
 static GstNdAlgorithm *
 make_on (const GstNdTemporalBuild *build, const NdBackend *backend,
-    gint device_id, guint n_threads, GstNdAlgorithmNew make, GError **error)
+    gint device_id, guint n_threads, guint n, GstNdAlgorithmNew make,
+    GError **error)
 {
   GstNdAlgorithm *self;
 
@@ -114,7 +115,7 @@ make_on (const GstNdTemporalBuild *build, const NdBackend *backend,
   self->processor.backend = backend;
   self->processor.turns = 1;
   self->n_threads = n_threads;
-  for (guint p = 0; p < build->in.n_planes; p++) {
+  for (guint p = 0; p < n; p++) {
     self->planes[p] = make (build, backend->algorithms, device_id, p, error);
     if (!self->planes[p]) {
       algorithm_free (&self->processor);
@@ -127,7 +128,7 @@ make_on (const GstNdTemporalBuild *build, const NdBackend *backend,
 
 static GstNdAlgorithm *
 make_on_device (GstNdTemporal *self, const GstNdTemporalBuild *build,
-    guint n_threads, GstNdAlgorithmNew make, GError **error)
+    guint n_threads, guint n, GstNdAlgorithmNew make, GError **error)
 {
   const NdBackend *backend =
       gst_nd_device_backend (gst_nd_temporal_device (self), error);
@@ -136,7 +137,7 @@ make_on_device (GstNdTemporal *self, const GstNdTemporalBuild *build,
   if (!backend)
     return NULL;
   gst_nd_cuda_enter (build->context);
-  algorithm = make_on (build, backend, build->settings->device_id, n_threads,
+  algorithm = make_on (build, backend, build->settings->device_id, n_threads, n,
       make, error);
   gst_nd_cuda_leave (build->context);
   return algorithm;
@@ -144,7 +145,7 @@ make_on_device (GstNdTemporal *self, const GstNdTemporalBuild *build,
 
 static GstNdAlgorithm *
 make_on_cpu (GstNdTemporal *self, const GstNdTemporalBuild *build,
-    guint n_threads, GstNdAlgorithmNew make, GError **error)
+    guint n_threads, guint n, GstNdAlgorithmNew make, GError **error)
 {
   const NdBackend *backend = nd_backend_find ("cpu", -1, error);
   GstNdAlgorithm *algorithm;
@@ -154,21 +155,21 @@ make_on_cpu (GstNdTemporal *self, const GstNdTemporalBuild *build,
     return NULL;
   GST_INFO_OBJECT (self, "computing on the CPU with %u threads", n_threads);
   before = nd_threads_enter (n_threads);
-  algorithm = make_on (build, backend, -1, n_threads, make, error);
+  algorithm = make_on (build, backend, -1, n_threads, n, make, error);
   nd_threads_leave (before);
   return algorithm;
 }
 
 GstNdAlgorithm *
 gst_nd_algorithm_new (GstNdTemporal *self, const GstNdTemporalBuild *build,
-    GstNdAlgorithmNew make, GError **error)
+    guint n, GstNdAlgorithmNew make, GError **error)
 {
   const guint n_threads = nd_threads_start (build->settings->n_threads);
   g_autoptr (GError) why = NULL;
   GstNdAlgorithm *algorithm;
 
   if (build->settings->backend != GST_ND_BACKEND_CPU) {
-    algorithm = make_on_device (self, build, n_threads, make, &why);
+    algorithm = make_on_device (self, build, n_threads, n, make, &why);
     if (algorithm)
       return algorithm;
     if (build->settings->backend == GST_ND_BACKEND_CUDA
@@ -179,7 +180,7 @@ gst_nd_algorithm_new (GstNdTemporal *self, const GstNdTemporalBuild *build,
     }
     GST_INFO_OBJECT (self, "computing on the CPU: %s", why->message);
   }
-  return make_on_cpu (self, build, n_threads, make, error);
+  return make_on_cpu (self, build, n_threads, n, make, error);
 }
 
 /* Borders may mirror time at both ends. */

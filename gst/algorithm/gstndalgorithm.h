@@ -1,5 +1,6 @@
-/* The processor of an algorithm: an NdAlgorithm for each plane, on the device
- * if the settings allow it and it can, otherwise on the CPU.
+/* The processor of an algorithm: an NdAlgorithm for each plane, or one that
+ * takes all planes, on the device if the settings allow it and it can,
+ * otherwise on the CPU.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -22,10 +23,12 @@ typedef struct
 typedef NdAlgorithm *(*GstNdAlgorithmNew) (const GstNdTemporalBuild *build,
     const NdAlgorithmFuncs *funcs, gint device_id, guint plane, GError **error);
 
-/* The caller sets the window. Errors: those of @make; ND_ERROR_SETTINGS if the
+/* @n: the planes of the input, or 1 for an algorithm that takes all of them.
+ * The caller sets the window. Errors: those of @make; ND_ERROR_SETTINGS if the
  * back end has no algorithms. Thread: that of GstNdTemporalClass.build(). */
 GstNdAlgorithm *gst_nd_algorithm_new (GstNdTemporal *self,
-    const GstNdTemporalBuild *build, GstNdAlgorithmNew make, GError **error);
+    const GstNdTemporalBuild *build, guint n, GstNdAlgorithmNew make,
+    GError **error);
 
 /* An output reads @before and @after volumes around its anchor, and takes
  * estimates from @memory volumes before them. */

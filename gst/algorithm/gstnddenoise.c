@@ -341,7 +341,7 @@ gst_nd_denoise_build (GstNdTemporal *self, GstNdTemporalBuild *build,
 {
   const Settings *settings = denoise_settings (build->settings);
   GstNdAlgorithm *denoise =
-      gst_nd_algorithm_new (self, build, make_plane, error);
+      gst_nd_algorithm_new (self, build, build->in.n_planes, make_plane, error);
 
   if (!denoise)
     return NULL;

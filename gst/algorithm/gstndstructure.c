@@ -308,7 +308,7 @@ gst_nd_structure_build (GstNdTemporal *self, GstNdTemporalBuild *build,
     GError **error)
 {
   GstNdAlgorithm *structure =
-      gst_nd_algorithm_new (self, build, make_plane, error);
+      gst_nd_algorithm_new (self, build, build->in.n_planes, make_plane, error);
   guint reach;
 
   if (!structure)

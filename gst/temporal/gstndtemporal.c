@@ -44,6 +44,12 @@ gst_nd_temporal_device (GstNdTemporal *self)
   return &self->priv->device;
 }
 
+const GstNdFormat *
+gst_nd_temporal_input (GstNdTemporal *self)
+{
+  return &self->priv->in;
+}
+
 static GstFlowReturn
 gst_nd_temporal_submit_input_buffer (GstBaseTransform *trans, gboolean unused,
     GstBuffer *input)
@@ -405,7 +411,8 @@ gst_nd_temporal_class_init (GstNdTemporalClass *klass)
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (gst_nd_temporal_debug, "ndconv", 0,
-      "ndconv2d, ndconv3d, ndconv4dtemporal, nddenoise and ndstructure");
+      "ndconv2d, ndconv3d, ndconv4dtemporal, nddenoise, ndregister and "
+      "ndstructure");
   gst_nd_backends_open ();
 
   object_class->constructed = gst_nd_temporal_constructed;

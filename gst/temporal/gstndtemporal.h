@@ -121,6 +121,11 @@ typedef struct _GstNdTemporalClass
    * the object lock held. */
   void (*responded) (GstNdTemporal *self, GstNdProcessor *processor);
 
+  /* Called by the streaming thread after that, without the lock: adds metadata
+   * to the output @buffer. */
+  void (*annotate) (GstNdTemporal *self, GstNdProcessor *processor,
+      GstBuffer *buffer);
+
   /* Called when the work of an output is complete: first with the object lock
    * held, then without. */
   void (*count_output) (GstNdTemporal *self, const GstNdFormat *out);
@@ -154,6 +159,9 @@ void gst_nd_temporal_class_install_property (GstNdTemporalClass *klass,
 
 /* The device of the element. */
 GstNdDevice *gst_nd_temporal_device (GstNdTemporal *self);
+
+/* The format of the input. Thread: the streaming thread. */
+const GstNdFormat *gst_nd_temporal_input (GstNdTemporal *self);
 
 /* Posts @error unless an error was posted since start(). Returns
  * GST_FLOW_ERROR. */

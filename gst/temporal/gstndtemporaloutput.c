@@ -230,6 +230,8 @@ respond (GstNdTemporal *self, GstNdPendingOutput *output, GError **error)
     klass->responded (self, processor);
     GST_OBJECT_UNLOCK (self);
   }
+  if (klass->annotate)
+    klass->annotate (self, processor, output->buffer);
   GST_LOG_OBJECT (self,
       "response of volume %" G_GINT64_FORMAT " at %" GST_TIME_FORMAT
       " took %.3f ms on this thread, with the pushes before it",

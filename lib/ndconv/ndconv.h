@@ -126,6 +126,18 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  *   memory-limit    bytes of memory of the GPU; 0 (default): no limit. Volumes
  *                   that need more go through the GPU in slabs
  *
+ * For nd_register() and nd_warp(), with spacing, border, border-value and
+ * n-threads:
+ *
+ *   model           translation, rigid (default), affine
+ *   reference       first (default), the number of a volume, mean, mean:N,
+ *                   running, previous, as of ndregister
+ *   channel         component that is measured; -1 (default): the mean of all
+ *   mask            none (default); nonzero: samples that are 0 do not count
+ *   levels          of the pyramid, 1 to 5, default 3
+ *   iterations      the most on a level, 1 to 100, default 12
+ *   interpolation   linear, cubic (default)
+ *
  * ND_ERROR_SETTINGS if there is no such setting or it cannot have the value. */
 ND_API gboolean nd_settings_set (NdSettings *settings, const gchar *name,
     const gchar *value, GError **error);
@@ -320,6 +332,44 @@ ND_API gboolean nd_convolve (const NdFilters *filters,
  * nd_stream_new() that concern @in and @settings. */
 ND_API gboolean nd_convolve_init_output (const NdFilters *filters,
     const NdSettings *settings, const NdArray *in, NdArray *output,
+    GError **error);
+
+/* --- Registration --------------------------------------------------------- */
+
+/* The motion of one volume. Positions are in mm along x, y, z from the first
+ * sample: index times spacing (1 without that setting). */
+typedef struct
+{
+  gdouble matrix[12];  /* the rows of 3 x 4 numbers that take positions in the
+                         * reference to positions in the volume */
+  gdouble residual;    /* root mean square of what the motion does not explain,
+                         * in sample values of smoothed volumes */
+  gdouble unexplained; /* its square as a share of the variance, 0 to 1 */
+  gdouble overlap;     /* share of the reference that lies in the volume */
+  guint iterations;    /* on all levels */
+  gboolean measured;   /* FALSE: nothing could be measured; no motion */
+  gboolean restarted;  /* the search began afresh, because the last motion was
+                         * no help */
+  gpointer reserved[4];
+} NdVolumeMotion;
+
+/* Finds the motion of each volume of @in to a reference, from the first volume
+ * to the last, and moves it there, on the CPU. @out has type, components and
+ * sizes of @in, and may be @in; otherwise they must not overlap. NULL: nothing
+ * is moved. @motions has in->size[3] elements, or is NULL. @settings and @watch
+ * may be NULL.
+ *
+ * ND_ERROR_SETTINGS or _FORMAT if settings and arrays do not fit each other,
+ * _MEMORY, _CANCELLED, between two volumes. */
+ND_API gboolean nd_register (const NdSettings *settings, const NdArray *in,
+    const NdArray *out, NdVolumeMotion *motions, const NdWatch *watch,
+    GError **error);
+
+/* Moves the volumes of @in by the matrices of NdVolumeMotion, 12 finite numbers
+ * for each volume, which may also come from elsewhere: sample x of @out is the
+ * interpolation of @in at matrix (x). Otherwise as nd_register(). */
+ND_API gboolean nd_warp (const NdSettings *settings, const gdouble *matrices,
+    const NdArray *in, const NdArray *out, const NdWatch *watch,
     GError **error);
 
 /* --- Blocks --------------------------------------------------------------- */

@@ -17,11 +17,12 @@ from ._library import (BackendError, CancelledError, Error, FileError,
                        nd_version)
 from ._plot import plot
 from ._recordings import Raw, Recording, RecordingWriter
+from ._register import Motion, register, warp
 from ._stream import Stream
 
 __version__ = nd_version().decode()
 __all__ = ["BackendError", "Block", "Cancel", "CancelledError", "Error", "Failure",
-           "FileError", "FormatError", "OutOfMemoryError", "Raw", "Recording",
+           "FileError", "FormatError", "Motion", "OutOfMemoryError", "Raw", "Recording",
            "RecordingWriter", "Report", "SettingsError", "Stream", "backends",
            "convolve", "describe", "design", "designs", "devices",
-           "plan_blocks", "plot", "run"]
+           "plan_blocks", "plot", "register", "run", "warp"]

@@ -81,6 +81,14 @@ class Watch(Structure):
                 ("data", c_void_p), ("reserved", c_void_p * 4)]
 
 
+class VolumeMotion(Structure):
+    """NdVolumeMotion."""
+    _fields_ = [("matrix", c_double * 12), ("residual", c_double),
+                ("unexplained", c_double), ("overlap", c_double),
+                ("iterations", c_uint), ("measured", c_int),
+                ("restarted", c_int), ("reserved", c_void_p * 4)]
+
+
 class _GError(Structure):
     _fields_ = [("domain", c_uint32), ("code", c_int), ("message", c_char_p)]
 
@@ -131,6 +139,10 @@ _FUNCTIONS = {
                     POINTER(Watch), "!"),
     "nd_convolve_init_output": (c_int, c_void_p, c_void_p, POINTER(Array),
                                 POINTER(Array), "!"),
+    "nd_register": (c_int, c_void_p, POINTER(Array), POINTER(Array),
+                    POINTER(VolumeMotion), POINTER(Watch), "!"),
+    "nd_warp": (c_int, c_void_p, _doubles, POINTER(Array), POINTER(Array),
+                POINTER(Watch), "!"),
     "nd_plan_blocks": (c_void_p, c_void_p, c_void_p, _sizes, _sizes, c_void_p,
                        POINTER(c_size_t), "!"),
     "nd_recording_reader_new": (c_void_p, c_char_p, POINTER(Array), c_size_t,

@@ -28,6 +28,8 @@ static const struct
       { FRAMES "width=8,height=8", FRAMES "width=12,height=8" }, { 64, 96 } },
   { "nddenoise sigma=4",
       { FRAMES "width=8,height=8", FRAMES "width=12,height=8" }, { 64, 96 } },
+  { "ndregister", { FRAMES "width=8,height=8", FRAMES "width=12,height=8" },
+      { 64, 96 } },
   { "ndstructure", { TENSORS "8:8:8", TENSORS "12:8:8" }, { 20480, 30720 } },
   { "ndview", { VOLUMES "8:8:8", VOLUMES "12:8:8" }, { 2048, 3072 } },
   { "ndstack slices=1",

@@ -129,6 +129,8 @@ GST_START_TEST (test_refused_with_new_caps)
   } with_caps[] = {
     { "nddenoise", "sigma=4", { CAPS "1:8:8:1", CAPS "1:6:8:1" }, "time-border",
         "wrap", { 8 * 8 * 4, 6 * 8 * 4 } },
+    { "ndregister", "reference=0", { CAPS "1:8:8:1", CAPS "1:6:8:1" },
+        "reference", "last", { 8 * 8 * 4, 6 * 8 * 4 } },
     { "ndstructure", "sigma=1.0", { CAPS "6:8:8:1", CAPS "6:6:8:1" }, "output",
         "nonsense", { 6 * 8 * 8 * 4, 6 * 6 * 8 * 4 } },
     /* Tensors without time have no velocity. */
@@ -180,7 +182,7 @@ refused_changes_suite (void)
 
   suite_add_tcase (suite, tc);
   tcase_add_loop_test (tc, test_refused, 0, G_N_ELEMENTS (changes));
-  tcase_add_loop_test (tc, test_refused_with_new_caps, 0, 3);
+  tcase_add_loop_test (tc, test_refused_with_new_caps, 0, 4);
   return suite;
 }
 

@@ -17,7 +17,7 @@ GST_START_TEST (test_short)
     "nddenoise backend=cpu quality=best latency=5",
     "nddenoise backend=cpu motion=true",
     "nddenoise backend=cpu method=adaptive",
-    "nddenoise backend=cpu noise=speckle" };
+    "nddenoise backend=cpu noise=speckle", "ndregister border=nearest" };
   static const struct
   {
     const gchar *text;

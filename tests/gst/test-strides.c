@@ -21,6 +21,7 @@ static const gchar *const filters[] = {
   "ndconv4dtemporal filter=\"sobel,direction=t\" method=fft",
   "ndconv4dtemporal filter=\"laplace\" method=reference",
   "nddenoise sigma=5",
+  "ndregister reference=previous",
   "ndstructure output=tensor sigma=0.5",
 };
 

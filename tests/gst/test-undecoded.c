@@ -12,6 +12,7 @@ static const gchar *const elements[] = {
   "ndconv2d filter=box,size=3 ! fakesink",
   "ndconv4dtemporal filter=box,size=3 ! fakesink",
   "nddenoise ! fakesink",
+  "ndregister ! fakesink",
   "ndstructure ! fakesink",
   "ndview ! fakesink",
   "ndstack ! fakesink",

@@ -1,0 +1,328 @@
+/* Registration in vectors of ND_VECTOR samples of a row.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "cpu/registerkernels.h"
+
+#include "cpu/simd.h"
+
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#define ND_VECTOR (ND_VECTOR_BYTES / 4)
+#define INLINE static inline __attribute__ ((always_inline))
+
+typedef gfloat V __attribute__ ((vector_size (4 * ND_VECTOR)));
+typedef gint32 I __attribute__ ((vector_size (4 * ND_VECTOR)));
+typedef gfloat VMemory
+    __attribute__ ((vector_size (4 * ND_VECTOR), aligned (4), may_alias));
+
+INLINE V
+load (const gfloat *from)
+{
+  return *(const VMemory *) from;
+}
+
+INLINE void
+store (gfloat *to, V value)
+{
+  *(VMemory *) to = value;
+}
+
+INLINE gfloat
+sum_lanes (V value)
+{
+  gfloat sum = 0;
+
+  for (guint i = 0; i < ND_VECTOR; i++)
+    sum += value[i];
+  return sum;
+}
+
+INLINE V
+gather (const gfloat *from, I at)
+{
+#if ND_VECTOR == 16
+  return (V) _mm512_i32gather_ps ((__m512i) at, from, 4);
+#elif ND_VECTOR == 8
+  return (V) _mm256_i32gather_ps (from, (__m256i) at, 4);
+#else
+  V out;
+
+  for (guint i = 0; i < ND_VECTOR; i++)
+    out[i] = from[at[i]];
+  return out;
+#endif
+}
+
+INLINE V
+lanes (void)
+{
+  V out;
+
+  for (guint i = 0; i < ND_VECTOR; i++)
+    out[i] = i;
+  return out;
+}
+
+/* All bits of the lanes of samples before @n. */
+INLINE I
+before (V index, gsize n)
+{
+  return index < (V){} + (gfloat) n;
+}
+
+INLINE V
+choose (V value, I mask)
+{
+  return (V) ((I) value & mask);
+}
+
+INLINE V
+clamp (V at, gfloat last)
+{
+  const V high = (V){} + last;
+  const I below = at < high;
+
+  at = choose (at, at > 0);
+  return (V) (((I) at & below) | ((I) high & ~below));
+}
+
+/* Filters */
+
+static void
+combine (const gfloat *const *rows, const gfloat *taps, guint n_taps, gsize n,
+    gfloat *out)
+{
+  for (gsize x = 0; x < n; x += ND_VECTOR) {
+    V sum = load (rows[0] + x) * taps[0];
+
+    for (guint k = 1; k < n_taps; k++)
+      sum += load (rows[k] + x) * taps[k];
+    store (out + x, sum);
+  }
+}
+
+/* Moments */
+
+/* Sums of a * b[i] u^k of @n_b rows b, for k up to @degree. */
+INLINE void
+sum_products (const NdRegisterRow *row, const gfloat *a, guint n_b,
+    const gfloat *const *b, guint degree, gfloat *sums)
+{
+  V total[3][5] = {};
+
+  for (gsize x = 0; x < row->n; x += ND_VECTOR) {
+    const V index = lanes () + (gfloat) x;
+    const V u = row->u + index * row->u_step;
+    const V first = choose (load (a + x), before (index, row->n));
+
+#pragma GCC unroll 3
+    for (guint i = 0; i < n_b; i++) {
+      V product = first * load (b[i] + x);
+
+      total[i][0] += product;
+#pragma GCC unroll 4
+      for (guint k = 1; k <= degree; k++) {
+        product *= u;
+        total[i][k] += product;
+      }
+    }
+  }
+  for (guint i = 0; i < n_b; i++) {
+    for (guint k = 0; k <= degree; k++)
+      *sums++ = sum_lanes (total[i][k]);
+  }
+}
+
+static void
+moments (const NdRegisterRow *row, gfloat sums[ND_REGISTER_ROW_MOMENTS])
+{
+  const gfloat *const *g = row->g;
+  const gfloat *const tail[2] = { row->r, row->w };
+
+  sum_products (row, g[0], 3, g, 2, sums);
+  sum_products (row, g[1], 2, g + 1, 2, sums + 9);
+  sum_products (row, g[2], 1, g + 2, 2, sums + 15);
+  sum_products (row, row->r, 3, g, 3, sums + 18);
+  sum_products (row, row->w, 3, g, 3, sums + 30);
+  sum_products (row, row->r, 2, tail, 4, sums + 42);
+  sum_products (row, row->w, 1, tail + 1, 4, sums + 52);
+}
+
+/* Differences */
+
+INLINE V
+mix (V a, V b, V share)
+{
+  return a + share * (b - a);
+}
+
+/* The index of the sample below each position, and the distance from it. */
+INLINE I
+locate (const gint strides[3], const gfloat *at, const gfloat *step,
+    const gfloat *last, V index, V distance[3])
+{
+  I sample = {};
+
+  for (guint a = 0; a < 3; a++) {
+    const V position = at[a] + step[a] * index;
+    const I below =
+        __builtin_convertvector (last ? clamp (position, last[a]) : position,
+            I);
+
+    distance[a] = position - __builtin_convertvector (below, V);
+    sample += below * strides[a];
+  }
+  return sample;
+}
+
+INLINE V
+linear_plane (const gfloat *in, const gint strides[3], I at, const V *distance)
+{
+  const V a = mix (gather (in, at), gather (in + strides[0], at), distance[0]);
+  const V b = mix (gather (in + strides[1], at),
+      gather (in + strides[1] + strides[0], at), distance[0]);
+
+  return mix (a, b, distance[1]);
+}
+
+INLINE V
+linear (const gfloat *in, const gint strides[3], I at, const V *distance)
+{
+  const V a = linear_plane (in, strides, at, distance);
+
+  if (strides[2] == 0)
+    return a;
+  return mix (a, linear_plane (in + strides[2], strides, at, distance),
+      distance[2]);
+}
+
+static void
+difference (const NdRegisterRow *row, gfloat sums[ND_REGISTER_ROW_SUMS])
+{
+  V total[ND_REGISTER_ROW_SUMS] = {};
+
+  for (gsize x = 0; x < row->n; x += ND_VECTOR) {
+    const V index = lanes () + (gfloat) x;
+    const V u = row->u + index * row->u_step;
+    const I mask = before (index, row->n);
+    const V r = choose (load (row->r + x), mask);
+    const V w = choose (load (row->w + x), mask);
+    V distance[3], e, ue;
+    const I at =
+        locate (row->strides, row->at, row->step, row->last, index, distance);
+
+    e = choose (linear (row->volume, row->strides, at, distance) - r, mask);
+    ue = u * e;
+    for (guint a = 0; a < 3; a++) {
+      const V g = load (row->g[a] + x);
+
+      total[2 * a] += g * e;
+      total[2 * a + 1] += g * ue;
+    }
+    total[6] += r * e;
+    total[7] += r * ue;
+    total[8] += r * ue * u;
+    total[9] += w * e;
+    total[10] += w * ue;
+    total[11] += w * ue * u;
+    total[12] += w * e * e;
+  }
+  for (guint i = 0; i < ND_REGISTER_ROW_SUMS; i++)
+    sums[i] = sum_lanes (total[i]);
+}
+
+/* Moving */
+
+typedef gfloat Four __attribute__ ((vector_size (16)));
+typedef gfloat FourMemory
+    __attribute__ ((vector_size (16), aligned (4), may_alias));
+
+/* One sample from the 4 x 4 rows of 4 samples around it: loads of 4 neighbours
+ * are faster than gathers. An axis of one sample has no neighbours. */
+INLINE gfloat
+cubic_sample (const NdWarpRow *row, const gfloat w[3][4][ND_VECTOR], gint at,
+    guint lane)
+{
+  const gboolean flat = row->strides[2] == 0, line = row->strides[1] == 0;
+  Four sum = {};
+
+  for (gint z = 0; z < (flat ? 1 : 4); z++) {
+    const gfloat wz = flat ? 1 : w[2][z][lane];
+    const gfloat *plane =
+        row->volume + at + (flat ? 0 : (z - 1) * row->strides[2]);
+
+    for (gint y = 0; y < (line ? 1 : 4); y++) {
+      const gfloat weight = wz * (line ? 1 : w[1][y][lane]);
+      const gfloat *from = plane + (line ? 0 : (y - 1) * row->strides[1]);
+
+      sum += *(const FourMemory *) (from - 1) * weight;
+    }
+  }
+  return sum[0] * w[0][0][lane] + sum[1] * w[0][1][lane]
+      + sum[2] * w[0][2][lane] + sum[3] * w[0][3][lane];
+}
+
+INLINE void
+cubic_weights (V a, gfloat w[4][ND_VECTOR])
+{
+  store (w[0], ((2 - a) * a - 1) * a * .5f);
+  store (w[1], ((3 * a - 5) * a * a + 2) * .5f);
+  store (w[2], ((4 - 3 * a) * a + 1) * a * .5f);
+  store (w[3], (a - 1) * a * a * .5f);
+}
+
+/* The samples below the positions of a vector that begins at @x. The last one
+ * repeats the last sample of the row. */
+INLINE I
+locate_vector (const NdWarpRow *row, gsize x, V distance[3])
+{
+  const gfloat end = row->n - 1;
+
+  return locate (row->strides, row->at, row->step, NULL,
+      clamp (lanes () + (gfloat) x, end), distance);
+}
+
+static void
+warp_cubic (const NdWarpRow *row, gfloat *out)
+{
+  for (gsize x = 0; x < row->n; x += ND_VECTOR) {
+    V distance[3];
+    const I at = locate_vector (row, x, distance);
+    gfloat w[3][4][ND_VECTOR];
+
+    for (guint a = 0; a < 3; a++)
+      cubic_weights (distance[a], w[a]);
+    for (guint i = 0; i < MIN (ND_VECTOR, row->n - x); i++)
+      out[x + i] = cubic_sample (row, w, at[i], i);
+  }
+}
+
+static void
+warp_linear (const NdWarpRow *row, gfloat *out)
+{
+  for (gsize x = 0; x < row->n; x += ND_VECTOR) {
+    V distance[3];
+    const I at = locate_vector (row, x, distance);
+    const V value = linear (row->volume, row->strides, at, distance);
+
+    if (x + ND_VECTOR <= row->n)
+      store (out + x, value);
+    else
+      memcpy (out + x, &value, (row->n - x) * sizeof (gfloat));
+  }
+}
+
+extern const NdRegisterKernels ND_TARGET_TABLE (nd_register_kernels);
+const NdRegisterKernels ND_TARGET_TABLE (nd_register_kernels) = {
+  .combine = combine,
+  .moments = moments,
+  .difference = difference,
+  .warp_cubic = warp_cubic,
+  .warp_linear = warp_linear,
+};

@@ -1,0 +1,51 @@
+/* What registration keeps of the reference, and the sums over its samples.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#pragma once
+
+#include "cpu/registerkernels.h"
+#include "cpu/registerpyramid.h"
+
+G_BEGIN_DECLS
+
+/* A row of a level: the samples from @first to before @end have weights. */
+typedef struct
+{
+  guint32 first, end;
+  gfloat moments[ND_REGISTER_ROW_MOMENTS];
+} NdRegisterSupport;
+
+typedef struct
+{
+  gfloat *g[3], *r, *w; /* 0 where the weight is */
+  NdRegisterSupport *rows;
+} NdRegisterReferenceLevel;
+
+typedef struct
+{
+  const NdRegisterPlan *plan;
+  NdRegisterReferenceLevel levels[ND_REGISTER_MAX_LEVELS];
+  const NdRegisterPyramid *volume; /* that is measured; same offset */
+  gdouble offset;                  /* was subtracted from both volumes */
+  gdouble weight;                  /* of the finest level */
+  struct _NdRegisterChunk *chunks; /* partial sums */
+  gfloat *rows;                    /* 5 of each worker */
+  gsize bytes;
+} NdRegisterReference;
+
+/* NULL if there is not enough memory. @plan must outlive it. Later calls run on
+ * no more threads than this one. */
+NdRegisterReference *nd_register_reference_new (const NdRegisterPlan *plan);
+void nd_register_reference_free (NdRegisterReference *reference);
+
+/* Makes the volume of @pyramid, minus @offset, the reference. */
+void nd_register_reference_set (NdRegisterReference *reference,
+    const NdRegisterPyramid *pyramid, gdouble offset);
+
+/* An NdRegisterMeasure. The result does not depend on the number of threads. */
+void nd_register_reference_measure (gpointer reference, guint level,
+    const NdAffine *map, NdRegisterSums *sums);
+
+G_END_DECLS
