@@ -94,7 +94,7 @@ demo() {
 # page SAID: the page at the address that the server printed into the file SAID.
 page() {
   python3 -c 'import re, sys, urllib.request as u
-address = re.search(r"http://localhost:8090/\S*", open(sys.argv[1]).read())[0]
+address = re.search(r"http://localhost:[0-9]+/\S*", open(sys.argv[1]).read())[0]
 text = u.urlopen(address, timeout=5).read().decode()
 assert "<html" in text and "ndconv" in text' "$1" 2>/dev/null
 }
