@@ -57,7 +57,8 @@ options() {
     person "scripts/$script --help" | grep -q -e '--web'
   done
   refused 2 'scripts/demo does not know' person 'scripts/demo a b'
-  ! command -v meson
+  # A fresh system has no Python either.
+  ! command -v meson python3
 }
 # Without the right to install, the command is named.
 without_right() {
@@ -155,7 +156,7 @@ pip() {
       echo "-- pip does not reach an index of packages: it was not tried"
       exit 0; }
     ~/only/bin/pip install . 2>&1 | tee ~/pip.log
-    ! grep -i "dependency conflicts" ~/pip.log
+    ! grep -i "dependency conflicts" ~/pip.log || exit 1
     ~/only/bin/python -c "import ndconv, numpy
 stream = numpy.ones((3, 4, 5, 6), numpy.float32)
 assert abs(ndconv.convolve(stream, \"box,size=3\") - 1).max() < 1e-5"'
