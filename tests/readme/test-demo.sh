@@ -14,7 +14,7 @@ output=$(ND_BUILD=$2 "$1/scripts/demo" "$folder/out" </dev/null 2>&1) || {
   exit 1
 }
 printf '%s\n' "$output"
-for words in '^volumes .* 200 in, 200 out' '^back end, method ' \
+for words in '^volumes .* 100 in, 100 out' '^back end, method ' \
     '^latency reported ' '^memory of the ring '; do
   grep -q "$words" <<<"$output" || { echo "missing in the output: $words"; exit 1; }
 done
