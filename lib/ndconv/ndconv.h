@@ -97,8 +97,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  *   causal          true: the origin in time for which a filter reads no volume
  *                   after the anchor; default false
  *   normalize       true: every filter is scaled to sum 1; default false
- *   spacing         distance of samples in mm along x, y, z, as "0.3:0.3:0.5",
- *                   for parameters with units
+ *   spacing         distance of samples along x, y, z in mm, as "0.3:0.3:0.5",
+ *                   or with units, as "0.3um:0.3um:1um", for parameters with
+ *                   units
  *   rate            volumes per second, as "20" or "30000/1001", for the same
  *
  * For streams, nd_convolve() and nd_plan_blocks():

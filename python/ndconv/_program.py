@@ -61,8 +61,10 @@ SETTINGS: list[tuple[str, Any, str]] = [
     ("precision", ["single", "double"], "of samples, coefficients and sums"),
     ("memory-limit", int, "bytes of memory of the GPU; 0: no limit"),
     ("n-threads", int, "threads of a worker (default: its share)"),
-    ("spacing", "X:Y:Z", "distance of samples in mm, for units in filters"),
-    ("rate", "RATE", "volumes per second, for units in filters"),
+    ("spacing", "X:Y:Z", "distance of samples in mm or as 0.3um:0.3um:1um, for "
+     "units in filters (default: of the input)"),
+    ("rate", "RATE", "volumes per second, for units in filters (default: of the "
+     "input)"),
 ]
 
 

@@ -217,6 +217,39 @@ def _open_recording(path: str, axes: str | None,
                                "compressed" in recording.format, max_memory)
 
 
+# Units of OME-Zarr in mm and s.
+_UNITS = {"meter": 1e3, "centimeter": 10.0, "millimeter": 1.0,
+          "micrometer": 1e-3, "nanometer": 1e-6, "second": 1.0,
+          "millisecond": 1e-3, "microsecond": 1e-6, "nanosecond": 1e-9,
+          "minute": 60.0}
+
+
+def find_steps(source: Source) -> dict[str, str]:
+    """The settings `spacing` and `rate` by the metadata of @source, as far as
+    they are known."""
+    multiscale = source.multiscale or {}
+    steps: dict[str, float] = {}
+    try:
+        for axis in multiscale["axes"]:
+            steps[axis["name"]] = _UNITS.get(axis.get("unit"), 0.0)
+        for holder in (multiscale, multiscale["datasets"][0]):
+            for change in holder.get("coordinateTransformations", ()):
+                if change["type"] == "scale":
+                    for axis, scale in zip(list(steps), change["scale"]):
+                        steps[axis] *= float(scale)
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+        return {}
+    known = {axis for axis, step in steps.items()
+             if step > 0 and math.isfinite(step)}
+    found = {}
+    if {"x", "y"} <= known and ("z" in known or "z" not in steps):
+        found["spacing"] = ":".join(repr(steps[axis]) for axis in "xyz"
+                                    if axis in steps)
+    if "t" in known:
+        found["rate"] = repr(1 / steps["t"])
+    return found
+
+
 def axis_type(axis: str) -> str:
     """The kind of an axis in OME-Zarr."""
     return {"t": "time", "c": "channel"}.get(axis, "space")
