@@ -362,13 +362,16 @@ typedef struct _NdRecordingReader NdRecordingReader;
 /* @raw describes the samples of a file without a header: type, components,
  * responses and size[0] to size[2]; @offset bytes come before them. NULL for
  * other files. Reading takes at most @max_memory bytes of memory, with one
- * volume of the caller; 0: a quarter of what the process may use.
+ * volume of the caller; 0: a quarter of what the process may use. With
+ * @keep_truncated, the whole volumes of a file that has fewer samples than its
+ * header says are read, with a warning.
  *
  * ND_ERROR_NOT_FOUND, _OPEN_READ, _READ (truncated or damaged, or a wrong size
  * for raw samples), _FORMAT (an unsupported format or type), _SETTINGS (no
  * header and no @raw), _MEMORY (more than @max_memory, also of later reads). */
 ND_API NdRecordingReader *nd_recording_reader_new (const gchar *path,
-    const NdArray *raw, gsize offset, gsize max_memory, GError **error);
+    const NdArray *raw, gsize offset, gsize max_memory, gboolean keep_truncated,
+    GError **error);
 ND_API void nd_recording_reader_free (NdRecordingReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdRecordingReader, nd_recording_reader_free)
 

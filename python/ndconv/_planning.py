@@ -84,6 +84,7 @@ class Options(NamedTuple):
     exact: bool = False
     max_memory: int = 0
     verify: bool = False
+    truncated: str = "refuse"
 
     def check(self) -> None:
         """Refuses unknown names."""
@@ -134,7 +135,8 @@ class Options(NamedTuple):
 
     def make_job(self, path: str, target: str) -> StoreJob | FileJob:
         """The job from @path to @target."""
-        source = open_source(path, self.axes, self.raw, self.max_memory)
+        source = open_source(path, self.axes, self.raw, self.max_memory,
+                             self.truncated)
         if isinstance(self.filter, str) and _UNIT.search(self.filter):
             steps = find_steps(source)
             if not steps.keys() <= self.settings.keys():

@@ -82,11 +82,14 @@ class RecordingSource(NamedTuple):
     multiscale: dict[str, Any]
     compressed: bool
     max_memory: int
+    truncated: str = "refuse"
+    cut: str = ""            # a sentence about volumes that are missing
     inside: str = ""
 
     def open(self) -> Recording:
         """Opens it again, in a worker."""
-        recording = Recording(self.path, self.raw, self.max_memory)
+        recording = Recording(self.path, self.raw, self.max_memory,
+                              self.truncated)
         if recording.shape[0] != self.volumes or recording.dtype != self.dtype:
             raise lib.FileError(f"{self.path} has changed since the run began")
         return recording
@@ -177,8 +180,9 @@ _CHUNK = 64
 
 
 def _open_recording(path: str, axes: str | None,
-                    raw: Raw | None, max_memory: int) -> RecordingSource:
-    with Recording(path, raw, max_memory) as recording:
+                    raw: Raw | None, max_memory: int,
+                    truncated: str) -> RecordingSource:
+    with Recording(path, raw, max_memory, truncated) as recording:
         if recording.responses > 1:
             raise lib.FormatError(f"{path} has {recording.responses} "
                                   "responses; an archive takes one")
@@ -214,7 +218,10 @@ def _open_recording(path: str, axes: str | None,
                        for axis, n in zip(axes, shape))
         return RecordingSource(path, raw, axes, shape, recording.shape[0],
                                recording.dtype, chunks, multiscale,
-                               "compressed" in recording.format, max_memory)
+                               "compressed" in recording.format, max_memory,
+                               truncated, "".join(
+                                   text for text in recording.warnings
+                                   if "is truncated" in text))
 
 
 # Units of OME-Zarr in mm and s.
@@ -256,8 +263,8 @@ def axis_type(axis: str) -> str:
 
 
 def open_source(path: str, axes: str | None, raw: Raw | None,
-                max_memory: int = 0) -> Source:
+                max_memory: int = 0, truncated: str = "refuse") -> Source:
     """The array of a Zarr store, which is a folder, or a recording."""
     if os.path.isdir(path):
         return _open_zarr(path, axes)
-    return _open_recording(path, axes, raw, max_memory)
+    return _open_recording(path, axes, raw, max_memory, truncated)
