@@ -41,7 +41,8 @@ add (NdPacker *packer, const guint8 *bytes, gsize n)
   gint reason = 0;
 
   while (n > 0 && !reason) {
-    const gsize part = MIN (n, (gsize) g_test_rand_int_range (1, 3 * BLOCK));
+    const gsize most = g_test_rand_int_range (1, 3 * BLOCK);
+    const gsize part = MIN (n, most);
 
     reason = nd_packer_add (packer, bytes, part);
     bytes += part;
