@@ -4,8 +4,8 @@
 #include "filters/axes.h"
 
 #include "core/error.h"
+#include "filters/units.h"
 
-#include <math.h>
 #include <string.h>
 
 gboolean
@@ -31,22 +31,19 @@ nd_axes_from_text (const gchar *text, NdAxes *axes, GError **error)
 static gboolean
 set_spacing (NdAxes *axes, const gchar *spacing, GError **error)
 {
-  g_auto (GStrv) numbers = g_strsplit (spacing, ":", -1);
-  const guint n = g_strv_length (numbers);
+  gdouble numbers[3];
 
-  for (guint a = 0; a < ND_AXIS_T && n > 0; a++) {
-    gchar *end;
-
-    axes->step[a] = g_ascii_strtod (numbers[MIN (a, n - 1)], &end);
-    if (*end != '\0' || !(axes->step[a] > 0) || isinf (axes->step[a])
-        || n > ND_AXIS_T) {
-      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-          "spacing is %s; it must be 1 to 3 numbers above 0, in mm, as "
-          "0.3:0.3:0.5",
-          spacing);
-      return FALSE;
-    }
+  if (*spacing == '\0')
+    return TRUE;
+  if (!nd_units_parse_spacing (spacing, numbers)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "spacing is %s; it must be 1 to 3 numbers above 0, in mm or with a "
+        "unit, as 0.3:0.3:0.5 or 0.3um:0.3um:1um",
+        spacing);
+    return FALSE;
   }
+  for (guint a = 0; a < ND_AXIS_T; a++)
+    axes->step[a] = numbers[a];
   return TRUE;
 }
 

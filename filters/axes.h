@@ -13,10 +13,9 @@ G_BEGIN_DECLS
  * other text, with a sentence that begins with "axes". */
 gboolean nd_axes_from_text (const gchar *text, NdAxes *axes, GError **error);
 
-/* Sets axes->step from @spacing, 1 to 3 numbers above 0 in mm as "0.3:0.3:0.5"
- * (one number is for all axes in space), and @rate, volumes per second as "20"
- * or "30000/1001". NULL leaves a step as it is. ND_ERROR_SETTINGS with a
- * sentence that begins with "spacing" or "rate". */
+/* Sets axes->step from @spacing, see nd_units_parse_spacing(), and @rate,
+ * volumes per second as "20" or "30000/1001". NULL leaves a step as it is.
+ * ND_ERROR_SETTINGS with a sentence that begins with "spacing" or "rate". */
 gboolean nd_axes_set_steps (NdAxes *axes, const gchar *spacing,
     const gchar *rate, GError **error);
 

@@ -85,6 +85,28 @@ has_unit (NdDimension dimension)
 }
 
 gboolean
+nd_units_parse_spacing (const gchar *text, gdouble spacing[3])
+{
+  for (guint a = 0; a < 3; a++) {
+    NdDimension dimension;
+
+    if (!nd_units_parse (text, &spacing[a], &dimension, &text)
+        || dimension.time != 0
+        || (dimension.length != 1 && has_unit (dimension)) || !(spacing[a] > 0)
+        || !isfinite (spacing[a]))
+      return FALSE;
+    if (*text == '\0') {
+      while (++a < 3)
+        spacing[a] = spacing[a - 1];
+      return TRUE;
+    }
+    if (*text++ != ':')
+      return FALSE;
+  }
+  return FALSE;
+}
+
+gboolean
 nd_units_are_in (const gchar *text)
 {
   for (const gchar *at = text; at && *at; at++) {

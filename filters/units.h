@@ -25,6 +25,11 @@ typedef struct
 gboolean nd_units_parse (const gchar *text, gdouble *value,
     NdDimension *dimension, const gchar **end);
 
+/* Parses the distances of samples along x, y and z: 1 to 3 numbers above 0, in
+ * mm or with a unit of length, as "0.3:0.3:0.5" or "0.3um:0.3um:1um". The last
+ * one is also for the axes without one. FALSE for any other text. */
+gboolean nd_units_parse_spacing (const gchar *text, gdouble spacing[3]);
+
 /* TRUE if filter text or the value of a parameter has a number with a unit. */
 gboolean nd_units_are_in (const gchar *text);
 

@@ -65,7 +65,12 @@ describe_raw (NdHeader *header, const Beginning *file, const NdRecording *hint,
         hint->shape.components);
     return FALSE;
   }
-  if (size == 0 || size % volume != 0) {
+  if (header->keep && size % volume != 0 && size > volume)
+    nd_header_warn (header,
+        "\"%s\" is truncated: %" G_GUINT64_FORMAT
+        " whole volumes are read, %" G_GUINT64_FORMAT " bytes after them not",
+        file->path, size / volume, size % volume);
+  else if (size == 0 || size % volume != 0) {
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "\"%s\" has %" G_GUINT64_FORMAT
         " bytes%s: it must be one or more whole volumes of %" G_GSIZE_FORMAT

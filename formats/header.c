@@ -18,7 +18,9 @@
 void
 nd_header_init (NdHeader *header, const gchar *format)
 {
-  *header = (NdHeader){ .budget = header->budget, .format = format };
+  *header = (NdHeader){
+    .budget = header->budget, .keep = header->keep, .format = format
+  };
   if (header->budget.most == 0)
     nd_budget_init (&header->budget, 0);
   header->metadata = nd_metadata_new (&header->budget);

@@ -3,6 +3,8 @@
  */
 #include "formats/output.h"
 
+#include "formats/packer.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -10,26 +12,17 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define BUFFER_SIZE (256 * 1024)
 #define MOVE_SIZE ((gsize) 4 << 20)
 #define CHUNK ((gsize) 1 << 30)
 #define BLOCK ((gsize) 64 * 1024) /* a multiple of the file system's block */
 
-/* Level 1 is fast enough for live volumes (80 to 110 MB/s on one core). Levels
- * 2 to 9 compress speckle at most 2 % better. */
-#define LEVEL 1
-
-/* zlib's largest window with a zlib or a gzip header, and its default memory
- * level. */
-#define ZLIB_WINDOW 15
-#define GZIP_WINDOW (15 + 16)
-#define MEMORY_LEVEL 8
-
-/* Sizes in a gzip member of stored blocks. */
-#define HEAD_SIZE 10
+/* Blocks that are not compressed. */
 #define BLOCK_HEAD_SIZE 5
 #define STORED_MAX 65535
-#define TAIL_SIZE 8
+
+static const guint8 gzip_head[] = { 0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0,
+  255 };
+static const guint8 zlib_head[] = { 0x78, 0x01 };
 
 struct _NdOutput
 {
@@ -37,8 +30,10 @@ struct _NdOutput
   NdPacking packing;
   gsize room;
   guint64 size;
-  z_stream stream;
-  guint8 *buffer; /* output of the stream; NULL: no stream */
+  NdPacker *packer; /* NULL before the first samples */
+  gsize stored;     /* bytes of the header in the gzip stream */
+  guint32 stored_sum;
+  guint64 tail; /* size of the samples before the sum after them; 0: none yet */
 };
 
 gint
@@ -64,11 +59,10 @@ nd_output_part (NdOutput *output)
 gint
 nd_output_close (NdOutput *output)
 {
-  const gint reason = nd_part_close (&output->part);
+  gint reason;
 
-  if (output->buffer)
-    deflateEnd (&output->stream);
-  g_free (output->buffer);
+  g_clear_pointer (&output->packer, nd_packer_free);
+  reason = nd_part_close (&output->part);
   g_free (output);
   return reason;
 }
@@ -90,9 +84,11 @@ write_bytes (gint fd, const guint8 *data, gsize size, guint64 at)
   return 0;
 }
 
+/* Called by threads of the packer, one at a time. */
 static gint
-append (NdOutput *output, const guint8 *data, gsize size)
+append (gpointer data_of, const guint8 *data, gsize size)
 {
+  NdOutput *output = data_of;
   const gint reason =
       write_bytes (output->part.fd, data, size, output->room + output->size);
 
@@ -104,71 +100,82 @@ append (NdOutput *output, const guint8 *data, gsize size)
 gint
 nd_output_begin (NdOutput *output, gsize room)
 {
+  g_clear_pointer (&output->packer, nd_packer_free);
   output->room = room;
-  output->size = 0;
-  if (ftruncate (output->part.fd, 0) != 0)
-    return errno;
-  if (output->packing == ND_PACKING_NONE)
-    return 0;
-  if (!output->buffer) {
-    if (deflateInit2 (&output->stream, LEVEL, Z_DEFLATED,
-            output->packing == ND_PACKING_GZIP ? GZIP_WINDOW : ZLIB_WINDOW,
-            MEMORY_LEVEL, Z_DEFAULT_STRATEGY)
-        != Z_OK)
-      return ENOMEM;
-    output->buffer = g_malloc (BUFFER_SIZE);
-  }
-  deflateReset (&output->stream);
-  output->stream.avail_in = 0;
-  output->stream.next_out = output->buffer;
-  output->stream.avail_out = BUFFER_SIZE;
-  return 0;
+  output->size = output->tail = 0;
+  return ftruncate (output->part.fd, 0) == 0 ? 0 : errno;
 }
 
-/* Not gzFile: after a failed write, gzclose() reads the caller's memory
- * again. */
+/* Begins the stream, unless the header did. Returns 0 or an errno. */
 static gint
-pack (NdOutput *output, const guint8 *data, gsize size, gint flush)
+begin_packing (NdOutput *output)
 {
-  z_stream *stream = &output->stream;
-  gint status = Z_OK;
+  const gboolean gzip = output->packing == ND_PACKING_GZIP;
 
-  do {
-    gint reason = 0;
-
-    if (stream->avail_in == 0) {
-      stream->next_in = (guint8 *) data;
-      stream->avail_in = MIN (size, CHUNK);
-      data += stream->avail_in;
-      size -= stream->avail_in;
-    }
-    status = deflate (stream, size > 0 ? Z_NO_FLUSH : flush);
-    if (stream->avail_out == 0 || status == Z_STREAM_END) {
-      reason = append (output, output->buffer, BUFFER_SIZE - stream->avail_out);
-      stream->next_out = output->buffer;
-      stream->avail_out = BUFFER_SIZE;
-    }
-    if (reason) {
-      stream->avail_in = 0;
-      return reason;
-    }
-  } while (size > 0 || stream->avail_in > 0
-      || (flush == Z_FINISH && status != Z_STREAM_END));
-  return 0;
+  if (output->packer)
+    return 0;
+  output->packer = nd_packer_new (gzip, append, output);
+  if (!output->packer)
+    return ENOMEM;
+  return output->stored > 0 ? 0
+      : gzip                ? append (output, gzip_head, sizeof (gzip_head))
+                            : append (output, zlib_head, sizeof (zlib_head));
 }
 
 gint
 nd_output_write (NdOutput *output, gconstpointer data, gsize size)
 {
-  return output->packing == ND_PACKING_NONE
-      ? append (output, data, size)
-      : pack (output, data, size, Z_NO_FLUSH);
+  gint reason;
+
+  if (output->packing == ND_PACKING_NONE)
+    return append (output, data, size);
+  reason = begin_packing (output);
+  return reason ? reason : nd_packer_add (output->packer, data, size);
+}
+
+guint64
+nd_output_stop (NdOutput *output)
+{
+  if (output->packing == ND_PACKING_NONE)
+    return output->size;
+  if (!output->packer)
+    return 0;
+  nd_packer_stop (output->packer);
+  return nd_packer_written (output->packer);
+}
+
+/* The sums and sizes that end the stream. */
+static gint
+write_tail (NdOutput *output)
+{
+  const guint64 written = nd_packer_written (output->packer);
+  const guint32 sum = nd_packer_sum (output->packer);
+  const guint32 zlib = GUINT32_TO_BE (sum);
+  const guint32 gzip[] = {
+    GUINT32_TO_LE (crc32_combine (output->stored_sum, sum, written)),
+    GUINT32_TO_LE ((guint32) (output->stored + written))
+  };
+
+  output->size = output->tail;
+  return output->packing == ND_PACKING_GZIP
+      ? append (output, (const guint8 *) gzip, sizeof (gzip))
+      : append (output, (const guint8 *) &zlib, sizeof (zlib));
 }
 
 gint
 nd_output_end (NdOutput *output)
 {
-  return output->buffer ? pack (output, (const guint8 *) "", 0, Z_FINISH) : 0;
+  gint reason;
+
+  if (output->packing == ND_PACKING_NONE || output->tail > 0)
+    return 0;
+  reason = begin_packing (output);
+  if (!reason)
+    reason = nd_packer_end (output->packer);
+  if (reason)
+    return reason;
+  output->tail = output->size;
+  return write_tail (output);
 }
 
 guint64
@@ -235,45 +242,36 @@ nd_output_grow (NdOutput *output, gsize room, gboolean exactly)
 gint
 nd_output_write_header (NdOutput *output, gconstpointer header, gsize size)
 {
-  return write_bytes (output->part.fd, header, size, 0);
-}
+  const gint reason = write_bytes (output->part.fd, header, size, 0);
 
-static void
-append_number (GByteArray *bytes, guint32 number, guint n)
-{
-  for (guint i = 0; i < n; i++) {
-    const guint8 byte = number >> (8 * i);
-
-    g_byte_array_append (bytes, &byte, 1);
-  }
+  /* The sum is also of the header. */
+  return reason || output->stored == 0 || output->tail == 0
+      ? reason
+      : write_tail (output);
 }
 
 void
-nd_output_store (GByteArray *member, const guint8 *bytes, gsize n)
+nd_output_store (NdOutput *output, GByteArray *bytes, const guint8 *header,
+    gsize n)
 {
-  static const guint8 head[HEAD_SIZE] = { 0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0,
-    0, 255 };
-  const guint32 sum = crc32 (crc32 (0, NULL, 0), bytes, n);
-  gsize done = 0;
+  output->stored = n;
+  output->stored_sum = crc32_z (0, header, n);
+  g_byte_array_append (bytes, gzip_head, sizeof (gzip_head));
+  while (n > 0) {
+    const gsize size = MIN (n, STORED_MAX);
+    const guint8 head[BLOCK_HEAD_SIZE] = { 0, size, size >> 8, ~size,
+      (guint16) ~size >> 8 };
 
-  g_byte_array_append (member, head, sizeof (head));
-  do {
-    const gsize n_stored = MIN (n - done, STORED_MAX);
-
-    append_number (member, done + n_stored == n, 1);
-    append_number (member, n_stored, 2);
-    append_number (member, ~n_stored, 2);
-    g_byte_array_append (member, bytes + done, n_stored);
-    done += n_stored;
-  } while (done < n);
-  append_number (member, sum, 4);
-  append_number (member, n, 4);
+    g_byte_array_append (bytes, head, BLOCK_HEAD_SIZE);
+    g_byte_array_append (bytes, header, size);
+    header += size;
+    n -= size;
+  }
 }
 
 gsize
 nd_output_stored_size (gsize n)
 {
-  const gsize blocks = n == 0 ? 1 : (n + STORED_MAX - 1) / STORED_MAX;
-
-  return HEAD_SIZE + blocks * BLOCK_HEAD_SIZE + n + TAIL_SIZE;
+  return sizeof (gzip_head)
+      + (n + STORED_MAX - 1) / STORED_MAX * BLOCK_HEAD_SIZE + n;
 }

@@ -31,7 +31,13 @@ gint nd_output_close (NdOutput *output);
 /* Empties the file. Samples begin at offset @room. */
 gint nd_output_begin (NdOutput *output, gsize room);
 
+/* Bytes that are compressed may be written after it returns; an error may be of
+ * earlier ones. */
 gint nd_output_write (NdOutput *output, gconstpointer data, gsize size);
+
+/* After an error: writes no more, and returns how many of the bytes given to
+ * nd_output_write() are in the file. nd_output_end() may follow. */
+guint64 nd_output_stop (NdOutput *output);
 
 /* Ends the compressed data. */
 gint nd_output_end (NdOutput *output);
@@ -49,12 +55,13 @@ gsize nd_output_room (NdOutput *output);
 gint nd_output_write_header (NdOutput *output, gconstpointer header,
     gsize size);
 
-/* Appends @bytes to @member as a gzip member of stored blocks (RFC 1951,
- * 3.2.4). Its length depends only on @n, so that it can be overwritten later.
- * Readers join consecutive members. */
-void nd_output_store (GByteArray *member, const guint8 *bytes, gsize n);
+/* For a file that gzip compresses as a whole: appends @header to @bytes as the
+ * beginning of the gzip stream, in blocks that are not compressed (RFC 1951,
+ * 3.2.4), so that it can be overwritten later. The samples continue it. */
+void nd_output_store (NdOutput *output, GByteArray *bytes, const guint8 *header,
+    gsize n);
 
-/* The size of such a member for @n bytes. */
+/* The bytes that it appends for @n bytes. */
 gsize nd_output_stored_size (gsize n);
 
 G_END_DECLS

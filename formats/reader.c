@@ -63,7 +63,8 @@ set_truncated (NdReader *reader, guint64 offset, GError **error)
   g_autofree gchar *whole = NULL;
 
   if (!header->compressed && !header->time_first && !header->planar)
-    whole = g_strdup_printf (": %" G_GUINT64_FORMAT " whole volumes",
+    whole = g_strdup_printf (": %" G_GUINT64_FORMAT
+                             " whole volumes, which truncated=keep reads",
         bytes / reader->stored_size);
   g_set_error (error, ND_ERROR, ND_ERROR_READ,
       "\"%s\" is truncated: its header says %" G_GUINT64_FORMAT
@@ -168,6 +169,20 @@ skip_lines (NdReader *reader, guint64 lines, guint64 *offset, GError **error)
   return TRUE;
 }
 
+static gboolean
+go_to_samples (NdReader *reader, guint64 offset, GError **error)
+{
+  const NdHeader *header = &reader->header;
+
+  if (header->bare)
+    nd_input_begin_bare (reader->input, offset, header->sum);
+  else
+    nd_input_begin (reader->input, offset, header->compressed);
+  reader->begin = offset + header->skip;
+  return nd_input_skip (reader->input, header->skip)
+      || set_read_error (reader, "it is too short", error);
+}
+
 /* Checks that the open file is large enough and goes to its first sample. */
 static gboolean
 begin_file (NdReader *reader, GError **error)
@@ -183,16 +198,12 @@ begin_file (NdReader *reader, GError **error)
   offset += header->offset;
   if (header->at_end)
     offset = size < wanted ? 0 : size - wanted;
+  if (reader->kept)
+    return go_to_samples (reader, offset, error);
   if (wanted > nd_input_most (reader->input, offset, header->compressed))
     return set_truncated (reader, offset, error);
-  if (!check_excess (reader, offset, wanted, error))
-    return FALSE;
-  if (header->bare)
-    nd_input_begin_bare (reader->input, offset, header->sum);
-  else
-    nd_input_begin (reader->input, offset, header->compressed);
-  return nd_input_skip (reader->input, header->skip)
-      || set_read_error (reader, "it is too short", error);
+  return check_excess (reader, offset, wanted, error)
+      && go_to_samples (reader, offset, error);
 }
 
 /* Opens a file and sets the position to its first sample. */
@@ -279,6 +290,77 @@ nd_reader_read_stored (NdReader *reader, guint8 *data, gsize size,
   return TRUE;
 }
 
+/* The bytes that can be read from the open file, up to @most. Those of a volume
+ * that is not whole may be too few. */
+static guint64
+count_bytes (NdReader *reader, guint64 most)
+{
+  const guint64 size = nd_input_size (reader->input);
+  guint8 bytes[BEYOND];
+  guint64 done = 0;
+
+  if (!reader->header.compressed)
+    return size < reader->begin ? 0 : MIN (size - reader->begin, most);
+  while (done < most) {
+    const gsize volume = reader->stored_size - done % reader->stored_size;
+    const gssize got = nd_input_read (reader->input, bytes,
+        MIN (MIN (sizeof (bytes), volume), most - done));
+
+    if (got <= 0)
+      break;
+    done += got;
+  }
+  return done;
+}
+
+/* Reads the files up to the first one that is truncated, and keeps the whole
+ * volumes. */
+static gboolean
+keep_whole (NdReader *reader, GError **error)
+{
+  NdHeader *header = &reader->header;
+  NdRecording *recording = &header->recording;
+  NdMetadata *metadata = header->metadata;
+  const guint files = header->files ? header->files->len : 1;
+  const guint64 volumes = recording->volumes;
+  guint64 bytes = 0, whole;
+  guint n = metadata->volume_fields->len;
+
+  reader->kept = TRUE;
+  for (guint i = 0; i < files && bytes == i * reader->file_bytes; i++) {
+    if (!open_file (reader, i, error))
+      return FALSE;
+    bytes += count_bytes (reader, reader->file_bytes);
+  }
+  reader->position = ND_READER_NOWHERE;
+  whole = bytes / reader->stored_size;
+  if (whole == volumes) {
+    reader->kept = FALSE;
+    return TRUE;
+  }
+  if (whole == 0) {
+    g_set_error (error, ND_ERROR, ND_ERROR_READ,
+        "\"%s\" is truncated, and no volume is whole: its header says "
+        "%" G_GUINT64_FORMAT " volumes of %" G_GSIZE_FORMAT
+        " bytes, and there are %" G_GUINT64_FORMAT,
+        file_path (reader), volumes, reader->stored_size, bytes);
+    return FALSE;
+  }
+  recording->volumes = whole;
+  if (metadata->times->len > whole)
+    nd_list_set_size (metadata->times, whole);
+  while (n > 0
+      && g_array_index (metadata->volume_fields, NdField, n - 1).volume
+          >= whole)
+    n--;
+  nd_list_set_size (metadata->volume_fields, n);
+  nd_header_warn (header,
+      "\"%s\" is truncated: its header says %" G_GUINT64_FORMAT
+      " volumes, and the %" G_GUINT64_FORMAT " whole ones are read",
+      file_path (reader), volumes, whole);
+  return TRUE;
+}
+
 /* Opens every file, so that errors come before the first volume. */
 static gboolean
 check_files (NdReader *reader, GError **error)
@@ -296,7 +378,11 @@ check_files (NdReader *reader, GError **error)
         reader->path, files, bytes);
     return FALSE;
   }
-  for (guint i = files; i-- > 0 && !header->slices;) {
+  /* Otherwise no volume is whole, or the samples have no known beginning. */
+  if (header->keep && !header->slices && !nd_reader_has_groups (reader)
+      && !header->at_end && !keep_whole (reader, error))
+    return FALSE;
+  for (guint i = files; i-- > 0 && !header->slices && !reader->kept;) {
     if (!open_file (reader, i, error))
       return FALSE;
   }
@@ -356,13 +442,15 @@ take_volume (NdReader *reader, GError **error)
 /* Reads the header from @input, which it takes; NULL if @path is a folder. */
 static NdReader *
 open_input (NdInput *input, const gchar *path, gboolean is_local,
-    const NdRecording *hint, guint64 max_memory, GError **error)
+    const NdRecording *hint, guint64 max_memory, NdTruncated truncated,
+    GError **error)
 {
   g_autoptr (NdReader) reader = g_new0 (NdReader, 1);
 
   reader->path = g_strdup (path);
   reader->input = input;
   nd_budget_init (&reader->header.budget, max_memory);
+  reader->header.keep = truncated == ND_TRUNCATED_KEEP;
   if (!(input ? nd_format_read_header (&reader->header, input, path, hint,
                     error)
               : nd_zarr_detect (path)
@@ -389,28 +477,31 @@ open_input (NdInput *input, const gchar *path, gboolean is_local,
 
 NdReader *
 nd_reader_open_within (const gchar *path, const NdRecording *hint,
-    guint64 max_memory, GError **error)
+    guint64 max_memory, NdTruncated truncated, GError **error)
 {
   NdInput *input;
 
   if (nd_zarr_detect (path) || g_file_test (path, G_FILE_TEST_IS_DIR))
-    return open_input (NULL, path, TRUE, NULL, max_memory, error);
+    return open_input (NULL, path, TRUE, NULL, max_memory, truncated, error);
   input = nd_input_open (path, TRUE, error);
-  return input ? open_input (input, path, TRUE, hint, max_memory, error) : NULL;
+  return input
+      ? open_input (input, path, TRUE, hint, max_memory, truncated, error)
+      : NULL;
 }
 
 NdReader *
 nd_reader_open (const gchar *path, const NdRecording *hint, GError **error)
 {
-  return nd_reader_open_within (path, hint, 0, error);
+  return nd_reader_open_within (path, hint, 0, ND_TRUNCATED_REFUSE, error);
 }
 
 NdReader *
 nd_reader_open_source (const NdSource *source, const gchar *path,
-    gboolean is_local, guint64 max_memory, GError **error)
+    gboolean is_local, guint64 max_memory, NdTruncated truncated,
+    GError **error)
 {
   return open_input (nd_input_new (source), path, is_local, NULL, max_memory,
-      error);
+      truncated, error);
 }
 
 void

@@ -24,8 +24,10 @@ struct _NdReader
   gchar *not_held;
   NdInput *input; /* of the file at @file */
   guint file;
-  guint64 file_bytes; /* bytes of samples in each file */
+  guint64 file_bytes; /* bytes of samples in each file, by the header */
+  gboolean kept;      /* there are fewer, and whole volumes are read */
   gsize stored_size;  /* bytes of one stored volume */
+  guint64 begin;      /* of the samples in the file that is open */
   guint64 position;   /* in the samples of all files */
   guint64 next;
   guint8 *chunk; /* samples before conversion, or NULL */

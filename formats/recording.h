@@ -58,17 +58,27 @@ typedef struct _NdReader NdReader;
 NdReader *nd_reader_open (const gchar *path, const NdRecording *hint,
     GError **error);
 
+/* What is done with a file that has fewer samples than its header says: the
+ * setting truncated. */
+typedef enum
+{
+  ND_TRUNCATED_REFUSE, /* ND_ERROR_READ */
+  ND_TRUNCATED_KEEP    /* its whole volumes are read, with a warning; compressed
+                       files are decompressed once more to count them */
+} NdTruncated;
+
 /* The same with at most @max_memory bytes of memory, the setting max-memory; 0:
  * a quarter of what the process may use. One volume, which the caller has,
  * counts too. ND_ERROR_MEMORY, also later when volumes are read. */
 NdReader *nd_reader_open_within (const gchar *path, const NdRecording *hint,
-    guint64 max_memory, GError **error);
+    guint64 max_memory, NdTruncated truncated, GError **error);
 
 /* The same for bytes that @source has. Messages call them @path. If that is a
  * file of this machine (@is_local), its header may name other files beside it,
  * otherwise not: ND_ERROR_FORMAT. */
 NdReader *nd_reader_open_source (const NdSource *source, const gchar *path,
-    gboolean is_local, guint64 max_memory, GError **error);
+    gboolean is_local, guint64 max_memory, NdTruncated truncated,
+    GError **error);
 void nd_reader_close (NdReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdReader, nd_reader_close)
 const NdRecording *nd_reader_recording (NdReader *reader);

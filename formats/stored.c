@@ -188,3 +188,28 @@ nd_stored_convert (const NdStored *stored, gpointer to, gconstpointer from,
       g_return_if_reached ();
   }
 }
+
+/* The compiler makes one load and store of a copy whose size it knows. */
+#define PICK(WIDTH)                                           \
+  case WIDTH:                                                 \
+    for (gsize i = 0; i < n; i++)                             \
+      memcpy (bytes + i * WIDTH, source + i * stride, WIDTH); \
+    break
+
+void
+nd_stored_pick (gpointer to, gconstpointer from, gsize stride, gsize n,
+    gsize width)
+{
+  const guint8 *source = from;
+  guint8 *bytes = to;
+
+  switch (width) {
+    PICK (1);
+    PICK (2);
+    PICK (4);
+    PICK (8);
+    default:
+      for (gsize i = 0; i < n; i++)
+        memcpy (bytes + i * width, source + i * stride, width);
+  }
+}

@@ -56,4 +56,8 @@ void nd_stored_convert (const NdStored *stored, gpointer to, gconstpointer from,
 /* The stored type that needs no conversion to @type. */
 NdStoredType nd_stored_of (NdSampleType type);
 
+/* Copies @n samples of @width bytes that are @stride bytes apart. */
+void nd_stored_pick (gpointer to, gconstpointer from, gsize stride, gsize n,
+    gsize width);
+
 G_END_DECLS

@@ -169,6 +169,27 @@ refuse_page (const Tiff *tiff, const gchar *path, GError **error)
   return FALSE;
 }
 
+/* Whether the samples of the pages that have directories lie one after the
+ * other, by the first page and the last. */
+static gboolean
+follow_each_other (NdTiffPages *pages)
+{
+  const NdTiffPage *page = &pages->page;
+  const guint64 last = pages->offsets->len - 1;
+  const guint64 bytes =
+      (guint64) page->width * page->height * page->samples * page->bits / 8;
+  uint64_t *offsets = NULL;
+  guint64 first;
+
+  if (!nd_tiff_pages_go_to (pages, 0)
+      || !TIFFGetField (pages->library, TIFFTAG_STRIPOFFSETS, &offsets))
+    return FALSE;
+  first = offsets[0];
+  return nd_tiff_pages_go_to (pages, last)
+      && TIFFGetField (pages->library, TIFFTAG_STRIPOFFSETS, &offsets)
+      && offsets[0] == first + last * bytes;
+}
+
 /* ImageJ writes one page for many above 4 GiB, and tifffile on demand: their
  * samples follow one after the other. So do slices of a directory that are not
  * in tiles. */
@@ -183,7 +204,10 @@ find_contiguous (Tiff *tiff)
       : page->depth;
   uint64_t *offsets = NULL;
 
-  if (images > 1 && pages->offsets->len == 1
+  if (images > 1
+      && (pages->offsets->len == 1
+          || (pages->keep && pages->offsets->len < images
+              && follow_each_other (pages)))
       && page->compression == COMPRESSION_NONE && page->bits % 8 == 0
       && (page->planar == PLANARCONFIG_CONTIG || page->samples == 1)
       && !TIFFIsTiled (pages->library) && nd_tiff_pages_go_to (pages, 0)
@@ -388,6 +412,9 @@ check_claim (Tiff *tiff, const NdHeader *header, const gchar *path,
               : tiff->pages.page.bits < 16 ? 2
                                            : 1);
 
+  /* Then the reader counts whole volumes. */
+  if (header->keep && is_plain (tiff))
+    return TRUE;
   if (bytes / ratio <= size
       && (contiguous == 0 || (contiguous < size && bytes <= size - contiguous)))
     return TRUE;
@@ -504,6 +531,7 @@ nd_tiff_open (NdHeader *header, NdInput *input, const gchar *path,
   tiff->base.read = read_slice;
   tiff->base.free = free_tiff;
   tiff->axes.budget = tiff->pages.budget = &header->budget;
+  tiff->pages.keep = header->keep;
   header->slices = &tiff->base;
   if (!read_header (tiff, header, input, path, error))
     return FALSE;

@@ -4,6 +4,7 @@
 #include "formats/tiffbuild.h"
 
 #include "core/error.h"
+#include "formats/stored.h"
 #include "formats/tiffdescribe.h"
 
 #include <math.h>
@@ -80,10 +81,9 @@ nd_tiff_get_plane (const NdRecording *recording, guint8 *plane,
   const NdShape *shape = &recording->shape;
   const gsize width = nd_sample_size (recording->type);
   const gsize stride = width * shape->components;
-  const gsize n = shape->size[0] * shape->size[1];
 
-  for (gsize i = 0; i < n; i++)
-    memcpy (plane + i * width, slice + i * stride + c * width, width);
+  nd_stored_pick (plane, slice + c * width, stride,
+      shape->size[0] * shape->size[1], width);
 }
 
 static gsize

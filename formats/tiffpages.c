@@ -192,6 +192,8 @@ read_directories (NdTiffPages *pages, guint64 *others)
     }
     if (!nd_tiff_directories_next (&directories, &offset,
             nd_budget_left (pages->budget))) {
+      if (pages->keep && pages->offsets->len > 0)
+        break;
       g_strlcpy (pages->message,
           "their values have more bytes than the file or max-memory",
           sizeof (pages->message));
@@ -206,7 +208,7 @@ read_directories (NdTiffPages *pages, guint64 *others)
     pages->page.depth = directories.planes;
     pages->places = directories.places;
   }
-  return *pages->message == '\0' && pages->offsets->len > 0;
+  return (pages->keep || *pages->message == '\0') && pages->offsets->len > 0;
 }
 
 static gboolean

@@ -23,6 +23,8 @@ typedef struct
 {
   NdInput *input;   /* of the caller */
   NdBudget *budget; /* set by the caller */
+  gboolean
+      keep; /* set by the caller: a directory that is not whole ends them */
   TIFF *library;
   guint64 position;   /* of the library in the file */
   gchar message[256]; /* why the last call failed, or empty */

@@ -65,6 +65,27 @@ nd_writer_open (const gchar *path, gboolean compress, GError **error)
   return writer->zarr || writer->output ? g_steal_pointer (&writer) : NULL;
 }
 
+/* After an error: forgets volumes that are not whole in the file, as those that
+ * were to be compressed. */
+static void
+count_whole (NdWriter *writer)
+{
+  NdMetadata *metadata = writer->metadata;
+  const NdList *fields = metadata->volume_fields;
+  guint n = fields->len;
+
+  if (!writer->output)
+    return;
+  writer->volumes = MIN (writer->volumes,
+      nd_output_stop (writer->output) / writer->volume_size);
+  if (metadata->times->len > writer->volumes)
+    nd_list_set_size (metadata->times, writer->volumes);
+  while (n > 0
+      && g_array_index (fields, NdField, n - 1).volume >= writer->volumes)
+    n--;
+  nd_list_set_size (metadata->volume_fields, n);
+}
+
 /* Sets the error for @wanted bytes that could not be written; @reason is an
  * errno. */
 static gboolean
@@ -72,6 +93,7 @@ set_write_error (NdWriter *writer, gint reason, gsize wanted, GError **error)
 {
   const gboolean full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
 
+  count_whole (writer);
   g_set_error (error, ND_ERROR, full ? ND_ERROR_DISK_FULL : ND_ERROR_WRITE,
       "%s %" G_GSIZE_FORMAT " bytes of \"%s\" after %" G_GUINT64_FORMAT
       " volumes (%s); the volumes before it are in \"%s\"",
@@ -157,7 +179,7 @@ build_header (NdWriter *writer, gsize room)
     while (within > 0 && nd_output_stored_size (within) > room)
       within -= 16;
     nd_nifti_build (header, &writer->recording, writer->metadata, within);
-    nd_output_store (bytes, header->data, header->len);
+    nd_output_store (writer->output, bytes, header->data, header->len);
   } else if (writer->target.format == ND_TARGET_NPY) {
     nd_npy_build (bytes, &writer->recording, room);
   } else if (writer->target.format == ND_TARGET_TIFF) {
@@ -578,8 +600,7 @@ nd_writer_close (NdWriter *writer)
         nd_part_remove (nd_output_part (writer->apart));
     } else {
       /* Makes the partial file readable up to the last volume. */
-      if (!writer->failed)
-        nd_output_end (writer->output);
+      nd_output_end (writer->output);
       /* A full disk may have no room for times and fields, but for the number
        * of volumes. */
       if (write_header (writer) != 0) {

@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "core/threads.h"
 #include "formats/headertext.h"
-#include "formats/rate.h"
+#include "formats/zarraxes.h"
 #include "formats/zarrchunks.h"
 
 #include <errno.h>
@@ -583,43 +583,6 @@ load_image (Zarr *zarr, NdZarrImage *image, GError **error)
       && load_array (zarr, error);
 }
 
-/* The names of axes: those of the image, of the array, or by their number. */
-static gboolean
-find_axes (Zarr *zarr, NdZarrImage *image, GError **error)
-{
-  const NdZarrArray *array = &zarr->array;
-  const gboolean has_image = image->rank > 0;
-
-  if (has_image && image->rank != array->rank) {
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "Its array has %u axes, its metadata have %u", array->rank,
-        image->rank);
-    return FALSE;
-  }
-  image->rank = array->rank;
-  for (guint i = 0; i < array->rank && !has_image; i++) {
-    image->axes[i] =
-        array->named ? array->axes[i] : "tczyx"[5 - array->rank + i];
-    image->scale[i] = 1;
-    /* Four axes are t, z, y, x. */
-    if (!array->named && array->rank == 4 && i == 0)
-      image->axes[i] = 't';
-  }
-  for (guint i = 0; i < image->rank; i++) {
-    if (memchr (image->axes, image->axes[i], i)) {
-      g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-          "Two of its axes have the same name");
-      return FALSE;
-    }
-  }
-  if (memchr (image->axes, 'x', image->rank)
-      && memchr (image->axes, 'y', image->rank))
-    return TRUE;
-  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-      "It must have the axes x and y");
-  return FALSE;
-}
-
 static void
 set_shape (Zarr *zarr, const NdZarrImage *image, NdRecording *recording)
 {
@@ -639,40 +602,6 @@ set_shape (Zarr *zarr, const NdZarrImage *image, NdRecording *recording)
       recording->shape.size[axis - spatial] = n;
     }
   }
-}
-
-static void
-set_geometry (const NdZarrImage *image, NdRecording *recording)
-{
-  static const gchar spatial[] = "xyz";
-  NdGeometry *geometry = &recording->geometry;
-
-  *geometry = (NdGeometry){ FALSE, { 1, 1, 1 }, { 0, 0, 0 },
-    { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
-  for (guint i = 0; i < image->rank; i++) {
-    const gchar *axis = strchr (spatial, image->axes[i]);
-
-    if (!axis)
-      continue;
-    geometry->spacing[axis - spatial] = image->scale[i];
-    geometry->origin[axis - spatial] = image->translation[i];
-    geometry->known |= image->has_unit[i] || image->scale[i] != 1;
-  }
-  for (guint a = 0; a < 3; a++) {
-    if (!isfinite (geometry->spacing[a]) || geometry->spacing[a] <= 0
-        || !isfinite (geometry->origin[a]))
-      geometry->known = FALSE;
-  }
-  if (!geometry->known)
-    memset (geometry, 0, sizeof (*geometry));
-}
-
-static void
-set_rate (const NdZarrImage *image, gint time, NdRecording *recording)
-{
-  if (time >= 0 && (image->has_unit[time] || image->scale[time] != 1))
-    nd_rate_from_seconds (image->scale[time], &recording->rate_n,
-        &recording->rate_d);
 }
 
 /* The places of the array's samples in a volume, and the number of chunks. */
@@ -751,13 +680,14 @@ open_zarr (Zarr *zarr, NdHeader *header, const gchar *path, GError **error)
         "\"%s\" cannot be opened: %s", path, g_strerror (errno));
     return FALSE;
   }
-  if (load_image (zarr, &image, &reason) && find_axes (zarr, &image, &reason)) {
+  if (load_image (zarr, &image, &reason)
+      && nd_zarr_find_axes (&zarr->array, &image, &reason)) {
     header->stored.type = zarr->array.type;
     header->stored.swapped = zarr->array.swapped;
     zarr->width = nd_stored_size (zarr->array.type);
     set_shape (zarr, &image, recording);
-    set_geometry (&image, recording);
-    set_rate (&image, zarr->time, recording);
+    nd_zarr_set_geometry (&image, recording);
+    nd_zarr_set_rate (&image, zarr->time, recording);
     if (zarr->time >= 0 && fabs (image.translation[zarr->time]) < 1e9)
       header->metadata->origin = llrint (image.translation[zarr->time] * 1e9);
     if (!nd_header_settle (header, path, error))

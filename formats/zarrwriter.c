@@ -174,8 +174,7 @@ gather (const NdZarrWriter *writer, const guint64 *numbers, guint8 *chunk)
         memcpy (to, from, n[0] * width);
         continue;
       }
-      for (gsize x = 0; x < n[0]; x++)
-        memcpy (to + x * width, from + x * components * width, width);
+      nd_stored_pick (to, from, components * width, n[0], width);
     }
   }
 }

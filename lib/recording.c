@@ -18,6 +18,7 @@ struct _NdRecordingReader
   guint forks; /* nd_fork_count() of its process, with which children share
                    the place in the file */
   gsize max_memory;
+  gboolean keep_truncated;
   guint64 next; /* volume */
 };
 
@@ -33,12 +34,13 @@ static NdReader *
 open_reader (const NdRecordingReader *self, GError **error)
 {
   return nd_reader_open_within (self->path, self->has_hint ? &self->hint : NULL,
-      self->max_memory, error);
+      self->max_memory,
+      self->keep_truncated ? ND_TRUNCATED_KEEP : ND_TRUNCATED_REFUSE, error);
 }
 
 NdRecordingReader *
 nd_recording_reader_new (const gchar *path, const NdArray *raw, gsize offset,
-    gsize max_memory, GError **error)
+    gsize max_memory, gboolean keep_truncated, GError **error)
 {
   g_autoptr (NdRecordingReader) self = g_new0 (NdRecordingReader, 1);
 
@@ -57,6 +59,7 @@ nd_recording_reader_new (const gchar *path, const NdArray *raw, gsize offset,
   }
   self->path = g_strdup (path);
   self->max_memory = max_memory;
+  self->keep_truncated = keep_truncated;
   self->reader = open_reader (self, error);
   return self->reader ? g_steal_pointer (&self) : NULL;
 }

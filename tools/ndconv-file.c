@@ -1,4 +1,5 @@
-/* ndconv-file: describes a recording, draws a picture of it, compares two.
+/* ndconv-file: describes a recording, draws a picture of it, compares two,
+ * converts one, checks a folder.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -8,6 +9,7 @@
 #include "core/printable.h"
 #include "formats/recording.h"
 #include "tools/compare.h"
+#include "tools/convert.h"
 #include "tools/picture.h"
 
 #include <errno.h>
@@ -24,6 +26,8 @@ typedef struct
   gint64 volume;
   gboolean fields, version;
   gchar *size, *type;
+  gchar *crop, *axes, *spacing, *rate, *to, *truncated;
+  gboolean compress;
   gint64 offset, max_memory;
   gint components;
 } Options;
@@ -151,6 +155,13 @@ get_hint (const Options *options, NdRecording *hint, GError **error)
   return FALSE;
 }
 
+static NdTruncated
+get_truncated (const Options *options)
+{
+  return g_strcmp0 (options->truncated, "keep") == 0 ? ND_TRUNCATED_KEEP
+                                                     : ND_TRUNCATED_REFUSE;
+}
+
 static NdReader *
 open_recording (const gchar *path, const Options *options, GError **error)
 {
@@ -160,7 +171,7 @@ open_recording (const gchar *path, const Options *options, GError **error)
   if (options->size && !get_hint (options, &hint, error))
     return NULL;
   reader = nd_reader_open_within (path, options->size ? &hint : NULL,
-      options->max_memory, error);
+      options->max_memory, get_truncated (options), error);
   if (!reader) {
     if (g_error_matches (*error, ND_ERROR, ND_ERROR_SETTINGS)
         && !options->size) {
@@ -219,6 +230,19 @@ info (const gchar *path, const Options *options, GError **error)
       || nd_recording_draw (reader, options->volume, options->png, error);
 }
 
+static gboolean
+convert (const gchar *from, const gchar *to, const Options *options,
+    GError **error)
+{
+  g_autoptr (NdReader) reader = open_recording (from, options, error);
+  const gchar *type =
+      options->to || options->size ? options->to : options->type;
+  const NdConversion conversion = { type, options->crop, options->axes,
+    options->spacing, options->rate, options->compress };
+
+  return reader && nd_recording_convert (reader, to, &conversion, error);
+}
+
 static void
 report (const GError *error)
 {
@@ -254,12 +278,34 @@ main (int argc, char **argv)
         "Memory that reading a file may take (default: a quarter of the "
         "memory)",
         "BYTES" },
+    { "truncated", 0, 0, G_OPTION_ARG_STRING, &options.truncated,
+        "A file with fewer samples than its header says: refuse (default), or "
+        "keep its whole volumes",
+        "WHAT" },
+    { "to", 0, 0, G_OPTION_ARG_STRING, &options.to,
+        "convert: the type of the samples of B (default: that of A); if A has "
+        "a header, --type says the same",
+        "TYPE" },
+    { "crop", 0, 0, G_OPTION_ARG_STRING, &options.crop,
+        "convert: ranges of samples and volumes, as 10:20,:,5:,0:100",
+        "X,Y,Z,T" },
+    { "axes", 0, 0, G_OPTION_ARG_STRING, &options.axes,
+        "convert: the axes of A in the order of B, with a minus if reversed, "
+        "as yxz or x-yz",
+        "AXES" },
+    { "spacing", 0, 0, G_OPTION_ARG_STRING, &options.spacing,
+        "convert: distance of the samples of A in mm, or as 0.3um:0.3um:1um",
+        "X:Y:Z" },
+    { "rate", 0, 0, G_OPTION_ARG_STRING, &options.rate,
+        "convert: volumes of A per second", "RATE" },
+    { "compress", 0, 0, G_OPTION_ARG_NONE, &options.compress,
+        "convert: compress the samples of B", NULL },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options.version, "Print the version",
         NULL },
     { NULL }
   };
   g_autoptr (GOptionContext) context = g_option_context_new (
-      "COMMAND FILE [FILE] - describe and compare recordings");
+      "COMMAND FILE [FILE] - describe, compare, convert and check recordings");
   g_autoptr (GError) error = NULL;
   gint status = EXIT_SUCCESS;
 
@@ -269,18 +315,22 @@ main (int argc, char **argv)
   g_option_context_set_summary (context,
       "Commands:\n"
       "  info FILE     Describe a recording\n"
-      "  compare A B   Print the difference of two recordings");
+      "  compare A B   Print the difference of two recordings\n"
+      "  convert A B   Write A in the format that the extension of B names\n"
+      "  check FOLDER  Read all recordings in a folder, and list what fails");
   g_option_context_set_description (context,
       "info prints format, size, sample type, times and geometry of a "
       "recording. compare\nprints maximum and RMS of the difference, PSNR and "
       "SSIM (in windows of 7 x 7) per\nvolume and for all; A is the "
-      "reference.\n\nReads NIfTI (.nii, .nii.gz), NRRD (.nrrd, .seq.nrrd, "
+      "reference. convert keeps geometry,\ntimes and fields, and says what B "
+      "cannot hold. check prints what cannot be read, why,\nand totals.\n\n"
+      "Reads NIfTI (.nii, .nii.gz), NRRD (.nrrd, .seq.nrrd, "
       ".nhdr), MetaImage (.mha,\n.igs.mha, .mhd), NumPy (.npy), TIFF and raw "
       "samples.\n\n"
       "Exit status:\n"
       "  0  success\n"
-      "  1  a file cannot be read, the picture cannot be written, or the "
-      "compared\n     recordings differ\n"
+      "  1  a file cannot be read or written, or the compared recordings "
+      "differ\n"
       "  2  the command line is wrong");
   if (!g_option_context_parse (context, &argc, &argv, &error)) {
     report (error);
@@ -288,12 +338,27 @@ main (int argc, char **argv)
   } else if (options.max_memory < 0) {
     g_printerr ("ndconv-file: --max-memory must be 0 or more\n");
     status = USAGE_STATUS;
+  } else if (options.truncated && strcmp (options.truncated, "keep") != 0
+      && strcmp (options.truncated, "refuse") != 0) {
+    g_printerr ("ndconv-file: --truncated must be refuse or keep\n");
+    status = USAGE_STATUS;
   } else if (options.version) {
     g_print ("ndconv-file %s\n", ND_VERSION);
   } else if (argc == 4 && strcmp (argv[1], "compare") == 0) {
     status = compare (argv[2], argv[3], &options, &error);
     if (error)
       report (error);
+  } else if (argc == 4 && strcmp (argv[1], "convert") == 0) {
+    if (!convert (argv[2], argv[3], &options, &error)) {
+      report (error);
+      status = g_error_matches (error, ND_ERROR, ND_ERROR_SETTINGS)
+          ? USAGE_STATUS
+          : EXIT_FAILURE;
+    }
+  } else if (argc == 3 && strcmp (argv[1], "check") == 0) {
+    if (!nd_folder_check (argv[2], options.max_memory,
+            get_truncated (&options)))
+      status = EXIT_FAILURE;
   } else if (argc != 3 || strcmp (argv[1], "info") != 0) {
     g_autofree gchar *help = g_option_context_get_help (context, TRUE, NULL);
 
@@ -306,5 +371,11 @@ main (int argc, char **argv)
   g_free (options.png);
   g_free (options.size);
   g_free (options.type);
+  g_free (options.truncated);
+  g_free (options.to);
+  g_free (options.crop);
+  g_free (options.axes);
+  g_free (options.spacing);
+  g_free (options.rate);
   return status;
 }

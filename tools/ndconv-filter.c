@@ -125,7 +125,8 @@ main (int argc, char **argv)
         "Axes that the element filters along: xy, xyz (default), xyt, xyzt",
         "AXES" },
     { "spacing", 0, 0, G_OPTION_ARG_STRING, &spacing,
-        "Distance of samples in mm, for parameters and results with units",
+        "Distance of samples in mm, or as 0.3um:0.3um:1um, for parameters and "
+        "results with units",
         "X:Y:Z" },
     { "rate", 0, 0, G_OPTION_ARG_STRING, &rate,
         "Volumes per second, for parameters and results with units", "RATE" },

@@ -4,6 +4,8 @@
 #include "gst/base/gstndcaps.h"
 
 #include "core/error.h"
+#include "filters/units.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -84,16 +86,16 @@ parse_numbers (const GstStructure *s, const gchar *field, gdouble *values,
 static void
 parse_geometry (const GstStructure *s, NdGeometry *geometry)
 {
-  geometry->known = TRUE;
+  const gchar *spacing = gst_structure_get_string (s, "spacing");
+
   for (guint a = 0; a < 3; a++)
     geometry->directions[4 * a] = 1;
-  parse_numbers (s, "spacing", geometry->spacing, 3, &geometry->known);
+  geometry->known = spacing && strchr (spacing, ':') != strrchr (spacing, ':')
+      && nd_units_parse_spacing (spacing, geometry->spacing);
   if (gst_structure_has_field (s, "origin"))
     parse_numbers (s, "origin", geometry->origin, 3, &geometry->known);
   if (gst_structure_has_field (s, "directions"))
     parse_numbers (s, "directions", geometry->directions, 9, &geometry->known);
-  for (guint a = 0; a < 3; a++)
-    geometry->known = geometry->known && geometry->spacing[a] > 0;
 }
 
 gboolean

@@ -57,6 +57,7 @@ GST_ELEMENT_REGISTER_DEFINE (nddemux, "nddemux", GST_RANK_PRIMARY,
 static const GstNdProperty rows[] = {
   /* Since: 0.9 */
   GST_ND_MAX_MEMORY_ROW (GstNdDemuxSettings),
+  GST_ND_TRUNCATED_ROW (GstNdDemuxSettings),
 };
 
 /* Opening */
@@ -121,6 +122,7 @@ open_recording (GstNdDemux *self, GError **error)
   GstNdExcerpt excerpt = { NULL };
   NdReader *reader;
   gint64 bytes, max_memory;
+  NdTruncated truncated;
   gboolean is_local;
 
   name = find_name (self, &is_local);
@@ -135,8 +137,10 @@ open_recording (GstNdDemux *self, GError **error)
   source.size = bytes;
   GST_OBJECT_LOCK (self);
   max_memory = self->settings.max_memory;
+  truncated = self->settings.truncated;
   GST_OBJECT_UNLOCK (self);
-  reader = nd_reader_open_source (&source, name, is_local, max_memory, error);
+  reader = nd_reader_open_source (&source, name, is_local, max_memory,
+      truncated, error);
   if (!reader
       || !gst_nd_excerpt_init (&excerpt, reader, name, 0, -1, 1, 0, 1, error))
     return FALSE;

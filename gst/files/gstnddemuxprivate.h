@@ -17,6 +17,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   gint64 max_memory;
+  NdTruncated truncated;
 } GstNdDemuxSettings;
 
 struct _GstNdDemux

@@ -6,6 +6,19 @@
 #include "core/error.h"
 #include "gst/base/gstndmetadata.h"
 
+GType
+gst_nd_truncated_get_type (void)
+{
+  static gsize type;
+  static const GEnumValue values[] = {
+    { ND_TRUNCATED_REFUSE, "Refuse it", "refuse" },
+    { ND_TRUNCATED_KEEP, "Read its whole volumes, with a warning", "keep" },
+    { 0, NULL, NULL },
+  };
+
+  return gst_nd_enum_type (&type, "GstNdTruncated", values);
+}
+
 gboolean
 gst_nd_excerpt_init (GstNdExcerpt *excerpt, NdReader *reader, const gchar *path,
     gint64 start, gint64 stop, gint step, gint rate_n, gint rate_d,

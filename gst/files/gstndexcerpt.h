@@ -21,6 +21,16 @@ G_BEGIN_DECLS
     "for more is refused",                                                   \
     GST_ND_INT64 (Struct, max_memory, 0, G_MAXINT64, 0), GST_ND_READY }
 
+/* The row of the property `truncated`. */
+#define GST_ND_TRUNCATED_ROW(Struct)                                        \
+  { "truncated", "Truncated",                                               \
+    "What is done with a recording that has fewer samples than its header " \
+    "says; keep decompresses a compressed one twice",                       \
+    GST_ND_ENUM (Struct, truncated, NdTruncated, gst_nd_truncated_get_type, \
+        ND_TRUNCATED_REFUSE),                                               \
+    GST_ND_READY }
+GType gst_nd_truncated_get_type (void);
+
 typedef struct
 {
   NdReader *reader;

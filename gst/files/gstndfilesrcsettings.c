@@ -57,6 +57,7 @@ const GstNdProperty gst_nd_file_src_rows[] = {
       FIELD (INT64, step, 1, G_MAXINT, 1), GST_ND_READY },
   /* Since: 0.9 */
   GST_ND_MAX_MEMORY_ROW (GstNdFileSrcSettings),
+  GST_ND_TRUNCATED_ROW (GstNdFileSrcSettings),
 };
 const guint gst_nd_file_src_n_rows = G_N_ELEMENTS (gst_nd_file_src_rows);
 
@@ -91,7 +92,8 @@ gst_nd_file_src_settings_open (const GstNdFileSrcSettings *settings,
   if (settings->volume_size && !get_hint (settings, &hint, error))
     return FALSE;
   reader = nd_reader_open_within (settings->location,
-      settings->volume_size ? &hint : NULL, settings->max_memory, error);
+      settings->volume_size ? &hint : NULL, settings->max_memory,
+      settings->truncated, error);
   if (g_error_matches (*error, ND_ERROR, ND_ERROR_SETTINGS)
       && !settings->volume_size) {
     g_clear_error (error);

@@ -21,6 +21,7 @@ typedef struct
   GstNdFraction framerate;
   gint64 start, stop, step;
   gint64 max_memory;
+  NdTruncated truncated;
 } GstNdFileSrcSettings;
 
 extern const GstNdProperty gst_nd_file_src_rows[];

@@ -97,8 +97,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  *   causal          true: the origin in time for which a filter reads no volume
  *                   after the anchor; default false
  *   normalize       true: every filter is scaled to sum 1; default false
- *   spacing         distance of samples in mm along x, y, z, as "0.3:0.3:0.5",
- *                   for parameters with units
+ *   spacing         distance of samples along x, y, z in mm, as "0.3:0.3:0.5",
+ *                   or with units, as "0.3um:0.3um:1um", for parameters with
+ *                   units
  *   rate            volumes per second, as "20" or "30000/1001", for the same
  *
  * For streams, nd_convolve() and nd_plan_blocks():
@@ -411,13 +412,16 @@ typedef struct _NdRecordingReader NdRecordingReader;
 /* @raw describes the samples of a file without a header: type, components,
  * responses and size[0] to size[2]; @offset bytes come before them. NULL for
  * other files. Reading takes at most @max_memory bytes of memory, with one
- * volume of the caller; 0: a quarter of what the process may use.
+ * volume of the caller; 0: a quarter of what the process may use. With
+ * @keep_truncated, the whole volumes of a file that has fewer samples than its
+ * header says are read, with a warning.
  *
  * ND_ERROR_NOT_FOUND, _OPEN_READ, _READ (truncated or damaged, or a wrong size
  * for raw samples), _FORMAT (an unsupported format or type), _SETTINGS (no
  * header and no @raw), _MEMORY (more than @max_memory, also of later reads). */
 ND_API NdRecordingReader *nd_recording_reader_new (const gchar *path,
-    const NdArray *raw, gsize offset, gsize max_memory, GError **error);
+    const NdArray *raw, gsize offset, gsize max_memory, gboolean keep_truncated,
+    GError **error);
 ND_API void nd_recording_reader_free (NdRecordingReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdRecordingReader, nd_recording_reader_free)
 

@@ -25,7 +25,10 @@ def plan(ledger: Ledger, options: Options,
     errors: dict[str, Exception] = {}
     for path, target in pairs:
         try:
-            ledger.add(options.make_job(path, target))
+            job = options.make_job(path, target)
+            ledger.add(job)
+            if getattr(job.source, "cut", ""):
+                ledger.notes.append(job.source.cut)
         except (lib.Error, TypeError, OSError) as error:
             # One damaged input does not keep the others from being filtered.
             ledger.refuse(path, error)
@@ -41,6 +44,7 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
         runner: str = "local", client: Any = None,
         slurm: dict[str, Any] | None = None, raw: Raw | None = None,
         max_memory: int = 0,
+        truncated: str = "refuse",
         output_format: str | None = None, compression: str = "zstd",
         progress: Callable[[int, int], Any] | None = None,
         verify: bool = False, **settings: Any) -> Report:
@@ -99,6 +103,8 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
         The samples of inputs without a header.
     max_memory : int, optional
         Bytes of memory that reading a recording may take, as for `Recording`.
+    truncated : {"refuse", "keep"}
+        What is done with truncated recordings, as for `Recording`.
     output_format : {"recording", "ome-zarr", "ome-zarr-0.5", "ome-zarr-0.4"}
         By default that of the input; a recording becomes OME-Zarr if `output`
         ends with ``.zarr``. Version 0.5 uses Zarr 3 with a shard for each
@@ -152,7 +158,7 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
     if runner == "slurm":
         settings.setdefault("n_threads", 1)
     options = Options(filter, settings, axes, block, raw, output_format,
-                      compression, exact, max_memory, verify)
+                      compression, exact, max_memory, verify, truncated)
     options.check()
     ledger = Ledger(retries, progress)
     plan(ledger, options, find_pairs(inputs, output, output_format))

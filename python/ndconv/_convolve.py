@@ -6,6 +6,7 @@ Copyright (C) 2026 the ndconv developers
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 from typing import Any, Callable
 
@@ -15,6 +16,7 @@ from . import _library as lib
 from ._arrays import COMPLEX, SENTENCE, View, empty, view
 from ._calls import Cancel, Report, call_with_flag
 from ._filters import (DEFAULTS, Filter, Prepared, check_axes, prepare)
+from ._lazy import convolve_lazily, find_depth, is_lazy
 
 # Products of samples and coefficients that take a few milliseconds by any
 # method.
@@ -87,10 +89,39 @@ class Layout:
         self.shape = shape
 
 
+@functools.lru_cache(maxsize=1)
+def _count_devices() -> int:
+    """The GPUs of this machine that CUDA filters on."""
+    try:
+        return len(lib.take_texts(lib.nd_list_devices(b"cuda")))
+    except lib.Error:
+        return 0
+
+
+def _check_device(settings: dict[str, Any]) -> None:
+    """Refuses GPUs that this machine has not, which backend=auto would replace
+    by the CPU in silence."""
+    if settings.get("backend", "auto") not in ("auto", "cuda"):
+        return
+    devices = settings.get("devices") or ""
+    if not isinstance(devices, (tuple, list, range)):
+        devices = str(devices).split(",")
+    for name, value in [("device_id", settings.get("device_id", -1)),
+                        *(("devices", device) for device in devices)]:
+        number = str(value).strip()
+        if number.isdecimal() and int(number) >= _count_devices():
+            n = _count_devices()
+            raise lib.SettingsError(
+                f"{name} has the GPU {number}; this machine has "
+                + (f"{n} for CUDA, counted from 0" if n else
+                   "none for CUDA: use backend='cpu'"))
+
+
 def settings_for(filter_: Filter, axes: str, memory: View,
                  settings: dict[str, Any]) -> Prepared:
     """Prepared filters. By default complex responses are complex numbers,
     whatever the input is, and arrays on a GPU are filtered there."""
+    _check_device(settings)
     is_double = settings.get("precision", "single") == "double"
     if memory.type == b"float64" and not is_double:
         kind = COMPLEX[memory.type] if memory.complex else "float64"
@@ -149,6 +180,13 @@ def _check_out(out: View, layout: Layout) -> None:
         extent += stride * (n - 1)
 
 
+def _make_sample(array: Any, axes: str) -> numpy.ndarray:
+    """The smallest array with the axes and components of @array."""
+    first = array.ndim - len(axes)
+    return numpy.zeros([n if axes[i - first:i - first + 1] == "c" and i >= first
+                        else 1 for i, n in enumerate(array.shape)], array.dtype)
+
+
 def convolve(array: Any, filter: Filter, *, axes: str | None = None,
              border: str = "nearest", time_border: str = "nearest",
              border_value: float = 0.0, origin: Any = 0,
@@ -164,7 +202,8 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
         Samples of NumPy, CuPy, PyTorch, or of whatever has ``__dlpack__`` or the
         array interface, with any strides: uint8, int16, uint16, float32, int8,
         int32, uint32, float16 or complex64, with ``precision="double"`` also
-        float64 or complex128. It is not copied as a whole.
+        float64 or complex128. It is not copied as a whole. Arrays of Dask give
+        arrays of Dask, of which each block is filtered when it is computed.
     filter : str or array
         A text as ``"gaussian,sigma=1.5"``, in which sizes are in the order x, y,
         z, t; or coefficients in the order of `axes`. Coefficients with one axis
@@ -235,8 +274,17 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
            [1, 2, 1],
            [0, 1, 1]], dtype=uint8)
     """
-    memory = view(array, "array")
-    axes = check_axes(axes, len(memory.shape))
+    lazy = is_lazy(array)
+    if lazy and (out is not None or progress or cancel):
+        raise lib.SettingsError(
+            "The array is of Dask and is filtered when its blocks are computed: "
+            "out, progress and cancel are for arrays in memory")
+    if lazy:
+        axes = check_axes(axes, array.ndim)
+        memory = view(_make_sample(array, axes), "array")
+    else:
+        memory = view(array, "array")
+        axes = check_axes(axes, len(memory.shape))
     if memory.complex and "c" in axes:
         raise lib.SettingsError("The array is complex and has components; "
                                 "filter the components one by one")
@@ -252,6 +300,13 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
     times = skip == 1 and "t" not in axes
     source = to_array(memory, axes, skip, times=times)
     layout = Layout(prepared, source, axes, memory.shape)
+    if lazy:
+        return convolve_lazily(
+            array, [0] * skip + find_depth(filter, axes, settings,
+                                           array.shape[skip:]),
+            layout.shape[:1] if layout.bank else (),
+            layout.shape[-1:] if layout.axes != axes else (), layout.dtype,
+            functools.partial(convolve, filter=filter, axes=axes, **settings))
     if out is None:
         out = empty(array, layout.shape, layout.dtype)
         target_memory = view(out, "out")

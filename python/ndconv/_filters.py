@@ -209,8 +209,9 @@ def design(filter: str, *, axes: str = "zyx",
     axes : {"yx", "zyx", "tyx", "tzyx"}
         The axes that the filter extends along.
     **settings
-        ``normalize``, ``causal``, ``spacing`` (mm along the axes in space),
-        ``rate`` (volumes per second).
+        ``normalize``, ``causal``, ``spacing`` (mm along the axes in space, or
+        text in the order x, y, z, as ``"0.3um:0.3um:1um"``), ``rate`` (volumes
+        per second).
 
     Returns
     -------

@@ -146,7 +146,7 @@ _FUNCTIONS = {
     "nd_plan_blocks": (c_void_p, c_void_p, c_void_p, _sizes, _sizes, c_void_p,
                        POINTER(c_size_t), "!"),
     "nd_recording_reader_new": (c_void_p, c_char_p, POINTER(Array), c_size_t,
-                                c_size_t, "!"),
+                                c_size_t, c_int, "!"),
     "nd_recording_reader_free": (None, c_void_p),
     "nd_recording_reader_init_array": (None, c_void_p, POINTER(Array)),
     "nd_recording_reader_get_format": (c_char_p, c_void_p),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import glob
 import math
 import os
+import re
 from typing import Any, NamedTuple, Sequence, Union
 
 import numpy
@@ -19,7 +20,7 @@ from ._filejobs import EXTENSIONS, FileJob
 from ._filters import Filter, prepare
 from ._jobs import find_type
 from ._recordings import Raw
-from ._sources import RecordingSource, Source, open_source
+from ._sources import RecordingSource, Source, find_steps, open_source
 from ._storejobs import StoreJob, find_shard
 
 # The values of output_format, and the version of OME-Zarr that each stands for.
@@ -31,6 +32,8 @@ EXACT = ("separable", "direct", "reference")
 JUMPING = ("argmax", "phase")
 # The error of FFTs of such outputs, in double precision, is below 1e-8.
 GREATEST_BY_FFT = 2.0 ** 22
+# A number with a unit in the text of a filter, which needs the steps of samples.
+_UNIT = re.compile(r"[0-9.](?:[cmnu\u00b5\u03bc]?[ms]\b|/|cycles/)")
 Path = Union[str, os.PathLike]
 Paths = Union[Path, Sequence[Any]]
 
@@ -81,6 +84,7 @@ class Options(NamedTuple):
     exact: bool = False
     max_memory: int = 0
     verify: bool = False
+    truncated: str = "refuse"
 
     def check(self) -> None:
         """Refuses unknown names."""
@@ -131,7 +135,13 @@ class Options(NamedTuple):
 
     def make_job(self, path: str, target: str) -> StoreJob | FileJob:
         """The job from @path to @target."""
-        source = open_source(path, self.axes, self.raw, self.max_memory)
+        source = open_source(path, self.axes, self.raw, self.max_memory,
+                             self.truncated)
+        if isinstance(self.filter, str) and _UNIT.search(self.filter):
+            steps = find_steps(source)
+            if not steps.keys() <= self.settings.keys():
+                return self._replace(settings={
+                    **steps, **self.settings}).make_job(path, target)
         dtype = find_type(source, self.filter, self.settings)
         settings = self._find_block_settings(
             self._find_settings(source.axes, dtype), source, dtype)

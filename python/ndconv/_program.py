@@ -61,8 +61,10 @@ SETTINGS: list[tuple[str, Any, str]] = [
     ("precision", ["single", "double"], "of samples, coefficients and sums"),
     ("memory-limit", int, "bytes of memory of the GPU; 0: no limit"),
     ("n-threads", int, "threads of a worker (default: its share)"),
-    ("spacing", "X:Y:Z", "distance of samples in mm, for units in filters"),
-    ("rate", "RATE", "volumes per second, for units in filters"),
+    ("spacing", "X:Y:Z", "distance of samples in mm or as 0.3um:0.3um:1um, for "
+     "units in filters (default: of the input)"),
+    ("rate", "RATE", "volumes per second, for units in filters (default: of the "
+     "input)"),
 ]
 
 
@@ -145,6 +147,9 @@ def make_parser() -> argparse.ArgumentParser:
     run.add_argument("--max-memory", metavar="BYTES", type=int, default=0,
                      help="that reading a recording may take (default: a "
                      "quarter of the memory)")
+    run.add_argument("--truncated", metavar="WHAT", default="refuse",
+                     help="with recordings that are truncated (default refuse): "
+                     "refuse, keep their whole volumes")
     run.add_argument("--verify", action="store_true",
                      help="read all outputs of earlier runs, and do again those "
                      "whose check sums are wrong")
@@ -234,7 +239,7 @@ def _write_script(options: argparse.Namespace, ndconv: Any, inputs: Any,
         Options(options.filter, _settings(options), options.axes,
                 options.block, _raw(options, ndconv), options.output_format,
                 options.compression, options.exact, options.max_memory,
-                options.verify),
+                options.verify, options.truncated),
         workers=options.workers, retries=options.retries,
         cores=options.n_threads or 1, more=options.slurm_options)
     if report.failed or report.notes:
@@ -273,7 +278,7 @@ def _run(options: argparse.Namespace) -> int:
             output_format=options.output_format,
             compression=options.compression,
             progress=None if options.quiet else Bar(sys.stderr),
-            verify=options.verify,
+            verify=options.verify, truncated=options.truncated,
             **more, **_settings(options))
     except (ndconv.SettingsError, TypeError) as error:
         print(f"ndconv-run: {printable(str(error))}", file=sys.stderr)

@@ -42,6 +42,14 @@ def _to_array(shape: Sequence[int], dtype: Any, volumes: int) -> lib.Array:
     return array
 
 
+def check_truncated(truncated: str) -> bool:
+    """Whether whole volumes of truncated files are read."""
+    if truncated not in ("refuse", "keep"):
+        raise lib.SettingsError(f"truncated is {truncated!r}; it must be "
+                                "'refuse' or 'keep'")
+    return truncated == "keep"
+
+
 class _Handle:
     """An object of the library, which lives as long as somebody uses it."""
 
@@ -72,6 +80,9 @@ class Recording:
     max_memory : int, optional
         Bytes of memory that reading may take, with one volume; 0: a quarter of
         what the process may use. A file that asks for more is a `MemoryError`.
+    truncated : {"refuse", "keep"}
+        A file with fewer samples than its header says is refused, or its whole
+        volumes are read, with a sentence in `warnings`.
 
     Attributes
     ----------
@@ -108,13 +119,13 @@ class Recording:
     """
 
     def __init__(self, path: Any, raw: Raw | None = None,
-                 max_memory: int = 0):
+                 max_memory: int = 0, truncated: str = "refuse"):
         self._reader: _Handle | None = None
         self.path = os.fspath(path)
         described = None if raw is None else _to_array(raw.shape, raw.dtype, 1)
         self._reader = _Handle(lib.nd_recording_reader_new(
             os.fsencode(self.path), described, raw.offset if raw else 0,
-            max_memory),
+            max_memory, check_truncated(truncated)),
             lib.nd_recording_reader_free)
         array = lib.Array()
         lib.nd_recording_reader_init_array(self._reader.pointer, array)

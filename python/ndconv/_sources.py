@@ -82,11 +82,14 @@ class RecordingSource(NamedTuple):
     multiscale: dict[str, Any]
     compressed: bool
     max_memory: int
+    truncated: str = "refuse"
+    cut: str = ""            # a sentence about volumes that are missing
     inside: str = ""
 
     def open(self) -> Recording:
         """Opens it again, in a worker."""
-        recording = Recording(self.path, self.raw, self.max_memory)
+        recording = Recording(self.path, self.raw, self.max_memory,
+                              self.truncated)
         if recording.shape[0] != self.volumes or recording.dtype != self.dtype:
             raise lib.FileError(f"{self.path} has changed since the run began")
         return recording
@@ -177,8 +180,9 @@ _CHUNK = 64
 
 
 def _open_recording(path: str, axes: str | None,
-                    raw: Raw | None, max_memory: int) -> RecordingSource:
-    with Recording(path, raw, max_memory) as recording:
+                    raw: Raw | None, max_memory: int,
+                    truncated: str) -> RecordingSource:
+    with Recording(path, raw, max_memory, truncated) as recording:
         if recording.responses > 1:
             raise lib.FormatError(f"{path} has {recording.responses} "
                                   "responses; an archive takes one")
@@ -214,7 +218,43 @@ def _open_recording(path: str, axes: str | None,
                        for axis, n in zip(axes, shape))
         return RecordingSource(path, raw, axes, shape, recording.shape[0],
                                recording.dtype, chunks, multiscale,
-                               "compressed" in recording.format, max_memory)
+                               "compressed" in recording.format, max_memory,
+                               truncated, "".join(
+                                   text for text in recording.warnings
+                                   if "is truncated" in text))
+
+
+# Units of OME-Zarr in mm and s.
+_UNITS = {"meter": 1e3, "centimeter": 10.0, "millimeter": 1.0,
+          "micrometer": 1e-3, "nanometer": 1e-6, "second": 1.0,
+          "millisecond": 1e-3, "microsecond": 1e-6, "nanosecond": 1e-9,
+          "minute": 60.0}
+
+
+def find_steps(source: Source) -> dict[str, str]:
+    """The settings `spacing` and `rate` by the metadata of @source, as far as
+    they are known."""
+    multiscale = source.multiscale or {}
+    steps: dict[str, float] = {}
+    try:
+        for axis in multiscale["axes"]:
+            steps[axis["name"]] = _UNITS.get(axis.get("unit"), 0.0)
+        for holder in (multiscale, multiscale["datasets"][0]):
+            for change in holder.get("coordinateTransformations", ()):
+                if change["type"] == "scale":
+                    for axis, scale in zip(list(steps), change["scale"]):
+                        steps[axis] *= float(scale)
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+        return {}
+    known = {axis for axis, step in steps.items()
+             if step > 0 and math.isfinite(step)}
+    found = {}
+    if {"x", "y"} <= known and ("z" in known or "z" not in steps):
+        found["spacing"] = ":".join(repr(steps[axis]) for axis in "xyz"
+                                    if axis in steps)
+    if "t" in known:
+        found["rate"] = repr(1 / steps["t"])
+    return found
 
 
 def axis_type(axis: str) -> str:
@@ -223,8 +263,8 @@ def axis_type(axis: str) -> str:
 
 
 def open_source(path: str, axes: str | None, raw: Raw | None,
-                max_memory: int = 0) -> Source:
+                max_memory: int = 0, truncated: str = "refuse") -> Source:
     """The array of a Zarr store, which is a folder, or a recording."""
     if os.path.isdir(path):
         return _open_zarr(path, axes)
-    return _open_recording(path, axes, raw, max_memory)
+    return _open_recording(path, axes, raw, max_memory, truncated)

@@ -189,11 +189,34 @@ test_detected (void)
     g_assert_false (nd_units_are_in (without[i]));
 }
 
+static void
+test_spacing (void)
+{
+  static const gchar *const sound[] = { "0.0003:0.0003:0.001",
+    "0.3um:0.3um:1um", "300nm:0.3um:0.001", "0.3um:0.0003:1e-4cm" };
+  static const gchar *const wrong[] = { "", "0.3um:", "1:2:3:4", "0", "-1um",
+    "1s", "1um/s", "1um:0ms:1um", "x", "1 um", "inf", "nan:1:1" };
+  gdouble spacing[3];
+
+  for (guint i = 0; i < G_N_ELEMENTS (sound); i++) {
+    g_assert_true (nd_units_parse_spacing (sound[i], spacing));
+    g_assert_cmpfloat_with_epsilon (spacing[0], 3e-4, 1e-15);
+    g_assert_cmpfloat_with_epsilon (spacing[1], 3e-4, 1e-15);
+    g_assert_cmpfloat_with_epsilon (spacing[2], 1e-3, 1e-15);
+  }
+  g_assert_true (nd_units_parse_spacing ("2um:0.5", spacing));
+  g_assert_cmpfloat_with_epsilon (spacing[0], 2e-3, 1e-15);
+  g_assert_cmpfloat (spacing[2], ==, 0.5);
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    g_assert_false (nd_units_parse_spacing (wrong[i], spacing));
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/detected", test_detected);
+  g_test_add_func ("/spacing", test_spacing);
   for (guint i = 0; i < G_N_ELEMENTS (equal); i++) {
     g_autofree gchar *path = g_strdup_printf ("/equal/%u", i);
 

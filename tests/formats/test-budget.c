@@ -26,7 +26,8 @@ read_file (const gchar *path, guint64 max_memory, GError **error)
   gsize most;
 
   memory_begin ();
-  reader = nd_reader_open_within (path, NULL, max_memory, error);
+  reader = nd_reader_open_within (path, NULL, max_memory, ND_TRUNCATED_REFUSE,
+      error);
   if (reader) {
     recording = nd_reader_recording (reader);
     data = g_malloc (nd_recording_volume_size (recording));

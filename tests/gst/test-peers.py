@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), '../../.python'))
 try:
@@ -32,10 +33,10 @@ except ImportError as missing:
     print('without nibabel:', missing)
 
 
-def convert(source, target):
+def convert(source, target, *options):
     run = subprocess.run(['gst-launch-1.0', '-q', 'ndfilesrc',
                           'location=' + source, '!', 'ndfilesink',
-                          'location=' + target], stdout=subprocess.PIPE,
+                          'location=' + target, *options], stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, timeout=300)
     assert run.returncode == 0, (source, target, run.stdout)
     return run.stdout.decode()
@@ -134,6 +135,37 @@ def check_vectors(folder):
     return n
 
 
+def check_streams(folder):
+    """Compressed samples of several blocks are one stream, as zlib unpacks it;
+    ITK and nibabel read them."""
+    rng = np.random.default_rng(4)
+    source = os.path.join(folder, 'source.npy')
+    n = 0
+    for volumes, shape in ((1, (1, 1, 1)), (1, (64, 64, 64)), (3, (99, 88, 77))):
+        array = rng.integers(0, 1000, (volumes, *shape)).astype(np.uint16)
+        array[:, :, ::2] = 7
+        np.save(source, array)
+        for ending, window in (('nii.gz', 31), ('nrrd', 31), ('mha', 15)):
+            target = os.path.join(folder, 'packed.' + ending)
+            convert(source, target, 'compress=true')
+            data = open(target, 'rb').read()
+            begin = {'nrrd': data.find(b'\n\n') + 2,
+                     'mha': data.find(b'ElementDataFile = LOCAL\n') + 24,
+                     'nii.gz': 0}[ending]
+            stream = zlib.decompressobj(window)
+            samples = stream.decompress(data[begin:])
+            assert stream.eof and not stream.unused_data, target
+            assert samples.endswith(array.tobytes()), target
+            if nibabel and ending == 'nii.gz':
+                found = np.asanyarray(nibabel.load(target).dataobj).T
+                assert np.array_equal(found.reshape(array.shape), array)
+            if sitk and volumes == 1:
+                found = sitk.GetArrayFromImage(sitk.ReadImage(target))
+                assert np.array_equal(found, array[0]), target
+            n += 1
+    return n
+
+
 def main():
     if not sitk and not nibabel:
         print('skipped: nothing to compare with')
@@ -145,6 +177,7 @@ def main():
             print('%d quaternions as of ITK' % check_quaternions(folder))
         if nibabel:
             print('%d vectors as of nibabel' % check_vectors(folder))
+        print('%d compressed streams' % check_streams(folder))
     return 0
 
 

@@ -87,6 +87,7 @@ static const struct
 } equal[] = {
   { "ndconv3d", "0.5:0.5:1", "gaussian,sigma=1mm", "gaussian,sigma=2:2:1" },
   { "ndconv3d", "0.5:0.5:1", "box,size=2.5mm", "box,size=5:5:3" },
+  { "ndconv3d", "500um:0.5mm:0.1cm", "box,size=2.5mm", "box,size=5:5:3" },
   { "ndconv4dtemporal", "0.5:0.5:1", "gaussian,sigma=0.5mm:0.5mm:1mm:50ms",
       "gaussian,sigma=1" },
   { "ndconv4dtemporal", "1:1:1", "exponential,tau=100ms", "exponential,tau=2" },

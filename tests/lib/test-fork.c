@@ -223,7 +223,7 @@ test_recordings (void)
   g_assert_true (nd_recording_writer_finish (writer, &error));
   g_clear_pointer (&writer, nd_recording_writer_free);
 
-  reader = nd_recording_reader_new (path, NULL, 0, 0, &error);
+  reader = nd_recording_reader_new (path, NULL, 0, 0, FALSE, &error);
   g_assert_no_error (error);
   writer = new_writer (other, &volumes);
   child = fork ();

@@ -127,7 +127,8 @@ test_round_trip (void)
     array.strides[3] *= cases[i].responses;
     bytes = fill (&array, r);
     write_all (path, &array, bytes, NULL, cases[i].compress);
-    reader = nd_recording_reader_new (path, raw ? &array : NULL, 0, 0, &error);
+    reader = nd_recording_reader_new (path, raw ? &array : NULL, 0, 0, FALSE,
+        &error);
     g_assert_no_error (error);
     g_assert_cmpint (nd_recording_reader_is_seekable (reader), ==,
         !cases[i].compress && !g_str_has_suffix (path, ".gz"));
@@ -163,14 +164,14 @@ test_like (void)
   memset (file->str + strlen (header), 1, 4 * 3 * 2 * VOLUMES);
   g_assert_true (g_file_set_contents (source, file->str, (gssize) file->len,
       &error));
-  like = nd_recording_reader_new (source, NULL, 0, 0, &error);
+  like = nd_recording_reader_new (source, NULL, 0, 0, FALSE, &error);
   g_assert_no_error (error);
   g_assert_true (g_str_has_prefix (nd_recording_reader_get_format (like),
       "NRRD"));
   nd_array_init (&array, NULL, "float32", 1, size);
   bytes = fill (&array, r);
   write_all (path, &array, bytes, like, FALSE);
-  reader = nd_recording_reader_new (path, NULL, 0, 0, &error);
+  reader = nd_recording_reader_new (path, NULL, 0, 0, FALSE, &error);
   g_assert_no_error (error);
   check_all (reader, &array, bytes, r);
   g_assert_true (nd_recording_reader_get_rate (reader, &n, &d));
@@ -200,19 +201,19 @@ test_errors (void)
   NdArray array;
   gsize n;
 
-  g_assert_null (nd_recording_reader_new (none, NULL, 0, 0, &error));
+  g_assert_null (nd_recording_reader_new (none, NULL, 0, 0, FALSE, &error));
   expect (&error, ND_ERROR_NOT_FOUND, "none.nii");
   nd_array_init (&array, NULL, "uint8", 1, size);
   bytes = fill (&array, r);
   write_all (raw, &array, bytes, NULL, FALSE);
-  g_assert_null (nd_recording_reader_new (raw, NULL, 0, 0, &error));
+  g_assert_null (nd_recording_reader_new (raw, NULL, 0, 0, FALSE, &error));
   g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
   g_clear_error (&error);
-  g_assert_null (nd_recording_reader_new (raw, &array, 1, 0, &error));
+  g_assert_null (nd_recording_reader_new (raw, &array, 1, 0, FALSE, &error));
   g_assert_error (error, ND_ERROR, ND_ERROR_READ);
   g_clear_error (&error);
   array.type = "int64";
-  g_assert_null (nd_recording_reader_new (raw, &array, 0, 0, &error));
+  g_assert_null (nd_recording_reader_new (raw, &array, 0, 0, FALSE, &error));
   expect (&error, ND_ERROR_SETTINGS, "raw has samples of the type int64");
   g_assert_null (nd_recording_writer_new (raw, &array, NULL, FALSE, &error));
   expect (&error, ND_ERROR_SETTINGS, "int64");
@@ -223,7 +224,7 @@ test_errors (void)
 
   /* A file that is cut while it is read. */
   write_all (cut, &array, bytes, NULL, FALSE);
-  reader = nd_recording_reader_new (cut, NULL, 0, 0, &error);
+  reader = nd_recording_reader_new (cut, NULL, 0, 0, FALSE, &error);
   g_assert_no_error (error);
   g_assert_true (g_file_get_contents (cut, &content, &n, &error));
   g_assert_cmpint (truncate (cut, (off_t) n - 1), ==, 0);

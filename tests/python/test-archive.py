@@ -55,6 +55,46 @@ class Archives(unittest.TestCase):
     def read(self, path=None):
         return zarr.open_group(str(path or self.target), mode="r")["0"][...]
 
+    def test_steps_of_the_input(self):
+        """Units in the filter need no spacing if the input has one."""
+        text = "gaussian,sigma=<0.6um,0.6um,1.2um>"
+        expected = ndconv.convolve(self.x, text, axes="zyx",
+                                   spacing="0.3um:0.3um:1um")
+        np.testing.assert_array_equal(expected, ndconv.convolve(
+            self.x, text, axes="zyx", spacing=(1e-3, 3e-4, 3e-4)))
+        header = self.folder / "in.nhdr"
+        self.x.tofile(self.folder / "in.raw")
+        header.write_text(
+            "NRRD0004\ntype: float\ndimension: 4\nsizes: 30 20 10 6\n"
+            "space dimension: 3\nspace directions: (3e-4,0,0) (0,3e-4,0) "
+            "(0,0,1e-3) none\nkinds: domain domain domain time\n"
+            "endian: little\nencoding: raw\ndata file: in.raw\n\n")
+        output = self.folder / "out.nrrd"
+        report = ndconv.run(header, output, filter=text, axes="zyx")
+        self.assertEqual(report.failed, [], str(report))
+        np.testing.assert_allclose(
+            np.stack(list(ndconv.Recording(output))), expected, atol=1e-5)
+        group = zarr.open_group(str(self.source))
+        scale = group.attrs["multiscales"][0]
+        for axis in scale["axes"][1:]:
+            axis["unit"] = "micrometer"
+        scale["axes"][0] = {"name": "t", "type": "time", "unit": "second"}
+        scale["coordinateTransformations"] = [
+            {"type": "scale", "scale": [1, 2, 0.6, 0.6]}]
+        group.attrs["multiscales"] = [scale]
+        source = _sources.open_source(str(self.source), None, None)
+        self.assertEqual(_sources.find_steps(source),
+                         {"spacing": "0.0003:0.0003:0.001", "rate": "2.0"})
+        report = ndconv.run(self.source, self.target, filter=text
+                            + ",size=7:7:7:1")
+        self.assertEqual(report.failed, [], str(report))
+        # What is given counts more.
+        report = ndconv.run(self.source, self.folder / "other.zarr",
+                            filter=text, spacing="1mm:1mm:1mm")
+        self.assertEqual(report.failed, [], str(report))
+        np.testing.assert_array_equal(self.read(self.folder / "other.zarr"),
+                                      self.x)
+
     def test_blocks(self):
         whole = ndconv.convolve(self.x, W, method="separable", border="mirror",
                                 time_border="wrap")

@@ -180,5 +180,67 @@ class Dask(unittest.TestCase):
             self.run_it(runner="local")
 
 
+class Lazy(unittest.TestCase):
+    """Arrays of Dask stay lazy, and have the samples of whole arrays."""
+    def setUp(self):
+        # Debian's SciPy is not for the NumPy of these tests.
+        sys.modules.setdefault("scipy", None)
+        try:
+            import dask.array
+        except ImportError as missing:
+            self.skipTest(str(missing))
+        self.da = dask.array
+        self.x = np.random.default_rng(3).normal(
+            size=(5, 11, 13, 17)).astype("f4")
+
+    def check(self, x, chunks, filter, **settings):
+        expected = ndconv.convolve(x, filter, **settings)
+        read = []
+
+        def note(block):
+            read.append(block.shape)
+            return block
+        lazy = self.da.from_array(x, chunks=chunks).map_blocks(
+            note, dtype=x.dtype, meta=x[..., :0])
+        found = ndconv.convolve(lazy, filter, **settings)
+        self.assertEqual((found.shape, found.dtype, read),
+                         (expected.shape, expected.dtype, []))
+        np.testing.assert_array_equal(found.compute(scheduler="sync"),
+                                      expected)
+        return found
+
+    def test_blocks(self):
+        for border in "constant", "nearest", "reflect", "mirror", "wrap":
+            for filter in ("gaussian,sigma=1", "box,size=4:3:2:2",
+                           "box,size=3;box,size=5"):
+                self.check(self.x, (2, 4, 7, 17), filter, border=border,
+                           method="direct")
+        self.check(self.x, (5, 3, 5, 2), "box,size=3", origin=-1,
+                   method="direct", time_border="wrap")
+        self.check(self.x, 4, "box,size=3", axes="yx", method="direct")
+
+    def test_components(self):
+        x = np.random.default_rng(4).integers(0, 99, (3, 16, 18, 3)).astype("u1")
+        self.check(x, (1, 8, 9, 1), "box,size=3", axes="yxc", method="direct")
+        self.check(self.x, (2, 4, 7, 17), "quadrature", axes="zyx",
+                   method="direct")
+
+    def test_refused(self):
+        lazy = self.da.from_array(self.x, chunks=4)
+        with self.assertRaisesRegex(ndconv.SettingsError, "of Dask"):
+            ndconv.convolve(lazy, "box,size=3", out=self.x)
+        with self.assertRaises(TypeError):
+            ndconv.convolve(lazy.astype("i8"), "box,size=3")
+        with self.assertRaises(ndconv.SettingsError):
+            ndconv.convolve(lazy, "box,size=3", border="none")
+
+    def test_wrong_device(self):
+        for settings in ({"device_id": 7}, {"devices": "0,7"},
+                         {"devices": [7]}):
+            with self.assertRaisesRegex(ndconv.SettingsError, "has the GPU"):
+                ndconv.convolve(self.x, "box,size=3", **settings)
+        ndconv.convolve(self.x, "box,size=3", backend="cpu", device_id=7)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

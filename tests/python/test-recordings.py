@@ -206,6 +206,27 @@ class Recordings(unittest.TestCase):
         self.assertEqual(len(report.failed), 4)
         self.assertIn("other settings", str(report))
 
+    def test_truncated(self):
+        """Whole volumes are kept on request, and the report says so."""
+        x = self.make("a.nrrd", (4, 3, 5, 6))
+        path = self.folder / "a.nrrd"
+        os.truncate(path, path.stat().st_size - 1)
+        with self.assertRaisesRegex(ndconv.FileError, "truncated=keep"):
+            ndconv.Recording(path)
+        with self.assertRaisesRegex(ndconv.SettingsError, "'refuse' or 'keep'"):
+            ndconv.Recording(path, truncated="yes")
+        recording = ndconv.Recording(path, truncated="keep")
+        self.assertEqual(recording.shape, (3, 3, 5, 6))
+        self.assertIn("the 3 whole ones are read", recording.warnings[0])
+        np.testing.assert_array_equal(recording.read(2), x[2])
+        with self.assertRaises(ndconv.FileError):
+            ndconv.run(path, self.folder / "b.nrrd", filter=W)
+        report = ndconv.run(path, self.folder / "b.nrrd", filter=W, exact=True,
+                            truncated="keep")
+        self.assertIn("the 3 whole ones are read", str(report))
+        np.testing.assert_array_equal(self.read("b.nrrd"), ndconv.convolve(
+            x[:3], W, method="separable"))
+
     def test_many(self):
         """Each of many small recordings is one task."""
         self.make("a.nii", (2, 2, 4, 5), "uint8")

@@ -205,6 +205,100 @@ def check_picture(folder):
                                 status=1)
 
 
+def read_nrrd(path):
+    """The header of an NRRD file of int16 or uint8, and its samples."""
+    header, _, data = open(path, 'rb').read().partition(b'\n\n')
+    fields = dict(x.split(': ', 1) for x in header.decode().split('\n')
+                  if ': ' in x and not x.startswith('#'))
+    code = {'int16': 'h', 'short': 'h', 'uchar': 'B'}[fields['type']]
+    return fields, list(struct.unpack('<%d%s' % (
+        len(data) // struct.calcsize(code), code), data))
+
+
+def check_convert(folder):
+    source = os.path.join(folder, 'in.seq.nrrd')
+    target = os.path.join(folder, 'out.nrrd')
+    samples = [n * 37 % 300 for n in range(72)]
+    with open(source, 'wb') as file:
+        file.write(NRRD + struct.pack('>72h', *samples))
+    assert run('convert', source, target) == ''
+    assert read_nrrd(target)[1] == samples
+    text = run('info', '--fields', target)
+    assert line(text, 'geometry') == line(run('info', source), 'geometry')
+    assert line(text, 'times') == line(run('info', source), 'times')
+    assert line(text, '  Patient') == '= phantom'
+    assert line(text, '  1 Probe') == '= moved'
+    # Samples x 1 to 3, y reversed before x, volumes 1 and 2.
+    run('convert', source, target, '--crop=1:3,:,1:2,1:', '--axes=-yxz')
+    fields, found = read_nrrd(target)
+    assert fields['sizes'].split() == ['3', '2', '1', '2'], fields
+    assert found == [samples[x + 4 * y + 12 + 24 * t] for t in (1, 2)
+                     for x in (1, 2) for y in (2, 1, 0)]
+    text = run('info', '--fields', target)
+    assert line(text, 'times').startswith('10.04 to 10.15 s'), text
+    # In RAS the sample (1, 2, 1) is at (-1 - 0.5, -2 - 1, 3 + 2).
+    assert line(text, 'geometry') == (
+        'spacing 0.5 x 0.5 x 2 mm, origin (-1.5, -3, 5) mm, directions x '
+        '(0, 1, 0) y (-1, 0, 0) z (0, 0, 1), to right, anterior, superior')
+    assert line(text, '  0 Probe') == '= moved'
+    text = run('convert', source, target, '--to=uint8', '--rate=30000/1001',
+               '--spacing=300nm:0.3um:1um')
+    assert 'samples are no numbers of uint8' in text, text
+    assert str(sum(x > 255 for x in samples)) + ' samples' in text, text
+    assert read_nrrd(target)[1] == [min(x, 255) for x in samples]
+    text = run('info', target)
+    assert 'spacing 0.0003 x 0.0003 x 0.001 mm' in line(text, 'geometry')
+    assert '30000/1001 volumes per second' in line(text, 'times')
+    text = run('convert', source, os.path.join(folder, 'out.npy'))
+    assert 'does not hold the spacing' in text and 'fields' in text, text
+    for ending in ('nii.gz', 'mha', 'tif', 'zarr'):
+        other = os.path.join(folder, 'other.' + ending)
+        compress = ['--compress'] if ending == 'mha' else []
+        run('convert', source, other, *compress)
+        # TIFF is read without libtiff, and OME-Zarr with all libraries, only.
+        text = subprocess.run([PROGRAM, 'compare', source, other], text=True,
+                              stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE).stdout
+        assert 'maximum 0 ' in line(text, 'all'), (ending, text)
+    run('convert', source, target, '--type=uint8')
+    assert read_nrrd(target)[0]['type'] == 'uchar'
+    for wrong in ('--type=int64', '--crop=1:1', '--crop=:9', '--crop=:,:,:,:,:',
+                  '--crop=a', '--axes=xy', '--axes=xyy', '--axes=xyzt',
+                  '--spacing=1s', '--rate=0'):
+        text = run('convert', source, target, wrong, status=2)
+        assert wrong.partition('=')[0] in text and 'must be' in text, text
+    assert 'cannot be written' in run('convert', source, target + '.mp4',
+                                      status=2)
+    run('convert', source, os.path.join(folder, 'no/x.nrrd'), status=1)
+
+
+def check_check(folder):
+    inside = os.path.join(folder, 'archive', 'deeper')
+    os.makedirs(inside)
+    sound = os.path.join(inside, 'sound.nrrd')
+    cut = os.path.join(folder, 'archive', 'cut.seq.nrrd')
+    data = NRRD + struct.pack('>72h', *range(72))
+    for path, content in ((sound, data), (cut, data[:-1]),
+                          (os.path.join(inside, 'notes.txt'), b'notes')):
+        with open(path, 'wb') as file:
+            file.write(content)
+    os.symlink('..', os.path.join(inside, 'up'))
+    text = run('check', os.path.join(folder, 'archive'), status=1)
+    assert cut + ': ' in line(text, 'not read'), text
+    assert 'truncated' in line(text, 'not read'), text
+    assert line(text, 'total') == ('1 recordings were read, 3 volumes, 144 '
+                                   'bytes; 1 cannot be read; 1 other files'), text
+    text = run('check', os.path.join(folder, 'archive'), '--truncated=keep')
+    assert 'the 2 whole ones are read' in line(text, 'warning'), text
+    assert '2 recordings were read, 5 volumes' in line(text, 'total'), text
+    with open(os.path.join(inside, 'empty.nii'), 'wb'):
+        pass
+    text = run('check', inside, status=1)
+    assert 'empty.nii' in line(text, 'not read'), text
+    assert 'No such file' in run('check', folder + '/none', status=1)
+    run('check', status=2)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_nrrd(folder)
@@ -213,6 +307,8 @@ def main():
         check_types(folder)
         check_picture(folder)
         check_errors(folder)
+        check_convert(folder)
+        check_check(folder)
 
 
 main()

@@ -33,7 +33,7 @@ source "$completion"
 expect 'options' "$(paste -sd' ' <<<"$options")" "$(complete_words --)"
 case $name in
   ndconv-file)
-    expect 'commands' 'compare info' "$(complete_words '')"
+    expect 'commands' 'check compare convert info' "$(complete_words '')"
     expect 'files' '' "$(complete_words info '')"
     types=$(complete_words info FILE --type = '')
     expect 'a type' 'int16 int32 int8' "$(complete_words info FILE --type = i)"

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/printable.h"
+#include "formats/zarr.h"
+#include "tools/convert.h"
+
+#include <string.h>
+
+/* Folders in each other. */
+#define DEPTH_MAX 64
+
+typedef struct
+{
+  guint64 max_memory;
+  NdTruncated truncated;
+  guint sound, failed, others;
+  guint64 volumes, bytes;
+} Check;
+
+static void
+say (const gchar *what, const gchar *path, const gchar *text)
+{
+  g_autofree gchar *file = nd_printable (path);
+  g_autofree gchar *message = nd_printable (text);
+
+  g_print ("%-11s %s: %s\n", what, file, message);
+}
+
+/* A name that says that the file is a recording with a header. */
+static gboolean
+has_extension (const gchar *path)
+{
+  static const gchar *const extensions[] = { ".nii", ".nii.gz", ".nrrd",
+    ".nhdr", ".mha", ".mhd", ".npy", ".npz", ".tif", ".tiff", ".dcm", ".zarr" };
+  g_autofree gchar *name = g_ascii_strdown (path, -1);
+
+  for (guint i = 0; i < G_N_ELEMENTS (extensions); i++) {
+    if (g_str_has_suffix (name, extensions[i]))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+read_all (Check *check, NdReader *reader, GError **error)
+{
+  const NdRecording *recording = nd_reader_recording (reader);
+  const gsize size = nd_recording_volume_size (recording);
+  g_autofree guint8 *volume = g_try_malloc (size);
+
+  if (!volume) {
+    nd_memory_set_error (error, size);
+    return FALSE;
+  }
+  for (guint64 v = 0; v < recording->volumes; v++) {
+    if (!nd_reader_read (reader, volume, error))
+      return FALSE;
+  }
+  check->volumes += recording->volumes;
+  check->bytes += recording->volumes * size;
+  return TRUE;
+}
+
+static void
+check_recording (Check *check, const gchar *path)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdReader) reader = nd_reader_open_within (path, NULL,
+      check->max_memory, check->truncated, &error);
+
+  /* Samples of other files, texts, pictures ... */
+  if (!reader && g_error_matches (error, ND_ERROR, ND_ERROR_SETTINGS)
+      && !has_extension (path)) {
+    check->others++;
+    return;
+  }
+  if (!reader || !read_all (check, reader, &error)) {
+    say ("not read", path, error->message);
+    check->failed++;
+    return;
+  }
+  for (const gchar *const *text = nd_reader_warnings (reader); *text; text++)
+    say ("warning", path, *text);
+  check->sound++;
+}
+
+static gint
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const gchar *const *) a, *(const gchar *const *) b);
+}
+
+static void
+check_path (Check *check, const gchar *path, guint depth)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) names = NULL;
+  const gchar *name;
+  GDir *dir;
+
+  if (!g_file_test (path, G_FILE_TEST_IS_DIR) || nd_zarr_detect (path)) {
+    check_recording (check, path);
+    return;
+  }
+  dir = g_dir_open (path, 0, &error);
+  if (!dir || depth == 0) {
+    say ("not read", path, dir ? "it is too deep" : error->message);
+    check->failed++;
+    g_clear_pointer (&dir, g_dir_close);
+    return;
+  }
+  names = g_ptr_array_new_with_free_func (g_free);
+  while ((name = g_dir_read_name (dir)))
+    g_ptr_array_add (names, g_build_filename (path, name, NULL));
+  g_dir_close (dir);
+  g_ptr_array_sort (names, compare_names);
+  for (guint i = 0; i < names->len; i++) {
+    name = names->pdata[i];
+    /* A link to a folder may lead back. */
+    if (!g_file_test (name, G_FILE_TEST_IS_SYMLINK)
+        || !g_file_test (name, G_FILE_TEST_IS_DIR))
+      check_path (check, name, depth - 1);
+  }
+}
+
+gboolean
+nd_folder_check (const gchar *path, guint64 max_memory, NdTruncated truncated)
+{
+  Check check = { .max_memory = max_memory, .truncated = truncated };
+
+  check_path (&check, path, DEPTH_MAX);
+  g_print ("total       %u recordings were read, %" G_GUINT64_FORMAT
+           " volumes, %" G_GUINT64_FORMAT
+           " bytes; %u cannot be read; %u other files\n",
+      check.sound, check.volumes, check.bytes, check.failed, check.others);
+  return check.failed == 0;
+}
