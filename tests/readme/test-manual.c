@@ -94,6 +94,7 @@ static const struct
   { "GstNdDenoiseQuality", "fast best" },
   { "GstNdGap", "leave-out hold restart" },
   { "GstNdIgtlMode", "client server" },
+  { "GstNdInterpolation", "linear cubic" },
   { "GstNdMethod", "direct separable fft tensor reference auto" },
   { "GstNdMotion", "constant affine" },
   { "GstNdNoise", "additive speckle" },
@@ -102,6 +103,9 @@ static const struct
       "float64" },
   { "GstNdPlanes", "all luma" },
   { "GstNdPrecision", "single double" },
+  { "GstNdRegisterMask", "none nonzero" },
+  { "GstNdRegisterModel", "translation rigid affine" },
+  { "GstNdRegisterOutput", "volume none" },
   { "GstNdResponse",
       "all magnitude phase real imaginary energy max argmax sum "
       "tensor" },
@@ -111,6 +115,7 @@ static const struct
   { "GstNdTestSrcPattern",
       "heart noise ramp impulse constant vessels "
       "heart-velocity" },
+  { "GstNdTruncated", "refuse keep" },
   { "GstNdUnits", "samples physical" },
   { "GstNdViewAxis", "x y z" },
   { "GstNdViewColormap", "gray hot bone viridis signed hue" },
