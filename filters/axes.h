@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/* "xy", "xyz", "xyt" or "xyzt". Steps are unknown. ND_ERROR_SETTINGS for any
+/* "x", "xy", "xyz", "xyt" or "xyzt". Steps are unknown. ND_ERROR_SETTINGS for any
  * other text, with a sentence that begins with "axes". */
 gboolean nd_axes_from_text (const gchar *text, NdAxes *axes, GError **error);
 

@@ -135,8 +135,11 @@ nd_convolve (const NdFilters *filters, const NdSettings *settings,
   NdVolumes from, to;
   gint low[ND_AXES], high[ND_AXES];
   gsize before = 0, after = 0;
+  gboolean ok;
   Run run;
 
+  if (watch && watch->saturated)
+    *watch->saturated = 0;
   if (!check (filters, &s, in, out, &from, &to, error))
     return FALSE;
   if (from.volumes == 0)
@@ -153,7 +156,10 @@ nd_convolve (const NdFilters *filters, const NdSettings *settings,
   if (!stream)
     return FALSE;
   run = (Run){ .stream = stream, .in = &from, .out = &to, .watch = watch };
-  return filter (&run, before, after, error);
+  ok = filter (&run, before, after, error);
+  if (watch && watch->saturated)
+    *watch->saturated = nd_stream_get_saturated (stream);
+  return ok;
 }
 
 gboolean

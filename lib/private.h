@@ -52,6 +52,7 @@ struct _NdFilters
 {
   NdBank *bank;
   NdAxes axes;
+  gchar *warning; /* or NULL */
 };
 
 /* @settings, or those of nd_settings_new() if it is NULL. */

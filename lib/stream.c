@@ -31,11 +31,11 @@ make_job (const NdStream *stream, const NdFilters *filters, const NdSettings *s,
     const gint *cancelled)
 {
   return (NdJob){ .shape = stream->in.shape,
-    .in_type = nd_sample_computed (stream->in.type, s->precision),
-    .out_type = nd_sample_computed (stream->out.type, s->precision),
+    .in_type = nd_sample_computed (stream->in.type, stream->precision),
+    .out_type = nd_sample_computed (stream->out.type, stream->precision),
     .border = s->border,
     .border_value = s->border_value,
-    .precision = s->precision,
+    .precision = stream->precision,
     .bank = filters->bank,
     .response = s->response,
     .threshold = s->threshold,
@@ -67,10 +67,14 @@ nd_stream_new_for (const NdFilters *filters, const NdSettings *s,
   stream->forks = nd_fork_count ();
   stream->in = *in;
   stream->in.volumes = 1;
-  stream->precision = s->precision;
+  stream->precision = nd_sample_precision (in->type, s->precision);
   if (!nd_volumes_init_output (&stream->out, &stream->in, filters, s, error))
     return NULL;
-  stream->scale = (NdScale){ s->gain, s->offset, &stream->saturated };
+  /* Types that are not computed saturate on the way to the output. */
+  stream->scale = (NdScale){ s->gain, s->offset,
+    nd_sample_computed (stream->out.type, stream->precision) == stream->out.type
+        ? &stream->saturated
+        : NULL };
   wanted.jobs[0] = make_job (stream, filters, s, cancelled);
   before = nd_threads_watch (cancelled);
   stream->convolver = nd_convolver_new (&wanted, error);
@@ -193,8 +197,8 @@ respond (NdStream *stream, const NdStrided *out, gboolean on_device,
     return TRUE;
   if (!nd_convolver_synchronize (stream->convolver, error))
     return FALSE;
-  nd_samples_scatter (&planes[0], &stream->out.shape, stream->out.responses,
-      stream->out.type, stream->precision, out);
+  stream->saturated += nd_samples_scatter (&planes[0], &stream->out.shape,
+      stream->out.responses, stream->out.type, stream->precision, out);
   return TRUE;
 }
 
