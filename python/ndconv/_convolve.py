@@ -8,27 +8,33 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 import numpy
 
 from . import _library as lib
-from ._arrays import COMPLEX, SENTENCE, View, empty, view
+from ._arrays import COMPLEX, SENTENCE, View, empty, find_kind, view
+from ._borders import extend, find_borders, find_reach, find_scalar, is_plain
 from ._calls import Cancel, Report, call_with_flag
 from ._filters import (DEFAULTS, Filter, Prepared, check_axes, prepare)
-from ._lazy import convolve_lazily, find_depth, is_lazy
+from ._lazy import convolve_lazily, find_depth, is_lazy, make_sample
+from ._types import accept, convert, warn
 
 # Products of samples and coefficients that take a few milliseconds by any
 # method.
 SHORT = 5_000_000
+# The samples of a batch that are filtered as one volume.
+VOLUME = 1 << 20
+# In double precision, the error of outputs below this is far from a half.
+LARGEST_BY_FFT = 2.0 ** 45
 _MEMBERS = {"x": 0, "y": 1, "z": 2, "t": 3}
 
 
-def to_array(memory: View, axes: str, skip: int, bank: bool = False,
-             responses: int = 1, times: bool = False) -> lib.Array:
-    """NdArray of the last axes of @memory, named @axes. The first axis is that of
-    a bank's responses if @bank; @skip more come before @axes, and if @times the
-    last of these counts volumes."""
+def to_array(memory: View, axes: str, bank: bool = False,
+             responses: int = 1) -> lib.Array:
+    """NdArray of the last axes of @memory, named @axes, or "b" for axes that are
+    filtered one by one (see `name_batch`). The first axis is that of a bank's
+    responses if @bank."""
     array = lib.Array(data=memory.pointer, type=memory.type, components=1,
                       responses=1, size=(1, 1, 1, 1))
     shape, strides = memory.shape, memory.strides
@@ -41,9 +47,6 @@ def to_array(memory: View, axes: str, skip: int, bank: bool = False,
             at = _MEMBERS[axis]
             array.size[at] = shape[i]
             array.strides[at] = strides[i]
-    if times:
-        array.size[3] = shape[first - 1]
-        array.strides[3] = strides[first - 1]
     if bank:
         array.responses = responses
         array.response_stride = strides[0]
@@ -150,17 +153,22 @@ def _count_all(progress: Callable[[int, int], Any] | None, i: int,
 
 def _run(prepared: Prepared, source: lib.Array, target: lib.Array,
          progress: Callable[[int, int], Any] | None, cancel: Cancel | None,
-         kept: Any) -> None:
-    """@kept are arrays that live as long as the call."""
+         kept: Any) -> int:
+    """The number of saturated outputs. @kept are arrays that live as long as the
+    call."""
+    saturated = ctypes.c_uint64()
+
     def run(flag: ctypes.c_int, report: Report) -> Any:
         told = lib.PROGRESS(
             (lambda done, total, _data: report(done, total))
             if progress else 0)
-        watch = lib.Watch(ctypes.pointer(flag), told)
+        watch = lib.Watch(ctypes.pointer(flag), told, None,
+                          ctypes.pointer(saturated))
         return kept and lib.nd_convolve(prepared.filters, prepared.settings,
                                         source, target, watch)
     work = math.prod(source.size) * source.components * prepared.count_taps()
     call_with_flag(run, cancel, progress, work < SHORT)
+    return saturated.value
 
 
 def _check_out(out: View, layout: Layout) -> None:
@@ -178,13 +186,6 @@ def _check_out(out: View, layout: Layout) -> None:
                 "out has several samples in one place of memory, as arrays of "
                 "numpy.broadcast_to() have: use an array with memory for each")
         extent += stride * (n - 1)
-
-
-def _make_sample(array: Any, axes: str) -> numpy.ndarray:
-    """The smallest array with the axes and components of @array."""
-    first = array.ndim - len(axes)
-    return numpy.zeros([n if axes[i - first:i - first + 1] == "c" and i >= first
-                        else 1 for i, n in enumerate(array.shape)], array.dtype)
 
 
 def convolve(array: Any, filter: Filter, *, axes: str | None = None,
@@ -274,20 +275,6 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
            [1, 2, 1],
            [0, 1, 1]], dtype=uint8)
     """
-    lazy = is_lazy(array)
-    if lazy and (out is not None or progress or cancel):
-        raise lib.SettingsError(
-            "The array is of Dask and is filtered when its blocks are computed: "
-            "out, progress and cancel are for arrays in memory")
-    if lazy:
-        axes = check_axes(axes, array.ndim)
-        memory = view(_make_sample(array, axes), "array")
-    else:
-        memory = view(array, "array")
-        axes = check_axes(axes, len(memory.shape))
-    if memory.complex and "c" in axes:
-        raise lib.SettingsError("The array is complex and has components; "
-                                "filter the components one by one")
     for name, value in (("border", border), ("time_border", time_border),
                         ("border_value", border_value), ("origin", origin),
                         ("output_type", output_type), ("backend", backend),
@@ -295,40 +282,332 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
         if not (value is DEFAULTS[name] or isinstance(value, (str, float, int))
                 and value == DEFAULTS[name]):
             settings[name] = value
-    prepared = settings_for(filter, axes, memory, settings)
-    skip = len(memory.shape) - len(axes)
-    times = skip == 1 and "t" not in axes
-    source = to_array(memory, axes, skip, times=times)
-    layout = Layout(prepared, source, axes, memory.shape)
-    if lazy:
-        return convolve_lazily(
-            array, [0] * skip + find_depth(filter, axes, settings,
-                                           array.shape[skip:]),
-            layout.shape[:1] if layout.bank else (),
-            layout.shape[-1:] if layout.axes != axes else (), layout.dtype,
-            functools.partial(convolve, filter=filter, axes=axes, **settings))
+    if is_lazy(array):
+        if out is not None or progress or cancel:
+            raise lib.SettingsError(
+                "The array is of Dask and is filtered when its blocks are "
+                "computed: out, progress and cancel are for arrays in memory")
+        return _convolve_lazily(array, filter, axes, settings)
+    found = convolve_counted(array, filter, axes, out, progress, cancel,
+                             settings)
+    if found.saturated and found.dtype not in found.prepared.warned:
+        if warn(found.saturated, found.samples, found.dtype, 2):
+            found.prepared.warned.add(found.dtype)
+    return found.result
+
+
+def _convolve_lazily(array: Any, filter_: Filter, axes: str | None,
+                     settings: dict[str, Any]) -> Any:
+    """As `convolve` of an array of Dask."""
+    axes = check_axes(axes, array.ndim)
+    sample, used, final = accept(make_sample(array, axes), settings)
+    return _Call(sample, filter_, axes, used, None, None).run_lazily(
+        array, final, functools.partial(convolve, filter=filter_, axes=axes,
+                                        **settings))
+
+
+class Counted(NamedTuple):
+    """An output, and how many of its samples do not fit in their type."""
+    result: Any
+    saturated: int
+    samples: int
+    dtype: str
+    prepared: Prepared
+
+
+def convolve_counted(array: Any, filter_: Filter, axes: str | None, out: Any,
+                     progress: Callable[[int, int], Any] | None,
+                     cancel: Cancel | None,
+                     settings: dict[str, Any]) -> Counted:
+    """As `convolve`; @settings are those that are not the default."""
+    array, settings, final = accept(array, settings)
+    target, result = out, None
+    if final is not None or (isinstance(out, numpy.ndarray)
+                             and not out.dtype.isnative):
+        _check_final(out, final)
+        target = None
+    call = _Call(array, filter_, axes, settings, progress, cancel)
+    if final is not None and "method" not in settings and _may_round(
+            call.prepared, array, final):
+        call = _Call(array, filter_, axes, {**settings, "method": "direct"},
+                     progress, cancel)
+    result = call.run(target)
+    saturated, dtype = call.saturated, call.layout.dtype
+    if final is not None:
+        dtype = final.name
+        result, more = convert(result, final, out)
+        saturated += more
+    elif target is not out:
+        out[...] = result
+        result = out
+    return Counted(result, saturated, math.prod(call.layout.shape), dtype,
+                   call.prepared)
+
+
+def _may_round(prepared: Prepared, array: Any, final: numpy.dtype) -> bool:
+    """Whether the method fft may change outputs that become integers of 64
+    bits, or may turn 0 into true."""
+    if final == bool or not array.size:
+        return True
+    most = float(numpy.abs(array).max()) * max(
+        numpy.abs(prepared.coefficients(i)).sum()
+        for i in range(prepared.count))
+    return most > LARGEST_BY_FFT
+
+
+def _check_final(out: Any, final: numpy.dtype | None) -> None:
     if out is None:
-        out = empty(array, layout.shape, layout.dtype)
-        target_memory = view(out, "out")
-    else:
-        target_memory = view(out, "out", writes=True)
-        _check_out(target_memory, layout)
-    target = to_array(target_memory, layout.axes, skip, layout.bank,
-                      layout.responses, times)
-    if skip == 0 or times:
-        _run(prepared, source, target, progress, cancel, (array, out))
+        return
+    if not isinstance(out, numpy.ndarray) or (
+            final is not None and out.dtype != final):
+        raise lib.SettingsError(
+            f"out must be an array of NumPy of the type {final}, which this "
+            "filter gives")
+
+
+def _name_batch(axes: str, shape: tuple[int, ...]) -> str:
+    """Names for the axes before @axes, which the filter does not extend along:
+    those of @axes that are left, the volumes of a stream last, because each is
+    filtered by itself. "b" stands for axes that no name is left for."""
+    n = len(shape) - len(axes)
+    left = [axis for axis in "tzy" if axis not in axes]
+    # A volume of many large items would need much memory at once.
+    items = math.prod(shape[-len(axes):])
+    names: list[str] = []
+    for size in reversed(shape[:n]):
+        if len(left) > 1 and items * size <= VOLUME:
+            names.insert(0, left.pop())
+            items *= size
+        elif left and left[0] == "t":
+            names.insert(0, left.pop(0))
+            left = []
+        elif left and items * size <= VOLUME:
+            names.insert(0, left.pop())
+            items *= size
+        else:
+            names.insert(0, "b")
+            left = []
+    return "".join(names)
+
+
+class _Call:
+    """One call, for an array that the library takes."""
+
+    def __init__(self, array: Any, filter_: Filter, axes: str | None,
+                 settings: dict[str, Any],
+                 progress: Callable[[int, int], Any] | None,
+                 cancel: Cancel | None):
+        self._array, self._filter = array, filter_
+        self._progress, self._cancel = progress, cancel
+        self._settings = settings
+        self.saturated = 0
+        self._memory = view(array, "array")
+        self._axes = check_axes(axes, len(self._memory.shape))
+        if self._memory.complex and "c" in self._axes:
+            raise lib.SettingsError("The array is complex and has components; "
+                                    "filter the components one by one")
+        self._border_value: Any = 0.0
+        if "border_value" in settings:
+            self._border_value = find_scalar(settings["border_value"])
+        self._borders = find_borders(
+            settings.get("border", "nearest"),
+            settings.get("time_border", "nearest"), self._axes.replace("c", ""))
+        self._settings = self._simplify(dict(settings))
+        self.prepared = settings_for(filter_, self._axes, self._memory,
+                                      self._settings)
+        self._make_layout()
+
+    def _simplify(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Settings with the names that the library knows."""
+        in_space = {border for border, axis in zip(
+            self._borders, self._axes.replace("c", "")) if axis != "t"}
+        if "border" in settings or "time_border" in settings:
+            settings.pop("border", None)
+            settings.pop("time_border", None)
+            if len(in_space) == 1 and in_space != {"nearest"}:
+                settings["border"] = in_space.pop()
+            if "t" in self._axes and self._borders[0] != "nearest":
+                settings["time_border"] = self._borders[0]
+        if "border_value" in settings:
+            settings["border_value"] = self._border_value
+            if not is_plain(self._border_value):
+                del settings["border_value"]
+        return settings
+
+    def _make_layout(self) -> None:
+        memory = self._memory
+        # The type does not depend on the size, and no axis may be empty.
+        one = memory._replace(shape=tuple(max(n, 1) for n in memory.shape))
+        parts = 1
+        if memory.complex and self.prepared.is_complex:
+            one, parts = one._replace(complex=False), 2
+        self.layout = Layout(self.prepared, to_array(one, self._axes),
+                             self._axes, memory.shape)
+        if parts == 2 and not self.layout.complex:
+            raise lib.SettingsError(
+                "The array and the filter are complex; only response='all' is "
+                "computed: take the magnitude of its result")
+
+    def _needs_extension(self) -> bool:
+        """Whether the library has no such border."""
+        if not (self._memory.complex or is_plain(self._border_value)):
+            if isinstance(self._border_value, complex):
+                raise lib.SettingsError(
+                    "border_value is complex and the array is real: convert "
+                    "it by array.astype('complex64')")
+        values = ([self._border_value] if not self._memory.complex else
+                  [self._border_value.real, self._border_value.imag])
+        if len(set(self._borders)) == 1 and all(map(is_plain, values)):
+            return False
+        reach = find_reach(self.prepared)
+        used = {axis: border for axis, border in zip(
+            self._axes.replace("c", ""), self._borders)
+            if reach[axis] != (0, 0)}
+        in_space = {border for axis, border in used.items() if axis != "t"}
+        if len(in_space) == 1 and "border" not in self._settings:
+            only = in_space.pop()
+            if only != "nearest":
+                self._settings["border"] = only
+                self.prepared = settings_for(self._filter, self._axes,
+                                              self._memory, self._settings)
+        return len(in_space) > 1 or ("constant" in used.values() and not all(
+            map(is_plain, values)))
+
+    def run(self, out: Any) -> Any:
+        """The output, in @out if it is not None."""
+        if out is not None:
+            _check_out(view(out, "out", writes=True), self.layout)
+        if 0 in self.layout.shape:
+            return self._make_output() if out is None else out
+        if self._needs_extension():
+            return self._run_extended(out)
+        if self._memory.complex and self.prepared.is_complex:
+            return self._run_complex(out)
+        if out is None:
+            out = self._make_output()
+        target = view(out, "out", writes=True)
+        if (self._memory.complex and "constant" in self._borders
+                and self._border_value != 0):
+            self._run_parts(target, out)
+        else:
+            self._filter_memory(self.prepared, self._memory, target,
+                                self.layout, (self._array, out))
         return out
-    first = len(target_memory.shape) - len(layout.axes) - skip
-    parts = math.prod(memory.shape[:skip])
-    for number, index in enumerate(numpy.ndindex(memory.shape[:skip])):
-        source.data = memory.pointer + sum(
-            i * stride for i, stride in zip(index, memory.strides))
-        target.data = target_memory.pointer + sum(
-            i * stride for i, stride in zip(index,
-                                            target_memory.strides[first:]))
-        _run(prepared, source, target, _count_all(progress, number, parts),
-             cancel, (array, out))
-    return out
+
+    def run_lazily(self, array: Any, final: numpy.dtype | None,
+                   function: Callable[[Any], Any]) -> Any:
+        """The output for @array of Dask, whose sample the array of this call is.
+        @function filters a block."""
+        skip = array.ndim - len(self._axes)
+        layout = self.layout
+        return convolve_lazily(
+            array, [0] * skip + find_depth(self.prepared, self._axes,
+                                           self._borders, array.shape[skip:]),
+            layout.shape[:1] if layout.bank else (),
+            layout.shape[-1:] if layout.axes != self._axes else (),
+            layout.dtype if final is None else final, function)
+
+    def _make_output(self) -> Any:
+        return empty(self._array, self.layout.shape, self.layout.dtype)
+
+    def _take_part(self, memory: View, imaginary: bool) -> View:
+        """The real or imaginary parts of complex samples."""
+        offset = (8 if memory.type == b"float64" else 4) if imaginary else 0
+        return memory._replace(pointer=memory.pointer + offset, complex=False)
+
+    def _prepare_part(self, imaginary: bool, **more: Any) -> Prepared:
+        """The filter for one of the parts, which have borders of their own."""
+        value = self._border_value
+        settings = {**self._settings, **more,
+                    "border_value": value.imag if imaginary else value.real}
+        return settings_for(self._filter, self._axes,
+                            self._take_part(self._memory, imaginary), settings)
+
+    def _run_parts(self, target: View, out: Any) -> None:
+        for imaginary in (False, True):
+            prepared = self._prepare_part(imaginary)
+            source = self._take_part(self._memory, imaginary)
+            layout = Layout(prepared, to_array(source, self._axes), self._axes,
+                            source.shape)
+            self._filter_memory(prepared, source,
+                                self._take_part(target, imaginary), layout,
+                                (self._array, out))
+
+    def _run_complex(self, out: Any) -> Any:
+        """(a + ib) * w = a * w + i (b * w)"""
+        results = []
+        for imaginary in (False, True):
+            prepared = self._prepare_part(
+                imaginary, **({"offset": 0} if imaginary else {}))
+            result = self._make_output()
+            self._filter_memory(
+                prepared, self._take_part(self._memory, imaginary),
+                view(result, "out"), self.layout, (self._array, result))
+            results.append(result)
+        results[1] *= 1j
+        results[0] += results[1]
+        if out is None:
+            return results[0]
+        out[...] = results[0]
+        return out
+
+    def _run_extended(self, out: Any) -> Any:
+        if self._memory.device is not None:
+            raise lib.SettingsError(
+                "Borders that differ between the axes, and border values that "
+                "are no finite numbers, need an array in memory of the host")
+        array = (self._array if isinstance(self._array, numpy.ndarray)
+                 else numpy.asarray(self._array))
+        extended, inner = extend(array, self._axes, self._borders,
+                                 find_reach(self.prepared),
+                                 self._border_value)
+        settings = {**self._settings, "border": "nearest",
+                    "time_border": "nearest"}
+        settings.pop("border_value", None)
+        if extended.dtype != array.dtype:
+            settings.setdefault("output_type", self.layout.type)
+        if extended.dtype == "f8":
+            settings["precision"] = "double"
+        call = _Call(extended, self._filter, self._axes, settings,
+                     self._progress, self._cancel)
+        result = call.run(None)
+        self.saturated += call.saturated
+        if call.layout.bank:
+            inner = (slice(None), *inner)
+        if out is None:
+            out = self._make_output()
+        if isinstance(out, numpy.ndarray):
+            out[...] = result[inner]
+        else:
+            numpy.from_dlpack(out)  # refuses memory that is not of the host
+            out[...] = type(out)(numpy.ascontiguousarray(result[inner]))
+        return out
+
+    def _filter_memory(self, prepared: Prepared, source: View, target: View,
+                       layout: Layout, kept: Any) -> None:
+        """Filters @source into @target, the items of a batch together as far as
+        the library has axes for them."""
+        skip = len(source.shape) - len(self._axes)
+        batch = _name_batch(self._axes, source.shape) if skip else ""
+        outer = batch.count("b")
+        named = batch[outer:]
+        from_ = to_array(source, named + self._axes)
+        to = to_array(target, named + layout.axes, layout.bank,
+                      layout.responses)
+        if not outer:
+            self.saturated += _run(prepared, from_, to, self._progress,
+                                   self._cancel, kept)
+            return
+        first = len(target.shape) - len(layout.axes) - skip
+        parts = math.prod(source.shape[:outer])
+        for number, index in enumerate(numpy.ndindex(source.shape[:outer])):
+            from_.data = source.pointer + sum(
+                i * stride for i, stride in zip(index, source.strides))
+            to.data = target.pointer + sum(
+                i * stride for i, stride in zip(index, target.strides[first:]))
+            self.saturated += _run(
+                prepared, from_, to, _count_all(self._progress, number, parts),
+                self._cancel, kept)
 
 
 def is_separable(filter_: Filter, axes: str, settings: dict[str, Any]) -> bool:

@@ -43,6 +43,8 @@ class Done(NamedTuple):
     read: int       # bytes of samples
     written: int
     seconds: float
+    saturated: int = 0  # of the samples that were computed, with halos
+    computed: int = 0
 
 
 class Task(NamedTuple):
@@ -172,7 +174,7 @@ def find_type(source: Source, filter_: Filter,
     like = View(0, source.shape, (0,) * len(source.shape), kind,
                 is_complex, None, None)
     prepared = settings_for(filter_, source.axes, like, settings)
-    layout = Layout(prepared, to_array(like, source.axes, 0), source.axes,
+    layout = Layout(prepared, to_array(like, source.axes), source.axes,
                     source.shape)
     if layout.shape != source.shape:
         raise lib.SettingsError(

@@ -86,7 +86,7 @@ def _memory(array: Any, name: str, axes: str, writes: bool = False) -> Any:
         raise lib.SettingsError(
             f"{name} is complex: register its magnitude, and move real and "
             "imaginary part by warp()")
-    return memory, to_array(memory, axes, 0)
+    return memory, to_array(memory, axes)
 
 
 def _call(function: Any, progress: Any, cancel: Cancel | None) -> None:

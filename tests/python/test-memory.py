@@ -23,7 +23,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import ndconv
-from ndconv import _jobs, _pieces, _planning
+from ndconv import _jobs, _pieces, _planning, _types
 
 SEED = 21
 MIB = 1 << 20
@@ -171,7 +171,8 @@ class Pieces(unittest.TestCase):
             inner = inner or [slice(0, n) for n in x.shape]
             piece = _pieces.find_piece(work, x.shape, _pieces._count(inner))
             self.assertLess(math.prod(piece.size), x.size // 2)
-            found = _pieces.filter_block(work, x, inner, piece)
+            found = _pieces.filter_block(work, x, inner, piece,
+                                         _types.Saturation())
         work.prepared.pieces.clear()
         return found
 
