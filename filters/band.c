@@ -145,7 +145,8 @@ set_center (const NdParameters *parameters, const NdAxes *axes,
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
       "center-frequency is %g radians per sample of the coarsest axis; it must "
-      "be below pi (3.14159): give a lower frequency, or size 1 along that axis",
+      "be below pi (3.14159): give a lower frequency, or size 1 along that "
+      "axis",
       band->center / least);
   return FALSE;
 }

@@ -85,9 +85,9 @@ void nd_band_condition (const NdBand *band, NdFit *fit,
 void nd_band_note (NdBank *bank, gdouble center, gdouble bandwidth);
 
 /* Solves @fits, which have ideal, data and conditions, for the size, weights
- * and stretch of @band. If @sign is 0, the filters are complex, a + ib, with the
- * response E + O; otherwise they are real, a + @sign b, with the response E - i
- * @sign O. */
+ * and stretch of @band. If @sign is 0, the filters are complex, a + ib, with
+ * the response E + O; otherwise they are real, a + @sign b, with the response E
+ * - i @sign O. */
 NdBank *nd_band_fit (const gchar *design, const NdBand *band, NdFit *fits,
     guint n, gdouble sign, GError **error);
 

@@ -22,7 +22,7 @@ new_filters (NdBank *bank, const NdAxes *axes, gchar *warning)
 {
   NdFilters *filters = g_new (NdFilters, 1);
 
-  *filters = (NdFilters){ bank, *axes, warning };
+  *filters = (NdFilters){ bank, *axes, warning, NULL };
   return filters;
 }
 
@@ -115,6 +115,7 @@ nd_filters_free (NdFilters *filters)
 {
   nd_bank_free (filters->bank);
   g_free (filters->warning);
+  nd_kept_free (filters->kept);
   g_free (filters);
 }
 

@@ -26,6 +26,21 @@ struct _NdStream
   guint8 *in_copy, *out_copy;
 };
 
+/* Products of samples and coefficients that take less time than to wake
+ * threads. */
+#define SMALL_WORK (1 << 19)
+
+static gboolean
+is_small (const NdStream *stream, const NdBank *bank)
+{
+  gsize samples = G_MAXSIZE, taps = 0;
+
+  nd_shape_samples (&stream->in.shape, &samples);
+  for (guint i = 0; i < bank->n_filters; i++)
+    taps += nd_filter_count (bank->filters[i]);
+  return samples < SMALL_WORK && nd_size_mul (samples, taps, 1) < SMALL_WORK;
+}
+
 static NdJob
 make_job (const NdStream *stream, const NdFilters *filters, const NdSettings *s,
     const gint *cancelled)
@@ -39,7 +54,9 @@ make_job (const NdStream *stream, const NdFilters *filters, const NdSettings *s,
     .bank = filters->bank,
     .response = s->response,
     .threshold = s->threshold,
-    .n_threads = s->n_threads,
+    .n_threads = s->n_threads == 0 && is_small (stream, filters->bank)
+        ? 1
+        : s->n_threads,
     .cancelled = cancelled };
 }
 
@@ -235,6 +252,15 @@ nd_stream_enqueue (NdStream *stream, const NdStrided *volume,
     return FALSE;
   stream->pushed++;
   return TRUE;
+}
+
+void
+nd_stream_restart (NdStream *stream, const gint *cancelled)
+{
+  nd_convolver_reset (stream->convolver);
+  stream->watched = cancelled;
+  stream->pushed = stream->taken = 0;
+  stream->saturated = 0;
 }
 
 gboolean

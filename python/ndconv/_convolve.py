@@ -16,8 +16,10 @@ from . import _library as lib
 from ._arrays import COMPLEX, SENTENCE, View, empty, find_kind, view
 from ._borders import extend, find_borders, find_reach, find_scalar, is_plain
 from ._calls import Cancel, Report, call_with_flag
-from ._filters import (DEFAULTS, Filter, Prepared, check_axes, prepare)
+from ._filters import (DEFAULTS, Filter, Prepared, check_axes, is_in_file,
+                       prepare)
 from ._lazy import convolve_lazily, find_depth, is_lazy, make_sample
+from ._quick import Quick, find, find_key, keep
 from ._types import accept, convert, warn
 
 # Products of samples and coefficients that take a few milliseconds by any
@@ -166,9 +168,13 @@ def _run(prepared: Prepared, source: lib.Array, target: lib.Array,
                           ctypes.pointer(saturated))
         return kept and lib.nd_convolve(prepared.filters, prepared.settings,
                                         source, target, watch)
-    work = math.prod(source.size) * source.components * prepared.count_taps()
-    call_with_flag(run, cancel, progress, work < SHORT)
+    call_with_flag(run, cancel, progress, _count_work(prepared, source) < SHORT)
     return saturated.value
+
+
+def _count_work(prepared: Prepared, source: lib.Array) -> int:
+    """Products of samples and coefficients."""
+    return math.prod(source.size) * source.components * prepared.count_taps()
 
 
 def _check_out(out: View, layout: Layout) -> None:
@@ -275,6 +281,14 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
            [1, 2, 1],
            [0, 1, 1]], dtype=uint8)
     """
+    key = None
+    if out is None and progress is None and cancel is None:
+        key = find_key(array, filter, (
+            axes, border, time_border, border_value, origin, output_type,
+            backend, method), settings)
+        known = find(key)
+        if known is not None:
+            return known.run(array, _warn_quick)
     for name, value in (("border", border), ("time_border", time_border),
                         ("border_value", border_value), ("origin", origin),
                         ("output_type", output_type), ("backend", backend),
@@ -290,9 +304,10 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
         return _convolve_lazily(array, filter, axes, settings)
     found = convolve_counted(array, filter, axes, out, progress, cancel,
                              settings)
-    if found.saturated and found.dtype not in found.prepared.warned:
-        if warn(found.saturated, found.samples, found.dtype, 2):
-            found.prepared.warned.add(found.dtype)
+    if found.saturated:
+        _warn(found.prepared, found.saturated, found.samples, found.dtype, 3)
+    if key is not None and found.quick is not None:
+        keep(key, found.quick)
     return found.result
 
 
@@ -306,6 +321,17 @@ def _convolve_lazily(array: Any, filter_: Filter, axes: str | None,
                                         **settings))
 
 
+def _warn(prepared: Prepared, saturated: int, samples: int, dtype: str,
+          stacklevel: int) -> None:
+    if dtype not in prepared.warned and warn(saturated, samples, dtype,
+                                             stacklevel):
+        prepared.warned.add(dtype)
+
+
+def _warn_quick(prepared: Prepared, saturated: int, out: Any) -> None:
+    _warn(prepared, saturated, out.size, out.dtype.name, 4)
+
+
 class Counted(NamedTuple):
     """An output, and how many of its samples do not fit in their type."""
     result: Any
@@ -313,6 +339,7 @@ class Counted(NamedTuple):
     samples: int
     dtype: str
     prepared: Prepared
+    quick: Quick | None     # the call, if it can be repeated
 
 
 def convolve_counted(array: Any, filter_: Filter, axes: str | None, out: Any,
@@ -320,6 +347,7 @@ def convolve_counted(array: Any, filter_: Filter, axes: str | None, out: Any,
                      cancel: Cancel | None,
                      settings: dict[str, Any]) -> Counted:
     """As `convolve`; @settings are those that are not the default."""
+    given = array
     array, settings, final = accept(array, settings)
     target, result = out, None
     if final is not None or (isinstance(out, numpy.ndarray)
@@ -341,7 +369,8 @@ def convolve_counted(array: Any, filter_: Filter, axes: str | None, out: Any,
         out[...] = result
         result = out
     return Counted(result, saturated, math.prod(call.layout.shape), dtype,
-                   call.prepared)
+                   call.prepared, call.quick if final is None
+                   and array is given and not is_in_file(filter_) else None)
 
 
 def _may_round(prepared: Prepared, array: Any, final: numpy.dtype) -> bool:
@@ -401,6 +430,7 @@ class _Call:
         self._progress, self._cancel = progress, cancel
         self._settings = settings
         self.saturated = 0
+        self.quick: Quick | None = None
         self._memory = view(array, "array")
         self._axes = check_axes(axes, len(self._memory.shape))
         if self._memory.complex and "c" in self._axes:
@@ -595,6 +625,11 @@ class _Call:
         to = to_array(target, named + layout.axes, layout.bank,
                       layout.responses)
         if not outer:
+            if (prepared is self.prepared and layout is self.layout
+                    and _count_work(prepared, from_) < SHORT
+                    and source.owner is self._array):
+                self.quick = Quick(prepared, from_, to, layout.shape,
+                                   layout.dtype)
             self.saturated += _run(prepared, from_, to, self._progress,
                                    self._cancel, kept)
             return

@@ -237,6 +237,22 @@ if TYPE_CHECKING:
         """For checkers, which do not see the functions above."""
 
 
+def find_plain(name: str) -> Callable[..., Any]:
+    """A function that takes arguments of ctypes only, without conversions, and
+    fills the GError of `new_error`."""
+    function = _library[name]
+    function.restype = None
+    return function
+
+
+def new_error() -> Any:
+    """A GError, which is not set."""
+    return POINTER(_GError)()
+
+
+raise_error = _raise
+
+
 def refuse_copy(thing: Any, remedy: str) -> Any:
     """For __reduce_ex__() of what owns objects of the library: a copy would free
     them a second time."""

@@ -975,6 +975,52 @@ test_saturated (void)
   g_assert_cmpint (bytes_out[3], ==, 127);
 }
 
+/* Filters that were used before, with settings, sizes and flags that change. */
+static void
+test_again (void)
+{
+  static const gsize three[4] = { 3, 1, 1, 1 };
+  static const gdouble w[3] = { 1, 1, 1 };
+  g_autoptr (NdSettings) settings = nd_settings_new ();
+  g_autoptr (NdFilters) filters = NULL;
+  guint8 in[6] = { 200, 1, 2, 3, 4, 5 }, out[6];
+  const struct
+  {
+    const gchar *name, *value;
+    gsize n;
+    guint8 first, last;
+    guint64 saturated;
+  } steps[] = { { "border", "nearest", 6, 255, 14, 1 },
+    { "border", "nearest", 6, 255, 14, 1 },
+    { "border", "constant", 6, 201, 9, 0 },
+    { "border", "constant", 4, 201, 5, 0 },
+    { "border-value", "7", 4, 208, 12, 0 }, { "gain", "0.5", 4, 104, 6, 0 } };
+
+  nd_settings_set (settings, "axes", "x", NULL);
+  filters = nd_filters_new_from_arrays (1, three, w, NULL, settings, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
+    const gsize size[4] = { steps[i].n, 1, 1, 1 };
+    gint flag = 0;
+    guint64 saturated;
+    const NdWatch watch = { &flag, .saturated = &saturated };
+    g_autoptr (GError) error = NULL;
+    NdArray from, to;
+
+    nd_settings_set (settings, steps[i].name, steps[i].value, NULL);
+    nd_array_init (&from, in, "uint8", 1, size);
+    nd_array_init (&to, out, "uint8", 1, size);
+    nd_convolve (filters, settings, &from, &to, &watch, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (out[0], ==, steps[i].first);
+    g_assert_cmpuint (out[steps[i].n - 1], ==, steps[i].last);
+    g_assert_cmpuint (saturated, ==, steps[i].saturated);
+    flag = 1;
+    g_assert_false (nd_convolve (filters, settings, &from, &to, &watch,
+        &error));
+    g_assert_error (error, ND_ERROR, ND_ERROR_CANCELLED);
+  }
+}
+
 /* Sizes in samples on spacing that differs. */
 static void
 test_warning (void)
@@ -999,6 +1045,7 @@ main (int argc, char **argv)
   g_test_add_func ("/library/double", test_double);
   g_test_add_func ("/library/no-volumes", test_no_volumes);
   g_test_add_func ("/library/saturated", test_saturated);
+  g_test_add_func ("/library/again", test_again);
   g_test_add_func ("/library/warning", test_warning);
   g_test_add_func ("/library/cores", test_cores);
   g_test_add_func ("/library/cancel", test_cancel);

@@ -3,9 +3,11 @@
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copyright (C) 2026 the ndconv developers
+import concurrent.futures
 import itertools
 import sys
 import unittest
+import unittest.mock
 import warnings
 
 try:
@@ -245,6 +247,45 @@ class Arrays(unittest.TestCase):
         out = np.empty((4, 5), ">f4")
         self.assertIs(quiet(x.astype("f4"), w, out=out), out)
         np.testing.assert_allclose(out, expected(x, w, ["nearest"] * 2))
+
+    def test_again(self):
+        """Calls that were made before, with other samples: by one thread and by
+        several, of any layout, and beside calls that differ a little."""
+        from ndconv import _quick
+        _quick._known.clear()
+        w = self.integers(3, 3)
+        arrays = []
+        for _ in range(3):
+            x = self.integers(6, 7).astype("f4")
+            arrays += [x, x[::-1], np.asfortranarray(x), x.astype("u1"),
+                       x.astype(">f4"), x.astype("i8"), x.astype("c8") * 1j,
+                       np.repeat(x, 2, 0)[::2]]
+        for x in arrays:
+            self.check(x if x.dtype != "u1" else x % 5, w if x.dtype != "u1"
+                       else abs(w) % 5)
+            self.check(x.astype("f4"), w, output_type="float64")
+            self.check(x, w, ["wrap"] * 2, border="wrap",
+                       output_type="float64" if x.dtype != "c8" else "same")
+        self.assertGreater(len(_quick._known), 5)
+        image = arrays[0]
+        want = quiet(image, w)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            for got in pool.map(lambda _: quiet(image, w), range(200)):
+                np.testing.assert_array_equal(got, want)
+        # Other coefficients at the same place in memory, and a list.
+        for value in (1.0, 2.0):
+            w = np.full((1, 1), value)
+            np.testing.assert_array_equal(quiet(image, w), value * image)
+        for origin in ([1, 0], (1, 0)):
+            np.testing.assert_array_equal(
+                quiet(image, 2.0 * (np.indices((3, 3)) == 1).all(0),
+                      origin=origin, border="wrap"),
+                quiet(np.roll(image, -1, 0), w))
+        _quick._known.clear()
+        with unittest.mock.patch.object(_quick, "MOST_CALLS", 2):
+            for k in range(1, 9):
+                quiet(image, np.ones((k, k)))
+        self.assertLessEqual(len(_quick._known), 2)
 
     def test_empty(self):
         for shape in ((0,), (4, 0), (0, 4, 5), (3, 0, 4, 5)):

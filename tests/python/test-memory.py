@@ -259,7 +259,8 @@ class Pieces(unittest.TestCase):
                 job = _planning.Options(W, settings).make_job(
                     str(path), str(path.with_name("y.npy")))
                 with unittest.mock.patch.object(
-                        _pieces, "convolve", wraps=ndconv.convolve) as calls, (
+                        _pieces, "convolve_counted",
+                        wraps=_pieces.convolve_counted) as calls, (
                         unittest.mock.patch.object(_pieces.Work, "count_bytes",
                                                    lambda *_: 1 << 14)):
                     job.do(0, None)

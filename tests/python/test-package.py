@@ -134,6 +134,7 @@ class Arrays(unittest.TestCase):
             seen.append((source.data, target.data, source.strides[0]))
             return run(prepared, source, target, *more)
         _convolve._run = spy
+        known, _convolve.find = _convolve.find, lambda _key: None
         try:
             x, out = self.x[:, :, :, ::-1], np.empty_like(self.x)
             ndconv.convolve(x, self.w, out=out)
@@ -159,6 +160,7 @@ class Arrays(unittest.TestCase):
                 print("not tested: PyTorch, which is not installed")
         finally:
             _convolve._run = run
+            _convolve.find = known
 
     def test_exchanged_memory(self):
         """An exported copy lives as long as the library uses it."""
