@@ -258,6 +258,9 @@ void
 nd_stream_restart (NdStream *stream, const gint *cancelled)
 {
   nd_convolver_reset (stream->convolver);
+  /* nd_stream_get_bytes() does not count them. */
+  g_clear_pointer (&stream->in_copy, g_free);
+  g_clear_pointer (&stream->out_copy, g_free);
   stream->watched = cancelled;
   stream->pushed = stream->taken = 0;
   stream->saturated = 0;

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy
 
@@ -18,6 +18,7 @@ from ._borders import extend, find_borders, find_reach, find_scalar, is_plain
 from ._calls import Cancel, Report, call_with_flag
 from ._filters import (DEFAULTS, Filter, Prepared, check_axes, is_in_file,
                        prepare)
+from ._layouts import count_long, filter_line, find_order, is_long_line
 from ._lazy import convolve_lazily, find_depth, is_lazy, make_sample
 from ._quick import Quick, find, find_key, keep
 from ._types import accept, convert, warn
@@ -27,6 +28,8 @@ from ._types import accept, convert, warn
 SHORT = 5_000_000
 # The samples of a batch that are filtered as one volume.
 VOLUME = 1 << 20
+# Arrays with fewer samples are filtered as they are.
+REARRANGED = 1 << 14
 # In double precision, the error of outputs below this is far from a half.
 LARGEST_BY_FFT = 2.0 ** 45
 _MEMBERS = {"x": 0, "y": 1, "z": 2, "t": 3}
@@ -195,9 +198,10 @@ def _check_out(out: View, layout: Layout) -> None:
 
 
 def convolve(array: Any, filter: Filter, *, axes: str | None = None,
-             border: str = "nearest", time_border: str = "nearest",
-             border_value: float = 0.0, origin: Any = 0,
-             output_type: str = "same", backend: str = "auto",
+             border: str | Sequence[str] = "nearest",
+             time_border: str = "nearest",
+             border_value: complex = 0.0, origin: Any = 0,
+             output_type: Any = "same", backend: str = "auto",
              method: str = "auto", out: Any = None,
              progress: Callable[[int, int], Any] | None = None,
              cancel: Cancel | None = None, **settings: Any) -> Any:
@@ -207,29 +211,32 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
     ----------
     array : array
         Samples of NumPy, CuPy, PyTorch, or of whatever has ``__dlpack__`` or the
-        array interface, with any strides: uint8, int16, uint16, float32, int8,
-        int32, uint32, float16 or complex64, with ``precision="double"`` also
-        float64 or complex128. It is not copied as a whole. Arrays of Dask give
-        arrays of Dask, of which each block is filtered when it is computed.
+        array interface, with any strides: bool, integers of up to 64 bits,
+        float16, float32 or complex64, with ``precision="double"`` also float64
+        or complex128. Integers of 32 and 64 bits are computed in double
+        precision. Arrays of Dask give arrays of Dask, of which each block is
+        filtered when it is computed.
     filter : str or array
         A text as ``"gaussian,sigma=1.5"``, in which sizes are in the order x, y,
         z, t; or coefficients in the order of `axes`. Coefficients with one axis
         more are a bank of filters, and complex ones a complex filter.
     axes : str, optional
-        The names of the last axes: ``"yx"``, ``"zyx"``, ``"tyx"`` or
+        The names of the last axes: ``"x"``, ``"yx"``, ``"zyx"``, ``"tyx"`` or
         ``"tzyx"``, by default the one with as many axes as `array`; ``"c"``
         among them are components, as in ``"yxc"``, which are filtered
-        separately. Axes before them are filtered one by one.
+        separately. Axes before them are a batch.
     border, time_border : str
         The samples beyond the edges, along t and along the other axes:
-        ``constant``, ``nearest``, ``reflect``, ``mirror`` or ``wrap``.
-    border_value : float
-        The value of the border ``constant``.
+        ``constant``, ``nearest``, ``reflect``, ``mirror`` or ``wrap``. `border`
+        may be a sequence of names for all of `axes`, also t.
+    border_value : float or complex
+        The value of the border ``constant``; complex for complex arrays.
     origin : int or sequence of int
         Shifts the filter, as in SciPy; in the order of `axes`.
-    output_type : str
+    output_type : str or dtype
         The type of the output, ``"same"`` as the input (floats for complex
-        responses). Integers are rounded half to even and saturated.
+        responses). Integers are rounded half to even and saturated; a
+        `SaturationWarning` tells of it.
     backend, method : str
         ``"auto"``, ``"cpu"`` or ``"cuda"``; ``"auto"``, ``"direct"``,
         ``"separable"``, ``"fft"``, ``"tensor"`` or ``"reference"``.
@@ -509,6 +516,13 @@ class _Call:
             _check_out(view(out, "out", writes=True), self.layout)
         if 0 in self.layout.shape:
             return self._make_output() if out is None else out
+        if out is None and self._progress is None and (
+                isinstance(self._array, numpy.ndarray)
+                and math.prod(self.layout.shape) >= REARRANGED
+                and self._may_rearrange()):
+            found = self._run_rearranged()
+            if found is not None:
+                return found
         if self._needs_extension():
             return self._run_extended(out)
         if self._memory.complex and self.prepared.is_complex:
@@ -536,6 +550,52 @@ class _Call:
             layout.shape[:1] if layout.bank else (),
             layout.shape[-1:] if layout.axes != self._axes else (),
             layout.dtype if final is None else final, function)
+
+    def _may_rearrange(self) -> bool:
+        """Whether the filter is the same in any order of the axes: one, and not
+        along t, whose border and causality are its own."""
+        prepared = self.prepared
+        return (self.layout.shape == self._array.shape
+                and self.layout.axes == self._axes and not prepared.is_bank
+                and prepared.count == 1 and not prepared.is_complex
+                and "t" not in self._axes and "c" not in self._axes
+                and len(set(self._borders)) == 1)
+
+    def _run_rearranged(self) -> Any:
+        """The output of an array of which another axis than the last is
+        innermost in memory, or that is one long line; otherwise None."""
+        array, n = self._array, len(self._axes)
+        w = self.prepared.coefficients(0)
+        origin = self.prepared.origin(0)
+        if n > 1 and array.ndim == n and count_long(array.shape) == 1:
+            at = max(range(n), key=lambda i: array.shape[i])
+            if w.shape[at] == w.size:
+                line = array.reshape(-1)
+                return self._run_other(line, w.reshape(-1), (origin[at],), "x"
+                                       ).reshape(array.shape)
+        first = array.ndim - n
+        order = find_order(array.shape[first:], array.strides[first:])
+        if order:
+            whole = (*range(first), *(first + i for i in order))
+            result = self._run_other(array.transpose(whole), w.transpose(order),
+                                     [origin[i] for i in order], self._axes)
+            return result.transpose(numpy.argsort(whole))
+        reach = find_reach(self.prepared)["x"]
+        if n == 1 and is_long_line(array, reach, self._borders[0]):
+            return filter_line(array, reach, lambda rows: self._run_other(
+                rows, w, origin, "x"))
+        return None
+
+    def _run_other(self, array: numpy.ndarray, w: numpy.ndarray,
+                   origin: Sequence[int], axes: str) -> numpy.ndarray:
+        """The output of another array, with the same settings but these."""
+        settings = {name: value for name, value in self._settings.items()
+                    if name not in ("normalize", "causal", "spacing", "rate")}
+        call = _Call(array, w, axes, {**settings, "origin": tuple(origin)},
+                     None, self._cancel)
+        result = call.run(None)
+        self.saturated += call.saturated
+        return result
 
     def _make_output(self) -> Any:
         return empty(self._array, self.layout.shape, self.layout.dtype)

@@ -152,6 +152,13 @@ class Prepared:
                 self._taps += math.prod(size)
         return self._taps
 
+    def origin(self, i: int) -> tuple[int, ...]:
+        """The origin of filter @i, in the order of the axes."""
+        size, origin = (ctypes.c_size_t * 4)(), (ctypes.c_int * 4)()
+        lib.nd_filters_get(self.filters, i, size, origin, None, None)
+        found = dict(zip("xyzt", origin))
+        return tuple(found[axis] for axis in self.axes)
+
     def coefficients(self, i: int) -> numpy.ndarray:
         size, origin = (ctypes.c_size_t * 4)(), (ctypes.c_int * 4)()
         parts = [ctypes.POINTER(ctypes.c_double)() for _ in range(2)]
@@ -214,7 +221,7 @@ def design(filter: str, *, axes: str = "zyx",
         A design and its parameters, ``"gaussian,sigma=1.5"``, or several that
         are separated by ``;``. Sizes and directions in the text are in the
         order x, y, z, t.
-    axes : {"yx", "zyx", "tyx", "tzyx"}
+    axes : {"x", "yx", "zyx", "tyx", "tzyx"}
         The axes that the filter extends along.
     **settings
         ``normalize``, ``causal``, ``spacing`` (mm along the axes in space, or
@@ -254,7 +261,7 @@ def describe(filter: Filter, *, axes: str = "zyx", **settings: Any) -> str:
     ----------
     filter : str or array
         A text as for `design`, or coefficients in the order of `axes`.
-    axes : {"yx", "zyx", "tyx", "tzyx"}
+    axes : {"x", "yx", "zyx", "tyx", "tzyx"}
         The axes that the filter extends along.
     **settings
         As for `design`.
