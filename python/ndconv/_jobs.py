@@ -20,8 +20,8 @@ import numpy
 from . import _library as lib
 from ._arrays import View, find_kind
 from ._blocks import Block
-from ._convolve import Layout, settings_for, to_array
 from ._filters import Filter, is_in_file, prepare
+from ._outputs import Layout, settings_for, to_array
 from ._printable import printable
 from ._sources import Source
 

@@ -13,7 +13,7 @@ import numpy
 from . import _library as lib
 from ._arrays import View, empty, view
 from ._calls import Cancel, Report, call_with_flag
-from ._convolve import to_array
+from ._outputs import to_array
 
 _AXES = {2: "yx", 3: "zyx", 4: "tzyx"}
 

@@ -13,8 +13,8 @@ import numpy
 from . import _library as lib
 from ._arrays import View, empty, find_kind, view
 from ._calls import call, call_with_flag
-from ._convolve import Layout, settings_for, to_array
 from ._filters import Filter, check_axes
+from ._outputs import Layout, settings_for, to_array
 
 SHORT = 0.005     # estimated seconds per volume
 
