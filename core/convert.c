@@ -60,19 +60,22 @@ nd_float_to_half (gfloat value)
 
 /* The double holds every limit exactly. */
 static gdouble
-round_between (gdouble value, gdouble low, gdouble high)
+round_between (gdouble value, gdouble low, gdouble high, gsize *beyond)
 {
-  return isnan (value) ? 0 : CLAMP (rint (value), low, high);
+  const gdouble rounded = isnan (value) ? 0 : rint (value);
+
+  *beyond += rounded < low || rounded > high;
+  return CLAMP (rounded, low, high);
 }
 
 #define TO(Stream, Computed)    \
   for (gsize i = 0; i < n; i++) \
   ((Computed *) to)[i] = (Computed) ((const Stream *) from)[i]
 
-#define FROM(Stream, Computed, low, high) \
-  for (gsize i = 0; i < n; i++)           \
-  ((Stream *) to)[i] =                    \
-      (Stream) round_between (((const Computed *) from)[i], low, high)
+#define FROM(Stream, Computed, low, high)                                    \
+  for (gsize i = 0; i < n; i++)                                              \
+  ((Stream *) to)[i] = (Stream) round_between (((const Computed *) from)[i], \
+      low, high, &beyond)
 
 gdouble
 nd_sample_value (gconstpointer samples, gsize i, NdSampleType type)
@@ -156,10 +159,12 @@ nd_convert_to_computed (NdSampleType type, NdPrecision precision,
   }
 }
 
-void
+gsize
 nd_convert_from_computed (NdSampleType type, NdPrecision precision,
     gconstpointer from, gsize n, gpointer to)
 {
+  gsize beyond = 0;
+
   switch (type) {
     case ND_INT8:
       FROM (gint8, gint16, G_MININT8, G_MAXINT8);
@@ -189,4 +194,5 @@ nd_convert_from_computed (NdSampleType type, NdPrecision precision,
       memcpy (to, from, n * nd_sample_size (type));
       break;
   }
+  return beyond;
 }

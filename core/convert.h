@@ -20,11 +20,12 @@ gdouble nd_sample_value (gconstpointer samples, gsize i, NdSampleType type);
 
 /* Converts @n samples of @type that are side by side to samples of
  * nd_sample_computed() of @type and @precision, and back. On the way back
- * integers are rounded half to even and saturated, and NaN becomes 0. Copies
- * samples of types that filters compute with as they are. */
+ * integers are rounded half to even and saturated, and NaN becomes 0; the
+ * number of saturated ones is returned. Copies samples of types that filters
+ * compute with as they are. */
 void nd_convert_to_computed (NdSampleType type, NdPrecision precision,
     gconstpointer from, gsize n, gpointer to);
-void nd_convert_from_computed (NdSampleType type, NdPrecision precision,
+gsize nd_convert_from_computed (NdSampleType type, NdPrecision precision,
     gconstpointer from, gsize n, gpointer to);
 
 G_END_DECLS

@@ -52,6 +52,12 @@ nd_sample_computed (NdSampleType type, NdPrecision precision)
   return samples[type].computed[precision];
 }
 
+NdPrecision
+nd_sample_precision (NdSampleType type, NdPrecision wanted)
+{
+  return type == ND_INT32 || type == ND_UINT32 ? ND_PRECISION_DOUBLE : wanted;
+}
+
 gboolean
 nd_sample_from_name (const gchar *name, NdSampleType *type)
 {

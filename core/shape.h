@@ -85,8 +85,12 @@ gboolean nd_sample_is_float (NdSampleType type);
 
 /* The type that filters compute with if samples are of @type: int16 for int8,
  * float32 for float16, float32 or float64 by @precision for int32, uint32 and
- * float64, otherwise @type itself. float32 rounds integers above 2^24. */
+ * float64, otherwise @type itself. */
 NdSampleType nd_sample_computed (NdSampleType type, NdPrecision precision);
+
+/* @wanted, or double for samples that float32 cannot hold: of int32 and uint32
+ * it would lose bits. */
+NdPrecision nd_sample_precision (NdSampleType type, NdPrecision wanted);
 
 /* Sets @type to the type with the name @name, in upper or lower case. FALSE if
  * there is none. */

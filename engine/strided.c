@@ -83,7 +83,7 @@ strided_copy_row (const NdStrided *s, const NdShape *shape, NdSampleType type,
     COPY_SAMPLES (guint64, strided, s->component, s->sample, dense, size, step);
 }
 
-static void
+static gsize
 strided_convert (const NdStrided *s, const NdSamples *computed,
     const NdShape *shape, guint responses, NdSampleType type,
     NdPrecision precision, gboolean gather)
@@ -91,6 +91,7 @@ strided_convert (const NdStrided *s, const NdSamples *computed,
   const gsize n = shape->components * shape->size[0];
   const gboolean dense = has_dense_rows (s, shape, type);
   g_autofree guint8 *row = dense ? NULL : g_malloc (n * nd_sample_size (type));
+  gsize saturated = 0;
 
   for (gsize k = 0; k < responses; k++) {
     for (gsize z = 0; z < shape->size[2]; z++) {
@@ -106,13 +107,15 @@ strided_convert (const NdStrided *s, const NdSamples *computed,
             strided_copy_row (s, shape, type, theirs, row, TRUE);
           nd_convert_to_computed (type, precision, stream, n, ours);
         } else {
-          nd_convert_from_computed (type, precision, ours, n, stream);
+          saturated +=
+              nd_convert_from_computed (type, precision, ours, n, stream);
           if (!dense)
             strided_copy_row (s, shape, type, theirs, row, FALSE);
         }
       }
     }
   }
+  return saturated;
 }
 
 void
@@ -122,10 +125,11 @@ nd_samples_gather (const NdStrided *from, const NdShape *shape, guint responses,
   strided_convert (from, computed, shape, responses, type, precision, TRUE);
 }
 
-void
+gsize
 nd_samples_scatter (const NdSamples *computed, const NdShape *shape,
     guint responses, NdSampleType type, NdPrecision precision,
     const NdStrided *to)
 {
-  strided_convert (to, computed, shape, responses, type, precision, FALSE);
+  return strided_convert (to, computed, shape, responses, type, precision,
+      FALSE);
 }

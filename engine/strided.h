@@ -34,11 +34,12 @@ gboolean nd_strided_has_rows (const NdStrided *strided, const NdShape *shape,
 
 /* Converts @shape of @responses from samples of @type to those of
  * nd_sample_computed() in @precision, whose rows are dense, and back
- * (core/convert.h). Memory of the host only. */
+ * (core/convert.h). Memory of the host only. The way back returns the number of
+ * saturated samples. */
 void nd_samples_gather (const NdStrided *from, const NdShape *shape,
     guint responses, NdSampleType type, NdPrecision precision,
     const NdSamples *computed);
-void nd_samples_scatter (const NdSamples *computed, const NdShape *shape,
+gsize nd_samples_scatter (const NdSamples *computed, const NdShape *shape,
     guint responses, NdSampleType type, NdPrecision precision,
     const NdStrided *to);
 

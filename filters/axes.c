@@ -11,11 +11,11 @@
 gboolean
 nd_axes_from_text (const gchar *text, NdAxes *axes, GError **error)
 {
-  static const NdAxes known[] = { { 2, { ND_AXIS_X, ND_AXIS_Y } },
-    { 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z } },
+  static const NdAxes known[] = { { 1, { ND_AXIS_X } },
+    { 2, { ND_AXIS_X, ND_AXIS_Y } }, { 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z } },
     { 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_T } },
     { 4, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z, ND_AXIS_T } } };
-  static const gchar *const names[] = { "xy", "xyz", "xyt", "xyzt" };
+  static const gchar *const names[] = { "x", "xy", "xyz", "xyt", "xyzt" };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     if (strcmp (text, names[i]) == 0) {
@@ -24,7 +24,7 @@ nd_axes_from_text (const gchar *text, NdAxes *axes, GError **error)
     }
   }
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-      "axes is %s; it must be xy, xyz, xyt or xyzt", text);
+      "axes is %s; it must be x, xy, xyz, xyt or xyzt", text);
   return FALSE;
 }
 

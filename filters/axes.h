@@ -9,8 +9,8 @@
 
 G_BEGIN_DECLS
 
-/* "xy", "xyz", "xyt" or "xyzt". Steps are unknown. ND_ERROR_SETTINGS for any
- * other text, with a sentence that begins with "axes". */
+/* "x", "xy", "xyz", "xyt" or "xyzt". Steps are unknown. ND_ERROR_SETTINGS for
+ * any other text, with a sentence that begins with "axes". */
 gboolean nd_axes_from_text (const gchar *text, NdAxes *axes, GError **error);
 
 /* Sets axes->step from @spacing, see nd_units_parse_spacing(), and @rate,

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "filters/designs.h"
+#include "filters/units.h"
 
 #include <math.h>
 
@@ -96,12 +97,69 @@ get_center (const NdParameters *parameters, gdouble fallback, gdouble *center,
   return TRUE;
 }
 
-gboolean
-nd_parameters_get_frequencies (const NdParameters *parameters, gdouble fallback,
-    gdouble *center, gdouble *bandwidth, GError **error)
+/* The coarsest axis has the least stretch. */
+static gdouble
+find_least_stretch (const NdBand *band)
 {
-  return get_center (parameters, fallback, center, error)
-      && get_bandwidth (parameters, DEFAULT_BANDWIDTH, bandwidth, error);
+  gdouble least = 1;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (band->size[a] > 1)
+      least = MIN (least, band->stretch[a]);
+  }
+  return least;
+}
+
+static gboolean
+set_stretch (const NdAxes *axes, NdBand *band, GError **error)
+{
+  const gdouble finest = nd_units_finest_step (axes);
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    gdouble scale = 1;
+
+    band->stretch[a] = 1;
+    if (a == ND_AXIS_T || band->size[a] == 1)
+      continue;
+    if (!nd_units_get_scale (axes, a, &scale, error))
+      return FALSE;
+    if (axes->scale[a] > 0)
+      band->stretch[a] = finest / axes->step[a];
+  }
+  return TRUE;
+}
+
+/* @fallback, and a number without a unit, are per sample of the coarsest
+ * axis. */
+static gboolean
+set_center (const NdParameters *parameters, const NdAxes *axes,
+    gdouble fallback, NdBand *band, GError **error)
+{
+  const gdouble least = find_least_stretch (band);
+
+  if (!get_center (parameters, fallback, &band->center, error))
+    return FALSE;
+  if (!axes->physical_frequency)
+    band->center *= least;
+  if (band->center / least < G_PI)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "center-frequency is %g radians per sample of the coarsest axis; it must "
+      "be below pi (3.14159): give a lower frequency, or size 1 along that "
+      "axis",
+      band->center / least);
+  return FALSE;
+}
+
+gboolean
+nd_parameters_get_frequencies (const NdParameters *parameters,
+    const NdAxes *axes, gdouble fallback, NdBand *band, GError **error)
+{
+  for (guint a = 0; a < ND_AXES; a++)
+    band->size[a] = nd_axes_have (axes, a) && !axes->single[a] ? 3 : 1;
+  return set_stretch (axes, band, error)
+      && set_center (parameters, axes, fallback, band, error)
+      && get_bandwidth (parameters, DEFAULT_BANDWIDTH, &band->bandwidth, error);
 }
 
 gboolean
@@ -181,34 +239,47 @@ get_default_size (gdouble center, gdouble bandwidth)
   return 2 * (gsize) CLAMP (half, SMALLEST_HALF, 1e6) + 1;
 }
 
+/* The centre frequency for the size of @band, per sample of the coarsest
+ * axis. */
+static gdouble
+find_default_center (const NdBand *band, gdouble bandwidth,
+    gdouble least_center)
+{
+  gdouble center = G_MAXDOUBLE;
+
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (band->size[a] > 2)
+      center = MIN (center,
+          band->stretch[a]
+              * MAX (get_default_center (band->size[a] / 2, bandwidth),
+                  least_center));
+  }
+  return center < G_MAXDOUBLE ? center / find_least_stretch (band)
+                              : DEFAULT_CENTER;
+}
+
 gboolean
 nd_parameters_get_wide_band (const NdParameters *parameters, const NdAxes *axes,
     gdouble bandwidth, gdouble least_center, NdBand *band, GError **error)
 {
-  gdouble fallback = DEFAULT_CENTER;
-  gsize largest = 0;
+  const gboolean has_size = nd_parameters_has (parameters, "size");
 
   *band = (NdBand){ { 0 } };
-  if (!get_bandwidth (parameters, bandwidth, &bandwidth, error)
+  if (!get_bandwidth (parameters, bandwidth, &band->bandwidth, error)
       || !nd_parameters_get_weights (parameters, DEFAULT_SNR, &band->weights,
-          error))
-    return FALSE;
-  if (nd_parameters_has (parameters, "size")) {
-    if (!nd_parameters_get_size (parameters, axes, 0, band->size, error))
-      return FALSE;
-    for (guint a = 0; a < ND_AXES; a++)
-      largest = MAX (largest, band->size[a] / 2);
-    if (largest > 0)
-      fallback = MAX (get_default_center (largest, bandwidth), least_center);
-  }
-  band->bandwidth = bandwidth;
-  if (!get_center (parameters, fallback, &band->center, error))
-    return FALSE;
-  if (!nd_parameters_has (parameters, "size")
-      && !nd_parameters_get_size (parameters, axes,
-          get_default_size (band->center, band->bandwidth), band->size, error))
+          error)
+      || !nd_parameters_get_size (parameters, axes, SMALLEST_HALF, band->size,
+          error)
+      || !set_stretch (axes, band, error)
+      || !set_center (parameters, axes,
+          has_size ? find_default_center (band, band->bandwidth, least_center)
+                   : DEFAULT_CENTER,
+          band, error))
     return FALSE;
   for (guint a = 0; a < ND_AXES; a++) {
+    if (!has_size && band->size[a] > 1)
+      band->size[a] =
+          get_default_size (band->center / band->stretch[a], band->bandwidth);
     if (band->size[a] % 2 == 0) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
           "size is %" G_GSIZE_FORMAT " along %c; it must be odd", band->size[a],
@@ -275,16 +346,28 @@ add_value (const NdBand *band, NdFit *fit, const gdouble direction[ND_AXES],
   return condition;
 }
 
+/* Radians per sample along @direction at the centre frequency. */
+static gdouble
+find_sampled_center (const NdBand *band, const gdouble direction[ND_AXES])
+{
+  gdouble squared = 0;
+
+  for (guint a = 0; a < ND_AXES; a++)
+    squared += pow (direction[a] / band->stretch[a], 2);
+  return band->center * sqrt (squared);
+}
+
 /* Blocks the opposite frequencies up to half way to both ends of the band: even
  * and odd part must be equal there. */
 static void
 add_quadrature (const NdBand *band, NdFit *fit,
     const gdouble direction[ND_AXES])
 {
+  const gdouble center = find_sampled_center (band, direction);
   gdouble half = 0, softness;
 
   for (guint a = 0; a < ND_AXES; a++)
-    half += fabs (direction[a]) * (band->size[a] / 2);
+    half += fabs (direction[a]) * (band->size[a] / 2) * band->stretch[a];
   softness = QUADRATURE_SOFTNESS
       / pow (MAX (get_room (half, band->center, band->bandwidth), 1),
           QUADRATURE_POWER);
@@ -292,7 +375,7 @@ add_quadrature (const NdBand *band, NdFit *fit,
   for (gint i = -QUADRATURE_POINTS; i <= QUADRATURE_POINTS; i++) {
     gdouble factor = exp2 (i * band->bandwidth / (4 * QUADRATURE_POINTS));
 
-    if (i != 0 && factor * band->center < HIGHEST_END)
+    if (i != 0 && factor * center < HIGHEST_END)
       add_value (band, fit, direction, factor, 1, -1)->softness = softness;
   }
 }
@@ -301,6 +384,7 @@ void
 nd_band_condition (const NdBand *band, NdFit *fit,
     const gdouble direction[ND_AXES])
 {
+  const gdouble center = find_sampled_center (band, direction);
   NdFitCondition *slope;
 
   /* If both parts are equal, the response is 0 at the opposite frequency. */
@@ -309,7 +393,7 @@ nd_band_condition (const NdBand *band, NdFit *fit,
   for (gint end = -1; end <= 1; end += 2) {
     gdouble factor = exp2 (end * band->bandwidth / 2);
 
-    if (factor * band->center < HIGHEST_END)
+    if (factor * center < HIGHEST_END)
       add_value (band, fit, direction, factor, 1, 1)->softness = END_SOFTNESS;
   }
   add_quadrature (band, fit, direction);
@@ -386,20 +470,55 @@ add_filters (const gchar *design, const gsize size[ND_AXES], NdFit *fit,
   return filter != NULL;
 }
 
+/* An ideal response whose frequencies are per sample of the finest axis. */
+typedef struct
+{
+  const NdBand *band;
+  NdSpectrum ideal;
+  gconstpointer data;
+} Stretched;
+
+static gdouble
+respond_stretched (const gdouble u[ND_AXES], gconstpointer data)
+{
+  const Stretched *s = data;
+  gdouble stretched[ND_AXES];
+
+  for (guint a = 0; a < ND_AXES; a++)
+    stretched[a] = u[a] * s->band->stretch[a];
+  return s->ideal (stretched, s->data);
+}
+
+static void
+stretch (const NdBand *band, NdFit *fit, Stretched *stretched)
+{
+  *stretched = (Stretched){ band, fit->ideal, fit->data };
+  fit->ideal = respond_stretched;
+  fit->data = stretched;
+  for (guint i = 0; i < fit->n_conditions; i++) {
+    for (guint a = 0; a < ND_AXES; a++) {
+      fit->conditions[i].u[a] /= band->stretch[a];
+      fit->conditions[i].slope[a] /= band->stretch[a];
+    }
+  }
+}
+
 NdBank *
-nd_band_fit (const gchar *design, const gsize size[ND_AXES],
-    const NdFitWeights *weights, NdFit *fits, guint n, gdouble sign,
-    GError **error)
+nd_band_fit (const gchar *design, const NdBand *band, NdFit *fits, guint n,
+    gdouble sign, GError **error)
 {
   g_autoptr (GPtrArray) filters =
       g_ptr_array_new_with_free_func ((GDestroyNotify) nd_filter_free);
+  g_autofree Stretched *stretched = g_new (Stretched, n);
   NdBank *bank = NULL;
   gboolean ok;
 
-  ok = nd_fit (fits, n, size, weights, error);
+  for (guint i = 0; i < n; i++)
+    stretch (band, &fits[i], &stretched[i]);
+  ok = nd_fit (fits, n, band->size, &band->weights, error);
   for (guint i = 0; i < n && ok; i++)
-    ok = check_localization (&fits[i], weights, error)
-        && add_filters (design, size, &fits[i], sign, filters, error);
+    ok = check_localization (&fits[i], &band->weights, error)
+        && add_filters (design, band->size, &fits[i], sign, filters, error);
   if (ok) {
     bank = nd_bank_new (filters);
     bank->is_complex = sign == 0;

@@ -23,9 +23,15 @@ typedef struct
   gsize size[ND_AXES]; /* odd, or 1 */
   guint n;             /* axes with a size above 1 */
   NdAxis axis[ND_AXES];
-  gdouble center;    /* radians per sample */
+  gdouble center;    /* radians per sample of the finest axis */
   gdouble bandwidth; /* octaves */
   NdFitWeights weights;
+
+  /* If filters are physical (NdAxes), the step of the finest axis in space by
+   * that of each; otherwise 1. Designs and conditions have frequencies u per
+   * sample of the finest axis; along an axis they are u / stretch per
+   * sample. */
+  gdouble stretch[ND_AXES];
 } NdBand;
 
 /* Reads size, center-frequency (above 0, below pi), bandwidth (above 0, at most
@@ -36,7 +42,8 @@ typedef struct
  * above 2. If only size or only center-frequency is given, the other follows
  * from this rule; the frequency is at most pi / 2, and low enough for the upper
  * end of the band to stay below 2.3. If neither is given, center-frequency is
- * pi / 3. A default size is at least 11. */
+ * pi / 3. A default size is at least 11. If filters are physical, a frequency
+ * without a unit is per sample of the coarsest axis. */
 gboolean nd_parameters_get_band (const NdParameters *parameters,
     const NdAxes *axes, NdBand *band, GError **error);
 
@@ -46,9 +53,10 @@ gboolean nd_parameters_get_wide_band (const NdParameters *parameters,
     const NdAxes *axes, gdouble bandwidth, gdouble least_center, NdBand *band,
     GError **error);
 
-/* Reads center-frequency, by default @fallback, and bandwidth. */
+/* Reads center-frequency, by default @fallback, bandwidth and stretch, for
+ * filters along all axes but single ones. */
 gboolean nd_parameters_get_frequencies (const NdParameters *parameters,
-    gdouble fallback, gdouble *center, gdouble *bandwidth, GError **error);
+    const NdAxes *axes, gdouble fallback, NdBand *band, GError **error);
 
 /* Reads spectrum (0 to 4, default 0.5), snr (0.001 or more) and localization (0
  * to 1, default 0.0001); NdFitWeights explains them. */
@@ -76,11 +84,11 @@ void nd_band_condition (const NdBand *band, NdFit *fit,
  * if @bank is NULL. */
 void nd_band_note (NdBank *bank, gdouble center, gdouble bandwidth);
 
-/* Solves @fits, which have ideal, data and conditions. If @sign is 0, the
- * filters are complex, a + ib, with the response E + O; otherwise they are
- * real, a + @sign b, with the response E - i @sign O. */
-NdBank *nd_band_fit (const gchar *design, const gsize size[ND_AXES],
-    const NdFitWeights *weights, NdFit *fits, guint n, gdouble sign,
-    GError **error);
+/* Solves @fits, which have ideal, data and conditions, for the size, weights
+ * and stretch of @band. If @sign is 0, the filters are complex, a + ib, with
+ * the response E + O; otherwise they are real, a + @sign b, with the response E
+ * - i @sign O. */
+NdBank *nd_band_fit (const gchar *design, const NdBand *band, NdFit *fits,
+    guint n, gdouble sign, GError **error);
 
 G_END_DECLS

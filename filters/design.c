@@ -11,6 +11,7 @@
 #include "filters/band.h"
 #include "filters/designs.h"
 #include "filters/onesided.h"
+#include "filters/units.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -18,6 +19,9 @@
 
 /* Thousands of samples along an axis are rarely meant. */
 #define LARGE_SIZE 1000
+
+/* Spacings that differ less count as equal. */
+#define EQUAL_SPACING 1e-3
 
 #define BAND "center-frequency", "bandwidth", "size", FIT
 #define FIT "spectrum", "snr", "localization"
@@ -32,6 +36,7 @@ static const struct
   NdInfoFunction *info;
   const gchar *takes[10]; /* parameters, NULL at the end */
   gboolean fixed;         /* coefficients are given: no axis is left out */
+  gboolean in_space;      /* takes derivatives, or has directions */
 } designs[] = {
   { "gaussian", nd_design_gaussian, .takes = { "sigma", "size" } },
   { "box", nd_design_box, .takes = { "size" } },
@@ -41,25 +46,32 @@ static const struct
       .takes = { "model", "wavelength", "aperture", "sampling", "index",
           "size" } },
   { "wiener", nd_design_wiener, .takes = { "sigma", "size", FIT } },
-  { "laplace", nd_design_laplace, .takes = { "size", "connectivity" } },
-  { "log", nd_design_log, .takes = { "sigma", "size" } },
+  { "laplace", nd_design_laplace, .takes = { "size", "connectivity" },
+      .in_space = TRUE },
+  { "log", nd_design_log, .takes = { "sigma", "size" }, .in_space = TRUE },
   { "dog", nd_design_dog, .takes = { "sigma", "ratio", "size" } },
   { "gaussian-derivative", nd_design_gaussian_derivative,
-      .takes = { "order", "sigma", "size" } },
-  { "sobel", nd_design_sobel, .takes = { "direction", "size" } },
-  { "scharr", nd_design_scharr, .takes = { "direction", "size" } },
+      .takes = { "order", "sigma", "size" }, .in_space = TRUE },
+  { "sobel", nd_design_sobel, .takes = { "direction", "size" },
+      .in_space = TRUE },
+  { "scharr", nd_design_scharr, .takes = { "direction", "size" },
+      .in_space = TRUE },
   { "gabor", .bank = nd_design_gabor,
-      .takes = { "direction", "center-frequency", "bandwidth", "size" } },
-  { "quadrature", .bank = nd_design_quadrature,
-      .takes = { "direction", BAND } },
+      .takes = { "direction", "center-frequency", "bandwidth", "size" },
+      .in_space = TRUE },
+  { "quadrature", .bank = nd_design_quadrature, .takes = { "direction", BAND },
+      .in_space = TRUE },
   { "quadrature-bank", .bank = nd_design_quadrature_bank,
-      .info = nd_info_quadrature_bank, .takes = { BAND } },
+      .info = nd_info_quadrature_bank, .takes = { BAND }, .in_space = TRUE },
   { "monomial", nd_design_monomial,
-      .takes = { "order", "direction", "exponents", BAND } },
+      .takes = { "order", "direction", "exponents", BAND }, .in_space = TRUE },
   { "monomial-bank", .bank = nd_design_monomial_bank,
-      .info = nd_info_monomial_bank, .takes = { "order", BAND } },
-  { "riesz", nd_design_riesz, .takes = { "direction", BAND } },
-  { "motion", .bank = nd_design_motion, .takes = { "velocity", BAND } },
+      .info = nd_info_monomial_bank, .takes = { "order", BAND },
+      .in_space = TRUE },
+  { "riesz", nd_design_riesz, .takes = { "direction", BAND },
+      .in_space = TRUE },
+  { "motion", .bank = nd_design_motion, .takes = { "velocity", BAND },
+      .in_space = TRUE },
   { "exponential", nd_design_exponential, .takes = { "tau", "size" } },
   { "gamma", nd_design_gamma, .takes = { "order", "tau", "size" } },
   { "causal-derivative", nd_design_causal_derivative,
@@ -400,6 +412,8 @@ make_or_copy_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
   for (guint a = 0; a < ND_AXES; a++) {
     if (axes->single[a])
       g_string_append_printf (key, " without %c", nd_axis_letter (a));
+    if (axes->scale[a] != 0)
+      g_string_append_printf (key, " %c%a", nd_axis_letter (a), axes->scale[a]);
   }
   bank = design_find_kept (key->str);
   if (bank) {
@@ -428,6 +442,7 @@ nd_design (const gchar *design, NdParameters *parameters, const NdAxes *axes,
   if (!design_find (design, &i, error))
     return NULL;
   used = leave_out (i, parameters, axes);
+  nd_units_set_scale (parameters, &used);
   if (!nd_set_error_if_cancelled (nd_parameters_get_cancelled (parameters),
           error)
       && nd_parameters_check (parameters, designs[i].takes, common, error)
@@ -458,6 +473,7 @@ nd_design_info (const gchar *design, NdParameters *parameters,
     if (!(known.step[a] > 0))
       known.step[a] = 1e-3;
   }
+  nd_units_set_scale (parameters, &known);
   if (nd_parameters_check (parameters, designs[i].takes, common, error)
       && (!designs[i].info
           || ((resolved = nd_parameters_resolve (parameters, &known, error))
@@ -465,6 +481,32 @@ nd_design_info (const gchar *design, NdParameters *parameters,
     return TRUE;
   g_prefix_error (error, "%s: ", design);
   return FALSE;
+}
+
+gchar *
+nd_design_find_warning (const gchar *design, const NdParameters *parameters,
+    const NdAxes *axes)
+{
+  const gdouble finest = nd_units_finest_step (axes);
+  NdAxes used;
+  guint i;
+
+  if (!design_find (design, &i, NULL) || !designs[i].in_space)
+    return NULL;
+  used = leave_out (i, parameters, axes);
+  nd_units_set_scale (parameters, &used);
+  for (guint j = 0; j < used.n; j++) {
+    const NdAxis axis = used.axis[j];
+
+    if (axis != ND_AXIS_T && !used.single[axis] && used.scale[axis] == 0
+        && used.step[axis] > (1 + EQUAL_SPACING) * finest)
+      return g_strdup_printf ("%s: the spacing is %g mm along %c and %g mm "
+                              "along another axis, but sizes are in samples; "
+                              "give them with units, as size=3mm or sigma=1mm, "
+                              "for derivatives and directions in space",
+          design, used.step[axis], nd_axis_letter (axis), finest);
+  }
+  return NULL;
 }
 
 gboolean

@@ -85,13 +85,20 @@ void nd_parameters_set_cancelled (NdParameters *parameters,
  *
  * Along an axis that has one @single sample in the stream, a filter has size 1,
  * unless sizes are given per axis or the filter has a direction, an order, an
- * exponent or a velocity there. A single number for all axes leaves it out. */
+ * exponent or a velocity there. A single number for all axes leaves it out.
+ *
+ * If a parameter has a unit, filters are physical: derivatives are divided by
+ * @scale, the step in the units that the parameters name, and directions are
+ * those of space. @scale is NAN where the step is unknown, 0 if no parameter
+ * has a unit. nd_design() sets it. */
 typedef struct
 {
   guint n;
   NdAxis axis[ND_AXES];
   gdouble step[ND_AXES];
   gboolean single[ND_AXES];
+  gdouble scale[ND_AXES];
+  gboolean physical_frequency; /* center-frequency has a unit */
 } NdAxes;
 
 /* Designs a filter or a bank of filters over @axes. ND_ERROR_SETTINGS if the
@@ -114,6 +121,12 @@ typedef struct
  * Checks only the parameters that the properties depend on. */
 gboolean nd_design_info (const gchar *design, NdParameters *parameters,
     const NdAxes *axes, NdBankInfo *info, GError **error);
+
+/* A sentence, which the caller frees, if @design takes derivatives or has
+ * directions and its sizes are in samples, but the spacing of @axes differs;
+ * otherwise NULL. */
+gchar *nd_design_find_warning (const gchar *design,
+    const NdParameters *parameters, const NdAxes *axes);
 
 /* The names of all designs, terminated by NULL. */
 const gchar *const *nd_design_names (void);

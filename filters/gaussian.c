@@ -6,7 +6,8 @@
  *
  * log: sum_a (x_a^2 - sigma_a^2) / sigma_a^4 G(x), minus its mean, so that the
  * sum is 0 (Gonzalez and Woods, Digital Image Processing, 4th ed., eq. 10-29;
- * MATLAB's fspecial('log') subtracts the mean too).
+ * MATLAB's fspecial('log') subtracts the mean too). If sigma or size has a
+ * unit, the sum over a is in that unit.
  *
  * dog: the Gaussian of sigma minus the Gaussian of ratio sigma. The default
  * ratio, 1.6, comes nearest to the Laplacian of a Gaussian (Marr and Hildreth,
@@ -23,6 +24,7 @@
 
 #include "core/error.h"
 #include "filters/band.h"
+#include "filters/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -165,13 +167,17 @@ NdFilter *
 nd_design_log (const NdParameters *parameters, const NdAxes *axes,
     GError **error)
 {
-  gdouble sigma[ND_AXES], mean;
+  gdouble sigma[ND_AXES], scale[ND_AXES] = { 0 }, mean;
   gsize size[ND_AXES], count;
   NdFilter *filter;
 
   if (!read_sigma_and_size (parameters, axes, REACH, sigma, size, error)
       || !check_log (sigma, size, error))
     return NULL;
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (size[a] > 1 && !nd_units_get_scale (axes, a, &scale[a], error))
+      return NULL;
+  }
   filter = new_gaussian ("log", sigma, size, error);
   if (!filter)
     return NULL;
@@ -185,7 +191,7 @@ nd_design_log (const NdParameters *parameters, const NdAxes *axes,
       if (size[a] > 1) {
         gdouble x = position (at % size[a], size[a]) / sigma[a];
 
-        sum += (x * x - 1) / sigma[a] / sigma[a];
+        sum += (x * x - 1) / pow (sigma[a] * scale[a], 2);
       }
       at /= size[a];
     }
@@ -245,7 +251,8 @@ nd_design_dog (const NdParameters *parameters, const NdAxes *axes,
  * with Hermite's polynomials He_n+1(x) = x He_n(x) - n He_n-1(x) (Abramowitz
  * and Stegun 22.7.14), as scipy.ndimage.gaussian_filter does. If n is even and
  * above 0, a multiple of the Gaussian is subtracted that makes the sum 0. The
- * response to rising samples is positive. */
+ * response to rising samples is positive. If sigma or size has a unit, sigma
+ * of the first factor is in that unit. */
 
 #define MAX_ORDER 20
 
@@ -288,7 +295,7 @@ hermite (guint n, gdouble x)
 }
 
 static gdouble *
-make_factor (guint order, gdouble sigma, gsize size)
+make_factor (guint order, gdouble sigma, gdouble scale, gsize size)
 {
   g_autofree gdouble *gaussian = gaussian_factor (sigma, size);
   gdouble *factor = g_new (gdouble, size);
@@ -297,7 +304,8 @@ make_factor (guint order, gdouble sigma, gsize size)
   for (gsize i = 0; i < size; i++) {
     gdouble x = ((gdouble) i - (gdouble) (size - 1) / 2) / sigma;
 
-    factor[i] = pow (-1 / sigma, order) * hermite (order, x) * gaussian[i];
+    factor[i] =
+        pow (-1 / (sigma * scale), order) * hermite (order, x) * gaussian[i];
     sum += factor[i];
   }
   for (gsize i = 0; i < size && order > 0 && order % 2 == 0; i++)
@@ -325,7 +333,7 @@ nd_design_gaussian_derivative (const NdParameters *parameters,
     const NdAxes *axes, GError **error)
 {
   gdouble *factors[ND_AXES] = { NULL };
-  gdouble sigma[ND_AXES];
+  gdouble sigma[ND_AXES], scale[ND_AXES] = { 0 };
   gsize size[ND_AXES];
   guint order[ND_AXES];
   NdFilter *filter;
@@ -341,14 +349,17 @@ nd_design_gaussian_derivative (const NdParameters *parameters,
           size[a], nd_axis_letter (a), order[a]);
       return NULL;
     }
-    if (order[a] > 0 && !check_derivative_sigma (sigma[a], a, error))
+    if (order[a] > 0
+        && (!check_derivative_sigma (sigma[a], a, error)
+            || !nd_units_get_scale (axes, a, &scale[a], error)))
       return NULL;
   }
   if (!nd_design_check_size (size, error))
     return NULL;
   for (guint a = 0; a < ND_AXES; a++) {
     if (size[a] > 1)
-      factors[a] = make_factor (order[a], sigma[a], size[a]);
+      factors[a] = make_factor (order[a], sigma[a], order[a] > 0 ? scale[a] : 1,
+          size[a]);
   }
   filter = nd_design_new_product ("gaussian-derivative", size, factors, error);
   for (guint a = 0; a < ND_AXES; a++)
@@ -365,7 +376,12 @@ nd_design_gaussian_derivative (const NdParameters *parameters,
  * Handbook of Mathematical Functions, 25.3.24), so that the sum is exactly 0.
  *
  * connectivity=full: 1 for every neighbour, and minus their number for the
- * centre: 8, 26 or 80 neighbours in 2D, 3D or 4D with size 3. */
+ * centre: 8, 26 or 80 neighbours in 2D, 3D or 4D with size 3.
+ *
+ * If size has a unit, differences are divided by the squared spacing. */
+
+/* Weights that differ less count as equal. */
+#define EQUAL 1e-3
 
 static const gdouble second_difference[2][5] = {
   { 1, -2, 1 },
@@ -395,6 +411,7 @@ nd_design_laplace (const NdParameters *parameters, const NdAxes *axes,
   const gchar *connectivity =
       nd_parameters_get_text (parameters, "connectivity");
   gboolean full = g_strcmp0 (connectivity, "full") == 0;
+  gdouble weight[ND_AXES] = { 0 }, common = 0;
   gsize size[ND_AXES], k, count, centre, stride = 1;
   NdFilter *filter;
 
@@ -414,6 +431,20 @@ nd_design_laplace (const NdParameters *parameters, const NdAxes *axes,
         "connectivity is \"%.40s\"; it must be faces or full", connectivity);
     return NULL;
   }
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (size[a] == 1)
+      continue;
+    if (!nd_units_get_scale (axes, a, &weight[a], error))
+      return NULL;
+    weight[a] = 1 / (weight[a] * weight[a]);
+    if (full && common != 0 && fabs (weight[a] / common - 1) > EQUAL) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "connectivity is full and size has a unit, but the spacing differs "
+          "between the axes; use connectivity=faces or the design log");
+      return NULL;
+    }
+    common = weight[a];
+  }
   filter = nd_design_new_filter ("laplace", size, error);
   if (!filter)
     return NULL;
@@ -422,8 +453,8 @@ nd_design_laplace (const NdParameters *parameters, const NdAxes *axes,
   centre = count / 2;
   if (full) {
     for (gsize i = 0; i < count; i++)
-      filter->coefficients[i] = 1;
-    filter->coefficients[centre] -= (gdouble) count;
+      filter->coefficients[i] = common;
+    filter->coefficients[centre] -= (gdouble) count * common;
     return filter;
   }
   for (guint a = 0; a < ND_AXES; a++) {
@@ -431,7 +462,7 @@ nd_design_laplace (const NdParameters *parameters, const NdAxes *axes,
 
     for (gsize i = 0; size[a] > 1 && i < k; i++)
       filter->coefficients[first + i * stride] +=
-          second_difference[k / 2 - 1][i];
+          weight[a] * second_difference[k / 2 - 1][i];
     stride *= size[a];
   }
   return filter;

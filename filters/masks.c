@@ -12,12 +12,15 @@
  * accurate (Scharr, Optimal operators in digital image processing, thesis,
  * Heidelberg 2000).
  *
+ * If size has a unit, the derivative is divided by the spacing along direction.
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #include "filters/designs.h"
 
 #include "core/error.h"
+#include "filters/units.h"
 
 #include <string.h>
 
@@ -57,9 +60,12 @@ masks_design (const gchar *name, Factors smoothing, gsize largest,
   gdouble *factors[ND_AXES] = { NULL };
   gsize size[ND_AXES];
   NdAxis direction;
+  NdFilter *filter;
+  gdouble scale;
 
   if (!read_direction (parameters, axes, &direction, error)
-      || !nd_parameters_get_size (parameters, axes, 3, size, error))
+      || !nd_parameters_get_size (parameters, axes, 3, size, error)
+      || !nd_units_get_scale (axes, direction, &scale, error))
     return NULL;
   for (guint a = 0; a < ND_AXES; a++) {
     if (size[a] == 1 && a != direction)
@@ -73,7 +79,10 @@ masks_design (const gchar *name, Factors smoothing, gsize largest,
     }
     factors[a] = (a == direction ? derivative : smoothing)[size[a] / 2 - 1];
   }
-  return nd_design_new_product (name, size, factors, error);
+  filter = nd_design_new_product (name, size, factors, error);
+  for (gsize i = 0; filter && i < nd_filter_count (filter); i++)
+    filter->coefficients[i] /= scale;
+  return filter;
 }
 
 NdFilter *

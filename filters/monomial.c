@@ -88,7 +88,7 @@ monomial_design (const gchar *name, const NdBand *band,
     fits[i].data = &monomials[i];
     nd_band_block_constant (&fits[i]);
   }
-  bank = nd_band_fit (name, band->size, &band->weights, fits, n, sign, error);
+  bank = nd_band_fit (name, band, fits, n, sign, error);
   nd_band_note (bank, band->center, band->bandwidth);
   for (guint i = 0; bank && i < n; i++) {
     NdTensorRole *role = &bank->filters[i]->role;

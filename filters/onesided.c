@@ -23,6 +23,7 @@
 #include "filters/band.h"
 #include "filters/designs.h"
 #include "filters/fit.h"
+#include "filters/units.h"
 
 #include <math.h>
 
@@ -203,9 +204,11 @@ nd_design_causal_derivative (const NdParameters *parameters, const NdAxes *axes,
 {
   OneSided smooth = { .order = 1 };
   NdFilter *filter;
+  gdouble scale;
 
   if (!read_size (parameters, axes, &smooth, error)
-      || !read_tau (parameters, TRUE, &smooth, error))
+      || !read_tau (parameters, TRUE, &smooth, error)
+      || !nd_units_get_scale (axes, ND_AXIS_T, &scale, error))
     return NULL;
   if (smooth.size == 0)
     smooth.size = default_size (&smooth) + 1;
@@ -223,8 +226,8 @@ nd_design_causal_derivative (const NdParameters *parameters, const NdAxes *axes,
         nd_design_new_filter ("causal-derivative", size, error);
 
     for (gsize m = 0; difference && m < smooth.size; m++) {
-      difference->coefficients[m] += filter->coefficients[m];
-      difference->coefficients[m + 1] -= filter->coefficients[m];
+      difference->coefficients[m] += filter->coefficients[m] / scale;
+      difference->coefficients[m + 1] -= filter->coefficients[m] / scale;
     }
     nd_filter_free (filter);
     filter = difference;

@@ -285,18 +285,18 @@ nd_design_wiener (const NdParameters *parameters, const NdAxes *axes,
 {
   NdFit fit = { .ideal = psf_respond };
   g_autoptr (NdBank) bank = NULL;
-  NdFitWeights weights;
-  gsize size[ND_AXES];
+  NdBand band = { .stretch = { 1, 1, 1, 1 } };
   Wiener wiener;
 
-  if (!read_wiener (parameters, axes, &wiener, size, error)
-      || !nd_parameters_get_weights (parameters, DEFAULT_SNR, &weights, error))
+  if (!read_wiener (parameters, axes, &wiener, band.size, error)
+      || !nd_parameters_get_weights (parameters, DEFAULT_SNR, &band.weights,
+          error))
     return NULL;
-  wiener.noise = 1 / (weights.snr * weights.snr);
+  wiener.noise = 1 / (band.weights.snr * band.weights.snr);
   fit.data = &wiener;
   fit.n_conditions = 1;
   fit.conditions[0].even = 1;
   fit.conditions[0].value = 1;
-  bank = nd_band_fit ("wiener", size, &weights, &fit, 1, 1, error);
+  bank = nd_band_fit ("wiener", &band, &fit, 1, 1, error);
   return bank ? nd_filter_copy (bank->filters[0]) : NULL;
 }

@@ -58,7 +58,7 @@ quadrature_design (const gchar *name, const NdBand *band,
     nd_band_block_constant (&fits[i]);
     nd_band_condition (band, &fits[i], directions[i]);
   }
-  bank = nd_band_fit (name, band->size, &band->weights, fits, n, 0, error);
+  bank = nd_band_fit (name, band, fits, n, 0, error);
   nd_band_note (bank, band->center, band->bandwidth);
   for (guint i = 0; bank && i < bank->n_filters; i++) {
     NdTensorRole *role = &bank->filters[i]->role;
@@ -118,42 +118,46 @@ nd_info_quadrature_bank (const NdParameters *parameters, const NdAxes *axes,
  *
  * With s = sqrt (2 ln 2) (2^B + 1) / ((2^B - 1) c), the response is half of its
  * maximum at two frequencies that are B octaves apart (Daugman, JOSA A 2 (7),
- * 1985). k makes the response to constant input 0. */
+ * 1985). k makes the response to constant input 0. If the filter is physical
+ * (NdAxes), x is in samples of the finest axis. */
 
 /* The least response at the centre frequency; usually it is about 1. */
 #define LEAST_RESPONSE 1e-3
 
 typedef struct
 {
-  gdouble center;
-  gdouble bandwidth;
+  NdBand band; /* size, center, bandwidth and stretch */
   gdouble sigma;
   gdouble direction[ND_AXES];
-  gsize size[ND_AXES];
 } Gabor;
 
 static gboolean
 read_parameters (const NdParameters *parameters, const NdAxes *axes,
     Gabor *gabor, GError **error)
 {
+  const gboolean has_size = nd_parameters_has (parameters, "size");
+  NdBand *band = &gabor->band;
   NdAxis first = axes->axis[0];
 
-  if (!nd_parameters_get_frequencies (parameters, G_PI / 3, &gabor->center,
-          &gabor->bandwidth, error))
+  *gabor = (Gabor){ 0 };
+  if (!nd_parameters_get_frequencies (parameters, axes, G_PI / 3, band, error))
     return FALSE;
-  gabor->sigma = sqrt (2 * G_LN2) * (exp2 (gabor->bandwidth) + 1)
-      / ((exp2 (gabor->bandwidth) - 1) * gabor->center);
-  if (!nd_parameters_get_size (parameters, axes,
-          2 * (gsize) MIN (ceil (3 * gabor->sigma), 1e6) + 1, gabor->size,
-          error))
+  gabor->sigma = sqrt (2 * G_LN2) * (exp2 (band->bandwidth) + 1)
+      / ((exp2 (band->bandwidth) - 1) * band->center);
+  if (!nd_parameters_get_size (parameters, axes, 3, band->size, error))
     return FALSE;
   for (guint a = 0; a < ND_AXES; a++) {
-    if (gabor->size[a] > 1) {
+    if (!has_size && band->size[a] > 1)
+      band->size[a] =
+          2 * (gsize) MIN (ceil (3 * gabor->sigma * band->stretch[a]), 1e6) + 1;
+  }
+  for (guint a = 0; a < ND_AXES; a++) {
+    if (band->size[a] > 1) {
       first = a;
       break;
     }
   }
-  return nd_parameters_get_direction (parameters, axes, gabor->size, first,
+  return nd_parameters_get_direction (parameters, axes, band->size, first,
       gabor->direction, error);
 }
 
@@ -169,8 +173,9 @@ nd_design_gabor (const NdParameters *parameters, const NdAxes *axes,
 
   if (!read_parameters (parameters, axes, &gabor, error))
     return NULL;
-  real = nd_design_new_filter ("gabor", gabor.size, error);
-  imaginary = real ? nd_design_new_filter ("gabor", gabor.size, error) : NULL;
+  real = nd_design_new_filter ("gabor", gabor.band.size, error);
+  imaginary =
+      real ? nd_design_new_filter ("gabor", gabor.band.size, error) : NULL;
   if (!imaginary)
     return NULL;
   count = nd_filter_count (real);
@@ -181,12 +186,13 @@ nd_design_gabor (const NdParameters *parameters, const NdAxes *axes,
       gsize at = i;
 
       for (guint a = 0; a < ND_AXES; a++) {
-        gdouble x =
-            (gdouble) (at % gabor.size[a]) - (gdouble) (gabor.size[a] - 1) / 2;
+        gdouble x = (gdouble) (at % gabor.band.size[a])
+            - (gdouble) (gabor.band.size[a] - 1) / 2;
 
+        x /= gabor.band.stretch[a];
         squared += x * x;
-        phase += gabor.center * gabor.direction[a] * x;
-        at /= gabor.size[a];
+        phase += gabor.band.center * gabor.direction[a] * x;
+        at /= gabor.band.size[a];
       }
       envelope = exp (-squared / (2 * gabor.sigma * gabor.sigma));
       if (pass == 0) {
@@ -207,13 +213,13 @@ nd_design_gabor (const NdParameters *parameters, const NdAxes *axes,
         "centre frequency is %.3g; it should be about 1: of so low a "
         "frequency, %g, size %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
         ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT " holds too little",
-        response, gabor.center, gabor.size[0], gabor.size[1], gabor.size[2],
-        gabor.size[3]);
+        response, gabor.band.center, gabor.band.size[0], gabor.band.size[1],
+        gabor.band.size[2], gabor.band.size[3]);
     return NULL;
   }
   bank = nd_bank_new_complex (g_steal_pointer (&real),
       g_steal_pointer (&imaginary));
-  nd_band_note (bank, gabor.center, gabor.bandwidth);
+  nd_band_note (bank, gabor.band.center, gabor.band.bandwidth);
   return bank;
 }
 
@@ -231,7 +237,8 @@ nd_design_gabor (const NdParameters *parameters, const NdAxes *axes,
  * pattern that moves with -v. Such a pattern comes nearest to n at û.n = |1 -
  * |v|^2| / (1 + |v|^2), and a condition of the fit makes the response 0 there.
  * The further |v| is from 1, the higher the power must be; below 0.19 and above
- * 5.27 it would exceed MAX_POWER, and the velocity is refused. */
+ * 5.27 it would exceed MAX_POWER, and the velocity is refused. If the filter is
+ * physical (NdAxes), velocities are in samples of the finest axis. */
 
 #define OPPOSITE 0.1
 #define MAX_POWER 16
@@ -265,8 +272,9 @@ motion_response (const gdouble u[ND_AXES], gconstpointer data)
 
 static gboolean
 read_velocity (const NdParameters *parameters, const NdAxes *axes,
-    const gsize size[ND_AXES], gdouble velocity[ND_AXES], GError **error)
+    const NdBand *band, gdouble velocity[ND_AXES], GError **error)
 {
+  const gsize *size = band->size;
   g_autofree gdouble *numbers = NULL;
   gsize n, given = 0;
 
@@ -284,7 +292,7 @@ read_velocity (const NdParameters *parameters, const NdAxes *axes,
 
     if (axis == ND_AXIS_T)
       continue;
-    velocity[axis] = numbers[given++];
+    velocity[axis] = numbers[given++] / band->stretch[axis];
     if (velocity[axis] != 0 && size[axis] == 1) {
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
           "velocity is %g along %c; it must be 0, because the filter has size "
@@ -364,15 +372,14 @@ nd_design_motion (const NdParameters *parameters, const NdAxes *axes,
   NdBank *bank;
 
   if (!nd_parameters_get_band (parameters, axes, &motion.band, error)
-      || !read_velocity (parameters, axes, motion.band.size, velocity, error)
+      || !read_velocity (parameters, axes, &motion.band, velocity, error)
       || !set_velocity (&motion, velocity, error))
     return NULL;
   fit.data = &motion;
   nd_band_block_constant (&fit);
   nd_band_condition (&motion.band, &fit, motion.direction);
   block_opposite (&motion, &fit);
-  bank = nd_band_fit ("motion", motion.band.size, &motion.band.weights, &fit, 1,
-      0, error);
+  bank = nd_band_fit ("motion", &motion.band, &fit, 1, 0, error);
   nd_band_note (bank, motion.band.center, motion.band.bandwidth);
   return bank;
 }

@@ -495,6 +495,20 @@ nd_bank_from_text (const gchar *text, const NdAxes *axes, const gchar *origin,
   return filters ? filter_text_join (banks, is_complex) : NULL;
 }
 
+gchar *
+nd_bank_find_warning (const gchar *text, const NdAxes *axes)
+{
+  g_autoptr (GPtrArray) filters = filter_text_read_text (text, NULL);
+  gchar *warning = NULL;
+
+  for (guint i = 0; filters && i < filters->len && !warning; i++) {
+    const Description *filter = filters->pdata[i];
+
+    warning = nd_design_find_warning (filter->design, filter->parameters, axes);
+  }
+  return warning;
+}
+
 gboolean
 nd_bank_info_from_text (const gchar *text, const NdAxes *axes, NdBankInfo *info,
     GError **error)

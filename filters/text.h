@@ -52,4 +52,7 @@ gboolean nd_bank_adjust (NdBank *bank, const NdAxes *axes, const gchar *origin,
 gboolean nd_bank_info_from_text (const gchar *text, const NdAxes *axes,
     NdBankInfo *info, GError **error);
 
+/* nd_design_find_warning() of the filters of @text. */
+gchar *nd_bank_find_warning (const gchar *text, const NdAxes *axes);
+
 G_END_DECLS

@@ -9,9 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Spacings that differ less count as equal. */
-#define EQUAL_SPACING 1e-3
-
 static const struct
 {
   const gchar *name;
@@ -187,28 +184,34 @@ get_step (const Value *value, NdAxis axis, gdouble *step, GError **error)
   return FALSE;
 }
 
-/* The common step of all filtered axes in space. */
-static gboolean
-get_common_step (const Value *value, gdouble *step, GError **error)
+gdouble
+nd_units_finest_step (const NdAxes *axes)
 {
-  *step = 0;
+  gdouble finest = 0;
+
+  for (guint i = 0; i < axes->n; i++) {
+    const NdAxis axis = axes->axis[i];
+    const gdouble step = axes->step[axis];
+
+    if (axis != ND_AXIS_T && !axes->single[axis] && step > 0
+        && (finest == 0 || step < finest))
+      finest = step;
+  }
+  return finest;
+}
+
+/* The step of the finest axis in space; that of all axes must be known. */
+static gboolean
+get_finest_step (const Value *value, gdouble *step, GError **error)
+{
   for (guint i = 0; i < value->axes->n; i++) {
     const NdAxis axis = value->axes->axis[i];
-    gdouble other;
 
-    if (axis == ND_AXIS_T)
-      continue;
-    if (!get_step (value, axis, &other, error))
+    if (axis != ND_AXIS_T && !value->axes->single[axis]
+        && !get_step (value, axis, step, error))
       return FALSE;
-    if (*step > 0 && fabs (other / *step - 1) > EQUAL_SPACING) {
-      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-          "%s is %.60s, but the spacing is %g mm along %c and %g mm along "
-          "another axis; give it in radians per sample",
-          value->name, value->text, other, nd_axis_letter (axis), *step);
-      return FALSE;
-    }
-    *step = other;
   }
+  *step = nd_units_finest_step (value->axes);
   return TRUE;
 }
 
@@ -299,7 +302,7 @@ units_convert (const Value *value, Quantity quantity, NdAxis axis,
         return TRUE;
       if (dimension.length != -1 || dimension.time != 0)
         return refuse_unit (value, "cycles per length, as 0.4cycles/mm", error);
-      if (!get_common_step (value, &step, error))
+      if (!get_finest_step (value, &step, error))
         return FALSE;
       *number *= 2 * G_PI * step;
       return TRUE;
@@ -309,6 +312,67 @@ units_convert (const Value *value, Quantity quantity, NdAxis axis,
           || refuse_unit (value, "a length, as 520nm", error);
   }
   g_return_val_if_reached (FALSE);
+}
+
+/* The units that @text names first, if *@length and *@time are not known. */
+static void
+find_units (const gchar *text, gdouble *length, gdouble *time)
+{
+  for (const gchar *at = text; *at; at++) {
+    const gboolean begins = at > text
+        && (g_ascii_isdigit (at[-1]) || at[-1] == '.' || at[-1] == '/');
+
+    for (guint i = 0; i < G_N_ELEMENTS (units) && begins; i++) {
+      const gsize n = strlen (units[i].name);
+      gdouble *unit = units[i].dimension.length ? length : time;
+
+      if (strncmp (at, units[i].name, n) == 0 && ends_word (at[n])
+          && *unit == 0)
+        *unit = units[i].factor;
+    }
+  }
+}
+
+void
+nd_units_set_scale (const NdParameters *parameters, NdAxes *axes)
+{
+  gdouble length = 0, time = 0;
+  const gchar *frequency;
+  gboolean any = FALSE;
+
+  for (guint i = 0; i < G_N_ELEMENTS (quantities); i++) {
+    const gchar *text = nd_parameters_get_text (parameters, quantities[i].name);
+
+    /* wavelength and sampling are no sizes of the filter, nor is lag. */
+    if (!text || quantities[i].quantity == QUANTITY_LENGTH
+        || strcmp (quantities[i].name, "lag") == 0 || !nd_units_are_in (text))
+      continue;
+    any = TRUE;
+    find_units (text, &length, &time);
+  }
+  frequency = nd_parameters_get_text (parameters, "center-frequency");
+  axes->physical_frequency = frequency && nd_units_are_in (frequency);
+  for (guint a = 0; a < ND_AXES; a++) {
+    const gdouble unit = a == ND_AXIS_T ? time : length;
+
+    axes->scale[a] = any ? NAN : 0;
+    if (any && axes->step[a] > 0)
+      axes->scale[a] = axes->step[a] / (unit > 0 ? unit : 1);
+  }
+}
+
+gboolean
+nd_units_get_scale (const NdAxes *axes, NdAxis axis, gdouble *scale,
+    GError **error)
+{
+  *scale = axes->scale[axis] == 0 ? 1 : axes->scale[axis];
+  if (!isnan (*scale))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "a parameter has a unit, but the %s is unknown; give all parameters "
+      "without units, in samples",
+      axis == ND_AXIS_T ? "rate of the volumes" : "spacing of the samples");
+  return FALSE;
 }
 
 static void

@@ -39,8 +39,8 @@ gboolean nd_units_are_in (const gchar *text);
  *   size           the same; the odd number of samples that comes nearest
  *   tau            a time, in volumes
  *   velocity       lengths per time, in samples per volume
- *   center-frequency  cycles per length, in radians per sample; the spacing
- *                  must be equal along all axes in space
+ *   center-frequency  cycles per length, in radians per sample of the finest
+ *                  axis in space
  *   wavelength, sampling  lengths, in mm
  *
  * Numbers without a unit stay as they are. A single length is for all axes in
@@ -49,5 +49,18 @@ gboolean nd_units_are_in (const gchar *text);
  * NULL and ND_ERROR_SETTINGS if a unit is wrong or if the step is unknown. */
 gchar *nd_units_resolve (const gchar *name, const gchar *text,
     const NdAxes *axes, GError **error);
+
+/* Sets axes->scale by the unit of length and of time that a size, a velocity or
+ * a frequency of @parameters names first, by default mm and s. */
+void nd_units_set_scale (const NdParameters *parameters, NdAxes *axes);
+
+/* The smallest step of the filtered axes in space with more than one sample; 0
+ * if none is known. */
+gdouble nd_units_finest_step (const NdAxes *axes);
+
+/* axes->scale, or 1 if filters are not physical. ND_ERROR_SETTINGS if it is
+ * unknown. */
+gboolean nd_units_get_scale (const NdAxes *axes, NdAxis axis, gdouble *scale,
+    GError **error);
 
 G_END_DECLS

@@ -135,8 +135,11 @@ nd_convolve (const NdFilters *filters, const NdSettings *settings,
   NdVolumes from, to;
   gint low[ND_AXES], high[ND_AXES];
   gsize before = 0, after = 0;
+  NdKept **kept = &((NdFilters *) filters)->kept; /* not what is computed */
   Run run;
 
+  if (watch && watch->saturated)
+    *watch->saturated = 0;
   if (!check (filters, &s, in, out, &from, &to, error))
     return FALSE;
   if (from.volumes == 0)
@@ -147,13 +150,24 @@ nd_convolve (const NdFilters *filters, const NdSettings *settings,
     after = high[ND_AXIS_T];
     s.time_border = ND_BORDER_NEAREST;
   }
-  /* Copies from and to memory of the host that is not pinned are waited for. */
-  stream = nd_stream_new_for (filters, &s, &from, from.volumes,
-      !from.on_device || !to.on_device, watch ? watch->cancelled : NULL, error);
+  stream = nd_kept_take (kept, &s, &from);
+  if (stream)
+    nd_stream_restart (stream, watch ? watch->cancelled : NULL);
+  else
+    /* Copies from and to memory of the host that is not pinned are waited
+     * for. */
+    stream = nd_stream_new_for (filters, &s, &from, from.volumes,
+        !from.on_device || !to.on_device, watch ? watch->cancelled : NULL,
+        error);
   if (!stream)
     return FALSE;
   run = (Run){ .stream = stream, .in = &from, .out = &to, .watch = watch };
-  return filter (&run, before, after, error);
+  if (!filter (&run, before, after, error))
+    return FALSE;
+  if (watch && watch->saturated)
+    *watch->saturated = nd_stream_get_saturated (stream);
+  nd_kept_give (kept, g_steal_pointer (&stream), &s, &from);
+  return TRUE;
 }
 
 gboolean

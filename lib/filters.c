@@ -18,11 +18,11 @@ read_axes (const NdSettings *settings, NdAxes *axes, GError **error)
 }
 
 static NdFilters *
-new_filters (NdBank *bank, const NdAxes *axes)
+new_filters (NdBank *bank, const NdAxes *axes, gchar *warning)
 {
   NdFilters *filters = g_new (NdFilters, 1);
 
-  *filters = (NdFilters){ bank, *axes };
+  *filters = (NdFilters){ bank, *axes, warning, NULL };
   return filters;
 }
 
@@ -38,7 +38,8 @@ nd_filters_new (const gchar *text, const NdSettings *settings,
     return NULL;
   bank = nd_bank_from_text (text, &axes, s->origin, s->causal, s->normalize,
       cancelled, error);
-  return bank ? new_filters (bank, &axes) : NULL;
+  return bank ? new_filters (bank, &axes, nd_bank_find_warning (text, &axes))
+              : NULL;
 }
 
 static NdFilter *
@@ -106,13 +107,15 @@ nd_filters_new_from_arrays (guint n, const gsize size[4], const gdouble *real,
   bank->is_complex = imaginary != NULL;
   if (!nd_bank_adjust (bank, &axes, s->origin, s->causal, s->normalize, error))
     return NULL;
-  return new_filters (g_steal_pointer (&bank), &axes);
+  return new_filters (g_steal_pointer (&bank), &axes, NULL);
 }
 
 void
 nd_filters_free (NdFilters *filters)
 {
   nd_bank_free (filters->bank);
+  g_free (filters->warning);
+  nd_kept_free (filters->kept);
   g_free (filters);
 }
 
@@ -155,6 +158,12 @@ void
 nd_filters_get_reach (const NdFilters *filters, gint low[4], gint high[4])
 {
   nd_bank_reach (filters->bank, low, high);
+}
+
+const gchar *
+nd_filters_get_warning (const NdFilters *filters)
+{
+  return filters->warning;
 }
 
 gchar *

@@ -46,12 +46,19 @@ struct _NdSettings
   gint levels;
   gint iterations;
   gint interpolation; /* NdInterpolation */
+
+  /* Another one after each nd_settings_set(); 0: the defaults. */
+  guint64 serial;
 };
+
+typedef struct _NdKept NdKept; /* lib/kept.c */
 
 struct _NdFilters
 {
   NdBank *bank;
   NdAxes axes;
+  gchar *warning; /* or NULL */
+  NdKept *kept;   /* atomic; or NULL */
 };
 
 /* @settings, or those of nd_settings_new() if it is NULL. */
@@ -111,5 +118,19 @@ gboolean nd_stream_respond (NdStream *stream, const NdStrided *out,
 
 /* Blocks until all work so far is done, also after a failure. */
 gboolean nd_stream_synchronize (NdStream *stream, GError **error);
+
+/* Forgets all volumes and counts; the next ones are of a caller with the flag
+ * @cancelled. */
+void nd_stream_restart (NdStream *stream, const gint *cancelled);
+
+/* Takes the stream that @kept has, if it suits @settings and @in; otherwise
+ * NULL. From any thread, as the next one. */
+NdStream *nd_kept_take (NdKept **kept, const NdSettings *settings,
+    const NdVolumes *in);
+
+/* Keeps @stream, which has @settings and volumes like @in, or frees it. */
+void nd_kept_give (NdKept **kept, NdStream *stream, const NdSettings *settings,
+    const NdVolumes *in);
+void nd_kept_free (NdKept *kept);
 
 G_END_DECLS

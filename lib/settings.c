@@ -311,6 +311,14 @@ restore (NdSettings *settings, const Row *row)
   }
 }
 
+static guint64
+next_serial (void)
+{
+  static guint64 last;
+
+  return __atomic_add_fetch (&last, 1, __ATOMIC_RELAXED);
+}
+
 gboolean
 nd_settings_set (NdSettings *settings, const gchar *name, const gchar *value,
     GError **error)
@@ -320,6 +328,7 @@ nd_settings_set (NdSettings *settings, const gchar *name, const gchar *value,
 
   if (!row)
     return FALSE;
+  settings->serial = next_serial ();
   to = G_STRUCT_MEMBER_P (settings, row->offset);
   if (!value) {
     restore (settings, row);

@@ -26,20 +26,37 @@ struct _NdStream
   guint8 *in_copy, *out_copy;
 };
 
+/* Products of samples and coefficients that take less time than to wake
+ * threads. */
+#define SMALL_WORK (1 << 19)
+
+static gboolean
+is_small (const NdStream *stream, const NdBank *bank)
+{
+  gsize samples = G_MAXSIZE, taps = 0;
+
+  nd_shape_samples (&stream->in.shape, &samples);
+  for (guint i = 0; i < bank->n_filters; i++)
+    taps += nd_filter_count (bank->filters[i]);
+  return samples < SMALL_WORK && nd_size_mul (samples, taps, 1) < SMALL_WORK;
+}
+
 static NdJob
 make_job (const NdStream *stream, const NdFilters *filters, const NdSettings *s,
     const gint *cancelled)
 {
   return (NdJob){ .shape = stream->in.shape,
-    .in_type = nd_sample_computed (stream->in.type, s->precision),
-    .out_type = nd_sample_computed (stream->out.type, s->precision),
+    .in_type = nd_sample_computed (stream->in.type, stream->precision),
+    .out_type = nd_sample_computed (stream->out.type, stream->precision),
     .border = s->border,
     .border_value = s->border_value,
-    .precision = s->precision,
+    .precision = stream->precision,
     .bank = filters->bank,
     .response = s->response,
     .threshold = s->threshold,
-    .n_threads = s->n_threads,
+    .n_threads = s->n_threads == 0 && is_small (stream, filters->bank)
+        ? 1
+        : s->n_threads,
     .cancelled = cancelled };
 }
 
@@ -67,10 +84,14 @@ nd_stream_new_for (const NdFilters *filters, const NdSettings *s,
   stream->forks = nd_fork_count ();
   stream->in = *in;
   stream->in.volumes = 1;
-  stream->precision = s->precision;
+  stream->precision = nd_sample_precision (in->type, s->precision);
   if (!nd_volumes_init_output (&stream->out, &stream->in, filters, s, error))
     return NULL;
-  stream->scale = (NdScale){ s->gain, s->offset, &stream->saturated };
+  /* Types that are not computed saturate on the way to the output. */
+  stream->scale = (NdScale){ s->gain, s->offset,
+    nd_sample_computed (stream->out.type, stream->precision) == stream->out.type
+        ? &stream->saturated
+        : NULL };
   wanted.jobs[0] = make_job (stream, filters, s, cancelled);
   before = nd_threads_watch (cancelled);
   stream->convolver = nd_convolver_new (&wanted, error);
@@ -193,8 +214,8 @@ respond (NdStream *stream, const NdStrided *out, gboolean on_device,
     return TRUE;
   if (!nd_convolver_synchronize (stream->convolver, error))
     return FALSE;
-  nd_samples_scatter (&planes[0], &stream->out.shape, stream->out.responses,
-      stream->out.type, stream->precision, out);
+  stream->saturated += nd_samples_scatter (&planes[0], &stream->out.shape,
+      stream->out.responses, stream->out.type, stream->precision, out);
   return TRUE;
 }
 
@@ -231,6 +252,18 @@ nd_stream_enqueue (NdStream *stream, const NdStrided *volume,
     return FALSE;
   stream->pushed++;
   return TRUE;
+}
+
+void
+nd_stream_restart (NdStream *stream, const gint *cancelled)
+{
+  nd_convolver_reset (stream->convolver);
+  /* nd_stream_get_bytes() does not count them. */
+  g_clear_pointer (&stream->in_copy, g_free);
+  g_clear_pointer (&stream->out_copy, g_free);
+  stream->watched = cancelled;
+  stream->pushed = stream->taken = 0;
+  stream->saturated = 0;
 }
 
 gboolean

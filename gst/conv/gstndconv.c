@@ -92,6 +92,13 @@ gst_nd_conv_derive (GstNdTemporal *self, GstNdTemporalSettings *base,
   return FALSE;
 }
 
+static NdPrecision
+gst_nd_conv_find_precision (const GstNdTemporalSettings *settings,
+    NdSampleType type)
+{
+  return nd_sample_precision (type, settings->precision);
+}
+
 static gboolean
 gst_nd_conv_may_use_device (const GstNdTemporalSettings *settings)
 {
@@ -224,6 +231,7 @@ gst_nd_conv_clear_stats (GstNdTemporal *temporal)
   self->saturated = 0;
   self->samples = 0;
   self->warned_saturation = FALSE;
+  g_atomic_int_set (&self->warned_spacing, FALSE);
 }
 
 static void
@@ -282,6 +290,7 @@ gst_nd_conv_class_init (GstNdConvClass *klass)
   temporal_class->transform_caps = gst_nd_conv_transform;
   temporal_class->keeps_caps = gst_nd_conv_keeps_caps;
   temporal_class->may_use_device = gst_nd_conv_may_use_device;
+  temporal_class->find_precision = gst_nd_conv_find_precision;
   temporal_class->same_units = gst_nd_conv_same_units;
   temporal_class->build = gst_nd_conv_build;
   temporal_class->use = gst_nd_conv_use;

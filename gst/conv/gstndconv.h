@@ -31,6 +31,9 @@ typedef struct
    * atomic. */
   gsize saturated;
 
+  /* Whether nd_bank_find_warning() was told since start(); atomic. */
+  gint warned_spacing;
+
   /* Protected by the object lock. */
   guint64 samples;            /* of all outputs */
   gboolean counts_saturation; /* of integer outputs; not every back end can */

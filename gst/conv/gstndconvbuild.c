@@ -203,6 +203,18 @@ log_axes (GstNdTemporal *self, const NdAxes *axes)
       single->len > 0 ? ", for which single numbers mean size 1" : "");
 }
 
+static void
+warn_of_spacing (GstNdTemporal *self, const gchar *filter, const NdAxes *axes)
+{
+  g_autofree gchar *warning = nd_bank_find_warning (filter, axes);
+
+  if (warning
+      && g_atomic_int_compare_and_exchange (&GST_ND_CONV (self)->warned_spacing,
+          FALSE, TRUE))
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("Property filter: %s", warning), (NULL));
+}
+
 static NdBank *
 design (GstNdTemporal *self, GstNdTemporalBuild *build, GError **error)
 {
@@ -214,6 +226,8 @@ design (GstNdTemporal *self, GstNdTemporalBuild *build, GError **error)
       settings->causal, settings->normalize, &build->cancelled, error);
 
   log_axes (self, &axes);
+  if (bank)
+    warn_of_spacing (self, settings->filter, &axes);
   if (bank)
     GST_INFO_OBJECT (self,
         "filter \"%s\" designed in %.3f ms: responses %u, %s, size "

@@ -206,7 +206,8 @@ static const GstNdProperty rows[] = {
   /* Since: 0.9 */
   { "precision", "Precision",
       "Precision of samples, coefficients and sums. With single, samples of "
-      "float64, int32 and uint32 are rounded to float32",
+      "float64 are rounded to float32. Input of int32 and uint32 is always "
+      "computed with double",
       FIELD (ENUM, base.precision, NdPrecision, precision_type,
           ND_PRECISION_SINGLE),
       GST_ND_READY },

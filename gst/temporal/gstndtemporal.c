@@ -145,6 +145,7 @@ gst_nd_temporal_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   GstNdTemporal *self = GST_ND_TEMPORAL (trans);
   GstNdTemporalPrivate *priv = self->priv;
+  const GstNdTemporalClass *klass = priv->active->klass;
   g_autoptr (GError) error = NULL;
   GstNdFormat in_format, out_format;
 
@@ -155,8 +156,13 @@ gst_nd_temporal_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     gst_nd_temporal_fail (self, error);
     return FALSE;
   }
-  gst_nd_format_set_precision (&in_format, priv->active->precision);
-  gst_nd_format_set_precision (&out_format, priv->active->precision);
+  if (klass->find_precision) {
+    const NdPrecision precision =
+        klass->find_precision (priv->active, in_format.type);
+
+    gst_nd_format_set_precision (&in_format, precision);
+    gst_nd_format_set_precision (&out_format, precision);
+  }
   GST_INFO_OBJECT (self, "output caps %" GST_PTR_FORMAT, out);
   gst_nd_temporal_pending_complete_all (self);
   priv->live = gst_nd_latency_is_live (trans);

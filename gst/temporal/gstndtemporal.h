@@ -98,6 +98,10 @@ typedef struct _GstNdTemporalClass
   gboolean (*keeps_caps) (const GstNdTemporalSettings *settings,
       const GstNdFormat *in, const GstNdFormat *out);
 
+  /* Optional: the precision for input of @type. Without it, single. */
+  NdPrecision (*find_precision) (const GstNdTemporalSettings *settings,
+      NdSampleType type);
+
   /* Optional: FALSE if no processor for @settings uses a device. */
   gboolean (*may_use_device) (const GstNdTemporalSettings *settings);
 

@@ -92,7 +92,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  *
  * For filters (nd_filters_new(), nd_filters_new_from_arrays()):
  *
- *   axes            the axes of the filters: xy, xyz (default), xyt, xyzt
+ *   axes            the axes of the filters: x, xy, xyz (default), xyt,
+ *                   xyzt
  *   origin          "0:0:-1", one number per axis, -(k/2) to (k-1)/2; default 0
  *   causal          true: the origin in time for which a filter reads no volume
  *                   after the anchor; default false
@@ -122,7 +123,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  *   method          auto (default), direct, separable, fft, tensor, reference
  *   accuracy        no effect, with a warning for fast: single (default), fast
  *   precision       of samples, coefficients and sums: single (default), double
- *                   (float64, by all methods but tensor)
+ *                   (float64, by all methods but tensor); input of int32 and
+ *                   uint32 is always computed in double
  *   n-threads       threads on the CPU; 0 (default): as many as cores
  *   memory-limit    bytes of memory of the GPU; 0 (default): no limit. Volumes
  *                   that need more go through the GPU in slabs
@@ -189,6 +191,11 @@ ND_API void nd_filters_get (const NdFilters *filters, guint i, gsize size[4],
  * stream in volumes. */
 ND_API void nd_filters_get_reach (const NdFilters *filters, gint low[4],
     gint high[4]);
+
+/* A sentence, which belongs to @filters, about a text that may mean something
+ * else: derivatives or directions with sizes in samples, where the spacing
+ * differs between the axes. NULL if there is none. */
+ND_API const gchar *nd_filters_get_warning (const NdFilters *filters);
 
 /* Size, sum, rank, symmetry, gain, band, lag and errors of each filter, in
  * lines for people. Free it with g_free(). */
@@ -293,8 +300,8 @@ ND_API const gchar *nd_stream_get_reason (const NdStream *stream);
 ND_API gdouble nd_stream_get_estimate (const NdStream *stream);
 ND_API gsize nd_stream_get_bytes (const NdStream *stream);
 
-/* Volumes pushed, outputs taken, and samples that did not fit in uint8, int16
- * or uint16 (on the back end cpu; other types are not counted), since the
+/* Volumes pushed, outputs taken, and samples that did not fit in their integer
+ * type (on a GPU only those of int8, int32 and uint32 are counted), since the
  * stream was made. */
 ND_API guint64 nd_stream_get_pushed (const NdStream *stream);
 ND_API guint64 nd_stream_get_taken (const NdStream *stream);
@@ -314,7 +321,8 @@ typedef struct
   const gint *cancelled; /* as in nd_filters_new(), or NULL */
   NdProgress progress;   /* or NULL */
   gpointer data;         /* of progress */
-  gpointer reserved[4];  /* NULL */
+  guint64 *saturated;    /* or NULL; receives nd_stream_get_saturated() */
+  gpointer reserved[3];  /* NULL */
 } NdWatch;
 
 /* Filters @in into @out, all volumes. Sizes of both are equal; components and

@@ -19,10 +19,11 @@ from ._plot import plot
 from ._recordings import Raw, Recording, RecordingWriter
 from ._register import Motion, register, warp
 from ._stream import Stream
+from ._types import SaturationWarning
 
 __version__ = nd_version().decode()
 __all__ = ["BackendError", "Block", "Cancel", "CancelledError", "Error", "Failure",
            "FileError", "FormatError", "Motion", "OutOfMemoryError", "Raw", "Recording",
-           "RecordingWriter", "Report", "SettingsError", "Stream", "backends",
+           "RecordingWriter", "Report", "SaturationWarning", "SettingsError", "Stream", "backends",
            "convolve", "describe", "design", "designs", "devices",
            "plan_blocks", "plot", "register", "run", "warp"]

@@ -25,10 +25,11 @@ from ._jobs import (Done, Task, count_volume, describe, refuse_other,
                     writing)
 from ._made import (describe_files, describe_input, find_damaged,
                     read_record)
-from ._pieces import (Work, filter_block, find_piece, fits_as_stream,
-                      round_integers)
+from ._pieces import (Work, filter_block, filter_stream, find_piece,
+                      fits_as_stream)
 from ._recordings import Recording, RecordingWriter
 from ._sources import RecordingSource
+from ._types import Saturation
 
 
 # Extensions of formats that are written.
@@ -96,7 +97,8 @@ class FileJob(NamedTuple):
     def _read_description(self) -> Any:
         return read_record(self._description)[0]
 
-    def _filter(self, recording: Recording) -> Iterator[numpy.ndarray]:
+    def _filter(self, recording: Recording,
+                count: Saturation) -> Iterator[numpy.ndarray]:
         """The outputs of all volumes, with the shape of the volumes."""
         axes, shape = self.source.axes, recording.shape[1:]
         inner = tuple(n for n, axis in zip(shape, "zyxc") if axis in axes)
@@ -108,15 +110,17 @@ class FileJob(NamedTuple):
         # A volume may be in use while the next one is read.
         held = work.count_bytes((2, *inner), (1, *inner))
         if fits_as_stream(work, sizes, sizes, held):
-            outputs: Any = work.make_stream(inner).filter(volumes)
-            return (round_integers(output, self.dtype).reshape(shape)
-                    for output in outputs)
+            stream = work.make_stream(inner)
+            outputs: Any = filter_stream(work, stream, stream.filter(volumes),
+                                         (), count)
+            return (output.reshape(shape) for output in outputs)
         piece = find_piece(work, sizes, sizes)  # before samples are in memory
         if "t" in axes:
             outputs = filter_block(
-                work, self.source.read(tuple(everything)), everything, piece)
+                work, self.source.read(tuple(everything)), everything, piece,
+                count)
         else:
-            outputs = (filter_block(work, volume, everything, piece)
+            outputs = (filter_block(work, volume, everything, piece, count)
                        for volume in volumes)
         return (output.reshape(shape) for output in outputs)
 
@@ -133,13 +137,14 @@ class FileJob(NamedTuple):
             folder = pathlib.Path(tempfile.mkdtemp(prefix=name + ".",
                                                    dir=unfinished))
         samples = read = written = 0
+        count = Saturation()
         try:
             with self.source.open() as recording, RecordingWriter(
                     folder / name, recording.shape[1:], self.dtype,
                     volumes=self.source.volumes, like=recording,
                     compress=self.source.compressed
                     and name.endswith(COMPRESSIBLE)) as writer:
-                for output in self._filter(recording):
+                for output in self._filter(recording, count):
                     writer.write(output)
                     samples += output.size
                     written += output.nbytes
@@ -148,7 +153,8 @@ class FileJob(NamedTuple):
                 self._publish(folder, name, description, source)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        return Done(samples, read, written, 0.0)
+        return Done(samples, read, written, 0.0, count.saturated,
+                    count.samples)
 
     def _publish(self, folder: pathlib.Path, name: str,
                  description: dict[str, Any], source: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+import warnings
 from typing import Any, Sequence, Union
 
 import numpy
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from . import _library as lib
 from ._calls import call_with_flag
+from ._types import find_name
 
 Filter = Union[str, ArrayLike]
 
@@ -27,30 +29,32 @@ DEFAULTS: dict[str, Any] = {
     "devices": "", "method": "auto", "accuracy": "single", "precision": "single",
     "n_threads": 0, "memory_limit": 0,
 }
-_AXES = {"yx": "xy", "zyx": "xyz", "tyx": "xyt", "tzyx": "xyzt"}
+_AXES = {"x": "x", "yx": "xy", "zyx": "xyz", "tyx": "xyt", "tzyx": "xyzt"}
 _PER_AXIS = ("origin", "spacing")
 
 
 def check_axes(axes: str | None, ndim: int) -> str:
-    """Names of the last axes of an array: "yx", "zyx", "tyx" or "tzyx", and "c"
-    for components anywhere among them."""
+    """Names of the last axes of an array: "x", "yx", "zyx", "tyx" or "tzyx", and
+    "c" for components anywhere among them."""
     if axes is None:
-        axes = {2: "yx", 3: "zyx", 4: "tzyx"}.get(ndim)
+        axes = {1: "x", 2: "yx", 3: "zyx", 4: "tzyx"}.get(ndim)
         if axes is None:
             raise lib.SettingsError(
-                f"The array has {ndim} axes; with 2, 3 or 4 they are (t, z,) y, "
-                "x; otherwise give axes, as axes='tyx' or axes='zyxc'")
+                f"The array has {ndim} axes; with 1 to 4 they are (t, z, y,) x; "
+                "otherwise give axes, as axes='tyx' or axes='zyxc'")
     if (not isinstance(axes, str) or axes.replace("c", "", 1) not in _AXES
             or len(axes) > ndim):
         raise lib.SettingsError(
             f"axes is {axes!r} and the array has {ndim} axes; axes names the "
-            "last ones: 'yx', 'zyx', 'tyx' or 'tzyx', with 'c' for components")
+            "last ones: 'x', 'yx', 'zyx', 'tyx' or 'tzyx', with 'c' for components")
     return axes
 
 
 def _text(name: str, value: Any) -> str:
     if isinstance(value, (bool, numpy.bool_)):
         return "true" if value else "false"
+    if name == "output_type":
+        return find_name(value)
     if name in _PER_AXIS and not isinstance(value, (str, int, float)):
         # The library's order is x, y, z, t.
         return ":".join(str(number) for number in reversed(tuple(value)))
@@ -89,6 +93,7 @@ class Prepared:
             elif value is not None:
                 self.set(name.replace("_", "-"), _text(name, value))
         self._taps: int | None = None           # not counted yet
+        self.warned: set[str] = set()   # types whose saturation was told
         self.is_separable: bool | None = None   # not known yet
         self.pieces: dict[Any, Any] = {}        # of blocks
         self.is_bank = False
@@ -97,6 +102,9 @@ class Prepared:
                 filter_.encode(), self.settings, flag))
         else:
             self._take_array(*filter_)
+        warning = lib.nd_filters_get_warning(self.filters)
+        if warning:
+            warnings.warn(warning.decode(), stacklevel=5)
         self.count = lib.nd_filters_get_count(self.filters)
         self.is_bank = self.is_bank or self.count > 1
         self.is_complex = bool(lib.nd_filters_are_complex(self.filters))
@@ -143,6 +151,13 @@ class Prepared:
                 lib.nd_filters_get(self.filters, i, size, origin, None, None)
                 self._taps += math.prod(size)
         return self._taps
+
+    def origin(self, i: int) -> tuple[int, ...]:
+        """The origin of filter @i, in the order of the axes."""
+        size, origin = (ctypes.c_size_t * 4)(), (ctypes.c_int * 4)()
+        lib.nd_filters_get(self.filters, i, size, origin, None, None)
+        found = dict(zip("xyzt", origin))
+        return tuple(found[axis] for axis in self.axes)
 
     def coefficients(self, i: int) -> numpy.ndarray:
         size, origin = (ctypes.c_size_t * 4)(), (ctypes.c_int * 4)()
@@ -206,7 +221,7 @@ def design(filter: str, *, axes: str = "zyx",
         A design and its parameters, ``"gaussian,sigma=1.5"``, or several that
         are separated by ``;``. Sizes and directions in the text are in the
         order x, y, z, t.
-    axes : {"yx", "zyx", "tyx", "tzyx"}
+    axes : {"x", "yx", "zyx", "tyx", "tzyx"}
         The axes that the filter extends along.
     **settings
         ``normalize``, ``causal``, ``spacing`` (mm along the axes in space, or
@@ -246,7 +261,7 @@ def describe(filter: Filter, *, axes: str = "zyx", **settings: Any) -> str:
     ----------
     filter : str or array
         A text as for `design`, or coefficients in the order of `axes`.
-    axes : {"yx", "zyx", "tyx", "tzyx"}
+    axes : {"x", "yx", "zyx", "tyx", "tzyx"}
         The axes that the filter extends along.
     **settings
         As for `design`.

@@ -20,8 +20,8 @@ import numpy
 from . import _library as lib
 from ._arrays import View, find_kind
 from ._blocks import Block
-from ._convolve import Layout, settings_for, to_array
 from ._filters import Filter, is_in_file, prepare
+from ._outputs import Layout, settings_for, to_array
 from ._printable import printable
 from ._sources import Source
 
@@ -43,6 +43,8 @@ class Done(NamedTuple):
     read: int       # bytes of samples
     written: int
     seconds: float
+    saturated: int = 0  # of the samples that were computed, with halos
+    computed: int = 0
 
 
 class Task(NamedTuple):
@@ -172,7 +174,7 @@ def find_type(source: Source, filter_: Filter,
     like = View(0, source.shape, (0,) * len(source.shape), kind,
                 is_complex, None, None)
     prepared = settings_for(filter_, source.axes, like, settings)
-    layout = Layout(prepared, to_array(like, source.axes, 0), source.axes,
+    layout = Layout(prepared, to_array(like, source.axes), source.axes,
                     source.shape)
     if layout.shape != source.shape:
         raise lib.SettingsError(

@@ -12,7 +12,7 @@ from typing import Any, Callable
 import numpy
 
 from . import _library as lib
-from ._filters import Filter, prepare
+from ._filters import Prepared
 
 
 def is_lazy(array: Any) -> bool:
@@ -21,25 +21,30 @@ def is_lazy(array: Any) -> bool:
             and hasattr(array, "chunks"))
 
 
-def find_depth(filter_: Filter, axes: str, settings: dict[str, Any],
-                shape: tuple[int, ...]) -> list[int]:
+def make_sample(array: Any, axes: str) -> numpy.ndarray:
+    """The smallest array with the axes and components of @array."""
+    first = array.ndim - len(axes)
+    return numpy.zeros([n if axes[i - first:i - first + 1] == "c" and i >= first
+                        else 1 for i, n in enumerate(array.shape)], array.dtype)
+
+
+def find_depth(prepared: Prepared, axes: str, borders: list[str],
+               shape: tuple[int, ...]) -> list[int]:
     """The samples that the filter reads on each side, along each of @axes; the
-    length of an axis that must be in one block."""
+    length of an axis that must be in one block. @borders are those of the axes
+    without components."""
     if any(numpy.isnan(n) for n in shape):
         raise lib.SettingsError("The array of Dask has blocks of unknown size: "
                                 "call its compute_chunk_sizes() first")
     own = axes.replace("c", "")
-    prepared = prepare(filter_, own, settings)
     sizes = numpy.max([prepared.coefficients(i).shape
                        for i in range(prepared.count)], axis=0)
-    reach = dict(zip(own, sizes))
+    reach, border = dict(zip(own, sizes)), dict(zip(own, borders))
     # A filter with an origin of its own reads up to its whole size.
     depth = []
     for axis, n in zip(axes, shape):
-        border = settings.get("time_border" if axis == "t" else "border",
-                              "nearest")
         size = int(reach.get(axis, 1))
-        depth.append(n if axis == "c" or (border == "wrap" and size > 1)
+        depth.append(n if axis == "c" or (border[axis] == "wrap" and size > 1)
                      else size - 1)
     return depth
 

@@ -14,6 +14,7 @@ from . import _library as lib
 from ._blocks import Block
 from ._jobs import Done, Task
 from ._printable import printable
+from ._types import Saturation
 
 
 class Failure(NamedTuple):
@@ -37,6 +38,7 @@ class Report(NamedTuple):
     written: int
     slowest: tuple[str, float] | None    # input and seconds of one task
     notes: Sequence[str] = ()   # changed inputs, damaged outputs
+    saturated: float = 0.0  # share of outputs that do not fit in their type
 
     def __str__(self) -> str:
         seconds = max(self.seconds, 1e-9)
@@ -52,6 +54,10 @@ class Report(NamedTuple):
         if self.slowest:
             lines.append(f"slowest task: {self.slowest[1]:.3g} s of "
                          f"{self.slowest[0]}")
+        if self.saturated:
+            lines.append(f"{100 * self.saturated:.2g} % of the outputs do not "
+                         "fit in their type and are saturated: use "
+                         "output_type=float32 or int16, or gain and offset")
         lines += self.notes
         lines += [f"{f.input}{'' if f.block is None else f' {_box(f.block)}'}: "
                   f"{f.message}" for f in self.failed]
@@ -86,6 +92,7 @@ class Ledger:
         self.notes: list[str] = []
         self.finished = self.skipped = self.retried = 0
         self._samples = self._read = self._written = 0
+        self._count = Saturation()
 
     def add(self, job: Any) -> None:
         """Takes the tasks of @job that are not done."""
@@ -138,6 +145,7 @@ class Ledger:
         self._volumes += done.samples / task.job.volume
         self._read += done.read
         self._written += done.written
+        self._count.add(done.saturated, done.computed)
         if not self._slowest or done.seconds > self._slowest[1]:
             self._slowest = (task.job.source.path, done.seconds)
         self._left[task.job.output] -= 1
@@ -161,7 +169,8 @@ class Ledger:
         return Report(self.outputs, self.finished, self.skipped, self.retried,
                       self.failed, time.perf_counter() - self._begin,
                       self._samples, self._volumes, self._read, self._written,
-                      self._slowest, list(self.notes))
+                      self._slowest, list(self.notes),
+                      self._count.saturated / max(self._count.samples, 1))
 
 
 def check_counts(workers: int, retries: int) -> None:

@@ -78,7 +78,8 @@ PROGRESS = CFUNCTYPE(None, c_size_t, c_size_t, c_void_p)
 class Watch(Structure):
     """NdWatch."""
     _fields_ = [("cancelled", POINTER(c_int)), ("progress", PROGRESS),
-                ("data", c_void_p), ("reserved", c_void_p * 4)]
+                ("data", c_void_p), ("saturated", POINTER(c_uint64)),
+                ("reserved", c_void_p * 3)]
 
 
 class VolumeMotion(Structure):
@@ -114,6 +115,8 @@ _FUNCTIONS = {
     "nd_filters_are_complex": (c_int, c_void_p),
     "nd_filters_get": (None, c_void_p, c_uint, _sizes, _ints,
                        POINTER(_doubles), POINTER(_doubles)),
+    "nd_filters_get_reach": (None, c_void_p, _ints, _ints),
+    "nd_filters_get_warning": (c_char_p, c_void_p),
     "nd_filters_describe": (c_void_p, c_void_p),
     "nd_list_designs": (POINTER(c_char_p),),
     "nd_stream_new": (c_void_p, c_void_p, c_void_p, POINTER(Array),
@@ -232,6 +235,22 @@ for _name, _signature in _FUNCTIONS.items():
 if TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         """For checkers, which do not see the functions above."""
+
+
+def find_plain(name: str) -> Callable[..., Any]:
+    """A function that takes arguments of ctypes only, without conversions, and
+    fills the GError of `new_error`."""
+    function = _library[name]
+    function.restype = None
+    return function
+
+
+def new_error() -> Any:
+    """A GError, which is not set."""
+    return POINTER(_GError)()
+
+
+raise_error = _raise
 
 
 def refuse_copy(thing: Any, remedy: str) -> Any:

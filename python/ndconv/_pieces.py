@@ -13,10 +13,11 @@ from typing import Any, Iterator, NamedTuple, Sequence, Union
 import numpy
 
 from ._blocks import plan_blocks
-from ._convolve import convolve
+from ._convolve import convolve_counted
 from ._filters import Filter, Prepared, prepare
 from ._jobs import release_memory
 from ._stream import Stream
+from ._types import Saturation
 
 # A worker needs at most two blocks, each the input of a task and its outputs, and
 # so many bytes.
@@ -79,27 +80,31 @@ def is_streamed(axes: str, settings: dict[str, Any]) -> bool:
     return axes.startswith("t") and settings.get("time_border") != "wrap"
 
 
-def round_integers(outputs: numpy.ndarray, dtype: Any) -> numpy.ndarray:
+def round_integers(outputs: numpy.ndarray, dtype: Any,
+                   count: Saturation) -> numpy.ndarray:
     """@outputs as integers of the type @dtype, half to even, or @outputs if they
     have that type. Numbers next to a half count as halves: those by fft have an
     error that depends on the block."""
     if outputs.dtype == dtype:
         return outputs
     found = numpy.empty(outputs.shape, dtype)
-    _round(outputs, found)
+    _round(outputs, found, count)
     return found
 
 
-def _round(outputs: numpy.ndarray, found: numpy.ndarray) -> None:
+def _round(outputs: numpy.ndarray, found: numpy.ndarray,
+           count: Saturation) -> None:
     # A block of several arrays of double precision is large.
     if outputs.ndim > 1 and outputs.size > _ROUNDED_SAMPLES:
         for part, rounded in zip(outputs, found):
-            _round(part, rounded)
+            _round(part, rounded, count)
         return
     limits = numpy.iinfo(found.dtype)
     half = numpy.floor(outputs) + 0.5
     part = numpy.where(numpy.abs(outputs - half) < NEXT_TO_HALF, half, outputs)
     numpy.rint(part, out=part)
+    count.add(int(numpy.count_nonzero((part < limits.min)
+                                      | (part > limits.max))), part.size)
     found[...] = numpy.clip(part, limits.min, limits.max, out=part)
 
 
@@ -138,7 +143,9 @@ def _count_needed(work: Work, sizes: Sequence[int]) -> tuple[int, str]:
     if stream.backend != "cpu":
         return 0, work.settings.get("method", "auto")
     # Copies of a volume in types that the library does not compute with.
-    copies = sum(max(dtype.itemsize, 4) for dtype in (work.dtype, work.computed)
+    copies = sum(8 if dtype.name in ("int32", "uint32")
+                 else max(dtype.itemsize, 4)
+                 for dtype in (work.dtype, work.computed)
                  if dtype.name not in _DIRECT)
     outputs = work.computed.itemsize
     if work.computed != work.output:
@@ -293,29 +300,51 @@ def _plan_steps(work: Work, sizes: Sequence[int], inner: Sequence[slice],
         yield _Step(*zip(*found))
 
 
+def _filter_array(work: Work, array: numpy.ndarray,
+                  count: Saturation) -> numpy.ndarray:
+    found = convolve_counted(array, work.filter, work.axes, None, None, None,
+                             work.settings)
+    if work.computed == work.output:
+        count.add(found.saturated, found.samples)
+    return found.result
+
+
+def filter_stream(work: Work, stream: Stream, outputs: Iterator[numpy.ndarray],
+                  inner: Sequence[slice],
+                  count: Saturation) -> Iterator[numpy.ndarray]:
+    """The parts @inner of @outputs, which @stream makes."""
+    before = stream.saturated
+    for output in outputs:
+        if work.computed == work.output:
+            count.add(stream.saturated - before, output.size)
+            before = stream.saturated
+        yield round_integers(output[tuple(inner)], work.output, count)
+
+
 def filter_block(work: Work, array: numpy.ndarray, inner: Sequence[slice],
-                 piece: Piece) -> numpy.ndarray:
+                 piece: Piece, count: Saturation) -> numpy.ndarray:
     """The outputs @inner of the block @array."""
     work = work._replace(settings={**work.settings, "method": piece.method})
     if not work.is_streamed and list(piece.size) == _count(inner):
-        return round_integers(
-            convolve(array, work.filter, axes=work.axes,
-                     **work.settings)[tuple(inner)], work.output)
+        return round_integers(_filter_array(work, array, count)[tuple(inner)],
+                              work.output, count)
     outputs = numpy.empty(_count(inner), work.output)
     stream, shape = None, None
     for step in _plan_steps(work, array.shape, inner, piece):
         if not work.is_streamed:
-            outputs[step.target] = round_integers(convolve(
-                _take(array, step.source), work.filter, axes=work.axes,
-                **work.settings)[step.inner], work.output)
+            outputs[step.target] = round_integers(
+                _filter_array(work, _take(array, step.source),
+                              count)[step.inner], work.output, count)
             continue
         volumes = (_take(volume, step.source[1:]) for volume in array)
         wanted = _count(step.source[1:])
         if wanted != shape:
             stream = None   # before the memory for the next one is taken
             stream, shape = work.make_stream(wanted), wanted
-        for output, found in zip(stream.filter(volumes, step.inner[0].start,
-                                               step.inner[0].stop), outputs):
-            found[step.target[1:]] = round_integers(output[step.inner[1:]],
-                                                    work.output)
+        assert stream is not None
+        found = stream.filter(volumes, step.inner[0].start, step.inner[0].stop)
+        for output, target in zip(
+                filter_stream(work, stream, found, step.inner[1:], count),
+                outputs):
+            target[step.target[1:]] = output
     return outputs

@@ -13,7 +13,7 @@ import numpy
 from . import _library as lib
 from ._arrays import View, empty, view
 from ._calls import Cancel, Report, call_with_flag
-from ._convolve import to_array
+from ._outputs import to_array
 
 _AXES = {2: "yx", 3: "zyx", 4: "tzyx"}
 
@@ -86,7 +86,7 @@ def _memory(array: Any, name: str, axes: str, writes: bool = False) -> Any:
         raise lib.SettingsError(
             f"{name} is complex: register its magnitude, and move real and "
             "imaginary part by warp()")
-    return memory, to_array(memory, axes, 0)
+    return memory, to_array(memory, axes)
 
 
 def _call(function: Any, progress: Any, cancel: Cancel | None) -> None:

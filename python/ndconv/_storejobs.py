@@ -31,9 +31,10 @@ from ._jobs import (Done, Task, count_cores, count_volume, describe,
                     refuse_other, release_memory, writing)
 from ._made import (describe_files, describe_input, find_damaged,
                     is_record, read_record)
-from ._pieces import (Work, filter_block, find_piece, fits_as_stream,
-                      is_streamed, round_integers)
+from ._pieces import (Work, filter_block, filter_stream, find_piece,
+                      fits_as_stream, is_streamed)
 from ._sources import Source, axis_type, load_zarr
+from ._types import Saturation
 
 # Outputs of a block, unless the caller says how many: of those that are computed
 # and written volume by volume, and of those that are in memory.
@@ -244,10 +245,11 @@ class StoreJob(NamedTuple):
             folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{index}.",
                                                    dir=unfinished))
         n_threads = self.settings.get("n_threads") or count_cores()
+        count = Saturation()
         try:
             with BlockWriter(self._layout, block.target, folder,
                              n_threads) as writer:
-                for outputs in self._filter(block):
+                for outputs in self._filter(block, count):
                     with writing(self.output):
                         writer.write(outputs)
                 with writing(self.output):
@@ -261,7 +263,8 @@ class StoreJob(NamedTuple):
         read = math.prod(part.stop - part.start if part.stop is not None else n
                          for part, n in zip(block.source, self.source.shape))
         return Done(writer.samples, read * self.source.dtype.itemsize,
-                    writer.samples * numpy.dtype(self.dtype).itemsize, 0.0)
+                    writer.samples * numpy.dtype(self.dtype).itemsize, 0.0,
+                    count.saturated, count.samples)
 
     @property
     def _layout(self) -> Layout:
@@ -274,7 +277,8 @@ class StoreJob(NamedTuple):
         return Work(self.filter, self.source.axes, self.settings,
                     self.source.dtype, numpy.dtype(self.dtype))
 
-    def _filter(self, block: Block) -> Iterable[numpy.ndarray]:
+    def _filter(self, block: Block,
+                count: Saturation) -> Iterable[numpy.ndarray]:
         """The outputs of @block, one part after the other along the first
         axis."""
         source, work = self.source, self._work
@@ -293,15 +297,16 @@ class StoreJob(NamedTuple):
             samples = source.read(block.source)
             if samples.nbytes > TRIMMED_BYTES:
                 release_memory()
-            outputs = filter_block(work, samples, inner, piece)
+            outputs = filter_block(work, samples, inner, piece, count)
             del samples     # before outputs are compressed
             yield outputs
             return
         # Without the outputs of the halo in time.
-        for output in work.make_stream(sizes[1:]).filter(
-                source.read_volumes(block.source), inner[0].start,
-                inner[0].stop):
-            yield round_integers(output[inner[1:]], self.dtype)[None]
+        stream = work.make_stream(sizes[1:])
+        found = stream.filter(source.read_volumes(block.source),
+                              inner[0].start, inner[0].stop)
+        for output in filter_stream(work, stream, found, inner[1:], count):
+            yield output[None]
 
     def finish(self) -> None:
         """Gives the complete output its name."""

@@ -13,8 +13,8 @@ import numpy
 from . import _library as lib
 from ._arrays import View, empty, find_kind, view
 from ._calls import call, call_with_flag
-from ._convolve import Layout, settings_for, to_array
 from ._filters import Filter, check_axes
+from ._outputs import Layout, settings_for, to_array
 
 SHORT = 0.005     # estimated seconds per volume
 
@@ -81,7 +81,7 @@ class Stream:
         like = View(0, self._shape, (0,) * len(self._shape), kind, is_complex,
                     None, None)
         prepared = settings_for(filter, axes, like, settings)
-        array = to_array(like, self._axes, 0)
+        array = to_array(like, self._axes)
         self._layout = Layout(prepared, array, self._axes, self._shape)
         self._pointer = call_with_flag(lambda flag, _: lib.nd_stream_new(
             prepared.filters, prepared.settings, array, flag))
@@ -106,7 +106,7 @@ class Stream:
     def _take_one(self) -> Any:
         layout = self._layout
         output = empty(self._like, layout.shape, layout.dtype)
-        target = to_array(view(output, "output"), layout.axes, 0, layout.bank,
+        target = to_array(view(output, "output"), layout.axes, layout.bank,
                           layout.responses)
         self._call(lib.nd_stream_take, output, target)
         return output
@@ -149,7 +149,7 @@ class Stream:
                 f"{self._shape}")
         self._like = volume
         self._call(lib.nd_stream_push, volume,
-                   to_array(memory, self._axes, 0))
+                   to_array(memory, self._axes))
 
     def end(self) -> list[Any]:
         """Returns the outputs that waited for later volumes, and starts anew."""

@@ -75,13 +75,19 @@ test_integers (void)
   gint8 got_8[6];
   gint16 back[6];
 
-  nd_convert_from_computed (ND_INT32, ND_PRECISION_SINGLE, from, 9, got);
+  /* The number of saturated ones is returned. */
+  g_assert_cmpuint (nd_convert_from_computed (ND_INT32, ND_PRECISION_SINGLE,
+                        from, 9, got),
+      ==, 4);
   g_assert_cmpmem (got, sizeof (got), signed_32, sizeof (signed_32));
-  nd_convert_from_computed (ND_UINT32, ND_PRECISION_SINGLE, from, 9,
-      got_unsigned);
+  g_assert_cmpuint (nd_convert_from_computed (ND_UINT32, ND_PRECISION_SINGLE,
+                        from, 9, got_unsigned),
+      ==, 4);
   g_assert_cmpmem (got_unsigned, sizeof (got_unsigned), unsigned_32,
       sizeof (unsigned_32));
-  nd_convert_from_computed (ND_INT8, ND_PRECISION_SINGLE, wide, 6, got_8);
+  g_assert_cmpuint (nd_convert_from_computed (ND_INT8, ND_PRECISION_SINGLE,
+                        wide, 6, got_8),
+      ==, 3);
   g_assert_cmpmem (got_8, sizeof (got_8), narrow, sizeof (narrow));
   nd_convert_to_computed (ND_INT8, ND_PRECISION_SINGLE, narrow, 6, back);
   for (guint i = 0; i < 6; i++)
@@ -141,6 +147,10 @@ test_types (void)
   g_assert_cmpint (nd_sample_computed (ND_FLOAT64, ND_PRECISION_DOUBLE), ==,
       ND_FLOAT64);
   g_assert_null (nd_sample_name (ND_SAMPLE_SAME));
+  g_assert_cmpint (nd_sample_precision (ND_UINT32, ND_PRECISION_SINGLE), ==,
+      ND_PRECISION_DOUBLE);
+  g_assert_cmpint (nd_sample_precision (ND_FLOAT64, ND_PRECISION_SINGLE), ==,
+      ND_PRECISION_SINGLE);
 }
 
 int

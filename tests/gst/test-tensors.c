@@ -261,6 +261,26 @@ GST_START_TEST (test_links)
 
 GST_END_TEST;
 
+/* Integers of 32 bits keep all bits, also in single precision. */
+GST_START_TEST (test_integers)
+{
+  static const gint32 samples[4] = { 123456789, -16777217, G_MAXINT32,
+    G_MININT32 };
+  Stream *s = start (0,
+      "other/tensors,format=static,num_tensors=1,"
+      "types=(string)int32,dimensions=(string)1:2:2:1,"
+      "framerate=(fraction)10/1");
+  GstBuffer *out;
+
+  gst_harness_push (s->h, gst_buffer_new_memdup (samples, sizeof (samples)));
+  out = gst_harness_pull (s->h);
+  fail_unless (gst_buffer_memcmp (out, 0, samples, sizeof (samples)) == 0);
+  gst_buffer_unref (out);
+  stream_free (s);
+}
+
+GST_END_TEST;
+
 static Suite *
 tensors_suite (void)
 {
@@ -274,6 +294,7 @@ tensors_suite (void)
   tcase_add_test (tc, test_flexible);
   tcase_add_test (tc, test_lists);
   tcase_add_test (tc, test_links);
+  tcase_add_test (tc, test_integers);
   return suite;
 }
 

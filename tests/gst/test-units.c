@@ -167,6 +167,38 @@ GST_START_TEST (test_refused)
 
 GST_END_TEST;
 
+/* Derivatives in samples on spacing that differs: a warning, once. */
+GST_START_TEST (test_warned)
+{
+  GstElement *element = gst_element_factory_make ("ndconv3d", NULL);
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  g_autoptr (GstCaps) caps = make_caps ("0.5:0.5:1");
+  g_autoptr (GError) error = NULL;
+  GstMessage *message;
+  GstHarness *h;
+
+  g_object_set (element, "filter", "sobel", NULL);
+  gst_util_set_object_arg (G_OBJECT (element), "backend", "cpu");
+  h = gst_harness_new_with_element (element, "sink", "src");
+  gst_element_set_bus (element, bus);
+  gst_harness_set_src_caps (h, gst_caps_ref (caps));
+  push_volumes (h, 0);
+  gst_harness_set_src_caps (h, make_caps ("0.5:0.5:1.5"));
+  push_volumes (h, VOLUMES);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+  fail_unless (message != NULL);
+  gst_message_parse_warning (message, &error, NULL);
+  fail_unless (strstr (error->message, "sizes are in samples") != NULL, "%s",
+      error->message);
+  gst_message_unref (message);
+  fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING) == NULL);
+  gst_bus_set_flushing (bus, TRUE);
+  gst_harness_teardown (h);
+  gst_object_unref (element);
+}
+
+GST_END_TEST;
+
 static Suite *
 units_suite (void)
 {
@@ -177,6 +209,7 @@ units_suite (void)
   tcase_add_loop_test (tests, test_equal, 0, G_N_ELEMENTS (equal));
   tcase_add_test (tests, test_new_spacing);
   tcase_add_test (tests, test_refused);
+  tcase_add_test (tests, test_warned);
   return suite;
 }
 

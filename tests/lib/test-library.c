@@ -937,6 +937,104 @@ test_lists (void)
   expect (&error, ND_ERROR_INIT, "tpu");
 }
 
+/* The number of saturated samples, whatever their type; without a bit lost of
+ * those that fit. */
+static void
+test_saturated (void)
+{
+  static const gsize size[4] = { 2, 2, 1, 1 }, one[4] = { 1, 1, 1, 1 };
+  static const gdouble twice = 2;
+  g_autoptr (NdFilters) filters =
+      nd_filters_new_from_arrays (1, one, &twice, NULL, NULL, NULL);
+  gint8 bytes[4] = { 3, -64, -65, 64 }, bytes_out[4];
+  guint8 small[4] = { 3, 127, 128, 255 }, small_out[4];
+  gint32 words[4] = { 123456789, -16777217, G_MAXINT32, G_MININT32 };
+  gint32 words_out[4];
+  const struct
+  {
+    const gchar *type;
+    gpointer in, out;
+    guint64 saturated;
+  } cases[] = { { "int8", bytes, bytes_out, 2 },
+    { "uint8", small, small_out, 2 }, { "int32", words, words_out, 2 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    guint64 saturated = 9;
+    const NdWatch watch = { .saturated = &saturated };
+    g_autoptr (GError) error = NULL;
+    NdArray in, out;
+
+    nd_array_init (&in, cases[i].in, cases[i].type, 1, size);
+    nd_array_init (&out, cases[i].out, cases[i].type, 1, size);
+    nd_convolve (filters, NULL, &in, &out, &watch, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (saturated, ==, cases[i].saturated);
+  }
+  g_assert_cmpint (words_out[0], ==, 246913578);
+  g_assert_cmpint (words_out[1], ==, -33554434);
+  g_assert_cmpint (bytes_out[3], ==, 127);
+}
+
+/* Filters that were used before, with settings, sizes and flags that change. */
+static void
+test_again (void)
+{
+  static const gsize three[4] = { 3, 1, 1, 1 };
+  static const gdouble w[3] = { 1, 1, 1 };
+  g_autoptr (NdSettings) settings = nd_settings_new ();
+  g_autoptr (NdFilters) filters = NULL;
+  guint8 in[6] = { 200, 1, 2, 3, 4, 5 }, out[6];
+  const struct
+  {
+    const gchar *name, *value;
+    gsize n;
+    guint8 first, last;
+    guint64 saturated;
+  } steps[] = { { "border", "nearest", 6, 255, 14, 1 },
+    { "border", "nearest", 6, 255, 14, 1 },
+    { "border", "constant", 6, 201, 9, 0 },
+    { "border", "constant", 4, 201, 5, 0 },
+    { "border-value", "7", 4, 208, 12, 0 }, { "gain", "0.5", 4, 104, 6, 0 } };
+
+  nd_settings_set (settings, "axes", "x", NULL);
+  filters = nd_filters_new_from_arrays (1, three, w, NULL, settings, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
+    const gsize size[4] = { steps[i].n, 1, 1, 1 };
+    gint flag = 0;
+    guint64 saturated;
+    const NdWatch watch = { &flag, .saturated = &saturated };
+    g_autoptr (GError) error = NULL;
+    NdArray from, to;
+
+    nd_settings_set (settings, steps[i].name, steps[i].value, NULL);
+    nd_array_init (&from, in, "uint8", 1, size);
+    nd_array_init (&to, out, "uint8", 1, size);
+    nd_convolve (filters, settings, &from, &to, &watch, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (out[0], ==, steps[i].first);
+    g_assert_cmpuint (out[steps[i].n - 1], ==, steps[i].last);
+    g_assert_cmpuint (saturated, ==, steps[i].saturated);
+    flag = 1;
+    g_assert_false (nd_convolve (filters, settings, &from, &to, &watch,
+        &error));
+    g_assert_error (error, ND_ERROR, ND_ERROR_CANCELLED);
+  }
+}
+
+/* Sizes in samples on spacing that differs. */
+static void
+test_warning (void)
+{
+  g_autoptr (NdSettings) settings = nd_settings_new ();
+  g_autoptr (NdFilters) silent = NULL, warned = NULL;
+
+  nd_settings_set (settings, "spacing", "0.3:0.3:1", NULL);
+  silent = nd_filters_new ("log,sigma=1.2mm", settings, NULL, NULL);
+  g_assert_null (nd_filters_get_warning (silent));
+  warned = nd_filters_new ("log,sigma=1.2", settings, NULL, NULL);
+  g_assert_nonnull (strstr (nd_filters_get_warning (warned), "in samples"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -946,6 +1044,9 @@ main (int argc, char **argv)
   g_test_add_func ("/library/half", test_half);
   g_test_add_func ("/library/double", test_double);
   g_test_add_func ("/library/no-volumes", test_no_volumes);
+  g_test_add_func ("/library/saturated", test_saturated);
+  g_test_add_func ("/library/again", test_again);
+  g_test_add_func ("/library/warning", test_warning);
   g_test_add_func ("/library/cores", test_cores);
   g_test_add_func ("/library/cancel", test_cancel);
   g_test_add_func ("/library/cancel-volume", test_cancel_volume);

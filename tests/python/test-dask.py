@@ -218,6 +218,16 @@ class Lazy(unittest.TestCase):
         self.check(self.x, (5, 3, 5, 2), "box,size=3", origin=-1,
                    method="direct", time_border="wrap")
         self.check(self.x, 4, "box,size=3", axes="yx", method="direct")
+        self.check(self.x, (2, 4, 7, 17), "gaussian,sigma=1", method="direct",
+                   border=("constant", "reflect", "wrap", "mirror"))
+
+    def test_types(self):
+        x = np.random.default_rng(5).integers(-99, 99, (30, 40))
+        for dtype in "i8", "u8", "i4", "?":
+            self.check(abs(x).astype(dtype), (9, 11), "box,size=3",
+                       method="direct")
+        self.check(x.astype("f4"), (9, 11), "box,size=3", method="direct",
+                   output_type="int64")
 
     def test_components(self):
         x = np.random.default_rng(4).integers(0, 99, (3, 16, 18, 3)).astype("u1")
@@ -230,7 +240,7 @@ class Lazy(unittest.TestCase):
         with self.assertRaisesRegex(ndconv.SettingsError, "of Dask"):
             ndconv.convolve(lazy, "box,size=3", out=self.x)
         with self.assertRaises(TypeError):
-            ndconv.convolve(lazy.astype("i8"), "box,size=3")
+            ndconv.convolve(lazy.astype("U1"), "box,size=3")
         with self.assertRaises(ndconv.SettingsError):
             ndconv.convolve(lazy, "box,size=3", border="none")
 

@@ -23,7 +23,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import ndconv
-from ndconv import _jobs, _pieces, _planning
+from ndconv import _jobs, _pieces, _planning, _types
 
 SEED = 21
 MIB = 1 << 20
@@ -171,7 +171,8 @@ class Pieces(unittest.TestCase):
             inner = inner or [slice(0, n) for n in x.shape]
             piece = _pieces.find_piece(work, x.shape, _pieces._count(inner))
             self.assertLess(math.prod(piece.size), x.size // 2)
-            found = _pieces.filter_block(work, x, inner, piece)
+            found = _pieces.filter_block(work, x, inner, piece,
+                                         _types.Saturation())
         work.prepared.pieces.clear()
         return found
 
@@ -258,7 +259,8 @@ class Pieces(unittest.TestCase):
                 job = _planning.Options(W, settings).make_job(
                     str(path), str(path.with_name("y.npy")))
                 with unittest.mock.patch.object(
-                        _pieces, "convolve", wraps=ndconv.convolve) as calls, (
+                        _pieces, "convolve_counted",
+                        wraps=_pieces.convolve_counted) as calls, (
                         unittest.mock.patch.object(_pieces.Work, "count_bytes",
                                                    lambda *_: 1 << 14)):
                     job.do(0, None)

@@ -131,6 +131,21 @@ class Recordings(unittest.TestCase):
         np.testing.assert_array_equal(found.reshape(wanted.shape), wanted)
         return report
 
+    def test_saturation(self):
+        """The report has the share of outputs that do not fit in their type."""
+        x = np.zeros((4, 5, 6, 10), "u1")
+        x[..., :3] = 100
+        np.save(self.folder / "s.npy", x)
+        for axes in ("tzyx", "zyx"):    # by volumes, and as a whole
+            report = self.check("s.npy", x, np.full((1,) * len(axes), 3.0),
+                                axes=axes)
+            self.assertAlmostEqual(report.saturated, 0.3)
+            self.assertIn("30 % of the outputs do not fit", str(report))
+            (self.folder / "out" / "s.npy").unlink()
+            shutil.rmtree(self.folder / "out" / ".ndconv")
+        self.assertNotIn("do not fit", str(self.check(
+            "s.npy", x, np.ones((1, 1, 1, 1)))))
+
     def test_formats(self):
         """Each format, and axes of all kinds."""
         x = self.make("a.nii.gz", (5, 4, 6, 7))
