@@ -232,8 +232,12 @@ void
 nd_register_plan_init (NdRegisterPlan *plan, const NdRegisterSettings *settings,
     const gsize size[3], const gdouble spacing[3])
 {
+  /* @settings may be those of @plan. */
+  const NdRegisterSettings copy = *settings;
+  const guint most = MIN (copy.levels, ND_REGISTER_MAX_LEVELS);
+
   memset (plan, 0, sizeof (*plan));
-  plan->settings = *settings;
+  plan->settings = copy;
   for (guint a = 0; a < 3; a++) {
     plan->spacing[a] = spacing[a];
     plan->centre[a] = (size[a] - 1) / 2.;
@@ -252,7 +256,7 @@ nd_register_plan_init (NdRegisterPlan *plan, const NdRegisterSettings *settings,
       level->margin[a] = MIN (2, (level->size[a] - 1) / 4);
       halves |= level->size[a] >= 2 * MIN_SIZE;
     }
-    if (!halves || plan->n_levels == settings->levels)
+    if (!halves || plan->n_levels >= most)
       break;
     for (guint a = 0; a < 3; a++) {
       const guint step = level->size[a] >= 2 * MIN_SIZE ? 2 : 1;
@@ -491,8 +495,8 @@ find_share (gdouble rest, gdouble length)
   return CLAMP ((1 - rest) / length, MIN_STEP, 1);
 }
 
-static gboolean
-is_possible (const NdAffine *motion)
+gboolean
+nd_affine_is_possible (const NdAffine *motion)
 {
   for (guint i = 0; i < 12; i++) {
     if (!(fabs (motion->m[i / 4][i % 4]) < MAX_MOTION))
@@ -544,7 +548,7 @@ run_level (const NdRegisterPlan *plan, guint l, NdRegisterMeasure measure,
     if (!nd_affine_invert (&step, &back))
       return;
     out->motion = nd_affine_compose (&out->motion, &back);
-    out->measured = is_possible (&out->motion);
+    out->measured = nd_affine_is_possible (&out->motion);
     if (!out->measured)
       return;
     out->converged = measure_step (plan, level, &step) < tolerance;

@@ -84,6 +84,9 @@ NdAffine nd_affine_compose (const NdAffine *a, const NdAffine *b);
 /* FALSE if there is no inverse. */
 gboolean nd_affine_invert (const NdAffine *a, NdAffine *inverse);
 
+/* FALSE if a number is not finite, or if it is too large for any volume. */
+gboolean nd_affine_is_possible (const NdAffine *motion);
+
 /* From indices of samples to positions. */
 NdAffine nd_affine_of_samples (const gdouble spacing[3],
     const gdouble origin[3]);
@@ -101,6 +104,7 @@ typedef struct
                         * smoothed samples on the finest level */
   gdouble unexplained; /* its square as a share of the variance, 0 to 1 */
   gdouble overlap;     /* share of the reference that lies in the volume */
+  gboolean waits;      /* the volume that is the reference has not come */
   gboolean restarted;  /* the last motion was no help: nd_register_follow() */
 } NdRegistration;
 

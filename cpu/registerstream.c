@@ -145,6 +145,7 @@ try_reference (NdCpuRegister *self, const gfloat *samples)
 {
   memcpy (self->volume, samples,
       count_samples (&self->shapes[0]) * sizeof (gfloat));
+  forget_motion (self);
   self->count = set_reference (self) ? 1 : 0;
   self->last = (NdRegistration){ .motion = nd_affine_identity (),
     .measured = self->count > 0,
@@ -173,22 +174,25 @@ static void
 advance_reference (NdCpuRegister *self, const gfloat *samples)
 {
   const NdRegisterOptions *options = &self->options;
+  gboolean sets = FALSE;
 
   if (options->reference.kind == ND_REFERENCE_MEAN
       && self->count < options->reference.number) {
     add_to_mean (self, samples);
-    if (++self->count == options->reference.number)
-      set_reference (self);
+    sets = ++self->count == options->reference.number;
   } else if (options->reference.kind == ND_REFERENCE_RUNNING) {
     add_to_mean (self, samples);
     self->count = MIN (self->count + 1, RUNNING - 1);
-    set_reference (self);
+    sets = TRUE;
   } else if (options->reference.kind == ND_REFERENCE_PREVIOUS) {
     memcpy (self->volume, samples,
         count_samples (&self->shapes[0]) * sizeof (gfloat));
-    set_reference (self);
     self->base = self->last.motion;
+    sets = TRUE;
   }
+  /* Without a sample that counts, the next volume is the reference. */
+  if (sets && !set_reference (self))
+    self->count = 0;
 }
 
 static void
@@ -211,6 +215,10 @@ measure (NdCpuRegister *self, const gfloat *samples)
   }
   if (composes)
     self->last.motion = nd_affine_compose (&self->last.motion, &self->base);
+  if (!nd_affine_is_possible (&self->last.motion)) {
+    forget_reference (self);
+    return;
+  }
   advance_reference (self, samples);
 }
 
@@ -233,9 +241,10 @@ nd_cpu_register_push (NdAlgorithm *algorithm, const NdSamples *volume,
   if (self->count > 0)
     measure (self, samples);
   else if (self->options.reference.kind == ND_REFERENCE_NUMBER
-      && self->pushed < self->options.reference.number)
+      && self->pushed < self->options.reference.number) {
     forget_motion (self);
-  else
+    self->last.waits = TRUE;
+  } else
     try_reference (self, samples);
   self->pushed++;
   self->is_ready = TRUE;
@@ -348,6 +357,7 @@ static const NdAlgorithmClass register_class = {
 static gboolean
 allocate (NdCpuRegister *self)
 {
+  NdRegisterSettings settings = self->options.settings;
   gsize largest = 0;
 
   for (guint p = 0; p < self->n_planes; p++) {
@@ -371,9 +381,9 @@ allocate (NdCpuRegister *self)
   self->volume = g_try_new0 (gfloat, largest);
   self->bytes += 3 * largest * sizeof (gfloat);
   /* The levels can change later. */
-  self->plan.settings.levels = ND_REGISTER_MAX_LEVELS;
-  nd_register_plan_init (&self->plan, &self->plan.settings,
-      self->shapes[0].size, self->spacing);
+  settings.levels = ND_REGISTER_MAX_LEVELS;
+  nd_register_plan_init (&self->plan, &settings, self->shapes[0].size,
+      self->spacing);
   self->pyramid = nd_register_pyramid_new (&self->plan);
   self->reference = nd_register_reference_new (&self->plan);
   if (!self->mean || !self->moved || !self->volume || !self->pyramid

@@ -464,6 +464,29 @@ gst_nd_register_clear_stats (GstNdTemporal *temporal)
   self->unmeasured = self->restarts = 0;
 }
 
+static gboolean
+gst_nd_register_sink_event (GstBaseTransform *trans, GstEvent *event)
+{
+  GstNdRegister *self = GST_ND_REGISTER (trans);
+  g_autofree gchar *reference = NULL;
+  gboolean waits;
+
+  GST_OBJECT_LOCK (self);
+  waits = self->last.waits;
+  GST_OBJECT_UNLOCK (self);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS && waits) {
+    g_object_get (self, "reference", &reference, NULL);
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("The stream ended before volume %s, the reference, so volumes passed "
+         "unmoved: set reference to the number of a volume of the stream, "
+         "counted from 0",
+            reference),
+        (NULL));
+  }
+  return GST_BASE_TRANSFORM_CLASS (gst_nd_register_parent_class)
+      ->sink_event (trans, event);
+}
+
 static void
 gst_nd_register_init (GstNdRegister *self)
 {
@@ -501,6 +524,8 @@ gst_nd_register_class_init (GstNdRegisterClass *klass)
       "gst-launch-1.0 ndfilesrc location=fmri.nii.gz ! ndregister ! ndfilesink "
       "location=corrected.nii.gz");
 
+  GST_BASE_TRANSFORM_CLASS (klass)->sink_event =
+      GST_DEBUG_FUNCPTR (gst_nd_register_sink_event);
   temporal_class->derive = gst_nd_register_derive;
   temporal_class->check_input = gst_nd_register_check_input;
   temporal_class->transform_caps = gst_nd_register_transform_caps;

@@ -42,5 +42,5 @@ gfloat *register_case_volume (const RegisterCase *c, const NdAffine *motion,
 gdouble register_case_error (const RegisterCase *c, const NdAffine *a,
     const NdAffine *b);
 
-/* The seed is printed; ND_SEED sets it. */
-GRand *register_case_rand (void);
+/* The seed is printed; ND_SEED sets another. */
+GRand *register_case_rand (guint32 seed);

@@ -310,8 +310,12 @@ static const gchar *const launches[] = {
   "ndtestsrc num-buffers=4 volume-size=3:2:1 ! ndregister model=affine",
   "ndtestsrc num-buffers=4 volume-size=16:16:16 ! ndregister ! ndregister "
   "reference=previous",
+  "ndtestsrc num-buffers=2 volume-size=320:240:1 ! ndregister",
+  "ndtestsrc num-buffers=2 volume-size=260:9:9 ! ndregister levels=5",
   "videotestsrc num-buffers=4 ! video/x-raw,format=GRAY8,width=64,height=48 ! "
   "ndregister",
+  "videotestsrc num-buffers=2 ! video/x-raw,format=GRAY8,width=640,height=480 "
+  "! ndregister",
   "videotestsrc num-buffers=4 ! video/x-raw,format=I420,width=62,height=46 ! "
   "ndregister border=nearest",
   "videotestsrc num-buffers=4 ! video/x-raw,format=RGB,width=64,height=48 ! "
@@ -343,6 +347,29 @@ GST_START_TEST (test_pipelines)
 
 GST_END_TEST;
 
+/* A stream that ends before its reference, or with it. */
+GST_START_TEST (test_no_reference)
+{
+  GstHarness *h = harness_new ("ndregister reference=3", CUBE);
+  g_autoptr (GstBus) bus = gst_element_get_bus (h->element);
+  g_autoptr (GstMessage) message = NULL;
+  g_autoptr (GError) error = NULL;
+
+  for (gint i = 0; i < 3 + __i__; i++)
+    gst_buffer_unref (run (h, buffer_new (i, SIZE, 0, 0)));
+  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+  fail_unless ((message != NULL) == (__i__ == 0));
+  if (message) {
+    gst_message_parse_warning (message, &error, NULL);
+    fail_unless (strstr (error->message, "before volume 3,") != NULL, "%s",
+        error->message);
+  }
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 typedef struct
 {
   const gchar *launch, *caps, *sentence;
@@ -367,14 +394,15 @@ GST_START_TEST (test_refusals)
   g_autoptr (GstElement) source = NULL;
   g_autoptr (GstBus) bus = NULL;
   g_autoptr (GstMessage) message = NULL;
+  g_autoptr (GstBuffer) buffer =
+      gst_buffer_new_allocate (NULL, SAMPLES * 4, NULL);
   GstFlowReturn ret;
 
   g_assert_no_error (error);
   source = gst_bin_get_by_name (GST_BIN (pipeline), "src");
   bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_signal_emit_by_name (source, "push-buffer",
-      gst_buffer_new_allocate (NULL, SAMPLES * 4, NULL), &ret);
+  g_signal_emit_by_name (source, "push-buffer", buffer, &ret);
   message =
       gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_ERROR);
   fail_unless (message != NULL);
@@ -418,6 +446,7 @@ register_suite (void)
   tcase_add_test (tests, test_empty);
   tcase_add_loop_test (tests, test_pipelines, 0, G_N_ELEMENTS (launches));
   tcase_add_loop_test (tests, test_refusals, 0, G_N_ELEMENTS (refusals));
+  tcase_add_loop_test (tests, test_no_reference, 0, 2);
   tcase_add_test (tests, test_device_memory);
   return suite;
 }
