@@ -32,6 +32,13 @@ typedef enum
   STATE_LOST
 } State;
 
+/* Bytes whose number a peer decides: memory may be short of them. */
+typedef struct
+{
+  guint8 *data;
+  gsize size, allocated;
+} Growing;
+
 struct _NdReceiver
 {
   guint64 max_size;
@@ -48,7 +55,7 @@ struct _NdReceiver
   NdIgtlExtended extended;
   NdIgtlImage image;
   guint8 *samples;
-  GByteArray *content, *metadata;
+  Growing content, metadata;
   GError *refusal; /* returned when the rest of the message has been skipped */
   guint8 scratch[SCRATCH_SIZE];
 };
@@ -61,60 +68,37 @@ nd_receiver_new (guint64 max_size, gboolean check_crc)
   receiver->max_size = max_size;
   receiver->check_crc = check_crc;
   receiver->size = ND_IGTL_HEADER_SIZE;
-  receiver->content = g_byte_array_new ();
-  receiver->metadata = g_byte_array_new ();
   return receiver;
 }
 
 void
 nd_receiver_free (NdReceiver *receiver)
 {
-  g_byte_array_unref (receiver->content);
-  g_byte_array_unref (receiver->metadata);
+  g_free (receiver->content.data);
+  g_free (receiver->metadata.data);
   g_clear_error (&receiver->refusal);
   g_free (receiver);
 }
 
 /* Memory grows with the bytes that have arrived, not with the size that a
- * header claims. */
+ * header claims. NULL if there is none. */
 static guint8 *
-grow (GByteArray *bytes, guint64 at, guint64 total, gsize *size)
+grow (Growing *bytes, guint64 at, guint64 total, gsize *size)
 {
-  const gsize wanted = MIN (total - at, GROWTH);
+  const gsize wanted = MIN (total - at, GROWTH), needed = at + wanted;
 
-  if (bytes->len < at + wanted)
-    g_byte_array_set_size (bytes, at + wanted);
+  if (needed > bytes->allocated) {
+    const gsize allocated = MIN (MAX (needed, 2 * bytes->allocated), total);
+    guint8 *data = g_try_realloc (bytes->data, allocated);
+
+    if (!data)
+      return NULL;
+    bytes->data = data;
+    bytes->allocated = allocated;
+  }
+  bytes->size = MAX (bytes->size, needed);
   *size = wanted;
   return bytes->data + at;
-}
-
-guint8 *
-nd_receiver_space (NdReceiver *receiver, gsize *size)
-{
-  const guint64 rest = receiver->size - receiver->at;
-
-  switch (receiver->state) {
-    case STATE_SAMPLES:
-      *size = rest;
-      return receiver->samples + receiver->at;
-    case STATE_CONTENT:
-      return grow (receiver->content, receiver->at, receiver->size, size);
-    case STATE_METADATA:
-      return grow (receiver->metadata, receiver->at, receiver->size, size);
-    case STATE_HEADER:
-    case STATE_EXTENDED:
-    case STATE_IMAGE:
-      *size = rest;
-      return receiver->scratch + receiver->at;
-    case STATE_EXTRA:
-    case STATE_SKIP:
-      *size = MIN (rest, SCRATCH_SIZE);
-      return receiver->scratch;
-    case STATE_LOST:
-      *size = SCRATCH_SIZE;
-      return receiver->scratch;
-  }
-  g_return_val_if_reached (NULL);
 }
 
 static void
@@ -138,6 +122,46 @@ refuse (NdReceiver *receiver, GError *error)
 {
   receiver->refusal = error;
   skip (receiver, ND_RECEIVED_REFUSED);
+}
+
+guint8 *
+nd_receiver_space (NdReceiver *receiver, gsize *size)
+{
+  const guint64 rest = receiver->size - receiver->at;
+  guint8 *space;
+
+  switch (receiver->state) {
+    case STATE_SAMPLES:
+      *size = rest;
+      return receiver->samples + receiver->at;
+    case STATE_CONTENT:
+    case STATE_METADATA:
+      space = grow (receiver->state == STATE_CONTENT ? &receiver->content
+                                                     : &receiver->metadata,
+          receiver->at, receiver->size, size);
+      if (space)
+        return space;
+      receiver->left += rest;
+      refuse (receiver,
+          g_error_new (ND_ERROR, ND_ERROR_MEMORY,
+              "Not enough memory for a message of type %s with "
+              "%" G_GUINT64_FORMAT " bytes: it is skipped",
+              receiver->header.type, receiver->header.body_size));
+      return nd_receiver_space (receiver, size);
+    case STATE_HEADER:
+    case STATE_EXTENDED:
+    case STATE_IMAGE:
+      *size = rest;
+      return receiver->scratch + receiver->at;
+    case STATE_EXTRA:
+    case STATE_SKIP:
+      *size = MIN (rest, SCRATCH_SIZE);
+      return receiver->scratch;
+    case STATE_LOST:
+      *size = SCRATCH_SIZE;
+      return receiver->scratch;
+  }
+  g_return_val_if_reached (NULL);
 }
 
 static gboolean
@@ -206,14 +230,13 @@ begin_content (NdReceiver *receiver)
 
 /* Large messages do not keep their memory beside that of the next one. */
 static void
-clear (GByteArray **bytes)
+clear (Growing *bytes)
 {
-  if ((*bytes)->len <= GROWTH) {
-    g_byte_array_set_size (*bytes, 0);
-    return;
+  if (bytes->allocated > GROWTH) {
+    g_free (bytes->data);
+    *bytes = (Growing){ 0 };
   }
-  g_byte_array_unref (*bytes);
-  *bytes = g_byte_array_new ();
+  bytes->size = 0;
 }
 
 /* FALSE if the stream is lost. */
@@ -409,16 +432,16 @@ nd_receiver_image (const NdReceiver *receiver)
 const guint8 *
 nd_receiver_content (const NdReceiver *receiver, gsize *size)
 {
-  *size = receiver->content->len;
-  return receiver->content->data;
+  *size = receiver->content.size;
+  return receiver->content.data;
 }
 
 gboolean
 nd_receiver_metadata (const NdReceiver *receiver, NdIgtlFieldFunc func,
     gpointer user_data, GError **error)
 {
-  return nd_igtl_metadata_parse (receiver->metadata->data,
-      receiver->metadata->len, func, user_data, error);
+  return nd_igtl_metadata_parse (receiver->metadata.data,
+      receiver->metadata.size, func, user_data, error);
 }
 
 gboolean

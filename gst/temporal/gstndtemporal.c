@@ -283,10 +283,12 @@ gst_nd_temporal_start (GstBaseTransform *trans)
   priv->warned_rate = FALSE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   priv->latency = priv->told_latency = GST_CLOCK_TIME_NONE;
+  priv->needed_latency = 0;
   priv->compute_peak = 0;
   priv->thin = (NdThin){ 0 };
   GST_OBJECT_UNLOCK (self);
   priv->busy = 0;
+  priv->missed_time = FALSE;
   gst_nd_temporal_builder_set_flushing (self, FALSE);
   priv->restarts = (GstNdRestarts){ 0 };
   g_atomic_int_set (&priv->failed, FALSE);

@@ -93,7 +93,8 @@ set_latency (GstNdTemporal *self, gboolean exactly)
   const GstClockTimeDiff due = delay * interval + lag;
   const GstClockTime computing = find_compute_time (self, interval);
   const gint64 now = g_get_monotonic_time ();
-  GstClockTime latency = limit (self, MAX (due, 0) + computing);
+  const GstClockTime needed = MAX (due, 0) + computing;
+  GstClockTime latency = limit (self, needed);
   gboolean changed;
 
   set_reach (self, interval);
@@ -101,6 +102,11 @@ set_latency (GstNdTemporal *self, gboolean exactly)
   if (!exactly)
     latency = gst_nd_latency_step (priv->latency, latency, interval);
   priv->latency = latency;
+  priv->needed_latency = needed;
+  /* Outputs that are late do not wait for the message. */
+  exactly |= priv->missed_time && latency > priv->told_latency
+      && gst_nd_latency_differs (priv->told_latency, latency);
+  priv->missed_time = FALSE;
   changed = exactly ? latency != priv->told_latency
                     : gst_nd_latency_differs_now (priv->told_latency, latency,
                           (now - priv->told) * GST_USECOND);

@@ -68,13 +68,16 @@ find_running_time (GstNdTemporal *self, GstClockTime pts)
       GST_FORMAT_TIME, pts);
 }
 
-/* See NdOrderClock. */
+/* See NdOrderClock. While the element leaves out volumes it keeps up, but a
+ * sink may not know its latency: outputs that are late by no more than that are
+ * computed. */
 static gboolean
 is_late (gpointer data, gpointer volume)
 {
   GstNdTemporal *self = data;
+  GstNdTemporalPrivate *priv = self->priv;
   const GstClockTime pts = find_stamp (self, volume);
-  GstClockTime earliest, running_time;
+  GstClockTime earliest, running_time, excused = 0;
 
   if (!GST_CLOCK_TIME_IS_VALID (pts)
       || GST_BASE_TRANSFORM (self)->segment.format != GST_FORMAT_TIME
@@ -82,10 +85,15 @@ is_late (gpointer data, gpointer volume)
     return FALSE;
   running_time = find_running_time (self, pts);
   GST_OBJECT_LOCK (self);
-  earliest = self->priv->earliest_time;
+  earliest = priv->earliest_time;
+  if (priv->thin.distance > 0)
+    excused = priv->needed_latency;
   GST_OBJECT_UNLOCK (self);
-  return GST_CLOCK_TIME_IS_VALID (earliest)
-      && GST_CLOCK_TIME_IS_VALID (running_time) && running_time <= earliest;
+  if (!GST_CLOCK_TIME_IS_VALID (earliest)
+      || !GST_CLOCK_TIME_IS_VALID (running_time) || running_time > earliest)
+    return FALSE;
+  priv->missed_time = TRUE;
+  return earliest - running_time >= excused;
 }
 
 const NdOrderClock gst_nd_temporal_clock = { is_outside, is_late };
@@ -195,6 +203,13 @@ acquire_buffer (GstNdTemporal *self, const NdOrderOutput *next,
   return GST_FLOW_OK;
 }
 
+/* The next output has not cost anything yet. */
+static void
+forget_work (GstNdTemporalPrivate *priv)
+{
+  priv->push_seconds = priv->last_push = priv->ahead_seconds = 0;
+}
+
 /* Computes the next response, or enqueues its work. */
 static gboolean
 respond (GstNdTemporal *self, GstNdPendingOutput *output, GError **error)
@@ -224,7 +239,7 @@ respond (GstNdTemporal *self, GstNdPendingOutput *output, GError **error)
   output->host_seconds =
       priv->push_seconds + output->last_seconds - priv->last_push;
   output->ahead_seconds = priv->ahead_seconds;
-  priv->push_seconds = priv->last_push = priv->ahead_seconds = 0;
+  forget_work (priv);
   if (klass->responded) {
     GST_OBJECT_LOCK (self);
     klass->responded (self, processor);
@@ -310,6 +325,9 @@ skip (GstNdTemporal *self, const NdOrderOutput *next,
   GstNdProcessor *processor = self->priv->processor;
   g_autoptr (GError) error = NULL;
 
+  /* Otherwise the next output would seem slow, and after many late ones the
+   * element would nearly stop. */
+  forget_work (self->priv);
   if (next->kind == ND_OUTPUT_OUTSIDE)
     count_outside (self, next->volume);
   else if (next->kind == ND_OUTPUT_LATE)

@@ -107,18 +107,19 @@ struct _GstNdTemporalPrivate
   GstNdTemporalSettings *settings; /* values of the properties */
   GstNdTemporalSettings *active; /* settings in use; the caps depend on them */
   GstNdTemporalSettings *proven; /* of the last processor, or NULL */
-  gboolean negotiated;        /* active belongs to the streaming thread, which
+  gboolean negotiated;         /* active belongs to the streaming thread, which
                                * updates it at the next volume */
-  gboolean settings_changed;  /* settings were set since active was made */
-  guint settings_held;        /* changes wait until it is 0 */
-  gboolean started;           /* backend and devices stay those of active */
-  GstClockTime latency;       /* of this element; NONE before caps */
-  GstClockTime told_latency;  /* in the last LATENCY message; NONE: none */
-  gint64 told;                /* monotonic time of that message */
-  gdouble compute_peak;       /* seconds; of the slower ones of the outputs */
-  NdThin thin;                /* only the streaming thread changes distance */
-  GstClockTime earliest_time; /* from QoS; NONE: no output is late */
-  gboolean warned_rate;       /* since start() */
+  gboolean settings_changed;   /* settings were set since active was made */
+  guint settings_held;         /* changes wait until it is 0 */
+  gboolean started;            /* backend and devices stay those of active */
+  GstClockTime latency;        /* of this element; NONE before caps */
+  GstClockTime needed_latency; /* without the limit max-latency */
+  GstClockTime told_latency;   /* in the last LATENCY message; NONE: none */
+  gint64 told;                 /* monotonic time of that message */
+  gdouble compute_peak;        /* seconds; of the slower ones of the outputs */
+  NdThin thin;                 /* only the streaming thread changes distance */
+  GstClockTime earliest_time;  /* from QoS; NONE: no output is late */
+  gboolean warned_rate;        /* since start() */
   GstNdTemporalStats stats;
   GstStructure *described; /* the processor in use, for stats */
   GstNdSeek seek;
@@ -140,6 +141,8 @@ struct _GstNdTemporalPrivate
   GQueue inputs; /* GstNdMap of volumes that enqueued work may still read */
   GstNdTiming timing; /* of the inputs */
   GstNdRestarts restarts;
+  gboolean left_out;       /* the last input */
+  gboolean missed_time;    /* an output was late since the last volume */
   gboolean counts_compute; /* the latency includes the computing time */
   gint64 begun;            /* monotonic time when the last input came */
   gint64 arrived;          /* the same, with new settings in use */

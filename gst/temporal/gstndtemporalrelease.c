@@ -69,6 +69,10 @@ release_outputs (GstNdTemporal *self, GstClockTime waited)
     set_deadline (self);
     due = FALSE;
   }
+  /* The next volume sets it again. If the pad flushes, the thread must not find
+   * it a second time. */
+  if (due)
+    priv->release.deadline = GST_CLOCK_TIME_NONE;
   g_mutex_unlock (&priv->release.lock);
   if (due && !GST_PAD_IS_FLUSHING (pad) && priv->processor) {
     GST_OBJECT_LOCK (self);

@@ -135,8 +135,7 @@ is_taken (GstNdTemporal *self, GstBuffer *buffer, gboolean begins_stretch)
   GST_OBJECT_LOCK (self);
   if (begins_stretch)
     nd_thin_restart (&priv->thin);
-  taken =
-      nd_thin_take (&priv->thin, time, now, gst_nd_temporal_interval (self));
+  taken = nd_thin_take (&priv->thin, time, gst_nd_temporal_interval (self));
   GST_OBJECT_UNLOCK (self);
   return taken;
 }
@@ -357,6 +356,7 @@ gst_nd_temporal_take_volume (GstNdTemporal *self, GstBuffer *buffer)
 
   priv->arrived = g_get_monotonic_time ();
   begun = begin_volume (self, buffer, &taken);
+  priv->left_out = !taken;
   if (!taken)
     post_skipped (self, buffer);
   /* The outputs before this volume found nobody; it may be others for its. */
@@ -374,7 +374,7 @@ gst_nd_temporal_take_volume (GstNdTemporal *self, GstBuffer *buffer)
 }
 
 /* Begins the next output of a live stream while its last volume has not
- * arrived. */
+ * arrived. A volume that is left out costs nothing. */
 static void
 begin_next (GstNdTemporal *self)
 {
@@ -382,7 +382,8 @@ begin_next (GstNdTemporal *self)
   const gint64 begin = g_get_monotonic_time ();
   gdouble seconds;
 
-  if (!priv->live || !priv->processor || !priv->processor->klass->begin
+  if (!priv->live || !priv->processor || priv->left_out
+      || !priv->processor->klass->begin
       || !priv->processor->klass->begin (priv->processor))
     return;
   seconds = (g_get_monotonic_time () - begin) * 1e-6;

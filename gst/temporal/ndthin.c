@@ -66,15 +66,15 @@ adapt (NdThin *thin, guint64 interval)
   if (thin->costs.n < ENOUGH || thin->stamps.n < ENOUGH)
     return;
   cost = mean_cost (&thin->costs);
-  /* If volumes arrive more slowly than their timestamps say, there is more time
-   * for them. */
-  time = MAX (mean (&thin->stamps), mean (&thin->arrivals));
+  /* Not from when volumes arrive: a source that the element holds up lets them
+   * arrive slowly. */
+  time = mean (&thin->stamps);
   distance = find_distance (cost, interval);
   if (cost <= MOST * time
       && (thin->stamps.n < ND_THIN_LAST || distance >= thin->distance))
     return;
   thin->distance = distance > interval ? distance : 0;
-  thin->stamps.n = thin->arrivals.n = 0;
+  thin->stamps.n = 0;
 }
 
 void
@@ -96,7 +96,7 @@ nd_thin_restart (NdThin *thin)
 }
 
 gboolean
-nd_thin_take (NdThin *thin, guint64 stamp, guint64 arrived, guint64 interval)
+nd_thin_take (NdThin *thin, guint64 stamp, guint64 interval)
 {
   /* Timestamps may jitter. An interval that is not known yet may be wrong. */
   const guint64 most = thin->distance / 8;
@@ -108,11 +108,9 @@ nd_thin_take (NdThin *thin, guint64 stamp, guint64 arrived, guint64 interval)
     if (elapsed + tolerance < thin->distance)
       return FALSE;
     add (&thin->stamps, elapsed);
-    add (&thin->arrivals, arrived - thin->arrived);
     adapt (thin, interval);
   }
   thin->has_last = TRUE;
   thin->stamp = stamp;
-  thin->arrived = arrived;
   return TRUE;
 }

@@ -28,13 +28,11 @@ typedef struct
 /* All zero: all volumes are taken. */
 typedef struct
 {
-  guint64 distance;  /* between volumes that are taken; 0: all are */
-  NdThinTimes costs; /* of the last outputs */
-  /* Between the last volumes that were taken, by their timestamps and by their
-   * arrival. */
-  NdThinTimes stamps, arrivals;
-  gboolean has_last;      /* the next two are valid */
-  guint64 stamp, arrived; /* of the last volume that was taken */
+  guint64 distance;   /* between volumes that are taken; 0: all are */
+  NdThinTimes costs;  /* of the last outputs */
+  NdThinTimes stamps; /* between the last volumes that were taken */
+  gboolean has_last;  /* the next one is valid */
+  guint64 stamp;      /* of the last volume that was taken */
 } NdThin;
 
 /* An output took @cost to compute. */
@@ -46,9 +44,8 @@ void nd_thin_forget_costs (NdThin *thin);
 /* The next volume begins a stretch: it is taken. */
 void nd_thin_restart (NdThin *thin);
 
-/* Whether to take the volume with timestamp @stamp, which arrived at the time
- * @arrived of any clock. @interval: between two inputs; 0 if unknown. */
-gboolean nd_thin_take (NdThin *thin, guint64 stamp, guint64 arrived,
-    guint64 interval);
+/* Whether to take the volume with timestamp @stamp. @interval: between two
+ * inputs; 0 if unknown. */
+gboolean nd_thin_take (NdThin *thin, guint64 stamp, guint64 interval);
 
 G_END_DECLS

@@ -307,7 +307,7 @@ GST_END_TEST;
  * client is kept from reading for as long as a volume may wait, they may be. */
 GST_START_TEST (test_bursts)
 {
-  const guint burst = 8;
+  const guint burst = 6;
   g_autoptr (GstElement) in = NULL, sink = NULL;
   g_autoptr (GSocket) peer = NULL;
   guint64 dropped = 0;

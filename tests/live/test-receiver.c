@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "tests/fuzz/memory.h"
 #include "tests/live/messages.h"
 
 #define MAX_SIZE (1024 * 1024)
@@ -50,7 +51,9 @@ describe (GString *text, NdReceiver *receiver, NdReceived event,
       g_assert_nonnull (error);
       g_assert_cmpuint (strlen (error->message), >, 20);
       g_string_append_printf (text, "refused %s",
-          error->code == ND_ERROR_READ ? "crc" : "format");
+          error->code == ND_ERROR_READ         ? "crc"
+              : error->code == ND_ERROR_MEMORY ? "memory"
+                                               : "format");
       break;
     default:
       g_assert_cmpint (event, ==, ND_RECEIVED_LOST);
@@ -254,6 +257,35 @@ test_in_message (void)
   g_assert_true (nd_receiver_in_message (receiver));
 }
 
+/* A message without memory for it is skipped, and the next one arrives. */
+static void
+test_no_memory (void)
+{
+  g_autoptr (GByteArray) content = g_byte_array_new ();
+  g_autoptr (GByteArray) stream = g_byte_array_new ();
+  guint n = 1;
+
+  g_byte_array_set_size (content, 200000);
+  memset (content->data, 'c', content->len);
+  append (stream, make_message (2, "STRING", "D", content, NULL, 0, NULL, 0));
+  append (stream, make_message (2, "GET_STATUS", "", NULL, NULL, 0, NULL, 0));
+  for (;; n++) {
+    g_autofree gchar *text = NULL;
+
+    memory_begin ();
+    memory_fail (n, 32 * 1024);
+    text = receive (stream, 0, TRUE);
+    if (!memory_has_failed ())
+      break;
+    g_assert_true (g_str_has_suffix (text, "GET_STATUS 0\n"));
+    g_assert_true (g_str_has_prefix (text, "refused memory\n")
+        || g_str_has_prefix (text, "STRING 200000\n"));
+    g_assert_cmpint (memory_now (), <=, 8192);
+  }
+  memory_fail (0, 0);
+  g_test_message ("%u allocations failed", n - 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -264,5 +296,6 @@ main (int argc, char **argv)
   g_test_add_func ("/receiver/sizes", test_sizes);
   g_test_add_func ("/receiver/anything", test_anything);
   g_test_add_func ("/receiver/in-message", test_in_message);
+  g_test_add_func ("/receiver/no-memory", test_no_memory);
   return g_test_run ();
 }
