@@ -196,7 +196,7 @@ describe_imaris_space (NdHdf5File *file, NdHeader *header)
   set_geometry (header, spacing, origin);
 }
 
-/* Like "2009-05-12 10:11:12.123", in nanoseconds. */
+/* Like "2009-05-12 10:11:12.123", in nanoseconds from 1970 on. */
 static gboolean
 parse_time (const gchar *text, gint64 *time)
 {
@@ -210,7 +210,7 @@ parse_time (const gchar *text, gint64 *time)
       != 6)
     return FALSE;
   second = g_ascii_strtod (seconds, NULL);
-  if (!(second >= 0 && second < 60) || year > 9999)
+  if (!(second >= 0 && second < 60) || year < 1970 || year > 2200)
     return FALSE;
   date = g_date_time_new_utc (year, month, day, hour, minute, 0);
   if (!date)
