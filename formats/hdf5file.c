@@ -54,10 +54,10 @@ nd_hdf5_number (const guint8 *bytes, guint n)
 gboolean
 nd_hdf5_look (NdHdf5File *file, guint n)
 {
-  if (n > file->left)
-    return FALSE;
-  file->left -= n;
-  return TRUE;
+  const gboolean enough = n <= file->left;
+
+  file->left = enough ? file->left - n : 0;
+  return enough;
 }
 
 static gboolean
@@ -443,19 +443,20 @@ nd_hdf5_file_with (NdHdf5File *file, const gchar *has, gchar name[ND_HDF5_TEXT])
 
 typedef struct
 {
-  const gchar *name;
-  gchar *text;
-  gboolean found;
-} Attribute;
+  NdHdf5EachText each;
+  gpointer data;
+} Texts;
 
 /* Version, flags, sizes of the name, the type and the space, [character set],
  * and these; in version 1 each of them takes multiples of 8 bytes. */
 static gboolean
 take_attribute (guint type, const guint8 *bytes, gsize n, gpointer data)
 {
-  Attribute *attribute = data;
+  const Texts *texts = data;
   const guint version = n >= 9 ? bytes[0] : 0;
   gsize at = version == 3 ? 9 : 8, sizes[3], places[3], length;
+  gchar text[ND_HDF5_TEXT];
+  const gchar *name;
 
   if (type != ND_HDF5_ATTRIBUTE || version < 1 || version > 3
       || (version > 1 && bytes[1] != 0))
@@ -465,17 +466,47 @@ take_attribute (guint type, const guint8 *bytes, gsize n, gpointer data)
     places[i] = at;
     at += version == 1 ? (sizes[i] + 7) & ~(gsize) 7 : sizes[i];
   }
-  if (at > n || sizes[0] == 0 || bytes[places[0] + sizes[0] - 1] != 0
-      || strcmp ((const gchar *) bytes + places[0], attribute->name) != 0)
+  if (at > n || sizes[0] == 0 || bytes[places[0] + sizes[0] - 1] != 0)
     return FALSE;
+  name = (const gchar *) bytes + places[0];
   /* A text of fixed length (class 3), or several. */
   length = n - at;
-  attribute->found =
-      sizes[1] >= 8 && (bytes[places[1]] & 15) == 3 && length < ND_HDF5_TEXT;
-  if (attribute->found) {
-    memcpy (attribute->text, bytes + at, length);
-    attribute->text[length] = 0;
-  }
+  if (sizes[1] < 8 || (bytes[places[1]] & 15) != 3 || length >= sizeof (text))
+    return texts->each (name, NULL, texts->data);
+  memcpy (text, bytes + at, length);
+  text[length] = 0;
+  return texts->each (name, text, texts->data);
+}
+
+gboolean
+nd_hdf5_file_texts (NdHdf5File *file, const gchar *path, NdHdf5EachText each,
+    gpointer data)
+{
+  Texts texts = { each, data };
+  guint64 at;
+
+  if (!nd_hdf5_file_find (file, path, &at))
+    return file->left > 0;
+  return nd_hdf5_file_messages (file, at, take_attribute, &texts);
+}
+
+typedef struct
+{
+  const gchar *name;
+  gchar *text;
+  gboolean found;
+} WantedText;
+
+static gboolean
+is_wanted_text (const gchar *name, const gchar *text, gpointer data)
+{
+  WantedText *wanted = data;
+
+  if (strcmp (name, wanted->name) != 0)
+    return FALSE;
+  wanted->found = text != NULL;
+  if (text)
+    strcpy (wanted->text, text);
   return TRUE;
 }
 
@@ -483,10 +514,8 @@ gboolean
 nd_hdf5_file_text (NdHdf5File *file, const gchar *path, const gchar *attribute,
     gchar text[ND_HDF5_TEXT])
 {
-  Attribute wanted = { attribute, text, FALSE };
-  guint64 at;
+  WantedText wanted = { attribute, text, FALSE };
 
-  return nd_hdf5_file_find (file, path, &at)
-      && nd_hdf5_file_messages (file, at, take_attribute, &wanted)
+  return nd_hdf5_file_texts (file, path, is_wanted_text, &wanted)
       && wanted.found;
 }

@@ -93,6 +93,15 @@ gboolean nd_hdf5_file_number (NdHdf5File *file, const gchar *path,
 gboolean nd_hdf5_file_with (NdHdf5File *file, const gchar *has,
     gchar name[ND_HDF5_TEXT]);
 
+/* @text: NULL if it is longer, or something else. Returns TRUE to stop. */
+typedef gboolean (*NdHdf5EachText) (const gchar *name, const gchar *text,
+    gpointer data);
+
+/* Calls @each for the attributes of the object @path, if there is one, until it
+ * returns TRUE. FALSE if they are damaged or too many. */
+gboolean nd_hdf5_file_texts (NdHdf5File *file, const gchar *path,
+    NdHdf5EachText each, gpointer data);
+
 /* The text of an attribute of the object @path: one text, or one letter each.
  * FALSE if it is absent, longer, or something else. */
 gboolean nd_hdf5_file_text (NdHdf5File *file, const gchar *path,
