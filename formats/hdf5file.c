@@ -11,6 +11,7 @@
 /* More bytes or parts than any program makes. */
 #define BLOCK_MAX (16 << 20)
 #define HEADER_BLOCKS 256
+#define BYTES_OF_LOOK 256
 #define MAX_NUMBERS 65536
 
 #define SYMBOL_BYTES 40
@@ -23,7 +24,8 @@ nd_hdf5_block_load (NdHdf5Block *block, NdHdf5File *file, guint64 at, guint64 n)
   const guint64 size = nd_input_size (file->input);
 
   nd_hdf5_block_clear (block);
-  if (n == 0 || n > BLOCK_MAX || at > size || n > size - at)
+  if (n == 0 || n > BLOCK_MAX || at > size || n > size - at
+      || !nd_hdf5_look (file, n / BYTES_OF_LOOK + 1))
     return FALSE;
   block->budget = file->budget;
   block->bytes = nd_budget_alloc (file->budget, n);
@@ -74,6 +76,7 @@ nd_hdf5_file_open (NdHdf5File *file)
   const guint8 *bytes;
   guint version, sizes, addresses;
 
+  file->left = ND_HDF5_LOOKS;
   if (!nd_hdf5_block_load (&block, file, 0, 9))
     return FALSE;
   version = block.bytes[8];
@@ -82,7 +85,6 @@ nd_hdf5_file_open (NdHdf5File *file)
   if (version > 3 || !nd_hdf5_block_load (&block, file, 0, addresses + 6 * 8))
     return FALSE;
   bytes = block.bytes + addresses;
-  file->left = ND_HDF5_LOOKS;
   file->root = nd_hdf5_number (bytes + (version < 2 ? 5 : 3) * 8, 8);
   return block.bytes[sizes] == 8 && block.bytes[sizes + 1] == 8
       && nd_hdf5_number (bytes, 8) == 0;

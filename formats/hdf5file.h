@@ -23,7 +23,7 @@ typedef struct
   NdInput *input; /* of the caller, as the next one */
   NdBudget *budget;
   guint64 root; /* the object header of the first group */
-  guint left;   /* links, messages and chunks that may be looked at */
+  guint left;   /* links, messages, chunks and 256 bytes to be looked at */
 } NdHdf5File;
 
 /* Lets that many be looked at, for one volume: a small file can name the same
