@@ -249,6 +249,14 @@ def check_convert(folder):
     text = run('info', target)
     assert 'spacing 0.0003 x 0.0003 x 0.001 mm' in line(text, 'geometry')
     assert '30000/1001 volumes per second' in line(text, 'times')
+    for rate, fraction in (('20', '20/1'), ('29.97', '2997/100'),
+                           ('5000000.5', '10000001/2'), ('30/1.001',
+                                                         '30000/1001'),
+                           ('1e6', '1000000/1'), ('1e-9', '1/1000000000'),
+                           ('12.5', '25/2')):
+        run('convert', source, target, '--rate=' + rate)
+        text = line(run('info', target), 'times')
+        assert fraction + ' volumes per second' in text, (rate, text)
     text = run('convert', source, os.path.join(folder, 'out.npy'))
     assert 'does not hold the spacing' in text and 'fields' in text, text
     for ending in ('nii.gz', 'mha', 'tif', 'zarr'):
@@ -264,7 +272,8 @@ def check_convert(folder):
     assert read_nrrd(target)[0]['type'] == 'uchar'
     for wrong in ('--type=int64', '--crop=1:1', '--crop=:9', '--crop=:,:,:,:,:',
                   '--crop=a', '--axes=xy', '--axes=xyy', '--axes=xyzt',
-                  '--spacing=1s', '--rate=0'):
+                  '--spacing=1s', '--rate=0', '--rate=1e10', '--rate=1e-10',
+                  '--rate=123456789.123'):
         text = run('convert', source, target, wrong, status=2)
         assert wrong.partition('=')[0] in text and 'must be' in text, text
     assert 'cannot be written' in run('convert', source, target + '.mp4',
