@@ -98,8 +98,7 @@ gst_nd_file_src_settings_open (const GstNdFileSrcSettings *settings,
       && !settings->volume_size) {
     g_clear_error (error);
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy, TIFF or "
-        "DICOM: to "
+        "\"%s\" has no header of " ND_RECORDING_FORMATS ": to "
         "read it as raw samples, set the properties 'volume-size' (X:Y:Z) and "
         "'type'",
         settings->location);
