@@ -6,9 +6,10 @@
 #include "core/convert.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/printable.h"
 #include "filters/axes.h"
 #include "filters/units.h"
+#include "formats/target.h"
+#include "tools/message.h"
 
 #include <math.h>
 #include <string.h>
@@ -291,7 +292,7 @@ change_type (Copy *copy, const guint8 *in, gsize n, guint8 *out)
 static void
 warn (const gchar *text)
 {
-  g_autofree gchar *message = nd_printable (text);
+  g_autofree gchar *message = nd_message_text (text);
 
   g_printerr ("ndconv-file: warning: %s\n", message);
 }
@@ -387,7 +388,8 @@ nd_recording_convert (NdReader *reader, const gchar *path,
   g_autoptr (NdMetadata) metadata = NULL;
   g_autoptr (NdWriter) writer = NULL;
 
-  if (!read_conversion (&copy, conversion, error))
+  if (!nd_target_check_ending (path, error)
+      || !read_conversion (&copy, conversion, error))
     return FALSE;
   set_output (&copy);
   for (const gchar *const *text = nd_reader_warnings (reader); *text; text++)
