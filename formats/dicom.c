@@ -351,9 +351,9 @@ read_header (Dicom *dicom, NdHeader *header, const gchar *path, GError **error)
     g_ascii_dtostr (number, sizeof (number), elements->dose);
     nd_header_add_field (header, "DICOM.DoseGridScaling", number);
     nd_header_warn (header,
-        "Samples of \"%s\" are those of the file: times %s (the field "
-        "DICOM.DoseGridScaling) they are a dose",
-        path, number);
+        "The samples of \"%s\" are not scaled: the dose is a sample times %g, "
+        "the field DICOM.DoseGridScaling",
+        path, elements->dose);
   }
   if (!nd_dicom_axes_set (header, elements, &dicom->order, path))
     return nd_budget_refuse (&header->budget, path, error);

@@ -364,7 +364,7 @@ warn_of_tilt (const Series *series, NdHeader *header, guint places)
         series->path);
 }
 
-/* The mean distance, and a warning if a slice lacks. */
+/* The mean distance, and a warning if a slice is missing. */
 static gdouble
 find_step (const Series *series, NdHeader *header, guint places)
 {
@@ -380,7 +380,7 @@ find_step (const Series *series, NdHeader *header, guint places)
   if (places > 1 && most - least > UNEVEN * step)
     nd_header_warn (header,
         "The slices of \"%s\" lie %g to %g mm apart, perhaps because some "
-        "lack: their mean distance, %g mm, is taken",
+        "are missing: their mean distance, %g mm, is taken",
         series->path, least, most, step);
   return step;
 }
@@ -394,17 +394,17 @@ set_times (const Series *series, NdHeader *header, guint places)
   const gboolean by_trigger =
       volumes > 1 && file[0].trigger < file[places].trigger;
   g_autoptr (NdList) times = nd_list_new (&header->budget, sizeof (gint64));
+  gdouble last = -1;
 
   for (guint v = 0; v < volumes; v++) {
-    const File *at = &file[(gsize) v * places], *before = at - places;
+    const File *at = &file[(gsize) v * places];
     const gdouble own = by_trigger ? at->trigger / 1000 : at->acquired;
-    const gdouble last = v == 0 ? -1
-        : by_trigger            ? before->trigger / 1000
-                                : before->acquired;
-    const gint64 time = llrint (own * NANOSECONDS);
+    gint64 time;
 
     if (!(own > last && own < 1e6))
       return;
+    last = own;
+    time = llrint (own * NANOSECONDS);
     nd_list_add (times, time);
   }
   header->metadata->failed |= times->failed;

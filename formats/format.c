@@ -13,6 +13,7 @@
 #include "formats/npyheader.h"
 #include "formats/npz.h"
 #include "formats/nrrd.h"
+#include "formats/recording.h"
 #include "formats/tiff.h"
 
 #include <string.h>
@@ -46,8 +47,8 @@ describe_raw (NdHeader *header, const Beginning *file, const NdRecording *hint,
   }
   if (!hint) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy, TIFF or "
-        "DICOM: to read it as raw samples, say the size and the type of its "
+        "\"%s\" has no header of " ND_RECORDING_FORMATS ": to "
+        "read it as raw samples, say the size and the type of its "
         "volumes",
         file->path);
     return FALSE;

@@ -11,6 +11,7 @@
 /* More bytes or parts than any program makes. */
 #define BLOCK_MAX (16 << 20)
 #define HEADER_BLOCKS 256
+#define BYTES_OF_LOOK 256
 #define MAX_NUMBERS 65536
 
 #define SYMBOL_BYTES 40
@@ -23,7 +24,8 @@ nd_hdf5_block_load (NdHdf5Block *block, NdHdf5File *file, guint64 at, guint64 n)
   const guint64 size = nd_input_size (file->input);
 
   nd_hdf5_block_clear (block);
-  if (n == 0 || n > BLOCK_MAX || at > size || n > size - at)
+  if (n == 0 || n > BLOCK_MAX || at > size || n > size - at
+      || !nd_hdf5_look (file, n / BYTES_OF_LOOK + 1))
     return FALSE;
   block->budget = file->budget;
   block->bytes = nd_budget_alloc (file->budget, n);
@@ -54,10 +56,10 @@ nd_hdf5_number (const guint8 *bytes, guint n)
 gboolean
 nd_hdf5_look (NdHdf5File *file, guint n)
 {
-  if (n > file->left)
-    return FALSE;
-  file->left -= n;
-  return TRUE;
+  const gboolean enough = n <= file->left;
+
+  file->left = enough ? file->left - n : 0;
+  return enough;
 }
 
 static gboolean
@@ -74,6 +76,7 @@ nd_hdf5_file_open (NdHdf5File *file)
   const guint8 *bytes;
   guint version, sizes, addresses;
 
+  file->left = ND_HDF5_LOOKS;
   if (!nd_hdf5_block_load (&block, file, 0, 9))
     return FALSE;
   version = block.bytes[8];
@@ -82,7 +85,6 @@ nd_hdf5_file_open (NdHdf5File *file)
   if (version > 3 || !nd_hdf5_block_load (&block, file, 0, addresses + 6 * 8))
     return FALSE;
   bytes = block.bytes + addresses;
-  file->left = ND_HDF5_LOOKS;
   file->root = nd_hdf5_number (bytes + (version < 2 ? 5 : 3) * 8, 8);
   return block.bytes[sizes] == 8 && block.bytes[sizes + 1] == 8
       && nd_hdf5_number (bytes, 8) == 0;
@@ -443,19 +445,20 @@ nd_hdf5_file_with (NdHdf5File *file, const gchar *has, gchar name[ND_HDF5_TEXT])
 
 typedef struct
 {
-  const gchar *name;
-  gchar *text;
-  gboolean found;
-} Attribute;
+  NdHdf5EachText each;
+  gpointer data;
+} Texts;
 
 /* Version, flags, sizes of the name, the type and the space, [character set],
  * and these; in version 1 each of them takes multiples of 8 bytes. */
 static gboolean
 take_attribute (guint type, const guint8 *bytes, gsize n, gpointer data)
 {
-  Attribute *attribute = data;
+  const Texts *texts = data;
   const guint version = n >= 9 ? bytes[0] : 0;
   gsize at = version == 3 ? 9 : 8, sizes[3], places[3], length;
+  gchar text[ND_HDF5_TEXT];
+  const gchar *name;
 
   if (type != ND_HDF5_ATTRIBUTE || version < 1 || version > 3
       || (version > 1 && bytes[1] != 0))
@@ -465,17 +468,47 @@ take_attribute (guint type, const guint8 *bytes, gsize n, gpointer data)
     places[i] = at;
     at += version == 1 ? (sizes[i] + 7) & ~(gsize) 7 : sizes[i];
   }
-  if (at > n || sizes[0] == 0 || bytes[places[0] + sizes[0] - 1] != 0
-      || strcmp ((const gchar *) bytes + places[0], attribute->name) != 0)
+  if (at > n || sizes[0] == 0 || bytes[places[0] + sizes[0] - 1] != 0)
     return FALSE;
+  name = (const gchar *) bytes + places[0];
   /* A text of fixed length (class 3), or several. */
   length = n - at;
-  attribute->found =
-      sizes[1] >= 8 && (bytes[places[1]] & 15) == 3 && length < ND_HDF5_TEXT;
-  if (attribute->found) {
-    memcpy (attribute->text, bytes + at, length);
-    attribute->text[length] = 0;
-  }
+  if (sizes[1] < 8 || (bytes[places[1]] & 15) != 3 || length >= sizeof (text))
+    return texts->each (name, NULL, texts->data);
+  memcpy (text, bytes + at, length);
+  text[length] = 0;
+  return texts->each (name, text, texts->data);
+}
+
+gboolean
+nd_hdf5_file_texts (NdHdf5File *file, const gchar *path, NdHdf5EachText each,
+    gpointer data)
+{
+  Texts texts = { each, data };
+  guint64 at;
+
+  if (!nd_hdf5_file_find (file, path, &at))
+    return file->left > 0;
+  return nd_hdf5_file_messages (file, at, take_attribute, &texts);
+}
+
+typedef struct
+{
+  const gchar *name;
+  gchar *text;
+  gboolean found;
+} WantedText;
+
+static gboolean
+is_wanted_text (const gchar *name, const gchar *text, gpointer data)
+{
+  WantedText *wanted = data;
+
+  if (strcmp (name, wanted->name) != 0)
+    return FALSE;
+  wanted->found = text != NULL;
+  if (text)
+    strcpy (wanted->text, text);
   return TRUE;
 }
 
@@ -483,10 +516,8 @@ gboolean
 nd_hdf5_file_text (NdHdf5File *file, const gchar *path, const gchar *attribute,
     gchar text[ND_HDF5_TEXT])
 {
-  Attribute wanted = { attribute, text, FALSE };
-  guint64 at;
+  WantedText wanted = { attribute, text, FALSE };
 
-  return nd_hdf5_file_find (file, path, &at)
-      && nd_hdf5_file_messages (file, at, take_attribute, &wanted)
+  return nd_hdf5_file_texts (file, path, is_wanted_text, &wanted)
       && wanted.found;
 }

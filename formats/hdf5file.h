@@ -23,7 +23,7 @@ typedef struct
   NdInput *input; /* of the caller, as the next one */
   NdBudget *budget;
   guint64 root; /* the object header of the first group */
-  guint left;   /* links, messages and chunks that may be looked at */
+  guint left;   /* links, messages, chunks and 256 bytes to be looked at */
 } NdHdf5File;
 
 /* Lets that many be looked at, for one volume: a small file can name the same
@@ -92,6 +92,15 @@ gboolean nd_hdf5_file_number (NdHdf5File *file, const gchar *path,
  * none. */
 gboolean nd_hdf5_file_with (NdHdf5File *file, const gchar *has,
     gchar name[ND_HDF5_TEXT]);
+
+/* @text: NULL if it is longer, or something else. Returns TRUE to stop. */
+typedef gboolean (*NdHdf5EachText) (const gchar *name, const gchar *text,
+    gpointer data);
+
+/* Calls @each for the attributes of the object @path, if there is one, until it
+ * returns TRUE. FALSE if they are damaged or too many. */
+gboolean nd_hdf5_file_texts (NdHdf5File *file, const gchar *path,
+    NdHdf5EachText each, gpointer data);
 
 /* The text of an attribute of the object @path: one text, or one letter each.
  * FALSE if it is absent, longer, or something else. */

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define IMAGE "DataSetInfo/Image"
@@ -13,6 +14,7 @@
 #define METRE 1e3 /* in mm */
 #define NANOSECONDS 1000000000
 #define MILLISECOND 1000000
+#define UNKNOWN_TIME G_MININT64
 
 /* Bytes of the .xml beside a .h5. */
 #define XML_MAX (4 << 20)
@@ -196,7 +198,7 @@ describe_imaris_space (NdHdf5File *file, NdHeader *header)
   set_geometry (header, spacing, origin);
 }
 
-/* Like "2009-05-12 10:11:12.123", in nanoseconds. */
+/* Like "2009-05-12 10:11:12.123", in nanoseconds from 1970 on. */
 static gboolean
 parse_time (const gchar *text, gint64 *time)
 {
@@ -210,7 +212,7 @@ parse_time (const gchar *text, gint64 *time)
       != 6)
     return FALSE;
   second = g_ascii_strtod (seconds, NULL);
-  if (!(second >= 0 && second < 60) || year > 9999)
+  if (!(second >= 0 && second < 60) || year < 1970 || year > 2200)
     return FALSE;
   date = g_date_time_new_utc (year, month, day, hour, minute, 0);
   if (!date)
@@ -220,29 +222,73 @@ parse_time (const gchar *text, gint64 *time)
   return TRUE;
 }
 
+typedef struct
+{
+  const NdList *numbers;
+  gint64 *times; /* of the numbers, or UNKNOWN_TIME */
+  guint found;
+} Times;
+
+static gint
+compare (gconstpointer a, gconstpointer b)
+{
+  const guint32 first = *(const guint32 *) a, second = *(const guint32 *) b;
+
+  return first < second ? -1 : first > second;
+}
+
+/* TimePoint1 is that of the number 0. */
+static gboolean
+take_time (const gchar *name, const gchar *text, gpointer data)
+{
+  Times *times = data;
+  const guint32 *numbers = (const guint32 *) times->numbers->data, *at;
+  guint64 number;
+  guint32 wanted;
+  gint64 *time;
+
+  if (!g_str_has_prefix (name, "TimePoint")
+      || !g_ascii_string_to_unsigned (name + strlen ("TimePoint"), 10, 1,
+          G_MAXUINT32, &number, NULL))
+    return FALSE;
+  wanted = number - 1;
+  at =
+      bsearch (&wanted, numbers, times->numbers->len, sizeof (wanted), compare);
+  if (!at)
+    return FALSE;
+  time = &times->times[at - numbers];
+  if (*time == UNKNOWN_TIME && text && parse_time (text, time))
+    times->found++;
+  return FALSE;
+}
+
 /* From the first time point: the date is no time of a stream. */
 static void
 describe_imaris_times (const NdHdf5Kinds *kinds, NdHdf5File *file,
-    NdHeader *header)
+    NdHeader *header, const gchar *path)
 {
   const NdList *numbers = kinds->times;
-  g_autoptr (NdList) times = nd_list_new (&header->budget, sizeof (gint64));
-  gchar name[32], text[ND_HDF5_TEXT];
-  gint64 first = 0, time;
+  const guint n = numbers->len;
+  g_autoptr (NdList) list = nd_list_new (&header->budget, sizeof (gint64));
+  Times times = { .numbers = numbers };
 
-  for (guint i = 0; i < numbers->len; i++) {
-    g_snprintf (name, sizeof (name), "TimePoint%u",
-        g_array_index (numbers, guint32, i) + 1);
-    if (!nd_hdf5_file_text (file, TIMES, name, text)
-        || !parse_time (text, &time))
-      return;
-    first = i == 0 ? time : first;
-    time -= first;
-    nd_list_add (times, time);
+  if (!nd_list_set_size (list, n)) {
+    header->metadata->failed = TRUE;
+    return;
   }
-  header->metadata->failed |= times->failed;
-  if (!times->failed && times->len > 1 && time > 0)
-    nd_header_set_times (header, g_steal_pointer (&times), MILLISECOND);
+  times.times = (gint64 *) list->data;
+  for (guint i = 0; i < n; i++)
+    times.times[i] = UNKNOWN_TIME;
+  if (!nd_hdf5_file_texts (file, TIMES, take_time, &times))
+    nd_header_warn (header,
+        "The times of \"%s\" are not read: they are too many, or damaged",
+        path);
+  if (times.found < n || n < 2)
+    return;
+  for (guint i = n; i-- > 0;)
+    times.times[i] -= times.times[0];
+  if (times.times[n - 1] > 0)
+    nd_header_set_times (header, g_steal_pointer (&list), MILLISECOND);
 }
 
 /* BigDataViewer */
@@ -370,7 +416,7 @@ nd_hdf5_kinds_describe (const NdHdf5Kinds *kinds, NdHdf5File *file,
 {
   if (kinds->kind == ND_HDF5_IMARIS) {
     describe_imaris_space (file, header);
-    describe_imaris_times (kinds, file, header);
+    describe_imaris_times (kinds, file, header, path);
   } else if (kinds->kind == ND_HDF5_BIGDATAVIEWER) {
     describe_bigdataviewer (header, path);
   } else {

@@ -34,3 +34,18 @@ nd_recording_volume_size (const NdRecording *recording)
     return 0;
   return size;
 }
+
+gboolean
+nd_recording_is_named (const gchar *path)
+{
+  static const gchar *const endings[] = { ".nii", ".nii.gz", ".hdr", ".nrrd",
+    ".nhdr", ".mha", ".mhd", ".npy", ".npz", ".tif", ".tiff", ".stk", ".dcm",
+    ".ims", ".h5", ".hdf5", ".uff", ".zarr" };
+  g_autofree gchar *name = g_ascii_strdown (path, -1);
+
+  for (guint i = 0; i < G_N_ELEMENTS (endings); i++) {
+    if (g_str_has_suffix (name, endings[i]))
+      return TRUE;
+  }
+  return FALSE;
+}

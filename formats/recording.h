@@ -58,6 +58,13 @@ typedef struct _NdReader NdReader;
 NdReader *nd_reader_open (const gchar *path, const NdRecording *hint,
     GError **error);
 
+/* Formats that are read, for messages. */
+#define ND_RECORDING_FORMATS \
+  "NIfTI, NRRD, MetaImage, NumPy, TIFF, DICOM, HDF5 or OME-Zarr"
+
+/* TRUE if the extension is that of a format that is read and has a header. */
+gboolean nd_recording_is_named (const gchar *path);
+
 /* What is done with a file that has fewer samples than its header says: the
  * setting truncated. */
 typedef enum

@@ -106,6 +106,27 @@ read_ending (NdTarget *target, gboolean compress, GError **error)
   return TRUE;
 }
 
+gboolean
+nd_target_check_ending (const gchar *path, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (endings); i++) {
+    if (has_ending (path, endings[i].ending))
+      return TRUE;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (unsupported_endings); i++) {
+    if (has_ending (path, unsupported_endings[i].ending))
+      return TRUE;
+  }
+  if (has_ending (path, ".raw"))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      *path ? "\"%s\" cannot be written: its extension must be one of " ENDINGS
+              "; end it in .raw for raw samples"
+            : "The copy has no name%s: it must end in one of " ENDINGS,
+      path);
+  return FALSE;
+}
+
 /* TRUE if a header exists at @path and names the file @data in a field ("=" or
  * ":") or in a line of a list. */
 static gboolean

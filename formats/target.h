@@ -42,6 +42,9 @@ typedef struct
  * must not be replaced. */
 gboolean nd_target_init (NdTarget *target, const gchar *path, gboolean compress,
     GError **error);
+/* Refuses a name without an extension that is known, which nd_target_init()
+ * takes for raw samples. ND_ERROR_SETTINGS. */
+gboolean nd_target_check_ending (const gchar *path, GError **error);
 void nd_target_clear (NdTarget *target);
 
 /* The path of the partial file that receives the samples. */

@@ -4,8 +4,10 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/printable.h"
+#include "formats/dicom.h"
 #include "formats/zarr.h"
 #include "tools/convert.h"
+#include "tools/message.h"
 
 #include <string.h>
 
@@ -20,28 +22,17 @@ typedef struct
   guint64 volumes, bytes;
 } Check;
 
+/* Most texts have the path. */
 static void
 say (const gchar *what, const gchar *path, const gchar *text)
 {
   g_autofree gchar *file = nd_printable (path);
-  g_autofree gchar *message = nd_printable (text);
+  g_autofree gchar *message = nd_message_text (text);
 
-  g_print ("%-11s %s: %s\n", what, file, message);
-}
-
-/* A name that says that the file is a recording with a header. */
-static gboolean
-has_extension (const gchar *path)
-{
-  static const gchar *const extensions[] = { ".nii", ".nii.gz", ".nrrd",
-    ".nhdr", ".mha", ".mhd", ".npy", ".npz", ".tif", ".tiff", ".dcm", ".zarr" };
-  g_autofree gchar *name = g_ascii_strdown (path, -1);
-
-  for (guint i = 0; i < G_N_ELEMENTS (extensions); i++) {
-    if (g_str_has_suffix (name, extensions[i]))
-      return TRUE;
-  }
-  return FALSE;
+  if (strstr (message, file))
+    g_print ("%-11s %s\n", what, message);
+  else
+    g_print ("%-11s %s: %s\n", what, file, message);
 }
 
 static gboolean
@@ -73,7 +64,7 @@ check_recording (Check *check, const gchar *path)
 
   /* Samples of other files, texts, pictures ... */
   if (!reader && g_error_matches (error, ND_ERROR, ND_ERROR_SETTINGS)
-      && !has_extension (path)) {
+      && !nd_recording_is_named (path)) {
     check->others++;
     return;
   }
@@ -85,6 +76,48 @@ check_recording (Check *check, const gchar *path)
   for (const gchar *const *text = nd_reader_warnings (reader); *text; text++)
     say ("warning", path, *text);
   check->sound++;
+}
+
+/* One picture of DICOM, as each file of a series has. */
+static gboolean
+is_slice (const Check *check, const gchar *path)
+{
+  g_autoptr (NdInput) input = nd_input_open (path, FALSE, NULL);
+  g_autoptr (NdReader) reader = NULL;
+  const NdRecording *recording;
+  guint8 begin[132];
+
+  if (!input || nd_input_read (input, begin, sizeof (begin)) != sizeof (begin)
+      || !nd_dicom_detect (begin, sizeof (begin)))
+    return FALSE;
+  reader = nd_reader_open_within (path, NULL, check->max_memory,
+      check->truncated, NULL);
+  recording = reader ? nd_reader_recording (reader) : NULL;
+  return recording && recording->volumes == 1 && recording->shape.size[2] == 1;
+}
+
+/* Checks a series of DICOM in the folder @path, and removes its files from
+ * @names. */
+static void
+check_series (Check *check, const gchar *path, GPtrArray *names)
+{
+  g_autoptr (GPtrArray) others = g_ptr_array_new ();
+  const guint all = names->len;
+
+  for (guint i = 0; i < all; i++) {
+    const gchar *name = names->pdata[i];
+
+    if (g_file_test (name, G_FILE_TEST_IS_DIR) || !is_slice (check, name))
+      g_ptr_array_add (others, names->pdata[i]);
+  }
+  if (all - others->len < 2)
+    return;
+  check_recording (check, path);
+  for (guint i = 0; i < others->len; i++)
+    others->pdata[i] = g_strdup (others->pdata[i]);
+  g_ptr_array_set_size (names, 0);
+  for (guint i = 0; i < others->len; i++)
+    g_ptr_array_add (names, others->pdata[i]);
 }
 
 static gint
@@ -117,6 +150,7 @@ check_path (Check *check, const gchar *path, guint depth)
     g_ptr_array_add (names, g_build_filename (path, name, NULL));
   g_dir_close (dir);
   g_ptr_array_sort (names, compare_names);
+  check_series (check, path, names);
   for (guint i = 0; i < names->len; i++) {
     name = names->pdata[i];
     /* A link to a folder may lead back. */

@@ -6,12 +6,19 @@
 #include "core/convert.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/printable.h"
 #include "filters/axes.h"
 #include "filters/units.h"
+#include "formats/target.h"
+#include "tools/message.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Of rates, as of 59.94005994 for 60000/1001. */
+#define RATE_ROUNDING 1e-11
+
+/* In nanoseconds they fit in gint64. */
+#define SECONDS_MAX 9.2e9
 
 typedef struct
 {
@@ -89,24 +96,57 @@ read_axes (Copy *copy, const gchar *text, GError **error)
           "reversed, as yxz or x-yz");
 }
 
+/* The fraction of the smallest numbers that is @value but for rounding: a
+ * convergent of its continued fraction. FALSE if no two gint make it. */
+static gboolean
+find_fraction (gdouble value, gint64 *n, gint64 *d)
+{
+  gint64 before[2] = { 0, 1 };
+  gdouble rest = value;
+
+  *n = 1;
+  *d = 0;
+  while (rest <= G_MAXINT) {
+    const gint64 whole = rest, from[2] = { *n, *d };
+
+    *n = whole * *n + before[0];
+    *d = whole * *d + before[1];
+    if (*n > G_MAXINT || *d > G_MAXINT)
+      return FALSE;
+    if (fabs ((gdouble) *n / *d - value) <= RATE_ROUNDING * value)
+      return TRUE;
+    memcpy (before, from, sizeof (before));
+    rest = 1 / (rest - whole);
+  }
+  return FALSE;
+}
+
 static gboolean
 read_rate (Copy *copy, const gchar *text, GError **error)
 {
   NdAxes axes = { 1, { ND_AXIS_T } };
   gchar *end;
+  gdouble value;
   gint64 n, d = 1;
 
   if (!nd_axes_set_steps (&axes, NULL, text, error)) {
     g_prefix_error (error, "--");
     return FALSE;
   }
+  value = g_ascii_strtod (text, &end);
+  if (*end == '/')
+    value /= g_ascii_strtod (end + 1, NULL);
   n = g_ascii_strtoll (text, &end, 10);
   if (*end == '/')
     d = g_ascii_strtoll (end + 1, &end, 10);
-  if (*end != '\0' || n > G_MAXINT || d > G_MAXINT || n < 1 || d < 1) {
-    n = MAX (1, 1000 / axes.step[ND_AXIS_T] + 0.5);
-    d = 1000;
-  }
+  if ((*end != '\0' || n > G_MAXINT || d > G_MAXINT || n < 1 || d < 1)
+      && !find_fraction (value, &n, &d))
+    return refuse (error, "rate", text,
+        "a fraction of two numbers up to 2147483647, as 20, 29.97 or "
+        "30000/1001");
+  if ((gdouble) copy->in.volumes * d / n >= SECONDS_MAX)
+    return refuse (error, "rate", text,
+        "so high that the recording takes less than 292 years");
   copy->in.rate_n = n;
   copy->in.rate_d = d;
   return TRUE;
@@ -252,7 +292,7 @@ change_type (Copy *copy, const guint8 *in, gsize n, guint8 *out)
 static void
 warn (const gchar *text)
 {
-  g_autofree gchar *message = nd_printable (text);
+  g_autofree gchar *message = nd_message_text (text);
 
   g_printerr ("ndconv-file: warning: %s\n", message);
 }
@@ -348,7 +388,8 @@ nd_recording_convert (NdReader *reader, const gchar *path,
   g_autoptr (NdMetadata) metadata = NULL;
   g_autoptr (NdWriter) writer = NULL;
 
-  if (!read_conversion (&copy, conversion, error))
+  if (!nd_target_check_ending (path, error)
+      || !read_conversion (&copy, conversion, error))
     return FALSE;
   set_output (&copy);
   for (const gchar *const *text = nd_reader_warnings (reader); *text; text++)

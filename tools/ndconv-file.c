@@ -10,6 +10,7 @@
 #include "formats/recording.h"
 #include "tools/compare.h"
 #include "tools/convert.h"
+#include "tools/message.h"
 #include "tools/picture.h"
 
 #include <errno.h>
@@ -19,6 +20,9 @@
 #include <string.h>
 
 #define USAGE_STATUS 2
+
+/* Of numbers that are not given. */
+#define NONE G_MININT
 
 typedef struct
 {
@@ -177,8 +181,7 @@ open_recording (const gchar *path, const Options *options, GError **error)
         && !options->size) {
       g_clear_error (error);
       g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-          "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy, TIFF or "
-          "DICOM: to "
+          "\"%s\" has no header of " ND_RECORDING_FORMATS ": to "
           "read it as raw samples, give --volume-size=X:Y:Z and --type",
           path);
     }
@@ -224,8 +227,11 @@ info (const gchar *path, const Options *options, GError **error)
     return FALSE;
   print_info (path, reader, options->fields);
   for (const gchar *const *warning = nd_reader_warnings (reader); *warning;
-       warning++)
-    g_print ("warning     %s\n", *warning);
+       warning++) {
+    g_autofree gchar *message = nd_message_text (*warning);
+
+    g_print ("warning     %s\n", message);
+  }
   return !options->png
       || nd_recording_draw (reader, options->volume, options->png, error);
 }
@@ -234,19 +240,87 @@ static gboolean
 convert (const gchar *from, const gchar *to, const Options *options,
     GError **error)
 {
-  g_autoptr (NdReader) reader = open_recording (from, options, error);
+  g_autoptr (NdReader) reader = NULL;
   const gchar *type =
       options->to || options->size ? options->to : options->type;
   const NdConversion conversion = { type, options->crop, options->axes,
     options->spacing, options->rate, options->compress };
 
+  if (options->to && options->type && !options->size) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "--to and --type both name the type of the copy: give one of them, or "
+        "--volume-size if --type is that of raw samples");
+    return FALSE;
+  }
+  reader = open_recording (from, options, error);
   return reader && nd_recording_convert (reader, to, &conversion, error);
+}
+
+/* Whether the command exists, with that many files and these options. */
+static gboolean
+check_command (Options *options, gint argc, gchar **argv, GError **error)
+{
+  static const struct
+  {
+    const gchar *name;
+    gint files;
+  } commands[] = { { "info", 1 }, { "compare", 2 }, { "convert", 2 },
+    { "check", 1 } };
+  const struct
+  {
+    const gchar *name;
+    gboolean given;
+    const gchar *commands;
+  } given[] = {
+    { "png", options->png != NULL, "info and compare" },
+    { "volume", options->volume != NONE, "info and compare" },
+    { "fields", options->fields, "info" },
+    { "volume-size", options->size != NULL, "info, compare and convert" },
+    { "type", options->type != NULL, "info, compare and convert" },
+    { "components", options->components != NONE, "info, compare and convert" },
+    { "offset", options->offset != NONE, "info, compare and convert" },
+    { "to", options->to != NULL, "convert" },
+    { "crop", options->crop != NULL, "convert" },
+    { "axes", options->axes != NULL, "convert" },
+    { "spacing", options->spacing != NULL, "convert" },
+    { "rate", options->rate != NULL, "convert" },
+    { "compress", options->compress, "convert" },
+  };
+  const gchar *command = argc > 1 ? argv[1] : "";
+  guint c = 0;
+
+  while (c < G_N_ELEMENTS (commands) && strcmp (command, commands[c].name) != 0)
+    c++;
+  if (c == G_N_ELEMENTS (commands)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        argc > 1 ? "There is no command \"%s\"" : "The command is missing%s",
+        command);
+    return FALSE;
+  }
+  if (argc - 2 != commands[c].files) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "The command %s takes %s, not %d", command,
+        commands[c].files == 1 ? "one file or folder" : "two files", argc - 2);
+    return FALSE;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (given); i++) {
+    if (given[i].given && !strstr (given[i].commands, command)) {
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "--%s is an option of %s, not of %s", given[i].name,
+          given[i].commands, command);
+      return FALSE;
+    }
+  }
+  options->volume = options->volume == NONE ? 0 : options->volume;
+  options->components = options->components == NONE ? 1 : options->components;
+  options->offset = options->offset == NONE ? 0 : options->offset;
+  return TRUE;
 }
 
 static void
 report (const GError *error)
 {
-  g_autofree gchar *message = nd_printable (error->message);
+  g_autofree gchar *message = nd_message_text (error->message);
 
   g_printerr ("ndconv-file: %s\n", message);
 }
@@ -254,7 +328,7 @@ report (const GError *error)
 int
 main (int argc, char **argv)
 {
-  Options options = { .components = 1 };
+  Options options = { .volume = NONE, .components = NONE, .offset = NONE };
   const GOptionEntry entries[] = {
     { "png", 'p', 0, G_OPTION_ARG_FILENAME, &options.png,
         "Write a picture: a frame, or three planes through a volume; compare: "
@@ -324,9 +398,11 @@ main (int argc, char **argv)
       "SSIM (in windows of 7 x 7) per\nvolume and for all; A is the "
       "reference. convert keeps geometry,\ntimes and fields, and says what B "
       "cannot hold. check prints what cannot be read, why,\nand totals.\n\n"
-      "Reads NIfTI (.nii, .nii.gz), NRRD (.nrrd, .seq.nrrd, "
-      ".nhdr), MetaImage (.mha,\n.igs.mha, .mhd), NumPy (.npy), TIFF and raw "
-      "samples.\n\n"
+      "Reads NIfTI (.nii, .nii.gz), NRRD (.nrrd, .seq.nrrd, .nhdr), MetaImage "
+      "(.mha,\n.igs.mha, .mhd), NumPy (.npy, .npz), TIFF, DICOM (files and "
+      "folders), HDF5 of\nImaris, BigDataViewer and UFF, OME-Zarr and raw "
+      "samples. Writes NIfTI, NRRD,\nMetaImage, .npy, TIFF, OME-Zarr and raw "
+      "samples (.raw).\n\n"
       "Exit status:\n"
       "  0  success\n"
       "  1  a file cannot be read or written, or the compared recordings "
@@ -344,26 +420,27 @@ main (int argc, char **argv)
     status = USAGE_STATUS;
   } else if (options.version) {
     g_print ("ndconv-file %s\n", ND_VERSION);
-  } else if (argc == 4 && strcmp (argv[1], "compare") == 0) {
+  } else if (!check_command (&options, argc, argv, &error)) {
+    g_autofree gchar *help = g_option_context_get_help (context, TRUE, NULL);
+
+    report (error);
+    g_printerr ("\n%s", help);
+    status = USAGE_STATUS;
+  } else if (strcmp (argv[1], "compare") == 0) {
     status = compare (argv[2], argv[3], &options, &error);
     if (error)
       report (error);
-  } else if (argc == 4 && strcmp (argv[1], "convert") == 0) {
+  } else if (strcmp (argv[1], "convert") == 0) {
     if (!convert (argv[2], argv[3], &options, &error)) {
       report (error);
       status = g_error_matches (error, ND_ERROR, ND_ERROR_SETTINGS)
           ? USAGE_STATUS
           : EXIT_FAILURE;
     }
-  } else if (argc == 3 && strcmp (argv[1], "check") == 0) {
+  } else if (strcmp (argv[1], "check") == 0) {
     if (!nd_folder_check (argv[2], options.max_memory,
             get_truncated (&options)))
       status = EXIT_FAILURE;
-  } else if (argc != 3 || strcmp (argv[1], "info") != 0) {
-    g_autofree gchar *help = g_option_context_get_help (context, TRUE, NULL);
-
-    g_printerr ("%s", help);
-    status = USAGE_STATUS;
   } else if (!info (argv[2], &options, &error)) {
     report (error);
     status = EXIT_FAILURE;

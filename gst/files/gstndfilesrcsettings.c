@@ -12,8 +12,8 @@ const GstNdProperty gst_nd_file_src_rows[] = {
   /* Since: 0.1 */
   { "location", "Location",
       "Path of the file to read: NIfTI-1 or NIfTI-2 (also .nii.gz), NRRD, "
-      "MetaImage, NumPy (.npy, .npz), TIFF (known by their content), or raw "
-      "samples",
+      "MetaImage, NumPy (.npy, .npz), TIFF, DICOM, HDF5 (known by their "
+      "content), a folder of OME-Zarr or DICOM, or raw samples",
       FIELD (STRING, location, NULL), GST_ND_READY },
   { "volume-size", "Volume size",
       "Raw files: samples of one volume along x, y and z, as X:Y:Z (X:Y for "
@@ -98,8 +98,7 @@ gst_nd_file_src_settings_open (const GstNdFileSrcSettings *settings,
       && !settings->volume_size) {
     g_clear_error (error);
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "\"%s\" has no header of NIfTI, NRRD, MetaImage, NumPy, TIFF or "
-        "DICOM: to "
+        "\"%s\" has no header of " ND_RECORDING_FORMATS ": to "
         "read it as raw samples, set the properties 'volume-size' (X:Y:Z) and "
         "'type'",
         settings->location);

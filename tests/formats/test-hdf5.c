@@ -65,6 +65,42 @@ test_imaris (gconstpointer layout)
   assert_values (reader, times);
 }
 
+/* Attributes may have any order. A year without nanoseconds is no time. */
+static void
+test_times (gconstpointer year)
+{
+  const guint n = 400;
+  g_autofree gchar *path = file_path ("times.ims");
+  g_autoptr (NdReader) reader = NULL;
+  static const hsize_t sizes[] = { 1, 1, 1 };
+  const hid_t file = made_file (path);
+  gchar name[100];
+  hid_t group;
+
+  for (guint t = 0; t < n; t++) {
+    g_snprintf (name, sizeof (name),
+        "DataSet/ResolutionLevel 0/TimePoint %u/Channel 0/Data", t);
+    made_array (file, name, MADE_PLAIN, 3, sizes, H5T_STD_U8LE,
+        H5T_NATIVE_UINT8, NULL);
+  }
+  group = made_group (file, "DataSetInfo/TimeInfo");
+  for (guint t = n; t-- > 0;) {
+    g_autofree gchar *text = g_strdup_printf ("%s-05-12 10:%02u:%02u.000",
+        (const gchar *) year, t / 60, t % 60);
+
+    g_snprintf (name, sizeof (name), "TimePoint%u", t + 1);
+    made_letters (group, name, text);
+  }
+  H5Gclose (group);
+  H5Fclose (file);
+  reader = open_made (path);
+  g_assert_cmpuint (nd_reader_recording (reader)->volumes, ==, n);
+  g_assert_cmpuint (g_strv_length ((gchar **) nd_reader_warnings (reader)), ==,
+      0);
+  g_assert_cmpint (nd_reader_recording (reader)->rate_n, ==,
+      strcmp (year, "2009") == 0 ? 1 : 0);
+}
+
 /* Samples are without sign; a time point that lacks and a set-up of another
  * size are said; .xml has the spacing. */
 static void
@@ -245,6 +281,9 @@ main (int argc, char **argv)
     if (i != MADE_CHUNKS && i != MADE_PACKED)
       g_test_add_data_func (uff, layout, test_uff);
   }
+  g_test_add_data_func ("/hdf5/times", "2009", test_times);
+  g_test_add_data_func ("/hdf5/times/far", "2300", test_times);
+  g_test_add_data_func ("/hdf5/times/before", "-100", test_times);
   g_test_add_func ("/hdf5/absent-chunks", test_absent_chunks);
   g_test_add_func ("/hdf5/damaged", test_damaged);
   g_test_add_func ("/hdf5/many", test_many);

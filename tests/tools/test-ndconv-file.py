@@ -118,7 +118,16 @@ def check_errors(folder):
     assert 'No such file' in run('info', path + 'x', status=1)
     assert 'Usage' in run(status=2)
     assert 'Usage' in run('info', status=2)
-    assert 'Usage' in run('describe', path, status=2)
+    text = run('describe', path, status=2)
+    assert 'no command "describe"' in text and 'Usage' in text, text
+    assert 'takes two files, not 1' in run('compare', path, status=2)
+    assert 'option of convert, not of info' in run('info', path, '--rate=2',
+                                                   status=2)
+    assert 'not of check' in run('check', folder, '-n', '0', status=2)
+    assert 'not of convert' in run('convert', path, path, '-p', path, status=2)
+    text = run('info', path, '-s', '5:1:1', status=1)
+    assert 'whole volumes' in text, text
+    assert 'HDF5' in run('info', path, status=1)
     run('info', path, '--no-such', status=2)
 
 
@@ -249,6 +258,14 @@ def check_convert(folder):
     text = run('info', target)
     assert 'spacing 0.0003 x 0.0003 x 0.001 mm' in line(text, 'geometry')
     assert '30000/1001 volumes per second' in line(text, 'times')
+    for rate, fraction in (('20', '20/1'), ('29.97', '2997/100'),
+                           ('5000000.5', '10000001/2'), ('30/1.001',
+                                                         '30000/1001'),
+                           ('1e6', '1000000/1'), ('1e-9', '1/1000000000'),
+                           ('12.5', '25/2')):
+        run('convert', source, target, '--rate=' + rate)
+        text = line(run('info', target), 'times')
+        assert fraction + ' volumes per second' in text, (rate, text)
     text = run('convert', source, os.path.join(folder, 'out.npy'))
     assert 'does not hold the spacing' in text and 'fields' in text, text
     for ending in ('nii.gz', 'mha', 'tif', 'zarr'):
@@ -264,12 +281,68 @@ def check_convert(folder):
     assert read_nrrd(target)[0]['type'] == 'uchar'
     for wrong in ('--type=int64', '--crop=1:1', '--crop=:9', '--crop=:,:,:,:,:',
                   '--crop=a', '--axes=xy', '--axes=xyy', '--axes=xyzt',
-                  '--spacing=1s', '--rate=0'):
+                  '--spacing=1s', '--rate=0', '--rate=1e10', '--rate=1e-10',
+                  '--rate=123456789.123'):
         text = run('convert', source, target, wrong, status=2)
         assert wrong.partition('=')[0] in text and 'must be' in text, text
-    assert 'cannot be written' in run('convert', source, target + '.mp4',
-                                      status=2)
+    for name in ('x.mp4', 'x.nrd', 'x.bogus', 'x'):
+        path = os.path.join(folder, name)
+        assert 'cannot be written' in run('convert', source, path, status=2)
+        assert not os.path.exists(path)
+    assert 'has no name' in run('convert', source, '', status=2)
+    text = run('convert', source, target, '--to=int8', '--type=int8', status=2)
+    assert 'give one of them' in text, text
+    raw = os.path.join(folder, 'x.raw')
+    run('convert', source, raw)
+    run('convert', raw, target, '-s', '4:3:2', '--type=int16', '--to=uint8')
+    assert read_nrrd(target)[0]['type'] == 'uchar'
     run('convert', source, os.path.join(folder, 'no/x.nrrd'), status=1)
+
+
+def put_dicom(path, slice):
+    """A slice of a series of MR: 4 x 2 samples of uint8."""
+    def element(group, number, kind, value):
+        if isinstance(value, str):
+            value = value.encode()
+        value += b'\0' * (len(value) % 2)
+        size = '<2xI' if kind in ('OB', 'UN') else '<H'
+        return (struct.pack('<HH', group, number) + kind.encode()
+                + struct.pack(size, len(value)) + value)
+
+    syntax = element(2, 0x10, 'UI', '1.2.840.10008.1.2.1')
+    with open(path, 'wb') as file:
+        file.write(bytes(128) + b'DICM'
+                   + element(2, 0, 'UL', struct.pack('<I', len(syntax)))
+                   + syntax + element(0x20, 0xe, 'UI', '1.2')
+                   + element(0x20, 0x13, 'IS', str(slice))
+                   + element(0x20, 0x32, 'DS', '0\\0\\%d' % slice)
+                   + element(0x20, 0x37, 'DS', '1\\0\\0\\0\\1\\0')
+                   + element(0x28, 2, 'US', struct.pack('<H', 1))
+                   + element(0x28, 4, 'CS', 'MONOCHROME2')
+                   + element(0x28, 0x10, 'US', struct.pack('<H', 2))
+                   + element(0x28, 0x11, 'US', struct.pack('<H', 4))
+                   + element(0x28, 0x100, 'US', struct.pack('<H', 8))
+                   + element(0x28, 0x101, 'US', struct.pack('<H', 8))
+                   + element(0x28, 0x102, 'US', struct.pack('<H', 7))
+                   + element(0x28, 0x103, 'US', struct.pack('<H', 0))
+                   + element(0x7fe0, 0x10, 'OB', bytes([slice] * 8)))
+
+
+def check_series(folder):
+    """A series is one recording; names tell what should be a recording."""
+    inside = os.path.join(folder, 'series')
+    os.makedirs(inside)
+    for z in range(3):
+        put_dicom(os.path.join(inside, 'slice%d' % z), z)
+    text = run('check', inside)
+    assert line(text, 'total') == ('1 recordings were read, 1 volumes, 24 '
+                                   'bytes; 0 cannot be read; 0 other files'), text
+    for name in ('a.ims', 'b.h5', 'c.UFF', 'd.stk'):
+        with open(os.path.join(inside, name), 'wb') as file:
+            file.write(b'nothing')
+    text = run('check', inside, status=1)
+    assert '1 recordings were read' in line(text, 'total'), text
+    assert '4 cannot be read; 0 other' in line(text, 'total'), text
 
 
 def check_check(folder):
@@ -284,7 +357,8 @@ def check_check(folder):
             file.write(content)
     os.symlink('..', os.path.join(inside, 'up'))
     text = run('check', os.path.join(folder, 'archive'), status=1)
-    assert cut + ': ' in line(text, 'not read'), text
+    assert line(text, 'not read').count(cut) == 1, text
+    assert '--truncated=keep' in text, text
     assert 'truncated' in line(text, 'not read'), text
     assert line(text, 'total') == ('1 recordings were read, 3 volumes, 144 '
                                    'bytes; 1 cannot be read; 1 other files'), text
@@ -309,6 +383,7 @@ def main():
         check_errors(folder)
         check_convert(folder)
         check_check(folder)
+        check_series(folder)
 
 
 main()
