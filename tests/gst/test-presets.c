@@ -30,7 +30,7 @@ look (GstElement *element, GstBuffer *buffer, gpointer pad, gpointer data)
   const gfloat *sample;
 
   fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
-  fail_unless_equals_uint64 (map.size, 24 * 20 * 16 * sizeof (gfloat));
+  fail_unless_equals_uint64 (map.size, 20 * 20 * 20 * sizeof (gfloat));
   sample = (const gfloat *) map.data;
   for (gsize i = 0; i < map.size / sizeof (gfloat); i++) {
     gdouble value = sample[i];
@@ -73,7 +73,7 @@ check_caps (GstElement *sink)
   s = gst_caps_get_structure (caps, 0);
   fail_unless_equals_string (gst_structure_get_string (s, "types"), "float32");
   fail_unless (g_str_has_prefix (gst_structure_get_string (s, "dimensions"),
-      "1:24:20:16"));
+      "1:20:20:20"));
 }
 
 /* The expected result of the task. */
@@ -106,7 +106,7 @@ run (const gchar *factory, const gchar *preset)
 {
   g_autofree gchar *line = g_strdup_printf (
       "ndtestsrc num-buffers=4 "
-      "pattern=heart volume-size=24:20:16 ! other/tensors,types=float32 ! "
+      "pattern=heart volume-size=20:20:20 ! other/tensors,types=float32 ! "
       "identity name=before signal-handoffs=true ! %s name=conv @preset=%s ! "
       "fakesink name=after signal-handoffs=true",
       factory, preset);
