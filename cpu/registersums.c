@@ -190,7 +190,7 @@ point_at (const NdRegisterReference *self, guint l, gsize row, gsize x,
   out->u_step = step;
 }
 
-/* Sets the weights, removes what has none, and sums each row. */
+/* Sets the weights and removes what has none. */
 static void
 weigh (gsize chunk, guint worker, gpointer data)
 {
@@ -204,7 +204,6 @@ weigh (gsize chunk, guint worker, gpointer data)
   chunk_rows (p, chunk, &first, &end);
   for (gsize row = first; row < end; row++) {
     NdRegisterSupport *support = &level->rows[row];
-    NdRegisterRow sums;
 
     support->first = p->size[0];
     support->end = 0;
@@ -222,13 +221,30 @@ weigh (gsize chunk, guint worker, gpointer data)
         support->end = x + 1;
       }
     }
+  }
+  job->counts[chunk] = n;
+}
+
+/* Sums each row. The kernel also reads behind the row, so that all rows must
+ * have their weights. */
+static void
+sum_moments (gsize chunk, guint worker, gpointer data)
+{
+  PrepareJob *job = data;
+  NdRegisterReferenceLevel *level = &job->self->levels[job->l];
+  gsize first, end;
+
+  chunk_rows (&job->self->plan->levels[job->l], chunk, &first, &end);
+  for (gsize row = first; row < end; row++) {
+    NdRegisterSupport *support = &level->rows[row];
+    NdRegisterRow sums;
+
     if (support->end == 0)
       continue;
     sums.n = support->end - support->first;
     point_at (job->self, job->l, row, support->first, &sums);
     nd_register_kernels ()->moments (&sums, support->moments);
   }
-  job->counts[chunk] = n;
 }
 
 void
@@ -248,6 +264,7 @@ nd_register_reference_set (NdRegisterReference *self,
     job.threshold = ND_REGISTER_MIN_GRADIENT * ND_REGISTER_MIN_GRADIENT
         * squares / MAX (n, 1);
     nd_parallel_for (CHUNKS, weigh, &job);
+    nd_parallel_for (CHUNKS, sum_moments, &job);
     if (l > 0)
       continue;
     self->weight = 0;

@@ -124,6 +124,17 @@ g_async_queue_pop (GAsyncQueue *queue)
   return data;
 }
 
+gpointer
+g_async_queue_timeout_pop (GAsyncQueue *queue, guint64 timeout)
+{
+  gpointer data;
+
+  REAL (g_async_queue_timeout_pop);
+  data = real (queue, timeout);
+  __tsan_acquire (queue);
+  return data;
+}
+
 /* The release of the last reference comes after all other releases. */
 void
 gst_mini_object_unref (GstMiniObject *object)
