@@ -102,6 +102,12 @@ cpu_ring_bytes (const NdRing *ring)
       + (ring->kept ? ring->n_slots * ring->kept_bytes : 0);
 }
 
+static gchar *
+cpu_ring_kernels (const NdRing *ring)
+{
+  return g_strdup_printf ("%s, %s", ring->method->file, nd_kernels ()->name);
+}
+
 static NdRing *
 ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
     GError **error)
@@ -111,6 +117,8 @@ ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
   ring->job = *job;
   ring->n_threads = nd_threads ();
   ring->method = methods[job->precision][method];
+  if (ring->method->choose)
+    ring->method = ring->method->choose (job, options);
   ring->n_slots = nd_job_reach (job).slots;
   if (!options->keep || keep_init (ring, error))
     ring->state = ring->method->create (job, options, error);
@@ -212,6 +220,7 @@ const NdBackend nd_cpu_backend = {
   .ring_new = cpu_ring_new,
   .ring_free = cpu_ring_free,
   .ring_bytes = cpu_ring_bytes,
+  .ring_kernels = cpu_ring_kernels,
   .push = cpu_push,
   .kept = cpu_kept,
   .respond = cpu_respond,

@@ -239,6 +239,7 @@ direct_respond (gpointer state, const gint *slots, const NdScale *scale,
 }
 
 const NdCpuMethod nd_cpu_direct = {
+  .file = "cpu/direct.c",
   .cost = direct_cost,
   .create = direct_create,
   .destroy = direct_destroy,

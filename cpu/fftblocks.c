@@ -540,6 +540,7 @@ blocks_respond (gpointer state, const gint *slots, const NdScale *scale,
 }
 
 const NdCpuMethod nd_cpu_fft_blocks = {
+  .file = "cpu/fftblocks.c",
   .cost = blocks_cost,
   .create = blocks_create,
   .destroy = blocks_destroy,

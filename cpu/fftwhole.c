@@ -281,6 +281,7 @@ whole_respond (gpointer state, const gint *slots, const NdScale *scale,
 }
 
 const NdCpuMethod nd_cpu_fft_whole = {
+  .file = "cpu/fftwhole.c",
   .cost = whole_cost,
   .create = whole_create,
   .destroy = whole_destroy,

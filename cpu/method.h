@@ -11,7 +11,7 @@
 
 G_BEGIN_DECLS
 
-typedef struct
+typedef struct _NdCpuMethod
 {
   /* Estimated seconds per volume, or INFINITY and ND_ERROR_SETTINGS if the
    * method cannot do the job. */
@@ -30,6 +30,14 @@ typedef struct
 
   /* NULL if the method does not begin outputs. */
   gboolean (*begin) (gpointer state, const gint *slots);
+
+  /* The file of its loops, for the log and statistics. */
+  const gchar *file;
+
+  /* NULL if the method is one. Otherwise: the method that does @job. Has cost,
+   * but no other function then. */
+  const struct _NdCpuMethod *(*choose) (const NdJob *job,
+      const NdRingOptions *options);
 } NdCpuMethod;
 
 extern const NdCpuMethod nd_cpu_direct;

@@ -251,6 +251,7 @@ reference_respond (gpointer state, const gint *slots, const NdScale *scale,
 }
 
 const NdCpuMethod nd_cpu_reference = {
+  .file = "cpu/reference.c",
   .cost = reference_cost,
   .create = reference_create,
   .destroy = reference_destroy,

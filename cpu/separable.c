@@ -333,6 +333,7 @@ separable_respond (gpointer state, const gint *slots, const NdScale *scale,
 }
 
 const NdCpuMethod nd_cpu_separable = {
+  .file = "cpu/separable.c",
   .cost = separable_cost,
   .create = separable_create,
   .destroy = separable_destroy,

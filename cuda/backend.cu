@@ -194,6 +194,12 @@ cuda_ring_bytes (const NdRing *ring)
   return ring->bytes ();
 }
 
+static gchar *
+cuda_ring_kernels (const NdRing *ring)
+{
+  return g_strdup (ring->kernels ().c_str ());
+}
+
 static gboolean
 cuda_push (NdRing *ring, guint slot, const NdSamples *volume, GError **error)
 {
@@ -299,6 +305,7 @@ make_backend ()
   b.ring_new = cuda_ring_new;
   b.ring_free = cuda_ring_free;
   b.ring_bytes = cuda_ring_bytes;
+  b.ring_kernels = cuda_ring_kernels;
   b.push = cuda_push;
   b.kept = cuda_kept;
   b.respond = cuda_respond;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/error.h"
+#include "cuda/launches.h"
 
 #include <atomic>
 #include <cuda_runtime.h>
@@ -41,8 +42,9 @@ extern std::atomic<cudaError_t> context_error;
 
 #define ND_CUDA(call) ::nd::check (call, #call)
 /* Checks the launch of @kernel, which comes directly before. */
-#define ND_CUDA_LAUNCHED(kernel) \
-  ::nd::check (cudaGetLastError (), "launch of " #kernel)
+#define ND_CUDA_LAUNCHED(kernel)                            \
+  (::nd::check (cudaGetLastError (), "launch of " #kernel), \
+      ::nd::record_launch (#kernel))
 
 /* a * b. Throws Error with ND_ERROR_MEMORY if that overflows. */
 size_t multiply (size_t a, size_t b);

@@ -63,6 +63,7 @@ launch_kernel (const void *kernel, dim3 blocks, dim3 threads, size_t shared,
   config.attrs = &attribute;
   config.numAttrs = early && runs_as_sm90 (kernel) ? 1 : 0;
   ND_CUDA (cudaLaunchKernelExC (&config, kernel, arguments));
+  record_launch (kernel);
 }
 
 template <typename A>

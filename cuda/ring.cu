@@ -157,6 +157,7 @@ _NdRing::warm_up ()
 {
   std::vector<int> slots (places.begin (), places.begin () + n_slots);
   const NdScale unscaled = { 1, 0 };
+  const LaunchRecord record;
 
   for (unsigned i = 0; i < 2; i++) {
     std::rotate (slots.begin (), slots.begin () + 1, slots.end ());
@@ -166,6 +167,7 @@ _NdRing::warm_up ()
     respond_here (slots.data (), unscaled, downloads[0].samples);
     ND_CUDA (cudaStreamSynchronize (streams[RESPONSES]));
   }
+  launched = record.text ();
 }
 
 /* The bytes of device memory that the ring may take. */

@@ -101,6 +101,9 @@ struct _NdRing
   void wait (const NdEvent &event);
   size_t bytes () const;
 
+  /* LaunchRecord::text() of a push and a response. */
+  const std::string &kernels () const { return launched; }
+
   /* The volume that was last pushed into @slot. Valid if job.keep is set. */
   NdSamples kept (unsigned slot) const { return uploaded[slot]->samples; }
 
@@ -152,4 +155,5 @@ private:
   bool downloading = false;    /* since the last event */
   std::vector<nd::Span> spans; /* since the last event */
   bool open_span = false;      /* the last span has no end yet */
+  std::string launched;
 };

@@ -142,6 +142,10 @@ typedef struct
   void (*ring_free) (NdRing *ring);
   gsize (*ring_bytes) (const NdRing *ring);
 
+  /* Optional: the kernels that push and respond run, with their files, for the
+   * log and statistics. Free it with g_free(). */
+  gchar *(*ring_kernels) (const NdRing *ring);
+
   /* Converts one volume, adds its border and stores it in @slot. @volume is in
    * memory of the host or of a device. */
   gboolean (*push) (NdRing *ring, guint slot, const NdSamples *volume,

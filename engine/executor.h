@@ -25,6 +25,7 @@ typedef struct
 
   void (*free) (NdExecutor *executor);
   gsize (*bytes) (const NdExecutor *executor);
+  gchar *(*kernels) (const NdExecutor *executor); /* may return NULL */
 
   /* Those of NdBackend. kept: NULL if no memory has whole volumes; begin: FALSE
    * if outputs are not begun. */
@@ -90,6 +91,7 @@ NdExecutor *nd_slabs_executor_new (const NdBackend *backend, const NdJob *job,
 
 /* Functions of executors with a ring. */
 gsize nd_ring_executor_bytes (const NdExecutor *executor);
+gchar *nd_ring_executor_kernels (const NdExecutor *executor);
 gboolean nd_ring_executor_repeat (NdExecutor *executor, guint from, guint slot,
     GError **error);
 gboolean nd_ring_executor_copy_kept (NdExecutor *executor, guint slot,

@@ -131,6 +131,7 @@ nd_plan_new_on (const NdJob *job, const NdRingOptions *options,
   g_autoptr (NdPlan) plan = g_new0 (NdPlan, 1);
   g_autoptr (GError) why = NULL;
   const gint first = devices->ids[0];
+  g_autofree gchar *kernels = NULL;
   gboolean ok;
 
   plan->job = *job;
@@ -158,11 +159,12 @@ nd_plan_new_on (const NdJob *job, const NdRingOptions *options,
     plan->reason = g_strdup_printf ("%s; %s", why->message, reason);
   }
   plan->job.cancelled = NULL;
+  kernels = nd_plan_kernels (plan);
   ND_DEBUG (
       "back end %s, method %s, %.4g ms per volume expected, %" G_GSIZE_FORMAT
-      " bytes: %s",
+      " bytes: %s; kernels: %s",
       plan->backend->name, nd_method_name (plan->method), plan->estimate * 1e3,
-      nd_plan_bytes (plan), plan->reason);
+      nd_plan_bytes (plan), plan->reason, kernels ? kernels : "not said");
   return g_steal_pointer (&plan);
 }
 
@@ -267,4 +269,10 @@ gsize
 nd_plan_bytes (const NdPlan *plan)
 {
   return plan->executor->funcs->bytes (plan->executor);
+}
+
+gchar *
+nd_plan_kernels (const NdPlan *plan)
+{
+  return plan->executor->funcs->kernels (plan->executor);
 }

@@ -100,4 +100,8 @@ gboolean nd_plan_synchronize (NdPlan *plan, GError **error);
 /* The bytes of all rings. */
 gsize nd_plan_bytes (const NdPlan *plan);
 
+/* The kernels that the first ring runs, with their files, or NULL if the back
+ * end does not say. Elements show it in `stats`. Free it with g_free(). */
+gchar *nd_plan_kernels (const NdPlan *plan);
+
 G_END_DECLS

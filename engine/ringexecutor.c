@@ -9,6 +9,14 @@ nd_ring_executor_bytes (const NdExecutor *executor)
   return executor->backend->ring_bytes (executor->ring);
 }
 
+gchar *
+nd_ring_executor_kernels (const NdExecutor *executor)
+{
+  return executor->backend->ring_kernels
+      ? executor->backend->ring_kernels (executor->ring)
+      : NULL;
+}
+
 gboolean
 nd_ring_executor_repeat (NdExecutor *executor, guint from, guint slot,
     GError **error)
@@ -114,6 +122,7 @@ ring_retain (NdExecutor *executor, GError **error)
 static const NdExecutorFuncs ring_funcs = {
   .free = ring_free,
   .bytes = nd_ring_executor_bytes,
+  .kernels = nd_ring_executor_kernels,
   .push = ring_push,
   .respond = ring_respond,
   .kept = ring_kept,

@@ -546,6 +546,7 @@ static const NdExecutorFuncs slabs_funcs = {
   .in_slabs = TRUE,
   .free = slabs_free,
   .bytes = nd_ring_executor_bytes,
+  .kernels = nd_ring_executor_kernels,
   .push = slabs_push,
   .respond = slabs_respond,
   .kept = slabs_kept,

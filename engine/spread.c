@@ -504,9 +504,16 @@ spread_bytes (const NdExecutor *executor)
   return bytes;
 }
 
+static gchar *
+spread_kernels (const NdExecutor *executor)
+{
+  return nd_plan_kernels (nd_spread_plan (executor, 0));
+}
+
 static const NdExecutorFuncs spread_funcs = {
   .free = spread_free,
   .bytes = spread_bytes,
+  .kernels = spread_kernels,
   .push = spread_push,
   .respond = spread_respond,
   .begin = spread_begin,

@@ -282,6 +282,7 @@ begin_bank (SumArguments<float> a, int ahead, cudaStream_t stream)
     a.n_filters = std::min (left, at_once);
     ND_CUDA (cudaLaunchKernel (kernel, blocks, dim3 (BANK_THREADS), arguments,
         shared, stream));
+    record_launch (kernel);
     left -= a.n_filters;
     a.spectra.filter =
         (const float2 *) a.spectra.filter + a.n_filters * a.filter_stride;

@@ -540,11 +540,13 @@ gst_nd_conv_describe (GstNdTemporal *self, GstNdProcessor *processor,
     GstStructure *stats)
 {
   const NdPlan *plan = nd_convolver_plan (convolver (processor), 0);
+  g_autofree gchar *kernels = nd_plan_kernels (plan);
 
   GST_ND_CONV (self)->counts_saturation =
       !nd_sample_is_float (plan->job.out_type)
       && plan->backend->flags & ND_BACKEND_COUNTS_SATURATION;
   gst_structure_set (stats, "method", G_TYPE_STRING,
-      nd_method_name (plan->method), "reason", G_TYPE_STRING, plan->reason,
-      "seconds-estimate", G_TYPE_DOUBLE, plan->estimate, NULL);
+      nd_method_name (plan->method), "kernels", G_TYPE_STRING, kernels,
+      "reason", G_TYPE_STRING, plan->reason, "seconds-estimate", G_TYPE_DOUBLE,
+      plan->estimate, NULL);
 }

@@ -254,10 +254,11 @@ gst_nd_conv_settings_install (GstNdTemporalClass *klass)
 {
   gst_nd_temporal_class_install (klass, rows, N_ROWS, N_ROWS - 1,
       sizeof (GstNdConvSettings), G_STRUCT_OFFSET (GstNdConvSettings, bank),
-      "The plan: backend, method and reason (strings); seconds-estimate, the "
-      "time per volume that the cost model expects (double); "
-      "samples-saturated, samples of integer outputs that do not fit in their "
-      "type (uint64; only the CPU counts them); " GST_ND_TEMPORAL_STATS);
+      "The plan: backend, method, reason, and kernels with their files "
+      "(strings); seconds-estimate, the time per volume that the cost model "
+      "expects (double); samples-saturated, samples of integer outputs "
+      "that do not fit in their type (uint64; only the CPU counts "
+      "them); " GST_ND_TEMPORAL_STATS);
 }
 
 void

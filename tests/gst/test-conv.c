@@ -655,36 +655,57 @@ GST_START_TEST (test_numbers)
 
 GST_END_TEST;
 
-/* The reason for the method that a pipeline with a filter "f" has chosen. */
+/* A field of `stats` after preroll. @source is followed by a filter whose
+ * method is @method. */
 static gchar *
-find_reason (const gchar *source)
+find_in_stats (const gchar *source, const gchar *method, const gchar *field)
 {
   g_autofree gchar *text = g_strdup_printf (
-      "%s ! queue ! ndconv3d name=f filter=box,size=3 backend=cpu ! fakesink",
-      source);
+      "%s ! queue ! ndconv3d name=f filter=box,size=3 method=%s backend=cpu ! "
+      "fakesink",
+      source, method);
   g_autoptr (GstElement) pipeline = gst_parse_launch (text, NULL);
   g_autoptr (GstElement) filter = gst_bin_get_by_name (GST_BIN (pipeline), "f");
   g_autoptr (GstStructure) stats = NULL;
-  gchar *reason;
+  gchar *found;
 
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL,
                               GST_CLOCK_TIME_NONE),
       GST_STATE_CHANGE_SUCCESS);
   g_object_get (filter, "stats", &stats, NULL);
-  reason = g_strdup (gst_structure_get_string (stats, "reason"));
+  found = g_strdup (gst_structure_get_string (stats, field));
   gst_element_set_state (pipeline, GST_STATE_NULL);
-  return reason;
+  return found;
 }
+
+GST_START_TEST (test_names_of_kernels)
+{
+  static const gchar *const methods[] = { "direct", "separable", "reference" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (methods); i++) {
+    g_autofree gchar *found =
+        find_in_stats ("ndtestsrc num-buffers=1 volume-size=9:8:7", methods[i],
+            "kernels");
+    g_autofree gchar *wanted = g_strdup_printf ("cpu/%s.c, ", methods[i]);
+
+    fail_unless (found && g_str_has_prefix (found, wanted), "%s", found);
+  }
+}
+
+GST_END_TEST;
 
 /* The plan counts the volumes that the source announces. */
 GST_START_TEST (test_length_of_stream)
 {
   g_autofree gchar *seven =
-      find_reason ("ndtestsrc num-buffers=7 volume-size=9:8:7");
+      find_in_stats ("ndtestsrc num-buffers=7 volume-size=9:8:7", "auto",
+          "reason");
   g_autofree gchar *one =
-      find_reason ("ndtestsrc num-buffers=1 volume-size=9:8:7");
-  g_autofree gchar *endless = find_reason ("ndtestsrc volume-size=9:8:7");
+      find_in_stats ("ndtestsrc num-buffers=1 volume-size=9:8:7", "auto",
+          "reason");
+  g_autofree gchar *endless =
+      find_in_stats ("ndtestsrc volume-size=9:8:7", "auto", "reason");
 
   fail_unless (g_str_has_prefix (seven,
                    "least estimated time of 7 volumes: direct"),
@@ -719,6 +740,7 @@ conv_suite (void)
   tcase_add_test (tc, test_every_value_of_every_property);
   tcase_add_test (tc, test_numbers);
   tcase_add_test (tc, test_length_of_stream);
+  tcase_add_test (tc, test_names_of_kernels);
   return suite;
 }
 

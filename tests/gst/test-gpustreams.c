@@ -685,6 +685,42 @@ GST_START_TEST (test_driver_starts_in_ready)
 
 GST_END_TEST;
 
+/* `stats` names the kernels that ran and their files. */
+static const struct
+{
+  const gchar *caps, *filter, *kernels;
+} kernels[] = {
+  { "type=float32", "method=direct filter=" XYZ,
+      "direct_kernel (cuda/direct/stencilkernel.cu)" },
+  { "type=float32", "method=separable filter=gaussian,sigma=1.0",
+      "separable_xy_few_kernel (cuda/direct/strips.cu)" },
+  { "type=uint8", "method=fft filter=" XYZ,
+      "fft_block_filter_kernel (cuda/fft/volumekernels.cu)" },
+  { "type=uint8", "method=fft precision=double filter=" XYZ,
+      "fft_take_real_kernel (cuda/fft/whole.cu)" },
+};
+
+GST_START_TEST (test_names_of_kernels)
+{
+  g_autofree gchar *text =
+      g_strdup_printf (SOURCE "%s ! ndconv3d name=f backend=cuda %s" SINK, 3u,
+          kernels[__i__].caps, kernels[__i__].filter);
+  g_autoptr (GstElement) pipeline = gst_parse_launch (text, NULL);
+  g_autoptr (GstElement) filter = gst_bin_get_by_name (GST_BIN (pipeline), "f");
+  g_autoptr (GstStructure) stats = NULL;
+  g_autoptr (GPtrArray) got = NULL;
+  const gchar *said;
+
+  gst_object_ref_sink (pipeline);
+  got = gpu_collect (pipeline);
+  fail_unless_equals_int (got->len, 3);
+  g_object_get (filter, "stats", &stats, NULL);
+  said = gst_structure_get_string (stats, "kernels");
+  fail_unless (said && strstr (said, kernels[__i__].kernels), "%s", said);
+}
+
+GST_END_TEST;
+
 static Suite *
 gpu_suite (void)
 {
@@ -702,6 +738,7 @@ gpu_suite (void)
   tcase_add_test (tc, test_gray_on_the_device);
   tcase_add_test (tc, test_two_pipelines);
   tcase_add_test (tc, test_pool_and_stats);
+  tcase_add_loop_test (tc, test_names_of_kernels, 0, G_N_ELEMENTS (kernels));
   tcase_add_test (tc, test_changes_in_flight);
   tcase_add_test (tc, test_changes_of_back_end);
   tcase_add_test (tc, test_seek_storm);
