@@ -107,26 +107,6 @@ whole_cost (const RingJob &job)
  * real samples, and those of padding, products and storing. */
 constexpr double TRANSFORM_BYTES = 2 * 3, COPY_BYTES = 2;
 
-/* Boxes transform each volume of the window for each response, and spectra of
- * filters are kept. */
-double
-boxes_cost (const RingJob &job, const size_t box[3])
-{
-  const NdReach reach = nd_job_reach (&job);
-  const double t = reach.slots, n = job.bank->n_filters;
-  double numbers = job.shape.components;
-
-  for (int a = 0; a < 3; a++) {
-    const double length = box[a] + (reach.high[a] - reach.low[a]);
-
-    numbers *= length * std::ceil ((double) job.shape.size[a] / box[a]);
-  }
-  return numbers * SPECTRUM_BYTES * real_size (job)
-      * (t * (TRANSFORM_BYTES + COPY_BYTES)
-          + n * (TRANSFORM_BYTES + COPY_BYTES + 2 * t))
-      / BYTE_RATE / device_rates ().bytes;
-}
-
 /* All parts together transform as many numbers as whole volumes, and the
  * filters too. Each part reads the volumes, and reads and writes the
  * responses. */

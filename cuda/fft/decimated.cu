@@ -1,7 +1,5 @@
 /* Method `fft` by decimation in frequency (Karas and Svoboda 2011), if the
- * spectra of whole volumes do not fit in memory and filters are so large that
- * boxes would overlap by more than a transform costs. The ring keeps padded
- * volumes.
+ * spectra of whole volumes do not fit in memory. The ring keeps padded volumes.
  *
  * The transform of a volume of N slices is divided into @parts transforms of
  * M = N / parts slices. Part p holds the frequencies k + 1/2 for

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -24,54 +23,12 @@ namespace
 /* Makes the method of one way, which allocates no memory yet. */
 using Way = std::function<std::unique_ptr<Method> ()>;
 
-/* Halves the longest side of @box. Returns false if the filters are longer than
- * that side, because smaller boxes would not need less memory. */
-bool
-halve (size_t box[3], const NdReach &reach)
-{
-  int longest = 0;
-
-  for (int a = 1; a < 3; a++) {
-    if (box[a] > box[longest])
-      longest = a;
-  }
-  if ((int) box[longest] <= reach.high[longest] - reach.low[longest] + 1)
-    return false;
-  box[longest] = (box[longest] + 1) / 2;
-  return true;
-}
-
 /* A way, and its seconds per volume. */
 struct Candidate
 {
   double cost;
   Way way;
 };
-
-/* Adds boxes. The largest is the volume, halved @halvings times. */
-void
-add_boxes (std::vector<Candidate> &candidates, const RingJob &job, int halvings,
-    cudaStream_t stream)
-{
-  const NdReach reach = nd_job_reach (&job);
-  const auto add = [&] (const size_t box[3]) {
-    const size_t size[3] = { box[0], box[1], box[2] };
-
-    candidates.push_back ({ boxes_cost (job, size),
-        [=, &job] { return make_fft_boxes (job, size, stream); } });
-  };
-  size_t box[3];
-  bool added = false;
-
-  memcpy (box, job.shape.size, sizeof (box));
-  while (halve (box, reach)) {
-    added = --halvings <= 0;
-    if (added)
-      add (box);
-  }
-  if (!added)
-    add (box);
-}
 
 /* Adds transforms in parts. Two parts would need as much memory as whole
  * volumes. */
@@ -103,9 +60,9 @@ struct Kind
 };
 
 /* The ways to try, the fastest first. For tests and benchmarks, the environment
- * variable NDCONV_CUDA_FFT selects `blocks`, `wide`, `deep`, `boxes`,
- * `decimated` or `whole`. If the job cannot use the selected kind of blocks, it
- * uses another one. */
+ * variable NDCONV_CUDA_FFT selects `blocks`, `wide`, `deep`, `decimated` or
+ * `whole`. If the job cannot use the selected kind of blocks, it uses another
+ * one. */
 std::vector<Way>
 ways_to_try (const RingJob &job, const ComputeStreams &streams)
 {
@@ -143,12 +100,9 @@ ways_to_try (const RingJob &job, const ComputeStreams &streams)
       candidate.cost += separate_cost (job);
   if (kinds[0].possible)
     fast[0].cost = std::min (fast[0].cost, combined_cost (job));
-  if (wanted != "decimated")
-    add_boxes (small, job, wanted == "boxes" ? 3 : 1, streams.respond);
-  if (wanted != "boxes")
-    add_decimated (small, job, streams.respond);
+  add_decimated (small, job, streams.respond);
   for (std::vector<Candidate> *some : { &fast, &small }) {
-    if (some == &fast && (wanted == "boxes" || wanted == "decimated"))
+    if (some == &fast && wanted == "decimated")
       continue;
     std::stable_sort (some->begin (), some->end (),
         [] (const Candidate &a, const Candidate &b) {

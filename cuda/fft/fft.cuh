@@ -5,8 +5,8 @@
  *   wide       64 x 64 samples of a plane, for flat filters of up to 33
  *   deep       64 x 64 samples and all slices, for filters of up to 33
  *   whole      the whole volume, by cuFFT, for any filter
- *   boxes      large boxes, by cuFFT, if whole spectra do not fit in memory
- *   decimated  parts of the frequencies, by cuFFT, in the same case
+ *   decimated  parts of the frequencies, by cuFFT, if whole spectra do not fit
+ *              in memory
  *
  * For each there is a function that makes the method, and its cost in seconds
  * per volume. cuda/fft/fft.cu chooses.
@@ -25,11 +25,6 @@ namespace nd
 std::unique_ptr<Method> make_fft_whole (const RingJob &job,
     cudaStream_t stream);
 double whole_cost (const RingJob &job);
-
-/* Transforms boxes of up to @box samples with cuFFT. */
-std::unique_ptr<Method> make_fft_boxes (const RingJob &job, const size_t box[3],
-    cudaStream_t stream);
-double boxes_cost (const RingJob &job, const size_t box[3]);
 
 /* Transforms whole volumes with cuFFT in @parts parts of their frequencies, an
  * even number up to 64. */
