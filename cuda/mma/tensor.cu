@@ -316,7 +316,7 @@ tensor_cost (const RingJob &job)
   constexpr double STREAMED = 1.6; /* factor if planes are copied per output */
   constexpr double PAD_RATE = 1.7e12; /* bytes per second of the padded copy */
   const Rates rates = device_rates ();
-  const double slower = choose_kernels () == find_mma_kernel ? 2 : 1;
+  const bool has_wgmma = choose_kernels () != find_mma_kernel;
   const double tiles = ceil (job.shape.size[0] / (double) TENSOR_WIDTH)
       * ceil (job.shape.size[1] / (double) TENSOR_HEIGHT) * job.shape.size[2]
       * job.shape.components;
@@ -327,13 +327,14 @@ tensor_cost (const RingJob &job)
     const double planes = (double) f->size[2] * f->size[3];
     const bool streamed = planes > 1 && (f->size[3] > 1 || planes > 7);
 
-    clocks +=
-        tiles * (TILE + planes * plane_clocks (f) * (streamed ? STREAMED : 1));
+    clocks += tiles
+        * (TILE + planes * plane_clocks (f) * (streamed ? STREAMED : 1))
+        * (has_wgmma && f->size[1] <= WGMMA_ROWS ? 1 : 2);
   }
   if (!reads_unpadded (job))
     bytes = count_samples (job) * 2;
-  return clocks / CLOCKS * slower / rates.products
-      + bytes / PAD_RATE / rates.bytes + (1 + job.bank->n_filters) * LAUNCH;
+  return clocks / CLOCKS / rates.products + bytes / PAD_RATE / rates.bytes
+      + (1 + job.bank->n_filters) * LAUNCH;
 }
 
 std::unique_ptr<Method>

@@ -112,6 +112,9 @@ struct TensorKernel
 typedef TensorKernel FindTensorKernel (int window, int ky, int columns);
 FindTensorKernel find_wgmma_kernel, find_mma_kernel;
 
+/* The most rows of the kernels with wgmma. */
+constexpr int WGMMA_ROWS = 9;
+
 /* Bytes of the coefficients of one plane. Their order is [window / 16
  * matrices][row][column][8 outputs][16 bytes along the window], with
  * TENSOR_ROWS - 1 rows of zeros before and after the rows of the filter. */

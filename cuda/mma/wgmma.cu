@@ -1,4 +1,5 @@
-/* Kernels of method `tensor` for sm_90.
+/* Kernels of method `tensor` for sm_90, for planes of up to WGMMA_ROWS rows:
+ * with more, other methods take less time.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -45,18 +46,10 @@ find_rows (int ky, int columns)
       return find_columns<5, WINDOW> (columns);
     case 7:
       return find_columns<7, WINDOW> (columns);
-    case 9:
-      return find_columns<9, WINDOW> (columns);
-    case 11:
-      return find_columns<11, WINDOW> (columns);
-    case 13:
-      return find_columns<13, WINDOW> (columns);
-    case 15:
-      return find_columns<15, WINDOW> (columns);
-    case 17:
-      return find_columns<17, WINDOW> (columns);
+    case WGMMA_ROWS:
+      return find_columns<WGMMA_ROWS, WINDOW> (columns);
     default:
-      return TensorKernel{};
+      return find_mma_kernel (WINDOW, ky, columns);
   }
 }
 
