@@ -3,13 +3,11 @@
  */
 #include "formats/input.h"
 
-#include "core/error.h"
+#include "core/part.h"
 #include "core/written.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -57,39 +55,16 @@ nd_input_new (const NdSource *source)
 NdInput *
 nd_input_open (const gchar *path, gboolean follow, GError **error)
 {
-  g_autoptr (NdInput) input = g_new0 (NdInput, 1);
-  struct stat info;
-  gint reason;
+  guint64 size;
+  const gint fd = nd_file_open (path, follow, &size, error);
+  NdInput *input;
 
-  /* O_NONBLOCK: opening a FIFO would wait for its other end. */
-  input->fd = open (path,
-      O_RDONLY | O_CLOEXEC | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW));
-  reason = errno;
-  if (input->fd >= 0 && fstat (input->fd, &info) != 0) {
-    reason = errno;
-    close (input->fd);
-    input->fd = -1;
-  }
-  if (input->fd < 0 && reason == ELOOP && !follow) {
-    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
-        "\"%s\" is a symbolic link: a file that a header names must lie beside "
-        "it, put the file itself there",
-        path);
+  if (fd < 0)
     return NULL;
-  }
-  if (input->fd < 0) {
-    g_set_error (error, ND_ERROR,
-        reason == ENOENT ? ND_ERROR_NOT_FOUND : ND_ERROR_OPEN_READ,
-        "\"%s\" cannot be opened for reading: %s", path, g_strerror (reason));
-    return NULL;
-  }
-  if (!S_ISREG (info.st_mode)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
-        "\"%s\" is a folder or a device: it must be a file", path);
-    return NULL;
-  }
-  input->size = info.st_size;
-  return g_steal_pointer (&input);
+  input = g_new0 (NdInput, 1);
+  input->fd = fd;
+  input->size = size;
+  return input;
 }
 
 void
@@ -119,7 +94,7 @@ nd_input_most (NdInput *input, guint64 offset, gboolean unpack)
   return most;
 }
 
-/* Reads as many bytes as one call of the system returns; -1 with the reason. */
+/* -1 with the reason. */
 static gssize
 read_at (NdInput *input, guint64 offset, guint8 *data, gsize size)
 {
@@ -128,9 +103,7 @@ read_at (NdInput *input, guint64 offset, guint8 *data, gsize size)
   if (input->fd < 0)
     return input->source.read (input->source.data, offset, data, size,
         &input->reason);
-  do {
-    got = pread (input->fd, data, size, offset);
-  } while (got < 0 && errno == EINTR);
+  got = nd_file_read (input->fd, offset, data, size);
   if (got < 0)
     input->reason = g_strerror (errno);
   return got;
