@@ -555,3 +555,14 @@ gst_nd_view_init (GstNdView *self)
   gst_nd_flush_install (GST_BASE_TRANSFORM_SINK_PAD (self));
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
 }
+
+static gboolean
+plugin_init (GstPlugin *plugin)
+{
+  gst_nd_backends_init (plugin);
+  return GST_ELEMENT_REGISTER (ndview, plugin);
+}
+
+GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, ndview,
+    "Pictures of volumes", plugin_init, PACKAGE_VERSION, "LGPL", "ndconv",
+    PACKAGE_ORIGIN)

@@ -1,10 +1,12 @@
-/* Type finding for files of recordings: application/x-nifti,
- * application/x-nrrd, application/x-metaimage, application/x-npy,
- * application/x-npz.
+/* The plugin ndfile: its elements, and type finding for files of recordings:
+ * application/x-nifti, application/x-nrrd, application/x-metaimage,
+ * application/x-npy, application/x-npz.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "filters/filterrecording.h"
+#include "gst/base/gstndbackends.h"
 #include "gst/gstndelements.h"
 
 #include <string.h>
@@ -133,8 +135,8 @@ find_npz (GstTypeFind *find, gpointer data)
     gst_type_find_suggest_empty_simple (find, GST_TYPE_FIND_MAXIMUM, NPZ_CAPS);
 }
 
-gboolean
-gst_nd_type_find_register (GstPlugin *plugin)
+static gboolean
+register_type_finders (GstPlugin *plugin)
 {
   g_autoptr (GstCaps) nifti = gst_caps_new_empty_simple (NIFTI_CAPS);
   g_autoptr (GstCaps) nrrd = gst_caps_new_empty_simple (NRRD_CAPS);
@@ -156,3 +158,21 @@ gst_nd_type_find_register (GstPlugin *plugin)
       find_npz, "npz", npz, NULL, NULL);
   return ok;
 }
+
+static gboolean
+plugin_init (GstPlugin *plugin)
+{
+  gboolean ok = FALSE;
+
+  gst_nd_backends_init (plugin);
+  nd_filter_use_recordings ();
+  ok |= GST_ELEMENT_REGISTER (nddemux, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndfilesrc, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndfilesink, plugin);
+  ok |= register_type_finders (plugin);
+  return ok;
+}
+
+GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, ndfile,
+    "Recordings of volumes: NIfTI, NRRD, DICOM, TIFF, HDF5, OME-Zarr, …",
+    plugin_init, PACKAGE_VERSION, "LGPL", "ndconv", PACKAGE_ORIGIN)
