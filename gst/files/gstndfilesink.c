@@ -63,10 +63,9 @@
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
-#include "gst/base/gstndframe.h"
-#include "gst/base/gstndmetadata.h"
+#include "gst/base/gstndvideolayout.h"
 #include "gst/base/gstndproperties.h"
-#include "gst/base/gstndsegment.h"
+#include "gst/base/gstndseek.h"
 #include "gst/files/gstndnumbered.h"
 #include "gst/gstndelements.h"
 

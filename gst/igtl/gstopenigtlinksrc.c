@@ -42,7 +42,6 @@
 #include "core/error.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
-#include "gst/base/gstndmetadata.h"
 #include "gst/base/gstndpool.h"
 #include "gst/gstndelements.h"
 #include "gst/igtl/gstndigtlframe.h"

@@ -9,7 +9,7 @@
 #include "gst/base/gstndanchor.h"
 #include "gst/base/gstndbackends.h"
 #include "gst/base/gstndcuda.h"
-#include "gst/base/gstnddownstream.h"
+#include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
 #include "gst/temporal/gstndtemporalbuilder.h"

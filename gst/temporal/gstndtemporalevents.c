@@ -5,7 +5,7 @@
 
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstndlatency.h"
-#include "gst/base/gstndsegment.h"
+#include "gst/base/gstndseek.h"
 #include "gst/temporal/gstndtemporalbuilder.h"
 #include "gst/temporal/gstndtemporalchange.h"
 #include "gst/temporal/gstndtemporalpending.h"

@@ -3,7 +3,7 @@
  */
 #include "gst/temporal/gstndtemporalprivate.h"
 
-#include "gst/base/gstnddevicepool.h"
+#include "gst/base/gstndpool.h"
 
 #define GST_CAT_DEFAULT gst_nd_temporal_debug
 

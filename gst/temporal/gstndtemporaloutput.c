@@ -5,7 +5,7 @@
 
 #include "gst/base/gstndflush.h"
 #include "gst/base/gstndmemory.h"
-#include "gst/base/gstndtensormeta.h"
+#include "gst/base/gstndanchor.h"
 #include "gst/temporal/gstndtemporalbuilder.h"
 #include "gst/temporal/gstndtemporalpending.h"
 

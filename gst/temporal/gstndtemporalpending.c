@@ -6,7 +6,7 @@
 
 #include "gst/base/gstndflush.h"
 #include "gst/base/gstndmemory.h"
-#include "gst/base/gstndtensormeta.h"
+#include "gst/base/gstndanchor.h"
 
 #define GST_CAT_DEFAULT gst_nd_temporal_debug
 

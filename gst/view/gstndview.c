@@ -65,11 +65,11 @@
  */
 #include "gst/view/gstndview.h"
 
-#include "gst/base/gstnddownstream.h"
+#include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
 #include "gst/base/gstndmemory.h"
-#include "gst/base/gstndsegment.h"
+#include "gst/base/gstndseek.h"
 #include "gst/gstndelements.h"
 #include "gst/view/gstndviewcaps.h"
 #include "gst/view/gstndviewchange.h"
