@@ -4,7 +4,7 @@
 #include "gst/view/gstndviewnotes.h"
 
 #include "core/convert.h"
-#include "gst/view/gstndviewhelp.h"
+#include "gst/view/gstndviewkeys.h"
 #include "view/picture.h"
 
 #include <math.h>

@@ -15,7 +15,6 @@
 #include "gst/view/gstndviewredraw.h"
 #include "gst/view/gstndviewscene.h"
 #include "gst/view/gstndviewsecond.h"
-#include "gst/view/gstndviewwindow.h"
 #include "view/picture.h"
 #include <gst/video/video.h>
 
