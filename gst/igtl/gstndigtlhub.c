@@ -7,7 +7,6 @@
 
 #include "core/error.h"
 #include "gst/base/gstndthread.h"
-#include "gst/igtl/gstndigtllisten.h"
 #include "gst/igtl/gstndigtlpeer.h"
 
 GST_DEBUG_CATEGORY (gst_nd_igtl_debug);

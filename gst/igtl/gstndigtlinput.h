@@ -9,7 +9,7 @@
 
 #include "core/shape.h"
 #include "gst/igtl/gstndigtlhub.h"
-#include "gst/igtl/gstndigtlwaiting.h"
+#include "gst/igtl/gstndigtlassembly.h"
 
 G_BEGIN_DECLS
 

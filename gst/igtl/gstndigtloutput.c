@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "gst/base/gstnderror.h"
-#include "gst/igtl/gstndigtlquery.h"
+#include "gst/igtl/gstndigtlmessages.h"
 #include "live/query.h"
 
 #define GST_CAT_DEFAULT gst_nd_igtl_debug

@@ -50,9 +50,8 @@
 #include "gst/base/gstndvideolayout.h"
 #include "gst/base/gstndproperties.h"
 #include "gst/gstndelements.h"
-#include "gst/igtl/gstndigtlfields.h"
-#include "gst/igtl/gstndigtlframe.h"
 #include "gst/igtl/gstndigtlmessages.h"
+#include "gst/igtl/gstndigtlframe.h"
 #include "gst/igtl/gstndigtlmode.h"
 #include "gst/igtl/gstndigtloutput.h"
 

@@ -46,7 +46,6 @@
 #include "gst/gstndelements.h"
 #include "gst/igtl/gstndigtlframe.h"
 #include "gst/igtl/gstndigtlinput.h"
-#include "gst/igtl/gstndigtltimes.h"
 #include "gst/igtl/gstopenigtlinksrcsettings.h"
 #include "live/fields.h"
 
