@@ -15,7 +15,7 @@
 #include "gst/temporal/gstndtemporalbuilder.h"
 #include "gst/temporal/gstndtemporalchange.h"
 #include "gst/temporal/gstndtemporalpending.h"
-#include "gst/temporal/gstndtemporalrelease.h"
+#include "gst/temporal/gstndtemporallatency.h"
 #include "gst/temporal/gstndtemporalstream.h"
 
 GST_DEBUG_CATEGORY (gst_nd_temporal_debug);

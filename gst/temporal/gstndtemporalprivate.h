@@ -31,7 +31,6 @@
 #include "gst/base/gstndthread.h"
 #include "gst/base/gstndtiming.h"
 #include "gst/temporal/ndorder.h"
-#include "gst/temporal/ndthin.h"
 
 GST_DEBUG_CATEGORY_EXTERN (gst_nd_temporal_debug);
 

@@ -6,7 +6,7 @@
 
 #include "gst/base/gstndanchor.h"
 #include "gst/temporal/gstndtemporalpending.h"
-#include "gst/temporal/gstndtemporalrelease.h"
+#include "gst/temporal/gstndtemporallatency.h"
 #include <gst/video/video.h>
 
 #define GST_CAT_DEFAULT gst_nd_temporal_debug

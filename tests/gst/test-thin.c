@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "gst/temporal/ndthin.h"
+#include "gst/temporal/ndorder.h"
 #include "tests/gst/random.h"
 
 #define MS G_GUINT64_CONSTANT (1000000)
