@@ -24,17 +24,20 @@
  *
  * Since: 0.1
  */
-#include "gst/gstndstack.h"
-
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
-#include "gst/base/gstndvideolayout.h"
 #include "gst/base/gstndlatency.h"
 #include "gst/base/gstndseek.h"
 #include "gst/base/gstndtiming.h"
+#include "gst/base/gstndvideolayout.h"
 #include "gst/gstndelements.h"
 #include "gst/gstndstackcaps.h"
+
+#include <gst/base/gstbasetransform.h>
+
+#define GST_TYPE_ND_STACK (gst_nd_stack_get_type ())
+G_DECLARE_FINAL_TYPE (GstNdStack, gst_nd_stack, GST, ND_STACK, GstBaseTransform)
 
 GST_DEBUG_CATEGORY_STATIC (nd_stack_debug);
 #define GST_CAT_DEFAULT nd_stack_debug

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "gst/files/gstnddemuxprivate.h"
+#include "gst/files/gstnddemux.h"
 
 #define GST_CAT_DEFAULT gst_nd_demux_debug
 

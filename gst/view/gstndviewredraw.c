@@ -3,7 +3,7 @@
  */
 #include "gst/view/gstndviewredraw.h"
 
-#include "gst/view/gstndviewprivate.h"
+#include "gst/view/gstndview.h"
 
 #include <string.h>
 
