@@ -7,7 +7,6 @@
 #include "formats/dicomaxes.h"
 #include "formats/dicomcodecs.h"
 #include "formats/dicomframes.h"
-#include "formats/dicompalette.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "formats/metaimage.h"
 
 #include "core/error.h"
-#include "formats/fields.h"
+#include "formats/headertext.h"
 #include "formats/rate.h"
 #include "formats/sequence.h"
 

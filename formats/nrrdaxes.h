@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "formats/fields.h"
+#include "formats/headertext.h"
 #include "formats/header.h"
 #include "formats/sequence.h"
 

@@ -8,7 +8,7 @@
 #include "formats/dicomseries.h"
 #include "formats/format.h"
 #include "formats/headertext.h"
-#include "formats/holds.h"
+#include "formats/target.h"
 #include "formats/nifti.h"
 #include "formats/rate.h"
 #include "formats/reader.h"

@@ -5,13 +5,12 @@
 
 #include "core/error.h"
 #include "formats/headertext.h"
-#include "formats/holds.h"
+#include "formats/target.h"
 #include "formats/metaimage.h"
 #include "formats/nifti.h"
 #include "formats/npy.h"
 #include "formats/nrrd.h"
 #include "formats/rate.h"
-#include "formats/target.h"
 #include "formats/tiffbuild.h"
 
 #include <errno.h>

@@ -15,7 +15,7 @@
 #include "formats/metaimage.h"
 #include "formats/nifti.h"
 #include "formats/npyheader.h"
-#include "formats/npz.h"
+#include "formats/npy.h"
 #include "formats/nrrd.h"
 
 /* Compressed bytes that surely contain the header of a NIfTI file. */
