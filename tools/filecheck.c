@@ -6,8 +6,7 @@
 #include "core/printable.h"
 #include "formats/dicom.h"
 #include "formats/zarr.h"
-#include "tools/convert.h"
-#include "tools/message.h"
+#include "tools/fileconvert.h"
 
 #include <string.h>
 

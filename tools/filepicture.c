@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "tools/picture.h"
+#include "tools/filepicture.h"
 
 #include "core/convert.h"
 #include "core/error.h"
-#include "tools/compare.h"
+#include "tools/filecompare.h"
 #include "tools/pngfile.h"
 #include "view/picture.h"
 
