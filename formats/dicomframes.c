@@ -155,7 +155,7 @@ unpack_segment (const guint8 *from, gsize n, guint8 *to, gsize stride,
 }
 
 static guint32
-little (const guint8 *bytes)
+dicom_frames_little (const guint8 *bytes)
 {
   return (guint32) bytes[3] << 24 | bytes[2] << 16 | bytes[1] << 8 | bytes[0];
 }
@@ -169,12 +169,14 @@ unpack_rle (NdDicomFrames *frames, gsize n, guint8 *samples)
   const gsize pixels = frames->samples / components;
 
   frames->reason = "its RLE data are damaged";
-  if (n < RLE_HEADER || segments > RLE_SEGMENTS || little (packed) != segments)
+  if (n < RLE_HEADER || segments > RLE_SEGMENTS
+      || dicom_frames_little (packed) != segments)
     return FALSE;
   for (gsize s = 0; s < segments; s++) {
     const gsize byte = s % frames->width;
-    const gsize begin = little (packed + 4 + 4 * s);
-    const gsize end = s + 1 < segments ? little (packed + 8 + 4 * s) : n;
+    const gsize begin = dicom_frames_little (packed + 4 + 4 * s);
+    const gsize end =
+        s + 1 < segments ? dicom_frames_little (packed + 8 + 4 * s) : n;
     const gsize place = s / frames->width * frames->width
         + (G_BYTE_ORDER == G_LITTLE_ENDIAN ? frames->width - 1 - byte : byte);
 
@@ -218,7 +220,8 @@ read_fragments (NdDicomFrames *frames, guint64 number, gsize *n)
 }
 
 static gboolean
-decode (NdDicomFrames *frames, gsize n, guint8 *samples, gboolean *is_rgb)
+dicom_frames_decode (NdDicomFrames *frames, gsize n, guint8 *samples,
+    gboolean *is_rgb)
 {
   const NdDicomElements *elements = frames->elements;
   const NdDicomPacked frame = { .packed = frames->packed,
@@ -410,7 +413,7 @@ nd_dicom_frames_read (NdDicomFrames *frames, guint64 number, guint8 *samples)
     if (!read_fragments (frames, number, &n)
         || !(strcmp (elements->syntax, RLE) == 0
                 ? unpack_rle (frames, n, samples)
-                : decode (frames, n, samples, &is_rgb)))
+                : dicom_frames_decode (frames, n, samples, &is_rgb)))
       return FALSE;
   } else {
     if (!read_plain (frames, number))

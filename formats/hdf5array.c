@@ -165,7 +165,8 @@ take_fill (Description *description, guint type, const guint8 *bytes, gsize n)
 }
 
 static gboolean
-take_message (guint type, const guint8 *bytes, gsize n, gpointer data)
+hdf5_array_take_message (guint type, const guint8 *bytes, gsize n,
+    gpointer data)
 {
   Description *description = data;
 
@@ -186,7 +187,7 @@ take_message (guint type, const guint8 *bytes, gsize n, gpointer data)
 
 /* Whether a chunk has bytes that can be counted, and none of its sizes is 0. */
 static gboolean
-check_chunk (const NdHdf5Array *array)
+hdf5_array_check_chunk (const NdHdf5Array *array)
 {
   gsize bytes = nd_stored_size (array->type);
 
@@ -212,7 +213,8 @@ nd_hdf5_array_open (NdHdf5Array *array, NdHdf5File *file, const gchar *path,
   *reason =
       "an array is absent, damaged, or in a large group of HDF5 1.8: " REPACK;
   if (!nd_hdf5_file_find (file, path, &at)
-      || !nd_hdf5_file_messages (file, at, take_message, &description))
+      || !nd_hdf5_file_messages (file, at, hdf5_array_take_message,
+          &description))
     return FALSE;
   *reason = description.reason;
   if (!*reason && !description.has_type)
@@ -221,7 +223,7 @@ nd_hdf5_array_open (NdHdf5Array *array, NdHdf5File *file, const gchar *path,
     *reason = "it has more than five axes, or none";
   if (!*reason
       && (!description.has_layout
-          || (array->is_chunked && !check_chunk (array))))
+          || (array->is_chunked && !hdf5_array_check_chunk (array))))
     *reason = "an array is damaged";
   if (description.fill != nd_stored_size (array->type))
     memset (array->fill, 0, sizeof (array->fill));
@@ -248,7 +250,8 @@ typedef struct
 
 /* A key: bytes, filters that are skipped, the first sample, 0. */
 static gint
-compare (const NdHdf5Array *array, const guint8 *key, const guint64 *origin)
+hdf5_array_compare (const NdHdf5Array *array, const guint8 *key,
+    const guint64 *origin)
 {
   for (guint a = 0; a < array->axes; a++) {
     const guint64 at = nd_hdf5_number (key + 8 + 8 * a, 8);
@@ -261,8 +264,8 @@ compare (const NdHdf5Array *array, const guint8 *key, const guint64 *origin)
 
 /* FALSE if the tree is damaged. */
 static gboolean
-find_chunk (const NdHdf5Array *array, NdHdf5File *file, const guint64 *origin,
-    Chunk *chunk)
+hdf5_array_find_chunk (const NdHdf5Array *array, NdHdf5File *file,
+    const guint64 *origin, Chunk *chunk)
 {
   const gsize key = 8 + 8 * (array->axes + 1), entry = key + 8;
   guint64 at = array->place;
@@ -286,10 +289,10 @@ find_chunk (const NdHdf5Array *array, NdHdf5File *file, const guint64 *origin,
         || !nd_hdf5_block_load (&block, file, at + TREE_BYTES, n * entry))
       return FALSE;
     for (guint i = 0; i < n; i++) {
-      if (compare (array, block.bytes + i * entry, origin) <= 0)
+      if (hdf5_array_compare (array, block.bytes + i * entry, origin) <= 0)
         last = block.bytes + i * entry;
     }
-    if (!last || (level == 0 && compare (array, last, origin) != 0))
+    if (!last || (level == 0 && hdf5_array_compare (array, last, origin) != 0))
       return TRUE;
     at = nd_hdf5_number (last + key, 8);
     if (level == 0) {
@@ -321,8 +324,8 @@ load_chunk (NdHdf5Array *array, NdHdf5File *file, const Chunk *chunk,
 }
 
 static gboolean
-read_chunk (NdHdf5Array *array, NdHdf5File *file, const guint64 *origin,
-    NdHdf5Box *box, const gchar **reason)
+hdf5_array_read_chunk (NdHdf5Array *array, NdHdf5File *file,
+    const guint64 *origin, NdHdf5Box *box, const gchar **reason)
 {
   gsize wanted = nd_stored_size (array->type);
   Chunk chunk;
@@ -335,7 +338,7 @@ read_chunk (NdHdf5Array *array, NdHdf5File *file, const guint64 *origin,
     return TRUE;
   }
   *reason = "its tree of chunks is damaged";
-  if (!find_chunk (array, file, origin, &chunk))
+  if (!hdf5_array_find_chunk (array, file, origin, &chunk))
     return FALSE;
   if (chunk.place == UNDEFINED)
     return TRUE;
@@ -366,7 +369,7 @@ read_chunks (NdHdf5Array *array, NdHdf5File *file, const guint64 *start,
   do {
     NdHdf5Box box = { file->input, NULL, 0, origin, chunk };
 
-    if (!read_chunk (array, file, origin, &box, reason))
+    if (!hdf5_array_read_chunk (array, file, origin, &box, reason))
       return FALSE;
     *reason = "it is truncated";
     if (!nd_hdf5_copy (array, &box, start, count, samples, stride))
@@ -420,7 +423,7 @@ nd_hdf5_has_filter (guint filter)
 }
 
 static guint32
-fold (guint32 sum)
+hdf5_array_fold (guint32 sum)
 {
   return (sum & 0xffff) + (sum >> 16);
 }
@@ -437,14 +440,14 @@ sum_bytes (const guint8 *bytes, gsize n)
       first += (guint32) bytes[i] << 8 | bytes[i + 1];
       second += first;
     }
-    first = fold (first);
-    second = fold (second);
+    first = hdf5_array_fold (first);
+    second = hdf5_array_fold (second);
   }
   if (i < n) {
-    first = fold (first + ((guint32) bytes[i] << 8));
-    second = fold (second + first);
+    first = hdf5_array_fold (first + ((guint32) bytes[i] << 8));
+    second = hdf5_array_fold (second + first);
   }
-  return fold (second) << 16 | fold (first);
+  return hdf5_array_fold (second) << 16 | hdf5_array_fold (first);
 }
 
 static gboolean
@@ -532,8 +535,8 @@ nd_hdf5_unpack (NdHdf5Array *array, NdBudget *budget, gsize n, guint32 skipped,
 
 /* Copies @n samples, or fills them. */
 static gboolean
-copy_row (const NdHdf5Array *array, const NdHdf5Box *box, guint64 at, gsize n,
-    guint8 *to, gsize stride)
+hdf5_array_copy_row (const NdHdf5Array *array, const NdHdf5Box *box, guint64 at,
+    gsize n, guint8 *to, gsize stride)
 {
   const gsize width = nd_stored_size (array->type);
   guint8 row[4096];
@@ -590,7 +593,8 @@ nd_hdf5_copy (const NdHdf5Array *array, const NdHdf5Box *box,
       from = from * box->size[a] + at[a] - box->origin[a];
       to = to * count[a] + at[a] - start[a];
     }
-    if (!copy_row (array, box, from, row, samples + to * stride, stride))
+    if (!hdf5_array_copy_row (array, box, from, row, samples + to * stride,
+            stride))
       return FALSE;
     for (a = last; a-- > 0;) {
       if (++at[a] < high[a])

@@ -96,7 +96,7 @@ nd_input_most (NdInput *input, guint64 offset, gboolean unpack)
 
 /* -1 with the reason. */
 static gssize
-read_at (NdInput *input, guint64 offset, guint8 *data, gsize size)
+input_read_at (NdInput *input, guint64 offset, guint8 *data, gsize size)
 {
   gssize got;
 
@@ -114,7 +114,7 @@ is_gzip_at (NdInput *input, guint64 offset)
 {
   guint8 magic[2];
 
-  return read_at (input, offset, magic, 2) == 2 && magic[0] == 0x1f
+  return input_read_at (input, offset, magic, 2) == 2 && magic[0] == 0x1f
       && magic[1] == 0x8b;
 }
 
@@ -130,7 +130,7 @@ nd_input_gzip_states (NdInput *input, guint64 offset)
   guint32 size;
 
   if (input->size < offset + sizeof (size) || !is_gzip_at (input, offset)
-      || read_at (input, input->size - sizeof (size), (guint8 *) &size,
+      || input_read_at (input, input->size - sizeof (size), (guint8 *) &size,
              sizeof (size))
           != sizeof (size))
     return 0;
@@ -138,7 +138,7 @@ nd_input_gzip_states (NdInput *input, guint64 offset)
 }
 
 static void
-begin (NdInput *input, guint64 offset, gboolean unpack, gint window)
+input_begin (NdInput *input, guint64 offset, gboolean unpack, gint window)
 {
   input->position = offset;
   input->bare = input->unchecked = FALSE;
@@ -163,13 +163,13 @@ begin (NdInput *input, guint64 offset, gboolean unpack, gint window)
 void
 nd_input_begin (NdInput *input, guint64 offset, gboolean unpack)
 {
-  begin (input, offset, unpack, ANY_WINDOW);
+  input_begin (input, offset, unpack, ANY_WINDOW);
 }
 
 void
 nd_input_begin_bare (NdInput *input, guint64 offset, guint32 sum)
 {
-  begin (input, offset, TRUE, BARE_WINDOW);
+  input_begin (input, offset, TRUE, BARE_WINDOW);
   input->bare = TRUE;
   input->sum = crc32 (0, NULL, 0);
   input->wanted_sum = sum;
@@ -183,13 +183,13 @@ nd_input_begin_deflate (NdInput *input, guint64 offset)
 }
 
 static gssize
-read_file (NdInput *input, guint8 *data, gsize size)
+input_read_file (NdInput *input, guint8 *data, gsize size)
 {
   gsize done = 0;
 
   while (done < size) {
-    const gssize got =
-        read_at (input, input->position, data + done, MIN (size - done, CHUNK));
+    const gssize got = input_read_at (input, input->position, data + done,
+        MIN (size - done, CHUNK));
 
     if (got < 0)
       return -1;
@@ -213,7 +213,7 @@ next_member (NdInput *input)
 
     if (left > 0)
       input->buffer[0] = *z->next_in;
-    got = read_file (input, input->buffer + left, BUFFER_SIZE - left);
+    got = input_read_file (input, input->buffer + left, BUFFER_SIZE - left);
     z->next_in = input->buffer;
     z->avail_in = left + MAX (got, 0);
   }
@@ -234,7 +234,7 @@ check_bare (NdInput *input, const guint8 *data, gsize n)
 }
 
 static gssize
-unpack (NdInput *input, guint8 *data, gsize size)
+input_unpack (NdInput *input, guint8 *data, gsize size)
 {
   z_stream *z = &input->z;
   gsize done = 0;
@@ -250,7 +250,7 @@ unpack (NdInput *input, guint8 *data, gsize size)
       }
     }
     if (z->avail_in == 0) {
-      const gssize got = read_file (input, input->buffer, BUFFER_SIZE);
+      const gssize got = input_read_file (input, input->buffer, BUFFER_SIZE);
 
       if (got < 0)
         return -1;
@@ -285,8 +285,8 @@ nd_input_read (NdInput *input, gpointer data, gsize size)
 {
   if (input->reason)
     return -1;
-  return input->unpack ? unpack (input, data, size)
-                       : read_file (input, data, size);
+  return input->unpack ? input_unpack (input, data, size)
+                       : input_read_file (input, data, size);
 }
 
 const gchar *

@@ -13,7 +13,7 @@
 #define PREFIX 10 /* magic, version 1.0, length of the dictionary */
 
 static gboolean
-parse_type (NdHeader *header, const NdNpyHeader *npy, GError **error)
+npy_parse_type (NdHeader *header, const NdNpyHeader *npy, GError **error)
 {
   static const NdStoredType integers[2][4] = {
     { ND_STORED_INT8, ND_STORED_INT16, ND_STORED_INT32, ND_STORED_INT64 },
@@ -45,7 +45,7 @@ parse_type (NdHeader *header, const NdNpyHeader *npy, GError **error)
 
 /* Assigns the axes in the order of memory, the fastest first. */
 static gboolean
-parse_shape (NdHeader *header, const NdNpyHeader *npy, GError **error)
+npy_parse_shape (NdHeader *header, const NdNpyHeader *npy, GError **error)
 {
   NdRecording *recording = &header->recording;
   gsize fastest[5] = { 0 };
@@ -88,7 +88,8 @@ nd_npy_parse (NdHeader *header, const guint8 *bytes, gsize n, const gchar *path,
 
   nd_header_init (header, "NumPy");
   ok = nd_npy_header_parse (&npy, bytes, n, &end, error)
-      && parse_type (header, &npy, error) && parse_shape (header, &npy, error);
+      && npy_parse_type (header, &npy, error)
+      && npy_parse_shape (header, &npy, error);
   g_free (npy.descr);
   if (!ok) {
     g_prefix_error (error, "\"%s\" cannot be read. ", path);
@@ -107,7 +108,7 @@ is_complex (const NdRecording *recording)
 }
 
 static const gchar *
-type_name (const NdRecording *recording)
+npy_type_name (const NdRecording *recording)
 {
   static const gchar *const names[ND_STREAM_TYPES] = {
     [ND_UINT8] = "u1",
@@ -153,7 +154,7 @@ nd_npy_build (GByteArray *bytes, const NdRecording *recording, gsize room)
       nd_sample_size (recording->type) == 1 ? '|'
           : G_BYTE_ORDER == G_LITTLE_ENDIAN ? '<'
                                             : '>',
-      type_name (recording));
+      npy_type_name (recording));
   if (recording->volumes != 1 || components > 1)
     g_string_append_printf (text, "%" G_GUINT64_FORMAT ", ",
         recording->volumes);
@@ -208,7 +209,7 @@ nd_npz_member_clear (NdNpzMember *member)
 }
 
 static guint64
-get (const guint8 *bytes, guint n)
+npy_get (const guint8 *bytes, guint n)
 {
   guint64 number = 0;
 
@@ -218,7 +219,7 @@ get (const guint8 *bytes, guint n)
 }
 
 static gboolean
-read_at (NdInput *input, guint64 offset, guint8 *bytes, gsize n)
+npy_read_at (NdInput *input, guint64 offset, guint8 *bytes, gsize n)
 {
   nd_input_begin (input, offset, FALSE);
   return nd_input_read (input, bytes, n) == (gssize) n;
@@ -233,7 +234,7 @@ find_end (NdInput *input, NdList *tail, guint64 *at)
 
   if (!nd_list_set_size (tail, MIN (size, END_SIZE + COMMENT_MAX))
       || tail->len < END_SIZE
-      || !read_at (input, size - tail->len, tail->data, tail->len))
+      || !npy_read_at (input, size - tail->len, tail->data, tail->len))
     return NULL;
   for (guint i = tail->len - END_SIZE + 1; i-- > 0;) {
     if (memcmp (tail->data + i, "PK\5\6", 4) != 0)
@@ -256,16 +257,16 @@ find_directory (NdInput *input, NdBudget *budget, guint64 *offset,
 
   if (!end)
     return FALSE;
-  *size = get (end + 12, 4);
-  *offset = get (end + 16, 4);
+  *size = npy_get (end + 12, 4);
+  *offset = npy_get (end + 16, 4);
   if (at >= LOCATOR_SIZE
-      && read_at (input, at - LOCATOR_SIZE, locator, LOCATOR_SIZE)
+      && npy_read_at (input, at - LOCATOR_SIZE, locator, LOCATOR_SIZE)
       && memcmp (locator, "PK\6\7", 4) == 0) {
-    if (!read_at (input, get (locator + 8, 8), wide, END64_SIZE)
+    if (!npy_read_at (input, npy_get (locator + 8, 8), wide, END64_SIZE)
         || memcmp (wide, "PK\6\6", 4) != 0)
       return FALSE;
-    *size = get (wide + 40, 8);
-    *offset = get (wide + 48, 8);
+    *size = npy_get (wide + 40, 8);
+    *offset = npy_get (wide + 48, 8);
   }
   return *size <= DIRECTORY_MAX && *offset <= nd_input_size (input)
       && *size <= nd_input_size (input) - *offset;
@@ -277,15 +278,15 @@ read_extra (const guint8 *extra, gsize n, guint64 *const numbers[3])
 {
   gsize at = 0;
 
-  while (at + 4 <= n && at + 4 + get (extra + at + 2, 2) <= n) {
-    const gsize size = get (extra + at + 2, 2);
+  while (at + 4 <= n && at + 4 + npy_get (extra + at + 2, 2) <= n) {
+    const gsize size = npy_get (extra + at + 2, 2);
     const guint8 *values = extra + at + 4;
     gsize used = 0;
 
-    for (guint i = 0; i < 3 && get (extra + at, 2) == EXTRA_64; i++) {
+    for (guint i = 0; i < 3 && npy_get (extra + at, 2) == EXTRA_64; i++) {
       if (*numbers[i] != IN_EXTRA || used + 8 > size)
         continue;
-      *numbers[i] = get (values + used, 8);
+      *numbers[i] = npy_get (values + used, 8);
       used += 8;
     }
     at += 4 + size;
@@ -310,14 +311,15 @@ add_other (NdNpzMember *chosen, const gchar *name)
 static void
 take_entry (NdNpzMember *chosen, const guint8 *entry)
 {
-  const gsize length = get (entry + 28, 2);
+  const gsize length = npy_get (entry + 28, 2);
   NdNpzMember member = {
-    .method = get (entry + 8, 2) & ENCRYPTED ? ND_NPZ_ENCRYPTED
-                                             : (gint) get (entry + 10, 2),
-    .sum = get (entry + 16, 4),
-    .packed = get (entry + 20, 4),
-    .size = get (entry + 24, 4),
-    .offset = get (entry + 42, 4),
+    .method = npy_get (entry + 8, 2) & ENCRYPTED
+        ? ND_NPZ_ENCRYPTED
+        : (gint) npy_get (entry + 10, 2),
+    .sum = npy_get (entry + 16, 4),
+    .packed = npy_get (entry + 20, 4),
+    .size = npy_get (entry + 24, 4),
+    .offset = npy_get (entry + 42, 4),
     .name = g_strndup ((const gchar *) entry + ENTRY_SIZE, length),
   };
 
@@ -326,7 +328,7 @@ take_entry (NdNpzMember *chosen, const guint8 *entry)
     return;
   }
   member.name[strlen (member.name) - 4] = '\0';
-  read_extra (entry + ENTRY_SIZE + length, get (entry + 30, 2),
+  read_extra (entry + ENTRY_SIZE + length, npy_get (entry + 30, 2),
       (guint64 *const[]){ &member.size, &member.packed, &member.offset });
   if (chosen->name && member.size <= chosen->size) {
     add_other (chosen, member.name);
@@ -344,8 +346,8 @@ static gboolean
 read_entries (NdNpzMember *chosen, const guint8 *bytes, gsize n)
 {
   while (n >= ENTRY_SIZE && memcmp (bytes, "PK\1\2", 4) == 0) {
-    const gsize size = ENTRY_SIZE + get (bytes + 28, 2) + get (bytes + 30, 2)
-        + get (bytes + 32, 2);
+    const gsize size = ENTRY_SIZE + npy_get (bytes + 28, 2)
+        + npy_get (bytes + 30, 2) + npy_get (bytes + 32, 2);
 
     if (size > n)
       return FALSE;
@@ -373,10 +375,11 @@ find_bytes (NdNpzMember *member, NdInput *input)
   guint8 local[LOCAL_SIZE];
 
   if (member->offset > size
-      || !read_at (input, member->offset, local, LOCAL_SIZE)
+      || !npy_read_at (input, member->offset, local, LOCAL_SIZE)
       || memcmp (local, "PK\3\4", 4) != 0)
     return FALSE;
-  member->offset += LOCAL_SIZE + get (local + 26, 2) + get (local + 28, 2);
+  member->offset +=
+      LOCAL_SIZE + npy_get (local + 26, 2) + npy_get (local + 28, 2);
   return member->offset <= size && member->packed <= size - member->offset
       && (member->method != ND_NPZ_STORED || member->packed == member->size);
 }
@@ -395,7 +398,7 @@ nd_npz_find (NdNpzMember *member, NdInput *input, NdBudget *budget,
   directory = nd_budget_alloc (budget, size);
   if (!directory)
     return nd_budget_refuse (budget, path, error);
-  ok = read_at (input, offset, directory, size)
+  ok = npy_read_at (input, offset, directory, size)
       && read_entries (member, directory, size);
   nd_budget_free (budget, directory, size);
   if (!ok)

@@ -61,14 +61,14 @@ static const NdTextWord types[] = { { "signed char", ND_STORED_INT8 },
   { "float", ND_STORED_FLOAT32 }, { "double", ND_STORED_FLOAT64 }, { NULL } };
 
 static void
-parser_clear (NdNrrdParser *parser)
+nrrd_parser_clear (NdNrrdParser *parser)
 {
   nd_sequence_clear (&parser->sequence);
   g_clear_pointer (&parser->listed, nd_list_free);
   g_clear_pointer (&parser->strings, g_ptr_array_unref);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdNrrdParser, parser_clear);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdNrrdParser, nrrd_parser_clear);
 
 gboolean
 nd_nrrd_detect (const guint8 *bytes, gsize n)
@@ -94,7 +94,7 @@ nd_nrrd_header_size (const guint8 *bytes, gsize n)
 }
 
 static gboolean
-take_field (NdNrrdParser *parser, const gchar *name, gchar *value,
+nrrd_take_field (NdNrrdParser *parser, const gchar *name, gchar *value,
     GError **error)
 {
   NdFields *fields = &parser->fields;
@@ -121,7 +121,7 @@ take_field (NdNrrdParser *parser, const gchar *name, gchar *value,
 
 /* "field: value", "key:=value", or a comment. */
 static gboolean
-take_line (NdNrrdParser *parser, GError **error)
+nrrd_take_line (NdNrrdParser *parser, GError **error)
 {
   gchar *line = parser->fields.text.line;
   gchar *key_end = strstr (line, ":="), *field_end = strstr (line, ": ");
@@ -137,7 +137,7 @@ take_line (NdNrrdParser *parser, GError **error)
   }
   if (field_end) {
     *field_end = '\0';
-    return take_field (parser, line, g_strchug (field_end + 2), error);
+    return nrrd_take_field (parser, line, g_strchug (field_end + 2), error);
   }
   nd_text_error (&parser->fields.text, error,
       "it is neither \"field: value\" nor \"key:=value\" nor a comment (#)");
@@ -173,7 +173,7 @@ read_lines (NdNrrdParser *parser, GError **error)
         return nd_budget_refuse (&parser->header->budget, text->path, error);
       continue;
     }
-    if (!take_line (parser, &reason))
+    if (!nrrd_take_line (parser, &reason))
       break;
     if (parser->fields.values[FIELD_DATA_FILE] && !parser->listed
         && strncmp (parser->fields.values[FIELD_DATA_FILE], "LIST", 4) == 0) {
@@ -198,7 +198,7 @@ read_lines (NdNrrdParser *parser, GError **error)
 }
 
 static gboolean
-parse_sizes (NdNrrdParser *parser, GError **error)
+nrrd_parse_sizes (NdNrrdParser *parser, GError **error)
 {
   gint64 dimension;
   guint64 sizes[MAX_AXES];
@@ -222,7 +222,7 @@ parse_sizes (NdNrrdParser *parser, GError **error)
 }
 
 static gboolean
-parse_type (NdNrrdParser *parser, GError **error)
+nrrd_parse_type (NdNrrdParser *parser, GError **error)
 {
   NdStored *stored = &parser->header->stored;
   const gchar *type = parser->fields.values[FIELD_TYPE];
@@ -248,7 +248,7 @@ parse_type (NdNrrdParser *parser, GError **error)
 
 /* Fields for the place and the encoding of the samples. */
 static gboolean
-parse_data (NdNrrdParser *parser, GError **error)
+nrrd_parse_data (NdNrrdParser *parser, GError **error)
 {
   NdHeader *header = parser->header;
   const gchar *encoding = parser->fields.values[FIELD_ENCODING];
@@ -289,7 +289,7 @@ parse_data (NdNrrdParser *parser, GError **error)
 /* Each file has the first @subdimension axes, or equal pieces of the last
  * one. */
 static gboolean
-check_files (NdNrrdParser *parser, gint64 subdimension, guint64 files,
+nrrd_check_files (NdNrrdParser *parser, gint64 subdimension, guint64 files,
     GError **error)
 {
   guint64 expected = 1;
@@ -310,7 +310,7 @@ check_files (NdNrrdParser *parser, gint64 subdimension, guint64 files,
 }
 
 static gboolean
-parse_pattern (NdNrrdParser *parser, GError **error)
+nrrd_parse_pattern (NdNrrdParser *parser, GError **error)
 {
   g_auto (GStrv) words =
       g_strsplit_set (parser->fields.values[FIELD_DATA_FILE], " \t", -1);
@@ -331,13 +331,13 @@ parse_pattern (NdNrrdParser *parser, GError **error)
         "be \"PATTERN FIRST LAST STEP\", with a STEP from FIRST to LAST",
         error);
   count = ((guint64) ABS (numbers[1] - numbers[0])) / ABS (numbers[2]) + 1;
-  return check_files (parser, numbers[3], count, error)
+  return nrrd_check_files (parser, numbers[3], count, error)
       && nd_header_add_numbered (parser->header, parser->fields.text.path,
           words[0], numbers[0], numbers[2], count, error);
 }
 
 static gboolean
-parse_list (NdNrrdParser *parser, GError **error)
+nrrd_parse_list (NdNrrdParser *parser, GError **error)
 {
   const gchar *axes_text =
       parser->fields.values[FIELD_DATA_FILE] + strlen ("LIST");
@@ -348,7 +348,7 @@ parse_list (NdNrrdParser *parser, GError **error)
         "be \"LIST\" or \"LIST N\"", error);
   if (!nd_header_check_files (parser->fields.text.path, parser->listed->len,
           error)
-      || !check_files (parser, subdimension, parser->listed->len, error))
+      || !nrrd_check_files (parser, subdimension, parser->listed->len, error))
     return FALSE;
   for (guint i = 0; i < parser->listed->len; i++) {
     if (!nd_header_add_file (parser->header, parser->fields.text.path,
@@ -366,9 +366,9 @@ parse_files (NdNrrdParser *parser, GError **error)
   if (!value)
     return TRUE;
   if (parser->listed)
-    return parse_list (parser, error);
+    return nrrd_parse_list (parser, error);
   if (strchr (value, '%') && strchr (value, ' '))
-    return parse_pattern (parser, error);
+    return nrrd_parse_pattern (parser, error);
   return nd_header_add_file (parser->header, parser->fields.text.path, value,
       error);
 }
@@ -385,7 +385,7 @@ keep_index_names (NdNrrdParser *parser)
 }
 
 static gboolean
-parse (NdNrrdParser *parser, GError **error)
+nrrd_parse (NdNrrdParser *parser, GError **error)
 {
   NdHeader *header = parser->header;
   gboolean is_time;
@@ -393,8 +393,8 @@ parse (NdNrrdParser *parser, GError **error)
 
   /* The encoding comes before the byte order, which text does not have: an
    * unsupported encoding is the better error. */
-  if (!read_lines (parser, error) || !parse_sizes (parser, error)
-      || !parse_data (parser, error) || !parse_type (parser, error)
+  if (!read_lines (parser, error) || !nrrd_parse_sizes (parser, error)
+      || !nrrd_parse_data (parser, error) || !nrrd_parse_type (parser, error)
       || !nd_nrrd_parse_axes (parser, error)
       || !nd_header_settle (header, parser->fields.text.path, error)
       || !nd_nrrd_set_geometry (parser, error) || !parse_files (parser, error))
@@ -416,11 +416,11 @@ nd_nrrd_parse (NdHeader *header, guint8 *bytes, gsize n, const gchar *path,
   parser.strings = g_ptr_array_new_with_free_func (g_free);
   nd_sequence_init (&parser.sequence, header);
   nd_fields_init (&parser.fields, names, path, bytes, n);
-  return parse (&parser, error);
+  return nrrd_parse (&parser, error);
 }
 
 static const gchar *
-type_name (NdSampleType type)
+nrrd_type_name (NdSampleType type)
 {
   static const gchar *const type_names[ND_STREAM_TYPES] = {
     [ND_UINT8] = "uchar",
@@ -437,7 +437,7 @@ type_name (NdSampleType type)
 }
 
 static void
-build_geometry (GString *text, const NdRecording *recording, gboolean list)
+nrrd_build_geometry (GString *text, const NdRecording *recording, gboolean list)
 {
   const NdGeometry *geometry = &recording->geometry;
 
@@ -554,7 +554,7 @@ nd_nrrd_build (GString *text, const NdRecording *recording,
       "# Complete NRRD file format specification at:\n"
       "# http://teem.sourceforge.net/nrrd/format.html\n"
       "type: %s\ndimension: %u\n",
-      type_name (recording->type),
+      nrrd_type_name (recording->type),
       3 + (recording->shape.components > 1) + (recording->responses > 1)
           + list);
   if (geometry->known)
@@ -564,7 +564,7 @@ nd_nrrd_build (GString *text, const NdRecording *recording,
     const gdouble origin[3] = { -geometry->origin[0], -geometry->origin[1],
       geometry->origin[2] };
 
-    build_geometry (text, recording, list);
+    nrrd_build_geometry (text, recording, list);
     nd_text_append_doubles (text, "space origin: (", origin, 3, ",", ")\n");
   }
   g_string_append_printf (text, "endian: %s\nencoding: %s\n",

@@ -371,7 +371,7 @@ static const struct
 
 /* "a, b and c" of what is in @lost, with @last for the last one's number. */
 static gchar *
-list (guint lost, const gchar *the, const gchar *last)
+target_list (guint lost, const gchar *the, const gchar *last)
 {
   GString *text = g_string_new (NULL);
 
@@ -397,7 +397,7 @@ nd_holds_not (const gchar *format)
     if (g_str_has_prefix (format, table[i].name))
       return table[i].holds == HOLDS_ALL
           ? NULL
-          : list (HOLDS_ALL & ~table[i].holds, "", NULL);
+          : target_list (HOLDS_ALL & ~table[i].holds, "", NULL);
   }
   return NULL;
 }
@@ -466,7 +466,7 @@ nd_holds_lost (const NdTarget *target, const NdRecording *recording,
     return NULL;
   if (lost & HOLDS_FIELDS)
     number = g_strdup_printf ("%u fields", count_fields (source));
-  names = list (lost, "the ", number);
+  names = target_list (lost, "the ", number);
   return g_strdup_printf ("\"%s\" does not hold %s of the recording: .nrrd, "
                           ".mha and .nii do",
       target->path, names);

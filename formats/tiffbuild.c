@@ -116,7 +116,7 @@ make_builder (GByteArray *bytes, const NdRecording *recording,
 }
 
 static void
-append (GByteArray *bytes, guint64 number, guint n)
+tiff_build_append (GByteArray *bytes, guint64 number, guint n)
 {
   const guint16 two = number;
   const guint32 four = number;
@@ -130,7 +130,7 @@ append (GByteArray *bytes, guint64 number, guint n)
 
 /* Fills up to @size bytes. */
 static void
-pad (GByteArray *bytes, gsize size)
+tiff_build_pad (GByteArray *bytes, gsize size)
 {
   const gsize from = bytes->len;
 
@@ -144,9 +144,9 @@ pad (GByteArray *bytes, gsize size)
 static void
 begin_entry (const Builder *b, guint16 tag, guint16 type, guint64 count)
 {
-  append (b->bytes, tag, 2);
-  append (b->bytes, type, 2);
-  append (b->bytes, count, b->big ? 8 : 4);
+  tiff_build_append (b->bytes, tag, 2);
+  tiff_build_append (b->bytes, type, 2);
+  tiff_build_append (b->bytes, count, b->big ? 8 : 4);
 }
 
 /* An entry with one number. */
@@ -157,8 +157,8 @@ put_number (const Builder *b, guint16 tag, guint16 type, guint64 number)
   const guint size = type == TYPE_SHORT ? 2 : type == TYPE_LONG ? 4 : 8;
 
   begin_entry (b, tag, type, 1);
-  append (b->bytes, number, size);
-  pad (b->bytes, b->bytes->len + word - size);
+  tiff_build_append (b->bytes, number, size);
+  tiff_build_pad (b->bytes, b->bytes->len + word - size);
 }
 
 /* An entry with the place of its values. */
@@ -167,7 +167,7 @@ put_place (const Builder *b, guint16 tag, guint16 type, guint64 count,
     guint64 place)
 {
   begin_entry (b, tag, type, count);
-  append (b->bytes, place, b->big ? 8 : 4);
+  tiff_build_append (b->bytes, place, b->big ? 8 : 4);
 }
 
 /* @count equal numbers, which are also at @place. */
@@ -183,13 +183,13 @@ put_shorts (const Builder *b, guint16 tag, guint64 count, guint16 number,
   }
   begin_entry (b, tag, TYPE_SHORT, count);
   for (guint64 i = 0; i < count; i++)
-    append (b->bytes, number, 2);
-  pad (b->bytes, b->bytes->len + word - 2 * count);
+    tiff_build_append (b->bytes, number, 2);
+  tiff_build_pad (b->bytes, b->bytes->len + word - 2 * count);
 }
 
 /* The fraction n / d that comes nearest to @value. */
 static void
-find_fraction (gdouble value, guint32 *n, guint32 *d)
+tiff_build_find_fraction (gdouble value, guint32 *n, guint32 *d)
 {
   gdouble n0 = 0, n1 = 1, d0 = 1, d1 = 0, rest = value;
 
@@ -222,9 +222,10 @@ append_resolution (const Builder *b, guint axis)
   guint32 n = 1, d = 1;
 
   if (geometry->known)
-    find_fraction (nd_tiff_unit (geometry) / geometry->spacing[axis], &n, &d);
-  append (b->bytes, n, 4);
-  append (b->bytes, d, 4);
+    tiff_build_find_fraction (nd_tiff_unit (geometry) / geometry->spacing[axis],
+        &n, &d);
+  tiff_build_append (b->bytes, n, 4);
+  tiff_build_append (b->bytes, d, 4);
 }
 
 static void
@@ -258,7 +259,7 @@ put_directory (const Builder *b, guint64 page, gsize description, guint64 next)
   const gsize begin = b->bytes->len;
   const guint16 entries = 13 + (page == 0) + (extra > 0);
 
-  append (b->bytes, entries, b->big ? 8 : 2);
+  tiff_build_append (b->bytes, entries, b->big ? 8 : 2);
   put_number (b, 256, TYPE_LONG, recording->shape.size[0]);
   put_number (b, 257, TYPE_LONG, recording->shape.size[1]);
   put_shorts (b, 258, samples, 8 * nd_sample_size (recording->type), b->arrays);
@@ -277,8 +278,8 @@ put_directory (const Builder *b, guint64 page, gsize description, guint64 next)
     put_shorts (b, 338, extra, 0, b->arrays + 4 * samples);
   put_shorts (b, 339, samples, get_format (recording->type),
       b->arrays + 2 * samples);
-  append (b->bytes, next, b->big ? 8 : 4);
-  pad (b->bytes, begin + directory_size (b->big));
+  tiff_build_append (b->bytes, next, b->big ? 8 : 4);
+  tiff_build_pad (b->bytes, begin + directory_size (b->big));
 }
 
 static void
@@ -287,14 +288,15 @@ put_beginning (const Builder *b)
   const guint16 order =
       G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0x4949 /* II */ : 0x4d4d /* MM */;
 
-  append (b->bytes, order, 2);
-  append (b->bytes, b->big ? 43 : 42, 2);
+  tiff_build_append (b->bytes, order, 2);
+  tiff_build_append (b->bytes, b->big ? 43 : 42, 2);
   if (b->big) {
-    append (b->bytes, 8, 2); /* bytes of an offset */
-    append (b->bytes, 0, 2);
+    tiff_build_append (b->bytes, 8, 2); /* bytes of an offset */
+    tiff_build_append (b->bytes, 0, 2);
   }
-  append (b->bytes, b->pages > 0 ? FIRST_DIRECTORY : 0, b->big ? 8 : 4);
-  pad (b->bytes, FIRST_DIRECTORY);
+  tiff_build_append (b->bytes, b->pages > 0 ? FIRST_DIRECTORY : 0,
+      b->big ? 8 : 4);
+  tiff_build_pad (b->bytes, FIRST_DIRECTORY);
 }
 
 void
@@ -310,16 +312,16 @@ nd_tiff_build (GByteArray *bytes, const NdRecording *recording,
   put_beginning (&b);
   put_directory (&b, 0, text->len + 1,
       ended && b.pages > 1 ? b.room + b.pages * b.page_bytes : 0);
-  pad (bytes, RESOLUTIONS);
+  tiff_build_pad (bytes, RESOLUTIONS);
   append_resolution (&b, 0);
   append_resolution (&b, 1);
   g_byte_array_append (bytes, (const guint8 *) text->str, text->len + 1);
-  pad (bytes, b.arrays);
+  tiff_build_pad (bytes, b.arrays);
   for (guint i = 0; i < G_N_ELEMENTS (values); i++) {
     for (gsize c = 0; c < b.samples; c++)
-      append (bytes, values[i], 2);
+      tiff_build_append (bytes, values[i], 2);
   }
-  pad (bytes, b.room);
+  tiff_build_pad (bytes, b.room);
 }
 
 guint64
@@ -359,7 +361,7 @@ nd_tiff_description_room (gsize channels, gboolean ome)
 
 /* key@between@number@after */
 static void
-append_key (GString *text, const gchar *key, const gchar *between,
+tiff_build_append_key (GString *text, const gchar *key, const gchar *between,
     gdouble value, const gchar *after)
 {
   gchar number[G_ASCII_DTOSTR_BUF_SIZE];
@@ -390,11 +392,12 @@ describe_imagej (GString *text, const NdRecording *recording, gsize channels,
     const gdouble unit = nd_tiff_unit (geometry);
 
     g_string_append_printf (text, "unit=%s\n", unit == 1 ? "mm" : "um");
-    append_key (text, "spacing", "=", geometry->spacing[2] / unit, "\n");
+    tiff_build_append_key (text, "spacing", "=", geometry->spacing[2] / unit,
+        "\n");
   }
   if (interval > 0) {
-    append_key (text, "finterval", "=", interval, "\n");
-    append_key (text, "fps", "=", 1 / interval, "\n");
+    tiff_build_append_key (text, "finterval", "=", interval, "\n");
+    tiff_build_append_key (text, "fps", "=", 1 / interval, "\n");
   }
 }
 
@@ -432,12 +435,13 @@ describe_ome (GString *text, const NdRecording *recording, gsize channels,
   for (guint a = 0; a < 3 && geometry->known; a++) {
     const gdouble unit = nd_tiff_unit (geometry);
 
-    append_key (text, sizes[a], "=\"", geometry->spacing[a] / unit, "\"");
+    tiff_build_append_key (text, sizes[a], "=\"", geometry->spacing[a] / unit,
+        "\"");
     g_string_append_printf (text, "%sUnit=\"%s\"", sizes[a],
         unit == 1 ? "mm" : "\302\265m");
   }
   if (interval > 0)
-    append_key (text, " TimeIncrement", "=\"", interval,
+    tiff_build_append_key (text, " TimeIncrement", "=\"", interval,
         "\" TimeIncrementUnit=\"s\"");
   g_string_append (text, ">");
   for (gsize c = 0; c < channels; c++)

@@ -167,7 +167,7 @@ nominal_interval (GstNdStack *self)
 
 /* The first frame of a volume waits for the others. */
 static void
-update_latency (GstNdStack *self)
+stack_update_latency (GstNdStack *self)
 {
   const GstClockTime interval =
       gst_nd_timing_expected (&self->timing, nominal_interval (self));
@@ -329,7 +329,7 @@ gst_nd_stack_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   GST_INFO_OBJECT (self,
       "stacks %u of %" GST_PTR_FORMAT " to one of %" GST_PTR_FORMAT,
       self->slices, in, out);
-  update_latency (self);
+  stack_update_latency (self);
   return TRUE;
 }
 
@@ -455,7 +455,7 @@ gst_nd_stack_submit_input (GstBaseTransform *trans, gboolean is_discont,
   gst_nd_timing_step (&self->timing, &gst_nd_timing_default_rule,
       nominal_interval (self), GST_BUFFER_PTS (frame),
       GST_BUFFER_IS_DISCONT (frame), trans->segment.rate < 0, 0);
-  update_latency (self);
+  stack_update_latency (self);
   return add_frame (self, frame);
 }
 

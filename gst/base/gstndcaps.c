@@ -15,7 +15,7 @@
 #define NNSTREAMER_RANK_LIMIT 16
 
 static gboolean
-parse_dimensions (const gchar *text, gsize dims[RANK], GError **error)
+caps_parse_dimensions (const gchar *text, gsize dims[RANK], GError **error)
 {
   g_auto (GStrv) parts = g_strsplit (text, ":", -1);
   gboolean ended = FALSE;
@@ -59,7 +59,7 @@ parse_dimensions (const gchar *text, gsize dims[RANK], GError **error)
 }
 
 static void
-parse_numbers (const GstStructure *s, const gchar *field, gdouble *values,
+caps_parse_numbers (const GstStructure *s, const gchar *field, gdouble *values,
     guint n, gboolean *known)
 {
   const gchar *text = gst_structure_get_string (s, field);
@@ -85,7 +85,7 @@ parse_numbers (const GstStructure *s, const gchar *field, gdouble *values,
 /* Without origin the geometry begins at 0; without directions it is along the
  * axes. */
 static void
-parse_geometry (const GstStructure *s, NdGeometry *geometry)
+caps_parse_geometry (const GstStructure *s, NdGeometry *geometry)
 {
   const gchar *spacing = gst_structure_get_string (s, "spacing");
 
@@ -94,9 +94,10 @@ parse_geometry (const GstStructure *s, NdGeometry *geometry)
   geometry->known = spacing && strchr (spacing, ':') != strrchr (spacing, ':')
       && nd_units_parse_spacing (spacing, geometry->spacing);
   if (gst_structure_has_field (s, "origin"))
-    parse_numbers (s, "origin", geometry->origin, 3, &geometry->known);
+    caps_parse_numbers (s, "origin", geometry->origin, 3, &geometry->known);
   if (gst_structure_has_field (s, "directions"))
-    parse_numbers (s, "directions", geometry->directions, 9, &geometry->known);
+    caps_parse_numbers (s, "directions", geometry->directions, 9,
+        &geometry->known);
 }
 
 gboolean
@@ -142,7 +143,7 @@ gst_nd_volume_info_from_caps (GstNdVolumeInfo *info, const GstCaps *caps,
         "Caps field 'dimensions' is missing: it must be components:x:y:z");
     return FALSE;
   }
-  if (!parse_dimensions (dimensions, dims, error))
+  if (!caps_parse_dimensions (dimensions, dims, error))
     return FALSE;
   info->shape.components = dims[0];
   memcpy (info->shape.size, dims + 1, sizeof (info->shape.size));
@@ -161,7 +162,7 @@ gst_nd_volume_info_from_caps (GstNdVolumeInfo *info, const GstCaps *caps,
         info->rate_n, info->rate_d);
     return FALSE;
   }
-  parse_geometry (s, &info->geometry);
+  caps_parse_geometry (s, &info->geometry);
   return TRUE;
 }
 
@@ -253,7 +254,7 @@ gst_nd_caps_have_alternate_fields (const GstCaps *caps)
  */
 
 static GstCaps *
-fixate (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+caps_fixate (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
     GstCaps *other)
 {
   const GstBaseTransformClass *base =
@@ -276,7 +277,7 @@ gst_nd_downstream_fixate (GstBaseTransform *trans, GstPadDirection direction,
     if (!gst_caps_is_empty (possible) && !gst_caps_is_subset (other, possible))
       gst_caps_replace (&other, possible);
   }
-  return fixate (trans, direction, caps, other);
+  return caps_fixate (trans, direction, caps, other);
 }
 
 static gboolean
@@ -289,7 +290,7 @@ is_accepted (GstBaseTransform *trans, GstCaps *possible)
 
   if (gst_caps_is_empty (chosen))
     return FALSE;
-  chosen = fixate (trans, GST_PAD_SINK, in, g_steal_pointer (&chosen));
+  chosen = caps_fixate (trans, GST_PAD_SINK, in, g_steal_pointer (&chosen));
   return gst_pad_peer_query_accept_caps (trans->srcpad, chosen);
 }
 

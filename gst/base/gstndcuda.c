@@ -115,7 +115,7 @@ gst_nd_context_get (GstNdContext *context)
 
 /* Whether @context still works; after an error on the device it does not. */
 static gboolean
-is_usable (GstObject *context, const NdBackend *backend)
+cuda_is_usable (GstObject *context, const NdBackend *backend)
 {
   gpointer memory;
 
@@ -163,7 +163,7 @@ own_context (const NdBackend *backend, gint device_id)
   g_autoptr (GstObject) old = update_own_context (key, NULL, NULL);
   g_autoptr (GstObject) made = NULL;
 
-  if (old && is_usable (old, backend))
+  if (old && cuda_is_usable (old, backend))
     return g_steal_pointer (&old);
   made = gst_nd_cuda_library ()->cuda_context_new (MAX (device_id, 0));
   if (!made)
@@ -201,7 +201,7 @@ ask_neighbours (GstElement *element, GList *pads, GstNdContext *context)
 /* Sets the context that the application gave @element before NULL, which
  * elements forget there: only bins answer NEED_CONTEXT with stored contexts. */
 static void
-recall (GstElement *element)
+cuda_recall (GstElement *element)
 {
   g_autoptr (GstContext) stored =
       gst_element_get_context (element, GST_ND_CUDA_CONTEXT_TYPE);
@@ -227,9 +227,9 @@ gst_nd_cuda_ensure_context (GstElement *element, const NdBackend *backend,
         gst_message_new_need_context (GST_OBJECT (element),
             GST_ND_CUDA_CONTEXT_TYPE));
   if (!is_set (context))
-    recall (element);
+    cuda_recall (element);
   object = gst_nd_context_get (context);
-  if (object && is_usable (object, backend)) {
+  if (object && cuda_is_usable (object, backend)) {
     GST_INFO_OBJECT (element, "shares %" GST_PTR_FORMAT, object);
     return;
   }
@@ -396,7 +396,7 @@ look_up (GModule *module)
 }
 
 static gboolean
-open_library (void)
+cuda_open_library (void)
 {
   GModule *module =
       g_module_open (LIBRARY, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
@@ -428,7 +428,7 @@ gst_nd_cuda_library_open (void)
   if (g_once_init_enter (&tried)) {
     GST_DEBUG_CATEGORY_INIT (gst_nd_context_debug, "ndcontext", 0,
         "CUDA contexts that elements share");
-    if (open_library ())
+    if (cuda_open_library ())
       g_atomic_pointer_set (&library, &functions);
     g_once_init_leave (&tried, 1);
   }

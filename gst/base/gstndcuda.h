@@ -97,7 +97,6 @@ GstCaps *gst_nd_cuda_choose_caps (GstPad *pad, GstCaps *caps);
 /* "ndcontext", from gst_nd_cuda_library_open() on. */
 GST_DEBUG_CATEGORY_EXTERN (gst_nd_context_debug);
 
-
 /* GST_CUDA_CONTEXT_TYPE */
 #define GST_ND_CUDA_CONTEXT_TYPE "gst.cuda.context"
 

@@ -59,7 +59,7 @@ gst_nd_pool_new (void)
 
 /* Whether its buffers are in the memory that GStreamer takes by default. */
 static gboolean
-is_plain (GstBufferPool *pool, GstAllocator *allocator)
+pool_is_plain (GstBufferPool *pool, GstAllocator *allocator)
 {
   return G_OBJECT_TYPE (pool) == GST_TYPE_BUFFER_POOL && !allocator;
 }
@@ -86,7 +86,7 @@ gst_nd_query_set_pool (GstQuery *query, gsize size)
     gst_query_remove_nth_allocation_pool (query, 0);
   if (!caps || size > G_MAXUINT)
     return TRUE;
-  if (pool && (pool_size != size || is_plain (pool, allocator)))
+  if (pool && (pool_size != size || pool_is_plain (pool, allocator)))
     gst_clear_object (&pool);
   if (!pool) {
     pool = allocator ? gst_buffer_pool_new () : gst_nd_pool_new ();

@@ -61,7 +61,7 @@ typedef struct
 /* Replaces @value of a seek in @format by a time from the start. FALSE if
  * upstream does not tell. */
 static gboolean
-resolve (GstPad *pad, GstFormat format, GstSeekType *type, gint64 *value)
+seek_resolve (GstPad *pad, GstFormat format, GstSeekType *type, gint64 *value)
 {
   gint64 duration;
 
@@ -83,7 +83,7 @@ resolve (GstPad *pad, GstFormat format, GstSeekType *type, gint64 *value)
 }
 
 static gboolean
-parse (GstPad *pad, GstEvent *event, Seek *s)
+seek_parse (GstPad *pad, GstEvent *event, Seek *s)
 {
   GstFormat format;
 
@@ -91,8 +91,8 @@ parse (GstPad *pad, GstEvent *event, Seek *s)
       &s->start, &s->stop_type, &s->stop);
   return !(s->flags & GST_SEEK_FLAG_INSTANT_RATE_CHANGE)
       && (format == GST_FORMAT_TIME || format == GST_FORMAT_DEFAULT)
-      && resolve (pad, format, &s->start_type, &s->start)
-      && resolve (pad, format, &s->stop_type, &s->stop)
+      && seek_resolve (pad, format, &s->start_type, &s->start)
+      && seek_resolve (pad, format, &s->stop_type, &s->stop)
       && (s->start_type == GST_SEEK_TYPE_NONE || s->start >= 0);
 }
 
@@ -107,7 +107,7 @@ is_accurate (const Seek *s)
  * one of the time that upstream reports and the time computed from the
  * interval. */
 static gint64
-shift (GstPad *pad, GstClockTime interval, gint64 time, gint n)
+seek_shift (GstPad *pad, GstClockTime interval, gint64 time, gint n)
 {
   gint64 shifted = time, volume, told;
 
@@ -143,16 +143,16 @@ find_range (const Seek *s, const GstNdSeek *now, guint32 seqnum)
  * it. The end that playback begins at is the current position if the seek
  * leaves it as it is. */
 static void
-widen (Seek *s, GstPad *pad, const GstNdSeekRange *range, GstClockTime interval,
-    gint before, gint after)
+seek_widen (Seek *s, GstPad *pad, const GstNdSeekRange *range,
+    GstClockTime interval, gint before, gint after)
 {
   if (s->start_type == GST_SEEK_TYPE_SET || s->rate < 0) {
     s->start_type = GST_SEEK_TYPE_SET;
-    s->start = shift (pad, interval, range->start, -before);
+    s->start = seek_shift (pad, interval, range->start, -before);
   }
   if (s->stop_type == GST_SEEK_TYPE_SET || s->rate > 0) {
     s->stop_type = GST_SEEK_TYPE_SET;
-    s->stop = shift (pad, interval, range->stop, after);
+    s->stop = seek_shift (pad, interval, range->stop, after);
   }
 }
 
@@ -177,7 +177,7 @@ find_asked (GstNdSeek *seek, guint32 seqnum)
 }
 
 static void
-forget (GstNdSeek *seek, GstElement *element, guint32 seqnum)
+seek_forget (GstNdSeek *seek, GstElement *element, guint32 seqnum)
 {
   GList *link;
 
@@ -214,7 +214,7 @@ gst_nd_seek_send (GstNdSeek *seek, GstPad *pad, GstEvent *event)
   gboolean accurate;
   Seek s;
 
-  if (!element || !parse (pad, event, &s))
+  if (!element || !seek_parse (pad, event, &s))
     return gst_pad_push_event (pad, event);
   GST_OBJECT_LOCK (element);
   now = *seek;
@@ -224,7 +224,7 @@ gst_nd_seek_send (GstNdSeek *seek, GstPad *pad, GstEvent *event)
     return gst_pad_push_event (pad, event);
 
   range = find_range (&s, &now, seqnum);
-  widen (&s, pad, &range, now.interval, accurate ? now.before + MARGIN : 0,
+  seek_widen (&s, pad, &range, now.interval, accurate ? now.before + MARGIN : 0,
       accurate ? now.after + MARGIN : 0);
   GST_DEBUG_OBJECT (element,
       "seek to %" GST_TIME_FORMAT " - %" GST_TIME_FORMAT
@@ -236,7 +236,7 @@ gst_nd_seek_send (GstNdSeek *seek, GstPad *pad, GstEvent *event)
   remember (seek, element, &range);
   if (gst_pad_push_event (pad, wide))
     return TRUE;
-  forget (seek, element, seqnum);
+  seek_forget (seek, element, seqnum);
   return FALSE;
 }
 

@@ -31,7 +31,7 @@ gst_nd_igtl_assembly_new (void)
 }
 
 static void
-drop_buffer (GstNdIgtlAssembly *assembly)
+igtl_assembly_drop_buffer (GstNdIgtlAssembly *assembly)
 {
   if (assembly->buffer)
     gst_buffer_unmap (assembly->buffer, &assembly->map);
@@ -41,14 +41,15 @@ drop_buffer (GstNdIgtlAssembly *assembly)
 void
 gst_nd_igtl_assembly_free (GstNdIgtlAssembly *assembly)
 {
-  drop_buffer (assembly);
+  igtl_assembly_drop_buffer (assembly);
   nd_igtl_subvolumes_free (assembly->subvolumes);
   g_free (assembly->scratch);
   g_free (assembly);
 }
 
 static gboolean
-new_buffer (GstNdIgtlAssembly *assembly, GstBufferPool *pool, gsize size)
+igtl_assembly_new_buffer (GstNdIgtlAssembly *assembly, GstBufferPool *pool,
+    gsize size)
 {
   GstBufferPoolAcquireParams params = {
     .flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT
@@ -87,7 +88,7 @@ begin_anew (GstNdIgtlAssembly *assembly, gboolean *lost)
 {
   *lost = nd_igtl_subvolumes_pending (assembly->subvolumes);
   nd_igtl_subvolumes_reset (assembly->subvolumes);
-  drop_buffer (assembly);
+  igtl_assembly_drop_buffer (assembly);
 }
 
 guint8 *
@@ -104,7 +105,8 @@ gst_nd_igtl_assembly_begin (GstNdIgtlAssembly *assembly,
   g_clear_pointer (&assembly->scratch, g_free);
   assembly->scratch_size = 0;
   begin_anew (assembly, lost);
-  return new_buffer (assembly, pool, size) ? assembly->map.data : NULL;
+  return igtl_assembly_new_buffer (assembly, pool, size) ? assembly->map.data
+                                                         : NULL;
 }
 
 static gsize
@@ -122,7 +124,7 @@ to_native (const NdIgtlImage *image, guint8 *samples)
 }
 
 static GstNdIgtlAssembled
-complete (GstNdIgtlAssembly *assembly, GstBuffer **volume)
+igtl_assembly_complete (GstNdIgtlAssembly *assembly, GstBuffer **volume)
 {
   gst_buffer_unmap (assembly->buffer, &assembly->map);
   *volume = g_steal_pointer (&assembly->buffer);
@@ -138,7 +140,7 @@ gst_nd_igtl_assembly_end (GstNdIgtlAssembly *assembly, const NdIgtlImage *image,
   *lost = assembly->receiving = FALSE;
   if (nd_igtl_image_is_whole (image)) {
     to_native (image, assembly->map.data);
-    return complete (assembly, volume);
+    return igtl_assembly_complete (assembly, volume);
   }
   result = nd_igtl_subvolumes_add (assembly->subvolumes, image, timestamp);
   if (result == ND_IGTL_SUBVOLUME_ANEW) {
@@ -146,15 +148,17 @@ gst_nd_igtl_assembly_end (GstNdIgtlAssembly *assembly, const NdIgtlImage *image,
     result = nd_igtl_subvolumes_add (assembly->subvolumes, image, timestamp);
   }
   if (!assembly->buffer
-      && !new_buffer (assembly, pool, nd_igtl_image_volume_size (image))) {
+      && !igtl_assembly_new_buffer (assembly, pool,
+          nd_igtl_image_volume_size (image))) {
     nd_igtl_subvolumes_reset (assembly->subvolumes);
     return GST_ND_IGTL_NO_MEMORY;
   }
   to_native (image, assembly->scratch);
   nd_igtl_subvolumes_copy (image, sample_size (image), assembly->map.data,
       assembly->scratch);
-  return result == ND_IGTL_SUBVOLUME_COMPLETE ? complete (assembly, volume)
-                                              : GST_ND_IGTL_SUBVOLUME;
+  return result == ND_IGTL_SUBVOLUME_COMPLETE
+      ? igtl_assembly_complete (assembly, volume)
+      : GST_ND_IGTL_SUBVOLUME;
 }
 
 void
@@ -162,7 +166,7 @@ gst_nd_igtl_assembly_refuse (GstNdIgtlAssembly *assembly)
 {
   assembly->receiving = FALSE;
   if (!nd_igtl_subvolumes_pending (assembly->subvolumes))
-    drop_buffer (assembly);
+    igtl_assembly_drop_buffer (assembly);
 }
 
 gboolean
@@ -228,7 +232,7 @@ gst_nd_igtl_devices_deadline (const GstNdIgtlDevices *devices)
 
 /* The names of the devices that came in wait @first or later. */
 static gchar *
-list (const GstNdIgtlDevices *devices, guint first)
+igtl_assembly_list (const GstNdIgtlDevices *devices, guint first)
 {
   g_autoptr (GList) names = g_hash_table_get_keys (devices->names);
   GString *text = g_string_new (NULL);
@@ -247,11 +251,11 @@ list (const GstNdIgtlDevices *devices, guint first)
 gchar *
 gst_nd_igtl_devices_list (const GstNdIgtlDevices *devices)
 {
-  return list (devices, 0);
+  return igtl_assembly_list (devices, 0);
 }
 
 static gboolean
-came (const GstNdIgtlDevices *devices, const gchar *name)
+igtl_assembly_came (const GstNdIgtlDevices *devices, const gchar *name)
 {
   const gpointer wait = g_hash_table_lookup (devices->names, name);
 
@@ -262,10 +266,10 @@ GError *
 gst_nd_igtl_devices_tell (GstNdIgtlDevices *devices)
 {
   const gchar *chosen = devices->chosen;
-  g_autofree gchar *names = list (devices, devices->n_waits);
+  g_autofree gchar *names = igtl_assembly_list (devices, devices->n_waits);
 
   devices->told = TRUE;
-  if (chosen && came (devices, chosen))
+  if (chosen && igtl_assembly_came (devices, chosen))
     return g_error_new (ND_ERROR, ND_ERROR_NOT_FOUND,
         "No whole volume of device \"%s\" arrived in 5 s, although its "
         "messages began to: bytes-received, crc-errors, messages-refused and "

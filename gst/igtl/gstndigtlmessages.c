@@ -39,7 +39,7 @@ gst_nd_igtl_check_format (const GstNdVolumeInfo *info, GError **error)
 
 /* The matrix in the fields of a volume, from index to mm. */
 static gboolean
-find_matrix (const GArray *fields, gfloat matrix[12])
+igtl_messages_find_matrix (const GArray *fields, gfloat matrix[12])
 {
   for (guint i = 0; i < fields->len; i++) {
     const NdIgtlField *field = &g_array_index (fields, NdIgtlField, i);
@@ -65,7 +65,7 @@ describe_image (const GstNdVolumeInfo *info, const GArray *fields,
   nd_igtl_scalar_type (info->type, &image.scalar);
   memcpy (image.size, info->shape.size, sizeof (image.size));
   memcpy (image.subvolume, image.size, sizeof (image.subvolume));
-  if (find_matrix (fields, matrix)) {
+  if (igtl_messages_find_matrix (fields, matrix)) {
     for (guint row = 0; row < 3; row++) {
       for (guint a = 0; a < 3; a++)
         directions[3 * row + a] = matrix[3 * a + row];
@@ -141,7 +141,7 @@ gst_nd_igtl_build_messages (GstNdIgtlUnit *unit,
  */
 
 static void
-send (GstNdIgtlPeer *peer, guint16 version, const gchar *type,
+igtl_messages_send (GstNdIgtlPeer *peer, guint16 version, const gchar *type,
     const gchar *device, const GByteArray *content)
 {
   const NdIgtlEnvelope envelope = { version, type, device,
@@ -155,7 +155,7 @@ void
 gst_nd_igtl_send_empty (GstNdIgtlPeer *peer, guint16 version, const gchar *type,
     const gchar *device)
 {
-  send (peer, version, type, device, NULL);
+  igtl_messages_send (peer, version, type, device, NULL);
 }
 
 void
@@ -166,7 +166,7 @@ gst_nd_igtl_send_done (GstNdIgtlPeer *peer, guint16 version, const gchar *about,
   g_autofree gchar *type = g_strconcat ("RTS_", about, NULL);
 
   nd_put_u8 (content, done ? 0 : 1);
-  send (peer, version, type, device, content);
+  igtl_messages_send (peer, version, type, device, content);
 }
 
 void
@@ -176,7 +176,7 @@ gst_nd_igtl_send_capability (GstNdIgtlPeer *peer, guint16 version,
   g_autoptr (GByteArray) content = g_byte_array_new ();
 
   nd_igtl_capability_build (types, content);
-  send (peer, version, "CAPABILITY", device, content);
+  igtl_messages_send (peer, version, "CAPABILITY", device, content);
 }
 
 void
@@ -186,7 +186,7 @@ gst_nd_igtl_send_status (GstNdIgtlPeer *peer, guint16 version,
   g_autoptr (GByteArray) content = g_byte_array_new ();
 
   nd_igtl_status_build (content);
-  send (peer, version, "STATUS", device, content);
+  igtl_messages_send (peer, version, "STATUS", device, content);
 }
 
 /* Finds the fields of a volume by its timestamp.
@@ -243,7 +243,7 @@ live_fields (GstNdIgtlFields *fields, gint64 time)
 }
 
 static void
-add (GArray *to, const NdMetadata *metadata, guint64 volume)
+igtl_messages_add (GArray *to, const NdMetadata *metadata, guint64 volume)
 {
   const NdField *field;
   guint n;
@@ -270,7 +270,7 @@ gst_nd_igtl_fields_find (GstNdIgtlFields *fields, GstClockTime timestamp,
     return found;
   *owner = live_fields (fields, time);
   if (*owner)
-    add (found, *owner, 0);
+    igtl_messages_add (found, *owner, 0);
   if (!recording)
     return found;
   high = recording->times->len;
@@ -284,6 +284,6 @@ gst_nd_igtl_fields_find (GstNdIgtlFields *fields, GstClockTime timestamp,
   }
   if (low < recording->times->len
       && g_array_index (recording->times, gint64, low) == time)
-    add (found, recording, low);
+    igtl_messages_add (found, recording, low);
   return found;
 }

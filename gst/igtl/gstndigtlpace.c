@@ -80,8 +80,8 @@ get_state (gint fd, State *state)
 
 /* Takes what became known since the last call, when @unread bytes wait. */
 static void
-look (GstNdIgtlPace *pace, const State *state, guint64 sent, gsize size,
-    gsize unread)
+igtl_pace_look (GstNdIgtlPace *pace, const State *state, guint64 sent,
+    gsize size, gsize unread)
 {
   const guint64 read = sent - MIN (sent, unread);
   const gint64 now = g_get_monotonic_time ();
@@ -144,7 +144,7 @@ gst_nd_igtl_pace_wait (GstNdIgtlPace *pace, gint fd, guint64 sent, gsize size)
   pace->widest = MAX (pace->widest, state.window);
   unread = pace->widest - state.window
       + (state.least_rtt < LOCAL_RTT ? state.queued : state.not_sent);
-  look (pace, &state, sent, size, unread);
+  igtl_pace_look (pace, &state, sent, size, unread);
   if (!pace->busy)
     return 0;
   until = pace->since

@@ -8,14 +8,14 @@
 
 #include "gst/base/gstndanchor.h"
 #include "gst/base/gstndbackends.h"
-#include "gst/base/gstndcuda.h"
 #include "gst/base/gstndcaps.h"
+#include "gst/base/gstndcuda.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
 #include "gst/temporal/gstndtemporalbuilder.h"
 #include "gst/temporal/gstndtemporalchange.h"
-#include "gst/temporal/gstndtemporalpending.h"
 #include "gst/temporal/gstndtemporallatency.h"
+#include "gst/temporal/gstndtemporalpending.h"
 #include "gst/temporal/gstndtemporalstream.h"
 
 GST_DEBUG_CATEGORY (gst_nd_temporal_debug);

@@ -76,7 +76,7 @@ set_reach (GstNdTemporal *self, GstClockTime interval)
 /* The latency is at most max-latency, or what the window takes at the pace of
  * the input. */
 static GstClockTime
-limit (GstNdTemporal *self, GstClockTime latency)
+temporal_latency_limit (GstNdTemporal *self, GstClockTime latency)
 {
   GstNdTemporalPrivate *priv = self->priv;
   const GstClockTime window =
@@ -98,7 +98,7 @@ set_latency (GstNdTemporal *self, gboolean exactly)
   const GstClockTime computing = find_compute_time (self, interval);
   const gint64 now = g_get_monotonic_time ();
   const GstClockTime needed = MAX (due, 0) + computing;
-  GstClockTime latency = limit (self, needed);
+  GstClockTime latency = temporal_latency_limit (self, needed);
   gboolean changed;
 
   set_reach (self, interval);

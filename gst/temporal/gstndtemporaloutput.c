@@ -145,7 +145,7 @@ count_outside (GstNdTemporal *self, GstBuffer *anchor)
 /* Sets the position with which the base class answers POSITION queries
  * (docs/checklist.md, 20). */
 static void
-set_position (GstNdTemporal *self, GstBuffer *anchor)
+temporal_output_set_position (GstNdTemporal *self, GstBuffer *anchor)
 {
   GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
 
@@ -159,7 +159,7 @@ set_position (GstNdTemporal *self, GstBuffer *anchor)
 
 /* Waits, because enqueued work may still write to the buffer. */
 static void
-drop_buffer (GstNdTemporal *self, GstNdPendingOutput *output)
+temporal_output_drop_buffer (GstNdTemporal *self, GstNdPendingOutput *output)
 {
   if (output->is_mapped) {
     gst_nd_processor_synchronize (self->priv->processor, NULL);
@@ -213,7 +213,8 @@ forget_work (GstNdTemporalPrivate *priv)
 
 /* Computes the next response, or enqueues its work. */
 static gboolean
-respond (GstNdTemporal *self, GstNdPendingOutput *output, GError **error)
+temporal_output_respond (GstNdTemporal *self, GstNdPendingOutput *output,
+    GError **error)
 {
   GstNdTemporalPrivate *priv = self->priv;
   const gint64 begin = g_get_monotonic_time ();
@@ -259,7 +260,7 @@ respond (GstNdTemporal *self, GstNdPendingOutput *output, GError **error)
 /* Records a fence after all work so far, and adds @output to the pending
  * ones. */
 static GstFlowReturn
-send (GstNdTemporal *self, GstNdPendingOutput *output)
+temporal_output_send (GstNdTemporal *self, GstNdPendingOutput *output)
 {
   GstNdTemporalPrivate *priv = self->priv;
   g_autoptr (GError) error = NULL;
@@ -269,7 +270,7 @@ send (GstNdTemporal *self, GstNdPendingOutput *output)
     ret = gst_nd_temporal_fail (self, error);
     /* If one of several devices has failed, the others still read inputs. */
     gst_nd_processor_synchronize (priv->processor, NULL);
-    drop_buffer (self, output);
+    temporal_output_drop_buffer (self, output);
   }
   output->inputs = priv->inputs;
   g_queue_init (&priv->inputs);
@@ -283,7 +284,7 @@ gst_nd_temporal_send_inputs (GstNdTemporal *self)
 {
   if (g_queue_is_empty (&self->priv->inputs))
     return GST_FLOW_OK;
-  return send (self, g_new0 (GstNdPendingOutput, 1));
+  return temporal_output_send (self, g_new0 (GstNdPendingOutput, 1));
 }
 
 /* Sets the properties that the application controls to their values at the time
@@ -309,9 +310,10 @@ sync_settings (GstNdTemporal *self, GstBuffer *anchor)
 
 /* Discards @output because of @ret, which it returns. */
 static GstFlowReturn
-fail (GstNdTemporal *self, GstNdPendingOutput *output, GstFlowReturn ret)
+temporal_output_fail (GstNdTemporal *self, GstNdPendingOutput *output,
+    GstFlowReturn ret)
 {
-  drop_buffer (self, output);
+  temporal_output_drop_buffer (self, output);
   while (!g_queue_is_empty (&output->events))
     gst_nd_temporal_discard_event (self, g_queue_pop_head (&output->events));
   g_free (output);
@@ -320,7 +322,7 @@ fail (GstNdTemporal *self, GstNdPendingOutput *output, GstFlowReturn ret)
 
 /* Skips the output that is @next. */
 static GstFlowReturn
-skip (GstNdTemporal *self, const NdOrderOutput *next,
+temporal_output_skip (GstNdTemporal *self, const NdOrderOutput *next,
     GstNdPendingOutput *output)
 {
   GstNdProcessor *processor = self->priv->processor;
@@ -334,13 +336,14 @@ skip (GstNdTemporal *self, const NdOrderOutput *next,
   else if (next->kind == ND_OUTPUT_LATE)
     post_late (self, next->volume);
   if (!processor->klass->respond (processor, NULL, &error))
-    return fail (self, output, gst_nd_temporal_fail (self, error));
-  return send (self, output);
+    return temporal_output_fail (self, output,
+        gst_nd_temporal_fail (self, error));
+  return temporal_output_send (self, output);
 }
 
 /* Computes the output that is @next, and sends it. */
 static GstFlowReturn
-compute (GstNdTemporal *self, const NdOrderOutput *next,
+temporal_output_compute (GstNdTemporal *self, const NdOrderOutput *next,
     GstNdPendingOutput *output)
 {
   GstNdTemporalPrivate *priv = self->priv;
@@ -349,15 +352,15 @@ compute (GstNdTemporal *self, const NdOrderOutput *next,
 
   sync_settings (self, next->volume);
   ret = acquire_buffer (self, next, &output->buffer);
-  if (ret == GST_FLOW_OK && !respond (self, output, &error))
+  if (ret == GST_FLOW_OK && !temporal_output_respond (self, output, &error))
     ret = gst_nd_temporal_fail (self, error);
   if (ret != GST_FLOW_OK) {
     gst_nd_temporal_count_missed (self, 1, ret);
-    return fail (self, output, ret);
+    return temporal_output_fail (self, output, ret);
   }
   nd_order_computed (&priv->order);
   output->is_output = TRUE;
-  return send (self, output);
+  return temporal_output_send (self, output);
 }
 
 static GstFlowReturn
@@ -372,9 +375,10 @@ push_one (GstNdTemporal *self)
   if (next.kind == ND_OUTPUT_COMPUTED || next.kind == ND_OUTPUT_LATE)
     GST_BUFFER_PTS (anchor) = find_stamp (self, anchor);
   if (anchor)
-    set_position (self, anchor);
-  return next.kind == ND_OUTPUT_COMPUTED ? compute (self, &next, output)
-                                         : skip (self, &next, output);
+    temporal_output_set_position (self, anchor);
+  return next.kind == ND_OUTPUT_COMPUTED
+      ? temporal_output_compute (self, &next, output)
+      : temporal_output_skip (self, &next, output);
 }
 
 GstFlowReturn

@@ -409,7 +409,7 @@ gst_nd_view_window_is_known (const GstNdViewWindow *window)
 }
 
 static void
-follow (GstNdViewWindow *window, gdouble low, gdouble high)
+view_scene_follow (GstNdViewWindow *window, gdouble low, gdouble high)
 {
   if (gst_nd_view_window_is_known (window)) {
     window->low += STEP * (low - window->low);
@@ -429,7 +429,7 @@ gst_nd_view_window_follow (GstNdViewWindow *window, NdPicture *picture,
   if (!nd_picture_range (picture, data, &low, &high, error))
     return FALSE;
   if (low <= high)
-    follow (window, low, high);
+    view_scene_follow (window, low, high);
   return TRUE;
 }
 
@@ -441,7 +441,7 @@ gst_nd_view_threshold_follow (GstNdViewWindow *window, NdPicture *picture,
 
   if (!nd_picture_threshold (picture, data, &level, error))
     return FALSE;
-  follow (window, level, level);
+  view_scene_follow (window, level, level);
   return TRUE;
 }
 

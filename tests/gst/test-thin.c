@@ -1,4 +1,4 @@
-/* What an overloaded element leaves out (gst/temporal/ndthin.h), without
+/* What an overloaded element leaves out (gst/temporal/ndorder.h), without
  * GStreamer and without a clock: a model of a source and of a slow element
  * counts the time.
  *
