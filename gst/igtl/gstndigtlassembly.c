@@ -6,7 +6,7 @@
 #include "gst/igtl/gstndigtlassembly.h"
 
 #include "core/error.h"
-#include "live/samples.h"
+#include "live/imagesamples.h"
 #include "live/volume.h"
 
 #include <string.h>

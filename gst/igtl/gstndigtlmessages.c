@@ -9,8 +9,8 @@
 #include "live/bytes.h"
 #include "live/fields.h"
 #include "live/image.h"
+#include "live/imagesamples.h"
 #include "live/query.h"
-#include "live/samples.h"
 
 #include <string.h>
 
