@@ -1,7 +1,7 @@
 /* Contexts that elements share, and the memory of GStreamer's CUDA elements, by
- * its CUDA library (gstndcudalibrary.h). gstndcuda.c hides the differences
- * between versions of the library, and its absence. If the library or the
- * driver is missing, contexts are NULL, and the back end uses its own.
+ * its CUDA library. gstndcuda.c hides the differences between versions of the
+ * library, and its absence. If the library or the driver is missing, contexts
+ * are NULL, and the back end uses its own.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
