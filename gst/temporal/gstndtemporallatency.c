@@ -48,7 +48,7 @@ find_compute_time (GstNdTemporal *self, GstClockTime interval)
   gdouble seconds;
 
   GST_OBJECT_LOCK (self);
-  seconds = priv->compute_peak;
+  seconds = priv->latency.compute_peak;
   if (seconds == 0)
     seconds = priv->processor->estimate;
   /* What takes longer than the time between two volumes is rare. */
@@ -56,7 +56,7 @@ find_compute_time (GstNdTemporal *self, GstClockTime interval)
     seconds = MIN (seconds, priv->thin.distance / (gdouble) GST_SECOND);
   GST_OBJECT_UNLOCK (self);
   return gst_nd_latency_compute_time (priv->active->compute_latency, priv->live,
-      interval, seconds * GST_SECOND, &priv->counts_compute);
+      interval, seconds * GST_SECOND, &priv->latency.counts_compute);
 }
 
 /* Tells accurate seeks how many volumes an output reads. In stream time, so
@@ -104,19 +104,19 @@ set_latency (GstNdTemporal *self, gboolean exactly)
   set_reach (self, interval);
   GST_OBJECT_LOCK (self);
   if (!exactly)
-    latency = gst_nd_latency_step (priv->latency, latency, interval);
-  priv->latency = latency;
-  priv->needed_latency = needed;
+    latency = gst_nd_latency_step (priv->latency.answer, latency, interval);
+  priv->latency.answer = latency;
+  priv->latency.needed = needed;
   /* Outputs that are late do not wait for the message. */
-  exactly |= priv->missed_time && latency > priv->told_latency
-      && gst_nd_latency_differs (priv->told_latency, latency);
-  priv->missed_time = FALSE;
-  changed = exactly ? latency != priv->told_latency
-                    : gst_nd_latency_differs_now (priv->told_latency, latency,
-                          (now - priv->told) * GST_USECOND);
+  exactly |= priv->latency.missed && latency > priv->latency.told
+      && gst_nd_latency_differs (priv->latency.told, latency);
+  priv->latency.missed = FALSE;
+  changed = exactly ? latency != priv->latency.told
+                    : gst_nd_latency_differs_now (priv->latency.told, latency,
+                          (now - priv->latency.told_at) * GST_USECOND);
   if (changed) {
-    priv->told_latency = latency;
-    priv->told = now;
+    priv->latency.told = latency;
+    priv->latency.told_at = now;
   }
   GST_OBJECT_UNLOCK (self);
   if (!changed)
@@ -145,9 +145,9 @@ warn_without_rate (GstNdTemporal *self)
   const guint delay = priv->processor->delay;
 
   if (!priv->live || delay == 0 || priv->order.arrived <= delay
-      || gst_nd_temporal_interval (self) > 0 || priv->warned_rate)
+      || gst_nd_temporal_interval (self) > 0 || priv->latency.warned_rate)
     return;
-  priv->warned_rate = TRUE;
+  priv->latency.warned_rate = TRUE;
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
       ("The element waits for %u later volumes of a live stream, but neither "
        "caps nor timestamps tell how long that takes, so outputs count as "

@@ -88,12 +88,12 @@ is_late (gpointer data, gpointer volume)
   GST_OBJECT_LOCK (self);
   earliest = priv->earliest_time;
   if (priv->thin.distance > 0)
-    excused = priv->needed_latency;
+    excused = priv->latency.needed;
   GST_OBJECT_UNLOCK (self);
   if (!GST_CLOCK_TIME_IS_VALID (earliest)
       || !GST_CLOCK_TIME_IS_VALID (running_time) || running_time > earliest)
     return FALSE;
-  priv->missed_time = TRUE;
+  priv->latency.missed = TRUE;
   return earliest - running_time >= excused;
 }
 
@@ -208,7 +208,7 @@ acquire_buffer (GstNdTemporal *self, const NdOrderOutput *next,
 static void
 forget_work (GstNdTemporalPrivate *priv)
 {
-  priv->push_seconds = priv->last_push = priv->ahead_seconds = 0;
+  priv->spent.push = priv->spent.last_push = priv->spent.ahead = 0;
 }
 
 /* Computes the next response, or enqueues its work. */
@@ -237,10 +237,10 @@ temporal_output_respond (GstNdTemporal *self, GstNdPendingOutput *output,
   if (!processor->klass->respond (processor, output->map.planes, error))
     return FALSE;
   output->last_seconds =
-      priv->last_push + (g_get_monotonic_time () - begin) * 1e-6;
+      priv->spent.last_push + (g_get_monotonic_time () - begin) * 1e-6;
   output->host_seconds =
-      priv->push_seconds + output->last_seconds - priv->last_push;
-  output->ahead_seconds = priv->ahead_seconds;
+      priv->spent.push + output->last_seconds - priv->spent.last_push;
+  output->ahead_seconds = priv->spent.ahead;
   forget_work (priv);
   if (klass->responded) {
     GST_OBJECT_LOCK (self);
@@ -274,7 +274,7 @@ temporal_output_send (GstNdTemporal *self, GstNdPendingOutput *output)
   }
   output->inputs = priv->inputs;
   g_queue_init (&priv->inputs);
-  output->arrived = priv->arrived;
+  output->arrived = priv->spent.arrived;
   ret_pending = gst_nd_temporal_pending_add (self, output);
   return ret == GST_FLOW_OK ? ret_pending : ret;
 }

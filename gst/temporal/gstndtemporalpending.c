@@ -40,7 +40,7 @@ count_output (GstNdTemporal *self, const GstNdPendingOutput *output,
   stats->out++;
   if (klass->count_output)
     klass->count_output (self, &priv->out);
-  priv->compute_peak = gst_nd_latency_peak (priv->compute_peak,
+  priv->latency.compute_peak = gst_nd_latency_peak (priv->latency.compute_peak,
       output->fence ? all : output->last_seconds);
   nd_thin_add_cost (&priv->thin,
       (all + output->ahead_seconds) * (gdouble) GST_SECOND);

@@ -31,7 +31,7 @@ gst_nd_temporal_reset (GstNdTemporal *self, GstFlowReturn reason)
   }
   nd_order_reset (&priv->order);
   gst_nd_timing_reset (&priv->timing);
-  priv->push_seconds = priv->ahead_seconds = 0;
+  priv->spent.push = priv->spent.ahead = 0;
   g_clear_pointer (&priv->kept, gst_nd_temporal_release_input);
   gst_nd_temporal_release_disarm (self);
 }
@@ -86,7 +86,8 @@ temporal_stream_take_time (GstNdTemporal *self, GstBuffer *buffer)
   return gst_nd_timing_step (&priv->timing, &priv->active->timing,
       gst_nd_format_duration (&priv->in),
       tricks ? GST_CLOCK_TIME_NONE : GST_BUFFER_PTS (buffer),
-      !tricks && GST_BUFFER_IS_DISCONT (buffer), priv->reverse, priv->busy);
+      !tricks && GST_BUFFER_IS_DISCONT (buffer), priv->reverse,
+      priv->spent.busy);
 }
 
 /* Posts a QOS message for @buffer, which the element does not compute
@@ -330,8 +331,8 @@ push_volume (GstNdTemporal *self, GstBuffer *buffer)
   if ((written && !gst_nd_processor_wait (processor, written, &error))
       || !processor->klass->push (processor, map->planes, &error))
     return gst_nd_temporal_fail (self, error);
-  priv->last_push = (g_get_monotonic_time () - begin) * 1e-6;
-  priv->push_seconds += priv->last_push;
+  priv->spent.last_push = (g_get_monotonic_time () - begin) * 1e-6;
+  priv->spent.push += priv->spent.last_push;
   GST_LOG_OBJECT (self, "pushed volume %" G_GINT64_FORMAT ": %" GST_PTR_FORMAT,
       position, buffer);
   nd_order_add_volume (&priv->order, gst_nd_anchor_new (buffer, &priv->in),
@@ -355,7 +356,7 @@ gst_nd_temporal_take_volume (GstNdTemporal *self, GstBuffer *buffer)
   GstFlowReturn begun, ret;
   gboolean taken;
 
-  priv->arrived = g_get_monotonic_time ();
+  priv->spent.arrived = g_get_monotonic_time ();
   begun = begin_volume (self, buffer, &taken);
   priv->left_out = !taken;
   if (!taken)
@@ -388,7 +389,7 @@ temporal_stream_begin_next (GstNdTemporal *self)
       || !priv->processor->klass->begin (priv->processor))
     return;
   seconds = (g_get_monotonic_time () - begin) * 1e-6;
-  priv->ahead_seconds += seconds;
+  priv->spent.ahead += seconds;
   GST_LOG_OBJECT (self, "next output begun in %.3f ms", seconds * 1e3);
   GST_OBJECT_LOCK (self);
   gst_nd_temporal_range_add (&priv->stats.ahead, seconds);
@@ -402,7 +403,8 @@ gst_nd_temporal_finish_volume (GstNdTemporal *self, gint64 begin)
 
   temporal_stream_begin_next (self);
   gst_nd_temporal_release_arm (self);
-  priv->busy = priv->live ? (g_get_monotonic_time () - begin) * GST_USECOND : 0;
+  priv->spent.busy =
+      priv->live ? (g_get_monotonic_time () - begin) * GST_USECOND : 0;
 }
 gboolean
 gst_nd_temporal_take_gap (GstNdTemporal *self, GstEvent *event)

@@ -1,6 +1,6 @@
-/* nddenoise, ndstructure and ndregister in streams: order of events, flushes, relinking,
- * QoS, buffers of a pool, trick modes, and the properties that all temporal
- * elements have.
+/* nddenoise, ndstructure and ndregister in streams: order of events, flushes,
+ * relinking, QoS, buffers of a pool, trick modes, and properties that all
+ * temporal elements have.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
